@@ -1,0 +1,61 @@
+// Errors are values. Result<T> holds a T or an Error; Status is Result<void>.
+#pragma once
+#include <string>
+#include <tl/expected.hpp>
+#include <utility>
+#include <vector>
+
+#include "support/diagnostics.h"
+
+namespace svod {
+
+/// Where an error points to. Line and column start at 1; 0 means "not known".
+struct SourceLoc {
+  std::string file;
+  int line = 0;
+  int column = 0;
+  bool operator==(const SourceLoc&) const = default;
+};
+
+/// One error. `message` says what is wrong with the values involved, `help` what to do next.
+struct Error {
+  Diag diag;
+  std::string message;
+  std::string help;
+  SourceLoc loc;
+  std::vector<std::string> notes;
+
+  Error withHelp(std::string text) && { return help = std::move(text), std::move(*this); }
+  Error at(SourceLoc where) && { return loc = std::move(where), std::move(*this); }
+  Error withNote(std::string text) && { return notes.push_back(std::move(text)), std::move(*this); }
+};
+
+template <class T>
+using Result = tl::expected<T, Error>;
+using Status = Result<void>;
+
+/// `return fail(Diag::Io, "cannot open x", "check that the file exists");`
+inline tl::unexpected<Error> fail(Diag diag, std::string message, std::string help = {}) {
+  return tl::unexpected<Error>(Error{diag, std::move(message), std::move(help), {}, {}});
+}
+inline tl::unexpected<Error> fail(Error error) { return tl::unexpected<Error>(std::move(error)); }
+
+/// `file:line:col: error: message [code]`, then notes and a help line, each on a line of its own.
+std::string toText(const Error& error);
+
+}  // namespace svod
+
+#define SVOD_CONCAT_(a, b) a##b
+#define SVOD_CONCAT(a, b) SVOD_CONCAT_(a, b)
+#define SVOD_TRY_(tmp, decl, ...)                                        \
+  auto tmp = (__VA_ARGS__);                                              \
+  if (!tmp) return tl::unexpected<::svod::Error>(std::move(tmp).error()); \
+  decl = std::move(*tmp)
+/// `SVOD_TRY(auto x, makeX());` declares (or assigns) x, or returns the error.
+#define SVOD_TRY(decl, ...) SVOD_TRY_(SVOD_CONCAT(svodTry, __COUNTER__), decl, __VA_ARGS__)
+/// `SVOD_CHECK(doIt());` returns the error of a Status (or drops the value of a Result).
+#define SVOD_CHECK(...)                                                                                     \
+  do {                                                                                                      \
+    if (auto svodStatus = (__VA_ARGS__); !svodStatus)                                                       \
+      return tl::unexpected<::svod::Error>(std::move(svodStatus).error());                                  \
+  } while (0)
