@@ -1,0 +1,140 @@
+#include "ir/bounds.h"
+
+#include <algorithm>
+
+namespace svod {
+
+namespace {
+
+Interval whole(DType d) {
+  if (d == DType::Bool) return {0, 1};
+  if (isInt(d) && d != DType::U64) return {minInt(d), maxInt(d)};
+  return {};
+}
+
+// The interval if every value in it fits the dtype (so nothing wrapped), else everything.
+Interval fit(DType d, __int128 lo, __int128 hi) {
+  Interval all = whole(d);
+  if (lo < all.min || hi > all.max || d == DType::U64) return all;
+  return {static_cast<int64_t>(lo), static_cast<int64_t>(hi)};
+}
+
+Interval corners(DType d, Interval a, Interval b, __int128 (*f)(__int128, __int128)) {
+  __int128 v[4] = {f(a.min, b.min), f(a.min, b.max), f(a.max, b.min), f(a.max, b.max)};
+  return fit(d, *std::min_element(v, v + 4), *std::max_element(v, v + 4));
+}
+
+__int128 floorDiv(__int128 a, __int128 b) {
+  __int128 q = a / b;
+  return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
+}
+
+Interval divideBounds(Op op, DType d, Interval a, Interval b) {
+  if (b.min <= 0 && b.max >= 0) return whole(d);
+  if (op == Op::Cdiv) return corners(d, a, b, [](__int128 x, __int128 y) { return x / y; });
+  return corners(d, a, b, floorDiv);
+}
+
+Interval moduloBounds(Op op, DType d, Interval a, Interval b) {
+  if (b.min <= 0) return whole(d);
+  bool nonnegative = a.min >= 0;
+  if (nonnegative && a.max < b.min) return a;
+  if (op == Op::Cmod && !nonnegative) return {-(b.max - 1), a.max <= 0 ? 0 : b.max - 1};
+  if (b.isConst() && (nonnegative || op == Op::Floormod)) {
+    __int128 lo = floorDiv(a.min, b.min), hi = floorDiv(a.max, b.min);
+    if (lo == hi) return {static_cast<int64_t>(a.min - lo * b.min), static_cast<int64_t>(a.max - lo * b.min)};
+  }
+  return {0, nonnegative ? std::min(a.max, b.max - 1) : b.max - 1};
+}
+
+Interval compareBounds(Op op, Interval a, Interval b) {
+  switch (op) {
+    case Op::Lt: return {a.max < b.min, a.min < b.max};
+    case Op::Le: return {a.max <= b.min, a.min <= b.max};
+    case Op::Eq: return {a.isConst() && b.isConst() && a.min == b.min, a.min <= b.max && b.min <= a.max};
+    default: return {a.max < b.min || b.max < a.min, !(a.isConst() && b.isConst() && a.min == b.min)};
+  }
+}
+
+Interval shiftBounds(Op op, DType d, Interval a, Interval b) {
+  if (!b.isConst() || b.min < 0 || b.min >= info(d).bits) return whole(d);
+  if (op == Op::Shl) return fit(d, static_cast<__int128>(a.min) << b.min, static_cast<__int128>(a.max) << b.min);
+  return {a.min >> b.min, a.max >> b.min};
+}
+
+Interval boolBounds(Op op, Interval a, Interval b) {
+  if (op == Op::And || op == Op::Mul || op == Op::Min) return {a.min & b.min, a.max & b.max};
+  if (op == Op::Or || op == Op::Add || op == Op::Max) return {a.min | b.min, a.max | b.max};
+  return a.isConst() && b.isConst() ? Interval{a.min ^ b.min, a.min ^ b.min} : Interval{0, 1};
+}
+
+Interval binaryBounds(Op op, DType d, Interval a, Interval b) {
+  if (d == DType::Bool) return boolBounds(op, a, b);
+  switch (op) {
+    case Op::Add: return fit(d, static_cast<__int128>(a.min) + b.min, static_cast<__int128>(a.max) + b.max);
+    case Op::Sub: return fit(d, static_cast<__int128>(a.min) - b.max, static_cast<__int128>(a.max) - b.min);
+    case Op::Mul: return corners(d, a, b, [](__int128 x, __int128 y) { return x * y; });
+    case Op::Max: return {std::max(a.min, b.min), std::max(a.max, b.max)};
+    case Op::Min: return {std::min(a.min, b.min), std::min(a.max, b.max)};
+    case Op::Cdiv:
+    case Op::Floordiv: return divideBounds(op, d, a, b);
+    case Op::Cmod:
+    case Op::Floormod: return moduloBounds(op, d, a, b);
+    case Op::Shl:
+    case Op::Shr: return shiftBounds(op, d, a, b);
+    case Op::And:
+      if (b.min >= 0) return {0, a.min >= 0 ? std::min(a.max, b.max) : b.max};
+      if (a.min >= 0) return {0, a.max};
+      return whole(d);
+    default: return whole(d);
+  }
+}
+
+Interval castBounds(DType to, UOp x) {
+  if (to == DType::Bool && !isFloat(x.dtype())) return compareBounds(Op::Ne, x.bounds(), {0, 0});
+  if (isFloat(x.dtype()) || isFloat(to) || x.dtype() == DType::U64) return whole(to);
+  return fit(to, x.bounds().min, x.bounds().max);
+}
+
+}  // namespace
+
+Interval computeBounds(Op op, DType d, std::span<const UOp> src, const Arg& arg) {
+  switch (op) {
+    case Op::Const: {
+      const Scalar& s = std::get<Scalar>(arg);
+      return isFloat(d) || d == DType::U64 ? whole(d) : Interval{s.asInt(), s.asInt()};
+    }
+    case Op::Var: return {std::get<VarArg>(arg).min, std::get<VarArg>(arg).max};
+    case Op::Range:
+    case Op::Special: return {0, std::max<int64_t>(src[0].bounds().max - 1, 0)};
+    case Op::After:
+    case Op::Lane: return src[0].bounds();
+    case Op::Ramp: {
+      Interval base = src[0].bounds();
+      return fit(d, base.min, static_cast<__int128>(base.max) + std::get<SlotArg>(arg).slot - 1);
+    }
+    case Op::Stack: {
+      Interval hull = src[0].bounds();
+      for (UOp s : src) hull = {std::min(hull.min, s.bounds().min), std::max(hull.max, s.bounds().max)};
+      return hull;
+    }
+    case Op::Cast: return castBounds(d, src[0]);
+    case Op::Where: {
+      Interval c = src[0].bounds(), a = src[1].bounds(), b = src[2].bounds();
+      if (c.isConst()) return c.min ? a : b;
+      return {std::min(a.min, b.min), std::max(a.max, b.max)};
+    }
+    case Op::Neg: return isFloat(d) ? whole(d) : binaryBounds(Op::Sub, d, {0, 0}, src[0].bounds());
+    case Op::Not:
+      if (d == DType::Bool) return {!src[0].bounds().max, !src[0].bounds().min};
+      return isSigned(d) ? Interval{~src[0].bounds().max, ~src[0].bounds().min} : whole(d);
+    default: break;
+  }
+  if (!isElementwise(op) || src.size() != 2) return whole(d);
+  DType operand = src[0].dtype();
+  if (isFloat(operand) || operand == DType::U64) return whole(d);
+  if (has(op, Comparison)) return compareBounds(op, src[0].bounds(), src[1].bounds());
+  return binaryBounds(op, d, src[0].bounds(), src[1].bounds());
+}
+
+}  // namespace svod

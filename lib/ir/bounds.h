@@ -1,0 +1,10 @@
+// Interval analysis over integers and bools, computed once when a node is made.
+#pragma once
+#include "ir/uop.h"
+
+namespace svod {
+
+/// Bounds that hold for every value the node can take. Arithmetic that may wrap gives the dtype's whole range.
+Interval computeBounds(Op op, DType dtype, std::span<const UOp> src, const Arg& arg);
+
+}  // namespace svod

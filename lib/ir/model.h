@@ -1,0 +1,41 @@
+// A tensor-stage graph with its named ports: what frontends produce and the scheduler consumes.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace svod {
+
+/// Bytes of a constant: owned, or borrowed from a mapped file that `owner` keeps alive.
+struct ConstData {
+  const std::byte* data = nullptr;
+  size_t bytes = 0;
+  std::shared_ptr<const void> owner;
+};
+
+enum class PortKind : uint8_t { Input, Output, State, Weight };
+
+/// What Buffer slot `i` of the tensor graph is: ports[i]. The dims and dtype stand in the Buffer node.
+struct Port {
+  PortKind kind;
+  std::string name;
+  UOp buffer;        // Op::Buffer, Space::Global, slot == position in Model::ports
+  ConstData data;    // Weight: the elements, row-major; State: initial value, or empty for zeros
+};
+
+/// The graph computes: for each source of `sink`, in order, a Store(target, value) where target is the Buffer of an
+/// Output or State port, or a view of a State buffer. Reads of a state that must see a store go through
+/// After(buffer, store); other reads see the value from before every store.
+struct Model {
+  std::unique_ptr<Graph> graph = std::make_unique<Graph>();
+  UOp sink;
+  std::vector<Port> ports;
+  std::vector<UOp> variables;            // Op::Var nodes in declaration order
+  std::map<uint32_t, std::string> labels;  // node id -> name in the source file, for kernel names and messages
+};
+
+}  // namespace svod

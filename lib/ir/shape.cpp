@@ -1,0 +1,102 @@
+#include "ir/shape.h"
+
+#include <algorithm>
+
+namespace svod {
+
+UOp addDims(Graph& g, UOp a, UOp b) {
+  if (a.isConst() && b.isConst()) return g.index(a.constInt() + b.constInt());
+  if (a.isConst(0)) return b;
+  return b.isConst(0) ? a : g.alu(Op::Add, {a, b});
+}
+
+UOp subDims(Graph& g, UOp a, UOp b) {
+  if (a.isConst() && b.isConst()) return g.index(a.constInt() - b.constInt());
+  if (a == b) return g.index(0);
+  return b.isConst(0) ? a : g.alu(Op::Sub, {a, b});
+}
+
+UOp mulDims(Graph& g, UOp a, UOp b) {
+  if (a.isConst() && b.isConst()) return g.index(a.constInt() * b.constInt());
+  if (a.isConst(0) || b.isConst(0)) return g.index(0);
+  if (a.isConst(1)) return b;
+  if (b.isConst(1)) return a;
+  return a.isConst() ? g.alu(Op::Mul, {b, a}) : g.alu(Op::Mul, {a, b});
+}
+
+UOp numel(Graph& g, std::span<const UOp> dims) {
+  UOp product = g.index(1);
+  for (UOp d : dims) product = mulDims(g, product, d);
+  return product;
+}
+
+namespace {
+
+std::vector<UOp> toVector(std::span<const UOp> dims) { return {dims.begin(), dims.end()}; }
+
+// Elementwise result: the first source that is not a scalar decides.
+std::vector<UOp> broadcastShape(std::span<const UOp> src) {
+  for (UOp s : src)
+    if (s.rank() > 0) return toVector(s.shape());
+  return {};
+}
+
+std::vector<UOp> paddedShape(Graph& g, std::span<const UOp> src) {
+  std::vector<UOp> dims = toVector(src[0].shape());
+  size_t n = dims.size();
+  for (size_t i = 0; i < n; ++i) dims[i] = addDims(g, addDims(g, dims[i], src[2 + i]), src[2 + n + i]);
+  return dims;
+}
+
+std::vector<UOp> reducedShape(std::span<const UOp> src, const ReduceArg& arg) {
+  if (src.size() > 1) return toVector(src[0].shape());
+  if (arg.axes.empty()) return {};
+  std::vector<UOp> dims;
+  for (size_t i = 0; i < src[0].rank(); ++i)
+    if (std::find(arg.axes.begin(), arg.axes.end(), static_cast<int32_t>(i)) == arg.axes.end())
+      dims.push_back(src[0].shape()[i]);
+  return dims;
+}
+
+std::vector<UOp> stageShape(std::span<const UOp> src) {
+  std::vector<UOp> dims;
+  for (UOp r : src.subspan(1)) dims.push_back(r.op() == Op::Range ? r.src(0) : r);
+  dims.insert(dims.end(), src[0].shape().begin(), src[0].shape().end());
+  return dims;
+}
+
+}  // namespace
+
+std::vector<UOp> inferShape(Graph& g, Op op, std::span<const UOp> src, const Arg& arg) {
+  if (isElementwise(op)) return broadcastShape(src);
+  switch (op) {
+    case Op::Buffer: return toVector(src);
+    case Op::Iota:
+    case Op::Param: return {src[0]};
+    case Op::After:
+    case Op::Load:
+    case Op::Scatter:
+    case Op::Contiguous:
+    case Op::Copy:
+    case Op::Flip: return toVector(src[0].shape());
+    case Op::Gather: return broadcastShape(src.subspan(1));
+    case Op::Index: return broadcastShape(src.subspan(1));
+    case Op::Reshape:
+    case Op::Expand: return toVector(src.subspan(1));
+    case Op::Permute: {
+      std::vector<UOp> dims;
+      for (int32_t axis : std::get<AxesArg>(arg).axes) dims.push_back(src[0].shape()[axis]);
+      return dims;
+    }
+    case Op::Pad: return paddedShape(g, src);
+    case Op::Shrink: return toVector(src.subspan(1 + src[0].rank()));
+    case Op::Reduce: return reducedShape(src, std::get<ReduceArg>(arg));
+    case Op::Custom: return toVector(src.subspan(std::get<CustomArg>(arg).inputs));
+    case Op::Stage: return stageShape(src);
+    case Op::Stack: return {g.index(static_cast<int64_t>(src.size()))};
+    case Op::Ramp: return {g.index(std::get<SlotArg>(arg).slot)};
+    default: return {};
+  }
+}
+
+}  // namespace svod

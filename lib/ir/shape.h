@@ -1,0 +1,19 @@
+// Shape inference: the shape of a node from its op, sources and arg.
+#pragma once
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace svod {
+
+/// Dims of the node about to be made. Constant dims fold; symbolic ones become Index expressions in `graph`.
+std::vector<UOp> inferShape(Graph& graph, Op op, std::span<const UOp> src, const Arg& arg);
+
+/// a + b, a - b, a * b of dims with the foldings that keep constant shapes constant.
+UOp addDims(Graph& graph, UOp a, UOp b);
+UOp subDims(Graph& graph, UOp a, UOp b);
+UOp mulDims(Graph& graph, UOp a, UOp b);
+/// Product of dims; index 1 for none.
+UOp numel(Graph& graph, std::span<const UOp> dims);
+
+}  // namespace svod

@@ -1,0 +1,33 @@
+// LinearKernel: one kernel as a list of instructions, the input of every target.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ir/uop.h"
+
+namespace svod {
+
+/// How float arithmetic may deviate from one rounding per op. See docs/semantics.md.
+enum class Numerics : uint8_t { Strict, Contract, Fast };
+std::string_view toText(Numerics numerics);
+
+struct KernelParam {
+  UOp param;             // Op::Param; its dtype is the storage dtype, src0 the maximum number of elements
+  bool read = false, written = false;
+};
+
+/// `ops` holds every node once, sources before users. A Range opens a loop that the End naming it closes; loops nest
+/// properly. After is an alias of src0. A Thread range runs over [tileBegin, tileEnd) instead of [0, src0).
+/// Values have shape () or (w); a () operand of a vector op is broadcast. All UOps belong to the kernel's Graph.
+struct LinearKernel {
+  std::string name;                 // symbol, a C identifier
+  std::vector<UOp> ops;
+  std::vector<KernelParam> params;  // by slot: position in the `buffers` argument
+  std::vector<UOp> variables;       // Op::Var: position in the `values` argument
+  UOp threadRange;                  // null: the kernel has one tile
+  int64_t scratchBytes = 0;         // Local buffers, each 64-byte aligned, in order of their slots
+  Numerics numerics = Numerics::Contract;
+};
+
+}  // namespace svod
