@@ -1,0 +1,57 @@
+# Build options and the flags that hold for every target.
+
+option(SVOD_WERROR "Warnings are errors (dev and test presets)" OFF)
+option(SVOD_VERIFY_EACH "Verify the graph after every pass by default" OFF)
+option(SVOD_STATIC_LLVM "Link the LLVM component archives instead of the shared libLLVM" OFF)
+option(SVOD_FUZZ "Build the libFuzzer targets (needs clang++)" OFF)
+set(SVOD_SANITIZE "" CACHE STRING "Sanitizers for -fsanitize=, comma separated")
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 99)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+
+add_compile_options(-Wall -Wextra)
+if(SVOD_WERROR)
+  add_compile_options(-Werror)
+endif()
+
+# Sections let the linker drop what nobody calls, which keeps svod-run small.
+add_compile_options(-ffunction-sections -fdata-sections)
+add_link_options(-Wl,--gc-sections)
+
+# Source paths inside binaries are relative to the repository, whatever folder it was built in. The compiler
+# sees absolute paths, or paths relative to the build folder when ccache rewrites them, so both are mapped.
+cmake_path(RELATIVE_PATH PROJECT_SOURCE_DIR BASE_DIRECTORY ${PROJECT_BINARY_DIR} OUTPUT_VARIABLE source_from_build)
+add_compile_options(-ffile-prefix-map=${PROJECT_SOURCE_DIR}/= -ffile-prefix-map=${source_from_build}/=)
+
+if(SVOD_SANITIZE)
+  add_compile_options(-fsanitize=${SVOD_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${SVOD_SANITIZE})
+endif()
+if(SVOD_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
+# Links take most memory, so they run one at a time.
+set_property(GLOBAL PROPERTY JOB_POOLS link=1)
+set(CMAKE_JOB_POOL_LINK link)
+
+find_program(SVOD_CCACHE ccache)
+if(SVOD_CCACHE)
+  # Paths relative to the checkout make cached objects valid in every clone.
+  set(launcher ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${SVOD_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
+endif()
+find_program(SVOD_MOLD mold)
+if(SVOD_MOLD)
+  add_link_options(-fuse-ld=mold)
+endif()
