@@ -1,0 +1,163 @@
+#include "machine/cpu.h"
+
+#include <algorithm>
+
+#include "machine/host.h"
+#include "support/cpu_features.h"
+
+namespace svod {
+
+namespace {
+
+struct CpuRow {
+  std::string_view name;
+  Arch arch;
+  std::string_view vendor, base, features;
+  int vectorBytes, vectorRegisters, fmaPerCycle, fmaLatency;
+  int64_t l1KiB, l2KiB, l3KiB;
+  int cores;
+};
+
+constexpr CpuRow kCpus[] = {
+#define CPU(name, arch, vendor, base, features, bytes, registers, fma, latency, l1, l2, l3, cores) \
+  {name, Arch::arch, vendor, base, features, bytes, registers, fma, latency, l1, l2, l3, cores},
+#include "machine/cpus.def"
+#undef CPU
+};
+
+const CpuRow* findCpu(Arch arch, std::string_view name) {
+  for (const CpuRow& row : kCpus)
+    if (row.arch == arch && row.name == name) return &row;
+  return nullptr;
+}
+
+const CpuRow& baseline(Arch arch) {
+  return *std::find_if(std::begin(kCpus), std::end(kCpus), [arch](const CpuRow& row) { return row.arch == arch; });
+}
+
+void appendWords(std::string_view text, std::vector<std::string>& words) {
+  while (!text.empty()) {
+    const size_t space = std::min(text.find(' '), text.size());
+    words.emplace_back(text.substr(0, space));
+    text.remove_prefix(std::min(space + 1, text.size()));
+  }
+}
+
+std::vector<std::string> featuresOf(const CpuRow& row) {
+  std::vector<std::string> names;
+  for (const CpuRow* at = &row; at != nullptr; at = findCpu(row.arch, at->base)) appendWords(at->features, names);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+CpuTarget fromRow(const CpuRow& row, std::string_view triple) {
+  return {.triple = std::string(triple),
+          .arch = row.arch,
+          .name = std::string(row.name),
+          .features = featuresOf(row),
+          .vectorBytes = row.vectorBytes,
+          .vectorRegisters = row.vectorRegisters,
+          .fmaPerCycle = row.fmaPerCycle,
+          .fmaLatency = row.fmaLatency,
+          .l1Bytes = row.l1KiB << 10,
+          .l2Bytes = row.l2KiB << 10,
+          .l3Bytes = row.l3KiB << 10,
+          .cores = row.cores};
+}
+
+// Features come from the machine itself; throughput figures from the row of the table that describes it best.
+CpuTarget readHost(std::string_view triple, Arch arch) {
+  const std::string vendor = hostVendor();
+  const CpuRow* best = &baseline(arch);
+  for (const CpuRow& row : kCpus)
+    if (row.arch == arch && (row.vendor.empty() || row.vendor == vendor) && missingCpuFeatures(featuresOf(row)).empty())
+      best = &row;
+  CpuTarget cpu = fromRow(*best, triple);
+  const auto present = hostCpuFeatures();
+  cpu.features.assign(present.begin(), present.end());
+  std::sort(cpu.features.begin(), cpu.features.end());
+  const HostCaches caches = hostCaches();
+  if (caches.l1 > 0) cpu.l1Bytes = caches.l1;
+  if (caches.l2 > 0) cpu.l2Bytes = caches.l2;
+  if (caches.l3 > 0) cpu.l3Bytes = caches.l3;
+  if (caches.line > 0) cpu.lineBytes = caches.line;
+  cpu.cores = hostCores();
+  return cpu;
+}
+
+std::string joined(const auto& words, std::string_view separator) {
+  std::string text;
+  for (const auto& word : words) (text += text.empty() ? std::string_view() : separator) += word;
+  return text;
+}
+
+std::string sizeText(int64_t bytes) {
+  return bytes % (1 << 20) == 0 ? std::to_string(bytes >> 20) + " MiB" : std::to_string(bytes >> 10) + " KiB";
+}
+
+}  // namespace
+
+std::string_view toText(Arch arch) { return arch == Arch::X86_64 ? "x86_64" : "aarch64"; }
+
+bool CpuTarget::has(std::string_view feature) const {
+  return std::binary_search(features.begin(), features.end(), feature, std::less<std::string_view>());
+}
+bool CpuTarget::hasFma() const { return arch == Arch::AArch64 || has("fma"); }
+bool CpuTarget::hasRounding() const { return arch == Arch::AArch64 || has("sse4.1"); }
+bool CpuTarget::hasMasks() const { return has("avx512vl"); }
+bool CpuTarget::hasGather() const { return has("avx2"); }
+
+std::string hostTriple() {
+#if defined(__x86_64__)
+  return "x86_64-unknown-linux-gnu";
+#else
+  return "aarch64-unknown-linux-gnu";
+#endif
+}
+
+std::vector<std::string_view> cpuNames(Arch arch) {
+  std::vector<std::string_view> names;
+  for (const CpuRow& row : kCpus)
+    if (row.arch == arch) names.push_back(row.name);
+  return names;
+}
+
+Result<Arch> archOfTriple(std::string_view triple) {
+  const std::string_view first = triple.substr(0, triple.find('-'));
+  if (triple.find("linux") != std::string_view::npos) {
+    if (first == "x86_64" || first == "amd64") return Arch::X86_64;
+    if (first == "aarch64" || first == "arm64") return Arch::AArch64;
+  }
+  return fail(Diag::Unsupported, "no code generator for the triple '" + std::string(triple) + "'",
+              "use x86_64-unknown-linux-gnu or aarch64-unknown-linux-gnu, or --target c for other machines");
+}
+
+Result<CpuTarget> makeCpuTarget(std::string_view triple, std::string_view cpu) {
+  const std::string host = hostTriple();
+  if (triple.empty()) triple = host;
+  SVOD_TRY(const Arch arch, archOfTriple(triple));
+  if (cpu == "native") {
+    SVOD_TRY(const Arch hostArch, archOfTriple(host));
+    if (arch == hostArch) return readHost(triple, arch);
+    return fail(Diag::Unsupported,
+                "cpu 'native' is this machine (" + host + "), which '" + std::string(triple) + "' is not",
+                "name the CPU: " + joined(cpuNames(arch), ", "));
+  }
+  if (cpu.empty()) return fromRow(baseline(arch), triple);
+  if (const CpuRow* row = findCpu(arch, cpu)) return fromRow(*row, triple);
+  return fail(Diag::Unsupported, "unknown " + std::string(toText(arch)) + " CPU '" + std::string(cpu) + "'",
+              "use one of native, " + joined(cpuNames(arch), ", "));
+}
+
+std::string toText(const CpuTarget& cpu) {
+  const auto line = [](std::string_view name, const std::string& value) { return std::string(name) + ": " + value + "\n"; };
+  return line("triple", cpu.triple) + line("cpu", cpu.name) + line("features", joined(cpu.features, " ")) +
+         line("vectors", std::to_string(cpu.vectorRegisters) + " of " + std::to_string(cpu.vectorBytes) + " bytes") +
+         line("fma", std::to_string(cpu.fmaPerCycle) + " per cycle, latency " + std::to_string(cpu.fmaLatency) +
+                         (cpu.hasFma() ? "" : " (separate multiply and add)")) +
+         line("caches", "L1 " + sizeText(cpu.l1Bytes) + ", L2 " + sizeText(cpu.l2Bytes) + ", L3 " + sizeText(cpu.l3Bytes) +
+                            ", lines of " + std::to_string(cpu.lineBytes) + " bytes") +
+         line("cores", std::to_string(cpu.cores));
+}
+
+}  // namespace svod

@@ -1,0 +1,16 @@
+// Which instruction set extensions this machine has. Names are LLVM's; the table is cpu_features.def.
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace svod {
+
+/// Extensions that both the CPU and the operating system support, in table order. Empty on an unknown architecture.
+std::vector<std::string_view> hostCpuFeatures();
+
+/// The names in `needed` that this machine lacks or that the table does not know, in their order.
+std::vector<std::string> missingCpuFeatures(std::span<const std::string> needed);
+
+}  // namespace svod

@@ -1,0 +1,87 @@
+// CPU records: the table is well formed, names resolve, the host describes itself.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "machine/cpu.h"
+#include "machine/host.h"
+#include "support/cpu_features.h"
+
+using namespace svod;
+
+namespace {
+constexpr std::string_view kX86 = "x86_64-unknown-linux-gnu", kArm = "aarch64-unknown-linux-gnu";
+}  // namespace
+
+TEST_CASE("every CPU row is a consistent record") {
+  for (const std::string_view triple : {kX86, kArm}) {
+    std::set<std::string_view> seen;
+    for (const std::string_view name : cpuNames(archOfTriple(triple).value())) {
+      INFO(name);
+      CHECK(seen.insert(name).second);
+      const CpuTarget cpu = makeCpuTarget(triple, name).value();
+      CHECK(cpu.name == name);
+      CHECK(cpu.triple == triple);
+      CHECK((cpu.vectorBytes == 16 || cpu.vectorBytes == 32 || cpu.vectorBytes == 64));
+      CHECK((cpu.vectorBytes == 64) == cpu.has("avx512f"));
+      if (cpu.arch == Arch::X86_64) CHECK((cpu.vectorBytes >= 32) == cpu.has("avx2"));
+      CHECK(cpu.vectorRegisters == (cpu.arch == Arch::AArch64 || cpu.vectorBytes == 64 ? 32 : 16));
+      CHECK(std::is_sorted(cpu.features.begin(), cpu.features.end()));
+      CHECK(std::adjacent_find(cpu.features.begin(), cpu.features.end()) == cpu.features.end());
+      CHECK(cpu.l1Bytes < cpu.l2Bytes);
+      CHECK(cpu.fmaPerCycle * cpu.fmaLatency < cpu.vectorRegisters);  // enough accumulators to hide the latency
+    }
+  }
+}
+
+TEST_CASE("a row has the features of the rows it builds on") {
+  const CpuTarget cpu = makeCpuTarget(kX86, "icelake-server").value();
+  for (const char* name : {"sse4.1", "avx2", "fma", "avx512vnni", "avx512vbmi2"}) CHECK(cpu.has(name));
+  CHECK_FALSE(cpu.has("avx512fp16"));
+  CHECK(cpu.hasFma());
+  CHECK(cpu.hasMasks());
+}
+
+TEST_CASE("the baseline lacks what needs an extension") {
+  const CpuTarget cpu = makeCpuTarget(kX86, "").value();
+  CHECK(cpu.name == "x86-64");
+  CHECK(cpu.features.empty());
+  CHECK_FALSE(cpu.hasFma());
+  CHECK_FALSE(cpu.hasRounding());
+  CHECK_FALSE(cpu.hasGather());
+  CHECK(makeCpuTarget(kArm, "").value().hasFma());
+}
+
+TEST_CASE("native is this machine") {
+  const CpuTarget cpu = makeCpuTarget("", "native").value();
+  CHECK(missingCpuFeatures(cpu.features).empty());
+  CHECK(cpu.features.size() == hostCpuFeatures().size());
+  CHECK(cpu.cores == hostCores());
+  const HostCaches caches = hostCaches();
+  if (caches.l2 > 0) CHECK(cpu.l2Bytes == caches.l2);
+  // The row chosen never promises more than the machine has.
+  CHECK(missingCpuFeatures(makeCpuTarget("", cpu.name).value().features).empty());
+}
+
+TEST_CASE("missing features are named") {
+  const std::vector<std::string> needed = {"warp-drive"};
+  CHECK(missingCpuFeatures(needed) == needed);
+}
+
+TEST_CASE("unknown triples and CPUs are errors that list what is known") {
+  const auto triple = makeCpuTarget("riscv64-unknown-linux-gnu", "");
+  REQUIRE_FALSE(triple.has_value());
+  CHECK(triple.error().diag == Diag::Unsupported);
+  const auto cpu = makeCpuTarget(kX86, "neoverse-n1");
+  REQUIRE_FALSE(cpu.has_value());
+  CHECK(cpu.error().help.find("haswell") != std::string::npos);
+  const std::string_view foreign = hostTriple() == kX86 ? kArm : kX86;
+  CHECK_FALSE(makeCpuTarget(foreign, "native").has_value());
+}
+
+TEST_CASE("a record prints") {
+  const std::string text = toText(makeCpuTarget(kX86, "skylake-avx512").value());
+  CHECK(text.find("cpu: skylake-avx512\n") != std::string::npos);
+  CHECK(text.find("vectors: 32 of 64 bytes\n") != std::string::npos);
+  CHECK(text.find("L2 1 MiB") != std::string::npos);
+}
