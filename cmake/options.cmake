@@ -19,6 +19,13 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 
 add_compile_options(-Wall -Wextra)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # g++ 12 reports these inside libstdc++ (std::string concatenation; std::regex under sanitizers).
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
+  if(SVOD_SANITIZE)
+    add_compile_options(-Wno-maybe-uninitialized)
+  endif()
+endif()
 if(SVOD_WERROR)
   add_compile_options(-Werror)
 endif()

@@ -24,7 +24,7 @@ endfunction()
 
 # svod_test(NAME SOURCES a.cpp ... [DEPS room ...] [LIBS target ...] [TOOLS tool ...] [LABELS label ...])
 # A Catch2 program, one CTest entry FOLDER/NAME that runs in the repository root. Labels: the folder, `fast`
-# unless LABELS holds slow or device, and `core` when neither it nor its rooms and tools use LLVM.
+# unless LABELS holds slow or device, and `core` (also run under sanitizers) when nothing it uses needs LLVM.
 # The program sees SVOD_TEST_DIR (its folder) and SVOD_BIN_DIR (the tools), both relative to the root.
 function(svod_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPS;LIBS;TOOLS;LABELS")
@@ -42,11 +42,15 @@ function(svod_test name)
 endfunction()
 
 # svod_script_test(NAME COMMAND program arg ... [TOOLS tool ...] [LABELS label ...])
-# A script as a CTest entry; it runs in the repository root and finds the tools in $SVOD_BIN_DIR.
+# A script as a CTest entry; it runs in the repository root and finds the tools in $SVOD_BIN_DIR. `core` only
+# when TOOLS names a tool that needs no LLVM.
 function(svod_script_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "COMMAND;TOOLS;LABELS")
   get_filename_component(folder ${CMAKE_CURRENT_SOURCE_DIR} NAME)
   add_custom_target(test_${folder}_${name})
+  if(NOT arg_TOOLS)
+    set_target_properties(test_${folder}_${name} PROPERTIES SVOD_NOT_CORE TRUE)
+  endif()
   svod_register_test(test_${folder}_${name} ${name} "${arg_TOOLS}" "${arg_LABELS}" ${arg_COMMAND})
 endfunction()
 
@@ -125,7 +129,8 @@ function(svod_register_test target name tools labels)
   if(NOT "slow" IN_LIST labels AND NOT "device" IN_LIST labels)
     list(APPEND labels fast)
   endif()
-  if(NOT needs_llvm)
+  get_target_property(not_core ${target} SVOD_NOT_CORE)
+  if(NOT needs_llvm AND NOT not_core AND NOT "device" IN_LIST labels)
     list(APPEND labels core)
     add_dependencies(core_tests ${target})
   endif()

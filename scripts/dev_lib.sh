@@ -1,0 +1,97 @@
+# Functions behind ./dev; sourced, with the repository root as working directory.
+
+jobs="$(nproc)"
+test_failures=0
+summaries=()
+
+say() { printf '== %s\n' "$*" >&2; }
+die() { printf 'dev: %s\n' "$*" >&2; exit 2; }
+
+# install_packages FILE...: apt-get whatever of the lists is missing; does nothing, and needs no network, otherwise.
+install_packages() {
+  local name rest missing=()
+  if ! command -v dpkg-query >/dev/null; then
+    return 0  # not Debian: CMake names whatever is missing
+  fi
+  while read -r name rest; do
+    [[ -z "$name" || "$name" == \#* ]] && continue
+    dpkg-query -W -f='${Status}\n' "$name" 2>/dev/null | grep -q '^install ok installed' || missing+=("$name")
+  done < <(cat "$@")
+  (( ${#missing[@]} )) || return 0
+  say "installing ${missing[*]}"
+  local as_root=()
+  if (( EUID != 0 )); then
+    command -v sudo >/dev/null || die "these packages are missing and installing them needs root: ${missing[*]}"
+    as_root=(sudo)
+  fi
+  "${as_root[@]}" apt-get -qq update
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get -qq install -y --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+# A read-only or missing home must not fail the build: keep the compiler cache in the build folder then.
+place_ccache() {
+  local folder="${CCACHE_DIR:-${HOME:-/nonexistent}/.cache/ccache}"
+  if ! mkdir -p "$folder" 2>/dev/null || [[ ! -w "$folder" ]]; then
+    export CCACHE_DIR="$PWD/build/ccache"
+  fi
+}
+
+# build_preset PRESET [TARGET...]
+build_preset() {
+  local preset="$1" log="build/$1/configure.log"
+  shift
+  install_packages scripts/packages.txt
+  place_ccache
+  mkdir -p "build/$preset"
+  if [[ ! -f "build/$preset/build.ninja" || CMakePresets.json -nt "build/$preset/build.ninja" ]]; then
+    say "configure $preset"
+    cmake --preset "$preset" >"$log" 2>&1 || { cat "$log" >&2; die "configuring $preset failed"; }
+  fi
+  say "build $preset"
+  local quiet=(--quiet)
+  [[ -t 1 ]] && quiet=()  # on a terminal ninja keeps to one line by itself
+  ninja -C "build/$preset" -j "$jobs" "${quiet[@]}" "$@" || die "building $preset failed"
+}
+
+# run_ctest PRESET ARGUMENT...: runs on after a failure; finish_tests reports all runs.
+run_ctest() {
+  local preset="$1" log="build/$1/ctest.log" failed=0
+  shift
+  say "test $preset"
+  ctest --test-dir "build/$preset" -j "$jobs" --output-on-failure --no-tests=ignore --no-label-summary "$@" |
+    tee "$log" | { grep -vE '^ +Start +[0-9]+:|^Internal ctest|^Test project' || true; } || failed=1
+  local line
+  line="$(grep -E 'tests passed|No tests were found' "$log" | tail -n 1)"
+  summaries+=("$(printf '%-8s %s' "$preset" "${line:-ctest did not finish}")")
+  (( failed == 0 )) || test_failures=1
+}
+
+run_fuzzers() {
+  local program name
+  for program in build/fuzz/bin/fuzz_*; do
+    [[ -x "$program" ]] || continue
+    name="$(basename "$program")"
+    say "fuzz $name for $1 s"
+    mkdir -p "build/fuzz/corpus/$name"
+    "$program" -max_total_time="$1" -print_final_stats=0 -verbosity=0 "build/fuzz/corpus/$name" || test_failures=1
+  done
+}
+
+finish_tests() {
+  printf '\n'
+  printf '%s\n' "${summaries[@]}"
+  return "$test_failures"
+}
+
+list_sources() {
+  git ls-files --cached --others --exclude-standard -- '*.cpp' '*.h' '*.c'
+}
+
+# clang-tidy on what differs from main; it needs the compile commands of the dev preset.
+tidy() {
+  install_packages scripts/packages_check.txt
+  [[ -f build/dev/compile_commands.json ]] || cmake --preset dev >/dev/null
+  git diff --name-only --diff-filter=d "$(git merge-base HEAD main)" -- '*.cpp' |
+    xargs --no-run-if-empty -P "$jobs" -n 1 clang-tidy -p build/dev --quiet
+}

@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""Sizes of files and functions, and things that must not appear in the code.
+
+usage: lint_code.py [ROOT] [--verbose]
+"""
+import re
+import sys
+from pathlib import Path
+
+from lint_common import CODE_FOLDERS, Report, blank_comments_and_strings, sources
+
+FILE_LINES = (500, 800)      # warn above the first, fail above the second
+FUNCTION_LINES = (80, 150)
+CHECKS = ("file-length", "function-length", "environment", "machine-path", "leftover", "pragma-once")
+
+ENVIRONMENT = re.compile(r"\b(?:secure_)?getenv\b|\benviron\b|\bargv\b")
+MACHINE_PATH = re.compile(r"(?<![\w.])/(?:home|root|work|Users|mnt)/\w")
+LEFTOVER = re.compile(r"\b(?:TODO|FIXME|XXX|HACK)\b")
+NO_FUNCTION = re.compile(r"\b(?:namespace|class|struct|union|enum)\b[^()=]*$|\bextern\b\s*\"|=\s*$")
+
+
+def functions(text):
+    """(name, first line, number of lines) of every outermost braced body that follows a parameter list."""
+    text = re.sub(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", lambda m: re.sub(r"[^\n]", " ", m.group(0)), text, flags=re.M)
+    line, start, stack = 1, 0, []
+    for position, char in enumerate(text):
+        if char == "\n":
+            line += 1
+        elif char in ";{}":
+            head = text[start:position].strip()
+            if char == "{":
+                inside = any(kind for kind, _, _ in stack)
+                is_function = not inside and ")" in head and not NO_FUNCTION.search(head)
+                stack.append((is_function, head, line - head.count("\n")))
+            elif char == "}" and stack:
+                is_function, opened_by, first = stack.pop()
+                if is_function:
+                    name = re.search(r"(operator\s*\S+?|~?\w+)\s*\(", opened_by)
+                    yield (name.group(1) if name else "lambda", first, line - first + 1)
+            start = position + 1
+
+
+def check_sizes(path, text, report):
+    lines = text.count("\n")
+    if lines > FILE_LINES[1]:
+        report.error("file-length", path, 1, f"{lines} lines, at most {FILE_LINES[1]}: split it by theme")
+    elif lines > FILE_LINES[0]:
+        report.warn("file-length", path, 1, f"{lines} lines")
+    if path.suffix in (".def", ".inc"):
+        return
+    for name, first, length in functions(blank_comments_and_strings(text)):
+        if length > FUNCTION_LINES[1]:
+            report.error("function-length", path, first,
+                         f"'{name}' has {length} lines, at most {FUNCTION_LINES[1]}: name its parts", name)
+        elif length > FUNCTION_LINES[0]:
+            report.warn("function-length", path, first, f"'{name}' has {length} lines")
+
+
+def check_lines(path, text, pattern, check, message, report):
+    for number, line in enumerate(text.splitlines(), 1):
+        if match := pattern.search(line):
+            report.error(check, path, number, f"'{match.group(0)}': {message}")
+
+
+def check_everywhere(root, report):
+    """Text of every kind: no path of somebody's machine, no unfinished business."""
+    folders = CODE_FOLDERS + ("tests", "cmake", "scripts", "docs", "examples")
+    suffixes = {".cpp", ".h", ".c", ".def", ".inc", ".py", ".sh", ".cmake", ".txt", ".md", ".uop", ".svod", ".json"}
+    for path in sources(root, folders, suffixes):
+        if path.name == Path(__file__).name:
+            continue  # holds the patterns themselves
+        text = (root / path).read_text(errors="replace")
+        check_lines(path, text, MACHINE_PATH, "machine-path", "a path of one machine; pass it in or make it relative", report)
+        if path.suffix not in (".md", ".json"):
+            check_lines(path, text, LEFTOVER, "leftover", "finish it or open an issue", report)
+
+
+def main():
+    arguments = [argument for argument in sys.argv[1:] if argument != "--verbose"]
+    root = Path(arguments[0]) if arguments else Path(__file__).resolve().parent.parent
+    report = Report(root)
+    for path in sources(root, CODE_FOLDERS + ("tests",)):
+        text = (root / path).read_text()
+        check_sizes(path, text, report)
+        if path.suffix == ".h" and "#pragma once" not in text:
+            report.error("pragma-once", path, 1, "a header needs #pragma once")
+        if path.parts[0] in ("lib", "runtime-min"):
+            check_lines(path, blank_comments_and_strings(text), ENVIRONMENT, "environment",
+                        "only tools/ read the command line and the environment; pass the value in", report)
+    check_everywhere(root, report)
+    return report.finish(CHECKS, "--verbose" in sys.argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,81 @@
+"""The lint must fail on what it forbids: each case is a small tree with one mistake and a word of its message."""
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+SCRIPTS = Path(__file__).resolve().parent.parent.parent / "scripts"
+LAYERS = "support:\nir: support\npass: support ir\ntools/svodc: support ir pass\n"
+
+
+def run(script, files):
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        for name, text in {"lib/layers.txt": LAYERS, **files}.items():
+            path = root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        done = subprocess.run([sys.executable, SCRIPTS / script, root], capture_output=True, text=True)
+        return done.returncode, done.stderr
+
+
+class Lint(unittest.TestCase):
+    def passes(self, script, files):
+        code, errors = run(script, files)
+        self.assertEqual((code, errors), (0, ""))
+
+    def fails(self, script, files, *words):
+        code, errors = run(script, files)
+        self.assertEqual(code, 1)
+        for word in words:
+            self.assertIn(word, errors)
+
+    def test_downward_includes_pass(self):
+        self.passes("lint_layers.py", {"lib/ir/uop.h": '#include "support/result.h"\n#include <llvm/IR/Core.h>\n',
+                                       "tools/svodc/main.cpp": '#include "pass/pass.h"\n',
+                                       "lib/ir/CMakeLists.txt": "svod_library(ir SOURCES DEPS support)\n"})
+
+    def test_upward_include_fails(self):
+        self.fails("lint_layers.py", {"lib/ir/uop.h": '\n#include "pass/pass.h"\n'}, "lib/ir/uop.h:2:", "may not include 'pass'")
+
+    def test_unknown_room_fails(self):
+        self.fails("lint_layers.py", {"lib/attic/x.h": ""}, "lib/attic/x.h:1:", "no room")
+        self.fails("lint_layers.py", {"lib/ir/x.h": '#include "llvm/IR/Core.h"\n'}, "names no room")
+        self.fails("lint_layers.py", {"lib/ir/x.h": '#include "lib/ir/y.h"\n'}, "room/file.h")
+
+    def test_layers_point_down(self):
+        self.fails("lint_layers.py", {"lib/layers.txt": "ir: support\nsupport:\n"}, "no line above")
+
+    def test_deps_and_sources_are_checked(self):
+        self.fails("lint_layers.py", {"lib/ir/CMakeLists.txt": "svod_library(ir SOURCES a.cpp DEPS pass)\n"}, "DEPS pass")
+        self.fails("lint_layers.py", {"lib/ir/CMakeLists.txt": "svod_library(ir SOURCES aa.cpp)\n", "lib/ir/a.cpp": ""}, "not built")
+
+    def test_environment_is_for_tools(self):
+        self.passes("lint_code.py", {"tools/svodc/main.cpp": "int main(int, char** argv);\n", "lib/ir/a.cpp": "// argv\n"})
+        self.fails("lint_code.py", {"lib/ir/a.cpp": 'auto x = std::getenv("X");\n'}, "lib/ir/a.cpp:1:", "only tools/")
+
+    def test_machine_paths_fail(self):
+        self.fails("lint_code.py", {"docs/a.md": "see /home" + "/somebody\n"}, "docs/a.md:1:")
+
+    def test_leftovers_fail(self):
+        self.fails("lint_code.py", {"lib/ir/a.cpp": "// TO" + "DO later\n"}, "lib/ir/a.cpp:1:")
+
+    def test_header_guard(self):
+        self.fails("lint_code.py", {"lib/ir/a.h": "int a();\n"}, "pragma once")
+
+    def test_long_functions_fail_unless_allowed(self):
+        body = "int f(int x) {\n" + "  x++;\n" * 160 + "  return x;\n}\n"
+        self.passes("lint_code.py", {"lib/ir/a.cpp": "int f() { return 1; }\n"})
+        self.fails("lint_code.py", {"lib/ir/a.cpp": "\nnamespace svod {\n" + body + "}\n"}, "lib/ir/a.cpp:3:", "'f' has 163 lines")
+        allow = "function-length lib/ir/a.cpp:f one case per op\n"
+        self.passes("lint_code.py", {"lib/ir/a.cpp": body, "scripts/lint_allow.txt": allow})
+        self.fails("lint_code.py", {"scripts/lint_allow.txt": allow}, "nothing left to allow")
+        self.fails("lint_code.py", {"scripts/lint_allow.txt": "function-length lib/ir/a.cpp:f\n"}, "reason")
+
+    def test_long_files_fail(self):
+        self.fails("lint_code.py", {"lib/ir/a.cpp": "int a;\n" * 801}, "801 lines")
+
+
+if __name__ == "__main__":
+    unittest.main()
