@@ -49,9 +49,11 @@ build_preset() {
     cmake --preset "$preset" >"$log" 2>&1 || { cat "$log" >&2; die "configuring $preset failed"; }
   fi
   say "build $preset"
-  local quiet=(--quiet)
-  [[ -t 1 ]] && quiet=()  # on a terminal ninja keeps to one line by itself
-  ninja -C "build/$preset" -j "$jobs" "${quiet[@]}" "$@" || die "building $preset failed"
+  if [[ -t 1 ]]; then  # on a terminal ninja keeps to one line by itself
+    ninja -C "build/$preset" -j "$jobs" "$@" || die "building $preset failed"
+  else
+    ninja -C "build/$preset" -j "$jobs" --quiet "$@" | { grep -v '^-- ' || true; } || die "building $preset failed"
+  fi
 }
 
 # run_ctest PRESET ARGUMENT...: runs on after a failure; finish_tests reports all runs.
