@@ -27,7 +27,7 @@ double roundTo(DType dtype, double x) {
   if (dtype == DType::F64) return x;
   if (dtype == DType::F32) return static_cast<double>(static_cast<float>(x));
   double limit = maxFinite(dtype);
-  if (std::isinf(x)) return isFloat8(dtype) ? std::copysign(limit, x) : x;
+  if (std::isinf(x)) return dtype == DType::F8E4M3 ? std::copysign(limit, x) : x;
   FloatFormat format = formatOf(dtype);
   int exponent = x == 0 ? 0 : std::max(std::ilogb(x), format.minExponent());
   int shift = format.fractionBits - exponent;
@@ -107,12 +107,30 @@ uint64_t Scalar::storageBits() const {
   return bits == 64 ? raw_ : raw_ & ((uint64_t{1} << bits) - 1);
 }
 
+namespace {
+
+// Fewest digits that round back to the value in its own dtype: 0.1 for the f32 next to 0.1.
+std::to_chars_result shortestFloat(char* begin, char* end, const Scalar& value) {
+  double x = value.asFloat();
+  if (std::isfinite(x) && value.dtype() != DType::F64) {
+    for (int digits = 1; digits <= 9; ++digits) {
+      std::to_chars_result written = std::to_chars(begin, end, x, std::chars_format::general, digits);
+      double parsed = 0;
+      std::from_chars(begin, written.ptr, parsed);
+      if (Scalar::ofFloat(value.dtype(), parsed) == value) return written;
+    }
+  }
+  return std::to_chars(begin, end, x);
+}
+
+}  // namespace
+
 std::string toText(const Scalar& value) {
   if (value.dtype() == DType::Bool) return value.asInt() != 0 ? "true" : "false";
   char buffer[40];
   std::to_chars_result end{};
   if (isFloat(value.dtype()))
-    end = std::to_chars(buffer, buffer + sizeof buffer, value.asFloat());
+    end = shortestFloat(buffer, buffer + sizeof buffer, value);
   else if (value.dtype() == DType::U64)
     end = std::to_chars(buffer, buffer + sizeof buffer, static_cast<uint64_t>(value.asInt()));
   else

@@ -18,7 +18,8 @@ class Scalar {
   Scalar() = default;
   /// Wraps `value` to the width of `dtype` (Bool: value != 0). `dtype` must be Bool, an integer or Index.
   static Scalar ofInt(DType dtype, int64_t value);
-  /// Rounds `value` to `dtype`, nearest even; beyond the range gives infinity (f8e4m3: saturates, it has none).
+  /// Rounds `value` to `dtype`, nearest even. A finite value beyond the range gives infinity, except that the 8-bit
+  /// floats saturate; infinity stays infinity, except that f8e4m3 has none and saturates.
   static Scalar ofFloat(DType dtype, double value);
   /// Converts a number to any dtype: ofFloat for float dtypes, else ofInt.
   static Scalar of(DType dtype, double value);

@@ -4,13 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "ir/numerics.h"
 #include "ir/uop.h"
 
 namespace svod {
-
-/// How float arithmetic may deviate from one rounding per op. See docs/semantics.md.
-enum class Numerics : uint8_t { Strict, Contract, Fast };
-std::string_view toText(Numerics numerics);
 
 struct KernelParam {
   UOp param;             // Op::Param; its dtype is the storage dtype, src0 the maximum number of elements

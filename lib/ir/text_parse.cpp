@@ -1,0 +1,344 @@
+// The parser of `.uop` text. One line is one node; see docs/uop.md for the grammar.
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+#include "ir/text.h"
+#include "ir/verify.h"
+
+namespace svod {
+
+namespace {
+
+class LineParser {
+ public:
+  LineParser(Graph& graph, std::vector<UOp>& nodes, std::string_view line, int number)
+      : graph_(graph), nodes_(nodes), line_(line), number_(number) {}
+
+  /// Parses `%N = op operands {arg} : type` and appends the node; blank and comment lines append nothing.
+  Status parse() {
+    skipSpace();
+    if (atEnd()) return {};
+    size_t start = at_;
+    SVOD_TRY(const size_t number, reference());
+    if (number != nodes_.size())
+      return errorAt(start, Diag::Syntax, "expected %" + std::to_string(nodes_.size()) + " here",
+                     "number nodes 0, 1, 2, .. in the order of their lines");
+    SVOD_CHECK(expect('='));
+    skipSpace();
+    start = at_;
+    std::string_view name = word();
+    std::optional<Op> op = opFromText(name);
+    if (!op) return errorAt(start, Diag::UnknownOp, "unknown op '" + std::string(name) + "'", "run svodc --list-ops");
+    if (*op == Op::Const) return constantLine();
+    return nodeLine(*op, start);
+  }
+
+ private:
+  Status constantLine() {
+    SVOD_TRY(UOp value, operand());
+    if (!value.isConst()) return errorAt(at_, Diag::Syntax, "const takes a literal", "write `const 2.0:f32`");
+    nodes_.push_back(value);
+    return expectEnd();
+  }
+
+  Status nodeLine(Op op, size_t opStart) {
+    std::vector<UOp> src;
+    skipSpace();
+    while (!atEnd() && peek() != '{' && peek() != ':') {
+      if (!src.empty()) SVOD_CHECK(expect(','));
+      SVOD_TRY(UOp value, operand());
+      src.push_back(value);
+      skipSpace();
+    }
+    std::vector<int32_t> axes;
+    std::string name;
+    SVOD_TRY(Arg arg, argument(op, axes, name));
+    DType dtype = DType::Void;
+    size_t typeStart = at_;
+    std::string_view type;
+    if (accept(':')) {
+      skipSpace();
+      typeStart = at_;
+      SVOD_TRY(dtype, dtypeWord());
+      type = line_.substr(typeStart, contentEnd() - typeStart);
+      at_ = contentEnd();
+    }
+    SVOD_CHECK(expectEnd());
+    if (std::string wrong = checkStructure({op, dtype, src, arg}); !wrong.empty())
+      return errorAt(opStart, Diag::Syntax, std::string(toText(op)) + ": " + wrong, "see `svodc --list-ops`");
+    nodes_.push_back(graph_.make(op, dtype, src, arg));
+    return checkType(nodes_.back(), type, typeStart);
+  }
+
+  // The printed type must be what the node infers; otherwise the text lies about its graph.
+  Status checkType(UOp node, std::string_view written, size_t start) {
+    auto squeeze = [](std::string_view s) {
+      std::string out;
+      for (char c : s)
+        if (c != ' ' && c != '\t' && c != '\r') out += c;
+      return out;
+    };
+    std::string inferred = node.dtype() == DType::Void ? "" : toTypeText(node);
+    if (squeeze(written) == squeeze(inferred)) return {};
+    return errorAt(start, Diag::ShapeMismatch,
+                   "the line says '" + std::string(written) + "' but the node is '" + inferred + "'",
+                   "correct the type or the operands");
+  }
+
+  Result<UOp> operand() {
+    skipSpace();
+    size_t start = at_;
+    if (peek() == '%') {
+      SVOD_TRY(const size_t number, reference());
+      if (number >= nodes_.size())
+        return errorAt(start, Diag::UnknownName, "%" + std::to_string(number) + " is not defined above this line",
+                       "define sources before their users");
+      return nodes_[number];
+    }
+    std::string_view text = word();
+    if (text == "true" || text == "false") return graph_.boolean(text == "true");
+    DType dtype = DType::Index;
+    if (peek() == ':' && at_ + 1 < line_.size() && line_[at_ + 1] != ' ') {
+      ++at_;
+      SVOD_TRY(dtype, dtypeWord());
+    }
+    std::optional<Scalar> value = number(text, dtype);
+    if (!value)
+      return errorAt(start, Diag::Syntax,
+                     "'" + std::string(text) + "' is no " + std::string(toText(dtype)) + " constant",
+                     "operands are %N, 4 (index), true, or a typed literal as 2.0:f32");
+    return graph_.constant(*value);
+  }
+
+  static std::optional<Scalar> number(std::string_view text, DType dtype) {
+    const char *begin = text.data(), *end = begin + text.size();
+    auto whole = [&](auto& value) {
+      auto [stop, error] = std::from_chars(begin, end, value);
+      return error == std::errc() && stop == end && begin != end;
+    };
+    if (isFloat(dtype)) {
+      double value = 0;
+      if (!whole(value)) return std::nullopt;
+      return Scalar::ofFloat(dtype, value);
+    }
+    if (dtype == DType::U64) {
+      uint64_t value = 0;
+      if (!whole(value)) return std::nullopt;
+      return Scalar::ofInt(dtype, static_cast<int64_t>(value));
+    }
+    int64_t value = 0;
+    if (dtype == DType::Void || !whole(value) || Scalar::ofInt(dtype, value).asInt() != value) return std::nullopt;
+    return Scalar::ofInt(dtype, value);
+  }
+
+  // `{..}`; `axes` and `name` keep what the returned arg points to.
+  Result<Arg> argument(Op op, std::vector<int32_t>& axes, std::string& name) {
+    ArgKind kind = info(op).arg;
+    if (kind == ArgKind::None) return Arg{};
+    SVOD_CHECK(expect('{'));
+    SVOD_TRY(Arg arg, argumentBody(kind, axes, name));
+    SVOD_CHECK(expect('}'));
+    return arg;
+  }
+
+  Result<Arg> argumentBody(ArgKind kind, std::vector<int32_t>& axes, std::string& name) {
+    switch (kind) {
+      case ArgKind::Slot: return slotArg();
+      case ArgKind::Var: return varArg(name);
+      case ArgKind::Axis: return axisArg();
+      case ArgKind::Axes: {
+        SVOD_CHECK(axisList(axes, true));
+        return Arg(AxesArg{axes});
+      }
+      case ArgKind::Reduce: return reduceArg(axes);
+      case ArgKind::Name: {
+        SVOD_TRY(name, quotedName());
+        return Arg(NameArg{name});
+      }
+      case ArgKind::Custom: {
+        SVOD_TRY(name, quotedName());
+        SVOD_CHECK(expect(','));
+        SVOD_TRY(int32_t inputs, integer<int32_t>());
+        return Arg(CustomArg{name, inputs});
+      }
+      default: return Arg{};
+    }
+  }
+
+  Result<Arg> slotArg() {
+    SVOD_TRY(uint32_t slot, integer<uint32_t>());
+    Space space = Space::Global;
+    if (accept(',')) {
+      SVOD_TRY(space, keyword(kSpaces, "an address space"));
+    }
+    return Arg(SlotArg{slot, space});
+  }
+
+  Result<Arg> varArg(std::string& name) {
+    SVOD_TRY(name, quotedName());
+    SVOD_CHECK(expect(','));
+    SVOD_TRY(int64_t min, integer<int64_t>());
+    SVOD_CHECK(expect(','));
+    SVOD_TRY(int64_t max, integer<int64_t>());
+    return Arg(VarArg{name, min, max});
+  }
+
+  Result<Arg> axisArg() {
+    SVOD_TRY(uint32_t id, integer<uint32_t>());
+    SVOD_CHECK(expect(','));
+    SVOD_TRY(AxisType type, keyword(kAxisTypes, "an axis type"));
+    return Arg(AxisArg{id, type});
+  }
+
+  Result<Arg> reduceArg(std::vector<int32_t>& axes) {
+    skipSpace();
+    size_t start = at_;
+    std::string_view text = word();
+    std::optional<Op> op = opFromText(text);
+    if (!op) return errorAt(start, Diag::UnknownOp, "unknown op '" + std::string(text) + "'", "use add, mul, max or min");
+    SVOD_CHECK(axisList(axes, false));
+    return Arg(ReduceArg{*op, axes});
+  }
+
+  Status axisList(std::vector<int32_t>& axes, bool first) {
+    skipSpace();
+    while (peek() != '}') {
+      if (!first) SVOD_CHECK(expect(','));
+      first = false;
+      SVOD_TRY(int32_t axis, integer<int32_t>());
+      axes.push_back(axis);
+      skipSpace();
+    }
+    return {};
+  }
+
+  static constexpr Space kSpaces[] = {Space::Global, Space::Local, Space::Reg};
+  static constexpr AxisType kAxisTypes[] = {AxisType::Loop,  AxisType::Serial, AxisType::Thread, AxisType::Global,
+                                            AxisType::Local, AxisType::Group,  AxisType::Upcast, AxisType::Vector,
+                                            AxisType::Reduce, AxisType::Unroll};
+
+  template <class Enum, size_t N>
+  Result<Enum> keyword(const Enum (&values)[N], std::string_view what) {
+    skipSpace();
+    size_t start = at_;
+    std::string_view text = word();
+    std::string known;
+    for (Enum value : values) {
+      if (toText(value) == text) return value;
+      known += (known.empty() ? "" : ", ") + std::string(toText(value));
+    }
+    return errorAt(start, Diag::Syntax, "'" + std::string(text) + "' is not " + std::string(what), "use one of " + known);
+  }
+
+  Result<DType> dtypeWord() {
+    size_t start = at_;
+    std::string_view text = word();
+    if (std::optional<DType> dtype = dtypeFromText(text)) return *dtype;
+    return errorAt(start, Diag::UnknownDType, "unknown dtype '" + std::string(text) + "'", "see lib/ir/dtypes.def");
+  }
+
+  template <class Int>
+  Result<Int> integer() {
+    skipSpace();
+    size_t start = at_;
+    std::string_view text = word();
+    Int value = 0;
+    auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc() && stop == text.data() + text.size() && !text.empty()) return value;
+    return errorAt(start, Diag::Syntax, "expected an integer, got '" + std::string(text) + "'", "write a decimal number");
+  }
+
+  Result<size_t> reference() {
+    SVOD_CHECK(expect('%'));
+    return integer<size_t>();
+  }
+
+  Result<std::string> quotedName() {
+    SVOD_CHECK(expect('"'));
+    std::string out;
+    while (at_ < line_.size() && line_[at_] != '"') {
+      if (line_[at_] != '\\') {
+        out += line_[at_++];
+        continue;
+      }
+      SVOD_TRY(char c, escape());
+      out += c;
+    }
+    SVOD_CHECK(expect('"'));
+    return out;
+  }
+
+  Result<char> escape() {
+    size_t start = at_++;
+    char c = at_ < line_.size() ? line_[at_++] : '\0';
+    if (c == '"' || c == '\\') return c;
+    unsigned value = 0;
+    if (c == 'x' && at_ + 2 <= line_.size()) {
+      auto [stop, error] = std::from_chars(line_.data() + at_, line_.data() + at_ + 2, value, 16);
+      if (error == std::errc() && stop == line_.data() + at_ + 2) return at_ += 2, static_cast<char>(value);
+    }
+    return errorAt(start, Diag::Syntax, "unknown escape in a name", "use \\\", \\\\ or \\xHH");
+  }
+
+  // Letters, digits and what numbers are written with.
+  std::string_view word() {
+    size_t start = at_;
+    while (at_ < line_.size()) {
+      auto c = static_cast<unsigned char>(line_[at_]);
+      if (!std::isalnum(c) && c != '_' && c != '.' && c != '-' && c != '+') break;
+      ++at_;
+    }
+    return line_.substr(start, at_ - start);
+  }
+
+  void skipSpace() {
+    while (at_ < line_.size() && (line_[at_] == ' ' || line_[at_] == '\t' || line_[at_] == '\r')) ++at_;
+  }
+  char peek() const { return at_ < line_.size() ? line_[at_] : '\0'; }
+  bool atEnd() const { return at_ >= line_.size() || line_[at_] == ';'; }
+  size_t contentEnd() const { return std::min(line_.find(';', at_), line_.size()); }
+
+  bool accept(char c) {
+    skipSpace();
+    if (peek() != c || at_ >= line_.size()) return false;
+    ++at_;
+    return true;
+  }
+  Status expect(char c) {
+    if (accept(c)) return {};
+    return errorAt(at_, Diag::Syntax, std::string("expected '") + c + "'", "see docs/uop.md");
+  }
+  Status expectEnd() {
+    skipSpace();
+    if (atEnd()) return {};
+    return errorAt(at_, Diag::Syntax, "unexpected text at the end of the line", "one node per line; comments start with ;");
+  }
+
+  tl::unexpected<Error> errorAt(size_t column, Diag diag, std::string message, std::string help) const {
+    return fail(Error{diag, std::move(message), std::move(help), {"", number_, static_cast<int>(column) + 1}, {}});
+  }
+
+  Graph& graph_;
+  std::vector<UOp>& nodes_;
+  std::string_view line_;
+  int number_;
+  size_t at_ = 0;
+};
+
+}  // namespace
+
+Result<UOp> parseUop(Graph& graph, std::string_view text) {
+  std::vector<UOp> nodes;
+  int number = 1;
+  for (size_t start = 0; start < text.size(); ++number) {
+    size_t end = std::min(text.find('\n', start), text.size());
+    SVOD_CHECK(LineParser(graph, nodes, text.substr(start, end - start), number).parse());
+    start = end + 1;
+  }
+  if (nodes.empty())
+    return fail(Error{Diag::Syntax, "the text has no node", "write at least `%0 = sink`", {"", 1, 1}, {}});
+  return nodes.back();
+}
+
+}  // namespace svod
