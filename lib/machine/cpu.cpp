@@ -32,7 +32,8 @@ const CpuRow* findCpu(Arch arch, std::string_view name) {
 }
 
 const CpuRow& baseline(Arch arch) {
-  return *std::find_if(std::begin(kCpus), std::end(kCpus), [arch](const CpuRow& row) { return row.arch == arch; });
+  return *std::find_if(std::begin(kCpus), std::end(kCpus),
+                       [arch](const CpuRow& row) { return row.arch == arch; });
 }
 
 void appendWords(std::string_view text, std::vector<std::string>& words) {
@@ -45,7 +46,8 @@ void appendWords(std::string_view text, std::vector<std::string>& words) {
 
 std::vector<std::string> featuresOf(const CpuRow& row) {
   std::vector<std::string> names;
-  for (const CpuRow* at = &row; at != nullptr; at = findCpu(row.arch, at->base)) appendWords(at->features, names);
+  for (const CpuRow* at = &row; at != nullptr; at = findCpu(row.arch, at->base))
+    appendWords(at->features, names);
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -70,7 +72,8 @@ CpuTarget readHost(std::string_view triple, Arch arch) {
   const std::string vendor = hostVendor();
   const CpuRow* best = &baseline(arch);
   for (const CpuRow& row : kCpus)
-    if (row.arch == arch && (row.vendor.empty() || row.vendor == vendor) && missingCpuFeatures(featuresOf(row)).empty())
+    if (row.arch == arch && (row.vendor.empty() || row.vendor == vendor) &&
+        missingCpuFeatures(featuresOf(row)).empty())
       best = &row;
   CpuTarget cpu = fromRow(*best, triple);
   const auto present = hostCpuFeatures();
@@ -150,13 +153,18 @@ Result<CpuTarget> makeCpuTarget(std::string_view triple, std::string_view cpu) {
 }
 
 std::string toText(const CpuTarget& cpu) {
-  const auto line = [](std::string_view name, const std::string& value) { return std::string(name) + ": " + value + "\n"; };
+  const auto line = [](std::string_view name, const std::string& value) {
+    return std::string(name) + ": " + value + "\n";
+  };
   return line("triple", cpu.triple) + line("cpu", cpu.name) + line("features", joined(cpu.features, " ")) +
-         line("vectors", std::to_string(cpu.vectorRegisters) + " of " + std::to_string(cpu.vectorBytes) + " bytes") +
-         line("fma", std::to_string(cpu.fmaPerCycle) + " per cycle, latency " + std::to_string(cpu.fmaLatency) +
+         line("vectors",
+              std::to_string(cpu.vectorRegisters) + " of " + std::to_string(cpu.vectorBytes) + " bytes") +
+         line("fma", std::to_string(cpu.fmaPerCycle) + " per cycle, latency " +
+                         std::to_string(cpu.fmaLatency) +
                          (cpu.hasFma() ? "" : " (separate multiply and add)")) +
-         line("caches", "L1 " + sizeText(cpu.l1Bytes) + ", L2 " + sizeText(cpu.l2Bytes) + ", L3 " + sizeText(cpu.l3Bytes) +
-                            ", lines of " + std::to_string(cpu.lineBytes) + " bytes") +
+         line("caches", "L1 " + sizeText(cpu.l1Bytes) + ", L2 " + sizeText(cpu.l2Bytes) + ", L3 " +
+                            sizeText(cpu.l3Bytes) + ", lines of " + std::to_string(cpu.lineBytes) +
+                            " bytes") +
          line("cores", std::to_string(cpu.cores));
 }
 

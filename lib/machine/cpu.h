@@ -1,4 +1,5 @@
-// What a CPU can do, as data. Schedules, tilings and code generation read this record and know no machine by name.
+// What a CPU can do, as data. Schedules, tilings and code generation read this record and know no machine by
+// name.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -15,22 +16,23 @@ std::string_view toText(Arch arch);
 
 /// A CPU to compile for. Sizes are bytes; cache sizes are what one core sees (L3 is the shared total).
 struct CpuTarget {
-  std::string triple;                 // "x86_64-unknown-linux-gnu"
+  std::string triple;  // "x86_64-unknown-linux-gnu"
   Arch arch = Arch::X86_64;
-  std::string name;                   // the row of cpus.def, also LLVM's name of the scheduling model
-  std::vector<std::string> features;  // sorted; code may use these and nothing else beyond the architecture's baseline
+  std::string name;  // the row of cpus.def, also LLVM's name of the scheduling model
+  std::vector<std::string>
+      features;  // sorted; code may use these and nothing else beyond the architecture's baseline
   int vectorBytes = 16;
   int vectorRegisters = 16;
-  int fmaPerCycle = 1;                // full-width instructions started per cycle
-  int fmaLatency = 8;                 // cycles until the result can be used
+  int fmaPerCycle = 1;  // full-width instructions started per cycle
+  int fmaLatency = 8;   // cycles until the result can be used
   int64_t l1Bytes = 0, l2Bytes = 0, l3Bytes = 0;
   int64_t lineBytes = 64;
   int cores = 1;
 
   bool has(std::string_view feature) const;
-  bool hasFma() const;                // fused multiply-add instructions
-  bool hasRounding() const;           // floor, ceil, trunc, round of floats as instructions
-  bool hasMasks() const;              // masked vector loads and stores cost about as much as plain ones
+  bool hasFma() const;       // fused multiply-add instructions
+  bool hasRounding() const;  // floor, ceil, trunc, round of floats as instructions
+  bool hasMasks() const;     // masked vector loads and stores cost about as much as plain ones
   bool hasGather() const;
   bool operator==(const CpuTarget&) const = default;
 };
@@ -44,9 +46,9 @@ std::vector<std::string_view> cpuNames(Arch arch);
 /// The architecture of a triple. Errors: Unsupported, naming what is supported.
 Result<Arch> archOfTriple(std::string_view triple);
 
-/// The record of `cpu` for `triple`. An empty triple is the host's; cpu "native" reads this machine (features, caches,
-/// cores) and needs a triple of its architecture; an empty cpu is the architecture's baseline.
-/// Errors: Unsupported for an unknown triple or CPU.
+/// The record of `cpu` for `triple`. An empty triple is the host's; cpu "native" reads this machine
+/// (features, caches, cores) and needs a triple of its architecture; an empty cpu is the architecture's
+/// baseline. Errors: Unsupported for an unknown triple or CPU.
 Result<CpuTarget> makeCpuTarget(std::string_view triple, std::string_view cpu);
 
 /// Several lines of `name: value` for people.

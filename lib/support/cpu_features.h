@@ -7,7 +7,8 @@
 
 namespace svod {
 
-/// Extensions that both the CPU and the operating system support, in table order. Empty on an unknown architecture.
+/// Extensions that both the CPU and the operating system support, in table order. Empty on an unknown
+/// architecture.
 std::vector<std::string_view> hostCpuFeatures();
 
 /// The names in `needed` that this machine lacks or that the table does not know, in their order.

@@ -1,0 +1,57 @@
+#include "toolchain/linker.h"
+
+#include <lld/Common/Driver.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include "toolchain/temp_dir.h"
+
+LLD_HAS_DRIVER(elf)
+
+namespace svod {
+
+namespace {
+
+constexpr const char* kFlags[] = {"ld.lld",
+                                  "-shared",
+                                  "-nostdlib",
+                                  "--hash-style=gnu",
+                                  "--build-id=none",
+                                  "-z",
+                                  "defs",
+                                  "-z",
+                                  "noexecstack",
+                                  "-z",
+                                  "relro",
+                                  "-z",
+                                  "now",
+                                  "--discard-all",
+                                  "--gc-sections",
+                                  "--threads=1",
+                                  "--error-limit=0"};
+
+}  // namespace
+
+Result<std::string> Linker::linkShared(std::span<const std::string> objects) {
+  const std::lock_guard lock(linking_);
+  if (!usable_)
+    return fail(Diag::CompileFailed, "the linker crashed before and cannot run again in this process");
+  SVOD_TRY(const TempDir folder, TempDir::make(tempRoot_));
+  std::vector<std::string> names;
+  for (const std::string& object : objects) {
+    names.push_back(folder.file(std::to_string(names.size()) + ".o"));
+    SVOD_CHECK(writeWholeFile(names.back(), object));
+  }
+  const std::string output = folder.file("kernels.so");
+  std::vector<const char*> args(std::begin(kFlags), std::end(kFlags));
+  for (const std::string& name : names) args.push_back(name.c_str());
+  args.insert(args.end(), {"-o", output.c_str()});
+
+  std::string messages;
+  llvm::raw_string_ostream stream(messages);
+  const lld::Result result = lld::lldMain(args, stream, stream, {{lld::Gnu, &lld::elf::link}});
+  usable_ = result.canRunAgain;
+  if (result.retCode != 0) return fail(Diag::CompileFailed, "linking kernels failed: " + messages);
+  return readWholeFile(output);
+}
+
+}  // namespace svod

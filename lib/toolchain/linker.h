@@ -1,0 +1,29 @@
+// Objects to a shared library, in process with LLD.
+#pragma once
+#include <mutex>
+#include <span>
+#include <string>
+
+#include "support/result.h"
+
+namespace svod {
+
+/// LLD keeps process-wide state, so a process has one Linker, and it links one library at a time (calls from
+/// several threads wait). Intermediate files live in private directories under `tempRoot` and never show in
+/// the result.
+class Linker {
+ public:
+  explicit Linker(std::string tempRoot) : tempRoot_(std::move(tempRoot)) {}
+
+  /// Links ELF objects of one architecture to a shared library that needs no other library, and returns its
+  /// bytes. They depend on the objects and their order alone. Errors: CompileFailed with LLD's messages (an
+  /// undefined symbol is one), Io for the temporary files.
+  Result<std::string> linkShared(std::span<const std::string> objects);
+
+ private:
+  std::string tempRoot_;
+  std::mutex linking_;
+  bool usable_ = true;
+};
+
+}  // namespace svod
