@@ -33,7 +33,7 @@ std::string checkStructure(const NodeView& node);
 
 struct VerifyOptions {
   /// Loads and stores whose index is not provably inside its buffer are enumerated when their ranges and variables
-  /// have at most this many value combinations; 0 checks intervals only.
+  /// have at most this many value combinations; 0 skips the check.
   int64_t enumerate = 4096;
 };
 

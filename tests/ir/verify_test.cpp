@@ -1,0 +1,198 @@
+// Every rule of the specification has a graph that breaks it and nothing else; legal graphs of every stage pass.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <set>
+#include <string>
+
+#include "ir/text.h"
+#include "ir/verify.h"
+
+using namespace svod;
+
+namespace {
+
+UOp parse(Graph& graph, std::string_view text) {
+  Result<UOp> root = parseUop(graph, text);
+  if (!root) FAIL(toText(root.error()) << "\n" << text);
+  return *root;
+}
+
+struct Row {
+  const char* rule;
+  Stage stage;
+  const char* text;
+};
+
+constexpr Stage T = Stage::Tensor, K = Stage::Kernel, L = Stage::Lowered, P = Stage::Linear;
+
+constexpr Row kBroken[] = {
+    {"stage", T, "%0 = range 4 {0, loop} : index\n%1 = sink %0"},
+    {"root", T, "%0 = buffer 4 {0} : f32[4]"},
+    {"elementwise-dtype", T, "%0 = buffer 4 {0} : f32[4]\n%1 = add %0, 1:i32 : f32[4]\n%2 = store %0, %1\n%3 = sink %2"},
+    {"elementwise-dtype", T, "%0 = buffer 4 {0} : f32[4]\n%1 = lt %0, %0 : f32[4]\n%2 = store %0, %1\n%3 = sink %2"},
+    {"family", T, "%0 = buffer 4 {0} : i32[4]\n%1 = sqrt %0 : i32[4]\n%2 = store %0, %1\n%3 = sink %2"},
+    {"family", T, "%0 = buffer 4 {0} : f32[4]\n%1 = cmod %0, %0 : f32[4]\n%2 = store %0, %1\n%3 = sink %2"},
+    {"family", T, "%0 = buffer 4 {0} : u32[4]\n%1 = threefry %0, %0 : u32[4]\n%2 = store %0, %1\n%3 = sink %2"},
+    {"bitcast", T, "%0 = buffer 4 {0} : f32[4]\n%1 = bitcast 1:i64 : f32\n%2 = store %0, %1\n%3 = sink %2"},
+    {"condition", T, "%0 = buffer 4 {0} : i32[4]\n%1 = where %0, %0, %0 : i32[4]\n%2 = store %0, %1\n%3 = sink %2"},
+    {"pass-through", T, "%0 = buffer 4 {0} : i32[4]\n%1 = flip %0 {0} : u32[4]\n%2 = store %0, %1\n%3 = sink %2"},
+    {"void", T, "%0 = buffer 4 {0} : i32[4]\n%1 = store %0, 1:i32 : i32\n%2 = sink %1"},
+    {"value", T, "%0 = buffer 4 {0}\n%1 = store %0, 1:i32\n%2 = sink %1"},
+    {"iota-dtype", T, "%0 = buffer 4 {0} : f32[4]\n%1 = iota 4 : f32[4]\n%2 = store %0, %1\n%3 = sink %2"},
+    {"reduce-op", T, "%0 = buffer {0} : i32\n%1 = iota 4 : i32[4]\n%2 = reduce %1 {sub, 0} : i32\n%3 = store %0, %2\n%4 = sink %3"},
+    {"elementwise-shape", T, "%0 = buffer 4 {0} : i32[4]\n%1 = iota 3 : i32[3]\n%2 = add %0, %1 : i32[4]\n%3 = store %0, %2\n%4 = sink %3"},
+    {"reshape", T, "%0 = buffer 5 {0} : i32[5]\n%1 = iota 4 : i32[4]\n%2 = reshape %1, 5 : i32[5]\n%3 = store %0, %2\n%4 = sink %3"},
+    {"expand", T, "%0 = buffer 4 {0} : i32[4]\n%1 = iota 2 : i32[2]\n%2 = expand %1, 4 : i32[4]\n%3 = store %0, %2\n%4 = sink %3"},
+    {"pad", T, "%0 = buffer 4 {0} : i32[4]\n%1 = iota 2 : i32[2]\n%2 = pad %1, 0:i64, 1, 1 : i32[4]\n%3 = store %0, %2\n%4 = sink %3"},
+    {"pad", T, "%0 = buffer 4 {0} : i32[4]\n%1 = iota 2 : i32[2]\n%2 = pad %1, 0:i32, -1, 3 : i32[4]\n%3 = store %0, %2\n%4 = sink %3"},
+    {"shrink", T, "%0 = buffer 4 {0} : i32[4]\n%1 = iota 5 : i32[5]\n%2 = shrink %1, 2, 4 : i32[4]\n%3 = store %0, %2\n%4 = sink %3"},
+    {"indices", T, "%0 = buffer 4 {0} : i32[4]\n%1 = gather %0, %0, %0 : i32[4]\n%2 = store %0, %1\n%3 = sink %2"},
+    {"indices", T, "%0 = buffer 4 {0} : f32[4]\n%1 = gather %0, %0 : f32[4]\n%2 = store %0, %1\n%3 = sink %2"},
+    {"stack", T, "%0 = buffer 2 {0} : i32[2]\n%1 = stack 1:i32, 2:i64 : i32[2]\n%2 = store %0, %1\n%3 = sink %2"},
+    {"tensor-buffer", T, "%0 = buffer 4 {0, local} : i32[4]\n%1 = store %0, 1:i32\n%2 = sink %1"},
+    {"tensor-store", T, "%0 = buffer 4 {0} : i32[4]\n%1 = neg %0 : i32[4]\n%2 = store %1, 1:i32\n%3 = sink %2"},
+    {"tensor-store", T, "%0 = buffer 4 {0} : i32[4]\n%1 = iota 3 : i32[3]\n%2 = store %0, %1\n%3 = sink %2"},
+    {"tensor-reduce", T, "%0 = buffer 4 {0} : i32[4]\n%1 = reduce %0 {add} : i32\n%2 = store %0, %1\n%3 = sink %2"},
+    {"tensor-sink", T, "%0 = buffer 4 {0} : i32[4]\n%1 = sink %0"},
+    {"vector", K, "%0 = param 4 {0} : i32[4]\n%1 = index %0, 0 : i32\n%2 = neg %0 : i32[4]\n%3 = store %1, %2\n%4 = sink %3"},
+    {"vector", K, "%0 = param 4 {0} : i32[4]\n%1 = range 4 {0, loop} : index\n%2 = stage 1:i32, %1 {0, reg} : i32[4]\n%3 = index %0, 0 : i32\n"
+                  "%4 = store %3, %2\n%5 = sink %4"},
+    {"kernel-buffer", K, "%0 = buffer 4 {0} : i32[4]\n%1 = index %0, 0 : i32\n%2 = store %1, 1:i32\n%3 = sink %2"},
+    {"const-size", K, "%0 = var {\"n\", 1, 4} : index\n%1 = param %0 {0} : i32[n]\n%2 = index %1, 0 : i32\n%3 = store %2, 1:i32\n%4 = sink %3"},
+    {"stage-space", K, "%0 = param 4 {0} : i32[4]\n%1 = range 4 {0, loop} : index\n%2 = cast %1 : i32\n%3 = stage %2, %1 {0} : i32[4]\n"
+                       "%4 = index %3, 0 : i32\n%5 = load %4 : i32\n%6 = index %0, 0 : i32\n%7 = store %6, %5\n%8 = sink %7"},
+    {"index", K, "%0 = param 4 {0} : i32[4]\n%1 = index %0, 0.0:f32 : i32\n%2 = store %1, 1:i32\n%3 = sink %2"},
+    {"index-per-dim", K, "%0 = buffer 4, 4 {0, local} : i32[4,4]\n%1 = index %0, 0 : i32\n%2 = store %1, 1:i32\n%3 = sink %2"},
+    {"flat-index", L, "%0 = buffer 4, 4 {0, local} : i32[4,4]\n%1 = index %0, 0, 0 : i32\n%2 = store %1, 1:i32\n%3 = sink %2"},
+    {"load", K, "%0 = param 4 {0} : i32[4]\n%1 = index %0, 0 : i32\n%2 = load %1, 1:i64, true : i32\n%3 = store %1, %2\n%4 = sink %3"},
+    {"load", K, "%0 = param 4 {0} : i32[4]\n%1 = index %0, 0 : i32\n%2 = load %1, 1:i32, 1 : i32\n%3 = store %1, %2\n%4 = sink %3"},
+    {"load", K, "%0 = param 4 {0} : i32[4]\n%1 = index %0, 0 : i32\n%2 = load %1, 1:i32 : i32\n%3 = store %1, %2\n%4 = sink %3"},
+    {"store", K, "%0 = param 4 {0} : i32[4]\n%1 = index %0, 0 : i32\n%2 = store %1, 1:i64\n%3 = sink %2"},
+    {"store", L, "%0 = param 4 {0} : i32[4]\n%1 = index %0, 0 : i32\n%2 = stack 1:i32, 2:i32 : i32[2]\n%3 = store %1, %2\n%4 = sink %3"},
+    {"kernel-sink", K, "%0 = sink 4"},
+    {"closed-ranges", K, "%0 = param 4 {0} : i32[4]\n%1 = index %0, 0 : i32\n%2 = store %1, 1:i32\n%3 = end %2, 4\n%4 = sink %3"},
+    {"kernel-reduce", L, "%0 = param 4 {0} : i32[4]\n%1 = index %0, 0 : i32\n%2 = stack 1:i32, 2:i32, 3:i32 : i32[3]\n"
+                         "%3 = reduce %2 {add} : i32\n%4 = store %1, %3\n%5 = sink %4"},
+    {"no-index-dtype", P, "%0 = param 4 {0} : i32[4]\n%1 = range 4 {0, loop} : index\n%2 = index %0, %1 : i32\n%3 = store %2, 1:i32\n%4 = end %3, %1\n%5 = sink %4"},
+    {"no-bool-storage", P, "%0 = param 4 {0} : bool[4]\n%1 = index %0, 0:i64 : bool\n%2 = store %1, true\n%3 = sink %2"},
+    {"open-range", K, "%0 = param 4 {0} : i32[4]\n%1 = range 4 {0, loop} : index\n%2 = index %0, %1 : i32\n%3 = store %2, 1:i32\n%4 = sink %3"},
+    {"bounds", K, "%0 = param 4 {0} : i32[4]\n%1 = range 5 {0, loop} : index\n%2 = index %0, %1 : i32\n%3 = store %2, 1:i32\n%4 = end %3, %1\n%5 = sink %4"},
+    {"bounds", K, "%0 = param 4 {0} : i32[4]\n%1 = range 6 {0, loop} : index\n%2 = index %0, %1 : i32\n%3 = lt %1, 5 : bool\n%4 = load %2, 0:i32, %3 : i32\n"
+                  "%5 = lt %1, 4 : bool\n%6 = store %2, %4, %5\n%7 = end %6, %1\n%8 = sink %7"},
+};
+
+constexpr Row kLegal[] = {
+    {"symbolic shapes", T, "%0 = var {\"n\", 1, 8} : index\n%1 = buffer %0, 4 {0} : f32[n,4]\n%2 = mul %0, 4 : index\n%3 = reshape %1, %2 : f32[n*4]\n"
+                           "%4 = add %3, %3 : f32[n*4]\n%5 = reshape %4, %0, 4 : f32[n,4]\n%6 = store %1, %5\n%7 = sink %6"},
+    {"equal dims written differently", T,
+     "%0 = var {\"n\", 1, 8} : index\n%1 = add %0, %0 : index\n%2 = mul %0, 2 : index\n%3 = iota %1 : i32[n + n]\n%4 = iota %2 : i32[n*2]\n"
+     "%5 = add %3, %4 : i32[n + n]\n%6 = buffer %1 {0} : i32[n + n]\n%7 = store %6, %5\n%8 = sink %7"},
+    {"store to a view", T, "%0 = buffer 4 {0} : i32[4]\n%1 = shrink %0, 1, 2 : i32[2]\n%2 = store %1, 7:i32\n%3 = sink %2"},
+    {"gated access", K, "%0 = param 4 {0} : i32[4]\n%1 = range 6 {0, loop} : index\n%2 = index %0, %1 : i32\n%3 = lt %1, 4 : bool\n%4 = load %2, 0:i32, %3 : i32\n"
+                        "%5 = store %2, %4, %3\n%6 = end %5, %1\n%7 = sink %6"},
+    {"inside by correlation", K, "%0 = param 4 {0} : i32[4]\n%1 = range 4 {0, loop} : index\n%2 = sub %1, %1 : index\n%3 = index %0, %2 : i32\n%4 = store %3, 1:i32\n"
+                                 "%5 = end %4, %1\n%6 = sink %5"},
+    {"triangular loop", K, "%0 = param 4 {0} : i32[4]\n%1 = range 4 {0, loop} : index\n%2 = range %1 {1, loop} : index\n%3 = add %2, 1 : index\n%4 = index %0, %3 : i32\n"
+                           "%5 = store %4, 1:i32\n%6 = end %5, %1, %2\n%7 = sink %6"},
+    {"vectors", L, "%0 = param 8 {0} : f32[8]\n%1 = ramp 4 {4} : index[4]\n%2 = index %0, %1 : f32[4]\n%3 = load %2 : f32[4]\n%4 = add %3, 1.0:f32 : f32[4]\n"
+                   "%5 = reduce %4 {max} : f32\n%6 = add %4, %5 : f32[4]\n%7 = store %2, %6\n%8 = sink %7"},
+    {"linear", P, "%0 = param 8 {0} : u8[8]\n%1 = range 8:i32 {0, loop} : i32\n%2 = index %0, %1 : u8\n%3 = store %2, 1:u8\n%4 = end %3, %1\n%5 = sink %4"},
+};
+
+}  // namespace
+
+TEST_CASE("each rule rejects a graph that breaks it") {
+  for (const Row& row : kBroken) {
+    INFO(row.rule << "\n" << row.text);
+    Graph graph;
+    Status status = verify(parse(graph, row.text), row.stage);
+    REQUIRE_FALSE(status.has_value());
+    CAPTURE(toText(status.error()));
+    CHECK(status.error().diag == Diag::Verify);
+    CHECK(status.error().message.find("rule " + std::string(row.rule) + ":") != std::string::npos);
+    CHECK_FALSE(status.error().notes.empty());
+  }
+}
+
+TEST_CASE("every rule is exercised and has a unique name") {
+  std::set<std::string_view> covered, names;
+  for (const Row& row : kBroken) covered.insert(row.rule);
+  for (std::span<const SpecRule> table : {structuralRules(), nodeRules()})
+    for (const SpecRule& rule : table) {
+      INFO(rule.name);
+      CHECK(names.insert(rule.name).second);
+      CHECK_FALSE(rule.what.empty());
+    }
+  for (const SpecRule& rule : nodeRules()) {
+    INFO(rule.name);
+    CHECK(covered.contains(rule.name));
+  }
+}
+
+TEST_CASE("legal graphs of every stage pass") {
+  for (const Row& row : kLegal) {
+    INFO(row.rule << "\n" << row.text);
+    Graph graph;
+    Status status = verify(parse(graph, row.text), row.stage);
+    if (!status) FAIL_CHECK(toText(status.error()));
+  }
+}
+
+TEST_CASE("structural rules catch what cannot become a node") {
+  Graph g;
+  UOp b = g.buffer(DType::F32, std::vector<UOp>{g.index(2), g.index(3)}, {0});
+  UOp one = g.index(1), f = g.constant(Scalar::ofFloat(DType::F32, 0));
+  UOp vector = g.make(Op::Stack, DType::Index, {one, one});
+  std::vector<int32_t> twice{0, 0}, outside{2}, single{0};
+  struct Bad {
+    Op op;
+    DType dtype;
+    std::vector<UOp> src;
+    Arg arg;
+    const char* rule;
+  };
+  const Bad kBad[] = {
+      {Op::Add, DType::F32, {b}, {}, "arity"},
+      {Op::Neg, DType::F32, {b, b}, {}, "arity"},
+      {Op::Neg, DType::F32, {b}, SlotArg{}, "arg-kind"},
+      {Op::Range, DType::Index, {one}, SlotArg{}, "arg-kind"},
+      {Op::Flip, DType::F32, {b}, AxesArg{twice}, "axes"},
+      {Op::Reduce, DType::F32, {b}, ReduceArg{Op::Add, outside}, "axes"},
+      {Op::Reduce, DType::F32, {b, one}, ReduceArg{Op::Add, single}, "axes"},
+      {Op::Permute, DType::F32, {b}, AxesArg{single}, "axes"},
+      {Op::Pad, DType::F32, {b, f, one}, {}, "dim-count"},
+      {Op::Shrink, DType::F32, {b, one, one}, {}, "dim-count"},
+      {Op::Custom, DType::F32, {b}, CustomArg{"f", 2}, "dim-count"},
+      {Op::Custom, DType::F32, {b}, CustomArg{"f", -1}, "dim-count"},
+      {Op::Reshape, DType::F32, {b, f}, {}, "dims"},
+      {Op::Iota, DType::I32, {vector}, {}, "dims"},
+      {Op::Ramp, DType::Index, {one}, SlotArg{0}, "lanes"},
+      {Op::Lane, DType::Index, {vector}, SlotArg{2}, "lanes"},
+      {Op::Var, DType::Index, {}, VarArg{"n", 3, 2}, "var-bounds"},
+      {Op::Const, DType::F32, {}, Scalar::ofInt(DType::I32, 1), "leaf-dtype"},
+      {Op::Range, DType::F32, {one}, AxisArg{}, "leaf-dtype"},
+  };
+  std::set<std::string_view> covered;
+  for (const Bad& bad : kBad) {
+    INFO(toText(bad.op) << " " << bad.rule);
+    NodeView view{bad.op, bad.dtype, bad.src, bad.arg};
+    CHECK_FALSE(checkStructure(view).empty());
+    for (const SpecRule& rule : structuralRules())
+      if (rule.name == bad.rule) {
+        CHECK(rule.covers(bad.op));
+        CHECK_FALSE(rule.check(view).empty());
+      }
+    covered.insert(bad.rule);
+  }
+  CHECK(covered.size() == structuralRules().size());
+}
+
+TEST_CASE("the bounds message names the point that leaves the buffer") {
+  Graph graph;
+  UOp root = parse(graph, "%0 = param 4 {0} : i32[4]\n%1 = range 5 {7, loop} : index\n%2 = index %0, %1 : i32\n"
+                          "%3 = store %2, 1:i32\n%4 = end %3, %1\n%5 = sink %4");
+  Status status = verify(root, K);
+  REQUIRE_FALSE(status.has_value());
+  CHECK(status.error().message.find("r7 = 4") != std::string::npos);
+  CHECK(verify(root, K, {.enumerate = 0}).has_value());
+}
