@@ -20,7 +20,7 @@ struct ConstData {
 enum class PortKind : uint8_t { Input, Output, State, Weight };
 
 /// What Buffer slot `i` of the tensor graph is: ports[i]. The dims and dtype stand in the Buffer node.
-struct Port {
+struct ModelPort {
   PortKind kind;
   std::string name;
   UOp buffer;        // Op::Buffer, Space::Global, slot == position in Model::ports
@@ -33,7 +33,7 @@ struct Port {
 struct Model {
   std::unique_ptr<Graph> graph = std::make_unique<Graph>();
   UOp sink;
-  std::vector<Port> ports;
+  std::vector<ModelPort> ports;
   std::vector<UOp> variables;            // Op::Var nodes in declaration order
   std::map<uint32_t, std::string> labels;  // node id -> name in the source file, for kernel names and messages
 };
