@@ -1,0 +1,176 @@
+#include "data/atomic_write.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+
+#include "data/mapped_file.h"
+
+namespace svod {
+
+namespace {
+
+using Chunks = std::span<const std::span<const std::byte>>;
+
+/// Deletes what it names unless it was released.
+struct Temporary {
+  std::string path;
+  ~Temporary() {
+    std::error_code ignored;
+    if (!path.empty()) std::filesystem::remove_all(path, ignored);
+  }
+  void release() { path.clear(); }
+};
+
+std::string folderOf(const std::string& path) {
+  size_t slash = path.find_last_of('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+std::string withoutTrailingSlashes(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path;
+}
+
+/// What a symbolic link points to, or the path itself.
+std::string resolved(const std::string& path) {
+  char* real = ::realpath(path.c_str(), nullptr);
+  if (real == nullptr) return path;
+  std::string text = real;
+  ::free(real);
+  return text;
+}
+
+/// Calls `create` with names beside `path` until one is free. `create` returns false with errno set.
+template <class Create>
+bool createBeside(const std::string& path, Temporary& temporary, Create create) {
+  for (int attempt = 0; attempt < 1000; attempt++) {
+    std::string name = path + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(attempt);
+    if (create(name)) {
+      temporary.path = name;
+      return true;
+    }
+    if (errno != EEXIST) return false;
+  }
+  return false;
+}
+
+Status writeAll(int fd, Chunks chunks, const std::string& path) {
+  for (std::span<const std::byte> bytes : chunks) {
+    while (!bytes.empty()) {
+      ssize_t wrote = ::write(fd, bytes.data(), std::min(bytes.size(), size_t{1} << 30));
+      if (wrote < 0 && errno == EINTR) continue;
+      if (wrote < 0) return fail(ioError("cannot write", path, errno));
+      bytes = bytes.subspan(static_cast<size_t>(wrote));
+    }
+  }
+  return {};
+}
+
+/// Writes, flushes if the file system can, and closes; every step may report a full disk.
+Status fillAndClose(int fd, Chunks chunks, const std::string& path) {
+  Status status = writeAll(fd, chunks, path);
+  if (status && ::fsync(fd) != 0 && errno != EINVAL && errno != ENOTSUP)
+    status = fail(ioError("cannot write", path, errno));
+  if (::close(fd) != 0 && status) status = fail(ioError("cannot write", path, errno));
+  return status;
+}
+
+/// Makes the renamed entry durable. Not being able to flush a directory is no failure.
+void flushFolder(const std::string& folder) {
+  int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return;
+  (void)::fsync(fd);
+  ::close(fd);
+}
+
+Status writeDirectly(const std::string& path, Chunks chunks) {
+  int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return fail(ioError("cannot write", path, errno));
+  return fillAndClose(fd, chunks, path);
+}
+
+Status moveNew(Temporary& temporary, const std::string& path) {
+  int rc = ::renameat2(AT_FDCWD, temporary.path.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE);
+  if (rc != 0 && (errno == EINVAL || errno == ENOSYS)) rc = ::rename(temporary.path.c_str(), path.c_str());
+  if (rc != 0) return fail(ioError("cannot create", path, errno));
+  temporary.release();
+  return {};
+}
+
+/// Swaps the two directories; the old one then carries the temporary name and is deleted with it.
+Status exchange(Temporary& temporary, const std::string& path) {
+  if (::renameat2(AT_FDCWD, temporary.path.c_str(), AT_FDCWD, path.c_str(), RENAME_EXCHANGE) == 0) return {};
+  if (errno != EINVAL && errno != ENOSYS) return fail(ioError("cannot replace", path, errno));
+  Temporary old;
+  auto moveAway = [&](const std::string& name) { return ::rename(path.c_str(), name.c_str()) == 0; };
+  if (!createBeside(path + ".old", old, moveAway)) return fail(ioError("cannot replace", path, errno));
+  if (::rename(temporary.path.c_str(), path.c_str()) != 0) {
+    Error error = ioError("cannot replace", path, errno);
+    (void)::rename(old.path.c_str(), path.c_str());
+    old.release();  // never deleted: it is the only complete copy
+    return fail(std::move(error));
+  }
+  temporary.release();
+  return {};
+}
+
+}  // namespace
+
+Status writeChunksAtomic(const std::string& path, Chunks chunks) {
+  const std::string target = resolved(path);
+  struct stat status {};
+  if (::stat(target.c_str(), &status) == 0) {
+    if (S_ISDIR(status.st_mode)) return fail(ioError("cannot write", path, EISDIR));
+    if (!S_ISREG(status.st_mode)) return writeDirectly(path, chunks);
+  }
+  Temporary temporary;
+  int fd = -1;
+  auto create = [&](const std::string& name) {
+    fd = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    return fd >= 0;
+  };
+  if (!createBeside(target, temporary, create)) return fail(ioError("cannot write", path, errno));
+  SVOD_CHECK(fillAndClose(fd, chunks, path));
+  if (::rename(temporary.path.c_str(), target.c_str()) != 0) return fail(ioError("cannot write", path, errno));
+  temporary.release();
+  flushFolder(folderOf(target));
+  return {};
+}
+
+Status writeFileAtomic(const std::string& path, std::string_view text) {
+  const std::span<const std::byte> bytes = std::as_bytes(std::span(text.data(), text.size()));
+  return writeChunksAtomic(path, Chunks(&bytes, 1));
+}
+
+Status writeDirectoryAtomic(const std::string& path, std::span<const FileContent> files,
+                            const std::function<bool(const std::string&)>& mayReplace) {
+  const std::string target = resolved(withoutTrailingSlashes(path));
+  struct stat status {};
+  const bool exists = ::lstat(target.c_str(), &status) == 0;
+  if (exists && !(S_ISDIR(status.st_mode) && mayReplace(target)))
+    return fail(Diag::Io, "cannot write '" + path + "': something else already stands there",
+                "choose another name, or remove it first");
+  Temporary temporary;
+  auto create = [](const std::string& name) { return ::mkdir(name.c_str(), 0777) == 0; };
+  if (!createBeside(target, temporary, create)) return fail(ioError("cannot create", path, errno));
+  for (const FileContent& file : files) {
+    const std::string name = temporary.path + "/" + file.name, shown = path + "/" + file.name;
+    int fd = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0) return fail(ioError("cannot write", shown, errno));
+    SVOD_CHECK(fillAndClose(fd, file.chunks, shown));
+  }
+  flushFolder(temporary.path);
+  SVOD_CHECK(exists ? exchange(temporary, target) : moveNew(temporary, target));
+  flushFolder(folderOf(target));
+  return {};
+}
+
+}  // namespace svod

@@ -1,0 +1,31 @@
+// Files and directories that appear whole or not at all: they are written beside their name, flushed to disk
+// and then renamed (or exchanged with what stood there), so a failure or a kill leaves nothing half-written.
+#pragma once
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "support/result.h"
+
+namespace svod {
+
+/// Replaces `path` with the chunks, one after the other. Symbolic links are followed; pipes and devices are
+/// written directly.
+Status writeChunksAtomic(const std::string& path, std::span<const std::span<const std::byte>> chunks);
+Status writeFileAtomic(const std::string& path, std::string_view text);
+
+/// One file of a new directory. The chunks are written one after the other; they are borrowed, not copied.
+struct FileContent {
+  std::string name;  // a plain file name, no separators
+  std::vector<std::span<const std::byte>> chunks;
+};
+
+/// Creates the directory `path` with exactly these files. An existing directory is exchanged for the new one
+/// and deleted, but only if `mayReplace(path)` says so; anything else at `path` is an error.
+Status writeDirectoryAtomic(const std::string& path, std::span<const FileContent> files,
+                            const std::function<bool(const std::string&)>& mayReplace);
+
+}  // namespace svod

@@ -1,0 +1,48 @@
+// .npy files, numpy's format for one array: versions 1, 2 and 3, little endian.
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/mapped_file.h"
+#include "support/element_type.h"
+#include "support/result.h"
+
+namespace svod {
+
+struct NpyHeader {
+  ElementType dtype = ElementType::F32;
+  bool fortranOrder = false;
+  std::vector<uint64_t> shape;
+  uint64_t dataOffset = 0;  // bytes from the start of the file
+  uint64_t dataBytes = 0;
+};
+
+/// Reads the header in `file` and checks that the data is complete. `want` settles what the file cannot say:
+/// u16 is also bf16, u8 is also f8e4m3 and f8e5m2, and raw bytes (`V1`, `V2`) are those. `name` goes into errors.
+Result<NpyHeader> parseNpy(std::span<const std::byte> file, const std::string& name,
+                           std::optional<ElementType> want = std::nullopt);
+
+/// An array in C order. Its bytes lie in the mapped file where the file allows it, else in `owned`.
+struct NpyArray {
+  ElementType dtype = ElementType::F32;
+  std::vector<uint64_t> shape;
+  std::span<const std::byte> data;  // aligned for dtype
+  MappedFile file;
+  std::vector<std::byte> owned;
+};
+
+/// Maps `path`. Fortran order is converted (copied). Errors are Diag::BadNpy and Diag::Io.
+Result<NpyArray> readNpy(const std::string& path, std::optional<ElementType> want = std::nullopt);
+
+/// Header bytes of a C-order array: magic to newline, a multiple of 64 long.
+std::string npyHeader(ElementType dtype, std::span<const uint64_t> shape);
+
+/// Writes atomically; `data` holds tensorBytes(dtype, shape) bytes in C order.
+Status writeNpy(const std::string& path, ElementType dtype, std::span<const uint64_t> shape,
+                std::span<const std::byte> data);
+
+}  // namespace svod

@@ -1,0 +1,92 @@
+#include "plan/directory.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "data/atomic_write.h"
+#include "data/mapped_file.h"
+#include "data/sha256.h"
+#include "plan/check.h"
+#include "plan/json.h"
+
+namespace svod {
+
+namespace {
+
+constexpr uint64_t kMaxJson = UINT64_C(1) << 31;
+constexpr std::byte kZeros[kPlanAlignment] = {};
+
+std::string_view asText(const MappedFile& file) {
+  return {reinterpret_cast<const char*>(file.data()), static_cast<size_t>(file.size())};
+}
+
+}  // namespace
+
+std::vector<FileDesc> describeFiles(std::span<const PlanFile> files) {
+  std::vector<FileDesc> out;
+  for (const PlanFile& file : files) {
+    FileDesc& desc = out.emplace_back(FileDesc{file.path, file.kind, 0, {}});
+    Sha256 hash;
+    for (std::span<const std::byte> chunk : file.chunks) {
+      hash.update(chunk);
+      desc.bytes += chunk.size();
+    }
+    desc.sha256 = hash.finish();
+  }
+  return out;
+}
+
+Status writePlanDirectory(const std::string& path, Plan plan, std::span<const PlanFile> files) {
+  plan.files = describeFiles(files);
+  SVOD_CHECK(check(plan));
+  const std::string json = toJson(plan);
+  std::vector<FileContent> contents = {{kPlanFileName, {std::as_bytes(std::span(json))}}};
+  for (const PlanFile& file : files) contents.push_back({file.path, file.chunks});
+  return writeDirectoryAtomic(path, contents, isPlanDirectory);
+}
+
+Result<Plan> readPlanDirectory(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::exists(path, error) && !std::filesystem::is_directory(path, error))
+    return fail(Diag::BadPlan, "'" + path + "' is not a directory", "a plan is the directory that svodc -o wrote");
+  const std::string name = path + "/" + kPlanFileName;
+  SVOD_TRY(std::string json, readWholeFile(name, kMaxJson));
+  SVOD_TRY(Plan plan, planFromJson(json, name));
+  SVOD_CHECK(check(plan));
+  for (const FileDesc& file : plan.files) {
+    const uint64_t bytes = std::filesystem::file_size(path + "/" + file.path, error);
+    if (error) return fail(ioError("cannot read", path + "/" + file.path, error.value()));
+    if (bytes != file.bytes)
+      return fail(Diag::PlanChecksum, "'" + path + "/" + file.path + "' has " + std::to_string(bytes) +
+                                          " bytes, the plan says " + std::to_string(file.bytes),
+                  "compile the graph again");
+  }
+  return plan;
+}
+
+bool isPlanDirectory(const std::string& path) {
+  Result<MappedFile> json = MappedFile::open(path + "/" + kPlanFileName);
+  if (!json || !asText(*json).starts_with(kPlanJsonStart)) return false;
+  // A damaged plan may be replaced as well, so the usual names are known without reading it.
+  std::set<std::string> known = {kPlanFileName, "kernels.so", "kernels.c", "weights.bin"};
+  if (Result<Plan> plan = planFromJson(asText(*json), path))
+    for (const FileDesc& file : plan->files) known.insert(file.path);
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error))
+    if (!entry->is_regular_file(error) || !known.contains(entry->path().filename().string())) return false;
+  return !error;
+}
+
+ConstantId WeightsLayout::add(std::span<const std::byte> bytes) {
+  const auto [known, isNew] = known_.emplace(std::pair{bytes.data(), bytes.size()}, constants_.size());
+  if (!isNew) return known->second;
+  const uint64_t padding = (kPlanAlignment - size_ % kPlanAlignment) % kPlanAlignment;
+  if (padding > 0) chunks_.push_back(std::span(kZeros, padding));
+  if (!bytes.empty()) chunks_.push_back(bytes);
+  constants_.push_back({file_, size_ + padding, bytes.size()});
+  size_ += padding + bytes.size();
+  return known->second;
+}
+
+}  // namespace svod

@@ -1,0 +1,53 @@
+// A plan on disk: a directory with plan.json, the kernels and the weights.
+#pragma once
+#include <cstddef>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "plan/plan.h"
+
+namespace svod {
+
+inline constexpr const char* kPlanFileName = "plan.json";
+
+/// One file of a plan to be written. The chunks are written one after the other; they are borrowed.
+struct PlanFile {
+  std::string path;  // "kernels.so", "kernels.c", "weights.bin"
+  FileKind kind = FileKind::Code;
+  std::vector<std::span<const std::byte>> chunks;
+};
+
+/// Sizes and checksums for Plan::files, in the same order.
+std::vector<FileDesc> describeFiles(std::span<const PlanFile> files);
+
+/// Fills plan.files from `files`, checks the plan and writes the directory atomically. An existing plan is
+/// replaced; any other directory, and a plan directory with files of the user's, is left alone (Diag::Io).
+Status writePlanDirectory(const std::string& path, Plan plan, std::span<const PlanFile> files);
+
+/// Reads and checks plan.json, and that the named files exist with their sizes; their checksums are not looked at.
+Result<Plan> readPlanDirectory(const std::string& path);
+
+/// Whether `path` is a directory that holds a plan and nothing else.
+bool isPlanDirectory(const std::string& path);
+
+/// The bytes of constants one after the other, each aligned, as chunks of weights.bin.
+class WeightsLayout {
+ public:
+  explicit WeightsLayout(FileId file) : file_(file) {}
+  /// Borrows `bytes` until the plan is written. Equal pointers with equal sizes share their place.
+  ConstantId add(std::span<const std::byte> bytes);
+  const std::vector<Constant>& constants() const { return constants_; }
+  PlanFile file(std::string path) const { return {std::move(path), FileKind::Weights, chunks_}; }
+
+ private:
+  FileId file_;
+  uint64_t size_ = 0;
+  std::vector<Constant> constants_;
+  std::vector<std::span<const std::byte>> chunks_;
+  std::map<std::pair<const std::byte*, size_t>, ConstantId> known_;  // looked up only, so addresses decide nothing
+};
+
+}  // namespace svod

@@ -1,0 +1,185 @@
+// The members of plan.json, listed once for the writer and the reader. `visit(key, member)` writes or reads one
+// member; a member that follows a test is present only when the test holds.
+#pragma once
+#include <array>
+#include <string_view>
+
+#include "plan/plan.h"
+
+namespace svod::detail {
+
+// Enumerators by their text in plan.json, in enumerator order.
+template <class E>
+struct EnumNames;
+template <>
+struct EnumNames<FileKind> {
+  static constexpr std::array<std::string_view, 3> kTexts = {"code", "source", "weights"};
+};
+template <>
+struct EnumNames<Place> {
+  static constexpr std::array<std::string_view, 6> kTexts = {"arena", "input", "output", "state", "constant", "view"};
+};
+template <>
+struct EnumNames<VariableKind> {
+  static constexpr std::array<std::string_view, 3> kTexts = {"free", "fixed", "loop"};
+};
+template <>
+struct EnumNames<Mode> {
+  static constexpr std::array<std::string_view, 4> kTexts = {"none", "read", "write", "readwrite"};
+};
+
+template <class V>
+void fields(V& visit, TargetRecord& target) {
+  visit("triple", target.triple);
+  visit("cpu", target.cpu);
+  visit("features", target.features);
+  visit("numerics", target.numerics);
+  visit("compiler", target.compiler);
+}
+
+template <class V>
+void fields(V& visit, FileDesc& file) {
+  visit("path", file.path);
+  visit("kind", file.kind);
+  visit("bytes", file.bytes);
+  visit("sha256", file.sha256);
+}
+
+template <class V>
+void fields(V& visit, Constant& constant) {
+  visit("file", constant.file);
+  visit("offset", constant.offset);
+  visit("bytes", constant.bytes);
+}
+
+template <class V>
+void fields(V& visit, BufferDesc& buffer) {
+  visit("name", buffer.name);
+  visit("dtype", buffer.dtype);
+  visit("shape", buffer.shape);
+  visit("bytes", buffer.bytes);
+  visit("place", buffer.place);
+  if (buffer.place == Place::View) visit("base", buffer.base);
+  if (buffer.place == Place::Arena || buffer.place == Place::View) visit("offset", buffer.offset);
+  if (buffer.place == Place::Constant) visit("constant", buffer.constant);
+}
+
+template <class V>
+void fields(V& visit, Variable& variable) {
+  visit("name", variable.name);
+  visit("min", variable.min);
+  visit("max", variable.max);
+  visit("kind", variable.kind);
+  if (variable.kind == VariableKind::Fixed) visit("value", variable.value);
+}
+
+template <class V>
+void fields(V& visit, KernelArg& arg) {
+  visit("dtype", arg.dtype);
+  visit("mode", arg.mode);
+  visit("bytes", arg.bytes);
+}
+
+template <class V>
+void fields(V& visit, KernelDesc& kernel) {
+  visit("file", kernel.file);
+  visit("symbol", kernel.symbol);
+  visit("name", kernel.name);
+  visit("args", kernel.args);
+  visit("values", kernel.values);
+  visit.useNames(kernel.values);
+  visit("tiles", kernel.tiles);
+  visit("scratchBytes", kernel.scratchBytes);
+  visit("flops", kernel.flops);
+  visit("bytes", kernel.bytes);
+  visit("opts", kernel.opts);
+}
+
+template <class V>
+void fields(V& visit, Launch& launch) {
+  visit("kernel", launch.kernel);
+  visit("buffers", launch.buffers);
+  visit("values", launch.values);
+}
+
+template <class V>
+void fields(V& visit, Copy& copy) {
+  visit("dst", copy.dst);
+  visit("src", copy.src);
+  visit("bytes", copy.bytes);
+}
+
+template <class V>
+void fields(V& visit, HostArg& arg) {
+  visit("buffer", arg.buffer);
+  visit("mode", arg.mode);
+}
+
+template <class V>
+void fields(V& visit, HostCall& call) {
+  visit("function", call.function);
+  visit("args", call.args);
+}
+
+template <class V>
+void fields(V& visit, Loop& loop) {
+  visit("variable", loop.variable);
+  visit("trips", loop.trips);
+  visit("length", loop.length);
+}
+
+template <class V>
+void fields(V& visit, Step& step) {
+  visit("deps", step.deps);
+  visit.template choice<Launch>("launch", step.action);
+  visit.template choice<Copy>("copy", step.action);
+  visit.template choice<HostCall>("call", step.action);
+  visit.template choice<Loop>("loop", step.action);
+}
+
+template <class V>
+void fields(V& visit, Port& port) {
+  visit("name", port.name);
+  visit("buffer", port.buffer);
+  visit("shape", port.shape);
+}
+
+template <class V>
+void fields(V& visit, State& state) {
+  visit("name", state.name);
+  visit("buffer", state.buffer);
+  visit("init", state.init);
+}
+
+template <class V>
+void fields(V& visit, MemoryReport& memory) {
+  visit("mode", memory.mode);
+  visit("peakBytes", memory.peakBytes);
+  visit("unplannedBytes", memory.unplannedBytes);
+  visit("lowerBoundBytes", memory.lowerBoundBytes);
+  visit("addedEdges", memory.addedEdges);
+}
+
+/// All of plan.json but the checksum.
+template <class V>
+void fields(V& visit, Plan& plan) {
+  visit("version", plan.version);
+  visit("name", plan.name);
+  visit("target", plan.target);
+  visit("decisions", plan.decisions);
+  visit("files", plan.files);
+  visit("arenaBytes", plan.arenaBytes);
+  visit("memory", plan.memory);
+  visit("constants", plan.constants);
+  visit("variables", plan.variables);
+  visit("buffers", plan.buffers);
+  visit("kernels", plan.kernels);
+  std::vector<std::string> names = variableNames(plan);
+  visit.useNames(names);
+  visit("steps", plan.steps);
+  visit("inputs", plan.inputs);
+  visit("outputs", plan.outputs);
+  visit("states", plan.states);
+}
+
+}  // namespace svod::detail

@@ -1,0 +1,178 @@
+#include "plan/hazards.h"
+
+#include <algorithm>
+#include <map>
+
+namespace svod {
+
+namespace {
+
+using Pairs = std::vector<std::pair<uint32_t, uint32_t>>;
+constexpr uint32_t kNobody = UINT32_MAX;
+
+/// Bytes [key, end) of a storage that were last written, and since then read, by the same steps.
+struct Piece {
+  uint64_t end = 0;
+  uint32_t writer = kNobody;
+  std::vector<uint32_t> readers;
+};
+
+/// One storage as disjoint pieces, keyed by their first byte.
+class History {
+ public:
+  void read(uint64_t begin, uint64_t end, uint32_t step, Pairs& pairs) {
+    for (auto at = cut(begin, end); at != pieces_.end() && at->first < end; ++at) {
+      order(at->second.writer, step, pairs);
+      if (at->second.readers.empty() || at->second.readers.back() != step) at->second.readers.push_back(step);
+    }
+  }
+  void write(uint64_t begin, uint64_t end, uint32_t step, Pairs& pairs) {
+    auto at = cut(begin, end);
+    while (at != pieces_.end() && at->first < end) {
+      order(at->second.writer, step, pairs);
+      for (uint32_t reader : at->second.readers) order(reader, step, pairs);
+      at = pieces_.erase(at);
+    }
+    pieces_.emplace(begin, Piece{end, step, {}});
+  }
+
+ private:
+  static void order(uint32_t first, uint32_t then, Pairs& pairs) {
+    if (first != kNobody && first != then) pairs.emplace_back(first, then);
+  }
+  void splitAt(uint64_t byte) {
+    auto after = pieces_.upper_bound(byte);
+    if (after == pieces_.begin()) return;
+    auto [begin, piece] = *std::prev(after);
+    if (begin == byte || piece.end <= byte) return;
+    std::prev(after)->second.end = byte;
+    pieces_.emplace(byte, std::move(piece));
+  }
+  /// Makes [begin, end) a run of whole pieces, filling gaps nobody has touched, and returns its first one.
+  std::map<uint64_t, Piece>::iterator cut(uint64_t begin, uint64_t end) {
+    splitAt(begin);
+    splitAt(end);
+    uint64_t at = begin;
+    for (auto piece = pieces_.lower_bound(begin); at < end;) {
+      const uint64_t gapEnd = piece == pieces_.end() ? end : std::min(end, piece->first);
+      if (at < gapEnd) pieces_.emplace(at, Piece{gapEnd, kNobody, {}});
+      if (gapEnd == end || piece == pieces_.end()) break;
+      at = piece->second.end;
+      ++piece;
+    }
+    return pieces_.lower_bound(begin);
+  }
+
+  std::map<uint64_t, Piece> pieces_;
+};
+
+/// The access through a buffer, or through the buffer its view looks into.
+Access accessTo(const Plan& plan, BufferId id, Mode mode, uint64_t bytes, StorageView view) {
+  const BufferDesc* buffer = &plan.buffers[id];
+  uint64_t offset = 0;
+  if (buffer->place == Place::View) {
+    offset = buffer->offset;
+    id = buffer->base;
+    buffer = &plan.buffers[id];
+  }
+  if (buffer->place == Place::Arena && view == StorageView::Placed)
+    return {0, buffer->offset + offset, buffer->offset + offset + bytes, mode};
+  return {1 + id, offset, offset + bytes, mode};
+}
+
+void collect(const Plan& plan, StepId step, StorageView view, std::vector<Access>& out) {
+  auto add = [&](BufferId buffer, Mode mode, uint64_t bytes) {
+    const BufferDesc& desc = plan.buffers[buffer];
+    const Place place = desc.place == Place::View ? plan.buffers[desc.base].place : desc.place;
+    if (place != Place::Constant && bytes > 0) out.push_back(accessTo(plan, buffer, mode, bytes, view));
+  };
+  const auto& action = plan.steps[step].action;
+  if (const auto* launch = std::get_if<Launch>(&action)) {
+    const KernelDesc& kernel = plan.kernels[launch->kernel];
+    for (size_t i = 0; i < launch->buffers.size(); i++) add(launch->buffers[i], kernel.args[i].mode, kernel.args[i].bytes);
+  } else if (const auto* copy = std::get_if<Copy>(&action)) {
+    const uint64_t most = std::min(plan.buffers[copy->dst].bytes, plan.buffers[copy->src].bytes);
+    const auto exact = copy->bytes.constant();
+    const uint64_t bytes = exact ? std::min(most, static_cast<uint64_t>(*exact)) : most;
+    add(copy->src, Mode::Read, bytes);
+    add(copy->dst, Mode::Write, bytes);
+  } else if (const auto* call = std::get_if<HostCall>(&action)) {
+    for (const HostArg& arg : call->args) add(arg.buffer, arg.mode, plan.buffers[arg.buffer].bytes);
+  } else if (const auto* loop = std::get_if<Loop>(&action)) {
+    for (StepId inner = step + 1; inner <= step + loop->length; inner++)
+      if (!std::holds_alternative<Loop>(plan.steps[inner].action)) collect(plan, inner, view, out);
+  }
+}
+
+std::vector<std::vector<Access>> accessesOf(const Plan& plan, const Scope& scope, StorageView view) {
+  std::vector<std::vector<Access>> all;
+  for (StepId step : scope.steps) all.push_back(accessesOf(plan, step, view));
+  return all;
+}
+
+}  // namespace
+
+Pairs hazardPairs(std::span<const std::vector<Access>> steps) {
+  std::map<uint32_t, History> histories;
+  Pairs pairs;
+  for (uint32_t step = 0; step < steps.size(); step++) {
+    for (const Access& access : steps[step])
+      if (reads(access.mode)) histories[access.storage].read(access.begin, access.end, step, pairs);
+    for (const Access& access : steps[step])
+      if (writes(access.mode)) histories[access.storage].write(access.begin, access.end, step, pairs);
+  }
+  std::sort(pairs.begin(), pairs.end());
+  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+  return pairs;
+}
+
+std::vector<Access> accessesOf(const Plan& plan, StepId step, StorageView view) {
+  std::vector<Access> out;
+  collect(plan, step, view, out);
+  return out;
+}
+
+std::vector<Scope> scopesOf(const Plan& plan) {
+  std::vector<std::pair<StepId, StepId>> ranges = {{0, static_cast<StepId>(plan.steps.size())}};
+  for (StepId step = 0; step < plan.steps.size(); step++)
+    if (const auto* loop = std::get_if<Loop>(&plan.steps[step].action))
+      ranges.emplace_back(step + 1, step + 1 + loop->length);
+  std::vector<Scope> scopes;
+  std::vector<uint32_t> position(plan.steps.size(), 0);
+  for (auto [begin, end] : ranges) {
+    Scope& scope = scopes.emplace_back();
+    for (StepId step = begin; step < end; step++) {
+      position[step] = static_cast<uint32_t>(scope.steps.size());
+      scope.steps.push_back(step);
+      std::vector<uint32_t>& deps = scope.deps.emplace_back();
+      for (StepId dep : plan.steps[step].deps) deps.push_back(position[dep]);
+      if (const auto* loop = std::get_if<Loop>(&plan.steps[step].action)) step += loop->length;
+    }
+  }
+  return scopes;
+}
+
+void addHazardEdges(Plan& plan, StorageView view) {
+  for (Scope& scope : scopesOf(plan)) {
+    for (auto [first, then] : hazardPairs(accessesOf(plan, scope, view))) scope.deps[then].push_back(first);
+    transitiveReduction(scope.deps);
+    for (size_t i = 0; i < scope.steps.size(); i++) {
+      std::vector<StepId>& deps = plan.steps[scope.steps[i]].deps;
+      deps.clear();
+      for (uint32_t dep : scope.deps[i]) deps.push_back(scope.steps[dep]);
+    }
+  }
+}
+
+Status checkHazards(const Plan& plan) {
+  for (const Scope& scope : scopesOf(plan)) {
+    Pairs pairs = hazardPairs(accessesOf(plan, scope, StorageView::Placed));
+    if (const auto* open = findUnordered(scope.deps, pairs))
+      return fail(Diag::BadPlan, "steps " + std::to_string(scope.steps[open->first]) + " and " +
+                                     std::to_string(scope.steps[open->second]) +
+                                     " touch the same bytes, but no dependency orders them");
+  }
+  return {};
+}
+
+}  // namespace svod

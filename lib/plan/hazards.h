@@ -1,0 +1,45 @@
+// The orders that shared bytes force on steps: read after write, write after read, write after write.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "plan/plan.h"
+#include "plan/reachability.h"
+
+namespace svod {
+
+/// A step touches the bytes [begin, end) of a storage (an arena, or one piece of external memory).
+struct Access {
+  uint32_t storage = 0;
+  uint64_t begin = 0, end = 0;
+  Mode mode = Mode::Read;
+};
+
+/// For steps in program order, the pairs (earlier, later) that must not change order. Implied pairs may be missing.
+/// A step that reads and writes the same bytes reads first and gets no pair with itself.
+std::vector<std::pair<uint32_t, uint32_t>> hazardPairs(std::span<const std::vector<Access>> steps);
+
+/// How buffers become storages: by their place once the arena is laid out, or each arena buffer on its own before.
+enum class StorageView : uint8_t { Placed, Separate };
+
+/// What the step of this index touches; a Loop touches what its body does. Constants are left out. A view counts
+/// as its base's bytes. Storage 0 is the arena (Placed); others are 1 + the index of the buffer that owns the bytes.
+std::vector<Access> accessesOf(const Plan& plan, StepId step, StorageView view);
+
+/// The steps of one body (or of the whole plan) in order; a nested loop counts as one step.
+struct Scope {
+  std::vector<StepId> steps;
+  DepLists deps;  // as positions in `steps`
+};
+/// The plan's scope first, then the loops' in step order. The deps must have passed `check`'s index rules.
+std::vector<Scope> scopesOf(const Plan& plan);
+
+/// Adds every hazard to the deps of `plan`, then drops implied ones.
+void addHazardEdges(Plan& plan, StorageView view);
+
+/// An error that names two steps and a buffer when the deps leave a hazard open.
+Status checkHazards(const Plan& plan);
+
+}  // namespace svod

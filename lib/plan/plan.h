@@ -1,0 +1,208 @@
+// A plan: what runs, on which bytes, in which order. These types equal plan.json field by field (docs/plan.md,
+// docs/plan.schema.json). Ids are indices into the plan's vectors. Sizes and offsets are in bytes unless a
+// comment says otherwise. A plan is plain data; `check` (plan/check.h) says whether it is consistent.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "plan/expr.h"
+#include "support/element_type.h"
+
+namespace svod {
+
+inline constexpr uint32_t kPlanVersion = 1;      // what we write; the reader accepts exactly this one
+inline constexpr uint64_t kPlanAlignment = 64;   // arena offsets, constants, states and scratch
+
+using BufferId = uint32_t;
+using ConstantId = uint32_t;
+using VariableId = uint32_t;
+using KernelId = uint32_t;
+using StepId = uint32_t;
+using FileId = uint32_t;
+
+/// What the plan was compiled for. No time and no path stands here: equal input gives equal bytes.
+struct TargetRecord {
+  std::string triple;                 // "x86_64-unknown-linux-gnu"
+  std::string cpu;                    // "znver4"; as given to the code generator
+  std::vector<std::string> features;  // features the code may use, LLVM's names: "avx2", "fma"
+  std::string numerics;               // strict, contract or fast
+  std::string compiler;               // "svod 0.1.0"
+  bool operator==(const TargetRecord&) const = default;
+};
+
+enum class FileKind : uint8_t {
+  Code,     // "code": a shared library with the kernels
+  Source,   // "source": C source of the kernels; informative, never run
+  Weights,  // "weights": bytes of the constants
+};
+
+/// A file beside plan.json. Code is checked against its SHA-256 at load, weights on request.
+struct FileDesc {
+  std::string path;  // a plain file name inside the plan directory
+  FileKind kind = FileKind::Code;
+  uint64_t bytes = 0;
+  std::string sha256;  // of the whole file, 64 lower-case hexadecimal digits
+  bool operator==(const FileDesc&) const = default;
+};
+
+struct Constant {
+  FileId file = 0;  // of kind Weights
+  uint64_t offset = 0, bytes = 0;
+  bool operator==(const Constant&) const = default;
+};
+
+/// Where the bytes of a buffer live.
+enum class Place : uint8_t {
+  Arena,     // "arena": at `offset` in the instance's arena; contents undefined before the first write
+  Input,     // "input": the caller's memory, dense at the actual shape; only read
+  Output,    // "output": the caller's memory, dense at the actual shape
+  State,     // "state": the instance's memory, kept between runs
+  Constant,  // "constant": bytes of `constant`; only read
+  View,      // "view": `offset` bytes into buffer `base`, which is no View itself
+};
+
+struct BufferDesc {
+  std::string name;  // for people; need not be unique
+  ElementType dtype = ElementType::F32;
+  std::vector<uint64_t> shape;  // maximum, in elements; internal buffers are strided for it
+  uint64_t bytes = 0;           // at least what the shape needs
+  Place place = Place::Arena;
+  uint64_t offset = 0;      // Arena, View
+  BufferId base = 0;        // View
+  ConstantId constant = 0;  // Constant
+  bool operator==(const BufferDesc&) const = default;
+};
+
+enum class VariableKind : uint8_t {
+  Free,   // "free": bound by the caller, or inferred from the shape of an input
+  Fixed,  // "fixed": always `value`
+  Loop,   // "loop": set by the Loop step that names it; the caller neither sees nor sets it
+};
+
+struct Variable {
+  std::string name;
+  int64_t min = 0, max = 0;  // both inclusive
+  VariableKind kind = VariableKind::Free;
+  int64_t value = 0;  // Fixed
+  bool operator==(const Variable&) const = default;
+};
+
+enum class Mode : uint8_t { Read = 1, Write = 2, ReadWrite = 3 };
+inline bool reads(Mode mode) { return (static_cast<uint8_t>(mode) & 1) != 0; }
+inline bool writes(Mode mode) { return (static_cast<uint8_t>(mode) & 2) != 0; }
+
+/// A buffer parameter of a kernel.
+struct KernelArg {
+  ElementType dtype = ElementType::F32;
+  Mode mode = Mode::Read;
+  uint64_t bytes = 0;  // the most it touches, from the pointer on
+  bool operator==(const KernelArg&) const = default;
+};
+
+/// One function `void f(void* const* buffers, const int64_t* values, int64_t tileBegin, int64_t tileEnd,
+/// void* scratch)`. Any split of [0, tiles) into ranges, run in any order or at once, gives the same bytes.
+/// Expressions use the indices of `values`. Several launches may share a kernel.
+struct KernelDesc {
+  FileId file = 0;                  // of kind Code (or Source, in a plan that cannot run yet)
+  std::string symbol, name;         // in the file; for people
+  std::vector<KernelArg> args;      // in the order of `buffers`
+  std::vector<std::string> values;  // names, in the order of `values`
+  Expr tiles = 1;                   // 0 means nothing to do
+  uint64_t scratchBytes = 0;        // per thread that runs it, 64-byte aligned, contents undefined
+  Expr flops, bytes;                // estimates for one launch: operations, bytes read and written
+  std::string opts;                 // the opts that shaped it, as text; informative
+  bool operator==(const KernelDesc&) const = default;
+};
+
+/// Runs a kernel on all its tiles.
+struct Launch {
+  KernelId kernel = 0;
+  std::vector<BufferId> buffers;  // one per KernelDesc::args
+  std::vector<Expr> values;       // one per KernelDesc::values, over the plan's variables
+  bool operator==(const Launch&) const = default;
+};
+
+/// Copies the first `bytes` bytes.
+struct Copy {
+  BufferId dst = 0, src = 0;
+  Expr bytes;  // over the plan's variables
+  bool operator==(const Copy&) const = default;
+};
+
+struct HostArg {
+  BufferId buffer = 0;
+  Mode mode = Mode::Read;
+  bool operator==(const HostArg&) const = default;
+};
+
+/// Calls a function of the application, found by name when an instance is made.
+struct HostCall {
+  std::string function;
+  std::vector<HostArg> args;
+  bool operator==(const HostCall&) const = default;
+};
+
+/// Runs the next `length` steps `trips` times, with `variable` = 0, 1, … An iteration ends before the next one
+/// begins. Steps of the body depend only on steps of the same body; steps after it depend on the Loop itself.
+struct Loop {
+  VariableId variable = 0;
+  Expr trips;           // over the plan's variables
+  uint32_t length = 0;  // steps in the body; loops may nest
+  bool operator==(const Loop&) const = default;
+};
+
+struct Step {
+  std::vector<StepId> deps;  // increasing, each < own index; every data, hazard and memory-reuse order
+  std::variant<Launch, Copy, HostCall, Loop> action;
+  bool operator==(const Step&) const = default;
+};
+
+/// An input or output by its name in the graph.
+struct Port {
+  std::string name;
+  BufferId buffer = 0;
+  std::vector<Expr> shape;  // over the plan's variables; never above the buffer's shape
+  bool operator==(const Port&) const = default;
+};
+
+/// A buffer that survives between runs of one instance.
+struct State {
+  std::string name;
+  BufferId buffer = 0;
+  std::optional<ConstantId> init;  // its first contents; zero without
+  bool operator==(const State&) const = default;
+};
+
+/// What the memory planner did; for people and tests. `mode` is arena, remap or off.
+struct MemoryReport {
+  std::string mode = "arena";
+  uint64_t peakBytes = 0, unplannedBytes = 0, lowerBoundBytes = 0;
+  uint64_t addedEdges = 0;
+  bool operator==(const MemoryReport&) const = default;
+};
+
+struct Plan {
+  uint32_t version = kPlanVersion;
+  std::string name;  // of the graph
+  TargetRecord target;
+  std::vector<std::string> decisions;  // graph-level choices, replayable; informative here
+  std::vector<FileDesc> files;
+  uint64_t arenaBytes = 0;
+  MemoryReport memory;
+  std::vector<Constant> constants;
+  std::vector<Variable> variables;
+  std::vector<BufferDesc> buffers;
+  std::vector<KernelDesc> kernels;
+  std::vector<Step> steps;
+  std::vector<Port> inputs, outputs;
+  std::vector<State> states;
+  bool operator==(const Plan&) const = default;
+};
+
+/// The variables' names, in order: the names plan-level expressions print and parse with.
+std::vector<std::string> variableNames(const Plan& plan);
+
+}  // namespace svod

@@ -1,0 +1,31 @@
+#include "support/element_type.h"
+
+namespace svod {
+
+namespace {
+constexpr ElementInfo kElementTypes[] = {
+#define ELEMENT(name, text, bits, npy, safetensors) {text, bits, npy, safetensors},
+#include "support/element_type.def"
+#undef ELEMENT
+};
+}  // namespace
+
+const ElementInfo& info(ElementType type) { return kElementTypes[static_cast<size_t>(type)]; }
+std::span<const ElementInfo> allElementTypes() { return kElementTypes; }
+
+std::optional<ElementType> elementTypeFromName(std::string_view name) {
+  for (size_t i = 0; i < std::size(kElementTypes); i++)
+    if (kElementTypes[i].name == name) return static_cast<ElementType>(i);
+  return std::nullopt;
+}
+
+std::optional<uint64_t> tensorBytes(ElementType type, std::span<const uint64_t> shape) {
+  for (uint64_t dim : shape)
+    if (dim == 0) return 0;
+  uint64_t bytes = byteSize(type);
+  for (uint64_t dim : shape)
+    if (dim > INT64_MAX || __builtin_mul_overflow(bytes, dim, &bytes) || bytes > INT64_MAX) return std::nullopt;
+  return bytes;
+}
+
+}  // namespace svod

@@ -1,0 +1,33 @@
+// Element types as files, plans and the runtime see them. The compiler's DType contains these by name.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace svod {
+
+enum class ElementType : uint8_t {
+#define ELEMENT(name, text, bits, npy, safetensors) name,
+#include "support/element_type.def"
+#undef ELEMENT
+};
+
+struct ElementInfo {
+  std::string_view name;         // "f32": graphs, plans, messages
+  uint8_t bits;                  // storage in memory and files; a multiple of 8
+  std::string_view npy;          // numpy descr, little endian
+  std::string_view safetensors;  // dtype member of a .safetensors header
+};
+
+const ElementInfo& info(ElementType type);
+std::span<const ElementInfo> allElementTypes();  // in enumerator order
+
+inline std::string_view nameOf(ElementType type) { return info(type).name; }
+inline uint64_t byteSize(ElementType type) { return info(type).bits / 8; }
+std::optional<ElementType> elementTypeFromName(std::string_view name);
+
+/// Product of `shape` times the element size in bytes; nothing when it does not fit in 63 bits.
+std::optional<uint64_t> tensorBytes(ElementType type, std::span<const uint64_t> shape);
+
+}  // namespace svod

@@ -1,0 +1,95 @@
+#include <sys/stat.h>
+
+#include <catch2/catch.hpp>
+
+#include "common/temp_folder.h"
+#include "data/atomic_write.h"
+#include "data/mapped_file.h"
+#include "data/sha256.h"
+
+using namespace svod;
+namespace fs = std::filesystem;
+
+namespace {
+const auto kAlways = [](const std::string&) { return true; };
+const auto kNever = [](const std::string&) { return false; };
+std::vector<FileContent> oneFile(const std::string& name, const std::string& text) {
+  return {{name, {std::as_bytes(std::span(text))}}};
+}
+}  // namespace
+
+TEST_CASE("SHA-256 of known texts") {
+  CHECK(sha256Hex(std::string_view("")) == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  CHECK(sha256Hex(std::string_view("abc")) == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  CHECK(sha256Hex(std::string(1000000, 'a')) == "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+TEST_CASE("SHA-256 does not depend on how the bytes arrive") {
+  std::string text;
+  for (int i = 0; i < 20000; i++) text += static_cast<char>(i * 31 + i / 7);
+  for (size_t length : {0u, 1u, 55u, 56u, 63u, 64u, 65u, 119u, 128u, 5000u, 20000u}) {
+    const std::string_view part = std::string_view(text).substr(0, length);
+    Sha256 pieces;
+    for (size_t at = 0, step = 1; at < length; at += step, step = step * 2 % 97 + 1) pieces.update(part.substr(at, step));
+    CHECK(pieces.finish() == sha256Hex(part));  // long texts use the processor's SHA instructions where it has them
+  }
+}
+
+TEST_CASE("mapping: contents, empty files, errors with path and reason") {
+  TempFolder folder;
+  writeText(folder / "a", "hello");
+  writeText(folder / "empty", "");
+  CHECK(MappedFile::open(folder / "a")->size() == 5);
+  CHECK(MappedFile::open(folder / "empty")->size() == 0);
+  auto missing = MappedFile::open(folder / "none");
+  REQUIRE(!missing);
+  CHECK(missing.error().diag == Diag::Io);
+  CHECK(missing.error().message.find(folder / "none") != std::string::npos);
+  CHECK(missing.error().message.find("No such file") != std::string::npos);
+  CHECK(!MappedFile::open(folder.path()));
+  CHECK(*readWholeFile(folder / "a") == "hello");
+  CHECK(!readWholeFile(folder / "a", 4));
+}
+
+TEST_CASE("a written file replaces the old one and leaves nothing beside it") {
+  TempFolder folder;
+  REQUIRE(writeFileAtomic(folder / "a", "one"));
+  REQUIRE(writeFileAtomic(folder / "a", "two"));
+  CHECK(readText(folder / "a") == "two");
+  fs::create_symlink("a", folder / "link");
+  REQUIRE(writeFileAtomic(folder / "link", "three"));
+  CHECK(fs::is_symlink(folder / "link"));
+  CHECK(readText(folder / "a") == "three");
+  CHECK(entriesIn(folder.path()) == 2);
+}
+
+TEST_CASE("a full disk and a missing folder are Io errors that leave nothing") {
+  TempFolder folder;
+  auto full = writeFileAtomic("/dev/full", "text");
+  REQUIRE(!full);
+  CHECK(full.error().diag == Diag::Io);
+  CHECK(full.error().message.find("No space left") != std::string::npos);
+  CHECK(writeFileAtomic("/dev/null", "text"));
+  CHECK(!writeFileAtomic(folder / "none/a", "text"));
+  fs::create_directory(folder / "dir");
+  CHECK(!writeFileAtomic(folder / "dir", "text"));
+  CHECK(entriesIn(folder.path()) == 1);
+}
+
+TEST_CASE("a directory appears whole, replaces only what it may, and cleans up") {
+  TempFolder folder;
+  REQUIRE(writeDirectoryAtomic(folder / "d", oneFile("x", "1"), kNever));
+  CHECK(readText(folder / "d/x") == "1");
+  CHECK(!writeDirectoryAtomic(folder / "d", oneFile("y", "2"), kNever));
+  CHECK(readText(folder / "d/x") == "1");
+  REQUIRE(writeDirectoryAtomic(folder / "d/", oneFile("y", "2"), kAlways));
+  CHECK(readText(folder / "d/y") == "2");
+  CHECK(!fs::exists(folder / "d/x"));
+  CHECK(!writeDirectoryAtomic(folder / "d", oneFile("no/such", "3"), kAlways));
+  CHECK(readText(folder / "d/y") == "2");
+  writeText(folder / "file", "kept");
+  CHECK(!writeDirectoryAtomic(folder / "file", oneFile("x", "1"), kAlways));
+  CHECK(readText(folder / "file") == "kept");
+  CHECK(!writeDirectoryAtomic(folder / "none/d", oneFile("x", "1"), kAlways));
+  CHECK(entriesIn(folder.path()) == 2);
+}

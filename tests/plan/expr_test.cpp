@@ -1,0 +1,84 @@
+#include "plan/expr.h"
+
+#include <catch2/catch.hpp>
+#include <random>
+
+using namespace svod;
+
+namespace {
+const std::vector<std::string> kNames = {"n", "m", "batch size"};
+int64_t value(const std::string& text, std::vector<int64_t> values = {17, 5, 3}) {
+  auto expr = parseExpr(text, kNames);
+  INFO(text);
+  REQUIRE(expr);
+  auto result = expr->evaluate(values, kNames);
+  REQUIRE(result);
+  return *result;
+}
+bool refused(const std::string& text) { return !parseExpr(text, kNames); }
+
+Expr randomExpr(std::mt19937& random, int depth) {
+  if (depth == 0 || random() % 4 == 0)
+    return random() % 2 != 0 ? Expr::variable(random() % 3) : Expr(static_cast<int64_t>(random() % 21) - 10);
+  const ExprOp ops[] = {ExprOp::Add, ExprOp::Sub, ExprOp::Mul, ExprOp::FloorDiv, ExprOp::Mod, ExprOp::Max, ExprOp::Min, ExprOp::CeilDiv};
+  return Expr::make(ops[random() % 8], randomExpr(random, depth - 1), randomExpr(random, depth - 1));
+}
+}  // namespace
+
+TEST_CASE("expressions: values, precedence and rounding") {
+  CHECK(value("(n*4+3)//8") == 8);
+  CHECK(value("n+m*2") == 27);
+  CHECK(value("n-m-1") == 11);
+  CHECK(value("n-(m-1)") == 13);
+  CHECK(value("-7//2") == -4);
+  CHECK(value("-7%2") == 1);
+  CHECK(value("7//-2") == -4);
+  CHECK(value("7%-2") == -1);
+  CHECK(value("ceildiv(n,m)") == 4);
+  CHECK(value("ceildiv(-7,2)") == -3);
+  CHECK(value("max(n,m)+min(n,m)") == 22);
+  CHECK(value("`batch size` * m") == 15);
+  CHECK(value("-9223372036854775808") == INT64_MIN);
+}
+
+TEST_CASE("expressions: overflow and division by zero are errors that show the values") {
+  for (const char* text : {"n//(m-5)", "n%(m-5)", "ceildiv(n,m-5)", "n*4611686018427387904", "n+9223372036854775800"}) {
+    auto expr = parseExpr(text, kNames);
+    REQUIRE(expr);
+    auto result = expr->evaluate(std::vector<int64_t>{17, 5, 3}, kNames);
+    REQUIRE(!result);
+    CHECK(result.error().message.find("n=17 m=5") != std::string::npos);
+  }
+  CHECK(!parseExpr("n", kNames)->tryEvaluate({}));
+  CHECK(!parseExpr("-9223372036854775808//(m-6)", kNames)->tryEvaluate(std::vector<int64_t>{0, 5}));
+}
+
+TEST_CASE("expressions: what does not parse") {
+  for (const char* text : {"", "k", "n+", "(n", "n)", "max(n)", "max n", "1 2", "9223372036854775808", "`n", "n**2", "n/2", "+"})
+    CHECK(refused(text));
+  CHECK(refused(std::string(100, '(') + "n" + std::string(100, ')')));
+  std::string longSum = "n";
+  for (int i = 0; i < 300; i++) longSum += "+n";
+  CHECK(refused(longSum));
+}
+
+TEST_CASE("expressions: printing and parsing are inverse") {
+  std::mt19937 random(1);
+  for (int i = 0; i < 2000; i++) {
+    const Expr expr = randomExpr(random, 4);
+    const std::string text = toText(expr, kNames);
+    INFO(text);
+    auto parsed = parseExpr(text, kNames);
+    REQUIRE(parsed);
+    CHECK(toText(*parsed, kNames) == text);
+    const std::vector<int64_t> values = {static_cast<int64_t>(random() % 100), 7, -3};
+    CHECK(parsed->tryEvaluate(values) == expr.tryEvaluate(values));
+  }
+}
+
+TEST_CASE("expressions: constants and single variables are seen") {
+  CHECK((Expr(3) * Expr(4) + 1).constant() == 13);
+  CHECK((Expr::variable(1) * 1 + 0).singleVar() == 1u);
+  CHECK(!(Expr::variable(1) * 2).singleVar());
+  CHECK((Expr::variable(1) * 2).varCount() == 2);
+}

@@ -1,0 +1,99 @@
+#include <catch2/catch.hpp>
+#include <cstring>
+
+#include "common/temp_folder.h"
+#include "plan/check.h"
+#include "plan/json.h"
+#include "plan/sample.h"
+
+using namespace svod;
+
+TEST_CASE("plan.json: what was written is read, byte for byte the same again") {
+  const Plan plan = samplePlan();
+  REQUIRE(check(plan));
+  const std::string text = toJson(plan);
+  auto back = planFromJson(text, "plan.json");
+  REQUIRE(back);
+  CHECK(*back == plan);
+  CHECK(toJson(*back) == text);
+  CHECK(text.find(R"("bytes": "n*4")") != std::string::npos);
+  CHECK(toJson(*planFromJson(toJson(Plan{}), "empty")) == toJson(Plan{}));
+}
+
+TEST_CASE("plan.json: every changed byte is noticed") {
+  const std::string text = toJson(samplePlan());
+  for (size_t at = 0; at < text.size(); at++)
+    for (int flip : {0x01, 0x20, 0x80}) {
+      std::string changed = text;
+      changed[at] = static_cast<char>(changed[at] ^ flip);
+      auto result = planFromJson(changed, "plan.json");
+      if (result) FAIL("byte " << at << " flipped by " << flip << " was not noticed");
+      CHECK(info(result.error().diag).exitCode == 5);
+    }
+  for (size_t size = 0; size < text.size(); size++) CHECK(!planFromJson(text.substr(0, size), "plan.json"));
+}
+
+TEST_CASE("plan.json: another version is named as such") {
+  std::string text = toJson(samplePlan());
+  text.replace(text.find("\"version\": 1"), 12, "\"version\": 9");
+  auto result = planFromJson(withChecksum(text), "plan.json");
+  REQUIRE(!result);
+  CHECK(result.error().diag == Diag::PlanVersion);
+  CHECK(result.error().message.find("version 9") != std::string::npos);
+}
+
+TEST_CASE("plan.json: members are strict, and errors say where") {
+  const auto message = [](const std::string& from, const std::string& to) {
+    std::string text = toJson(samplePlan());
+    REQUIRE(text.find(from) != std::string::npos);
+    text.replace(text.find(from), from.size(), to);
+    auto result = planFromJson(withChecksum(text), "plan.json");
+    REQUIRE(!result);
+    CHECK(result.error().diag == Diag::BadPlan);
+    return result.error().message;
+  };
+  CHECK(message("\"arenaBytes\": 512", "\"arenaBytes\": -1").find("arenaBytes: a size") != std::string::npos);
+  CHECK(message("\"arenaBytes\": 512", "\"arenaBites\": 512").find("'arenaBytes' is missing") != std::string::npos);
+  CHECK(message("\"decisions\"", "\"more\": 1, \"decisions\"").find("does not know") != std::string::npos);
+  CHECK(message("\"dtype\": \"f32\"", "\"dtype\": \"f31\"").find("buffers[0].dtype") != std::string::npos);
+  CHECK(message("\"place\": \"input\"", "\"place\": \"lost\"").find("'lost'") != std::string::npos);
+  CHECK(message("\"n*4\"", "\"k*4\"").find("steps[1].copy.bytes") != std::string::npos);
+  CHECK(message("\"copy\"", "\"copied\"").find("launch") != std::string::npos);
+  CHECK(message("\"length\": 2", "\"length\": 4294967296").find("too large") != std::string::npos);
+  CHECK(message("\"min\": 1", "\"min\": 9223372036854775808").find("too large") != std::string::npos);
+}
+
+TEST_CASE("plan directory: written, read, replaced, and a folder with other files is left alone") {
+  TempFolder folder;
+  Plan plan = samplePlan();
+  const std::string code(100, 'c'), weights(256, 'w');
+  const std::vector<PlanFile> files = {{"kernels.so", FileKind::Code, {std::as_bytes(std::span(code))}},
+                                       {"weights.bin", FileKind::Weights, {std::as_bytes(std::span(weights))}}};
+  REQUIRE(writePlanDirectory(folder / "p", plan, files));
+  REQUIRE(writePlanDirectory(folder / "p", plan, files));
+  auto back = readPlanDirectory(folder / "p");
+  REQUIRE(back);
+  plan.files = describeFiles(files);
+  CHECK(*back == plan);
+  writeText(folder / "p/notes.txt", "mine");
+  auto refused = writePlanDirectory(folder / "p", plan, files);
+  REQUIRE(!refused);
+  CHECK(refused.error().diag == Diag::Io);
+  CHECK(readText(folder / "p/notes.txt") == "mine");
+  CHECK(!readPlanDirectory(folder / "none"));
+  std::filesystem::remove(folder / "p/weights.bin");
+  CHECK(readPlanDirectory(folder / "p").error().diag == Diag::Io);
+}
+
+TEST_CASE("weights: aligned, shared when the same, described as written") {
+  const std::string a(10, 'a'), b(64, 'b');
+  const auto bytes = [](const std::string& text) { return std::as_bytes(std::span(text)); };
+  WeightsLayout layout(1);
+  CHECK(layout.add(bytes(a)) == 0);
+  CHECK(layout.add(bytes(b)) == 1);
+  CHECK(layout.add(bytes(a)) == 0);
+  CHECK(layout.add({}) == 2);
+  CHECK(layout.constants() == std::vector<Constant>{{1, 0, 10}, {1, 64, 64}, {1, 128, 0}});
+  const std::vector<PlanFile> files = {layout.file("weights.bin")};
+  CHECK(describeFiles(files)[0].bytes == 128);
+}

@@ -1,0 +1,43 @@
+// A plan with every kind of thing in it, for tests that write, read and damage plans.
+#pragma once
+#include "plan/directory.h"
+#include "plan/plan.h"
+
+namespace svod {
+
+/// y = f(x) twice through the arena, a copy, a host call, a loop and a state. No code belongs to it.
+inline Plan samplePlan() {
+  Plan plan;
+  plan.name = "sample \"quoted\"";
+  plan.target = {"x86_64-unknown-linux-gnu", "x86-64", {"sse2"}, "contract", "svod 0.1.0"};
+  plan.decisions = {"fuse a b"};
+  plan.files = {{"kernels.so", FileKind::Code, 100, std::string(64, 'a')},
+                {"weights.bin", FileKind::Weights, 256, std::string(64, '0')}};
+  plan.arenaBytes = 512;
+  plan.memory = {"arena", 512, 512, 512, 0};
+  plan.constants = {{1, 0, 64}, {1, 64, 192}};
+  plan.variables = {{"n", 1, 16, VariableKind::Free, 0},
+                    {"batch size", 1, 4, VariableKind::Fixed, 2},
+                    {"i", 0, 8, VariableKind::Loop, 0}};
+  plan.buffers = {{"x", ElementType::F32, {16}, 64, Place::Input, 0, 0, 0},
+                  {"y", ElementType::F32, {16}, 64, Place::Output, 0, 0, 0},
+                  {"t", ElementType::F32, {16}, 64, Place::Arena, 64, 0, 0},
+                  {"w", ElementType::F32, {16}, 64, Place::Constant, 0, 0, 0},
+                  {"s", ElementType::F32, {16}, 64, Place::State, 0, 0, 0},
+                  {"v", ElementType::I32, {8}, 32, Place::View, 32, 2, 0}};
+  plan.kernels = {{0, "k_add", "add", {{ElementType::F32, Mode::Read, 64}, {ElementType::F32, Mode::Write, 64}}, {"n"},
+                   Expr::make(ExprOp::CeilDiv, Expr::variable(0), 4), 128, Expr::variable(0) * 2, 128, "upcast(0,4)"}};
+  const Expr n = Expr::variable(0);
+  plan.steps = {{{}, Launch{0, {0, 2}, {n}}},
+                {{0}, Copy{1, 2, n * 4}},
+                {{0}, HostCall{"log", {{5, Mode::Read}, {3, Mode::Read}}}},
+                {{0}, Loop{2, Expr(3), 2}},
+                {{}, Launch{0, {2, 4}, {Expr::variable(2)}}},
+                {{4}, Launch{0, {3, 4}, {n}}}};
+  plan.inputs = {{"x", 0, {n}}};
+  plan.outputs = {{"y", 1, {n}}};
+  plan.states = {{"s", 4, ConstantId{0}}};
+  return plan;
+}
+
+}  // namespace svod
