@@ -1,0 +1,23 @@
+#include "optimize/caps.h"
+
+#include "ir/dtype.h"
+
+namespace svod {
+
+Caps capsOf(const CpuTarget& cpu, Numerics numerics) {
+  Caps caps;
+  caps.vectorBytes = cpu.vectorBytes;
+  caps.vectorRegisters = cpu.vectorRegisters;
+  caps.fmaPerCycle = cpu.fmaPerCycle;
+  caps.fmaLatency = cpu.fmaLatency;
+  caps.maskedOps = cpu.hasMasks();
+  if (cpu.l1Bytes > 0) caps.l1Bytes = cpu.l1Bytes;
+  if (cpu.l2Bytes > 0) caps.l2Bytes = cpu.l2Bytes;
+  caps.workers = cpu.cores;
+  caps.numerics = numerics;
+  return caps;
+}
+
+bool mayReassociate(const Caps& caps, DType dtype) { return !isFloat(dtype) || caps.numerics != Numerics::Strict; }
+
+}  // namespace svod

@@ -1,0 +1,34 @@
+// Caps: all that optimize may know about the machine and the flags of a compile.
+#pragma once
+#include <cstdint>
+
+#include "ir/numerics.h"
+#include "machine/cpu.h"
+
+namespace svod {
+
+/// Sizes in bytes. The defaults describe a small 128-bit CPU.
+struct Caps {
+  int vectorBytes = 16;
+  int vectorRegisters = 16;
+  int fmaPerCycle = 1;             // full-width instructions started per cycle
+  int fmaLatency = 4;              // cycles until the result can be used
+  bool maskedOps = false;          // masked vector loads and stores cost about as much as plain ones
+  int64_t l1Bytes = 32 << 10, l2Bytes = 256 << 10;
+  int64_t scratchBytes = 8 << 20;  // most that the Local buffers of one kernel may take
+  bool threads = true;             // kernels are split into tiles for worker threads
+  int workers = 1;                 // threads to make enough tiles for; results never depend on it
+  bool workgroups = false;         // a GPU: Global, Local and Group axes exist
+  int maxLocal = 1024;             // threads of one workgroup
+  int64_t sharedBytes = 48 << 10;  // memory a workgroup shares
+  int maxCopies = 512;             // values one expression may be expanded into by Upcast and Unroll ranges
+  Numerics numerics = Numerics::Contract;
+};
+
+/// What a compile for `cpu` may use.
+Caps capsOf(const CpuTarget& cpu, Numerics numerics);
+
+/// Whether a reduction of `dtype` may be computed in another order than its ranges give.
+bool mayReassociate(const Caps& caps, DType dtype);
+
+}  // namespace svod

@@ -1,0 +1,184 @@
+#include "optimize/reloop.h"
+
+#include <algorithm>
+
+#include "ir/shape.h"
+#include "optimize/axes.h"
+
+namespace svod {
+
+UOp storageOf(UOp index) {
+  UOp storage = index.src(0);
+  while (storage.op() == Op::After) storage = storage.src(0);
+  return storage;
+}
+
+namespace {
+
+UOp both(Graph& g, UOp a, UOp b) {
+  if (!a || a == b) return b;
+  return b ? g.alu(Op::And, {a, b}) : a;
+}
+
+// Every index of an address is within its dim whatever the counters are.
+bool inBounds(UOp index) {
+  UOp storage = index.src(0);
+  for (size_t i = 1; i < index.srcCount(); ++i) {
+    Interval at = index.src(i).bounds();
+    if (at.min < 0 || i > storage.rank() || at.max >= storage.shape()[i - 1].bounds().min) return false;
+  }
+  return true;
+}
+
+class Relooper {
+ public:
+  Relooper(Graph& g, UOp sink, std::span<const Reloop> loops) : g_(g), sink_(sink), loops_(loops) {}
+
+  UOp run() {
+    for (UOp n : toposort(sink_))
+      if (n.op() == Op::End) gateStoresOf(n.src(0), n);
+    return transform(g_, sink_, [this](UOp n, std::span<const UOp> src) { return rebuild(n, src); });
+  }
+
+ private:
+  const Reloop* loopFrom(UOp n) const {
+    auto it = std::ranges::find(loops_, n, &Reloop::from);
+    return it == loops_.end() ? nullptr : &*it;
+  }
+
+  // The condition under which an iteration of the loops in `closed` existed before.
+  UOp validOf(std::span<const UOp> closed) const {
+    UOp valid;
+    for (const Reloop& loop : loops_)
+      if (loop.valid && std::ranges::find(closed, loop.from) != closed.end()) valid = both(g_, valid, loop.valid);
+    return valid;
+  }
+
+  void gateStoresOf(UOp body, UOp end) {
+    if (body.op() == Op::Group || body.op() == Op::After) {
+      for (UOp s : body.src().first(body.op() == Op::After ? 1 : body.srcCount())) gateStoresOf(s, end);
+    } else if (body.op() == Op::Store) {
+      if (UOp valid = validOf(end.src().subspan(1))) {
+        if (gates_.size() <= body.id()) gates_.resize(body.id() + 1);
+        gates_[body.id()] = both(g_, gates_[body.id()], valid);
+      }
+    }
+  }
+
+  UOp rebuild(UOp n, std::span<const UOp> src) {
+    switch (n.op()) {
+      case Op::Range:
+        if (const Reloop* loop = loopFrom(n)) return loop->value;
+        break;
+      case Op::End:
+      case Op::Stage: return g_.withSrc(n, closing(n, src[0]));
+      case Op::Reduce: return reduce(n, src[0]);
+      case Op::Index: return index(n, src);
+      case Op::Load: return load(n, src);
+      case Op::Store: return store(n, src);
+      default: break;
+    }
+    return g_.withSrc(n, src);
+  }
+
+  std::vector<UOp> closing(UOp n, UOp value) const {
+    std::vector<UOp> list{value};
+    for (UOp r : n.src().subspan(1)) {
+      if (const Reloop* loop = loopFrom(r)) list.insert(list.end(), loop->ranges.begin(), loop->ranges.end());
+      else list.push_back(r);
+    }
+    return list;
+  }
+
+  UOp reduce(UOp n, UOp value) {
+    if (UOp valid = validOf(n.src().subspan(1)))
+      value = g_.where(valid, value, g_.constant(identity(n.argAs<ReduceArg>().op, n.dtype())));
+    std::vector<UOp> list = closing(n, value);
+    return list.size() == 1 && n.srcCount() > 1 ? value : g_.withSrc(n, list);
+  }
+
+  UOp index(UOp n, std::span<const UOp> src) {
+    UOp storage = storageOf(n);
+    if (storage.op() != Op::Stage) return g_.withSrc(n, src);
+    std::vector<UOp> list{src[0]};
+    for (size_t i = 1; i < src.size(); ++i) {
+      const Reloop* loop = i < storage.srcCount() ? loopFrom(storage.src(i)) : nullptr;
+      if (!loop || !loop->stageIndex) {
+        list.push_back(src[i]);
+        continue;
+      }
+      std::vector<UOp> at = loop->stageIndex(g_, src[i]);
+      list.insert(list.end(), at.begin(), at.end());
+    }
+    return g_.withSrc(n, list);
+  }
+
+  UOp load(UOp n, std::span<const UOp> src) {
+    UOp valid = validOf(n.src(0).ranges());
+    if (!valid || inBounds(src[0])) return g_.withSrc(n, src);
+    UOp alt = src.size() > 1 ? src[1] : g_.constant(Scalar::of(n.dtype(), 0));
+    return g_.load(src[0], alt, both(g_, valid, src.size() > 2 ? src[2] : UOp()));
+  }
+
+  UOp store(UOp n, std::span<const UOp> src) {
+    UOp valid = n.id() < gates_.size() ? gates_[n.id()] : UOp();
+    if (!valid) return g_.withSrc(n, src);
+    return g_.make(Op::Store, n.dtype(), {src[0], src[1], both(g_, valid, src.size() > 2 ? src[2] : UOp())});
+  }
+
+  Graph& g_;
+  UOp sink_;
+  std::span<const Reloop> loops_;
+  std::vector<UOp> gates_;  // by id of the old store
+};
+
+UOp ceilDiv(Graph& g, UOp extent, int64_t n) {
+  if (extent.isConst()) return g.index((extent.constInt() + n - 1) / n);
+  UOp rounded = isMultipleOf(extent, n) ? extent : addDims(g, extent, g.index(n - 1));
+  return g.alu(Op::Floordiv, {rounded, g.index(n)});
+}
+
+}  // namespace
+
+bool isMultipleOf(UOp dim, int64_t n) {
+  if (dim.isConst()) return dim.constInt() % n == 0;
+  if (dim.op() == Op::Mul) return isMultipleOf(dim.src(0), n) || isMultipleOf(dim.src(1), n);
+  if (dim.op() == Op::Add || dim.op() == Op::Sub) return isMultipleOf(dim.src(0), n) && isMultipleOf(dim.src(1), n);
+  return false;
+}
+
+UOp reloop(Graph& graph, UOp sink, std::span<const Reloop> loops) { return Relooper(graph, sink, loops).run(); }
+
+SplitResult splitRange(Graph& g, UOp sink, const Split& s) {
+  UOp extent = s.range.src(0), n = g.index(s.amount), blocks = ceilDiv(g, extent, s.amount);
+  UOp outer = g.range(blocks, s.range.argAs<AxisArg>().id, s.outer);
+  UOp inner = g.range(n, nextRangeId(sink), s.inner);
+  bool chunks = s.form == SplitForm::Chunks;
+  UOp stride = chunks ? blocks : n;
+  Reloop loop{s.range, {}, {outer, inner}, {}, {}};
+  loop.value = chunks ? addDims(g, mulDims(g, inner, stride), outer) : addDims(g, mulDims(g, outer, stride), inner);
+  if (!isMultipleOf(extent, s.amount)) loop.valid = g.alu(Op::Lt, {loop.value, extent});
+  loop.stageIndex = [stride, chunks](Graph& graph, UOp at) {
+    std::vector<UOp> parts{graph.alu(Op::Floordiv, {at, stride}), graph.alu(Op::Floormod, {at, stride})};
+    if (chunks) std::swap(parts[0], parts[1]);
+    return parts;
+  };
+  return {reloop(g, sink, loop), outer, inner};
+}
+
+UOp retypeRange(Graph& g, UOp sink, UOp range, AxisType type) {
+  UOp renamed = g.range(range.src(0), range.argAs<AxisArg>().id, type);
+  return reloop(g, sink, Reloop{range, renamed, {renamed}, {}, {}});
+}
+
+UOp dropUnitRanges(Graph& g, UOp sink) {
+  std::vector<Reloop> units;
+  for (UOp n : toposort(sink)) {
+    if (n.op() != Op::Range || !n.src(0).isConst(1)) continue;
+    bool stage = std::ranges::any_of(closersOf(sink, n), [](UOp c) { return c.op() == Op::Stage; });
+    if (!stage) units.push_back({n, g.index(0), {}, {}, {}});
+  }
+  return units.empty() ? sink : reloop(g, sink, units);
+}
+
+}  // namespace svod

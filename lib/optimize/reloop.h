@@ -1,0 +1,56 @@
+// Replacing loops of a kernel by other loops that compute the same: the one rewrite all opts are made of.
+#pragma once
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace svod {
+
+/// Range `from` goes away. `value` stands for its counter and is an expression over `ranges`, which take its place,
+/// outermost first, in the lists of all nodes that close it. Where `valid` is given and false, the iteration did not
+/// exist before: stores are gated off, reduces get their identity, and loads whose address may then lie outside the
+/// storage are gated. A stage that closes `from` gets one dim per new range; `stageIndex` turns the index of a reader
+/// into the new ones (null: one range, same index).
+struct Reloop {
+  UOp from, value;
+  std::vector<UOp> ranges;
+  UOp valid;
+  std::function<std::vector<UOp>(Graph&, UOp)> stageIndex;
+};
+
+/// Applies all replacements at once. Reduces left without ranges become their value.
+UOp reloop(Graph& graph, UOp sink, std::span<const Reloop> loops);
+inline UOp reloop(Graph& graph, UOp sink, const Reloop& loop) { return reloop(graph, sink, std::span(&loop, 1)); }
+
+/// How a loop of N iterations becomes two. Inner: counter = outer * amount + inner, the inner loop has `amount`
+/// iterations. Chunks: counter = inner * ceil(N / amount) + outer, so each value of the inner range owns one
+/// contiguous chunk. The outer range keeps the id of the old one.
+enum class SplitForm : uint8_t { Inner, Chunks };
+struct Split {
+  UOp range;
+  int64_t amount;
+  AxisType outer, inner;
+  SplitForm form = SplitForm::Inner;
+};
+
+struct SplitResult {
+  UOp sink, outer, inner;
+};
+/// Splits a loop; when the amount does not divide the extent, the iterations beyond it are masked.
+SplitResult splitRange(Graph& graph, UOp sink, const Split& split);
+
+/// The same loop with another type.
+UOp retypeRange(Graph& graph, UOp sink, UOp range, AxisType type);
+
+/// Whether `dim` is a multiple of n for every value of its variables (a sufficient test).
+bool isMultipleOf(UOp dim, int64_t n);
+
+/// Drops loops of one iteration; stages keep theirs.
+UOp dropUnitRanges(Graph& graph, UOp sink);
+
+/// Storage behind an address: Param, Buffer or Stage, without the Afters around it.
+UOp storageOf(UOp index);
+
+}  // namespace svod

@@ -1,0 +1,132 @@
+#include "optimize/stage_opts.h"
+
+#include <algorithm>
+#include <ranges>
+
+#include "optimize/legality.h"
+#include "optimize/reloop.h"
+
+namespace svod {
+
+namespace {
+
+// A value kept in a local buffer: for each range of `closed`, a copy of it counts through one dim of the buffer.
+struct LocalCopy {
+  UOp stage;
+  std::vector<UOp> closed;
+
+  UOp read(Graph& g, std::span<const UOp> at) const { return g.load(g.indexInto(stage, at)); }
+};
+
+uint32_t nextStageSlot(UOp sink) {
+  uint32_t next = 0;
+  for (UOp n : toposort(sink))
+    if (n.op() == Op::Stage || n.op() == Op::Buffer) next = std::max(next, n.argAs<SlotArg>().slot + 1);
+  return next;
+}
+
+// The ranges of `value` that are expanded, the vector axis last: they become the innermost dims of a buffer.
+void closeExpanded(UOp value, std::vector<UOp>& closed) {
+  for (bool vector : {false, true})
+    for (UOp r : value.ranges())
+      if (isExpanded(axisType(r)) && (axisType(r) == AxisType::Vector) == vector) closed.push_back(r);
+}
+
+LocalCopy makeLocalCopy(Graph& g, UOp sink, UOp value, std::vector<UOp> closed) {
+  uint32_t id = nextRangeId(sink);
+  std::vector<UOp> fresh;
+  for (UOp r : closed) fresh.push_back(g.range(r.src(0), id++, AxisType::Loop));
+  std::vector<UOp> src{substitute(g, value, closed, fresh)};
+  src.insert(src.end(), fresh.begin(), fresh.end());
+  UOp stage = g.make(Op::Stage, value.dtype(), src, SlotArg{nextStageSlot(sink), Space::Local});
+  return {stage, std::move(closed)};
+}
+
+Result<UOp> loadToPack(UOp sink, uint32_t slot, std::span<const UOp> axes) {
+  UOp found;
+  std::string param = "parameter " + std::to_string(slot);
+  for (UOp n : toposort(sink)) {
+    if (n.op() != Op::Load && n.op() != Op::Store) continue;
+    UOp storage = storageOf(n.src(0));
+    if (storage.op() != Op::Param || storage.argAs<SlotArg>().slot != slot) continue;
+    if (n.op() == Op::Store)
+      return fail(Diag::BadOpt, param + " is written by the kernel", "pack takes an operand that is only read");
+    if (!std::ranges::all_of(axes, [&](UOp r) { return n.dependsOn(r); })) continue;
+    if (found) return fail(Diag::BadOpt, param + " is read at two addresses along these axes");
+    found = n;
+  }
+  if (found) return found;
+  return fail(Diag::BadOpt, param + " is not read at an address that depends on all of these axes",
+              "pack(slot, axes...) takes the number of a kernel parameter first; axes: " + describeAxes(sink));
+}
+
+// Values that are computed both in the loop `from` and, with the same expression, in the loop `to`: the largest ones.
+std::vector<UOp> sharedValues(Graph& g, UOp sink, UOp from, std::span<const UOp> to) {
+  std::vector<UOp> order = toposort(sink), shared;
+  std::vector<bool> present(g.size()), loads(g.size()), inner(g.size());
+  for (UOp n : order) present[n.id()] = true;
+  for (UOp n : order)
+    loads[n.id()] = n.op() == Op::Load || std::ranges::any_of(n.src(), [&](UOp s) { return loads[s.id()]; });
+  auto computedFor = [&](UOp n, UOp axis) {
+    UOp other = substitute(g, n, std::span(&from, 1), std::span(&axis, 1));
+    return other.id() < present.size() && present[other.id()];
+  };
+  for (UOp n : std::views::reverse(order)) {
+    bool value = (n.op() == Op::Load || isElementwise(n.op())) && n.dtype() != DType::Index && n.dependsOn(from);
+    bool candidate = value && loads[n.id()] && std::ranges::any_of(to, [&](UOp axis) { return computedFor(n, axis); });
+    if (candidate && !inner[n.id()]) shared.push_back(n);
+    if (candidate || inner[n.id()])
+      for (UOp s : n.src()) inner[s.id()] = true;
+  }
+  return shared;
+}
+
+}  // namespace
+
+Result<UOp> applyPack(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
+  const auto& args = std::get<PackArgs>(opt.args);
+  std::vector<UOp> closed;
+  for (int32_t number : args.axes) {
+    SVOD_TRY(Axis axis, pickAxis(sink, number, kOutput | kReduce, {AxisType::Loop, AxisType::Reduce}));
+    if (std::ranges::find(closed, axis.range) != closed.end())
+      return fail(Diag::BadOpt, "axis " + std::to_string(number) + " is named twice");
+    closed.push_back(axis.range);
+  }
+  SVOD_TRY(UOp load, loadToPack(sink, args.slot, closed));
+  closeExpanded(load, closed);
+  LocalCopy panel = makeLocalCopy(g, sink, load, closed);
+  UOp read = panel.read(g, panel.closed);
+  return substitute(g, sink, std::span(&load, 1), std::span(&read, 1));
+}
+
+Result<UOp> applyShare(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
+  std::vector<UOp> axes;
+  for (int32_t number : std::get<AxisList>(opt.args).axes) {
+    SVOD_TRY(Axis axis, pickAxis(sink, number, kOutput | kReduce, {AxisType::Loop, AxisType::Reduce}));
+    if (!axes.empty() && axes[0].src(0) != axis.range.src(0))
+      return fail(Diag::BadOpt, "the axes have different extents", "axes: " + describeAxes(sink));
+    axes.push_back(axis.range);
+  }
+  if (axes.size() < 2) return fail(Diag::BadOpt, "share needs two axes or more", "write share(1,3)");
+  std::span<const UOp> others = std::span(axes).subspan(1);
+  std::vector<UOp> from, to, shared = sharedValues(g, sink, axes[0], others);
+  if (shared.empty())
+    return fail(Diag::BadOpt, "no value is computed along both axes",
+                "name the axis of one sweep, then those of the others, before splitting them");
+  UOp grown = sink;  // keeps slots and range ids of several buffers apart
+  for (UOp value : shared) {
+    std::vector<UOp> closed{axes[0]};
+    closeExpanded(value, closed);
+    LocalCopy row = makeLocalCopy(g, grown, value, closed);
+    grown = g.make(Op::Sink, DType::Void, {grown, row.stage});
+    for (UOp axis : axes) {
+      std::vector<UOp> at = row.closed;
+      at[0] = axis;
+      from.push_back(substitute(g, value, std::span(&axes[0], 1), std::span(&axis, 1)));
+      to.push_back(row.read(g, at));
+    }
+  }
+  return substitute(g, sink, from, to);
+}
+
+}  // namespace svod

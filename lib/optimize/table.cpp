@@ -1,0 +1,46 @@
+// The table of opts.
+#include "optimize/nest_opts.h"
+#include "optimize/opt.h"
+#include "optimize/split_opts.h"
+#include "optimize/stage_opts.h"
+
+namespace svod {
+
+namespace {
+
+using enum OptKind;
+constexpr OptShape kAmount = OptShape::AxisAmount, kList = OptShape::AxisList;
+
+constexpr OptInfo kOpts[] = {
+    {Upcast, "upcast", "upcast(axis,n)", "n copies of each value along an output or stage axis: the register tile", kAmount, applyUpcast},
+    {Vector, "vector", "vector(axis,lanes)", "the axis in steps of `lanes`, computed as vectors; a reduce keeps lanes of partial results", kAmount, applyVector},
+    {Unroll, "unroll", "unroll(axis,n)", "n iterations of a reduce axis written out", kAmount, applyUnroll},
+    {Acc, "acc", "acc(axis,n)", "n independent accumulators along a reduce axis, combined at the end", kAmount, applyAcc},
+    {Tile, "tile", "tile(axis,n)", "two loops, the inner of n iterations; the inner axis follows the outer one", kAmount, applyTile},
+    {PadTo, "padto", "padto(axis,m)", "the extent rounded up to a multiple of m, the rest masked", kAmount, applyPadTo},
+    {Merge, "merge", "merge(outer,inner)", "one loop through two adjacent axes", kList, applyMerge},
+    {Order, "order", "order(axis,...)", "the named axes of one nest take the places they hold together in this order, outermost first", kList, applyOrder},
+    {Thread, "thread", "thread(axis,n)", "tiles of n iterations for the worker threads, outermost; a second one joins the first", kAmount, applyThread},
+    {Pack, "pack", "pack(slot,axis,...)", "the part of an operand these axes read, copied in this axis order to a local buffer where its other axes are open", OptShape::Pack, applyPack},
+    {Share, "share", "share(axis,axis,...)", "values computed along the first axis and again along the others, kept in a local buffer", kList, applyShare},
+    {Global, "global", "global(axis,...)", "output axes as GPU grid dims", kList, applyGlobal},
+    {Local, "local", "local(axis,n)", "n threads of a workgroup along an output axis", kAmount, applyLocal},
+    {Group, "group", "group(axis,n)", "n threads of a workgroup share a reduce axis, neighbours taking neighbouring elements", kAmount, applyGroup},
+    {GroupTop, "grouptop", "grouptop(axis,n)", "n threads of a workgroup share a reduce axis, each taking one contiguous chunk", kAmount, applyGroup},
+    {Swap, "swap", "swap(a,b)", "exchanges two grid axes", kList, applySwap},
+    {NoLocals, "nolocals", "nolocals", "no workgroup axes in this kernel; local and group after it are errors", OptShape::None, applyNoLocals},
+};
+
+constexpr bool inEnumOrder() {
+  for (size_t i = 0; i < std::size(kOpts); ++i)
+    if (static_cast<size_t>(kOpts[i].kind) != i) return false;
+  return true;
+}
+static_assert(inEnumOrder());
+
+}  // namespace
+
+const OptInfo& info(OptKind kind) { return kOpts[static_cast<size_t>(kind)]; }
+std::span<const OptInfo> allOpts() { return kOpts; }
+
+}  // namespace svod
