@@ -1,6 +1,5 @@
 #include "optimize/caps.h"
 
-#include "ir/dtype.h"
 
 namespace svod {
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 
+#include "ir/dtype.h"
 #include "ir/numerics.h"
 #include "machine/cpu.h"
 

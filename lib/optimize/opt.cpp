@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <optional>
 
 namespace svod {
 
@@ -22,23 +21,24 @@ std::vector<int64_t> numbersOf(const OptArgs& args) {
   return std::visit(Visitor{}, args);
 }
 
-std::optional<OptArgs> argsFromNumbers(OptShape shape, std::span<const int64_t> n) {
+bool fits(OptShape shape, size_t numbers) {
+  switch (shape) {
+    case OptShape::None: return numbers == 0;
+    case OptShape::AxisAmount: return numbers == 2;
+    case OptShape::AxisList: return numbers >= 1;
+    case OptShape::Pack: return numbers >= 2;
+  }
+  return false;
+}
+
+OptArgs argsFromNumbers(OptShape shape, std::span<const int64_t> n) {
   auto axes = [](std::span<const int64_t> list) { return std::vector<int32_t>(list.begin(), list.end()); };
   switch (shape) {
-    case OptShape::None:
-      if (n.empty()) return OptArgs{NoArgs{}};
-      break;
-    case OptShape::AxisAmount:
-      if (n.size() == 2) return OptArgs{AxisAmount{static_cast<int32_t>(n[0]), n[1]}};
-      break;
-    case OptShape::AxisList:
-      if (!n.empty()) return OptArgs{AxisList{axes(n)}};
-      break;
-    case OptShape::Pack:
-      if (n.size() >= 2) return OptArgs{PackArgs{static_cast<uint32_t>(n[0]), axes(n.subspan(1))}};
-      break;
+    case OptShape::AxisAmount: return AxisAmount{static_cast<int32_t>(n[0]), n[1]};
+    case OptShape::AxisList: return AxisList{axes(n)};
+    case OptShape::Pack: return PackArgs{static_cast<uint32_t>(n[0]), axes(n.subspan(1))};
+    default: return NoArgs{};
   }
-  return std::nullopt;
 }
 
 // A cursor over the text of a list.
@@ -63,11 +63,10 @@ class OptParser {
     if (row == allOpts().end()) return fail(unknownName(name, start));
     std::vector<int64_t> numbers;
     SVOD_CHECK(parseNumbers(numbers));
-    std::optional<OptArgs> args = argsFromNumbers(row->shape, numbers);
-    if (!args)
+    if (!fits(row->shape, numbers.size()))
       return fail(Diag::BadOpt, "`" + std::string(text_.substr(start, at_ - start)) + "` has the wrong number of arguments",
                   "write " + std::string(row->signature) + ": " + std::string(row->what));
-    return OptOp{row->kind, std::move(*args)};
+    return OptOp{row->kind, argsFromNumbers(row->shape, numbers)};
   }
 
   // `(1, 2)`, or nothing at all for an opt without arguments.

@@ -1,0 +1,278 @@
+#include "optimize/kernels.h"
+
+#include <initializer_list>
+
+namespace svod {
+
+namespace {
+
+// Builds kernels over row-major parameters.
+struct Builder {
+  explicit Builder(Graph& graph) : g(graph) {}
+
+  Graph& g;
+  uint32_t nextRange = 0;
+
+  UOp loop(int64_t n, AxisType type = AxisType::Loop) { return g.range(g.index(n), nextRange++, type); }
+  UOp loop(UOp n, AxisType type = AxisType::Loop) { return g.range(n, nextRange++, type); }
+  UOp add(UOp a, UOp b) { return g.alu(Op::Add, {a, b}); }
+  UOp sub(UOp a, UOp b) { return g.alu(Op::Sub, {a, b}); }
+  UOp mul(UOp a, UOp b) { return g.alu(Op::Mul, {a, b}); }
+  UOp lt(UOp a, UOp b) { return g.alu(Op::Lt, {a, b}); }
+  UOp both(UOp a, UOp b) { return g.alu(Op::And, {a, b}); }
+  UOp i(int64_t n) { return g.index(n); }
+
+  // Parameter `slot` of these (maximum) dims at `at`.
+  UOp at(uint32_t slot, DType dtype, std::vector<int64_t> dims, std::vector<UOp> at) {
+    int64_t size = 1;
+    for (int64_t d : dims) size *= d;
+    UOp param = g.make(Op::Param, dtype, {g.index(size)}, SlotArg{slot, Space::Global});
+    UOp flat = at.empty() ? g.index(0) : at[0];
+    for (size_t axis = 1; axis < at.size(); ++axis) flat = add(mul(flat, g.index(dims[axis])), at[axis]);
+    return g.indexInto(param, std::vector<UOp>{flat});
+  }
+  UOp read(uint32_t slot, std::vector<int64_t> dims, std::vector<UOp> where) {
+    return g.load(at(slot, DType::F32, std::move(dims), std::move(where)));
+  }
+  UOp reduce(Op op, UOp value, std::vector<UOp> ranges) { return g.reduceRanges(op, value, ranges); }
+  UOp store(UOp address, UOp value) { return g.make(Op::Store, DType::Void, {address, value}); }
+  UOp end(UOp body, std::vector<UOp> ranges) {
+    ranges.insert(ranges.begin(), body);
+    return g.make(Op::End, DType::Void, ranges);
+  }
+  UOp sink(std::vector<UOp> ends) { return g.make(Op::Sink, DType::Void, ends); }
+};
+
+UOp buildBroadcastRelu(Graph& g, const Sizes& s) {
+  Builder b(g);
+  UOp r0 = b.loop(s.m), r1 = b.loop(s.n);
+  UOp sum = b.add(b.read(1, {s.m, s.n}, {r0, r1}), b.read(2, {s.n}, {r1}));
+  UOp relu = g.alu(Op::Max, {sum, g.constant(Scalar::of(DType::F32, 0))});
+  return b.sink({b.end(b.store(b.at(0, DType::F32, {s.m, s.n}, {r0, r1}), relu), {r0, r1})});
+}
+
+UOp buildMoments(Graph& g, const Sizes& s) {  // two reduces over one loop, two outputs
+  Builder b(g);
+  UOp r0 = b.loop(s.m), k = b.loop(s.n, AxisType::Reduce);
+  UOp x = b.read(2, {s.m, s.n}, {r0, k});
+  UOp sum = b.reduce(Op::Add, x, {k}), squares = b.reduce(Op::Add, b.mul(x, x), {k});
+  UOp first = b.store(b.at(0, DType::F32, {s.m}, {r0}), sum), second = b.store(b.at(1, DType::F32, {s.m}, {r0}), squares);
+  return b.sink({b.end(g.make(Op::Group, DType::Void, {first, second}), {r0})});
+}
+
+UOp buildGather(Graph& g, const Sizes& s) {
+  Builder b(g);
+  UOp r0 = b.loop(s.m), r1 = b.loop(s.n);
+  UOp row = g.cast(g.load(b.at(1, DType::I32, {s.m}, {r0})), DType::Index);
+  UOp inside = b.both(b.lt(b.i(-1), row), b.lt(row, b.i(s.k)));
+  UOp value = g.load(b.at(2, DType::F32, {s.k, s.n}, {row, r1}), g.constant(Scalar::of(DType::F32, 0)), inside);
+  return b.sink({b.end(b.store(b.at(0, DType::F32, {s.m, s.n}, {r0, r1}), value), {r0, r1})});
+}
+
+UOp buildSymbolicRows(Graph& g, const Sizes& s) {  // the first rows up to a variable, summed over k per column
+  Builder b(g);
+  UOp rows = g.variable("rows", 1, s.m), r0 = b.loop(rows), r1 = b.loop(s.n), k = b.loop(s.k, AxisType::Reduce);
+  UOp value = b.reduce(Op::Max, b.read(1, {s.m, s.k, s.n}, {r0, k, r1}), {k});
+  return b.sink({b.end(b.store(b.at(0, DType::F32, {s.m, s.n}, {r0, r1}), value), {r0, r1})});
+}
+
+UOp buildSymbolicReduce(Graph& g, const Sizes& s) {
+  Builder b(g);
+  UOp length = g.variable("length", 1, s.k), r0 = b.loop(s.m), k = b.loop(length, AxisType::Reduce);
+  UOp value = b.reduce(Op::Mul, b.read(1, {s.m, s.k}, {r0, k}), {k});
+  return b.sink({b.end(b.store(b.at(0, DType::F32, {s.m}, {r0}), value), {r0})});
+}
+
+UOp buildIntDot(Graph& g, const Sizes& s) {
+  Builder b(g);
+  UOp r0 = b.loop(s.m), k0 = b.loop(s.n, AxisType::Reduce), k1 = b.loop(s.k, AxisType::Reduce);
+  UOp x = g.load(b.at(1, DType::I32, {s.m, s.n, s.k}, {r0, k0, k1})), w = g.load(b.at(2, DType::I32, {s.n, s.k}, {k0, k1}));
+  return b.sink({b.end(b.store(b.at(0, DType::I32, {s.m}, {r0}), b.reduce(Op::Add, b.mul(x, w), {k0, k1})), {r0})});
+}
+
+constexpr TestKernel kKernels[] = {
+    {"matmul", buildMatmul},           {"softmax", buildSoftmax},
+    {"add", buildAdd},                 {"transpose", buildTranspose},
+    {"row-sum", buildRowSum},          {"column-sum", buildColumnSum},
+    {"full-max", buildFullMax},        {"conv1d", buildConv1d},
+    {"relu", buildBroadcastRelu},      {"moments", buildMoments},
+    {"gather", buildGather},           {"symbolic-rows", buildSymbolicRows},
+    {"symbolic-reduce", buildSymbolicReduce}, {"int-dot", buildIntDot},
+    {"serial", buildSerial},
+};
+
+// Direct evaluation: every value is computed from its definition for the current loop counters.
+class Evaluator {
+ public:
+  Evaluator(Cells& memory, int64_t var) : memory_(memory), var_(var) {}
+
+  std::string run(UOp sink) {
+    for (UOp s : sink.src()) statement(s);
+    return error_;
+  }
+
+ private:
+  void statement(UOp n) {
+    if (n.op() == Op::End) forEach(n.src().subspan(1), [&] { statement(n.src(0)); });
+    else if (n.op() == Op::Group) for (UOp s : n.src()) statement(s);
+    else if (n.op() == Op::Store) store(n);
+    else error_ = "no statement: " + std::string(toText(n.op()));
+  }
+
+  template <class F>
+  void forEach(std::span<const UOp> ranges, F body) {
+    if (ranges.empty()) return body();
+    int64_t end = value(ranges[0].src(0)).asInt();
+    for (int64_t at = 0; at < end; ++at) {
+      counters_[ranges[0].id()] = at;
+      forEach(ranges.subspan(1), body);
+    }
+  }
+
+  void store(UOp n) {
+    if (n.srcCount() > 2 && value(n.src(2)).asInt() == 0) return;
+    Scalar v = value(n.src(1));
+    if (Scalar* cell = address(n.src(0))) *cell = v;
+  }
+
+  Scalar* address(UOp index) {
+    std::vector<Scalar>& cells = memory_.at(index.src(0).argAs<SlotArg>().slot);
+    int64_t at = value(index.src(1)).asInt();
+    if (at >= 0 && at < static_cast<int64_t>(cells.size())) return &cells[static_cast<size_t>(at)];
+    error_ = "access outside of a parameter";
+    return nullptr;
+  }
+
+  Scalar load(UOp n) {
+    if (n.srcCount() > 2 && value(n.src(2)).asInt() == 0) return value(n.src(1));
+    UOp storage = n.src(0).src(0);
+    if (storage.op() != Op::Stage) {
+      Scalar* cell = address(n.src(0));
+      return cell ? *cell : Scalar::of(n.dtype(), 0);
+    }
+    std::vector<int64_t> at;
+    for (UOp i : n.src(0).src().subspan(1)) at.push_back(value(i).asInt());
+    for (size_t i = 0; i < at.size(); ++i) {
+      if (at[i] < 0 || at[i] >= value(storage.src(i + 1).src(0)).asInt()) error_ = "access outside of a local buffer";
+      counters_[storage.src(i + 1).id()] = at[i];
+    }
+    return value(storage.src(0));
+  }
+
+  Scalar value(UOp n) {
+    switch (n.op()) {
+      case Op::Const: return n.constant();
+      case Op::Range: return Scalar::ofInt(DType::Index, counters_.at(n.id()));
+      case Op::Var: return Scalar::ofInt(DType::Index, std::min(var_, n.argAs<VarArg>().max));
+      case Op::Load: return load(n);
+      case Op::Reduce: {
+        Op op = n.argAs<ReduceArg>().op;
+        Scalar total = identity(op, n.dtype());
+        forEach(n.src().subspan(1), [&] {
+          Scalar operands[] = {total, value(n.src(0))};
+          total = evalScalar(op, n.dtype(), operands);
+        });
+        return total;
+      }
+      default: break;
+    }
+    if (!isElementwise(n.op())) {
+      error_ = "no value: " + std::string(toText(n.op()));
+      return Scalar::of(n.dtype(), 0);
+    }
+    std::vector<Scalar> operands;
+    for (UOp s : n.src()) operands.push_back(value(s));
+    return evalScalar(n.op(), n.dtype(), operands);
+  }
+
+  Cells& memory_;
+  int64_t var_;
+  std::map<uint32_t, int64_t> counters_;  // by range node id
+  std::string error_;
+};
+
+}  // namespace
+
+UOp buildSerial(Graph& g, const Sizes& s) {  // running sums along the rows, one after the other
+  Builder b(g);
+  UOp r0 = b.loop(s.m), t = b.loop(s.n, AxisType::Serial);
+  UOp before = g.load(b.at(0, DType::F32, {s.m, s.n}, {r0, b.sub(t, b.i(1))}), g.constant(Scalar::of(DType::F32, 0)),
+                      b.lt(b.i(0), t));
+  UOp value = b.add(before, b.read(1, {s.m, s.n}, {r0, t}));
+  return b.sink({b.end(b.store(b.at(0, DType::F32, {s.m, s.n}, {r0, t}), value), {r0, t})});
+}
+
+UOp buildMatmul(Graph& g, const Sizes& s) {
+  Builder b(g);
+  UOp r0 = b.loop(s.m), r1 = b.loop(s.n), k = b.loop(s.k, AxisType::Reduce);
+  UOp product = b.mul(b.read(1, {s.m, s.k}, {r0, k}), b.read(2, {s.k, s.n}, {k, r1}));
+  return b.sink({b.end(b.store(b.at(0, DType::F32, {s.m, s.n}, {r0, r1}), b.reduce(Op::Add, product, {k})), {r0, r1})});
+}
+
+UOp buildSoftmax(Graph& g, const Sizes& s) {
+  Builder b(g);
+  UOp r0 = b.loop(s.m), r1 = b.loop(s.n), k0 = b.loop(s.n, AxisType::Reduce), k1 = b.loop(s.n, AxisType::Reduce);
+  UOp largest = b.reduce(Op::Max, b.read(1, {s.m, s.n}, {r0, k0}), {k0});
+  auto shifted = [&](UOp at) { return g.alu(Op::Exp, {b.sub(b.read(1, {s.m, s.n}, {r0, at}), largest)}); };
+  UOp value = g.alu(Op::Fdiv, {shifted(r1), b.reduce(Op::Add, shifted(k1), {k1})});
+  return b.sink({b.end(b.store(b.at(0, DType::F32, {s.m, s.n}, {r0, r1}), value), {r0, r1})});
+}
+
+UOp buildAdd(Graph& g, const Sizes& s) {
+  Builder b(g);
+  UOp r0 = b.loop(s.m), r1 = b.loop(s.n);
+  UOp sum = b.add(b.read(1, {s.m, s.n}, {r0, r1}), b.read(2, {s.m, s.n}, {r0, r1}));
+  return b.sink({b.end(b.store(b.at(0, DType::F32, {s.m, s.n}, {r0, r1}), sum), {r0, r1})});
+}
+
+UOp buildTranspose(Graph& g, const Sizes& s) {
+  Builder b(g);
+  UOp r0 = b.loop(s.m), r1 = b.loop(s.n);
+  return b.sink({b.end(b.store(b.at(0, DType::F32, {s.m, s.n}, {r0, r1}), b.read(1, {s.n, s.m}, {r1, r0})), {r0, r1})});
+}
+
+UOp buildRowSum(Graph& g, const Sizes& s) {
+  Builder b(g);
+  UOp r0 = b.loop(s.m), k = b.loop(s.n, AxisType::Reduce);
+  return b.sink({b.end(b.store(b.at(0, DType::F32, {s.m}, {r0}), b.reduce(Op::Add, b.read(1, {s.m, s.n}, {r0, k}), {k})), {r0})});
+}
+
+UOp buildColumnSum(Graph& g, const Sizes& s) {
+  Builder b(g);
+  UOp r0 = b.loop(s.n), k = b.loop(s.m, AxisType::Reduce);
+  return b.sink({b.end(b.store(b.at(0, DType::F32, {s.n}, {r0}), b.reduce(Op::Add, b.read(1, {s.m, s.n}, {k, r0}), {k})), {r0})});
+}
+
+UOp buildFullMax(Graph& g, const Sizes& s) {
+  Builder b(g);
+  UOp k0 = b.loop(s.m, AxisType::Reduce), k1 = b.loop(s.n, AxisType::Reduce);
+  UOp largest = b.reduce(Op::Max, b.read(1, {s.m, s.n}, {k0, k1}), {k0, k1});
+  return b.sink({b.end(b.store(b.at(0, DType::F32, {1}, {}), largest), {})});
+}
+
+UOp buildConv1d(Graph& g, const Sizes& s) {
+  Builder b(g);
+  UOp r0 = b.loop(s.m), r1 = b.loop(s.n), k = b.loop(s.k, AxisType::Reduce);
+  UOp at = b.sub(b.add(r1, k), b.i(s.k / 2));
+  UOp inside = b.both(b.lt(b.i(-1), at), b.lt(at, b.i(s.n)));
+  UOp x = g.load(b.at(1, DType::F32, {s.n}, {at}), g.constant(Scalar::of(DType::F32, 0)), inside);
+  UOp value = b.reduce(Op::Add, b.mul(x, b.read(2, {s.m, s.k}, {r0, k})), {k});
+  return b.sink({b.end(b.store(b.at(0, DType::F32, {s.m, s.n}, {r0, r1}), value), {r0, r1})});
+}
+
+std::span<const TestKernel> testKernels() { return kKernels; }
+
+Cells makeCells(UOp sink) {
+  Cells memory;
+  for (UOp n : toposort(sink)) {
+    if (n.op() != Op::Param) continue;
+    uint32_t slot = n.argAs<SlotArg>().slot;
+    for (int64_t at = 0; at < n.dim(0); ++at)
+      memory[slot].push_back(Scalar::of(n.dtype(), static_cast<double>((at * 7 + slot * 3 + 5) % 11 - 4)));
+  }
+  return memory;
+}
+
+std::string evaluateKernel(UOp sink, Cells& memory, int64_t var) { return Evaluator(memory, var).run(sink); }
+
+}  // namespace svod

@@ -1,0 +1,43 @@
+// Small kernels the tests of optimize work on, and a direct evaluator of kernel-stage graphs.
+#pragma once
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace svod {
+
+/// Extents of a test kernel; each builder uses what it needs.
+struct Sizes {
+  int64_t m = 4, n = 6, k = 5;
+};
+
+struct TestKernel {
+  std::string_view name;
+  UOp (*build)(Graph& graph, const Sizes& sizes);
+};
+
+/// Parameter 0 is the output; ranges are numbered in nest order.
+std::span<const TestKernel> testKernels();
+
+UOp buildMatmul(Graph& graph, const Sizes& sizes);   // out[m,n] = sum over k of a[m,k] * b[k,n]
+UOp buildSoftmax(Graph& graph, const Sizes& sizes);  // rows m, columns n
+UOp buildAdd(Graph& graph, const Sizes& sizes);      // out[m,n] = a[m,n] + b[m,n]
+UOp buildTranspose(Graph& graph, const Sizes& sizes);
+UOp buildRowSum(Graph& graph, const Sizes& sizes);     // out[m] = sum over n
+UOp buildColumnSum(Graph& graph, const Sizes& sizes);  // out[n] = sum over m
+UOp buildFullMax(Graph& graph, const Sizes& sizes);
+UOp buildConv1d(Graph& graph, const Sizes& sizes);   // m channels, n positions, k taps, zero padding
+
+UOp buildSerial(Graph& graph, const Sizes& sizes);   // running sums along n
+
+using Cells = std::map<uint32_t, std::vector<Scalar>>;  // by parameter slot
+
+/// Every parameter filled with small numbers that depend on slot and position only.
+Cells makeCells(UOp sink);
+/// Runs the kernel with every Var at `var`. Returns "" or what went wrong, such as an access outside a parameter.
+std::string evaluateKernel(UOp sink, Cells& memory, int64_t var);
+
+}  // namespace svod

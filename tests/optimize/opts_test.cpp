@@ -1,0 +1,224 @@
+#include <catch2/catch.hpp>
+#include <map>
+#include <random>
+
+#include "ir/text.h"
+#include "optimize/axes.h"
+#include "optimize/kernels.h"
+#include "optimize/replay.h"
+
+using namespace svod;
+
+namespace {
+
+Cells resultOf(UOp sink, int64_t var = 3) {
+  Cells memory = makeCells(sink);
+  std::string error = evaluateKernel(sink, memory, var);
+  INFO(toUopText(sink));
+  REQUIRE(error == "");
+  return memory;
+}
+
+bool close(const Cells& a, const Cells& b) {
+  for (const auto& [slot, cells] : a) {
+    for (size_t i = 0; i < cells.size(); ++i) {
+      Scalar x = cells[i], y = b.at(slot)[i];
+      bool equal = x == y || (isFloat(x.dtype()) && std::abs(x.asFloat() - y.asFloat()) <= 1e-5 * std::abs(x.asFloat()));
+      if (!equal) return false;
+    }
+  }
+  return true;
+}
+
+Caps cpuCaps() { return {}; }
+Caps gpuCaps() {
+  Caps caps;
+  caps.workgroups = true;
+  caps.threads = false;
+  return caps;
+}
+
+UOp applied(Graph& g, UOp sink, const char* text, const Caps& caps = cpuCaps()) {
+  auto opts = parseOpts(text);
+  REQUIRE(opts);
+  auto changed = applyOpts(g, sink, *opts, caps);
+  INFO(text << ": " << (changed ? "" : toText(changed.error())));
+  REQUIRE(changed);
+  CHECK(close(resultOf(sink), resultOf(*changed)));
+  return *changed;
+}
+
+std::string errorOf(Graph& g, UOp sink, const char* text, const Caps& caps = cpuCaps()) {
+  auto opts = parseOpts(text);
+  REQUIRE(opts);
+  auto changed = applyOpts(g, sink, *opts, caps);
+  INFO(text);
+  REQUIRE_FALSE(changed);
+  CHECK(changed.error().diag == Diag::BadOpt);
+  return toText(changed.error());
+}
+
+int countOp(UOp sink, Op op) {
+  int count = 0;
+  for (UOp n : toposort(sink)) count += n.op() == op;
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("Axis numbers: outputs, then reduces, then stages; splits keep the others' numbers") {
+  Graph g;
+  UOp sink = buildMatmul(g, {8, 64, 6});
+  CHECK(describeAxes(sink) == "0 loop 8, 1 loop 64, 2 reduce 6");
+  CHECK(describeAxes(applied(g, sink, "upcast(0,4)")) == "0 loop 2, 1 loop 64, 2 reduce 6");
+  CHECK(describeAxes(applied(g, sink, "vector(1,16) unroll(2,3)")) == "0 loop 8, 1 loop 4, 2 reduce 2");
+  CHECK(describeAxes(applied(g, sink, "tile(1,32)")) == "0 loop 8, 1 loop 2, 2 loop 32, 3 reduce 6");
+  CHECK(describeAxes(applied(g, sink, "tile(1,32) order(1,0,2)")) == "0 loop 2, 1 loop 8, 2 loop 32, 3 reduce 6");
+  CHECK(describeAxes(applied(g, sink, "tile(1,32) pack(2,3,2)")) ==
+        "0 loop 8, 1 loop 2, 2 loop 32, 3 reduce 6, 4 stage 6, 5 stage 32");
+  CHECK(describeAxes(applied(g, sink, "thread(1,16)")) == "0 thread 4, 1 loop 8, 2 loop 16, 3 reduce 6");
+  CHECK(describeAxes(applied(g, sink, "thread(1,16) thread(1,4)")) == "0 thread 8, 1 loop 4, 2 loop 16, 3 reduce 6");
+  CHECK(describeAxes(applied(g, sink, "merge(0,1)")) == "0 loop 512, 1 reduce 6");
+}
+
+TEST_CASE("The GEMM nest with a packed column panel is expressible") {
+  Graph g;
+  for (Sizes s : {Sizes{8, 64, 6}, Sizes{7, 35, 5}, Sizes{17, 33, 1}}) {
+    UOp sink = buildMatmul(g, s);
+    UOp tuned = applied(g, sink,
+                        "tile(1,32) order(1,0,2) pack(2,3,2) upcast(1,4) vector(2,16) upcast(2,0) vector(5,16) upcast(5,0) "
+                        "thread(0,1)");
+    UOp end = tuned.src(0);
+    CHECK(countOp(tuned, Op::Stage) == 1);
+    CHECK(end.src(0).srcCount() == (s.m % 4 || s.n % 32 ? 3 : 2));
+    CHECK(axisType(end.src(1)) == AxisType::Thread);
+  }
+}
+
+TEST_CASE("Softmax keeps its exponentials in a row-local buffer") {
+  Graph g;
+  UOp sink = buildSoftmax(g, {4, 37, 0});
+  UOp shared = applied(g, sink, "share(1,3) thread(0,1) vector(1,8) vector(2,8) vector(3,8) vector(4,8) acc(2,4)");
+  CHECK(countOp(sink, Op::Exp) == 2);
+  CHECK(countOp(shared, Op::Exp) == 1);
+  CHECK(countOp(shared, Op::Stage) == 1);
+  CHECK(errorOf(g, sink, "share(0,3)").find("different extents") != std::string::npos);
+  CHECK(errorOf(g, buildSoftmax(g, {5, 5, 0}), "share(0,3)").find("no value is computed along both") != std::string::npos);
+}
+
+TEST_CASE("Loops of one iteration disappear") {
+  Graph g;
+  UOp sink = applied(g, buildMatmul(g, {4, 16, 4}), "vector(1,16) upcast(0,0) unroll(2,0)");
+  CHECK(describeAxes(sink) == "none");
+}
+
+TEST_CASE("Opts that do not apply say why") {
+  Graph g;
+  UOp matmul = buildMatmul(g, {8, 64, 6}), serial = buildSerial(g, {4, 4, 4});
+  auto says = [&](UOp sink, const char* text, const char* part, const Caps& caps = cpuCaps()) {
+    std::string error = errorOf(g, sink, text, caps);
+    INFO(error);
+    CHECK(error.find(part) != std::string::npos);
+    CHECK(error.find("axes: ") != std::string::npos);
+  };
+  says(matmul, "upcast(3,4)", "there is no axis 3");
+  says(matmul, "upcast(2,2)", "axis 2 is a reduce axis");
+  says(matmul, "unroll(0,2)", "axis 0 is an output axis");
+  says(matmul, "upcast(0,9)", "the amount 9 is above the extent 8");
+  says(matmul, "upcast(0,1)", "an amount of 1 splits nothing");
+  says(matmul, "vector(1,24)", "24 lanes");
+  says(matmul, "vector(1,8) vector(2,2)", "lanes along two axes");
+  says(matmul, "vector(1,8) vector(0,2)", "already has a vector axis");
+  says(matmul, "upcast(0,8) upcast(1,64) unroll(2,6)", "more than 512 copies");
+  says(matmul, "order(0,2)", "do not belong to the same loop nests");
+  says(matmul, "order(0,0)", "named twice");
+  says(matmul, "merge(1,0)", "not directly inside");
+  says(matmul, "pack(3,2)", "parameter 3 is not read");
+  says(matmul, "pack(0,1)", "parameter 0 is written");
+  says(matmul, "pack(2,0)", "parameter 2 is not read at an address");
+  says(matmul, "vector(1,8) pack(2,2) upcast(1,2)", "once per copy of an expanded axis");
+  says(matmul, "local(0,4)", "no workgroups");
+  says(serial, "upcast(1,2)", "must run in order");
+  says(matmul, "thread(0,8)", "one tile would hold the whole axis");
+}
+
+TEST_CASE("Strict numerics keep the order of float reductions") {
+  Graph g;
+  Caps strict = cpuCaps();
+  strict.numerics = Numerics::Strict;
+  UOp sum = buildRowSum(g, {4, 32, 0}), full = buildFullMax(g, {4, 8, 0});
+  for (const char* text : {"vector(1,8)", "acc(1,4)"})
+    CHECK(errorOf(g, sum, text, strict).find("strict numerics") != std::string::npos);
+  for (const char* text : {"order(1,0)", "unroll(0,2)"})
+    CHECK(errorOf(g, full, text, strict).find("strict numerics") != std::string::npos);
+  applied(g, sum, "unroll(1,8) thread(0,1)", strict);
+  applied(g, full, "unroll(1,4) merge(0,1)", strict);
+}
+
+TEST_CASE("A limit on scratch bounds what pack may copy") {
+  Graph g;
+  Caps caps = cpuCaps();
+  caps.scratchBytes = 6 * 32 * 4;
+  UOp sink = buildMatmul(g, {8, 64, 6});
+  applied(g, sink, "tile(1,32) pack(2,3,2)", caps);
+  CHECK(errorOf(g, sink, "pack(2,2,1)", caps).find("more than 768 bytes") != std::string::npos);
+}
+
+namespace {
+
+OptOp randomOpt(std::mt19937& random, int axes) {
+  auto pick = [&](int64_t lo, int64_t hi) { return static_cast<int32_t>(lo + static_cast<int64_t>(random() % static_cast<uint64_t>(hi - lo + 1))); };
+  const OptInfo& row = allOpts()[random() % allOpts().size()];
+  auto axis = [&] { return pick(0, axes - 1); };
+  switch (row.shape) {
+    case OptShape::None: return {row.kind, NoArgs{}};
+    case OptShape::AxisAmount: return {row.kind, AxisAmount{axis(), row.kind == OptKind::Vector ? 2 << pick(0, 1) : pick(0, 4)}};
+    case OptShape::Pack: return {row.kind, PackArgs{static_cast<uint32_t>(pick(1, 2)), pick(0, 1) ? std::vector{axis()} : std::vector{axis(), axis()}}};
+    case OptShape::AxisList: break;
+  }
+  std::vector<int32_t> list{axis(), axis()};
+  if (pick(0, 3) == 0) list.push_back(axis());
+  return {row.kind, AxisList{list}};
+}
+
+}  // namespace
+
+TEST_CASE("Every opt is an error or keeps the value, on random kernels and lists") {
+  std::map<OptKind, int> worked;
+  for (uint32_t seed = 0; seed < 3000; ++seed) {
+    std::mt19937 random(seed);
+    const TestKernel& kernel = testKernels()[seed % testKernels().size()];
+    Sizes sizes{1 + static_cast<int64_t>(random() % 5), 1 + static_cast<int64_t>(random() % 6), 1 + static_cast<int64_t>(random() % 5)};
+    if (random() % 4 == 0) sizes.n = sizes.m;
+    Caps caps = random() % 3 == 0 ? gpuCaps() : cpuCaps();
+    Graph g;
+    UOp sink = kernel.build(g, sizes), original = sink;
+    std::vector<OptOp> list;
+    for (int step = 0; step < 14; ++step) {
+      int axes = static_cast<int>(axesOf(sink).size());
+      if (axes == 0) break;
+      OptOp opt = randomOpt(random, axes);
+      auto changed = applyOpt(g, sink, opt, caps);
+      if (!changed) {
+        INFO(toText(opt));
+        REQUIRE(changed.error().diag == Diag::BadOpt);
+        continue;
+      }
+      sink = *changed;
+      ++worked[opt.kind];
+      list.push_back(opt);
+    }
+    INFO("seed " << seed << " kernel " << kernel.name << " " << sizes.m << "x" << sizes.n << "x" << sizes.k << ": "
+                 << toText(list) << "\n" << toUopText(original) << "\n" << toUopText(sink));
+    auto replayed = applyOpts(g, original, *parseOpts(toText(list)), caps);
+    if (replayed) {
+      REQUIRE(close(resultOf(original), resultOf(*replayed)));
+    } else {
+      REQUIRE(replayed.error().message.find("nolocals") != std::string::npos);
+    }
+  }
+  for (const OptInfo& row : allOpts()) {
+    INFO(row.name);
+    CHECK(worked[row.kind] > 5);
+  }
+}
