@@ -1,0 +1,304 @@
+#include "target/llvm/kernel_emitter.h"
+
+#include <llvm/IR/MDBuilder.h>
+
+#include <algorithm>
+
+#include "ir/text.h"
+#include "target/llvm/elementwise.h"
+
+namespace svod {
+
+namespace {
+
+constexpr int64_t kLocalAlignment = 64;
+enum Argument : unsigned { kBuffers, kValues, kTileBegin, kTileEnd, kScratch };
+constexpr const char* kArgumentNames[] = {"buffers", "values", "tile_begin", "tile_end", "scratch"};
+
+llvm::FastMathFlags flagsOf(Numerics numerics) {
+  llvm::FastMathFlags flags;
+  if (numerics != Numerics::Strict) flags.setAllowContract(true);
+  if (numerics == Numerics::Fast) {
+    flags.setNoSignedZeros(true);
+    flags.setAllowReciprocal(true);
+    flags.setApproxFunc(true);
+  }
+  return flags;
+}
+
+bool isLocal(UOp node) { return node.op() == Op::Buffer && node.argAs<SlotArg>().space == Space::Local; }
+
+}  // namespace
+
+KernelEmitter::KernelEmitter(llvm::Module& module, const LinearKernel& kernel, const CpuTarget& cpu)
+    : module_(module), context_(module.getContext()), kernel_(kernel), cpu_(cpu), builder_(context_) {
+  uint32_t largest = 0;
+  for (UOp node : kernel.ops) largest = std::max(largest, node.id());
+  values_.resize(largest + 1);
+  builder_.setFastMathFlags(flagsOf(kernel.numerics));
+}
+
+Status KernelEmitter::run() {
+  if (module_.getFunction(kernel_.name) != nullptr)
+    return fail(Diag::CompileFailed, "internal error: two kernels are named '" + kernel_.name + "'");
+  startFunction();
+  layOutLocals();
+  makeScopes();
+  for (UOp node : kernel_.ops) {
+    const bool isAddress = node.op() == Op::Param || node.op() == Op::Index;
+    if (!isAddress && node.dtype() != DType::Void && llvmType(context_, node.dtype(), 1) == nullptr)
+      return refuse(node, "its dtype has no register form");
+    SVOD_TRY(values_[node.id()], emit(node));
+  }
+  if (!loops_.empty())
+    return fail(Diag::CompileFailed, "internal error in kernel '" + kernel_.name + "': a loop is not closed");
+  builder_.CreateRetVoid();
+  return {};
+}
+
+void KernelEmitter::startFunction() {
+  llvm::Type *pointer = builder_.getPtrTy(), *i64 = builder_.getInt64Ty();
+  auto* type = llvm::FunctionType::get(builder_.getVoidTy(), {pointer, pointer, i64, i64, pointer}, false);
+  function_ = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, kernel_.name, module_);
+  for (llvm::Argument& argument : function_->args()) argument.setName(kArgumentNames[argument.getArgNo()]);
+  for (const unsigned argument : {kBuffers, kValues})
+    function_->addParamAttr(argument, llvm::Attribute::ReadOnly);
+  for (const unsigned argument : {kBuffers, kValues, kScratch})
+    function_->addParamAttr(argument, llvm::Attribute::NoAlias);
+  function_->addParamAttr(kScratch,
+                          llvm::Attribute::getWithAlignment(context_, llvm::Align(kLocalAlignment)));
+  function_->addFnAttr(llvm::Attribute::NoUnwind);
+  function_->addFnAttr("no-builtins");
+  function_->addFnAttr("no-trapping-math", "true");
+  function_->addFnAttr("frame-pointer", "none");
+
+  auto* entry = llvm::BasicBlock::Create(context_, "entry", function_);
+  auto* start = llvm::BasicBlock::Create(context_, "start", function_);
+  entryEnd_ = llvm::BranchInst::Create(start, entry);
+  builder_.SetInsertPoint(start);
+}
+
+// In order of their slots, each aligned: the layout behind LinearKernel::scratchBytes.
+void KernelEmitter::layOutLocals() {
+  std::vector<UOp> locals;
+  std::copy_if(kernel_.ops.begin(), kernel_.ops.end(), std::back_inserter(locals), isLocal);
+  std::sort(locals.begin(), locals.end(),
+            [](UOp a, UOp b) { return a.argAs<SlotArg>().slot < b.argAs<SlotArg>().slot; });
+  int64_t offset = 0;
+  for (UOp local : locals) {
+    localOffset_[local.id()] = offset;
+    const int64_t bytes = local.maxNumel() * byteSize(local.dtype());
+    offset += (bytes + kLocalAlignment - 1) / kLocalAlignment * kLocalAlignment;
+  }
+}
+
+// One alias scope per argument buffer and scratch buffer: an access to one never touches another.
+void KernelEmitter::makeScopes() {
+  llvm::MDBuilder metadata(context_);
+  llvm::MDNode* domain = metadata.createAnonymousAliasScopeDomain(kernel_.name);
+  std::vector<Storage*> shared;
+  std::vector<llvm::Metadata*> scopes;
+  for (UOp node : kernel_.ops) {
+    if (node.op() != Op::Param && node.op() != Op::Buffer) continue;
+    Storage& storage = storages_[node.id()] = {node.dtype()};
+    if (node.op() == Op::Buffer && !isLocal(node)) continue;
+    shared.push_back(&storage);
+    scopes.push_back(metadata.createAnonymousAliasScope(domain));
+  }
+  if (shared.size() < 2) return;
+  for (size_t i = 0; i < shared.size(); ++i) {
+    std::vector<llvm::Metadata*> others = scopes;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    shared[i]->scope = llvm::MDNode::get(context_, {scopes[i]});
+    shared[i]->others = llvm::MDNode::get(context_, others);
+  }
+}
+
+Result<llvm::Value*> KernelEmitter::emit(UOp node) {
+  switch (node.op()) {
+    case Op::Sink:
+    case Op::Group:
+      return nullptr;
+    case Op::Const:
+      return emitConst(node);
+    case Op::Param:
+      return emitParam(node);
+    case Op::Var:
+      return emitVariable(node);
+    case Op::Buffer:
+      return emitBuffer(node);
+    case Op::After:
+      return value(node.src(0));
+    case Op::Index:
+      return emitIndex(node);
+    case Op::Load:
+      return emitLoad(node);
+    case Op::Store:
+      SVOD_CHECK(emitStore(node));
+      return nullptr;
+    case Op::Range:
+      return openLoop(node);
+    case Op::End:
+      SVOD_CHECK(closeLoops(node));
+      return nullptr;
+    case Op::Stack:
+      return emitStack(node);
+    case Op::Ramp:
+      return emitRamp(node);
+    case Op::Lane:
+      return node.src(0).lanes() == 1
+                 ? value(node.src(0))
+                 : builder_.CreateExtractElement(value(node.src(0)), node.argAs<SlotArg>().slot);
+    case Op::Reduce:
+      return emitLaneFold(node);
+    default:
+      return emitArithmetic(node);
+  }
+}
+
+Result<llvm::Value*> KernelEmitter::emitArithmetic(UOp node) {
+  llvm::Value* result = nullptr;
+  if (isElementwise(node.op())) {
+    llvm::SmallVector<llvm::Value*, 3> operands;
+    for (UOp source : node.src()) operands.push_back(value(source, node.lanes()));
+    result = emitElementwise(builder_, cpu_, node, operands);
+  }
+  if (result == nullptr) return refuse(node, "legalization must replace it for this CPU");
+  return result;
+}
+
+llvm::Value* KernelEmitter::emitConst(UOp node) {
+  const Scalar constant = node.constant();
+  const auto bits = static_cast<unsigned>(info(node.dtype()).bits);
+  llvm::Constant* integer = builder_.getInt(llvm::APInt(bits, constant.storageBits()));
+  return isFloat(node.dtype()) ? builder_.CreateBitCast(integer, llvmType(context_, node.dtype(), 1))
+                               : integer;
+}
+
+Result<llvm::Value*> KernelEmitter::emitParam(UOp node) {
+  const uint32_t slot = node.argAs<SlotArg>().slot;
+  const llvm::IRBuilderBase::InsertPointGuard restore(builder_);
+  builder_.SetInsertPoint(entryEnd_);
+  llvm::Value* at = builder_.CreateConstGEP1_64(builder_.getPtrTy(), function_->getArg(kBuffers), slot);
+  auto* pointer = builder_.CreateLoad(builder_.getPtrTy(), at, "buffer" + llvm::Twine(slot));
+  pointer->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(context_, {}));
+  return pointer;
+}
+
+Result<llvm::Value*> KernelEmitter::emitVariable(UOp node) {
+  const auto found = std::find(kernel_.variables.begin(), kernel_.variables.end(), node);
+  if (found == kernel_.variables.end()) return refuse(node, "the kernel does not list this variable");
+  const llvm::IRBuilderBase::InsertPointGuard restore(builder_);
+  builder_.SetInsertPoint(entryEnd_);
+  llvm::Value* at = builder_.CreateConstGEP1_64(builder_.getInt64Ty(), function_->getArg(kValues),
+                                                static_cast<uint64_t>(found - kernel_.variables.begin()));
+  const std::string_view name = node.argAs<VarArg>().name;
+  auto* loaded = builder_.CreateLoad(builder_.getInt64Ty(), at, llvm::StringRef(name));
+  loaded->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(context_, {}));
+  return builder_.CreateIntCast(loaded, llvmType(context_, node.dtype(), 1), true);
+}
+
+Result<llvm::Value*> KernelEmitter::emitBuffer(UOp node) {
+  const SlotArg slot = node.argAs<SlotArg>();
+  if (slot.space == Space::Global) return refuse(node, "a global buffer must be a kernel argument");
+  if (slot.space == Space::Local)
+    return builder_.CreateConstGEP1_64(builder_.getInt8Ty(), function_->getArg(kScratch),
+                                       static_cast<uint64_t>(localOffset_.at(node.id())));
+  auto* type =
+      llvm::ArrayType::get(llvmMemoryType(context_, node.dtype(), 1), static_cast<uint64_t>(node.maxNumel()));
+  const llvm::IRBuilderBase::InsertPointGuard restore(builder_);
+  builder_.SetInsertPoint(entryEnd_);
+  auto* memory = builder_.CreateAlloca(type, nullptr, "reg" + llvm::Twine(slot.slot));
+  memory->setAlignment(llvm::Align(kLocalAlignment));
+  return memory;
+}
+
+llvm::Value* KernelEmitter::emitStack(UOp node) {
+  if (node.lanes() == 1) return value(node.src(0));
+  llvm::Value* vector = llvm::PoisonValue::get(llvmType(context_, node.dtype(), node.lanes()));
+  for (size_t i = 0; i < node.srcCount(); ++i)
+    vector = builder_.CreateInsertElement(vector, value(node.src(i)), i);
+  return vector;
+}
+
+llvm::Value* KernelEmitter::emitRamp(UOp node) {
+  const int lanes = node.lanes();
+  if (lanes == 1) return value(node.src(0));
+  llvm::Type* element = llvmType(context_, node.dtype(), 1);
+  llvm::SmallVector<llvm::Constant*> steps;
+  for (int i = 0; i < lanes; ++i) steps.push_back(llvm::ConstantInt::get(element, static_cast<uint64_t>(i)));
+  return builder_.CreateAdd(value(node.src(0), lanes), llvm::ConstantVector::get(steps));
+}
+
+// Halves the vector until one lane is left: v[i] = op(v[i], v[i + w/2]).
+Result<llvm::Value*> KernelEmitter::emitLaneFold(UOp node) {
+  if (node.srcCount() != 1) return refuse(node, "a reduction over ranges must be an accumulator");
+  llvm::Value* folded = value(node.src(0));
+  for (int lanes = node.src(0).lanes(); lanes > 1; lanes /= 2) {
+    if (lanes % 2 != 0) return refuse(node, "the number of lanes is not a power of two");
+    llvm::SmallVector<int> low, high;
+    for (int i = 0; i < lanes / 2; ++i) low.push_back(i), high.push_back(i + lanes / 2);
+    llvm::Value* a = builder_.CreateShuffleVector(folded, low);
+    folded = emitCombine(builder_, node.argAs<ReduceArg>().op, node.dtype(), a,
+                         builder_.CreateShuffleVector(folded, high));
+    if (folded == nullptr) return refuse(node, "no such reduction");
+  }
+  return folded->getType()->isVectorTy() ? builder_.CreateExtractElement(folded, uint64_t{0}) : folded;
+}
+
+// The condition is tested at the bottom; a test before the loop is left out where one iteration is certain.
+llvm::Value* KernelEmitter::openLoop(UOp range) {
+  const AxisArg axis = range.argAs<AxisArg>();
+  const bool tiled = range == kernel_.threadRange;
+  llvm::Value* begin =
+      tiled ? function_->getArg(kTileBegin) : static_cast<llvm::Value*>(builder_.getInt64(0));
+  llvm::Value* end = tiled ? function_->getArg(kTileEnd) : asI64(range.src(0));
+  llvm::BasicBlock* before = builder_.GetInsertBlock();
+  auto* body = llvm::BasicBlock::Create(context_, "loop" + llvm::Twine(axis.id), function_);
+  auto* exit = llvm::BasicBlock::Create(context_, "after" + llvm::Twine(axis.id));
+  if (!tiled && range.src(0).bounds().min > 0)
+    builder_.CreateBr(body);
+  else
+    builder_.CreateCondBr(builder_.CreateICmpSLT(begin, end), body, exit);
+  builder_.SetInsertPoint(body);
+  auto* counter = builder_.CreatePHI(builder_.getInt64Ty(), 2, "r" + llvm::Twine(axis.id));
+  counter->addIncoming(begin, before);
+  loops_.push_back({range, body, exit, counter, end});
+  return builder_.CreateIntCast(counter, llvmType(context_, range.dtype(), 1), true);
+}
+
+Status KernelEmitter::closeLoops(UOp end) {
+  for (size_t i = end.srcCount() - 1; i > 0; --i) {
+    if (loops_.empty() || loops_.back().range != end.src(i))
+      return refuse(end, "it does not close the innermost open loop");
+    const Loop loop = loops_.back();
+    loops_.pop_back();
+    llvm::Value* next =
+        builder_.CreateAdd(loop.counter, builder_.getInt64(1), "", /*NUW=*/true, /*NSW=*/true);
+    loop.counter->addIncoming(next, builder_.GetInsertBlock());
+    builder_.CreateCondBr(builder_.CreateICmpSLT(next, loop.end), loop.body, loop.exit);
+    loop.exit->insertInto(function_);
+    builder_.SetInsertPoint(loop.exit);
+  }
+  return {};
+}
+
+llvm::Value* KernelEmitter::value(UOp node, int lanes) {
+  llvm::Value* known = values_[node.id()];
+  return lanes > 1 && node.lanes() == 1 ? builder_.CreateVectorSplat(static_cast<unsigned>(lanes), known)
+                                        : known;
+}
+
+llvm::Value* KernelEmitter::asI64(UOp node) {
+  return builder_.CreateIntCast(value(node), llvmType(context_, DType::I64, node.lanes()),
+                                isSigned(node.dtype()));
+}
+
+tl::unexpected<Error> KernelEmitter::refuse(UOp node, const char* why) const {
+  return fail(
+      Diag::CompileFailed,
+      "internal error in kernel '" + kernel_.name + "': LLVM emission met `" + toLineText(node) + "`: " + why,
+      "report the graph; until it is fixed, --target c may compile it");
+}
+
+}  // namespace svod

@@ -1,0 +1,82 @@
+// Emits one LinearKernel: walks the list once, keeping the LLVM value of every node in a table by node id.
+#pragma once
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Module.h>
+
+#include <map>
+
+#include "linearize/linear.h"
+#include "machine/cpu.h"
+#include "support/result.h"
+
+namespace svod {
+
+class KernelEmitter {
+ public:
+  KernelEmitter(llvm::Module& module, const LinearKernel& kernel, const CpuTarget& cpu);
+  Status run();
+
+ private:
+  struct Loop {
+    UOp range;
+    llvm::BasicBlock *body, *exit;
+    llvm::PHINode* counter;
+    llvm::Value* end;
+  };
+  /// Who owns the memory an address points into, for alias information.
+  struct Storage {
+    DType dtype;
+    llvm::MDNode *scope = nullptr, *others = nullptr;
+  };
+
+  void startFunction();
+  void layOutLocals();
+  void makeScopes();
+
+  /// Null and no error for nodes without a value (stores, ends).
+  Result<llvm::Value*> emit(UOp node);
+  Result<llvm::Value*> emitParam(UOp node);
+  Result<llvm::Value*> emitVariable(UOp node);
+  Result<llvm::Value*> emitBuffer(UOp node);
+  llvm::Value* emitConst(UOp node);
+  llvm::Value* emitStack(UOp node);
+  llvm::Value* emitRamp(UOp node);
+  Result<llvm::Value*> emitLaneFold(UOp node);
+  Result<llvm::Value*> emitArithmetic(UOp node);
+  llvm::Value* openLoop(UOp range);
+  Status closeLoops(UOp end);
+
+  // kernel_memory.cpp
+  Result<llvm::Value*> emitIndex(UOp node);
+  Result<llvm::Value*> emitLoad(UOp node);
+  Status emitStore(UOp node);
+  llvm::Value* loadPlain(UOp index, llvm::Type* type);
+  llvm::Value* loadMasked(UOp index, llvm::Type* type, llvm::Value* mask, llvm::Value* alternative);
+  void storeMasked(UOp index, llvm::Value* value, llvm::Value* mask);
+  llvm::Value* addressOrZeros(UOp index, llvm::Value* gate, llvm::Type* type);
+  llvm::Instruction* tag(llvm::Instruction* access, UOp index);
+  llvm::Align alignmentOf(UOp index) const;
+
+  /// The value of `node`, repeated when it is a scalar and `lanes` says vector.
+  llvm::Value* value(UOp node, int lanes);
+  llvm::Value* value(UOp node) { return values_[node.id()]; }
+  llvm::Value* asI64(UOp node);
+  tl::unexpected<Error> refuse(UOp node, const char* why) const;
+
+  llvm::Module& module_;
+  llvm::LLVMContext& context_;
+  const LinearKernel& kernel_;
+  const CpuTarget& cpu_;
+  llvm::IRBuilder<> builder_;
+  llvm::Function* function_ = nullptr;
+  llvm::Instruction* entryEnd_ = nullptr;    // allocas go before it
+  std::vector<llvm::Value*> values_;         // by node id
+  std::vector<Loop> loops_;                  // open ones, outermost first
+  std::map<uint32_t, int64_t> localOffset_;  // by node id of the Buffer
+  std::map<uint32_t, Storage> storages_;     // by node id of the Param or Buffer
+};
+
+/// True when the index addresses consecutive elements: its LLVM value is then the address of the first.
+bool isContiguous(UOp index);
+
+}  // namespace svod

@@ -1,0 +1,128 @@
+// Addresses, loads and stores of a kernel.
+#include "target/llvm/elementwise.h"
+#include "target/llvm/kernel_emitter.h"
+
+namespace svod {
+
+namespace {
+
+UOp storageOf(UOp node) {
+  while (node.op() == Op::After || node.op() == Op::Index) node = node.src(0);
+  return node;
+}
+
+}  // namespace
+
+bool isContiguous(UOp index) {
+  while (index.op() == Op::After) index = index.src(0);
+  return index.lanes() == 1 || index.src(1).op() == Op::Ramp;
+}
+
+// No `inbounds`: the address of a guarded access may lie anywhere.
+Result<llvm::Value*> KernelEmitter::emitIndex(UOp node) {
+  if (node.srcCount() != 2) return refuse(node, "addresses must have one flat index");
+  llvm::Type* element = builder_.getIntNTy(static_cast<unsigned>(byteSize(storageOf(node).dtype())) * 8);
+  UOp at = isContiguous(node) && node.src(1).op() == Op::Ramp ? node.src(1).src(0) : node.src(1);
+  return builder_.CreateGEP(element, value(node.src(0)), asI64(at));
+}
+
+Result<llvm::Value*> KernelEmitter::emitLoad(UOp node) {
+  UOp index = node.src(0);
+  const int lanes = node.lanes();
+  llvm::Type* type = llvmMemoryType(context_, node.dtype(), lanes);
+  const bool isBool = node.dtype() == DType::Bool;
+  llvm::Value* loaded = nullptr;
+  if (node.srcCount() == 1) {
+    loaded = isContiguous(index) ? loadPlain(index, type) : loadMasked(index, type, nullptr, nullptr);
+  } else {
+    if (node.srcCount() != 3) return refuse(node, "a guarded load needs a value and a gate");
+    if (node.src(2).lanes() > lanes) return refuse(node, "the gate has more lanes than the load");
+    llvm::Value* alternative = value(node.src(1), lanes);
+    if (isBool) alternative = builder_.CreateZExt(alternative, type);
+    if (isContiguous(index) && node.src(2).lanes() == 1) {
+      llvm::Value* gate = value(node.src(2));
+      auto* access = builder_.CreateAlignedLoad(type, addressOrZeros(index, gate, type), alignmentOf(index));
+      loaded = builder_.CreateSelect(gate, tag(access, index), alternative);
+    } else {
+      loaded = loadMasked(index, type, value(node.src(2), lanes), alternative);
+    }
+  }
+  return isBool ? builder_.CreateICmpNE(loaded, llvm::Constant::getNullValue(type)) : loaded;
+}
+
+llvm::Value* KernelEmitter::loadPlain(UOp index, llvm::Type* type) {
+  return tag(builder_.CreateAlignedLoad(type, value(index), alignmentOf(index)), index);
+}
+
+// A null mask reads all lanes.
+llvm::Value* KernelEmitter::loadMasked(UOp index, llvm::Type* type, llvm::Value* mask,
+                                       llvm::Value* alternative) {
+  auto* access = isContiguous(index)
+                     ? builder_.CreateMaskedLoad(type, value(index), alignmentOf(index), mask, alternative)
+                     : builder_.CreateMaskedGather(type, value(index), alignmentOf(index), mask, alternative);
+  return tag(access, index);
+}
+
+// Where the gate is closed the load reads zeros kept beside the code: cheaper than a branch, and the loop
+// body stays one block that can be scheduled as a whole.
+llvm::Value* KernelEmitter::addressOrZeros(UOp index, llvm::Value* gate, llvm::Type* type) {
+  const uint64_t bytes = module_.getDataLayout().getTypeAllocSize(type);
+  const std::string name = "svod.zeros" + std::to_string(bytes);
+  llvm::GlobalVariable* zeros = module_.getNamedGlobal(name);
+  if (zeros == nullptr) {
+    auto* array = llvm::ArrayType::get(builder_.getInt8Ty(), bytes);
+    zeros = new llvm::GlobalVariable(module_, array, /*isConstant=*/true, llvm::GlobalValue::PrivateLinkage,
+                                     llvm::Constant::getNullValue(array), name);
+    zeros->setAlignment(llvm::Align(64));
+  }
+  return builder_.CreateSelect(gate, value(index), zeros);
+}
+
+Status KernelEmitter::emitStore(UOp node) {
+  UOp index = node.src(0);
+  const int lanes = index.lanes();
+  if (node.src(1).lanes() > lanes) return refuse(node, "the value has more lanes than the address");
+  llvm::Value* stored = value(node.src(1), lanes);
+  if (node.src(1).dtype() == DType::Bool)
+    stored = builder_.CreateZExt(stored, llvmMemoryType(context_, DType::Bool, lanes));
+  const bool gated = node.srcCount() == 3;
+  if (gated && node.src(2).lanes() > lanes) return refuse(node, "the gate has more lanes than the address");
+  if (!isContiguous(index) || (gated && node.src(2).lanes() > 1)) {
+    storeMasked(index, stored, gated ? value(node.src(2), lanes) : nullptr);
+    return {};
+  }
+  llvm::BasicBlock* join = nullptr;
+  if (gated) {
+    auto* then = llvm::BasicBlock::Create(context_, "store", function_);
+    join = llvm::BasicBlock::Create(context_, "join", function_);
+    builder_.CreateCondBr(value(node.src(2)), then, join);
+    builder_.SetInsertPoint(then);
+  }
+  tag(builder_.CreateAlignedStore(stored, value(index), alignmentOf(index)), index);
+  if (gated) {
+    builder_.CreateBr(join);
+    builder_.SetInsertPoint(join);
+  }
+  return {};
+}
+
+void KernelEmitter::storeMasked(UOp index, llvm::Value* stored, llvm::Value* mask) {
+  tag(isContiguous(index) ? builder_.CreateMaskedStore(stored, value(index), alignmentOf(index), mask)
+                          : builder_.CreateMaskedScatter(stored, value(index), alignmentOf(index), mask),
+      index);
+}
+
+llvm::Instruction* KernelEmitter::tag(llvm::Instruction* access, UOp index) {
+  const Storage& storage = storages_.at(storageOf(index).id());
+  if (storage.scope != nullptr) {
+    access->setMetadata(llvm::LLVMContext::MD_alias_scope, storage.scope);
+    access->setMetadata(llvm::LLVMContext::MD_noalias, storage.others);
+  }
+  return access;
+}
+
+llvm::Align KernelEmitter::alignmentOf(UOp index) const {
+  return llvm::Align(static_cast<uint64_t>(byteSize(storageOf(index).dtype())));
+}
+
+}  // namespace svod
