@@ -1,6 +1,7 @@
 #include "ir/bounds.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace svod {
 
@@ -90,15 +91,15 @@ Interval binaryBounds(Op op, DType d, Interval a, Interval b) {
   }
 }
 
-Interval castBounds(DType to, UOp x) {
-  if (to == DType::Bool && !isFloat(x.dtype())) return compareBounds(Op::Ne, x.bounds(), {0, 0});
-  if (isFloat(x.dtype()) || isFloat(to) || x.dtype() == DType::U64) return whole(to);
-  return fit(to, x.bounds().min, x.bounds().max);
+Interval castBounds(DType to, DType from, Interval x) {
+  if (to == DType::Bool && !isFloat(from)) return compareBounds(Op::Ne, x, {0, 0});
+  if (isFloat(from) || isFloat(to) || from == DType::U64) return whole(to);
+  return fit(to, x.min, x.max);
 }
 
 }  // namespace
 
-Interval computeBounds(Op op, DType d, std::span<const UOp> src, const Arg& arg) {
+Interval computeBounds(Op op, DType d, std::span<const UOp> src, std::span<const Interval> in, const Arg& arg) {
   switch (op) {
     case Op::Const: {
       const Scalar& s = std::get<Scalar>(arg);
@@ -106,35 +107,44 @@ Interval computeBounds(Op op, DType d, std::span<const UOp> src, const Arg& arg)
     }
     case Op::Var: return {std::get<VarArg>(arg).min, std::get<VarArg>(arg).max};
     case Op::Range:
-    case Op::Special: return {0, std::max<int64_t>(src[0].bounds().max - 1, 0)};
+    case Op::Special: return {0, std::max<int64_t>(in[0].max - 1, 0)};
     case Op::After:
-    case Op::Lane: return src[0].bounds();
+    case Op::Lane: return in[0];
     case Op::Ramp: {
-      Interval base = src[0].bounds();
+      Interval base = in[0];
       return fit(d, base.min, static_cast<__int128>(base.max) + std::get<SlotArg>(arg).slot - 1);
     }
     case Op::Stack: {
-      Interval hull = src[0].bounds();
-      for (UOp s : src) hull = {std::min(hull.min, s.bounds().min), std::max(hull.max, s.bounds().max)};
+      Interval hull = in[0];
+      for (Interval i : in) hull = {std::min(hull.min, i.min), std::max(hull.max, i.max)};
       return hull;
     }
-    case Op::Cast: return castBounds(d, src[0]);
+    case Op::Cast: return castBounds(d, src[0].dtype(), in[0]);
     case Op::Where: {
-      Interval c = src[0].bounds(), a = src[1].bounds(), b = src[2].bounds();
+      Interval c = in[0], a = in[1], b = in[2];
       if (c.isConst()) return c.min ? a : b;
       return {std::min(a.min, b.min), std::max(a.max, b.max)};
     }
-    case Op::Neg: return isFloat(d) ? whole(d) : binaryBounds(Op::Sub, d, {0, 0}, src[0].bounds());
+    case Op::Neg: return isFloat(d) ? whole(d) : binaryBounds(Op::Sub, d, {0, 0}, in[0]);
     case Op::Not:
-      if (d == DType::Bool) return {!src[0].bounds().max, !src[0].bounds().min};
-      return isSigned(d) ? Interval{~src[0].bounds().max, ~src[0].bounds().min} : whole(d);
+      if (d == DType::Bool) return {!in[0].max, !in[0].min};
+      return isSigned(d) ? Interval{~in[0].max, ~in[0].min} : whole(d);
     default: break;
   }
   if (!isElementwise(op) || src.size() != 2) return whole(d);
   DType operand = src[0].dtype();
   if (isFloat(operand) || operand == DType::U64) return whole(d);
-  if (has(op, Comparison)) return compareBounds(op, src[0].bounds(), src[1].bounds());
-  return binaryBounds(op, d, src[0].bounds(), src[1].bounds());
+  if (has(op, Comparison)) return compareBounds(op, in[0], in[1]);
+  return binaryBounds(op, d, in[0], in[1]);
+}
+
+Interval computeBounds(Op op, DType dtype, std::span<const UOp> src, const Arg& arg) {
+  constexpr size_t kFew = 8;
+  Interval few[kFew];
+  std::vector<Interval> many(src.size() > kFew ? src.size() : 0);
+  std::span<Interval> in = src.size() > kFew ? std::span<Interval>(many) : std::span<Interval>(few, src.size());
+  for (size_t i = 0; i < src.size(); ++i) in[i] = src[i].bounds();
+  return computeBounds(op, dtype, src, in, arg);
 }
 
 }  // namespace svod

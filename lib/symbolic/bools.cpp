@@ -1,0 +1,60 @@
+// Logic on bool values.
+#include <algorithm>
+#include <vector>
+
+#include "symbolic/groups.h"
+
+namespace svod {
+
+namespace {
+
+// A chain of And (or Or) as a sorted set of clauses; a clause together with its complement decides the chain.
+UOp sortClauses(const Match& m) {
+  Op op = m.node.op();
+  if (!m.node.isScalar()) return {};
+  std::vector<UOp> clauses, pending{m.node};
+  while (!pending.empty()) {
+    UOp n = pending.back();
+    pending.pop_back();
+    if (n.op() == op) pending.insert(pending.end(), {n.src(1), n.src(0)});
+    else clauses.push_back(n);
+  }
+  std::sort(clauses.begin(), clauses.end(), [](UOp a, UOp b) {
+    return a.isConst() != b.isConst() ? b.isConst() : structuralLess(a, b);
+  });
+  clauses.erase(std::unique(clauses.begin(), clauses.end()), clauses.end());
+  UOp chain;
+  for (UOp c : clauses) {
+    if (c.op() == Op::Not && std::find(clauses.begin(), clauses.end(), c.src(0)) != clauses.end())
+      return m.graph.boolean(op == Op::Or);
+    chain = chain ? m.graph.alu(op, {chain, c}) : c;
+  }
+  return chain;
+}
+
+constexpr Rule kRules[] = {
+    rule("bool-mul", x * y, x & y, kBools),
+    rule("bool-min", min(x, y), x & y, kBools),
+    rule("bool-add", x + y, x | y, kBools),
+    rule("bool-max", max(x, y), x | y, kBools),
+    rule("bool-eq-true", eq(x, 1), x, kBools),
+    rule("bool-eq-false", eq(x, 0), !x, kBools),
+    rule("bool-ne-true", ne(x, 1), !x, kBools),
+    rule("bool-ne-false", ne(x, 0), x, kBools),
+    rule("bool-lt", x < y, (!x) & y, kBools),
+    rule("bool-le", x <= y, (!x) | y, kBools),
+    rule("and-not", either(x & !x), 0, kBools),
+    rule("or-not", either(x | !x), 1, kBools),
+    rule("and-absorb", either(x & either(x | y)), x, kIntegral),
+    rule("or-absorb", either(x | either(x & y)), x, kIntegral),
+    rule("and-not-or", either(x & either((!x) | y)), x & y, kIntegral),
+    rule("or-not-and", either(x | either((!x) & y)), x | y, kIntegral),
+    native("sort-and", op(Op::And), kBools, sortClauses),
+    native("sort-or", op(Op::Or), kBools, sortClauses),
+};
+
+}  // namespace
+
+constinit const RuleGroup kBoolRules{"bools", kRules};
+
+}  // namespace svod

@@ -1,0 +1,48 @@
+// Folding operations on constants, and the place of constants among operands.
+#include <array>
+
+#include "symbolic/groups.h"
+
+namespace svod {
+
+namespace {
+
+UOp foldConstants(const Match& m) {
+  std::span<const UOp> src = m.node.src();
+  std::array<Scalar, 3> in;
+  for (size_t i = 0; i < src.size(); ++i) {
+    if (!src[i].isConst()) return {};
+    in[i] = src[i].constant();
+  }
+  std::optional<Scalar> value = foldScalar(m.node.op(), m.node.dtype(), {in.data(), src.size()});
+  return value ? m.graph.constant(*value) : UOp();
+}
+
+UOp constantToRight(const Match& m) {
+  UOp a = m.node.src(0), b = m.node.src(1);
+  return a.isConst() && !b.isConst() ? m.graph.make(m.node.op(), m.node.dtype(), {b, a}) : UOp();
+}
+
+constexpr Rule kRules[] = {
+    native("fold-constants", trait(Elementwise), kAllDomains, foldConstants),
+    native("constant-to-right", trait(Elementwise | Commutative), kAllDomains, constantToRight),
+    rule("add-constants", (x + c0) + c1, x + fold(c0 + c1), kFixed),
+    rule("mul-constants", (x * c0) * c1, x * fold(c0 * c1), kFixed),
+    rule("and-constants", (x & c0) & c1, x & fold(c0 & c1), kIntegral),
+    rule("or-constants", (x | c0) | c1, x | fold(c0 | c1), kIntegral),
+    rule("xor-constants", (x ^ c0) ^ c1, x ^ fold(c0 ^ c1), kIntegral),
+    rule("max-constants", max(max(x, c0), c1), max(x, fold(max(c0, c1))), kAllDomains),
+    rule("min-constants", min(min(x, c0), c1), min(x, fold(min(c0, c1))), kAllDomains),
+    rule("sub-constant", x - c0, x + fold(-c0), kFixed),
+    rule("constant-sub-add", op(Op::Sub, c0, x + c1), op(Op::Sub, fold(c0 - c1), x), kFixed),
+    rule("constant-add-sub", op(Op::Sub, c0, x) + c1, op(Op::Sub, fold(c0 + c1), x), kFixed),
+    rule("neg-constant-sub", -op(Op::Sub, c0, x), x + fold(-c0), kFixed),
+    rule("neg-mul-constant", -(x * c0), x * fold(-c0), kFixed | kFloats),
+    rule("mul-neg-constant", (-x) * c0, x * fold(-c0), kFixed | kFloats),
+};
+
+}  // namespace
+
+constinit const RuleGroup kConstantRules{"constants", kRules};
+
+}  // namespace svod

@@ -1,0 +1,35 @@
+// Floor division and modulo of linear forms.
+#pragma once
+#include "symbolic/facts.h"
+
+namespace svod {
+
+/// Index arithmetic with what is known at one place. Results are linear forms whose new terms (quotients and
+/// remainders that do not simplify) are nodes of `graph`. Every identity used is exact over the integers.
+struct IndexMath {
+  Graph& graph;
+  const Facts* facts = nullptr;
+
+  Interval bounds(UOp n) const { return facts ? facts->of(n) : n.bounds(); }
+  Interval bounds(const Linear& form) const { return facts ? facts->of(form) : boundsOf(form); }
+  /// linearOf with terms that have one known value folded into the constant.
+  Linear linear(UOp n) const;
+
+  /// True when `form` < 0 is certain, also for ranges with symbolic ends.
+  bool alwaysNegative(const Linear& form) const;
+
+  /// floor(n / c) and n - c * floor(n / c) for c > 0.
+  Linear floorDiv(const Linear& n, int64_t c) const;
+  Linear floorMod(const Linear& n, int64_t c) const;
+  /// The same with any divisor; null when nothing is known.
+  std::optional<Linear> floorDiv(const Linear& n, UOp divisor) const;
+  std::optional<Linear> floorMod(const Linear& n, UOp divisor) const;
+  /// Joins (b % d) * m + (b // d) * (d * m) to b * m wherever it occurs.
+  void recombine(Linear& form) const;
+
+ private:
+  std::optional<int64_t> onlyQuotient(const Linear& n, int64_t c) const;
+  std::optional<Linear> congruent(const Linear& n, int64_t c) const;
+};
+
+}  // namespace svod
