@@ -66,7 +66,10 @@ struct Case {
 // out[i] = op(in0[i], ..) over kCount elements in steps of `lanes`.
 LinearKernel kernelFor(Graph& g, const Case& c, int lanes, const std::string& name) {
   const auto i64 = [&](int64_t v) { return g.constant(Scalar::ofInt(DType::I64, v)); };
-  const auto memory = [](DType d) { return d == DType::Bool ? DType::U8 : d; };
+  const auto memory = [](DType d) { return d == DType::Bool ? DType::U8 : d == DType::F16 ? DType::U16 : d; };
+  const auto convert = [&](UOp x, DType to) {
+    return x.dtype() == DType::F16 || to == DType::F16 ? g.bitcast(x, to) : g.cast(x, to);
+  };
   const UOp range = g.make(Op::Range, DType::I64, {i64(kCount / lanes)}, AxisArg{0, AxisType::Loop});
   UOp at = g.alu(Op::Mul, {range, i64(lanes)});
   if (lanes > 1) at = g.make(Op::Ramp, DType::I64, {at}, SlotArg{static_cast<uint32_t>(lanes)});
@@ -76,9 +79,9 @@ LinearKernel kernelFor(Graph& g, const Case& c, int lanes, const std::string& na
   };
   std::vector<UOp> in;
   for (const DType d : c.operands())
-    in.push_back(g.cast(g.load(address(static_cast<uint32_t>(in.size()) + 1, d)), d));
+    in.push_back(convert(g.load(address(static_cast<uint32_t>(in.size()) + 1, d)), d));
   const UOp result = g.make(c.op, c.to, std::span<const UOp>(in));
-  const UOp store = g.make(Op::Store, DType::Void, {address(0, c.to), g.cast(result, memory(c.to))});
+  const UOp store = g.make(Op::Store, DType::Void, {address(0, c.to), convert(result, memory(c.to))});
   return kernelOf(g.make(Op::Sink, DType::Void, {g.make(Op::End, DType::Void, {store, range})}), name);
 }
 
@@ -139,14 +142,26 @@ std::vector<Case> allCases() {
   return cases;
 }
 
-void checkAll(const CpuTarget& cpu, int lanes) {
-  Graph graph;
-  std::vector<Case> cases;
-  for (const Case& c : allCases())
-    if (c.op != Op::Mulacc || !isFloat(c.from) || cpu.hasFma()) cases.push_back(c);
+std::vector<Case> casesFor(const CpuTarget& cpu) {
+  std::vector<Case> cases = allCases();
+  std::erase_if(cases, [&](const Case& c) { return c.op == Op::Mulacc && isFloat(c.from) && !cpu.hasFma(); });
+  if (cpu.has("f16c") || cpu.arch == Arch::AArch64)
+    for (const auto& [a, b] : {std::pair{DType::F16, DType::F32}, {DType::F32, DType::F16}})
+      cases.push_back({Op::Cast, a, b});
+  return cases;
+}
+
+std::vector<LinearKernel> kernelsFor(Graph& graph, std::span<const Case> cases, int lanes) {
   std::vector<LinearKernel> kernels;
   for (const Case& c : cases)
     kernels.push_back(kernelFor(graph, c, lanes, "k" + std::to_string(kernels.size())));
+  return kernels;
+}
+
+void checkAll(const CpuTarget& cpu, int lanes) {
+  Graph graph;
+  const std::vector<Case> cases = casesFor(cpu);
+  const std::vector<LinearKernel> kernels = kernelsFor(graph, cases, lanes);
   const auto library = loadKernels(kernels, cpu);
   for (size_t i = 0; i < cases.size(); ++i)
     check(cases[i], library->function<KernelFunction>(kernels[i].name.c_str()));
@@ -166,3 +181,10 @@ TEST_CASE("ops give the defined results without any extension") {
   checkAll(makeCpuTarget("", "x86-64").value(), 4);
 }
 #endif
+
+TEST_CASE("no op calls a library on another architecture") {
+  Graph graph;
+  const CpuTarget cpu = makeCpuTarget("aarch64-unknown-linux-gnu", "").value();
+  for (const int lanes : {1, 4})
+    CHECK_FALSE(buildKernels(kernelsFor(graph, casesFor(cpu), lanes), cpu).empty());
+}

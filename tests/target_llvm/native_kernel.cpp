@@ -10,7 +10,7 @@ namespace svod {
 
 CpuTarget nativeCpu() { return makeCpuTarget("", "native").value(); }
 
-std::unique_ptr<SharedLibrary> loadKernels(std::span<const LinearKernel> kernels, const CpuTarget& cpu) {
+std::string buildKernels(std::span<const LinearKernel> kernels, const CpuTarget& cpu) {
   const auto module = emitLlvm(kernels, cpu);
   if (!module) FAIL(toText(module.error()));
   const auto object = emitObject(*module->module, cpu, OptLevel::O1);
@@ -18,7 +18,11 @@ std::unique_ptr<SharedLibrary> loadKernels(std::span<const LinearKernel> kernels
   Linker linker("/tmp");
   const auto bytes = linker.linkShared(std::span(&*object, 1));
   if (!bytes) FAIL(toText(bytes.error()));
-  auto library = std::make_unique<SharedLibrary>(*bytes);
+  return *bytes;
+}
+
+std::unique_ptr<SharedLibrary> loadKernels(std::span<const LinearKernel> kernels, const CpuTarget& cpu) {
+  auto library = std::make_unique<SharedLibrary>(buildKernels(kernels, cpu));
   if (!library->error().empty()) FAIL(library->error());
   return library;
 }

@@ -17,7 +17,10 @@ using KernelFunction = void(void* const* buffers, const int64_t* values, int64_t
 
 CpuTarget nativeCpu();
 
-/// Emits, compiles, links and loads the kernels; a failure ends the test case.
+/// Emits, compiles and links the kernels to the bytes of a library; a failure ends the test case.
+std::string buildKernels(std::span<const LinearKernel> kernels, const CpuTarget& cpu);
+
+/// Builds and loads the kernels; a failure ends the test case.
 std::unique_ptr<SharedLibrary> loadKernels(std::span<const LinearKernel> kernels, const CpuTarget& cpu);
 
 /// A kernel from the DAG below `sink`, listed in the order of a walk: right for kernels of one loop nest.

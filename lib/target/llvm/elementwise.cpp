@@ -139,7 +139,14 @@ Value* emitUnary(Builder& b, const CpuTarget& cpu, Op op, DType dtype, Value* x)
   return b.CreateUnaryIntrinsic(intrinsic, x);
 }
 
-Value* emitCast(Builder& b, DType from, DType to, llvm::Type* type, Value* x) {
+// Half precision exists as a conversion from and to f32 only; anything else would be a call into a library.
+bool canCast(const CpuTarget& cpu, DType from, DType to) {
+  if (from != DType::F16 && to != DType::F16) return true;
+  return (from == DType::F32 || to == DType::F32) && (cpu.arch == Arch::AArch64 || cpu.has("f16c"));
+}
+
+Value* emitCast(Builder& b, const CpuTarget& cpu, DType from, DType to, llvm::Type* type, Value* x) {
+  if (!canCast(cpu, from, to)) return nullptr;
   const bool unsignedFrom = isUnsigned(from) || from == DType::Bool;
   if (to == DType::Bool) {
     Value* zero = llvm::Constant::getNullValue(x->getType());
@@ -179,7 +186,7 @@ Value* emitElementwise(Builder& b, const CpuTarget& cpu, UOp node, llvm::ArrayRe
   const Op op = node.op();
   const DType from = node.src(0).dtype();
   llvm::Type* type = llvmType(b.getContext(), node.dtype(), node.lanes());
-  if (op == Op::Cast) return emitCast(b, from, node.dtype(), type, in[0]);
+  if (op == Op::Cast) return emitCast(b, cpu, from, node.dtype(), type, in[0]);
   if (op == Op::Bitcast) return b.CreateBitCast(in[0], type);
   if (op == Op::Where) return b.CreateSelect(in[0], in[1], in[2]);
   if (op == Op::Mulacc) return emitMulacc(b, cpu, from, in);
