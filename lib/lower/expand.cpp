@@ -1,0 +1,261 @@
+#include "lower/expand.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "symbolic/symbolic.h"
+
+namespace svod {
+
+namespace {
+
+bool isUnrolled(UOp range) {
+  AxisType t = range.argAs<AxisArg>().type;
+  return t == AxisType::Upcast || t == AxisType::Unroll;
+}
+bool isVector(UOp range) { return range.argAs<AxisArg>().type == AxisType::Vector; }
+bool isLoop(UOp range) { return !isUnrolled(range) && !isVector(range); }
+int64_t extentOf(UOp range) { return range.src(0).constInt(); }
+
+/// Values of the unrolled ranges that are fixed at this point, by range id; sorted, so that equal ones compare equal.
+using Env = std::map<uint32_t, int64_t>;
+
+class Expander {
+ public:
+  explicit Expander(Graph& graph) : g_(graph) {}
+
+  Result<UOp> run(UOp sink) {
+    std::vector<UOp> src;
+    for (UOp s : sink.src()) src.push_back(s.op() == Op::End ? expandEnd(s, {}) : expandNode(s, {}));
+    if (!error_.empty())
+      return fail(Diag::BadOpt, error_, "use at most one vector(...) for the axes that one value depends on");
+    return g_.make(Op::Sink, DType::Void, src, sink.arg());
+  }
+
+ private:
+  // ---- environments
+  Env relevant(UOp node, const Env& env) const {
+    Env kept;
+    for (UOp r : node.ranges())
+      if (auto it = env.find(r.id()); it != env.end()) kept.insert(*it);
+    return kept;
+  }
+
+  /// Calls `visit` for every assignment of the unrolled ranges among `ranges`, last range fastest.
+  template <class Visit>
+  void forEachAssignment(std::span<const UOp> ranges, Env env, Visit visit) {
+    if (ranges.empty()) return visit(env);
+    UOp r = ranges[0];
+    if (!isUnrolled(r)) return forEachAssignment(ranges.subspan(1), std::move(env), visit);
+    for (int64_t k = 0; k < extentOf(r); ++k) {
+      env[r.id()] = k;
+      forEachAssignment(ranges.subspan(1), env, visit);
+    }
+  }
+
+  UOp lanes(UOp range) {
+    std::vector<UOp> values;
+    for (int64_t i = 0; i < extentOf(range); ++i) values.push_back(g_.index(i));
+    return g_.make(Op::Stack, DType::Index, values);
+  }
+
+  std::optional<UOp> vectorRange(UOp node) {
+    std::optional<UOp> found;
+    for (UOp r : node.ranges()) {
+      if (!isVector(r)) continue;
+      if (found && error_.empty())
+        error_ = "a value depends on two vector axes, r" + std::to_string(found->argAs<AxisArg>().id) + " and r" +
+                 std::to_string(r.argAs<AxisArg>().id);
+      found = r;
+    }
+    return found;
+  }
+
+  // ---- values
+  UOp expandNode(UOp node, const Env& env) {
+    if (node.ranges().empty() && !containsLoops(node)) return node;
+    Env key = relevant(node, env);
+    auto& instances = memo_[node.id()];
+    if (auto it = instances.find(key); it != instances.end()) return it->second;
+    UOp result = build(node, key);
+    memo_[node.id()].emplace(std::move(key), result);
+    return result;
+  }
+
+  // Values without open ranges may still contain reductions or stages to lower.
+  static bool containsLoops(UOp node) { return node.srcCount() > 0 && node.op() != Op::Param; }
+
+  UOp build(UOp node, const Env& env) {
+    switch (node.op()) {
+      case Op::Range: return buildRange(node, env);
+      case Op::Reduce: return node.srcCount() > 1 ? buildReduce(node, env) : buildPlain(node, env);
+      case Op::Index: return buildAddress(node, env);
+      default: return node.dtype() == DType::Index && isIndexMath(node) ? indexMath(node, env) : buildPlain(node, env);
+    }
+  }
+
+  UOp buildPlain(UOp node, const Env& env) {
+    std::vector<UOp> src;
+    for (UOp s : node.src()) src.push_back(expandNode(s, env));
+    return g_.withSrc(node, src);
+  }
+
+  UOp buildRange(UOp range, const Env& env) {
+    if (isUnrolled(range)) return g_.index(env.at(range.id()));
+    return isVector(range) ? lanes(range) : range;
+  }
+
+  // ---- index arithmetic: substituted and simplified as a whole, so that constant offsets stay visible
+  bool isIndexMath(UOp node) const {
+    if (node.op() == Op::Range || node.op() == Op::Const || node.op() == Op::Var) return true;
+    return isElementwise(node.op()) && node.dtype() == DType::Index && node.op() != Op::Cast && node.op() != Op::Where &&
+           std::all_of(node.src().begin(), node.src().end(), [this](UOp s) { return isIndexMath(s); });
+  }
+
+  UOp fixed(UOp expr, const Env& env) {
+    std::vector<UOp> from, to;
+    for (UOp r : expr.ranges())
+      if (isUnrolled(r)) from.push_back(r), to.push_back(g_.index(env.at(r.id())));
+    return from.empty() ? expr : simplify(g_, substitute(g_, expr, from, to));
+  }
+
+  UOp indexMath(UOp node, const Env& env) {
+    UOp scalar = fixed(node, env);
+    std::optional<UOp> v = vectorRange(scalar);
+    if (!v) return scalar;
+    UOp values = lanes(*v);
+    return substitute(g_, scalar, {&*v, 1}, {&values, 1});
+  }
+
+  // ---- memory
+  UOp buildAddress(UOp node, const Env& env) {
+    UOp base = node.src(0);
+    UOp flat = base.op() == Op::Stage ? flattenStage(node) : node.src(1);
+    UOp storage = base.op() == Op::Stage ? localBuffer(base, env) : expandNode(base, env);
+    UOp at = position(flat, env);
+    return g_.indexInto(storage, {&at, 1});
+  }
+
+  /// A scalar index, a ramp for consecutive lanes, or a vector of indices.
+  UOp position(UOp flat, const Env& env) {
+    if (!isIndexMath(flat)) return expandNode(flat, env);
+    UOp scalar = fixed(flat, env);
+    std::optional<UOp> v = vectorRange(scalar);
+    if (!v) return scalar;
+    UOp zero = g_.index(0);
+    if (coefficientOf(scalar, *v) == 1) {
+      UOp first = simplify(g_, substitute(g_, scalar, {&*v, 1}, {&zero, 1}));
+      return g_.make(Op::Ramp, DType::Index, {first}, SlotArg{static_cast<uint32_t>(extentOf(*v))});
+    }
+    UOp values = lanes(*v);
+    return substitute(g_, scalar, {&*v, 1}, {&values, 1});
+  }
+
+  UOp flattenStage(UOp index) {
+    UOp flat = g_.index(0);
+    for (size_t i = 1; i < index.srcCount(); ++i) {
+      int64_t extent = extentOf(index.src(0).src(i));
+      flat = g_.alu(Op::Add, {g_.alu(Op::Mul, {flat, g_.index(extent)}), index.src(i)});
+    }
+    return simplify(g_, flat);
+  }
+
+  UOp localBuffer(UOp stage, const Env& env) {
+    Env key = relevant(stage, env);
+    auto& instances = memo_[stage.id()];
+    if (auto it = instances.find(key); it != instances.end()) return it->second;
+    int64_t elements = 1;
+    UOp flat = g_.index(0);
+    for (UOp r : stage.src().subspan(1)) {
+      elements *= extentOf(r);
+      flat = g_.alu(Op::Add, {g_.alu(Op::Mul, {flat, g_.index(extentOf(r))}), r});
+    }
+    UOp size = g_.index(elements);
+    UOp buffer = g_.buffer(stage.dtype(), {&size, 1}, {nextLocal_++, Space::Local});
+    UOp place = simplify(g_, flat), value = stage.src(0);
+    UOp store = g_.make(Op::Store, DType::Void, {g_.indexInto(buffer, {&place, 1}), value});
+    std::vector<UOp> end{store};
+    end.insert(end.end(), stage.src().begin() + 1, stage.src().end());
+    UOp filled = expandEnd(g_.make(Op::End, DType::Void, end), key);
+    UOp ready = g_.make(Op::After, stage.dtype(), {buffer, filled});
+    memo_[stage.id()].emplace(std::move(key), ready);
+    return ready;
+  }
+
+  // ---- loops
+  UOp expandEnd(UOp end, const Env& env) {
+    UOp body = end.src(0);
+    std::span<const UOp> ranges = end.src().subspan(1);
+    std::vector<UOp> stores, src;
+    forEachAssignment(ranges, env, [&](const Env& fixedEnv) {
+      for (UOp store : body.op() == Op::Group ? body.src() : std::span<const UOp>(&body, 1))
+        stores.push_back(buildPlain(store, fixedEnv));
+    });
+    src.push_back(stores.size() == 1 ? stores[0] : g_.make(Op::Group, DType::Void, stores));
+    for (UOp r : ranges)
+      if (isLoop(r)) src.push_back(r);
+    return src.size() == 1 ? src[0] : g_.make(Op::End, DType::Void, src);
+  }
+
+  UOp buildReduce(UOp node, const Env& env) {
+    Op op = node.argAs<ReduceArg>().op;
+    std::span<const UOp> ranges = node.src().subspan(1);
+    std::vector<UOp> loops, values;
+    std::optional<UOp> own;  // the reduction's own vector range
+    for (UOp r : ranges) {
+      if (isLoop(r)) loops.push_back(r);
+      if (isVector(r)) own = r;
+    }
+    forEachAssignment(ranges, env, [&](const Env& fixedEnv) { values.push_back(expandNode(node.src(0), fixedEnv)); });
+    int64_t width = own ? extentOf(*own) : 1;
+    for (UOp v : values) width = std::max<int64_t>(width, v.lanes());
+
+    UOp start = g_.constant(identity(op, node.dtype()));
+    auto fold = [&](UOp from) {
+      for (UOp v : values) from = g_.alu(op, {from, v});
+      return from;
+    };
+    UOp total = loops.empty() ? fold(start) : accumulate(node.dtype(), width, start, loops, values, fold);
+    if (!own) return total;
+    if (total.lanes() == 1)  // no operand depends on the lane: every lane holds the same partial result
+      total = g_.make(Op::Stack, node.dtype(), std::vector<UOp>(static_cast<size_t>(width), total));
+    return g_.make(Op::Reduce, node.dtype(), {total}, ReduceArg{op, {}});
+  }
+
+  /// acc = start; for loops: acc = fold(acc); the value of acc afterwards.
+  template <class Fold>
+  UOp accumulate(DType dtype, int64_t width, UOp start, std::span<const UOp> loops, std::span<const UOp> values,
+                 Fold fold) {
+    UOp size = g_.index(width), acc = g_.buffer(dtype, {&size, 1}, {nextReg_++, Space::Reg});
+    UOp zero = g_.index(0);
+    UOp at = width == 1 ? zero : g_.make(Op::Ramp, DType::Index, {zero}, SlotArg{static_cast<uint32_t>(width)});
+    std::vector<UOp> outer{acc};
+    for (UOp v : values)
+      for (UOp r : v.ranges())
+        if (std::find(loops.begin(), loops.end(), r) == loops.end() &&
+            std::find(outer.begin(), outer.end(), r) == outer.end())
+          outer.push_back(r);
+    UOp fresh = outer.size() == 1 ? acc : g_.make(Op::After, dtype, outer);
+    UOp init = g_.make(Op::Store, DType::Void, {g_.indexInto(fresh, {&at, 1}), start});
+    std::vector<UOp> inside{acc, init};
+    inside.insert(inside.end(), loops.begin(), loops.end());
+    UOp place = g_.indexInto(g_.make(Op::After, dtype, inside), {&at, 1});
+    UOp update = g_.make(Op::Store, DType::Void, {place, fold(g_.load(place))});
+    std::vector<UOp> end{update};
+    end.insert(end.end(), loops.begin(), loops.end());
+    UOp done = g_.make(Op::After, dtype, {acc, g_.make(Op::End, DType::Void, end)});
+    return g_.load(g_.indexInto(done, {&at, 1}));
+  }
+
+  Graph& g_;
+  std::map<uint32_t, std::map<Env, UOp>> memo_;
+  uint32_t nextReg_ = 0, nextLocal_ = 0;
+  std::string error_;
+};
+
+}  // namespace
+
+Result<UOp> expand(Graph& graph, UOp sink) { return Expander(graph).run(sink); }
+
+}  // namespace svod

@@ -1,0 +1,102 @@
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "lower/expand.h"
+
+namespace svod {
+
+namespace {
+
+/// Ends of one future loop nest: equal extents and axis types, the same open ranges around them.
+struct LoopKey {
+  std::vector<uint32_t> context;  // ids of the open ranges
+  std::vector<std::pair<uint32_t, AxisType>> extents;  // id of each range's end, type
+  auto operator<=>(const LoopKey&) const = default;
+};
+
+LoopKey keyOf(UOp end) {
+  LoopKey key;
+  for (UOp r : end.ranges()) key.context.push_back(r.id());
+  for (UOp r : end.src().subspan(1)) key.extents.emplace_back(r.src(0).id(), r.argAs<AxisArg>().type);
+  return key;
+}
+
+bool isReduceLoop(UOp end) {
+  return std::all_of(end.src().begin() + 1, end.src().end(),
+                     [](UOp r) { return r.argAs<AxisArg>().type == AxisType::Reduce; });
+}
+
+bool closesSameRanges(UOp a, UOp b) { return std::ranges::equal(a.src().subspan(1), b.src().subspan(1)); }
+
+/// For each End, the Ends its body needs, directly or not.
+class EndDependencies {
+ public:
+  explicit EndDependencies(UOp sink) {
+    for (UOp n : toposort(sink)) {
+      std::set<uint32_t>& mine = below_[n.id()];
+      for (UOp s : n.src()) {
+        const std::set<uint32_t>& theirs = below_[s.id()];
+        mine.insert(theirs.begin(), theirs.end());
+      }
+      if (n.op() == Op::End) ends_.push_back(n), mine.insert(n.id());
+    }
+  }
+  const std::vector<UOp>& ends() const { return ends_; }
+  bool needs(UOp a, UOp b) const { return below_.at(a.id()).contains(b.id()); }
+
+ private:
+  std::map<uint32_t, std::set<uint32_t>> below_;
+  std::vector<UOp> ends_;
+};
+
+/// One round: the first group of mergeable Ends becomes one. Returns the same sink when there is none.
+UOp mergeOne(Graph& g, UOp sink) {
+  EndDependencies dependencies(sink);
+  std::map<LoopKey, std::vector<std::vector<UOp>>> groupsOf;
+  std::vector<UOp> chosen;
+  for (UOp end : dependencies.ends()) {
+    std::vector<std::vector<UOp>>& groups = groupsOf[keyOf(end)];
+    auto fits = [&](const std::vector<UOp>& group) {
+      return std::all_of(group.begin(), group.end(), [&](UOp other) {
+        bool sameLoop = closesSameRanges(end, other) || (isReduceLoop(end) && isReduceLoop(other));
+        return sameLoop && !dependencies.needs(end, other) && !dependencies.needs(other, end);
+      });
+    };
+    auto it = std::find_if(groups.begin(), groups.end(), fits);
+    if (it == groups.end()) {
+      groups.push_back({end});
+    } else {
+      it->push_back(end);
+    }
+  }
+  for (UOp end : dependencies.ends()) {
+    for (const std::vector<UOp>& group : groupsOf[keyOf(end)])
+      if (group.size() > 1 && group.front() == end) chosen = group;
+    if (!chosen.empty()) break;
+  }
+  if (chosen.empty()) return sink;
+
+  std::span<const UOp> ranges = chosen[0].src().subspan(1);
+  std::vector<UOp> bodies, src;
+  for (UOp end : chosen) {
+    UOp body = substitute(g, end.src(0), end.src().subspan(1), ranges);
+    for (UOp store : body.op() == Op::Group ? body.src() : std::span<const UOp>(&body, 1)) bodies.push_back(store);
+  }
+  src.push_back(g.make(Op::Group, DType::Void, bodies));
+  src.insert(src.end(), ranges.begin(), ranges.end());
+  std::vector<UOp> merged(chosen.size(), g.make(Op::End, DType::Void, src));
+  return substitute(g, sink, chosen, merged);
+}
+
+}  // namespace
+
+UOp mergeLoops(Graph& graph, UOp sink) {
+  for (;;) {
+    UOp next = mergeOne(graph, sink);
+    if (next == sink) return sink;
+    sink = next;
+  }
+}
+
+}  // namespace svod

@@ -1,0 +1,371 @@
+#include "schedule/fuse.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "schedule/movement.h"
+
+namespace svod {
+
+namespace {
+
+// Relative costs of one element; a kernel launch costs as much as kLaunch of the cheapest ops.
+constexpr double kOpCost = 1, kDivideCost = 4, kTranscendentalCost = 12, kLoadCost = 2, kStoreCost = 3, kLaunch = 4000;
+// Inside one kernel the operands stay in cache, so a value may be computed this often instead of being stored.
+constexpr double kCachedRecompute = 3, kCachedWork = 40;
+// A value read at more indices than this is materialized: computing it at each would multiply without end.
+constexpr size_t kMaxUses = 4;
+// Kernels stay small enough to compile in bounded time and to keep their arguments in registers.
+constexpr int kMaxInlinedOps = 160, kMaxLeaves = 24, kMaxDepth = 400;
+
+/// How one index of a value depends on the axes of the kernel that reads it.
+struct Token {
+  std::vector<int> axes;   // of the root, ascending
+  double reduceExtent = 1; // product of the reduce axes it runs over
+  bool reduced = false;    // runs over a reduce axis or comes from data
+  bool operator<(const Token& o) const {
+    return std::tie(axes, reduced, reduceExtent) < std::tie(o.axes, o.reduced, o.reduceExtent);
+  }
+};
+
+using TokenId = int;
+
+/// Tokens interned by how they were made, so that equal ids mean equal index expressions.
+class TokenTable {
+ public:
+  TokenId make(std::vector<int64_t> key, Token token) {
+    auto [it, isNew] = ids_.try_emplace(std::move(key), static_cast<TokenId>(tokens_.size()));
+    if (isNew) tokens_.push_back(std::move(token));
+    return it->second;
+  }
+  TokenId zero() { return make({0}, {}); }
+  TokenId rootAxis(uint32_t root, int axis) { return make({1, root, axis}, Token{{axis}}); }
+  TokenId reduceAxis(uint32_t node, int axis, double extent) {
+    return make({2, node, axis}, Token{{}, extent, true});
+  }
+  /// A function, named by `key`, of other tokens.
+  TokenId derive(std::vector<int64_t> key, std::span<const TokenId> from, bool fromData = false) {
+    Token token;
+    key.insert(key.begin(), 3);
+    for (TokenId id : from) {
+      const Token& t = tokens_[id];
+      key.push_back(id);
+      token.axes.insert(token.axes.end(), t.axes.begin(), t.axes.end());
+      token.reduceExtent *= t.reduceExtent;
+      token.reduced |= t.reduced;
+    }
+    std::sort(token.axes.begin(), token.axes.end());
+    token.axes.erase(std::unique(token.axes.begin(), token.axes.end()), token.axes.end());
+    token.reduced |= fromData;
+    return make(std::move(key), std::move(token));
+  }
+  const Token& operator[](TokenId id) const { return tokens_[id]; }
+
+ private:
+  std::map<std::vector<int64_t>, TokenId> ids_;
+  std::vector<Token> tokens_;
+};
+
+/// One way a value is read.
+struct Use {
+  uint32_t root;                // id of the value whose kernel reads it
+  std::vector<TokenId> index;   // one per axis
+  bool inReduce = false;        // inside the loop of another reduction
+  auto key() const { return std::tie(root, index); }
+};
+
+double work(UOp node) {
+  if (has(node.op(), Transcend)) return kTranscendentalCost;
+  switch (node.op()) {
+    case Op::Fdiv: case Op::Recip: case Op::Sqrt: case Op::Cdiv: case Op::Cmod: case Op::Floordiv: case Op::Floormod:
+      return kDivideCost;
+    case Op::Threefry: return 100;
+    case Op::Gather: return 4 * kLoadCost;
+    default: return isElementwise(node.op()) ? kOpCost : 0;
+  }
+}
+
+bool alwaysMaterialized(Op op) {
+  return op == Op::Contiguous || op == Op::Copy || op == Op::Custom || op == Op::Scatter;
+}
+
+class Fuser {
+ public:
+  explicit Fuser(UOp sink) : order_(toposort(sink)) {
+    uint32_t largest = 0;
+    for (UOp n : order_) largest = std::max(largest, n.id());
+    uses_.resize(largest + 1);
+    inlined_.resize(largest + 1);
+    materialized_.resize(largest + 1);
+  }
+
+  std::vector<bool> run() {
+    measure();
+    for (size_t i = order_.size(); i-- > 0;) visit(order_[i]);
+    return materialized_;
+  }
+
+ private:
+  /// Arithmetic and size of a value when everything cheap below it is computed in place.
+  struct Inlined {
+    double work = 0;
+    int ops = 0, leaves = 0, depth = 0;
+    bool forced = false;  // too big to stay inlined
+  };
+
+  void measure() {
+    for (UOp n : order_) {
+      Inlined& m = inlined_[n.id()];
+      if (isStorage(n)) {
+        m = {kLoadCost, 0, 1, 0, false};
+        continue;
+      }
+      m.work = work(n);
+      m.ops = isElementwise(n.op()) ? 1 : 0;
+      for (UOp s : n.src()) {
+        const Inlined& below = inlined_[s.id()];
+        bool cut = below.forced || alwaysMaterialized(s.op());
+        m.work += cut || s.op() == Op::Reduce ? kLoadCost : below.work;
+        m.ops += cut ? 0 : below.ops;
+        m.leaves += cut ? 1 : below.leaves;
+        m.depth = std::max(m.depth, cut ? 1 : below.depth + 1);
+      }
+      m.forced = m.ops > kMaxInlinedOps || m.leaves > kMaxLeaves || m.depth > kMaxDepth;
+    }
+  }
+
+  void addUse(UOp node, Use use) {
+    std::vector<Use>& uses = uses_[node.id()];
+    for (Use& known : uses)
+      if (known.key() == use.key()) {
+        known.inReduce |= use.inReduce;
+        return;
+      }
+    if (uses.size() <= kMaxUses) uses.push_back(std::move(use));
+  }
+
+  void addRoot(UOp value, uint32_t root) {
+    Use use{root, {}};
+    for (size_t i = 0; i < value.rank(); ++i)
+      use.index.push_back(value.dim(i) == 1 ? tokens_.zero() : tokens_.rootAxis(root, static_cast<int>(i)));
+    rootShape_[root] = value;
+    addUse(value, std::move(use));
+  }
+
+  void visit(UOp n) {
+    if (n.op() == Op::Sink) return;
+    if (n.op() == Op::Store) return visitStore(n);
+    if (isStorage(n) || uses_[n.id()].empty()) return;
+    if (mustMaterialize(n)) {
+      materialized_[n.id()] = true;
+      uses_[n.id()].clear();
+      addRoot(n, n.id());
+      if (alwaysMaterialized(n.op())) return visitOwnKernel(n);
+    }
+    for (const Use& use : uses_[n.id()]) pushDown(n, use);
+  }
+
+  void visitStore(UOp store) {
+    UOp value = store.src(1);
+    if (!isStorage(value)) addRoot(value, store.id());
+  }
+
+  // Kinds with a kernel (or host call) of their own: their operands are read element by element, or as buffers.
+  void visitOwnKernel(UOp n) {
+    if (n.op() == Op::Custom || n.op() == Op::Copy) {
+      size_t inputs = n.op() == Op::Copy ? 1 : static_cast<size_t>(n.argAs<CustomArg>().inputs);
+      for (size_t i = 0; i < inputs; ++i) materialize(n.src(i));
+    } else if (n.op() == Op::Scatter) {
+      addRoot(n.src(0), n.id());
+      for (UOp s : n.src().subspan(1)) addRoot(s, n.id());
+    } else {
+      addRoot(n.src(0), n.id());
+    }
+  }
+
+  void materialize(UOp n) {
+    if (isStorage(n)) return;
+    forced_.push_back(n);
+    addRoot(n, n.id());
+  }
+
+  bool mustMaterialize(UOp n) {
+    if (alwaysMaterialized(n.op()) || std::find(forced_.begin(), forced_.end(), n) != forced_.end()) return true;
+    if (n.op() == Op::Const || n.op() == Op::Var) return false;
+    const std::vector<Use>& uses = uses_[n.id()];
+    bool isRoot = uses.size() == 1 && isRootUse(n, uses[0]);
+    if (isRoot) return false;  // it is the value of a store: its buffer is the target
+    if (inlined_[n.id()].forced) return true;
+    if (n.op() == Op::Reduce) return !canHoist(n);
+    if (isMovement(n.op()) || work(n) == 0) return false;
+    return uses.size() > kMaxUses || isCheaperMaterialized(n);
+  }
+
+  bool isRootUse(UOp n, const Use& use) const {
+    auto it = rootShape_.find(use.root);
+    return it != rootShape_.end() && it->second == n && !use.inReduce;
+  }
+
+  double evaluations(const Use& use) const {
+    std::vector<int> axes;
+    double count = 1;
+    for (TokenId id : use.index) {
+      const Token& t = tokens_[id];
+      axes.insert(axes.end(), t.axes.begin(), t.axes.end());
+      count *= t.reduceExtent;
+    }
+    std::sort(axes.begin(), axes.end());
+    axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
+    UOp root = rootShape_.at(use.root);
+    for (int axis : axes) count *= static_cast<double>(std::max<int64_t>(1, root.shape()[axis].bounds().max));
+    return count;
+  }
+
+  /// A reduction read at one index, over the leading axes of one kernel, each element once.
+  bool canHoist(UOp n) const {
+    const std::vector<Use>& uses = uses_[n.id()];
+    if (uses.size() != 1) return false;
+    const Use& use = uses[0];
+    UOp root = rootShape_.at(use.root);
+    std::vector<bool> used(root.rank());
+    for (TokenId id : use.index) {
+      if (tokens_[id].reduced) return false;
+      for (int axis : tokens_[id].axes) used[axis] = true;
+    }
+    bool ended = false;
+    for (size_t axis = 0; axis < root.rank(); ++axis) {
+      if (root.dim(axis) == 1) continue;
+      if (used[axis] && ended) return false;
+      ended |= !used[axis];
+    }
+    return evaluations(use) <= static_cast<double>(n.maxNumel());
+  }
+
+  bool isCheaperMaterialized(UOp n) const {
+    const std::vector<Use>& uses = uses_[n.id()];
+    double elements = static_cast<double>(n.maxNumel()), total = 0, each = inlined_[n.id()].work;
+    bool oneKernel = true, isStored = false;
+    for (const Use& use : uses) {
+      total += evaluations(use);
+      oneKernel &= use.root == uses[0].root;
+      isStored |= isRootUse(n, use);
+    }
+    if (uses.size() == 1 && total <= elements) return false;
+    if (oneKernel && total <= kCachedRecompute * elements && each <= kCachedWork) return false;
+    if (isStored) return (total - elements) * kLoadCost < (total - elements) * each;  // an output anyway
+    double kept = elements * (each + kStoreCost) + total * kLoadCost + kLaunch;
+    return kept < total * each;
+  }
+
+  void pushDown(UOp n, const Use& use) {
+    if (isElementwise(n.op()) || n.op() == Op::Contiguous) {
+      for (UOp s : n.src()) addUse(s, s.rank() == 0 ? Use{use.root, {}, use.inReduce} : use);
+    } else if (n.op() == Op::Reduce) {
+      pushReduce(n, use);
+    } else if (n.op() == Op::Gather) {
+      pushGather(n, use);
+    } else if (isMovement(n.op())) {
+      pushMovement(n, use);
+    } else if (n.op() == Op::Stack) {
+      for (UOp s : n.src()) addUse(s, {use.root, {}, use.inReduce});
+    }
+  }
+
+  void pushReduce(UOp n, const Use& use) {
+    std::span<const int32_t> axes = n.argAs<ReduceArg>().axes;
+    Use inner{use.root, {}, true};
+    size_t next = 0;
+    for (size_t i = 0; i < n.src(0).rank(); ++i) {
+      bool reduced = std::find(axes.begin(), axes.end(), static_cast<int32_t>(i)) != axes.end();
+      double extent = static_cast<double>(std::max<int64_t>(1, n.src(0).shape()[i].bounds().max));
+      inner.index.push_back(reduced ? tokens_.reduceAxis(n.id(), static_cast<int>(i), extent) : use.index[next++]);
+    }
+    addUse(n.src(0), std::move(inner));
+  }
+
+  void pushGather(UOp n, const Use& use) {
+    Use data{use.root, {}, use.inReduce};
+    for (size_t i = 1; i < n.srcCount(); ++i) {
+      UOp index = n.src(i);
+      addUse(index, index.rank() == 0 ? Use{use.root, {}, use.inReduce} : use);
+      data.index.push_back(index.op() == Op::Const ? tokens_.zero()
+                                                   : tokens_.derive({index.id()}, use.index, true));
+    }
+    addUse(n.src(0), std::move(data));
+  }
+
+  void pushMovement(UOp n, const Use& use) {
+    UOp source = n.src(0);
+    Use moved{use.root, std::vector<TokenId>(source.rank(), tokens_.zero()), use.inReduce};
+    size_t rank = source.rank();
+    auto changed = [&](size_t axis, std::initializer_list<int64_t> key) {
+      std::vector<int64_t> full{static_cast<int64_t>(n.op())};
+      full.insert(full.end(), key);
+      moved.index[axis] = tokens_.derive(full, {&use.index[axis], 1});
+    };
+    switch (n.op()) {
+      case Op::Expand:
+        for (size_t i = 0; i < rank; ++i) moved.index[i] = source.dim(i) == 1 ? tokens_.zero() : use.index[i];
+        break;
+      case Op::Permute:
+        for (size_t i = 0; i < rank; ++i) moved.index[n.argAs<AxesArg>().axes[i]] = use.index[i];
+        break;
+      case Op::Shrink:
+        for (size_t i = 0; i < rank; ++i)
+          n.src(1 + i).isConst(0) ? void(moved.index[i] = use.index[i]) : changed(i, {n.src(1 + i).id()});
+        break;
+      case Op::Pad:
+        addUse(n.src(1), {use.root, {}, use.inReduce});
+        for (size_t i = 0; i < rank; ++i)
+          n.src(2 + i).isConst(0) ? void(moved.index[i] = use.index[i]) : changed(i, {n.src(2 + i).id()});
+        break;
+      case Op::Flip:
+        moved.index = use.index;
+        for (int32_t axis : n.argAs<AxesArg>().axes) changed(axis, {source.shape()[axis].id()});
+        break;
+      default: pushReshape(n, use, moved); break;
+    }
+    addUse(source, std::move(moved));
+  }
+
+  void pushReshape(UOp n, const Use& use, Use& moved) {
+    for (const AxisGroup& g : matchAxes(n.src(0).shape(), n.shape())) {
+      std::vector<size_t> ins, outs;  // axes with more than one element
+      for (size_t i = g.inBegin; i < g.inEnd; ++i)
+        if (n.src(0).dim(i) != 1) ins.push_back(i);
+      for (size_t o = g.outBegin; o < g.outEnd; ++o)
+        if (n.dim(o) != 1) outs.push_back(o);
+      if (ins.size() == 1 && outs.size() == 1) {
+        moved.index[ins[0]] = use.index[outs[0]];
+        continue;
+      }
+      std::vector<TokenId> from;
+      for (size_t o : outs) from.push_back(use.index[o]);
+      for (size_t i : ins) moved.index[i] = tokens_.derive(reshapeKey(n, g, i), from);
+    }
+  }
+
+  static std::vector<int64_t> reshapeKey(UOp n, const AxisGroup& g, size_t axis) {
+    std::vector<int64_t> key{static_cast<int64_t>(Op::Reshape), static_cast<int64_t>(axis - g.inBegin)};
+    for (size_t i = g.inBegin; i < g.inEnd; ++i) key.push_back(n.src(0).shape()[i].id());
+    key.push_back(-1);
+    for (size_t o = g.outBegin; o < g.outEnd; ++o) key.push_back(n.shape()[o].id());
+    return key;
+  }
+
+  std::vector<UOp> order_, forced_;
+  std::vector<std::vector<Use>> uses_;
+  std::vector<Inlined> inlined_;
+  std::vector<bool> materialized_;
+  std::map<uint32_t, UOp> rootShape_;
+  TokenTable tokens_;
+};
+
+}  // namespace
+
+bool isStorage(UOp n) { return n.op() == Op::Buffer || n.op() == Op::After; }
+
+std::vector<bool> chooseMaterialized(UOp sink) { return Fuser(sink).run(); }
+
+}  // namespace svod

@@ -1,0 +1,67 @@
+// Builds the kernel of one value by pulling index expressions from its axes down to the storage it reads.
+#pragma once
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "ir/model.h"
+#include "schedule/movement.h"
+#include "schedule/schedule.h"
+
+namespace svod {
+
+/// A place elements are read from or written to.
+struct Storage {
+  UOp node;               // of the tensor graph: Buffer, After or a materialized value
+  int buffer;             // position in Schedule::buffers
+  std::vector<UOp> dims;  // row-major layout, in the tensor graph
+};
+
+class KernelBuilder {
+ public:
+  /// `storageOf` returns the storage of a tensor node, or nullptr when it is computed in place.
+  KernelBuilder(Graph& graph, std::function<const Storage*(UOp)> storageOf)
+      : g_(graph), storageOf_(std::move(storageOf)) {}
+
+  /// A range per axis of `shape` (tensor dims); axes of one element get the constant 0.
+  IndexList openRanges(std::span<const UOp> shape, AxisType type);
+  /// The element of `node` at `index`. Where `gate` is false nothing is read and the result does not matter.
+  UOp value(UOp node, std::span<const UOp> index, UOp gate);
+  /// The element of `node`, read although it has storage (the root of its own kernel).
+  UOp computedValue(UOp node, std::span<const UOp> index, UOp gate);
+  /// Address of the element at `index` of `target`, which is `base.node` or a view of it.
+  UOp address(UOp target, std::span<const UOp> index, const Storage& base);
+  UOp addressIn(const Storage& storage, std::span<const UOp> index);
+  /// end(store, ranges that are real loops), under a sink.
+  UOp finish(UOp store, std::span<const UOp> ranges);
+
+  /// Buffers by Param slot, and which tensor nodes were read.
+  const std::vector<int>& args() const { return args_; }
+  const std::vector<UOp>& reads() const { return reads_; }
+  UOp import(UOp dim);  // a dim or constant of the tensor graph in the kernel's graph
+
+ private:
+  UOp load(const Storage& storage, std::span<const UOp> index, UOp gate);
+  UOp elementwise(UOp node, std::span<const UOp> index, UOp gate);
+  UOp moved(UOp node, std::span<const UOp> index, UOp gate);
+  UOp reduced(UOp node, std::span<const UOp> index, UOp gate);
+  UOp gathered(UOp node, std::span<const UOp> index, UOp gate);
+  UOp stacked(UOp node, std::span<const UOp> index, UOp gate);
+  UOp param(const Storage& storage);
+  IndexList imported(std::span<const UOp> dims);
+
+  Graph& g_;
+  std::function<const Storage*(UOp)> storageOf_;
+  std::map<std::vector<uint32_t>, UOp> memo_;
+  std::vector<int> args_;
+  std::vector<UOp> reads_;
+  uint32_t nextRange_ = 0;
+};
+
+/// Element index of a tensor, guarded: `inside` is null when the bounds prove it needs no check.
+struct DataIndex {
+  UOp value, inside;
+};
+DataIndex dataIndex(Graph& graph, UOp value, UOp extent);
+
+}  // namespace svod

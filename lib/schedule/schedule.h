@@ -1,0 +1,63 @@
+// From a tensor graph to kernels: which values get a buffer, the kernel that computes each, and a program order in
+// which every value is written before it is read and every old state is read before it is overwritten.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ir/model.h"
+#include "ir/numerics.h"
+#include "support/result.h"
+
+namespace svod {
+
+struct ScheduleOptions {
+  Numerics numerics = Numerics::Contract;
+};
+
+/// Storage of one value. Ports keep the dense layout of their actual dims; temporaries are laid out for the largest.
+struct ScheduleBuffer {
+  DType dtype;
+  int64_t maxElements;
+  int port = -1;           // position in Model::ports, or -1 for a temporary
+  std::string name;        // of the port or of the node that is stored here
+  int viewOf = -1;         // another buffer whose bytes these are, or -1
+  int64_t viewOffset = 0;  // elements into viewOf
+};
+
+/// A kernel AST in a graph of its own: sink(end(store(index(param), value), ranges..), ..).
+struct Kernel {
+  std::unique_ptr<Graph> graph;
+  UOp sink;
+  std::string name;  // readable and unique in the schedule: label, extents, content hash
+};
+
+enum class ItemKind : uint8_t { Launch, Copy, HostCall };
+
+/// One step in program order. Launch: args[slot] is the buffer of Param slot. Copy: args = {destination, source}.
+/// HostCall: args = {result, inputs...}.
+struct ScheduleItem {
+  ItemKind kind;
+  int kernel = -1;           // Launch
+  std::string function;      // HostCall
+  std::vector<int> args;
+  std::vector<bool> writes;  // per arg; an arg that is written may be read as well
+  std::vector<bool> reads;
+  std::string label;
+};
+
+struct Schedule {
+  std::vector<ScheduleBuffer> buffers;
+  std::vector<Kernel> kernels;  // equal content appears once
+  std::vector<ScheduleItem> items;
+};
+
+/// Adds nodes to the model's graph but changes no existing one. Pure constants, zero-element values and ports that
+/// are only copied are handled; a value that can never be ordered (a state read both before and after its own store
+/// by one value) is given a snapshot.
+Result<Schedule> makeSchedule(Model& model, const ScheduleOptions& options);
+
+/// The schedule as text: buffers, then items with their arguments, then each kernel.
+std::string toText(const Schedule& schedule);
+
+}  // namespace svod

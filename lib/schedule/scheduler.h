@@ -1,0 +1,58 @@
+// The working state of makeSchedule: producers, their kernels and their order.
+#pragma once
+#include <map>
+#include <set>
+
+#include "schedule/kernel_builder.h"
+#include "schedule/schedule.h"
+
+namespace svod {
+
+/// One value that is written by items of its own: a materialized node, or a Store of the tensor graph.
+struct Producer {
+  UOp node;
+  std::vector<ScheduleItem> items;
+  std::vector<UOp> reads;  // storage nodes read by any of the items
+};
+
+class Scheduler {
+ public:
+  Scheduler(Model& model, const ScheduleOptions& options);
+  Result<Schedule> run();
+
+ private:
+  Status produceAll();
+  void assignStorage();
+  int addTemporary(UOp node);
+  void addStorage(UOp node, int buffer, bool external);
+  const Storage* storageOf(UOp node) const;
+
+  Producer& producer(UOp node);
+  void produceValue(UOp node);
+  void produceSnapshot(UOp state);
+  void produceStore(UOp store);
+  void produceThroughTemporary(Producer& p, const Storage& own);
+  void produceScatter(UOp node);
+  void produceHostCall(UOp node);
+  /// Kernel that writes `node` element by element into `storage`.
+  void produceElements(UOp node, const Storage& storage, UOp valueNode);
+  void addLaunch(Producer& p, std::unique_ptr<Graph> graph, UOp sink, KernelBuilder& builder, UOp named);
+  void addCopy(Producer& p, UOp from, int to, UOp named);
+  bool isPlainCopy(UOp value, UOp target) const;
+
+  Result<std::vector<size_t>> order();
+  std::string labelOf(UOp node) const;
+
+  Model& model_;
+  ScheduleOptions options_;
+  Schedule schedule_;
+  std::vector<UOp> nodes_;                 // toposort of the sink
+  std::vector<bool> materialized_;         // by node id
+  std::map<uint32_t, Storage> storage_;    // by node id
+  std::set<uint32_t> writtenInPlace_;      // Stores whose value is computed directly into the target
+  std::set<uint32_t> snapshots_;           // states copied before they are overwritten
+  std::map<Hash128, int> kernelOf_;
+  std::vector<Producer> producers_;
+};
+
+}  // namespace svod
