@@ -1,0 +1,97 @@
+#include "report/loops.h"
+
+#include <map>
+
+#include "ir/graph.h"
+#include "ir/text.h"
+
+namespace svod {
+
+namespace {
+
+constexpr size_t kIndexLength = 60, kValueLength = 70;
+
+std::string extentText(UOp range) {
+  const UOp end = range.src(0);
+  if (end.isConst()) return std::to_string(end.constInt());
+  return toExpr(end, kIndexLength) + " (<=" + std::to_string(end.bounds().max) + ")";
+}
+
+UOp withoutAliases(UOp node) {
+  while (node.op() == Op::After) node = node.src(0);
+  return node;
+}
+
+/// `param0`, `acc1` for registers, `local2` for scratch.
+std::string storageText(UOp storage) {
+  storage = withoutAliases(storage);
+  const SlotArg& slot = storage.argAs<SlotArg>();
+  const char* kind = storage.op() == Op::Param ? "param" : slot.space == Space::Reg ? "acc" : "local";
+  return kind + std::to_string(slot.slot);
+}
+
+std::string addressText(UOp address) {
+  address = withoutAliases(address);
+  if (address.op() != Op::Index) return toExpr(address, kIndexLength);
+  const UOp index = address.src(1);
+  std::string text = index.op() == Op::Ramp ? toExpr(index.src(0), kIndexLength) + " .. +" +
+                                                  std::to_string(index.argAs<SlotArg>().slot)
+                                            : toExpr(index, kIndexLength);
+  return storageText(address.src(0)) + "[" + text + "]";
+}
+
+/// What is stored: enough to recognize the line, the source has the rest.
+std::string valueText(UOp value) {
+  value = withoutAliases(value);
+  if (value.op() == Op::Load) return addressText(value.src(0));
+  if (value.op() == Op::Const) return toExpr(value, kValueLength);
+  std::string text(toText(value.op()));
+  text += "(";
+  for (size_t i = 0; i < value.srcCount(); ++i) {
+    const UOp source = withoutAliases(value.src(i));
+    text += i > 0 ? ", " : "";
+    text += source.op() == Op::Load    ? addressText(source.src(0))
+            : source.op() == Op::Const ? toExpr(source, kValueLength)
+                                       : std::string(toText(source.op())) + "(..)";
+    if (text.size() > kValueLength) return text.substr(0, kValueLength) + "...";
+  }
+  return text + ")";
+}
+
+}  // namespace
+
+std::string axesText(UOp sink) {
+  std::map<uint32_t, UOp> ranges;
+  for (UOp node : toposort(sink))
+    if (node.op() == Op::Range) ranges[node.argAs<AxisArg>().id] = node;
+  std::string text;
+  for (const auto& [id, range] : ranges) {
+    text += text.empty() ? "r" : ", r";
+    text += std::to_string(id) + " " + std::string(toText(range.argAs<AxisArg>().type)) + " " + extentText(range);
+  }
+  return text;
+}
+
+std::string loopsText(const LinearKernel& kernel) {
+  std::string text;
+  size_t depth = 0;
+  auto line = [&](const std::string& content) { text += std::string(2 * depth, ' ') + content + "\n"; };
+  for (UOp node : kernel.ops) {
+    if (node.op() == Op::Range) {
+      const AxisArg& axis = node.argAs<AxisArg>();
+      const std::string type = axis.type == AxisType::Loop ? "" : " " + std::string(toText(axis.type));
+      line("for r" + std::to_string(axis.id) + " in 0.." + extentText(node) + type);
+      ++depth;
+    } else if (node.op() == Op::End) {
+      depth -= depth > 0 ? 1 : 0;
+    } else if (node.op() == Op::Store) {
+      const std::string guard = node.srcCount() > 2 ? " if " + toExpr(node.src(2), kIndexLength) : "";
+      line(addressText(node.src(0)) + " = " + valueText(node.src(1)) + guard);
+    } else if (node.op() == Op::Barrier) {
+      line("barrier");
+    }
+  }
+  return text;
+}
+
+}  // namespace svod

@@ -1,0 +1,103 @@
+#include <algorithm>
+
+#include "report/plan_text.h"
+#include "report/report.h"
+
+namespace svod {
+
+namespace {
+
+struct Lifetime {
+  int64_t first = -1, last = -1;  // steps that touch it; -1: none
+};
+
+std::vector<Lifetime> lifetimesOf(const Plan& plan) {
+  std::vector<Lifetime> lifetimes(plan.buffers.size());
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    const StepUse use = useOf(plan, plan.steps[i]);
+    for (const std::vector<int64_t>* ids : {&use.reads, &use.writes}) {
+      for (int64_t id : *ids) {
+        Lifetime& l = lifetimes[static_cast<size_t>(id)];
+        if (l.first < 0) l.first = static_cast<int64_t>(i);
+        l.last = static_cast<int64_t>(i);
+      }
+    }
+  }
+  return lifetimes;
+}
+
+std::string percentAbove(uint64_t value, uint64_t bound) {
+  if (bound == 0 || value <= bound) return "0 %";
+  const uint64_t tenths = (value - bound) * 1000 / bound;
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " %";
+}
+
+uint64_t bytesIn(const Plan& plan, Place place) {
+  uint64_t bytes = 0;
+  for (const BufferDesc& b : plan.buffers) bytes += b.place == place ? b.bytes : 0;
+  return bytes;
+}
+
+Facts summary(const Plan& plan) {
+  const MemoryReport& m = plan.memory;
+  return {{"mode", "mode", m.mode},
+          {"arenaBytes", "arena", bytesCell(plan.arenaBytes)},
+          {"peakBytes", "peak", bytesCell(m.peakBytes)},
+          {"lowerBoundBytes", "lower bound", bytesCell(m.lowerBoundBytes)},
+          {"aboveBound", "above the bound", percentAbove(m.peakBytes, m.lowerBoundBytes)},
+          {"unplannedBytes", "without reuse", bytesCell(m.unplannedBytes)},
+          {"addedEdges", "edges for reuse", m.addedEdges},
+          {"inputBytes", "inputs", bytesCell(bytesIn(plan, Place::Input))},
+          {"outputBytes", "outputs", bytesCell(bytesIn(plan, Place::Output))},
+          {"stateBytes", "states", bytesCell(bytesIn(plan, Place::State))},
+          {"constantBytes", "constants", bytesCell(bytesIn(plan, Place::Constant))}};
+}
+
+Table bufferTable(const Plan& plan, const std::vector<Lifetime>& lifetimes) {
+  Table table{"buffers",
+              {{"id", "id", true},
+               {"name", "buffer"},
+               {"type", "type"},
+               {"bytes", "size", true},
+               {"place", "place"},
+               {"offset", "offset", true},
+               {"first", "first step", true},
+               {"last", "last step", true}},
+              {}};
+  for (size_t i = 0; i < plan.buffers.size(); ++i) {
+    const BufferDesc& b = plan.buffers[i];
+    const bool placed = b.place == Place::Arena || b.place == Place::View;
+    const std::string place = b.place == Place::View ? "view of b" + std::to_string(b.base) : std::string(toText(b.place));
+    auto step = [](int64_t s) { return s < 0 ? Cell(s, "-") : Cell(s); };
+    table.rows.push_back({i, b.name, typeText(b), bytesCell(b.bytes), place, placed ? Cell(b.offset) : Cell(0, "-"),
+                          step(lifetimes[i].first), step(lifetimes[i].last)});
+  }
+  return table;
+}
+
+Chart arenaChart(const Plan& plan, const std::vector<Lifetime>& lifetimes) {
+  Chart chart{"The arena: which buffer lies where, at which step", "steps", "offset",
+              static_cast<int64_t>(plan.steps.size()), static_cast<int64_t>(plan.arenaBytes), {}};
+  for (size_t i = 0; i < plan.buffers.size(); ++i) {
+    const BufferDesc& b = plan.buffers[i];
+    if (b.place != Place::Arena || lifetimes[i].first < 0) continue;
+    const auto offset = static_cast<int64_t>(b.offset), bytes = static_cast<int64_t>(b.bytes);
+    chart.boxes.push_back({bufferText(plan, static_cast<BufferId>(i)) + ", " + bytesCell(b.bytes).text(), lifetimes[i].first,
+                           lifetimes[i].last + 1, offset, offset + bytes});
+  }
+  return chart;
+}
+
+}  // namespace
+
+Section memoryOf(const Plan& plan, bool full) {
+  Section section{"memory", "Memory"};
+  section.blocks.push_back(summary(plan));
+  if (!full) return section;
+  const std::vector<Lifetime> lifetimes = lifetimesOf(plan);
+  section.blocks.push_back(arenaChart(plan, lifetimes));
+  section.blocks.push_back(bufferTable(plan, lifetimes));
+  return section;
+}
+
+}  // namespace svod

@@ -1,0 +1,60 @@
+#include "report/plan_text.h"
+#include "report/report.h"
+
+namespace svod {
+
+namespace {
+
+Table portTable(const Plan& plan) {
+  Table table{"ports", {{"kind", "port"}, {"name", "name"}, {"type", "type"}, {"buffer", "buffer", true}}, {}};
+  for (const Port& p : plan.inputs) table.rows.push_back({"input", p.name, typeText(plan, p), p.buffer});
+  for (const Port& p : plan.outputs) table.rows.push_back({"output", p.name, typeText(plan, p), p.buffer});
+  for (const State& s : plan.states)
+    table.rows.push_back({"state", s.name, typeText(plan.buffers[s.buffer]), s.buffer});
+  return table;
+}
+
+Table variableTable(const Plan& plan) {
+  Table table{"variables",
+              {{"name", "variable"}, {"min", "min", true}, {"max", "max", true}, {"kind", "kind"}, {"value", "value", true}},
+              {}};
+  for (const Variable& v : plan.variables)
+    table.rows.push_back({v.name, v.min, v.max, toText(v.kind), v.kind == VariableKind::Fixed ? Cell(v.value) : Cell("")});
+  return table;
+}
+
+Table fileTable(const Plan& plan) {
+  Table table{"files", {{"path", "file"}, {"kind", "kind"}, {"bytes", "size", true}, {"sha256", "sha256"}}, {}};
+  for (const FileDesc& f : plan.files)
+    table.rows.push_back({f.path, toText(f.kind), bytesCell(f.bytes), Cell(f.sha256, f.sha256.substr(0, 16))});
+  return table;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& w : words) text += (text.empty() ? "" : ", ") + w;
+  return text;
+}
+
+}  // namespace
+
+Section overviewOf(const Plan& plan) {
+  Section section{"", ""};
+  const TargetRecord& t = plan.target;
+  Facts facts = {{"name", "graph", plan.name},
+                 {"version", "plan version", plan.version},
+                 {"triple", "triple", t.triple},
+                 {"cpu", "cpu", t.cpu},
+                 {"features", "cpu features", Cell(joined(t.features), std::to_string(t.features.size()))},
+                 {"numerics", "numerics", t.numerics},
+                 {"compiler", "compiler", t.compiler}};
+  if (!plan.decisions.empty()) facts.push_back({"decisions", "decisions", joined(plan.decisions)});
+  section.blocks = {facts, portTable(plan), variableTable(plan), fileTable(plan)};
+  std::erase_if(section.blocks, [](const Block& block) {
+    const Table* table = std::get_if<Table>(&block);
+    return table != nullptr && table->rows.empty() && table->key != "ports";
+  });
+  return section;
+}
+
+}  // namespace svod

@@ -1,0 +1,17 @@
+#include "report/report.h"
+
+namespace svod {
+
+Document describe(const Subject& subject, const ReportOptions& options) {
+  const bool brief = !options.any();
+  Document document{"plan " + subject.plan->name, {}};
+  if (brief || (options.graph && options.kernels)) document.sections.push_back(overviewOf(*subject.plan));
+  if (subject.model != nullptr && options.graph) document.sections.push_back(graphOf(*subject.model, true));
+  if (brief || options.kernels || options.source)
+    document.sections.push_back(kernelsOf(subject, options.kernels, options.source));
+  if (brief || options.memory) document.sections.push_back(memoryOf(*subject.plan, options.memory));
+  if (brief || options.steps) document.sections.push_back(stepsOf(*subject.plan, options.steps));
+  return document;
+}
+
+}  // namespace svod

@@ -1,0 +1,50 @@
+// What there is to say about a plan and the compilation it came from, as a Document (document.h) for render.h.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/model.h"
+#include "linearize/linear.h"
+#include "plan/plan.h"
+#include "report/document.h"
+
+namespace svod {
+
+/// What only the compiler knows about a kernel; matched to the plan's kernels by name.
+struct KernelView {
+  std::string_view name;
+  UOp scheduled, optimized;              // Kernel stage, before and after opts; null: not known
+  const LinearKernel* linear = nullptr;  // null: not known
+  std::string_view source;               // generated code
+};
+
+/// Everything is borrowed. `model` and `kernels` are absent when a plan was read from disk.
+struct Subject {
+  const Plan* plan = nullptr;
+  const Model* model = nullptr;
+  std::vector<KernelView> kernels;
+  std::string_view planSource;  // text of the plan's Source file, if it has one
+};
+
+/// Which parts to describe in full; without any, all of them in short.
+struct ReportOptions {
+  bool graph = false, kernels = false, memory = false, steps = false;
+  bool source = false;  // generated code, with the kernels
+  bool any() const { return graph || kernels || memory || steps || source; }
+  static ReportOptions all() { return {true, true, true, true, true}; }
+};
+
+Document describe(const Subject& subject, const ReportOptions& options);
+
+/// A tensor graph that was not compiled: ports, variables and nodes.
+Document describe(const Model& model, const std::string& name);
+
+// The parts. `full` adds what is too long for an overview.
+Section overviewOf(const Plan& plan);
+Section graphOf(const Model& model, bool full);
+Section kernelsOf(const Subject& subject, bool full, bool source);
+Section memoryOf(const Plan& plan, bool full);
+Section stepsOf(const Plan& plan, bool full);
+
+}  // namespace svod

@@ -1,0 +1,80 @@
+#include <algorithm>
+
+#include "report/plan_text.h"
+#include "report/report.h"
+
+namespace svod {
+
+namespace {
+
+struct StepText {
+  const Plan& plan;
+  std::vector<std::string> names = variableNames(plan);
+
+  std::pair<std::string, std::string> operator()(const Launch& launch) const {
+    std::string text = plan.kernels[launch.kernel].name;
+    for (size_t i = 0; i < launch.values.size(); ++i)
+      text += " " + plan.kernels[launch.kernel].values[i] + "=" + toText(launch.values[i], names);
+    return {"launch", text};
+  }
+  std::pair<std::string, std::string> operator()(const Copy& copy) const {
+    return {"copy", toText(copy.bytes, names) + " bytes"};
+  }
+  std::pair<std::string, std::string> operator()(const HostCall& call) const { return {"host", call.function}; }
+  std::pair<std::string, std::string> operator()(const Loop& loop) const {
+    return {"loop", plan.variables[loop.variable].name + " < " + toText(loop.trips, names) + ", next " +
+                        std::to_string(loop.length) + " steps"};
+  }
+};
+
+/// Steps on the longest chain of dependencies.
+size_t longestChain(const Plan& plan) {
+  std::vector<size_t> depth(plan.steps.size());
+  size_t longest = 0;
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    for (StepId dep : plan.steps[i].deps) depth[i] = std::max(depth[i], depth[dep]);
+    longest = std::max(longest, ++depth[i]);
+  }
+  return longest;
+}
+
+std::string idsText(const std::vector<int64_t>& ids) {
+  std::string text;
+  for (int64_t id : ids) text += (text.empty() ? "b" : " b") + std::to_string(id);
+  return text;
+}
+
+Table stepTable(const Plan& plan) {
+  Table table{"steps",
+              {{"id", "id", true},
+               {"kind", "step"},
+               {"what", "what"},
+               {"reads", "reads"},
+               {"writes", "writes"},
+               {"deps", "after steps"}},
+              {}};
+  const StepText text{plan};
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    const Step& step = plan.steps[i];
+    const auto [kind, what] = std::visit(text, step.action);
+    const StepUse use = useOf(plan, step);
+    table.rows.push_back({i, kind, what, Cell(use.reads, idsText(use.reads)), Cell(use.writes, idsText(use.writes)),
+                          Cell(Cell::Numbers(step.deps.begin(), step.deps.end()))});
+  }
+  return table;
+}
+
+}  // namespace
+
+Section stepsOf(const Plan& plan, bool full) {
+  size_t edges = 0;
+  for (const Step& step : plan.steps) edges += step.deps.size();
+  Section section{"steps", "Steps"};
+  section.blocks.push_back(Facts{{"count", "steps", plan.steps.size()},
+                                 {"edges", "edges", edges},
+                                 {"longestChain", "longest chain", longestChain(plan)}});
+  if (full) section.blocks.push_back(stepTable(plan));
+  return section;
+}
+
+}  // namespace svod

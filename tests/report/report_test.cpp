@@ -1,0 +1,96 @@
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "ir/graph.h"
+#include "plan/sample.h"
+#include "report/loops.h"
+#include "report/render.h"
+#include "report/report.h"
+
+using namespace svod;
+using nlohmann::json;
+
+namespace {
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+/// y[i] = x[i] * 2 over a vector loop in a threaded loop.
+LinearKernel sampleKernel(Graph& g) {
+  UOp x = g.make(Op::Param, DType::F32, {g.index(64)}, SlotArg{0}), y = g.make(Op::Param, DType::F32, {g.index(64)}, SlotArg{1});
+  UOp r = g.range(g.index(8), 0, AxisType::Thread);
+  UOp at = g.make(Op::Ramp, DType::Index, {g.alu(Op::Mul, {r, g.index(8)})}, SlotArg{8});
+  UOp value = g.alu(Op::Mul, {g.load(g.indexInto(x, std::vector{at})), g.constant(Scalar::ofFloat(DType::F32, 2))});
+  UOp store = g.make(Op::Store, DType::Void, {g.indexInto(y, std::vector{at}), value});
+  UOp end = g.make(Op::End, DType::Void, {store, r});
+  LinearKernel kernel;
+  kernel.name = "k_add";
+  kernel.ops = {x, y, r, at, value, store, end};
+  return kernel;
+}
+
+}  // namespace
+
+TEST_CASE("cells show units to people and numbers to machines") {
+  CHECK(bytesCell(0).text() == "0 B");
+  CHECK(bytesCell(1023).text() == "1023 B");
+  CHECK(bytesCell(1536).text() == "1.50 KiB");
+  CHECK(countCell(2'500'000).text() == "2.50 M");
+  CHECK(Cell(Cell::Numbers{1, 2}).text() == "1 2");
+  CHECK(Cell(true).text() == "yes");
+}
+
+TEST_CASE("tables align numbers to the right and cut only the last column") {
+  Table table{"t", {{"n", "number", true}, {"w", "word"}}, {{7, "alpha beta gamma delta"}, {12345678, "b"}}};
+  CHECK(toText(table, {false, 24}) == "  number  word\n       7  alpha beta ...\n12345678  b\n");
+  CHECK(json::parse(toJson(table)) == json::parse(R"([{"n":7,"w":"alpha beta gamma delta"},{"n":12345678,"w":"b"}])"));
+}
+
+TEST_CASE("a plan in short names its ports, kernels and memory") {
+  const Plan plan = samplePlan();
+  const std::string text = toText(describe({&plan, nullptr, {}, {}}, {}));
+  for (const char* part : {"input   x", "f32[n]", "upcast(0,4)", "lower bound", "longest chain", "batch size"})
+    CHECK(contains(text, part));
+  CHECK(!contains(text, "after steps"));
+}
+
+TEST_CASE("a plan in full lists buffers and steps with their edges") {
+  const Plan plan = samplePlan();
+  const json all = json::parse(toJson(describe({&plan, nullptr, {}, {}}, ReportOptions::all())));
+  CHECK(all["name"] == "sample \"quoted\"");
+  CHECK(all["memory"]["peakBytes"] == 512);
+  CHECK(all["memory"]["buffers"].size() == plan.buffers.size());
+  CHECK(all["memory"]["buffers"][2]["first"] == 0);
+  CHECK(all["memory"]["buffers"][5]["place"] == "view of b2");
+  CHECK(all["steps"]["steps"][1]["kind"] == "copy");
+  CHECK(all["steps"]["steps"][5]["deps"] == json::array({4}));
+  CHECK(all["steps"]["longestChain"] == 2);
+  CHECK(all["kernels"]["details"][0]["args"][1]["mode"] == "write");
+}
+
+TEST_CASE("loops of a kernel as text") {
+  Graph g;
+  const LinearKernel kernel = sampleKernel(g);
+  CHECK(loopsText(kernel) == "for r0 in 0..8 thread\n  param1[r0*8 .. +8] = mul(param0[r0*8 .. +8], 2.0)\n");
+}
+
+TEST_CASE("the page is one file and escapes names") {
+  Plan plan = samplePlan();
+  plan.name = "<script>";
+  Graph g;
+  const LinearKernel kernel = sampleKernel(g);
+  const std::string page = toHtml(describe({&plan, nullptr, {{"k_add", {}, {}, &kernel, "a < b"}}, {}}, ReportOptions::all()));
+  CHECK(contains(page, "&lt;script&gt;"));
+  CHECK(!contains(page, "<script>"));
+  CHECK(contains(page, "a &lt; b"));
+  CHECK(contains(page, "<rect"));
+  CHECK(!contains(page, "http"));
+}
+
+TEST_CASE("source of a kernel is found in the plan's C file") {
+  const Plan plan = samplePlan();
+  const std::string source = "void k_add(int);\nvoid other(int) {\n}\nvoid k_add(int a) {\n  if (a) {\n  }\n}\n";
+  ReportOptions options;
+  options.source = true;
+  const json all = json::parse(toJson(describe({&plan, nullptr, {}, source}, options)));
+  CHECK(all["kernels"]["details"][0]["source"] == "void k_add(int a) {\n  if (a) {\n  }\n}\n");
+}
