@@ -1,0 +1,236 @@
+// Evaluation of kernel and lowered graphs by recursion: a value or effect is computed when it is needed and kept until
+// one of its open ranges takes another value. An End, Reduce or Stage runs the loops it closes.
+#include <fmt/format.h>
+
+#include "interp/storage.h"
+#include "ir/text.h"
+
+namespace svod {
+
+namespace {
+
+class KernelInterpreter {
+ public:
+  KernelInterpreter(UOp sink, std::span<Tensor> buffers, const VariableValues& variables)
+      : sink_(sink), buffers_(buffers), variables_(variables), slots_(sink.id() + 1) {}
+
+  Status run() {
+    std::vector<UOp> specials;
+    for (UOp n : toposort(sink_)) {
+      if (n.op() == Op::Special) specials.push_back(n);
+      if (n.op() == Op::Barrier)
+        return fail(Diag::Unsupported, "barriers need threads in lock step", "linearize the kernel and interpret that");
+    }
+    return loop(specials, 0, [this] { return execute(sink_); });
+  }
+
+ private:
+  // Per node: the value and the time it was computed at. A range's time is when it took its present value.
+  struct Slot {
+    Lanes value;
+    uint64_t time = 0;
+    bool looping = false;  // a range inside its loop
+    Tensor storage;        // of Buffer and Stage
+  };
+  Slot& slot(UOp u) { return slots_[u.id()]; }
+
+  // Valid while no open range moved on since. The first source of a Stage counts through the Stage's own ranges.
+  bool isCurrent(UOp u) {
+    uint64_t time = slot(u).time;
+    if (u.op() == Op::Special) return time > 0;
+    if (time == 0 || time < specialTime_) return false;
+    for (UOp r : u.ranges())
+      if (slot(r).time > time) return false;
+    return true;
+  }
+
+  template <class Body>
+  Status loop(std::span<const UOp> counters, size_t depth, Body body) {
+    if (depth == counters.size()) return body();
+    UOp counter = counters[depth];
+    if (slot(counter).looping)
+      return fail(Diag::Verify, "a loop over " + toLineText(counter) + " stands inside another one over it",
+                  "give nested loops ranges of their own");
+    SVOD_TRY(const Lanes* end, value(counter.src(0)));
+    int64_t count = end->first.asInt();
+    slot(counter).looping = true;
+    for (int64_t i = 0; i < count; ++i) {
+      slot(counter).value = Lanes(Scalar::ofInt(counter.dtype(), i));
+      slot(counter).time = ++clock_;
+      if (counter.op() == Op::Special) specialTime_ = clock_;
+      SVOD_CHECK(loop(counters, depth + 1, body));
+    }
+    slot(counter).looping = false;
+    return {};
+  }
+
+  // -- effects
+
+  Status execute(UOp u) {
+    if (isCurrent(u)) return {};
+    SVOD_CHECK(effect(u));
+    slot(u).time = ++clock_;
+    return {};
+  }
+
+  Status effect(UOp u) {
+    switch (u.op()) {
+      case Op::Sink:
+      case Op::Group:
+        for (UOp s : u.src()) SVOD_CHECK(execute(s));
+        return {};
+      case Op::End: return loop(u.src().subspan(1), 0, [&] { return execute(u.src(0)); });
+      case Op::Store: return store(u);
+      case Op::Range: return {};
+      case Op::After:
+        for (UOp s : u.src()) SVOD_CHECK(execute(s));
+        return {};
+      case Op::Buffer:
+      case Op::Param: return {};
+      case Op::Stage: return fillStage(u);
+      default: SVOD_CHECK(value(u)); return {};
+    }
+  }
+
+  Status store(UOp u) {
+    const Lanes* gate = nullptr;
+    if (u.srcCount() > 2) {
+      SVOD_TRY(gate, value(u.src(2)));
+      if (!anyLane(*gate)) return {};
+    }
+    SVOD_TRY(const Lanes* stored, value(u.src(1)));
+    SVOD_TRY(Address to, address(u.src(0)));
+    return storeLanes(u, to, *stored, gate);
+  }
+
+  // -- values
+
+  Result<const Lanes*> value(UOp u) {
+    if (isCurrent(u)) return &slot(u).value;
+    SVOD_TRY(Lanes result, compute(u));
+    slot(u).value = std::move(result);
+    slot(u).time = ++clock_;
+    return &slot(u).value;
+  }
+
+  Result<Lanes> compute(UOp u) {
+    if (hasEvalLanes(u)) return computeLanes(u);
+    switch (u.op()) {
+      case Op::Load: return load(u);
+      case Op::Reduce: return reduce(u);
+      case Op::Var: {
+        SVOD_TRY(Scalar v, boundVariable(u, variables_));
+        return Lanes(v);
+      }
+      case Op::After: {
+        for (UOp dep : u.src().subspan(1)) SVOD_CHECK(execute(dep));
+        SVOD_TRY(const Lanes* v, value(u.src(0)));
+        return *v;
+      }
+      case Op::Range:
+      case Op::Special:
+        return fail(Diag::Verify, "the value of " + toLineText(u) + " is used outside its loop", "verify the graph first");
+      default: return fail(Diag::Verify, "not a value: " + toLineText(u), "verify the graph first");
+    }
+  }
+
+  Result<Lanes> computeLanes(UOp u) {
+    const Lanes* few[4];
+    std::vector<const Lanes*> many;
+    std::span<const Lanes*> operands(few, std::min<size_t>(u.srcCount(), 4));
+    if (u.srcCount() > 4) many.resize(u.srcCount()), operands = many;
+    for (size_t i = 0; i < u.srcCount(); ++i) {
+      SVOD_TRY(operands[i], value(u.src(i)));
+    }
+    return evalLanes(u, operands);
+  }
+
+  Result<Lanes> load(UOp u) {
+    const Lanes *alt = nullptr, *gate = nullptr;
+    if (u.srcCount() > 2) {
+      SVOD_TRY(alt, value(u.src(1)));
+      SVOD_TRY(gate, value(u.src(2)));
+      if (!anyLane(*gate)) return spread(*alt, u);
+    }
+    SVOD_TRY(Address from, address(u.src(0)));
+    return loadLanes(u, from, alt, gate);
+  }
+
+  static Lanes spread(const Lanes& alt, UOp like) {
+    if (like.isScalar() || alt.isVector()) return alt;
+    return Lanes(std::vector<Scalar>(static_cast<size_t>(like.lanes()), alt.first));
+  }
+
+  Result<Lanes> reduce(UOp u) {
+    Op op = u.argAs<ReduceArg>().op;
+    Lanes total = spread(Lanes(identity(op, u.dtype())), u);
+    SVOD_CHECK(loop(u.src().subspan(1), 0, [&]() -> Status {
+      SVOD_TRY(const Lanes* element, value(u.src(0)));
+      total = combine(op, u.dtype(), total, *element);
+      return {};
+    }));
+    return total;
+  }
+
+  // -- storage
+
+  Result<Address> address(UOp index) {
+    SVOD_TRY(Tensor * storage, storage(index.src(0)));
+    std::vector<const Lanes*> at;
+    for (UOp s : index.src().subspan(1)) {
+      SVOD_TRY(const Lanes* v, value(s));
+      at.push_back(v);
+    }
+    if (at.size() == 1) return Address{index, storage, *at[0]};
+    return Address{index, storage, flatIndex(constDims(index.src(0)), at)};
+  }
+
+  Result<Tensor*> storage(UOp u) {
+    switch (u.op()) {
+      case Op::After:
+        for (UOp dep : u.src().subspan(1)) SVOD_CHECK(execute(dep));
+        return storage(u.src(0));
+      case Op::Param: return boundBuffer(u, u.argAs<SlotArg>().slot, buffers_);
+      case Op::Buffer:
+        if (slot(u).storage.dtype == DType::Void) slot(u).storage = makeLocal(u);
+        return &slot(u).storage;
+      case Op::Stage: SVOD_CHECK(fillStage(u)); return &slot(u).storage;
+      default: return fail(Diag::Verify, "not storage: " + toLineText(u), "verify the graph first");
+    }
+  }
+
+  Status fillStage(UOp u) {
+    if (isCurrent(u)) return {};
+    slot(u).storage = makeLocal(u);
+    std::vector<UOp> ranges;
+    for (UOp r : u.src().subspan(1))
+      if (r.op() == Op::Range) ranges.push_back(r);
+    SVOD_CHECK(loop(ranges, 0, [&]() -> Status {
+      SVOD_TRY(const Lanes* v, value(u.src(0)));
+      int64_t flat = 0;
+      for (UOp r : u.src().subspan(1)) {
+        int64_t size = std::max<int64_t>(r.op() == Op::Range ? r.src(0).bounds().max : r.constInt(), 0);
+        flat = flat * size + (r.op() == Op::Range ? slot(r).value.first.asInt() : 0);
+      }
+      for (size_t i = 0; i < v->count(); ++i)
+        slot(u).storage.set(flat * static_cast<int64_t>(v->count()) + static_cast<int64_t>(i), (*v)[i]);
+      return {};
+    }));
+    slot(u).time = ++clock_;
+    return {};
+  }
+
+  UOp sink_;
+  std::span<Tensor> buffers_;
+  const VariableValues& variables_;
+  std::vector<Slot> slots_;  // by node id
+  uint64_t clock_ = 0, specialTime_ = 0;
+};
+
+}  // namespace
+
+Status interpretKernel(UOp sink, std::span<Tensor> buffers, const VariableValues& variables) {
+  return KernelInterpreter(sink, buffers, variables).run();
+}
+
+}  // namespace svod

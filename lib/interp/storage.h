@@ -1,0 +1,37 @@
+// Memory of a running kernel: parameters and local buffers, with every access checked (an internal header of the room).
+#pragma once
+#include "interp/interp.h"
+#include "interp/lanes.h"
+
+namespace svod {
+
+/// The node a chain of After passes through.
+inline UOp storageOf(UOp address) {
+  while (address.op() == Op::After) address = address.src(0);
+  return address;
+}
+
+/// A loaded or stored place: elements of `storage` per lane.
+struct Address {
+  UOp index;       // the Index node
+  Tensor* storage = nullptr;
+  Lanes at;        // flat element per lane
+};
+
+/// Row-major flat element of one index per dim; an index outside its dim gives -1, which every access rejects.
+Lanes flatIndex(std::span<const int64_t> dims, std::span<const Lanes* const> indices);
+
+/// `gate` null: every lane is taken. `alt` is what untaken lanes give. `dtype` is that of the loading node.
+Result<Lanes> loadLanes(UOp node, const Address& address, const Lanes* alt, const Lanes* gate);
+Status storeLanes(UOp node, const Address& address, const Lanes& value, const Lanes* gate);
+
+bool anyLane(const Lanes& gate);
+
+/// The tensor bound to a Param, checked against its element size.
+Result<Tensor*> boundBuffer(UOp param, size_t position, std::span<Tensor> buffers);
+Result<Scalar> boundVariable(UOp variable, const VariableValues& values);
+/// Zeroed storage for a Buffer or Stage node; dims must be constant.
+Tensor makeLocal(UOp node);
+std::vector<int64_t> constDims(UOp node);
+
+}  // namespace svod

@@ -1,0 +1,282 @@
+// Kernel, lowered and linear interpreters on kernels written as text.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "interp/interp.h"
+#include "ir/text.h"
+#include "ir/verify.h"
+
+using namespace svod;
+
+namespace {
+
+UOp parse(Graph& g, std::string_view text, Stage stage) {
+  Result<UOp> root = parseUop(g, text);
+  if (!root) FAIL(toText(root.error()));
+  Status legal = verify(*root, stage);
+  if (!legal) FAIL(toText(legal.error()));
+  return *root;
+}
+
+void runKernel(std::string_view text, Stage stage, std::vector<Tensor>& buffers, const VariableValues& vars = {}) {
+  Graph g;
+  Status status = interpretKernel(parse(g, text, stage), buffers, vars);
+  if (!status) FAIL(toText(status.error()));
+}
+
+// The instructions in the order of the lines of the text.
+LinearKernel linearOf(Graph& g, std::string_view text) {
+  LinearKernel kernel;
+  kernel.name = "k";
+  UOp root = parse(g, text, Stage::Linear);
+  kernel.ops = toposort(root);
+  std::ranges::sort(kernel.ops, {}, [](UOp u) { return u.id(); });
+  for (UOp u : kernel.ops) {
+    if (u.op() == Op::Param) kernel.params.push_back({u, true, true});
+    if (u.op() == Op::Range && u.argAs<AxisArg>().type == AxisType::Thread) kernel.threadRange = u;
+  }
+  std::ranges::sort(kernel.params, {}, [](const KernelParam& p) { return p.param.argAs<SlotArg>().slot; });
+  return kernel;
+}
+
+std::vector<double> floats(const Tensor& t) {
+  std::vector<double> out;
+  for (int64_t i = 0; i < t.numel(); ++i) out.push_back(t.at(i).asFloat());
+  return out;
+}
+using Doubles = std::vector<double>;
+
+constexpr const char* kRowSums = R"(%0 = param 2 {0} : f32[2]
+%1 = param 6 {1} : f32[6]
+%2 = range 2 {0, loop} : index
+%3 = range 3 {1, reduce} : index
+%4 = mul %2, 3 : index
+%5 = add %4, %3 : index
+%6 = index %1, %5 : f32
+%7 = load %6 : f32
+%8 = reduce %7, %3 {add} : f32
+%9 = index %0, %2 : f32
+%10 = store %9, %8
+%11 = end %10, %2
+%12 = sink %11)";
+
+}  // namespace
+
+TEST_CASE("a reduction over a range") {
+  std::vector<Tensor> b{Tensor::zeros(DType::F32, {2}), Tensor::of(DType::F32, {6}, {1, 2, 3, 4, 5, 6})};
+  runKernel(kRowSums, Stage::Kernel, b);
+  CHECK(floats(b[0]) == Doubles{6, 15});
+}
+
+TEST_CASE("gated loads do not touch memory where the gate is false") {
+  std::vector<Tensor> b{Tensor::zeros(DType::F32, {4}), Tensor::of(DType::F32, {2}, {7, 8})};
+  runKernel(R"(%0 = param 4 {0} : f32[4]
+%1 = param 2 {1} : f32[2]
+%2 = range 4 {0, loop} : index
+%3 = sub %2, 1 : index
+%4 = le 1, %2 : bool
+%5 = lt %2, 3 : bool
+%6 = and %4, %5 : bool
+%7 = index %1, %3 : f32
+%8 = load %7, -1.0:f32, %6 : f32
+%9 = index %0, %2 : f32
+%10 = store %9, %8
+%11 = end %10, %2
+%12 = sink %11)", Stage::Kernel, b);
+  CHECK(floats(b[0]) == Doubles{-1, 7, 8, -1});
+}
+
+TEST_CASE("a stage keeps a value for every closed range; loops repeat it for outer ranges") {
+  std::vector<Tensor> b{Tensor::zeros(DType::F32, {6}), Tensor::of(DType::F32, {6}, {1, 2, 3, 4, 5, 6})};
+  // out[i, j] = (row i doubled)[2 - j]
+  runKernel(R"(%0 = param 6 {0} : f32[6]
+%1 = param 6 {1} : f32[6]
+%2 = range 2 {0, loop} : index
+%3 = range 3 {1, loop} : index
+%4 = mul %2, 3 : index
+%5 = add %4, %3 : index
+%6 = index %1, %5 : f32
+%7 = load %6 : f32
+%8 = mul %7, 2.0:f32 : f32
+%9 = stage %8, %3 {0, local} : f32[3]
+%10 = range 3 {2, loop} : index
+%11 = sub 2, %10 : index
+%12 = index %9, %11 : f32
+%13 = load %12 : f32
+%14 = add %4, %10 : index
+%15 = index %0, %14 : f32
+%16 = store %15, %13
+%17 = end %16, %2, %10
+%18 = sink %17)", Stage::Kernel, b);
+  CHECK(floats(b[0]) == Doubles{6, 4, 2, 12, 10, 8});
+}
+
+TEST_CASE("lowered: accumulator in a register buffer, vectors, horizontal fold") {
+  std::vector<Tensor> b{Tensor::zeros(DType::F32, {2}), Tensor::of(DType::F32, {16}, {1, 2, 3, 4, 5, 6, 7, 8, 1, 1, 1, 1, 2, 2, 2, 2})};
+  runKernel(R"(%0 = param 2 {0} : f32[2]
+%1 = param 16 {1} : f32[16]
+%2 = range 2 {0, loop} : index
+%3 = range 2 {1, reduce} : index
+%4 = buffer 4 {0, reg} : f32[4]
+%5 = ramp 0 {4} : index[4]
+%6 = after %4, %2 : f32[4]
+%7 = index %6, %5 : f32[4]
+%8 = store %7, 0.0:f32
+%9 = after %4, %8, %3 : f32[4]
+%10 = index %9, %5 : f32[4]
+%11 = load %10 : f32[4]
+%12 = mul %2, 8 : index
+%13 = mul %3, 4 : index
+%14 = add %12, %13 : index
+%15 = ramp %14 {4} : index[4]
+%16 = index %1, %15 : f32[4]
+%17 = load %16 : f32[4]
+%18 = add %11, %17 : f32[4]
+%19 = store %10, %18
+%20 = end %19, %3
+%21 = after %4, %20 : f32[4]
+%22 = index %21, %5 : f32[4]
+%23 = load %22 : f32[4]
+%24 = reduce %23 {add} : f32
+%25 = index %0, %2 : f32
+%26 = store %25, %24
+%27 = end %26, %2
+%28 = sink %27)", Stage::Lowered, b);
+  CHECK(floats(b[0]) == Doubles{36, 12});
+}
+
+TEST_CASE("the halving tree decides the order of a horizontal fold") {
+  std::vector<Tensor> b{Tensor::zeros(DType::F32, {1}), Tensor::of(DType::F32, {4}, {16777216, 1, -16777216, 1})};
+  runKernel(R"(%0 = param 1 {0} : f32[1]
+%1 = param 4 {1} : f32[4]
+%2 = ramp 0 {4} : index[4]
+%3 = index %1, %2 : f32[4]
+%4 = load %3 : f32[4]
+%5 = reduce %4 {add} : f32
+%6 = index %0, 0 : f32
+%7 = store %6, %5
+%8 = sink %7)", Stage::Lowered, b);
+  CHECK(floats(b[0]) == Doubles{2});  // (v0 + v2) + (v1 + v3); from left to right it would be 1
+}
+
+TEST_CASE("variables bound loops and errors name the node") {
+  const char* text = R"(%0 = var {"n", 0, 4} : index
+%1 = param 4 {0} : f32[4]
+%2 = range %0 {0, loop} : index
+%3 = index %1, %2 : f32
+%4 = store %3, 5.0:f32
+%5 = end %4, %2
+%6 = sink %5)";
+  std::vector<Tensor> b{Tensor::zeros(DType::F32, {4})};
+  runKernel(text, Stage::Kernel, b, {{"n", 2}});
+  CHECK(floats(b[0]) == Doubles{5, 5, 0, 0});
+  Graph g;
+  UOp root = parse(g, text, Stage::Kernel);
+  CHECK(interpretKernel(root, b, {}).error().diag == Diag::VariableBounds);
+  CHECK(interpretKernel(root, b, {{"n", 9}}).error().diag == Diag::VariableBounds);
+  CHECK(interpretKernel(root, {}, {{"n", 2}}).error().diag == Diag::MissingInput);
+  std::vector<Tensor> small{Tensor::zeros(DType::F32, {3})};
+  Status status = interpretKernel(root, small, {{"n", 4}});
+  REQUIRE_FALSE(status.has_value());
+  CHECK(toText(status.error()).find("store of element 3 in storage of 3 elements") != std::string::npos);
+  CHECK(toText(status.error()).find("param0[r0]") != std::string::npos);
+}
+
+TEST_CASE("linear: loops, gates and vectors run in list order") {
+  std::vector<Tensor> b{Tensor::zeros(DType::F32, {2}), Tensor::of(DType::F32, {6}, {1, 2, 3, 4, 5, 6})};
+  Graph g;
+  LinearKernel kernel = linearOf(g, R"(%0 = param 2 {0} : f32[2]
+%1 = param 6 {1} : f32[6]
+%2 = buffer 1 {0, reg} : f32[1]
+%3 = range 2:i64 {0, thread} : i64
+%4 = mul %3, 3:i64 : i64
+%5 = after %2, %3 : f32[1]
+%6 = index %5, 0:i64 : f32
+%7 = store %6, 0.0:f32
+%8 = range 3:i64 {1, reduce} : i64
+%9 = after %2, %7, %8 : f32[1]
+%10 = index %9, 0:i64 : f32
+%11 = load %10 : f32
+%12 = add %4, %8 : i64
+%13 = index %1, %12 : f32
+%14 = load %13 : f32
+%15 = add %11, %14 : f32
+%16 = store %10, %15
+%17 = end %16, %8
+%18 = after %2, %17 : f32[1]
+%19 = index %18, 0:i64 : f32
+%20 = load %19 : f32
+%21 = index %0, %3 : f32
+%22 = store %21, %20
+%23 = end %22, %3
+%24 = sink %23)");
+  REQUIRE(interpretLinear(kernel, b, {}).has_value());
+  CHECK(floats(b[0]) == Doubles{6, 15});
+  b[0] = Tensor::zeros(DType::F32, {2});
+  REQUIRE(interpretLinear(kernel, b, {}, 1, 2).has_value());
+  CHECK(floats(b[0]) == Doubles{0, 15});
+  b[0] = Tensor::zeros(DType::F32, {2});
+  REQUIRE(interpretLinear(kernel, b, {}, 1, 1).has_value());
+  CHECK(floats(b[0]) == Doubles{0, 0});
+}
+
+TEST_CASE("linear: one end closes several loops, also when the inner one is empty") {
+  for (int64_t n : {0, 1, 3}) {
+    std::vector<Tensor> b{Tensor::zeros(DType::F32, {12})};
+    Graph g;
+    LinearKernel kernel = linearOf(g, R"(%0 = param 12 {0} : f32[12]
+%1 = var {"n", 0, 3} : i64
+%2 = range 4:i64 {0, loop} : i64
+%3 = mul %2, 3:i64 : i64
+%4 = range %1 {1, loop} : i64
+%5 = add %3, %4 : i64
+%6 = index %0, %5 : f32
+%7 = store %6, 1.0:f32
+%8 = end %7, %2, %4
+%9 = sink %8)");
+    REQUIRE(interpretLinear(kernel, b, {{"n", n}}).has_value());
+    double sum = 0;
+    for (double v : floats(b[0])) sum += v;
+    CHECK(sum == 4 * static_cast<double>(n));
+  }
+}
+
+TEST_CASE("linear: threads of a workgroup meet at barriers") {
+  // Each workgroup reverses its four elements through local memory.
+  std::vector<Tensor> b{Tensor::of(DType::F32, {8}, {1, 2, 3, 4, 5, 6, 7, 8})};
+  Graph g;
+  LinearKernel kernel = linearOf(g, R"(%0 = param 8 {0} : f32[8]
+%1 = buffer 4 {0, local} : f32[4]
+%2 = special 2:i32 {"gidx0", 0, 1} : i32
+%3 = special 4:i32 {"lidx0", 0, 3} : i32
+%4 = mul %2, 4:i32 : i32
+%5 = add %4, %3 : i32
+%6 = index %0, %5 : f32
+%7 = load %6 : f32
+%8 = index %1, %3 : f32
+%9 = store %8, %7
+%10 = barrier %9
+%11 = sub 3:i32, %3 : i32
+%12 = after %1, %10 : f32[4]
+%13 = index %12, %11 : f32
+%14 = load %13 : f32
+%15 = store %6, %14
+%16 = sink %15)");
+  REQUIRE(interpretLinear(kernel, b, {}).has_value());
+  CHECK(floats(b[0]) == Doubles{4, 3, 2, 1, 8, 7, 6, 5});
+}
+
+TEST_CASE("linear: lists that are no programs are refused") {
+  Graph g;
+  LinearKernel kernel = linearOf(g, "%0 = param 2 {0} : f32[2]\n%1 = range 2:i64 {0, loop} : i64\n%2 = index %0, %1 : f32\n"
+                                    "%3 = store %2, 1.0:f32\n%4 = end %3, %1\n%5 = sink %4");
+  std::vector<Tensor> b{Tensor::zeros(DType::F32, {2})};
+  REQUIRE(interpretLinear(kernel, b, {}).has_value());
+  LinearKernel swapped = kernel;
+  std::swap(swapped.ops[swapped.ops.size() - 3], swapped.ops[swapped.ops.size() - 2]);
+  CHECK_FALSE(interpretLinear(swapped, b, {}).has_value());
+  LinearKernel open = kernel;
+  open.ops.resize(open.ops.size() - 2);
+  CHECK_FALSE(interpretLinear(open, b, {}).has_value());
+}
