@@ -1,0 +1,151 @@
+// Printed by scripts/remez.py, which says how. Lowest power first; exact in the format they are for.
+#pragma once
+#include <cstdint>
+
+namespace svod::detail {
+
+// log 2 as a sum; exponent times the first part is exact
+inline constexpr double kLn2F32[] = {
+    0x1.62e4000000000p-1, 0x1.7f7d1c0000000p-20,
+};
+
+// log 2 as a sum; exponent times the first part is exact
+inline constexpr double kLn2F64[] = {
+    0x1.62e42fefa4000p-1, -0x1.8432a1b0e2634p-43,
+};
+
+// log2 e as a sum
+inline constexpr double kLog2eF32[] = {
+    0x1.7154760000000p+0, 0x1.4ae0c00000000p-26,
+};
+
+// log2 e as a sum; the first part times 27 bits is exact
+inline constexpr double kLog2eF64[] = {
+    0x1.7154768000000p+0, -0x1.6a3e80f444178p-27,
+};
+
+// pi/2 as a sum
+inline constexpr double kHalfPiF32[] = {
+    0x1.921fb60000000p+0, -0x1.777a5c0000000p-25, -0x1.ee59da0000000p-50,
+};
+
+// pi/2 as a sum
+inline constexpr double kHalfPiF64[] = {
+    0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54, -0x1.f1976b7ed8fbcp-110,
+};
+
+// 26 zero bits and the first bits of 2/pi
+inline constexpr uint32_t kTwoOverPi32[] = {
+    0x28, 0xbe60db93, 0x91054a7f, 0x9d5f47d, 0x4d377036, 0xd8a5664f, 0x10e4107f, 0x9458eaf7,
+};
+
+// 55 zero bits and the first bits of 2/pi
+inline constexpr uint64_t kTwoOverPi64[] = {
+    0x145, 0xf306dc9c882a53f8, 0x4eafa3ea69bb81b6, 0xc52b3278872083fc, 0xa2c757bd778ac36e,
+    0x48dc74849ba5c00c, 0x925dd413a32439fc, 0x3bd63962534e7dd1, 0x46bea5d768909d3, 0x38e04d68befc8273,
+    0x23ac7306a673e939, 0x8bf177bf250763f, 0xf12fffbc0b301fde, 0x5e2316b414da3eda, 0x6cfd9e4f96136e9e,
+    0x8c7ecd3cbfd45aea, 0x4f758fd7cbe2f67a, 0xe73ef14a525d4d7, 0xf6bf623f1aba10ac, 0x6608df8f6d757e1,
+};
+
+// e^r = 1 + r + r^2 p(r), |r| <= ln2/2, relative error 2^-28.1
+inline constexpr double kExpF32[] = {
+    0x1.fffffc0000000p-2, 0x1.55548c0000000p-3, 0x1.5558a80000000p-5, 0x1.123d0e0000000p-7,
+    0x1.6a57800000000p-10,
+};
+
+// 2^r = 1 + r p(r), |r| <= 1/2, relative error 2^-26.3
+inline constexpr double kExp2F32[] = {
+    0x1.62e4300000000p-1, 0x1.ebfb940000000p-3, 0x1.c6af9e0000000p-5, 0x1.3b68040000000p-7,
+    0x1.5ef4d60000000p-10, 0x1.17b3b60000000p-13,
+};
+
+// sin r = r + r^3 p(r^2), |r| <= pi/4, relative error 2^-32.5
+inline constexpr double kSinF32[] = {
+    -0x1.5555560000000p-3, 0x1.1111740000000p-7, -0x1.a059540000000p-13, 0x1.7c2d6c0000000p-19,
+};
+
+// cos r = 1 - r^2/2 + r^4 p(r^2), |r| <= pi/4, relative error 2^-33.0
+inline constexpr double kCosF32[] = {
+    0x1.55554a0000000p-5, -0x1.6c0c280000000p-10, 0x1.99e8120000000p-16,
+};
+
+// tanh x = x + x^3 p(x^2), |x| <= 0.625, relative error 2^-32.4
+inline constexpr double kTanhF32[] = {
+    -0x1.5555540000000p-2, 0x1.11107a0000000p-3, -0x1.b9f19a0000000p-5, 0x1.63a7320000000p-6,
+    -0x1.0c6db60000000p-7, 0x1.1a71420000000p-9,
+};
+
+// erf x = x + x p(x^2), |x| <= 0.9375, relative error 2^-30.0
+inline constexpr double kErfF32[] = {
+    0x1.06eba80000000p-3, -0x1.8127400000000p-2, 0x1.ce2d640000000p-4, -0x1.b801200000000p-6,
+    0x1.544aa80000000p-8, -0x1.a6126c0000000p-11, 0x1.4f8e440000000p-14,
+};
+
+// e^r = 1 + r + r^2 p(r), |r| <= ln2/2, relative error 2^-57.9
+inline constexpr double kExpF64[] = {
+    0x1.000000000000ap-1, 0x1.5555555555500p-3, 0x1.55555555505f0p-5, 0x1.11111111259f5p-7,
+    0x1.6c16c184bcb3cp-10, 0x1.a01a0138e4676p-13, 0x1.a01998754c7c2p-16, 0x1.71defe2e67e59p-19,
+    0x1.28aef20a7b6d4p-22, 0x1.adc76182f21c9p-26,
+};
+
+// 2^r = 1 + r p(r), |r| <= 1/2, relative error 2^-57.2
+inline constexpr double kExp2F64[] = {
+    0x1.62e42fefa39efp-1, 0x1.ebfbdff82c574p-3, 0x1.c6b08d704a1fap-5, 0x1.3b2ab6fbaacc9p-7,
+    0x1.5d87fe78694b5p-10, 0x1.430912dd249a9p-13, 0x1.ffcbfd88cbbf5p-17, 0x1.62c0906cb7fa1p-20,
+    0x1.b522a01f7c046p-24, 0x1.e33ba96cabf95p-28, 0x1.ed5aa3acdd4c8p-32, 0x1.f4ce90eb070c0p-35,
+};
+
+// sin r = r + r^3 p(r^2), |r| <= pi/4, relative error 2^-63.2
+inline constexpr double kSinF64[] = {
+    -0x1.5555555555555p-3, 0x1.1111111111069p-7, -0x1.a01a019ffe524p-13, 0x1.71de3a33a3807p-19,
+    -0x1.ae642c4a813fep-26, 0x1.6109b558c45e1p-33, -0x1.9ff7900391acfp-41,
+};
+
+// cos r = 1 - r^2/2 + r^4 p(r^2), |r| <= pi/4, relative error 2^-69.0
+inline constexpr double kCosF64[] = {
+    0x1.5555555555555p-5, -0x1.6c16c16c16b30p-10, 0x1.a01a019ffcb8dp-16, -0x1.27e4fb5a22b50p-22,
+    0x1.1eed6f84f9291p-29, -0x1.93745a4fea5e4p-37, 0x1.9db29a20bc04bp-45,
+};
+
+// tanh x = x + x^3 p(x^2), |x| <= 0.625, relative error 2^-64.8
+inline constexpr double kTanhF64[] = {
+    -0x1.5555555555555p-2, 0x1.1111111111092p-3, -0x1.ba1ba1ba13597p-5, 0x1.664f4880931a7p-6,
+    -0x1.226e35079d893p-7, 0x1.d6d3bf78f1f6dp-9, -0x1.7da2354f45067p-10, 0x1.3549bfda3d8aep-11,
+    -0x1.f485573e92e31p-13, 0x1.908f58253ba47p-14, -0x1.2ffc9b4971756p-15, 0x1.800f6f1f6b216p-17,
+    -0x1.1e515c84e67dcp-19,
+};
+
+// erf x = x + x p(x^2), |x| <= 0.9375, relative error 2^-56.3
+inline constexpr double kErfF64[] = {
+    0x1.06eba8214db69p-3, -0x1.812746b037a2ep-2, 0x1.ce2f21a0466c2p-4, -0x1.b82ce313ba6bap-6,
+    0x1.565bcd41c668dp-8, -0x1.c02dbe32c7349p-11, 0x1.f9a46feb220d9p-14, -0x1.f4edaa2f5e356p-17,
+    0x1.bb69eeff6764dp-20, -0x1.6d9c06dcedba8p-23, 0x1.523dcb1be8561p-26, -0x1.c45ff90bd7f50p-29,
+    0x1.fda8cec0f7b5ap-32,
+};
+
+// log(1 + f) = f - f^2/2 + f^3 p(f), sqrt(1/2) <= 1 + f <= sqrt(2), relative error 2^-27.3
+inline constexpr double kLogF32[] = {
+    0x1.5555540000000p-2, -0x1.0002280000000p-2, 0x1.99a0380000000p-3, -0x1.5472140000000p-3,
+    0x1.22d5640000000p-3, -0x1.0d826c0000000p-3, 0x1.057e100000000p-3, -0x1.391f880000000p-4,
+};
+
+// log2(1 + f) = f log2(e) + f^2 p(f), sqrt(1/2) <= 1 + f <= sqrt(2), relative error 2^-25.7
+inline constexpr double kLog2F32[] = {
+    -0x1.7154700000000p-1, 0x1.ec70a20000000p-2, -0x1.715b1e0000000p-2, 0x1.277ba00000000p-2,
+    -0x1.ea93aa0000000p-3, 0x1.a2a3f80000000p-3, -0x1.8802da0000000p-3, 0x1.84358a0000000p-3,
+    -0x1.d667ec0000000p-4,
+};
+
+// erf x = 1 - e^p(x), 0.9375 <= x <= 4, relative error of erf 2^-34.4
+inline constexpr double kErfcF32[] = {
+    0x1.73e5d60000000p-13, -0x1.2128ba0000000p+0, -0x1.4442aa0000000p-1, -0x1.bba1ac0000000p-4,
+    0x1.9bdb740000000p-6, -0x1.11cf820000000p-8, 0x1.c911860000000p-12, -0x1.63fca00000000p-16,
+};
+
+// log((1 + s)/(1 - s)) = 2s + s^3 p(s^2), |s| <= 0.1716, relative error 2^-58.5
+inline constexpr double kLogF64[] = {
+    0x1.5555555555593p-1, 0x1.999999997f9d2p-2, 0x1.249249422e454p-2, 0x1.c71c51d31d0eep-3,
+    0x1.74664aee53de9p-3, 0x1.39a06e7a74e91p-3, 0x1.2f134bd1aef82p-3,
+};
+
+}  // namespace svod::detail

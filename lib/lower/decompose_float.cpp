@@ -1,0 +1,86 @@
+// Float ops whose hardware versions differ from ops.def: conversions, max and min, rounding.
+#include "lower/decompose_expr.h"
+
+namespace svod::detail {
+
+namespace {
+
+bool neverNaN(UOp x) {
+  if (x.isConst()) return !std::isnan(x.constant().asFloat());
+  return x.op() == Op::Cast && !isFloat(x.src(0).dtype());
+}
+
+bool readsAccumulator(UOp x) {
+  if (x.op() != Op::Load) return false;
+  UOp storage = x.src(0);
+  while (!storage.isConst() && storage.op() != Op::Buffer && storage.op() != Op::Param && storage.srcCount() > 0)
+    storage = storage.src(0);
+  return storage.op() == Op::Buffer;
+}
+
+// Clamps to the representable numbers in the float domain; where the largest integer is no float, one more select.
+UOp floatToInt(Emitter& e, Ex x, DType to) {
+  auto raw = [&](Ex v) { return Ex{&e, e.graph.make(Op::Cast, to, {v.node})}; };
+  int valueBits = info(to).bits - (isSigned(to) ? 1 : 0);
+  double lowest = isSigned(to) ? -std::ldexp(1.0, valueBits) : 0;
+  Ex low = isSigned(to) ? where(x == x, x, 0.0) : x;  // NaN fails the comparison with 0 below
+  low = where(lowest < low, low, lowest);
+  if (valueBits <= info(x.dtype()).fractionBits + 1) {
+    double highest = std::ldexp(1.0, valueBits) - 1;
+    return raw(where(low < highest, low, highest));
+  }
+  Ex fits = low < std::ldexp(1.0, valueBits);
+  Ex largest{&e, e.graph.constant(identity(Op::Min, to))};
+  return where(fits, raw(where(fits, low, 0.0)), largest);
+}
+
+Ex withSignOf(Ex magnitude, Ex x) {
+  DType u = layoutOf(x.dtype()).uint;
+  Ex sign = bitcast(x, u) & bitcast(x.num(-0.0), u);
+  return bitcast(bitcast(magnitude, u) | sign, x.dtype());
+}
+
+}  // namespace
+
+UOp decomposeCast(Emitter& e, const Call& call) {
+  Ex x{&e, call.src[0]};
+  if (x.dtype() == call.dtype) return x;
+  if (call.dtype == DType::Bool) return x != 0;
+  if (isFloat(x.dtype()) && isInt(call.dtype)) return floatToInt(e, x, call.dtype);
+  return {};
+}
+
+// `y < x ? x : y` is one maxps: it gives y when a comparison with NaN fails, so only a NaN in x needs a select. That
+// select stays off the critical path of an accumulation when x is not the accumulator.
+UOp decomposeFloatMaxMin(Emitter& e, const Call& call) {
+  Ex x{&e, call.src[0]}, y{&e, call.src[1]};
+  if (neverNaN(y) || (!neverNaN(x) && readsAccumulator(x))) std::swap(x, y);
+  Ex larger = where(call.op == Op::Max ? y < x : x < y, x, y);
+  if (neverNaN(x) || e.options.numerics == Numerics::Fast) return larger;
+  return where(x != x, x, larger);
+}
+
+UOp decomposeRecip(Emitter& e, const Call& call) {
+  Ex x{&e, call.src[0]};
+  return 1.0 / x;
+}
+
+UOp decomposeRounding(Emitter& e, const Call& call) {
+  if (e.options.nativeRound) return {};
+  Ex x{&e, call.src[0]};
+  const FloatLayout& l = layoutOf(x.dtype());
+  double whole = std::ldexp(1.0, l.fraction);  // from here on every number is an integer
+  Ex magnitude = abs(x), small = magnitude < whole;
+  Ex safe = where(small, magnitude, 0.0);
+  auto toFloat = [&](Ex i) { return Ex{&e, e.graph.make(Op::Cast, l.dtype, {i.node})}; };
+  if (call.op == Op::Round) {
+    Ex nearest = bitcast(safe + whole, l.sint) - bitcast(safe.num(whole), l.sint);
+    return where(small, withSignOf(toFloat(nearest), x), x);
+  }
+  Ex truncated = withSignOf(toFloat({&e, e.graph.make(Op::Cast, l.sint, {safe.node})}), x);
+  if (call.op == Op::Floor) truncated = where(x < truncated, truncated - 1.0, truncated);
+  if (call.op == Op::Ceil) truncated = withSignOf(abs(where(truncated < x, truncated + 1.0, truncated)), x);
+  return where(small, truncated, x);
+}
+
+}  // namespace svod::detail

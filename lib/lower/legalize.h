@@ -1,0 +1,37 @@
+// Legalization: the last lowering of a kernel. Afterwards only ops and dtypes remain that every target emits (see
+// kEmittable in target/target.h): no small floats, no Index, no transcendentals, no op that could trap or be undefined.
+#pragma once
+#include <span>
+#include <string_view>
+
+#include "ir/graph.h"
+#include "ir/numerics.h"
+
+namespace svod {
+
+struct LegalizeOptions {
+  Numerics numerics = Numerics::Contract;
+  bool fma = true;            // Mulacc of floats is one instruction; else it is only kept where the input has it
+  bool nativeF16 = false;     // keep casts between f16 and f32; f16 appears only between them and a bitcast
+  bool nativeRound = true;    // Trunc, Floor, Ceil and Round are instructions
+  bool narrowIndex = false;   // Index becomes i32 where its interval fits, else i64
+};
+
+struct LegalizeStep {
+  std::string_view name, what;
+  UOp (*run)(Graph&, UOp root, const LegalizeOptions&);
+};
+/// In the order they run.
+std::span<const LegalizeStep> legalizeSteps();
+
+/// Lowered-stage graph in, Lowered-stage graph out. Cannot fail: every op has a lowering.
+UOp legalize(Graph& graph, UOp root, const LegalizeOptions& options);
+
+namespace detail {
+UOp legalizeStorage(Graph&, UOp root, const LegalizeOptions&);
+UOp legalizeIndex(Graph&, UOp root, const LegalizeOptions&);
+UOp legalizeOps(Graph&, UOp root, const LegalizeOptions&);
+UOp legalizeMulacc(Graph&, UOp root, const LegalizeOptions&);
+}  // namespace detail
+
+}  // namespace svod

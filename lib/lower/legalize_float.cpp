@@ -1,0 +1,104 @@
+#include "lower/legalize_float.h"
+
+namespace svod::detail {
+
+namespace {
+
+// One format seen from f32: `shift` fraction bits more, exponents smaller by `rebias`.
+struct SmallFormat {
+  int fraction, bias, shift, rebias;
+  uint32_t largest, infinity, nan;  // storage bits: where finite overflow and infinity go, and NaN
+  bool hasF32Exponents() const { return rebias == 0; }
+};
+SmallFormat formatOf(DType d) {
+  int fraction = info(d).fractionBits, exponent = info(d).bits - 1 - fraction, bias = (1 << (exponent - 1)) - 1;
+  uint32_t top = ((1u << exponent) - 1) << fraction;
+  uint32_t infinity = d == DType::F8E4M3 ? 0x7e : top;
+  uint32_t largest = d == DType::F8E5M2 ? 0x7b : infinity;
+  uint32_t nan = d == DType::F8E4M3 ? 0x7f : top | (1u << (fraction - 1));
+  return {fraction, bias, 23 - fraction, 127 - bias, largest, infinity, nan};
+}
+
+Ex asBits(Ex x) { return bitcast(x, DType::U32); }
+Ex asFloat(Ex x) { return bitcast(x, DType::F32); }
+Ex roundedUp(Ex bits, int shift) {  // bits + half a unit of bit `shift`, ties to even
+  return bits + ((1u << (shift - 1)) - 1) + ((bits >> shift) & 1);
+}
+
+// f64 to f32 such that rounding the result again gives what rounding once would: inexact results get an odd last bit.
+Ex roundToOdd(Ex x) {
+  Ex nearest = cast(x, DType::F32), bits = asBits(nearest), back = cast(nearest, DType::F64);
+  Ex even = (bits & 1) == 0;
+  Ex tooSmall = even & (abs(back) < abs(x)), tooLarge = even & (abs(x) < abs(back));
+  return asFloat(where(tooLarge, bits - 1, where(tooSmall, bits + 1, bits)));
+}
+
+// Multiples of the smallest subnormal number: adding `magic` rounds to one, and its bits then count them.
+struct Subnormals {
+  double limit, magic, unit;
+};
+Subnormals subnormalsOf(const SmallFormat& f) {
+  return {std::ldexp(1.0, 1 - f.bias), std::ldexp(1.0, 24 - f.bias - f.fraction), std::ldexp(1.0, 1 - f.bias - f.fraction)};
+}
+Ex countUnits(Ex magnitude, const Subnormals& s) {
+  return asBits(asFloat(magnitude) + s.magic) - asBits(asFloat(magnitude).num(s.magic));
+}
+
+}  // namespace
+
+Ex decodeFloat(Ex storage, DType format) {
+  if (format == DType::F16 && storage.e->options.nativeF16)
+    return {storage.e, storage.e->graph.make(Op::Cast, DType::F32, {bitcast(storage, DType::F16).node})};
+  SmallFormat f = formatOf(format);
+  Ex u = cast(storage, DType::U32);
+  if (f.hasF32Exponents()) return asFloat(u << 16);
+  int signBit = info(format).bits - 1;
+  Ex sign = (u & (1u << signBit)) << (31 - signBit);
+  Ex magnitude = (u & ((1u << signBit) - 1)) << f.shift;
+  Ex normal = magnitude + (static_cast<uint32_t>(f.rebias) << 23);
+  Ex subnormal = asBits(asFloat(magnitude + (static_cast<uint32_t>(f.rebias + 1) << 23)) - std::ldexp(1.0, 1 - f.bias));
+  Ex special = format == DType::F8E4M3 ? u.num(0x7fc00000) : magnitude | 0x7f800000;
+  uint32_t firstSpecial = format == DType::F8E4M3 ? f.nan : f.nan & ~((1u << f.fraction) - 1);
+  Ex bits = where(magnitude < (1u << 23), subnormal, normal);
+  bits = where(magnitude < static_cast<double>(firstSpecial) * (1u << f.shift), bits, special);
+  return asFloat(bits | sign);
+}
+
+Ex encodeFloat(Ex value, DType format) {
+  SmallFormat f = formatOf(format);
+  Ex x = value.dtype() == DType::F64 ? roundToOdd(value) : value;
+  if (format == DType::F16 && x.e->options.nativeF16 && !x.node.isConst()) {
+    Ex half{x.e, x.e->graph.make(Op::Cast, DType::F16, {x.node})};
+    return bitcast(half, DType::U16);
+  }
+  Ex u = asBits(x);
+  if (f.hasF32Exponents()) return cast(where(x != x, f.nan, roundedUp(u, 16) >> 16), DType::U16);
+  Ex magnitude = u & 0x7fffffff;
+  Ex normal = (roundedUp(magnitude, f.shift) >> f.shift) - (static_cast<uint32_t>(f.rebias) << f.fraction);
+  Subnormals s = subnormalsOf(f);
+  Ex bits = where(asFloat(magnitude) < s.limit, countUnits(magnitude, s), bin(Op::Min, normal, normal.num(f.largest)));
+  if (f.infinity != f.largest) bits = where(magnitude == 0x7f800000, f.infinity, bits);
+  int signBit = info(format).bits - 1;
+  bits = bits | ((u >> (31 - signBit)) & (1u << signBit));
+  return cast(where(x != x, f.nan, bits), storageOf(format));
+}
+
+Ex roundFloat(Ex x, DType format) {
+  SmallFormat f = formatOf(format);
+  if (format == DType::F16 && x.e->options.nativeF16) return decodeFloat(encodeFloat(x, format), format);
+  Ex u = asBits(x);
+  uint32_t keep = ~((1u << f.shift) - 1);
+  if (f.hasF32Exponents()) return asFloat(where(x != x, 0x7fc00000, roundedUp(u, f.shift) & keep));
+  Ex magnitude = u & 0x7fffffff;
+  Ex normal = roundedUp(magnitude, f.shift) & keep;
+  Ex overflow = asBits(decodeFloat(cast(u.num(f.largest), storageOf(format)), format));
+  normal = where(asBits(x.num(maxFinite(format))) < normal, overflow, normal);
+  if (f.infinity != f.largest) normal = where(magnitude == 0x7f800000, magnitude, normal);
+  Subnormals s = subnormalsOf(f);
+  Ex count = cast(countUnits(magnitude, s), DType::I32);
+  Ex subnormal = asBits(Ex{x.e, x.e->graph.make(Op::Cast, DType::F32, {count.node})} * s.unit);
+  Ex bits = where(asFloat(magnitude) < s.limit, subnormal, normal) | (u & 0x80000000);
+  return where(x != x, x.nan(), asFloat(bits));
+}
+
+}  // namespace svod::detail

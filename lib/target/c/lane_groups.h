@@ -1,0 +1,23 @@
+// Which vector ops of a kernel share one loop over lanes.
+#pragma once
+#include <vector>
+
+#include "linearize/linear.h"
+
+namespace svod {
+
+/// Consecutive vector ops of equal width form a group: one loop in which every intermediate value is a scalar.
+/// Scalar work between them moves in front of the group unless that would reorder memory accesses or needs a lane.
+struct LaneGroups {
+  std::vector<int> groupOf;        // by node id: number of the group, -1 for none
+  std::vector<bool> escapes;       // by node id: a vector value needed outside its group
+  std::vector<bool> closesBefore;  // by position in ops: the open group ends in front of this op
+};
+LaneGroups findLaneGroups(const LinearKernel& kernel);
+
+/// The op computes one value per lane, in a loop over lanes.
+bool isLaneWise(UOp node);
+/// Buffer or Param below an address; looks through After.
+UOp storageOf(UOp address);
+
+}  // namespace svod

@@ -1,0 +1,88 @@
+// Error bounds of docs/numerics.md, by sampling every exponent; the reference is the C library in higher precision.
+#include <catch2/catch.hpp>
+#include <random>
+
+#include "tape.h"
+
+using namespace svod;
+
+namespace {
+
+struct Bound {
+  Op op;
+  DType dtype;
+  double ulp;
+};
+constexpr Bound kBounds[] = {
+    {Op::Exp, DType::F32, 1.1},  {Op::Exp2, DType::F32, 1.1}, {Op::Log, DType::F32, 1.1}, {Op::Log2, DType::F32, 1.8},
+    {Op::Exp, DType::F64, 1.1},  {Op::Exp2, DType::F64, 1.1}, {Op::Log, DType::F64, 1.1}, {Op::Log2, DType::F64, 1.1},
+};
+
+long double reference(Op op, long double x) {
+  switch (op) {
+    case Op::Exp: return std::exp(x);
+    case Op::Exp2: return std::exp2(x);
+    case Op::Log: return std::log(x);
+    case Op::Log2: return std::log2(x);
+    case Op::Sin: return std::sin(x);
+    case Op::Cos: return std::cos(x);
+    case Op::Tan: return std::tan(x);
+    case Op::Tanh: return std::tanh(x);
+    case Op::Erf: return std::erf(x);
+    default: return 0;
+  }
+}
+
+long double ulpError(DType d, double got, long double exact) {
+  if (std::isnan(exact)) return std::isnan(got) ? 0 : 1e30L;
+  double nearest = Scalar::ofFloat(d, static_cast<double>(exact)).asFloat();
+  if (std::isinf(nearest) || std::isnan(got) || std::isinf(got)) return got == nearest ? 0 : 1e30L;
+  if (exact == 0) return got == 0 && std::signbit(got) == std::signbit(exact) ? 0 : 1e30L;
+  int fraction = info(d).fractionBits, least = d == DType::F32 ? -126 : -1022;
+  int exponent = std::max(std::ilogb(exact), least);
+  return std::abs(got - exact) / std::ldexp(1.0L, exponent - fraction);
+}
+
+std::vector<double> samples(DType d, int perExponent) {
+  std::vector<double> all = {0.0, -0.0, INFINITY, -INFINITY, NAN, 1.0, -1.0, 0.5, -0.5};
+  std::mt19937_64 random(7);
+  int fraction = info(d).fractionBits, exponents = d == DType::F32 ? 255 : 2047;
+  for (uint64_t exponent = 0; exponent < static_cast<uint64_t>(exponents); ++exponent)
+    for (int i = 0; i < perExponent; ++i) {
+      uint64_t mantissa = random() & ((uint64_t{1} << fraction) - 1);
+      if (i < 2) mantissa = i == 0 ? 0 : (uint64_t{1} << fraction) - 1;
+      double x = Scalar::fromBits(d, exponent << fraction | mantissa).asFloat();
+      all.push_back(x);
+      all.push_back(-x);
+    }
+  std::uniform_real_distribution<double> near(-30, 30), around(0.4, 2.5);
+  for (int i = 0; i < 40 * perExponent; ++i) {
+    all.push_back(Scalar::ofFloat(d, near(random)).asFloat());
+    all.push_back(Scalar::ofFloat(d, around(random)).asFloat());
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("transcendental functions stay within their documented error") {
+  for (const Bound& bound : kBounds)
+    for (bool fma : {true, false}) {
+      Graph g;
+      Emitter e(g, {.fma = fma});
+      UOp x = leaf(g, bound.dtype, 0);
+      Tape tape(e.make(bound.op, bound.dtype, {x}), {x});
+      long double worst = 0;
+      double where = 0;
+      for (double v : samples(bound.dtype, bound.dtype == DType::F32 ? 60 : 12)) {
+        double got = tape({Scalar::ofFloat(bound.dtype, v)}).asFloat();
+        long double error = ulpError(bound.dtype, got, reference(bound.op, v));
+        if (error > worst) worst = error, where = v;
+      }
+      CAPTURE(toText(bound.op), toText(bound.dtype), fma, static_cast<double>(worst), where, tape.nodes().size());
+      if (std::getenv("SVOD_SHOW_ULP"))
+        WARN(toText(bound.op) << " " << toText(bound.dtype) << (fma ? " fma " : " no fma ") << static_cast<double>(worst)
+                              << " at " << where << ", " << tape.nodes().size() << " ops");
+      CHECK(worst <= bound.ulp);
+    }
+}
