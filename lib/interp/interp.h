@@ -18,29 +18,29 @@ using VariableValues = std::map<std::string, int64_t, std::less<>>;
 
 /// A host function called by Custom: gets its inputs, returns a tensor of the given dtype and dims.
 using CustomFunction =
-    std::function<Result<Tensor>(std::span<const Tensor> inputs, DType dtype, std::span<const int64_t> dims)>;
+    std::function<Result<HostTensor>(std::span<const HostTensor> inputs, DType dtype, std::span<const int64_t> dims)>;
 
 struct ModelBindings {
-  std::vector<Tensor> ports;  // by Model::ports; dtype Void or a missing tail: weights and states use their own data
+  std::vector<HostTensor> ports;  // by Model::ports; dtype Void or a missing tail: weights and states use their own data
   VariableValues variables;   // every variable of the model
   std::map<std::string, CustomFunction, std::less<>> functions;
 };
 
 /// Tensor stage. Returns the contents of every port afterwards, by Model::ports; states as the stores left them.
-Result<std::vector<Tensor>> interpret(const Model& model, const ModelBindings& bindings);
+Result<std::vector<HostTensor>> interpret(const Model& model, const ModelBindings& bindings);
 
 /// The value of one tensor-stage node, for tests and for finding the first node two evaluations disagree on.
-Result<Tensor> interpretNode(const Model& model, UOp node, const ModelBindings& bindings);
+Result<HostTensor> interpretNode(const Model& model, UOp node, const ModelBindings& bindings);
 
 /// Kernel and lowered stage. `buffers[slot]` is the storage of Param `slot`, read and written in place; its dtype may
 /// differ from the Param's if the size agrees (u8 for bool). Every loop runs in order, whatever its axis type.
 /// Errors name the node: an access outside its buffer, a missing buffer or variable.
-Status interpretKernel(UOp sink, std::span<Tensor> buffers, const VariableValues& variables);
+Status interpretKernel(UOp sink, std::span<HostTensor> buffers, const VariableValues& variables);
 
 /// Linear stage. `buffers[i]` belongs to kernel.params[i], variables are found by name. Specials named lidx* are the
 /// threads of a workgroup and meet at barriers; all others enumerate workgroups. A Thread range runs over
 /// [tileBegin, tileEnd), the whole range when tileEnd is negative.
-Status interpretLinear(const LinearKernel& kernel, std::span<Tensor> buffers, const VariableValues& variables,
+Status interpretLinear(const LinearKernel& kernel, std::span<HostTensor> buffers, const VariableValues& variables,
                        int64_t tileBegin = 0, int64_t tileEnd = -1);
 
 }  // namespace svod

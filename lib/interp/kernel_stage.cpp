@@ -11,7 +11,7 @@ namespace {
 
 class KernelInterpreter {
  public:
-  KernelInterpreter(UOp sink, std::span<Tensor> buffers, const VariableValues& variables)
+  KernelInterpreter(UOp sink, std::span<HostTensor> buffers, const VariableValues& variables)
       : sink_(sink), buffers_(buffers), variables_(variables), slots_(sink.id() + 1) {}
 
   Status run() {
@@ -30,7 +30,7 @@ class KernelInterpreter {
     Lanes value;
     uint64_t time = 0;
     bool looping = false;  // a range inside its loop
-    Tensor storage;        // of Buffer and Stage
+    HostTensor storage;        // of Buffer and Stage
   };
   Slot& slot(UOp u) { return slots_[u.id()]; }
 
@@ -175,7 +175,7 @@ class KernelInterpreter {
   // -- storage
 
   Result<Address> address(UOp index) {
-    SVOD_TRY(Tensor * storage, storage(index.src(0)));
+    SVOD_TRY(HostTensor * storage, storage(index.src(0)));
     std::vector<const Lanes*> at;
     for (UOp s : index.src().subspan(1)) {
       SVOD_TRY(const Lanes* v, value(s));
@@ -185,7 +185,7 @@ class KernelInterpreter {
     return Address{index, storage, flatIndex(constDims(index.src(0)), at)};
   }
 
-  Result<Tensor*> storage(UOp u) {
+  Result<HostTensor*> storage(UOp u) {
     switch (u.op()) {
       case Op::After:
         for (UOp dep : u.src().subspan(1)) SVOD_CHECK(execute(dep));
@@ -221,7 +221,7 @@ class KernelInterpreter {
   }
 
   UOp sink_;
-  std::span<Tensor> buffers_;
+  std::span<HostTensor> buffers_;
   const VariableValues& variables_;
   std::vector<Slot> slots_;  // by node id
   uint64_t clock_ = 0, specialTime_ = 0;
@@ -229,7 +229,7 @@ class KernelInterpreter {
 
 }  // namespace
 
-Status interpretKernel(UOp sink, std::span<Tensor> buffers, const VariableValues& variables) {
+Status interpretKernel(UOp sink, std::span<HostTensor> buffers, const VariableValues& variables) {
   return KernelInterpreter(sink, buffers, variables).run();
 }
 

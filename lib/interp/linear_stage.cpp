@@ -51,8 +51,8 @@ Result<Program> prepare(const LinearKernel& kernel) {
 /// One thread: registers, loop counters and where it stands. `group` storage is shared by its workgroup.
 class Thread {
  public:
-  Thread(const Program& program, std::span<Tensor> buffers, const VariableValues& variables,
-         std::vector<Tensor>& group, std::pair<int64_t, int64_t> tiles)
+  Thread(const Program& program, std::span<HostTensor> buffers, const VariableValues& variables,
+         std::vector<HostTensor>& group, std::pair<int64_t, int64_t> tiles)
       : program_(program), buffers_(buffers), variables_(variables), group_(group), tiles_(tiles),
         registers_(program.kernel.ops.size()), own_(program.kernel.ops.size()) {}
 
@@ -158,13 +158,13 @@ class Thread {
     if (storage.op() == Op::Buffer) return Address{index, &localOf(storage), valueOf(index)};
     for (size_t i = 0; i < program_.kernel.params.size(); ++i)
       if (program_.kernel.params[i].param == storage) {
-        SVOD_TRY(Tensor * bound, boundBuffer(storage, i, buffers_));
+        SVOD_TRY(HostTensor * bound, boundBuffer(storage, i, buffers_));
         return Address{index, bound, valueOf(index)};
       }
     return fail(Diag::Verify, "not a parameter of the kernel: " + toLineText(storage), "list it in params");
   }
 
-  Tensor& localOf(UOp buffer) {
+  HostTensor& localOf(UOp buffer) {
     bool shared = buffer.argAs<SlotArg>().space == Space::Local;
     return (shared ? group_ : own_)[positionOf(buffer)];
   }
@@ -184,12 +184,12 @@ class Thread {
   }
 
   const Program& program_;
-  std::span<Tensor> buffers_;
+  std::span<HostTensor> buffers_;
   const VariableValues& variables_;
-  std::vector<Tensor>& group_;
+  std::vector<HostTensor>& group_;
   std::pair<int64_t, int64_t> tiles_;
   std::vector<Lanes> registers_;  // by position
-  std::vector<Tensor> own_;       // by position of a Reg Buffer
+  std::vector<HostTensor> own_;       // by position of a Reg Buffer
   size_t at_ = 0;
 };
 
@@ -212,7 +212,7 @@ std::vector<std::vector<int64_t>> combinations(const std::vector<int64_t>& sizes
 
 class LinearInterpreter {
  public:
-  LinearInterpreter(const Program& program, std::span<Tensor> buffers, const VariableValues& variables,
+  LinearInterpreter(const Program& program, std::span<HostTensor> buffers, const VariableValues& variables,
                     std::pair<int64_t, int64_t> tiles)
       : program_(program), buffers_(buffers), variables_(variables), tiles_(tiles) {}
 
@@ -233,7 +233,7 @@ class LinearInterpreter {
  private:
   // Launch sizes may depend on variables only.
   Result<int64_t> launchSize(UOp special) {
-    Tensor out = Tensor::zeros(DType::I64, {1});
+    HostTensor out = HostTensor::zeros(DType::I64, {1});
     Graph graph;
     UOp size = graph.cast(graph.clone(special.src(0)), DType::I64);
     UOp param = graph.make(Op::Param, DType::I64, {graph.index(1)}, SlotArg{0});
@@ -244,7 +244,7 @@ class LinearInterpreter {
 
   Status runGroup(std::span<const size_t> group, const std::vector<int64_t>& at, std::span<const size_t> thread,
                   const std::vector<std::vector<int64_t>>& lanes) {
-    std::vector<Tensor> shared(program_.kernel.ops.size());
+    std::vector<HostTensor> shared(program_.kernel.ops.size());
     std::vector<Thread> threads;
     for (const std::vector<int64_t>& lane : lanes) {
       Thread& t = threads.emplace_back(program_, buffers_, variables_, shared, tiles_);
@@ -268,14 +268,14 @@ class LinearInterpreter {
   }
 
   const Program& program_;
-  std::span<Tensor> buffers_;
+  std::span<HostTensor> buffers_;
   const VariableValues& variables_;
   std::pair<int64_t, int64_t> tiles_;
 };
 
 }  // namespace
 
-Status interpretLinear(const LinearKernel& kernel, std::span<Tensor> buffers, const VariableValues& variables,
+Status interpretLinear(const LinearKernel& kernel, std::span<HostTensor> buffers, const VariableValues& variables,
                        int64_t tileBegin, int64_t tileEnd) {
   SVOD_TRY(Program program, prepare(kernel));
   return LinearInterpreter(program, buffers, variables, {tileBegin, tileEnd}).run();

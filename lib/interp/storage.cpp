@@ -59,7 +59,7 @@ Result<Lanes> loadLanes(UOp node, const Address& address, const Lanes* alt, cons
     }
     int64_t at = address.at[i].asInt();
     if (at < 0 || at >= limit) return outside(node, address, at, limit);
-    out[i] = Tensor::readElement(node.dtype(), address.storage->data.data(), at);
+    out[i] = HostTensor::readElement(node.dtype(), address.storage->data.data(), at);
   }
   return address.at.isVector() ? Lanes(std::move(out)) : Lanes(out[0]);
 }
@@ -70,15 +70,15 @@ Status storeLanes(UOp node, const Address& address, const Lanes& value, const La
     if (!taken(gate, i)) continue;
     int64_t at = address.at[i].asInt();
     if (at < 0 || at >= limit) return outside(node, address, at, limit);
-    Tensor::writeElement(address.index.dtype(), address.storage->data.data(), at, value[i]);
+    HostTensor::writeElement(address.index.dtype(), address.storage->data.data(), at, value[i]);
   }
   return {};
 }
 
-Result<Tensor*> boundBuffer(UOp param, size_t position, std::span<Tensor> buffers) {
+Result<HostTensor*> boundBuffer(UOp param, size_t position, std::span<HostTensor> buffers) {
   if (position >= buffers.size())
     return fail(Diag::MissingInput, "no buffer for " + toLineText(param), "bind a tensor to every parameter");
-  Tensor& bound = buffers[position];
+  HostTensor& bound = buffers[position];
   if (bound.dtype != DType::Void && byteSize(bound.dtype) == byteSize(param.dtype())) return &bound;
   return fail(Diag::InputMismatch, fmt::format("a {} tensor is bound to {}", toText(bound.dtype), toLineText(param)),
               "bind a tensor whose elements have the parameter's size");
@@ -102,6 +102,6 @@ std::vector<int64_t> constDims(UOp node) {
   return dims;
 }
 
-Tensor makeLocal(UOp node) { return Tensor::zeros(node.dtype(), constDims(node)); }
+HostTensor makeLocal(UOp node) { return HostTensor::zeros(node.dtype(), constDims(node)); }
 
 }  // namespace svod

@@ -14,7 +14,7 @@ inline UOp storageOf(UOp address) {
 /// A loaded or stored place: elements of `storage` per lane.
 struct Address {
   UOp index;       // the Index node
-  Tensor* storage = nullptr;
+  HostTensor* storage = nullptr;
   Lanes at;        // flat element per lane
 };
 
@@ -28,10 +28,10 @@ Status storeLanes(UOp node, const Address& address, const Lanes& value, const La
 bool anyLane(const Lanes& gate);
 
 /// The tensor bound to a Param, checked against its element size.
-Result<Tensor*> boundBuffer(UOp param, size_t position, std::span<Tensor> buffers);
+Result<HostTensor*> boundBuffer(UOp param, size_t position, std::span<HostTensor> buffers);
 Result<Scalar> boundVariable(UOp variable, const VariableValues& values);
 /// Zeroed storage for a Buffer or Stage node; dims must be constant.
-Tensor makeLocal(UOp node);
+HostTensor makeLocal(UOp node);
 std::vector<int64_t> constDims(UOp node);
 
 }  // namespace svod

@@ -11,34 +11,34 @@ int64_t numelOf(std::span<const int64_t> dims) {
   return product;
 }
 
-Tensor Tensor::zeros(DType dtype, std::vector<int64_t> dims) {
+HostTensor HostTensor::zeros(DType dtype, std::vector<int64_t> dims) {
   size_t bytes = static_cast<size_t>(numelOf(dims)) * byteSize(dtype);
   return {dtype, std::move(dims), std::vector<std::byte>(bytes)};
 }
 
-Tensor Tensor::of(DType dtype, std::vector<int64_t> dims, std::initializer_list<double> values) {
-  Tensor t = zeros(dtype, std::move(dims));
+HostTensor HostTensor::of(DType dtype, std::vector<int64_t> dims, std::initializer_list<double> values) {
+  HostTensor t = zeros(dtype, std::move(dims));
   int64_t i = 0;
   for (double v : values) t.set(i++, Scalar::of(dtype, v));
   return t;
 }
 
-int64_t Tensor::numel() const { return numelOf(dims); }
+int64_t HostTensor::numel() const { return numelOf(dims); }
 
-Scalar Tensor::readElement(DType dtype, const std::byte* data, int64_t i) {
+Scalar HostTensor::readElement(DType dtype, const std::byte* data, int64_t i) {
   uint64_t bits = 0;
   auto size = static_cast<size_t>(byteSize(dtype));
   std::memcpy(&bits, data + static_cast<size_t>(i) * size, size);
   return Scalar::fromBits(dtype, bits);
 }
 
-void Tensor::writeElement(DType dtype, std::byte* data, int64_t i, const Scalar& value) {
+void HostTensor::writeElement(DType dtype, std::byte* data, int64_t i, const Scalar& value) {
   uint64_t bits = value.storageBits();
   auto size = static_cast<size_t>(byteSize(dtype));
   std::memcpy(data + static_cast<size_t>(i) * size, &bits, size);
 }
 
-bool sameValues(const Tensor& a, const Tensor& b, bool equalZeros) {
+bool sameValues(const HostTensor& a, const HostTensor& b, bool equalZeros) {
   if (a.dtype != b.dtype || a.dims != b.dims) return false;
   if (a.data == b.data) return true;
   for (int64_t i = 0; i < a.numel(); ++i) {

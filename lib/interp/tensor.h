@@ -11,14 +11,14 @@
 namespace svod {
 
 /// `data` holds numel() elements of byteSize(dtype) bytes each, little-endian, row-major. dtype Void means "none".
-struct Tensor {
+struct HostTensor {
   DType dtype = DType::Void;
   std::vector<int64_t> dims;
   std::vector<std::byte> data;
 
-  static Tensor zeros(DType dtype, std::vector<int64_t> dims);
+  static HostTensor zeros(DType dtype, std::vector<int64_t> dims);
   /// Elements converted with Scalar::of. There must be numel() of them.
-  static Tensor of(DType dtype, std::vector<int64_t> dims, std::initializer_list<double> values);
+  static HostTensor of(DType dtype, std::vector<int64_t> dims, std::initializer_list<double> values);
 
   int64_t numel() const;
   /// Element `i` in row-major order; no bounds check.
@@ -28,13 +28,13 @@ struct Tensor {
   static Scalar readElement(DType dtype, const std::byte* data, int64_t i);
   static void writeElement(DType dtype, std::byte* data, int64_t i, const Scalar& value);
 
-  bool operator==(const Tensor&) const = default;
+  bool operator==(const HostTensor&) const = default;
 };
 
 /// Product of dims, 1 for none.
 int64_t numelOf(std::span<const int64_t> dims);
 
 /// Equal dtype, dims and elements, where any NaN equals any NaN and, with `equalZeros`, -0 equals +0.
-bool sameValues(const Tensor& a, const Tensor& b, bool equalZeros = false);
+bool sameValues(const HostTensor& a, const HostTensor& b, bool equalZeros = false);
 
 }  // namespace svod

@@ -65,10 +65,10 @@ Result<View> shrinkView(UOp node, const View& x, std::span<const int64_t> number
 Result<View> padView(UOp node, const View& x, std::span<const int64_t> numbers, const Scalar& fill) {
   if (std::ranges::any_of(numbers, isNegative)) return doesNotFit(node, x, numbers);
   size_t rank = x.dims.size();
-  Tensor out;
+  HostTensor out;
   out.dtype = x.dtype;
   for (size_t i = 0; i < rank; ++i) out.dims.push_back(numbers[i] + x.dims[i] + numbers[rank + i]);
-  out = Tensor::zeros(out.dtype, out.dims);
+  out = HostTensor::zeros(out.dtype, out.dims);
   for (int64_t i = 0, n = out.numel(); i < n; ++i) out.set(i, fill);
   // The middle of `out`, walked together with x.
   View middle{x.dtype, x.dims, rowMajorStrides(out.dims), 0, nullptr};

@@ -44,10 +44,10 @@ class TensorInterpreter {
     return {};
   }
 
-  Tensor result(UOp root) const { return values_[root.id()].toTensor(); }
+  HostTensor result(UOp root) const { return values_[root.id()].toTensor(); }
 
-  Result<std::vector<Tensor>> ports() {
-    std::vector<Tensor> out;
+  Result<std::vector<HostTensor>> ports() {
+    std::vector<HostTensor> out;
     for (const ModelPort& port : model_.ports) {
       SVOD_CHECK(openBuffer(port.buffer));
       out.push_back(versionsOf(port.buffer).back().toTensor());
@@ -90,12 +90,12 @@ class TensorInterpreter {
       return fail(Diag::UnknownPort, "no port for " + toLineText(buffer), "give every buffer a port");
     std::vector<View>& versions = versionsOf(buffer);
     if (!versions.empty()) return {};
-    SVOD_TRY(Tensor content, initialContent(buffer));
+    SVOD_TRY(HostTensor content, initialContent(buffer));
     versions.push_back(View::of(std::move(content)));
     return {};
   }
 
-  Result<Tensor> initialContent(UOp buffer) const {
+  Result<HostTensor> initialContent(UOp buffer) const {
     size_t slot = buffer.argAs<SlotArg>().slot;
     const ModelPort& port = model_.ports[slot];
     SVOD_TRY(std::vector<int64_t> dims, numbers(buffer.shape()));
@@ -103,7 +103,7 @@ class TensorInterpreter {
       return fail(Diag::VariableBounds, fmt::format("'{}' has a negative dim: [{}]", port.name, fmt::join(dims, ", ")),
                   "bind variables inside their bounds");
     if (slot < bindings_.ports.size() && bindings_.ports[slot].dtype != DType::Void) {
-      const Tensor& bound = bindings_.ports[slot];
+      const HostTensor& bound = bindings_.ports[slot];
       if (bound.dtype == buffer.dtype() && bound.dims == dims) return bound;
       return fail(Diag::InputMismatch,
                   fmt::format("'{}' is {}[{}], bound to {}[{}]", port.name, toText(buffer.dtype()), fmt::join(dims, ","),
@@ -112,7 +112,7 @@ class TensorInterpreter {
     }
     if (port.kind == PortKind::Input || (port.kind == PortKind::Weight && port.data.data == nullptr))
       return fail(Diag::MissingInput, "'" + port.name + "' is not bound", "bind every input");
-    Tensor content = Tensor::zeros(buffer.dtype(), dims);
+    HostTensor content = HostTensor::zeros(buffer.dtype(), dims);
     if (port.data.data != nullptr && port.data.bytes != content.data.size())
       return fail(Diag::BadWeights, fmt::format("'{}' has {} bytes of data, needs {}", port.name, port.data.bytes,
                                                 content.data.size()),
@@ -151,7 +151,7 @@ class TensorInterpreter {
     if (base.op() != Op::Buffer)
       return fail(Diag::Verify, "store to " + toLineText(node.src(0)), "store to a buffer or a view of one");
     SVOD_CHECK(openBuffer(base));
-    Tensor content = versionsOf(base).back().toTensor();
+    HostTensor content = versionsOf(base).back().toTensor();
     SVOD_TRY(View places, moved(node.src(0), positions(content.dims)));
     View value = values_[node.src(1).id()];
     if (!value.dims.empty() && value.dims != places.dims) return mismatch(node, value, places);
@@ -171,7 +171,7 @@ class TensorInterpreter {
 
   // The flat position of every element of a buffer.
   static View positions(const std::vector<int64_t>& dims) {
-    Tensor out = Tensor::zeros(DType::I64, dims);
+    HostTensor out = HostTensor::zeros(DType::I64, dims);
     for (int64_t i = 0, n = out.numel(); i < n; ++i) out.set(i, Scalar::ofInt(DType::I64, i));
     return View::of(std::move(out));
   }
@@ -193,7 +193,7 @@ class TensorInterpreter {
   }
 
   static View scalarView(const Scalar& value) {
-    Tensor t = Tensor::zeros(value.dtype(), {});
+    HostTensor t = HostTensor::zeros(value.dtype(), {});
     t.set(0, value);
     return View::of(std::move(t));
   }
@@ -241,7 +241,7 @@ class TensorInterpreter {
       dense &= v.dims.empty() || v.isDense();
       v = broadcastTo(v, dims);
     }
-    Tensor out = Tensor::zeros(n.dtype(), dims);
+    HostTensor out = HostTensor::zeros(n.dtype(), dims);
     if (dense) flatten(src, out.numel());
     evalElements(n, src, out);
     return View::of(std::move(out));
@@ -256,7 +256,7 @@ class TensorInterpreter {
     }
   }
 
-  static void evalElements(UOp n, const std::vector<View>& src, Tensor& out) {
+  static void evalElements(UOp n, const std::vector<View>& src, HostTensor& out) {
     std::vector<const View*> views;
     for (const View& v : src) views.push_back(&v);
     RowWalk walk(views);
@@ -278,13 +278,13 @@ class TensorInterpreter {
 
   Result<View> iota(UOp n) {
     SVOD_TRY(int64_t count, number(n.src(0)));
-    Tensor out = Tensor::zeros(n.dtype(), {std::max<int64_t>(count, 0)});
+    HostTensor out = HostTensor::zeros(n.dtype(), {std::max<int64_t>(count, 0)});
     for (int64_t i = 0; i < count; ++i) out.set(i, Scalar::ofInt(n.dtype(), i));
     return View::of(std::move(out));
   }
 
   Result<View> stack(UOp n) {
-    Tensor out = Tensor::zeros(n.dtype(), {static_cast<int64_t>(n.srcCount())});
+    HostTensor out = HostTensor::zeros(n.dtype(), {static_cast<int64_t>(n.srcCount())});
     for (size_t i = 0; i < n.srcCount(); ++i) out.set(static_cast<int64_t>(i), scalarOf(n.src(i)));
     return View::of(std::move(out));
   }
@@ -316,22 +316,22 @@ class TensorInterpreter {
         place += walk.stride(1);
       }
     });
-    Tensor out = Tensor::zeros(n.dtype(), dims);
+    HostTensor out = HostTensor::zeros(n.dtype(), dims);
     for (size_t i = 0; i < totals.size(); ++i) out.set(static_cast<int64_t>(i), totals[i]);
     return View::of(std::move(out));
   }
 
   // Flat positions in `base` that the index tensors name, in row-major order; -1 outside.
-  Result<Tensor> places(UOp n, const View& base, std::span<const UOp> indices) {
+  Result<HostTensor> places(UOp n, const View& base, std::span<const UOp> indices) {
     std::vector<int64_t> dims;
     for (UOp u : indices)
       if (!u.isScalar()) dims = values_[u.id()].dims;
-    Tensor out = Tensor::zeros(DType::I64, dims);
+    HostTensor out = HostTensor::zeros(DType::I64, dims);
     std::vector<int64_t> strides = rowMajorStrides(base.dims);
     for (size_t axis = 0; axis < indices.size(); ++axis) {
       const View& view = values_[indices[axis].id()];
       if (!view.dims.empty() && view.dims != dims) return mismatch(n, view, View::of(out));
-      Tensor index = broadcastTo(view, dims).toTensor();
+      HostTensor index = broadcastTo(view, dims).toTensor();
       for (int64_t i = 0, count = out.numel(); i < count; ++i) {
         int64_t at = index.at(i).asInt(), sum = out.at(i).asInt();  // a huge u64 is negative here, and outside as well
         bool outside = sum < 0 || at < 0 || at >= base.dims[axis];
@@ -342,24 +342,24 @@ class TensorInterpreter {
   }
 
   Result<View> gather(UOp n) {
-    Tensor base = values_[n.src(0).id()].toTensor();
-    SVOD_TRY(Tensor from, places(n, values_[n.src(0).id()], n.src().subspan(1)));
-    Tensor out = Tensor::zeros(n.dtype(), from.dims);
+    HostTensor base = values_[n.src(0).id()].toTensor();
+    SVOD_TRY(HostTensor from, places(n, values_[n.src(0).id()], n.src().subspan(1)));
+    HostTensor out = HostTensor::zeros(n.dtype(), from.dims);
     for (int64_t i = 0, count = out.numel(); i < count; ++i)
       if (int64_t at = from.at(i).asInt(); at >= 0) out.set(i, base.at(at));
     return View::of(std::move(out));
   }
 
   Result<View> scatter(UOp n) {
-    Tensor out = values_[n.src(0).id()].toTensor();
+    HostTensor out = values_[n.src(0).id()].toTensor();
     size_t rank = n.src(0).rank();
-    SVOD_TRY(Tensor to, places(n, values_[n.src(0).id()], n.src().subspan(1, rank)));
+    SVOD_TRY(HostTensor to, places(n, values_[n.src(0).id()], n.src().subspan(1, rank)));
     const View& updateView = values_[n.src().back().id()];
     if (!updateView.dims.empty() && updateView.dims != to.dims && !to.dims.empty())
       return mismatch(n, updateView, View::of(to));
     Op op = n.argAs<ReduceArg>().op;
     std::vector<int64_t> dims = to.dims.empty() ? updateView.dims : to.dims;
-    Tensor updates = broadcastTo(updateView, dims).toTensor();
+    HostTensor updates = broadcastTo(updateView, dims).toTensor();
     for (int64_t i = 0, count = updates.numel(); i < count; ++i) {
       int64_t at = to.at(to.dims.empty() ? 0 : i).asInt();
       if (at < 0) continue;
@@ -374,10 +374,10 @@ class TensorInterpreter {
     auto found = bindings_.functions.find(arg.name);
     if (found == bindings_.functions.end())
       return fail(Diag::MissingInput, "no host function '" + std::string(arg.name) + "'", "bind it");
-    std::vector<Tensor> inputs;
+    std::vector<HostTensor> inputs;
     for (int32_t i = 0; i < arg.inputs; ++i) inputs.push_back(values_[n.src(static_cast<size_t>(i)).id()].toTensor());
     SVOD_TRY(std::vector<int64_t> dims, numbers(n.shape()));
-    SVOD_TRY(Tensor out, found->second(inputs, n.dtype(), dims));
+    SVOD_TRY(HostTensor out, found->second(inputs, n.dtype(), dims));
     if (out.dtype == n.dtype() && out.dims == dims) return View::of(std::move(out));
     return fail(Diag::DeviceFailure, "host function '" + std::string(arg.name) + "' returned another dtype or shape",
                 "return " + toTypeText(n));
@@ -393,13 +393,13 @@ class TensorInterpreter {
 
 }  // namespace
 
-Result<std::vector<Tensor>> interpret(const Model& model, const ModelBindings& bindings) {
+Result<std::vector<HostTensor>> interpret(const Model& model, const ModelBindings& bindings) {
   TensorInterpreter interpreter(model, bindings);
   SVOD_CHECK(interpreter.run(model.sink));
   return interpreter.ports();
 }
 
-Result<Tensor> interpretNode(const Model& model, UOp node, const ModelBindings& bindings) {
+Result<HostTensor> interpretNode(const Model& model, UOp node, const ModelBindings& bindings) {
   TensorInterpreter interpreter(model, bindings);
   SVOD_CHECK(interpreter.run(node));
   return interpreter.result(node);

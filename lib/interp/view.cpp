@@ -14,7 +14,7 @@ std::vector<int64_t> rowMajorStrides(std::span<const int64_t> dims) {
   return strides;
 }
 
-View View::of(Tensor t) {
+View View::of(HostTensor t) {
   View v{t.dtype, std::move(t.dims), {}, 0, std::make_shared<const std::vector<std::byte>>(std::move(t.data))};
   v.strides = rowMajorStrides(v.dims);
   return v;
@@ -25,9 +25,9 @@ bool View::isDense() const {
          data->size() == static_cast<size_t>(numel()) * static_cast<size_t>(byteSize(dtype));
 }
 
-Tensor View::toTensor() const {
+HostTensor View::toTensor() const {
   if (isDense()) return {dtype, dims, *data};
-  Tensor out = Tensor::zeros(dtype, dims);
+  HostTensor out = HostTensor::zeros(dtype, dims);
   auto size = static_cast<size_t>(byteSize(dtype));
   std::byte* to = out.data.data();
   const View* self = this;
@@ -68,7 +68,7 @@ void RowWalk::advance() {
 void readRow(const View& view, int64_t start, int64_t stride, std::span<Scalar> out) {
   const std::byte* data = view.data->data();
   for (Scalar& element : out) {
-    element = Tensor::readElement(view.dtype, data, start);
+    element = HostTensor::readElement(view.dtype, data, start);
     start += stride;
   }
 }

@@ -14,10 +14,10 @@ struct View {
   int64_t offset = 0;
   std::shared_ptr<const std::vector<std::byte>> data;
 
-  static View of(Tensor tensor);
+  static View of(HostTensor tensor);
   int64_t numel() const { return numelOf(dims); }
   bool isDense() const;  // row-major without gaps, from element 0 of data
-  Tensor toTensor() const;
+  HostTensor toTensor() const;
 };
 
 std::vector<int64_t> rowMajorStrides(std::span<const int64_t> dims);

@@ -19,7 +19,7 @@ UOp parse(Graph& g, std::string_view text, Stage stage) {
   return *root;
 }
 
-void runKernel(std::string_view text, Stage stage, std::vector<Tensor>& buffers, const VariableValues& vars = {}) {
+void runKernel(std::string_view text, Stage stage, std::vector<HostTensor>& buffers, const VariableValues& vars = {}) {
   Graph g;
   Status status = interpretKernel(parse(g, text, stage), buffers, vars);
   if (!status) FAIL(toText(status.error()));
@@ -40,7 +40,7 @@ LinearKernel linearOf(Graph& g, std::string_view text) {
   return kernel;
 }
 
-std::vector<double> floats(const Tensor& t) {
+std::vector<double> floats(const HostTensor& t) {
   std::vector<double> out;
   for (int64_t i = 0; i < t.numel(); ++i) out.push_back(t.at(i).asFloat());
   return out;
@@ -64,13 +64,13 @@ constexpr const char* kRowSums = R"(%0 = param 2 {0} : f32[2]
 }  // namespace
 
 TEST_CASE("a reduction over a range") {
-  std::vector<Tensor> b{Tensor::zeros(DType::F32, {2}), Tensor::of(DType::F32, {6}, {1, 2, 3, 4, 5, 6})};
+  std::vector<HostTensor> b{HostTensor::zeros(DType::F32, {2}), HostTensor::of(DType::F32, {6}, {1, 2, 3, 4, 5, 6})};
   runKernel(kRowSums, Stage::Kernel, b);
   CHECK(floats(b[0]) == Doubles{6, 15});
 }
 
 TEST_CASE("gated loads do not touch memory where the gate is false") {
-  std::vector<Tensor> b{Tensor::zeros(DType::F32, {4}), Tensor::of(DType::F32, {2}, {7, 8})};
+  std::vector<HostTensor> b{HostTensor::zeros(DType::F32, {4}), HostTensor::of(DType::F32, {2}, {7, 8})};
   runKernel(R"(%0 = param 4 {0} : f32[4]
 %1 = param 2 {1} : f32[2]
 %2 = range 4 {0, loop} : index
@@ -88,7 +88,7 @@ TEST_CASE("gated loads do not touch memory where the gate is false") {
 }
 
 TEST_CASE("a stage keeps a value for every closed range; loops repeat it for outer ranges") {
-  std::vector<Tensor> b{Tensor::zeros(DType::F32, {6}), Tensor::of(DType::F32, {6}, {1, 2, 3, 4, 5, 6})};
+  std::vector<HostTensor> b{HostTensor::zeros(DType::F32, {6}), HostTensor::of(DType::F32, {6}, {1, 2, 3, 4, 5, 6})};
   // out[i, j] = (row i doubled)[2 - j]
   runKernel(R"(%0 = param 6 {0} : f32[6]
 %1 = param 6 {1} : f32[6]
@@ -113,7 +113,7 @@ TEST_CASE("a stage keeps a value for every closed range; loops repeat it for out
 }
 
 TEST_CASE("lowered: accumulator in a register buffer, vectors, horizontal fold") {
-  std::vector<Tensor> b{Tensor::zeros(DType::F32, {2}), Tensor::of(DType::F32, {16}, {1, 2, 3, 4, 5, 6, 7, 8, 1, 1, 1, 1, 2, 2, 2, 2})};
+  std::vector<HostTensor> b{HostTensor::zeros(DType::F32, {2}), HostTensor::of(DType::F32, {16}, {1, 2, 3, 4, 5, 6, 7, 8, 1, 1, 1, 1, 2, 2, 2, 2})};
   runKernel(R"(%0 = param 2 {0} : f32[2]
 %1 = param 16 {1} : f32[16]
 %2 = range 2 {0, loop} : index
@@ -147,7 +147,7 @@ TEST_CASE("lowered: accumulator in a register buffer, vectors, horizontal fold")
 }
 
 TEST_CASE("the halving tree decides the order of a horizontal fold") {
-  std::vector<Tensor> b{Tensor::zeros(DType::F32, {1}), Tensor::of(DType::F32, {4}, {16777216, 1, -16777216, 1})};
+  std::vector<HostTensor> b{HostTensor::zeros(DType::F32, {1}), HostTensor::of(DType::F32, {4}, {16777216, 1, -16777216, 1})};
   runKernel(R"(%0 = param 1 {0} : f32[1]
 %1 = param 4 {1} : f32[4]
 %2 = ramp 0 {4} : index[4]
@@ -168,7 +168,7 @@ TEST_CASE("variables bound loops and errors name the node") {
 %4 = store %3, 5.0:f32
 %5 = end %4, %2
 %6 = sink %5)";
-  std::vector<Tensor> b{Tensor::zeros(DType::F32, {4})};
+  std::vector<HostTensor> b{HostTensor::zeros(DType::F32, {4})};
   runKernel(text, Stage::Kernel, b, {{"n", 2}});
   CHECK(floats(b[0]) == Doubles{5, 5, 0, 0});
   Graph g;
@@ -176,7 +176,7 @@ TEST_CASE("variables bound loops and errors name the node") {
   CHECK(interpretKernel(root, b, {}).error().diag == Diag::VariableBounds);
   CHECK(interpretKernel(root, b, {{"n", 9}}).error().diag == Diag::VariableBounds);
   CHECK(interpretKernel(root, {}, {{"n", 2}}).error().diag == Diag::MissingInput);
-  std::vector<Tensor> small{Tensor::zeros(DType::F32, {3})};
+  std::vector<HostTensor> small{HostTensor::zeros(DType::F32, {3})};
   Status status = interpretKernel(root, small, {{"n", 4}});
   REQUIRE_FALSE(status.has_value());
   CHECK(toText(status.error()).find("store of element 3 in storage of 3 elements") != std::string::npos);
@@ -184,7 +184,7 @@ TEST_CASE("variables bound loops and errors name the node") {
 }
 
 TEST_CASE("linear: loops, gates and vectors run in list order") {
-  std::vector<Tensor> b{Tensor::zeros(DType::F32, {2}), Tensor::of(DType::F32, {6}, {1, 2, 3, 4, 5, 6})};
+  std::vector<HostTensor> b{HostTensor::zeros(DType::F32, {2}), HostTensor::of(DType::F32, {6}, {1, 2, 3, 4, 5, 6})};
   Graph g;
   LinearKernel kernel = linearOf(g, R"(%0 = param 2 {0} : f32[2]
 %1 = param 6 {1} : f32[6]
@@ -213,17 +213,17 @@ TEST_CASE("linear: loops, gates and vectors run in list order") {
 %24 = sink %23)");
   REQUIRE(interpretLinear(kernel, b, {}).has_value());
   CHECK(floats(b[0]) == Doubles{6, 15});
-  b[0] = Tensor::zeros(DType::F32, {2});
+  b[0] = HostTensor::zeros(DType::F32, {2});
   REQUIRE(interpretLinear(kernel, b, {}, 1, 2).has_value());
   CHECK(floats(b[0]) == Doubles{0, 15});
-  b[0] = Tensor::zeros(DType::F32, {2});
+  b[0] = HostTensor::zeros(DType::F32, {2});
   REQUIRE(interpretLinear(kernel, b, {}, 1, 1).has_value());
   CHECK(floats(b[0]) == Doubles{0, 0});
 }
 
 TEST_CASE("linear: one end closes several loops, also when the inner one is empty") {
   for (int64_t n : {0, 1, 3}) {
-    std::vector<Tensor> b{Tensor::zeros(DType::F32, {12})};
+    std::vector<HostTensor> b{HostTensor::zeros(DType::F32, {12})};
     Graph g;
     LinearKernel kernel = linearOf(g, R"(%0 = param 12 {0} : f32[12]
 %1 = var {"n", 0, 3} : i64
@@ -244,7 +244,7 @@ TEST_CASE("linear: one end closes several loops, also when the inner one is empt
 
 TEST_CASE("linear: threads of a workgroup meet at barriers") {
   // Each workgroup reverses its four elements through local memory.
-  std::vector<Tensor> b{Tensor::of(DType::F32, {8}, {1, 2, 3, 4, 5, 6, 7, 8})};
+  std::vector<HostTensor> b{HostTensor::of(DType::F32, {8}, {1, 2, 3, 4, 5, 6, 7, 8})};
   Graph g;
   LinearKernel kernel = linearOf(g, R"(%0 = param 8 {0} : f32[8]
 %1 = buffer 4 {0, local} : f32[4]
@@ -271,7 +271,7 @@ TEST_CASE("linear: lists that are no programs are refused") {
   Graph g;
   LinearKernel kernel = linearOf(g, "%0 = param 2 {0} : f32[2]\n%1 = range 2:i64 {0, loop} : i64\n%2 = index %0, %1 : f32\n"
                                     "%3 = store %2, 1.0:f32\n%4 = end %3, %1\n%5 = sink %4");
-  std::vector<Tensor> b{Tensor::zeros(DType::F32, {2})};
+  std::vector<HostTensor> b{HostTensor::zeros(DType::F32, {2})};
   REQUIRE(interpretLinear(kernel, b, {}).has_value());
   LinearKernel swapped = kernel;
   std::swap(swapped.ops[swapped.ops.size() - 3], swapped.ops[swapped.ops.size() - 2]);

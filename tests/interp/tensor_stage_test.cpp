@@ -34,13 +34,13 @@ Model modelOf(std::string_view text, std::vector<uint32_t> states = {}) {
   return model;
 }
 
-std::vector<Tensor> run(const Model& model, const ModelBindings& bindings) {
-  Result<std::vector<Tensor>> out = interpret(model, bindings);
+std::vector<HostTensor> run(const Model& model, const ModelBindings& bindings) {
+  Result<std::vector<HostTensor>> out = interpret(model, bindings);
   if (!out) FAIL(toText(out.error()));
   return *out;
 }
 
-void checkValues(const Tensor& got, std::vector<int64_t> dims, std::vector<double> want) {
+void checkValues(const HostTensor& got, std::vector<int64_t> dims, std::vector<double> want) {
   CHECK(got.dims == dims);
   REQUIRE(static_cast<size_t>(got.numel()) == want.size());
   for (size_t i = 0; i < want.size(); ++i) {
@@ -67,7 +67,7 @@ TEST_CASE("movement ops, a reduction and broadcasting") {
 %12 = buffer 2, 3 {2} : i32[2,3]
 %13 = store %12, %11
 %14 = sink %8, %13)");
-  std::vector<Tensor> out = run(m, {.ports = {Tensor::of(DType::I32, {2, 3}, {1, 2, 3, 4, 5, 6})}, .variables = {}, .functions = {}});
+  std::vector<HostTensor> out = run(m, {.ports = {HostTensor::of(DType::I32, {2, 3}, {1, 2, 3, 4, 5, 6})}, .variables = {}, .functions = {}});
   checkValues(out[1], {2, 3}, {106, 109, 105, 109, 104, 109});
   checkValues(out[2], {2, 3}, {4, 5, 6, 4, 5, 6});
 }
@@ -78,7 +78,7 @@ TEST_CASE("float sums round after every addition, in row-major order") {
 %2 = buffer {1} : f32
 %3 = store %2, %1
 %4 = sink %3)");
-  std::vector<Tensor> out = run(m, {.ports = {Tensor::of(DType::F32, {4}, {16777216, 1, 1, -16777216})}, .variables = {}, .functions = {}});
+  std::vector<HostTensor> out = run(m, {.ports = {HostTensor::of(DType::F32, {4}, {16777216, 1, 1, -16777216})}, .variables = {}, .functions = {}});
   checkValues(out[1], {}, {0});
 }
 
@@ -88,7 +88,7 @@ TEST_CASE("reductions of zero elements give the identity") {
 %2 = buffer 2 {1} : f32[2]
 %3 = store %2, %1
 %4 = sink %3)");
-  std::vector<Tensor> out = run(m, {.ports = {Tensor::zeros(DType::F32, {0, 2})}, .variables = {}, .functions = {}});
+  std::vector<HostTensor> out = run(m, {.ports = {HostTensor::zeros(DType::F32, {0, 2})}, .variables = {}, .functions = {}});
   checkValues(out[1], {2}, {-INFINITY, -INFINITY});
 }
 
@@ -108,9 +108,9 @@ TEST_CASE("gather reads 0 outside, scatter drops what is outside and keeps order
 %12 = buffer 3, 2 {5} : f32[3,2]
 %13 = store %12, %11
 %14 = sink %5, %10, %13)");
-  std::vector<Tensor> out = run(m, {.ports = {Tensor::of(DType::F32, {3, 2}, {1, 2, 3, 4, 5, 6}),
-                                              Tensor::of(DType::I64, {4}, {2, -1, 2, 0}),
-                                              Tensor::of(DType::I32, {4}, {1, 0, 1, 2})}, .variables = {}, .functions = {}});
+  std::vector<HostTensor> out = run(m, {.ports = {HostTensor::of(DType::F32, {3, 2}, {1, 2, 3, 4, 5, 6}),
+                                              HostTensor::of(DType::I64, {4}, {2, -1, 2, 0}),
+                                              HostTensor::of(DType::I32, {4}, {1, 0, 1, 2})}, .variables = {}, .functions = {}});
   checkValues(out[3], {4}, {6, 0, 6, 0});
   checkValues(out[4], {3, 2}, {1, 2, 3, 4, 5, 2});
   checkValues(out[5], {3, 2}, {1, 2, 3, 4, 5, 8});
@@ -131,8 +131,8 @@ TEST_CASE("states: plain reads see the old value, reads after a store the new on
 %11 = buffer 4 {3} : i32[4]
 %12 = store %11, %6
 %13 = sink %2, %5, %8, %10, %12)", {0});
-  ModelBindings bindings{{Tensor::of(DType::I32, {4}, {1, 2, 3, 4})}, {}, {}};
-  std::vector<Tensor> out = run(m, bindings);
+  ModelBindings bindings{{HostTensor::of(DType::I32, {4}, {1, 2, 3, 4})}, {}, {}};
+  std::vector<HostTensor> out = run(m, bindings);
   checkValues(out[1], {4}, {1, 2, 3, 4});
   checkValues(out[2], {4}, {2, 3, 4, 5});
   checkValues(out[3], {4}, {2, 50, 50, 5});
@@ -153,11 +153,11 @@ TEST_CASE("symbolic dims follow the variables") {
 %6 = buffer %2 {1} : f32[n*2]
 %7 = store %6, %5
 %8 = sink %7)");
-  std::vector<Tensor> out = run(m, {{Tensor::of(DType::F32, {2, 2}, {1, 2, 3, 4})}, {{"n", 2}}, {}});
+  std::vector<HostTensor> out = run(m, {{HostTensor::of(DType::F32, {2, 2}, {1, 2, 3, 4})}, {{"n", 2}}, {}});
   checkValues(out[1], {4}, {2, 4, 6, 8});
-  CHECK(run(m, {{Tensor::zeros(DType::F32, {0, 2})}, {{"n", 0}}, {}})[1].numel() == 0);
-  CHECK(interpret(m, {{Tensor::zeros(DType::F32, {2, 2})}, {}, {}}).error().diag == Diag::VariableBounds);
-  CHECK(interpret(m, {{Tensor::zeros(DType::F32, {3, 2})}, {{"n", 2}}, {}}).error().diag == Diag::InputMismatch);
+  CHECK(run(m, {{HostTensor::zeros(DType::F32, {0, 2})}, {{"n", 0}}, {}})[1].numel() == 0);
+  CHECK(interpret(m, {{HostTensor::zeros(DType::F32, {2, 2})}, {}, {}}).error().diag == Diag::VariableBounds);
+  CHECK(interpret(m, {{HostTensor::zeros(DType::F32, {3, 2})}, {{"n", 2}}, {}}).error().diag == Diag::InputMismatch);
   CHECK(interpret(m, {{}, {{"n", 2}}, {}}).error().diag == Diag::MissingInput);
 }
 
@@ -167,15 +167,15 @@ TEST_CASE("host functions are called and their results checked") {
 %2 = buffer 3 {1} : f32[3]
 %3 = store %2, %1
 %4 = sink %3)");
-  ModelBindings bindings{{Tensor::of(DType::F32, {2}, {1, 2})}, {}, {}};
+  ModelBindings bindings{{HostTensor::of(DType::F32, {2}, {1, 2})}, {}, {}};
   CHECK(interpret(m, bindings).error().diag == Diag::MissingInput);
-  bindings.functions["grow"] = [](std::span<const Tensor> in, DType dtype, std::span<const int64_t> dims) -> Result<Tensor> {
-    Tensor out = Tensor::zeros(dtype, {dims.begin(), dims.end()});
+  bindings.functions["grow"] = [](std::span<const HostTensor> in, DType dtype, std::span<const int64_t> dims) -> Result<HostTensor> {
+    HostTensor out = HostTensor::zeros(dtype, {dims.begin(), dims.end()});
     for (int64_t i = 0; i < in[0].numel(); ++i) out.set(i, in[0].at(i));
     return out;
   };
   checkValues(run(m, bindings)[1], {3}, {1, 2, 0});
-  bindings.functions["grow"] = [](std::span<const Tensor> in, DType, std::span<const int64_t>) -> Result<Tensor> { return in[0]; };
+  bindings.functions["grow"] = [](std::span<const HostTensor> in, DType, std::span<const int64_t>) -> Result<HostTensor> { return in[0]; };
   CHECK(interpret(m, bindings).error().diag == Diag::DeviceFailure);
 }
 
@@ -191,13 +191,13 @@ TEST_CASE("a 64 x 64 x 64 matrix product takes well under a second") {
 %8 = buffer 64, 64 {2} : f32[64,64]
 %9 = store %8, %7
 %10 = sink %9)");
-  Tensor a = Tensor::zeros(DType::F32, {64, 64}), b = a;
+  HostTensor a = HostTensor::zeros(DType::F32, {64, 64}), b = a;
   for (int64_t i = 0; i < 4096; ++i) {
     a.set(i, Scalar::ofFloat(DType::F32, static_cast<double>(i % 7)));
     b.set(i, Scalar::ofFloat(DType::F32, static_cast<double>(i % 5)));
   }
   auto begin = std::chrono::steady_clock::now();
-  std::vector<Tensor> out = run(m, {{a, b}, {}, {}});
+  std::vector<HostTensor> out = run(m, {{a, b}, {}, {}});
   std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
   INFO("64^3 product: " << spent.count() << " s");
   double want = 0;
