@@ -158,10 +158,33 @@ Value* emitCast(Builder& b, const CpuTarget& cpu, DType from, DType to, llvm::Ty
   return b.CreateIntCast(x, type, !unsignedFrom);
 }
 
+// a * b + c of f32 rounded once, for CPUs without the instruction. The product is exact in f64. The sum is
+// rounded to odd there (an inexact one gets its last bit set, toward the part that was lost), so that
+// rounding it to f32 sees on which side of a tie the exact sum lies.
+Value* emitMulaccInDouble(Builder& b, llvm::ArrayRef<Value*> in) {
+  const llvm::IRBuilderBase::FastMathFlagGuard exact(b);
+  b.clearFastMathFlags();
+  llvm::Type* f64 = in[0]->getType()->getWithNewType(b.getDoubleTy());
+  llvm::Type* i64 = in[0]->getType()->getWithNewType(b.getInt64Ty());
+  Value* product = b.CreateFMul(b.CreateFPExt(in[0], f64), b.CreateFPExt(in[1], f64));
+  Value* addend = b.CreateFPExt(in[2], f64);
+  Value* sum = b.CreateFAdd(product, addend);
+  Value* addendPart = b.CreateFSub(sum, product);
+  Value* lost =
+      b.CreateFAdd(b.CreateFSub(product, b.CreateFSub(sum, addendPart)), b.CreateFSub(addend, addendPart));
+  Value *zero = llvm::ConstantFP::get(f64, 0.0), *one = llvm::ConstantInt::get(i64, 1);
+  Value* bits = b.CreateBitCast(sum, i64);
+  Value* isEven = b.CreateICmpEQ(b.CreateAnd(bits, one), llvm::ConstantInt::get(i64, 0));
+  Value* outward = b.CreateICmpEQ(b.CreateFCmpOGT(lost, zero), b.CreateFCmpOGT(sum, zero));
+  Value* odd = b.CreateSelect(outward, b.CreateAdd(bits, one), b.CreateSub(bits, one));
+  Value* inexact = b.CreateAnd(b.CreateFCmpONE(lost, zero), isEven);
+  return b.CreateFPTrunc(b.CreateBitCast(b.CreateSelect(inexact, odd, bits), f64), in[0]->getType());
+}
+
 Value* emitMulacc(Builder& b, const CpuTarget& cpu, DType dtype, llvm::ArrayRef<Value*> in) {
   if (!isFloat(dtype))
     return emitBinary(b, Op::Add, dtype, emitBinary(b, Op::Mul, dtype, in[0], in[1]), in[2]);
-  if (!cpu.hasFma()) return nullptr;  // the instruction's absence would mean a call into libm
+  if (!cpu.hasFma()) return dtype == DType::F32 ? emitMulaccInDouble(b, in) : nullptr;
   return b.CreateIntrinsic(llvm::Intrinsic::fma, {in[0]->getType()}, {in[0], in[1], in[2]});
 }
 

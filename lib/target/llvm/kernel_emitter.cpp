@@ -163,6 +163,10 @@ Result<llvm::Value*> KernelEmitter::emitArithmetic(UOp node) {
     for (UOp source : node.src()) operands.push_back(value(source, node.lanes()));
     result = emitElementwise(builder_, cpu_, node, operands);
   }
+  if (result == nullptr && node.op() == Op::Mulacc)
+    return fail(Diag::Unsupported,
+                "kernel '" + kernel_.name + "' fuses f64 multiply and add, which '" + cpu_.name + "' cannot",
+                "choose a --cpu with FMA, such as x86-64-v3, or use separate mul and add");
   if (result == nullptr) return refuse(node, "legalization must replace it for this CPU");
   return result;
 }
