@@ -26,7 +26,7 @@ struct LlvmModule {
 /// Buffers are in the order of `params`, values in the order of `variables`; scratch is 64-byte aligned and
 /// holds scratchBytes. Different params are different memory. `cpu` decides only between instruction
 /// sequences for the same result. Thread-safe. Errors: CompileFailed for a kernel that legalization should
-/// not have let through.
+/// not have let through, Unsupported for f64 Mulacc on a CPU without FMA.
 Result<LlvmModule> emitLlvm(std::span<const LinearKernel> kernels, const CpuTarget& cpu);
 
 }  // namespace svod
