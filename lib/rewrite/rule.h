@@ -1,5 +1,5 @@
-// Rewrite rules: `rule` (pattern, replacement, optional guard) and `native` (pattern, function). Rules are constexpr
-// tables grouped by theme; a RuleSet lists groups in order of priority.
+// Rewrite rules as data: pattern and replacement with an optional guard, or pattern and function. Rules are constexpr
+// tables grouped by theme and written with dsl.h; a RuleSet lists groups in order of priority.
 #pragma once
 #include <array>
 #include <initializer_list>
@@ -56,15 +56,6 @@ struct Rule {
   const char* file;
   int line;
 };
-
-constexpr Rule rule(std::string_view name, Pat lhs, Pat rhs, Domain domain, Guard guard = nullptr,
-                    const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
-  return {name, lhs, rhs, domain, guard, nullptr, file, line};
-}
-constexpr Rule native(std::string_view name, Pat lhs, Domain domain, Native function,
-                      const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
-  return {name, lhs, Pat(), domain, nullptr, function, file, line};
-}
 
 /// Rules of one theme, in order of priority.
 struct RuleGroup {

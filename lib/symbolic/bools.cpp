@@ -8,6 +8,43 @@ namespace svod {
 
 namespace {
 
+// v < limit (upper) or limit < v
+struct Limit {
+  UOp value;
+  bool upper;
+  int64_t limit;
+};
+std::optional<Limit> limitOf(UOp c) {
+  if (c.op() != Op::Lt || !isInt(c.src(0).dtype()) || c.src(0).dtype() == DType::U64) return std::nullopt;
+  if (c.src(1).isConst()) return Limit{c.src(0), true, c.src(1).constInt()};
+  if (c.src(0).isConst()) return Limit{c.src(1), false, c.src(0).constInt()};
+  return std::nullopt;
+}
+
+// Keeps the tighter of two limits on one value; a single value left becomes an equality. False: no value is left.
+bool mergeLimits(Graph& g, std::vector<UOp>& clauses) {
+  for (size_t i = 0; i < clauses.size(); ++i) {
+    std::optional<Limit> a = limitOf(clauses[i]);
+    for (size_t j = i + 1; a && j < clauses.size(); ++j) {
+      std::optional<Limit> b = limitOf(clauses[j]);
+      if (!b || a->value != b->value) continue;
+      if (a->upper == b->upper) {
+        bool first = a->upper ? a->limit <= b->limit : a->limit >= b->limit;
+        clauses.erase(clauses.begin() + static_cast<std::ptrdiff_t>(first ? j : i));
+        return mergeLimits(g, clauses);
+      }
+      __int128 gap = static_cast<__int128>(a->upper ? a->limit : b->limit) - (a->upper ? b->limit : a->limit);
+      if (gap <= 1) return false;
+      if (gap > 2) continue;
+      int64_t only = (a->upper ? a->limit : b->limit) - 1;
+      clauses[i] = g.alu(Op::Eq, {a->value, g.constant(Scalar::ofInt(a->value.dtype(), only))});
+      clauses.erase(clauses.begin() + static_cast<std::ptrdiff_t>(j));
+      return mergeLimits(g, clauses);
+    }
+  }
+  return true;
+}
+
 // A chain of And (or Or) as a sorted set of clauses; a clause together with its complement decides the chain.
 UOp sortClauses(const Match& m) {
   Op op = m.node.op();
@@ -23,6 +60,7 @@ UOp sortClauses(const Match& m) {
     return a.isConst() != b.isConst() ? b.isConst() : structuralLess(a, b);
   });
   clauses.erase(std::unique(clauses.begin(), clauses.end()), clauses.end());
+  if (op == Op::And && !mergeLimits(m.graph, clauses)) return m.graph.boolean(false);
   UOp chain;
   for (UOp c : clauses) {
     if (c.op() == Op::Not && std::find(clauses.begin(), clauses.end(), c.src(0)) != clauses.end())

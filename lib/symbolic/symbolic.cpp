@@ -14,6 +14,33 @@ constinit const RuleSet kSymbolicFast{"symbolic-fast",
                                       {&kConstantRules, &kNeutralRules, &kBoundsRules, &kBoolRules, &kBitRules,
                                        &kCastRules, &kWhereRules, &kSumRules, &kCompareRules, &kIndexRules, &kFastRules}};
 
+namespace {
+
+constinit const RuleSet kKernelStrict{"kernel-strict",
+                                      {&kConstantRules, &kNeutralRules, &kBoundsRules, &kBoolRules, &kBitRules,
+                                       &kCastRules, &kWhereRules, &kSumRules, &kCompareRules, &kIndexRules,
+                                       &kAccessRules, &kReduceRules}};
+constinit const RuleSet kKernelContract{"kernel-contract",
+                                        {&kConstantRules, &kNeutralRules, &kBoundsRules, &kBoolRules, &kBitRules,
+                                         &kCastRules, &kWhereRules, &kSumRules, &kCompareRules, &kIndexRules,
+                                         &kAccessRules, &kReduceRules, &kReduceContractRules}};
+constinit const RuleSet kKernelFast{"kernel-fast",
+                                    {&kConstantRules, &kNeutralRules, &kBoundsRules, &kBoolRules, &kBitRules, &kCastRules,
+                                     &kWhereRules, &kSumRules, &kCompareRules, &kIndexRules, &kFastRules, &kAccessRules,
+                                     &kReduceRules, &kReduceContractRules, &kReduceFastRules}};
+
+}  // namespace
+
+const RuleSet& kernelRules(Numerics numerics) {
+  if (numerics == Numerics::Strict) return kKernelStrict;
+  return numerics == Numerics::Contract ? kKernelContract : kKernelFast;
+}
+
+UOp simplifyKernel(Graph& graph, UOp root, Numerics numerics, RewriteStats* stats) {
+  Matcher matcher(kernelRules(numerics));
+  return Rewriter(graph, matcher, nullptr, false).run(root, stats);
+}
+
 const Matcher& symbolicMatcher() {
   static const Matcher kMatcher(kSymbolic);
   return kMatcher;

@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 
+#include "ir/numerics.h"
 #include "rewrite/rewrite.h"
 #include "symbolic/facts.h"
 #include "symbolic/linear.h"
@@ -15,6 +16,12 @@ extern const RuleSet kSymbolicFast;
 
 /// kSymbolic prepared once per process; immutable, shared by all threads.
 const Matcher& symbolicMatcher();
+
+/// Rules for whole kernels: kSymbolic (or kSymbolicFast), gates onto loads and stores, and reductions with a closed
+/// form. Sound in the given mode.
+const RuleSet& kernelRules(Numerics numerics);
+/// One run of kernelRules over a kernel (or a part of one). Ranges keep their identity.
+UOp simplifyKernel(Graph& graph, UOp root, Numerics numerics, RewriteStats* stats = nullptr);
 
 /// Simplifies many expressions of one graph and remembers the results. Range nodes are never replaced, so that
 /// results speak of the caller's ranges; a lone range with one value becomes a constant. Not thread-safe.

@@ -38,6 +38,16 @@ UOp joinWheres(const Match& m) {
   return m.graph.where(a.src(0), combine(1), combine(2));
 }
 
+// b * x of a converted bool selects x or 0.
+UOp multipleOfBool(const Match& m) {
+  for (size_t i : {0, 1}) {
+    UOp b = m.node.src(i);
+    if (b.op() == Op::Cast && b.src(0).dtype() == DType::Bool && !m.node.src(1 - i).isConst())
+      return m.graph.where(b.src(0), m.node.src(1 - i), m.graph.constant(Scalar::ofInt(m.node.dtype(), 0)));
+  }
+  return {};
+}
+
 constexpr Rule kRules[] = {
     rule("where-true", where(1, x, y), x, kAllDomains),
     rule("where-false", where(0, x, y), y, kAllDomains),
@@ -58,6 +68,7 @@ constexpr Rule kRules[] = {
     rule("where-le-max", where(x <= y, y, x), max(x, y), kInts),
     rule("where-le-min", where(x <= y, x, y), min(x, y), kInts),
     rule("add-disjoint-wheres", where(x, y, 0) + where(x, 0, z), where(x, y, z), kIntegral),
+    native("mul-cast-of-bool", op(Op::Mul), kInts, multipleOfBool),
     native("op-of-constant-where", trait(Elementwise), kAllDomains, opOfConstantWhere),
     native("join-wheres", trait(Elementwise | Commutative), kAllDomains, joinWheres),
     native("join-wheres-sub", op(Op::Sub), kAllDomains, joinWheres),

@@ -1,6 +1,7 @@
 // The matcher and the engine on small rule sets of their own.
 #include <catch2/catch.hpp>
 
+#include "rewrite/dsl.h"
 #include "rewrite/rewrite.h"
 
 using namespace svod;
