@@ -10,6 +10,7 @@ namespace svod {
 namespace {
 
 constexpr uint64_t kMaxBytes = UINT64_C(1) << 56;  // sums of two sizes never overflow
+constexpr size_t kMaxLoopDepth = 16;
 
 tl::unexpected<Error> bad(const std::string& where, const std::string& what) {
   return fail(Diag::BadPlan, where + ": " + what, "compile the graph again");
@@ -211,15 +212,16 @@ class StepChecker {
     SVOD_CHECK(expr(loop.trips));
     if (loop.variable >= plan_.variables.size() || plan_.variables[loop.variable].kind != VariableKind::Loop)
       return bad(where_, "its variable is no loop variable");
-    for (const Enclosing& outer : loops_)
-      if (outer.variable == loop.variable) return bad(where_, "an enclosing loop uses the same variable");
+    if (!loopVariables_.insert(loop.variable).second) return bad(where_, "another loop uses the same variable");
+    if (loops_.size() >= kMaxLoopDepth) return bad(where_, "loops are nested too deeply");
     return {};
   }
 
   const Plan& plan_;
   std::string where_;
-  std::vector<Enclosing> loops_;    // innermost last
-  std::vector<uint32_t> scopeOf_;   // per step, 0 or 1 + the innermost loop
+  std::vector<Enclosing> loops_;           // innermost last
+  std::set<VariableId> loopVariables_;     // of the loops seen so far
+  std::vector<uint32_t> scopeOf_;          // per step, 0 or 1 + the innermost loop
 };
 
 Status checkPorts(const Plan& plan, const std::vector<Port>& ports, Place place, const char* list,

@@ -147,6 +147,7 @@ struct HostCall {
 
 /// Runs the next `length` steps `trips` times, with `variable` = 0, 1, … An iteration ends before the next one
 /// begins. Steps of the body depend only on steps of the same body; steps after it depend on the Loop itself.
+/// Every loop has a variable of its own.
 struct Loop {
   VariableId variable = 0;
   Expr trips;           // over the plan's variables

@@ -78,6 +78,7 @@ TEST_CASE("check: kernels and steps") {
   refusal([](Plan& p) { action<HostCall>(p, 2).function = ""; });
   refusal([](Plan& p) { action<Loop>(p, 3).variable = 0; });
   refusal([](Plan& p) { action<Loop>(p, 3).length = 3; });
+  CHECK(refusal([](Plan& p) { p.steps.push_back({{}, Loop{2, Expr(1), 0}}); }).find("another loop") != std::string::npos);
   refusal([](Plan& p) { p.steps[1].deps = {1}; });
   refusal([](Plan& p) { p.steps[1].deps = {0, 0}; });
   refusal([](Plan& p) { p.steps[4].deps = {0}; });

@@ -9,7 +9,7 @@ namespace svod {
 inline Plan samplePlan() {
   Plan plan;
   plan.name = "sample \"quoted\"";
-  plan.target = {"x86_64-unknown-linux-gnu", "x86-64", {"sse2"}, "contract", "svod 0.1.0"};
+  plan.target = {"x86_64-unknown-linux-gnu", "x86-64", {"sse4.2", "avx"}, "contract", "svod 0.1.0"};
   plan.decisions = {"fuse a b"};
   plan.files = {{"kernels.so", FileKind::Code, 100, std::string(64, 'a')},
                 {"weights.bin", FileKind::Weights, 256, std::string(64, '0')}};

@@ -1,0 +1,300 @@
+// The C interface: turns handles, null pointers and exceptions into what the C++ inside expects, and back.
+#include <cstring>
+#include <new>
+#include <stdexcept>
+
+#include "runtime-min/instance.h"
+#include "svod/runtime.h"
+
+struct svod_plan {
+  std::shared_ptr<const svod::LoadedPlan> loaded;
+};
+struct svod_pool {
+  svod::Pool pool;
+};
+struct svod_instance {
+  std::unique_ptr<svod::Instance> inner;
+};
+
+namespace {
+
+using namespace svod;
+
+/// Cuts at the end of a character, not inside one.
+void copyText(char* to, size_t room, std::string_view text) {
+  size_t length = std::min(text.size(), room - 1);
+  while (length > 0 && length < text.size() && (static_cast<unsigned char>(text[length]) & 0xc0) == 0x80) length--;
+  std::memcpy(to, text.data(), length);
+  to[length] = '\0';
+}
+
+int report(const Error& from, svod_error* to) {
+  const DiagInfo& row = info(from.diag);
+  if (to != nullptr) {
+    to->exit_code = row.exitCode;
+    copyText(to->code, sizeof to->code, row.code);
+    copyText(to->message, sizeof to->message, from.message);
+    copyText(to->help, sizeof to->help, from.help);
+  }
+  return row.exitCode;
+}
+
+/// Runs `body`, which returns a Status; no exception passes.
+template <class Body>
+int guard(svod_error* error, Body body) noexcept {
+  try {
+    Status status = body();
+    return status ? 0 : report(status.error(), error);
+  } catch (const std::bad_alloc&) {
+    return report(Error{Diag::DeviceFailure, "out of memory", "", {}, {}}, error);
+  } catch (const std::exception& exception) {
+    return report(Error{Diag::DeviceFailure, exception.what(), "", {}, {}}, error);
+  }
+}
+
+Status checkIndex(size_t index, size_t count, const char* what) {
+  if (index < count) return {};
+  return fail(Diag::UnknownPort, std::string("there is no ") + what + " " + std::to_string(index) + ": the plan has " +
+                                     std::to_string(count));
+}
+
+const char* wordOf(svod_kind kind) {
+  constexpr const char* kWords[] = {"input", "output", "state", "variable"};
+  return kWords[kind];
+}
+
+const TensorView* findTensor(const LoadedPlan& loaded, svod_kind kind, size_t index) {
+  if (kind < SVOD_INPUT || kind > SVOD_STATE || index >= loaded.views(kind).size()) return nullptr;
+  return &loaded.views(kind)[index];
+}
+
+template <class Load>
+int load(svod_plan** plan, svod_error* error, Load body) {
+  *plan = nullptr;
+  return guard(error, [&]() -> Status {
+    SVOD_TRY(auto loaded, body());
+    *plan = new svod_plan{std::move(loaded)};
+    return {};
+  });
+}
+
+/// Steps that a profile lists: all but loops.
+bool isListed(const Program& program, size_t step) { return program.steps[step].kind != StepKind::Loop; }
+
+struct StepNames {
+  const char *name, *kind;
+};
+StepNames namesOf(const Plan& plan, size_t step) {
+  const auto& action = plan.steps[step].action;
+  if (const auto* launch = std::get_if<Launch>(&action)) return {plan.kernels[launch->kernel].name.c_str(), "kernel"};
+  if (const auto* call = std::get_if<HostCall>(&action)) return {call->function.c_str(), "call"};
+  return {"copy", "copy"};
+}
+
+}  // namespace
+
+extern "C" {
+
+int svod_plan_load(const char* directory, const svod_load_options* options, svod_plan** plan, svod_error* error) {
+  const bool verify = options != nullptr && options->verify_weights != 0;
+  return load(plan, error, [&] { return LoadedPlan::fromDirectory(directory, verify); });
+}
+
+int svod_plan_load_memory(const svod_file* files, size_t count, const svod_load_options* options, svod_plan** plan,
+                          svod_error* error) {
+  const bool verify = options != nullptr && options->verify_weights != 0;
+  return load(plan, error, [&] { return LoadedPlan::fromMemory({files, count}, verify); });
+}
+
+void svod_plan_free(svod_plan* plan) { delete plan; }
+
+void svod_plan_get_info(const svod_plan* plan, svod_plan_info* out) {
+  const Plan& from = plan->loaded->plan();
+  *out = {};
+  out->name = from.name.c_str();
+  out->triple = from.target.triple.c_str();
+  out->cpu = from.target.cpu.c_str();
+  out->numerics = from.target.numerics.c_str();
+  out->compiler = from.target.compiler.c_str();
+  out->inputs = from.inputs.size();
+  out->outputs = from.outputs.size();
+  out->states = from.states.size();
+  out->variables = plan->loaded->variables().size();
+  out->kernels = from.kernels.size();
+  out->steps = from.steps.size();
+  out->arena_bytes = from.arenaBytes;
+  out->state_bytes = plan->loaded->stateBytes();
+  out->scratch_bytes = plan->loaded->program().scratchBytes;
+  for (const FileDesc& file : from.files)
+    if (file.kind == FileKind::Weights) out->constant_bytes += file.bytes;
+}
+
+uint64_t svod_plan_instance_bytes(const svod_plan* plan, size_t threads) {
+  const LoadedPlan& loaded = *plan->loaded;
+  return loaded.plan().arenaBytes + loaded.stateBytes() + Run::bytesFor(loaded, threads == 0 ? usableProcessors() : threads) +
+         loaded.plan().buffers.size() * 16;
+}
+
+size_t svod_plan_find(const svod_plan* plan, svod_kind kind, const char* name) {
+  const LoadedPlan& loaded = *plan->loaded;
+  if (kind == SVOD_VARIABLE) {
+    for (size_t i = 0; i < loaded.variables().size(); i++)
+      if (loaded.plan().variables[loaded.variables()[i]].name == name) return i;
+    return SVOD_NONE;
+  }
+  for (size_t i = 0; findTensor(loaded, kind, i) != nullptr; i++)
+    if (findTensor(loaded, kind, i)->name == name) return i;
+  return SVOD_NONE;
+}
+
+int svod_plan_tensor(const svod_plan* plan, svod_kind kind, size_t index, svod_tensor* tensor) {
+  const TensorView* view = findTensor(*plan->loaded, kind, index);
+  if (view == nullptr) return 1;
+  *tensor = view->c;
+  return 0;
+}
+
+int svod_plan_variable(const svod_plan* plan, size_t index, svod_variable* variable) {
+  const LoadedPlan& loaded = *plan->loaded;
+  if (index >= loaded.variables().size()) return 1;
+  const Variable& from = loaded.plan().variables[loaded.variables()[index]];
+  const bool fixed = from.kind == VariableKind::Fixed;
+  *variable = {from.name.c_str(), fixed ? from.value : from.min, fixed ? from.value : from.max, fixed};
+  return 0;
+}
+
+const char* svod_plan_host_function(const svod_plan* plan, size_t index) {
+  const std::vector<std::string>& names = plan->loaded->program().hostFunctions;
+  return index < names.size() ? names[index].c_str() : nullptr;
+}
+
+svod_pool* svod_pool_create(size_t threads) {
+  try {
+    return new svod_pool{Pool(threads == 0 ? usableProcessors() : threads)};
+  } catch (const std::exception&) {
+    return nullptr;
+  }
+}
+
+size_t svod_pool_threads(const svod_pool* pool) { return pool == nullptr ? 1 : pool->pool.threads(); }
+void svod_pool_free(svod_pool* pool) { delete pool; }
+
+int svod_instance_create(svod_plan* plan, const svod_instance_options* options, svod_instance** instance,
+                         svod_error* error) {
+  *instance = nullptr;
+  return guard(error, [&]() -> Status {
+    const svod_instance_options chosen = options != nullptr ? *options : svod_instance_options{};
+    Pool* pool = chosen.pool != nullptr ? &chosen.pool->pool : nullptr;
+    SVOD_TRY(auto inner, Instance::create(plan->loaded, chosen, pool));
+    *instance = new svod_instance{std::move(inner)};
+    return {};
+  });
+}
+
+void svod_instance_free(svod_instance* instance) { delete instance; }
+
+int svod_set_variable(svod_instance* instance, size_t index, int64_t value, svod_error* error) {
+  return guard(error, [&]() -> Status {
+    const std::vector<VariableId>& ids = instance->inner->loaded().variables();
+    SVOD_CHECK(checkIndex(index, ids.size(), "variable"));
+    return instance->inner->bindings().setVariable(ids[index], value);
+  });
+}
+
+void svod_clear_variable(svod_instance* instance, size_t index) {
+  const std::vector<VariableId>& ids = instance->inner->loaded().variables();
+  if (index < ids.size()) instance->inner->bindings().clearVariable(ids[index]);
+}
+
+int svod_bind_input(svod_instance* instance, size_t index, const char* dtype, const uint64_t* shape, size_t rank,
+                    const void* data, svod_error* error) {
+  return guard(error, [&]() -> Status {
+    SVOD_CHECK(checkIndex(index, instance->inner->loaded().plan().inputs.size(), "input"));
+    return instance->inner->bindings().bindInput(index, dtype, {shape, rank}, data);
+  });
+}
+
+int svod_bind_output(svod_instance* instance, size_t index, void* data, uint64_t bytes, svod_error* error) {
+  return guard(error, [&]() -> Status {
+    SVOD_CHECK(checkIndex(index, instance->inner->loaded().plan().outputs.size(), "output"));
+    return instance->inner->bindings().bindOutput(index, data, bytes);
+  });
+}
+
+int svod_get_variable(svod_instance* instance, size_t index, int64_t* value, svod_error* error) {
+  return guard(error, [&]() -> Status {
+    const std::vector<VariableId>& ids = instance->inner->loaded().variables();
+    SVOD_CHECK(checkIndex(index, ids.size(), "variable"));
+    SVOD_CHECK(instance->inner->bindings().resolve());
+    *value = instance->inner->bindings().values()[ids[index]];
+    return {};
+  });
+}
+
+int svod_get_shape(svod_instance* instance, svod_kind kind, size_t index, uint64_t* shape, uint64_t* bytes,
+                   svod_error* error) {
+  return guard(error, [&]() -> Status {
+    if (kind < SVOD_INPUT || kind > SVOD_STATE) return fail(Diag::UnknownPort, "only tensors have a shape");
+    SVOD_CHECK(checkIndex(index, instance->inner->loaded().views(kind).size(), wordOf(kind)));
+    std::span<const uint64_t> found = instance->inner->loaded().views(kind)[index].shape;
+    uint64_t size = instance->inner->loaded().views(kind)[index].c.max_bytes;
+    if (kind != SVOD_STATE) {
+      SVOD_CHECK(instance->inner->bindings().resolve());
+      found = instance->inner->bindings().shape(kind, index);
+      size = instance->inner->bindings().bytes(kind, index);
+    }
+    if (shape != nullptr) std::copy(found.begin(), found.end(), shape);
+    if (bytes != nullptr) *bytes = size;
+    return {};
+  });
+}
+
+void* svod_state_data(svod_instance* instance, size_t index) {
+  return index < instance->inner->loaded().plan().states.size() ? instance->inner->state(index) : nullptr;
+}
+
+void svod_reset_states(svod_instance* instance) { instance->inner->resetStates(); }
+
+int svod_execute(svod_instance* instance, const svod_execute_options* options, svod_error* error) {
+  return guard(error, [&] { return instance->inner->execute(options != nullptr ? options->order_seed : 0); });
+}
+
+void svod_stop(svod_instance* instance) { instance->inner->run().stop(); }
+
+size_t svod_profile_count(const svod_instance* instance) {
+  if (!instance->inner->run().profile().on()) return 0;
+  const Program& program = instance->inner->loaded().program();
+  size_t count = 0;
+  for (size_t step = 0; step < program.steps.size(); step++) count += isListed(program, step);
+  return count;
+}
+
+int svod_profile_get(const svod_instance* instance, size_t index, svod_profile_record* record) {
+  const Program& program = instance->inner->loaded().program();
+  const Profile& profile = instance->inner->run().profile();
+  for (StepId step = 0; profile.on() && step < program.steps.size(); step++) {
+    if (!isListed(program, step) || index-- > 0) continue;
+    const StepNames names = namesOf(instance->inner->loaded().plan(), step);
+    const Profile::Calls& calls = profile.calls(step);
+    *record = {names.name, names.kind, step, calls.count, profile.busy(step), calls.wall, calls.bytes, calls.flops};
+    return 0;
+  }
+  return 1;
+}
+
+size_t svod_trace_count(const svod_instance* instance) { return instance->inner->run().profile().eventCount(); }
+uint64_t svod_trace_dropped(const svod_instance* instance) { return instance->inner->run().profile().dropped(); }
+
+int svod_trace_get(const svod_instance* instance, size_t index, svod_trace_event* out) {
+  const Profile& profile = instance->inner->run().profile();
+  if (index >= profile.eventCount()) return 1;
+  uint32_t worker = 0;
+  const TraceEvent& event = profile.event(index, worker);
+  const StepNames names = namesOf(instance->inner->loaded().plan(), event.step);
+  *out = {names.name, names.kind, event.step, worker, event.start, event.end, event.tileBegin, event.tileEnd};
+  return 0;
+}
+
+void svod_profile_reset(svod_instance* instance) { instance->inner->run().profile().reset(); }
+
+}  // extern "C"

@@ -1,0 +1,230 @@
+#include "runtime-min/bindings.h"
+
+#include <algorithm>
+
+namespace svod {
+
+namespace {
+std::string quoted(const std::string& name) { return "'" + name + "'"; }
+
+std::string shapeText(std::span<const uint64_t> shape) {
+  std::string text = "(";
+  for (size_t i = 0; i < shape.size(); i++) text += (i > 0 ? ", " : "") + std::to_string(shape[i]);
+  return text + ")";
+}
+std::string shapeText(const Port& port, const std::vector<std::string>& names) {
+  std::string text = "(";
+  for (size_t i = 0; i < port.shape.size(); i++) text += (i > 0 ? ", " : "") + toText(port.shape[i], names);
+  return text + ")";
+}
+}  // namespace
+
+Bindings::Bindings(const LoadedPlan& loaded) : loaded_(loaded) {
+  const Plan& plan = loaded.plan();
+  const auto add = [&](svod_kind kind, const std::vector<Port>& ports, const char* word) {
+    for (const Port& port : ports) {
+      PortState& state = ports_[kind].emplace_back();
+      state.port = &port;
+      state.buffer = &plan.buffers[port.buffer];
+      state.word = word;
+      state.isInput = kind == SVOD_INPUT;
+      state.given.resize(port.shape.size());
+      state.shape.resize(port.shape.size());
+    }
+  };
+  add(SVOD_INPUT, plan.inputs, "input");
+  add(SVOD_OUTPUT, plan.outputs, "output");
+  set_.resize(plan.variables.size());
+  values_.resize(plan.variables.size());
+  sources_.resize(plan.variables.size());
+  extents_.reserve(plan.inputs.size() + plan.outputs.size());
+}
+
+Status Bindings::setVariable(VariableId id, int64_t value) {
+  const Variable& variable = loaded_.plan().variables[id];
+  if (variable.kind == VariableKind::Fixed && value != variable.value)
+    return fail(Diag::VariableBounds,
+                "variable " + quoted(variable.name) + " was fixed to " + std::to_string(variable.value) +
+                    " when the plan was compiled, it cannot be " + std::to_string(value));
+  if (value < variable.min || value > variable.max)
+    return fail(Diag::VariableBounds, "variable " + quoted(variable.name) + " is " + std::to_string(value) +
+                                          ", outside its bounds " + std::to_string(variable.min) + " to " +
+                                          std::to_string(variable.max));
+  if (set_[id] == value) return {};
+  set_[id] = value;
+  resolved_ = complete_ = false;
+  return {};
+}
+
+void Bindings::clearVariable(VariableId id) {
+  set_[id].reset();
+  resolved_ = complete_ = false;
+}
+
+Status Bindings::bindInput(size_t index, const char* dtype, std::span<const uint64_t> shape, const void* data) {
+  PortState& input = ports_[SVOD_INPUT][index];
+  const auto mismatch = [&](const std::string& what) {
+    return fail(Diag::InputMismatch, "input " + quoted(input.port->name) + " " + what,
+                "it is declared as " + std::string(nameOf(input.buffer->dtype)) + " " +
+                    shapeText(*input.port, loaded_.variableNames()));
+  };
+  if (dtype != nullptr && nameOf(input.buffer->dtype) != dtype)
+    return mismatch("has dtype " + std::string(dtype) + ", the plan wants " + std::string(nameOf(input.buffer->dtype)));
+  if (shape.size() != input.given.size())
+    return mismatch("has shape " + shapeText(shape) + " of rank " + std::to_string(shape.size()) +
+                    ", the plan wants rank " + std::to_string(input.given.size()));
+  for (size_t axis = 0; axis < shape.size(); axis++) {
+    const std::optional<int64_t> want = input.port->shape[axis].constant();
+    if (want && shape[axis] != static_cast<uint64_t>(*want))
+      return mismatch("has shape " + shapeText(shape) + "; axis " + std::to_string(axis) + " must be " +
+                      std::to_string(*want));
+    if (shape[axis] > INT64_MAX) return mismatch("has a dimension that is too large");
+  }
+  resolved_ = resolved_ && input.bound && std::equal(shape.begin(), shape.end(), input.given.begin());
+  complete_ = complete_ && resolved_ && input.data == data;
+  std::copy(shape.begin(), shape.end(), input.given.begin());
+  input.data = const_cast<void*>(data);
+  input.bound = true;
+  return {};
+}
+
+Status Bindings::bindOutput(size_t index, void* data, uint64_t bytes) {
+  PortState& output = ports_[SVOD_OUTPUT][index];
+  complete_ = complete_ && output.data == data && output.room == bytes;
+  output.bound = true;
+  output.data = data;
+  output.room = bytes;
+  return {};
+}
+
+std::string Bindings::describe(const Source& source, int64_t value) const {
+  if (source.set) return "it is set to " + std::to_string(value);
+  return "axis " + std::to_string(source.axis) + " of input " + quoted(loaded_.plan().inputs[source.input].name) +
+         " makes it " + std::to_string(value);
+}
+
+Status Bindings::inferVariables() {
+  const Plan& plan = loaded_.plan();
+  for (VariableId id = 0; id < values_.size(); id++) {
+    const Variable& variable = plan.variables[id];
+    const bool fixed = variable.kind == VariableKind::Fixed, loop = variable.kind == VariableKind::Loop;
+    values_[id] = fixed ? variable.value : set_[id].value_or(loop ? 0 : variable.min);
+    sources_[id] = {fixed || loop || set_[id], true, 0, 0};
+  }
+  for (uint32_t input = 0; input < ports_[SVOD_INPUT].size(); input++) {
+    const PortState& state = ports_[SVOD_INPUT][input];
+    for (uint32_t axis = 0; state.bound && axis < state.given.size(); axis++) {
+      const std::optional<uint32_t> id = state.port->shape[axis].singleVar();
+      if (!id) continue;
+      const auto dim = static_cast<int64_t>(state.given[axis]);
+      const Source here{true, false, input, axis};
+      if (sources_[*id].known && values_[*id] != dim)
+        return fail(Diag::BindMismatch,
+                    "variable " + quoted(plan.variables[*id].name) + " has two values: " +
+                        describe(sources_[*id], values_[*id]) + ", " + describe(here, dim),
+                    "bind arrays whose shapes agree");
+      if (!sources_[*id].known) sources_[*id] = here;
+      values_[*id] = dim;
+    }
+  }
+  return {};
+}
+
+Status Bindings::checkVariables() const {
+  for (VariableId id = 0; id < values_.size(); id++) {
+    const Variable& variable = loaded_.plan().variables[id];
+    if (variable.kind != VariableKind::Free) continue;
+    if (!sources_[id].known && variable.min != variable.max)
+      return fail(Diag::MissingInput, "variable " + quoted(variable.name) + " has no value",
+                  "give it one from " + std::to_string(variable.min) + " to " + std::to_string(variable.max) +
+                      ", or bind an input whose shape names it");
+    if (values_[id] < variable.min || values_[id] > variable.max)
+      return fail(Diag::VariableBounds,
+                  "variable " + quoted(variable.name) + " must be from " + std::to_string(variable.min) + " to " +
+                      std::to_string(variable.max) + ", but " + describe(sources_[id], values_[id]));
+  }
+  return {};
+}
+
+Status Bindings::findShape(PortState& port) {
+  const std::vector<std::string>& names = loaded_.variableNames();
+  const auto wrong = [&](size_t axis, const std::string& what) {
+    return fail(Diag::InputMismatch, std::string(port.word) + " " + quoted(port.port->name) + ": axis " +
+                                         std::to_string(axis) + " " + what);
+  };
+  for (size_t axis = 0; axis < port.shape.size(); axis++) {
+    const std::optional<int64_t> dim = port.port->shape[axis].tryEvaluate(values_);
+    if (!dim) return fail(std::move(port.port->shape[axis].evaluate(values_, names)).error());
+    if (*dim < 0 || static_cast<uint64_t>(*dim) > port.buffer->shape[axis])
+      return wrong(axis, "is " + toText(port.port->shape[axis], names) + " = " + std::to_string(*dim) +
+                             ", outside 0 to " + std::to_string(port.buffer->shape[axis]));
+    port.shape[axis] = static_cast<uint64_t>(*dim);
+    if (port.isInput && port.bound && port.given[axis] != port.shape[axis])
+      return wrong(axis, "has length " + std::to_string(port.given[axis]) + ", but " +
+                             toText(port.port->shape[axis], names) + " = " + std::to_string(*dim));
+  }
+  port.bytes = *tensorBytes(port.buffer->dtype, port.shape);  // no dimension is above its maximum, which fits
+  return {};
+}
+
+Status Bindings::resolve() {
+  if (resolved_) return {};
+  complete_ = false;
+  SVOD_CHECK(inferVariables());
+  SVOD_CHECK(checkVariables());
+  for (std::vector<PortState>& ports : ports_)
+    for (PortState& port : ports) SVOD_CHECK(findShape(port));
+  resolved_ = true;
+  return {};
+}
+
+Status Bindings::checkMemory(const PortState& port) const {
+  const std::string name = std::string(port.word) + " ";
+  if (!port.bound)
+    return fail(Diag::MissingInput, name + quoted(port.port->name) + " is not bound",
+                "bind memory for " + shapeText(*port.port, loaded_.variableNames()) + " of " +
+                    std::string(nameOf(port.buffer->dtype)));
+  if (!port.isInput && port.room < port.bytes)
+    return fail(Diag::InputMismatch, name + quoted(port.port->name) + " needs " + std::to_string(port.bytes) +
+                                         " bytes, the memory bound to it has " + std::to_string(port.room));
+  if (port.bytes > 0 && port.data == nullptr)
+    return fail(Diag::InputMismatch, name + quoted(port.port->name) + " is bound to a null pointer");
+  if (reinterpret_cast<uintptr_t>(port.data) % byteSize(port.buffer->dtype) != 0)
+    return fail(Diag::InputMismatch, name + quoted(port.port->name) + " is bound to memory that is not aligned for " +
+                                         std::string(nameOf(port.buffer->dtype)));
+  return {};
+}
+
+Status Bindings::checkOverlaps() {
+  extents_.clear();
+  for (const svod_kind kind : {SVOD_INPUT, SVOD_OUTPUT})
+    for (const PortState& port : ports_[kind]) {
+      const auto begin = reinterpret_cast<uintptr_t>(port.data);
+      if (port.bytes > 0) extents_.push_back({begin, begin + port.bytes, &port});
+    }
+  std::sort(extents_.begin(), extents_.end(), [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
+  const Extent *reach = nullptr, *outputReach = nullptr;  // of those before, what ends last
+  for (const Extent& extent : extents_) {
+    const Extent* other = extent.port->isInput ? outputReach : reach;
+    if (other != nullptr && other->end > extent.begin)
+      return fail(Diag::InputMismatch, std::string(other->port->word) + " " + quoted(other->port->port->name) + " and " +
+                                           extent.port->word + " " + quoted(extent.port->port->name) +
+                                           " are bound to overlapping memory");
+    if (reach == nullptr || extent.end > reach->end) reach = &extent;
+    if (!extent.port->isInput && (outputReach == nullptr || extent.end > outputReach->end)) outputReach = &extent;
+  }
+  return {};
+}
+
+Status Bindings::complete() {
+  SVOD_CHECK(resolve());
+  if (complete_) return {};
+  for (const PortState& port : ports_[SVOD_INPUT]) SVOD_CHECK(checkMemory(port));
+  for (const PortState& port : ports_[SVOD_OUTPUT]) SVOD_CHECK(checkMemory(port));
+  SVOD_CHECK(checkOverlaps());
+  complete_ = true;
+  version_++;
+  return {};
+}
+
+}  // namespace svod

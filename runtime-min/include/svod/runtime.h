@@ -1,0 +1,207 @@
+/* svod runtime: loads a plan that svodc wrote and runs it. C99; no compiler is needed at run time.
+ *
+ *   svod_plan* plan;          code and weights, shared by any number of instances
+ *   svod_pool* pool;          worker threads, shared by any number of instances; optional
+ *   svod_instance* instance;  memory, bindings and states of one user of the plan
+ *
+ * Errors. Functions that can fail return 0, or the exit code a program would end with (1 bad argument or input,
+ * 3 unsupported, 5 bad plan or wrong CPU, 6 failure while running, 74 file trouble, 75 stopped), and fill *error
+ * when `error` is not NULL. Nothing is printed, no exception and no signal handler leaves the library.
+ *
+ * Threads. A plan is immutable. An instance and its bindings belong to one thread at a time; different instances
+ * run at once. The only threads are those of pools. There is no global state.
+ *
+ * Ownership. What a *_load or *_create function makes, the matching *_free function frees (NULL is allowed).
+ * Instances keep their plan alive; a pool must outlive the instances made with it. Texts belong to the plan.
+ *
+ * Shapes count elements, offsets and sizes bytes, arrays are dense in C order, little endian. */
+#ifndef SVOD_RUNTIME_H
+#define SVOD_RUNTIME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define SVOD_API __attribute__((visibility("default")))
+#else
+#define SVOD_API
+#endif
+
+#define SVOD_NONE ((size_t)-1)
+
+typedef struct svod_plan svod_plan;
+typedef struct svod_pool svod_pool;
+typedef struct svod_instance svod_instance;
+
+typedef struct svod_error {
+  int exit_code;     /* as returned */
+  char code[32];     /* stable name: "bad-plan", "input-mismatch"; the list is in docs/plan.md */
+  char message[1024]; /* what is wrong, with the names and values involved */
+  char help[256];    /* what to do next; may be empty */
+} svod_error;
+
+/* ---- Plans ------------------------------------------------------------------------------------------------- */
+
+typedef struct svod_load_options {
+  int verify_weights; /* also check the weights' checksum: about a second per gigabyte */
+} svod_load_options;
+
+/* A file of a plan in memory. */
+typedef struct svod_file {
+  const char* name; /* "plan.json", "kernels.so", "weights.bin" */
+  const void* data; /* weights are not copied when 64-byte aligned: they must then outlive the plan */
+  size_t bytes;
+} svod_file;
+
+/* Reads, checks and links a plan. `options` may be NULL. Weights are mapped, not read. */
+SVOD_API int svod_plan_load(const char* directory, const svod_load_options* options, svod_plan** plan,
+                            svod_error* error);
+SVOD_API int svod_plan_load_memory(const svod_file* files, size_t count, const svod_load_options* options,
+                                   svod_plan** plan, svod_error* error);
+SVOD_API void svod_plan_free(svod_plan* plan);
+
+typedef struct svod_plan_info {
+  const char *name, *triple, *cpu, *numerics, *compiler;
+  size_t inputs, outputs, states, variables, kernels, steps;
+  uint64_t arena_bytes;    /* intermediate buffers of one instance */
+  uint64_t state_bytes;    /* states of one instance */
+  uint64_t scratch_bytes;  /* per thread of an instance's pool */
+  uint64_t constant_bytes; /* weights, mapped once per plan */
+} svod_plan_info;
+SVOD_API void svod_plan_get_info(const svod_plan* plan, svod_plan_info* info);
+
+/* Bytes that an instance with this many threads allocates: arena, states, scratch and tables. */
+SVOD_API uint64_t svod_plan_instance_bytes(const svod_plan* plan, size_t threads);
+
+typedef enum svod_kind { SVOD_INPUT, SVOD_OUTPUT, SVOD_STATE, SVOD_VARIABLE } svod_kind;
+
+typedef struct svod_tensor {
+  const char* name;
+  const char* dtype; /* bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 f8e4m3 f8e5m2 */
+  size_t element_bytes;
+  size_t rank;
+  const uint64_t* max_shape;      /* rank numbers */
+  const char* const* shape_texts; /* rank texts: "3", "n", "(n+1)//2" */
+  uint64_t max_bytes;
+} svod_tensor;
+
+typedef struct svod_variable {
+  const char* name;
+  int64_t min, max; /* both inclusive */
+  int fixed;        /* cannot be set: it has the value `min` and `max` both show */
+} svod_variable;
+
+/* The index of a name, or SVOD_NONE. */
+SVOD_API size_t svod_plan_find(const svod_plan* plan, svod_kind kind, const char* name);
+/* Describes by index; not for SVOD_VARIABLE. Nonzero when there is no such index. */
+SVOD_API int svod_plan_tensor(const svod_plan* plan, svod_kind kind, size_t index, svod_tensor* tensor);
+SVOD_API int svod_plan_variable(const svod_plan* plan, size_t index, svod_variable* variable);
+/* Names of the host functions the plan calls, by index; NULL past the end. */
+SVOD_API const char* svod_plan_host_function(const svod_plan* plan, size_t index);
+
+/* ---- Threads ----------------------------------------------------------------------------------------------- */
+
+/* Starts threads - 1 workers: the thread that calls svod_execute works too. 0 means one per processor that this
+ * process may use. NULL when the system refuses. A pool serves one run at a time; a run that finds it busy does all
+ * its work on its own thread. */
+SVOD_API svod_pool* svod_pool_create(size_t threads);
+SVOD_API size_t svod_pool_threads(const svod_pool* pool);
+SVOD_API void svod_pool_free(svod_pool* pool);
+
+/* ---- Instances --------------------------------------------------------------------------------------------- */
+
+/* A function of the application. `buffers` and `bytes` have `count` entries, in the plan's order. Called on any
+ * thread of the pool. Nonzero stops the run with exit code 6. */
+typedef int (*svod_host_function)(void* user, void* const* buffers, const uint64_t* bytes, size_t count);
+
+typedef struct svod_host_entry {
+  const char* name;
+  svod_host_function function;
+  void* user;
+} svod_host_entry;
+
+typedef struct svod_instance_options {
+  svod_pool* pool;                  /* NULL: runs on the calling thread only */
+  const svod_host_entry* functions; /* every function the plan calls must be here */
+  size_t function_count;
+  int profile;         /* record times; costs two clock reads per kernel */
+  size_t trace_events; /* with profile: events kept per thread, the newest win */
+} svod_instance_options;
+
+/* `options` may be NULL. Allocates everything: a run allocates nothing. States get their first contents. */
+SVOD_API int svod_instance_create(svod_plan* plan, const svod_instance_options* options, svod_instance** instance,
+                                  svod_error* error);
+SVOD_API void svod_instance_free(svod_instance* instance);
+
+/* Gives a variable its value, until it is cleared. Variables that are whole dimensions of an input need none: the
+ * bound shape gives it. */
+SVOD_API int svod_set_variable(svod_instance* instance, size_t index, int64_t value, svod_error* error);
+SVOD_API void svod_clear_variable(svod_instance* instance, size_t index);
+
+/* Lends the caller's memory, without a copy, until another binding; it must stay valid through svod_execute. `data`
+ * is aligned for its dtype. `dtype` may be NULL (not checked). A shape with a zero needs no data. */
+SVOD_API int svod_bind_input(svod_instance* instance, size_t index, const char* dtype, const uint64_t* shape,
+                             size_t rank, const void* data, svod_error* error);
+/* `bytes` is the room at `data`; at least what svod_get_shape says is needed for the run. It must not overlap any
+ * other bound memory. */
+SVOD_API int svod_bind_output(svod_instance* instance, size_t index, void* data, uint64_t bytes, svod_error* error);
+
+/* The value or shape under the current variables and input bindings, all of which are checked here.
+ * `shape` gets rank numbers; `shape` and `bytes` may be NULL. Not for SVOD_VARIABLE. */
+SVOD_API int svod_get_variable(svod_instance* instance, size_t index, int64_t* value, svod_error* error);
+SVOD_API int svod_get_shape(svod_instance* instance, svod_kind kind, size_t index, uint64_t* shape, uint64_t* bytes,
+                            svod_error* error);
+
+/* The memory of a state: may be read and written between runs. NULL when there is no such index. */
+SVOD_API void* svod_state_data(svod_instance* instance, size_t index);
+/* Gives all states their first contents again. */
+SVOD_API void svod_reset_states(svod_instance* instance);
+
+typedef struct svod_execute_options {
+  uint64_t order_seed; /* not 0: independent steps run in an order drawn from it. For tests; the result is the same */
+} svod_execute_options;
+
+/* Runs the plan once. Everything is checked before the first kernel starts; after an error while running, outputs
+ * and states are undefined and the instance can be used again. `options` may be NULL. */
+SVOD_API int svod_execute(svod_instance* instance, const svod_execute_options* options, svod_error* error);
+/* Makes a run in progress end early, with exit code 75. From any thread or signal handler; without a run in progress
+ * it ends the next one. */
+SVOD_API void svod_stop(svod_instance* instance);
+
+/* ---- Profile ----------------------------------------------------------------------------------------------- */
+
+typedef struct svod_profile_record {
+  const char* name; /* of the kernel or function; "copy" */
+  const char* kind; /* kernel, copy or call */
+  size_t step;
+  uint64_t calls;
+  uint64_t busy_ns; /* summed over threads */
+  uint64_t wall_ns; /* from first start to last end of each call, summed */
+  uint64_t bytes, flops; /* estimates for all calls together; 0 when unknown */
+} svod_profile_record;
+
+typedef struct svod_trace_event {
+  const char *name, *kind;
+  size_t step;
+  uint32_t thread;
+  uint64_t start_ns, end_ns; /* of a clock that only moves forward */
+  int64_t tile_begin, tile_end;
+} svod_trace_event;
+
+/* Totals since creation or reset, one record per step that is no loop. Without profiling there are none. */
+SVOD_API size_t svod_profile_count(const svod_instance* instance);
+SVOD_API int svod_profile_get(const svod_instance* instance, size_t index, svod_profile_record* record);
+/* Events by thread, oldest first. */
+SVOD_API size_t svod_trace_count(const svod_instance* instance);
+SVOD_API int svod_trace_get(const svod_instance* instance, size_t index, svod_trace_event* event);
+SVOD_API uint64_t svod_trace_dropped(const svod_instance* instance);
+SVOD_API void svod_profile_reset(svod_instance* instance);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,104 @@
+#include "runtime-min/instance.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace svod {
+
+namespace {
+
+Result<std::vector<svod_host_entry>> hostEntries(const Program& program, const svod_instance_options& options) {
+  const std::span<const svod_host_entry> given(options.functions, options.function_count);
+  std::vector<svod_host_entry> entries;
+  for (const std::string& name : program.hostFunctions) {
+    const auto found = std::find_if(given.begin(), given.end(), [&](const svod_host_entry& entry) {
+      return entry.name != nullptr && entry.name == name && entry.function != nullptr;
+    });
+    if (found == given.end())
+      return fail(Diag::MissingInput, "the plan calls host function '" + name + "', which was not given",
+                  "register it in svod_instance_options.functions");
+    entries.push_back(*found);
+  }
+  return entries;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Instance>> Instance::create(std::shared_ptr<const LoadedPlan> loaded,
+                                                   const svod_instance_options& options, Pool* pool) {
+  std::unique_ptr<Instance> instance(new Instance(std::move(loaded)));
+  instance->pool_ = pool;
+  Run::Config config;
+  config.workers = pool == nullptr ? 1 : pool->threads();
+  config.profile = options.profile != 0;
+  config.traceEvents = options.trace_events;
+  SVOD_TRY(config.functions, hostEntries(instance->loaded_->program(), options));
+  SVOD_TRY(instance->run_, Run::create(*instance->loaded_, std::move(config)));
+  SVOD_CHECK(instance->allocate());
+  instance->resetStates();
+  return instance;
+}
+
+Status Instance::allocate() {
+  const Plan& plan = loaded_->plan();
+  SVOD_TRY(arena_, MemoryBlock::allocate(plan.arenaBytes, "intermediate buffers"));
+  SVOD_TRY(states_, MemoryBlock::allocate(loaded_->stateBytes(), "states"));
+  pointers_.resize(plan.buffers.size(), nullptr);
+  sizes_.resize(plan.buffers.size(), 0);
+  for (BufferId id = 0; id < plan.buffers.size(); id++) {
+    const BufferDesc& buffer = plan.buffers[id];
+    sizes_[id] = buffer.bytes;
+    if (buffer.place == Place::Arena && plan.arenaBytes > 0) pointers_[id] = arena_.data() + buffer.offset;
+    if (buffer.place == Place::Constant) pointers_[id] = const_cast<std::byte*>(loaded_->constant(buffer.constant));
+  }
+  uint64_t offset = 0;
+  for (const State& state : plan.states) {
+    if (sizes_[state.buffer] > 0) pointers_[state.buffer] = states_.data() + offset;
+    offset += (sizes_[state.buffer] + kPlanAlignment - 1) / kPlanAlignment * kPlanAlignment;
+  }
+  return {};
+}
+
+void Instance::resetStates() {
+  for (const State& state : loaded_->plan().states) {
+    void* data = pointers_[state.buffer];
+    if (sizes_[state.buffer] == 0) continue;
+    if (state.init)
+      std::memcpy(data, loaded_->constant(*state.init), sizes_[state.buffer]);
+    else
+      std::memset(data, 0, sizes_[state.buffer]);
+  }
+}
+
+/// Fills in the caller's memory, and the views into any memory.
+void Instance::placeExternal() {
+  const Plan& plan = loaded_->plan();
+  const auto place = [&](svod_kind kind, const std::vector<Port>& ports) {
+    for (size_t i = 0; i < ports.size(); i++) {
+      pointers_[ports[i].buffer] = bindings_.data(kind, i);
+      sizes_[ports[i].buffer] = bindings_.bytes(kind, i);
+    }
+  };
+  place(SVOD_INPUT, plan.inputs);
+  place(SVOD_OUTPUT, plan.outputs);
+  for (BufferId id = 0; id < plan.buffers.size(); id++) {
+    const BufferDesc& buffer = plan.buffers[id];
+    if (buffer.place != Place::View) continue;
+    const uint64_t base = sizes_[buffer.base], offset = std::min(buffer.offset, base);
+    sizes_[id] = std::min(buffer.bytes, base - offset);
+    pointers_[id] = pointers_[buffer.base] == nullptr ? nullptr : static_cast<std::byte*>(pointers_[buffer.base]) + offset;
+  }
+}
+
+Status Instance::execute(uint64_t seed) {
+  SVOD_CHECK(bindings_.complete());
+  if (prepared_ != bindings_.version()) {
+    prepared_ = UINT64_MAX;
+    placeExternal();
+    SVOD_CHECK(run_->prepare(bindings_.values(), pointers_, sizes_));
+    prepared_ = bindings_.version();
+  }
+  return run_->execute(pool_, seed);
+}
+
+}  // namespace svod

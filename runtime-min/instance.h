@@ -1,0 +1,41 @@
+// One user of a plan: its memory, bindings and states, and the machinery that runs it.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "runtime-min/bindings.h"
+#include "runtime-min/loaded_plan.h"
+#include "runtime-min/memory_block.h"
+#include "runtime-min/run.h"
+
+namespace svod {
+
+class Instance {
+ public:
+  static Result<std::unique_ptr<Instance>> create(std::shared_ptr<const LoadedPlan> loaded,
+                                                  const svod_instance_options& options, Pool* pool);
+
+  const LoadedPlan& loaded() const { return *loaded_; }
+  Bindings& bindings() { return bindings_; }
+  Run& run() { return *run_; }
+  const Run& run() const { return *run_; }
+  void* state(size_t index) const { return pointers_[loaded_->plan().states[index].buffer]; }
+  void resetStates();
+  Status execute(uint64_t seed);
+
+ private:
+  explicit Instance(std::shared_ptr<const LoadedPlan> loaded) : loaded_(std::move(loaded)), bindings_(*loaded_) {}
+  Status allocate();
+  void placeExternal();
+
+  std::shared_ptr<const LoadedPlan> loaded_;
+  Bindings bindings_;
+  Pool* pool_ = nullptr;
+  std::unique_ptr<Run> run_;
+  MemoryBlock arena_, states_;
+  std::vector<void*> pointers_;   // by BufferId
+  std::vector<uint64_t> sizes_;   // by BufferId: bytes that are really there
+  uint64_t prepared_ = UINT64_MAX;  // the version of the bindings run_ was prepared for
+};
+
+}  // namespace svod

@@ -1,0 +1,219 @@
+#include "runtime-min/loaded_plan.h"
+
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "data/sha256.h"
+#include "plan/check.h"
+#include "plan/directory.h"
+#include "plan/json.h"
+#include "support/cpu_features.h"
+
+namespace svod {
+
+namespace {
+
+std::string_view asText(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+/// Architecture and system of this build, as they begin and as they occur in a triple.
+#if defined(__x86_64__)
+constexpr std::string_view kArchitecture = "x86_64";
+#elif defined(__aarch64__)
+constexpr std::string_view kArchitecture = "aarch64";
+#else
+constexpr std::string_view kArchitecture = "unknown";
+#endif
+
+Status checkMachine(const TargetRecord& target) {
+  const std::string architecture = target.triple.substr(0, target.triple.find('-'));
+  if (architecture != kArchitecture || target.triple.find("linux") == std::string::npos)
+    return fail(Diag::CpuFeatures,
+                "the plan is for " + target.triple + ", this machine is " + std::string(kArchitecture) + "-linux",
+                "compile the graph with --triple for this machine");
+  const std::vector<std::string> missing = missingCpuFeatures(target.features);
+  if (missing.empty()) return {};
+  std::string names;
+  for (const std::string& name : missing) names += (names.empty() ? "" : ", ") + name;
+  return fail(Diag::CpuFeatures, "the plan was compiled for CPU '" + target.cpu + "'; this one lacks " + names,
+              "compile the graph with --cpu native on this machine, or for an older --cpu");
+}
+
+}  // namespace
+
+LoadedPlan::~LoadedPlan() {
+  for (void* library : libraries_)
+    if (library != nullptr) ::dlclose(library);
+}
+
+Status LoadedPlan::readManifest(std::string_view text, const std::string& name) {
+  SVOD_TRY(plan_, planFromJson(text, name));
+  SVOD_CHECK(check(plan_));
+  SVOD_CHECK(checkMachine(plan_.target));
+  for (const KernelDesc& kernel : plan_.kernels)
+    if (plan_.files[kernel.file].kind != FileKind::Code)
+      return fail(Diag::Unsupported, "the plan holds the source of its kernels, not machine code",
+                  "compile the graph with --cc PROGRAM, or with --target cpu");
+  names_ = svod::variableNames(plan_);
+  files_.resize(plan_.files.size());
+  libraries_.resize(plan_.files.size(), nullptr);
+  return {};
+}
+
+Status LoadedPlan::checkFile(FileId id, const std::string& shown, bool verifyWeights) const {
+  const FileDesc& desc = plan_.files[id];
+  if (files_[id].size() != desc.bytes)
+    return fail(Diag::PlanChecksum,
+                "'" + shown + "' has " + std::to_string(files_[id].size()) + " bytes, the plan says " +
+                    std::to_string(desc.bytes),
+                "compile the graph again");
+  if (desc.kind == FileKind::Weights && !verifyWeights) return {};
+  if (sha256Hex(files_[id]) == desc.sha256) return {};
+  return fail(Diag::PlanChecksum, "'" + shown + "' was changed after it was written: its checksum differs",
+              "compile the graph again");
+}
+
+Status LoadedPlan::link(FileId id, const std::string& path, const std::string& shown) {
+  libraries_[id] = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (libraries_[id] != nullptr) return {};
+  const char* reason = ::dlerror();
+  return fail(Diag::BadPlan, "cannot link '" + shown + "': " + (reason != nullptr ? reason : "unknown reason"),
+              "compile the graph again, for this machine");
+}
+
+Status LoadedPlan::finish() {
+  std::vector<KernelFunction> functions;
+  for (const KernelDesc& kernel : plan_.kernels) {
+    void* address = ::dlsym(libraries_[kernel.file], kernel.symbol.c_str());
+    if (address == nullptr)
+      return fail(Diag::BadPlan, "'" + plan_.files[kernel.file].path + "' has no function '" + kernel.symbol + "'",
+                  "compile the graph again");
+    functions.push_back(reinterpret_cast<KernelFunction>(address));
+  }
+  program_ = Program(plan_, functions);
+  describe();
+  return {};
+}
+
+Result<std::shared_ptr<const LoadedPlan>> LoadedPlan::fromDirectory(const std::string& path, bool verifyWeights) {
+  auto loaded = std::make_shared<LoadedPlan>();
+  const std::string manifest = path + "/" + kPlanFileName;
+  SVOD_TRY(MappedFile json, MappedFile::open(manifest));
+  SVOD_CHECK(loaded->readManifest(asText(json.bytes()), manifest));
+  for (FileId id = 0; id < loaded->plan_.files.size(); id++) {
+    const std::string file = path + "/" + loaded->plan_.files[id].path;
+    SVOD_TRY(MappedFile mapped, MappedFile::open(file));
+    loaded->mapped_.push_back(std::move(mapped));
+    loaded->files_[id] = loaded->mapped_.back().bytes();
+    SVOD_CHECK(loaded->checkFile(id, file, verifyWeights));
+    // A name without a separator would be searched for in the system's folders.
+    if (loaded->plan_.files[id].kind == FileKind::Code)
+      SVOD_CHECK(loaded->link(id, file[0] == '/' ? file : "./" + file, file));
+  }
+  SVOD_CHECK(loaded->finish());
+  return std::shared_ptr<const LoadedPlan>(std::move(loaded));
+}
+
+namespace {
+
+const svod_file* findFile(std::span<const svod_file> files, std::string_view name) {
+  for (const svod_file& file : files)
+    if (file.name != nullptr && file.name == name) return &file;
+  return nullptr;
+}
+
+/// Makes `bytes` linkable: an anonymous file, closed when this object goes.
+struct AnonymousFile {
+  int fd = -1;
+  ~AnonymousFile() {
+    if (fd >= 0) ::close(fd);
+  }
+  Status fill(const std::string& name, std::span<const std::byte> bytes) {
+    fd = ::memfd_create(name.c_str(), MFD_CLOEXEC);
+    if (fd < 0) return fail(ioError("cannot create", name, errno));
+    while (!bytes.empty()) {
+      const ssize_t wrote = ::write(fd, bytes.data(), bytes.size());
+      if (wrote < 0 && errno == EINTR) continue;
+      if (wrote < 0) return fail(ioError("cannot write", name, errno));
+      bytes = bytes.subspan(static_cast<size_t>(wrote));
+    }
+    return {};
+  }
+  std::string path() const { return "/proc/self/fd/" + std::to_string(fd); }
+};
+
+}  // namespace
+
+Result<std::shared_ptr<const LoadedPlan>> LoadedPlan::fromMemory(std::span<const svod_file> files, bool verifyWeights) {
+  auto loaded = std::make_shared<LoadedPlan>();
+  const svod_file* json = findFile(files, kPlanFileName);
+  if (json == nullptr) return fail(Diag::BadPlan, "no file is called plan.json", "pass every file of the plan");
+  SVOD_CHECK(loaded->readManifest({static_cast<const char*>(json->data), json->bytes}, kPlanFileName));
+  for (FileId id = 0; id < loaded->plan_.files.size(); id++) {
+    const FileDesc& desc = loaded->plan_.files[id];
+    const svod_file* file = findFile(files, desc.path);
+    if (file == nullptr) return fail(Diag::BadPlan, "no file is called " + desc.path, "pass every file of the plan");
+    loaded->files_[id] = {static_cast<const std::byte*>(file->data), file->bytes};
+    SVOD_CHECK(loaded->checkFile(id, desc.path, verifyWeights));
+    if (desc.kind == FileKind::Code) {
+      AnonymousFile code;
+      SVOD_CHECK(code.fill(desc.path, loaded->files_[id]));
+      SVOD_CHECK(loaded->link(id, code.path(), desc.path));
+    } else if (reinterpret_cast<uintptr_t>(file->data) % kPlanAlignment != 0 && file->bytes > 0) {
+      auto* copy = static_cast<std::byte*>(::operator new[](file->bytes, std::align_val_t{kPlanAlignment}));
+      loaded->copies_.emplace_back(copy);
+      std::memcpy(copy, file->data, file->bytes);
+      loaded->files_[id] = {copy, file->bytes};
+    }
+  }
+  SVOD_CHECK(loaded->finish());
+  return std::shared_ptr<const LoadedPlan>(std::move(loaded));
+}
+
+uint64_t LoadedPlan::stateBytes() const {
+  uint64_t bytes = 0;
+  for (const State& state : plan_.states)
+    bytes += (plan_.buffers[state.buffer].bytes + kPlanAlignment - 1) / kPlanAlignment * kPlanAlignment;
+  return bytes;
+}
+
+void LoadedPlan::describe() {
+  auto add = [&](svod_kind kind, const std::string& name, BufferId buffer, std::vector<std::string> texts) {
+    const BufferDesc& desc = plan_.buffers[buffer];
+    views_[kind].push_back({name, std::string(nameOf(desc.dtype)), desc.shape, std::move(texts), {}, {}});
+    views_[kind].back().c.element_bytes = byteSize(desc.dtype);
+    views_[kind].back().c.max_bytes = *tensorBytes(desc.dtype, desc.shape);
+  };
+  auto addPorts = [&](svod_kind kind, const std::vector<Port>& ports) {
+    for (const Port& port : ports) {
+      std::vector<std::string> texts;
+      for (const Expr& dim : port.shape) texts.push_back(toText(dim, names_));
+      add(kind, port.name, port.buffer, std::move(texts));
+    }
+  };
+  addPorts(SVOD_INPUT, plan_.inputs);
+  addPorts(SVOD_OUTPUT, plan_.outputs);
+  for (const State& state : plan_.states) {
+    std::vector<std::string> texts;
+    for (uint64_t dim : plan_.buffers[state.buffer].shape) texts.push_back(std::to_string(dim));
+    add(SVOD_STATE, state.name, state.buffer, std::move(texts));
+  }
+  for (std::vector<TensorView>& views : views_)
+    for (TensorView& view : views) {  // the vectors have their final size: addresses stay
+      for (const std::string& text : view.texts) view.textPointers.push_back(text.c_str());
+      view.c.name = view.name.c_str();
+      view.c.dtype = view.dtype.c_str();
+      view.c.rank = view.shape.size();
+      view.c.max_shape = view.shape.data();
+      view.c.shape_texts = view.textPointers.data();
+    }
+  for (VariableId id = 0; id < plan_.variables.size(); id++)
+    if (plan_.variables[id].kind != VariableKind::Loop) variables_.push_back(id);
+}
+
+}  // namespace svod

@@ -1,0 +1,64 @@
+// A plan in memory: checked, its code linked, its weights mapped. Immutable and shared by instances.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "data/mapped_file.h"
+#include "plan/plan.h"
+#include "runtime-min/program.h"
+#include "svod/runtime.h"
+
+namespace svod {
+
+/// Ports, states and variables as the C interface shows them.
+struct TensorView {
+  std::string name, dtype;
+  std::vector<uint64_t> shape;
+  std::vector<std::string> texts;
+  std::vector<const char*> textPointers;
+  svod_tensor c = {};
+};
+
+class LoadedPlan {
+ public:
+  static Result<std::shared_ptr<const LoadedPlan>> fromDirectory(const std::string& path, bool verifyWeights);
+  static Result<std::shared_ptr<const LoadedPlan>> fromMemory(std::span<const svod_file> files, bool verifyWeights);
+  LoadedPlan() = default;
+  LoadedPlan(const LoadedPlan&) = delete;
+  ~LoadedPlan();
+
+  const Plan& plan() const { return plan_; }
+  const Program& program() const { return program_; }
+  const std::byte* constant(ConstantId id) const {
+    return files_[plan_.constants[id].file].data() + plan_.constants[id].offset;
+  }
+  const std::vector<TensorView>& views(svod_kind kind) const { return views_[kind]; }
+  /// The variables a caller sees: indices into plan().variables.
+  const std::vector<VariableId>& variables() const { return variables_; }
+  const std::vector<std::string>& variableNames() const { return names_; }
+  uint64_t stateBytes() const;  // with every state aligned
+
+ private:
+  struct FreeAligned {
+    void operator()(std::byte* memory) const { ::operator delete[](memory, std::align_val_t{kPlanAlignment}); }
+  };
+
+  Status readManifest(std::string_view text, const std::string& name);
+  Status checkFile(FileId id, const std::string& shown, bool verifyWeights) const;
+  Status link(FileId id, const std::string& path, const std::string& shown);
+  Status finish();
+  void describe();
+
+  Plan plan_;
+  std::vector<std::span<const std::byte>> files_;  // contents, by FileId
+  std::vector<MappedFile> mapped_;
+  std::vector<std::unique_ptr<std::byte[], FreeAligned>> copies_;
+  std::vector<void*> libraries_;  // by FileId; null for files without code
+  Program program_;
+  std::vector<TensorView> views_[3];
+  std::vector<VariableId> variables_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace svod

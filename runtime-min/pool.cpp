@@ -1,0 +1,67 @@
+#include "runtime-min/pool.h"
+
+#include <sched.h>
+
+#include <algorithm>
+
+namespace svod {
+
+namespace {
+// A few microseconds: runs that follow each other closely find the threads awake.
+constexpr int kSpins = 500;
+}  // namespace
+
+Pool::Pool(size_t threads) {
+  threads_.reserve(threads - 1);
+  try {
+    for (uint32_t worker = 1; worker < threads; worker++) threads_.emplace_back([this, worker] { threadMain(worker); });
+  } catch (...) {
+    closing_ = true;
+    epoch_.fetch_add(1);
+    epoch_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+    throw;
+  }
+}
+
+Pool::~Pool() {
+  closing_ = true;
+  epoch_.fetch_add(1);
+  epoch_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+bool Pool::run(Job& job) {
+  if (busy_.exchange(true, std::memory_order_acquire)) return false;
+  job_.store(&job, std::memory_order_seq_cst);
+  epoch_.fetch_add(1, std::memory_order_seq_cst);
+  epoch_.notify_all();
+  job.work(0);
+  // A thread announces itself before it looks at job_, so after this either it sees no job or we see the thread.
+  job_.store(nullptr, std::memory_order_seq_cst);
+  for (int spin = 0; inside_.load(std::memory_order_seq_cst) != 0; spin++)
+    spin < kSpins ? pauseBriefly() : std::this_thread::yield();
+  busy_.store(false, std::memory_order_release);
+  return true;
+}
+
+void Pool::threadMain(uint32_t worker) {
+  uint32_t seen = 0;
+  for (;;) {
+    for (int spin = 0; spin < kSpins && epoch_.load(std::memory_order_relaxed) == seen; spin++) pauseBriefly();
+    epoch_.wait(seen);
+    seen = epoch_.load(std::memory_order_seq_cst);
+    if (closing_) return;
+    inside_.fetch_add(1, std::memory_order_seq_cst);
+    if (Job* job = job_.load(std::memory_order_seq_cst)) job->work(worker);
+    inside_.fetch_sub(1, std::memory_order_seq_cst);
+  }
+}
+
+size_t usableProcessors() {
+  cpu_set_t set;
+  if (::sched_getaffinity(0, sizeof set, &set) == 0) return static_cast<size_t>(std::max(1, CPU_COUNT(&set)));
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+}  // namespace svod

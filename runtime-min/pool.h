@@ -1,0 +1,53 @@
+// Worker threads that sleep until a run is offered to them.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace svod {
+
+/// What the threads of a pool work on together.
+class Job {
+ public:
+  virtual void work(uint32_t worker) = 0;  // returns when the job is finished, on every worker
+
+ protected:
+  ~Job() = default;
+};
+
+class Pool {
+ public:
+  /// `threads` counts the caller of run(). Throws std::system_error when a thread cannot be started.
+  explicit Pool(size_t threads);
+  ~Pool();
+  size_t threads() const { return threads_.size() + 1; }
+
+  /// Runs `job` on the caller as worker 0 and on all threads that wake up in time; returns when nobody is inside it.
+  /// False, with nothing done, when another run has the pool.
+  bool run(Job& job);
+
+ private:
+  void threadMain(uint32_t worker);
+
+  std::atomic<bool> busy_{false};
+  alignas(64) std::atomic<uint32_t> epoch_{0};  // counts offers; threads sleep on it
+  alignas(64) std::atomic<Job*> job_{nullptr};
+  alignas(64) std::atomic<uint32_t> inside_{0};  // threads that may be touching job_
+  std::atomic<bool> closing_{false};
+  std::vector<std::thread> threads_;
+};
+
+/// Processors this process may use.
+size_t usableProcessors();
+
+inline void pauseBriefly() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
+}  // namespace svod

@@ -1,0 +1,97 @@
+#include "runtime-min/program.h"
+
+#include <algorithm>
+
+namespace svod {
+
+namespace {
+
+bool usesLoopVariable(const Plan& plan, const Expr& expr) {
+  return std::any_of(expr.nodes().begin(), expr.nodes().end(), [&](const ExprNode& node) {
+    return node.op == ExprOp::Var && plan.variables[static_cast<size_t>(node.value)].kind == VariableKind::Loop;
+  });
+}
+
+bool isDynamic(const Plan& plan, const Step& step) {
+  if (const auto* launch = std::get_if<Launch>(&step.action))
+    return std::any_of(launch->values.begin(), launch->values.end(),
+                       [&](const Expr& value) { return usesLoopVariable(plan, value); });
+  if (const auto* copy = std::get_if<Copy>(&step.action)) return usesLoopVariable(plan, copy->bytes);
+  return false;
+}
+
+/// Steps on the longest way from this one to the end of its body: what to start first.
+std::vector<uint32_t> urgencies(const Plan& plan) {
+  std::vector<uint32_t> urgency(plan.steps.size(), 1);
+  for (size_t step = plan.steps.size(); step-- > 0;)
+    for (StepId dep : plan.steps[step].deps) urgency[dep] = std::max(urgency[dep], urgency[step] + 1);
+  return urgency;
+}
+
+uint32_t indexOf(std::vector<std::string>& names, const std::string& name) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found != names.end()) return static_cast<uint32_t>(found - names.begin());
+  names.push_back(name);
+  return static_cast<uint32_t>(names.size() - 1);
+}
+
+}  // namespace
+
+Program::Program(const Plan& plan, std::span<const KernelFunction> functions) : steps(plan.steps.size()), scopes(1) {
+  const auto slots = [&](std::vector<BufferId> buffers) {
+    Range range{static_cast<uint32_t>(argBuffers.size()), static_cast<uint32_t>(argBuffers.size() + buffers.size())};
+    argBuffers.insert(argBuffers.end(), buffers.begin(), buffers.end());
+    return range;
+  };
+  std::vector<std::pair<uint32_t, StepId>> open = {{0, static_cast<StepId>(plan.steps.size())}};  // scope, end
+  for (StepId id = 0; id < plan.steps.size(); id++) {
+    while (open.size() > 1 && id == open.back().second) open.pop_back();
+    const Step& from = plan.steps[id];
+    ProgramStep& step = steps[id];
+    step.scope = open.back().first;
+    step.depCount = static_cast<uint32_t>(from.deps.size());
+    scopes[step.scope].steps.push_back(id);
+    step.dynamic = isDynamic(plan, from);
+    if (step.dynamic) scopes[step.scope].dynamic.push_back(id);
+    if (const auto* launch = std::get_if<Launch>(&from.action)) {
+      step.function = functions[launch->kernel];
+      step.args = slots(launch->buffers);
+      step.values = {valueCount, valueCount + static_cast<uint32_t>(launch->values.size())};
+      valueCount = step.values.end;
+      scratchBytes = std::max(scratchBytes, plan.kernels[launch->kernel].scratchBytes);
+    } else if (const auto* copy = std::get_if<Copy>(&from.action)) {
+      step.kind = StepKind::Copy;
+      step.args = slots({copy->dst, copy->src});
+    } else if (const auto* call = std::get_if<HostCall>(&from.action)) {
+      step.kind = StepKind::Call;
+      std::vector<BufferId> buffers;
+      for (const HostArg& arg : call->args) buffers.push_back(arg.buffer);
+      step.args = slots(std::move(buffers));
+      step.hostFunction = indexOf(hostFunctions, call->function);
+    } else if (const auto* loop = std::get_if<Loop>(&from.action)) {
+      step.kind = StepKind::Loop;
+      step.body = static_cast<uint32_t>(scopes.size());
+      scopes.emplace_back().loop = id;
+      if (loop->length > 0) open.emplace_back(step.body, id + 1 + loop->length);
+    }
+  }
+
+  const std::vector<uint32_t> urgency = urgencies(plan);
+  const auto lessUrgent = [&](StepId a, StepId b) { return std::pair(urgency[a], b) < std::pair(urgency[b], a); };
+  std::vector<std::vector<StepId>> after(plan.steps.size());
+  for (StepId id = 0; id < plan.steps.size(); id++) {
+    for (StepId dep : plan.steps[id].deps) after[dep].push_back(id);
+    if (plan.steps[id].deps.empty()) scopes[steps[id].scope].roots.push_back(id);
+  }
+  for (StepId id = 0; id < plan.steps.size(); id++) {
+    std::sort(after[id].begin(), after[id].end(), lessUrgent);
+    steps[id].successors.begin = static_cast<uint32_t>(successors.size());
+    successors.insert(successors.end(), after[id].begin(), after[id].end());
+    steps[id].successors.end = static_cast<uint32_t>(successors.size());
+  }
+  for (ProgramScope& scope : scopes) std::sort(scope.roots.begin(), scope.roots.end(), lessUrgent);
+  isChain = scopes.size() == 1;
+  for (StepId id = 1; id < plan.steps.size(); id++) isChain = isChain && plan.steps[id].deps == std::vector<StepId>{id - 1};
+}
+
+}  // namespace svod

@@ -1,0 +1,119 @@
+// Executes the steps of one instance. Everything is allocated when it is made; a run only fills it in.
+//
+// A step is ready when its last dependency finishes. Ready steps go to the deque of the worker that made them so;
+// idle workers steal, or join a kernel with many tiles. The body of a loop is a scope of its own: when its last
+// step finishes, that worker starts the next iteration or finishes the loop's step. A single worker walks the
+// steps in plan order without any counting.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "runtime-min/deque.h"
+#include "runtime-min/loaded_plan.h"
+#include "runtime-min/memory_block.h"
+#include "runtime-min/pool.h"
+#include "runtime-min/profile.h"
+
+namespace svod {
+
+class Run final : public Job {
+ public:
+  struct Config {
+    size_t workers = 1;
+    std::vector<svod_host_entry> functions;  // by Program::hostFunctions
+    bool profile = false;
+    size_t traceEvents = 0;  // per worker
+  };
+  static Result<std::unique_ptr<Run>> create(const LoadedPlan& loaded, Config config);
+
+  /// Sets what kernels and copies get: `variables` by VariableId, `pointers` and actual `sizes` by BufferId.
+  Status prepare(std::span<const int64_t> variables, std::span<void* const> pointers, std::span<const uint64_t> sizes);
+  /// Runs all steps; `seed` not 0 draws the order of independent steps from it.
+  Status execute(Pool* pool, uint64_t seed);
+  void stop() { stop_.store(true, std::memory_order_relaxed); }
+  Profile& profile() { return profile_; }
+  const Profile& profile() const { return profile_; }
+
+  void work(uint32_t worker) override;
+
+  /// Bytes that `workers` workers allocate for this plan, without the tables of a profile.
+  static uint64_t bytesFor(const LoadedPlan& loaded, size_t workers);
+
+ private:
+  static constexpr StepId kNone = Deque::kNone;
+
+  /// What a launch or copy does under the current variables.
+  struct Work {
+    int64_t tiles = 0;
+    uint32_t tasks = 1;  // equal shares of the tiles that workers take one at a time
+    uint64_t flops = 0, bytes = 0;  // estimates; a Copy moves exactly bytes / 2
+  };
+  struct alignas(64) Worker {
+    Deque deque;
+    std::atomic<StepId> shared{kNone};  // a step of several tasks that others may join
+    void* scratch = nullptr;
+    uint64_t random = 0;
+  };
+  struct ScopeState {
+    std::atomic<uint32_t> left{0};  // steps that have not finished
+    int64_t trip = 0, trips = 0;
+  };
+
+  Run(const LoadedPlan& loaded, Config config);
+
+  Status evaluate(StepId step);
+  Status evaluateLaunch(StepId step, const Launch& launch);
+  uint32_t tasksFor(const Work& work) const;
+  Result<int64_t> tripsOf(StepId loop) const;
+  Status beginIteration(uint32_t scope, int64_t trip);
+
+  Status runInOrder(uint32_t scope);
+  Status call(StepId step, uint32_t worker, int64_t tileBegin, int64_t tileEnd);
+  Status perform(StepId step, uint32_t worker, int64_t tileBegin, int64_t tileEnd);
+
+  StepId runStep(StepId step, uint32_t worker);
+  bool runTask(StepId step, uint32_t worker, uint64_t claim);
+  void startScope(uint32_t scope, uint32_t worker);
+  StepId finish(StepId step, uint32_t worker);
+  StepId startLoop(StepId step, uint32_t worker);
+  StepId joinOther(uint32_t worker, bool& joined);
+  StepId stealFrom(uint32_t worker);
+  bool anythingToDo();
+  void rest(unsigned& idle);
+  void makeReady(StepId step, uint32_t worker);
+  void wakeOthers();
+  void fail(Error error);
+  void endRun();
+  uint64_t draw(Worker& worker);
+
+  const LoadedPlan& loaded_;
+  const Program& program_;
+  Config config_;
+  MemoryBlock scratch_;
+  Profile profile_;
+
+  std::vector<void*> args_;       // by argument slot
+  std::vector<uint64_t> sizes_;   // by argument slot, for host functions and copies
+  std::vector<int64_t> values_;   // by value slot
+  std::vector<int64_t> variables_;
+  std::vector<Work> work_;        // by StepId
+  bool worthSharing_ = false;     // enough work to wake other threads
+
+  std::vector<Worker> workers_;
+  std::unique_ptr<std::atomic<uint32_t>[]> pending_;  // by StepId: dependencies that have not finished
+  std::unique_ptr<std::atomic<uint64_t>[]> next_;     // by StepId: tasks in the high half, the next one in the low
+  std::unique_ptr<std::atomic<uint32_t>[]> done_;     // by StepId: finished tasks
+  std::vector<ScopeState> scopes_;
+  uint64_t seed_ = 0;
+  alignas(64) std::atomic<bool> finished_{false};
+  std::atomic<bool> stop_{false}, failed_{false};
+  Error error_{};
+  alignas(64) std::atomic<uint32_t> sleepers_{0};
+  std::atomic<uint32_t> signal_{0};
+};
+
+}  // namespace svod

@@ -1,0 +1,261 @@
+// One thread: loading, describing, binding, running.
+#include <cstring>
+
+#include "runtime/harness.h"
+
+using namespace svod;
+
+namespace {
+
+/// y[n] = 2 * (x[n] + w[n]) with n from 0 to 16.
+PlanBuilder addAndDouble() {
+  PlanBuilder b;
+  const Expr n = Expr::variable(b.variable("n", 0, 16));
+  std::vector<float> weights(16);
+  for (size_t i = 0; i < 16; i++) weights[i] = static_cast<float>(100 * i);
+  const BufferId x = b.input("x", 16, n), w = b.constant("w", weights), t = b.arena("t", 16), y = b.output("y", 16, n);
+  b.launch("k_add", {x, w, t}, {R, R, W}, {n});
+  b.launch("k_double", {t, y}, {R, W}, {n});
+  return b;
+}
+
+}  // namespace
+
+TEST_CASE("a plan runs, for every length, from one instance") {
+  TempFolder folder;
+  addAndDouble().write(folder / "p");
+  const PlanHandle plan = loadPlan(folder / "p");
+  const InstanceHandle instance = makeInstance(plan);
+  for (size_t n : {16u, 3u, 0u, 1u}) {
+    std::vector<float> x(n), y(n, -1);
+    for (size_t i = 0; i < n; i++) x[i] = static_cast<float>(i);
+    bindIn(instance, 0, x);
+    bindOut(instance, 0, y);
+    execute(instance);
+    for (size_t i = 0; i < n; i++) CHECK(y[i] == static_cast<float>(202 * i));
+    int64_t value = -1;
+    REQUIRE(svod_get_variable(instance.get(), 0, &value, nullptr) == 0);
+    CHECK(value == static_cast<int64_t>(n));
+  }
+}
+
+TEST_CASE("a plan describes itself before anything is allocated") {
+  TempFolder folder;
+  addAndDouble().write(folder / "p");
+  const PlanHandle plan = loadPlan(folder / "p");
+  svod_plan_info info = {};
+  svod_plan_get_info(plan.get(), &info);
+  CHECK(std::string(info.name) == "test");
+  CHECK(info.inputs == 1);
+  CHECK(info.variables == 1);
+  CHECK(info.kernels == 2);
+  CHECK(info.arena_bytes == 64);
+  CHECK(info.constant_bytes == 64);
+  CHECK(svod_plan_instance_bytes(plan.get(), 1) >= 64);
+  CHECK(svod_plan_instance_bytes(plan.get(), 1) < 4096);
+  svod_tensor tensor = {};
+  REQUIRE(svod_plan_tensor(plan.get(), SVOD_INPUT, svod_plan_find(plan.get(), SVOD_INPUT, "x"), &tensor) == 0);
+  CHECK(std::string(tensor.dtype) == "f32");
+  CHECK(tensor.rank == 1);
+  CHECK(tensor.max_shape[0] == 16);
+  CHECK(std::string(tensor.shape_texts[0]) == "n");
+  CHECK(tensor.max_bytes == 64);
+  svod_variable variable = {};
+  REQUIRE(svod_plan_variable(plan.get(), 0, &variable) == 0);
+  CHECK(variable.max == 16);
+  CHECK(svod_plan_find(plan.get(), SVOD_OUTPUT, "x") == SVOD_NONE);
+  CHECK(svod_plan_find(plan.get(), SVOD_VARIABLE, "n") == 0);
+  CHECK(svod_plan_tensor(plan.get(), SVOD_OUTPUT, 1, &tensor) != 0);
+  CHECK(svod_plan_tensor(plan.get(), SVOD_VARIABLE, 0, &tensor) != 0);
+  CHECK(svod_plan_variable(plan.get(), 1, &variable) != 0);
+}
+
+TEST_CASE("a plan loads from memory, and an instance outlives its plan handle") {
+  TempFolder folder;
+  addAndDouble().write(folder / "p");
+  const std::string json = readText(folder / "p/plan.json"), code = readText(folder / "p/kernels.so");
+  const std::string weights = "x" + readText(folder / "p/weights.bin");  // not aligned: copied
+  const svod_file files[] = {{"plan.json", json.data(), json.size()},
+                             {"kernels.so", code.data(), code.size()},
+                             {"weights.bin", weights.data() + 1, weights.size() - 1}};
+  svod_plan* raw = nullptr;
+  svod_error error = {};
+  const svod_load_options options = {1};
+  REQUIRE(svod_plan_load_memory(files, 3, &options, &raw, &error) == 0);
+  PlanHandle plan(raw);
+  const InstanceHandle instance = makeInstance(plan);
+  plan.reset();
+  std::vector<float> x = {1, 2}, y(2);
+  bindIn(instance, 0, x);
+  bindOut(instance, 0, y);
+  execute(instance);
+  CHECK(y == std::vector<float>{2, 204});
+  CHECK(svod_plan_load_memory(files, 2, nullptr, &raw, &error) == 5);
+  CHECK(svod_plan_load_memory(files + 1, 2, nullptr, &raw, &error) == 5);
+}
+
+TEST_CASE("shapes are known before outputs are bound") {
+  TempFolder folder;
+  PlanBuilder b;
+  const VariableId n = b.variable("n", 1, 8);
+  const Expr twice = Expr::variable(n) * 2;
+  b.input("x", 8, Expr::variable(n));
+  b.output("y", 16, twice);
+  b.write(folder / "p");
+  const InstanceHandle instance = makeInstance(loadPlan(folder / "p"));
+  uint64_t shape = 0, bytes = 0;
+  svod_error error = {};
+  CHECK(svod_get_shape(instance.get(), SVOD_OUTPUT, 0, &shape, &bytes, &error) == 1);
+  CHECK(std::string(error.message).find("'n' has no value") != std::string::npos);
+  REQUIRE(svod_set_variable(instance.get(), 0, 5, &error) == 0);
+  REQUIRE(svod_get_shape(instance.get(), SVOD_OUTPUT, 0, &shape, &bytes, &error) == 0);
+  CHECK(shape == 10);
+  CHECK(bytes == 40);
+  svod_clear_variable(instance.get(), 0);
+  bindIn(instance, 0, std::vector<float>(3));
+  REQUIRE(svod_get_shape(instance.get(), SVOD_OUTPUT, 0, &shape, nullptr, &error) == 0);
+  CHECK(shape == 6);
+}
+
+TEST_CASE("copies, views, scratch and one-tile kernels") {
+  TempFolder folder;
+  PlanBuilder b;
+  const Expr n = Expr::variable(b.variable("n", 8, 8));
+  const BufferId x = b.input("x", 8, n), t = b.arena("t", 8), half = b.view("half", t, 16, 4);
+  const BufferId y = b.output("y", 8, n), z = b.output("z", 4, Expr(4)), xHalf = b.view("xHalf", x, 16, 4);
+  const BufferId u = b.output("u", 4, Expr(4));
+  b.launch("k_reverse", {x, t}, {R, W}, {n}, Expr(1), 32);
+  b.step(Copy{y, t, n * 4});
+  b.launch("k_double", {half, z}, {R, W}, {Expr(4)});
+  b.step(Copy{u, xHalf, Expr(16)});
+  b.write(folder / "p");
+  const InstanceHandle instance = makeInstance(loadPlan(folder / "p"));
+  std::vector<float> in = {0, 1, 2, 3, 4, 5, 6, 7}, out(8), doubled(4), upper(4);
+  bindIn(instance, 0, in);
+  bindOut(instance, 0, out);
+  bindOut(instance, 1, doubled);
+  bindOut(instance, 2, upper);
+  execute(instance);
+  CHECK(out == std::vector<float>{7, 6, 5, 4, 3, 2, 1, 0});
+  CHECK(doubled == std::vector<float>{6, 4, 2, 0});
+  CHECK(upper == std::vector<float>{4, 5, 6, 7});
+}
+
+TEST_CASE("states live in the instance: first contents, kept between runs, reset") {
+  TempFolder folder;
+  PlanBuilder b;
+  const BufferId x = b.input("x", 4, Expr(4)), y = b.output("y", 4, Expr(4));
+  b.constant("init", {10, 20, 30, 40});
+  const BufferId s = b.state("s", 4, ConstantId{0}), z = b.state("z", 4);
+  b.launch("k_accumulate", {x, s}, {R, RW}, {Expr(4)});
+  b.launch("k_accumulate", {s, z}, {R, RW}, {Expr(4)});
+  b.step(Copy{y, z, Expr(16)});
+  b.write(folder / "p");
+  const PlanHandle plan = loadPlan(folder / "p");
+  const InstanceHandle one = makeInstance(plan), two = makeInstance(plan);
+  std::vector<float> x1 = {1, 1, 1, 1}, y1(4), y2(4);
+  for (const InstanceHandle* instance : {&one, &two}) bindIn(*instance, 0, x1);
+  bindOut(one, 0, y1);
+  bindOut(two, 0, y2);
+  execute(one);
+  CHECK(y1 == std::vector<float>{11, 21, 31, 41});
+  execute(one);
+  CHECK(y1 == std::vector<float>{23, 43, 63, 83});
+  execute(two);
+  CHECK(y2 == std::vector<float>{11, 21, 31, 41});
+  CHECK(static_cast<float*>(svod_state_data(one.get(), 0))[0] == 12);
+  CHECK(svod_state_data(one.get(), 2) == nullptr);
+  svod_reset_states(one.get());
+  execute(one);
+  CHECK(y1 == std::vector<float>{11, 21, 31, 41});
+}
+
+TEST_CASE("loops: values follow the loop variable, nested and with trips from variables") {
+  TempFolder folder;
+  PlanBuilder b;
+  const VariableId n = b.variable("n", 0, 10), i = b.variable("i", 0, 9, VariableKind::Loop),
+                   j = b.variable("j", 0, 9, VariableKind::Loop);
+  const BufferId s = b.arena("s", 4), y = b.output("y", 4, Expr(4)), x = b.input("x", 4, Expr(4));
+  b.step(Copy{s, x, Expr(16)});
+  b.step(Loop{i, Expr::variable(n), 3});
+  b.launch("k_add_value", {s}, {RW}, {Expr(4), Expr::variable(i)});
+  b.step(Loop{j, Expr::variable(i), 1});
+  b.launch("k_add_value", {s}, {RW}, {Expr(4), Expr::variable(i) * 10 + Expr::variable(j)});
+  b.step(Copy{y, s, Expr(16)});
+  b.write(folder / "p");
+  const InstanceHandle instance = makeInstance(loadPlan(folder / "p"));
+  std::vector<float> in = {1, 2, 3, 4}, out(4);
+  bindIn(instance, 0, in);
+  bindOut(instance, 0, out);
+  for (int64_t trips : {0, 1, 4}) {
+    REQUIRE(svod_set_variable(instance.get(), 0, trips, nullptr) == 0);
+    std::vector<float> expected = in;
+    for (int64_t a = 0; a < trips; a++) {
+      for (float& value : expected) value = value * 2 + static_cast<float>(a);
+      for (int64_t c = 0; c < a; c++)
+        for (float& value : expected) value = value * 2 + static_cast<float>(a * 10 + c);
+    }
+    for (uint64_t seed : {0u, 5u}) {
+      execute(instance, seed);
+      CHECK(out == expected);
+    }
+  }
+}
+
+TEST_CASE("host functions get buffers and sizes; their failure ends the run") {
+  TempFolder folder;
+  PlanBuilder b;
+  const Expr n = Expr::variable(b.variable("n", 1, 8));
+  const BufferId x = b.input("x", 8, n), y = b.output("y", 8, n);
+  b.step(HostCall{"negate", {{x, R}, {y, W}}});
+  b.write(folder / "p");
+  const PlanHandle plan = loadPlan(folder / "p");
+  CHECK(std::string(svod_plan_host_function(plan.get(), 0)) == "negate");
+  CHECK(svod_plan_host_function(plan.get(), 1) == nullptr);
+  svod_instance* none = nullptr;
+  svod_error error = {};
+  CHECK(svod_instance_create(plan.get(), nullptr, &none, &error) == 1);
+  CHECK(std::string(error.message).find("'negate'") != std::string::npos);
+  int result = 0;
+  const auto negate = [](void* user, void* const* buffers, const uint64_t* bytes, size_t count) {
+    if (count != 2 || bytes[0] != 12 || bytes[1] != 12) return 99;
+    for (size_t i = 0; i < 3; i++) static_cast<float*>(buffers[1])[i] = -static_cast<const float*>(buffers[0])[i];
+    return *static_cast<int*>(user);
+  };
+  const svod_host_entry entries[] = {{"other", negate, nullptr}, {"negate", negate, &result}};
+  svod_instance_options options = {};
+  options.functions = entries;
+  options.function_count = 2;
+  const InstanceHandle instance = makeInstance(plan, options);
+  std::vector<float> in = {1, 2, 3}, out(3);
+  bindIn(instance, 0, in);
+  bindOut(instance, 0, out);
+  execute(instance);
+  CHECK(out == std::vector<float>{-1, -2, -3});
+  result = 7;
+  error = executeError(instance);
+  CHECK(error.exit_code == 6);
+  CHECK(std::string(error.message) == "host function 'negate' failed with 7");
+  result = 0;
+  execute(instance);
+}
+
+TEST_CASE("a stop asked for before the run ends the next one only") {
+  TempFolder folder;
+  addAndDouble().write(folder / "p");
+  const InstanceHandle instance = makeInstance(loadPlan(folder / "p"));
+  std::vector<float> x(4), y(4);
+  bindIn(instance, 0, x);
+  bindOut(instance, 0, y);
+  svod_stop(instance.get());
+  CHECK(executeError(instance).exit_code == 75);
+  execute(instance);
+}
+
+TEST_CASE("an empty plan runs") {
+  TempFolder folder;
+  PlanBuilder b;
+  b.write(folder / "p");
+  execute(makeInstance(loadPlan(folder / "p")));
+  execute(makeInstance(loadPlan(folder / "p")), 3);
+}

@@ -1,0 +1,135 @@
+// What the caller can get wrong, and the message that says so.
+#include "runtime/harness.h"
+
+using namespace svod;
+
+namespace {
+
+/// a[n], b[n], c[m*2], out[n] with n 1..8 and m 1..4, k fixed to 3.
+struct Fixture {
+  TempFolder folder;
+  InstanceHandle instance;
+  std::vector<float> a = std::vector<float>(3), b = std::vector<float>(3), c = std::vector<float>(4), out = std::vector<float>(3);
+
+  Fixture() {
+    PlanBuilder builder;
+    const Expr n = Expr::variable(builder.variable("n", 1, 8)), m = Expr::variable(builder.variable("m", 1, 4));
+    builder.variable("k", 3, 3, VariableKind::Fixed);
+    builder.input("a", 8, n);
+    builder.input("b", 8, n);
+    builder.input("c", 8, m * 2);
+    builder.output("out", 8, n);
+    builder.write(folder / "p");
+    instance = makeInstance(loadPlan(folder / "p"));
+    bindIn(instance, 0, a);
+    bindIn(instance, 1, b);
+    bindIn(instance, 2, c);
+    bindOut(instance, 0, out);
+    REQUIRE(svod_set_variable(instance.get(), 1, 2, nullptr) == 0);
+  }
+  svod_error error() { return executeError(instance); }
+  svod_error bindError(size_t index, const char* dtype, std::vector<uint64_t> shape) {
+    svod_error error = {};
+    CHECK(svod_bind_input(instance.get(), index, dtype, shape.data(), shape.size(), a.data(), &error) == 1);
+    return error;
+  }
+};
+
+bool says(const svod_error& error, const std::string& text) {
+  INFO(error.message << " / " << error.help);
+  const bool found = std::string(error.message).find(text) != std::string::npos ||
+                     std::string(error.help).find(text) != std::string::npos;
+  CHECK(found);
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("everything in place runs") {
+  Fixture f;
+  execute(f.instance);
+}
+
+TEST_CASE("two inputs that disagree about a variable are both named") {
+  Fixture f;
+  bindIn(f.instance, 1, std::vector<float>(5));
+  const svod_error error = f.error();
+  CHECK(error.exit_code == 1);
+  CHECK(std::string(error.code) == "bind-mismatch");
+  CHECK(says(error, "axis 0 of input 'a' makes it 3, axis 0 of input 'b' makes it 5"));
+  bindIn(f.instance, 1, f.b);
+  execute(f.instance);
+}
+
+TEST_CASE("a set variable and an input that disagree are both named") {
+  Fixture f;
+  REQUIRE(svod_set_variable(f.instance.get(), 0, 4, nullptr) == 0);
+  CHECK(says(f.error(), "it is set to 4, axis 0 of input 'a' makes it 3"));
+  svod_clear_variable(f.instance.get(), 0);
+  execute(f.instance);
+}
+
+TEST_CASE("variables: bounds, fixed values, missing values") {
+  Fixture f;
+  svod_error error = {};
+  CHECK(svod_set_variable(f.instance.get(), 0, 9, &error) == 1);
+  CHECK(says(error, "'n' is 9, outside its bounds 1 to 8"));
+  CHECK(svod_set_variable(f.instance.get(), 2, 4, &error) == 1);
+  CHECK(says(error, "fixed to 3"));
+  CHECK(svod_set_variable(f.instance.get(), 2, 3, &error) == 0);
+  CHECK(svod_set_variable(f.instance.get(), 3, 3, &error) == 1);
+  CHECK(says(error, "no variable 3"));
+  svod_clear_variable(f.instance.get(), 1);
+  error = f.error();
+  CHECK(std::string(error.code) == "missing-input");
+  CHECK(says(error, "'m' has no value"));
+  CHECK(says(error, "from 1 to 4"));
+  REQUIRE(svod_set_variable(f.instance.get(), 1, 3, nullptr) == 0);
+  CHECK(says(f.error(), "input 'c': axis 0 has length 4, but m*2 = 6"));
+  REQUIRE(svod_set_variable(f.instance.get(), 1, 2, nullptr) == 0);
+  for (size_t input : {0u, 1u}) bindIn(f.instance, input, std::vector<float>(9));
+  CHECK(says(f.error(), "'n' must be from 1 to 8, but axis 0 of input 'a' makes it 9"));
+}
+
+TEST_CASE("inputs: dtype, rank, dimension, index") {
+  Fixture f;
+  CHECK(says(f.bindError(0, "i32", {3}), "has dtype i32, the plan wants f32"));
+  CHECK(says(f.bindError(0, "f32", {3, 1}), "rank 2, the plan wants rank 1"));
+  CHECK(says(f.bindError(0, "f32", {3, 1}), "declared as f32 (n)"));
+  CHECK(says(f.bindError(7, "f32", {3}), "no input 7"));
+  CHECK(says(f.bindError(0, "f32", {UINT64_MAX}), "too large"));
+  execute(f.instance);  // a refused binding leaves the old one
+}
+
+TEST_CASE("memory: missing, too small, null, not aligned, overlapping") {
+  Fixture f;
+  CHECK(svod_bind_output(f.instance.get(), 0, f.out.data(), 8, nullptr) == 0);
+  CHECK(says(f.error(), "output 'out' needs 12 bytes, the memory bound to it has 8"));
+  CHECK(svod_bind_output(f.instance.get(), 0, nullptr, 12, nullptr) == 0);
+  CHECK(says(f.error(), "null pointer"));
+  CHECK(svod_bind_output(f.instance.get(), 0, reinterpret_cast<char*>(f.out.data()) + 1, 100, nullptr) == 0);
+  CHECK(says(f.error(), "not aligned for f32"));
+  CHECK(svod_bind_output(f.instance.get(), 0, f.a.data() + 2, 100, nullptr) == 0);
+  CHECK(says(f.error(), "overlapping memory"));
+  bindOut(f.instance, 0, f.out);
+  bindIn(f.instance, 1, f.a);  // two inputs may share
+  execute(f.instance);
+  const InstanceHandle fresh = makeInstance(loadPlan(f.folder / "p"));
+  REQUIRE(svod_set_variable(fresh.get(), 0, 2, nullptr) == 0);
+  REQUIRE(svod_set_variable(fresh.get(), 1, 2, nullptr) == 0);
+  CHECK(says(executeError(fresh), "input 'a' is not bound"));
+}
+
+TEST_CASE("bounds of copies and tiles are checked before the first kernel starts") {
+  TempFolder folder;
+  PlanBuilder b;
+  const VariableId n = b.variable("n", 0, 8);
+  const BufferId s = b.state("s", 4), x = b.constant("x", {1, 1, 1, 1});
+  b.launch("k_accumulate", {x, s}, {R, RW}, {Expr(4)});
+  b.step(Copy{s, x, Expr::variable(n) * 4});
+  b.write(folder / "p");
+  const InstanceHandle instance = makeInstance(loadPlan(folder / "p"));
+  REQUIRE(svod_set_variable(instance.get(), 0, 5, nullptr) == 0);
+  CHECK(says(executeError(instance), "would copy 20 bytes from 'x' to 's'"));
+  CHECK(static_cast<float*>(svod_state_data(instance.get(), 0))[0] == 0);
+}
