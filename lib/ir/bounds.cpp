@@ -66,7 +66,8 @@ Interval shiftBounds(Op op, DType d, Interval a, Interval b) {
 Interval boolBounds(Op op, Interval a, Interval b) {
   if (op == Op::And || op == Op::Mul || op == Op::Min) return {a.min & b.min, a.max & b.max};
   if (op == Op::Or || op == Op::Add || op == Op::Max) return {a.min | b.min, a.max | b.max};
-  return a.isConst() && b.isConst() ? Interval{a.min ^ b.min, a.min ^ b.min} : Interval{0, 1};
+  if ((op == Op::Xor || op == Op::Sub) && a.isConst() && b.isConst()) return {a.min ^ b.min, a.min ^ b.min};
+  return {0, 1};
 }
 
 Interval binaryBounds(Op op, DType d, Interval a, Interval b) {

@@ -64,8 +64,8 @@ double maxFinite(DType d) {
 
 DType promote(DType a, DType b) {
   if (a == b) return a;
-  if (a == DType::Bool || a == DType::Void) return b;
-  if (b == DType::Bool || b == DType::Void) return a;
+  if (a == DType::Void || b == DType::Void) return a == DType::Void ? b : a;
+  if (a == DType::Bool || b == DType::Bool) return a == DType::Bool ? b : a;
   if (isFloat(a) && isFloat(b)) return promoteFloats(a, b);
   if (isFloat(a) || isFloat(b)) return isFloat(a) ? a : b;
   if (a == DType::Index || b == DType::Index) return a == DType::Index ? b : a;

@@ -150,11 +150,11 @@ UOp Graph::make(Op op, DType dtype, std::span<const UOp> src, const Arg& arg) {
   key.bounds = computeBounds(op, dtype, src, arg);
   key.id = static_cast<uint32_t>(nodes_.size());
   auto* node = new (arena_.allocate(sizeof(Node), alignof(Node))) Node(key);
+  node->ranges = openRanges(arena_, op, src);
   if (op == Op::Range) {
-    UOp self(node);
-    node->ranges = arena_.copy(std::span<const UOp>(&self, 1));
-  } else {
-    node->ranges = openRanges(arena_, op, src);
+    std::vector<UOp> withSelf(node->ranges.begin(), node->ranges.end());
+    withSelf.insert(std::ranges::upper_bound(withSelf, UOp(node), rangeLess), UOp(node));
+    node->ranges = arena_.copy(std::span<const UOp>(withSelf));
   }
   insert(node);
   return UOp(node);
