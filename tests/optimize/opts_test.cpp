@@ -3,6 +3,7 @@
 #include <random>
 
 #include "ir/text.h"
+#include "ir/verify.h"
 #include "optimize/axes.h"
 #include "optimize/kernels.h"
 #include "optimize/replay.h"
@@ -58,6 +59,11 @@ std::string errorOf(Graph& g, UOp sink, const char* text, const Caps& caps = cpu
   return toText(changed.error());
 }
 
+std::string verifyText(UOp sink) {
+  Status status = verify(sink, Stage::Kernel);
+  return status ? "" : toText(status.error());
+}
+
 int countOp(UOp sink, Op op) {
   int count = 0;
   for (UOp n : toposort(sink)) count += n.op() == op;
@@ -92,6 +98,7 @@ TEST_CASE("The GEMM nest with a packed column panel is expressible") {
     CHECK(countOp(tuned, Op::Stage) == 1);
     CHECK(end.src(0).srcCount() == (s.m % 4 || s.n % 32 ? 3 : 2));
     CHECK(axisType(end.src(1)) == AxisType::Thread);
+    CHECK(verifyText(tuned) == "");
   }
 }
 
@@ -102,6 +109,7 @@ TEST_CASE("Softmax keeps its exponentials in a row-local buffer") {
   CHECK(countOp(sink, Op::Exp) == 2);
   CHECK(countOp(shared, Op::Exp) == 1);
   CHECK(countOp(shared, Op::Stage) == 1);
+  CHECK(verifyText(shared) == "");
   CHECK(errorOf(g, sink, "share(0,3)").find("different extents") != std::string::npos);
   CHECK(errorOf(g, buildSoftmax(g, {5, 5, 0}), "share(0,3)").find("no value is computed along both") != std::string::npos);
 }
@@ -212,6 +220,7 @@ TEST_CASE("Every opt is an error or keeps the value, on random kernels and lists
                  << toText(list) << "\n" << toUopText(original) << "\n" << toUopText(sink));
     auto replayed = applyOpts(g, original, *parseOpts(toText(list)), caps);
     if (replayed) {
+      REQUIRE(verifyText(*replayed) == "");
       REQUIRE(close(resultOf(original), resultOf(*replayed)));
     } else {
       REQUIRE(replayed.error().message.find("nolocals") != std::string::npos);

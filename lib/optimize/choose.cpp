@@ -1,0 +1,166 @@
+#include "optimize/choose.h"
+
+#include <algorithm>
+
+#include "optimize/chooser.h"
+#include "optimize/cost.h"
+#include "optimize/replay.h"
+#include "optimize/strides.h"
+
+namespace svod {
+
+bool Chooser::apply(OptKind kind, OptArgs args) {
+  OptOp opt{kind, std::move(args)};
+  Result<UOp> changed = applyOpt(graph, sink, opt, caps);
+  if (!changed) return false;
+  sink = *changed;
+  opts.push_back(std::move(opt));
+  return true;
+}
+
+int32_t Chooser::numberOf(uint32_t rangeId) const {
+  std::vector<Axis> axes = axesOf(sink);
+  auto at = std::ranges::find_if(axes, [&](const Axis& a) { return idOf(a.range) == rangeId; });
+  return at == axes.end() ? -1 : static_cast<int32_t>(at - axes.begin());
+}
+
+bool Chooser::apply(OptKind kind, uint32_t rangeId, int64_t amount) {
+  int32_t number = numberOf(rangeId);
+  return number >= 0 && apply(kind, AxisAmount{number, amount});
+}
+
+UOp Chooser::range(uint32_t rangeId) const {
+  int32_t number = numberOf(rangeId);
+  return number < 0 ? UOp() : axesOf(sink)[static_cast<size_t>(number)].range;
+}
+
+namespace {
+
+// Whether a or b is used for anything but addresses of parameters.
+bool countersAreValues(UOp sink, UOp a, UOp b) {
+  std::vector<bool> seen;
+  std::vector<UOp> stack{sink};
+  while (!stack.empty()) {
+    UOp n = stack.back();
+    stack.pop_back();
+    if (n.id() < seen.size() && seen[n.id()]) continue;
+    if (n.id() >= seen.size()) seen.resize(n.id() + 1);
+    seen[n.id()] = true;
+    if (n == a || n == b) return true;
+    bool closer = n.op() == Op::End || n.op() == Op::Reduce || n.op() == Op::Stage;
+    for (UOp s : n.src()) {
+      if (closer && s.op() == Op::Range) continue;
+      if (n.op() == Op::Index && s != n.src(0) && !s.dependsOn(a) && !s.dependsOn(b)) continue;
+      if (n.op() == Op::Index && n.src(0).op() != Op::Stage && s != n.src(0)) continue;
+      stack.push_back(s);
+    }
+  }
+  return false;
+}
+
+bool walksAsOne(UOp sink, UOp a, UOp b) {
+  std::optional<int64_t> inner = constExtent(b);
+  if (!inner || countersAreValues(sink, a, b)) return false;
+  for (const Access& access : accessesOf(sink)) {
+    for (UOp n : toposort(access.address))
+      if (n.op() == Op::Load && (n.dependsOn(a) || n.dependsOn(b))) return false;
+    auto x = strideOf(access, a), y = strideOf(access, b);
+    if (!x || !y || *x != *y * *inner) return false;
+  }
+  return true;
+}
+
+bool mergeOnce(Chooser& c) {
+  std::vector<Axis> axes = axesOf(c.sink);
+  for (size_t i = 0; i + 1 < axes.size(); ++i) {
+    if (axes[i].nest != axes[i + 1].nest || axes[i].nest == Nest::Stage) continue;
+    auto number = static_cast<int32_t>(i);
+    if (walksAsOne(c.sink, axes[i].range, axes[i + 1].range) && c.apply(OptKind::Merge, AxisList{{number, number + 1}}))
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void mergeLoops(Chooser& c) {
+  while (mergeOnce(c)) {
+  }
+}
+
+namespace {
+
+double nanosecondsOf(const Chooser& c) {
+  std::vector<Lanes> lanes;  // the vector axes there are
+  for (UOp n : toposort(c.sink))
+    if (n.op() == Op::Range && axisType(n) == AxisType::Vector) lanes.push_back({n, maxExtent(n)});
+  return nanoseconds(CostModel(c.sink, c.caps).instructions(lanes));
+}
+
+// Iterations one tile needs so that what does not depend on `axis` is not computed too often: 1 when everything does,
+// 0 when the axis cannot be split over tiles.
+int64_t iterationsPerTile(const Chooser& c, UOp axis, int64_t tiles) {
+  bool refills = false;
+  for (UOp n : toposort(c.sink)) {
+    if ((n.op() != Op::Reduce && n.op() != Op::Stage) || n.dependsOn(axis)) continue;
+    if (n.op() == Op::Reduce) return 0;
+    refills = true;
+  }
+  if (!refills) return 1;
+  constexpr int64_t kWorthRefill = 16;
+  int64_t wanted = 4 * c.caps.workers, extent = maxExtent(axis);
+  int64_t iterations = std::max(kWorthRefill, extent * tiles / wanted);
+  return tiles < wanted && iterations < extent ? iterations : 0;
+}
+
+}  // namespace
+
+void splitForThreads(Chooser& c) {
+  constexpr double kWorthThreads = 20'000;  // nanoseconds of work below which one thread is faster
+  if (!c.caps.threads || nanosecondsOf(c) < kWorthThreads) return;
+  const int64_t wanted = std::max(4 * c.caps.workers, 64);
+  for (int64_t tiles = 1; tiles < wanted;) {
+    std::vector<Axis> axes = axesOf(c.sink);  // after the first thread axis the next is the outermost loop left
+    auto at = std::ranges::find_if(
+        axes, [](const Axis& a) { return a.nest == Nest::Output && axisType(a.range) == AxisType::Loop; });
+    if (at == axes.end()) return;
+    int64_t extent = maxExtent(at->range), iterations = tiles == 1 ? 1 : iterationsPerTile(c, at->range, tiles);
+    if (extent < 2 || iterations == 0) return;
+    if (!c.apply(OptKind::Thread, AxisAmount{static_cast<int32_t>(at - axes.begin()), iterations})) return;
+    tiles *= (extent + iterations - 1) / iterations;
+    if (iterations > 1) return;
+  }
+}
+
+void fillGrid(Chooser& c) {
+  auto outputs = [&] {
+    std::vector<int32_t> numbers;
+    std::vector<Axis> axes = axesOf(c.sink);
+    for (size_t i = 0; i < axes.size(); ++i)
+      if (axes[i].nest == Nest::Output && axisType(axes[i].range) == AxisType::Loop) numbers.push_back(static_cast<int32_t>(i));
+    return numbers;
+  };
+  while (outputs().size() > 3 && c.apply(OptKind::Merge, AxisList{{outputs()[0], outputs()[1]}})) {
+  }
+  std::vector<int32_t> grid = outputs();
+  if (grid.empty() || !c.apply(OptKind::Global, AxisList{grid})) return;
+  for (int64_t threads : {256, 128, 64, 32, 16, 8})
+    if (threads <= maxExtent(axesOf(c.sink)[static_cast<size_t>(grid.back())].range) &&
+        c.apply(OptKind::Local, AxisAmount{grid.back(), threads}))
+      return;
+}
+
+std::vector<OptOp> chooseOpts(Graph& graph, UOp sink, const Caps& caps) {
+  Chooser c{graph, sink, caps, {}};
+  bool serial = std::ranges::any_of(axesOf(sink), [](const Axis& a) { return axisType(a.range) == AxisType::Serial; });
+  if (!serial) mergeLoops(c);
+  if (caps.workgroups) {
+    fillGrid(c);
+  } else {
+    if (!serial) tileForVectors(c);
+    splitForThreads(c);
+  }
+  return c.opts;
+}
+
+}  // namespace svod

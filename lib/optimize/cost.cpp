@@ -1,0 +1,80 @@
+#include "optimize/cost.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace svod {
+
+namespace {
+
+constexpr double kTranscendental = 20, kDivision = 6, kMemory = 2;
+constexpr double kMaskedShare = 1.3;           // of a masked access where masks are cheap
+constexpr double kInstructionsPerNanosecond = 4;
+
+// Bytes of a lane while it is computed: small floats are computed as f32, bools are masks.
+int64_t laneBytes(UOp n) {
+  if (n.dtype() == DType::Index || n.dtype() == DType::Bool || n.dtype() == DType::Void) return 1;
+  return isFloat(n.dtype()) ? std::max(byteSize(n.dtype()), 4) : byteSize(n.dtype());
+}
+
+}  // namespace
+
+double opWeight(UOp n) {
+  if (n.op() == Op::Load || n.op() == Op::Store) return kMemory;
+  if (n.op() == Op::Reduce) return 1;
+  if (!isElementwise(n.op()) || n.dtype() == DType::Index) return 0;
+  if (has(n.op(), Transcend) || n.op() == Op::Threefry) return kTranscendental;
+  bool divides = n.op() == Op::Fdiv || n.op() == Op::Sqrt || n.op() == Op::Recip || n.op() == Op::Cdiv ||
+                 n.op() == Op::Cmod || n.op() == Op::Floordiv || n.op() == Op::Floormod;
+  return divides ? kDivision : 1;
+}
+
+double nanoseconds(double instructions) { return instructions / kInstructionsPerNanosecond; }
+
+CostModel::CostModel(UOp sink, const Caps& caps) : caps_(caps), loops_(sink), accesses_(accessesOf(sink)) {
+  int64_t widest = 1;
+  for (UOp n : toposort(sink)) {
+    double weight = opWeight(n);
+    if (weight == 0) continue;
+    auto access = std::ranges::find(accesses_, n, &Access::node);
+    items_.push_back({n, weight, access == accesses_.end() ? nullptr : &*access});
+    widest = std::max(widest, laneBytes(n));
+  }
+  fullWidth_ = std::clamp<int64_t>(caps.vectorBytes / widest, 2, 64);
+}
+
+double CostModel::cost(const Item& item, std::span<const Lanes> lanes) const {
+  double runs = 1;
+  std::vector<UOp> loops(loops_[item.node].begin(), loops_[item.node].end());
+  if (item.node.op() == Op::Reduce)  // its operation runs in its own loops
+    loops.insert(loops.end(), item.node.src().begin() + 1, item.node.src().end());
+  for (UOp r : loops) {
+    auto lane = std::ranges::find(lanes, r, &Lanes::range);
+    int64_t extent = std::max<int64_t>(maxExtent(r), 1), width = lane == lanes.end() ? 1 : lane->width;
+    runs *= static_cast<double>((extent + width - 1) / width);
+    bool inLanes = lane != lanes.end() && (item.node.dependsOn(r) || item.node.op() == Op::Store);
+    if (!inLanes || !item.access) continue;
+    std::optional<int64_t> stride = strideOf(*item.access, r);
+    if (!stride || (*stride != 0 && *stride != 1)) runs *= static_cast<double>(width);
+    else if (extent % width != 0 || !constExtent(r)) runs *= caps_.maskedOps ? kMaskedShare : static_cast<double>(width);
+  }
+  return runs * item.weight;
+}
+
+double CostModel::instructions(std::span<const Lanes> lanes) const {
+  double total = 0;
+  for (const Item& item : items_) {
+    total += cost(item, lanes);
+    if (item.node.op() != Op::Reduce) continue;
+    for (UOp r : item.node.src().subspan(1)) {
+      auto lane = std::ranges::find(lanes, r, &Lanes::range);
+      if (lane == lanes.end()) continue;
+      double folds = 2.0 * std::bit_width(static_cast<uint64_t>(lane->width));
+      for (UOp outer : loops_[item.node]) folds *= static_cast<double>(std::max<int64_t>(maxExtent(outer), 1));
+      total += folds;
+    }
+  }
+  return total;
+}
+
+}  // namespace svod

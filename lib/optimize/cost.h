@@ -1,0 +1,49 @@
+// A rough cost of a kernel from its loops and strides alone: good enough to choose axes and tile counts.
+#pragma once
+#include <vector>
+
+#include "ir/graph.h"
+#include "optimize/caps.h"
+#include "optimize/strides.h"
+
+namespace svod {
+
+/// A loop that is to run in steps of `width` lanes.
+struct Lanes {
+  UOp range;
+  int64_t width;
+};
+
+/// Costs of one kernel before it is changed. Symbolic extents count with their maximum.
+class CostModel {
+ public:
+  CostModel(UOp sink, const Caps& caps);
+
+  /// Instructions executed in all when the loops of `lanes` are vectorized: a vector instruction counts once, an
+  /// access whose neighbours are not neighbours in memory once per lane.
+  double instructions(std::span<const Lanes> lanes) const;
+  /// Lanes of the widest value computed that fit a vector register; at least 2.
+  int64_t fullWidth() const { return fullWidth_; }
+
+ private:
+  struct Item {
+    UOp node;
+    double weight;           // cost of one execution
+    const Access* access;    // of a load or store
+  };
+  double cost(const Item& item, std::span<const Lanes> lanes) const;
+
+  const Caps& caps_;
+  LoopsOf loops_;
+  std::vector<Access> accesses_;
+  std::vector<Item> items_;
+  int64_t fullWidth_ = 2;
+};
+
+/// Cost of one execution of an op, an addition being 1; 0 for what costs nothing (constants, addresses).
+double opWeight(UOp node);
+
+/// Estimated nanoseconds for a number of instructions on one thread.
+double nanoseconds(double instructions);
+
+}  // namespace svod

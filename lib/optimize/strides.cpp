@@ -1,0 +1,135 @@
+#include "optimize/strides.h"
+
+#include <algorithm>
+
+#include "optimize/reloop.h"
+#include "symbolic/symbolic.h"
+
+namespace svod {
+
+std::vector<Access> accessesOf(UOp sink) {
+  std::vector<Access> all;
+  for (UOp n : toposort(sink)) {
+    if (n.op() != Op::Load && n.op() != Op::Store) continue;
+    UOp storage = storageOf(n.src(0));
+    if (storage.op() == Op::Param)
+      all.push_back({n, n.src(0).src(1), storage.argAs<SlotArg>().slot, n.op() == Op::Store});
+  }
+  return all;
+}
+
+std::optional<int64_t> strideOf(const Access& access, UOp range) {
+  if (!access.address.dependsOn(range)) return 0;
+  return coefficientOf(access.address, range);
+}
+
+namespace {
+
+std::vector<UOp> upToInnermostOf(std::vector<UOp> loops, UOp node) {
+  while (!loops.empty() && !node.dependsOn(loops.back())) loops.pop_back();
+  return loops;
+}
+
+}  // namespace
+
+LoopsOf::LoopsOf(UOp sink) {
+  std::vector<UOp> order = toposort(sink);
+  uint32_t largest = 0;
+  for (UOp n : order) largest = std::max(largest, n.id());
+  loops_.resize(largest + 1);
+  for (size_t i = order.size(); i-- > 0;)
+    for (UOp s : order[i].src())
+      if (s.op() != Op::Range) enter(order[i], s);
+}
+
+void LoopsOf::enter(UOp user, UOp node) {
+  std::vector<UOp> loops = loops_[user.id()];
+  if (user.op() == Op::End || user.op() == Op::Reduce || user.op() == Op::Stage)
+    loops.insert(loops.end(), user.src().begin() + 1, user.src().end());
+  std::erase_if(loops, [](UOp r) { return r.op() != Op::Range; });
+  bool body = user.op() == Op::End;  // a store runs in all loops of its End, whatever its address depends on
+  if (!body) loops = upToInnermostOf(std::move(loops), node);
+  if (loops.size() > loops_[node.id()].size()) loops_[node.id()] = std::move(loops);
+}
+
+namespace {
+
+struct Signature {
+  std::vector<Access> loads, stores;
+  std::vector<UOp> outputs, reduces;
+};
+
+Signature signatureOf(UOp sink) {
+  Signature s;
+  for (const Access& access : accessesOf(sink)) (access.isStore ? s.stores : s.loads).push_back(access);
+  for (const Axis& axis : axesOf(sink)) {
+    if (axis.nest == Nest::Output) s.outputs.push_back(axis.range);
+    if (axis.nest == Nest::Reduce) s.reduces.push_back(axis.range);
+  }
+  return s;
+}
+
+// Two operands share a reduce axis, and each lacks an output axis that the other has.
+bool isGemm(const Signature& s) {
+  auto lacksWhatOtherHas = [&](UOp a, UOp b) {
+    return std::ranges::any_of(s.outputs, [&](UOp r) { return !a.dependsOn(r) && b.dependsOn(r); });
+  };
+  auto shareReduce = [&](UOp a, UOp b) {
+    return std::ranges::any_of(s.reduces, [&](UOp r) { return a.dependsOn(r) && b.dependsOn(r); });
+  };
+  for (const Access& a : s.loads)
+    for (const Access& b : s.loads)
+      if (shareReduce(a.node, b.node) && lacksWhatOtherHas(a.node, b.node) && lacksWhatOtherHas(b.node, a.node)) return true;
+  return false;
+}
+
+// An address moves alike with an output and a reduce axis: a sliding window.
+bool hasWindow(const Signature& s) {
+  for (const Access& load : s.loads)
+    for (UOp r : s.outputs)
+      for (UOp k : s.reduces) {
+        auto x = strideOf(load, r), y = strideOf(load, k);
+        if (x && y && *x != 0 && *y != 0 && (*x % *y == 0) && *x >= *y && *x / *y < maxExtent(k)) return true;
+      }
+  return false;
+}
+
+bool anyUnitStride(std::span<const Access> accesses, std::span<const UOp> ranges) {
+  for (const Access& a : accesses)
+    for (UOp r : ranges)
+      if (strideOf(a, r) == 1) return true;
+  return false;
+}
+
+bool isTranspose(const Signature& s) {
+  for (const Access& store : s.stores)
+    for (UOp r : s.outputs) {
+      if (strideOf(store, r) != 1) continue;
+      for (const Access& load : s.loads)
+        if (strideOf(load, r).value_or(0) > 1) return true;
+    }
+  return false;
+}
+
+}  // namespace
+
+Pattern patternOf(UOp sink) {
+  Signature s = signatureOf(sink);
+  if (s.outputs.empty()) return s.reduces.empty() ? Pattern::Scalar : Pattern::FullReduce;
+  if (!s.reduces.empty()) {
+    if (isGemm(s)) return hasWindow(s) ? Pattern::Conv : Pattern::Gemm;
+    return anyUnitStride(s.loads, s.reduces) ? Pattern::RowReduce : Pattern::ColumnReduce;
+  }
+  for (const Access& a : s.loads)
+    for (UOp n : toposort(a.address))
+      if (n.op() == Op::Load) return Pattern::Gather;
+  return isTranspose(s) ? Pattern::Transpose : Pattern::Streaming;
+}
+
+std::string_view toText(Pattern pattern) {
+  constexpr std::string_view kText[] = {"scalar",     "full-reduce", "gemm",      "conv",     "row-reduce",
+                                        "column-reduce", "gather",   "transpose", "streaming"};
+  return kText[static_cast<size_t>(pattern)];
+}
+
+}  // namespace svod
