@@ -48,7 +48,8 @@ std::vector<Axis> axesOf(UOp sink) {
   std::vector<UOp> closers;
   for (UOp n : toposort(sink))
     if (closes(n.op())) closers.push_back(n);
-  // Sorted by nest, then by lowest id: rewriting one loop may reorder operands, but never the numbers of the others.
+  // Sorted by nest, then by lowest id: rewriting one loop may reorder operands, but never the numbers of the
+  // others.
   std::stable_sort(closers.begin(), closers.end(), [](UOp a, UOp b) {
     return std::pair(*nestOf(a), lowestId(a)) < std::pair(*nestOf(b), lowestId(b));
   });

@@ -18,10 +18,11 @@ struct Axis {
   Nest nest;
 };
 
-/// The numbered axes of a kernel: output loops in nest order, then the loops of reduces, then those of stages; several
-/// reduces (or stages) come by their lowest range id. Ranges that are expanded into values (Upcast, Vector, Unroll) are
-/// not numbered, so upcast, vector and unroll renumber nothing; tile puts the inner axis right after the outer one.
-/// A split keeps the range id for the outer part: numbers of other axes do not depend on earlier opts otherwise.
+/// The numbered axes of a kernel: output loops in nest order, then the loops of reduces, then those of
+/// stages; several reduces (or stages) come by their lowest range id. Ranges that are expanded into values
+/// (Upcast, Vector, Unroll) are not numbered, so upcast, vector and unroll renumber nothing; tile puts the
+/// inner axis right after the outer one. A split keeps the range id for the outer part: numbers of other axes
+/// do not depend on earlier opts otherwise.
 std::vector<Axis> axesOf(UOp sink);
 
 /// Axis `number`, or BadOpt naming the axes there are.

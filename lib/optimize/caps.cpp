@@ -1,6 +1,5 @@
 #include "optimize/caps.h"
 
-
 namespace svod {
 
 Caps capsOf(const CpuTarget& cpu, Numerics numerics) {
@@ -17,6 +16,8 @@ Caps capsOf(const CpuTarget& cpu, Numerics numerics) {
   return caps;
 }
 
-bool mayReassociate(const Caps& caps, DType dtype) { return !isFloat(dtype) || caps.numerics != Numerics::Strict; }
+bool mayReassociate(const Caps& caps, DType dtype) {
+  return !isFloat(dtype) || caps.numerics != Numerics::Strict;
+}
 
 }  // namespace svod

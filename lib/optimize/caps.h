@@ -12,9 +12,9 @@ namespace svod {
 struct Caps {
   int vectorBytes = 16;
   int vectorRegisters = 16;
-  int fmaPerCycle = 1;             // full-width instructions started per cycle
-  int fmaLatency = 4;              // cycles until the result can be used
-  bool maskedOps = false;          // masked vector loads and stores cost about as much as plain ones
+  int fmaPerCycle = 1;     // full-width instructions started per cycle
+  int fmaLatency = 4;      // cycles until the result can be used
+  bool maskedOps = false;  // masked vector loads and stores cost about as much as plain ones
   int64_t l1Bytes = 32 << 10, l2Bytes = 256 << 10;
   int64_t scratchBytes = 8 << 20;  // most that the Local buffers of one kernel may take
   bool threads = true;             // kernels are split into tiles for worker threads

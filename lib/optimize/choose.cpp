@@ -75,7 +75,8 @@ bool mergeOnce(Chooser& c) {
   for (size_t i = 0; i + 1 < axes.size(); ++i) {
     if (axes[i].nest != axes[i + 1].nest || axes[i].nest == Nest::Stage) continue;
     auto number = static_cast<int32_t>(i);
-    if (walksAsOne(c.sink, axes[i].range, axes[i + 1].range) && c.apply(OptKind::Merge, AxisList{{number, number + 1}}))
+    if (walksAsOne(c.sink, axes[i].range, axes[i + 1].range) &&
+        c.apply(OptKind::Merge, AxisList{{number, number + 1}}))
       return true;
   }
   return false;
@@ -97,8 +98,8 @@ double nanosecondsOf(const Chooser& c) {
   return nanoseconds(CostModel(c.sink, c.caps).instructions(lanes));
 }
 
-// Iterations one tile needs so that what does not depend on `axis` is not computed too often: 1 when everything does,
-// 0 when the axis cannot be split over tiles.
+// Iterations one tile needs so that what does not depend on `axis` is not computed too often: 1 when
+// everything does, 0 when the axis cannot be split over tiles.
 int64_t iterationsPerTile(const Chooser& c, UOp axis, int64_t tiles) {
   bool refills = false;
   for (UOp n : toposort(c.sink)) {
@@ -120,11 +121,13 @@ void splitForThreads(Chooser& c) {
   if (!c.caps.threads || nanosecondsOf(c) < kWorthThreads) return;
   const int64_t wanted = std::max(4 * c.caps.workers, 64);
   for (int64_t tiles = 1; tiles < wanted;) {
-    std::vector<Axis> axes = axesOf(c.sink);  // after the first thread axis the next is the outermost loop left
+    std::vector<Axis> axes =
+        axesOf(c.sink);  // after the first thread axis the next is the outermost loop left
     auto at = std::ranges::find_if(
         axes, [](const Axis& a) { return a.nest == Nest::Output && axisType(a.range) == AxisType::Loop; });
     if (at == axes.end()) return;
-    int64_t extent = maxExtent(at->range), iterations = tiles == 1 ? 1 : iterationsPerTile(c, at->range, tiles);
+    int64_t extent = maxExtent(at->range),
+            iterations = tiles == 1 ? 1 : iterationsPerTile(c, at->range, tiles);
     if (extent < 2 || iterations == 0) return;
     if (!c.apply(OptKind::Thread, AxisAmount{static_cast<int32_t>(at - axes.begin()), iterations})) return;
     tiles *= (extent + iterations - 1) / iterations;
@@ -137,7 +140,8 @@ void fillGrid(Chooser& c) {
     std::vector<int32_t> numbers;
     std::vector<Axis> axes = axesOf(c.sink);
     for (size_t i = 0; i < axes.size(); ++i)
-      if (axes[i].nest == Nest::Output && axisType(axes[i].range) == AxisType::Loop) numbers.push_back(static_cast<int32_t>(i));
+      if (axes[i].nest == Nest::Output && axisType(axes[i].range) == AxisType::Loop)
+        numbers.push_back(static_cast<int32_t>(i));
     return numbers;
   };
   while (outputs().size() > 3 && c.apply(OptKind::Merge, AxisList{{outputs()[0], outputs()[1]}})) {
@@ -152,7 +156,8 @@ void fillGrid(Chooser& c) {
 
 std::vector<OptOp> chooseOpts(Graph& graph, UOp sink, const Caps& caps) {
   Chooser c{graph, sink, caps, {}};
-  bool serial = std::ranges::any_of(axesOf(sink), [](const Axis& a) { return axisType(a.range) == AxisType::Serial; });
+  bool serial =
+      std::ranges::any_of(axesOf(sink), [](const Axis& a) { return axisType(a.range) == AxisType::Serial; });
   if (!serial) mergeLoops(c);
   if (caps.workgroups) {
     fillGrid(c);

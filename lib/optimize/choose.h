@@ -6,9 +6,10 @@
 
 namespace svod {
 
-/// A list for applyOpts() that leaves no large loop scalar: one vector axis per store and per reduce, a register tile
-/// within the vector registers, column order and a packed panel for matrix products, tiles for threads. Numerics in
-/// `caps` decide what may be reassociated. Depends on the kernel and `caps` only. An empty list is a valid answer.
+/// A list for applyOpts() that leaves no large loop scalar: one vector axis per store and per reduce, a
+/// register tile within the vector registers, column order and a packed panel for matrix products, tiles for
+/// threads. Numerics in `caps` decide what may be reassociated. Depends on the kernel and `caps` only. An
+/// empty list is a valid answer.
 std::vector<OptOp> chooseOpts(Graph& graph, UOp sink, const Caps& caps);
 
 }  // namespace svod

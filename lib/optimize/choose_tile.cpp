@@ -10,7 +10,8 @@ namespace svod {
 
 namespace {
 
-// Widths worth trying on a loop: full vectors, and narrower ones for short loops or to avoid a masked remainder.
+// Widths worth trying on a loop: full vectors, and narrower ones for short loops or to avoid a masked
+// remainder.
 std::vector<int64_t> widthsFor(UOp range, int64_t full) {
   std::vector<int64_t> widths;
   std::optional<int64_t> extent = constExtent(range);
@@ -22,8 +23,10 @@ std::vector<int64_t> widthsFor(UOp range, int64_t full) {
   return widths;
 }
 
-bool closedByOneEnd(UOp sink, UOp range) {
-  return std::ranges::all_of(closersOf(sink, range), [](UOp c) { return c.op() == Op::End; });
+// A buffer local to the kernel is filled once per iteration of this loop, so the loop cannot be expanded.
+bool fillsStage(UOp sink, UOp range) {
+  return std::ranges::any_of(toposort(sink),
+                             [&](UOp n) { return n.op() == Op::Stage && n.dependsOn(range); });
 }
 
 // The best vector axis for each loop nest, by the cost model.
@@ -35,7 +38,9 @@ class LaneChoice {
     std::vector<Lanes> best = withReduces({});
     double cost = model_.instructions(best);
     for (const Axis& axis : axesOf(c_.sink)) {
-      if (axis.nest != Nest::Output || axisType(axis.range) != AxisType::Loop || !closedByOneEnd(c_.sink, axis.range)) continue;
+      if (axis.nest != Nest::Output || axisType(axis.range) != AxisType::Loop ||
+          fillsStage(c_.sink, axis.range))
+        continue;
       for (int64_t w : widthsFor(axis.range, model_.fullWidth())) {
         std::vector<Lanes> lanes = withReduces({{axis.range, w}});
         if (double other = model_.instructions(lanes); other < 0.95 * cost) best = lanes, cost = other;
@@ -89,7 +94,8 @@ struct RegisterTile {
   int64_t rows = 1, vectors = 1;
 };
 
-// What one step of the innermost loop of a reduce (or of a store without reduce) does with lanes along one axis.
+// What one step of the innermost loop of a reduce (or of a store without reduce) does with lanes along one
+// axis.
 class TileChoice {
  public:
   TileChoice(const Chooser& c, UOp reduce, Lanes lanes) : c_(c), reduce_(reduce), lanes_(lanes) {
@@ -98,8 +104,10 @@ class TileChoice {
       bool inside = std::ranges::any_of(reduce.src().subspan(1), [&](UOp r) { return n.dependsOn(r); });
       if (!inside) continue;
       auto access = std::ranges::find(all, n, &Access::node);
-      if (access != all.end()) loads_.push_back(*access);
-      else arithmetic_ += opWeight(n);
+      if (access != all.end())
+        loads_.push_back(*access);
+      else
+        arithmetic_ += opWeight(n);
     }
     // A product joins the addition into one instruction.
     if (c.caps.numerics != Numerics::Strict && reduce.src(0).op() == Op::Mul) arithmetic_ -= 1;
@@ -120,17 +128,23 @@ class TileChoice {
     std::vector<UOp> rowAxes{UOp()};
     for (const Axis& axis : axesOf(c_.sink))
       if (axis.nest == Nest::Output && axis.range != lanes_.range && reduce_.src(0).dependsOn(axis.range) &&
-          axisType(axis.range) == AxisType::Loop && maxExtent(axis.range) > 1)
+          axisType(axis.range) == AxisType::Loop && maxExtent(axis.range) > 1 && isReusedAlong(axis.range))
         rowAxes.push_back(axis.range);
-    for (int64_t vectors : {1, 2, 3, 4, 6, 8})
+    for (int64_t vectors : {1, 2, 3, 4, 5, 6, 7, 8})
       for (UOp axis : rowAxes)
         for (int64_t rows : {1, 2, 3, 4, 5, 6, 8, 10, 12, 14})
-          if ((rows > 1) == static_cast<bool>(axis) && fits(axis, rows, vectors)) all.push_back({axis, rows, vectors});
-    std::ranges::stable_sort(all, {}, [](const RegisterTile& t) { return std::pair(t.rows * t.vectors, t.rows); });
+          if ((rows > 1) == static_cast<bool>(axis) && fits(axis, rows, vectors))
+            all.push_back({axis, rows, vectors});
+    std::ranges::stable_sort(all, {},
+                             [](const RegisterTile& t) { return std::pair(t.rows * t.vectors, -t.rows); });
     return all;
   }
 
-  bool lanesAreOutput() const { return !std::ranges::count(reduce_.src(), lanes_.range); }
+  // More rows make sense where they use the same element.
+  bool isReusedAlong(UOp axis) const {
+    return !fillsStage(c_.sink, axis) &&
+           std::ranges::any_of(loads_, [&](const Access& a) { return !a.node.dependsOn(axis); });
+  }
 
   // Accumulators and what is loaded for one row must stay in registers, and no part may be empty.
   bool fits(UOp axis, int64_t rows, int64_t vectors) const {
@@ -179,7 +193,9 @@ struct Panel {
 std::optional<Panel> panelOperand(const Chooser& c, UOp reduce, const Lanes& lanes, UOp rowAxis) {
   std::vector<Access> all = accessesOf(c.sink);
   for (const Access& a : all) {
-    if (a.isStore || !a.node.dependsOn(lanes.range) || a.node.dependsOn(rowAxis) || strideOf(a, lanes.range) != 1) continue;
+    if (a.isStore || !a.node.dependsOn(lanes.range) || a.node.dependsOn(rowAxis) ||
+        strideOf(a, lanes.range) != 1)
+      continue;
     bool only = std::ranges::count_if(all, [&](const Access& o) { return o.slot == a.slot; }) == 1;
     std::vector<UOp> axes;
     int64_t stride = 0;
@@ -198,7 +214,8 @@ std::optional<Panel> panelOperand(const Chooser& c, UOp reduce, const Lanes& lan
 bool paysToPack(const Chooser& c, const Panel& panel, int64_t columns, int64_t rowTiles) {
   double bytes = static_cast<double>(panel.elementBytes * columns);
   for (UOp r : panel.reduceAxes) bytes *= static_cast<double>(maxExtent(r));
-  return rowTiles >= 16 && panel.rowStride * panel.elementBytes >= 256 && bytes <= static_cast<double>(c.caps.l2Bytes) / 2;
+  return rowTiles >= 16 && panel.rowStride * panel.elementBytes >= 256 &&
+         bytes <= static_cast<double>(c.caps.l2Bytes) / 2;
 }
 
 // The lanes' loop goes outside of the rows' loop, so that one column panel serves all rows.
@@ -207,7 +224,8 @@ void columnsOutside(Chooser& c, uint32_t column, uint32_t row) {
   if (i >= 0 && i < j) c.apply(OptKind::Order, AxisList{{j, i}});
 }
 
-// Packs the panel between the column loop and the row loop; the loop inside of the column tile carries the lanes then.
+// Packs the panel between the column loop and the row loop; the loop inside of the column tile carries the
+// lanes then.
 uint32_t packPanel(Chooser& c, const Panel& panel, uint32_t column, uint32_t row, int64_t columns) {
   std::vector<uint32_t> reduceIds;
   for (UOp r : panel.reduceAxes) reduceIds.push_back(idOf(r));
@@ -226,7 +244,8 @@ void unrollInnermost(Chooser& c, UOp reduce, int64_t copies) {
   std::optional<int64_t> extent = constExtent(last);
   if (axisType(last) != AxisType::Reduce || !extent) return;
   for (int64_t n : {*extent, int64_t{4}, int64_t{2}})
-    if (n > 1 && n <= 8 && *extent % n == 0 && n * copies <= 64 && c.apply(OptKind::Unroll, idOf(last), n)) return;
+    if (n > 1 && n <= 8 && *extent % n == 0 && n * copies <= 64 && c.apply(OptKind::Unroll, idOf(last), n))
+      return;
 }
 
 void tileReduceOverOutputLanes(Chooser& c, UOp reduce, const Lanes& lanes) {
@@ -234,8 +253,10 @@ void tileReduceOverOutputLanes(Chooser& c, UOp reduce, const Lanes& lanes) {
   uint32_t column = idOf(lanes.range);
   if (tile.rowAxis) {
     uint32_t row = idOf(tile.rowAxis);
-    int64_t rowTiles = (maxExtent(tile.rowAxis) + tile.rows - 1) / tile.rows, columns = tile.vectors * lanes.width;
-    std::optional<Panel> panel = patternOf(c.sink) == Pattern::Gemm ? panelOperand(c, reduce, lanes, tile.rowAxis) : std::nullopt;
+    int64_t rowTiles = (maxExtent(tile.rowAxis) + tile.rows - 1) / tile.rows,
+            columns = tile.vectors * lanes.width;
+    std::optional<Panel> panel =
+        patternOf(c.sink) == Pattern::Gemm ? panelOperand(c, reduce, lanes, tile.rowAxis) : std::nullopt;
     std::vector<uint32_t> panelLoops;
     if (panel && maxExtent(lanes.range) > columns && paysToPack(c, *panel, columns, rowTiles)) {
       column = packPanel(c, *panel, column, row, columns);
@@ -271,7 +292,21 @@ void widenStreams(Chooser& c, const Lanes& lanes) {
   std::optional<int64_t> extent = constExtent(lanes.range);
   if (!extent || *extent % lanes.width != 0 || weight > 32) return;
   for (int64_t n : {4, 2})
-    if (*extent / lanes.width % n == 0 && *extent / lanes.width / n >= 4 && c.apply(OptKind::Upcast, idOf(lanes.range), n)) return;
+    if (*extent / lanes.width % n == 0 && *extent / lanes.width / n >= 4 &&
+        c.apply(OptKind::Upcast, idOf(lanes.range), n))
+      return;
+}
+
+// Loads that walk down columns use the whole of each cache line when several rows are done at once.
+void blockTransposed(Chooser& c, const Lanes& lanes) {
+  constexpr int64_t kRows = 8;
+  c.apply(OptKind::Vector, idOf(lanes.range), lanes.width);
+  for (const Access& a : accessesOf(c.sink))
+    for (const Axis& axis : axesOf(c.sink))
+      if (!a.isStore && axis.nest == Nest::Output && strideOf(a, axis.range) == 1 &&
+          idOf(axis.range) != idOf(lanes.range) && maxExtent(axis.range) >= kRows &&
+          c.apply(OptKind::Upcast, idOf(axis.range), kRows))
+        return;
 }
 
 // The reduce inside of the most loops among those whose value depends on `range`; null when there is none.
@@ -284,7 +319,8 @@ UOp deepestReduce(UOp sink, UOp range) {
 }
 
 int transcendentals(UOp sink) {
-  return static_cast<int>(std::ranges::count_if(toposort(sink), [](UOp n) { return has(n.op(), Transcend); }));
+  return static_cast<int>(
+      std::ranges::count_if(toposort(sink), [](UOp n) { return has(n.op(), Transcend); }));
 }
 
 // Keeps expensive values that several sweeps over a row need in a buffer of one row.
@@ -295,7 +331,8 @@ void shareRows(Chooser& c) {
     if (maxExtent(axes[i].range) * 8 > c.caps.l2Bytes / 2) continue;
     AxisList list{{static_cast<int32_t>(i)}};
     for (size_t k = i + 1; k < axes.size(); ++k)
-      if (axes[k].nest == Nest::Reduce && axes[k].range.src(0) == axes[i].range.src(0)) list.axes.push_back(static_cast<int32_t>(k));
+      if (axes[k].nest == Nest::Reduce && axes[k].range.src(0) == axes[i].range.src(0))
+        list.axes.push_back(static_cast<int32_t>(k));
     if (list.axes.size() < 2) continue;
     Chooser trial = c;
     if (trial.apply(OptKind::Share, list) && transcendentals(trial.sink) < transcendentals(c.sink)) {
@@ -314,9 +351,12 @@ void tileForVectors(Chooser& c) {
     Lanes lanes{c.range(idOf(l.range)), l.width};  // as earlier opts left it
     if (!lanes.range) continue;
     UOp reduce = deepestReduce(c.sink, lanes.range);
-    if (!reduce) widenStreams(c, lanes);
-    else if (std::ranges::find(reduce.src(), lanes.range) != reduce.src().end()) tileReduceLanes(c, reduce, lanes);
-    else tileReduceOverOutputLanes(c, reduce, lanes);
+    if (!reduce)
+      patternOf(c.sink) == Pattern::Transpose ? blockTransposed(c, lanes) : widenStreams(c, lanes);
+    else if (std::ranges::find(reduce.src(), lanes.range) != reduce.src().end())
+      tileReduceLanes(c, reduce, lanes);
+    else
+      tileReduceOverOutputLanes(c, reduce, lanes);
   }
 }
 

@@ -17,7 +17,8 @@ struct Chooser {
   bool apply(OptKind kind, OptArgs args);
   bool apply(OptKind kind, uint32_t rangeId, int64_t amount);
 
-  /// The number of the axis whose range has this id, which splits keep for the outer part; -1 when there is none.
+  /// The number of the axis whose range has this id, which splits keep for the outer part; -1 when there is
+  /// none.
   int32_t numberOf(uint32_t rangeId) const;
   /// The range with this id.
   UOp range(uint32_t rangeId) const;

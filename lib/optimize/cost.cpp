@@ -8,8 +8,9 @@ namespace svod {
 namespace {
 
 constexpr double kTranscendental = 20, kDivision = 6, kMemory = 2;
-constexpr double kMaskedShare = 1.3;           // of a masked access where masks are cheap
-constexpr double kInstructionsPerNanosecond = 4;
+constexpr double kMaskedShare = 1.3;   // of a masked access where masks are cheap
+constexpr double kScatterShare = 1.5;  // of a lane stored alone to one loaded alone
+constexpr double kInstructionsPerNanosecond = 6;
 
 // Bytes of a lane while it is computed: small floats are computed as f32, bools are masks.
 int64_t laneBytes(UOp n) {
@@ -49,14 +50,19 @@ double CostModel::cost(const Item& item, std::span<const Lanes> lanes) const {
   if (item.node.op() == Op::Reduce)  // its operation runs in its own loops
     loops.insert(loops.end(), item.node.src().begin() + 1, item.node.src().end());
   for (UOp r : loops) {
+    // Copies that do not depend on an expanded range are one value.
+    if (isExpanded(axisType(r)) && !item.node.dependsOn(r) && item.node.op() != Op::Store) continue;
     auto lane = std::ranges::find(lanes, r, &Lanes::range);
     int64_t extent = std::max<int64_t>(maxExtent(r), 1), width = lane == lanes.end() ? 1 : lane->width;
     runs *= static_cast<double>((extent + width - 1) / width);
     bool inLanes = lane != lanes.end() && (item.node.dependsOn(r) || item.node.op() == Op::Store);
     if (!inLanes || !item.access) continue;
     std::optional<int64_t> stride = strideOf(*item.access, r);
-    if (!stride || (*stride != 0 && *stride != 1)) runs *= static_cast<double>(width);
-    else if (extent % width != 0 || !constExtent(r)) runs *= caps_.maskedOps ? kMaskedShare : static_cast<double>(width);
+    double scattered = static_cast<double>(width) * (item.access->isStore ? kScatterShare : 1);
+    if (!stride || (*stride != 0 && *stride != 1))
+      runs *= scattered;
+    else if (extent % width != 0 || !constExtent(r))
+      runs *= caps_.maskedOps ? kMaskedShare : static_cast<double>(width);
   }
   return runs * item.weight;
 }
@@ -70,7 +76,8 @@ double CostModel::instructions(std::span<const Lanes> lanes) const {
       auto lane = std::ranges::find(lanes, r, &Lanes::range);
       if (lane == lanes.end()) continue;
       double folds = 2.0 * std::bit_width(static_cast<uint64_t>(lane->width));
-      for (UOp outer : loops_[item.node]) folds *= static_cast<double>(std::max<int64_t>(maxExtent(outer), 1));
+      for (UOp outer : loops_[item.node])
+        folds *= static_cast<double>(std::max<int64_t>(maxExtent(outer), 1));
       total += folds;
     }
   }

@@ -19,8 +19,8 @@ class CostModel {
  public:
   CostModel(UOp sink, const Caps& caps);
 
-  /// Instructions executed in all when the loops of `lanes` are vectorized: a vector instruction counts once, an
-  /// access whose neighbours are not neighbours in memory once per lane.
+  /// Instructions executed in all when the loops of `lanes` are vectorized: a vector instruction counts once,
+  /// an access whose neighbours are not neighbours in memory once per lane.
   double instructions(std::span<const Lanes> lanes) const;
   /// Lanes of the widest value computed that fit a vector register; at least 2.
   int64_t fullWidth() const { return fullWidth_; }
@@ -28,8 +28,8 @@ class CostModel {
  private:
   struct Item {
     UOp node;
-    double weight;           // cost of one execution
-    const Access* access;    // of a load or store
+    double weight;         // cost of one execution
+    const Access* access;  // of a load or store
   };
   double cost(const Item& item, std::span<const Lanes> lanes) const;
 

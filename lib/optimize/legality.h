@@ -7,18 +7,20 @@
 
 namespace svod {
 
-/// BadOpt if lowering could not expand the kernel: a value over two vector ranges, too many copies of one expression,
-/// a local buffer filled under an expanded range, scratch or shared memory or workgroup beyond `caps`.
+/// BadOpt if lowering could not expand the kernel: a value over two vector ranges, too many copies of one
+/// expression, a local buffer filled under an expanded range, scratch or shared memory or workgroup beyond
+/// `caps`.
 Status checkKernel(UOp sink, const Caps& caps);
 
 /// Bits of Nest an opt accepts.
 enum NestSet : uint8_t { kOutput = 1, kReduce = 2, kStage = 4, kAnyNest = 7 };
 
-/// The axis an opt names, if it is in one of `nests` and its type is one of `types`; else BadOpt that says why not.
+/// The axis an opt names, if it is in one of `nests` and its type is one of `types`; else BadOpt that says
+/// why not.
 Result<Axis> pickAxis(UOp sink, int32_t number, uint8_t nests, std::initializer_list<AxisType> types);
 
-/// The amount to split `axis` by: `amount`, or the whole constant extent for 0. BadOpt outside [2, most] or when it
-/// exceeds the extent.
+/// The amount to split `axis` by: `amount`, or the whole constant extent for 0. BadOpt outside [2, most] or
+/// when it exceeds the extent.
 Result<int64_t> pickAmount(const Axis& axis, int64_t amount, int64_t most);
 
 /// BadOpt if a float reduction over `range` may not change its order.

@@ -5,12 +5,14 @@
 #include "ir/shape.h"
 #include "optimize/legality.h"
 #include "optimize/reloop.h"
+#include "symbolic/symbolic.h"
 
 namespace svod {
 
 namespace {
 
-// In every End and Reduce, the ranges of `order` that it closes take the places they hold together, in this order.
+// In every End and Reduce, the ranges of `order` that it closes take the places they hold together, in this
+// order.
 UOp permuteRanges(Graph& g, UOp sink, std::span<const UOp> order) {
   return transform(g, sink, [&](UOp n, std::span<const UOp> src) {
     if (n.op() != Op::End && n.op() != Op::Reduce) return g.withSrc(n, src);
@@ -34,7 +36,8 @@ UOp moveOutermost(Graph& g, UOp sink, UOp range) {
   });
 }
 
-// Outer and inner become one loop that counts through both, inner fastest. Wherever it is closed, it stands for outer.
+// Outer and inner become one loop that counts through both, inner fastest. Wherever it is closed, it stands
+// for outer.
 UOp mergeRanges(Graph& g, UOp sink, UOp outer, UOp inner, AxisType type) {
   UOp extent = inner.src(0);
   UOp merged = g.range(mulDims(g, outer.src(0), extent), outer.argAs<AxisArg>().id, type);
@@ -45,19 +48,23 @@ UOp mergeRanges(Graph& g, UOp sink, UOp outer, UOp inner, AxisType type) {
 
 Result<UOp> needWorkgroups(const Caps& caps, std::string_view what) {
   if (caps.workgroups) return UOp();
-  return fail(Diag::BadOpt, "the target has no " + std::string(what), "use thread, vector and upcast on a CPU");
+  return fail(Diag::BadOpt, "the target has no " + std::string(what),
+              "use thread, vector and upcast on a CPU");
 }
 
 // BadOpt unless b stands directly inside a wherever one of them is closed.
 Status adjacent(UOp sink, UOp a, UOp b) {
   std::vector<UOp> closers = closersOf(sink, a);
-  if (closers != closersOf(sink, b)) return fail(Diag::BadOpt, "the two axes do not belong to the same loop nests");
+  if (closers != closersOf(sink, b))
+    return fail(Diag::BadOpt, "the two axes do not belong to the same loop nests");
   for (UOp closer : closers) {
-    if (closer.op() == Op::Stage) return fail(Diag::BadOpt, "the axes of a stage are its layout and stay apart");
+    if (closer.op() == Op::Stage)
+      return fail(Diag::BadOpt, "the axes of a stage are its layout and stay apart");
     auto list = closer.src().subspan(1);
     auto at = std::ranges::find(list, a);
     if (at + 1 == list.end() || *(at + 1) != b)
-      return fail(Diag::BadOpt, "the second axis is not directly inside the first", "use order first, outer axis named first");
+      return fail(Diag::BadOpt, "the second axis is not directly inside the first",
+                  "use order first, outer axis named first");
   }
   return {};
 }
@@ -66,23 +73,28 @@ Status adjacent(UOp sink, UOp a, UOp b) {
 
 Result<UOp> applyMerge(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
   const auto& axes = std::get<AxisList>(opt.args).axes;
-  if (axes.size() != 2 || axes[0] == axes[1]) return fail(Diag::BadOpt, "merge takes two axes", "write merge(0,1)");
-  SVOD_TRY(Axis a, pickAxis(sink, axes[0], kOutput | kReduce, {AxisType::Loop, AxisType::Reduce, AxisType::Global}));
-  SVOD_TRY(Axis b, pickAxis(sink, axes[1], kOutput | kReduce, {AxisType::Loop, AxisType::Reduce, AxisType::Global}));
+  if (axes.size() != 2 || axes[0] == axes[1])
+    return fail(Diag::BadOpt, "merge takes two axes", "write merge(0,1)");
+  SVOD_TRY(Axis a,
+           pickAxis(sink, axes[0], kOutput | kReduce, {AxisType::Loop, AxisType::Reduce, AxisType::Global}));
+  SVOD_TRY(Axis b,
+           pickAxis(sink, axes[1], kOutput | kReduce, {AxisType::Loop, AxisType::Reduce, AxisType::Global}));
   if (axisType(a.range) != axisType(b.range)) return fail(Diag::BadOpt, "the two axes have different types");
   SVOD_CHECK(adjacent(sink, a.range, b.range));
-  return mergeRanges(g, sink, a.range, b.range, axisType(a.range));
+  return simplify(g, mergeRanges(g, sink, a.range, b.range, axisType(a.range)));
 }
 
 Result<UOp> applyOrder(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
   std::vector<UOp> order;
   for (int32_t number : std::get<AxisList>(opt.args).axes) {
-    SVOD_TRY(Axis axis, pickAxis(sink, number, kOutput | kReduce, {AxisType::Loop, AxisType::Reduce, AxisType::Global}));
+    SVOD_TRY(Axis axis,
+             pickAxis(sink, number, kOutput | kReduce, {AxisType::Loop, AxisType::Reduce, AxisType::Global}));
     if (std::ranges::find(order, axis.range) != order.end())
       return fail(Diag::BadOpt, "axis " + std::to_string(number) + " is named twice");
     if (axis.nest == Nest::Reduce) SVOD_CHECK(mayReorder(sink, axis.range, caps));
     if (!order.empty() && closersOf(sink, order[0]) != closersOf(sink, axis.range))
-      return fail(Diag::BadOpt, "the axes do not belong to the same loop nests", "axes: " + describeAxes(sink));
+      return fail(Diag::BadOpt, "the axes do not belong to the same loop nests",
+                  "axes: " + describeAxes(sink));
     order.push_back(axis.range);
   }
   if (order.size() < 2) return fail(Diag::BadOpt, "order needs at least two axes", "write order(1,0)");
@@ -149,11 +161,13 @@ Result<UOp> applyGroup(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
     for (UOp r : closer.ranges()) {
       AxisType type = axisType(r);
       if (type == AxisType::Reduce || type == AxisType::Unroll || type == AxisType::Group)
-        return fail(Diag::BadOpt, "the reduce of axis " + std::to_string(args.axis) + " is inside another reduce");
+        return fail(Diag::BadOpt,
+                    "the reduce of axis " + std::to_string(args.axis) + " is inside another reduce");
       if (type == AxisType::Upcast || type == AxisType::Local) bytes *= maxExtent(r);
     }
     if (bytes * byteSize(closer.dtype()) > caps.sharedBytes)
-      return fail(Diag::BadOpt, "the partial results need more than " + std::to_string(caps.sharedBytes) + " shared bytes",
+      return fail(Diag::BadOpt,
+                  "the partial results need more than " + std::to_string(caps.sharedBytes) + " shared bytes",
                   "use a smaller amount");
   }
   SplitForm form = opt.kind == OptKind::GroupTop ? SplitForm::Chunks : SplitForm::Inner;
@@ -162,7 +176,8 @@ Result<UOp> applyGroup(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
 
 Result<UOp> applySwap(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
   const auto& axes = std::get<AxisList>(opt.args).axes;
-  if (axes.size() != 2 || axes[0] == axes[1]) return fail(Diag::BadOpt, "swap takes two axes", "write swap(0,1)");
+  if (axes.size() != 2 || axes[0] == axes[1])
+    return fail(Diag::BadOpt, "swap takes two axes", "write swap(0,1)");
   SVOD_TRY(Axis a, pickAxis(sink, axes[0], kOutput, {AxisType::Global}));
   SVOD_TRY(Axis b, pickAxis(sink, axes[1], kOutput, {AxisType::Global}));
   std::vector<UOp> order{b.range, a.range};

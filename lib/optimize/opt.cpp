@@ -23,10 +23,14 @@ std::vector<int64_t> numbersOf(const OptArgs& args) {
 
 bool fits(OptShape shape, size_t numbers) {
   switch (shape) {
-    case OptShape::None: return numbers == 0;
-    case OptShape::AxisAmount: return numbers == 2;
-    case OptShape::AxisList: return numbers >= 1;
-    case OptShape::Pack: return numbers >= 2;
+    case OptShape::None:
+      return numbers == 0;
+    case OptShape::AxisAmount:
+      return numbers == 2;
+    case OptShape::AxisList:
+      return numbers >= 1;
+    case OptShape::Pack:
+      return numbers >= 2;
   }
   return false;
 }
@@ -34,10 +38,14 @@ bool fits(OptShape shape, size_t numbers) {
 OptArgs argsFromNumbers(OptShape shape, std::span<const int64_t> n) {
   auto axes = [](std::span<const int64_t> list) { return std::vector<int32_t>(list.begin(), list.end()); };
   switch (shape) {
-    case OptShape::AxisAmount: return AxisAmount{static_cast<int32_t>(n[0]), n[1]};
-    case OptShape::AxisList: return AxisList{axes(n)};
-    case OptShape::Pack: return PackArgs{static_cast<uint32_t>(n[0]), axes(n.subspan(1))};
-    default: return NoArgs{};
+    case OptShape::AxisAmount:
+      return AxisAmount{static_cast<int32_t>(n[0]), n[1]};
+    case OptShape::AxisList:
+      return AxisList{axes(n)};
+    case OptShape::Pack:
+      return PackArgs{static_cast<uint32_t>(n[0]), axes(n.subspan(1))};
+    default:
+      return NoArgs{};
   }
 }
 
@@ -64,7 +72,8 @@ class OptParser {
     std::vector<int64_t> numbers;
     SVOD_CHECK(parseNumbers(numbers));
     if (!fits(row->shape, numbers.size()))
-      return fail(Diag::BadOpt, "`" + std::string(text_.substr(start, at_ - start)) + "` has the wrong number of arguments",
+      return fail(Diag::BadOpt,
+                  "`" + std::string(text_.substr(start, at_ - start)) + "` has the wrong number of arguments",
                   "write " + std::string(row->signature) + ": " + std::string(row->what));
     return OptOp{row->kind, argsFromNumbers(row->shape, numbers)};
   }
@@ -95,13 +104,16 @@ class OptParser {
   void skip(std::string_view set) {
     while (at_ < text_.size() && set.find(text_[at_]) != std::string_view::npos) ++at_;
   }
-  std::string here() const { return " at position " + std::to_string(at_ + 1) + " of `" + std::string(text_) + "`"; }
+  std::string here() const {
+    return " at position " + std::to_string(at_ + 1) + " of `" + std::string(text_) + "`";
+  }
 
   Error unknownName(std::string_view name, size_t start) const {
     std::string known;
     for (const OptInfo& row : allOpts()) known += (known.empty() ? "" : " ") + std::string(row.name);
     at_ = start;
-    std::string what = name.empty() ? "expected the name of an opt" : "unknown opt `" + std::string(name) + "`";
+    std::string what =
+        name.empty() ? "expected the name of an opt" : "unknown opt `" + std::string(name) + "`";
     return {Diag::BadOpt, what + here(), "opts are: " + known, {}, {}};
   }
 

@@ -1,4 +1,5 @@
-// OptOp: one schedule decision about one kernel, as data with a text form. docs/opts.md explains each for users.
+// OptOp: one schedule decision about one kernel, as data with a text form. docs/opts.md explains each for
+// users.
 #pragma once
 #include <compare>
 #include <cstdint>
@@ -15,7 +16,23 @@
 namespace svod {
 
 enum class OptKind : uint8_t {
-  Upcast, Vector, Unroll, Acc, Tile, PadTo, Merge, Order, Thread, Pack, Share, Global, Local, Group, GroupTop, Swap, NoLocals
+  Upcast,
+  Vector,
+  Unroll,
+  Acc,
+  Tile,
+  PadTo,
+  Merge,
+  Order,
+  Thread,
+  Pack,
+  Share,
+  Global,
+  Local,
+  Group,
+  GroupTop,
+  Swap,
+  NoLocals
 };
 
 /// The arguments of an opt: a closed set of named structs. Axis numbers are positions in axesOf() (axes.h).
@@ -46,8 +63,9 @@ struct OptOp {
 
 enum class OptShape : uint8_t { None, AxisAmount, AxisList, Pack };
 
-/// One row per kind. `apply` returns the changed kernel, or an error (BadOpt) that says why the opt does not apply;
-/// it never changes what the kernel computes, except for the rounding of float reductions where `caps` allows it.
+/// One row per kind. `apply` returns the changed kernel, or an error (BadOpt) that says why the opt does not
+/// apply; it never changes what the kernel computes, except for the rounding of float reductions where `caps`
+/// allows it.
 struct OptInfo {
   OptKind kind;
   std::string_view name, signature, what;
@@ -62,7 +80,8 @@ std::span<const OptInfo> allOpts();
 std::string toText(const OptOp& opt);
 std::string toText(std::span<const OptOp> opts);
 
-/// Parses such a list; separators are spaces, semicolons or line ends. Errors: BadOpt with the position in `text`.
+/// Parses such a list; separators are spaces, semicolons or line ends. Errors: BadOpt with the position in
+/// `text`.
 Result<std::vector<OptOp>> parseOpts(std::string_view text);
 
 }  // namespace svod

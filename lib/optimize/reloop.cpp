@@ -50,7 +50,8 @@ class Relooper {
   UOp validOf(std::span<const UOp> closed) const {
     UOp valid;
     for (const Reloop& loop : loops_)
-      if (loop.valid && std::ranges::find(closed, loop.from) != closed.end()) valid = both(g_, valid, loop.valid);
+      if (loop.valid && std::ranges::find(closed, loop.from) != closed.end())
+        valid = both(g_, valid, loop.valid);
     return valid;
   }
 
@@ -71,12 +72,18 @@ class Relooper {
         if (const Reloop* loop = loopFrom(n)) return loop->value;
         break;
       case Op::End:
-      case Op::Stage: return g_.withSrc(n, closing(n, src[0]));
-      case Op::Reduce: return reduce(n, src[0]);
-      case Op::Index: return index(n, src);
-      case Op::Load: return load(n, src);
-      case Op::Store: return store(n, src);
-      default: break;
+      case Op::Stage:
+        return g_.withSrc(n, closing(n, src[0]));
+      case Op::Reduce:
+        return reduce(n, src[0]);
+      case Op::Index:
+        return index(n, src);
+      case Op::Load:
+        return load(n, src);
+      case Op::Store:
+        return store(n, src);
+      default:
+        break;
     }
     return g_.withSrc(n, src);
   }
@@ -84,8 +91,10 @@ class Relooper {
   std::vector<UOp> closing(UOp n, UOp value) const {
     std::vector<UOp> list{value};
     for (UOp r : n.src().subspan(1)) {
-      if (const Reloop* loop = loopFrom(r)) list.insert(list.end(), loop->ranges.begin(), loop->ranges.end());
-      else list.push_back(r);
+      if (const Reloop* loop = loopFrom(r))
+        list.insert(list.end(), loop->ranges.begin(), loop->ranges.end());
+      else
+        list.push_back(r);
     }
     return list;
   }
@@ -94,7 +103,10 @@ class Relooper {
     if (UOp valid = validOf(n.src().subspan(1)))
       value = g_.where(valid, value, g_.constant(identity(n.argAs<ReduceArg>().op, n.dtype())));
     std::vector<UOp> list = closing(n, value);
-    return list.size() == 1 && n.srcCount() > 1 ? value : g_.withSrc(n, list);
+    if (list.size() > 1 || n.srcCount() == 1) return g_.withSrc(n, list);
+    // A fold of one value: 0 + x for floats, because -0 sums to +0; x for everything else.
+    bool signedZero = isFloat(n.dtype()) && n.argAs<ReduceArg>().op == Op::Add;
+    return signedZero ? g_.alu(Op::Add, {value, g_.constant(Scalar::of(n.dtype(), 0))}) : value;
   }
 
   UOp index(UOp n, std::span<const UOp> src) {
@@ -143,11 +155,14 @@ UOp ceilDiv(Graph& g, UOp extent, int64_t n) {
 bool isMultipleOf(UOp dim, int64_t n) {
   if (dim.isConst()) return dim.constInt() % n == 0;
   if (dim.op() == Op::Mul) return isMultipleOf(dim.src(0), n) || isMultipleOf(dim.src(1), n);
-  if (dim.op() == Op::Add || dim.op() == Op::Sub) return isMultipleOf(dim.src(0), n) && isMultipleOf(dim.src(1), n);
+  if (dim.op() == Op::Add || dim.op() == Op::Sub)
+    return isMultipleOf(dim.src(0), n) && isMultipleOf(dim.src(1), n);
   return false;
 }
 
-UOp reloop(Graph& graph, UOp sink, std::span<const Reloop> loops) { return Relooper(graph, sink, loops).run(); }
+UOp reloop(Graph& graph, UOp sink, std::span<const Reloop> loops) {
+  return Relooper(graph, sink, loops).run();
+}
 
 SplitResult splitRange(Graph& g, UOp sink, const Split& s) {
   UOp extent = s.range.src(0), n = g.index(s.amount), blocks = ceilDiv(g, extent, s.amount);
@@ -156,7 +171,8 @@ SplitResult splitRange(Graph& g, UOp sink, const Split& s) {
   bool chunks = s.form == SplitForm::Chunks;
   UOp stride = chunks ? blocks : n;
   Reloop loop{s.range, {}, {outer, inner}, {}, {}};
-  loop.value = chunks ? addDims(g, mulDims(g, inner, stride), outer) : addDims(g, mulDims(g, outer, stride), inner);
+  loop.value =
+      chunks ? addDims(g, mulDims(g, inner, stride), outer) : addDims(g, mulDims(g, outer, stride), inner);
   if (!isMultipleOf(extent, s.amount)) loop.valid = g.alu(Op::Lt, {loop.value, extent});
   loop.stageIndex = [stride, chunks](Graph& graph, UOp at) {
     std::vector<UOp> parts{graph.alu(Op::Floordiv, {at, stride}), graph.alu(Op::Floormod, {at, stride})};

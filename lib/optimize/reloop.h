@@ -8,11 +8,11 @@
 
 namespace svod {
 
-/// Range `from` goes away. `value` stands for its counter and is an expression over `ranges`, which take its place,
-/// outermost first, in the lists of all nodes that close it. Where `valid` is given and false, the iteration did not
-/// exist before: stores are gated off, reduces get their identity, and loads whose address may then lie outside the
-/// storage are gated. A stage that closes `from` gets one dim per new range; `stageIndex` turns the index of a reader
-/// into the new ones (null: one range, same index).
+/// Range `from` goes away. `value` stands for its counter and is an expression over `ranges`, which take its
+/// place, outermost first, in the lists of all nodes that close it. Where `valid` is given and false, the
+/// iteration did not exist before: stores are gated off, reduces get their identity, and loads whose address
+/// may then lie outside the storage are gated. A stage that closes `from` gets one dim per new range;
+/// `stageIndex` turns the index of a reader into the new ones (null: one range, same index).
 struct Reloop {
   UOp from, value;
   std::vector<UOp> ranges;
@@ -20,13 +20,15 @@ struct Reloop {
   std::function<std::vector<UOp>(Graph&, UOp)> stageIndex;
 };
 
-/// Applies all replacements at once. Reduces left without ranges become their value.
+/// Applies all replacements at once. A reduce left without ranges becomes its one value.
 UOp reloop(Graph& graph, UOp sink, std::span<const Reloop> loops);
-inline UOp reloop(Graph& graph, UOp sink, const Reloop& loop) { return reloop(graph, sink, std::span(&loop, 1)); }
+inline UOp reloop(Graph& graph, UOp sink, const Reloop& loop) {
+  return reloop(graph, sink, std::span(&loop, 1));
+}
 
-/// How a loop of N iterations becomes two. Inner: counter = outer * amount + inner, the inner loop has `amount`
-/// iterations. Chunks: counter = inner * ceil(N / amount) + outer, so each value of the inner range owns one
-/// contiguous chunk. The outer range keeps the id of the old one.
+/// How a loop of N iterations becomes two. Inner: counter = outer * amount + inner, the inner loop has
+/// `amount` iterations. Chunks: counter = inner * ceil(N / amount) + outer, so each value of the inner range
+/// owns one contiguous chunk. The outer range keeps the id of the old one.
 enum class SplitForm : uint8_t { Inner, Chunks };
 struct Split {
   UOp range;

@@ -2,6 +2,7 @@
 
 #include "optimize/legality.h"
 #include "optimize/reloop.h"
+#include "symbolic/symbolic.h"
 
 namespace svod {
 
@@ -32,11 +33,12 @@ Result<UOp> applyOpts(Graph& graph, UOp sink, std::span<const OptOp> opts, const
   bool noLocals = false;
   for (const OptOp& opt : opts) {
     if (noLocals && usesWorkgroup(opt.kind))
-      return fail(Diag::BadOpt, toText(opt) + ": nolocals stands before it in the list", "remove one of the two");
+      return fail(Diag::BadOpt, toText(opt) + ": nolocals stands before it in the list",
+                  "remove one of the two");
     noLocals |= opt.kind == OptKind::NoLocals;
     SVOD_TRY(sink, applyOpt(graph, sink, opt, caps));
   }
-  return dropUnitRanges(graph, sink);
+  return simplify(graph, dropUnitRanges(graph, sink));
 }
 
 }  // namespace svod

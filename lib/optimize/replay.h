@@ -6,13 +6,13 @@
 
 namespace svod {
 
-/// One opt with every check: its own legality, then checkKernel(). `sink` is a kernel-stage graph with flat addresses.
-/// Errors: BadOpt; the message starts with the opt's text and the help line lists the axes.
+/// One opt with every check: its own legality, then checkKernel(). `sink` is a kernel-stage graph with flat
+/// addresses. Errors: BadOpt; the message starts with the opt's text and the help line lists the axes.
 Result<UOp> applyOpt(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
 
-/// The whole list in order, then loops of one iteration are dropped. Nothing is applied partially: an error leaves
-/// `sink` valid and unchanged. The same list on the same kernel gives the same graph, so the list is all that needs to
-/// be recorded.
+/// The whole list in order, then loops of one iteration are dropped. Nothing is applied partially: an error
+/// leaves `sink` valid and unchanged. The same list on the same kernel gives the same graph, so the list is
+/// all that needs to be recorded.
 Result<UOp> applyOpts(Graph& graph, UOp sink, std::span<const OptOp> opts, const Caps& caps);
 
 }  // namespace svod

@@ -12,7 +12,8 @@ namespace {
 
 constexpr int64_t kMaxUpcast = 64, kMaxUnroll = 32, kMaxLanes = 64;
 
-// Unroll runs the copies of one iteration of `range` back to back, so loops nested inside would change places with it.
+// Unroll runs the copies of one iteration of `range` back to back, so loops nested inside would change places
+// with it.
 Status keepsOrder(UOp sink, UOp range, const Caps& caps) {
   for (UOp closer : closersOf(sink, range)) {
     auto list = closer.src().subspan(1);
@@ -29,7 +30,8 @@ UOp nestReduces(Graph& g, UOp sink, UOp copies) {
     bool closes = n.op() == Op::Reduce && std::ranges::find(n.src(), copies) != n.src().end();
     if (!closes) return g.withSrc(n, src);
     std::vector<UOp> inner{src[0]}, outer{UOp()};
-    for (UOp r : src.subspan(1)) (r == copies || axisType(r) == AxisType::Vector ? outer : inner).push_back(r);
+    for (UOp r : src.subspan(1))
+      (r == copies || axisType(r) == AxisType::Vector ? outer : inner).push_back(r);
     outer[0] = g.withSrc(n, inner);
     return g.withSrc(n, outer);
   });
@@ -47,19 +49,22 @@ Result<UOp> applyUpcast(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
 
 Result<UOp> applyVector(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
   const auto& args = std::get<AxisAmount>(opt.args);
-  SVOD_TRY(Axis axis, pickAxis(sink, args.axis, kAnyNest, {AxisType::Loop, AxisType::Thread, AxisType::Reduce}));
+  SVOD_TRY(Axis axis,
+           pickAxis(sink, args.axis, kAnyNest, {AxisType::Loop, AxisType::Thread, AxisType::Reduce}));
   if (args.amount < 2 || args.amount > kMaxLanes || !std::has_single_bit(static_cast<uint64_t>(args.amount)))
     return fail(Diag::BadOpt, std::to_string(args.amount) + " lanes", "use 2, 4, 8, 16, 32 or 64");
   for (UOp closer : closersOf(sink, axis.range))
     for (UOp r : closer.src().subspan(1))
-      if (axisType(r) == AxisType::Vector) return fail(Diag::BadOpt, "this loop nest already has a vector axis");
+      if (axisType(r) == AxisType::Vector)
+        return fail(Diag::BadOpt, "this loop nest already has a vector axis");
   if (axis.nest == Nest::Reduce) SVOD_CHECK(mayReorder(sink, axis.range, caps));
   return splitRange(g, sink, {axis.range, args.amount, axisType(axis.range), AxisType::Vector}).sink;
 }
 
 Result<UOp> applyUnroll(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
   const auto& args = std::get<AxisAmount>(opt.args);
-  SVOD_TRY(Axis axis, pickAxis(sink, args.axis, kReduce, {AxisType::Reduce, AxisType::Loop, AxisType::Group}));
+  SVOD_TRY(Axis axis,
+           pickAxis(sink, args.axis, kReduce, {AxisType::Reduce, AxisType::Loop, AxisType::Group}));
   SVOD_TRY(int64_t n, pickAmount(axis, args.amount, kMaxUnroll));
   SVOD_CHECK(keepsOrder(sink, axis.range, caps));
   return splitRange(g, sink, {axis.range, n, axisType(axis.range), AxisType::Unroll}).sink;
@@ -76,7 +81,8 @@ Result<UOp> applyAcc(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
 
 Result<UOp> applyTile(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
   const auto& args = std::get<AxisAmount>(opt.args);
-  SVOD_TRY(Axis axis, pickAxis(sink, args.axis, kAnyNest, {AxisType::Loop, AxisType::Thread, AxisType::Reduce}));
+  SVOD_TRY(Axis axis,
+           pickAxis(sink, args.axis, kAnyNest, {AxisType::Loop, AxisType::Thread, AxisType::Reduce}));
   SVOD_TRY(int64_t n, pickAmount(axis, args.amount, INT32_MAX));
   AxisType type = axisType(axis.range);
   return splitRange(g, sink, {axis.range, n, type, type == AxisType::Thread ? AxisType::Loop : type}).sink;
@@ -87,10 +93,13 @@ Result<UOp> applyPadTo(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
   SVOD_TRY(Axis axis, pickAxis(sink, args.axis, kOutput | kReduce,
                                {AxisType::Loop, AxisType::Reduce, AxisType::Global, AxisType::Local}));
   std::optional<int64_t> extent = constExtent(axis.range);
-  if (!extent) return fail(Diag::BadOpt, "padto of an axis of symbolic extent", "use tile, which masks the remainder");
-  if (args.amount < 2) return fail(Diag::BadOpt, "padto to multiples of " + std::to_string(args.amount), "use 2 or more");
+  if (!extent)
+    return fail(Diag::BadOpt, "padto of an axis of symbolic extent", "use tile, which masks the remainder");
+  if (args.amount < 2)
+    return fail(Diag::BadOpt, "padto to multiples of " + std::to_string(args.amount), "use 2 or more");
   int64_t padded = (*extent + args.amount - 1) / args.amount * args.amount;
-  if (padded == *extent) return fail(Diag::BadOpt, "the extent is a multiple of " + std::to_string(args.amount) + " already");
+  if (padded == *extent)
+    return fail(Diag::BadOpt, "the extent is a multiple of " + std::to_string(args.amount) + " already");
   if (*extent * 4 <= padded) return fail(Diag::BadOpt, "padding would make at least 3/4 of the work useless");
   AxisArg arg = axis.range.argAs<AxisArg>();
   UOp wide = g.range(g.index(padded), arg.id, arg.type);

@@ -5,12 +5,14 @@
 
 #include "optimize/legality.h"
 #include "optimize/reloop.h"
+#include "symbolic/symbolic.h"
 
 namespace svod {
 
 namespace {
 
-// A value kept in a local buffer: for each range of `closed`, a copy of it counts through one dim of the buffer.
+// A value kept in a local buffer: for each range of `closed`, a copy of it counts through one dim of the
+// buffer.
 struct LocalCopy {
   UOp stage;
   std::vector<UOp> closed;
@@ -50,30 +52,36 @@ Result<UOp> loadToPack(UOp sink, uint32_t slot, std::span<const UOp> axes) {
     UOp storage = storageOf(n.src(0));
     if (storage.op() != Op::Param || storage.argAs<SlotArg>().slot != slot) continue;
     if (n.op() == Op::Store)
-      return fail(Diag::BadOpt, param + " is written by the kernel", "pack takes an operand that is only read");
+      return fail(Diag::BadOpt, param + " is written by the kernel",
+                  "pack takes an operand that is only read");
     if (!std::ranges::all_of(axes, [&](UOp r) { return n.dependsOn(r); })) continue;
     if (found) return fail(Diag::BadOpt, param + " is read at two addresses along these axes");
     found = n;
   }
   if (found) return found;
-  return fail(Diag::BadOpt, param + " is not read at an address that depends on all of these axes",
-              "pack(slot, axes...) takes the number of a kernel parameter first; axes: " + describeAxes(sink));
+  return fail(
+      Diag::BadOpt, param + " is not read at an address that depends on all of these axes",
+      "pack(slot, axes...) takes the number of a kernel parameter first; axes: " + describeAxes(sink));
 }
 
-// Values that are computed both in the loop `from` and, with the same expression, in the loop `to`: the largest ones.
+// Values that are computed both in the loop `from` and, with the same expression, in the loop `to`: the
+// largest ones.
 std::vector<UOp> sharedValues(Graph& g, UOp sink, UOp from, std::span<const UOp> to) {
   std::vector<UOp> order = toposort(sink), shared;
   std::vector<bool> present(g.size()), loads(g.size()), inner(g.size());
   for (UOp n : order) present[n.id()] = true;
   for (UOp n : order)
     loads[n.id()] = n.op() == Op::Load || std::ranges::any_of(n.src(), [&](UOp s) { return loads[s.id()]; });
+  Simplifier simplifier(g);
   auto computedFor = [&](UOp n, UOp axis) {
-    UOp other = substitute(g, n, std::span(&from, 1), std::span(&axis, 1));
+    UOp other = simplifier(substitute(g, n, std::span(&from, 1), std::span(&axis, 1)));
     return other.id() < present.size() && present[other.id()];
   };
   for (UOp n : std::views::reverse(order)) {
-    bool value = (n.op() == Op::Load || isElementwise(n.op())) && n.dtype() != DType::Index && n.dependsOn(from);
-    bool candidate = value && loads[n.id()] && std::ranges::any_of(to, [&](UOp axis) { return computedFor(n, axis); });
+    bool value =
+        (n.op() == Op::Load || isElementwise(n.op())) && n.dtype() != DType::Index && n.dependsOn(from);
+    bool candidate =
+        value && loads[n.id()] && std::ranges::any_of(to, [&](UOp axis) { return computedFor(n, axis); });
     if (candidate && !inner[n.id()]) shared.push_back(n);
     if (candidate || inner[n.id()])
       for (UOp s : n.src()) inner[s.id()] = true;
@@ -122,7 +130,7 @@ Result<UOp> applyShare(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
     for (UOp axis : axes) {
       std::vector<UOp> at = row.closed;
       at[0] = axis;
-      from.push_back(substitute(g, value, std::span(&axes[0], 1), std::span(&axis, 1)));
+      from.push_back(simplify(g, substitute(g, value, std::span(&axes[0], 1), std::span(&axis, 1))));
       to.push_back(row.read(g, at));
     }
   }

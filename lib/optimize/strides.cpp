@@ -79,7 +79,9 @@ bool isGemm(const Signature& s) {
   };
   for (const Access& a : s.loads)
     for (const Access& b : s.loads)
-      if (shareReduce(a.node, b.node) && lacksWhatOtherHas(a.node, b.node) && lacksWhatOtherHas(b.node, a.node)) return true;
+      if (shareReduce(a.node, b.node) && lacksWhatOtherHas(a.node, b.node) &&
+          lacksWhatOtherHas(b.node, a.node))
+        return true;
   return false;
 }
 
@@ -127,8 +129,8 @@ Pattern patternOf(UOp sink) {
 }
 
 std::string_view toText(Pattern pattern) {
-  constexpr std::string_view kText[] = {"scalar",     "full-reduce", "gemm",      "conv",     "row-reduce",
-                                        "column-reduce", "gather",   "transpose", "streaming"};
+  constexpr std::string_view kText[] = {"scalar",        "full-reduce", "gemm",      "conv",     "row-reduce",
+                                        "column-reduce", "gather",      "transpose", "streaming"};
   return kText[static_cast<size_t>(pattern)];
 }
 

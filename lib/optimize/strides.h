@@ -1,4 +1,5 @@
-// How a kernel touches memory: per access and axis the stride, per node how often it runs, per kernel its pattern.
+// How a kernel touches memory: per access and axis the stride, per node how often it runs, per kernel its
+// pattern.
 #pragma once
 #include <optional>
 #include <vector>
@@ -19,12 +20,12 @@ struct Access {
 /// All accesses to parameters, in a structural order.
 std::vector<Access> accessesOf(UOp sink);
 
-/// Elements the address moves when `range` advances by one: 0 when it does not depend on it, nothing when it is no
-/// constant (a gather, a division).
+/// Elements the address moves when `range` advances by one: 0 when it does not depend on it, nothing when it
+/// is no constant (a gather, a division).
 std::optional<int64_t> strideOf(const Access& access, UOp range);
 
-/// For each node id below `sink`, the loops it runs in, outermost first: a value sits in the innermost loop it depends
-/// on, inside all loops around that one.
+/// For each node id below `sink`, the loops it runs in, outermost first: a value sits in the innermost loop
+/// it depends on, inside all loops around that one.
 class LoopsOf {
  public:
   explicit LoopsOf(UOp sink);
@@ -36,7 +37,17 @@ class LoopsOf {
 };
 
 /// What a kernel looks like from its strides; the first row that fits.
-enum class Pattern : uint8_t { Scalar, FullReduce, Gemm, Conv, RowReduce, ColumnReduce, Gather, Transpose, Streaming };
+enum class Pattern : uint8_t {
+  Scalar,
+  FullReduce,
+  Gemm,
+  Conv,
+  RowReduce,
+  ColumnReduce,
+  Gather,
+  Transpose,
+  Streaming
+};
 Pattern patternOf(UOp sink);
 std::string_view toText(Pattern pattern);
 

@@ -56,7 +56,8 @@ UOp buildMoments(Graph& g, const Sizes& s) {  // two reduces over one loop, two 
   UOp r0 = b.loop(s.m), k = b.loop(s.n, AxisType::Reduce);
   UOp x = b.read(2, {s.m, s.n}, {r0, k});
   UOp sum = b.reduce(Op::Add, x, {k}), squares = b.reduce(Op::Add, b.mul(x, x), {k});
-  UOp first = b.store(b.at(0, DType::F32, {s.m}, {r0}), sum), second = b.store(b.at(1, DType::F32, {s.m}, {r0}), squares);
+  UOp first = b.store(b.at(0, DType::F32, {s.m}, {r0}), sum),
+      second = b.store(b.at(1, DType::F32, {s.m}, {r0}), squares);
   return b.sink({b.end(g.make(Op::Group, DType::Void, {first, second}), {r0})});
 }
 
@@ -65,13 +66,16 @@ UOp buildGather(Graph& g, const Sizes& s) {
   UOp r0 = b.loop(s.m), r1 = b.loop(s.n);
   UOp row = g.cast(g.load(b.at(1, DType::I32, {s.m}, {r0})), DType::Index);
   UOp inside = b.both(b.lt(b.i(-1), row), b.lt(row, b.i(s.k)));
-  UOp value = g.load(b.at(2, DType::F32, {s.k, s.n}, {row, r1}), g.constant(Scalar::of(DType::F32, 0)), inside);
+  UOp value =
+      g.load(b.at(2, DType::F32, {s.k, s.n}, {row, r1}), g.constant(Scalar::of(DType::F32, 0)), inside);
   return b.sink({b.end(b.store(b.at(0, DType::F32, {s.m, s.n}, {r0, r1}), value), {r0, r1})});
 }
 
-UOp buildSymbolicRows(Graph& g, const Sizes& s) {  // the first rows up to a variable, summed over k per column
+UOp buildSymbolicRows(Graph& g,
+                      const Sizes& s) {  // the first rows up to a variable, summed over k per column
   Builder b(g);
-  UOp rows = g.variable("rows", 1, s.m), r0 = b.loop(rows), r1 = b.loop(s.n), k = b.loop(s.k, AxisType::Reduce);
+  UOp rows = g.variable("rows", 1, s.m), r0 = b.loop(rows), r1 = b.loop(s.n),
+      k = b.loop(s.k, AxisType::Reduce);
   UOp value = b.reduce(Op::Max, b.read(1, {s.m, s.k, s.n}, {r0, k, r1}), {k});
   return b.sink({b.end(b.store(b.at(0, DType::F32, {s.m, s.n}, {r0, r1}), value), {r0, r1})});
 }
@@ -86,18 +90,27 @@ UOp buildSymbolicReduce(Graph& g, const Sizes& s) {
 UOp buildIntDot(Graph& g, const Sizes& s) {
   Builder b(g);
   UOp r0 = b.loop(s.m), k0 = b.loop(s.n, AxisType::Reduce), k1 = b.loop(s.k, AxisType::Reduce);
-  UOp x = g.load(b.at(1, DType::I32, {s.m, s.n, s.k}, {r0, k0, k1})), w = g.load(b.at(2, DType::I32, {s.n, s.k}, {k0, k1}));
-  return b.sink({b.end(b.store(b.at(0, DType::I32, {s.m}, {r0}), b.reduce(Op::Add, b.mul(x, w), {k0, k1})), {r0})});
+  UOp x = g.load(b.at(1, DType::I32, {s.m, s.n, s.k}, {r0, k0, k1})),
+      w = g.load(b.at(2, DType::I32, {s.n, s.k}, {k0, k1}));
+  return b.sink(
+      {b.end(b.store(b.at(0, DType::I32, {s.m}, {r0}), b.reduce(Op::Add, b.mul(x, w), {k0, k1})), {r0})});
 }
 
 constexpr TestKernel kKernels[] = {
-    {"matmul", buildMatmul},           {"softmax", buildSoftmax},
-    {"add", buildAdd},                 {"transpose", buildTranspose},
-    {"row-sum", buildRowSum},          {"column-sum", buildColumnSum},
-    {"full-max", buildFullMax},        {"conv1d", buildConv1d},
-    {"relu", buildBroadcastRelu},      {"moments", buildMoments},
-    {"gather", buildGather},           {"symbolic-rows", buildSymbolicRows},
-    {"symbolic-reduce", buildSymbolicReduce}, {"int-dot", buildIntDot},
+    {"matmul", buildMatmul},
+    {"softmax", buildSoftmax},
+    {"add", buildAdd},
+    {"transpose", buildTranspose},
+    {"row-sum", buildRowSum},
+    {"column-sum", buildColumnSum},
+    {"full-max", buildFullMax},
+    {"conv1d", buildConv1d},
+    {"relu", buildBroadcastRelu},
+    {"moments", buildMoments},
+    {"gather", buildGather},
+    {"symbolic-rows", buildSymbolicRows},
+    {"symbolic-reduce", buildSymbolicReduce},
+    {"int-dot", buildIntDot},
     {"serial", buildSerial},
 };
 
@@ -113,10 +126,14 @@ class Evaluator {
 
  private:
   void statement(UOp n) {
-    if (n.op() == Op::End) forEach(n.src().subspan(1), [&] { statement(n.src(0)); });
-    else if (n.op() == Op::Group) for (UOp s : n.src()) statement(s);
-    else if (n.op() == Op::Store) store(n);
-    else error_ = "no statement: " + std::string(toText(n.op()));
+    if (n.op() == Op::End)
+      forEach(n.src().subspan(1), [&] { statement(n.src(0)); });
+    else if (n.op() == Op::Group)
+      for (UOp s : n.src()) statement(s);
+    else if (n.op() == Op::Store)
+      store(n);
+    else
+      error_ = "no statement: " + std::string(toText(n.op()));
   }
 
   template <class F>
@@ -153,7 +170,8 @@ class Evaluator {
     std::vector<int64_t> at;
     for (UOp i : n.src(0).src().subspan(1)) at.push_back(value(i).asInt());
     for (size_t i = 0; i < at.size(); ++i) {
-      if (at[i] < 0 || at[i] >= value(storage.src(i + 1).src(0)).asInt()) error_ = "access outside of a local buffer";
+      if (at[i] < 0 || at[i] >= value(storage.src(i + 1).src(0)).asInt())
+        error_ = "access outside of a local buffer";
       counters_[storage.src(i + 1).id()] = at[i];
     }
     return value(storage.src(0));
@@ -161,10 +179,14 @@ class Evaluator {
 
   Scalar value(UOp n) {
     switch (n.op()) {
-      case Op::Const: return n.constant();
-      case Op::Range: return Scalar::ofInt(DType::Index, counters_.at(n.id()));
-      case Op::Var: return Scalar::ofInt(DType::Index, std::min(var_, n.argAs<VarArg>().max));
-      case Op::Load: return load(n);
+      case Op::Const:
+        return n.constant();
+      case Op::Range:
+        return Scalar::ofInt(DType::Index, counters_.at(n.id()));
+      case Op::Var:
+        return Scalar::ofInt(DType::Index, std::min(var_, n.argAs<VarArg>().max));
+      case Op::Load:
+        return load(n);
       case Op::Reduce: {
         Op op = n.argAs<ReduceArg>().op;
         Scalar total = identity(op, n.dtype());
@@ -174,7 +196,8 @@ class Evaluator {
         });
         return total;
       }
-      default: break;
+      default:
+        break;
     }
     if (!isElementwise(n.op())) {
       error_ = "no value: " + std::string(toText(n.op()));
@@ -196,8 +219,8 @@ class Evaluator {
 UOp buildSerial(Graph& g, const Sizes& s) {  // running sums along the rows, one after the other
   Builder b(g);
   UOp r0 = b.loop(s.m), t = b.loop(s.n, AxisType::Serial);
-  UOp before = g.load(b.at(0, DType::F32, {s.m, s.n}, {r0, b.sub(t, b.i(1))}), g.constant(Scalar::of(DType::F32, 0)),
-                      b.lt(b.i(0), t));
+  UOp before = g.load(b.at(0, DType::F32, {s.m, s.n}, {r0, b.sub(t, b.i(1))}),
+                      g.constant(Scalar::of(DType::F32, 0)), b.lt(b.i(0), t));
   UOp value = b.add(before, b.read(1, {s.m, s.n}, {r0, t}));
   return b.sink({b.end(b.store(b.at(0, DType::F32, {s.m, s.n}, {r0, t}), value), {r0, t})});
 }
@@ -206,12 +229,14 @@ UOp buildMatmul(Graph& g, const Sizes& s) {
   Builder b(g);
   UOp r0 = b.loop(s.m), r1 = b.loop(s.n), k = b.loop(s.k, AxisType::Reduce);
   UOp product = b.mul(b.read(1, {s.m, s.k}, {r0, k}), b.read(2, {s.k, s.n}, {k, r1}));
-  return b.sink({b.end(b.store(b.at(0, DType::F32, {s.m, s.n}, {r0, r1}), b.reduce(Op::Add, product, {k})), {r0, r1})});
+  return b.sink(
+      {b.end(b.store(b.at(0, DType::F32, {s.m, s.n}, {r0, r1}), b.reduce(Op::Add, product, {k})), {r0, r1})});
 }
 
 UOp buildSoftmax(Graph& g, const Sizes& s) {
   Builder b(g);
-  UOp r0 = b.loop(s.m), r1 = b.loop(s.n), k0 = b.loop(s.n, AxisType::Reduce), k1 = b.loop(s.n, AxisType::Reduce);
+  UOp r0 = b.loop(s.m), r1 = b.loop(s.n), k0 = b.loop(s.n, AxisType::Reduce),
+      k1 = b.loop(s.n, AxisType::Reduce);
   UOp largest = b.reduce(Op::Max, b.read(1, {s.m, s.n}, {r0, k0}), {k0});
   auto shifted = [&](UOp at) { return g.alu(Op::Exp, {b.sub(b.read(1, {s.m, s.n}, {r0, at}), largest)}); };
   UOp value = g.alu(Op::Fdiv, {shifted(r1), b.reduce(Op::Add, shifted(k1), {k1})});
@@ -228,19 +253,24 @@ UOp buildAdd(Graph& g, const Sizes& s) {
 UOp buildTranspose(Graph& g, const Sizes& s) {
   Builder b(g);
   UOp r0 = b.loop(s.m), r1 = b.loop(s.n);
-  return b.sink({b.end(b.store(b.at(0, DType::F32, {s.m, s.n}, {r0, r1}), b.read(1, {s.n, s.m}, {r1, r0})), {r0, r1})});
+  return b.sink(
+      {b.end(b.store(b.at(0, DType::F32, {s.m, s.n}, {r0, r1}), b.read(1, {s.n, s.m}, {r1, r0})), {r0, r1})});
 }
 
 UOp buildRowSum(Graph& g, const Sizes& s) {
   Builder b(g);
   UOp r0 = b.loop(s.m), k = b.loop(s.n, AxisType::Reduce);
-  return b.sink({b.end(b.store(b.at(0, DType::F32, {s.m}, {r0}), b.reduce(Op::Add, b.read(1, {s.m, s.n}, {r0, k}), {k})), {r0})});
+  return b.sink({b.end(
+      b.store(b.at(0, DType::F32, {s.m}, {r0}), b.reduce(Op::Add, b.read(1, {s.m, s.n}, {r0, k}), {k})),
+      {r0})});
 }
 
 UOp buildColumnSum(Graph& g, const Sizes& s) {
   Builder b(g);
   UOp r0 = b.loop(s.n), k = b.loop(s.m, AxisType::Reduce);
-  return b.sink({b.end(b.store(b.at(0, DType::F32, {s.n}, {r0}), b.reduce(Op::Add, b.read(1, {s.m, s.n}, {k, r0}), {k})), {r0})});
+  return b.sink({b.end(
+      b.store(b.at(0, DType::F32, {s.n}, {r0}), b.reduce(Op::Add, b.read(1, {s.m, s.n}, {k, r0}), {k})),
+      {r0})});
 }
 
 UOp buildFullMax(Graph& g, const Sizes& s) {

@@ -29,15 +29,16 @@ UOp buildTranspose(Graph& graph, const Sizes& sizes);
 UOp buildRowSum(Graph& graph, const Sizes& sizes);     // out[m] = sum over n
 UOp buildColumnSum(Graph& graph, const Sizes& sizes);  // out[n] = sum over m
 UOp buildFullMax(Graph& graph, const Sizes& sizes);
-UOp buildConv1d(Graph& graph, const Sizes& sizes);   // m channels, n positions, k taps, zero padding
+UOp buildConv1d(Graph& graph, const Sizes& sizes);  // m channels, n positions, k taps, zero padding
 
-UOp buildSerial(Graph& graph, const Sizes& sizes);   // running sums along n
+UOp buildSerial(Graph& graph, const Sizes& sizes);  // running sums along n
 
 using Cells = std::map<uint32_t, std::vector<Scalar>>;  // by parameter slot
 
 /// Every parameter filled with small numbers that depend on slot and position only.
 Cells makeCells(UOp sink);
-/// Runs the kernel with every Var at `var`. Returns "" or what went wrong, such as an access outside a parameter.
+/// Runs the kernel with every Var at `var`. Returns "" or what went wrong, such as an access outside a
+/// parameter.
 std::string evaluateKernel(UOp sink, Cells& memory, int64_t var);
 
 }  // namespace svod

@@ -24,7 +24,8 @@ bool close(const Cells& a, const Cells& b) {
   for (const auto& [slot, cells] : a) {
     for (size_t i = 0; i < cells.size(); ++i) {
       Scalar x = cells[i], y = b.at(slot)[i];
-      bool equal = x == y || (isFloat(x.dtype()) && std::abs(x.asFloat() - y.asFloat()) <= 1e-5 * std::abs(x.asFloat()));
+      bool equal = x == y || (isFloat(x.dtype()) &&
+                              std::abs(x.asFloat() - y.asFloat()) <= 1e-5 * std::abs(x.asFloat()));
       if (!equal) return false;
     }
   }
@@ -79,11 +80,13 @@ TEST_CASE("Axis numbers: outputs, then reduces, then stages; splits keep the oth
   CHECK(describeAxes(applied(g, sink, "upcast(0,4)")) == "0 loop 2, 1 loop 64, 2 reduce 6");
   CHECK(describeAxes(applied(g, sink, "vector(1,16) unroll(2,3)")) == "0 loop 8, 1 loop 4, 2 reduce 2");
   CHECK(describeAxes(applied(g, sink, "tile(1,32)")) == "0 loop 8, 1 loop 2, 2 loop 32, 3 reduce 6");
-  CHECK(describeAxes(applied(g, sink, "tile(1,32) order(1,0,2)")) == "0 loop 2, 1 loop 8, 2 loop 32, 3 reduce 6");
+  CHECK(describeAxes(applied(g, sink, "tile(1,32) order(1,0,2)")) ==
+        "0 loop 2, 1 loop 8, 2 loop 32, 3 reduce 6");
   CHECK(describeAxes(applied(g, sink, "tile(1,32) pack(2,3,2)")) ==
         "0 loop 8, 1 loop 2, 2 loop 32, 3 reduce 6, 4 stage 6, 5 stage 32");
   CHECK(describeAxes(applied(g, sink, "thread(1,16)")) == "0 thread 4, 1 loop 8, 2 loop 16, 3 reduce 6");
-  CHECK(describeAxes(applied(g, sink, "thread(1,16) thread(1,4)")) == "0 thread 8, 1 loop 4, 2 loop 16, 3 reduce 6");
+  CHECK(describeAxes(applied(g, sink, "thread(1,16) thread(1,4)")) ==
+        "0 thread 8, 1 loop 4, 2 loop 16, 3 reduce 6");
   CHECK(describeAxes(applied(g, sink, "merge(0,1)")) == "0 loop 512, 1 reduce 6");
 }
 
@@ -91,9 +94,10 @@ TEST_CASE("The GEMM nest with a packed column panel is expressible") {
   Graph g;
   for (Sizes s : {Sizes{8, 64, 6}, Sizes{7, 35, 5}, Sizes{17, 33, 1}}) {
     UOp sink = buildMatmul(g, s);
-    UOp tuned = applied(g, sink,
-                        "tile(1,32) order(1,0,2) pack(2,3,2) upcast(1,4) vector(2,16) upcast(2,0) vector(5,16) upcast(5,0) "
-                        "thread(0,1)");
+    UOp tuned = applied(
+        g, sink,
+        "tile(1,32) order(1,0,2) pack(2,3,2) upcast(1,4) vector(2,16) upcast(2,0) vector(5,16) upcast(5,0) "
+        "thread(0,1)");
     UOp end = tuned.src(0);
     CHECK(countOp(tuned, Op::Stage) == 1);
     CHECK(end.src(0).srcCount() == (s.m % 4 || s.n % 32 ? 3 : 2));
@@ -105,13 +109,15 @@ TEST_CASE("The GEMM nest with a packed column panel is expressible") {
 TEST_CASE("Softmax keeps its exponentials in a row-local buffer") {
   Graph g;
   UOp sink = buildSoftmax(g, {4, 37, 0});
-  UOp shared = applied(g, sink, "share(1,3) thread(0,1) vector(1,8) vector(2,8) vector(3,8) vector(4,8) acc(2,4)");
+  UOp shared =
+      applied(g, sink, "share(1,3) thread(0,1) vector(1,8) vector(2,8) vector(3,8) vector(4,8) acc(2,4)");
   CHECK(countOp(sink, Op::Exp) == 2);
   CHECK(countOp(shared, Op::Exp) == 1);
   CHECK(countOp(shared, Op::Stage) == 1);
   CHECK(verifyText(shared) == "");
   CHECK(errorOf(g, sink, "share(0,3)").find("different extents") != std::string::npos);
-  CHECK(errorOf(g, buildSoftmax(g, {5, 5, 0}), "share(0,3)").find("no value is computed along both") != std::string::npos);
+  CHECK(errorOf(g, buildSoftmax(g, {5, 5, 0}), "share(0,3)").find("no value is computed along both") !=
+        std::string::npos);
 }
 
 TEST_CASE("Loops of one iteration disappear") {
@@ -175,14 +181,21 @@ TEST_CASE("A limit on scratch bounds what pack may copy") {
 namespace {
 
 OptOp randomOpt(std::mt19937& random, int axes) {
-  auto pick = [&](int64_t lo, int64_t hi) { return static_cast<int32_t>(lo + static_cast<int64_t>(random() % static_cast<uint64_t>(hi - lo + 1))); };
+  auto pick = [&](int64_t lo, int64_t hi) {
+    return static_cast<int32_t>(lo + static_cast<int64_t>(random() % static_cast<uint64_t>(hi - lo + 1)));
+  };
   const OptInfo& row = allOpts()[random() % allOpts().size()];
   auto axis = [&] { return pick(0, axes - 1); };
   switch (row.shape) {
-    case OptShape::None: return {row.kind, NoArgs{}};
-    case OptShape::AxisAmount: return {row.kind, AxisAmount{axis(), row.kind == OptKind::Vector ? 2 << pick(0, 1) : pick(0, 4)}};
-    case OptShape::Pack: return {row.kind, PackArgs{static_cast<uint32_t>(pick(1, 2)), pick(0, 1) ? std::vector{axis()} : std::vector{axis(), axis()}}};
-    case OptShape::AxisList: break;
+    case OptShape::None:
+      return {row.kind, NoArgs{}};
+    case OptShape::AxisAmount:
+      return {row.kind, AxisAmount{axis(), row.kind == OptKind::Vector ? 2 << pick(0, 1) : pick(0, 4)}};
+    case OptShape::Pack:
+      return {row.kind, PackArgs{static_cast<uint32_t>(pick(1, 2)),
+                                 pick(0, 1) ? std::vector{axis()} : std::vector{axis(), axis()}}};
+    case OptShape::AxisList:
+      break;
   }
   std::vector<int32_t> list{axis(), axis()};
   if (pick(0, 3) == 0) list.push_back(axis());
@@ -196,7 +209,8 @@ TEST_CASE("Every opt is an error or keeps the value, on random kernels and lists
   for (uint32_t seed = 0; seed < 3000; ++seed) {
     std::mt19937 random(seed);
     const TestKernel& kernel = testKernels()[seed % testKernels().size()];
-    Sizes sizes{1 + static_cast<int64_t>(random() % 5), 1 + static_cast<int64_t>(random() % 6), 1 + static_cast<int64_t>(random() % 5)};
+    Sizes sizes{1 + static_cast<int64_t>(random() % 5), 1 + static_cast<int64_t>(random() % 6),
+                1 + static_cast<int64_t>(random() % 5)};
     if (random() % 4 == 0) sizes.n = sizes.m;
     Caps caps = random() % 3 == 0 ? gpuCaps() : cpuCaps();
     Graph g;
@@ -216,8 +230,10 @@ TEST_CASE("Every opt is an error or keeps the value, on random kernels and lists
       ++worked[opt.kind];
       list.push_back(opt);
     }
-    INFO("seed " << seed << " kernel " << kernel.name << " " << sizes.m << "x" << sizes.n << "x" << sizes.k << ": "
-                 << toText(list) << "\n" << toUopText(original) << "\n" << toUopText(sink));
+    INFO("seed " << seed << " kernel " << kernel.name << " " << sizes.m << "x" << sizes.n << "x" << sizes.k
+                 << ": " << toText(list) << "\n"
+                 << toUopText(original) << "\n"
+                 << toUopText(sink));
     auto replayed = applyOpts(g, original, *parseOpts(toText(list)), caps);
     if (replayed) {
       REQUIRE(verifyText(*replayed) == "");

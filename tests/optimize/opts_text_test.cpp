@@ -5,7 +5,8 @@
 using namespace svod;
 
 TEST_CASE("Lists of opts print and parse back") {
-  for (const char* text : {"upcast(0,4) vector(1,16) unroll(0,4)", "order(1,0,2)", "pack(2,3,1) thread(0,8)", "nolocals", ""}) {
+  for (const char* text :
+       {"upcast(0,4) vector(1,16) unroll(0,4)", "order(1,0,2)", "pack(2,3,1) thread(0,8)", "nolocals", ""}) {
     auto opts = parseOpts(text);
     REQUIRE(opts);
     CHECK(toText(*opts) == text);
@@ -32,8 +33,9 @@ TEST_CASE("Malformed lists are errors that name the place") {
   };
   for (Case c : {Case{"upcats(0,4)", "unknown opt `upcats` at position 1"}, Case{"tile(1,2", "missing `)`"},
                  Case{"tile(1)", "wrong number of arguments"}, Case{"tile(1,-2)", "expected a number"},
-                 Case{"tile(0,2) (1,2)", "expected the name of an opt at position 11"}, Case{"nolocals(1)", "wrong number"},
-                 Case{"tile(1,99999999999)", "expected a number"}, Case{"UPCAST(0,4)", "expected the name"}}) {
+                 Case{"tile(0,2) (1,2)", "expected the name of an opt at position 11"},
+                 Case{"nolocals(1)", "wrong number"}, Case{"tile(1,99999999999)", "expected a number"},
+                 Case{"UPCAST(0,4)", "expected the name"}}) {
     auto opts = parseOpts(c.text);
     INFO(c.text);
     REQUIRE_FALSE(opts);

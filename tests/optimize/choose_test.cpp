@@ -1,0 +1,119 @@
+#include <catch2/catch.hpp>
+#include <random>
+
+#include "ir/text.h"
+#include "ir/verify.h"
+#include "optimize/choose.h"
+#include "optimize/kernels.h"
+#include "optimize/replay.h"
+#include "optimize/strides.h"
+
+using namespace svod;
+
+namespace {
+
+Caps avx512() {
+  Caps caps;
+  caps.vectorBytes = 64, caps.vectorRegisters = 32, caps.fmaPerCycle = 2, caps.maskedOps = true;
+  caps.l2Bytes = 1 << 20, caps.workers = 8;
+  return caps;
+}
+
+void requireEqual(const Cells& a, const Cells& b) {
+  for (const auto& [slot, cells] : a)
+    for (size_t i = 0; i < cells.size(); ++i) {
+      Scalar x = cells[i], y = b.at(slot)[i];
+      bool equal = x == y || (isFloat(x.dtype()) &&
+                              std::abs(x.asFloat() - y.asFloat()) <= 1e-5 * std::abs(x.asFloat()));
+      REQUIRE(equal);
+    }
+}
+
+std::string chosen(UOp (*build)(Graph&, const Sizes&), const Sizes& sizes, const Caps& caps) {
+  Graph g;
+  UOp sink = build(g, sizes);
+  std::vector<OptOp> opts = chooseOpts(g, sink, caps);
+  auto tuned = applyOpts(g, sink, opts, caps);
+  INFO(toText(opts));
+  REQUIRE(tuned);
+  Status status = verify(*tuned, Stage::Kernel);
+  INFO((status ? "" : toText(status.error())));
+  REQUIRE(status);
+  return toText(opts);
+}
+
+}  // namespace
+
+TEST_CASE("Patterns are told apart by strides") {
+  Graph g;
+  Sizes s{8, 12, 5};
+  CHECK(patternOf(buildMatmul(g, s)) == Pattern::Gemm);
+  CHECK(patternOf(buildConv1d(g, s)) == Pattern::Conv);
+  CHECK(patternOf(buildRowSum(g, s)) == Pattern::RowReduce);
+  CHECK(patternOf(buildColumnSum(g, s)) == Pattern::ColumnReduce);
+  CHECK(patternOf(buildFullMax(g, s)) == Pattern::FullReduce);
+  CHECK(patternOf(buildAdd(g, s)) == Pattern::Streaming);
+  CHECK(patternOf(buildTranspose(g, s)) == Pattern::Transpose);
+}
+
+TEST_CASE("What the heuristic chooses") {
+  Caps caps = avx512(), strict = caps, sse;
+  strict.numerics = Numerics::Strict;
+  CHECK(chosen(buildMatmul, {512, 512, 512}, caps) ==
+        "tile(1,32) order(1,0) pack(2,3,2) upcast(1,8) vector(5,16) upcast(5,2) vector(2,16) upcast(2,2) "
+        "unroll(3,4) thread(0,1) thread(1,32)");
+  CHECK(chosen(buildMatmul, {512, 512, 512}, sse) ==
+        "tile(1,8) order(1,0) pack(2,3,2) upcast(1,4) vector(5,4) upcast(5,2) vector(2,4) upcast(2,2) "
+        "unroll(3,4) thread(0,1)");
+  CHECK(chosen(buildMatmul, {64, 64, 64}, caps) ==
+        "order(1,0) upcast(1,8) vector(0,16) upcast(0,2) unroll(2,4)");
+  CHECK(chosen(buildMatmul, {100, 100, 100}, caps) ==
+        "order(1,0) upcast(1,3) vector(0,16) upcast(0,7) unroll(2,2)");
+  CHECK(chosen(buildMatmul, {512, 512, 512}, strict) ==
+        "tile(1,32) order(1,0) pack(2,3,2) upcast(1,8) vector(5,16) upcast(5,2) vector(2,16) upcast(2,2) "
+        "unroll(3,4) thread(0,1) thread(1,32)");
+  CHECK(chosen(buildSoftmax, {512, 512, 0}, caps) ==
+        "share(1,2,3) vector(1,16) upcast(1,4) vector(2,16) acc(2,4) vector(4,16) upcast(4,4) vector(3,16) "
+        "acc(3,4) thread(0,1)");
+  CHECK(chosen(buildSoftmax, {512, 512, 0}, strict) ==
+        "share(1,2,3) vector(1,16) upcast(1,4) vector(4,16) upcast(4,4) thread(0,1)");
+  CHECK(chosen(buildAdd, {1000, 1000, 0}, caps) == "merge(0,1) vector(0,16) upcast(0,4) thread(0,1)");
+  CHECK(chosen(buildTranspose, {512, 512, 0}, caps) == "vector(1,16) upcast(0,8) thread(0,1)");
+  CHECK(chosen(buildRowSum, {512, 512, 0}, caps) == "vector(1,16) acc(1,4)");
+  CHECK(chosen(buildRowSum, {512, 512, 0}, strict) == "vector(0,16) upcast(0,4) unroll(1,4) thread(0,1)");
+  CHECK(chosen(buildColumnSum, {512, 512, 0}, caps) == "vector(0,16) upcast(0,4) unroll(1,4)");
+  CHECK(chosen(buildFullMax, {512, 512, 0}, caps) == "merge(0,1) vector(0,16) acc(0,4)");
+  CHECK(chosen(buildConv1d, {64, 4096, 5}, caps) ==
+        "upcast(0,4) vector(1,16) upcast(1,2) unroll(2,5) thread(0,1) thread(1,1)");
+  CHECK(chosen(buildAdd, {3, 5, 0}, caps) == "merge(0,1) vector(0,16)");
+}
+
+TEST_CASE("The heuristic keeps the value of every test kernel, strictly where asked") {
+  for (uint32_t seed = 0; seed < 600; ++seed) {
+    std::mt19937 random(seed);
+    const TestKernel& kernel = testKernels()[seed % testKernels().size()];
+    auto size = [&] {
+      return random() % 3 == 0 ? 8 * (1 + static_cast<int64_t>(random() % 2))
+                               : 1 + static_cast<int64_t>(random() % 19);
+    };
+    Sizes sizes{size(), size(), 1 + static_cast<int64_t>(random() % 9)};
+    Caps caps = random() % 2 ? avx512() : Caps{};
+    if (random() % 2) caps.numerics = Numerics::Strict;
+    if (random() % 4 == 0) caps.workgroups = true, caps.threads = false;
+    Graph g;
+    UOp sink = kernel.build(g, sizes);
+    std::vector<OptOp> opts = chooseOpts(g, sink, caps);
+    auto tuned = applyOpts(g, sink, opts, caps);
+    INFO("seed " << seed << " kernel " << kernel.name << " " << sizes.m << "x" << sizes.n << "x" << sizes.k
+                 << ": " << toText(opts));
+    REQUIRE(tuned);
+    REQUIRE(verify(*tuned, Stage::Kernel));
+    Cells before = makeCells(sink), after = before;
+    REQUIRE(evaluateKernel(sink, before, 3) == "");
+    REQUIRE(evaluateKernel(*tuned, after, 3) == "");
+    if (caps.numerics == Numerics::Strict)
+      REQUIRE(before == after);
+    else
+      requireEqual(before, after);
+  }
+}
