@@ -153,6 +153,15 @@ table("kLog2F32", log2_tail, LOW, HIGH, 8, lambda f: f * f * LN2 / mpmath.log1p(
       what="log2(1 + f) = f log2(e) + f^2 p(f), sqrt(1/2) <= 1 + f <= sqrt(2), relative error")
 table("kErfcF32", log_erfc, mpf("0.93"), 4, 7, lambda x: mpmath.erfc(x) / mpmath.erf(x), 24,
       what="erf x = 1 - e^p(x), 0.9375 <= x <= 4, relative error of erf")
+table("kPowLog2F32", lambda f: mpmath.log1p(f) / LN2 / f, LOW, HIGH, 13, lambda f: f * LN2 / mpmath.log1p(f), 53,
+      what="log2(1 + f) = f p(f), sqrt(1/2) <= 1 + f <= sqrt(2), relative error")
+table("kPowExp2F32", exp2_tail, -SLACK / 2, SLACK / 2, 6, lambda r: r / mpf(2) ** r, 53,
+      what="2^r = 1 + r p(r), |r| <= 1/2, relative error")
+table("kPowLogF64", lambda s: (2 * mpmath.atanh(s) - 2 * s - s ** 3 * 2 / 3) / s ** 5, 0, S * SLACK, 7,
+      lambda s: s ** 5 / mpmath.atanh(s), 53, even=True,
+      what="log((1 + s)/(1 - s)) = 2s + 2/3 s^3 + s^5 p(s^2), |s| <= 0.1716, relative error")
+table("kErfcF64", log_erfc, mpf("0.93"), 6, 18, lambda x: mpmath.erfc(x) / mpmath.erf(x), 53,
+      what="erf x = 1 - e^p(x), 0.9375 <= x <= 6, relative error of erf")
 table("kLogF64", atanh_tail, 0, S * SLACK, 6, lambda s: s ** 3 / mpmath.atanh(s), 53, even=True,
       what="log((1 + s)/(1 - s)) = 2s + s^3 p(s^2), |s| <= 0.1716, relative error")
 
@@ -172,6 +181,8 @@ CONSTANTS = {
     "kLn2F64": (LN2, (41, 53), "log 2 as a sum; exponent times the first part is exact"),
     "kLog2eF32": (1 / LN2, (24, 24), "log2 e as a sum"),
     "kLog2eF64": (1 / LN2, (26, 53), "log2 e as a sum; the first part times 27 bits is exact"),
+    "kLog2eF64Pair": (1 / LN2, (53, 53), "log2 e as a sum"),
+    "kTwoThirds": (mpf(2) / 3, (53, 53), "2/3 as a sum"),
     "kHalfPiF32": (mpmath.pi / 2, (24, 24, 24), "pi/2 as a sum"),
     "kHalfPiF64": (mpmath.pi / 2, (53, 53, 53), "pi/2 as a sum"),
 }

@@ -55,6 +55,12 @@ constexpr Decomposition kDecompositions[] = {
     {"exp2", "2^n 2^r with a polynomial in r", Op::Exp2, isAnyFloat, decomposeExp},
     {"log", "n log 2 + log m with a polynomial in m - 1", Op::Log, isAnyFloat, decomposeLog},
     {"log2", "n + log2 m with a polynomial in m - 1", Op::Log2, isAnyFloat, decomposeLog},
+    {"sin", "remainder by pi/2 from the bits of 2/pi, then a polynomial", Op::Sin, isAnyFloat, decomposeTrig},
+    {"cos", "remainder by pi/2 from the bits of 2/pi, then a polynomial", Op::Cos, isAnyFloat, decomposeTrig},
+    {"tan", "sin / cos", Op::Tan, isAnyFloat, decomposeTrig},
+    {"tanh", "polynomial near 0, else 1 - 2 / (e^2x + 1)", Op::Tanh, isAnyFloat, decomposeTanh},
+    {"erf", "polynomial near 0, else 1 - e^p(x)", Op::Erf, isAnyFloat, decomposeErf},
+    {"pow", "2^(y log2 x) with extra precision in between", Op::Pow, isAnyFloat, decomposePow},
 };
 
 // Folds that keep the guards of the decompositions small. Null: none applies.

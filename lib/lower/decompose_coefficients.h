@@ -24,6 +24,16 @@ inline constexpr double kLog2eF64[] = {
     0x1.7154768000000p+0, -0x1.6a3e80f444178p-27,
 };
 
+// log2 e as a sum
+inline constexpr double kLog2eF64Pair[] = {
+    0x1.71547652b82fep+0, 0x1.777d0ffda0d24p-56,
+};
+
+// 2/3 as a sum
+inline constexpr double kTwoThirds[] = {
+    0x1.5555555555555p-1, 0x1.5555555555555p-55,
+};
+
 // pi/2 as a sum
 inline constexpr double kHalfPiF32[] = {
     0x1.921fb60000000p+0, -0x1.777a5c0000000p-25, -0x1.ee59da0000000p-50,
@@ -140,6 +150,35 @@ inline constexpr double kLog2F32[] = {
 inline constexpr double kErfcF32[] = {
     0x1.73e5d60000000p-13, -0x1.2128ba0000000p+0, -0x1.4442aa0000000p-1, -0x1.bba1ac0000000p-4,
     0x1.9bdb740000000p-6, -0x1.11cf820000000p-8, 0x1.c911860000000p-12, -0x1.63fca00000000p-16,
+};
+
+// log2(1 + f) = f p(f), sqrt(1/2) <= 1 + f <= sqrt(2), relative error 2^-38.5
+inline constexpr double kPowLog2F32[] = {
+    0x1.71547652b58f8p+0, -0x1.71547651b7048p-1, 0x1.ec709de33c403p-2, -0x1.715478883ab09p-2,
+    0x1.2776b6cd0d481p-2, -0x1.ec6f2e024034dp-3, 0x1.a61b7dcb08524p-3, -0x1.7188d2f77b790p-3,
+    0x1.481fad1e82dbbp-3, -0x1.23d650fd584abp-3, 0x1.0acdee0ed1f01p-3, -0x1.13b88e30d59f6p-3,
+    0x1.0f628ca33d366p-3, -0x1.1da6ec3fb75d8p-4,
+};
+
+// 2^r = 1 + r p(r), |r| <= 1/2, relative error 2^-34.3
+inline constexpr double kPowExp2F32[] = {
+    0x1.62e42ff0e4105p-1, 0x1.ebfbe0784b3bcp-3, 0x1.c6b08abc67314p-5, 0x1.3b29f2d4fd15ep-7,
+    0x1.5d8a8881c1098p-10, 0x1.445d31ffc541bp-13, 0x1.fde51505926fep-17,
+};
+
+// log((1 + s)/(1 - s)) = 2s + 2/3 s^3 + s^5 p(s^2), |s| <= 0.1716, relative error 2^-72.3
+inline constexpr double kPowLogF64[] = {
+    0x1.9999999999995p-2, 0x1.2492492493193p-2, 0x1.c71c71c55709ep-3, 0x1.745d18460d225p-3,
+    0x1.3b135d7b09313p-3, 0x1.11217dd28475cp-3, 0x1.de13db6df41a4p-4, 0x1.ec16c9809a651p-4,
+};
+
+// erf x = 1 - e^p(x), 0.9375 <= x <= 6, relative error of erf 2^-58.6
+inline constexpr double kErfcF64[] = {
+    -0x1.9090f16ac6532p-24, -0x1.20dd648da22d5p+0, -0x1.45f3a67f6a0c9p-1, -0x1.a4e62e1bd8681p-4,
+    0x1.38f1dadf0b298p-6, 0x1.03adb1caa56d4p-12, -0x1.c622b388c612bp-10, 0x1.3f7796a1d0811p-11,
+    -0x1.80bb7fbfaa92dp-16, -0x1.596c0b9a6d625p-14, 0x1.a5c4c5d91b147p-15, -0x1.33acfc4fddc03p-16,
+    0x1.441709ad8c753p-18, -0x1.01423208c156ap-20, 0x1.33d496a9e205ep-23, -0x1.0e995b824e794p-26,
+    0x1.4aab3dc7e7e59p-30, -0x1.f654d5b85a985p-35, 0x1.654b6eae584d3p-40,
 };
 
 // log((1 + s)/(1 - s)) = 2s + s^3 p(s^2), |s| <= 0.1716, relative error 2^-58.5

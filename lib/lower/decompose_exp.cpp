@@ -1,4 +1,4 @@
-// Exp, Exp2. n = round(x / ln 2) is added to the exponent in two halves, which keeps subnormal results exact.
+// Exp, Exp2, Tanh, Erf. n = round(x / ln 2) is added to the exponent in two halves, which keeps subnormal results exact.
 #include "lower/decompose_coefficients.h"
 #include "lower/decompose_math.h"
 
@@ -49,6 +49,33 @@ UOp decomposeExp(Emitter& e, const Call& call) {
   Rounded n = roundToInt(x + layoutOf(x.dtype()).roundMagic);
   Ex r = x - n.value;
   return scaleByPowerOfTwo(fma(r, poly(r, t.exp2), 1.0), n.integer);
+}
+
+// tanh x = 1 - 2 / (e^2x + 1) away from 0, where that would cancel.
+UOp decomposeTanh(Emitter& e, const Call& call) {
+  Ex x{&e, call.src[0]};
+  bool single = x.dtype() == DType::F32;
+  Ex magnitude = abs(x), square = x * x;
+  Ex small = fma(magnitude * square, single ? poly(square, kTanhF32) : poly(square, kTanhF64), magnitude);
+  double enough = single ? 10 : 20;  // tanh rounds to 1
+  ExpParts parts = expParts(where(enough < magnitude, enough, magnitude) * 2.0);
+  Ex scale = powerOfTwo(parts.n, x.dtype());
+  Ex large = 1.0 - 2.0 / (fma(parts.tail, scale, scale) + 1.0);
+  return copySign(where(magnitude < 0.625, small, large), x);
+}
+
+// erf x = 1 - e^p(x) away from 0.
+UOp decomposeErf(Emitter& e, const Call& call) {
+  Ex x{&e, call.src[0]};
+  bool single = x.dtype() == DType::F32;
+  Ex magnitude = abs(x), square = x * x;
+  Ex small = fma(magnitude, single ? poly(square, kErfF32) : poly(square, kErfF64), magnitude);
+  double enough = single ? 4 : 6;  // erf rounds to 1
+  Ex clamped = where(enough < magnitude, enough, magnitude);
+  ExpParts parts = expParts(single ? poly(clamped, kErfcF32) : poly(clamped, kErfcF64));
+  Ex scale = powerOfTwo(parts.n, x.dtype());
+  Ex large = 1.0 - fma(parts.tail, scale, scale);
+  return copySign(where(magnitude < 0.9375, small, large), x);
 }
 
 }  // namespace svod::detail

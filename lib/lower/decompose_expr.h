@@ -91,6 +91,12 @@ inline Rounded roundToInt(Ex shifted) {  // shifted = x + roundMagic
   Ex i = bitcast(shifted, l.sint) - bitcast(shifted.num(l.roundMagic), l.sint);
   return {i, cast(cast(i, DType::I32), l.dtype)};  // few targets convert vectors of i64
 }
+/// `magnitude` >= 0 with the sign of x.
+inline Ex copySign(Ex magnitude, Ex x) {
+  DType u = layoutOf(x.dtype()).uint;
+  Ex sign = bitcast(x, u) & bitcast(x.num(-0.0), u);
+  return bitcast(bitcast(magnitude, u) | sign, x.dtype());
+}
 /// 2^i for i in the range of normal numbers.
 inline Ex powerOfTwo(Ex i, DType dtype) {
   const FloatLayout& l = layoutOf(dtype);

@@ -34,12 +34,6 @@ UOp floatToInt(Emitter& e, Ex x, DType to) {
   return where(fits, raw(where(fits, low, 0.0)), largest);
 }
 
-Ex withSignOf(Ex magnitude, Ex x) {
-  DType u = layoutOf(x.dtype()).uint;
-  Ex sign = bitcast(x, u) & bitcast(x.num(-0.0), u);
-  return bitcast(bitcast(magnitude, u) | sign, x.dtype());
-}
-
 }  // namespace
 
 UOp decomposeCast(Emitter& e, const Call& call) {
@@ -75,11 +69,11 @@ UOp decomposeRounding(Emitter& e, const Call& call) {
   auto toFloat = [&](Ex i) { return Ex{&e, e.graph.make(Op::Cast, l.dtype, {i.node})}; };
   if (call.op == Op::Round) {
     Ex nearest = bitcast(safe + whole, l.sint) - bitcast(safe.num(whole), l.sint);
-    return where(small, withSignOf(toFloat(nearest), x), x);
+    return where(small, copySign(toFloat(nearest), x), x);
   }
-  Ex truncated = withSignOf(toFloat({&e, e.graph.make(Op::Cast, l.sint, {safe.node})}), x);
+  Ex truncated = copySign(toFloat({&e, e.graph.make(Op::Cast, l.sint, {safe.node})}), x);
   if (call.op == Op::Floor) truncated = where(x < truncated, truncated - 1.0, truncated);
-  if (call.op == Op::Ceil) truncated = withSignOf(abs(where(truncated < x, truncated + 1.0, truncated)), x);
+  if (call.op == Op::Ceil) truncated = copySign(abs(where(truncated < x, truncated + 1.0, truncated)), x);
   return where(small, truncated, x);
 }
 

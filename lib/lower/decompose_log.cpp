@@ -57,6 +57,16 @@ Ex log2F64(LogParts p, Ex x) {
 
 }  // namespace
 
+Product exactProduct(Ex a, Ex b) {
+  Ex p = a * b;
+  if (a.e->options.fma) return {p, fma(a, b, -p)};
+  const FloatLayout& l = layoutOf(a.dtype());  // halves of the mantissas have exact products
+  uint64_t dropped = (uint64_t{1} << (l.fraction / 2 + 1)) - 1;
+  auto top = [&](Ex x) { return bitcast(bitcast(x, l.uint) & ~bitcast(x, l.uint).bits(dropped), l.dtype); };
+  Ex a1 = top(a), a2 = a - a1, b1 = top(b), b2 = b - b1;
+  return {p, (((a1 * b1 - p) + a1 * b2) + a2 * b1) + a2 * b2};
+}
+
 LogParts logParts(Ex x) {
   const FloatLayout& l = layoutOf(x.dtype());
   Ex subnormal = x < std::ldexp(1.0, 1 - l.bias);

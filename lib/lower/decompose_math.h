@@ -19,4 +19,10 @@ struct LogParts {
 };
 LogParts logParts(Ex x);
 
+/// a * b as a sum of two floats, without error.
+struct Product {
+  Ex high, low;
+};
+Product exactProduct(Ex a, Ex b);
+
 }  // namespace svod::detail

@@ -16,6 +16,9 @@ struct Bound {
 constexpr Bound kBounds[] = {
     {Op::Exp, DType::F32, 1.1},  {Op::Exp2, DType::F32, 1.1}, {Op::Log, DType::F32, 1.1}, {Op::Log2, DType::F32, 1.8},
     {Op::Exp, DType::F64, 1.1},  {Op::Exp2, DType::F64, 1.1}, {Op::Log, DType::F64, 1.1}, {Op::Log2, DType::F64, 1.1},
+    {Op::Sin, DType::F32, 1.0},  {Op::Cos, DType::F32, 1.0},  {Op::Tan, DType::F32, 2.5}, {Op::Tanh, DType::F32, 1.5},
+    {Op::Sin, DType::F64, 1.0},  {Op::Cos, DType::F64, 1.0},  {Op::Tan, DType::F64, 2.0}, {Op::Tanh, DType::F64, 1.5},
+    {Op::Erf, DType::F32, 1.5},  {Op::Erf, DType::F64, 1.5},
 };
 
 long double reference(Op op, long double x) {
@@ -55,6 +58,7 @@ std::vector<double> samples(DType d, int perExponent) {
       all.push_back(x);
       all.push_back(-x);
     }
+  for (int k = 1; k < 200; ++k) all.push_back(Scalar::ofFloat(d, k * 1.5707963267948966).asFloat());
   std::uniform_real_distribution<double> near(-30, 30), around(0.4, 2.5);
   for (int i = 0; i < 40 * perExponent; ++i) {
     all.push_back(Scalar::ofFloat(d, near(random)).asFloat());
@@ -84,5 +88,40 @@ TEST_CASE("transcendental functions stay within their documented error") {
         WARN(toText(bound.op) << " " << toText(bound.dtype) << (fma ? " fma " : " no fma ") << static_cast<double>(worst)
                               << " at " << where << ", " << tape.nodes().size() << " ops");
       CHECK(worst <= bound.ulp);
+    }
+}
+
+TEST_CASE("pow stays within its documented error and has the special cases of C") {
+  for (DType d : {DType::F32, DType::F64})
+    for (bool fma : {true, false}) {
+      Graph g;
+      Emitter e(g, {.fma = fma});
+      UOp x = leaf(g, d, 0), y = leaf(g, d, 1);
+      Tape tape(e.make(Op::Pow, d, {x, y}), {x, y});
+      std::vector<std::pair<double, double>> pairs;
+      for (double a : {0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -0.5, double(INFINITY), -double(INFINITY), double(NAN), 1e30, -7.0})
+        for (double b : {0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 3.0, -3.0, 0.5, -0.5, 1e30, -1e30, 4503599627370497.0, double(INFINITY), -double(INFINITY), double(NAN)})
+          pairs.push_back({a, b});
+      std::mt19937_64 random(9);
+      std::uniform_real_distribution<double> result(-1100, 1100), near(0.9, 1.1), exponent(-60, 60);
+      for (int i = 0; i < 20000; ++i) {
+        double a = i % 3 == 0 ? near(random) : std::exp2(exponent(random));
+        double b = result(random) / (d == DType::F32 ? 8 : 1) / std::log2(a);
+        pairs.push_back({a, b});
+        pairs.push_back({i % 2 == 0 ? -a : a, std::trunc(b)});
+      }
+      long double worst = 0;
+      double whereX = 0, whereY = 0;
+      for (auto [a, b] : pairs) {
+        a = Scalar::ofFloat(d, a).asFloat();
+        b = Scalar::ofFloat(d, b).asFloat();
+        double got = tape({Scalar::ofFloat(d, a), Scalar::ofFloat(d, b)}).asFloat();
+        long double error = ulpError(d, got, std::pow(static_cast<long double>(a), static_cast<long double>(b)));
+        if (error > worst) worst = error, whereX = a, whereY = b;
+      }
+      CAPTURE(toText(d), fma, static_cast<double>(worst), whereX, whereY);
+      if (std::getenv("SVOD_SHOW_ULP"))
+        WARN("pow " << toText(d) << (fma ? " fma " : " no fma ") << static_cast<double>(worst) << " at " << whereX << ", " << whereY << ", " << tape.nodes().size() << " ops");
+      CHECK(worst <= 1.5);
     }
 }
