@@ -6,42 +6,6 @@ namespace svod {
 
 namespace {
 
-// Folded with evalScalar, so that sizes from a file that overflow wrap as everywhere instead of being undefined.
-UOp fold(Graph& g, Op op, UOp a, UOp b) {
-  Scalar operands[] = {Scalar::ofInt(DType::Index, a.constInt()), Scalar::ofInt(DType::Index, b.constInt())};
-  return g.constant(evalScalar(op, DType::Index, operands));
-}
-
-}  // namespace
-
-UOp addDims(Graph& g, UOp a, UOp b) {
-  if (a.isConst() && b.isConst()) return fold(g, Op::Add, a, b);
-  if (a.isConst(0)) return b;
-  return b.isConst(0) ? a : g.alu(Op::Add, {a, b});
-}
-
-UOp subDims(Graph& g, UOp a, UOp b) {
-  if (a.isConst() && b.isConst()) return fold(g, Op::Sub, a, b);
-  if (a == b) return g.index(0);
-  return b.isConst(0) ? a : g.alu(Op::Sub, {a, b});
-}
-
-UOp mulDims(Graph& g, UOp a, UOp b) {
-  if (a.isConst() && b.isConst()) return fold(g, Op::Mul, a, b);
-  if (a.isConst(0) || b.isConst(0)) return g.index(0);
-  if (a.isConst(1)) return b;
-  if (b.isConst(1)) return a;
-  return a.isConst() ? g.alu(Op::Mul, {b, a}) : g.alu(Op::Mul, {a, b});
-}
-
-UOp numel(Graph& g, std::span<const UOp> dims) {
-  UOp product = g.index(1);
-  for (UOp d : dims) product = mulDims(g, product, d);
-  return product;
-}
-
-namespace {
-
 std::vector<UOp> toVector(std::span<const UOp> dims) { return {dims.begin(), dims.end()}; }
 
 // Elementwise result: the first source that is not a scalar decides.

@@ -9,10 +9,12 @@ namespace svod {
 /// Dims of the node about to be made. Constant dims fold; symbolic ones become Index expressions in `graph`.
 std::vector<UOp> inferShape(Graph& graph, Op op, std::span<const UOp> src, const Arg& arg);
 
-/// a + b, a - b, a * b of dims with the foldings that keep constant shapes constant.
+/// a + b, a - b, a * b of dims in a normal form: dims that are equal as polynomials are the same node.
 UOp addDims(Graph& graph, UOp a, UOp b);
 UOp subDims(Graph& graph, UOp a, UOp b);
 UOp mulDims(Graph& graph, UOp a, UOp b);
+/// a divided by b, rounded toward -infinity; exact quotients lose the division. b must not be 0.
+UOp floordivDims(Graph& graph, UOp a, UOp b);
 /// Product of dims; index 1 for none.
 UOp numel(Graph& graph, std::span<const UOp> dims);
 

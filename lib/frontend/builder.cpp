@@ -1,0 +1,318 @@
+#include "frontend/builder.h"
+
+#include <algorithm>
+
+#include "ir/evaluate.h"
+
+namespace svod {
+
+namespace {
+
+// Index arithmetic is 64-bit: no value may have more elements than leave room for offsets, no storage more
+// bytes than an address space.
+constexpr int64_t kMaxElements = int64_t{1} << 60;
+constexpr int64_t kMaxBytes = int64_t{1} << 46;
+constexpr int64_t kMaxVariableValue = int64_t{1} << 40;
+constexpr size_t kMaxNameLength = 1024;
+constexpr int64_t kMaxEnumeration = 1 << 16;
+
+// Whether a dim whose interval reaches below zero really does: tries every value of its variables, if they
+// are few.
+bool canBeNegative(UOp dim) {
+  std::vector<UOp> variables;
+  int64_t combinations = 1;
+  for (UOp n : toposort(dim)) {
+    if (n.op() == Op::Var) {
+      variables.push_back(n);
+      int64_t extent = n.bounds().max - n.bounds().min + 1;
+      if (extent > kMaxEnumeration || (combinations *= extent) > kMaxEnumeration) return true;
+    } else if (n.op() != Op::Const && (!isElementwise(n.op()) || !isInt(n.dtype()))) {
+      return true;
+    }
+  }
+  std::vector<int64_t> values(variables.size());
+  LeafValue leaf = [&](UOp v) -> std::optional<Scalar> {
+    return Scalar::ofInt(DType::Index,
+                         values[std::find(variables.begin(), variables.end(), v) - variables.begin()]);
+  };
+  for (int64_t c = 0; c < combinations; ++c) {
+    int64_t rest = c;
+    for (size_t i = 0; i < variables.size(); ++i) {
+      Interval bounds = variables[i].bounds();
+      int64_t extent = bounds.max - bounds.min + 1;
+      values[i] = bounds.min + rest % extent;
+      rest /= extent;
+    }
+    if (evaluate(dim, leaf)->asInt() < 0) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Tensor GraphBuilder::fail(Diag diag, std::string message, std::string help) {
+  if (error_) return {};
+  if (!opName_.empty()) message = opName_ + ": " + message;
+  error_ = Error{diag, std::move(message), std::move(help), {}, {}};
+  return {};
+}
+
+std::optional<Error> GraphBuilder::takeError() {
+  std::optional<Error> taken = std::move(error_);
+  error_.reset();
+  return taken;
+}
+
+UOp GraphBuilder::current(UOp node) const {
+  if (!node || node.op() != Op::Buffer) return node;
+  auto it = newest_.find(node.id());
+  return it == newest_.end() ? node : it->second;
+}
+
+UOp Tensor::node() const { return builder_ ? builder_->current(node_) : node_; }
+
+Dims Tensor::dims() const {
+  Dims all;
+  if (node_)
+    for (UOp d : node_.shape()) all.add(Dim(builder_->graph(), d));
+  return all;
+}
+
+bool GraphBuilder::mayBeNegative(UOp dim) {
+  if (dim.bounds().min >= 0 || dim.isConst()) return dim.bounds().min < 0;
+  auto [it, isNew] = negativeDims_.try_emplace(dim.id(), false);
+  if (isNew) it->second = canBeNegative(dim);
+  return it->second;
+}
+
+Tensor GraphBuilder::wrap(UOp node) {
+  for (UOp d : node.shape())
+    if (mayBeNegative(d))
+      return fail(Diag::VariableBounds, "a dim can become negative: " + describe(Dim(graph(), d)),
+                  d.isConst() ? "sizes are 0 or more" : "tighten the bounds of the variables in it");
+  if (node.maxNumel() > kMaxElements)
+    return fail(Diag::TooLarge, "a value " + describe(Tensor(this, node, false)) + " has too many elements",
+                "at most 2^60 elements at the largest values of the variables");
+  return Tensor(this, node, false);
+}
+
+int GraphBuilder::axisOfRank(int rank, int64_t axis, const Tensor& x) {
+  if (axis >= -rank && axis < rank) return static_cast<int>(axis < 0 ? axis + rank : axis);
+  std::string expected =
+      rank == 0 ? "it has no axes" : "expected " + std::to_string(-rank) + " to " + std::to_string(rank - 1);
+  fail(Diag::BadAttribute, "axis " + std::to_string(axis) + " is out of range for " + describe(x), expected);
+  return -1;
+}
+
+Dims GraphBuilder::dims(std::initializer_list<int64_t> sizes) {
+  Dims all;
+  for (int64_t size : sizes) all.add(dim(size));
+  return all;
+}
+
+// --- Names and ports
+
+bool GraphBuilder::declare(std::string_view name) {
+  if (name.empty() || name.size() > kMaxNameLength) {
+    fail(Diag::Syntax, "a name has " + std::to_string(name.size()) + " characters", "use 1 to 1024");
+    return false;
+  }
+  if (declared_.emplace(name).second) return true;
+  fail(Diag::DuplicateName, "'" + std::string(name) + "' is defined twice", "give one of them another name");
+  return false;
+}
+
+Dim GraphBuilder::variable(std::string_view name, int64_t min, int64_t max) {
+  if (!declare(name)) return {};
+  if (min > max || min < -kMaxVariableValue || max > kMaxVariableValue) {
+    fail(Diag::VariableBounds,
+         "variable '" + std::string(name) + "' has bounds [" + std::to_string(min) + ", " +
+             std::to_string(max) + "]",
+         min > max ? "the lower bound comes first" : "bounds lie between -2^40 and 2^40");
+    return {};
+  }
+  model_.variables.push_back(graph().variable(name, min, max));
+  return Dim(graph(), model_.variables.back());
+}
+
+void GraphBuilder::dropVariable(std::string_view name) {
+  std::erase_if(model_.variables, [&](UOp v) { return v.argAs<VarArg>().name == name; });
+}
+
+bool GraphBuilder::checkDims(const Dims& dims, DType dtype, bool isStorage) {
+  if (dtype == DType::Void || dtype == DType::Index) {
+    fail(Diag::UnknownDType, "'" + std::string(toText(dtype)) + "' cannot be stored", "use i64 for indices");
+    return false;
+  }
+  std::vector<UOp> nodes;
+  for (const Dim& d : dims) {
+    if (!d) return false;
+    nodes.push_back(d.node());
+  }
+  Tensor shape = wrap(graph().buffer(dtype, nodes, SlotArg{UINT32_MAX, Space::Global}));
+  if (!shape) return false;
+  if (isStorage && shape.node().maxNumel() > kMaxBytes / byteSize(dtype)) {
+    fail(Diag::TooLarge, describe(shape) + " does not fit an address space", "at most 2^46 bytes");
+    return false;
+  }
+  return true;
+}
+
+bool GraphBuilder::checkData(std::string_view name, DType dtype, const Dims& dims, const ConstData& data) {
+  int64_t elements = 1;
+  for (const Dim& d : dims) {
+    if (!d.isConst()) {
+      fail(Diag::ShapeMismatch, "'" + std::string(name) + "' has data but a symbolic shape " + describe(dims),
+           "use constant dims, or an input");
+      return false;
+    }
+    elements *= d.constant();
+  }
+  if (data.bytes == static_cast<size_t>(elements) * byteSize(dtype)) return true;
+  fail(Diag::BadWeights,
+       "'" + std::string(name) + "' needs " + std::to_string(elements * byteSize(dtype)) +
+           " bytes of data, got " + std::to_string(data.bytes),
+       "make the shape and the data agree");
+  return false;
+}
+
+Tensor GraphBuilder::port(PortKind kind, std::string_view name, DType dtype, const Dims& dims,
+                          ConstData data) {
+  if (!checkDims(dims, dtype, true)) return {};
+  std::vector<UOp> nodes;
+  for (const Dim& d : dims) nodes.push_back(d.node());
+  UOp buffer =
+      graph().buffer(dtype, nodes, SlotArg{static_cast<uint32_t>(model_.ports.size()), Space::Global});
+  model_.ports.push_back({kind, std::string(name), buffer, std::move(data)});
+  model_.labels.emplace(buffer.id(), name);
+  return Tensor(this, buffer, false);
+}
+
+Tensor GraphBuilder::input(std::string_view name, DType dtype, const Dims& dims) {
+  return declare(name) ? port(PortKind::Input, name, dtype, dims, {}) : Tensor();
+}
+
+Tensor GraphBuilder::weight(std::string_view name, DType dtype, const Dims& dims, ConstData data) {
+  if (!declare(name) || !checkDims(dims, dtype, true) || !checkData(name, dtype, dims, data)) return {};
+  return port(PortKind::Weight, name, dtype, dims, std::move(data));
+}
+
+Tensor GraphBuilder::state(std::string_view name, DType dtype, const Dims& dims, ConstData data) {
+  if (!declare(name) || !checkDims(dims, dtype, true)) return {};
+  bool hasData = data.bytes > 0;
+  if (hasData && !checkData(name, dtype, dims, data)) return {};
+  return port(PortKind::State, name, dtype, dims, std::move(data));
+}
+
+void GraphBuilder::output(std::string_view name, Tensor value) {
+  if (!value) return;
+  for (const ModelPort& p : model_.ports)
+    if (p.kind == PortKind::Output && p.name == name) {
+      fail(Diag::DuplicateName, "output '" + std::string(name) + "' is defined twice",
+           "give one of them another name");
+      return;
+    }
+  if (value.isLiteral()) value = cast(value, commonDType({&value, 1}));
+  if (value.dtype() == DType::Index) value = cast(value, DType::I64);
+  UOp node = value.node();
+  Tensor target = port(PortKind::Output, name, value.dtype(), value.dims(), {});
+  if (target) stores_.push_back(graph().make(Op::Store, DType::Void, {target.node_, node}));
+}
+
+// --- States
+
+// The same view of the state's buffer itself, without the stores before it; null if `target` is no view of a
+// state.
+UOp GraphBuilder::storeTarget(UOp target) {
+  switch (target.op()) {
+    case Op::Buffer: {
+      uint32_t slot = target.argAs<SlotArg>().slot;
+      return slot < model_.ports.size() && model_.ports[slot].kind == PortKind::State ? target : UOp();
+    }
+    case Op::After:
+      return storeTarget(target.src(0));
+    case Op::Reshape:
+    case Op::Permute:
+    case Op::Shrink:
+    case Op::Flip: {
+      UOp inner = storeTarget(target.src(0));
+      if (!inner) return {};
+      std::vector<UOp> src(target.src().begin(), target.src().end());
+      src[0] = inner;
+      return graph().withSrc(target, src);
+    }
+    default:
+      return {};
+  }
+}
+
+void GraphBuilder::assign(Tensor target, Tensor value) {
+  if (!target || !value) return;
+  UOp view = storeTarget(target.node_);
+  if (!view) {
+    fail(Diag::UnknownPort, "the target of an assignment is not a state or a view of one",
+         "assign to a state, or to a shrink, reshape, permute or flip of it");
+    return;
+  }
+  if (value.isLiteral()) value = cast(value, target.dtype());
+  if (value && value.dtype() != target.dtype()) {
+    fail(Diag::DTypeMismatch, "a value " + describe(value) + " is assigned to " + describe(target),
+         "cast it: cast(value, dtype=" + std::string(toText(target.dtype())) + ")");
+    return;
+  }
+  value = expand(value, target.dims());
+  if (!value) return;
+  UOp store = graph().make(Op::Store, DType::Void, {view, value.node()});
+  stores_.push_back(store);
+  UOp buffer = view;
+  while (buffer.op() != Op::Buffer) buffer = buffer.src(0);
+  UOp before = current(buffer);
+  std::vector<UOp> src(before.src().begin(), before.src().end());
+  if (before.op() == Op::Buffer) src = {buffer};
+  src.push_back(store);
+  newest_[buffer.id()] = graph().make(Op::After, buffer.dtype(), src);
+}
+
+// --- Values
+
+Tensor GraphBuilder::literal(int64_t v) {
+  return Tensor(this, graph().constant(Scalar::ofInt(DType::I64, v)), true);
+}
+Tensor GraphBuilder::literal(double v) {
+  return Tensor(this, graph().constant(Scalar::ofFloat(DType::F64, v)), true);
+}
+Tensor GraphBuilder::literal(bool v) { return Tensor(this, graph().boolean(v), true); }
+Tensor GraphBuilder::constant(Scalar v) { return Tensor(this, graph().constant(v), false); }
+Tensor GraphBuilder::full(const Dims& dims, Tensor value) {
+  if (value.isLiteral()) value = cast(value, commonDType({&value, 1}));
+  return expand(value, dims);
+}
+Tensor GraphBuilder::value(Dim d) { return d ? Tensor(this, d.node(), false) : Tensor(); }
+Tensor GraphBuilder::iota(Dim size) {
+  return size ? wrap(graph().make(Op::Iota, DType::Index, {size.node()})) : Tensor();
+}
+
+void GraphBuilder::label(Tensor x, std::string_view name) {
+  if (x && x.node_.op() != Op::Const) model_.labels.emplace(x.node_.id(), name);
+}
+
+Tensor GraphBuilder::op(std::string_view name, std::initializer_list<Tensor> operands,
+                        const Attributes& attributes) {
+  return op(name, std::span(operands.begin(), operands.size()), attributes);
+}
+
+Tensor GraphBuilder::op(std::string_view name, std::span<const Tensor> operands,
+                        const Attributes& attributes) {
+  std::vector<Tensor> results = ops(name, operands, attributes);
+  return results.empty() ? Tensor() : results[0];
+}
+
+Result<Model> GraphBuilder::finish() {
+  if (!failed() && stores_.empty())
+    fail(Diag::NoOutputs, "the graph has no output and assigns no state", "add `output NAME`");
+  if (auto error = takeError()) return tl::unexpected<Error>(std::move(*error));
+  model_.sink = graph().make(Op::Sink, DType::Void, stores_);
+  return std::move(model_);
+}
+
+}  // namespace svod

@@ -1,0 +1,109 @@
+// GraphBuilder: makes a Model one value at a time. The readers of `.svod` and `.json` are written against it,
+// and programs can use it in the same way:
+//
+//   GraphBuilder b;
+//   Dim n = b.variable("n", 1, 64);
+//   Tensor x = b.input("x", DType::F32, {n, b.dim(784)});
+//   Tensor w = b.weight("w", DType::F32, {b.dim(784), b.dim(10)}, data);
+//   b.output("y", b.op("softmax", {b.op("matmul", {x, w})}, {{"axis", -1}}));
+//   Result<Model> model = std::move(b).finish();
+//
+// tensor.h has the primitives as functions; op() reaches every op of ops.def by name.
+#pragma once
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "frontend/attributes.h"
+#include "frontend/tensor.h"
+#include "ir/model.h"
+#include "support/result.h"
+
+namespace svod {
+
+/// One builder makes one Model. Not thread-safe. Tensors and Dims point into it, so it neither moves nor
+/// copies.
+class GraphBuilder {
+ public:
+  GraphBuilder() = default;
+  GraphBuilder(const GraphBuilder&) = delete;
+  GraphBuilder& operator=(const GraphBuilder&) = delete;
+
+  // --- Variables and sizes
+  /// An integer in [min, max] that is known when a plan runs. Variables, inputs, weights and states share one
+  /// name space; outputs have their own.
+  Dim variable(std::string_view name, int64_t min, int64_t max);
+  /// Forgets a variable that no value uses: it was given a value.
+  void dropVariable(std::string_view name);
+  Dim dim(int64_t size) { return Dim(graph(), graph().index(size)); }
+  Dims dims(std::initializer_list<int64_t> sizes);
+
+  // --- Ports. Dims must not be able to become negative.
+  Tensor input(std::string_view name, DType dtype, const Dims& dims);
+  /// Constant dims; `data` holds the elements in row-major order, little endian, bool as one byte.
+  Tensor weight(std::string_view name, DType dtype, const Dims& dims, ConstData data);
+  /// A buffer that keeps its value between runs. Empty `data`: starts as zeros. Reading a state gives its
+  /// newest value: that of the last assign() before the read.
+  Tensor state(std::string_view name, DType dtype, const Dims& dims, ConstData data = {});
+  /// Stores `value`, broadcast, into a state or a view of one made by shrink, reshape, permute or flip.
+  /// Dtypes must agree.
+  void assign(Tensor target, Tensor value);
+  void output(std::string_view name, Tensor value);
+
+  // --- Values
+  Tensor literal(int64_t value);  // takes the dtype of what it meets; i32 alone
+  Tensor literal(double value);   // f32 alone
+  Tensor literal(bool value);
+  Tensor constant(Scalar value);
+  Tensor full(const Dims& dims, Tensor value);
+  Tensor value(Dim dim);  // a size as an Index scalar; cast it before it leaves the graph
+  Tensor iota(Dim size);  // 0, 1, .. size-1 as an Index vector
+  /// Any op of the table: checks operands and attributes, then lowers it. The first result; null after an
+  /// error.
+  Tensor op(std::string_view name, std::span<const Tensor> operands, const Attributes& attributes = {});
+  Tensor op(std::string_view name, std::initializer_list<Tensor> operands, const Attributes& attributes = {});
+  /// All results; empty after an error.
+  std::vector<Tensor> ops(std::string_view name, std::span<const Tensor> operands,
+                          const Attributes& attributes = {});
+  /// Names a value, for kernel names and messages. The first name of a value stays.
+  void label(Tensor x, std::string_view name);
+
+  // --- Errors: the first one stays until it is taken.
+  Tensor fail(Diag diag, std::string message, std::string help = {});
+  bool failed() const { return error_.has_value(); }
+  std::optional<Error> takeError();
+
+  /// The model, or the error. Leaves the builder without a graph.
+  Result<Model> finish();
+
+  // --- For the functions of tensor.h
+  Graph& graph() { return *model_.graph; }
+  /// A handle to a node, or null and an error when the value is too large or a dim may be negative.
+  Tensor wrap(UOp node);
+  UOp current(UOp node) const;  // a state's newest value, other nodes unchanged
+  /// The axis counted from the front, or -1 and an error.
+  int axis(const Tensor& x, int64_t axis) { return axisOfRank(x.rank(), axis, x); }
+  int axisOfRank(int rank, int64_t axis, const Tensor& x);
+  std::string_view opName() const { return opName_; }
+
+ private:
+  bool declare(std::string_view name);
+  bool checkDims(const Dims& dims, DType dtype, bool isStorage);
+  bool checkData(std::string_view name, DType dtype, const Dims& dims, const ConstData& data);
+  Tensor port(PortKind kind, std::string_view name, DType dtype, const Dims& dims, ConstData data);
+  UOp storeTarget(UOp target);
+  bool mayBeNegative(UOp dim);
+
+  Model model_;
+  std::vector<UOp> stores_;
+  std::map<uint32_t, UOp> newest_;  // state Buffer id -> After with every store so far
+  std::set<std::string, std::less<>> declared_;
+  std::map<uint32_t, bool> negativeDims_;  // dim id -> some values of the variables make it negative
+  std::optional<Error> error_;
+  std::string opName_;  // the op being built, prefix of messages
+};
+
+}  // namespace svod

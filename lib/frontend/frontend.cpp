@@ -1,0 +1,84 @@
+#include "frontend/frontend.h"
+
+#include <charconv>
+
+#include "data/mapped_file.h"
+
+namespace svod {
+
+namespace {
+
+// A graph file holds structure; larger data belongs into weight files.
+constexpr uint64_t kMaxGraphBytes = uint64_t{1} << 28;
+
+std::optional<int64_t> parseInt(std::string_view text) {
+  int64_t value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+// NAME and what stands behind the first =.
+Result<std::pair<std::string, std::string_view>> splitOption(std::string_view text, const std::string& form) {
+  size_t at = text.find('=');
+  if (at == 0 || at == std::string_view::npos)
+    return fail(Diag::Usage, "'" + std::string(text) + "' is not of the form " + form);
+  return std::pair(std::string(text.substr(0, at)), text.substr(at + 1));
+}
+
+}  // namespace
+
+Result<VariableOption> parseVariableOption(std::string_view text) {
+  SVOD_TRY(auto parts, splitOption(text, "NAME=8 or NAME=1:64"));
+  VariableOption option{parts.first, {}, {}, {}};
+  size_t colon = parts.second.find(':');
+  if (colon == std::string_view::npos) {
+    option.value = parseInt(parts.second);
+    if (option.value) return option;
+  } else {
+    option.min = parseInt(parts.second.substr(0, colon));
+    option.max = parseInt(parts.second.substr(colon + 1));
+    if (option.min && option.max) return option;
+  }
+  return fail(Diag::Usage, "'" + std::string(parts.second) + "' is neither a number nor bounds MIN:MAX",
+              "write " + parts.first + "=8 or " + parts.first + "=1:64");
+}
+
+Result<std::pair<std::string, std::vector<int64_t>>> parseShapeOption(std::string_view text) {
+  SVOD_TRY(auto parts, splitOption(text, "NAME=1x3x224x224"));
+  std::vector<int64_t> dims;
+  for (std::string_view rest = parts.second; !rest.empty();) {
+    size_t at = rest.find('x');
+    std::optional<int64_t> dim = parseInt(rest.substr(0, at));
+    if (!dim || *dim < 0)
+      return fail(Diag::Usage, "'" + std::string(parts.second) + "' is no shape",
+                  "write dims with x between: 1x3x224x224");
+    dims.push_back(*dim);
+    rest = at == std::string_view::npos ? std::string_view() : rest.substr(at + 1);
+  }
+  return std::pair(parts.first, dims);
+}
+
+Result<std::pair<std::string, std::string>> parseConstantOption(std::string_view text) {
+  SVOD_TRY(auto parts, splitOption(text, "NAME=FILE.npy"));
+  return std::pair(parts.first, std::string(parts.second));
+}
+
+Result<GraphFile> parseGraph(std::string_view text, const std::string& path) {
+  size_t first = text.find_first_not_of(" \t\r\n");
+  bool looksLikeJson = first != std::string_view::npos && text[first] == '{';
+  bool isJson = path.ends_with(".json") || (!path.ends_with(".svod") && looksLikeJson);
+  return isJson ? parseGraphJson(text, path) : parseGraphText(text, path);
+}
+
+Result<GraphFile> readGraphFile(const std::string& path) {
+  SVOD_TRY(std::string text, readWholeFile(path, kMaxGraphBytes));
+  return parseGraph(text, path);
+}
+
+Result<Model> loadModel(const std::string& path, const LoadOptions& options) {
+  SVOD_TRY(GraphFile file, readGraphFile(path));
+  return buildModel(file, options);
+}
+
+}  // namespace svod

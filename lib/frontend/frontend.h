@@ -1,0 +1,48 @@
+// From a graph file to a Model. The formats are documented in docs/graph-format.md.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "frontend/graph_file.h"
+#include "ir/model.h"
+#include "support/result.h"
+
+namespace svod {
+
+/// What the command line says about a variable: other bounds, or one value.
+struct VariableOption {
+  std::string name;
+  std::optional<int64_t> min, max, value;
+};
+
+struct LoadOptions {
+  std::vector<VariableOption> variables;                             // --var
+  std::vector<std::pair<std::string, std::vector<int64_t>>> shapes;  // --shape: dims of an input
+  std::vector<std::pair<std::string, std::string>> constants;  // --const: a .npy file in place of an input
+};
+
+/// "n=1:64" or "n=8".
+Result<VariableOption> parseVariableOption(std::string_view text);
+/// "x=1x3x224x224"; "x=" for a scalar.
+Result<std::pair<std::string, std::vector<int64_t>>> parseShapeOption(std::string_view text);
+/// "w=file.npy".
+Result<std::pair<std::string, std::string>> parseConstantOption(std::string_view text);
+
+/// Reads `.json` as JSON and `.svod` as text; other names by their first character, which is { for JSON.
+Result<GraphFile> readGraphFile(const std::string& path);
+/// The same from memory. Relative weight paths start at the directory of `path`.
+Result<GraphFile> parseGraph(std::string_view text, const std::string& path);
+
+/// The model a file describes. Weight files are mapped, not copied; the model keeps them mapped.
+Result<Model> buildModel(const GraphFile& file, const LoadOptions& options = {});
+/// Every error buildModel can find, at most 20. Empty: the file is good.
+std::vector<Error> checkGraphFile(const GraphFile& file, const LoadOptions& options = {});
+
+/// readGraphFile, then buildModel.
+Result<Model> loadModel(const std::string& path, const LoadOptions& options = {});
+
+}  // namespace svod

@@ -1,0 +1,105 @@
+// A graph file as a tree: what the text and JSON readers produce, the writers print and the model is built
+// from. It keeps everything but the spacing, so text and JSON convert into each other without loss.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "support/result.h"
+
+namespace svod {
+
+struct Position {
+  int line = 0, column = 0;  // from 1; 0 when the tree was made by a program
+};
+
+struct Expr;
+struct Argument;
+
+enum class ExprKind : uint8_t { Name, Int, Float, Bool, String, List, Call };
+
+/// Name: `text`. String: `text`. Int: `integer` (unsigned values above the i64 range as their bit pattern,
+/// `isBig`). List: `items`. Call: `text` is the op or an operator symbol, `items` the operands, `attributes`
+/// the rest.
+struct Expr {
+  ExprKind kind = ExprKind::Name;
+  bool flag = false;   // Bool
+  bool isBig = false;  // Int
+  int depth = 1;       // levels of nesting, bounded by kMaxDepth
+  Position at;
+  int64_t integer = 0;
+  double number = 0;  // Float
+  std::string text;
+  std::vector<Expr> items;
+  std::vector<Argument> attributes;
+
+  static Expr name(std::string text);
+  static Expr ofInt(int64_t value);
+  static Expr ofFloat(double value);
+  static Expr ofBool(bool value);
+  static Expr string(std::string text);
+  static Expr list(std::vector<Expr> items);
+  static Expr call(std::string op, std::vector<Expr> operands);
+};
+
+struct Argument {
+  std::string name;
+  Expr value;
+  Position at;
+};
+
+/// Deeper nesting is refused by the readers, so that walking a tree cannot exhaust the stack.
+inline constexpr int kMaxDepth = 200;
+
+struct TypeExpr {
+  std::string dtype;
+  std::vector<Expr> dims;
+  Position at;
+};
+
+struct NameAt {
+  std::string text;
+  Position at;
+};
+
+enum class StatementKind : uint8_t { Var, Input, Weight, State, Let, Assign, Output };
+std::string_view toText(StatementKind kind);
+
+/// Var: names[0], min, max, optional value. Input: names[0], type. Weight, State: names[0], type, value
+/// (data). Let: names, optional type, value. Assign: target, value. Output: names[0], optional value.
+struct Statement {
+  StatementKind kind = StatementKind::Let;
+  Position at;
+  std::vector<NameAt> names;
+  bool hasType = false, hasValue = false;
+  TypeExpr type;
+  int64_t min = 0, max = 0;
+  Expr target, value;
+  std::vector<std::string> comments;  // lines before it: "# text" without the newline, "" for a blank line
+  std::string trailingComment;        // "# text" behind it
+};
+
+struct GraphFile {
+  std::string path;  // as given; weights are found beside it
+  std::vector<Statement> statements;
+  std::vector<std::string> comments;  // lines after the last statement
+};
+
+inline constexpr int kGraphVersion = 1;
+
+/// Both readers refuse files that do not follow the grammar, with line and column. `path` is used in messages
+/// only.
+Result<GraphFile> parseGraphText(std::string_view text, const std::string& path);
+Result<GraphFile> parseGraphJson(std::string_view text, const std::string& path);
+/// An expression of the text form, such as "2*n + 1".
+Result<Expr> parseExpr(std::string_view text, const std::string& path);
+
+std::string writeGraphText(const GraphFile& file);
+std::string writeGraphJson(const GraphFile& file);
+std::string writeExpr(const Expr& expr);
+/// The name as the text form writes it: in backquotes when it is no identifier.
+std::string writeName(std::string_view name);
+
+}  // namespace svod

@@ -1,0 +1,404 @@
+#include "frontend/graph_op.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "support/suggest.h"
+
+namespace svod {
+
+#define THEME(name)
+#define GRAPH_OP(text, min, max, operands, attributes, lower, what) Results lower(OpCall& call);
+#define GRAPH_ALU(text, op, count, operands, what)
+#include "frontend/ops.def"
+#undef THEME
+#undef GRAPH_OP
+#undef GRAPH_ALU
+
+namespace {
+
+template <Op op>
+Results lowerAlu(OpCall& call) {
+  return elementwise(op, call.operands);
+}
+
+struct Row {
+  GraphOp op;
+  bool isTheme;
+};
+
+constexpr Row kRows[] = {
+#define THEME(name) {{{}, 0, 0, {}, {}, nullptr, {}, name}, true},
+#define GRAPH_OP(text, min, max, operands, attributes, lower, what) \
+  {{text, min, max, operands, attributes, lower, what, {}}, false},
+#define GRAPH_ALU(text, op, count, operands, what) \
+  {{text, count, count, operands, "", lowerAlu<Op::op>, what, {}}, false},
+#include "frontend/ops.def"
+#undef THEME
+#undef GRAPH_OP
+#undef GRAPH_ALU
+};
+
+constexpr size_t kOpCount =
+    std::count_if(std::begin(kRows), std::end(kRows), [](const Row& r) { return !r.isTheme; });
+
+constexpr auto kOps = [] {
+  std::array<GraphOp, kOpCount> ops{};
+  std::string_view theme;
+  size_t count = 0;
+  for (const Row& row : kRows) {
+    if (row.isTheme) {
+      theme = row.op.theme;
+    } else {
+      ops[count] = row.op;
+      ops[count++].theme = theme;
+    }
+  }
+  return ops;
+}();
+
+constexpr auto kNames = [] {
+  std::array<std::string_view, kOpCount> names{};
+  for (size_t i = 0; i < kOpCount; ++i) names[i] = kOps[i].name;
+  return names;
+}();
+
+// Positions in kOps, by name.
+constexpr auto kByName = [] {
+  std::array<uint16_t, kOpCount> order{};
+  for (size_t i = 0; i < kOpCount; ++i) order[i] = static_cast<uint16_t>(i);
+  std::sort(order.begin(), order.end(), [](uint16_t a, uint16_t b) { return kOps[a].name < kOps[b].name; });
+  return order;
+}();
+
+struct Symbol {
+  std::string_view text, name;
+  size_t operands;
+};
+constexpr Symbol kSymbols[] = {{"+", "add", 2}, {"-", "sub", 2},       {"-", "neg", 1},     {"*", "mul", 2},
+                               {"/", "div", 2}, {"//", "floordiv", 2}, {"%", "floormod", 2}};
+
+std::string_view trim(std::string_view text) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  return text;
+}
+
+// The part of `text` before `mark`, which is removed with it.
+std::string_view cutBefore(std::string_view& text, char mark) {
+  size_t at = text.find(mark);
+  std::string_view head = text.substr(0, at);
+  text = at == std::string_view::npos ? std::string_view() : text.substr(at + 1);
+  return trim(head);
+}
+
+struct TypeName {
+  std::string_view text;
+  AttributeType type;
+};
+constexpr TypeName kTypeNames[] = {
+    {"int", AttributeType::Int},   {"float", AttributeType::Float},   {"bool", AttributeType::Bool},
+    {"word", AttributeType::Word}, {"dtype", AttributeType::DType},   {"dim", AttributeType::Dim},
+    {"ints", AttributeType::Ints}, {"floats", AttributeType::Floats}, {"dims", AttributeType::Dims}};
+
+AttributeSpec parseSpec(std::string_view text) {
+  AttributeSpec spec{};
+  spec.name = cutBefore(text, ':');
+  spec.required = text.find('=') == std::string_view::npos;
+  std::string_view type = cutBefore(text, '=');
+  spec.defaultText = trim(text);
+  spec.type = AttributeType::Word;
+  for (const TypeName& t : kTypeNames)
+    if (t.text == type) spec.type = t.type;
+  if (type.find('|') != std::string_view::npos)
+    while (!type.empty()) spec.choices.push_back(cutBefore(type, '|'));
+  return spec;
+}
+
+std::vector<std::vector<AttributeSpec>> parseAllSpecs() {
+  std::vector<std::vector<AttributeSpec>> all;
+  for (const GraphOp& op : kOps) {
+    all.emplace_back();
+    for (std::string_view rest = op.attributes; !trim(rest).empty();)
+      all.back().push_back(parseSpec(cutBefore(rest, ',')));
+  }
+  return all;
+}
+
+}  // namespace
+
+std::string_view toText(AttributeType type) {
+  for (const TypeName& t : kTypeNames)
+    if (t.type == type) return t.text;
+  return "?";
+}
+
+std::span<const GraphOp> allGraphOps() { return kOps; }
+std::span<const std::string_view> graphOpNames() { return kNames; }
+
+const GraphOp* findGraphOp(std::string_view name, size_t operandCount) {
+  for (const Symbol& s : kSymbols)
+    if (s.text == name && s.operands == operandCount) name = s.name;
+  auto at = std::lower_bound(kByName.begin(), kByName.end(), name,
+                             [](uint16_t i, std::string_view n) { return kOps[i].name < n; });
+  return at != kByName.end() && kOps[*at].name == name ? &kOps[*at] : nullptr;
+}
+
+const std::vector<AttributeSpec>& attributeSpecs(const GraphOp& op) {
+  static const std::vector<std::vector<AttributeSpec>> kSpecs = parseAllSpecs();
+  return kSpecs[static_cast<size_t>(&op - kOps.data())];
+}
+
+// --- Checking a call against its row
+
+namespace {
+
+bool holdsNumber(const AttributeValue& v) {
+  return std::holds_alternative<int64_t>(v.value) || std::holds_alternative<double>(v.value);
+}
+bool holdsSize(const AttributeValue& v) {
+  return std::holds_alternative<int64_t>(v.value) || std::holds_alternative<Dim>(v.value);
+}
+bool holdsInt(const AttributeValue& v) {
+  if (const Dim* d = std::get_if<Dim>(&v.value)) return d->isConst();
+  return std::holds_alternative<int64_t>(v.value);
+}
+
+// One element or a list of elements.
+bool isListOf(const AttributeValue& v, bool (*isElement)(const AttributeValue&)) {
+  const auto* list = std::get_if<AttributeValue::List>(&v.value);
+  return list ? std::all_of(list->begin(), list->end(), isElement) : isElement(v);
+}
+
+bool fits(const AttributeSpec& spec, const AttributeValue& v) {
+  switch (spec.type) {
+    case AttributeType::Int:
+      return holdsInt(v);
+    case AttributeType::Float:
+      return holdsNumber(v);
+    case AttributeType::Bool:
+      return std::holds_alternative<bool>(v.value);
+    case AttributeType::DType:
+      return std::holds_alternative<DType>(v.value);
+    case AttributeType::Dim:
+      return holdsSize(v);
+    case AttributeType::Ints:
+      return isListOf(v, holdsInt);
+    case AttributeType::Floats:
+      return isListOf(v, holdsNumber);
+    case AttributeType::Dims:
+      return isListOf(v, holdsSize);
+    case AttributeType::Word:
+      break;
+  }
+  const auto* word = std::get_if<std::string>(&v.value);
+  return word && (spec.choices.empty() || std::ranges::find(spec.choices, *word) != spec.choices.end());
+}
+
+std::string wanted(const AttributeSpec& spec) {
+  switch (spec.type) {
+    case AttributeType::Int:
+      return "an integer";
+    case AttributeType::Float:
+      return "a number";
+    case AttributeType::Bool:
+      return "true or false";
+    case AttributeType::DType:
+      return "a dtype such as f32";
+    case AttributeType::Dim:
+      return "a size";
+    case AttributeType::Ints:
+      return "a list of integers";
+    case AttributeType::Floats:
+      return "a list of numbers";
+    case AttributeType::Dims:
+      return "a list of sizes";
+    case AttributeType::Word:
+      break;
+  }
+  if (spec.choices.empty()) return "a word";
+  std::string text = "one of";
+  for (std::string_view choice : spec.choices) text += " " + std::string(choice);
+  return text;
+}
+
+void checkAttributes(OpCall& call) {
+  const std::vector<AttributeSpec>& specs = attributeSpecs(call.op);
+  std::vector<std::string_view> names;
+  for (const AttributeSpec& spec : specs) names.push_back(spec.name);
+  for (size_t i = 0; i < call.attributes.size(); ++i) {
+    const auto& [name, value] = call.attributes[i];
+    auto spec =
+        std::find_if(specs.begin(), specs.end(), [&](const AttributeSpec& s) { return s.name == name; });
+    if (spec == specs.end()) {
+      std::string known = "it takes";
+      for (std::string_view n : names) known += " " + std::string(n);
+      call.fail(Diag::BadAttribute, "no attribute is called '" + name + "'",
+                didYouMean(name, names, names.empty() ? "it takes no attributes" : known));
+    } else if (!fits(*spec, value)) {
+      call.fail(Diag::BadAttribute, "attribute '" + name + "' has a wrong value", "it is " + wanted(*spec));
+    }
+    for (size_t j = 0; j < i; ++j)
+      if (call.attributes[j].first == name)
+        call.fail(Diag::BadAttribute, "attribute '" + name + "' is given twice");
+  }
+  for (const AttributeSpec& spec : specs)
+    if (spec.required && !call.has(spec.name))
+      call.fail(Diag::BadAttribute, "attribute '" + std::string(spec.name) + "' is missing",
+                "it is " + wanted(spec));
+}
+
+void checkCount(OpCall& call) {
+  int count = static_cast<int>(call.operands.size());
+  if (count >= call.op.minOperands && count <= call.op.maxOperands) return;
+  std::string expected = std::to_string(call.op.minOperands);
+  if (call.op.maxOperands == kAny) {
+    expected = "at least " + expected;
+  } else if (call.op.maxOperands != call.op.minOperands) {
+    expected += " to " + std::to_string(call.op.maxOperands);
+  }
+  call.fail(Diag::Arity, "takes " + expected + " operands, got " + std::to_string(count),
+            "write " + std::string(call.op.name) + "(" + std::string(call.op.operands) + ")");
+}
+
+}  // namespace
+
+std::vector<Tensor> GraphBuilder::ops(std::string_view name, std::span<const Tensor> operands,
+                                      const Attributes& attributes) {
+  for (const Tensor& t : operands)
+    if (!t) return {};
+  if (failed()) return {};
+  const GraphOp* row = findGraphOp(name, operands.size());
+  if (!row) {
+    fail(Diag::UnknownOp, "no op is called '" + std::string(name) + "'",
+         didYouMean(name, kNames, "see svodc --list-graph-ops"));
+    return {};
+  }
+  std::string outer = std::exchange(opName_, std::string(row->name));
+  OpCall call{*this, *row, operands, attributes};
+  checkCount(call);
+  checkAttributes(call);
+  std::vector<Tensor> results;
+  if (!failed()) results = row->lower(call);
+  if (failed() || std::ranges::any_of(results, [](const Tensor& t) { return !t; })) results.clear();
+  if (results.empty())
+    fail(Diag::Unsupported, "could not be built", "this is a mistake of the compiler; please report it");
+  opName_ = std::move(outer);
+  return results;
+}
+
+// --- Attributes of a checked call
+
+namespace {
+
+AttributeValue defaultValue(const AttributeSpec& spec) {
+  std::string_view text = spec.defaultText;
+  auto toInt = [&] {
+    int64_t v = 0;
+    std::from_chars(text.data(), text.data() + text.size(), v);
+    return v;
+  };
+  switch (spec.type) {
+    case AttributeType::Int:
+    case AttributeType::Dim:
+    case AttributeType::Ints:
+    case AttributeType::Dims:
+      return toInt();
+    case AttributeType::Float:
+    case AttributeType::Floats:
+      return std::strtod(std::string(text).c_str(), nullptr);
+    case AttributeType::Bool:
+      return text == "true";
+    case AttributeType::DType:
+      return dtypeFromText(text).value_or(DType::Void);
+    case AttributeType::Word:
+      break;
+  }
+  return std::string(text);
+}
+
+int64_t asInt(const AttributeValue& v) {
+  if (const Dim* d = std::get_if<Dim>(&v.value)) return d->constant();
+  return std::get<int64_t>(v.value);
+}
+
+double asNumber(const AttributeValue& v) {
+  const auto* integer = std::get_if<int64_t>(&v.value);
+  return integer ? static_cast<double>(*integer) : std::get<double>(v.value);
+}
+
+AttributeValue::List asList(const AttributeValue& v) {
+  const auto* list = std::get_if<AttributeValue::List>(&v.value);
+  return list ? *list : AttributeValue::List{v};
+}
+
+}  // namespace
+
+bool OpCall::has(std::string_view name) const {
+  if (std::ranges::any_of(attributes, [&](const auto& a) { return a.first == name; })) return true;
+  for (const AttributeSpec& spec : attributeSpecs(op))
+    if (spec.name == name) return !spec.required && spec.defaultText != "none";
+  return false;
+}
+
+AttributeValue OpCall::find(std::string_view name) const {
+  for (const auto& [key, value] : attributes)
+    if (key == name) return value;
+  for (const AttributeSpec& spec : attributeSpecs(op))
+    if (spec.name == name) return defaultValue(spec);
+  return int64_t{0};
+}
+
+int64_t OpCall::integer(std::string_view name) const { return asInt(find(name)); }
+double OpCall::number(std::string_view name) const { return asNumber(find(name)); }
+bool OpCall::flag(std::string_view name) const { return std::get<bool>(find(name).value); }
+std::string OpCall::word(std::string_view name) const { return std::get<std::string>(find(name).value); }
+DType OpCall::dtype(std::string_view name) const { return std::get<DType>(find(name).value); }
+
+Dim OpCall::dim(std::string_view name) const {
+  AttributeValue v = find(name);
+  const Dim* d = std::get_if<Dim>(&v.value);
+  return d ? *d : b.dim(asInt(v));
+}
+
+std::vector<int64_t> OpCall::integers(std::string_view name) const {
+  std::vector<int64_t> all;
+  if (has(name))
+    for (const AttributeValue& v : asList(find(name))) all.push_back(asInt(v));
+  return all;
+}
+
+std::vector<int> OpCall::axes(std::string_view name) const {
+  std::vector<int> all;
+  constexpr int64_t kFar = 1 << 20;  // no tensor has an axis so far out
+  for (int64_t v : integers(name)) all.push_back(static_cast<int>(std::clamp(v, -kFar, kFar)));
+  return all;
+}
+
+std::vector<double> OpCall::numbers(std::string_view name) const {
+  std::vector<double> all;
+  if (has(name))
+    for (const AttributeValue& v : asList(find(name))) all.push_back(asNumber(v));
+  return all;
+}
+
+Dims OpCall::dims(std::string_view name) const {
+  Dims all;
+  if (has(name))
+    for (const AttributeValue& v : asList(find(name))) {
+      const Dim* d = std::get_if<Dim>(&v.value);
+      all.add(d ? *d : b.dim(asInt(v)));
+    }
+  return all;
+}
+
+bool OpCall::require(bool condition, std::string_view what) const {
+  if (condition) return true;
+  std::string got;
+  for (const Tensor& t : operands) got += (got.empty() ? "" : ", ") + describe(t);
+  fail(Diag::ShapeMismatch, std::string(what) + ", got " + got);
+  return false;
+}
+
+}  // namespace svod

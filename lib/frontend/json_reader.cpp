@@ -1,0 +1,290 @@
+// The JSON form: the same tree as the text form, one object per statement. docs/graph.schema.json describes
+// it.
+#include <algorithm>
+#include <cmath>
+
+#include "frontend/json_tree.h"
+#include "support/suggest.h"
+
+namespace svod {
+
+namespace {
+
+class JsonReader {
+ public:
+  explicit JsonReader(const std::string& path) : path_(path) {}
+  Result<GraphFile> file(const JsonValue& root);
+
+ private:
+  tl::unexpected<Error> failAt(Position at, std::string message, std::string help = {}) const {
+    return fail(Error{Diag::Syntax, std::move(message), std::move(help), {path_, at.line, at.column}, {}});
+  }
+  Status onlyMembers(const JsonValue& object, std::initializer_list<std::string_view> known) const;
+  Status statement(const JsonValue& v, GraphFile& file) const;
+  Status body(const JsonValue& v, Statement& s) const;
+  Status comments(const JsonValue* v, std::vector<std::string>& lines) const;
+  Result<std::string> text(const JsonValue& v, const char* what) const;
+  Result<int64_t> integer(const JsonValue& object, std::string_view name) const;
+  Result<TypeExpr> type(const JsonValue& object) const;
+  Result<Expr> expr(const JsonValue& v) const;
+  Result<Expr> data(const JsonValue& v) const;
+  Result<Expr> call(const JsonValue& v) const;
+
+  const std::string& path_;
+};
+
+Status JsonReader::onlyMembers(const JsonValue& object, std::initializer_list<std::string_view> known) const {
+  for (const JsonMember& m : object.members)
+    if (std::find(known.begin(), known.end(), m.name) == known.end()) {
+      std::vector<std::string_view> names(known.begin(), known.end());
+      return failAt(m.at, "no member is called '" + m.name + "' here", didYouMean(m.name, names));
+    }
+  return {};
+}
+
+Result<std::string> JsonReader::text(const JsonValue& v, const char* what) const {
+  if (v.kind == JsonKind::String && !v.text.empty()) return v.text;
+  return failAt(v.at, std::string(what) + " is " + std::string(toText(v.kind)) +
+                          ", expected a string that is not empty");
+}
+
+Result<int64_t> JsonReader::integer(const JsonValue& object, std::string_view name) const {
+  const JsonValue* v = object.find(name);
+  if (v && v->kind == JsonKind::Int && !v->isBig) return v->integer;
+  return failAt(v ? v->at : object.at, "'" + std::string(name) + "' must be an integer");
+}
+
+Status JsonReader::comments(const JsonValue* v, std::vector<std::string>& lines) const {
+  if (!v) return {};
+  if (v->kind != JsonKind::Array) return failAt(v->at, "comments are an array of lines");
+  for (const JsonValue& line : v->items) {
+    bool isComment = line.kind == JsonKind::String && (line.text.empty() || line.text[0] == '#') &&
+                     line.text.find('\n') == std::string::npos;
+    if (!isComment) return failAt(line.at, "a comment line starts with # or is empty");
+    lines.push_back(line.text);
+  }
+  return {};
+}
+
+Result<GraphFile> JsonReader::file(const JsonValue& root) {
+  GraphFile file;
+  file.path = path_;
+  if (root.kind != JsonKind::Object)
+    return failAt(root.at, "the file holds " + std::string(toText(root.kind)) + ", expected an object");
+  SVOD_CHECK(onlyMembers(root, {"svod", "statements", "comments"}));
+  SVOD_TRY(int64_t version, integer(root, "svod"));
+  if (version != kGraphVersion) {
+    Position at = root.find("svod")->at;
+    return fail(Error{Diag::Unsupported,
+                      "format version " + std::to_string(version) + " is not known",
+                      "this reader knows version " + std::to_string(kGraphVersion),
+                      {path_, at.line, at.column},
+                      {}});
+  }
+  const JsonValue* statements = root.find("statements");
+  if (!statements || statements->kind != JsonKind::Array)
+    return failAt(root.at, "'statements' must be an array");
+  for (const JsonValue& v : statements->items) SVOD_CHECK(statement(v, file));
+  SVOD_CHECK(comments(root.find("comments"), file.comments));
+  return file;
+}
+
+constexpr StatementKind kKinds[] = {StatementKind::Var,   StatementKind::Input, StatementKind::Weight,
+                                    StatementKind::State, StatementKind::Let,   StatementKind::Assign,
+                                    StatementKind::Output};
+
+Status JsonReader::statement(const JsonValue& v, GraphFile& file) const {
+  Statement s;
+  s.at = v.at;
+  const JsonValue* head = nullptr;
+  for (StatementKind kind : kKinds)
+    if (const JsonValue* found = v.kind == JsonKind::Object ? v.find(toText(kind)) : nullptr;
+        found && !head) {
+      s.kind = kind;
+      head = found;
+    }
+  if (!head)
+    return failAt(v.at, "a statement is an object with var, input, weight, state, let, assign or output");
+  if (s.kind == StatementKind::Assign) {
+    SVOD_TRY(s.target, expr(*head));
+  } else if (s.kind == StatementKind::Let && head->kind == JsonKind::Array) {
+    for (const JsonValue& n : head->items) {
+      SVOD_TRY(std::string name, text(n, "a name"));
+      s.names.push_back({std::move(name), n.at});
+    }
+    if (s.names.empty()) return failAt(head->at, "a let has no name");
+  } else {
+    SVOD_TRY(std::string name, text(*head, "a name"));
+    s.names.push_back({std::move(name), head->at});
+  }
+  SVOD_CHECK(comments(v.find("comments"), s.comments));
+  if (const JsonValue* trailing = v.find("comment")) {
+    bool isComment = trailing->kind == JsonKind::String && trailing->text.starts_with("#") &&
+                     trailing->text.find('\n') == std::string::npos;
+    if (!isComment) return failAt(trailing->at, "a comment starts with #");
+    s.trailingComment = trailing->text;
+  }
+  SVOD_CHECK(body(v, s));
+  file.statements.push_back(std::move(s));
+  return {};
+}
+
+Status JsonReader::body(const JsonValue& v, Statement& s) const {
+  std::string_view head = toText(s.kind);
+  if (s.kind == StatementKind::Var) {
+    SVOD_CHECK(onlyMembers(v, {head, "min", "max", "value", "comments", "comment"}));
+    SVOD_TRY(s.min, integer(v, "min"));
+    SVOD_TRY(s.max, integer(v, "max"));
+  } else if (s.kind == StatementKind::Input) {
+    SVOD_CHECK(onlyMembers(v, {head, "dtype", "shape", "comments", "comment"}));
+  } else if (s.kind == StatementKind::Weight || s.kind == StatementKind::State) {
+    SVOD_CHECK(onlyMembers(v, {head, "dtype", "shape", "data", "comments", "comment"}));
+  } else {
+    SVOD_CHECK(
+        onlyMembers(v, {head, "dtype", "shape", "value", "op", "args", "attrs", "comments", "comment"}));
+  }
+  bool isTyped =
+      s.kind == StatementKind::Input || s.kind == StatementKind::Weight || s.kind == StatementKind::State;
+  if (isTyped || (s.kind == StatementKind::Let && v.find("dtype"))) {
+    SVOD_TRY(s.type, type(v));
+    s.hasType = true;
+  }
+  if (const JsonValue* value = v.find(isTyped ? "data" : "value")) {
+    if (v.find("op")) return failAt(value->at, "a statement has either a value or an op");
+    SVOD_TRY(s.value, isTyped ? data(*value) : expr(*value));
+    s.hasValue = true;
+  } else if (v.find("op")) {
+    SVOD_TRY(s.value, call(v));
+    s.hasValue = true;
+  }
+  bool needsValue =
+      s.kind == StatementKind::Weight || s.kind == StatementKind::Let || s.kind == StatementKind::Assign;
+  if (needsValue && !s.hasValue)
+    return failAt(v.at, "a " + std::string(head) + " needs " + (isTyped ? "data" : "a value or an op"));
+  return {};
+}
+
+Result<TypeExpr> JsonReader::type(const JsonValue& object) const {
+  TypeExpr result;
+  const JsonValue* dtype = object.find("dtype");
+  if (!dtype) return failAt(object.at, "'dtype' is missing");
+  SVOD_TRY(result.dtype, text(*dtype, "a dtype"));
+  result.at = dtype->at;
+  const JsonValue* shape = object.find("shape");
+  if (!shape) return result;
+  if (shape->kind != JsonKind::Array) return failAt(shape->at, "'shape' must be an array");
+  for (const JsonValue& v : shape->items) {
+    if (v.kind == JsonKind::String) {
+      Result<Expr> dim = parseExpr(v.text, path_);
+      if (!dim) return failAt(v.at, "the dim '" + v.text + "' is no expression: " + dim.error().message);
+      dim->at = v.at;
+      result.dims.push_back(std::move(*dim));
+    } else {
+      SVOD_TRY(Expr dim, expr(v));
+      result.dims.push_back(std::move(dim));
+    }
+  }
+  return result;
+}
+
+// File names are strings here; the words zeros and ones and every other value are as in expressions.
+Result<Expr> JsonReader::data(const JsonValue& v) const {
+  SVOD_TRY(Expr e, expr(v));
+  if (e.kind == ExprKind::Name && e.text != "zeros" && e.text != "ones") e.kind = ExprKind::String;
+  return e;
+}
+
+Result<Expr> JsonReader::expr(const JsonValue& v) const {
+  Expr e;
+  switch (v.kind) {
+    case JsonKind::Null:
+      return failAt(v.at, "null is no value");
+    case JsonKind::Bool:
+      e = Expr::ofBool(v.flag);
+      break;
+    case JsonKind::Int:
+      e = Expr::ofInt(v.integer);
+      e.isBig = v.isBig;
+      break;
+    case JsonKind::Float:
+      e = Expr::ofFloat(v.number);
+      break;
+    case JsonKind::String: {
+      SVOD_TRY(std::string name, text(v, "a name"));
+      e = Expr::name(std::move(name));
+      break;
+    }
+    case JsonKind::Array: {
+      std::vector<Expr> items;
+      for (const JsonValue& item : v.items) {
+        SVOD_TRY(Expr next, expr(item));
+        items.push_back(std::move(next));
+      }
+      e = Expr::list(std::move(items));
+      break;
+    }
+    case JsonKind::Object:
+      if (const JsonValue* string = v.find("string");
+          string && v.members.size() == 1 && string->kind == JsonKind::String) {
+        e = Expr::string(string->text);
+      } else if (const JsonValue* special = v.find("float"); special && v.members.size() == 1) {
+        bool isKnown = special->kind == JsonKind::String &&
+                       (special->text == "inf" || special->text == "-inf" || special->text == "nan");
+        if (!isKnown) return failAt(special->at, "a float in words is \"inf\", \"-inf\" or \"nan\"");
+        e = Expr::ofFloat(special->text == "nan" ? NAN : special->text == "inf" ? HUGE_VAL : -HUGE_VAL);
+      } else {
+        SVOD_CHECK(onlyMembers(v, {"op", "args", "attrs"}));
+        return call(v);
+      }
+  }
+  e.at = v.at;
+  if (e.depth > kMaxDepth) return failAt(v.at, "values are nested too deeply", "name parts of them");
+  return e;
+}
+
+bool isOperator(std::string_view op, size_t operands) {
+  if (operands == 1) return op == "-";
+  return operands == 2 && (op == "+" || op == "-" || op == "*" || op == "/" || op == "//" || op == "%");
+}
+
+Result<Expr> JsonReader::call(const JsonValue& v) const {
+  const JsonValue* op = v.find("op");
+  if (!op)
+    return failAt(v.at, "'op' is missing",
+                  "an object is an op with args and attrs, {\"string\": ..} or {\"float\": \"inf\"}");
+  SVOD_TRY(std::string name, text(*op, "an op"));
+  std::vector<Expr> operands;
+  if (const JsonValue* args = v.find("args")) {
+    if (args->kind != JsonKind::Array) return failAt(args->at, "'args' must be an array");
+    for (const JsonValue& a : args->items) {
+      SVOD_TRY(Expr operand, expr(a));
+      operands.push_back(std::move(operand));
+    }
+  }
+  const JsonValue* attrs = v.find("attrs");
+  size_t count = operands.size();
+  Expr e = Expr::call(std::move(name), std::move(operands));
+  e.at = op->at;
+  if (attrs && attrs->kind != JsonKind::Object) return failAt(attrs->at, "'attrs' must be an object");
+  for (const JsonMember& m : attrs ? attrs->members : std::vector<JsonMember>{}) {
+    if (m.name.empty()) return failAt(m.at, "an attribute has no name");
+    SVOD_TRY(Expr value, expr(m.value));
+    e.depth = std::max(e.depth, value.depth + 1);
+    e.attributes.push_back({m.name, std::move(value), m.at});
+  }
+  if (e.depth > kMaxDepth) return failAt(v.at, "values are nested too deeply", "name parts of them");
+  // Names of ops print as they are; operator symbols only where they are operators.
+  bool isWord = e.text.find_first_of("+-*/%") == std::string::npos;
+  if (!isWord && (!isOperator(e.text, count) || !e.attributes.empty()))
+    return failAt(op->at, "'" + e.text + "' is no op here", "operators take two operands and no attributes");
+  return e;
+}
+
+}  // namespace
+
+Result<GraphFile> parseGraphJson(std::string_view text, const std::string& path) {
+  SVOD_TRY(JsonValue root, parseJson(text, path));
+  return JsonReader(path).file(root);
+}
+
+}  // namespace svod

@@ -1,0 +1,187 @@
+// Elementwise composites.
+#include <cmath>
+#include <limits>
+
+#include "frontend/graph_op.h"
+
+namespace svod {
+
+namespace {
+
+// x ** n for n >= 0 by repeated squaring.
+Tensor integerPower(Tensor x, int64_t n) {
+  Tensor result;
+  for (; n > 0; n /= 2) {
+    if (n % 2 == 1) result = result ? result * x : x;
+    if (n > 1) x = x * x;
+  }
+  return result ? result : x * 0 + 1;
+}
+
+Tensor floatOperand(Tensor a, Tensor b) {
+  return isFloat(commonDType(std::vector<Tensor>{a, b})) ? a : Tensor();
+}
+
+}  // namespace
+
+Results lowerPow(OpCall& call) {
+  Tensor a = call.arg(0), b = call.arg(1);
+  if (isFloat(commonDType(call.operands))) {
+    bool isSquare =
+        b.isLiteral() && (isInt(b.dtype()) ? b.node().isConst(2) : b.node().constant().asFloat() == 2);
+    return isSquare ? a * a : pow(a, b);  // squaring is correctly rounded, as pow is
+  }
+  constexpr int64_t kLargestExponent = 64;  // anything but 0, 1 and -1 has overflowed there
+  if (!b.isLiteral() || b.node().constInt() < 0 || b.node().constInt() > kLargestExponent)
+    return call.fail(Diag::Unsupported, "a power of integers needs a constant exponent from 0 to 64",
+                     "cast the operands to f64 for other exponents");
+  return integerPower(a, b.node().constInt());
+}
+
+Results lowerCdiv(OpCall& call) {
+  if (floatOperand(call.arg(0), call.arg(1))) return elementwise(Op::Trunc, {call.arg(0) / call.arg(1)});
+  return elementwise(Op::Cdiv, call.operands);
+}
+
+Results lowerCmod(OpCall& call) {
+  Tensor a = call.arg(0), b = call.arg(1);
+  if (floatOperand(a, b)) return a - elementwise(Op::Trunc, {a / b}) * b;
+  return elementwise(Op::Cmod, call.operands);
+}
+
+Results lowerFloordiv(OpCall& call) {
+  if (floatOperand(call.arg(0), call.arg(1))) return floor(call.arg(0) / call.arg(1));
+  return elementwise(Op::Floordiv, call.operands);
+}
+
+Results lowerFloormod(OpCall& call) {
+  Tensor a = call.arg(0), b = call.arg(1);
+  if (floatOperand(a, b)) return a - floor(a / b) * b;
+  return elementwise(Op::Floormod, call.operands);
+}
+
+Results lowerMulacc(OpCall& call) { return call.arg(0) * call.arg(1) + call.arg(2); }
+
+Results lowerSign(OpCall& call) {
+  Tensor x = call.arg(0);
+  if (isUnsigned(x.dtype()) || x.dtype() == DType::Bool) return cast(ne(x, 0), x.dtype());
+  Tensor zeroOrNan = where(eq(x, 0), 0, x);
+  return where(gt(x, 0), 1, where(lt(x, 0), -1, zeroOrNan));
+}
+
+Results lowerSquare(OpCall& call) { return call.arg(0) * call.arg(0); }
+Results lowerRsqrt(OpCall& call) { return recip(sqrt(call.arg(0))); }
+
+Results lowerClip(OpCall& call) {
+  Tensor x = call.arg(0);
+  if (call.has("min")) x = max(x, call.number("min"));
+  if (call.has("max")) x = min(x, call.number("max"));
+  return x;
+}
+
+Results lowerLog10(OpCall& call) { return log(call.arg(0)) * (1 / std::log(10.0)); }
+
+// Halves inside the exponential, so that it overflows only where the result does.
+Results lowerSinh(OpCall& call) {
+  Tensor x = call.arg(0), e = exp(x * 0.5);
+  Tensor large = (e * 0.5) * e - (recip(e) * 0.5) * recip(e);
+  Tensor small = x + x * x * x * (1.0 / 6);
+  return where(lt(abs(x), 0.01), small, large);
+}
+
+Results lowerCosh(OpCall& call) {
+  Tensor e = exp(abs(call.arg(0)) * 0.5);
+  return (e * 0.5) * e + (recip(e) * 0.5) * recip(e);
+}
+
+Results lowerShl(OpCall& call) {
+  Tensor a = call.arg(0);
+  Tensor shifted = elementwise(Op::Shl, call.operands);
+  return a.isLiteral() ? shifted : cast(shifted, a.dtype());
+}
+
+Results lowerShr(OpCall& call) {
+  Tensor a = call.arg(0);
+  Tensor shifted = elementwise(Op::Shr, call.operands);
+  return a.isLiteral() ? shifted : cast(shifted, a.dtype());
+}
+
+Results lowerGt(OpCall& call) { return gt(call.arg(0), call.arg(1)); }
+Results lowerGe(OpCall& call) { return ge(call.arg(0), call.arg(1)); }
+Results lowerIsNan(OpCall& call) { return isNan(call.arg(0)); }
+
+Results lowerIsInf(OpCall& call) {
+  Tensor x = call.arg(0);
+  if (!isFloat(x.dtype())) return ne(x, x);
+  return eq(abs(x), std::numeric_limits<double>::infinity());
+}
+
+Results lowerIsFinite(OpCall& call) {
+  Tensor x = call.arg(0);
+  if (!isFloat(x.dtype())) return eq(x, x);
+  return lt(abs(x), std::numeric_limits<double>::infinity());
+}
+
+Results lowerWhere(OpCall& call) { return where(call.arg(0), call.arg(1), call.arg(2)); }
+Results lowerCast(OpCall& call) { return cast(call.arg(0), call.dtype("dtype")); }
+
+namespace {
+
+DType unsignedOf(DType d) {
+  switch (byteSize(d)) {
+    case 1:
+      return DType::U8;
+    case 2:
+      return DType::U16;
+    case 4:
+      return DType::U32;
+    default:
+      return DType::U64;
+  }
+}
+
+// Each element becomes `count` narrower ones, low bytes first.
+Tensor narrowBits(GraphBuilder& b, Tensor x, DType to) {
+  int count = byteSize(x.dtype()) / byteSize(to), bits = 8 * byteSize(to);
+  Tensor shifts = cast(b.iota(b.dim(count)), x.dtype()) * bits;
+  Tensor parts = cast(elementwise(Op::Shr, {unsqueeze(x, -1), shifts}), to);
+  Dims dims = x.dims();
+  dims.set(-1, dims[-1] * count);
+  return reshape(parts, dims);
+}
+
+// Each group of `count` elements along the last axis becomes one wider element.
+Tensor widenBits(GraphBuilder& b, OpCall& call, Tensor x, DType to) {
+  int count = byteSize(to) / byteSize(x.dtype()), bits = 8 * byteSize(x.dtype());
+  Dims dims = x.dims();
+  Dim groups = floordiv(dims[-1], count);
+  if (groups * count != dims[-1])
+    return call.fail(Diag::ShapeMismatch,
+                     "the last dim of " + describe(x) + " is not a multiple of " + std::to_string(count));
+  dims.set(-1, groups);
+  dims.add(b.dim(count));
+  Tensor shifts = cast(b.iota(b.dim(count)), to) * bits;
+  Tensor parts = elementwise(Op::Shl, {cast(reshape(x, dims), to), shifts});
+  return reduce(Op::Add, parts, {{-1}}, false);
+}
+
+}  // namespace
+
+Results lowerBitcast(OpCall& call) {
+  Tensor x = call.arg(0);
+  DType to = call.dtype("dtype");
+  if (x.isLiteral()) x = cast(x, commonDType({&x, 1}));
+  if (byteSize(x.dtype()) == byteSize(to) && x.dtype() != DType::Bool && to != DType::Bool)
+    return bitcast(x, to);
+  if (x.dtype() == DType::Bool || to == DType::Bool || to == DType::Void || to == DType::Index)
+    return call.fail(Diag::DTypeMismatch,
+                     "cannot view the bits of " + describe(x) + " as " + std::string(toText(to)),
+                     "bool has no fixed bits; use cast");
+  if (!call.require(x.rank() > 0, "another size needs a last dim to scale")) return Tensor();
+  Tensor bits = bitcast(x, unsignedOf(x.dtype()));
+  bool isWider = byteSize(to) > byteSize(x.dtype());
+  return bitcast(
+      isWider ? widenBits(call.b, call, bits, unsignedOf(to)) : narrowBits(call.b, bits, unsignedOf(to)), to);
+}
+
+}  // namespace svod

@@ -1,0 +1,252 @@
+// Expressions of a graph file as tensors, sizes and attribute values.
+#include <algorithm>
+
+#include "frontend/model_reader.h"
+#include "support/suggest.h"
+
+namespace svod {
+
+// --- Names
+
+const ModelReader::Entry* ModelReader::lookup(const Expr& e) {
+  auto it = scope_.find(e.text);
+  if (it != scope_.end()) return &it->second;
+  unknownName(e);
+  return nullptr;
+}
+
+namespace {
+
+void collectNames(const Expr& e, std::vector<std::string_view>& names) {
+  if (e.kind == ExprKind::Name) names.push_back(e.text);
+  for (const Expr& item : e.items) collectNames(item, names);
+  for (const Argument& a : e.attributes) collectNames(a.value, names);
+}
+
+std::vector<std::string_view> namesUsed(const Statement& s) {
+  std::vector<std::string_view> names;
+  if (s.hasValue) collectNames(s.value, names);
+  for (const Expr& d : s.type.dims) collectNames(d, names);
+  return names;
+}
+
+const Statement* definitionOf(const GraphFile& file, std::string_view name) {
+  for (const Statement& s : file.statements) {
+    if (s.kind == StatementKind::Output || s.kind == StatementKind::Assign) continue;
+    for (const NameAt& n : s.names)
+      if (n.text == name) return &s;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+bool ModelReader::dependsOnStatement(const Statement& from, const Statement& target) const {
+  std::vector<const Statement*> pending{&from}, seen{&from};
+  while (!pending.empty()) {
+    const Statement* s = pending.back();
+    pending.pop_back();
+    if (s == &target) return true;
+    for (std::string_view name : namesUsed(*s)) {
+      const Statement* next = definitionOf(file_, name);
+      if (!next || std::ranges::find(seen, next) != seen.end()) continue;
+      seen.push_back(next);
+      pending.push_back(next);
+    }
+  }
+  return false;
+}
+
+void ModelReader::unknownName(const Expr& e) {
+  if (const Statement* later = definitionOf(file_, e.text)) {
+    if (current_ && dependsOnStatement(*later, *current_))
+      return record(Diag::Cycle, e.at, "'" + e.text + "' depends on itself",
+                    later == current_ ? "a value cannot be used in its own definition"
+                                      : "the other half of the circle is at " + place(later->at));
+    return record(Diag::UnknownName, e.at, "'" + e.text + "' is used before it is defined",
+                  "move its line, " + place(later->at) + ", above this one");
+  }
+  std::vector<std::string_view> known(order_.begin(), order_.end());
+  std::string help =
+      findGraphOp(e.text) ? "'" + e.text + "' is an op: write " + e.text + "(..)" : std::string();
+  record(Diag::UnknownName, e.at, "nothing is called '" + e.text + "'", didYouMean(e.text, known, help));
+}
+
+Tensor ModelReader::named(const Expr& e) {
+  const Entry* entry = lookup(e);
+  if (!entry) return {};
+  if (entry->kind == Entry::Kind::Variable) return cast(builder_.value(entry->dim), DType::I64);
+  return entry->tensor;
+}
+
+// --- Tensors
+
+Tensor ModelReader::value(const Expr& e) {
+  std::vector<Tensor> results = values(e);
+  if (results.size() > 1) {
+    record(Diag::Arity, e.at,
+           e.text + " gives " + std::to_string(results.size()) + " results where one value is needed",
+           "name them on a line of their own: a, b = " + e.text + "(..)");
+    return {};
+  }
+  return results.empty() ? Tensor() : results[0];
+}
+
+std::vector<Tensor> ModelReader::values(const Expr& e) {
+  Tensor one;
+  switch (e.kind) {
+    case ExprKind::Call:
+      return call(e);
+    case ExprKind::Name:
+      one = named(e);
+      break;
+    case ExprKind::Int:
+      one = e.isBig ? builder_.constant(Scalar::ofInt(DType::U64, e.integer)) : builder_.literal(e.integer);
+      break;
+    case ExprKind::Float:
+      one = builder_.literal(e.number);
+      break;
+    case ExprKind::Bool:
+      one = builder_.literal(e.flag);
+      break;
+    case ExprKind::String:
+    case ExprKind::List:
+      record(Diag::Syntax, e.at, writeExpr(e).substr(0, 60) + " is not a tensor",
+             "declare constant data with weight NAME: TYPE = ..");
+      break;
+  }
+  return one ? std::vector<Tensor>{one} : std::vector<Tensor>{};
+}
+
+std::vector<Tensor> ModelReader::call(const Expr& e) {
+  std::vector<Tensor> operands;
+  bool isComplete = true;
+  for (const Expr& item : e.items) {
+    operands.push_back(value(item));
+    isComplete &= static_cast<bool>(operands.back());
+  }
+  const GraphOp* op = findGraphOp(e.text, e.items.size());
+  if (!op) {
+    record(Diag::UnknownOp, e.at, "no op is called '" + e.text + "'",
+           didYouMean(e.text, graphOpNames(), "the ops are listed in docs/graph-format.md"));
+    return {};
+  }
+  Attributes attributes;
+  const std::vector<AttributeSpec>& specs = attributeSpecs(*op);
+  for (const Argument& a : e.attributes) {
+    auto spec = std::ranges::find_if(specs, [&](const AttributeSpec& s) { return s.name == a.name; });
+    std::optional<AttributeValue> v =
+        attribute(a.value, spec == specs.end() ? AttributeType::Word : spec->type);
+    isComplete &= v.has_value();
+    if (v) attributes.emplace_back(a.name, std::move(*v));
+  }
+  if (!isComplete) return {};
+  std::vector<Tensor> results = builder_.ops(e.text, operands, attributes);
+  return takeError(e.at) ? std::vector<Tensor>{} : results;
+}
+
+// --- Attributes
+
+std::optional<AttributeValue> ModelReader::attribute(const Expr& e, AttributeType type) {
+  bool isSize = type == AttributeType::Int || type == AttributeType::Dim || type == AttributeType::Ints ||
+                type == AttributeType::Dims;
+  switch (e.kind) {
+    case ExprKind::Int:
+      if (!e.isBig) return e.integer;
+      record(Diag::TooLarge, e.at, writeExpr(e) + " does not fit 64 bits with a sign");
+      return std::nullopt;
+    case ExprKind::Float:
+      return e.number;
+    case ExprKind::Bool:
+      return e.flag;
+    case ExprKind::String:
+      return e.text;
+    case ExprKind::List: {
+      AttributeValue::List list;
+      for (const Expr& item : e.items) {
+        std::optional<AttributeValue> v = attribute(item, type);
+        if (!v) return std::nullopt;
+        list.push_back(std::move(*v));
+      }
+      return AttributeValue(std::move(list));
+    }
+    case ExprKind::Name:
+      if (type == AttributeType::DType) {
+        std::optional<DType> found = dtype({e.text, {}, e.at});
+        if (found) return *found;
+        return std::nullopt;
+      }
+      if (!isSize) return e.text;
+      break;
+    case ExprKind::Call:
+      break;
+  }
+  Dim d = size(e);
+  if (!d) return std::nullopt;
+  if (d.isConst()) return d.constant();
+  return d;
+}
+
+// --- Sizes
+
+Dim ModelReader::size(const Expr& e) {
+  switch (e.kind) {
+    case ExprKind::Int:
+      if (e.isBig) break;
+      return builder_.dim(e.integer);
+    case ExprKind::Call:
+      return sizeCall(e);
+    case ExprKind::Name: {
+      const Entry* entry = lookup(e);
+      if (!entry || entry->kind == Entry::Kind::Broken) return {};
+      if (entry->kind == Entry::Kind::Variable) return entry->dim;
+      record(Diag::ShapeMismatch, e.at, "'" + e.text + "' is a tensor, not a size",
+             "sizes are integers over variables: var NAME in [MIN, MAX]");
+      return {};
+    }
+    default:
+      break;
+  }
+  record(Diag::ShapeMismatch, e.at, writeExpr(e).substr(0, 60) + " is not a size",
+         "sizes are integers and variables");
+  return {};
+}
+
+Dim ModelReader::sizeCall(const Expr& e) {
+  if (e.text == "size") {
+    Tensor x = e.items.size() == 1 ? value(e.items[0]) : Tensor();
+    if (!x) return {};
+    bool hasAxis = e.attributes.size() == 1 && e.attributes[0].name == "axis" &&
+                   e.attributes[0].value.kind == ExprKind::Int;
+    int axis = hasAxis ? builder_.axis(x, e.attributes[0].value.integer) : -1;
+    if (!hasAxis) record(Diag::BadAttribute, e.at, "size needs an axis", "write size(x, axis=0)");
+    return takeError(e.at) || axis < 0 ? Dim() : x.dim(axis);
+  }
+  const GraphOp* op = findGraphOp(e.text, e.items.size());
+  std::string_view name = op ? op->name : std::string_view();
+  std::vector<Dim> sides;
+  for (const Expr& item : e.items) {
+    sides.push_back(size(item));
+    if (!sides.back()) return {};
+  }
+  if (sides.size() == 1 && name == "neg") return builder_.dim(0) - sides[0];
+  if (sides.size() == 2 && e.attributes.empty()) {
+    Dim a = sides[0], b = sides[1];
+    if (name == "add") return a + b;
+    if (name == "sub") return a - b;
+    if (name == "mul") return a * b;
+    if (name == "min") return smaller(a, b);
+    if (name == "max") return larger(a, b);
+    if (name == "floordiv" || name == "floormod") {
+      if (b.min() > 0) return name == "floordiv" ? floordiv(a, b) : floormod(a, b);
+      record(Diag::VariableBounds, e.at, "the divisor " + describe(b) + " can be 0 or negative",
+             "divide sizes by positive ones");
+      return {};
+    }
+  }
+  record(Diag::ShapeMismatch, e.at, "'" + e.text + "' is no operation on sizes",
+         "use + - * // % min max and size(x, axis=0)");
+  return {};
+}
+
+}  // namespace svod

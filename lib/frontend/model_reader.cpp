@@ -1,0 +1,359 @@
+#include "frontend/model_reader.h"
+
+#include <algorithm>
+
+#include "support/suggest.h"
+
+namespace svod {
+
+namespace {
+
+constexpr size_t kMaxErrors = 20;
+
+std::string directoryOf(const std::string& path) {
+  size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "" : path.substr(0, slash == 0 ? 1 : slash);
+}
+
+std::span<const std::string_view> dtypeNames() {
+  static const std::vector<std::string_view> kNames = [] {
+    std::vector<std::string_view> names;
+    for (DType d : allDTypes())
+      if (d != DType::Void && d != DType::Index) names.push_back(toText(d));
+    return names;
+  }();
+  return kNames;
+}
+
+}  // namespace
+
+ModelReader::ModelReader(const GraphFile& file, const LoadOptions& options)
+    : file_(file), options_(options), weights_(directoryOf(file.path)) {}
+
+void ModelReader::read() {
+  applyOptions();
+  for (const Statement& s : file_.statements) {
+    if (errors_.size() >= kMaxErrors) return;
+    current_ = &s;
+    statement(s);
+  }
+}
+
+void ModelReader::statement(const Statement& s) {
+  switch (s.kind) {
+    case StatementKind::Var:
+      return variable(s);
+    case StatementKind::Input:
+      return input(s);
+    case StatementKind::Weight:
+    case StatementKind::State:
+      return weightOrState(s);
+    case StatementKind::Let:
+      return let(s);
+    case StatementKind::Assign:
+      return assign(s);
+    case StatementKind::Output:
+      return output(s);
+  }
+}
+
+// --- Errors and names
+
+std::string ModelReader::place(Position at) const {
+  return at.line == 0 ? file_.path : file_.path + ":" + std::to_string(at.line);
+}
+
+void ModelReader::record(Error error, Position at) {
+  if (error.loc.file.empty()) error.loc = {file_.path, at.line, at.column};
+  errors_.push_back(std::move(error));
+}
+
+void ModelReader::record(Diag diag, Position at, std::string message, std::string help) {
+  record(Error{diag, std::move(message), std::move(help), {}, {}}, at);
+}
+
+bool ModelReader::takeError(Position at) {
+  std::optional<Error> error = builder_.takeError();
+  if (!error) return false;
+  record(std::move(*error), at);
+  return true;
+}
+
+bool ModelReader::declare(const NameAt& name) {
+  auto [it, isNew] = scope_.try_emplace(name.text, Entry{Entry::Kind::Broken, {}, {}, name.at});
+  if (isNew) {
+    order_.push_back(name.text);
+    return true;
+  }
+  record(Error{Diag::DuplicateName,
+               "'" + name.text + "' is defined twice",
+               "give one of them another name",
+               {},
+               {"first defined at " + place(it->second.at)}},
+         name.at);
+  return false;
+}
+
+void ModelReader::define(const NameAt& name, Tensor value) {
+  if (!value) return;
+  Entry& entry = scope_[name.text];
+  entry.kind = Entry::Kind::Value;
+  entry.tensor = value;
+  builder_.label(value, name.text);
+}
+
+// --- Options
+
+void ModelReader::bind(const std::string& variable, int64_t value, const std::string& from) {
+  auto [it, isNew] = bound_.try_emplace(variable, Bound{value, from});
+  if (isNew || it->second.value == value) return;
+  record(Diag::BindMismatch, {},
+         "variable '" + variable + "' is bound to " + std::to_string(it->second.value) + " (" +
+             it->second.from + ") and to " + std::to_string(value) + " (" + from + ")",
+         "bind it once, or to the same value");
+}
+
+void ModelReader::bindShape(const std::string& input, const std::vector<int64_t>& shape,
+                            const std::string& from) {
+  auto s = std::ranges::find_if(file_.statements, [&](const Statement& x) {
+    return x.kind == StatementKind::Input && x.names[0].text == input;
+  });
+  if (s == file_.statements.end())
+    return record(Diag::UnknownPort, {}, from + ": the graph has no input '" + input + "'");
+  if (s->type.dims.size() != shape.size())
+    return record(Diag::ShapeMismatch, s->at,
+                  from + ": input '" + input + "' has " + std::to_string(s->type.dims.size()) +
+                      " dims, not " + std::to_string(shape.size()));
+  for (size_t i = 0; i < shape.size(); ++i)
+    if (s->type.dims[i].kind == ExprKind::Name) bind(s->type.dims[i].text, shape[i], from);
+}
+
+void ModelReader::applyOptions() {
+  std::vector<std::string_view> variables;
+  for (const Statement& s : file_.statements) {
+    if (s.kind != StatementKind::Var) continue;
+    variables.push_back(s.names[0].text);
+    if (!s.hasValue) continue;
+    if (s.value.kind == ExprKind::Int && !s.value.isBig) {
+      bind(s.names[0].text, s.value.integer, place(s.at));
+    } else {
+      record(Diag::Syntax, s.value.at, "variable '" + s.names[0].text + "' is bound to " + writeExpr(s.value),
+             "bind it to an integer");
+    }
+  }
+  for (const VariableOption& o : options_.variables) {
+    if (std::ranges::find(variables, o.name) == variables.end())
+      record(Diag::UnknownPort, {}, "--var: the graph has no variable '" + o.name + "'",
+             didYouMean(o.name, variables));
+    if (o.value) bind(o.name, *o.value, "--var " + o.name + "=" + std::to_string(*o.value));
+  }
+  for (const auto& [name, shape] : options_.shapes) bindShape(name, shape, "--shape " + name);
+  for (const auto& [name, path] : options_.constants) {
+    constantFiles_[name] = path;
+    DType want = DType::Void;
+    for (const Statement& s : file_.statements)
+      if (s.kind == StatementKind::Input && s.names[0].text == name)
+        want = dtypeFromText(s.type.dtype).value_or(DType::Void);
+    if (auto shape = WeightLoader::npyShape(path, want)) {
+      bindShape(name, *shape, "--const " + name + "=" + path);
+    } else {
+      record(shape.error(), {});
+    }
+  }
+}
+
+void ModelReader::checkShapeOption(const Statement& s, const Dims& dims) {
+  for (const auto& [name, shape] : options_.shapes) {
+    if (name != s.names[0].text || static_cast<int>(shape.size()) != dims.rank()) continue;
+    for (int i = 0; i < dims.rank(); ++i)
+      if (!dims[i].is(shape[i]))
+        record(Diag::ShapeMismatch, s.at,
+               "--shape " + name + ": axis " + std::to_string(i) + " of input '" + name + "' is " +
+                   describe(dims[i]) + ", not " + std::to_string(shape[i]),
+               "only dims that are a variable can be chosen");
+  }
+}
+
+// --- Statements
+
+void ModelReader::variable(const Statement& s) {
+  const NameAt& name = s.names[0];
+  if (!declare(name)) return;
+  int64_t min = s.min, max = s.max;
+  for (const VariableOption& o : options_.variables)
+    if (o.name == name.text && o.min) min = *o.min, max = *o.max;
+  Dim dim = builder_.variable(name.text, min, max);
+  if (takeError(name.at)) return;
+  if (auto bound = bound_.find(name.text); bound != bound_.end()) {
+    int64_t value = bound->second.value;
+    if (value < min || value > max)
+      return record(Diag::VariableBounds, name.at,
+                    "variable '" + name.text + "' is bound to " + std::to_string(value) + " (" +
+                        bound->second.from + "), outside [" + std::to_string(min) + ", " +
+                        std::to_string(max) + "]",
+                    "bind it to a value inside, or widen the bounds");
+    builder_.dropVariable(name.text);
+    dim = builder_.dim(value);
+  }
+  scope_[name.text] = {Entry::Kind::Variable, dim, {}, name.at};
+}
+
+std::optional<DType> ModelReader::dtype(const TypeExpr& type) {
+  std::optional<DType> found = dtypeFromText(type.dtype);
+  if (found && *found != DType::Void && *found != DType::Index) return found;
+  std::string known = "use one of";
+  for (std::string_view name : dtypeNames()) known += " " + std::string(name);
+  record(Diag::UnknownDType, type.at, "no dtype is called '" + type.dtype + "'",
+         didYouMean(type.dtype, dtypeNames(), known));
+  return std::nullopt;
+}
+
+std::optional<Dims> ModelReader::dims(const TypeExpr& type) {
+  constexpr size_t kMaxRank = 32;
+  if (type.dims.size() > kMaxRank) {
+    record(Diag::TooLarge, type.at, "a shape has " + std::to_string(type.dims.size()) + " dims",
+           "at most 32");
+    return std::nullopt;
+  }
+  Dims all;
+  for (const Expr& e : type.dims) {
+    Dim d = size(e);
+    if (!d) return std::nullopt;
+    all.add(d);
+  }
+  return all;
+}
+
+namespace {
+
+std::optional<std::vector<int64_t>> constantShape(const Dims& dims) {
+  std::vector<int64_t> shape;
+  for (const Dim& d : dims) {
+    if (!d.isConst() || d.constant() < 0) return std::nullopt;
+    shape.push_back(d.constant());
+  }
+  return shape;
+}
+
+}  // namespace
+
+void ModelReader::input(const Statement& s) {
+  const NameAt& name = s.names[0];
+  if (!declare(name)) return;
+  std::optional<DType> type = dtype(s.type);
+  std::optional<Dims> shape = dims(s.type);
+  if (!type || !shape) return;
+  checkShapeOption(s, *shape);
+  Tensor made;
+  if (auto constant = constantFiles_.find(name.text); constant != constantFiles_.end()) {
+    std::optional<std::vector<int64_t>> sizes = constantShape(*shape);
+    if (!sizes)
+      return record(Diag::ShapeMismatch, name.at,
+                    "constant '" + name.text + "' has the symbolic shape " + describe(*shape),
+                    "bind the variables in it with --var");
+    Result<ConstData> data = weights_.loadNpy(constant->second, *type, *sizes);
+    if (!data) return record(data.error(), name.at);
+    made = builder_.weight(name.text, *type, *shape, *data);
+  } else {
+    made = builder_.input(name.text, *type, *shape);
+  }
+  takeError(name.at);
+  define(name, made);
+}
+
+void ModelReader::weightOrState(const Statement& s) {
+  const NameAt& name = s.names[0];
+  if (!declare(name)) return;
+  std::optional<DType> type = dtype(s.type);
+  std::optional<Dims> shape = dims(s.type);
+  if (!type || !shape) return;
+  bool isState = s.kind == StatementKind::State;
+  bool startsAsZeros =
+      isState && (!s.hasValue || (s.value.kind == ExprKind::Name && s.value.text == "zeros"));
+  ConstData data;
+  if (!startsAsZeros) {
+    std::optional<std::vector<int64_t>> sizes = constantShape(*shape);
+    if (!sizes)
+      return record(
+          Diag::ShapeMismatch, s.type.at,
+          std::string(toText(s.kind)) + " '" + name.text + "' has data and the shape " + describe(*shape),
+          "data needs constant dims of 0 or more");
+    Result<ConstData> loaded = weights_.load(s.value, *type, *sizes);
+    if (!loaded) return record(std::move(loaded.error()), s.value.at);
+    data = std::move(*loaded);
+  }
+  Tensor made = isState ? builder_.state(name.text, *type, *shape, std::move(data))
+                        : builder_.weight(name.text, *type, *shape, std::move(data));
+  takeError(name.at);
+  define(name, made);
+}
+
+void ModelReader::checkAnnotation(const Statement& s, const Tensor& value) {
+  std::optional<DType> type = dtype(s.type);
+  std::optional<Dims> shape = dims(s.type);
+  if (!type || !shape || !value) return;
+  std::string declared = std::string(toText(*type)) + (shape->rank() == 0 ? "" : describe(*shape));
+  if (value.dtype() != *type)
+    record(Diag::DTypeMismatch, s.type.at,
+           "'" + s.names[0].text + "' is " + describe(value) + ", declared is " + declared,
+           "correct the declaration or cast the value");
+  else if (value.dims() != *shape)
+    record(Diag::ShapeMismatch, s.type.at,
+           "'" + s.names[0].text + "' is " + describe(value) + ", declared is " + declared,
+           "correct the declaration or reshape the value");
+}
+
+void ModelReader::let(const Statement& s) {
+  std::vector<Tensor> results = values(s.value);
+  for (const NameAt& name : s.names)
+    if (name.text != "_" && !declare(name)) return;
+  if (results.empty()) return;
+  if (results.size() != s.names.size())
+    return record(Diag::Arity, s.at,
+                  writeExpr(s.value).substr(0, 60) + " gives " + std::to_string(results.size()) +
+                      " results for " + std::to_string(s.names.size()) + " names",
+                  "name each result, or _ to drop it");
+  for (size_t i = 0; i < results.size(); ++i)
+    if (s.names[i].text != "_") define(s.names[i], results[i]);
+  if (s.hasType) checkAnnotation(s, results[0]);
+}
+
+void ModelReader::assign(const Statement& s) {
+  Tensor to = value(s.target), from = value(s.value);
+  if (!to || !from) return;
+  builder_.assign(to, from);
+  takeError(s.target.at);
+}
+
+void ModelReader::output(const Statement& s) {
+  Expr self = Expr::name(s.names[0].text);
+  self.at = s.names[0].at;
+  Tensor result = value(s.hasValue ? s.value : self);
+  if (!result) return;
+  builder_.label(result, s.names[0].text);
+  builder_.output(s.names[0].text, result);
+  takeError(s.names[0].at);
+}
+
+// --- Entry points
+
+Result<Model> buildModel(const GraphFile& file, const LoadOptions& options) {
+  ModelReader reader(file, options);
+  reader.read();
+  if (!reader.errors().empty()) return tl::unexpected<Error>(reader.errors()[0]);
+  Result<Model> model = reader.finish();
+  if (!model) model.error().loc.file = file.path;
+  return model;
+}
+
+std::vector<Error> checkGraphFile(const GraphFile& file, const LoadOptions& options) {
+  ModelReader reader(file, options);
+  reader.read();
+  if (!reader.errors().empty()) return reader.errors();
+  Result<Model> model = reader.finish();
+  if (model) return {};
+  model.error().loc.file = file.path;
+  return {model.error()};
+}
+
+}  // namespace svod

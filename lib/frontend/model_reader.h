@@ -1,0 +1,84 @@
+// Builds a Model from a GraphFile, statement by statement, in the order of the file.
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "frontend/builder.h"
+#include "frontend/frontend.h"
+#include "frontend/graph_op.h"
+#include "frontend/weights.h"
+
+namespace svod {
+
+class ModelReader {
+ public:
+  ModelReader(const GraphFile& file, const LoadOptions& options);
+  /// Runs over every statement; errors() is empty afterwards if the model is good.
+  void read();
+  const std::vector<Error>& errors() const { return errors_; }
+  Result<Model> finish() { return std::move(builder_).finish(); }
+
+ private:
+  /// What a name stands for. Broken: its line had an error, so uses of it say nothing more.
+  struct Entry {
+    enum class Kind : uint8_t { Variable, Value, Broken } kind = Kind::Broken;
+    Dim dim;
+    Tensor tensor;
+    Position at;
+  };
+  struct Bound {
+    int64_t value;
+    std::string from;  // "--var n=8" or "graph.svod:3"
+  };
+
+  // model_reader.cpp: statements
+  void statement(const Statement& s);
+  void variable(const Statement& s);
+  void input(const Statement& s);
+  void weightOrState(const Statement& s);
+  void let(const Statement& s);
+  void assign(const Statement& s);
+  void output(const Statement& s);
+  void applyOptions();
+  void bindShape(const std::string& input, const std::vector<int64_t>& shape, const std::string& from);
+  void bind(const std::string& variable, int64_t value, const std::string& from);
+  void checkShapeOption(const Statement& s, const Dims& dims);
+  std::optional<DType> dtype(const TypeExpr& type);
+  std::optional<Dims> dims(const TypeExpr& type);
+  void checkAnnotation(const Statement& s, const Tensor& value);
+  bool declare(const NameAt& name);
+  void define(const NameAt& name, Tensor value);
+  void record(Error error, Position at);
+  void record(Diag diag, Position at, std::string message, std::string help = {});
+  /// Moves an error of the builder here; true if there was one.
+  bool takeError(Position at);
+  std::string place(Position at) const;
+
+  // model_expr.cpp: expressions. Null results: an error was recorded, here or where a name was defined.
+  Tensor value(const Expr& e);
+  std::vector<Tensor> values(const Expr& e);
+  std::vector<Tensor> call(const Expr& e);
+  Dim size(const Expr& e);
+  Dim sizeCall(const Expr& e);
+  std::optional<AttributeValue> attribute(const Expr& e, AttributeType type);
+  Tensor named(const Expr& e);
+  const Entry* lookup(const Expr& e);
+  void unknownName(const Expr& e);
+  bool dependsOnStatement(const Statement& from, const Statement& target) const;
+
+  const GraphFile& file_;
+  const LoadOptions& options_;
+  GraphBuilder builder_;
+  WeightLoader weights_;
+  std::unordered_map<std::string, Entry> scope_;
+  std::vector<std::string> order_;  // names in scope_, in order of definition
+  std::map<std::string, Bound> bound_;
+  std::map<std::string, std::string> constantFiles_;
+  std::vector<Error> errors_;
+  const Statement* current_ = nullptr;
+};
+
+}  // namespace svod

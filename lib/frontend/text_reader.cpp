@@ -1,0 +1,421 @@
+// Recursive-descent parser of the text form. The grammar stands in docs/graph-format.md.
+#include <cmath>
+#include <span>
+
+#include "frontend/graph_file.h"
+#include "frontend/lexer.h"
+#include "support/suggest.h"
+
+namespace svod {
+
+namespace {
+
+constexpr std::string_view kKeywords[] = {"var", "input", "weight", "state", "assign", "output"};
+
+class Parser {
+ public:
+  Parser(std::string_view text, const std::string& path) : lexer_(text, path) {}
+  Result<GraphFile> file();
+  Result<Expr> onlyExpr();
+
+ private:
+  Status advance();
+  bool isSymbol(std::string_view text) const {
+    return token_.kind == TokenKind::Symbol && token_.text == text;
+  }
+  bool isWord(std::string_view text) const {
+    return token_.kind == TokenKind::Name && !token_.quoted && token_.text == text;
+  }
+  bool endsLine() const {
+    return token_.kind == TokenKind::Newline || token_.kind == TokenKind::Comment ||
+           token_.kind == TokenKind::End;
+  }
+  Result<bool> accept(std::string_view symbol);
+  Status expect(std::string_view symbol, std::string_view where);
+  Status expectWord(std::string_view word);
+  tl::unexpected<Error> unexpected(const std::string& wanted, std::string help = {}) const;
+  tl::unexpected<Error> failAt(Position at, std::string message, std::string help) const;
+
+  Status header();
+  Status statement(GraphFile& file);
+  Status keywordStatement(Statement& s, StatementKind kind);
+  Status letStatement(Statement& s, NameAt first);
+  Status endOfStatement(Statement& s);
+  Result<NameAt> name();
+  Result<int64_t> integer();
+  Result<TypeExpr> type();
+  Result<Expr> expr(int depth) { return binary(depth, 0); }
+  Result<Expr> binary(int depth, int level);
+  Result<Expr> unary(int depth);
+  Result<Expr> primary(int depth);
+  Result<Expr> call(int depth, Token name);
+  Status arguments(int depth, Expr& call);
+  Result<std::vector<Expr>> exprList(int depth, std::string_view close);
+
+  Lexer lexer_;
+  Token token_;
+  int brackets_ = 0;  // inside them, line ends and comments are spaces
+  std::vector<std::string> comments_;
+};
+
+Status Parser::advance() {
+  do {
+    SVOD_TRY(token_, lexer_.next());
+  } while (brackets_ > 0 && (token_.kind == TokenKind::Newline || token_.kind == TokenKind::Comment));
+  return {};
+}
+
+std::string tokenText(const Token& t) {
+  switch (t.kind) {
+    case TokenKind::Newline:
+    case TokenKind::Comment:
+      return "the end of the line";
+    case TokenKind::End:
+      return "the end of the file";
+    case TokenKind::String:
+      return "a string";
+    default:
+      return "'" + t.text + "'";
+  }
+}
+
+tl::unexpected<Error> Parser::failAt(Position at, std::string message, std::string help) const {
+  return fail(
+      Error{Diag::Syntax, std::move(message), std::move(help), {lexer_.path(), at.line, at.column}, {}});
+}
+
+tl::unexpected<Error> Parser::unexpected(const std::string& wanted, std::string help) const {
+  return failAt(token_.at, "expected " + wanted + ", found " + tokenText(token_), std::move(help));
+}
+
+Result<bool> Parser::accept(std::string_view symbol) {
+  if (!isSymbol(symbol)) return false;
+  SVOD_CHECK(advance());
+  return true;
+}
+
+Status Parser::expect(std::string_view symbol, std::string_view where) {
+  if (!isSymbol(symbol)) return unexpected("'" + std::string(symbol) + "' " + std::string(where));
+  return advance();
+}
+
+Status Parser::expectWord(std::string_view word) {
+  if (!isWord(word)) return unexpected("'" + std::string(word) + "'");
+  return advance();
+}
+
+// --- Statements
+
+Result<GraphFile> Parser::file() {
+  GraphFile file;
+  file.path = lexer_.path();
+  SVOD_CHECK(advance());
+  while (token_.kind == TokenKind::Newline || token_.kind == TokenKind::Comment) SVOD_CHECK(statement(file));
+  SVOD_CHECK(header());
+  while (token_.kind != TokenKind::End) SVOD_CHECK(statement(file));
+  file.comments = std::move(comments_);
+  return file;
+}
+
+Status Parser::header() {
+  std::string help = "the first line is: svod " + std::to_string(kGraphVersion);
+  if (!isWord("svod")) return unexpected("'svod " + std::to_string(kGraphVersion) + "'", help);
+  SVOD_CHECK(advance());
+  if (token_.kind != TokenKind::Int) return unexpected("the format version", help);
+  if (token_.integer != kGraphVersion)
+    return fail(Error{Diag::Unsupported,
+                      "format version " + token_.text + " is not known",
+                      help,
+                      {lexer_.path(), token_.at.line, token_.at.column},
+                      {}});
+  SVOD_CHECK(advance());
+  Statement line;
+  SVOD_CHECK(endOfStatement(line));
+  if (!line.trailingComment.empty()) comments_.push_back(line.trailingComment);
+  return {};
+}
+
+// One line: a statement, a comment or nothing.
+Status Parser::statement(GraphFile& file) {
+  if (token_.kind == TokenKind::Newline) {
+    comments_.emplace_back();
+    return advance();
+  }
+  if (token_.kind == TokenKind::Comment) {
+    comments_.push_back(token_.text);
+    SVOD_CHECK(advance());
+    return token_.kind == TokenKind::Newline ? advance() : Status();
+  }
+  Statement s;
+  s.at = token_.at;
+  s.comments = std::exchange(comments_, {});
+  Token first = token_;
+  SVOD_TRY(NameAt begin, name());
+  bool isLet = isSymbol("=") || isSymbol(",") || isSymbol(":");
+  if (isLet) {
+    SVOD_CHECK(letStatement(s, begin));
+  } else {
+    int kind = -1;
+    for (size_t i = 0; i < std::size(kKeywords); ++i)
+      if (!first.quoted && first.text == kKeywords[i]) kind = static_cast<int>(i);
+    if (kind < 0)
+      return failAt(first.at, "'" + first.text + "' does not start a statement",
+                    didYouMean(first.text, kKeywords,
+                               "write NAME = op(..), or var, input, weight, state, assign, output"));
+    constexpr StatementKind kKinds[] = {StatementKind::Var,   StatementKind::Input,  StatementKind::Weight,
+                                        StatementKind::State, StatementKind::Assign, StatementKind::Output};
+    SVOD_CHECK(keywordStatement(s, kKinds[kind]));
+  }
+  SVOD_CHECK(endOfStatement(s));
+  file.statements.push_back(std::move(s));
+  return {};
+}
+
+Status Parser::endOfStatement(Statement& s) {
+  if (!endsLine())
+    return unexpected("the end of the line", "one statement per line; lines go on inside brackets");
+  if (token_.kind == TokenKind::Comment) {
+    s.trailingComment = token_.text;
+    SVOD_CHECK(advance());
+  }
+  return token_.kind == TokenKind::Newline ? advance() : Status();
+}
+
+Status Parser::keywordStatement(Statement& s, StatementKind kind) {
+  s.kind = kind;
+  if (kind == StatementKind::Assign) {
+    SVOD_TRY(s.target, expr(1));
+    SVOD_CHECK(expect("=", "after the target"));
+    SVOD_TRY(s.value, expr(1));
+    s.hasValue = true;
+    return {};
+  }
+  SVOD_TRY(NameAt declared, name());
+  s.names.push_back(std::move(declared));
+  if (kind == StatementKind::Var) {
+    SVOD_CHECK(expectWord("in"));
+    SVOD_CHECK(expect("[", "before the bounds"));
+    SVOD_TRY(s.min, integer());
+    SVOD_CHECK(expect(",", "between the bounds"));
+    SVOD_TRY(s.max, integer());
+    SVOD_CHECK(expect("]", "after the bounds"));
+  } else if (kind != StatementKind::Output) {
+    SVOD_CHECK(expect(":", "before the type"));
+    SVOD_TRY(s.type, type());
+    s.hasType = true;
+  }
+  bool needsValue = kind == StatementKind::Weight;
+  if (kind == StatementKind::Input) return {};
+  if (!needsValue && !isSymbol("=")) return {};
+  SVOD_CHECK(expect("=", "before the value"));
+  SVOD_TRY(s.value, expr(1));
+  s.hasValue = true;
+  return {};
+}
+
+Status Parser::letStatement(Statement& s, NameAt first) {
+  s.kind = StatementKind::Let;
+  s.names.push_back(std::move(first));
+  while (isSymbol(",")) {
+    SVOD_CHECK(advance());
+    SVOD_TRY(NameAt next, name());
+    s.names.push_back(std::move(next));
+  }
+  if (isSymbol(":")) {
+    SVOD_CHECK(advance());
+    SVOD_TRY(s.type, type());
+    s.hasType = true;
+  }
+  SVOD_CHECK(expect("=", "after the name"));
+  SVOD_TRY(s.value, expr(1));
+  s.hasValue = true;
+  return {};
+}
+
+// --- Parts of statements
+
+Result<NameAt> Parser::name() {
+  if (token_.kind != TokenKind::Name) return unexpected("a name");
+  NameAt found{token_.text, token_.at};
+  SVOD_CHECK(advance());
+  return found;
+}
+
+Result<int64_t> Parser::integer() {
+  SVOD_TRY(bool negative, accept("-"));
+  if (token_.kind != TokenKind::Int || token_.isBig) return unexpected("an integer");
+  int64_t value = negative ? -token_.integer : token_.integer;
+  SVOD_CHECK(advance());
+  return value;
+}
+
+Result<TypeExpr> Parser::type() {
+  TypeExpr result;
+  result.at = token_.at;
+  SVOD_TRY(NameAt dtype, name());
+  result.dtype = std::move(dtype.text);
+  if (!isSymbol("[")) return result;
+  SVOD_TRY(result.dims, exprList(1, "]"));
+  return result;
+}
+
+// --- Expressions
+
+Result<std::vector<Expr>> Parser::exprList(int depth, std::string_view close) {
+  std::vector<Expr> items;
+  ++brackets_;
+  SVOD_CHECK(advance());
+  while (!isSymbol(close)) {
+    SVOD_TRY(Expr item, expr(depth + 1));
+    items.push_back(std::move(item));
+    if (isSymbol(close)) break;
+    SVOD_CHECK(expect(",", "or '" + std::string(close) + "' after a list entry"));
+  }
+  --brackets_;
+  SVOD_CHECK(advance());
+  return items;
+}
+
+constexpr std::string_view kSums[] = {"+", "-"};
+constexpr std::string_view kProducts[] = {"*", "/", "//", "%"};
+
+Result<Expr> Parser::binary(int depth, int level) {
+  if (level == 2) return unary(depth);
+  std::span<const std::string_view> symbols =
+      level == 0 ? std::span<const std::string_view>(kSums) : kProducts;
+  SVOD_TRY(Expr left, binary(depth, level + 1));
+  for (;;) {
+    std::string_view symbol;
+    for (std::string_view s : symbols)
+      if (isSymbol(s)) symbol = s;
+    if (symbol.empty()) return left;
+    Position at = token_.at;
+    SVOD_CHECK(advance());
+    SVOD_TRY(Expr right, binary(depth, level + 1));
+    std::vector<Expr> sides;
+    sides.push_back(std::move(left));
+    sides.push_back(std::move(right));
+    left = Expr::call(std::string(symbol), std::move(sides));
+    left.at = at;
+    if (left.depth + depth > kMaxDepth)
+      return failAt(at, "an expression is nested too deeply", "name parts of it on lines of their own");
+  }
+}
+
+Result<Expr> Parser::unary(int depth) {
+  Position at = token_.at;
+  SVOD_TRY(bool negative, accept("-"));
+  if (!negative) return primary(depth);
+  bool isNumber = token_.kind == TokenKind::Int || token_.kind == TokenKind::Float || isWord("inf");
+  if (depth >= kMaxDepth)
+    return failAt(at, "an expression is nested too deeply", "name parts of it on lines of their own");
+  SVOD_TRY(Expr operand, unary(depth + 1));
+  if (isNumber && operand.kind == ExprKind::Int && (!operand.isBig || operand.integer == INT64_MIN)) {
+    operand.integer = static_cast<int64_t>(-static_cast<uint64_t>(operand.integer));
+    operand.isBig = false;
+  } else if (isNumber && operand.kind == ExprKind::Float) {
+    operand.number = -operand.number;
+  } else {
+    std::vector<Expr> operands;
+    operands.push_back(std::move(operand));
+    operand = Expr::call("-", std::move(operands));
+  }
+  operand.at = at;
+  return operand;
+}
+
+Result<Expr> Parser::primary(int depth) {
+  if (depth >= kMaxDepth)
+    return failAt(token_.at, "an expression is nested too deeply", "name parts of it on lines of their own");
+  Token token = token_;
+  Expr result;
+  if (token.kind == TokenKind::Name) {
+    SVOD_CHECK(advance());
+    if (isSymbol("(")) return call(depth, std::move(token));
+    if (!token.quoted && (token.text == "true" || token.text == "false")) {
+      result = Expr::ofBool(token.text == "true");
+    } else if (!token.quoted && (token.text == "inf" || token.text == "nan")) {
+      result = Expr::ofFloat(token.text == "inf" ? HUGE_VAL : NAN);
+    } else {
+      result = Expr::name(std::move(token.text));
+    }
+  } else if (token.kind == TokenKind::Int) {
+    result = Expr::ofInt(token.integer);
+    result.isBig = token.isBig;
+    SVOD_CHECK(advance());
+  } else if (token.kind == TokenKind::Float) {
+    result = Expr::ofFloat(token.number);
+    SVOD_CHECK(advance());
+  } else if (token.kind == TokenKind::String) {
+    result = Expr::string(std::move(token.text));
+    SVOD_CHECK(advance());
+  } else if (isSymbol("[")) {
+    SVOD_TRY(std::vector<Expr> items, exprList(depth, "]"));
+    result = Expr::list(std::move(items));
+  } else if (isSymbol("(")) {
+    ++brackets_;
+    SVOD_CHECK(advance());
+    SVOD_TRY(result, expr(depth + 1));
+    --brackets_;
+    return expect(")", "to close the bracket").map([&] { return std::move(result); });
+  } else {
+    return unexpected("a value", "a name, a number, a list or op(..)");
+  }
+  result.at = token.at;
+  return result;
+}
+
+Result<Expr> Parser::call(int depth, Token name) {
+  Expr result = Expr::call(std::move(name.text), {});
+  result.at = name.at;
+  ++brackets_;
+  SVOD_CHECK(advance());
+  SVOD_CHECK(arguments(depth, result));
+  --brackets_;
+  SVOD_CHECK(advance());
+  return result;
+}
+
+// Operands, then attributes as name=value, up to the closing bracket.
+Status Parser::arguments(int depth, Expr& call) {
+  while (!isSymbol(")")) {
+    Position at = token_.at;
+    bool mayBeAttribute = token_.kind == TokenKind::Name;
+    SVOD_TRY(Expr value, expr(depth + 1));
+    if (isSymbol("=")) {
+      if (!mayBeAttribute || value.kind != ExprKind::Name)
+        return unexpected("',' or ')'", "attributes are written name=value");
+      SVOD_CHECK(advance());
+      std::string name = std::move(value.text);
+      SVOD_TRY(value, expr(depth + 1));
+      call.depth = std::max(call.depth, value.depth + 1);
+      call.attributes.push_back({std::move(name), std::move(value), at});
+    } else if (!call.attributes.empty()) {
+      return failAt(at, "an operand stands behind an attribute", "operands come first");
+    } else {
+      call.depth = std::max(call.depth, value.depth + 1);
+      call.items.push_back(std::move(value));
+    }
+    if (isSymbol(")")) break;
+    SVOD_CHECK(expect(",", "or ')' after an argument"));
+  }
+  return {};
+}
+
+Result<Expr> Parser::onlyExpr() {
+  SVOD_CHECK(advance());
+  SVOD_TRY(Expr result, expr(1));
+  if (token_.kind != TokenKind::End) return unexpected("the end of the expression");
+  return result;
+}
+
+}  // namespace
+
+Result<GraphFile> parseGraphText(std::string_view text, const std::string& path) {
+  return Parser(text, path).file();
+}
+Result<Expr> parseExpr(std::string_view text, const std::string& path) {
+  return Parser(text, path).onlyExpr();
+}
+
+}  // namespace svod

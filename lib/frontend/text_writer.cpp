@@ -1,0 +1,145 @@
+// Prints a graph file in the text form. Reading the result back gives the same tree.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "frontend/graph_file.h"
+#include "frontend/lexer.h"
+
+namespace svod {
+
+namespace {
+
+std::string escaped(std::string_view text, char quote) {
+  std::string out(1, quote);
+  for (char c : text) {
+    switch (c) {
+      case '\n':
+        out += "\\n";
+        break;
+      case '\t':
+        out += "\\t";
+        break;
+      case '\r':
+        out += "\\r";
+        break;
+      default:
+        if (c == quote || c == '\\') {
+          out += '\\', out += c;
+        } else if (static_cast<unsigned char>(c) < 32 || c == 127) {
+          out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+        } else {
+          out += c;
+        }
+    }
+  }
+  return out + quote;
+}
+
+bool isReserved(std::string_view name) {
+  return name == "true" || name == "false" || name == "inf" || name == "nan";
+}
+
+std::string floatText(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
+  std::string text = fmt::format("{}", value);
+  return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
+}
+
+// Binding strength of an operator: sums 0, products 1, signs 2, everything else 3.
+int strength(const Expr& e) {
+  if (e.kind == ExprKind::Int && !e.isBig && e.integer < 0) return 2;
+  if (e.kind == ExprKind::Float && std::signbit(e.number) && !std::isnan(e.number)) return 2;
+  if (e.kind != ExprKind::Call || isNameStart(e.text[0])) return 3;
+  if (e.items.size() == 1) return 2;
+  return e.text == "+" || e.text == "-" ? 0 : 1;
+}
+
+std::string print(const Expr& e, int outer);
+
+std::string printCall(const Expr& e) {
+  int own = strength(e);
+  if (own < 2) return print(e.items[0], own) + " " + e.text + " " + print(e.items[1], own + 1);
+  // A bracket keeps the sign from becoming part of a number.
+  if (own == 2) {
+    bool isNumber = e.items[0].kind == ExprKind::Int || e.items[0].kind == ExprKind::Float;
+    return isNumber ? "-(" + print(e.items[0], 0) + ")" : "-" + print(e.items[0], 2);
+  }
+  std::string text = writeName(e.text) + "(";
+  bool first = true;
+  for (const Expr& item : e.items) text += (first ? "" : ", ") + print(item, 0), first = false;
+  for (const Argument& a : e.attributes)
+    text += (first ? "" : ", ") + writeName(a.name) + "=" + print(a.value, 0), first = false;
+  return text + ")";
+}
+
+std::string print(const Expr& e, int outer) {
+  std::string text;
+  switch (e.kind) {
+    case ExprKind::Name:
+      text = writeName(e.text);
+      break;
+    case ExprKind::Int:
+      text = e.isBig ? fmt::format("{}", static_cast<uint64_t>(e.integer)) : fmt::format("{}", e.integer);
+      break;
+    case ExprKind::Float:
+      text = floatText(e.number);
+      break;
+    case ExprKind::Bool:
+      text = e.flag ? "true" : "false";
+      break;
+    case ExprKind::String:
+      text = escaped(e.text, '"');
+      break;
+    case ExprKind::Call:
+      text = printCall(e);
+      break;
+    case ExprKind::List:
+      for (const Expr& item : e.items) text += (text.empty() ? "" : ", ") + print(item, 0);
+      text = "[" + text + "]";
+      break;
+  }
+  return strength(e) < outer ? "(" + text + ")" : text;
+}
+
+std::string typeText(const TypeExpr& type) {
+  std::string text = writeName(type.dtype);
+  if (type.dims.empty()) return text;
+  std::string dims;
+  for (const Expr& d : type.dims) dims += (dims.empty() ? "" : ", ") + print(d, 0);
+  return text + "[" + dims + "]";
+}
+
+std::string statementText(const Statement& s) {
+  std::string text;
+  if (s.kind != StatementKind::Let) text = std::string(toText(s.kind)) + " ";
+  for (const NameAt& n : s.names) text += (&n == &s.names[0] ? "" : ", ") + writeName(n.text);
+  if (s.kind == StatementKind::Assign) text += print(s.target, 0);
+  if (s.kind == StatementKind::Var) text += fmt::format(" in [{}, {}]", s.min, s.max);
+  if (s.hasType) text += ": " + typeText(s.type);
+  if (s.hasValue) text += " = " + print(s.value, 0);
+  return text;
+}
+
+}  // namespace
+
+std::string writeName(std::string_view name) {
+  bool isPlain = !name.empty() && isNameStart(name[0]) && std::all_of(name.begin(), name.end(), isNameChar);
+  return isPlain && !isReserved(name) ? std::string(name) : escaped(name, '`');
+}
+
+std::string writeExpr(const Expr& expr) { return print(expr, 0); }
+
+std::string writeGraphText(const GraphFile& file) {
+  std::string text = fmt::format("svod {}\n", kGraphVersion);
+  for (const Statement& s : file.statements) {
+    for (const std::string& c : s.comments) text += c + "\n";
+    text += statementText(s) + (s.trailingComment.empty() ? "" : "  " + s.trailingComment) + "\n";
+  }
+  for (const std::string& c : file.comments) text += c + "\n";
+  return text;
+}
+
+}  // namespace svod

@@ -1,0 +1,39 @@
+// The data of weights and states: files are mapped and stay mapped as long as the data is used, inline values
+// are packed.
+#pragma once
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "data/safetensors.h"
+#include "frontend/graph_file.h"
+#include "ir/dtype.h"
+#include "ir/model.h"
+
+namespace svod {
+
+class WeightLoader {
+ public:
+  /// Relative paths start at `directory`.
+  explicit WeightLoader(std::string directory) : directory_(std::move(directory)) {}
+
+  /// Elements of dtype and shape from a data expression: "file.npy", "file.safetensors:tensor", a number or
+  /// the words zeros and ones for every element, or nested lists of numbers.
+  Result<ConstData> load(const Expr& data, DType dtype, std::span<const int64_t> shape);
+  /// Shape of a .npy file, from its header.
+  static Result<std::vector<int64_t>> npyShape(const std::string& path, DType dtype);
+  Result<ConstData> loadNpy(const std::string& path, DType dtype, std::span<const int64_t> shape);
+
+ private:
+  Result<ConstData> loadFile(const std::string& spec, DType dtype, std::span<const int64_t> shape);
+  Result<ConstData> loadSafetensor(const std::string& path, const std::string& tensor, DType dtype,
+                                   std::span<const int64_t> shape);
+  std::string resolve(const std::string& path) const;
+
+  std::string directory_;
+  std::map<std::string, std::shared_ptr<const SafetensorsFile>> open_;
+};
+
+}  // namespace svod
