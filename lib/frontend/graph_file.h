@@ -15,7 +15,7 @@ struct Position {
   int line = 0, column = 0;  // from 1; 0 when the tree was made by a program
 };
 
-struct Expr;
+struct GraphExpr;
 struct Argument;
 
 enum class ExprKind : uint8_t { Name, Int, Float, Bool, String, List, Call };
@@ -23,7 +23,7 @@ enum class ExprKind : uint8_t { Name, Int, Float, Bool, String, List, Call };
 /// Name: `text`. String: `text`. Int: `integer` (unsigned values above the i64 range as their bit pattern,
 /// `isBig`). List: `items`. Call: `text` is the op or an operator symbol, `items` the operands, `attributes`
 /// the rest.
-struct Expr {
+struct GraphExpr {
   ExprKind kind = ExprKind::Name;
   bool flag = false;   // Bool
   bool isBig = false;  // Int
@@ -32,21 +32,21 @@ struct Expr {
   int64_t integer = 0;
   double number = 0;  // Float
   std::string text;
-  std::vector<Expr> items;
+  std::vector<GraphExpr> items;
   std::vector<Argument> attributes;
 
-  static Expr name(std::string text);
-  static Expr ofInt(int64_t value);
-  static Expr ofFloat(double value);
-  static Expr ofBool(bool value);
-  static Expr string(std::string text);
-  static Expr list(std::vector<Expr> items);
-  static Expr call(std::string op, std::vector<Expr> operands);
+  static GraphExpr name(std::string text);
+  static GraphExpr ofInt(int64_t value);
+  static GraphExpr ofFloat(double value);
+  static GraphExpr ofBool(bool value);
+  static GraphExpr string(std::string text);
+  static GraphExpr list(std::vector<GraphExpr> items);
+  static GraphExpr call(std::string op, std::vector<GraphExpr> operands);
 };
 
 struct Argument {
   std::string name;
-  Expr value;
+  GraphExpr value;
   Position at;
 };
 
@@ -55,7 +55,7 @@ inline constexpr int kMaxDepth = 200;
 
 struct TypeExpr {
   std::string dtype;
-  std::vector<Expr> dims;
+  std::vector<GraphExpr> dims;
   Position at;
 };
 
@@ -76,7 +76,7 @@ struct Statement {
   bool hasType = false, hasValue = false;
   TypeExpr type;
   int64_t min = 0, max = 0;
-  Expr target, value;
+  GraphExpr target, value;
   std::vector<std::string> comments;  // lines before it: "# text" without the newline, "" for a blank line
   std::string trailingComment;        // "# text" behind it
 };
@@ -94,11 +94,11 @@ inline constexpr int kGraphVersion = 1;
 Result<GraphFile> parseGraphText(std::string_view text, const std::string& path);
 Result<GraphFile> parseGraphJson(std::string_view text, const std::string& path);
 /// An expression of the text form, such as "2*n + 1".
-Result<Expr> parseExpr(std::string_view text, const std::string& path);
+Result<GraphExpr> parseGraphExpr(std::string_view text, const std::string& path);
 
 std::string writeGraphText(const GraphFile& file);
 std::string writeGraphJson(const GraphFile& file);
-std::string writeExpr(const Expr& expr);
+std::string writeGraphExpr(const GraphExpr& expr);
 /// The name as the text form writes it: in backquotes when it is no identifier.
 std::string writeName(std::string_view name);
 

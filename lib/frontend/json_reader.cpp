@@ -26,9 +26,9 @@ class JsonReader {
   Result<std::string> text(const JsonValue& v, const char* what) const;
   Result<int64_t> integer(const JsonValue& object, std::string_view name) const;
   Result<TypeExpr> type(const JsonValue& object) const;
-  Result<Expr> expr(const JsonValue& v) const;
-  Result<Expr> data(const JsonValue& v) const;
-  Result<Expr> call(const JsonValue& v) const;
+  Result<GraphExpr> expr(const JsonValue& v) const;
+  Result<GraphExpr> data(const JsonValue& v) const;
+  Result<GraphExpr> call(const JsonValue& v) const;
 
   const std::string& path_;
 };
@@ -175,12 +175,12 @@ Result<TypeExpr> JsonReader::type(const JsonValue& object) const {
   if (shape->kind != JsonKind::Array) return failAt(shape->at, "'shape' must be an array");
   for (const JsonValue& v : shape->items) {
     if (v.kind == JsonKind::String) {
-      Result<Expr> dim = parseExpr(v.text, path_);
+      Result<GraphExpr> dim = parseGraphExpr(v.text, path_);
       if (!dim) return failAt(v.at, "the dim '" + v.text + "' is no expression: " + dim.error().message);
       dim->at = v.at;
       result.dims.push_back(std::move(*dim));
     } else {
-      SVOD_TRY(Expr dim, expr(v));
+      SVOD_TRY(GraphExpr dim, expr(v));
       result.dims.push_back(std::move(dim));
     }
   }
@@ -188,50 +188,50 @@ Result<TypeExpr> JsonReader::type(const JsonValue& object) const {
 }
 
 // File names are strings here; the words zeros and ones and every other value are as in expressions.
-Result<Expr> JsonReader::data(const JsonValue& v) const {
-  SVOD_TRY(Expr e, expr(v));
+Result<GraphExpr> JsonReader::data(const JsonValue& v) const {
+  SVOD_TRY(GraphExpr e, expr(v));
   if (e.kind == ExprKind::Name && e.text != "zeros" && e.text != "ones") e.kind = ExprKind::String;
   return e;
 }
 
-Result<Expr> JsonReader::expr(const JsonValue& v) const {
-  Expr e;
+Result<GraphExpr> JsonReader::expr(const JsonValue& v) const {
+  GraphExpr e;
   switch (v.kind) {
     case JsonKind::Null:
       return failAt(v.at, "null is no value");
     case JsonKind::Bool:
-      e = Expr::ofBool(v.flag);
+      e = GraphExpr::ofBool(v.flag);
       break;
     case JsonKind::Int:
-      e = Expr::ofInt(v.integer);
+      e = GraphExpr::ofInt(v.integer);
       e.isBig = v.isBig;
       break;
     case JsonKind::Float:
-      e = Expr::ofFloat(v.number);
+      e = GraphExpr::ofFloat(v.number);
       break;
     case JsonKind::String: {
       SVOD_TRY(std::string name, text(v, "a name"));
-      e = Expr::name(std::move(name));
+      e = GraphExpr::name(std::move(name));
       break;
     }
     case JsonKind::Array: {
-      std::vector<Expr> items;
+      std::vector<GraphExpr> items;
       for (const JsonValue& item : v.items) {
-        SVOD_TRY(Expr next, expr(item));
+        SVOD_TRY(GraphExpr next, expr(item));
         items.push_back(std::move(next));
       }
-      e = Expr::list(std::move(items));
+      e = GraphExpr::list(std::move(items));
       break;
     }
     case JsonKind::Object:
       if (const JsonValue* string = v.find("string");
           string && v.members.size() == 1 && string->kind == JsonKind::String) {
-        e = Expr::string(string->text);
+        e = GraphExpr::string(string->text);
       } else if (const JsonValue* special = v.find("float"); special && v.members.size() == 1) {
         bool isKnown = special->kind == JsonKind::String &&
                        (special->text == "inf" || special->text == "-inf" || special->text == "nan");
         if (!isKnown) return failAt(special->at, "a float in words is \"inf\", \"-inf\" or \"nan\"");
-        e = Expr::ofFloat(special->text == "nan" ? NAN : special->text == "inf" ? HUGE_VAL : -HUGE_VAL);
+        e = GraphExpr::ofFloat(special->text == "nan" ? NAN : special->text == "inf" ? HUGE_VAL : -HUGE_VAL);
       } else {
         SVOD_CHECK(onlyMembers(v, {"op", "args", "attrs"}));
         return call(v);
@@ -247,28 +247,28 @@ bool isOperator(std::string_view op, size_t operands) {
   return operands == 2 && (op == "+" || op == "-" || op == "*" || op == "/" || op == "//" || op == "%");
 }
 
-Result<Expr> JsonReader::call(const JsonValue& v) const {
+Result<GraphExpr> JsonReader::call(const JsonValue& v) const {
   const JsonValue* op = v.find("op");
   if (!op)
     return failAt(v.at, "'op' is missing",
                   "an object is an op with args and attrs, {\"string\": ..} or {\"float\": \"inf\"}");
   SVOD_TRY(std::string name, text(*op, "an op"));
-  std::vector<Expr> operands;
+  std::vector<GraphExpr> operands;
   if (const JsonValue* args = v.find("args")) {
     if (args->kind != JsonKind::Array) return failAt(args->at, "'args' must be an array");
     for (const JsonValue& a : args->items) {
-      SVOD_TRY(Expr operand, expr(a));
+      SVOD_TRY(GraphExpr operand, expr(a));
       operands.push_back(std::move(operand));
     }
   }
   const JsonValue* attrs = v.find("attrs");
   size_t count = operands.size();
-  Expr e = Expr::call(std::move(name), std::move(operands));
+  GraphExpr e = GraphExpr::call(std::move(name), std::move(operands));
   e.at = op->at;
   if (attrs && attrs->kind != JsonKind::Object) return failAt(attrs->at, "'attrs' must be an object");
   for (const JsonMember& m : attrs ? attrs->members : std::vector<JsonMember>{}) {
     if (m.name.empty()) return failAt(m.at, "an attribute has no name");
-    SVOD_TRY(Expr value, expr(m.value));
+    SVOD_TRY(GraphExpr value, expr(m.value));
     e.depth = std::max(e.depth, value.depth + 1);
     e.attributes.push_back({m.name, std::move(value), m.at});
   }

@@ -10,13 +10,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json exprJson(const Expr& e);
+Json exprJson(const GraphExpr& e);
 
-void addCall(Json& object, const Expr& e) {
+void addCall(Json& object, const GraphExpr& e) {
   object["op"] = e.text;
   if (!e.items.empty()) {
     Json args = Json::array();
-    for (const Expr& item : e.items) args.push_back(exprJson(item));
+    for (const GraphExpr& item : e.items) args.push_back(exprJson(item));
     object["args"] = std::move(args);
   }
   if (!e.attributes.empty()) {
@@ -26,7 +26,7 @@ void addCall(Json& object, const Expr& e) {
   }
 }
 
-Json exprJson(const Expr& e) {
+Json exprJson(const GraphExpr& e) {
   switch (e.kind) {
     case ExprKind::Name:
       return e.text;
@@ -41,7 +41,7 @@ Json exprJson(const Expr& e) {
       return Json{{"string", e.text}};
     case ExprKind::List: {
       Json list = Json::array();
-      for (const Expr& item : e.items) list.push_back(exprJson(item));
+      for (const GraphExpr& item : e.items) list.push_back(exprJson(item));
       return list;
     }
     case ExprKind::Call: {
@@ -54,11 +54,11 @@ Json exprJson(const Expr& e) {
 }
 
 // A name is written as a name; every other dim as an expression of the text form.
-Json dimJson(const Expr& e) {
-  return e.kind == ExprKind::Int && !e.isBig ? Json(e.integer) : Json(writeExpr(e));
+Json dimJson(const GraphExpr& e) {
+  return e.kind == ExprKind::Int && !e.isBig ? Json(e.integer) : Json(writeGraphExpr(e));
 }
 
-Json dataJson(const Expr& e) {
+Json dataJson(const GraphExpr& e) {
   bool isPath = e.kind == ExprKind::String && !e.text.empty() && e.text != "zeros" && e.text != "ones";
   return isPath ? Json(e.text) : exprJson(e);
 }
@@ -89,7 +89,7 @@ Json statementJson(const Statement& s) {
     object["dtype"] = s.type.dtype;
     if (!s.type.dims.empty()) {
       Json shape = Json::array();
-      for (const Expr& d : s.type.dims) shape.push_back(dimJson(d));
+      for (const GraphExpr& d : s.type.dims) shape.push_back(dimJson(d));
       object["shape"] = std::move(shape);
     }
   }

@@ -8,7 +8,7 @@ namespace svod {
 
 // --- Names
 
-const ModelReader::Entry* ModelReader::lookup(const Expr& e) {
+const ModelReader::Entry* ModelReader::lookup(const GraphExpr& e) {
   auto it = scope_.find(e.text);
   if (it != scope_.end()) return &it->second;
   unknownName(e);
@@ -17,16 +17,16 @@ const ModelReader::Entry* ModelReader::lookup(const Expr& e) {
 
 namespace {
 
-void collectNames(const Expr& e, std::vector<std::string_view>& names) {
+void collectNames(const GraphExpr& e, std::vector<std::string_view>& names) {
   if (e.kind == ExprKind::Name) names.push_back(e.text);
-  for (const Expr& item : e.items) collectNames(item, names);
+  for (const GraphExpr& item : e.items) collectNames(item, names);
   for (const Argument& a : e.attributes) collectNames(a.value, names);
 }
 
 std::vector<std::string_view> namesUsed(const Statement& s) {
   std::vector<std::string_view> names;
   if (s.hasValue) collectNames(s.value, names);
-  for (const Expr& d : s.type.dims) collectNames(d, names);
+  for (const GraphExpr& d : s.type.dims) collectNames(d, names);
   return names;
 }
 
@@ -57,7 +57,7 @@ bool ModelReader::dependsOnStatement(const Statement& from, const Statement& tar
   return false;
 }
 
-void ModelReader::unknownName(const Expr& e) {
+void ModelReader::unknownName(const GraphExpr& e) {
   if (const Statement* later = definitionOf(file_, e.text)) {
     if (current_ && dependsOnStatement(*later, *current_))
       return record(Diag::Cycle, e.at, "'" + e.text + "' depends on itself",
@@ -72,7 +72,7 @@ void ModelReader::unknownName(const Expr& e) {
   record(Diag::UnknownName, e.at, "nothing is called '" + e.text + "'", didYouMean(e.text, known, help));
 }
 
-Tensor ModelReader::named(const Expr& e) {
+Tensor ModelReader::named(const GraphExpr& e) {
   const Entry* entry = lookup(e);
   if (!entry) return {};
   if (entry->kind == Entry::Kind::Variable) return cast(builder_.value(entry->dim), DType::I64);
@@ -81,7 +81,7 @@ Tensor ModelReader::named(const Expr& e) {
 
 // --- Tensors
 
-Tensor ModelReader::value(const Expr& e) {
+Tensor ModelReader::value(const GraphExpr& e) {
   std::vector<Tensor> results = values(e);
   if (results.size() > 1) {
     record(Diag::Arity, e.at,
@@ -92,7 +92,7 @@ Tensor ModelReader::value(const Expr& e) {
   return results.empty() ? Tensor() : results[0];
 }
 
-std::vector<Tensor> ModelReader::values(const Expr& e) {
+std::vector<Tensor> ModelReader::values(const GraphExpr& e) {
   Tensor one;
   switch (e.kind) {
     case ExprKind::Call:
@@ -111,17 +111,17 @@ std::vector<Tensor> ModelReader::values(const Expr& e) {
       break;
     case ExprKind::String:
     case ExprKind::List:
-      record(Diag::Syntax, e.at, writeExpr(e).substr(0, 60) + " is not a tensor",
+      record(Diag::Syntax, e.at, writeGraphExpr(e).substr(0, 60) + " is not a tensor",
              "declare constant data with weight NAME: TYPE = ..");
       break;
   }
   return one ? std::vector<Tensor>{one} : std::vector<Tensor>{};
 }
 
-std::vector<Tensor> ModelReader::call(const Expr& e) {
+std::vector<Tensor> ModelReader::call(const GraphExpr& e) {
   std::vector<Tensor> operands;
   bool isComplete = true;
-  for (const Expr& item : e.items) {
+  for (const GraphExpr& item : e.items) {
     operands.push_back(value(item));
     isComplete &= static_cast<bool>(operands.back());
   }
@@ -147,13 +147,13 @@ std::vector<Tensor> ModelReader::call(const Expr& e) {
 
 // --- Attributes
 
-std::optional<AttributeValue> ModelReader::attribute(const Expr& e, AttributeType type) {
+std::optional<AttributeValue> ModelReader::attribute(const GraphExpr& e, AttributeType type) {
   bool isSize = type == AttributeType::Int || type == AttributeType::Dim || type == AttributeType::Ints ||
                 type == AttributeType::Dims;
   switch (e.kind) {
     case ExprKind::Int:
       if (!e.isBig) return e.integer;
-      record(Diag::TooLarge, e.at, writeExpr(e) + " does not fit 64 bits with a sign");
+      record(Diag::TooLarge, e.at, writeGraphExpr(e) + " does not fit 64 bits with a sign");
       return std::nullopt;
     case ExprKind::Float:
       return e.number;
@@ -163,7 +163,7 @@ std::optional<AttributeValue> ModelReader::attribute(const Expr& e, AttributeTyp
       return e.text;
     case ExprKind::List: {
       AttributeValue::List list;
-      for (const Expr& item : e.items) {
+      for (const GraphExpr& item : e.items) {
         std::optional<AttributeValue> v = attribute(item, type);
         if (!v) return std::nullopt;
         list.push_back(std::move(*v));
@@ -189,7 +189,7 @@ std::optional<AttributeValue> ModelReader::attribute(const Expr& e, AttributeTyp
 
 // --- Sizes
 
-Dim ModelReader::size(const Expr& e) {
+Dim ModelReader::size(const GraphExpr& e) {
   switch (e.kind) {
     case ExprKind::Int:
       if (e.isBig) break;
@@ -207,12 +207,12 @@ Dim ModelReader::size(const Expr& e) {
     default:
       break;
   }
-  record(Diag::ShapeMismatch, e.at, writeExpr(e).substr(0, 60) + " is not a size",
+  record(Diag::ShapeMismatch, e.at, writeGraphExpr(e).substr(0, 60) + " is not a size",
          "sizes are integers and variables");
   return {};
 }
 
-Dim ModelReader::sizeCall(const Expr& e) {
+Dim ModelReader::sizeCall(const GraphExpr& e) {
   if (e.text == "size") {
     Tensor x = e.items.size() == 1 ? value(e.items[0]) : Tensor();
     if (!x) return {};
@@ -225,7 +225,7 @@ Dim ModelReader::sizeCall(const Expr& e) {
   const GraphOp* op = findGraphOp(e.text, e.items.size());
   std::string_view name = op ? op->name : std::string_view();
   std::vector<Dim> sides;
-  for (const Expr& item : e.items) {
+  for (const GraphExpr& item : e.items) {
     sides.push_back(size(item));
     if (!sides.back()) return {};
   }

@@ -137,7 +137,8 @@ void ModelReader::applyOptions() {
     if (s.value.kind == ExprKind::Int && !s.value.isBig) {
       bind(s.names[0].text, s.value.integer, place(s.at));
     } else {
-      record(Diag::Syntax, s.value.at, "variable '" + s.names[0].text + "' is bound to " + writeExpr(s.value),
+      record(Diag::Syntax, s.value.at,
+             "variable '" + s.names[0].text + "' is bound to " + writeGraphExpr(s.value),
              "bind it to an integer");
     }
   }
@@ -216,7 +217,7 @@ std::optional<Dims> ModelReader::dims(const TypeExpr& type) {
     return std::nullopt;
   }
   Dims all;
-  for (const Expr& e : type.dims) {
+  for (const GraphExpr& e : type.dims) {
     Dim d = size(e);
     if (!d) return std::nullopt;
     all.add(d);
@@ -310,7 +311,7 @@ void ModelReader::let(const Statement& s) {
   if (results.empty()) return;
   if (results.size() != s.names.size())
     return record(Diag::Arity, s.at,
-                  writeExpr(s.value).substr(0, 60) + " gives " + std::to_string(results.size()) +
+                  writeGraphExpr(s.value).substr(0, 60) + " gives " + std::to_string(results.size()) +
                       " results for " + std::to_string(s.names.size()) + " names",
                   "name each result, or _ to drop it");
   for (size_t i = 0; i < results.size(); ++i)
@@ -326,7 +327,7 @@ void ModelReader::assign(const Statement& s) {
 }
 
 void ModelReader::output(const Statement& s) {
-  Expr self = Expr::name(s.names[0].text);
+  GraphExpr self = GraphExpr::name(s.names[0].text);
   self.at = s.names[0].at;
   Tensor result = value(s.hasValue ? s.value : self);
   if (!result) return;

@@ -58,15 +58,15 @@ class ModelReader {
   std::string place(Position at) const;
 
   // model_expr.cpp: expressions. Null results: an error was recorded, here or where a name was defined.
-  Tensor value(const Expr& e);
-  std::vector<Tensor> values(const Expr& e);
-  std::vector<Tensor> call(const Expr& e);
-  Dim size(const Expr& e);
-  Dim sizeCall(const Expr& e);
-  std::optional<AttributeValue> attribute(const Expr& e, AttributeType type);
-  Tensor named(const Expr& e);
-  const Entry* lookup(const Expr& e);
-  void unknownName(const Expr& e);
+  Tensor value(const GraphExpr& e);
+  std::vector<Tensor> values(const GraphExpr& e);
+  std::vector<Tensor> call(const GraphExpr& e);
+  Dim size(const GraphExpr& e);
+  Dim sizeCall(const GraphExpr& e);
+  std::optional<AttributeValue> attribute(const GraphExpr& e, AttributeType type);
+  Tensor named(const GraphExpr& e);
+  const Entry* lookup(const GraphExpr& e);
+  void unknownName(const GraphExpr& e);
   bool dependsOnStatement(const Statement& from, const Statement& target) const;
 
   const GraphFile& file_;

@@ -16,7 +16,7 @@ class Parser {
  public:
   Parser(std::string_view text, const std::string& path) : lexer_(text, path) {}
   Result<GraphFile> file();
-  Result<Expr> onlyExpr();
+  Result<GraphExpr> onlyExpr();
 
  private:
   Status advance();
@@ -44,13 +44,13 @@ class Parser {
   Result<NameAt> name();
   Result<int64_t> integer();
   Result<TypeExpr> type();
-  Result<Expr> expr(int depth) { return binary(depth, 0); }
-  Result<Expr> binary(int depth, int level);
-  Result<Expr> unary(int depth);
-  Result<Expr> primary(int depth);
-  Result<Expr> call(int depth, Token name);
-  Status arguments(int depth, Expr& call);
-  Result<std::vector<Expr>> exprList(int depth, std::string_view close);
+  Result<GraphExpr> expr(int depth) { return binary(depth, 0); }
+  Result<GraphExpr> binary(int depth, int level);
+  Result<GraphExpr> unary(int depth);
+  Result<GraphExpr> primary(int depth);
+  Result<GraphExpr> call(int depth, Token name);
+  Status arguments(int depth, GraphExpr& call);
+  Result<std::vector<GraphExpr>> exprList(int depth, std::string_view close);
 
   Lexer lexer_;
   Token token_;
@@ -261,12 +261,12 @@ Result<TypeExpr> Parser::type() {
 
 // --- Expressions
 
-Result<std::vector<Expr>> Parser::exprList(int depth, std::string_view close) {
-  std::vector<Expr> items;
+Result<std::vector<GraphExpr>> Parser::exprList(int depth, std::string_view close) {
+  std::vector<GraphExpr> items;
   ++brackets_;
   SVOD_CHECK(advance());
   while (!isSymbol(close)) {
-    SVOD_TRY(Expr item, expr(depth + 1));
+    SVOD_TRY(GraphExpr item, expr(depth + 1));
     items.push_back(std::move(item));
     if (isSymbol(close)) break;
     SVOD_CHECK(expect(",", "or '" + std::string(close) + "' after a list entry"));
@@ -279,11 +279,11 @@ Result<std::vector<Expr>> Parser::exprList(int depth, std::string_view close) {
 constexpr std::string_view kSums[] = {"+", "-"};
 constexpr std::string_view kProducts[] = {"*", "/", "//", "%"};
 
-Result<Expr> Parser::binary(int depth, int level) {
+Result<GraphExpr> Parser::binary(int depth, int level) {
   if (level == 2) return unary(depth);
   std::span<const std::string_view> symbols =
       level == 0 ? std::span<const std::string_view>(kSums) : kProducts;
-  SVOD_TRY(Expr left, binary(depth, level + 1));
+  SVOD_TRY(GraphExpr left, binary(depth, level + 1));
   for (;;) {
     std::string_view symbol;
     for (std::string_view s : symbols)
@@ -291,67 +291,67 @@ Result<Expr> Parser::binary(int depth, int level) {
     if (symbol.empty()) return left;
     Position at = token_.at;
     SVOD_CHECK(advance());
-    SVOD_TRY(Expr right, binary(depth, level + 1));
-    std::vector<Expr> sides;
+    SVOD_TRY(GraphExpr right, binary(depth, level + 1));
+    std::vector<GraphExpr> sides;
     sides.push_back(std::move(left));
     sides.push_back(std::move(right));
-    left = Expr::call(std::string(symbol), std::move(sides));
+    left = GraphExpr::call(std::string(symbol), std::move(sides));
     left.at = at;
     if (left.depth + depth > kMaxDepth)
       return failAt(at, "an expression is nested too deeply", "name parts of it on lines of their own");
   }
 }
 
-Result<Expr> Parser::unary(int depth) {
+Result<GraphExpr> Parser::unary(int depth) {
   Position at = token_.at;
   SVOD_TRY(bool negative, accept("-"));
   if (!negative) return primary(depth);
   bool isNumber = token_.kind == TokenKind::Int || token_.kind == TokenKind::Float || isWord("inf");
   if (depth >= kMaxDepth)
     return failAt(at, "an expression is nested too deeply", "name parts of it on lines of their own");
-  SVOD_TRY(Expr operand, unary(depth + 1));
+  SVOD_TRY(GraphExpr operand, unary(depth + 1));
   if (isNumber && operand.kind == ExprKind::Int && (!operand.isBig || operand.integer == INT64_MIN)) {
     operand.integer = static_cast<int64_t>(-static_cast<uint64_t>(operand.integer));
     operand.isBig = false;
   } else if (isNumber && operand.kind == ExprKind::Float) {
     operand.number = -operand.number;
   } else {
-    std::vector<Expr> operands;
+    std::vector<GraphExpr> operands;
     operands.push_back(std::move(operand));
-    operand = Expr::call("-", std::move(operands));
+    operand = GraphExpr::call("-", std::move(operands));
   }
   operand.at = at;
   return operand;
 }
 
-Result<Expr> Parser::primary(int depth) {
+Result<GraphExpr> Parser::primary(int depth) {
   if (depth >= kMaxDepth)
     return failAt(token_.at, "an expression is nested too deeply", "name parts of it on lines of their own");
   Token token = token_;
-  Expr result;
+  GraphExpr result;
   if (token.kind == TokenKind::Name) {
     SVOD_CHECK(advance());
     if (isSymbol("(")) return call(depth, std::move(token));
     if (!token.quoted && (token.text == "true" || token.text == "false")) {
-      result = Expr::ofBool(token.text == "true");
+      result = GraphExpr::ofBool(token.text == "true");
     } else if (!token.quoted && (token.text == "inf" || token.text == "nan")) {
-      result = Expr::ofFloat(token.text == "inf" ? HUGE_VAL : NAN);
+      result = GraphExpr::ofFloat(token.text == "inf" ? HUGE_VAL : NAN);
     } else {
-      result = Expr::name(std::move(token.text));
+      result = GraphExpr::name(std::move(token.text));
     }
   } else if (token.kind == TokenKind::Int) {
-    result = Expr::ofInt(token.integer);
+    result = GraphExpr::ofInt(token.integer);
     result.isBig = token.isBig;
     SVOD_CHECK(advance());
   } else if (token.kind == TokenKind::Float) {
-    result = Expr::ofFloat(token.number);
+    result = GraphExpr::ofFloat(token.number);
     SVOD_CHECK(advance());
   } else if (token.kind == TokenKind::String) {
-    result = Expr::string(std::move(token.text));
+    result = GraphExpr::string(std::move(token.text));
     SVOD_CHECK(advance());
   } else if (isSymbol("[")) {
-    SVOD_TRY(std::vector<Expr> items, exprList(depth, "]"));
-    result = Expr::list(std::move(items));
+    SVOD_TRY(std::vector<GraphExpr> items, exprList(depth, "]"));
+    result = GraphExpr::list(std::move(items));
   } else if (isSymbol("(")) {
     ++brackets_;
     SVOD_CHECK(advance());
@@ -365,8 +365,8 @@ Result<Expr> Parser::primary(int depth) {
   return result;
 }
 
-Result<Expr> Parser::call(int depth, Token name) {
-  Expr result = Expr::call(std::move(name.text), {});
+Result<GraphExpr> Parser::call(int depth, Token name) {
+  GraphExpr result = GraphExpr::call(std::move(name.text), {});
   result.at = name.at;
   ++brackets_;
   SVOD_CHECK(advance());
@@ -377,11 +377,11 @@ Result<Expr> Parser::call(int depth, Token name) {
 }
 
 // Operands, then attributes as name=value, up to the closing bracket.
-Status Parser::arguments(int depth, Expr& call) {
+Status Parser::arguments(int depth, GraphExpr& call) {
   while (!isSymbol(")")) {
     Position at = token_.at;
     bool mayBeAttribute = token_.kind == TokenKind::Name;
-    SVOD_TRY(Expr value, expr(depth + 1));
+    SVOD_TRY(GraphExpr value, expr(depth + 1));
     if (isSymbol("=")) {
       if (!mayBeAttribute || value.kind != ExprKind::Name)
         return unexpected("',' or ')'", "attributes are written name=value");
@@ -402,9 +402,9 @@ Status Parser::arguments(int depth, Expr& call) {
   return {};
 }
 
-Result<Expr> Parser::onlyExpr() {
+Result<GraphExpr> Parser::onlyExpr() {
   SVOD_CHECK(advance());
-  SVOD_TRY(Expr result, expr(1));
+  SVOD_TRY(GraphExpr result, expr(1));
   if (token_.kind != TokenKind::End) return unexpected("the end of the expression");
   return result;
 }
@@ -414,7 +414,7 @@ Result<Expr> Parser::onlyExpr() {
 Result<GraphFile> parseGraphText(std::string_view text, const std::string& path) {
   return Parser(text, path).file();
 }
-Result<Expr> parseExpr(std::string_view text, const std::string& path) {
+Result<GraphExpr> parseGraphExpr(std::string_view text, const std::string& path) {
   return Parser(text, path).onlyExpr();
 }
 

@@ -49,7 +49,7 @@ std::string floatText(double value) {
 }
 
 // Binding strength of an operator: sums 0, products 1, signs 2, everything else 3.
-int strength(const Expr& e) {
+int strength(const GraphExpr& e) {
   if (e.kind == ExprKind::Int && !e.isBig && e.integer < 0) return 2;
   if (e.kind == ExprKind::Float && std::signbit(e.number) && !std::isnan(e.number)) return 2;
   if (e.kind != ExprKind::Call || isNameStart(e.text[0])) return 3;
@@ -57,9 +57,9 @@ int strength(const Expr& e) {
   return e.text == "+" || e.text == "-" ? 0 : 1;
 }
 
-std::string print(const Expr& e, int outer);
+std::string print(const GraphExpr& e, int outer);
 
-std::string printCall(const Expr& e) {
+std::string printCall(const GraphExpr& e) {
   int own = strength(e);
   if (own < 2) return print(e.items[0], own) + " " + e.text + " " + print(e.items[1], own + 1);
   // A bracket keeps the sign from becoming part of a number.
@@ -69,13 +69,13 @@ std::string printCall(const Expr& e) {
   }
   std::string text = writeName(e.text) + "(";
   bool first = true;
-  for (const Expr& item : e.items) text += (first ? "" : ", ") + print(item, 0), first = false;
+  for (const GraphExpr& item : e.items) text += (first ? "" : ", ") + print(item, 0), first = false;
   for (const Argument& a : e.attributes)
     text += (first ? "" : ", ") + writeName(a.name) + "=" + print(a.value, 0), first = false;
   return text + ")";
 }
 
-std::string print(const Expr& e, int outer) {
+std::string print(const GraphExpr& e, int outer) {
   std::string text;
   switch (e.kind) {
     case ExprKind::Name:
@@ -97,7 +97,7 @@ std::string print(const Expr& e, int outer) {
       text = printCall(e);
       break;
     case ExprKind::List:
-      for (const Expr& item : e.items) text += (text.empty() ? "" : ", ") + print(item, 0);
+      for (const GraphExpr& item : e.items) text += (text.empty() ? "" : ", ") + print(item, 0);
       text = "[" + text + "]";
       break;
   }
@@ -108,7 +108,7 @@ std::string typeText(const TypeExpr& type) {
   std::string text = writeName(type.dtype);
   if (type.dims.empty()) return text;
   std::string dims;
-  for (const Expr& d : type.dims) dims += (dims.empty() ? "" : ", ") + print(d, 0);
+  for (const GraphExpr& d : type.dims) dims += (dims.empty() ? "" : ", ") + print(d, 0);
   return text + "[" + dims + "]";
 }
 
@@ -130,7 +130,7 @@ std::string writeName(std::string_view name) {
   return isPlain && !isReserved(name) ? std::string(name) : escaped(name, '`');
 }
 
-std::string writeExpr(const Expr& expr) { return print(expr, 0); }
+std::string writeGraphExpr(const GraphExpr& expr) { return print(expr, 0); }
 
 std::string writeGraphText(const GraphFile& file) {
   std::string text = fmt::format("svod {}\n", kGraphVersion);

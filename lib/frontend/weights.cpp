@@ -41,7 +41,7 @@ ConstData packed(std::vector<std::byte> bytes) {
   return {owner->data(), owner->size(), owner};
 }
 
-Result<Scalar> scalarOf(const Expr& e, DType dtype) {
+Result<Scalar> scalarOf(const GraphExpr& e, DType dtype) {
   if (e.kind == ExprKind::Bool) return Scalar::of(dtype, e.flag ? 1 : 0);
   if (e.kind == ExprKind::Float && isFloat(dtype)) return Scalar::ofFloat(dtype, e.number);
   if (e.kind == ExprKind::Int) {
@@ -53,7 +53,7 @@ Result<Scalar> scalarOf(const Expr& e, DType dtype) {
                                      : !e.isBig && e.integer >= minInt(dtype) && e.integer <= maxInt(dtype);
     if (fits || isU64) return Scalar::ofInt(dtype, e.integer);
   }
-  return fail(Diag::BadWeights, writeExpr(e) + " is no value of " + std::string(toText(dtype)),
+  return fail(Diag::BadWeights, writeGraphExpr(e) + " is no value of " + std::string(toText(dtype)),
               "write numbers that fit the declared dtype");
 }
 
@@ -64,18 +64,20 @@ void append(std::vector<std::byte>& bytes, Scalar value) {
   std::memcpy(bytes.data() + at, &bits, bytes.size() - at);  // little endian hosts only, as the whole project
 }
 
-Status appendList(std::vector<std::byte>& bytes, const Expr& e, DType dtype, std::span<const int64_t> shape) {
+Status appendList(std::vector<std::byte>& bytes, const GraphExpr& e, DType dtype,
+                  std::span<const int64_t> shape) {
   if (shape.empty()) {
     SVOD_TRY(Scalar value, scalarOf(e, dtype));
     append(bytes, value);
     return {};
   }
   if (e.kind != ExprKind::List || static_cast<int64_t>(e.items.size()) != shape[0])
-    return fail(Diag::BadWeights,
-                (e.kind == ExprKind::List ? "a list of " + std::to_string(e.items.size()) : writeExpr(e)) +
-                    " stands where " + std::to_string(shape[0]) + " entries are declared",
-                "nest the lists like the shape");
-  for (const Expr& item : e.items) SVOD_CHECK(appendList(bytes, item, dtype, shape.subspan(1)));
+    return fail(
+        Diag::BadWeights,
+        (e.kind == ExprKind::List ? "a list of " + std::to_string(e.items.size()) : writeGraphExpr(e)) +
+            " stands where " + std::to_string(shape[0]) + " entries are declared",
+        "nest the lists like the shape");
+  for (const GraphExpr& item : e.items) SVOD_CHECK(appendList(bytes, item, dtype, shape.subspan(1)));
   return {};
 }
 
@@ -85,7 +87,7 @@ std::string WeightLoader::resolve(const std::string& path) const {
   return path.starts_with('/') || directory_.empty() ? path : directory_ + "/" + path;
 }
 
-Result<ConstData> WeightLoader::load(const Expr& data, DType dtype, std::span<const int64_t> shape) {
+Result<ConstData> WeightLoader::load(const GraphExpr& data, DType dtype, std::span<const int64_t> shape) {
   if (data.kind == ExprKind::String) return loadFile(data.text, dtype, shape);
   int64_t count = 1;
   for (int64_t d : shape)

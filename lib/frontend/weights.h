@@ -21,7 +21,7 @@ class WeightLoader {
 
   /// Elements of dtype and shape from a data expression: "file.npy", "file.safetensors:tensor", a number or
   /// the words zeros and ones for every element, or nested lists of numbers.
-  Result<ConstData> load(const Expr& data, DType dtype, std::span<const int64_t> shape);
+  Result<ConstData> load(const GraphExpr& data, DType dtype, std::span<const int64_t> shape);
   /// Shape of a .npy file, from its header.
   static Result<std::vector<int64_t>> npyShape(const std::string& path, DType dtype);
   Result<ConstData> loadNpy(const std::string& path, DType dtype, std::span<const int64_t> shape);
