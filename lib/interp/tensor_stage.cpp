@@ -110,9 +110,10 @@ class TensorInterpreter {
                               toText(bound.dtype), fmt::join(bound.dims, ",")),
                   "bind a tensor of the declared dtype and shape");
     }
-    if (port.kind == PortKind::Input || (port.kind == PortKind::Weight && port.data.data == nullptr))
-      return fail(Diag::MissingInput, "'" + port.name + "' is not bound", "bind every input");
     HostTensor content = HostTensor::zeros(buffer.dtype(), dims);
+    bool needsData = port.kind == PortKind::Weight && port.data.data == nullptr && !content.data.empty();
+    if (port.kind == PortKind::Input || needsData)
+      return fail(Diag::MissingInput, "'" + port.name + "' is not bound", "bind every input");
     if (port.data.data != nullptr && port.data.bytes != content.data.size())
       return fail(Diag::BadWeights, fmt::format("'{}' has {} bytes of data, needs {}", port.name, port.data.bytes,
                                                 content.data.size()),
