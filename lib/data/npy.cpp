@@ -177,23 +177,41 @@ Result<NpyHeader> parseNpy(std::span<const std::byte> file, const std::string& n
   return header;
 }
 
-Result<NpyArray> readNpy(const std::string& path, std::optional<ElementType> want) {
+namespace {
+
+/// The array in `bytes`: in place when it is aligned and in C order, else copied.
+Result<NpyArray> arrayIn(std::span<const std::byte> bytes, const std::string& name, std::optional<ElementType> want) {
+  SVOD_TRY(NpyHeader header, parseNpy(bytes, name, want));
   NpyArray array;
-  SVOD_TRY(array.file, MappedFile::open(path));
-  SVOD_TRY(NpyHeader header, parseNpy(array.file.bytes(), path, want));
   array.dtype = header.dtype;
   array.shape = std::move(header.shape);
-  array.data = array.file.bytes().subspan(header.dataOffset, header.dataBytes);
+  array.data = bytes.subspan(header.dataOffset, header.dataBytes);
   const size_t size = byteSize(array.dtype);
   const bool reorder = header.fortranOrder && array.shape.size() > 1;
-  if (!array.data.empty() && (reorder || header.dataOffset % size != 0)) {
-    array.owned.resize(array.data.size());
-    if (reorder)
-      toCOrder(array.data, array.shape, size, array.owned.data());
-    else
-      std::memcpy(array.owned.data(), array.data.data(), array.data.size());
-    array.data = array.owned;
-  }
+  if (array.data.empty() || (!reorder && reinterpret_cast<uintptr_t>(array.data.data()) % size == 0)) return array;
+  array.owned.resize(array.data.size());
+  if (reorder)
+    toCOrder(array.data, array.shape, size, array.owned.data());
+  else
+    std::memcpy(array.owned.data(), array.data.data(), array.data.size());
+  array.data = array.owned;
+  return array;
+}
+
+}  // namespace
+
+Result<NpyArray> readNpy(const std::string& path, std::optional<ElementType> want) {
+  SVOD_TRY(MappedFile file, MappedFile::open(path));
+  SVOD_TRY(NpyArray array, arrayIn(file.bytes(), path, want));
+  array.file = std::move(file);
+  return array;
+}
+
+Result<NpyArray> readNpyBytes(std::span<const std::byte> bytes, const std::string& name,
+                              std::optional<ElementType> want) {
+  SVOD_TRY(NpyArray array, arrayIn(bytes, name, want));
+  if (array.owned.empty()) array.owned.assign(array.data.begin(), array.data.end());
+  array.data = array.owned;
   return array;
 }
 

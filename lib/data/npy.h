@@ -38,6 +38,10 @@ struct NpyArray {
 /// Maps `path`. Fortran order is converted (copied). Errors are Diag::BadNpy and Diag::Io.
 Result<NpyArray> readNpy(const std::string& path, std::optional<ElementType> want = std::nullopt);
 
+/// As readNpy, from bytes in memory, which are copied. `name` goes into errors.
+Result<NpyArray> readNpyBytes(std::span<const std::byte> bytes, const std::string& name,
+                              std::optional<ElementType> want = std::nullopt);
+
 /// Header bytes of a C-order array: magic to newline, a multiple of 64 long.
 std::string npyHeader(ElementType dtype, std::span<const uint64_t> shape);
 

@@ -1,0 +1,18 @@
+// Single elements of an array as numbers and as text.
+#pragma once
+#include <cstddef>
+#include <string>
+
+#include "support/element_type.h"
+
+namespace svod {
+
+bool isFloat(ElementType type);
+
+/// The element at `at` (any alignment). On processors with 64-bit long double mantissas every value is exact.
+long double elementValue(ElementType type, const std::byte* at);
+
+/// "3", "true", "-0.25", "nan": integers exactly, floats with as many digits as tell them apart from others.
+std::string elementText(ElementType type, const std::byte* at);
+
+}  // namespace svod

@@ -1,0 +1,165 @@
+// The command line: files in, files out, messages and exit codes.
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <nlohmann/json.hpp>
+
+#include "data/npy.h"
+#include "runtime/harness.h"
+
+using namespace svod;
+
+namespace {
+
+struct Result3 {
+  int code = 0;
+  std::string out, err;
+};
+
+/// y/1 = 2 * (x + w), for n up to 6, and the count output c = 3 as i32.
+struct Fixture {
+  TempFolder folder;
+  std::string plan = folder / "p";
+
+  Fixture() {
+    PlanBuilder b;
+    const Expr n = Expr::variable(b.variable("length", 1, 6));
+    const BufferId x = b.input("x", 6, n), w = b.constant("w", {10, 20, 30, 40, 50, 60});
+    const BufferId t = b.arena("t", 6), y = b.output("y/1", 6, n), s = b.state("count", 4), c = b.output("c", 4, Expr(4));
+    b.launch("k_add", {x, w, t}, {R, R, W}, {n});
+    b.launch("k_double", {t, y}, {R, W}, {n});
+    b.launch("k_add_value", {s}, {RW}, {Expr(4), Expr(1)});
+    b.step(Copy{c, s, Expr(16)});
+    b.write(plan);
+    array("x.npy", {1, 2, 3});
+  }
+  void array(const std::string& name, std::vector<float> values) {
+    const std::vector<uint64_t> shape = {values.size()};
+    REQUIRE(writeNpy(folder / name, ElementType::F32, shape, std::as_bytes(std::span(values))));
+  }
+  std::vector<float> read(const std::string& name) {
+    auto array = readNpy(folder / name);
+    REQUIRE(array);
+    const auto* values = reinterpret_cast<const float*>(array->data.data());
+    return {values, values + array->data.size() / 4};
+  }
+  Result3 run(const std::string& arguments, const std::string& redirections = "") {
+    const std::string command = "cd '" + folder.path() + "' && '" + std::filesystem::absolute(SVOD_BIN_DIR).string() +
+                                "/svod-run' " + arguments + " >out.txt 2>err.txt </dev/null " + redirections;
+    const int status = std::system(command.c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, readText(folder / "out.txt"), readText(folder / "err.txt")};
+  }
+  void refuses(const std::string& arguments, int code, const std::string& text) {
+    const Result3 result = run(arguments);
+    INFO(arguments << "\n" << result.err);
+    CHECK(result.code == code);
+    CHECK(result.err.rfind("error: ", 0) == 0);
+    CHECK(result.err.find(text) != std::string::npos);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("svod-run: outputs to a directory, to named files and to standard output") {
+  Fixture f;
+  Result3 result = f.run("p --input x=x.npy --output-dir out/deep");
+  CHECK(result.code == 0);
+  CHECK(result.out == "");
+  CHECK(result.err == "");
+  CHECK(f.read("out/deep/y_1.npy") == std::vector<float>{22, 44, 66});
+  CHECK(f.read("out/deep/c.npy") == std::vector<float>{1, 1, 1, 1});
+  CHECK(f.run("p --input x=x.npy --output y/1=o.npy --threads 1").code == 0);
+  CHECK(f.read("o.npy") == std::vector<float>{22, 44, 66});
+  result = f.run("p --input x=x.npy --output y/1=- --profile");
+  CHECK(result.code == 0);
+  CHECK(result.err.find("k_double") != std::string::npos);
+  writeText(f.folder / "std.npy", result.out);
+  CHECK(f.read("std.npy") == std::vector<float>{22, 44, 66});
+  CHECK(f.run("p --repeat 3 -i x=- -o c=c.npy", "<x.npy").code == 0);
+  CHECK(f.read("c.npy") == std::vector<float>{7, 7, 7, 7});
+}
+
+TEST_CASE("svod-run: a readable summary, a profile, JSON and a trace") {
+  Fixture f;
+  Result3 result = f.run("p --input x=x.npy --profile --repeat 2");
+  CHECK(result.code == 0);
+  CHECK(result.out.find("y/1  f32 (3,)  min 22  max 66  mean 44\n  [22, 44, 66]\n") != std::string::npos);
+  CHECK(result.out.find("2 runs: min") != std::string::npos);
+  CHECK(result.out.find("k_double") != std::string::npos);
+  CHECK(result.out.find("GFLOP/s") != std::string::npos);
+  result = f.run("p --input x=x.npy --json --trace t.json --output-dir o --threads 2");
+  REQUIRE(result.code == 0);
+  const auto json = nlohmann::json::parse(result.out);
+  CHECK(json["variables"]["length"] == 3);
+  CHECK(json["outputs"][0]["max"] == 66);
+  CHECK(json["outputs"][0]["file"] == "o/y_1.npy");
+  CHECK(json["profile"].size() == 4);
+  CHECK(json["memory"]["arenaBytes"] == 64);
+  const auto trace = nlohmann::json::parse(readText(f.folder / "t.json"));
+  int events = 0;
+  for (const auto& event : trace["traceEvents"]) events += event["ph"] == "X";
+  CHECK(events == 4);
+  CHECK(f.run("--help").code == 0);
+  CHECK(f.run("--version").out.rfind("svod-run ", 0) == 0);
+}
+
+TEST_CASE("svod-run: comparison with reference arrays") {
+  Fixture f;
+  REQUIRE(f.run("p --input x=x.npy --output-dir ref").code == 0);
+  CHECK(f.run("p --input x=x.npy --reference ref").code == 0);
+  f.array("ref/y_1.npy", {22, 44.001F, 60});
+  f.refuses("p --input x=x.npy --reference ref", 4, "at [2]: got 66, reference 60; 1 of 3 elements differ");
+  f.refuses("p --input x=x.npy --reference ref --rtol 0 --atol 0", 4, "at [1]: got 44, reference 44.001");
+  CHECK(f.run("p --input x=x.npy --reference ref --atol 7").code == 0);
+  f.array("ref/y_1.npy", {22, 44});
+  f.refuses("p --input x=x.npy --reference ref", 4, "f32 (3), the reference 'ref/y_1.npy' is f32 (2)");
+  f.refuses("p --input x=x.npy --reference nowhere", 74, "nowhere/y_1.npy");
+}
+
+TEST_CASE("svod-run: wrong use is exit 2, wrong input exit 1, with a suggestion") {
+  Fixture f;
+  f.refuses("", 2, "PLAN is required");
+  f.refuses("p --inputs x=x.npy", 2, "--inputs");
+  f.refuses("p --input x.npy", 2, "not NAME=FILE");
+  f.refuses("p --input x=x.npy --input x=x.npy", 2, "names 'x' twice");
+  f.refuses("p --var length=three", 2, "not a whole number");
+  f.refuses("p --repeat 0 --input x=x.npy", 2, "repeat");
+  f.refuses("p --output-dir a --output c=b", 2, "cannot be used together");
+  f.refuses("p --input x=x.npy --output y/2=o.npy", 1, "did you mean 'y/1'?");
+  f.refuses("p --input input=x.npy", 1, "the inputs are x");
+  f.refuses("p --input x=x.npy --var lenght=3", 1, "did you mean 'length'?");
+  f.refuses("p --input x=x.npy --var length=4", 1, "has two values: it is set to 4, axis 0 of input 'x' makes it 3");
+  f.refuses("p", 1, "variable 'length' has no value");
+  f.refuses("p --var length=3", 1, "input 'x' is not bound");
+  f.array("long.npy", {1, 2, 3, 4, 5, 6, 7});
+  f.refuses("p --input x=long.npy", 1, "must be from 1 to 6");
+  REQUIRE(writeNpy(f.folder / "i.npy", ElementType::I32, std::vector<uint64_t>{1}, std::as_bytes(std::span("abc"))));
+  f.refuses("p --input x=i.npy", 1, "has dtype i32, the plan wants f32");
+  CHECK(f.run("p --input x=i.npy").err.find("note: it was read from 'i.npy'") != std::string::npos);
+  writeText(f.folder / "cut.npy", readText(f.folder / "x.npy").substr(0, 130));
+  f.refuses("p --input x=cut.npy", 1, "the file has 2");
+}
+
+TEST_CASE("svod-run: files that cannot be read or written are exit 74 and leave nothing") {
+  Fixture f;
+  f.refuses("p --input x=none.npy", 74, "cannot open 'none.npy'");
+  f.refuses("nowhere --input x=x.npy", 74, "nowhere/plan.json");
+  f.refuses("p --input x=x.npy --output c=/dev/full", 74, "No space left");
+  f.refuses("p --input x=x.npy --output c=none/c.npy", 74, "none/c.npy");
+  f.refuses("p --input x=x.npy --output-dir x.npy", 74, "x.npy");
+  CHECK(f.run("p --input x=x.npy --output c=-", ">/dev/full").code == 74);
+  CHECK(entriesIn(f.folder.path()) == 4);  // the plan, x.npy and what the shell wrote
+}
+
+TEST_CASE("svod-run: damaged plans are exit 5") {
+  Fixture f;
+  std::string json = readText(f.plan + "/plan.json");
+  writeText(f.plan + "/plan.json", json + " ");
+  f.refuses("p --input x=x.npy", 5, "was changed after it was written");
+  writeText(f.plan + "/plan.json", json);
+  std::string weights = readText(f.plan + "/weights.bin");
+  weights[3] ^= 1;
+  writeText(f.plan + "/weights.bin", weights);
+  CHECK(f.run("p --input x=x.npy").code == 0);
+  f.refuses("p --input x=x.npy --verify-weights", 5, "weights.bin");
+}

@@ -1,0 +1,150 @@
+// svod-run: runs a plan on .npy files. Written against svod/runtime.h alone, as any application could be.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <new>
+
+#include "data/atomic_write.h"
+#include "options.h"
+#include "profile_report.h"
+#include "reference.h"
+#include "session.h"
+#include "summary.h"
+
+namespace svod {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The file of every output that is to be written, by output index; "" for none.
+Result<std::vector<std::string>> outputFiles(const Session& session, const RunOptions& options) {
+  std::vector<std::string> files(session.outputs().size());
+  std::map<std::string, std::string> owner;
+  for (size_t i = 0; i < files.size(); i++) {
+    const std::string& name = session.outputs()[i].name;
+    for (const NameValue& output : options.outputs)
+      if (output.first == name) files[i] = output.second;
+    if (options.outputDir.empty()) continue;
+    files[i] = options.outputDir + "/" + outputFileName(name);
+    const auto [other, isNew] = owner.emplace(files[i], name);
+    if (!isNew)
+      return fail(Diag::Usage, "outputs '" + other->second + "' and '" + name + "' would both be written to '" + files[i] + "'",
+                  "name their files with --output");
+  }
+  return files;
+}
+
+Status writeToStandardOutput(const OutputArray& output) {
+  const std::string header = npyHeader(output.dtype, output.shape);
+  const bool written = std::fwrite(header.data(), 1, header.size(), stdout) == header.size() &&
+                       std::fwrite(output.data.data(), 1, output.data.size(), stdout) == output.data.size();
+  if (!written) return fail(ioError("cannot write", "standard output", errno));
+  return {};
+}
+
+Status writeOutputs(const Session& session, const std::vector<std::string>& files) {
+  for (size_t i = 0; i < files.size(); i++) {
+    const OutputArray& output = session.outputs()[i];
+    if (files[i] == "-")
+      SVOD_CHECK(writeToStandardOutput(output));
+    else if (!files[i].empty())
+      SVOD_CHECK(writeNpy(files[i], output.dtype, output.shape, output.data));
+  }
+  return {};
+}
+
+/// Seconds of every run.
+Result<std::vector<double>> runAll(Session& session, const RunOptions& options) {
+  std::vector<double> seconds;
+  for (uint64_t i = 0; i < options.repeat; i++) {
+    const auto start = std::chrono::steady_clock::now();
+    SVOD_CHECK(session.runOnce(options.orderSeed));
+    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  return seconds;
+}
+
+Json reportJson(const Session& session, const std::vector<double>& sorted, const std::vector<std::string>& files) {
+  const svod_plan_info info = session.info();
+  Json json = {{"plan", info.name}, {"threads", session.threads()}, {"variables", Json::object()}};
+  for (const auto& [name, value] : session.variables()) json["variables"][name] = value;
+  json["runs"] = sorted.size();
+  json["seconds"] = {{"min", sorted.front()}, {"median", sorted[sorted.size() / 2]}, {"max", sorted.back()}};
+  json["memory"] = {{"arenaBytes", info.arena_bytes}, {"stateBytes", info.state_bytes}, {"constantBytes", info.constant_bytes},
+                    {"instanceBytes", session.instanceBytes()}};
+  json["outputs"] = Json::array();
+  for (size_t i = 0; i < files.size(); i++) {
+    json["outputs"].push_back(summaryJson(session.outputs()[i]));
+    if (!files[i].empty()) json["outputs"].back()["file"] = files[i];
+  }
+  json["profile"] = profileJson(profileRows(session.instance()));
+  return json;
+}
+
+/// Everything for people that goes to standard output (or to standard error when an output goes there).
+std::string reportText(const Session& session, const RunOptions& options, const std::vector<double>& sorted, bool written) {
+  std::string text;
+  if (!written)
+    for (const OutputArray& output : session.outputs()) text += summaryText(output);
+  if (options.repeat > 1) {
+    char line[128];
+    std::snprintf(line, sizeof line, "%zu runs: min %.6f s, median %.6f s, max %.6f s\n", sorted.size(), sorted.front(),
+                  sorted[sorted.size() / 2], sorted.back());
+    text += line;
+  }
+  if (options.profile) text += profileText(profileRows(session.instance()));
+  return text;
+}
+
+Status makeFolder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) return fail(ioError("cannot create", path, error.value()));
+  return {};
+}
+
+Status run(const RunOptions& options) {
+  SVOD_TRY(Session session, Session::open(options));
+  SVOD_TRY(const std::vector<std::string> files, outputFiles(session, options));
+  if (!options.outputDir.empty()) SVOD_CHECK(makeFolder(options.outputDir));
+  SVOD_TRY(std::vector<double> seconds, runAll(session, options));
+  std::sort(seconds.begin(), seconds.end());
+  SVOD_CHECK(writeOutputs(session, files));
+  if (!options.trace.empty()) SVOD_CHECK(writeFileAtomic(options.trace, traceJson(session.instance())));
+  const bool written = std::any_of(files.begin(), files.end(), [](const std::string& file) { return !file.empty(); });
+  const bool dataOnStdout = std::find(files.begin(), files.end(), "-") != files.end();
+  const std::string report = options.json ? reportJson(session, seconds, files).dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
+                                          : reportText(session, options, seconds, written);
+  std::fputs(report.c_str(), dataOnStdout ? stderr : stdout);
+  if (std::fflush(stdout) != 0) return fail(ioError("cannot write", "standard output", errno));
+  if (options.reference.empty()) return {};
+  for (const OutputArray& output : session.outputs())
+    SVOD_CHECK(compareWithReference(output, options.reference, options.rtol, options.atol));
+  return {};
+}
+
+int report(const Error& error) {
+  std::fprintf(stderr, "%s\n", toText(error).c_str());
+  return info(error.diag).exitCode;
+}
+
+}  // namespace
+}  // namespace svod
+
+int main(int argc, char** argv) {
+  auto options = svod::parseOptions(argc, argv);
+  if (!options) return svod::report(options.error());
+  if (!*options) return 0;
+  try {
+    const svod::Status status = svod::run(**options);
+    return status ? 0 : svod::report(status.error());
+  } catch (const std::bad_alloc&) {
+    return svod::report({svod::Diag::DeviceFailure, "out of memory", "use smaller shapes", {}, {}});
+  }
+}

@@ -1,0 +1,108 @@
+#include "profile_report.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <map>
+
+namespace svod {
+
+namespace {
+
+/// Units per nanosecond are giga-units per second. "-" when the plan has no estimate.
+std::string rateText(uint64_t units, uint64_t ns) {
+  if (units == 0 || ns == 0) return "-";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f", static_cast<double>(units) / static_cast<double>(ns));
+  return text;
+}
+
+std::string timeText(uint64_t ns) {
+  char text[32];
+  if (ns < 1'000'000)
+    std::snprintf(text, sizeof text, "%.2f us", static_cast<double>(ns) / 1e3);
+  else if (ns < UINT64_C(10'000'000'000))
+    std::snprintf(text, sizeof text, "%.2f ms", static_cast<double>(ns) / 1e6);
+  else
+    std::snprintf(text, sizeof text, "%.2f s", static_cast<double>(ns) / 1e9);
+  return text;
+}
+
+std::string line(const std::string& name, size_t width, const std::vector<std::string>& cells) {
+  std::string text = name + std::string(width - name.size(), ' ');
+  for (const std::string& cell : cells) text += std::string(cell.size() < 11 ? 11 - cell.size() : 1, ' ') + cell;
+  return text + "\n";
+}
+
+}  // namespace
+
+std::vector<ProfileRow> profileRows(const svod_instance* instance) {
+  std::map<std::pair<std::string, std::string>, ProfileRow> byName;
+  svod_profile_record record = {};
+  for (size_t i = 0; svod_profile_get(instance, i, &record) == 0; i++) {
+    ProfileRow& row = byName[{record.kind, record.name}];
+    row.name = record.name;
+    row.kind = record.kind;
+    row.calls += record.calls;
+    row.busyNs += record.busy_ns;
+    row.wallNs += record.wall_ns;
+    row.bytes += record.bytes;
+    row.flops += record.flops;
+  }
+  std::vector<ProfileRow> rows;
+  for (auto& [key, row] : byName) rows.push_back(std::move(row));
+  std::stable_sort(rows.begin(), rows.end(), [](const ProfileRow& a, const ProfileRow& b) { return a.busyNs > b.busyNs; });
+  return rows;
+}
+
+std::string profileText(const std::vector<ProfileRow>& rows) {
+  size_t width = 6;
+  ProfileRow total;
+  for (const ProfileRow& row : rows) {
+    width = std::max(width, row.name.size());
+    total.calls += row.calls;
+    total.busyNs += row.busyNs;
+  }
+  std::string text = line("kernel", width, {"calls", "time", "share", "GB/s", "GFLOP/s"});
+  for (const ProfileRow& row : rows) {
+    char share[16];
+    std::snprintf(share, sizeof share, "%.1f%%", total.busyNs == 0 ? 0.0 : 100.0 * static_cast<double>(row.busyNs) / static_cast<double>(total.busyNs));
+    text += line(row.name, width, {std::to_string(row.calls), timeText(row.busyNs), share, rateText(row.bytes, row.wallNs), rateText(row.flops, row.wallNs)});
+  }
+  return text + line("total", width, {std::to_string(total.calls), timeText(total.busyNs)});
+}
+
+nlohmann::ordered_json profileJson(const std::vector<ProfileRow>& rows) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const ProfileRow& row : rows)
+    list.push_back({{"name", row.name}, {"kind", row.kind}, {"calls", row.calls}, {"busyNs", row.busyNs},
+                    {"wallNs", row.wallNs}, {"bytes", row.bytes}, {"flops", row.flops}});
+  return list;
+}
+
+std::string traceJson(const svod_instance* instance) {
+  uint64_t origin = UINT64_MAX;
+  uint32_t threads = 0;
+  svod_trace_event event = {};
+  for (size_t i = 0; svod_trace_get(instance, i, &event) == 0; i++) {
+    origin = std::min(origin, event.start_ns);
+    threads = std::max(threads, event.thread + 1);
+  }
+  std::string text = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
+  for (uint32_t thread = 0; thread < threads; thread++)
+    text += "{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":1,\"tid\":" + std::to_string(thread) +
+            ",\"args\":{\"name\":\"worker " + std::to_string(thread) + "\"}},\n";
+  const size_t count = svod_trace_count(instance);
+  for (size_t i = 0; i < count; i++) {
+    svod_trace_get(instance, i, &event);
+    char numbers[256];
+    std::snprintf(numbers, sizeof numbers,
+                  "\"ph\":\"X\",\"pid\":1,\"tid\":%" PRIu32 ",\"ts\":%.3f,\"dur\":%.3f,\"args\":{\"step\":%zu,\"tiles\":\"%" PRId64 "..%" PRId64 "\"}}",
+                  event.thread, static_cast<double>(event.start_ns - origin) / 1e3,
+                  static_cast<double>(event.end_ns - event.start_ns) / 1e3, event.step, event.tile_begin, event.tile_end);
+    text += "{\"name\":" + nlohmann::json(event.name).dump() + ",\"cat\":\"" + event.kind + "\"," + numbers + (i + 1 < count ? ",\n" : "\n");
+  }
+  return text + "],\"droppedEvents\":" + std::to_string(svod_trace_dropped(instance)) + "}\n";
+}
+
+}  // namespace svod

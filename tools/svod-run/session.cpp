@@ -1,0 +1,141 @@
+#include "session.h"
+
+#include "support/suggest.h"
+
+namespace svod {
+
+namespace {
+
+Error fromC(const svod_error& from) {
+  Error error{Diag::DeviceFailure, from.message, from.help, {}, {}};
+  for (size_t i = 0; i < allDiagnostics().size(); i++)
+    if (allDiagnostics()[i].code == from.code) error.diag = static_cast<Diag>(i);
+  return error;
+}
+
+/// Calls a function of the C interface with an error to fill.
+template <class Call>
+Status checked(Call call) {
+  svod_error error = {};
+  if (call(&error) == 0) return {};
+  return fail(fromC(error));
+}
+
+/// `NAME.npy`, or standard input for "-".
+Result<NpyArray> readInput(const std::string& file, ElementType want) {
+  if (file != "-") return readNpy(file, want);
+  SVOD_TRY(std::string text, readWholeFile("/dev/stdin"));
+  return readNpyBytes(std::as_bytes(std::span(text)), "standard input", want);
+}
+
+constexpr const char* kPlurals[] = {"inputs", "outputs", "states", "variables"};
+
+}  // namespace
+
+std::vector<std::string> Session::names(svod_kind kind) const {
+  std::vector<std::string> out;
+  svod_tensor tensor = {};
+  svod_variable variable = {};
+  if (kind == SVOD_VARIABLE)
+    for (size_t i = 0; svod_plan_variable(plan_.get(), i, &variable) == 0; i++) out.push_back(variable.name);
+  else
+    for (size_t i = 0; svod_plan_tensor(plan_.get(), kind, i, &tensor) == 0; i++) out.push_back(tensor.name);
+  return out;
+}
+
+Result<size_t> Session::find(svod_kind kind, const std::string& name) const {
+  const size_t index = svod_plan_find(plan_.get(), kind, name.c_str());
+  if (index != SVOD_NONE) return index;
+  const std::string plural = kPlurals[kind];
+  const std::vector<std::string> known = names(kind);
+  std::string list;
+  for (const std::string& other : known) list += (list.empty() ? "the " + plural + " are " : ", ") + other;
+  const std::vector<std::string_view> candidates(known.begin(), known.end());
+  return fail(Diag::UnknownPort, "the plan has no " + plural.substr(0, plural.size() - 1) + " '" + name + "'",
+              didYouMean(name, candidates, list.empty() ? "it has no " + plural + " at all" : list));
+}
+
+Result<Session> Session::open(const RunOptions& options) {
+  Session session;
+  const svod_load_options load = {options.verifyWeights};
+  svod_plan* plan = nullptr;
+  SVOD_CHECK(checked([&](svod_error* error) { return svod_plan_load(options.plan.c_str(), &load, &plan, error); }));
+  session.plan_.reset(plan);
+  for (const NameValue& output : options.outputs) SVOD_CHECK(session.find(SVOD_OUTPUT, output.first));
+  if (options.threads != 1) {
+    session.pool_.reset(svod_pool_create(options.threads));
+    if (!session.pool_) return fail(Diag::DeviceFailure, "cannot start the worker threads", "ask for fewer --threads");
+  }
+  svod_instance_options make = {};
+  make.pool = session.pool_.get();
+  make.profile = options.profile || options.json || !options.trace.empty();
+  make.trace_events = options.trace.empty() ? 0 : size_t{1} << 18;
+  svod_instance* instance = nullptr;
+  SVOD_CHECK(checked([&](svod_error* error) { return svod_instance_create(plan, &make, &instance, error); }));
+  session.instance_.reset(instance);
+  SVOD_CHECK(session.bindInputs(options));
+  SVOD_CHECK(session.bindOutputs());
+  return session;
+}
+
+Status Session::bindInputs(const RunOptions& options) {
+  for (const auto& [name, value] : options.variables) {
+    SVOD_TRY(const size_t index, find(SVOD_VARIABLE, name));
+    const int64_t number = value;
+    SVOD_CHECK(checked([&](svod_error* error) { return svod_set_variable(instance_.get(), index, number, error); }));
+  }
+  inputs_.reserve(options.inputs.size());
+  for (const auto& [name, file] : options.inputs) {
+    SVOD_TRY(const size_t index, find(SVOD_INPUT, name));
+    svod_tensor tensor = {};
+    svod_plan_tensor(plan_.get(), SVOD_INPUT, index, &tensor);
+    SVOD_TRY(NpyArray array, readInput(file, *elementTypeFromName(tensor.dtype)));
+    const NpyArray& kept = inputs_.emplace_back(std::move(array));
+    const std::string dtype(nameOf(kept.dtype));
+    Status bound = checked([&](svod_error* error) {
+      return svod_bind_input(instance_.get(), index, dtype.c_str(), kept.shape.data(), kept.shape.size(), kept.data.data(), error);
+    });
+    if (!bound) return fail(std::move(bound.error()).withNote("it was read from '" + file + "'"));
+  }
+  return {};
+}
+
+Status Session::bindOutputs() {
+  svod_tensor tensor = {};
+  for (size_t i = 0; svod_plan_tensor(plan_.get(), SVOD_OUTPUT, i, &tensor) == 0; i++) {
+    OutputArray output{tensor.name, *elementTypeFromName(tensor.dtype), std::vector<uint64_t>(tensor.rank), {}};
+    uint64_t bytes = 0;
+    SVOD_CHECK(checked([&](svod_error* error) {
+      return svod_get_shape(instance_.get(), SVOD_OUTPUT, i, output.shape.data(), &bytes, error);
+    }));
+    output.data.resize(bytes);
+    outputs_.push_back(std::move(output));
+    SVOD_CHECK(checked([&](svod_error* error) {
+      return svod_bind_output(instance_.get(), i, outputs_[i].data.data(), bytes, error);
+    }));
+  }
+  return {};
+}
+
+Status Session::runOnce(uint64_t orderSeed) {
+  const svod_execute_options options = {orderSeed};
+  return checked([&](svod_error* error) { return svod_execute(instance_.get(), &options, error); });
+}
+
+svod_plan_info Session::info() const {
+  svod_plan_info info = {};
+  svod_plan_get_info(plan_.get(), &info);
+  return info;
+}
+
+std::vector<std::pair<std::string, int64_t>> Session::variables() const {
+  std::vector<std::pair<std::string, int64_t>> out;
+  for (const std::string& name : names(SVOD_VARIABLE)) {
+    int64_t value = 0;
+    svod_get_variable(instance_.get(), out.size(), &value, nullptr);
+    out.emplace_back(name, value);
+  }
+  return out;
+}
+
+}  // namespace svod

@@ -1,0 +1,51 @@
+// One plan, loaded and bound to files: the C interface behind Result.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "data/npy.h"
+#include "options.h"
+#include "svod/runtime.h"
+
+namespace svod {
+
+struct OutputArray {
+  std::string name;
+  ElementType dtype = ElementType::F32;
+  std::vector<uint64_t> shape;
+  std::vector<std::byte> data;
+};
+
+class Session {
+ public:
+  static Result<Session> open(const RunOptions& options);
+
+  Status runOnce(uint64_t orderSeed);
+  const std::vector<OutputArray>& outputs() const { return outputs_; }
+  svod_plan_info info() const;
+  /// NAME=value of every variable.
+  std::vector<std::pair<std::string, int64_t>> variables() const;
+  uint64_t instanceBytes() const { return svod_plan_instance_bytes(plan_.get(), svod_pool_threads(pool_.get())); }
+  size_t threads() const { return svod_pool_threads(pool_.get()); }
+  const svod_instance* instance() const { return instance_.get(); }
+
+ private:
+  struct Freer {
+    void operator()(svod_plan* plan) const { svod_plan_free(plan); }
+    void operator()(svod_pool* pool) const { svod_pool_free(pool); }
+    void operator()(svod_instance* instance) const { svod_instance_free(instance); }
+  };
+  std::vector<std::string> names(svod_kind kind) const;
+  Result<size_t> find(svod_kind kind, const std::string& name) const;
+  Status bindInputs(const RunOptions& options);
+  Status bindOutputs();
+
+  std::unique_ptr<svod_plan, Freer> plan_;
+  std::unique_ptr<svod_pool, Freer> pool_;
+  std::unique_ptr<svod_instance, Freer> instance_;
+  std::vector<NpyArray> inputs_;
+  std::vector<OutputArray> outputs_;
+};
+
+}  // namespace svod

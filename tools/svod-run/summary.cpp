@@ -1,0 +1,98 @@
+#include "summary.h"
+
+#include <cmath>
+
+#include "data/element_value.h"
+
+namespace svod {
+
+namespace {
+
+constexpr size_t kShown = 8;
+
+struct Statistics {
+  long double least = 0, most = 0, sum = 0;  // of the values that are not NaN
+  uint64_t counted = 0, nans = 0, infinities = 0;
+};
+
+Statistics statisticsOf(const OutputArray& output) {
+  Statistics out;
+  const size_t size = byteSize(output.dtype);
+  for (size_t at = 0; at < output.data.size(); at += size) {
+    const long double value = elementValue(output.dtype, &output.data[at]);
+    if (std::isnan(value)) {
+      out.nans++;
+      continue;
+    }
+    if (std::isinf(value)) out.infinities++;
+    out.least = out.counted == 0 ? value : std::min(out.least, value);
+    out.most = out.counted == 0 ? value : std::max(out.most, value);
+    out.sum += value;
+    out.counted++;
+  }
+  return out;
+}
+
+std::string numberText(long double value) {
+  char text[48];
+  std::snprintf(text, sizeof text, "%.6Lg", value);
+  return text;
+}
+
+std::string shapeText(const std::vector<uint64_t>& shape) {
+  std::string text = "(";
+  for (size_t i = 0; i < shape.size(); i++) text += (i > 0 ? ", " : "") + std::to_string(shape[i]);
+  return text + (shape.size() == 1 ? ",)" : ")");
+}
+
+std::vector<std::string> firstValues(const OutputArray& output) {
+  std::vector<std::string> out;
+  const size_t size = byteSize(output.dtype);
+  for (size_t at = 0; at < output.data.size() && out.size() < kShown; at += size)
+    out.push_back(elementText(output.dtype, &output.data[at]));
+  return out;
+}
+
+}  // namespace
+
+std::string summaryText(const OutputArray& output) {
+  std::string text = output.name + "  " + std::string(nameOf(output.dtype)) + " " + shapeText(output.shape);
+  if (output.data.empty()) return text + "  no elements\n";
+  const Statistics stats = statisticsOf(output);
+  if (stats.counted > 0 && output.dtype != ElementType::Bool)
+    text += "  min " + numberText(stats.least) + "  max " + numberText(stats.most) + "  mean " +
+            numberText(stats.sum / static_cast<long double>(stats.counted));
+  if (output.dtype == ElementType::Bool) text += "  true " + numberText(stats.sum);
+  if (stats.nans > 0) text += "  nan " + std::to_string(stats.nans);
+  if (stats.infinities > 0) text += "  inf " + std::to_string(stats.infinities);
+  text += "\n  [";
+  const std::vector<std::string> values = firstValues(output);
+  for (size_t i = 0; i < values.size(); i++) text += (i > 0 ? ", " : "") + values[i];
+  const bool more = output.data.size() / byteSize(output.dtype) > values.size();
+  return text + (more ? ", …]\n" : "]\n");
+}
+
+nlohmann::ordered_json summaryJson(const OutputArray& output) {
+  const Statistics stats = statisticsOf(output);
+  nlohmann::ordered_json json = {{"name", output.name}, {"dtype", nameOf(output.dtype)}, {"shape", output.shape}};
+  json["first"] = firstValues(output);  // as text: JSON has no NaN and no 64-bit integers
+  if (stats.counted > 0 && stats.infinities == 0) {
+    json["min"] = static_cast<double>(stats.least);
+    json["max"] = static_cast<double>(stats.most);
+    json["mean"] = static_cast<double>(stats.sum / static_cast<long double>(stats.counted));
+  }
+  json["nan"] = stats.nans;
+  json["inf"] = stats.infinities;
+  return json;
+}
+
+std::string outputFileName(const std::string& name) {
+  std::string file = name;
+  for (char& c : file) {
+    const bool plain = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+    if (!plain) c = '_';
+  }
+  return file + ".npy";
+}
+
+}  // namespace svod
