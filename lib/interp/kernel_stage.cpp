@@ -27,7 +27,7 @@ class KernelInterpreter {
  private:
   // Per node: the value and the time it was computed at. A range's time is when it took its present value.
   struct Slot {
-    Lanes value;
+    LaneValues value;
     uint64_t time = 0;
     bool looping = false;  // a range inside its loop
     HostTensor storage;        // of Buffer and Stage
@@ -51,11 +51,11 @@ class KernelInterpreter {
     if (slot(counter).looping)
       return fail(Diag::Verify, "a loop over " + toLineText(counter) + " stands inside another one over it",
                   "give nested loops ranges of their own");
-    SVOD_TRY(const Lanes* end, value(counter.src(0)));
+    SVOD_TRY(const LaneValues* end, value(counter.src(0)));
     int64_t count = end->first.asInt();
     slot(counter).looping = true;
     for (int64_t i = 0; i < count; ++i) {
-      slot(counter).value = Lanes(Scalar::ofInt(counter.dtype(), i));
+      slot(counter).value = LaneValues(Scalar::ofInt(counter.dtype(), i));
       slot(counter).time = ++clock_;
       if (counter.op() == Op::Special) specialTime_ = clock_;
       SVOD_CHECK(loop(counters, depth + 1, body));
@@ -93,38 +93,38 @@ class KernelInterpreter {
   }
 
   Status store(UOp u) {
-    const Lanes* gate = nullptr;
+    const LaneValues* gate = nullptr;
     if (u.srcCount() > 2) {
       SVOD_TRY(gate, value(u.src(2)));
       if (!anyLane(*gate)) return {};
     }
-    SVOD_TRY(const Lanes* stored, value(u.src(1)));
+    SVOD_TRY(const LaneValues* stored, value(u.src(1)));
     SVOD_TRY(Address to, address(u.src(0)));
     return storeLanes(u, to, *stored, gate);
   }
 
   // -- values
 
-  Result<const Lanes*> value(UOp u) {
+  Result<const LaneValues*> value(UOp u) {
     if (isCurrent(u)) return &slot(u).value;
-    SVOD_TRY(Lanes result, compute(u));
+    SVOD_TRY(LaneValues result, compute(u));
     slot(u).value = std::move(result);
     slot(u).time = ++clock_;
     return &slot(u).value;
   }
 
-  Result<Lanes> compute(UOp u) {
+  Result<LaneValues> compute(UOp u) {
     if (hasEvalLanes(u)) return computeLanes(u);
     switch (u.op()) {
       case Op::Load: return load(u);
       case Op::Reduce: return reduce(u);
       case Op::Var: {
         SVOD_TRY(Scalar v, boundVariable(u, variables_));
-        return Lanes(v);
+        return LaneValues(v);
       }
       case Op::After: {
         for (UOp dep : u.src().subspan(1)) SVOD_CHECK(execute(dep));
-        SVOD_TRY(const Lanes* v, value(u.src(0)));
+        SVOD_TRY(const LaneValues* v, value(u.src(0)));
         return *v;
       }
       case Op::Range:
@@ -134,10 +134,10 @@ class KernelInterpreter {
     }
   }
 
-  Result<Lanes> computeLanes(UOp u) {
-    const Lanes* few[4];
-    std::vector<const Lanes*> many;
-    std::span<const Lanes*> operands(few, std::min<size_t>(u.srcCount(), 4));
+  Result<LaneValues> computeLanes(UOp u) {
+    const LaneValues* few[4];
+    std::vector<const LaneValues*> many;
+    std::span<const LaneValues*> operands(few, std::min<size_t>(u.srcCount(), 4));
     if (u.srcCount() > 4) many.resize(u.srcCount()), operands = many;
     for (size_t i = 0; i < u.srcCount(); ++i) {
       SVOD_TRY(operands[i], value(u.src(i)));
@@ -145,8 +145,8 @@ class KernelInterpreter {
     return evalLanes(u, operands);
   }
 
-  Result<Lanes> load(UOp u) {
-    const Lanes *alt = nullptr, *gate = nullptr;
+  Result<LaneValues> load(UOp u) {
+    const LaneValues *alt = nullptr, *gate = nullptr;
     if (u.srcCount() > 2) {
       SVOD_TRY(alt, value(u.src(1)));
       SVOD_TRY(gate, value(u.src(2)));
@@ -156,16 +156,16 @@ class KernelInterpreter {
     return loadLanes(u, from, alt, gate);
   }
 
-  static Lanes spread(const Lanes& alt, UOp like) {
+  static LaneValues spread(const LaneValues& alt, UOp like) {
     if (like.isScalar() || alt.isVector()) return alt;
-    return Lanes(std::vector<Scalar>(static_cast<size_t>(like.lanes()), alt.first));
+    return LaneValues(std::vector<Scalar>(static_cast<size_t>(like.lanes()), alt.first));
   }
 
-  Result<Lanes> reduce(UOp u) {
+  Result<LaneValues> reduce(UOp u) {
     Op op = u.argAs<ReduceArg>().op;
-    Lanes total = spread(Lanes(identity(op, u.dtype())), u);
+    LaneValues total = spread(LaneValues(identity(op, u.dtype())), u);
     SVOD_CHECK(loop(u.src().subspan(1), 0, [&]() -> Status {
-      SVOD_TRY(const Lanes* element, value(u.src(0)));
+      SVOD_TRY(const LaneValues* element, value(u.src(0)));
       total = combine(op, u.dtype(), total, *element);
       return {};
     }));
@@ -176,9 +176,9 @@ class KernelInterpreter {
 
   Result<Address> address(UOp index) {
     SVOD_TRY(HostTensor * storage, storage(index.src(0)));
-    std::vector<const Lanes*> at;
+    std::vector<const LaneValues*> at;
     for (UOp s : index.src().subspan(1)) {
-      SVOD_TRY(const Lanes* v, value(s));
+      SVOD_TRY(const LaneValues* v, value(s));
       at.push_back(v);
     }
     if (at.size() == 1) return Address{index, storage, *at[0]};
@@ -206,7 +206,7 @@ class KernelInterpreter {
     for (UOp r : u.src().subspan(1))
       if (r.op() == Op::Range) ranges.push_back(r);
     SVOD_CHECK(loop(ranges, 0, [&]() -> Status {
-      SVOD_TRY(const Lanes* v, value(u.src(0)));
+      SVOD_TRY(const LaneValues* v, value(u.src(0)));
       int64_t flat = 0;
       for (UOp r : u.src().subspan(1)) {
         int64_t size = std::max<int64_t>(r.op() == Op::Range ? r.src(0).bounds().max : r.constInt(), 0);

@@ -7,13 +7,13 @@
 namespace svod {
 
 /// A value of shape () has one lane and `vector` false; shape (1) is a vector of one lane.
-struct Lanes {
+struct LaneValues {
   Scalar first;                // the value of a scalar
   std::vector<Scalar> vector;  // the lanes of a vector; empty for a scalar
 
-  Lanes() = default;
-  explicit Lanes(Scalar scalar) : first(scalar) {}
-  explicit Lanes(std::vector<Scalar> lanes) : vector(std::move(lanes)) {}
+  LaneValues() = default;
+  explicit LaneValues(Scalar scalar) : first(scalar) {}
+  explicit LaneValues(std::vector<Scalar> lanes) : vector(std::move(lanes)) {}
 
   bool isVector() const { return !vector.empty(); }
   size_t count() const { return isVector() ? vector.size() : 1; }
@@ -23,10 +23,10 @@ struct Lanes {
 
 /// The value of a node whose operands are known: elementwise ops, Const, Stack, Ramp, Lane, and Reduce without ranges
 /// (v[i] = op(v[i], v[i + w/2]) while w > 1).
-Lanes evalLanes(UOp node, std::span<const Lanes* const> operands);
+LaneValues evalLanes(UOp node, std::span<const LaneValues* const> operands);
 bool hasEvalLanes(UOp node);
 
 /// op(a, b) lane by lane.
-Lanes combine(Op op, DType dtype, const Lanes& a, const Lanes& b);
+LaneValues combine(Op op, DType dtype, const LaneValues& a, const LaneValues& b);
 
 }  // namespace svod

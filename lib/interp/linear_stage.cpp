@@ -57,7 +57,7 @@ class Thread {
         registers_(program.kernel.ops.size()), own_(program.kernel.ops.size()) {}
 
   void setSpecial(size_t position, int64_t value) {
-    registers_[position] = Lanes(Scalar::ofInt(program_.kernel.ops[position].dtype(), value));
+    registers_[position] = LaneValues(Scalar::ofInt(program_.kernel.ops[position].dtype(), value));
   }
 
   /// Runs to the next barrier (true) or to the end (false).
@@ -73,8 +73,8 @@ class Thread {
 
  private:
   size_t positionOf(UOp u) const { return program_.positionOf.at(u.id()); }
-  const Lanes& valueOf(UOp u) const { return registers_[positionOf(u)]; }
-  Lanes& here() { return registers_[at_]; }
+  const LaneValues& valueOf(UOp u) const { return registers_[positionOf(u)]; }
+  LaneValues& here() { return registers_[at_]; }
 
   Status step(UOp u) {
     if (u.op() == Op::Range) return enterLoop(u);
@@ -86,7 +86,7 @@ class Thread {
 
   Status execute(UOp u) {
     if (hasEvalLanes(u)) {
-      std::vector<const Lanes*> operands;
+      std::vector<const LaneValues*> operands;
       for (UOp s : u.src()) operands.push_back(&valueOf(s));
       here() = evalLanes(u, operands);
       return {};
@@ -94,7 +94,7 @@ class Thread {
     switch (u.op()) {
       case Op::Var: {
         SVOD_TRY(Scalar v, boundVariable(u, variables_));
-        here() = Lanes(v);
+        here() = LaneValues(v);
         return {};
       }
       case Op::After: here() = valueOf(u.src(0)); return {};
@@ -114,7 +114,7 @@ class Thread {
 
   Status enterLoop(UOp range) {
     int64_t first = range == program_.kernel.threadRange ? tiles_.first : 0;
-    here() = Lanes(Scalar::ofInt(range.dtype(), first));
+    here() = LaneValues(Scalar::ofInt(range.dtype(), first));
     at_ = first < limitOf(range) ? at_ + 1 : program_.loopEnd[at_] + 1;
     return skippedOuter(range);
   }
@@ -136,7 +136,7 @@ class Thread {
     for (size_t k = count; k-- > 1;) {
       size_t position = positionOf(end.src(k));
       int64_t next = registers_[position].first.asInt() + 1;
-      registers_[position] = Lanes(Scalar::ofInt(end.src(k).dtype(), next));
+      registers_[position] = LaneValues(Scalar::ofInt(end.src(k).dtype(), next));
       if (next < limitOf(end.src(k))) {
         at_ = position + 1;
         return {};
@@ -188,7 +188,7 @@ class Thread {
   const VariableValues& variables_;
   std::vector<HostTensor>& group_;
   std::pair<int64_t, int64_t> tiles_;
-  std::vector<Lanes> registers_;  // by position
+  std::vector<LaneValues> registers_;  // by position
   std::vector<HostTensor> own_;       // by position of a Reg Buffer
   size_t at_ = 0;
 };

@@ -23,19 +23,19 @@ int64_t elementsOf(const Address& address) {
   return static_cast<int64_t>(address.storage->data.size()) / byteSize(address.index.dtype());
 }
 
-bool taken(const Lanes* gate, size_t lane) { return gate == nullptr || (*gate)[lane].asInt() != 0; }
+bool taken(const LaneValues* gate, size_t lane) { return gate == nullptr || (*gate)[lane].asInt() != 0; }
 
 }  // namespace
 
-bool anyLane(const Lanes& gate) {
+bool anyLane(const LaneValues& gate) {
   for (size_t i = 0; i < gate.count(); ++i)
     if (gate[i].asInt() != 0) return true;
   return false;
 }
 
-Lanes flatIndex(std::span<const int64_t> dims, std::span<const Lanes* const> indices) {
+LaneValues flatIndex(std::span<const int64_t> dims, std::span<const LaneValues* const> indices) {
   size_t width = 0;
-  for (const Lanes* l : indices)
+  for (const LaneValues* l : indices)
     if (l->isVector()) width = std::max(width, l->vector.size());
   std::vector<Scalar> lanes(std::max<size_t>(width, 1));
   for (size_t i = 0; i < lanes.size(); ++i) {
@@ -46,10 +46,10 @@ Lanes flatIndex(std::span<const int64_t> dims, std::span<const Lanes* const> ind
     }
     lanes[i] = Scalar::ofInt(DType::I64, flat);
   }
-  return width == 0 ? Lanes(lanes[0]) : Lanes(std::move(lanes));
+  return width == 0 ? LaneValues(lanes[0]) : LaneValues(std::move(lanes));
 }
 
-Result<Lanes> loadLanes(UOp node, const Address& address, const Lanes* alt, const Lanes* gate) {
+Result<LaneValues> loadLanes(UOp node, const Address& address, const LaneValues* alt, const LaneValues* gate) {
   int64_t limit = elementsOf(address);
   std::vector<Scalar> out(address.at.count());
   for (size_t i = 0; i < out.size(); ++i) {
@@ -61,10 +61,10 @@ Result<Lanes> loadLanes(UOp node, const Address& address, const Lanes* alt, cons
     if (at < 0 || at >= limit) return outside(node, address, at, limit);
     out[i] = HostTensor::readElement(node.dtype(), address.storage->data.data(), at);
   }
-  return address.at.isVector() ? Lanes(std::move(out)) : Lanes(out[0]);
+  return address.at.isVector() ? LaneValues(std::move(out)) : LaneValues(out[0]);
 }
 
-Status storeLanes(UOp node, const Address& address, const Lanes& value, const Lanes* gate) {
+Status storeLanes(UOp node, const Address& address, const LaneValues& value, const LaneValues* gate) {
   int64_t limit = elementsOf(address);
   for (size_t i = 0; i < address.at.count(); ++i) {
     if (!taken(gate, i)) continue;

@@ -15,17 +15,17 @@ inline UOp storageOf(UOp address) {
 struct Address {
   UOp index;       // the Index node
   HostTensor* storage = nullptr;
-  Lanes at;        // flat element per lane
+  LaneValues at;        // flat element per lane
 };
 
 /// Row-major flat element of one index per dim; an index outside its dim gives -1, which every access rejects.
-Lanes flatIndex(std::span<const int64_t> dims, std::span<const Lanes* const> indices);
+LaneValues flatIndex(std::span<const int64_t> dims, std::span<const LaneValues* const> indices);
 
 /// `gate` null: every lane is taken. `alt` is what untaken lanes give. `dtype` is that of the loading node.
-Result<Lanes> loadLanes(UOp node, const Address& address, const Lanes* alt, const Lanes* gate);
-Status storeLanes(UOp node, const Address& address, const Lanes& value, const Lanes* gate);
+Result<LaneValues> loadLanes(UOp node, const Address& address, const LaneValues* alt, const LaneValues* gate);
+Status storeLanes(UOp node, const Address& address, const LaneValues& value, const LaneValues* gate);
 
-bool anyLane(const Lanes& gate);
+bool anyLane(const LaneValues& gate);
 
 /// The tensor bound to a Param, checked against its element size.
 Result<HostTensor*> boundBuffer(UOp param, size_t position, std::span<HostTensor> buffers);

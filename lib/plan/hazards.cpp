@@ -67,7 +67,7 @@ class History {
 };
 
 /// The access through a buffer, or through the buffer its view looks into.
-Access accessTo(const Plan& plan, BufferId id, Mode mode, uint64_t bytes, StorageView view) {
+BufferAccess accessTo(const Plan& plan, BufferId id, Mode mode, uint64_t bytes, StorageView view) {
   const BufferDesc* buffer = &plan.buffers[id];
   uint64_t offset = 0;
   if (buffer->place == Place::View) {
@@ -80,7 +80,7 @@ Access accessTo(const Plan& plan, BufferId id, Mode mode, uint64_t bytes, Storag
   return {1 + id, offset, offset + bytes, mode};
 }
 
-void collect(const Plan& plan, StepId step, StorageView view, std::vector<Access>& out) {
+void collect(const Plan& plan, StepId step, StorageView view, std::vector<BufferAccess>& out) {
   auto add = [&](BufferId buffer, Mode mode, uint64_t bytes) {
     const BufferDesc& desc = plan.buffers[buffer];
     const Place place = desc.place == Place::View ? plan.buffers[desc.base].place : desc.place;
@@ -104,21 +104,21 @@ void collect(const Plan& plan, StepId step, StorageView view, std::vector<Access
   }
 }
 
-std::vector<std::vector<Access>> accessesOf(const Plan& plan, const Scope& scope, StorageView view) {
-  std::vector<std::vector<Access>> all;
+std::vector<std::vector<BufferAccess>> accessesOf(const Plan& plan, const Scope& scope, StorageView view) {
+  std::vector<std::vector<BufferAccess>> all;
   for (StepId step : scope.steps) all.push_back(accessesOf(plan, step, view));
   return all;
 }
 
 }  // namespace
 
-Pairs hazardPairs(std::span<const std::vector<Access>> steps) {
+Pairs hazardPairs(std::span<const std::vector<BufferAccess>> steps) {
   std::map<uint32_t, History> histories;
   Pairs pairs;
   for (uint32_t step = 0; step < steps.size(); step++) {
-    for (const Access& access : steps[step])
+    for (const BufferAccess& access : steps[step])
       if (reads(access.mode)) histories[access.storage].read(access.begin, access.end, step, pairs);
-    for (const Access& access : steps[step])
+    for (const BufferAccess& access : steps[step])
       if (writes(access.mode)) histories[access.storage].write(access.begin, access.end, step, pairs);
   }
   std::sort(pairs.begin(), pairs.end());
@@ -126,8 +126,8 @@ Pairs hazardPairs(std::span<const std::vector<Access>> steps) {
   return pairs;
 }
 
-std::vector<Access> accessesOf(const Plan& plan, StepId step, StorageView view) {
-  std::vector<Access> out;
+std::vector<BufferAccess> accessesOf(const Plan& plan, StepId step, StorageView view) {
+  std::vector<BufferAccess> out;
   collect(plan, step, view, out);
   return out;
 }

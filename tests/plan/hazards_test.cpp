@@ -10,15 +10,15 @@ using Pairs = std::vector<std::pair<uint32_t, uint32_t>>;
 
 namespace {
 
-Pairs pairsOf(std::vector<std::vector<Access>> steps) { return hazardPairs(steps); }
+Pairs pairsOf(std::vector<std::vector<BufferAccess>> steps) { return hazardPairs(steps); }
 
 /// Orders by brute force: every two steps that share a byte one of them writes.
-std::set<std::pair<uint32_t, uint32_t>> conflicts(const std::vector<std::vector<Access>>& steps) {
+std::set<std::pair<uint32_t, uint32_t>> conflicts(const std::vector<std::vector<BufferAccess>>& steps) {
   std::set<std::pair<uint32_t, uint32_t>> out;
   for (uint32_t a = 0; a < steps.size(); a++)
     for (uint32_t b = a + 1; b < steps.size(); b++)
-      for (const Access& x : steps[a])
-        for (const Access& y : steps[b])
+      for (const BufferAccess& x : steps[a])
+        for (const BufferAccess& y : steps[b])
           if (x.storage == y.storage && x.begin < y.end && y.begin < x.end && (writes(x.mode) || writes(y.mode)))
             out.emplace(a, b);
   return out;
@@ -38,7 +38,7 @@ std::vector<std::vector<bool>> closure(const DepLists& deps) {
 }  // namespace
 
 TEST_CASE("hazards: the three kinds") {
-  const Access w{1, 0, 64, Mode::Write}, r{1, 0, 64, Mode::Read};
+  const BufferAccess w{1, 0, 64, Mode::Write}, r{1, 0, 64, Mode::Read};
   CHECK(pairsOf({{w}, {r}}) == Pairs{{0, 1}});
   CHECK(pairsOf({{r}, {w}}) == Pairs{{0, 1}});
   CHECK(pairsOf({{w}, {w}}) == Pairs{{0, 1}});
@@ -57,7 +57,7 @@ TEST_CASE("hazards: bytes decide, not buffers") {
 TEST_CASE("hazards: random accesses give exactly the orders that conflicts need") {
   std::mt19937 random(7);
   for (int round = 0; round < 200; round++) {
-    std::vector<std::vector<Access>> steps(20);
+    std::vector<std::vector<BufferAccess>> steps(20);
     for (auto& step : steps)
       for (uint32_t i = 0; i < 1 + random() % 3; i++) {
         const uint64_t begin = random() % 40;
