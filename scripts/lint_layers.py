@@ -10,7 +10,8 @@ from pathlib import Path
 from lint_common import CODE_FOLDERS, Report, sources
 
 LAYERS = "lib/layers.txt"
-CHECKS = ("layers", "include", "deps", "sources")
+CHECKS = ("layers", "include", "deps", "sources", "one-type")
+TYPE = re.compile(r"^(?:struct|class|enum|enum class) (\w+)(?: final)?\s*(?::|\{|$)", re.M)
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
 
 
@@ -42,6 +43,8 @@ def room_of(path, layers):
 def included_room(text, layers):
     """The room an include text such as "ir/uop.h" names, or None."""
     parts = text.split("/")
+    if parts[0] == "svod":  # runtime-min/include/svod: the installed header
+        return "runtime-min" if "runtime-min" in layers else None
     for length in range(len(parts) - 1, 0, -1):
         if "/".join(parts[:length]) in layers:
             return "/".join(parts[:length])
@@ -82,15 +85,26 @@ def check_cmake(root, folder, room, layers, report):
             report.error("sources", path, 1, f"not built: add {listed} to SOURCES in {cmake}")
 
 
+def check_type_names(root, path, room, owners, report):
+    """All rooms share one namespace and meet in one program, where equal names would be one type to the linker."""
+    for name in TYPE.findall((root / path).read_text()):
+        owner = owners.setdefault(name, (room, path))
+        if owner[0] != room:
+            report.error("one-type", path, 1, f"'{name}' is also a type of '{owner[0]}' ({owner[1]}): rename one", name)
+
+
 def main():
     root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent
     report = Report(root)
     layers = read_layers(root, report)
+    owners = {}
     for path in sources(root, CODE_FOLDERS):
         room = room_of(path, layers)
         if room not in layers:
             report.error("layers", path, 1, f"its folder is no room: add it to {LAYERS}")
             continue
+        if path.suffix == ".h":
+            check_type_names(root, path, room, owners, report)
         for number, line in enumerate((root / path).read_text().splitlines(), 1):
             if match := INCLUDE.match(line):
                 check_include(root, path, number, match.group(1), room, layers, report)

@@ -51,6 +51,11 @@ class Lint(unittest.TestCase):
         self.fails("lint_layers.py", {"lib/ir/CMakeLists.txt": "svod_library(ir SOURCES a.cpp DEPS pass)\n"}, "DEPS pass")
         self.fails("lint_layers.py", {"lib/ir/CMakeLists.txt": "svod_library(ir SOURCES aa.cpp)\n", "lib/ir/a.cpp": ""}, "not built")
 
+    def test_one_type_has_one_room(self):
+        self.fails("lint_layers.py", {"lib/ir/a.h": "#pragma once\nstruct Lanes {\n", "lib/pass/b.h": "class Lanes\n"},
+                   "lib/pass/b.h:1:", "'Lanes' is also a type of 'ir'")
+        self.passes("lint_layers.py", {"lib/ir/a.h": "struct Lanes;\n", "lib/pass/b.h": "class Lanes\n"})
+
     def test_environment_is_for_tools(self):
         self.passes("lint_code.py", {"tools/svodc/main.cpp": "int main(int, char** argv);\n", "lib/ir/a.cpp": "// argv\n"})
         self.fails("lint_code.py", {"lib/ir/a.cpp": 'auto x = std::getenv("X");\n'}, "lib/ir/a.cpp:1:", "only tools/")
