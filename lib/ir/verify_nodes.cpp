@@ -247,6 +247,8 @@ std::string checkHorizontal(const NodeView& n) {
   return w > 0 && (w & (w - 1)) == 0 ? "" : "folds a power of two lanes, got " + std::to_string(w);
 }
 
+std::string checkLaneFold(const NodeView& n) { return n.src.size() == 1 ? "" : "folds lanes only; loops fold into buffers"; }
+
 std::string checkTensorReduce(const NodeView& n) {
   return n.src.size() == 1 && !std::get<ReduceArg>(n.arg).axes.empty() ? "" : "folds axes in a tensor graph";
 }
@@ -313,6 +315,7 @@ constexpr SpecRule kRules[] = {
     {"kernel-sink", "the sink of a kernel holds stores, ends and groups", K | L | P, isOp<Op::Sink>, checkKernelSink},
     {"closed-ranges", "end and stage close ranges", K | L | P, closesRanges, checkClosedRanges},
     {"kernel-reduce", "reductions in kernels fold ranges, or a power of two lanes", K | L | P, isOp<Op::Reduce>, checkHorizontal},
+    {"lane-fold", "reductions of instruction lists fold lanes", P, isOp<Op::Reduce>, checkLaneFold},
     {"no-index-dtype", "index arithmetic has a machine dtype", P, everyOp, checkNoIndexDType},
     {"no-bool-storage", "memory holds no bool", P, isStorageLeaf, checkNoBoolStorage},
 };

@@ -73,6 +73,8 @@ constexpr Row kBroken[] = {
     {"closed-ranges", K, "%0 = param 4 {0} : i32[4]\n%1 = index %0, 0 : i32\n%2 = store %1, 1:i32\n%3 = end %2, 4\n%4 = sink %3"},
     {"kernel-reduce", L, "%0 = param 4 {0} : i32[4]\n%1 = index %0, 0 : i32\n%2 = stack 1:i32, 2:i32, 3:i32 : i32[3]\n"
                          "%3 = reduce %2 {add} : i32\n%4 = store %1, %3\n%5 = sink %4"},
+    {"lane-fold", P, "%0 = param 4 {0} : i32[4]\n%1 = range 4:i64 {0, loop} : i64\n%2 = index %0, %1 : i32\n%3 = load %2 : i32\n%4 = reduce %3, %1 {add} : i32\n"
+                     "%5 = index %0, 0:i64 : i32\n%6 = store %5, %4\n%7 = sink %6"},
     {"no-index-dtype", P, "%0 = param 4 {0} : i32[4]\n%1 = range 4 {0, loop} : index\n%2 = index %0, %1 : i32\n%3 = store %2, 1:i32\n%4 = end %3, %1\n%5 = sink %4"},
     {"no-bool-storage", P, "%0 = param 4 {0} : bool[4]\n%1 = index %0, 0:i64 : bool\n%2 = store %1, true\n%3 = sink %2"},
     {"open-range", K, "%0 = param 4 {0} : i32[4]\n%1 = range 4 {0, loop} : index\n%2 = index %0, %1 : i32\n%3 = store %2, 1:i32\n%4 = sink %3"},
