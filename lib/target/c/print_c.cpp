@@ -233,6 +233,7 @@ class KernelPrinter {
 
   void flushGroup() {
     if (pending_.empty()) return;
+    line("SVOD_LANES");
     line("for (int l = 0; l < " + std::to_string(width_) + "; ++l) {");
     body_ += pending_ + copies_;
     line("}");
@@ -248,6 +249,14 @@ class KernelPrinter {
   int depth_ = 1, width_ = 0;
   bool usesScratch_ = false;
 };
+
+// Compilers cannot see that different parameters are different memory, but lanes are independent by construction.
+constexpr const char* kLanesMacro =
+    "#if defined(__clang__)\n"
+    "#pragma clang diagnostic ignored \"-Wpass-failed\"\n"
+    "#define SVOD_LANES _Pragma(\"clang loop vectorize(assume_safety) interleave(disable)\")\n"
+    "#elif defined(__GNUC__)\n#define SVOD_LANES _Pragma(\"GCC ivdep\")\n"
+    "#else\n#define SVOD_LANES\n#endif\n\n";
 
 // Bit copies between float and integer, only those that are used.
 std::string helperText(std::string_view code) {
@@ -280,7 +289,8 @@ Result<std::string> printC(std::span<const LinearKernel> kernels, const PrintCOp
       "// Kernels printed by svodc. Build: cc -std=c11 -O3 -fno-math-errno -fno-trapping-math -fPIC -shared -lm\n"
       "#include <math.h>\n#include <stdbool.h>\n#include <stdint.h>\n#include <string.h>\n\n"
       "#ifdef __clang__\n#pragma STDC FP_CONTRACT OFF\n#endif\n\n";
-  return head + helperText(code) + code;
+  bool vectors = code.find("SVOD_LANES") != std::string::npos;
+  return head + (vectors ? kLanesMacro : "") + helperText(code) + code;
 }
 
 }  // namespace svod
