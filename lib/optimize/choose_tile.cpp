@@ -159,17 +159,21 @@ class TileChoice {
     return extent % part == 0 ? 1 : 0.97 * share;
   }
 
-  // Cycles per useful vector of the tile.
+  // Cycles per useful vector of the tile: arithmetic, load ports or latency, whichever is most, and what
+  // memory adds. An element shared by all lanes comes from a matrix that is streamed again for every column
+  // tile; a vector comes from a panel in the second level cache.
   double cost(const RegisterTile& t) const {
-    double loads = 0, copies = static_cast<double>(t.rows * t.vectors);
+    constexpr double kPortCycles = 0.5, kStreamCycles = 0.5, kPanelCycles = 0.25;
+    double ports = 0, memory = 0, copies = static_cast<double>(t.rows * t.vectors);
     for (const Access& load : loads_) {
-      double n = load.node.dependsOn(lanes_.range) ? static_cast<double>(t.vectors) : 1;
+      bool inLanes = load.node.dependsOn(lanes_.range);
+      double n = inLanes ? static_cast<double>(t.vectors) : 1;
       if (t.rowAxis && load.node.dependsOn(t.rowAxis)) n *= static_cast<double>(t.rows);
-      bool broadcast = !load.node.dependsOn(lanes_.range);
-      loads += n * (broadcast ? 0.5 : 1);
+      ports += n * kPortCycles;
+      memory += n * (inLanes ? kPanelCycles : kStreamCycles);
     }
     double work = std::max(arithmetic_, 1.0) * copies / c_.caps.fmaPerCycle;
-    double cycles = std::max({work, loads, static_cast<double>(c_.caps.fmaLatency)}) + 0.25 * loads;
+    double cycles = std::max({work, ports, static_cast<double>(c_.caps.fmaLatency)}) + memory;
     double share = t.rowAxis ? useful(maxExtent(t.rowAxis), t.rows) : 1;
     share *= useful((maxExtent(lanes_.range) + lanes_.width - 1) / lanes_.width, t.vectors);
     return cycles / (copies * share);
@@ -244,7 +248,8 @@ void unrollInnermost(Chooser& c, UOp reduce, int64_t copies) {
   std::optional<int64_t> extent = constExtent(last);
   if (axisType(last) != AxisType::Reduce || !extent) return;
   for (int64_t n : {*extent, int64_t{4}, int64_t{2}})
-    if (n > 1 && n <= 8 && *extent % n == 0 && n * copies <= 64 && c.apply(OptKind::Unroll, idOf(last), n))
+    if (n > 1 && n <= 8 && *extent % n == 0 && n * copies <= (n == *extent ? 64 : 16) &&
+        c.apply(OptKind::Unroll, idOf(last), n))
       return;
 }
 

@@ -47,10 +47,10 @@ class Relooper {
   }
 
   // The condition under which an iteration of the loops in `closed` existed before.
-  UOp validOf(std::span<const UOp> closed) const {
+  UOp validOf(std::span<const UOp> closed, bool forLoad = false) const {
     UOp valid;
     for (const Reloop& loop : loops_)
-      if (loop.valid && std::ranges::find(closed, loop.from) != closed.end())
+      if (loop.valid && !(forLoad && loop.clamped) && std::ranges::find(closed, loop.from) != closed.end())
         valid = both(g_, valid, loop.valid);
     return valid;
   }
@@ -126,7 +126,7 @@ class Relooper {
   }
 
   UOp load(UOp n, std::span<const UOp> src) {
-    UOp valid = validOf(n.src(0).ranges());
+    UOp valid = validOf(n.src(0).ranges(), true);
     if (!valid || inBounds(src[0])) return g_.withSrc(n, src);
     UOp alt = src.size() > 1 ? src[1] : g_.constant(Scalar::of(n.dtype(), 0));
     return g_.load(src[0], alt, both(g_, valid, src.size() > 2 ? src[2] : UOp()));
@@ -170,10 +170,14 @@ SplitResult splitRange(Graph& g, UOp sink, const Split& s) {
   UOp inner = g.range(n, nextRangeId(sink), s.inner);
   bool chunks = s.form == SplitForm::Chunks;
   UOp stride = chunks ? blocks : n;
-  Reloop loop{s.range, {}, {outer, inner}, {}, {}};
+  Reloop loop{s.range, {}, {outer, inner}};
   loop.value =
       chunks ? addDims(g, mulDims(g, inner, stride), outer) : addDims(g, mulDims(g, outer, stride), inner);
-  if (!isMultipleOf(extent, s.amount)) loop.valid = g.alu(Op::Lt, {loop.value, extent});
+  if (!isMultipleOf(extent, s.amount)) {
+    loop.valid = g.alu(Op::Lt, {loop.value, extent});
+    loop.clamped = s.inner == AxisType::Upcast || s.inner == AxisType::Unroll;
+    if (loop.clamped) loop.value = g.alu(Op::Min, {loop.value, subDims(g, extent, g.index(1))});
+  }
   loop.stageIndex = [stride, chunks](Graph& graph, UOp at) {
     std::vector<UOp> parts{graph.alu(Op::Floordiv, {at, stride}), graph.alu(Op::Floormod, {at, stride})};
     if (chunks) std::swap(parts[0], parts[1]);
@@ -184,7 +188,7 @@ SplitResult splitRange(Graph& g, UOp sink, const Split& s) {
 
 UOp retypeRange(Graph& g, UOp sink, UOp range, AxisType type) {
   UOp renamed = g.range(range.src(0), range.argAs<AxisArg>().id, type);
-  return reloop(g, sink, Reloop{range, renamed, {renamed}, {}, {}});
+  return reloop(g, sink, Reloop{range, renamed, {renamed}});
 }
 
 UOp dropUnitRanges(Graph& g, UOp sink) {
@@ -192,7 +196,7 @@ UOp dropUnitRanges(Graph& g, UOp sink) {
   for (UOp n : toposort(sink)) {
     if (n.op() != Op::Range || !n.src(0).isConst(1)) continue;
     bool stage = std::ranges::any_of(closersOf(sink, n), [](UOp c) { return c.op() == Op::Stage; });
-    if (!stage) units.push_back({n, g.index(0), {}, {}, {}});
+    if (!stage) units.push_back({n, g.index(0), {}});
   }
   return units.empty() ? sink : reloop(g, sink, units);
 }

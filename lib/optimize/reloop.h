@@ -10,14 +10,16 @@ namespace svod {
 
 /// Range `from` goes away. `value` stands for its counter and is an expression over `ranges`, which take its
 /// place, outermost first, in the lists of all nodes that close it. Where `valid` is given and false, the
-/// iteration did not exist before: stores are gated off, reduces get their identity, and loads whose address
-/// may then lie outside the storage are gated. A stage that closes `from` gets one dim per new range;
-/// `stageIndex` turns the index of a reader into the new ones (null: one range, same index).
+/// iteration did not exist before: stores are gated off and reduces get their identity. Loads whose address
+/// may then lie outside the storage are gated as well, unless `clamped` says that `value` is the counter of
+/// an existing iteration even then. A stage that closes `from` gets one dim per new range; `stageIndex` turns
+/// the index of a reader into the new ones (null: one range, same index).
 struct Reloop {
   UOp from, value;
   std::vector<UOp> ranges;
-  UOp valid;
-  std::function<std::vector<UOp>(Graph&, UOp)> stageIndex;
+  UOp valid = {};
+  bool clamped = false;
+  std::function<std::vector<UOp>(Graph&, UOp)> stageIndex = {};
 };
 
 /// Applies all replacements at once. A reduce left without ranges becomes its one value.
@@ -40,7 +42,8 @@ struct Split {
 struct SplitResult {
   UOp sink, outer, inner;
 };
-/// Splits a loop; when the amount does not divide the extent, the iterations beyond it are masked.
+/// Splits a loop; when the amount does not divide the extent, the iterations beyond it are masked. Copies of
+/// values (Upcast, Unroll) repeat the last iteration there, so that their loads need no gate.
 SplitResult splitRange(Graph& graph, UOp sink, const Split& split);
 
 /// The same loop with another type.

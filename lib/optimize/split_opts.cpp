@@ -103,7 +103,7 @@ Result<UOp> applyPadTo(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
   if (*extent * 4 <= padded) return fail(Diag::BadOpt, "padding would make at least 3/4 of the work useless");
   AxisArg arg = axis.range.argAs<AxisArg>();
   UOp wide = g.range(g.index(padded), arg.id, arg.type);
-  return reloop(g, sink, Reloop{axis.range, wide, {wide}, g.alu(Op::Lt, {wide, axis.range.src(0)}), {}});
+  return reloop(g, sink, Reloop{axis.range, wide, {wide}, g.alu(Op::Lt, {wide, axis.range.src(0)})});
 }
 
 }  // namespace svod

@@ -60,31 +60,29 @@ TEST_CASE("What the heuristic chooses") {
   Caps caps = avx512(), strict = caps, sse;
   strict.numerics = Numerics::Strict;
   CHECK(chosen(buildMatmul, {512, 512, 512}, caps) ==
-        "tile(1,32) order(1,0) pack(2,3,2) upcast(1,8) vector(5,16) upcast(5,2) vector(2,16) upcast(2,2) "
-        "unroll(3,4) thread(0,1) thread(1,32)");
+        "tile(1,64) order(1,0) pack(2,3,2) upcast(1,4) vector(5,16) upcast(5,4) vector(2,16) upcast(2,4) "
+        "thread(0,1) thread(1,32)");
   CHECK(chosen(buildMatmul, {512, 512, 512}, sse) ==
-        "tile(1,8) order(1,0) pack(2,3,2) upcast(1,4) vector(5,4) upcast(5,2) vector(2,4) upcast(2,2) "
-        "unroll(3,4) thread(0,1)");
-  CHECK(chosen(buildMatmul, {64, 64, 64}, caps) ==
-        "order(1,0) upcast(1,8) vector(0,16) upcast(0,2) unroll(2,4)");
-  CHECK(chosen(buildMatmul, {100, 100, 100}, caps) ==
-        "order(1,0) upcast(1,3) vector(0,16) upcast(0,7) unroll(2,2)");
+        "tile(1,16) order(1,0) pack(2,3,2) upcast(1,2) vector(5,4) upcast(5,4) vector(2,4) upcast(2,4) "
+        "unroll(3,2) thread(0,1)");
+  CHECK(chosen(buildMatmul, {64, 64, 64}, caps) == "order(1,0) upcast(1,4) vector(0,16) upcast(0,4)");
+  CHECK(chosen(buildMatmul, {100, 100, 100}, caps) == "order(1,0) upcast(1,2) vector(0,16) upcast(0,7)");
   CHECK(chosen(buildMatmul, {512, 512, 512}, strict) ==
-        "tile(1,32) order(1,0) pack(2,3,2) upcast(1,8) vector(5,16) upcast(5,2) vector(2,16) upcast(2,2) "
-        "unroll(3,4) thread(0,1) thread(1,32)");
+        "tile(1,64) order(1,0) pack(2,3,2) upcast(1,4) vector(5,16) upcast(5,4) vector(2,16) upcast(2,4) "
+        "thread(0,1) thread(1,32)");
   CHECK(chosen(buildSoftmax, {512, 512, 0}, caps) ==
-        "share(1,2,3) vector(1,16) upcast(1,4) vector(2,16) acc(2,4) vector(4,16) upcast(4,4) vector(3,16) "
+        "share(1,2,3) vector(1,16) upcast(1,4) vector(2,16) acc(2,8) vector(4,16) upcast(4,4) vector(3,16) "
         "acc(3,4) thread(0,1)");
   CHECK(chosen(buildSoftmax, {512, 512, 0}, strict) ==
         "share(1,2,3) vector(1,16) upcast(1,4) vector(4,16) upcast(4,4) thread(0,1)");
   CHECK(chosen(buildAdd, {1000, 1000, 0}, caps) == "merge(0,1) vector(0,16) upcast(0,4) thread(0,1)");
   CHECK(chosen(buildTranspose, {512, 512, 0}, caps) == "vector(1,16) upcast(0,8) thread(0,1)");
-  CHECK(chosen(buildRowSum, {512, 512, 0}, caps) == "vector(1,16) acc(1,4)");
-  CHECK(chosen(buildRowSum, {512, 512, 0}, strict) == "vector(0,16) upcast(0,4) unroll(1,4) thread(0,1)");
-  CHECK(chosen(buildColumnSum, {512, 512, 0}, caps) == "vector(0,16) upcast(0,4) unroll(1,4)");
-  CHECK(chosen(buildFullMax, {512, 512, 0}, caps) == "merge(0,1) vector(0,16) acc(0,4)");
+  CHECK(chosen(buildRowSum, {512, 512, 0}, caps) == "vector(1,16) acc(1,8)");
+  CHECK(chosen(buildRowSum, {512, 512, 0}, strict) == "vector(0,16) upcast(0,8) unroll(1,2) thread(0,1)");
+  CHECK(chosen(buildColumnSum, {512, 512, 0}, caps) == "vector(0,16) upcast(0,8) unroll(1,2)");
+  CHECK(chosen(buildFullMax, {512, 512, 0}, caps) == "merge(0,1) vector(0,16) acc(0,8)");
   CHECK(chosen(buildConv1d, {64, 4096, 5}, caps) ==
-        "upcast(0,4) vector(1,16) upcast(1,2) unroll(2,5) thread(0,1) thread(1,1)");
+        "upcast(0,4) vector(1,16) upcast(1,4) thread(0,1) thread(1,1)");
   CHECK(chosen(buildAdd, {3, 5, 0}, caps) == "merge(0,1) vector(0,16)");
 }
 

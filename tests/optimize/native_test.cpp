@@ -1,0 +1,88 @@
+#include <catch2/catch.hpp>
+#include <cstring>
+
+#include "optimize/choose.h"
+#include "optimize/kernels.h"
+#include "optimize/native.h"
+
+using namespace svod;
+
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+std::vector<Bytes> bytesOf(const Cells& cells) {
+  std::vector<Bytes> buffers;
+  for (const auto& [slot, values] : cells) {
+    Bytes& bytes = buffers.emplace_back();
+    for (const Scalar& v : values) {
+      uint64_t bits = v.storageBits();
+      auto size = static_cast<size_t>(byteSize(v.dtype()));
+      bytes.resize(bytes.size() + size);
+      std::memcpy(bytes.data() + bytes.size() - size, &bits, size);
+    }
+  }
+  return buffers;
+}
+
+Scalar scalarAt(const Bytes& bytes, size_t index, DType dtype) {
+  uint64_t bits = 0;
+  auto size = static_cast<size_t>(byteSize(dtype));
+  std::memcpy(&bits, bytes.data() + index * size, size);
+  return Scalar::fromBits(dtype, bits);
+}
+
+// Runs the kernel with these opts on this machine and compares with direct evaluation of the kernel without
+// opts.
+void requireSame(UOp (*build)(Graph&, const Sizes&), const Sizes& sizes, std::span<const OptOp> opts,
+                 const Caps& caps) {
+  Graph g;
+  UOp sink = build(g, sizes);
+  Cells cells = makeCells(sink);
+  std::vector<Bytes> buffers = bytesOf(cells);
+  std::vector<void*> pointers;
+  for (Bytes& b : buffers) pointers.push_back(b.data());
+  INFO(toText(opts));
+  compileNative(g, sink, opts, caps).run(pointers);
+  REQUIRE(evaluateKernel(sink, cells, 3) == "");
+  for (const auto& [slot, values] : cells) {
+    for (size_t i = 0; i < values.size(); ++i) {
+      Scalar expected = values[i], got = scalarAt(buffers[slot], i, expected.dtype());
+      bool equal = got == expected;
+      if (isFloat(expected.dtype()) && caps.numerics != Numerics::Strict)
+        equal |= std::abs(got.asFloat() - expected.asFloat()) <= 1e-5 * std::abs(expected.asFloat());
+      INFO("parameter " << slot << " element " << i << ": " << toText(got) << ", expected "
+                        << toText(expected));
+      REQUIRE(equal);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("Hand-written lists of docs/opts.md compile and compute the same") {
+  Caps caps = capsOf(nativeCpu(), Numerics::Contract);
+  auto gemm = *parseOpts(
+      "tile(1,32) order(1,0,2) pack(2,3,2) upcast(1,8) vector(2,16) upcast(2,0) vector(5,16) upcast(5,0) "
+      "thread(0,1)");
+  for (Sizes s : {Sizes{16, 64, 9}, Sizes{13, 45, 7}}) requireSame(buildMatmul, s, gemm, caps);
+  auto softmax = *parseOpts(
+      "share(1,3) thread(0,1) vector(1,16) vector(2,16) vector(3,16) vector(4,16) acc(2,4) acc(3,4)");
+  for (Sizes s : {Sizes{3, 64, 0}, Sizes{2, 70, 0}}) requireSame(buildSoftmax, s, softmax, caps);
+}
+
+TEST_CASE("What the heuristic chooses compiles and computes the same") {
+  for (Numerics numerics : {Numerics::Strict, Numerics::Contract}) {
+    Caps caps = capsOf(nativeCpu(), numerics);
+    for (const TestKernel& kernel : testKernels()) {
+      std::string_view name = kernel.name;
+      if (name.starts_with("symbolic")) continue;  // needs values of variables
+      if (numerics == Numerics::Strict && name == "softmax") continue;
+      for (Sizes s : {Sizes{33, 40, 5}, Sizes{32, 64, 8}}) {
+        INFO(name);
+        Graph g;
+        requireSame(kernel.build, s, chooseOpts(g, kernel.build(g, s), caps), caps);
+      }
+    }
+  }
+}
