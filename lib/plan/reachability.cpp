@@ -1,6 +1,7 @@
 #include "plan/reachability.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace svod {
 
@@ -15,6 +16,14 @@ Ancestors::Ancestors(const DepLists& deps, uint32_t begin, uint32_t end)
       if (dep < end) row[(dep - begin) / 64] |= UINT64_C(1) << ((dep - begin) % 64);
     }
   }
+}
+
+uint32_t Ancestors::prefix(uint32_t then) const {
+  const uint64_t* row = &bits_[static_cast<size_t>(then) * words_];
+  size_t word = 0;
+  while (word < words_ && row[word] == UINT64_MAX) word++;
+  const int ones = word < words_ ? std::countr_one(row[word]) : 0;
+  return begin_ + static_cast<uint32_t>(word * 64) + static_cast<uint32_t>(ones);
 }
 
 void transitiveReduction(DepLists& deps) {

@@ -19,6 +19,8 @@ class Ancestors {
     const uint32_t bit = first - begin_;
     return (bits_[static_cast<size_t>(then) * words_ + bit / 64] >> (bit % 64) & 1) != 0;
   }
+  /// The largest n such that all steps of [begin, n) precede `then`.
+  uint32_t prefix(uint32_t then) const;
 
  private:
   uint32_t begin_;

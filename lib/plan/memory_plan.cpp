@@ -1,0 +1,321 @@
+#include "plan/memory_plan.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace svod {
+
+namespace {
+
+constexpr std::string_view kModeNames[] = {"arena", "remap", "off"};
+constexpr uint64_t kRemapClass = 4096;       // buffers of one class of sizes may take each other's place
+constexpr uint32_t kMostExactSteps = 32768;  // beyond it the ancestor bits of all steps take too much memory
+
+uint64_t roundUp(uint64_t bytes, uint64_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+/// When a buffer is in use.
+struct Lifetime {
+  std::vector<uint32_t> users;    // steps that touch it, increasing
+  std::vector<uint32_t> writers;  // those that write it
+  uint32_t first() const { return users.front(); }
+  uint32_t last() const { return users.back(); }
+};
+
+/// The part of a lifetime that decides most pairs of buffers at a glance.
+struct Summary {
+  uint32_t last = 0;        // the last step that touches it
+  uint32_t firstWrite = 0;  // the first step that writes it
+  uint32_t allBefore = 0;   // every step below this one is an ancestor of every writer
+};
+
+class Planner {
+ public:
+  /// With `byProgramOrder`, steps count as ordered by their index, and missing orders are added at the end.
+  Planner(const MemoryProblem& problem, MemoryMode mode, bool byProgramOrder)
+      : problem_(problem),
+        mode_(mode),
+        byProgramOrder_(byProgramOrder),
+        ancestors_(problem.deps, 0, byProgramOrder ? 0 : static_cast<uint32_t>(problem.deps.size())),
+        life_(problem.sizes.size()),
+        summaries_(problem.sizes.size()),
+        pairsOf_(problem.sizes.size()),
+        offsets_(problem.sizes.size(), 0),
+        isPlaced_(problem.sizes.size(), false) {
+    for (uint32_t i = 0; i < problem.inPlace.size(); i++)
+      for (uint32_t buffer : {problem.inPlace[i].source, problem.inPlace[i].result}) pairsOf_[buffer].push_back(i);
+    for (uint32_t step = 0; step < problem.steps.size(); step++)
+      for (const Access& access : problem.steps[step]) {
+        addOnce(life_[access.storage].users, step);
+        if (writes(access.mode)) addOnce(life_[access.storage].writers, step);
+      }
+    summarize();
+  }
+
+  MemoryLayout run() {
+    MemoryLayout layout;
+    for (uint32_t buffer : placementOrder()) place(buffer);
+    layout.offsets = offsets_;
+    layout.report.mode = std::string(nameOf(mode_));
+    layout.report.peakBytes = arena_;
+    for (uint32_t buffer = 0; buffer < life_.size(); buffer++) layout.report.unplannedBytes += room(buffer);
+    layout.report.lowerBoundBytes = lowerBound();
+    if (byProgramOrder_) layout.addedEdges = missingEdges();
+    layout.report.addedEdges = layout.addedEdges.size();
+    return layout;
+  }
+
+ private:
+  static void addOnce(std::vector<uint32_t>& list, uint32_t step) {
+    if (list.empty() || list.back() != step) list.push_back(step);
+  }
+  /// Bytes it takes up in the arena.
+  uint64_t room(uint32_t buffer) const {
+    return roundUp(problem_.sizes[buffer], mode_ == MemoryMode::Remap ? kRemapClass : kPlanAlignment);
+  }
+  bool precedes(uint32_t first, uint32_t then) const {
+    return byProgramOrder_ ? first < then : first < then && ancestors_.precedes(first, then);
+  }
+  void summarize() {
+    for (size_t buffer = 0; buffer < life_.size(); buffer++) {
+      const Lifetime& life = life_[buffer];
+      Summary& summary = summaries_[buffer];
+      if (!life.users.empty()) summary.last = life.last();
+      if (life.writers.empty()) continue;
+      summary.firstWrite = life.writers.front();
+      summary.allBefore = UINT32_MAX;
+      for (uint32_t writer : life.writers)
+        summary.allBefore = std::min(summary.allBefore, byProgramOrder_ ? writer : ancestors_.prefix(writer));
+    }
+  }
+  /// Every user of `a` is done before any writer of `b` begins.
+  bool diesBefore(uint32_t a, uint32_t b) const {
+    if (summaries_[a].last < summaries_[b].allBefore) return true;
+    if (summaries_[a].last >= summaries_[b].firstWrite) return false;
+    const Lifetime &from = life_[a], &to = life_[b];
+    return std::all_of(from.users.begin(), from.users.end(), [&](uint32_t user) {
+      return std::all_of(to.writers.begin(), to.writers.end(), [&](uint32_t writer) { return precedes(user, writer); });
+    });
+  }
+  bool mayShare(uint32_t a, uint32_t b) const { return mode_ != MemoryMode::Off && (diesBefore(a, b) || diesBefore(b, a)); }
+
+  /// As diesBefore, except that one step may be both the last user of `a` and the first writer of `b`.
+  bool diesWith(uint32_t a, uint32_t b) const {
+    const Lifetime &from = life_[a], &to = life_[b];
+    if (to.writers.empty() || from.last() != to.first() || room(b) > room(a)) return false;
+    const uint32_t meeting = to.first();
+    const auto before = [&](uint32_t step) { return step == meeting || precedes(step, meeting); };
+    const auto after = [&](uint32_t step) { return step == meeting || precedes(meeting, step); };
+    return std::all_of(from.users.begin(), from.users.end(), before) && std::all_of(to.users.begin(), to.users.end(), after);
+  }
+
+  /// Large ones first: small ones fit into what they leave. Ties by birth, then index.
+  std::vector<uint32_t> placementOrder() const {
+    std::vector<uint32_t> order;
+    for (uint32_t buffer = 0; buffer < life_.size(); buffer++)
+      if (!life_[buffer].users.empty() && problem_.sizes[buffer] > 0) order.push_back(buffer);
+    std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+      if (room(a) != room(b)) return room(a) > room(b);
+      return std::pair(life_[a].first(), a) < std::pair(life_[b].first(), b);
+    });
+    return order;
+  }
+
+  struct Interval {
+    uint64_t begin, end;
+  };
+  /// The places of buffers that `buffer` must not touch, by offset; `except` is allowed.
+  std::vector<Interval> forbidden(uint32_t buffer, uint32_t except) const {
+    std::vector<Interval> out;
+    for (uint32_t other : byOffset_)
+      if (other != except && !mayShare(buffer, other)) out.push_back({offsets_[other], offsets_[other] + room(other)});
+    return out;
+  }
+
+  bool placeInPlace(uint32_t buffer) {
+    if (mode_ == MemoryMode::Off) return false;
+    for (uint32_t index : pairsOf_[buffer]) {
+      // Whichever of the two is placed second goes where the other one lies.
+      const InPlace& pair = problem_.inPlace[index];
+      const uint32_t other = pair.result == buffer ? pair.source : pair.result;
+      if (other == buffer || !isPlaced_[other] || !diesWith(pair.source, pair.result)) continue;
+      const uint64_t begin = offsets_[other], end = begin + room(buffer);
+      const std::vector<Interval> taken = forbidden(buffer, other);
+      if (std::any_of(taken.begin(), taken.end(), [&](const Interval& i) { return i.begin < end && begin < i.end; })) continue;
+      put(buffer, begin);
+      return true;
+    }
+    return false;
+  }
+
+  void put(uint32_t buffer, uint64_t offset) {
+    offsets_[buffer] = offset;
+    arena_ = std::max(arena_, offset + room(buffer));
+    placed_.push_back(buffer);
+    isPlaced_[buffer] = true;
+    const auto after = [&](uint64_t value, uint32_t other) { return value < offsets_[other]; };
+    byOffset_.insert(std::upper_bound(byOffset_.begin(), byOffset_.end(), offset, after), buffer);
+  }
+
+  void place(uint32_t buffer) {
+    if (placeInPlace(buffer)) return;
+    const std::vector<Interval> taken = forbidden(buffer, buffer);
+    put(buffer, mode_ == MemoryMode::Remap ? wholePlace(buffer, taken) : bestGap(buffer, taken));
+  }
+
+  /// The smallest gap that is large enough, the lowest of equals; at the end of the arena if there is none.
+  uint64_t bestGap(uint32_t buffer, const std::vector<Interval>& taken) const {
+    uint64_t at = 0, best = UINT64_MAX, bestSize = UINT64_MAX;
+    for (const Interval& interval : taken) {
+      if (interval.begin > at && interval.begin - at >= room(buffer) && interval.begin - at < bestSize)
+        best = at, bestSize = interval.begin - at;
+      at = std::max(at, interval.end);
+    }
+    if (arena_ > at && arena_ - at >= room(buffer) && arena_ - at < bestSize) return at;
+    return best != UINT64_MAX ? best : at;
+  }
+
+  /// The place of an earlier buffer of the same class, or a new one.
+  uint64_t wholePlace(uint32_t buffer, const std::vector<Interval>& taken) const {
+    for (uint32_t other : placed_) {
+      const uint64_t begin = offsets_[other];
+      if (room(other) == room(buffer) &&
+          std::none_of(taken.begin(), taken.end(), [&](const Interval& interval) { return interval.begin == begin; }))
+        return begin;
+    }
+    return arena_;
+  }
+
+  uint64_t lowerBound() const {
+    std::vector<int64_t> change(problem_.steps.size() + 1, 0);
+    for (uint32_t buffer = 0; buffer < life_.size(); buffer++) {
+      if (life_[buffer].users.empty()) continue;
+      const auto bytes = static_cast<int64_t>(roundUp(problem_.sizes[buffer], kPlanAlignment));
+      change[life_[buffer].first()] += bytes;
+      change[life_[buffer].last() + 1] -= bytes;
+    }
+    int64_t live = 0, most = 0;
+    for (int64_t delta : change) most = std::max(most, live += delta);
+    // A buffer written in place of another one makes the sweep count both.
+    return std::min(static_cast<uint64_t>(most), arena_);
+  }
+
+  /// Orders between the tenants of shared bytes that the dependencies do not give.
+  std::vector<std::pair<uint32_t, uint32_t>> missingEdges() const {
+    std::vector<std::vector<Access>> placedAccesses(problem_.steps.size());
+    for (uint32_t step = 0; step < problem_.steps.size(); step++)
+      for (const Access& access : problem_.steps[step])
+        placedAccesses[step].push_back({0, offsets_[access.storage] + access.begin, offsets_[access.storage] + access.end, access.mode});
+    std::vector<std::pair<uint32_t, uint32_t>> needed = hazardPairs(placedAccesses), missing;
+    const auto count = static_cast<uint32_t>(problem_.deps.size());
+    auto pair = needed.begin();
+    for (uint32_t begin = 0; begin < count; begin += kAncestorRange) {
+      const uint32_t end = std::min(count, begin + kAncestorRange);
+      const Ancestors ancestors(problem_.deps, begin, end);
+      for (; pair != needed.end() && pair->first < end; ++pair)
+        if (!ancestors.precedes(pair->first, pair->second)) missing.push_back(*pair);
+    }
+    return missing;
+  }
+
+  const MemoryProblem& problem_;
+  MemoryMode mode_;
+  bool byProgramOrder_;
+  Ancestors ancestors_;
+  std::vector<Lifetime> life_;
+  std::vector<Summary> summaries_;
+  std::vector<std::vector<uint32_t>> pairsOf_;  // by buffer: indices into problem_.inPlace
+  std::vector<uint64_t> offsets_;
+  std::vector<bool> isPlaced_;
+  std::vector<uint32_t> placed_, byOffset_;  // in the order of placement, and by offset
+  uint64_t arena_ = 0;
+};
+
+}  // namespace
+
+std::string_view nameOf(MemoryMode mode) { return kModeNames[static_cast<size_t>(mode)]; }
+
+std::optional<MemoryMode> memoryModeFromName(std::string_view name) {
+  for (size_t i = 0; i < std::size(kModeNames); i++)
+    if (kModeNames[i] == name) return static_cast<MemoryMode>(i);
+  return std::nullopt;
+}
+
+MemoryLayout placeBuffers(const MemoryProblem& problem, MemoryMode mode) {
+  const bool tooLong = problem.deps.size() > kMostExactSteps && mode != MemoryMode::Off;
+  MemoryLayout layout = Planner(problem, mode, tooLong).run();
+  if (tooLong || mode == MemoryMode::Off || layout.report.peakBytes <= problem.budgetBytes) return layout;
+  MemoryLayout tighter = Planner(problem, mode, true).run();
+  return tighter.report.peakBytes < layout.report.peakBytes ? tighter : layout;
+}
+
+namespace {
+
+/// A buffer touched inside a loop is in use for the whole loop: the next iteration may read what this one left.
+void stretchOverLoops(const Plan& plan, std::vector<std::vector<Access>>& steps) {
+  for (StepId step = static_cast<StepId>(plan.steps.size()); step-- > 0;) {
+    const auto* loop = std::get_if<Loop>(&plan.steps[step].action);
+    if (loop == nullptr) continue;
+    std::vector<Access> all;
+    for (StepId inner = step + 1; inner <= step + loop->length; inner++)
+      all.insert(all.end(), steps[inner].begin(), steps[inner].end());
+    std::sort(all.begin(), all.end(), [](const Access& a, const Access& b) { return a.storage < b.storage; });
+    all.erase(std::unique(all.begin(), all.end(), [](const Access& a, const Access& b) { return a.storage == b.storage; }), all.end());
+    for (Access& access : all) access.mode = Mode::ReadWrite;
+    for (StepId inner = step; inner <= step + loop->length; inner++) steps[inner] = all;
+  }
+}
+
+/// Steps of a body come after the loop's step, and what waits for the loop waits for its last step.
+DepLists flatDeps(const Plan& plan) {
+  DepLists deps(plan.steps.size());
+  std::vector<StepId> lastOf(plan.steps.size());
+  for (StepId step = 0; step < plan.steps.size(); step++) {
+    const auto* loop = std::get_if<Loop>(&plan.steps[step].action);
+    lastOf[step] = loop == nullptr ? step : step + loop->length;
+    deps[step] = plan.steps[step].deps;
+  }
+  for (StepId step = 0; step < plan.steps.size(); step++) {
+    // The planner sees a body as one piece, in program order: all its steps use the same buffers.
+    for (StepId& dep : deps[step]) dep = lastOf[dep];
+    for (StepId inner = step + 1; inner <= lastOf[step]; inner++) deps[inner].push_back(inner - 1);
+  }
+  return deps;
+}
+
+}  // namespace
+
+void planMemory(Plan& plan, const MemoryOptions& options) {
+  addHazardEdges(plan, StorageView::Separate);
+  std::vector<uint32_t> slotOf(plan.buffers.size(), 0);
+  std::vector<BufferId> placed;
+  for (BufferId id = 0; id < plan.buffers.size(); id++)
+    if (plan.buffers[id].place == Place::Arena) {
+      slotOf[id] = static_cast<uint32_t>(placed.size());
+      placed.push_back(id);
+    }
+  MemoryProblem problem;
+  problem.budgetBytes = options.budgetBytes;
+  for (BufferId id : placed) problem.sizes.push_back(plan.buffers[id].bytes);
+  for (StepId step = 0; step < plan.steps.size(); step++) {
+    std::vector<Access>& mine = problem.steps.emplace_back();
+    if (std::holds_alternative<Loop>(plan.steps[step].action)) continue;
+    for (Access access : accessesOf(plan, step, StorageView::Separate)) {
+      const BufferId owner = access.storage - 1;
+      if (plan.buffers[owner].place != Place::Arena) continue;
+      access.storage = slotOf[owner];
+      mine.push_back(access);
+    }
+  }
+  stretchOverLoops(plan, problem.steps);
+  problem.deps = flatDeps(plan);
+  for (const InPlace& pair : options.inPlace)
+    if (plan.buffers[pair.source].place == Place::Arena && plan.buffers[pair.result].place == Place::Arena)
+      problem.inPlace.push_back({slotOf[pair.source], slotOf[pair.result]});
+  const MemoryLayout layout = placeBuffers(problem, options.mode);
+  for (size_t i = 0; i < placed.size(); i++) plan.buffers[placed[i]].offset = layout.offsets[i];
+  plan.arenaBytes = layout.report.peakBytes;
+  plan.memory = layout.report;
+  addHazardEdges(plan, StorageView::Placed);
+}
+
+}  // namespace svod

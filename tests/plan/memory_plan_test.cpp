@@ -1,0 +1,186 @@
+#include "plan/memory_plan.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <numeric>
+#include <random>
+
+#include "plan/check.h"
+
+using namespace svod;
+
+namespace {
+
+/// Steps as lists of buffers they read and write; dependencies are the hazards between separate buffers.
+struct Steps {
+  MemoryProblem problem;
+  explicit Steps(std::vector<uint64_t> sizes) { problem.sizes = std::move(sizes); }
+  Steps& step(std::vector<uint32_t> readFrom, std::vector<uint32_t> writeTo) {
+    std::vector<Access>& accesses = problem.steps.emplace_back();
+    for (uint32_t buffer : readFrom) accesses.push_back({buffer, 0, problem.sizes[buffer], Mode::Read});
+    for (uint32_t buffer : writeTo) accesses.push_back({buffer, 0, problem.sizes[buffer], Mode::Write});
+    return *this;
+  }
+  MemoryLayout place(MemoryMode mode = MemoryMode::Arena) {
+    problem.deps.assign(problem.steps.size(), {});
+    for (auto [first, then] : hazardPairs(problem.steps)) problem.deps[then].push_back(first);
+    return placeBuffers(problem, mode);
+  }
+};
+
+/// Whether the dependencies with the layout's edges order all accesses to the arena.
+bool isSafe(const MemoryProblem& problem, const MemoryLayout& layout) {
+  std::vector<std::vector<Access>> placed(problem.steps.size());
+  for (size_t step = 0; step < problem.steps.size(); step++)
+    for (const Access& access : problem.steps[step])
+      placed[step].push_back({0, layout.offsets[access.storage] + access.begin, layout.offsets[access.storage] + access.end, access.mode});
+  DepLists deps = problem.deps;
+  for (auto [first, then] : layout.addedEdges) deps[then].push_back(first);
+  auto pairs = hazardPairs(placed);
+  return findUnordered(deps, pairs) == nullptr;
+}
+
+bool overlap(const MemoryProblem& problem, const MemoryLayout& layout, uint32_t a, uint32_t b) {
+  return layout.offsets[a] < layout.offsets[b] + problem.sizes[b] && layout.offsets[b] < layout.offsets[a] + problem.sizes[a];
+}
+
+}  // namespace
+
+TEST_CASE("memory: a chain needs two buffers, remap and off behave as named") {
+  Steps chain({640, 640, 640, 640, 640});
+  chain.step({}, {0}).step({0}, {1}).step({1}, {2}).step({2}, {3}).step({3}, {4});
+  const MemoryLayout arena = chain.place();
+  CHECK(arena.report.peakBytes == 1280);
+  CHECK(arena.report.lowerBoundBytes == 1280);
+  CHECK(arena.report.unplannedBytes == 3200);
+  CHECK(arena.addedEdges.empty());
+  CHECK(isSafe(chain.problem, arena));
+  CHECK(chain.place(MemoryMode::Remap).report.peakBytes == 8192);
+  CHECK(chain.place(MemoryMode::Off).report.peakBytes == 3200);
+}
+
+TEST_CASE("memory: parallel branches share nothing unless a budget asks for it") {
+  Steps diamond({640, 640, 640, 640, 640, 640, 64});  // 0 -> 1 -> 2, 0 -> 3 -> 4, both -> 6
+  diamond.step({}, {0}).step({0}, {1}).step({1}, {2}).step({0}, {3}).step({3}, {4}).step({2, 4}, {6});
+  MemoryLayout layout = diamond.place();
+  CHECK(layout.addedEdges.empty());
+  CHECK(isSafe(diamond.problem, layout));
+  for (uint32_t left : {1u, 2u})
+    for (uint32_t right : {3u, 4u}) CHECK(!overlap(diamond.problem, layout, left, right));
+  const uint64_t parallel = layout.report.peakBytes;
+  diamond.problem.budgetBytes = 0;
+  layout = diamond.place();
+  CHECK(layout.report.peakBytes < parallel);
+  CHECK(!layout.addedEdges.empty());
+  CHECK(layout.report.addedEdges == layout.addedEdges.size());
+  CHECK(isSafe(diamond.problem, layout));
+}
+
+TEST_CASE("memory: a buffer that is read again much later keeps its place") {
+  Steps steps({640, 640, 640, 640});
+  steps.step({}, {0}).step({0}, {1}).step({1}, {2}).step({2, 0}, {3});
+  const MemoryLayout layout = steps.place();
+  for (uint32_t other : {1u, 2u, 3u}) CHECK(!overlap(steps.problem, layout, 0, other));
+}
+
+TEST_CASE("memory: in place only where allowed, and only when the source dies there") {
+  Steps steps({640, 640, 320});
+  steps.step({}, {0}).step({0}, {1}).step({1}, {2});
+  steps.problem.inPlace = {{0, 1}, {1, 2}};
+  MemoryLayout layout = steps.place();
+  CHECK(layout.offsets == std::vector<uint64_t>{0, 0, 0});
+  CHECK(layout.report.peakBytes == 640);
+  CHECK(isSafe(steps.problem, layout));
+  Steps kept({640, 640, 64});
+  kept.step({}, {0}).step({0}, {1}).step({0, 1}, {2});
+  kept.problem.inPlace = {{0, 1}};
+  layout = kept.place();
+  CHECK(!overlap(kept.problem, layout, 0, 1));
+  Steps larger({320, 640});
+  larger.step({}, {0}).step({0}, {1});
+  larger.problem.inPlace = {{0, 1}};
+  CHECK(!overlap(larger.problem, larger.place(), 0, 1));
+}
+
+TEST_CASE("memory: unused and empty buffers cost nothing, the same buffer may be two arguments") {
+  Steps steps({640, 0, 640});
+  steps.step({}, {0, 1}).step({0, 0, 1}, {0});
+  const MemoryLayout layout = steps.place();
+  CHECK(layout.report.peakBytes == 640);
+}
+
+TEST_CASE("memory: random graphs are safe in every mode, aligned, and reproducible") {
+  std::mt19937 random(11);
+  for (int round = 0; round < 300; round++) {
+    const uint32_t count = 4 + random() % 30;
+    std::vector<uint64_t> sizes;
+    for (uint32_t i = 0; i < count; i++) sizes.push_back(1 + random() % 2000);
+    Steps steps(sizes);
+    for (uint32_t i = 0; i < count; i++) {
+      std::vector<uint32_t> from;
+      for (uint32_t k = 0; i > 0 && k < random() % 3; k++) from.push_back(random() % i);
+      steps.step(from, random() % 8 == 0 && i > 0 ? std::vector<uint32_t>{i, static_cast<uint32_t>(random() % i)} : std::vector<uint32_t>{i});
+      for (uint32_t source : from)
+        if (random() % 2 == 0) steps.problem.inPlace.push_back({source, i});
+    }
+    for (MemoryMode mode : {MemoryMode::Arena, MemoryMode::Remap, MemoryMode::Off})
+      for (uint64_t budget : {UINT64_MAX, UINT64_C(0)}) {
+        steps.problem.budgetBytes = budget;
+        const MemoryLayout layout = steps.place(mode);
+        CHECK(isSafe(steps.problem, layout));
+        CHECK(layout.report.peakBytes >= layout.report.lowerBoundBytes);
+        CHECK(layout.report.peakBytes <= layout.report.unplannedBytes);
+        for (uint32_t i = 0; i < count; i++) {
+          CHECK(layout.offsets[i] % kPlanAlignment == 0);
+          CHECK(layout.offsets[i] + sizes[i] <= layout.report.peakBytes);
+        }
+        CHECK(steps.place(mode).offsets == layout.offsets);
+        if (mode == MemoryMode::Off)
+          for (uint32_t a = 0; a < count; a++)
+            for (uint32_t b = 0; b < a; b++) CHECK(!overlap(steps.problem, layout, a, b));
+      }
+  }
+}
+
+TEST_CASE("memory: ten thousand steps are planned quickly") {
+  std::mt19937 random(5);
+  std::vector<uint64_t> sizes(10000);
+  for (uint64_t& size : sizes) size = 64 + random() % 100000;
+  Steps steps(sizes);
+  for (uint32_t i = 0; i < sizes.size(); i++) {
+    std::vector<uint32_t> from;
+    if (i > 0) from = {i - 1, static_cast<uint32_t>(i - 1 - random() % std::min(i, 8u))};
+    steps.step(from, {i});
+  }
+  const MemoryLayout layout = steps.place();
+  CHECK(isSafe(steps.problem, layout));
+  CHECK(layout.report.peakBytes < layout.report.unplannedBytes / 50);
+}
+
+TEST_CASE("memory of a plan: offsets, views and loops, and the result passes the check") {
+  Plan plan;
+  plan.files = {{"kernels.so", FileKind::Code, 1, std::string(64, 'a')}};
+  plan.variables = {{"i", 0, 2, VariableKind::Loop, 0}};
+  for (int i = 0; i < 6; i++) plan.buffers.push_back({"t" + std::to_string(i), ElementType::F32, {16}, 64, Place::Arena, 0, 0, 0});
+  plan.buffers.push_back({"v", ElementType::F32, {8}, 32, Place::View, 32, 0, 0});  // of t0
+  plan.kernels = {{0, "k", "k", {{ElementType::F32, Mode::Read, 32}, {ElementType::F32, Mode::Write, 64}}, {}, 1, 0, 0, 0, ""},
+                  {0, "w", "w", {{ElementType::F32, Mode::Write, 64}}, {}, 1, 0, 0, 0, ""}};
+  plan.steps = {{{}, Launch{1, {0}, {}}},     {{}, Launch{0, {0, 1}, {}}}, {{}, Launch{0, {1, 2}, {}}},
+                {{}, Launch{0, {6, 3}, {}}},  // the view keeps t0 alive until here
+                {{}, Loop{0, Expr(3), 2}},    {{}, Launch{0, {3, 4}, {}}}, {{}, Launch{0, {4, 3}, {}}},
+                {{}, Launch{0, {3, 5}, {}}}};
+  for (MemoryMode mode : {MemoryMode::Arena, MemoryMode::Remap, MemoryMode::Off})
+    for (uint64_t budget : {UINT64_MAX, UINT64_C(0)}) {
+      Plan planned = plan;
+      planMemory(planned, {mode, budget, {}});
+      auto status = check(planned);
+      INFO(nameOf(mode) << (status ? "" : toText(status.error())));
+      CHECK(status);
+      const auto offset = [&](BufferId id) { return planned.buffers[id].offset; };
+      CHECK(offset(3) != offset(4));
+      CHECK(offset(0) != offset(1));
+      CHECK(offset(0) != offset(2));
+      CHECK(memoryModeFromName(planned.memory.mode) == mode);
+      if (mode == MemoryMode::Arena) CHECK(planned.arenaBytes == (budget == 0 ? 3 * 64 : 6 * 64));
+    }
+}
