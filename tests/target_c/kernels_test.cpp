@@ -215,6 +215,27 @@ TEST_CASE("kernels keep their bits down to compiled C") {
   }
 }
 
+TEST_CASE("threads get tiles and kernels get variables") {
+  Graph g;
+  UOp n = g.variable("n", 1, 30), m = g.variable("m", 0, 9);
+  UOp range = g.range(n, 0, AxisType::Thread);
+  UOp param = g.make(Op::Param, DType::I64, {g.index(30)}, SlotArg{0, Space::Global});
+  UOp value = g.cast(g.alu(Op::Add, {g.alu(Op::Mul, {range, g.index(10)}), m}), DType::I64);
+  UOp store = g.make(Op::Store, DType::Void, {g.make(Op::Index, DType::I64, {param, range}), value});
+  UOp sink = g.make(Op::Sink, DType::Void, {g.make(Op::End, DType::Void, {store, range})});
+  for (bool narrow : {false, true}) {
+    LinearKernel kernel = linearize(g, legalize(g, sink, {.narrowIndex = narrow}), "tiles", Numerics::Strict).value();
+    Result<std::string> code = printC({&kernel, 1});
+    if (!code) FAIL(toText(code.error()));
+    CompiledC compiled(*code, "gcc", "-O1 -fsanitize=undefined -fsanitize-undefined-trap-on-error");
+    std::vector<int64_t> out(30, -1), values(kernel.variables.size());
+    for (size_t i = 0; i < values.size(); ++i) values[i] = kernel.variables[i].argAs<VarArg>().name == "n" ? 12 : 7;
+    void* buffers[] = {out.data()};
+    compiled["tiles"](buffers, values.data(), 3, 6, nullptr);
+    for (int i = 0; i < 30; ++i) CHECK(out[static_cast<size_t>(i)] == (i >= 3 && i < 6 ? 10 * i + 7 : -1));
+  }
+}
+
 TEST_CASE("contract keeps half precision intermediates in f32 and fuses") {
   Graph g;
   UOp root = parseUop(g, kCases[3].text).value();

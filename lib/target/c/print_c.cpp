@@ -25,44 +25,56 @@ class KernelPrinter {
   KernelPrinter(const LinearKernel& kernel, const PrintCOptions& options)
       : kernel_(kernel), options_(options), groups_(findLaneGroups(kernel)) {
     for (UOp n : kernel.ops) name_.emplace(n.id(), name_.size());
+    markNeeded();
   }
 
   Result<std::string> print() {
     printStorage();
     for (size_t i = 0; i < kernel_.ops.size(); ++i) {
       if (groups_.closesBefore[i]) flushGroup();
-      SVOD_CHECK(printOp(kernel_.ops[i]));
+      if (isNeeded(kernel_.ops[i])) SVOD_CHECK(printOp(kernel_.ops[i]));
     }
     flushGroup();
     const char* kSignature = "(void* const* buffers, const int64_t* values, int64_t tile_begin, int64_t tile_end,\n";
     std::string indent(kernel_.name.size() + 6, ' ');
     std::string head = "void " + kernel_.name + kSignature + indent + "void* scratch) {\n";
-    if (usesUnused()) head += unused_;
-    return head + body_ + "}\n";
+    return head + unusedText() + body_ + "}\n";
   }
 
  private:
   static std::string typeName(DType d) { return std::string(kC11.typeName(d)); }
   std::string local(UOp n) const { return idText("v", static_cast<int64_t>(name_.at(n.id()))); }
 
-  bool usesUnused() {
-    auto drop = [&](bool used, const char* name) {
-      if (!used) unused_ += std::string("  (void)") + name + ";\n";
-    };
-    drop(!kernel_.params.empty(), "buffers");
-    drop(!kernel_.variables.empty(), "values");
-    drop(bool(kernel_.threadRange), "tile_begin");
-    drop(bool(kernel_.threadRange), "tile_end");
-    drop(usesScratch_, "scratch");
-    return !unused_.empty();
+  // Statements that keep unused arguments from being warned about.
+  std::string unusedText() const {
+    std::string text;
+    for (const char* name : {"buffers[", "values[", "tile_begin", "tile_end", "scratch "}) {
+      if (body_.find(name) != std::string::npos) continue;
+      std::string_view argument(name);
+      argument = argument.substr(0, argument.find_first_of("[ "));
+      text += "  (void)" + std::string(argument) + ";\n";
+    }
+    return text;
   }
 
   void line(const std::string& text) { body_ += std::string(2 * static_cast<size_t>(depth_), ' ') + text + "\n"; }
+
+  // The end of the tiled range is not printed, so what only it needs would be an unused variable.
+  void markNeeded() {
+    for (auto n = kernel_.ops.rbegin(); n != kernel_.ops.rend(); ++n) {
+      bool acts = n->dtype() == DType::Void || n->op() == Op::Range;
+      if (acts) needed_.insert(n->id());
+      if (!isNeeded(*n) || *n == kernel_.threadRange) continue;
+      for (UOp s : n->src()) needed_.insert(s.id());
+    }
+  }
+  bool isNeeded(UOp n) const { return needed_.contains(n.id()); }
 
   // -- storage: pointers to arguments and scratch, arrays for registers, variables
   void printStorage() {
     std::vector<UOp> locals;
     for (UOp n : kernel_.ops) {
+      if (!isNeeded(n)) continue;
       if (n.op() == Op::Param) printParam(n);
       if (n.op() == Op::Var) printVariable(n);
       if (n.op() != Op::Buffer) continue;
@@ -75,7 +87,6 @@ class KernelPrinter {
       std::string type = typeName(b.dtype()) + "*";
       line(type + " " + local(b) + " = (" + type + ")((char*)scratch + " + std::to_string(offset) + ");");
       offset += (b.maxNumel() * byteSize(b.dtype()) + 63) / 64 * 64;
-      usesScratch_ = true;
     }
   }
   void printParam(UOp param) {
@@ -245,9 +256,9 @@ class KernelPrinter {
   const PrintCOptions& options_;
   const LaneGroups groups_;
   std::map<uint32_t, size_t> name_;  // by node id
-  std::string body_, pending_, copies_, unused_;
+  std::set<uint32_t> needed_;        // ids
+  std::string body_, pending_, copies_;
   int depth_ = 1, width_ = 0;
-  bool usesScratch_ = false;
 };
 
 // Compilers cannot see that different parameters are different memory, but lanes are independent by construction.
