@@ -44,7 +44,7 @@ class Planner {
     for (uint32_t i = 0; i < problem.inPlace.size(); i++)
       for (uint32_t buffer : {problem.inPlace[i].source, problem.inPlace[i].result}) pairsOf_[buffer].push_back(i);
     for (uint32_t step = 0; step < problem.steps.size(); step++)
-      for (const Access& access : problem.steps[step]) {
+      for (const BufferAccess& access : problem.steps[step]) {
         addOnce(life_[access.storage].users, step);
         if (writes(access.mode)) addOnce(life_[access.storage].writers, step);
       }
@@ -201,9 +201,9 @@ class Planner {
 
   /// Orders between the tenants of shared bytes that the dependencies do not give.
   std::vector<std::pair<uint32_t, uint32_t>> missingEdges() const {
-    std::vector<std::vector<Access>> placedAccesses(problem_.steps.size());
+    std::vector<std::vector<BufferAccess>> placedAccesses(problem_.steps.size());
     for (uint32_t step = 0; step < problem_.steps.size(); step++)
-      for (const Access& access : problem_.steps[step])
+      for (const BufferAccess& access : problem_.steps[step])
         placedAccesses[step].push_back({0, offsets_[access.storage] + access.begin, offsets_[access.storage] + access.end, access.mode});
     std::vector<std::pair<uint32_t, uint32_t>> needed = hazardPairs(placedAccesses), missing;
     const auto count = static_cast<uint32_t>(problem_.deps.size());
@@ -251,16 +251,16 @@ MemoryLayout placeBuffers(const MemoryProblem& problem, MemoryMode mode) {
 namespace {
 
 /// A buffer touched inside a loop is in use for the whole loop: the next iteration may read what this one left.
-void stretchOverLoops(const Plan& plan, std::vector<std::vector<Access>>& steps) {
+void stretchOverLoops(const Plan& plan, std::vector<std::vector<BufferAccess>>& steps) {
   for (StepId step = static_cast<StepId>(plan.steps.size()); step-- > 0;) {
     const auto* loop = std::get_if<Loop>(&plan.steps[step].action);
     if (loop == nullptr) continue;
-    std::vector<Access> all;
+    std::vector<BufferAccess> all;
     for (StepId inner = step + 1; inner <= step + loop->length; inner++)
       all.insert(all.end(), steps[inner].begin(), steps[inner].end());
-    std::sort(all.begin(), all.end(), [](const Access& a, const Access& b) { return a.storage < b.storage; });
-    all.erase(std::unique(all.begin(), all.end(), [](const Access& a, const Access& b) { return a.storage == b.storage; }), all.end());
-    for (Access& access : all) access.mode = Mode::ReadWrite;
+    std::sort(all.begin(), all.end(), [](const BufferAccess& a, const BufferAccess& b) { return a.storage < b.storage; });
+    all.erase(std::unique(all.begin(), all.end(), [](const BufferAccess& a, const BufferAccess& b) { return a.storage == b.storage; }), all.end());
+    for (BufferAccess& access : all) access.mode = Mode::ReadWrite;
     for (StepId inner = step; inner <= step + loop->length; inner++) steps[inner] = all;
   }
 }
@@ -297,9 +297,9 @@ void planMemory(Plan& plan, const MemoryOptions& options) {
   problem.budgetBytes = options.budgetBytes;
   for (BufferId id : placed) problem.sizes.push_back(plan.buffers[id].bytes);
   for (StepId step = 0; step < plan.steps.size(); step++) {
-    std::vector<Access>& mine = problem.steps.emplace_back();
+    std::vector<BufferAccess>& mine = problem.steps.emplace_back();
     if (std::holds_alternative<Loop>(plan.steps[step].action)) continue;
-    for (Access access : accessesOf(plan, step, StorageView::Separate)) {
+    for (BufferAccess access : accessesOf(plan, step, StorageView::Separate)) {
       const BufferId owner = access.storage - 1;
       if (plan.buffers[owner].place != Place::Arena) continue;
       access.storage = slotOf[owner];

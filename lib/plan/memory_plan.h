@@ -32,7 +32,7 @@ struct InPlace {
 };
 
 struct MemoryProblem {
-  std::vector<std::vector<Access>> steps;  // in program order; Access::storage is an index into sizes
+  std::vector<std::vector<BufferAccess>> steps;  // in program order; BufferAccess::storage is an index into sizes
   DepLists deps;                           // every hazard between the separate buffers included
   std::vector<uint64_t> sizes;             // bytes; only buffers that are to be placed
   std::vector<InPlace> inPlace;

@@ -16,7 +16,7 @@ struct Steps {
   MemoryProblem problem;
   explicit Steps(std::vector<uint64_t> sizes) { problem.sizes = std::move(sizes); }
   Steps& step(std::vector<uint32_t> readFrom, std::vector<uint32_t> writeTo) {
-    std::vector<Access>& accesses = problem.steps.emplace_back();
+    std::vector<BufferAccess>& accesses = problem.steps.emplace_back();
     for (uint32_t buffer : readFrom) accesses.push_back({buffer, 0, problem.sizes[buffer], Mode::Read});
     for (uint32_t buffer : writeTo) accesses.push_back({buffer, 0, problem.sizes[buffer], Mode::Write});
     return *this;
@@ -30,9 +30,9 @@ struct Steps {
 
 /// Whether the dependencies with the layout's edges order all accesses to the arena.
 bool isSafe(const MemoryProblem& problem, const MemoryLayout& layout) {
-  std::vector<std::vector<Access>> placed(problem.steps.size());
+  std::vector<std::vector<BufferAccess>> placed(problem.steps.size());
   for (size_t step = 0; step < problem.steps.size(); step++)
-    for (const Access& access : problem.steps[step])
+    for (const BufferAccess& access : problem.steps[step])
       placed[step].push_back({0, layout.offsets[access.storage] + access.begin, layout.offsets[access.storage] + access.end, access.mode});
   DepLists deps = problem.deps;
   for (auto [first, then] : layout.addedEdges) deps[then].push_back(first);
