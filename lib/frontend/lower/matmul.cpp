@@ -1,22 +1,14 @@
 // Products of matrices as multiply and sum over a shared axis.
-#include "frontend/graph_op.h"
+#include "frontend/lower/common.h"
 
 namespace svod {
 
 namespace {
 
-// a [.., m, k] times b [.., k, n]. The product is taken and summed in at least f32 or i32, then rounded to
-// `result`.
-Tensor matmul(Tensor a, Tensor b, DType result) {
-  DType wide =
-      promote(sumDType(commonDType(std::vector<Tensor>{a, b})), isFloat(result) ? sumDType(result) : result);
-  Tensor rows = unsqueeze(a, -2), columns = unsqueeze(b, -3);  // [.., m, 1, k], [.., 1, k, n]
-  if (!rows || !columns) return {};
-  std::vector<int> order(columns.rank());
-  for (int i = 0; i < columns.rank(); ++i) order[i] = i;
-  std::swap(order[columns.rank() - 1], order[columns.rank() - 2]);
-  columns = permute(columns, order);  // [.., 1, n, k]
-  return cast(reduce(Op::Add, cast(rows, wide) * cast(columns, wide), {{-1}}, false), result);
+// Products and sums are taken in at least f32 or i32, then rounded to `result`.
+Tensor product(Tensor a, Tensor b, DType result) {
+  DType wide = sumDType(commonDType(std::vector<Tensor>{a, b}));
+  return cast(matrixProduct(a, b, promote(wide, isFloat(result) ? sumDType(result) : result)), result);
 }
 
 }  // namespace
@@ -32,10 +24,10 @@ Results lowerMatmul(OpCall& call) {
   if (columnVector) b = unsqueeze(b, -1);
   DType common = commonDType(std::vector<Tensor>{a, b});
   if (common == DType::Bool) common = DType::I32;
-  Tensor product = matmul(a, b, call.has("dtype") ? call.dtype("dtype") : common);
-  if (columnVector) product = squeeze(product, -1);
-  if (rowVector) product = squeeze(product, columnVector ? -1 : -2);
-  return product;
+  Tensor result = product(a, b, call.has("dtype") ? call.dtype("dtype") : common);
+  if (columnVector) result = squeeze(result, -1);
+  if (rowVector) result = squeeze(result, columnVector ? -1 : -2);
+  return result;
 }
 
 Results lowerLinear(OpCall& call) {
@@ -44,9 +36,9 @@ Results lowerLinear(OpCall& call) {
                     "w must be [out, in] and x [.., in]"))
     return Tensor();
   bool isVector = x.rank() == 1;
-  Tensor product = matmul(isVector ? unsqueeze(x, 0) : x, permute(w, {1, 0}), commonDType(call.operands));
-  if (isVector) product = squeeze(product, 0);
-  return call.count() > 2 ? product + call.arg(2) : product;
+  Tensor result = product(isVector ? unsqueeze(x, 0) : x, permute(w, {1, 0}), commonDType(call.operands));
+  if (isVector) result = squeeze(result, 0);
+  return call.count() > 2 ? result + call.arg(2) : result;
 }
 
 }  // namespace svod

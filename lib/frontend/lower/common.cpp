@@ -1,0 +1,211 @@
+#include "frontend/lower/common.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace svod {
+
+Tensor matrixProduct(Tensor a, Tensor b, DType wide) {
+  Tensor rows = unsqueeze(a, -2), columns = unsqueeze(b, -3);  // [.., m, 1, k], [.., 1, k, n]
+  if (!rows || !columns) return {};
+  std::vector<int> order(columns.rank());
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[columns.rank() - 1], order[columns.rank() - 2]);
+  columns = permute(columns, order);  // [.., 1, n, k]
+  return reduce(Op::Add, cast(rows, wide) * cast(columns, wide), {{-1}}, false);
+}
+
+Tensor softmaxOf(Tensor x, int axis) {
+  Tensor e = exp(x - maximum(x, axis, true));
+  return e / sum(e, axis, true);
+}
+
+Tensor meanOf(Tensor x, const std::vector<int>& axes) {
+  if (!x) return {};
+  Dim count = x.builder()->dim(1);
+  for (int axis : axes) count = count * x.dim(axis);
+  Tensor total = reduce(Op::Add, x, axes, true);
+  return total / cast(x.builder()->value(count), x.dtype());
+}
+
+Tensor positionsAlong(GraphBuilder& b, const Dims& dims, int axis) {
+  Tensor positions = b.iota(dims[axis]);
+  for (int i = axis + 1; i < dims.rank(); ++i) positions = unsqueeze(positions, -1);
+  return positions;
+}
+
+std::vector<int> orderWithLast(int rank, int axis) {
+  std::vector<int> order;
+  for (int i = 0; i < rank; ++i)
+    if (i != axis) order.push_back(i);
+  order.push_back(axis);
+  return order;
+}
+
+std::vector<int> inverseOrder(const std::vector<int>& order) {
+  std::vector<int> inverse(order.size());
+  for (size_t i = 0; i < order.size(); ++i) inverse[order[i]] = static_cast<int>(i);
+  return inverse;
+}
+
+// --- Scans
+
+namespace {
+
+// Every prefix folded on its own: the work is the square of the length.
+Tensor scanDirectly(Op op, Tensor x, int axis) {
+  GraphBuilder& b = *x.builder();
+  Tensor terms = unsqueeze(x, axis);  // [.., 1, j, ..]; the prefix that ends at i folds the j up to i
+  if (!terms) return {};
+  Dims dims = terms.dims();
+  dims.set(axis, x.dim(axis));
+  Tensor i = positionsAlong(b, dims, axis), j = positionsAlong(b, dims, axis + 1);
+  return reduce(op, where(le(j, i), terms, b.constant(identity(op, x.dtype()))), {{axis + 1}}, false);
+}
+
+}  // namespace
+
+Tensor shifted(Op op, Tensor x, int axis) {
+  if (!x) return {};
+  GraphBuilder& b = *x.builder();
+  Dims before, after;
+  for (int i = 0; i < x.rank(); ++i) before.add(b.dim(i == axis ? 1 : 0)), after.add(b.dim(0));
+  Tensor padded = pad(x, before, after, b.constant(identity(op, x.dtype())));
+  return narrow(padded, axis, b.dim(0), x.dim(axis));
+}
+
+Tensor scan(Op op, Tensor x, int axis) {
+  constexpr int64_t kBlock = 32;
+  if (!x) return {};
+  GraphBuilder& b = *x.builder();
+  Dim size = x.dim(axis);
+  if (size.max() <= 2 * kBlock) return scanDirectly(op, x, axis);
+  Dim blocks = floordiv(size + (kBlock - 1), kBlock);
+  Dims before, after, split = x.dims(), joined = x.dims();
+  for (int i = 0; i < x.rank(); ++i) {
+    before.add(b.dim(0));
+    after.add(i == axis ? blocks * kBlock - size : b.dim(0));
+  }
+  split.set(axis, blocks);
+  split.insert(axis + 1, b.dim(kBlock));
+  joined.set(axis, blocks * kBlock);
+  Tensor padded = pad(x, before, after, b.constant(identity(op, x.dtype())));
+  Tensor inner = contiguous(scanDirectly(op, reshape(padded, split), axis + 1));
+  Tensor totals = squeeze(narrow(inner, axis + 1, b.dim(kBlock - 1), b.dim(1)), axis + 1);
+  Tensor carried = unsqueeze(shifted(op, scan(op, totals, axis), axis), axis + 1);
+  return narrow(reshape(elementwise(op, {inner, carried}), joined), axis, b.dim(0), size);
+}
+
+// --- Windows
+
+namespace {
+
+// `name` as one number per axis; nothing after an error.
+std::vector<int64_t> perAxis(OpCall& call, std::string_view name, size_t axes, int64_t smallest) {
+  constexpr int64_t kLargest = int64_t{1} << 31;
+  std::vector<int64_t> values = call.integers(name);
+  if (values.size() == 1) values.assign(axes, values[0]);
+  bool inRange = std::ranges::all_of(values, [&](int64_t v) { return v >= smallest && v <= kLargest; });
+  if (values.size() == axes && inRange) return values;
+  call.fail(Diag::BadAttribute, "attribute '" + std::string(name) + "' has a wrong value",
+            "give one number, or one for each of the " + std::to_string(axes) + " axes, from " +
+                std::to_string(smallest) + " on");
+  return {};
+}
+
+}  // namespace
+
+std::vector<WindowAxis> windowAttributes(OpCall& call, const Tensor& x, int firstAxis, const Dims& kernel) {
+  size_t count = static_cast<size_t>(kernel.rank());
+  std::vector<int64_t> strides = perAxis(call, "stride", count, 1),
+                       dilations = perAxis(call, "dilation", count, 1);
+  bool isOneSided = call.integers("padding").size() == 2 * count && count > 0;
+  std::vector<int64_t> pads = perAxis(call, "padding", isOneSided ? 2 * count : count, 0);
+  if (strides.empty() || dilations.empty() || pads.empty()) return {};
+  std::vector<WindowAxis> axes;
+  for (size_t i = 0; i < count; ++i) {
+    WindowAxis a;
+    a.size = x.dim(firstAxis + static_cast<int>(i));
+    a.kernel = kernel[static_cast<int>(i)];
+    a.stride = strides[i];
+    a.dilation = dilations[i];
+    a.before = call.b.dim(pads[i]);
+    a.after = call.b.dim(isOneSided ? pads[count + i] : pads[i]);
+    if (a.kernel.min() < 1) {
+      call.fail(Diag::ShapeMismatch, "a kernel has no elements: " + describe(kernel),
+                "kernels have at least one element");
+      return {};
+    }
+    axes.push_back(a);
+  }
+  return axes;
+}
+
+std::vector<WindowAxis> windowAxes(OpCall& call, const Tensor& x, int firstAxis, const Dims& kernel,
+                                   bool roundUp) {
+  std::vector<WindowAxis> axes = windowAttributes(call, x, firstAxis, kernel);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    WindowAxis& a = axes[i];
+    Dim room = a.size + a.before + a.after - (a.kernel - 1) * a.dilation - 1;
+    a.count = floordiv(room, a.stride) + 1;
+    if (roundUp) {
+      Dim begins = floordiv(a.size + a.before - 1, a.stride) + 1;
+      a.count = smaller(floordiv(room + (a.stride - 1), a.stride) + 1, begins);
+    }
+    if (a.count.max() < 0 || (a.count.isConst() && a.count.constant() < 1 && a.size.max() > 0)) {
+      call.fail(Diag::ShapeMismatch,
+                "a kernel of " + describe(a.kernel) + " does not fit axis " +
+                    std::to_string(firstAxis + static_cast<int>(i)) + " of " + describe(x),
+                "use a smaller kernel, or padding");
+      return {};
+    }
+  }
+  return axes;
+}
+
+namespace {
+
+bool isWhole(const WindowAxis& a) { return a.before.is(0) && a.after.is(0) && a.count.isConst(); }
+bool isPointwise(const WindowAxis& a) { return a.kernel.is(1) && a.stride == 1 && isWhole(a); }
+bool isTiling(const WindowAxis& a) { return a.kernel.is(a.stride) && a.dilation == 1 && isWhole(a); }
+
+// Windows that do not overlap are blocks of the axis: [.., count, kernel, ..] for each, then all counts
+// first.
+Tensor unfoldTiles(Tensor x, int firstAxis, const std::vector<WindowAxis>& axes) {
+  Dims split = x.dims().slice(0, firstAxis);
+  std::vector<int> order;
+  for (int i = 0; i < firstAxis; ++i) order.push_back(i);
+  int count = static_cast<int>(axes.size());
+  for (int i = 0; i < count; ++i) {
+    x = narrow(x, firstAxis + i, x.builder()->dim(0), axes[i].count * axes[i].kernel);
+    if (!x) return {};
+    split = split + Dims{axes[i].count, axes[i].kernel};
+    order.push_back(firstAxis + 2 * i);
+  }
+  for (int i = 0; i < count; ++i) order.push_back(firstAxis + 2 * i + 1);
+  return permute(reshape(x, split), order);
+}
+
+}  // namespace
+
+Tensor unfold(Tensor x, int firstAxis, const std::vector<WindowAxis>& axes) {
+  if (!x) return {};
+  if (std::ranges::all_of(axes, [](const WindowAxis& a) { return isTiling(a) || isPointwise(a); }))
+    return unfoldTiles(x, firstAxis, axes);
+  GraphBuilder& b = *x.builder();
+  Dims result = x.dims().slice(0, firstAxis);
+  for (const WindowAxis& a : axes) result.add(a.count);
+  for (const WindowAxis& a : axes) result.add(a.kernel);
+  int count = static_cast<int>(axes.size());
+  std::vector<Tensor> indices;
+  for (int i = 0; i < firstAxis; ++i) indices.push_back(positionsAlong(b, result, i));
+  for (int i = 0; i < count; ++i) {
+    Tensor window = positionsAlong(b, result, firstAxis + i),
+           tap = positionsAlong(b, result, firstAxis + count + i);
+    Tensor at = window * axes[i].stride + tap * axes[i].dilation;
+    indices.push_back(axes[i].before.is(0) ? at : at - b.value(axes[i].before));
+  }
+  return gather(x, indices);
+}
+
+}  // namespace svod

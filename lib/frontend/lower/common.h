@@ -1,0 +1,49 @@
+// Formulas that several lowerings share.
+#pragma once
+#include <vector>
+
+#include "frontend/graph_op.h"
+
+namespace svod {
+
+/// Dtype a composite computes in: at least f32 for floats, f32 for everything else.
+inline DType computeDType(const Tensor& x) { return isFloat(x.dtype()) ? sumDType(x.dtype()) : DType::F32; }
+/// Dtype it gives back: that of a float operand, else f32.
+inline DType resultDType(const Tensor& x) { return isFloat(x.dtype()) ? x.dtype() : DType::F32; }
+
+/// a [.., m, k] times b [.., k, n], multiplied and summed in `wide`.
+Tensor matrixProduct(Tensor a, Tensor b, DType wide);
+/// exp(x - max) / sum along an axis; x is of a compute dtype.
+Tensor softmaxOf(Tensor x, int axis);
+/// The sum of x over axes, divided by the number of elements folded; keeps the dims.
+Tensor meanOf(Tensor x, const std::vector<int>& axes);
+/// The positions 0, 1, .. along `axis` of a shape, as an Index tensor that broadcasts against it.
+Tensor positionsAlong(GraphBuilder& b, const Dims& dims, int axis);
+/// x with `axis` last; the order that undoes it is the same call with the result.
+std::vector<int> orderWithLast(int rank, int axis);
+std::vector<int> inverseOrder(const std::vector<int>& order);
+/// Inclusive scan with Add, Mul, Max or Min along an axis, in blocks, so that long axes cost less than their
+/// square.
+Tensor scan(Op op, Tensor x, int axis);
+/// x moved one step up along an axis; the first element is the identity of op.
+Tensor shifted(Op op, Tensor x, int axis);
+
+/// One spatial axis of a window op: `kernel` taps `dilation` apart, moved by `stride` over `size` elements
+/// with `before` and `after` imaginary ones around them.
+struct WindowAxis {
+  Dim size, kernel, before, after, count;  // count: number of windows
+  int64_t stride = 1, dilation = 1;
+};
+
+/// The attributes stride, padding and dilation of a call for the spatial axes of x, which start at
+/// `firstAxis`; counts are left open. Nothing after an error. padding has one entry, one per axis, or all
+/// befores and then all afters.
+std::vector<WindowAxis> windowAttributes(OpCall& call, const Tensor& x, int firstAxis, const Dims& kernel);
+/// The same with the number of windows that fit. With `roundUp` the last may hang over the end but begins
+/// inside.
+std::vector<WindowAxis> windowAxes(OpCall& call, const Tensor& x, int firstAxis, const Dims& kernel,
+                                   bool roundUp);
+/// x [lead.., spatial..] as [lead.., counts.., kernels..]. Taps outside x give 0.
+Tensor unfold(Tensor x, int firstAxis, const std::vector<WindowAxis>& axes);
+
+}  // namespace svod

@@ -1,0 +1,177 @@
+// Gathers, scatters and what is made of positions.
+#include "frontend/lower/common.h"
+
+namespace svod {
+
+namespace {
+
+bool checkPositions(OpCall& call, const Tensor& positions) {
+  if (isInt(positions.dtype())) return true;
+  call.fail(Diag::DTypeMismatch, "positions are " + describe(positions) + ", not integers",
+            "cast them to i32 or i64");
+  return false;
+}
+
+Tensor settledPositions(Tensor t) { return t.isLiteral() ? cast(t, DType::I64) : t; }
+
+// One index tensor per axis of x for positions that replace one axis element by element.
+std::vector<Tensor> elementIndices(OpCall& call, const Tensor& x, const Tensor& positions, int axis) {
+  std::vector<Tensor> indices;
+  for (int i = 0; i < x.rank(); ++i)
+    indices.push_back(i == axis ? wrapNegative(positions, x.dim(axis))
+                                : positionsAlong(call.b, positions.dims(), i));
+  return indices;
+}
+
+// One index tensor per axis of x for positions [.., m]: after `batch` shared axes, the last dim names m axes
+// of x. Empty after an error.
+std::vector<Tensor> tupleIndices(OpCall& call, const Tensor& x, const Tensor& positions, int batch) {
+  if (!call.require(positions.rank() > batch, "positions are [.., m]")) return {};
+  Dim last = positions.dim(-1);
+  bool fits = last.isConst() && last.constant() >= 0 && batch + last.constant() <= x.rank();
+  if (!call.require(fits, "the last dim of positions must be a constant, at most the axes of x")) return {};
+  for (int i = 0; i < batch; ++i)
+    if (!call.require(x.dim(i) == positions.dim(i), "the batch dims must be equal")) return {};
+  int named = static_cast<int>(last.constant());
+  Dims result = positions.dims().slice(0, positions.rank() - 1) + x.dims().slice(batch + named, x.rank());
+  int rest = x.rank() - batch - named;
+  std::vector<Tensor> indices;
+  for (int i = 0; i < batch; ++i) indices.push_back(positionsAlong(call.b, result, i));
+  for (int i = 0; i < named; ++i) {
+    Tensor index = squeeze(narrow(positions, -1, call.b.dim(i), call.b.dim(1)), -1);
+    index = wrapNegative(index, x.dim(batch + i));
+    if (index && index.rank() > 0)
+      for (int n = 0; n < rest; ++n) index = unsqueeze(index, -1);
+    indices.push_back(index);
+  }
+  for (int i = 0; i < rest; ++i) indices.push_back(positionsAlong(call.b, result, result.rank() - rest + i));
+  return indices;
+}
+
+Op scatterOp(OpCall& call) {
+  std::string mode = call.word("mode");
+  return mode == "add"   ? Op::Add
+         : mode == "mul" ? Op::Mul
+         : mode == "max" ? Op::Max
+         : mode == "min" ? Op::Min
+                         : Op::Store;
+}
+
+}  // namespace
+
+Results lowerGather(OpCall& call) {
+  Tensor x = call.arg(0), positions = settledPositions(call.arg(1));
+  int axis = call.b.axis(x, call.integer("axis"));
+  if (axis < 0 || !checkPositions(call, positions)) return Tensor();
+  return take(x, axis, wrapNegative(positions, x.dim(axis)));
+}
+
+Results lowerGatherElements(OpCall& call) {
+  Tensor x = call.arg(0), positions = call.arg(1);
+  int axis = call.b.axis(x, call.integer("axis"));
+  if (axis < 0 || !checkPositions(call, positions) ||
+      !call.require(positions.rank() == x.rank(), "positions must have as many axes as x"))
+    return Tensor();
+  return gather(x, elementIndices(call, x, positions, axis));
+}
+
+Results lowerGatherNd(OpCall& call) {
+  Tensor x = call.arg(0), positions = call.arg(1);
+  int64_t batch = call.integer("batch_dims");
+  if (!checkPositions(call, positions)) return Tensor();
+  if (batch < 0 || batch > x.rank() || batch > positions.rank())
+    return call.fail(Diag::BadAttribute, std::to_string(batch) + " batch dims",
+                     "at most the axes both operands have");
+  std::vector<Tensor> indices = tupleIndices(call, x, positions, static_cast<int>(batch));
+  if (indices.empty()) return Tensor();
+  // Positions in every axis: the result has no axis of x left, and every index may be a scalar.
+  return gather(x, indices);
+}
+
+Results lowerScatterElements(OpCall& call) {
+  Tensor x = call.arg(0), positions = call.arg(1), updates = call.arg(2);
+  int axis = call.b.axis(x, call.integer("axis"));
+  if (axis < 0 || !checkPositions(call, positions) ||
+      !call.require(positions.rank() == x.rank() && positions.dims() == updates.dims(),
+                    "positions and updates must have one shape, with as many axes as x"))
+    return Tensor();
+  return scatter(scatterOp(call), x, elementIndices(call, x, positions, axis), updates);
+}
+
+Results lowerScatterNd(OpCall& call) {
+  Tensor x = call.arg(0), positions = call.arg(1), updates = call.arg(2);
+  if (!checkPositions(call, positions)) return Tensor();
+  std::vector<Tensor> indices = tupleIndices(call, x, positions, 0);
+  if (indices.empty()) return Tensor();
+  int named = static_cast<int>(positions.dim(-1).constant());
+  Dims want = positions.dims().slice(0, positions.rank() - 1) + x.dims().slice(named, x.rank());
+  if (!call.require(updates.dims() == want, "updates must have the shape " + describe(want))) return Tensor();
+  return scatter(scatterOp(call), x, indices, updates);
+}
+
+Results lowerOneHot(OpCall& call) {
+  Tensor ids = settledPositions(call.arg(0));
+  Dim depth = call.dim("depth");
+  int axis = call.b.axisOfRank(ids.rank() + 1, call.integer("axis"), ids);
+  if (axis < 0 || !checkPositions(call, ids)) return Tensor();
+  Tensor wrapped = unsqueeze(wrapNegative(ids, depth), axis);
+  if (!wrapped) return Tensor();
+  Dims dims = wrapped.dims();
+  dims.set(axis, depth);
+  Tensor isHot = eq(wrapped, cast(positionsAlong(call.b, dims, axis), wrapped.dtype()));
+  DType dtype = call.dtype("dtype");
+  return where(isHot, cast(call.b.literal(call.number("on")), dtype),
+               cast(call.b.literal(call.number("off")), dtype));
+}
+
+namespace {
+
+// Keeps x where the column minus the row fulfils the comparison with diagonal k.
+Tensor triangle(OpCall& call, bool upper) {
+  Tensor x = call.arg(0);
+  if (!call.require(x.rank() >= 2, "needs a matrix")) return {};
+  Tensor row = positionsAlong(call.b, x.dims(), x.rank() - 2),
+         column = positionsAlong(call.b, x.dims(), x.rank() - 1);
+  Tensor diagonal = column - row;
+  int64_t k = call.integer("k");
+  return where(upper ? ge(diagonal, k) : le(diagonal, k), x, 0);
+}
+
+}  // namespace
+
+Results lowerTriu(OpCall& call) { return triangle(call, true); }
+Results lowerTril(OpCall& call) { return triangle(call, false); }
+
+namespace {
+
+Tensor cumulative(OpCall& call, Op op) {
+  Tensor x = call.arg(0);
+  int axis = call.b.axis(x, call.integer("axis"));
+  if (axis < 0) return {};
+  bool folds = op == Op::Add || op == Op::Mul;
+  DType result = folds && x.dtype() == DType::Bool ? DType::I32 : x.dtype();
+  if (folds) x = cast(x, sumDType(x.dtype()));
+  bool reverse = call.flag("reverse");
+  if (reverse) x = flip(x, {{axis}});
+  x = scan(op, x, axis);
+  if (call.flag("exclusive")) x = shifted(op, x, axis);
+  if (reverse) x = flip(x, {{axis}});
+  return cast(x, result);
+}
+
+}  // namespace
+
+Results lowerCumsum(OpCall& call) { return cumulative(call, Op::Add); }
+Results lowerCumprod(OpCall& call) { return cumulative(call, Op::Mul); }
+Results lowerCummax(OpCall& call) { return cumulative(call, Op::Max); }
+Results lowerCummin(OpCall& call) { return cumulative(call, Op::Min); }
+
+// --- Placement
+
+Results lowerContiguous(OpCall& call) { return contiguous(call.arg(0)); }
+Results lowerCopy(OpCall& call) { return copyTo(call.arg(0), call.word("device")); }
+Results lowerCustom(OpCall& call) {
+  return custom(call.b, call.word("function"), call.operands, call.dtype("dtype"), call.dims("shape"));
+}
+
+}  // namespace svod
