@@ -1,6 +1,7 @@
 #include "frontend/builder.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "ir/evaluate.h"
 
@@ -16,32 +17,51 @@ constexpr int64_t kMaxVariableValue = int64_t{1} << 40;
 constexpr size_t kMaxNameLength = 1024;
 constexpr int64_t kMaxEnumeration = 1 << 16;
 
-// Whether a dim whose interval reaches below zero really does: tries every value of its variables, if they
-// are few.
+// Values of a variable to try: all, or at most `count` of them at both ends and spread between.
+std::vector<int64_t> samples(Interval bounds, int64_t count) {
+  std::vector<int64_t> values;
+  int64_t extent = bounds.max - bounds.min + 1, third = count / 3;
+  if (extent <= count) {
+    for (int64_t v = bounds.min; v <= bounds.max; ++v) values.push_back(v);
+    return values;
+  }
+  for (int64_t i = 0; i < third; ++i) {
+    values.push_back(bounds.min + i);
+    values.push_back(bounds.max - i);
+    values.push_back(bounds.min + extent / third * i);
+  }
+  return values;
+}
+
+// Whether a dim whose interval reaches below zero really does: tries values of its variables.
 bool canBeNegative(UOp dim) {
   std::vector<UOp> variables;
-  int64_t combinations = 1;
   for (UOp n : toposort(dim)) {
     if (n.op() == Op::Var) {
       variables.push_back(n);
-      int64_t extent = n.bounds().max - n.bounds().min + 1;
-      if (extent > kMaxEnumeration || (combinations *= extent) > kMaxEnumeration) return true;
     } else if (n.op() != Op::Const && (!isElementwise(n.op()) || !isInt(n.dtype()))) {
       return true;
     }
+  }
+  double perVariable =
+      std::pow(static_cast<double>(kMaxEnumeration), 1.0 / std::max<double>(1, variables.size()));
+  std::vector<std::vector<int64_t>> tries;
+  size_t combinations = 1;
+  for (UOp v : variables) {
+    tries.push_back(samples(v.bounds(), std::max<int64_t>(3, static_cast<int64_t>(perVariable))));
+    combinations *= tries.back().size();
+    if (combinations > size_t{16} * kMaxEnumeration) return true;
   }
   std::vector<int64_t> values(variables.size());
   LeafValue leaf = [&](UOp v) -> std::optional<Scalar> {
     return Scalar::ofInt(DType::Index,
                          values[std::find(variables.begin(), variables.end(), v) - variables.begin()]);
   };
-  for (int64_t c = 0; c < combinations; ++c) {
-    int64_t rest = c;
+  for (size_t c = 0; c < combinations; ++c) {
+    size_t rest = c;
     for (size_t i = 0; i < variables.size(); ++i) {
-      Interval bounds = variables[i].bounds();
-      int64_t extent = bounds.max - bounds.min + 1;
-      values[i] = bounds.min + rest % extent;
-      rest /= extent;
+      values[i] = tries[i][rest % tries[i].size()];
+      rest /= tries[i].size();
     }
     if (evaluate(dim, leaf)->asInt() < 0) return true;
   }

@@ -87,6 +87,8 @@ class GraphBuilder {
   /// The axis counted from the front, or -1 and an error.
   int axis(const Tensor& x, int64_t axis) { return axisOfRank(x.rank(), axis, x); }
   int axisOfRank(int rank, int64_t axis, const Tensor& x);
+  /// Whether some values of the variables make the dim negative; true also when there are too many to try.
+  bool mayBeNegative(UOp dim);
   std::string_view opName() const { return opName_; }
 
  private:
@@ -95,7 +97,6 @@ class GraphBuilder {
   bool checkData(std::string_view name, DType dtype, const Dims& dims, const ConstData& data);
   Tensor port(PortKind kind, std::string_view name, DType dtype, const Dims& dims, ConstData data);
   UOp storeTarget(UOp target);
-  bool mayBeNegative(UOp dim);
 
   Model model_;
   std::vector<UOp> stores_;

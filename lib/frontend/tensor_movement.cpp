@@ -118,7 +118,7 @@ Tensor pad(Tensor x, const Dims& before, const Dims& after, Operand fill) {
     return b.fail(Diag::ShapeMismatch, "the fill value is " + describe(value), "use a scalar");
   for (const Dims* amounts : {&before, &after})
     for (const Dim& d : *amounts)
-      if (d.min() < 0)
+      if (b.mayBeNegative(d.node()))
         return b.fail(Diag::BadAttribute, "a padding of " + describe(d) + " can be negative",
                       "use shrink to cut");
   return b.wrap(b.graph().pad(x.node(), value.node(), nodes(before), nodes(after)));

@@ -42,7 +42,7 @@ def number(v):
 
 
 def nested(a):
-    return number(a) if a.ndim == 0 else "[" + ", ".join(nested(x) for x in a) + "]"
+    return number(a[()]) if a.ndim == 0 else "[" + ", ".join(nested(x) for x in a) + "]"
 
 
 def declare(name, a):
@@ -228,7 +228,7 @@ with Case("elementwise_int", "integers wrap; division states its rounding and ne
     c.output("cmod", "cmod(x, y)", np.array([1, -1, 1, -1, 0, 0, 5], np.int32))
     c.output("floordiv", "x // y", np.array([3, -4, -4, 3, 0, -2**31, -1], np.int32))
     c.output("floormod", "x % y", np.array([1, 1, -1, -1, 0, 0, 5], np.int32))
-        c.output("cube", "pow(x, 3)", np.array([343, -343, 343, -343, 0, 0, 125], np.int32))
+    c.output("cube", "pow(x, 3)", np.array([343, -343, 343, -343, 0, 0, 125], np.int32))
     c.output("division", "x / y", f32([3.5, -3.5, -3.5, 3.5, 0, 2147483648, np.inf]))
     u = c.weight("u", np.array([1, 255, 128, 3], np.uint8))
     n = c.weight("n", np.array([1, 7, 8, 200], np.uint8))

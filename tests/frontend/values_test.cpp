@@ -1,4 +1,5 @@
-// Every op against results computed by numpy: the graphs of values/, written by make_values.py, through the interpreter.
+// Every op against results computed by numpy: the graphs of values/, written by make_values.py, through the
+// interpreter.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
