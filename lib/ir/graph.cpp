@@ -27,6 +27,23 @@ struct Hasher {
   }
 };
 
+// FNV-1a; the names of ops and dtypes are hashed once, when this file is compiled.
+constexpr uint64_t hashText(std::string_view text) {
+  uint64_t h = 0xCBF29CE484222325u;
+  for (char c : text) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001B3u;
+  return h;
+}
+constexpr uint64_t kOpHash[] = {
+#define OP(name, text, min, max, arg, stages, traits, what) hashText(text),
+#include "ir/ops.def"
+#undef OP
+};
+constexpr uint64_t kDTypeHash[] = {
+#define DTYPE(name, text, bits, kind, fraction, what) hashText(text),
+#include "ir/dtypes.def"
+#undef DTYPE
+};
+
 void hashArg(Hasher& h, const Arg& arg) {
   h.add(arg.index());
   struct Visitor {
@@ -49,8 +66,8 @@ void hashArg(Hasher& h, const Arg& arg) {
 
 Hash128 hashNode(Op op, DType dtype, std::span<const UOp> src, const Arg& arg) {
   Hasher h;
-  h.add(toText(op));
-  h.add(toText(dtype));
+  h.add(kOpHash[static_cast<size_t>(op)]);
+  h.add(kDTypeHash[static_cast<size_t>(dtype)]);
   hashArg(h, arg);
   for (UOp s : src) h.add(s.hash().lo), h.add(s.hash().hi);
   h.add(src.size());

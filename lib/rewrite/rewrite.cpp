@@ -15,8 +15,8 @@ constexpr uint32_t kMaxReplacements = 512;
 UOp Rewriter::settled(UOp n) const {
   if (n.srcCount() == 0 && !matcher_.hasRulesFor(n.op())) return n;
   if (!enterRanges_ && n.op() == Op::Range) return n;
-  if (UOp done = memo_.get(n)) return done;
-  return open_.get(n);
+  const NodeMemo::Entry* e = memo_.find(n);
+  return e ? e->value : UOp();
 }
 
 void Rewriter::giveUp(const Frame& frame, RewriteStats* stats) {
@@ -39,7 +39,7 @@ bool Rewriter::step(Frame& frame, RewriteStats* stats) {
   while (frame.next < frame.current.srcCount()) {
     UOp source = frame.current.src(frame.next++);
     if (settled(source)) continue;
-    open_.set(source, source);
+    memo_.set(source, source, true);
     stack_.push_back({source, source});  // invalidates `frame`
     return false;
   }
@@ -51,14 +51,16 @@ bool Rewriter::step(Frame& frame, RewriteStats* stats) {
   }
   if (changed) {
     frame.current = graph_.withSrc(frame.current, src_);
-    if (UOp done = memo_.get(frame.current)) return frame.current = done, true;
+    const NodeMemo::Entry* e = memo_.find(frame.current);
+    if (e && !e->open) return frame.current = e->value, true;
   }
   size_t fired = 0;
   UOp by = matcher_.apply(graph_, frame.current, context_, fired, stats ? std::span(stats->counts) : std::span<RuleCount>());
   if (!by) return true;
   recent_[firedCount_++ % recent_.size()] = matcher_.rules()[fired];
   if (stats) ++stats->rewritten;
-  if (++frame.replaced > kMaxReplacements || open_.get(by)) {
+  const NodeMemo::Entry* known = memo_.find(by);
+  if (++frame.replaced > kMaxReplacements || (known && known->open)) {
     giveUp(frame, stats);
     return true;
   }
@@ -72,19 +74,18 @@ UOp Rewriter::run(UOp root, RewriteStats* stats) {
   if (stats) stats->counts.resize(matcher_.rules().size());
   if (UOp done = settled(root)) return done;
   size_t base = stack_.size();
-  open_.set(root, root);
+  memo_.set(root, root, true);
   stack_.push_back({root, root});
   while (stack_.size() > base) {
     size_t top = stack_.size() - 1;
     if (!step(stack_[top], stats)) continue;
     Frame frame = stack_[top];
     stack_.pop_back();
-    open_.set(frame.key, UOp());
-    memo_.set(frame.key, frame.current);
-    memo_.set(frame.current, frame.current);
+    memo_.set(frame.key, frame.current, false);
+    memo_.set(frame.current, frame.current, false);
     if (stats) ++stats->visited;
   }
-  return memo_.get(root);
+  return memo_.find(root)->value;
 }
 
 UOp rewrite(Graph& graph, UOp root, const Matcher& rules, RewriteStats* stats, void* context) {

@@ -1,6 +1,5 @@
 // The rewrite engine: bottom-up, every node once, replacements rewritten until no rule applies.
 #pragma once
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -16,25 +15,47 @@ struct RewriteStats {
   std::string trouble;      // not empty: some node was left as it was because rules kept replacing it; names the rules
 };
 
-/// Results by node id in pages that are made on first use: an empty memo costs size/64 bytes, so that a small
-/// expression in a big graph is cheap.
+/// Results by node id: open addressing, so that a small expression in a big graph costs nothing for the rest of it.
 class NodeMemo {
  public:
-  UOp get(UOp n) const {
-    size_t page = n.id() / kPage;
-    return page < pages_.size() && pages_[page] ? (*pages_[page])[n.id() % kPage] : UOp();
+  struct Entry {
+    uint32_t key = 0;    // node id + 1
+    bool open = false;   // under way; `value` is the node itself
+    UOp value;
+  };
+  NodeMemo() : table_(kStart) {}
+
+  /// The entry of `n`, or null.
+  const Entry* find(UOp n) const {
+    for (size_t i = slotOf(n);; i = (i + 1) & (table_.size() - 1)) {
+      if (table_[i].key == n.id() + 1) return &table_[i];
+      if (table_[i].key == 0) return nullptr;
+    }
   }
-  void set(UOp n, UOp value) {
-    size_t page = n.id() / kPage;
-    if (page >= pages_.size()) pages_.resize(page + page / 2 + 8);
-    if (!pages_[page]) pages_[page] = std::make_unique<Page>();
-    (*pages_[page])[n.id() % kPage] = value;
+  void set(UOp n, UOp value, bool open) {
+    if ((used_ + 1) * 2 > table_.size()) grow();
+    put({n.id() + 1, open, value});
   }
 
  private:
-  static constexpr size_t kPage = 64;
-  using Page = std::array<UOp, kPage>;
-  std::vector<std::unique_ptr<Page>> pages_;
+  static constexpr size_t kStart = 64;  // a power of two
+  size_t slotOf(UOp n) const { return (n.id() * uint64_t{0x9E3779B97F4A7C15} >> 20) & (table_.size() - 1); }
+  void put(const Entry& e) {
+    size_t i = ((e.key - 1) * uint64_t{0x9E3779B97F4A7C15} >> 20) & (table_.size() - 1);
+    while (table_[i].key != 0 && table_[i].key != e.key) i = (i + 1) & (table_.size() - 1);
+    used_ += table_[i].key == 0;
+    table_[i] = e;
+  }
+  void grow() {
+    std::vector<Entry> old = std::move(table_);
+    table_.assign(old.size() * 4, Entry());
+    used_ = 0;
+    for (const Entry& e : old)
+      if (e.key != 0) put(e);
+  }
+
+  std::vector<Entry> table_;
+  size_t used_ = 0;
 };
 
 /// Rewrites expressions of one Graph with one Matcher and one context, and remembers results between calls.
@@ -62,7 +83,6 @@ class Rewriter {
   void* context_;
   bool enterRanges_;
   NodeMemo memo_;
-  NodeMemo open_;  // nodes under way: themselves
   std::vector<Frame> stack_;
   std::vector<UOp> src_;
   std::array<const Rule*, 16> recent_{};
