@@ -83,6 +83,8 @@ constexpr Rule kRules[] = {
     rule("bool-le", x <= y, (!x) | y, kBools),
     rule("and-not", either(x & !x), 0, kBools),
     rule("or-not", either(x | !x), 1, kBools),
+    rule("not-and", !(x & y), (!x) | (!y), kBools),
+    rule("not-or", !(x | y), (!x) & (!y), kBools),
     rule("and-absorb", either(x & either(x | y)), x, kIntegral),
     rule("or-absorb", either(x | either(x & y)), x, kIntegral),
     rule("and-not-or", either(x & either((!x) | y)), x & y, kIntegral),

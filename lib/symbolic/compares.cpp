@@ -15,6 +15,8 @@ constexpr Rule kRules[] = {
     rule("le-self", x <= x, 1, kIntegral),
     rule("eq-self", eq(x, x), 1, kIntegral),
     rule("ne-self", ne(x, x), 0, kIntegral),
+    rule("lt-zero-unsigned", x < 0, 0, kUnsigned),
+    rule("zero-le-unsigned", op(Op::Le, 0, x), 1, kUnsigned),
     rule("not-lt", !(x < y), y <= x, kBools, [](const Match& m) { return !isFloat(m[x].dtype()); }),
     rule("not-le", !(x <= y), y < x, kBools, [](const Match& m) { return !isFloat(m[x].dtype()); }),
     rule("not-eq", !eq(x, y), ne(x, y), kBools),

@@ -1,5 +1,6 @@
 // Folding operations on constants, and the place of constants among operands.
 #include <array>
+#include <cmath>
 
 #include "symbolic/groups.h"
 
@@ -23,6 +24,27 @@ UOp constantToRight(const Match& m) {
   return a.isConst() && !b.isConst() ? m.graph.make(m.node.op(), m.node.dtype(), {b, a}) : UOp();
 }
 
+// 1/c is exact, so that x/c and x * (1/c) round the same number.
+bool hasExactReciprocal(const Match& m) {
+  double c = m.scalar(c0).asFloat();
+  int exponent = 0;
+  if (!std::isfinite(c) || c == 0 || std::abs(std::frexp(c, &exponent)) != 0.5) return false;
+  Scalar in[] = {m.scalar(c0)}, inverse = evalScalar(Op::Recip, in[0].dtype(), in);
+  return inverse.asFloat() == 1 / c;
+}
+
+// Powers with small whole exponents are products: exact enough for pow's error bound, and without logarithms.
+UOp powOfConstant(const Match& m) {
+  double exponent = m.scalar(c0).asFloat();
+  UOp square = m.graph.alu(Op::Mul, {m[x], m[x]});
+  if (exponent == 0) return m.graph.constant(Scalar::ofFloat(m.node.dtype(), 1));
+  if (exponent == 1) return m[x];
+  if (exponent == -1) return m.graph.alu(Op::Recip, {m[x]});
+  if (exponent == 2) return square;
+  if (exponent == 3) return m.graph.alu(Op::Mul, {square, m[x]});
+  return exponent == 4 ? m.graph.alu(Op::Mul, {square, square}) : UOp();
+}
+
 constexpr Rule kRules[] = {
     native("fold-constants", trait(Elementwise), kAllDomains, foldConstants),
     native("constant-to-right", trait(Elementwise | Commutative), kAllDomains, constantToRight),
@@ -36,6 +58,8 @@ constexpr Rule kRules[] = {
     rule("sub-constant", x - c0, x + fold(-c0), kFixed),
     rule("constant-sub-add", op(Op::Sub, c0, x + c1), op(Op::Sub, fold(c0 - c1), x), kFixed),
     rule("constant-add-sub", op(Op::Sub, c0, x) + c1, op(Op::Sub, fold(c0 + c1), x), kFixed),
+    rule("fdiv-power-of-two", op(Op::Fdiv, x, c0), x * fold(op(Op::Recip, c0)), kFloats, hasExactReciprocal),
+    native("pow-of-constant", op(Op::Pow, x, c0), kFloats, powOfConstant),
     rule("neg-constant-sub", -op(Op::Sub, c0, x), x + fold(-c0), kFixed),
     rule("neg-mul-constant", -(x * c0), x * fold(-c0), kFixed | kFloats),
     rule("mul-neg-constant", (-x) * c0, x * fold(-c0), kFixed | kFloats),

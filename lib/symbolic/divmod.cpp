@@ -344,6 +344,22 @@ size_t cost(const Linear& form) {
   return sum;
 }
 
+// b % d + (b // d) * d = b for any divisor that is not 0; `t` is a term of `form`.
+bool joinSymbolic(Graph& graph, Linear& form, const Term& t) {
+  if (t.base.op() != Op::Floormod || t.base.src(1).isConst()) return false;
+  UOp b = t.base.src(0), d = t.base.src(1);
+  if (d.bounds().min <= 0) return false;
+  std::vector<UOp> factors{graph.alu(Op::Floordiv, {b, d})};
+  flattenFactors(d, factors);
+  Linear whole;
+  addProduct(graph, whole, std::move(factors), t.coef);
+  if (whole.overflow || whole.terms.size() != 1 || form.coefOf(whole.terms[0].base) != whole.terms[0].coef) return false;
+  form.add(t.base, -t.coef);
+  form.add(whole, -1);
+  form.add(linearOf(b), t.coef);
+  return true;
+}
+
 }  // namespace
 
 void IndexMath::recombine(Linear& form) const {
@@ -351,7 +367,12 @@ void IndexMath::recombine(Linear& form) const {
     changed = false;
     for (size_t i = 0; i < form.terms.size() && !changed; ++i) {
       Term t = form.terms[i];
-      if (!isConstDivisor(t.base, Op::Floormod) || form.terms.size() < 2) continue;
+      if (form.terms.size() < 2) break;
+      if (joinSymbolic(graph, form, t)) {
+        changed = true;
+        break;
+      }
+      if (!isConstDivisor(t.base, Op::Floormod)) continue;
       int64_t d = t.base.src(1).constInt(), scale = 0;
       if (__builtin_mul_overflow(t.coef, d, &scale)) continue;
       Linear whole = linear(t.base.src(0)), quotient = floorDiv(whole, d);

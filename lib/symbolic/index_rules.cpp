@@ -4,6 +4,7 @@
 
 #include "symbolic/divmod.h"
 #include "symbolic/groups.h"
+#include "symbolic/symbolic.h"
 
 namespace svod {
 
@@ -221,11 +222,37 @@ UOp extreme(const Match& m) {
   return {};
 }
 
+bool comparesIndices(UOp condition) {
+  for (UOp c : splitClauses(condition)) {
+    UOp compare = c.op() == Op::Not ? c.src(0) : c;
+    if (has(compare.op(), Comparison) && compare.src(0).dtype() == DType::Index) return true;
+  }
+  return false;
+}
+
+// Each branch simplified where it is taken; only what becomes smaller, so that branches settle.
+UOp branches(const Match& m) {
+  constexpr size_t kMaxNodes = 64;
+  UOp condition = m.node.src(0), a = m.node.src(1), b = m.node.src(2);
+  if (m.node.dtype() != DType::Index || !m.node.isScalar() || !comparesIndices(condition)) return {};
+  auto under = [&](UOp branch, UOp gate) {
+    size_t nodes = branch.isConst() ? 0 : toposort(branch).size();
+    if (nodes < 2 || nodes > kMaxNodes) return branch;
+    UOp simpler = simplifyUnder(m.graph, branch, gate);
+    return toposort(simpler).size() < nodes ? simpler : branch;
+  };
+  return m.graph.where(condition, under(a, condition), under(b, m.graph.alu(Op::Not, {condition})));
+}
+
 constexpr Rule kRules[] = {
     native("index-add", op(Op::Add), kIndices, sum),
     native("index-sub", op(Op::Sub), kIndices, sum),
     native("index-neg", op(Op::Neg), kIndices, sum),
     native("index-shl", x << c0, kIndices, sum),
+    rule("index-shr", x >> c0, x / fold(op(Op::Shl, 1, c0)), kIndices,
+         [](const Match& m) { return m[c0] >= 0 && m[c0] < 62; }),
+    rule("index-mask", x & c0, x % fold(c0 + 1), kIndices,
+         [](const Match& m) { return m[c0] > 0 && (m[c0] & (m[c0] + 1)) == 0; }),
     native("index-mul", op(Op::Mul), kIndices, product),
     native("index-floordiv", op(Op::Floordiv), kIndices, division),
     native("index-floormod", op(Op::Floormod), kIndices, division),
@@ -233,6 +260,7 @@ constexpr Rule kRules[] = {
     native("index-le", op(Op::Le), kIndices, less),
     native("index-eq", op(Op::Eq), kIndices, equal),
     native("index-ne", op(Op::Ne), kIndices, equal),
+    native("index-where", op(Op::Where), kIndices, branches),
     native("index-max", op(Op::Max), kIndices, extreme),
     native("index-min", op(Op::Min), kIndices, extreme),
 };

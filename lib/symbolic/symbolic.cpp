@@ -36,9 +36,13 @@ const RuleSet& kernelRules(Numerics numerics) {
   return numerics == Numerics::Contract ? kKernelContract : kKernelFast;
 }
 
+const Matcher& kernelMatcher(Numerics numerics) {
+  static const Matcher kMatchers[] = {Matcher(kKernelStrict), Matcher(kKernelContract), Matcher(kKernelFast)};
+  return kMatchers[static_cast<size_t>(numerics)];
+}
+
 UOp simplifyKernel(Graph& graph, UOp root, Numerics numerics, RewriteStats* stats) {
-  Matcher matcher(kernelRules(numerics));
-  return Rewriter(graph, matcher, nullptr, false).run(root, stats);
+  return Rewriter(graph, kernelMatcher(numerics), nullptr, false).run(root, stats);
 }
 
 const Matcher& symbolicMatcher() {

@@ -20,6 +20,8 @@ const Matcher& symbolicMatcher();
 /// Rules for whole kernels: kSymbolic (or kSymbolicFast), gates onto loads and stores, and reductions with a closed
 /// form. Sound in the given mode.
 const RuleSet& kernelRules(Numerics numerics);
+/// kernelRules prepared once per process; immutable, shared by all threads.
+const Matcher& kernelMatcher(Numerics numerics);
 /// One run of kernelRules over a kernel (or a part of one). Ranges keep their identity.
 UOp simplifyKernel(Graph& graph, UOp root, Numerics numerics, RewriteStats* stats = nullptr);
 

@@ -96,6 +96,37 @@ TEST_CASE("symbolic sizes") {
   CHECK(simple(n - 1 - b < s.c(0)) == truth(s, false));
 }
 
+TEST_CASE("symbolic quotients and remainders join") {
+  World s;
+  Ix n = s.var("n", 1, 64), m = s.var("m", 1, 64), x = s.range(1000, 0);
+  CHECK_IS(x / n * n + x % n, x);
+  CHECK_SAME(x / (n * m) * n * m + x % (n * m) + 3, x + 3);
+  CHECK_SAME(x / n * n * 4 + x % n * 4, x * 4);
+}
+
+TEST_CASE("windows that slide over a repeated axis") {
+  World s;
+  Ix k = s.range(3, 0), o = s.range(8, 1);
+  CHECK_SAME((k * 11 + o) % 10, k + o);
+  Ix k2 = s.range(3, 2), o2 = s.range(3, 3);
+  CHECK_SAME((k2 * 12 + o2 * 2) % 10, k2 * 2 + o2 * 2);
+}
+
+TEST_CASE("branches use their condition") {
+  World s;
+  Ix x = s.range(64, 0);
+  UOp inside = (x < s.c(16)).u;
+  UOp e = s.g.where(inside, (x % 16 + 1).u, (x / 16).u);
+  CHECK(simplify(s.g, e) == s.g.where(inside, simple(x + 1), simple(x / 16)));
+}
+
+TEST_CASE("bits of indices are divisions") {
+  World s;
+  Ix x = s.range(64, 0);
+  CHECK(simplify(s.g, s.g.alu(Op::Shr, {x.u, s.g.index(3)})) == simple(x / 8));
+  CHECK(simplify(s.g, s.g.alu(Op::And, {x.u, s.g.index(7)})) == simple(x % 8));
+}
+
 TEST_CASE("comparisons keep only what matters") {
   World s;
   Ix a = s.range(10, 0), b = s.range(4, 1);
