@@ -146,11 +146,13 @@ class TileChoice {
            std::ranges::any_of(loads_, [&](const Access& a) { return !a.node.dependsOn(axis); });
   }
 
-  // Accumulators and what is loaded for one row must stay in registers, and no part may be empty.
+  // Accumulators and what is loaded for one row must stay in registers with some to spare, and no part may be
+  // empty.
   bool fits(UOp axis, int64_t rows, int64_t vectors) const {
-    int64_t steps = (maxExtent(lanes_.range) + lanes_.width - 1) / lanes_.width;
+    int64_t steps = (maxExtent(lanes_.range) + lanes_.width - 1) / lanes_.width,
+            registers = c_.caps.vectorRegisters;
     if (vectors > steps || (axis && rows > maxExtent(axis))) return false;
-    return rows * vectors + vectors + 1 <= c_.caps.vectorRegisters;
+    return rows * vectors + vectors + 1 <= registers && rows * vectors <= registers * 5 / 8 + 2;
   }
 
   static double useful(int64_t extent, int64_t part) {
@@ -160,20 +162,19 @@ class TileChoice {
   }
 
   // Cycles per useful vector of the tile: arithmetic, load ports or latency, whichever is most, and what
-  // memory adds. An element shared by all lanes comes from a matrix that is streamed again for every column
-  // tile; a vector comes from a panel in the second level cache.
+  // memory and the loop add. An element shared by all lanes comes from a matrix that is streamed again for
+  // every column tile; a vector comes from a panel in the second level cache, or across cache lines.
   double cost(const RegisterTile& t) const {
-    constexpr double kPortCycles = 0.5, kStreamCycles = 0.5, kPanelCycles = 0.25;
-    double ports = 0, memory = 0, copies = static_cast<double>(t.rows * t.vectors);
+    constexpr double kPortCycles = 0.5, kMemoryCycles = 0.5, kLoopCycles = 1;
+    double loads = 0, copies = static_cast<double>(t.rows * t.vectors);
     for (const Access& load : loads_) {
-      bool inLanes = load.node.dependsOn(lanes_.range);
-      double n = inLanes ? static_cast<double>(t.vectors) : 1;
+      double n = load.node.dependsOn(lanes_.range) ? static_cast<double>(t.vectors) : 1;
       if (t.rowAxis && load.node.dependsOn(t.rowAxis)) n *= static_cast<double>(t.rows);
-      ports += n * kPortCycles;
-      memory += n * (inLanes ? kPanelCycles : kStreamCycles);
+      loads += n;
     }
     double work = std::max(arithmetic_, 1.0) * copies / c_.caps.fmaPerCycle;
-    double cycles = std::max({work, ports, static_cast<double>(c_.caps.fmaLatency)}) + memory;
+    double cycles = std::max({work, loads * kPortCycles, static_cast<double>(c_.caps.fmaLatency)});
+    cycles += loads * kMemoryCycles + kLoopCycles;
     double share = t.rowAxis ? useful(maxExtent(t.rowAxis), t.rows) : 1;
     share *= useful((maxExtent(lanes_.range) + lanes_.width - 1) / lanes_.width, t.vectors);
     return cycles / (copies * share);

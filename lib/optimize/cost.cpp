@@ -61,7 +61,7 @@ double CostModel::cost(const Item& item, std::span<const Lanes> lanes) const {
     double scattered = static_cast<double>(width) * (item.access->isStore ? kScatterShare : 1);
     if (!stride || (*stride != 0 && *stride != 1))
       runs *= scattered;
-    else if (extent % width != 0 || !constExtent(r))
+    else if (extent < width || !constExtent(r))
       runs *= caps_.maskedOps ? kMaskedShare : static_cast<double>(width);
   }
   return runs * item.weight;

@@ -164,20 +164,59 @@ UOp reloop(Graph& graph, UOp sink, std::span<const Reloop> loops) {
   return Relooper(graph, sink, loops).run();
 }
 
+namespace {
+
+bool isClosedBy(UOp sink, UOp range, Op op) {
+  return std::ranges::any_of(closersOf(sink, range), [&](UOp c) { return c.op() == op; });
+}
+
+// No store changes what another iteration reads, so an iteration may run twice.
+bool mayRepeat(UOp sink) {
+  std::vector<UOp> written, read;
+  for (UOp n : toposort(sink))
+    if (n.op() == Op::Load || n.op() == Op::Store)
+      (n.op() == Op::Load ? read : written).push_back(storageOf(n.src(0)));
+  return std::ranges::none_of(read, [&](UOp s) { return std::ranges::find(written, s) != written.end(); });
+}
+
+// The last step may start earlier, to end with the last iteration: nothing in it is masked then.
+bool mayStepBack(UOp sink, const Split& s) {
+  bool enough = s.form == SplitForm::Inner && s.range.src(0).bounds().min >= s.amount;
+  return enough && !isClosedBy(sink, s.range, Op::Stage) && mayRepeat(sink);
+}
+
+// What repeating an iteration does not change.
+bool isIdempotent(UOp sink, UOp range) {
+  return std::ranges::all_of(closersOf(sink, range), [](UOp c) {
+    return c.op() == Op::End || (c.op() == Op::Reduce && has(c.argAs<ReduceArg>().op, Idempotent));
+  });
+}
+
+void maskRemainder(Graph& g, UOp sink, const Split& s, UOp start, UOp inner, Reloop& loop) {
+  UOp extent = s.range.src(0);
+  if (mayStepBack(sink, s)) {
+    UOp last = subDims(g, extent, g.index(s.amount));
+    loop.value = g.alu(Op::Add, {g.alu(Op::Min, {start, last}), inner});
+    loop.clamped = true;
+    if (!isIdempotent(sink, s.range))
+      loop.valid = g.alu(Op::Le, {start, loop.value});  // not seen a step before
+    return;
+  }
+  loop.valid = g.alu(Op::Lt, {loop.value, extent});
+  loop.clamped = s.inner == AxisType::Upcast || s.inner == AxisType::Unroll;
+  if (loop.clamped) loop.value = g.alu(Op::Min, {loop.value, subDims(g, extent, g.index(1))});
+}
+
+}  // namespace
+
 SplitResult splitRange(Graph& g, UOp sink, const Split& s) {
   UOp extent = s.range.src(0), n = g.index(s.amount), blocks = ceilDiv(g, extent, s.amount);
   UOp outer = g.range(blocks, s.range.argAs<AxisArg>().id, s.outer);
   UOp inner = g.range(n, nextRangeId(sink), s.inner);
   bool chunks = s.form == SplitForm::Chunks;
-  UOp stride = chunks ? blocks : n;
-  Reloop loop{s.range, {}, {outer, inner}};
-  loop.value =
-      chunks ? addDims(g, mulDims(g, inner, stride), outer) : addDims(g, mulDims(g, outer, stride), inner);
-  if (!isMultipleOf(extent, s.amount)) {
-    loop.valid = g.alu(Op::Lt, {loop.value, extent});
-    loop.clamped = s.inner == AxisType::Upcast || s.inner == AxisType::Unroll;
-    if (loop.clamped) loop.value = g.alu(Op::Min, {loop.value, subDims(g, extent, g.index(1))});
-  }
+  UOp stride = chunks ? blocks : n, start = mulDims(g, chunks ? inner : outer, stride);
+  Reloop loop{s.range, addDims(g, start, chunks ? outer : inner), {outer, inner}};
+  if (!isMultipleOf(extent, s.amount)) maskRemainder(g, sink, s, start, inner, loop);
   loop.stageIndex = [stride, chunks](Graph& graph, UOp at) {
     std::vector<UOp> parts{graph.alu(Op::Floordiv, {at, stride}), graph.alu(Op::Floormod, {at, stride})};
     if (chunks) std::swap(parts[0], parts[1]);

@@ -42,8 +42,10 @@ struct Split {
 struct SplitResult {
   UOp sink, outer, inner;
 };
-/// Splits a loop; when the amount does not divide the extent, the iterations beyond it are masked. Copies of
-/// values (Upcast, Unroll) repeat the last iteration there, so that their loads need no gate.
+/// Splits a loop. When the amount does not divide the extent, the last step starts earlier where there is at
+/// least one full step and running an iteration twice is safe (a reduce skips what it has seen). Otherwise
+/// the iterations beyond the extent are masked, and copies of values (Upcast, Unroll) repeat the last
+/// iteration instead of gating loads.
 SplitResult splitRange(Graph& graph, UOp sink, const Split& split);
 
 /// The same loop with another type.
