@@ -121,19 +121,36 @@ Reduced reduce(Ex x) {
   return {where(inside, 0.0, r.quadrant), where(inside, x, r.high), where(inside, 0.0, r.low)};
 }
 
-Ex sine(Ex r, Ex low, Ex square) {
-  bool single = r.dtype() == DType::F32;
-  Ex p = single ? poly(square, kSinF32) : poly(square, kSinF64);
-  Ex correction = low * fma(square, -0.5, 1.0);
-  return fma(r * square, p, correction) + r;
+// |a| >= |b|: the rounded sum and what rounding lost.
+HighLow sumOf(Ex a, Ex b) {
+  Ex sum = a + b;
+  return {sum, (a - sum) + b};
 }
 
-Ex cosine(Ex r, Ex low, Ex square) {
+HighLow sine(Ex r, Ex low, Ex square) {
+  bool single = r.dtype() == DType::F32;
+  Ex p = single ? poly(square, kSinF32) : poly(square, kSinF64);
+  return sumOf(r, fma(r * square, p, low * fma(square, -0.5, 1.0)));
+}
+
+HighLow cosine(Ex r, Ex low, Ex square) {
   bool single = r.dtype() == DType::F32;
   Ex p = single ? poly(square, kCosF32) : poly(square, kCosF64);
   Ex half = square * 0.5, head = 1.0 - half;
   Ex tail = fma(square * square, p, -(r * low));
-  return head + (((1.0 - head) - half) + tail);
+  return sumOf(head, ((1.0 - head) - half) + tail);
+}
+
+// One step of Newton's method on the rounded quotient removes the rounding errors of both operands.
+Ex quotient(HighLow a, HighLow b) {
+  Ex q = a.high / b.high;
+  if (!q.e->options.fma) return q;
+  Ex missing = fma(-q, b.high, a.high) + fma(-q, b.low, a.low);
+  return q + missing / b.high;
+}
+
+HighLow select(Ex condition, HighLow a, HighLow b) {
+  return {where(condition, a.high, b.high), where(condition, a.low, b.low)};
 }
 
 Ex flipSign(Ex x, Ex negative) { return where(negative, -x, x); }
@@ -145,13 +162,13 @@ UOp decomposeTrig(Emitter& e, const Call& call) {
   Ex magnitude = abs(x);
   Reduced r = reduce(magnitude);
   Ex square = r.high * r.high;
-  Ex s = sine(r.high, r.low, square), c = cosine(r.high, r.low, square);
+  HighLow s = sine(r.high, r.low, square), c = cosine(r.high, r.low, square);
   Ex odd = (r.quadrant & 1) != 0;
   Ex negative = bitcast(x, layoutOf(x.dtype()).sint) < 0;
-  Ex result = s;
-  if (call.op == Op::Sin) result = flipSign(where(odd, c, s), ((r.quadrant & 2) != 0) ^ negative);
-  if (call.op == Op::Cos) result = flipSign(where(odd, s, c), ((r.quadrant + 1) & 2) != 0);
-  if (call.op == Op::Tan) result = flipSign(where(odd, c, s) / where(odd, s, c), odd ^ negative);
+  Ex result = s.high;
+  if (call.op == Op::Sin) result = flipSign(where(odd, c.high, s.high), ((r.quadrant & 2) != 0) ^ negative);
+  if (call.op == Op::Cos) result = flipSign(where(odd, s.high, c.high), ((r.quadrant + 1) & 2) != 0);
+  if (call.op == Op::Tan) result = flipSign(quotient(select(odd, c, s), select(odd, s, c)), odd ^ negative);
   return where(magnitude < x.inf(), result, x.nan());
 }
 

@@ -11,14 +11,15 @@ namespace {
 struct Bound {
   Op op;
   DType dtype;
-  double ulp;
+  double ulp, ulpNoFma;
 };
 constexpr Bound kBounds[] = {
-    {Op::Exp, DType::F32, 1.1},  {Op::Exp2, DType::F32, 1.1}, {Op::Log, DType::F32, 1.1}, {Op::Log2, DType::F32, 1.8},
-    {Op::Exp, DType::F64, 1.1},  {Op::Exp2, DType::F64, 1.1}, {Op::Log, DType::F64, 1.1}, {Op::Log2, DType::F64, 1.1},
-    {Op::Sin, DType::F32, 1.0},  {Op::Cos, DType::F32, 1.0},  {Op::Tan, DType::F32, 2.5}, {Op::Tanh, DType::F32, 1.5},
-    {Op::Sin, DType::F64, 1.0},  {Op::Cos, DType::F64, 1.0},  {Op::Tan, DType::F64, 2.0}, {Op::Tanh, DType::F64, 1.5},
-    {Op::Erf, DType::F32, 1.5},  {Op::Erf, DType::F64, 1.5},
+    {Op::Exp, DType::F32, 1.1, 1.1},  {Op::Exp, DType::F64, 1.1, 1.1},  {Op::Exp2, DType::F32, 1.1, 1.1},
+    {Op::Exp2, DType::F64, 1.1, 1.1}, {Op::Log, DType::F32, 1.1, 1.1},  {Op::Log, DType::F64, 1.1, 1.1},
+    {Op::Log2, DType::F32, 1.3, 1.8}, {Op::Log2, DType::F64, 1.1, 1.1}, {Op::Sin, DType::F32, 1.0, 1.0},
+    {Op::Sin, DType::F64, 1.0, 1.0},  {Op::Cos, DType::F32, 1.0, 1.0},  {Op::Cos, DType::F64, 1.0, 1.0},
+    {Op::Tan, DType::F32, 1.2, 2.5},  {Op::Tan, DType::F64, 1.2, 2.5},  {Op::Tanh, DType::F32, 1.5, 1.5},
+    {Op::Tanh, DType::F64, 1.5, 1.5}, {Op::Erf, DType::F32, 1.5, 1.5},  {Op::Erf, DType::F64, 1.5, 1.5},
 };
 
 long double reference(Op op, long double x) {
@@ -87,7 +88,25 @@ TEST_CASE("transcendental functions stay within their documented error") {
       if (std::getenv("SVOD_SHOW_ULP"))
         WARN(toText(bound.op) << " " << toText(bound.dtype) << (fma ? " fma " : " no fma ") << static_cast<double>(worst)
                               << " at " << where << ", " << tape.nodes().size() << " ops");
-      CHECK(worst <= bound.ulp);
+      CHECK(worst <= (fma ? bound.ulp : bound.ulpNoFma));
+    }
+}
+
+TEST_CASE("fast sine, cosine and tangent hold for moderate arguments") {
+  for (DType d : {DType::F32, DType::F64})
+    for (Op op : {Op::Sin, Op::Cos, Op::Tan}) {
+      Graph g;
+      Emitter e(g, {.numerics = Numerics::Fast});
+      UOp x = leaf(g, d, 0);
+      Tape tape(e.make(op, d, {x}), {x});
+      std::mt19937_64 random(13);
+      std::uniform_real_distribution<double> argument(-12000, 12000);
+      for (int i = 0; i < 5000; ++i) {
+        double v = Scalar::ofFloat(d, i % 2 == 0 ? argument(random) : argument(random) / 1000).asFloat();
+        long double error = ulpError(d, tape({Scalar::ofFloat(d, v)}).asFloat(), reference(op, v));
+        CAPTURE(toText(op), toText(d), v);
+        if (error > 2.5) FAIL(static_cast<double>(error));
+      }
     }
 }
 
@@ -122,6 +141,6 @@ TEST_CASE("pow stays within its documented error and has the special cases of C"
       CAPTURE(toText(d), fma, static_cast<double>(worst), whereX, whereY);
       if (std::getenv("SVOD_SHOW_ULP"))
         WARN("pow " << toText(d) << (fma ? " fma " : " no fma ") << static_cast<double>(worst) << " at " << whereX << ", " << whereY << ", " << tape.nodes().size() << " ops");
-      CHECK(worst <= 1.5);
+      CHECK(worst <= (fma ? 1.0 : 1.5));
     }
 }
