@@ -5,12 +5,6 @@
 
 namespace svod {
 
-/// The node a chain of After passes through.
-inline UOp storageOf(UOp address) {
-  while (address.op() == Op::After) address = address.src(0);
-  return address;
-}
-
 /// A loaded or stored place: elements of `storage` per lane.
 struct Address {
   UOp index;       // the Index node

@@ -74,6 +74,9 @@ class Graph {
 std::vector<UOp> toposort(UOp root);
 std::vector<UOp> toposort(std::span<const UOp> roots);
 
+/// The Buffer, Param or Stage that an address (Index) or a storage after some effects (After) belongs to.
+UOp storageOf(UOp address);
+
 /// Rebuilds the DAG below `root` with `map(node, newSources)` applied once to every node, sources first.
 /// `map` returns the replacement; it may call graph.withSrc for "unchanged". One sweep, no fixpoint.
 UOp transform(Graph& graph, UOp root, const std::function<UOp(UOp node, std::span<const UOp> newSrc)>& map);

@@ -137,7 +137,7 @@ std::string checkStack(const NodeView& n) {
 
 // -- storage
 
-UOp storageOf(UOp u) {
+UOp behindAfters(UOp u) {
   while (u.op() == Op::After) u = u.src(0);
   return u;
 }
@@ -147,7 +147,7 @@ bool isStorage(Op op) { return op == Op::Param || op == Op::Buffer || op == Op::
 std::string checkKernelValues(const NodeView& n) {
   bool addresses = n.op == Op::Index || n.op == Op::After;
   for (UOp s : n.src.subspan(addresses ? 1 : 0)) {
-    if (isStorage(storageOf(s).op())) return "uses " + textOf(storageOf(s).op()) + " as a value; index and load it";
+    if (isStorage(behindAfters(s).op())) return "uses " + textOf(behindAfters(s).op()) + " as a value; index and load it";
     if (s.rank() > 1) return "values in kernels are scalars or vectors, got " + toTypeText(s);
   }
   return {};
@@ -166,7 +166,7 @@ std::string checkConstSize(const NodeView& n) {
 }
 
 std::string checkIndex(const NodeView& n) {
-  UOp storage = storageOf(n.src[0]);
+  UOp storage = behindAfters(n.src[0]);
   if (!isStorage(storage.op())) return "addresses storage, got " + textOf(storage.op());
   for (UOp index : n.src.subspan(1))
     if (!isInt(index.dtype())) return "indices are integers, got " + dtypeOf(index);

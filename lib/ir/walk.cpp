@@ -32,6 +32,11 @@ std::vector<UOp> toposort(std::span<const UOp> roots) {
 
 std::vector<UOp> toposort(UOp root) { return toposort(std::span<const UOp>(&root, 1)); }
 
+UOp storageOf(UOp address) {
+  while (address.op() == Op::After || address.op() == Op::Index) address = address.src(0);
+  return address;
+}
+
 UOp transform(Graph&, UOp root, const std::function<UOp(UOp, std::span<const UOp>)>& map) {
   std::vector<UOp> order = toposort(root), src;
   uint32_t largest = 0;

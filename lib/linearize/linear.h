@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ir/numerics.h"
-#include "ir/uop.h"
+#include "ir/graph.h"
 
 namespace svod {
 

@@ -198,29 +198,40 @@ class Expander {
     return src.size() == 1 ? src[0] : g_.make(Op::End, DType::Void, src);
   }
 
+  /// One accumulator per assignment of the reduction's Upcast ranges; each takes its Unroll copies in order.
   UOp buildReduce(UOp node, const Env& env) {
     Op op = node.argAs<ReduceArg>().op;
-    std::span<const UOp> ranges = node.src().subspan(1);
-    std::vector<UOp> loops, values;
+    std::vector<UOp> loops, upcasts, unrolls;
     std::optional<UOp> own;  // the reduction's own vector range
-    for (UOp r : ranges) {
-      if (isLoop(r)) loops.push_back(r);
+    for (UOp r : node.src().subspan(1)) {
       if (isVector(r)) own = r;
+      if (isLoop(r)) loops.push_back(r);
+      if (isUnrolled(r)) (r.argAs<AxisArg>().type == AxisType::Upcast ? upcasts : unrolls).push_back(r);
     }
-    forEachAssignment(ranges, env, [&](const Env& fixedEnv) { values.push_back(expandNode(node.src(0), fixedEnv)); });
-    int64_t width = own ? extentOf(*own) : 1;
-    for (UOp v : values) width = std::max<int64_t>(width, v.lanes());
+    std::vector<UOp> totals;
+    forEachAssignment(upcasts, env, [&](const Env& outer) {
+      std::vector<UOp> values;
+      forEachAssignment(unrolls, outer, [&](const Env& inner) { values.push_back(expandNode(node.src(0), inner)); });
+      totals.push_back(foldLoops(op, node.dtype(), loops, values, own ? extentOf(*own) : 1));
+    });
+    for (size_t step = 1; step < totals.size(); step *= 2)  // a tree: the accumulators are independent
+      for (size_t i = 0; i + step < totals.size(); i += 2 * step)
+        totals[i] = g_.alu(op, {totals[i], totals[i + step]});
+    return own ? g_.make(Op::Reduce, node.dtype(), {totals[0]}, ReduceArg{op, {}}) : totals[0];
+  }
 
-    UOp start = g_.constant(identity(op, node.dtype()));
+  UOp foldLoops(Op op, DType dtype, std::span<const UOp> loops, std::span<const UOp> values, int64_t width) {
+    for (UOp v : values) width = std::max<int64_t>(width, v.lanes());
+    UOp start = g_.constant(identity(op, dtype));
     auto fold = [&](UOp from) {
       for (UOp v : values) from = g_.alu(op, {from, v});
       return from;
     };
-    UOp total = loops.empty() ? fold(start) : accumulate(node.dtype(), width, start, loops, values, fold);
-    if (!own) return total;
-    if (total.lanes() == 1)  // no operand depends on the lane: every lane holds the same partial result
-      total = g_.make(Op::Stack, node.dtype(), std::vector<UOp>(static_cast<size_t>(width), total));
-    return g_.make(Op::Reduce, node.dtype(), {total}, ReduceArg{op, {}});
+    UOp total = loops.empty() ? fold(start) : accumulate(dtype, width, start, loops, values, fold);
+    // Operands that do not depend on the lane: every lane holds the same partial result.
+    if (width > 1 && total.lanes() == 1)
+      total = g_.make(Op::Stack, dtype, std::vector<UOp>(static_cast<size_t>(width), total));
+    return total;
   }
 
   /// acc = start; for loops: acc = fold(acc); the value of acc afterwards.

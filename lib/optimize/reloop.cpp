@@ -7,12 +7,6 @@
 
 namespace svod {
 
-UOp storageOf(UOp index) {
-  UOp storage = index.src(0);
-  while (storage.op() == Op::After) storage = storage.src(0);
-  return storage;
-}
-
 namespace {
 
 UOp both(Graph& g, UOp a, UOp b) {

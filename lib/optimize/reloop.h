@@ -57,7 +57,4 @@ bool isMultipleOf(UOp dim, int64_t n);
 /// Drops loops of one iteration; stages keep theirs.
 UOp dropUnitRanges(Graph& graph, UOp sink);
 
-/// Storage behind an address: Param, Buffer or Stage, without the Afters around it.
-UOp storageOf(UOp index);
-
 }  // namespace svod

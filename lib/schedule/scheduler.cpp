@@ -147,7 +147,7 @@ void Scheduler::produceElements(UOp node, const Storage& storage, UOp valueNode)
   KernelBuilder builder(*graph, [this](UOp n) { return storageOf(n); });
   IndexList index = builder.openRanges(valueNode.shape(), AxisType::Loop);
   UOp at = builder.addressIn(storage, index);
-  UOp v = builder.computedValue(valueNode, index, UOp());
+  UOp v = valueNode == node ? builder.computedValue(node, index, UOp()) : builder.value(valueNode, index, UOp());
   UOp store = graph->make(Op::Store, DType::Void, {at, v});
   UOp sink = builder.finish(store, index);
   addLaunch(p, std::move(graph), sink, builder, valueNode);

@@ -114,12 +114,6 @@ bool isLaneWise(UOp n) {
   return isElementwise(n.op()) || n.op() == Op::Load;
 }
 
-UOp storageOf(UOp address) {
-  UOp base = address;
-  while (base.op() == Op::After || base.op() == Op::Index) base = base.src(0);
-  return base;
-}
-
 LaneGroups findLaneGroups(const LinearKernel& kernel) { return Grouping(kernel).run(); }
 
 }  // namespace svod

@@ -17,7 +17,5 @@ LaneGroups findLaneGroups(const LinearKernel& kernel);
 
 /// The op computes one value per lane, in a loop over lanes.
 bool isLaneWise(UOp node);
-/// Buffer or Param below an address; looks through After.
-UOp storageOf(UOp address);
 
 }  // namespace svod

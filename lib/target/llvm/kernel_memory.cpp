@@ -4,15 +4,6 @@
 
 namespace svod {
 
-namespace {
-
-UOp storageOf(UOp node) {
-  while (node.op() == Op::After || node.op() == Op::Index) node = node.src(0);
-  return node;
-}
-
-}  // namespace
-
 bool isContiguous(UOp index) {
   while (index.op() == Op::After) index = index.src(0);
   return index.lanes() == 1 || index.src(1).op() == Op::Ramp;

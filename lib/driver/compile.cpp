@@ -1,0 +1,134 @@
+#include "driver/compile.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <thread>
+
+#include "driver/kernel_passes.h"
+#include "driver/plan_builder.h"
+#include "linearize/linearize.h"
+#include "support/version.h"
+
+namespace svod {
+
+namespace {
+
+class Stopwatch {
+ public:
+  explicit Stopwatch(std::vector<StageTime>& times) : times_(times) {}
+  void lap(std::string stage) {
+    auto now = std::chrono::steady_clock::now();
+    times_.push_back({std::move(stage), std::chrono::duration<double>(now - start_).count()});
+    start_ = now;
+  }
+
+ private:
+  std::vector<StageTime>& times_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// The opts asked for this kernel; the last entry that matches wins.
+const KernelOpts* requestedOpts(const std::string& kernel, const CompileOptions& options) {
+  const KernelOpts* found = nullptr;
+  for (const KernelOpts& entry : options.opts)
+    if (kernel.find(entry.kernel) != std::string::npos) found = &entry;
+  return found;
+}
+
+Status checkOptsMatch(const Schedule& schedule, const CompileOptions& options) {
+  for (const KernelOpts& entry : options.opts) {
+    auto matches = [&](const Kernel& k) { return k.name.find(entry.kernel) != std::string::npos; };
+    if (std::any_of(schedule.kernels.begin(), schedule.kernels.end(), matches)) continue;
+    std::string names;
+    for (const Kernel& k : schedule.kernels) names += (names.empty() ? "" : ", ") + k.name;
+    return fail(Diag::Usage, "--opts names no kernel: " + entry.kernel, "the kernels are " + names);
+  }
+  return {};
+}
+
+Status compileKernel(CompiledKernel& kernel, const Target& target, const CompileOptions& options) {
+  KernelJob job;
+  job.caps = capsOf(options.cpu, options.numerics);
+  job.optLevel = options.optLevel;
+  job.legalize.numerics = options.numerics;
+  job.legalize.fma = target.usesCpuFeatures && options.cpu.hasFma();
+  job.legalize.nativeF16 = target.usesCpuFeatures && options.cpu.has("f16c");
+  if (const KernelOpts* entry = requestedOpts(kernel.name, options)) job.requested = entry->opts;
+  PassContext cx{*kernel.graph, kernel.log, options.passes, kernel.name, options.numerics, {}};
+  cx.data.put(job);
+  SVOD_TRY(UOp lowered, runPipeline(kernelPasses(), kernel.ast, cx));
+  kernel.optimized = job.optimized;
+  kernel.opts = std::move(job.applied);
+  if (kernel.log.stopped) return {};
+  SVOD_TRY(kernel.linear, linearize(*kernel.graph, lowered, kernel.name, options.numerics));
+  return target.emitKernel(kernel, options);
+}
+
+/// Compiles all kernels on `jobs` threads. The first error in kernel order is returned, whichever came first in time.
+Status compileKernels(std::vector<CompiledKernel>& kernels, const Target& target, const CompileOptions& options) {
+  std::vector<Status> status(kernels.size());
+  std::atomic<size_t> next = 0, done = 0;
+  auto work = [&](bool reports) {
+    for (size_t i; (i = next++) < kernels.size();) {
+      status[i] = compileKernel(kernels[i], target, options);
+      ++done;
+      if (reports && options.progress) options.progress(done, kernels.size());
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int t = 1; t < std::min<int>(options.jobs, static_cast<int>(kernels.size())); ++t) threads.emplace_back(work, false);
+  work(true);
+  for (std::thread& t : threads) t.join();
+  for (size_t i = 0; i < kernels.size(); ++i)
+    if (!status[i]) return fail(std::move(status[i].error()).withNote("in kernel " + kernels[i].name));
+  return {};
+}
+
+PlanOptions planOptions(const CompileOptions& options) {
+  PlanOptions plan;
+  plan.name = options.name;
+  plan.memory = options.memory;
+  plan.target = {options.cpu.triple, options.cpu.name, options.cpu.features,
+                 std::string(toText(options.numerics)), "svod " + std::string(kVersion)};
+  return plan;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Compilation>> compile(Model& model, const CompileOptions& options) {
+  SVOD_TRY(const Target* target, targetByName(options.target));
+  auto result = std::make_unique<Compilation>();
+  Stopwatch watch(result->times);
+  SVOD_TRY(result->schedule, makeSchedule(model, {options.numerics}));
+  SVOD_CHECK(checkOptsMatch(result->schedule, options));
+  watch.lap("schedule");
+
+  for (Kernel& k : result->schedule.kernels) {
+    CompiledKernel kernel;
+    kernel.name = k.name, kernel.graph = std::move(k.graph), kernel.ast = k.sink;
+    result->kernels.push_back(std::move(kernel));
+  }
+  Status compiled = compileKernels(result->kernels, *target, options);
+  bool stopped = false;
+  for (CompiledKernel& k : result->kernels) {
+    result->log.add(k.log);
+    stopped |= k.log.stopped;
+  }
+  SVOD_CHECK(compiled);
+  watch.lap("kernels");
+  if (stopped) return result;
+
+  SVOD_CHECK(target->finish(*result, options));
+  watch.lap("link");
+  std::vector<KernelFacts> facts;
+  for (const CompiledKernel& k : result->kernels) facts.push_back({&k.linear, k.ast, toText(k.opts)});
+  WeightsLayout weights(static_cast<FileId>(result->files.size()));
+  SVOD_TRY(result->plan, buildPlan(model, result->schedule, facts, planOptions(options), weights));
+  if (!weights.constants().empty()) result->files.push_back(weights.file("weights.bin"));
+  watch.lap("plan");
+  return result;
+}
+
+}  // namespace svod

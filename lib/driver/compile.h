@@ -1,0 +1,78 @@
+// compile(): a model in, a plan with its code out. The one place that sees every room.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "driver/targets.h"
+#include "ir/model.h"
+#include "linearize/linear.h"
+#include "machine/cpu.h"
+#include "optimize/opt.h"
+#include "pass/pass.h"
+#include "plan/directory.h"
+#include "plan/memory_plan.h"
+#include "schedule/schedule.h"
+#include "toolchain/linker.h"
+
+namespace svod {
+
+/// Opts for the kernels whose name contains `kernel`; an empty list leaves them as they are.
+struct KernelOpts {
+  std::string kernel;
+  std::vector<OptOp> opts;
+};
+
+struct CompileOptions {
+  std::string name;              // of the graph, recorded in the plan
+  std::string target = "cpu";    // a row of targets()
+  CpuTarget cpu;                 // what to generate code for
+  int optLevel = 1;              // 0: no opts; 1: analytic schedule
+  Numerics numerics = Numerics::Contract;
+  MemoryMode memory = MemoryMode::Arena;
+  int jobs = 1;                  // kernels compiled at once; never changes the result
+  std::vector<KernelOpts> opts;  // replayed instead of the analytic schedule; every entry must match a kernel
+  PassOptions passes;
+  bool keepSource = false;       // fill CompiledKernel::source
+  Linker* linker = nullptr;      // target cpu: must be set; a process has one
+  std::string tempDirectory;     // target c with a compiler: for its input and output
+  Tool cCompiler;                // target c: builds kernels.so when its program is set
+  std::function<void(size_t done, size_t total)> progress;  // called from the compiling thread, may be empty
+};
+
+/// Everything known about one kernel after compiling. Owns its graph.
+struct CompiledKernel {
+  std::string name;
+  std::unique_ptr<Graph> graph;
+  UOp ast;                  // Kernel stage, as scheduled
+  UOp optimized;            // Kernel stage, after opts
+  std::vector<OptOp> opts;  // what was applied
+  LinearKernel linear;
+  std::string source;       // C or LLVM IR text, with keepSource
+  std::string object;       // relocatable object, target cpu
+  PassLog log;
+};
+
+/// Seconds of wall time per stage, in order.
+struct StageTime {
+  std::string stage;
+  double seconds = 0;
+};
+
+struct Compilation {
+  Schedule schedule;                    // its kernels' graphs have moved to `kernels`
+  std::vector<CompiledKernel> kernels;  // by kernel id of the schedule
+  Plan plan;                            // without the descriptions of its files
+  std::vector<PlanFile> files;          // chunks borrowed from `code`, the kernels and the model
+  std::string code, source;
+  std::vector<StageTime> times;
+  PassLog log;                          // of all kernels, in order
+};
+
+/// The model must outlive the result: constants stay borrowed from it. With PassOptions::stopAfter the result has
+/// no plan. Errors name the kernel and the pass.
+Result<std::unique_ptr<Compilation>> compile(Model& model, const CompileOptions& options);
+
+}  // namespace svod

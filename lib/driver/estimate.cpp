@@ -1,0 +1,44 @@
+#include "driver/estimate.h"
+
+#include <map>
+
+#include "driver/to_expr.h"
+
+namespace svod {
+
+namespace {
+
+Result<Expr> iterations(UOp node, std::span<const std::string> names) {
+  Expr count = 1;
+  for (UOp r : node.ranges()) {
+    SVOD_TRY(Expr extent, toExpr(r.src(0), names));
+    count = count * extent;
+  }
+  return count;
+}
+
+}  // namespace
+
+Result<Estimate> estimate(UOp sink, std::span<const std::string> names) {
+  Estimate total;
+  std::map<uint32_t, std::pair<Expr, Expr>> accessOf;  // by param id: times accessed, elements
+  for (UOp n : toposort(sink)) {
+    if (n.op() == Op::Load || n.op() == Op::Store) {
+      UOp base = n.src(0).src(0);
+      if (base.op() != Op::Param) continue;
+      SVOD_TRY(Expr times, iterations(n, names));
+      auto& [sum, size] = accessOf[base.id()];
+      sum = sum + times, size = base.src(0).constInt();
+    } else if (isFloat(n.dtype()) && (n.op() == Op::Reduce || isElementwise(n.op()))) {
+      if (n.op() == Op::Where || n.op() == Op::Cast || n.op() == Op::Bitcast) continue;
+      SVOD_TRY(Expr times, iterations(n.op() == Op::Reduce ? n.src(0) : n, names));
+      total.flops = total.flops + (n.op() == Op::Mulacc ? Expr(2) * times : times);
+    }
+  }
+  for (UOp n : toposort(sink))
+    if (auto it = accessOf.find(n.id()); it != accessOf.end())
+      total.bytes = total.bytes + Expr(byteSize(n.dtype())) * Expr::make(ExprOp::Min, it->second.first, it->second.second);
+  return total;
+}
+
+}  // namespace svod

@@ -1,0 +1,66 @@
+#include "driver/kernel_passes.h"
+
+#include "lower/expand.h"
+#include "optimize/choose.h"
+#include "optimize/replay.h"
+#include "symbolic/symbolic.h"
+
+namespace svod {
+
+namespace {
+
+/// One rule set over the whole kernel, with the user's disabled rules left out and what fired written to the log.
+Result<UOp> runRules(const RuleSet& set, UOp root, PassContext& cx) {
+  std::vector<std::string_view> disabled(cx.options.disabledRules.begin(), cx.options.disabledRules.end());
+  Matcher matcher(set, disabled);
+  RewriteStats stats;
+  UOp result = rewrite(cx.graph, root, matcher, &stats);
+  if (cx.options.ruleStats)
+    for (size_t i = 0; i < stats.counts.size(); ++i) {
+      RuleTally& tally = cx.log.rules[std::string(matcher.rules()[i]->name)];
+      tally.attempts += stats.counts[i].attempts, tally.hits += stats.counts[i].hits;
+    }
+  if (!stats.trouble.empty())
+    return fail(Diag::Verify, stats.trouble, "run again with --disable-rule=NAME, and report the kernel's .uop text");
+  return result;
+}
+
+Result<UOp> symbolic(UOp root, PassContext& cx) {
+  return runRules(cx.numerics == Numerics::Fast ? kSymbolicFast : kSymbolic, root, cx);
+}
+
+Result<UOp> applyOpts(UOp root, PassContext& cx) {
+  auto& job = cx.data.get<KernelJob>();
+  if (job.requested) {
+    job.applied = *job.requested;
+  } else if (job.optLevel > 0) {
+    job.applied = chooseOpts(cx.graph, root, job.caps);
+  }
+  SVOD_TRY(root, applyOpts(cx.graph, root, job.applied, job.caps));
+  job.optimized = root;
+  return root;
+}
+
+Result<UOp> expandRanges(UOp root, PassContext& cx) { return expand(cx.graph, root); }
+Result<UOp> merge(UOp root, PassContext& cx) { return mergeLoops(cx.graph, root); }
+Result<UOp> legalizeKernel(UOp root, PassContext& cx) {
+  return legalize(cx.graph, root, cx.data.get<KernelJob>().legalize);
+}
+
+constexpr Pass kKernelPasses[] = {
+    {"symbolic", "fold, cancel and bound index math; closed forms for counting reductions", Stage::Kernel,
+     Stage::Kernel, symbolic, true},
+    {"apply-opts", "replay the given opts, or choose them", Stage::Kernel, Stage::Kernel, applyOpts, true},
+    {"expand", "ranges to lanes and copies; reductions to accumulators; stages to local buffers", Stage::Kernel,
+     Stage::Lowered, expandRanges},
+    {"merge-loops", "one loop for reductions that can share it", Stage::Lowered, Stage::Lowered, merge},
+    {"symbolic-late", "fold what expansion made constant", Stage::Lowered, Stage::Lowered, symbolic, true},
+    {"legalize", "polynomials, small floats, guarded integer ops, index width", Stage::Lowered, Stage::Lowered,
+     legalizeKernel},
+};
+
+}  // namespace
+
+std::span<const Pass> kernelPasses() { return kKernelPasses; }
+
+}  // namespace svod

@@ -1,0 +1,26 @@
+// The compiler on one screen: what happens to a kernel between the schedule and the list of instructions.
+#pragma once
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "lower/legalize.h"
+#include "optimize/caps.h"
+#include "optimize/opt.h"
+#include "pass/pass.h"
+
+namespace svod {
+
+/// What the passes of one kernel share.
+struct KernelJob {
+  Caps caps;
+  LegalizeOptions legalize;
+  int optLevel = 1;
+  std::optional<std::vector<OptOp>> requested;  // replayed instead of the analytic choice
+  std::vector<OptOp> applied;                   // filled by apply-opts
+  UOp optimized;                                // filled by apply-opts
+};
+
+std::span<const Pass> kernelPasses();
+
+}  // namespace svod

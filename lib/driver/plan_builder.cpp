@@ -1,0 +1,152 @@
+#include "driver/plan_builder.h"
+
+#include <algorithm>
+
+#include "driver/estimate.h"
+#include "driver/to_expr.h"
+#include "plan/directory.h"
+#include "plan/hazards.h"
+
+namespace svod {
+
+namespace {
+
+constexpr FileId kCodeFile = 0;
+
+class PlanBuilder {
+ public:
+  PlanBuilder(const Model& model, const Schedule& schedule, const PlanOptions& options, WeightsLayout& weights)
+      : model_(model), schedule_(schedule), weights_(weights) {
+    plan_.name = options.name;
+    plan_.target = options.target;
+  }
+
+  Result<Plan> build(std::span<const KernelFacts> kernels, const PlanOptions& options) {
+    addVariables();
+    for (const ScheduleBuffer& b : schedule_.buffers) addBuffer(b);
+    for (const KernelFacts& k : kernels) SVOD_CHECK(addKernel(k));
+    for (const ScheduleItem& item : schedule_.items) SVOD_CHECK(addStep(item));
+    for (size_t i = 0; i < model_.ports.size(); ++i) SVOD_CHECK(addPort(static_cast<BufferId>(i)));
+    plan_.constants = weights_.constants();
+    planMemory(plan_, {options.memory, UINT64_MAX, {}});
+    return std::move(plan_);
+  }
+
+ private:
+  void addVariables() {
+    for (UOp v : model_.variables) {
+      const auto& var = v.argAs<VarArg>();
+      plan_.variables.push_back({std::string(var.name), var.min, var.max});
+      names_.emplace_back(var.name);
+    }
+  }
+
+  void addBuffer(const ScheduleBuffer& b) {
+    BufferDesc d;
+    d.name = b.name;
+    d.dtype = *elementTypeFromName(toText(b.dtype));
+    if (b.port < 0) {
+      d.shape = {static_cast<uint64_t>(b.maxElements)};
+    } else {
+      const ModelPort& port = model_.ports[b.port];
+      for (UOp dim : port.buffer.shape()) d.shape.push_back(static_cast<uint64_t>(dim.bounds().max));
+      place(port, d);
+    }
+    d.bytes = static_cast<uint64_t>(b.maxElements) * byteSize(d.dtype);
+    plan_.buffers.push_back(std::move(d));
+  }
+
+  void place(const ModelPort& port, BufferDesc& d) {
+    switch (port.kind) {
+      case PortKind::Input: d.place = Place::Input; break;
+      case PortKind::Output: d.place = Place::Output; break;
+      case PortKind::State: d.place = Place::State; break;
+      case PortKind::Weight:
+        d.place = Place::Constant;
+        d.constant = weights_.add({port.data.data, port.data.bytes});
+        break;
+    }
+  }
+
+  Status addPort(BufferId id) {
+    const ModelPort& port = model_.ports[id];
+    if (port.kind == PortKind::Weight) return {};
+    if (port.kind == PortKind::State) {
+      State state{port.name, id, {}};
+      if (port.data.bytes > 0) state.init = weights_.add({port.data.data, port.data.bytes});
+      plan_.states.push_back(std::move(state));
+      return {};
+    }
+    Port p{port.name, id, {}};
+    for (UOp dim : port.buffer.shape()) {
+      SVOD_TRY(Expr extent, toExpr(dim, names_));
+      p.shape.push_back(std::move(extent));
+    }
+    (port.kind == PortKind::Input ? plan_.inputs : plan_.outputs).push_back(std::move(p));
+    return {};
+  }
+
+  Status addKernel(const KernelFacts& facts) {
+    const LinearKernel& linear = *facts.linear;
+    KernelDesc k;
+    k.file = kCodeFile;
+    k.symbol = k.name = linear.name;
+    k.opts = facts.opts;
+    k.scratchBytes = static_cast<uint64_t>(linear.scratchBytes);
+    for (UOp v : linear.variables) k.values.emplace_back(v.argAs<VarArg>().name);
+    if (linear.threadRange) {
+      SVOD_TRY(k.tiles, toExpr(linear.threadRange.src(0), k.values));
+    }
+    for (const KernelParam& p : linear.params) k.args.push_back(describe(p));
+    SVOD_TRY(Estimate cost, estimate(facts.ast, k.values));
+    k.flops = cost.flops, k.bytes = cost.bytes;
+    plan_.kernels.push_back(std::move(k));
+    return {};
+  }
+
+  static KernelArg describe(const KernelParam& p) {
+    KernelArg arg;
+    if (!p.param) return arg;
+    arg.dtype = *elementTypeFromName(toText(p.param.dtype()));
+    arg.mode = p.read && p.written ? Mode::ReadWrite : p.written ? Mode::Write : Mode::Read;
+    arg.bytes = static_cast<uint64_t>(p.param.src(0).constInt()) * byteSize(arg.dtype);
+    return arg;
+  }
+
+  Status addStep(const ScheduleItem& item) {
+    Step step;
+    std::vector<BufferId> buffers(item.args.begin(), item.args.end());
+    if (item.kind == ItemKind::Launch) {
+      const KernelDesc& kernel = plan_.kernels[item.kernel];
+      Launch launch{static_cast<KernelId>(item.kernel), std::move(buffers), {}};
+      for (const std::string& name : kernel.values)
+        launch.values.push_back(Expr::variable(
+            static_cast<uint32_t>(std::find(names_.begin(), names_.end(), name) - names_.begin())));
+      step.action = std::move(launch);
+    } else if (item.kind == ItemKind::Copy) {
+      step.action = Copy{buffers[0], buffers[1], static_cast<int64_t>(plan_.buffers[buffers[1]].bytes)};
+    } else {
+      HostCall call{item.function, {}};
+      for (size_t i = 0; i < buffers.size(); ++i)
+        call.args.push_back({buffers[i], item.writes[i] ? Mode::Write : Mode::Read});
+      step.action = std::move(call);
+    }
+    plan_.steps.push_back(std::move(step));
+    return {};
+  }
+
+  const Model& model_;
+  const Schedule& schedule_;
+  WeightsLayout& weights_;
+  Plan plan_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace
+
+Result<Plan> buildPlan(const Model& model, const Schedule& schedule, std::span<const KernelFacts> kernels,
+                       const PlanOptions& options, WeightsLayout& weights) {
+  return PlanBuilder(model, schedule, options, weights).build(kernels, options);
+}
+
+}  // namespace svod

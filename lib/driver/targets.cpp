@@ -1,0 +1,81 @@
+#include "driver/targets.h"
+
+#include "driver/compile.h"
+#include "target/c/print_c.h"
+#include "target/target.h"
+#include "target/llvm/emit.h"
+#include "toolchain/object.h"
+#include "toolchain/temp_dir.h"
+
+namespace svod {
+
+namespace {
+
+std::span<const std::byte> bytesOf(const std::string& text) { return std::as_bytes(std::span(text)); }
+
+// ---- cpu: LLVM to objects, LLD to kernels.so
+
+Status emitObjectOf(CompiledKernel& kernel, const CompileOptions& options) {
+  SVOD_TRY(LlvmModule module, emitLlvm({&kernel.linear, 1}, options.cpu));
+  if (options.keepSource) kernel.source = irText(*module.module);
+  OptLevel level = options.optLevel == 0 ? OptLevel::O0 : OptLevel::O1;
+  SVOD_TRY(kernel.object, emitObject(*module.module, options.cpu, level));
+  return {};
+}
+
+Status linkObjects(Compilation& c, const CompileOptions& options) {
+  std::vector<std::string> objects;
+  for (CompiledKernel& k : c.kernels) objects.push_back(std::move(k.object));
+  SVOD_TRY(c.code, options.linker->linkShared(objects));
+  c.files.push_back({"kernels.so", FileKind::Code, {bytesOf(c.code)}});
+  return {};
+}
+
+// ---- c: one C11 file, built when a compiler is given
+
+Status printKernel(CompiledKernel& kernel, const CompileOptions& options) {
+  SVOD_CHECK(checkEmittable(kernel.linear));
+  if (options.keepSource) {
+    SVOD_TRY(kernel.source, printC({&kernel.linear, 1}, {}));
+  }
+  return {};
+}
+
+Result<std::string> buildLibrary(const std::string& source, const CompileOptions& options) {
+  SVOD_TRY(TempDir dir, TempDir::make(options.tempDirectory));
+  SVOD_CHECK(writeWholeFile(dir.file("kernels.c"), source));
+  SVOD_CHECK(compileShared(options.cCompiler, dir.file("kernels.c"), dir.file("kernels.so")));
+  return readWholeFile(dir.file("kernels.so"));
+}
+
+Status joinSource(Compilation& c, const CompileOptions& options) {
+  std::vector<LinearKernel> kernels;
+  for (const CompiledKernel& k : c.kernels) kernels.push_back(k.linear);
+  SVOD_TRY(c.source, printC(kernels, {}));
+  if (!options.cCompiler.program.empty()) {
+    SVOD_TRY(c.code, buildLibrary(c.source, options));
+    c.files.push_back({"kernels.so", FileKind::Code, {bytesOf(c.code)}});
+  }
+  c.files.push_back({"kernels.c", FileKind::Source, {bytesOf(c.source)}});
+  return {};
+}
+
+constexpr Target kTargets[] = {
+    {"cpu", "native code for a CPU, through LLVM; kernels.so", emitObjectOf, linkObjects, true},
+    {"c", "portable C11 source, kernels.c; with --cc also kernels.so built from it", printKernel, joinSource, false},
+};
+
+}  // namespace
+
+std::span<const Target> targets() { return kTargets; }
+
+Result<const Target*> targetByName(std::string_view name) {
+  std::string names;
+  for (const Target& t : kTargets) {
+    if (t.name == name) return &t;
+    names += (names.empty() ? "" : ", ") + std::string(t.name);
+  }
+  return fail(Diag::Usage, "unknown target " + std::string(name), "targets are " + names);
+}
+
+}  // namespace svod

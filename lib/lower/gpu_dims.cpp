@@ -1,0 +1,157 @@
+#include "lower/gpu_dims.h"
+
+#include <algorithm>
+#include <string>
+
+#include "symbolic/symbolic.h"
+
+namespace svod {
+
+namespace {
+
+AxisType typeOf(UOp range) { return range.argAs<AxisArg>().type; }
+bool isGrid(UOp range) { return typeOf(range) == AxisType::Global; }
+bool isGroup(UOp range) { return typeOf(range) == AxisType::Local || typeOf(range) == AxisType::Group; }
+
+std::vector<UOp> rangesWhere(UOp sink, bool (*wanted)(UOp)) {
+  std::vector<UOp> found;
+  for (UOp n : toposort(sink))
+    if (n.op() == Op::Range && wanted(n)) found.push_back(n);
+  std::sort(found.begin(), found.end(),
+            [](UOp a, UOp b) { return a.argAs<AxisArg>().id < b.argAs<AxisArg>().id; });
+  return found;
+}
+
+uint32_t firstFreeId(UOp sink) {
+  uint32_t next = 0;
+  for (UOp r : rangesWhere(sink, [](UOp) { return true; })) next = std::max(next, r.argAs<AxisArg>().id + 1);
+  return next;
+}
+
+}  // namespace
+
+UOp shareGroupReduces(Graph& g, UOp sink) {
+  uint32_t nextId = firstFreeId(sink), nextSlot = 0;
+  for (UOp n : toposort(sink))
+    if (n.op() == Op::Stage) nextSlot = std::max(nextSlot, n.argAs<SlotArg>().slot + 1);
+  return transform(g, sink, [&](UOp node, std::span<const UOp> src) {
+    UOp same = std::ranges::equal(src, node.src()) ? node : g.withSrc(node, src);
+    if (same.op() != Op::Reduce || same.srcCount() < 2) return same;
+    std::vector<UOp> shared, own, closed;
+    for (UOp r : same.src().subspan(1)) (typeOf(r) == AxisType::Group ? shared : own).push_back(r);
+    if (shared.empty()) return same;
+    Op op = same.argAs<ReduceArg>().op;
+    UOp partial = own.empty() ? same.src(0) : g.reduceRanges(op, same.src(0), own);
+    for (UOp r : same.ranges())
+      if (typeOf(r) == AxisType::Local) closed.push_back(r);
+    std::vector<UOp> stage{partial}, loops, at = closed;
+    stage.insert(stage.end(), closed.begin(), closed.end());
+    stage.insert(stage.end(), shared.begin(), shared.end());
+    for (UOp r : shared) loops.push_back(g.range(r.src(0), nextId++, AxisType::Reduce));
+    at.insert(at.end(), loops.begin(), loops.end());
+    UOp buffer = g.make(Op::Stage, same.dtype(), stage, SlotArg{nextSlot++, Space::Local});
+    return g.reduceRanges(op, g.load(g.indexInto(buffer, at)), loops);
+  });
+}
+
+namespace {
+
+/// Which hardware dimensions a list of axes uses: `dims[0]` is x. An axis is read back by div and mod.
+struct Mapping {
+  std::vector<UOp> extents;             // per hardware dimension, x first
+  std::vector<std::vector<UOp>> axes;   // axes of each, outermost first
+};
+
+Result<Mapping> mapAxes(Graph& g, std::vector<UOp> axes, const std::array<int64_t, 3>& limits, std::string_view what) {
+  Mapping m;
+  std::reverse(axes.begin(), axes.end());  // the last axis is x
+  for (UOp axis : axes) {
+    m.extents.push_back(axis.src(0));
+    m.axes.push_back({axis});
+  }
+  auto joined = [&](size_t i) { return simplify(g, g.alu(Op::Mul, {m.extents[i], m.extents[i + 1]})); };
+  while (m.extents.size() > 3) {  // join the neighbours with the smallest product
+    size_t best = 0;
+    for (size_t i = 1; i + 1 < m.extents.size(); ++i)
+      if (joined(i).bounds().max < joined(best).bounds().max) best = i;
+    m.extents[best] = joined(best);
+    m.axes[best].insert(m.axes[best].begin(), m.axes[best + 1].begin(), m.axes[best + 1].end());
+    m.extents.erase(m.extents.begin() + static_cast<long>(best) + 1);
+    m.axes.erase(m.axes.begin() + static_cast<long>(best) + 1);
+  }
+  for (size_t i = 0; i < m.extents.size(); ++i)
+    if (m.extents[i].bounds().max > limits[i])
+      return fail(Diag::Unsupported,
+                  std::string(what) + " dimension " + std::to_string(i) + " has " +
+                      std::to_string(m.extents[i].bounds().max) + " entries, the device takes " + std::to_string(limits[i]),
+                  "split the axis with opts so that each part fits");
+  return m;
+}
+
+void readBack(Graph& g, const Mapping& m, std::string_view prefix, std::vector<UOp>& from, std::vector<UOp>& to) {
+  for (size_t dim = 0; dim < m.extents.size(); ++dim) {
+    std::string name = std::string(prefix) + std::to_string(dim);
+    UOp flat = g.make(Op::Special, DType::Index, {m.extents[dim]}, VarArg{name, 0, 0});
+    for (size_t i = m.axes[dim].size(); i-- > 0;) {
+      UOp axis = m.axes[dim][i];
+      from.push_back(axis);
+      to.push_back(i == 0 ? flat : simplify(g, g.alu(Op::Floormod, {flat, axis.src(0)})));
+      flat = simplify(g, g.alu(Op::Floordiv, {flat, axis.src(0)}));
+    }
+  }
+}
+
+/// Stores that do not depend on a thread index are done once: by thread 0 of that index.
+UOp gateOnce(Graph& g, UOp store, std::span<const UOp> threads) {
+  UOp gate = store.srcCount() == 3 ? store.src(2) : UOp();
+  UOp base = store.src(0).src(0);
+  while (base.op() == Op::After) base = base.src(0);
+  if (base.op() == Op::Buffer && base.argAs<SlotArg>().space == Space::Reg) return store;
+  for (UOp thread : threads) {
+    if (store.src(0).dependsOn(thread)) continue;
+    UOp first = g.alu(Op::Eq, {thread, g.index(0)});
+    gate = gate ? g.alu(Op::And, {gate, first}) : first;
+  }
+  return gate ? g.make(Op::Store, DType::Void, {store.src(0), store.src(1), gate}) : store;
+}
+
+bool isLocalBuffer(UOp n) { return n.op() == Op::Buffer && n.argAs<SlotArg>().space == Space::Local; }
+
+}  // namespace
+
+Result<UOp> lowerGpuDims(Graph& g, UOp sink, const GpuLimits& limits) {
+  std::vector<UOp> grid = rangesWhere(sink, isGrid), group = rangesWhere(sink, isGroup), from, to;
+  if (grid.empty() && group.empty()) return sink;
+  SVOD_TRY(Mapping gridMap, mapAxes(g, grid, limits.grid, "grid"));
+  SVOD_TRY(Mapping groupMap, mapAxes(g, group, limits.group, "workgroup"));
+  sink = transform(g, sink, [&](UOp node, std::span<const UOp> src) {
+    UOp same = std::ranges::equal(src, node.src()) ? node : g.withSrc(node, src);
+    return same.op() == Op::Store ? gateOnce(g, same, group) : same;
+  });
+  readBack(g, gridMap, "gidx", from, to);
+  readBack(g, groupMap, "lidx", from, to);
+  sink = transform(g, sink, [&](UOp node, std::span<const UOp> src) -> UOp {
+    for (size_t i = 0; i < from.size(); ++i)
+      if (node == from[i]) return to[i];
+    if (node.op() == Op::End) {
+      std::vector<UOp> kept{src[0]};
+      for (UOp r : src.subspan(1))
+        if (r.op() == Op::Range) kept.push_back(r);
+      return kept.size() == 1 ? src[0] : g.make(Op::End, DType::Void, kept);
+    }
+    if (node.op() == Op::After) {  // accumulator scopes may name hardware indices: they are no loops
+      std::vector<UOp> kept{src[0]};
+      for (UOp s : src.subspan(1))
+        if (s.op() == Op::Range || s.dtype() == DType::Void) kept.push_back(s);
+      if (isLocalBuffer(src[0])) {
+        std::vector<UOp> writes(kept.begin() + 1, kept.end());
+        kept = {src[0], g.make(Op::Barrier, DType::Void, writes)};
+      }
+      return kept.size() == 1 ? src[0] : g.make(Op::After, node.dtype(), kept);
+    }
+    return std::ranges::equal(src, node.src()) ? node : g.withSrc(node, src);
+  });
+  return simplify(g, sink);
+}
+
+}  // namespace svod

@@ -1,0 +1,26 @@
+// GPU axes: reductions shared by a workgroup, and grid and workgroup ranges as hardware indices.
+#pragma once
+#include <array>
+
+#include "ir/graph.h"
+#include "support/result.h"
+
+namespace svod {
+
+/// Kernel stage in and out: a Reduce over Group ranges becomes partial results in a Local buffer that every thread of
+/// the group then reduces. Without Group ranges the graph is returned as it is.
+UOp shareGroupReduces(Graph& graph, UOp sink);
+
+/// Largest grid (in workgroups) and workgroup (in threads) per dimension x, y, z.
+struct GpuLimits {
+  std::array<int64_t, 3> grid{2147483647, 65535, 65535};
+  std::array<int64_t, 3> group{1024, 1024, 64};
+};
+
+/// Lowered stage in and out: Global ranges become Special gidx0..2, Local and Group ranges lidx0..2, the last axis x.
+/// Axes beyond three are joined, axes beyond a limit are split over the others. Stores to memory that do not depend
+/// on some thread index are done by its thread 0; a Local buffer is read behind a Barrier after it was written.
+/// Errors: Unsupported when the axes do not fit the limits.
+Result<UOp> lowerGpuDims(Graph& graph, UOp sink, const GpuLimits& limits);
+
+}  // namespace svod

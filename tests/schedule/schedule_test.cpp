@@ -1,0 +1,181 @@
+#include "schedule/schedule.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "common/graphs.h"
+#include "lower/expand.h"
+#include "common/schedule_interp.h"
+
+using namespace svod;
+
+namespace {
+
+HostTensor pattern(UOp buffer, int seed) {
+  std::vector<int64_t> dims;
+  for (size_t i = 0; i < buffer.rank(); ++i) dims.push_back(buffer.dim(i));
+  HostTensor t = HostTensor::zeros(buffer.dtype(), dims);
+  for (int64_t i = 0; i < t.numel(); ++i) t.set(i, Scalar::of(t.dtype, static_cast<double>((i * 7 + seed * 3) % 11 - 5)));
+  return t;
+}
+
+ModelBindings patterns(const Model& model) {
+  ModelBindings bindings;
+  int seed = 0;
+  for (const ModelPort& p : model.ports)
+    bindings.ports.push_back(p.kind == PortKind::Output ? HostTensor{} : pattern(p.buffer, ++seed));
+  return bindings;
+}
+
+// The schedule computes what the graph means, as kernels and after expansion.
+Schedule checked(Model& model) {
+  auto schedule = makeSchedule(model, {Numerics::Strict});
+  REQUIRE(schedule);
+  ModelBindings bindings = patterns(model);
+  auto expected = interpret(model, bindings);
+  REQUIRE(expected);
+  KernelTransform lower = [](Kernel& k) -> Result<UOp> {
+    SVOD_TRY(UOp sink, expand(*k.graph, k.sink));
+    return mergeLoops(*k.graph, sink);
+  };
+  for (const KernelTransform& transform : {KernelTransform(), lower}) {
+    auto actual = interpretSchedule(model, *schedule, bindings, transform);
+    if (!actual) FAIL(toText(actual.error()));
+    for (size_t i = 0; i < model.ports.size(); ++i) {
+      if (model.ports[i].kind != PortKind::Output && model.ports[i].kind != PortKind::State) continue;
+      INFO("port " << model.ports[i].name << "\n" << toText(*schedule));
+      (*actual)[i].dims = (*expected)[i].dims;
+      CHECK(sameValues((*expected)[i], (*actual)[i], true));
+    }
+  }
+  return std::move(*schedule);
+}
+
+}  // namespace
+
+TEST_CASE("an elementwise chain is one kernel") {
+  GraphMaker m;
+  UOp x = m.input("x", {5, 3}), y = m.input("y", {5, 3});
+  m.output("z", m.g.alu(Op::Max, {m.g.alu(Op::Add, {m.g.alu(Op::Mul, {x, y}), x}), m.f32(0)}));
+  CHECK(checked(m.model).items.size() == 1);
+}
+
+TEST_CASE("softmax is one kernel whose reductions stay outside the column loop") {
+  GraphMaker m;
+  m.output("y", m.softmax(m.input("x", {4, 6}), 4, 6));
+  CHECK(checked(m.model).items.size() == 1);
+}
+
+TEST_CASE("a matrix product with bias and relu is one kernel") {
+  GraphMaker m;
+  UOp a = m.input("a", {4, 5}), b = m.input("b", {5, 3}), bias = m.input("bias", {3});
+  UOp sum = m.g.alu(Op::Add, {m.matmul(a, b, 4, 3, 5), m.expand(m.reshape(bias, {1, 3}), {4, 3})});
+  m.output("y", m.g.alu(Op::Max, {sum, m.f32(0)}));
+  CHECK(checked(m.model).items.size() == 1);
+}
+
+TEST_CASE("a product of products keeps the first in a buffer") {
+  GraphMaker m;
+  UOp a = m.input("a", {20, 30}), b = m.input("b", {30, 20}), c = m.input("c", {20, 20});
+  m.output("y", m.matmul(m.matmul(a, b, 20, 20, 30), c, 20, 20, 20));
+  CHECK(checked(m.model).items.size() == 2);
+}
+
+TEST_CASE("the same computation on other buffers shares a kernel") {
+  GraphMaker m;
+  UOp a = m.input("a", {4, 4}), b = m.input("b", {4, 4});
+  m.output("x", m.g.alu(Op::Exp2, {a}));
+  m.output("y", m.g.alu(Op::Exp2, {b}));
+  Schedule s = checked(m.model);
+  CHECK(s.items.size() == 2);
+  CHECK(s.kernels.size() == 1);
+}
+
+TEST_CASE("pad, flip, shrink and permute become index arithmetic") {
+  GraphMaker m;
+  UOp x = m.input("x", {4, 6});
+  UOp padded = m.g.pad(x, m.f32(7), m.dims({1, 0}), m.dims({2, 3}));
+  std::vector<int32_t> both{0, 1};
+  UOp y = m.permute(m.shrink(m.g.flip(padded, both), {1, 2}, {5, 6}), {1, 0});
+  m.output("y", m.reshape(y, {5, 6}));
+  CHECK(checked(m.model).items.size() == 1);
+}
+
+TEST_CASE("gather reads without a loop over the table; indices outside give zero") {
+  GraphMaker m;
+  UOp table = m.input("table", {3, 4}), rows = m.input("rows", {5, 1}, DType::I32);
+  UOp row = m.expand(rows, {5, 4});
+  UOp column = m.expand(m.reshape(m.g.make(Op::Iota, DType::I32, {m.g.index(4)}), {1, 4}), {5, 4});
+  m.output("y", m.g.make(Op::Gather, DType::F32, {table, row, column}));
+  Schedule s = checked(m.model);
+  CHECK(s.items.size() == 1);
+  CHECK(s.kernels[0].name.find("_e5x4_") != std::string::npos);
+}
+
+TEST_CASE("scatter adds in order") {
+  GraphMaker m;
+  UOp base = m.input("base", {4}), index = m.input("index", {9}, DType::I32), updates = m.input("u", {9});
+  m.output("y", m.g.make(Op::Scatter, DType::F32, {base, index, updates}, ReduceArg{Op::Add, {}}));
+  CHECK(checked(m.model).items.size() == 2);
+}
+
+TEST_CASE("a state that is read before and after its assignment") {
+  GraphMaker m;
+  UOp s = m.state("s", {4}), x = m.input("x", {4});
+  UOp old = m.g.alu(Op::Mul, {s, m.f32(2)});
+  UOp store = m.store(s, m.g.alu(Op::Add, {s, x}));
+  UOp fresh = m.g.make(Op::After, DType::F32, {s, store});
+  m.output("both", m.g.alu(Op::Add, {old, fresh}));
+  checked(m.model);
+}
+
+TEST_CASE("reversing a state in place does not lose elements") {
+  GraphMaker m;
+  UOp s = m.state("s", {5});
+  std::vector<int32_t> axis{0};
+  m.store(s, m.g.flip(s, axis));
+  m.output("after", m.g.make(Op::After, DType::F32, {s, m.model.sink.src(0)}));
+  checked(m.model);
+}
+
+TEST_CASE("part of a state is assigned") {
+  GraphMaker m;
+  UOp s = m.state("s", {4, 4});
+  UOp store = m.store(m.shrink(s, {1, 2}, {2, 2}), m.input("x", {2, 2}));
+  m.output("after", m.g.make(Op::After, DType::F32, {s, store}));
+  checked(m.model);
+}
+
+TEST_CASE("constants, copies and empty tensors need no special case of the user") {
+  GraphMaker m;
+  UOp x = m.input("x", {3}), none = m.input("none", {0, 3});
+  m.output("ones", m.expand(m.reshape(m.f32(1), {1}), {6}));
+  m.output("same", x);
+  m.output("empty", m.g.alu(Op::Neg, {none}));
+  m.output("zero", m.reduce(Op::Add, none, {0}));
+  m.output("lowest", m.reduce(Op::Max, none, {0}));
+  checked(m.model);
+}
+
+TEST_CASE("two outputs that share a reduction compute it once") {
+  GraphMaker m;
+  UOp x = m.input("x", {6, 50});
+  UOp sum = m.reduce(Op::Add, x, {1});
+  m.output("a", m.g.alu(Op::Neg, {sum}));
+  m.output("b", m.g.alu(Op::Mul, {sum, sum}));
+  Schedule s = checked(m.model);
+  int reductions = 0;
+  for (const Kernel& k : s.kernels) reductions += k.name.find("_r") != std::string::npos;
+  CHECK(reductions == 1);
+}
+
+TEST_CASE("large reductions are split where the order of additions is free") {
+  GraphMaker m;
+  m.output("y", m.reduce(Op::Add, m.input("x", {1 << 16}), {0}));
+  auto contract = makeSchedule(m.model, {Numerics::Contract});
+  REQUIRE(contract);
+  CHECK(contract->items.size() == 2);
+  auto strict = makeSchedule(m.model, {Numerics::Strict});
+  REQUIRE(strict);
+  CHECK(strict->items.size() == 1);
+}
