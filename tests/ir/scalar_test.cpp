@@ -87,7 +87,7 @@ __int128 byDefinition(Op op, DType d, __int128 a, __int128 b) {
   switch (op) {
     case Op::Add: return a + b;
     case Op::Sub: return a - b;
-    case Op::Mul: return a * b;
+    case Op::Mul: return static_cast<__int128>(static_cast<unsigned __int128>(a) * static_cast<unsigned __int128>(b));
     case Op::Max: return std::max(a, b);
     case Op::Min: return std::min(a, b);
     case Op::Cdiv: return b == 0 ? -1 : a / b;
