@@ -2,8 +2,8 @@
 #include "ir/verify.h"
 
 #include <algorithm>
+#include <unordered_map>
 
-#include "ir/evaluate.h"
 #include "ir/text.h"
 
 namespace svod {
@@ -53,87 +53,77 @@ std::vector<int64_t> limitsOf(UOp index) {
   return limits;
 }
 
-// Enumerates all values of the counters below an access and looks for one that leaves the buffer.
+// Enumerates all values of the counters below an access and looks for one that leaves the buffer. Nodes are evaluated
+// in topological order; a counter loops over everything after it.
 class Enumeration {
  public:
-  Enumeration(const Access& access, int64_t budget) : access_(access), limits_(limitsOf(access.index)), budget_(budget) {
+  Enumeration(const Access& access, int64_t budget) : access_(access), limits_(limitsOf(access.index)) {
     std::vector<UOp> roots(access.index.src().begin() + 1, access.index.src().end());
     if (access.gate) roots.push_back(access.gate);
-    for (UOp u : toposort(roots)) {
-      if (u.op() == Op::Range || u.op() == Op::Var || u.op() == Op::Special)
-        counters_.push_back(u);
-      else if (!u.isConst() && !isElementwise(u.op()))
-        known_ = false;  // a loaded value or a vector: nothing to enumerate
+    order_ = toposort(roots);
+    int64_t points = 1;
+    for (size_t i = 0; i < order_.size(); ++i) {
+      UOp u = order_[i];
+      place_.emplace(u.id(), i);
+      if (!isCounter(u) && !u.isConst() && !isElementwise(u.op())) feasible_ = false;  // a loaded value or a vector
+      int64_t count = 0;
+      if (isCounter(u) && (__builtin_sub_overflow(u.bounds().max, u.bounds().min, &count) || count >= budget ||
+                           (points *= count + 1) > budget))
+        feasible_ = false;
+      if (!feasible_) return;
     }
-    values_.resize(counters_.size());
+    values_.resize(order_.size());
   }
 
   /// A text as `r0 = 3, n = 1` when the access leaves its buffer there; nullopt when it does not or nobody can tell.
   std::optional<std::string> counterexample() {
-    if (!known_ || !affordable()) return std::nullopt;
-    return walk(0);
+    if (!feasible_ || !leavesFrom(0)) return std::nullopt;
+    std::string out;
+    for (size_t i = 0; i < order_.size(); ++i)
+      if (isCounter(order_[i])) out += (out.empty() ? "" : ", ") + toExpr(order_[i]) + " = " + toText(values_[i]);
+    return out;
   }
 
  private:
-  bool affordable() const {
-    int64_t points = 1;
-    for (UOp c : counters_) {
-      int64_t count = 0;
-      if (__builtin_sub_overflow(c.bounds().max, c.bounds().min, &count) ||
-          __builtin_mul_overflow(points, count + 1, &points) || points > budget_)
-        return false;
-    }
-    return true;
-  }
+  static bool isCounter(UOp u) { return u.op() == Op::Range || u.op() == Op::Var || u.op() == Op::Special; }
 
-  std::optional<Scalar> at(UOp value) const {
-    return evaluate(value, [this](UOp leaf) -> std::optional<Scalar> {
-      auto found = std::ranges::find(counters_, leaf);
-      if (found == counters_.end()) return std::nullopt;
-      return Scalar::ofInt(leaf.dtype(), values_[static_cast<size_t>(found - counters_.begin())]);
-    });
-  }
+  const Scalar& at(UOp u) const { return values_[place_.at(u.id())]; }
 
-  std::optional<std::string> walk(size_t depth) {
-    if (depth == counters_.size()) return leaves() ? std::optional(pointText()) : std::nullopt;
-    UOp counter = counters_[depth];
-    int64_t first = counter.bounds().min, last = counter.bounds().max;
-    if (counter.op() != Op::Var) {
-      std::optional<Scalar> end = at(counter.src(0));  // sources come before users, so its variables are set
-      if (end) last = std::min(last, end->asInt() - 1);
-    }
-    for (int64_t v = first; v <= last; ++v) {
-      values_[depth] = v;
-      if (auto found = walk(depth + 1)) return found;
-    }
-    return std::nullopt;
-  }
-
-  bool leaves() const {
-    if (access_.gate) {
-      std::optional<Scalar> open = at(access_.gate);
-      if (!open || open->asInt() == 0) return false;
-    }
-    for (size_t i = 0; i < limits_.size(); ++i) {
-      std::optional<Scalar> value = at(access_.index.src(1 + i));
-      if (value && (value->asInt() < 0 || value->asInt() >= limits_[i])) return true;
+  // Evaluates order_ from `position` on, for all values of the counters found there.
+  bool leavesFrom(size_t position) {
+    for (; position < order_.size() && !isCounter(order_[position]); ++position) evaluateAt(position);
+    if (position == order_.size()) return leaves();
+    UOp counter = order_[position];
+    int64_t last = counter.op() == Op::Var ? counter.bounds().max : at(counter.src(0)).asInt() - 1;
+    for (int64_t v = counter.bounds().min; v <= last; ++v) {
+      values_[position] = Scalar::ofInt(counter.dtype(), v);
+      if (leavesFrom(position + 1)) return true;
     }
     return false;
   }
 
-  std::string pointText() const {
-    std::string out;
-    for (size_t i = 0; i < counters_.size(); ++i)
-      out += (i == 0 ? "" : ", ") + toExpr(counters_[i]) + " = " + std::to_string(values_[i]);
-    return out;
+  void evaluateAt(size_t position) {
+    UOp u = order_[position];
+    Scalar operands[3];
+    for (size_t k = 0; k < u.srcCount(); ++k) operands[k] = at(u.src(k));
+    values_[position] = u.isConst() ? u.constant() : evalScalar(u.op(), u.dtype(), std::span(operands, u.srcCount()));
+  }
+
+  bool leaves() const {
+    if (access_.gate && at(access_.gate).asInt() == 0) return false;
+    for (size_t i = 0; i < limits_.size(); ++i) {
+      int64_t index = at(access_.index.src(1 + i)).asInt();
+      if (index < 0 || index >= limits_[i]) return true;
+    }
+    return false;
   }
 
   const Access& access_;
   std::vector<int64_t> limits_;
-  int64_t budget_;
-  std::vector<UOp> counters_;
-  std::vector<int64_t> values_;
-  bool known_ = true;
+  std::vector<UOp> order_;
+  std::unordered_map<uint32_t, size_t> place_;  // node id -> position in order_
+  std::vector<Scalar> values_;                  // by position
+  bool feasible_ = true;
 };
 
 Status checkAccess(const Access& access, Stage stage, int64_t budget) {
