@@ -1,0 +1,277 @@
+// Many threads: the same bytes for any number of them and any order, loops, errors, no allocation in a run.
+#include <atomic>
+#include <cstring>
+#include <random>
+#include <thread>
+
+#include "plan/memory_plan.h"
+#include "runtime/allocation_counter.h"
+#include "runtime/harness.h"
+
+using namespace svod;
+
+namespace {
+
+constexpr uint64_t kWords = 256;
+
+uint32_t mix(uint32_t x, uint32_t y, uint32_t salt) {
+  uint32_t h = x * 2654435761u ^ (y + 0x9e3779b9u + salt);
+  h ^= h >> 15;
+  return h * 2246822519u;
+}
+
+/// A random graph of hash steps over arena buffers, each value used a few times, with the planned (reused) arena.
+/// Every step's result ends in the output through a last chain. `expected` is what the output must be.
+struct RandomGraph {
+  PlanBuilder builder;
+  std::vector<uint32_t> input = std::vector<uint32_t>(kWords), expected;
+
+  RandomGraph(uint32_t seed, uint32_t count, MemoryMode mode, uint64_t budget) {
+    std::mt19937 random(seed);
+    for (uint32_t& word : input) word = static_cast<uint32_t>(random());
+    const auto words = Expr(static_cast<int64_t>(kWords));
+    std::vector<BufferId> buffers = {builder.input("x", kWords, words, ElementType::U32)};
+    std::vector<std::vector<uint32_t>> values = {input};
+    for (uint32_t i = 1; i <= count; i++) {
+      const size_t back = std::min<size_t>(buffers.size(), 12);
+      const size_t a = buffers.size() - 1 - random() % back, b = buffers.size() - 1 - random() % back;
+      const BufferId to = i == count ? builder.output("y", kWords, words, ElementType::U32)
+                                     : builder.arena("t" + std::to_string(i), kWords, ElementType::U32);
+      builder.launch("k_mix", {buffers[a], buffers[b], to}, {R, R, W}, {words, Expr(static_cast<int64_t>(i))});
+      buffers.push_back(to);
+      std::vector<uint32_t>& value = values.emplace_back(kWords);
+      for (size_t k = 0; k < kWords; k++) value[k] = mix(values[a][k], values[b][k], i);
+    }
+    expected = values.back();
+    // Estimates large enough that the runtime shares every step.
+    for (KernelDesc& kernel : builder.plan.kernels) kernel.flops = 1'000'000;
+    planMemory(builder.plan, {mode, budget, {}});
+  }
+};
+
+InstanceHandle instanceOn(const PlanHandle& plan, svod_pool* pool, bool profile = false) {
+  svod_instance_options options = {};
+  options.pool = pool;
+  options.profile = profile;
+  options.trace_events = profile ? 4096 : 0;
+  return makeInstance(plan, options);
+}
+
+}  // namespace
+
+TEST_CASE("random graphs give the same bytes for any threads, order and memory mode") {
+  uint64_t total = 0;
+  for (uint32_t seed = 1; seed <= 12; seed++) {
+    TempFolder folder;
+    const auto mode = static_cast<MemoryMode>(seed % 3);
+    RandomGraph graph(seed, 10 + seed * 7, mode, seed % 4 == 0 ? 0 : UINT64_MAX);
+    graph.builder.write(folder / "p", compiledKernels());
+    const PlanHandle plan = loadPlan(folder / "p");
+    for (size_t threads : {1u, 2u, 3u, 8u}) {
+      const PoolHandle pool(threads == 1 ? nullptr : svod_pool_create(threads));
+      const InstanceHandle instance = instanceOn(plan, pool.get(), seed % 2 == 0);
+      bindIn(instance, 0, graph.input);
+      for (uint64_t order : {0u, 0u, 1u, 2u, 3u, 4u}) {
+        std::vector<uint32_t> output(kWords, 0);
+        bindOut(instance, 0, output);
+        execute(instance, order);
+        CHECK(output == graph.expected);
+        total++;
+      }
+    }
+  }
+  CHECK(total == 12 * 4 * 6);
+}
+
+TEST_CASE("loops with parallel bodies, nested, on many threads") {
+  TempFolder folder;
+  PlanBuilder b;
+  const VariableId i = b.variable("i", 0, 99, VariableKind::Loop), j = b.variable("j", 0, 99, VariableKind::Loop);
+  const Expr n(64), vi = Expr::variable(i), vj = Expr::variable(j);
+  std::vector<BufferId> s;
+  for (int k = 0; k < 4; k++) s.push_back(b.state("s" + std::to_string(k), 64));
+  b.step(Loop{i, Expr(20), 6});
+  b.launch("k_add_value", {s[0]}, {RW}, {n, vi});
+  b.launch("k_add_value", {s[1]}, {RW}, {n, vi * 3});
+  b.step(Loop{j, Expr::make(ExprOp::Mod, vi, Expr(3)), 2});
+  b.launch("k_add_value", {s[2]}, {RW}, {n, vj});
+  b.launch("k_add_value", {s[3]}, {RW}, {n, vi + vj});
+  b.launch("k_accumulate", {s[0], s[1]}, {R, RW}, {n});
+  b.launch("k_accumulate", {s[1], s[3]}, {R, RW}, {n});
+  for (KernelDesc& kernel : b.plan.kernels) kernel.flops = 1'000'000;
+  b.write(folder / "p");
+  const PlanHandle plan = loadPlan(folder / "p");
+  std::vector<std::vector<float>> first;
+  for (size_t threads : {1u, 2u, 4u, 7u}) {
+    const PoolHandle pool(threads == 1 ? nullptr : svod_pool_create(threads));
+    const InstanceHandle instance = instanceOn(plan, pool.get());
+    for (uint64_t order : {0u, 0u, 9u}) {
+      svod_reset_states(instance.get());
+      execute(instance, order);
+      std::vector<std::vector<float>> states;
+      for (size_t k = 0; k < 4; k++) {
+        const auto* data = static_cast<const float*>(svod_state_data(instance.get(), k));
+        states.emplace_back(data, data + 64);
+      }
+      if (first.empty()) first = states;
+      CHECK(first[3][0] != 0);
+      CHECK(states == first);
+    }
+  }
+}
+
+TEST_CASE("a big kernel is shared, and its tiles are all run once") {
+  TempFolder folder;
+  PlanBuilder b;
+  const BufferId y = b.output("y", 1000, Expr(1000), ElementType::U32);
+  b.launch("k_spin", {y}, {W}, {Expr(1000), Expr(2000)}, Expr(1000));
+  b.plan.kernels[0].flops = 100'000'000;
+  b.write(folder / "p");
+  const PlanHandle plan = loadPlan(folder / "p");
+  const PoolHandle pool(svod_pool_create(3));
+  CHECK(svod_pool_threads(pool.get()) == 3);
+  const InstanceHandle shared = instanceOn(plan, pool.get(), true), alone = instanceOn(plan, nullptr);
+  std::vector<uint32_t> one(1000), two(1000);
+  bindOut(alone, 0, one);
+  bindOut(shared, 0, two);
+  execute(alone);
+  for (int run = 0; run < 20; run++) {
+    std::fill(two.begin(), two.end(), 0);
+    execute(shared);
+    CHECK(one == two);
+  }
+  svod_profile_record record = {};
+  REQUIRE(svod_profile_count(shared.get()) == 1);
+  REQUIRE(svod_profile_get(shared.get(), 0, &record) == 0);
+  CHECK(record.calls == 20);
+  CHECK(record.flops == 20 * UINT64_C(100'000'000));
+  CHECK(record.busy_ns > 0);
+  CHECK(record.wall_ns > 0);
+  int64_t tiles = 0;
+  svod_trace_event event = {};
+  for (size_t i = 0; svod_trace_get(shared.get(), i, &event) == 0; i++) {
+    CHECK(event.end_ns >= event.start_ns);
+    CHECK(event.thread < 3);
+    tiles += event.tile_end - event.tile_begin;
+  }
+  CHECK(tiles == 20 * 1000);
+  CHECK(svod_trace_dropped(shared.get()) == 0);
+  svod_profile_reset(shared.get());
+  CHECK(svod_trace_count(shared.get()) == 0);
+}
+
+TEST_CASE("nothing is allocated during a run, also when memory and shapes are bound anew") {
+  TempFolder folder;
+  RandomGraph graph(3, 60, MemoryMode::Arena, UINT64_MAX);
+  graph.builder.write(folder / "p", compiledKernels());
+  const PlanHandle plan = loadPlan(folder / "p");
+  for (size_t threads : {1u, 4u}) {
+    const PoolHandle pool(threads == 1 ? nullptr : svod_pool_create(threads));
+    const InstanceHandle instance = instanceOn(plan, pool.get(), true);
+    std::vector<uint32_t> output(kWords), other(kWords);
+    const uint64_t shape = kWords;
+    bindIn(instance, 0, graph.input);
+    bindOut(instance, 0, output);
+    const uint64_t before = allocationCount();
+    for (int run = 0; run < 50; run++) {
+      std::vector<uint32_t>& target = run % 2 == 0 ? output : other;
+      svod_bind_input(instance.get(), 0, "u32", &shape, 1, graph.input.data(), nullptr);
+      svod_bind_output(instance.get(), 0, target.data(), kWords * 4, nullptr);
+      const svod_execute_options options = {run % 5 == 4 ? 7u : 0u};
+      if (svod_execute(instance.get(), &options, nullptr) != 0) FAIL("run failed");
+    }
+    CHECK(allocationCount() - before == 0);
+    CHECK(output == graph.expected);
+    CHECK(other == graph.expected);
+  }
+}
+
+TEST_CASE("several instances of one plan run at once, on one pool and on none") {
+  TempFolder folder;
+  RandomGraph graph(8, 40, MemoryMode::Arena, UINT64_MAX);
+  graph.builder.write(folder / "p", compiledKernels());
+  const PlanHandle plan = loadPlan(folder / "p");
+  const PoolHandle pool(svod_pool_create(3));
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; t++)
+    threads.emplace_back([&, t] {
+      svod_instance_options options = {};
+      options.pool = t == 3 ? nullptr : pool.get();
+      svod_instance* instance = nullptr;
+      if (svod_instance_create(plan.get(), &options, &instance, nullptr) != 0) return void(wrong++);
+      std::vector<uint32_t> output(kWords);
+      const uint64_t shape = kWords;
+      for (int run = 0; run < 30; run++) {
+        std::fill(output.begin(), output.end(), 0);
+        svod_bind_input(instance, 0, nullptr, &shape, 1, graph.input.data(), nullptr);
+        svod_bind_output(instance, 0, output.data(), kWords * 4, nullptr);
+        if (svod_execute(instance, nullptr, nullptr) != 0 || output != graph.expected) wrong++;
+      }
+      svod_instance_free(instance);
+    });
+  for (std::thread& thread : threads) thread.join();
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("a failing host function ends a run on many threads, and the next one works") {
+  TempFolder folder;
+  RandomGraph graph(5, 50, MemoryMode::Off, UINT64_MAX);
+  // The call reads what half of the steps depend on.
+  graph.builder.step(HostCall{"check", {{graph.builder.plan.outputs[0].buffer, RW}}});
+  graph.builder.write(folder / "p");
+  const PlanHandle plan = loadPlan(folder / "p");
+  const PoolHandle pool(svod_pool_create(4));
+  int code = 0;
+  const auto check = [](void* user, void* const*, const uint64_t*, size_t) { return *static_cast<int*>(user); };
+  const svod_host_entry entry = {"check", check, &code};
+  svod_instance_options options = {};
+  options.pool = pool.get();
+  options.functions = &entry;
+  options.function_count = 1;
+  const InstanceHandle instance = makeInstance(plan, options);
+  std::vector<uint32_t> output(kWords);
+  bindIn(instance, 0, graph.input);
+  bindOut(instance, 0, output);
+  for (int round = 0; round < 10; round++) {
+    code = round % 2;
+    if (code == 1)
+      CHECK(executeError(instance).exit_code == 6);
+    else
+      execute(instance);
+  }
+  code = 0;
+  execute(instance);
+  CHECK(output == graph.expected);
+}
+
+TEST_CASE("a host function may run another instance on the same pool") {
+  TempFolder folder;
+  RandomGraph graph(6, 30, MemoryMode::Arena, UINT64_MAX);
+  graph.builder.write(folder / "inner", compiledKernels());
+  PlanBuilder outer;
+  outer.step(HostCall{"inner", {}});
+  outer.step(HostCall{"inner2", {}});
+  outer.write(folder / "outer");
+  const PlanHandle innerPlan = loadPlan(folder / "inner"), outerPlan = loadPlan(folder / "outer");
+  const PoolHandle pool(svod_pool_create(3));
+  std::vector<InstanceHandle> inner;
+  std::vector<std::vector<uint32_t>> outputs(2, std::vector<uint32_t>(kWords));
+  for (size_t i = 0; i < 2; i++) {
+    inner.push_back(instanceOn(innerPlan, pool.get()));
+    bindIn(inner[i], 0, graph.input);
+    bindOut(inner[i], 0, outputs[i]);
+  }
+  const auto run = [](void* user, void* const*, const uint64_t*, size_t) {
+    return svod_execute(static_cast<svod_instance*>(user), nullptr, nullptr);
+  };
+  const svod_host_entry entries[] = {{"inner", run, inner[0].get()}, {"inner2", run, inner[1].get()}};
+  svod_instance_options options = {};
+  options.pool = pool.get();
+  options.functions = entries;
+  options.function_count = 2;
+  const InstanceHandle instance = makeInstance(outerPlan, options);
+  for (int i = 0; i < 20; i++) execute(instance, static_cast<uint64_t>(i % 2));
+  CHECK(outputs[0] == graph.expected);
+  CHECK(outputs[1] == graph.expected);
+}
