@@ -16,7 +16,8 @@ bool isUnrolled(UOp range) {
 }
 bool isVector(UOp range) { return range.argAs<AxisArg>().type == AxisType::Vector; }
 bool isLoop(UOp range) { return !isUnrolled(range) && !isVector(range); }
-int64_t extentOf(UOp range) { return range.src(0).constInt(); }
+// Of a range that is expanded; the largest of a symbolic one, which local buffers are laid out for.
+int64_t extentOf(UOp range) { return range.src(0).bounds().max; }
 
 /// Values of the unrolled ranges that are fixed at this point, by range id; sorted, so that equal ones compare equal.
 using Env = std::map<uint32_t, int64_t>;

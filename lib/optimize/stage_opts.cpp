@@ -34,11 +34,26 @@ void closeExpanded(UOp value, std::vector<UOp>& closed) {
       if (isExpanded(axisType(r)) && (axisType(r) == AxisType::Vector) == vector) closed.push_back(r);
 }
 
+// The loops of reduces in `value` that run again for each iteration of `closed`: the copy needs loops of its
+// own.
+std::vector<UOp> innerLoops(UOp value, std::span<const UOp> closed) {
+  std::vector<UOp> loops;
+  for (UOp n : toposort(value)) {
+    if (n.op() != Op::Reduce || std::ranges::none_of(closed, [&](UOp r) { return n.dependsOn(r); })) continue;
+    for (UOp r : n.src().subspan(1))
+      if (std::ranges::find(loops, r) == loops.end()) loops.push_back(r);
+  }
+  return loops;
+}
+
 LocalCopy makeLocalCopy(Graph& g, UOp sink, UOp value, std::vector<UOp> closed) {
   uint32_t id = nextRangeId(sink);
-  std::vector<UOp> fresh;
+  std::vector<UOp> from = closed, fresh;
   for (UOp r : closed) fresh.push_back(g.range(r.src(0), id++, AxisType::Loop));
-  std::vector<UOp> src{substitute(g, value, closed, fresh)};
+  std::vector<UOp> to = fresh;
+  for (UOp r : innerLoops(value, closed))
+    from.push_back(r), to.push_back(g.range(r.src(0), id++, axisType(r)));
+  std::vector<UOp> src{substitute(g, value, from, to)};
   src.insert(src.end(), fresh.begin(), fresh.end());
   UOp stage = g.make(Op::Stage, value.dtype(), src, SlotArg{nextStageSlot(sink), Space::Local});
   return {stage, std::move(closed)};
@@ -113,6 +128,8 @@ Result<UOp> applyShare(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
     SVOD_TRY(Axis axis, pickAxis(sink, number, kOutput | kReduce, {AxisType::Loop, AxisType::Reduce}));
     if (!axes.empty() && axes[0].src(0) != axis.range.src(0))
       return fail(Diag::BadOpt, "the axes have different extents", "axes: " + describeAxes(sink));
+    if (std::ranges::find(axes, axis.range) != axes.end())
+      return fail(Diag::BadOpt, "axis " + std::to_string(number) + " is named twice");
     axes.push_back(axis.range);
   }
   if (axes.size() < 2) return fail(Diag::BadOpt, "share needs two axes or more", "write share(1,3)");

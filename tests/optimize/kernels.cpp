@@ -1,6 +1,8 @@
 #include "optimize/kernels.h"
 
-#include <initializer_list>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <map>
 
 namespace svod {
 
@@ -114,106 +116,6 @@ constexpr TestKernel kKernels[] = {
     {"serial", buildSerial},
 };
 
-// Direct evaluation: every value is computed from its definition for the current loop counters.
-class Evaluator {
- public:
-  Evaluator(Cells& memory, int64_t var) : memory_(memory), var_(var) {}
-
-  std::string run(UOp sink) {
-    for (UOp s : sink.src()) statement(s);
-    return error_;
-  }
-
- private:
-  void statement(UOp n) {
-    if (n.op() == Op::End)
-      forEach(n.src().subspan(1), [&] { statement(n.src(0)); });
-    else if (n.op() == Op::Group)
-      for (UOp s : n.src()) statement(s);
-    else if (n.op() == Op::Store)
-      store(n);
-    else
-      error_ = "no statement: " + std::string(toText(n.op()));
-  }
-
-  template <class F>
-  void forEach(std::span<const UOp> ranges, F body) {
-    if (ranges.empty()) return body();
-    int64_t end = value(ranges[0].src(0)).asInt();
-    for (int64_t at = 0; at < end; ++at) {
-      counters_[ranges[0].id()] = at;
-      forEach(ranges.subspan(1), body);
-    }
-  }
-
-  void store(UOp n) {
-    if (n.srcCount() > 2 && value(n.src(2)).asInt() == 0) return;
-    Scalar v = value(n.src(1));
-    if (Scalar* cell = address(n.src(0))) *cell = v;
-  }
-
-  Scalar* address(UOp index) {
-    std::vector<Scalar>& cells = memory_.at(index.src(0).argAs<SlotArg>().slot);
-    int64_t at = value(index.src(1)).asInt();
-    if (at >= 0 && at < static_cast<int64_t>(cells.size())) return &cells[static_cast<size_t>(at)];
-    error_ = "access outside of a parameter";
-    return nullptr;
-  }
-
-  Scalar load(UOp n) {
-    if (n.srcCount() > 2 && value(n.src(2)).asInt() == 0) return value(n.src(1));
-    UOp storage = n.src(0).src(0);
-    if (storage.op() != Op::Stage) {
-      Scalar* cell = address(n.src(0));
-      return cell ? *cell : Scalar::of(n.dtype(), 0);
-    }
-    std::vector<int64_t> at;
-    for (UOp i : n.src(0).src().subspan(1)) at.push_back(value(i).asInt());
-    for (size_t i = 0; i < at.size(); ++i) {
-      if (at[i] < 0 || at[i] >= value(storage.src(i + 1).src(0)).asInt())
-        error_ = "access outside of a local buffer";
-      counters_[storage.src(i + 1).id()] = at[i];
-    }
-    return value(storage.src(0));
-  }
-
-  Scalar value(UOp n) {
-    switch (n.op()) {
-      case Op::Const:
-        return n.constant();
-      case Op::Range:
-        return Scalar::ofInt(DType::Index, counters_.at(n.id()));
-      case Op::Var:
-        return Scalar::ofInt(DType::Index, std::min(var_, n.argAs<VarArg>().max));
-      case Op::Load:
-        return load(n);
-      case Op::Reduce: {
-        Op op = n.argAs<ReduceArg>().op;
-        Scalar total = identity(op, n.dtype());
-        forEach(n.src().subspan(1), [&] {
-          Scalar operands[] = {total, value(n.src(0))};
-          total = evalScalar(op, n.dtype(), operands);
-        });
-        return total;
-      }
-      default:
-        break;
-    }
-    if (!isElementwise(n.op())) {
-      error_ = "no value: " + std::string(toText(n.op()));
-      return Scalar::of(n.dtype(), 0);
-    }
-    std::vector<Scalar> operands;
-    for (UOp s : n.src()) operands.push_back(value(s));
-    return evalScalar(n.op(), n.dtype(), operands);
-  }
-
-  Cells& memory_;
-  int64_t var_;
-  std::map<uint32_t, int64_t> counters_;  // by range node id
-  std::string error_;
-};
-
 }  // namespace
 
 UOp buildSerial(Graph& g, const Sizes& s) {  // running sums along the rows, one after the other
@@ -292,17 +194,42 @@ UOp buildConv1d(Graph& g, const Sizes& s) {
 
 std::span<const TestKernel> testKernels() { return kKernels; }
 
-Cells makeCells(UOp sink) {
-  Cells memory;
+Buffers makeBuffers(UOp sink) {
+  Buffers buffers;
   for (UOp n : toposort(sink)) {
     if (n.op() != Op::Param) continue;
-    uint32_t slot = n.argAs<SlotArg>().slot;
+    size_t slot = n.argAs<SlotArg>().slot;
+    if (slot >= buffers.size()) buffers.resize(slot + 1);
+    buffers[slot] = HostTensor::zeros(n.dtype(), {n.dim(0)});
     for (int64_t at = 0; at < n.dim(0); ++at)
-      memory[slot].push_back(Scalar::of(n.dtype(), static_cast<double>((at * 7 + slot * 3 + 5) % 11 - 4)));
+      buffers[slot].set(
+          at,
+          Scalar::of(n.dtype(), static_cast<double>((at * 7 + static_cast<int64_t>(slot) * 3 + 5) % 11 - 4)));
   }
-  return memory;
+  return buffers;
 }
 
-std::string evaluateKernel(UOp sink, Cells& memory, int64_t var) { return Evaluator(memory, var).run(sink); }
+bool sameBuffers(const Buffers& a, const Buffers& b, double relative) {
+  for (size_t slot = 0; slot < a.size(); ++slot) {
+    for (int64_t i = 0; i < a[slot].numel(); ++i) {
+      Scalar x = a[slot].at(i), y = b[slot].at(i);
+      if (x == y) continue;
+      if (!isFloat(x.dtype()) || !(std::abs(x.asFloat() - y.asFloat()) <= relative * std::abs(x.asFloat())))
+        return false;
+    }
+  }
+  return true;
+}
+
+Buffers resultOf(UOp sink) {
+  Buffers buffers = makeBuffers(sink);
+  VariableValues variables;
+  for (UOp n : toposort(sink))
+    if (n.op() == Op::Var)
+      variables.emplace(n.argAs<VarArg>().name, std::min<int64_t>(n.argAs<VarArg>().max, 3));
+  Status status = interpretKernel(sink, buffers, variables);
+  if (!status) FAIL(toText(status.error()));
+  return buffers;
+}
 
 }  // namespace svod

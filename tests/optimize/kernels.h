@@ -1,10 +1,9 @@
-// Small kernels the tests of optimize work on, and a direct evaluator of kernel-stage graphs.
+// Small kernels the tests of optimize work on, and running them.
 #pragma once
-#include <map>
-#include <string>
 #include <string_view>
 #include <vector>
 
+#include "interp/interp.h"
 #include "ir/graph.h"
 
 namespace svod {
@@ -33,12 +32,14 @@ UOp buildConv1d(Graph& graph, const Sizes& sizes);  // m channels, n positions, 
 
 UOp buildSerial(Graph& graph, const Sizes& sizes);  // running sums along n
 
-using Cells = std::map<uint32_t, std::vector<Scalar>>;  // by parameter slot
+using Buffers = std::vector<HostTensor>;  // by parameter slot
 
 /// Every parameter filled with small numbers that depend on slot and position only.
-Cells makeCells(UOp sink);
-/// Runs the kernel with every Var at `var`. Returns "" or what went wrong, such as an access outside a
-/// parameter.
-std::string evaluateKernel(UOp sink, Cells& memory, int64_t var);
+Buffers makeBuffers(UOp sink);
+/// The buffers after running a kernel of any stage on makeBuffers(), every variable at 3 or its maximum. A
+/// failure of the interpreter, such as an access outside of a buffer, ends the test case.
+Buffers resultOf(UOp sink);
+/// Equal elements; floats may differ by `relative` of the expected value.
+bool sameBuffers(const Buffers& expected, const Buffers& got, double relative);
 
 }  // namespace svod
