@@ -28,6 +28,8 @@ struct AttributeValue {
   std::variant<int64_t, double, bool, std::string, DType, Dim, List> value;
 };
 
+std::string describe(const AttributeValue& value);  // for messages
+
 /// Attributes by name, in any order.
 using Attributes = std::vector<std::pair<std::string, AttributeValue>>;
 

@@ -268,9 +268,15 @@ UOp GraphBuilder::storeTarget(UOp target) {
 
 void GraphBuilder::assign(Tensor target, Tensor value) {
   if (!target || !value) return;
+  opName_ = "assign";
+  storeInto(target, value);
+  opName_.clear();
+}
+
+void GraphBuilder::storeInto(Tensor target, Tensor value) {
   UOp view = storeTarget(target.node_);
   if (!view) {
-    fail(Diag::UnknownPort, "the target of an assignment is not a state or a view of one",
+    fail(Diag::UnknownPort, "the target is not a state or a view of one",
          "assign to a state, or to a shrink, reshape, permute or flip of it");
     return;
   }

@@ -97,6 +97,7 @@ class GraphBuilder {
   bool checkData(std::string_view name, DType dtype, const Dims& dims, const ConstData& data);
   Tensor port(PortKind kind, std::string_view name, DType dtype, const Dims& dims, ConstData data);
   UOp storeTarget(UOp target);
+  void storeInto(Tensor target, Tensor value);
 
   Model model_;
   std::vector<UOp> stores_;

@@ -124,6 +124,7 @@ std::string describe(const Dims& dims) {
 
 std::string describe(const Tensor& x) {
   if (!x) return "nothing";
+  if (x.isLiteral()) return "the number " + toText(x.node().constant());
   std::string text(toText(x.dtype()));
   return x.rank() == 0 ? text : text + describe(x.dims());
 }

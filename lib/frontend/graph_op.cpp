@@ -150,6 +150,23 @@ const std::vector<AttributeSpec>& attributeSpecs(const GraphOp& op) {
   return kSpecs[static_cast<size_t>(&op - kOps.data())];
 }
 
+std::string describe(const AttributeValue& v) {
+  struct Visitor {
+    std::string operator()(int64_t x) const { return std::to_string(x); }
+    std::string operator()(double x) const { return toText(Scalar::ofFloat(DType::F64, x)); }
+    std::string operator()(bool x) const { return x ? "true" : "false"; }
+    std::string operator()(const std::string& x) const { return "'" + x + "'"; }
+    std::string operator()(DType x) const { return std::string(toText(x)); }
+    std::string operator()(Dim x) const { return describe(x); }
+    std::string operator()(const AttributeValue::List& list) const {
+      std::string text;
+      for (const AttributeValue& item : list) text += (text.empty() ? "" : ", ") + describe(item);
+      return "[" + text + "]";
+    }
+  };
+  return std::visit(Visitor{}, v.value);
+}
+
 // --- Checking a call against its row
 
 namespace {
@@ -237,7 +254,7 @@ void checkAttributes(OpCall& call) {
       call.fail(Diag::BadAttribute, "no attribute is called '" + name + "'",
                 didYouMean(name, names, names.empty() ? "it takes no attributes" : known));
     } else if (!fits(*spec, value)) {
-      call.fail(Diag::BadAttribute, "attribute '" + name + "' has a wrong value", "it is " + wanted(*spec));
+      call.fail(Diag::BadAttribute, "attribute '" + name + "' is " + describe(value), "it must be " + wanted(*spec));
     }
     for (size_t j = 0; j < i; ++j)
       if (call.attributes[j].first == name)
@@ -272,7 +289,7 @@ std::vector<Tensor> GraphBuilder::ops(std::string_view name, std::span<const Ten
   const GraphOp* row = findGraphOp(name, operands.size());
   if (!row) {
     fail(Diag::UnknownOp, "no op is called '" + std::string(name) + "'",
-         didYouMean(name, kNames, "see svodc --list-graph-ops"));
+         didYouMean(name, kNames, "the ops are listed in docs/graph-format.md"));
     return {};
   }
   std::string outer = std::exchange(opName_, std::string(row->name));

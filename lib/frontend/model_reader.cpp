@@ -122,8 +122,8 @@ void ModelReader::bindShape(const std::string& input, const std::vector<int64_t>
     return record(Diag::UnknownPort, {}, from + ": the graph has no input '" + input + "'");
   if (s->type.dims.size() != shape.size())
     return record(Diag::ShapeMismatch, s->at,
-                  from + ": input '" + input + "' has " + std::to_string(s->type.dims.size()) +
-                      " dims, not " + std::to_string(shape.size()));
+                  from + ": input '" + input + "' has rank " + std::to_string(s->type.dims.size()) + ", not " +
+                      std::to_string(shape.size()));
   for (size_t i = 0; i < shape.size(); ++i)
     if (s->type.dims[i].kind == ExprKind::Name) bind(s->type.dims[i].text, shape[i], from);
 }
@@ -150,12 +150,12 @@ void ModelReader::applyOptions() {
   }
   for (const auto& [name, shape] : options_.shapes) bindShape(name, shape, "--shape " + name);
   for (const auto& [name, path] : options_.constants) {
-    constantFiles_[name] = path;
     DType want = DType::Void;
     for (const Statement& s : file_.statements)
       if (s.kind == StatementKind::Input && s.names[0].text == name)
         want = dtypeFromText(s.type.dtype).value_or(DType::Void);
     if (auto shape = WeightLoader::npyShape(path, want)) {
+      constantFiles_[name] = path;
       bindShape(name, *shape, "--const " + name + "=" + path);
     } else {
       record(shape.error(), {});
@@ -167,7 +167,7 @@ void ModelReader::checkShapeOption(const Statement& s, const Dims& dims) {
   for (const auto& [name, shape] : options_.shapes) {
     if (name != s.names[0].text || static_cast<int>(shape.size()) != dims.rank()) continue;
     for (int i = 0; i < dims.rank(); ++i)
-      if (!dims[i].is(shape[i]))
+      if (s.type.dims[i].kind != ExprKind::Name && !dims[i].is(shape[i]))
         record(Diag::ShapeMismatch, s.at,
                "--shape " + name + ": axis " + std::to_string(i) + " of input '" + name + "' is " +
                    describe(dims[i]) + ", not " + std::to_string(shape[i]),
@@ -312,7 +312,7 @@ void ModelReader::let(const Statement& s) {
   if (results.size() != s.names.size())
     return record(Diag::Arity, s.at,
                   writeGraphExpr(s.value).substr(0, 60) + " gives " + std::to_string(results.size()) +
-                      " results for " + std::to_string(s.names.size()) + " names",
+                      " results, named are " + std::to_string(s.names.size()),
                   "name each result, or _ to drop it");
   for (size_t i = 0; i < results.size(); ++i)
     if (s.names[i].text != "_") define(s.names[i], results[i]);

@@ -68,8 +68,8 @@ DType operandDType(GraphBuilder& b, Op op, std::span<const Tensor> operands) {
     return DType::Void;
   }
   if (common == DType::Bool && (op == Op::Neg || op == Op::Sub || op == Op::Abs)) {
-    b.fail(Diag::DTypeMismatch, std::string(toText(op)) + " is not defined for bool",
-           "cast to an integer, or use not or xor");
+    b.fail(Diag::DTypeMismatch, "needs numbers, got " + describe(operands[0]),
+           "cast it to an integer, or use not or xor");
     return DType::Void;
   }
   return wantsFloat(op) && !isFloat(common) ? DType::F32 : common;

@@ -54,14 +54,15 @@ class Parser {
 
   Lexer lexer_;
   Token token_;
-  int brackets_ = 0;  // inside them, line ends and comments are spaces
-  std::vector<std::string> comments_;
+  std::vector<Position> open_;  // brackets; inside them, line ends are spaces and comments are moved out
+  std::vector<std::string> comments_, innerComments_;
 };
 
 Status Parser::advance() {
   do {
     SVOD_TRY(token_, lexer_.next());
-  } while (brackets_ > 0 && (token_.kind == TokenKind::Newline || token_.kind == TokenKind::Comment));
+    if (!open_.empty() && token_.kind == TokenKind::Comment) innerComments_.push_back(token_.text);
+  } while (!open_.empty() && (token_.kind == TokenKind::Newline || token_.kind == TokenKind::Comment));
   return {};
 }
 
@@ -85,6 +86,9 @@ tl::unexpected<Error> Parser::failAt(Position at, std::string message, std::stri
 }
 
 tl::unexpected<Error> Parser::unexpected(const std::string& wanted, std::string help) const {
+  if (!open_.empty() && open_.back().line < token_.at.line)
+    help = "the bracket at line " + std::to_string(open_.back().line) + ", column " +
+           std::to_string(open_.back().column) + " is still open";
   return failAt(token_.at, "expected " + wanted + ", found " + tokenText(token_), std::move(help));
 }
 
@@ -174,6 +178,8 @@ Status Parser::statement(GraphFile& file) {
 Status Parser::endOfStatement(Statement& s) {
   if (!endsLine())
     return unexpected("the end of the line", "one statement per line; lines go on inside brackets");
+  for (std::string& comment : innerComments_) s.comments.push_back(std::move(comment));
+  innerComments_.clear();
   if (token_.kind == TokenKind::Comment) {
     s.trailingComment = token_.text;
     SVOD_CHECK(advance());
@@ -263,7 +269,7 @@ Result<TypeExpr> Parser::type() {
 
 Result<std::vector<GraphExpr>> Parser::exprList(int depth, std::string_view close) {
   std::vector<GraphExpr> items;
-  ++brackets_;
+  open_.push_back(token_.at);
   SVOD_CHECK(advance());
   while (!isSymbol(close)) {
     SVOD_TRY(GraphExpr item, expr(depth + 1));
@@ -271,7 +277,7 @@ Result<std::vector<GraphExpr>> Parser::exprList(int depth, std::string_view clos
     if (isSymbol(close)) break;
     SVOD_CHECK(expect(",", "or '" + std::string(close) + "' after a list entry"));
   }
-  --brackets_;
+  open_.pop_back();
   SVOD_CHECK(advance());
   return items;
 }
@@ -353,10 +359,10 @@ Result<GraphExpr> Parser::primary(int depth) {
     SVOD_TRY(std::vector<GraphExpr> items, exprList(depth, "]"));
     result = GraphExpr::list(std::move(items));
   } else if (isSymbol("(")) {
-    ++brackets_;
+    open_.push_back(token_.at);
     SVOD_CHECK(advance());
     SVOD_TRY(result, expr(depth + 1));
-    --brackets_;
+    open_.pop_back();
     return expect(")", "to close the bracket").map([&] { return std::move(result); });
   } else {
     return unexpected("a value", "a name, a number, a list or op(..)");
@@ -368,10 +374,10 @@ Result<GraphExpr> Parser::primary(int depth) {
 Result<GraphExpr> Parser::call(int depth, Token name) {
   GraphExpr result = GraphExpr::call(std::move(name.text), {});
   result.at = name.at;
-  ++brackets_;
+  open_.push_back(token_.at);
   SVOD_CHECK(advance());
   SVOD_CHECK(arguments(depth, result));
-  --brackets_;
+  open_.pop_back();
   SVOD_CHECK(advance());
   return result;
 }

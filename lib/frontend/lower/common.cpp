@@ -107,7 +107,7 @@ std::vector<int64_t> perAxis(OpCall& call, std::string_view name, size_t axes, i
   if (values.size() == 1) values.assign(axes, values[0]);
   bool inRange = std::ranges::all_of(values, [&](int64_t v) { return v >= smallest && v <= kLargest; });
   if (values.size() == axes && inRange) return values;
-  call.fail(Diag::BadAttribute, "attribute '" + std::string(name) + "' has a wrong value",
+  call.fail(Diag::BadAttribute, "attribute '" + std::string(name) + "' does not fit",
             "give one number, or one for each of the " + std::to_string(axes) + " axes, from " +
                 std::to_string(smallest) + " on");
   return {};
