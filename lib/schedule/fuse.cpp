@@ -178,7 +178,7 @@ class Fuser {
       for (size_t i = 0; i < inputs; ++i) materialize(n.src(i));
     } else if (n.op() == Op::Scatter) {
       addRoot(n.src(0), n.id());
-      for (UOp s : n.src().subspan(1)) addRoot(s, n.id());
+      for (UOp s : n.src().subspan(1)) addRoot(s, s.id());  // loops of other extents than the base
     } else {
       addRoot(n.src(0), n.id());
     }
