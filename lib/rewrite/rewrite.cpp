@@ -14,7 +14,8 @@ constexpr uint32_t kMaxReplacements = 512;
 // The final form when it is already known, else null. A node that is under way below itself counts as final.
 UOp Rewriter::settled(UOp n) const {
   if (n.srcCount() == 0 && !matcher_.hasRulesFor(n.op())) return n;
-  if (!enterRanges_ && n.op() == Op::Range) return n;
+  if (keep_ != KeepNodes::None && n.op() == Op::Range) return n;
+  if (keep_ == KeepNodes::RangesAndLoads && n.op() == Op::Load) return n;
   const NodeMemo::Entry* e = memo_.find(n);
   return e ? e->value : UOp();
 }

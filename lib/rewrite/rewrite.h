@@ -58,13 +58,19 @@ class NodeMemo {
   size_t used_ = 0;
 };
 
+/// Nodes a rewriter leaves as they are, with everything below them.
+enum class KeepNodes : uint8_t {
+  None,
+  Ranges,          // an expression keeps speaking of its caller's ranges
+  RangesAndLoads,  // what is read, and under which gate, does not change either
+};
+
 /// Rewrites expressions of one Graph with one Matcher and one context, and remembers results between calls.
 /// Not thread-safe; must not outlive the Graph or the Matcher.
 class Rewriter {
  public:
-  /// `enterRanges` false: Range nodes stay as they are, so that an expression keeps speaking of its caller's ranges.
-  Rewriter(Graph& graph, const Matcher& matcher, void* context = nullptr, bool enterRanges = true)
-      : graph_(graph), matcher_(matcher), context_(context), enterRanges_(enterRanges) {}
+  Rewriter(Graph& graph, const Matcher& matcher, void* context = nullptr, KeepNodes keep = KeepNodes::None)
+      : graph_(graph), matcher_(matcher), context_(context), keep_(keep) {}
 
   UOp run(UOp root, RewriteStats* stats = nullptr);
 
@@ -81,7 +87,7 @@ class Rewriter {
   Graph& graph_;
   const Matcher& matcher_;
   void* context_;
-  bool enterRanges_;
+  KeepNodes keep_;
   NodeMemo memo_;
   std::vector<Frame> stack_;
   std::vector<UOp> src_;

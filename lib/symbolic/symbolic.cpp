@@ -42,7 +42,7 @@ const Matcher& kernelMatcher(Numerics numerics) {
 }
 
 UOp simplifyKernel(Graph& graph, UOp root, Numerics numerics, RewriteStats* stats) {
-  return Rewriter(graph, kernelMatcher(numerics), nullptr, false).run(root, stats);
+  return Rewriter(graph, kernelMatcher(numerics), nullptr, KeepNodes::Ranges).run(root, stats);
 }
 
 const Matcher& symbolicMatcher() {
@@ -69,7 +69,7 @@ UOp simplifyUnder(Graph& graph, UOp expr, UOp gate) {
   if (Interval b = facts.of(expr); b.isConst() && expr.isScalar() && (expr.dtype() == DType::Index || expr.dtype() == DType::Bool))
     return graph.constant(Scalar::ofInt(expr.dtype(), b.min));
   SymbolicContext context{&facts};
-  UOp result = Rewriter(graph, symbolicMatcher(), &context, false).run(expr);
+  UOp result = Rewriter(graph, symbolicMatcher(), &context, KeepNodes::RangesAndLoads).run(expr);
   return foldLoneRange(graph, result);
 }
 
@@ -102,7 +102,7 @@ UOp simplifyGate(Graph& graph, UOp gate) {
       if (j != i) facts.assume(clauses[j]);
     if (facts.contradictory()) return graph.boolean(false);
     SymbolicContext context{&facts};
-    UOp c = Rewriter(graph, symbolicMatcher(), &context, false).run(clauses[i]);
+    UOp c = Rewriter(graph, symbolicMatcher(), &context, KeepNodes::RangesAndLoads).run(clauses[i]);
     if (c.isConst(0)) return c;
     if (c.isConst(1)) {
       clauses.erase(clauses.begin() + static_cast<std::ptrdiff_t>(i));

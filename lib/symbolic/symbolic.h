@@ -29,7 +29,7 @@ UOp simplifyKernel(Graph& graph, UOp root, Numerics numerics, RewriteStats* stat
 /// results speak of the caller's ranges; a lone range with one value becomes a constant. Not thread-safe.
 class Simplifier {
  public:
-  explicit Simplifier(Graph& graph) : graph_(graph), rewriter_(graph, symbolicMatcher(), nullptr, false) {}
+  explicit Simplifier(Graph& graph) : graph_(graph), rewriter_(graph, symbolicMatcher(), nullptr, KeepNodes::Ranges) {}
   UOp operator()(UOp expr);
 
  private:
@@ -39,7 +39,8 @@ class Simplifier {
 
 /// One call of a Simplifier, without memory between calls: microseconds for an expression of a few nodes.
 UOp simplify(Graph& graph, UOp expr);
-/// `expr` simplified where `gate` holds: equal to `expr` whenever the gate is true, anything otherwise.
+/// `expr` simplified where `gate` holds: equal to `expr` whenever the gate is true, anything otherwise. Loads inside
+/// stay as they are, because they happen whether the gate holds or not.
 UOp simplifyUnder(Graph& graph, UOp expr, UOp gate);
 /// An equivalent gate: clauses implied by others are gone, the others simplified given the rest.
 UOp simplifyGate(Graph& graph, UOp gate);

@@ -127,7 +127,7 @@ TEST_CASE("a rewriter may leave ranges alone") {
   UOp n = leaf(g, "n", DType::Index), end = g.alu(Op::Add, {n, g.index(0)});
   UOp r = g.range(end, 0, AxisType::Loop), root = g.alu(Op::Add, {r, g.index(0)});
   Matcher matcher(kArithmeticSet);
-  CHECK(Rewriter(g, matcher, nullptr, false).run(root) == r);
+  CHECK(Rewriter(g, matcher, nullptr, KeepNodes::Ranges).run(root) == r);
   CHECK(Rewriter(g, matcher).run(root) == g.range(n, 0, AxisType::Loop));
 }
 

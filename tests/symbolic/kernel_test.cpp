@@ -179,6 +179,16 @@ TEST_CASE("gates move onto loads and their clauses simplify") {
   CHECK(s.simple(always) == s.g.load(s.g.indexInto(buf, {&i, 1})));
 }
 
+TEST_CASE("a load keeps its gate where a condition repeats it") {
+  World s;
+  UOp i = s.g.range(s.g.index(16), 90, AxisType::Loop), ids = s.param(0, DType::I32, 8);
+  UOp gate = s.g.alu(Op::Lt, {i, s.g.index(8)});
+  UOp load = s.g.cast(s.g.load(s.g.indexInto(ids, {&i, 1}), s.number(DType::I32, 0), gate), DType::Index);
+  UOp chosen = s.g.where(gate, load, s.g.index(99));
+  CHECK(s.simple(chosen) == chosen);
+  CHECK(simplifyUnder(s.g, s.g.alu(Op::Add, {load, s.g.index(1)}), gate) == s.g.alu(Op::Add, {load, s.g.index(1)}));
+}
+
 TEST_CASE("stores of what is there become gated or vanish") {
   World s;
   UOp i = s.g.range(s.g.index(16), 90, AxisType::Loop), buf = s.param(0, DType::F32, 16);
