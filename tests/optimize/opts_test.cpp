@@ -186,7 +186,8 @@ OptOp randomOpt(std::mt19937& random, int axes) {
     case OptShape::AxisList:
       break;
   }
-  std::vector<int32_t> list{axis(), axis()};
+  std::vector<int32_t> list{axis(), 0};
+  list[1] = (list[0] + pick(1, std::max(1, axes - 1))) % axes;
   if (pick(0, 3) == 0) list.push_back(axis());
   return {row.kind, AxisList{list}};
 }
