@@ -1,0 +1,32 @@
+#include "build.h"
+
+namespace svod {
+
+Result<std::unique_ptr<Workplace>> Workplace::make(const Environment& environment) {
+  SVOD_TRY(TempDir directory, TempDir::make(environment.tempDirectory));
+  return std::make_unique<Workplace>(std::move(directory));
+}
+
+Result<BuildResult> buildGraph(const Request& request, Console& console, Workplace& place, bool keepSource) {
+  BuildResult build;
+  SVOD_TRY(build.options, compileOptions(request));
+  build.options.keepSource = keepSource;
+  build.options.linker = &place.linker;
+  build.options.tempDirectory = place.directory.file("");
+  build.options.progress = [&console](size_t done, size_t total) { console.progress(done, total); };
+  SVOD_TRY(const LoadOptions load, loadOptions(request.flags));
+  SVOD_TRY(const GraphFile file, readGraph(request.files.at(0)));
+  SVOD_TRY(build.model, buildModel(file, load));
+  SVOD_TRY(build.compilation, compile(build.model, build.options));
+  console.clearProgress();
+  return build;
+}
+
+Subject subjectOf(const BuildResult& build) {
+  Subject subject{&build.compilation->plan, &build.model, {}, build.compilation->source};
+  for (const CompiledKernel& k : build.compilation->kernels)
+    subject.kernels.push_back({k.name, k.ast, k.optimized, &k.linear, k.source});
+  return subject;
+}
+
+}  // namespace svod

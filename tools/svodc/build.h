@@ -1,0 +1,38 @@
+// A graph compiled in memory: what compile, inspect and --verify start from.
+#pragma once
+#include <memory>
+
+#include "console.h"
+#include "interrupt.h"
+#include "options.h"
+#include "report/report.h"
+#include "toolchain/linker.h"
+#include "toolchain/temp_dir.h"
+
+namespace svod {
+
+/// Intermediate files of this process; gone at its end and on Ctrl-C.
+struct Workplace {
+  TempDir directory;
+  InterruptGuard interrupts;
+  Linker linker;
+
+  static Result<std::unique_ptr<Workplace>> make(const Environment& environment);
+
+  explicit Workplace(TempDir made)
+      : directory(std::move(made)), interrupts(directory.file("")), linker(directory.file("")) {}
+};
+
+/// The compilation borrows from the model.
+struct BuildResult {
+  CompileOptions options;
+  Model model;
+  std::unique_ptr<Compilation> compilation;
+};
+
+Result<BuildResult> buildGraph(const Request& request, Console& console, Workplace& place, bool keepSource);
+
+/// The subject of a report about a compilation.
+Subject subjectOf(const BuildResult& build);
+
+}  // namespace svod

@@ -1,0 +1,48 @@
+// The subcommands of svodc as a table, and what a command gets to see.
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "flags.h"
+#include "support/result.h"
+
+namespace svod {
+
+class Console;
+struct Command;
+
+/// The part of the environment that is no flag. Read in main.cpp only.
+struct Environment {
+  std::string tempDirectory = "/tmp";
+  std::vector<std::string> forTools;  // "NAME=value" of everything a C compiler may see
+  bool noColor = false;
+};
+
+/// A command line that was understood.
+struct Request {
+  const Command* command = nullptr;  // null: only lists, help or version were asked for
+  Flags flags;
+  std::vector<std::string> files;
+  std::vector<std::string_view> lists;  // rows of allLists()
+  Environment environment;
+};
+
+struct Command {
+  std::string_view name, arguments, what;
+  CommandBit bit;
+  size_t files;  // how many it takes
+  /// The exit code, when the command itself reported what is wrong; errors are reported by main.
+  Result<int> (*run)(const Request& request, Console& console);
+};
+
+std::span<const Command> allCommands();
+
+Result<int> runCompile(const Request& request, Console& console);
+Result<int> runInspect(const Request& request, Console& console);
+Result<int> runCheck(const Request& request, Console& console);
+Result<int> runConvert(const Request& request, Console& console);
+Result<int> runTargets(const Request& request, Console& console);
+
+}  // namespace svod

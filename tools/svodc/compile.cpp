@@ -1,0 +1,78 @@
+// svodc compile GRAPH -o PLAN
+#include "build.h"
+#include "plan/directory.h"
+#include "verify.h"
+
+namespace svod {
+
+namespace {
+
+Document timesDocument(const Compilation& c) {
+  double total = 0;
+  for (const StageTime& t : c.times) total += t.seconds;
+  Table stages{"stages", {{"stage", "stage"}, {"seconds", "ms", true}, {"share", "%", true}}, {}};
+  auto fixed = [](double value) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.2f", value);
+    return std::string(text);
+  };
+  for (const StageTime& t : c.times) {
+    const double share = total > 0 ? 100 * t.seconds / total : 0;
+    stages.rows.push_back({t.stage, Cell(t.seconds, fixed(t.seconds * 1e3)), Cell(share, fixed(share))});
+  }
+  return {"", {{"", "", {stages}}}};
+}
+
+/// What --print-*, --time-passes and --rule-stats ask for.
+Status printInsights(const Compilation& c, const Flags& flags, Console& console) {
+  if (!c.log.text.empty()) SVOD_CHECK(console.print(c.log.text));
+  if (flags.timePasses) {
+    SVOD_CHECK(console.print(toText(timesDocument(c), console.style())));
+    SVOD_CHECK(console.print("\n" + toText(c.log.times)));
+  }
+  if (flags.ruleStats) SVOD_CHECK(console.print("\n" + toText(c.log.rules)));
+  return {};
+}
+
+std::string plural(size_t count, const std::string& word) {
+  return std::to_string(count) + " " + word + (count == 1 ? "" : "s");
+}
+
+Status printSummary(const Plan& plan, const std::string& path, const Flags& flags, Console& console) {
+  if (flags.json) {
+    Document document = describe(Subject{&plan, nullptr, {}, {}}, {});
+    document.sections.insert(document.sections.begin(), Section{"", "", {Facts{{"plan", "plan", path}}}});
+    return console.print(toJson(document));
+  }
+  return console.print(path + ": " + plural(plan.kernels.size(), "kernel") + ", " + plural(plan.steps.size(), "step") +
+                       ", arena " + bytesCell(plan.arenaBytes).text() + ", " + plan.target.numerics + ", for " +
+                       plan.target.cpu + " on " + plan.target.triple + "\n");
+}
+
+Status checkOutput(const Flags& flags) {
+  if (!flags.stopAfter.empty()) return {};
+  if (flags.output.empty()) return fail(Diag::Usage, "svodc compile needs -o PLAN", "svodc compile --help");
+  if (flags.output == "-") return fail(Diag::Usage, "a plan is a directory and cannot go to stdout", "give -o a path");
+  return {};
+}
+
+}  // namespace
+
+Result<int> runCompile(const Request& request, Console& console) {
+  const Flags& flags = request.flags;
+  SVOD_CHECK(checkOutput(flags));
+  SVOD_TRY(std::unique_ptr<Workplace> place, Workplace::make(request.environment));
+  SVOD_TRY(const BuildResult build, buildGraph(request, console, *place, false));
+  const Compilation& compilation = *build.compilation;
+  SVOD_CHECK(printInsights(compilation, flags, console));
+  if (compilation.log.stopped) return 0;
+  if (flags.verify) SVOD_CHECK(verifyPlan(build.model, compilation, build.options.numerics));
+  {
+    auto lock = place->interrupts.hold();
+    SVOD_CHECK(writePlanDirectory(flags.output, compilation.plan, compilation.files));
+  }
+  SVOD_CHECK(printSummary(compilation.plan, flags.output, flags, console));
+  return 0;
+}
+
+}  // namespace svod

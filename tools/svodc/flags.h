@@ -1,0 +1,46 @@
+// The flags as values, and their table.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace svod {
+
+enum CommandBit : uint8_t { Compile = 1, Inspect = 2, Check = 4, Convert = 8, Targets = 16 };
+inline constexpr uint8_t Build = Compile | Inspect, All = 31;
+
+namespace detail {
+using Switch = bool;
+using Text = std::string;
+using Number = int64_t;
+using List = std::vector<std::string>;
+}  // namespace detail
+
+/// One member per row of flags.def, with the row's default until the command line was read.
+struct Flags {
+#define FLAG(member, name, shortName, type, value, preset, commands, output, env, what) detail::type member{};
+#include "flags.def"
+#undef FLAG
+};
+
+enum class FlagType : uint8_t { Switch, Text, Number, List };
+
+struct FlagInfo {
+  std::string_view name, shortName;
+  FlagType type;
+  std::string_view value, preset;
+  uint8_t commands;  // bits of CommandBit
+  bool changesOutput;
+  std::string_view env, what;
+  // Where the value stands; the one that fits `type` is set.
+  bool Flags::*toggle = nullptr;
+  std::string Flags::*text = nullptr;
+  int64_t Flags::*number = nullptr;
+  std::vector<std::string> Flags::*list = nullptr;
+};
+
+std::span<const FlagInfo> allFlags();
+
+}  // namespace svod

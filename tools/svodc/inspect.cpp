@@ -1,0 +1,56 @@
+// svodc inspect PLAN|GRAPH
+#include <filesystem>
+
+#include "build.h"
+#include "data/atomic_write.h"
+#include "plan/directory.h"
+
+namespace svod {
+
+namespace {
+
+ReportOptions reportOptions(const Flags& flags) {
+  if (!flags.html.empty()) return ReportOptions::all();
+  ReportOptions options{flags.showGraph, flags.showKernels, flags.showMemory, flags.showSteps, flags.showSource};
+  if (flags.json && !options.any()) return ReportOptions::all();
+  return options;
+}
+
+Result<int> show(const Subject& subject, const Flags& flags, Console& console) {
+  const Document document = describe(subject, reportOptions(flags));
+  if (!flags.html.empty()) {
+    const std::string page = toHtml(document);
+    SVOD_CHECK(flags.html == "-" ? console.print(page) : writeFileAtomic(flags.html, page));
+    return 0;
+  }
+  SVOD_CHECK(console.print(flags.json ? toJson(document) : toText(document, console.style())));
+  return 0;
+}
+
+/// Text of the first file of kind Source.
+Result<std::string> sourceOf(const Plan& plan, const std::string& directory) {
+  for (const FileDesc& file : plan.files)
+    if (file.kind == FileKind::Source) return readWholeFile(directory + "/" + file.path);
+  return std::string();
+}
+
+Result<int> inspectPlan(const std::string& path, const Flags& flags, Console& console) {
+  if (flags.showGraph)
+    return fail(Diag::Usage, "a plan does not hold the graph it came from", "svodc inspect GRAPH --graph");
+  SVOD_TRY(const Plan plan, readPlanDirectory(path));
+  SVOD_TRY(const std::string source, sourceOf(plan, path));
+  return show(Subject{&plan, nullptr, {}, source}, flags, console);
+}
+
+}  // namespace
+
+Result<int> runInspect(const Request& request, Console& console) {
+  const std::string& path = request.files.at(0);
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return inspectPlan(path, request.flags, console);
+  SVOD_TRY(std::unique_ptr<Workplace> place, Workplace::make(request.environment));
+  SVOD_TRY(const BuildResult build, buildGraph(request, console, *place, true));
+  return show(subjectOf(build), request.flags, console);
+}
+
+}  // namespace svod

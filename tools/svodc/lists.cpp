@@ -1,0 +1,116 @@
+#include "lists.h"
+
+#include "driver/compile.h"
+#include "flags.h"
+#include "frontend/graph_op.h"
+#include "ir/dtype.h"
+#include "ir/op.h"
+#include "optimize/opt.h"
+#include "report/plan_text.h"
+#include "symbolic/symbolic.h"
+
+namespace svod {
+
+namespace {
+
+Table listOps() {
+  Table table{"ops", {{"name", "op"}, {"operands", "operands"}, {"attributes", "attributes"}, {"what", "meaning"}}, {}};
+  for (const GraphOp& op : allGraphOps()) table.rows.push_back({op.name, op.operands, op.attributes, op.what});
+  return table;
+}
+
+std::string stagesText(uint8_t stages) {
+  std::string text;
+  for (Stage stage : {Stage::Tensor, Stage::Kernel, Stage::Lowered, Stage::Linear})
+    if ((stages & static_cast<uint8_t>(stage)) != 0) text += (text.empty() ? "" : " ") + std::string(toText(stage));
+  return text;
+}
+
+Table listUops() {
+  Table table{"uops", {{"name", "op"}, {"min", "min", true}, {"max", "max", true}, {"stages", "stages"}, {"what", "meaning"}}, {}};
+  for (Op op : allOps()) {
+    const OpInfo& row = info(op);
+    const Cell most = row.maxSrc == kAny ? Cell(-1, "any") : Cell(row.maxSrc);
+    table.rows.push_back({row.text, row.minSrc, most, stagesText(row.stages), row.what});
+  }
+  return table;
+}
+
+Table listRules() {
+  Table table{"rules", {{"set", "set"}, {"group", "group"}, {"name", "rule"}, {"rule", "equation"}}, {}};
+  for (const RuleSet* set : allRuleSets())
+    for (const RuleGroup* group : set->all())
+      for (const Rule& rule : group->rules) table.rows.push_back({set->name, group->name, rule.name, toText(rule)});
+  return table;
+}
+
+Table listPasses() {
+  Table table{"passes", {{"name", "pass"}, {"in", "from"}, {"out", "to"}, {"optional", "optional"}, {"what", "meaning"}}, {}};
+  for (const Pass& pass : kernelPasses())
+    table.rows.push_back({pass.name, toText(pass.in), toText(pass.out), pass.optional, pass.what});
+  return table;
+}
+
+Table listTargets() {
+  Table table{"targets", {{"name", "target"}, {"what", "makes"}}, {}};
+  for (const Target& target : targets()) table.rows.push_back({target.name, target.what});
+  return table;
+}
+
+std::string commandsText(uint8_t bits) {
+  constexpr std::pair<uint8_t, std::string_view> kNames[] = {
+      {Compile, "compile"}, {Inspect, "inspect"}, {Check, "check"}, {Convert, "convert"}, {Targets, "targets"}};
+  std::string text;
+  for (const auto& [bit, name] : kNames)
+    if ((bits & bit) != 0) text += (text.empty() ? "" : " ") + std::string(name);
+  return bits == All ? "all" : text;
+}
+
+Table listFlags() {
+  Table table{"flags",
+              {{"name", "flag"}, {"value", "value"}, {"default", "default"}, {"commands", "commands"}, {"changesOutput", "changes the plan"},
+               {"environment", "environment"}, {"what", "meaning"}},
+              {}};
+  for (const FlagInfo& row : allFlags())
+    table.rows.push_back({"--" + std::string(row.name), row.value, row.preset, commandsText(row.commands),
+                          row.changesOutput, row.env, row.what});
+  for (const List& list : allLists())
+    table.rows.push_back({"--list-" + std::string(list.name), "", "", "all", false, "", list.what});
+  return table;
+}
+
+Table listOpts() {
+  Table table{"opts", {{"name", "opt"}, {"signature", "form"}, {"what", "meaning"}}, {}};
+  for (const OptInfo& row : allOpts()) table.rows.push_back({row.name, row.signature, row.what});
+  return table;
+}
+
+Table listDTypes() {
+  Table table{"dtypes", {{"name", "dtype"}, {"bits", "bits", true}, {"what", "meaning"}}, {}};
+  for (DType dtype : allDTypes()) table.rows.push_back({toText(dtype), info(dtype).bits, info(dtype).what});
+  return table;
+}
+
+Table listDiagnostics() {
+  Table table{"diagnostics", {{"code", "code"}, {"exitCode", "exit", true}, {"what", "meaning"}}, {}};
+  for (const DiagInfo& row : allDiagnostics()) table.rows.push_back({row.code, row.exitCode, row.what});
+  return table;
+}
+
+constexpr List kLists[] = {
+    {"ops", "ops a graph file can name", listOps},
+    {"uops", "ops of the compiler's own graph", listUops},
+    {"rules", "rewrite rules", listRules},
+    {"passes", "passes over a kernel, in order", listPasses},
+    {"opts", "schedule decisions for --opts", listOpts},
+    {"targets", "targets for --target", listTargets},
+    {"flags", "flags of all commands", listFlags},
+    {"dtypes", "element types", listDTypes},
+    {"diagnostics", "error codes and their exit status", listDiagnostics},
+};
+
+}  // namespace
+
+std::span<const List> allLists() { return kLists; }
+
+}  // namespace svod

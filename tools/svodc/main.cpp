@@ -1,0 +1,70 @@
+// svodc: the command line of the compiler. Reads argv and the environment, and hands both on.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "command_line.h"
+#include "console.h"
+#include "help.h"
+#include "lists.h"
+
+extern char** environ;
+
+using namespace svod;
+
+namespace {
+
+Environment readEnvironment() {
+  Environment environment;
+  for (char** entry = environ; *entry != nullptr; ++entry) environment.forTools.emplace_back(*entry);
+  if (const char* directory = std::getenv("TMPDIR"); directory != nullptr && *directory != '\0')
+    environment.tempDirectory = directory;
+  const char* noColor = std::getenv("NO_COLOR");
+  environment.noColor = noColor != nullptr && *noColor != '\0';
+  return environment;
+}
+
+Result<int> answerAside(const Request& request, Console& console) {
+  if (request.flags.help) {
+    SVOD_CHECK(console.print(helpText(request.command)));
+  } else if (request.flags.version) {
+    SVOD_CHECK(console.print("svodc " SVOD_VERSION "\n"));
+  }
+  for (std::string_view name : request.lists)
+    for (const List& list : allLists())
+      if (list.name == name)
+        SVOD_CHECK(console.print(request.flags.json ? toJson(list.make()) : toText(list.make(), console.style())));
+  return 0;
+}
+
+Status checkDiagnosticsForm(const Flags& flags) {
+  if (flags.diagnostics == "text" || flags.diagnostics == "json") return {};
+  return fail(Diag::Usage, "there is no form '" + flags.diagnostics + "' of diagnostics", "text or json");
+}
+
+Result<int> run(const Request& request, Console& console) {
+  SVOD_CHECK(checkDiagnosticsForm(request.flags));
+  const bool aside = request.flags.help || request.flags.version || !request.lists.empty();
+  return aside ? answerAside(request, console) : request.command->run(request, console);
+}
+
+int finish(const Result<int>& result, Console& console) {
+  if (result) return *result;
+  console.report(result.error());
+  return info(result.error().diag).exitCode;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Environment environment = readEnvironment();
+  const bool noColor = environment.noColor;
+  if (argc < 2) {
+    std::fputs(helpText(nullptr).c_str(), stderr);
+    return info(Diag::Usage).exitCode;
+  }
+  auto request = parseCommandLine({argv + 1, argv + argc}, environment);
+  Console console(noColor, request && request->flags.diagnostics == "json");
+  if (!request) return finish(fail(std::move(request).error()), console);
+  return finish(run(*request, console), console);
+}

@@ -1,0 +1,134 @@
+#include "options.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <thread>
+
+#include "support/suggest.h"
+
+namespace svod {
+
+namespace {
+
+Status checkPassName(const std::string& name, std::string_view flag, bool allowAll) {
+  std::vector<std::string_view> names;
+  for (const Pass& pass : kernelPasses()) names.push_back(pass.name);
+  if (allowAll) names.push_back("all");
+  if (std::find(names.begin(), names.end(), name) != names.end()) return {};
+  return fail(Diag::Usage, "there is no pass '" + name + "' for --" + std::string(flag),
+              didYouMean(name, names, "svodc --list-passes shows them"));
+}
+
+Result<PassOptions> passOptions(const Flags& flags) {
+  PassOptions options;
+  for (const std::string& name : flags.printBefore) SVOD_CHECK(checkPassName(name, "print-before", true));
+  for (const std::string& name : flags.printAfter) SVOD_CHECK(checkPassName(name, "print-after", true));
+  if (!flags.stopAfter.empty()) SVOD_CHECK(checkPassName(flags.stopAfter, "stop-after", false));
+  options.printBefore = flags.printBefore;
+  options.printAfter = flags.printAfter;
+  options.printChanged = flags.printChanged;
+  options.timePasses = flags.timePasses;
+  options.ruleStats = flags.ruleStats;
+  options.disabledRules = flags.disableRule;
+  options.stopAfter = flags.stopAfter;
+  options.bisectLimit = flags.bisectLimit;
+#ifdef SVOD_VERIFY_EACH
+  options.verifyEach = true;
+#else
+  options.verifyEach = flags.verifyEach;
+#endif
+  return options;
+}
+
+Result<std::vector<KernelOpts>> kernelOpts(const Flags& flags) {
+  std::vector<KernelOpts> all;
+  for (const std::string& text : flags.opts) {
+    const size_t equals = text.find('=');
+    if (equals == text.npos)
+      return fail(Diag::Usage, "--opts needs KERNEL=LIST, not '" + text + "'", "such as --opts 'matmul=upcast(0,4) thread(1)'");
+    SVOD_TRY(std::vector<OptOp> opts, parseOpts(std::string_view(text).substr(equals + 1)));
+    all.push_back({text.substr(0, equals), std::move(opts)});
+  }
+  return all;
+}
+
+Result<MemoryMode> memoryMode(const std::string& name) {
+  if (auto mode = memoryModeFromText(name)) return *mode;
+  return fail(Diag::Usage, "there is no memory mode '" + name + "'", "arena, remap or off");
+}
+
+Result<Numerics> numericsMode(const std::string& name) {
+  if (auto mode = numericsFromText(name)) return *mode;
+  return fail(Diag::Usage, "there is no numerics mode '" + name + "'", "strict, contract or fast");
+}
+
+int jobsOf(int64_t wanted) {
+  if (wanted > 0) return static_cast<int>(std::min<int64_t>(wanted, 1024));
+  return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+}
+
+Result<std::string> readStdin() {
+  std::string text;
+  char buffer[1 << 16];
+  while (size_t n = std::fread(buffer, 1, sizeof buffer, stdin)) text.append(buffer, n);
+  if (std::ferror(stdin) != 0) return fail(Diag::Io, "cannot read stdin");
+  return text;
+}
+
+}  // namespace
+
+Result<CpuTarget> cpuTarget(const Flags& flags) {
+  return makeCpuTarget(flags.triple, flags.cpu.empty() ? "native" : flags.cpu);
+}
+
+Result<CompileOptions> compileOptions(const Request& request) {
+  const Flags& flags = request.flags;
+  if (flags.optLevel < 0 || flags.optLevel > 1)
+    return fail(Diag::Usage, "there is no -O" + std::to_string(flags.optLevel), "-O0 or -O1");
+  if (flags.jobs < 0) return fail(Diag::Usage, "-j needs a number of at least 0, not " + std::to_string(flags.jobs));
+  if (!flags.cc.empty() && flags.target != "c")
+    return fail(Diag::Usage, "--cc is for --target c; target " + flags.target + " needs no compiler");
+  CompileOptions options;
+  options.name = graphName(request.files.at(0));
+  options.target = flags.target;
+  SVOD_CHECK(targetByName(flags.target));
+  SVOD_TRY(options.cpu, cpuTarget(flags));
+  options.optLevel = static_cast<int>(flags.optLevel);
+  SVOD_TRY(options.numerics, numericsMode(flags.numerics));
+  SVOD_TRY(options.memory, memoryMode(flags.memory));
+  options.jobs = jobsOf(flags.jobs);
+  SVOD_TRY(options.opts, kernelOpts(flags));
+  SVOD_TRY(options.passes, passOptions(flags));
+  options.cCompiler = {flags.cc, request.environment.forTools};
+  options.tempDirectory = request.environment.tempDirectory;
+  return options;
+}
+
+Result<LoadOptions> loadOptions(const Flags& flags) {
+  LoadOptions options;
+  for (const std::string& text : flags.var) {
+    SVOD_TRY(VariableOption option, parseVariableOption(text));
+    options.variables.push_back(std::move(option));
+  }
+  for (const std::string& text : flags.shape) {
+    SVOD_TRY(auto option, parseShapeOption(text));
+    options.shapes.push_back(std::move(option));
+  }
+  for (const std::string& text : flags.constant) {
+    SVOD_TRY(auto option, parseConstantOption(text));
+    options.constants.push_back(std::move(option));
+  }
+  return options;
+}
+
+Result<GraphFile> readGraph(const std::string& path) {
+  if (path != "-") return readGraphFile(path);
+  SVOD_TRY(std::string text, readStdin());
+  return parseGraph(text, "stdin");
+}
+
+std::string graphName(const std::string& path) {
+  return path == "-" ? "stdin" : std::filesystem::path(path).stem().string();
+}
+
+}  // namespace svod

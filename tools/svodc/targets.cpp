@@ -1,0 +1,48 @@
+// svodc targets
+#include "console.h"
+#include "options.h"
+
+namespace svod {
+
+namespace {
+
+Table targetTable() {
+  Table table{"targets", {{"name", "target"}, {"what", "makes"}}, {}};
+  for (const Target& t : targets()) table.rows.push_back({t.name, t.what});
+  return table;
+}
+
+Facts cpuFacts(const CpuTarget& cpu) {
+  std::string features;
+  for (const std::string& f : cpu.features) features += (features.empty() ? "" : " ") + f;
+  return {{"cpu", "cpu", cpu.name},
+          {"triple", "triple", cpu.triple},
+          {"vectorBytes", "vector", bytesCell(static_cast<uint64_t>(cpu.vectorBytes))},
+          {"vectorRegisters", "vector registers", cpu.vectorRegisters},
+          {"fmaPerCycle", "multiply-adds per cycle", cpu.fmaPerCycle},
+          {"fmaLatency", "their latency in cycles", cpu.fmaLatency},
+          {"l1Bytes", "L1 data cache", bytesCell(static_cast<uint64_t>(cpu.l1Bytes))},
+          {"l2Bytes", "L2 cache", bytesCell(static_cast<uint64_t>(cpu.l2Bytes))},
+          {"l3Bytes", "L3 cache", bytesCell(static_cast<uint64_t>(cpu.l3Bytes))},
+          {"cores", "cores", cpu.cores},
+          {"features", "features", features}};
+}
+
+}  // namespace
+
+Result<int> runTargets(const Request& request, Console& console) {
+  const Flags& flags = request.flags;
+  SVOD_TRY(const CpuTarget cpu, cpuTarget(flags));
+  Document document{"", {}};
+  if (flags.cpu.empty()) {
+    std::string names;
+    for (std::string_view name : cpuNames(cpu.arch)) names += (names.empty() ? "" : " ") + std::string(name);
+    document.sections.push_back({"", "Targets", {targetTable()}});
+    document.sections.push_back({"", "Processors for --cpu", {Facts{{"cpus", std::string(toText(cpu.arch)), names}}}});
+  }
+  document.sections.push_back({"cpu", flags.cpu.empty() ? "native" : flags.cpu, {cpuFacts(cpu)}});
+  SVOD_CHECK(console.print(flags.json ? toJson(document) : toText(document, console.style())));
+  return 0;
+}
+
+}  // namespace svod
