@@ -1,5 +1,7 @@
 #include "lists.h"
 
+#include <algorithm>
+
 #include "driver/compile.h"
 #include "flags.h"
 #include "frontend/graph_op.h"
@@ -36,11 +38,22 @@ Table listUops() {
   return table;
 }
 
+/// The numerics modes in which a group of rules is used.
+std::string modesText(const RuleGroup* group) {
+  std::string text;
+  for (Numerics mode : {Numerics::Strict, Numerics::Contract, Numerics::Fast}) {
+    const auto groups = kernelRules(mode).all();
+    if (std::find(groups.begin(), groups.end(), group) != groups.end())
+      text += (text.empty() ? "" : " ") + std::string(toText(mode));
+  }
+  return text;
+}
+
 Table listRules() {
-  Table table{"rules", {{"set", "set"}, {"group", "group"}, {"name", "rule"}, {"rule", "equation"}}, {}};
-  for (const RuleSet* set : allRuleSets())
-    for (const RuleGroup* group : set->all())
-      for (const Rule& rule : group->rules) table.rows.push_back({set->name, group->name, rule.name, toText(rule)});
+  Table table{"rules", {{"group", "group"}, {"name", "rule"}, {"modes", "numerics"}, {"rule", "equation"}}, {}};
+  for (const RuleGroup* group : kernelRules(Numerics::Fast).all())
+    for (const Rule& rule : group->rules)
+      table.rows.push_back({group->name, rule.name, modesText(group), toText(rule)});
   return table;
 }
 

@@ -1,0 +1,230 @@
+#include "verify.h"
+
+#include <cmath>
+#include <memory>
+
+#include "interp/interp.h"
+#include "plan/json.h"
+#include "svod/runtime.h"
+
+namespace svod {
+
+namespace {
+
+using PlanHandle = std::unique_ptr<svod_plan, decltype(&svod_plan_free)>;
+using InstanceHandle = std::unique_ptr<svod_instance, decltype(&svod_instance_free)>;
+
+/// Sizes that make the interpreter wait are not needed to find a mistake.
+constexpr int64_t kLargestVariable = 16;
+constexpr double kUnitsOfLastPlace = 256;
+
+Error toError(const svod_error& error) {
+  Diag diag = Diag::DeviceFailure;
+  for (size_t i = 0; i < allDiagnostics().size(); ++i)
+    if (allDiagnostics()[i].code == error.code) diag = static_cast<Diag>(i);
+  return Error{diag, "while verifying: " + std::string(error.message), error.help, {}, {}};
+}
+
+/// The files of a plan as the runtime reads them, without writing them anywhere.
+struct PlanInMemory {
+  std::string json;
+  std::vector<std::vector<std::byte>> contents;
+  std::vector<svod_file> files;
+
+  explicit PlanInMemory(const Compilation& c) {
+    Plan plan = c.plan;
+    plan.files = describeFiles(c.files);
+    json = toJson(plan);
+    files.push_back({kPlanFileName, json.data(), json.size()});
+    contents.reserve(c.files.size());
+    for (const PlanFile& file : c.files) {
+      std::vector<std::byte>& bytes = contents.emplace_back();
+      for (std::span<const std::byte> chunk : file.chunks) bytes.insert(bytes.end(), chunk.begin(), chunk.end());
+      files.push_back({file.path.c_str(), bytes.data(), bytes.size()});
+    }
+  }
+};
+
+/// A small generator with a fixed start: a failure can be repeated.
+class Random {
+ public:
+  uint64_t next() {
+    state_ ^= state_ << 13, state_ ^= state_ >> 7, state_ ^= state_ << 17;
+    return state_;
+  }
+  int64_t between(int64_t low, int64_t high) {
+    return low + static_cast<int64_t>(next() % static_cast<uint64_t>(high - low + 1));
+  }
+
+ private:
+  uint64_t state_ = 0x9E3779B97F4A7C15;
+};
+
+/// Floats in [-1, 1] in steps of 1/64, which every float dtype but the 8-bit ones holds exactly; integers in [0, 7].
+HostTensor randomTensor(DType dtype, std::vector<int64_t> dims, Random& random) {
+  HostTensor tensor = HostTensor::zeros(dtype, std::move(dims));
+  for (int64_t i = 0; i < tensor.numel(); ++i) {
+    const double value = isFloat(dtype) ? static_cast<double>(random.between(-64, 64)) / 64.0
+                                        : static_cast<double>(random.between(0, dtype == DType::Bool ? 1 : 7));
+    tensor.set(i, Scalar::of(dtype, value));
+  }
+  return tensor;
+}
+
+struct Tolerance {
+  bool exact = false;
+
+  double of(const HostTensor& expected) const {
+    if (exact || !isFloat(expected.dtype)) return 0;
+    double largest = 1e-30;
+    for (int64_t i = 0; i < expected.numel(); ++i)
+      if (const double v = std::abs(expected.at(i).asFloat()); std::isfinite(v)) largest = std::max(largest, v);
+    return largest * kUnitsOfLastPlace * std::ldexp(1.0, -info(expected.dtype).fractionBits - 1);
+  }
+};
+
+bool agree(const Scalar& expected, const Scalar& actual, double tolerance) {
+  if (expected == actual) return true;
+  if (!isFloat(expected.dtype())) return false;
+  const double a = expected.asFloat(), b = actual.asFloat();
+  return (std::isnan(a) && std::isnan(b)) || a == b || std::abs(a - b) <= tolerance;
+}
+
+std::string positionText(int64_t flat, const std::vector<int64_t>& dims) {
+  std::vector<int64_t> position(dims.size());
+  for (size_t i = dims.size(); i-- > 0; flat /= dims[i]) position[i] = flat % dims[i];
+  std::string text = "[";
+  for (size_t i = 0; i < position.size(); ++i) text += (i > 0 ? "," : "") + std::to_string(position[i]);
+  return text + "]";
+}
+
+Status compare(const std::string& name, const HostTensor& expected, const void* data, const Tolerance& tolerance) {
+  const double allowed = tolerance.of(expected);
+  for (int64_t i = 0; i < expected.numel(); ++i) {
+    const Scalar actual = HostTensor::readElement(expected.dtype, static_cast<const std::byte*>(data), i);
+    if (agree(expected.at(i), actual, allowed)) continue;
+    return fail(Diag::Mismatch,
+                name + positionText(i, expected.dims) + " is " + toText(actual) + ", the interpreter says " +
+                    toText(expected.at(i)),
+                "find the first pass that changes the value: svodc compile --verify --bisect-limit=N with growing N");
+  }
+  return {};
+}
+
+/// One set of variables and inputs, run both ways.
+class Trial {
+ public:
+  Trial(const Model& model, const Plan& plan, svod_plan* handle) : model_(model), plan_(plan), handle_(handle) {}
+
+  Status run(bool largest, const Tolerance& tolerance) {
+    chooseVariables(largest);
+    SVOD_CHECK(chooseInputs());
+    SVOD_TRY(std::vector<HostTensor> expected, interpret(model_, bindings_));
+    svod_error error{};
+    svod_instance* made = nullptr;
+    if (svod_instance_create(handle_, nullptr, &made, &error) != 0) return fail(toError(error));
+    const InstanceHandle instance(made, svod_instance_free);
+    SVOD_CHECK(bind(made, expected));
+    if (svod_execute(made, nullptr, &error) != 0) return fail(toError(error));
+    return compareAll(made, expected, tolerance);
+  }
+
+ private:
+  void chooseVariables(bool largest) {
+    for (UOp node : model_.variables) {
+      const VarArg& var = node.argAs<VarArg>();
+      const int64_t top = std::max(var.min, std::min(var.max, kLargestVariable));
+      bindings_.variables[std::string(var.name)] = largest ? top : random_.between(var.min, top);
+    }
+    for (const Variable& v : plan_.variables) {
+      auto chosen = bindings_.variables.find(v.name);
+      values_.push_back(v.kind == VariableKind::Fixed ? v.value : chosen == bindings_.variables.end() ? 0 : chosen->second);
+    }
+  }
+
+  Status chooseInputs() {
+    bindings_.ports.resize(model_.ports.size());
+    const std::vector<std::string> names = variableNames(plan_);
+    for (const Port& port : plan_.inputs) {
+      std::vector<int64_t> dims;
+      for (const Expr& dim : port.shape) {
+        SVOD_TRY(const int64_t size, dim.evaluate(values_, names));
+        dims.push_back(size);
+      }
+      for (size_t i = 0; i < model_.ports.size(); ++i)
+        if (const ModelPort& p = model_.ports[i]; p.kind == PortKind::Input && p.name == port.name)
+          bindings_.ports[i] = randomTensor(p.buffer.dtype(), dims, random_);
+    }
+    return {};
+  }
+
+  Status bind(svod_instance* instance, const std::vector<HostTensor>& expected) {
+    svod_error error{};
+    for (size_t i = 0; i < plan_.variables.size(); ++i)
+      if (plan_.variables[i].kind == VariableKind::Free && svod_set_variable(instance, i, values_[i], &error) != 0)
+        return fail(toError(error));
+    results_.resize(model_.ports.size());
+    for (size_t i = 0; i < model_.ports.size(); ++i) {
+      const ModelPort& port = model_.ports[i];
+      if (port.kind == PortKind::Input) SVOD_CHECK(bindInput(instance, port, bindings_.ports[i]));
+      if (port.kind != PortKind::Output) continue;
+      results_[i].resize(expected[i].data.size());
+      const size_t index = svod_plan_find(handle_, SVOD_OUTPUT, port.name.c_str());
+      if (svod_bind_output(instance, index, results_[i].data(), results_[i].size(), &error) != 0)
+        return fail(toError(error));
+    }
+    return {};
+  }
+
+  Status bindInput(svod_instance* instance, const ModelPort& port, const HostTensor& tensor) {
+    svod_error error{};
+    const size_t index = svod_plan_find(handle_, SVOD_INPUT, port.name.c_str());
+    if (index == SVOD_NONE) return {};  // an input that no output needs
+    const std::vector<uint64_t> shape(tensor.dims.begin(), tensor.dims.end());
+    if (svod_bind_input(instance, index, nullptr, shape.data(), shape.size(), tensor.data.data(), &error) != 0)
+      return fail(toError(error));
+    return {};
+  }
+
+  Status compareAll(svod_instance* instance, const std::vector<HostTensor>& expected, const Tolerance& tolerance) {
+    for (size_t i = 0; i < model_.ports.size(); ++i) {
+      const ModelPort& port = model_.ports[i];
+      if (port.kind == PortKind::Output)
+        SVOD_CHECK(compare(port.name, expected[i], results_[i].data(), tolerance));
+      if (port.kind != PortKind::State) continue;
+      const size_t index = svod_plan_find(handle_, SVOD_STATE, port.name.c_str());
+      if (index != SVOD_NONE)
+        SVOD_CHECK(compare(port.name, expected[i], svod_state_data(instance, index), tolerance));
+    }
+    return {};
+  }
+
+  const Model& model_;
+  const Plan& plan_;
+  svod_plan* handle_;
+  Random random_;
+  ModelBindings bindings_;
+  std::vector<int64_t> values_;                 // by plan variable
+  std::vector<std::vector<std::byte>> results_;  // by model port
+};
+
+}  // namespace
+
+Status verifyPlan(const Model& model, const Compilation& compilation, Numerics numerics) {
+  Tolerance tolerance{numerics == Numerics::Strict};
+  for (UOp node : toposort(model.sink)) {
+    if (has(node.op(), Transcend)) tolerance.exact = false;
+    if (node.op() == Op::Custom)
+      return fail(Diag::Unsupported, "--verify cannot call the host functions of the graph", "compile without --verify");
+  }
+  const PlanInMemory memory(compilation);
+  svod_error error{};
+  svod_plan* handle = nullptr;
+  if (svod_plan_load_memory(memory.files.data(), memory.files.size(), nullptr, &handle, &error) != 0)
+    return fail(toError(error));
+  const PlanHandle owner(handle, svod_plan_free);
+  SVOD_CHECK(Trial(model, compilation.plan, handle).run(true, tolerance));
+  return model.variables.empty() ? Status() : Trial(model, compilation.plan, handle).run(false, tolerance);
+}
+
+}  // namespace svod
