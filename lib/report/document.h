@@ -45,7 +45,7 @@ struct Fact {
   std::string key, title;  // key: member of the JSON object
   Cell value;
 };
-using Facts = std::vector<Fact>;
+using FactList = std::vector<Fact>;
 
 struct Column {
   std::string key, title;
@@ -79,7 +79,7 @@ struct Chart {
   std::vector<Box> boxes;
 };
 
-using Block = std::variant<Facts, Table, Code, Note, Chart>;
+using Block = std::variant<FactList, Table, Code, Note, Chart>;
 
 struct Section {
   std::string key, title;  // an empty key puts the blocks into the enclosing JSON object

@@ -47,7 +47,7 @@ Table opTable(const std::vector<UOp>& nodes) {
 Section graphOf(const Model& model, bool full) {
   const std::vector<UOp> nodes = toposort(model.sink);
   Section section{"graph", "Graph"};
-  section.blocks.push_back(Facts{{"nodes", "nodes", nodes.size()}});
+  section.blocks.push_back(FactList{{"nodes", "nodes", nodes.size()}});
   section.blocks.push_back(portTable(model));
   if (!model.variables.empty()) section.blocks.push_back(variableTable(model));
   if (!full) return section;

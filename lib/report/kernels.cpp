@@ -68,7 +68,7 @@ Section kernelSection(const Subject& subject, size_t id, bool loops, bool source
   const KernelDesc& kernel = subject.plan->kernels[id];
   const KernelView* view = viewOf(subject, kernel);
   Section section{"kernel-" + std::to_string(id), kernel.name};
-  Facts facts = {{"id", "id", id}, {"name", "name", kernel.name}, {"symbol", "symbol", kernel.symbol}};
+  FactList facts = {{"id", "id", id}, {"name", "name", kernel.name}, {"symbol", "symbol", kernel.symbol}};
   if (!kernel.opts.empty()) facts.push_back({"opts", "opts", kernel.opts});
   facts.push_back({"tiles", "tiles", exprCell(kernel.tiles, kernel.values)});
   if (view != nullptr && view->scheduled) facts.push_back({"scheduled", "loops, scheduled", axesText(view->scheduled)});

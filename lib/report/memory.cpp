@@ -38,7 +38,7 @@ uint64_t bytesIn(const Plan& plan, Place place) {
   return bytes;
 }
 
-Facts summary(const Plan& plan) {
+FactList summary(const Plan& plan) {
   const MemoryReport& m = plan.memory;
   return {{"mode", "mode", m.mode},
           {"arenaBytes", "arena", bytesCell(plan.arenaBytes)},

@@ -41,7 +41,7 @@ std::string joined(const std::vector<std::string>& words) {
 Section overviewOf(const Plan& plan) {
   Section section{"", ""};
   const TargetRecord& t = plan.target;
-  Facts facts = {{"name", "graph", plan.name},
+  FactList facts = {{"name", "graph", plan.name},
                  {"version", "plan version", plan.version},
                  {"triple", "triple", t.triple},
                  {"cpu", "cpu", t.cpu},

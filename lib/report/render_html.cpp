@@ -33,7 +33,7 @@ class HtmlPrinter {
     return out_ + "</main></body></html>\n";
   }
 
-  void operator()(const Facts& facts) {
+  void operator()(const FactList& facts) {
     out_ += "<dl>";
     for (const Fact& f : facts)
       out_ += "<dt>" + escaped(f.title) + "</dt><dd>" + escaped(f.value.text()) + "</dd>";

@@ -25,7 +25,7 @@ Json rows(const Table& table) {
 /// Puts a block into the object of its section.
 struct Member {
   Json& object;
-  void operator()(const Facts& facts) const {
+  void operator()(const FactList& facts) const {
     for (const Fact& f : facts) object[f.key] = toJsonValue(f.value);
   }
   void operator()(const Table& table) const { object[table.key] = rows(table); }

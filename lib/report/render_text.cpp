@@ -36,7 +36,7 @@ class TextPrinter {
     return std::move(out_);
   }
 
-  void operator()(const Facts& facts) {
+  void operator()(const FactList& facts) {
     size_t width = 0;
     for (const Fact& f : facts) width = std::max(width, columnsOf(f.title));
     for (const Fact& f : facts) line(padded(f.title, width, false) + "  " + f.value.text());

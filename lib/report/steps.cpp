@@ -70,7 +70,7 @@ Section stepsOf(const Plan& plan, bool full) {
   size_t edges = 0;
   for (const Step& step : plan.steps) edges += step.deps.size();
   Section section{"steps", "Steps"};
-  section.blocks.push_back(Facts{{"count", "steps", plan.steps.size()},
+  section.blocks.push_back(FactList{{"count", "steps", plan.steps.size()},
                                  {"edges", "edges", edges},
                                  {"longestChain", "longest chain", longestChain(plan)}});
   if (full) section.blocks.push_back(stepTable(plan));

@@ -12,7 +12,7 @@ size_t countOf(const GraphFile& file, StatementKind kind) {
 }
 
 Document summary(const GraphFile& file, const std::vector<Error>& errors) {
-  return {"", {{"", "", {Facts{{"file", "file", file.path},
+  return {"", {{"", "", {FactList{{"file", "file", file.path},
                                {"ok", "ok", errors.empty()},
                                {"errors", "errors", errors.size()},
                                {"inputs", "inputs", countOf(file, StatementKind::Input)},

@@ -102,7 +102,7 @@ Result<Request> parseCommandLine(const std::vector<std::string>& words, Environm
   CLI::App app;
   app.set_help_flag();
   app.allow_extras();
-  addFlags(app, request.flags, request.command == nullptr ? All : request.command->bit);
+  addFlags(app, request.flags, request.command == nullptr ? All : uint8_t{request.command->bit});
   addLists(app, request.lists);
   if (request.command != nullptr) app.add_option("file", request.files)->allow_extra_args(false);
   SVOD_CHECK(parseWords(app, std::move(rest), request.command));

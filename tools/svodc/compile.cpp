@@ -41,7 +41,7 @@ std::string plural(size_t count, const std::string& word) {
 Status printSummary(const Plan& plan, const std::string& path, const Flags& flags, Console& console) {
   if (flags.json) {
     Document document = describe(Subject{&plan, nullptr, {}, {}}, {});
-    document.sections.insert(document.sections.begin(), Section{"", "", {Facts{{"plan", "plan", path}}}});
+    document.sections.insert(document.sections.begin(), Section{"", "", {FactList{{"plan", "plan", path}}}});
     return console.print(toJson(document));
   }
   return console.print(path + ": " + plural(plan.kernels.size(), "kernel") + ", " + plural(plan.steps.size(), "step") +

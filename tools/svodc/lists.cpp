@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "driver/compile.h"
+#include "driver/kernel_passes.h"
+#include "driver/targets.h"
 #include "flags.h"
 #include "frontend/graph_op.h"
 #include "ir/dtype.h"

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "driver/kernel_passes.h"
 #include "support/suggest.h"
 
 namespace svod {

@@ -12,7 +12,7 @@ Table targetTable() {
   return table;
 }
 
-Facts cpuFacts(const CpuTarget& cpu) {
+FactList cpuFacts(const CpuTarget& cpu) {
   std::string features;
   for (const std::string& f : cpu.features) features += (features.empty() ? "" : " ") + f;
   return {{"cpu", "cpu", cpu.name},
@@ -38,7 +38,7 @@ Result<int> runTargets(const Request& request, Console& console) {
     std::string names;
     for (std::string_view name : cpuNames(cpu.arch)) names += (names.empty() ? "" : " ") + std::string(name);
     document.sections.push_back({"", "Targets", {targetTable()}});
-    document.sections.push_back({"", "Processors for --cpu", {Facts{{"cpus", std::string(toText(cpu.arch)), names}}}});
+    document.sections.push_back({"", "Processors for --cpu", {FactList{{"cpus", std::string(toText(cpu.arch)), names}}}});
   }
   document.sections.push_back({"cpu", flags.cpu.empty() ? "native" : flags.cpu, {cpuFacts(cpu)}});
   SVOD_CHECK(console.print(flags.json ? toJson(document) : toText(document, console.style())));
