@@ -56,7 +56,7 @@ Error unknownWord(const std::string& word, const Command* command) {
   const std::string name = word.substr(0, word.find('='));
   std::vector<std::string> known;
   for (const FlagInfo& row : allFlags())
-    if ((row.commands & (command == nullptr ? All : command->bit)) != 0) known.push_back("--" + std::string(row.name));
+    if ((row.commands & (command == nullptr ? All : uint8_t{command->bit})) != 0) known.push_back("--" + std::string(row.name));
   for (const List& list : allLists()) known.push_back("--list-" + std::string(list.name));
   const std::vector<std::string_view> candidates(known.begin(), known.end());
   const std::string where = command == nullptr ? "svodc" : "svodc " + std::string(command->name);
