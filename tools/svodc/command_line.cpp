@@ -14,11 +14,16 @@ std::string optionNames(const FlagInfo& flag) {
   return flag.shortName.empty() ? names : "-" + std::string(flag.shortName) + "," + names;
 }
 
+/// Whether the command has the flag; svodc without a command has those of all commands.
+bool knows(const Command* command, const FlagInfo& row) {
+  return command == nullptr ? row.commands == All : (row.commands & command->bit) != 0;
+}
+
 /// Adds the rows of flags.def that `command` knows. Values start at their defaults; CLI11 lets the flag win over the
 /// environment variable.
-void addFlags(CLI::App& app, Flags& flags, uint8_t command) {
+void addFlags(CLI::App& app, Flags& flags, const Command* command) {
   for (const FlagInfo& row : allFlags()) {
-    if ((row.commands & command) == 0) continue;
+    if (!knows(command, row)) continue;
     CLI::Option* option = nullptr;
     switch (row.type) {
       case FlagType::Switch: option = app.add_flag(optionNames(row), flags.*row.toggle); break;
@@ -56,7 +61,7 @@ Error unknownWord(const std::string& word, const Command* command) {
   const std::string name = word.substr(0, word.find('='));
   std::vector<std::string> known;
   for (const FlagInfo& row : allFlags())
-    if ((row.commands & (command == nullptr ? All : uint8_t{command->bit})) != 0) known.push_back("--" + std::string(row.name));
+    if (command == nullptr || knows(command, row)) known.push_back("--" + std::string(row.name));
   for (const List& list : allLists()) known.push_back("--list-" + std::string(list.name));
   const std::vector<std::string_view> candidates(known.begin(), known.end());
   const std::string where = command == nullptr ? "svodc" : "svodc " + std::string(command->name);
@@ -102,7 +107,7 @@ Result<Request> parseCommandLine(const std::vector<std::string>& words, Environm
   CLI::App app;
   app.set_help_flag();
   app.allow_extras();
-  addFlags(app, request.flags, request.command == nullptr ? All : uint8_t{request.command->bit});
+  addFlags(app, request.flags, request.command);
   addLists(app, request.lists);
   if (request.command != nullptr) app.add_option("file", request.files)->allow_extra_args(false);
   SVOD_CHECK(parseWords(app, std::move(rest), request.command));

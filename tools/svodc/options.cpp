@@ -54,7 +54,7 @@ Result<std::vector<KernelOpts>> kernelOpts(const Flags& flags) {
 }
 
 Result<MemoryMode> memoryMode(const std::string& name) {
-  if (auto mode = memoryModeFromText(name)) return *mode;
+  if (auto mode = memoryModeFromName(name)) return *mode;
   return fail(Diag::Usage, "there is no memory mode '" + name + "'", "arena, remap or off");
 }
 
