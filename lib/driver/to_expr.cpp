@@ -10,17 +10,35 @@ namespace svod {
 
 namespace {
 
-std::optional<ExprOp> exprOp(Op op) {
-  switch (op) {
-    case Op::Add: return ExprOp::Add;
-    case Op::Sub: return ExprOp::Sub;
-    case Op::Mul: return ExprOp::Mul;
-    case Op::Floordiv: return ExprOp::FloorDiv;
-    case Op::Floormod: return ExprOp::Mod;
-    case Op::Max: return ExprOp::Max;
-    case Op::Min: return ExprOp::Min;
-    default: return std::nullopt;
+struct BinaryRow {
+  Op op;
+  ExprOp expr;
+  bool nonNegativeOnly;  // the same value for operands of at least 0
+};
+constexpr BinaryRow kBinary[] = {
+    {Op::Add, ExprOp::Add, false},           {Op::Sub, ExprOp::Sub, false},       {Op::Mul, ExprOp::Mul, false},
+    {Op::Floordiv, ExprOp::FloorDiv, false}, {Op::Floormod, ExprOp::Mod, false},  {Op::Max, ExprOp::Max, false},
+    {Op::Min, ExprOp::Min, false},           {Op::Cdiv, ExprOp::FloorDiv, true},  {Op::Cmod, ExprOp::Mod, true},
+};
+
+/// Shifts and masks by constants, which legalization makes of divisions by powers of two.
+std::optional<Expr> powerOfTwo(UOp n, const Expr& operand) {
+  if (n.srcCount() != 2 || !n.src(1).isConst()) return std::nullopt;
+  const int64_t c = n.src(1).constInt();
+  const bool isShift = c >= 0 && c < 62;
+  if (n.op() == Op::Shr && isShift) return Expr::make(ExprOp::FloorDiv, operand, Expr(int64_t{1} << c));
+  if (n.op() == Op::Shl && isShift) return operand * Expr(int64_t{1} << c);
+  if (n.op() == Op::And && c > 0 && (c & (c + 1)) == 0) return Expr::make(ExprOp::Mod, operand, Expr(c + 1));
+  return std::nullopt;
+}
+
+std::optional<Expr> binary(UOp n, const Expr& a, const Expr& b) {
+  for (const BinaryRow& row : kBinary) {
+    if (row.op != n.op()) continue;
+    if (row.nonNegativeOnly && (n.src(0).bounds().min < 0 || n.src(1).bounds().min <= 0)) return std::nullopt;
+    return Expr::make(row.expr, a, b);
   }
+  return powerOfTwo(n, a);
 }
 
 }  // namespace
@@ -33,12 +51,12 @@ Result<Expr> toExpr(UOp dim, std::span<const std::string> names) {
     } else if (n.op() == Op::Var) {
       auto it = std::find(names.begin(), names.end(), n.argAs<VarArg>().name);
       exprOf[n.id()] = Expr::variable(static_cast<uint32_t>(it - names.begin()));
-    } else if (n.op() == Op::Cast && n.dtype() == DType::Index) {
-      exprOf[n.id()] = exprOf[n.src(0).id()];
+    } else if (n.op() == Op::Cast && isInt(n.dtype()) && isInt(n.src(0).dtype())) {
+      exprOf[n.id()] = exprOf[n.src(0).id()];  // sizes fit every dtype that legalization gives them
     } else if (n.op() == Op::Neg) {
       exprOf[n.id()] = Expr(0) - exprOf[n.src(0).id()];
-    } else if (auto op = exprOp(n.op())) {
-      exprOf[n.id()] = Expr::make(*op, exprOf[n.src(0).id()], exprOf[n.src(1).id()]);
+    } else if (auto expr = n.srcCount() == 2 ? binary(n, exprOf[n.src(0).id()], exprOf[n.src(1).id()]) : std::nullopt) {
+      exprOf[n.id()] = *expr;
     } else {
       return fail(Diag::Unsupported, "the size " + toExpr(dim) + " uses " + std::string(toText(n.op())),
                   "sizes may use + - * // % max min over variables");
