@@ -36,8 +36,8 @@ Table kernelTable(const Plan& plan) {
   const std::vector<int64_t> calls = callsOf(plan);
   for (size_t i = 0; i < plan.kernels.size(); ++i) {
     const KernelDesc& k = plan.kernels[i];
-    table.rows.push_back({i, k.name, calls[i], exprCell(k.tiles, k.values), exprCell(k.flops, k.values),
-                          exprCell(k.bytes, k.values), bytesCell(k.scratchBytes), k.opts});
+    table.rows.push_back({i, k.name, calls[i], exprCell(k.tiles, k.values), estimateCell(k.flops, k, plan),
+                          estimateCell(k.bytes, k, plan), bytesCell(k.scratchBytes), k.opts});
   }
   return table;
 }
@@ -68,7 +68,8 @@ Section kernelSection(const Subject& subject, size_t id, bool loops, bool source
   const KernelDesc& kernel = subject.plan->kernels[id];
   const KernelView* view = viewOf(subject, kernel);
   Section section{"kernel-" + std::to_string(id), kernel.name};
-  FactList facts = {{"id", "id", id}, {"name", "name", kernel.name}, {"symbol", "symbol", kernel.symbol}};
+  FactList facts = {{"id", "id", id}, {"name", "name", kernel.name}};
+  if (kernel.symbol != kernel.name) facts.push_back({"symbol", "symbol", kernel.symbol});
   if (!kernel.opts.empty()) facts.push_back({"opts", "opts", kernel.opts});
   facts.push_back({"tiles", "tiles", exprCell(kernel.tiles, kernel.values)});
   if (view != nullptr && view->scheduled) facts.push_back({"scheduled", "loops, scheduled", axesText(view->scheduled)});

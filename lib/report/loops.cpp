@@ -58,6 +58,59 @@ std::string valueText(UOp value) {
   return text + ")";
 }
 
+/// Stores with equal keys, one after the other, are copies that an opt made: only the first is shown.
+std::string keyOf(UOp store) {
+  const UOp address = withoutAliases(store.src(0)), value = withoutAliases(store.src(1));
+  const UOp storage = withoutAliases(address.src(0));
+  const std::string place = storage.op() == Op::Param ? storageText(storage) : std::string(toText(storage.op()));
+  return place + (store.srcCount() > 2 ? "?" : "=") + std::string(toText(value.op()));
+}
+
+class LoopPrinter {
+ public:
+  std::string print(const LinearKernel& kernel) {
+    for (UOp node : kernel.ops) {
+      if (node.op() == Op::Range) open(node);
+      if (node.op() == Op::End) close();
+      if (node.op() == Op::Store) store(node);
+      if (node.op() == Op::Barrier) line("barrier");
+    }
+    endRun();
+    return std::move(text_);
+  }
+
+ private:
+  void open(UOp range) {
+    const AxisArg& axis = range.argAs<AxisArg>();
+    const std::string type = axis.type == AxisType::Loop ? "" : " " + std::string(toText(axis.type));
+    line("for r" + std::to_string(axis.id) + " in 0.." + extentText(range) + type);
+    ++depth_;
+  }
+  void close() {
+    endRun();
+    depth_ -= depth_ > 0 ? 1 : 0;
+  }
+  void store(UOp node) {
+    const std::string key = keyOf(node);
+    if (key == runKey_ && ++runLength_ > 0) return;
+    const std::string guard = node.srcCount() > 2 ? " if " + toExpr(node.src(2), kIndexLength) : "";
+    line(addressText(node.src(0)) + " = " + valueText(node.src(1)) + guard);
+    runKey_ = key;
+  }
+  void endRun() {
+    if (runLength_ > 0) text_ += std::string(2 * depth_, ' ') + "... and " + std::to_string(runLength_) + " more like it\n";
+    runLength_ = 0;
+    runKey_.clear();
+  }
+  void line(const std::string& content) {
+    endRun();
+    text_ += std::string(2 * depth_, ' ') + content + "\n";
+  }
+
+  std::string text_, runKey_;
+  size_t depth_ = 0, runLength_ = 0;
+};
+
 }  // namespace
 
 std::string axesText(UOp sink) {
@@ -72,26 +125,6 @@ std::string axesText(UOp sink) {
   return text;
 }
 
-std::string loopsText(const LinearKernel& kernel) {
-  std::string text;
-  size_t depth = 0;
-  auto line = [&](const std::string& content) { text += std::string(2 * depth, ' ') + content + "\n"; };
-  for (UOp node : kernel.ops) {
-    if (node.op() == Op::Range) {
-      const AxisArg& axis = node.argAs<AxisArg>();
-      const std::string type = axis.type == AxisType::Loop ? "" : " " + std::string(toText(axis.type));
-      line("for r" + std::to_string(axis.id) + " in 0.." + extentText(node) + type);
-      ++depth;
-    } else if (node.op() == Op::End) {
-      depth -= depth > 0 ? 1 : 0;
-    } else if (node.op() == Op::Store) {
-      const std::string guard = node.srcCount() > 2 ? " if " + toExpr(node.src(2), kIndexLength) : "";
-      line(addressText(node.src(0)) + " = " + valueText(node.src(1)) + guard);
-    } else if (node.op() == Op::Barrier) {
-      line("barrier");
-    }
-  }
-  return text;
-}
+std::string loopsText(const LinearKernel& kernel) { return LoopPrinter().print(kernel); }
 
 }  // namespace svod
