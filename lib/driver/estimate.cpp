@@ -24,7 +24,7 @@ Result<Estimate> estimate(UOp sink, std::span<const std::string> names) {
   std::map<uint32_t, std::pair<Expr, Expr>> accessOf;  // by param id: times accessed, elements
   for (UOp n : toposort(sink)) {
     if (n.op() == Op::Load || n.op() == Op::Store) {
-      UOp base = n.src(0).src(0);
+      UOp base = storageOf(n.src(0));
       if (base.op() != Op::Param) continue;
       SVOD_TRY(Expr times, iterations(n, names));
       auto& [sum, size] = accessOf[base.id()];

@@ -3,30 +3,15 @@
 #include "lower/expand.h"
 #include "optimize/choose.h"
 #include "optimize/replay.h"
+#include "pass/rule_pass.h"
 #include "symbolic/symbolic.h"
 
 namespace svod {
 
 namespace {
 
-/// One rule set over the whole kernel, with the user's disabled rules left out and what fired written to the log.
-Result<UOp> runRules(const RuleSet& set, UOp root, PassContext& cx) {
-  std::vector<std::string_view> disabled(cx.options.disabledRules.begin(), cx.options.disabledRules.end());
-  Matcher matcher(set, disabled);
-  RewriteStats stats;
-  UOp result = rewrite(cx.graph, root, matcher, &stats);
-  if (cx.options.ruleStats)
-    for (size_t i = 0; i < stats.counts.size(); ++i) {
-      RuleTally& tally = cx.log.rules[std::string(matcher.rules()[i]->name)];
-      tally.attempts += stats.counts[i].attempts, tally.hits += stats.counts[i].hits;
-    }
-  if (!stats.trouble.empty())
-    return fail(Diag::Verify, stats.trouble, "run again with --disable-rule=NAME, and report the kernel's .uop text");
-  return result;
-}
-
 Result<UOp> symbolic(UOp root, PassContext& cx) {
-  return runRules(cx.numerics == Numerics::Fast ? kSymbolicFast : kSymbolic, root, cx);
+  return runRules(root, cx, cx.numerics == Numerics::Fast ? kSymbolicFast : kSymbolic);
 }
 
 Result<UOp> applyOpts(UOp root, PassContext& cx) {

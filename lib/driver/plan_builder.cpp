@@ -97,19 +97,26 @@ class PlanBuilder {
     if (linear.threadRange) {
       SVOD_TRY(k.tiles, toExpr(linear.threadRange.src(0), k.values));
     }
-    for (const KernelParam& p : linear.params) k.args.push_back(describe(p));
+    // The arguments are those of the scheduled kernel: code may use fewer, and see another storage dtype.
+    std::vector<UOp> params;
+    for (UOp n : toposort(facts.ast)) {
+      if (n.op() != Op::Param) continue;
+      params.resize(std::max<size_t>(params.size(), n.argAs<SlotArg>().slot + 1));
+      params[n.argAs<SlotArg>().slot] = n;
+    }
+    for (size_t i = 0; i < params.size(); ++i)
+      k.args.push_back(describe(params[i], i < linear.params.size() ? linear.params[i] : KernelParam{}));
     SVOD_TRY(Estimate cost, estimate(facts.ast, k.values));
     k.flops = cost.flops, k.bytes = cost.bytes;
     plan_.kernels.push_back(std::move(k));
     return {};
   }
 
-  static KernelArg describe(const KernelParam& p) {
+  static KernelArg describe(UOp param, const KernelParam& use) {
     KernelArg arg;
-    if (!p.param) return arg;
-    arg.dtype = *elementTypeFromName(toText(p.param.dtype()));
-    arg.mode = p.read && p.written ? Mode::ReadWrite : p.written ? Mode::Write : Mode::Read;
-    arg.bytes = static_cast<uint64_t>(p.param.src(0).constInt()) * byteSize(arg.dtype);
+    arg.dtype = *elementTypeFromName(toText(param.dtype()));
+    arg.mode = use.read && use.written ? Mode::ReadWrite : use.written ? Mode::Write : Mode::Read;
+    arg.bytes = static_cast<uint64_t>(param.src(0).constInt()) * byteSize(arg.dtype);
     return arg;
   }
 

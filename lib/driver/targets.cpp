@@ -24,6 +24,7 @@ Status emitObjectOf(CompiledKernel& kernel, const CompileOptions& options) {
 }
 
 Status linkObjects(Compilation& c, const CompileOptions& options) {
+  if (c.kernels.empty()) return {};
   std::vector<std::string> objects;
   for (CompiledKernel& k : c.kernels) objects.push_back(std::move(k.object));
   SVOD_TRY(c.code, options.linker->linkShared(objects));
@@ -49,6 +50,7 @@ Result<std::string> buildLibrary(const std::string& source, const CompileOptions
 }
 
 Status joinSource(Compilation& c, const CompileOptions& options) {
+  if (c.kernels.empty()) return {};
   std::vector<LinearKernel> kernels;
   for (const CompiledKernel& k : c.kernels) kernels.push_back(k.linear);
   SVOD_TRY(c.source, printC(kernels, {}));

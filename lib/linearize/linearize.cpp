@@ -185,7 +185,7 @@ void describe(LinearKernel& kernel) {
   }
   for (UOp n : kernel.ops) {
     if (n.op() != Op::Load && n.op() != Op::Store) continue;
-    UOp base = n.src(0).src(0);
+    UOp base = storageOf(n.src(0));
     if (base.op() != Op::Param) continue;
     KernelParam& p = kernel.params[base.argAs<SlotArg>().slot];
     (n.op() == Op::Load ? p.read : p.written) = true;

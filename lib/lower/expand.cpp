@@ -99,7 +99,15 @@ class Expander {
   UOp buildPlain(UOp node, const Env& env) {
     std::vector<UOp> src;
     for (UOp s : node.src()) src.push_back(expandNode(s, env));
+    if (node.op() == Op::Load && src.size() == 3) src[0] = widened(src[0], src[2].lanes());
     return g_.withSrc(node, src);
+  }
+
+  /// Lanes that read one address under different gates each have an address of their own.
+  UOp widened(UOp address, int lanes) {
+    if (address.lanes() >= lanes) return address;
+    UOp at = g_.make(Op::Stack, DType::Index, std::vector<UOp>(static_cast<size_t>(lanes), address.src(1)));
+    return g_.indexInto(address.src(0), {&at, 1});
   }
 
   UOp buildRange(UOp range, const Env& env) {

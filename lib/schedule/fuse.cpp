@@ -69,7 +69,7 @@ class TokenTable {
 
 /// One way a value is read.
 struct Use {
-  uint32_t root;                // id of the value whose kernel reads it
+  uint32_t root;                // number of the kernel that reads it
   std::vector<TokenId> index;   // one per axis
   bool inReduce = false;        // inside the loop of another reduction
   auto key() const { return std::tie(root, index); }
@@ -145,12 +145,15 @@ class Fuser {
     if (uses.size() <= kMaxUses) uses.push_back(std::move(use));
   }
 
-  void addRoot(UOp value, uint32_t root) {
+  /// A kernel whose loops run over the axes of `shape`; it reads each of `values` at its own element.
+  void addRoot(UOp shape, std::initializer_list<UOp> values) { addRoot(shape, std::span(values.begin(), values.size())); }
+  void addRoot(UOp shape, std::span<const UOp> values) {
+    auto root = static_cast<uint32_t>(rootShape_.size());
+    rootShape_.push_back(shape);
     Use use{root, {}};
-    for (size_t i = 0; i < value.rank(); ++i)
-      use.index.push_back(value.dim(i) == 1 ? tokens_.zero() : tokens_.rootAxis(root, static_cast<int>(i)));
-    rootShape_[root] = value;
-    addUse(value, std::move(use));
+    for (size_t i = 0; i < shape.rank(); ++i)
+      use.index.push_back(shape.dim(i) == 1 ? tokens_.zero() : tokens_.rootAxis(root, static_cast<int>(i)));
+    for (UOp value : values) addUse(value, value.rank() == 0 ? Use{root, {}} : use);
   }
 
   void visit(UOp n) {
@@ -160,7 +163,7 @@ class Fuser {
     if (mustMaterialize(n)) {
       materialized_[n.id()] = true;
       uses_[n.id()].clear();
-      addRoot(n, n.id());
+      addRoot(n, {n});
       if (alwaysMaterialized(n.op())) return visitOwnKernel(n);
     }
     for (const Use& use : uses_[n.id()]) pushDown(n, use);
@@ -168,7 +171,7 @@ class Fuser {
 
   void visitStore(UOp store) {
     UOp value = store.src(1);
-    if (!isStorage(value)) addRoot(value, store.id());
+    if (!isStorage(value)) addRoot(value, {value});
   }
 
   // Kinds with a kernel (or host call) of their own: their operands are read element by element, or as buffers.
@@ -177,17 +180,17 @@ class Fuser {
       size_t inputs = n.op() == Op::Copy ? 1 : static_cast<size_t>(n.argAs<CustomArg>().inputs);
       for (size_t i = 0; i < inputs; ++i) materialize(n.src(i));
     } else if (n.op() == Op::Scatter) {
-      addRoot(n.src(0), n.id());
-      for (UOp s : n.src().subspan(1)) addRoot(s, s.id());  // loops of other extents than the base
+      addRoot(n.src(0), {n.src(0)});
+      addRoot(n.src(n.srcCount() - 1), n.src().subspan(1));
     } else {
-      addRoot(n.src(0), n.id());
+      addRoot(n.src(0), {n.src(0)});
     }
   }
 
   void materialize(UOp n) {
     if (isStorage(n)) return;
     forced_.push_back(n);
-    addRoot(n, n.id());
+    addRoot(n, {n});
   }
 
   bool mustMaterialize(UOp n) {
@@ -203,8 +206,7 @@ class Fuser {
   }
 
   bool isRootUse(UOp n, const Use& use) const {
-    auto it = rootShape_.find(use.root);
-    return it != rootShape_.end() && it->second == n && !use.inReduce;
+    return rootShape_[use.root] == n && !use.inReduce;
   }
 
   double evaluations(const Use& use) const {
@@ -217,7 +219,7 @@ class Fuser {
     }
     std::sort(axes.begin(), axes.end());
     axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
-    UOp root = rootShape_.at(use.root);
+    UOp root = rootShape_[use.root];
     for (int axis : axes) count *= static_cast<double>(std::max<int64_t>(1, root.shape()[axis].bounds().max));
     return count;
   }
@@ -227,7 +229,7 @@ class Fuser {
     const std::vector<Use>& uses = uses_[n.id()];
     if (uses.size() != 1) return false;
     const Use& use = uses[0];
-    UOp root = rootShape_.at(use.root);
+    UOp root = rootShape_[use.root];
     std::vector<bool> used(root.rank());
     for (TokenId id : use.index) {
       if (tokens_[id].reduced) return false;
@@ -358,7 +360,7 @@ class Fuser {
   std::vector<std::vector<Use>> uses_;
   std::vector<Inlined> inlined_;
   std::vector<bool> materialized_;
-  std::map<uint32_t, UOp> rootShape_;
+  std::vector<UOp> rootShape_;  // by root number: the value whose axes the kernel runs over
   TokenTable tokens_;
 };
 

@@ -69,11 +69,15 @@ Status Scheduler::produceAll() {
   return {};
 }
 
-void Scheduler::addStorage(UOp node, int buffer, bool external) {
+Storage Scheduler::layoutOf(UOp node, int buffer, bool dense) const {
   std::vector<UOp> dims(node.shape().begin(), node.shape().end());
-  if (!external)
+  if (!dense)
     for (UOp& d : dims) d = model_.graph->index(d.bounds().max);
-  storage_.insert_or_assign(node.id(), Storage{node, buffer, std::move(dims)});
+  return {node, buffer, std::move(dims)};
+}
+
+void Scheduler::addStorage(UOp node, int buffer, bool dense) {
+  storage_.insert_or_assign(node.id(), layoutOf(node, buffer, dense));
 }
 
 int Scheduler::addTemporary(UOp node) {
@@ -99,7 +103,7 @@ void Scheduler::assignStorage() {
   for (UOp n : nodes_) {
     if (isStorage(n)) {
       auto slot = static_cast<int>(bufferBelow(n).argAs<SlotArg>().slot);
-      addStorage(n, slot, true);
+      addStorage(n, slot, model_.ports[slot].kind != PortKind::State);  // states keep their layout between runs
     } else if (n.id() < materialized_.size() && materialized_[n.id()] && !storage_.contains(n.id()) && !isEmpty(n)) {
       addStorage(n, addTemporary(n), false);
     }
@@ -116,16 +120,38 @@ Producer& Scheduler::producer(UOp node) {
   return producers_.back();
 }
 
+namespace {
+
+/// Params whose loads all simplified away leave the argument list; the others are renumbered in order.
+UOp dropUnusedParams(Graph& g, UOp sink, std::vector<int>& args) {
+  std::vector<UOp> paramOf(args.size()), from, to;
+  for (UOp n : toposort(sink))
+    if (n.op() == Op::Param) paramOf[n.argAs<SlotArg>().slot] = n;
+  std::vector<int> kept;
+  for (size_t slot = 0; slot < args.size(); ++slot) {
+    if (!paramOf[slot]) continue;
+    from.push_back(paramOf[slot]);
+    to.push_back(g.make(Op::Param, from.back().dtype(), from.back().src(), SlotArg{static_cast<uint32_t>(kept.size())}));
+    kept.push_back(args[slot]);
+  }
+  if (kept.size() == args.size()) return sink;
+  args = std::move(kept);
+  return substitute(g, sink, from, to);
+}
+
+}  // namespace
+
 void Scheduler::addLaunch(Producer& p, std::unique_ptr<Graph> graph, UOp sink, KernelBuilder& builder, UOp named) {
   sink = simplify(*graph, sink);
   for (UOp r : builder.reads())
     if (std::find(p.reads.begin(), p.reads.end(), r) == p.reads.end()) p.reads.push_back(r);
   ScheduleItem item{ItemKind::Launch, 0, {}, builder.args(), {}, {}, labelOf(named)};
+  sink = dropUnusedParams(*graph, sink, item.args);
   item.writes.resize(item.args.size());
   item.reads.resize(item.args.size());
   for (UOp n : toposort(sink)) {
-    if (n.op() == Op::Store) item.writes[n.src(0).src(0).argAs<SlotArg>().slot] = true;
-    if (n.op() == Op::Load) item.reads[n.src(0).src(0).argAs<SlotArg>().slot] = true;
+    if (n.op() == Op::Store) item.writes[svod::storageOf(n.src(0)).argAs<SlotArg>().slot] = true;
+    if (n.op() == Op::Load) item.reads[svod::storageOf(n.src(0)).argAs<SlotArg>().slot] = true;
   }
   auto [it, isNew] = kernelOf_.try_emplace(sink.hash(), static_cast<int>(schedule_.kernels.size()));
   if (isNew) {
@@ -162,8 +188,7 @@ void Scheduler::produceSnapshot(UOp state) {
   KernelBuilder builder(*graph, [this](UOp n) { return storageOf(n); });
   IndexList index = builder.openRanges(state.shape(), AxisType::Loop);
   UOp value = builder.value(state, index, UOp());
-  Storage to{state, temporary, {}};
-  for (UOp d : state.shape()) to.dims.push_back(model_.graph->index(d.bounds().max));
+  Storage to = layoutOf(state, temporary, false);
   UOp store = graph->make(Op::Store, DType::Void, {builder.addressIn(to, index), value});
   UOp sink = builder.finish(store, index);
   addLaunch(p, std::move(graph), sink, builder, state);
@@ -188,7 +213,7 @@ void Scheduler::produceStore(UOp store) {
   // The target is addressed in its own storage even when its old content is read from a snapshot.
   UOp base = storageBelow(target);
   auto slot = static_cast<int>(bufferBelow(base).argAs<SlotArg>().slot);
-  Storage own{base, slot, {base.shape().begin(), base.shape().end()}};
+  Storage own = layoutOf(base, slot, model_.ports[slot].kind != PortKind::State);
   auto graph = std::make_unique<Graph>();
   KernelBuilder builder(*graph, [this](UOp n) { return storageOf(n); });
   IndexList index = builder.openRanges(value.shape(), AxisType::Loop);
@@ -208,8 +233,7 @@ void Scheduler::produceStore(UOp store) {
 // Computes the whole value before the first element of the target is overwritten.
 void Scheduler::produceThroughTemporary(Producer& p, const Storage& own) {
   UOp target = p.node.src(0), value = p.node.src(1);
-  Storage through{value, addTemporary(value), {}};
-  for (UOp d : value.shape()) through.dims.push_back(model_.graph->index(d.bounds().max));
+  Storage through = layoutOf(value, addTemporary(value), false);
   auto graph = std::make_unique<Graph>();
   KernelBuilder builder(*graph, [this](UOp n) { return storageOf(n); });
   IndexList index = builder.openRanges(value.shape(), AxisType::Loop);
@@ -247,8 +271,13 @@ void Scheduler::produceScatter(UOp node) {
   UOp address = builder.addressIn(storage, at), v = builder.value(updates, loop, UOp());
   Op combine = node.argAs<ReduceArg>().op;
   if (combine != Op::Store) {
-    UOp zero = graph->constant(Scalar::of(node.dtype(), 0));
-    v = graph->alu(combine, {gate ? graph->load(address, zero, gate) : graph->load(address), v});
+    // The old content is read anew in every iteration, also when the address is the same in all.
+    std::vector<UOp> inside{address.src(0)};
+    for (UOp r : loop)
+      if (r.op() == Op::Range) inside.push_back(r);
+    UOp flat = address.src(1), zero = graph->constant(Scalar::of(node.dtype(), 0));
+    UOp old = graph->indexInto(graph->make(Op::After, node.dtype(), inside), {&flat, 1});
+    v = graph->alu(combine, {gate ? graph->load(old, zero, gate) : graph->load(old), v});
   }
   UOp store = gate ? graph->make(Op::Store, DType::Void, {address, v, gate})
                    : graph->make(Op::Store, DType::Void, {address, v});

@@ -24,7 +24,9 @@ class Scheduler {
   Status produceAll();
   void assignStorage();
   int addTemporary(UOp node);
-  void addStorage(UOp node, int buffer, bool external);
+  /// `dense`: at its actual dims, as callers bind it; else strided for the largest.
+  Storage layoutOf(UOp node, int buffer, bool dense) const;
+  void addStorage(UOp node, int buffer, bool dense);
   const Storage* storageOf(UOp node) const;
 
   Producer& producer(UOp node);
