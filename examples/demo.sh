@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Compiles a small trained network, runs it on images it never saw and shows what it read: ./dev demo
+# usage: demo.sh [FOLDER OF svodc AND svod-run]
+set -euo pipefail
+here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
+bin="$(cd "${1:-build/release/bin}" && pwd)"
+work="$(mktemp -d)"
+trap 'rm -rf "$work"' EXIT
+
+step() { printf '\n$ %s\n' "$*"; }
+
+cd "$here/.."
+graph=examples/digits/digits.svod images=examples/digits/samples.npy
+
+step "svodc compile $graph -o digits.plan"
+"$bin/svodc" compile "$graph" -o "$work/digits.plan" | sed "s|$work/||"
+
+step "svod-run digits.plan --input image=$images --output-dir out --profile"
+"$bin/svod-run" "$work/digits.plan" --input "image=$images" --output-dir "$work/out" --profile
+
+step "examples/digits/show.py out"
+python3 examples/digits/show.py "$work/out"
+
+cat <<TEXT
+
+Next:
+  build/release/bin/svodc inspect $graph --kernels     how its kernels loop
+  build/release/bin/svodc inspect $graph --html a.html everything about it on one page
+  examples/digits/train.py                                              how the weights were made
+TEXT

@@ -1,0 +1,191 @@
+"""The command line of svodc: usage errors, help, lists, check, convert, targets, inspect."""
+import json
+
+from svodc import ROOT, SMALL, SYMBOLIC, ToolTest, main
+
+COMMANDS = ("compile", "inspect", "check", "convert", "targets")
+LISTS = ("ops", "uops", "rules", "passes", "opts", "targets", "flags", "dtypes", "diagnostics")
+
+
+class Usage(ToolTest):
+    def test_usage_errors_exit_2_and_suggest(self):
+        graph = self.graph()
+        cases = [
+            (["compil", graph], "did you mean 'compile'?"),
+            (["compile", graph, "--taget=c"], "did you mean '--target'?"),
+            (["compile", graph, "--print-after=simbolic", "-o", "p"], "did you mean 'symbolic'?"),
+            (["compile", graph, "--stop-after=everything"], "--list-passes"),
+            (["compile", graph], "needs -o"),
+            (["compile", graph, "-o", "-"], "stdout"),
+            (["compile", "-o", "p"], "needs GRAPH"),
+            (["compile", graph, "again", "-o", "p"], "one word too many: 'again'"),
+            (["compile", graph, "-o", "p", "-O7"], "-O0 or -O1"),
+            (["compile", graph, "-o", "p", "-j", "-3"], "-j"),
+            (["compile", graph, "-o", "p", "-j", "many"], "many"),
+            (["compile", graph, "-o", "p", "--target", "gpu"], "cpu, c"),
+            (["compile", graph, "-o", "p", "--numerics", "loose"], "strict, contract or fast"),
+            (["compile", graph, "-o", "p", "--memory", "less"], "arena, remap or off"),
+            (["compile", graph, "-o", "p", "--opts", "upcast(0,4)"], "KERNEL=LIST"),
+            (["compile", graph, "-o", "p", "--opts", "nothing=upcast(0,4)"], "nothing"),
+            (["compile", graph, "-o", "p", "--cc", "cc"], "--target c"),
+            (["check", graph, "--diagnostics", "xml"], "text or json"),
+            (["convert", graph], "needs -o"),
+            (["convert", graph, "-o", self.folder / "graph.txt"], ".svod for text"),
+            (["inspect"], "needs PLAN|GRAPH"),
+        ]
+        for words, says in cases:
+            with self.subTest(words=words):
+                self.fails(2, *words, says=[says, "[usage]"], cwd=self.folder)
+        self.assertEqual(sorted(p.name for p in self.folder.iterdir()), ["graph.svod"])
+
+    def test_no_words_show_the_help(self):
+        self.assertIn("usage: svodc", self.svodc(code=2).stderr)
+
+    def test_version(self):
+        self.assertRegex(self.svodc("--version").stdout, r"^svodc \d+\.\d+\.\d+\n$")
+
+    def test_help_names_every_flag(self):
+        flags = json.loads(self.svodc("--list-flags", "--json").stdout)
+        for command in COMMANDS:
+            text = self.svodc(command, "--help").stdout
+            for name in {flag["name"] for flag in flags if not flag["name"].startswith("--list-")}:
+                has = any(command in f["commands"].split() or f["commands"] == "all" for f in flags if f["name"] == name)
+                with self.subTest(command=command, flag=name):
+                    self.assertEqual(has, f"{name} " in text)
+        for command in COMMANDS:
+            self.assertIn(f"\n  {command} ", self.svodc("--help").stdout)
+
+    def test_documentation_names_every_flag_and_list(self):
+        page = (ROOT / "docs/cli.md").read_text()
+        flags = json.loads(self.svodc("--list-flags", "--json").stdout)
+        for flag in flags:
+            self.assertIn(f"`{flag['name']}", page)
+            self.assertIn(flag["environment"], page)
+
+    def test_lists(self):
+        for name in LISTS:
+            with self.subTest(name=name):
+                rows = json.loads(self.svodc(f"--list-{name}", "--json").stdout)
+                self.assertGreater(len(rows), 1)
+                text = self.svodc("compile", f"--list-{name}").stdout
+                self.assertEqual(len(text.splitlines()), len(rows) + 1)
+
+    def test_full_stdout_is_an_error(self):
+        with open("/dev/full", "w") as full:
+            self.fails(74, "--list-ops", says="stdout", stdout=full)
+
+
+class Check(ToolTest):
+    def test_good(self):
+        self.assertEqual(self.svodc("check", self.graph()).stdout, f"{self.folder}/graph.svod: ok\n")
+        self.assertTrue(json.loads(self.svodc("check", self.graph(), "--json").stdout)["ok"])
+
+    def test_every_problem_is_reported(self):
+        bad = self.graph("svod 1\ninput x: f32[2, 3]\ny = sinus(x)\nz = x + w\noutput q = matmul(x, x)\n")
+        done = self.fails(1, "check", bad, says=[f"{bad}:3:5: error:", f"{bad}:4:9: error:", f"{bad}:5:", "[unknown-op]",
+                                                 "[unknown-name]", "[shape-mismatch]"])
+        self.assertEqual(done.stderr.count("error: "), 3)
+
+    def test_diagnostics_as_json(self):
+        done = self.svodc("check", self.graph("svod 1\noutput y = sinus(1)\n"), "--diagnostics", "json", code=1)
+        errors = [json.loads(line) for line in done.stderr.splitlines()]
+        self.assertEqual([(e["code"], e["line"], e["column"], e["exitCode"]) for e in errors], [("unknown-op", 2, 12, 1)])
+
+    def test_variables_from_the_command_line(self):
+        graph = self.graph(SYMBOLIC)
+        self.svodc("check", graph, "--var", "n=4")
+        self.fails(1, "check", graph, "--var", "m=4", says="m")
+
+    def test_files_that_cannot_be_read(self):
+        self.fails(74, "check", self.folder / "absent.svod", says="absent.svod")
+        self.fails(74, "check", self.folder, says=str(self.folder))
+
+
+class Convert(ToolTest):
+    def round_trip(self, graph):
+        text, json_file, again = (self.folder / n for n in ("1.svod", "2.json", "3.svod"))
+        self.svodc("convert", graph, "-o", text)
+        self.svodc("convert", text, "-o", json_file)
+        json.loads(json_file.read_text())
+        self.svodc("convert", json_file, "-o", again)
+        self.assertEqual(text.read_text(), again.read_text())
+        self.assertEqual(self.svodc("convert", text, "-o", "-").stdout, json_file.read_text())
+        self.assertEqual(self.svodc("convert", json_file, "-o", "-").stdout, text.read_text())
+        return text.read_text()
+
+    def test_examples_survive(self):
+        graphs = sorted((ROOT / "examples").rglob("*.svod"))
+        self.assertTrue(graphs)
+        for graph in graphs:
+            with self.subTest(graph=graph):
+                self.assertEqual(self.round_trip(graph), graph.read_text())
+
+    def test_nothing_is_written_after_an_error(self):
+        target = self.folder / "out.json"
+        self.fails(1, "convert", self.graph("svod 1\noutput y = (3\n"), "-o", target)
+        self.assertFalse(target.exists())
+        self.fails(74, "convert", self.graph(), "-o", self.folder / "no/such/out.json", says="no/such")
+
+    def test_stdin(self):
+        self.assertEqual(json.loads(self.svodc("convert", "-", "-o", "-", stdin=SMALL).stdout)["svod"], 1)
+
+
+class Targets(ToolTest):
+    def test_table_and_record(self):
+        everything = json.loads(self.svodc("targets", "--json").stdout)
+        self.assertEqual([t["name"] for t in everything["targets"]], ["cpu", "c"])
+        record = json.loads(self.svodc("targets", "--cpu", "znver4", "--triple", "x86_64-unknown-linux-gnu", "--json").stdout)
+        self.assertEqual(record["cpu"]["cpu"], "znver4")
+        self.assertEqual(record["cpu"]["vectorBytes"], 64)
+        self.fails(3, "targets", "--cpu", "z80", says="z80")
+
+
+class Inspect(ToolTest):
+    def test_plan_and_graph_say_the_same(self):
+        graph, plan = self.graph(SYMBOLIC), self.folder / "plan"
+        self.svodc("compile", graph, "-o", plan)
+        of_plan = json.loads(self.svodc("inspect", plan, "--json").stdout)
+        of_graph = json.loads(self.svodc("inspect", graph, "--json").stdout)
+        for part in ("name", "ports", "variables", "memory", "steps"):
+            self.assertEqual(of_plan[part], of_graph[part])
+        self.assertEqual(of_plan["kernels"]["kernels"], of_graph["kernels"]["kernels"])
+        for kernel in of_graph["kernels"]["details"]:
+            self.assertIn("for r", kernel["loops"])
+            self.assertIn(kernel["name"], kernel["source"])
+        self.assertIn("sink", of_graph["graph"]["uop"])
+
+    def test_parts(self):
+        graph = self.graph(SYMBOLIC)
+        self.assertIn("lower bound", self.svodc("inspect", graph).stdout)
+        self.assertIn("last step", self.svodc("inspect", graph, "--memory").stdout)
+        self.assertIn("after steps", self.svodc("inspect", graph, "--steps").stdout)
+        self.assertIn("reduce", self.svodc("inspect", graph, "--kernels").stdout)
+        self.assertIn("exp", self.svodc("inspect", graph, "--graph").stdout)
+        self.assertIn("void", self.svodc("inspect", graph, "--source", "--target", "c").stdout)
+
+    def test_source_of_a_c_plan_comes_from_the_plan(self):
+        plan = self.folder / "plan"
+        self.svodc("compile", self.graph(), "-o", plan, "--target", "c")
+        self.assertIn("void z_", self.svodc("inspect", plan, "--source").stdout)
+
+    def test_page(self):
+        page = self.folder / "page.html"
+        self.svodc("inspect", self.graph(), "--html", page)
+        text = page.read_text()
+        self.assertTrue(text.startswith("<!doctype html>") and text.endswith("</html>\n"))
+        self.assertNotIn("http", text)
+
+    def test_damaged_plans(self):
+        plan = self.folder / "plan"
+        self.svodc("compile", self.graph(), "-o", plan)
+        self.fails(2, "inspect", plan, "--graph", says="inspect GRAPH")
+        manifest = (plan / "plan.json").read_bytes()
+        (plan / "plan.json").write_bytes(manifest.replace(b'"arenaBytes": ', b'"arenaBytes": 1', 1))
+        self.fails(5, "inspect", plan, says="[plan-checksum]")
+        (plan / "plan.json").write_bytes(manifest[:-40])
+        self.fails(5, "inspect", plan, says="plan.json")
+        self.fails(74, "inspect", self.folder / "absent")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,134 @@
+"""svodc compile: the same bytes every time, what it prints, and what it leaves behind when it fails."""
+import json
+import os
+import signal
+import subprocess
+import time
+
+from svodc import BIN, ROOT, SMALL, SYMBOLIC, ToolTest, clean_environment, contents, main
+
+DIGITS = ROOT / "examples/digits/digits.svod"
+
+
+class Deterministic(ToolTest):
+    def test_same_bytes_whatever_the_surroundings(self):
+        places = [self.folder / name for name in ("a", "b with space/deeper", "c")]
+        for place in places:
+            place.mkdir(parents=True)
+            (place / "temp").mkdir()
+        for target in (["--target", "cpu", "--cpu", "x86-64-v3"], ["--target", "c"]):
+            self.svodc("compile", DIGITS, "-o", places[0] / "plan", "-j", 1, *target)
+            self.svodc("compile", os.path.relpath(DIGITS, places[1]), "-o", "plan", "-j", 3, *target, cwd=places[1],
+                       env={"TMPDIR": str(places[1] / "temp"), "LC_ALL": "C", "HOME": "/nonexistent", "TZ": "Asia/Tokyo"})
+            copy = places[2] / "digits.svod"
+            copy.write_text(DIGITS.read_text())
+            (places[2] / "digits.safetensors").write_bytes((DIGITS.parent / "digits.safetensors").read_bytes())
+            self.svodc("compile", copy, "-o", places[2] / "plan", *target, "--verify-each", "--time-passes")
+            plans = [contents(place / "plan") for place in places]
+            self.assertIn("plan.json", plans[0])
+            self.assertEqual(plans[0], plans[1])
+            self.assertEqual(plans[0], plans[2])
+            self.assertEqual(list((places[1] / "temp").iterdir()), [])
+
+
+class Options(ToolTest):
+    def compile(self, graph, *words, **options):
+        plan = self.folder / "plan"
+        self.svodc("compile", graph, "-o", plan, *words, **options)
+        return json.loads((plan / "plan.json").read_text())
+
+    def test_verify_both_targets_and_levels(self):
+        for graph in (self.graph(SMALL, "small.svod"), self.graph(SYMBOLIC, "symbolic.svod")):
+            for words in (["-O0"], ["-O1"], ["--target", "c", "--cc", "cc"], ["--numerics", "strict"], ["--memory", "off"]):
+                with self.subTest(graph=graph.name, words=words):
+                    self.compile(graph, "--verify", *words)
+
+    def test_flags_win_over_the_environment(self):
+        graph = self.graph()
+        env = {"SVOD_NUMERICS": "strict", "SVOD_OPT_LEVEL": "0"}
+        plan = self.compile(graph, env=env)
+        self.assertEqual(plan["target"]["numerics"], "strict")
+        self.assertEqual({k["opts"] for k in plan["kernels"]}, {""})
+        self.assertEqual(self.compile(graph, "--numerics", "fast", env=env)["target"]["numerics"], "fast")
+        self.fails(2, "compile", graph, "-o", self.folder / "q", env={"SVOD_NUMERICS": "loose"}, says="loose")
+
+    def test_opts_reach_the_kernel(self):
+        plan = self.compile(self.graph(), "--opts", "z=upcast(0,2)")
+        self.assertEqual([k["opts"] for k in plan["kernels"]], ["upcast(0,2)"])
+        self.fails(1, "compile", self.graph(), "-o", self.folder / "q", "--opts", "z=upcast(9,2)", says="[bad-opt]")
+
+    def test_variables(self):
+        self.assertEqual(self.compile(self.graph(SYMBOLIC), "--var", "n=2:9")["variables"][0]["max"], 9)
+        self.assertEqual(self.compile(self.graph(SYMBOLIC), "--var", "n=5")["outputs"][1]["shape"], [5, 8])
+
+    def test_stdin_and_json_summary(self):
+        plan = self.folder / "plan"
+        done = self.svodc("compile", "-", "-o", plan, "--json", stdin=SMALL)
+        summary = json.loads(done.stdout)
+        self.assertEqual((summary["plan"], summary["name"], summary["memory"]["mode"]), (str(plan), "stdin", "arena"))
+        self.assertEqual(done.stderr, "")
+
+    def test_other_machines_can_be_compiled_for(self):
+        plan = self.compile(self.graph(), "--triple", "aarch64-unknown-linux-gnu", "--cpu", "neoverse-n1")
+        self.assertEqual(plan["target"]["triple"], "aarch64-unknown-linux-gnu")
+        self.fails(3, "compile", self.graph(), "-o", self.folder / "q", "--cpu", "z80", says="z80")
+
+
+class Insight(ToolTest):
+    def test_prints_stop_and_times(self):
+        graph = self.graph()
+        done = self.svodc("compile", graph, "--print-after", "expand", "--stop-after", "expand")
+        self.assertIn("; after expand", done.stdout)
+        self.assertNotIn("; after symbolic", done.stdout)
+        plan = self.folder / "plan"
+        done = self.svodc("compile", graph, "-o", plan, "--print-before=all", "--time-passes", "--rule-stats")
+        for words in ("; before symbolic", "; before legalize", "schedule", "legalize", "attempts"):
+            self.assertIn(words, done.stdout)
+        self.assertIn("; after", self.svodc("compile", graph, "-o", plan, "--print-changed").stdout)
+
+    def test_bisecting_and_leaving_rules_out_keep_the_values(self):
+        plan = self.folder / "plan"
+        for words in (["--bisect-limit", 0], ["--bisect-limit", 1], ["--disable-rule", "fold-constants"]):
+            self.svodc("compile", self.graph(SYMBOLIC), "-o", plan, "--verify", *words)
+
+
+class Failures(ToolTest):
+    def test_outputs_that_cannot_be_written(self):
+        graph = self.graph()
+        self.fails(74, "compile", graph, "-o", self.folder / "no/such/plan", says="no/such")
+        mine = self.folder / "mine"
+        mine.mkdir()
+        (mine / "letter.txt").write_text("keep me")
+        self.fails(74, "compile", graph, "-o", mine, says="mine")
+        self.assertEqual(contents(mine), {"letter.txt": b"keep me"})
+        self.fails(74, "compile", graph, "-o", graph, says="graph.svod")
+        self.assertEqual(graph.read_text(), SMALL)
+
+    def test_a_failure_keeps_the_old_plan(self):
+        plan = self.folder / "plan"
+        self.svodc("compile", self.graph(), "-o", plan)
+        before = contents(self.folder)
+        bad = ROOT / "tests/cli/bad.svod"
+        self.fails(1, "compile", bad, "-o", plan, says=[f"{bad}:3:12: error:", "[shape-mismatch]"])
+        self.fails(1, "compile", self.graph(), "-o", plan, "--target", "c", "--cc", "no-such-compiler", says="no-such-compiler")
+        self.assertEqual(contents(self.folder), before)
+
+    def test_an_interrupt_cleans_up(self):
+        layers = "".join(f"v{i + 1} = sum(matmul(exp(v{i}), w) + {i}.5, axes=1, keepdims=true) + x\n" for i in range(400))
+        graph = self.graph(f"svod 1\ninput x: f32[64, 64]\ninput w: f32[64, 64]\nv0 = x + w\n{layers}output y = v400\n")
+        temp = self.folder / "temp"
+        temp.mkdir()
+        process = subprocess.Popen([BIN / "svodc", "compile", graph, "-o", self.folder / "plan"], text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=clean_environment({"TMPDIR": str(temp)}))
+        while process.poll() is None and not list(temp.iterdir()):
+            time.sleep(0.01)
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 75, errors)
+        self.assertEqual(list(temp.iterdir()), [])
+        self.assertEqual(sorted(p.name for p in self.folder.iterdir()), ["graph.svod", "temp"])
+
+
+if __name__ == "__main__":
+    main()

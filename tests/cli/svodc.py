@@ -1,0 +1,62 @@
+"""Running the tools from tests."""
+import os
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+BIN = (ROOT / os.environ.get("SVOD_BIN_DIR", "build/dev/bin")).resolve()
+
+SMALL = "svod 1\ninput x: f32[4, 8]\ninput y: f32[8, 5]\noutput z = relu(matmul(x, y))\n"
+SYMBOLIC = "svod 1\nvar n in [1, 64]\ninput x: f32[n, 8]\noutput y = sum(exp(x), axes=1)\noutput z = x * 2\n"
+
+
+def clean_environment(extra=None):
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("SVOD_") and k != "NO_COLOR"}
+    return kept | (extra or {})
+
+
+def run(tool, *words, stdin=None, env=None, cwd=None, stdout=subprocess.PIPE):
+    return subprocess.run([BIN / tool, *map(str, words)], input=stdin, env=clean_environment(env), cwd=cwd,
+                          stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=300)
+
+
+class ToolTest(unittest.TestCase):
+    """A test with a folder of its own, and checks that show what the tool said."""
+
+    def setUp(self):
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+
+    if not hasattr(unittest.TestCase, "enterContext"):
+
+        def enterContext(self, manager):
+            value = manager.__enter__()
+            self.addCleanup(manager.__exit__, None, None, None)
+            return value
+
+    def graph(self, text=SMALL, name="graph.svod"):
+        path = self.folder / name
+        path.write_text(text)
+        return path
+
+    def svodc(self, *words, code=0, **options):
+        done = run("svodc", *words, **options)
+        self.assertEqual(done.returncode, code, f"svodc {' '.join(map(str, words))}\n{done.stdout}\n{done.stderr}")
+        return done
+
+    def fails(self, code, *words, says=(), **options):
+        """It ends with this code and one clear message, and writes nothing to stdout."""
+        done = self.svodc(*words, code=code, **options)
+        self.assertIn("error: ", done.stderr)
+        for word in [says] if isinstance(says, str) else says:
+            self.assertIn(word, done.stderr)
+        return done
+
+
+def contents(folder):
+    """Every file below a folder with its bytes."""
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(Path(folder).rglob("*")) if p.is_file()}
+
+
+main = unittest.main
