@@ -41,6 +41,7 @@ Result<Schedule> Scheduler::run() {
     return fail(Diag::NoOutputs, "the graph has no outputs and assigns no state", "declare at least one output");
   UOp sink = splitReduces(*model_.graph, model_.sink, options_.numerics);
   nodes_ = toposort(sink);
+  nameNodes();
   materialized_ = chooseMaterialized(sink);
   for (;;) {
     SVOD_CHECK(produceAll());

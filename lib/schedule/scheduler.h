@@ -43,12 +43,14 @@ class Scheduler {
   bool isPlainCopy(UOp value, UOp target) const;
 
   Result<std::vector<size_t>> order();
+  void nameNodes();
   std::string labelOf(UOp node) const;
 
   Model& model_;
   ScheduleOptions options_;
   Schedule schedule_;
   std::vector<UOp> nodes_;                 // toposort of the sink
+  std::map<uint32_t, std::string> labels_; // by node id
   std::vector<bool> materialized_;         // by node id
   std::map<uint32_t, Storage> storage_;    // by node id
   std::set<uint32_t> writtenInPlace_;      // Stores whose value is computed directly into the target
