@@ -10,7 +10,8 @@ namespace svod {
 
 namespace {
 
-Result<UOp> symbolic(UOp root, PassContext& cx) {
+Result<UOp> symbolic(UOp root, PassContext& cx) { return runRules(root, cx, kernelRules(cx.numerics)); }
+Result<UOp> symbolicLate(UOp root, PassContext& cx) {
   return runRules(root, cx, cx.numerics == Numerics::Fast ? kSymbolicFast : kSymbolic);
 }
 
@@ -39,7 +40,7 @@ constexpr Pass kKernelPasses[] = {
     {"expand", "ranges to lanes and copies; reductions to accumulators; stages to local buffers", Stage::Kernel,
      Stage::Lowered, expandRanges},
     {"merge-loops", "one loop for reductions that can share it", Stage::Lowered, Stage::Lowered, merge},
-    {"symbolic-late", "fold what expansion made constant", Stage::Lowered, Stage::Lowered, symbolic, true},
+    {"symbolic-late", "fold what expansion made constant", Stage::Lowered, Stage::Lowered, symbolicLate, true},
     {"legalize", "polynomials, small floats, guarded integer ops, index width", Stage::Lowered, Stage::Lowered,
      legalizeKernel},
 };

@@ -1,7 +1,9 @@
 // Random models and the kernels made from them compute the same before and after simplification.
 #include <catch2/catch.hpp>
 
+#include "common/error_bound.h"
 #include "common/random_graph.h"
+#include "common/schedule_interp.h"
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "schedule/schedule.h"
@@ -76,4 +78,28 @@ TEST_CASE("kernels keep their results") {
     }
   }
   CHECK(changed > 30);
+}
+
+TEST_CASE("schedules in contract mode stay within their error bounds") {
+  RandomOptions options;
+  options.contract = true;
+  options.symbolic = false;
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    Model model = randomModel(seed, options);
+    ModelBindings bindings = randomBindings(model, seed + 1, options);
+    Result<BoundedResult> want = interpretWithBounds(model, bindings);
+    if (!want) FAIL(toText(want.error()));
+    Result<Schedule> schedule = makeSchedule(model, {Numerics::Contract});
+    if (!schedule) FAIL(toText(schedule.error()));
+    INFO("seed " << seed);
+    Result<std::vector<HostTensor>> got = interpretSchedule(model, *schedule, bindings, [](Kernel& kernel) -> Result<UOp> {
+      return simplifyKernel(*kernel.graph, kernel.sink, Numerics::Contract);
+    });
+    if (!got) FAIL(toText(got.error()));
+    for (size_t i = 0; i < want->values.size(); ++i) {
+      (*got)[i].dims = want->values[i].dims;
+      std::string difference = differenceBeyond((*got)[i], want->values[i], want->bounds[i]);
+      if (!difference.empty()) FAIL(model.ports[i].name << ": " << difference);
+    }
+  }
 }
