@@ -152,7 +152,8 @@ Interval Facts::compute(UOp n, int depth) const {
   }
   if (n.dtype() == DType::Index && (n.op() == Op::Add || n.op() == Op::Sub || n.op() == Op::Mul) && !constraints_.empty()) {
     Linear form = linearOf(n);
-    if (!form.overflow && (form.terms.size() > 1 || form.terms[0].base != n)) result = intersect(result, of(form));
+    bool split = form.terms.size() > 1 || (form.terms.size() == 1 && form.terms[0].base != n);
+    if (!form.overflow && split) result = intersect(result, of(form));
   }
   if (result.min > result.max) result = n.bounds();  // contradictory: any answer is right, keep a consistent one
   memo_[n.id()] = result;
@@ -165,10 +166,12 @@ Interval Facts::of(const Linear& form) const {
   for (const Term& t : form.terms) result = addIntervals(result, scaleInterval(of(t.base), t.coef));
   for (const Constraint& c : constraints_) {
     int64_t mine = form.coefOf(c.form.terms[0].base), theirs = c.form.terms[0].coef;
-    if (mine == 0 || mine % theirs != 0) continue;
+    // Only parts of `form` are asked about again: a constraint on something built from `form` would go in circles.
+    bool part = std::ranges::all_of(c.form.terms, [&](const Term& t) { return form.coefOf(t.base) != 0; });
+    if (!part || mine % theirs != 0) continue;
     Linear rest = form;
     rest.add(c.form, -(mine / theirs));
-    if (rest.overflow || rest.terms.size() >= form.terms.size()) continue;
+    if (rest.overflow) continue;
     Interval sum{rest.constant, rest.constant};
     for (const Term& t : rest.terms) sum = addIntervals(sum, scaleInterval(of(t.base), t.coef));
     Interval scaled = scaleInterval(c.bounds, mine / theirs);

@@ -35,7 +35,7 @@ VariableValues variableValues(UOp sink, Draw& draw) {
 }  // namespace
 
 TEST_CASE("tensor graphs keep their results") {
-  for (uint64_t seed = 0; seed < 150; ++seed) {
+  for (uint64_t seed = 0; seed < 300; ++seed) {
     Model model = randomModel(seed);
     ModelBindings bindings = randomBindings(model, seed + 1);
     Result<std::vector<HostTensor>> before = interpret(model, bindings);
@@ -54,7 +54,7 @@ TEST_CASE("tensor graphs keep their results") {
 
 TEST_CASE("kernels keep their results") {
   int changed = 0;
-  for (uint64_t seed = 0; seed < 150; ++seed) {
+  for (uint64_t seed = 0; seed < 300; ++seed) {
     Model model = randomModel(seed);
     Result<Schedule> schedule = makeSchedule(model, {Numerics::Strict});
     if (!schedule) FAIL(toText(schedule.error()));
