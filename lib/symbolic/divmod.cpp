@@ -380,7 +380,9 @@ void IndexMath::recombine(Linear& form) const {
       joined.add(t.base, -t.coef);
       joined.add(whole, t.coef);
       joined.add(quotient, -scale);
-      if (!joined.overflow && cost(joined) < cost(form)) {
+      // A quotient that stays would make the sum's interval wider than that of the remainder.
+      bool cancels = std::ranges::none_of(quotient.terms, [&](const Term& q) { return joined.coefOf(q.base) != 0; });
+      if (!joined.overflow && cancels && cost(joined) < cost(form)) {
         form = std::move(joined);
         changed = true;
         break;

@@ -21,6 +21,7 @@ constexpr Rule kRules[] = {
          [](const Match& m) { return m.scalar(c0).asFloat() != 0; }),
     rule("fast-where-lt-max", where(x < y, y, x), max(x, y), kFloats),
     rule("fast-where-lt-min", where(x < y, x, y), min(x, y), kFloats),
+    rule("fast-mul-one-hot", either(x * where(y, 1, 0)), where(y, x, 0), kFloats),
     rule("fast-eq-self", eq(x, x), 1, kFloats),
     rule("fast-ne-self", ne(x, x), 0, kFloats),
 };

@@ -73,6 +73,14 @@ TEST_CASE("splitting and flattening cancel") {
   CHECK_IS((a * 12 + b * 3) / 24, a / 2);
 }
 
+TEST_CASE("a remainder without its quotient stays one") {
+  World s;
+  Ix x = s.range(8, 0);
+  Ix mixed = x % 2 * 8 + x / 2;
+  CHECK_IS(mixed, mixed);
+  CHECK(simple(mixed).bounds() == Interval{0, 11});
+}
+
 TEST_CASE("flips and reversed ranges") {
   World s;
   Ix a = s.range(8, 0);
