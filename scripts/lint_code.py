@@ -82,8 +82,7 @@ def main():
     for path in sources(root, CODE_FOLDERS + ("tests",)):
         text = (root / path).read_text()
         check_sizes(path, text, report)
-        guarded = "#pragma once" in text or text.lstrip().startswith("/*") and "#ifndef SVOD_" in text  # C headers
-        if path.suffix == ".h" and not guarded:
+        if path.suffix == ".h" and "#pragma once" not in text:
             report.error("pragma-once", path, 1, "a header needs #pragma once")
         if path.parts[0] in ("lib", "runtime-min"):
             check_lines(path, blank_comments_and_strings(text), ENVIRONMENT, "environment",

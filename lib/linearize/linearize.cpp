@@ -1,8 +1,8 @@
 #include "linearize/linearize.h"
 
 #include <algorithm>
+#include <map>
 #include <queue>
-#include <set>
 
 #include "ir/text.h"
 
@@ -48,22 +48,28 @@ class Linearizer {
  private:
   Status findLoops() {
     loops_.push_back({});
-    std::vector<UOp> ends;
-    for (UOp n : nodes_)
-      if (n.op() == Op::End) ends.push_back(n);
-    // Outer loops first: an End with fewer open ranges cannot lie inside one with more.
-    std::stable_sort(ends.begin(), ends.end(),
-                     [](UOp a, UOp b) { return a.ranges().size() < b.ranges().size(); });
-    for (UOp end : ends) {
+    for (UOp end : nodes_) {
+      if (end.op() != Op::End) continue;
       UOp range = end.src(1);
-      if (loopOfRange_[range.id()] != 0)
+      if (endOfRange_.contains(range.id()))
         return fail(Diag::Verify, "range " + toLineText(range) + " is closed by two ends",
                     "this is a defect of the compiler: mergeLoops must leave one end per range");
-      loopOfRange_[range.id()] = loops_.size();
-      loops_.push_back({range, end, innermost(end), 0, {}});
-      loops_.back().depth = loops_[loops_.back().parent].depth + 1;
+      endOfRange_[range.id()] = end;
     }
+    for (UOp end : nodes_)
+      if (end.op() == Op::End) openLoop(end);
     return {};
+  }
+
+  /// The loops around a loop are those of the ranges open at its End; they get their numbers first.
+  void openLoop(UOp end) {
+    UOp range = end.src(1);
+    if (loopOfRange_[range.id()] != 0) return;
+    for (UOp outer : end.ranges())
+      if (auto it = endOfRange_.find(outer.id()); it != endOfRange_.end()) openLoop(it->second);
+    size_t parent = innermost(end);
+    loopOfRange_[range.id()] = loops_.size();
+    loops_.push_back({range, end, parent, loops_[parent].depth + 1, {}});
   }
 
   size_t innermost(UOp node) const {
@@ -163,6 +169,7 @@ class Linearizer {
 
   std::vector<UOp> nodes_;
   std::vector<size_t> positionOf_, loopOfRange_, home_;
+  std::map<uint32_t, UOp> endOfRange_;  // by range id
   std::vector<Loop> loops_;
   std::vector<UOp> out_;
 };
