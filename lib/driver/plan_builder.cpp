@@ -11,6 +11,11 @@ namespace svod {
 
 namespace {
 
+/// What memory holds for values of a dtype; sizes and positions are 64-bit integers there.
+ElementType storedType(DType dtype) {
+  return dtype == DType::Index ? ElementType::I64 : *elementTypeFromName(toText(dtype));
+}
+
 constexpr FileId kCodeFile = 0;
 
 class PlanBuilder {
@@ -44,7 +49,7 @@ class PlanBuilder {
   void addBuffer(const ScheduleBuffer& b) {
     BufferDesc d;
     d.name = b.name;
-    d.dtype = *elementTypeFromName(toText(b.dtype));
+    d.dtype = storedType(b.dtype);
     if (b.port < 0) {
       d.shape = {static_cast<uint64_t>(b.maxElements)};
     } else {
@@ -114,7 +119,7 @@ class PlanBuilder {
 
   static KernelArg describe(UOp param, const KernelParam& use) {
     KernelArg arg;
-    arg.dtype = *elementTypeFromName(toText(param.dtype()));
+    arg.dtype = storedType(param.dtype());
     arg.mode = use.read && use.written ? Mode::ReadWrite : use.written ? Mode::Write : Mode::Read;
     arg.bytes = static_cast<uint64_t>(param.src(0).constInt()) * byteSize(arg.dtype);
     return arg;
