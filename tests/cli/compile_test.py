@@ -1,6 +1,7 @@
 """svodc compile: the same bytes every time, what it prints, and what it leaves behind when it fails."""
 import json
 import os
+import resource
 import signal
 import subprocess
 import time
@@ -112,6 +113,24 @@ class Failures(ToolTest):
         self.fails(1, "compile", bad, "-o", plan, says=[f"{bad}:3:12: error:", "[shape-mismatch]"])
         self.fails(1, "compile", self.graph(), "-o", plan, "--target", "c", "--cc", "no-such-compiler", says="no-such-compiler")
         self.assertEqual(contents(self.folder), before)
+
+    def test_a_full_disk_leaves_nothing(self):
+        temp = self.folder / "temp"
+        temp.mkdir()
+        for kilobytes in (4, 32):  # too little for an object file, and for the weights
+            limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (kilobytes << 10, kilobytes << 10))
+            done = subprocess.run([BIN / "svodc", "compile", DIGITS, "-o", self.folder / "plan"], preexec_fn=limit, text=True,
+                                  capture_output=True, env=clean_environment({"TMPDIR": str(temp)}))
+            self.assertEqual(done.returncode, 74, done.stderr)
+            self.assertIn("File too large [io]", done.stderr)
+            self.assertEqual([p.name for p in self.folder.rglob("*")], ["temp"])
+        self.fails(74, "compile", DIGITS, "-o", self.folder / "plan", env={"TMPDIR": str(temp / "absent")}, says="absent")
+
+    def test_verification_can_fail(self):
+        graph = self.graph("svod 1\ninput x: f32[8]\nl = log(x)\noutput y = l - l\n")  # fast ignores that l may be NaN
+        self.svodc("compile", graph, "-o", self.folder / "plan", "--verify")
+        self.fails(4, "compile", graph, "-o", self.folder / "wrong", "--verify", "--numerics", "fast", says="y[0] is 0.0")
+        self.assertFalse((self.folder / "wrong").exists())
 
     def test_an_interrupt_cleans_up(self):
         layers = "".join(f"v{i + 1} = sum(matmul(exp(v{i}), w) + {i}.5, axes=1, keepdims=true) + x\n" for i in range(400))
