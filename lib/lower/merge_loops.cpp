@@ -89,14 +89,39 @@ UOp mergeOne(Graph& g, UOp sink) {
   return substitute(g, sink, chosen, merged);
 }
 
-}  // namespace
+/// Gives an End that closes the same ranges as another one, in another place, ranges of its own. Returns the same sink
+/// when there is none.
+UOp separateOne(Graph& g, UOp sink) {
+  std::vector<UOp> closed, nodes = toposort(sink);
+  uint32_t nextId = 0;
+  for (UOp n : nodes)
+    if (n.op() == Op::Range) nextId = std::max(nextId, n.argAs<AxisArg>().id + 1);
+  for (UOp end : nodes) {
+    if (end.op() != Op::End) continue;
+    std::vector<UOp> from, to;
+    for (UOp r : end.src().subspan(1)) {
+      if (std::find(closed.begin(), closed.end(), r) == closed.end()) continue;
+      from.push_back(r), to.push_back(g.range(r.src(0), nextId++, r.argAs<AxisArg>().type));
+    }
+    UOp separate = substitute(g, end, from, to);
+    if (!from.empty()) return substitute(g, sink, {&end, 1}, {&separate, 1});
+    closed.insert(closed.end(), end.src().begin() + 1, end.src().end());
+  }
+  return sink;
+}
 
-UOp mergeLoops(Graph& graph, UOp sink) {
+UOp untilStable(Graph& g, UOp sink, UOp (*step)(Graph&, UOp)) {
   for (;;) {
-    UOp next = mergeOne(graph, sink);
+    UOp next = step(g, sink);
     if (next == sink) return sink;
     sink = next;
   }
+}
+
+}  // namespace
+
+UOp mergeLoops(Graph& graph, UOp sink) {
+  return untilStable(graph, untilStable(graph, sink, mergeOne), separateOne);
 }
 
 }  // namespace svod

@@ -123,12 +123,13 @@ void splitForThreads(Chooser& c) {
   for (int64_t tiles = 1; tiles < wanted;) {
     std::vector<Axis> axes =
         axesOf(c.sink);  // after the first thread axis the next is the outermost loop left
-    auto at = std::ranges::find_if(
-        axes, [](const Axis& a) { return a.nest == Nest::Output && axisType(a.range) == AxisType::Loop; });
+    auto at = std::ranges::find_if(axes, [](const Axis& a) {
+      return a.nest == Nest::Output && axisType(a.range) == AxisType::Loop && maxExtent(a.range) > 1;
+    });
     if (at == axes.end()) return;
     int64_t extent = maxExtent(at->range),
             iterations = tiles == 1 ? 1 : iterationsPerTile(c, at->range, tiles);
-    if (extent < 2 || iterations == 0) return;
+    if (iterations == 0) return;
     if (!c.apply(OptKind::Thread, AxisAmount{static_cast<int32_t>(at - axes.begin()), iterations})) return;
     tiles *= (extent + iterations - 1) / iterations;
     if (iterations > 1) return;

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "optimize/axes.h"
+#include "optimize/cost.h"
 #include "optimize/opt.h"
 
 namespace svod {
@@ -29,8 +30,38 @@ inline uint32_t idOf(UOp range) { return range.argAs<AxisArg>().id; }
 /// Joins output and reduce loops that every access walks as one contiguous loop.
 void mergeLoops(Chooser& chooser);
 
-/// Vector axes, the register tile and, for matrix products, loop order and packed panel.
+/// Keeps expensive values that several sweeps over a row need in a buffer of one row.
+void shareRows(Chooser& chooser);
+
+/// Vector axes, at most one per value, and an operand that must be packed for them to pay.
+struct LanePlan {
+  std::vector<Lanes> lanes;
+  std::optional<uint32_t> packed;  // parameter slot
+};
+LanePlan chooseLanes(const Chooser& chooser);
+
+/// Copies of the values of a loop body: `rows` along another output axis, `vectors` along the vector axis.
+struct RegisterTile {
+  UOp rowAxis;  // null: one row
+  int64_t rows = 1, vectors = 1;
+};
+RegisterTile chooseRegisterTile(const Chooser& chooser, UOp reduce, const Lanes& lanes, int64_t maxVectors);
+
+/// Lanes, register tiles and, for matrix products, loop order and packed panel.
 void tileForVectors(Chooser& chooser);
+
+/// What a reduce reads of one operand for one column of the result.
+struct Panel {
+  uint32_t slot;
+  std::vector<UOp> reduceAxes;  // the ones the operand depends on, outermost first
+  int64_t elementBytes, bytesPerColumn;
+  int64_t rowStride;  // elements between neighbours along the innermost of them
+};
+/// Nothing when the operand depends on no loop of the reduce, or in no regular way.
+std::optional<Panel> panelOf(const Access& load, UOp reduce);
+
+/// A buffer local to the kernel is filled once per iteration of this loop, so the loop cannot be expanded.
+bool fillsStage(UOp sink, UOp range);
 
 /// Tiles for worker threads.
 void splitForThreads(Chooser& chooser);

@@ -33,18 +33,22 @@ double opWeight(UOp n) {
 double nanoseconds(double instructions) { return instructions / kInstructionsPerNanosecond; }
 
 CostModel::CostModel(UOp sink, const Caps& caps) : caps_(caps), loops_(sink), accesses_(accessesOf(sink)) {
-  int64_t widest = 1;
   for (UOp n : toposort(sink)) {
     double weight = opWeight(n);
     if (weight == 0) continue;
     auto access = std::ranges::find(accesses_, n, &Access::node);
     items_.push_back({n, weight, access == accesses_.end() ? nullptr : &*access});
-    widest = std::max(widest, laneBytes(n));
   }
-  fullWidth_ = std::clamp<int64_t>(caps.vectorBytes / widest, 2, 64);
 }
 
-double CostModel::cost(const Item& item, std::span<const Lanes> lanes) const {
+int64_t CostModel::fullWidth(UOp range) const {
+  int64_t widest = 1;
+  for (const Item& item : items_)
+    if (item.node.dependsOn(range)) widest = std::max(widest, laneBytes(item.node));
+  return std::clamp<int64_t>(caps_.vectorBytes / widest, 2, 64);
+}
+
+double CostModel::cost(const Item& item, std::span<const Lanes> lanes, bool packed) const {
   double runs = 1;
   std::vector<UOp> loops(loops_[item.node].begin(), loops_[item.node].end());
   if (item.node.op() == Op::Reduce)  // its operation runs in its own loops
@@ -56,7 +60,7 @@ double CostModel::cost(const Item& item, std::span<const Lanes> lanes) const {
     int64_t extent = std::max<int64_t>(maxExtent(r), 1), width = lane == lanes.end() ? 1 : lane->width;
     runs *= static_cast<double>((extent + width - 1) / width);
     bool inLanes = lane != lanes.end() && (item.node.dependsOn(r) || item.node.op() == Op::Store);
-    if (!inLanes || !item.access) continue;
+    if (!inLanes || !item.access || packed) continue;
     std::optional<int64_t> stride = strideOf(*item.access, r);
     double scattered = static_cast<double>(width) * (item.access->isStore ? kScatterShare : 1);
     if (!stride || (*stride != 0 && *stride != 1))
@@ -64,13 +68,16 @@ double CostModel::cost(const Item& item, std::span<const Lanes> lanes) const {
     else if (extent < width || !constExtent(r))
       runs *= caps_.maskedOps ? kMaskedShare : static_cast<double>(width);
   }
-  return runs * item.weight;
+  if (!packed) return runs * item.weight;
+  double elements = 1;
+  for (UOp r : item.node.ranges()) elements *= static_cast<double>(std::max<int64_t>(maxExtent(r), 1));
+  return runs * item.weight + elements * 2 * kMemory;
 }
 
-double CostModel::instructions(std::span<const Lanes> lanes) const {
+double CostModel::instructions(std::span<const Lanes> lanes, const Access* packed) const {
   double total = 0;
   for (const Item& item : items_) {
-    total += cost(item, lanes);
+    total += cost(item, lanes, packed && packed->node == item.node);
     if (item.node.op() != Op::Reduce) continue;
     for (UOp r : item.node.src().subspan(1)) {
       auto lane = std::ranges::find(lanes, r, &Lanes::range);

@@ -20,10 +20,11 @@ class CostModel {
   CostModel(UOp sink, const Caps& caps);
 
   /// Instructions executed in all when the loops of `lanes` are vectorized: a vector instruction counts once,
-  /// an access whose neighbours are not neighbours in memory once per lane.
-  double instructions(std::span<const Lanes> lanes) const;
-  /// Lanes of the widest value computed that fit a vector register; at least 2.
-  int64_t fullWidth() const { return fullWidth_; }
+  /// an access whose neighbours are not neighbours in memory once per lane. The load `packed` reads from a
+  /// panel where they are, after a copy of each of its elements.
+  double instructions(std::span<const Lanes> lanes, const Access* packed = nullptr) const;
+  /// Lanes of the widest value that depends on `range` in a vector register; 2 to 64.
+  int64_t fullWidth(UOp range) const;
 
  private:
   struct Item {
@@ -31,13 +32,12 @@ class CostModel {
     double weight;         // cost of one execution
     const Access* access;  // of a load or store
   };
-  double cost(const Item& item, std::span<const Lanes> lanes) const;
+  double cost(const Item& item, std::span<const Lanes> lanes, bool packed) const;
 
   const Caps& caps_;
   LoopsOf loops_;
   std::vector<Access> accesses_;
   std::vector<Item> items_;
-  int64_t fullWidth_ = 2;
 };
 
 /// Cost of one execution of an op, an addition being 1; 0 for what costs nothing (constants, addresses).

@@ -34,6 +34,18 @@ void closeExpanded(UOp value, std::vector<UOp>& closed) {
       if (isExpanded(axisType(r)) && (axisType(r) == AxisType::Vector) == vector) closed.push_back(r);
 }
 
+// Copies of a row stand one after the other, so that each is contiguous.
+std::vector<UOp> rowDims(UOp value, UOp axis) {
+  std::vector<UOp> copies, dims;
+  closeExpanded(value, copies);
+  for (UOp r : copies)
+    if (axisType(r) != AxisType::Vector) dims.push_back(r);
+  dims.push_back(axis);
+  for (UOp r : copies)
+    if (axisType(r) == AxisType::Vector) dims.push_back(r);
+  return dims;
+}
+
 // The loops of reduces in `value` that run again for each iteration of `closed`: the copy needs loops of its
 // own.
 std::vector<UOp> innerLoops(UOp value, std::span<const UOp> closed) {
@@ -123,6 +135,7 @@ Result<UOp> applyPack(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
 }
 
 Result<UOp> applyShare(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
+  sink = simplify(g, sink);  // equal values have equal nodes only in normal form
   std::vector<UOp> axes;
   for (int32_t number : std::get<AxisList>(opt.args).axes) {
     SVOD_TRY(Axis axis, pickAxis(sink, number, kOutput | kReduce, {AxisType::Loop, AxisType::Reduce}));
@@ -140,13 +153,11 @@ Result<UOp> applyShare(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
                 "name the axis of one sweep, then those of the others, before splitting them");
   UOp grown = sink;  // keeps slots and range ids of several buffers apart
   for (UOp value : shared) {
-    std::vector<UOp> closed{axes[0]};
-    closeExpanded(value, closed);
-    LocalCopy row = makeLocalCopy(g, grown, value, closed);
+    LocalCopy row = makeLocalCopy(g, grown, value, rowDims(value, axes[0]));
     grown = g.make(Op::Sink, DType::Void, {grown, row.stage});
     for (UOp axis : axes) {
       std::vector<UOp> at = row.closed;
-      at[0] = axis;
+      std::ranges::replace(at, axes[0], axis);
       from.push_back(simplify(g, substitute(g, value, std::span(&axes[0], 1), std::span(&axis, 1))));
       to.push_back(row.read(g, at));
     }

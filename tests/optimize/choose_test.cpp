@@ -50,15 +50,16 @@ TEST_CASE("What the heuristic chooses") {
   Caps caps = avx512(), strict = caps, sse;
   strict.numerics = Numerics::Strict;
   CHECK(chosen(buildMatmul, {512, 512, 512}, caps) ==
-        "tile(1,64) order(1,0) pack(2,3,2) upcast(1,4) vector(5,16) upcast(5,4) vector(2,16) upcast(2,4) "
+        "tile(1,64) order(1,0) pack(2,3,2) vector(5,16) upcast(5,4) upcast(1,4) vector(2,16) upcast(2,4) "
         "thread(0,1) thread(1,32)");
   CHECK(chosen(buildMatmul, {512, 512, 512}, sse) ==
-        "tile(1,12) order(1,0) pack(2,3,2) upcast(1,4) vector(5,4) upcast(5,3) vector(2,4) upcast(2,3) "
+        "tile(1,12) order(1,0) pack(2,3,2) vector(5,4) upcast(5,3) upcast(1,4) vector(2,4) upcast(2,3) "
         "thread(0,1)");
   CHECK(chosen(buildMatmul, {64, 64, 64}, caps) == "order(1,0) upcast(1,4) vector(0,16) upcast(0,4)");
-  CHECK(chosen(buildMatmul, {100, 100, 100}, caps) == "order(1,0) upcast(1,3) vector(0,16) upcast(0,7)");
+  CHECK(chosen(buildMatmul, {100, 100, 100}, caps) ==
+        "order(1,0) upcast(1,3) vector(0,16) upcast(0,7) thread(1,1)");
   CHECK(chosen(buildMatmul, {512, 512, 512}, strict) ==
-        "tile(1,64) order(1,0) pack(2,3,2) upcast(1,4) vector(5,16) upcast(5,4) vector(2,16) upcast(2,4) "
+        "tile(1,64) order(1,0) pack(2,3,2) vector(5,16) upcast(5,4) upcast(1,4) vector(2,16) upcast(2,4) "
         "thread(0,1) thread(1,32)");
   CHECK(chosen(buildSoftmax, {512, 512, 0}, caps) ==
         "share(1,2,3) vector(1,16) upcast(1,4) vector(2,16) acc(2,8) vector(4,16) upcast(4,4) vector(3,16) "

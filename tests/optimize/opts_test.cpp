@@ -4,6 +4,7 @@
 
 #include "ir/text.h"
 #include "ir/verify.h"
+#include "linearize/linearize.h"
 #include "lower/expand.h"
 #include "optimize/axes.h"
 #include "optimize/kernels.h"
@@ -166,7 +167,10 @@ namespace {
 UOp lowered(Graph& g, UOp sink) {
   auto expanded = expand(g, sink);
   if (!expanded) FAIL(toText(expanded.error()));
-  return mergeLoops(g, *expanded);
+  UOp merged = mergeLoops(g, *expanded);
+  auto linear = linearize(g, merged, "kernel", Numerics::Contract);
+  if (!linear) FAIL(toText(linear.error()));
+  return merged;
 }
 
 OptOp randomOpt(std::mt19937& random, int axes) {
