@@ -117,6 +117,20 @@ UOp gateOnce(Graph& g, UOp store, std::span<const UOp> threads) {
 
 bool isLocalBuffer(UOp n) { return n.op() == Op::Buffer && n.argAs<SlotArg>().space == Space::Local; }
 
+/// A loop that fills a Local buffer anew in every iteration ends with a Barrier: the slowest thread has read it by then.
+UOp guardRefills(Graph& g, UOp sink) {
+  std::vector<UOp> refilling;  // ranges of loops around a Barrier
+  for (UOp n : toposort(sink))
+    if (n.op() == Op::Barrier) refilling.insert(refilling.end(), n.ranges().begin(), n.ranges().end());
+  auto refills = [&](UOp r) { return std::find(refilling.begin(), refilling.end(), r) != refilling.end(); };
+  return transform(g, sink, [&](UOp node, std::span<const UOp> src) {
+    std::vector<UOp> kept(src.begin(), src.end());
+    if (node.op() == Op::End && std::any_of(src.begin() + 1, src.end(), refills))
+      kept[0] = g.make(Op::Group, DType::Void, {src[0], g.make(Op::Barrier, DType::Void, {src[0]})});
+    return std::ranges::equal(kept, node.src()) ? node : g.withSrc(node, kept);
+  });
+}
+
 }  // namespace
 
 Result<UOp> lowerGpuDims(Graph& g, UOp sink, const GpuLimits& limits) {
@@ -151,7 +165,7 @@ Result<UOp> lowerGpuDims(Graph& g, UOp sink, const GpuLimits& limits) {
     }
     return std::ranges::equal(src, node.src()) ? node : g.withSrc(node, src);
   });
-  return simplify(g, sink);
+  return simplify(g, guardRefills(g, sink));
 }
 
 }  // namespace svod
