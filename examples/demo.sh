@@ -24,7 +24,7 @@ python3 examples/digits/show.py "$work/out"
 cat <<TEXT
 
 Next:
-  build/release/bin/svodc inspect $graph --kernels         how its kernels loop
-  build/release/bin/svodc inspect $graph --html page.html  everything about it on one page
-  examples/README.md                                                      how it was trained; a filter for photographs
+  build/release/bin/svodc inspect $graph --kernels
+  build/release/bin/svodc inspect $graph --html page.html
+  examples/README.md
 TEXT

@@ -1,4 +1,5 @@
 // svodc: the command line of the compiler. Reads argv and the environment, and hands both on.
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -57,6 +58,7 @@ int finish(const Result<int>& result, Console& console) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file over the size limit is a failed write, not the end
   const Environment environment = readEnvironment();
   const bool noColor = environment.noColor;
   if (argc < 2) {
