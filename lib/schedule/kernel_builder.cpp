@@ -115,7 +115,10 @@ UOp KernelBuilder::reduced(UOp node, std::span<const UOp> index, UOp gate) {
     if (inner.back().op() == Op::Range) ranges.push_back(inner.back());
   }
   UOp v = value(node.src(0), inner, gate);
-  return ranges.empty() ? v : g_.reduceRanges(arg.op, v, ranges);
+  if (!ranges.empty()) return g_.reduceRanges(arg.op, v, ranges);
+  // One element: the sum still starts from 0, which makes -0 a 0.
+  bool startShows = arg.op == Op::Add && isFloat(node.dtype());
+  return startShows ? g_.alu(Op::Add, {v, g_.constant(identity(arg.op, node.dtype()))}) : v;
 }
 
 DataIndex dataIndex(Graph& g, UOp value, UOp extent) {
