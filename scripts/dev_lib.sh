@@ -70,13 +70,15 @@ run_ctest() {
 }
 
 run_fuzzers() {
-  local program name
+  local program name seeds
   for program in build/fuzz/bin/fuzz_*; do
     [[ -x "$program" ]] || continue
     name="$(basename "$program")"
     say "fuzz $name for $1 s"
     mkdir -p "build/fuzz/corpus/$name"
-    "$program" -max_total_time="$1" -print_final_stats=0 -verbosity=0 "build/fuzz/corpus/$name" || test_failures=1
+    seeds=(tests/*/corpus/"${name#fuzz_}")
+    [[ -d "${seeds[0]}" ]] || seeds=()
+    "$program" -max_total_time="$1" -print_final_stats=0 -verbosity=0 "build/fuzz/corpus/$name" "${seeds[@]}" || test_failures=1
   done
 }
 

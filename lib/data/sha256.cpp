@@ -1,20 +1,15 @@
-// FIPS 180-4. Processors with the SHA extension take about a second per two gigabytes, others about six.
+// FIPS 180-4.
 #include "data/sha256.h"
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
 
-#if defined(__x86_64__)
-#include <cpuid.h>
-#include <immintrin.h>
-#endif
-
 namespace svod {
 
 namespace {
 
-alignas(16) constexpr uint32_t kRound[64] = {
+constexpr uint32_t kRound[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
     0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
@@ -29,75 +24,40 @@ uint32_t bigEndian(const std::byte* at) {
          static_cast<uint32_t>(at[3]);
 }
 
-void compressPortable(uint32_t* state, const std::byte* data, size_t blocks) {
+/// One round. The caller rotates the roles of the eight words instead of moving them.
+inline void mixRound(uint32_t a, uint32_t b, uint32_t c, uint32_t& d, uint32_t e, uint32_t f, uint32_t g, uint32_t& h,
+                     uint32_t input) {
+  const uint32_t s1 = std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25);
+  const uint32_t t1 = h + s1 + (g ^ (e & (f ^ g))) + input;
+  const uint32_t s0 = std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22);
+  d += t1;
+  h = t1 + s0 + ((a & b) | (c & (a | b)));
+}
+
+void compress(uint32_t* state, const std::byte* data, size_t blocks) {
   for (; blocks > 0; blocks--, data += 64) {
     uint32_t w[64];
     for (int i = 0; i < 16; i++) w[i] = bigEndian(data + 4 * i);
     for (int i = 16; i < 64; i++) {
-      uint32_t s0 = std::rotr(w[i - 15], 7) ^ std::rotr(w[i - 15], 18) ^ (w[i - 15] >> 3);
-      uint32_t s1 = std::rotr(w[i - 2], 17) ^ std::rotr(w[i - 2], 19) ^ (w[i - 2] >> 10);
+      const uint32_t s0 = std::rotr(w[i - 15], 7) ^ std::rotr(w[i - 15], 18) ^ (w[i - 15] >> 3);
+      const uint32_t s1 = std::rotr(w[i - 2], 17) ^ std::rotr(w[i - 2], 19) ^ (w[i - 2] >> 10);
       w[i] = w[i - 16] + s0 + w[i - 7] + s1;
     }
-    uint32_t v[8];
-    std::copy(state, state + 8, v);
-    for (int i = 0; i < 64; i++) {
-      uint32_t s1 = std::rotr(v[4], 6) ^ std::rotr(v[4], 11) ^ std::rotr(v[4], 25);
-      uint32_t t1 = v[7] + s1 + ((v[4] & v[5]) ^ (~v[4] & v[6])) + kRound[i] + w[i];
-      uint32_t s0 = std::rotr(v[0], 2) ^ std::rotr(v[0], 13) ^ std::rotr(v[0], 22);
-      uint32_t t2 = s0 + ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
-      std::copy_backward(v, v + 7, v + 8);
-      v[4] += t1;
-      v[0] = t1 + t2;
+    uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
+    uint32_t e = state[4], f = state[5], g = state[6], h = state[7];
+    for (int i = 0; i < 64; i += 8) {
+      mixRound(a, b, c, d, e, f, g, h, kRound[i] + w[i]);
+      mixRound(h, a, b, c, d, e, f, g, kRound[i + 1] + w[i + 1]);
+      mixRound(g, h, a, b, c, d, e, f, kRound[i + 2] + w[i + 2]);
+      mixRound(f, g, h, a, b, c, d, e, kRound[i + 3] + w[i + 3]);
+      mixRound(e, f, g, h, a, b, c, d, kRound[i + 4] + w[i + 4]);
+      mixRound(d, e, f, g, h, a, b, c, kRound[i + 5] + w[i + 5]);
+      mixRound(c, d, e, f, g, h, a, b, kRound[i + 6] + w[i + 6]);
+      mixRound(b, c, d, e, f, g, h, a, kRound[i + 7] + w[i + 7]);
     }
-    for (int i = 0; i < 8; i++) state[i] += v[i];
+    const uint32_t mixed[8] = {a, b, c, d, e, f, g, h};
+    for (int i = 0; i < 8; i++) state[i] += mixed[i];
   }
-}
-
-#if defined(__x86_64__)
-bool hasShaInstructions() {
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  if (__get_cpuid(1, &a, &b, &c, &d) == 0 || (c & bit_SSE4_1) == 0) return false;
-  return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (b & (1u << 29)) != 0;
-}
-
-// The instructions keep the state as (a b e f) and (c d g h) and do four rounds from one vector of w + k.
-__attribute__((target("sha,sse4.1,ssse3"))) void compressSha(uint32_t* state, const std::byte* data, size_t blocks) {
-  const __m128i swap = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
-  __m128i dcba = _mm_loadu_si128(reinterpret_cast<const __m128i*>(state));
-  __m128i hgfe = _mm_loadu_si128(reinterpret_cast<const __m128i*>(state + 4));
-  __m128i cdab = _mm_shuffle_epi32(dcba, 0xb1), efgh = _mm_shuffle_epi32(hgfe, 0x1b);
-  __m128i abef = _mm_alignr_epi8(cdab, efgh, 8), cdgh = _mm_blend_epi16(efgh, cdab, 0xf0);
-  for (; blocks > 0; blocks--, data += 64) {
-    const __m128i abefBefore = abef, cdghBefore = cdgh;
-    __m128i w[4];
-    for (int i = 0; i < 16; i++) {
-      __m128i& now = w[i & 3];
-      if (i < 4) {
-        now = _mm_shuffle_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(data + 16 * i)), swap);
-      } else {
-        const __m128i &w1 = w[(i + 1) & 3], &w2 = w[(i + 2) & 3], &w3 = w[(i + 3) & 3];
-        now = _mm_add_epi32(_mm_sha256msg1_epu32(now, w1), _mm_alignr_epi8(w3, w2, 4));
-        now = _mm_sha256msg2_epu32(now, w3);
-      }
-      __m128i sum = _mm_add_epi32(now, _mm_load_si128(reinterpret_cast<const __m128i*>(kRound + 4 * i)));
-      cdgh = _mm_sha256rnds2_epu32(cdgh, abef, sum);
-      abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(sum, 0x0e));
-    }
-    abef = _mm_add_epi32(abef, abefBefore);
-    cdgh = _mm_add_epi32(cdgh, cdghBefore);
-  }
-  __m128i feba = _mm_shuffle_epi32(abef, 0x1b), dchg = _mm_shuffle_epi32(cdgh, 0xb1);
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(state), _mm_blend_epi16(feba, dchg, 0xf0));
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(state + 4), _mm_alignr_epi8(dchg, feba, 8));
-}
-#endif
-
-void compress(uint32_t* state, const std::byte* data, size_t blocks) {
-#if defined(__x86_64__)
-  // The CPUID instruction is slow inside virtual machines: worth it for a few kilobytes and more.
-  if (blocks >= 64 && hasShaInstructions()) return compressSha(state, data, blocks);
-#endif
-  compressPortable(state, data, blocks);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@ namespace svod {
 
 Ancestors::Ancestors(const DepLists& deps, uint32_t begin, uint32_t end)
     : begin_(begin), words_((end - begin + 63) / 64), bits_(deps.size() * words_, 0) {
-  for (size_t step = begin; step < deps.size(); step++) {
+  for (size_t step = begin; step < deps.size() && words_ > 0; step++) {
     uint64_t* row = &bits_[step * words_];
     for (uint32_t dep : deps[step]) {
       if (dep < begin) continue;

@@ -1,5 +1,6 @@
 // Many threads: the same bytes for any number of them and any order, loops, errors, no allocation in a run.
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <random>
 #include <thread>
@@ -274,4 +275,36 @@ TEST_CASE("a host function may run another instance on the same pool") {
   for (int i = 0; i < 20; i++) execute(instance, static_cast<uint64_t>(i % 2));
   CHECK(outputs[0] == graph.expected);
   CHECK(outputs[1] == graph.expected);
+}
+
+// Not run by default: build/release/tests/runtime_parallel "[.bench]" prints nanoseconds per empty kernel.
+TEST_CASE("dispatch cost of empty kernels", "[.bench]") {
+  constexpr uint32_t kSteps = 10000;
+  for (const bool chain : {true, false}) {
+    TempFolder folder;
+    PlanBuilder b;
+    std::vector<BufferId> lanes;
+    for (int i = 0; i < (chain ? 1 : 16); i++) lanes.push_back(b.arena("t" + std::to_string(i), 16));
+    for (uint32_t i = 0; i < kSteps; i++) b.launch("k_nothing", {lanes[i % lanes.size()]}, {RW}, {Expr(1)}, Expr(1));
+    b.plan.kernels[0].flops = 50'000;  // claims to be worth sharing
+    auto start = std::chrono::steady_clock::now();
+    const auto since = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
+    b.write(folder / "p");
+    std::printf("%s: write %.1f ms", chain ? "chain" : "16 lanes", since() * 1e3);
+    start = std::chrono::steady_clock::now();
+    const PlanHandle plan = loadPlan(folder / "p");
+    std::printf(", load %.1f ms", since() * 1e3);
+    for (size_t threads : {1u, 2u}) {
+      const PoolHandle pool(threads == 1 ? nullptr : svod_pool_create(threads));
+      const InstanceHandle instance = instanceOn(plan, pool.get());
+      double best = 1;
+      for (int run = 0; run < 50; run++) {
+        start = std::chrono::steady_clock::now();
+        execute(instance);
+        best = std::min(best, since());
+      }
+      std::printf(", %zu threads %.0f ns", threads, best * 1e9 / kSteps);
+    }
+    std::printf("\n");
+  }
 }

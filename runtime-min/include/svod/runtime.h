@@ -47,7 +47,7 @@ typedef struct svod_error {
 /* ---- Plans ------------------------------------------------------------------------------------------------- */
 
 typedef struct svod_load_options {
-  int verify_weights; /* also check the weights' checksum: about a second per gigabyte */
+  int verify_weights; /* also check the weights' checksum: some seconds per gigabyte */
 } svod_load_options;
 
 /* A file of a plan in memory. */
