@@ -15,7 +15,9 @@ constexpr int64_t kMaxElements = int64_t{1} << 60;
 constexpr int64_t kMaxBytes = int64_t{1} << 46;
 constexpr int64_t kMaxVariableValue = int64_t{1} << 40;
 constexpr size_t kMaxNameLength = 1024;
-constexpr int64_t kMaxEnumeration = 1 << 16;
+constexpr int64_t kMaxEnumeration = 1 << 12;
+constexpr int kMaxDimSize = 1000;
+constexpr size_t kMaxRank = 64;
 
 // Values of a variable to try: all, or at most `count` of them at both ends and spread between.
 std::vector<int64_t> samples(Interval bounds, int64_t count) {
@@ -105,7 +107,35 @@ bool GraphBuilder::mayBeNegative(UOp dim) {
   return it->second;
 }
 
+// Nodes of the dim written as a tree, or more than kMaxDimSize.
+int GraphBuilder::dimSize(UOp dim) {
+  if (dim.srcCount() == 0) return 1;
+  if (auto known = dimSizes_.find(dim.id()); known != dimSizes_.end()) return known->second;
+  int size = 1;
+  for (UOp s : dim.src()) size = std::min(size + dimSize(s), kMaxDimSize + 1);
+  dimSizes_[dim.id()] = size;
+  return size;
+}
+
+bool GraphBuilder::checkSizes(std::span<const UOp> sizes) {
+  for (UOp d : sizes) {
+    bool isSmall = d.bounds().max <= kMaxElements && d.bounds().min >= -kMaxElements;
+    if (isSmall && dimSize(d) <= kMaxDimSize) continue;
+    std::string text = "the size " + describe(Dim(graph(), d));
+    if (isSmall) {
+      fail(Diag::TooLarge, text + " is too complicated", "use fewer operations on sizes");
+    } else {
+      fail(Diag::TooLarge, text + " is too large", "sizes lie below 2^60 for all values of the variables");
+    }
+    return false;
+  }
+  return true;
+}
+
 Tensor GraphBuilder::wrap(UOp node) {
+  if (node.rank() > kMaxRank)
+    return fail(Diag::TooLarge, "a value has " + std::to_string(node.rank()) + " dims", "at most 64");
+  if (!checkSizes(node.shape())) return {};
   for (UOp d : node.shape())
     if (mayBeNegative(d))
       return fail(Diag::VariableBounds, "a dim can become negative: " + describe(Dim(graph(), d)),

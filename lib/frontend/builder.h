@@ -89,6 +89,9 @@ class GraphBuilder {
   int axisOfRank(int rank, int64_t axis, const Tensor& x);
   /// Whether some values of the variables make the dim negative; true also when there are too many to try.
   bool mayBeNegative(UOp dim);
+  /// Records an error, unless the sizes are small enough in value and as expressions. Offsets need this
+  /// check, dims of results get it from wrap().
+  bool checkSizes(std::span<const UOp> sizes);
   std::string_view opName() const { return opName_; }
 
  private:
@@ -97,6 +100,7 @@ class GraphBuilder {
   bool checkData(std::string_view name, DType dtype, const Dims& dims, const ConstData& data);
   Tensor port(PortKind kind, std::string_view name, DType dtype, const Dims& dims, ConstData data);
   UOp storeTarget(UOp target);
+  int dimSize(UOp dim);
   void storeInto(Tensor target, Tensor value);
 
   Model model_;
@@ -104,6 +108,7 @@ class GraphBuilder {
   std::map<uint32_t, UOp> newest_;  // state Buffer id -> After with every store so far
   std::set<std::string, std::less<>> declared_;
   std::map<uint32_t, bool> negativeDims_;  // dim id -> some values of the variables make it negative
+  std::map<uint32_t, int> dimSizes_;
   std::optional<Error> error_;
   std::string opName_;  // the op being built, prefix of messages
 };

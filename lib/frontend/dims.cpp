@@ -3,12 +3,25 @@
 
 #include "frontend/tensor.h"
 #include "ir/shape.h"
+#include "ir/text.h"
 
 namespace svod {
 
 namespace {
 
 using DimFunction = UOp (*)(Graph&, UOp, UOp);
+using Wide = __int128;
+
+// Where f(a, b) leaves 64 bits, the nearest 64-bit number stands for it, which no size may be.
+Dim combine(Graph* graph, Dim a, Dim b, DimFunction f, Wide (*exactly)(Wide, Wide)) {
+  if (!a || !b) return Dim();
+  Wide corners[] = {exactly(a.min(), b.min()), exactly(a.min(), b.max()), exactly(a.max(), b.min()),
+                    exactly(a.max(), b.max())};
+  auto [low, high] = std::minmax_element(std::begin(corners), std::end(corners));
+  if (*low < INT64_MIN) return Dim(*graph, graph->index(INT64_MIN));
+  if (*high > INT64_MAX) return Dim(*graph, graph->index(INT64_MAX));
+  return Dim(*graph, f(*graph, a.node(), b.node()));
+}
 
 Dim combine(Graph* graph, Dim a, Dim b, DimFunction f) {
   return a && b ? Dim(*graph, f(*graph, a.node(), b.node())) : Dim();
@@ -34,9 +47,15 @@ UOp largerDim(Graph& g, UOp a, UOp b) {
 
 }  // namespace
 
-Dim operator+(Dim a, Dim b) { return combine(a.graph_, a, b, addDims); }
-Dim operator-(Dim a, Dim b) { return combine(a.graph_, a, b, subDims); }
-Dim operator*(Dim a, Dim b) { return combine(a.graph_, a, b, mulDims); }
+Dim operator+(Dim a, Dim b) {
+  return combine(a.graph_, a, b, addDims, [](Wide x, Wide y) { return x + y; });
+}
+Dim operator-(Dim a, Dim b) {
+  return combine(a.graph_, a, b, subDims, [](Wide x, Wide y) { return x - y; });
+}
+Dim operator*(Dim a, Dim b) {
+  return combine(a.graph_, a, b, mulDims, [](Wide x, Wide y) { return x * y; });
+}
 Dim floordiv(Dim a, Dim b) { return combine(a.graph_, a, b, floordivDims); }
 Dim floormod(Dim a, Dim b) { return combine(a.graph_, a, b, moduloDims); }
 Dim smaller(Dim a, Dim b) { return combine(a.graph_, a, b, smallerDim); }
@@ -76,45 +95,13 @@ Dims Dims::operator+(const Dims& more) const {
   return all;
 }
 
-namespace {
-
-// Precedence: 0 sum, 1 product, 2 atom.
-std::string dimText(UOp d, int outer, int depth) {
-  if (depth > 40) return "...";
-  auto side = [&](size_t i, int precedence) { return dimText(d.src(i), precedence, depth + 1); };
-  auto infix = [&](std::string text, int precedence) { return precedence < outer ? "(" + text + ")" : text; };
-  switch (d.op()) {
-    case Op::Const:
-      return std::to_string(d.constInt());
-    case Op::Var:
-      return std::string(d.argAs<VarArg>().name);
-    case Op::Sub:
-      return infix(side(0, 0) + " - " + side(1, 1), 0);
-    case Op::Add: {
-      std::string right = side(1, 0);
-      bool negative = right.starts_with("-");
-      return infix(side(0, 0) + (negative ? " - " + right.substr(1) : " + " + right), 0);
-    }
-    case Op::Mul:
-      if (d.src(1).isConst(-1)) return "-" + side(0, 1);
-      if (d.src(1).isConst() && d.src(1).constInt() < 0)
-        return std::to_string(d.src(1).constInt()) + "*" + side(0, 1);
-      return infix(side(0, 1) + "*" + side(1, 2), 1);
-    case Op::Floordiv:
-      return infix(side(0, 1) + "//" + side(1, 2), 1);
-    case Op::Floormod:
-      return infix(side(0, 1) + "%" + side(1, 2), 1);
-    default: {
-      std::string text(toText(d.op()));
-      for (size_t i = 0; i < d.srcCount(); ++i) text += (i == 0 ? "(" : ", ") + side(i, 0);
-      return text + ")";
-    }
-  }
+std::string describe(Dim dim) {
+  if (!dim) return "?";
+  std::string text = toExpr(dim.node());
+  for (size_t at = text.find("+ -"); at != std::string::npos; at = text.find("+ -", at))
+    text.replace(at, 3, "- ");
+  return text;
 }
-
-}  // namespace
-
-std::string describe(Dim dim) { return dim ? dimText(dim.node(), 0, 0) : "?"; }
 
 std::string describe(const Dims& dims) {
   std::string text = "[";

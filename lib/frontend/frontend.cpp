@@ -9,7 +9,7 @@ namespace svod {
 namespace {
 
 // A graph file holds structure; larger data belongs into weight files.
-constexpr uint64_t kMaxGraphBytes = uint64_t{1} << 28;
+constexpr uint64_t kMaxGraphBytes = uint64_t{1} << 26;
 
 std::optional<int64_t> parseInt(std::string_view text) {
   int64_t value = 0;

@@ -63,4 +63,8 @@ GraphExpr GraphExpr::call(std::string op, std::vector<GraphExpr> operands) {
   return e;
 }
 
+bool isData(const GraphExpr& e) {
+  return e.kind == ExprKind::Name ? e.text == "zeros" || e.text == "ones" : e.kind != ExprKind::Call;
+}
+
 }  // namespace svod

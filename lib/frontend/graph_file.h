@@ -53,6 +53,11 @@ struct Argument {
 /// Deeper nesting is refused by the readers, so that walking a tree cannot exhaust the stack.
 inline constexpr int kMaxDepth = 200;
 
+/// Attributes of a call and members of a JSON object; no op has nearly as many.
+inline constexpr size_t kMaxAttributes = 64;
+/// Values of one file; larger data belongs into weight files.
+inline constexpr size_t kMaxValues = size_t{1} << 21;
+
 struct TypeExpr {
   std::string dtype;
   std::vector<GraphExpr> dims;
@@ -95,6 +100,9 @@ Result<GraphFile> parseGraphText(std::string_view text, const std::string& path)
 Result<GraphFile> parseGraphJson(std::string_view text, const std::string& path);
 /// An expression of the text form, such as "2*n + 1".
 Result<GraphExpr> parseGraphExpr(std::string_view text, const std::string& path);
+
+/// Whether an expression can be the data of a weight or state: a file name, a number, a list, zeros or ones.
+bool isData(const GraphExpr& expr);
 
 std::string writeGraphText(const GraphFile& file);
 std::string writeGraphJson(const GraphFile& file);

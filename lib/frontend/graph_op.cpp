@@ -159,8 +159,12 @@ std::string describe(const AttributeValue& v) {
     std::string operator()(DType x) const { return std::string(toText(x)); }
     std::string operator()(Dim x) const { return describe(x); }
     std::string operator()(const AttributeValue::List& list) const {
+      constexpr size_t kLongest = 100;
       std::string text;
-      for (const AttributeValue& item : list) text += (text.empty() ? "" : ", ") + describe(item);
+      for (const AttributeValue& item : list) {
+        text += (text.empty() ? "" : ", ") + describe(item);
+        if (text.size() > kLongest) return "[" + text + ", ..]";
+      }
       return "[" + text + "]";
     }
   };
@@ -254,11 +258,13 @@ void checkAttributes(OpCall& call) {
       call.fail(Diag::BadAttribute, "no attribute is called '" + name + "'",
                 didYouMean(name, names, names.empty() ? "it takes no attributes" : known));
     } else if (!fits(*spec, value)) {
-      call.fail(Diag::BadAttribute, "attribute '" + name + "' is " + describe(value), "it must be " + wanted(*spec));
+      call.fail(Diag::BadAttribute, "attribute '" + name + "' is " + describe(value),
+                "it must be " + wanted(*spec));
     }
     for (size_t j = 0; j < i; ++j)
       if (call.attributes[j].first == name)
-        call.fail(Diag::BadAttribute, "attribute '" + name + "' is given twice");
+        call.fail(Diag::BadAttribute, "attribute '" + name + "' is given twice", "keep one of them");
+    if (call.b.failed()) return;
   }
   for (const AttributeSpec& spec : specs)
     if (spec.required && !call.has(spec.name))
@@ -413,7 +419,10 @@ Dims OpCall::dims(std::string_view name) const {
 bool OpCall::require(bool condition, std::string_view what) const {
   if (condition) return true;
   std::string got;
-  for (const Tensor& t : operands) got += (got.empty() ? "" : ", ") + describe(t);
+  constexpr size_t kMostShown = 6;
+  for (size_t i = 0; i < std::min(operands.size(), kMostShown); ++i)
+    got += (got.empty() ? "" : ", ") + describe(operands[i]);
+  if (operands.size() > kMostShown) got += ", ..";
   fail(Diag::ShapeMismatch, std::string(what) + ", got " + got);
   return false;
 }

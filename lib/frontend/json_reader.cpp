@@ -190,7 +190,9 @@ Result<TypeExpr> JsonReader::type(const JsonValue& object) const {
 // File names are strings here; the words zeros and ones and every other value are as in expressions.
 Result<GraphExpr> JsonReader::data(const JsonValue& v) const {
   SVOD_TRY(GraphExpr e, expr(v));
-  if (e.kind == ExprKind::Name && e.text != "zeros" && e.text != "ones") e.kind = ExprKind::String;
+  if (e.kind == ExprKind::Name && !isData(e)) e.kind = ExprKind::String;
+  if (!isData(e))
+    return failAt(v.at, "an op is no data", "use a file name, a number, an array, \"zeros\" or \"ones\"");
   return e;
 }
 

@@ -103,6 +103,8 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
   bool end_array() override { return close(); }
   bool key(std::string& name) override {
     JsonMember member{std::move(name), finder_.at(stringStart()), {}};
+    if (open_.back().members.size() >= kMaxAttributes)
+      return fail(member.at, "an object has more than 64 members", "no statement or op has that many");
     if (open_.back().find(member.name))
       return fail(member.at, "member '" + member.name + "' appears twice", "keep one of them");
     open_.back().members.push_back(std::move(member));
@@ -178,6 +180,9 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
     return add(std::move(done));
   }
   bool add(JsonValue value) {
+    if (++values_ > kMaxValues)
+      return fail(value.at, "the file holds more than 2^21 values",
+                  "put data into a .npy or .safetensors file");
     if (open_.empty()) {
       root_ = std::move(value);
     } else if (open_.back().kind == JsonKind::Array) {
@@ -198,6 +203,7 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
   PositionFinder finder_;
   std::vector<JsonValue> open_;
   JsonValue root_;
+  size_t values_ = 0;
   std::optional<Error> error_;
 };
 

@@ -1,5 +1,6 @@
 // Expressions of a graph file as tensors, sizes and attribute values.
 #include <algorithm>
+#include <unordered_set>
 
 #include "frontend/model_reader.h"
 #include "support/suggest.h"
@@ -30,35 +31,33 @@ std::vector<std::string_view> namesUsed(const Statement& s) {
   return names;
 }
 
-const Statement* definitionOf(const GraphFile& file, std::string_view name) {
-  for (const Statement& s : file.statements) {
-    if (s.kind == StatementKind::Output || s.kind == StatementKind::Assign) continue;
-    for (const NameAt& n : s.names)
-      if (n.text == name) return &s;
-  }
-  return nullptr;
-}
-
 }  // namespace
 
-bool ModelReader::dependsOnStatement(const Statement& from, const Statement& target) const {
-  std::vector<const Statement*> pending{&from}, seen{&from};
+const Statement* ModelReader::definitionOf(std::string_view name) {
+  if (definitions_.empty())
+    for (const Statement& s : file_.statements)
+      if (s.kind != StatementKind::Output && s.kind != StatementKind::Assign)
+        for (const NameAt& n : s.names) definitions_.try_emplace(n.text, &s);
+  auto it = definitions_.find(name);
+  return it == definitions_.end() ? nullptr : it->second;
+}
+
+bool ModelReader::dependsOnStatement(const Statement& from, const Statement& target) {
+  std::vector<const Statement*> pending{&from};
+  std::unordered_set<const Statement*> seen{&from};
   while (!pending.empty()) {
     const Statement* s = pending.back();
     pending.pop_back();
     if (s == &target) return true;
-    for (std::string_view name : namesUsed(*s)) {
-      const Statement* next = definitionOf(file_, name);
-      if (!next || std::ranges::find(seen, next) != seen.end()) continue;
-      seen.push_back(next);
-      pending.push_back(next);
-    }
+    for (std::string_view name : namesUsed(*s))
+      if (const Statement* next = definitionOf(name); next && seen.insert(next).second)
+        pending.push_back(next);
   }
   return false;
 }
 
 void ModelReader::unknownName(const GraphExpr& e) {
-  if (const Statement* later = definitionOf(file_, e.text)) {
+  if (const Statement* later = definitionOf(e.text)) {
     if (current_ && dependsOnStatement(*later, *current_))
       return record(Diag::Cycle, e.at, "'" + e.text + "' depends on itself",
                     later == current_ ? "a value cannot be used in its own definition"

@@ -122,8 +122,8 @@ void ModelReader::bindShape(const std::string& input, const std::vector<int64_t>
     return record(Diag::UnknownPort, {}, from + ": the graph has no input '" + input + "'");
   if (s->type.dims.size() != shape.size())
     return record(Diag::ShapeMismatch, s->at,
-                  from + ": input '" + input + "' has rank " + std::to_string(s->type.dims.size()) + ", not " +
-                      std::to_string(shape.size()));
+                  from + ": input '" + input + "' has rank " + std::to_string(s->type.dims.size()) +
+                      ", not " + std::to_string(shape.size()));
   for (size_t i = 0; i < shape.size(); ++i)
     if (s->type.dims[i].kind == ExprKind::Name) bind(s->type.dims[i].text, shape[i], from);
 }

@@ -67,14 +67,16 @@ class ModelReader {
   Tensor named(const GraphExpr& e);
   const Entry* lookup(const GraphExpr& e);
   void unknownName(const GraphExpr& e);
-  bool dependsOnStatement(const Statement& from, const Statement& target) const;
+  const Statement* definitionOf(std::string_view name);
+  bool dependsOnStatement(const Statement& from, const Statement& target);
 
   const GraphFile& file_;
   const LoadOptions& options_;
   GraphBuilder builder_;
   WeightLoader weights_;
   std::unordered_map<std::string, Entry> scope_;
-  std::vector<std::string> order_;  // names in scope_, in order of definition
+  std::vector<std::string> order_;                            // names in scope_, in order of definition
+  std::map<std::string_view, const Statement*> definitions_;  // made when an unknown name is met
   std::map<std::string, Bound> bound_;
   std::map<std::string, std::string> constantFiles_;
   std::vector<Error> errors_;

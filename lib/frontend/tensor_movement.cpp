@@ -19,6 +19,8 @@ bool anyMissing(const Dims& dims) {
   return std::any_of(dims.begin(), dims.end(), [](const Dim& d) { return !d; });
 }
 
+bool checkSizes(GraphBuilder& b, const Dims& dims) { return b.checkSizes(nodes(dims)); }
+
 std::string pairText(const Tensor& x, const Dims& dims) { return describe(x) + " and " + describe(dims); }
 
 // Literals become tensors where they are moved.
@@ -31,6 +33,7 @@ Tensor reshape(Tensor x, const Dims& dims) {
   if (!x || anyMissing(dims)) return {};
   GraphBuilder& b = *x.builder();
   Graph& g = b.graph();
+  if (!checkSizes(b, dims)) return {};
   std::vector<UOp> from = nodes(x.dims()), to = nodes(dims);
   UOp have = numel(g, from), want = numel(g, to);
   if (have != want)
@@ -109,6 +112,7 @@ Tensor pad(Tensor x, const Dims& before, const Dims& after, Operand fill) {
   x = settled(x);
   if (!x || anyMissing(before) || anyMissing(after)) return {};
   GraphBuilder& b = *x.builder();
+  if (!checkSizes(b, before) || !checkSizes(b, after)) return {};
   if (before.rank() != x.rank() || after.rank() != x.rank())
     return b.fail(Diag::ShapeMismatch, "padding of " + pairText(x, before) + " and " + describe(after),
                   "give one amount before and one after per axis");
@@ -128,6 +132,7 @@ Tensor shrink(Tensor x, const Dims& offsets, const Dims& sizes) {
   x = settled(x);
   if (!x || anyMissing(offsets) || anyMissing(sizes)) return {};
   GraphBuilder& b = *x.builder();
+  if (!checkSizes(b, offsets) || !checkSizes(b, sizes)) return {};
   if (offsets.rank() != x.rank() || sizes.rank() != x.rank())
     return b.fail(Diag::ShapeMismatch, "ranges of " + pairText(x, offsets) + " and " + describe(sizes),
                   "give one offset and one size per axis");

@@ -56,6 +56,7 @@ class Parser {
   Token token_;
   std::vector<Position> open_;  // brackets; inside them, line ends are spaces and comments are moved out
   std::vector<std::string> comments_, innerComments_;
+  size_t values_ = 0;
 };
 
 Status Parser::advance() {
@@ -216,6 +217,9 @@ Status Parser::keywordStatement(Statement& s, StatementKind kind) {
   SVOD_CHECK(expect("=", "before the value"));
   SVOD_TRY(s.value, expr(1));
   s.hasValue = true;
+  if ((kind == StatementKind::Weight || kind == StatementKind::State) && !isData(s.value))
+    return failAt(s.value.at, writeGraphExpr(s.value).substr(0, 60) + " is no data",
+                  "use \"FILE.npy\", \"FILE.safetensors:NAME\", a number, a list, zeros or ones");
   return {};
 }
 
@@ -333,6 +337,9 @@ Result<GraphExpr> Parser::unary(int depth) {
 Result<GraphExpr> Parser::primary(int depth) {
   if (depth >= kMaxDepth)
     return failAt(token_.at, "an expression is nested too deeply", "name parts of it on lines of their own");
+  if (++values_ > kMaxValues)
+    return failAt(token_.at, "the file holds more than 2^21 values",
+                  "put data into a .npy or .safetensors file");
   Token token = token_;
   GraphExpr result;
   if (token.kind == TokenKind::Name) {
@@ -393,6 +400,10 @@ Status Parser::arguments(int depth, GraphExpr& call) {
         return unexpected("',' or ')'", "attributes are written name=value");
       SVOD_CHECK(advance());
       std::string name = std::move(value.text);
+      for (const Argument& a : call.attributes)
+        if (a.name == name) return failAt(at, "attribute '" + name + "' is given twice", "keep one of them");
+      if (call.attributes.size() >= kMaxAttributes)
+        return failAt(at, "a call has more than 64 attributes", "no op takes that many");
       SVOD_TRY(value, expr(depth + 1));
       call.depth = std::max(call.depth, value.depth + 1);
       call.attributes.push_back({std::move(name), std::move(value), at});

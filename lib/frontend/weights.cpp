@@ -12,7 +12,7 @@ namespace svod {
 namespace {
 
 // Values written in a graph file are unpacked in memory; more than this belongs into a file or into full().
-constexpr int64_t kMaxFilledBytes = int64_t{1} << 30;
+constexpr int64_t kMaxFilledBytes = int64_t{1} << 28;
 
 std::string typeText(std::string_view dtype, std::span<const int64_t> shape) {
   std::string text;
@@ -107,8 +107,14 @@ Result<ConstData> WeightLoader::load(const GraphExpr& data, DType dtype, std::sp
   } else {
     SVOD_TRY(value, scalarOf(data, dtype));
   }
-  bytes.reserve(static_cast<size_t>(count * byteSize(dtype)));
-  for (int64_t i = 0; i < count; ++i) append(bytes, value);
+  if (count == 0) return packed({});
+  append(bytes, value);
+  size_t filled = bytes.size();
+  bytes.resize(static_cast<size_t>(count) * filled);
+  for (size_t next; filled < bytes.size(); filled += next) {
+    next = std::min(filled, bytes.size() - filled);
+    std::memcpy(bytes.data() + filled, bytes.data(), next);
+  }
   return packed(std::move(bytes));
 }
 

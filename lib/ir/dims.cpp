@@ -65,23 +65,21 @@ Polynomial product(const Polynomial& a, const Polynomial& b) {
   return out;
 }
 
-// Dims are built by the functions below, so sums and products nest only as deep as the normal form does.
+bool isSum(UOp dim) { return dim.op() == Op::Add || dim.op() == Op::Sub; }
+
+// Reads the normal form, which nests to the left. Anything else is an atom, so this takes time linear in the
+// size.
 Polynomial toPolynomial(UOp dim) {
   if (dim.isConst()) return dim.isConst(0) ? Polynomial{} : Polynomial{{{}, dim.constInt()}};
-  if (dim.dtype() != DType::Index) return {{{dim}, 1}};
-  switch (dim.op()) {
-    case Op::Add:
-      return sum(toPolynomial(dim.src(0)), toPolynomial(dim.src(1)), 1);
-    case Op::Sub:
-      return sum(toPolynomial(dim.src(0)), toPolynomial(dim.src(1)), -1);
-    case Op::Mul: {
-      Polynomial a = toPolynomial(dim.src(0)), b = toPolynomial(dim.src(1));
-      if (a.size() * b.size() <= kMaxTerms) return product(a, b);
-      return {{{dim}, 1}};
-    }
-    default:
-      return {{{dim}, 1}};
+  Polynomial atom{{{dim}, 1}};
+  if (dim.dtype() != DType::Index) return atom;
+  if (isSum(dim) && !isSum(dim.src(1)))
+    return sum(toPolynomial(dim.src(0)), toPolynomial(dim.src(1)), dim.op() == Op::Add ? 1 : -1);
+  if (dim.op() == Op::Mul && !isSum(dim.src(1)) && dim.src(1).op() != Op::Mul) {
+    Polynomial left = toPolynomial(dim.src(0)), right = toPolynomial(dim.src(1));
+    if (left.size() * right.size() <= kMaxTerms) return product(left, right);
   }
+  return atom;
 }
 
 UOp toDim(Graph& g, const Polynomial& p) {

@@ -100,12 +100,14 @@ Tensor scan(Op op, Tensor x, int axis) {
 
 namespace {
 
+constexpr int64_t kLongestWindowAxis = int64_t{1} << 31;  // products of a stride and a position stay small
+
 // `name` as one number per axis; nothing after an error.
 std::vector<int64_t> perAxis(OpCall& call, std::string_view name, size_t axes, int64_t smallest) {
-  constexpr int64_t kLargest = int64_t{1} << 31;
   std::vector<int64_t> values = call.integers(name);
   if (values.size() == 1) values.assign(axes, values[0]);
-  bool inRange = std::ranges::all_of(values, [&](int64_t v) { return v >= smallest && v <= kLargest; });
+  bool inRange =
+      std::ranges::all_of(values, [&](int64_t v) { return v >= smallest && v <= kLongestWindowAxis; });
   if (values.size() == axes && inRange) return values;
   call.fail(Diag::BadAttribute, "attribute '" + std::string(name) + "' does not fit",
             "give one number, or one for each of the " + std::to_string(axes) + " axes, from " +
@@ -131,9 +133,9 @@ std::vector<WindowAxis> windowAttributes(OpCall& call, const Tensor& x, int firs
     a.dilation = dilations[i];
     a.before = call.b.dim(pads[i]);
     a.after = call.b.dim(isOneSided ? pads[count + i] : pads[i]);
-    if (a.kernel.min() < 1) {
-      call.fail(Diag::ShapeMismatch, "a kernel has no elements: " + describe(kernel),
-                "kernels have at least one element");
+    if (a.kernel.min() < 1 || a.kernel.max() > kLongestWindowAxis || a.size.max() > kLongestWindowAxis) {
+      call.fail(Diag::ShapeMismatch, "a kernel " + describe(kernel) + " over " + describe(x),
+                "kernels have at least one element, and axes at most 2^31");
       return {};
     }
     axes.push_back(a);
