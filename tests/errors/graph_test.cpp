@@ -1,5 +1,6 @@
-// Broken graphs and what is said about them: for each graph/NAME.svod or .json, graph/NAME.expect holds the messages.
-// SVOD_UPDATE=1 rewrites the expectations. A comment `# options:` in a graph gives command-line options.
+// Broken graphs and what is said about them: for each graph/NAME.svod or .json, graph/NAME.expect holds the
+// messages. SVOD_UPDATE=1 rewrites the expectations. A comment `# options:` in a graph gives command-line
+// options.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -17,7 +18,8 @@ namespace {
 std::vector<std::filesystem::path> corpus() {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(SVOD_TEST_DIR "/graph"))
-    if (entry.path().extension() == ".svod" || entry.path().extension() == ".json") files.push_back(entry.path());
+    if (entry.path().extension() == ".svod" || entry.path().extension() == ".json")
+      files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   return files;
 }
@@ -63,8 +65,8 @@ TEST_CASE("messages name the file and a line") {
     for (const Error& e : errorsOf(path.string())) {
       INFO(toText(e));
       CHECK(e.loc.file == path.string());
-      bool isAboutFile = e.diag == Diag::NoOutputs || e.diag == Diag::BindMismatch || e.diag == Diag::UnknownPort ||
-                         e.diag == Diag::Io;
+      bool isAboutFile = e.diag == Diag::NoOutputs || e.diag == Diag::BindMismatch ||
+                         e.diag == Diag::UnknownPort || e.diag == Diag::Io;
       CHECK((e.loc.line > 0 || isAboutFile));
       CHECK(e.message.size() < 400);
       CHECK((info(e.diag).exitCode == 1 || info(e.diag).exitCode == 3 || info(e.diag).exitCode == 74));
@@ -82,8 +84,10 @@ TEST_CASE("the corpus covers every diagnostic about graphs") {
 }
 
 TEST_CASE("options that cannot be read are usage errors") {
-  for (const char* text : {"n", "=4", "n=", "n=4:", "n=a", "n=1:b"}) CHECK(parseVariableOption(text).error().diag == Diag::Usage);
-  for (const char* text : {"x", "x=1xx2", "x=-1", "x=a"}) CHECK(parseShapeOption(text).error().diag == Diag::Usage);
+  for (const char* text : {"n", "=4", "n=", "n=4:", "n=a", "n=1:b"})
+    CHECK(parseVariableOption(text).error().diag == Diag::Usage);
+  for (const char* text : {"x", "x=1xx2", "x=-1", "x=a"})
+    CHECK(parseShapeOption(text).error().diag == Diag::Usage);
   CHECK(parseConstantOption("x").error().diag == Diag::Usage);
   CHECK(parseShapeOption("x=").value().second.empty());
   CHECK(parseShapeOption("x=1x22x3").value().second == std::vector<int64_t>{1, 22, 3});

@@ -81,9 +81,26 @@ output = 3
 }
 
 TEST_CASE("expressions print with the brackets they need") {
-  for (const char* text : {"a + b * c", "(a + b) * c", "a - (b - c)", "a - b - c", "a // (b % c)", "-x", "-(3)", "-f(x)",
-                           "a - -3", "-(-(3))", "f(a, b=[1, 2.0, true], c=word)", "`a b`", "-inf", "nan", "--x", "1e+300",
-                           "0.1", "-(a + b)", "(-a) * b", "18446744073709551615"}) {
+  for (const char* text : {"a + b * c",
+                           "(a + b) * c",
+                           "a - (b - c)",
+                           "a - b - c",
+                           "a // (b % c)",
+                           "-x",
+                           "-(3)",
+                           "-f(x)",
+                           "a - -3",
+                           "-(-(3))",
+                           "f(a, b=[1, 2.0, true], c=word)",
+                           "`a b`",
+                           "-inf",
+                           "nan",
+                           "--x",
+                           "1e+300",
+                           "0.1",
+                           "-(a + b)",
+                           "(-a) * b",
+                           "18446744073709551615"}) {
     INFO(text);
     std::string once = printed(text);
     CHECK(printed(once) == once);

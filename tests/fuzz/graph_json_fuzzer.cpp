@@ -1,7 +1,7 @@
 // Any bytes as a graph in JSON form.
 #include <cstdint>
 
-#include "fuzz/graph_fuzzer.h"
+#include "graph_fuzzer.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::string text(reinterpret_cast<const char*>(data), size);

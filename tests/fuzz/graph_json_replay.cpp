@@ -1,4 +1,4 @@
-#include "fuzz/replay.h"
+#include "replay.h"
 
 TEST_CASE("graph JSON: seeds and findings") {
   CHECK(svod::replaySeeds({"tests/errors/graph", "tests/frontend/graphs", "examples"}, ".json") > 10);

@@ -1,4 +1,4 @@
-#include "fuzz/replay.h"
+#include "replay.h"
 
 TEST_CASE("graph text: seeds and findings") {
   CHECK(svod::replaySeeds({"tests/frontend/values", "tests/errors/graph", "examples"}, ".svod") > 100);

@@ -12,7 +12,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
 namespace svod {
 
-/// Every file with the extension in the folders, whole and with its end cut off at several places. Returns how many.
+/// Every file with the extension in the folders, whole and with its end cut off at several places. Returns
+/// how many.
 inline size_t replaySeeds(std::initializer_list<const char*> folders, const std::string& extension) {
   size_t count = 0;
   for (const char* folder : folders) {
@@ -22,7 +23,8 @@ inline size_t replaySeeds(std::initializer_list<const char*> folders, const std:
       INFO(entry.path().string());
       std::string bytes = readText(entry.path().string());
       for (size_t cut = 0; cut <= 8; ++cut)
-        LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size() - bytes.size() * cut / 9);
+        LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(bytes.data()),
+                               bytes.size() - bytes.size() * cut / 9);
       ++count;
     }
   }
