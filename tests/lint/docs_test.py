@@ -1,0 +1,77 @@
+"""The pages: links lead somewhere, docs/coverage.md names tests there are, and the programs of the README work."""
+import os
+import re
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BIN = os.environ.get("SVOD_BIN_DIR")
+PAGES = sorted([ROOT / "README.md", ROOT / "lib/README.md", ROOT / "examples/README.md", *(ROOT / "docs").glob("*.md")])
+ROW = re.compile(r"\| (F\d{3}) \| [^|]+ \| (shown|replaced|open) \| ([^|]*) \|")
+
+
+def block(language):
+    return re.search(rf"```{language}\n(.*?)```", (ROOT / "README.md").read_text(), re.S).group(1)
+
+
+class Links(unittest.TestCase):
+    def test_links_lead_somewhere(self):
+        for page in PAGES:
+            for target in re.findall(r"\]\(([^)#:]+)[^):]*\)", page.read_text()):
+                with self.subTest(page=page.name, target=target):
+                    self.assertTrue((page.parent / target).exists())
+
+    def test_files_in_backquotes_exist(self):
+        for page in PAGES:
+            for path in re.findall(r"`((?:lib|docs|tests|tools|cmake|scripts|runtime-min)/(?!ROOM)[\w./-]+\.\w+)`", page.read_text()):
+                with self.subTest(page=page.name, path=path):
+                    self.assertTrue((ROOT / path).exists())
+
+
+class Coverage(unittest.TestCase):
+    def test_rows_are_complete_and_name_real_tests(self):
+        lines = (ROOT / "docs/coverage.md").read_text().splitlines()
+        rows = [ROW.fullmatch(line) for line in lines if line.startswith("| F")]
+        self.assertNotIn(None, rows)
+        self.assertEqual([row[1] for row in rows], [f"F{i:03}" for i in range(1, 153)])
+        for row in rows:
+            for path, name in re.findall(r'`([\w/]+\.(?:cpp|py))` "([^"]+)"', row[3]):
+                with self.subTest(row=row[1], path=path, name=name):
+                    names = re.findall(r'TEST_CASE\("(.*?)"|def (test_\w+)', (ROOT / "tests" / path).read_text())
+                    self.assertTrue(any(name in either for pair in names for either in pair if either))
+            if row[2] == "shown":
+                self.assertIn("`", row[3])
+
+    def test_counts(self):
+        text = (ROOT / "docs/coverage.md").read_text()
+        counts = [sum(row[1] == status for row in ROW.findall(text)) for status in ("shown", "replaced", "open")]
+        self.assertIn("{} are shown, {} replaced, {} open.".format(*counts), text)
+
+
+class Readme(unittest.TestCase):
+    def test_c_program_compiles(self):
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(folder) / "program.c"
+            source.write_text(block("c"))
+            subprocess.run(["cc", "-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-c", source, "-o", source.with_suffix(".o"),
+                            "-I", ROOT / "runtime-min/include"], check=True)
+
+    @unittest.skipUnless(BIN and Path(BIN, "svodc").exists(), "needs the tools")
+    def test_graph_compiles_and_runs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            graph, plan = Path(folder) / "alike.svod", Path(folder) / "alike.plan"
+            graph.write_text(block("svod"))
+            subprocess.run([Path(BIN) / "svodc", "compile", graph, "-o", plan], check=True, stdout=subprocess.DEVNULL)
+            subprocess.run([Path(BIN) / "svod-run", plan, "--input", f"image={ROOT / 'examples/digits/samples.npy'}",
+                            "--output-dir", folder], check=True, stdout=subprocess.DEVNULL)
+            self.assertTrue((Path(folder) / "nearest.npy").exists())
+            mistake = graph.read_text().replace("transpose(unit)", "unit")
+            done = subprocess.run([Path(BIN) / "svodc", "check", "-"], input=mistake, text=True, capture_output=True)
+            shown = re.search(r"```\nalike\.svod(:.*?)\n```", (ROOT / "README.md").read_text(), re.S).group(1)
+            self.assertIn(shown, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
