@@ -41,6 +41,7 @@ Status writePlanDirectory(const std::string& path, Plan plan, std::span<const Pl
   plan.files = describeFiles(files);
   SVOD_CHECK(check(plan));
   const std::string json = toJson(plan);
+  SVOD_CHECK(planFromJson(json, path));  // for example an expression longer than readers accept
   std::vector<FileContent> contents = {{kPlanFileName, {std::as_bytes(std::span(json))}}};
   for (const PlanFile& file : files) contents.push_back({file.path, file.chunks});
   return writeDirectoryAtomic(path, contents, isPlanDirectory);
