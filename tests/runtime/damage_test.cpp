@@ -150,3 +150,18 @@ TEST_CASE("code that is no shared library") {
   f.path = other / "p";
   f.refused(5, "bad-plan", "cannot link");
 }
+
+TEST_CASE("more memory than the machine has is an error, not a crash") {
+  TempFolder folder;
+  PlanBuilder b;
+  b.plan.arenaBytes = UINT64_C(1) << 55;
+  b.write(folder / "p");
+  const PlanHandle plan = loadPlan(folder / "p");
+  svod_plan_info info = {};
+  svod_plan_get_info(plan.get(), &info);
+  CHECK(info.arena_bytes == UINT64_C(1) << 55);
+  svod_instance* instance = nullptr;
+  svod_error error = {};
+  CHECK(svod_instance_create(plan.get(), nullptr, &instance, &error) == 6);
+  CHECK(std::string(error.message).find("36028797018963968 bytes for intermediate buffers") != std::string::npos);
+}

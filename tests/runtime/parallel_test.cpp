@@ -246,6 +246,44 @@ TEST_CASE("a failing host function ends a run on many threads, and the next one 
   CHECK(output == graph.expected);
 }
 
+TEST_CASE("a stop from inside a run, and a loop that leaves its bounds, end it with an error") {
+  TempFolder folder;
+  PlanBuilder b;
+  const VariableId n = b.variable("n", 0, 100), i = b.variable("i", 0, 3, VariableKind::Loop);
+  const BufferId s = b.state("s", 16), u = b.state("u", 16);
+  b.step(Loop{i, Expr::variable(n), 3});
+  b.launch("k_add_value", {s}, {RW}, {Expr(16), Expr::variable(i)});
+  b.launch("k_add_value", {u}, {RW}, {Expr(16), Expr::variable(i)});
+  b.step(HostCall{"stop", {{s, R}}});
+  b.plan.kernels[0].flops = 1'000'000;
+  b.write(folder / "p");
+  const PlanHandle plan = loadPlan(folder / "p");
+  for (size_t threads : {1u, 3u}) {
+    const PoolHandle pool(threads == 1 ? nullptr : svod_pool_create(threads));
+    svod_instance* self = nullptr;
+    const auto stop = [](void* user, void* const*, const uint64_t*, size_t) {
+      if (auto* instance = *static_cast<svod_instance**>(user)) svod_stop(instance);
+      return 0;
+    };
+    const svod_host_entry entry = {"stop", stop, &self};
+    svod_instance_options options = {};
+    options.pool = pool.get();
+    options.functions = &entry;
+    options.function_count = 1;
+    const InstanceHandle instance = makeInstance(plan, options);
+    REQUIRE(svod_set_variable(instance.get(), 0, 4, nullptr) == 0);
+    execute(instance);
+    self = instance.get();
+    CHECK(executeError(instance).exit_code == 75);
+    self = nullptr;
+    execute(instance);
+    REQUIRE(svod_set_variable(instance.get(), 0, 5, nullptr) == 0);
+    const svod_error error = executeError(instance);
+    CHECK(std::string(error.code) == "variable-bounds");
+    CHECK(std::string(error.message).find("over 'i' would run 5 times") != std::string::npos);
+  }
+}
+
 TEST_CASE("a host function may run another instance on the same pool") {
   TempFolder folder;
   RandomGraph graph(6, 30, MemoryMode::Arena, UINT64_MAX);
