@@ -23,7 +23,7 @@ bool maskBelowShift(const Match& m) {
 
 bool insideMask(const Match& m) {
   Interval b = boundsOf(m, m[x]);
-  return m[x].dtype() != DType::U64 && b.min >= 0 && m[c0] > 0 && (m[c0] & (m[c0] + 1)) == 0 && b.max <= m[c0];
+  return m[x].dtype() != DType::U64 && b.min >= 0 && isLowMask(m[c0]) && b.max <= m[c0];
 }
 
 constexpr Rule kRules[] = {

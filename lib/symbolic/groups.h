@@ -17,4 +17,7 @@ inline Interval boundsOf(const Match& m, UOp n) {
   return facts ? facts->of(n) : n.bounds();
 }
 
+/// 1, 3, 7, ..: all bits below some bit.
+inline bool isLowMask(int64_t v) { return v > 0 && (v & static_cast<int64_t>(static_cast<uint64_t>(v) + 1)) == 0; }
+
 }  // namespace svod

@@ -252,7 +252,7 @@ constexpr Rule kRules[] = {
     rule("index-shr", x >> c0, x / fold(op(Op::Shl, 1, c0)), kIndices,
          [](const Match& m) { return m[c0] >= 0 && m[c0] < 62; }),
     rule("index-mask", x & c0, x % fold(c0 + 1), kIndices,
-         [](const Match& m) { return m[c0] > 0 && (m[c0] & (m[c0] + 1)) == 0; }),
+         [](const Match& m) { return isLowMask(m[c0]); }),
     native("index-mul", op(Op::Mul), kIndices, product),
     native("index-floordiv", op(Op::Floordiv), kIndices, division),
     native("index-floormod", op(Op::Floormod), kIndices, division),
