@@ -84,7 +84,10 @@ std::string toText(const RewriteStats& stats, const Matcher& matcher) {
   std::vector<size_t> order;
   for (size_t i = 0; i < stats.counts.size(); ++i)
     if (stats.counts[i].attempts > 0) order.push_back(i);
-  std::ranges::stable_sort(order, [&](size_t a, size_t b) { return stats.counts[a].hits > stats.counts[b].hits; });
+  std::ranges::sort(order, [&](size_t a, size_t b) {
+    uint64_t x = stats.counts[a].hits, y = stats.counts[b].hits;
+    return x != y ? x > y : a < b;
+  });
   std::string out = "    hits attempts  rule\n";
   char line[160];
   for (size_t i : order) {
