@@ -33,14 +33,19 @@ bool hasExactReciprocal(const Match& m) {
   return inverse.asFloat() == 1 / c;
 }
 
-// Powers with small whole exponents are products: exact enough for pow's error bound, and without logarithms.
+// Powers that one correctly rounded op computes.
 UOp powOfConstant(const Match& m) {
   double exponent = m.scalar(c0).asFloat();
-  UOp square = m.graph.alu(Op::Mul, {m[x], m[x]});
   if (exponent == 0) return m.graph.constant(Scalar::ofFloat(m.node.dtype(), 1));
   if (exponent == 1) return m[x];
   if (exponent == -1) return m.graph.alu(Op::Recip, {m[x]});
-  if (exponent == 2) return square;
+  return exponent == 2 ? m.graph.alu(Op::Mul, {m[x], m[x]}) : UOp();
+}
+
+// Rounded more than once, and without logarithms.
+UOp powAsProducts(const Match& m) {
+  double exponent = m.scalar(c0).asFloat();
+  UOp square = m.graph.alu(Op::Mul, {m[x], m[x]});
   if (exponent == 3) return m.graph.alu(Op::Mul, {square, m[x]});
   return exponent == 4 ? m.graph.alu(Op::Mul, {square, square}) : UOp();
 }
@@ -65,8 +70,11 @@ constexpr Rule kRules[] = {
     rule("mul-neg-constant", (-x) * c0, x * fold(-c0), kFixed | kFloats),
 };
 
+constexpr Rule kContract[] = {native("pow-as-products", op(Op::Pow, x, c0), kFloats, powAsProducts)};
+
 }  // namespace
 
 constinit const RuleGroup kConstantRules{"constants", kRules};
+constinit const RuleGroup kConstantContractRules{"constants-contract", kContract};
 
 }  // namespace svod

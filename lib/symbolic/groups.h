@@ -5,9 +5,9 @@
 
 namespace svod {
 
-extern const RuleGroup kNeutralRules, kConstantRules, kBoolRules, kBitRules, kCastRules, kWhereRules, kSumRules,
-    kCompareRules, kIndexRules, kBoundsRules, kFastRules, kReduceRules, kReduceContractRules, kReduceFastRules,
-    kAccessRules;
+extern const RuleGroup kNeutralRules, kConstantRules, kConstantContractRules, kBoolRules, kBitRules, kCastRules,
+    kWhereRules, kSumRules, kCompareRules, kIndexRules, kBoundsRules, kFastRules, kReduceRules, kReduceContractRules,
+    kReduceFastRules, kAccessRules;
 
 inline const Facts* factsOf(const Match& m) {
   return m.context ? static_cast<const SymbolicContext*>(m.context)->facts : nullptr;

@@ -23,11 +23,11 @@ constinit const RuleSet kKernelStrict{"kernel-strict",
 constinit const RuleSet kKernelContract{"kernel-contract",
                                         {&kConstantRules, &kNeutralRules, &kBoundsRules, &kBoolRules, &kBitRules,
                                          &kCastRules, &kWhereRules, &kSumRules, &kCompareRules, &kIndexRules,
-                                         &kAccessRules, &kReduceRules, &kReduceContractRules}};
+                                         &kAccessRules, &kReduceRules, &kReduceContractRules, &kConstantContractRules}};
 constinit const RuleSet kKernelFast{"kernel-fast",
                                     {&kConstantRules, &kNeutralRules, &kBoundsRules, &kBoolRules, &kBitRules, &kCastRules,
                                      &kWhereRules, &kSumRules, &kCompareRules, &kIndexRules, &kFastRules, &kAccessRules,
-                                     &kReduceRules, &kReduceContractRules, &kReduceFastRules}};
+                                     &kReduceRules, &kReduceContractRules, &kReduceFastRules, &kConstantContractRules}};
 
 }  // namespace
 

@@ -174,11 +174,22 @@ CompileOptions compileOptions(const RunOptions& options) {
   return c;
 }
 
-Result<std::vector<HostTensor>> runPlan(Model& model, const ModelBindings& bindings, const RunOptions& options) {
-  SVOD_TRY(std::unique_ptr<Compilation> compilation, compile(model, compileOptions(options)));
+Result<std::vector<std::vector<HostTensor>>> runPlan(Model& model, const ModelBindings& bindings,
+                                                     const std::vector<RunOptions>& runs) {
+  SVOD_TRY(std::unique_ptr<Compilation> compilation, compile(model, compileOptions(runs.at(0))));
   TempPlan directory;
   SVOD_CHECK(writePlanDirectory(directory.path(), compilation->plan, compilation->files));
-  return Run(model, bindings).execute(directory.path(), options);
+  std::vector<std::vector<HostTensor>> results;
+  for (const RunOptions& options : runs) {
+    SVOD_TRY(std::vector<HostTensor> ports, Run(model, bindings).execute(directory.path(), options));
+    results.push_back(std::move(ports));
+  }
+  return results;
+}
+
+Result<std::vector<HostTensor>> runPlan(Model& model, const ModelBindings& bindings, const RunOptions& options) {
+  SVOD_TRY(std::vector<std::vector<HostTensor>> results, runPlan(model, bindings, std::vector{options}));
+  return std::move(results[0]);
 }
 
 std::string difference(const HostTensor& expected, const HostTensor& actual, double tolerance) {

@@ -25,6 +25,10 @@ CompileOptions compileOptions(const RunOptions& options);
 /// Contents of every output and state port after the runs, by Model::ports; inputs and weights are left as given.
 Result<std::vector<HostTensor>> runPlan(Model& model, const ModelBindings& bindings, const RunOptions& options);
 
+/// One compilation with the options of the first run, executed by a fresh instance for each of `runs`.
+Result<std::vector<std::vector<HostTensor>>> runPlan(Model& model, const ModelBindings& bindings,
+                                                     const std::vector<RunOptions>& runs);
+
 /// "" when equal: bit for bit (any NaN equals any NaN, -0 equals +0) outside transcendentals, else within a relative
 /// and absolute tolerance. Otherwise the first difference in words.
 std::string difference(const HostTensor& expected, const HostTensor& actual, double tolerance);
