@@ -1,9 +1,11 @@
 // Contract mode on random graphs: results within computed bounds, and the same bytes whatever the order of independent
 // steps and the number of threads. SVOD_RANDOM_FIRST and SVOD_RANDOM_COUNT choose other seeds.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 
 #include "common/error_bound.h"
+#include "common/graphs.h"
 #include "common/random_graph.h"
 #include "e2e/harness.h"
 #include "ir/text.h"
@@ -54,6 +56,31 @@ void checkBounds(uint64_t seed, const char* target) {
   SUCCEED();
 }
 
+// Every run gives the bytes of the first; returns the number of kernels that workers share.
+size_t checkSameBytes(Model& model, const ModelBindings& bindings, uint64_t seed) {
+  std::vector<RunOptions> runs;
+  for (size_t threads : {1, 2, 3})
+    for (uint64_t order : {0, 1, 2}) {
+      runs.emplace_back();
+      runs.back().threads = threads;
+      runs.back().orderSeed = order * (100 * threads + seed);
+      runs.back().runs = 2;
+    }
+  auto results = runPlan(model, bindings, runs);
+  if (!results) FAIL(toText(results.error()));
+  REQUIRE(results->size() == runs.size());
+  for (size_t run = 1; run < runs.size(); ++run)
+    for (size_t i = 0; i < model.ports.size(); ++i) {
+      if (!isResult(model.ports[i]) || (*results)[run][i].data == (*results)[0][i].data) continue;
+      FAIL("port " << model.ports[i].name << ", " << runs[run].threads << " threads, order " << runs[run].orderSeed << "\n"
+                   << toUopText(model.sink));
+    }
+  auto compilation = compile(model, compileOptions(runs[0]));
+  REQUIRE(compilation);
+  return static_cast<size_t>(std::ranges::count_if((*compilation)->kernels,
+                                                   [](const CompiledKernel& k) { return bool(k.linear.threadRange); }));
+}
+
 }  // namespace
 
 TEST_CASE("contract plans stay within the computed bounds", "[llvm]") {
@@ -69,26 +96,21 @@ TEST_CASE("order of steps and number of threads never change a byte", "[llvm]") 
     INFO("seed " << seed);
     RandomOptions drawn = contractOptions(seed);
     drawn.steps = 40;
-    drawn.maxElements = 4000;
     Model model = randomModel(5000 + seed, drawn);
-    ModelBindings bindings = randomBindings(model, seed, drawn);
-    std::vector<RunOptions> runs;
-    for (size_t threads : {1, 2, 3})
-      for (uint64_t order : {0, 1, 2}) {
-        runs.emplace_back();
-        runs.back().threads = threads;
-        runs.back().orderSeed = order * (100 * threads + seed);
-        runs.back().runs = 2;
-      }
-    auto results = runPlan(model, bindings, runs);
-    if (!results) FAIL(toText(results.error()));
-    REQUIRE(results->size() == runs.size());
-    for (size_t run = 1; run < runs.size(); ++run)
-      for (size_t i = 0; i < model.ports.size(); ++i) {
-        if (!isResult(model.ports[i]) || (*results)[run][i].data == (*results)[0][i].data) continue;
-        FAIL("port " << model.ports[i].name << ", " << runs[run].threads << " threads, order " << runs[run].orderSeed << "\n"
-                     << toUopText(model.sink));
-      }
-    SUCCEED();
+    checkSameBytes(model, randomBindings(model, seed, drawn), seed);
   });
+}
+
+TEST_CASE("kernels that workers share give the same bytes for any number of them", "[llvm]") {
+  GraphMaker m;
+  UOp a = m.input("a", {129, 131}), b = m.input("b", {131, 130});
+  UOp product = m.matmul(a, b, 129, 130, 131);
+  m.output("product", product);
+  m.output("softmax", m.softmax(product, 129, 130));
+  m.output("sines", m.g.alu(Op::Sin, {m.input("x", {900, 511})}));
+  m.output("sums", m.reduce(Op::Add, m.input("y", {1500, 801}), {1}));
+  m.output("total", m.reduce(Op::Add, m.input("z", {400'001}), {0}));
+  RandomOptions moderate;
+  moderate.contract = true;
+  CHECK(checkSameBytes(m.model, randomBindings(m.model, 1, moderate), 1) >= 2);
 }
