@@ -271,13 +271,14 @@ void GraphBuilder::output(std::string_view name, Tensor value) {
 
 // --- States
 
-// The same view of the state's buffer itself, without the stores before it; null if `target` is no view of a
-// state.
+// The same view of the newest content of the state, so that a store follows every store and read before it;
+// null if `target` is no view of a state.
 UOp GraphBuilder::storeTarget(UOp target) {
   switch (target.op()) {
     case Op::Buffer: {
       uint32_t slot = target.argAs<SlotArg>().slot;
-      return slot < model_.ports.size() && model_.ports[slot].kind == PortKind::State ? target : UOp();
+      bool isState = slot < model_.ports.size() && model_.ports[slot].kind == PortKind::State;
+      return isState ? current(target) : UOp();
     }
     case Op::After:
       return storeTarget(target.src(0));

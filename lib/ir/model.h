@@ -28,8 +28,9 @@ struct ModelPort {
 };
 
 /// The graph computes: for each source of `sink`, in order, a Store(target, value) where target is the Buffer of an
-/// Output or State port, or a view of a State buffer. Reads of a state that must see a store go through
-/// After(buffer, store); other reads see the value from before every store.
+/// Output or State port, or a view of a State. Reads of a state that must see stores go through After(buffer, stores..);
+/// other reads see the value from before every store. A later store of the same state has After(buffer, stores before
+/// it..) in its target.
 struct Model {
   std::unique_ptr<Graph> graph = std::make_unique<Graph>();
   UOp sink;
