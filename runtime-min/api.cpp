@@ -23,7 +23,8 @@ using namespace svod;
 /// Cuts at the end of a character, not inside one.
 void copyText(char* to, size_t room, std::string_view text) {
   size_t length = std::min(text.size(), room - 1);
-  while (length > 0 && length < text.size() && (static_cast<unsigned char>(text[length]) & 0xc0) == 0x80) length--;
+  while (length > 0 && length < text.size() && (static_cast<unsigned char>(text[length]) & 0xc0) == 0x80)
+    length--;
   std::memcpy(to, text.data(), length);
   to[length] = '\0';
 }
@@ -54,8 +55,8 @@ int guard(svod_error* error, Body body) noexcept {
 
 Status checkIndex(size_t index, size_t count, const char* what) {
   if (index < count) return {};
-  return fail(Diag::UnknownPort, std::string("there is no ") + what + " " + std::to_string(index) + ": the plan has " +
-                                     std::to_string(count));
+  return fail(Diag::UnknownPort, std::string("there is no ") + what + " " + std::to_string(index) +
+                                     ": the plan has " + std::to_string(count));
 }
 
 const char* wordOf(svod_kind kind) {
@@ -86,7 +87,8 @@ struct StepNames {
 };
 StepNames namesOf(const Plan& plan, size_t step) {
   const auto& action = plan.steps[step].action;
-  if (const auto* launch = std::get_if<Launch>(&action)) return {plan.kernels[launch->kernel].name.c_str(), "kernel"};
+  if (const auto* launch = std::get_if<Launch>(&action))
+    return {plan.kernels[launch->kernel].name.c_str(), "kernel"};
   if (const auto* call = std::get_if<HostCall>(&action)) return {call->function.c_str(), "call"};
   return {"copy", "copy"};
 }
@@ -95,13 +97,14 @@ StepNames namesOf(const Plan& plan, size_t step) {
 
 extern "C" {
 
-int svod_plan_load(const char* directory, const svod_load_options* options, svod_plan** plan, svod_error* error) {
+int svod_plan_load(const char* directory, const svod_load_options* options, svod_plan** plan,
+                   svod_error* error) {
   const bool verify = options != nullptr && options->verify_weights != 0;
   return load(plan, error, [&] { return LoadedPlan::fromDirectory(directory, verify); });
 }
 
-int svod_plan_load_memory(const svod_file* files, size_t count, const svod_load_options* options, svod_plan** plan,
-                          svod_error* error) {
+int svod_plan_load_memory(const svod_file* files, size_t count, const svod_load_options* options,
+                          svod_plan** plan, svod_error* error) {
   const bool verify = options != nullptr && options->verify_weights != 0;
   return load(plan, error, [&] { return LoadedPlan::fromMemory({files, count}, verify); });
 }
@@ -131,7 +134,8 @@ void svod_plan_get_info(const svod_plan* plan, svod_plan_info* out) {
 
 uint64_t svod_plan_instance_bytes(const svod_plan* plan, size_t threads) {
   const LoadedPlan& loaded = *plan->loaded;
-  return loaded.plan().arenaBytes + loaded.stateBytes() + Run::bytesFor(loaded, threads == 0 ? usableProcessors() : threads) +
+  return loaded.plan().arenaBytes + loaded.stateBytes() +
+         Run::bytesFor(loaded, threads == 0 ? usableProcessors() : threads) +
          loaded.plan().buffers.size() * 16;
 }
 
@@ -206,8 +210,8 @@ void svod_clear_variable(svod_instance* instance, size_t index) {
   if (index < ids.size()) instance->inner->bindings().clearVariable(ids[index]);
 }
 
-int svod_bind_input(svod_instance* instance, size_t index, const char* dtype, const uint64_t* shape, size_t rank,
-                    const void* data, svod_error* error) {
+int svod_bind_input(svod_instance* instance, size_t index, const char* dtype, const uint64_t* shape,
+                    size_t rank, const void* data, svod_error* error) {
   return guard(error, [&]() -> Status {
     SVOD_CHECK(checkIndex(index, instance->inner->loaded().plan().inputs.size(), "input"));
     return instance->inner->bindings().bindInput(index, dtype, {shape, rank}, data);
@@ -276,14 +280,19 @@ int svod_profile_get(const svod_instance* instance, size_t index, svod_profile_r
     if (!isListed(program, step) || index-- > 0) continue;
     const StepNames names = namesOf(instance->inner->loaded().plan(), step);
     const Profile::Calls& calls = profile.calls(step);
-    *record = {names.name, names.kind, step, calls.count, profile.busy(step), calls.wall, calls.bytes, calls.flops};
+    *record = {names.name,         names.kind, step,        calls.count,
+               profile.busy(step), calls.wall, calls.bytes, calls.flops};
     return 0;
   }
   return 1;
 }
 
-size_t svod_trace_count(const svod_instance* instance) { return instance->inner->run().profile().eventCount(); }
-uint64_t svod_trace_dropped(const svod_instance* instance) { return instance->inner->run().profile().dropped(); }
+size_t svod_trace_count(const svod_instance* instance) {
+  return instance->inner->run().profile().eventCount();
+}
+uint64_t svod_trace_dropped(const svod_instance* instance) {
+  return instance->inner->run().profile().dropped();
+}
 
 int svod_trace_get(const svod_instance* instance, size_t index, svod_trace_event* out) {
   const Profile& profile = instance->inner->run().profile();

@@ -61,7 +61,8 @@ void Bindings::clearVariable(VariableId id) {
   resolved_ = complete_ = false;
 }
 
-Status Bindings::bindInput(size_t index, const char* dtype, std::span<const uint64_t> shape, const void* data) {
+Status Bindings::bindInput(size_t index, const char* dtype, std::span<const uint64_t> shape,
+                           const void* data) {
   PortState& input = ports_[SVOD_INPUT][index];
   const auto mismatch = [&](const std::string& what) {
     return fail(Diag::InputMismatch, "input " + quoted(input.port->name) + " " + what,
@@ -69,7 +70,8 @@ Status Bindings::bindInput(size_t index, const char* dtype, std::span<const uint
                     shapeText(*input.port, loaded_.variableNames()));
   };
   if (dtype != nullptr && nameOf(input.buffer->dtype) != dtype)
-    return mismatch("has dtype " + std::string(dtype) + ", the plan wants " + std::string(nameOf(input.buffer->dtype)));
+    return mismatch("has dtype " + std::string(dtype) + ", the plan wants " +
+                    std::string(nameOf(input.buffer->dtype)));
   if (shape.size() != input.given.size())
     return mismatch("has shape " + shapeText(shape) + " of rank " + std::to_string(shape.size()) +
                     ", the plan wants rank " + std::to_string(input.given.size()));
@@ -99,8 +101,8 @@ Status Bindings::bindOutput(size_t index, void* data, uint64_t bytes) {
 
 std::string Bindings::describe(const Source& source, int64_t value) const {
   if (source.set) return "it is set to " + std::to_string(value);
-  return "axis " + std::to_string(source.axis) + " of input " + quoted(loaded_.plan().inputs[source.input].name) +
-         " makes it " + std::to_string(value);
+  return "axis " + std::to_string(source.axis) + " of input " +
+         quoted(loaded_.plan().inputs[source.input].name) + " makes it " + std::to_string(value);
 }
 
 Status Bindings::inferVariables() {
@@ -140,8 +142,8 @@ Status Bindings::checkVariables() const {
                       ", or bind an input whose shape names it");
     if (values_[id] < variable.min || values_[id] > variable.max)
       return fail(Diag::VariableBounds,
-                  "variable " + quoted(variable.name) + " must be from " + std::to_string(variable.min) + " to " +
-                      std::to_string(variable.max) + ", but " + describe(sources_[id], values_[id]));
+                  "variable " + quoted(variable.name) + " must be from " + std::to_string(variable.min) +
+                      " to " + std::to_string(variable.max) + ", but " + describe(sources_[id], values_[id]));
   }
   return {};
 }
@@ -190,7 +192,8 @@ Status Bindings::checkMemory(const PortState& port) const {
   if (port.bytes > 0 && port.data == nullptr)
     return fail(Diag::InputMismatch, name + quoted(port.port->name) + " is bound to a null pointer");
   if (reinterpret_cast<uintptr_t>(port.data) % byteSize(port.buffer->dtype) != 0)
-    return fail(Diag::InputMismatch, name + quoted(port.port->name) + " is bound to memory that is not aligned for " +
+    return fail(Diag::InputMismatch, name + quoted(port.port->name) +
+                                         " is bound to memory that is not aligned for " +
                                          std::string(nameOf(port.buffer->dtype)));
   return {};
 }
@@ -202,16 +205,19 @@ Status Bindings::checkOverlaps() {
       const auto begin = reinterpret_cast<uintptr_t>(port.data);
       if (port.bytes > 0) extents_.push_back({begin, begin + port.bytes, &port});
     }
-  std::sort(extents_.begin(), extents_.end(), [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
+  std::sort(extents_.begin(), extents_.end(),
+            [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
   const Extent *reach = nullptr, *outputReach = nullptr;  // of those before, what ends last
   for (const Extent& extent : extents_) {
     const Extent* other = extent.port->isInput ? outputReach : reach;
     if (other != nullptr && other->end > extent.begin)
-      return fail(Diag::InputMismatch, std::string(other->port->word) + " " + quoted(other->port->port->name) + " and " +
-                                           extent.port->word + " " + quoted(extent.port->port->name) +
+      return fail(Diag::InputMismatch, std::string(other->port->word) + " " +
+                                           quoted(other->port->port->name) + " and " + extent.port->word +
+                                           " " + quoted(extent.port->port->name) +
                                            " are bound to overlapping memory");
     if (reach == nullptr || extent.end > reach->end) reach = &extent;
-    if (!extent.port->isInput && (outputReach == nullptr || extent.end > outputReach->end)) outputReach = &extent;
+    if (!extent.port->isInput && (outputReach == nullptr || extent.end > outputReach->end))
+      outputReach = &extent;
   }
   return {};
 }

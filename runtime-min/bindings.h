@@ -64,7 +64,7 @@ class Bindings {
   Status checkOverlaps();
 
   const LoadedPlan& loaded_;
-  std::vector<PortState> ports_[2];  // by svod_kind
+  std::vector<PortState> ports_[2];          // by svod_kind
   std::vector<std::optional<int64_t>> set_;  // by VariableId
   std::vector<int64_t> values_;
   std::vector<Source> sources_;

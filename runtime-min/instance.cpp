@@ -7,7 +7,8 @@ namespace svod {
 
 namespace {
 
-Result<std::vector<svod_host_entry>> hostEntries(const Program& program, const svod_instance_options& options) {
+Result<std::vector<svod_host_entry>> hostEntries(const Program& program,
+                                                 const svod_instance_options& options) {
   const std::span<const svod_host_entry> given(options.functions, options.function_count);
   std::vector<svod_host_entry> entries;
   for (const std::string& name : program.hostFunctions) {
@@ -49,7 +50,8 @@ Status Instance::allocate() {
     const BufferDesc& buffer = plan.buffers[id];
     sizes_[id] = buffer.bytes;
     if (buffer.place == Place::Arena && plan.arenaBytes > 0) pointers_[id] = arena_.data() + buffer.offset;
-    if (buffer.place == Place::Constant) pointers_[id] = const_cast<std::byte*>(loaded_->constant(buffer.constant));
+    if (buffer.place == Place::Constant)
+      pointers_[id] = const_cast<std::byte*>(loaded_->constant(buffer.constant));
   }
   uint64_t offset = 0;
   for (const State& state : plan.states) {
@@ -86,7 +88,9 @@ void Instance::placeExternal() {
     if (buffer.place != Place::View) continue;
     const uint64_t base = sizes_[buffer.base], offset = std::min(buffer.offset, base);
     sizes_[id] = std::min(buffer.bytes, base - offset);
-    pointers_[id] = pointers_[buffer.base] == nullptr ? nullptr : static_cast<std::byte*>(pointers_[buffer.base]) + offset;
+    pointers_[id] = pointers_[buffer.base] == nullptr
+                        ? nullptr
+                        : static_cast<std::byte*>(pointers_[buffer.base]) + offset;
   }
 }
 

@@ -24,7 +24,8 @@ class Instance {
   Status execute(uint64_t seed);
 
  private:
-  explicit Instance(std::shared_ptr<const LoadedPlan> loaded) : loaded_(std::move(loaded)), bindings_(*loaded_) {}
+  explicit Instance(std::shared_ptr<const LoadedPlan> loaded)
+      : loaded_(std::move(loaded)), bindings_(*loaded_) {}
   Status allocate();
   void placeExternal();
 
@@ -33,8 +34,8 @@ class Instance {
   Pool* pool_ = nullptr;
   std::unique_ptr<Run> run_;
   MemoryBlock arena_, states_;
-  std::vector<void*> pointers_;   // by BufferId
-  std::vector<uint64_t> sizes_;   // by BufferId: bytes that are really there
+  std::vector<void*> pointers_;     // by BufferId
+  std::vector<uint64_t> sizes_;     // by BufferId: bytes that are really there
   uint64_t prepared_ = UINT64_MAX;  // the version of the bindings run_ was prepared for
 };
 

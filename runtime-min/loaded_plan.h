@@ -23,7 +23,8 @@ struct TensorView {
 class LoadedPlan {
  public:
   static Result<std::shared_ptr<const LoadedPlan>> fromDirectory(const std::string& path, bool verifyWeights);
-  static Result<std::shared_ptr<const LoadedPlan>> fromMemory(std::span<const svod_file> files, bool verifyWeights);
+  static Result<std::shared_ptr<const LoadedPlan>> fromMemory(std::span<const svod_file> files,
+                                                              bool verifyWeights);
   LoadedPlan() = default;
   LoadedPlan(const LoadedPlan&) = delete;
   ~LoadedPlan();
@@ -41,7 +42,9 @@ class LoadedPlan {
 
  private:
   struct FreeAligned {
-    void operator()(std::byte* memory) const { ::operator delete[](memory, std::align_val_t{kPlanAlignment}); }
+    void operator()(std::byte* memory) const {
+      ::operator delete[](memory, std::align_val_t{kPlanAlignment});
+    }
   };
 
   Status readManifest(std::string_view text, const std::string& name);

@@ -14,7 +14,9 @@ class MemoryBlock {
  public:
   MemoryBlock() = default;
   MemoryBlock(MemoryBlock&& other) noexcept
-      : mapping_(std::exchange(other.mapping_, nullptr)), mapped_(std::exchange(other.mapped_, 0)), data_(other.data_) {}
+      : mapping_(std::exchange(other.mapping_, nullptr)),
+        mapped_(std::exchange(other.mapped_, 0)),
+        data_(other.data_) {}
   MemoryBlock& operator=(MemoryBlock&& other) noexcept {
     std::swap(mapping_, other.mapping_);
     std::swap(mapped_, other.mapped_);
@@ -30,7 +32,8 @@ class MemoryBlock {
     if (bytes == 0) return block;
     const bool huge = bytes >= 2 * kHugePage;
     block.mapped_ = bytes + (huge ? kHugePage : 0);
-    block.mapping_ = ::mmap(nullptr, block.mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    block.mapping_ =
+        ::mmap(nullptr, block.mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (block.mapping_ == MAP_FAILED) {
       block.mapped_ = 0;
       return fail(Diag::DeviceFailure, "cannot reserve " + std::to_string(bytes) + " bytes for " + purpose,

@@ -14,7 +14,8 @@ constexpr int kSpins = 500;
 Pool::Pool(size_t threads) {
   threads_.reserve(threads - 1);
   try {
-    for (uint32_t worker = 1; worker < threads; worker++) threads_.emplace_back([this, worker] { threadMain(worker); });
+    for (uint32_t worker = 1; worker < threads; worker++)
+      threads_.emplace_back([this, worker] { threadMain(worker); });
   } catch (...) {
     closing_ = true;
     epoch_.fetch_add(1);
@@ -37,7 +38,8 @@ bool Pool::run(Job& job) {
   epoch_.fetch_add(1, std::memory_order_seq_cst);
   epoch_.notify_all();
   job.work(0);
-  // A thread announces itself before it looks at job_, so after this either it sees no job or we see the thread.
+  // A thread announces itself before it looks at job_, so after this either it sees no job or we see the
+  // thread.
   job_.store(nullptr, std::memory_order_seq_cst);
   for (int spin = 0; inside_.load(std::memory_order_seq_cst) != 0; spin++)
     spin < kSpins ? pauseBriefly() : std::this_thread::yield();
@@ -48,7 +50,8 @@ bool Pool::run(Job& job) {
 void Pool::threadMain(uint32_t worker) {
   uint32_t seen = 0;
   for (;;) {
-    for (int spin = 0; spin < kSpins && epoch_.load(std::memory_order_relaxed) == seen; spin++) pauseBriefly();
+    for (int spin = 0; spin < kSpins && epoch_.load(std::memory_order_relaxed) == seen; spin++)
+      pauseBriefly();
     epoch_.wait(seen);
     seen = epoch_.load(std::memory_order_seq_cst);
     if (closing_) return;

@@ -24,8 +24,8 @@ class Pool {
   ~Pool();
   size_t threads() const { return threads_.size() + 1; }
 
-  /// Runs `job` on the caller as worker 0 and on all threads that wake up in time; returns when nobody is inside it.
-  /// False, with nothing done, when another run has the pool.
+  /// Runs `job` on the caller as worker 0 and on all threads that wake up in time; returns when nobody is
+  /// inside it. False, with nothing done, when another run has the pool.
   bool run(Job& job);
 
  private:

@@ -1,7 +1,8 @@
-// Times of a run, written without locks or allocation: every worker has its own totals and its own ring of events.
+// Times of a run, written without locks or allocation: every worker has its own totals and its own ring of
+// events.
 #pragma once
-#include <ctime>
 #include <cstdint>
+#include <ctime>
 #include <vector>
 
 #include "plan/plan.h"

@@ -8,8 +8,8 @@
 
 namespace svod {
 
-using KernelFunction = void (*)(void* const* buffers, const int64_t* values, int64_t tileBegin, int64_t tileEnd,
-                                void* scratch);
+using KernelFunction = void (*)(void* const* buffers, const int64_t* values, int64_t tileBegin,
+                                int64_t tileEnd, void* scratch);
 
 enum class StepKind : uint8_t { Launch, Copy, Call, Loop };
 
@@ -22,22 +22,22 @@ struct Range {
 struct ProgramStep {
   StepKind kind = StepKind::Launch;
   KernelFunction function = nullptr;  // Launch
-  Range args;                         // argument slots of an instance; Program::argBuffers names their buffers
-  Range values;                       // value slots of an instance (Launch)
-  Range successors;                   // in Program::successors, least urgent first
+  Range args;        // argument slots of an instance; Program::argBuffers names their buffers
+  Range values;      // value slots of an instance (Launch)
+  Range successors;  // in Program::successors, least urgent first
   uint32_t depCount = 0;
-  bool dynamic = false;               // its values depend on a loop variable
-  uint32_t scope = 0;                 // the scope it belongs to
-  uint32_t body = 0;                  // Loop: its scope
-  uint32_t hostFunction = 0;          // Call: index into Program::hostFunctions
+  bool dynamic = false;       // its values depend on a loop variable
+  uint32_t scope = 0;         // the scope it belongs to
+  uint32_t body = 0;          // Loop: its scope
+  uint32_t hostFunction = 0;  // Call: index into Program::hostFunctions
 };
 
 /// The steps that run together: the whole plan (scope 0), or the body of a loop.
 struct ProgramScope {
-  StepId loop = 0;                 // the Loop step, except in scope 0
-  std::vector<StepId> steps;       // in plan order, without those of nested loops
-  std::vector<StepId> roots;       // steps without dependencies, least urgent first
-  std::vector<StepId> dynamic;     // those with values that depend on a loop variable
+  StepId loop = 0;              // the Loop step, except in scope 0
+  std::vector<StepId> steps;    // in plan order, without those of nested loops
+  std::vector<StepId> roots;    // steps without dependencies, least urgent first
+  std::vector<StepId> dynamic;  // those with values that depend on a loop variable
 };
 
 struct Program {
@@ -48,11 +48,11 @@ struct Program {
   std::vector<ProgramStep> steps;
   std::vector<ProgramScope> scopes;
   std::vector<StepId> successors;
-  std::vector<BufferId> argBuffers;         // by argument slot
+  std::vector<BufferId> argBuffers;  // by argument slot
   uint32_t valueCount = 0;
-  std::vector<std::string> hostFunctions;   // distinct names, in order of first use
-  uint64_t scratchBytes = 0;                // the most any kernel wants
-  bool isChain = false;                     // no loop, and every step waits for the one before
+  std::vector<std::string> hostFunctions;  // distinct names, in order of first use
+  uint64_t scratchBytes = 0;               // the most any kernel wants
+  bool isChain = false;                    // no loop, and every step waits for the one before
 };
 
 }  // namespace svod

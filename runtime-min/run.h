@@ -1,9 +1,9 @@
 // Executes the steps of one instance. Everything is allocated when it is made; a run only fills it in.
 //
-// A step is ready when its last dependency finishes. Ready steps go to the deque of the worker that made them so;
-// idle workers steal, or join a kernel with many tiles. The body of a loop is a scope of its own: when its last
-// step finishes, that worker starts the next iteration or finishes the loop's step. A single worker walks the
-// steps in plan order without any counting.
+// A step is ready when its last dependency finishes. Ready steps go to the deque of the worker that made them
+// so; idle workers steal, or join a kernel with many tiles. The body of a loop is a scope of its own: when
+// its last step finishes, that worker starts the next iteration or finishes the loop's step. A single worker
+// walks the steps in plan order without any counting.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -31,7 +31,8 @@ class Run final : public Job {
   static Result<std::unique_ptr<Run>> create(const LoadedPlan& loaded, Config config);
 
   /// Sets what kernels and copies get: `variables` by VariableId, `pointers` and actual `sizes` by BufferId.
-  Status prepare(std::span<const int64_t> variables, std::span<void* const> pointers, std::span<const uint64_t> sizes);
+  Status prepare(std::span<const int64_t> variables, std::span<void* const> pointers,
+                 std::span<const uint64_t> sizes);
   /// Runs all steps; `seed` not 0 draws the order of independent steps from it.
   Status execute(Pool* pool, uint64_t seed);
   void stop() { stop_.store(true, std::memory_order_relaxed); }
@@ -49,7 +50,7 @@ class Run final : public Job {
   /// What a launch or copy does under the current variables.
   struct Work {
     int64_t tiles = 0;
-    uint32_t tasks = 1;  // equal shares of the tiles that workers take one at a time
+    uint32_t tasks = 1;             // equal shares of the tiles that workers take one at a time
     uint64_t flops = 0, bytes = 0;  // estimates; a Copy moves exactly bytes / 2
   };
   struct alignas(64) Worker {
@@ -96,17 +97,18 @@ class Run final : public Job {
   MemoryBlock scratch_;
   Profile profile_;
 
-  std::vector<void*> args_;       // by argument slot
-  std::vector<uint64_t> sizes_;   // by argument slot, for host functions and copies
-  std::vector<int64_t> values_;   // by value slot
+  std::vector<void*> args_;      // by argument slot
+  std::vector<uint64_t> sizes_;  // by argument slot, for host functions and copies
+  std::vector<int64_t> values_;  // by value slot
   std::vector<int64_t> variables_;
-  std::vector<Work> work_;        // by StepId
-  bool worthSharing_ = false;     // enough work to wake other threads
+  std::vector<Work> work_;     // by StepId
+  bool worthSharing_ = false;  // enough work to wake other threads
 
   std::vector<Worker> workers_;
   std::unique_ptr<std::atomic<uint32_t>[]> pending_;  // by StepId: dependencies that have not finished
-  std::unique_ptr<std::atomic<uint64_t>[]> next_;     // by StepId: tasks in the high half, the next one in the low
-  std::unique_ptr<std::atomic<uint32_t>[]> done_;     // by StepId: finished tasks
+  std::unique_ptr<std::atomic<uint64_t>[]>
+      next_;  // by StepId: tasks in the high half, the next one in the low
+  std::unique_ptr<std::atomic<uint32_t>[]> done_;  // by StepId: finished tasks
   std::vector<ScopeState> scopes_;
   uint64_t seed_ = 0;
   alignas(64) std::atomic<bool> finished_{false};

@@ -139,7 +139,8 @@ Status writeChunksAtomic(const std::string& path, Chunks chunks) {
   };
   if (!createBeside(target, temporary, create)) return fail(ioError("cannot write", path, errno));
   SVOD_CHECK(fillAndClose(fd, chunks, path));
-  if (::rename(temporary.path.c_str(), target.c_str()) != 0) return fail(ioError("cannot write", path, errno));
+  if (::rename(temporary.path.c_str(), target.c_str()) != 0)
+    return fail(ioError("cannot write", path, errno));
   temporary.release();
   flushFolder(folderOf(target));
   return {};

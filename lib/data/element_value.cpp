@@ -23,21 +23,28 @@ long double smallFloat(uint32_t bits, int exponentBits, int mantissaBits, bool h
   const uint32_t exponent = (bits >> mantissaBits) & most;
   const long double sign = (bits >> (exponentBits + mantissaBits)) & 1 ? -1.0L : 1.0L;
   if (exponent == most && hasInfinity)
-    return sign * (mantissa == 0 ? std::numeric_limits<long double>::infinity() : std::numeric_limits<long double>::quiet_NaN());
+    return sign * (mantissa == 0 ? std::numeric_limits<long double>::infinity()
+                                 : std::numeric_limits<long double>::quiet_NaN());
   if (exponent == most && mantissa == (1u << mantissaBits) - 1 && !hasInfinity)
     return std::numeric_limits<long double>::quiet_NaN();
-  const int bias = static_cast<int>(most / 2), power = (exponent == 0 ? 1 : static_cast<int>(exponent)) - bias - mantissaBits;
+  const int bias = static_cast<int>(most / 2),
+            power = (exponent == 0 ? 1 : static_cast<int>(exponent)) - bias - mantissaBits;
   const uint32_t whole = exponent == 0 ? mantissa : mantissa | (1u << mantissaBits);
   return sign * std::ldexp(static_cast<long double>(whole), power);
 }
 
 int significantDigits(ElementType type) {
   switch (type) {
-    case ElementType::F64: return 17;
-    case ElementType::F32: return 9;
-    case ElementType::F16: return 5;
-    case ElementType::BF16: return 4;
-    default: return 3;
+    case ElementType::F64:
+      return 17;
+    case ElementType::F32:
+      return 9;
+    case ElementType::F16:
+      return 5;
+    case ElementType::BF16:
+      return 4;
+    default:
+      return 3;
   }
 }
 
@@ -50,21 +57,36 @@ bool isFloat(ElementType type) {
 
 long double elementValue(ElementType type, const std::byte* at) {
   switch (type) {
-    case ElementType::Bool: return loadAs<uint8_t>(at) != 0;
-    case ElementType::I8: return loadAs<int8_t>(at);
-    case ElementType::I16: return loadAs<int16_t>(at);
-    case ElementType::I32: return loadAs<int32_t>(at);
-    case ElementType::I64: return static_cast<long double>(loadAs<int64_t>(at));
-    case ElementType::U8: return loadAs<uint8_t>(at);
-    case ElementType::U16: return loadAs<uint16_t>(at);
-    case ElementType::U32: return loadAs<uint32_t>(at);
-    case ElementType::U64: return static_cast<long double>(loadAs<uint64_t>(at));
-    case ElementType::F16: return smallFloat(loadAs<uint16_t>(at), 5, 10, true);
-    case ElementType::BF16: return std::bit_cast<float>(static_cast<uint32_t>(loadAs<uint16_t>(at)) << 16);
-    case ElementType::F32: return loadAs<float>(at);
-    case ElementType::F64: return loadAs<double>(at);
-    case ElementType::F8E4M3: return smallFloat(loadAs<uint8_t>(at), 4, 3, false);
-    case ElementType::F8E5M2: return smallFloat(loadAs<uint8_t>(at), 5, 2, true);
+    case ElementType::Bool:
+      return loadAs<uint8_t>(at) != 0;
+    case ElementType::I8:
+      return loadAs<int8_t>(at);
+    case ElementType::I16:
+      return loadAs<int16_t>(at);
+    case ElementType::I32:
+      return loadAs<int32_t>(at);
+    case ElementType::I64:
+      return static_cast<long double>(loadAs<int64_t>(at));
+    case ElementType::U8:
+      return loadAs<uint8_t>(at);
+    case ElementType::U16:
+      return loadAs<uint16_t>(at);
+    case ElementType::U32:
+      return loadAs<uint32_t>(at);
+    case ElementType::U64:
+      return static_cast<long double>(loadAs<uint64_t>(at));
+    case ElementType::F16:
+      return smallFloat(loadAs<uint16_t>(at), 5, 10, true);
+    case ElementType::BF16:
+      return std::bit_cast<float>(static_cast<uint32_t>(loadAs<uint16_t>(at)) << 16);
+    case ElementType::F32:
+      return loadAs<float>(at);
+    case ElementType::F64:
+      return loadAs<double>(at);
+    case ElementType::F8E4M3:
+      return smallFloat(loadAs<uint8_t>(at), 4, 3, false);
+    case ElementType::F8E5M2:
+      return smallFloat(loadAs<uint8_t>(at), 5, 2, true);
   }
   return 0;
 }

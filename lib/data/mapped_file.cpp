@@ -37,7 +37,8 @@ Error ioError(const std::string& action, const std::string& path, int errnoValue
   std::string text = ::strerror_r(errnoValue, buffer, sizeof buffer);
   std::string help;
   if (errnoValue == ENOSPC || errnoValue == EDQUOT) help = "free some space or write to another disk";
-  if (errnoValue == EACCES || errnoValue == EPERM) help = "check the permissions of the file and of its directory";
+  if (errnoValue == EACCES || errnoValue == EPERM)
+    help = "check the permissions of the file and of its directory";
   if (errnoValue == ENOENT) help = "check that the path exists";
   return Error{Diag::Io, action + " '" + path + "': " + text, help, {}, {}};
 }

@@ -33,7 +33,8 @@ class MappedFile {
   uint64_t size_ = 0;
 };
 
-/// The whole file as text (or bytes), copied; works for pipes and devices too. Refuses more than `limit` bytes.
+/// The whole file as text (or bytes), copied; works for pipes and devices too. Refuses more than `limit`
+/// bytes.
 Result<std::string> readWholeFile(const std::string& path, uint64_t limit = UINT64_C(1) << 32);
 
 }  // namespace svod

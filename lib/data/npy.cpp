@@ -66,7 +66,8 @@ class HeaderParser {
   Result<std::string> string() {
     char quote = peek();
     if (quote == '[' || quote == '(')
-      return fail(Diag::BadNpy, "'" + name_ + "': structured arrays are not supported", "save one plain array per file");
+      return fail(Diag::BadNpy, "'" + name_ + "': structured arrays are not supported",
+                  "save one plain array per file");
     if (quote != '\'' && quote != '"') return bad("a quoted string was expected in the header");
     size_t end = text_.find(quote, at_ + 1);
     if (end == std::string_view::npos) return bad("a string in the header does not end");
@@ -102,15 +103,18 @@ class HeaderParser {
 };
 
 /// The element type of a descr such as "<f4"; `want` picks among types that share one descr.
-Result<ElementType> elementOf(const std::string& descr, std::optional<ElementType> want, const std::string& name) {
+Result<ElementType> elementOf(const std::string& descr, std::optional<ElementType> want,
+                              const std::string& name) {
   if (descr.size() >= 2 && descr[0] == '>')
     return fail(Diag::BadNpy, "'" + name + "': big-endian data (" + descr + ") is not supported",
                 "convert it with array.astype(array.dtype.newbyteorder('<'))");
-  std::string kind = descr.substr(descr.empty() ? 0 : (descr[0] == '<' || descr[0] == '|' || descr[0] == '='));
+  std::string kind =
+      descr.substr(descr.empty() ? 0 : (descr[0] == '<' || descr[0] == '|' || descr[0] == '='));
   if (kind == "?") kind = "b1";
   auto matches = [&](const ElementInfo& row) {
     const bool raw = kind[0] == 'V' && (want == ElementType::BF16 || row.npy == "|u1");
-    return row.npy.substr(1) == kind || (raw && row.name[0] != 'u' && kind.substr(1) == std::to_string(row.bits / 8));
+    return row.npy.substr(1) == kind ||
+           (raw && row.name[0] != 'u' && kind.substr(1) == std::to_string(row.bits / 8));
   };
   if (want && !kind.empty() && matches(info(*want))) return *want;
   for (size_t i = 0; i < allElementTypes().size(); i++)
@@ -132,7 +136,8 @@ Result<std::pair<std::string_view, uint64_t>> headerText(std::string_view file, 
   const size_t width = version == 1 ? 2 : 4;
   if (file.size() < 8 + width) return truncated();
   uint64_t length = 0;
-  for (size_t i = 0; i < width; i++) length |= static_cast<uint64_t>(static_cast<unsigned char>(file[8 + i])) << (8 * i);
+  for (size_t i = 0; i < width; i++)
+    length |= static_cast<uint64_t>(static_cast<unsigned char>(file[8 + i])) << (8 * i);
   if (length > file.size() - 8 - width) return truncated();
   return std::pair{file.substr(8 + width, length), 8 + width + length};
 }
@@ -170,17 +175,19 @@ Result<NpyHeader> parseNpy(std::span<const std::byte> file, const std::string& n
   header.dataBytes = *bytes;
   const uint64_t have = file.size() - header.dataOffset;
   if (have != *bytes)
-    return fail(Diag::BadNpy,
-                "'" + name + "': the shape needs " + std::to_string(*bytes) + " bytes of data, the file has " +
-                    std::to_string(have),
-                have < *bytes ? "the file is truncated; write it again" : "write one array per file with numpy.save");
+    return fail(
+        Diag::BadNpy,
+        "'" + name + "': the shape needs " + std::to_string(*bytes) + " bytes of data, the file has " +
+            std::to_string(have),
+        have < *bytes ? "the file is truncated; write it again" : "write one array per file with numpy.save");
   return header;
 }
 
 namespace {
 
 /// The array in `bytes`: in place when it is aligned and in C order, else copied.
-Result<NpyArray> arrayIn(std::span<const std::byte> bytes, const std::string& name, std::optional<ElementType> want) {
+Result<NpyArray> arrayIn(std::span<const std::byte> bytes, const std::string& name,
+                         std::optional<ElementType> want) {
   SVOD_TRY(NpyHeader header, parseNpy(bytes, name, want));
   NpyArray array;
   array.dtype = header.dtype;
@@ -188,7 +195,8 @@ Result<NpyArray> arrayIn(std::span<const std::byte> bytes, const std::string& na
   array.data = bytes.subspan(header.dataOffset, header.dataBytes);
   const size_t size = byteSize(array.dtype);
   const bool reorder = header.fortranOrder && array.shape.size() > 1;
-  if (array.data.empty() || (!reorder && reinterpret_cast<uintptr_t>(array.data.data()) % size == 0)) return array;
+  if (array.data.empty() || (!reorder && reinterpret_cast<uintptr_t>(array.data.data()) % size == 0))
+    return array;
   array.owned.resize(array.data.size());
   if (reorder)
     toCOrder(array.data, array.shape, size, array.owned.data());

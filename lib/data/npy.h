@@ -22,7 +22,8 @@ struct NpyHeader {
 };
 
 /// Reads the header in `file` and checks that the data is complete. `want` settles what the file cannot say:
-/// u16 is also bf16, u8 is also f8e4m3 and f8e5m2, and raw bytes (`V1`, `V2`) are those. `name` goes into errors.
+/// u16 is also bf16, u8 is also f8e4m3 and f8e5m2, and raw bytes (`V1`, `V2`) are those. `name` goes into
+/// errors.
 Result<NpyHeader> parseNpy(std::span<const std::byte> file, const std::string& name,
                            std::optional<ElementType> want = std::nullopt);
 

@@ -1,4 +1,5 @@
-// .safetensors files: a JSON header that names tensors, then their bytes. The file is mapped, nothing is copied.
+// .safetensors files: a JSON header that names tensors, then their bytes. The file is mapped, nothing is
+// copied.
 #pragma once
 #include <cstddef>
 #include <optional>

@@ -15,13 +15,16 @@ constexpr size_t kMaxLoopDepth = 16;
 tl::unexpected<Error> bad(const std::string& where, const std::string& what) {
   return fail(Diag::BadPlan, where + ": " + what, "compile the graph again");
 }
-std::string at(const char* list, size_t index) { return std::string(list) + "[" + std::to_string(index) + "]"; }
+std::string at(const char* list, size_t index) {
+  return std::string(list) + "[" + std::to_string(index) + "]";
+}
 
 template <class T>
 Status checkNames(const std::vector<T>& rows, const char* list) {
   std::set<std::string_view> names;
   for (size_t i = 0; i < rows.size(); i++)
-    if (rows[i].name.empty() || !names.insert(rows[i].name).second) return bad(at(list, i), "empty or repeated name");
+    if (rows[i].name.empty() || !names.insert(rows[i].name).second)
+      return bad(at(list, i), "empty or repeated name");
   return {};
 }
 
@@ -46,7 +49,8 @@ Status checkConstants(const Plan& plan) {
     const Constant& constant = plan.constants[i];
     if (constant.file >= plan.files.size() || plan.files[constant.file].kind != FileKind::Weights)
       return bad(at("constants", i), "its file is not a weights file of this plan");
-    if (constant.offset % kPlanAlignment != 0) return bad(at("constants", i), "the offset is not a multiple of 64");
+    if (constant.offset % kPlanAlignment != 0)
+      return bad(at("constants", i), "the offset is not a multiple of 64");
     if (constant.offset > kMaxBytes || constant.bytes > kMaxBytes ||
         constant.offset + constant.bytes > plan.files[constant.file].bytes)
       return bad(at("constants", i), "its bytes lie outside the file");
@@ -58,9 +62,11 @@ Status checkVariables(const Plan& plan) {
   SVOD_CHECK(checkNames(plan.variables, "variables"));
   for (size_t i = 0; i < plan.variables.size(); i++) {
     const Variable& variable = plan.variables[i];
-    if (variable.name.find('`') != std::string::npos) return bad(at("variables", i), "a backquote in the name");
+    if (variable.name.find('`') != std::string::npos)
+      return bad(at("variables", i), "a backquote in the name");
     if (variable.min > variable.max) return bad(at("variables", i), "the minimum is above the maximum");
-    if (variable.kind == VariableKind::Fixed && (variable.value < variable.min || variable.value > variable.max))
+    if (variable.kind == VariableKind::Fixed &&
+        (variable.value < variable.min || variable.value > variable.max))
       return bad(at("variables", i), "the value lies outside the bounds");
   }
   return {};
@@ -79,7 +85,8 @@ Status checkPlace(const Plan& plan, const BufferDesc& buffer, const std::string&
   if (buffer.place == Place::View) {
     if (buffer.base >= plan.buffers.size() || plan.buffers[buffer.base].place == Place::View)
       return bad(where, "the base of the view is no buffer, or a view itself");
-    if (buffer.offset % byteSize(buffer.dtype) != 0) return bad(where, "the view is not aligned for its dtype");
+    if (buffer.offset % byteSize(buffer.dtype) != 0)
+      return bad(where, "the view is not aligned for its dtype");
     if (buffer.offset > kMaxBytes || buffer.offset + buffer.bytes > plan.buffers[buffer.base].bytes)
       return bad(where, "the view reaches beyond its base");
   }
@@ -106,10 +113,12 @@ Status checkKernels(const Plan& plan) {
       return bad(where, "its file holds no code");
     if (kernel.symbol.empty()) return bad(where, "the symbol is empty");
     for (const KernelArg& arg : kernel.args)
-      if (arg.bytes > kMaxBytes || !(reads(arg.mode) || writes(arg.mode))) return bad(where, "an argument is malformed");
+      if (arg.bytes > kMaxBytes || !(reads(arg.mode) || writes(arg.mode)))
+        return bad(where, "an argument is malformed");
     if (kernel.scratchBytes > kMaxBytes) return bad(where, "the scratch size is too large");
     for (const Expr* expr : {&kernel.tiles, &kernel.flops, &kernel.bytes})
-      if (expr->varCount() > kernel.values.size()) return bad(where, "an expression names no value of the kernel");
+      if (expr->varCount() > kernel.values.size())
+        return bad(where, "an expression names no value of the kernel");
   }
   return {};
 }
@@ -128,7 +137,8 @@ class StepChecker {
       SVOD_CHECK(std::visit([&](const auto& action) { return check(action); }, plan_.steps[i].action));
       if (const auto* loop = std::get_if<Loop>(&plan_.steps[i].action)) {
         const StepId end = loops_.empty() ? count : loops_.back().end;
-        if (loop->length > end - i - 1) return bad(where_, "the body of the loop ends outside the enclosing body");
+        if (loop->length > end - i - 1)
+          return bad(where_, "the body of the loop ends outside the enclosing body");
         if (loop->length > 0) loops_.push_back({i, i + 1 + loop->length, loop->variable});
       }
     }
@@ -146,7 +156,8 @@ class StepChecker {
     const StepId first = loops_.empty() ? 0 : loops_.back().loop + 1;
     int64_t before = -1;
     for (StepId dep : plan_.steps[step].deps) {
-      if (dep >= step || static_cast<int64_t>(dep) <= before) return bad(where_, "dependencies must increase and come earlier");
+      if (dep >= step || static_cast<int64_t>(dep) <= before)
+        return bad(where_, "dependencies must increase and come earlier");
       if (dep < first || (dep < scopeOf_.size() && scopeOf_[dep] != scopeId()))
         return bad(where_, "a dependency crosses the border of a loop");
       before = dep;
@@ -161,8 +172,9 @@ class StepChecker {
       if (node.op != ExprOp::Var) continue;
       const auto index = static_cast<size_t>(node.value);
       if (index >= plan_.variables.size()) return bad(where_, "an expression names no variable");
-      const bool bound = plan_.variables[index].kind != VariableKind::Loop ||
-                         std::any_of(loops_.begin(), loops_.end(), [&](auto& loop) { return loop.variable == index; });
+      const bool bound =
+          plan_.variables[index].kind != VariableKind::Loop ||
+          std::any_of(loops_.begin(), loops_.end(), [&](auto& loop) { return loop.variable == index; });
       if (!bound) return bad(where_, "'" + plan_.variables[index].name + "' is used outside its loop");
     }
     return {};
@@ -186,7 +198,8 @@ class StepChecker {
       SVOD_CHECK(buffer(launch.buffers[i], kernel.args[i].mode));
       const BufferDesc& desc = plan_.buffers[launch.buffers[i]];
       if (kernel.args[i].bytes > desc.bytes || byteSize(kernel.args[i].dtype) != byteSize(desc.dtype))
-        return bad(where_, "'" + desc.name + "' does not fit argument " + std::to_string(i) + " of '" + kernel.name + "'");
+        return bad(where_, "'" + desc.name + "' does not fit argument " + std::to_string(i) + " of '" +
+                               kernel.name + "'");
     }
     for (const Expr& value : launch.values) SVOD_CHECK(expr(value));
     return {};
@@ -198,7 +211,8 @@ class StepChecker {
     SVOD_CHECK(expr(copy.bytes));
     const std::optional<int64_t> bytes = copy.bytes.constant();
     const uint64_t most = std::min(plan_.buffers[copy.src].bytes, plan_.buffers[copy.dst].bytes);
-    if (bytes && (*bytes < 0 || static_cast<uint64_t>(*bytes) > most)) return bad(where_, "it copies more than the buffers hold");
+    if (bytes && (*bytes < 0 || static_cast<uint64_t>(*bytes) > most))
+      return bad(where_, "it copies more than the buffers hold");
     return {};
   }
 
@@ -212,16 +226,17 @@ class StepChecker {
     SVOD_CHECK(expr(loop.trips));
     if (loop.variable >= plan_.variables.size() || plan_.variables[loop.variable].kind != VariableKind::Loop)
       return bad(where_, "its variable is no loop variable");
-    if (!loopVariables_.insert(loop.variable).second) return bad(where_, "another loop uses the same variable");
+    if (!loopVariables_.insert(loop.variable).second)
+      return bad(where_, "another loop uses the same variable");
     if (loops_.size() >= kMaxLoopDepth) return bad(where_, "loops are nested too deeply");
     return {};
   }
 
   const Plan& plan_;
   std::string where_;
-  std::vector<Enclosing> loops_;           // innermost last
-  std::set<VariableId> loopVariables_;     // of the loops seen so far
-  std::vector<uint32_t> scopeOf_;          // per step, 0 or 1 + the innermost loop
+  std::vector<Enclosing> loops_;        // innermost last
+  std::set<VariableId> loopVariables_;  // of the loops seen so far
+  std::vector<uint32_t> scopeOf_;       // per step, 0 or 1 + the innermost loop
 };
 
 Status checkPorts(const Plan& plan, const std::vector<Port>& ports, Place place, const char* list,
@@ -233,14 +248,16 @@ Status checkPorts(const Plan& plan, const std::vector<Port>& ports, Place place,
       return bad(at(list, i), "its buffer has another place or another owner");
     owned[port.buffer] = true;
     const BufferDesc& buffer = plan.buffers[port.buffer];
-    if (port.shape.size() != buffer.shape.size()) return bad(at(list, i), "the rank differs from the buffer's");
+    if (port.shape.size() != buffer.shape.size())
+      return bad(at(list, i), "the rank differs from the buffer's");
     for (size_t axis = 0; axis < port.shape.size(); axis++) {
       const std::optional<int64_t> dim = port.shape[axis].constant();
       if (dim && (*dim < 0 || static_cast<uint64_t>(*dim) > buffer.shape[axis]))
         return bad(at(list, i), "axis " + std::to_string(axis) + " is larger than the buffer");
       for (const ExprNode& node : port.shape[axis].nodes())
-        if (node.op == ExprOp::Var && (static_cast<size_t>(node.value) >= plan.variables.size() ||
-                                       plan.variables[static_cast<size_t>(node.value)].kind == VariableKind::Loop))
+        if (node.op == ExprOp::Var &&
+            (static_cast<size_t>(node.value) >= plan.variables.size() ||
+             plan.variables[static_cast<size_t>(node.value)].kind == VariableKind::Loop))
           return bad(at(list, i), "the shape names no variable of the plan");
     }
   }
@@ -251,7 +268,8 @@ Status checkStates(const Plan& plan, std::vector<bool>& owned) {
   SVOD_CHECK(checkNames(plan.states, "states"));
   for (size_t i = 0; i < plan.states.size(); i++) {
     const State& state = plan.states[i];
-    if (state.buffer >= plan.buffers.size() || plan.buffers[state.buffer].place != Place::State || owned[state.buffer])
+    if (state.buffer >= plan.buffers.size() || plan.buffers[state.buffer].place != Place::State ||
+        owned[state.buffer])
       return bad(at("states", i), "its buffer has another place or another owner");
     owned[state.buffer] = true;
     if (state.init && (*state.init >= plan.constants.size() ||
@@ -265,7 +283,8 @@ Status checkStates(const Plan& plan, std::vector<bool>& owned) {
 
 bool isPlainFileName(std::string_view name) {
   if (name.empty() || name == "." || name == ".." || name.size() > 255) return false;
-  return std::none_of(name.begin(), name.end(), [](char c) { return c == '/' || c == '\\' || (c >= 0 && c < 32); });
+  return std::none_of(name.begin(), name.end(),
+                      [](char c) { return c == '/' || c == '\\' || (c >= 0 && c < 32); });
 }
 
 Status check(const Plan& plan) {

@@ -6,9 +6,9 @@
 
 namespace svod {
 
-/// Every id, offset, size and path, alignment, variables, dependency order, and that the dependencies cover every
-/// read/write hazard, arena reuse included. Errors are Diag::BadPlan, and Diag::PlanPath for a path that could
-/// leave the plan directory. What depends on the variables' values is checked when they are known.
+/// Every id, offset, size and path, alignment, variables, dependency order, and that the dependencies cover
+/// every read/write hazard, arena reuse included. Errors are Diag::BadPlan, and Diag::PlanPath for a path
+/// that could leave the plan directory. What depends on the variables' values is checked when they are known.
 Status check(const Plan& plan);
 
 /// A plain file name: not empty, no separator, not "." or "..", no control characters.

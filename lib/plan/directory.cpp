@@ -50,7 +50,8 @@ Status writePlanDirectory(const std::string& path, Plan plan, std::span<const Pl
 Result<Plan> readPlanDirectory(const std::string& path) {
   std::error_code error;
   if (std::filesystem::exists(path, error) && !std::filesystem::is_directory(path, error))
-    return fail(Diag::BadPlan, "'" + path + "' is not a directory", "a plan is the directory that svodc -o wrote");
+    return fail(Diag::BadPlan, "'" + path + "' is not a directory",
+                "a plan is the directory that svodc -o wrote");
   const std::string name = path + "/" + kPlanFileName;
   SVOD_TRY(std::string json, readWholeFile(name, kMaxJson));
   SVOD_TRY(Plan plan, planFromJson(json, name));
@@ -59,8 +60,9 @@ Result<Plan> readPlanDirectory(const std::string& path) {
     const uint64_t bytes = std::filesystem::file_size(path + "/" + file.path, error);
     if (error) return fail(ioError("cannot read", path + "/" + file.path, error.value()));
     if (bytes != file.bytes)
-      return fail(Diag::PlanChecksum, "'" + path + "/" + file.path + "' has " + std::to_string(bytes) +
-                                          " bytes, the plan says " + std::to_string(file.bytes),
+      return fail(Diag::PlanChecksum,
+                  "'" + path + "/" + file.path + "' has " + std::to_string(bytes) + " bytes, the plan says " +
+                      std::to_string(file.bytes),
                   "compile the graph again");
   }
   return plan;
@@ -74,7 +76,8 @@ bool isPlanDirectory(const std::string& path) {
   if (Result<Plan> plan = planFromJson(asText(*json), path))
     for (const FileDesc& file : plan->files) known.insert(file.path);
   std::error_code error;
-  for (std::filesystem::directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error))
+  for (std::filesystem::directory_iterator entry(path, error), end; !error && entry != end;
+       entry.increment(error))
     if (!entry->is_regular_file(error) || !known.contains(entry->path().filename().string())) return false;
   return !error;
 }

@@ -27,7 +27,8 @@ std::vector<FileDesc> describeFiles(std::span<const PlanFile> files);
 /// replaced; any other directory, and a plan directory with files of the user's, is left alone (Diag::Io).
 Status writePlanDirectory(const std::string& path, Plan plan, std::span<const PlanFile> files);
 
-/// Reads and checks plan.json, and that the named files exist with their sizes; their checksums are not looked at.
+/// Reads and checks plan.json, and that the named files exist with their sizes; their checksums are not
+/// looked at.
 Result<Plan> readPlanDirectory(const std::string& path);
 
 /// Whether `path` is a directory that holds a plan and nothing else.
@@ -47,7 +48,8 @@ class WeightsLayout {
   uint64_t size_ = 0;
   std::vector<Constant> constants_;
   std::vector<std::span<const std::byte>> chunks_;
-  std::map<std::pair<const std::byte*, size_t>, ConstantId> known_;  // looked up only, so addresses decide nothing
+  std::map<std::pair<const std::byte*, size_t>, ConstantId>
+      known_;  // looked up only, so addresses decide nothing
 };
 
 }  // namespace svod

@@ -10,11 +10,10 @@ struct OpInfo {
   std::string_view text;
   int strength;
 };
-constexpr OpInfo kOps[] = {
-    {"", 3},
-    {"", 3},
+constexpr OpInfo kOps[] = {{"", 3},
+                           {"", 3},
 #define SVOD_EXPR_OP(name, text, strength) {text, strength},
-    SVOD_EXPR_OPS(SVOD_EXPR_OP)
+                           SVOD_EXPR_OPS(SVOD_EXPR_OP)
 #undef SVOD_EXPR_OP
 };
 const OpInfo& info(ExprOp op) { return kOps[static_cast<size_t>(op)]; }
@@ -30,20 +29,28 @@ std::optional<int64_t> floorDivide(int64_t a, int64_t b, bool remainder) {
 std::optional<int64_t> apply(ExprOp op, int64_t a, int64_t b) {
   int64_t out = 0;
   switch (op) {
-    case ExprOp::Add: return __builtin_add_overflow(a, b, &out) ? std::nullopt : std::optional(out);
-    case ExprOp::Sub: return __builtin_sub_overflow(a, b, &out) ? std::nullopt : std::optional(out);
-    case ExprOp::Mul: return __builtin_mul_overflow(a, b, &out) ? std::nullopt : std::optional(out);
-    case ExprOp::FloorDiv: return floorDivide(a, b, false);
-    case ExprOp::Mod: return floorDivide(a, b, true);
-    case ExprOp::Max: return std::max(a, b);
-    case ExprOp::Min: return std::min(a, b);
+    case ExprOp::Add:
+      return __builtin_add_overflow(a, b, &out) ? std::nullopt : std::optional(out);
+    case ExprOp::Sub:
+      return __builtin_sub_overflow(a, b, &out) ? std::nullopt : std::optional(out);
+    case ExprOp::Mul:
+      return __builtin_mul_overflow(a, b, &out) ? std::nullopt : std::optional(out);
+    case ExprOp::FloorDiv:
+      return floorDivide(a, b, false);
+    case ExprOp::Mod:
+      return floorDivide(a, b, true);
+    case ExprOp::Max:
+      return std::max(a, b);
+    case ExprOp::Min:
+      return std::min(a, b);
     case ExprOp::CeilDiv: {
       std::optional<int64_t> quotient = floorDivide(a, b, false);
       if (!quotient || *quotient * b == a) return quotient;
       return *quotient + 1;  // cannot overflow: the division was not exact, so |b| > 1
     }
     case ExprOp::Const:
-    case ExprOp::Var: break;
+    case ExprOp::Var:
+      break;
   }
   return std::nullopt;
 }
@@ -52,8 +59,10 @@ bool isNameStart(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z
 bool isDigit(char c) { return c >= '0' && c <= '9'; }
 
 bool isIdentifier(std::string_view name) {
-  if (name.empty() || !isNameStart(name[0]) || name == "max" || name == "min" || name == "ceildiv") return false;
-  return std::all_of(name.begin(), name.end(), [](char c) { return isNameStart(c) || isDigit(c) || c == '.'; });
+  if (name.empty() || !isNameStart(name[0]) || name == "max" || name == "min" || name == "ceildiv")
+    return false;
+  return std::all_of(name.begin(), name.end(),
+                     [](char c) { return isNameStart(c) || isDigit(c) || c == '.'; });
 }
 
 /// Recursive descent, with the nesting bounded because the text may come from a damaged file.
@@ -136,7 +145,9 @@ class ExprParser {
       at_ = end + 1;
     } else {
       size_t end = at_;
-      while (end < text_.size() && (isNameStart(text_[end]) || (end > at_ && (isDigit(text_[end]) || text_[end] == '.')))) end++;
+      while (end < text_.size() &&
+             (isNameStart(text_[end]) || (end > at_ && (isDigit(text_[end]) || text_[end] == '.'))))
+        end++;
       name = text_.substr(at_, end - at_);
       at_ = end;
       for (ExprOp op : {ExprOp::Max, ExprOp::Min, ExprOp::CeilDiv})

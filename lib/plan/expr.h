@@ -35,7 +35,8 @@ enum class ExprOp : uint8_t {
 /// One word of an expression in postfix order.
 struct ExprNode {
   ExprOp op = ExprOp::Const;
-  int64_t value = 0;  // Const: the number; Var: an index into the names and values the expression is used with
+  int64_t value =
+      0;  // Const: the number; Var: an index into the names and values the expression is used with
   bool operator==(const ExprNode&) const = default;
 };
 
@@ -49,12 +50,13 @@ class Expr {
   static Expr make(ExprOp op, const Expr& a, const Expr& b);
 
   std::span<const ExprNode> nodes() const { return nodes_; }
-  std::optional<int64_t> constant() const;     // the value, if it is one number
-  std::optional<uint32_t> singleVar() const;   // the index, if it is one variable and nothing else
+  std::optional<int64_t> constant() const;    // the value, if it is one number
+  std::optional<uint32_t> singleVar() const;  // the index, if it is one variable and nothing else
   /// Largest variable index plus one; 0 without variables.
   uint32_t varCount() const;
 
-  /// The value, or nothing on overflow, division by zero, a missing variable or too deep nesting. No allocation.
+  /// The value, or nothing on overflow, division by zero, a missing variable or too deep nesting. No
+  /// allocation.
   std::optional<int64_t> tryEvaluate(std::span<const int64_t> values) const noexcept;
   /// As tryEvaluate, with an error that shows the expression and the values.
   Result<int64_t> evaluate(std::span<const int64_t> values, std::span<const std::string> names) const;

@@ -1,5 +1,5 @@
-// The members of plan.json, listed once for the writer and the reader. `visit(key, member)` writes or reads one
-// member; a member that follows a test is present only when the test holds.
+// The members of plan.json, listed once for the writer and the reader. `visit(key, member)` writes or reads
+// one member; a member that follows a test is present only when the test holds.
 #pragma once
 #include <array>
 #include <string_view>
@@ -17,7 +17,8 @@ struct EnumNames<FileKind> {
 };
 template <>
 struct EnumNames<Place> {
-  static constexpr std::array<std::string_view, 6> kTexts = {"arena", "input", "output", "state", "constant", "view"};
+  static constexpr std::array<std::string_view, 6> kTexts = {"arena", "input",    "output",
+                                                             "state", "constant", "view"};
 };
 template <>
 struct EnumNames<VariableKind> {

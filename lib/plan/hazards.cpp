@@ -89,7 +89,8 @@ void collect(const Plan& plan, StepId step, StorageView view, std::vector<Buffer
   const auto& action = plan.steps[step].action;
   if (const auto* launch = std::get_if<Launch>(&action)) {
     const KernelDesc& kernel = plan.kernels[launch->kernel];
-    for (size_t i = 0; i < launch->buffers.size(); i++) add(launch->buffers[i], kernel.args[i].mode, kernel.args[i].bytes);
+    for (size_t i = 0; i < launch->buffers.size(); i++)
+      add(launch->buffers[i], kernel.args[i].mode, kernel.args[i].bytes);
   } else if (const auto* copy = std::get_if<Copy>(&action)) {
     const uint64_t most = std::min(plan.buffers[copy->dst].bytes, plan.buffers[copy->src].bytes);
     const auto exact = copy->bytes.constant();

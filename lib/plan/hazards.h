@@ -17,15 +17,17 @@ struct BufferAccess {
   Mode mode = Mode::Read;
 };
 
-/// For steps in program order, the pairs (earlier, later) that must not change order. Implied pairs may be missing.
-/// A step that reads and writes the same bytes reads first and gets no pair with itself.
+/// For steps in program order, the pairs (earlier, later) that must not change order. Implied pairs may be
+/// missing. A step that reads and writes the same bytes reads first and gets no pair with itself.
 std::vector<std::pair<uint32_t, uint32_t>> hazardPairs(std::span<const std::vector<BufferAccess>> steps);
 
-/// How buffers become storages: by their place once the arena is laid out, or each arena buffer on its own before.
+/// How buffers become storages: by their place once the arena is laid out, or each arena buffer on its own
+/// before.
 enum class StorageView : uint8_t { Placed, Separate };
 
-/// What the step of this index touches; a Loop touches what its body does. Constants are left out. A view counts
-/// as its base's bytes. Storage 0 is the arena (Placed); others are 1 + the index of the buffer that owns the bytes.
+/// What the step of this index touches; a Loop touches what its body does. Constants are left out. A view
+/// counts as its base's bytes. Storage 0 is the arena (Placed); others are 1 + the index of the buffer that
+/// owns the bytes.
 std::vector<BufferAccess> accessesOf(const Plan& plan, StepId step, StorageView view);
 
 /// The steps of one body (or of the whole plan) in order; a nested loop counts as one step.

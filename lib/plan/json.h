@@ -13,8 +13,8 @@ inline constexpr std::string_view kPlanJsonStart = "{\n  \"checksum\": \"";
 /// The whole text. Its checksum is the SHA-256 of the text with zeros in place of the checksum's 64 digits.
 std::string toJson(const Plan& plan);
 
-/// Reads what toJson wrote. Errors: Diag::PlanVersion, Diag::PlanChecksum, Diag::BadPlan; `name` goes into them.
-/// Ids, offsets and sizes are not checked here: see plan/check.h.
+/// Reads what toJson wrote. Errors: Diag::PlanVersion, Diag::PlanChecksum, Diag::BadPlan; `name` goes into
+/// them. Ids, offsets and sizes are not checked here: see plan/check.h.
 Result<Plan> planFromJson(std::string_view text, const std::string& name);
 
 /// `text` with the checksum that belongs to it. Text that is no plan.json comes back unchanged.

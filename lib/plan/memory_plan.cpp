@@ -42,7 +42,8 @@ class Planner {
         offsets_(problem.sizes.size(), 0),
         isPlaced_(problem.sizes.size(), false) {
     for (uint32_t i = 0; i < problem.inPlace.size(); i++)
-      for (uint32_t buffer : {problem.inPlace[i].source, problem.inPlace[i].result}) pairsOf_[buffer].push_back(i);
+      for (uint32_t buffer : {problem.inPlace[i].source, problem.inPlace[i].result})
+        pairsOf_[buffer].push_back(i);
     for (uint32_t step = 0; step < problem.steps.size(); step++)
       for (const BufferAccess& access : problem.steps[step]) {
         addOnce(life_[access.storage].users, step);
@@ -93,10 +94,13 @@ class Planner {
     if (summaries_[a].last >= summaries_[b].firstWrite) return false;
     const Lifetime &from = life_[a], &to = life_[b];
     return std::all_of(from.users.begin(), from.users.end(), [&](uint32_t user) {
-      return std::all_of(to.writers.begin(), to.writers.end(), [&](uint32_t writer) { return precedes(user, writer); });
+      return std::all_of(to.writers.begin(), to.writers.end(),
+                         [&](uint32_t writer) { return precedes(user, writer); });
     });
   }
-  bool mayShare(uint32_t a, uint32_t b) const { return mode_ != MemoryMode::Off && (diesBefore(a, b) || diesBefore(b, a)); }
+  bool mayShare(uint32_t a, uint32_t b) const {
+    return mode_ != MemoryMode::Off && (diesBefore(a, b) || diesBefore(b, a));
+  }
 
   /// As diesBefore, except that one step may be both the last user of `a` and the first writer of `b`.
   bool diesWith(uint32_t a, uint32_t b) const {
@@ -105,7 +109,8 @@ class Planner {
     const uint32_t meeting = to.first();
     const auto before = [&](uint32_t step) { return step == meeting || precedes(step, meeting); };
     const auto after = [&](uint32_t step) { return step == meeting || precedes(meeting, step); };
-    return std::all_of(from.users.begin(), from.users.end(), before) && std::all_of(to.users.begin(), to.users.end(), after);
+    return std::all_of(from.users.begin(), from.users.end(), before) &&
+           std::all_of(to.users.begin(), to.users.end(), after);
   }
 
   /// Large ones first: small ones fit into what they leave. Ties by birth, then index.
@@ -127,7 +132,8 @@ class Planner {
   std::vector<Interval> forbidden(uint32_t buffer, uint32_t except) const {
     std::vector<Interval> out;
     for (uint32_t other : byOffset_)
-      if (other != except && !mayShare(buffer, other)) out.push_back({offsets_[other], offsets_[other] + room(other)});
+      if (other != except && !mayShare(buffer, other))
+        out.push_back({offsets_[other], offsets_[other] + room(other)});
     return out;
   }
 
@@ -140,7 +146,9 @@ class Planner {
       if (other == buffer || !isPlaced_[other] || !diesWith(pair.source, pair.result)) continue;
       const uint64_t begin = offsets_[other], end = begin + room(buffer);
       const std::vector<Interval> taken = forbidden(buffer, other);
-      if (std::any_of(taken.begin(), taken.end(), [&](const Interval& i) { return i.begin < end && begin < i.end; })) continue;
+      if (std::any_of(taken.begin(), taken.end(),
+                      [&](const Interval& i) { return i.begin < end && begin < i.end; }))
+        continue;
       put(buffer, begin);
       return true;
     }
@@ -179,7 +187,8 @@ class Planner {
     for (uint32_t other : placed_) {
       const uint64_t begin = offsets_[other];
       if (room(other) == room(buffer) &&
-          std::none_of(taken.begin(), taken.end(), [&](const Interval& interval) { return interval.begin == begin; }))
+          std::none_of(taken.begin(), taken.end(),
+                       [&](const Interval& interval) { return interval.begin == begin; }))
         return begin;
     }
     return arena_;
@@ -204,7 +213,8 @@ class Planner {
     std::vector<std::vector<BufferAccess>> placedAccesses(problem_.steps.size());
     for (uint32_t step = 0; step < problem_.steps.size(); step++)
       for (const BufferAccess& access : problem_.steps[step])
-        placedAccesses[step].push_back({0, offsets_[access.storage] + access.begin, offsets_[access.storage] + access.end, access.mode});
+        placedAccesses[step].push_back(
+            {0, offsets_[access.storage] + access.begin, offsets_[access.storage] + access.end, access.mode});
     std::vector<std::pair<uint32_t, uint32_t>> needed = hazardPairs(placedAccesses), missing;
     const auto count = static_cast<uint32_t>(problem_.deps.size());
     auto pair = needed.begin();
@@ -250,7 +260,8 @@ MemoryLayout placeBuffers(const MemoryProblem& problem, MemoryMode mode) {
 
 namespace {
 
-/// A buffer touched inside a loop is in use for the whole loop: the next iteration may read what this one left.
+/// A buffer touched inside a loop is in use for the whole loop: the next iteration may read what this one
+/// left.
 void stretchOverLoops(const Plan& plan, std::vector<std::vector<BufferAccess>>& steps) {
   for (StepId step = static_cast<StepId>(plan.steps.size()); step-- > 0;) {
     const auto* loop = std::get_if<Loop>(&plan.steps[step].action);
@@ -258,8 +269,12 @@ void stretchOverLoops(const Plan& plan, std::vector<std::vector<BufferAccess>>& 
     std::vector<BufferAccess> all;
     for (StepId inner = step + 1; inner <= step + loop->length; inner++)
       all.insert(all.end(), steps[inner].begin(), steps[inner].end());
-    std::sort(all.begin(), all.end(), [](const BufferAccess& a, const BufferAccess& b) { return a.storage < b.storage; });
-    all.erase(std::unique(all.begin(), all.end(), [](const BufferAccess& a, const BufferAccess& b) { return a.storage == b.storage; }), all.end());
+    std::sort(all.begin(), all.end(),
+              [](const BufferAccess& a, const BufferAccess& b) { return a.storage < b.storage; });
+    all.erase(
+        std::unique(all.begin(), all.end(),
+                    [](const BufferAccess& a, const BufferAccess& b) { return a.storage == b.storage; }),
+        all.end());
     for (BufferAccess& access : all) access.mode = Mode::ReadWrite;
     for (StepId inner = step; inner <= step + loop->length; inner++) steps[inner] = all;
   }

@@ -1,8 +1,8 @@
 // Where the intermediate buffers of a plan lie in the arena.
 //
 // Two buffers may share bytes when every user of one finishes before any writer of the other starts, on every
-// schedule the dependencies allow: then nothing has to wait for the reuse. Only when that arena exceeds a budget are
-// buffers packed by program order instead, and the missing orders become dependencies.
+// schedule the dependencies allow: then nothing has to wait for the reuse. Only when that arena exceeds a
+// budget are buffers packed by program order instead, and the missing orders become dependencies.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -25,16 +25,17 @@ enum class MemoryMode : uint8_t {
 std::string_view nameOf(MemoryMode mode);
 std::optional<MemoryMode> memoryModeFromName(std::string_view name);
 
-/// `result` may lie exactly on `source`: the step that writes `result` reads each element of `source` before it
-/// writes the same position, and nobody needs `source` afterwards.
+/// `result` may lie exactly on `source`: the step that writes `result` reads each element of `source` before
+/// it writes the same position, and nobody needs `source` afterwards.
 struct InPlace {
   uint32_t source = 0, result = 0;
 };
 
 struct MemoryProblem {
-  std::vector<std::vector<BufferAccess>> steps;  // in program order; BufferAccess::storage is an index into sizes
-  DepLists deps;                           // every hazard between the separate buffers included
-  std::vector<uint64_t> sizes;             // bytes; only buffers that are to be placed
+  std::vector<std::vector<BufferAccess>>
+      steps;                    // in program order; BufferAccess::storage is an index into sizes
+  DepLists deps;                // every hazard between the separate buffers included
+  std::vector<uint64_t> sizes;  // bytes; only buffers that are to be placed
   std::vector<InPlace> inPlace;
   uint64_t budgetBytes = UINT64_MAX;
 };
@@ -54,8 +55,9 @@ struct MemoryOptions {
   std::vector<InPlace> inPlace;       // as BufferIds
 };
 
-/// Gives every Arena buffer of `plan` its offset, sets arenaBytes and the memory report, and makes the dependencies
-/// complete: true ones, hazards and reuse, without implied ones. Call once, with data dependencies or none set.
+/// Gives every Arena buffer of `plan` its offset, sets arenaBytes and the memory report, and makes the
+/// dependencies complete: true ones, hazards and reuse, without implied ones. Call once, with data
+/// dependencies or none set.
 void planMemory(Plan& plan, const MemoryOptions& options);
 
 }  // namespace svod

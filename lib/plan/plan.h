@@ -1,6 +1,7 @@
-// A plan: what runs, on which bytes, in which order. These types equal plan.json field by field (docs/plan.md,
-// docs/plan.schema.json). Ids are indices into the plan's vectors. Sizes and offsets are in bytes unless a
-// comment says otherwise. A plan is plain data; `check` (plan/check.h) says whether it is consistent.
+// A plan: what runs, on which bytes, in which order. These types equal plan.json field by field
+// (docs/plan.md, docs/plan.schema.json). Ids are indices into the plan's vectors. Sizes and offsets are in
+// bytes unless a comment says otherwise. A plan is plain data; `check` (plan/check.h) says whether it is
+// consistent.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -13,8 +14,8 @@
 
 namespace svod {
 
-inline constexpr uint32_t kPlanVersion = 1;      // what we write; the reader accepts exactly this one
-inline constexpr uint64_t kPlanAlignment = 64;   // arena offsets, constants, states and scratch
+inline constexpr uint32_t kPlanVersion = 1;     // what we write; the reader accepts exactly this one
+inline constexpr uint64_t kPlanAlignment = 64;  // arena offsets, constants, states and scratch
 
 using BufferId = uint32_t;
 using ConstantId = uint32_t;
@@ -145,9 +146,9 @@ struct HostCall {
   bool operator==(const HostCall&) const = default;
 };
 
-/// Runs the next `length` steps `trips` times, with `variable` = 0, 1, … An iteration ends before the next one
-/// begins. Steps of the body depend only on steps of the same body; steps after it depend on the Loop itself.
-/// Every loop has a variable of its own.
+/// Runs the next `length` steps `trips` times, with `variable` = 0, 1, … An iteration ends before the next
+/// one begins. Steps of the body depend only on steps of the same body; steps after it depend on the Loop
+/// itself. Every loop has a variable of its own.
 struct Loop {
   VariableId variable = 0;
   Expr trips;           // over the plan's variables

@@ -24,7 +24,8 @@ std::optional<uint64_t> tensorBytes(ElementType type, std::span<const uint64_t> 
     if (dim == 0) return 0;
   uint64_t bytes = byteSize(type);
   for (uint64_t dim : shape)
-    if (dim > INT64_MAX || __builtin_mul_overflow(bytes, dim, &bytes) || bytes > INT64_MAX) return std::nullopt;
+    if (dim > INT64_MAX || __builtin_mul_overflow(bytes, dim, &bytes) || bytes > INT64_MAX)
+      return std::nullopt;
   return bytes;
 }
 

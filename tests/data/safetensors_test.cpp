@@ -64,10 +64,12 @@ TEST_CASE("damaged headers are refused with a reason") {
   refuse(R"({"x":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,4]}})", 8, "does not fit");
   refuse(R"({"x":{"shape":[1],"data_offsets":[0,4]}})", 8, "no 'dtype'");
   refuse(R"({"x":7})", 8, "not an object");
-  refuse(R"({"x":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},"y":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}})",
-         3, "overlap");
-  refuse(R"({"x":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"x":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})",
-         2, "twice");
+  refuse(
+      R"({"x":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},"y":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}})",
+      3, "overlap");
+  refuse(
+      R"({"x":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"x":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})",
+      2, "twice");
   CHECK(!parse("short"));
   CHECK(!parse(std::string(8, '\xff')));
 }

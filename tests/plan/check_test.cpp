@@ -69,7 +69,9 @@ TEST_CASE("check: kernels and steps") {
   refusal([](Plan& p) { action<Launch>(p, 0).buffers.pop_back(); });
   refusal([](Plan& p) { action<Launch>(p, 0).values.clear(); });
   refusal([](Plan& p) { action<Launch>(p, 0).values[0] = Expr::variable(3); });
-  CHECK(refusal([](Plan& p) { action<Launch>(p, 0).values[0] = Expr::variable(2); }).find("outside its loop") != std::string::npos);
+  CHECK(refusal([](Plan& p) {
+          action<Launch>(p, 0).values[0] = Expr::variable(2);
+        }).find("outside its loop") != std::string::npos);
   CHECK(refusal([](Plan& p) { action<Launch>(p, 0).buffers[1] = 0; }).find("read-only") != std::string::npos);
   CHECK(refusal([](Plan& p) { action<Copy>(p, 1).dst = 3; }).find("read-only") != std::string::npos);
   refusal([](Plan& p) { action<Copy>(p, 1).bytes = 65; });
@@ -78,11 +80,15 @@ TEST_CASE("check: kernels and steps") {
   refusal([](Plan& p) { action<HostCall>(p, 2).function = ""; });
   refusal([](Plan& p) { action<Loop>(p, 3).variable = 0; });
   refusal([](Plan& p) { action<Loop>(p, 3).length = 3; });
-  CHECK(refusal([](Plan& p) { p.steps.push_back({{}, Loop{2, Expr(1), 0}}); }).find("another loop") != std::string::npos);
+  CHECK(refusal([](Plan& p) {
+          p.steps.push_back({{}, Loop{2, Expr(1), 0}});
+        }).find("another loop") != std::string::npos);
   refusal([](Plan& p) { p.steps[1].deps = {1}; });
   refusal([](Plan& p) { p.steps[1].deps = {0, 0}; });
   refusal([](Plan& p) { p.steps[4].deps = {0}; });
-  CHECK(refusal([](Plan& p) { p.steps.push_back({{5}, p.steps[1].action}); }).find("border of a loop") != std::string::npos);
+  CHECK(refusal([](Plan& p) {
+          p.steps.push_back({{5}, p.steps[1].action});
+        }).find("border of a loop") != std::string::npos);
 }
 
 TEST_CASE("check: inputs, outputs and states") {
@@ -100,11 +106,14 @@ TEST_CASE("check: inputs, outputs and states") {
 
 TEST_CASE("check: missing order between steps that share bytes") {
   CHECK(refusal([](Plan& p) { p.steps[1].deps = {}; }).find("steps 0 and 1") != std::string::npos);
-  CHECK(refusal([](Plan& p) { p.steps[2].deps = {}; }).find("steps 0 and 2") != std::string::npos);  // through a view
-  CHECK(refusal([](Plan& p) { p.steps[3].deps = {}; }).find("steps 0 and 3") != std::string::npos);  // inside a loop
+  CHECK(refusal([](Plan& p) { p.steps[2].deps = {}; }).find("steps 0 and 2") !=
+        std::string::npos);  // through a view
+  CHECK(refusal([](Plan& p) { p.steps[3].deps = {}; }).find("steps 0 and 3") !=
+        std::string::npos);  // inside a loop
   CHECK(refusal([](Plan& p) { p.steps[5].deps = {}; }).find("steps 4 and 5") != std::string::npos);
   CHECK(refusal([](Plan& p) {  // reuse of arena bytes: a second tenant is written while the first may be read
           p.buffers.push_back({"u", ElementType::F32, {16}, 64, Place::Arena, 64, 0, 0});
           p.steps.push_back({{0}, Launch{0, {0, 6}, {Expr(1)}}});
-        }).find("touch the same bytes") != std::string::npos);
+        })
+            .find("touch the same bytes") != std::string::npos);
 }

@@ -20,7 +20,8 @@ bool refused(const std::string& text) { return !parseExpr(text, kNames); }
 Expr randomExpr(std::mt19937& random, int depth) {
   if (depth == 0 || random() % 4 == 0)
     return random() % 2 != 0 ? Expr::variable(random() % 3) : Expr(static_cast<int64_t>(random() % 21) - 10);
-  const ExprOp ops[] = {ExprOp::Add, ExprOp::Sub, ExprOp::Mul, ExprOp::FloorDiv, ExprOp::Mod, ExprOp::Max, ExprOp::Min, ExprOp::CeilDiv};
+  const ExprOp ops[] = {ExprOp::Add, ExprOp::Sub, ExprOp::Mul, ExprOp::FloorDiv,
+                        ExprOp::Mod, ExprOp::Max, ExprOp::Min, ExprOp::CeilDiv};
   return Expr::make(ops[random() % 8], randomExpr(random, depth - 1), randomExpr(random, depth - 1));
 }
 }  // namespace
@@ -42,7 +43,8 @@ TEST_CASE("expressions: values, precedence and rounding") {
 }
 
 TEST_CASE("expressions: overflow and division by zero are errors that show the values") {
-  for (const char* text : {"n//(m-5)", "n%(m-5)", "ceildiv(n,m-5)", "n*4611686018427387904", "n+9223372036854775800"}) {
+  for (const char* text :
+       {"n//(m-5)", "n%(m-5)", "ceildiv(n,m-5)", "n*4611686018427387904", "n+9223372036854775800"}) {
     auto expr = parseExpr(text, kNames);
     REQUIRE(expr);
     auto result = expr->evaluate(std::vector<int64_t>{17, 5, 3}, kNames);
@@ -54,7 +56,8 @@ TEST_CASE("expressions: overflow and division by zero are errors that show the v
 }
 
 TEST_CASE("expressions: what does not parse") {
-  for (const char* text : {"", "k", "n+", "(n", "n)", "max(n)", "max n", "1 2", "9223372036854775808", "`n", "n**2", "n/2", "+"})
+  for (const char* text :
+       {"", "k", "n+", "(n", "n)", "max(n)", "max n", "1 2", "9223372036854775808", "`n", "n**2", "n/2", "+"})
     CHECK(refused(text));
   CHECK(refused(std::string(100, '(') + "n" + std::string(100, ')')));
   std::string longSum = "n";

@@ -1,5 +1,5 @@
-// plan.json from any text, with the right checksum so that the reader and the check see it. What passes the check is
-// written, read again and compared.
+// plan.json from any text, with the right checksum so that the reader and the check see it. What passes the
+// check is written, read again and compared.
 #include <cstdlib>
 
 #include "common/fuzz_target.h"

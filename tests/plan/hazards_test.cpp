@@ -19,7 +19,8 @@ std::set<std::pair<uint32_t, uint32_t>> conflicts(const std::vector<std::vector<
     for (uint32_t b = a + 1; b < steps.size(); b++)
       for (const BufferAccess& x : steps[a])
         for (const BufferAccess& y : steps[b])
-          if (x.storage == y.storage && x.begin < y.end && y.begin < x.end && (writes(x.mode) || writes(y.mode)))
+          if (x.storage == y.storage && x.begin < y.end && y.begin < x.end &&
+              (writes(x.mode) || writes(y.mode)))
             out.emplace(a, b);
   return out;
 }
@@ -61,7 +62,8 @@ TEST_CASE("hazards: random accesses give exactly the orders that conflicts need"
     for (auto& step : steps)
       for (uint32_t i = 0; i < 1 + random() % 3; i++) {
         const uint64_t begin = random() % 40;
-        step.push_back({static_cast<uint32_t>(random() % 2), begin, begin + 1 + random() % 12, static_cast<Mode>(1 + random() % 3)});
+        step.push_back({static_cast<uint32_t>(random() % 2), begin, begin + 1 + random() % 12,
+                        static_cast<Mode>(1 + random() % 3)});
       }
     DepLists deps(steps.size());
     const auto expected = conflicts(steps);

@@ -25,8 +25,16 @@ inline Plan samplePlan() {
                   {"w", ElementType::F32, {16}, 64, Place::Constant, 0, 0, 0},
                   {"s", ElementType::F32, {16}, 64, Place::State, 0, 0, 0},
                   {"v", ElementType::I32, {8}, 32, Place::View, 32, 2, 0}};
-  plan.kernels = {{0, "k_add", "add", {{ElementType::F32, Mode::Read, 64}, {ElementType::F32, Mode::Write, 64}}, {"n"},
-                   Expr::make(ExprOp::CeilDiv, Expr::variable(0), 4), 128, Expr::variable(0) * 2, 128, "upcast(0,4)"}};
+  plan.kernels = {{0,
+                   "k_add",
+                   "add",
+                   {{ElementType::F32, Mode::Read, 64}, {ElementType::F32, Mode::Write, 64}},
+                   {"n"},
+                   Expr::make(ExprOp::CeilDiv, Expr::variable(0), 4),
+                   128,
+                   Expr::variable(0) * 2,
+                   128,
+                   "upcast(0,4)"}};
   const Expr n = Expr::variable(0);
   plan.steps = {{{}, Launch{0, {0, 2}, {n}}},
                 {{0}, Copy{1, 2, n * 4}},

@@ -37,14 +37,19 @@ class Validator {
       if (!any) return at + ": wrong type";
     }
     if (schema.contains("const") && value != schema["const"]) return at + ": wrong constant";
-    if (schema.contains("enum") && std::find(schema["enum"].begin(), schema["enum"].end(), value) == schema["enum"].end())
+    if (schema.contains("enum") &&
+        std::find(schema["enum"].begin(), schema["enum"].end(), value) == schema["enum"].end())
       return at + ": not in the enumeration";
     if (schema.contains("minimum") && value < schema["minimum"]) return at + ": too small";
-    if (schema.contains("multipleOf") && value.get<uint64_t>() % schema["multipleOf"].get<uint64_t>() != 0) return at + ": no multiple";
-    if (schema.contains("minLength") && value.get<std::string>().size() < schema["minLength"]) return at + ": too short";
+    if (schema.contains("multipleOf") && value.get<uint64_t>() % schema["multipleOf"].get<uint64_t>() != 0)
+      return at + ": no multiple";
+    if (schema.contains("minLength") && value.get<std::string>().size() < schema["minLength"])
+      return at + ": too short";
     if (value.is_object()) return validateObject(value, schema, at);
     for (size_t i = 0; value.is_array() && i < value.size(); i++)
-      if (std::string wrong = validate(value[i], schema["items"], at + "[" + std::to_string(i) + "]"); !wrong.empty()) return wrong;
+      if (std::string wrong = validate(value[i], schema["items"], at + "[" + std::to_string(i) + "]");
+          !wrong.empty())
+        return wrong;
     return "";
   }
   std::string validateObject(const Json& value, const Json& schema, const std::string& at) const {
@@ -52,15 +57,18 @@ class Validator {
       if (!value.contains(name.get<std::string>())) return at + ": lacks " + name.dump();
     for (const auto& [name, member] : value.items()) {
       if (!schema["properties"].contains(name)) return at + ": has " + name;
-      if (std::string wrong = validate(member, schema["properties"][name], at + "." + name); !wrong.empty()) return wrong;
+      if (std::string wrong = validate(member, schema["properties"][name], at + "." + name); !wrong.empty())
+        return wrong;
     }
     for (const Json& rule : schema.value("allOf", Json::array()))
       for (const auto& [name, wanted] : rule["if"]["properties"].items())
         for (const Json& member : rule["then"]["required"])
-          if (value[name] == wanted["const"] && !value.contains(member.get<std::string>())) return at + ": lacks " + member.dump();
+          if (value[name] == wanted["const"] && !value.contains(member.get<std::string>()))
+            return at + ": lacks " + member.dump();
     if (!schema.contains("oneOf")) return "";
     int matching = 0;
-    for (const Json& choice : schema["oneOf"]) matching += value.contains(choice["required"][0].get<std::string>());
+    for (const Json& choice : schema["oneOf"])
+      matching += value.contains(choice["required"][0].get<std::string>());
     return matching == 1 ? "" : at + ": not exactly one action";
   }
   Json root_;
@@ -80,7 +88,8 @@ TEST_CASE("schema: what the reader refuses, the schema refuses, member by member
   const Validator validator(schema());
   int members = 0;
   // Every member of every object in turn: left out, of another type, and with a companion nobody knows.
-  const std::function<void(const Json&, Json::json_pointer)> visit = [&](const Json& value, Json::json_pointer at) {
+  const std::function<void(const Json&, Json::json_pointer)> visit = [&](const Json& value,
+                                                                         Json::json_pointer at) {
     if (value.is_array())
       for (size_t i = 0; i < value.size(); i++) visit(value[i], at / i);
     if (!value.is_object()) return;
@@ -93,7 +102,8 @@ TEST_CASE("schema: what the reader refuses, the schema refuses, member by member
         // The reader wants its own first line; the rest may be laid out in any way.
         Json rest = changed;
         rest.erase("checksum");
-        const std::string text = std::string(kPlanJsonStart) + std::string(64, '0') + "\"," + rest.dump().substr(1);
+        const std::string text =
+            std::string(kPlanJsonStart) + std::string(64, '0') + "\"," + rest.dump().substr(1);
         CHECK(!planFromJson(withChecksum(text), "changed"));
       };
       if (name == "checksum") continue;

@@ -13,7 +13,8 @@ PlanBuilder addAndDouble() {
   const Expr n = Expr::variable(b.variable("n", 0, 16));
   std::vector<float> weights(16);
   for (size_t i = 0; i < 16; i++) weights[i] = static_cast<float>(100 * i);
-  const BufferId x = b.input("x", 16, n), w = b.constant("w", weights), t = b.arena("t", 16), y = b.output("y", 16, n);
+  const BufferId x = b.input("x", 16, n), w = b.constant("w", weights), t = b.arena("t", 16),
+                 y = b.output("y", 16, n);
   b.launch("k_add", {x, w, t}, {R, R, W}, {n});
   b.launch("k_double", {t, y}, {R, W}, {n});
   return b;
@@ -54,7 +55,8 @@ TEST_CASE("a plan describes itself before anything is allocated") {
   CHECK(svod_plan_instance_bytes(plan.get(), 1) >= 64);
   CHECK(svod_plan_instance_bytes(plan.get(), 1) < 4096);
   svod_tensor tensor = {};
-  REQUIRE(svod_plan_tensor(plan.get(), SVOD_INPUT, svod_plan_find(plan.get(), SVOD_INPUT, "x"), &tensor) == 0);
+  REQUIRE(svod_plan_tensor(plan.get(), SVOD_INPUT, svod_plan_find(plan.get(), SVOD_INPUT, "x"), &tensor) ==
+          0);
   CHECK(std::string(tensor.dtype) == "f32");
   CHECK(tensor.rank == 1);
   CHECK(tensor.max_shape[0] == 16);
@@ -219,7 +221,8 @@ TEST_CASE("host functions get buffers and sizes; their failure ends the run") {
   int result = 0;
   const auto negate = [](void* user, void* const* buffers, const uint64_t* bytes, size_t count) {
     if (count != 2 || bytes[0] != 12 || bytes[1] != 12) return 99;
-    for (size_t i = 0; i < 3; i++) static_cast<float*>(buffers[1])[i] = -static_cast<const float*>(buffers[0])[i];
+    for (size_t i = 0; i < 3; i++)
+      static_cast<float*>(buffers[1])[i] = -static_cast<const float*>(buffers[0])[i];
     return *static_cast<int*>(user);
   };
   const svod_host_entry entries[] = {{"other", negate, nullptr}, {"negate", negate, &result}};

@@ -9,11 +9,13 @@ namespace {
 struct Fixture {
   TempFolder folder;
   InstanceHandle instance;
-  std::vector<float> a = std::vector<float>(3), b = std::vector<float>(3), c = std::vector<float>(4), out = std::vector<float>(3);
+  std::vector<float> a = std::vector<float>(3), b = std::vector<float>(3), c = std::vector<float>(4),
+                     out = std::vector<float>(3);
 
   Fixture() {
     PlanBuilder builder;
-    const Expr n = Expr::variable(builder.variable("n", 1, 8)), m = Expr::variable(builder.variable("m", 1, 4));
+    const Expr n = Expr::variable(builder.variable("n", 1, 8)),
+               m = Expr::variable(builder.variable("m", 1, 4));
     builder.variable("k", 3, 3, VariableKind::Fixed);
     builder.input("a", 8, n);
     builder.input("b", 8, n);

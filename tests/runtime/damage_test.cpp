@@ -14,7 +14,8 @@ struct Fixture {
   std::string path = folder / "p";
 
   Fixture() {
-    const BufferId x = builder.input("x", 4, Expr(4)), y = builder.output("y", 4, Expr(4)), w = builder.constant("w", {1, 2, 3, 4});
+    const BufferId x = builder.input("x", 4, Expr(4)), y = builder.output("y", 4, Expr(4)),
+                   w = builder.constant("w", {1, 2, 3, 4});
     builder.launch("k_add", {x, w, y}, {R, R, W}, {Expr(4)});
     builder.write(path);
   }
@@ -163,5 +164,6 @@ TEST_CASE("more memory than the machine has is an error, not a crash") {
   svod_instance* instance = nullptr;
   svod_error error = {};
   CHECK(svod_instance_create(plan.get(), nullptr, &instance, &error) == 6);
-  CHECK(std::string(error.message).find("36028797018963968 bytes for intermediate buffers") != std::string::npos);
+  CHECK(std::string(error.message).find("36028797018963968 bytes for intermediate buffers") !=
+        std::string::npos);
 }

@@ -1,5 +1,5 @@
-/* What an application does: load a plan, bind its own arrays, run, look at the result. `example PLAN` expects inputs
- * x and output y of f32 (n). */
+/* What an application does: load a plan, bind its own arrays, run, look at the result. `example PLAN` expects
+ * inputs x and output y of f32 (n). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <svod/runtime.h>
@@ -24,7 +24,8 @@ int main(int argc, char** argv) {
   options.pool = svod_pool_create(2);
   if (svod_instance_create(plan, &options, &instance, &error) != 0 ||
       svod_bind_input(instance, input, "f32", shape, 1, x, &error) != 0 ||
-      svod_bind_output(instance, output, y, sizeof y, &error) != 0 || svod_execute(instance, NULL, &error) != 0)
+      svod_bind_output(instance, output, y, sizeof y, &error) != 0 ||
+      svod_execute(instance, NULL, &error) != 0)
     return fail(&error);
   printf("%g %g %g\n", y[0], y[1], y[2]);
   svod_instance_free(instance);

@@ -52,7 +52,8 @@ inline const std::string& compiledKernels() {
   static const std::string library = [] {
     TempFolder folder;
     writeText(folder / "k.c", kKernelSource);
-    const std::string command = "cc -std=c99 -O1 -shared -fPIC " + std::string(kSanitize) + "-o " + folder / "k.so" + " " + folder / "k.c";
+    const std::string command = "cc -std=c99 -O1 -shared -fPIC " + std::string(kSanitize) + "-o " +
+                                folder / "k.so" + " " + folder / "k.c";
     if (std::system(command.c_str()) != 0) throw std::runtime_error("the C compiler failed: " + command);
     return readText(folder / "k.so");
   }();
@@ -79,11 +80,13 @@ struct PlanBuilder {
     plan.memory.mode = "off";
   }
 
-  VariableId variable(const std::string& name, int64_t min, int64_t max, VariableKind kind = VariableKind::Free) {
+  VariableId variable(const std::string& name, int64_t min, int64_t max,
+                      VariableKind kind = VariableKind::Free) {
     plan.variables.push_back({name, min, max, kind, min});
     return static_cast<VariableId>(plan.variables.size() - 1);
   }
-  BufferId buffer(const std::string& name, uint64_t count, Place place, ElementType dtype = ElementType::F32) {
+  BufferId buffer(const std::string& name, uint64_t count, Place place,
+                  ElementType dtype = ElementType::F32) {
     BufferDesc desc{name, dtype, {count}, count * byteSize(dtype), place, 0, 0, 0};
     if (place == Place::Arena) {
       desc.offset = plan.arenaBytes;
@@ -123,7 +126,8 @@ struct PlanBuilder {
   StepId launch(const std::string& symbol, std::vector<BufferId> buffers, std::vector<Mode> modes,
                 std::vector<Expr> values, Expr tiles = Expr::make(ExprOp::CeilDiv, Expr::variable(0), 4),
                 uint64_t scratch = 0) {
-    KernelDesc kernel{0, symbol, symbol, {}, {}, std::move(tiles), scratch, Expr::variable(0), Expr::variable(0) * 4, ""};
+    KernelDesc kernel{
+        0, symbol, symbol, {}, {}, std::move(tiles), scratch, Expr::variable(0), Expr::variable(0) * 4, ""};
     for (size_t i = 0; i < buffers.size(); i++)
       kernel.args.push_back({plan.buffers[buffers[i]].dtype, modes[i], plan.buffers[buffers[i]].bytes});
     for (size_t i = 0; i < values.size(); i++) kernel.values.push_back("v" + std::to_string(i));
@@ -193,12 +197,14 @@ template <class T>
 void bindIn(const InstanceHandle& instance, size_t index, const std::vector<T>& data) {
   const uint64_t shape = data.size();
   svod_error error = {};
-  if (svod_bind_input(instance.get(), index, nullptr, &shape, 1, data.data(), &error) != 0) FAIL(error.message);
+  if (svod_bind_input(instance.get(), index, nullptr, &shape, 1, data.data(), &error) != 0)
+    FAIL(error.message);
 }
 template <class T>
 void bindOut(const InstanceHandle& instance, size_t index, std::vector<T>& data) {
   svod_error error = {};
-  if (svod_bind_output(instance.get(), index, data.data(), data.size() * sizeof(T), &error) != 0) FAIL(error.message);
+  if (svod_bind_output(instance.get(), index, data.data(), data.size() * sizeof(T), &error) != 0)
+    FAIL(error.message);
 }
 inline void execute(const InstanceHandle& instance, uint64_t seed = 0) {
   const svod_execute_options options = {seed};

@@ -34,8 +34,10 @@ Result<std::vector<std::string>> outputFiles(const Session& session, const RunOp
     files[i] = options.outputDir + "/" + outputFileName(name);
     const auto [other, isNew] = owner.emplace(files[i], name);
     if (!isNew)
-      return fail(Diag::Usage, "outputs '" + other->second + "' and '" + name + "' would both be written to '" + files[i] + "'",
-                  "name their files with --output");
+      return fail(
+          Diag::Usage,
+          "outputs '" + other->second + "' and '" + name + "' would both be written to '" + files[i] + "'",
+          "name their files with --output");
   }
   return files;
 }
@@ -70,13 +72,16 @@ Result<std::vector<double>> runAll(Session& session, const RunOptions& options) 
   return seconds;
 }
 
-Json reportJson(const Session& session, const std::vector<double>& sorted, const std::vector<std::string>& files) {
+Json reportJson(const Session& session, const std::vector<double>& sorted,
+                const std::vector<std::string>& files) {
   const svod_plan_info info = session.info();
   Json json = {{"plan", info.name}, {"threads", session.threads()}, {"variables", Json::object()}};
   for (const auto& [name, value] : session.variables()) json["variables"][name] = value;
   json["runs"] = sorted.size();
   json["seconds"] = {{"min", sorted.front()}, {"median", sorted[sorted.size() / 2]}, {"max", sorted.back()}};
-  json["memory"] = {{"arenaBytes", info.arena_bytes}, {"stateBytes", info.state_bytes}, {"constantBytes", info.constant_bytes},
+  json["memory"] = {{"arenaBytes", info.arena_bytes},
+                    {"stateBytes", info.state_bytes},
+                    {"constantBytes", info.constant_bytes},
                     {"instanceBytes", session.instanceBytes()}};
   json["outputs"] = Json::array();
   for (size_t i = 0; i < files.size(); i++) {
@@ -88,14 +93,15 @@ Json reportJson(const Session& session, const std::vector<double>& sorted, const
 }
 
 /// Everything for people that goes to standard output (or to standard error when an output goes there).
-std::string reportText(const Session& session, const RunOptions& options, const std::vector<double>& sorted, bool written) {
+std::string reportText(const Session& session, const RunOptions& options, const std::vector<double>& sorted,
+                       bool written) {
   std::string text;
   if (!written)
     for (const OutputArray& output : session.outputs()) text += summaryText(output);
   if (options.repeat > 1) {
     char line[128];
-    std::snprintf(line, sizeof line, "%zu runs: min %.6f s, median %.6f s, max %.6f s\n", sorted.size(), sorted.front(),
-                  sorted[sorted.size() / 2], sorted.back());
+    std::snprintf(line, sizeof line, "%zu runs: min %.6f s, median %.6f s, max %.6f s\n", sorted.size(),
+                  sorted.front(), sorted[sorted.size() / 2], sorted.back());
     text += line;
   }
   if (options.profile) text += profileText(profileRows(session.instance()));
@@ -117,10 +123,13 @@ Status run(const RunOptions& options) {
   std::sort(seconds.begin(), seconds.end());
   SVOD_CHECK(writeOutputs(session, files));
   if (!options.trace.empty()) SVOD_CHECK(writeFileAtomic(options.trace, traceJson(session.instance())));
-  const bool written = std::any_of(files.begin(), files.end(), [](const std::string& file) { return !file.empty(); });
+  const bool written =
+      std::any_of(files.begin(), files.end(), [](const std::string& file) { return !file.empty(); });
   const bool dataOnStdout = std::find(files.begin(), files.end(), "-") != files.end();
-  const std::string report = options.json ? reportJson(session, seconds, files).dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
-                                          : reportText(session, options, seconds, written);
+  const std::string report =
+      options.json
+          ? reportJson(session, seconds, files).dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
+          : reportText(session, options, seconds, written);
   std::fputs(report.c_str(), dataOnStdout ? stderr : stdout);
   if (std::fflush(stdout) != 0) return fail(ioError("cannot write", "standard output", errno));
   if (options.reference.empty()) return {};

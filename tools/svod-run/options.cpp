@@ -10,7 +10,8 @@ namespace {
 Result<NameValue> splitPair(const std::string& text, const std::string& flag, const std::string& what) {
   const size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
-    return fail(Diag::Usage, flag + " '" + text + "' is not NAME=" + what, "for example " + flag + " x=" + (what == "FILE" ? "x.npy" : "17"));
+    return fail(Diag::Usage, flag + " '" + text + "' is not NAME=" + what,
+                "for example " + flag + " x=" + (what == "FILE" ? "x.npy" : "17"));
   return NameValue{text.substr(0, equals), text.substr(equals + 1)};
 }
 
@@ -43,20 +44,27 @@ Result<std::optional<RunOptions>> parseOptions(int argc, char** argv) {
   std::vector<std::string> inputs, outputs, variables;
   CLI::App app("Runs a plan that svodc wrote.", "svod-run");
   app.add_option("PLAN", options.plan, "plan directory")->required();
-  app.add_option("-i,--input", inputs, "NAME=FILE.npy: an input; - reads standard input")->allow_extra_args(false);
-  app.add_option("-o,--output", outputs, "NAME=FILE.npy: where to write an output; - is standard output")->allow_extra_args(false);
+  app.add_option("-i,--input", inputs, "NAME=FILE.npy: an input; - reads standard input")
+      ->allow_extra_args(false);
+  app.add_option("-o,--output", outputs, "NAME=FILE.npy: where to write an output; - is standard output")
+      ->allow_extra_args(false);
   app.add_option("--output-dir", options.outputDir, "write every output as DIR/NAME.npy");
-  app.add_option("--var", variables, "NAME=NUMBER: a variable that no input's shape gives")->allow_extra_args(false);
+  app.add_option("--var", variables, "NAME=NUMBER: a variable that no input's shape gives")
+      ->allow_extra_args(false);
   app.add_option("-t,--threads", options.threads, "worker threads; 0, the default, is one per processor");
-  app.add_option("--repeat", options.repeat, "run so many times; states carry over, the last outputs count")->check(CLI::Range(UINT64_C(1), UINT64_MAX));
+  app.add_option("--repeat", options.repeat, "run so many times; states carry over, the last outputs count")
+      ->check(CLI::Range(UINT64_C(1), UINT64_MAX));
   app.add_flag("--profile", options.profile, "print the time of every kernel");
   app.add_option("--trace", options.trace, "write a trace for Perfetto or chrome://tracing");
-  app.add_option("--reference", options.reference, "compare every output with DIR/NAME.npy; exit 4 when they differ");
-  app.add_option("--rtol", options.rtol, "allowed error relative to the reference; the default depends on the dtype");
+  app.add_option("--reference", options.reference,
+                 "compare every output with DIR/NAME.npy; exit 4 when they differ");
+  app.add_option("--rtol", options.rtol,
+                 "allowed error relative to the reference; the default depends on the dtype");
   app.add_option("--atol", options.atol, "allowed absolute error; the default depends on the dtype");
   app.add_flag("--verify-weights", options.verifyWeights, "also check the checksum of the weights");
   app.add_flag("--json", options.json, "print the report as JSON");
-  app.add_option("--order-seed", options.orderSeed, "run independent steps in an order drawn from this number");
+  app.add_option("--order-seed", options.orderSeed,
+                 "run independent steps in an order drawn from this number");
   app.set_version_flag("--version", "svod-run " SVOD_VERSION);
   try {
     app.parse(argc, argv);

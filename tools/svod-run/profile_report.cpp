@@ -30,7 +30,8 @@ std::string timeText(uint64_t ns) {
 
 std::string line(const std::string& name, size_t width, const std::vector<std::string>& cells) {
   std::string text = name + std::string(width - name.size(), ' ');
-  for (const std::string& cell : cells) text += std::string(cell.size() < 11 ? 11 - cell.size() : 1, ' ') + cell;
+  for (const std::string& cell : cells)
+    text += std::string(cell.size() < 11 ? 11 - cell.size() : 1, ' ') + cell;
   return text + "\n";
 }
 
@@ -51,7 +52,8 @@ std::vector<ProfileRow> profileRows(const svod_instance* instance) {
   }
   std::vector<ProfileRow> rows;
   for (auto& [key, row] : byName) rows.push_back(std::move(row));
-  std::stable_sort(rows.begin(), rows.end(), [](const ProfileRow& a, const ProfileRow& b) { return a.busyNs > b.busyNs; });
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const ProfileRow& a, const ProfileRow& b) { return a.busyNs > b.busyNs; });
   return rows;
 }
 
@@ -66,8 +68,13 @@ std::string profileText(const std::vector<ProfileRow>& rows) {
   std::string text = line("kernel", width, {"calls", "time", "share", "GB/s", "GFLOP/s"});
   for (const ProfileRow& row : rows) {
     char share[16];
-    std::snprintf(share, sizeof share, "%.1f%%", total.busyNs == 0 ? 0.0 : 100.0 * static_cast<double>(row.busyNs) / static_cast<double>(total.busyNs));
-    text += line(row.name, width, {std::to_string(row.calls), timeText(row.busyNs), share, rateText(row.bytes, row.wallNs), rateText(row.flops, row.wallNs)});
+    std::snprintf(share, sizeof share, "%.1f%%",
+                  total.busyNs == 0
+                      ? 0.0
+                      : 100.0 * static_cast<double>(row.busyNs) / static_cast<double>(total.busyNs));
+    text += line(row.name, width,
+                 {std::to_string(row.calls), timeText(row.busyNs), share, rateText(row.bytes, row.wallNs),
+                  rateText(row.flops, row.wallNs)});
   }
   return text + line("total", width, {std::to_string(total.calls), timeText(total.busyNs)});
 }
@@ -75,8 +82,13 @@ std::string profileText(const std::vector<ProfileRow>& rows) {
 nlohmann::ordered_json profileJson(const std::vector<ProfileRow>& rows) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const ProfileRow& row : rows)
-    list.push_back({{"name", row.name}, {"kind", row.kind}, {"calls", row.calls}, {"busyNs", row.busyNs},
-                    {"wallNs", row.wallNs}, {"bytes", row.bytes}, {"flops", row.flops}});
+    list.push_back({{"name", row.name},
+                    {"kind", row.kind},
+                    {"calls", row.calls},
+                    {"busyNs", row.busyNs},
+                    {"wallNs", row.wallNs},
+                    {"bytes", row.bytes},
+                    {"flops", row.flops}});
   return list;
 }
 
@@ -97,10 +109,13 @@ std::string traceJson(const svod_instance* instance) {
     svod_trace_get(instance, i, &event);
     char numbers[256];
     std::snprintf(numbers, sizeof numbers,
-                  "\"ph\":\"X\",\"pid\":1,\"tid\":%" PRIu32 ",\"ts\":%.3f,\"dur\":%.3f,\"args\":{\"step\":%zu,\"tiles\":\"%" PRId64 "..%" PRId64 "\"}}",
+                  "\"ph\":\"X\",\"pid\":1,\"tid\":%" PRIu32
+                  ",\"ts\":%.3f,\"dur\":%.3f,\"args\":{\"step\":%zu,\"tiles\":\"%" PRId64 "..%" PRId64 "\"}}",
                   event.thread, static_cast<double>(event.start_ns - origin) / 1e3,
-                  static_cast<double>(event.end_ns - event.start_ns) / 1e3, event.step, event.tile_begin, event.tile_end);
-    text += "{\"name\":" + nlohmann::json(event.name).dump() + ",\"cat\":\"" + event.kind + "\"," + numbers + (i + 1 < count ? ",\n" : "\n");
+                  static_cast<double>(event.end_ns - event.start_ns) / 1e3, event.step, event.tile_begin,
+                  event.tile_end);
+    text += "{\"name\":" + nlohmann::json(event.name).dump() + ",\"cat\":\"" + event.kind + "\"," + numbers +
+            (i + 1 < count ? ",\n" : "\n");
   }
   return text + "],\"droppedEvents\":" + std::to_string(svod_trace_dropped(instance)) + "}\n";
 }

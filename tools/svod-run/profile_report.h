@@ -17,7 +17,8 @@ struct ProfileRow {
 /// Longest first.
 std::vector<ProfileRow> profileRows(const svod_instance* instance);
 
-/// kernel, calls, time, share, GB/s, GFLOP/s. Time is summed over threads; the rates use the time a call took.
+/// kernel, calls, time, share, GB/s, GFLOP/s. Time is summed over threads; the rates use the time a call
+/// took.
 std::string profileText(const std::vector<ProfileRow>& rows);
 nlohmann::ordered_json profileJson(const std::vector<ProfileRow>& rows);
 

@@ -32,25 +32,31 @@ std::string shapeOf(const std::vector<uint64_t>& shape) {
 
 Tolerance defaultTolerance(ElementType type) {
   switch (type) {
-    case ElementType::F64: return {1e-9L, 1e-11L};
-    case ElementType::F32: return {1e-4L, 1e-5L};
-    case ElementType::F16: return {5e-3L, 5e-4L};
-    case ElementType::BF16: return {3e-2L, 3e-3L};
+    case ElementType::F64:
+      return {1e-9L, 1e-11L};
+    case ElementType::F32:
+      return {1e-4L, 1e-5L};
+    case ElementType::F16:
+      return {5e-3L, 5e-4L};
+    case ElementType::BF16:
+      return {3e-2L, 3e-3L};
     case ElementType::F8E4M3:
-    case ElementType::F8E5M2: return {2e-1L, 2e-2L};
-    default: return {};
+    case ElementType::F8E5M2:
+      return {2e-1L, 2e-2L};
+    default:
+      return {};
   }
 }
 
-Status compareWithReference(const OutputArray& output, const std::string& directory, std::optional<double> rtol,
-                            std::optional<double> atol) {
+Status compareWithReference(const OutputArray& output, const std::string& directory,
+                            std::optional<double> rtol, std::optional<double> atol) {
   const std::string file = directory + "/" + outputFileName(output.name);
   SVOD_TRY(NpyArray want, readNpy(file, output.dtype));
   const std::string who = "output '" + output.name + "'";
   if (want.dtype != output.dtype || want.shape != output.shape)
-    return fail(Diag::Mismatch, who + " is " + std::string(nameOf(output.dtype)) + " " + shapeOf(output.shape) +
-                                    ", the reference '" + file + "' is " + std::string(nameOf(want.dtype)) + " " +
-                                    shapeOf(want.shape));
+    return fail(Diag::Mismatch, who + " is " + std::string(nameOf(output.dtype)) + " " +
+                                    shapeOf(output.shape) + ", the reference '" + file + "' is " +
+                                    std::string(nameOf(want.dtype)) + " " + shapeOf(want.shape));
   Tolerance allowed = defaultTolerance(output.dtype);
   if (isFloat(output.dtype)) {
     if (rtol) allowed.relative = *rtol;
@@ -59,14 +65,17 @@ Status compareWithReference(const OutputArray& output, const std::string& direct
   const size_t size = byteSize(output.dtype), count = output.data.size() / size;
   size_t differing = 0, first = 0;
   for (size_t i = 0; i < count; i++) {
-    if (agree(elementValue(output.dtype, &output.data[i * size]), elementValue(output.dtype, &want.data[i * size]), allowed)) continue;
+    if (agree(elementValue(output.dtype, &output.data[i * size]),
+              elementValue(output.dtype, &want.data[i * size]), allowed))
+      continue;
     if (differing++ == 0) first = i;
   }
   if (differing == 0) return {};
-  return fail(Diag::Mismatch, who + " differs from '" + file + "' at " + indexText(first, output.shape) + ": got " +
-                                  elementText(output.dtype, &output.data[first * size]) + ", reference " +
-                                  elementText(output.dtype, &want.data[first * size]) + "; " + std::to_string(differing) +
-                                  " of " + std::to_string(count) + " elements differ",
+  return fail(Diag::Mismatch,
+              who + " differs from '" + file + "' at " + indexText(first, output.shape) + ": got " +
+                  elementText(output.dtype, &output.data[first * size]) + ", reference " +
+                  elementText(output.dtype, &want.data[first * size]) + "; " + std::to_string(differing) +
+                  " of " + std::to_string(count) + " elements differ",
               isFloat(output.dtype) ? "--rtol and --atol set the allowed error" : "");
 }
 

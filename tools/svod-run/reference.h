@@ -14,9 +14,9 @@ struct Tolerance {
 /// What --rtol and --atol are without: exact for integers, some rounding errors for floats.
 Tolerance defaultTolerance(ElementType type);
 
-/// Compares with `directory`/NAME.npy. |got - want| may be up to atol + rtol * |want|; NaN equals NaN. The error,
-/// Diag::Mismatch, shows the first element that differs.
-Status compareWithReference(const OutputArray& output, const std::string& directory, std::optional<double> rtol,
-                            std::optional<double> atol);
+/// Compares with `directory`/NAME.npy. |got - want| may be up to atol + rtol * |want|; NaN equals NaN. The
+/// error, Diag::Mismatch, shows the first element that differs.
+Status compareWithReference(const OutputArray& output, const std::string& directory,
+                            std::optional<double> rtol, std::optional<double> atol);
 
 }  // namespace svod

@@ -59,12 +59,14 @@ Result<Session> Session::open(const RunOptions& options) {
   Session session;
   const svod_load_options load = {options.verifyWeights};
   svod_plan* plan = nullptr;
-  SVOD_CHECK(checked([&](svod_error* error) { return svod_plan_load(options.plan.c_str(), &load, &plan, error); }));
+  SVOD_CHECK(
+      checked([&](svod_error* error) { return svod_plan_load(options.plan.c_str(), &load, &plan, error); }));
   session.plan_.reset(plan);
   for (const NameValue& output : options.outputs) SVOD_CHECK(session.find(SVOD_OUTPUT, output.first));
   if (options.threads != 1) {
     session.pool_.reset(svod_pool_create(options.threads));
-    if (!session.pool_) return fail(Diag::DeviceFailure, "cannot start the worker threads", "ask for fewer --threads");
+    if (!session.pool_)
+      return fail(Diag::DeviceFailure, "cannot start the worker threads", "ask for fewer --threads");
   }
   svod_instance_options make = {};
   make.pool = session.pool_.get();
@@ -82,7 +84,8 @@ Status Session::bindInputs(const RunOptions& options) {
   for (const auto& [name, value] : options.variables) {
     SVOD_TRY(const size_t index, find(SVOD_VARIABLE, name));
     const int64_t number = value;
-    SVOD_CHECK(checked([&](svod_error* error) { return svod_set_variable(instance_.get(), index, number, error); }));
+    SVOD_CHECK(
+        checked([&](svod_error* error) { return svod_set_variable(instance_.get(), index, number, error); }));
   }
   inputs_.reserve(options.inputs.size());
   for (const auto& [name, file] : options.inputs) {
@@ -93,7 +96,8 @@ Status Session::bindInputs(const RunOptions& options) {
     const NpyArray& kept = inputs_.emplace_back(std::move(array));
     const std::string dtype(nameOf(kept.dtype));
     Status bound = checked([&](svod_error* error) {
-      return svod_bind_input(instance_.get(), index, dtype.c_str(), kept.shape.data(), kept.shape.size(), kept.data.data(), error);
+      return svod_bind_input(instance_.get(), index, dtype.c_str(), kept.shape.data(), kept.shape.size(),
+                             kept.data.data(), error);
     });
     if (!bound) return fail(std::move(bound.error()).withNote("it was read from '" + file + "'"));
   }
@@ -103,7 +107,8 @@ Status Session::bindInputs(const RunOptions& options) {
 Status Session::bindOutputs() {
   svod_tensor tensor = {};
   for (size_t i = 0; svod_plan_tensor(plan_.get(), SVOD_OUTPUT, i, &tensor) == 0; i++) {
-    OutputArray output{tensor.name, *elementTypeFromName(tensor.dtype), std::vector<uint64_t>(tensor.rank), {}};
+    OutputArray output{
+        tensor.name, *elementTypeFromName(tensor.dtype), std::vector<uint64_t>(tensor.rank), {}};
     uint64_t bytes = 0;
     SVOD_CHECK(checked([&](svod_error* error) {
       return svod_get_shape(instance_.get(), SVOD_OUTPUT, i, output.shape.data(), &bytes, error);

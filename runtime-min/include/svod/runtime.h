@@ -4,12 +4,13 @@
  *   svod_pool* pool;          worker threads, shared by any number of instances; optional
  *   svod_instance* instance;  memory, bindings and states of one user of the plan
  *
- * Errors. Functions that can fail return 0, or the exit code a program would end with (1 bad argument or input,
- * 3 unsupported, 5 bad plan or wrong CPU, 6 failure while running, 74 file trouble, 75 stopped), and fill *error
- * when `error` is not NULL. Nothing is printed, no exception and no signal handler leaves the library.
+ * Errors. Functions that can fail return 0, or the exit code a program would end with (1 bad argument or
+ * input, 3 unsupported, 5 bad plan or wrong CPU, 6 failure while running, 74 file trouble, 75 stopped), and
+ * fill *error when `error` is not NULL. Nothing is printed, no exception and no signal handler leaves the
+ * library.
  *
- * Threads. A plan is immutable. An instance and its bindings belong to one thread at a time; different instances
- * run at once. The only threads are those of pools. There is no global state.
+ * Threads. A plan is immutable. An instance and its bindings belong to one thread at a time; different
+ * instances run at once. The only threads are those of pools. There is no global state.
  *
  * Ownership. What a *_load or *_create function makes, the matching *_free function frees (NULL is allowed).
  * Instances keep their plan alive; a pool must outlive the instances made with it. Texts belong to the plan.
@@ -38,13 +39,14 @@ typedef struct svod_pool svod_pool;
 typedef struct svod_instance svod_instance;
 
 typedef struct svod_error {
-  int exit_code;     /* as returned */
-  char code[32];     /* stable name: "bad-plan", "input-mismatch"; the list is in docs/plan.md */
+  int exit_code;      /* as returned */
+  char code[32];      /* stable name: "bad-plan", "input-mismatch"; the list is in docs/plan.md */
   char message[1024]; /* what is wrong, with the names and values involved */
-  char help[256];    /* what to do next; may be empty */
+  char help[256];     /* what to do next; may be empty */
 } svod_error;
 
-/* ---- Plans ------------------------------------------------------------------------------------------------- */
+/* ---- Plans
+ * ------------------------------------------------------------------------------------------------- */
 
 typedef struct svod_load_options {
   int verify_weights; /* also check the weights' checksum: some seconds per gigabyte */
@@ -103,19 +105,21 @@ SVOD_API int svod_plan_variable(const svod_plan* plan, size_t index, svod_variab
 /* Names of the host functions the plan calls, by index; NULL past the end. */
 SVOD_API const char* svod_plan_host_function(const svod_plan* plan, size_t index);
 
-/* ---- Threads ----------------------------------------------------------------------------------------------- */
+/* ---- Threads
+ * ----------------------------------------------------------------------------------------------- */
 
-/* Starts threads - 1 workers: the thread that calls svod_execute works too. 0 means one per processor that this
- * process may use. NULL when the system refuses. A pool serves one run at a time; a run that finds it busy does all
- * its work on its own thread. */
+/* Starts threads - 1 workers: the thread that calls svod_execute works too. 0 means one per processor that
+ * this process may use. NULL when the system refuses. A pool serves one run at a time; a run that finds it
+ * busy does all its work on its own thread. */
 SVOD_API svod_pool* svod_pool_create(size_t threads);
 SVOD_API size_t svod_pool_threads(const svod_pool* pool);
 SVOD_API void svod_pool_free(svod_pool* pool);
 
-/* ---- Instances --------------------------------------------------------------------------------------------- */
+/* ---- Instances
+ * --------------------------------------------------------------------------------------------- */
 
-/* A function of the application. `buffers` and `bytes` have `count` entries, in the plan's order. Called on any
- * thread of the pool. Nonzero stops the run with exit code 6. */
+/* A function of the application. `buffers` and `bytes` have `count` entries, in the plan's order. Called on
+ * any thread of the pool. Nonzero stops the run with exit code 6. */
 typedef int (*svod_host_function)(void* user, void* const* buffers, const uint64_t* bytes, size_t count);
 
 typedef struct svod_host_entry {
@@ -133,28 +137,29 @@ typedef struct svod_instance_options {
 } svod_instance_options;
 
 /* `options` may be NULL. Allocates everything: a run allocates nothing. States get their first contents. */
-SVOD_API int svod_instance_create(svod_plan* plan, const svod_instance_options* options, svod_instance** instance,
-                                  svod_error* error);
+SVOD_API int svod_instance_create(svod_plan* plan, const svod_instance_options* options,
+                                  svod_instance** instance, svod_error* error);
 SVOD_API void svod_instance_free(svod_instance* instance);
 
-/* Gives a variable its value, until it is cleared. Variables that are whole dimensions of an input need none: the
- * bound shape gives it. */
+/* Gives a variable its value, until it is cleared. Variables that are whole dimensions of an input need none:
+ * the bound shape gives it. */
 SVOD_API int svod_set_variable(svod_instance* instance, size_t index, int64_t value, svod_error* error);
 SVOD_API void svod_clear_variable(svod_instance* instance, size_t index);
 
-/* Lends the caller's memory, without a copy, until another binding; it must stay valid through svod_execute. `data`
- * is aligned for its dtype. `dtype` may be NULL (not checked). A shape with a zero needs no data. */
+/* Lends the caller's memory, without a copy, until another binding; it must stay valid through svod_execute.
+ * `data` is aligned for its dtype. `dtype` may be NULL (not checked). A shape with a zero needs no data. */
 SVOD_API int svod_bind_input(svod_instance* instance, size_t index, const char* dtype, const uint64_t* shape,
                              size_t rank, const void* data, svod_error* error);
-/* `bytes` is the room at `data`; at least what svod_get_shape says is needed for the run. It must not overlap any
- * other bound memory. */
-SVOD_API int svod_bind_output(svod_instance* instance, size_t index, void* data, uint64_t bytes, svod_error* error);
+/* `bytes` is the room at `data`; at least what svod_get_shape says is needed for the run. It must not overlap
+ * any other bound memory. */
+SVOD_API int svod_bind_output(svod_instance* instance, size_t index, void* data, uint64_t bytes,
+                              svod_error* error);
 
 /* The value or shape under the current variables and input bindings, all of which are checked here.
  * `shape` gets rank numbers; `shape` and `bytes` may be NULL. Not for SVOD_VARIABLE. */
 SVOD_API int svod_get_variable(svod_instance* instance, size_t index, int64_t* value, svod_error* error);
-SVOD_API int svod_get_shape(svod_instance* instance, svod_kind kind, size_t index, uint64_t* shape, uint64_t* bytes,
-                            svod_error* error);
+SVOD_API int svod_get_shape(svod_instance* instance, svod_kind kind, size_t index, uint64_t* shape,
+                            uint64_t* bytes, svod_error* error);
 
 /* The memory of a state: may be read and written between runs. NULL when there is no such index. */
 SVOD_API void* svod_state_data(svod_instance* instance, size_t index);
@@ -162,25 +167,27 @@ SVOD_API void* svod_state_data(svod_instance* instance, size_t index);
 SVOD_API void svod_reset_states(svod_instance* instance);
 
 typedef struct svod_execute_options {
-  uint64_t order_seed; /* not 0: independent steps run in an order drawn from it. For tests; the result is the same */
+  uint64_t order_seed; /* not 0: independent steps run in an order drawn from it. For tests; the result is the
+                          same */
 } svod_execute_options;
 
-/* Runs the plan once. Everything is checked before the first kernel starts; after an error while running, outputs
- * and states are undefined and the instance can be used again. `options` may be NULL. */
+/* Runs the plan once. Everything is checked before the first kernel starts; after an error while running,
+ * outputs and states are undefined and the instance can be used again. `options` may be NULL. */
 SVOD_API int svod_execute(svod_instance* instance, const svod_execute_options* options, svod_error* error);
-/* Makes a run in progress end early, with exit code 75. From any thread or signal handler; without a run in progress
- * it ends the next one. */
+/* Makes a run in progress end early, with exit code 75. From any thread or signal handler; without a run in
+ * progress it ends the next one. */
 SVOD_API void svod_stop(svod_instance* instance);
 
-/* ---- Profile ----------------------------------------------------------------------------------------------- */
+/* ---- Profile
+ * ----------------------------------------------------------------------------------------------- */
 
 typedef struct svod_profile_record {
   const char* name; /* of the kernel or function; "copy" */
   const char* kind; /* kernel, copy or call */
   size_t step;
   uint64_t calls;
-  uint64_t busy_ns; /* summed over threads */
-  uint64_t wall_ns; /* from first start to last end of each call, summed */
+  uint64_t busy_ns;      /* summed over threads */
+  uint64_t wall_ns;      /* from first start to last end of each call, summed */
   uint64_t bytes, flops; /* estimates for all calls together; 0 when unknown */
 } svod_profile_record;
 
