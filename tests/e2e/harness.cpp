@@ -162,7 +162,7 @@ CompileOptions compileOptions(const RunOptions& options) {
   CompileOptions c;
   c.name = "test";
   c.target = options.target;
-  c.cpu = *makeCpuTarget("", "native");
+  c.cpu = *makeCpuTarget("", options.cpu);
   c.optLevel = options.optLevel;
   c.numerics = options.numerics;
   c.memory = options.memory;

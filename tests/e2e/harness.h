@@ -13,7 +13,7 @@ struct RunOptions {
   int optLevel = 1;
   Numerics numerics = Numerics::Contract;
   MemoryMode memory = MemoryMode::Arena;
-  std::string target = "cpu";
+  std::string target = "cpu", cpu = "native";
   size_t threads = 1;
   uint64_t orderSeed = 0;
   int jobs = 1;

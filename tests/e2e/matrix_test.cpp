@@ -1,5 +1,5 @@
 // Every op of the tensor stage over every dtype it takes in every layout, against the interpreter, on both targets.
-// SVOD_MATRIX_ALL=1 takes every case on every target and level; SVOD_MATRIX_CASE=TEXT only cases whose name has TEXT.
+// SVOD_MATRIX_ALL=1 takes every case on every target, level and CPU; SVOD_MATRIX_CPU=NAME compiles for another CPU.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdlib>
@@ -70,6 +70,7 @@ struct Combination {
   const char* target;
   int optLevel;
   size_t offset;
+  const char* cpu = "native";
 };
 
 /// Cases by number: all, or those whose turn it is in this layout.
@@ -85,7 +86,7 @@ struct Tally {
 
 void check(std::span<const DType> dtypes, size_t layout, const Combination& combination, Tally& tally) {
   OpMatrix m = opMatrix(dtypes, layout, [&](size_t number) { return takes(combination, layout, number); });
-  INFO(combination.target << " -O" << combination.optLevel << ", " << matrixLayouts()[layout]);
+  INFO(combination.target << " -O" << combination.optLevel << ", " << combination.cpu << ", " << matrixLayouts()[layout]);
   Status legal = verify(m.model.sink, Stage::Tensor);
   if (!legal) FAIL(toText(legal.error()));
   for (UOp n : toposort(m.model.sink)) tally.ops.insert(n.op());
@@ -95,6 +96,8 @@ void check(std::span<const DType> dtypes, size_t layout, const Combination& comb
   RunOptions options;
   options.numerics = Numerics::Strict;
   options.target = combination.target, options.optLevel = combination.optLevel;
+  const char* cpu = std::getenv("SVOD_MATRIX_CPU");
+  options.cpu = cpu ? cpu : combination.cpu;
   auto actual = runPlan(m.model, m.bindings, options);
   if (!actual) {
     FAIL_CHECK(toText(actual.error()));
@@ -134,6 +137,10 @@ TEST_CASE("every op and dtype in every layout") {
 }
 
 TEST_CASE("every op and dtype at -O0") { CHECK(checkAll({"cpu", 0, 1}).cases > 900); }
+
+TEST_CASE("every op and dtype on a CPU without fused multiply-add and half conversions") {
+  CHECK(checkAll({"cpu", 1, 4, "x86-64"}).cases > 900);
+}
 
 TEST_CASE("every op and dtype through C") { CHECK(checkAll({"c", 1, 2}).cases > 900); }
 
