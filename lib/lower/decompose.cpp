@@ -1,6 +1,7 @@
 #include "lower/decompose.h"
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 namespace svod {
@@ -131,6 +132,10 @@ UOp legalizeOps(Graph& graph, UOp root, const LegalizeOptions& options) {
   Emitter e(graph, options);
   return transform(graph, root, [&](UOp node, std::span<const UOp> src) {
     bool computes = isElementwise(node.op()) || node.op() == Op::Reduce;
+    if (node.op() == Op::Reduce && src[0].lanes() < node.src(0).lanes()) {  // lanes that folded to one constant
+      UOp same = graph.make(Op::Stack, src[0].dtype(), std::vector<UOp>(static_cast<size_t>(node.src(0).lanes()), src[0]));
+      return e.make(Op::Reduce, node.dtype(), std::array{same}, node.arg());
+    }
     return computes ? e.make(node.op(), node.dtype(), src, node.arg()) : graph.withSrc(node, src);
   });
 }
