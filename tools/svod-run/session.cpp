@@ -71,7 +71,7 @@ Result<Session> Session::open(const RunOptions& options) {
   svod_instance_options make = {};
   make.pool = session.pool_.get();
   make.profile = options.profile || options.json || !options.trace.empty();
-  make.trace_events = options.trace.empty() ? 0 : size_t{1} << 18;
+  make.trace_events = options.trace.empty() ? 0 : size_t{1} << 16;
   svod_instance* instance = nullptr;
   SVOD_CHECK(checked([&](svod_error* error) { return svod_instance_create(plan, &make, &instance, error); }));
   session.instance_.reset(instance);
