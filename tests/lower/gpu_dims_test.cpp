@@ -33,8 +33,8 @@ Result<LinearKernel> lowered(Kernel& kernel, const char* opts, const GpuLimits& 
   SVOD_TRY(std::vector<OptOp> list, parseOpts(opts));
   SVOD_TRY(UOp sink, applyOpts(g, kernel.sink, list, gpuCaps()));
   SVOD_TRY(sink, expand(g, shareGroupReduces(g, sink)));
+  SVOD_TRY(sink, lowerGpuDims(g, sink, limits));  // first: grid and workgroup ranges are no loops to merge
   sink = mergeLoops(g, sink);
-  SVOD_TRY(sink, lowerGpuDims(g, sink, limits));
   LegalizeOptions legal;
   legal.narrowIndex = true;
   return linearize(g, legalize(g, sink, legal), kernel.name, Numerics::Contract);

@@ -255,6 +255,7 @@ std::vector<UOp> rareExpressions(Graph& g) {
   all.push_back(g.alu(Op::Lt, {wide, number(DType::I64, 4)}));
   all.push_back(g.alu(Op::Lt, {g.cast(r, DType::I32), g.cast(leaf("n", DType::Index, 0, 99), DType::I32)}));
   all.push_back(g.alu(Op::Pow, {f, number(DType::F32, 3)}));
+  for (double exponent : {-1, 1, 2}) all.push_back(g.alu(Op::Pow, {f, g.constant(Scalar::ofFloat(DType::F32, exponent))}));
   all.push_back(g.cast(g.alu(Op::Add, {g.cast(r, DType::I32), number(DType::I32, 3)}), DType::Index));
   all.push_back(g.alu(Op::Mul, {bit, i}));
   all.push_back(g.make(Op::Cast, DType::I32, {i}));
