@@ -63,6 +63,11 @@ GraphExpr GraphExpr::call(std::string op, std::vector<GraphExpr> operands) {
   return e;
 }
 
+bool isOperator(std::string_view op, size_t operands) {
+  if (operands == 1) return op == "-";
+  return operands == 2 && (op == "+" || op == "-" || op == "*" || op == "/" || op == "//" || op == "%");
+}
+
 bool isData(const GraphExpr& e) {
   return e.kind == ExprKind::Name ? e.text == "zeros" || e.text == "ones" : e.kind != ExprKind::Call;
 }

@@ -101,6 +101,8 @@ Result<GraphFile> parseGraphJson(std::string_view text, const std::string& path)
 /// An expression of the text form, such as "2*n + 1".
 Result<GraphExpr> parseGraphExpr(std::string_view text, const std::string& path);
 
+/// Whether a call with this op is written with an operator: + - * / // % between two operands, - before one.
+bool isOperator(std::string_view op, size_t operands);
 /// Whether an expression can be the data of a weight or state: a file name, a number, a list, zeros or ones.
 bool isData(const GraphExpr& expr);
 

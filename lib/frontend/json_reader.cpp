@@ -244,11 +244,6 @@ Result<GraphExpr> JsonReader::expr(const JsonValue& v) const {
   return e;
 }
 
-bool isOperator(std::string_view op, size_t operands) {
-  if (operands == 1) return op == "-";
-  return operands == 2 && (op == "+" || op == "-" || op == "*" || op == "/" || op == "//" || op == "%");
-}
-
 Result<GraphExpr> JsonReader::call(const JsonValue& v) const {
   const JsonValue* op = v.find("op");
   if (!op)

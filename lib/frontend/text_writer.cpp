@@ -52,7 +52,7 @@ std::string floatText(double value) {
 int strength(const GraphExpr& e) {
   if (e.kind == ExprKind::Int && !e.isBig && e.integer < 0) return 2;
   if (e.kind == ExprKind::Float && std::signbit(e.number) && !std::isnan(e.number)) return 2;
-  if (e.kind != ExprKind::Call || isNameStart(e.text[0])) return 3;
+  if (e.kind != ExprKind::Call || !e.attributes.empty() || !isOperator(e.text, e.items.size())) return 3;
   if (e.items.size() == 1) return 2;
   return e.text == "+" || e.text == "-" ? 0 : 1;
 }

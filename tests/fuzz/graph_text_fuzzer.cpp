@@ -1,8 +1,10 @@
-// Any bytes as a graph in text form. Seeds: tests/frontend/values, tests/errors/graph.
+// Any bytes as a graph in text form.
 #include <algorithm>
-#include <cstdint>
 
+#include "../common/fuzz_target.h"
 #include "graph_fuzzer.h"
+
+const char* const kSeedCorpus = "tests/fuzz/corpus/graph_text";
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::string text(reinterpret_cast<const char*>(data), size);
