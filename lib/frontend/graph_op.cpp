@@ -295,7 +295,7 @@ std::vector<Tensor> GraphBuilder::ops(std::string_view name, std::span<const Ten
   const GraphOp* row = findGraphOp(name, operands.size());
   if (!row) {
     fail(Diag::UnknownOp, "no op is called '" + std::string(name) + "'",
-         didYouMean(name, kNames, "the ops are listed in docs/graph-format.md"));
+         didYouMean(name, kNames, "svodc --list-ops shows them all"));
     return {};
   }
   std::string outer = std::exchange(opName_, std::string(row->name));

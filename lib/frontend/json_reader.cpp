@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "frontend/json_tree.h"
+#include "frontend/lexer.h"
 #include "support/suggest.h"
 
 namespace svod {
@@ -54,14 +55,17 @@ Result<int64_t> JsonReader::integer(const JsonValue& object, std::string_view na
   return failAt(v ? v->at : object.at, "'" + std::string(name) + "' must be an integer");
 }
 
+bool isComment(const JsonValue& v) {
+  return v.kind == JsonKind::String && v.text.starts_with('#') && v.text.find('\n') == std::string::npos;
+}
+
 Status JsonReader::comments(const JsonValue* v, std::vector<std::string>& lines) const {
   if (!v) return {};
   if (v->kind != JsonKind::Array) return failAt(v->at, "comments are an array of lines");
   for (const JsonValue& line : v->items) {
-    bool isComment = line.kind == JsonKind::String && (line.text.empty() || line.text[0] == '#') &&
-                     line.text.find('\n') == std::string::npos;
-    if (!isComment) return failAt(line.at, "a comment line starts with # or is empty");
-    lines.push_back(line.text);
+    if (!isComment(line) && !(line.kind == JsonKind::String && line.text.empty()))
+      return failAt(line.at, "a comment line starts with # or is empty");
+    lines.push_back(trimComment(line.text));
   }
   return {};
 }
@@ -119,10 +123,8 @@ Status JsonReader::statement(const JsonValue& v, GraphFile& file) const {
   }
   SVOD_CHECK(comments(v.find("comments"), s.comments));
   if (const JsonValue* trailing = v.find("comment")) {
-    bool isComment = trailing->kind == JsonKind::String && trailing->text.starts_with("#") &&
-                     trailing->text.find('\n') == std::string::npos;
-    if (!isComment) return failAt(trailing->at, "a comment starts with #");
-    s.trailingComment = trailing->text;
+    if (!isComment(*trailing)) return failAt(trailing->at, "a comment is one line that starts with #");
+    s.trailingComment = trimComment(trailing->text);
   }
   SVOD_CHECK(body(v, s));
   file.statements.push_back(std::move(s));

@@ -21,6 +21,11 @@ bool isNameStart(char c) {
 }
 bool isNameChar(char c) { return isNameStart(c) || isDigit(c) || c == '.'; }
 
+std::string trimComment(std::string text) {
+  while (text.ends_with('\r') || text.ends_with(' ')) text.pop_back();
+  return text;
+}
+
 tl::unexpected<Error> Lexer::fail(Position at, std::string message, std::string help) const {
   return svod::fail(
       Error{Diag::Syntax, std::move(message), std::move(help), {path_, at.line, at.column}, {}});
@@ -49,7 +54,7 @@ Result<Token> Lexer::next() {
   if (c == '#') {
     size_t end = std::min(text_.find('\n', at_), text_.size());
     Token comment = take(TokenKind::Comment, end - at_);
-    while (comment.text.ends_with('\r') || comment.text.ends_with(' ')) comment.text.pop_back();
+    comment.text = trimComment(std::move(comment.text));
     return comment;
   }
   if (isNameStart(c)) {

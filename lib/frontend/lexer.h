@@ -40,6 +40,8 @@ class Lexer {
   Position position_{1, 1};
 };
 
+/// Without spaces at the end.
+std::string trimComment(std::string text);
 bool isNameStart(char c);
 bool isNameChar(char c);
 

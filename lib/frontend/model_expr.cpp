@@ -127,7 +127,7 @@ std::vector<Tensor> ModelReader::call(const GraphExpr& e) {
   const GraphOp* op = findGraphOp(e.text, e.items.size());
   if (!op) {
     record(Diag::UnknownOp, e.at, "no op is called '" + e.text + "'",
-           didYouMean(e.text, graphOpNames(), "the ops are listed in docs/graph-format.md"));
+           didYouMean(e.text, graphOpNames(), "svodc --list-ops shows them all"));
     return {};
   }
   Attributes attributes;
