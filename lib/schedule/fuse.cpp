@@ -14,10 +14,16 @@ namespace {
 constexpr double kOpCost = 1, kDivideCost = 4, kTranscendentalCost = 12, kLoadCost = 2, kStoreCost = 3, kLaunch = 4000;
 // Inside one kernel the operands stay in cache, so a value may be computed this often instead of being stored.
 constexpr double kCachedRecompute = 3, kCachedWork = 40;
+// A value inside a reduction is computed once for this many elements of the result: those of a register tile.
+constexpr double kRegisterTile = 8;
 // A value read at more indices than this is materialized: computing it at each would multiply without end.
 constexpr size_t kMaxUses = 4;
 // Kernels stay small enough to compile in bounded time and to keep their arguments in registers.
-constexpr int kMaxInlinedOps = 160, kMaxLeaves = 24, kMaxDepth = 400;
+// Reductions are the better places to cut: their results are smaller than what they read.
+struct SizeLimit {
+  int ops, leaves, depth;
+};
+constexpr SizeLimit kMaxElementwise = {160, 24, 400}, kMaxReduce = {64, 12, 160};
 
 /// How one index of a value depends on the axes of the kernel that reads it.
 struct Token {
@@ -72,8 +78,15 @@ struct Use {
   uint32_t root;                // number of the kernel that reads it
   std::vector<TokenId> index;   // one per axis
   bool inReduce = false;        // inside the loop of another reduction
+  std::vector<int> outer = {};  // axes of the root around that reduction, ascending
   auto key() const { return std::tie(root, index); }
 };
+
+std::vector<int> unite(std::span<const int> a, std::span<const int> b) {
+  std::vector<int> all;
+  std::ranges::set_union(a, b, std::back_inserter(all));
+  return all;
+}
 
 double work(UOp node) {
   if (has(node.op(), Transcend)) return kTranscendentalCost;
@@ -96,43 +109,68 @@ class Fuser {
     uint32_t largest = 0;
     for (UOp n : order_) largest = std::max(largest, n.id());
     uses_.resize(largest + 1);
-    inlined_.resize(largest + 1);
+    work_.resize(largest + 1);
+    isSize_.resize(largest + 1);
+    isCut_.resize(largest + 1);
     materialized_.resize(largest + 1);
   }
 
+  /// Decides by cost alone, then cuts what became too large and decides again with these cuts as given.
   std::vector<bool> run() {
-    measure();
-    for (size_t i = order_.size(); i-- > 0;) visit(order_[i]);
+    findSizes();
+    do {
+      measureWork();
+      decide();
+    } while (cutLargeKernels());
     return materialized_;
   }
 
  private:
-  /// Arithmetic and size of a value when everything cheap below it is computed in place.
-  struct Inlined {
-    double work = 0;
-    int ops = 0, leaves = 0, depth = 0;
-    bool forced = false;  // too big to stay inlined
-  };
+  void decide() {
+    materialized_.assign(materialized_.size(), false);
+    uses_.assign(uses_.size(), {});
+    operands_.clear(), rootShape_.clear();
+    for (size_t i = order_.size(); i-- > 0;) visit(order_[i]);
+  }
 
-  void measure() {
+  /// Constants, variables and scalar arithmetic on them: every kernel computes these for itself.
+  void findSizes() {
+    for (UOp n : order_)
+      isSize_[n.id()] = n.op() == Op::Const || n.op() == Op::Var ||
+                        (isElementwise(n.op()) && n.rank() == 0 &&
+                         std::ranges::all_of(n.src(), [&](UOp s) { return isSize_[s.id()]; }));
+  }
+
+  /// Arithmetic for one element when everything below it, down to reductions, is computed in place.
+  void measureWork() {
     for (UOp n : order_) {
-      Inlined& m = inlined_[n.id()];
-      if (isStorage(n)) {
-        m = {kLoadCost, 0, 1, 0, false};
-        continue;
-      }
-      m.work = work(n);
-      m.ops = isElementwise(n.op()) ? 1 : 0;
-      for (UOp s : n.src()) {
-        const Inlined& below = inlined_[s.id()];
-        bool cut = below.forced || alwaysMaterialized(s.op());
-        m.work += cut || s.op() == Op::Reduce ? kLoadCost : below.work;
-        m.ops += cut ? 0 : below.ops;
-        m.leaves += cut ? 1 : below.leaves;
-        m.depth = std::max(m.depth, cut ? 1 : below.depth + 1);
-      }
-      m.forced = m.ops > kMaxInlinedOps || m.leaves > kMaxLeaves || m.depth > kMaxDepth;
+      double& sum = work_[n.id()] = isStorage(n) ? kLoadCost : work(n);
+      if (isStorage(n)) continue;
+      for (UOp s : n.src())
+        sum += isCut_[s.id()] || alwaysMaterialized(s.op()) || s.op() == Op::Reduce ? kLoadCost : work_[s.id()];
     }
+  }
+
+  /// Marks values at which a kernel has grown too large; false when there are none.
+  bool cutLargeKernels() {
+    std::vector<SizeLimit> sizes(work_.size());
+    bool found = false;
+    for (UOp n : order_) {
+      SizeLimit& size = sizes[n.id()];
+      if (isStorage(n) || materialized_[n.id()]) size = {0, 1, 1};
+      if (isStorage(n)) continue;
+      SizeLimit inlined{isElementwise(n.op()), 0, 0};
+      for (UOp s : n.src()) {
+        inlined.ops += sizes[s.id()].ops, inlined.leaves += sizes[s.id()].leaves;
+        inlined.depth = std::max(inlined.depth, sizes[s.id()].depth + 1);
+      }
+      const SizeLimit& limit = n.op() == Op::Reduce ? kMaxReduce : kMaxElementwise;
+      bool tooLarge = inlined.ops > limit.ops || inlined.leaves > limit.leaves || inlined.depth > limit.depth;
+      found |= tooLarge && !isCut_[n.id()] && n.op() != Op::Sink;
+      if (tooLarge) isCut_[n.id()] = true;
+      if (!materialized_[n.id()]) size = tooLarge ? SizeLimit{0, 1, 1} : inlined;
+    }
+    return found;
   }
 
   void addUse(UOp node, Use use) {
@@ -140,6 +178,7 @@ class Fuser {
     for (Use& known : uses)
       if (known.key() == use.key()) {
         known.inReduce |= use.inReduce;
+        known.outer = unite(known.outer, use.outer);
         return;
       }
     if (uses.size() <= kMaxUses) uses.push_back(std::move(use));
@@ -189,17 +228,17 @@ class Fuser {
 
   void materialize(UOp n) {
     if (isStorage(n)) return;
-    forced_.push_back(n);
+    operands_.push_back(n);
     addRoot(n, {n});
   }
 
   bool mustMaterialize(UOp n) {
-    if (alwaysMaterialized(n.op()) || std::find(forced_.begin(), forced_.end(), n) != forced_.end()) return true;
-    if (n.op() == Op::Const || n.op() == Op::Var) return false;
+    if (alwaysMaterialized(n.op()) || std::ranges::find(operands_, n) != operands_.end()) return true;
+    if (isSize_[n.id()]) return false;
     const std::vector<Use>& uses = uses_[n.id()];
     bool isRoot = uses.size() == 1 && isRootUse(n, uses[0]);
     if (isRoot) return false;  // it is the value of a store: its buffer is the target
-    if (inlined_[n.id()].forced) return true;
+    if (isCut_[n.id()]) return true;
     if (n.op() == Op::Reduce) return !canHoist(n);
     if (isMovement(n.op()) || work(n) == 0) return false;
     return uses.size() > kMaxUses || isCheaperMaterialized(n);
@@ -209,19 +248,31 @@ class Fuser {
     return rootShape_[use.root] == n && !use.inReduce;
   }
 
-  double evaluations(const Use& use) const {
+  std::vector<int> axesOf(const Use& use) const {
     std::vector<int> axes;
+    for (TokenId id : use.index) axes = unite(axes, tokens_[id].axes);
+    return axes;
+  }
+
+  double extent(const Use& use, std::span<const int> axes) const {
     double count = 1;
-    for (TokenId id : use.index) {
-      const Token& t = tokens_[id];
-      axes.insert(axes.end(), t.axes.begin(), t.axes.end());
-      count *= t.reduceExtent;
-    }
-    std::sort(axes.begin(), axes.end());
-    axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
     UOp root = rootShape_[use.root];
     for (int axis : axes) count *= static_cast<double>(std::max<int64_t>(1, root.shape()[axis].bounds().max));
     return count;
+  }
+
+  /// How many different elements this use reads, counting one again for every step of a reduction.
+  double elementsRead(const Use& use) const {
+    double count = extent(use, axesOf(use));
+    for (TokenId id : use.index) count *= tokens_[id].reduceExtent;
+    return count;
+  }
+
+  /// How often the value is computed for this use: axes around a reduction repeat all of its loop.
+  double evaluations(const Use& use) const {
+    std::vector<int> axes = axesOf(use);
+    double repeats = extent(use, unite(axes, use.outer)) / extent(use, axes);
+    return elementsRead(use) * std::max(1.0, repeats / kRegisterTile);
   }
 
   /// A reduction read at one index, over the leading axes of one kernel, each element once.
@@ -241,12 +292,12 @@ class Fuser {
       if (used[axis] && ended) return false;
       ended |= !used[axis];
     }
-    return evaluations(use) <= static_cast<double>(n.maxNumel());
+    return elementsRead(use) <= static_cast<double>(n.maxNumel());
   }
 
   bool isCheaperMaterialized(UOp n) const {
     const std::vector<Use>& uses = uses_[n.id()];
-    double elements = static_cast<double>(n.maxNumel()), total = 0, each = inlined_[n.id()].work;
+    double elements = static_cast<double>(n.maxNumel()), total = 0, each = work_[n.id()];
     bool oneKernel = true, isStored = false;
     for (const Use& use : uses) {
       total += evaluations(use);
@@ -262,7 +313,7 @@ class Fuser {
 
   void pushDown(UOp n, const Use& use) {
     if (isElementwise(n.op()) || n.op() == Op::Contiguous) {
-      for (UOp s : n.src()) addUse(s, s.rank() == 0 ? Use{use.root, {}, use.inReduce} : use);
+      for (UOp s : n.src()) addUse(s, s.rank() == 0 ? Use{use.root, {}, use.inReduce, use.outer} : use);
     } else if (n.op() == Op::Reduce) {
       pushReduce(n, use);
     } else if (n.op() == Op::Gather) {
@@ -270,13 +321,13 @@ class Fuser {
     } else if (isMovement(n.op())) {
       pushMovement(n, use);
     } else if (n.op() == Op::Stack) {
-      for (UOp s : n.src()) addUse(s, {use.root, {}, use.inReduce});
+      for (UOp s : n.src()) addUse(s, {use.root, {}, use.inReduce, use.outer});
     }
   }
 
   void pushReduce(UOp n, const Use& use) {
     std::span<const int32_t> axes = n.argAs<ReduceArg>().axes;
-    Use inner{use.root, {}, true};
+    Use inner{use.root, {}, true, unite(axesOf(use), use.outer)};
     size_t next = 0;
     for (size_t i = 0; i < n.src(0).rank(); ++i) {
       bool reduced = std::find(axes.begin(), axes.end(), static_cast<int32_t>(i)) != axes.end();
@@ -287,10 +338,10 @@ class Fuser {
   }
 
   void pushGather(UOp n, const Use& use) {
-    Use data{use.root, {}, use.inReduce};
+    Use data{use.root, {}, use.inReduce, use.outer};
     for (size_t i = 1; i < n.srcCount(); ++i) {
       UOp index = n.src(i);
-      addUse(index, index.rank() == 0 ? Use{use.root, {}, use.inReduce} : use);
+      addUse(index, index.rank() == 0 ? Use{use.root, {}, use.inReduce, use.outer} : use);
       data.index.push_back(index.op() == Op::Const ? tokens_.zero()
                                                    : tokens_.derive({index.id()}, use.index, true));
     }
@@ -299,7 +350,7 @@ class Fuser {
 
   void pushMovement(UOp n, const Use& use) {
     UOp source = n.src(0);
-    Use moved{use.root, std::vector<TokenId>(source.rank(), tokens_.zero()), use.inReduce};
+    Use moved{use.root, std::vector<TokenId>(source.rank(), tokens_.zero()), use.inReduce, use.outer};
     size_t rank = source.rank();
     auto changed = [&](size_t axis, std::initializer_list<int64_t> key) {
       std::vector<int64_t> full{static_cast<int64_t>(n.op())};
@@ -318,7 +369,7 @@ class Fuser {
           n.src(1 + i).isConst(0) ? void(moved.index[i] = use.index[i]) : changed(i, {n.src(1 + i).id()});
         break;
       case Op::Pad:
-        addUse(n.src(1), {use.root, {}, use.inReduce});
+        addUse(n.src(1), {use.root, {}, use.inReduce, use.outer});
         for (size_t i = 0; i < rank; ++i)
           n.src(2 + i).isConst(0) ? void(moved.index[i] = use.index[i]) : changed(i, {n.src(2 + i).id()});
         break;
@@ -356,10 +407,11 @@ class Fuser {
     return key;
   }
 
-  std::vector<UOp> order_, forced_;
+  std::vector<UOp> order_;
+  std::vector<UOp> operands_;  // of kinds that read whole buffers
   std::vector<std::vector<Use>> uses_;
-  std::vector<Inlined> inlined_;
-  std::vector<bool> materialized_;
+  std::vector<double> work_;
+  std::vector<bool> isSize_, isCut_, materialized_;
   std::vector<UOp> rootShape_;  // by root number: the value whose axes the kernel runs over
   TokenTable tokens_;
 };

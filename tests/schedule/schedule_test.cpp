@@ -74,6 +74,25 @@ TEST_CASE("a matrix product with bias and relu is one kernel") {
   CHECK(checked(m.model).items.size() == 1);
 }
 
+TEST_CASE("what a matrix product would compute again for every tile is kept") {
+  GraphMaker m;
+  UOp a = m.input("a", {48, 32}), b = m.input("b", {32, 512});
+  UOp scaled = m.g.alu(Op::Fdiv, {a, m.softmax(a, 48, 32)});
+  m.output("y", m.matmul(scaled, b, 48, 512, 32));
+  CHECK(checked(m.model).items.size() == 2);
+}
+
+TEST_CASE("layers of product and norm are two kernels each, however many there are") {
+  constexpr int kLayers = 12;
+  GraphMaker m;
+  UOp x = m.input("x", {16, 32}), w = m.input("w", {32, 32});
+  for (int i = 0; i < kLayers; ++i) x = m.softmax(m.matmul(x, w, 16, 32, 32), 16, 32);
+  m.output("y", x);
+  Schedule s = checked(m.model);
+  CHECK(s.items.size() == 2 * kLayers);
+  CHECK(s.kernels.size() == 2);
+}
+
 TEST_CASE("a product of products keeps the first in a buffer") {
   GraphMaker m;
   UOp a = m.input("a", {20, 30}), b = m.input("b", {30, 20}), c = m.input("c", {20, 20});
