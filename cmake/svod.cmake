@@ -19,6 +19,7 @@ function(svod_tool name)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/lib ${PROJECT_SOURCE_DIR})
   svod_link(${name} PRIVATE "${arg_DEPS}" "${arg_LIBS}")
   svod_verify_definition(${name} ${name})
+  add_dependencies(programs ${name})
   install(TARGETS ${name})
 endfunction()
 

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""svod beside the libraries people use, interleaved in one run, on the same arrays and threads.
+
+usage: benchmarks/bench.py [--bin FOLDER] [--threads N] [--only TEXT] [--rounds N] [--json FILE] [--markdown FILE]
+
+Prints time, rate and the ratio to the fastest peer (above 1: svod is faster) with the quartiles of the rounds.
+Needs numpy; peers are what is installed of OpenBLAS, BLIS and oneDNN (Debian: libopenblas0-pthread libblis4-pthread
+libdnnl-dev). Results are compared with the first peer's before anything is timed.
+"""
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+import cases
+import measure
+import svod_runtime
+from peers import Peers
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--bin", default="build/release/bin", help="folder of svodc")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--only", default="", help="cases or groups whose name contains this")
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--json", help="write the results to a file")
+    parser.add_argument("--markdown", help="write the table to a file")
+    return parser.parse_args()
+
+
+def compile_case(case, inputs, folder, svodc):
+    lines = ["svod 1"]
+    for name, shape in case.shapes.items():
+        kind, data = ("weight", f' = "{name}.npy"') if name in case.weights else ("input", "")
+        if data:
+            np.save(f"{folder}/{name}.npy", inputs[name])
+        lines.append(f"{kind} {name}: f32[{', '.join(map(str, shape))}]{data}")
+    with open(f"{folder}/case.svod", "w") as f:
+        f.write("\n".join([*lines, case.graph, ""]))
+    extra = ["--opts", f"y={case.opts}"] if case.opts else []
+    done = subprocess.run([svodc, "compile", f"{folder}/case.svod", "-o", f"{folder}/case.plan", *extra],
+                          capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr.strip())
+    with open(f"{folder}/case.plan/plan.json") as f:
+        return json.load(f)
+
+
+def result_shape(plan):
+    return tuple(int(d) for d in plan["outputs"][0]["shape"])
+
+
+def difference(expected, got):
+    return float(np.abs(expected.ravel() - got.ravel()).max() / max(np.abs(expected).max(), 1e-30))
+
+
+def measure_case(case, options, runtime, peers):
+    inputs = cases.inputs_of(case, svod_runtime.aligned)
+    with tempfile.TemporaryDirectory() as folder:
+        manifest = compile_case(case, inputs, folder, f"{options.bin}/svodc")
+        plan = runtime.load(f"{folder}/case.plan", options.threads)
+        shape = result_shape(manifest)
+        ours, theirs = (svod_runtime.aligned(np.zeros(shape, np.float32)) for _ in range(2))
+        for name in case.shapes.keys() - set(case.weights):
+            plan.bind_input(name, inputs[name])
+        plan.bind_output("y", ours)
+        contenders = {"svod": plan.run} | case.peers(peers, inputs, theirs)
+        plan.run()
+        wrong = check(contenders, ours, theirs)
+        timings = measure.interleave(contenders, options.rounds)
+        plan.close()
+    return {"case": case.name, "group": case.group, "kernels": len(manifest["kernels"]),
+            "opts": [k.get("opts", "") for k in manifest["kernels"]], "difference": wrong,
+            "seconds": {name: t.rounds for name, t in timings.items()}} | compared(case, timings)
+
+
+def check(contenders, ours, theirs):
+    """The largest difference to the first peer that computes the same, relative to the largest value."""
+    for name, run in contenders.items():
+        if name in ("svod", "bandwidth"):
+            continue
+        theirs[...] = 0
+        run()
+        expected = run.result(theirs) if hasattr(run, "result") else theirs
+        return difference(expected, ours)
+    return None
+
+
+def compared(case, timings):
+    others = {name: t for name, t in timings.items() if name != "svod"}
+    if not others:
+        return {"peer": None}
+    best = min(others, key=lambda name: others[name].best)
+    if "bandwidth" in others:
+        best = "bandwidth"
+    middle, low, high = measure.ratio(timings["svod"], others[best])
+    return {"peer": best, "ratio": middle, "low": low, "high": high}
+
+
+def rate(case, seconds):
+    return f"{case.flops / seconds * 1e-9:8.1f} GFLOP/s" if case.flops else f"{case.bytes / seconds * 1e-9:8.1f} GB/s   "
+
+
+def show(case, row):
+    best = min(row["seconds"]["svod"])
+    others = "  ".join(f"{name} {min(s) * 1e3:.3f}" for name, s in row["seconds"].items() if name != "svod")
+    ratio = f"{row['ratio']:5.2f} ({row['low']:.2f}-{row['high']:.2f}) of {row['peer']}" if row["peer"] else ""
+    warning = f"  DIFFERS by {row['difference']:.1e}" if (row["difference"] or 0) > 1e-3 else ""
+    print(f"{case.name:28} {best * 1e3:9.3f} ms {rate(case, best)}  {ratio:34} {others}{warning}", flush=True)
+
+
+def markdown(rows):
+    yield "| work | svod ms | peer | peer ms | ratio | quartiles |"
+    yield "|---|---|---|---|---|---|"
+    for row in rows:
+        if row["peer"]:
+            yield (f"| {row['case']} | {min(row['seconds']['svod']) * 1e3:.3f} | {row['peer']} "
+                   f"| {min(row['seconds'][row['peer']]) * 1e3:.3f} | {row['ratio']:.2f} "
+                   f"| {row['low']:.2f}-{row['high']:.2f} |")
+
+
+def main():
+    options = arguments()
+    runtime_path = os.path.join(os.path.dirname(options.bin.rstrip("/")), "runtime-min", "libsvod-runtime.so")
+    rows, failed = [], False
+    with tempfile.TemporaryDirectory() as folder:
+        peers = Peers(folder, options.threads)
+        runtime = svod_runtime.Runtime(runtime_path)
+        for case in cases.CASES:
+            if options.only not in case.name and options.only != case.group:
+                continue
+            try:
+                rows.append(measure_case(case, options, runtime, peers))
+                show(case, rows[-1])
+            except RuntimeError as error:
+                failed = True
+                print(f"{case.name}: {error}", file=sys.stderr)
+    if options.json:
+        with open(options.json, "w") as f:
+            json.dump({"machine": platform.processor(), "threads": options.threads, "results": rows}, f, indent=1)
+    if options.markdown:
+        with open(options.markdown, "w") as f:
+            f.write("\n".join(markdown(rows)) + "\n")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,50 @@
+"""Interleaved timing: contenders take turns in short batches, so that all of them see the machine as it is."""
+import statistics
+import time
+from dataclasses import dataclass
+
+BATCH_SECONDS = 0.03
+
+
+@dataclass
+class Timing:
+    """Seconds of one call, one entry per round."""
+    rounds: list
+
+    @property
+    def best(self):
+        return min(self.rounds)
+
+
+def batch(run, repeats):
+    start = time.perf_counter()
+    for _ in range(repeats):
+        run()
+    return (time.perf_counter() - start) / repeats
+
+
+def repeats_for(run):
+    run()
+    repeats = 1
+    while True:
+        seconds = batch(run, repeats)
+        if seconds * repeats > BATCH_SECONDS / 3:
+            return max(1, round(BATCH_SECONDS / seconds))
+        repeats *= 4
+
+
+def interleave(contenders, rounds):
+    """contenders: name -> function of no arguments. Returns name -> Timing."""
+    repeats = {name: repeats_for(run) for name, run in contenders.items()}
+    times = {name: [] for name in contenders}
+    for _ in range(rounds):
+        for name, run in contenders.items():
+            times[name].append(batch(run, repeats[name]))
+    return {name: Timing(seconds) for name, seconds in times.items()}
+
+
+def ratio(ours, theirs):
+    """How many times as fast we are: median over the rounds, and the quartiles around it."""
+    each = sorted(t / o for o, t in zip(ours.rounds, theirs.rounds))
+    quartiles = statistics.quantiles(each, n=4) if len(each) > 1 else each * 3
+    return quartiles[1], quartiles[0], quartiles[2]

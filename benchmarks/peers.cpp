@@ -1,0 +1,194 @@
+// What Python cannot call directly: oneDNN primitives in the layouts they choose themselves, and the memory bandwidth
+// of the machine. Built by bench.py. Every maker returns a handle for peer_run and peer_free, or null.
+#include <xmmintrin.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <dnnl.hpp>
+#include <exception>
+#include <memory>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+using namespace dnnl;
+
+namespace {
+
+typedef float Vector __attribute__((vector_size(64)));
+
+struct Job {
+  engine cpu{engine::kind::cpu, 0};
+  stream queue{cpu};
+  primitive work;
+  std::unordered_map<int, memory> arguments;
+  memory result;  // where `work` writes, in its own layout
+};
+
+memory::desc plain(const memory::dims& dims, memory::data_type type = memory::data_type::f32) {
+  memory::dims strides(dims.size(), 1);
+  for (size_t i = dims.size() - 1; i-- > 0;) strides[i] = strides[i + 1] * dims[i + 1];
+  return {dims, type, strides};
+}
+
+memory::desc chosen(const memory::dims& dims, memory::data_type type = memory::data_type::f32) {
+  return {dims, type, memory::format_tag::any};
+}
+
+// `data` in the layout the primitive wants; a copy unless it is the same already.
+memory placed(Job& job, const memory::desc& from, const memory::desc& to, void* data) {
+  memory given(from, job.cpu, data);
+  if (from == to) return given;
+  memory moved(to, job.cpu);
+  reorder(given, moved).execute(job.queue, given, moved);
+  job.queue.wait();
+  return moved;
+}
+
+template <class Make>
+Job* guarded(Make make) {
+  try {
+    auto job = std::make_unique<Job>();
+    make(*job);
+    return job.release();
+  } catch (const std::exception&) {
+    return nullptr;
+  }
+}
+
+memory::data_type typeOf(int bytes) {
+  return bytes == 4 ? memory::data_type::f32 : bytes == 2 ? memory::data_type::bf16 : memory::data_type::s8;
+}
+
+template <class Body>
+void onThreads(int threads, size_t bytes, Body body) {
+  std::vector<std::thread> workers;
+  size_t part = bytes / static_cast<size_t>(threads) / 64 * 64;
+  for (int t = 1; t < threads; ++t) workers.emplace_back([=] { body(static_cast<size_t>(t) * part, part); });
+  body(0, part);
+  for (std::thread& w : workers) w.join();
+}
+
+}  // namespace
+
+extern "C" {
+
+// c[m,n] = a[m,k] b[k,n]; b may be kept in the layout of the primitive (a constant weight). 4: f32, 2: bf16,
+// 1: int8 with an i32 result.
+void* peer_matmul(long m, long n, long k, int bytes, int packed, void* a, void* b, void* c) {
+  return guarded([&](Job& job) {
+    memory::desc ad = plain({m, k}, typeOf(bytes)), bd = plain({k, n}, typeOf(bytes));
+    memory::desc cd = plain({m, n}, bytes == 1 ? memory::data_type::s32 : memory::data_type::f32);
+    matmul::desc desc(ad, packed ? chosen({k, n}, typeOf(bytes)) : bd, cd);
+    matmul::primitive_desc pd(desc, job.cpu);
+    job.work = matmul(pd);
+    job.result = memory(cd, job.cpu, c);
+    job.arguments = {{DNNL_ARG_SRC, memory(ad, job.cpu, a)},
+                     {DNNL_ARG_WEIGHTS, placed(job, bd, pd.weights_desc(), b)},
+                     {DNNL_ARG_DST, job.result}};
+  });
+}
+
+// NCHW sizes; groups == channels is a depthwise convolution.
+void* peer_conv(long channels, long filters, long size, long kernel, long stride, long pad, long groups, void* x,
+                void* w) {
+  return guarded([&](Job& job) {
+    long out = (size + 2 * pad - kernel) / stride + 1;
+    memory::dims xs{1, channels, size, size}, ys{1, filters, out, out}, ws{filters, channels, kernel, kernel};
+    if (groups > 1) ws = {groups, filters / groups, channels / groups, kernel, kernel};
+    convolution_forward::desc desc(prop_kind::forward_inference, algorithm::convolution_direct, chosen(xs), chosen(ws),
+                                   chosen(ys), {stride, stride}, {pad, pad}, {pad, pad});
+    convolution_forward::primitive_desc pd(desc, job.cpu);
+    job.work = convolution_forward(pd);
+    job.result = memory(pd.dst_desc(), job.cpu);
+    job.arguments = {{DNNL_ARG_SRC, placed(job, plain(xs), pd.src_desc(), x)},
+                     {DNNL_ARG_WEIGHTS, placed(job, plain(ws), pd.weights_desc(), w)},
+                     {DNNL_ARG_DST, job.result}};
+  });
+}
+
+void* peer_softmax(long rows, long columns, void* x, void* y) {
+  return guarded([&](Job& job) {
+    memory::desc d = plain({rows, columns});
+    softmax_forward::primitive_desc pd({prop_kind::forward_inference, d, 1}, job.cpu);
+    job.work = softmax_forward(pd);
+    job.result = memory(d, job.cpu, y);
+    job.arguments = {{DNNL_ARG_SRC, memory(d, job.cpu, x)}, {DNNL_ARG_DST, job.result}};
+  });
+}
+
+void* peer_layernorm(long rows, long columns, void* x, void* y) {
+  return guarded([&](Job& job) {
+    memory::desc d = plain({rows, columns});
+    layer_normalization_forward::primitive_desc pd(
+        {prop_kind::forward_inference, d, 1e-5F, normalization_flags::none}, job.cpu);
+    job.work = layer_normalization_forward(pd);
+    job.result = memory(d, job.cpu, y);
+    job.arguments = {{DNNL_ARG_SRC, memory(d, job.cpu, x)}, {DNNL_ARG_DST, job.result}};
+  });
+}
+
+void* peer_transpose(long rows, long columns, void* x, void* y) {
+  return guarded([&](Job& job) {
+    memory from({{rows, columns}, memory::data_type::f32, memory::format_tag::ab}, job.cpu, x);
+    job.result = memory({{rows, columns}, memory::data_type::f32, memory::format_tag::ba}, job.cpu, y);
+    job.work = reorder(from, job.result);
+    job.arguments = {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, job.result}};
+  });
+}
+
+void* peer_gelu(long count, void* x, void* y) {
+  return guarded([&](Job& job) {
+    memory::desc d = plain({count});
+    eltwise_forward::primitive_desc pd(
+        {prop_kind::forward_inference, algorithm::eltwise_gelu_erf, d, 0.F, 0.F}, job.cpu);
+    job.work = eltwise_forward(pd);
+    job.result = memory(d, job.cpu, y);
+    job.arguments = {{DNNL_ARG_SRC, memory(d, job.cpu, x)}, {DNNL_ARG_DST, job.result}};
+  });
+}
+
+void peer_run(void* handle) {
+  auto* job = static_cast<Job*>(handle);
+  job->work.execute(job->queue, job->arguments);
+  job->queue.wait();
+}
+
+// The result as dense f32 in the order of its dims.
+void peer_result(void* handle, float* data) {
+  auto* job = static_cast<Job*>(handle);
+  memory dense(plain(job->result.get_desc().dims()), job->cpu, data);
+  reorder(job->result, dense).execute(job->queue, job->result, dense);
+  job->queue.wait();
+}
+
+void peer_free(void* handle) { delete static_cast<Job*>(handle); }
+
+// Reads `count` arrays and writes one of the same bytes with non-temporal stores: the least time a streaming kernel
+// with as many operands can take.
+void stream_write(const float* const* from, int count, float* to, size_t bytes, int threads) {
+  onThreads(threads, bytes, [=](size_t begin, size_t length) {
+    for (size_t i = begin / 4; i < (begin + length) / 4; i += 16) {
+      Vector sum = *reinterpret_cast<const Vector*>(from[0] + i);
+      for (int k = 1; k < count; ++k) sum += *reinterpret_cast<const Vector*>(from[k] + i);
+      for (int part = 0; part < 4; ++part)
+        _mm_stream_ps(to + i + 4 * part, reinterpret_cast<const __m128*>(&sum)[part]);
+    }
+    _mm_sfence();
+  });
+}
+
+float stream_read(const float* from, size_t bytes, int threads) {
+  std::vector<Vector> sums(static_cast<size_t>(threads));
+  onThreads(threads, bytes, [&, from](size_t begin, size_t length) {
+    Vector sum[4] = {};
+    for (size_t i = begin / 4; i + 64 <= (begin + length) / 4; i += 64)
+      for (size_t k = 0; k < 4; ++k) sum[k] += *reinterpret_cast<const Vector*>(from + i + 16 * k);
+    sums[begin / std::max<size_t>(length, 1)] = sum[0] + sum[1] + sum[2] + sum[3];
+  });
+  float total = 0;
+  for (const Vector& sum : sums)
+    for (int lane = 0; lane < 16; ++lane) total += sum[lane];
+  return total;
+}
+}
