@@ -94,7 +94,6 @@ double work(UOp node) {
     case Op::Fdiv: case Op::Recip: case Op::Sqrt: case Op::Cdiv: case Op::Cmod: case Op::Floordiv: case Op::Floormod:
       return kDivideCost;
     case Op::Threefry: return 100;
-    case Op::Gather: return 4 * kLoadCost;
     default: return isElementwise(node.op()) ? kOpCost : 0;
   }
 }
@@ -110,14 +109,14 @@ class Fuser {
     for (UOp n : order_) largest = std::max(largest, n.id());
     uses_.resize(largest + 1);
     work_.resize(largest + 1);
-    isSize_.resize(largest + 1);
+    isIndexMath_.resize(largest + 1);
     isCut_.resize(largest + 1);
     materialized_.resize(largest + 1);
   }
 
   /// Decides by cost alone, then cuts what became too large and decides again with these cuts as given.
   std::vector<bool> run() {
-    findSizes();
+    findIndexMath();
     do {
       measureWork();
       decide();
@@ -133,19 +132,21 @@ class Fuser {
     for (size_t i = order_.size(); i-- > 0;) visit(order_[i]);
   }
 
-  /// Constants, variables and scalar arithmetic on them: every kernel computes these for itself.
-  void findSizes() {
-    for (UOp n : order_)
-      isSize_[n.id()] = n.op() == Op::Const || n.op() == Op::Var ||
-                        (isElementwise(n.op()) && n.rank() == 0 &&
-                         std::ranges::all_of(n.src(), [&](UOp s) { return isSize_[s.id()]; }));
+  /// Counters, sizes and cheap arithmetic on them: no memory is read, so every kernel computes these for itself.
+  void findIndexMath() {
+    for (UOp n : order_) {
+      bool leaf = n.op() == Op::Const || n.op() == Op::Var || n.op() == Op::Iota;
+      bool cheap = isMovement(n.op()) || (isElementwise(n.op()) && work(n) < kTranscendentalCost);
+      isIndexMath_[n.id()] =
+          leaf || (cheap && std::ranges::all_of(n.src(), [&](UOp s) { return isIndexMath_[s.id()]; }));
+    }
   }
 
   /// Arithmetic for one element when everything below it, down to reductions, is computed in place.
   void measureWork() {
     for (UOp n : order_) {
-      double& sum = work_[n.id()] = isStorage(n) ? kLoadCost : work(n);
-      if (isStorage(n)) continue;
+      double& sum = work_[n.id()] = isStorage(n) ? kLoadCost : isIndexMath_[n.id()] ? 0 : work(n);
+      if (isStorage(n) || isIndexMath_[n.id()]) continue;
       for (UOp s : n.src())
         sum += isCut_[s.id()] || alwaysMaterialized(s.op()) || s.op() == Op::Reduce ? kLoadCost : work_[s.id()];
     }
@@ -234,11 +235,11 @@ class Fuser {
 
   bool mustMaterialize(UOp n) {
     if (alwaysMaterialized(n.op()) || std::ranges::find(operands_, n) != operands_.end()) return true;
-    if (isSize_[n.id()]) return false;
     const std::vector<Use>& uses = uses_[n.id()];
     bool isRoot = uses.size() == 1 && isRootUse(n, uses[0]);
     if (isRoot) return false;  // it is the value of a store: its buffer is the target
     if (isCut_[n.id()]) return true;
+    if (isIndexMath_[n.id()]) return false;
     if (n.op() == Op::Reduce) return !canHoist(n);
     if (isMovement(n.op()) || work(n) == 0) return false;
     return uses.size() > kMaxUses || isCheaperMaterialized(n);
@@ -411,7 +412,7 @@ class Fuser {
   std::vector<UOp> operands_;  // of kinds that read whole buffers
   std::vector<std::vector<Use>> uses_;
   std::vector<double> work_;
-  std::vector<bool> isSize_, isCut_, materialized_;
+  std::vector<bool> isIndexMath_, isCut_, materialized_;
   std::vector<UOp> rootShape_;  // by root number: the value whose axes the kernel runs over
   TokenTable tokens_;
 };

@@ -82,6 +82,20 @@ TEST_CASE("what a matrix product would compute again for every tile is kept") {
   CHECK(checked(m.model).items.size() == 2);
 }
 
+TEST_CASE("a convolution by windows is one kernel: reading at a computed index needs no buffer") {
+  constexpr int kChannels = 6, kWidth = 20, kTaps = 3, kOut = kWidth - kTaps + 1, kFilters = 64;
+  GraphMaker m;
+  UOp x = m.input("x", {kChannels, kWidth}), w = m.input("w", {kFilters, kChannels * kTaps});
+  auto iota = [&](int64_t n) { return m.g.make(Op::Iota, DType::Index, {m.g.index(n)}); };
+  UOp out = m.expand(m.reshape(iota(kOut), {1, kOut}), {kTaps, kOut});
+  UOp tap = m.expand(m.reshape(iota(kTaps), {kTaps, 1}), {kTaps, kOut});
+  UOp channel = m.expand(m.reshape(iota(kChannels), {kChannels, 1, 1}), {kChannels, kTaps, kOut});
+  UOp at = m.expand(m.reshape(m.g.alu(Op::Add, {out, tap}), {1, kTaps, kOut}), {kChannels, kTaps, kOut});
+  UOp windows = m.g.make(Op::Gather, DType::F32, {x, channel, at});
+  m.output("y", m.matmul(w, m.reshape(windows, {kChannels * kTaps, kOut}), kFilters, kOut, kChannels * kTaps));
+  CHECK(checked(m.model).items.size() == 1);
+}
+
 TEST_CASE("layers of product and norm are two kernels each, however many there are") {
   constexpr int kLayers = 12;
   GraphMaker m;
