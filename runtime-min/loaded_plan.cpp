@@ -106,12 +106,14 @@ Status LoadedPlan::finish() {
 
 Result<std::shared_ptr<const LoadedPlan>> LoadedPlan::fromDirectory(const std::string& path,
                                                                     bool verifyWeights) {
+  SVOD_CHECK(checkIsDirectory(path));
   auto loaded = std::make_shared<LoadedPlan>();
   const std::string manifest = path + "/" + kPlanFileName;
   SVOD_TRY(MappedFile json, MappedFile::open(manifest));
   SVOD_CHECK(loaded->readManifest(asText(json.bytes()), manifest));
   for (FileId id = 0; id < loaded->plan_.files.size(); id++) {
     const std::string file = path + "/" + loaded->plan_.files[id].path;
+    SVOD_CHECK(checkInside(path, loaded->plan_.files[id].path));
     SVOD_TRY(MappedFile mapped, MappedFile::open(file));
     loaded->mapped_.push_back(std::move(mapped));
     loaded->files_[id] = loaded->mapped_.back().bytes();

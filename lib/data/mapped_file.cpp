@@ -20,8 +20,8 @@ struct Descriptor {
   }
 };
 
-Result<struct stat> openForReading(const std::string& path, Descriptor& file) {
-  file.fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+Result<struct stat> openForReading(const std::string& path, Descriptor& file, int flags = 0) {
+  file.fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags);
   if (file.fd < 0) return fail(ioError("cannot open", path, errno));
   struct stat status {};
   if (::fstat(file.fd, &status) != 0) return fail(ioError("cannot read", path, errno));
@@ -58,7 +58,8 @@ MappedFile::~MappedFile() {
 
 Result<MappedFile> MappedFile::open(const std::string& path) {
   Descriptor file;
-  SVOD_TRY(struct stat status, openForReading(path, file));
+  // A pipe would make open wait for somebody who writes to it.
+  SVOD_TRY(struct stat status, openForReading(path, file, O_NONBLOCK));
   if (!S_ISREG(status.st_mode))
     return fail(Diag::Io, "cannot map '" + path + "': not a regular file", "copy it to a file first");
   MappedFile mapped;

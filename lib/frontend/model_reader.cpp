@@ -199,13 +199,50 @@ void ModelReader::variable(const Statement& s) {
   scope_[name.text] = {Entry::Kind::Variable, dim, {}, name.at};
 }
 
+namespace {
+
+/// What a dtype of NumPy, PyTorch or C is called here; "" for other names.
+std::string_view dtypeElsewhere(std::string_view name) {
+  constexpr std::pair<std::string_view, std::string_view> kNames[] = {{"float32", "f32"},
+                                                                      {"float", "f32"},
+                                                                      {"fp32", "f32"},
+                                                                      {"float64", "f64"},
+                                                                      {"double", "f64"},
+                                                                      {"float16", "f16"},
+                                                                      {"half", "f16"},
+                                                                      {"fp16", "f16"},
+                                                                      {"bfloat16", "bf16"},
+                                                                      {"int8", "i8"},
+                                                                      {"int16", "i16"},
+                                                                      {"int32", "i32"},
+                                                                      {"int", "i32"},
+                                                                      {"int64", "i64"},
+                                                                      {"long", "i64"},
+                                                                      {"uint8", "u8"},
+                                                                      {"byte", "u8"},
+                                                                      {"uint16", "u16"},
+                                                                      {"uint32", "u32"},
+                                                                      {"uint64", "u64"},
+                                                                      {"boolean", "bool"},
+                                                                      {"bool_", "bool"},
+                                                                      {"float8_e4m3fn", "f8e4m3"},
+                                                                      {"float8_e5m2", "f8e5m2"}};
+  for (const auto& [other, ours] : kNames)
+    if (name == other) return ours;
+  return {};
+}
+
+}  // namespace
+
 std::optional<DType> ModelReader::dtype(const TypeExpr& type) {
   std::optional<DType> found = dtypeFromText(type.dtype);
   if (found && *found != DType::Void && *found != DType::Index) return found;
   std::string known = "use one of";
   for (std::string_view name : dtypeNames()) known += " " + std::string(name);
+  std::string_view meant = dtypeElsewhere(type.dtype);
   record(Diag::UnknownDType, type.at, "no dtype is called '" + type.dtype + "'",
-         didYouMean(type.dtype, dtypeNames(), known));
+         meant.empty() ? didYouMean(type.dtype, dtypeNames(), known)
+                       : "it is called '" + std::string(meant) + "' here");
   return std::nullopt;
 }
 

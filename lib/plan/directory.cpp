@@ -42,21 +42,49 @@ Status writePlanDirectory(const std::string& path, Plan plan, std::span<const Pl
   SVOD_CHECK(check(plan));
   const std::string json = toJson(plan);
   SVOD_CHECK(planFromJson(json, path));  // for example an expression longer than readers accept
+  SVOD_CHECK(checkPlanTarget(path));
   std::vector<FileContent> contents = {{kPlanFileName, {std::as_bytes(std::span(json))}}};
   for (const PlanFile& file : files) contents.push_back({file.path, file.chunks});
   return writeDirectoryAtomic(path, contents, isPlanDirectory);
 }
 
-Result<Plan> readPlanDirectory(const std::string& path) {
+Status checkPlanTarget(const std::string& path) {
   std::error_code error;
-  if (std::filesystem::exists(path, error) && !std::filesystem::is_directory(path, error))
-    return fail(Diag::BadPlan, "'" + path + "' is not a directory",
-                "a plan is the directory that svodc -o wrote");
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status) || isPlanDirectory(path)) return {};
+  const bool isFolder = std::filesystem::is_directory(status);
+  return fail(
+      Diag::Io,
+      "cannot write '" + path + "': it is " +
+          (isFolder ? "a directory that is no plan, or holds other files as well" : "not a directory"),
+      "choose another name for the plan, or remove it first");
+}
+
+Status checkInside(const std::string& path, const std::string& file) {
+  std::error_code error;
+  if (!std::filesystem::is_symlink(path + "/" + file, error)) return {};
+  const std::filesystem::path real = std::filesystem::canonical(path + "/" + file, error);
+  if (!error && real.parent_path() == std::filesystem::canonical(path, error)) return {};
+  return fail(Diag::PlanPath, "'" + path + "/" + file + "' is a link that leads out of the plan",
+              "put a copy of the file in its place");
+}
+
+Status checkIsDirectory(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error) || std::filesystem::is_directory(path, error)) return {};
+  return fail(Diag::BadPlan, "'" + path + "' is not a directory",
+              "a plan is the directory that svodc compile GRAPH -o PLAN wrote");
+}
+
+Result<Plan> readPlanDirectory(const std::string& path) {
+  SVOD_CHECK(checkIsDirectory(path));
+  std::error_code error;
   const std::string name = path + "/" + kPlanFileName;
   SVOD_TRY(std::string json, readWholeFile(name, kMaxJson));
   SVOD_TRY(Plan plan, planFromJson(json, name));
   SVOD_CHECK(check(plan));
   for (const FileDesc& file : plan.files) {
+    SVOD_CHECK(checkInside(path, file.path));
     const uint64_t bytes = std::filesystem::file_size(path + "/" + file.path, error);
     if (error) return fail(ioError("cannot read", path + "/" + file.path, error.value()));
     if (bytes != file.bytes)

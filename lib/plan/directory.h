@@ -27,6 +27,15 @@ std::vector<FileDesc> describeFiles(std::span<const PlanFile> files);
 /// replaced; any other directory, and a plan directory with files of the user's, is left alone (Diag::Io).
 Status writePlanDirectory(const std::string& path, Plan plan, std::span<const PlanFile> files);
 
+/// Whether writePlanDirectory would replace or create `path`. Diag::Io, saying what stands there.
+Status checkPlanTarget(const std::string& path);
+
+/// Diag::BadPlan when `path` is there, but no directory.
+Status checkIsDirectory(const std::string& path);
+
+/// A file of the plan directory `path`. Diag::PlanPath when it is a link that leads out of the directory.
+Status checkInside(const std::string& path, const std::string& file);
+
 /// Reads and checks plan.json, and that the named files exist with their sizes; their checksums are not
 /// looked at.
 Result<Plan> readPlanDirectory(const std::string& path);

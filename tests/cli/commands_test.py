@@ -1,7 +1,8 @@
 """The command line of svodc: usage errors, help, lists, check, convert, targets, inspect."""
 import json
+import re
 
-from svodc import ROOT, SMALL, SYMBOLIC, ToolTest, main
+from svodc import ROOT, SMALL, SYMBOLIC, ToolTest, main, run
 
 COMMANDS = ("compile", "inspect", "check", "convert", "targets")
 LISTS = ("ops", "uops", "rules", "passes", "opts", "targets", "flags", "dtypes", "diagnostics")
@@ -61,6 +62,16 @@ class Usage(ToolTest):
         for flag in flags:
             self.assertIn(f"`{flag['name']}", page)
             self.assertIn(flag["environment"], page)
+
+    def test_documentation_names_every_flag_of_svod_run(self):
+        page = (ROOT / "docs/cli.md").read_text()
+        text = run("svod-run", "--help").stdout
+        flags = re.findall(r"(--[a-z-]+)(?: [A-Z=]+)?  ", text)
+        self.assertGreater(len(flags), 15)
+        for flag in flags:
+            self.assertIn(f"`{flag}", page)
+        for variable in re.findall(r"\[(SVOD_\w+)\]", text):
+            self.assertIn(f"`{variable}`", page)
 
     def test_lists(self):
         for name in LISTS:

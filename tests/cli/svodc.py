@@ -1,5 +1,6 @@
 """Running the tools from tests."""
 import os
+import resource
 import subprocess
 import tempfile
 import unittest
@@ -17,9 +18,17 @@ def clean_environment(extra=None):
     return kept | (extra or {})
 
 
-def run(tool, *words, stdin=None, env=None, cwd=None, stdout=subprocess.PIPE):
-    return subprocess.run([BIN / tool, *map(str, words)], input=stdin, env=clean_environment(env), cwd=cwd,
-                          stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=300)
+def run(tool, *words, stdin=None, env=None, cwd=None, stdout=subprocess.PIPE, limits=None, closed=()):
+    """`limits` are of resource.setrlimit; the file descriptors `closed` are not there for the tool."""
+
+    def prepare():
+        for kind, most in (limits or {}).items():
+            resource.setrlimit(kind, (most, most))
+        for descriptor in closed:
+            os.close(descriptor)
+
+    return subprocess.run([BIN / tool, *map(str, words)], input=stdin, env=clean_environment(env), cwd=cwd, stdout=stdout,
+                          stderr=subprocess.PIPE, text=True, timeout=300, preexec_fn=prepare if limits or closed else None)
 
 
 class ToolTest(unittest.TestCase):

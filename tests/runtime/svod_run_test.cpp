@@ -121,20 +121,20 @@ TEST_CASE("svod-run: comparison with reference arrays") {
 
 TEST_CASE("svod-run: wrong use is exit 2, wrong input exit 1, with a suggestion") {
   Fixture f;
-  f.refuses("", 2, "PLAN is required");
+  f.refuses("", 2, "needs PLAN");
   f.refuses("p --inputs x=x.npy", 2, "--inputs");
   f.refuses("p --input x.npy", 2, "not NAME=FILE");
   f.refuses("p --input x=x.npy --input x=x.npy", 2, "names 'x' twice");
   f.refuses("p --var length=three", 2, "not a whole number");
-  f.refuses("p --repeat 0 --input x=x.npy", 2, "repeat");
+  f.refuses("p --repeat 0 --input x=x.npy", 2, "--repeat");
   f.refuses("p --output-dir a --output c=b", 2, "cannot be used together");
   f.refuses("p --input x=x.npy --output y/2=o.npy", 1, "did you mean 'y/1'?");
   f.refuses("p --input input=x.npy", 1, "the inputs are x");
   f.refuses("p --input x=x.npy --var lenght=3", 1, "did you mean 'length'?");
   f.refuses("p --input x=x.npy --var length=4", 1,
             "has two values: it is set to 4, axis 0 of input 'x' makes it 3");
-  f.refuses("p", 1, "variable 'length' has no value");
-  f.refuses("p --var length=3", 1, "input 'x' is not bound");
+  f.refuses("p", 1, "there is no file for input 'x', f32[length]");
+  f.refuses("p --var length=3", 1, "add --input x=FILE.npy");
   f.array("long.npy", {1, 2, 3, 4, 5, 6, 7});
   f.refuses("p --input x=long.npy", 1, "must be from 1 to 6");
   REQUIRE(writeNpy(f.folder / "i.npy", ElementType::I32, std::vector<uint64_t>{1},

@@ -1,15 +1,15 @@
 // svod-run: runs a plan on .npy files. Written against svod/runtime.h alone, as any application could be.
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <new>
 
+#include "console/console.h"
+#include "console/process.h"
 #include "data/atomic_write.h"
 #include "options.h"
 #include "profile_report.h"
@@ -45,17 +45,21 @@ Result<std::vector<std::string>> outputFiles(const Session& session, const RunOp
 Status writeToStandardOutput(const OutputArray& output) {
   const std::string header = npyHeader(output.dtype, output.shape);
   const bool written = std::fwrite(header.data(), 1, header.size(), stdout) == header.size() &&
-                       std::fwrite(output.data.data(), 1, output.data.size(), stdout) == output.data.size();
+                       std::fwrite(output.data.data(), 1, output.data.size(), stdout) == output.data.size() &&
+                       std::fflush(stdout) == 0;
   if (!written) return fail(ioError("cannot write", "standard output", errno));
   return {};
 }
 
-Status writeOutputs(const Session& session, const std::vector<std::string>& files) {
+/// All files, or with an interrupt none.
+Status writeOutputs(const Session& session, const std::vector<std::string>& files,
+                    InterruptGuard& interrupts) {
+  for (size_t i = 0; i < files.size(); i++)
+    if (files[i] == "-") SVOD_CHECK(writeToStandardOutput(session.outputs()[i]));
+  auto lock = interrupts.hold();
   for (size_t i = 0; i < files.size(); i++) {
     const OutputArray& output = session.outputs()[i];
-    if (files[i] == "-")
-      SVOD_CHECK(writeToStandardOutput(output));
-    else if (!files[i].empty())
+    if (files[i] != "-" && !files[i].empty())
       SVOD_CHECK(writeNpy(files[i], output.dtype, output.shape, output.data));
   }
   return {};
@@ -64,9 +68,9 @@ Status writeOutputs(const Session& session, const std::vector<std::string>& file
 /// Seconds of every run.
 Result<std::vector<double>> runAll(Session& session, const RunOptions& options) {
   std::vector<double> seconds;
-  for (uint64_t i = 0; i < options.repeat; i++) {
+  for (int64_t i = 0; i < options.repeat; i++) {
     const auto start = std::chrono::steady_clock::now();
-    SVOD_CHECK(session.runOnce(options.orderSeed));
+    SVOD_CHECK(session.runOnce(static_cast<uint64_t>(options.orderSeed)));
     seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
   return seconds;
@@ -92,18 +96,15 @@ Json reportJson(const Session& session, const std::vector<double>& sorted,
   return json;
 }
 
-/// Everything for people that goes to standard output (or to standard error when an output goes there).
+/// Everything for people.
 std::string reportText(const Session& session, const RunOptions& options, const std::vector<double>& sorted,
                        bool written) {
   std::string text;
   if (!written)
     for (const OutputArray& output : session.outputs()) text += summaryText(output);
-  if (options.repeat > 1) {
-    char line[128];
-    std::snprintf(line, sizeof line, "%zu runs: min %.6f s, median %.6f s, max %.6f s\n", sorted.size(),
-                  sorted.front(), sorted[sorted.size() / 2], sorted.back());
-    text += line;
-  }
+  if (options.repeat > 1)
+    text += std::to_string(sorted.size()) + " runs: min " + durationText(sorted.front()) + ", median " +
+            durationText(sorted[sorted.size() / 2]) + ", max " + durationText(sorted.back()) + "\n";
   if (options.profile) text += profileText(profileRows(session.instance()));
   return text;
 }
@@ -115,45 +116,51 @@ Status makeFolder(const std::string& path) {
   return {};
 }
 
-Status run(const RunOptions& options) {
+Status run(const RunOptions& options, Console& console, InterruptGuard& interrupts) {
   SVOD_TRY(Session session, Session::open(options));
   SVOD_TRY(const std::vector<std::string> files, outputFiles(session, options));
   if (!options.outputDir.empty()) SVOD_CHECK(makeFolder(options.outputDir));
   SVOD_TRY(std::vector<double> seconds, runAll(session, options));
   std::sort(seconds.begin(), seconds.end());
-  SVOD_CHECK(writeOutputs(session, files));
-  if (!options.trace.empty()) SVOD_CHECK(writeFileAtomic(options.trace, traceJson(session.instance())));
+  SVOD_CHECK(writeOutputs(session, files, interrupts));
+  if (!options.trace.empty()) {
+    auto lock = interrupts.hold();
+    SVOD_CHECK(writeFileAtomic(options.trace, traceJson(session.instance())));
+  }
   const bool written =
       std::any_of(files.begin(), files.end(), [](const std::string& file) { return !file.empty(); });
-  const bool dataOnStdout = std::find(files.begin(), files.end(), "-") != files.end();
-  const std::string report =
+  SVOD_CHECK(console.print(
       options.json
           ? reportJson(session, seconds, files).dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
-          : reportText(session, options, seconds, written);
-  std::fputs(report.c_str(), dataOnStdout ? stderr : stdout);
-  if (std::fflush(stdout) != 0) return fail(ioError("cannot write", "standard output", errno));
+          : reportText(session, options, seconds, written)));
   if (options.reference.empty()) return {};
   for (const OutputArray& output : session.outputs())
     SVOD_CHECK(compareWithReference(output, options.reference, options.rtol, options.atol));
   return {};
 }
 
-int report(const Error& error) {
-  std::fprintf(stderr, "%s\n", toText(error).c_str());
-  return info(error.diag).exitCode;
-}
+bool isSet(const char* variable) { return variable != nullptr && *variable != '\0'; }
 
 }  // namespace
 }  // namespace svod
 
 int main(int argc, char** argv) {
-  auto options = svod::parseOptions(argc, argv);
-  if (!options) return svod::report(options.error());
-  if (!*options) return 0;
+  svod::prepareProcess();
+  const auto options = svod::parseOptions({argv + 1, argv + argc});
+  const bool noColor = svod::isSet(std::getenv("NO_COLOR"));
+  svod::Console console(
+      {noColor, options && options->diagnostics == "json", options && options->dataOnStdout()});
+  if (!options) return console.finish(options.error());
+  if (options->help || options->version) {
+    const svod::Status shown =
+        console.print(options->help ? svod::helpText() : "svod-run " SVOD_VERSION "\n");
+    return shown ? 0 : console.finish(shown.error());
+  }
+  svod::InterruptGuard interrupts(console);
   try {
-    const svod::Status status = svod::run(**options);
-    return status ? 0 : svod::report(status.error());
+    const svod::Status status = svod::run(*options, console, interrupts);
+    return status ? 0 : console.finish(status.error());
   } catch (const std::bad_alloc&) {
-    return svod::report({svod::Diag::DeviceFailure, "out of memory", "use smaller shapes", {}, {}});
+    return console.finish({svod::Diag::DeviceFailure, "out of memory", "use smaller shapes", {}, {}});
   }
 }

@@ -1,11 +1,47 @@
 #include "options.h"
 
-#include <CLI/CLI.hpp>
-#include <cstdio>
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "console/command_flags.h"
 
 namespace svod {
 
 namespace {
+
+/// The texts of flags that need another look.
+struct Words {
+  std::vector<std::string> inputs, outputs, variables;
+  double rtol = std::nan(""), atol = std::nan("");  // NaN: not given
+};
+
+std::vector<CommandFlag> flagsFor(RunOptions& o, Words& w) {
+  return {
+      {"input", "i", "NAME=FILE", "", "", "a .npy file for an input; - is stdin", &w.inputs},
+      {"output", "o", "NAME=FILE", "", "", "where to write an output; - is stdout", &w.outputs},
+      {"output-dir", "", "DIR", "", "", "write every output as DIR/NAME.npy", &o.outputDir},
+      {"var", "", "NAME=VALUE", "", "", "a variable that the shape of no input gives", &w.variables},
+      {"threads", "t", "N", "0", "SVOD_THREADS", "worker threads; 0 is one per processor", &o.threads},
+      {"repeat", "", "N", "1", "", "run so often; states carry over, the last outputs count", &o.repeat},
+      {"profile", "", "", "", "", "a table of the time every kernel took", &o.profile},
+      {"trace", "", "FILE", "", "", "write a trace for Perfetto or chrome://tracing", &o.trace},
+      {"reference", "", "DIR", "", "", "compare every output with DIR/NAME.npy; exit code 4 when they differ",
+       &o.reference},
+      {"rtol", "", "X", "", "", "allowed error relative to the reference; the default depends on the dtype",
+       &w.rtol},
+      {"atol", "", "X", "", "", "allowed absolute error; the default depends on the dtype", &w.atol},
+      {"verify-weights", "", "", "", "", "also check the checksum of the weights", &o.verifyWeights},
+      {"json", "", "", "", "", "the report as JSON, with the profile", &o.json},
+      {"diagnostics", "", "FORM", "text", "SVOD_DIAGNOSTICS", "errors as text or json, one per line",
+       &o.diagnostics},
+      {"order-seed", "", "N", "0", "", "run independent steps in an order drawn from this number",
+       &o.orderSeed},
+      {"help", "h", "", "", "", "this text", &o.help},
+      {"version", "", "", "", "", "the version of svod-run", &o.version},
+  };
+}
 
 Result<NameValue> splitPair(const std::string& text, const std::string& flag, const std::string& what) {
   const size_t equals = text.find('=');
@@ -17,10 +53,15 @@ Result<NameValue> splitPair(const std::string& text, const std::string& flag, co
 
 Result<std::vector<NameValue>> splitPairs(const std::vector<std::string>& texts, const std::string& flag) {
   std::vector<NameValue> pairs;
+  bool standard = false;
   for (const std::string& text : texts) {
     SVOD_TRY(NameValue pair, splitPair(text, flag, "FILE"));
     for (const NameValue& other : pairs)
       if (other.first == pair.first) return fail(Diag::Usage, flag + " names '" + pair.first + "' twice");
+    const bool isStandard = text.ends_with("=-");
+    if (isStandard && standard)
+      return fail(Diag::Usage, flag + " has - twice", "only one array can go through a pipe; name a file");
+    standard = standard || isStandard;
     pairs.push_back(std::move(pair));
   }
   return pairs;
@@ -30,57 +71,63 @@ Status readVariables(const std::vector<std::string>& texts, RunOptions& options)
   for (const std::string& text : texts) {
     SVOD_TRY(NameValue pair, splitPair(text, "--var", "NUMBER"));
     int64_t value = 0;
-    if (!CLI::detail::lexical_cast(pair.second, value))
+    const char* const end = pair.second.data() + pair.second.size();
+    const auto [stop, error] = std::from_chars(pair.second.data(), end, value);
+    if (error != std::errc() || stop != end)
       return fail(Diag::Usage, "--var '" + text + "': '" + pair.second + "' is not a whole number");
     options.variables.emplace_back(pair.first, value);
   }
   return {};
 }
 
+Status checkNumbers(const RunOptions& options) {
+  constexpr int64_t kMostThreads = 4096;
+  if (options.threads < 0 || options.threads > kMostThreads)
+    return fail(Diag::Usage, "--threads needs a number from 0 to " + std::to_string(kMostThreads));
+  if (options.repeat < 1) return fail(Diag::Usage, "--repeat needs a number of at least 1");
+  if (options.diagnostics != "text" && options.diagnostics != "json")
+    return fail(Diag::Usage, "there is no form '" + options.diagnostics + "' of diagnostics", "text or json");
+  if (options.rtol.value_or(0) < 0 || options.atol.value_or(0) < 0)
+    return fail(Diag::Usage, "--rtol and --atol need numbers of at least 0");
+  return {};
+}
+
+std::optional<double> given(double value) {
+  return std::isnan(value) ? std::nullopt : std::optional<double>(value);
+}
+
 }  // namespace
 
-Result<std::optional<RunOptions>> parseOptions(int argc, char** argv) {
+bool RunOptions::dataOnStdout() const {
+  return std::any_of(outputs.begin(), outputs.end(), [](const NameValue& o) { return o.second == "-"; });
+}
+
+Result<RunOptions> parseOptions(const std::vector<std::string>& words) {
   RunOptions options;
-  std::vector<std::string> inputs, outputs, variables;
-  CLI::App app("Runs a plan that svodc wrote.", "svod-run");
-  app.add_option("PLAN", options.plan, "plan directory")->required();
-  app.add_option("-i,--input", inputs, "NAME=FILE.npy: an input; - reads standard input")
-      ->allow_extra_args(false);
-  app.add_option("-o,--output", outputs, "NAME=FILE.npy: where to write an output; - is standard output")
-      ->allow_extra_args(false);
-  app.add_option("--output-dir", options.outputDir, "write every output as DIR/NAME.npy");
-  app.add_option("--var", variables, "NAME=NUMBER: a variable that no input's shape gives")
-      ->allow_extra_args(false);
-  app.add_option("-t,--threads", options.threads, "worker threads; 0, the default, is one per processor");
-  app.add_option("--repeat", options.repeat, "run so many times; states carry over, the last outputs count")
-      ->check(CLI::Range(UINT64_C(1), UINT64_MAX));
-  app.add_flag("--profile", options.profile, "print the time of every kernel");
-  app.add_option("--trace", options.trace, "write a trace for Perfetto or chrome://tracing");
-  app.add_option("--reference", options.reference,
-                 "compare every output with DIR/NAME.npy; exit 4 when they differ");
-  app.add_option("--rtol", options.rtol,
-                 "allowed error relative to the reference; the default depends on the dtype");
-  app.add_option("--atol", options.atol, "allowed absolute error; the default depends on the dtype");
-  app.add_flag("--verify-weights", options.verifyWeights, "also check the checksum of the weights");
-  app.add_flag("--json", options.json, "print the report as JSON");
-  app.add_option("--order-seed", options.orderSeed,
-                 "run independent steps in an order drawn from this number");
-  app.set_version_flag("--version", "svod-run " SVOD_VERSION);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) {  // help and version
-      app.exit(error);
-      return std::optional<RunOptions>();
-    }
-    return fail(Diag::Usage, error.what(), "svod-run --help lists the options");
-  }
-  SVOD_TRY(options.inputs, splitPairs(inputs, "--input"));
-  SVOD_TRY(options.outputs, splitPairs(outputs, "--output"));
-  SVOD_CHECK(readVariables(variables, options));
+  Words texts;
+  std::vector<std::string> files;
+  SVOD_CHECK(parseCommandFlags("svod-run", flagsFor(options, texts), words, files));
+  if (options.help || options.version) return options;
+  if (files.empty())
+    return fail(Diag::Usage, "svod-run needs PLAN", "the directory that svodc compile wrote");
+  options.plan = files.front();
+  SVOD_TRY(options.inputs, splitPairs(texts.inputs, "--input"));
+  SVOD_TRY(options.outputs, splitPairs(texts.outputs, "--output"));
+  SVOD_CHECK(readVariables(texts.variables, options));
+  options.rtol = given(texts.rtol);
+  options.atol = given(texts.atol);
+  SVOD_CHECK(checkNumbers(options));
   if (!options.outputDir.empty() && !options.outputs.empty())
     return fail(Diag::Usage, "--output-dir and --output cannot be used together");
-  return std::optional<RunOptions>(std::move(options));
+  return options;
+}
+
+std::string helpText() {
+  RunOptions unused;
+  Words texts;
+  return "usage: svod-run PLAN [FLAG]...\n\nrun a plan that svodc compile wrote. Without --output and "
+         "--output-dir, a few values of every output are shown.\n\nflags:\n" +
+         helpEntries(flagsFor(unused, texts)) + std::string(kHelpLegend);
 }
 
 }  // namespace svod

@@ -17,16 +17,23 @@ struct RunOptions {
   std::vector<NameValue> inputs, outputs;  // port name, file; "-" is standard input or output
   std::string outputDir;
   std::vector<std::pair<std::string, int64_t>> variables;
-  size_t threads = 0;  // 0: one per processor
-  uint64_t repeat = 1;
-  uint64_t orderSeed = 0;
+  int64_t threads = 0;  // 0: one per processor
+  int64_t repeat = 1;
+  int64_t orderSeed = 0;
   bool profile = false, json = false, verifyWeights = false;
-  std::string trace;      // file for Chrome and Perfetto
-  std::string reference;  // directory of NAME.npy
+  bool help = false, version = false;  // asked for; the rest is not checked then
+  std::string trace;                   // file for Chrome and Perfetto
+  std::string reference;               // directory of NAME.npy
+  std::string diagnostics = "text";
   std::optional<double> rtol, atol;
+
+  /// Whether an output goes to standard output.
+  bool dataOnStdout() const;
 };
 
-/// Nothing when help or the version was printed. Errors are Diag::Usage.
-Result<std::optional<RunOptions>> parseOptions(int argc, char** argv);
+/// `words` are the arguments without the program's name. Errors: Usage.
+Result<RunOptions> parseOptions(const std::vector<std::string>& words);
+
+std::string helpText();
 
 }  // namespace svod

@@ -17,17 +17,6 @@ std::string rateText(uint64_t units, uint64_t ns) {
   return text;
 }
 
-std::string timeText(uint64_t ns) {
-  char text[32];
-  if (ns < 1'000'000)
-    std::snprintf(text, sizeof text, "%.2f us", static_cast<double>(ns) / 1e3);
-  else if (ns < UINT64_C(10'000'000'000))
-    std::snprintf(text, sizeof text, "%.2f ms", static_cast<double>(ns) / 1e6);
-  else
-    std::snprintf(text, sizeof text, "%.2f s", static_cast<double>(ns) / 1e9);
-  return text;
-}
-
 std::string line(const std::string& name, size_t width, const std::vector<std::string>& cells) {
   std::string text = name + std::string(width - name.size(), ' ');
   for (const std::string& cell : cells)
@@ -36,6 +25,17 @@ std::string line(const std::string& name, size_t width, const std::vector<std::s
 }
 
 }  // namespace
+
+std::string durationText(double seconds) {
+  char text[32];
+  if (seconds < 1e-3)
+    std::snprintf(text, sizeof text, "%.2f us", seconds * 1e6);
+  else if (seconds < 10)
+    std::snprintf(text, sizeof text, "%.2f ms", seconds * 1e3);
+  else
+    std::snprintf(text, sizeof text, "%.2f s", seconds);
+  return text;
+}
 
 std::vector<ProfileRow> profileRows(const svod_instance* instance) {
   std::map<std::pair<std::string, std::string>, ProfileRow> byName;
@@ -73,10 +73,11 @@ std::string profileText(const std::vector<ProfileRow>& rows) {
                       ? 0.0
                       : 100.0 * static_cast<double>(row.busyNs) / static_cast<double>(total.busyNs));
     text += line(row.name, width,
-                 {std::to_string(row.calls), timeText(row.busyNs), share, rateText(row.bytes, row.wallNs),
-                  rateText(row.flops, row.wallNs)});
+                 {std::to_string(row.calls), durationText(static_cast<double>(row.busyNs) / 1e9), share,
+                  rateText(row.bytes, row.wallNs), rateText(row.flops, row.wallNs)});
   }
-  return text + line("total", width, {std::to_string(total.calls), timeText(total.busyNs)});
+  return text + line("total", width,
+                     {std::to_string(total.calls), durationText(static_cast<double>(total.busyNs) / 1e9)});
 }
 
 nlohmann::ordered_json profileJson(const std::vector<ProfileRow>& rows) {

@@ -14,6 +14,9 @@ struct ProfileRow {
   uint64_t calls = 0, busyNs = 0, wallNs = 0, bytes = 0, flops = 0;
 };
 
+/// "12.34 us", "1.20 ms" or "15.00 s".
+std::string durationText(double seconds);
+
 /// Longest first.
 std::vector<ProfileRow> profileRows(const svod_instance* instance);
 

@@ -1,5 +1,7 @@
 #include "session.h"
 
+#include <algorithm>
+
 #include "support/suggest.h"
 
 namespace svod {
@@ -55,6 +57,28 @@ Result<size_t> Session::find(svod_kind kind, const std::string& name) const {
               didYouMean(name, candidates, list.empty() ? "it has no " + plural + " at all" : list));
 }
 
+/// Every name is one of the plan's, and every input of the plan has a file.
+Status Session::checkNames(const RunOptions& options) const {
+  for (const NameValue& input : options.inputs) SVOD_CHECK(find(SVOD_INPUT, input.first));
+  for (const NameValue& output : options.outputs) SVOD_CHECK(find(SVOD_OUTPUT, output.first));
+  for (const auto& variable : options.variables) SVOD_CHECK(find(SVOD_VARIABLE, variable.first));
+  std::string missing, help;
+  svod_tensor tensor = {};
+  for (size_t i = 0; svod_plan_tensor(plan_.get(), SVOD_INPUT, i, &tensor) == 0; i++) {
+    const std::string name = tensor.name;
+    const bool given = std::any_of(options.inputs.begin(), options.inputs.end(),
+                                   [&](const NameValue& input) { return input.first == name; });
+    if (given) continue;
+    std::string type = std::string(tensor.dtype) + "[";
+    for (size_t axis = 0; axis < tensor.rank; axis++)
+      type += (axis > 0 ? ", " : "") + std::string(tensor.shape_texts[axis]);
+    missing += (missing.empty() ? "" : ", ") + ("'" + name + "', " + type + "]");
+    help += (help.empty() ? "" : " ") + ("--input " + name + "=FILE.npy");
+  }
+  if (missing.empty()) return {};
+  return fail(Diag::MissingInput, "there is no file for input " + missing, "add " + help);
+}
+
 Result<Session> Session::open(const RunOptions& options) {
   Session session;
   const svod_load_options load = {options.verifyWeights};
@@ -62,9 +86,9 @@ Result<Session> Session::open(const RunOptions& options) {
   SVOD_CHECK(
       checked([&](svod_error* error) { return svod_plan_load(options.plan.c_str(), &load, &plan, error); }));
   session.plan_.reset(plan);
-  for (const NameValue& output : options.outputs) SVOD_CHECK(session.find(SVOD_OUTPUT, output.first));
+  SVOD_CHECK(session.checkNames(options));
   if (options.threads != 1) {
-    session.pool_.reset(svod_pool_create(options.threads));
+    session.pool_.reset(svod_pool_create(static_cast<size_t>(options.threads)));
     if (!session.pool_)
       return fail(Diag::DeviceFailure, "cannot start the worker threads", "ask for fewer --threads");
   }

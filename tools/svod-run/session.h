@@ -40,6 +40,7 @@ class Session {
   };
   std::vector<std::string> names(svod_kind kind) const;
   Result<size_t> find(svod_kind kind, const std::string& name) const;
+  Status checkNames(const RunOptions& options) const;
   Status bindInputs(const RunOptions& options);
   Status bindOutputs();
 

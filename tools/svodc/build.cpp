@@ -2,8 +2,9 @@
 
 namespace svod {
 
-Result<std::unique_ptr<Workplace>> Workplace::make(const Environment& environment) {
-  SVOD_TRY(TempDir directory, TempDir::make(environment.tempDirectory));
+Result<std::unique_ptr<Workplace>> Workplace::make(const Request& request) {
+  SVOD_TRY(TempDir directory, TempDir::make(request.environment.tempDirectory));
+  request.interrupts->removesFolder(directory.file(""));
   return std::make_unique<Workplace>(std::move(directory));
 }
 

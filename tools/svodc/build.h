@@ -2,8 +2,7 @@
 #pragma once
 #include <memory>
 
-#include "console.h"
-#include "interrupt.h"
+#include "console/console.h"
 #include "options.h"
 #include "report/report.h"
 #include "toolchain/linker.h"
@@ -14,13 +13,11 @@ namespace svod {
 /// Intermediate files of this process; gone at its end and on Ctrl-C.
 struct Workplace {
   TempDir directory;
-  InterruptGuard interrupts;
   Linker linker;
 
-  static Result<std::unique_ptr<Workplace>> make(const Environment& environment);
+  static Result<std::unique_ptr<Workplace>> make(const Request& request);
 
-  explicit Workplace(TempDir made)
-      : directory(std::move(made)), interrupts(directory.file("")), linker(directory.file("")) {}
+  explicit Workplace(TempDir made) : directory(std::move(made)), linker(directory.file("")) {}
 };
 
 /// The compilation borrows from the model.

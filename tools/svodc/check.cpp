@@ -1,5 +1,5 @@
 // svodc check GRAPH
-#include "console.h"
+#include "console/console.h"
 #include "options.h"
 
 namespace svod {

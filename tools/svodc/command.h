@@ -5,12 +5,12 @@
 #include <string_view>
 #include <vector>
 
+#include "console/process.h"
 #include "flags.h"
 #include "support/result.h"
 
 namespace svod {
 
-class Console;
 struct Command;
 
 /// The part of the environment that is no flag. Read in main.cpp only.
@@ -27,6 +27,7 @@ struct Request {
   std::vector<std::string> files;
   std::vector<std::string_view> lists;  // rows of allLists()
   Environment environment;
+  InterruptGuard* interrupts = nullptr;  // held while results are put in place; set by main
 };
 
 struct Command {

@@ -27,7 +27,7 @@ Document timesDocument(const Compilation& c) {
 Status printInsights(const Compilation& c, const Flags& flags, Console& console) {
   if (!c.log.text.empty()) SVOD_CHECK(console.print(c.log.text));
   if (flags.timePasses) {
-    SVOD_CHECK(console.print(toText(timesDocument(c), console.style())));
+    SVOD_CHECK(console.print(toText(timesDocument(c), styleOf(console))));
     SVOD_CHECK(console.print("\n" + toText(c.log.times)));
   }
   if (flags.ruleStats) SVOD_CHECK(console.print("\n" + toText(c.log.rules)));
@@ -53,6 +53,7 @@ Status checkOutput(const Flags& flags) {
   if (!flags.stopAfter.empty()) return {};
   if (flags.output.empty()) return fail(Diag::Usage, "svodc compile needs -o PLAN", "svodc compile --help");
   if (flags.output == "-") return fail(Diag::Usage, "a plan is a directory and cannot go to stdout", "give -o a path");
+  SVOD_CHECK(checkPlanTarget(flags.output));  // before a long compilation
   return {};
 }
 
@@ -61,14 +62,14 @@ Status checkOutput(const Flags& flags) {
 Result<int> runCompile(const Request& request, Console& console) {
   const Flags& flags = request.flags;
   SVOD_CHECK(checkOutput(flags));
-  SVOD_TRY(std::unique_ptr<Workplace> place, Workplace::make(request.environment));
+  SVOD_TRY(std::unique_ptr<Workplace> place, Workplace::make(request));
   SVOD_TRY(const BuildResult build, buildGraph(request, console, *place, false));
   const Compilation& compilation = *build.compilation;
   SVOD_CHECK(printInsights(compilation, flags, console));
   if (compilation.log.stopped) return 0;
   if (flags.verify) SVOD_CHECK(verifyPlan(build.model, compilation, build.options.numerics));
   {
-    auto lock = place->interrupts.hold();
+    auto lock = request.interrupts->hold();
     SVOD_CHECK(writePlanDirectory(flags.output, compilation.plan, compilation.files));
   }
   SVOD_CHECK(printSummary(compilation.plan, flags.output, flags, console));

@@ -1,6 +1,5 @@
 // svodc convert GRAPH -o GRAPH
-#include "console.h"
-#include "data/atomic_write.h"
+#include "console/console.h"
 #include "options.h"
 
 namespace svod {
@@ -23,7 +22,7 @@ Result<int> runConvert(const Request& request, Console& console) {
   SVOD_TRY(const bool json, wantsJson(output, request.files.at(0)));
   SVOD_TRY(const GraphFile file, readGraph(request.files.at(0)));
   const std::string text = json ? writeGraphJson(file) : writeGraphText(file);
-  SVOD_CHECK(output == "-" ? console.print(text) : writeFileAtomic(output, text));
+  SVOD_CHECK(writeResult(output, text, request, console));
   return 0;
 }
 

@@ -4,14 +4,9 @@ namespace svod {
 
 namespace {
 
-constexpr FlagInfo bound(FlagInfo row, bool Flags::*member) { return row.toggle = member, row; }
-constexpr FlagInfo bound(FlagInfo row, std::string Flags::*member) { return row.text = member, row; }
-constexpr FlagInfo bound(FlagInfo row, int64_t Flags::*member) { return row.number = member, row; }
-constexpr FlagInfo bound(FlagInfo row, std::vector<std::string> Flags::*member) { return row.list = member, row; }
-
 constexpr FlagInfo kFlags[] = {
 #define FLAG(member, name, shortName, type, value, preset, commands, output, env, what) \
-  bound({name, shortName, FlagType::type, value, preset, commands, output, env, what}, &Flags::member),
+  {name, shortName, value, preset, commands, output, env, what, &Flags::member},
 #include "flags.def"
 #undef FLAG
 };
@@ -19,5 +14,11 @@ constexpr FlagInfo kFlags[] = {
 }  // namespace
 
 std::span<const FlagInfo> allFlags() { return kFlags; }
+
+CommandFlag FlagInfo::of(Flags& flags) const {
+  CommandFlag row{name, shortName, value, preset, env, what, {}};
+  std::visit([&](auto pointer) { row.into = &(flags.*pointer); }, member);
+  return row;
+}
 
 }  // namespace svod

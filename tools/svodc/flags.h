@@ -4,7 +4,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
+
+#include "console/command_flags.h"
 
 namespace svod {
 
@@ -25,20 +28,15 @@ struct Flags {
 #undef FLAG
 };
 
-enum class FlagType : uint8_t { Switch, Text, Number, List };
-
 struct FlagInfo {
-  std::string_view name, shortName;
-  FlagType type;
-  std::string_view value, preset;
+  std::string_view name, shortName, value, preset;
   uint8_t commands;  // bits of CommandBit
   bool changesOutput;
   std::string_view env, what;
-  // Where the value stands; the one that fits `type` is set.
-  bool Flags::*toggle = nullptr;
-  std::string Flags::*text = nullptr;
-  int64_t Flags::*number = nullptr;
-  std::vector<std::string> Flags::*list = nullptr;
+  std::variant<bool Flags::*, std::string Flags::*, int64_t Flags::*, std::vector<std::string> Flags::*> member;
+
+  /// The row for one command line.
+  CommandFlag of(Flags& flags) const;
 };
 
 std::span<const FlagInfo> allFlags();

@@ -6,28 +6,11 @@ namespace svod {
 
 namespace {
 
-constexpr size_t kIndent = 2, kTextColumn = 30;
-
-std::string entry(const std::string& left, std::string_view right) {
-  std::string line = std::string(kIndent, ' ') + left;
-  const bool fits = line.size() + 2 <= kTextColumn;
-  line += fits ? std::string(kTextColumn - line.size(), ' ') : "\n" + std::string(kTextColumn, ' ');
-  return line + std::string(right) + "\n";
-}
-
-std::string flagForm(const FlagInfo& row) {
-  std::string text;
-  if (!row.shortName.empty()) text = "-" + std::string(row.shortName) + ", ";
-  text += "--" + std::string(row.name);
-  return row.value.empty() ? text : text + " " + std::string(row.value);
-}
-
-std::string flagEntry(const FlagInfo& row) {
-  std::string what(row.what);
-  if (!row.preset.empty()) what += " (" + std::string(row.preset) + ")";
-  if (row.type == FlagType::List) what += "; may be repeated";
-  if (!row.env.empty()) what += " [" + std::string(row.env) + "]";
-  return entry(flagForm(row), what);
+std::vector<CommandFlag> flagsOf(const Command* command, Flags& flags) {
+  std::vector<CommandFlag> rows;
+  for (const FlagInfo& row : allFlags())
+    if (command == nullptr ? row.commands == All : (row.commands & command->bit) != 0) rows.push_back(row.of(flags));
+  return rows;
 }
 
 std::string listNames() {
@@ -42,18 +25,18 @@ std::string helpText(const Command* command) {
   std::string text;
   if (command == nullptr) {
     text = "usage: svodc COMMAND ...\n\ncommands:\n";
-    for (const Command& c : allCommands()) text += entry(std::string(c.name) + " " + std::string(c.arguments), c.what);
+    for (const Command& c : allCommands()) text += helpEntry(std::string(c.name) + " " + std::string(c.arguments), c.what);
     text += "\nsvodc COMMAND --help shows the flags of a command.\n\nlists:\n";
-    for (const List& list : allLists()) text += entry("--list-" + std::string(list.name), list.what);
+    for (const List& list : allLists()) text += helpEntry("--" + std::string(list.flag), list.what);
     text += "\nflags:\n";
   } else {
     text = "usage: svodc " + std::string(command->name) + " " + std::string(command->arguments) + " [FLAG]...\n\n" +
            std::string(command->what) + ". A GRAPH of - is read from stdin.\n\nflags:\n";
   }
-  for (const FlagInfo& row : allFlags())
-    if (command == nullptr ? row.commands == All : (row.commands & command->bit) != 0) text += flagEntry(row);
-  if (command != nullptr) text += entry("--list-NAME", listNames());
-  return text + "\nA value in parentheses is the default, a name in brackets an environment variable with the same meaning.\n";
+  Flags unused;
+  text += helpEntries(flagsOf(command, unused));
+  if (command != nullptr) text += helpEntry("--list-NAME", listNames());
+  return text + std::string(kHelpLegend);
 }
 
 }  // namespace svod

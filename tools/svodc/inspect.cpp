@@ -2,7 +2,6 @@
 #include <filesystem>
 
 #include "build.h"
-#include "data/atomic_write.h"
 #include "plan/directory.h"
 
 namespace svod {
@@ -16,14 +15,15 @@ ReportOptions reportOptions(const Flags& flags) {
   return options;
 }
 
-Result<int> show(const Subject& subject, const Flags& flags, Console& console) {
+Result<int> show(const Subject& subject, const Request& request, Console& console) {
+  const Flags& flags = request.flags;
   const Document document = describe(subject, reportOptions(flags));
   if (!flags.html.empty()) {
     const std::string page = toHtml(document);
-    SVOD_CHECK(flags.html == "-" ? console.print(page) : writeFileAtomic(flags.html, page));
+    SVOD_CHECK(writeResult(flags.html, page, request, console));
     return 0;
   }
-  SVOD_CHECK(console.print(flags.json ? toJson(document) : toText(document, console.style())));
+  SVOD_CHECK(console.print(flags.json ? toJson(document) : toText(document, styleOf(console))));
   return 0;
 }
 
@@ -34,12 +34,12 @@ Result<std::string> sourceOf(const Plan& plan, const std::string& directory) {
   return std::string();
 }
 
-Result<int> inspectPlan(const std::string& path, const Flags& flags, Console& console) {
-  if (flags.showGraph)
+Result<int> inspectPlan(const std::string& path, const Request& request, Console& console) {
+  if (request.flags.showGraph)
     return fail(Diag::Usage, "a plan does not hold the graph it came from", "svodc inspect GRAPH --graph");
   SVOD_TRY(const Plan plan, readPlanDirectory(path));
   SVOD_TRY(const std::string source, sourceOf(plan, path));
-  return show(Subject{&plan, nullptr, {}, source}, flags, console);
+  return show(Subject{&plan, nullptr, {}, source}, request, console);
 }
 
 }  // namespace
@@ -47,10 +47,10 @@ Result<int> inspectPlan(const std::string& path, const Flags& flags, Console& co
 Result<int> runInspect(const Request& request, Console& console) {
   const std::string& path = request.files.at(0);
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) return inspectPlan(path, request.flags, console);
-  SVOD_TRY(std::unique_ptr<Workplace> place, Workplace::make(request.environment));
+  if (std::filesystem::is_directory(path, ignored)) return inspectPlan(path, request, console);
+  SVOD_TRY(std::unique_ptr<Workplace> place, Workplace::make(request));
   SVOD_TRY(const BuildResult build, buildGraph(request, console, *place, true));
-  return show(subjectOf(build), request.flags, console);
+  return show(subjectOf(build), request, console);
 }
 
 }  // namespace svod

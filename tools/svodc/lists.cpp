@@ -89,7 +89,7 @@ Table listFlags() {
     table.rows.push_back({"--" + std::string(row.name), row.value, row.preset, commandsText(row.commands),
                           row.changesOutput, row.env, row.what});
   for (const List& list : allLists())
-    table.rows.push_back({"--list-" + std::string(list.name), "", "", "all", false, "", list.what});
+    table.rows.push_back({"--" + std::string(list.flag), "", "", "all", false, "", list.what});
   return table;
 }
 
@@ -112,15 +112,15 @@ Table listDiagnostics() {
 }
 
 constexpr List kLists[] = {
-    {"ops", "ops a graph file can name", listOps},
-    {"uops", "ops of the compiler's own graph", listUops},
-    {"rules", "rewrite rules", listRules},
-    {"passes", "passes over a kernel, in order", listPasses},
-    {"opts", "schedule decisions for --opts", listOpts},
-    {"targets", "targets for --target", listTargets},
-    {"flags", "flags of all commands", listFlags},
-    {"dtypes", "element types", listDTypes},
-    {"diagnostics", "error codes and their exit status", listDiagnostics},
+    {"ops", "list-ops", "ops a graph file can name", listOps},
+    {"uops", "list-uops", "ops of the compiler's own graph", listUops},
+    {"rules", "list-rules", "rewrite rules", listRules},
+    {"passes", "list-passes", "passes over a kernel, in order", listPasses},
+    {"opts", "list-opts", "schedule decisions for --opts", listOpts},
+    {"targets", "list-targets", "targets for --target", listTargets},
+    {"flags", "list-flags", "flags of all commands", listFlags},
+    {"dtypes", "list-dtypes", "element types", listDTypes},
+    {"diagnostics", "list-diagnostics", "error codes and their exit status", listDiagnostics},
 };
 
 }  // namespace

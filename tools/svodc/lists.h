@@ -8,7 +8,7 @@
 namespace svod {
 
 struct List {
-  std::string_view name, what;
+  std::string_view name, flag, what;  // flag: "list-" and the name
   Table (*make)();
 };
 

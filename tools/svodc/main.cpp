@@ -1,13 +1,14 @@
 // svodc: the command line of the compiler. Reads argv and the environment, and hands both on.
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
 #include "command_line.h"
-#include "console.h"
+#include "console/console.h"
+#include "console/process.h"
 #include "help.h"
 #include "lists.h"
+#include "options.h"
 
 extern char** environ;
 
@@ -34,7 +35,7 @@ Result<int> answerAside(const Request& request, Console& console) {
   for (std::string_view name : request.lists)
     for (const List& list : allLists())
       if (list.name == name)
-        SVOD_CHECK(console.print(request.flags.json ? toJson(list.make()) : toText(list.make(), console.style())));
+        SVOD_CHECK(console.print(request.flags.json ? toJson(list.make()) : toText(list.make(), styleOf(console))));
   return 0;
 }
 
@@ -49,16 +50,10 @@ Result<int> run(const Request& request, Console& console) {
   return aside ? answerAside(request, console) : request.command->run(request, console);
 }
 
-int finish(const Result<int>& result, Console& console) {
-  if (result) return *result;
-  console.report(result.error());
-  return info(result.error().diag).exitCode;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::signal(SIGXFSZ, SIG_IGN);  // a file over the size limit is a failed write, not the end
+  prepareProcess();
   const Environment environment = readEnvironment();
   const bool noColor = environment.noColor;
   if (argc < 2) {
@@ -66,7 +61,10 @@ int main(int argc, char** argv) {
     return info(Diag::Usage).exitCode;
   }
   auto request = parseCommandLine({argv + 1, argv + argc}, environment);
-  Console console(noColor, request && request->flags.diagnostics == "json");
-  if (!request) return finish(fail(std::move(request).error()), console);
-  return finish(run(*request, console), console);
+  Console console({noColor, request && request->flags.diagnostics == "json"});
+  if (!request) return console.finish(request.error());
+  InterruptGuard interrupts(console);
+  request->interrupts = &interrupts;
+  const Result<int> result = run(*request, console);
+  return result ? *result : console.finish(result.error());
 }

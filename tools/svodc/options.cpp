@@ -4,12 +4,23 @@
 #include <filesystem>
 #include <thread>
 
+#include "data/atomic_write.h"
 #include "driver/kernel_passes.h"
 #include "support/suggest.h"
+#include "symbolic/symbolic.h"
 
 namespace svod {
 
 namespace {
+
+Status checkRuleName(const std::string& name) {
+  std::vector<std::string_view> names;
+  for (const RuleGroup* group : kernelRules(Numerics::Fast).all())
+    for (const Rule& rule : group->rules) names.push_back(rule.name);
+  if (std::find(names.begin(), names.end(), name) != names.end()) return {};
+  return fail(Diag::Usage, "there is no rule '" + name + "' for --disable-rule",
+              didYouMean(name, names, "svodc --list-rules shows them"));
+}
 
 Status checkPassName(const std::string& name, std::string_view flag, bool allowAll) {
   std::vector<std::string_view> names;
@@ -25,6 +36,7 @@ Result<PassOptions> passOptions(const Flags& flags) {
   for (const std::string& name : flags.printBefore) SVOD_CHECK(checkPassName(name, "print-before", true));
   for (const std::string& name : flags.printAfter) SVOD_CHECK(checkPassName(name, "print-after", true));
   if (!flags.stopAfter.empty()) SVOD_CHECK(checkPassName(flags.stopAfter, "stop-after", false));
+  for (const std::string& name : flags.disableRule) SVOD_CHECK(checkRuleName(name));
   options.printBefore = flags.printBefore;
   options.printAfter = flags.printAfter;
   options.printChanged = flags.printChanged;
@@ -127,6 +139,14 @@ Result<GraphFile> readGraph(const std::string& path) {
   SVOD_TRY(std::string text, readStdin());
   return parseGraph(text, "stdin");
 }
+
+Status writeResult(const std::string& path, std::string_view text, const Request& request, Console& console) {
+  if (path == "-") return console.print(text);
+  auto lock = request.interrupts->hold();
+  return writeFileAtomic(path, text);
+}
+
+TextStyle styleOf(const Console& console) { return {console.colorOutput(), console.outputWidth()}; }
 
 std::string graphName(const std::string& path) {
   return path == "-" ? "stdin" : std::filesystem::path(path).stem().string();

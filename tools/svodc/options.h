@@ -1,8 +1,10 @@
 // From flags to the options of the rooms.
 #pragma once
 #include "command.h"
+#include "console/console.h"
 #include "driver/compile.h"
 #include "frontend/frontend.h"
+#include "report/render.h"
 
 namespace svod {
 
@@ -13,6 +15,12 @@ Result<CpuTarget> cpuTarget(const Flags& flags);
 
 /// A graph file read from `path`, or from stdin when it is "-".
 Result<GraphFile> readGraph(const std::string& path);
+
+/// To a file, or to stdout when `path` is "-".
+Status writeResult(const std::string& path, std::string_view text, const Request& request, Console& console);
+
+/// How tables look on stdout.
+TextStyle styleOf(const Console& console);
 
 /// "model" of "path/model.svod".
 std::string graphName(const std::string& path);

@@ -1,5 +1,5 @@
 // svodc targets
-#include "console.h"
+#include "console/console.h"
 #include "options.h"
 
 namespace svod {
@@ -41,7 +41,7 @@ Result<int> runTargets(const Request& request, Console& console) {
     document.sections.push_back({"", "Processors for --cpu", {FactList{{"cpus", std::string(toText(cpu.arch)), names}}}});
   }
   document.sections.push_back({"cpu", flags.cpu.empty() ? "native" : flags.cpu, {cpuFacts(cpu)}});
-  SVOD_CHECK(console.print(flags.json ? toJson(document) : toText(document, console.style())));
+  SVOD_CHECK(console.print(flags.json ? toJson(document) : toText(document, styleOf(console))));
   return 0;
 }
 

@@ -1,0 +1,123 @@
+#include "console/command_flags.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "support/suggest.h"
+
+namespace svod {
+
+namespace {
+
+constexpr size_t kIndent = 2, kTextColumn = 30;
+
+bool isList(const CommandFlag& flag) { return std::holds_alternative<std::vector<std::string>*>(flag.into); }
+
+std::string dashed(const CommandFlag& flag) { return "--" + std::string(flag.name); }
+
+Error usage(const std::string& program, std::string message, std::string help = {}) {
+  if (help.empty()) help = program + " --help lists what there is";
+  return Error{Diag::Usage, std::move(message), std::move(help), {}, {}};
+}
+
+std::string flagForm(const CommandFlag& flag) {
+  std::string text = flag.shortName.empty() ? "" : "-" + std::string(flag.shortName) + ", ";
+  text += dashed(flag);
+  return flag.value.empty() ? text : text + " " + std::string(flag.value);
+}
+
+CLI::Option* addFlag(CLI::App& app, const CommandFlag& flag) {
+  const std::string names =
+      (flag.shortName.empty() ? "" : "-" + std::string(flag.shortName) + ",") + dashed(flag);
+  CLI::Option* option = std::visit(
+      [&](auto* into) {
+        if constexpr (std::is_same_v<decltype(into), bool*>)
+          return app.add_flag(names, *into);
+        else
+          return app.add_option(names, *into);
+      },
+      flag.into);
+  if (isList(flag))
+    option->allow_extra_args(false)->expected(1, 1 << 20);
+  else if (!flag.value.empty())
+    option->take_last();
+  if (!flag.env.empty()) option->envname(std::string(flag.env));
+  return option;
+}
+
+/// The flag that an exception of CLI11 is about. Its messages begin with the name of the option, or hold it.
+const CommandFlag* flagIn(const std::string& message, std::span<const CommandFlag> flags) {
+  const CommandFlag* found = nullptr;
+  for (const CommandFlag& flag : flags)
+    if (message.find(dashed(flag)) != std::string::npos && (!found || flag.name.size() > found->name.size()))
+      found = &flag;
+  return found;
+}
+
+Error explained(const std::string& program, std::span<const CommandFlag> flags,
+                const CLI::ParseError& error) {
+  const std::string message = error.what();
+  const CommandFlag* flag = flagIn(message, flags);
+  if (flag == nullptr) return usage(program, message);
+  std::string about = flagForm(*flag) + ": " + std::string(flag->what);
+  if (!flag->env.empty()) about += "; " + std::string(flag->env) + " sets it too";
+  if (flag->value.empty())
+    return usage(program, dashed(*flag) + " is on or off and takes no such value", about);
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr)
+    return usage(program, dashed(*flag) + " needs " + std::string(flag->value), about);
+  const size_t equals = message.find(" = ");
+  const std::string got = equals == std::string::npos ? "" : ", not '" + message.substr(equals + 3) + "'";
+  const bool whole = std::holds_alternative<int64_t*>(flag->into);
+  return usage(program, dashed(*flag) + " needs a " + (whole ? "whole number" : "number") + got, about);
+}
+
+Error unknownFlag(const std::string& program, std::span<const CommandFlag> flags, const std::string& word) {
+  const std::string name = word.substr(0, word.find('='));
+  std::vector<std::string> known;
+  for (const CommandFlag& flag : flags) known.push_back(dashed(flag));
+  const std::vector<std::string_view> candidates(known.begin(), known.end());
+  return usage(program, program + " has no flag '" + name + "'", didYouMean(name, candidates));
+}
+
+}  // namespace
+
+Status parseCommandFlags(const std::string& program, std::span<const CommandFlag> flags,
+                         const std::vector<std::string>& words, std::vector<std::string>& files) {
+  CLI::App app;
+  app.set_help_flag();
+  app.allow_extras();
+  app.add_option("file", files)->allow_extra_args(false);
+  for (const CommandFlag& flag : flags) addFlag(app, flag);
+  try {
+    std::vector<std::string> reversed(words.rbegin(), words.rend());  // CLI11 takes them from the back
+    app.parse(std::move(reversed));
+  } catch (const CLI::ParseError& error) {
+    return fail(explained(program, flags, error));
+  }
+  for (const std::string& word : app.remaining()) {
+    if (word.size() > 1 && word[0] == '-') return fail(unknownFlag(program, flags, word));
+    return fail(usage(program, "there is one word too many: '" + word + "'"));
+  }
+  return {};
+}
+
+std::string helpEntry(const std::string& left, std::string_view what) {
+  std::string line = std::string(kIndent, ' ') + left;
+  const bool fits = line.size() + 2 <= kTextColumn;
+  line += fits ? std::string(kTextColumn - line.size(), ' ') : "\n" + std::string(kTextColumn, ' ');
+  return line + std::string(what) + "\n";
+}
+
+std::string helpEntries(std::span<const CommandFlag> flags) {
+  std::string text;
+  for (const CommandFlag& flag : flags) {
+    std::string what(flag.what);
+    if (!flag.preset.empty()) what += " (" + std::string(flag.preset) + ")";
+    if (isList(flag)) what += "; may be repeated";
+    if (!flag.env.empty()) what += " [" + std::string(flag.env) + "]";
+    text += helpEntry(flagForm(flag), what);
+  }
+  return text;
+}
+
+}  // namespace svod

@@ -1,0 +1,40 @@
+// What a program writes where: results to stdout, errors and progress to stderr.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "support/result.h"
+
+namespace svod {
+
+struct ConsoleOptions {
+  bool noColor = false;
+  bool jsonDiagnostics = false;
+  bool dataOnStdout = false;  // stdout carries an array: text for people goes to stderr
+};
+
+class Console {
+ public:
+  explicit Console(const ConsoleOptions& options);
+
+  /// Results. Errors: Io, when stdout takes no more.
+  Status print(std::string_view text);
+  /// Whether results may be colored, and the columns they have; 0 when stdout is no terminal.
+  bool colorOutput() const { return colorOutput_; }
+  int outputWidth() const { return outputWidth_; }
+
+  void report(const Error& error);
+  /// Reports the error and gives its exit code.
+  int finish(const Error& error);
+  /// Overwrites one line on stderr; nothing when that is no terminal. `clearProgress` removes it.
+  void progress(size_t done, size_t total);
+  void clearProgress();
+
+ private:
+  ConsoleOptions options_;
+  bool progressWanted_, colorErrors_, colorOutput_;
+  bool progressShown_ = false;
+  int outputWidth_;
+};
+
+}  // namespace svod

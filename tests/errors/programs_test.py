@@ -1,0 +1,510 @@
+"""Bad input to the real programs. Every case ends with the exit code that the table of diagnostics gives its code,
+says so in exactly one message and leaves nothing behind; every row of the table has a case."""
+import hashlib
+import json
+import os
+import pty
+import re
+import resource
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import time
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "cli"))
+from svodc import BIN, ROOT, SMALL, SYMBOLIC, ToolTest, clean_environment, contents, main, run  # noqa: E402
+
+CORPUS = Path(__file__).resolve().parent / "graph"
+# Rows that nothing can show yet, and why. A row that the sources use does not belong here.
+NOT_SHOWN = {"no-device": "no target has a device of its own; a source that uses the row needs a case",
+             "verify": "it says that svodc itself is broken: tests/pass and tests/ir show it with passes and graphs made for that"}
+
+TABLE = {row["code"]: row["exitCode"] for row in json.loads(run("svodc", "--list-diagnostics", "--json").stdout)}
+ERROR = re.compile(r"^(?:\S.*?: )?error: (.*) \[([a-z-]+)\]$", re.M)
+shown = set()
+
+
+def npy(path, descr, shape, data):
+    header = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': ({''.join(f'{d}, ' for d in shape)}), }}"
+    header = header.ljust(117) + "\n"
+    path.write_bytes(b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) + header.encode() + data)
+    return path
+
+
+def seal(text):
+    """plan.json with the checksum that belongs to it, as if it had been written so."""
+    at = text.index('"checksum": "') + len('"checksum": "')
+    text = text[:at] + "0" * 64 + text[at + 64:]
+    return text[:at] + hashlib.sha256(text.encode()).hexdigest() + text[at + 64:]
+
+
+class Case(ToolTest):
+    """Every test starts in a folder with x.npy and graph.svod, and `plan` compiled from it on demand."""
+
+    def setUp(self):
+        super().setUp()
+        self.graph(SYMBOLIC)
+        npy(self.folder / "x.npy", "<f4", (3, 8), struct.pack("<24f", *range(24)))
+
+    def plan(self, text=SYMBOLIC, *words):
+        self.svodc("compile", self.graph(text), "-o", self.folder / "plan", *words)
+        return self.folder / "plan"
+
+    def edit(self, before, after):
+        manifest = self.folder / "plan/plan.json"
+        text = manifest.read_text()
+        self.assertIn(before, text)
+        manifest.write_text(text.replace(before, after, 1))
+
+    def refused(self, code, tool, *words, says="", **options):
+        before = contents(self.folder)
+        done = run(tool, *words, cwd=self.folder, **options)
+        self.check(code, done, says)
+        self.assertEqual(contents(self.folder), before, "something was left behind")
+
+    def check(self, code, done, says=""):
+        self.assertEqual(done.returncode, TABLE[code], f"{done.args}\n{done.stderr}")
+        found = ERROR.findall(done.stderr)
+        self.assertEqual([c for _, c in found], [code], done.stderr)
+        self.assertIn(says, done.stderr)
+        self.assertEqual(done.stdout or "", "")
+        shown.add(code)
+
+    def graph_refused(self, code, body, says=""):
+        self.graph(f"svod 1\ninput x: f32[2, 3]\n{body}\n")
+        self.refused(code, "svodc", "compile", "graph.svod", "-o", "new", says=says)
+
+
+class Graphs(Case):
+    def test_every_file_of_the_corpus(self):
+        for graph in sorted(CORPUS.glob("*.svod")) + sorted(CORPUS.glob("*.json")):
+            expected = (CORPUS / (graph.name + ".expect")).read_text()
+            codes = re.findall(r"error: .* \[([a-z-]+)\]$", expected, re.M)
+            words = re.search(r"# options:(.*)", graph.read_text(errors="replace"))
+            name = graph.relative_to(ROOT)
+            done = run("svodc", "check", name, *(words[1].split() if words else []), cwd=ROOT)
+            with self.subTest(graph=graph.name):
+                self.assertEqual(done.stderr, expected)
+                self.assertEqual(done.returncode, TABLE[codes[0]])
+                self.assertEqual(done.stdout, "")
+                shown.update(codes)
+
+    def test_mistakes_in_text(self):
+        for code, body, says in (
+            ("syntax", "output y = (x", "graph.svod:"),
+            ("syntax", 'output y = "x', "graph.svod:3:"),
+            ("unknown-op", "output y = sofmax(x)", "did you mean 'softmax'?"),
+            ("unknown-dtype", "output y = cast(x, dtype=float32)", "it is called 'f32' here"),
+            ("unknown-dtype", "weight w: f33[2] = 0\noutput y = w", "did you mean 'f32'?"),
+            ("unknown-name", "output y = z", "'z'"),
+            ("arity", "output y = exp(x, x)", "exp"),
+            ("shape-mismatch", "output y = matmul(x, x)", "f32[2, 3], f32[2, 3]"),
+            ("dtype-mismatch", "output y = and(x, x)", "f32"),
+            ("cycle", "a = b + 1\nb = a + 1\noutput y = b", "a"),
+            ("duplicate-name", "x = exp(x)\noutput y = x", "'x'"),
+            ("bad-attribute", "output y = sum(x, axis=0)", "axes"),
+            ("no-outputs", "y = exp(x)", "output"),
+            ("variable-bounds", "var n in [5, 2]\noutput y = x", "5"),
+            ("too-large", "output y = expand(reshape(x, shape=[2, 3, 1]), shape=[2, 3, 4000000000000000000])", ""),
+            ("syntax", "output y = x + " + "(" * 100000, "nest"),
+        ):
+            with self.subTest(body=body[:80]):
+                self.graph_refused(code, body, says)
+
+    def test_json(self):
+        for text, says in (("{", "graph.json:1:"), ("", "graph.json"), ("[" * 100000, "graph.json:1:"), ('{"svod": 1e999}', "graph.json"),
+                           ("\x00\xff", "graph.json")):
+            (self.folder / "graph.json").write_text(text, encoding="latin-1")
+            self.refused("syntax", "svodc", "check", "graph.json", says=says)
+
+    def test_flags_about_values(self):
+        for code, words in (("variable-bounds", ["--var", "n=65"]), ("unknown-port", ["--var", "m=1"]), ("bad-npy", ["--const", "x=junk.npy"]),
+                            ("io", ["--const", "x=none.npy"]), ("bind-mismatch", ["--var", "n=4", "--shape", "x=5x8"]),
+                            ("shape-mismatch", ["--shape", "x=3x9"])):
+            (self.folder / "junk.npy").write_text("junk")
+            with self.subTest(words=words):
+                self.refused(code, "svodc", "compile", "graph.svod", "-o", "new", *words)
+
+    def test_weight_files(self):
+        good = npy(self.folder / "w.npy", "<f4", (2, 3), bytes(24)).read_bytes()
+        weight = 'weight w: f32[2, 3] = "w.npy"\noutput y = x + w'
+        for code, change in (("bad-npy", good[:-1]), ("bad-npy", good + b"x"), ("bad-npy", b""), ("bad-npy", good[:40]),
+                             ("bad-weights", good.replace(b"<f4", b"<i4")), ("bad-weights", good.replace(b"(2, 3, )", b"(3, 2, )")),
+                             ("bad-npy", good.replace(b"(2, 3, )", b"(1 << 62, )")), ("bad-npy", good.replace(b"<f4", b">f4")),
+                             ("bad-npy", good.replace(b"(2, 3, )", b"(4294967296, 4294967296, 4294967296, )"))):
+            (self.folder / "w.npy").write_bytes(change)
+            with self.subTest(code=code, file=change[:128]):
+                self.graph_refused(code, weight, "w.npy")
+        (self.folder / "w.npy").unlink()
+        self.graph_refused("io", weight, "w.npy")
+        header = b'{"w": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}}'
+        good = struct.pack("<Q", len(header)) + header + bytes(24)
+        weight = 'weight w: f32[2, 3] = "w.safetensors:w"\noutput y = x + w'
+        for change in (good[:-1], good[:20], b"", struct.pack("<Q", 1 << 63) + good[8:], good.replace(b"0, 24", b"8, 32"),
+                       good.replace(b"[2, 3]", b"[2, 9]")):
+            (self.folder / "w.safetensors").write_bytes(change)
+            with self.subTest(file=change[:80]):
+                self.graph_refused("bad-safetensors", weight, "w.safetensors")
+        for change in (good.replace(b"F32", b"F99"), good.replace(b"F32", b"I32"), good.replace(b'"w"', b'"v"')):
+            (self.folder / "w.safetensors").write_bytes(change)
+            with self.subTest(file=change[:80]):
+                self.graph_refused("bad-weights", weight, "w.safetensors")
+
+    def test_odd_files(self):
+        os.mkfifo(self.folder / "pipe.npy")
+        (self.folder / "folder.npy").mkdir()
+        (self.folder / "zero.npy").symlink_to("/dev/zero")
+        for name in ("pipe.npy", "folder.npy", "zero.npy"):
+            with self.subTest(name=name):
+                self.graph_refused("io", f'weight w: f32[2, 3] = "{name}"\noutput y = x + w', name)
+        self.graph_refused("bad-weights", 'weight w: f32[2, 3] = "letter.txt"\noutput y = x + w', "letter.txt")
+        self.refused("io", "svodc", "check", "folder.npy")
+
+
+class Compiling(Case):
+    def compile(self, code, *words, says="", **options):
+        self.refused(code, "svodc", "compile", "graph.svod", "-o", "new", *words, says=says, **options)
+
+    def test_usage(self):
+        for words, says in ((["--numeric", "fast"], "did you mean '--numerics'?"), (["-j"], "-j, --jobs N"), (["-j", "x"], "not 'x'"),
+                            (["--disable-rule", "add-zerro"], "--disable-rule"), (["--target", "gpu"], "cpu, c"), (["again"], "'again'")):
+            with self.subTest(words=words):
+                self.compile("usage", *words, says=says)
+        self.refused("usage", "svodc", "targets", "again", says="'again'")
+        self.compile("usage", env={"SVOD_JOBS": "many"}, says="SVOD_JOBS")
+
+    def test_opts(self):
+        self.compile("bad-opt", "--opts", "y=upcast(7,2)", says="upcast(7,2)")
+        self.compile("bad-opt", "--opts", "y=tilt(0,2)")
+
+    def test_code_generation(self):
+        self.compile("compile-failed", "--target", "c", "--cc", "false")
+        self.compile("compile-failed", "--target", "c", "--cc", "no-such-compiler", says="no-such-compiler")
+
+    def test_unsupported(self):
+        self.compile("unsupported", "--cpu", "z80", says="z80")
+        self.compile("unsupported", "--triple", "pdp11-dec-ultrix", says="pdp11")
+
+    def test_results_that_differ(self):
+        self.graph("svod 1\ninput x: f32[8]\nl = log(x)\noutput y = l - l\n")
+        self.compile("mismatch", "--verify", "--numerics", "fast", says="y[0]")
+
+    def test_outputs_that_cannot_be_written(self):
+        (self.folder / "mine").mkdir()
+        (self.folder / "mine/letter.txt").write_text("keep me")
+        for path in ("mine", "graph.svod", "no/such/plan", "/dev/null", ".", "/", "/proc/plan", "graph.svod/plan", "x" * 300):
+            with self.subTest(path=path):
+                self.refused("io", "svodc", "compile", "graph.svod", "-o", path)
+        plan = self.plan()
+        (plan / "letter.txt").write_text("keep me")
+        self.refused("io", "svodc", "compile", "graph.svod", "-o", "plan", says="other files")
+        self.refused("io", "svodc", "convert", "graph.svod", "-o", "no/such.json")
+        self.refused("io", "svodc", "inspect", "graph.svod", "--html", "/dev/full", says="No space left")
+        self.refused("io", "svodc", "inspect", "graph.svod", "--html", "mine", says="mine")
+
+    def test_a_link_is_followed_and_a_loop_of_links_refused(self):
+        (self.folder / "loop").symlink_to("loop")
+        self.refused("io", "svodc", "compile", "graph.svod", "-o", "loop")
+        self.refused("io", "svodc", "check", "loop")
+        (self.folder / "link").symlink_to("plan")
+        self.plan()
+        self.svodc("compile", "graph.svod", "-o", "link", cwd=self.folder)
+        self.assertTrue((self.folder / "link").is_symlink())
+
+    def test_a_full_disk(self):
+        with FullDisk(self) as disk:
+            self.compile("io", env={"TMPDIR": str(disk)}, says="No space left")
+            self.refused("io", "svodc", "compile", "graph.svod", "-o", disk / "plan", says="No space left")
+            self.refused("io", "svodc", "convert", "graph.svod", "-o", disk / "graph.json", says="No space left")
+            self.assertEqual([p.name for p in disk.iterdir()], ["filler"])
+
+    def test_a_limit_on_file_sizes(self):
+        (self.folder / "temp").mkdir()
+        for bytes_ in (0, 512, 4096):
+            with self.subTest(bytes=bytes_):
+                self.refused("io", "svodc", "compile", "graph.svod", "-o", "new", env={"TMPDIR": str(self.folder / "temp")},
+                             limits={resource.RLIMIT_FSIZE: bytes_}, says="File too large")
+        self.assertEqual(list((self.folder / "temp").iterdir()), [])
+
+
+class Standard(Case):
+    """Standard streams that are full or closed. Nothing that is printed may end in a file."""
+
+    def test_stdout(self):
+        plan = self.plan()
+        for words in (["svodc", "--help"], ["svodc", "--list-rules"], ["svodc", "check", "graph.svod"], ["svodc", "inspect", plan], ["svodc", "targets"],
+                      ["svodc", "convert", "graph.svod", "-o", "-"], ["svod-run", "--help"], ["svod-run", plan, "-i", "x=x.npy"],
+                      ["svod-run", plan, "-i", "x=x.npy", "--json"], ["svod-run", plan, "-i", "x=x.npy", "-o", "y=-"]):
+            with self.subTest(words=words), open("/dev/full", "w") as full:
+                self.refused("io", *words, stdout=full)
+            with self.subTest(words=words, closed=True):
+                self.refused("io", *words, closed=[1])
+
+    def test_all_closed(self):
+        plan = self.plan()
+        before = contents(self.folder)
+        for words in (["svodc", "compile", "graph.svod", "-o", "plan"], ["svod-run", plan, "-i", "x=x.npy"]):
+            done = run(*words, cwd=self.folder, closed=[0, 1, 2])
+            self.assertEqual(done.returncode, TABLE["io"])
+            self.assertEqual(contents(self.folder), before)
+
+    def test_stdin(self):
+        self.refused("syntax", "svodc", "check", "-", stdin="")
+        self.refused("io", "svodc", "check", "-", closed=[0])
+        self.plan()
+        self.refused("bad-npy", "svod-run", "plan", "--input", "x=-", stdin="junk")
+
+    def test_colors_and_progress_are_for_terminals(self):
+        def on_terminal(*words, env=None):
+            leader, follower = pty.openpty()
+            process = subprocess.Popen([BIN / words[0], *words[1:]], cwd=self.folder, stdout=subprocess.DEVNULL, stderr=follower,
+                                       env=clean_environment(env))
+            os.close(follower)
+            text = b""
+            while True:
+                try:
+                    block = os.read(leader, 4096)
+                except OSError:
+                    break
+                text += block
+            process.wait()
+            os.close(leader)
+            return text.decode()
+
+        for words in (("svodc", "check", "none.svod"), ("svod-run", "none")):
+            self.assertIn("\x1b[", on_terminal(*words))
+            self.assertNotIn("\x1b[", on_terminal(*words, env={"NO_COLOR": "1"}))
+            self.assertNotIn("\x1b[", run(*words).stderr)
+        self.assertRegex(on_terminal("svodc", "compile", "graph.svod", "-o", "plan"), "kernel [12] of 2")
+        self.assertEqual(self.svodc("compile", "graph.svod", "-o", "plan", cwd=self.folder).stderr, "")
+
+
+class Plans(Case):
+    def refuse(self, code, *words, says="", inspect=True):
+        self.refused(code, "svod-run", "plan", "-i", "x=x.npy", *words, says=says)
+        if inspect:
+            self.refused(code, "svodc", "inspect", "plan", says=says)
+
+    def resealed(self, before, after):
+        self.edit(before, after)
+        manifest = self.folder / "plan/plan.json"
+        manifest.write_text(seal(manifest.read_text()))
+
+    def test_changed_bytes_of_every_file(self):
+        self.plan(SYMBOLIC.replace("output y", "weight w: f32[8] = [1, 2, 3, 4, 5, 6, 7, 8]\noutput y").replace("x * 2", "x * w"))
+        for file in sorted((self.folder / "plan").iterdir()):
+            good = file.read_bytes()
+            for at in range(0, len(good), max(1, len(good) // 12)):
+                file.write_bytes(good[:at] + bytes([good[at] ^ 0x10]) + good[at + 1:])
+                with self.subTest(file=file.name, byte=at):
+                    done = run("svod-run", "plan", "-i", "x=x.npy", "--verify-weights", cwd=self.folder)
+                    self.assertEqual(done.returncode, 5, done.stderr)
+                    self.assertEqual(len(ERROR.findall(done.stderr)), 1)
+            for cut in (b"", good[:-1], good + b"x"):
+                file.write_bytes(cut)
+                self.assertEqual(run("svod-run", "plan", "-i", "x=x.npy", cwd=self.folder).returncode, 5)
+                self.assertEqual(run("svodc", "inspect", "plan", cwd=self.folder).returncode, 5)
+            file.unlink()
+            self.refused("io", "svod-run", "plan", "-i", "x=x.npy", says=file.name)
+            file.write_bytes(good)
+        self.svod_run("plan", "-i", "x=x.npy")
+
+    def svod_run(self, *words, code=0):
+        done = run("svod-run", *words, cwd=self.folder)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done
+
+    def test_manifest(self):
+        self.plan()
+        self.edit('"name": "graph"', '"name": "hraph"')
+        self.refuse("plan-checksum", says="plan.json")
+        self.plan()
+        self.resealed('"version": 1', '"version": 7')
+        self.refuse("plan-version", says="version 7")
+        self.plan()
+        self.resealed('"name": "graph"', '"title": "graph"')
+        self.refuse("bad-plan", says="name")
+        self.plan()
+        self.resealed('"place": "input"', '"place": "output"')
+        self.refuse("bad-plan")
+        for number in ("99", "-1", "1e3", "18446744073709551616", "null"):
+            self.plan()
+            self.resealed('"kernel": 0', f'"kernel": {number}')
+            with self.subTest(number=number):
+                self.refuse("bad-plan")
+
+    def test_paths(self):
+        for path in ("../kernels.so", "/etc/hostname", "a/b", "..", ".", ""):
+            plan = self.plan()
+            shutil.copy(plan / "kernels.so", self.folder / "kernels.so")
+            self.resealed('"path": "kernels.so"', f'"path": "{path}"')
+            with self.subTest(path=path):
+                self.refuse("plan-path")
+        plan = self.plan()
+        (plan / "kernels.so").unlink()
+        (plan / "kernels.so").symlink_to("../kernels.so")
+        self.refuse("plan-path", says="link")
+        (plan / "kernels.so").unlink()
+        shutil.copy(self.folder / "kernels.so", plan / "other")
+        (plan / "kernels.so").symlink_to("other")
+        self.svod_run("plan", "-i", "x=x.npy")
+
+    def test_other_machines(self):
+        self.plan(SYMBOLIC, "--triple", "aarch64-unknown-linux-gnu", "--cpu", "neoverse-n1")
+        self.refuse("cpu-features", says="aarch64", inspect=False)
+        self.plan()
+        features = re.search(r'"features": \[[^\]]*\]', (self.folder / "plan/plan.json").read_text())[0]
+        self.resealed(features, '"features": ["sse2", "amx-of-tomorrow"]')
+        self.refuse("cpu-features", says="amx-of-tomorrow", inspect=False)
+        self.plan(SYMBOLIC, "--target", "c")
+        self.refuse("unsupported", says="source", inspect=False)
+
+    def test_things_that_are_no_plans(self):
+        (self.folder / "folder").mkdir()
+        for name, code in (("none", "io"), ("folder", "io"), ("graph.svod", "bad-plan"), ("x.npy", "bad-plan")):
+            self.refused(code, "svod-run", name, "-i", "x=x.npy", says=name)
+
+
+class Running(Case):
+    def setUp(self):
+        super().setUp()
+        self.plan()
+
+    def refuse(self, code, *words, says="", **options):
+        self.refused(code, "svod-run", "plan", *words, says=says, **options)
+
+    def test_usage(self):
+        for words, says in ((["--profle"], "did you mean '--profile'?"), (["-i", "x.npy"], "NAME=FILE"), (["--threads", "-1"], "0 to"),
+                            (["--threads", "many"], "SVOD_THREADS"), (["--repeat", "0"], "at least 1"), (["--var", "n=x"], "whole number"),
+                            (["-i", "x=x.npy", "-i", "x=x.npy"], "twice"), (["-o", "y=-", "-o", "z=-"], "pipe"), (["again"], "'again'"),
+                            (["--diagnostics", "xml"], "text or json"), (["--atol", "-1"], "at least 0")):
+            with self.subTest(words=words):
+                self.refuse("usage", *words, says=says)
+        self.refused("usage", "svod-run", says="PLAN")
+
+    def test_names(self):
+        self.refuse("missing-input", says="--input x=FILE.npy")
+        self.refuse("unknown-port", "-i", "X=x.npy", says="did you mean 'x'?")
+        self.refuse("unknown-port", "-i", "x=x.npy", "-o", "yy=o.npy", says="did you mean 'y'?")
+        self.refuse("unknown-port", "-i", "x=x.npy", "--var", "m=2", says="did you mean 'n'?")
+
+    def test_arrays(self):
+        for code, descr, shape, data in (("input-mismatch", "<f8", (3, 8), bytes(192)), ("input-mismatch", "<f4", (8, 3), bytes(96)),
+                                         ("input-mismatch", "<f4", (24,), bytes(96)), ("variable-bounds", "<f4", (65, 8), bytes(65 * 32)),
+                                         ("variable-bounds", "<f4", (0, 8), b""), ("bad-npy", "<f4", (3, 8), bytes(95)),
+                                         ("bad-npy", "<c8", (3, 8), bytes(192)), ("bad-npy", "<f4", (1 << 40, 1 << 40), b"")):
+            npy(self.folder / "bad.npy", descr, shape, data)
+            with self.subTest(descr=descr, shape=shape):
+                self.refuse(code, "-i", "x=bad.npy", says="'x'" if code == "variable-bounds" else "bad.npy")
+        self.refuse("bind-mismatch", "-i", "x=x.npy", "--var", "n=4", says="4")
+        self.refuse("variable-bounds", "-i", "x=x.npy", "--var", "n=70", says="64")
+        self.refuse("io", "-i", "x=none.npy", says="none.npy")
+
+    def test_outputs(self):
+        (self.folder / "folder").mkdir()
+        for path in ("no/such.npy", "folder", "/dev/full", "x.npy/y.npy"):
+            with self.subTest(path=path):
+                self.refuse("io", "-i", "x=x.npy", "-o", f"y={path}", says=path)
+        self.refuse("io", "-i", "x=x.npy", "--output-dir", "x.npy")
+        self.refuse("io", "-i", "x=x.npy", "--trace", "no/such.json")
+        self.refuse("io", "-i", "x=x.npy", "-o", "y=o.npy", limits={resource.RLIMIT_FSIZE: 100}, says="File too large")
+        with FullDisk(self) as disk:
+            self.refuse("io", "-i", "x=x.npy", "--output-dir", disk, says="No space left")
+            self.assertEqual([p.name for p in disk.iterdir()], ["filler"])
+
+    def test_references(self):
+        (self.folder / "ref").mkdir()
+        npy(self.folder / "ref/y.npy", "<f4", (3,), bytes(12))
+        done = run("svod-run", "plan", "-i", "x=x.npy", "-o", "y=o.npy", "--reference", "ref", cwd=self.folder)
+        self.check("mismatch", done, "y")
+
+    def test_memory(self):
+        self.plan("svod 1\ninput x: f32[3, 8]\ns = sum(x)\nh = arange(stop=200000000000, dtype=f32) * s\n"
+                  "output y = sum(cumsum(h, axis=0) * h)\n")
+        self.refuse("device-failure", "-i", "x=x.npy", limits={resource.RLIMIT_AS: 4 << 30}, says="bytes")
+
+
+class Interrupts(Case):
+    SLOW = "".join(f"v{i + 1} = sum(matmul(exp(v{i}), w) + {i}.5, axes=1, keepdims=true) + x\n" for i in range(400))
+
+    def interrupt(self, ready, *words, sig=signal.SIGINT, closed_by_guard=True):
+        before = contents(self.folder)
+        process = subprocess.Popen([BIN / words[0], *map(str, words[1:])], cwd=self.folder, text=True, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, env=clean_environment({"TMPDIR": str(self.folder / "temp")}))
+        while process.poll() is None and not ready():
+            time.sleep(0.01)
+        time.sleep(0.2)
+        process.send_signal(sig)
+        done = subprocess.CompletedProcess(words, 0, *process.communicate(timeout=60))
+        done.returncode = process.returncode
+        self.check("interrupted", done, "nothing was written")
+        self.assertEqual(contents(self.folder), before)
+
+    def test_while_compiling(self):
+        temp = self.folder / "temp"
+        temp.mkdir()
+        self.graph(f"svod 1\ninput x: f32[64, 64]\ninput w: f32[64, 64]\nv0 = x + w\n{self.SLOW}output y = v400\n", "slow.svod")
+        for sig in (signal.SIGINT, signal.SIGTERM):
+            self.interrupt(lambda: list(temp.iterdir()), "svodc", "compile", "slow.svod", "-o", "new", sig=sig)
+            self.assertEqual(list(temp.iterdir()), [])
+
+    def test_while_running(self):
+        self.plan()
+        started = time.time()
+        self.interrupt(lambda: time.time() > started + 0.3, "svod-run", "plan", "-i", "x=x.npy", "--repeat", 1 << 40, "-o", "y=o.npy")
+
+
+class FullDisk:
+    """A file system without a free block: a small tmpfs in a mount namespace of its own is root's; others get the size limit of files, which
+    fails at the same calls with another reason."""
+
+    def __init__(self, test):
+        self.test = test
+        self.path = test.folder.parent / (test.folder.name + "-disk")
+
+    def __enter__(self):
+        self.path.mkdir()
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", self.path], capture_output=True).returncode == 0
+        if not mounted:
+            self.path.rmdir()
+            self.test.skipTest("mounting a small disk needs privileges; the limit on file sizes is tested")
+        self.mounted = True
+        try:
+            with open(self.path / "filler", "wb") as filler:
+                while True:
+                    filler.write(bytes(4096))
+                    filler.flush()
+        except OSError:
+            pass
+        return self.path
+
+    def __exit__(self, *unused):
+        subprocess.run(["umount", self.path])
+        self.path.rmdir()
+
+
+class ZTable(unittest.TestCase):
+    """Runs last: the other classes filled `shown`."""
+
+    def test_every_row_is_shown(self):
+        self.assertEqual(set(TABLE) - shown, set(NOT_SHOWN))
+
+    def test_rows_not_shown_are_used_nowhere(self):
+        names = dict(re.findall(r'DIAG\((\w+),\s*"([a-z-]+)"', (ROOT / "lib/support/diagnostics.def").read_text()))
+        sources = "".join(p.read_text() for folder in ("lib", "runtime-min", "tools") for p in (ROOT / folder).rglob("*.cpp"))
+        for name, code in names.items():
+            if name != "enumerator":
+                self.assertEqual(f"Diag::{name}" in sources, code != "no-device", name)
+
+    def test_documented_exit_codes(self):
+        page = (ROOT / "docs/cli.md").read_text()
+        for code in set(TABLE.values()) - {TABLE[name] for name in NOT_SHOWN}:
+            self.assertIn(f"\n| {code} | ", page)
+
+
+if __name__ == "__main__":
+    main()
