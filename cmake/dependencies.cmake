@@ -7,6 +7,7 @@ find_package(fmt REQUIRED)            # readable text output without iostreams
 find_package(nlohmann_json REQUIRED)  # graph.json, plan.json, tuning records
 find_package(CLI11 REQUIRED)          # command-line parsing in tools/
 find_package(ZLIB REQUIRED)           # CRC-32 and deflate; LLVM's own link needs it as well
+find_package(Protobuf REQUIRED)       # ONNX models; protoc turns lib/onnx/onnx.proto into C++ at build time
 find_package(Catch2 2 REQUIRED)       # unit tests (version 2: one header)
 
 # zstd: compressed sections in LLVM's object files.

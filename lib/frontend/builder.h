@@ -79,6 +79,9 @@ class GraphBuilder {
   /// The model, or the error. Leaves the builder without a graph.
   Result<Model> finish();
 
+  /// What was built so far; the sink is made by finish().
+  const Model& model() const { return model_; }
+
   // --- For the functions of tensor.h
   Graph& graph() { return *model_.graph; }
   /// A handle to a node, or null and an error when the value is too large or a dim may be negative.

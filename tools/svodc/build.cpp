@@ -1,5 +1,7 @@
 #include "build.h"
 
+#include "models.h"
+
 namespace svod {
 
 Result<std::unique_ptr<Workplace>> Workplace::make(const Request& request) {
@@ -16,8 +18,7 @@ Result<BuildResult> buildGraph(const Request& request, Console& console, Workpla
   build.options.tempDirectory = place.directory.file("");
   build.options.progress = [&console](size_t done, size_t total) { console.progress(done, total); };
   SVOD_TRY(const LoadOptions load, loadOptions(request.flags));
-  SVOD_TRY(const GraphFile file, readGraph(request.files.at(0)));
-  SVOD_TRY(build.model, buildModel(file, load));
+  SVOD_TRY(build.model, readModel(request.files.at(0), load));
   SVOD_TRY(build.compilation, compile(build.model, build.options));
   console.clearProgress();
   return build;

@@ -1,0 +1,126 @@
+// Walks an ONNX model node by node and builds the graph of tensors. A problem is recorded, the outputs of its
+// node become "broken", and whatever needs them is skipped silently, so one pass over the model finds every
+// problem.
+#pragma once
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "frontend/builder.h"
+#include "frontend/frontend.h"
+#include "frontend/weights.h"
+#include "onnx/attributes.h"
+#include "onnx/known_values.h"
+#include "onnx/node.h"
+#include "onnx/tensor_data.h"
+
+namespace svod {
+
+class OnnxImporter : public OnnxContext {
+ public:
+  OnnxImporter(std::shared_ptr<const OnnxFile> file, const LoadOptions& options);
+  void read();
+  std::vector<Error>& errors() { return errors_; }
+  Result<Model> finish() { return std::move(builder_).finish(); }
+
+  KnownValues& knownValues() override { return known_; }
+  Tensor constantTensor(const HostTensor& value, std::string_view name) override;
+  std::optional<HostTensor> tensorAttribute(const proto::AttributeProto& attribute) override;
+  std::vector<Tensor> subgraph(const proto::GraphProto& graph, std::span<const Tensor> inputs) override;
+
+ private:
+  using Opsets = std::map<std::string, int64_t, std::less<>>;  // by domain
+  using Nodes = google::protobuf::RepeatedPtrField<proto::NodeProto>;
+
+  /// What a name stands for: a tensor, or an initializer nobody has used yet, or something with an error.
+  struct Value {
+    Tensor tensor;
+    const proto::TensorProto* data = nullptr;
+    bool isBroken = false;
+  };
+  struct Scope {
+    std::unordered_map<std::string, Value> values;
+    Scope* outer = nullptr;
+  };
+  /// A list of nodes being imported: that of the model, of a function, or of a graph attribute.
+  struct Body {
+    Scope scope;
+    const Nodes* nodes = nullptr;
+    const Opsets* opsets = nullptr;
+    FunctionAttributes attributes;
+    std::string place;  // " in function 'f'", for messages
+    int depth = 0;
+  };
+  struct Function {
+    const proto::FunctionProto* proto;
+    Opsets opsets;
+  };
+  /// The nodes that use one thing which is not supported.
+  struct Repeated {
+    size_t error;  // in errors_
+    size_t count = 1;
+  };
+
+  // importer.cpp: nodes
+  void importNodes(Body& body);
+  void importNode(Body& body, const proto::NodeProto& node);
+  bool gatherInputs(Body& body, const proto::NodeProto& node, std::vector<Tensor>& inputs);
+  std::vector<Tensor> lowered(Body& body, const proto::NodeProto& node, const OnnxOp& op,
+                              std::vector<Tensor> inputs);
+  std::vector<Tensor> called(Body& body, const proto::NodeProto& node, const Function& function,
+                             const std::vector<Tensor>& inputs);
+  const OnnxOp* rowOf(Body& body, const proto::NodeProto& node);
+  Value* lookup(Scope& scope, const std::string& name);
+  void define(Body& body, const std::string& name, Value value);
+  void addInitializers(Body& body, const proto::GraphProto& graph);
+  Tensor tensorOf(Value& value, const std::string& name);
+  std::optional<Opsets> opsetsOf(const google::protobuf::RepeatedPtrField<proto::OperatorSetIdProto>& imports,
+                                 const std::string& what);
+  void readFunctions();
+
+  // importer_ports.cpp: inputs, outputs and the options about them
+  void readOptions(const proto::GraphProto& graph);
+  void bind(const std::string& variable, int64_t value, const std::string& from);
+  void bindShape(const proto::ValueInfoProto& input, const std::vector<int64_t>& shape,
+                 const std::string& from);
+  void addInput(Body& body, const proto::ValueInfoProto& input);
+  std::optional<Dims> dimsOf(const proto::ValueInfoProto& input);
+  Dim variable(const std::string& name);
+  Tensor constantInput(const std::string& name, const std::string& path, DType dtype, const Dims& dims);
+  void addOutput(Body& body, const proto::ValueInfoProto& output);
+
+  // Errors and names
+  void record(Error error);
+  void record(Diag diag, std::string message, std::string help = {});
+  void recordNode(const Body& body, const proto::NodeProto& node, Error error);
+  bool takeError();
+  std::string uniqueName(std::string_view wanted);
+  Tensor constantOf(const TensorData& data, std::string_view name);
+
+  std::shared_ptr<const OnnxFile> file_;
+  const LoadOptions& options_;
+  GraphBuilder builder_;
+  KnownValues known_;
+  TensorLoader loader_;
+  Opsets opsets_;
+  std::map<std::string, Function> functions_;           // by domain::name::overload
+  std::map<std::string, Tensor> constants_;             // weights made from bytes, by name
+  std::map<std::string, int64_t> bound_;                // variables with a value
+  std::map<std::string, std::string> boundFrom_;        // who gave it
+  std::map<std::string, std::vector<int64_t>> shapes_;  // of inputs, from the options
+  std::map<std::string, std::string> constantFiles_;
+  std::map<std::string, Dim> variables_;
+  std::map<std::string, int> nameCounts_;
+  std::map<std::string, Repeated> repeated_;
+  std::vector<Error> errors_;
+  size_t problems_ = 0;   // with those that repeat an earlier error
+  Body* body_ = nullptr;  // the one a lowering runs in
+  size_t nodeCount_ = 0;
+  bool isFull_ = false;  // too many nodes or errors: the rest is skipped
+};
+
+}  // namespace svod

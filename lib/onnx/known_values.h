@@ -1,0 +1,49 @@
+// What is known about values while a model is read: constants, and integers made from sizes. Shape arithmetic
+// needs nothing else: it is imported like all other nodes, and when a lowering asks for the elements of an
+// operand, the graph below that operand is evaluated with sizes as symbolic elements.
+#pragma once
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "frontend/builder.h"
+#include "interp/tensor.h"
+
+namespace svod {
+
+class KnownValues {
+ public:
+  explicit KnownValues(GraphBuilder& builder) : b_(builder) {}
+
+  /// The elements of x in row-major order, or nothing when the shape is symbolic or larger than kMaxElements.
+  /// An element is a constant of the dtype of x, an Index expression over variables, or null when only a run
+  /// can tell.
+  std::optional<std::vector<UOp>> elements(const Tensor& x);
+  /// The value of x when it depends on no input, state or variable. Large constants are copied.
+  std::optional<HostTensor> constant(const Tensor& x);
+  /// The inputs and states that x depends on, by name.
+  std::vector<std::string> dependencies(const Tensor& x);
+
+  static constexpr int64_t kMaxElements = 4096;
+
+ private:
+  using Elements = std::vector<UOp>;
+  const Elements& visit(UOp node);
+  Elements evaluate(UOp node);
+  Elements buffer(UOp node);
+  Elements moved(UOp node);
+  Elements gathered(UOp node);
+  Elements scattered(UOp node);
+  Elements reduced(UOp node);
+  Elements elementwise(UOp node);
+  UOp scalar(Op op, DType dtype, std::span<const UOp> operands);
+  UOp symbolic(Op op, DType dtype, std::span<const UOp> operands);
+  UOp compared(Op op, UOp a, UOp b);
+  bool dependsOnRun(UOp node);
+
+  GraphBuilder& b_;
+  std::unordered_map<uint32_t, Elements> known_;  // node id -> elements; empty also for "nothing is known"
+  std::unordered_map<uint32_t, bool> dependsOnRun_;
+};
+
+}  // namespace svod

@@ -1,0 +1,119 @@
+// What the lowering of an ONNX op sees: operands, attributes with the defaults of the op's row, values that
+// are known before the plan runs, and ways to say what is wrong. Everything here that fails records an error
+// and gives something empty; the results of a lowering that recorded an error are dropped, so a lowering
+// checks only where it would trip over an empty value.
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "frontend/builder.h"
+#include "interp/tensor.h"
+#include "onnx/op_table.h"
+
+namespace svod {
+
+namespace proto {
+class AttributeProto;
+class GraphProto;
+}  // namespace proto
+
+/// What a node needs from the importer. Lowerings use the functions of OnnxNode instead.
+class OnnxContext {
+ public:
+  virtual ~OnnxContext() = default;
+  virtual class KnownValues& knownValues() = 0;
+  virtual Tensor constantTensor(const HostTensor& value, std::string_view name) = 0;
+  virtual std::optional<HostTensor> tensorAttribute(const proto::AttributeProto& attribute) = 0;
+  /// The outputs of a graph attribute; its names see those of the graph around it.
+  virtual std::vector<Tensor> subgraph(const proto::GraphProto& graph, std::span<const Tensor> inputs) = 0;
+};
+
+/// One node, with attributes already resolved where they refer to those of a function. Lives during its
+/// lowering.
+class OnnxNode {
+ public:
+  GraphBuilder& b;
+  const OnnxOp& op;
+  const int opset;        // of the domain of the op
+  const int resultCount;  // outputs the node lists
+
+  /// `attributes` are sorted by name and fit the row; `wanted[i]` tells whether output i has a name.
+  OnnxNode(GraphBuilder& builder, OnnxContext& context, const OnnxOp& row, int version,
+           std::vector<Tensor> inputs, std::vector<const proto::AttributeProto*> attributes,
+           std::vector<bool> wanted);
+
+  // --- Operands. Omitted ones are null.
+  int count() const { return static_cast<int>(inputs_.size()); }
+  bool has(int i) const { return static_cast<bool>(arg(i)); }
+  Tensor arg(int i) const { return i >= 0 && i < count() ? inputs_[i] : Tensor(); }
+  std::span<const Tensor> args() const { return inputs_; }
+  /// Whether somebody uses output i.
+  bool wants(int i) const { return i < resultCount && wanted_[i]; }
+
+  // --- Attributes, by the name in the row. Absent without default: 0, empty.
+  bool has(std::string_view attribute) const;
+  int64_t integer(std::string_view attribute) const;
+  bool flag(std::string_view attribute) const { return integer(attribute) != 0; }
+  double number(std::string_view attribute) const;
+  std::string word(std::string_view attribute) const;
+  std::vector<int64_t> integers(std::string_view attribute) const;
+  std::vector<double> numbers(std::string_view attribute) const;
+  std::vector<std::string> words(std::string_view attribute) const;
+  /// Void and an error for element types that are not supported.
+  DType dtype(std::string_view attribute) const;
+  std::optional<HostTensor> tensor(std::string_view attribute) const;
+  /// Imports the graph of an attribute with these inputs; its outputs, or nothing after an error.
+  std::vector<Tensor> graph(std::string_view attribute, std::span<const Tensor> inputs) const;
+
+  // --- Values known before the plan runs. When operand i is not known, that is an error that names the
+  // inputs it comes from; isKnown() asks without one.
+  bool isKnown(int i) const;
+  std::optional<HostTensor> constant(int i) const;
+  /// The elements of an integer operand as sizes: numbers, or expressions over variables.
+  Dims sizes(int i) const;
+  std::vector<int64_t> integers(int i) const;
+  std::vector<double> numbers(int i) const;
+  /// A list that older opsets have as attribute and newer ones as operand: the operand if there is one.
+  std::vector<int64_t> integers(std::string_view attribute, int i) const;
+  /// As above for one number.
+  int64_t integer(std::string_view attribute, int i, int64_t absent) const;
+
+  // --- Making values
+  /// An op of frontend/ops.def. Prefer it to formulas where one fits: converted graphs stay readable.
+  Tensor call(std::string_view graphOp, std::initializer_list<Tensor> operands,
+              const Attributes& attributes = {}) const;
+  Tensor call(std::string_view graphOp, std::span<const Tensor> operands,
+              const Attributes& attributes = {}) const;
+  std::vector<Tensor> callAll(std::string_view graphOp, std::span<const Tensor> operands,
+                              const Attributes& attributes = {}) const;
+  Tensor constantTensor(const HostTensor& value) const;
+  Tensor constantTensor(DType dtype, std::vector<int64_t> dims, std::initializer_list<double> values) const;
+  /// Sizes as an i64 vector, known to isKnown() and sizes().
+  Tensor sizesTensor(const Dims& sizes) const;
+
+  // --- Errors
+  Tensor fail(Diag diag, std::string message, std::string help = {}) const;
+  /// `help` names the nearest form that is supported.
+  Tensor unsupported(std::string message, std::string help) const;
+  /// Unless `condition` holds, records that the model breaks a rule of the op; operands are described.
+  bool require(bool condition, std::string_view what) const;
+  /// axis counted from the front; -1 and an error when it is out of range.
+  int axis(int64_t axis, int rank) const;
+  /// Several axes from the front; nothing and an error when one is out of range or listed twice.
+  std::vector<int> axes(std::span<const int64_t> axes, int rank) const;
+
+ private:
+  const proto::AttributeProto* find(std::string_view attribute) const;
+  std::string_view preset(std::string_view attribute) const;
+  void failUnknown(int i) const;
+
+  OnnxContext& context_;
+  std::vector<Tensor> inputs_;
+  std::vector<const proto::AttributeProto*> attributes_;
+  std::vector<bool> wanted_;
+};
+
+}  // namespace svod

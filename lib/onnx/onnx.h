@@ -1,0 +1,35 @@
+// From an ONNX model to a Model: the same graph of tensors that a graph file becomes. docs/onnx.md says what
+// is read.
+#pragma once
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "frontend/frontend.h"
+
+namespace svod {
+
+/// What a model holds, for summaries.
+struct OnnxCounts {
+  size_t inputs = 0, outputs = 0, nodes = 0;
+};
+
+/// What reading a model gave: a model when there are no errors.
+struct OnnxImport {
+  Result<Model> model = fail(Diag::Syntax, "nothing was read");
+  std::vector<Error> errors;  // every problem, those of dependent nodes left out
+  OnnxCounts counts;
+};
+
+/// Whether `path` is named as an ONNX model.
+bool isOnnxPath(const std::string& path);
+
+/// Reads `path`. Weights are not copied: the model keeps file and external data files alive. Variables come
+/// from the symbolic dims of the inputs.
+OnnxImport importOnnx(const std::string& path, const LoadOptions& options = {});
+/// The same from memory. External data is looked for in the folder of `path`.
+OnnxImport importOnnxBytes(std::span<const std::byte> bytes, const std::string& path,
+                           const LoadOptions& options = {});
+
+}  // namespace svod

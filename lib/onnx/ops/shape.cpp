@@ -1,0 +1,88 @@
+// Shapes and movement.
+#include <algorithm>
+#include <numeric>
+
+#include "onnx/node.h"
+
+namespace svod {
+
+namespace {
+
+AttributeValue listOf(const std::vector<int>& axes) { return AttributeValue::List(axes.begin(), axes.end()); }
+
+}  // namespace
+
+Results onnxShape(OnnxNode& n) {
+  Tensor x = n.arg(0);
+  auto bounded = [&](int64_t at) {
+    return static_cast<int>(std::clamp<int64_t>(at < 0 ? at + x.rank() : at, 0, x.rank()));
+  };
+  int start = bounded(n.integer("start")), end = n.has("end") ? bounded(n.integer("end")) : x.rank();
+  return n.sizesTensor(x.dims().slice(start, std::max(start, end)));
+}
+
+Results onnxSize(OnnxNode& n) {
+  Dim count = n.b.dim(1);
+  for (const Dim& d : n.arg(0).dims()) count = count * d;
+  return cast(n.b.value(count), DType::I64);
+}
+
+Results onnxReshape(OnnxNode& n) {
+  Tensor x = n.arg(0);
+  Dims shape;
+  if (n.has(1)) shape = n.sizes(1);
+  if (!n.has(1))
+    for (int64_t d : n.integers("shape")) shape.add(n.b.dim(d));
+  if (n.b.failed()) return Tensor();
+  for (int i = 0; i < shape.rank(); ++i) {
+    if (!shape[i].is(0) || n.flag("allowzero")) continue;
+    if (!n.require(i < x.rank(), "a dim of 0 in 'shape' has a dim of x to copy")) return Tensor();
+    shape.set(i, x.dim(i));
+  }
+  return n.call("reshape", {x}, {{"shape", shape}});
+}
+
+Results onnxTranspose(OnnxNode& n) {
+  Tensor x = n.arg(0);
+  std::vector<int> order(static_cast<size_t>(x.rank()));
+  std::iota(order.rbegin(), order.rend(), 0);
+  if (n.has("perm")) order = n.axes(n.integers("perm"), x.rank());
+  if (n.b.failed()) return Tensor();
+  return n.call("permute", {x}, {{"order", listOf(order)}});
+}
+
+Results onnxSqueeze(OnnxNode& n) {
+  Tensor x = n.arg(0);
+  std::vector<int> axes = n.axes(n.integers("axes", 1), x.rank());
+  if (n.b.failed()) return Tensor();
+  if (!n.has(1) && !n.has("axes")) return n.call("squeeze", {x});
+  return axes.empty() ? x : n.call("squeeze", {x}, {{"axes", listOf(axes)}});
+}
+
+Results onnxUnsqueeze(OnnxNode& n) {
+  Tensor x = n.arg(0);
+  std::vector<int64_t> wanted = n.integers("axes", 1);
+  std::vector<int> axes = n.axes(wanted, x.rank() + static_cast<int>(wanted.size()));
+  if (n.b.failed()) return Tensor();
+  return axes.empty() ? x : n.call("unsqueeze", {x}, {{"axes", listOf(axes)}});
+}
+
+// Broadcasts in both directions: a dim of 1 in 'shape' keeps that of x.
+Results onnxExpand(OnnxNode& n) {
+  Tensor x = n.arg(0);
+  Dims shape = n.sizes(1);
+  if (n.b.failed()) return Tensor();
+  while (shape.rank() < x.rank()) shape.insert(0, n.b.dim(1));
+  for (int i = 1; i <= x.rank(); ++i)
+    if (shape[-i].is(1)) shape.set(-i, x.dim(-i));
+  return n.call("expand", {x}, {{"shape", shape}});
+}
+
+Results onnxGather(OnnxNode& n) {
+  Tensor x = n.arg(0);
+  int axis = n.axis(n.integer("axis"), x.rank());
+  if (axis < 0) return Tensor();
+  return n.call("gather", {x, n.arg(1)}, {{"axis", axis}});
+}
+
+}  // namespace svod

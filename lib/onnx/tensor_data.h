@@ -1,0 +1,37 @@
+// The data of the tensors in a model: inside the file in one of several fields, or in files beside it.
+#pragma once
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "data/mapped_file.h"
+#include "ir/model.h"
+#include "onnx/model_file.h"
+
+namespace svod {
+
+/// Elements in row-major order, little endian, as GraphBuilder::weight takes them.
+struct TensorData {
+  DType dtype = DType::Void;
+  std::vector<int64_t> dims;
+  ConstData data;
+};
+
+class TensorLoader {
+ public:
+  explicit TensorLoader(std::shared_ptr<const OnnxFile> file) : file_(std::move(file)) {}
+
+  /// Borrows from the model or a mapped file where the format allows it; the result keeps either alive.
+  /// `tensor` is part of the model. Errors: Syntax, Unsupported dtypes, Io and BadWeights for external data.
+  /// External files lie in the folder of the model or below it, also after symbolic links were followed.
+  Result<TensorData> load(const proto::TensorProto& tensor);
+
+ private:
+  Result<ConstData> external(const proto::TensorProto& tensor, const std::string& name, uint64_t bytes);
+
+  std::shared_ptr<const OnnxFile> file_;
+  std::map<std::string, std::shared_ptr<const MappedFile>> open_;
+};
+
+}  // namespace svod

@@ -1,0 +1,212 @@
+// Models that are wrong: what is said about them.
+#include <catch2/catch.hpp>
+#include <functional>
+
+#include "onnx/op_table.h"
+#include "onnx_maker.h"
+
+using namespace svod;
+
+namespace {
+
+OnnxMaker good() {
+  OnnxMaker m;
+  m.input("x", {"2", "3"}).output("y");
+  m.node("Relu", {"x"}, {"y"}).set_name("first");
+  return m;
+}
+
+struct BadModel {
+  const char* text;  // part of the message
+  Diag diag;
+  std::function<void(OnnxMaker&)> spoil;
+};
+
+const BadModel kBadModels[] = {
+    {"is not supported", Diag::Unsupported,
+     [](OnnxMaker& m) { m.model.mutable_graph()->mutable_node(0)->set_op_type("Rellu"); }},
+    {"opset 99", Diag::Unsupported, [](OnnxMaker& m) { m.model.mutable_opset_import(0)->set_version(99); }},
+    {"opset 0", Diag::Syntax, [](OnnxMaker& m) { m.model.mutable_opset_import(0)->set_version(0); }},
+    {"no version of the domain", Diag::Syntax, [](OnnxMaker& m) { m.model.clear_opset_import(); }},
+    {"got 2 inputs", Diag::Arity,
+     [](OnnxMaker& m) { m.model.mutable_graph()->mutable_node(0)->add_input("x"); }},
+    {"got 0 inputs", Diag::Arity,
+     [](OnnxMaker& m) { m.model.mutable_graph()->mutable_node(0)->clear_input(); }},
+    {"the attribute 'depth' is not supported", Diag::Unsupported,
+     [](OnnxMaker& m) { addAttribute(*m.model.mutable_graph()->mutable_node(0), "depth", int64_t{1}); }},
+    {"is a float", Diag::BadAttribute,
+     [](OnnxMaker& m) { addAttribute(m.node("Flatten", {"x"}, {"z"}), "axis", 1.5f); }},
+    {"is missing", Diag::BadAttribute,
+     [](OnnxMaker& m) {
+       m.node("Concat", {"x", "x"}, {"z"});
+     }},
+    {"no node, input or initializer makes 'q'", Diag::UnknownName,
+     [](OnnxMaker& m) { m.model.mutable_graph()->mutable_node(0)->set_input(0, "q"); }},
+    {"used before the node that makes it", Diag::Cycle,
+     [](OnnxMaker& m) {
+       m.model.mutable_graph()->mutable_node(0)->set_input(0, "z");
+       m.node("Neg", {"y"}, {"z"});
+     }},
+    {"used before the node that makes it", Diag::Cycle,
+     [](OnnxMaker& m) { m.model.mutable_graph()->mutable_node(0)->set_input(0, "y"); }},
+    {"made twice", Diag::DuplicateName, [](OnnxMaker& m) { m.node("Neg", {"x"}, {"y"}); }},
+    {"no node makes the output", Diag::UnknownName, [](OnnxMaker& m) { m.output("lost"); }},
+    {"declared as int64", Diag::Syntax,
+     [](OnnxMaker& m) {
+       m.model.mutable_graph()->mutable_output(0)->mutable_type()->mutable_tensor_type()->set_elem_type(7);
+     }},
+    {"the dim -3", Diag::Syntax, [](OnnxMaker& m) { m.input("z", {"-3"}); }},
+    {"element type 77", Diag::UnknownDType, [](OnnxMaker& m) { m.input("z", {"3"}, 77); }},
+    {"element type string", Diag::Unsupported, [](OnnxMaker& m) { m.input("z", {"3"}, 8); }},
+    {"has no shape", Diag::Unsupported,
+     [](OnnxMaker& m) {
+       m.input("z", {})
+           .model.mutable_graph()
+           ->mutable_input(1)
+           ->mutable_type()
+           ->mutable_tensor_type()
+           ->clear_shape();
+     }},
+    {"is a sequence", Diag::Unsupported,
+     [](OnnxMaker& m) {
+       m.input("z", {}).model.mutable_graph()->mutable_input(1)->mutable_type()->mutable_sequence_type();
+     }},
+    {"the input 'z': the size", Diag::TooLarge,
+     [](OnnxMaker& m) {
+       m.input("z", {"4611686018427387904", "2"});
+     }},
+    {"40 dims", Diag::TooLarge, [](OnnxMaker& m) { m.input("z", OnnxMaker::Names(40, "1")); }},
+    {"needs 8 bytes of data, got 4", Diag::Syntax,
+     [](OnnxMaker& m) {
+       m.floats("w", {2}, {1});
+       m.node("Add", {"w", "w"}, {"z"});
+     }},
+    {"has the dim -1", Diag::Syntax,
+     [](OnnxMaker& m) {
+       m.floats("w", {-1}, {1});
+       m.node("Neg", {"w"}, {"z"});
+     }},
+    {"does not fit an address space", Diag::TooLarge,
+     [](OnnxMaker& m) {
+       m.floats("w", {int64_t{1} << 40, int64_t{1} << 40}, {});
+       m.node("Neg", {"w"}, {"z"});
+     }},
+    {"do not broadcast", Diag::ShapeMismatch,
+     [](OnnxMaker& m) {
+       m.input("z", {"4"});
+       m.node("Add", {"x", "z"}, {"s"});
+     }},
+    {"must be known when the model is compiled, but depends on 's'", Diag::Unsupported,
+     [](OnnxMaker& m) {
+       m.input("s", {"2"}, 7);
+       m.node("Reshape", {"x", "s"}, {"z"});
+     }},
+    {"out of range", Diag::BadAttribute,
+     [](OnnxMaker& m) {
+       addAttribute(m.node("Gather", {"x", "x"}, {"z"}), "axis", int64_t{2});
+     }},
+    {"the output 'extra' (number 1) is not supported", Diag::Unsupported,
+     [](OnnxMaker& m) { m.model.mutable_graph()->mutable_node(0)->add_output("extra"); }},
+};
+
+}  // namespace
+
+TEST_CASE("a good model has no errors") { CHECK(good().import().errors.empty()); }
+
+TEST_CASE("every mistake is named") {
+  for (const BadModel& bad : kBadModels) {
+    INFO(bad.text);
+    OnnxMaker m = good();
+    bad.spoil(m);
+    OnnxImport import = m.import();
+    CHECK_FALSE(import.model);
+    REQUIRE(!import.errors.empty());
+    INFO(toText(import.errors[0]));
+    CHECK(import.errors[0].message.find(bad.text) != std::string::npos);
+    CHECK(import.errors[0].diag == bad.diag);
+    CHECK(import.errors[0].loc.file == "test.onnx");
+    CHECK(import.errors.size() <= 2);
+  }
+}
+
+TEST_CASE("messages name node, op, opset and tensors") {
+  OnnxMaker m = good();
+  m.model.mutable_graph()->mutable_node(0)->set_op_type("Rellu");
+  CHECK(toText(m.import().errors.at(0)) ==
+        "test.onnx: error: Rellu (opset 17), node 'first': the op is not supported [unsupported]\n"
+        "  note: inputs 'x', outputs 'y'\n"
+        "  help: did you mean 'Relu'?");
+}
+
+TEST_CASE("all problems are found in one go, dependents and repetitions are not repeated") {
+  OnnxMaker m;
+  m.input("x", {"2"}).output("y");
+  m.node("Nonesuch", {"x"}, {"a"});
+  m.node("Relu", {"a"}, {"b"});
+  m.node("Concat", {"x", "x"}, {"c"});
+  m.node("Nonesuch", {"x"}, {"d"});
+  m.node("Nonesuch", {"b"}, {"e"});
+  m.node("Add", {"b", "c"}, {"y"});
+  std::vector<Error> errors = m.import().errors;
+  REQUIRE(errors.size() == 2);
+  CHECK(errors[0].diag == Diag::Unsupported);
+  CHECK(errors[0].notes.back() == "the same in 2 more nodes");
+  CHECK(errors[1].diag == Diag::BadAttribute);
+}
+
+TEST_CASE("damaged files are refused") {
+  std::string bytes = good().bytes();
+  auto import = [](const std::string& data) {
+    return importOnnxBytes(std::as_bytes(std::span(data.data(), data.size())), "test.onnx");
+  };
+  for (size_t size = 0; size < bytes.size(); ++size) {
+    OnnxImport cut = import(bytes.substr(0, size));
+    if (!cut.model) CHECK(!cut.errors.empty());
+  }
+  for (size_t bit = 0; bit < bytes.size() * 8; ++bit) {
+    std::string flipped = bytes;
+    flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << bit % 8));
+    OnnxImport other = import(flipped);
+    if (!other.model) CHECK(!other.errors.empty());
+  }
+  CHECK(import("").errors.at(0).diag == Diag::Syntax);
+  CHECK(import("svod 1\n").errors.at(0).diag == Diag::Syntax);
+  CHECK(importOnnx("no/such.onnx").errors.at(0).diag == Diag::Io);
+}
+
+TEST_CASE("deep nesting and functions that call themselves end") {
+  OnnxMaker deep;
+  deep.input("x", {"2"}).output("y");
+  proto::GraphProto* graph = deep.model.mutable_graph();
+  for (int i = 0; i < 60; ++i) {
+    proto::AttributeProto& branch = *graph->add_node()->add_attribute();
+    branch.set_name("body");
+    branch.set_type(5);
+    graph = branch.mutable_g();
+  }
+  CHECK(deep.import().errors.at(0).diag == Diag::Syntax);
+
+  OnnxMaker m;
+  m.input("x", {"2"}).output("y");
+  proto::FunctionProto& f = *m.model.add_functions();
+  f.set_name("Again");
+  f.add_input("a");
+  f.add_output("b");
+  addNode(*f.mutable_node(), "Again", {"a"}, {"c"});
+  addNode(*f.mutable_node(), "Again", {"c"}, {"b"});
+  m.node("Again", {"x"}, {"y"});
+  CHECK(m.import().errors.at(0).diag == Diag::TooLarge);
+}
+
+TEST_CASE("rows of the table are well formed") {
+  for (size_t i = 0; i < allOnnxOps().size(); ++i) {
+    const OnnxOp& op = allOnnxOps()[i];
+    INFO(op.name << " " << op.since);
+    CHECK(op.since >= 1);
+    CHECK(op.minInputs <= op.maxInputs);
+    CHECK((op.lower != nullptr) == op.graphOp.empty());
+    if (!op.graphOp.empty()) CHECK(findGraphOp(op.graphOp) != nullptr);
+    CHECK(findOnnxOp(op.name, op.since) == &op);
+    if (i > 0) CHECK((allOnnxOps()[i - 1].name != op.name || allOnnxOps()[i - 1].since < op.since));
+  }
+}

@@ -1,0 +1,30 @@
+#include "models.h"
+
+#include <algorithm>
+
+#include "onnx/onnx.h"
+#include "options.h"
+
+namespace svod {
+
+Result<Model> readModel(const std::string& path, const LoadOptions& options) {
+  if (isOnnxPath(path)) return importOnnx(path, options).model;
+  SVOD_TRY(const GraphFile file, readGraph(path));
+  return buildModel(file, options);
+}
+
+Result<Checkup> checkModel(const std::string& path, const LoadOptions& options) {
+  if (isOnnxPath(path)) {
+    OnnxImport import = importOnnx(path, options);
+    return Checkup{std::move(import.errors), import.counts.inputs, import.counts.outputs, "nodes",
+                   import.counts.nodes};
+  }
+  SVOD_TRY(const GraphFile file, readGraph(path));
+  auto countOf = [&](StatementKind kind) {
+    return static_cast<size_t>(std::ranges::count(file.statements, kind, &Statement::kind));
+  };
+  return Checkup{checkGraphFile(file, options), countOf(StatementKind::Input), countOf(StatementKind::Output),
+                 "statements", file.statements.size()};
+}
+
+}  // namespace svod
