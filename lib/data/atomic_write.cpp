@@ -75,9 +75,9 @@ Status writeAll(int fd, Chunks chunks, const std::string& path) {
 }
 
 /// Writes, flushes if the file system can, and closes; every step may report a full disk.
-Status fillAndClose(int fd, Chunks chunks, const std::string& path) {
+Status fillAndClose(int fd, Chunks chunks, const std::string& path, Flush flush) {
   Status status = writeAll(fd, chunks, path);
-  if (status && ::fsync(fd) != 0 && errno != EINVAL && errno != ENOTSUP)
+  if (status && flush == Flush::BeforeRename && ::fsync(fd) != 0 && errno != EINVAL && errno != ENOTSUP)
     status = fail(ioError("cannot write", path, errno));
   if (::close(fd) != 0 && status) status = fail(ioError("cannot write", path, errno));
   return status;
@@ -94,7 +94,7 @@ void flushFolder(const std::string& folder) {
 Status writeDirectly(const std::string& path, Chunks chunks) {
   int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
   if (fd < 0) return fail(ioError("cannot write", path, errno));
-  return fillAndClose(fd, chunks, path);
+  return fillAndClose(fd, chunks, path, Flush::Sometime);
 }
 
 Status moveNew(Temporary& temporary, const std::string& path) {
@@ -124,7 +124,7 @@ Status exchange(Temporary& temporary, const std::string& path) {
 
 }  // namespace
 
-Status writeChunksAtomic(const std::string& path, Chunks chunks) {
+Status writeChunksAtomic(const std::string& path, Chunks chunks, Flush flush) {
   const std::string target = resolved(path);
   struct stat status {};
   if (::stat(target.c_str(), &status) == 0) {
@@ -138,11 +138,11 @@ Status writeChunksAtomic(const std::string& path, Chunks chunks) {
     return fd >= 0;
   };
   if (!createBeside(target, temporary, create)) return fail(ioError("cannot write", path, errno));
-  SVOD_CHECK(fillAndClose(fd, chunks, path));
+  SVOD_CHECK(fillAndClose(fd, chunks, path, flush));
   if (::rename(temporary.path.c_str(), target.c_str()) != 0)
     return fail(ioError("cannot write", path, errno));
   temporary.release();
-  flushFolder(folderOf(target));
+  if (flush == Flush::BeforeRename) flushFolder(folderOf(target));
   return {};
 }
 
@@ -166,7 +166,7 @@ Status writeDirectoryAtomic(const std::string& path, std::span<const FileContent
     const std::string name = temporary.path + "/" + file.name, shown = path + "/" + file.name;
     int fd = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0) return fail(ioError("cannot write", shown, errno));
-    SVOD_CHECK(fillAndClose(fd, file.chunks, shown));
+    SVOD_CHECK(fillAndClose(fd, file.chunks, shown, Flush::BeforeRename));
   }
   flushFolder(temporary.path);
   SVOD_CHECK(exists ? exchange(temporary, target) : moveNew(temporary, target));

@@ -1,7 +1,8 @@
-// Files and directories that appear whole or not at all: they are written beside their name, flushed to disk
-// and then renamed (or exchanged with what stood there), so a failure or a kill leaves nothing half-written.
+// Files and directories that appear whole or not at all: they are written beside their name and then
+// renamed (or exchanged with what stood there), so a failure leaves nothing half-written.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
@@ -12,9 +13,14 @@
 
 namespace svod {
 
+/// When bytes have to be on the disk: before the file gets its name, so that it is whole even after a loss of
+/// power, or whenever the system likes, for results that can be computed again. Flushing costs milliseconds.
+enum class Flush : uint8_t { BeforeRename, Sometime };
+
 /// Replaces `path` with the chunks, one after the other. Symbolic links are followed; pipes and devices are
 /// written directly.
-Status writeChunksAtomic(const std::string& path, std::span<const std::span<const std::byte>> chunks);
+Status writeChunksAtomic(const std::string& path, std::span<const std::span<const std::byte>> chunks,
+                         Flush flush = Flush::BeforeRename);
 Status writeFileAtomic(const std::string& path, std::string_view text);
 
 /// One file of a new directory. The chunks are written one after the other; they are borrowed, not copied.

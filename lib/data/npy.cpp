@@ -243,7 +243,7 @@ Status writeNpy(const std::string& path, ElementType dtype, std::span<const uint
                 std::span<const std::byte> data) {
   const std::string header = npyHeader(dtype, shape);
   const std::span<const std::byte> chunks[] = {std::as_bytes(std::span(header)), data};
-  return writeChunksAtomic(path, chunks);
+  return writeChunksAtomic(path, chunks, Flush::Sometime);
 }
 
 }  // namespace svod

@@ -46,7 +46,8 @@ Result<NpyArray> readNpyBytes(std::span<const std::byte> bytes, const std::strin
 /// Header bytes of a C-order array: magic to newline, a multiple of 64 long.
 std::string npyHeader(ElementType dtype, std::span<const uint64_t> shape);
 
-/// Writes atomically; `data` holds tensorBytes(dtype, shape) bytes in C order.
+/// Writes atomically and without waiting for the disk: arrays are results. `data` holds tensorBytes(dtype,
+/// shape) bytes in C order.
 Status writeNpy(const std::string& path, ElementType dtype, std::span<const uint64_t> shape,
                 std::span<const std::byte> data);
 

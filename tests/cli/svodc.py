@@ -18,8 +18,9 @@ def clean_environment(extra=None):
     return kept | (extra or {})
 
 
-def run(tool, *words, stdin=None, env=None, cwd=None, stdout=subprocess.PIPE, limits=None, closed=()):
-    """`limits` are of resource.setrlimit; the file descriptors `closed` are not there for the tool."""
+def run(tool, *words, stdin=None, env=None, cwd=None, stdout=subprocess.PIPE, limits=None, closed=(), user=None):
+    """`limits` are of resource.setrlimit; the file descriptors `closed` are not there for the tool,
+    which runs as `user` (a number) if that is given."""
 
     def prepare():
         for kind, most in (limits or {}).items():
@@ -28,7 +29,7 @@ def run(tool, *words, stdin=None, env=None, cwd=None, stdout=subprocess.PIPE, li
             os.close(descriptor)
 
     return subprocess.run([BIN / tool, *map(str, words)], input=stdin, env=clean_environment(env), cwd=cwd, stdout=stdout,
-                          stderr=subprocess.PIPE, text=True, timeout=300, preexec_fn=prepare if limits or closed else None)
+                          stderr=subprocess.PIPE, text=True, timeout=300, preexec_fn=prepare if limits or closed else None, user=user)
 
 
 class ToolTest(unittest.TestCase):

@@ -206,6 +206,29 @@ class Compiling(Case):
         self.refused("io", "svodc", "inspect", "graph.svod", "--html", "/dev/full", says="No space left")
         self.refused("io", "svodc", "inspect", "graph.svod", "--html", "mine", says="mine")
 
+    def test_missing_permissions(self):
+        self.plan()
+        for path in (self.folder, self.folder / "plan"):
+            path.chmod(0o555)
+        nobody = 65534 if os.geteuid() == 0 else None
+        try:
+            run("svodc", "--version", user=nobody, cwd=self.folder)
+        except PermissionError:
+            self.skipTest("the programs lie in a folder of root's")
+        for words in (["svodc", "compile", "graph.svod", "-o", "new"], ["svodc", "convert", "graph.svod", "-o", "new.json"],
+                      ["svodc", "compile", "graph.svod", "-o", "plan"], ["svod-run", "plan", "-i", "x=x.npy", "-o", "y=y.npy"],
+                      ["svod-run", "plan", "-i", "x=x.npy", "--output-dir", "new"]):
+            with self.subTest(words=words):
+                self.refused("io", *words, user=nobody, says="Permission denied")
+        (self.folder / "x.npy").chmod(0)
+        (self.folder / "graph.svod").chmod(0)
+        self.refused_unread("svod-run", "plan", "-i", "x=x.npy", user=nobody)
+        self.refused_unread("svodc", "check", "graph.svod", user=nobody)
+        self.folder.chmod(0o755)
+
+    def refused_unread(self, *words, **options):
+        self.check("io", run(*words, cwd=self.folder, **options), "Permission denied")
+
     def test_a_link_is_followed_and_a_loop_of_links_refused(self):
         (self.folder / "loop").symlink_to("loop")
         self.refused("io", "svodc", "compile", "graph.svod", "-o", "loop")
