@@ -23,12 +23,13 @@ function(svod_tool name)
   install(TARGETS ${name})
 endfunction()
 
-# svod_test(NAME SOURCES a.cpp ... [DEPS room ...] [LIBS target ...] [TOOLS tool ...] [LABELS label ...])
+# svod_test(NAME SOURCES a.cpp ... [DEPS room ...] [LIBS target ...] [TOOLS tool ...] [LABELS label ...] [SHARDS n])
 # A Catch2 program, one CTest entry FOLDER/NAME that runs in the repository root. Labels: the folder, `fast`
 # unless LABELS holds slow or device, and `core` (also run under sanitizers) when nothing it uses needs LLVM.
-# The program sees SVOD_TEST_DIR (its folder) and SVOD_BIN_DIR (the tools), both relative to the root.
+# The program sees SVOD_TEST_DIR (its folder) and SVOD_BIN_DIR (the tools), both relative to the root. SHARDS makes n
+# entries FOLDER/NAME-i, which run at once; the program does the part that SVOD_SHARD of SVOD_SHARDS names.
 function(svod_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPS;LIBS;TOOLS;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SHARDS" "SOURCES;DEPS;LIBS;TOOLS;LABELS")
   get_filename_component(folder ${CMAKE_CURRENT_SOURCE_DIR} NAME)
   set(target test_${folder}_${name})
   add_executable(${target} ${arg_SOURCES} $<TARGET_OBJECTS:svod_test_main>)
@@ -39,7 +40,16 @@ function(svod_test name)
   cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE test_dir)
   cmake_path(RELATIVE_PATH CMAKE_RUNTIME_OUTPUT_DIRECTORY BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE bin_dir)
   target_compile_definitions(${target} PRIVATE SVOD_TEST_DIR="${test_dir}" SVOD_BIN_DIR="${bin_dir}")
-  svod_register_test(${target} ${name} "${arg_TOOLS}" "${arg_LABELS}" $<TARGET_FILE:${target}>)
+  if(NOT arg_SHARDS)
+    svod_register_test(${target} ${name} "${arg_TOOLS}" "${arg_LABELS}" $<TARGET_FILE:${target}>)
+    return()
+  endif()
+  foreach(shard RANGE 1 ${arg_SHARDS})
+    svod_register_test(${target} ${name}-${shard} "${arg_TOOLS}" "${arg_LABELS}" $<TARGET_FILE:${target}>)
+    math(EXPR number "${shard} - 1")
+    set_property(TEST ${folder}/${name}-${shard} APPEND PROPERTY
+      ENVIRONMENT SVOD_SHARD=${number} SVOD_SHARDS=${arg_SHARDS})
+  endforeach()
 endfunction()
 
 # svod_script_test(NAME COMMAND program arg ... [TOOLS tool ...] [LABELS label ...])

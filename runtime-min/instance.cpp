@@ -33,30 +33,52 @@ Result<std::unique_ptr<Instance>> Instance::create(std::shared_ptr<const LoadedP
   config.workers = pool == nullptr ? 1 : pool->threads();
   config.profile = options.profile != 0;
   config.traceEvents = options.trace_events;
+  if (options.memory != nullptr) config.memory = *options.memory;
+  const svod_memory memory = config.memory;
   SVOD_TRY(config.functions, hostEntries(instance->loaded_->program(), options));
   SVOD_TRY(instance->run_, Run::create(*instance->loaded_, std::move(config)));
-  SVOD_CHECK(instance->allocate());
+  SVOD_CHECK(instance->allocate(memory));
   instance->resetStates();
   return instance;
 }
 
-Status Instance::allocate() {
+Status Instance::allocate(const svod_memory& memory) {
   const Plan& plan = loaded_->plan();
-  SVOD_TRY(arena_, MemoryBlock::allocate(plan.arenaBytes, "intermediate buffers"));
-  SVOD_TRY(states_, MemoryBlock::allocate(loaded_->stateBytes(), "states"));
   pointers_.resize(plan.buffers.size(), nullptr);
   sizes_.resize(plan.buffers.size(), 0);
   for (BufferId id = 0; id < plan.buffers.size(); id++) {
-    const BufferDesc& buffer = plan.buffers[id];
-    sizes_[id] = buffer.bytes;
-    if (buffer.place == Place::Arena && plan.arenaBytes > 0) pointers_[id] = arena_.data() + buffer.offset;
-    if (buffer.place == Place::Constant)
-      pointers_[id] = const_cast<std::byte*>(loaded_->constant(buffer.constant));
+    sizes_[id] = plan.buffers[id].bytes;
+    if (plan.buffers[id].place == Place::Constant)
+      pointers_[id] = const_cast<std::byte*>(loaded_->constant(plan.buffers[id].constant));
   }
+  return memory.separate != 0 ? allocateSeparately(memory) : allocateTogether(memory);
+}
+
+Status Instance::allocateTogether(const svod_memory& memory) {
+  const Plan& plan = loaded_->plan();
+  SVOD_TRY(MemoryBlock arena, MemoryBlock::allocate(memory, plan.arenaBytes, kPlanAlignment, "arena"));
+  SVOD_TRY(MemoryBlock states, MemoryBlock::allocate(memory, loaded_->stateBytes(), kPlanAlignment, "states"));
+  for (BufferId id = 0; id < plan.buffers.size(); id++)
+    if (plan.buffers[id].place == Place::Arena && plan.arenaBytes > 0)
+      pointers_[id] = arena.data() + plan.buffers[id].offset;
   uint64_t offset = 0;
   for (const State& state : plan.states) {
-    if (sizes_[state.buffer] > 0) pointers_[state.buffer] = states_.data() + offset;
+    if (sizes_[state.buffer] > 0) pointers_[state.buffer] = states.data() + offset;
     offset += (sizes_[state.buffer] + kPlanAlignment - 1) / kPlanAlignment * kPlanAlignment;
+  }
+  blocks_.push_back(std::move(arena));
+  blocks_.push_back(std::move(states));
+  return {};
+}
+
+Status Instance::allocateSeparately(const svod_memory& memory) {
+  const Plan& plan = loaded_->plan();
+  for (BufferId id = 0; id < plan.buffers.size(); id++) {
+    const BufferDesc& buffer = plan.buffers[id];
+    if (buffer.place != Place::Arena && buffer.place != Place::State) continue;
+    SVOD_TRY(MemoryBlock block, MemoryBlock::allocate(memory, buffer.bytes, byteSize(buffer.dtype), buffer.name.c_str()));
+    pointers_[id] = block.data();
+    blocks_.push_back(std::move(block));
   }
   return {};
 }

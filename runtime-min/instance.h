@@ -26,14 +26,16 @@ class Instance {
  private:
   explicit Instance(std::shared_ptr<const LoadedPlan> loaded)
       : loaded_(std::move(loaded)), bindings_(*loaded_) {}
-  Status allocate();
+  Status allocate(const svod_memory& memory);
+  Status allocateTogether(const svod_memory& memory);
+  Status allocateSeparately(const svod_memory& memory);
   void placeExternal();
 
   std::shared_ptr<const LoadedPlan> loaded_;
   Bindings bindings_;
   Pool* pool_ = nullptr;
   std::unique_ptr<Run> run_;
-  MemoryBlock arena_, states_;
+  std::vector<MemoryBlock> blocks_;  // arena and states
   std::vector<void*> pointers_;     // by BufferId
   std::vector<uint64_t> sizes_;     // by BufferId: bytes that are really there
   uint64_t prepared_ = UINT64_MAX;  // the version of the bindings run_ was prepared for

@@ -1,4 +1,5 @@
-// Zero-filled memory straight from the system: page aligned, and in huge pages where it is large.
+// Memory of an instance: from the application's svod_memory, or straight from the system, then zero-filled and in huge
+// pages where it is large.
 #pragma once
 #include <sys/mman.h>
 
@@ -7,53 +8,72 @@
 #include <utility>
 
 #include "support/result.h"
+#include "svod/runtime.h"
 
 namespace svod {
 
 class MemoryBlock {
  public:
   MemoryBlock() = default;
-  MemoryBlock(MemoryBlock&& other) noexcept
-      : mapping_(std::exchange(other.mapping_, nullptr)),
-        mapped_(std::exchange(other.mapped_, 0)),
-        data_(other.data_) {}
+  MemoryBlock(MemoryBlock&& other) noexcept { swap(other); }
   MemoryBlock& operator=(MemoryBlock&& other) noexcept {
-    std::swap(mapping_, other.mapping_);
-    std::swap(mapped_, other.mapped_);
-    std::swap(data_, other.data_);
+    swap(other);
     return *this;
   }
   ~MemoryBlock() {
-    if (mapped_ > 0) ::munmap(mapping_, mapped_);
+    if (bytes_ == 0) return;
+    if (source_.release != nullptr)
+      source_.release(source_.user, data_, bytes_);
+    else
+      ::munmap(mapping_, bytes_);
   }
 
-  static Result<MemoryBlock> allocate(uint64_t bytes, const char* purpose) {
+  /// Nothing for 0 bytes. The system's memory is page aligned, whatever `alignment` is.
+  static Result<MemoryBlock> allocate(const svod_memory& source, uint64_t bytes, uint64_t alignment, const char* purpose) {
     MemoryBlock block;
     if (bytes == 0) return block;
-    const bool huge = bytes >= 2 * kHugePage;
-    block.mapped_ = bytes + (huge ? kHugePage : 0);
-    block.mapping_ =
-        ::mmap(nullptr, block.mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (block.mapping_ == MAP_FAILED) {
-      block.mapped_ = 0;
-      return fail(Diag::DeviceFailure, "cannot reserve " + std::to_string(bytes) + " bytes for " + purpose,
-                  "free some memory, or use smaller shapes");
-    }
-    const auto address = reinterpret_cast<uintptr_t>(block.mapping_);
-    const uintptr_t aligned = huge ? (address + kHugePage - 1) / kHugePage * kHugePage : address;
-    block.data_ = reinterpret_cast<std::byte*>(aligned);
-#ifdef MADV_HUGEPAGE
-    if (huge) (void)::madvise(block.data_, bytes, MADV_HUGEPAGE);  // only a hint
-#endif
-    return block;
+    block.source_ = source;
+    if (source.allocate != nullptr ? block.ask(bytes, alignment, purpose) : block.map(bytes)) return block;
+    return fail(Diag::DeviceFailure, "cannot reserve " + std::to_string(bytes) + " bytes for " + purpose,
+                "free some memory, or use smaller shapes");
   }
 
   std::byte* data() const { return data_; }
 
  private:
   static constexpr uint64_t kHugePage = UINT64_C(2) << 20;
-  void* mapping_ = nullptr;
-  size_t mapped_ = 0;
+
+  void swap(MemoryBlock& other) {
+    std::swap(source_, other.source_);
+    std::swap(mapping_, other.mapping_);
+    std::swap(bytes_, other.bytes_);
+    std::swap(data_, other.data_);
+  }
+
+  bool ask(uint64_t bytes, uint64_t alignment, const char* purpose) {
+    data_ = static_cast<std::byte*>(source_.allocate(source_.user, bytes, alignment, purpose));
+    if (data_ != nullptr) bytes_ = bytes;
+    return data_ != nullptr;
+  }
+
+  bool map(uint64_t bytes) {
+    const bool huge = bytes >= 2 * kHugePage;
+    const uint64_t room = bytes + (huge ? kHugePage : 0);
+    mapping_ = ::mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapping_ == MAP_FAILED) return false;
+    bytes_ = room;
+    const auto address = reinterpret_cast<uintptr_t>(mapping_);
+    const uintptr_t aligned = huge ? (address + kHugePage - 1) / kHugePage * kHugePage : address;
+    data_ = reinterpret_cast<std::byte*>(aligned);
+#ifdef MADV_HUGEPAGE
+    if (huge) (void)::madvise(data_, bytes, MADV_HUGEPAGE);  // only a hint
+#endif
+    return true;
+  }
+
+  svod_memory source_{};
+  void* mapping_ = nullptr;  // the system's
+  size_t bytes_ = 0;         // to be given back
   std::byte* data_ = nullptr;
 };
 

@@ -56,9 +56,9 @@ uint64_t Run::bytesFor(const LoadedPlan& loaded, size_t workers) {
 Result<std::unique_ptr<Run>> Run::create(const LoadedPlan& loaded, Config config) {
   std::unique_ptr<Run> run(new Run(loaded, std::move(config)));
   const uint64_t each = (run->program_.scratchBytes + kPlanAlignment - 1) / kPlanAlignment * kPlanAlignment;
-  SVOD_TRY(run->scratch_, MemoryBlock::allocate(each * run->workers_.size(), "scratch"));
-  for (size_t i = 0; i < run->workers_.size() && each > 0; i++)
-    run->workers_[i].scratch = run->scratch_.data() + i * each;
+  for (Worker& worker : run->workers_) {
+    SVOD_TRY(worker.scratch, MemoryBlock::allocate(run->config_.memory, each, kPlanAlignment, "scratch"));
+  }
   return run;
 }
 
@@ -152,7 +152,7 @@ Status Run::perform(StepId id, uint32_t worker, int64_t tileBegin, int64_t tileE
   const ProgramStep& step = program_.steps[id];
   void* const* args = args_.data() + step.args.begin;
   if (step.kind == StepKind::Launch) {
-    step.function(args, values_.data() + step.values.begin, tileBegin, tileEnd, workers_[worker].scratch);
+    step.function(args, values_.data() + step.values.begin, tileBegin, tileEnd, workers_[worker].scratch.data());
   } else if (step.kind == StepKind::Copy) {
     const int64_t bytes = static_cast<int64_t>(work_[id].bytes / 2), begin = tileBegin * kCopyTile;
     const int64_t end = std::min(tileEnd * kCopyTile, bytes);

@@ -27,6 +27,7 @@ class Run final : public Job {
     std::vector<svod_host_entry> functions;  // by Program::hostFunctions
     bool profile = false;
     size_t traceEvents = 0;  // per worker
+    svod_memory memory = {};  // no functions: the system's
   };
   static Result<std::unique_ptr<Run>> create(const LoadedPlan& loaded, Config config);
 
@@ -56,7 +57,7 @@ class Run final : public Job {
   struct alignas(64) Worker {
     Deque deque;
     std::atomic<StepId> shared{kNone};  // a step of several tasks that others may join
-    void* scratch = nullptr;
+    MemoryBlock scratch;
     uint64_t random = 0;
   };
   struct ScopeState {
@@ -94,7 +95,6 @@ class Run final : public Job {
   const LoadedPlan& loaded_;
   const Program& program_;
   Config config_;
-  MemoryBlock scratch_;
   Profile profile_;
 
   std::vector<void*> args_;      // by argument slot

@@ -9,7 +9,7 @@ using namespace svod;
 
 TEST_CASE("graph files give numpy's values as plans") {
   for (const std::string& path : valueGraphs())
-    for (const char* target : {"cpu", "c"})
+    for (const char* target : testTargets())
       for (int level : {0, 1}) {
         INFO(path << " " << target << " -O" << level);
         ValueGraph graph = loadValueGraph(path);

@@ -1,10 +1,10 @@
 // Compiles a model, runs the plan through the runtime library and compares with the interpreter.
 #pragma once
+#include <span>
 #include <string>
 #include <vector>
 
-#include "driver/compile.h"
-#include "interp/interp.h"
+#include "e2e/plan_run.h"
 #include "ir/model.h"
 
 namespace svod {
@@ -14,20 +14,22 @@ struct RunOptions {
   Numerics numerics = Numerics::Contract;
   MemoryMode memory = MemoryMode::Arena;
   std::string target = "cpu", cpu = "native";
-  size_t threads = 1;
-  uint64_t orderSeed = 0;
   int jobs = 1;
-  int runs = 1;  // executions of one instance, states carried over
+  ExecuteOptions execute;
 };
+
+/// Targets for tests that try them all: cpu and c. With SVOD_SANITIZED=1 in the environment only c, whose kernels are then
+/// built with AddressSanitizer and UndefinedBehaviorSanitizer; the runtime of the former must be preloaded.
+std::span<const char* const> testTargets();
 
 CompileOptions compileOptions(const RunOptions& options);
 
 /// Contents of every output and state port after the runs, by Model::ports; inputs and weights are left as given.
 Result<std::vector<HostTensor>> runPlan(Model& model, const ModelBindings& bindings, const RunOptions& options);
 
-/// One compilation with the options of the first run, executed by a fresh instance for each of `runs`.
+/// One compilation, executed by a fresh instance for each of `runs`.
 Result<std::vector<std::vector<HostTensor>>> runPlan(Model& model, const ModelBindings& bindings,
-                                                     const std::vector<RunOptions>& runs);
+                                                     const RunOptions& options, const std::vector<ExecuteOptions>& runs);
 
 /// "" when equal: bit for bit (any NaN equals any NaN, -0 equals +0) outside transcendentals, else within a relative
 /// and absolute tolerance. Otherwise the first difference in words.

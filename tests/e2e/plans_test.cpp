@@ -23,7 +23,7 @@ void check(Model& model, double tolerance) {
   ModelBindings bindings = ramps(model);
   auto expected = interpret(model, bindings);
   REQUIRE(expected);
-  for (const char* target : {"cpu", "c"})
+  for (const char* target : testTargets())
     for (int level : {0, 1}) {
       RunOptions options;
       options.target = target, options.optLevel = level;

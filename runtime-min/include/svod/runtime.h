@@ -76,7 +76,8 @@ typedef struct svod_plan_info {
 } svod_plan_info;
 SVOD_API void svod_plan_get_info(const svod_plan* plan, svod_plan_info* info);
 
-/* Bytes that an instance with this many threads allocates: arena, states, scratch and tables. */
+/* Bytes that an instance with this many threads allocates: arena, states, scratch and tables. (More with
+ * svod_memory.separate.) */
 SVOD_API uint64_t svod_plan_instance_bytes(const svod_plan* plan, size_t threads);
 
 typedef enum svod_kind { SVOD_INPUT, SVOD_OUTPUT, SVOD_STATE, SVOD_VARIABLE } svod_kind;
@@ -128,12 +129,25 @@ typedef struct svod_host_entry {
   void* user;
 } svod_host_entry;
 
+/* Where instances get their memory, in place of the system. Called while an instance is created and freed, on
+ * the thread that does so. */
+typedef struct svod_memory {
+  /* `bytes`, at least 1, aligned to `alignment`, a power of two; any contents. NULL makes creating the instance
+   * fail. `purpose` is for people: "arena", "states", "scratch", or with `separate` the name of the buffer. */
+  void* (*allocate)(void* user, uint64_t bytes, uint64_t alignment, const char* purpose);
+  void (*release)(void* user, void* data, uint64_t bytes);
+  void* user;
+  int separate; /* every intermediate buffer and state in an allocation of its own, aligned for its dtype only:
+                   more memory, but a tool that watches allocations sees each access beyond a buffer */
+} svod_memory;
+
 typedef struct svod_instance_options {
   svod_pool* pool;                  /* NULL: runs on the calling thread only */
   const svod_host_entry* functions; /* every function the plan calls must be here */
   size_t function_count;
   int profile;         /* record times; costs two clock reads per kernel */
   size_t trace_events; /* with profile: events kept per thread, the newest win */
+  const svod_memory* memory; /* NULL: the system's; its functions and `user` outlive the instance */
 } svod_instance_options;
 
 /* `options` may be NULL. Allocates everything: a run allocates nothing. States get their first contents. */

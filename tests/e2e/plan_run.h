@@ -1,0 +1,35 @@
+// A compiled plan executed through the runtime library, in a process of its own and in watched memory.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "driver/compile.h"
+#include "e2e/watched_memory.h"
+#include "interp/interp.h"
+
+namespace svod {
+
+/// The files of a plan, as svod_plan_load_memory takes them. Every constant is a file of its own.
+struct PlanImage {
+  Plan plan;  // with its files described
+  std::vector<std::string> contents;  // by FileId
+};
+
+PlanImage planImage(const Compilation& compilation);
+/// Sizes and checksums of plan.files, to be called after a change of `contents`.
+void describeContents(PlanImage& image);
+
+struct ExecuteOptions {
+  Watch watch = Watch::End;
+  bool separate = true;  // every intermediate buffer in memory of its own, else one arena
+  size_t threads = 1;
+  uint64_t orderSeed = 0;
+  int runs = 1;  // executions of one instance, states carried over
+};
+
+/// Contents of every output and state port after the runs, by Model::ports; inputs and weights are left as given.
+/// Errors: what the runtime reports, and every access beside a buffer with the buffer and the kernel.
+Result<std::vector<HostTensor>> executePlan(const PlanImage& image, const Model& model, const ModelBindings& bindings,
+                                            const ExecuteOptions& options);
+
+}  // namespace svod

@@ -1,0 +1,109 @@
+// The application's own memory (svod_memory): what is asked for, and that everything is given back.
+#include <cstdlib>
+#include <map>
+#include <string>
+
+#include "runtime/harness.h"
+
+using namespace svod;
+
+namespace {
+
+/// Counts, and refuses from the `left`-th request on.
+struct Ledger {
+  struct Entry {
+    uint64_t bytes, alignment;
+    std::string purpose;
+  };
+  std::map<void*, Entry> live;
+  std::map<std::string, Entry> seen;
+  int left = 1000;
+
+  svod_memory memory(bool separate) {
+    svod_memory out = {};
+    out.allocate = [](void* self, uint64_t bytes, uint64_t alignment, const char* purpose) -> void* {
+      auto& ledger = *static_cast<Ledger*>(self);
+      if (ledger.left-- <= 0) return nullptr;
+      void* data = std::aligned_alloc(alignment < 16 ? 16 : alignment, (bytes + 63) / 64 * 64);
+      ledger.live[data] = ledger.seen[purpose] = {bytes, alignment, purpose};
+      return data;
+    };
+    out.release = [](void* self, void* data, uint64_t bytes) {
+      auto& ledger = *static_cast<Ledger*>(self);
+      REQUIRE(ledger.live.count(data) == 1);
+      CHECK(ledger.live[data].bytes == bytes);
+      ledger.live.erase(data);
+      std::free(data);
+    };
+    out.user = this;
+    out.separate = separate ? 1 : 0;
+    return out;
+  }
+};
+
+/// y = 2 * reverse(x + s), s a state.
+PlanHandle samplePlan(const TempFolder& folder) {
+  PlanBuilder b;
+  const Expr n(8);
+  const BufferId x = b.input("x", 8, n), s = b.state("s", 8), sum = b.arena("sum", 8), reversed = b.arena("reversed", 8),
+                 y = b.output("y", 8, n);
+  b.launch("k_add", {x, s, sum}, {R, R, W}, {n});
+  b.launch("k_reverse", {sum, reversed}, {R, W}, {n}, Expr(1), 100);
+  b.launch("k_double", {reversed, y}, {R, W}, {n});
+  b.write(folder / "p.plan");
+  return loadPlan(folder / "p.plan");
+}
+
+}  // namespace
+
+TEST_CASE("an instance takes its memory from the application and gives it back") {
+  TempFolder folder;
+  PlanHandle plan = samplePlan(folder);
+  const bool separate = GENERATE(false, true);
+  Ledger ledger;
+  const svod_memory memory = ledger.memory(separate);
+  svod_instance_options options = {};
+  options.memory = &memory;
+  {
+    InstanceHandle instance = makeInstance(plan, options);
+    const std::vector<float> x = {1, 2, 3, 4, 5, 6, 7, 8};
+    std::vector<float> y(8);
+    bindIn(instance, 0, x);
+    bindOut(instance, 0, y);
+    svod_error error = {};
+    REQUIRE(svod_execute(instance.get(), nullptr, &error) == 0);
+    CHECK(y == std::vector<float>{16, 14, 12, 10, 8, 6, 4, 2});
+    CHECK(ledger.live.count(svod_state_data(instance.get(), 0)) == 1);
+  }
+  CHECK(ledger.live.empty());
+  CHECK(ledger.seen.at("scratch").alignment == 64);
+  if (separate) {
+    CHECK(ledger.seen.size() == 4);
+    for (const char* name : {"sum", "reversed", "s"}) {
+      CHECK(ledger.seen.at(name).bytes == 32);
+      CHECK(ledger.seen.at(name).alignment == 4);
+    }
+  } else {
+    CHECK(ledger.seen.size() == 3);
+    CHECK(ledger.seen.at("arena").bytes == 128);
+    CHECK(ledger.seen.at("states").alignment == 64);
+  }
+}
+
+TEST_CASE("memory that is refused is an error, and what was had is given back") {
+  TempFolder folder;
+  PlanHandle plan = samplePlan(folder);
+  for (int left = 0; left < 3; left++) {
+    Ledger ledger;
+    ledger.left = left;
+    const svod_memory memory = ledger.memory(false);
+    svod_instance_options options = {};
+    options.memory = &memory;
+    svod_instance* instance = nullptr;
+    svod_error error = {};
+    CHECK(svod_instance_create(plan.get(), &options, &instance, &error) == 6);
+    CHECK(instance == nullptr);
+    CHECK(std::string(error.code) == "device-failure");
+    CHECK(ledger.live.empty());
+  }
+}
