@@ -57,7 +57,8 @@ Status Instance::allocate(const svod_memory& memory) {
 Status Instance::allocateTogether(const svod_memory& memory) {
   const Plan& plan = loaded_->plan();
   SVOD_TRY(MemoryBlock arena, MemoryBlock::allocate(memory, plan.arenaBytes, kPlanAlignment, "arena"));
-  SVOD_TRY(MemoryBlock states, MemoryBlock::allocate(memory, loaded_->stateBytes(), kPlanAlignment, "states"));
+  SVOD_TRY(MemoryBlock states,
+           MemoryBlock::allocate(memory, loaded_->stateBytes(), kPlanAlignment, "states"));
   for (BufferId id = 0; id < plan.buffers.size(); id++)
     if (plan.buffers[id].place == Place::Arena && plan.arenaBytes > 0)
       pointers_[id] = arena.data() + plan.buffers[id].offset;
@@ -76,7 +77,8 @@ Status Instance::allocateSeparately(const svod_memory& memory) {
   for (BufferId id = 0; id < plan.buffers.size(); id++) {
     const BufferDesc& buffer = plan.buffers[id];
     if (buffer.place != Place::Arena && buffer.place != Place::State) continue;
-    SVOD_TRY(MemoryBlock block, MemoryBlock::allocate(memory, buffer.bytes, byteSize(buffer.dtype), buffer.name.c_str()));
+    SVOD_TRY(MemoryBlock block,
+             MemoryBlock::allocate(memory, buffer.bytes, byteSize(buffer.dtype), buffer.name.c_str()));
     pointers_[id] = block.data();
     blocks_.push_back(std::move(block));
   }

@@ -36,9 +36,9 @@ class Instance {
   Pool* pool_ = nullptr;
   std::unique_ptr<Run> run_;
   std::vector<MemoryBlock> blocks_;  // arena and states
-  std::vector<void*> pointers_;     // by BufferId
-  std::vector<uint64_t> sizes_;     // by BufferId: bytes that are really there
-  uint64_t prepared_ = UINT64_MAX;  // the version of the bindings run_ was prepared for
+  std::vector<void*> pointers_;      // by BufferId
+  std::vector<uint64_t> sizes_;      // by BufferId: bytes that are really there
+  uint64_t prepared_ = UINT64_MAX;   // the version of the bindings run_ was prepared for
 };
 
 }  // namespace svod

@@ -1,5 +1,5 @@
-// Memory of an instance: from the application's svod_memory, or straight from the system, then zero-filled and in huge
-// pages where it is large.
+// Memory of an instance: from the application's svod_memory, or straight from the system, then zero-filled
+// and in huge pages where it is large.
 #pragma once
 #include <sys/mman.h>
 
@@ -29,7 +29,8 @@ class MemoryBlock {
   }
 
   /// Nothing for 0 bytes. The system's memory is page aligned, whatever `alignment` is.
-  static Result<MemoryBlock> allocate(const svod_memory& source, uint64_t bytes, uint64_t alignment, const char* purpose) {
+  static Result<MemoryBlock> allocate(const svod_memory& source, uint64_t bytes, uint64_t alignment,
+                                      const char* purpose) {
     MemoryBlock block;
     if (bytes == 0) return block;
     block.source_ = source;

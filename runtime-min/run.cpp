@@ -152,7 +152,8 @@ Status Run::perform(StepId id, uint32_t worker, int64_t tileBegin, int64_t tileE
   const ProgramStep& step = program_.steps[id];
   void* const* args = args_.data() + step.args.begin;
   if (step.kind == StepKind::Launch) {
-    step.function(args, values_.data() + step.values.begin, tileBegin, tileEnd, workers_[worker].scratch.data());
+    step.function(args, values_.data() + step.values.begin, tileBegin, tileEnd,
+                  workers_[worker].scratch.data());
   } else if (step.kind == StepKind::Copy) {
     const int64_t bytes = static_cast<int64_t>(work_[id].bytes / 2), begin = tileBegin * kCopyTile;
     const int64_t end = std::min(tileEnd * kCopyTile, bytes);

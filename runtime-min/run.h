@@ -26,7 +26,7 @@ class Run final : public Job {
     size_t workers = 1;
     std::vector<svod_host_entry> functions;  // by Program::hostFunctions
     bool profile = false;
-    size_t traceEvents = 0;  // per worker
+    size_t traceEvents = 0;   // per worker
     svod_memory memory = {};  // no functions: the system's
   };
   static Result<std::unique_ptr<Run>> create(const LoadedPlan& loaded, Config config);

@@ -28,7 +28,7 @@ Result<Estimate> estimate(UOp sink, std::span<const std::string> names) {
       if (base.op() != Op::Param) continue;
       SVOD_TRY(Expr times, iterations(n, names));
       auto& [sum, size] = accessOf[base.id()];
-      sum = sum + times, size = base.src(0).constInt();
+      sum = sum + times, size = base.src(0).bounds().max;
     } else if (isFloat(n.dtype()) && (n.op() == Op::Reduce || isElementwise(n.op()))) {
       if (n.op() == Op::Where || n.op() == Op::Cast || n.op() == Op::Bitcast) continue;
       SVOD_TRY(Expr times, iterations(n.op() == Op::Reduce ? n.src(0) : n, names));

@@ -121,7 +121,7 @@ class PlanBuilder {
     KernelArg arg;
     arg.dtype = storedType(param.dtype());
     arg.mode = use.read && use.written ? Mode::ReadWrite : use.written ? Mode::Write : Mode::Read;
-    arg.bytes = static_cast<uint64_t>(param.src(0).constInt()) * byteSize(arg.dtype);
+    arg.bytes = static_cast<uint64_t>(param.src(0).bounds().max) * byteSize(arg.dtype);
     return arg;
   }
 

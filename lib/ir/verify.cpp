@@ -44,12 +44,20 @@ std::optional<Access> accessOf(UOp node) {
   return Access{node, node.src(0), node.srcCount() > 2 ? node.src(2) : UOp()};
 }
 
-// Sizes the indices must stay below: dims per index, or the number of elements for one flat index.
-std::vector<int64_t> limitsOf(UOp index) {
+// What an index must stay below. `size` is null when it is a constant.
+struct Limit {
+  int64_t atLeast;
+  UOp size;
+};
+
+// By index, or for one flat index the number of elements. A parameter has as many as its size says, local memory as many
+// as its largest size.
+std::vector<Limit> limitsOf(UOp index) {
   UOp storage = index.src(0);
-  if (index.srcCount() == 2) return {storage.maxNumel()};
-  std::vector<int64_t> limits;
-  for (UOp dim : storage.shape()) limits.push_back(dim.bounds().max);
+  if (storage.op() == Op::Param && !storage.src(0).isConst()) return {{storage.src(0).bounds().min, storage.src(0)}};
+  if (index.srcCount() == 2) return {{storage.maxNumel(), {}}};
+  std::vector<Limit> limits;
+  for (UOp dim : storage.shape()) limits.push_back({dim.bounds().max, {}});
   return limits;
 }
 
@@ -60,6 +68,8 @@ class Enumeration {
   Enumeration(const Access& access, int64_t budget) : access_(access), limits_(limitsOf(access.index)) {
     std::vector<UOp> roots(access.index.src().begin() + 1, access.index.src().end());
     if (access.gate) roots.push_back(access.gate);
+    for (const Limit& limit : limits_)
+      if (limit.size) roots.push_back(limit.size);
     order_ = toposort(roots);
     int64_t points = 1;
     for (size_t i = 0; i < order_.size(); ++i) {
@@ -113,13 +123,14 @@ class Enumeration {
     if (access_.gate && at(access_.gate).asInt() == 0) return false;
     for (size_t i = 0; i < limits_.size(); ++i) {
       int64_t index = at(access_.index.src(1 + i)).asInt();
-      if (index < 0 || index >= limits_[i]) return true;
+      int64_t limit = limits_[i].size ? at(limits_[i].size).asInt() : limits_[i].atLeast;
+      if (index < 0 || index >= limit) return true;
     }
     return false;
   }
 
   const Access& access_;
-  std::vector<int64_t> limits_;
+  std::vector<Limit> limits_;
   std::vector<UOp> order_;
   std::unordered_map<uint32_t, size_t> place_;  // node id -> position in order_
   std::vector<Scalar> values_;                  // by position
@@ -127,11 +138,11 @@ class Enumeration {
 };
 
 Status checkAccess(const Access& access, Stage stage, int64_t budget) {
-  std::vector<int64_t> limits = limitsOf(access.index);
+  std::vector<Limit> limits = limitsOf(access.index);
   bool inside = true;
   for (size_t i = 0; i < limits.size() && i + 1 < access.index.srcCount(); ++i) {
     Interval at = access.index.src(1 + i).bounds();
-    inside &= at.min >= 0 && at.max < limits[i];
+    inside &= at.min >= 0 && at.max < limits[i].atLeast;
   }
   if (inside) return {};
   std::optional<std::string> where = Enumeration(access, budget).counterexample();

@@ -161,7 +161,7 @@ std::string checkKernelBuffer(const NodeView& n) {
 }
 std::string checkConstSize(const NodeView& n) {
   for (UOp dim : n.src)
-    if (!dim.isConst() || dim.constInt() < 0) return "sizes in kernels are constants";
+    if (!dim.isConst() || dim.constInt() < 0) return "local sizes are constants, and all sizes where code is made";
   return {};
 }
 
@@ -305,7 +305,8 @@ constexpr SpecRule kRules[] = {
     {"tensor-sink", "the sink of a tensor graph holds stores", T, isOp<Op::Sink>, checkTensorSink},
     {"vector", "values in kernels have shape () or (w); storage is read through index and load", K | L | P, everyOp, checkKernelValues},
     {"kernel-buffer", "buffers inside kernels are local or reg", K | L | P, isOp<Op::Buffer>, checkKernelBuffer},
-    {"const-size", "sizes of kernel storage are constants", K | L | P, isStorageLeaf, checkConstSize},
+    {"const-size", "sizes of local storage are constants", K | L, isOp<Op::Buffer>, checkConstSize},
+    {"code-size", "sizes of storage are constants", P, isStorageLeaf, checkConstSize},
     {"stage-space", "staged values live in local or reg buffers", K, isOp<Op::Stage>, checkStageSpace},
     {"index", "an index addresses storage with integers", K | L | P, isOp<Op::Index>, checkIndex},
     {"index-per-dim", "one index per axis of the storage", K, isOp<Op::Index>, checkIndexPerDim},

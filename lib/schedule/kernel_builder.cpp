@@ -26,9 +26,8 @@ UOp KernelBuilder::param(const Storage& storage) {
   auto it = std::find(args_.begin(), args_.end(), storage.buffer);
   auto slot = static_cast<uint32_t>(it - args_.begin());
   if (it == args_.end()) args_.push_back(storage.buffer);
-  int64_t elements = 1;
-  for (UOp d : storage.dims) elements *= d.bounds().max;
-  return g_.make(Op::Param, storage.node.dtype(), {g_.index(elements)}, SlotArg{slot});
+  UOp elements = simplify(g_, numel(g_, imported(storage.dims)));
+  return g_.make(Op::Param, storage.node.dtype(), {elements}, SlotArg{slot});
 }
 
 UOp KernelBuilder::addressIn(const Storage& storage, std::span<const UOp> index) {

@@ -67,7 +67,8 @@ void describeCrash(int signal, siginfo_t* info, void* context) {
   bool memory = signal == SIGSEGV || signal == SIGBUS;
   std::string text = std::string(::strsignal(signal));
   Dl_info function{};
-  if (::dladdr(reinterpret_cast<void*>(instructionOf(context)), &function) != 0 && function.dli_sname != nullptr)
+  if (::dladdr(reinterpret_cast<void*>(instructionOf(context)), &function) != 0 &&
+      function.dli_sname != nullptr)
     text += std::string(" in ") + function.dli_sname;
   std::string place = memory ? (*crashPlaces)(address) : "";
   if (!place.empty()) text += ", touching memory " + place;
@@ -76,8 +77,9 @@ void describeCrash(int signal, siginfo_t* info, void* context) {
   ::_exit(kCrashed);
 }
 
-[[noreturn]] void runChild(const std::function<std::string()>& body, const std::function<std::string(uintptr_t)>& whereIs,
-                           const SharedFile& result, const SharedFile& output) {
+[[noreturn]] void runChild(const std::function<std::string()>& body,
+                           const std::function<std::string(uintptr_t)>& whereIs, const SharedFile& result,
+                           const SharedFile& output) {
   ::dup2(output.fd(), STDERR_FILENO);
   crashPlaces = &whereIs;
   struct sigaction action {};
@@ -93,12 +95,14 @@ void describeCrash(int signal, siginfo_t* info, void* context) {
 std::string ending(int status) {
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) return "it took longer than a minute";
   if (WIFSIGNALED(status)) return "killed by signal " + std::to_string(WTERMSIG(status));
-  return WEXITSTATUS(status) == kCrashed ? "it crashed" : "it ended with status " + std::to_string(WEXITSTATUS(status));
+  return WEXITSTATUS(status) == kCrashed ? "it crashed"
+                                         : "it ended with status " + std::to_string(WEXITSTATUS(status));
 }
 
 }  // namespace
 
-Result<std::string> inChild(const std::function<std::string()>& body, const std::function<std::string(uintptr_t)>& whereIs) {
+Result<std::string> inChild(const std::function<std::string()>& body,
+                            const std::function<std::string(uintptr_t)>& whereIs) {
   SharedFile result, output;
   pid_t child = ::fork();
   if (child < 0) return fail(Diag::DeviceFailure, std::string("cannot fork: ") + std::strerror(errno));
@@ -107,7 +111,8 @@ Result<std::string> inChild(const std::function<std::string()>& body, const std:
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (status == 0) return result.read();
-  return fail(Diag::DeviceFailure, "the plan did not run to its end: " + ending(status) + ": " + output.read());
+  return fail(Diag::DeviceFailure,
+              "the plan did not run to its end: " + ending(status) + ": " + output.read());
 }
 
 }  // namespace svod

@@ -36,12 +36,17 @@ CompileOptions compileOptions(const RunOptions& options) {
   c.linker = &linker();
   c.passes.verifyEach = true;
   c.tempDirectory = std::filesystem::temp_directory_path().string();
-  if (options.target == "c") c.cCompiler = {sanitized() ? SVOD_TEST_DIR "/sanitized_cc" : "cc", {"PATH=/usr/bin:/bin"}};
+  if (options.target != "c") return c;
+  const char* program = sanitized()             ? SVOD_TEST_DIR "/sanitized_cc"
+                        : options.optLevel == 0 ? SVOD_TEST_DIR "/quick_cc"
+                                                : "cc";
+  c.cCompiler = {program, {"PATH=/usr/bin:/bin"}};
   return c;
 }
 
 Result<std::vector<std::vector<HostTensor>>> runPlan(Model& model, const ModelBindings& bindings,
-                                                     const RunOptions& options, const std::vector<ExecuteOptions>& runs) {
+                                                     const RunOptions& options,
+                                                     const std::vector<ExecuteOptions>& runs) {
   SVOD_TRY(std::unique_ptr<Compilation> compilation, compile(model, compileOptions(options)));
   PlanImage image = planImage(*compilation);
   std::vector<std::vector<HostTensor>> results;
@@ -53,8 +58,10 @@ Result<std::vector<std::vector<HostTensor>>> runPlan(Model& model, const ModelBi
   return results;
 }
 
-Result<std::vector<HostTensor>> runPlan(Model& model, const ModelBindings& bindings, const RunOptions& options) {
-  SVOD_TRY(std::vector<std::vector<HostTensor>> results, runPlan(model, bindings, options, {options.execute}));
+Result<std::vector<HostTensor>> runPlan(Model& model, const ModelBindings& bindings,
+                                        const RunOptions& options) {
+  SVOD_TRY(std::vector<std::vector<HostTensor>> results,
+           runPlan(model, bindings, options, {options.execute}));
   return std::move(results[0]);
 }
 

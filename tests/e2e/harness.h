@@ -18,21 +18,25 @@ struct RunOptions {
   ExecuteOptions execute;
 };
 
-/// Targets for tests that try them all: cpu and c. With SVOD_SANITIZED=1 in the environment only c, whose kernels are then
-/// built with AddressSanitizer and UndefinedBehaviorSanitizer; the runtime of the former must be preloaded.
+/// Targets for tests that try them all: cpu and c. With SVOD_SANITIZED=1 in the environment only c, whose
+/// kernels are then built with AddressSanitizer and UndefinedBehaviorSanitizer; the runtime of the former
+/// must be preloaded.
 std::span<const char* const> testTargets();
 
 CompileOptions compileOptions(const RunOptions& options);
 
-/// Contents of every output and state port after the runs, by Model::ports; inputs and weights are left as given.
-Result<std::vector<HostTensor>> runPlan(Model& model, const ModelBindings& bindings, const RunOptions& options);
+/// Contents of every output and state port after the runs, by Model::ports; inputs and weights are left as
+/// given.
+Result<std::vector<HostTensor>> runPlan(Model& model, const ModelBindings& bindings,
+                                        const RunOptions& options);
 
 /// One compilation, executed by a fresh instance for each of `runs`.
 Result<std::vector<std::vector<HostTensor>>> runPlan(Model& model, const ModelBindings& bindings,
-                                                     const RunOptions& options, const std::vector<ExecuteOptions>& runs);
+                                                     const RunOptions& options,
+                                                     const std::vector<ExecuteOptions>& runs);
 
-/// "" when equal: bit for bit (any NaN equals any NaN, -0 equals +0) outside transcendentals, else within a relative
-/// and absolute tolerance. Otherwise the first difference in words.
+/// "" when equal: bit for bit (any NaN equals any NaN, -0 equals +0) outside transcendentals, else within a
+/// relative and absolute tolerance. Otherwise the first difference in words.
 std::string difference(const HostTensor& expected, const HostTensor& actual, double tolerance);
 
 }  // namespace svod

@@ -67,5 +67,6 @@ TEST_CASE("kernels that workers share give the same bytes for any number of them
   CHECK(otherBytes(m.model, randomBindings(m.model, 1, moderate), 1) == "");
   auto compilation = compile(m.model, compileOptions({}));
   REQUIRE(compilation);
-  CHECK(std::ranges::count_if((*compilation)->kernels, [](const CompiledKernel& k) { return bool(k.linear.threadRange); }) >= 2);
+  CHECK(std::ranges::count_if((*compilation)->kernels,
+                              [](const CompiledKernel& k) { return bool(k.linear.threadRange); }) >= 2);
 }

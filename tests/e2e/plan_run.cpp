@@ -17,7 +17,9 @@ using Owned = std::unique_ptr<T, decltype([](T* p) { Free(p); })>;
 
 // -- results on their way from the child
 
-void put(std::string& out, const void* data, size_t bytes) { out.append(static_cast<const char*>(data), bytes); }
+void put(std::string& out, const void* data, size_t bytes) {
+  out.append(static_cast<const char*>(data), bytes);
+}
 void putNumber(std::string& out, uint64_t number) { put(out, &number, sizeof number); }
 
 uint64_t takeNumber(std::string_view& in) {
@@ -57,15 +59,16 @@ std::vector<HostTensor> unpacked(std::string_view in) {
 
 class PlanRun {
  public:
-  PlanRun(const PlanImage& image, const Model& model, const ModelBindings& bindings, const ExecuteOptions& options,
-          WatchedMemory& memory)
+  PlanRun(const PlanImage& image, const Model& model, const ModelBindings& bindings,
+          const ExecuteOptions& options, WatchedMemory& memory)
       : image_(image), model_(model), bindings_(bindings), options_(options), memory_(memory) {}
 
   Result<std::vector<HostTensor>> execute() {
     SVOD_CHECK(load());
     SVOD_CHECK(bind());
     svod_execute_options executeOptions{options_.orderSeed};
-    for (int i = 0; i < options_.runs; ++i) SVOD_CHECK(ok(svod_execute(instance_.get(), &executeOptions, &error_)));
+    for (int i = 0; i < options_.runs; ++i)
+      SVOD_CHECK(ok(svod_execute(instance_.get(), &executeOptions, &error_)));
     std::string damage = memory_.damage();
     if (!damage.empty()) return fail(Diag::DeviceFailure, damage);
     return collect();
@@ -96,7 +99,7 @@ class PlanRun {
       const std::string& content = image_.contents[i];
       files.push_back({file.path.c_str(), content.data(), content.size()});
       if (file.kind != FileKind::Weights) continue;
-      SVOD_TRY(std::byte* data, take(content.size(), kPlanAlignment, file.path));
+      SVOD_TRY(std::byte * data, take(content.size(), kPlanAlignment, file.path));
       std::memcpy(data, content.data(), content.size());
       memory_.makeReadOnly(data);
       files.back().data = data;
@@ -125,8 +128,10 @@ class PlanRun {
     for (size_t i = 0; i < model_.ports.size(); ++i) {
       const ModelPort& port = model_.ports[i];
       if (port.kind == PortKind::Input) SVOD_CHECK(bindInput(port, i));
-      if (port.kind == PortKind::State && i < bindings_.ports.size() && bindings_.ports[i].dtype != DType::Void)
-        copyBox(port, bindings_.ports[i].dims, const_cast<std::byte*>(bindings_.ports[i].data.data()), stateData(port), true);
+      if (port.kind == PortKind::State && i < bindings_.ports.size() &&
+          bindings_.ports[i].dtype != DType::Void)
+        copyBox(port, bindings_.ports[i].dims, const_cast<std::byte*>(bindings_.ports[i].data.data()),
+                stateData(port), true);
     }
     for (size_t i = 0; i < model_.ports.size(); ++i)
       if (model_.ports[i].kind == PortKind::Output) SVOD_CHECK(bindOutput(model_.ports[i], i));
@@ -136,12 +141,12 @@ class PlanRun {
   Status bindInput(const ModelPort& port, size_t i) {
     size_t index = svod_plan_find(plan_.get(), SVOD_INPUT, port.name.c_str());
     const HostTensor& t = bindings_.ports[i];
-    SVOD_TRY(std::byte* data, take(t.data.size(), static_cast<uint64_t>(byteSize(t.dtype)), port.name));
+    SVOD_TRY(std::byte * data, take(t.data.size(), static_cast<uint64_t>(byteSize(t.dtype)), port.name));
     std::memcpy(data, t.data.data(), t.data.size());
     memory_.makeReadOnly(data);
     std::vector<uint64_t> shape(t.dims.begin(), t.dims.end());
-    return ok(svod_bind_input(instance_.get(), index, std::string(toText(t.dtype)).c_str(), shape.data(), shape.size(), data,
-                              &error_));
+    return ok(svod_bind_input(instance_.get(), index, std::string(toText(t.dtype)).c_str(), shape.data(),
+                              shape.size(), data, &error_));
   }
 
   Status bindOutput(const ModelPort& port, size_t i) {
@@ -171,8 +176,8 @@ class PlanRun {
   }
 
   // A state is laid out for its largest shape; `dense` holds the elements of the actual one.
-  static void copyBox(const ModelPort& port, const std::vector<int64_t>& dims, std::byte* dense, std::byte* state,
-                      bool toState) {
+  static void copyBox(const ModelPort& port, const std::vector<int64_t>& dims, std::byte* dense,
+                      std::byte* state, bool toState) {
     auto size = static_cast<size_t>(byteSize(port.buffer.dtype()));
     for (int64_t i = 0; i < numelOf(dims); ++i) {
       int64_t rest = i, at = 0, stride = 1;
@@ -227,7 +232,8 @@ std::string joined(const PlanFile& file) {
 void describeContents(PlanImage& image) {
   std::vector<PlanFile> files;
   for (size_t i = 0; i < image.contents.size(); ++i)
-    files.push_back({image.plan.files[i].path, image.plan.files[i].kind, {std::as_bytes(std::span(image.contents[i]))}});
+    files.push_back(
+        {image.plan.files[i].path, image.plan.files[i].kind, {std::as_bytes(std::span(image.contents[i]))}});
   image.plan.files = describeFiles(files);
 }
 
@@ -253,15 +259,16 @@ PlanImage planImage(const Compilation& compilation) {
   return image;
 }
 
-Result<std::vector<HostTensor>> executePlan(const PlanImage& image, const Model& model, const ModelBindings& bindings,
-                                            const ExecuteOptions& options) {
+Result<std::vector<HostTensor>> executePlan(const PlanImage& image, const Model& model,
+                                            const ModelBindings& bindings, const ExecuteOptions& options) {
   WatchedMemory memory(options.watch);
   auto body = [&]() -> std::string {
     Result<std::vector<HostTensor>> results = PlanRun(image, model, bindings, options, memory).execute();
     return results ? "+" + packed(*results) : "-" + results.error().message;
   };
   SVOD_TRY(std::string out, inChild(body, [&](uintptr_t address) { return memory.describe(address); }));
-  if (out.empty() || out[0] != '+') return fail(Diag::DeviceFailure, out.empty() ? "no result" : out.substr(1));
+  if (out.empty() || out[0] != '+')
+    return fail(Diag::DeviceFailure, out.empty() ? "no result" : out.substr(1));
   std::vector<HostTensor> results = unpacked(std::string_view(out).substr(1));
   for (size_t i = 0; i < results.size() && i < bindings.ports.size(); ++i)
     if (model.ports[i].kind == PortKind::Input) results[i] = bindings.ports[i];

@@ -11,7 +11,7 @@ namespace svod {
 
 /// The files of a plan, as svod_plan_load_memory takes them. Every constant is a file of its own.
 struct PlanImage {
-  Plan plan;  // with its files described
+  Plan plan;                          // with its files described
   std::vector<std::string> contents;  // by FileId
 };
 
@@ -27,9 +27,9 @@ struct ExecuteOptions {
   int runs = 1;  // executions of one instance, states carried over
 };
 
-/// Contents of every output and state port after the runs, by Model::ports; inputs and weights are left as given.
-/// Errors: what the runtime reports, and every access beside a buffer with the buffer and the kernel.
-Result<std::vector<HostTensor>> executePlan(const PlanImage& image, const Model& model, const ModelBindings& bindings,
-                                            const ExecuteOptions& options);
+/// Contents of every output and state port after the runs, by Model::ports; inputs and weights are left as
+/// given. Errors: what the runtime reports, and every access beside a buffer with the buffer and the kernel.
+Result<std::vector<HostTensor>> executePlan(const PlanImage& image, const Model& model,
+                                            const ModelBindings& bindings, const ExecuteOptions& options);
 
 }  // namespace svod

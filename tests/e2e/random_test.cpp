@@ -1,5 +1,5 @@
-// Random graphs as plans between guard pages, against the interpreter: bit for bit in strict numerics, within computed
-// bounds in contract numerics. Seeds: e2e/seeds.h.
+// Random graphs as plans between guard pages, against the interpreter: bit for bit in strict numerics, within
+// computed bounds in contract numerics. Seeds: e2e/seeds.h.
 #include <catch2/catch.hpp>
 
 #include "common/error_bound.h"
@@ -30,7 +30,8 @@ RunOptions draw(uint64_t seed, Numerics numerics, const char* target) {
 
 // "", or what is wrong.
 template <class Compare>
-std::string compareResults(Model& model, const ModelBindings& bindings, const RunOptions& options, Compare compare) {
+std::string compareResults(Model& model, const ModelBindings& bindings, const RunOptions& options,
+                           Compare compare) {
   auto actual = runPlan(model, bindings, options);
   if (!actual) return toText(actual.error()) + "\n" + toUopText(model.sink);
   for (size_t i = 0; i < model.ports.size(); ++i) {
@@ -46,9 +47,11 @@ std::string checkStrict(uint64_t seed, const char* target) {
   ModelBindings bindings = randomBindings(model, seed);
   auto expected = interpret(model, bindings);
   if (!expected) return toText(expected.error());
-  return compareResults(model, bindings, draw(seed, Numerics::Strict, target), [&](size_t i, const HostTensor& actual) {
-    return sameValues((*expected)[i], actual, true) ? "" : "differs: " + difference((*expected)[i], actual, 0);
-  });
+  return compareResults(
+      model, bindings, draw(seed, Numerics::Strict, target), [&](size_t i, const HostTensor& actual) {
+        return sameValues((*expected)[i], actual, true) ? ""
+                                                        : "differs: " + difference((*expected)[i], actual, 0);
+      });
 }
 
 std::string checkContract(uint64_t seed, const char* target) {
@@ -59,25 +62,26 @@ std::string checkContract(uint64_t seed, const char* target) {
   ModelBindings bindings = randomBindings(model, seed, drawn);
   auto expected = interpretWithBounds(model, bindings);
   if (!expected) return toText(expected.error());
-  return compareResults(model, bindings, draw(seed, Numerics::Contract, target), [&](size_t i, const HostTensor& actual) {
-    return differenceBeyond(actual, expected->values[i], expected->bounds[i]);
-  });
+  return compareResults(model, bindings, draw(seed, Numerics::Contract, target),
+                        [&](size_t i, const HostTensor& actual) {
+                          return differenceBeyond(actual, expected->values[i], expected->bounds[i]);
+                        });
 }
 
 }  // namespace
 
 TEST_CASE("strict plans equal the interpreter bit for bit", "[cpu]") {
-  forSeeds(1200, [](uint64_t seed) { return checkStrict(seed, "cpu"); });
+  forSeeds(1600, [](uint64_t seed) { return checkStrict(seed, "cpu"); });
 }
 
 TEST_CASE("contract plans stay within the computed bounds", "[cpu]") {
-  forSeeds(700, [](uint64_t seed) { return checkContract(seed, "cpu"); });
+  forSeeds(1200, [](uint64_t seed) { return checkContract(seed, "cpu"); });
 }
 
 TEST_CASE("strict plans of the C target equal the interpreter bit for bit", "[c]") {
-  forSeeds(80, [](uint64_t seed) { return checkStrict(10'000 + seed, "c"); });
+  forSeeds(120, [](uint64_t seed) { return checkStrict(10'000 + seed, "c"); });
 }
 
 TEST_CASE("contract plans of the C target stay within the computed bounds", "[c]") {
-  forSeeds(40, [](uint64_t seed) { return checkContract(10'000 + seed, "c"); });
+  forSeeds(80, [](uint64_t seed) { return checkContract(10'000 + seed, "c"); });
 }

@@ -15,9 +15,9 @@ enum class Watch : uint8_t {
   Heap,   // "heap": a heap block each, for AddressSanitizer
 };
 
-/// Hands out blocks that live as long as the object. With End and Start every block has its own pages, a multiple of
-/// 64 KiB that nobody can touch on both sides, and a pattern in the bytes its alignment leaves over (fewer than the
-/// alignment) and in the block itself. Blocks of 0 bytes may not be touched at all.
+/// Hands out blocks that live as long as the object. With End and Start every block has its own pages, a
+/// multiple of 64 KiB that nobody can touch on both sides, and a pattern in the bytes its alignment leaves
+/// over (fewer than the alignment) and in the block itself. Blocks of 0 bytes may not be touched at all.
 class WatchedMemory {
  public:
   explicit WatchedMemory(Watch watch);
@@ -45,7 +45,8 @@ class WatchedMemory {
   std::byte* takePages(uint64_t bytes, uint64_t alignment, Block& block);
 
   Watch watch_;
-  std::byte *region_ = nullptr, *next_ = nullptr;  // addresses reserved for blocks, and the first one still free
+  std::byte *region_ = nullptr,
+            *next_ = nullptr;  // addresses reserved for blocks, and the first one still free
   std::vector<Block> blocks_;
 };
 

@@ -45,8 +45,8 @@ struct Ledger {
 PlanHandle samplePlan(const TempFolder& folder) {
   PlanBuilder b;
   const Expr n(8);
-  const BufferId x = b.input("x", 8, n), s = b.state("s", 8), sum = b.arena("sum", 8), reversed = b.arena("reversed", 8),
-                 y = b.output("y", 8, n);
+  const BufferId x = b.input("x", 8, n), s = b.state("s", 8), sum = b.arena("sum", 8),
+                 reversed = b.arena("reversed", 8), y = b.output("y", 8, n);
   b.launch("k_add", {x, s, sum}, {R, R, W}, {n});
   b.launch("k_reverse", {sum, reversed}, {R, W}, {n}, Expr(1), 100);
   b.launch("k_double", {reversed, y}, {R, W}, {n});

@@ -20,7 +20,7 @@ std::vector<HostTensor> randomBuffers(UOp sink, uint64_t seed) {
     if (n.op() != Op::Param) continue;
     size_t slot = n.argAs<SlotArg>().slot;
     if (slot >= buffers.size()) buffers.resize(slot + 1);
-    buffers[slot] = randomTensor(n.dtype(), {n.src(0).constInt()}, seed + slot, true);
+    buffers[slot] = randomTensor(n.dtype(), {n.src(0).bounds().max}, seed + slot, true);
   }
   return buffers;
 }
