@@ -171,6 +171,19 @@ def pool(x, kernel, stride=None, padding=None, dilation=None, ceil=False, mode="
     return out.astype(np.float32)
 
 
+# The largest of 2d windows of x [1, c, h, w], as row-major positions in its image.
+def pool_positions(x, kernel, stride, padding):
+    best = pool(x, kernel, stride, padding)
+    out = np.zeros(best.shape, np.int64)
+    for _, c, i, j in itertools.product(*map(range, best.shape)):
+        taps = itertools.product(range(kernel[0]), range(kernel[1]))
+        for y, z in ((i * stride[0] + a - padding[0], j * stride[1] + b - padding[1]) for a, b in taps):
+            if 0 <= y < x.shape[2] and 0 <= z < x.shape[3] and x[0, c, y, z] == best[0, c, i, j]:
+                out[0, c, i, j] = y * x.shape[3] + z
+                break
+    return out
+
+
 def softmax(x, axis=-1):
     e = np.exp(x.astype(np.float64) - x.max(axis=axis, keepdims=True))
     return (e / e.sum(axis=axis, keepdims=True)).astype(np.float32)
@@ -390,6 +403,10 @@ with Case("pool", "pooling windows") as c:
     c.output("overlap", "max_pool(x, kernel=[3, 2], stride=[2, 1], padding=[1, 1])", pool(x, [3, 2], [2, 1], [1, 1]))
     c.output("dilated", "max_pool(x, kernel=[2, 3], stride=1, dilation=[3, 2])", pool(x, [2, 3], [1, 1], None, [3, 2]))
     c.output("ceil", "max_pool(x, kernel=[3, 4], stride=[3, 3], ceil=true)", pool(x, [3, 4], [3, 3], None, None, True))
+    c.output("where", "max_pool_positions(x, kernel=[3, 2], stride=[2, 1], padding=[1, 1])",
+             pool_positions(x, [3, 2], [2, 1], [1, 1]))
+    c.output("sums", "sum_pool(x, kernel=[3, 3], stride=2, padding=1)",
+             9 * pool(x, [3, 3], [2, 2], [1, 1], mode="avg"))
     c.output("avg", "avg_pool(x, kernel=[2, 3])", pool(x, [2, 3], mode="avg"))
     c.output("included", "avg_pool(x, kernel=[3, 3], stride=2, padding=1)", pool(x, [3, 3], [2, 2], [1, 1], mode="avg"))
     c.output("excluded", "avg_pool(x, kernel=[3, 3], stride=2, padding=1, count_include_pad=false)",

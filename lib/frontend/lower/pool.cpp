@@ -82,6 +82,35 @@ Results lowerMaxPool(OpCall& call) {
   return reduce(Op::Max, unfold(x, pool.firstAxis, pool.axes), pool.folded, false);
 }
 
+// Positions count from 1, so that taps outside x, which read as 0, are told from all others.
+Results lowerMaxPoolPositions(OpCall& call) {
+  Pool pool = poolOf(call);
+  if (pool.axes.empty()) return Tensor();
+  Tensor x = call.arg(0);
+  Dims pooled = x.dims().slice(pool.firstAxis, x.rank());
+  Dim count = call.b.dim(1);
+  for (const Dim& d : pooled) count = count * d;
+  Dims alone = pooled;
+  for (int i = 0; i < pool.firstAxis; ++i) alone.insert(0, call.b.dim(1));
+  Tensor numbers = expand(reshape(cast(call.b.iota(count), DType::I64) + 1, alone), x.dims());
+  Tensor positions = unfold(numbers, pool.firstAxis, pool.axes);
+  Tensor taps = unfold(x, pool.firstAxis, pool.axes);
+  Scalar smallest = identity(Op::Max, x.dtype());
+  Tensor largest =
+      reduce(Op::Max, where(eq(positions, 0), call.b.constant(smallest), taps), pool.folded, true);
+  Tensor isLargest = both(ne(positions, 0), either(eq(taps, largest), isNan(taps)));
+  Scalar none = identity(Op::Min, DType::I64);
+  return reduce(Op::Min, where(isLargest, positions, call.b.constant(none)), pool.folded, false) - 1;
+}
+
+Results lowerSumPool(OpCall& call) {
+  Pool pool = poolOf(call);
+  if (pool.axes.empty()) return Tensor();
+  Tensor x = call.arg(0), wide = cast(x, sumDType(x.dtype()));
+  Tensor sums = reduce(Op::Add, unfold(wide, pool.firstAxis, pool.axes), pool.folded, false);
+  return x.dtype() == DType::Bool ? sums : cast(sums, x.dtype());
+}
+
 Results lowerAvgPool(OpCall& call) {
   Pool pool = poolOf(call);
   if (pool.axes.empty()) return Tensor();

@@ -1,0 +1,154 @@
+#include "onnx/ops/common.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace svod {
+
+std::vector<int> axesFrom(int begin, int end) {
+  std::vector<int> axes(static_cast<size_t>(std::max(0, end - begin)));
+  std::iota(axes.begin(), axes.end(), begin);
+  return axes;
+}
+
+Tensor along(Tensor vector, int rank, int axis) {
+  if (vector && vector.rank() == 1)
+    for (int i = axis + 1; i < rank; ++i) vector = unsqueeze(vector, -1);
+  return vector;
+}
+
+Tensor constantOf(const OnnxNode& n, DType dtype, std::vector<int64_t> dims,
+                  const std::vector<double>& values) {
+  HostTensor host = HostTensor::zeros(dtype, std::move(dims));
+  for (size_t i = 0; i < values.size(); ++i) host.set(static_cast<int64_t>(i), Scalar::of(dtype, values[i]));
+  return n.constantTensor(host);
+}
+
+// --- Windows
+
+Attributes OnnxWindow::attributes() const {
+  return {{"stride", listAttribute(strides)},
+          {"padding", listAttribute(pads)},
+          {"dilation", listAttribute(dilations)}};
+}
+
+namespace {
+
+// `name` with one entry per axis; `absent` everywhere when it is not given.
+bool perAxis(const OnnxNode& n, std::string_view name, size_t count, int64_t absent,
+             std::vector<int64_t>& all) {
+  all = n.integers(name);
+  if (all.empty()) all.assign(count, absent);
+  return n.require(all.size() == count,
+                   "'" + std::string(name) + "' has " + std::to_string(count) + " entries");
+}
+
+// Pads of SAME_UPPER and SAME_LOWER: as many windows as there are strides in the axis.
+bool padToSame(const OnnxNode& n, const Tensor& x, bool isUpper, OnnxWindow& w) {
+  size_t count = w.kernel.size();
+  for (size_t i = 0; i < count; ++i) {
+    Dim size = x.dim(2 + static_cast<int>(i));
+    int64_t reach = (w.kernel[i] - 1) * w.dilations[i] + 1;
+    if (!size.isConst() && w.strides[i] != 1) {
+      n.unsupported("auto_pad with a stride over the symbolic axis " + describe(size),
+                    "fix the size with --shape, or list 'pads'");
+      return false;
+    }
+    int64_t total = reach - 1;
+    if (size.isConst()) {
+      int64_t windows = (size.constant() + w.strides[i] - 1) / w.strides[i];
+      total = std::max<int64_t>(0, (windows - 1) * w.strides[i] + reach - size.constant());
+    }
+    w.pads[i] = isUpper ? total / 2 : total - total / 2;
+    w.pads[count + i] = total - w.pads[i];
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<OnnxWindow> windowOf(const OnnxNode& n, const Tensor& x, const std::vector<int64_t>& kernel) {
+  OnnxWindow w;
+  w.kernel = kernel;
+  size_t count = kernel.size();
+  bool fits = n.require(x.rank() == static_cast<int>(count) + 2 && count > 0,
+                        "x is [n, channels, sizes..] with one size per entry of the kernel") &&
+              perAxis(n, "strides", count, 1, w.strides) && perAxis(n, "dilations", count, 1, w.dilations) &&
+              perAxis(n, "pads", 2 * count, 0, w.pads);
+  if (!fits) return std::nullopt;
+  bool isPositive = std::ranges::all_of(w.strides, [](int64_t s) { return s > 0 && s < (1 << 30); }) &&
+                    std::ranges::all_of(w.dilations, [](int64_t d) { return d > 0 && d < (1 << 30); }) &&
+                    std::ranges::all_of(w.kernel, [](int64_t k) { return k > 0 && k < (1 << 30); });
+  if (!n.require(isPositive, "kernel, strides and dilations are positive")) return std::nullopt;
+  std::string mode = n.word("auto_pad");
+  if (mode == "NOTSET" || mode.empty()) return w;
+  w.pads.assign(2 * count, 0);
+  if (mode == "VALID") return w;
+  if (!n.require(mode == "SAME_UPPER" || mode == "SAME_LOWER",
+                 "'auto_pad' is NOTSET, SAME_UPPER, SAME_LOWER or VALID") ||
+      !padToSame(n, x, mode == "SAME_UPPER", w))
+    return std::nullopt;
+  return w;
+}
+
+// --- Quantization
+
+Tensor quantParameter(const OnnxNode& n, int i, int rank, int axis) {
+  Tensor p = n.arg(i);
+  if (!p) return {};
+  Dim count = n.b.dim(1);
+  for (const Dim& d : p.dims()) count = count * d;
+  if (!count.is(1)) return along(p, rank, axis);
+  if (n.isKnown(i))
+    if (std::optional<HostTensor> value = n.constant(i)) return n.b.constant(value->at(0));
+  return reshape(p, {});
+}
+
+Tensor withoutZero(const OnnxNode& n, Tensor x, int i, int axis) {
+  Tensor zero = quantParameter(n, i, x.rank(), axis);
+  x = cast(x, DType::I32);
+  return zero ? x - cast(zero, DType::I32) : x;
+}
+
+Tensor roundedTo(DType dtype, Tensor x, Tensor zero) {
+  Tensor rounded = elementwise(Op::Round, {x});
+  return cast(zero ? rounded + cast(zero, x.dtype()) : rounded, dtype);
+}
+
+// --- Samples between elements
+
+std::vector<Tap> linearTaps(Tensor x, const std::vector<Tensor>& lead, const std::vector<Tensor>& at,
+                            const IndexMap& map) {
+  std::vector<Tensor> low, part;
+  for (const Tensor& p : at) {
+    Tensor down = floor(p);
+    low.push_back(cast(down, DType::I32));
+    part.push_back(p - down);
+  }
+  std::vector<Tap> taps;
+  int axes = static_cast<int>(at.size());
+  for (int corner = 0; corner < 1 << axes; ++corner) {
+    Tensor weight;
+    std::vector<Tensor> index = lead;
+    for (int i = 0; i < axes; ++i) {
+      bool isHigh = corner >> (axes - 1 - i) & 1;
+      Tensor factor = isHigh ? part[i] : 1.0 - part[i];
+      weight = weight ? weight * factor : factor;
+      Tensor position = isHigh ? low[i] + 1 : low[i];
+      index.push_back(map ? map(position, i) : position);
+    }
+    taps.push_back({weight, gather(x, index)});
+  }
+  return taps;
+}
+
+Tensor sumOf(const std::vector<Tap>& taps) {
+  Tensor total;
+  for (const Tap& t : taps) {
+    Tensor term = t.weight * cast(t.value, t.weight.dtype());
+    total = total ? total + term : term;
+  }
+  return total;
+}
+
+}  // namespace svod

@@ -1,0 +1,65 @@
+// What the lowerings of several families share.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "onnx/node.h"
+
+namespace svod {
+
+/// Any list of numbers as the value of a graph op's attribute.
+template <class List>
+AttributeValue listAttribute(const List& list) {
+  return AttributeValue::List(list.begin(), list.end());
+}
+
+/// The axes begin, begin + 1, .. end - 1.
+std::vector<int> axesFrom(int begin, int end);
+/// [n] as [n, 1, 1, ..], so that it lies along `axis` of a tensor of that rank; everything else as it is.
+Tensor along(Tensor vector, int rank, int axis);
+/// Integers, or floats, as a constant tensor.
+Tensor constantOf(const OnnxNode& n, DType dtype, std::vector<int64_t> dims,
+                  const std::vector<double>& values);
+
+// --- Windows
+
+/// The windows of a convolution or a pooling: one entry per axis, `pads` all befores and then all afters.
+struct OnnxWindow {
+  std::vector<int64_t> kernel, strides, dilations, pads;
+  /// stride, padding and dilation of the graph ops.
+  Attributes attributes() const;
+};
+
+/// From strides, dilations, pads and auto_pad, for the axes of x behind the first two. Nothing after an
+/// error.
+std::optional<OnnxWindow> windowOf(const OnnxNode& n, const Tensor& x, const std::vector<int64_t>& kernel);
+
+// --- Quantization
+
+/// Operand i, a scale or a zero point: one number, or a vector along `axis` of a tensor of that rank. Null
+/// when it is omitted. One number that is known becomes part of the code.
+Tensor quantParameter(const OnnxNode& n, int i, int rank, int axis);
+/// x - operand i in i32, where the zero point is as above.
+Tensor withoutZero(const OnnxNode& n, Tensor x, int i, int axis);
+/// round(x) + zero, saturated; zero may be null.
+Tensor roundedTo(DType dtype, Tensor x, Tensor zero);
+
+// --- Samples between elements
+
+/// Where an index that may lie outside an axis is read instead.
+using IndexMap = std::function<Tensor(Tensor index, int axis)>;
+/// One term of an interpolation.
+struct Tap {
+  Tensor weight, value;
+};
+/// x at fractional positions: `lead` are indices of the first axes, `at` the positions along the others; all
+/// broadcast. The 2^k elements around a position with their weights, the first axis slowest. What lies
+/// outside x is 0.
+std::vector<Tap> linearTaps(Tensor x, const std::vector<Tensor>& lead, const std::vector<Tensor>& at,
+                            const IndexMap& map = {});
+/// The weighted sum of taps.
+Tensor sumOf(const std::vector<Tap>& taps);
+
+}  // namespace svod
