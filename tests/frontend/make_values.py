@@ -215,8 +215,11 @@ with Case("elementwise_float", "unary and binary ops on f32") as c:
             "x // y": np.floor(x / y), "x % y": x - y * np.floor(x / y), "cdiv(x, y)": np.trunc(x / y), "cmod(x, y)": np.fmod(x, y),
             "max(x, y)": np.maximum(x, y), "min(x, y)": np.minimum(x, y), "pow(abs(x), y)": abs(x) ** y, "pow(x, 2)": x * x,
             "mulacc(x, y, x)": x * y + x, "clip(x, min=-1, max=1)": np.clip(x, -1, 1), "x * 2 + 1": x * 2 + 1, "1 - x": 1 - x,
-            "x / 2": x / 2}.items():
-        c.output("o%d" % len(c.notes), op, f32(value))
+            "x / 2": x / 2, "atan(x)": np.arctan(x), "asin(x * 0.4)": np.arcsin(f32(x * f32(0.4)).astype(np.float64)),
+            "acos(x * 0.4)": np.arccos(f32(x * f32(0.4)).astype(np.float64)), "asinh(x)": np.arcsinh(x),
+            "acosh(abs(y))": np.arccosh(abs(y)), "atanh(x * 0.4)": np.arctanh(f32(x * f32(0.4)).astype(np.float64))}.items():
+        with np.errstate(all="ignore"):
+            c.output("o%d" % len(c.notes), op, f32(value))
     for op, value in {"lt(x, y)": x < y, "le(x, y)": x <= y, "gt(x, y)": x > y, "ge(x, y)": x >= y, "eq(x, x)": x == x,
                       "ne(x, y)": x != y, "isnan(x / x)": np.isnan(x / x)}.items():
         c.output("o%d" % len(c.notes), op, value)
@@ -242,6 +245,9 @@ with Case("elementwise_int", "integers wrap; division states its rounding and ne
     c.output("floordiv", "x // y", np.array([3, -4, -4, 3, 0, -2**31, -1], np.int32))
     c.output("floormod", "x % y", np.array([1, 1, -1, -1, 0, 0, 5], np.int32))
     c.output("cube", "pow(x, 3)", np.array([343, -343, 343, -343, 0, 0, 125], np.int32))
+    p = c.weight("p", np.array([2, -3, 1, -1, 3, 7, -2], np.int32))
+    q = c.weight("q", np.array([31, 3, -4, -5, -2, 40, 0], np.int32))
+    c.output("power", "pow(p, q)", np.array([-2**31, -27, 1, -1, 0, int(np.array(7**40 % 2**32, np.uint32).view(np.int32)), 1], np.int32))
     c.output("division", "x / y", f32([3.5, -3.5, -3.5, 3.5, 0, 2147483648, np.inf]))
     u = c.weight("u", np.array([1, 255, 128, 3], np.uint8))
     n = c.weight("n", np.array([1, 7, 8, 200], np.uint8))

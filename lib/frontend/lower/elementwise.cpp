@@ -18,6 +18,26 @@ Tensor integerPower(Tensor x, int64_t n) {
   return result ? result : x * 0 + 1;
 }
 
+// x ** n by repeated squaring over all bits of n. Only 1 and -1 have powers other than 0 below 0.
+Tensor anyIntegerPower(Tensor x, Tensor n) {
+  if (!x || !n) return {};
+  DType dtype = commonDType(std::vector<Tensor>{x, n});
+  if (dtype == DType::Bool) dtype = DType::I32;
+  x = cast(x, dtype);
+  if (n.dtype() == DType::Bool) n = cast(n, DType::U8);
+  int bits = info(n.dtype()).bits - (isSigned(n.dtype()) ? 1 : 0);
+  Tensor one = x * 0 + 1, power = one, square = x;
+  for (int i = 0; i < bits; ++i) {
+    Tensor bit = both(elementwise(Op::Shr, {n, n * 0 + i}), 1);
+    power = where(ne(bit, 0), power * square, power);
+    if (i + 1 < bits) square = square * square;
+  }
+  if (isUnsigned(n.dtype())) return power;
+  Tensor isOdd = ne(both(n, 1), 0);
+  Tensor unit = where(eq(x, 1), one, where(eq(x, -1), where(isOdd, -one, one), 0));
+  return where(lt(n, 0), isUnsigned(dtype) ? where(eq(x, 1), one, 0) : unit, power);
+}
+
 Tensor floatOperand(Tensor a, Tensor b) {
   return isFloat(commonDType(std::vector<Tensor>{a, b})) ? a : Tensor();
 }
@@ -31,11 +51,10 @@ Results lowerPow(OpCall& call) {
         b.isLiteral() && (isInt(b.dtype()) ? b.node().isConst(2) : b.node().constant().asFloat() == 2);
     return isSquare ? a * a : pow(a, b);  // squaring is correctly rounded, as pow is
   }
-  constexpr int64_t kLargestExponent = 64;  // anything but 0, 1 and -1 has overflowed there
-  if (!b.isLiteral() || b.node().constInt() < 0 || b.node().constInt() > kLargestExponent)
-    return call.fail(Diag::Unsupported, "a power of integers needs a constant exponent from 0 to 64",
-                     "cast the operands to f64 for other exponents");
-  return integerPower(a, b.node().constInt());
+  constexpr int64_t kUnrolled = 64;
+  if (b.isLiteral() && b.node().constInt() >= 0 && b.node().constInt() <= kUnrolled)
+    return integerPower(a, b.node().constInt());
+  return anyIntegerPower(a, b);
 }
 
 Results lowerCdiv(OpCall& call) {

@@ -77,4 +77,12 @@ Results onnxRange(OnnxNode& n) {
   return n.call("arange", {}, attributes);
 }
 
+Results onnxEyeLike(OnnxNode& n) {
+  Tensor x = n.arg(0);
+  if (!n.require(x.rank() == 2, "x is a matrix")) return Tensor();
+  DType dtype = n.has("dtype") ? n.dtype("dtype") : x.dtype();
+  if (dtype == DType::Void) return Tensor();
+  return n.call("eye", {}, {{"n", x.dim(0)}, {"m", x.dim(1)}, {"k", n.integer("k")}, {"dtype", dtype}});
+}
+
 }  // namespace svod

@@ -1,7 +1,6 @@
 // Elementwise ops.
-#include <algorithm>
+#include <limits>
 
-#include "onnx/dtypes.h"
 #include "onnx/node.h"
 
 namespace svod {
@@ -22,15 +21,30 @@ Tensor quotient(OnnxNode& n, Tensor a, Tensor b) {
   return n.call(isFloat(a.dtype()) ? "div" : "cdiv", {a, b});
 }
 
-// Saturation of 8-bit floats also limits infinities, which the op cast leaves alone.
-Tensor converted(OnnxNode& n, DType to) {
-  Tensor x = n.arg(0);
-  if (isFloat8(to)) {
-    if (!n.flag("saturate")) return n.unsupported("a cast to float8 with saturate=0", "saturate=1");
-    if (isFloat(x.dtype()))
-      x = n.call("clip", {cast(x, sumDType(x.dtype()))}, {{"min", -maxFinite(to)}, {"max", maxFinite(to)}});
-  }
-  return n.call("cast", {x}, {{"dtype", to}});
+// The number in operand i when it is known and stretches to any shape like a literal.
+std::optional<double> knownNumber(OnnxNode& n, int i) {
+  Tensor x = n.arg(i);
+  for (const Dim& d : x.dims())
+    if (!d.is(1)) return std::nullopt;
+  if (x.rank() > n.arg(0).rank() || !n.isKnown(i)) return std::nullopt;
+  std::vector<double> value = n.numbers(i);
+  return value.size() == 1 ? std::optional(value[0]) : std::nullopt;
+}
+
+// The result has the type of the base. Powers of integers stay exact as long as the exponents are integers.
+Tensor power(OnnxNode& n, Tensor a, Tensor exponent) {
+  DType dtype = a.dtype();
+  std::optional<double> known = knownNumber(n, 1);
+  if (known == 2) return a * a;
+  if (!isFloat(dtype) && isFloat(exponent.dtype()))
+    return cast(n.call("pow", {cast(a, DType::F64), cast(exponent, DType::F64)}), dtype);
+  if (!isFloat(dtype) && known && *known >= 0 && *known <= 64)
+    return n.call("pow", {a, n.b.literal(static_cast<int64_t>(*known))});
+  return cast(n.call("pow", {a, exponent}), dtype);
+}
+
+Tensor allOf(OnnxNode& n, bool value) {
+  return n.b.full(n.arg(0).dims(), n.b.constant(Scalar::ofInt(DType::Bool, value)));
 }
 
 }  // namespace
@@ -46,33 +60,95 @@ Results onnxLegacyBinary(OnnxNode& n) {
   struct Row {
     std::string_view name, graphOp;
   };
-  constexpr Row kRows[] = {{"Add", "add"}, {"Sub", "sub"},    {"Mul", "mul"}, {"Equal", "eq"},
-                           {"Less", "lt"}, {"Greater", "gt"}, {"And", "and"}, {"Or", "or"},
-                           {"Xor", "xor"}, {"Pow", "pow"}};
+  constexpr Row kRows[] = {{"Add", "add"},    {"Sub", "sub"}, {"Mul", "mul"}, {"Equal", "eq"}, {"Less", "lt"},
+                           {"Greater", "gt"}, {"And", "and"}, {"Or", "or"},   {"Xor", "xor"}};
   if (!b) return Tensor();
   for (const Row& row : kRows)
     if (row.name == n.op.name) return n.call(row.graphOp, {a, b});
-  return quotient(n, a, b);
+  return n.op.name == "Pow" ? power(n, a, b) : quotient(n, a, b);
 }
 
 Results onnxDiv(OnnxNode& n) { return quotient(n, n.arg(0), n.arg(1)); }
+Results onnxPow(OnnxNode& n) { return power(n, n.arg(0), n.arg(1)); }
 
-Results onnxCast(OnnxNode& n) {
-  DType to = n.dtype("to");
-  return to == DType::Void ? Tensor() : converted(n, to);
+// fmod=0: integers, sign of b. fmod=1: sign of a. Floats are divided in f64; where rounding made the quotient
+// one too large or too small, the remainder is moved back into range.
+Results onnxMod(OnnxNode& n) {
+  Tensor a = n.arg(0), b = n.arg(1);
+  DType dtype = a.dtype();
+  if (!isFloat(dtype)) return n.call(n.flag("fmod") ? "cmod" : "floormod", {a, b});
+  if (!n.require(n.flag("fmod"), "floats need fmod=1")) return Tensor();
+  Tensor x = abs(cast(a, DType::F64)), y = abs(cast(b, DType::F64));
+  Tensor rest = x - floor(x / y) * y;
+  rest = where(lt(rest, 0), rest + y, where(ge(rest, y), rest - y, rest));
+  rest = where(eq(y, std::numeric_limits<double>::infinity()), x - x + x, rest);
+  return cast(where(lt(a, 0), -rest, rest), dtype);
 }
 
-// Opsets 1 to 5 name the type, in capitals.
-Results onnxCastByName(OnnxNode& n) {
-  std::string name = n.word("to");
-  std::ranges::transform(name, name.begin(),
-                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  for (const OnnxDType& row : allOnnxDTypes())
-    if (row.name == name && row.dtype != DType::Void)
-      return n.call("cast", {n.arg(0)}, {{"dtype", row.dtype}});
-  return n.unsupported("a cast to '" + n.word("to") + "'", "an element type of numbers");
+Results onnxBitShift(OnnxNode& n) {
+  std::string direction = n.word("direction");
+  if (!n.require(direction == "LEFT" || direction == "RIGHT", "direction is LEFT or RIGHT")) return Tensor();
+  return n.call(direction == "LEFT" ? "shl" : "shr", {n.arg(0), n.arg(1)});
 }
 
-Results onnxCastLike(OnnxNode& n) { return converted(n, n.arg(1).dtype()); }
+Results onnxIsInf(OnnxNode& n) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  Tensor x = n.arg(0);
+  bool negative = n.flag("detect_negative"), positive = n.flag("detect_positive");
+  if (negative && positive) return n.call("isinf", {x});
+  if (!negative && !positive) return allOf(n, false);
+  return eq(x, positive ? kInfinity : -kInfinity);
+}
+
+// Max, Min, Sum and Mean of any number of operands.
+Results onnxVariadic(OnnxNode& n) {
+  struct Row {
+    std::string_view name, graphOp;
+  };
+  constexpr Row kRows[] = {{"Max", "max"}, {"Min", "min"}, {"Sum", "add"}, {"Mean", "add"}};
+  std::string_view graphOp;
+  for (const Row& row : kRows)
+    if (row.name == n.op.name) graphOp = row.graphOp;
+  Tensor result = n.arg(0);
+  for (int i = 1; i < n.count(); ++i) result = n.call(graphOp, {result, n.arg(i)});
+  if (n.op.name == "Mean" && n.count() > 1) result = result / static_cast<double>(n.count());
+  return result;
+}
+
+// Bounds are attributes, or operands from opset 11 on. The upper one wins.
+Results onnxClip(OnnxNode& n) {
+  Tensor x = n.arg(0);
+  if (n.opset < 11) {
+    Attributes bounds;
+    for (std::string_view name : {"min", "max"})
+      if (n.has(name)) bounds.emplace_back(std::string(name), n.number(name));
+    return n.call("clip", {x}, bounds);
+  }
+  if (n.has(1)) x = max(x, n.arg(1));
+  if (n.has(2)) x = min(x, n.arg(2));
+  return x;
+}
+
+// Elements are dropped only in training mode, which opset 12 made an operand. The numbers that decide are the
+// same in every run.
+Results onnxDropout(OnnxNode& n) {
+  Tensor x = n.arg(0), training = n.arg(2);
+  if (n.opset < 7 && !n.flag("is_test"))
+    return n.unsupported("dropout in training mode (is_test=0)", "is_test=1");
+  bool isInference = !training;
+  if (training && n.isKnown(2)) isInference = n.integers(2) == std::vector<int64_t>{0};
+  if (isInference) {
+    Tensor mask = n.wants(1) ? allOf(n, true) : Tensor();
+    return std::vector<Tensor>{x, mask && n.opset < 10 ? cast(mask, x.dtype()) : mask};
+  }
+  int64_t seed = n.has("seed") ? n.integer("seed") : x.node().id();
+  Tensor ratio = n.has(1) ? cast(n.arg(1), DType::F32) : cast(n.b.literal(0.5), DType::F32);
+  Tensor key = n.b.constant(Scalar::ofInt(DType::U64, seed));
+  Tensor chance = n.call("rand", {key}, {{"shape", x.dims()}});
+  Tensor isKept = either(ge(chance, ratio), negated(cast(training, DType::Bool)));
+  Tensor scaled = cast(x * cast(recip(1.0 - ratio), x.dtype()), x.dtype());
+  Tensor dropped = where(isKept, scaled, 0);
+  return std::vector<Tensor>{where(cast(training, DType::Bool), dropped, x), isKept};
+}
 
 }  // namespace svod

@@ -1,34 +1,100 @@
-// Reductions.
+// Reductions, scans and the largest elements.
 #include "onnx/node.h"
 
 namespace svod {
 
 namespace {
 
-struct Row {
+AttributeValue listOf(const std::vector<int>& axes) { return AttributeValue::List(axes.begin(), axes.end()); }
+
+// What stands around a sum: on the elements before, and on the result.
+struct Sum {
+  std::string_view name;
+  enum Before : uint8_t { Same, Magnitude, Square } before;
+  enum After : uint8_t { Nothing, Root, Log } after;
+};
+constexpr Sum kSums[] = {{"ReduceSum", Sum::Same, Sum::Nothing},
+                         {"ReduceL1", Sum::Magnitude, Sum::Nothing},
+                         {"ReduceL2", Sum::Square, Sum::Root},
+                         {"ReduceSumSquare", Sum::Square, Sum::Nothing},
+                         {"ReduceLogSum", Sum::Same, Sum::Log}};
+
+struct Fold {
   std::string_view name, graphOp;
 };
-constexpr Row kRows[] = {{"ReduceSum", "sum"},
-                         {"ReduceMean", "mean"},
-                         {"ReduceMax", "reduce_max"},
-                         {"ReduceMin", "reduce_min"},
-                         {"ReduceProd", "prod"}};
+constexpr Fold kFolds[] = {{"ReduceMax", "reduce_max"},
+                           {"ReduceMin", "reduce_min"},
+                           {"ReduceProd", "prod"},
+                           {"ReduceLogSumExp", "logsumexp"}};
+
+// Integers need f64 around roots and logarithms; f16 and the like are rounded once, at the end.
+Tensor sumOf(OnnxNode& n, const Sum& row, Tensor x, const std::vector<int>& axes) {
+  bool isInteger = !isFloat(x.dtype());
+  DType wide = isInteger && row.after != Sum::Nothing ? DType::F64 : sumDType(x.dtype());
+  Tensor y = cast(x, wide);
+  if (row.before == Sum::Magnitude) y = abs(y);
+  if (row.before == Sum::Square) y = y * y;
+  if (!axes.empty()) y = n.call("sum", {y}, {{"axes", listOf(axes)}, {"keepdims", n.flag("keepdims")}});
+  if (row.after == Sum::Root) y = sqrt(y);
+  if (row.after == Sum::Log) y = log(y);
+  return cast(y, x.dtype());
+}
+
+// Means of integers are rounded toward zero.
+Tensor meanOf(OnnxNode& n, Tensor x, const std::vector<int>& axes) {
+  if (axes.empty()) return x;
+  Attributes attributes = {{"axes", listOf(axes)}, {"keepdims", n.flag("keepdims")}};
+  if (isFloat(x.dtype())) return n.call("mean", {x}, attributes);
+  Dim count = n.b.dim(1);
+  for (int axis : axes) count = count * x.dim(axis);
+  return cast(n.call("cdiv", {n.call("sum", {x}, attributes), cast(n.b.value(count), x.dtype())}), x.dtype());
+}
 
 }  // namespace
 
+// No axes are all axes, or none with noop_with_empty_axes; what is done to single elements is done then too.
 Results onnxReduce(OnnxNode& n) {
   Tensor x = n.arg(0);
   std::vector<int> axes = n.axes(n.integers("axes", 1), x.rank());
   if (n.b.failed()) return Tensor();
-  if (axes.empty() && n.flag("noop_with_empty_axes")) return x;
-  Attributes attributes = {{"keepdims", n.flag("keepdims")}};
-  if (!axes.empty()) attributes.emplace_back("axes", AttributeValue::List(axes.begin(), axes.end()));
-  for (const Row& row : kRows)
-    if (row.name == n.op.name) {
-      Tensor result = n.call(row.graphOp, {x}, attributes);
-      return cast(result, x.dtype());
-    }
+  if (axes.empty() && !n.flag("noop_with_empty_axes"))
+    for (int i = 0; i < x.rank(); ++i) axes.push_back(i);
+  for (const Sum& row : kSums)
+    if (row.name == n.op.name) return sumOf(n, row, x, axes);
+  if (n.op.name == "ReduceMean") return meanOf(n, x, axes);
+  if (axes.empty()) return x;
+  for (const Fold& row : kFolds)
+    if (row.name == n.op.name)
+      return cast(n.call(row.graphOp, {x}, {{"axes", listOf(axes)}, {"keepdims", n.flag("keepdims")}}),
+                  x.dtype());
   return Tensor();
+}
+
+Results onnxArgExtreme(OnnxNode& n) {
+  int axis = n.axis(n.integer("axis"), n.arg(0).rank());
+  if (axis < 0) return Tensor();
+  return n.call(n.op.name == "ArgMax" ? "argmax" : "argmin", {n.arg(0)},
+                {{"axis", axis}, {"keepdims", n.flag("keepdims")}, {"last", n.flag("select_last_index")}});
+}
+
+Results onnxCumulative(OnnxNode& n) {
+  int64_t axis = n.integer("", 1, 0);
+  if (n.b.failed()) return Tensor();
+  return n.call(n.op.name == "CumSum" ? "cumsum" : "cumprod", {n.arg(0)},
+                {{"axis", axis}, {"exclusive", n.flag("exclusive")}, {"reverse", n.flag("reverse")}});
+}
+
+// Sorted in any case, which sorted=0 allows.
+Results onnxTopK(OnnxNode& n) {
+  Tensor x = n.arg(0);
+  Dims k = n.has(1) ? n.sizes(1) : Dims{n.b.dim(n.integer("k"))};
+  if (n.b.failed() || !n.require(k.rank() == 1, "k is one number")) return Tensor();
+  int axis = n.axis(n.integer("axis"), x.rank());
+  if (axis < 0) return Tensor();
+  bool isSmall = !k[0].isConst() || !x.dim(axis).isConst() || k[0].constant() <= x.dim(axis).constant();
+  if (!n.require(isSmall, "k is at most the size of the axis")) return Tensor();
+  bool isLargest = n.opset < 11 || n.flag("largest");
+  return n.callAll("topk", {&x, 1}, {{"k", k[0]}, {"axis", axis}, {"largest", isLargest}});
 }
 
 }  // namespace svod

@@ -78,11 +78,4 @@ Results onnxExpand(OnnxNode& n) {
   return n.call("expand", {x}, {{"shape", shape}});
 }
 
-Results onnxGather(OnnxNode& n) {
-  Tensor x = n.arg(0);
-  int axis = n.axis(n.integer("axis"), x.rank());
-  if (axis < 0) return Tensor();
-  return n.call("gather", {x, n.arg(1)}, {{"axis", axis}});
-}
-
 }  // namespace svod

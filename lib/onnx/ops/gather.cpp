@@ -1,0 +1,80 @@
+// Gathers and scatters.
+#include "onnx/node.h"
+
+namespace svod {
+
+Results onnxGather(OnnxNode& n) {
+  Tensor x = n.arg(0);
+  int axis = n.axis(n.integer("axis"), x.rank());
+  if (axis < 0) return Tensor();
+  return n.call("gather", {x, n.arg(1)}, {{"axis", axis}});
+}
+
+namespace {
+
+// The mode of the scatter ops of graph files; empty after an error.
+std::string modeOf(OnnxNode& n) {
+  std::string reduction = n.has("reduction") ? n.word("reduction") : "none";
+  if (reduction == "none") return "set";
+  bool isOld = reduction == "add" || reduction == "mul", isNew = reduction == "max" || reduction == "min";
+  if (!n.require(isOld || (isNew && n.opset >= 18), "reduction is none, add, mul, or from opset 18 max, min"))
+    return "";
+  return reduction;
+}
+
+}  // namespace
+
+Results onnxScatterElements(OnnxNode& n) {
+  std::string mode = modeOf(n);
+  if (mode.empty()) return Tensor();
+  return n.call("scatter_elements", n.args(), {{"axis", n.integer("axis")}, {"mode", mode}});
+}
+
+Results onnxScatterND(OnnxNode& n) {
+  std::string mode = modeOf(n);
+  return mode.empty() ? Tensor() : n.call("scatter_nd", n.args(), {{"mode", mode}});
+}
+
+// Writes `update` into a cache, for every batch from its own position on.
+Results onnxTensorScatter(OnnxNode& n) {
+  Tensor cache = n.arg(0), update = n.arg(1), start = n.arg(2);
+  std::string mode = n.word("mode");
+  int axis = n.axis(n.integer("axis"), cache.rank());
+  if (axis < 0 || !n.require(axis > 0, "the axis is not that of the batch") ||
+      !n.require(update.rank() == cache.rank(), "cache and update have the same axes") ||
+      !n.require(mode == "linear" || mode == "circular", "mode is linear or circular"))
+    return Tensor();
+  std::vector<Tensor> indices;
+  auto along = [&](Tensor positions, int at) {
+    for (int i = at + 1; i < cache.rank(); ++i) positions = unsqueeze(positions, -1);
+    return positions;
+  };
+  for (int i = 0; i < cache.rank(); ++i) indices.push_back(along(n.b.iota(update.dim(i)), i));
+  Tensor at = cast(indices[static_cast<size_t>(axis)], DType::I64);
+  if (start) at = at + along(cast(start, DType::I64), 0);
+  if (mode == "circular") at = floormod(at, cast(n.b.value(cache.dim(axis)), DType::I64));
+  indices[static_cast<size_t>(axis)] = at;
+  return scatter(Op::Store, cache, indices, update);
+}
+
+// values = [off, on]. Positions outside [-depth, depth) are off everywhere.
+Results onnxOneHot(OnnxNode& n) {
+  Tensor ids = n.arg(0), values = n.arg(2);
+  Dims depth;
+  if (n.has(1) && isInt(n.arg(1).dtype())) depth = n.sizes(1);
+  if (n.has(1) && !isInt(n.arg(1).dtype()))
+    for (double d : n.numbers(1)) depth.add(n.b.dim(static_cast<int64_t>(d)));
+  if (n.b.failed() || !n.require(depth.rank() == 1, "depth is one number") ||
+      !n.require(values.rank() == 1 && values.dim(0).is(2), "values are [off, on]"))
+    return Tensor();
+  int axis = n.axis(n.integer("axis"), ids.rank() + 1);
+  if (axis < 0) return Tensor();
+  if (!isInt(ids.dtype())) ids = cast(ids, DType::I64);
+  ids = unsqueeze(wrapNegative(ids, depth[0]), axis);
+  Tensor position = cast(n.b.iota(depth[0]), DType::I64);
+  for (int i = axis; i < n.arg(0).rank(); ++i) position = unsqueeze(position, -1);
+  auto pick = [&](int64_t i) { return squeeze(narrow(values, 0, n.b.dim(i), n.b.dim(1)), 0); };
+  return where(eq(ids, position), pick(1), pick(0));
+}
+
+}  // namespace svod

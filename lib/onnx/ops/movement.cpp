@@ -1,0 +1,182 @@
+// Parts, repetitions and borders of tensors.
+#include <algorithm>
+#include <numeric>
+
+#include "onnx/node.h"
+
+namespace svod {
+
+namespace {
+
+Dims dimsOf(OnnxNode& n, const std::vector<int64_t>& sizes) {
+  Dims dims;
+  for (int64_t size : sizes) dims.add(n.b.dim(size));
+  return dims;
+}
+
+Dims zeros(OnnxNode& n, int rank) { return dimsOf(n, std::vector<int64_t>(static_cast<size_t>(rank))); }
+
+// The axes an attribute or operand lists; all of them when there is none.
+std::vector<int> axesOr(OnnxNode& n, bool isGiven, const std::vector<int64_t>& listed, int rank, int all) {
+  std::vector<int> axes(static_cast<size_t>(all));
+  std::iota(axes.begin(), axes.end(), 0);
+  return isGiven ? n.axes(listed, rank) : axes;
+}
+
+}  // namespace
+
+// Without sizes: equal parts, from opset 18 on with a smaller last one.
+Results onnxSplit(OnnxNode& n) {
+  Tensor x = n.arg(0);
+  int axis = n.axis(n.integer("axis"), x.rank());
+  if (axis < 0) return Tensor();
+  Dims sizes;
+  if (n.has(1)) sizes = n.sizes(1);
+  if (!n.has(1) && n.has("split")) sizes = dimsOf(n, n.integers("split"));
+  if (n.b.failed()) return Tensor();
+  if (!n.has(1) && !n.has("split")) {
+    int64_t parts = n.has("num_outputs") ? n.integer("num_outputs") : n.resultCount;
+    if (!n.require(parts >= n.resultCount && parts >= 1 && parts <= 65536,
+                   "num_outputs is the number of outputs"))
+      return Tensor();
+    Dim each = floordiv(x.dim(axis) + (parts - 1), parts), left = x.dim(axis);
+    if (n.opset < 18 && !n.require(each * parts == left, "the axis divides into equal parts"))
+      return Tensor();
+    for (int64_t i = 0; i < parts; ++i, left = left - sizes[-1]) sizes.add(smaller(each, left));
+  }
+  return n.callAll("split", {&x, 1}, {{"sizes", sizes}, {"axis", axis}});
+}
+
+Results onnxSlice(OnnxNode& n) {
+  Tensor x = n.arg(0);
+  bool isOld = n.opset < 10;
+  Dims starts = isOld ? dimsOf(n, n.integers("starts")) : n.sizes(1);
+  if (n.b.failed()) return Tensor();
+  Dims ends = isOld ? dimsOf(n, n.integers("ends")) : n.sizes(2);
+  if (n.b.failed()) return Tensor();
+  std::vector<int> axes =
+      axesOr(n, isOld ? n.has("axes") : n.has(3), n.integers("axes", 3), x.rank(), starts.rank());
+  std::vector<int64_t> steps(static_cast<size_t>(starts.rank()), 1);
+  if (!n.b.failed() && n.has(4)) steps = n.integers(4);
+  if (n.b.failed()) return Tensor();
+  if (starts.rank() == 0) return x;
+  return n.call("slice", {x},
+                {{"starts", starts},
+                 {"ends", ends},
+                 {"steps", AttributeValue::List(steps.begin(), steps.end())},
+                 {"axes", AttributeValue::List(axes.begin(), axes.end())}});
+}
+
+namespace {
+
+// Negative amounts cut. The fill is an operand, so that it keeps its dtype and may be known only in a run.
+Tensor padded(OnnxNode& n, Tensor x, Dims before, Dims after, Tensor fill) {
+  Dims cutBefore = zeros(n, x.rank()), cutAfter = cutBefore;
+  bool cuts = false;
+  auto divide = [&](Dims& amounts, Dims& cut, int axis) {
+    if (!amounts[axis].isConst() || amounts[axis].constant() >= 0) return;
+    cut.set(axis, amounts[axis]);
+    amounts.set(axis, n.b.dim(0));
+    cuts = true;
+  };
+  for (int i = 0; i < x.rank(); ++i) divide(before, cutBefore, i), divide(after, cutAfter, i);
+  if (cuts) x = n.call("pad", {x}, {{"before", cutBefore}, {"after", cutAfter}});
+  return pad(x, before, after, fill);
+}
+
+}  // namespace
+
+Results onnxPad(OnnxNode& n) {
+  Tensor x = n.arg(0);
+  Dims pads = n.opset >= 11 ? n.sizes(1) : dimsOf(n, n.integers(n.opset == 1 ? "paddings" : "pads"));
+  if (n.b.failed()) return Tensor();
+  std::vector<int> axes =
+      axesOr(n, n.has(3), n.has(3) ? n.integers(3) : std::vector<int64_t>(), x.rank(), x.rank());
+  if (n.b.failed()) return Tensor();
+  int count = static_cast<int>(axes.size());
+  if (!n.require(pads.rank() == 2 * count, "there are two pads for every axis")) return Tensor();
+  Dims before = zeros(n, x.rank()), after = before;
+  for (int i = 0; i < count; ++i) {
+    before.set(axes[static_cast<size_t>(i)], pads[i]);
+    after.set(axes[static_cast<size_t>(i)], pads[count + i]);
+  }
+  std::string mode = n.word("mode");
+  if (mode != "constant") return n.call("pad", {x}, {{"before", before}, {"after", after}, {"mode", mode}});
+  Tensor fill = n.opset < 11 ? n.b.literal(n.number("value")) : n.has(2) ? n.arg(2) : n.b.literal(false);
+  if (fill.rank() > 0) fill = reshape(fill, Dims());
+  return padded(n, x, before, after, cast(fill, x.dtype()));
+}
+
+// Cuts or pads with zeros around the middle; the odd element is at the end.
+Results onnxCenterCropPad(OnnxNode& n) {
+  Tensor x = n.arg(0);
+  Dims shape = n.sizes(1);
+  if (n.b.failed()) return Tensor();
+  std::vector<int> axes = axesOr(n, n.has("axes"), n.integers("axes"), x.rank(), x.rank());
+  if (n.b.failed() ||
+      !n.require(shape.rank() == static_cast<int>(axes.size()), "there is a size for every axis"))
+    return Tensor();
+  Dims before = zeros(n, x.rank()), after = before;
+  Dims offsets = before, sizes = x.dims();
+  Dim zero = n.b.dim(0);
+  for (int i = 0; i < shape.rank(); ++i) {
+    int axis = axes[static_cast<size_t>(i)];
+    Dim have = x.dim(axis), want = shape[i];
+    Dim cut = larger(have - want, zero), add = larger(want - have, zero);
+    offsets.set(axis, floordiv(cut, 2));
+    sizes.set(axis, have - cut);
+    before.set(axis, floordiv(add, 2));
+    after.set(axis, add - floordiv(add, 2));
+  }
+  x = shrink(x, offsets, sizes);
+  return pad(x, before, after, cast(n.b.literal(false), n.arg(0).dtype()));
+}
+
+Results onnxTile(OnnxNode& n) {
+  std::vector<int64_t> repeats = n.integers(1);
+  if (n.b.failed()) return Tensor();
+  return n.call("repeat", {n.arg(0)}, {{"counts", AttributeValue::List(repeats.begin(), repeats.end())}});
+}
+
+// Opsets 1 to 5: one axis, and how often it is repeated.
+Results onnxLegacyTile(OnnxNode& n) {
+  Tensor x = n.arg(0);
+  std::vector<double> tiles = n.numbers(1), axes = n.b.failed() ? tiles : n.numbers(2);
+  if (n.b.failed() || !n.require(tiles.size() == 1 && axes.size() == 1, "tiles and axis are numbers"))
+    return Tensor();
+  int axis = n.axis(static_cast<int64_t>(axes[0]), x.rank());
+  if (axis < 0) return Tensor();
+  AttributeValue::List counts(static_cast<size_t>(x.rank()), AttributeValue(1));
+  counts[static_cast<size_t>(axis)] = static_cast<int64_t>(tiles[0]);
+  return n.call("repeat", {x}, {{"counts", counts}});
+}
+
+// The diagonal may be known only in a run.
+Results onnxTrilu(OnnxNode& n) {
+  Tensor x = n.arg(0);
+  if (!n.require(x.rank() >= 2, "x is a matrix")) return Tensor();
+  Tensor row = unsqueeze(n.b.iota(x.dim(-2)), -1), column = n.b.iota(x.dim(-1));
+  Tensor k = n.has(1) ? n.arg(1) : n.b.constant(Scalar::ofInt(DType::I64, 0));
+  if (k.rank() > 0) k = reshape(k, Dims());
+  Tensor diagonal = cast(column, DType::I64) - cast(row, DType::I64);
+  return where(n.flag("upper") ? ge(diagonal, k) : le(diagonal, k), x, 0);
+}
+
+Results onnxReverseSequence(OnnxNode& n) {
+  Tensor x = n.arg(0), lengths = n.arg(1);
+  int time = n.axis(n.integer("time_axis"), x.rank()), batch = n.axis(n.integer("batch_axis"), x.rank());
+  if (time < 0 || batch < 0 || !n.require(lengths.rank() == 1 && time != batch, "lengths are a vector"))
+    return Tensor();
+  auto along = [&](Tensor positions, int axis) {
+    for (int i = axis + 1; i < x.rank(); ++i) positions = unsqueeze(positions, -1);
+    return positions;
+  };
+  std::vector<Tensor> indices;
+  for (int i = 0; i < x.rank(); ++i) indices.push_back(along(n.b.iota(x.dim(i)), i));
+  Tensor at = cast(along(n.b.iota(x.dim(time)), time), DType::I64);
+  Tensor length = along(cast(lengths, DType::I64), batch);
+  indices[static_cast<size_t>(time)] = where(lt(at, length), length - at - 1, at);
+  return gather(x, indices);
+}
+
+}  // namespace svod
