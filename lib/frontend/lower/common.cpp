@@ -210,4 +210,10 @@ Tensor unfold(Tensor x, int firstAxis, const std::vector<WindowAxis>& axes) {
   return gather(x, indices);
 }
 
+Tensor meetingPositions(Tensor o, Tensor t, const WindowAxis& a) {
+  if (!o) return {};
+  Tensor at = o + o.builder()->value(a.before) - t * a.dilation;
+  return a.stride == 1 ? at : where(eq(floormod(at, a.stride), 0), floordiv(at, a.stride), -1);
+}
+
 }  // namespace svod

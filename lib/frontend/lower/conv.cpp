@@ -85,13 +85,6 @@ Results lowerConv(OpCall& call) {
 
 namespace {
 
-// Input position that output o and tap t of a transposed convolution meet at; -1 where they meet between
-// elements.
-Tensor meetingPositions(Tensor o, Tensor t, const WindowAxis& a, GraphBuilder& b) {
-  Tensor at = o + b.value(a.before) - t * a.dilation;
-  return a.stride == 1 ? at : where(eq(floormod(at, a.stride), 0), floordiv(at, a.stride), -1);
-}
-
 Tensor unfoldTransposed(Tensor x, const std::vector<WindowAxis>& axes) {
   if (!x) return {};
   GraphBuilder& b = *x.builder();
@@ -103,7 +96,7 @@ Tensor unfoldTransposed(Tensor x, const std::vector<WindowAxis>& axes) {
   for (int i = 0; i < 3; ++i) indices.push_back(positionsAlong(b, result, i));
   for (int i = 0; i < count; ++i)
     indices.push_back(meetingPositions(positionsAlong(b, result, 3 + i),
-                                       positionsAlong(b, result, 3 + count + i), axes[i], b));
+                                       positionsAlong(b, result, 3 + count + i), axes[i]));
   return gather(x, indices);
 }
 

@@ -1,0 +1,238 @@
+// Resizing: one axis after the other, each a weighted sum of elements read through a table.
+#include <algorithm>
+#include <cmath>
+
+#include "frontend/lower/common.h"
+#include "onnx/ops/common.h"
+#include "onnx/ops/resize_taps.h"
+
+namespace svod {
+
+namespace {
+
+// What a node asks for: `axes` are resized, by scales or to sizes.
+struct Request {
+  std::vector<int> axes;
+  std::vector<double> scales;
+  Dims sizes;
+  std::vector<double> region;  // starts of the axes, then ends
+};
+
+bool isKnownRule(OnnxNode& n, const ResizeRule& rule) {
+  struct Choice {
+    std::string_view attribute, value, choices;
+  };
+  const Choice kChoices[] = {
+      {"mode", rule.mode, " nearest linear cubic "},
+      {"coordinate_transformation_mode", rule.coordinates,
+       " half_pixel half_pixel_symmetric pytorch_half_pixel align_corners asymmetric tf_crop_and_resize "
+       "tf_half_pixel_for_nn "},
+      {"nearest_mode", rule.rounding, " round_prefer_floor round_prefer_ceil floor ceil "}};
+  for (const Choice& c : kChoices)
+    if (c.choices.find(" " + std::string(c.value) + " ") == std::string_view::npos)
+      return n.require(false, "'" + std::string(c.attribute) + "' is one of" + std::string(c.choices));
+  return true;
+}
+
+// Scale and size of an axis as numbers.
+ResizeAxis axisOf(const Request& r, size_t i, Dim in) {
+  ResizeAxis a;
+  a.in = in.constant();
+  if (r.scales.empty()) {
+    a.out = r.sizes[static_cast<int>(i)].constant();
+    a.length = static_cast<double>(a.out);
+    a.scale = a.in == 0 ? 1 : a.length / static_cast<double>(a.in);
+  } else {
+    a.scale = r.scales[i];
+    a.length = static_cast<double>(a.in) * a.scale;
+    if (!r.sizes.rank())
+      a.out = static_cast<int64_t>(std::floor(a.length));
+    else
+      a.out = r.sizes[static_cast<int>(i)].constant();
+  }
+  if (!r.region.empty()) {
+    a.start = r.region[i], a.end = r.region[i + r.axes.size()];
+    if (!r.sizes.rank())
+      a.out = static_cast<int64_t>(std::floor(static_cast<double>(a.in) * (a.end - a.start) * a.scale));
+  }
+  return a;
+}
+
+constexpr int64_t kMostTaps = int64_t{1} << 26;  // entries of a table
+
+// x along one axis through the taps. `outside` gathers where nothing may be read.
+Tensor resizedAlong(OnnxNode& n, Tensor x, int axis, const ResizeTaps& taps, int64_t out, Tensor& outside) {
+  if (!taps.isOutside.empty()) {
+    Tensor here = along(constantOf(n, DType::Bool, {out}, taps.isOutside), x.rank(), axis);
+    outside = outside ? either(outside, here) : here;
+  }
+  Tensor positions = constantOf(n, DType::I32, {out, taps.count}, taps.positions);
+  if (taps.isSelection()) return take(x, axis, squeeze(positions, 1));
+  Tensor weights = constantOf(n, x.dtype(), {out, taps.count}, taps.weights);
+  for (int i = axis + 1; i < x.rank(); ++i) weights = unsqueeze(weights, -1);
+  Tensor terms = take(x, axis, positions) * weights;
+  return reduce(Op::Add, terms, {{axis + 1}}, false);
+}
+
+// The op of graph files has what needs no tables: sizes that are whole multiples, or symbolic.
+std::optional<Tensor> asGraphOp(OnnxNode& n, Tensor x, const Request& r, const ResizeRule& rule) {
+  bool isPlain = rule.mode == "nearest" || (rule.mode == "linear" && !rule.antialias && !rule.excludeOutside);
+  bool hasRule = rule.coordinates == "half_pixel" || rule.coordinates == "asymmetric" ||
+                 (rule.coordinates == "align_corners" && r.scales.empty());
+  if (!isPlain || !hasRule || r.axes.empty()) return std::nullopt;
+  Dims sizes;
+  for (size_t i = 0; i < r.axes.size(); ++i) {
+    Dim in = x.dim(r.axes[i]);
+    double scale = r.scales.empty() ? 0 : r.scales[i];
+    bool isWhole = scale >= 1 && scale == std::floor(scale) && scale < 65536;
+    bool isFixed = in.isConst() && (r.scales.empty() ? r.sizes[static_cast<int>(i)].isConst() : true);
+    if (r.scales.empty()) {
+      if (isFixed && (in.is(0) || r.sizes[static_cast<int>(i)].constant() % in.constant() != 0))
+        return std::nullopt;
+      sizes.add(r.sizes[static_cast<int>(i)]);
+    } else if (!isWhole || r.sizes.rank()) {
+      return std::nullopt;
+    } else {
+      sizes.add(in * static_cast<int64_t>(scale));
+    }
+  }
+  std::string rounding = rule.rounding.starts_with("round_") ? rule.rounding.substr(6) : rule.rounding;
+  return n.call("resize", {x},
+                {{"size", sizes},
+                 {"axes", listAttribute(r.axes)},
+                 {"mode", rule.mode},
+                 {"coordinates", rule.coordinates},
+                 {"rounding", rounding}});
+}
+
+Tensor resized(OnnxNode& n, Tensor x, Request r, const ResizeRule& rule, double extrapolation) {
+  if (!isKnownRule(n, rule)) return {};
+  if (std::optional<Tensor> y = asGraphOp(n, x, r, rule)) return *y ? cast(*y, x.dtype()) : Tensor();
+  DType dtype = x.dtype();
+  if (rule.mode != "nearest") x = cast(x, computeDType(x));
+  Tensor outside;
+  for (size_t i = 0; i < r.axes.size() && x; ++i) {
+    Dim in = x.dim(r.axes[i]);
+    if (!in.isConst() || (r.sizes.rank() && !r.sizes[static_cast<int>(i)].isConst()))
+      return n.unsupported("this resize of the symbolic axis " + describe(in),
+                           "fix the size with --shape, or use half_pixel with scales that are integers");
+    ResizeAxis a = axisOf(r, i, in);
+    if (!n.require(a.out >= 0 && a.scale > 0 && (a.in > 0 || a.out == 0), "scales and sizes are positive"))
+      return {};
+    bool isSame = a.in == a.out && a.scale == 1 && a.start == 0 && a.end == 1 &&
+                  rule.coordinates != "tf_half_pixel_for_nn";
+    if (isSame) continue;
+    double reach = rule.antialias && a.scale < 1 ? 4 / a.scale : 4;
+    if (static_cast<double>(a.out) * reach > static_cast<double>(kMostTaps))
+      return n.unsupported(
+          "a resize of " + std::to_string(a.in) + " to " + std::to_string(a.out) + " elements",
+          "fewer elements along one axis");
+    x = resizedAlong(n, x, r.axes[i], resizeTaps(rule, a), a.out, outside);
+  }
+  if (outside) x = where(outside, extrapolation, x);
+  return cast(x, dtype);
+}
+
+}  // namespace
+
+Results onnxUpsample(OnnxNode& n) {
+  Tensor x = n.arg(0);
+  Request r;
+  r.axes = axesFrom(0, x.rank());
+  r.scales = n.has(1) ? n.numbers(1) : n.numbers("scales");
+  if (n.has("height_scale")) r.scales = {1, 1, n.number("height_scale"), n.number("width_scale")};
+  if (n.b.failed() ||
+      !n.require(static_cast<int>(r.scales.size()) == x.rank(), "there is a scale for every axis"))
+    return Tensor();
+  // Axes that stay are left alone, so that they may be symbolic.
+  for (size_t i = r.scales.size(); i-- > 0;)
+    if (r.scales[i] == 1)
+      r.axes.erase(r.axes.begin() + static_cast<ptrdiff_t>(i)),
+          r.scales.erase(r.scales.begin() + static_cast<ptrdiff_t>(i));
+  std::string mode = n.word("mode");
+  ResizeRule rule{mode == "bilinear" ? "linear" : mode, "asymmetric", "floor"};
+  return resized(n, x, r, rule, 0);
+}
+
+namespace {
+
+// One scale for all axes, from the sizes that must not be exceeded, or must be reached.
+bool keepAspect(OnnxNode& n, Tensor x, bool isLarger, Request& r) {
+  double scale = 0;
+  for (size_t i = 0; i < r.axes.size(); ++i) {
+    Dim in = x.dim(r.axes[i]), out = r.sizes[static_cast<int>(i)];
+    if (!in.isConst() || !out.isConst() || in.is(0)) {
+      n.unsupported("keep_aspect_ratio_policy with symbolic sizes", "fix the sizes with --shape");
+      return false;
+    }
+    double s = static_cast<double>(out.constant()) / static_cast<double>(in.constant());
+    scale = i == 0 ? s : isLarger ? std::max(scale, s) : std::min(scale, s);
+  }
+  for (size_t i = 0; i < r.axes.size(); ++i) {
+    double length = scale * static_cast<double>(x.dim(r.axes[i]).constant());
+    r.sizes.set(static_cast<int>(i), n.b.dim(static_cast<int64_t>(std::floor(length + 0.5))));
+  }
+  r.scales.assign(r.axes.size(), scale);
+  return true;
+}
+
+// The scales or sizes operand; nothing after an error.
+bool readRequest(OnnxNode& n, Tensor x, Request& r) {
+  auto isGiven = [&](int i) { return n.has(i) && !n.arg(i).dim(0).is(0); };
+  for (int i = 1; i < 4; ++i)
+    if (n.has(i) && !n.require(n.arg(i).rank() == 1, "roi, scales and sizes are vectors")) return false;
+  r.axes = n.has("axes") ? n.axes(n.integers("axes"), x.rank()) : axesFrom(0, x.rank());
+  if (n.b.failed() || !n.require(isGiven(2) != isGiven(3), "either scales or sizes are given")) return false;
+  if (isGiven(2))
+    r.scales = n.numbers(2);
+  else
+    r.sizes = n.sizes(3);
+  if (n.word("coordinate_transformation_mode") == "tf_crop_and_resize") {
+    if (!n.require(isGiven(1), "tf_crop_and_resize has a roi")) return false;
+    r.region = n.numbers(1);
+    if (!n.b.failed() &&
+        !n.require(r.region.size() == 2 * r.axes.size(), "roi has a start and an end per axis"))
+      return false;
+  }
+  if (n.b.failed()) return false;
+  size_t count = isGiven(2) ? r.scales.size() : static_cast<size_t>(r.sizes.rank());
+  return n.require(count == r.axes.size(), "there is a scale or size for every axis that is resized");
+}
+
+// Leaves out axes that keep their size: they may be symbolic, and need no work.
+void dropUnchanged(Tensor x, Request& r) {
+  if (!r.region.empty()) return;
+  Request kept;
+  for (size_t i = 0; i < r.axes.size(); ++i) {
+    bool hasSizes = r.sizes.rank() > 0, hasScales = !r.scales.empty();
+    bool stays = hasScales ? r.scales[i] == 1 : r.sizes[static_cast<int>(i)] == x.dim(r.axes[i]);
+    if (stays) continue;
+    kept.axes.push_back(r.axes[i]);
+    if (hasScales) kept.scales.push_back(r.scales[i]);
+    if (hasSizes) kept.sizes.add(r.sizes[static_cast<int>(i)]);
+  }
+  r = kept;
+}
+
+}  // namespace
+
+Results onnxResize(OnnxNode& n) {
+  Tensor x = n.arg(0);
+  Request r;
+  if (!readRequest(n, x, r)) return Tensor();
+  ResizeRule rule{n.word("mode"),         n.word("coordinate_transformation_mode"),
+                  n.word("nearest_mode"), n.number("cubic_coeff_a"),
+                  n.flag("antialias"),    n.flag("exclude_outside")};
+  std::string policy = n.word("keep_aspect_ratio_policy");
+  if (!policy.empty() && policy != "stretch" && r.scales.empty()) {
+    if (!n.require(policy == "not_larger" || policy == "not_smaller",
+                   "'keep_aspect_ratio_policy' is stretch, not_larger or not_smaller") ||
+        !keepAspect(n, x, policy == "not_smaller", r))
+      return Tensor();
+  }
+  dropUnchanged(x, r);
+  if (r.axes.empty()) return x;
+  return resized(n, x, r, rule, n.number("extrapolation_value"));
+}
+
+}  // namespace svod

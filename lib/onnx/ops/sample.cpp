@@ -1,0 +1,260 @@
+// Reading images between their elements.
+#include <algorithm>
+#include <cmath>
+
+#include "frontend/lower/common.h"
+#include "onnx/ops/common.h"
+
+namespace svod {
+
+namespace {
+
+// --- GridSample
+
+/// How positions outside an axis are brought back.
+struct Border {
+  std::string mode;  // zeros, border, reflection
+  bool alignCorners = false;
+  Dims sizes;
+  DType dtype = DType::F32;
+};
+
+Tensor sizeOf(const Border& border, Tensor like, int axis) {
+  return cast(like.builder()->value(border.sizes[axis]), border.dtype);
+}
+
+// The position folded back into the axis, which ends at its outer elements or half an element further out.
+Tensor reflected(const Border& border, Tensor at, int axis) {
+  double edge = border.alignCorners ? 0 : -0.5;
+  Tensor length = sizeOf(border, at, axis) + (border.alignCorners ? -1.0 : 0.0);
+  Tensor period = max(length * 2.0, 1e-6), from = at - edge;
+  Tensor folded = from - floor(from / period) * period;
+  return min(folded, period - folded) + edge;
+}
+
+// The position that is sampled: inside the borders they do not change it.
+Tensor bordered(const Border& border, Tensor at, int axis) {
+  if (border.mode == "zeros") return at;
+  Tensor size = sizeOf(border, at, axis);
+  double edge = border.alignCorners ? 0 : -0.5;
+  Tensor isInside = both(ge(at, edge), le(at, size - 1.0 - edge));
+  Tensor inside = border.mode == "border" ? min(max(at, 0.0), size - 1.0) : reflected(border, at, axis);
+  return where(isInside, at, inside);
+}
+
+// The element that is read for an index.
+Tensor borderedIndex(const Border& border, Tensor index, int axis) {
+  if (border.mode == "zeros") return index;
+  Tensor last = cast(index.builder()->value(border.sizes[axis] - 1), index.dtype());
+  if (border.mode == "reflection")
+    index = cast(elementwise(Op::Round, {reflected(border, cast(index, border.dtype), axis)}), index.dtype());
+  return min(max(index, 0), last);
+}
+
+// Weights of the four elements around a position, `part` behind the second.
+std::vector<Tensor> cubicWeights(Tensor part) {
+  constexpr double kA = -0.75;
+  auto inner = [&](Tensor x) { return ((kA + 2) * x - (kA + 3)) * x * x + 1.0; };
+  auto outer = [&](Tensor x) { return ((kA * x - 5 * kA) * x + 8 * kA) * x - 4 * kA; };
+  return {outer(part + 1.0), inner(part), inner(1.0 - part), outer(2.0 - part)};
+}
+
+Tensor sampleCubic(Tensor x, const std::vector<Tensor>& lead, const std::vector<Tensor>& at,
+                   const IndexMap& map) {
+  std::vector<Tensor> first;
+  std::vector<std::vector<Tensor>> weights;
+  int axes = static_cast<int>(at.size()), taps = 1;
+  for (const Tensor& p : at) {
+    Tensor down = floor(p);
+    first.push_back(cast(down, DType::I32) - 1);
+    weights.push_back(cubicWeights(p - down));
+    taps *= 4;
+  }
+  std::vector<Tap> all;
+  for (int t = 0; t < taps; ++t) {
+    std::vector<Tensor> index = lead;
+    Tensor weight;
+    for (int i = 0, rest = t; i < axes; ++i, rest /= 4) {
+      size_t axis = static_cast<size_t>(i);
+      Tensor factor = weights[axis][static_cast<size_t>(rest % 4)];
+      weight = weight ? weight * factor : factor;
+      index.push_back(map(first[axis] + rest % 4, i));
+    }
+    all.push_back({weight, gather(x, index)});
+  }
+  return sumOf(all);
+}
+
+bool isOneOf(std::string_view word, std::initializer_list<std::string_view> all) {
+  return std::ranges::find(all, word) != all.end();
+}
+
+}  // namespace
+
+Results onnxGridSample(OnnxNode& n) {
+  Tensor x = n.arg(0), grid = n.arg(1);
+  int axes = x.rank() - 2;
+  std::string mode = n.word("mode");
+  Border border{n.word("padding_mode"), n.flag("align_corners"), x.dims().slice(2, x.rank()),
+                computeDType(grid)};
+  if (!n.require(axes >= 1 && grid.rank() == x.rank() && grid.dim(-1).is(axes) && grid.dim(0) == x.dim(0),
+                 "x is [n, channels, sizes..] and grid [n, sizes.., axes]") ||
+      !n.require(isOneOf(border.mode, {"zeros", "border", "reflection"}),
+                 "'padding_mode' is zeros, border or reflection") ||
+      !n.require(isOneOf(mode, {"nearest", "linear", "bilinear", "cubic", "bicubic"}),
+                 "'mode' is linear, nearest or cubic"))
+    return Tensor();
+  if (axes > 3 && mode != "nearest") return n.unsupported("an image of more than 3 axes", "2 or 3 axes");
+
+  Dims result = Dims{x.dim(0), x.dim(1)} + grid.dims().slice(1, grid.rank() - 1);
+  std::vector<Tensor> lead{positionsAlong(n.b, result, 0), positionsAlong(n.b, result, 1)}, at;
+  Tensor wide = unsqueeze(cast(grid, border.dtype), 1);  // [n, 1, sizes.., axes]
+  for (int i = 0; i < axes; ++i) {
+    // The last coordinate of a grid point belongs to the first axis.
+    Tensor p = squeeze(narrow(wide, -1, n.b.dim(axes - 1 - i), n.b.dim(1)), -1);
+    if (!p) return Tensor();
+    Tensor size = sizeOf(border, p, i);
+    p = border.alignCorners ? (p + 1.0) * 0.5 * (size - 1.0) : ((p + 1.0) * size - 1.0) * 0.5;
+    if (mode == "nearest") p = elementwise(Op::Round, {p});
+    at.push_back(bordered(border, p, i));
+  }
+  auto map = [&](Tensor index, int axis) { return borderedIndex(border, index, axis); };
+  if (mode == "nearest") {
+    std::vector<Tensor> index = lead;
+    for (int i = 0; i < axes; ++i) index.push_back(map(cast(at[static_cast<size_t>(i)], DType::I32), i));
+    return expand(gather(x, index), result);
+  }
+  bool isCubic = mode == "cubic" || mode == "bicubic";
+  Tensor y = isCubic ? sampleCubic(x, lead, at, map) : sumOf(linearTaps(x, lead, at, map));
+  return cast(y, x.dtype());
+}
+
+// Positions of the result from -1 to 1, times the matrices theta [n, axes, axes + 1].
+Results onnxAffineGrid(OnnxNode& n) {
+  Tensor theta = n.arg(0);
+  Dims size = n.sizes(1);
+  if (n.b.failed()) return Tensor();
+  int axes = size.rank() - 2;
+  if (!n.require(
+          (axes == 2 || axes == 3) && theta.rank() == 3 && theta.dim(1).is(axes) && theta.dim(2).is(axes + 1),
+          "theta is [n, 2, 3] with a size [n, c, h, w], or [n, 3, 4] with [n, c, d, h, w]"))
+    return Tensor();
+  DType wide = computeDType(theta);
+  Dims sizes = size.slice(2, size.rank());
+  Tensor sum;
+  for (int i = 0; i <= axes; ++i) {
+    Tensor column = squeeze(narrow(cast(theta, wide), 2, n.b.dim(i), n.b.dim(1)), 2);  // [n, axes]
+    for (int k = 0; k < axes; ++k) column = unsqueeze(column, 1);                      // [n, 1.., axes]
+    if (i < axes) {
+      int axis = axes - 1 - i;
+      Tensor at = cast(positionsAlong(n.b, sizes, axis), wide), count = cast(n.b.value(sizes[axis]), wide);
+      at = n.flag("align_corners") ? at * 2.0 / max(count - 1.0, 1.0) - 1.0 : (at * 2.0 + 1.0) / count - 1.0;
+      column = column * unsqueeze(at, -1);
+    }
+    sum = sum ? sum + column : column;
+  }
+  return cast(expand(sum, Dims{theta.dim(0)} + sizes + Dims{n.b.dim(axes)}), theta.dtype());
+}
+
+namespace {
+
+// --- RoiAlign
+
+/// Samples along one axis of the regions: positions [rois, bins, samples], and whether they count.
+struct RoiAxis {
+  Tensor at, counts;
+  Tensor total;  // samples per bin, one number or [rois, 1, 1]
+};
+
+constexpr int64_t kMostSamples = 64;
+
+// The largest number of samples in a bin, for regions that are known; 0 and an error otherwise.
+int64_t mostSamples(OnnxNode& n, int low, int high, int64_t bins, double scale) {
+  if (!n.isKnown(1)) {
+    n.unsupported("sampling_ratio=0, where every region has its own number of samples",
+                  "a positive sampling_ratio, or regions that are constant");
+    return 0;
+  }
+  std::vector<double> rois = n.numbers(1);
+  double most = 1;
+  for (size_t i = 0; i + 3 < rois.size(); i += 4) {
+    double length = (rois[i + static_cast<size_t>(high)] - rois[i + static_cast<size_t>(low)]) * scale;
+    most = std::max(most, std::ceil(length / static_cast<double>(bins)));
+  }
+  if (most <= kMostSamples) return static_cast<int64_t>(most) + 1;  // one more for rounding
+  n.unsupported("regions with " + std::to_string(most) + " samples per bin", "a positive sampling_ratio");
+  return 0;
+}
+
+RoiAxis roiAxis(OnnxNode& n, Tensor rois, int low, int high, int64_t bins, Dim size) {
+  double scale = n.number("spatial_scale");
+  bool isHalf = n.opset >= 16 && n.word("coordinate_transformation_mode") != "output_half_pixel";
+  DType wide = rois.dtype();
+  auto edge = [&](int i) {
+    Tensor e = narrow(rois, 1, n.b.dim(i), n.b.dim(1)) * scale;
+    return unsqueeze(isHalf ? e - 0.5 : e, -1);  // [rois, 1, 1]
+  };
+  Tensor start = edge(low), length = edge(high) - start;
+  if (!isHalf) length = max(length, 1.0);
+  Tensor bin = length / static_cast<double>(bins);
+  int64_t ratio = n.integer("sampling_ratio");
+  int64_t samples = ratio > 0 ? ratio : mostSamples(n, low, high, bins, scale);
+  if (samples == 0) return {};
+  RoiAxis axis;
+  Tensor number = n.b.iota(n.b.dim(samples)), part = cast(number, wide) + 0.5;
+  axis.total = n.b.constant(Scalar::of(wide, static_cast<double>(samples)));
+  if (ratio <= 0) axis.total = elementwise(Op::Ceil, {bin});
+  Tensor bini = unsqueeze(cast(n.b.iota(n.b.dim(bins)), wide), -1);
+  Tensor at = start + bini * bin + part * (bin / axis.total);
+  Tensor last = cast(n.b.value(size - 1), wide);
+  axis.counts = both(ge(at, -1.0), le(at, last + 1.0));
+  if (ratio <= 0) axis.counts = both(axis.counts, lt(cast(number, wide), axis.total));
+  axis.at = min(max(at, 0.0), last);
+  return axis;
+}
+
+// [rois, bins, samples] in the place of axes `at` and `at + 2` of [rois, channels, rows, columns, row
+// samples, column samples].
+Tensor placed(Tensor t, bool isRow) {
+  if (!t || t.rank() != 3) return t;
+  Dims d = t.dims();
+  Dim one = t.builder()->dim(1);
+  if (isRow) return reshape(t, {d[0], one, d[1], one, d[2], one});
+  return reshape(t, {d[0], one, one, d[1], one, d[2]});
+}
+
+}  // namespace
+
+Results onnxRoiAlign(OnnxNode& n) {
+  Tensor x = n.arg(0), rois = cast(n.arg(1), computeDType(n.arg(1))), batch = n.arg(2);
+  std::string mode = n.word("mode");
+  int64_t rows = n.integer("output_height"), columns = n.integer("output_width");
+  if (!n.require(x.rank() == 4 && rois.rank() == 2 && rois.dim(1).is(4) && batch.rank() == 1,
+                 "x is [n, channels, height, width], rois [count, 4] and batch_indices [count]") ||
+      !n.require(rows > 0 && columns > 0 && (mode == "avg" || mode == "max"), "'mode' is avg or max"))
+    return Tensor();
+  RoiAxis y = roiAxis(n, rois, 1, 3, rows, x.dim(2)), z = roiAxis(n, rois, 0, 2, columns, x.dim(3));
+  if (!y.at || !z.at) return Tensor();
+  Tensor channel = n.b.iota(x.dim(1));
+  for (int i = 0; i < 4; ++i) channel = unsqueeze(channel, -1);
+  std::vector<Tensor> lead{along(batch, 6, 0), channel};
+  std::vector<Tap> taps = linearTaps(x, lead, {placed(y.at, true), placed(z.at, false)});
+  Tensor counts = both(placed(y.counts, true), placed(z.counts, false));
+  if (mode == "avg") {
+    Tensor sums = reduce(Op::Add, where(counts, sumOf(taps), 0.0), {{4, 5}}, false);
+    Tensor total = max(y.total * z.total, 1.0);
+    if (total.rank() == 3) total = unsqueeze(total, -1);
+    return cast(sums / total, x.dtype());
+  }
+  // ONNX takes the largest weighted element, not the largest interpolated value.
+  Tensor largest;
+  for (const Tap& t : taps) {
+    Tensor term = t.weight * cast(t.value, t.weight.dtype());
+    largest = largest ? max(largest, term) : term;
+  }
+  if (n.integer("sampling_ratio") > 0)
+    return cast(reduce(Op::Max, where(counts, largest, 0.0), {{4, 5}}, false), x.dtype());
+  return n.unsupported("mode=max with sampling_ratio=0", "a positive sampling_ratio");
+}
+
+}  // namespace svod

@@ -1,0 +1,224 @@
+// Fourier transforms, windows and mel filters.
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "frontend/lower/common.h"
+#include "onnx/ops/common.h"
+
+namespace svod {
+
+namespace {
+
+constexpr int64_t kLongestTransform = 1 << 20;
+
+/// Numbers along the last axis, as real and imaginary part; `imaginary` is null for real ones.
+struct Complex {
+  Tensor real, imaginary;
+};
+
+// Splits the last axis of x, which has one element or two.
+std::optional<Complex> complexOf(OnnxNode& n, Tensor x) {
+  if (!n.require(x.rank() >= 2 && (x.dim(-1).is(1) || x.dim(-1).is(2)),
+                 "x has a last axis of one element (real) or two (complex)"))
+    return std::nullopt;
+  auto part = [&](int64_t i) { return squeeze(narrow(x, -1, n.b.dim(i), n.b.dim(1)), -1); };
+  Complex c{part(0), {}};
+  if (x.dim(-1).is(2)) c.imaginary = part(1);
+  return c;
+}
+
+/// cos and sin of 2 pi k t / length for k, t: [results, terms], read from one period.
+struct Circle {
+  Tensor cosine, sine;
+};
+Circle circle(OnnxNode& n, DType dtype, Dim results, Dim terms, int64_t length) {
+  std::vector<double> cosines, sines;
+  for (int64_t i = 0; i < length; ++i) {
+    double angle = 2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(length);
+    cosines.push_back(std::cos(angle)), sines.push_back(std::sin(angle));
+  }
+  Tensor at = floormod(unsqueeze(n.b.iota(results), -1) * n.b.iota(terms), length);
+  return {take(constantOf(n, dtype, {length}, cosines), 0, at),
+          take(constantOf(n, dtype, {length}, sines), 0, at)};
+}
+
+Tensor summed(Tensor line, Tensor factors) {
+  return reduce(Op::Add, unsqueeze(line, -2) * factors, {{-1}}, false);
+}
+
+// x has at most `length` terms along the last axis; missing ones are 0.
+Complex transformed(OnnxNode& n, const Complex& x, int64_t length, Dim results, bool isInverse) {
+  Circle c = circle(n, x.real.dtype(), results, x.real.dim(-1), length);
+  double sign = isInverse ? 1 : -1, share = isInverse ? 1.0 / static_cast<double>(length) : 1;
+  Complex y{summed(x.real, c.cosine), summed(x.real, c.sine * sign)};
+  if (x.imaginary) {
+    y.real = y.real - summed(x.imaginary, c.sine * sign);
+    y.imaginary = y.imaginary + summed(x.imaginary, c.cosine);
+  }
+  if (isInverse) y.real = y.real * share, y.imaginary = y.imaginary * share;
+  return y;
+}
+
+// The real signal whose transform starts with x; the rest mirrors it.
+Tensor realSignal(OnnxNode& n, const Complex& x, int64_t length) {
+  Tensor k = n.b.iota(x.real.dim(-1));
+  Tensor isSingle = either(eq(k, 0), eq(k * 2, length));
+  Tensor share = where(isSingle, 1.0, 2.0) * (1.0 / static_cast<double>(length));
+  share = cast(share, x.real.dtype());
+  Circle c = circle(n, x.real.dtype(), n.b.dim(length), x.real.dim(-1), length);
+  Tensor y = summed(x.real * share, c.cosine);
+  return x.imaginary ? y - summed(x.imaginary * share, c.sine) : y;
+}
+
+Tensor firstTerms(OnnxNode& n, Tensor line, int64_t count) {
+  if (!line || (line.dim(-1).isConst() && line.dim(-1).constant() <= count)) return line;
+  return narrow(line, -1, n.b.dim(0), n.b.dim(count));
+}
+
+Tensor joined(const Complex& y) {
+  if (!y.imaginary) return unsqueeze(y.real, -1);
+  return y.real.builder()->op("stack", {y.real, y.imaginary}, {{"axis", -1}});
+}
+
+// The number of terms: operand 1, or what the axis has. 0 and an error when it is not known.
+int64_t transformLength(OnnxNode& n, Dim size, bool isMirrored) {
+  if (n.has(1)) {
+    int64_t length = n.integer("", 1, 0);
+    bool fits =
+        n.b.failed() || n.require(length > 0 && length <= kLongestTransform, "dft_length is from 1 to 2^20");
+    return fits && !n.b.failed() ? length : 0;
+  }
+  if (!size.isConst()) {
+    n.unsupported("a transform of the symbolic length " + describe(size),
+                  "fix it with --shape, or give dft_length");
+    return 0;
+  }
+  int64_t length = isMirrored ? 2 * (size.constant() - 1) : size.constant();
+  return n.require(length > 0 && length <= kLongestTransform, "the axis has 1 to 2^20 elements") ? length : 0;
+}
+
+}  // namespace
+
+Results onnxDft(OnnxNode& n) {
+  Tensor x = n.arg(0);
+  bool isInverse = n.flag("inverse"), isOneSided = n.flag("onesided"), isMirrored = isInverse && isOneSided;
+  int axis = n.axis(n.opset < 20 ? n.integer("axis") : n.integer("", 2, -2), x.rank());
+  std::optional<Complex> c = n.b.failed() ? std::nullopt : complexOf(n, cast(x, computeDType(x)));
+  if (!c || !n.require(axis < x.rank() - 1, "'axis' is not the last axis")) return Tensor();
+  if (!n.require(isMirrored || !isOneSided || !c->imaginary, "onesided=1 has a real x")) return Tensor();
+  int64_t length = transformLength(n, x.dim(axis), isMirrored);
+  if (length == 0) return Tensor();
+  std::vector<int> order = orderWithLast(x.rank() - 1, axis), back = inverseOrder(order);
+  auto line = [&](Tensor t) {
+    return t ? firstTerms(n, permute(t, order), isMirrored ? length / 2 + 1 : length) : t;
+  };
+  Complex terms{line(c->real), line(c->imaginary)};
+  Complex y;
+  if (isMirrored) {
+    y.real = realSignal(n, terms, length);
+  } else {
+    y = transformed(n, terms, length, n.b.dim(isOneSided ? length / 2 + 1 : length), isInverse);
+  }
+  if (!y.real) return Tensor();
+  y = {permute(y.real, back), y.imaginary ? permute(y.imaginary, back) : Tensor()};
+  return cast(joined(y), x.dtype());
+}
+
+// Frames of the signal times the window, each transformed.
+Results onnxStft(OnnxNode& n) {
+  Tensor x = n.arg(0), signal = cast(x, computeDType(x));
+  if (signal.rank() == 2) signal = unsqueeze(signal, -1);
+  std::optional<Complex> c = complexOf(n, signal);
+  int64_t step = n.integer("", 1, 0);
+  if (!c || n.b.failed() || !n.require(signal.rank() == 3 && step > 0, "signal is [n, length, 1 or 2]"))
+    return Tensor();
+  int64_t length = 0;
+  if (n.has(3)) {
+    length = n.integer("", 3, 0);
+  } else if (n.has(2) && n.arg(2).dim(0).isConst()) {
+    length = n.arg(2).dim(0).constant();
+  }
+  if (n.b.failed() ||
+      !n.require(length > 0 && length <= kLongestTransform, "frame_length, or a window, is given"))
+    return Tensor();
+  if (!n.require(!n.has(2) || (n.arg(2).rank() == 1 && n.arg(2).dim(0).is(length)),
+                 "window is [frame_length]"))
+    return Tensor();
+  WindowAxis frames;
+  frames.size = signal.dim(1);
+  frames.kernel = n.b.dim(length), frames.stride = step;
+  frames.before = frames.after = n.b.dim(0);
+  frames.count = floordiv(frames.size - length, step) + 1;
+  if (!n.require(frames.count.max() >= 0, "the signal is at least as long as a frame")) return Tensor();
+  auto framed = [&](Tensor t) {
+    if (!t) return t;
+    Tensor cut = unfold(t, 1, {frames});
+    return n.has(2) ? cut * cast(n.arg(2), cut.dtype()) : cut;
+  };
+  Dim results = n.b.dim(n.flag("onesided") ? length / 2 + 1 : length);
+  return cast(joined(transformed(n, {framed(c->real), framed(c->imaginary)}, length, results, false)),
+              x.dtype());
+}
+
+// a - b cos(2 pi i / n) + c cos(4 pi i / n), with n one less unless the window is periodic.
+Results onnxWindow(OnnxNode& n) {
+  int64_t size = n.integer("", 0, 0);
+  DType dtype = n.dtype("output_datatype");
+  if (n.b.failed() || !n.require(size >= 0 && size <= (1 << 26), "the size is from 0 to 2^26"))
+    return Tensor();
+  struct Row {
+    std::string_view name;
+    double a, b, c;
+  };
+  constexpr Row kRows[] = {{"HannWindow", 0.5, 0.5, 0},
+                           {"HammingWindow", 25.0 / 46, 21.0 / 46, 0},
+                           {"BlackmanWindow", 0.42, 0.5, 0.08}};
+  const Row& row = *std::ranges::find(kRows, n.op.name, &Row::name);
+  double period = static_cast<double>(n.flag("periodic") ? size : std::max<int64_t>(size - 1, 1));
+  std::vector<double> values;
+  for (int64_t i = 0; i < size; ++i) {
+    double angle = 2 * std::numbers::pi * static_cast<double>(i) / period;
+    values.push_back(row.a - row.b * std::cos(angle) + row.c * std::cos(2 * angle));
+  }
+  return constantOf(n, dtype, {size}, values);
+}
+
+// Triangles between mel frequencies, over the bins of a transform.
+Results onnxMelWeightMatrix(OnnxNode& n) {
+  double operands[5] = {};
+  for (int i = 0; i < 5; ++i) {
+    std::vector<double> all = n.numbers(i);
+    if (n.b.failed() || !n.require(all.size() == 1, "operands are scalars")) return Tensor();
+    operands[i] = all[0];
+  }
+  auto [mels, length, rate, low, high] = operands;
+  DType dtype = n.dtype("output_datatype");
+  if (n.b.failed() ||
+      !n.require(mels >= 1 && mels < 1e5 && length >= 1 && length < 1e6 && rate > 0, "sizes are positive"))
+    return Tensor();
+  auto mel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
+  int64_t rows = static_cast<int64_t>(length) / 2 + 1, columns = static_cast<int64_t>(mels);
+  double first = mel(low), step = (mel(high) - first) / (mels + 2);
+  std::vector<int64_t> bins;
+  for (int64_t i = 0; i < columns + 2; ++i) {
+    double hertz = 700 * (std::pow(10, (first + static_cast<double>(i) * step) / 2595) - 1);
+    bins.push_back(static_cast<int64_t>(std::floor((length + 1) * hertz / rate)));
+  }
+  std::vector<double> values(static_cast<size_t>(rows * columns));
+  auto set = [&](int64_t row, int64_t column, double v) {
+    if (row >= 0 && row < rows) values[static_cast<size_t>(row * columns + column)] = v;
+  };
+  for (int64_t i = 0; i < columns; ++i) {
+    size_t at = static_cast<size_t>(i);
+    int64_t left = bins[at], middle = bins[at + 1], right = bins[at + 2];
+    if (left == middle) set(middle, i, 1);
+    for (int64_t j = left; j <= middle && left < middle; ++j)
+      set(j, i, static_cast<double>(j - left) / static_cast<double>(middle - left));
+    for (int64_t j = middle; j < right; ++j)
+      set(j, i, static_cast<double>(right - j) / static_cast<double>(right - middle));
+  }
+  return constantOf(n, dtype, {rows, columns}, values);
+}
+
+}  // namespace svod
