@@ -30,7 +30,7 @@ class KernelInterpreter {
     LaneValues value;
     uint64_t time = 0;
     bool looping = false;  // a range inside its loop
-    HostTensor storage;        // of Buffer and Stage
+    HostTensor storage;        // of a Buffer
   };
   Slot& slot(UOp u) { return slots_[u.id()]; }
 
@@ -194,28 +194,16 @@ class KernelInterpreter {
       case Op::Buffer:
         if (slot(u).storage.dtype == DType::Void) slot(u).storage = makeLocal(u);
         return &slot(u).storage;
-      case Op::Stage: SVOD_CHECK(fillStage(u)); return &slot(u).storage;
+      case Op::Stage: SVOD_CHECK(fillStage(u)); return &slot(storageOf(u.src(0).src(0))).storage;
       default: return fail(Diag::Verify, "not storage: " + toLineText(u), "verify the graph first");
     }
   }
 
   Status fillStage(UOp u) {
     if (isCurrent(u)) return {};
-    slot(u).storage = makeLocal(u);
-    std::vector<UOp> ranges;
-    for (UOp r : u.src().subspan(1))
-      if (r.op() == Op::Range) ranges.push_back(r);
-    SVOD_CHECK(loop(ranges, 0, [&]() -> Status {
-      SVOD_TRY(const LaneValues* v, value(u.src(0)));
-      int64_t flat = 0;
-      for (UOp r : u.src().subspan(1)) {
-        int64_t size = std::max<int64_t>(r.op() == Op::Range ? r.src(0).bounds().max : r.constInt(), 0);
-        flat = flat * size + (r.op() == Op::Range ? slot(r).value.first.asInt() : 0);
-      }
-      for (size_t i = 0; i < v->count(); ++i)
-        slot(u).storage.set(flat * static_cast<int64_t>(v->count()) + static_cast<int64_t>(i), (*v)[i]);
-      return {};
-    }));
+    UOp buffer = storageOf(u.src(0).src(0));
+    slot(buffer).storage = makeLocal(buffer);
+    SVOD_CHECK(loop(u.src().subspan(1), 0, [&] { return execute(u.src(0)); }));
     slot(u).time = ++clock_;
     return {};
   }

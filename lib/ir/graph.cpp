@@ -233,6 +233,13 @@ UOp Graph::indexInto(UOp storage, std::span<const UOp> indices) {
   return make(Op::Index, storage.dtype(), join(storage, indices));
 }
 
+UOp Graph::stage(UOp value, std::span<const UOp> ranges, uint32_t slot) {
+  std::vector<UOp> dims;
+  for (UOp r : ranges) dims.push_back(index(std::max<int64_t>(r.src(0).bounds().max, 0)));
+  UOp place = indexInto(buffer(value.dtype(), dims, {slot, Space::Local}), ranges);
+  return make(Op::Stage, value.dtype(), join(make(Op::Store, DType::Void, {place, value}), ranges));
+}
+
 UOp Graph::clone(UOp root) {
   std::vector<UOp> order = toposort(root), src;
   uint32_t largest = 0;

@@ -52,6 +52,8 @@ class Graph {
   UOp load(UOp address) { return make(Op::Load, address.dtype(), {address}); }
   UOp load(UOp address, UOp alt, UOp gate) { return make(Op::Load, address.dtype(), {address, alt, gate}); }
   UOp indexInto(UOp storage, std::span<const UOp> indices);
+  /// `value` for all iterations of `ranges`, kept in a Local buffer with one dim per range, of its largest extent.
+  UOp stage(UOp value, std::span<const UOp> ranges, uint32_t slot);
 
   /// The node with other sources (dtype kept unless given).
   UOp withSrc(UOp node, std::span<const UOp> src) { return make(node.op(), node.dtype(), src, node.arg()); }

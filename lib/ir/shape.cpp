@@ -32,13 +32,6 @@ std::vector<UOp> reducedShape(std::span<const UOp> src, const ReduceArg& arg) {
   return dims;
 }
 
-std::vector<UOp> stageShape(std::span<const UOp> src) {
-  std::vector<UOp> dims;
-  for (UOp r : src.subspan(1)) dims.push_back(r.op() == Op::Range ? r.src(0) : r);
-  dims.insert(dims.end(), src[0].shape().begin(), src[0].shape().end());
-  return dims;
-}
-
 }  // namespace
 
 std::vector<UOp> inferShape(Graph& g, Op op, std::span<const UOp> src, const Arg& arg) {
@@ -66,7 +59,7 @@ std::vector<UOp> inferShape(Graph& g, Op op, std::span<const UOp> src, const Arg
     case Op::Shrink: return toVector(src.subspan(1 + src[0].rank()));
     case Op::Reduce: return reducedShape(src, std::get<ReduceArg>(arg));
     case Op::Custom: return toVector(src.subspan(std::get<CustomArg>(arg).inputs));
-    case Op::Stage: return stageShape(src);
+    case Op::Stage: return toVector(storageOf(src[0].src(0)).shape());
     case Op::Stack: return {g.index(static_cast<int64_t>(src.size()))};
     case Op::Ramp: return {g.index(std::get<SlotArg>(arg).slot)};
     default: return {};

@@ -48,7 +48,7 @@ std::string checkCondition(const NodeView& n) {
 
 bool passesDTypeThrough(Op op) {
   return isMovement(op) || op == Op::After || op == Op::Contiguous || op == Op::Copy || op == Op::Gather ||
-         op == Op::Scatter || op == Op::Reduce || op == Op::Stage || op == Op::Index || op == Op::Load ||
+         op == Op::Scatter || op == Op::Reduce || op == Op::Index || op == Op::Load ||
          op == Op::Lane || op == Op::Ramp || op == Op::Stack || op == Op::Range || op == Op::Special;
 }
 
@@ -234,7 +234,7 @@ std::string checkKernelSink(const NodeView& n) {
 
 std::string checkClosedRanges(const NodeView& n) {
   for (UOp r : n.src.subspan(1))
-    if (r.op() != Op::Range && !(r.isConst() && n.op == Op::Stage)) return "closes ranges, got " + textOf(r.op());
+    if (r.op() != Op::Range) return "closes ranges, got " + textOf(r.op());
   return {};
 }
 
@@ -253,8 +253,11 @@ std::string checkTensorReduce(const NodeView& n) {
   return n.src.size() == 1 && !std::get<ReduceArg>(n.arg).axes.empty() ? "" : "folds axes in a tensor graph";
 }
 
-std::string checkStageSpace(const NodeView& n) {
-  return std::get<SlotArg>(n.arg).space == Space::Global ? "keeps its values in a local or reg buffer" : "";
+std::string checkStage(const NodeView& n) {
+  if (n.src[0].op() != Op::Store) return "is filled by a store, got " + textOf(n.src[0].op());
+  UOp buffer = storageOf(n.src[0].src(0));
+  if (buffer.op() != Op::Buffer) return "fills a buffer of its own, got " + textOf(buffer.op());
+  return n.dtype == buffer.dtype() ? "" : "has another dtype than its buffer, which is " + dtypeOf(buffer);
 }
 
 // -- the linear stage
@@ -307,7 +310,7 @@ constexpr SpecRule kRules[] = {
     {"kernel-buffer", "buffers inside kernels are local or reg", K | L | P, isOp<Op::Buffer>, checkKernelBuffer},
     {"const-size", "sizes of local storage are constants", K | L, isOp<Op::Buffer>, checkConstSize},
     {"code-size", "sizes of storage are constants", P, isStorageLeaf, checkConstSize},
-    {"stage-space", "staged values live in local or reg buffers", K, isOp<Op::Stage>, checkStageSpace},
+    {"stage", "a stage is filled by a store to a buffer of its own", K, isOp<Op::Stage>, checkStage},
     {"index", "an index addresses storage with integers", K | L | P, isOp<Op::Index>, checkIndex},
     {"index-per-dim", "one index per axis of the storage", K, isOp<Op::Index>, checkIndexPerDim},
     {"flat-index", "one flat index", L | P, isOp<Op::Index>, checkFlatIndex},

@@ -33,7 +33,7 @@ uint32_t firstFreeId(UOp sink) {
 UOp shareGroupReduces(Graph& g, UOp sink) {
   uint32_t nextId = firstFreeId(sink), nextSlot = 0;
   for (UOp n : toposort(sink))
-    if (n.op() == Op::Stage) nextSlot = std::max(nextSlot, n.argAs<SlotArg>().slot + 1);
+    if (n.op() == Op::Buffer) nextSlot = std::max(nextSlot, n.argAs<SlotArg>().slot + 1);
   return transform(g, sink, [&](UOp node, std::span<const UOp> src) {
     UOp same = std::ranges::equal(src, node.src()) ? node : g.withSrc(node, src);
     if (same.op() != Op::Reduce || same.srcCount() < 2) return same;
@@ -44,13 +44,12 @@ UOp shareGroupReduces(Graph& g, UOp sink) {
     UOp partial = own.empty() ? same.src(0) : g.reduceRanges(op, same.src(0), own);
     for (UOp r : same.ranges())
       if (typeOf(r) == AxisType::Local) closed.push_back(r);
-    std::vector<UOp> stage{partial}, loops, at = closed;
-    stage.insert(stage.end(), closed.begin(), closed.end());
-    stage.insert(stage.end(), shared.begin(), shared.end());
+    std::vector<UOp> loops, at = closed;
+    closed.insert(closed.end(), shared.begin(), shared.end());
     for (UOp r : shared) loops.push_back(g.range(r.src(0), nextId++, AxisType::Reduce));
     at.insert(at.end(), loops.begin(), loops.end());
-    UOp buffer = g.make(Op::Stage, same.dtype(), stage, SlotArg{nextSlot++, Space::Local});
-    return g.reduceRanges(op, g.load(g.indexInto(buffer, at)), loops);
+    UOp stage = g.stage(partial, closed, nextSlot++);
+    return g.reduceRanges(op, g.load(g.indexInto(stage, at)), loops);
   });
 }
 

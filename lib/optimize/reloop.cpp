@@ -30,7 +30,7 @@ class Relooper {
 
   UOp run() {
     for (UOp n : toposort(sink_))
-      if (n.op() == Op::End) gateStoresOf(n.src(0), n);
+      if (n.op() == Op::End || n.op() == Op::Stage) gateStoresOf(n.src(0), n);
     return transform(g_, sink_, [this](UOp n, std::span<const UOp> src) { return rebuild(n, src); });
   }
 
@@ -49,11 +49,11 @@ class Relooper {
     return valid;
   }
 
-  void gateStoresOf(UOp body, UOp end) {
+  void gateStoresOf(UOp body, UOp closer) {
     if (body.op() == Op::Group || body.op() == Op::After) {
-      for (UOp s : body.src().first(body.op() == Op::After ? 1 : body.srcCount())) gateStoresOf(s, end);
+      for (UOp s : body.src().first(body.op() == Op::After ? 1 : body.srcCount())) gateStoresOf(s, closer);
     } else if (body.op() == Op::Store) {
-      if (UOp valid = validOf(end.src().subspan(1))) {
+      if (UOp valid = validOf(closer.src().subspan(1))) {
         if (gates_.size() <= body.id()) gates_.resize(body.id() + 1);
         gates_[body.id()] = both(g_, gates_[body.id()], valid);
       }
@@ -70,8 +70,6 @@ class Relooper {
         return g_.withSrc(n, closing(n, src[0]));
       case Op::Reduce:
         return reduce(n, src[0]);
-      case Op::Index:
-        return index(n, src);
       case Op::Load:
         return load(n, src);
       case Op::Store:
@@ -101,22 +99,6 @@ class Relooper {
     // A fold of one value: 0 + x for floats, because -0 sums to +0; x for everything else.
     bool signedZero = isFloat(n.dtype()) && n.argAs<ReduceArg>().op == Op::Add;
     return signedZero ? g_.alu(Op::Add, {value, g_.constant(Scalar::of(n.dtype(), 0))}) : value;
-  }
-
-  UOp index(UOp n, std::span<const UOp> src) {
-    UOp storage = storageOf(n);
-    if (storage.op() != Op::Stage) return g_.withSrc(n, src);
-    std::vector<UOp> list{src[0]};
-    for (size_t i = 1; i < src.size(); ++i) {
-      const Reloop* loop = i < storage.srcCount() ? loopFrom(storage.src(i)) : nullptr;
-      if (!loop || !loop->stageIndex) {
-        list.push_back(src[i]);
-        continue;
-      }
-      std::vector<UOp> at = loop->stageIndex(g_, src[i]);
-      list.insert(list.end(), at.begin(), at.end());
-    }
-    return g_.withSrc(n, list);
   }
 
   UOp load(UOp n, std::span<const UOp> src) {
@@ -160,10 +142,6 @@ UOp reloop(Graph& graph, UOp sink, std::span<const Reloop> loops) {
 
 namespace {
 
-bool isClosedBy(UOp sink, UOp range, Op op) {
-  return std::ranges::any_of(closersOf(sink, range), [&](UOp c) { return c.op() == op; });
-}
-
 // No store changes what another iteration reads, so an iteration may run twice.
 bool mayRepeat(UOp sink) {
   std::vector<UOp> written, read;
@@ -176,13 +154,13 @@ bool mayRepeat(UOp sink) {
 // The last step may start earlier, to end with the last iteration: nothing in it is masked then.
 bool mayStepBack(UOp sink, const Split& s) {
   bool enough = s.form == SplitForm::Inner && s.range.src(0).bounds().min >= s.amount;
-  return enough && !isClosedBy(sink, s.range, Op::Stage) && mayRepeat(sink);
+  return enough && mayRepeat(sink);
 }
 
 // What repeating an iteration does not change.
 bool isIdempotent(UOp sink, UOp range) {
   return std::ranges::all_of(closersOf(sink, range), [](UOp c) {
-    return c.op() == Op::End || (c.op() == Op::Reduce && has(c.argAs<ReduceArg>().op, Idempotent));
+    return c.op() == Op::End || c.op() == Op::Stage || (c.op() == Op::Reduce && has(c.argAs<ReduceArg>().op, Idempotent));
   });
 }
 
@@ -211,11 +189,6 @@ SplitResult splitRange(Graph& g, UOp sink, const Split& s) {
   UOp stride = chunks ? blocks : n, start = mulDims(g, chunks ? inner : outer, stride);
   Reloop loop{s.range, addDims(g, start, chunks ? outer : inner), {outer, inner}};
   if (!isMultipleOf(extent, s.amount)) maskRemainder(g, sink, s, start, inner, loop);
-  loop.stageIndex = [stride, chunks](Graph& graph, UOp at) {
-    std::vector<UOp> parts{graph.alu(Op::Floordiv, {at, stride}), graph.alu(Op::Floormod, {at, stride})};
-    if (chunks) std::swap(parts[0], parts[1]);
-    return parts;
-  };
   return {reloop(g, sink, loop), outer, inner};
 }
 
@@ -227,9 +200,7 @@ UOp retypeRange(Graph& g, UOp sink, UOp range, AxisType type) {
 UOp dropUnitRanges(Graph& g, UOp sink) {
   std::vector<Reloop> units;
   for (UOp n : toposort(sink)) {
-    if (n.op() != Op::Range || !n.src(0).isConst(1)) continue;
-    bool stage = std::ranges::any_of(closersOf(sink, n), [](UOp c) { return c.op() == Op::Stage; });
-    if (!stage) units.push_back({n, g.index(0), {}});
+    if (n.op() == Op::Range && n.src(0).isConst(1)) units.push_back({n, g.index(0), {}});
   }
   return units.empty() ? sink : reloop(g, sink, units);
 }

@@ -1,6 +1,5 @@
 // Replacing loops of a kernel by other loops that compute the same: the one rewrite all opts are made of.
 #pragma once
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -12,14 +11,12 @@ namespace svod {
 /// place, outermost first, in the lists of all nodes that close it. Where `valid` is given and false, the
 /// iteration did not exist before: stores are gated off and reduces get their identity. Loads whose address
 /// may then lie outside the storage are gated as well, unless `clamped` says that `value` is the counter of
-/// an existing iteration even then. A stage that closes `from` gets one dim per new range; `stageIndex` turns
-/// the index of a reader into the new ones (null: one range, same index).
+/// an existing iteration even then.
 struct Reloop {
   UOp from, value;
   std::vector<UOp> ranges;
   UOp valid = {};
   bool clamped = false;
-  std::function<std::vector<UOp>(Graph&, UOp)> stageIndex = {};
 };
 
 /// Applies all replacements at once. A reduce left without ranges becomes its one value.
@@ -54,7 +51,7 @@ UOp retypeRange(Graph& graph, UOp sink, UOp range, AxisType type);
 /// Whether `dim` is a multiple of n for every value of its variables (a sufficient test).
 bool isMultipleOf(UOp dim, int64_t n);
 
-/// Drops loops of one iteration; stages keep theirs.
+/// Drops loops of one iteration.
 UOp dropUnitRanges(Graph& graph, UOp sink);
 
 }  // namespace svod

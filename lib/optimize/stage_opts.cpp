@@ -20,10 +20,10 @@ struct LocalCopy {
   UOp read(Graph& g, std::span<const UOp> at) const { return g.load(g.indexInto(stage, at)); }
 };
 
-uint32_t nextStageSlot(UOp sink) {
+uint32_t nextBufferSlot(UOp sink) {
   uint32_t next = 0;
   for (UOp n : toposort(sink))
-    if (n.op() == Op::Stage || n.op() == Op::Buffer) next = std::max(next, n.argAs<SlotArg>().slot + 1);
+    if (n.op() == Op::Buffer) next = std::max(next, n.argAs<SlotArg>().slot + 1);
   return next;
 }
 
@@ -65,10 +65,7 @@ LocalCopy makeLocalCopy(Graph& g, UOp sink, UOp value, std::vector<UOp> closed) 
   std::vector<UOp> to = fresh;
   for (UOp r : innerLoops(value, closed))
     from.push_back(r), to.push_back(g.range(r.src(0), id++, axisType(r)));
-  std::vector<UOp> src{substitute(g, value, from, to)};
-  src.insert(src.end(), fresh.begin(), fresh.end());
-  UOp stage = g.make(Op::Stage, value.dtype(), src, SlotArg{nextStageSlot(sink), Space::Local});
-  return {stage, std::move(closed)};
+  return {g.stage(substitute(g, value, from, to), fresh, nextBufferSlot(sink)), std::move(closed)};
 }
 
 Result<UOp> loadToPack(UOp sink, uint32_t slot, std::span<const UOp> axes) {

@@ -47,7 +47,7 @@ void LoopsOf::enter(UOp user, UOp node) {
   if (user.op() == Op::End || user.op() == Op::Reduce || user.op() == Op::Stage)
     loops.insert(loops.end(), user.src().begin() + 1, user.src().end());
   std::erase_if(loops, [](UOp r) { return r.op() != Op::Range; });
-  bool body = user.op() == Op::End;  // a store runs in all loops of its End, whatever its address depends on
+  bool body = user.op() == Op::End || user.op() == Op::Stage;  // a store runs in all loops around it, whatever its address depends on
   if (!body) loops = upToInnermostOf(std::move(loops), node);
   if (loops.size() > loops_[node.id()].size()) loops_[node.id()] = std::move(loops);
 }

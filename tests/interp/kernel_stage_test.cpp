@@ -99,16 +99,19 @@ TEST_CASE("a stage keeps a value for every closed range; loops repeat it for out
 %6 = index %1, %5 : f32
 %7 = load %6 : f32
 %8 = mul %7, 2.0:f32 : f32
-%9 = stage %8, %3 {0, local} : f32[3]
-%10 = range 3 {2, loop} : index
-%11 = sub 2, %10 : index
-%12 = index %9, %11 : f32
-%13 = load %12 : f32
-%14 = add %4, %10 : index
-%15 = index %0, %14 : f32
-%16 = store %15, %13
-%17 = end %16, %2, %10
-%18 = sink %17)", Stage::Kernel, b);
+%9 = buffer 3 {0, local} : f32[3]
+%10 = index %9, %3 : f32
+%11 = store %10, %8
+%12 = stage %11, %3 : f32[3]
+%13 = range 3 {2, loop} : index
+%14 = sub 2, %13 : index
+%15 = index %12, %14 : f32
+%16 = load %15 : f32
+%17 = add %4, %13 : index
+%18 = index %0, %17 : f32
+%19 = store %18, %16
+%20 = end %19, %2, %13
+%21 = sink %20)", Stage::Kernel, b);
   CHECK(floats(b[0]) == Doubles{6, 4, 2, 12, 10, 8});
 }
 

@@ -103,7 +103,7 @@ TEST_CASE("open ranges: loops add themselves, end, reduce and stage close them")
   CHECK(sum.dependsOn(r1));
   UOp folded = g.reduceRanges(Op::Add, sum, UOps{r1});
   CHECK(std::ranges::equal(folded.ranges(), UOps{r0}));
-  UOp stage = g.make(Op::Stage, DType::Index, {sum, r1}, SlotArg{0, Space::Local});
+  UOp stage = g.stage(sum, UOps{r1}, 0);
   CHECK(std::ranges::equal(stage.ranges(), UOps{r0}));
   UOp end = g.make(Op::End, DType::Void, {g.make(Op::Group, DType::Void, {sum}), r0, r1});
   CHECK(end.ranges().empty());

@@ -81,15 +81,18 @@ constexpr const char* kTexts[] = {
 %6 = lt %4, 60 : bool
 %7 = load %5, 0.0:f32, %6 : f32
 %8 = reduce %7, %3 {max} : f32
-%9 = stage %8, %1 {3, local} : f32[8]
-%10 = range 8 {2, thread} : index
-%11 = index %9, %10 : f32
-%12 = load %11 : f32
-%13 = param 8 {0} : f32[8]
-%14 = index %13, %10 : f32
-%15 = store %14, %12
-%16 = end %15, %10
-%17 = sink %16
+%9 = buffer 8 {3, local} : f32[8]
+%10 = index %9, %1 : f32
+%11 = store %10, %8
+%12 = stage %11, %1 : f32[8]
+%13 = range 8 {2, thread} : index
+%14 = index %12, %13 : f32
+%15 = load %14 : f32
+%16 = param 8 {0} : f32[8]
+%17 = index %16, %13 : f32
+%18 = store %17, %15
+%19 = end %18, %13
+%20 = sink %19
 )",
     // lowered and linear
     R"(%0 = param 64 {0} : f32[64]
