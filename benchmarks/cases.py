@@ -58,8 +58,8 @@ def streams():
                lambda p, x, result: p.read(x["x"]))
 
 
-# One column panel packed for all rows; 8 x 32 results in registers. docs/opts.md explains such lists.
-LEARNED = ("tile(1,32) order(1,0,2) pack(2,3,2) upcast(1,8) vector(2,16) upcast(2,0) vector(5,16) upcast(5,0) "
+# One column panel packed for all rows; 6 x 64 results in registers. docs/opts.md explains such lists.
+LEARNED = ("tile(1,64) order(1,0,2) pack(2,3,2) upcast(1,6) vector(2,16) upcast(2,0) vector(5,16) upcast(5,0) "
            "thread(0,1)")
 
 

@@ -234,10 +234,21 @@ UOp Graph::indexInto(UOp storage, std::span<const UOp> indices) {
 }
 
 UOp Graph::stage(UOp value, std::span<const UOp> ranges, uint32_t slot) {
-  std::vector<UOp> dims;
-  for (UOp r : ranges) dims.push_back(index(std::max<int64_t>(r.src(0).bounds().max, 0)));
-  UOp place = indexInto(buffer(value.dtype(), dims, {slot, Space::Local}), ranges);
-  return make(Op::Stage, value.dtype(), join(make(Op::Store, DType::Void, {place, value}), ranges));
+  int64_t elements = 1;
+  for (UOp r : ranges) elements *= std::max<int64_t>(r.src(0).bounds().max, 0);
+  UOp size = index(elements), storage = buffer(value.dtype(), {&size, 1}, {slot, Space::Local});
+  UOp store = make(Op::Store, DType::Void, {indexRowMajor(storage, ranges, ranges), value});
+  return make(Op::Stage, value.dtype(), join(store, ranges));
+}
+UOp Graph::indexRowMajor(UOp storage, std::span<const UOp> ranges, std::span<const UOp> at) {
+  UOp flat = index(0);
+  int64_t stride = 1;
+  for (size_t i = ranges.size(); i-- > 0;) {
+    UOp part = stride == 1 ? at[i] : alu(Op::Mul, {at[i], index(stride)});
+    flat = flat.isConst(0) ? part : alu(Op::Add, {part, flat});
+    stride *= std::max<int64_t>(ranges[i].src(0).bounds().max, 0);
+  }
+  return indexInto(storage, {&flat, 1});
 }
 
 UOp Graph::clone(UOp root) {

@@ -52,8 +52,10 @@ class Graph {
   UOp load(UOp address) { return make(Op::Load, address.dtype(), {address}); }
   UOp load(UOp address, UOp alt, UOp gate) { return make(Op::Load, address.dtype(), {address, alt, gate}); }
   UOp indexInto(UOp storage, std::span<const UOp> indices);
-  /// `value` for all iterations of `ranges`, kept in a Local buffer with one dim per range, of its largest extent.
+  /// `value` for all iterations of `ranges`, kept in a flat Local buffer: row-major by their largest extents.
   UOp stage(UOp value, std::span<const UOp> ranges, uint32_t slot);
+  /// The address in such a buffer of the element at counters `at`, one per range.
+  UOp indexRowMajor(UOp storage, std::span<const UOp> ranges, std::span<const UOp> at);
 
   /// The node with other sources (dtype kept unless given).
   UOp withSrc(UOp node, std::span<const UOp> src) { return make(node.op(), node.dtype(), src, node.arg()); }

@@ -140,7 +140,7 @@ class Expander {
   // ---- memory
   UOp buildAddress(UOp node, const Env& env) {
     UOp base = node.src(0);
-    UOp flat = flatten(node);
+    UOp flat = node.src(1);
     UOp storage = base.op() == Op::Stage ? localBuffer(base, env) : expandNode(base, env);
     UOp at = position(flat, env);
     return g_.indexInto(storage, {&at, 1});
@@ -161,15 +161,6 @@ class Expander {
     return substitute(g_, scalar, {&*v, 1}, {&values, 1});
   }
 
-  /// Row-major position in a buffer that has one index per dim.
-  UOp flatten(UOp index) {
-    if (index.srcCount() == 2) return index.src(1);
-    UOp flat = g_.index(0);
-    for (size_t i = 1; i < index.srcCount(); ++i)
-      flat = g_.alu(Op::Add, {g_.alu(Op::Mul, {flat, g_.index(index.src(0).dim(i - 1))}), index.src(i)});
-    return simplify(g_, flat);
-  }
-
   /// The buffer of a stage, filled. Every copy of what fills it has a buffer of its own.
   UOp localBuffer(UOp stage, const Env& env) {
     Env key = relevant(stage, env);
@@ -177,7 +168,7 @@ class Expander {
     if (auto it = instances.find(key); it != instances.end()) return it->second;
     UOp store = stage.src(0), size = g_.index(stage.maxNumel());
     UOp buffer = g_.buffer(stage.dtype(), {&size, 1}, {nextLocal_++, Space::Local});
-    UOp place = flatten(store.src(0));
+    UOp place = store.src(0).src(1);
     std::vector<UOp> filling(store.src().begin(), store.src().end()), end(stage.src().begin(), stage.src().end());
     filling[0] = g_.indexInto(buffer, {&place, 1});
     end[0] = g_.withSrc(store, filling);

@@ -49,7 +49,7 @@ UOp shareGroupReduces(Graph& g, UOp sink) {
     for (UOp r : shared) loops.push_back(g.range(r.src(0), nextId++, AxisType::Reduce));
     at.insert(at.end(), loops.begin(), loops.end());
     UOp stage = g.stage(partial, closed, nextSlot++);
-    return g.reduceRanges(op, g.load(g.indexInto(stage, at)), loops);
+    return g.reduceRanges(op, g.load(g.indexRowMajor(stage, closed, at)), loops);
   });
 }
 

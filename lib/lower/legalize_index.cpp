@@ -1,5 +1,5 @@
 // Index, the abstract integer, becomes i64 or i32. An op computes in the wider of what its operands and its result
-// need; values are converted where they are used.
+// need; values are converted where they are used. Vectors of small values are i32 on every target: half the registers.
 #include <vector>
 
 #include "lower/legalize.h"
@@ -38,14 +38,21 @@ class IndexLowering {
   static bool computes(Op op) {
     return isElementwise(op) || op == Op::Stack || op == Op::Reduce || op == Op::Store || op == Op::Load;
   }
-  bool fitsNarrow(UOp x) const {
-    return narrow_ && x.bounds().min >= INT32_MIN && x.bounds().max <= INT32_MAX;
+  DType typeFor(UOp x, bool mayNarrow) const {
+    bool fits = x.bounds().min >= INT32_MIN && x.bounds().max <= INT32_MAX;
+    return mayNarrow && fits ? DType::I32 : DType::I64;
   }
-  DType typeOf(UOp x) const { return fitsNarrow(x) ? DType::I32 : DType::I64; }
+  DType typeOf(UOp x) const { return typeFor(x, narrow_ || !x.isScalar()); }
   DType workType(UOp node) const {
-    bool narrow = node.dtype() != DType::Index || fitsNarrow(node);
-    for (UOp s : node.src()) narrow &= s.dtype() != DType::Index || fitsNarrow(s);
-    return narrow_ && narrow ? DType::I32 : DType::I64;
+    bool mayNarrow = narrow_ || !node.isScalar();
+    for (UOp s : node.src()) mayNarrow |= !s.isScalar();
+    DType work = DType::I32;
+    auto widenFor = [&](UOp x) {
+      if (x.dtype() == DType::Index) work = typeFor(x, mayNarrow) == DType::I64 ? DType::I64 : work;
+    };
+    widenFor(node);
+    for (UOp s : node.src()) widenFor(s);
+    return work;
   }
   UOp variable(UOp node) {  // the calling convention passes i64
     UOp wide = graph_.make(Op::Var, DType::I64, std::span<const UOp>{}, node.arg());

@@ -50,8 +50,7 @@ bool countersAreValues(UOp sink, UOp a, UOp b) {
     bool closer = n.op() == Op::End || n.op() == Op::Reduce || n.op() == Op::Stage;
     for (UOp s : n.src()) {
       if (closer && s.op() == Op::Range) continue;
-      if (n.op() == Op::Index && s != n.src(0) && !s.dependsOn(a) && !s.dependsOn(b)) continue;
-      if (n.op() == Op::Index && n.src(0).op() != Op::Stage && s != n.src(0)) continue;
+      if (n.op() == Op::Index && s != n.src(0)) continue;
       stack.push_back(s);
     }
   }
@@ -108,7 +107,7 @@ int64_t iterationsPerTile(const Chooser& c, UOp axis, int64_t tiles) {
     refills = true;
   }
   if (!refills) return 1;
-  constexpr int64_t kWorthRefill = 16;
+  constexpr int64_t kWorthRefill = 64;
   int64_t wanted = 4 * c.caps.workers, extent = maxExtent(axis);
   int64_t iterations = std::max(kWorthRefill, extent * tiles / wanted);
   return tiles < wanted && iterations < extent ? iterations : 0;
@@ -127,8 +126,7 @@ void splitForThreads(Chooser& c) {
       return a.nest == Nest::Output && axisType(a.range) == AxisType::Loop && maxExtent(a.range) > 1;
     });
     if (at == axes.end()) return;
-    int64_t extent = maxExtent(at->range),
-            iterations = tiles == 1 ? 1 : iterationsPerTile(c, at->range, tiles);
+    int64_t extent = maxExtent(at->range), iterations = iterationsPerTile(c, at->range, tiles);
     if (iterations == 0) return;
     if (!c.apply(OptKind::Thread, AxisAmount{static_cast<int32_t>(at - axes.begin()), iterations})) return;
     tiles *= (extent + iterations - 1) / iterations;

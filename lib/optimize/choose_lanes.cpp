@@ -56,7 +56,7 @@ class LaneChoice {
     if (patternOf(c_.sink) != Pattern::Gemm) return found;
     for (const Access& a : all) {
       bool only = std::ranges::count(all, a.slot, &Access::slot) == 1;
-      if (a.isStore || !only || !a.node.dependsOn(axis) || strideOf(a, axis) == 1) continue;
+      if (a.isStore || !a.slot || !only || !a.node.dependsOn(axis) || strideOf(a, axis) == 1) continue;
       for (UOp n : toposort(c_.sink)) {
         if (n.op() != Op::Reduce || !isInside(a.node, n)) continue;
         std::optional<Panel> panel = panelOf(a, n);
@@ -86,6 +86,7 @@ class LaneChoice {
       if (n.op() != Op::Reduce && n.op() != Op::Stage) continue;
       if (n.op() == Op::Reduce && !mayReassociate(c_.caps, n.dtype())) continue;
       if (std::ranges::any_of(lanes, [&](const Lanes& l) { return n.src(0).dependsOn(l.range); })) continue;
+      if (std::ranges::any_of(n.src().subspan(1), [](UOp r) { return axisType(r) == AxisType::Vector; })) continue;
       addBest(n, lanes);
     }
     return lanes;

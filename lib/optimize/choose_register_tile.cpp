@@ -62,13 +62,21 @@ class TileChoice {
            std::ranges::any_of(loads_, [&](const Access& a) { return !a.node.dependsOn(axis); });
   }
 
-  // Accumulators and what is loaded for one row must stay in registers with some to spare, and no part may be
-  // empty.
+  // Accumulators and what is loaded for one row must stay in registers with some to spare (more where a copy with
+  // gates keeps its masks and counters), and no part may be empty.
   bool fits(UOp axis, int64_t rows, int64_t vectors) const {
     int64_t steps = (maxExtent(lanes_.range) + lanes_.width - 1) / lanes_.width,
             registers = c_.caps.vectorRegisters;
     if (vectors > std::min(steps, maxVectors_) || (axis && rows > maxExtent(axis))) return false;
-    return rows * vectors + vectors + 1 <= registers && rows * vectors <= registers * 5 / 8 + 2;
+    bool copies = std::ranges::any_of(toposort(c_.sink), [](UOp n) { return n.op() == Op::Stage; });
+    return rows * vectors + vectors + 1 <= registers - (copies ? registers / 5 : registers / 10);
+  }
+
+  // Too large for the second level cache beside a panel.
+  bool isFar(const Access& load) const {
+    double bytes = static_cast<double>(byteSize(load.node.dtype()));
+    for (UOp r : load.node.ranges()) bytes *= static_cast<double>(maxExtent(r));
+    return bytes > static_cast<double>(c_.caps.l2Bytes) / 2;
   }
 
   static double useful(int64_t extent, int64_t part) {
@@ -81,16 +89,17 @@ class TileChoice {
   // memory and the loop add. An element shared by all lanes comes from a matrix that is streamed again for
   // every column tile; a vector comes from a panel in the second level cache, or across cache lines.
   double cost(const RegisterTile& t) const {
-    constexpr double kPortCycles = 0.5, kMemoryCycles = 0.5, kLoopCycles = 1;
-    double loads = 0, copies = static_cast<double>(t.rows * t.vectors);
+    constexpr double kPortCycles = 0.5, kVectorCycles = 0.8, kScalarCycles = 0.3, kFarCycles = 0.6, kLoopCycles = 1;
+    double loads = 0, memory = 0, copies = static_cast<double>(t.rows * t.vectors);
     for (const Access& load : loads_) {
-      double n = load.node.dependsOn(lanes_.range) ? static_cast<double>(t.vectors) : 1;
+      bool vector = load.node.dependsOn(lanes_.range);
+      double n = vector ? static_cast<double>(t.vectors) : 1;
       if (t.rowAxis && load.node.dependsOn(t.rowAxis)) n *= static_cast<double>(t.rows);
-      loads += n;
+      loads += n, memory += n * (vector ? kVectorCycles : isFar(load) ? kFarCycles : kScalarCycles);
     }
     double work = std::max(arithmetic_, 1.0) * copies / c_.caps.fmaPerCycle;
     double cycles = std::max({work, loads * kPortCycles, static_cast<double>(c_.caps.fmaLatency)});
-    cycles += loads * kMemoryCycles + kLoopCycles;
+    cycles += memory + kLoopCycles;
     double share = t.rowAxis ? useful(maxExtent(t.rowAxis), t.rows) : 1;
     share *= useful((maxExtent(lanes_.range) + lanes_.width - 1) / lanes_.width, t.vectors);
     return cycles / (copies * share);

@@ -13,7 +13,8 @@ bool fillsStage(UOp sink, UOp range) {
 }
 
 std::optional<Panel> panelOf(const Access& load, UOp reduce) {
-  Panel panel{load.slot, {}, byteSize(load.node.dtype()), byteSize(load.node.dtype()), 0};
+  if (!load.slot) return std::nullopt;
+  Panel panel{*load.slot, {}, byteSize(load.node.dtype()), byteSize(load.node.dtype()), 0};
   for (UOp r : reduce.src().subspan(1)) {
     if (!load.node.dependsOn(r)) continue;
     std::optional<int64_t> step = strideOf(load, r);
@@ -34,7 +35,7 @@ std::optional<Panel> panelOperand(const Chooser& c, UOp reduce, const Lanes& lan
   std::vector<Access> all = accessesOf(c.sink);
   for (const Access& a : all) {
     if (a.isStore || !a.node.dependsOn(lanes.range) || a.node.dependsOn(rowAxis)) continue;
-    if (slot ? a.slot != *slot : strideOf(a, lanes.range) != 1) continue;
+    if (!a.slot || (slot ? a.slot != *slot : strideOf(a, lanes.range) != 1)) continue;
     if (std::ranges::count(all, a.slot, &Access::slot) == 1) return panelOf(a, reduce);
   }
   return std::nullopt;
@@ -168,6 +169,7 @@ UOp deepestReduce(UOp sink, UOp range) {
 }  // namespace
 
 void tileForVectors(Chooser& c) {
+  packWindows(c);
   shareRows(c);
   LanePlan plan = chooseLanes(c);
   for (const Lanes& l : plan.lanes) {

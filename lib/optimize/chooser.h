@@ -33,6 +33,9 @@ void mergeLoops(Chooser& chooser);
 /// Keeps expensive values that several sweeps over a row need in a buffer of one row.
 void shareRows(Chooser& chooser);
 
+/// Packs what the windows of a convolution read, so that the rest of it is a matrix product.
+void packWindows(Chooser& chooser);
+
 /// Vector axes, at most one per value, and an operand that must be packed for them to pay.
 struct LanePlan {
   std::vector<Lanes> lanes;

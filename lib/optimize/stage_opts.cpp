@@ -17,7 +17,7 @@ struct LocalCopy {
   UOp stage;
   std::vector<UOp> closed;
 
-  UOp read(Graph& g, std::span<const UOp> at) const { return g.load(g.indexInto(stage, at)); }
+  UOp read(Graph& g, std::span<const UOp> at) const { return g.load(g.indexRowMajor(stage, closed, at)); }
 };
 
 uint32_t nextBufferSlot(UOp sink) {

@@ -14,6 +14,8 @@ std::vector<Access> accessesOf(UOp sink) {
     UOp storage = storageOf(n.src(0));
     if (storage.op() == Op::Param)
       all.push_back({n, n.src(0).src(1), storage.argAs<SlotArg>().slot, n.op() == Op::Store});
+    else if (storage.op() == Op::Stage)
+      all.push_back({n, n.src(0).src(1), std::nullopt, false});
   }
   return all;
 }

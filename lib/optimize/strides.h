@@ -9,15 +9,15 @@
 
 namespace svod {
 
-/// One load from or store to a parameter of the kernel.
+/// One load from or store to a parameter of the kernel, or a load from a buffer local to it.
 struct Access {
-  UOp node;     // Load or Store
-  UOp address;  // flat element index
-  uint32_t slot;
+  UOp node;                      // Load or Store
+  UOp address;                   // flat element index
+  std::optional<uint32_t> slot;  // of the parameter
   bool isStore;
 };
 
-/// All accesses to parameters, in a structural order.
+/// All accesses to parameters and all loads from local buffers, in a structural order.
 std::vector<Access> accessesOf(UOp sink);
 
 /// Elements the address moves when `range` advances by one: 0 when it does not depend on it, nothing when it

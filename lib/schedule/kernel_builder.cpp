@@ -57,6 +57,7 @@ UOp KernelBuilder::value(UOp node, std::span<const UOp> index, UOp gate) {
 
 UOp KernelBuilder::computedValue(UOp node, std::span<const UOp> index, UOp gate) {
   if (node.rank() == 0) index = {};
+  if (node.maxNumel() == 0) return g_.constant(Scalar::of(node.dtype(), 0));  // no element is ever read
   std::vector<uint32_t> key{node.id(), gate ? gate.id() + 1 : 0};
   for (UOp i : index) key.push_back(i.id());
   if (auto it = memo_.find(key); it != memo_.end()) return it->second;

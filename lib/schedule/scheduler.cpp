@@ -209,11 +209,11 @@ void Scheduler::produceStore(UOp store) {
   if (isEmpty(value)) return;
   Producer& p = producer(store);
   UOp whole = skipReshapes(value);
-  if (isPlainCopy(whole, target)) return addCopy(p, whole, storageOf(target)->buffer, store);
-
-  // The target is addressed in its own storage even when its old content is read from a snapshot.
+  // The target is written in its own storage even when its old content is read from a snapshot.
   UOp base = storageBelow(target);
   auto slot = static_cast<int>(bufferBelow(base).argAs<SlotArg>().slot);
+  if (isPlainCopy(whole, target)) return addCopy(p, whole, slot, store);
+
   Storage own = layoutOf(base, slot, model_.ports[slot].kind != PortKind::State);
   auto graph = std::make_unique<Graph>();
   KernelBuilder builder(*graph, [this](UOp n) { return storageOf(n); });

@@ -50,17 +50,16 @@ TEST_CASE("What the heuristic chooses") {
   Caps caps = avx512(), strict = caps, sse;
   strict.numerics = Numerics::Strict;
   CHECK(chosen(buildMatmul, {512, 512, 512}, caps) ==
-        "tile(1,64) order(1,0) pack(2,3,2) vector(5,16) upcast(5,4) upcast(1,4) vector(2,16) upcast(2,4) "
-        "thread(0,1) thread(1,32)");
+        "tile(1,64) order(1,0) pack(2,3,2) vector(5,16) upcast(5,4) upcast(1,6) vector(2,16) upcast(2,4) "
+        "thread(0,1) thread(1,64)");
   CHECK(chosen(buildMatmul, {512, 512, 512}, sse) ==
-        "tile(1,12) order(1,0) pack(2,3,2) vector(5,4) upcast(5,3) upcast(1,4) vector(2,4) upcast(2,3) "
-        "thread(0,1)");
-  CHECK(chosen(buildMatmul, {64, 64, 64}, caps) == "order(1,0) upcast(1,4) vector(0,16) upcast(0,4)");
+        "tile(1,8) order(1,0) pack(2,3,2) vector(5,4) upcast(5,2) upcast(1,6) vector(2,4) upcast(2,2) thread(0,1)");
+  CHECK(chosen(buildMatmul, {64, 64, 64}, caps) == "order(1,0) upcast(1,8) vector(0,16) upcast(0,2)");
   CHECK(chosen(buildMatmul, {100, 100, 100}, caps) ==
-        "order(1,0) upcast(1,3) vector(0,16) upcast(0,7) thread(1,1)");
+        "order(1,0) upcast(1,10) vector(0,16) upcast(0,2) thread(0,1) thread(1,1)");
   CHECK(chosen(buildMatmul, {512, 512, 512}, strict) ==
-        "tile(1,64) order(1,0) pack(2,3,2) vector(5,16) upcast(5,4) upcast(1,4) vector(2,16) upcast(2,4) "
-        "thread(0,1) thread(1,32)");
+        "tile(1,64) order(1,0) pack(2,3,2) vector(5,16) upcast(5,4) upcast(1,6) vector(2,16) upcast(2,4) "
+        "thread(0,1) thread(1,64)");
   CHECK(chosen(buildSoftmax, {512, 512, 0}, caps) ==
         "share(1,2,3) vector(1,16) upcast(1,4) vector(2,16) acc(2,8) vector(4,16) upcast(4,4) vector(3,16) "
         "acc(3,8) thread(0,1)");
@@ -73,7 +72,10 @@ TEST_CASE("What the heuristic chooses") {
   CHECK(chosen(buildColumnSum, {512, 512, 0}, caps) == "vector(0,16) upcast(0,8) unroll(1,2)");
   CHECK(chosen(buildFullMax, {512, 512, 0}, caps) == "merge(0,1) vector(0,16) acc(0,8)");
   CHECK(chosen(buildConv1d, {64, 4096, 5}, caps) ==
-        "upcast(0,4) vector(1,16) upcast(1,4) thread(0,1) thread(1,1)");
+        "tile(1,128) order(1,0,2) pack(1,3,2) vector(5,16) upcast(1,8) vector(2,16) upcast(2,2) thread(0,1)");
+  CHECK(chosen(buildConv2d, {64, 28, 28}, caps) ==
+        "pack(1,3,4,5,1,2) merge(1,2) merge(2,3) merge(2,3) vector(7,16) upcast(7,0) upcast(0,8) vector(1,16) "
+        "upcast(1,2)");
   CHECK(chosen(buildAdd, {3, 5, 0}, caps) == "merge(0,1) vector(0,16)");
 }
 

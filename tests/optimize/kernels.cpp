@@ -107,6 +107,7 @@ constexpr TestKernel kKernels[] = {
     {"column-sum", buildColumnSum},
     {"full-max", buildFullMax},
     {"conv1d", buildConv1d},
+    {"conv2d", buildConv2d},
     {"relu", buildBroadcastRelu},
     {"moments", buildMoments},
     {"gather", buildGather},
@@ -190,6 +191,21 @@ UOp buildConv1d(Graph& g, const Sizes& s) {
   UOp x = g.load(b.at(1, DType::F32, {s.n}, {at}), g.constant(Scalar::of(DType::F32, 0)), inside);
   UOp value = b.reduce(Op::Add, b.mul(x, b.read(2, {s.m, s.k}, {r0, k})), {k});
   return b.sink({b.end(b.store(b.at(0, DType::F32, {s.m, s.n}, {r0, r1}), value), {r0, r1})});
+}
+
+UOp buildConv2d(Graph& g, const Sizes& s) {
+  constexpr int64_t kChannels = 2, kTaps = 3;
+  Builder b(g);
+  UOp filter = b.loop(s.m), y = b.loop(s.k), x = b.loop(s.n);
+  UOp c = b.loop(kChannels, AxisType::Reduce), ky = b.loop(kTaps, AxisType::Reduce), kx = b.loop(kTaps, AxisType::Reduce);
+  UOp row = b.sub(b.add(y, ky), b.i(1)), column = b.sub(b.add(x, kx), b.i(1));
+  UOp inside = b.both(b.both(b.lt(b.i(-1), row), b.lt(row, b.i(s.k))),
+                      b.both(b.lt(b.i(-1), column), b.lt(column, b.i(s.n))));
+  UOp in = g.load(b.at(1, DType::F32, {kChannels, s.k, s.n}, {c, row, column}),
+                  g.constant(Scalar::of(DType::F32, 0)), inside);
+  UOp weight = b.read(2, {s.m, kChannels, kTaps, kTaps}, {filter, c, ky, kx});
+  UOp value = b.reduce(Op::Add, b.mul(in, weight), {c, ky, kx});
+  return b.sink({b.end(b.store(b.at(0, DType::F32, {s.m, s.k, s.n}, {filter, y, x}), value), {filter, y, x})});
 }
 
 std::span<const TestKernel> testKernels() { return kKernels; }

@@ -145,6 +145,14 @@ TEST_CASE("gather reads without a loop over the table; indices outside give zero
   CHECK(s.kernels[0].name.find("_e5x4_") != std::string::npos);
 }
 
+TEST_CASE("reading an empty scatter gives zero: every index is outside") {
+  GraphMaker m;
+  UOp empty = m.input("empty", {0}), at = m.input("at", {3}, DType::I32);
+  UOp none = m.g.make(Op::Scatter, DType::F32, {empty, m.shrink(at, {0}, {0}), empty}, ReduceArg{Op::Add, {}});
+  m.output("y", m.g.make(Op::Gather, DType::F32, {none, at}));
+  checked(m.model);
+}
+
 TEST_CASE("scatter adds in order") {
   GraphMaker m;
   UOp base = m.input("base", {4}), index = m.input("index", {9}, DType::I32), updates = m.input("u", {9});
@@ -159,6 +167,15 @@ TEST_CASE("a state that is read before and after its assignment") {
   UOp store = m.store(s, m.g.alu(Op::Add, {s, x}));
   UOp fresh = m.g.make(Op::After, DType::F32, {s, store});
   m.output("both", m.g.alu(Op::Add, {old, fresh}));
+  checked(m.model);
+}
+
+TEST_CASE("a state gets back what it held, while what it held in between is read later") {
+  GraphMaker m;
+  UOp a = m.input("a", {9}), s = m.state("s", {9});
+  UOp between = m.g.make(Op::After, DType::F32, {s, m.store(s, m.g.alu(Op::Abs, {a}))});
+  UOp again = m.g.make(Op::After, DType::F32, {between, m.store(between, s)});
+  m.output("y", m.g.alu(Op::Min, {again, between}));
   checked(m.model);
 }
 

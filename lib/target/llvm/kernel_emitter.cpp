@@ -35,6 +35,9 @@ KernelEmitter::KernelEmitter(llvm::Module& module, const LinearKernel& kernel, c
   uint32_t largest = 0;
   for (UOp node : kernel.ops) largest = std::max(largest, node.id());
   values_.resize(largest + 1);
+  isOperand_.resize(largest + 1);
+  for (UOp node : kernel.ops)
+    for (UOp source : node.src()) isOperand_[source.id()] = isOperand_[source.id()] || node.op() != Op::Index;
   builder_.setFastMathFlags(flagsOf(kernel.numerics));
 }
 
@@ -143,8 +146,8 @@ Result<llvm::Value*> KernelEmitter::emit(UOp node) {
       return nullptr;
     case Op::Stack:
       return emitStack(node);
-    case Op::Ramp:
-      return emitRamp(node);
+    case Op::Ramp:  // contiguous addresses need its start only
+      return isOperand_[node.id()] ? emitRamp(node) : nullptr;
     case Op::Lane:
       return node.src(0).lanes() == 1
                  ? value(node.src(0))

@@ -71,6 +71,7 @@ class KernelEmitter {
   llvm::Function* function_ = nullptr;
   llvm::Instruction* entryEnd_ = nullptr;    // allocas go before it
   std::vector<llvm::Value*> values_;         // by node id
+  std::vector<bool> isOperand_;              // by node id: used by anything but an address
   std::vector<Loop> loops_;                  // open ones, outermost first
   std::map<uint32_t, int64_t> localOffset_;  // by node id of the Buffer
   std::map<uint32_t, Storage> storages_;     // by node id of the Param or Buffer

@@ -13,8 +13,8 @@ bool isContiguous(UOp index) {
 Result<llvm::Value*> KernelEmitter::emitIndex(UOp node) {
   if (node.srcCount() != 2) return refuse(node, "addresses must have one flat index");
   llvm::Type* element = builder_.getIntNTy(static_cast<unsigned>(byteSize(storageOf(node).dtype())) * 8);
-  UOp at = isContiguous(node) && node.src(1).op() == Op::Ramp ? node.src(1).src(0) : node.src(1);
-  return builder_.CreateGEP(element, value(node.src(0)), asI64(at));
+  UOp at = node.src(1).op() == Op::Ramp ? node.src(1).src(0) : node.src(1);
+  return builder_.CreateGEP(element, value(node.src(0)), at.isScalar() ? asI64(at) : value(at));
 }
 
 Result<llvm::Value*> KernelEmitter::emitLoad(UOp node) {

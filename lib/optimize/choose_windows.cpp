@@ -1,0 +1,169 @@
+// Convolutions become matrix products: what the windows over some lines of the input read is packed once and serves
+// all filters. Padding is resolved while packing, so the inner loop has no gates.
+#include <algorithm>
+
+#include "optimize/chooser.h"
+#include "optimize/strides.h"
+
+namespace svod {
+
+namespace {
+
+struct Windows {
+  uint32_t slot;                   // parameter the windows slide over
+  std::vector<UOp> taps;           // loops of the reduce it depends on, outermost first
+  std::vector<UOp> outer, filters; // output loops that move the window; those that read the same window again
+  UOp line, column;                // innermost of `outer`: neighbours in the result; line may be null
+};
+
+bool isPlainLoop(UOp range) { return axisType(range) == AxisType::Loop && constExtent(range); }
+
+// The one load of a parameter that slides along an output loop as along a loop of the reduce.
+std::optional<Access> slidingLoad(std::span<const Access> all, UOp reduce, std::span<const UOp> outputs) {
+  for (const Access& a : all) {
+    if (a.isStore || !a.slot || std::ranges::count(all, a.slot, &Access::slot) != 1) continue;
+    for (UOp r : outputs)
+      for (UOp k : reduce.src().subspan(1)) {
+        auto x = strideOf(a, r), y = strideOf(a, k);
+        if (x && y && *x != 0 && *y != 0 && *x % *y == 0 && *x / *y < maxExtent(k)) return a;
+      }
+  }
+  return std::nullopt;
+}
+
+// The output loop along which the result moves by `stride` elements.
+UOp loopOfStride(const Access& store, std::span<const UOp> loops, int64_t stride) {
+  auto at = std::ranges::find_if(loops, [&](UOp r) { return strideOf(store, r) == stride; });
+  return at == loops.end() ? UOp() : *at;
+}
+
+std::optional<Windows> windowsOf(const Chooser& c) {
+  UOp reduce;
+  for (UOp n : toposort(c.sink)) {
+    if (n.op() != Op::Reduce) continue;
+    if (reduce) return std::nullopt;
+    reduce = n;
+  }
+  std::vector<Access> all = accessesOf(c.sink);
+  std::vector<UOp> outputs;
+  for (const Axis& axis : axesOf(c.sink))
+    if (axis.nest == Nest::Output) outputs.push_back(axis.range);
+  if (!reduce || std::ranges::count(all, true, &Access::isStore) != 1) return std::nullopt;
+  if (!std::ranges::all_of(outputs, isPlainLoop)) return std::nullopt;
+  std::optional<Access> load = slidingLoad(all, reduce, outputs);
+  if (!load) return std::nullopt;
+
+  Windows w{*load->slot, {}, {}, {}, {}, {}};
+  for (UOp r : reduce.src().subspan(1)) {
+    if (!constExtent(r) || !strideOf(*load, r)) return std::nullopt;
+    if (load->node.dependsOn(r)) w.taps.push_back(r);
+  }
+  for (UOp r : outputs) (load->node.dependsOn(r) ? w.outer : w.filters).push_back(r);
+  const Access& store = *std::ranges::find(all, true, &Access::isStore);
+  w.column = loopOfStride(store, w.outer, 1);
+  if (!w.column || w.taps.size() + 1 != reduce.srcCount()) return std::nullopt;
+  w.line = loopOfStride(store, w.outer, maxExtent(w.column));
+  // Long plain lines are read as they lie.
+  bool padded = load->node.srcCount() > 1, strided = strideOf(*load, w.column) != 1;
+  bool isShort = w.line && maxExtent(w.column) < 4 * c.caps.vectorBytes / 4;
+  return padded || strided || isShort ? std::optional(w) : std::nullopt;
+}
+
+struct WindowTile {
+  int64_t lines, columns;
+};
+
+// How much of the result one panel serves: columns that fill vectors well, in what half the second level cache holds,
+// and enough tiles for the workers.
+WindowTile tileOf(const Windows& w, const Caps& caps) {
+  int64_t perColumn = 4, lanes = caps.vectorBytes / 4;
+  for (UOp r : w.taps) perColumn *= maxExtent(r);
+  int64_t fit = std::max(caps.l2Bytes / 2 / perColumn, 2 * lanes);
+  int64_t columns = maxExtent(w.column), lines = w.line ? maxExtent(w.line) : 1, best = 1;
+  if (columns > fit || lines == 1) {
+    constexpr int64_t kWide = 8;  // vectors of a tile of one long line
+    return {1, std::min({columns, fit / (2 * lanes) * 2 * lanes, kWide * lanes})};
+  }
+  double bestScore = 0, workers = static_cast<double>(caps.workers);
+  for (int64_t n = 1; n <= lines && n * columns <= fit; ++n) {
+    int64_t width = n * columns;
+    auto useful = [&](int64_t unit) {
+      return static_cast<double>(width) / static_cast<double>((width + unit - 1) / unit * unit);
+    };
+    // Filters are streamed once per tile; the last tile may repeat lines of the one before.
+    double stream = static_cast<double>(width) / static_cast<double>(width + 2 * lanes);
+    double tiles = static_cast<double>((lines + n - 1) / n), busy = std::min(1.0, tiles / (2 * workers));
+    double whole = static_cast<double>(lines) / (tiles * static_cast<double>(n));
+    double score = std::max(useful(2 * lanes), 0.97 * useful(4 * lanes)) * stream * whole * (0.85 + 0.15 * busy);
+    if (score > bestScore) bestScore = score, best = n;
+  }
+  return {best, columns};
+}
+
+// Adds the loop inside of a tile of `amount` iterations: the inner one of a split, or the loop itself.
+bool enterTile(Chooser& c, UOp loop, int64_t amount, std::vector<uint32_t>& inside) {
+  uint32_t id = idOf(loop);
+  if (amount < maxExtent(loop)) {
+    if (!c.apply(OptKind::Tile, id, amount)) return false;
+    id = idOf(axesOf(c.sink)[static_cast<size_t>(c.numberOf(id)) + 1].range);
+  }
+  inside.push_back(id);
+  return true;
+}
+
+// Lines of other tiles, then filters, then what is inside of a tile.
+bool orderLoops(Chooser& c, const Windows& w, std::span<const uint32_t> inside) {
+  AxisList order;
+  auto add = [&](std::span<const UOp> loops) {
+    for (UOp r : loops)
+      if (std::ranges::find(inside, idOf(r)) == inside.end()) order.axes.push_back(c.numberOf(idOf(r)));
+  };
+  add(w.outer);
+  add(w.filters);
+  for (uint32_t id : inside) order.axes.push_back(c.numberOf(id));
+  return std::ranges::is_sorted(order.axes) || c.apply(OptKind::Order, order);
+}
+
+bool packTile(Chooser& c, const Windows& w, const WindowTile& tile) {
+  std::vector<uint32_t> inside;
+  if (w.line && tile.lines > 1 && !enterTile(c, w.line, tile.lines, inside)) return false;
+  if (!enterTile(c, w.column, tile.columns, inside) || !orderLoops(c, w, inside)) return false;
+  PackArgs pack{w.slot, {}};
+  for (UOp r : w.taps) pack.axes.push_back(c.numberOf(idOf(r)));
+  for (uint32_t id : inside) pack.axes.push_back(c.numberOf(id));
+  return c.apply(OptKind::Pack, pack);
+}
+
+// The copy runs along the lines of the input, in whole vectors.
+void vectorizeCopy(Chooser& c, uint32_t slot) {
+  for (const Access& a : accessesOf(c.sink)) {
+    if (a.slot != slot || a.isStore) continue;
+    std::vector<Axis> axes = axesOf(c.sink);
+    const Axis& last = axes.back();
+    if (last.nest != Nest::Stage || strideOf(a, last.range) != 1) return;
+    int64_t width = c.caps.vectorBytes / byteSize(a.node.dtype());
+    while (width > 2 && width > maxExtent(last.range)) width /= 2;
+    uint32_t id = idOf(last.range);
+    if (c.apply(OptKind::Vector, id, width) && maxExtent(c.range(id)) <= 4) c.apply(OptKind::Upcast, id, 0);
+    return;
+  }
+}
+
+}  // namespace
+
+void packWindows(Chooser& c) {
+  constexpr int64_t kWorthPanel = 16;  // filters that read it
+  if (patternOf(c.sink) != Pattern::Conv) return;
+  std::optional<Windows> w = windowsOf(c);
+  if (!w) return;
+  int64_t filters = 1;
+  for (UOp r : w->filters) filters *= maxExtent(r);
+  if (filters < kWorthPanel) return;
+  Chooser trial = c;
+  if (!packTile(trial, *w, tileOf(*w, c.caps))) return;
+  mergeLoops(trial);
+  vectorizeCopy(trial, w->slot);
+  c.sink = trial.sink, c.opts = trial.opts;
+}
+
+}  // namespace svod
