@@ -243,6 +243,7 @@ void Scheduler::produceThroughTemporary(Producer& p, const Storage& own) {
   UOp sink = builder.finish(graph->make(Op::Store, DType::Void, {at, v}), index);
   addLaunch(p, std::move(graph), sink, builder, p.node);
 
+  std::vector<UOp> reads = p.reads;  // what the second kernel reads is the temporary
   auto second = std::make_unique<Graph>();
   KernelBuilder copier(*second, [&](UOp n) { return n == value ? &through : storageOf(n); });
   index = copier.openRanges(value.shape(), AxisType::Loop);
@@ -250,7 +251,7 @@ void Scheduler::produceThroughTemporary(Producer& p, const Storage& own) {
   v = copier.value(value, index, UOp());
   sink = copier.finish(second->make(Op::Store, DType::Void, {at, v}), index);
   addLaunch(p, std::move(second), sink, copier, p.node);
-  std::erase(p.reads, value);
+  p.reads = std::move(reads);
 }
 
 void Scheduler::produceScatter(UOp node) {

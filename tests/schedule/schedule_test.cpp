@@ -179,6 +179,14 @@ TEST_CASE("a state gets back what it held, while what it held in between is read
   checked(m.model);
 }
 
+TEST_CASE("a state is reversed as it was before a part of it was assigned") {
+  GraphMaker m;
+  UOp a = m.input("a", {8}), s = m.state("s", {9});
+  UOp changed = m.g.make(Op::After, DType::F32, {s, m.store(m.shrink(s, {1}, {8}), a)});
+  m.store(m.g.flip(changed, std::vector<int32_t>{0}), s);
+  checked(m.model);
+}
+
 TEST_CASE("reversing a state in place does not lose elements") {
   GraphMaker m;
   UOp s = m.state("s", {5});
