@@ -11,8 +11,8 @@ namespace {
 Result<Expr> iterations(UOp node, std::span<const std::string> names) {
   Expr count = 1;
   for (UOp r : node.ranges()) {
-    SVOD_TRY(Expr extent, toExpr(r.src(0), names));
-    count = count * extent;
+    Result<Expr> extent = toExpr(r.src(0), names);  // code may not need a variable that the loops had
+    count = count * (extent ? *extent : Expr(r.src(0).bounds().max));
   }
   return count;
 }
