@@ -46,7 +46,7 @@ class TileChoice {
       if (axis.nest == Nest::Output && axis.range != lanes_.range && reduce_.src(0).dependsOn(axis.range) &&
           axisType(axis.range) == AxisType::Loop && maxExtent(axis.range) > 1 && isReusedAlong(axis.range))
         rowAxes.push_back(axis.range);
-    for (int64_t vectors : {1, 2, 3, 4, 5, 6, 7, 8})
+    for (int64_t vectors : {1, 2, 3, 4, 5, 6, 7, 8, 12, 16})
       for (UOp axis : rowAxes)
         for (int64_t rows : {1, 2, 3, 4, 5, 6, 8, 10, 12, 14})
           if ((rows > 1) == static_cast<bool>(axis) && fits(axis, rows, vectors))
@@ -69,7 +69,8 @@ class TileChoice {
             registers = c_.caps.vectorRegisters;
     if (vectors > std::min(steps, maxVectors_) || (axis && rows > maxExtent(axis))) return false;
     bool copies = std::ranges::any_of(toposort(c_.sink), [](UOp n) { return n.op() == Op::Stage; });
-    return rows * vectors + vectors + 1 <= registers - (copies ? registers / 5 : registers / 10);
+    int64_t held = axis ? vectors : 0;  // one row takes its operand from memory
+    return rows * vectors + held + 1 <= registers - (copies ? registers / 5 : registers / 10);
   }
 
   // Too large for the second level cache beside a panel.
@@ -89,12 +90,14 @@ class TileChoice {
   // memory and the loop add. An element shared by all lanes comes from a matrix that is streamed again for
   // every column tile; a vector comes from a panel in the second level cache, or across cache lines.
   double cost(const RegisterTile& t) const {
-    constexpr double kPortCycles = 0.5, kVectorCycles = 0.8, kScalarCycles = 0.3, kFarCycles = 0.6, kLoopCycles = 1;
+    constexpr double kPortCycles = 0.5, kVectorCycles = 0.8, kScalarCycles = 0.3, kFarCycles = 0.6, kLoopCycles = 1, kRunStart = 30;
     double loads = 0, memory = 0, copies = static_cast<double>(t.rows * t.vectors);
     for (const Access& load : loads_) {
       bool vector = load.node.dependsOn(lanes_.range);
       double n = vector ? static_cast<double>(t.vectors) : 1;
       if (t.rowAxis && load.node.dependsOn(t.rowAxis)) n *= static_cast<double>(t.rows);
+      // A row that comes from far and serves one row of the result only: long runs keep the prefetchers busy.
+      if (vector && !t.rowAxis && isFar(load)) memory += kRunStart;
       loads += n, memory += n * (vector ? kVectorCycles : isFar(load) ? kFarCycles : kScalarCycles);
     }
     double work = std::max(arithmetic_, 1.0) * copies / c_.caps.fmaPerCycle;

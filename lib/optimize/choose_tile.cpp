@@ -102,6 +102,11 @@ void tileReduceOverOutputLanes(Chooser& c, UOp reduce, const Lanes& lanes, std::
       if (std::optional<Panel> panel = panelOf(a, reduce))
         maxVectors = std::max<int64_t>(1, c.caps.l2Bytes / 2 / (panel->bytesPerColumn * lanes.width));
   RegisterTile tile = chooseRegisterTile(c, reduce, lanes, maxVectors);
+  if (tile.rowAxis && patternOf(c.sink) == Pattern::Gemm)  // a narrower tile, where that lets the panel stay in cache
+    if (std::optional<Panel> panel = panelOperand(c, reduce, lanes, tile.rowAxis, packed)) {
+      int64_t fit = std::max<int64_t>(2, c.caps.l2Bytes / 2 / (panel->bytesPerColumn * lanes.width));
+      if (fit < tile.vectors) tile = chooseRegisterTile(c, reduce, lanes, fit);
+    }
   uint32_t column = idOf(lanes.range);
   if (tile.rowAxis) {
     uint32_t row = idOf(tile.rowAxis);
@@ -126,7 +131,8 @@ void tileReduceOverOutputLanes(Chooser& c, UOp reduce, const Lanes& lanes, std::
 
 // Lanes along the reduce axis itself: several independent accumulators hide the latency of one chain.
 void tileReduceLanes(Chooser& c, UOp reduce, const Lanes& lanes) {
-  RegisterTile tile = chooseRegisterTile(c, reduce, lanes, INT64_MAX);
+  constexpr int64_t kChains = 8;  // independent accumulators that hide any latency
+  RegisterTile tile = chooseRegisterTile(c, reduce, lanes, kChains);
   if (tile.rowAxis) c.apply(OptKind::Upcast, idOf(tile.rowAxis), tile.rows);
   if (!c.apply(OptKind::Vector, idOf(lanes.range), lanes.width) || tile.vectors < 2) return;
   c.apply(OptKind::Acc, idOf(lanes.range), tile.vectors);

@@ -68,8 +68,8 @@ TEST_CASE("What the heuristic chooses") {
   CHECK(chosen(buildAdd, {1000, 1000, 0}, caps) == "merge(0,1) vector(0,16) upcast(0,4) thread(0,1)");
   CHECK(chosen(buildTranspose, {512, 512, 0}, caps) == "vector(1,16) upcast(0,8) thread(0,1)");
   CHECK(chosen(buildRowSum, {512, 512, 0}, caps) == "vector(1,16) acc(1,8)");
-  CHECK(chosen(buildRowSum, {512, 512, 0}, strict) == "vector(0,16) upcast(0,8) unroll(1,2) thread(0,1)");
-  CHECK(chosen(buildColumnSum, {512, 512, 0}, caps) == "vector(0,16) upcast(0,8) unroll(1,2)");
+  CHECK(chosen(buildRowSum, {512, 512, 0}, strict) == "vector(0,16) upcast(0,16) thread(0,1)");
+  CHECK(chosen(buildColumnSum, {512, 512, 0}, caps) == "vector(0,16) upcast(0,16)");
   CHECK(chosen(buildFullMax, {512, 512, 0}, caps) == "merge(0,1) vector(0,16) acc(0,8)");
   CHECK(chosen(buildConv1d, {64, 4096, 5}, caps) ==
         "tile(1,128) order(1,0,2) pack(1,3,2) vector(5,16) upcast(1,8) vector(2,16) upcast(2,2) thread(0,1)");
