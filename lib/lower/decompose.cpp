@@ -1,7 +1,6 @@
 #include "lower/decompose.h"
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 namespace svod {
@@ -132,11 +131,13 @@ UOp legalizeOps(Graph& graph, UOp root, const LegalizeOptions& options) {
   Emitter e(graph, options);
   return transform(graph, root, [&](UOp node, std::span<const UOp> src) {
     bool computes = isElementwise(node.op()) || node.op() == Op::Reduce;
-    if (node.op() == Op::Reduce && src[0].lanes() < node.src(0).lanes()) {  // lanes that folded to one constant
-      UOp same = graph.make(Op::Stack, src[0].dtype(), std::vector<UOp>(static_cast<size_t>(node.src(0).lanes()), src[0]));
-      return e.make(Op::Reduce, node.dtype(), std::array{same}, node.arg());
+    std::vector<UOp> list(src.begin(), src.end());
+    if (node.op() == Op::Reduce || node.op() == Op::Index) {
+      UOp& lanes = list[node.op() == Op::Index ? 1 : 0];  // they may have folded to one constant
+      auto width = static_cast<size_t>(node.op() == Op::Index ? node.src(1).lanes() : node.src(0).lanes());
+      if (static_cast<size_t>(lanes.lanes()) < width) lanes = graph.make(Op::Stack, lanes.dtype(), std::vector<UOp>(width, lanes));
     }
-    return computes ? e.make(node.op(), node.dtype(), src, node.arg()) : graph.withSrc(node, src);
+    return computes ? e.make(node.op(), node.dtype(), list, node.arg()) : graph.withSrc(node, list);
   });
 }
 

@@ -74,10 +74,15 @@ Result<std::vector<size_t>> Scheduler::order() {
   if (sequence.size() == producers_.size()) return sequence;
 
   // Some value reads a state both before and after it is overwritten: keep the old content in a snapshot.
+  auto mayChange = [&](UOp read) {
+    UOp buffer = read;
+    while (buffer.op() == Op::After) buffer = buffer.src(0);
+    return isStorage(read) && model_.ports[buffer.argAs<SlotArg>().slot].kind == PortKind::State;
+  };
   for (size_t i = 0; i < producers_.size(); ++i) {
     if (edges.waiting[i] == 0) continue;
     for (UOp read : producers_[i].reads)
-      if (isStorage(read) && snapshots_.insert(read.id()).second) return sequence;
+      if (mayChange(read) && snapshots_.insert(read.id()).second) return sequence;
   }
   return fail(Diag::Cycle, "the graph's assignments depend on each other in a circle",
               "read the states into values before assigning them");

@@ -62,7 +62,7 @@ Status Scheduler::produceAll() {
     if (n.op() == Op::Store) {
       produceStore(n);
     } else if (isStorage(n)) {
-      if (snapshots_.contains(n.id())) produceSnapshot(n);
+      if (snapshots_.contains(n.id()) && !isEmpty(n)) produceSnapshot(n);
     } else if (n.id() < materialized_.size() && materialized_[n.id()] && !isEmpty(n)) {
       n.op() == Op::Scatter ? produceScatter(n) : n.op() == Op::Custom ? produceHostCall(n) : produceValue(n);
     }

@@ -33,6 +33,8 @@ UOp castChain(const Match& m) {
   if (inner.op() != Op::Cast) return {};
   UOp source = inner.src(0);
   DType mid = inner.dtype(), to = m.node.dtype();
+  // On the way through a float an integer saturates, directly it wraps.
+  if (isInt(source.dtype()) && isFloat(mid) && isInt(to) && !fits(m, source, to)) return {};
   bool narrowing = isInt(source.dtype()) && isInt(mid) && isInt(to) && info(to).bits <= info(mid).bits;
   if (holdsAll(mid, source.dtype()) || narrowing || fits(m, source, mid)) return m.graph.cast(source, to);
   return {};

@@ -43,7 +43,7 @@ std::string otherBytes(Model& model, const ModelBindings& bindings, uint64_t see
 }  // namespace
 
 TEST_CASE("order of steps and number of threads never change a byte") {
-  forSeeds(20, [](uint64_t seed) {
+  forSeeds(20, {}, [](uint64_t seed) {
     RandomOptions drawn;
     drawn.contract = true;
     drawn.transcendentals = seed % 2 == 0;

@@ -5,6 +5,7 @@
 #include "common/error_bound.h"
 #include "common/random_graph.h"
 #include "e2e/harness.h"
+#include "e2e/reduce_graph.h"
 #include "e2e/seeds.h"
 #include "ir/text.h"
 
@@ -42,46 +43,59 @@ std::string compareResults(Model& model, const ModelBindings& bindings, const Ru
   return "";
 }
 
-std::string checkStrict(uint64_t seed, const char* target) {
-  Model model = randomModel(seed);
-  ModelBindings bindings = randomBindings(model, seed);
+std::string strictDifference(Model& model, const ModelBindings& bindings, const RunOptions& options) {
   auto expected = interpret(model, bindings);
   if (!expected) return toText(expected.error());
-  return compareResults(
-      model, bindings, draw(seed, Numerics::Strict, target), [&](size_t i, const HostTensor& actual) {
-        return sameValues((*expected)[i], actual, true) ? ""
-                                                        : "differs: " + difference((*expected)[i], actual, 0);
-      });
+  return compareResults(model, bindings, options, [&](size_t i, const HostTensor& actual) {
+    return sameValues((*expected)[i], actual, true) ? ""
+                                                    : "differs: " + difference((*expected)[i], actual, 0);
+  });
+}
+
+std::string boundsDifference(Model& model, const ModelBindings& bindings, const RunOptions& options) {
+  auto expected = interpretWithBounds(model, bindings);
+  if (!expected) return toText(expected.error());
+  return compareResults(model, bindings, options, [&](size_t i, const HostTensor& actual) {
+    return differenceBeyond(actual, expected->values[i], expected->bounds[i]);
+  });
+}
+
+/// Compiles, runs and compares the graph of a seed. What is wrong is said of a graph as small as possible.
+template <class Difference>
+std::string check(uint64_t seed, const RandomOptions& drawn, const RunOptions& options,
+                  Difference findDifference) {
+  Model model = randomModel(seed, drawn);
+  ModelBindings bindings = randomBindings(model, seed, drawn);
+  ModelCheck differs = [&](Model& m, const ModelBindings& b) { return findDifference(m, b, options); };
+  return reduceGraph(model, bindings, differs);
+}
+
+std::string checkStrict(uint64_t seed, const char* target) {
+  return check(seed, {}, draw(seed, Numerics::Strict, target), strictDifference);
 }
 
 std::string checkContract(uint64_t seed, const char* target) {
   RandomOptions drawn;
   drawn.contract = true;
   drawn.transcendentals = seed % 2 == 0;
-  Model model = randomModel(seed, drawn);
-  ModelBindings bindings = randomBindings(model, seed, drawn);
-  auto expected = interpretWithBounds(model, bindings);
-  if (!expected) return toText(expected.error());
-  return compareResults(model, bindings, draw(seed, Numerics::Contract, target),
-                        [&](size_t i, const HostTensor& actual) {
-                          return differenceBeyond(actual, expected->values[i], expected->bounds[i]);
-                        });
+  return check(seed, drawn, draw(seed, Numerics::Contract, target), boundsDifference);
 }
 
 }  // namespace
 
+// Seeds beyond the first ones found defects once.
 TEST_CASE("strict plans equal the interpreter bit for bit", "[cpu]") {
-  forSeeds(1600, [](uint64_t seed) { return checkStrict(seed, "cpu"); });
+  forSeeds(1600, {3116, 3631, 3946}, [](uint64_t seed) { return checkStrict(seed, "cpu"); });
 }
 
 TEST_CASE("contract plans stay within the computed bounds", "[cpu]") {
-  forSeeds(1200, [](uint64_t seed) { return checkContract(seed, "cpu"); });
+  forSeeds(1200, {1358, 1487, 3275}, [](uint64_t seed) { return checkContract(seed, "cpu"); });
 }
 
 TEST_CASE("strict plans of the C target equal the interpreter bit for bit", "[c]") {
-  forSeeds(120, [](uint64_t seed) { return checkStrict(10'000 + seed, "c"); });
+  forSeeds(120, {3116, 3946}, [](uint64_t seed) { return checkStrict(seed, "c"); });
 }
 
 TEST_CASE("contract plans of the C target stay within the computed bounds", "[c]") {
-  forSeeds(80, [](uint64_t seed) { return checkContract(10'000 + seed, "c"); });
+  forSeeds(80, {1358, 1487}, [](uint64_t seed) { return checkContract(seed, "c"); });
 }

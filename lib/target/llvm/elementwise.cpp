@@ -76,6 +76,18 @@ Value* emitExtreme(Builder& b, Op op, DType dtype, Value* x, Value* y) {
   return b.CreateSelect(b.CreateFCmpUNO(y, y), y, b.CreateSelect(better, y, x));
 }
 
+// Division by a vector that is no constant, lane by lane: that is how it runs anyway, and LLVM 19 folds
+// x % select(.., constants with a zero lane) as if one lane that divides by zero made all lanes undefined.
+Value* emitDivision(Builder& b, Instruction::BinaryOps instruction, Value* x, Value* y) {
+  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(x->getType());
+  if (vector == nullptr || llvm::isa<llvm::Constant>(y)) return b.CreateBinOp(instruction, x, y);
+  Value* result = llvm::PoisonValue::get(x->getType());
+  for (unsigned i = 0; i < vector->getNumElements(); ++i)
+    result = b.CreateInsertElement(
+        result, b.CreateBinOp(instruction, b.CreateExtractElement(x, i), b.CreateExtractElement(y, i)), i);
+  return result;
+}
+
 Value* emitBinary(Builder& b, Op op, DType dtype, Value* x, Value* y) {
   if (op == Op::Max || op == Op::Min) return emitExtreme(b, op, dtype, x, y);
   const BinaryRow* row = findRow(kBinary, op);
@@ -84,6 +96,7 @@ Value* emitBinary(Builder& b, Op op, DType dtype, Value* x, Value* y) {
   if (instruction == kNoInstruction) return nullptr;
   if ((op == Op::Shl || op == Op::Shr) && x->getType() != y->getType())
     y = b.CreateZExtOrTrunc(y, x->getType());
+  if (op == Op::Cdiv || op == Op::Cmod) return emitDivision(b, instruction, x, y);
   return b.CreateBinOp(instruction, x, y);
 }
 
