@@ -5,7 +5,8 @@ usage: benchmarks/bench.py [--bin FOLDER] [--threads N] [--only TEXT] [--rounds 
 
 Prints time, rate and the ratio to the fastest peer (above 1: svod is faster) with the quartiles of the rounds.
 Needs numpy; peers are what is installed of OpenBLAS, BLIS and oneDNN (Debian: libopenblas0-pthread libblis4-pthread
-libdnnl-dev). Results are compared with the first peer's before anything is timed.
+libdnnl-dev). Results are compared with the first peer's before anything is timed; what has no peer is only timed.
+Exits with 1 when a case fails or differs.
 """
 import argparse
 import json
@@ -92,6 +93,11 @@ def check(contenders, ours, theirs):
     return None
 
 
+def agrees(row):
+    """False for NaN, too."""
+    return row["difference"] is None or row["difference"] <= 1e-3
+
+
 def compared(case, timings):
     others = {name: t for name, t in timings.items() if name != "svod"}
     if not others:
@@ -111,7 +117,7 @@ def show(case, row):
     best = min(row["seconds"]["svod"])
     others = "  ".join(f"{name} {min(s) * 1e3:.3f}" for name, s in row["seconds"].items() if name != "svod")
     ratio = f"{row['ratio']:5.2f} ({row['low']:.2f}-{row['high']:.2f}) of {row['peer']}" if row["peer"] else ""
-    warning = f"  DIFFERS by {row['difference']:.1e}" if (row["difference"] or 0) > 1e-3 else ""
+    warning = "" if agrees(row) else f"  DIFFERS by {row['difference']:.1e}"
     print(f"{case.name:28} {best * 1e3:9.3f} ms {rate(case, best)}  {ratio:34} {others}{warning}", flush=True)
 
 
@@ -138,6 +144,7 @@ def main():
             try:
                 rows.append(measure_case(case, options, runtime, peers))
                 show(case, rows[-1])
+                failed |= not agrees(rows[-1])
             except RuntimeError as error:
                 failed = True
                 print(f"{case.name}: {error}", file=sys.stderr)

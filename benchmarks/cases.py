@@ -18,7 +18,6 @@ class Case:
     peers: Callable     # (peers, inputs, result) -> name -> function
     weights: tuple = () # inputs that are constants of the plan
     opts: str = ""      # "" for the default
-    dtype: str = "f32"
 
 
 def gemm(m, k, n, weight=False, opts="", group="gemm"):

@@ -125,10 +125,12 @@ Tensor OnnxImporter::tensorOf(Value& value, const std::string& name) {
 
 std::string OnnxImporter::uniqueName(std::string_view wanted) {
   constexpr size_t kLongest = 900;  // the builder allows 1024
-  std::string name(wanted.empty() ? "constant" : wanted.substr(0, kLongest));
+  const std::string name(wanted.empty() ? "constant" : wanted.substr(0, kLongest));
   int& count = nameCounts_[name];
   if (++count == 1) return name;
-  return uniqueName(name + "." + std::to_string(count));
+  for (;; ++count)
+    if (auto [it, isNew] = nameCounts_.try_emplace(name + "." + std::to_string(count), 1); isNew)
+      return it->first;
 }
 
 // One number for all elements needs no storage; everything else is a weight.

@@ -11,6 +11,7 @@
 
 namespace svod {
 
+/// Belongs to one builder, which outlives it, and remembers what it found; used by the thread of the builder.
 class KnownValues {
  public:
   explicit KnownValues(GraphBuilder& builder) : b_(builder) {}

@@ -25,10 +25,11 @@ struct OnnxImport {
 /// Whether `path` is named as an ONNX model.
 bool isOnnxPath(const std::string& path);
 
-/// Reads `path`. Weights are not copied: the model keeps file and external data files alive. Variables come
-/// from the symbolic dims of the inputs.
+/// Reads `path`. Weights in files with external data stay mapped; those inside of `path` are copied once, by
+/// the parser. The model keeps both alive. Variables come from the symbolic dims of the inputs.
 OnnxImport importOnnx(const std::string& path, const LoadOptions& options = {});
-/// The same from memory. External data is looked for in the folder of `path`.
+/// The same from memory. External data is looked for in the folder of `path`; `bytes` are not
+/// needed afterwards.
 OnnxImport importOnnxBytes(std::span<const std::byte> bytes, const std::string& path,
                            const LoadOptions& options = {});
 

@@ -1,18 +1,18 @@
 #include "schedule/fuse.h"
 
 #include <algorithm>
-#include <map>
-#include <tuple>
 
-#include "schedule/movement.h"
+#include "schedule/uses.h"
 
 namespace svod {
 
 namespace {
 
 // Relative costs of one element; a kernel launch costs as much as kLaunch of the cheapest ops.
-constexpr double kOpCost = 1, kDivideCost = 4, kTranscendentalCost = 12, kLoadCost = 2, kStoreCost = 3, kLaunch = 4000;
-// Inside one kernel the operands stay in cache, so a value may be computed this often instead of being stored.
+constexpr double kOpCost = 1, kDivideCost = 4, kTranscendentalCost = 12, kLoadCost = 2, kStoreCost = 3,
+                 kLaunch = 4000;
+// Inside one kernel the operands stay in cache, so a value may be computed this often instead of being
+// stored.
 constexpr double kCachedRecompute = 3, kCachedWork = 40;
 // A value inside a reduction is computed once for this many elements of the result: those of a register tile.
 constexpr double kRegisterTile = 8;
@@ -25,76 +25,21 @@ struct SizeLimit {
 };
 constexpr SizeLimit kMaxElementwise = {160, 24, 400}, kMaxReduce = {64, 12, 160};
 
-/// How one index of a value depends on the axes of the kernel that reads it.
-struct Token {
-  std::vector<int> axes;   // of the root, ascending
-  double reduceExtent = 1; // product of the reduce axes it runs over
-  bool reduced = false;    // runs over a reduce axis or comes from data
-  bool operator<(const Token& o) const {
-    return std::tie(axes, reduced, reduceExtent) < std::tie(o.axes, o.reduced, o.reduceExtent);
-  }
-};
-
-using TokenId = int;
-
-/// Tokens interned by how they were made, so that equal ids mean equal index expressions.
-class TokenTable {
- public:
-  TokenId make(std::vector<int64_t> key, Token token) {
-    auto [it, isNew] = ids_.try_emplace(std::move(key), static_cast<TokenId>(tokens_.size()));
-    if (isNew) tokens_.push_back(std::move(token));
-    return it->second;
-  }
-  TokenId zero() { return make({0}, {}); }
-  TokenId rootAxis(uint32_t root, int axis) { return make({1, root, axis}, Token{{axis}}); }
-  TokenId reduceAxis(uint32_t node, int axis, double extent) {
-    return make({2, node, axis}, Token{{}, extent, true});
-  }
-  /// A function, named by `key`, of other tokens.
-  TokenId derive(std::vector<int64_t> key, std::span<const TokenId> from, bool fromData = false) {
-    Token token;
-    key.insert(key.begin(), 3);
-    for (TokenId id : from) {
-      const Token& t = tokens_[id];
-      key.push_back(id);
-      token.axes.insert(token.axes.end(), t.axes.begin(), t.axes.end());
-      token.reduceExtent *= t.reduceExtent;
-      token.reduced |= t.reduced;
-    }
-    std::sort(token.axes.begin(), token.axes.end());
-    token.axes.erase(std::unique(token.axes.begin(), token.axes.end()), token.axes.end());
-    token.reduced |= fromData;
-    return make(std::move(key), std::move(token));
-  }
-  const Token& operator[](TokenId id) const { return tokens_[id]; }
-
- private:
-  std::map<std::vector<int64_t>, TokenId> ids_;
-  std::vector<Token> tokens_;
-};
-
-/// One way a value is read.
-struct Use {
-  uint32_t root;                // number of the kernel that reads it
-  std::vector<TokenId> index;   // one per axis
-  bool inReduce = false;        // inside the loop of another reduction
-  std::vector<int> outer = {};  // axes of the root around that reduction, ascending
-  auto key() const { return std::tie(root, index); }
-};
-
-std::vector<int> unite(std::span<const int> a, std::span<const int> b) {
-  std::vector<int> all;
-  std::ranges::set_union(a, b, std::back_inserter(all));
-  return all;
-}
-
 double work(UOp node) {
   if (has(node.op(), Transcend)) return kTranscendentalCost;
   switch (node.op()) {
-    case Op::Fdiv: case Op::Recip: case Op::Sqrt: case Op::Cdiv: case Op::Cmod: case Op::Floordiv: case Op::Floormod:
+    case Op::Fdiv:
+    case Op::Recip:
+    case Op::Sqrt:
+    case Op::Cdiv:
+    case Op::Cmod:
+    case Op::Floordiv:
+    case Op::Floormod:
       return kDivideCost;
-    case Op::Threefry: return 100;
-    default: return isElementwise(node.op()) ? kOpCost : 0;
+    case Op::Threefry:
+      return 100;
+    default:
+      return isElementwise(node.op()) ? kOpCost : 0;
   }
 }
 
@@ -132,7 +77,8 @@ class Fuser {
     for (size_t i = order_.size(); i-- > 0;) visit(order_[i]);
   }
 
-  /// Counters, sizes and cheap arithmetic on them: no memory is read, so every kernel computes these for itself.
+  /// Counters, sizes and cheap arithmetic on them: no memory is read, so every kernel computes these for
+  /// itself.
   void findIndexMath() {
     for (UOp n : order_) {
       bool leaf = n.op() == Op::Const || n.op() == Op::Var || n.op() == Op::Iota;
@@ -148,7 +94,8 @@ class Fuser {
       double& sum = work_[n.id()] = isStorage(n) ? kLoadCost : isIndexMath_[n.id()] ? 0 : work(n);
       if (isStorage(n) || isIndexMath_[n.id()]) continue;
       for (UOp s : n.src())
-        sum += isCut_[s.id()] || alwaysMaterialized(s.op()) || s.op() == Op::Reduce ? kLoadCost : work_[s.id()];
+        sum +=
+            isCut_[s.id()] || alwaysMaterialized(s.op()) || s.op() == Op::Reduce ? kLoadCost : work_[s.id()];
     }
   }
 
@@ -186,7 +133,9 @@ class Fuser {
   }
 
   /// A kernel whose loops run over the axes of `shape`; it reads each of `values` at its own element.
-  void addRoot(UOp shape, std::initializer_list<UOp> values) { addRoot(shape, std::span(values.begin(), values.size())); }
+  void addRoot(UOp shape, std::initializer_list<UOp> values) {
+    addRoot(shape, std::span(values.begin(), values.size()));
+  }
   void addRoot(UOp shape, std::span<const UOp> values) {
     auto root = static_cast<uint32_t>(rootShape_.size());
     rootShape_.push_back(shape);
@@ -206,7 +155,8 @@ class Fuser {
       addRoot(n, {n});
       if (alwaysMaterialized(n.op())) return visitOwnKernel(n);
     }
-    for (const Use& use : uses_[n.id()]) pushDown(n, use);
+    for (const Use& use : uses_[n.id()])
+      passToOperands(n, use, tokens_, [this](UOp operand, Use read) { addUse(operand, std::move(read)); });
   }
 
   void visitStore(UOp store) {
@@ -214,7 +164,8 @@ class Fuser {
     if (!isStorage(value)) addRoot(value, {value});
   }
 
-  // Kinds with a kernel (or host call) of their own: their operands are read element by element, or as buffers.
+  // Kinds with a kernel (or host call) of their own: their operands are read element by element, or as
+  // buffers.
   void visitOwnKernel(UOp n) {
     if (n.op() == Op::Custom || n.op() == Op::Copy) {
       size_t inputs = n.op() == Op::Copy ? 1 : static_cast<size_t>(n.argAs<CustomArg>().inputs);
@@ -245,15 +196,7 @@ class Fuser {
     return uses.size() > kMaxUses || isCheaperMaterialized(n);
   }
 
-  bool isRootUse(UOp n, const Use& use) const {
-    return rootShape_[use.root] == n && !use.inReduce;
-  }
-
-  std::vector<int> axesOf(const Use& use) const {
-    std::vector<int> axes;
-    for (TokenId id : use.index) axes = unite(axes, tokens_[id].axes);
-    return axes;
-  }
+  bool isRootUse(UOp n, const Use& use) const { return rootShape_[use.root] == n && !use.inReduce; }
 
   double extent(const Use& use, std::span<const int> axes) const {
     double count = 1;
@@ -264,14 +207,14 @@ class Fuser {
 
   /// How many different elements this use reads, counting one again for every step of a reduction.
   double elementsRead(const Use& use) const {
-    double count = extent(use, axesOf(use));
+    double count = extent(use, tokens_.axesOf(use));
     for (TokenId id : use.index) count *= tokens_[id].reduceExtent;
     return count;
   }
 
   /// How often the value is computed for this use: axes around a reduction repeat all of its loop.
   double evaluations(const Use& use) const {
-    std::vector<int> axes = axesOf(use);
+    std::vector<int> axes = tokens_.axesOf(use);
     double repeats = extent(use, unite(axes, use.outer)) / extent(use, axes);
     return elementsRead(use) * std::max(1.0, repeats / kRegisterTile);
   }
@@ -310,102 +253,6 @@ class Fuser {
     if (isStored) return (total - elements) * kLoadCost < (total - elements) * each;  // an output anyway
     double kept = elements * (each + kStoreCost) + total * kLoadCost + kLaunch;
     return kept < total * each;
-  }
-
-  void pushDown(UOp n, const Use& use) {
-    if (isElementwise(n.op()) || n.op() == Op::Contiguous) {
-      for (UOp s : n.src()) addUse(s, s.rank() == 0 ? Use{use.root, {}, use.inReduce, use.outer} : use);
-    } else if (n.op() == Op::Reduce) {
-      pushReduce(n, use);
-    } else if (n.op() == Op::Gather) {
-      pushGather(n, use);
-    } else if (isMovement(n.op())) {
-      pushMovement(n, use);
-    } else if (n.op() == Op::Stack) {
-      for (UOp s : n.src()) addUse(s, {use.root, {}, use.inReduce, use.outer});
-    }
-  }
-
-  void pushReduce(UOp n, const Use& use) {
-    std::span<const int32_t> axes = n.argAs<ReduceArg>().axes;
-    Use inner{use.root, {}, true, unite(axesOf(use), use.outer)};
-    size_t next = 0;
-    for (size_t i = 0; i < n.src(0).rank(); ++i) {
-      bool reduced = std::find(axes.begin(), axes.end(), static_cast<int32_t>(i)) != axes.end();
-      double extent = static_cast<double>(std::max<int64_t>(1, n.src(0).shape()[i].bounds().max));
-      inner.index.push_back(reduced ? tokens_.reduceAxis(n.id(), static_cast<int>(i), extent) : use.index[next++]);
-    }
-    addUse(n.src(0), std::move(inner));
-  }
-
-  void pushGather(UOp n, const Use& use) {
-    Use data{use.root, {}, use.inReduce, use.outer};
-    for (size_t i = 1; i < n.srcCount(); ++i) {
-      UOp index = n.src(i);
-      addUse(index, index.rank() == 0 ? Use{use.root, {}, use.inReduce, use.outer} : use);
-      data.index.push_back(index.op() == Op::Const ? tokens_.zero()
-                                                   : tokens_.derive({index.id()}, use.index, true));
-    }
-    addUse(n.src(0), std::move(data));
-  }
-
-  void pushMovement(UOp n, const Use& use) {
-    UOp source = n.src(0);
-    Use moved{use.root, std::vector<TokenId>(source.rank(), tokens_.zero()), use.inReduce, use.outer};
-    size_t rank = source.rank();
-    auto changed = [&](size_t axis, std::initializer_list<int64_t> key) {
-      std::vector<int64_t> full{static_cast<int64_t>(n.op())};
-      full.insert(full.end(), key);
-      moved.index[axis] = tokens_.derive(full, {&use.index[axis], 1});
-    };
-    switch (n.op()) {
-      case Op::Expand:
-        for (size_t i = 0; i < rank; ++i) moved.index[i] = source.dim(i) == 1 ? tokens_.zero() : use.index[i];
-        break;
-      case Op::Permute:
-        for (size_t i = 0; i < rank; ++i) moved.index[n.argAs<AxesArg>().axes[i]] = use.index[i];
-        break;
-      case Op::Shrink:
-        for (size_t i = 0; i < rank; ++i)
-          n.src(1 + i).isConst(0) ? void(moved.index[i] = use.index[i]) : changed(i, {n.src(1 + i).id()});
-        break;
-      case Op::Pad:
-        addUse(n.src(1), {use.root, {}, use.inReduce, use.outer});
-        for (size_t i = 0; i < rank; ++i)
-          n.src(2 + i).isConst(0) ? void(moved.index[i] = use.index[i]) : changed(i, {n.src(2 + i).id()});
-        break;
-      case Op::Flip:
-        moved.index = use.index;
-        for (int32_t axis : n.argAs<AxesArg>().axes) changed(axis, {source.shape()[axis].id()});
-        break;
-      default: pushReshape(n, use, moved); break;
-    }
-    addUse(source, std::move(moved));
-  }
-
-  void pushReshape(UOp n, const Use& use, Use& moved) {
-    for (const AxisGroup& g : matchAxes(n.src(0).shape(), n.shape())) {
-      std::vector<size_t> ins, outs;  // axes with more than one element
-      for (size_t i = g.inBegin; i < g.inEnd; ++i)
-        if (n.src(0).dim(i) != 1) ins.push_back(i);
-      for (size_t o = g.outBegin; o < g.outEnd; ++o)
-        if (n.dim(o) != 1) outs.push_back(o);
-      if (ins.size() == 1 && outs.size() == 1) {
-        moved.index[ins[0]] = use.index[outs[0]];
-        continue;
-      }
-      std::vector<TokenId> from;
-      for (size_t o : outs) from.push_back(use.index[o]);
-      for (size_t i : ins) moved.index[i] = tokens_.derive(reshapeKey(n, g, i), from);
-    }
-  }
-
-  static std::vector<int64_t> reshapeKey(UOp n, const AxisGroup& g, size_t axis) {
-    std::vector<int64_t> key{static_cast<int64_t>(Op::Reshape), static_cast<int64_t>(axis - g.inBegin)};
-    for (size_t i = g.inBegin; i < g.inEnd; ++i) key.push_back(n.src(0).shape()[i].id());
-    key.push_back(-1);
-    for (size_t o = g.outBegin; o < g.outEnd; ++o) key.push_back(n.shape()[o].id());
-    return key;
   }
 
   std::vector<UOp> order_;

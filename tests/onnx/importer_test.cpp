@@ -162,6 +162,19 @@ TEST_CASE("an input that is an initializer has that value") {
   CHECK(inputCount(import) == 1);
 }
 
+TEST_CASE("constants whose names begin alike for a thousand letters get names of their own") {
+  OnnxMaker m;
+  m.input("x", {"2"}).output("y");
+  const std::string stem(1200, 'w');
+  for (const char* end : {"a", "b", "c"}) m.floats(stem + end, {2}, {1, 2});
+  m.node("Add", {"x", stem + "a"}, {"p"});
+  m.node("Add", {"p", stem + "b"}, {"q"});
+  m.node("Add", {"q", stem + "c"}, {"y"});
+  HostTensor y = run(m.import());
+  CHECK(y.at(0).asFloat() == 3);
+  CHECK(y.at(1).asFloat() == 7);
+}
+
 TEST_CASE("functions of the model are expanded, with their attributes") {
   OnnxMaker m;
   m.input("x", {"2"}).output("y");
