@@ -74,6 +74,7 @@ Program::Program(const Plan& plan, std::span<const KernelFunction> functions)
       step.hostFunction = indexOf(hostFunctions, call->function);
     } else if (const auto* loop = std::get_if<Loop>(&from.action)) {
       step.kind = StepKind::Loop;
+      if (loop->condition) step.args = slots({*loop->condition});
       step.body = static_cast<uint32_t>(scopes.size());
       scopes.emplace_back().loop = id;
       if (loop->length > 0) open.emplace_back(step.body, id + 1 + loop->length);

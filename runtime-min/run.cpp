@@ -138,6 +138,11 @@ Result<int64_t> Run::tripsOf(StepId step) const {
   return trips;
 }
 
+bool Run::goesOn(StepId loop) const {
+  const ProgramStep& step = program_.steps[loop];
+  return step.args.begin == step.args.end || *static_cast<const uint8_t*>(args_[step.args.begin]) != 0;
+}
+
 /// Sets the loop variable and what follows from it. Nothing of the body is running.
 Status Run::beginIteration(uint32_t scope, int64_t trip) {
   const auto& loop = std::get<Loop>(loaded_.plan().steps[program_.scopes[scope].loop].action);
@@ -186,7 +191,7 @@ Status Run::runInOrder(uint32_t scope) {
     const ProgramStep& step = program_.steps[id];
     if (step.kind == StepKind::Loop) {
       SVOD_TRY(const int64_t trips, tripsOf(id));
-      for (int64_t trip = 0; trip < trips; trip++) {
+      for (int64_t trip = 0; trip < trips && goesOn(id); trip++) {
         SVOD_CHECK(beginIteration(step.body, trip));
         SVOD_CHECK(runInOrder(step.body));
       }

@@ -71,6 +71,7 @@ class Run final : public Job {
   Status evaluateLaunch(StepId step, const Launch& launch);
   uint32_t tasksFor(const Work& work) const;
   Result<int64_t> tripsOf(StepId loop) const;
+  bool goesOn(StepId loop) const;  // its condition, read before every iteration
   Status beginIteration(uint32_t scope, int64_t trip);
 
   Status runInOrder(uint32_t scope);

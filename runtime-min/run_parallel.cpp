@@ -121,7 +121,7 @@ StepId Run::startLoop(StepId step, uint32_t worker) {
     fail(std::move(trips).error());
     return kNone;
   }
-  if (*trips <= 0 || program_.scopes[body].steps.empty()) return finish(step, worker);
+  if (*trips <= 0 || !goesOn(step) || program_.scopes[body].steps.empty()) return finish(step, worker);
   scopes_[body].trip = 0;
   scopes_[body].trips = *trips;
   if (Status status = beginIteration(body, 0); !status)
@@ -155,7 +155,7 @@ StepId Run::finish(StepId id, uint32_t worker) {
       endRun();
       return kNone;
     }
-    if (++scope.trip < scope.trips) {
+    if (++scope.trip < scope.trips && goesOn(program_.scopes[step.scope].loop)) {
       if (Status status = beginIteration(step.scope, scope.trip); !status)
         fail(std::move(status).error());
       else

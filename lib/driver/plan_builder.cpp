@@ -31,6 +31,7 @@ class PlanBuilder {
     for (const ScheduleBuffer& b : schedule_.buffers) addBuffer(b);
     for (const KernelFacts& k : kernels) SVOD_CHECK(addKernel(k));
     for (const ScheduleItem& item : schedule_.items) SVOD_CHECK(addStep(item));
+    leaveLoops();
     for (size_t i = 0; i < model_.ports.size(); ++i) SVOD_CHECK(addPort(static_cast<BufferId>(i)));
     plan_.constants = weights_.constants();
     planMemory(plan_, {options.memory, UINT64_MAX, {}});
@@ -66,6 +67,7 @@ class PlanBuilder {
       case PortKind::Input: d.place = Place::Input; break;
       case PortKind::Output: d.place = Place::Output; break;
       case PortKind::State: d.place = Place::State; break;
+      case PortKind::Temporary: d.place = Place::Arena; break;
       case PortKind::Weight:
         d.place = Place::Constant;
         d.constant = weights_.add({port.data.data, port.data.bytes});
@@ -75,7 +77,7 @@ class PlanBuilder {
 
   Status addPort(BufferId id) {
     const ModelPort& port = model_.ports[id];
-    if (port.kind == PortKind::Weight) return {};
+    if (port.kind == PortKind::Weight || port.kind == PortKind::Temporary) return {};
     if (port.kind == PortKind::State) {
       State state{port.name, id, {}};
       if (port.data.bytes > 0) state.init = weights_.add({port.data.data, port.data.bytes});
@@ -125,7 +127,42 @@ class PlanBuilder {
     return arg;
   }
 
+  /// Counters are known by their names inside of their loops only.
+  void leaveLoops() {
+    while (!loopEnds_.empty() && loopEnds_.back().first == plan_.steps.size()) {
+      names_[loopEnds_.back().second].clear();
+      loopEnds_.pop_back();
+    }
+  }
+
+  Status addLoop(const ScheduleItem& item) {
+    const ScheduleLoop& scheduled = schedule_.loops[item.kernel];
+    Loop loop;
+    SVOD_TRY(loop.trips, toExpr(scheduled.count, names_));
+    if (scheduled.condition >= 0) loop.condition = static_cast<BufferId>(scheduled.condition);
+    loop.length = static_cast<uint32_t>(item.length);
+    loop.variable = static_cast<VariableId>(plan_.variables.size());
+    plan_.variables.push_back({uniqueName(scheduled.counter), 0, std::max<int64_t>(0, scheduled.count.bounds().max - 1),
+                               VariableKind::Loop, 0});
+    names_.push_back(scheduled.counter);
+    plan_.steps.push_back({{}, std::move(loop)});
+    loopEnds_.emplace_back(plan_.steps.size() + item.length, names_.size() - 1);
+    return {};
+  }
+
+  /// Loops after each other may share the name of their counter in the graph.
+  std::string uniqueName(const std::string& counter) const {
+    auto isTaken = [&](const std::string& name) {
+      return std::any_of(plan_.variables.begin(), plan_.variables.end(), [&](const Variable& v) { return v.name == name; });
+    };
+    std::string name = counter;
+    for (int i = 2; isTaken(name); ++i) name = counter + "." + std::to_string(i);
+    return name;
+  }
+
   Status addStep(const ScheduleItem& item) {
+    leaveLoops();
+    if (item.kind == ItemKind::Loop) return addLoop(item);
     Step step;
     std::vector<BufferId> buffers(item.args.begin(), item.args.end());
     if (item.kind == ItemKind::Launch) {
@@ -151,7 +188,8 @@ class PlanBuilder {
   const Schedule& schedule_;
   WeightsLayout& weights_;
   Plan plan_;
-  std::vector<std::string> names_;
+  std::vector<std::string> names_;                           // by variable; empty for counters of loops that ended
+  std::vector<std::pair<size_t, size_t>> loopEnds_;          // first step behind an open loop, and its variable
 };
 
 }  // namespace

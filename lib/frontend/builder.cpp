@@ -35,11 +35,22 @@ std::vector<int64_t> samples(Interval bounds, int64_t count) {
   return values;
 }
 
+// The nodes of a dim and of the counts of the counters in it; conditions of loops are left out.
+std::vector<UOp> dimNodes(UOp dim) {
+  std::vector<UOp> all{dim};
+  for (size_t i = 0; i < all.size(); ++i) {
+    UOp n = all[i];
+    for (UOp s : n.op() == Op::Range ? n.src().first(1) : n.src())
+      if (std::find(all.begin(), all.end(), s) == all.end()) all.push_back(s);
+  }
+  return all;
+}
+
 // Whether a dim whose interval reaches below zero really does: tries values of its variables.
 bool canBeNegative(UOp dim) {
   std::vector<UOp> variables;
-  for (UOp n : toposort(dim)) {
-    if (n.op() == Op::Var) {
+  for (UOp n : dimNodes(dim)) {
+    if (n.op() == Op::Var || n.op() == Op::Range) {
       variables.push_back(n);
     } else if (n.op() != Op::Const && (!isElementwise(n.op()) || !isInt(n.dtype()))) {
       return true;
@@ -59,13 +70,19 @@ bool canBeNegative(UOp dim) {
     return Scalar::ofInt(DType::Index,
                          values[std::find(variables.begin(), variables.end(), v) - variables.begin()]);
   };
+  // A counter stays below its count, whatever that is.
+  auto isReached = [&] {
+    for (size_t i = 0; i < variables.size(); ++i)
+      if (variables[i].op() == Op::Range && values[i] >= evaluate(variables[i].src(0), leaf)->asInt()) return false;
+    return true;
+  };
   for (size_t c = 0; c < combinations; ++c) {
     size_t rest = c;
     for (size_t i = 0; i < variables.size(); ++i) {
       values[i] = tries[i][rest % tries[i].size()];
       rest /= tries[i].size();
     }
-    if (evaluate(dim, leaf)->asInt() < 0) return true;
+    if (isReached() && evaluate(dim, leaf)->asInt() < 0) return true;
   }
   return false;
 }
@@ -83,12 +100,6 @@ std::optional<Error> GraphBuilder::takeError() {
   std::optional<Error> taken = std::move(error_);
   error_.reset();
   return taken;
-}
-
-UOp GraphBuilder::current(UOp node) const {
-  if (!node || node.op() != Op::Buffer) return node;
-  auto it = newest_.find(node.id());
-  return it == newest_.end() ? node : it->second;
 }
 
 UOp Tensor::node() const { return builder_ ? builder_->current(node_) : node_; }
@@ -109,7 +120,7 @@ bool GraphBuilder::mayBeNegative(UOp dim) {
 
 // Nodes of the dim written as a tree, or more than kMaxDimSize.
 int GraphBuilder::dimSize(UOp dim) {
-  if (dim.srcCount() == 0) return 1;
+  if (dim.srcCount() == 0 || dim.op() == Op::Range) return 1;
   if (auto known = dimSizes_.find(dim.id()); known != dimSizes_.end()) return known->second;
   int size = 1;
   for (UOp s : dim.src()) size = std::min(size + dimSize(s), kMaxDimSize + 1);
@@ -174,6 +185,10 @@ bool GraphBuilder::declare(std::string_view name) {
 
 Dim GraphBuilder::variable(std::string_view name, int64_t min, int64_t max) {
   if (!declare(name)) return {};
+  if (std::find(model_.loops.begin(), model_.loops.end(), name) != model_.loops.end()) {
+    fail(Diag::DuplicateName, "'" + std::string(name) + "' is the counter of a loop", "give one of them another name");
+    return {};
+  }
   if (min > max || min < -kMaxVariableValue || max > kMaxVariableValue) {
     fail(Diag::VariableBounds,
          "variable '" + std::string(name) + "' has bounds [" + std::to_string(min) + ", " +
@@ -234,7 +249,7 @@ Tensor GraphBuilder::port(PortKind kind, std::string_view name, DType dtype, con
   UOp buffer =
       graph().buffer(dtype, nodes, SlotArg{static_cast<uint32_t>(model_.ports.size()), Space::Global});
   model_.ports.push_back({kind, std::string(name), buffer, std::move(data)});
-  model_.labels.emplace(buffer.id(), name);
+  if (!name.empty()) model_.labels.emplace(buffer.id(), name);
   return Tensor(this, buffer, false);
 }
 
@@ -255,7 +270,12 @@ Tensor GraphBuilder::state(std::string_view name, DType dtype, const Dims& dims,
 }
 
 void GraphBuilder::output(std::string_view name, Tensor value) {
-  if (!value) return;
+  if (!value || !checkVisible(value)) return;
+  if (scopes_.size() > 1) {
+    fail(Diag::Syntax, "output '" + std::string(name) + "' stands inside a loop",
+         "assign the value to a state or a temp, and export that behind the loop");
+    return;
+  }
   for (const ModelPort& p : model_.ports)
     if (p.kind == PortKind::Output && p.name == name) {
       fail(Diag::DuplicateName, "output '" + std::string(name) + "' is defined twice",
@@ -266,68 +286,7 @@ void GraphBuilder::output(std::string_view name, Tensor value) {
   if (value.dtype() == DType::Index) value = cast(value, DType::I64);
   UOp node = value.node();
   Tensor target = port(PortKind::Output, name, value.dtype(), value.dims(), {});
-  if (target) stores_.push_back(graph().make(Op::Store, DType::Void, {target.node_, node}));
-}
-
-// --- States
-
-// The same view of the newest content of the state, so that a store follows every store and read before it;
-// null if `target` is no view of a state.
-UOp GraphBuilder::storeTarget(UOp target) {
-  switch (target.op()) {
-    case Op::Buffer: {
-      uint32_t slot = target.argAs<SlotArg>().slot;
-      bool isState = slot < model_.ports.size() && model_.ports[slot].kind == PortKind::State;
-      return isState ? current(target) : UOp();
-    }
-    case Op::After:
-      return storeTarget(target.src(0));
-    case Op::Reshape:
-    case Op::Permute:
-    case Op::Shrink:
-    case Op::Flip: {
-      UOp inner = storeTarget(target.src(0));
-      if (!inner) return {};
-      std::vector<UOp> src(target.src().begin(), target.src().end());
-      src[0] = inner;
-      return graph().withSrc(target, src);
-    }
-    default:
-      return {};
-  }
-}
-
-void GraphBuilder::assign(Tensor target, Tensor value) {
-  if (!target || !value) return;
-  opName_ = "assign";
-  storeInto(target, value);
-  opName_.clear();
-}
-
-void GraphBuilder::storeInto(Tensor target, Tensor value) {
-  UOp view = storeTarget(target.node_);
-  if (!view) {
-    fail(Diag::UnknownPort, "the target is not a state or a view of one",
-         "assign to a state, or to a shrink, reshape, permute or flip of it");
-    return;
-  }
-  if (value.isLiteral()) value = cast(value, target.dtype());
-  if (value && value.dtype() != target.dtype()) {
-    fail(Diag::DTypeMismatch, "a value " + describe(value) + " is assigned to " + describe(target),
-         "cast it: cast(value, dtype=" + std::string(toText(target.dtype())) + ")");
-    return;
-  }
-  value = expand(value, target.dims());
-  if (!value) return;
-  UOp store = graph().make(Op::Store, DType::Void, {view, value.node()});
-  stores_.push_back(store);
-  UOp buffer = view;
-  while (buffer.op() != Op::Buffer) buffer = buffer.src(0);
-  UOp before = current(buffer);
-  std::vector<UOp> src(before.src().begin(), before.src().end());
-  if (before.op() == Op::Buffer) src = {buffer};
-  src.push_back(store);
-  newest_[buffer.id()] = graph().make(Op::After, buffer.dtype(), src);
+  if (target) scopes_[0].stores.push_back(graph().make(Op::Store, DType::Void, {target.node_, node}));
 }
 
 // --- Values
@@ -350,6 +309,9 @@ Tensor GraphBuilder::iota(Dim size) {
 }
 
 void GraphBuilder::label(Tensor x, std::string_view name) {
+  if (x && x.node_.op() == Op::Buffer)
+    if (ModelPort& port = model_.ports[x.node_.argAs<SlotArg>().slot]; port.kind == PortKind::Temporary && port.name.empty())
+      port.name = name;
   if (x && x.node_.op() != Op::Const) model_.labels.emplace(x.node_.id(), name);
 }
 
@@ -365,10 +327,12 @@ Tensor GraphBuilder::op(std::string_view name, std::span<const Tensor> operands,
 }
 
 Result<Model> GraphBuilder::finish() {
-  if (!failed() && stores_.empty())
+  if (!failed() && scopes_.size() > 1)
+    fail(Diag::Syntax, "a loop is still open", "end every loop that was begun");
+  if (!failed() && scopes_[0].stores.empty())
     fail(Diag::NoOutputs, "the graph has no output and assigns no state", "add `output NAME`");
   if (auto error = takeError()) return tl::unexpected<Error>(std::move(*error));
-  model_.sink = graph().make(Op::Sink, DType::Void, stores_);
+  model_.sink = graph().make(Op::Sink, DType::Void, scopes_[0].stores);
   return std::move(model_);
 }
 

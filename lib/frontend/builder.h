@@ -10,6 +10,7 @@
 //
 // tensor.h has the primitives as functions; op() reaches every op of ops.def by name.
 #pragma once
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -48,10 +49,33 @@ class GraphBuilder {
   /// A buffer that keeps its value between runs. Empty `data`: starts as zeros. Reading a state gives its
   /// newest value: that of the last assign() before the read.
   Tensor state(std::string_view name, DType dtype, const Dims& dims, ConstData data = {});
-  /// Stores `value`, broadcast, into a state or a view of one made by shrink, reshape, permute or flip.
-  /// Dtypes must agree.
+  /// A buffer of one run that starts as `value` and can be assigned like a state: what loops carry along.
+  Tensor temporary(Tensor value);
+  Tensor temporary(DType dtype, const Dims& dims, Tensor value);
+  /// Stores `value`, broadcast, into a state or temporary, or into a view of one made by shrink, reshape, permute or
+  /// flip. Dtypes must agree.
   void assign(Tensor target, Tensor value);
   void output(std::string_view name, Tensor value);
+
+  // --- Loops. What a body computes stays inside; it leaves by assign(). Everything that does not depend on the
+  // iteration is computed once, before the loop.
+  struct LoopOptions {
+    bool unroll = false;               // a copy of the body per iteration; the count must be a constant
+    std::function<Tensor()> condition; // a bool scalar, computed before every iteration; false ends the loop
+  };
+  /// Runs `body` once per iteration with the counter 0, 1, .. count-1. A negative count is 0.
+  void loop(std::string_view counter, Dim count, const std::function<void(Dim counter)>& body,
+            const LoopOptions& options);
+  void loop(std::string_view counter, Dim count, const std::function<void(Dim counter)>& body) {
+    loop(counter, count, body, LoopOptions());
+  }
+  /// Runs what `then` assigns if the bool scalar `condition` is true, else what `otherwise` assigns.
+  void branch(Tensor condition, const std::function<void()>& then, const std::function<void()>& otherwise = {});
+  /// loop() and branch() in two calls, for readers: the body is what is built between them. Null or false after an
+  /// error; then nothing was begun.
+  Dim beginLoop(std::string_view counter, Dim count, const LoopOptions& options);
+  bool beginBranch(Tensor condition);
+  void endLoop();
 
   // --- Values
   Tensor literal(int64_t value);  // takes the dtype of what it meets; i32 alone
@@ -86,7 +110,7 @@ class GraphBuilder {
   Graph& graph() { return *model_.graph; }
   /// A handle to a node, or null and an error when the value is too large or a dim may be negative.
   Tensor wrap(UOp node);
-  UOp current(UOp node) const;  // a state's newest value, other nodes unchanged
+  UOp current(UOp node);  // newest content of a state or temporary, other nodes unchanged
   /// The axis counted from the front, or -1 and an error.
   int axis(const Tensor& x, int64_t axis) { return axisOfRank(x.rank(), axis, x); }
   int axisOfRank(int rank, int64_t axis, const Tensor& x);
@@ -105,10 +129,26 @@ class GraphBuilder {
   UOp storeTarget(UOp target);
   int dimSize(UOp dim);
   void storeInto(Tensor target, Tensor value);
+  /// The model outside of loops, or the body of one.
+  struct Scope {
+    UOp range;                                                  // null outside of loops
+    std::vector<UOp> stores;                                    // and loops
+    std::map<uint32_t, UOp> newest;                             // Buffer id -> After with every store so far
+    std::vector<UOp> read, written;                             // Buffers
+    std::function<Tensor()> condition;
+    Tensor flag;                                                // what the condition is kept in
+  };
+  void openScope(std::string_view counter, Dim count, Tensor flag, AxisType type);
+  Tensor keptCondition(Tensor condition);
+  std::string loopName(std::string_view counter) const;
+  UOp currentIn(size_t scope, UOp buffer);
+  UOp followedBy(UOp content, UOp effect);
+  void addEffect(size_t scope, UOp buffer, UOp effect);
+  std::vector<UOp> withoutReadOnly(Scope& body);
+  bool checkVisible(const Tensor& value);
 
   Model model_;
-  std::vector<UOp> stores_;
-  std::map<uint32_t, UOp> newest_;  // state Buffer id -> After with every store so far
+  std::vector<Scope> scopes_ = std::vector<Scope>(1);  // innermost last
   std::set<std::string, std::less<>> declared_;
   std::map<uint32_t, bool> negativeDims_;  // dim id -> some values of the variables make it negative
   std::map<uint32_t, int> dimSizes_;

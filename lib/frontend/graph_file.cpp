@@ -5,7 +5,7 @@
 namespace svod {
 
 std::string_view toText(StatementKind kind) {
-  constexpr std::string_view kText[] = {"var", "input", "weight", "state", "let", "assign", "output"};
+  constexpr std::string_view kText[] = {"var", "input", "weight", "state", "let", "assign", "output", "temp", "loop", "if"};
   return kText[static_cast<size_t>(kind)];
 }
 

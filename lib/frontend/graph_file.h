@@ -53,6 +53,9 @@ struct Argument {
 /// Deeper nesting is refused by the readers, so that walking a tree cannot exhaust the stack.
 inline constexpr int kMaxDepth = 200;
 
+/// Loops and branches inside each other; a plan allows no more.
+inline constexpr int kMaxLoopDepth = 16;
+
 /// Attributes of a call and members of a JSON object; no op has nearly as many.
 inline constexpr size_t kMaxAttributes = 64;
 /// Values of one file; larger data belongs into weight files.
@@ -69,21 +72,25 @@ struct NameAt {
   Position at;
 };
 
-enum class StatementKind : uint8_t { Var, Input, Weight, State, Let, Assign, Output };
+enum class StatementKind : uint8_t { Var, Input, Weight, State, Let, Assign, Output, Temp, Loop, If };
 std::string_view toText(StatementKind kind);
 
 /// Var: names[0], min, max, optional value. Input: names[0], type. Weight, State: names[0], type, value
-/// (data). Let: names, optional type, value. Assign: target, value. Output: names[0], optional value.
+/// (data). Let: names, optional type, value. Assign: target, value. Output: names[0], optional value. Temp: names[0],
+/// optional type, value. Loop: names[0] (the counter), value (the count), optional condition, body. If: value (the
+/// condition), body, optional otherwise.
 struct Statement {
   StatementKind kind = StatementKind::Let;
   Position at;
   std::vector<NameAt> names;
-  bool hasType = false, hasValue = false;
+  bool hasType = false, hasValue = false, hasCondition = false, hasOtherwise = false, unroll = false;
   TypeExpr type;
   int64_t min = 0, max = 0;
-  GraphExpr target, value;
+  GraphExpr target, value, condition;
+  std::vector<Statement> body, otherwise;
   std::vector<std::string> comments;  // lines before it: "# text" without the newline, "" for a blank line
-  std::string trailingComment;        // "# text" behind it
+  std::string trailingComment;        // "# text" behind it, or behind its {
+  std::vector<std::string> bodyComments, otherwiseComments;  // lines after the last statement of each
 };
 
 struct GraphFile {

@@ -21,12 +21,15 @@ class JsonReader {
     return fail(Error{Diag::Syntax, std::move(message), std::move(help), {path_, at.line, at.column}, {}});
   }
   Status onlyMembers(const JsonValue& object, std::initializer_list<std::string_view> known) const;
-  Status statement(const JsonValue& v, GraphFile& file) const;
+  Status statements(const JsonValue& list, std::vector<Statement>& all, int depth) const;
+  Status statement(const JsonValue& v, std::vector<Statement>& all, int depth) const;
+  Status block(const JsonValue& v, Statement& s, int depth) const;
   Status body(const JsonValue& v, Statement& s) const;
   Status comments(const JsonValue* v, std::vector<std::string>& lines) const;
   Result<std::string> text(const JsonValue& v, const char* what) const;
   Result<int64_t> integer(const JsonValue& object, std::string_view name) const;
   Result<TypeExpr> type(const JsonValue& object) const;
+  Result<GraphExpr> dim(const JsonValue& v) const;
   Result<GraphExpr> expr(const JsonValue& v) const;
   Result<GraphExpr> data(const JsonValue& v) const;
   Result<GraphExpr> call(const JsonValue& v) const;
@@ -85,19 +88,26 @@ Result<GraphFile> JsonReader::file(const JsonValue& root) {
                       {path_, at.line, at.column},
                       {}});
   }
-  const JsonValue* statements = root.find("statements");
-  if (!statements || statements->kind != JsonKind::Array)
-    return failAt(root.at, "'statements' must be an array");
-  for (const JsonValue& v : statements->items) SVOD_CHECK(statement(v, file));
+  const JsonValue* list = root.find("statements");
+  if (!list) return failAt(root.at, "'statements' must be an array");
+  SVOD_CHECK(statements(*list, file.statements, 0));
   SVOD_CHECK(comments(root.find("comments"), file.comments));
   return file;
 }
 
+Status JsonReader::statements(const JsonValue& list, std::vector<Statement>& all, int depth) const {
+  if (list.kind != JsonKind::Array) return failAt(list.at, "statements must be an array");
+  if (depth > kMaxLoopDepth) return failAt(list.at, "loops and branches are nested too deeply", "at most 16 levels");
+  for (const JsonValue& v : list.items) SVOD_CHECK(statement(v, all, depth));
+  return {};
+}
+
 constexpr StatementKind kKinds[] = {StatementKind::Var,   StatementKind::Input, StatementKind::Weight,
                                     StatementKind::State, StatementKind::Let,   StatementKind::Assign,
-                                    StatementKind::Output};
+                                    StatementKind::Output, StatementKind::Temp, StatementKind::Loop,
+                                    StatementKind::If};
 
-Status JsonReader::statement(const JsonValue& v, GraphFile& file) const {
+Status JsonReader::statement(const JsonValue& v, std::vector<Statement>& all, int depth) const {
   Statement s;
   s.at = v.at;
   const JsonValue* head = nullptr;
@@ -108,9 +118,12 @@ Status JsonReader::statement(const JsonValue& v, GraphFile& file) const {
       head = found;
     }
   if (!head)
-    return failAt(v.at, "a statement is an object with var, input, weight, state, let, assign or output");
+    return failAt(v.at, "a statement is an object with var, input, weight, state, temp, let, assign, output, loop or if");
   if (s.kind == StatementKind::Assign) {
     SVOD_TRY(s.target, expr(*head));
+  } else if (s.kind == StatementKind::If) {
+    SVOD_TRY(s.value, expr(*head));
+    s.hasValue = true;
   } else if (s.kind == StatementKind::Let && head->kind == JsonKind::Array) {
     for (const JsonValue& n : head->items) {
       SVOD_TRY(std::string name, text(n, "a name"));
@@ -126,9 +139,37 @@ Status JsonReader::statement(const JsonValue& v, GraphFile& file) const {
     if (!isComment(*trailing)) return failAt(trailing->at, "a comment is one line that starts with #");
     s.trailingComment = trimComment(trailing->text);
   }
-  SVOD_CHECK(body(v, s));
-  file.statements.push_back(std::move(s));
+  bool isBlock = s.kind == StatementKind::Loop || s.kind == StatementKind::If;
+  SVOD_CHECK(isBlock ? block(v, s, depth) : body(v, s));
+  all.push_back(std::move(s));
   return {};
+}
+
+Status JsonReader::block(const JsonValue& v, Statement& s, int depth) const {
+  bool isLoop = s.kind == StatementKind::Loop;
+  if (isLoop) {
+    SVOD_CHECK(onlyMembers(v, {"loop", "count", "while", "unroll", "body", "bodyComments", "comments", "comment"}));
+    const JsonValue *count = v.find("count"), *unroll = v.find("unroll");
+    if (!count) return failAt(v.at, "a loop needs a count");
+    SVOD_TRY(s.value, dim(*count));
+    s.hasValue = true;
+    if (const JsonValue* condition = v.find("while")) {
+      SVOD_TRY(s.condition, expr(*condition));
+      s.hasCondition = true;
+    }
+    if (unroll && unroll->kind != JsonKind::Bool) return failAt(unroll->at, "'unroll' must be true or false");
+    s.unroll = unroll && unroll->flag;
+  } else {
+    SVOD_CHECK(onlyMembers(v, {"if", "body", "bodyComments", "else", "elseComments", "comments", "comment"}));
+  }
+  const JsonValue *list = v.find("body"), *otherwise = v.find("else");
+  if (!list) return failAt(v.at, "'body' must be an array");
+  SVOD_CHECK(statements(*list, s.body, depth + 1));
+  SVOD_CHECK(comments(v.find("bodyComments"), s.bodyComments));
+  if (!otherwise) return {};
+  s.hasOtherwise = true;
+  SVOD_CHECK(statements(*otherwise, s.otherwise, depth + 1));
+  return comments(v.find("elseComments"), s.otherwiseComments);
 }
 
 Status JsonReader::body(const JsonValue& v, Statement& s) const {
@@ -147,7 +188,7 @@ Status JsonReader::body(const JsonValue& v, Statement& s) const {
   }
   bool isTyped =
       s.kind == StatementKind::Input || s.kind == StatementKind::Weight || s.kind == StatementKind::State;
-  if (isTyped || (s.kind == StatementKind::Let && v.find("dtype"))) {
+  if (isTyped || ((s.kind == StatementKind::Let || s.kind == StatementKind::Temp) && v.find("dtype"))) {
     SVOD_TRY(s.type, type(v));
     s.hasType = true;
   }
@@ -160,7 +201,8 @@ Status JsonReader::body(const JsonValue& v, Statement& s) const {
     s.hasValue = true;
   }
   bool needsValue =
-      s.kind == StatementKind::Weight || s.kind == StatementKind::Let || s.kind == StatementKind::Assign;
+      s.kind == StatementKind::Weight || s.kind == StatementKind::Let || s.kind == StatementKind::Assign ||
+      s.kind == StatementKind::Temp;
   if (needsValue && !s.hasValue)
     return failAt(v.at, "a " + std::string(head) + " needs " + (isTyped ? "data" : "a value or an op"));
   return {};
@@ -176,17 +218,19 @@ Result<TypeExpr> JsonReader::type(const JsonValue& object) const {
   if (!shape) return result;
   if (shape->kind != JsonKind::Array) return failAt(shape->at, "'shape' must be an array");
   for (const JsonValue& v : shape->items) {
-    if (v.kind == JsonKind::String) {
-      Result<GraphExpr> dim = parseGraphExpr(v.text, path_);
-      if (!dim) return failAt(v.at, "the dim '" + v.text + "' is no expression: " + dim.error().message);
-      dim->at = v.at;
-      result.dims.push_back(std::move(*dim));
-    } else {
-      SVOD_TRY(GraphExpr dim, expr(v));
-      result.dims.push_back(std::move(dim));
-    }
+    SVOD_TRY(GraphExpr size, dim(v));
+    result.dims.push_back(std::move(size));
   }
   return result;
+}
+
+// Sizes are numbers, or expressions of the text form.
+Result<GraphExpr> JsonReader::dim(const JsonValue& v) const {
+  if (v.kind != JsonKind::String) return expr(v);
+  Result<GraphExpr> size = parseGraphExpr(v.text, path_);
+  if (!size) return failAt(v.at, "the dim '" + v.text + "' is no expression: " + size.error().message);
+  size->at = v.at;
+  return size;
 }
 
 // File names are strings here; the words zeros and ones and every other value are as in expressions.

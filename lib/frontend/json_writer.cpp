@@ -74,10 +74,35 @@ void addValue(Json& object, const Statement& s, bool isData) {
   }
 }
 
+Json statementJson(const Statement& s);
+
+void addBlock(Json& object, const std::vector<Statement>& statements, const std::vector<std::string>& comments,
+              const char* name, const char* commentsName) {
+  object[name] = Json::array();
+  for (const Statement& s : statements) object[name].push_back(statementJson(s));
+  if (!comments.empty()) object[commentsName] = comments;
+}
+
+void addHead(Json& object, const Statement& s) {
+  if (s.kind == StatementKind::If) {
+    object["if"] = exprJson(s.value);
+  } else {
+    object["loop"] = s.names[0].text;
+    object["count"] = dimJson(s.value);
+    if (s.hasCondition) object["while"] = exprJson(s.condition);
+    if (s.unroll) object["unroll"] = true;
+  }
+  addBlock(object, s.body, s.bodyComments, "body", "bodyComments");
+  if (s.hasOtherwise) addBlock(object, s.otherwise, s.otherwiseComments, "else", "elseComments");
+}
+
 Json statementJson(const Statement& s) {
   Json object = Json::object();
   std::string head(toText(s.kind));
-  if (s.kind == StatementKind::Assign) {
+  bool isBlock = s.kind == StatementKind::Loop || s.kind == StatementKind::If;
+  if (isBlock) {
+    addHead(object, s);
+  } else if (s.kind == StatementKind::Assign) {
     object[head] = exprJson(s.target);
   } else if (s.names.size() == 1) {
     object[head] = s.names[0].text;
@@ -93,7 +118,7 @@ Json statementJson(const Statement& s) {
       object["shape"] = std::move(shape);
     }
   }
-  addValue(object, s, s.kind == StatementKind::Weight || s.kind == StatementKind::State);
+  if (!isBlock) addValue(object, s, s.kind == StatementKind::Weight || s.kind == StatementKind::State);
   if (!s.trailingComment.empty()) object["comment"] = s.trailingComment;
   if (!s.comments.empty()) object["comments"] = s.comments;
   return object;

@@ -36,7 +36,7 @@ std::vector<std::string_view> namesUsed(const Statement& s) {
 const Statement* ModelReader::definitionOf(std::string_view name) {
   if (definitions_.empty())
     for (const Statement& s : file_.statements)
-      if (s.kind != StatementKind::Output && s.kind != StatementKind::Assign)
+      if (s.kind != StatementKind::Output && s.kind != StatementKind::Assign && s.kind != StatementKind::Loop)
         for (const NameAt& n : s.names) definitions_.try_emplace(n.text, &s);
   auto it = definitions_.find(name);
   return it == definitions_.end() ? nullptr : it->second;
@@ -57,6 +57,9 @@ bool ModelReader::dependsOnStatement(const Statement& from, const Statement& tar
 }
 
 void ModelReader::unknownName(const GraphExpr& e) {
+  if (auto ended = ended_.find(e.text); ended != ended_.end())
+    return record(Diag::UnknownName, e.at, "'" + e.text + "' ended with the body it was defined in, at " + place(ended->second),
+                  "assign it to a temp or state that is declared above the loop");
   if (const Statement* later = definitionOf(e.text)) {
     if (current_ && dependsOnStatement(*later, *current_))
       return record(Diag::Cycle, e.at, "'" + e.text + "' depends on itself",

@@ -40,6 +40,12 @@ void ModelReader::read() {
 }
 
 void ModelReader::statement(const Statement& s) {
+  bool isDeclaration = s.kind == StatementKind::Var || s.kind == StatementKind::Input ||
+                       s.kind == StatementKind::Weight || s.kind == StatementKind::State;
+  if (bodies_ > 0 && (isDeclaration || s.kind == StatementKind::Output))
+    return record(Diag::Syntax, s.at, std::string(toText(s.kind)) + " stands inside a body",
+                  isDeclaration ? "declare it above the loop"
+                                : "assign the value to a temp or state, and export that below the loop");
   switch (s.kind) {
     case StatementKind::Var:
       return variable(s);
@@ -54,6 +60,12 @@ void ModelReader::statement(const Statement& s) {
       return assign(s);
     case StatementKind::Output:
       return output(s);
+    case StatementKind::Temp:
+      return temporary(s);
+    case StatementKind::Loop:
+      return loop(s);
+    case StatementKind::If:
+      return branch(s);
   }
 }
 
@@ -128,6 +140,15 @@ void ModelReader::bindShape(const std::string& input, const std::vector<int64_t>
     if (s->type.dims[i].kind == ExprKind::Name) bind(s->type.dims[i].text, shape[i], from);
 }
 
+namespace {
+bool isCounter(const std::vector<Statement>& statements, std::string_view name) {
+  return std::ranges::any_of(statements, [&](const Statement& s) {
+    return (s.kind == StatementKind::Loop && s.names[0].text == name) || isCounter(s.body, name) ||
+           isCounter(s.otherwise, name);
+  });
+}
+}  // namespace
+
 void ModelReader::applyOptions() {
   std::vector<std::string_view> variables;
   for (const Statement& s : file_.statements) {
@@ -144,7 +165,8 @@ void ModelReader::applyOptions() {
   }
   for (const VariableOption& o : options_.variables) {
     if (std::ranges::find(variables, o.name) == variables.end())
-      record(Diag::UnknownPort, {}, "--var: the graph has no variable '" + o.name + "'",
+      record(Diag::UnknownPort, {}, "--var: " + (isCounter(file_.statements, o.name)
+                 ? "'" + o.name + "' is the counter of a loop" : "the graph has no variable '" + o.name + "'"),
              didYouMean(o.name, variables));
     if (o.value) bind(o.name, *o.value, "--var " + o.name + "=" + std::to_string(*o.value));
   }
@@ -371,6 +393,64 @@ void ModelReader::output(const Statement& s) {
   builder_.label(result, s.names[0].text);
   builder_.output(s.names[0].text, result);
   takeError(s.names[0].at);
+}
+
+// --- Bodies
+
+void ModelReader::temporary(const Statement& s) {
+  const NameAt& name = s.names[0];
+  Tensor start = value(s.value), made;
+  if (!declare(name) || !start) return;
+  if (s.hasType) {
+    std::optional<DType> type = dtype(s.type);
+    std::optional<Dims> shape = dims(s.type);
+    if (!type || !shape) return;
+    made = builder_.temporary(*type, *shape, start);
+  } else {
+    made = builder_.temporary(start);
+  }
+  if (!takeError(s.value.at)) define(name, made);
+}
+
+// Names that are defined in a body end with it.
+void ModelReader::body(const std::vector<Statement>& statements) {
+  size_t outer = order_.size();
+  ++bodies_;
+  for (const Statement& s : statements) {
+    if (errors_.size() >= kMaxErrors) break;
+    current_ = &s;
+    statement(s);
+  }
+  --bodies_;
+  for (; order_.size() > outer; order_.pop_back()) {
+    ended_.insert_or_assign(order_.back(), scope_.at(order_.back()).at);
+    scope_.erase(order_.back());
+  }
+}
+
+void ModelReader::loop(const Statement& s) {
+  const NameAt& name = s.names[0];
+  Dim count = size(s.value);
+  if (!count || !declare(name)) return;
+  GraphBuilder::LoopOptions options{s.unroll, {}};
+  if (s.hasCondition) options.condition = [&] { return value(s.condition); };
+  auto run = [&](Dim counter) {
+    scope_[name.text] = {Entry::Kind::Variable, counter, {}, name.at};
+    body(s.body);
+  };
+  builder_.loop(name.text, count, run, options);
+  takeError(s.at);
+  scope_.erase(name.text);
+  std::erase(order_, name.text);
+  ended_.insert_or_assign(name.text, name.at);
+}
+
+void ModelReader::branch(const Statement& s) {
+  Tensor condition = value(s.value);
+  if (!condition) return;
+  auto otherwise = [&] { body(s.otherwise); };
+  builder_.branch(condition, [&] { body(s.body); }, s.hasOtherwise ? otherwise : std::function<void()>());
+  takeError(s.value.at);
 }
 
 // --- Entry points

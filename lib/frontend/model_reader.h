@@ -42,6 +42,10 @@ class ModelReader {
   void let(const Statement& s);
   void assign(const Statement& s);
   void output(const Statement& s);
+  void temporary(const Statement& s);
+  void loop(const Statement& s);
+  void branch(const Statement& s);
+  void body(const std::vector<Statement>& statements);
   void applyOptions();
   void bindShape(const std::string& input, const std::vector<int64_t>& shape, const std::string& from);
   void bind(const std::string& variable, int64_t value, const std::string& from);
@@ -81,6 +85,8 @@ class ModelReader {
   std::map<std::string, std::string> constantFiles_;
   std::vector<Error> errors_;
   const Statement* current_ = nullptr;
+  int bodies_ = 0;                                  // open ones
+  std::map<std::string, Position, std::less<>> ended_;  // names that were defined in a body
 };
 
 }  // namespace svod

@@ -87,7 +87,7 @@ class Tensor {
   Tensor() = default;
   explicit operator bool() const { return static_cast<bool>(node_); }
   GraphBuilder* builder() const { return builder_; }
-  /// The value as it is read now: for a state that was assigned, the new value.
+  /// The value as it is read now: for a state or temporary that was assigned, the new value.
   UOp node() const;
   DType dtype() const { return node_ ? node_.dtype() : DType::Void; }
   int rank() const { return node_ ? static_cast<int>(node_.rank()) : 0; }

@@ -1,4 +1,5 @@
 // Recursive-descent parser of the text form. The grammar stands in docs/graph-format.md.
+#include <algorithm>
 #include <cmath>
 #include <span>
 
@@ -10,7 +11,21 @@ namespace svod {
 
 namespace {
 
-constexpr std::string_view kKeywords[] = {"var", "input", "weight", "state", "assign", "output"};
+struct Keyword {
+  std::string_view word;
+  StatementKind kind;
+};
+constexpr Keyword kKeywords[] = {{"var", StatementKind::Var},       {"input", StatementKind::Input},
+                                 {"weight", StatementKind::Weight}, {"state", StatementKind::State},
+                                 {"temp", StatementKind::Temp},     {"assign", StatementKind::Assign},
+                                 {"output", StatementKind::Output}, {"loop", StatementKind::Loop},
+                                 {"if", StatementKind::If}};
+
+std::vector<std::string_view> keywords() {
+  std::vector<std::string_view> words;
+  for (const Keyword& k : kKeywords) words.push_back(k.word);
+  return words;
+}
 
 class Parser {
  public:
@@ -37,8 +52,11 @@ class Parser {
   tl::unexpected<Error> failAt(Position at, std::string message, std::string help) const;
 
   Status header();
-  Status statement(GraphFile& file);
+  Status statement(std::vector<Statement>& statements);
   Status keywordStatement(Statement& s, StatementKind kind);
+  Status loopStatement(Statement& s);
+  Status ifStatement(Statement& s);
+  Status block(Statement& s, std::vector<Statement>& body, std::vector<std::string>& endComments);
   Status letStatement(Statement& s, NameAt first);
   Status endOfStatement(Statement& s);
   Result<NameAt> name();
@@ -57,6 +75,7 @@ class Parser {
   std::vector<Position> open_;  // brackets; inside them, line ends are spaces and comments are moved out
   std::vector<std::string> comments_, innerComments_;
   size_t values_ = 0;
+  int blocks_ = 0;  // open ones
 };
 
 Status Parser::advance() {
@@ -115,9 +134,9 @@ Result<GraphFile> Parser::file() {
   GraphFile file;
   file.path = lexer_.path();
   SVOD_CHECK(advance());
-  while (token_.kind == TokenKind::Newline || token_.kind == TokenKind::Comment) SVOD_CHECK(statement(file));
+  while (token_.kind == TokenKind::Newline || token_.kind == TokenKind::Comment) SVOD_CHECK(statement(file.statements));
   SVOD_CHECK(header());
-  while (token_.kind != TokenKind::End) SVOD_CHECK(statement(file));
+  while (token_.kind != TokenKind::End) SVOD_CHECK(statement(file.statements));
   file.comments = std::move(comments_);
   return file;
 }
@@ -141,7 +160,7 @@ Status Parser::header() {
 }
 
 // One line: a statement, a comment or nothing.
-Status Parser::statement(GraphFile& file) {
+Status Parser::statement(std::vector<Statement>& statements) {
   if (token_.kind == TokenKind::Newline) {
     comments_.emplace_back();
     return advance();
@@ -160,19 +179,20 @@ Status Parser::statement(GraphFile& file) {
   if (isLet) {
     SVOD_CHECK(letStatement(s, begin));
   } else {
-    int kind = -1;
-    for (size_t i = 0; i < std::size(kKeywords); ++i)
-      if (!first.quoted && first.text == kKeywords[i]) kind = static_cast<int>(i);
-    if (kind < 0)
+    auto known = std::ranges::find_if(kKeywords, [&](const Keyword& k) { return !first.quoted && first.text == k.word; });
+    if (known == std::end(kKeywords))
       return failAt(first.at, "'" + first.text + "' does not start a statement",
-                    didYouMean(first.text, kKeywords,
-                               "write NAME = op(..), or var, input, weight, state, assign, output"));
-    constexpr StatementKind kKinds[] = {StatementKind::Var,   StatementKind::Input,  StatementKind::Weight,
-                                        StatementKind::State, StatementKind::Assign, StatementKind::Output};
-    SVOD_CHECK(keywordStatement(s, kKinds[kind]));
+                    didYouMean(first.text, keywords(),
+                               "write NAME = op(..), or var, input, weight, state, temp, assign, output, loop, if"));
+    SVOD_CHECK(keywordStatement(s, known->kind));
+  }
+  bool isBlock = s.kind == StatementKind::Loop || s.kind == StatementKind::If;
+  if (isBlock && token_.kind == TokenKind::Comment) {  // behind the }: it moves in front of the next statement
+    comments_.push_back(token_.text);
+    SVOD_CHECK(advance());
   }
   SVOD_CHECK(endOfStatement(s));
-  file.statements.push_back(std::move(s));
+  statements.push_back(std::move(s));
   return {};
 }
 
@@ -190,6 +210,8 @@ Status Parser::endOfStatement(Statement& s) {
 
 Status Parser::keywordStatement(Statement& s, StatementKind kind) {
   s.kind = kind;
+  if (kind == StatementKind::Loop) return loopStatement(s);
+  if (kind == StatementKind::If) return ifStatement(s);
   if (kind == StatementKind::Assign) {
     SVOD_TRY(s.target, expr(1));
     SVOD_CHECK(expect("=", "after the target"));
@@ -206,12 +228,12 @@ Status Parser::keywordStatement(Statement& s, StatementKind kind) {
     SVOD_CHECK(expect(",", "between the bounds"));
     SVOD_TRY(s.max, integer());
     SVOD_CHECK(expect("]", "after the bounds"));
-  } else if (kind != StatementKind::Output) {
+  } else if (kind != StatementKind::Output && (kind != StatementKind::Temp || isSymbol(":"))) {
     SVOD_CHECK(expect(":", "before the type"));
     SVOD_TRY(s.type, type());
     s.hasType = true;
   }
-  bool needsValue = kind == StatementKind::Weight;
+  bool needsValue = kind == StatementKind::Weight || kind == StatementKind::Temp;
   if (kind == StatementKind::Input) return {};
   if (!needsValue && !isSymbol("=")) return {};
   SVOD_CHECK(expect("=", "before the value"));
@@ -221,6 +243,67 @@ Status Parser::keywordStatement(Statement& s, StatementKind kind) {
     return failAt(s.value.at, writeGraphExpr(s.value).substr(0, 60) + " is no data",
                   "use \"FILE.npy\", \"FILE.safetensors:NAME\", a number, a list, zeros or ones");
   return {};
+}
+
+// loop NAME < count [while condition] [, unroll=true] { .. }
+Status Parser::loopStatement(Statement& s) {
+  SVOD_TRY(NameAt counter, name());
+  s.names.push_back(std::move(counter));
+  SVOD_CHECK(expect("<", "between the counter and the count"));
+  SVOD_TRY(s.value, expr(1));
+  s.hasValue = true;
+  if (isWord("while")) {
+    SVOD_CHECK(advance());
+    SVOD_TRY(s.condition, expr(1));
+    s.hasCondition = true;
+  }
+  if (isSymbol(",")) {
+    SVOD_CHECK(advance());
+    SVOD_CHECK(expectWord("unroll"));
+    SVOD_CHECK(expect("=", "behind unroll"));
+    if (!isWord("true") && !isWord("false")) return unexpected("true or false");
+    s.unroll = isWord("true");
+    SVOD_CHECK(advance());
+  }
+  return block(s, s.body, s.bodyComments);
+}
+
+// if condition { .. } [else { .. }]
+Status Parser::ifStatement(Statement& s) {
+  SVOD_TRY(s.value, expr(1));
+  s.hasValue = true;
+  SVOD_CHECK(block(s, s.body, s.bodyComments));
+  if (!isWord("else")) return {};
+  SVOD_CHECK(advance());
+  s.hasOtherwise = true;
+  return block(s, s.otherwise, s.otherwiseComments);
+}
+
+// Statements on lines of their own, up to the closing brace.
+Status Parser::block(Statement& s, std::vector<Statement>& body, std::vector<std::string>& endComments) {
+  Position at = token_.at;
+  SVOD_CHECK(expect("{", "before the body"));
+  if (++blocks_ > kMaxLoopDepth) return failAt(at, "loops and branches are nested too deeply", "at most 16 levels");
+  for (std::string& comment : innerComments_) s.comments.push_back(std::move(comment));
+  innerComments_.clear();
+  if (token_.kind == TokenKind::Comment) {
+    if (s.trailingComment.empty()) {
+      s.trailingComment = token_.text;
+    } else {
+      comments_.push_back(token_.text);
+    }
+    SVOD_CHECK(advance());
+  }
+  if (token_.kind != TokenKind::Newline) return unexpected("the end of the line", "statements of a body stand on their own lines");
+  SVOD_CHECK(advance());
+  while (!isSymbol("}")) {
+    if (token_.kind == TokenKind::End)
+      return unexpected("'}'", "the body at line " + std::to_string(at.line) + " is still open");
+    SVOD_CHECK(statement(body));
+  }
+  endComments = std::exchange(comments_, {});
+  --blocks_;
+  return advance();
 }
 
 Status Parser::letStatement(Statement& s, NameAt first) {

@@ -112,7 +112,13 @@ std::string typeText(const TypeExpr& type) {
   return text + "[" + dims + "]";
 }
 
-std::string statementText(const Statement& s) {
+std::string headText(const Statement& s) {
+  if (s.kind == StatementKind::If) return "if " + print(s.value, 0);
+  if (s.kind == StatementKind::Loop) {
+    std::string text = "loop " + writeName(s.names[0].text) + " < " + print(s.value, 0);
+    if (s.hasCondition) text += " while " + print(s.condition, 0);
+    return s.unroll ? text + ", unroll=true" : text;
+  }
   std::string text;
   if (s.kind != StatementKind::Let) text = std::string(toText(s.kind)) + " ";
   for (const NameAt& n : s.names) text += (&n == &s.names[0] ? "" : ", ") + writeName(n.text);
@@ -121,6 +127,29 @@ std::string statementText(const Statement& s) {
   if (s.hasType) text += ": " + typeText(s.type);
   if (s.hasValue) text += " = " + print(s.value, 0);
   return text;
+}
+
+void writeComments(std::string& out, const std::vector<std::string>& lines, size_t indent) {
+  for (const std::string& line : lines) out += (line.empty() ? "" : std::string(indent, ' ') + line) + "\n";
+}
+
+void writeStatements(std::string& out, const std::vector<Statement>& statements, size_t indent) {
+  constexpr size_t kStep = 2;
+  for (const Statement& s : statements) {
+    bool isBlock = s.kind == StatementKind::Loop || s.kind == StatementKind::If;
+    writeComments(out, s.comments, indent);
+    out += std::string(indent, ' ') + headText(s) + (isBlock ? " {" : "") +
+           (s.trailingComment.empty() ? "" : "  " + s.trailingComment) + "\n";
+    if (!isBlock) continue;
+    writeStatements(out, s.body, indent + kStep);
+    writeComments(out, s.bodyComments, indent + kStep);
+    if (s.hasOtherwise) {
+      out += std::string(indent, ' ') + "} else {\n";
+      writeStatements(out, s.otherwise, indent + kStep);
+      writeComments(out, s.otherwiseComments, indent + kStep);
+    }
+    out += std::string(indent, ' ') + "}\n";
+  }
 }
 
 }  // namespace
@@ -134,11 +163,8 @@ std::string writeGraphExpr(const GraphExpr& expr) { return print(expr, 0); }
 
 std::string writeGraphText(const GraphFile& file) {
   std::string text = fmt::format("svod {}\n", kGraphVersion);
-  for (const Statement& s : file.statements) {
-    for (const std::string& c : s.comments) text += c + "\n";
-    text += statementText(s) + (s.trailingComment.empty() ? "" : "  " + s.trailingComment) + "\n";
-  }
-  for (const std::string& c : file.comments) text += c + "\n";
+  writeStatements(text, file.statements, 0);
+  writeComments(text, file.comments, 0);
   return text;
 }
 

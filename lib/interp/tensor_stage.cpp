@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
 #include "interp/interp.h"
 #include "interp/tensor_movement.h"
@@ -32,13 +33,15 @@ class TensorInterpreter {
     usesLeft_.assign(model_.graph->size(), 0);
     versions_.resize(model_.ports.size());
     storeIndex_.assign(model_.graph->size(), 0);
+    versionAt_.clear(), counters_.clear(), bodies_.clear();
     std::vector<UOp> order = toposort(root);
+    std::erase_if(order, [](UOp n) { return !n.ranges().empty(); });  // bodies belong to their End
     for (UOp n : order)
-      for (UOp s : n.src()) ++usesLeft_[s.id()];
+      for (UOp s : usedBy(n)) ++usesLeft_[s.id()];
     ++usesLeft_[root.id()];
     for (UOp n : order) {
       SVOD_TRY(values_[n.id()], value(n));
-      for (UOp s : n.src())
+      for (UOp s : usedBy(n))
         if (--usesLeft_[s.id()] == 0) values_[s.id()] = View();
     }
     return {};
@@ -56,6 +59,69 @@ class TensorInterpreter {
   }
 
  private:
+  // -- loops
+
+  /// What depends on the counter of the loop, sources first.
+  const std::vector<UOp>& bodyOf(UOp end) {
+    auto [it, isNew] = bodies_.try_emplace(end.id());
+    if (isNew) {
+      it->second = toposort(end.src(0));
+      std::erase_if(it->second, [&](UOp n) { return !n.dependsOn(end.src(1)); });
+    }
+    return it->second;
+  }
+
+  /// The values a node is computed from; those of a loop from outside of it.
+  std::vector<UOp> usedBy(UOp n) {
+    if (n.op() != Op::End) return {n.src().begin(), n.src().end()};
+    std::vector<UOp> used;
+    for (UOp inner : bodyOf(n))
+      for (UOp s : inner.src())
+        if (s.ranges().empty()) used.push_back(s);
+    return used;
+  }
+
+  Status runLoop(UOp end) {
+    UOp range = end.src(1);
+    SVOD_TRY(int64_t count, number(range.src(0)));
+    const std::vector<UOp>& body = bodyOf(end);
+    std::vector<size_t> kept;  // versions from before the loop; of its own only the newest is
+    for (const std::vector<View>& versions : versions_) kept.push_back(std::max<size_t>(1, versions.size()));
+    for (int64_t i = 0; i < count; ++i) {
+      SVOD_TRY(bool goesOn, conditionOf(range));
+      if (!goesOn) break;
+      counters_[range.id()] = i;
+      noteVersions(range);
+      for (UOp n : body) {
+        auto isOpen = [&](UOp r) { return counters_.contains(r.id()); };
+        if (!std::ranges::all_of(n.ranges(), isOpen)) continue;  // of a loop inside
+        SVOD_TRY(values_[n.id()], value(n));
+      }
+      for (size_t slot = 0; slot < versions_.size(); ++slot)
+        if (versions_[slot].size() > kept[slot] + 1)
+          versions_[slot].erase(versions_[slot].begin() + static_cast<std::ptrdiff_t>(kept[slot]), versions_[slot].end() - 1);
+    }
+    counters_.erase(range.id());
+    noteVersions(end);
+    for (UOp n : body) values_[n.id()] = View();
+    return {};
+  }
+
+  Result<bool> conditionOf(UOp range) {
+    if (range.srcCount() < 2) return true;
+    UOp flag = baseOf(range.src(1));
+    SVOD_CHECK(openBuffer(flag));
+    return versionsOf(flag).back().toTensor().at(0).asInt() != 0;
+  }
+
+  /// Remembers the newest version of every buffer: what an iteration starts with, or what a loop left.
+  void noteVersions(UOp node) {
+    std::vector<uint32_t>& at = versionAt_[node.id()];
+    at.clear();
+    for (const std::vector<View>& versions : versions_)
+      at.push_back(static_cast<uint32_t>(std::max<size_t>(1, versions.size()) - 1));
+  }
+
   // -- numbers
 
   Result<int64_t> number(UOp dim) const {
@@ -65,6 +131,9 @@ class TensorInterpreter {
         auto found = bindings_.variables.find(leaf.argAs<VarArg>().name);
         if (found != bindings_.variables.end()) return Scalar::ofInt(leaf.dtype(), found->second);
       }
+      if (leaf.op() == Op::Range)
+        if (auto found = counters_.find(leaf.id()); found != counters_.end())
+          return Scalar::ofInt(leaf.dtype(), found->second);
       unbound = leaf;
       return std::nullopt;
     });
@@ -128,8 +197,20 @@ class TensorInterpreter {
     if (base.op() != Op::Buffer) return values_[node.src(0).id()];
     SVOD_CHECK(openBuffer(base));
     uint32_t version = 0;
-    for (UOp n : toposort(node))
+    const size_t slot = base.argAs<SlotArg>().slot;
+    std::vector<UOp> pending{node};
+    std::set<uint32_t> seen;
+    while (!pending.empty()) {
+      UOp n = pending.back();
+      pending.pop_back();
+      if (!seen.insert(n.id()).second) continue;
       if (n.op() == Op::Store && baseOf(n.src(0)) == base) version = std::max(version, storeIndex_[n.id()]);
+      if (n.op() == Op::End || n.op() == Op::Range) {
+        version = std::max(version, versionAt_.at(n.id())[slot]);
+      } else {
+        pending.insert(pending.end(), n.src().begin(), n.src().end());
+      }
+    }
     return moved(node.src(0), versionsOf(base)[version]);
   }
 
@@ -203,9 +284,14 @@ class TensorInterpreter {
     if (isElementwise(n.op())) return elementwise(n);
     if (isMovement(n.op())) return move(n, values_[n.src(0).id()]);
     switch (n.op()) {
-      case Op::Sink: return View();
+      case Op::Sink:
+      case Op::Group: return View();
+      case Op::End:
+        SVOD_CHECK(runLoop(n));
+        return View();
       case Op::Const: return scalarView(n.constant());
-      case Op::Var: {
+      case Op::Var:
+      case Op::Range: {
         SVOD_TRY(int64_t v, number(n));
         return scalarView(Scalar::ofInt(n.dtype(), v));
       }
@@ -390,6 +476,9 @@ class TensorInterpreter {
   std::vector<uint32_t> usesLeft_;        // by node id
   std::vector<std::vector<View>> versions_;  // by port
   std::vector<uint32_t> storeIndex_;      // by node id of a Store: the version it made
+  std::map<uint32_t, std::vector<uint32_t>> versionAt_;  // by id of a Range or End, then by port
+  std::map<uint32_t, int64_t> counters_;             // by id of the ranges of loops that are running
+  std::map<uint32_t, std::vector<UOp>> bodies_;      // by id of an End
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 // Arithmetic on dims in a normal form: a sum of products of atoms with integer factors, sorted by structure,
 // the constant last. Dims that are equal as polynomials are the same node, so shapes compare by identity.
-// Index expressions over loop ranges stay as written: their form is the business of symbolic simplification.
+// Indices over loop ranges stay as written: their form is the business of symbolic simplification.
 #include <algorithm>
 #include <optional>
 #include <vector>
@@ -112,7 +112,7 @@ std::optional<Polynomial> divideExactly(Polynomial p, const Polynomial& d) {
   return p;
 }
 
-bool isIndexExpression(UOp a, UOp b) { return !a.ranges().empty() || !b.ranges().empty(); }
+bool areIndices(UOp a, UOp b) { return !a.ranges().empty() || !b.ranges().empty(); }
 
 int64_t floorDivide(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 
@@ -122,7 +122,6 @@ UOp addDims(Graph& g, UOp a, UOp b) {
   if (a.isConst() && b.isConst()) return g.index(wrapAdd(a.constInt(), b.constInt()));
   if (a.isConst(0)) return b;
   if (b.isConst(0)) return a;
-  if (isIndexExpression(a, b)) return g.alu(Op::Add, {a, b});
   Polynomial p = sum(toPolynomial(a), toPolynomial(b), 1);
   return p.size() <= kMaxTerms ? toDim(g, p) : g.alu(Op::Add, {a, b});
 }
@@ -131,7 +130,6 @@ UOp subDims(Graph& g, UOp a, UOp b) {
   if (a.isConst() && b.isConst()) return g.index(wrapAdd(a.constInt(), wrapMul(b.constInt(), -1)));
   if (a == b) return g.index(0);
   if (b.isConst(0)) return a;
-  if (isIndexExpression(a, b)) return g.alu(Op::Sub, {a, b});
   Polynomial p = sum(toPolynomial(a), toPolynomial(b), -1);
   return p.size() <= kMaxTerms ? toDim(g, p) : g.alu(Op::Sub, {a, b});
 }
@@ -141,7 +139,6 @@ UOp mulDims(Graph& g, UOp a, UOp b) {
   if (a.isConst(0) || b.isConst(0)) return g.index(0);
   if (a.isConst(1)) return b;
   if (b.isConst(1)) return a;
-  if (isIndexExpression(a, b)) return a.isConst() ? g.alu(Op::Mul, {b, a}) : g.alu(Op::Mul, {a, b});
   Polynomial x = toPolynomial(a), y = toPolynomial(b);
   return x.size() * y.size() <= kMaxTerms ? toDim(g, product(x, y)) : g.alu(Op::Mul, {a, b});
 }
@@ -150,9 +147,25 @@ UOp floordivDims(Graph& g, UOp a, UOp b) {
   if (b.isConst(1)) return a;
   if (b.isConst() && b.constInt() > 1 && a.isConst()) return g.index(floorDivide(a.constInt(), b.constInt()));
   if (a == b && a.bounds().min > 0) return g.index(1);
-  if (b.bounds().min > 0 && !isIndexExpression(a, b))
+  if (b.bounds().min > 0)
     if (auto exact = divideExactly(toPolynomial(a), toPolynomial(b))) return toDim(g, *exact);
   return g.alu(Op::Floordiv, {a, b});
+}
+
+UOp addIndices(Graph& g, UOp a, UOp b) {
+  bool isTrivial = a.isConst(0) || b.isConst(0);
+  return areIndices(a, b) && !isTrivial ? g.alu(Op::Add, {a, b}) : addDims(g, a, b);
+}
+
+UOp subIndices(Graph& g, UOp a, UOp b) {
+  bool isTrivial = a == b || b.isConst(0);
+  return areIndices(a, b) && !isTrivial ? g.alu(Op::Sub, {a, b}) : subDims(g, a, b);
+}
+
+UOp mulIndices(Graph& g, UOp a, UOp b) {
+  bool isTrivial = a.isConst(0) || b.isConst(0) || a.isConst(1) || b.isConst(1);
+  if (!areIndices(a, b) || isTrivial) return mulDims(g, a, b);
+  return a.isConst() ? g.alu(Op::Mul, {b, a}) : g.alu(Op::Mul, {a, b});
 }
 
 UOp numel(Graph& g, std::span<const UOp> dims) {

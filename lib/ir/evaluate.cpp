@@ -39,7 +39,7 @@ class Evaluator {
 constexpr int kSamples = 6;
 
 int64_t sampleOf(UOp variable, int sample) {
-  const VarArg& v = variable.argAs<VarArg>();
+  const Interval& v = variable.bounds();
   if (sample == 0 || v.min == v.max) return v.min;
   if (sample == 1) return v.max;
   uint64_t span = static_cast<uint64_t>(v.max) - static_cast<uint64_t>(v.min);
@@ -49,7 +49,7 @@ int64_t sampleOf(UOp variable, int sample) {
 
 LeafValue leavesAt(int sample) {
   return [sample](UOp leaf) -> std::optional<Scalar> {
-    if (leaf.op() != Op::Var) return std::nullopt;
+    if (leaf.op() != Op::Var && leaf.op() != Op::Range) return std::nullopt;
     return Scalar::ofInt(leaf.dtype(), sampleOf(leaf, sample));
   };
 }

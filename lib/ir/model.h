@@ -17,7 +17,8 @@ struct ConstData {
   std::shared_ptr<const void> owner;
 };
 
-enum class PortKind : uint8_t { Input, Output, State, Weight };
+/// Temporary: storage of one run that is stored to like a State, but that nobody outside sees.
+enum class PortKind : uint8_t { Input, Output, State, Weight, Temporary };
 
 /// What Buffer slot `i` of the tensor graph is: ports[i]. The dims and dtype stand in the Buffer node.
 struct ModelPort {
@@ -28,14 +29,20 @@ struct ModelPort {
 };
 
 /// The graph computes: for each source of `sink`, in order, a Store(target, value) where target is the Buffer of an
-/// Output or State port, or a view of a State. Reads of a state that must see stores go through After(buffer, stores..);
-/// other reads see the value from before every store. A later store of the same state has After(buffer, stores before
-/// it..) in its target.
+/// Output, State or Temporary port, or a view of one of the last two. Reads of a state that must see stores go through
+/// After(buffer, stores..); other reads see the value from before every store. A later store of the same state has
+/// After(buffer, stores before it..) in its target.
+///
+/// A loop is End(Group(stores..), range) in the place of a store, and `range` is its counter: everything that depends on
+/// it belongs to the body, and nothing else does. After(buffer, earlier stores.., range) is the content an iteration
+/// starts with, After(buffer, earlier stores.., end) what the last one left. A loop inside another one stands in the
+/// Group of the other. A Range of AxisType::Unroll asks for a copy of the body per iteration.
 struct Model {
   std::unique_ptr<Graph> graph = std::make_unique<Graph>();
   UOp sink;
   std::vector<ModelPort> ports;
   std::vector<UOp> variables;            // Op::Var nodes in declaration order
+  std::vector<std::string> loops;        // by id of a Range: name of the counter, unlike variables and enclosing loops
   std::map<uint32_t, std::string> labels;  // node id -> name in the source file, for kernel names and messages
 };
 

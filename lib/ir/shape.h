@@ -15,6 +15,10 @@ UOp subDims(Graph& graph, UOp a, UOp b);
 UOp mulDims(Graph& graph, UOp a, UOp b);
 /// a divided by b, rounded toward -infinity; exact quotients lose the division. b must not be 0.
 UOp floordivDims(Graph& graph, UOp a, UOp b);
+/// The same for indices of kernels: what contains a loop range stays as it is written.
+UOp addIndices(Graph& graph, UOp a, UOp b);
+UOp subIndices(Graph& graph, UOp a, UOp b);
+UOp mulIndices(Graph& graph, UOp a, UOp b);
 /// Product of dims; index 1 for none.
 UOp numel(Graph& graph, std::span<const UOp> dims);
 

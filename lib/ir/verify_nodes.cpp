@@ -224,9 +224,24 @@ std::string onlySources(const NodeView& n, std::span<const Op> allowed) {
 }
 
 std::string checkTensorSink(const NodeView& n) {
-  constexpr Op kAllowed[] = {Op::Store};
+  constexpr Op kAllowed[] = {Op::Store, Op::End};
   return onlySources(n, kAllowed);
 }
+std::string checkTensorEnd(const NodeView& n) {
+  if (n.src.size() != 2 || n.src[0].op() != Op::Group || n.src[1].op() != Op::Range) return "closes one range around a group";
+  for (UOp s : n.src[0].src())
+    if (!s.dependsOn(n.src[1])) return "holds a store that is no part of its loop";
+  return {};
+}
+std::string checkTensorRange(const NodeView& n) {
+  AxisType type = std::get<AxisArg>(n.arg).type;
+  if (type != AxisType::Loop && type != AxisType::Unroll) return "loops of tensor graphs are of type loop or unroll";
+  if (n.src.size() < 2) return {};
+  UOp condition = behindAfters(n.src[1]);
+  bool isFlag = condition.op() == Op::Buffer && condition.dtype() == DType::Bool && condition.isScalar();
+  return isFlag ? "" : "the condition is a bool scalar buffer";
+}
+std::string checkKernelRange(const NodeView& n) { return n.src.size() == 1 ? "" : "loops of kernels have no condition"; }
 std::string checkKernelSink(const NodeView& n) {
   constexpr Op kAllowed[] = {Op::Store, Op::End, Op::Group, Op::Barrier};
   return onlySources(n, kAllowed);
@@ -278,6 +293,7 @@ bool isOp(Op op) {
   return op == kOp;
 }
 bool hasDType(Op op) { return !yieldsNothing(op) && op != Op::After && op != Op::Custom; }
+bool isGrouping(Op op) { return op == Op::Sink || op == Op::Group; }
 bool isArithmetic(Op op) { return isElementwise(op) && op != Op::Cast && op != Op::Bitcast && op != Op::Where; }
 bool closesRanges(Op op) { return op == Op::End || op == Op::Stage; }
 bool isStorageLeaf(Op op) { return op == Op::Param || op == Op::Buffer; }
@@ -305,7 +321,10 @@ constexpr SpecRule kRules[] = {
     {"tensor-buffer", "buffers of tensor graphs are global", T, isOp<Op::Buffer>, checkTensorBuffer},
     {"tensor-store", "stores of tensor graphs hit a buffer or a view of one", T, isOp<Op::Store>, checkTensorStore},
     {"tensor-reduce", "reductions of tensor graphs fold axes", T, isOp<Op::Reduce>, checkTensorReduce},
-    {"tensor-sink", "the sink of a tensor graph holds stores", T, isOp<Op::Sink>, checkTensorSink},
+    {"tensor-sink", "the sink of a tensor graph, and a loop, hold stores and loops", T, isGrouping, checkTensorSink},
+    {"tensor-end", "loops of tensor graphs close one range around stores that depend on it", T, isOp<Op::End>, checkTensorEnd},
+    {"tensor-range", "counters of tensor graphs are loop or unroll ranges", T, isOp<Op::Range>, checkTensorRange},
+    {"kernel-range", "loops of kernels run to their end", K | L | P, isOp<Op::Range>, checkKernelRange},
     {"vector", "values in kernels have shape () or (w); storage is read through index and load", K | L | P, everyOp, checkKernelValues},
     {"kernel-buffer", "buffers inside kernels are local or reg", K | L | P, isOp<Op::Buffer>, checkKernelBuffer},
     {"const-size", "sizes of local storage are constants", K | L, isOp<Op::Buffer>, checkConstSize},

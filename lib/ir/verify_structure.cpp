@@ -58,8 +58,8 @@ std::span<const UOp> dimSources(const NodeView& n) {
     case Op::Buffer:
     case Op::Param:
     case Op::Iota:
-    case Op::Range:
     case Op::Special: return n.src;
+    case Op::Range: return n.src.first(1);
     case Op::Reshape:
     case Op::Expand:
     case Op::Shrink: return n.src.subspan(1);

@@ -40,7 +40,7 @@ UOp moveOutermost(Graph& g, UOp sink, UOp range) {
 // for outer.
 UOp mergeRanges(Graph& g, UOp sink, UOp outer, UOp inner, AxisType type) {
   UOp extent = inner.src(0);
-  UOp merged = g.range(mulDims(g, outer.src(0), extent), outer.argAs<AxisArg>().id, type);
+  UOp merged = g.range(mulIndices(g, outer.src(0), extent), outer.argAs<AxisArg>().id, type);
   Reloop loops[] = {{outer, g.alu(Op::Floordiv, {merged, extent}), {merged}},
                     {inner, g.alu(Op::Floormod, {merged, extent}), {}}};
   return reloop(g, sink, loops);

@@ -122,7 +122,7 @@ class Relooper {
 
 UOp ceilDiv(Graph& g, UOp extent, int64_t n) {
   if (extent.isConst()) return g.index((extent.constInt() + n - 1) / n);
-  UOp rounded = isMultipleOf(extent, n) ? extent : addDims(g, extent, g.index(n - 1));
+  UOp rounded = isMultipleOf(extent, n) ? extent : addIndices(g, extent, g.index(n - 1));
   return g.alu(Op::Floordiv, {rounded, g.index(n)});
 }
 
@@ -167,7 +167,7 @@ bool isIdempotent(UOp sink, UOp range) {
 void maskRemainder(Graph& g, UOp sink, const Split& s, UOp start, UOp inner, Reloop& loop) {
   UOp extent = s.range.src(0);
   if (mayStepBack(sink, s)) {
-    UOp last = subDims(g, extent, g.index(s.amount));
+    UOp last = subIndices(g, extent, g.index(s.amount));
     loop.value = g.alu(Op::Add, {g.alu(Op::Min, {start, last}), inner});
     loop.clamped = true;
     if (!isIdempotent(sink, s.range))
@@ -176,7 +176,7 @@ void maskRemainder(Graph& g, UOp sink, const Split& s, UOp start, UOp inner, Rel
   }
   loop.valid = g.alu(Op::Lt, {loop.value, extent});
   loop.clamped = s.inner == AxisType::Upcast || s.inner == AxisType::Unroll;
-  if (loop.clamped) loop.value = g.alu(Op::Min, {loop.value, subDims(g, extent, g.index(1))});
+  if (loop.clamped) loop.value = g.alu(Op::Min, {loop.value, subIndices(g, extent, g.index(1))});
 }
 
 }  // namespace
@@ -186,8 +186,8 @@ SplitResult splitRange(Graph& g, UOp sink, const Split& s) {
   UOp outer = g.range(blocks, s.range.argAs<AxisArg>().id, s.outer);
   UOp inner = g.range(n, nextRangeId(sink), s.inner);
   bool chunks = s.form == SplitForm::Chunks;
-  UOp stride = chunks ? blocks : n, start = mulDims(g, chunks ? inner : outer, stride);
-  Reloop loop{s.range, addDims(g, start, chunks ? outer : inner), {outer, inner}};
+  UOp stride = chunks ? blocks : n, start = mulIndices(g, chunks ? inner : outer, stride);
+  Reloop loop{s.range, addIndices(g, start, chunks ? outer : inner), {outer, inner}};
   if (!isMultipleOf(extent, s.amount)) maskRemainder(g, sink, s, start, inner, loop);
   return {reloop(g, sink, loop), outer, inner};
 }

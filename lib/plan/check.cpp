@@ -228,6 +228,11 @@ class StepChecker {
       return bad(where_, "its variable is no loop variable");
     if (!loopVariables_.insert(loop.variable).second)
       return bad(where_, "another loop uses the same variable");
+    if (loop.condition) {
+      SVOD_CHECK(buffer(*loop.condition, Mode::Read));
+      const BufferDesc& flag = plan_.buffers[*loop.condition];
+      if (flag.dtype != ElementType::Bool || flag.bytes < 1) return bad(where_, "its condition is no bool");
+    }
     if (loops_.size() >= kMaxLoopDepth) return bad(where_, "loops are nested too deeply");
     return {};
   }

@@ -127,6 +127,7 @@ void fields(V& visit, Loop& loop) {
   visit("variable", loop.variable);
   visit("trips", loop.trips);
   visit("length", loop.length);
+  visit("condition", loop.condition);
 }
 
 template <class V>

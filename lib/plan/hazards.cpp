@@ -100,8 +100,12 @@ void collect(const Plan& plan, StepId step, StorageView view, std::vector<Buffer
   } else if (const auto* call = std::get_if<HostCall>(&action)) {
     for (const HostArg& arg : call->args) add(arg.buffer, arg.mode, plan.buffers[arg.buffer].bytes);
   } else if (const auto* loop = std::get_if<Loop>(&action)) {
-    for (StepId inner = step + 1; inner <= step + loop->length; inner++)
-      if (!std::holds_alternative<Loop>(plan.steps[inner].action)) collect(plan, inner, view, out);
+    if (loop->condition) add(*loop->condition, Mode::Read, 1);
+    for (StepId inner = step + 1; inner <= step + loop->length; inner++) {
+      const auto* nested = std::get_if<Loop>(&plan.steps[inner].action);
+      if (nested == nullptr) collect(plan, inner, view, out);
+      if (nested != nullptr && nested->condition) add(*nested->condition, Mode::Read, 1);
+    }
   }
 }
 

@@ -267,7 +267,7 @@ void stretchOverLoops(const Plan& plan, std::vector<std::vector<BufferAccess>>& 
     const auto* loop = std::get_if<Loop>(&plan.steps[step].action);
     if (loop == nullptr) continue;
     std::vector<BufferAccess> all;
-    for (StepId inner = step + 1; inner <= step + loop->length; inner++)
+    for (StepId inner = step; inner <= step + loop->length; inner++)
       all.insert(all.end(), steps[inner].begin(), steps[inner].end());
     std::sort(all.begin(), all.end(),
               [](const BufferAccess& a, const BufferAccess& b) { return a.storage < b.storage; });
@@ -313,8 +313,10 @@ void planMemory(Plan& plan, const MemoryOptions& options) {
   for (BufferId id : placed) problem.sizes.push_back(plan.buffers[id].bytes);
   for (StepId step = 0; step < plan.steps.size(); step++) {
     std::vector<BufferAccess>& mine = problem.steps.emplace_back();
-    if (std::holds_alternative<Loop>(plan.steps[step].action)) continue;
-    for (BufferAccess access : accessesOf(plan, step, StorageView::Separate)) {
+    // Of a loop, what it touches itself: the condition. Its body are steps of their own.
+    std::vector<BufferAccess> accesses = accessesOf(plan, step, StorageView::Separate);
+    if (const auto* loop = std::get_if<Loop>(&plan.steps[step].action)) accesses.resize(loop->condition ? 1 : 0);
+    for (BufferAccess access : accesses) {
       const BufferId owner = access.storage - 1;
       if (plan.buffers[owner].place != Place::Arena) continue;
       access.storage = slotOf[owner];

@@ -148,11 +148,13 @@ struct HostCall {
 
 /// Runs the next `length` steps `trips` times, with `variable` = 0, 1, … An iteration ends before the next
 /// one begins. Steps of the body depend only on steps of the same body; steps after it depend on the Loop
-/// itself. Every loop has a variable of its own.
+/// itself. Every loop has a variable of its own. With a condition, an iteration only begins when the first byte of that
+/// bool buffer is not 0, else the loop ends; so a branch is a loop of one trip.
 struct Loop {
   VariableId variable = 0;
   Expr trips;           // over the plan's variables
   uint32_t length = 0;  // steps in the body; loops may nest
+  std::optional<BufferId> condition = {};  // read before every iteration
   bool operator==(const Loop&) const = default;
 };
 

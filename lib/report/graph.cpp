@@ -9,7 +9,7 @@ namespace svod {
 namespace {
 
 std::string_view toText(PortKind kind) {
-  constexpr std::string_view kNames[] = {"input", "output", "state", "weight"};
+  constexpr std::string_view kNames[] = {"input", "output", "state", "weight", "temporary"};
   return kNames[static_cast<size_t>(kind)];
 }
 

@@ -23,7 +23,8 @@ struct StepText {
   std::pair<std::string, std::string> operator()(const HostCall& call) const { return {"host", call.function}; }
   std::pair<std::string, std::string> operator()(const Loop& loop) const {
     return {"loop", plan.variables[loop.variable].name + " < " + toText(loop.trips, names) + ", next " +
-                        std::to_string(loop.length) + " steps"};
+                        std::to_string(loop.length) + " steps" +
+                        (loop.condition ? ", while b" + std::to_string(*loop.condition) : "")};
   }
 };
 

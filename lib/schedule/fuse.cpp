@@ -133,12 +133,14 @@ class Fuser {
   }
 
   /// A kernel whose loops run over the axes of `shape`; it reads each of `values` at its own element.
-  void addRoot(UOp shape, std::initializer_list<UOp> values) {
-    addRoot(shape, std::span(values.begin(), values.size()));
+  /// `owner`: the value or Store that the kernel is for.
+  void addRoot(UOp owner, UOp shape, std::initializer_list<UOp> values) {
+    addRoot(owner, shape, std::span(values.begin(), values.size()));
   }
-  void addRoot(UOp shape, std::span<const UOp> values) {
+  void addRoot(UOp owner, UOp shape, std::span<const UOp> values) {
     auto root = static_cast<uint32_t>(rootShape_.size());
     rootShape_.push_back(shape);
+    rootOwner_.push_back(owner);
     Use use{root, {}};
     for (size_t i = 0; i < shape.rank(); ++i)
       use.index.push_back(shape.dim(i) == 1 ? tokens_.zero() : tokens_.rootAxis(root, static_cast<int>(i)));
@@ -152,7 +154,7 @@ class Fuser {
     if (mustMaterialize(n)) {
       materialized_[n.id()] = true;
       uses_[n.id()].clear();
-      addRoot(n, {n});
+      addRoot(n, n, {n});
       if (alwaysMaterialized(n.op())) return visitOwnKernel(n);
     }
     for (const Use& use : uses_[n.id()])
@@ -161,7 +163,7 @@ class Fuser {
 
   void visitStore(UOp store) {
     UOp value = store.src(1);
-    if (!isStorage(value)) addRoot(value, {value});
+    if (!isStorage(value)) addRoot(store, value, {value});
   }
 
   // Kinds with a kernel (or host call) of their own: their operands are read element by element, or as
@@ -171,17 +173,17 @@ class Fuser {
       size_t inputs = n.op() == Op::Copy ? 1 : static_cast<size_t>(n.argAs<CustomArg>().inputs);
       for (size_t i = 0; i < inputs; ++i) materialize(n.src(i));
     } else if (n.op() == Op::Scatter) {
-      addRoot(n.src(0), {n.src(0)});
-      addRoot(n.src(n.srcCount() - 1), n.src().subspan(1));
+      addRoot(n, n.src(0), {n.src(0)});
+      addRoot(n, n.src(n.srcCount() - 1), n.src().subspan(1));
     } else {
-      addRoot(n.src(0), {n.src(0)});
+      addRoot(n, n.src(0), {n.src(0)});
     }
   }
 
   void materialize(UOp n) {
     if (isStorage(n)) return;
     operands_.push_back(n);
-    addRoot(n, {n});
+    addRoot(n, n, {n});
   }
 
   bool mustMaterialize(UOp n) {
@@ -202,6 +204,14 @@ class Fuser {
     double count = 1;
     UOp root = rootShape_[use.root];
     for (int axis : axes) count *= static_cast<double>(std::max<int64_t>(1, root.shape()[axis].bounds().max));
+    return count;
+  }
+
+  /// Iterations of the loops around the kernel that `n` is no part of: it is computed again in each.
+  double repetitions(UOp n, const Use& use) const {
+    double count = 1;
+    for (UOp loop : rootOwner_[use.root].ranges())
+      if (!n.dependsOn(loop)) count *= static_cast<double>(std::max<int64_t>(1, loop.src(0).bounds().max));
     return count;
   }
 
@@ -236,7 +246,7 @@ class Fuser {
       if (used[axis] && ended) return false;
       ended |= !used[axis];
     }
-    return elementsRead(use) <= static_cast<double>(n.maxNumel());
+    return elementsRead(use) * repetitions(n, use) <= static_cast<double>(n.maxNumel());
   }
 
   bool isCheaperMaterialized(UOp n) const {
@@ -244,7 +254,7 @@ class Fuser {
     double elements = static_cast<double>(n.maxNumel()), total = 0, each = work_[n.id()];
     bool oneKernel = true, isStored = false;
     for (const Use& use : uses) {
-      total += evaluations(use);
+      total += evaluations(use) * repetitions(n, use);
       oneKernel &= use.root == uses[0].root;
       isStored |= isRootUse(n, use);
     }
@@ -261,6 +271,7 @@ class Fuser {
   std::vector<double> work_;
   std::vector<bool> isIndexMath_, isCut_, materialized_;
   std::vector<UOp> rootShape_;  // by root number: the value whose axes the kernel runs over
+  std::vector<UOp> rootOwner_;  // and the value or Store it is for
   TokenTable tokens_;
 };
 

@@ -7,7 +7,7 @@
 
 namespace svod {
 
-UOp KernelBuilder::import(UOp dim) { return g_.clone(dim); }
+UOp KernelBuilder::import(UOp dim) { return g_.clone(counters_.asVariables(dim)); }
 
 IndexList KernelBuilder::imported(std::span<const UOp> dims) {
   IndexList list;
@@ -64,7 +64,8 @@ UOp KernelBuilder::computedValue(UOp node, std::span<const UOp> index, UOp gate)
   UOp result;
   switch (node.op()) {
     case Op::Const:
-    case Op::Var: result = import(node); break;
+    case Op::Var:
+    case Op::Range: result = import(node); break;
     case Op::Contiguous:
     case Op::Copy: result = value(node.src(0), index, gate); break;
     case Op::Iota: result = g_.cast(index[0], node.dtype()); break;

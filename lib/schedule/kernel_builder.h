@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ir/model.h"
+#include "schedule/loops.h"
 #include "schedule/movement.h"
 #include "schedule/schedule.h"
 
@@ -20,8 +21,8 @@ struct Storage {
 class KernelBuilder {
  public:
   /// `storageOf` returns the storage of a tensor node, or nullptr when it is computed in place.
-  KernelBuilder(Graph& graph, std::function<const Storage*(UOp)> storageOf)
-      : g_(graph), storageOf_(std::move(storageOf)) {}
+  KernelBuilder(Graph& graph, Counters& counters, std::function<const Storage*(UOp)> storageOf)
+      : g_(graph), counters_(counters), storageOf_(std::move(storageOf)) {}
 
   /// A range per axis of `shape` (tensor dims); axes of one element get the constant 0.
   IndexList openRanges(std::span<const UOp> shape, AxisType type);
@@ -38,7 +39,7 @@ class KernelBuilder {
   /// Buffers by Param slot, and which tensor nodes were read.
   const std::vector<int>& args() const { return args_; }
   const std::vector<UOp>& reads() const { return reads_; }
-  UOp import(UOp dim);  // a dim or constant of the tensor graph in the kernel's graph
+  UOp import(UOp dim);  // a dim, counter or constant of the tensor graph in the kernel's graph
 
  private:
   UOp load(const Storage& storage, std::span<const UOp> index, UOp gate);
@@ -51,6 +52,7 @@ class KernelBuilder {
   IndexList imported(std::span<const UOp> dims);
 
   Graph& g_;
+  Counters& counters_;
   std::function<const Storage*(UOp)> storageOf_;
   std::map<std::vector<uint32_t>, UOp> memo_;
   std::vector<int> args_;

@@ -9,7 +9,7 @@ namespace svod {
 
 UOp flatten(Graph& g, std::span<const UOp> index, std::span<const UOp> dims) {
   UOp flat = g.index(0);
-  for (size_t i = 0; i < index.size(); ++i) flat = addDims(g, mulDims(g, flat, dims[i]), index[i]);
+  for (size_t i = 0; i < index.size(); ++i) flat = addIndices(g, mulIndices(g, flat, dims[i]), index[i]);
   return simplify(g, flat);
 }
 
@@ -90,14 +90,14 @@ IndexList moveReshape(Graph& g, std::span<const UOp> in, std::span<const UOp> ou
 
 // Source index and read condition of one padded axis.
 UOp movePad(Graph& g, UOp size, UOp before, UOp after, UOp index, UOp& gate) {
-  UOp moved = simplify(g, subDims(g, index, before));
+  UOp moved = simplify(g, subIndices(g, index, before));
   auto require = [&](UOp condition) {
     condition = simplify(g, condition);
     if (condition.isConst(1)) return;
     gate = gate ? simplify(g, g.alu(Op::And, {gate, condition})) : condition;
   };
   if (!before.isConst(0)) require(g.alu(Op::Le, {before, index}));
-  if (!after.isConst(0)) require(g.alu(Op::Lt, {index, addDims(g, before, size)}));
+  if (!after.isConst(0)) require(g.alu(Op::Lt, {index, addIndices(g, before, size)}));
   return moved;
 }
 
@@ -120,10 +120,10 @@ MovedIndex moveIndex(Graph& g, UOp node, std::span<const UOp> dims, std::span<co
     }
     case Op::Flip:
       for (int32_t axis : node.argAs<AxesArg>().axes)
-        moved.index[axis] = simplify(g, subDims(g, subDims(g, dims[axis], g.index(1)), index[axis]));
+        moved.index[axis] = simplify(g, subIndices(g, subIndices(g, dims[axis], g.index(1)), index[axis]));
       break;
     case Op::Shrink:
-      for (size_t i = 0; i < rank; ++i) moved.index[i] = simplify(g, addDims(g, index[i], operands[i]));
+      for (size_t i = 0; i < rank; ++i) moved.index[i] = simplify(g, addIndices(g, index[i], operands[i]));
       break;
     case Op::Pad:  // operands: fill, before.., after..
       for (size_t i = 0; i < rank; ++i)

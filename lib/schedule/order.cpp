@@ -1,4 +1,4 @@
-// The order of producers: every value after what it reads, every overwrite after the readers of the old state.
+// The order of producers and loops: every value after what it reads, every overwrite after the readers of the old state.
 #include <algorithm>
 
 #include "schedule/fuse.h"
@@ -13,65 +13,193 @@ UOp storageBelow(UOp target) {
   return target;
 }
 
-struct Edges {
-  std::vector<std::vector<size_t>> after;  // after[i]: producers that must wait for i
-  std::vector<size_t> waiting;             // number of edges into each
+UOp bufferBelow(UOp state) {
+  while (state.op() != Op::Buffer) state = state.src(0);
+  return state;
+}
 
-  explicit Edges(size_t n) : after(n), waiting(n) {}
-  void add(size_t from, size_t to) {
-    if (from == to) return;
-    after[from].push_back(to);
-    ++waiting[to];
+/// Which stores a content of a buffer contains.
+class Histories {
+ public:
+  const std::set<uint32_t>& of(UOp content) {
+    auto [it, isNew] = known_.try_emplace(content.id());
+    if (!isNew) return it->second;
+    std::set<uint32_t> stores;
+    std::vector<UOp> pending{content};
+    while (!pending.empty()) {
+      UOp n = pending.back();
+      pending.pop_back();
+      if (n.op() == Op::Store) stores.insert(n.id());
+      if (n.op() == Op::End || n.op() == Op::Group || n.op() == Op::After)
+        for (UOp s : n.src())
+          if (s.op() != Op::Range) pending.push_back(s);
+    }
+    return it->second = std::move(stores);
   }
+
+ private:
+  std::map<uint32_t, std::set<uint32_t>> known_;  // by node id
+};
+
+/// Producers and loops as the elements of bodies: which must come before which. Element numbers are those of the
+/// producers, then those of the loops.
+class Elements {
+ public:
+  Elements(const std::vector<Producer>& producers, const LoopTree& loops) : loops_(loops), count_(producers.size()) {
+    size_t all = count_ + loops.loops().size();
+    after_.resize(all), waiting_.resize(all), parent_.resize(all), first_.resize(all, all);
+    for (size_t i = 0; i < count_; ++i) parent_[i] = loops.of(producers[i].node), first_[i] = i;
+    for (size_t l = 0; l < loops.loops().size(); ++l) parent_[count_ + l] = loops.loops()[l].parent;
+    for (size_t i = 0; i < all; ++i)  // inner loops have smaller numbers than those around them
+      if (parent_[i] >= 0) first_[ofLoop(parent_[i])] = std::min(first_[ofLoop(parent_[i])], first_[i]);
+    for (size_t i = 0; i < all; ++i) members_[parent_[i]].push_back(i);
+  }
+
+  size_t ofLoop(int loop) const { return count_ + static_cast<size_t>(loop); }
+  int parent(size_t element) const { return parent_[element]; }
+  bool isLoop(size_t element) const { return element >= count_; }
+  int loopOf(size_t element) const { return static_cast<int>(element - count_); }
+
+  /// `from` before `to`, or what they belong to in the innermost body around both.
+  void add(size_t from, size_t to) {
+    while (parent_[from] != parent_[to]) {
+      int a = depth(from), b = depth(to);
+      if (a >= b) from = ofLoop(parent_[from]);
+      if (b >= a) to = ofLoop(parent_[to]);
+    }
+    if (from == to) return;
+    after_[from].push_back(to);
+    ++waiting_[to];
+  }
+
+  /// The elements of a body (-1: outside of loops) in order; fewer than there are if some wait for each other.
+  std::vector<size_t> sorted(int loop) {
+    std::vector<size_t> sequence;
+    std::set<std::pair<size_t, size_t>> ready;
+    for (size_t i : members_[loop])
+      if (waiting_[i] == 0) ready.emplace(first_[i], i);
+    while (!ready.empty()) {
+      size_t i = ready.begin()->second;
+      ready.erase(ready.begin());
+      sequence.push_back(i);
+      for (size_t j : after_[i])
+        if (--waiting_[j] == 0) ready.emplace(first_[j], j);
+    }
+    return sequence;
+  }
+  const std::vector<size_t>& members(int loop) { return members_[loop]; }
+  bool isStuck(size_t element) const { return waiting_[element] > 0; }
+
+ private:
+  int depth(size_t element) const { return parent_[element] < 0 ? 0 : loops_.loops()[parent_[element]].depth; }
+
+  const LoopTree& loops_;
+  size_t count_;
+  std::vector<std::vector<size_t>> after_;  // elements that must wait for it
+  std::vector<size_t> waiting_;             // how many it waits for
+  std::vector<int> parent_;                 // loop, or -1
+  std::vector<size_t> first_;               // its first producer, for ties
+  std::map<int, std::vector<size_t>> members_;
 };
 
 }  // namespace
 
-Result<std::vector<size_t>> Scheduler::order() {
-  std::map<uint32_t, size_t> producerOf;  // by node id
-  for (size_t i = 0; i < producers_.size(); ++i) producerOf[producers_[i].node.id()] = i;
-  // A value written directly into an output counts as its Store.
-  auto find = [&](UOp n) -> std::optional<size_t> {
-    auto it = producerOf.find(n.id());
-    return it == producerOf.end() ? std::nullopt : std::optional(it->second);
-  };
+/// Adds the orders that reading `content` of a buffer asks for. A content from before a loop that is read inside of it,
+/// where the loop overwrites it, needs a snapshot.
+class ReadOrder {
+ public:
+  ReadOrder(const std::vector<Producer>& producers, const LoopTree& loops, Elements& elements)
+      : producers_(producers), loops_(loops), elements_(elements) {
+    for (size_t i = 0; i < producers.size(); ++i)
+      if (producers[i].node.op() == Op::Store)
+        writers_[bufferBelow(producers[i].node.src(0)).id()].push_back(i);
+  }
 
-  Edges edges(producers_.size());
-  std::map<uint32_t, std::vector<size_t>> readersOf;  // by state node id
-  for (size_t i = 0; i < producers_.size(); ++i) {
-    for (UOp read : producers_[i].reads) {
-      if (auto from = find(read); from && *from != i) {
-        edges.add(*from, i);  // a value, or the snapshot of a state
+  /// `reader`: a producer, or a loop whose condition it is. False: a snapshot is needed.
+  bool add(UOp content, size_t reader) {
+    auto found = writers_.find(bufferBelow(content).id());
+    if (found == writers_.end()) return true;
+    const std::set<uint32_t>& contained = histories_.of(content);
+    int readerLoop = elements_.parent(reader), contentLoop = loops_.of(content);
+    for (size_t writer : found->second) {
+      if (contained.contains(producers_[writer].node.id())) {
+        elements_.add(writer, reader);
         continue;
       }
-      if (read.op() == Op::After)
-        for (UOp dep : read.src().subspan(1))
-          if (auto from = find(dep)) edges.add(*from, i);
-      if (isStorage(read)) readersOf[read.id()].push_back(i);
+      // The innermost loop around both, if the content is older than its iteration.
+      int around = readerLoop;
+      while (around >= 0 && !loops_.contains(around, elements_.parent(writer))) around = loops_.loops()[around].parent;
+      if (around >= 0 && !loops_.contains(around, contentLoop)) return false;
+      if (writer != reader && !isWithin(writer, reader)) elements_.add(reader, writer);
     }
-  }
-  for (size_t i = 0; i < producers_.size(); ++i) {
-    UOp store = producers_[i].node;
-    if (store.op() != Op::Store) continue;
-    UOp prior = storageBelow(store.src(0));
-    for (size_t reader : readersOf[prior.id()]) edges.add(reader, i);
-    if (prior.op() == Op::After)
-      for (UOp dep : prior.src().subspan(1))
-        if (auto from = find(dep)) edges.add(*from, i);
+    return true;
   }
 
-  std::vector<size_t> sequence;
-  std::set<size_t> ready;
-  for (size_t i = 0; i < producers_.size(); ++i)
-    if (edges.waiting[i] == 0) ready.insert(i);
-  while (!ready.empty()) {
-    size_t i = *ready.begin();
-    ready.erase(ready.begin());
-    sequence.push_back(i);
-    for (size_t j : edges.after[i])
-      if (--edges.waiting[j] == 0) ready.insert(j);
+  bool isWritten(UOp content) const { return writers_.contains(bufferBelow(content).id()); }
+
+  /// A store comes after the stores its target contains.
+  void addStore(size_t store) {
+    UOp prior = storageBelow(producers_[store].node.src(0));
+    const std::set<uint32_t>& contained = histories_.of(prior);
+    for (size_t writer : writers_[bufferBelow(prior).id()])
+      if (writer != store && contained.contains(producers_[writer].node.id())) elements_.add(writer, store);
   }
-  if (sequence.size() == producers_.size()) return sequence;
+
+ private:
+  bool isWithin(size_t producer, size_t loop) const {
+    return elements_.isLoop(loop) && loops_.contains(elements_.loopOf(loop), elements_.parent(producer));
+  }
+
+  const std::vector<Producer>& producers_;
+  const LoopTree& loops_;
+  Elements& elements_;
+  Histories histories_;
+  std::map<uint32_t, std::vector<size_t>> writers_;  // by buffer id
+};
+
+Result<std::vector<ScheduleItem>> Scheduler::order() {
+  std::map<uint32_t, size_t> producerOf;  // by node id
+  for (size_t i = 0; i < producers_.size(); ++i) producerOf[producers_[i].node.id()] = i;
+
+  Elements elements(producers_, loops_);
+  ReadOrder reads(producers_, loops_, elements);
+  for (size_t i = 0; i < producers_.size(); ++i) {
+    for (UOp read : producers_[i].reads) {
+      auto from = producerOf.find(read.id());
+      if (from != producerOf.end() && from->second != i) {
+        elements.add(from->second, i);  // a value, or the snapshot of a state
+      } else if (isStorage(read) && !reads.add(read, i)) {
+        snapshots_.insert(read.id());
+        return std::vector<ScheduleItem>();
+      }
+    }
+    if (producers_[i].node.op() == Op::Store) reads.addStore(i);
+  }
+  for (size_t l = 0; l < loops_.loops().size(); ++l) {
+    UOp range = loops_.loops()[l].range;
+    if (range.srcCount() > 1) reads.add(range.src(1), elements.ofLoop(static_cast<int>(l)));
+  }
+
+  std::vector<ScheduleItem> items;
+  int stuckIn = -1;  // the body that has no order
+  std::function<bool(int)> emit = [&](int loop) {
+    std::vector<size_t> sequence = elements.sorted(loop);
+    stuckIn = loop;
+    if (sequence.size() < elements.members(loop).size()) return false;
+    for (size_t e : sequence) {
+      if (!elements.isLoop(e)) {
+        for (ScheduleItem& item : producers_[e].items) items.push_back(std::move(item));
+        continue;
+      }
+      size_t head = items.size();
+      items.push_back(loopItem(elements.loopOf(e)));
+      if (!emit(elements.loopOf(e))) return false;
+      items[head].length = items.size() - head - 1;
+      if (items[head].length == 0) items.pop_back(), schedule_.loops.pop_back();
+    }
+    return true;
+  };
+  if (emit(-1)) return items;
 
   // Some value reads a state both before and after it is overwritten: keep the old content in a snapshot.
   auto mayChange = [&](UOp read) {
@@ -80,12 +208,25 @@ Result<std::vector<size_t>> Scheduler::order() {
     return isStorage(read) && model_.ports[buffer.argAs<SlotArg>().slot].kind == PortKind::State;
   };
   for (size_t i = 0; i < producers_.size(); ++i) {
-    if (edges.waiting[i] == 0) continue;
+    if (!loops_.contains(stuckIn, elements.parent(i))) continue;
+    size_t member = i;
+    while (elements.parent(member) != stuckIn) member = elements.ofLoop(elements.parent(member));
+    if (!elements.isStuck(member)) continue;
     for (UOp read : producers_[i].reads)
-      if (mayChange(read) && snapshots_.insert(read.id()).second) return sequence;
+      if (isStorage(read) && reads.isWritten(read) && snapshots_.insert(read.id()).second)
+        return std::vector<ScheduleItem>();
   }
   return fail(Diag::Cycle, "the graph's assignments depend on each other in a circle",
               "read the states into values before assigning them");
+}
+
+ScheduleItem Scheduler::loopItem(int loop) {
+  UOp range = loops_.loops()[loop].range;
+  ScheduleLoop made{model_.loops[range.argAs<AxisArg>().id], counters_.asVariables(range.src(0))};
+  if (range.srcCount() > 1) made.condition = static_cast<int>(bufferBelow(range.src(1)).argAs<SlotArg>().slot);
+  ScheduleItem item{ItemKind::Loop, static_cast<int>(schedule_.loops.size()), {}, {}, {}, {}, made.counter};
+  schedule_.loops.push_back(std::move(made));
+  return item;
 }
 
 }  // namespace svod

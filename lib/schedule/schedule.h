@@ -32,24 +32,34 @@ struct Kernel {
   std::string name;  // readable and unique in the schedule: label, extents, content hash
 };
 
-enum class ItemKind : uint8_t { Launch, Copy, HostCall };
+/// A loop over items. Kernels, and the counts of loops inside, know its counter as the variable `counter`, which is
+/// unlike every variable of the model and every counter of the loops around it.
+struct ScheduleLoop {
+  std::string counter;
+  UOp count;           // in the model's graph, over variables; a negative one is an error of the caller
+  int condition = -1;  // bool buffer of one element; an iteration begins only if it is true
+};
+
+enum class ItemKind : uint8_t { Launch, Copy, HostCall, Loop };
 
 /// One step in program order. Launch: args[slot] is the buffer of Param slot. Copy: args = {destination, source}.
-/// HostCall: args = {result, inputs...}.
+/// HostCall: args = {result, inputs...}. Loop: its body is the `length` items that follow, those of inner loops counted.
 struct ScheduleItem {
   ItemKind kind;
-  int kernel = -1;           // Launch
+  int kernel = -1;           // Launch; Loop: position in Schedule::loops
   std::string function;      // HostCall
   std::vector<int> args;
   std::vector<bool> writes;  // per arg; an arg that is written may be read as well
   std::vector<bool> reads;
   std::string label;
+  size_t length = 0;         // Loop
 };
 
 struct Schedule {
   std::vector<ScheduleBuffer> buffers;
   std::vector<Kernel> kernels;  // equal content appears once
   std::vector<ScheduleItem> items;
+  std::vector<ScheduleLoop> loops;
 };
 
 /// Adds nodes to the model's graph but changes no existing one. Pure constants, zero-element values and ports that

@@ -33,7 +33,18 @@ std::string toText(const Schedule& s) {
     out += "buffer b" + std::to_string(i) + " " + std::string(toText(b.dtype)) + "[" + std::to_string(b.maxElements) +
            "] " + b.name + (b.port < 0 ? " temporary\n" : "\n");
   }
+  std::vector<std::ptrdiff_t> ends;  // of the open loops, innermost last
   for (const ScheduleItem& item : s.items) {
+    while (!ends.empty() && ends.back() == &item - s.items.data()) ends.pop_back();
+    out.append(2 * ends.size(), ' ');
+    if (item.kind == ItemKind::Loop) {
+      const ScheduleLoop& loop = s.loops[item.kernel];
+      out += "loop " + loop.counter + " < " + toExpr(loop.count);
+      if (loop.condition >= 0) out += " while b" + std::to_string(loop.condition);
+      out += "\n";
+      ends.push_back(&item - s.items.data() + 1 + static_cast<std::ptrdiff_t>(item.length));
+      continue;
+    }
     out += item.kind == ItemKind::Launch ? "launch " + s.kernels[item.kernel].name
            : item.kind == ItemKind::Copy ? std::string("copy")
                                          : "host " + item.function;

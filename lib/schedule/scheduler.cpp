@@ -27,6 +27,9 @@ UOp storageBelow(UOp target) {
   return target;
 }
 
+// Buffers of the instance keep one layout whatever their actual shape is.
+bool isInternal(PortKind kind) { return kind == PortKind::State || kind == PortKind::Temporary; }
+
 UOp bufferBelow(UOp state) {
   while (state.op() != Op::Buffer) state = state.src(0);
   return state;
@@ -34,23 +37,22 @@ UOp bufferBelow(UOp state) {
 
 }  // namespace
 
-Scheduler::Scheduler(Model& model, const ScheduleOptions& options) : model_(model), options_(options) {}
+Scheduler::Scheduler(Model& model, const ScheduleOptions& options) : model_(model), options_(options), counters_(model) {}
 
 Result<Schedule> Scheduler::run() {
   if (model_.sink.srcCount() == 0)
     return fail(Diag::NoOutputs, "the graph has no outputs and assigns no state", "declare at least one output");
-  UOp sink = splitReduces(*model_.graph, model_.sink, options_.numerics);
+  SVOD_TRY(UOp unrolled, unrollLoops(model_, model_.sink));
+  UOp sink = splitReduces(*model_.graph, unrolled, options_.numerics);
   nodes_ = toposort(sink);
+  loops_ = LoopTree(nodes_);
   nameNodes();
   materialized_ = chooseMaterialized(sink);
   for (;;) {
     SVOD_CHECK(produceAll());
     size_t before = snapshots_.size();
-    SVOD_TRY(std::vector<size_t> inOrder, order());
-    if (snapshots_.size() != before) continue;
-    for (size_t i : inOrder)
-      for (ScheduleItem& item : producers_[i].items) schedule_.items.push_back(std::move(item));
-    return std::move(schedule_);
+    SVOD_TRY(schedule_.items, order());
+    if (snapshots_.size() == before) return std::move(schedule_);
   }
 }
 
@@ -104,7 +106,7 @@ void Scheduler::assignStorage() {
   for (UOp n : nodes_) {
     if (isStorage(n)) {
       auto slot = static_cast<int>(bufferBelow(n).argAs<SlotArg>().slot);
-      addStorage(n, slot, model_.ports[slot].kind != PortKind::State);  // states keep their layout between runs
+      addStorage(n, slot, !isInternal(model_.ports[slot].kind));  // states keep their layout between runs
     } else if (n.id() < materialized_.size() && materialized_[n.id()] && !storage_.contains(n.id()) && !isEmpty(n)) {
       addStorage(n, addTemporary(n), false);
     }
@@ -171,7 +173,7 @@ void Scheduler::addCopy(Producer& p, UOp from, int to, UOp named) {
 void Scheduler::produceElements(UOp node, const Storage& storage, UOp valueNode) {
   Producer& p = producer(node);
   auto graph = std::make_unique<Graph>();
-  KernelBuilder builder(*graph, [this](UOp n) { return storageOf(n); });
+  KernelBuilder builder(*graph, counters_, [this](UOp n) { return storageOf(n); });
   IndexList index = builder.openRanges(valueNode.shape(), AxisType::Loop);
   UOp at = builder.addressIn(storage, index);
   UOp v = valueNode == node ? builder.computedValue(node, index, UOp()) : builder.value(valueNode, index, UOp());
@@ -186,7 +188,7 @@ void Scheduler::produceSnapshot(UOp state) {
   int temporary = addTemporary(state);
   Producer& p = producer(state);
   auto graph = std::make_unique<Graph>();
-  KernelBuilder builder(*graph, [this](UOp n) { return storageOf(n); });
+  KernelBuilder builder(*graph, counters_, [this](UOp n) { return storageOf(n); });
   IndexList index = builder.openRanges(state.shape(), AxisType::Loop);
   UOp value = builder.value(state, index, UOp());
   Storage to = layoutOf(state, temporary, false);
@@ -214,9 +216,9 @@ void Scheduler::produceStore(UOp store) {
   auto slot = static_cast<int>(bufferBelow(base).argAs<SlotArg>().slot);
   if (isPlainCopy(whole, target)) return addCopy(p, whole, slot, store);
 
-  Storage own = layoutOf(base, slot, model_.ports[slot].kind != PortKind::State);
+  Storage own = layoutOf(base, slot, !isInternal(model_.ports[slot].kind));
   auto graph = std::make_unique<Graph>();
-  KernelBuilder builder(*graph, [this](UOp n) { return storageOf(n); });
+  KernelBuilder builder(*graph, counters_, [this](UOp n) { return storageOf(n); });
   IndexList index = builder.openRanges(value.shape(), AxisType::Loop);
   UOp place = builder.address(target, index, own);
   UOp v = builder.value(value, index, UOp());
@@ -236,7 +238,7 @@ void Scheduler::produceThroughTemporary(Producer& p, const Storage& own) {
   UOp target = p.node.src(0), value = p.node.src(1);
   Storage through = layoutOf(value, addTemporary(value), false);
   auto graph = std::make_unique<Graph>();
-  KernelBuilder builder(*graph, [this](UOp n) { return storageOf(n); });
+  KernelBuilder builder(*graph, counters_, [this](UOp n) { return storageOf(n); });
   IndexList index = builder.openRanges(value.shape(), AxisType::Loop);
   UOp at = builder.addressIn(through, index);
   UOp v = builder.value(value, index, UOp());
@@ -245,7 +247,7 @@ void Scheduler::produceThroughTemporary(Producer& p, const Storage& own) {
 
   std::vector<UOp> reads = p.reads;  // what the second kernel reads is the temporary
   auto second = std::make_unique<Graph>();
-  KernelBuilder copier(*second, [&](UOp n) { return n == value ? &through : storageOf(n); });
+  KernelBuilder copier(*second, counters_, [&](UOp n) { return n == value ? &through : storageOf(n); });
   index = copier.openRanges(value.shape(), AxisType::Loop);
   at = copier.address(target, index, own);
   v = copier.value(value, index, UOp());
@@ -260,7 +262,7 @@ void Scheduler::produceScatter(UOp node) {
   Producer& p = producers_.back();
   if (isEmpty(node.src(node.srcCount() - 1))) return;
   auto graph = std::make_unique<Graph>();
-  KernelBuilder builder(*graph, [this](UOp n) { return storageOf(n); });
+  KernelBuilder builder(*graph, counters_, [this](UOp n) { return storageOf(n); });
   UOp updates = node.src(node.srcCount() - 1), gate;
   IndexList loop = builder.openRanges(updates.shape(), AxisType::Serial), at;
   for (size_t axis = 0; axis < node.rank(); ++axis) {

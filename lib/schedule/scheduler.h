@@ -42,13 +42,17 @@ class Scheduler {
   void addCopy(Producer& p, UOp from, int to, UOp named);
   bool isPlainCopy(UOp value, UOp target) const;
 
-  Result<std::vector<size_t>> order();
+  /// All items in order, or nothing after adding to snapshots_.
+  Result<std::vector<ScheduleItem>> order();
+  ScheduleItem loopItem(int loop);
   void nameNodes();
   std::string labelOf(UOp node) const;
 
   Model& model_;
   ScheduleOptions options_;
   Schedule schedule_;
+  Counters counters_;
+  LoopTree loops_;
   std::vector<UOp> nodes_;                 // toposort of the sink
   std::map<uint32_t, std::string> labels_; // by node id
   std::vector<bool> materialized_;         // by node id

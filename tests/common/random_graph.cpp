@@ -48,7 +48,7 @@ class Generator {
 
   UOp port(PortKind kind, DType dtype, const UOps& dims) {
     auto slot = static_cast<uint32_t>(model_.ports.size());
-    constexpr const char* kPrefix[] = {"in", "out", "state", "weight"};
+    constexpr const char* kPrefix[] = {"in", "out", "state", "weight", "temp"};
     UOp buffer = g_.buffer(dtype, dims, SlotArg{slot});
     model_.ports.push_back({kind, kPrefix[static_cast<size_t>(kind)] + std::to_string(slot), buffer, {}});
     return buffer;

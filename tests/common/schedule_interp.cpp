@@ -31,11 +31,12 @@ Result<std::vector<HostTensor>> interpretSchedule(const Model& model, Schedule& 
     }
     sinks.push_back(sink);
   }
-  for (const ScheduleItem& item : schedule.items) {
+  VariableValues variables = bindings.variables;
+  auto run = [&](const ScheduleItem& item) -> Status {
     if (item.kind == ItemKind::Launch) {
       std::vector<HostTensor> args;
       for (int a : item.args) args.push_back(std::move(buffers[a]));
-      Status status = interpretKernel(sinks[item.kernel], args, bindings.variables);
+      Status status = interpretKernel(sinks[item.kernel], args, variables);
       for (size_t i = 0; i < item.args.size(); ++i) buffers[item.args[i]] = std::move(args[i]);
       SVOD_CHECK(std::move(status));
     } else if (item.kind == ItemKind::Copy) {
@@ -43,7 +44,28 @@ Result<std::vector<HostTensor>> interpretSchedule(const Model& model, Schedule& 
     } else {
       return fail(Diag::Unsupported, "host calls are not interpreted here", "leave them out of the graph");
     }
-  }
+    return {};
+  };
+  std::function<Status(size_t, size_t)> runAll = [&](size_t begin, size_t end) -> Status {
+    for (size_t i = begin; i < end; ++i) {
+      const ScheduleItem& item = schedule.items[i];
+      if (item.kind != ItemKind::Loop) {
+        SVOD_CHECK(run(item));
+        continue;
+      }
+      const ScheduleLoop& loop = schedule.loops[item.kernel];
+      auto leaf = [&](UOp var) { return Scalar::ofInt(var.dtype(), variables.at(std::string(var.argAs<VarArg>().name))); };
+      int64_t count = evaluate(loop.count, leaf)->asInt();
+      for (int64_t trip = 0; trip < count; ++trip) {
+        if (loop.condition >= 0 && buffers[loop.condition].at(0).asInt() == 0) break;
+        variables[loop.counter] = trip;
+        SVOD_CHECK(runAll(i + 1, i + 1 + item.length));
+      }
+      i += item.length;
+    }
+    return {};
+  };
+  SVOD_CHECK(runAll(0, schedule.items.size()));
   buffers.resize(model.ports.size());
   return buffers;
 }

@@ -53,6 +53,31 @@ TEST_CASE("graph files convert to JSON and back") {
   CHECK(count > 20);
 }
 
+TEST_CASE("bodies survive") {
+  checkRoundTrip(R"(svod 1
+temp a: f32[2] = 0  # starts
+temp b = a
+loop i < 2 * (n + 1) while any(lt(a, 3)), unroll=true {  # head
+  # first
+  x = a + 1
+  if gt(sum(x), 3) {
+
+    assign a = x
+    # end of then
+  } else {  # else
+    loop `odd name` < 3 {
+    }
+    # end of else
+  }
+  # end of loop
+}  # behind
+if true {
+}
+output a
+)",
+                 "bodies.svod");
+}
+
 TEST_CASE("every kind of statement and value survives") {
   checkRoundTrip(R"(# before the header
 svod 1  # behind it

@@ -26,7 +26,7 @@ struct Row {
 constexpr Stage T = Stage::Tensor, K = Stage::Kernel, L = Stage::Lowered, P = Stage::Linear;
 
 constexpr Row kBroken[] = {
-    {"stage", T, "%0 = range 4 {0, loop} : index\n%1 = sink %0"},
+    {"stage", T, "%0 = param 4 {0} : i32[4]\n%1 = sink %0"},
     {"root", T, "%0 = buffer 4 {0} : f32[4]"},
     {"elementwise-dtype", T, "%0 = buffer 4 {0} : f32[4]\n%1 = add %0, 1:i32 : f32[4]\n%2 = store %0, %1\n%3 = sink %2"},
     {"elementwise-dtype", T, "%0 = buffer 4 {0} : f32[4]\n%1 = lt %0, %0 : f32[4]\n%2 = store %0, %1\n%3 = sink %2"},
@@ -54,6 +54,13 @@ constexpr Row kBroken[] = {
     {"tensor-store", T, "%0 = buffer 4 {0} : i32[4]\n%1 = iota 3 : i32[3]\n%2 = store %0, %1\n%3 = sink %2"},
     {"tensor-reduce", T, "%0 = buffer 4 {0} : i32[4]\n%1 = reduce %0 {add} : i32\n%2 = store %0, %1\n%3 = sink %2"},
     {"tensor-sink", T, "%0 = buffer 4 {0} : i32[4]\n%1 = sink %0"},
+    {"tensor-end", T, "%0 = buffer {0} : i32\n%1 = range 4 {0, loop} : index\n%2 = store %0, 1:i32\n%3 = group %2\n%4 = end %3, %1\n%5 = sink %4"},
+    {"tensor-range", T, "%0 = buffer {0} : i32\n%1 = range 4 {0, reduce} : index\n%2 = after %0, %1 : i32\n%3 = store %2, 1:i32\n%4 = group %3\n"
+                        "%5 = end %4, %1\n%6 = sink %5"},
+    {"tensor-range", T, "%0 = buffer {0} : i32\n%1 = range 4, %0 {0, loop} : index\n%2 = after %0, %1 : i32\n%3 = store %2, 1:i32\n%4 = group %3\n"
+                        "%5 = end %4, %1\n%6 = sink %5"},
+    {"kernel-range", K, "%0 = param 4 {0} : i32[4]\n%1 = range 4, true {0, loop} : index\n%2 = index %0, %1 : i32\n%3 = store %2, 1:i32\n%4 = end %3, %1\n"
+                        "%5 = sink %4"},
     {"vector", K, "%0 = param 4 {0} : i32[4]\n%1 = index %0, 0 : i32\n%2 = neg %0 : i32[4]\n%3 = store %1, %2\n%4 = sink %3"},
     {"vector", K, "%0 = param 4 {0} : i32[4]\n%1 = range 4 {0, loop} : index\n%2 = buffer 4 {0, reg} : i32[4]\n%3 = index %2, %1 : i32\n"
                   "%4 = store %3, 1:i32\n%5 = stage %4, %1 : i32[4]\n%6 = index %0, 0 : i32\n%7 = store %6, %5\n%8 = sink %7"},
@@ -92,6 +99,8 @@ constexpr Row kLegal[] = {
      "%0 = var {\"n\", 1, 8} : index\n%1 = add %0, %0 : index\n%2 = mul %0, 2 : index\n%3 = iota %1 : i32[n + n]\n%4 = iota %2 : i32[n*2]\n"
      "%5 = add %3, %4 : i32[n + n]\n%6 = buffer %1 {0} : i32[n + n]\n%7 = store %6, %5\n%8 = sink %7"},
     {"store to a view", T, "%0 = buffer 4 {0} : i32[4]\n%1 = shrink %0, 1, 2 : i32[2]\n%2 = store %1, 7:i32\n%3 = sink %2"},
+    {"loop", T, "%0 = buffer {0} : i32\n%1 = range 4 {0, loop} : index\n%2 = after %0, %1 : i32\n%3 = store %2, 1:i32\n%4 = group %3\n%5 = end %4, %1\n"
+             "%6 = after %0, %5 : i32\n%7 = buffer {1} : i32\n%8 = store %7, %6\n%9 = sink %5, %8"},
     {"gated access", K, "%0 = param 4 {0} : i32[4]\n%1 = range 6 {0, loop} : index\n%2 = index %0, %1 : i32\n%3 = lt %1, 4 : bool\n%4 = load %2, 0:i32, %3 : i32\n"
                         "%5 = store %2, %4, %3\n%6 = end %5, %1\n%7 = sink %6"},
     {"inside by correlation", K, "%0 = param 4 {0} : i32[4]\n%1 = range 4 {0, loop} : index\n%2 = sub %1, %1 : index\n%3 = index %0, %2 : i32\n%4 = store %3, 1:i32\n"

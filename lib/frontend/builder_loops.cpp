@@ -1,0 +1,240 @@
+// States, temporaries and loops of GraphBuilder: which content a read sees, and what a body leaves behind.
+#include <algorithm>
+#include <utility>
+
+#include "frontend/builder.h"
+
+namespace svod {
+
+namespace {
+
+bool isAssigned(PortKind kind) { return kind == PortKind::State || kind == PortKind::Temporary; }
+
+UOp bufferOf(UOp target) {
+  while (target.op() != Op::Buffer) target = target.src(0);
+  return target;
+}
+
+bool contains(const std::vector<UOp>& all, UOp one) { return std::find(all.begin(), all.end(), one) != all.end(); }
+
+}  // namespace
+
+// --- The newest content
+
+/// What is read once `effect` has happened after `content`.
+UOp GraphBuilder::followedBy(UOp content, UOp effect) {
+  std::vector<UOp> src(content.src().begin(), content.src().end());
+  if (content.op() == Op::Buffer) src = {content};
+  src.push_back(effect);
+  return graph().make(Op::After, content.dtype(), src);
+}
+
+UOp GraphBuilder::currentIn(size_t scope, UOp buffer) {
+  Scope& s = scopes_[scope];
+  if (auto it = s.newest.find(buffer.id()); it != s.newest.end()) return it->second;
+  if (scope == 0) return buffer;
+  UOp content = followedBy(currentIn(scope - 1, buffer), s.range);
+  s.newest.emplace(buffer.id(), content);
+  s.read.push_back(buffer);
+  return content;
+}
+
+UOp GraphBuilder::current(UOp node) {
+  if (!node || node.op() != Op::Buffer) return node;
+  uint32_t slot = node.argAs<SlotArg>().slot;
+  if (slot >= model_.ports.size() || !isAssigned(model_.ports[slot].kind)) return node;
+  return currentIn(scopes_.size() - 1, node);
+}
+
+void GraphBuilder::addEffect(size_t scope, UOp buffer, UOp effect) {
+  UOp content = followedBy(currentIn(scope, buffer), effect);
+  Scope& s = scopes_[scope];
+  s.newest[buffer.id()] = content;
+  if (!contains(s.written, buffer)) s.written.push_back(buffer);
+}
+
+bool GraphBuilder::checkVisible(const Tensor& value) {
+  for (UOp range : value.node().ranges()) {
+    bool isOpen = std::any_of(scopes_.begin(), scopes_.end(), [&](const Scope& s) { return s.range == range; });
+    if (isOpen) continue;
+    fail(Diag::UnknownName, "a value of a loop is used outside of it",
+         "assign it to a state or a temporary, and read that behind the loop");
+    return false;
+  }
+  return true;
+}
+
+// --- Stores
+
+// The same view of the newest content of the state, so that a store follows every store and read before it;
+// null if `target` is no view of a state or temporary.
+UOp GraphBuilder::storeTarget(UOp target) {
+  switch (target.op()) {
+    case Op::Buffer: {
+      uint32_t slot = target.argAs<SlotArg>().slot;
+      bool isAssignable = slot < model_.ports.size() && isAssigned(model_.ports[slot].kind);
+      return isAssignable ? current(target) : UOp();
+    }
+    case Op::After:
+      return storeTarget(target.src(0));
+    case Op::Reshape:
+    case Op::Permute:
+    case Op::Shrink:
+    case Op::Flip: {
+      UOp inner = storeTarget(target.src(0));
+      if (!inner) return {};
+      std::vector<UOp> src(target.src().begin(), target.src().end());
+      src[0] = inner;
+      return graph().withSrc(target, src);
+    }
+    default:
+      return {};
+  }
+}
+
+void GraphBuilder::assign(Tensor target, Tensor value) {
+  if (!target || !value) return;
+  opName_ = "assign";
+  storeInto(target, value);
+  opName_.clear();
+}
+
+void GraphBuilder::storeInto(Tensor target, Tensor value) {
+  UOp view = storeTarget(target.node_);
+  if (!view) {
+    fail(Diag::UnknownPort, "the target is not a state or temporary, or a view of one",
+         "assign to a state or temp, or to a shrink, reshape, permute or flip of it");
+    return;
+  }
+  if (value.isLiteral()) value = cast(value, target.dtype());
+  if (value && value.dtype() != target.dtype()) {
+    fail(Diag::DTypeMismatch, "a value " + describe(value) + " is assigned to " + describe(target),
+         "cast it: cast(value, dtype=" + std::string(toText(target.dtype())) + ")");
+    return;
+  }
+  value = expand(value, target.dims());
+  if (!value || !checkVisible(value)) return;
+  UOp store = graph().make(Op::Store, DType::Void, {view, value.node()});
+  scopes_.back().stores.push_back(store);
+  addEffect(scopes_.size() - 1, bufferOf(view), store);
+}
+
+Tensor GraphBuilder::temporary(Tensor value) {
+  if (value && value.isLiteral()) value = cast(value, commonDType({&value, 1}));
+  return value ? temporary(value.dtype(), value.dims(), value) : Tensor();
+}
+
+Tensor GraphBuilder::temporary(DType dtype, const Dims& dims, Tensor value) {
+  Tensor made = value ? port(PortKind::Temporary, "", dtype, dims, {}) : Tensor();
+  if (made) storeInto(made, value);
+  return made;
+}
+
+// --- Loops
+
+void GraphBuilder::loop(std::string_view counter, Dim count, const std::function<void(Dim)>& body,
+                        const LoopOptions& options) {
+  Dim at = beginLoop(counter, count, options);
+  if (!at) return;
+  body(at);
+  endLoop();
+}
+
+Dim GraphBuilder::beginLoop(std::string_view counter, Dim count, const LoopOptions& options) {
+  if (!count || failed()) return {};
+  if (mayBeNegative(count.node())) count = larger(count, dim(0));
+  if (options.unroll && (!count.isConst() || options.condition)) {
+    fail(Diag::BadAttribute, "a loop of " + describe(count) + " iterations" +
+                                 (options.condition ? " and a condition" : "") + " cannot be unrolled",
+         "leave unroll out, or make the count a constant");
+    return {};
+  }
+  Tensor flag;
+  if (options.condition) {
+    flag = keptCondition(options.condition());
+    if (!flag) return {};
+  }
+  openScope(counter, count, flag, options.unroll ? AxisType::Unroll : AxisType::Loop);
+  scopes_.back().condition = options.condition;
+  return Dim(graph(), scopes_.back().range);
+}
+
+/// The condition in a buffer of its own.
+Tensor GraphBuilder::keptCondition(Tensor condition) {
+  if (!condition) return {};
+  if (condition.dtype() == DType::Bool && condition.rank() == 0) return temporary(DType::Bool, {}, condition);
+  return fail(Diag::DTypeMismatch, "the condition is " + describe(condition) + ", not a bool scalar",
+              "compare numbers; any(x) and all(x) fold the axes of a comparison away");
+}
+
+void GraphBuilder::openScope(std::string_view counter, Dim count, Tensor flag, AxisType type) {
+  auto id = static_cast<uint32_t>(model_.loops.size());
+  model_.loops.push_back(loopName(counter));
+  std::vector<UOp> src{count.node()};
+  if (flag) src.push_back(flag.node());
+  Scope scope;
+  scope.flag = flag;
+  scope.range = graph().make(Op::Range, DType::Index, src, AxisArg{id, type});
+  scopes_.push_back(std::move(scope));
+}
+
+/// Unlike the variables and the counters of the enclosing loops.
+std::string GraphBuilder::loopName(std::string_view counter) const {
+  std::string name(counter);
+  auto isTaken = [&] {
+    for (UOp v : model_.variables)
+      if (v.argAs<VarArg>().name == name) return true;
+    for (const Scope& s : scopes_)
+      if (s.range && model_.loops[s.range.argAs<AxisArg>().id] == name) return true;
+    return false;
+  };
+  for (int i = 1; isTaken(); ++i) name = std::string(counter) + "." + std::to_string(i);
+  return name;
+}
+
+/// The stores of a body; buffers it only reads are read as they are before the loop, so that what follows from them
+/// need not be computed in every iteration.
+std::vector<UOp> GraphBuilder::withoutReadOnly(Scope& body) {
+  std::map<uint32_t, UOp> replaced;  // content at the start of an iteration -> content before the loop
+  for (UOp buffer : body.read)
+    if (!contains(body.written, buffer)) replaced.emplace(body.newest.at(buffer.id()).id(), currentIn(scopes_.size() - 1, buffer));
+  if (replaced.empty()) return std::move(body.stores);
+  UOp group = graph().make(Op::Group, DType::Void, body.stores);
+  group = transform(graph(), group, [&](UOp node, std::span<const UOp> src) {
+    if (auto it = replaced.find(node.id()); it != replaced.end()) return it->second;
+    if (std::ranges::equal(src, node.src())) return node;
+    UOp changed = graph().withSrc(node, src);
+    if (auto name = model_.labels.find(node.id()); name != model_.labels.end())
+      model_.labels.emplace(changed.id(), name->second);
+    return changed;
+  });
+  return {group.src().begin(), group.src().end()};
+}
+
+void GraphBuilder::endLoop() {
+  if (scopes_.size() < 2) return;
+  if (scopes_.back().condition && !failed()) assign(scopes_.back().flag, scopes_.back().condition());
+  Scope body = std::move(scopes_.back());
+  scopes_.pop_back();
+  if (failed() || body.stores.empty()) return;
+  std::vector<UOp> stores = withoutReadOnly(body);
+  UOp end = graph().make(Op::End, DType::Void, {graph().make(Op::Group, DType::Void, stores), body.range});
+  scopes_.back().stores.push_back(end);
+  for (UOp buffer : body.written) addEffect(scopes_.size() - 1, buffer, end);
+}
+
+// A branch is a loop of at most one iteration.
+bool GraphBuilder::beginBranch(Tensor condition) {
+  Tensor flag = keptCondition(condition);
+  if (flag) openScope("branch", dim(1), flag, AxisType::Loop);
+  return static_cast<bool>(flag);
+}
+
+void GraphBuilder::branch(Tensor condition, const std::function<void()>& then, const std::function<void()>& otherwise) {
+  Tensor kept = keptCondition(condition);  // what it is computed from may be assigned in the first part
+  if (!kept) return;
+  if (beginBranch(kept)) then(), endLoop();
+  if (otherwise && beginBranch(negated(kept))) otherwise(), endLoop();
+}
+
+}  // namespace svod

@@ -1,0 +1,124 @@
+// Loops that are asked to be unrolled, as copies of their bodies.
+#include <algorithm>
+
+#include "schedule/loops.h"
+
+namespace svod {
+
+namespace {
+
+constexpr int64_t kMaxNodes = 1 << 20;  // of all copies of one body
+
+/// One loop at a time; the effects of its iterations take the place of its End.
+class Unroller {
+ public:
+  Unroller(Model& model, UOp end) : model_(model), g_(*model.graph), end_(end), range_(end.src(1)) {
+    std::vector<UOp> below = toposort(end.src(0)), inner{range_};
+    for (UOp n : below)
+      if (n.op() == Op::End && n.src(1) != range_) inner.push_back(n.src(1));
+    auto isInside = [&](UOp n) {
+      return std::any_of(inner.begin(), inner.end(), [&](UOp r) { return n.dependsOn(r); });
+    };
+    // A loop before this one is no part of the body, nor is what depends on its counter.
+    std::erase_if(inner, [&](UOp r) { return r != range_ && !isNested(r, below); });
+    std::copy_if(below.begin(), below.end(), std::back_inserter(body_), isInside);
+  }
+
+  Status unroll() {
+    int64_t count = range_.src(0).constInt();
+    if (count > kMaxNodes / std::max<int64_t>(1, static_cast<int64_t>(body_.size())))
+      return fail(Diag::TooLarge, "a loop of " + std::to_string(count) + " iterations is too long to be unrolled",
+                  "leave unroll out");
+    for (int64_t i = 0; i < count; ++i) iteration(i);
+    return {};
+  }
+
+  /// `node` with sources that were rebuilt; the End among them is replaced by the effects of all iterations.
+  UOp rebuilt(UOp node, std::span<const UOp> src) {
+    std::vector<UOp> all;
+    UOp written = node.op() == Op::After ? bufferBelow(node) : UOp();
+    for (UOp s : src) {
+      if (s == end_) {
+        append(all, written);
+      } else {
+        all.push_back(s);
+      }
+    }
+    return make(node, all);
+  }
+
+ private:
+  bool isNested(UOp range, const std::vector<UOp>& below) const {
+    return std::any_of(below.begin(), below.end(),
+                       [&](UOp n) { return n.op() == Op::End && n.src(1) == range && n.dependsOn(range_); });
+  }
+
+  static UOp bufferBelow(UOp n) {
+    while (n.op() != Op::Buffer) n = n.src(0);
+    return n;
+  }
+
+  /// The effects so far, or those on one buffer.
+  void append(std::vector<UOp>& all, UOp buffer) const {
+    for (UOp e : effects_) {
+      std::vector<UOp> written = writtenBy(e);
+      if (!buffer || std::find(written.begin(), written.end(), buffer) != written.end()) all.push_back(e);
+    }
+  }
+
+  UOp make(UOp node, const std::vector<UOp>& src) {
+    if (std::ranges::equal(src, node.src())) return node;
+    if (node.op() == Op::After && src.size() == 1) return src[0];
+    UOp made = g_.withSrc(node, src);
+    if (auto label = model_.labels.find(node.id()); label != model_.labels.end())
+      model_.labels.emplace(made.id(), label->second);
+    return made;
+  }
+
+  void iteration(int64_t i) {
+    std::map<uint32_t, UOp> copyOf;
+    for (UOp n : body_) {
+      std::vector<UOp> src;
+      for (UOp s : n.src()) {
+        if (s == range_ && n.op() == Op::After) {
+          append(src, bufferBelow(n));
+        } else {
+          auto copied = copyOf.find(s.id());
+          src.push_back(copied == copyOf.end() ? s : copied->second);
+        }
+      }
+      copyOf[n.id()] = n == range_ ? g_.index(i) : n.op() == Op::Range ? freshRange(n, src) : make(n, src);
+    }
+    for (UOp e : end_.src(0).src()) effects_.push_back(copyOf.at(e.id()));
+  }
+
+  /// Copies of a loop inside are loops of their own.
+  UOp freshRange(UOp range, const std::vector<UOp>& src) {
+    AxisArg arg = range.argAs<AxisArg>();
+    model_.loops.push_back(model_.loops[arg.id]);
+    arg.id = static_cast<uint32_t>(model_.loops.size()) - 1;
+    return g_.make(Op::Range, range.dtype(), src, arg);
+  }
+
+  Model& model_;
+  Graph& g_;
+  UOp end_, range_;
+  std::vector<UOp> body_, effects_;
+};
+
+}  // namespace
+
+Result<UOp> unrollLoops(Model& model, UOp sink) {
+  for (;;) {
+    std::vector<UOp> order = toposort(sink);
+    auto end = std::find_if(order.begin(), order.end(), [](UOp n) {
+      return n.op() == Op::End && n.src(1).argAs<AxisArg>().type == AxisType::Unroll;
+    });
+    if (end == order.end()) return sink;
+    Unroller unroller(model, *end);
+    SVOD_CHECK(unroller.unroll());
+    sink = transform(*model.graph, sink, [&](UOp n, std::span<const UOp> src) { return unroller.rebuilt(n, src); });
+  }
+}
+
+}  // namespace svod
