@@ -133,11 +133,12 @@ TEST_CASE("loops in plans equal the interpreter") {
       ModelBindings bindings = bindingsOf(model, n);
       auto expected = interpret(model, bindings);
       if (!expected) FAIL(toText(expected.error()));
-      std::vector<RunOptions> runs(4);
+      std::vector<ExecuteOptions> runs(4);
       for (size_t i = 0; i < runs.size(); ++i) runs[i].threads = i + 1, runs[i].orderSeed = i;
       for (MemoryMode memory : {MemoryMode::Arena, MemoryMode::Remap, MemoryMode::Off}) {
-        runs[0].memory = memory, runs[0].optLevel = memory == MemoryMode::Remap ? 0 : 1;
-        auto actual = runPlan(model, bindings, runs);
+        RunOptions options;
+        options.memory = memory, options.optLevel = memory == MemoryMode::Remap ? 0 : 1;
+        auto actual = runPlan(model, bindings, options, runs);
         if (!actual) FAIL(toText(actual.error()));
         for (const std::vector<HostTensor>& ports : *actual) checkEqual(model, *expected, ports);
       }
@@ -184,7 +185,7 @@ output s
   REQUIRE(schedule);
   CHECK(schedule->items.size() <= 3);
   RunOptions twice;
-  twice.runs = 2;
+  twice.execute.runs = 2;
   auto actual = runPlan(model, ModelBindings{}, twice);
   if (!actual) FAIL(toText(actual.error()));
   CHECK((*actual)[0].at(0).asInt() == 999000);
