@@ -202,11 +202,6 @@ Result<std::vector<ScheduleItem>> Scheduler::order() {
   if (emit(-1)) return items;
 
   // Some value reads a state both before and after it is overwritten: keep the old content in a snapshot.
-  auto mayChange = [&](UOp read) {
-    UOp buffer = read;
-    while (buffer.op() == Op::After) buffer = buffer.src(0);
-    return isStorage(read) && model_.ports[buffer.argAs<SlotArg>().slot].kind == PortKind::State;
-  };
   for (size_t i = 0; i < producers_.size(); ++i) {
     if (!loops_.contains(stuckIn, elements.parent(i))) continue;
     size_t member = i;
