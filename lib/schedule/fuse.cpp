@@ -1,6 +1,7 @@
 #include "schedule/fuse.h"
 
 #include <algorithm>
+#include <set>
 
 #include "schedule/uses.h"
 
@@ -73,7 +74,7 @@ class Fuser {
   void decide() {
     materialized_.assign(materialized_.size(), false);
     uses_.assign(uses_.size(), {});
-    operands_.clear(), rootShape_.clear();
+    operands_.clear(), rootShape_.clear(), rootOwner_.clear(), productOf_.clear();
     for (size_t i = order_.size(); i-- > 0;) visit(order_[i]);
   }
 
@@ -193,7 +194,7 @@ class Fuser {
     if (isRoot) return false;  // it is the value of a store: its buffer is the target
     if (isCut_[n.id()]) return true;
     if (isIndexMath_[n.id()]) return false;
-    if (n.op() == Op::Reduce) return !canHoist(n);
+    if (n.op() == Op::Reduce) return !canHoist(n) || isSecondProduct(n);
     if (isMovement(n.op()) || work(n) == 0) return false;
     return uses.size() > kMaxUses || isCheaperMaterialized(n);
   }
@@ -249,6 +250,17 @@ class Fuser {
     return elementsRead(use) * repetitions(n, use) <= static_cast<double>(n.maxNumel());
   }
 
+  /// A reduction for every element of a kernel that has another such: in one loop nest neither gets the tile, panel and
+  /// order that suit it.
+  bool isSecondProduct(UOp n) {
+    constexpr double kLong = 16;  // steps from which that matters
+    const Use& use = uses_[n.id()][0];
+    bool everyElement = elementsRead(use) >= static_cast<double>(rootShape_[use.root].maxNumel());
+    double steps = static_cast<double>(n.src(0).maxNumel()) / static_cast<double>(std::max<int64_t>(1, n.maxNumel()));
+    if (!everyElement || steps < kLong) return false;
+    return !productOf_.insert(use.root).second;
+  }
+
   bool isCheaperMaterialized(UOp n) const {
     const std::vector<Use>& uses = uses_[n.id()];
     double elements = static_cast<double>(n.maxNumel()), total = 0, each = work_[n.id()];
@@ -271,6 +283,7 @@ class Fuser {
   std::vector<double> work_;
   std::vector<bool> isIndexMath_, isCut_, materialized_;
   std::vector<UOp> rootShape_;  // by root number: the value whose axes the kernel runs over
+  std::set<uint32_t> productOf_;  // roots that compute a long reduction for each of their elements
   std::vector<UOp> rootOwner_;  // and the value or Store it is for
   TokenTable tokens_;
 };

@@ -107,6 +107,13 @@ TEST_CASE("layers of product and norm are two kernels each, however many there a
   CHECK(s.kernels.size() == 2);
 }
 
+TEST_CASE("two long products that are added are two kernels, the second with the addition") {
+  GraphMaker m;
+  UOp a = m.input("a", {8, 32}), b = m.input("b", {32, 8}), c = m.input("c", {8, 64}), d = m.input("d", {64, 8});
+  m.output("y", m.g.alu(Op::Add, {m.matmul(a, b, 8, 8, 32), m.matmul(c, d, 8, 8, 64)}));
+  CHECK(checked(m.model).items.size() == 2);
+}
+
 TEST_CASE("a product of products keeps the first in a buffer") {
   GraphMaker m;
   UOp a = m.input("a", {20, 30}), b = m.input("b", {30, 20}), c = m.input("c", {20, 20});
