@@ -16,17 +16,26 @@ struct Windows {
   UOp line, column;                // innermost of `outer`: neighbours in the result; line may be null
 };
 
+bool dependsOnAny(UOp node, std::span<const UOp> ranges) {
+  return std::ranges::any_of(ranges, [&](UOp r) { return node.dependsOn(r); });
+}
+
 bool isPlainLoop(UOp range) { return axisType(range) == AxisType::Loop && constExtent(range); }
 
-// The one load of a parameter that slides along an output loop as along a loop of the reduce.
+// The one load of a parameter that slides along an output loop as along a loop of the reduce, or skips elements.
 std::optional<Access> slidingLoad(std::span<const Access> all, UOp reduce, std::span<const UOp> outputs) {
   for (const Access& a : all) {
     if (a.isStore || !a.slot || std::ranges::count(all, a.slot, &Access::slot) != 1) continue;
-    for (UOp r : outputs)
+    constexpr int64_t kMaxSkip = 8;  // a larger step is a row, not a gap between neighbours
+    if (!dependsOnAny(a.node, reduce.src().subspan(1))) continue;
+    for (UOp r : outputs) {
+      auto x = strideOf(a, r);
+      if (x && *x > 1 && *x <= kMaxSkip) return a;
       for (UOp k : reduce.src().subspan(1)) {
-        auto x = strideOf(a, r), y = strideOf(a, k);
+        auto y = strideOf(a, k);
         if (x && y && *x != 0 && *y != 0 && *x % *y == 0 && *x / *y < maxExtent(k)) return a;
       }
+    }
   }
   return std::nullopt;
 }
@@ -153,7 +162,7 @@ void vectorizeCopy(Chooser& c, uint32_t slot) {
 
 void packWindows(Chooser& c) {
   constexpr int64_t kWorthPanel = 16;  // filters that read it
-  if (patternOf(c.sink) != Pattern::Conv) return;
+  if (Pattern pattern = patternOf(c.sink); pattern != Pattern::Conv && pattern != Pattern::Gemm) return;
   std::optional<Windows> w = windowsOf(c);
   if (!w) return;
   int64_t filters = 1;
