@@ -1,5 +1,5 @@
-// Convolutions become matrix products: what the windows over some lines of the input read is packed once and serves
-// all filters. Padding is resolved while packing, so the inner loop has no gates.
+// Convolutions become matrix products: what the windows over some lines of the input read is packed once and
+// serves all filters. Padding is resolved while packing, so the inner loop has no gates.
 #include <algorithm>
 
 #include "optimize/chooser.h"
@@ -10,10 +10,12 @@ namespace svod {
 namespace {
 
 struct Windows {
-  uint32_t slot;                   // parameter the windows slide over
-  std::vector<UOp> taps;           // loops of the reduce it depends on, outermost first
-  std::vector<UOp> outer, filters; // output loops that move the window; those that read the same window again
-  UOp line, column;                // innermost of `outer`: neighbours in the result; line may be null
+  uint32_t slot;  // parameter the windows slide over
+  int64_t elementBytes;
+  std::vector<UOp> taps;     // loops of the reduce it depends on, outermost first
+  std::vector<UOp> outer;    // output loops that move the window
+  std::vector<UOp> filters;  // output loops that read the same window again
+  UOp line, column;          // innermost of `outer`: neighbours in the result; line may be null
 };
 
 bool dependsOnAny(UOp node, std::span<const UOp> ranges) {
@@ -62,7 +64,7 @@ std::optional<Windows> windowsOf(const Chooser& c) {
   std::optional<Access> load = slidingLoad(all, reduce, outputs);
   if (!load) return std::nullopt;
 
-  Windows w{*load->slot, {}, {}, {}, {}, {}};
+  Windows w{*load->slot, byteSize(load->node.dtype()), {}, {}, {}, {}, {}};
   for (UOp r : reduce.src().subspan(1)) {
     if (!constExtent(r) || !strideOf(*load, r)) return std::nullopt;
     if (load->node.dependsOn(r)) w.taps.push_back(r);
@@ -72,9 +74,10 @@ std::optional<Windows> windowsOf(const Chooser& c) {
   w.column = loopOfStride(store, w.outer, 1);
   if (!w.column || w.taps.size() + 1 != reduce.srcCount()) return std::nullopt;
   w.line = loopOfStride(store, w.outer, maxExtent(w.column));
-  // Long plain lines are read as they lie.
+  // Plain lines of some vectors and more are read as they lie.
+  constexpr int64_t kLongLine = 4;
   bool padded = load->node.srcCount() > 1, strided = strideOf(*load, w.column) != 1;
-  bool isShort = w.line && maxExtent(w.column) < 4 * c.caps.vectorBytes / 4;
+  bool isShort = w.line && maxExtent(w.column) < kLongLine * c.caps.vectorBytes / w.elementBytes;
   return padded || strided || isShort ? std::optional(w) : std::nullopt;
 }
 
@@ -82,10 +85,10 @@ struct WindowTile {
   int64_t lines, columns;
 };
 
-// How much of the result one panel serves: columns that fill vectors well, in what half the second level cache holds,
-// and enough tiles for the workers.
+// How much of the result one panel serves: columns that fill vectors well, in what half the second level
+// cache holds, and enough tiles for the workers.
 WindowTile tileOf(const Windows& w, const Caps& caps) {
-  int64_t perColumn = 4, lanes = caps.vectorBytes / 4;
+  int64_t perColumn = w.elementBytes, lanes = caps.vectorBytes / w.elementBytes;
   for (UOp r : w.taps) perColumn *= maxExtent(r);
   int64_t fit = std::max(caps.l2Bytes / 2 / perColumn, 2 * lanes);
   int64_t columns = maxExtent(w.column), lines = w.line ? maxExtent(w.line) : 1, best = 1;
@@ -103,7 +106,8 @@ WindowTile tileOf(const Windows& w, const Caps& caps) {
     double stream = static_cast<double>(width) / static_cast<double>(width + 2 * lanes);
     double tiles = static_cast<double>((lines + n - 1) / n), busy = std::min(1.0, tiles / (2 * workers));
     double whole = static_cast<double>(lines) / (tiles * static_cast<double>(n));
-    double score = std::max(useful(2 * lanes), 0.97 * useful(4 * lanes)) * stream * whole * (0.85 + 0.15 * busy);
+    double score =
+        std::max(useful(2 * lanes), 0.97 * useful(4 * lanes)) * stream * whole * (0.85 + 0.15 * busy);
     if (score > bestScore) bestScore = score, best = n;
   }
   return {best, columns};

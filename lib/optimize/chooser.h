@@ -1,5 +1,6 @@
 // Shared by the parts of the heuristic: the kernel as changed so far and the opts that did it.
 #pragma once
+#include <optional>
 #include <vector>
 
 #include "optimize/axes.h"
@@ -8,6 +9,8 @@
 
 namespace svod {
 
+/// Borrows the graph and `caps`. A copy is a trial: it may change its sink and opts without touching the
+/// original's.
 struct Chooser {
   Graph& graph;
   UOp sink;

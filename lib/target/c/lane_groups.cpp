@@ -11,21 +11,6 @@ UOp resolve(UOp n) {
   return n;
 }
 
-bool printsNothing(Op op) {
-  switch (op) {
-    case Op::Const:
-    case Op::Param:
-    case Op::Var:
-    case Op::Buffer:
-    case Op::Index:
-    case Op::After:
-    case Op::Ramp:
-    case Op::Sink:
-    case Op::Group: return true;
-    default: return false;
-  }
-}
-
 class Grouping {
  public:
   explicit Grouping(const LinearKernel& kernel) : kernel_(kernel) {
@@ -115,5 +100,20 @@ bool isLaneWise(UOp n) {
 }
 
 LaneGroups findLaneGroups(const LinearKernel& kernel) { return Grouping(kernel).run(); }
+
+bool printsNothing(Op op) {
+  switch (op) {
+    case Op::Const:
+    case Op::Param:
+    case Op::Var:
+    case Op::Buffer:
+    case Op::Index:
+    case Op::After:
+    case Op::Ramp:
+    case Op::Sink:
+    case Op::Group: return true;
+    default: return false;
+  }
+}
 
 }  // namespace svod

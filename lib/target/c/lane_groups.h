@@ -15,6 +15,9 @@ struct LaneGroups {
 };
 LaneGroups findLaneGroups(const LinearKernel& kernel);
 
+/// The op is no statement: it has no code, or is written where it is used.
+bool printsNothing(Op op);
+
 /// The op computes one value per lane, in a loop over lanes.
 bool isLaneWise(UOp node);
 

@@ -130,16 +130,8 @@ class KernelPrinter {
 
   // -- statements
   Status printOp(UOp n) {
+    if (printsNothing(n.op())) return {};
     switch (n.op()) {
-      case Op::Const:
-      case Op::Param:
-      case Op::Var:
-      case Op::Buffer:
-      case Op::Index:
-      case Op::After:
-      case Op::Ramp:
-      case Op::Sink:
-      case Op::Group: return {};
       case Op::Range: openLoop(n); return {};
       case Op::End: closeLoops(n); return {};
       case Op::Stack: printStack(n); return {};
