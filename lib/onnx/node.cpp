@@ -121,6 +121,10 @@ bool OnnxNode::isKnown(int i) const {
   return context_.knownValues().constant(arg(i)).has_value();
 }
 
+std::optional<HostTensor> OnnxNode::valueOf(const Tensor& x) const {
+  return context_.knownValues().constant(x);
+}
+
 std::optional<HostTensor> OnnxNode::constant(int i) const {
   std::optional<HostTensor> value = context_.knownValues().constant(arg(i));
   if (!value && !b.failed()) failUnknown(i);

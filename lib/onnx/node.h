@@ -71,6 +71,8 @@ class OnnxNode {
   // --- Values known before the plan runs. When operand i is not known, that is an error that names the
   // inputs it comes from; isKnown() asks without one.
   bool isKnown(int i) const;
+  /// The value of any tensor, if it is known.
+  std::optional<HostTensor> valueOf(const Tensor& x) const;
   std::optional<HostTensor> constant(int i) const;
   /// The elements of an integer operand as sizes: numbers, or expressions over variables.
   Dims sizes(int i) const;

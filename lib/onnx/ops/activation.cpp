@@ -1,5 +1,5 @@
 // Activation functions that are not ops of graph files.
-#include "onnx/node.h"
+#include "onnx/ops/common.h"
 
 namespace svod {
 
@@ -33,8 +33,7 @@ namespace {
 Tensor hardmax(OnnxNode& n, Tensor x, int axis) {
   Tensor first = n.call("argmax", {x}, {{"axis", axis}, {"keepdims", true}});
   Tensor position = cast(n.b.iota(x.dim(axis)), DType::I64);
-  for (int i = axis + 1; i < x.rank(); ++i) position = unsqueeze(position, -1);
-  return cast(eq(position, first), x.dtype());
+  return cast(eq(along(position, x.rank(), axis), first), x.dtype());
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Gathers and scatters.
-#include "onnx/node.h"
+#include "onnx/ops/common.h"
 
 namespace svod {
 
@@ -45,13 +45,9 @@ Results onnxTensorScatter(OnnxNode& n) {
       !n.require(mode == "linear" || mode == "circular", "mode is linear or circular"))
     return Tensor();
   std::vector<Tensor> indices;
-  auto along = [&](Tensor positions, int at) {
-    for (int i = at + 1; i < cache.rank(); ++i) positions = unsqueeze(positions, -1);
-    return positions;
-  };
-  for (int i = 0; i < cache.rank(); ++i) indices.push_back(along(n.b.iota(update.dim(i)), i));
+  for (int i = 0; i < cache.rank(); ++i) indices.push_back(along(n.b.iota(update.dim(i)), cache.rank(), i));
   Tensor at = cast(indices[static_cast<size_t>(axis)], DType::I64);
-  if (start) at = at + along(cast(start, DType::I64), 0);
+  if (start) at = at + along(cast(start, DType::I64), cache.rank(), 0);
   if (mode == "circular") at = floormod(at, cast(n.b.value(cache.dim(axis)), DType::I64));
   indices[static_cast<size_t>(axis)] = at;
   return scatter(Op::Store, cache, indices, update);
@@ -71,8 +67,7 @@ Results onnxOneHot(OnnxNode& n) {
   if (axis < 0) return Tensor();
   if (!isInt(ids.dtype())) ids = cast(ids, DType::I64);
   ids = unsqueeze(wrapNegative(ids, depth[0]), axis);
-  Tensor position = cast(n.b.iota(depth[0]), DType::I64);
-  for (int i = axis; i < n.arg(0).rank(); ++i) position = unsqueeze(position, -1);
+  Tensor position = along(cast(n.b.iota(depth[0]), DType::I64), n.arg(0).rank() + 1, axis);
   auto pick = [&](int64_t i) { return squeeze(narrow(values, 0, n.b.dim(i), n.b.dim(1)), 0); };
   return where(eq(ids, position), pick(1), pick(0));
 }

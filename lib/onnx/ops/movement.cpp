@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "onnx/node.h"
+#include "onnx/ops/common.h"
 
 namespace svod {
 
@@ -60,11 +60,9 @@ Results onnxSlice(OnnxNode& n) {
   if (!n.b.failed() && n.has(4)) steps = n.integers(4);
   if (n.b.failed()) return Tensor();
   if (starts.rank() == 0) return x;
-  return n.call("slice", {x},
-                {{"starts", starts},
-                 {"ends", ends},
-                 {"steps", AttributeValue::List(steps.begin(), steps.end())},
-                 {"axes", AttributeValue::List(axes.begin(), axes.end())}});
+  return n.call(
+      "slice", {x},
+      {{"starts", starts}, {"ends", ends}, {"steps", listAttribute(steps)}, {"axes", listAttribute(axes)}});
 }
 
 namespace {
@@ -135,7 +133,7 @@ Results onnxCenterCropPad(OnnxNode& n) {
 Results onnxTile(OnnxNode& n) {
   std::vector<int64_t> repeats = n.integers(1);
   if (n.b.failed()) return Tensor();
-  return n.call("repeat", {n.arg(0)}, {{"counts", AttributeValue::List(repeats.begin(), repeats.end())}});
+  return n.call("repeat", {n.arg(0)}, {{"counts", listAttribute(repeats)}});
 }
 
 // Opsets 1 to 5: one axis, and how often it is repeated.
@@ -167,14 +165,10 @@ Results onnxReverseSequence(OnnxNode& n) {
   int time = n.axis(n.integer("time_axis"), x.rank()), batch = n.axis(n.integer("batch_axis"), x.rank());
   if (time < 0 || batch < 0 || !n.require(lengths.rank() == 1 && time != batch, "lengths are a vector"))
     return Tensor();
-  auto along = [&](Tensor positions, int axis) {
-    for (int i = axis + 1; i < x.rank(); ++i) positions = unsqueeze(positions, -1);
-    return positions;
-  };
   std::vector<Tensor> indices;
-  for (int i = 0; i < x.rank(); ++i) indices.push_back(along(n.b.iota(x.dim(i)), i));
-  Tensor at = cast(along(n.b.iota(x.dim(time)), time), DType::I64);
-  Tensor length = along(cast(lengths, DType::I64), batch);
+  for (int i = 0; i < x.rank(); ++i) indices.push_back(along(n.b.iota(x.dim(i)), x.rank(), i));
+  Tensor at = cast(indices[static_cast<size_t>(time)], DType::I64);
+  Tensor length = along(cast(lengths, DType::I64), x.rank(), batch);
   indices[static_cast<size_t>(time)] = where(lt(at, length), length - at - 1, at);
   return gather(x, indices);
 }

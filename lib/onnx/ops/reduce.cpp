@@ -1,11 +1,9 @@
 // Reductions, scans and the largest elements.
-#include "onnx/node.h"
+#include "onnx/ops/common.h"
 
 namespace svod {
 
 namespace {
-
-AttributeValue listOf(const std::vector<int>& axes) { return AttributeValue::List(axes.begin(), axes.end()); }
 
 // What stands around a sum: on the elements before, and on the result.
 struct Sum {
@@ -28,22 +26,23 @@ constexpr Fold kFolds[] = {{"ReduceMax", "reduce_max"},
                            {"ReduceLogSumExp", "logsumexp"}};
 
 // Integers need f64 around roots and logarithms; f16 and the like are rounded once, at the end.
-Tensor sumOf(OnnxNode& n, const Sum& row, Tensor x, const std::vector<int>& axes) {
+Tensor foldedSum(OnnxNode& n, const Sum& row, Tensor x, const std::vector<int>& axes) {
   bool isInteger = !isFloat(x.dtype());
   DType wide = isInteger && row.after != Sum::Nothing ? DType::F64 : sumDType(x.dtype());
   Tensor y = cast(x, wide);
   if (row.before == Sum::Magnitude) y = abs(y);
   if (row.before == Sum::Square) y = y * y;
-  if (!axes.empty()) y = n.call("sum", {y}, {{"axes", listOf(axes)}, {"keepdims", n.flag("keepdims")}});
+  if (!axes.empty())
+    y = n.call("sum", {y}, {{"axes", listAttribute(axes)}, {"keepdims", n.flag("keepdims")}});
   if (row.after == Sum::Root) y = sqrt(y);
   if (row.after == Sum::Log) y = log(y);
   return cast(y, x.dtype());
 }
 
 // Means of integers are rounded toward zero.
-Tensor meanOf(OnnxNode& n, Tensor x, const std::vector<int>& axes) {
+Tensor foldedMean(OnnxNode& n, Tensor x, const std::vector<int>& axes) {
   if (axes.empty()) return x;
-  Attributes attributes = {{"axes", listOf(axes)}, {"keepdims", n.flag("keepdims")}};
+  Attributes attributes = {{"axes", listAttribute(axes)}, {"keepdims", n.flag("keepdims")}};
   if (isFloat(x.dtype())) return n.call("mean", {x}, attributes);
   Dim count = n.b.dim(1);
   for (int axis : axes) count = count * x.dim(axis);
@@ -60,12 +59,12 @@ Results onnxReduce(OnnxNode& n) {
   if (axes.empty() && !n.flag("noop_with_empty_axes"))
     for (int i = 0; i < x.rank(); ++i) axes.push_back(i);
   for (const Sum& row : kSums)
-    if (row.name == n.op.name) return sumOf(n, row, x, axes);
-  if (n.op.name == "ReduceMean") return meanOf(n, x, axes);
+    if (row.name == n.op.name) return foldedSum(n, row, x, axes);
+  if (n.op.name == "ReduceMean") return foldedMean(n, x, axes);
   if (axes.empty()) return x;
   for (const Fold& row : kFolds)
     if (row.name == n.op.name)
-      return cast(n.call(row.graphOp, {x}, {{"axes", listOf(axes)}, {"keepdims", n.flag("keepdims")}}),
+      return cast(n.call(row.graphOp, {x}, {{"axes", listAttribute(axes)}, {"keepdims", n.flag("keepdims")}}),
                   x.dtype());
   return Tensor();
 }

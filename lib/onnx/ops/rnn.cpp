@@ -1,0 +1,240 @@
+// RNN, GRU and LSTM. What the inputs contribute to the gates is one product for all steps; the steps follow
+// each other in the graph.
+#include <algorithm>
+
+#include "onnx/ops/common.h"
+
+namespace svod {
+
+namespace {
+
+constexpr int64_t kMostSteps = 512;
+
+struct Activation {
+  std::string_view name, graphOp;
+  bool takesAlpha, takesBeta;
+  double alpha, beta;  // unless given
+};
+constexpr Activation kActivations[] = {
+    {"relu", "relu", false, false, 0, 0},
+    {"tanh", "tanh", false, false, 0, 0},
+    {"sigmoid", "sigmoid", false, false, 0, 0},
+    {"affine", "", true, true, 1, 0},
+    {"leakyrelu", "leaky_relu", true, false, 0.01, 0},
+    {"thresholdedrelu", "threshold", true, false, 1, 0},
+    {"scaledtanh", "", true, true, 1, 1},
+    {"hardsigmoid", "hard_sigmoid", true, true, 0.2, 0.5},
+    {"elu", "elu", true, false, 1, 0},
+    {"softsign", "softsign", false, false, 0, 0},
+    {"softplus", "softplus", false, false, 0, 0},
+};
+
+Tensor activated(OnnxNode& n, const Activation& f, Tensor x) {
+  if (f.name == "affine") return x * f.alpha + f.beta;
+  if (f.name == "scaledtanh") return tanh(x * f.beta) * f.alpha;
+  Attributes attributes;
+  if (f.takesAlpha) attributes.emplace_back("alpha", f.alpha);
+  if (f.takesBeta) attributes.emplace_back("beta", f.beta);
+  return n.call(f.graphOp, {x}, attributes);
+}
+
+/// Gates of one step, [batch, hidden] each, and what they make of the state.
+struct State {
+  Tensor h, c;
+};
+
+/// One direction of a layer.
+class Layer {
+ public:
+  Layer(OnnxNode& node, Tensor x, int direction, std::span<const Activation> activations, DType wide);
+  /// Runs all steps. `outputs[t]` is the output of step t.
+  State run(bool isReverse, std::vector<Tensor>& outputs);
+
+ private:
+  Tensor part(int operand) const;  // of this direction, null when omitted
+  Tensor gate(Tensor gates, int i) const { return narrow(gates, -1, hidden_ * i, hidden_); }
+  Tensor biasPart(int i) const { return gate(bias_, i); }
+  Tensor apply(int i, Tensor x) const;
+  State next(Tensor fromInput, const State& s) const;
+  State nextRnn(Tensor gates) const;
+  State nextGru(Tensor fromInput, const State& s) const;
+  State nextLstm(Tensor gates, const State& s) const;
+  Tensor times(Tensor h, Tensor weights) const {
+    return n_.call("matmul", {h, n_.call("transpose", {weights})});
+  }
+
+  OnnxNode& n_;
+  Tensor x_;  // [steps, batch, size]
+  int direction_;
+  std::span<const Activation> activations_;
+  DType wide_;
+  Dim hidden_;
+  int64_t gates_;
+  Tensor r_, bias_, peepholes_;
+};
+
+Layer::Layer(OnnxNode& node, Tensor x, int direction, std::span<const Activation> activations, DType wide)
+    : n_(node), x_(x), direction_(direction), activations_(activations), wide_(wide) {
+  gates_ = n_.op.name == "RNN" ? 1 : n_.op.name == "GRU" ? 3 : 4;
+  r_ = part(2);
+  bias_ = part(3);
+  peepholes_ = part(7);
+  hidden_ = r_ ? r_.dim(-1) : Dim();
+}
+
+Tensor Layer::part(int operand) const {
+  if (!n_.has(operand)) return {};
+  // With layout=1 initial states have the batch first, like x.
+  int axis = n_.flag("layout") && (operand == 5 || operand == 6) ? 1 : 0;
+  return squeeze(narrow(cast(n_.arg(operand), wide_), axis, n_.b.dim(direction_), n_.b.dim(1)), axis);
+}
+
+Tensor Layer::apply(int i, Tensor x) const {
+  double clip = n_.number("clip");
+  if (clip > 0) x = n_.call("clip", {x}, {{"min", -clip}, {"max", clip}});
+  return activated(n_, activations_[static_cast<size_t>(i)], x);
+}
+
+State Layer::nextRnn(Tensor gates) const { return {apply(0, gates), {}}; }
+
+State Layer::nextGru(Tensor fromInput, const State& s) const {
+  Tensor zrWeights = narrow(r_, 0, n_.b.dim(0), hidden_ * 2), hWeights = narrow(r_, 0, hidden_ * 2, hidden_);
+  Tensor zr = narrow(fromInput, -1, n_.b.dim(0), hidden_ * 2) + times(s.h, zrWeights);
+  Tensor z = apply(0, gate(zr, 0)), r = apply(0, gate(zr, 1)), candidate = gate(fromInput, 2);
+  if (n_.flag("linear_before_reset")) {
+    Tensor product = times(s.h, hWeights);
+    if (bias_) product = product + biasPart(5);
+    candidate = candidate + r * product;
+  } else {
+    candidate = candidate + times(r * s.h, hWeights);
+  }
+  candidate = apply(1, candidate);
+  return {(1.0 - z) * candidate + z * s.h, {}};
+}
+
+State Layer::nextLstm(Tensor gates, const State& s) const {
+  auto peeped = [&](int i, int peephole, Tensor c) {
+    return peepholes_ ? gate(gates, i) + gate(peepholes_, peephole) * c : gate(gates, i);
+  };
+  Tensor input = apply(0, peeped(0, 0, s.c));
+  Tensor forget = n_.flag("input_forget") ? 1.0 - input : apply(0, peeped(2, 2, s.c));
+  Tensor c = forget * s.c + input * apply(1, gate(gates, 3));
+  return {apply(0, peeped(1, 1, c)) * apply(2, c), c};
+}
+
+State Layer::next(Tensor fromInput, const State& s) const {
+  if (gates_ == 3) return nextGru(fromInput, s);
+  Tensor gates = fromInput + times(s.h, r_);
+  return gates_ == 1 ? nextRnn(gates) : nextLstm(gates, s);
+}
+
+State Layer::run(bool isReverse, std::vector<Tensor>& outputs) {
+  Tensor fromInput = times(x_, part(1));
+  if (bias_) {
+    Tensor sum = narrow(bias_, 0, n_.b.dim(0), hidden_ * gates_) +
+                 narrow(bias_, 0, hidden_ * gates_, hidden_ * gates_);
+    // The second bias of the candidate of a GRU is reset with the state.
+    if (gates_ == 3 && n_.flag("linear_before_reset"))
+      sum = n_.call("concat", {narrow(sum, 0, n_.b.dim(0), hidden_ * 2), biasPart(2)});
+    fromInput = fromInput + sum;
+  }
+  if (!fromInput) return {};
+  fromInput = contiguous(fromInput);
+  int64_t steps = x_.dim(0).constant();
+  Tensor zero = n_.b.full({x_.dim(1), hidden_}, cast(n_.b.literal(0.0), wide_));
+  State s{n_.has(5) ? part(5) : zero, n_.has(6) ? part(6) : zero};
+  Tensor lengths = n_.has(4) ? along(cast(n_.arg(4), DType::I64), 2, 0) : Tensor();
+  outputs.assign(static_cast<size_t>(steps), zero);
+  for (int64_t i = 0; i < steps && s.h; ++i) {
+    int64_t t = isReverse ? steps - 1 - i : i;
+    State made = next(squeeze(narrow(fromInput, 0, n_.b.dim(t), n_.b.dim(1)), 0), s);
+    Tensor output = made.h;
+    if (lengths) {
+      Tensor isInside = gt(lengths, t);
+      output = where(isInside, made.h, 0);
+      made.h = where(isInside, made.h, s.h);
+      if (made.c) made.c = where(isInside, made.c, s.c);
+    }
+    s = {contiguous(made.h), made.c ? contiguous(made.c) : made.c};
+    outputs[static_cast<size_t>(t)] = lengths ? output : s.h;
+  }
+  return s;
+}
+
+// The functions of one direction. Parameters are handed out in order, to those that take one.
+std::vector<Activation> activationsOf(OnnxNode& n, int directions) {
+  size_t each = n.op.name == "RNN" ? 1 : n.op.name == "GRU" ? 2 : 3;
+  std::vector<std::string> names = n.words("activations");
+  if (names.empty())
+    for (int d = 0; d < directions; ++d)
+      for (size_t i = 0; i < each; ++i) names.emplace_back(each > 1 && i == 0 ? "Sigmoid" : "Tanh");
+  if (!n.require(names.size() == each * static_cast<size_t>(directions),
+                 "there are " + std::to_string(each) + " activations for every direction"))
+    return {};
+  std::vector<double> alphas = n.numbers("activation_alpha"), betas = n.numbers("activation_beta");
+  size_t nextAlpha = 0, nextBeta = 0;
+  std::vector<Activation> all;
+  for (std::string& name : names) {
+    std::ranges::transform(name, name.begin(),
+                           [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    auto row = std::ranges::find(kActivations, std::string_view(name), &Activation::name);
+    if (row == std::end(kActivations)) {
+      n.unsupported("the activation '" + name + "'", "Sigmoid, Tanh, Relu and the others of the operator");
+      return {};
+    }
+    all.push_back(*row);
+    if (row->takesAlpha && nextAlpha < alphas.size()) all.back().alpha = alphas[nextAlpha++];
+    if (row->takesBeta && nextBeta < betas.size()) all.back().beta = betas[nextBeta++];
+  }
+  return all;
+}
+
+bool checkOperands(OnnxNode& n, int directions, Tensor x) {
+  bool ranks = x.rank() == 3 && n.arg(1).rank() == 3 && n.arg(2).rank() == 3;
+  if (!n.require(ranks && n.arg(1).dim(0).is(directions) && n.arg(2).dim(0).is(directions),
+                 "x, w and r have 3 axes, and w and r an entry for every direction"))
+    return false;
+  if (x.dim(0).isConst() && x.dim(0).constant() >= 1 && x.dim(0).constant() <= kMostSteps) return true;
+  n.unsupported("a sequence of " + describe(x.dim(0)) + " steps",
+                "a constant length of 1 to " + std::to_string(kMostSteps));
+  return false;
+}
+
+}  // namespace
+
+Results onnxRecurrent(OnnxNode& n) {
+  std::string direction = n.word("direction");
+  int directions = direction == "bidirectional" ? 2 : 1;
+  if (!n.require(directions == 2 || direction == "forward" || direction == "reverse",
+                 "direction is forward, reverse or bidirectional"))
+    return Tensor();
+  bool isBatchFirst = n.flag("layout");
+  auto swapped = [&](Tensor t) { return t && isBatchFirst ? permute(t, {1, 0, 2}) : t; };
+  Tensor x = swapped(n.arg(0));
+  std::vector<Activation> activations = activationsOf(n, directions);
+  if (!x || activations.empty() || !checkOperands(n, directions, x)) return Tensor();
+  DType dtype = x.dtype(), wide = sumDType(dtype);
+  size_t each = activations.size() / static_cast<size_t>(directions);
+  std::vector<Tensor> sequences, lastH, lastC;
+  for (int d = 0; d < directions; ++d) {
+    std::vector<Tensor> outputs;
+    std::span<const Activation> own = std::span(activations).subspan(static_cast<size_t>(d) * each, each);
+    State last = Layer(n, cast(x, wide), d, own, wide).run(d == 1 || direction == "reverse", outputs);
+    if (!last.h) return Tensor();
+    if (n.wants(0)) sequences.push_back(n.call("stack", outputs, {{"axis", 0}}));
+    lastH.push_back(last.h);
+    lastC.push_back(last.c);
+  }
+  auto stacked = [&](const std::vector<Tensor>& parts, int axis) {
+    return cast(n.call("stack", parts, {{"axis", axis}}), dtype);
+  };
+  // [steps, batch, hidden] of every direction, stacked behind the steps, or behind batch and steps.
+  Tensor y;
+  if (n.wants(0) && isBatchFirst)
+    for (Tensor& s : sequences) s = permute(s, {1, 0, 2});
+  if (n.wants(0)) y = stacked(sequences, isBatchFirst ? 2 : 1);
+  int at = isBatchFirst ? 1 : 0;
+  return std::vector<Tensor>{y, stacked(lastH, at), n.op.name == "LSTM" ? stacked(lastC, at) : Tensor()};
+}
+
+}  // namespace svod
