@@ -51,6 +51,7 @@ void OnnxImporter::read() {
   readFunctions();
   const proto::GraphProto& graph = model.graph();
   readOptions(graph);
+  readDeclarations(graph);
   Body body;
   body.nodes = &graph.node();
   body.opsets = &opsets_;
@@ -331,7 +332,8 @@ std::vector<Tensor> OnnxImporter::lowered(Body& body, const proto::NodeProto& no
   std::vector<bool> wanted;
   for (const std::string& name : node.output()) wanted.push_back(!name.empty());
   int opset = static_cast<int>(body.opsets->find(canonicalDomain(node.domain()))->second);
-  OnnxNode view(builder_, *this, op, opset, std::move(inputs), std::move(attributes), std::move(wanted));
+  OnnxNode view(builder_, *this, op, opset, std::move(inputs), std::move(attributes), std::move(wanted),
+                declaredDims(body, node));
   if (op.lower) return op.lower(view);
   return builder_.ops(op.graphOp, view.args(), graphAttributes(view));
 }

@@ -81,6 +81,8 @@ class OnnxImporter : public OnnxContext {
   std::optional<Opsets> opsetsOf(const google::protobuf::RepeatedPtrField<proto::OperatorSetIdProto>& imports,
                                  const std::string& what);
   void readFunctions();
+  void readDeclarations(const proto::GraphProto& graph);
+  std::vector<std::optional<Dims>> declaredDims(const Body& body, const proto::NodeProto& node);
 
   // importer_ports.cpp: inputs, outputs and the options about them
   void readOptions(const proto::GraphProto& graph);
@@ -114,6 +116,7 @@ class OnnxImporter : public OnnxContext {
   std::map<std::string, std::vector<int64_t>> shapes_;  // of inputs, from the options
   std::map<std::string, std::string> constantFiles_;
   std::map<std::string, Dim> variables_;
+  std::unordered_map<std::string, const proto::TensorShapeProto*> declared_;  // of values of the main graph
   std::map<std::string, int> nameCounts_;
   std::map<std::string, Repeated> repeated_;
   std::vector<Error> errors_;

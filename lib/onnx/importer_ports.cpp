@@ -156,6 +156,43 @@ std::optional<Dims> OnnxImporter::dimsOf(const proto::ValueInfoProto& input) {
   return dims;
 }
 
+// Outputs and intermediate values with a declared shape. What is declared behind an op that keeps shapes
+// holds before it as well.
+void OnnxImporter::readDeclarations(const proto::GraphProto& graph) {
+  constexpr std::string_view kKeepShape[] = {"Abs", "Cast", "CastLike", "Exp",  "Identity",
+                                             "Log", "Neg",  "Relu",     "Sqrt", "Reciprocal"};
+  auto declare = [&](const proto::ValueInfoProto& value) {
+    if (value.type().has_tensor_type() && value.type().tensor_type().has_shape())
+      declared_.try_emplace(value.name(), &value.type().tensor_type().shape());
+  };
+  for (const proto::ValueInfoProto& value : graph.output()) declare(value);
+  for (const proto::ValueInfoProto& value : graph.value_info()) declare(value);
+  for (int i = graph.node_size(); i-- > 0;) {
+    const proto::NodeProto& node = graph.node(i);
+    if (!canonicalDomain(node.domain()).empty() || node.input_size() == 0 || node.output_size() == 0)
+      continue;
+    if (std::ranges::find(kKeepShape, node.op_type()) == std::end(kKeepShape)) continue;
+    auto known = declared_.find(node.output(0));
+    if (known != declared_.end()) declared_.try_emplace(node.input(0), known->second);
+  }
+}
+
+std::vector<std::optional<Dims>> OnnxImporter::declaredDims(const Body& body, const proto::NodeProto& node) {
+  std::vector<std::optional<Dims>> all(static_cast<size_t>(node.output_size()));
+  for (int i = 0; i < node.output_size() && body.depth == 0; ++i) {
+    auto known = declared_.find(node.output(i));
+    if (known == declared_.end()) continue;
+    Dims dims;
+    bool isConstant = known->second->dim_size() <= kMaxRank;
+    for (const auto& d : known->second->dim()) {
+      isConstant &= d.has_dim_value() && d.dim_value() >= 0;
+      dims.add(builder_.dim(d.dim_value()));
+    }
+    if (isConstant) all[static_cast<size_t>(i)] = dims;
+  }
+  return all;
+}
+
 Tensor OnnxImporter::constantInput(const std::string& name, const std::string& path, DType dtype,
                                    const Dims& dims) {
   std::vector<int64_t> sizes;

@@ -11,7 +11,7 @@ namespace svod {
 
 OnnxNode::OnnxNode(GraphBuilder& builder, OnnxContext& context, const OnnxOp& row, int version,
                    std::vector<Tensor> inputs, std::vector<const proto::AttributeProto*> attributes,
-                   std::vector<bool> wanted)
+                   std::vector<bool> wanted, std::vector<std::optional<Dims>> declared)
     : b(builder),
       op(row),
       opset(version),
@@ -19,7 +19,8 @@ OnnxNode::OnnxNode(GraphBuilder& builder, OnnxContext& context, const OnnxOp& ro
       context_(context),
       inputs_(std::move(inputs)),
       attributes_(std::move(attributes)),
-      wanted_(std::move(wanted)) {}
+      wanted_(std::move(wanted)),
+      declared_(std::move(declared)) {}
 
 // --- Attributes
 
@@ -144,7 +145,11 @@ Dims OnnxNode::sizes(int i) const {
   return {};
 }
 
+Dims OnnxNode::sizesOrDeclared(int i) const { return isKnown(i) || !declared(0) ? sizes(i) : *declared(0); }
+
 std::vector<int64_t> OnnxNode::integers(int i) const {
+  for (const Dim& d : arg(i).dims())
+    if (d.is(0)) return {};
   std::optional<HostTensor> value = constant(i);
   std::vector<int64_t> all;
   if (!value || !require(!isFloat(value->dtype), "operand " + std::to_string(i) + " holds integers"))

@@ -40,10 +40,11 @@ class OnnxNode {
   const int opset;        // of the domain of the op
   const int resultCount;  // outputs the node lists
 
-  /// `attributes` are sorted by name and fit the row; `wanted[i]` tells whether output i has a name.
+  /// `attributes` are sorted by name and fit the row; `wanted[i]` tells whether output i has a name, and
+  /// `declared[i]` which dims the model states for it.
   OnnxNode(GraphBuilder& builder, OnnxContext& context, const OnnxOp& row, int version,
            std::vector<Tensor> inputs, std::vector<const proto::AttributeProto*> attributes,
-           std::vector<bool> wanted);
+           std::vector<bool> wanted, std::vector<std::optional<Dims>> declared = {});
 
   // --- Operands. Omitted ones are null.
   int count() const { return static_cast<int>(inputs_.size()); }
@@ -52,6 +53,12 @@ class OnnxNode {
   std::span<const Tensor> args() const { return inputs_; }
   /// Whether somebody uses output i.
   bool wants(int i) const { return i < resultCount && wanted_[i]; }
+
+  /// The dims of output i, where the model states numbers for all of them. When an operand that decides a
+  /// shape is known only in a run, they say the same: a run whose operand contradicts them breaks the model.
+  std::optional<Dims> declared(int i) const {
+    return static_cast<size_t>(i) < declared_.size() ? declared_[static_cast<size_t>(i)] : std::nullopt;
+  }
 
   // --- Attributes, by the name in the row. Absent without default: 0, empty.
   bool has(std::string_view attribute) const;
@@ -80,6 +87,8 @@ class OnnxNode {
   std::vector<double> numbers(int i) const;
   /// A list that older opsets have as attribute and newer ones as operand: the operand if there is one.
   std::vector<int64_t> integers(std::string_view attribute, int i) const;
+  /// sizes(i), or those that output 0 is declared with.
+  Dims sizesOrDeclared(int i) const;
   /// As above for one number.
   int64_t integer(std::string_view attribute, int i, int64_t absent) const;
 
@@ -116,6 +125,7 @@ class OnnxNode {
   std::vector<Tensor> inputs_;
   std::vector<const proto::AttributeProto*> attributes_;
   std::vector<bool> wanted_;
+  std::vector<std::optional<Dims>> declared_;
 };
 
 }  // namespace svod

@@ -32,6 +32,18 @@ OnnxMaker& OnnxMaker::output(const std::string& name, int type) {
   return *this;
 }
 
+OnnxMaker& OnnxMaker::shapedOutput(const std::string& name, const std::vector<int64_t>& dims, int type) {
+  output(name, type);
+  auto& shape = *model.mutable_graph()
+                     ->mutable_output()
+                     ->rbegin()
+                     ->mutable_type()
+                     ->mutable_tensor_type()
+                     ->mutable_shape();
+  for (int64_t d : dims) shape.add_dim()->set_dim_value(d);
+  return *this;
+}
+
 OnnxMaker& OnnxMaker::floats(const std::string& name, std::vector<int64_t> dims,
                              const std::vector<float>& values) {
   proto::TensorProto& t = *model.mutable_graph()->add_initializer();
@@ -91,6 +103,23 @@ void addAttribute(proto::NodeProto& node, const std::string& name, const std::ve
   a.set_name(name);
   a.set_type(7);
   a.mutable_ints()->Add(values.begin(), values.end());
+}
+
+void addAttribute(proto::NodeProto& node, const std::string& name, const std::string& value) {
+  proto::AttributeProto& a = *node.add_attribute();
+  a.set_name(name);
+  a.set_type(3);
+  a.set_s(value);
+}
+
+proto::GraphProto& addGraph(proto::NodeProto& node, const std::string& name,
+                            const std::vector<std::string>& inputs, const std::vector<std::string>& outputs) {
+  proto::AttributeProto& a = *node.add_attribute();
+  a.set_name(name);
+  a.set_type(5);
+  for (const std::string& input : inputs) a.mutable_g()->add_input()->set_name(input);
+  for (const std::string& output : outputs) a.mutable_g()->add_output()->set_name(output);
+  return *a.mutable_g();
 }
 
 }  // namespace svod

@@ -21,6 +21,8 @@ class OnnxMaker {
 
   OnnxMaker& input(const std::string& name, const Names& dims, int type = 1);
   OnnxMaker& output(const std::string& name, int type = 1);
+  /// An output with declared dims.
+  OnnxMaker& shapedOutput(const std::string& name, const std::vector<int64_t>& dims, int type = 1);
   OnnxMaker& floats(const std::string& name, std::vector<int64_t> dims, const std::vector<float>& values);
   OnnxMaker& ints(const std::string& name, std::vector<int64_t> dims, const std::vector<int64_t>& values);
   /// The node stays valid for more attributes.
@@ -35,5 +37,9 @@ void addNode(google::protobuf::RepeatedPtrField<proto::NodeProto>& nodes, const 
 void addAttribute(proto::NodeProto& node, const std::string& name, int64_t value);
 void addAttribute(proto::NodeProto& node, const std::string& name, float value);
 void addAttribute(proto::NodeProto& node, const std::string& name, const std::vector<int64_t>& values);
+void addAttribute(proto::NodeProto& node, const std::string& name, const std::string& value);
+/// A graph attribute, with inputs and outputs by name; its nodes are added by the caller.
+proto::GraphProto& addGraph(proto::NodeProto& node, const std::string& name,
+                            const std::vector<std::string>& inputs, const std::vector<std::string>& outputs);
 
 }  // namespace svod

@@ -40,7 +40,7 @@ Results onnxConstant(OnnxNode& n) {
 }
 
 Results onnxConstantOfShape(OnnxNode& n) {
-  Dims dims = n.sizes(0);
+  Dims dims = n.sizesOrDeclared(0);
   if (n.b.failed()) return Tensor();
   Tensor fill = n.b.constant(Scalar::ofFloat(DType::F32, 0));
   if (n.has("value")) {
@@ -56,6 +56,9 @@ Results onnxIdentity(OnnxNode& n) { return n.arg(0); }
 // Integers may be sizes; the number of elements of a float range is computed as ONNX defines it.
 Results onnxRange(OnnxNode& n) {
   DType dtype = n.arg(0).dtype();
+  bool isKnown = n.isKnown(0) && n.isKnown(1) && n.isKnown(2);
+  if (!isKnown && n.declared(0) && n.declared(0)->rank() == 1)
+    return n.arg(0) + cast(n.b.iota((*n.declared(0))[0]), dtype) * n.arg(2);
   if (isFloat(dtype)) {
     std::vector<double> start = n.numbers(0), limit = n.numbers(1), delta = n.numbers(2);
     if (n.b.failed() ||

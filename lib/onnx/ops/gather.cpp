@@ -56,15 +56,19 @@ Results onnxTensorScatter(OnnxNode& n) {
 // values = [off, on]. Positions outside [-depth, depth) are off everywhere.
 Results onnxOneHot(OnnxNode& n) {
   Tensor ids = n.arg(0), values = n.arg(2);
+  int axis = n.axis(n.integer("axis"), ids.rank() + 1);
+  if (axis < 0) return Tensor();
   Dims depth;
-  if (n.has(1) && isInt(n.arg(1).dtype())) depth = n.sizes(1);
-  if (n.has(1) && !isInt(n.arg(1).dtype()))
+  if (!n.isKnown(1) && n.declared(0)) {
+    depth.add((*n.declared(0))[axis]);
+  } else if (isInt(n.arg(1).dtype())) {
+    depth = n.sizes(1);
+  } else {
     for (double d : n.numbers(1)) depth.add(n.b.dim(static_cast<int64_t>(d)));
+  }
   if (n.b.failed() || !n.require(depth.rank() == 1, "depth is one number") ||
       !n.require(values.rank() == 1 && values.dim(0).is(2), "values are [off, on]"))
     return Tensor();
-  int axis = n.axis(n.integer("axis"), ids.rank() + 1);
-  if (axis < 0) return Tensor();
   if (!isInt(ids.dtype())) ids = cast(ids, DType::I64);
   ids = unsqueeze(wrapNegative(ids, depth[0]), axis);
   Tensor position = along(cast(n.b.iota(depth[0]), DType::I64), n.arg(0).rank() + 1, axis);

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "onnx/ops/common.h"
+#include "onnx/ops/movement_at_run.h"
 
 namespace svod {
 
@@ -31,7 +32,12 @@ Results onnxSplit(OnnxNode& n) {
   int axis = n.axis(n.integer("axis"), x.rank());
   if (axis < 0) return Tensor();
   Dims sizes;
-  if (n.has(1)) sizes = n.sizes(1);
+  bool isStated = n.has(1) && !n.isKnown(1);
+  for (int i = 0; i < n.resultCount && isStated; ++i) {
+    isStated = n.declared(i) && n.declared(i)->rank() == x.rank();
+    if (isStated) sizes.add((*n.declared(i))[axis]);
+  }
+  if (n.has(1) && !isStated) sizes = n.sizes(1);
   if (!n.has(1) && n.has("split")) sizes = dimsOf(n, n.integers("split"));
   if (n.b.failed()) return Tensor();
   if (!n.has(1) && !n.has("split")) {
@@ -49,7 +55,9 @@ Results onnxSplit(OnnxNode& n) {
 
 Results onnxSlice(OnnxNode& n) {
   Tensor x = n.arg(0);
-  bool isOld = n.opset < 10;
+  bool isOld = n.opset < 10, isKnown = true;
+  for (int i = 1; i < n.count(); ++i) isKnown &= !n.has(i) || n.isKnown(i);
+  if (!isKnown && n.declared(0)) return sliceAtRun(n, *n.declared(0));
   Dims starts = isOld ? dimsOf(n, n.integers("starts")) : n.sizes(1);
   if (n.b.failed()) return Tensor();
   Dims ends = isOld ? dimsOf(n, n.integers("ends")) : n.sizes(2);
@@ -86,6 +94,8 @@ Tensor padded(OnnxNode& n, Tensor x, Dims before, Dims after, Tensor fill) {
 
 Results onnxPad(OnnxNode& n) {
   Tensor x = n.arg(0);
+  bool isKnown = n.opset < 11 || (n.isKnown(1) && (!n.has(3) || n.isKnown(3)));
+  if (!isKnown && n.declared(0)) return padAtRun(n, *n.declared(0));
   Dims pads = n.opset >= 11 ? n.sizes(1) : dimsOf(n, n.integers(n.opset == 1 ? "paddings" : "pads"));
   if (n.b.failed()) return Tensor();
   std::vector<int> axes =
@@ -108,9 +118,14 @@ Results onnxPad(OnnxNode& n) {
 // Cuts or pads with zeros around the middle; the odd element is at the end.
 Results onnxCenterCropPad(OnnxNode& n) {
   Tensor x = n.arg(0);
-  Dims shape = n.sizes(1);
-  if (n.b.failed()) return Tensor();
   std::vector<int> axes = axesOr(n, n.has("axes"), n.integers("axes"), x.rank(), x.rank());
+  if (n.b.failed()) return Tensor();
+  Dims shape;
+  if (!n.isKnown(1) && n.declared(0) && n.declared(0)->rank() == x.rank()) {
+    for (int axis : axes) shape.add((*n.declared(0))[axis]);
+  } else {
+    shape = n.sizes(1);
+  }
   if (n.b.failed() ||
       !n.require(shape.rank() == static_cast<int>(axes.size()), "there is a size for every axis"))
     return Tensor();
@@ -131,7 +146,13 @@ Results onnxCenterCropPad(OnnxNode& n) {
 }
 
 Results onnxTile(OnnxNode& n) {
-  std::vector<int64_t> repeats = n.integers(1);
+  std::vector<int64_t> repeats;
+  Dims have = n.arg(0).dims(), stated = n.declared(0).value_or(Dims());
+  if (!n.isKnown(1) && stated.rank() == have.rank())
+    for (int i = 0; i < have.rank(); ++i)
+      if (have[i].isConst() && have[i].constant() > 0)
+        repeats.push_back(stated[i].constant() / have[i].constant());
+  if (static_cast<int>(repeats.size()) != have.rank() || have.rank() == 0) repeats = n.integers(1);
   if (n.b.failed()) return Tensor();
   return n.call("repeat", {n.arg(0)}, {{"counts", listAttribute(repeats)}});
 }

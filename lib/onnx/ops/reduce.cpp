@@ -49,15 +49,8 @@ Tensor foldedMean(OnnxNode& n, Tensor x, const std::vector<int>& axes) {
   return cast(n.call("cdiv", {n.call("sum", {x}, attributes), cast(n.b.value(count), x.dtype())}), x.dtype());
 }
 
-}  // namespace
-
-// No axes are all axes, or none with noop_with_empty_axes; what is done to single elements is done then too.
-Results onnxReduce(OnnxNode& n) {
-  Tensor x = n.arg(0);
-  std::vector<int> axes = n.axes(n.integers("axes", 1), x.rank());
-  if (n.b.failed()) return Tensor();
-  if (axes.empty() && !n.flag("noop_with_empty_axes"))
-    for (int i = 0; i < x.rank(); ++i) axes.push_back(i);
+// The result of folding these axes; none folds nothing.
+Tensor reduced(OnnxNode& n, Tensor x, const std::vector<int>& axes) {
   for (const Sum& row : kSums)
     if (row.name == n.op.name) return foldedSum(n, row, x, axes);
   if (n.op.name == "ReduceMean") return foldedMean(n, x, axes);
@@ -66,7 +59,61 @@ Results onnxReduce(OnnxNode& n) {
     if (row.name == n.op.name)
       return cast(n.call(row.graphOp, {x}, {{"axes", listAttribute(axes)}, {"keepdims", n.flag("keepdims")}}),
                   x.dtype());
-  return Tensor();
+  return {};
+}
+
+constexpr int kMostRankAtRun = 6;
+
+bool hasAxis(unsigned set, int axis) { return (set >> axis & 1) != 0; }
+
+// The sets of axes, as bits, that give the result these dims.
+std::vector<unsigned> axesThatGive(OnnxNode& n, const Dims& have, const Dims& wanted) {
+  std::vector<unsigned> all;
+  bool keeps = n.flag("keepdims");
+  for (unsigned set = 0; set < 1u << have.rank(); ++set) {
+    Dims dims;
+    bool foldsOne = false;
+    for (int i = 0; i < have.rank(); ++i) {
+      foldsOne |= hasAxis(set, i) && have[i].is(1);
+      if (!hasAxis(set, i) || keeps) dims.add(hasAxis(set, i) ? n.b.dim(1) : have[i]);
+    }
+    // With keepdims folding a dim of 1 changes nothing.
+    if (dims == wanted && !(keeps && foldsOne)) all.push_back(set);
+  }
+  return all;
+}
+
+// Axes that only a run knows: every set that fits the stated result is folded, and the operand chooses.
+Tensor reducedAtRun(OnnxNode& n, Tensor x, const Dims& wanted) {
+  Tensor axes = cast(n.arg(1), DType::I64), result;
+  for (unsigned set : axesThatGive(n, x.dims(), wanted)) {
+    std::vector<int> folded;
+    Tensor isChosen;
+    for (int i = 0; i < x.rank(); ++i) {
+      if (!hasAxis(set, i)) continue;
+      folded.push_back(i);
+      Tensor isListed = n.call("any", {either(eq(axes, i), eq(axes, i - x.rank()))});
+      isChosen = isChosen ? both(isChosen, isListed) : isListed;
+    }
+    Tensor part = reduced(n, x, folded);
+    result = result && isChosen ? where(isChosen, part, result) : part;
+  }
+  n.require(static_cast<bool>(result), "some axes give the declared shape of the output");
+  return result;
+}
+
+}  // namespace
+
+// No axes are all axes, or none with noop_with_empty_axes; what is done to single elements is done then too.
+Results onnxReduce(OnnxNode& n) {
+  Tensor x = n.arg(0);
+  if (n.has(1) && !n.isKnown(1) && n.declared(0) && x.rank() <= kMostRankAtRun)
+    return reducedAtRun(n, x, *n.declared(0));
+  std::vector<int> axes = n.axes(n.integers("axes", 1), x.rank());
+  if (n.b.failed()) return Tensor();
+  if (axes.empty() && !n.flag("noop_with_empty_axes"))
+    for (int i = 0; i < x.rank(); ++i) axes.push_back(i);
+  return reduced(n, x, axes);
 }
 
 Results onnxArgExtreme(OnnxNode& n) {
@@ -76,20 +123,37 @@ Results onnxArgExtreme(OnnxNode& n) {
                 {{"axis", axis}, {"keepdims", n.flag("keepdims")}, {"last", n.flag("select_last_index")}});
 }
 
+// An axis that only a run knows chooses between the results for all of them.
 Results onnxCumulative(OnnxNode& n) {
-  int64_t axis = n.integer("", 1, 0);
-  if (n.b.failed()) return Tensor();
-  return n.call(n.op.name == "CumSum" ? "cumsum" : "cumprod", {n.arg(0)},
-                {{"axis", axis}, {"exclusive", n.flag("exclusive")}, {"reverse", n.flag("reverse")}});
+  Tensor x = n.arg(0);
+  auto running = [&](int64_t axis) {
+    return n.call(n.op.name == "CumSum" ? "cumsum" : "cumprod", {x},
+                  {{"axis", axis}, {"exclusive", n.flag("exclusive")}, {"reverse", n.flag("reverse")}});
+  };
+  if (n.isKnown(1) || x.rank() > kMostRankAtRun) {
+    int64_t axis = n.integer("", 1, 0);
+    return n.b.failed() ? Tensor() : running(axis);
+  }
+  Tensor axis = cast(reshape(n.arg(1), Dims()), DType::I64), result;
+  for (int i = 0; i < x.rank(); ++i) {
+    Tensor isThis = either(eq(axis, i), eq(axis, i - x.rank()));
+    result = result ? where(isThis, running(i), result) : running(i);
+  }
+  return result ? result : x;
 }
 
 // Sorted in any case, which sorted=0 allows.
 Results onnxTopK(OnnxNode& n) {
   Tensor x = n.arg(0);
-  Dims k = n.has(1) ? n.sizes(1) : Dims{n.b.dim(n.integer("k"))};
-  if (n.b.failed() || !n.require(k.rank() == 1, "k is one number")) return Tensor();
   int axis = n.axis(n.integer("axis"), x.rank());
   if (axis < 0) return Tensor();
+  Dims k;
+  if (n.has(1) && !n.isKnown(1) && n.declared(0) && n.declared(0)->rank() == x.rank()) {
+    k.add((*n.declared(0))[axis]);
+  } else {
+    k = n.has(1) ? n.sizes(1) : Dims{n.b.dim(n.integer("k"))};
+  }
+  if (n.b.failed() || !n.require(k.rank() == 1, "k is one number")) return Tensor();
   bool isSmall = !k[0].isConst() || !x.dim(axis).isConst() || k[0].constant() <= x.dim(axis).constant();
   if (!n.require(isSmall, "k is at most the size of the axis")) return Tensor();
   bool isLargest = n.opset < 11 || n.flag("largest");

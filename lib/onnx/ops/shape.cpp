@@ -30,12 +30,13 @@ Results onnxSize(OnnxNode& n) {
 Results onnxReshape(OnnxNode& n) {
   Tensor x = n.arg(0);
   Dims shape;
-  if (n.has(1)) shape = n.sizes(1);
+  bool isStated = n.has(1) && !n.isKnown(1) && n.declared(0);
+  if (n.has(1)) shape = n.sizesOrDeclared(1);
   if (!n.has(1))
     for (int64_t d : n.integers("shape")) shape.add(n.b.dim(d));
   if (n.b.failed()) return Tensor();
   for (int i = 0; i < shape.rank(); ++i) {
-    if (!shape[i].is(0) || n.flag("allowzero")) continue;
+    if (!shape[i].is(0) || n.flag("allowzero") || isStated) continue;
     if (!n.require(i < x.rank(), "a dim of 0 in 'shape' has a dim of x to copy")) return Tensor();
     shape.set(i, x.dim(i));
   }
@@ -53,6 +54,7 @@ Results onnxTranspose(OnnxNode& n) {
 
 Results onnxSqueeze(OnnxNode& n) {
   Tensor x = n.arg(0);
+  if (n.has(1) && !n.isKnown(1) && n.declared(0)) return reshape(x, *n.declared(0));
   std::vector<int> axes = n.axes(n.integers("axes", 1), x.rank());
   if (n.b.failed()) return Tensor();
   if (!n.has(1) && !n.has("axes")) return n.call("squeeze", {x});
@@ -61,6 +63,7 @@ Results onnxSqueeze(OnnxNode& n) {
 
 Results onnxUnsqueeze(OnnxNode& n) {
   Tensor x = n.arg(0);
+  if (n.has(1) && !n.isKnown(1) && n.declared(0)) return reshape(x, *n.declared(0));
   std::vector<int64_t> wanted = n.integers("axes", 1);
   std::vector<int> axes = n.axes(wanted, x.rank() + static_cast<int>(wanted.size()));
   if (n.b.failed()) return Tensor();
@@ -70,7 +73,7 @@ Results onnxUnsqueeze(OnnxNode& n) {
 // Broadcasts in both directions: a dim of 1 in 'shape' keeps that of x.
 Results onnxExpand(OnnxNode& n) {
   Tensor x = n.arg(0);
-  Dims shape = n.sizes(1);
+  Dims shape = n.sizesOrDeclared(1);
   if (n.b.failed()) return Tensor();
   while (shape.rank() < x.rank()) shape.insert(0, n.b.dim(1));
   for (int i = 1; i <= x.rank(); ++i)
