@@ -82,7 +82,7 @@ class Fuser {
   /// itself.
   void findIndexMath() {
     for (UOp n : order_) {
-      bool leaf = n.op() == Op::Const || n.op() == Op::Var || n.op() == Op::Iota;
+      bool leaf = n.op() == Op::Const || n.op() == Op::Var || n.op() == Op::Range || n.op() == Op::Iota;
       bool cheap = isMovement(n.op()) || (isElementwise(n.op()) && work(n) < kTranscendentalCost);
       isIndexMath_[n.id()] =
           leaf || (cheap && std::ranges::all_of(n.src(), [&](UOp s) { return isIndexMath_[s.id()]; }));

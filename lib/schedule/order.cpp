@@ -168,8 +168,7 @@ Result<std::vector<ScheduleItem>> Scheduler::order() {
       auto from = producerOf.find(read.id());
       if (from != producerOf.end() && from->second != i) {
         elements.add(from->second, i);  // a value, or the snapshot of a state
-      } else if (isStorage(read) && !reads.add(read, i)) {
-        snapshots_.insert(read.id());
+      } else if (isStorage(read) && !reads.add(read, i) && snapshots_.insert(read.id()).second) {
         return std::vector<ScheduleItem>();
       }
     }
