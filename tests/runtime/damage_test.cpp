@@ -164,6 +164,6 @@ TEST_CASE("more memory than the machine has is an error, not a crash") {
   svod_instance* instance = nullptr;
   svod_error error = {};
   CHECK(svod_instance_create(plan.get(), nullptr, &instance, &error) == 6);
-  CHECK(std::string(error.message).find("36028797018963968 bytes for intermediate buffers") !=
+  CHECK(std::string(error.message).find("36028797018963968 bytes for arena") !=
         std::string::npos);
 }
