@@ -15,6 +15,7 @@ class TileChoice {
  public:
   TileChoice(const Chooser& c, UOp reduce, Lanes lanes, int64_t maxVectors)
       : c_(c), reduce_(reduce), lanes_(lanes), maxVectors_(maxVectors) {
+    copies_ = std::ranges::any_of(toposort(c.sink), [](UOp n) { return n.op() == Op::Stage; });
     std::vector<Access> all = accessesOf(c.sink);
     for (UOp n : toposort(reduce.src(0))) {
       bool inside = std::ranges::any_of(reduce.src().subspan(1), [&](UOp r) { return n.dependsOn(r); });
@@ -68,9 +69,8 @@ class TileChoice {
     int64_t steps = (maxExtent(lanes_.range) + lanes_.width - 1) / lanes_.width,
             registers = c_.caps.vectorRegisters;
     if (vectors > std::min(steps, maxVectors_) || (axis && rows > maxExtent(axis))) return false;
-    bool copies = std::ranges::any_of(toposort(c_.sink), [](UOp n) { return n.op() == Op::Stage; });
     int64_t held = axis ? vectors : 0;  // one row takes its operand from memory
-    return rows * vectors + held + 1 <= registers - (copies ? registers / 5 : registers / 10);
+    return rows * vectors + held + 1 <= registers - (copies_ ? registers / 5 : registers / 10);
   }
 
   // Too large for the second level cache beside a panel.
@@ -114,6 +114,7 @@ class TileChoice {
   int64_t maxVectors_;
   std::vector<Access> loads_;
   double arithmetic_ = 0;
+  bool copies_ = false;  // the kernel fills a local buffer
 };
 
 }  // namespace
