@@ -1,6 +1,7 @@
 #include "driver/kernel_passes.h"
 
 #include "lower/expand.h"
+#include "lower/strided_loads.h"
 #include "optimize/choose.h"
 #include "optimize/replay.h"
 #include "pass/rule_pass.h"
@@ -29,6 +30,7 @@ Result<UOp> applyOpts(UOp root, PassContext& cx) {
 
 Result<UOp> expandRanges(UOp root, PassContext& cx) { return expand(cx.graph, root); }
 Result<UOp> merge(UOp root, PassContext& cx) { return mergeLoops(cx.graph, root); }
+Result<UOp> contiguousLoads(UOp root, PassContext& cx) { return loadStrides(cx.graph, root); }
 Result<UOp> legalizeKernel(UOp root, PassContext& cx) {
   return legalize(cx.graph, root, cx.data.get<KernelJob>().legalize);
 }
@@ -41,6 +43,8 @@ constexpr Pass kKernelPasses[] = {
      Stage::Lowered, expandRanges},
     {"merge-loops", "one loop for reductions that can share it", Stage::Lowered, Stage::Lowered, merge},
     {"symbolic-late", "fold what expansion made constant", Stage::Lowered, Stage::Lowered, symbolicLate, true},
+    {"strided-loads", "gathers within a few vectors, and transposed blocks, as contiguous loads and shuffles",
+     Stage::Lowered, Stage::Lowered, contiguousLoads, true},
     {"legalize", "polynomials, small floats, guarded integer ops, index width", Stage::Lowered, Stage::Lowered,
      legalizeKernel},
 };

@@ -103,6 +103,19 @@ class KernelInterpreter {
     return storeLanes(u, to, *stored, gate);
   }
 
+  // A store that folds what it stores into what is there.
+  Status combineInto(Op op, UOp u) {
+    const LaneValues* gate = nullptr;
+    if (u.srcCount() > 2) {
+      SVOD_TRY(gate, value(u.src(2)));
+      if (!anyLane(*gate)) return {};
+    }
+    SVOD_TRY(const LaneValues* stored, value(u.src(1)));
+    SVOD_TRY(Address to, address(u.src(0)));
+    SVOD_TRY(LaneValues present, loadLanes(u.src(1), to, stored, gate));
+    return storeLanes(u, to, combine(op, u.src(1).dtype(), present, *stored), gate);
+  }
+
   // -- values
 
   Result<const LaneValues*> value(UOp u) {
@@ -203,7 +216,14 @@ class KernelInterpreter {
     if (isCurrent(u)) return {};
     UOp buffer = storageOf(u.src(0).src(0));
     slot(buffer).storage = makeLocal(buffer);
-    SVOD_CHECK(loop(u.src().subspan(1), 0, [&] { return execute(u.src(0)); }));
+    Op op = u.argAs<ReduceArg>().op;
+    if (op == Op::Store) {
+      SVOD_CHECK(loop(u.src().subspan(1), 0, [&] { return execute(u.src(0)); }));
+    } else {
+      HostTensor& storage = slot(buffer).storage;
+      for (int64_t i = 0; i < buffer.maxNumel(); ++i) storage.set(i, identity(op, u.dtype()));
+      SVOD_CHECK(loop(u.src().subspan(1), 0, [&] { return combineInto(op, u.src(0)); }));
+    }
     slot(u).time = ++clock_;
     return {};
   }

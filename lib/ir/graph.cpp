@@ -238,7 +238,14 @@ UOp Graph::stage(UOp value, std::span<const UOp> ranges, uint32_t slot) {
   for (UOp r : ranges) elements *= std::max<int64_t>(r.src(0).bounds().max, 0);
   UOp size = index(elements), storage = buffer(value.dtype(), {&size, 1}, {slot, Space::Local});
   UOp store = make(Op::Store, DType::Void, {indexRowMajor(storage, ranges, ranges), value});
-  return make(Op::Stage, value.dtype(), join(store, ranges));
+  return make(Op::Stage, value.dtype(), join(store, ranges), ReduceArg{Op::Store, {}});
+}
+UOp Graph::accumulator(Op op, UOp value, std::span<const UOp> over, std::span<const UOp> ranges, uint32_t slot) {
+  UOp plain = stage(value, ranges, slot);
+  std::vector<UOp> src{plain.src(0)};
+  src.insert(src.end(), over.begin(), over.end());
+  src.insert(src.end(), ranges.begin(), ranges.end());
+  return make(Op::Stage, value.dtype(), src, ReduceArg{op, {}});
 }
 UOp Graph::indexRowMajor(UOp storage, std::span<const UOp> ranges, std::span<const UOp> at) {
   UOp flat = index(0);

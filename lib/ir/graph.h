@@ -54,6 +54,8 @@ class Graph {
   UOp indexInto(UOp storage, std::span<const UOp> indices);
   /// `value` for all iterations of `ranges`, kept in a flat Local buffer: row-major by their largest extents.
   UOp stage(UOp value, std::span<const UOp> ranges, uint32_t slot);
+  /// Such a buffer whose elements fold `value` with `op` over all iterations of `over`, the outermost loops.
+  UOp accumulator(Op op, UOp value, std::span<const UOp> over, std::span<const UOp> ranges, uint32_t slot);
   /// The address in such a buffer of the element at counters `at`, one per range.
   UOp indexRowMajor(UOp storage, std::span<const UOp> ranges, std::span<const UOp> at);
 

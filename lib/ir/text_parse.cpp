@@ -213,7 +213,7 @@ class LineParser {
     return {};
   }
 
-  static constexpr Space kSpaces[] = {Space::Global, Space::Local, Space::Reg};
+  static constexpr Space kSpaces[] = {Space::Global, Space::Local, Space::Reg, Space::Stream};
   static constexpr AxisType kAxisTypes[] = {AxisType::Loop,  AxisType::Serial, AxisType::Thread, AxisType::Global,
                                             AxisType::Local, AxisType::Group,  AxisType::Upcast, AxisType::Vector,
                                             AxisType::Reduce, AxisType::Unroll};

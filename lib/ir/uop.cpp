@@ -14,7 +14,7 @@ std::string_view toText(AxisType type) {
 }
 
 std::string_view toText(Space space) {
-  constexpr std::string_view kText[] = {"global", "local", "reg"};
+  constexpr std::string_view kText[] = {"global", "local", "reg", "stream"};
   return kText[static_cast<size_t>(space)];
 }
 

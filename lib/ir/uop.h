@@ -17,7 +17,8 @@ namespace svod {
 /// on each other through memory); Thread is split into tiles for the workers of a CPU; Global, Local and Group are GPU
 /// grid, workgroup and workgroup-reduction axes; Upcast, Unroll and Vector are expanded into values.
 enum class AxisType : uint8_t { Loop, Serial, Thread, Global, Local, Group, Upcast, Vector, Reduce, Unroll };
-enum class Space : uint8_t { Global, Local, Reg };
+/// Where storage lies. Stream is global memory that is written past the caches, where the CPU can.
+enum class Space : uint8_t { Global, Local, Reg, Stream };
 std::string_view toText(AxisType type);
 std::string_view toText(Space space);
 
@@ -42,7 +43,7 @@ struct AxesArg {
   bool operator==(const AxesArg& other) const;
 };
 struct ReduceArg {
-  Op op = Op::Add;  // Add, Mul, Max, Min; Scatter also Store
+  Op op = Op::Add;  // Add, Mul, Max, Min; Scatter and Stage also Store
   std::span<const int32_t> axes;
   bool operator==(const ReduceArg& other) const;
 };

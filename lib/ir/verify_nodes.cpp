@@ -69,7 +69,7 @@ bool isFold(Op op) { return op == Op::Add || op == Op::Mul || op == Op::Max || o
 
 std::string checkReduceOp(const NodeView& n) {
   Op op = std::get<ReduceArg>(n.arg).op;
-  if (isFold(op) || (n.op == Op::Scatter && op == Op::Store)) return {};
+  if (isFold(op) || (n.op != Op::Reduce && op == Op::Store)) return {};
   return "cannot fold with " + textOf(op);
 }
 
@@ -297,7 +297,7 @@ bool isGrouping(Op op) { return op == Op::Sink || op == Op::Group; }
 bool isArithmetic(Op op) { return isElementwise(op) && op != Op::Cast && op != Op::Bitcast && op != Op::Where; }
 bool closesRanges(Op op) { return op == Op::End || op == Op::Stage; }
 bool isStorageLeaf(Op op) { return op == Op::Param || op == Op::Buffer; }
-bool folds(Op op) { return op == Op::Reduce || op == Op::Scatter; }
+bool folds(Op op) { return op == Op::Reduce || op == Op::Scatter || op == Op::Stage; }
 bool usesIndices(Op op) { return op == Op::Gather || op == Op::Scatter; }
 bool everyOp(Op) { return true; }
 
@@ -310,7 +310,7 @@ constexpr SpecRule kRules[] = {
     {"void", "stores and control yield no value", kEvery, yieldsNothing, checkVoid},
     {"value", "everything else has a dtype", kEvery, hasDType, checkValue},
     {"iota-dtype", "iota counts in an integer dtype", T, isOp<Op::Iota>, checkIota},
-    {"reduce-op", "folds use add, mul, max or min; scatter also store", kEvery, folds, checkReduceOp},
+    {"reduce-op", "folds use add, mul, max or min; scatter and stage also store", kEvery, folds, checkReduceOp},
     {"elementwise-shape", "elementwise sources have equal shapes or shape ()", kEvery, isElementwise, checkElementwiseShape},
     {"reshape", "reshape keeps the number of elements", T, isOp<Op::Reshape>, checkReshape},
     {"expand", "expand repeats axes of size 1", T, isOp<Op::Expand>, checkExpand},

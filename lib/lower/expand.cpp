@@ -24,7 +24,7 @@ using Env = std::map<uint32_t, int64_t>;
 
 class Expander {
  public:
-  explicit Expander(Graph& graph) : g_(graph) {}
+  Expander(Graph& graph, uint32_t nextRange) : g_(graph), nextRange_(nextRange) {}
 
   Result<UOp> run(UOp sink) {
     std::vector<UOp> src;
@@ -170,12 +170,40 @@ class Expander {
     UOp buffer = g_.buffer(stage.dtype(), {&size, 1}, {nextLocal_++, Space::Local});
     UOp place = store.src(0).src(1);
     std::vector<UOp> filling(store.src().begin(), store.src().end()), end(stage.src().begin(), stage.src().end());
-    filling[0] = g_.indexInto(buffer, {&place, 1});
+    UOp storage = buffer;
+    if (Op op = stage.argAs<ReduceArg>().op; op != Op::Store) {
+      storage = cleared(buffer, op, stage);
+      UOp present = g_.indexInto(storage, {&place, 1});
+      bool gated = filling.size() > 2;
+      filling[1] = g_.alu(op, {gated ? g_.load(present, g_.constant(identity(op, stage.dtype())), filling[2]) : g_.load(present),
+                               filling[1]});
+    }
+    filling[0] = g_.indexInto(storage, {&place, 1});
     end[0] = g_.withSrc(store, filling);
     UOp filled = expandEnd(g_.make(Op::End, DType::Void, end), key);
     UOp ready = g_.make(Op::After, stage.dtype(), {buffer, filled});
     memo_[stage.id()].emplace(std::move(key), ready);
     return ready;
+  }
+
+  /// The buffer of a stage that folds, as its loops see it: each element starts at the identity of the fold.
+  UOp cleared(UOp buffer, Op op, UOp stage) {
+    std::vector<UOp> before{buffer};
+    for (UOp r : stage.ranges())
+      if (isLoop(r)) before.push_back(r);
+    int64_t width = 1, size = buffer.maxNumel();
+    for (UOp r : stage.src().subspan(1))
+      if (isVector(r) && size % extentOf(r) == 0) width = extentOf(r);
+    UOp steps = g_.index(size / width), step = g_.range(steps, nextRange_++, AxisType::Loop);
+    UOp at = width == 1 ? step
+                        : g_.make(Op::Ramp, DType::Index, {g_.alu(Op::Mul, {step, g_.index(width)})},
+                                  SlotArg{static_cast<uint32_t>(width)});
+    UOp fresh = before.size() == 1 ? buffer : g_.make(Op::After, stage.dtype(), before);
+    UOp clear = g_.make(Op::Store, DType::Void, {g_.indexInto(fresh, {&at, 1}), g_.constant(identity(op, stage.dtype()))});
+    std::vector<UOp> inside{buffer, g_.make(Op::End, DType::Void, {clear, step})};
+    for (UOp r : stage.src().subspan(1))
+      if (isLoop(r)) inside.push_back(r);
+    return g_.make(Op::After, stage.dtype(), inside);
   }
 
   // ---- loops
@@ -256,12 +284,17 @@ class Expander {
 
   Graph& g_;
   std::map<uint32_t, std::map<Env, UOp>> memo_;
-  uint32_t nextReg_ = 0, nextLocal_ = 0;
+  uint32_t nextReg_ = 0, nextLocal_ = 0, nextRange_;
   std::string error_;
 };
 
 }  // namespace
 
-Result<UOp> expand(Graph& graph, UOp sink) { return Expander(graph).run(sink); }
+Result<UOp> expand(Graph& graph, UOp sink) {
+  uint32_t nextRange = 0;
+  for (UOp n : toposort(sink))
+    if (n.op() == Op::Range) nextRange = std::max(nextRange, n.argAs<AxisArg>().id + 1);
+  return Expander(graph, nextRange).run(sink);
+}
 
 }  // namespace svod

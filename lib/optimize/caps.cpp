@@ -11,6 +11,7 @@ Caps capsOf(const CpuTarget& cpu, Numerics numerics) {
   caps.maskedOps = cpu.hasMasks();
   if (cpu.l1Bytes > 0) caps.l1Bytes = cpu.l1Bytes;
   if (cpu.l2Bytes > 0) caps.l2Bytes = cpu.l2Bytes;
+  if (cpu.l3Bytes > 0) caps.l3Bytes = cpu.l3Bytes;
   caps.workers = cpu.cores;
   caps.numerics = numerics;
   return caps;

@@ -134,6 +134,15 @@ void splitForThreads(Chooser& c) {
   }
 }
 
+void streamOutputs(Chooser& c) {
+  for (const Access& a : accessesOf(c.sink)) {
+    if (!a.isStore || !a.slot) continue;
+    UOp param = storageOf(a.node.src(0));
+    if (param.src(0).isConst() && param.maxNumel() >= c.caps.l3Bytes / byteSize(param.dtype()))
+      c.apply(OptKind::Stream, ParamSlot{*a.slot});
+  }
+}
+
 void fillGrid(Chooser& c) {
   auto outputs = [&] {
     std::vector<int32_t> numbers;
@@ -163,6 +172,7 @@ std::vector<OptOp> chooseOpts(Graph& graph, UOp sink, const Caps& caps) {
   } else {
     if (!serial) tileForVectors(c);
     splitForThreads(c);
+    streamOutputs(c);
   }
   return c.opts;
 }

@@ -1,5 +1,6 @@
 // Applies what the lanes and the register tile of a kernel are to be.
 #include <algorithm>
+#include <bit>
 
 #include "optimize/chooser.h"
 #include "optimize/cost.h"
@@ -26,10 +27,6 @@ std::optional<Panel> panelOf(const Access& load, UOp reduce) {
   return panel.reduceAxes.empty() ? std::nullopt : std::optional(panel);
 }
 
-namespace {
-
-// The operand that is contiguous along the lanes and the same for all rows: reused by every row tile. `slot`
-// names one that is to be packed whatever its strides.
 std::optional<Panel> panelOperand(const Chooser& c, UOp reduce, const Lanes& lanes, UOp rowAxis,
                                   std::optional<uint32_t> slot) {
   std::vector<Access> all = accessesOf(c.sink);
@@ -40,6 +37,32 @@ std::optional<Panel> panelOperand(const Chooser& c, UOp reduce, const Lanes& lan
   }
   return std::nullopt;
 }
+
+namespace {
+
+int64_t powerBelow(int64_t n) { return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(n))); }
+
+}  // namespace
+
+// Where lanes of the panel are not neighbours in the operand, a block of as many rows is transposed in registers.
+void vectorizeFill(Chooser& c, uint32_t slot, int64_t width, int64_t vectors) {
+  for (const Access& a : accessesOf(c.sink)) {
+    if (a.slot != slot || a.isStore) continue;
+    for (const Axis& axis : axesOf(c.sink)) {
+      if (axis.nest != Nest::Stage || strideOf(a, axis.range) != 1) continue;
+      UOp last = closersOf(c.sink, axis.range)[0].src().back();
+      uint32_t id = idOf(axis.range), lastId = idOf(last);
+      if (!c.apply(OptKind::Vector, lastId, width)) return;
+      if (last != axis.range)
+        c.apply(OptKind::Upcast, id, powerBelow(std::min(width, maxExtent(axis.range))));
+      else if (vectors > 1)
+        c.apply(OptKind::Upcast, id, vectors);
+      return;
+    }
+  }
+}
+
+namespace {
 
 // Worth it when many row tiles read the panel again and its rows are far apart in memory.
 bool paysToPack(const Chooser& c, const Panel& panel, int64_t columns, int64_t rowTiles) {
@@ -70,21 +93,6 @@ uint32_t packPanel(Chooser& c, const Panel& panel, uint32_t column, uint32_t row
   return inner;
 }
 
-// The copy runs in vectors along the operand's contiguous axis, whichever place that has in the panel.
-void vectorizeFill(Chooser& c, uint32_t slot, int64_t width, int64_t vectors) {
-  for (const Access& a : accessesOf(c.sink)) {
-    if (a.slot != slot || a.isStore) continue;
-    for (const Axis& axis : axesOf(c.sink)) {
-      if (axis.nest != Nest::Stage || strideOf(a, axis.range) != 1) continue;
-      uint32_t id = idOf(axis.range);
-      bool innermost = closersOf(c.sink, axis.range)[0].src().back() == axis.range;
-      if (c.apply(OptKind::Vector, id, width) && innermost && vectors > 1)
-        c.apply(OptKind::Upcast, id, vectors);
-      return;
-    }
-  }
-}
-
 void unrollInnermost(Chooser& c, UOp reduce, int64_t copies) {
   UOp last = reduce.src().back();
   std::optional<int64_t> extent = constExtent(last);
@@ -96,6 +104,7 @@ void unrollInnermost(Chooser& c, UOp reduce, int64_t copies) {
 }
 
 void tileReduceOverOutputLanes(Chooser& c, UOp reduce, const Lanes& lanes, std::optional<uint32_t> packed) {
+  if (!packed && blockReduce(c, reduce, lanes)) return;
   int64_t maxVectors = INT64_MAX;
   for (const Access& a : accessesOf(c.sink))
     if (packed && a.slot == *packed)
@@ -151,16 +160,21 @@ void widenStreams(Chooser& c, const Lanes& lanes) {
       return;
 }
 
-// Loads that walk down columns use the whole of each cache line when several rows are done at once.
+// Blocks of as many rows as a vector has lanes are transposed in registers, so that loads and stores both run along
+// lines.
 void blockTransposed(Chooser& c, const Lanes& lanes) {
-  constexpr int64_t kRows = 8;
   c.apply(OptKind::Vector, idOf(lanes.range), lanes.width);
   for (const Access& a : accessesOf(c.sink))
-    for (const Axis& axis : axesOf(c.sink))
-      if (!a.isStore && axis.nest == Nest::Output && strideOf(a, axis.range) == 1 &&
-          idOf(axis.range) != idOf(lanes.range) && maxExtent(axis.range) >= kRows &&
-          c.apply(OptKind::Upcast, idOf(axis.range), kRows))
-        return;
+    for (const Axis& axis : axesOf(c.sink)) {
+      bool along = !a.isStore && axis.nest == Nest::Output && strideOf(a, axis.range) == 1 &&
+                   idOf(axis.range) != idOf(lanes.range);
+      int64_t rows = powerBelow(std::min(lanes.width, maxExtent(axis.range)));
+      if (!along || rows < 4 || !c.apply(OptKind::Upcast, idOf(axis.range), rows)) continue;
+      // Loads run on along their lines, whole lines are stored.
+      int32_t load = c.numberOf(idOf(axis.range)), store = c.numberOf(idOf(lanes.range));
+      if (load < store) c.apply(OptKind::Order, AxisList{{store, load}});
+      return;
+    }
 }
 
 // The reduce inside of the most loops among those whose value depends on `range`; null when there is none.

@@ -66,11 +66,24 @@ struct Panel {
 /// Nothing when the operand depends on no loop of the reduce, or in no regular way.
 std::optional<Panel> panelOf(const Access& load, UOp reduce);
 
+/// The operand that is contiguous along the lanes and the same for all rows: reused by every row tile. `slot` names one
+/// that is to be packed whatever its strides.
+std::optional<Panel> panelOperand(const Chooser& chooser, UOp reduce, const Lanes& lanes, UOp rowAxis,
+                                  std::optional<uint32_t> slot);
+/// The copy into the panel of parameter `slot` runs in vectors.
+void vectorizeFill(Chooser& chooser, uint32_t slot, int64_t width, int64_t vectors);
+/// Blocks of a long reduce around the output loops, where its operands would not stay in cache: a tall panel, or a
+/// large matrix that few rows are multiplied with. False (nothing changed) where that does not pay.
+bool blockReduce(Chooser& chooser, UOp reduce, const Lanes& lanes);
+
 /// A buffer local to the kernel is filled once per iteration of this loop, so the loop cannot be expanded.
 bool fillsStage(UOp sink, UOp range);
 
 /// Tiles for worker threads.
 void splitForThreads(Chooser& chooser);
+
+/// Outputs too large for any cache are written past them.
+void streamOutputs(Chooser& chooser);
 
 /// A grid and workgroups.
 void fillGrid(Chooser& chooser);

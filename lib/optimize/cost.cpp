@@ -12,6 +12,15 @@ constexpr double kMaskedShare = 1.3;   // of a masked access where masks are che
 constexpr double kScatterShare = 1.5;  // of a lane stored alone to one loaded alone
 constexpr double kInstructionsPerNanosecond = 6;
 
+// Accesses and shuffles for `width` lanes that lie `stride` elements apart: loads of a few vectors where those hold
+// them all (lower/strided_loads.h), else one access per lane.
+double scattered(int64_t stride, int64_t width, bool isStore) {
+  int64_t vectors = stride < 0 ? -stride : stride;
+  if (isStore || vectors == 0 || vectors > std::max<int64_t>(2, width / 4) || width < 4)
+    return static_cast<double>(width) * (isStore ? kScatterShare : 1);
+  return static_cast<double>(2 * vectors - (stride > 0 ? 1 : 0));
+}
+
 // Bytes of a lane while it is computed: small floats are computed as f32, bools are masks.
 int64_t laneBytes(UOp n) {
   if (n.dtype() == DType::Index || n.dtype() == DType::Bool || n.dtype() == DType::Void) return 1;
@@ -62,9 +71,8 @@ double CostModel::cost(const Item& item, std::span<const Lanes> lanes, bool pack
     bool inLanes = lane != lanes.end() && (item.node.dependsOn(r) || item.node.op() == Op::Store);
     if (!inLanes || !item.access || packed) continue;
     std::optional<int64_t> stride = strideOf(*item.access, r);
-    double scattered = static_cast<double>(width) * (item.access->isStore ? kScatterShare : 1);
     if (!stride || (*stride != 0 && *stride != 1))
-      runs *= scattered;
+      runs *= scattered(stride.value_or(0), width, item.access->isStore);
     else if (extent < width || !constExtent(r))
       runs *= caps_.maskedOps ? kMaskedShare : static_cast<double>(width);
   }

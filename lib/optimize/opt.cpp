@@ -17,6 +17,7 @@ std::vector<int64_t> numbersOf(const OptArgs& args) {
       all.insert(all.end(), a.axes.begin(), a.axes.end());
       return all;
     }
+    std::vector<int64_t> operator()(const ParamSlot& a) const { return {a.slot}; }
   };
   return std::visit(Visitor{}, args);
 }
@@ -31,6 +32,8 @@ bool fits(OptShape shape, size_t numbers) {
       return numbers >= 1;
     case OptShape::Pack:
       return numbers >= 2;
+    case OptShape::Param:
+      return numbers == 1;
   }
   return false;
 }
@@ -44,6 +47,8 @@ OptArgs argsFromNumbers(OptShape shape, std::span<const int64_t> n) {
       return AxisList{axes(n)};
     case OptShape::Pack:
       return PackArgs{static_cast<uint32_t>(n[0]), axes(n.subspan(1))};
+    case OptShape::Param:
+      return ParamSlot{static_cast<uint32_t>(n[0])};
     default:
       return NoArgs{};
   }

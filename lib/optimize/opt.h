@@ -27,6 +27,8 @@ enum class OptKind : uint8_t {
   Thread,
   Pack,
   Share,
+  KBlock,
+  Stream,
   Global,
   Local,
   Group,
@@ -53,7 +55,11 @@ struct PackArgs {  // "pack(2,3,1)": the kernel parameter in slot 2, panel layou
   std::vector<int32_t> axes;
   auto operator<=>(const PackArgs&) const = default;
 };
-using OptArgs = std::variant<NoArgs, AxisAmount, AxisList, PackArgs>;
+struct ParamSlot {  // "stream(0)": the kernel parameter in slot 0
+  uint32_t slot = 0;
+  auto operator<=>(const ParamSlot&) const = default;
+};
+using OptArgs = std::variant<NoArgs, AxisAmount, AxisList, PackArgs, ParamSlot>;
 
 struct OptOp {
   OptKind kind;
@@ -61,7 +67,7 @@ struct OptOp {
   auto operator<=>(const OptOp&) const = default;
 };
 
-enum class OptShape : uint8_t { None, AxisAmount, AxisList, Pack };
+enum class OptShape : uint8_t { None, AxisAmount, AxisList, Pack, Param };
 
 /// One row per kind. `apply` returns the changed kernel, or an error (BadOpt) that says why the opt does not
 /// apply; it never changes what the kernel computes, except for the rounding of float reductions where `caps`

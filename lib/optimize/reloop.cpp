@@ -160,7 +160,9 @@ bool mayStepBack(UOp sink, const Split& s) {
 // What repeating an iteration does not change.
 bool isIdempotent(UOp sink, UOp range) {
   return std::ranges::all_of(closersOf(sink, range), [](UOp c) {
-    return c.op() == Op::End || c.op() == Op::Stage || (c.op() == Op::Reduce && has(c.argAs<ReduceArg>().op, Idempotent));
+    if (c.op() == Op::End) return true;
+    Op op = c.argAs<ReduceArg>().op;
+    return op == Op::Store || has(op, Idempotent);
   });
 }
 

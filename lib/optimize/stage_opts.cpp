@@ -1,6 +1,7 @@
 #include "optimize/stage_opts.h"
 
 #include <algorithm>
+#include <functional>
 #include <ranges>
 
 #include "optimize/legality.h"
@@ -58,14 +59,39 @@ std::vector<UOp> innerLoops(UOp value, std::span<const UOp> closed) {
   return loops;
 }
 
-LocalCopy makeLocalCopy(Graph& g, UOp sink, UOp value, std::vector<UOp> closed) {
+// `value` with ranges of its own in place of `closed` and of the loops inside of it, and with buffers of its own.
+struct Renamed {
+  UOp value;
+  std::vector<UOp> ranges;  // in place of `closed`
+  uint32_t slot;            // of the next buffer
+};
+
+// The buffers that are filled again for each iteration of `closed`: another copy of what fills them needs its own.
+std::vector<UOp> innerBuffers(UOp value, std::span<const UOp> closed) {
+  std::vector<UOp> buffers;
+  for (UOp n : toposort(value))
+    if (n.op() == Op::Stage && std::ranges::any_of(closed, [&](UOp r) { return n.dependsOn(r); }))
+      buffers.push_back(storageOf(n.src(0).src(0)));
+  return buffers;
+}
+
+Renamed withOwnRanges(Graph& g, UOp sink, UOp value, std::span<const UOp> closed,
+                      const std::function<AxisType(UOp)>& typeOf) {
   uint32_t id = nextRangeId(sink);
-  std::vector<UOp> from = closed, fresh;
-  for (UOp r : closed) fresh.push_back(g.range(r.src(0), id++, AxisType::Loop));
+  std::vector<UOp> from(closed.begin(), closed.end()), fresh;
+  for (UOp r : closed) fresh.push_back(g.range(r.src(0), id++, typeOf(r)));
   std::vector<UOp> to = fresh;
   for (UOp r : innerLoops(value, closed))
     from.push_back(r), to.push_back(g.range(r.src(0), id++, axisType(r)));
-  return {g.stage(substitute(g, value, from, to), fresh, nextBufferSlot(sink)), std::move(closed)};
+  uint32_t slot = nextBufferSlot(sink);
+  for (UOp b : innerBuffers(value, closed))
+    from.push_back(b), to.push_back(g.buffer(b.dtype(), b.src(), {slot++, Space::Local}));
+  return {substitute(g, value, from, to), std::move(fresh), slot};
+}
+
+LocalCopy makeLocalCopy(Graph& g, UOp sink, UOp value, std::vector<UOp> closed) {
+  Renamed own = withOwnRanges(g, sink, value, closed, [](UOp) { return AxisType::Loop; });
+  return {g.stage(own.value, own.ranges, own.slot), std::move(closed)};
 }
 
 Result<UOp> loadToPack(UOp sink, uint32_t slot, std::span<const UOp> axes) {
@@ -160,6 +186,63 @@ Result<UOp> applyShare(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
     }
   }
   return substitute(g, sink, from, to);
+}
+
+namespace {
+
+// The one reduce that closes `axis`, folding over its other ranges only; the value itself where there is none.
+UOp reduceWithout(Graph& g, UOp reduce, UOp axis) {
+  std::vector<UOp> src;
+  for (UOp s : reduce.src())
+    if (s != axis) src.push_back(s);
+  return src.size() == 1 ? src[0] : g.withSrc(reduce, src);
+}
+
+}  // namespace
+
+Result<UOp> applyKBlock(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
+  const auto& numbers = std::get<AxisList>(opt.args).axes;
+  if (numbers.size() < 2)
+    return fail(Diag::BadOpt, "kblock needs a reduce axis and at least one output axis", "write kblock(2,0,1)");
+  SVOD_TRY(Axis block, pickAxis(sink, numbers[0], kReduce, {AxisType::Reduce}));
+  SVOD_CHECK(mayReorder(sink, block.range, caps));
+  std::vector<UOp> reduces = closersOf(sink, block.range), closed;
+  if (reduces.size() != 1)
+    return fail(Diag::BadOpt, "several reductions run along axis " + std::to_string(numbers[0]));
+  UOp reduce = reduces[0];
+  for (int32_t number : std::span(numbers).subspan(1)) {
+    SVOD_TRY(Axis axis, pickAxis(sink, number, kOutput, {AxisType::Loop}));
+    if (std::ranges::find(closed, axis.range) != closed.end())
+      return fail(Diag::BadOpt, "axis " + std::to_string(number) + " is named twice");
+    if (!reduce.dependsOn(axis.range))
+      return fail(Diag::BadOpt, "the reduction does not depend on axis " + std::to_string(number));
+    closed.push_back(axis.range);
+  }
+  closeExpanded(reduce, closed);
+  UOp partial = reduceWithout(g, reduce, block.range);
+  std::vector<UOp> all{block.range};
+  all.insert(all.end(), closed.begin(), closed.end());
+  Renamed own = withOwnRanges(g, sink, partial, all,
+                              [&](UOp r) { return r == block.range ? AxisType::Serial : axisType(r); });
+  std::span<const UOp> loops = own.ranges;
+  UOp buffer = g.accumulator(reduce.argAs<ReduceArg>().op, own.value, loops.first(1), loops.subspan(1), own.slot);
+  UOp read = g.load(g.indexRowMajor(buffer, closed, closed));
+  return substitute(g, sink, std::span(&reduce, 1), std::span(&read, 1));
+}
+
+Result<UOp> applyStream(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
+  uint32_t slot = std::get<ParamSlot>(opt.args).slot;
+  std::string name = "parameter " + std::to_string(slot);
+  UOp param;
+  for (UOp n : toposort(sink)) {
+    if (n.op() == Op::Param && n.argAs<SlotArg>().slot == slot) param = n;
+    if (n.op() == Op::Load && param && storageOf(n.src(0)) == param)
+      return fail(Diag::BadOpt, name + " is read by the kernel", "stream takes an output that is only written");
+  }
+  if (!param) return fail(Diag::BadOpt, "the kernel has no " + name, "stream(slot) takes the number of an output");
+  if (param.argAs<SlotArg>().space == Space::Stream) return fail(Diag::BadOpt, name + " is streamed already");
+  UOp streamed = g.make(Op::Param, param.dtype(), param.src(), SlotArg{slot, Space::Stream});
+  return substitute(g, sink, std::span(&param, 1), std::span(&streamed, 1));
 }
 
 }  // namespace svod

@@ -1,4 +1,4 @@
-// The opts that keep values in a buffer local to the kernel.
+// The opts that decide where values are kept: in buffers local to the kernel, or past the caches.
 #pragma once
 #include "optimize/opt.h"
 
@@ -6,5 +6,7 @@ namespace svod {
 
 Result<UOp> applyPack(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
 Result<UOp> applyShare(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
+Result<UOp> applyStream(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
+Result<UOp> applyKBlock(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
 
 }  // namespace svod

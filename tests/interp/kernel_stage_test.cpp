@@ -102,7 +102,7 @@ TEST_CASE("a stage keeps a value for every closed range; loops repeat it for out
 %9 = buffer 3 {0, local} : f32[3]
 %10 = index %9, %3 : f32
 %11 = store %10, %8
-%12 = stage %11, %3 : f32[3]
+%12 = stage %11, %3 {store} : f32[3]
 %13 = range 3 {2, loop} : index
 %14 = sub 2, %13 : index
 %15 = index %12, %14 : f32
@@ -113,6 +113,35 @@ TEST_CASE("a stage keeps a value for every closed range; loops repeat it for out
 %20 = end %19, %2, %13
 %21 = sink %20)", Stage::Kernel, b);
   CHECK(floats(b[0]) == Doubles{6, 4, 2, 12, 10, 8});
+}
+
+TEST_CASE("a stage that folds starts at the identity, again for every outer iteration") {
+  std::vector<HostTensor> b{HostTensor::zeros(DType::F32, {4}), HostTensor::of(DType::F32, {12}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 1, 1})};
+  runKernel(R"(%0 = param 4 {0} : f32[4]
+%1 = param 12 {1} : f32[12]
+%2 = range 2 {0, loop} : index
+%3 = range 3 {1, serial} : index
+%4 = range 2 {2, loop} : index
+%5 = mul %2, 6 : index
+%6 = mul %3, 2 : index
+%7 = add %6, %4 : index
+%8 = add %5, %7 : index
+%9 = index %1, %8 : f32
+%10 = load %9 : f32
+%11 = buffer 2 {0, local} : f32[2]
+%12 = index %11, %4 : f32
+%13 = store %12, %10
+%14 = stage %13, %3, %4 {add} : f32[2]
+%15 = range 2 {3, loop} : index
+%16 = index %14, %15 : f32
+%17 = load %16 : f32
+%18 = mul %2, 2 : index
+%19 = add %18, %15 : index
+%20 = index %0, %19 : f32
+%21 = store %20, %17
+%22 = end %21, %2, %15
+%23 = sink %22)", Stage::Kernel, b);
+  CHECK(floats(b[0]) == Doubles{9, 12, 17, 10});
 }
 
 TEST_CASE("lowered: accumulator in a register buffer, vectors, horizontal fold") {

@@ -63,13 +63,13 @@ constexpr Row kBroken[] = {
                         "%5 = sink %4"},
     {"vector", K, "%0 = param 4 {0} : i32[4]\n%1 = index %0, 0 : i32\n%2 = neg %0 : i32[4]\n%3 = store %1, %2\n%4 = sink %3"},
     {"vector", K, "%0 = param 4 {0} : i32[4]\n%1 = range 4 {0, loop} : index\n%2 = buffer 4 {0, reg} : i32[4]\n%3 = index %2, %1 : i32\n"
-                  "%4 = store %3, 1:i32\n%5 = stage %4, %1 : i32[4]\n%6 = index %0, 0 : i32\n%7 = store %6, %5\n%8 = sink %7"},
+                  "%4 = store %3, 1:i32\n%5 = stage %4, %1 {store} : i32[4]\n%6 = index %0, 0 : i32\n%7 = store %6, %5\n%8 = sink %7"},
     {"kernel-buffer", K, "%0 = buffer 4 {0} : i32[4]\n%1 = index %0, 0 : i32\n%2 = store %1, 1:i32\n%3 = sink %2"},
     {"const-size", K, "%0 = var {\"n\", 1, 4} : index\n%1 = buffer %0 {0, local} : i32[n]\n%2 = index %1, 0 : i32\n%3 = store %2, 1:i32\n%4 = sink %3"},
     {"code-size", P, "%0 = var {\"n\", 1, 4} : i64\n%1 = param %0 {0} : i32[n]\n%2 = index %1, 0:i64 : i32\n%3 = store %2, 1:i32\n%4 = sink %3"},
     {"bounds", K, "%0 = var {\"n\", 1, 4} : index\n%1 = param %0 {0} : i32[n]\n%2 = index %1, 1 : i32\n%3 = store %2, 1:i32\n%4 = sink %3"},
     {"stage", K, "%0 = param 4 {0} : i32[4]\n%1 = range 4 {0, loop} : index\n%2 = index %0, %1 : i32\n%3 = store %2, 1:i32\n"
-                 "%4 = stage %3, %1 : i32[4]\n%5 = index %4, 0 : i32\n%6 = load %5 : i32\n%7 = index %0, 0 : i32\n%8 = store %7, %6\n%9 = sink %8"},
+                 "%4 = stage %3, %1 {store} : i32[4]\n%5 = index %4, 0 : i32\n%6 = load %5 : i32\n%7 = index %0, 0 : i32\n%8 = store %7, %6\n%9 = sink %8"},
     {"index", K, "%0 = param 4 {0} : i32[4]\n%1 = index %0, 0.0:f32 : i32\n%2 = store %1, 1:i32\n%3 = sink %2"},
     {"index-per-dim", K, "%0 = buffer 4, 4 {0, local} : i32[4,4]\n%1 = index %0, 0 : i32\n%2 = store %1, 1:i32\n%3 = sink %2"},
     {"flat-index", L, "%0 = buffer 4, 4 {0, local} : i32[4,4]\n%1 = index %0, 0, 0 : i32\n%2 = store %1, 1:i32\n%3 = sink %2"},

@@ -66,7 +66,7 @@ TEST_CASE("What the heuristic chooses") {
   CHECK(chosen(buildSoftmax, {512, 512, 0}, strict) ==
         "share(1,2,3) vector(1,16) upcast(1,4) vector(4,16) upcast(4,4) thread(0,1)");
   CHECK(chosen(buildAdd, {1000, 1000, 0}, caps) == "merge(0,1) vector(0,16) upcast(0,4) thread(0,1)");
-  CHECK(chosen(buildTranspose, {512, 512, 0}, caps) == "vector(1,16) upcast(0,8) thread(0,1)");
+  CHECK(chosen(buildTranspose, {512, 512, 0}, caps) == "vector(1,16) upcast(0,16) order(1,0) thread(0,1) thread(1,1)");
   CHECK(chosen(buildRowSum, {512, 512, 0}, caps) == "vector(1,16) acc(1,8)");
   CHECK(chosen(buildRowSum, {512, 512, 0}, strict) == "vector(0,16) upcast(0,16) thread(0,1)");
   CHECK(chosen(buildColumnSum, {512, 512, 0}, caps) == "vector(0,16) upcast(0,16)");

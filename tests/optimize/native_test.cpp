@@ -34,6 +34,24 @@ TEST_CASE("Hand-written lists of docs/opts.md compile and compute the same") {
   for (Sizes s : {Sizes{3, 64, 0}, Sizes{2, 70, 0}}) requireSame(buildSoftmax, s, softmax, caps);
 }
 
+TEST_CASE("Blocks and streams, chosen where caches are small, compute the same") {
+  Caps caps = capsOf(nativeCpu(), Numerics::Contract);
+  caps.l2Bytes = 128 << 10, caps.l3Bytes = 1 << 10;
+  auto chosen = [&](UOp (*build)(Graph&, const Sizes&), const Sizes& s) {
+    Graph g;
+    std::vector<OptOp> opts = chooseOpts(g, build(g, s), caps);
+    requireSame(build, s, opts, caps);
+    return toText(opts);
+  };
+  for (Sizes s : {Sizes{64, 128, 384}, Sizes{50, 200, 512}, Sizes{1, 4096, 64}, Sizes{5, 2100, 72}})
+    CHECK(chosen(buildMatmul, s).find("kblock") != std::string::npos);
+  CHECK(chosen(buildMatmul, {64, 128, 509}).find("kblock") == std::string::npos);  // no even blocks
+  for (Sizes s : {Sizes{64, 64, 0}, Sizes{37, 45, 0}}) {
+    CHECK(chosen(buildTranspose, s).find("stream(0)") != std::string::npos);
+    CHECK(chosen(buildAdd, s).find("stream(0)") != std::string::npos);
+  }
+}
+
 TEST_CASE("What the heuristic chooses compiles and computes the same") {
   for (Numerics numerics : {Numerics::Strict, Numerics::Contract}) {
     Caps caps = capsOf(nativeCpu(), numerics);

@@ -90,6 +90,41 @@ TEST_CASE("The GEMM nest with a packed column panel is expressible") {
   }
 }
 
+TEST_CASE("A reduction in blocks keeps partial results in a buffer") {
+  Graph g;
+  for (Sizes s : {Sizes{8, 64, 12}, Sizes{7, 35, 10}, Sizes{17, 33, 4}}) {
+    UOp sink = buildMatmul(g, s);
+    UOp blocked = applied(g, sink, "tile(2,4) kblock(2,0,1)");
+    CHECK(countOp(blocked, Op::Stage) == 1);
+    CHECK(verifyText(blocked) == "");
+    UOp packed = applied(g, sink,
+                         "tile(2,4) tile(1,32) order(1,0,2) pack(2,4,2) upcast(1,4) vector(2,16) upcast(2,0) "
+                         "vector(6,16) upcast(6,0) kblock(3,0,1)");
+    CHECK(countOp(packed, Op::Stage) == 2);
+    CHECK(verifyText(packed) == "");
+  }
+  UOp rows = applied(g, buildColumnSum(g, {12, 40, 0}), "vector(0,16) tile(1,4) kblock(1,0)");
+  CHECK(countOp(rows, Op::Stage) == 1);
+  Caps strict;
+  strict.numerics = Numerics::Strict;
+  UOp sink = buildMatmul(g, {8, 64, 12});
+  CHECK(errorOf(g, sink, "tile(2,4) kblock(2,0)", strict).find("strict numerics") != std::string::npos);
+  CHECK(errorOf(g, sink, "kblock(2)").find("at least one output axis") != std::string::npos);
+  CHECK(errorOf(g, sink, "kblock(0,1)").find("is an output axis") != std::string::npos);
+  CHECK(errorOf(g, sink, "tile(2,4) kblock(2,0,0)").find("named twice") != std::string::npos);
+}
+
+TEST_CASE("An output is streamed unless the kernel reads it") {
+  Graph g;
+  UOp sink = buildAdd(g, {4, 64, 0});
+  UOp streamed = applied(g, sink, "vector(1,16) stream(0)");
+  CHECK(toUopText(streamed).find("{0, stream}") != std::string::npos);
+  CHECK(verifyText(streamed) == "");
+  CHECK(errorOf(g, sink, "stream(1)").find("is read by the kernel") != std::string::npos);
+  CHECK(errorOf(g, sink, "stream(7)").find("no parameter 7") != std::string::npos);
+  CHECK(errorOf(g, sink, "stream(0) stream(0)").find("streamed already") != std::string::npos);
+}
+
 TEST_CASE("Softmax keeps its exponentials in a row-local buffer") {
   Graph g;
   UOp sink = buildSoftmax(g, {4, 37, 0});
@@ -187,6 +222,8 @@ OptOp randomOpt(std::mt19937& random, int axes) {
     case OptShape::Pack:
       return {row.kind, PackArgs{static_cast<uint32_t>(pick(1, 2)),
                                  pick(0, 1) ? std::vector{axis()} : std::vector{axis(), axis()}}};
+    case OptShape::Param:
+      return {row.kind, ParamSlot{static_cast<uint32_t>(pick(0, 1))}};
     case OptShape::AxisList:
       break;
   }

@@ -55,6 +55,7 @@ Status KernelEmitter::run() {
   }
   if (!loops_.empty())
     return fail(Diag::CompileFailed, "internal error in kernel '" + kernel_.name + "': a loop is not closed");
+  if (streams_) builder_.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent);  // before others may read
   builder_.CreateRetVoid();
   return {};
 }
@@ -218,39 +219,6 @@ Result<llvm::Value*> KernelEmitter::emitBuffer(UOp node) {
   auto* memory = builder_.CreateAlloca(type, nullptr, "reg" + llvm::Twine(slot.slot));
   memory->setAlignment(llvm::Align(kLocalAlignment));
   return memory;
-}
-
-llvm::Value* KernelEmitter::emitStack(UOp node) {
-  if (node.lanes() == 1) return value(node.src(0));
-  llvm::Value* vector = llvm::PoisonValue::get(llvmType(context_, node.dtype(), node.lanes()));
-  for (size_t i = 0; i < node.srcCount(); ++i)
-    vector = builder_.CreateInsertElement(vector, value(node.src(i)), i);
-  return vector;
-}
-
-llvm::Value* KernelEmitter::emitRamp(UOp node) {
-  const int lanes = node.lanes();
-  if (lanes == 1) return value(node.src(0));
-  llvm::Type* element = llvmType(context_, node.dtype(), 1);
-  llvm::SmallVector<llvm::Constant*> steps;
-  for (int i = 0; i < lanes; ++i) steps.push_back(llvm::ConstantInt::get(element, static_cast<uint64_t>(i)));
-  return builder_.CreateAdd(value(node.src(0), lanes), llvm::ConstantVector::get(steps));
-}
-
-// Halves the vector until one lane is left: v[i] = op(v[i], v[i + w/2]).
-Result<llvm::Value*> KernelEmitter::emitLaneFold(UOp node) {
-  if (node.srcCount() != 1) return refuse(node, "a reduction over ranges must be an accumulator");
-  llvm::Value* folded = value(node.src(0));
-  for (int lanes = node.src(0).lanes(); lanes > 1; lanes /= 2) {
-    if (lanes % 2 != 0) return refuse(node, "the number of lanes is not a power of two");
-    llvm::SmallVector<int> low, high;
-    for (int i = 0; i < lanes / 2; ++i) low.push_back(i), high.push_back(i + lanes / 2);
-    llvm::Value* a = builder_.CreateShuffleVector(folded, low);
-    folded = emitCombine(builder_, node.argAs<ReduceArg>().op, node.dtype(), a,
-                         builder_.CreateShuffleVector(folded, high));
-    if (folded == nullptr) return refuse(node, "no such reduction");
-  }
-  return folded->getType()->isVectorTy() ? builder_.CreateExtractElement(folded, uint64_t{0}) : folded;
 }
 
 // The condition is tested at the bottom; a test before the loop is left out where one iteration is certain.

@@ -40,6 +40,8 @@ class KernelEmitter {
   Result<llvm::Value*> emitBuffer(UOp node);
   llvm::Value* emitConst(UOp node);
   llvm::Value* emitStack(UOp node);
+  llvm::Value* emitShuffle(UOp node);
+  llvm::Value* widened(UOp stack, UOp vector, size_t lanes);
   llvm::Value* emitRamp(UOp node);
   Result<llvm::Value*> emitLaneFold(UOp node);
   Result<llvm::Value*> emitArithmetic(UOp node);
@@ -56,6 +58,8 @@ class KernelEmitter {
   llvm::Value* addressOrZeros(UOp index, llvm::Value* gate, llvm::Type* type);
   llvm::Instruction* tag(llvm::Instruction* access, UOp index);
   llvm::Align alignmentOf(UOp index) const;
+  bool mayStream(UOp index, llvm::Type* type) const;
+  void storeStreamed(UOp index, llvm::Value* stored);
 
   /// The value of `node`, repeated when it is a scalar and `lanes` says vector.
   llvm::Value* value(UOp node, int lanes);
@@ -72,6 +76,7 @@ class KernelEmitter {
   llvm::Instruction* entryEnd_ = nullptr;    // allocas go before it
   std::vector<llvm::Value*> values_;         // by node id
   std::vector<bool> isOperand_;              // by node id: used by anything but an address
+  bool streams_ = false;                     // some stores go past the caches
   std::vector<Loop> loops_;                  // open ones, outermost first
   std::map<uint32_t, int64_t> localOffset_;  // by node id of the Buffer
   std::map<uint32_t, Storage> storages_;     // by node id of the Param or Buffer

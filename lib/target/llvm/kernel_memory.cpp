@@ -1,8 +1,30 @@
 // Addresses, loads and stores of a kernel.
+#include <algorithm>
+#include <bit>
+
 #include "target/llvm/elementwise.h"
 #include "target/llvm/kernel_emitter.h"
 
 namespace svod {
+
+namespace {
+
+bool isMultiple(UOp x, int64_t n) {
+  switch (x.op()) {
+    case Op::Const: return x.constInt() % n == 0;
+    case Op::Ramp:
+    case Op::Cast: return isMultiple(x.src(0), n);
+    case Op::Mul: return isMultiple(x.src(0), n) || isMultiple(x.src(1), n);
+    case Op::Shl: return x.src(1).isConst() && n <= int64_t{1} << std::clamp<int64_t>(x.src(1).constInt(), 0, 32);
+    case Op::Add:
+    case Op::Sub:
+    case Op::Min:
+    case Op::Max: return isMultiple(x.src(0), n) && isMultiple(x.src(1), n);
+    default: return n == 1;
+  }
+}
+
+}  // namespace
 
 bool isContiguous(UOp index) {
   while (index.op() == Op::After) index = index.src(0);
@@ -82,6 +104,10 @@ Status KernelEmitter::emitStore(UOp node) {
     storeMasked(index, stored, gated ? value(node.src(2), lanes) : nullptr);
     return {};
   }
+  if (!gated && mayStream(index, stored->getType())) {
+    storeStreamed(index, stored);
+    return {};
+  }
   llvm::BasicBlock* join = nullptr;
   if (gated) {
     auto* then = llvm::BasicBlock::Create(context_, "store", function_);
@@ -95,6 +121,41 @@ Status KernelEmitter::emitStore(UOp node) {
     builder_.SetInsertPoint(join);
   }
   return {};
+}
+
+// A whole vector at a multiple of its length from where the output begins.
+bool KernelEmitter::mayStream(UOp index, llvm::Type* type) const {
+  UOp storage = storageOf(index);
+  bool streams = storage.op() == Op::Param && storage.argAs<SlotArg>().space == Space::Stream;
+  const uint64_t bytes = module_.getDataLayout().getTypeStoreSize(type);
+  return streams && bytes >= 16 && std::has_single_bit(bytes) && isMultiple(index.src(1), index.lanes());
+}
+
+// Where the memory of the caller begins is known only by a run: one test, then whole vectors go past the caches.
+void KernelEmitter::storeStreamed(UOp index, llvm::Value* stored) {
+  const uint64_t bytes = module_.getDataLayout().getTypeStoreSize(stored->getType());
+  llvm::Value* misaligned = nullptr;
+  {
+    const llvm::IRBuilderBase::InsertPointGuard restore(builder_);
+    builder_.SetInsertPoint(entryEnd_);
+    llvm::Value* begin = builder_.CreatePtrToInt(value(storageOf(index)), builder_.getInt64Ty());
+    misaligned = builder_.CreateIsNotNull(builder_.CreateAnd(begin, bytes - 1));
+  }
+  auto* stream = llvm::BasicBlock::Create(context_, "stream", function_);
+  auto* plain = llvm::BasicBlock::Create(context_, "plain", function_);
+  auto* join = llvm::BasicBlock::Create(context_, "join", function_);
+  builder_.CreateCondBr(misaligned, plain, stream);
+  builder_.SetInsertPoint(stream);
+  auto* past = builder_.CreateAlignedStore(stored, value(index), llvm::Align(bytes));
+  past->setMetadata(llvm::LLVMContext::MD_nontemporal,
+                    llvm::MDNode::get(context_, llvm::ConstantAsMetadata::get(builder_.getInt32(1))));
+  tag(past, index);
+  builder_.CreateBr(join);
+  builder_.SetInsertPoint(plain);
+  tag(builder_.CreateAlignedStore(stored, value(index), alignmentOf(index)), index);
+  builder_.CreateBr(join);
+  builder_.SetInsertPoint(join);
+  streams_ = true;
 }
 
 void KernelEmitter::storeMasked(UOp index, llvm::Value* stored, llvm::Value* mask) {

@@ -1,0 +1,126 @@
+// Reductions in blocks: what one block reads stays in cache, and memory is walked in long runs.
+#include <algorithm>
+
+#include "optimize/chooser.h"
+#include "optimize/strides.h"
+
+namespace svod {
+
+namespace {
+
+// The axes of a matrix product (or of a few rows times a matrix): the operand with the lanes is `matrix`.
+struct Product {
+  UOp k;                    // the one loop of the reduce
+  int64_t depth;            // its extent
+  Access matrix;
+  std::vector<UOp> rowAxes; // output loops the matrix does not depend on
+  int64_t rows = 1;
+};
+
+std::optional<Product> productOf(const Chooser& c, UOp reduce, const Lanes& lanes) {
+  if (reduce.srcCount() != 2 || axisType(reduce.src(1)) != AxisType::Reduce || reduce.src(0).op() != Op::Mul) return {};
+  std::optional<int64_t> depth = constExtent(reduce.src(1));
+  if (!depth || !constExtent(lanes.range) || !mayReassociate(c.caps, reduce.dtype())) return {};
+  Product p{reduce.src(1), *depth, {}, {}};
+  std::vector<Access> wide;
+  for (const Access& a : accessesOf(c.sink)) {
+    if (!a.slot) return {};
+    if (!a.isStore && a.node.dependsOn(lanes.range) && a.node.dependsOn(p.k)) wide.push_back(a);
+  }
+  if (wide.size() != 1 || strideOf(wide[0], lanes.range) != 1) return {};
+  p.matrix = wide[0];
+  for (const Axis& axis : axesOf(c.sink)) {
+    if (axis.nest != Nest::Output || axis.range == lanes.range || p.matrix.node.dependsOn(axis.range)) continue;
+    if (!constExtent(axis.range) || axisType(axis.range) != AxisType::Loop) return {};
+    if (!reduce.dependsOn(axis.range)) continue;
+    p.rowAxes.push_back(axis.range), p.rows *= maxExtent(axis.range);
+  }
+  return p;
+}
+
+int64_t bytesOf(const Product& p) { return byteSize(p.matrix.node.dtype()); }
+
+// The largest divisor of n that is at most `most`.
+int64_t divisorUpTo(int64_t n, int64_t most) {
+  for (int64_t d = std::min(n, most); d > 1; --d)
+    if (n % d == 0) return d;
+  return 1;
+}
+
+// The loop inside of a tile of `amount` iterations; the loop itself where it has no more than that.
+uint32_t tiled(Chooser& c, uint32_t loop, int64_t amount) {
+  if (maxExtent(c.range(loop)) <= amount || !c.apply(OptKind::Tile, loop, amount)) return loop;
+  return idOf(axesOf(c.sink)[static_cast<size_t>(c.numberOf(loop)) + 1].range);
+}
+
+// Columns that one task computes: whole tiles of `columns`, and no short runs of memory. Few tasks, because each reads
+// the other operand again.
+int64_t columnsPerTask(const Chooser& c, int64_t extent, int64_t columns, int64_t fewest) {
+  int64_t tasks = c.caps.threads ? c.caps.workers : 1;
+  int64_t each = std::max((extent + tasks - 1) / tasks, fewest);
+  return (each + columns - 1) / columns * columns;
+}
+
+// y[n] (+)= x[k] * B[k, n] for a few k at a time, along whole rows of B: as many streams as the prefetchers follow.
+bool blockFewRows(Chooser& c, const Product& p, const Lanes& lanes) {
+  constexpr int64_t kStreams = 8, kMostRows = 12, kRun = 1024;
+  int64_t columns = maxExtent(lanes.range), matrix = p.depth * columns * bytesOf(p);
+  if (p.rows > kMostRows || p.depth % kStreams != 0 || p.depth < 8 * kStreams || columns < 4 * lanes.width) return false;
+  if (matrix < c.caps.l2Bytes / 2) return false;
+  uint32_t k = idOf(p.k), column = idOf(lanes.range);
+  if (!c.apply(OptKind::Tile, k, kStreams)) return false;
+  uint32_t inBlock = idOf(axesOf(c.sink)[static_cast<size_t>(c.numberOf(k)) + 1].range);
+  column = tiled(c, column, columnsPerTask(c, columns, 2 * lanes.width, kRun));
+  for (UOp row : p.rowAxes)
+    if (maxExtent(row) > 1 && !c.apply(OptKind::Upcast, idOf(row), 0)) return false;
+  if (p.rows == 1) c.apply(OptKind::Unroll, inBlock, 0);
+  if (!c.apply(OptKind::Vector, column, lanes.width)) return false;
+  c.apply(OptKind::Upcast, column, 2);
+  return c.apply(OptKind::KBlock, AxisList{{c.numberOf(k), c.numberOf(column)}});
+}
+
+// Columns of a panel that is too tall for the cache, block by block of its rows.
+bool blockTallPanel(Chooser& c, UOp reduce, const Product& p, const Lanes& lanes) {
+  RegisterTile tile = chooseRegisterTile(c, reduce, lanes, INT64_MAX);
+  int64_t columns = tile.vectors * lanes.width, extent = maxExtent(lanes.range);
+  if (!tile.rowAxis || p.rowAxes.size() != 1 || tile.rowAxis != p.rowAxes[0] || extent <= columns) return false;
+  if (p.depth * columns * bytesOf(p) <= c.caps.l2Bytes / 2 || p.rows < 4 * tile.rows) return false;
+  int64_t depth = divisorUpTo(p.depth, c.caps.l2Bytes / 8 / (columns * bytesOf(p)));
+  if (depth < 64) return false;
+  bool rowsStay = p.rows * depth * bytesOf(p) <= c.caps.l2Bytes / 2;  // one block of the other operand
+  uint32_t k = idOf(p.k), row = idOf(tile.rowAxis), outer = idOf(lanes.range);
+  if (!c.apply(OptKind::Tile, k, depth)) return false;
+  uint32_t inBlock = idOf(axesOf(c.sink)[static_cast<size_t>(c.numberOf(k)) + 1].range);
+  uint32_t task = rowsStay ? tiled(c, outer, columnsPerTask(c, extent, columns, 2 * columns)) : outer;
+  uint32_t column = tiled(c, task, columns);
+  AxisList order;
+  for (uint32_t id : {outer, task, row, column})
+    if (std::ranges::find(order.axes, c.numberOf(id)) == order.axes.end()) order.axes.push_back(c.numberOf(id));
+  if (!std::ranges::is_sorted(order.axes) && !c.apply(OptKind::Order, order)) return false;
+  PackArgs pack{*p.matrix.slot, {c.numberOf(inBlock), c.numberOf(column)}};
+  if (!c.apply(OptKind::Pack, pack)) return false;
+  vectorizeFill(c, *p.matrix.slot, lanes.width, tile.vectors);
+  c.apply(OptKind::Upcast, row, tile.rows);
+  if (!c.apply(OptKind::Vector, column, lanes.width)) return false;
+  if (tile.vectors > 1) c.apply(OptKind::Upcast, column, tile.vectors);
+  AxisList closed{{c.numberOf(k)}};
+  if (rowsStay) closed.axes.push_back(c.numberOf(task));
+  closed.axes.push_back(c.numberOf(row));
+  return c.apply(OptKind::KBlock, closed);
+}
+
+}  // namespace
+
+bool blockReduce(Chooser& c, UOp reduce, const Lanes& lanes) {
+  std::optional<Product> p = productOf(c, reduce, lanes);
+  if (!p) return false;
+  Chooser trial = c;
+  if (!blockFewRows(trial, *p, lanes)) {
+    trial.sink = c.sink, trial.opts = c.opts;
+    if (!blockTallPanel(trial, reduce, *p, lanes)) return false;
+  }
+  c.sink = trial.sink, c.opts = trial.opts;
+  return true;
+}
+
+}  // namespace svod
