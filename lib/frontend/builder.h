@@ -76,6 +76,16 @@ class GraphBuilder {
   Dim beginLoop(std::string_view counter, Dim count, const LoopOptions& options);
   bool beginBranch(Tensor condition);
   void endLoop();
+  /// The counters of the loops that are open, the outermost first.
+  std::vector<Dim> counters();
+
+  // --- Trying things out
+  /// What was stored so far, and which loops are open.
+  class Mark;
+  Mark mark() const;
+  /// Forgets assignments, outputs, loops and temporaries since `mark`. Values that were built meanwhile stay, and may be
+  /// used if they depend on none of these.
+  void rewind(Mark mark);
 
   // --- Values
   Tensor literal(int64_t value);  // takes the dtype of what it meets; i32 alone
@@ -154,6 +164,12 @@ class GraphBuilder {
   std::map<uint32_t, int> dimSizes_;
   std::optional<Error> error_;
   std::string opName_;  // the op being built, prefix of messages
+};
+
+class GraphBuilder::Mark {
+  friend GraphBuilder;
+  std::vector<Scope> scopes;
+  size_t loops = 0, ports = 0;
 };
 
 }  // namespace svod

@@ -223,6 +223,35 @@ void GraphBuilder::endLoop() {
   for (UOp buffer : body.written) addEffect(scopes_.size() - 1, buffer, end);
 }
 
+// --- Trying things out
+
+GraphBuilder::Mark GraphBuilder::mark() const {
+  Mark mark;
+  mark.scopes = scopes_;
+  mark.loops = model_.loops.size();
+  mark.ports = model_.ports.size();
+  return mark;
+}
+
+void GraphBuilder::rewind(Mark mark) {
+  scopes_ = std::move(mark.scopes);
+  model_.loops.resize(mark.loops);
+  // A weight keeps its place, and what is before it too: values refer to ports by position.
+  while (model_.ports.size() > mark.ports) {
+    PortKind kind = model_.ports.back().kind;
+    if (kind != PortKind::Temporary && kind != PortKind::Output) break;
+    model_.ports.pop_back();
+  }
+}
+
+// --- Branches
+
+std::vector<Dim> GraphBuilder::counters() {
+  std::vector<Dim> all;
+  for (size_t i = 1; i < scopes_.size(); ++i) all.emplace_back(graph(), scopes_[i].range);
+  return all;
+}
+
 // A branch is a loop of at most one iteration.
 bool GraphBuilder::beginBranch(Tensor condition) {
   Tensor flag = keptCondition(condition);

@@ -3,17 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "onnx/importer_text.h"
 #include "onnx/onnx.h"
-#include "support/suggest.h"
 
 namespace svod {
-
-namespace {
-
-// Functions and graph attributes may nest and repeat; these bounds end what a small file could make large.
-constexpr int kDeepest = 64;
-constexpr size_t kMaxNodes = size_t{1} << 20;
-constexpr size_t kMaxErrors = 1000;
 
 std::string opName(const proto::NodeProto& node) {
   std::string domain(canonicalDomain(node.domain()));
@@ -28,17 +21,6 @@ std::string shortened(const std::string& name) {
   constexpr size_t kLongest = 100;
   return name.size() <= kLongest ? name : name.substr(0, kLongest) + "..";
 }
-
-std::string namesOf(const google::protobuf::RepeatedPtrField<std::string>& names) {
-  std::string text;
-  for (const std::string& n : names) {
-    if (text.size() > 300) return text + ", ..";
-    text += (text.empty() ? "'" : ", '") + shortened(n) + "'";
-  }
-  return text.empty() ? "none" : text;
-}
-
-}  // namespace
 
 OnnxImporter::OnnxImporter(std::shared_ptr<const OnnxFile> file, const LoadOptions& options)
     : file_(std::move(file)), options_(options), known_(builder_), loader_(file_) {}
@@ -160,254 +142,11 @@ std::optional<HostTensor> OnnxImporter::tensorAttribute(const proto::AttributePr
   return HostTensor{t->dtype, t->dims, {t->data.data, t->data.data + t->data.bytes}};
 }
 
-// --- Errors
+// --- Values that a run fills in part
 
-void OnnxImporter::record(Error error) {
-  ++problems_;
-  if (error.loc.file.empty()) error.loc.file = file_->path;
-  if (errors_.size() < kMaxErrors) errors_.push_back(std::move(error));
-  isFull_ |= errors_.size() >= kMaxErrors;
-}
-
-void OnnxImporter::record(Diag diag, std::string message, std::string help) {
-  record(Error{diag, std::move(message), std::move(help), {}, {}});
-}
-
-bool OnnxImporter::takeError() {
-  std::optional<Error> error = builder_.takeError();
-  if (error) record(std::move(*error));
-  return error.has_value();
-}
-
-void OnnxImporter::recordNode(const Body& body, const proto::NodeProto& node, Error error) {
-  auto opset = body.opsets->find(canonicalDomain(node.domain()));
-  std::string where = opName(node);
-  where += " (opset " + (opset == body.opsets->end() ? "?" : std::to_string(opset->second)) + ")";
-  if (!node.name().empty()) where += ", node '" + shortened(node.name()) + "'";
-  where += body.place;
-  // What is not supported often comes in many nodes; it is said once.
-  std::string key = opName(node) + "\n" + error.message;
-  if (error.diag == Diag::Unsupported) {
-    auto [it, isNew] = repeated_.try_emplace(key, Repeated{errors_.size()});
-    if (!isNew) {
-      ++problems_;
-      Error& first = errors_[it->second.error];
-      std::string note = "the same in " + std::to_string(it->second.count++) + " more nodes";
-      if (first.notes.back().starts_with("the same")) first.notes.pop_back();
-      first.notes.push_back(std::move(note));
-      return;
-    }
-  }
-  error.message = where + ": " + error.message;
-  error.notes.push_back("inputs " + namesOf(node.input()) + ", outputs " + namesOf(node.output()));
-  record(std::move(error));
-}
-
-// --- Nodes
-
-void OnnxImporter::importNodes(Body& body) {
-  Body* outer = std::exchange(body_, &body);
-  for (const proto::NodeProto& node : *body.nodes) {
-    if (isFull_) break;
-    if (++nodeCount_ > kMaxNodes) {
-      record(Diag::TooLarge, "functions and loops expand to more than 2^20 nodes",
-             "use fewer or smaller ones");
-      isFull_ = true;
-      break;
-    }
-    importNode(body, node);
-  }
-  body_ = outer;
-}
-
-// False when an input has an error, which was recorded.
-bool OnnxImporter::gatherInputs(Body& body, const proto::NodeProto& node, std::vector<Tensor>& inputs) {
-  bool isGood = true;
-  for (const std::string& name : node.input()) {
-    Value* value = name.empty() ? nullptr : lookup(body.scope, name);
-    if (!name.empty() && !value) {
-      auto makes = [&](const proto::NodeProto& n) {
-        return std::ranges::find(n.output(), name) != n.output().end();
-      };
-      bool isLater = std::ranges::any_of(*body.nodes, makes);
-      recordNode(body, node,
-                 isLater ? Error{Diag::Cycle,
-                                 "'" + shortened(name) + "' is used before the node that makes it",
-                                 "nodes must be sorted, and no value may depend on itself",
-                                 {},
-                                 {}}
-                         : Error{Diag::UnknownName,
-                                 "no node, input or initializer makes '" + shortened(name) + "'",
-                                 "the model is incomplete",
-                                 {},
-                                 {}});
-      body.scope.values[name].isBroken = true;
-      isGood = false;
-      continue;
-    }
-    inputs.push_back(value ? tensorOf(*value, name) : Tensor());
-    isGood &= !value || !value->isBroken;
-  }
-  while (!inputs.empty() && !inputs.back()) inputs.pop_back();
-  return isGood;
-}
-
-void OnnxImporter::importNode(Body& body, const proto::NodeProto& node) {
-  std::vector<Tensor> inputs, results;
-  size_t problemsBefore = problems_;
-  bool isGood = gatherInputs(body, node, inputs);
-  auto function = functions_.find(functionKey(node.domain(), node.op_type(), node.overload()));
-  bool isFunction = function != functions_.end();
-  const OnnxOp* op = isFunction ? nullptr : rowOf(body, node);
-  if (isGood && isFunction) results = called(body, node, function->second, inputs);
-  if (isGood && op) results = lowered(body, node, *op, std::move(inputs));
-  std::optional<Error> error = builder_.takeError();
-  bool isBroken = !isGood || error || problems_ != problemsBefore || (!isFunction && !op);
-  if (error) recordNode(body, node, std::move(*error));
-  for (int i = 0; i < node.output_size(); ++i) {
-    const std::string& name = node.output(i);
-    if (name.empty()) continue;
-    bool has = !isBroken && i < static_cast<int>(results.size()) && results[static_cast<size_t>(i)];
-    if (!has && !isBroken)
-      recordNode(
-          body, node,
-          Error{Diag::Unsupported,
-                "the output '" + shortened(name) + "' (number " + std::to_string(i) + ") is not supported",
-                "leave it out: the first " + std::to_string(results.size()) + " are supported",
-                {},
-                {}});
-    if (has) builder_.label(results[static_cast<size_t>(i)], name);
-    define(body, name,
-           has ? Value{results[static_cast<size_t>(i)], nullptr, false} : Value{Tensor(), nullptr, true});
-  }
-}
-
-const OnnxOp* OnnxImporter::rowOf(Body& body, const proto::NodeProto& node) {
-  const std::string name = opName(node);
-  auto opset = body.opsets->find(canonicalDomain(node.domain()));
-  if (opset == body.opsets->end()) {
-    recordNode(body, node,
-               Error{Diag::Syntax,
-                     "no version of the domain '" + shortened(node.domain()) + "' is imported",
-                     "opset_import must name every domain",
-                     {},
-                     {}});
-    return nullptr;
-  }
-  int version = static_cast<int>(std::min<int64_t>(opset->second, INT32_MAX));
-  if (const OnnxOp* op = findOnnxOp(name, version)) return op;
-  if (std::optional<int> first = firstOnnxOpset(name)) {
-    recordNode(body, node,
-               Error{Diag::Unsupported,
-                     "the op is not supported before opset " + std::to_string(*first),
-                     "convert the model to a newer opset",
-                     {},
-                     {}});
-  } else {
-    recordNode(
-        body, node,
-        Error{Diag::Unsupported,
-              "the op is not supported",
-              didYouMean(name, onnxOpNames(), "express it with other ops, or as a function of the model"),
-              {},
-              {}});
-  }
-  return nullptr;
-}
-
-std::vector<Tensor> OnnxImporter::lowered(Body& body, const proto::NodeProto& node, const OnnxOp& op,
-                                          std::vector<Tensor> inputs) {
-  int count = static_cast<int>(inputs.size());
-  if (count < op.minInputs || count > op.maxInputs) {
-    builder_.fail(Diag::Arity, "got " + std::to_string(count) + " inputs",
-                  "it takes " + std::string(op.inputs) + (op.inputs.empty() ? "none" : ""));
-    return {};
-  }
-  std::vector<std::unique_ptr<proto::AttributeProto>> made;
-  std::vector<const proto::AttributeProto*> attributes = resolveAttributes(node, body.attributes, made);
-  if (Status fits = checkAttributes(op, attributes); !fits) {
-    builder_.fail(fits.error().diag, fits.error().message, fits.error().help);
-    return {};
-  }
-  std::vector<bool> wanted;
-  for (const std::string& name : node.output()) wanted.push_back(!name.empty());
-  int opset = static_cast<int>(body.opsets->find(canonicalDomain(node.domain()))->second);
-  OnnxNode view(builder_, *this, op, opset, std::move(inputs), std::move(attributes), std::move(wanted),
-                declaredDims(body, node));
-  if (op.lower) return op.lower(view);
-  return builder_.ops(op.graphOp, view.args(), graphAttributes(view));
-}
-
-std::vector<Tensor> OnnxImporter::called(Body& body, const proto::NodeProto& node, const Function& function,
-                                         const std::vector<Tensor>& inputs) {
-  const proto::FunctionProto& f = *function.proto;
-  if (body.depth >= kDeepest) {
-    builder_.fail(Diag::TooLarge, "functions nest deeper than 64 levels", "a function may not call itself");
-    return {};
-  }
-  if (static_cast<int>(inputs.size()) > f.input_size()) {
-    builder_.fail(Diag::Arity, "got " + std::to_string(inputs.size()) + " inputs",
-                  "the function takes " + std::to_string(f.input_size()));
-    return {};
-  }
-  Body inner;
-  std::vector<std::unique_ptr<proto::AttributeProto>> made;
-  for (const proto::AttributeProto& a : f.attribute_proto()) inner.attributes[a.name()] = &a;
-  for (const proto::AttributeProto* a : resolveAttributes(node, body.attributes, made))
-    inner.attributes[a->name()] = a;
-  inner.nodes = &f.node();
-  inner.opsets = &function.opsets;
-  inner.place = body.place + " in function '" + shortened(f.name()) + "'";
-  inner.depth = body.depth + 1;
-  for (int i = 0; i < f.input_size(); ++i)
-    define(inner, f.input(i),
-           {i < static_cast<int>(inputs.size()) ? inputs[static_cast<size_t>(i)] : Tensor(), nullptr, false});
-  importNodes(inner);
-  std::vector<Tensor> results;
-  for (const std::string& name : f.output()) {
-    Value* value = lookup(inner.scope, name);
-    if (!value)
-      builder_.fail(Diag::UnknownName, "no node of the function makes its output '" + shortened(name) + "'",
-                    "the model is incomplete");
-    results.push_back(value ? tensorOf(*value, name) : Tensor());
-  }
-  return results;
-}
-
-std::vector<Tensor> OnnxImporter::subgraph(const proto::GraphProto& graph, std::span<const Tensor> inputs) {
-  if (body_->depth >= kDeepest) {
-    builder_.fail(Diag::TooLarge, "graphs nest deeper than 64 levels", "use fewer levels");
-    return {};
-  }
-  if (static_cast<int>(inputs.size()) != graph.input_size()) {
-    builder_.fail(Diag::Syntax, "the graph '" + shortened(graph.name()) + "' has " +
-                                    std::to_string(graph.input_size()) + " inputs, not " +
-                                    std::to_string(inputs.size()));
-    return {};
-  }
-  Body inner;
-  inner.scope.outer = &body_->scope;
-  inner.nodes = &graph.node();
-  inner.opsets = body_->opsets;
-  inner.attributes = body_->attributes;
-  inner.place = body_->place + " in graph '" + shortened(graph.name()) + "'";
-  inner.depth = body_->depth + 1;
-  for (int i = 0; i < graph.input_size(); ++i)
-    define(inner, graph.input(i).name(), {inputs[static_cast<size_t>(i)], nullptr, false});
-  addInitializers(inner, graph);
-  size_t problemsBefore = problems_;
-  importNodes(inner);
-  std::vector<Tensor> results;
-  for (const proto::ValueInfoProto& output : graph.output()) {
-    Value* value = lookup(inner.scope, output.name());
-    if (!value)
-      builder_.fail(Diag::UnknownName,
-                    "no node of the graph makes its output '" + shortened(output.name()) + "'",
-                    "the model is incomplete");
-    results.push_back(value ? tensorOf(*value, output.name()) : Tensor());
-    if (!results.back()) return {};
-  }
-  return problems_ == problemsBefore ? results : std::vector<Tensor>();
+const Filled* OnnxImporter::filled(const Tensor& x) const {
+  auto known = filled_.find(x.node().id());
+  return known == filled_.end() ? nullptr : &known->second;
 }
 
 // --- Entry points

@@ -31,6 +31,10 @@ class OnnxImporter : public OnnxContext {
   Tensor constantTensor(const HostTensor& value, std::string_view name) override;
   std::optional<HostTensor> tensorAttribute(const proto::AttributeProto& attribute) override;
   std::vector<Tensor> subgraph(const proto::GraphProto& graph, std::span<const Tensor> inputs) override;
+  bool attempt(const std::function<void()>& build) override;
+  void setFilled(const Tensor& x, Filled filled) override { filled_[x.node().id()] = std::move(filled); }
+  const Filled* filled(const Tensor& x) const override;
+  uint64_t randomKey() override { return ++randomCount_; }
 
  private:
   using Opsets = std::map<std::string, int64_t, std::less<>>;  // by domain
@@ -65,7 +69,7 @@ class OnnxImporter : public OnnxContext {
     size_t count = 1;
   };
 
-  // importer.cpp: nodes
+  // importer_nodes.cpp
   void importNodes(Body& body);
   void importNode(Body& body, const proto::NodeProto& node);
   bool gatherInputs(Body& body, const proto::NodeProto& node, std::vector<Tensor>& inputs);
@@ -74,6 +78,8 @@ class OnnxImporter : public OnnxContext {
   std::vector<Tensor> called(Body& body, const proto::NodeProto& node, const Function& function,
                              const std::vector<Tensor>& inputs);
   const OnnxOp* rowOf(Body& body, const proto::NodeProto& node);
+
+  // importer.cpp: names and values
   Value* lookup(Scope& scope, const std::string& name);
   void define(Body& body, const std::string& name, Value value);
   void addInitializers(Body& body, const proto::GraphProto& graph);
@@ -95,7 +101,9 @@ class OnnxImporter : public OnnxContext {
   Tensor constantInput(const std::string& name, const std::string& path, DType dtype, const Dims& dims);
   void addOutput(Body& body, const proto::ValueInfoProto& output);
 
-  // Errors and names
+  void addFilled(const std::string& name, const Tensor& x);
+
+  // importer_errors.cpp, and names
   void record(Error error);
   void record(Diag diag, std::string message, std::string help = {});
   void recordNode(const Body& body, const proto::NodeProto& node, Error error);
@@ -123,6 +131,8 @@ class OnnxImporter : public OnnxContext {
   size_t problems_ = 0;   // with those that repeat an earlier error
   Body* body_ = nullptr;  // the one a lowering runs in
   size_t nodeCount_ = 0;
+  uint64_t randomCount_ = 0;
+  std::unordered_map<uint32_t, Filled> filled_;  // by node
   bool isFull_ = false;  // too many nodes or errors: the rest is skipped
 };
 

@@ -254,7 +254,20 @@ void OnnxImporter::addOutput(Body& body, const proto::ValueInfoProto& output) {
                       describe(x),
                   "correct the declaration of the output");
   builder_.output(output.name(), x);
+  addFilled(output.name(), x);
   takeError();
+}
+
+// How much of an output a run fills is an output of its own, with an entry per axis.
+void OnnxImporter::addFilled(const std::string& name, const Tensor& x) {
+  const Filled* filled = this->filled(x);
+  if (!filled) return;
+  std::vector<Tensor> sizes;
+  for (int i = 0; i < x.rank(); ++i) {
+    Tensor count = (*filled)[static_cast<size_t>(i)];
+    sizes.push_back(count ? count : cast(builder_.value(x.dim(i)), DType::I64));
+  }
+  builder_.output(name + ".length", builder_.op("stack", sizes, {{"axis", 0}}));
 }
 
 }  // namespace svod

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "interp/interp.h"
+#include "onnx/known_elements.h"
 
 namespace svod {
 
@@ -11,61 +12,7 @@ namespace {
 
 using Elements = std::vector<UOp>;
 
-// Elements of a fixed shape, or -1.
-int64_t countOf(UOp node) {
-  int64_t count = 1;
-  for (size_t i = 0; i < node.rank(); ++i) {
-    int64_t d = node.dim(i);
-    if (d < 0 || (d > 0 && count > KnownValues::kMaxElements / d)) return -1;
-    count *= d;
-  }
-  return count;
-}
-
-std::vector<int64_t> dimsOf(UOp node) {
-  std::vector<int64_t> dims;
-  for (size_t i = 0; i < node.rank(); ++i) dims.push_back(node.dim(i));
-  return dims;
-}
-
-bool isKnown(UOp element) { return static_cast<bool>(element); }
-bool isConstant(UOp element) { return element && element.isConst(); }
-
-// The constants of sources first..first+count-1, or nothing.
-std::optional<std::vector<int64_t>> numbers(UOp node, size_t first, size_t count) {
-  std::vector<int64_t> all;
-  for (size_t i = first; i < first + count; ++i) {
-    if (!node.src(i).isConst()) return std::nullopt;
-    all.push_back(node.src(i).constInt());
-  }
-  return all;
-}
-
-// Calls f(position) for every position of a shape in row-major order.
-template <class F>
-void forEachPosition(const std::vector<int64_t>& dims, F f) {
-  int64_t count = 1;
-  for (int64_t d : dims) count *= d;
-  std::vector<int64_t> at(dims.size());
-  for (int64_t i = 0; i < count; ++i) {
-    f(at);
-    for (size_t axis = dims.size(); axis-- > 0 && ++at[axis] == dims[axis];) at[axis] = 0;
-  }
-}
-
-// The flat element at a position, or -1 outside.
-int64_t flat(const std::vector<int64_t>& at, const std::vector<int64_t>& dims) {
-  int64_t index = 0;
-  for (size_t i = 0; i < dims.size(); ++i) {
-    if (at[i] < 0 || at[i] >= dims[i]) return -1;
-    index = index * dims[i] + at[i];
-  }
-  return index;
-}
-
-const UOp& element(const Elements& values, size_t i) { return values[values.size() == 1 ? 0 : i]; }
-
-bool isLeaf(Op op) { return op == Op::Const || op == Op::Var || op == Op::Buffer || op == Op::Iota; }
+bool isLeaf(Op op) { return op == Op::Const || op == Op::Var || op == Op::Range || op == Op::Buffer || op == Op::Iota; }
 
 // Sources whose elements decide the elements of the node; the others are dims and offsets.
 size_t valueSources(UOp node) {
@@ -92,9 +39,9 @@ size_t valueSources(UOp node) {
 }  // namespace
 
 std::optional<Elements> KnownValues::elements(const Tensor& x) {
-  if (!x || countOf(x.node()) < 0) return std::nullopt;
+  if (!x || knownCount(x.node()) < 0) return std::nullopt;
   Elements all = visit(x.node());
-  if (all.empty()) all.resize(static_cast<size_t>(countOf(x.node())));
+  if (all.empty()) all.resize(static_cast<size_t>(knownCount(x.node())));
   return all;
 }
 
@@ -108,12 +55,12 @@ const Elements& KnownValues::visit(UOp root) {
       continue;
     }
     size_t waiting = stack.size();
-    if (countOf(node) >= 0)
+    if (knownCount(node) >= 0)
       for (size_t i = 0; i < valueSources(node); ++i)
         if (!known_.contains(node.src(i).id())) stack.push_back(node.src(i));
     if (stack.size() > waiting) continue;
     stack.pop_back();
-    known_[node.id()] = countOf(node) < 0 ? Elements() : evaluate(node);
+    known_[node.id()] = knownCount(node) < 0 ? Elements() : evaluate(node);
   }
   return known_[root.id()];
 }
@@ -126,12 +73,13 @@ Elements KnownValues::evaluate(UOp node) {
   switch (node.op()) {
     case Op::Const:
     case Op::Var:
+    case Op::Range:  // the counter of a loop
       return {node};
     case Op::Buffer:
       return buffer(node);
     case Op::Iota: {
       Elements all;
-      for (int64_t i = 0; i < countOf(node); ++i) all.push_back(g.index(i));
+      for (int64_t i = 0; i < knownCount(node); ++i) all.push_back(g.index(i));
       return all;
     }
     case Op::Reshape:
@@ -157,199 +105,9 @@ Elements KnownValues::buffer(UOp node) {
   const ModelPort& port = b_.model().ports[node.argAs<SlotArg>().slot];
   if (port.kind != PortKind::Weight) return {};
   Elements all;
-  for (int64_t i = 0; i < countOf(node); ++i)
+  for (int64_t i = 0; i < knownCount(node); ++i)
     all.push_back(b_.graph().constant(HostTensor::readElement(node.dtype(), port.data.data, i)));
   return all;
-}
-
-// Expand, Permute, Shrink, Flip and Pad: where each element of the result comes from.
-Elements KnownValues::moved(UOp node) {
-  const Elements& from = known_[node.src(0).id()];
-  const std::vector<int64_t> have = dimsOf(node.src(0));
-  const size_t rank = have.size();
-  std::optional<std::vector<int64_t>> offsets = std::vector<int64_t>(rank, 0);
-  if (node.op() == Op::Shrink) offsets = numbers(node, 1, rank);
-  if (node.op() == Op::Pad) offsets = numbers(node, 2, rank);
-  if (!offsets) return {};
-  Elements all;
-  forEachPosition(dimsOf(node), [&](const std::vector<int64_t>& at) {
-    std::vector<int64_t> source = at;
-    if (node.op() == Op::Expand)
-      for (size_t i = 0; i < rank; ++i) source[i] = have[i] == 1 ? 0 : at[i];
-    if (node.op() == Op::Permute)
-      for (size_t i = 0; i < rank; ++i) source[node.argAs<AxesArg>().axes[i]] = at[i];
-    if (node.op() == Op::Flip)
-      for (int32_t axis : node.argAs<AxesArg>().axes) source[axis] = have[axis] - 1 - at[axis];
-    for (size_t i = 0; i < rank; ++i) source[i] += node.op() == Op::Pad ? -(*offsets)[i] : (*offsets)[i];
-    int64_t index = flat(source, have);
-    all.push_back(index >= 0 ? from[static_cast<size_t>(index)] : known_[node.src(1).id()][0]);
-  });
-  return all;
-}
-
-Elements KnownValues::gathered(UOp node) {
-  const Elements& from = known_[node.src(0).id()];
-  const std::vector<int64_t> have = dimsOf(node.src(0));
-  if (from.empty()) return {};
-  Elements all(static_cast<size_t>(countOf(node)));
-  for (size_t i = 0; i < all.size(); ++i) {
-    std::vector<int64_t> at;
-    for (size_t axis = 0; axis < have.size(); ++axis) {
-      const Elements& index = known_[node.src(axis + 1).id()];
-      if (index.empty() || !isConstant(element(index, i))) break;
-      at.push_back(element(index, i).constInt());
-    }
-    if (at.size() != have.size()) continue;
-    int64_t source = flat(at, have);
-    all[i] =
-        source >= 0 ? from[static_cast<size_t>(source)] : b_.graph().constant(Scalar::of(node.dtype(), 0));
-  }
-  return all;
-}
-
-Elements KnownValues::scattered(UOp node) {
-  Elements all = known_[node.src(0).id()];
-  const Op op = node.argAs<ReduceArg>().op;
-  const std::vector<int64_t> dims = dimsOf(node);
-  const Elements& updates = known_[node.src(node.srcCount() - 1).id()];
-  size_t count = updates.size();
-  for (size_t axis = 0; axis < dims.size(); ++axis)
-    count = std::max(count, known_[node.src(axis + 1).id()].size());
-  for (size_t i = 0; i < count; ++i) {
-    std::vector<int64_t> at;
-    for (size_t axis = 0; axis < dims.size(); ++axis) {
-      UOp index = element(known_[node.src(axis + 1).id()], i);
-      if (!isConstant(index)) return {};
-      at.push_back(index.constInt());
-    }
-    int64_t to = flat(at, dims);
-    if (to < 0) continue;
-    UOp& target = all[static_cast<size_t>(to)];
-    UOp operands[] = {target, element(updates, i)};
-    target = op == Op::Store ? operands[1] : scalar(op, node.dtype(), operands);
-  }
-  return all;
-}
-
-Elements KnownValues::reduced(UOp node) {
-  const ReduceArg& arg = node.argAs<ReduceArg>();
-  const Elements& from = known_[node.src(0).id()];
-  const std::vector<int64_t> have = dimsOf(node.src(0)), dims = dimsOf(node);
-  Elements all(static_cast<size_t>(countOf(node)), b_.graph().constant(identity(arg.op, node.dtype())));
-  size_t i = 0;
-  forEachPosition(have, [&](const std::vector<int64_t>& at) {
-    std::vector<int64_t> kept;
-    for (size_t axis = 0; axis < have.size(); ++axis)
-      if (std::ranges::find(arg.axes, static_cast<int32_t>(axis)) == arg.axes.end()) kept.push_back(at[axis]);
-    UOp& target = all[static_cast<size_t>(flat(kept, dims))];
-    UOp operands[] = {target, from[i++]};
-    // A symbolic element joins the identity as it is.
-    bool isFirst = isKnown(target) && target.isConst() && target.constant() == identity(arg.op, node.dtype());
-    target = isFirst && isKnown(operands[1]) && !operands[1].isConst()
-                 ? operands[1]
-                 : scalar(arg.op, node.dtype(), operands);
-  });
-  return all;
-}
-
-Elements KnownValues::elementwise(UOp node) {
-  Elements all(static_cast<size_t>(countOf(node)));
-  std::vector<UOp> operands(node.srcCount());
-  bool anyKnown = false;
-  for (size_t i = 0; i < all.size(); ++i) {
-    for (size_t s = 0; s < operands.size(); ++s) {
-      const Elements& from = known_[node.src(s).id()];
-      operands[s] = from.empty() ? UOp() : element(from, i);
-    }
-    all[i] = scalar(node.op(), node.dtype(), operands);
-    anyKnown |= isKnown(all[i]);
-  }
-  return anyKnown ? all : Elements();
-}
-
-// One scalar op: exactly on constants, with sizes as expressions on integers, or null.
-UOp KnownValues::scalar(Op op, DType dtype, std::span<const UOp> operands) {
-  Graph& g = b_.graph();
-  if (std::ranges::all_of(operands, isConstant)) {
-    std::vector<Scalar> values;
-    for (UOp u : operands) values.push_back(u.constant());
-    return g.constant(evalScalar(op, dtype, values));
-  }
-  if (op == Op::Where) {
-    if (isConstant(operands[0])) return operands[operands[0].constInt() != 0 ? 1 : 2];
-    return operands[1] == operands[2] ? operands[1] : UOp();
-  }
-  if (op == Op::And && dtype == DType::Bool)
-    for (UOp u : operands)
-      if (isKnown(u) && u.isConst(0)) return u;
-  if (op == Op::Or && dtype == DType::Bool)
-    for (UOp u : operands)
-      if (isKnown(u) && u.isConst(1)) return u;
-  for (UOp u : operands)
-    if (!isKnown(u) || !(isInt(u.dtype()) || u.dtype() == DType::Bool)) return {};
-  std::vector<UOp> sizes;
-  for (UOp u : operands) sizes.push_back(u.isConst() ? g.index(u.constInt()) : u);
-  UOp result = symbolic(op, dtype, sizes);
-  if (!isKnown(result)) return {};
-  if (dtype != DType::Bool && isInt(dtype)) {
-    if (result.bounds().min < minInt(dtype) || result.bounds().max > maxInt(dtype)) return {};
-    return result.isConst() ? g.constant(Scalar::ofInt(dtype, result.constInt())) : result;
-  }
-  return result.dtype() == DType::Bool ? result : UOp();
-}
-
-UOp KnownValues::symbolic(Op op, DType dtype, std::span<const UOp> operands) {
-  Graph& g = b_.graph();
-  Dim a(g, operands[0]);
-  if (op == Op::Cast) {
-    if (dtype != DType::Bool) return a.node();
-    bool isZero = a.min() == 0 && a.max() == 0, isNonzero = a.min() > 0 || a.max() < 0;
-    return isZero || isNonzero ? g.boolean(isNonzero) : UOp();
-  }
-  if (op == Op::Neg) return (Dim(g, g.index(0)) - a).node();
-  if (op == Op::Abs && a.min() >= 0) return a.node();
-  if (operands.size() != 2) return {};
-  Dim b(g, operands[1]);
-  bool isDivisible = a.min() >= 0 && b.min() > 0;  // then all roundings agree
-  switch (op) {
-    case Op::Add:
-      return (a + b).node();
-    case Op::Sub:
-      return (a - b).node();
-    case Op::Mul:
-      return (a * b).node();
-    case Op::Max:
-      return larger(a, b).node();
-    case Op::Min:
-      return smaller(a, b).node();
-    case Op::Floordiv:
-    case Op::Cdiv:
-      return isDivisible ? floordiv(a, b).node() : UOp();
-    case Op::Floormod:
-    case Op::Cmod:
-      return isDivisible ? floormod(a, b).node() : UOp();
-    default:
-      return has(op, Comparison) ? compared(op, a.node(), b.node()) : UOp();
-  }
-}
-
-UOp KnownValues::compared(Op op, UOp left, UOp right) {
-  Graph& g = b_.graph();
-  Dim difference = Dim(g, left) - Dim(g, right);
-  int64_t low = difference.min(), high = difference.max();
-  bool isEqual = low == 0 && high == 0, differs = low > 0 || high < 0;
-  switch (op) {
-    case Op::Lt:
-      return high < 0 || low >= 0 ? g.boolean(high < 0) : UOp();
-    case Op::Le:
-      return high <= 0 || low > 0 ? g.boolean(high <= 0) : UOp();
-    case Op::Eq:
-      return isEqual || differs ? g.boolean(isEqual) : UOp();
-    case Op::Ne:
-      return isEqual || differs ? g.boolean(differs) : UOp();
-    default:
-      return {};
-  }
 }
 
 bool KnownValues::dependsOnRun(UOp root) {
@@ -361,7 +119,7 @@ bool KnownValues::dependsOnRun(UOp root) {
       continue;
     }
     size_t waiting = stack.size();
-    bool depends = node.op() == Op::Var || node.op() == Op::After || node.op() == Op::Custom;
+    bool depends = node.op() == Op::Var || node.op() == Op::Range || node.op() == Op::After || node.op() == Op::Custom;
     if (node.op() == Op::Buffer)
       depends = b_.model().ports[node.argAs<SlotArg>().slot].kind != PortKind::Weight;
     for (UOp s : node.src()) {
@@ -383,7 +141,7 @@ std::optional<HostTensor> KnownValues::constant(const Tensor& x) {
   if (!x) return std::nullopt;
   UOp node = x.node();
   if (std::optional<Elements> all = elements(x); all && std::ranges::all_of(*all, isConstant)) {
-    HostTensor value = HostTensor::zeros(x.dtype(), dimsOf(node));
+    HostTensor value = HostTensor::zeros(x.dtype(), knownDims(node));
     for (size_t i = 0; i < all->size(); ++i) {
       Scalar element = (*all)[i].constant();
       value.set(static_cast<int64_t>(i),

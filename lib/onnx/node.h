@@ -3,6 +3,7 @@
 // and gives something empty; the results of a lowering that recorded an error are dropped, so a lowering
 // checks only where it would trip over an empty value.
 #pragma once
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,6 +21,10 @@ class AttributeProto;
 class GraphProto;
 }  // namespace proto
 
+/// How much of each axis of a value a run fills, as i64 scalars; null where it is all of it. The rest is room for
+/// the largest case, and what stands there means nothing.
+using Filled = std::vector<Tensor>;
+
 /// What a node needs from the importer. Lowerings use the functions of OnnxNode instead.
 class OnnxContext {
  public:
@@ -29,6 +34,15 @@ class OnnxContext {
   virtual std::optional<HostTensor> tensorAttribute(const proto::AttributeProto& attribute) = 0;
   /// The outputs of a graph attribute; its names see those of the graph around it.
   virtual std::vector<Tensor> subgraph(const proto::GraphProto& graph, std::span<const Tensor> inputs) = 0;
+  /// Runs `build`. False when it comes upon something unsupported: then its errors and effects are forgotten.
+  virtual bool attempt(const std::function<void()>& build) = 0;
+  virtual void setFilled(const Tensor& x, Filled filled) = 0;
+  /// Null for values that are filled whole.
+  virtual const Filled* filled(const Tensor& x) const = 0;
+  /// Another number with every call, the same ones for the same model.
+  virtual uint64_t randomKey() = 0;
+  /// Whether what is imported now is forgotten, but for the dims of its results.
+  bool isRehearsing = false;
 };
 
 /// One node, with attributes already resolved where they refer to those of a function. Lives during its
@@ -74,6 +88,8 @@ class OnnxNode {
   std::optional<HostTensor> tensor(std::string_view attribute) const;
   /// Imports the graph of an attribute with these inputs; its outputs, or nothing after an error.
   std::vector<Tensor> graph(std::string_view attribute, std::span<const Tensor> inputs) const;
+  /// Runs `build`. False when it comes upon something unsupported: then its errors and effects are forgotten.
+  bool attempt(const std::function<void()>& build) const { return context_.attempt(build); }
 
   // --- Values known before the plan runs. When operand i is not known, that is an error that names the
   // inputs it comes from; isKnown() asks without one.
@@ -104,6 +120,18 @@ class OnnxNode {
   Tensor constantTensor(DType dtype, std::vector<int64_t> dims, std::initializer_list<double> values) const;
   /// Sizes as an i64 vector, known to isKnown() and sizes().
   Tensor sizesTensor(const Dims& sizes) const;
+  uint64_t randomKey() const { return context_.randomKey(); }
+  bool isRehearsing() const { return context_.isRehearsing; }
+  void setRehearsing(bool isRehearsing) const { context_.isRehearsing = isRehearsing; }
+
+  // --- Values that a run fills in part
+  /// x, of which only the first `count` entries along `axis` mean something; a count that is known cuts x.
+  Tensor filledTo(Tensor x, int axis, Tensor count) const;
+  /// One entry per axis; null for values that are filled whole.
+  const Filled* filled(const Tensor& x) const { return context_.filled(x); }
+  Tensor withFilled(Tensor x, Filled filled) const;
+  /// Unless all values are filled whole, records that this is not supported.
+  bool requireWhole(std::span<const Tensor> values) const;
 
   // --- Errors
   Tensor fail(Diag diag, std::string message, std::string help = {}) const;

@@ -122,6 +122,7 @@ Status run(const RunOptions& options, Console& console, InterruptGuard& interrup
   if (!options.outputDir.empty()) SVOD_CHECK(makeFolder(options.outputDir));
   SVOD_TRY(std::vector<double> seconds, runAll(session, options));
   std::sort(seconds.begin(), seconds.end());
+  SVOD_CHECK(session.cutOutputs());
   SVOD_CHECK(writeOutputs(session, files, interrupts));
   if (!options.trace.empty()) {
     auto lock = interrupts.hold();

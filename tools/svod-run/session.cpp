@@ -1,6 +1,7 @@
 #include "session.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "support/suggest.h"
 
@@ -149,6 +150,46 @@ Status Session::bindOutputs() {
 Status Session::runOnce(uint64_t orderSeed) {
   const svod_execute_options options = {orderSeed};
   return checked([&](svod_error* error) { return svod_execute(instance_.get(), &options, error); });
+}
+
+namespace {
+
+/// The first `shape[axis]` entries along every axis.
+std::vector<std::byte> cornerOf(const OutputArray& from, const std::vector<uint64_t>& shape) {
+  const size_t size = byteSize(from.dtype), rank = shape.size();
+  uint64_t count = 1;
+  for (uint64_t dim : shape) count *= dim;
+  std::vector<std::byte> out;
+  out.reserve(count * size);
+  std::vector<uint64_t> at(rank);
+  for (uint64_t i = 0; i < count; i++) {
+    uint64_t flat = 0;
+    for (size_t axis = 0; axis < rank; axis++) flat = flat * from.shape[axis] + at[axis];
+    out.insert(out.end(), &from.data[flat * size], &from.data[flat * size] + size);
+    for (size_t axis = rank; axis-- > 0 && ++at[axis] == shape[axis];) at[axis] = 0;
+  }
+  return out;
+}
+
+}  // namespace
+
+Status Session::cutOutputs() {
+  for (const OutputArray& length : outputs_) {
+    const auto whole = std::find_if(outputs_.begin(), outputs_.end(), [&](const OutputArray& output) {
+      return output.name + ".length" == length.name && length.dtype == ElementType::I64 &&
+             length.shape == std::vector<uint64_t>{output.shape.size()};
+    });
+    if (whole == outputs_.end()) continue;
+    std::vector<uint64_t> shape(whole->shape.size());
+    std::memcpy(shape.data(), length.data.data(), length.data.size());
+    for (size_t axis = 0; axis < shape.size(); axis++)
+      if (shape[axis] > whole->shape[axis])
+        return fail(Diag::DeviceFailure, "output '" + length.name + "' exceeds the shape of '" + whole->name + "'",
+                    "the plan is inconsistent: compile it again");
+    whole->data = cornerOf(*whole, shape);
+    whole->shape = std::move(shape);
+  }
+  return {};
 }
 
 svod_plan_info Session::info() const {

@@ -22,6 +22,9 @@ class Session {
   static Result<Session> open(const RunOptions& options);
 
   Status runOnce(uint64_t orderSeed);
+  /// After the last run: outputs that a run fills in part shrink to what it filled. The output NAME.length, i64 with an
+  /// entry per axis of NAME, says how much that is.
+  Status cutOutputs();
   const std::vector<OutputArray>& outputs() const { return outputs_; }
   svod_plan_info info() const;
   /// NAME=value of every variable.

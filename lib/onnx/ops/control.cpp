@@ -1,15 +1,31 @@
-// If, Loop and Scan. Conditions and trip counts that are known choose a branch and lay the steps of a loop
-// out one after the other. Ops have no side effects, so a branch that only a run can choose is a choice
-// between values, and so is whether a loop goes on.
+// If and Loop. A condition that is known chooses a branch, and few steps are laid out one after the other. Ops
+// have no side effects, so a branch that only a run can choose is a choice between values.
 #include <algorithm>
 
 #include "onnx/ops/common.h"
+#include "onnx/ops/steps.h"
 
 namespace svod {
 
 namespace {
 
-constexpr int64_t kMostSteps = 4096;
+constexpr int64_t kMostLaidOut = 4096;
+
+// Values of one rank that a condition chooses between: with room for the larger one in every axis.
+Tensor chosen(OnnxNode& n, Tensor condition, Tensor a, Tensor b) {
+  if (a.dims() == b.dims()) return where(condition, a, b);
+  Dims none, afterA, afterB;
+  Filled filled;
+  auto size = [&](Dim d) { return cast(n.b.value(d), DType::I64); };
+  for (int i = 0; i < a.rank(); ++i) {
+    Dim room = larger(a.dim(i), b.dim(i));
+    none.add(n.b.dim(0)), afterA.add(room - a.dim(i)), afterB.add(room - b.dim(i));
+    bool isSame = a.dim(i) == b.dim(i);
+    filled.push_back(isSame ? Tensor() : where(condition, size(a.dim(i)), size(b.dim(i))));
+  }
+  Tensor zero = cast(n.b.literal(false), a.dtype());
+  return n.withFilled(where(condition, pad(a, none, afterA, zero), pad(b, none, afterB, zero)), std::move(filled));
+}
 
 bool sameShapes(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
   return std::ranges::equal(a, b, [](const Tensor& x, const Tensor& y) {
@@ -18,6 +34,8 @@ bool sameShapes(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
 }
 
 Tensor scalarOf(Tensor x) { return x && x.rank() > 0 ? reshape(x, Dims()) : x; }
+Tensor number(OnnxNode& n, int64_t value) { return n.b.constant(Scalar::ofInt(DType::I64, value)); }
+Tensor always(OnnxNode& n) { return n.b.constant(Scalar::ofInt(DType::Bool, 1)); }
 
 // What a condition is known to be; omitted ones hold.
 std::optional<bool> knownCondition(OnnxNode& n, Tensor condition) {
@@ -35,185 +53,170 @@ Results onnxIf(OnnxNode& n) {
   if (n.b.failed() || a.empty()) return Tensor();
   std::vector<Tensor> b = n.graph("else_branch", {});
   if (n.b.failed() || b.empty()) return Tensor();
-  if (!sameShapes(a, b))
-    return n.unsupported("branches with different shapes under a condition that only a run can tell",
-                         "a condition made from constants and shapes, or branches of one shape");
+  if (!n.requireWhole(a) || !n.requireWhole(b) ||
+      !n.require(a.size() == b.size(), "both branches have the same number of outputs"))
+    return Tensor();
+  bool fits = std::ranges::equal(a, b, [](const Tensor& x, const Tensor& y) {
+    return x.dtype() == y.dtype() && x.rank() == y.rank();
+  });
+  if (!fits)
+    return n.unsupported("branches with different ranks under a condition that only a run can tell",
+                         "a condition made from constants and shapes, or branches of one rank");
   Tensor condition = scalarOf(n.arg(0));
-  for (size_t i = 0; i < a.size(); ++i) a[i] = where(condition, a[i], b[i]);
+  for (size_t i = 0; i < a.size(); ++i) a[i] = chosen(n, condition, a[i], b[i]);
   return a;
 }
 
 namespace {
 
-/// The values of all steps of one output, put together along a new axis.
-Tensor collected(OnnxNode& n, std::vector<Tensor> steps, int64_t axis, bool isBackward) {
-  if (isBackward) std::ranges::reverse(steps);
-  int rank = steps[0].rank() + 1;
-  int at = n.axis(axis, rank);
-  return at < 0 ? Tensor() : n.call("stack", steps, {{"axis", at}});
+/// The values of a Loop: its trip count and condition, and what goes from step to step.
+struct LoopNode {
+  OnnxNode& n;
+  std::vector<Tensor> state;
+  std::optional<int64_t> trips;  // when it is known
+  Tensor condition;              // of the first step, or null
+
+  std::vector<Tensor> body(Tensor step, const std::vector<Tensor>& from) const {
+    // A step takes place only under its condition.
+    std::vector<Tensor> inputs = {step, always(n)};
+    inputs.insert(inputs.end(), from.begin(), from.end());
+    std::vector<Tensor> made = n.graph("body", inputs);
+    if (n.b.failed() || made.empty() || !n.requireWhole(made)) return {};
+    bool fits = n.require(made.size() >= state.size() + 1, "the body gives a condition and every carried value");
+    return fits ? made : std::vector<Tensor>();
+  }
+};
+
+/// Steps laid out one after the other, which may be of different shapes.
+class LaidOut {
+ public:
+  explicit LaidOut(LoopNode& loop) : loop_(loop), n_(loop.n), condition_(loop.condition) {}
+  Results run();
+
+ private:
+  bool step(int64_t i);
+  Results results();
+  bool noSteps();
+
+  LoopNode& loop_;
+  OnnxNode& n_;
+  Tensor condition_, isActive_, steps_;  // null: all steps so far take place
+  int64_t certain_ = 0;                  // steps that do
+  std::vector<std::vector<Tensor>> collected_;
+  std::vector<Tensor> last_;
+};
+
+// One step; the states stay as they are once a step does not take place.
+bool LaidOut::step(int64_t i) {
+  size_t carried = loop_.state.size();
+  last_ = loop_.body(number(n_, i), loop_.state);
+  if (last_.empty()) return false;
+  std::vector<Tensor> made(last_.begin() + 1, last_.begin() + 1 + static_cast<ptrdiff_t>(carried));
+  if (isActive_ && !sameShapes(made, loop_.state)) {
+    n_.unsupported("a loop that only a run can end, with values that change their shape",
+                   "values that keep their shapes, or a condition made from constants and shapes");
+    return false;
+  }
+  if (isActive_) {
+    for (size_t k = 0; k < carried; ++k) made[k] = where(isActive_, made[k], loop_.state[k]);
+    Tensor one = cast(isActive_, DType::I64);
+    steps_ = steps_ ? steps_ + one : one;
+  } else {
+    ++certain_;
+  }
+  collected_.resize(last_.size() - 1 - carried);
+  for (size_t k = 0; k < collected_.size(); ++k) collected_[k].push_back(last_[1 + carried + k]);
+  loop_.state = std::move(made);
+  condition_ = last_[0];
+  return true;
 }
 
-/// An output without steps: the shape of one, and none of them.
-Tensor collectedNone(OnnxNode& n, const Tensor& like, int64_t axis) {
-  int at = n.axis(axis, like.rank() + 1);
-  if (at < 0) return {};
-  Dims dims = like.dims();
-  dims.insert(at, n.b.dim(0));
-  return n.b.full(dims, cast(n.b.literal(false), like.dtype()));
+// The shape of what a step would collect, and none of them.
+bool LaidOut::noSteps() {
+  size_t carried = loop_.state.size();
+  if (static_cast<size_t>(n_.resultCount) <= carried) return true;
+  last_ = loop_.body(number(n_, 0), loop_.state);
+  for (size_t k = carried + 1; k < last_.size(); ++k) {
+    Dims dims = last_[k].dims();
+    dims.insert(0, n_.b.dim(0));
+    loop_.state.push_back(n_.b.full(dims, cast(n_.b.literal(false), last_[k].dtype())));
+  }
+  return !last_.empty();
+}
+
+Results LaidOut::results() {
+  if (last_.empty() && !noSteps()) return Tensor();
+  for (const std::vector<Tensor>& steps : collected_) {
+    Tensor all = n_.call("stack", steps, {{"axis", 0}});
+    loop_.state.push_back(steps_ ? n_.filledTo(all, 0, steps_ + certain_) : all);
+  }
+  return loop_.state;
+}
+
+Results LaidOut::run() {
+  int64_t trips = loop_.trips.value_or(kMostLaidOut + 1);
+  for (int64_t i = 0; i < trips; ++i) {
+    std::optional<bool> known = knownCondition(n_, condition_);
+    if (known == false) break;
+    if (i >= kMostLaidOut || (!known && trips > kMostLaidOut))
+      return n_.unsupported("values that change their shape in a loop with a number of steps that only a run can "
+                            "tell, or with more than " + std::to_string(kMostLaidOut),
+                            "values that keep their shapes, or a trip count made from constants and shapes");
+    if (!known) isActive_ = isActive_ ? isActive_ * scalarOf(condition_) : scalarOf(condition_);
+    if (!step(i)) return Tensor();
+  }
+  return results();
+}
+
+/// Steps as a loop of the plan.
+Results inPlan(const LoopNode& loop) {
+  OnnxNode& n = loop.n;
+  size_t carried = loop.state.size();
+  StepLoop steps;
+  steps.goesOn = loop.condition;
+  if (loop.trips && *loop.trips <= INT32_MAX) steps.count = n.b.dim(std::max<int64_t>(0, *loop.trips));
+  if (!loop.trips) steps.limit = scalarOf(cast(n.arg(0), DType::I64));
+  for (int i = static_cast<int>(carried); i < n.resultCount; ++i) {
+    if (!n.wants(i)) continue;
+    std::optional<Dims> declared = n.declared(i);
+    steps.room.push_back(declared && declared->rank() > 0 ? (*declared)[0] : Dim());
+  }
+  auto body = [&](const StepInputs& from) -> std::optional<StepResults> {
+    std::vector<Tensor> made = loop.body(cast(n.b.value(from.at), DType::I64), from.state);
+    if (made.empty()) return std::nullopt;
+    auto states = made.begin() + 1, others = states + static_cast<ptrdiff_t>(carried);
+    StepResults results{made[0], {states, others}, {}};
+    for (size_t i = carried; i + 1 < made.size(); ++i)
+      if (n.wants(static_cast<int>(i))) results.collected.push_back(made[i + 1]);
+    return results;
+  };
+  std::optional<StepTotals> totals = runSteps(n, steps, loop.state, body);
+  if (!totals) return Tensor();
+  std::vector<Tensor> results = totals->state;
+  auto all = totals->collected.begin();
+  for (int i = static_cast<int>(carried); i < n.resultCount; ++i) {
+    results.emplace_back();
+    if (n.wants(i) && all != totals->collected.end())
+      results.back() = totals->steps ? n.filledTo(*all++, 0, totals->steps) : *all++;
+  }
+  return results;
 }
 
 }  // namespace
 
 Results onnxLoop(OnnxNode& n) {
-  std::vector<Tensor> state(n.args().begin() + std::min(2, n.count()), n.args().end());
-  if (n.has(0) && !n.isKnown(0)) {
-    n.integers(0);  // says what it depends on
+  LoopNode loop{n, {n.args().begin() + std::min(2, n.count()), n.args().end()}, INT64_MAX, n.arg(1)};
+  if (!n.require(std::ranges::all_of(loop.state, [](const Tensor& t) { return bool(t); }),
+                 "carried values are not omitted"))
     return Tensor();
-  }
-  int64_t trips = n.integer("", 0, INT64_MAX);
-  Tensor condition = n.arg(1), isActive;
-  size_t carried = state.size();
-  std::vector<std::vector<Tensor>> collectedSteps;
-  std::vector<Tensor> last;
-  auto step = [&](int64_t i, Tensor goesOn) {
-    std::vector<Tensor> inputs = {n.b.constant(Scalar::ofInt(DType::I64, i)), goesOn};
-    inputs.insert(inputs.end(), state.begin(), state.end());
-    return n.graph("body", inputs);
-  };
-  Tensor always = n.b.constant(Scalar::ofInt(DType::Bool, 1));
-  for (int64_t i = 0; i < trips; ++i) {
-    std::optional<bool> known = knownCondition(n, condition);
-    if (known == false) break;
-    if (i >= kMostSteps || (!known && trips > kMostSteps))
-      return n.unsupported(
-          "a loop whose number of steps only a run can tell, or of more than " + std::to_string(kMostSteps),
-          "a trip count made from constants and shapes");
-    if (!known) isActive = isActive ? isActive * scalarOf(condition) : scalarOf(condition);
-    last = step(i, condition ? condition : always);
-    if (n.b.failed() || last.size() < carried + 1) return Tensor();
-    std::vector<Tensor> made(last.begin() + 1, last.begin() + 1 + static_cast<ptrdiff_t>(carried));
-    if (isActive) {
-      if (!sameShapes(made, state) || last.size() > carried + 1)
-        return n.unsupported("a loop that only a run can end, with values that grow or are collected",
-                             "values that keep their shapes, or a condition made from constants and shapes");
-      for (size_t k = 0; k < carried; ++k) made[k] = where(isActive, made[k], state[k]);
-    }
-    collectedSteps.resize(last.size() - 1 - carried);
-    for (size_t k = 0; k < collectedSteps.size(); ++k) collectedSteps[k].push_back(last[1 + carried + k]);
-    state = std::move(made);
-    condition = last[0];
-  }
-  if (last.empty() && static_cast<size_t>(n.resultCount) > carried) {
-    last = step(0, always);  // for the shapes of what is collected
-    if (n.b.failed()) return Tensor();
-    for (size_t k = carried + 1; k < last.size(); ++k) state.push_back(collectedNone(n, last[k], 0));
-  }
-  for (const std::vector<Tensor>& steps : collectedSteps) state.push_back(collected(n, steps, 0, false));
-  return state;
-}
-
-namespace {
-
-int64_t at(const std::vector<int64_t>& list, size_t i) { return i < list.size() ? list[i] : 0; }
-
-struct ScanAxes {
-  std::vector<int64_t> inputs, inputDirections, outputs, outputDirections;
-};
-
-/// Runs a scan over `sequences`; the states and then the collected outputs.
-std::vector<Tensor> scanned(OnnxNode& n, std::vector<Tensor> state, const std::vector<Tensor>& sequences,
-                            const ScanAxes& axes) {
-  size_t carried = state.size();
-  std::vector<int> along;
-  Dim steps;
-  for (size_t i = 0; i < sequences.size(); ++i) {
-    along.push_back(n.axis(at(axes.inputs, i), sequences[i].rank()));
-    if (along.back() < 0) return {};
-    Dim size = sequences[i].dim(along.back());
-    if (!n.require(!steps || steps == size, "all sequences have one length")) return {};
-    steps = size;
-  }
-  if (!steps || !steps.isConst() || steps.constant() > kMostSteps) {
-    n.unsupported("a scan over " + (steps ? describe(steps) : std::string("no")) + " steps",
-                  "a constant number of at most " + std::to_string(kMostSteps));
-    return {};
-  }
-  std::vector<std::vector<Tensor>> all;
-  std::vector<Tensor> last;
-  // Without steps, one is imported for its shapes.
-  int64_t count = steps.constant();
-  for (int64_t i = 0; i < std::max<int64_t>(count, 1); ++i) {
-    std::vector<Tensor> inputs = state;
-    for (size_t k = 0; k < sequences.size(); ++k) {
-      int64_t from = at(axes.inputDirections, k) != 0 ? count - 1 - i : i;
-      Dims dims = sequences[k].dims();
-      dims.erase(along[k]);
-      inputs.push_back(count == 0
-                           ? n.b.full(dims, cast(n.b.literal(false), sequences[k].dtype()))
-                           : squeeze(narrow(sequences[k], along[k], n.b.dim(from), n.b.dim(1)), along[k]));
-    }
-    last = n.graph("body", inputs);
-    if (n.b.failed() || last.size() < carried) return {};
-    if (count == 0) break;
-    state.assign(last.begin(), last.begin() + static_cast<ptrdiff_t>(carried));
-    all.resize(last.size() - carried);
-    for (size_t k = 0; k < all.size(); ++k) all[k].push_back(last[carried + k]);
-  }
-  for (size_t k = 0; carried + k < last.size(); ++k) {
-    int64_t axis = at(axes.outputs, k);
-    state.push_back(count == 0 ? collectedNone(n, last[carried + k], axis)
-                               : collected(n, all[k], axis, at(axes.outputDirections, k) != 0));
-  }
-  return state;
-}
-
-// The last num_scan_inputs operands are sequences, those before are states; false after an error.
-bool divide(OnnxNode& n, int first, std::vector<Tensor>& state, std::vector<Tensor>& sequences) {
-  int64_t count = n.integer("num_scan_inputs");
-  if (!n.require(count >= 1 && count <= n.count() - first, "num_scan_inputs is the number of sequences"))
-    return false;
-  int split = n.count() - static_cast<int>(count);
-  for (int i = first; i < n.count(); ++i) {
-    if (!n.require(n.has(i), "states and sequences are not omitted")) return false;
-    (i < split ? state : sequences).push_back(n.arg(i));
-  }
-  return true;
-}
-
-}  // namespace
-
-Results onnxScan(OnnxNode& n) {
-  std::vector<Tensor> state, sequences;
-  if (!divide(n, 0, state, sequences)) return Tensor();
-  return scanned(n, std::move(state), sequences,
-                 {n.integers("scan_input_axes"), n.integers("scan_input_directions"),
-                  n.integers("scan_output_axes"), n.integers("scan_output_directions")});
-}
-
-// Opset 8: every operand has the batch first and the steps second, and each entry of the batch is a scan of
-// its own.
-Results onnxBatchedScan(OnnxNode& n) {
-  std::vector<Tensor> state, sequences;
-  if (n.has(0)) return n.unsupported("a scan with sequence lengths", "sequences of one length");
-  if (!divide(n, 1, state, sequences)) return Tensor();
-  Dim batch = sequences[0].dim(0);
-  if (!batch || !batch.isConst() || batch.constant() < 1 || batch.constant() > kMostSteps)
-    return n.unsupported("a scan with a batch that is empty or symbolic", "a constant batch, or opset 9");
-  std::vector<std::vector<Tensor>> entries;
-  for (int64_t i = 0; i < batch.constant(); ++i) {
-    auto entry = [&](std::vector<Tensor> all) {
-      for (Tensor& t : all) t = squeeze(narrow(t, 0, n.b.dim(i), n.b.dim(1)), 0);
-      return all;
-    };
-    std::vector<Tensor> results =
-        scanned(n, entry(state), entry(sequences), {{}, n.integers("directions"), {}, {}});
-    if (results.empty()) return Tensor();
-    entries.resize(results.size());
-    for (size_t k = 0; k < results.size(); ++k) entries[k].push_back(results[k]);
-  }
-  std::vector<Tensor> results;
-  for (const std::vector<Tensor>& entry : entries) results.push_back(n.call("stack", entry, {{"axis", 0}}));
-  return results;
+  if (n.has(0)) loop.trips = n.isKnown(0) ? std::optional(n.integer("", 0, 0)) : std::nullopt;
+  if (n.b.failed()) return Tensor();
+  if (!loop.trips) return inPlan(loop);
+  if (*loop.trips <= kMostUnrolledSteps) return LaidOut(loop).run();
+  // A small trip count may stand for steps of different shapes.
+  Results results = Tensor();
+  if (n.attempt([&] { results = inPlan(loop); })) return results;
+  return LaidOut(loop).run();
 }
 
 }  // namespace svod

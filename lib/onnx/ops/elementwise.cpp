@@ -129,26 +129,4 @@ Results onnxClip(OnnxNode& n) {
   return x;
 }
 
-// Elements are dropped only in training mode, which opset 12 made an operand. The numbers that decide are the
-// same in every run.
-Results onnxDropout(OnnxNode& n) {
-  Tensor x = n.arg(0), training = n.arg(2);
-  if (n.opset < 7 && !n.flag("is_test"))
-    return n.unsupported("dropout in training mode (is_test=0)", "is_test=1");
-  bool isInference = !training;
-  if (training && n.isKnown(2)) isInference = n.integers(2) == std::vector<int64_t>{0};
-  if (isInference) {
-    Tensor mask = n.wants(1) ? allOf(n, true) : Tensor();
-    return std::vector<Tensor>{x, mask && n.opset < 10 ? cast(mask, x.dtype()) : mask};
-  }
-  int64_t seed = n.has("seed") ? n.integer("seed") : x.node().id();
-  Tensor ratio = n.has(1) ? cast(n.arg(1), DType::F32) : cast(n.b.literal(0.5), DType::F32);
-  Tensor key = n.b.constant(Scalar::ofInt(DType::U64, seed));
-  Tensor chance = n.call("rand", {key}, {{"shape", x.dims()}});
-  Tensor isKept = either(ge(chance, ratio), negated(cast(training, DType::Bool)));
-  Tensor scaled = cast(x * cast(recip(1.0 - ratio), x.dtype()), x.dtype());
-  Tensor dropped = where(isKept, scaled, 0);
-  return std::vector<Tensor>{where(cast(training, DType::Bool), dropped, x), isKept};
-}
-
 }  // namespace svod

@@ -1,14 +1,13 @@
-// RNN, GRU and LSTM. What the inputs contribute to the gates is one product for all steps; the steps follow
-// each other in the graph.
+// RNN, GRU and LSTM. What the inputs contribute to the gates is one product for all steps. Few steps follow each
+// other in the graph, more become a loop of the plan.
 #include <algorithm>
 
 #include "onnx/ops/common.h"
+#include "onnx/ops/steps.h"
 
 namespace svod {
 
 namespace {
-
-constexpr int64_t kMostSteps = 512;
 
 struct Activation {
   std::string_view name, graphOp;
@@ -47,10 +46,14 @@ struct State {
 class Layer {
  public:
   Layer(OnnxNode& node, Tensor x, int direction, std::span<const Activation> activations, DType wide);
-  /// Runs all steps. `outputs[t]` is the output of step t.
-  State run(bool isReverse, std::vector<Tensor>& outputs);
+  /// Runs all steps. `outputs`: what they make, [steps, batch, hidden].
+  State run(bool isReverse, Tensor& outputs);
 
  private:
+  Tensor fromInputs() const;  // what x contributes to the gates of all steps
+  State step(Tensor fromInput, Dim t, Dim time, const State& s, Tensor& output) const;
+  State laidOut(Tensor fromInput, bool isReverse, State s, Tensor& outputs) const;
+  State inPlan(Tensor fromInput, bool isReverse, const State& s, Tensor& outputs) const;
   Tensor part(int operand) const;  // of this direction, null when omitted
   Tensor gate(Tensor gates, int i) const { return narrow(gates, -1, hidden_ * i, hidden_); }
   Tensor biasPart(int i) const { return gate(bias_, i); }
@@ -70,7 +73,7 @@ class Layer {
   DType wide_;
   Dim hidden_;
   int64_t gates_;
-  Tensor r_, bias_, peepholes_;
+  Tensor r_, bias_, peepholes_, lengths_;
 };
 
 Layer::Layer(OnnxNode& node, Tensor x, int direction, std::span<const Activation> activations, DType wide)
@@ -80,6 +83,7 @@ Layer::Layer(OnnxNode& node, Tensor x, int direction, std::span<const Activation
   bias_ = part(3);
   peepholes_ = part(7);
   hidden_ = r_ ? r_.dim(-1) : Dim();
+  if (n_.has(4)) lengths_ = along(cast(n_.arg(4), DType::I64), 2, 0);
 }
 
 Tensor Layer::part(int operand) const {
@@ -128,7 +132,7 @@ State Layer::next(Tensor fromInput, const State& s) const {
   return gates_ == 1 ? nextRnn(gates) : nextLstm(gates, s);
 }
 
-State Layer::run(bool isReverse, std::vector<Tensor>& outputs) {
+Tensor Layer::fromInputs() const {
   Tensor fromInput = times(x_, part(1));
   if (bias_) {
     Tensor sum = narrow(bias_, 0, n_.b.dim(0), hidden_ * gates_) +
@@ -138,27 +142,65 @@ State Layer::run(bool isReverse, std::vector<Tensor>& outputs) {
       sum = n_.call("concat", {narrow(sum, 0, n_.b.dim(0), hidden_ * 2), biasPart(2)});
     fromInput = fromInput + sum;
   }
-  if (!fromInput) return {};
-  fromInput = contiguous(fromInput);
+  return fromInput ? contiguous(fromInput) : Tensor();
+}
+
+// Row t of what the inputs contribute. Entries of the batch that have ended at `time` keep their state and make zeros.
+State Layer::step(Tensor fromInput, Dim t, Dim time, const State& s, Tensor& output) const {
+  State made = next(squeeze(narrow(fromInput, 0, t, n_.b.dim(1)), 0), s);
+  output = made.h;
+  if (lengths_) {
+    Tensor isInside = gt(lengths_, cast(n_.b.value(time), DType::I64));
+    output = where(isInside, made.h, 0);
+    made.h = where(isInside, made.h, s.h);
+    if (made.c) made.c = where(isInside, made.c, s.c);
+  }
+  return made;
+}
+
+State Layer::laidOut(Tensor fromInput, bool isReverse, State s, Tensor& outputs) const {
   int64_t steps = x_.dim(0).constant();
-  Tensor zero = n_.b.full({x_.dim(1), hidden_}, cast(n_.b.literal(0.0), wide_));
-  State s{n_.has(5) ? part(5) : zero, n_.has(6) ? part(6) : zero};
-  Tensor lengths = n_.has(4) ? along(cast(n_.arg(4), DType::I64), 2, 0) : Tensor();
-  outputs.assign(static_cast<size_t>(steps), zero);
+  std::vector<Tensor> all(static_cast<size_t>(steps));
   for (int64_t i = 0; i < steps && s.h; ++i) {
     int64_t t = isReverse ? steps - 1 - i : i;
-    State made = next(squeeze(narrow(fromInput, 0, n_.b.dim(t), n_.b.dim(1)), 0), s);
-    Tensor output = made.h;
-    if (lengths) {
-      Tensor isInside = gt(lengths, t);
-      output = where(isInside, made.h, 0);
-      made.h = where(isInside, made.h, s.h);
-      if (made.c) made.c = where(isInside, made.c, s.c);
-    }
+    Tensor& output = all[static_cast<size_t>(t)];
+    State made = step(fromInput, n_.b.dim(t), n_.b.dim(t), s, output);
     s = {contiguous(made.h), made.c ? contiguous(made.c) : made.c};
-    outputs[static_cast<size_t>(t)] = lengths ? output : s.h;
+    if (!lengths_) output = s.h;
   }
+  outputs = n_.call("stack", all, {{"axis", 0}});
   return s;
+}
+
+State Layer::inPlan(Tensor fromInput, bool isReverse, const State& s, Tensor& outputs) const {
+  if (isReverse) fromInput = flip(fromInput, {{0}});
+  StepLoop loop;
+  loop.count = x_.dim(0);
+  loop.isBackward = {isReverse};
+  std::vector<Tensor> initial = {s.h};
+  if (gates_ == 4) initial.push_back(s.c);
+  auto body = [&](const StepInputs& from) -> std::optional<StepResults> {
+    State now{from.state[0], gates_ == 4 ? from.state[1] : Tensor()};
+    Tensor output;
+    State made = step(fromInput, from.at, isReverse ? loop.count - 1 - from.at : from.at, now, output);
+    if (!made.h) return std::nullopt;
+    std::vector<Tensor> state = {made.h};
+    if (gates_ == 4) state.push_back(made.c);
+    return StepResults{Tensor(), state, {output}};
+  };
+  std::optional<StepTotals> totals = runSteps(n_, loop, initial, body);
+  if (!totals) return {};
+  outputs = totals->collected[0];
+  return {totals->state[0], gates_ == 4 ? totals->state[1] : Tensor()};
+}
+
+State Layer::run(bool isReverse, Tensor& outputs) {
+  Tensor fromInput = fromInputs();
+  if (!fromInput) return {};
+  Tensor zero = n_.b.full({x_.dim(1), hidden_}, cast(n_.b.literal(0.0), wide_));
+  State s{n_.has(5) ? part(5) : zero, n_.has(6) ? part(6) : zero};
+  bool isShort = x_.dim(0).isConst() && x_.dim(0).constant() <= kMostUnrolledSteps;
+  return isShort ? laidOut(fromInput, isReverse, s, outputs) : inPlan(fromInput, isReverse, s, outputs);
 }
 
 // The functions of one direction. Parameters are handed out in order, to those that take one.
@@ -194,9 +236,8 @@ bool checkOperands(OnnxNode& n, int directions, Tensor x) {
   if (!n.require(ranks && n.arg(1).dim(0).is(directions) && n.arg(2).dim(0).is(directions),
                  "x, w and r have 3 axes, and w and r an entry for every direction"))
     return false;
-  if (x.dim(0).isConst() && x.dim(0).constant() >= 1 && x.dim(0).constant() <= kMostSteps) return true;
-  n.unsupported("a sequence of " + describe(x.dim(0)) + " steps",
-                "a constant length of 1 to " + std::to_string(kMostSteps));
+  if (!x.dim(0).is(0)) return true;
+  n.unsupported("a sequence without steps", "at least one step");
   return false;
 }
 
@@ -217,11 +258,11 @@ Results onnxRecurrent(OnnxNode& n) {
   size_t each = activations.size() / static_cast<size_t>(directions);
   std::vector<Tensor> sequences, lastH, lastC;
   for (int d = 0; d < directions; ++d) {
-    std::vector<Tensor> outputs;
+    Tensor outputs;
     std::span<const Activation> own = std::span(activations).subspan(static_cast<size_t>(d) * each, each);
     State last = Layer(n, cast(x, wide), d, own, wide).run(d == 1 || direction == "reverse", outputs);
     if (!last.h) return Tensor();
-    if (n.wants(0)) sequences.push_back(n.call("stack", outputs, {{"axis", 0}}));
+    sequences.push_back(outputs);
     lastH.push_back(last.h);
     lastC.push_back(last.c);
   }

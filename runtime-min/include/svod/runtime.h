@@ -165,7 +165,8 @@ SVOD_API void svod_clear_variable(svod_instance* instance, size_t index);
 SVOD_API int svod_bind_input(svod_instance* instance, size_t index, const char* dtype, const uint64_t* shape,
                              size_t rank, const void* data, svod_error* error);
 /* `bytes` is the room at `data`; at least what svod_get_shape says is needed for the run. It must not overlap
- * any other bound memory. */
+ * any other bound memory. Where only the run can tell how large an output NAME is, that is the largest case, and the
+ * output NAME.length, i64 with an entry per axis, then holds how much of it was filled. */
 SVOD_API int svod_bind_output(svod_instance* instance, size_t index, void* data, uint64_t bytes,
                               svod_error* error);
 

@@ -1,0 +1,160 @@
+#include "onnx/ops/steps.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace svod {
+
+namespace {
+
+// No run gets that far; sizes and positions stay within 64 bits.
+constexpr int64_t kEndless = std::numeric_limits<int32_t>::max();
+
+Tensor number(OnnxNode& n, int64_t value) { return n.b.constant(Scalar::ofInt(DType::I64, value)); }
+Tensor scalarOf(Tensor x) { return x && x.rank() > 0 ? reshape(x, Dims()) : x; }
+
+bool isAlways(OnnxNode& n, const Tensor& condition) {
+  if (!condition) return true;
+  std::optional<HostTensor> value = n.valueOf(condition);
+  return value && value->numel() == 1 && value->at(0).asInt() != 0;
+}
+
+/// One run of runSteps.
+class StepRunner {
+ public:
+  StepRunner(OnnxNode& n, const StepLoop& loop, const StepBody& body)
+      : n_(n), b_(n.b), loop_(loop), body_(body), count_(loop.count ? loop.count : n.b.dim(kEndless)) {}
+  std::optional<StepTotals> run(const std::vector<Tensor>& initial);
+
+ private:
+  bool rehearse(const std::vector<Tensor>& initial);
+  bool makeRoom();
+  GraphBuilder::LoopOptions options();
+  bool step(Dim at);
+  bool keep(const StepResults& made, Dim at);
+  std::optional<StepResults> called(Dim at);
+  /// What a temporary holds now, whatever is assigned later.
+  Tensor content(Tensor temporary) { return b_.wrap(temporary.node()); }
+
+  OnnxNode& n_;
+  GraphBuilder& b_;
+  const StepLoop& loop_;
+  const StepBody& body_;
+  Dim count_;
+  std::vector<Tensor> state_, kept_;  // temporaries
+  std::vector<Tensor> shown_;         // values that are collected, as the rehearsal made them
+  Tensor goesOn_, done_;              // temporaries; null when all steps take place
+};
+
+std::optional<StepResults> StepRunner::called(Dim at) {
+  StepInputs inputs{at, {}};
+  for (const Tensor& s : state_) inputs.state.push_back(content(s));
+  std::optional<StepResults> made = body_(inputs);
+  if (!made || b_.failed()) return std::nullopt;
+  bool keepsShape = std::ranges::equal(made->state, state_, [](const Tensor& a, const Tensor& b) {
+    return a && a.dims() == b.dims() && a.dtype() == b.dtype();
+  });
+  auto isFixed = [](const Tensor& x) {
+    return x && std::ranges::all_of(x.dims(), [](Dim d) { return d.node().ranges().empty(); });
+  };
+  if (keepsShape && std::ranges::all_of(made->collected, isFixed)) return made;
+  n_.unsupported("values that change their shape from step to step, in a loop with many steps or with a number of "
+                 "steps that only a run can tell",
+                 "values that keep their shapes, or a smaller trip count that is known when the model is compiled");
+  return std::nullopt;
+}
+
+// One step whose effects are forgotten: it tells whether a step can be the last, and what is collected.
+bool StepRunner::rehearse(const std::vector<Tensor>& initial) {
+  GraphBuilder::Mark before = b_.mark();
+  bool wasRehearsing = n_.isRehearsing();
+  n_.setRehearsing(true);
+  for (const Tensor& s : initial) state_.push_back(b_.temporary(s));
+  bool isGood = !b_.failed(), canEnd = !isAlways(n_, loop_.goesOn);
+  if (isGood)
+    if (Dim at = b_.beginLoop("step", larger(count_, b_.dim(1)), {})) {
+      std::optional<StepResults> made = called(at);
+      isGood = made.has_value();
+      if (made) canEnd |= !isAlways(n_, made->goesOn), shown_ = made->collected;
+    }
+  b_.rewind(std::move(before));
+  n_.setRehearsing(wasRehearsing);
+  state_.clear();
+  if (isGood && canEnd) goesOn_ = b_.temporary(loop_.goesOn ? scalarOf(loop_.goesOn) : b_.literal(true));
+  if (isGood && (canEnd || loop_.limit)) done_ = b_.temporary(number(n_, 0));
+  return isGood && !b_.failed();
+}
+
+bool StepRunner::makeRoom() {
+  for (size_t i = 0; i < shown_.size(); ++i) {
+    Dim room = loop_.count ? loop_.count : i < loop_.room.size() ? loop_.room[i] : Dim();
+    if (!room) {
+      n_.unsupported("a loop without a largest number of steps that collects values",
+                     "declare the dims of the result, or a trip count that is known when the model is compiled");
+      return false;
+    }
+    // What has no room is not collected: such a run contradicts the dims that the model declares.
+    count_ = smaller(count_, room);
+    Dims dims = shown_[i].dims();
+    dims.insert(0, room);
+    kept_.push_back(b_.temporary(shown_[i].dtype(), dims, b_.literal(false)));
+  }
+  return !b_.failed();
+}
+
+GraphBuilder::LoopOptions StepRunner::options() {
+  GraphBuilder::LoopOptions options;
+  if (!done_) return options;
+  options.condition = [this] {
+    if (!loop_.limit) return goesOn_;
+    Tensor isInside = lt(done_, loop_.limit);
+    return goesOn_ ? both(goesOn_, isInside) : isInside;
+  };
+  return options;
+}
+
+bool StepRunner::keep(const StepResults& made, Dim at) {
+  for (size_t i = 0; i < state_.size(); ++i) b_.assign(state_[i], made.state[i]);
+  for (size_t i = 0; i < kept_.size(); ++i) {
+    Tensor place = narrow(kept_[i], 0, at, b_.dim(1));
+    b_.assign(place, unsqueeze(made.collected[i], 0));
+  }
+  if (goesOn_) b_.assign(goesOn_, made.goesOn ? scalarOf(made.goesOn) : b_.literal(true));
+  if (done_) b_.assign(done_, done_ + 1);
+  return !b_.failed();
+}
+
+bool StepRunner::step(Dim at) {
+  std::optional<StepResults> made = called(at);
+  return made && made->collected.size() == kept_.size() && keep(*made, at);
+}
+
+std::optional<StepTotals> StepRunner::run(const std::vector<Tensor>& initial) {
+  if (!rehearse(initial) || !makeRoom()) return std::nullopt;
+  for (const Tensor& s : initial) state_.push_back(b_.temporary(s));
+  // Inside of another rehearsal dims are all that matters.
+  if (!count_.is(0) && !n_.isRehearsing()) {
+    Dim at = b_.beginLoop("step", count_, options());
+    if (!at) return std::nullopt;
+    bool isGood = step(at);
+    b_.endLoop();
+    if (!isGood || b_.failed()) return std::nullopt;
+  }
+  StepTotals totals;
+  for (const Tensor& s : state_) totals.state.push_back(content(s));
+  for (size_t i = 0; i < kept_.size(); ++i) {
+    bool isBackward = i < loop_.isBackward.size() && loop_.isBackward[i];
+    totals.collected.push_back(isBackward ? flip(content(kept_[i]), {{0}}) : content(kept_[i]));
+  }
+  if (done_) totals.steps = content(done_);
+  return totals;
+}
+
+}  // namespace
+
+std::optional<StepTotals> runSteps(OnnxNode& n, const StepLoop& loop, const std::vector<Tensor>& initial,
+                                   const StepBody& body) {
+  return StepRunner(n, loop, body).run(initial);
+}
+
+}  // namespace svod

@@ -1,0 +1,262 @@
+// Control flow, random numbers, and values as large as a run says.
+#include <catch2/catch.hpp>
+
+#include <array>
+#include <cmath>
+#include <set>
+
+#include "onnx_maker.h"
+#include "onnx_run.h"
+
+using namespace svod;
+
+namespace {
+
+constexpr int kInt64 = 7, kBool = 9;
+
+HostTensor f32(std::vector<int64_t> dims, std::initializer_list<double> values) {
+  return HostTensor::of(DType::F32, std::move(dims), values);
+}
+HostTensor i64(std::vector<int64_t> dims, std::initializer_list<double> values) {
+  return HostTensor::of(DType::I64, std::move(dims), values);
+}
+
+/// The loops in a model's graph.
+size_t loopCount(const OnnxImport& import) {
+  size_t count = 0;
+  for (const Error& e : import.errors) UNSCOPED_INFO(toText(e));
+  REQUIRE(import.model);
+  for (UOp n : toposort(import.model->sink)) count += n.op() == Op::End ? 1 : 0;
+  return count;
+}
+
+// sum += x in every one of `count` steps; y collects the sums.
+OnnxMaker summing(const OnnxMaker::Names& count) {
+  OnnxMaker m;
+  m.input("x", {"2"});
+  proto::NodeProto& loop = m.node("Loop", {count[0], "", "x"}, {"last", "y"});
+  proto::GraphProto& body = addGraph(loop, "body", {"i", "on", "s"}, {"on", "t", "u"});
+  addNode(*body.mutable_node(), "Add", {"s", "x"}, {"t"});
+  addNode(*body.mutable_node(), "Identity", {"t"}, {"u"});
+  return m;
+}
+
+bool isRefused(const OnnxImport& import, const std::string& what) {
+  if (import.model || import.errors.empty()) return false;
+  INFO(toText(import.errors[0]));
+  return import.errors[0].diag == Diag::Unsupported && toText(import.errors[0]).find(what) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("many steps are a loop of the plan") {
+  OnnxMaker m = summing({"count"});
+  m.ints("count", {}, {40}).output("last");
+  CHECK(loopCount(m.import()) == 1);
+  CHECK(run(m.import()) == f32({2}, {0, 41}));
+  OnnxMaker collected = summing({"count"});
+  collected.ints("count", {}, {40}).output("y");
+  HostTensor y = run(collected.import());
+  REQUIRE(y.dims == std::vector<int64_t>{40, 2});
+  for (int64_t i = 0; i < 40; ++i) CHECK(y.at(2 * i + 1).asFloat() == Approx(static_cast<double>(i) + 2));
+}
+
+TEST_CASE("a trip count of the run") {
+  OnnxMaker m = summing({"count"});
+  m.model.mutable_graph()->mutable_node(0)->mutable_output()->RemoveLast();
+  m.input("count", {}, kInt64).output("last");  // bound to 0: no step
+  CHECK(run(m.import()) == f32({2}, {0, 1}));
+  OnnxMaker more;
+  more.input("x", {"2"}).input("count", {"3"}, kInt64).output("y");
+  addAttribute(more.node("ReduceSum", {"count"}, {"sum"}), "keepdims", int64_t{0});  // 0 + 1 + 2
+  proto::GraphProto& body = addGraph(more.node("Loop", {"sum", "", "x"}, {"y"}), "body", {"i", "on", "s"}, {"on", "t"});
+  addNode(*body.mutable_node(), "Add", {"s", "x"}, {"t"});
+  CHECK(run(more.import()) == f32({2}, {0, 4}));
+}
+
+TEST_CASE("swapped states take the values of the step before") {
+  OnnxMaker m;
+  m.input("x", {"2"}).ints("count", {}, {33}).output("y");
+  m.node("Neg", {"x"}, {"minus"});
+  proto::NodeProto& loop = m.node("Loop", {"count", "", "x", "minus"}, {"y", "z"});
+  proto::GraphProto& body = addGraph(loop, "body", {"i", "on", "a", "b"}, {"on", "c", "d"});
+  addNode(*body.mutable_node(), "Identity", {"b"}, {"c"});
+  addNode(*body.mutable_node(), "Identity", {"a"}, {"d"});
+  CHECK(sameValues(run(m.import()), f32({2}, {0, -1}), true));
+}
+
+TEST_CASE("the step is an index, and decides what is read") {
+  OnnxMaker m;
+  m.input("x", {"40"}).ints("count", {}, {40}).ints("one", {1}, {1}).floats("zero", {1}, {0}).output("y");
+  proto::NodeProto& loop = m.node("Loop", {"count", "", "zero"}, {"y"});
+  proto::GraphProto& body = addGraph(loop, "body", {"i", "on", "s"}, {"on", "t"});
+  addNode(*body.mutable_node(), "Unsqueeze", {"i", "axis"}, {"from"});
+  addNode(*body.mutable_node(), "Add", {"from", "one"}, {"to"});
+  addNode(*body.mutable_node(), "Slice", {"x", "from", "to"}, {"e"});
+  addNode(*body.mutable_node(), "Add", {"s", "e"}, {"t"});
+  m.ints("axis", {1}, {0});
+  OnnxImport import = m.import();
+  CHECK(loopCount(import) == 1);
+  CHECK(run(import) == f32({1}, {780}));
+}
+
+TEST_CASE("values that grow are laid out, also over many steps") {
+  OnnxMaker m;
+  m.input("x", {"1"}).ints("count", {}, {20}).output("y");
+  proto::NodeProto& loop = m.node("Loop", {"count", "", "x"}, {"all"});
+  proto::GraphProto& body = addGraph(loop, "body", {"i", "on", "s"}, {"on", "t"});
+  addAttribute(*(addNode(*body.mutable_node(), "Concat", {"s", "x"}, {"t"}), body.mutable_node(0)), "axis", int64_t{0});
+  m.node("Shape", {"all"}, {"size"});
+  addAttribute(m.node("Cast", {"size"}, {"y"}), "to", int64_t{1});
+  OnnxImport import = m.import();
+  CHECK(loopCount(import) == 0);
+  CHECK(run(import) == f32({1}, {21}));
+}
+
+TEST_CASE("a loop that ends early tells how much it collected") {
+  // while (sum < limit) collects the sums
+  for (int64_t most : {10, 100}) {
+    OnnxMaker m;
+    m.input("x", {"1"}).ints("count", {}, {most}).floats("five", {1}, {5}).floats("one", {1}, {1});
+    m.output("y").node("Less", {"x", "five"}, {"start"});
+    proto::NodeProto& loop = m.node("Loop", {"count", "start", "x"}, {"last", "y"});
+    proto::GraphProto& body = addGraph(loop, "body", {"i", "on", "s"}, {"more", "t", "u"});
+    addNode(*body.mutable_node(), "Add", {"s", "one"}, {"t"});
+    addNode(*body.mutable_node(), "Less", {"t", "five"}, {"more"});
+    addNode(*body.mutable_node(), "Identity", {"t"}, {"u"});
+    OnnxImport import = m.import();
+    CHECK(loopCount(import) == (most == 100 ? 1 : 0));
+    CHECK(run(import) == i64({2}, {5, 1}));  // the last output: y.length
+  }
+}
+
+TEST_CASE("loops in loops") {
+  OnnxMaker m;
+  m.input("x", {"1"}).ints("outer", {}, {20}).ints("inner", {}, {30}).floats("one", {1}, {1}).output("y");
+  proto::NodeProto& loop = m.node("Loop", {"outer", "", "x"}, {"y"});
+  proto::GraphProto& body = addGraph(loop, "body", {"i", "on", "s"}, {"on", "t"});
+  addNode(*body.mutable_node(), "Loop", {"inner", "", "s"}, {"t"});
+  proto::GraphProto& deep = addGraph(*body.mutable_node(0), "body", {"k", "go", "a"}, {"go", "b"});
+  addNode(*deep.mutable_node(), "Add", {"a", "one"}, {"b"});
+  OnnxImport import = m.import();
+  CHECK(loopCount(import) == 2);
+  CHECK(run(import) == f32({1}, {600}));
+}
+
+TEST_CASE("a scan over many steps, backward, and along a variable") {
+  for (const char* steps : {"24", "n"}) {
+    OnnxMaker m;
+    m.input("x", {steps, "1"}).floats("zero", {1}, {0}).output("y");
+    proto::NodeProto& scan = m.node("Scan", {"zero", "x"}, {"last", "y"});
+    addAttribute(scan, "num_scan_inputs", int64_t{1});
+    addAttribute(scan, "scan_input_directions", std::vector<int64_t>{1});
+    addAttribute(scan, "scan_output_directions", std::vector<int64_t>{1});
+    addAttribute(scan, "scan_output_axes", std::vector<int64_t>{1});
+    proto::GraphProto& body = addGraph(scan, "body", {"s", "e"}, {"t", "u"});
+    addNode(*body.mutable_node(), "Add", {"s", "e"}, {"t"});
+    addNode(*body.mutable_node(), "Identity", {"t"}, {"u"});
+    OnnxImport import = m.import();
+    CHECK(loopCount(import) == 1);
+    HostTensor y = run(import, {{"n", 24}});
+    REQUIRE(y.dims == std::vector<int64_t>{1, 24});
+    CHECK(y.at(23).asFloat() == 23);  // the last element is the first step
+    CHECK(y.at(0).asFloat() == 276);
+  }
+}
+
+TEST_CASE("branches of different sizes") {
+  OnnxMaker m;
+  m.input("x", {"3"}).input("c", {}, kBool).output("y");
+  m.node("Not", {"c"}, {"is"});
+  proto::NodeProto& choice = m.node("If", {"is"}, {"y"});
+  addNode(*addGraph(choice, "then_branch", {}, {"a"}).mutable_node(), "Neg", {"x"}, {"a"});
+  proto::GraphProto& other = addGraph(choice, "else_branch", {}, {"b"});
+  addNode(*other.mutable_node(), "Concat", {"x", "x"}, {"b"});
+  addAttribute(*other.mutable_node(0), "axis", int64_t{0});
+  CHECK(run(m.import()) == i64({1}, {3}));
+}
+
+TEST_CASE("ops that follow a value as large as the run says") {
+  // x = 0, 1, 2, 3: three elements are not 0
+  OnnxMaker m;
+  m.input("x", {"4"}).output("y");
+  m.node("NonZero", {"x"}, {"at"});
+  m.node("Transpose", {"at"}, {"rows"});
+  m.node("GatherND", {"x", "rows"}, {"found"});
+  m.node("Neg", {"found"}, {"n"});
+  m.node("Add", {"n", "found"}, {"y"});
+  CHECK(run(m.import()) == i64({1}, {3}));
+
+  OnnxMaker shape;
+  shape.input("x", {"4"}).output("y", kInt64);
+  shape.node("NonZero", {"x"}, {"at"});
+  shape.node("Shape", {"at"}, {"y"});
+  CHECK(run(shape.import()) == i64({2}, {1, 3}));
+
+  OnnxMaker sum;
+  sum.input("x", {"4"}).output("y", kInt64);
+  sum.node("NonZero", {"x"}, {"at"});
+  sum.node("ReduceSum", {"at"}, {"y"});
+  CHECK(isRefused(sum.import(), "only a run can tell"));
+
+  OnnxMaker other;  // another number of elements on the right
+  other.input("x", {"4"}).ints("four", {4}, {1, 2, 3, 4}).output("y", kInt64);
+  other.node("NonZero", {"x"}, {"at"});
+  other.node("Add", {"at", "four"}, {"y"});
+  CHECK(isRefused(other.import(), "only a run can tell"));
+}
+
+TEST_CASE("random numbers: reproducible, different from node to node and step to step") {
+  OnnxMaker m;
+  m.output("y");
+  addAttribute(m.node("RandomUniform", {}, {"a"}), "shape", std::vector<int64_t>{500});
+  addAttribute(m.node("RandomUniform", {}, {"b"}), "shape", std::vector<int64_t>{500});
+  addAttribute(m.node("Concat", {"a", "b"}, {"y"}), "axis", int64_t{0});
+  HostTensor y = run(m.import());
+  CHECK(y == run(m.import()));
+  std::set<double> seen;
+  double total = 0;
+  for (int64_t i = 0; i < y.numel(); ++i) seen.insert(y.at(i).asFloat()), total += y.at(i).asFloat();
+  CHECK(seen.size() > 990);
+  CHECK(total == Approx(500).margin(40));
+
+  for (int64_t count : {4, 40}) {
+    OnnxMaker loop;
+    loop.ints("count", {}, {count}).output("y");
+    proto::GraphProto& body = addGraph(loop.node("Loop", {"count", ""}, {"y"}), "body", {"i", "on"}, {"on", "u"});
+    addNode(*body.mutable_node(), "RandomNormal", {}, {"u"});
+    addAttribute(*body.mutable_node(0), "shape", std::vector<int64_t>{2});
+    addAttribute(*body.mutable_node(0), "mean", 10.0F);
+    HostTensor all = run(loop.import());
+    std::set<double> values;
+    for (int64_t i = 0; i < all.numel(); ++i) values.insert(all.at(i).asFloat());
+    CHECK(values.size() == static_cast<size_t>(2 * count));
+  }
+}
+
+TEST_CASE("Bernoulli and Multinomial follow their probabilities") {
+  OnnxMaker m;
+  m.floats("p", {1}, {0.25F}).ints("size", {1}, {4000}).output("y");
+  m.node("Expand", {"p", "size"}, {"all"});
+  m.node("Bernoulli", {"all"}, {"y"});
+  HostTensor y = run(m.import());
+  double ones = 0;
+  for (int64_t i = 0; i < y.numel(); ++i) ones += y.at(i).asFloat();
+  CHECK(ones == Approx(1000).margin(120));
+
+  OnnxMaker pick;
+  pick.floats("p", {1, 3}, {std::log(1.0F), std::log(2.0F), -INFINITY}).output("y", 6);
+  addAttribute(pick.node("Multinomial", {"p"}, {"y"}), "sample_size", int64_t{3000});
+  HostTensor picked = run(pick.import());
+  std::array<int, 3> counts{};
+  for (int64_t i = 0; i < picked.numel(); ++i) ++counts.at(static_cast<size_t>(picked.at(i).asInt()));
+  CHECK(counts[0] == Approx(1000).margin(120));
+  CHECK(counts[2] == 0);
+}
+
+TEST_CASE("what stays outside is named with a way around") {
+  OnnxMaker m(20);
+  m.input("x", {"8"}, 2).output("y", 2);
+  m.node("ImageDecoder", {"x"}, {"y"});
+  CHECK(isRefused(m.import(), "decode the image before"));
+}
