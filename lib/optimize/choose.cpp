@@ -1,9 +1,11 @@
 #include "optimize/choose.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "optimize/chooser.h"
 #include "optimize/cost.h"
+#include "optimize/legality.h"
 #include "optimize/replay.h"
 #include "optimize/strides.h"
 
@@ -90,26 +92,34 @@ void mergeLoops(Chooser& c) {
 
 namespace {
 
-double nanosecondsOf(const Chooser& c) {
+double instructionsOf(const Chooser& c) {
   std::vector<Lanes> lanes;  // the vector axes there are
   for (UOp n : toposort(c.sink))
     if (n.op() == Op::Range && axisType(n) == AxisType::Vector) lanes.push_back({n, maxExtent(n)});
-  return nanoseconds(CostModel(c.sink, c.caps).instructions(lanes));
+  return CostModel(c.sink, c.caps).instructions(lanes);
+}
+
+// Instructions to fill a local buffer once, in vectors.
+double fillCost(const Chooser& c, UOp stage) {
+  constexpr double kPerVector = 4;
+  return kPerVector * static_cast<double>(stageBytes(stage)) / c.caps.vectorBytes;
 }
 
 // Iterations one tile needs so that what does not depend on `axis` is not computed too often: 1 when
 // everything does, 0 when the axis cannot be split over tiles.
 int64_t iterationsPerTile(const Chooser& c, UOp axis, int64_t tiles) {
-  bool refills = false;
+  constexpr double kWorthRefill = 8;  // times the work of a fill
+  double refills = 0;
   for (UOp n : toposort(c.sink)) {
     if ((n.op() != Op::Reduce && n.op() != Op::Stage) || n.dependsOn(axis)) continue;
     if (n.op() == Op::Reduce) return 0;
-    refills = true;
+    refills += fillCost(c, n);
   }
-  if (!refills) return 1;
-  constexpr int64_t kWorthRefill = 64;
+  if (refills == 0) return 1;
   int64_t wanted = 4 * c.caps.workers, extent = maxExtent(axis);
-  int64_t iterations = std::max(kWorthRefill, extent * tiles / wanted);
+  double perIteration = instructionsOf(c) / static_cast<double>(extent * tiles);
+  auto worth = static_cast<int64_t>(std::ceil(kWorthRefill * refills / std::max(perIteration, 1.0)));
+  int64_t iterations = std::max({int64_t{1}, worth, extent * tiles / wanted});
   return tiles < wanted && iterations < extent ? iterations : 0;
 }
 
@@ -117,7 +127,7 @@ int64_t iterationsPerTile(const Chooser& c, UOp axis, int64_t tiles) {
 
 void splitForThreads(Chooser& c) {
   constexpr double kWorthThreads = 20'000;  // nanoseconds of work below which one thread is faster
-  if (!c.caps.threads || nanosecondsOf(c) < kWorthThreads) return;
+  if (!c.caps.threads || nanoseconds(instructionsOf(c)) < kWorthThreads) return;
   const int64_t wanted = std::max(4 * c.caps.workers, 64);
   for (int64_t tiles = 1; tiles < wanted;) {
     std::vector<Axis> axes =

@@ -189,7 +189,7 @@ UOp deepestReduce(UOp sink, UOp range) {
 }  // namespace
 
 void tileForVectors(Chooser& c) {
-  packWindows(c);
+  if (packWindows(c)) return;
   shareRows(c);
   LanePlan plan = chooseLanes(c);
   for (const Lanes& l : plan.lanes) {

@@ -2,21 +2,48 @@
 // serves all filters. Padding is resolved while packing, so the inner loop has no gates.
 #include <algorithm>
 
-#include "optimize/chooser.h"
 #include "optimize/strides.h"
+#include "optimize/windows.h"
 
 namespace svod {
 
-namespace {
+bool enterTile(Chooser& c, UOp loop, int64_t amount, std::vector<uint32_t>& inside) {
+  uint32_t id = idOf(loop);
+  if (amount < maxExtent(loop)) {
+    if (!c.apply(OptKind::Tile, id, amount)) return false;
+    id = idOf(axesOf(c.sink)[static_cast<size_t>(c.numberOf(id)) + 1].range);
+  }
+  inside.push_back(id);
+  return true;
+}
 
-struct Windows {
-  uint32_t slot;  // parameter the windows slide over
-  int64_t elementBytes;
-  std::vector<UOp> taps;     // loops of the reduce it depends on, outermost first
-  std::vector<UOp> outer;    // output loops that move the window
-  std::vector<UOp> filters;  // output loops that read the same window again
-  UOp line, column;          // innermost of `outer`: neighbours in the result; line may be null
-};
+bool orderLoops(Chooser& c, const Windows& w, std::span<const uint32_t> inside) {
+  AxisList order;
+  auto add = [&](std::span<const UOp> loops) {
+    for (UOp r : loops)
+      if (std::ranges::find(inside, idOf(r)) == inside.end()) order.axes.push_back(c.numberOf(idOf(r)));
+  };
+  add(w.outer);
+  add(w.filters);
+  for (uint32_t id : inside) order.axes.push_back(c.numberOf(id));
+  return std::ranges::is_sorted(order.axes) || c.apply(OptKind::Order, order);
+}
+
+void vectorizeCopy(Chooser& c, uint32_t slot) {
+  for (const Access& a : accessesOf(c.sink)) {
+    if (a.slot != slot || a.isStore) continue;
+    std::vector<Axis> axes = axesOf(c.sink);
+    const Axis& last = axes.back();
+    if (last.nest != Nest::Stage || strideOf(a, last.range) != 1) return;
+    int64_t width = c.caps.vectorBytes / byteSize(a.node.dtype());
+    while (width > 2 && width > maxExtent(last.range)) width /= 2;
+    uint32_t id = idOf(last.range);
+    if (c.apply(OptKind::Vector, id, width) && maxExtent(c.range(id)) <= 4) c.apply(OptKind::Upcast, id, 0);
+    return;
+  }
+}
+
+namespace {
 
 bool dependsOnAny(UOp node, std::span<const UOp> ranges) {
   return std::ranges::any_of(ranges, [&](UOp r) { return node.dependsOn(r); });
@@ -47,6 +74,8 @@ UOp loopOfStride(const Access& store, std::span<const UOp> loops, int64_t stride
   auto at = std::ranges::find_if(loops, [&](UOp r) { return strideOf(store, r) == stride; });
   return at == loops.end() ? UOp() : *at;
 }
+
+}  // namespace
 
 std::optional<Windows> windowsOf(const Chooser& c) {
   UOp reduce;
@@ -81,6 +110,8 @@ std::optional<Windows> windowsOf(const Chooser& c) {
   return padded || strided || isShort ? std::optional(w) : std::nullopt;
 }
 
+namespace {
+
 struct WindowTile {
   int64_t lines, columns;
 };
@@ -113,30 +144,6 @@ WindowTile tileOf(const Windows& w, const Caps& caps) {
   return {best, columns};
 }
 
-// Adds the loop inside of a tile of `amount` iterations: the inner one of a split, or the loop itself.
-bool enterTile(Chooser& c, UOp loop, int64_t amount, std::vector<uint32_t>& inside) {
-  uint32_t id = idOf(loop);
-  if (amount < maxExtent(loop)) {
-    if (!c.apply(OptKind::Tile, id, amount)) return false;
-    id = idOf(axesOf(c.sink)[static_cast<size_t>(c.numberOf(id)) + 1].range);
-  }
-  inside.push_back(id);
-  return true;
-}
-
-// Lines of other tiles, then filters, then what is inside of a tile.
-bool orderLoops(Chooser& c, const Windows& w, std::span<const uint32_t> inside) {
-  AxisList order;
-  auto add = [&](std::span<const UOp> loops) {
-    for (UOp r : loops)
-      if (std::ranges::find(inside, idOf(r)) == inside.end()) order.axes.push_back(c.numberOf(idOf(r)));
-  };
-  add(w.outer);
-  add(w.filters);
-  for (uint32_t id : inside) order.axes.push_back(c.numberOf(id));
-  return std::ranges::is_sorted(order.axes) || c.apply(OptKind::Order, order);
-}
-
 bool packTile(Chooser& c, const Windows& w, const WindowTile& tile) {
   std::vector<uint32_t> inside;
   if (w.line && tile.lines > 1 && !enterTile(c, w.line, tile.lines, inside)) return false;
@@ -147,36 +154,23 @@ bool packTile(Chooser& c, const Windows& w, const WindowTile& tile) {
   return c.apply(OptKind::Pack, pack);
 }
 
-// The copy runs along the lines of the input, in whole vectors.
-void vectorizeCopy(Chooser& c, uint32_t slot) {
-  for (const Access& a : accessesOf(c.sink)) {
-    if (a.slot != slot || a.isStore) continue;
-    std::vector<Axis> axes = axesOf(c.sink);
-    const Axis& last = axes.back();
-    if (last.nest != Nest::Stage || strideOf(a, last.range) != 1) return;
-    int64_t width = c.caps.vectorBytes / byteSize(a.node.dtype());
-    while (width > 2 && width > maxExtent(last.range)) width /= 2;
-    uint32_t id = idOf(last.range);
-    if (c.apply(OptKind::Vector, id, width) && maxExtent(c.range(id)) <= 4) c.apply(OptKind::Upcast, id, 0);
-    return;
-  }
-}
-
 }  // namespace
 
-void packWindows(Chooser& c) {
+bool packWindows(Chooser& c) {
   constexpr int64_t kWorthPanel = 16;  // filters that read it
-  if (Pattern pattern = patternOf(c.sink); pattern != Pattern::Conv && pattern != Pattern::Gemm) return;
+  if (Pattern pattern = patternOf(c.sink); pattern != Pattern::Conv && pattern != Pattern::Gemm) return false;
   std::optional<Windows> w = windowsOf(c);
-  if (!w) return;
+  if (!w) return false;
   int64_t filters = 1;
   for (UOp r : w->filters) filters *= maxExtent(r);
-  if (filters < kWorthPanel) return;
+  if (filters < kWorthPanel) return false;
+  if (slideOverCopy(c, *w)) return true;
   Chooser trial = c;
-  if (!packTile(trial, *w, tileOf(*w, c.caps))) return;
+  if (!packTile(trial, *w, tileOf(*w, c.caps))) return false;
   mergeLoops(trial);
   vectorizeCopy(trial, w->slot);
   c.sink = trial.sink, c.opts = trial.opts;
+  return false;
 }
 
 }  // namespace svod

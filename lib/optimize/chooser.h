@@ -36,8 +36,9 @@ void mergeLoops(Chooser& chooser);
 /// Keeps expensive values that several sweeps over a row need in a buffer of one row.
 void shareRows(Chooser& chooser);
 
-/// Packs what the windows of a convolution read, so that the rest of it is a matrix product.
-void packWindows(Chooser& chooser);
+/// Copies what the windows of a convolution read. True when its lanes and register tile are chosen as well; else the
+/// rest of it is a matrix product.
+bool packWindows(Chooser& chooser);
 
 /// Vector axes, at most one per value, and an operand that must be packed for them to pay.
 struct LanePlan {

@@ -26,6 +26,7 @@ enum class OptKind : uint8_t {
   Order,
   Thread,
   Pack,
+  Window,
   Share,
   KBlock,
   Stream,

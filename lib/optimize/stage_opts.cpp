@@ -10,6 +10,33 @@
 
 namespace svod {
 
+uint32_t nextBufferSlot(UOp sink) {
+  uint32_t next = 0;
+  for (UOp n : toposort(sink))
+    if (n.op() == Op::Buffer) next = std::max(next, n.argAs<SlotArg>().slot + 1);
+  return next;
+}
+
+Result<UOp> loadToPack(UOp sink, uint32_t slot, std::span<const UOp> axes) {
+  UOp found;
+  std::string param = "parameter " + std::to_string(slot);
+  for (UOp n : toposort(sink)) {
+    if (n.op() != Op::Load && n.op() != Op::Store) continue;
+    UOp storage = storageOf(n.src(0));
+    if (storage.op() != Op::Param || storage.argAs<SlotArg>().slot != slot) continue;
+    if (n.op() == Op::Store)
+      return fail(Diag::BadOpt, param + " is written by the kernel",
+                  "pack takes an operand that is only read");
+    if (!std::ranges::all_of(axes, [&](UOp r) { return n.dependsOn(r); })) continue;
+    if (found) return fail(Diag::BadOpt, param + " is read at two addresses along these axes");
+    found = n;
+  }
+  if (found) return found;
+  return fail(
+      Diag::BadOpt, param + " is not read at an address that depends on all of these axes",
+      "pack(slot, axes...) takes the number of a kernel parameter first; axes: " + describeAxes(sink));
+}
+
 namespace {
 
 // A value kept in a local buffer: for each range of `closed`, a copy of it counts through one dim of the
@@ -20,13 +47,6 @@ struct LocalCopy {
 
   UOp read(Graph& g, std::span<const UOp> at) const { return g.load(g.indexRowMajor(stage, closed, at)); }
 };
-
-uint32_t nextBufferSlot(UOp sink) {
-  uint32_t next = 0;
-  for (UOp n : toposort(sink))
-    if (n.op() == Op::Buffer) next = std::max(next, n.argAs<SlotArg>().slot + 1);
-  return next;
-}
 
 // The ranges of `value` that are expanded, the vector axis last: they become the innermost dims of a buffer.
 void closeExpanded(UOp value, std::vector<UOp>& closed) {
@@ -92,26 +112,6 @@ Renamed withOwnRanges(Graph& g, UOp sink, UOp value, std::span<const UOp> closed
 LocalCopy makeLocalCopy(Graph& g, UOp sink, UOp value, std::vector<UOp> closed) {
   Renamed own = withOwnRanges(g, sink, value, closed, [](UOp) { return AxisType::Loop; });
   return {g.stage(own.value, own.ranges, own.slot), std::move(closed)};
-}
-
-Result<UOp> loadToPack(UOp sink, uint32_t slot, std::span<const UOp> axes) {
-  UOp found;
-  std::string param = "parameter " + std::to_string(slot);
-  for (UOp n : toposort(sink)) {
-    if (n.op() != Op::Load && n.op() != Op::Store) continue;
-    UOp storage = storageOf(n.src(0));
-    if (storage.op() != Op::Param || storage.argAs<SlotArg>().slot != slot) continue;
-    if (n.op() == Op::Store)
-      return fail(Diag::BadOpt, param + " is written by the kernel",
-                  "pack takes an operand that is only read");
-    if (!std::ranges::all_of(axes, [&](UOp r) { return n.dependsOn(r); })) continue;
-    if (found) return fail(Diag::BadOpt, param + " is read at two addresses along these axes");
-    found = n;
-  }
-  if (found) return found;
-  return fail(
-      Diag::BadOpt, param + " is not read at an address that depends on all of these axes",
-      "pack(slot, axes...) takes the number of a kernel parameter first; axes: " + describeAxes(sink));
 }
 
 // Values that are computed both in the loop `from` and, with the same expression, in the loop `to`: the

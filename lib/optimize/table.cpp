@@ -35,6 +35,9 @@ constexpr OptInfo kOpts[] = {
      "the part of an operand these axes read, copied in this axis order to a local buffer where its other "
      "axes are open",
      OptShape::Pack, applyPack},
+    {Window, "window", "window(slot,axis,...)",
+     "pack for operands read at sums of an output and a reduce axis: each element under the windows is copied once",
+     OptShape::Pack, applyWindow},
     {Share, "share", "share(axis,axis,...)",
      "values computed along the first axis and again along the others, kept in a local buffer", kList,
      applyShare},

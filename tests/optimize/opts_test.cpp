@@ -114,6 +114,21 @@ TEST_CASE("A reduction in blocks keeps partial results in a buffer") {
   CHECK(errorOf(g, sink, "tile(2,4) kblock(2,0,0)").find("named twice") != std::string::npos);
 }
 
+TEST_CASE("What lies under windows is copied once") {
+  Graph g;
+  UOp line = buildConv1d(g, {4, 37, 5});
+  UOp copied = applied(g, line, "window(1,1,2) vector(1,8) vector(3,8)");
+  CHECK(countOp(copied, Op::Stage) == 1);
+  CHECK(describeAxes(applied(g, line, "window(1,1,2)")) == "0 loop 4, 1 loop 37, 2 reduce 5, 3 stage 41");
+  UOp plane = buildConv2d(g, {4, 9, 12});
+  CHECK(describeAxes(applied(g, plane, "tile(1,3) window(1,4,5,6,2,3)")) ==
+        "0 loop 4, 1 loop 4, 2 loop 3, 3 loop 9, 4 reduce 2, 5 reduce 3, 6 reduce 3, 7 stage 2, 8 stage 5, 9 stage 11");
+  applied(g, plane, "tile(1,4) order(1,0,2,3) window(1,4,5,6,2,3) vector(9,8) upcast(1,3) upcast(2,2) vector(3,8)");
+  CHECK(errorOf(g, line, "window(1,1)").find("no two of these axes slide") != std::string::npos);
+  CHECK(errorOf(g, line, "window(2,1,2)").find("at an address that depends on all of these axes") != std::string::npos);
+  CHECK(errorOf(g, buildMatmul(g, {8, 8, 8}), "window(1,0,2)").find("slide") != std::string::npos);
+}
+
 TEST_CASE("An output is streamed unless the kernel reads it") {
   Graph g;
   UOp sink = buildAdd(g, {4, 64, 0});
@@ -220,6 +235,7 @@ OptOp randomOpt(std::mt19937& random, int axes) {
     case OptShape::AxisAmount:
       return {row.kind, AxisAmount{axis(), row.kind == OptKind::Vector ? 2 << pick(0, 1) : pick(0, 4)}};
     case OptShape::Pack:
+      if (row.kind == OptKind::Window) return {row.kind, PackArgs{1, {axis(), axes - 1}}};  // the taps are the last axis
       return {row.kind, PackArgs{static_cast<uint32_t>(pick(1, 2)),
                                  pick(0, 1) ? std::vector{axis()} : std::vector{axis(), axis()}}};
     case OptShape::Param:

@@ -1,0 +1,82 @@
+// Convolutions from a copy of the input without gaps: each element is copied once, padding is part of the copy, and
+// neighbouring results read neighbouring elements whatever the tap.
+#include <algorithm>
+
+#include "optimize/legality.h"
+#include "optimize/windows.h"
+
+namespace svod {
+
+namespace {
+
+struct SlideTile {
+  int64_t filters, lines, vectors, lanes;  // results in registers: filters x lines x vectors
+};
+
+std::optional<SlideTile> tileFor(const Windows& w, const Caps& caps) {
+  constexpr double kUseful = 0.7;  // share of the lanes of a line that hold results
+  if (!w.line || w.elementBytes < 4 || w.filters.empty()) return std::nullopt;
+  int64_t lanes = caps.vectorBytes / w.elementBytes, width = maxExtent(w.column);
+  int64_t vectors = (width + lanes - 1) / lanes, together = caps.vectorRegisters >= 32 ? 4 : 2;
+  if (static_cast<double>(width) < kUseful * static_cast<double>(vectors * lanes)) return std::nullopt;
+  SlideTile tile{(caps.vectorRegisters - together - 2) / together, 1, std::min(vectors, together), lanes};
+  tile.lines = std::min(together / tile.vectors, maxExtent(w.line));
+  return maxExtent(w.filters.back()) >= tile.filters ? std::optional(tile) : std::nullopt;
+}
+
+// Applies the copy for `lines` lines at a time.
+bool copyWindows(Chooser& c, const Windows& w, int64_t lines) {
+  std::vector<uint32_t> inside;
+  if (!enterTile(c, w.line, lines, inside) || !enterTile(c, w.column, maxExtent(w.column), inside)) return false;
+  if (!orderLoops(c, w, inside)) return false;
+  PackArgs copy{w.slot, {}};
+  for (UOp r : w.taps) copy.axes.push_back(c.numberOf(idOf(r)));
+  for (uint32_t id : inside) copy.axes.push_back(c.numberOf(id));
+  return c.apply(OptKind::Window, copy);
+}
+
+int64_t copiedBytes(UOp sink) {
+  for (UOp n : toposort(sink))
+    if (n.op() == Op::Stage) return stageBytes(n);
+  return INT64_MAX;
+}
+
+// As many lines as leave the copy in a part of the cache, divide the lines well and keep the workers busy.
+std::optional<Chooser> bestCopy(const Chooser& c, const Windows& w, const SlideTile& tile) {
+  std::optional<Chooser> best;
+  double bestScore = 0;
+  int64_t lines = maxExtent(w.line);
+  for (int64_t n : {lines, int64_t{16}, int64_t{8}, int64_t{4}, int64_t{2}}) {
+    if (n > lines || n < tile.lines || (n < lines && n % tile.lines != 0)) continue;
+    Chooser trial = c;
+    if (!copyWindows(trial, w, n) || copiedBytes(trial.sink) > c.caps.l2Bytes / 4) continue;
+    double tiles = static_cast<double>((lines + n - 1) / n);
+    double whole = static_cast<double>(lines) / (tiles * static_cast<double>(n));
+    double halo = static_cast<double>(n) / static_cast<double>(n + 1);  // lines that neighbours copy again
+    double busy = std::min(1.0, tiles / (2.0 * c.caps.workers));
+    double score = whole * halo * (0.85 + 0.15 * busy);
+    if (score > bestScore) bestScore = score, best.emplace(trial);
+  }
+  return best;
+}
+
+}  // namespace
+
+bool slideOverCopy(Chooser& c, const Windows& w) {
+  std::optional<SlideTile> tile = tileFor(w, c.caps);
+  std::optional<Chooser> trial = tile ? bestCopy(c, w, *tile) : std::nullopt;
+  if (!trial) return false;
+  uint32_t column = idOf(w.column), line = idOf(w.line);
+  for (const Axis& axis : axesOf(trial->sink))  // the loop over the lines of one copy, where they were split
+    if (axis.nest == Nest::Output && axis.range == trial->range(line) && maxExtent(axis.range) < maxExtent(w.line))
+      line = idOf(axesOf(trial->sink)[static_cast<size_t>(trial->numberOf(column)) - 1].range);
+  vectorizeCopy(*trial, w.slot);
+  trial->apply(OptKind::Upcast, idOf(w.filters.back()), tile->filters);
+  if (tile->lines > 1) trial->apply(OptKind::Upcast, line, tile->lines);
+  if (!trial->apply(OptKind::Vector, column, tile->lanes)) return false;
+  if (tile->vectors > 1) trial->apply(OptKind::Upcast, column, tile->vectors);
+  c.sink = trial->sink, c.opts = trial->opts;
+  return true;
+}
+
+}  // namespace svod
