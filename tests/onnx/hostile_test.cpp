@@ -111,3 +111,16 @@ TEST_CASE("graphs that go in circles") {
   m.node("Neg", {"c"}, {"y"});
   CHECK(problem(m.import()) == Diag::Cycle);
 }
+
+TEST_CASE("a slice at a step that passes the end of what it reads") {
+  OnnxMaker m;
+  m.input("x", {"5"}).input("count", {}, 7).ints("one", {1}, {1}).ints("axis", {1}, {0}).floats("zero", {1}, {0});
+  m.output("y");
+  proto::NodeProto& loop = m.node("Loop", {"count", "", "zero"}, {"y"});
+  proto::GraphProto& body = addGraph(loop, "body", {"i", "on", "s"}, {"on", "t"});
+  addNode(*body.mutable_node(), "Unsqueeze", {"i", "axis"}, {"from"});
+  addNode(*body.mutable_node(), "Add", {"from", "one"}, {"to"});
+  addNode(*body.mutable_node(), "Slice", {"x", "from", "to"}, {"e"});
+  addNode(*body.mutable_node(), "Add", {"s", "e"}, {"t"});
+  CHECK_FALSE(m.import().model);
+}

@@ -53,6 +53,20 @@ Results onnxSplit(OnnxNode& n) {
   return n.callAll("split", {&x, 1}, {{"sizes", sizes}, {"axis", axis}});
 }
 
+namespace {
+
+// A bound that only variables or counters know ends at the end of the axis, like all others. Where it cannot pass the
+// end it stays simple.
+void limitBounds(OnnxNode& n, Dims& bounds, const std::vector<int>& axes) {
+  for (int i = 0; i < bounds.rank() && i < static_cast<int>(axes.size()); ++i) {
+    Dim size = n.arg(0).dim(axes[static_cast<size_t>(i)]);
+    if (!bounds[i] || bounds[i].isConst()) continue;
+    if (n.b.mayBeNegative((size - bounds[i]).node())) bounds.set(i, smaller(bounds[i], size));
+  }
+}
+
+}  // namespace
+
 Results onnxSlice(OnnxNode& n) {
   Tensor x = n.arg(0);
   bool isOld = n.opset < 10, isKnown = true;
@@ -68,6 +82,8 @@ Results onnxSlice(OnnxNode& n) {
   if (!n.b.failed() && n.has(4)) steps = n.integers(4);
   if (n.b.failed()) return Tensor();
   if (starts.rank() == 0) return x;
+  limitBounds(n, starts, axes);
+  limitBounds(n, ends, axes);
   return n.call(
       "slice", {x},
       {{"starts", starts}, {"ends", ends}, {"steps", listAttribute(steps)}, {"axes", listAttribute(axes)}});

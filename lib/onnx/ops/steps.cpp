@@ -23,7 +23,11 @@ bool isAlways(OnnxNode& n, const Tensor& condition) {
 class StepRunner {
  public:
   StepRunner(OnnxNode& n, const StepLoop& loop, const StepBody& body)
-      : n_(n), b_(n.b), loop_(loop), body_(body), count_(loop.count ? loop.count : n.b.dim(kEndless)) {}
+      : n_(n), b_(n.b), loop_(loop), body_(body), count_(loop.count ? loop.count : n.b.dim(kEndless)) {
+    // What has no room is not collected: such a run contradicts the dims that the model declares.
+    for (const Dim& room : loop.room)
+      if (room && !loop.count) count_ = smaller(count_, room);
+  }
   std::optional<StepTotals> run(const std::vector<Tensor>& initial);
 
  private:
@@ -93,8 +97,6 @@ bool StepRunner::makeRoom() {
                      "declare the dims of the result, or a trip count that is known when the model is compiled");
       return false;
     }
-    // What has no room is not collected: such a run contradicts the dims that the model declares.
-    count_ = smaller(count_, room);
     Dims dims = shown_[i].dims();
     dims.insert(0, room);
     kept_.push_back(b_.temporary(shown_[i].dtype(), dims, b_.literal(false)));
