@@ -13,10 +13,16 @@ bool usesLoopVariable(const Plan& plan, const Expr& expr) {
   });
 }
 
+bool usesLoopVariable(const Plan& plan, const std::vector<Expr>& exprs) {
+  return std::any_of(exprs.begin(), exprs.end(), [&](const Expr& expr) { return usesLoopVariable(plan, expr); });
+}
+
 bool isDynamic(const Plan& plan, const Step& step) {
-  if (const auto* launch = std::get_if<Launch>(&step.action))
-    return std::any_of(launch->values.begin(), launch->values.end(),
-                       [&](const Expr& value) { return usesLoopVariable(plan, value); });
+  if (const auto* launch = std::get_if<Launch>(&step.action)) return usesLoopVariable(plan, launch->values);
+  if (const auto* call = std::get_if<HostCall>(&step.action))
+    return usesLoopVariable(plan, call->values) ||
+           std::any_of(call->args.begin(), call->args.end(),
+                       [&](const HostArg& arg) { return usesLoopVariable(plan, arg.shape); });
   if (const auto* copy = std::get_if<Copy>(&step.action)) return usesLoopVariable(plan, copy->bytes);
   return false;
 }
@@ -72,6 +78,8 @@ Program::Program(const Plan& plan, std::span<const KernelFunction> functions)
       for (const HostArg& arg : call->args) buffers.push_back(arg.buffer);
       step.args = slots(std::move(buffers));
       step.hostFunction = indexOf(hostFunctions, call->function);
+      step.call = static_cast<uint32_t>(calls.size());
+      calls.push_back(id);
     } else if (const auto* loop = std::get_if<Loop>(&from.action)) {
       step.kind = StepKind::Loop;
       if (loop->condition) step.args = slots({*loop->condition});

@@ -30,6 +30,7 @@ struct ProgramStep {
   uint32_t scope = 0;         // the scope it belongs to
   uint32_t body = 0;          // Loop: its scope
   uint32_t hostFunction = 0;  // Call: index into Program::hostFunctions
+  uint32_t call = 0;          // Call: its position among the calls of the plan
 };
 
 /// The steps that run together: the whole plan (scope 0), or the body of a loop.
@@ -51,6 +52,7 @@ struct Program {
   std::vector<BufferId> argBuffers;  // by argument slot
   uint32_t valueCount = 0;
   std::vector<std::string> hostFunctions;  // distinct names, in order of first use
+  std::vector<StepId> calls;               // the steps that call them
   uint64_t scratchBytes = 0;               // the most any kernel wants
   bool isChain = false;                    // no loop, and every step waits for the one before
 };

@@ -42,6 +42,8 @@ Run::Run(const LoadedPlan& loaded, Config config)
       done_(std::make_unique<std::atomic<uint32_t>[]>(program_.steps.size())),
       scopes_(program_.scopes.size()) {
   for (Worker& worker : workers_) worker.deque.reserve(program_.steps.size());
+  for (StepId step : program_.calls)
+    calls_.emplace_back(loaded.plan(), std::get<HostCall>(loaded.plan().steps[step].action));
   if (config_.profile) profile_ = Profile(program_.steps.size(), config_.workers, config_.traceEvents);
 }
 
@@ -50,6 +52,7 @@ uint64_t Run::bytesFor(const LoadedPlan& loaded, size_t workers) {
   const uint64_t scratch = (program.scratchBytes + kPlanAlignment - 1) / kPlanAlignment * kPlanAlignment;
   return workers * (scratch + sizeof(Worker) + std::bit_ceil(program.steps.size() + 1) * 4) +
          program.argBuffers.size() * 16 + program.valueCount * UINT64_C(8) +
+         program.calls.size() * sizeof(PreparedCall) +
          program.steps.size() * (sizeof(Work) + 16) + program.scopes.size() * sizeof(ScopeState);
 }
 
@@ -94,16 +97,28 @@ Status Run::evaluateLaunch(StepId step, const Launch& launch) {
 Status Run::evaluate(StepId id) {
   const auto& action = loaded_.plan().steps[id].action;
   if (const auto* launch = std::get_if<Launch>(&action)) return evaluateLaunch(id, *launch);
-  const auto* copy = std::get_if<Copy>(&action);
-  if (copy == nullptr) return {};
-  const std::optional<int64_t> bytes = copy->bytes.tryEvaluate(variables_);
-  if (!bytes) return svod::fail(copy->bytes.evaluate(variables_, loaded_.variableNames()).error());
+  if (const auto* copy = std::get_if<Copy>(&action)) return evaluateCopy(id, *copy);
+  return std::holds_alternative<HostCall>(action) ? evaluateCall(id) : Status();
+}
+
+Status Run::evaluateCall(StepId id) {
+  const ProgramStep& step = program_.steps[id];
+  const size_t first = step.args.begin, count = step.args.size();
+  SVOD_CHECK(calls_[step.call].prepare(variables_, loaded_.variableNames(), std::span(args_).subspan(first, count),
+                                       std::span(sizes_).subspan(first, count)));
+  work_[id] = {1, 1, 0, 0};
+  return {};
+}
+
+Status Run::evaluateCopy(StepId id, const Copy& copy) {
+  const std::optional<int64_t> bytes = copy.bytes.tryEvaluate(variables_);
+  if (!bytes) return svod::fail(copy.bytes.evaluate(variables_, loaded_.variableNames()).error());
   const uint32_t slot = program_.steps[id].args.begin;
   if (*bytes < 0 || static_cast<uint64_t>(*bytes) > std::min(sizes_[slot], sizes_[slot + 1]))
     return svod::fail(Diag::VariableBounds,
                       "step " + std::to_string(id) + " would copy " + std::to_string(*bytes) +
-                          " bytes from '" + loaded_.plan().buffers[copy->src].name + "' to '" +
-                          loaded_.plan().buffers[copy->dst].name + "', which is more than they hold",
+                          " bytes from '" + loaded_.plan().buffers[copy.src].name + "' to '" +
+                          loaded_.plan().buffers[copy.dst].name + "', which is more than they hold",
                       "choose other values for the variables");
   work_[id] = {(*bytes + kCopyTile - 1) / kCopyTile, 1, 0, 2 * static_cast<uint64_t>(*bytes)};
   work_[id].tasks = tasksFor(work_[id]);
@@ -166,8 +181,7 @@ Status Run::perform(StepId id, uint32_t worker, int64_t tileBegin, int64_t tileE
       std::memmove(static_cast<char*>(args[0]) + begin, static_cast<char*>(args[1]) + begin,
                    static_cast<size_t>(end - begin));
   } else {
-    const svod_host_entry& entry = config_.functions[step.hostFunction];
-    const int code = entry.function(entry.user, args, sizes_.data() + step.args.begin, step.args.size());
+    const int code = calls_[step.call].call(config_.functions[step.hostFunction]);
     if (code != 0)
       return svod::fail(Diag::DeviceFailure, "host function '" + program_.hostFunctions[step.hostFunction] +
                                                  "' failed with " + std::to_string(code));
@@ -199,7 +213,7 @@ Status Run::runInOrder(uint32_t scope) {
     }
     const Work& work = work_[id];
     if (profile_.on()) profile_.begin(id, Profile::now());
-    if (work.tiles > 0 || step.kind == StepKind::Call) SVOD_CHECK(call(id, 0, 0, work.tiles));
+    if (work.tiles > 0) SVOD_CHECK(call(id, 0, 0, work.tiles));
     if (profile_.on()) profile_.end(id, Profile::now(), work.flops, work.bytes);
   }
   return {};

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "runtime-min/deque.h"
+#include "runtime-min/host_call.h"
 #include "runtime-min/loaded_plan.h"
 #include "runtime-min/memory_block.h"
 #include "runtime-min/pool.h"
@@ -48,7 +49,7 @@ class Run final : public Job {
  private:
   static constexpr StepId kNone = Deque::kNone;
 
-  /// What a launch or copy does under the current variables.
+  /// What a launch, copy or call does under the current variables.
   struct Work {
     int64_t tiles = 0;
     uint32_t tasks = 1;             // equal shares of the tiles that workers take one at a time
@@ -69,6 +70,8 @@ class Run final : public Job {
 
   Status evaluate(StepId step);
   Status evaluateLaunch(StepId step, const Launch& launch);
+  Status evaluateCopy(StepId step, const Copy& copy);
+  Status evaluateCall(StepId step);
   uint32_t tasksFor(const Work& work) const;
   Result<int64_t> tripsOf(StepId loop) const;
   bool goesOn(StepId loop) const;  // its condition, read before every iteration
@@ -101,6 +104,7 @@ class Run final : public Job {
   std::vector<void*> args_;      // by argument slot
   std::vector<uint64_t> sizes_;  // by argument slot, for host functions and copies
   std::vector<int64_t> values_;  // by value slot
+  std::vector<PreparedCall> calls_;  // by ProgramStep::call
   std::vector<int64_t> variables_;
   std::vector<Work> work_;     // by StepId
   bool worthSharing_ = false;  // enough work to wake other threads

@@ -42,7 +42,7 @@ StepId Run::runStep(StepId id, uint32_t worker) {
   const Work& work = work_[id];
   if (profile_.on()) profile_.begin(id, Profile::now());
   if (work.tasks <= 1) {
-    if (work.tiles > 0 || step.kind == StepKind::Call)
+    if (work.tiles > 0)
       if (Status status = call(id, worker, 0, work.tiles); !status) {
         fail(std::move(status).error());
         return kNone;

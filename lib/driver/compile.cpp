@@ -8,7 +8,9 @@
 
 #include "driver/kernel_passes.h"
 #include "driver/plan_builder.h"
+#include "ir/text.h"
 #include "linearize/linearize.h"
+#include "support/suggest.h"
 #include "support/version.h"
 
 namespace svod {
@@ -41,11 +43,22 @@ Status checkOptsMatch(const Schedule& schedule, const CompileOptions& options) {
   for (const KernelOpts& entry : options.opts) {
     auto matches = [&](const Kernel& k) { return k.name.find(entry.kernel) != std::string::npos; };
     if (std::any_of(schedule.kernels.begin(), schedule.kernels.end(), matches)) continue;
-    std::string names;
-    for (const Kernel& k : schedule.kernels) names += (names.empty() ? "" : ", ") + k.name;
-    return fail(Diag::Usage, "--opts names no kernel: " + entry.kernel, "the kernels are " + names);
+    std::vector<std::string_view> names;
+    for (const Kernel& k : schedule.kernels) {
+      names.push_back(k.name);
+      names.push_back(std::string_view(k.name).substr(0, k.name.find('_')));  // its label
+    }
+    return fail(Diag::Usage, "there is no kernel '" + entry.kernel + "' for --opts",
+                didYouMean(entry.kernel, names, "svodc inspect GRAPH --kernels shows them"));
   }
   return {};
+}
+
+Status emitCode(CompiledKernel& kernel, UOp lowered, const Target& target, const CompileOptions& options) {
+  SVOD_TRY(kernel.linear, linearize(*kernel.graph, lowered, kernel.name, options.numerics));
+  for (int slot : kernel.inPlace)
+    if (static_cast<size_t>(slot) < kernel.linear.params.size()) kernel.linear.params[slot].inPlace = true;
+  return target.emitKernel(kernel, options);
 }
 
 Status compileKernel(CompiledKernel& kernel, const Target& target, const CompileOptions& options) {
@@ -62,8 +75,9 @@ Status compileKernel(CompiledKernel& kernel, const Target& target, const Compile
   kernel.optimized = job.optimized;
   kernel.opts = std::move(job.applied);
   if (kernel.log.stopped) return {};
-  SVOD_TRY(kernel.linear, linearize(*kernel.graph, lowered, kernel.name, options.numerics));
-  return target.emitKernel(kernel, options);
+  Status emitted = emitCode(kernel, lowered, target, options);
+  if (!emitted) kernel.log.lastGood = toUopText(lowered), kernel.log.failedPass = "code of target " + options.target;
+  return emitted;
 }
 
 /// Compiles all kernels on `jobs` threads. The first error in kernel order is returned, whichever came first in time.
@@ -81,8 +95,12 @@ Status compileKernels(std::vector<CompiledKernel>& kernels, const Target& target
   for (int t = 1; t < std::min<int>(options.jobs, static_cast<int>(kernels.size())); ++t) threads.emplace_back(work, false);
   work(true);
   for (std::thread& t : threads) t.join();
-  for (size_t i = 0; i < kernels.size(); ++i)
-    if (!status[i]) return fail(std::move(status[i].error()).withNote("in kernel " + kernels[i].name));
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    if (status[i]) continue;
+    if (options.failure != nullptr && status[i].error().diag == Diag::Verify)
+      *options.failure = {kernels[i].name, kernels[i].log.failedPass, kernels[i].log.lastGood};
+    return fail(std::move(status[i].error()).withNote("in kernel " + kernels[i].name));
+  }
   return {};
 }
 
@@ -107,7 +125,7 @@ Result<std::unique_ptr<Compilation>> compile(Model& model, const CompileOptions&
 
   for (Kernel& k : result->schedule.kernels) {
     CompiledKernel kernel;
-    kernel.name = k.name, kernel.graph = std::move(k.graph), kernel.ast = k.sink;
+    kernel.name = k.name, kernel.graph = std::move(k.graph), kernel.ast = k.sink, kernel.inPlace = k.inPlace;
     result->kernels.push_back(std::move(kernel));
   }
   Status compiled = compileKernels(result->kernels, *target, options);

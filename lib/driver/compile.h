@@ -25,6 +25,12 @@ struct KernelOpts {
   std::vector<OptOp> opts;
 };
 
+/// What a pass of a kernel, or the printing of its code, was given when it left an illegal graph or could not go on.
+struct PassFailure {
+  std::string kernel, pass;
+  std::string before;  // .uop text
+};
+
 struct CompileOptions {
   std::string name;              // of the graph, recorded in the plan
   std::string target = "cpu";    // a row of targets()
@@ -39,6 +45,7 @@ struct CompileOptions {
   Linker* linker = nullptr;      // target cpu: must be set; a process has one
   std::string tempDirectory;     // target c with a compiler: for its input and output
   Tool cCompiler;                // target c: builds kernels.so when its program is set
+  PassFailure* failure = nullptr;  // filled when an error is the compiler's own (Diag::Verify)
   std::function<void(size_t done, size_t total)> progress;  // called from the compiling thread, may be empty
 };
 
@@ -47,6 +54,7 @@ struct CompiledKernel {
   std::string name;
   std::unique_ptr<Graph> graph;
   UOp ast;                  // Kernel stage, as scheduled
+  std::vector<int> inPlace; // slots of arguments that its result may lie on
   UOp optimized;            // Kernel stage, after opts
   std::vector<OptOp> opts;  // what was applied
   LinearKernel linear;

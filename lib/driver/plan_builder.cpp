@@ -34,7 +34,7 @@ class PlanBuilder {
     leaveLoops();
     for (size_t i = 0; i < model_.ports.size(); ++i) SVOD_CHECK(addPort(static_cast<BufferId>(i)));
     plan_.constants = weights_.constants();
-    planMemory(plan_, {options.memory, UINT64_MAX, {}});
+    planMemory(plan_, {options.memory, UINT64_MAX, inPlace_});
     return std::move(plan_);
   }
 
@@ -164,30 +164,53 @@ class PlanBuilder {
     leaveLoops();
     if (item.kind == ItemKind::Loop) return addLoop(item);
     Step step;
-    std::vector<BufferId> buffers(item.args.begin(), item.args.end());
     if (item.kind == ItemKind::Launch) {
-      const KernelDesc& kernel = plan_.kernels[item.kernel];
-      Launch launch{static_cast<KernelId>(item.kernel), std::move(buffers), {}};
-      for (const std::string& name : kernel.values)
-        launch.values.push_back(Expr::variable(
-            static_cast<uint32_t>(std::find(names_.begin(), names_.end(), name) - names_.begin())));
-      step.action = std::move(launch);
+      step.action = launchOf(item);
     } else if (item.kind == ItemKind::Copy) {
-      step.action = Copy{buffers[0], buffers[1], static_cast<int64_t>(plan_.buffers[buffers[1]].bytes)};
+      SVOD_TRY(Expr elements, toExpr(item.elements, names_));
+      const auto to = static_cast<BufferId>(item.args[0]), from = static_cast<BufferId>(item.args[1]);
+      step.action = Copy{to, from, elements * static_cast<int64_t>(byteSize(plan_.buffers[from].dtype))};
     } else {
-      HostCall call{item.function, {}};
-      for (size_t i = 0; i < buffers.size(); ++i)
-        call.args.push_back({buffers[i], item.writes[i] ? Mode::Write : Mode::Read});
-      step.action = std::move(call);
+      SVOD_TRY(step.action, hostCallOf(item));
     }
     plan_.steps.push_back(std::move(step));
     return {};
+  }
+
+  Launch launchOf(const ScheduleItem& item) {
+    Launch launch{static_cast<KernelId>(item.kernel), {item.args.begin(), item.args.end()}, {}};
+    for (const std::string& name : plan_.kernels[item.kernel].values)
+      launch.values.push_back(
+          Expr::variable(static_cast<uint32_t>(std::find(names_.begin(), names_.end(), name) - names_.begin())));
+    if (item.overwrites >= 0) {
+      const auto result = std::find(item.writes.begin(), item.writes.end(), true) - item.writes.begin();
+      inPlace_.push_back({launch.buffers[item.overwrites], launch.buffers[result]});
+    }
+    return launch;
+  }
+
+  Result<HostCall> hostCallOf(const ScheduleItem& item) const {
+    HostCall call{item.function, {}, {}};
+    for (size_t i = 0; i < item.args.size(); ++i) {
+      HostArg arg{static_cast<BufferId>(item.args[i]), item.writes[i] ? Mode::Write : Mode::Read, {}};
+      for (UOp dim : item.shapes[i]) {
+        SVOD_TRY(Expr extent, toExpr(dim, names_));
+        arg.shape.push_back(std::move(extent));
+      }
+      call.args.push_back(std::move(arg));
+    }
+    for (UOp v : item.values) {
+      SVOD_TRY(Expr value, toExpr(v, names_));
+      call.values.push_back(std::move(value));
+    }
+    return call;
   }
 
   const Model& model_;
   const Schedule& schedule_;
   WeightsLayout& weights_;
   Plan plan_;
+  std::vector<InPlace> inPlace_;                             // offers of the schedule
   std::vector<std::string> names_;                           // by variable; empty for counters of loops that ended
   std::vector<std::pair<size_t, size_t>> loopEnds_;          // first step behind an open loop, and its variable
 };

@@ -1,6 +1,7 @@
 #include "driver/targets.h"
 
 #include "driver/compile.h"
+#include "support/suggest.h"
 #include "target/c/print_c.h"
 #include "target/target.h"
 #include "target/llvm/emit.h"
@@ -37,7 +38,7 @@ Status linkObjects(Compilation& c, const CompileOptions& options) {
 Status printKernel(CompiledKernel& kernel, const CompileOptions& options) {
   SVOD_CHECK(checkEmittable(kernel.linear));
   if (options.keepSource) {
-    SVOD_TRY(kernel.source, printC({&kernel.linear, 1}, {}));
+    SVOD_TRY(kernel.source, printC({&kernel.linear, 1}));
   }
   return {};
 }
@@ -53,7 +54,7 @@ Status joinSource(Compilation& c, const CompileOptions& options) {
   if (c.kernels.empty()) return {};
   std::vector<LinearKernel> kernels;
   for (const CompiledKernel& k : c.kernels) kernels.push_back(k.linear);
-  SVOD_TRY(c.source, printC(kernels, {}));
+  SVOD_TRY(c.source, printC(kernels));
   if (!options.cCompiler.program.empty()) {
     SVOD_TRY(c.code, buildLibrary(c.source, options));
     c.files.push_back({"kernels.so", FileKind::Code, {bytesOf(c.code)}});
@@ -72,12 +73,12 @@ constexpr Target kTargets[] = {
 std::span<const Target> targets() { return kTargets; }
 
 Result<const Target*> targetByName(std::string_view name) {
-  std::string names;
+  std::vector<std::string_view> names;
   for (const Target& t : kTargets) {
     if (t.name == name) return &t;
-    names += (names.empty() ? "" : ", ") + std::string(t.name);
+    names.push_back(t.name);
   }
-  return fail(Diag::Usage, "unknown target " + std::string(name), "targets are " + names);
+  return fail(Diag::Usage, "there is no target '" + std::string(name) + "'", choicesFor(name, names));
 }
 
 }  // namespace svod

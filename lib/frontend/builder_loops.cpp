@@ -69,27 +69,22 @@ bool GraphBuilder::checkVisible(const Tensor& value) {
 // The same view of the newest content of the state, so that a store follows every store and read before it;
 // null if `target` is no view of a state or temporary.
 UOp GraphBuilder::storeTarget(UOp target) {
-  switch (target.op()) {
-    case Op::Buffer: {
-      uint32_t slot = target.argAs<SlotArg>().slot;
-      bool isAssignable = slot < model_.ports.size() && isAssigned(model_.ports[slot].kind);
-      return isAssignable ? current(target) : UOp();
-    }
-    case Op::After:
-      return storeTarget(target.src(0));
-    case Op::Reshape:
-    case Op::Permute:
-    case Op::Shrink:
-    case Op::Flip: {
-      UOp inner = storeTarget(target.src(0));
-      if (!inner) return {};
-      std::vector<UOp> src(target.src().begin(), target.src().end());
-      src[0] = inner;
-      return graph().withSrc(target, src);
-    }
-    default:
-      return {};
+  std::vector<UOp> views;  // outermost first
+  for (; target.op() != Op::Buffer; target = target.src(0)) {
+    const bool isView = target.op() == Op::Reshape || target.op() == Op::Permute || target.op() == Op::Shrink ||
+                        target.op() == Op::Flip;
+    if (!isView && target.op() != Op::After) return {};
+    if (isView) views.push_back(target);
   }
+  const uint32_t slot = target.argAs<SlotArg>().slot;
+  if (slot >= model_.ports.size() || !isAssigned(model_.ports[slot].kind)) return {};
+  UOp result = current(target);
+  for (size_t i = views.size(); i-- > 0;) {
+    std::vector<UOp> src(views[i].src().begin(), views[i].src().end());
+    src[0] = result;
+    result = graph().withSrc(views[i], src);
+  }
+  return result;
 }
 
 void GraphBuilder::assign(Tensor target, Tensor value) {

@@ -258,8 +258,10 @@ void checkAttributes(OpCall& call) {
       call.fail(Diag::BadAttribute, "no attribute is called '" + name + "'",
                 didYouMean(name, names, names.empty() ? "it takes no attributes" : known));
     } else if (!fits(*spec, value)) {
+      const auto* word = std::get_if<std::string>(&value.value);
+      const bool isChoice = word && !spec->choices.empty();
       call.fail(Diag::BadAttribute, "attribute '" + name + "' is " + describe(value),
-                "it must be " + wanted(*spec));
+                isChoice ? choicesFor(*word, spec->choices) : "it must be " + wanted(*spec));
     }
     for (size_t j = 0; j < i; ++j)
       if (call.attributes[j].first == name)

@@ -130,8 +130,13 @@ void ModelReader::bindShape(const std::string& input, const std::vector<int64_t>
   auto s = std::ranges::find_if(file_.statements, [&](const Statement& x) {
     return x.kind == StatementKind::Input && x.names[0].text == input;
   });
-  if (s == file_.statements.end())
-    return record(Diag::UnknownPort, {}, from + ": the graph has no input '" + input + "'");
+  if (s == file_.statements.end()) {
+    std::vector<std::string_view> inputs;
+    for (const Statement& x : file_.statements)
+      if (x.kind == StatementKind::Input) inputs.push_back(x.names[0].text);
+    return record(Diag::UnknownPort, {}, from + ": the graph has no input '" + input + "'",
+                  didYouMean(input, inputs, "svodc inspect GRAPH shows them"));
+  }
   if (s->type.dims.size() != shape.size())
     return record(Diag::ShapeMismatch, s->at,
                   from + ": input '" + input + "' has rank " + std::to_string(s->type.dims.size()) +

@@ -323,7 +323,8 @@ Tensor custom(GraphBuilder& b, std::string_view name, std::span<const Tensor> in
   std::vector<UOp> src;
   for (Tensor t : inputs) {
     t = settled(t);
-    if (t && t.dtype() == DType::Index) t = cast(t, DType::I64);
+    const bool isSize = t && t.dtype() == DType::Index && t.rank() == 0;  // it is passed as a number
+    if (t && t.dtype() == DType::Index && !isSize) t = cast(t, DType::I64);
     if (!t) return {};
     src.push_back(t.node());
   }

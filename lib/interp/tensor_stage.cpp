@@ -216,9 +216,14 @@ class TensorInterpreter {
 
   // The movement ops between the base buffer and `view`, applied to `content` of that buffer.
   Result<View> moved(UOp view, const View& content) {
-    if (view.op() == Op::Buffer) return content;
-    SVOD_TRY(View source, moved(view.src(0), content));
-    return view.op() == Op::After ? source : move(view, source);
+    std::vector<UOp> ops;  // outermost first
+    for (; view.op() != Op::Buffer; view = view.src(0))
+      if (view.op() != Op::After) ops.push_back(view);
+    View result = content;
+    for (size_t i = ops.size(); i-- > 0;) {
+      SVOD_TRY(result, move(ops[i], result));
+    }
+    return result;
   }
 
   Result<View> move(UOp node, const View& x) {

@@ -7,32 +7,40 @@ namespace svod {
 
 namespace {
 
+/// Without recursion: sizes made of sizes nest as deep as a graph is long.
 class Evaluator {
  public:
   explicit Evaluator(const LeafValue& leaf) : leaf_(leaf) {}
 
-  std::optional<Scalar> value(UOp u) {
-    if (u.isConst()) return u.constant();
-    if (auto known = memo_.find(u.id()); known != memo_.end()) return known->second;
-    std::optional<Scalar> result = compute(u);
-    memo_.emplace(u.id(), result);
-    return result;
+  std::optional<Scalar> value(UOp root) {
+    if (root.isConst()) return root.constant();
+    std::vector<UOp> pending{root};
+    while (!pending.empty()) {
+      UOp u = pending.back();
+      const size_t before = pending.size();
+      if (isElementwise(u.op()) && !memo_.contains(u.id()))
+        for (UOp s : u.src())
+          if (!s.isConst() && !memo_.contains(s.id())) pending.push_back(s);
+      if (pending.size() > before) continue;
+      pending.pop_back();
+      if (memo_.contains(u.id())) continue;
+      std::optional<Scalar> result = compute(u);
+      if (!result) return std::nullopt;
+      memo_.emplace(u.id(), *result);
+    }
+    return memo_.at(root.id());
   }
 
  private:
   std::optional<Scalar> compute(UOp u) {
     if (!isElementwise(u.op())) return leaf_(u);
     Scalar operands[3];
-    for (size_t i = 0; i < u.srcCount(); ++i) {
-      std::optional<Scalar> operand = value(u.src(i));
-      if (!operand) return std::nullopt;
-      operands[i] = *operand;
-    }
+    for (size_t i = 0; i < u.srcCount(); ++i) operands[i] = u.src(i).isConst() ? u.src(i).constant() : memo_.at(u.src(i).id());
     return evalScalar(u.op(), u.dtype(), std::span(operands, u.srcCount()));
   }
 
   const LeafValue& leaf_;
-  std::unordered_map<uint32_t, std::optional<Scalar>> memo_;
+  std::unordered_map<uint32_t, Scalar> memo_;
 };
 
 // Points at which symbolic dims are compared: both ends, then spread positions that differ per variable.

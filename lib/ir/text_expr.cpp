@@ -30,6 +30,7 @@ bool isIdentifier(std::string_view name) {
 
 std::string nameText(std::string_view name) { return isIdentifier(name) ? std::string(name) : quoted(name); }
 
+/// Deep expressions are cut, as long ones are: nobody reads them, and they would take a deep stack.
 class ExprPrinter {
  public:
   explicit ExprPrinter(size_t maxLength) : maxLength_(maxLength) {}
@@ -46,6 +47,13 @@ class ExprPrinter {
   // A strength below `outer` needs parentheses.
   void expr(UOp u, int outer) {
     if (full()) return;
+    if (depth_ == kMaxDepth) return void(out_ += "...");
+    ++depth_;
+    binding(u, outer);
+    --depth_;
+  }
+
+  void binding(UOp u, int outer) {
     for (const Infix& row : kInfix)
       if (row.op == u.op()) return wrap(row.strength < outer, [&] { infix(u, row); });
     if (u.op() == Op::Where) return wrap(kTernary < outer, [&] { ternary(u); });
@@ -109,7 +117,9 @@ class ExprPrinter {
     out_ += close;
   }
 
+  static constexpr int kMaxDepth = 200;
   size_t maxLength_;
+  int depth_ = 0;
   std::string out_;
 };
 

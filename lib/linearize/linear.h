@@ -12,6 +12,7 @@ namespace svod {
 struct KernelParam {
   UOp param;             // Op::Param; its dtype is the storage dtype, src0 the maximum number of elements
   bool read = false, written = false;
+  bool inPlace = false;  // the result may lie exactly on it; every element is read before the same place is written
 };
 
 /// `ops` holds every node once, sources before users. A Range opens a loop that the End naming it closes; loops nest

@@ -4,6 +4,7 @@
 
 #include "machine/host.h"
 #include "support/cpu_features.h"
+#include "support/suggest.h"
 
 namespace svod {
 
@@ -148,8 +149,10 @@ Result<CpuTarget> makeCpuTarget(std::string_view triple, std::string_view cpu) {
   }
   if (cpu.empty()) return fromRow(baseline(arch), triple);
   if (const CpuRow* row = findCpu(arch, cpu)) return fromRow(*row, triple);
+  std::vector<std::string_view> names = cpuNames(arch);
+  names.insert(names.begin(), "native");
   return fail(Diag::Unsupported, "unknown " + std::string(toText(arch)) + " CPU '" + std::string(cpu) + "'",
-              "use one of native, " + joined(cpuNames(arch), ", "));
+              choicesFor(cpu, names));
 }
 
 std::string toText(const CpuTarget& cpu) {

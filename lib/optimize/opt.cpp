@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "support/suggest.h"
+
 namespace svod {
 
 namespace {
@@ -114,12 +116,12 @@ class OptParser {
   }
 
   Error unknownName(std::string_view name, size_t start) const {
-    std::string known;
-    for (const OptInfo& row : allOpts()) known += (known.empty() ? "" : " ") + std::string(row.name);
+    std::vector<std::string_view> known;
+    for (const OptInfo& row : allOpts()) known.push_back(row.name);
     at_ = start;
     std::string what =
         name.empty() ? "expected the name of an opt" : "unknown opt `" + std::string(name) + "`";
-    return {Diag::BadOpt, what + here(), "opts are: " + known, {}, {}};
+    return {Diag::BadOpt, what + here(), choicesFor(name, known), {}, {}};
   }
 
   std::string_view text_;

@@ -24,7 +24,7 @@ void PassLog::add(const PassLog& other) {
     rules[name].attempts += tally.attempts;
     rules[name].hits += tally.hits;
   }
-  if (lastGood.empty()) lastGood = other.lastGood;
+  if (lastGood.empty()) lastGood = other.lastGood, failedPass = other.failedPass;
   stopped |= other.stopped;
 }
 
@@ -87,6 +87,7 @@ Result<UOp> runPipeline(std::span<const Pass> passes, UOp root, PassContext& cx)
       Result<UOp> next = runOne(pass, root, cx);
       if (!next) {
         cx.log.lastGood = toUopText(root);
+        cx.log.failedPass = pass.name;
         return next;
       }
       root = *next;

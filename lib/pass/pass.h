@@ -42,6 +42,7 @@ struct PassLog {
   std::vector<PassTime> times;             // in order of execution; only with timePasses
   std::map<std::string, RuleTally, std::less<>> rules;  // by rule name; only with ruleStats
   std::string lastGood;                    // .uop text before the pass that failed, empty if none failed
+  std::string failedPass;                  // its name
   bool stopped = false;                    // stopAfter was reached; what the pipeline returned is not its goal
 
   void add(const PassLog& other);
@@ -106,7 +107,7 @@ struct Pass {
 };
 
 /// Runs `passes` in order on `root`. An error carries the name of the pass and of the job; `cx.log.lastGood` then holds
-/// the text to reproduce it.
+/// the text to reproduce it, `cx.log.failedPass` the name.
 Result<UOp> runPipeline(std::span<const Pass> passes, UOp root, PassContext& cx);
 
 }  // namespace svod

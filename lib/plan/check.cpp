@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "plan/check_parts.h"
 #include "plan/hazards.h"
 
 namespace svod {
@@ -10,14 +11,6 @@ namespace svod {
 namespace {
 
 constexpr uint64_t kMaxBytes = UINT64_C(1) << 56;  // sums of two sizes never overflow
-constexpr size_t kMaxLoopDepth = 16;
-
-tl::unexpected<Error> bad(const std::string& where, const std::string& what) {
-  return fail(Diag::BadPlan, where + ": " + what, "compile the graph again");
-}
-std::string at(const char* list, size_t index) {
-  return std::string(list) + "[" + std::to_string(index) + "]";
-}
 
 template <class T>
 Status checkNames(const std::vector<T>& rows, const char* list) {
@@ -105,6 +98,19 @@ Status checkBuffers(const Plan& plan) {
   return {};
 }
 
+Status checkInPlace(const Plan& plan) {
+  for (size_t i = 0; i < plan.memory.inPlace.size(); i++) {
+    const InPlace& pair = plan.memory.inPlace[i];
+    const auto isArena = [&](BufferId id) {
+      return id < plan.buffers.size() && plan.buffers[id].place == Place::Arena;
+    };
+    if (!isArena(pair.source) || !isArena(pair.result) ||
+        plan.buffers[pair.source].offset != plan.buffers[pair.result].offset)
+      return bad(at("memory.inPlace", i), "these are no two buffers of the arena with one place");
+  }
+  return {};
+}
+
 Status checkKernels(const Plan& plan) {
   for (size_t i = 0; i < plan.kernels.size(); i++) {
     const KernelDesc& kernel = plan.kernels[i];
@@ -122,127 +128,6 @@ Status checkKernels(const Plan& plan) {
   }
   return {};
 }
-
-/// Checks the steps with the loops that enclose each of them.
-class StepChecker {
- public:
-  explicit StepChecker(const Plan& plan) : plan_(plan) {}
-
-  Status run() {
-    const auto count = static_cast<StepId>(plan_.steps.size());
-    for (StepId i = 0; i < count; i++) {
-      while (!loops_.empty() && i == loops_.back().end) loops_.pop_back();
-      where_ = at("steps", i);
-      SVOD_CHECK(deps(i));
-      SVOD_CHECK(std::visit([&](const auto& action) { return check(action); }, plan_.steps[i].action));
-      if (const auto* loop = std::get_if<Loop>(&plan_.steps[i].action)) {
-        const StepId end = loops_.empty() ? count : loops_.back().end;
-        if (loop->length > end - i - 1)
-          return bad(where_, "the body of the loop ends outside the enclosing body");
-        if (loop->length > 0) loops_.push_back({i, i + 1 + loop->length, loop->variable});
-      }
-    }
-    return {};
-  }
-
- private:
-  struct Enclosing {
-    StepId loop, end;
-    VariableId variable;
-  };
-
-  /// Dependencies stay inside the innermost body and name a nested loop, not steps inside it.
-  Status deps(StepId step) {
-    const StepId first = loops_.empty() ? 0 : loops_.back().loop + 1;
-    int64_t before = -1;
-    for (StepId dep : plan_.steps[step].deps) {
-      if (dep >= step || static_cast<int64_t>(dep) <= before)
-        return bad(where_, "dependencies must increase and come earlier");
-      if (dep < first || (dep < scopeOf_.size() && scopeOf_[dep] != scopeId()))
-        return bad(where_, "a dependency crosses the border of a loop");
-      before = dep;
-    }
-    scopeOf_.push_back(scopeId());
-    return {};
-  }
-  uint32_t scopeId() const { return loops_.empty() ? 0 : loops_.back().loop + 1; }
-
-  Status expr(const Expr& expr) {
-    for (const ExprNode& node : expr.nodes()) {
-      if (node.op != ExprOp::Var) continue;
-      const auto index = static_cast<size_t>(node.value);
-      if (index >= plan_.variables.size()) return bad(where_, "an expression names no variable");
-      const bool bound =
-          plan_.variables[index].kind != VariableKind::Loop ||
-          std::any_of(loops_.begin(), loops_.end(), [&](auto& loop) { return loop.variable == index; });
-      if (!bound) return bad(where_, "'" + plan_.variables[index].name + "' is used outside its loop");
-    }
-    return {};
-  }
-
-  Status buffer(BufferId id, Mode mode) {
-    if (id >= plan_.buffers.size()) return bad(where_, "no such buffer");
-    const BufferDesc& desc = plan_.buffers[id];
-    const Place place = desc.place == Place::View ? plan_.buffers[desc.base].place : desc.place;
-    if (writes(mode) && (place == Place::Input || place == Place::Constant))
-      return bad(where_, "it writes to '" + desc.name + "', which is read-only");
-    return {};
-  }
-
-  Status check(const Launch& launch) {
-    if (launch.kernel >= plan_.kernels.size()) return bad(where_, "no such kernel");
-    const KernelDesc& kernel = plan_.kernels[launch.kernel];
-    if (launch.buffers.size() != kernel.args.size() || launch.values.size() != kernel.values.size())
-      return bad(where_, "the arguments do not fit the kernel '" + kernel.name + "'");
-    for (size_t i = 0; i < launch.buffers.size(); i++) {
-      SVOD_CHECK(buffer(launch.buffers[i], kernel.args[i].mode));
-      const BufferDesc& desc = plan_.buffers[launch.buffers[i]];
-      if (kernel.args[i].bytes > desc.bytes || byteSize(kernel.args[i].dtype) != byteSize(desc.dtype))
-        return bad(where_, "'" + desc.name + "' does not fit argument " + std::to_string(i) + " of '" +
-                               kernel.name + "'");
-    }
-    for (const Expr& value : launch.values) SVOD_CHECK(expr(value));
-    return {};
-  }
-
-  Status check(const Copy& copy) {
-    SVOD_CHECK(buffer(copy.src, Mode::Read));
-    SVOD_CHECK(buffer(copy.dst, Mode::Write));
-    SVOD_CHECK(expr(copy.bytes));
-    const std::optional<int64_t> bytes = copy.bytes.constant();
-    const uint64_t most = std::min(plan_.buffers[copy.src].bytes, plan_.buffers[copy.dst].bytes);
-    if (bytes && (*bytes < 0 || static_cast<uint64_t>(*bytes) > most))
-      return bad(where_, "it copies more than the buffers hold");
-    return {};
-  }
-
-  Status check(const HostCall& call) {
-    if (call.function.empty()) return bad(where_, "the function has no name");
-    for (const HostArg& arg : call.args) SVOD_CHECK(buffer(arg.buffer, arg.mode));
-    return {};
-  }
-
-  Status check(const Loop& loop) {
-    SVOD_CHECK(expr(loop.trips));
-    if (loop.variable >= plan_.variables.size() || plan_.variables[loop.variable].kind != VariableKind::Loop)
-      return bad(where_, "its variable is no loop variable");
-    if (!loopVariables_.insert(loop.variable).second)
-      return bad(where_, "another loop uses the same variable");
-    if (loop.condition) {
-      SVOD_CHECK(buffer(*loop.condition, Mode::Read));
-      const BufferDesc& flag = plan_.buffers[*loop.condition];
-      if (flag.dtype != ElementType::Bool || flag.bytes < 1) return bad(where_, "its condition is no bool");
-    }
-    if (loops_.size() >= kMaxLoopDepth) return bad(where_, "loops are nested too deeply");
-    return {};
-  }
-
-  const Plan& plan_;
-  std::string where_;
-  std::vector<Enclosing> loops_;        // innermost last
-  std::set<VariableId> loopVariables_;  // of the loops seen so far
-  std::vector<uint32_t> scopeOf_;       // per step, 0 or 1 + the innermost loop
-};
 
 Status checkPorts(const Plan& plan, const std::vector<Port>& ports, Place place, const char* list,
                   std::vector<bool>& owned) {
@@ -298,8 +183,9 @@ Status check(const Plan& plan) {
   SVOD_CHECK(checkConstants(plan));
   SVOD_CHECK(checkVariables(plan));
   SVOD_CHECK(checkBuffers(plan));
+  SVOD_CHECK(checkInPlace(plan));
   SVOD_CHECK(checkKernels(plan));
-  SVOD_CHECK(StepChecker(plan).run());
+  SVOD_CHECK(checkSteps(plan));
   std::vector<bool> owned(plan.buffers.size(), false);
   SVOD_CHECK(checkPorts(plan, plan.inputs, Place::Input, "inputs", owned));
   SVOD_CHECK(checkPorts(plan, plan.outputs, Place::Output, "outputs", owned));

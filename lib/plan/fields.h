@@ -114,12 +114,14 @@ template <class V>
 void fields(V& visit, HostArg& arg) {
   visit("buffer", arg.buffer);
   visit("mode", arg.mode);
+  visit("shape", arg.shape);
 }
 
 template <class V>
 void fields(V& visit, HostCall& call) {
   visit("function", call.function);
   visit("args", call.args);
+  visit("values", call.values);
 }
 
 template <class V>
@@ -154,12 +156,19 @@ void fields(V& visit, State& state) {
 }
 
 template <class V>
+void fields(V& visit, InPlace& pair) {
+  visit("source", pair.source);
+  visit("result", pair.result);
+}
+
+template <class V>
 void fields(V& visit, MemoryReport& memory) {
   visit("mode", memory.mode);
   visit("peakBytes", memory.peakBytes);
   visit("unplannedBytes", memory.unplannedBytes);
   visit("lowerBoundBytes", memory.lowerBoundBytes);
   visit("addedEdges", memory.addedEdges);
+  visit("inPlace", memory.inPlace);
 }
 
 /// All of plan.json but the checksum.

@@ -60,6 +60,9 @@ class Planner {
     layout.report.peakBytes = arena_;
     for (uint32_t buffer = 0; buffer < life_.size(); buffer++) layout.report.unplannedBytes += room(buffer);
     layout.report.lowerBoundBytes = lowerBound();
+    layout.report.inPlace = inPlace_;
+    std::sort(layout.report.inPlace.begin(), layout.report.inPlace.end(),
+              [](const InPlace& a, const InPlace& b) { return a.result < b.result; });
     if (byProgramOrder_) layout.addedEdges = missingEdges();
     layout.report.addedEdges = layout.addedEdges.size();
     return layout;
@@ -150,6 +153,7 @@ class Planner {
                       [&](const Interval& i) { return i.begin < end && begin < i.end; }))
         continue;
       put(buffer, begin);
+      inPlace_.push_back(pair);
       return true;
     }
     return false;
@@ -237,6 +241,7 @@ class Planner {
   std::vector<uint64_t> offsets_;
   std::vector<bool> isPlaced_;
   std::vector<uint32_t> placed_, byOffset_;  // in the order of placement, and by offset
+  std::vector<InPlace> inPlace_;             // those that were used
   uint64_t arena_ = 0;
 };
 
@@ -256,83 +261,6 @@ MemoryLayout placeBuffers(const MemoryProblem& problem, MemoryMode mode) {
   if (tooLong || mode == MemoryMode::Off || layout.report.peakBytes <= problem.budgetBytes) return layout;
   MemoryLayout tighter = Planner(problem, mode, true).run();
   return tighter.report.peakBytes < layout.report.peakBytes ? tighter : layout;
-}
-
-namespace {
-
-/// A buffer touched inside a loop is in use for the whole loop: the next iteration may read what this one
-/// left.
-void stretchOverLoops(const Plan& plan, std::vector<std::vector<BufferAccess>>& steps) {
-  for (StepId step = static_cast<StepId>(plan.steps.size()); step-- > 0;) {
-    const auto* loop = std::get_if<Loop>(&plan.steps[step].action);
-    if (loop == nullptr) continue;
-    std::vector<BufferAccess> all;
-    for (StepId inner = step; inner <= step + loop->length; inner++)
-      all.insert(all.end(), steps[inner].begin(), steps[inner].end());
-    std::sort(all.begin(), all.end(),
-              [](const BufferAccess& a, const BufferAccess& b) { return a.storage < b.storage; });
-    all.erase(
-        std::unique(all.begin(), all.end(),
-                    [](const BufferAccess& a, const BufferAccess& b) { return a.storage == b.storage; }),
-        all.end());
-    for (BufferAccess& access : all) access.mode = Mode::ReadWrite;
-    for (StepId inner = step; inner <= step + loop->length; inner++) steps[inner] = all;
-  }
-}
-
-/// Steps of a body come after the loop's step, and what waits for the loop waits for its last step.
-DepLists flatDeps(const Plan& plan) {
-  DepLists deps(plan.steps.size());
-  std::vector<StepId> lastOf(plan.steps.size());
-  for (StepId step = 0; step < plan.steps.size(); step++) {
-    const auto* loop = std::get_if<Loop>(&plan.steps[step].action);
-    lastOf[step] = loop == nullptr ? step : step + loop->length;
-    deps[step] = plan.steps[step].deps;
-  }
-  for (StepId step = 0; step < plan.steps.size(); step++) {
-    // The planner sees a body as one piece, in program order: all its steps use the same buffers.
-    for (StepId& dep : deps[step]) dep = lastOf[dep];
-    for (StepId inner = step + 1; inner <= lastOf[step]; inner++) deps[inner].push_back(inner - 1);
-  }
-  return deps;
-}
-
-}  // namespace
-
-void planMemory(Plan& plan, const MemoryOptions& options) {
-  addHazardEdges(plan, StorageView::Separate);
-  std::vector<uint32_t> slotOf(plan.buffers.size(), 0);
-  std::vector<BufferId> placed;
-  for (BufferId id = 0; id < plan.buffers.size(); id++)
-    if (plan.buffers[id].place == Place::Arena) {
-      slotOf[id] = static_cast<uint32_t>(placed.size());
-      placed.push_back(id);
-    }
-  MemoryProblem problem;
-  problem.budgetBytes = options.budgetBytes;
-  for (BufferId id : placed) problem.sizes.push_back(plan.buffers[id].bytes);
-  for (StepId step = 0; step < plan.steps.size(); step++) {
-    std::vector<BufferAccess>& mine = problem.steps.emplace_back();
-    // Of a loop, what it touches itself: the condition. Its body are steps of their own.
-    std::vector<BufferAccess> accesses = accessesOf(plan, step, StorageView::Separate);
-    if (const auto* loop = std::get_if<Loop>(&plan.steps[step].action)) accesses.resize(loop->condition ? 1 : 0);
-    for (BufferAccess access : accesses) {
-      const BufferId owner = access.storage - 1;
-      if (plan.buffers[owner].place != Place::Arena) continue;
-      access.storage = slotOf[owner];
-      mine.push_back(access);
-    }
-  }
-  stretchOverLoops(plan, problem.steps);
-  problem.deps = flatDeps(plan);
-  for (const InPlace& pair : options.inPlace)
-    if (plan.buffers[pair.source].place == Place::Arena && plan.buffers[pair.result].place == Place::Arena)
-      problem.inPlace.push_back({slotOf[pair.source], slotOf[pair.result]});
-  const MemoryLayout layout = placeBuffers(problem, options.mode);
-  for (size_t i = 0; i < placed.size(); i++) plan.buffers[placed[i]].offset = layout.offsets[i];
-  plan.arenaBytes = layout.report.peakBytes;
-  plan.memory = layout.report;
-  addHazardEdges(plan, StorageView::Placed);
 }
 
 }  // namespace svod

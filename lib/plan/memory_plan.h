@@ -25,17 +25,13 @@ enum class MemoryMode : uint8_t {
 std::string_view nameOf(MemoryMode mode);
 std::optional<MemoryMode> memoryModeFromName(std::string_view name);
 
-/// `result` may lie exactly on `source`: the step that writes `result` reads each element of `source` before
-/// it writes the same position, and nobody needs `source` afterwards.
-struct InPlace {
-  uint32_t source = 0, result = 0;
-};
-
 struct MemoryProblem {
   std::vector<std::vector<BufferAccess>>
       steps;                    // in program order; BufferAccess::storage is an index into sizes
   DepLists deps;                // every hazard between the separate buffers included
   std::vector<uint64_t> sizes;  // bytes; only buffers that are to be placed
+  /// `result` may lie exactly on `source`: the step that writes `result` reads each element of `source` before it
+  /// writes the same position. Done where nobody needs `source` afterwards.
   std::vector<InPlace> inPlace;
   uint64_t budgetBytes = UINT64_MAX;
 };
@@ -43,7 +39,7 @@ struct MemoryProblem {
 struct MemoryLayout {
   std::vector<uint64_t> offsets;                          // by buffer; multiples of kPlanAlignment
   std::vector<std::pair<uint32_t, uint32_t>> addedEdges;  // (first, then), in order
-  MemoryReport report;
+  MemoryReport report;  // inPlace: indices into sizes, like offsets
 };
 
 /// Deterministic: equal problems give equal layouts. The lower bound is the most bytes in use at one step.
@@ -52,7 +48,7 @@ MemoryLayout placeBuffers(const MemoryProblem& problem, MemoryMode mode);
 struct MemoryOptions {
   MemoryMode mode = MemoryMode::Arena;
   uint64_t budgetBytes = UINT64_MAX;  // when the arena would be larger, trade parallelism for memory
-  std::vector<InPlace> inPlace;       // as BufferIds
+  std::vector<InPlace> inPlace;       // what may be done, not what must
 };
 
 /// Gives every Arena buffer of `plan` its offset, sets arenaBytes and the memory report, and makes the

@@ -14,7 +14,7 @@
 
 namespace svod {
 
-inline constexpr uint32_t kPlanVersion = 1;     // what we write; the reader accepts exactly this one
+inline constexpr uint32_t kPlanVersion = 2;     // what we write; the reader accepts exactly this one
 inline constexpr uint64_t kPlanAlignment = 64;  // arena offsets, constants, states and scratch
 
 using BufferId = uint32_t;
@@ -133,9 +133,11 @@ struct Copy {
   bool operator==(const Copy&) const = default;
 };
 
+/// A buffer that a function of the application is given, dense at `shape`.
 struct HostArg {
   BufferId buffer = 0;
   Mode mode = Mode::Read;
+  std::vector<Expr> shape;  // over the plan's variables
   bool operator==(const HostArg&) const = default;
 };
 
@@ -143,6 +145,7 @@ struct HostArg {
 struct HostCall {
   std::string function;
   std::vector<HostArg> args;
+  std::vector<Expr> values;  // numbers it is given besides, over the plan's variables
   bool operator==(const HostCall&) const = default;
 };
 
@@ -180,11 +183,19 @@ struct State {
   bool operator==(const State&) const = default;
 };
 
+/// Two arena buffers with one place: `result` is written over `source`, element by element, by the step that reads
+/// `source` last.
+struct InPlace {
+  BufferId source = 0, result = 0;
+  bool operator==(const InPlace&) const = default;
+};
+
 /// What the memory planner did; for people and tests. `mode` is arena, remap or off.
 struct MemoryReport {
   std::string mode = "arena";
   uint64_t peakBytes = 0, unplannedBytes = 0, lowerBoundBytes = 0;
   uint64_t addedEdges = 0;
+  std::vector<InPlace> inPlace;  // by result
   bool operator==(const MemoryReport&) const = default;
 };
 

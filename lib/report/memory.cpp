@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 
 #include "report/plan_text.h"
 #include "report/report.h"
@@ -47,6 +48,7 @@ FactList summary(const Plan& plan) {
           {"aboveBound", "above the bound", percentAbove(m.peakBytes, m.lowerBoundBytes)},
           {"unplannedBytes", "without reuse", bytesCell(m.unplannedBytes)},
           {"addedEdges", "edges for reuse", m.addedEdges},
+          {"inPlace", "written in place", m.inPlace.size()},
           {"inputBytes", "inputs", bytesCell(bytesIn(plan, Place::Input))},
           {"outputBytes", "outputs", bytesCell(bytesIn(plan, Place::Output))},
           {"stateBytes", "states", bytesCell(bytesIn(plan, Place::State))},
@@ -61,16 +63,22 @@ Table bufferTable(const Plan& plan, const std::vector<Lifetime>& lifetimes) {
                {"bytes", "size", true},
                {"place", "place"},
                {"offset", "offset", true},
+               {"over", "written over"},
                {"first", "first step", true},
                {"last", "last step", true}},
               {}};
+  std::map<BufferId, BufferId> over;
+  for (const InPlace& pair : plan.memory.inPlace) over[pair.result] = pair.source;
   for (size_t i = 0; i < plan.buffers.size(); ++i) {
     const BufferDesc& b = plan.buffers[i];
+    const auto source = over.find(static_cast<BufferId>(i));
+    const Cell overCell =
+        source == over.end() ? Cell(-1, "-") : Cell(source->second, "b" + std::to_string(source->second));
     const bool placed = b.place == Place::Arena || b.place == Place::View;
     const std::string place = b.place == Place::View ? "view of b" + std::to_string(b.base) : std::string(toText(b.place));
     auto step = [](int64_t s) { return s < 0 ? Cell(s, "-") : Cell(s); };
     table.rows.push_back({i, b.name, typeText(b), bytesCell(b.bytes), place, placed ? Cell(b.offset) : Cell(0, "-"),
-                          step(lifetimes[i].first), step(lifetimes[i].last)});
+                          overCell, step(lifetimes[i].first), step(lifetimes[i].last)});
   }
   return table;
 }

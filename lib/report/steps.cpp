@@ -20,7 +20,11 @@ struct StepText {
   std::pair<std::string, std::string> operator()(const Copy& copy) const {
     return {"copy", toText(copy.bytes, names) + " bytes"};
   }
-  std::pair<std::string, std::string> operator()(const HostCall& call) const { return {"host", call.function}; }
+  std::pair<std::string, std::string> operator()(const HostCall& call) const {
+    std::string text = call.function;
+    for (const Expr& value : call.values) text += " " + toText(value, names);
+    return {"host", text};
+  }
   std::pair<std::string, std::string> operator()(const Loop& loop) const {
     return {"loop", plan.variables[loop.variable].name + " < " + toText(loop.trips, names) + ", next " +
                         std::to_string(loop.length) + " steps" +

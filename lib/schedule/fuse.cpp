@@ -172,7 +172,8 @@ class Fuser {
   void visitOwnKernel(UOp n) {
     if (n.op() == Op::Custom || n.op() == Op::Copy) {
       size_t inputs = n.op() == Op::Copy ? 1 : static_cast<size_t>(n.argAs<CustomArg>().inputs);
-      for (size_t i = 0; i < inputs; ++i) materialize(n.src(i));
+      for (UOp s : n.src().first(inputs))
+        if (s.dtype() != DType::Index) materialize(s);  // sizes are passed as numbers
     } else if (n.op() == Op::Scatter) {
       addRoot(n, n.src(0), {n.src(0)});
       addRoot(n, n.src(n.srcCount() - 1), n.src().subspan(1));

@@ -36,9 +36,10 @@ UOp KernelBuilder::addressIn(const Storage& storage, std::span<const UOp> index)
 }
 
 UOp KernelBuilder::address(UOp target, std::span<const UOp> index, const Storage& base) {
-  if (target == base.node) return addressIn(base, index);
-  MovedIndex m = moveIndex(g_, target, imported(target.src(0).shape()), imported(target.src().subspan(1)), index);
-  return address(target.src(0), m.index, base);
+  IndexList at(index.begin(), index.end());
+  for (; target != base.node; target = target.src(0))
+    at = moveIndex(g_, target, imported(target.src(0).shape()), imported(target.src().subspan(1)), at).index;
+  return addressIn(base, at);
 }
 
 UOp KernelBuilder::load(const Storage& storage, std::span<const UOp> index, UOp gate) {

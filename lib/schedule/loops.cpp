@@ -48,8 +48,7 @@ std::vector<UOp> writtenBy(UOp effect) {
     UOp n = pending.back();
     pending.pop_back();
     if (n.op() == Op::Store) {
-      UOp target = n.src(0);
-      while (target.op() != Op::Buffer) target = target.src(0);
+      UOp target = bufferBelow(n.src(0));
       if (std::find(buffers.begin(), buffers.end(), target) == buffers.end()) buffers.push_back(target);
     } else if (n.op() == Op::End) {
       pending.push_back(n.src(0));

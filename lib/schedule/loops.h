@@ -46,6 +46,12 @@ class Counters {
 /// the model.
 Result<UOp> unrollLoops(Model& model, UOp sink);
 
+/// The Buffer of a content of a state or temporary, or of a view of one.
+inline UOp bufferBelow(UOp content) {
+  while (content.op() != Op::Buffer) content = content.src(0);
+  return content;
+}
+
 /// Buffers that a Store, or the stores in the body of an End, write to.
 std::vector<UOp> writtenBy(UOp effect);
 

@@ -8,16 +8,6 @@ namespace svod {
 
 namespace {
 
-UOp storageBelow(UOp target) {
-  while (isMovement(target.op())) target = target.src(0);
-  return target;
-}
-
-UOp bufferBelow(UOp state) {
-  while (state.op() != Op::Buffer) state = state.src(0);
-  return state;
-}
-
 /// Which stores a content of a buffer contains.
 class Histories {
  public:

@@ -30,6 +30,9 @@ struct Kernel {
   std::unique_ptr<Graph> graph;
   UOp sink;
   std::string name;  // readable and unique in the schedule: label, extents, content hash
+  /// Slots of arguments whose memory could take the result: an element of theirs is read for the result's element at
+  /// the same place only. Empty in kernels that are never asked to do so.
+  std::vector<int> inPlace;
 };
 
 /// A loop over items. Kernels, and the counts of loops inside, know its counter as the variable `counter`, which is
@@ -42,7 +45,7 @@ struct ScheduleLoop {
 
 enum class ItemKind : uint8_t { Launch, Copy, HostCall, Loop };
 
-/// One step in program order. Launch: args[slot] is the buffer of Param slot. Copy: args = {destination, source}.
+/// One step in program order. Sizes are expressions in the model's graph, over variables and counters. Launch: args[slot] is the buffer of Param slot. Copy: args = {destination, source}.
 /// HostCall: args = {result, inputs...}. Loop: its body is the `length` items that follow, those of inner loops counted.
 struct ScheduleItem {
   ItemKind kind;
@@ -53,6 +56,10 @@ struct ScheduleItem {
   std::vector<bool> reads;
   std::string label;
   size_t length = 0;         // Loop
+  UOp elements = {};         // Copy: how many, from the first on
+  std::vector<std::vector<UOp>> shapes = {};  // HostCall: per arg, dense at this shape
+  std::vector<UOp> values = {};               // HostCall: numbers it gets besides
+  int overwrites = -1;       // Launch: slot of a temporary that nobody reads afterwards and the result may lie on
 };
 
 struct Schedule {

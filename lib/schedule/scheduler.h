@@ -1,5 +1,6 @@
 // The working state of makeSchedule: producers, their kernels and their order.
 #pragma once
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -15,6 +16,23 @@ struct Producer {
   std::vector<UOp> reads;  // storage nodes read by any of the items
 };
 
+inline bool isEmpty(UOp node) {
+  return std::any_of(node.shape().begin(), node.shape().end(), [](UOp d) { return d.isConst(0); });
+}
+inline UOp skipReshapes(UOp node) {
+  while (node.op() == Op::Reshape) node = node.src(0);
+  return node;
+}
+/// The storage a Store writes to, below any views.
+inline UOp storageBelow(UOp target) {
+  while (isMovement(target.op())) target = target.src(0);
+  return target;
+}
+/// Buffers of the instance keep one layout whatever their actual shape is.
+inline bool isInternal(PortKind kind) { return kind == PortKind::State || kind == PortKind::Temporary; }
+/// The elements lie dense at their actual shape.
+bool isGapless(const Storage& storage);
+
 class Scheduler {
  public:
   Scheduler(Model& model, const ScheduleOptions& options);
@@ -28,6 +46,7 @@ class Scheduler {
   Storage layoutOf(UOp node, int buffer, bool dense) const;
   void addStorage(UOp node, int buffer, bool dense);
   const Storage* storageOf(UOp node) const;
+  std::set<uint32_t> hostValues() const;
 
   Producer& producer(UOp node);
   void produceValue(UOp node);
@@ -36,11 +55,12 @@ class Scheduler {
   void produceThroughTemporary(Producer& p, const Storage& own);
   void produceScatter(UOp node);
   void produceHostCall(UOp node);
+  int denseBuffer(Producer& p, UOp value);
   /// Kernel that writes `node` element by element into `storage`.
   void produceElements(UOp node, const Storage& storage, UOp valueNode);
   void addLaunch(Producer& p, std::unique_ptr<Graph> graph, UOp sink, KernelBuilder& builder, UOp named);
   void addCopy(Producer& p, UOp from, int to, UOp named);
-  bool isPlainCopy(UOp value, UOp target) const;
+  bool isPlainCopy(UOp store) const;
 
   /// All items in order, or nothing after adding to snapshots_.
   Result<std::vector<ScheduleItem>> order();

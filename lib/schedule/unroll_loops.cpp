@@ -53,11 +53,6 @@ class Unroller {
                        [&](UOp n) { return n.op() == Op::End && n.src(1) == range && n.dependsOn(range_); });
   }
 
-  static UOp bufferBelow(UOp n) {
-    while (n.op() != Op::Buffer) n = n.src(0);
-    return n;
-  }
-
   /// The effects so far, or those on one buffer.
   void append(std::vector<UOp>& all, UOp buffer) const {
     for (UOp e : effects_) {

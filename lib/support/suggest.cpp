@@ -45,4 +45,12 @@ std::string didYouMean(std::string_view name, std::span<const std::string_view> 
   return found.empty() ? std::string(otherwise) : "did you mean '" + std::string(found) + "'?";
 }
 
+std::string choicesFor(std::string_view name, std::span<const std::string_view> choices) {
+  std::string text = didYouMean(name, choices);
+  text += text.empty() ? "the choices are " : " The choices are ";
+  for (size_t i = 0; i < choices.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == choices.size() ? " or " : ", ") + std::string(choices[i]);
+  return text;
+}
+
 }  // namespace svod

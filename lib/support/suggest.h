@@ -14,4 +14,7 @@ std::string_view closestName(std::string_view name, std::span<const std::string_
 std::string didYouMean(std::string_view name, std::span<const std::string_view> candidates,
                        std::string_view otherwise = {});
 
+/// The help for a name that is none of a few: "the choices are a, b or c", after what was probably meant.
+std::string choicesFor(std::string_view name, std::span<const std::string_view> choices);
+
 }  // namespace svod

@@ -23,7 +23,7 @@ class Usage(ToolTest):
             (["compile", graph, "-o", "p", "-O7"], "-O0 or -O1"),
             (["compile", graph, "-o", "p", "-j", "-3"], "-j"),
             (["compile", graph, "-o", "p", "-j", "many"], "many"),
-            (["compile", graph, "-o", "p", "--target", "gpu"], "cpu, c"),
+            (["compile", graph, "-o", "p", "--target", "gpu"], "cpu or c"),
             (["compile", graph, "-o", "p", "--numerics", "loose"], "strict, contract or fast"),
             (["compile", graph, "-o", "p", "--memory", "less"], "arena, remap or off"),
             (["compile", graph, "-o", "p", "--opts", "upcast(0,4)"], "KERNEL=LIST"),

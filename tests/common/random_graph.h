@@ -14,10 +14,11 @@ struct RandomOptions {
   bool states = true;           // buffers that are read, stored to (also in part) and read again
   bool symbolic = true;         // sometimes a variable as a leading dim
   bool zeroDims = true;         // sometimes tensors without elements
+  bool loops = false;           // temporaries, and loops, conditions and branches that assign them; not with contract
   std::vector<DType> dtypes;    // of inputs and casts; empty: all
 };
 
-/// A legal tensor graph with inputs, weights, two to five outputs that share subgraphs, and states. Its results do
+/// A legal tensor graph with inputs, weights, two to five outputs that share subgraphs, states, and loops if wanted. Its results do
 /// not depend on what the language leaves open: the sign of a zero chosen by max or min never reaches a division, and
 /// the bits of a NaN never reach an integer. Compare with sameValues(a, b, true).
 Model randomModel(uint64_t seed, const RandomOptions& options = {});

@@ -32,6 +32,7 @@ Result<std::vector<HostTensor>> interpretSchedule(const Model& model, Schedule& 
     sinks.push_back(sink);
   }
   VariableValues variables = bindings.variables;
+  auto leaf = [&](UOp var) { return Scalar::ofInt(var.dtype(), variables.at(std::string(var.argAs<VarArg>().name))); };
   auto run = [&](const ScheduleItem& item) -> Status {
     if (item.kind == ItemKind::Launch) {
       std::vector<HostTensor> args;
@@ -40,7 +41,8 @@ Result<std::vector<HostTensor>> interpretSchedule(const Model& model, Schedule& 
       for (size_t i = 0; i < item.args.size(); ++i) buffers[item.args[i]] = std::move(args[i]);
       SVOD_CHECK(std::move(status));
     } else if (item.kind == ItemKind::Copy) {
-      buffers[item.args[0]].data = buffers[item.args[1]].data;
+      const int64_t bytes = evaluate(item.elements, leaf)->asInt() * byteSize(buffers[item.args[1]].dtype);
+      std::memcpy(buffers[item.args[0]].data.data(), buffers[item.args[1]].data.data(), static_cast<size_t>(bytes));
     } else {
       return fail(Diag::Unsupported, "host calls are not interpreted here", "leave them out of the graph");
     }
@@ -54,7 +56,6 @@ Result<std::vector<HostTensor>> interpretSchedule(const Model& model, Schedule& 
         continue;
       }
       const ScheduleLoop& loop = schedule.loops[item.kernel];
-      auto leaf = [&](UOp var) { return Scalar::ofInt(var.dtype(), variables.at(std::string(var.argAs<VarArg>().name))); };
       int64_t count = evaluate(loop.count, leaf)->asInt();
       for (int64_t trip = 0; trip < count; ++trip) {
         if (loop.condition >= 0 && buffers[loop.condition].at(0).asInt() == 0) break;

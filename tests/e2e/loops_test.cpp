@@ -1,42 +1,11 @@
 // Loops and branches of graph files as plans, against the interpreter.
 #include <catch2/catch.hpp>
 
-#include "common/random_graph.h"
-#include "e2e/harness.h"
-#include "frontend/frontend.h"
+#include "e2e/graph_text.h"
 
 using namespace svod;
 
 namespace {
-
-Model modelOf(const std::string& text, const LoadOptions& options = {}) {
-  Result<GraphFile> file = parseGraph("svod 1\n" + text, "loop.svod");
-  if (!file) FAIL(toText(file.error()));
-  Result<Model> model = buildModel(*file, options);
-  if (!model) FAIL(toText(model.error()));
-  return std::move(*model);
-}
-
-ModelBindings bindingsOf(const Model& model, int64_t n) {
-  RandomOptions moderate;
-  moderate.contract = true;
-  ModelBindings bindings = randomBindings(model, 7, moderate);
-  for (UOp v : model.variables) bindings.variables[std::string(v.argAs<VarArg>().name)] = n;
-  if (!model.variables.empty())  // shapes follow the variable
-    for (size_t i = 0; i < bindings.ports.size(); ++i)
-      if (model.ports[i].kind == PortKind::State) bindings.ports[i] = {};
-  return bindings;
-}
-
-bool isResult(const ModelPort& port) { return port.kind == PortKind::Output || port.kind == PortKind::State; }
-
-void checkEqual(const Model& model, const std::vector<HostTensor>& expected, const std::vector<HostTensor>& actual) {
-  for (size_t i = 0; i < model.ports.size(); ++i)
-    if (isResult(model.ports[i])) {
-      INFO(model.ports[i].name);
-      CHECK(difference(expected[i], actual[i], 1e-4) == "");
-    }
-}
 
 // Inputs have constant shapes in these graphs, so any n fits the bindings.
 const char* const kGraphs[] = {

@@ -55,6 +55,30 @@ std::vector<HostTensor> unpacked(std::string_view in) {
   return tensors;
 }
 
+// -- host functions
+
+HostTensor copyOf(const svod_host_argument& argument) {
+  HostTensor t = HostTensor::zeros(*dtypeFromText(argument.dtype), {argument.shape, argument.shape + argument.rank});
+  std::memcpy(t.data.data(), argument.data, t.data.size());
+  return t;
+}
+
+/// `user` is the function as the interpreter calls it.
+int callFunction(void* user, const svod_host_call* call) {
+  std::vector<HostTensor> inputs;
+  for (size_t i = 1; i < call->argument_count; ++i) inputs.push_back(copyOf(call->arguments[i]));
+  for (size_t i = 0; i < call->value_count; ++i) {
+    inputs.push_back(HostTensor::zeros(DType::Index, {}));
+    inputs.back().set(0, Scalar::ofInt(DType::Index, call->values[i]));
+  }
+  const svod_host_argument& result = call->arguments[0];
+  std::vector<int64_t> dims(result.shape, result.shape + result.rank);
+  Result<HostTensor> made = (*static_cast<const CustomFunction*>(user))(inputs, *dtypeFromText(result.dtype), dims);
+  if (!made || made->data.size() != result.bytes || result.written == 0) return 1;
+  std::memcpy(result.data, made->data.data(), result.bytes);
+  return 0;
+}
+
 // -- the run itself
 
 class PlanRun {
@@ -112,6 +136,11 @@ class PlanRun {
     svod_instance_options instanceOptions{};
     instanceOptions.pool = pool_.get();
     instanceOptions.memory = &source;
+    std::vector<svod_host_entry> functions;
+    for (const auto& [name, function] : bindings_.functions)
+      functions.push_back({name.c_str(), callFunction, const_cast<CustomFunction*>(&function)});
+    instanceOptions.functions = functions.data();
+    instanceOptions.function_count = functions.size();
     svod_instance* instance = nullptr;
     SVOD_CHECK(ok(svod_instance_create(plan, &instanceOptions, &instance, &error_)));
     instance_.reset(instance);

@@ -74,6 +74,13 @@ std::string checkStrict(uint64_t seed, const char* target) {
   return check(seed, {}, draw(seed, Numerics::Strict, target), strictDifference);
 }
 
+std::string checkLoops(uint64_t seed, const char* target) {
+  RandomOptions drawn;
+  drawn.loops = true;
+  drawn.steps = 12;
+  return check(seed, drawn, draw(seed, Numerics::Strict, target), strictDifference);
+}
+
 std::string checkContract(uint64_t seed, const char* target) {
   RandomOptions drawn;
   drawn.contract = true;
@@ -90,6 +97,14 @@ TEST_CASE("strict plans equal the interpreter bit for bit", "[cpu]") {
 
 TEST_CASE("contract plans stay within the computed bounds", "[cpu]") {
   forSeeds(1200, {1358, 1487, 3275}, [](uint64_t seed) { return checkContract(seed, "cpu"); });
+}
+
+TEST_CASE("strict plans with loops equal the interpreter bit for bit", "[cpu]") {
+  forSeeds(600, {}, [](uint64_t seed) { return checkLoops(seed, "cpu"); });
+}
+
+TEST_CASE("strict plans of the C target with loops equal the interpreter bit for bit", "[c]") {
+  forSeeds(60, {}, [](uint64_t seed) { return checkLoops(seed, "c"); });
 }
 
 TEST_CASE("strict plans of the C target equal the interpreter bit for bit", "[c]") {

@@ -8,7 +8,8 @@ namespace {
 
 bool isValue(UOp n) {
   bool leaf = n.op() == Op::Buffer || n.op() == Op::Const || n.op() == Op::Var;
-  return !leaf && n.dtype() != DType::Void && n.dtype() != DType::Index && n.op() != Op::After;
+  const bool isInLoop = !n.ranges().empty();
+  return !leaf && !isInLoop && n.dtype() != DType::Void && n.dtype() != DType::Index && n.op() != Op::After;
 }
 
 class Reducer {

@@ -56,6 +56,34 @@ TEST_CASE("random models are legal, run, and round-trip as text") {
   }
 }
 
+TEST_CASE("random models with loops are legal, run, and round-trip as text") {
+  int loops = 0, nested = 0, conditions = 0, counters = 0, unrolled = 0;
+  RandomOptions options;
+  options.loops = true;
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    Model model = randomModel(seed, options);
+    INFO("seed " << seed << "\n" << toUopText(model.sink));
+    if (Status legal = verify(model.sink, Stage::Tensor); !legal) FAIL(toText(legal.error()));
+    auto out = interpret(model, randomBindings(model, seed + 1, options));
+    if (!out) FAIL(toText(out.error()));
+    Graph other;
+    Result<UOp> parsed = parseUop(other, toUopText(model.sink));
+    if (!parsed) FAIL(toText(parsed.error()));
+    CHECK(parsed->hash() == model.sink.hash());
+    for (UOp n : toposort(model.sink)) {
+      loops += n.op() == Op::End, nested += n.op() == Op::End && !n.ranges().empty();
+      conditions += n.op() == Op::Range && n.srcCount() > 1;
+      unrolled += n.op() == Op::Range && n.argAs<AxisArg>().type == AxisType::Unroll;
+      counters += n.op() == Op::Shrink && !n.src(1).ranges().empty();
+    }
+  }
+  CHECK(loops > 200);
+  CHECK(nested > 40);
+  CHECK(conditions > 60);
+  CHECK(unrolled > 10);
+  CHECK(counters > 10);
+}
+
 TEST_CASE("the same seed gives the same model and data on every platform") {
   Model a = randomModel(42), b = randomModel(42), c = randomModel(43);
   CHECK(a.sink.hash() == b.sink.hash());

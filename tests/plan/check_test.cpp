@@ -32,7 +32,7 @@ TEST_CASE("check: files and paths") {
   refusal([](Plan& p) { p.files[0].path = "plan.json"; });
   refusal([](Plan& p) { p.files[1].path = "kernels.so"; });
   refusal([](Plan& p) { p.files[0].sha256 = "abc"; });
-  refusal([](Plan& p) { p.version = 2; });
+  refusal([](Plan& p) { p.version = kPlanVersion - 1; });
 }
 
 TEST_CASE("check: constants, variables and buffers") {
@@ -53,7 +53,7 @@ TEST_CASE("check: constants, variables and buffers") {
   refusal([](Plan& p) { p.buffers[3].constant = 2; });
   refusal([](Plan& p) { p.buffers[3].bytes = 65; });
   refusal([](Plan& p) { p.buffers[5].base = 5; });
-  refusal([](Plan& p) { p.buffers[5].base = 6; });
+  refusal([](Plan& p) { p.buffers[5].base = 7; });
   refusal([](Plan& p) { p.buffers[5].offset = 36; });
   refusal([](Plan& p) { p.buffers[5].offset = 2; });
 }
@@ -76,8 +76,10 @@ TEST_CASE("check: kernels and steps") {
   CHECK(refusal([](Plan& p) { action<Copy>(p, 1).dst = 3; }).find("read-only") != std::string::npos);
   refusal([](Plan& p) { action<Copy>(p, 1).bytes = 65; });
   refusal([](Plan& p) { action<Copy>(p, 1).bytes = -1; });
-  refusal([](Plan& p) { action<HostCall>(p, 2).args[0].buffer = 6; });
+  refusal([](Plan& p) { action<HostCall>(p, 2).args[0].buffer = 7; });
   refusal([](Plan& p) { action<HostCall>(p, 2).function = ""; });
+  refusal([](Plan& p) { action<HostCall>(p, 2).args[0].shape = {Expr::variable(3)}; });
+  refusal([](Plan& p) { action<HostCall>(p, 2).values = {Expr::variable(2)}; });
   refusal([](Plan& p) { action<Loop>(p, 3).variable = 0; });
   refusal([](Plan& p) { action<Loop>(p, 3).length = 3; });
   CHECK(refusal([](Plan& p) {
@@ -89,6 +91,20 @@ TEST_CASE("check: kernels and steps") {
   CHECK(refusal([](Plan& p) {
           p.steps.push_back({{5}, p.steps[1].action});
         }).find("border of a loop") != std::string::npos);
+}
+
+TEST_CASE("check: only what is done in place shares bytes") {
+  refusal([](Plan& p) { p.memory.inPlace[0].source = 7; });
+  refusal([](Plan& p) { p.memory.inPlace[0].result = 0; });
+  refusal([](Plan& p) { p.buffers[6].offset = 128; });
+  const auto addLaunch = [](Plan& p) { p.steps.push_back({{1, 2, 3}, Launch{0, {2, 6}, {Expr(1)}}}); };
+  Plan plan = samplePlan();
+  addLaunch(plan);
+  CHECK(check(plan));
+  CHECK(refusal([&](Plan& p) {
+          addLaunch(p);
+          p.memory.inPlace.clear();
+        }).find("'t2' and 't' share bytes") != std::string::npos);
 }
 
 TEST_CASE("check: inputs, outputs and states") {

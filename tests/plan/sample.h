@@ -14,7 +14,7 @@ inline Plan samplePlan() {
   plan.files = {{"kernels.so", FileKind::Code, 100, std::string(64, 'a')},
                 {"weights.bin", FileKind::Weights, 256, std::string(64, '0')}};
   plan.arenaBytes = 512;
-  plan.memory = {"arena", 512, 512, 512, 0};
+  plan.memory = {"arena", 512, 512, 512, 0, {{2, 6}}};
   plan.constants = {{1, 0, 64}, {1, 64, 192}};
   plan.variables = {{"n", 1, 16, VariableKind::Free, 0},
                     {"batch size", 1, 4, VariableKind::Fixed, 2},
@@ -24,7 +24,8 @@ inline Plan samplePlan() {
                   {"t", ElementType::F32, {16}, 64, Place::Arena, 64, 0, 0},
                   {"w", ElementType::F32, {16}, 64, Place::Constant, 0, 0, 0},
                   {"s", ElementType::F32, {16}, 64, Place::State, 0, 0, 0},
-                  {"v", ElementType::I32, {8}, 32, Place::View, 32, 2, 0}};
+                  {"v", ElementType::I32, {8}, 32, Place::View, 32, 2, 0},
+                  {"t2", ElementType::F32, {16}, 64, Place::Arena, 64, 0, 0}};
   plan.kernels = {{0,
                    "k_add",
                    "add",
@@ -38,7 +39,7 @@ inline Plan samplePlan() {
   const Expr n = Expr::variable(0);
   plan.steps = {{{}, Launch{0, {0, 2}, {n}}},
                 {{0}, Copy{1, 2, n * 4}},
-                {{0}, HostCall{"log", {{5, Mode::Read}, {3, Mode::Read}}}},
+                {{0}, HostCall{"log", {{5, Mode::Read, {8}}, {3, Mode::Read, {n, 1}}}, {n + 1}}},
                 {{0}, Loop{2, Expr(3), 2}},
                 {{}, Launch{0, {2, 4}, {Expr::variable(2)}}},
                 {{4}, Launch{0, {3, 4}, {n}}}};

@@ -61,6 +61,8 @@ TEST_CASE("a plan in full lists buffers and steps with their edges") {
   CHECK(all["memory"]["buffers"].size() == plan.buffers.size());
   CHECK(all["memory"]["buffers"][2]["first"] == 0);
   CHECK(all["memory"]["buffers"][5]["place"] == "view of b2");
+  CHECK(all["memory"]["inPlace"] == 1);
+  CHECK(all["memory"]["buffers"][6]["over"] == 2);
   CHECK(all["steps"]["steps"][1]["kind"] == "copy");
   CHECK(all["steps"]["steps"][5]["deps"] == json::array({4}));
   CHECK(all["steps"]["longestChain"] == 2);

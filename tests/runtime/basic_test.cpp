@@ -204,12 +204,12 @@ TEST_CASE("loops: values follow the loop variable, nested and with trips from va
   }
 }
 
-TEST_CASE("host functions get buffers and sizes; their failure ends the run") {
+TEST_CASE("host functions get tensors and values; their failure ends the run") {
   TempFolder folder;
   PlanBuilder b;
   const Expr n = Expr::variable(b.variable("n", 1, 8));
   const BufferId x = b.input("x", 8, n), y = b.output("y", 8, n);
-  b.step(HostCall{"negate", {{x, R}, {y, W}}});
+  b.step(HostCall{"negate", {{y, W, {n}}, {x, R, {n, 1}}}, {n * 2}});
   b.write(folder / "p");
   const PlanHandle plan = loadPlan(folder / "p");
   CHECK(std::string(svod_plan_host_function(plan.get(), 0)) == "negate");
@@ -219,10 +219,14 @@ TEST_CASE("host functions get buffers and sizes; their failure ends the run") {
   CHECK(svod_instance_create(plan.get(), nullptr, &none, &error) == 1);
   CHECK(std::string(error.message).find("'negate'") != std::string::npos);
   int result = 0;
-  const auto negate = [](void* user, void* const* buffers, const uint64_t* bytes, size_t count) {
-    if (count != 2 || bytes[0] != 12 || bytes[1] != 12) return 99;
-    for (size_t i = 0; i < 3; i++)
-      static_cast<float*>(buffers[1])[i] = -static_cast<const float*>(buffers[0])[i];
+  const auto negate = [](void* user, const svod_host_call* call) {
+    const svod_host_argument &to = call->arguments[0], &from = call->arguments[1];
+    if (call->argument_count != 2 || std::string(call->function) != "negate") return 99;
+    if (to.bytes != 12 || to.rank != 1 || to.shape[0] != 3 || to.written == 0) return 98;
+    if (from.bytes != 12 || from.rank != 2 || from.shape[0] != 3 || from.shape[1] != 1 || from.written != 0) return 97;
+    if (std::string(to.dtype) != "f32" || to.element_bytes != 4 || std::string(from.name) != "x") return 96;
+    if (call->value_count != 1 || call->values[0] != 6) return 95;
+    for (size_t i = 0; i < 3; i++) static_cast<float*>(to.data)[i] = -static_cast<const float*>(from.data)[i];
     return *static_cast<int*>(user);
   };
   const svod_host_entry entries[] = {{"other", negate, nullptr}, {"negate", negate, &result}};

@@ -90,8 +90,8 @@ TEST_CASE("missing files and folders") {
 TEST_CASE("versions, paths, indices and offsets") {
   SECTION("version") {
     Fixture f;
-    f.edit("\"version\": 1", "\"version\": 2");
-    f.refused(5, "plan-version", "has plan version 2, this reader accepts version 1");
+    f.edit("\"version\": 2", "\"version\": 1");
+    f.refused(5, "plan-version", "has plan version 1, this reader accepts version 2");
   }
   SECTION("path") {
     Fixture f;

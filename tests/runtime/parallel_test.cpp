@@ -221,14 +221,12 @@ TEST_CASE("a failing host function ends a run on many threads, and the next one 
   TempFolder folder;
   RandomGraph graph(5, 50, MemoryMode::Off, UINT64_MAX);
   // The call reads what half of the steps depend on.
-  graph.builder.step(HostCall{"check", {{graph.builder.plan.outputs[0].buffer, RW}}});
+  graph.builder.step(HostCall{"check", {{graph.builder.plan.outputs[0].buffer, RW, {}}}, {}});
   graph.builder.write(folder / "p");
   const PlanHandle plan = loadPlan(folder / "p");
   const PoolHandle pool(svod_pool_create(4));
   int code = 0;
-  const auto check = [](void* user, void* const*, const uint64_t*, size_t) {
-    return *static_cast<int*>(user);
-  };
+  const auto check = [](void* user, const svod_host_call*) { return *static_cast<int*>(user); };
   const svod_host_entry entry = {"check", check, &code};
   svod_instance_options options = {};
   options.pool = pool.get();
@@ -258,14 +256,14 @@ TEST_CASE("a stop from inside a run, and a loop that leaves its bounds, end it w
   b.step(Loop{i, Expr::variable(n), 3});
   b.launch("k_add_value", {s}, {RW}, {Expr(16), Expr::variable(i)});
   b.launch("k_add_value", {u}, {RW}, {Expr(16), Expr::variable(i)});
-  b.step(HostCall{"stop", {{s, R}}});
+  b.step(HostCall{"stop", {{s, R, {}}}, {}});
   b.plan.kernels[0].flops = 1'000'000;
   b.write(folder / "p");
   const PlanHandle plan = loadPlan(folder / "p");
   for (size_t threads : {1u, 3u}) {
     const PoolHandle pool(threads == 1 ? nullptr : svod_pool_create(threads));
     svod_instance* self = nullptr;
-    const auto stop = [](void* user, void* const*, const uint64_t*, size_t) {
+    const auto stop = [](void* user, const svod_host_call*) {
       if (auto* instance = *static_cast<svod_instance**>(user)) svod_stop(instance);
       return 0;
     };
@@ -293,8 +291,8 @@ TEST_CASE("a host function may run another instance on the same pool") {
   RandomGraph graph(6, 30, MemoryMode::Arena, UINT64_MAX);
   graph.builder.write(folder / "inner", compiledKernels());
   PlanBuilder outer;
-  outer.step(HostCall{"inner", {}});
-  outer.step(HostCall{"inner2", {}});
+  outer.step(HostCall{"inner", {}, {}});
+  outer.step(HostCall{"inner2", {}, {}});
   outer.write(folder / "outer");
   const PlanHandle innerPlan = loadPlan(folder / "inner"), outerPlan = loadPlan(folder / "outer");
   const PoolHandle pool(svod_pool_create(3));
@@ -305,7 +303,7 @@ TEST_CASE("a host function may run another instance on the same pool") {
     bindIn(inner[i], 0, graph.input);
     bindOut(inner[i], 0, outputs[i]);
   }
-  const auto run = [](void* user, void* const*, const uint64_t*, size_t) {
+  const auto run = [](void* user, const svod_host_call*) {
     return svod_execute(static_cast<svod_instance*>(user), nullptr, nullptr);
   };
   const svod_host_entry entries[] = {{"inner", run, inner[0].get()}, {"inner2", run, inner[1].get()}};

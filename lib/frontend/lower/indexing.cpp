@@ -171,7 +171,9 @@ Results lowerCummin(OpCall& call) { return cumulative(call, Op::Min); }
 Results lowerContiguous(OpCall& call) { return contiguous(call.arg(0)); }
 Results lowerCopy(OpCall& call) { return copyTo(call.arg(0), call.word("device")); }
 Results lowerCustom(OpCall& call) {
-  return custom(call.b, call.word("function"), call.operands, call.dtype("dtype"), call.dims("shape"));
+  std::vector<Tensor> inputs(call.operands.begin(), call.operands.end());
+  for (const Dim& size : call.dims("values")) inputs.push_back(call.b.value(size));
+  return custom(call.b, call.word("function"), inputs, call.dtype("dtype"), call.dims("shape"));
 }
 
 }  // namespace svod

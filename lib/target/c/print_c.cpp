@@ -22,8 +22,7 @@ std::string idText(const char* prefix, int64_t number) { return prefix + std::to
 // same name outside if somebody else needs it.
 class KernelPrinter {
  public:
-  KernelPrinter(const LinearKernel& kernel, const PrintCOptions& options)
-      : kernel_(kernel), options_(options), groups_(findLaneGroups(kernel)) {
+  explicit KernelPrinter(const LinearKernel& kernel) : kernel_(kernel), groups_(findLaneGroups(kernel)) {
     for (UOp n : kernel.ops) name_.emplace(n.id(), name_.size());
     markNeeded();
   }
@@ -93,7 +92,8 @@ class KernelPrinter {
     uint32_t slot = param.argAs<SlotArg>().slot;
     bool written = slot >= kernel_.params.size() || kernel_.params[slot].written;
     std::string type = (written ? "" : "const ") + typeName(param.dtype()) + "*";
-    std::string quals = options_.restrictPointers ? " restrict " : " ";
+    const bool mayOverlap = std::ranges::any_of(kernel_.params, &KernelParam::inPlace);
+    std::string quals = mayOverlap ? " " : " restrict ";
     line(type + quals + local(param) + " = (" + type + ")buffers[" + std::to_string(slot) + "];");
   }
   void printVariable(UOp var) {
@@ -245,7 +245,6 @@ class KernelPrinter {
   }
 
   const LinearKernel& kernel_;
-  const PrintCOptions& options_;
   const LaneGroups groups_;
   std::map<uint32_t, size_t> name_;  // by node id
   std::set<uint32_t> needed_;        // ids
@@ -281,11 +280,11 @@ std::string helperText(std::string_view code) {
 
 }  // namespace
 
-Result<std::string> printC(std::span<const LinearKernel> kernels, const PrintCOptions& options) {
+Result<std::string> printC(std::span<const LinearKernel> kernels) {
   std::string code;
   for (const LinearKernel& kernel : kernels) {
     SVOD_CHECK(checkEmittable(kernel));
-    SVOD_TRY(std::string text, KernelPrinter(kernel, options).print());
+    SVOD_TRY(std::string text, KernelPrinter(kernel).print());
     code += "\n" + text;
   }
   std::string head =

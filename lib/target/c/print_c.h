@@ -8,15 +8,11 @@
 
 namespace svod {
 
-struct PrintCOptions {
-  /// Parameters do not overlap (one Param stands for shared storage), so pointers are `restrict`.
-  bool restrictPointers = true;
-};
-
 /// One file with a function `void NAME(void* const* buffers, const int64_t* values, int64_t tile_begin,
 /// int64_t tile_end, void* scratch)` per kernel. It compiles without warnings as strict C11 and needs libm only.
 /// Vector values are loops over lanes, fused so that a compiler vectorizes them: -O3 -fno-math-errno -fno-trapping-math.
+/// Parameters do not overlap, so pointers are `restrict`, except where the result may be written in place.
 /// Thread-safe, deterministic. Fails with Verify if a kernel was not legalized.
-Result<std::string> printC(std::span<const LinearKernel> kernels, const PrintCOptions& options = {});
+Result<std::string> printC(std::span<const LinearKernel> kernels);
 
 }  // namespace svod

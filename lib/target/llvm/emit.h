@@ -24,8 +24,8 @@ struct LlvmModule {
 /// One function per kernel, named after it, with the calling convention of all CPU kernels:
 /// `void f(void* const* buffers, const int64_t* values, int64_t tileBegin, int64_t tileEnd, void* scratch)`.
 /// Buffers are in the order of `params`, values in the order of `variables`; scratch is 64-byte aligned and
-/// holds scratchBytes. Different params are different memory. `cpu` decides only between instruction
-/// sequences for the same result. Thread-safe. Errors: CompileFailed for a kernel that legalization should
+/// holds scratchBytes. Different params are different memory, but for KernelParam::inPlace. `cpu` decides only
+/// between instruction sequences for the same result. Thread-safe. Errors: CompileFailed for a kernel that legalization should
 /// not have let through, Unsupported for f64 Mulacc on a CPU without FMA.
 Result<LlvmModule> emitLlvm(std::span<const LinearKernel> kernels, const CpuTarget& cpu);
 

@@ -96,24 +96,32 @@ void KernelEmitter::layOutLocals() {
   }
 }
 
-// One alias scope per argument buffer and scratch buffer: an access to one never touches another.
+// One alias scope per argument buffer and scratch buffer: an access to one never touches another. Where the result may
+// be written in place, it shares a scope with these operands.
 void KernelEmitter::makeScopes() {
   llvm::MDBuilder metadata(context_);
   llvm::MDNode* domain = metadata.createAnonymousAliasScopeDomain(kernel_.name);
+  const bool inPlace = std::ranges::any_of(kernel_.params, &KernelParam::inPlace);
+  llvm::MDNode* common = nullptr;
   std::vector<Storage*> shared;
-  std::vector<llvm::Metadata*> scopes;
+  std::vector<llvm::Metadata*> scopeOf, scopes;  // by storage; all different ones
   for (UOp node : kernel_.ops) {
     if (node.op() != Op::Param && node.op() != Op::Buffer) continue;
     Storage& storage = storages_[node.id()] = {node.dtype()};
     if (node.op() == Op::Buffer && !isLocal(node)) continue;
     shared.push_back(&storage);
-    scopes.push_back(metadata.createAnonymousAliasScope(domain));
+    const auto isSame = [&](const KernelParam& p) { return p.param == node && (p.inPlace || p.written); };
+    const bool isCommon = inPlace && std::ranges::any_of(kernel_.params, isSame);
+    llvm::MDNode* scope = isCommon && common ? common : metadata.createAnonymousAliasScope(domain);
+    if (isCommon) common = scope;
+    scopeOf.push_back(scope);
+    if (std::ranges::find(scopes, scopeOf.back()) == scopes.end()) scopes.push_back(scope);
   }
-  if (shared.size() < 2) return;
+  if (scopes.size() < 2) return;
   for (size_t i = 0; i < shared.size(); ++i) {
     std::vector<llvm::Metadata*> others = scopes;
-    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
-    shared[i]->scope = llvm::MDNode::get(context_, {scopes[i]});
+    std::erase(others, scopeOf[i]);
+    shared[i]->scope = llvm::MDNode::get(context_, {scopeOf[i]});
     shared[i]->others = llvm::MDNode::get(context_, others);
   }
 }

@@ -119,9 +119,30 @@ SVOD_API void svod_pool_free(svod_pool* pool);
 /* ---- Instances
  * --------------------------------------------------------------------------------------------- */
 
-/* A function of the application. `buffers` and `bytes` have `count` entries, in the plan's order. Called on
- * any thread of the pool. Nonzero stops the run with exit code 6. */
-typedef int (*svod_host_function)(void* user, void* const* buffers, const uint64_t* bytes, size_t count);
+/* A tensor that a host function reads or fills: dense, at the shape it has in this call. */
+typedef struct svod_host_argument {
+  const char* name; /* for people */
+  const char* dtype;
+  size_t element_bytes;
+  size_t rank;
+  const uint64_t* shape;
+  void* data;
+  uint64_t bytes;
+  int written; /* the function fills it; the others must stay as they are */
+} svod_host_argument;
+
+/* One call, as `custom` in a graph says it: the result, then the operands; and the sizes of its `values`. */
+typedef struct svod_host_call {
+  const char* function;
+  const svod_host_argument* arguments;
+  size_t argument_count;
+  const int64_t* values;
+  size_t value_count;
+} svod_host_call;
+
+/* A function of the application. `call` is valid until it returns. Called on any thread of the pool, at most once at
+ * a time for one step of an instance. Nonzero stops the run with exit code 6. */
+typedef int (*svod_host_function)(void* user, const svod_host_call* call);
 
 typedef struct svod_host_entry {
   const char* name;

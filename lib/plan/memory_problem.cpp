@@ -1,0 +1,86 @@
+// The memory problem of a plan, and its solution as offsets.
+#include <algorithm>
+
+#include "plan/memory_plan.h"
+
+namespace svod {
+
+namespace {
+
+/// A buffer touched inside a loop is in use for the whole loop: the next iteration may read what this one
+/// left.
+void stretchOverLoops(const Plan& plan, std::vector<std::vector<BufferAccess>>& steps) {
+  for (StepId step = static_cast<StepId>(plan.steps.size()); step-- > 0;) {
+    const auto* loop = std::get_if<Loop>(&plan.steps[step].action);
+    if (loop == nullptr) continue;
+    std::vector<BufferAccess> all;
+    for (StepId inner = step; inner <= step + loop->length; inner++)
+      all.insert(all.end(), steps[inner].begin(), steps[inner].end());
+    std::sort(all.begin(), all.end(),
+              [](const BufferAccess& a, const BufferAccess& b) { return a.storage < b.storage; });
+    all.erase(
+        std::unique(all.begin(), all.end(),
+                    [](const BufferAccess& a, const BufferAccess& b) { return a.storage == b.storage; }),
+        all.end());
+    for (BufferAccess& access : all) access.mode = Mode::ReadWrite;
+    for (StepId inner = step; inner <= step + loop->length; inner++) steps[inner] = all;
+  }
+}
+
+/// Steps of a body come after the loop's step, and what waits for the loop waits for its last step.
+DepLists flatDeps(const Plan& plan) {
+  DepLists deps(plan.steps.size());
+  std::vector<StepId> lastOf(plan.steps.size());
+  for (StepId step = 0; step < plan.steps.size(); step++) {
+    const auto* loop = std::get_if<Loop>(&plan.steps[step].action);
+    lastOf[step] = loop == nullptr ? step : step + loop->length;
+    deps[step] = plan.steps[step].deps;
+  }
+  for (StepId step = 0; step < plan.steps.size(); step++) {
+    // The planner sees a body as one piece, in program order: all its steps use the same buffers.
+    for (StepId& dep : deps[step]) dep = lastOf[dep];
+    for (StepId inner = step + 1; inner <= lastOf[step]; inner++) deps[inner].push_back(inner - 1);
+  }
+  return deps;
+}
+
+}  // namespace
+
+void planMemory(Plan& plan, const MemoryOptions& options) {
+  addHazardEdges(plan, StorageView::Separate);
+  std::vector<uint32_t> slotOf(plan.buffers.size(), 0);
+  std::vector<BufferId> placed;
+  for (BufferId id = 0; id < plan.buffers.size(); id++)
+    if (plan.buffers[id].place == Place::Arena) {
+      slotOf[id] = static_cast<uint32_t>(placed.size());
+      placed.push_back(id);
+    }
+  MemoryProblem problem;
+  problem.budgetBytes = options.budgetBytes;
+  for (BufferId id : placed) problem.sizes.push_back(plan.buffers[id].bytes);
+  for (StepId step = 0; step < plan.steps.size(); step++) {
+    std::vector<BufferAccess>& mine = problem.steps.emplace_back();
+    // Of a loop, what it touches itself: the condition. Its body are steps of their own.
+    std::vector<BufferAccess> accesses = accessesOf(plan, step, StorageView::Separate);
+    if (const auto* loop = std::get_if<Loop>(&plan.steps[step].action)) accesses.resize(loop->condition ? 1 : 0);
+    for (BufferAccess access : accesses) {
+      const BufferId owner = access.storage - 1;
+      if (plan.buffers[owner].place != Place::Arena) continue;
+      access.storage = slotOf[owner];
+      mine.push_back(access);
+    }
+  }
+  stretchOverLoops(plan, problem.steps);
+  problem.deps = flatDeps(plan);
+  for (const InPlace& pair : options.inPlace)
+    if (plan.buffers[pair.source].place == Place::Arena && plan.buffers[pair.result].place == Place::Arena)
+      problem.inPlace.push_back({slotOf[pair.source], slotOf[pair.result]});
+  const MemoryLayout layout = placeBuffers(problem, options.mode);
+  for (size_t i = 0; i < placed.size(); i++) plan.buffers[placed[i]].offset = layout.offsets[i];
+  plan.arenaBytes = layout.report.peakBytes;
+  plan.memory = layout.report;
+  for (InPlace& pair : plan.memory.inPlace) pair = {placed[pair.source], placed[pair.result]};
+  addHazardEdges(plan, StorageView::Placed);
+}
+
+}  // namespace svod

@@ -1,0 +1,220 @@
+// The items of one producer: kernels, copies and calls.
+#include <algorithm>
+
+#include "ir/shape.h"
+#include "schedule/in_place.h"
+#include "schedule/name.h"
+#include "schedule/scheduler.h"
+#include "symbolic/symbolic.h"
+
+namespace svod {
+
+namespace {
+
+/// Params whose loads all simplified away leave the argument list; the others are renumbered in order.
+UOp dropUnusedParams(Graph& g, UOp sink, std::vector<int>& args) {
+  std::vector<UOp> paramOf(args.size()), from, to;
+  for (UOp n : toposort(sink))
+    if (n.op() == Op::Param) paramOf[n.argAs<SlotArg>().slot] = n;
+  std::vector<int> kept;
+  for (size_t slot = 0; slot < args.size(); ++slot) {
+    if (!paramOf[slot]) continue;
+    from.push_back(paramOf[slot]);
+    to.push_back(g.make(Op::Param, from.back().dtype(), from.back().src(), SlotArg{static_cast<uint32_t>(kept.size())}));
+    kept.push_back(args[slot]);
+  }
+  if (kept.size() == args.size()) return sink;
+  args = std::move(kept);
+  return substitute(g, sink, from, to);
+}
+
+}  // namespace
+
+void Scheduler::addLaunch(Producer& p, std::unique_ptr<Graph> graph, UOp sink, KernelBuilder& builder, UOp named) {
+  sink = simplify(*graph, sink);
+  for (UOp r : builder.reads())
+    if (std::find(p.reads.begin(), p.reads.end(), r) == p.reads.end()) p.reads.push_back(r);
+  ScheduleItem item{ItemKind::Launch, 0, {}, builder.args(), {}, {}, labelOf(named)};
+  sink = dropUnusedParams(*graph, sink, item.args);
+  item.writes.resize(item.args.size());
+  item.reads.resize(item.args.size());
+  for (UOp n : toposort(sink)) {
+    if (n.op() == Op::Store) item.writes[svod::storageOf(n.src(0)).argAs<SlotArg>().slot] = true;
+    if (n.op() == Op::Load) item.reads[svod::storageOf(n.src(0)).argAs<SlotArg>().slot] = true;
+  }
+  auto [it, isNew] = kernelOf_.try_emplace(sink.hash(), static_cast<int>(schedule_.kernels.size()));
+  if (isNew) {
+    std::string name = kernelName(sink, item.label);
+    schedule_.kernels.push_back({std::move(graph), sink, std::move(name), overwritableArgs(sink)});
+  }
+  item.kernel = it->second;
+  p.items.push_back(std::move(item));
+}
+
+void Scheduler::addCopy(Producer& p, UOp from, int to, UOp named) {
+  p.reads.push_back(from);
+  ScheduleItem item{ItemKind::Copy, -1, {}, {to, storageOf(from)->buffer}, {true, false}, {false, true}, labelOf(named)};
+  item.elements = counters_.asVariables(numel(*model_.graph, from.shape()));
+  p.items.push_back(std::move(item));
+}
+
+void Scheduler::produceElements(UOp node, const Storage& storage, UOp valueNode) {
+  Producer& p = producer(node);
+  auto graph = std::make_unique<Graph>();
+  KernelBuilder builder(*graph, counters_, [this](UOp n) { return storageOf(n); });
+  IndexList index = builder.openRanges(valueNode.shape(), AxisType::Loop);
+  UOp at = builder.addressIn(storage, index);
+  UOp v = valueNode == node ? builder.computedValue(node, index, UOp()) : builder.value(valueNode, index, UOp());
+  UOp store = graph->make(Op::Store, DType::Void, {at, v});
+  UOp sink = builder.finish(store, index);
+  addLaunch(p, std::move(graph), sink, builder, valueNode);
+}
+
+void Scheduler::produceValue(UOp node) { produceElements(node, *storageOf(node), node); }
+
+void Scheduler::produceSnapshot(UOp state) {
+  int temporary = addTemporary(state);
+  Producer& p = producer(state);
+  auto graph = std::make_unique<Graph>();
+  KernelBuilder builder(*graph, counters_, [this](UOp n) { return storageOf(n); });
+  IndexList index = builder.openRanges(state.shape(), AxisType::Loop);
+  UOp value = builder.value(state, index, UOp());
+  Storage to = layoutOf(state, temporary, false);
+  UOp store = graph->make(Op::Store, DType::Void, {builder.addressIn(to, index), value});
+  UOp sink = builder.finish(store, index);
+  addLaunch(p, std::move(graph), sink, builder, state);
+  storage_.insert_or_assign(state.id(), to);
+}
+
+// The value has storage of its own, and both sides hold their elements in one order without gaps.
+bool Scheduler::isPlainCopy(UOp store) const {
+  UOp target = store.src(0), value = store.src(1);
+  const Storage *from = storageOf(skipReshapes(value)), *to = storageOf(target);
+  return from && to && std::ranges::equal(value.shape(), target.shape()) && isGapless(*from) && isGapless(*to);
+}
+
+void Scheduler::produceStore(UOp store) {
+  if (writtenInPlace_.contains(store.id())) return;
+  UOp target = store.src(0), value = store.src(1);
+  if (isEmpty(value)) return;
+  Producer& p = producer(store);
+  // The target is written in its own storage even when its old content is read from a snapshot.
+  UOp base = storageBelow(target);
+  auto slot = static_cast<int>(bufferBelow(base).argAs<SlotArg>().slot);
+  if (isPlainCopy(store)) return addCopy(p, skipReshapes(value), slot, store);
+
+  Storage own = layoutOf(base, slot, !isInternal(model_.ports[slot].kind));
+  auto graph = std::make_unique<Graph>();
+  KernelBuilder builder(*graph, counters_, [this](UOp n) { return storageOf(n); });
+  IndexList index = builder.openRanges(value.shape(), AxisType::Loop);
+  UOp place = builder.address(target, index, own);
+  UOp v = builder.value(value, index, UOp());
+  auto readsElsewhere = [&](UOp n) {  // an element of the target that another iteration writes
+    return n.op() == Op::Load && n.src(0).src(0) == place.src(0) && !(n.src(0) == place);
+  };
+  std::vector<UOp> below = toposort(v);
+  if (std::none_of(below.begin(), below.end(), readsElsewhere)) {
+    UOp sink = builder.finish(graph->make(Op::Store, DType::Void, {place, v}), index);
+    return addLaunch(p, std::move(graph), sink, builder, store);
+  }
+  produceThroughTemporary(p, own);
+}
+
+// Computes the whole value before the first element of the target is overwritten.
+void Scheduler::produceThroughTemporary(Producer& p, const Storage& own) {
+  UOp target = p.node.src(0), value = p.node.src(1);
+  Storage through = layoutOf(value, addTemporary(value), false);
+  auto graph = std::make_unique<Graph>();
+  KernelBuilder builder(*graph, counters_, [this](UOp n) { return storageOf(n); });
+  IndexList index = builder.openRanges(value.shape(), AxisType::Loop);
+  UOp at = builder.addressIn(through, index);
+  UOp v = builder.value(value, index, UOp());
+  UOp sink = builder.finish(graph->make(Op::Store, DType::Void, {at, v}), index);
+  addLaunch(p, std::move(graph), sink, builder, p.node);
+
+  std::vector<UOp> reads = p.reads;  // what the second kernel reads is the temporary
+  auto second = std::make_unique<Graph>();
+  KernelBuilder copier(*second, counters_, [&](UOp n) { return n == value ? &through : storageOf(n); });
+  index = copier.openRanges(value.shape(), AxisType::Loop);
+  at = copier.address(target, index, own);
+  v = copier.value(value, index, UOp());
+  sink = copier.finish(second->make(Op::Store, DType::Void, {at, v}), index);
+  addLaunch(p, std::move(second), sink, copier, p.node);
+  p.reads = std::move(reads);
+}
+
+void Scheduler::produceScatter(UOp node) {
+  const Storage& storage = *storageOf(node);
+  produceElements(node, storage, node.src(0));
+  Producer& p = producers_.back();
+  if (isEmpty(node.src(node.srcCount() - 1))) return;
+  auto graph = std::make_unique<Graph>();
+  KernelBuilder builder(*graph, counters_, [this](UOp n) { return storageOf(n); });
+  UOp updates = node.src(node.srcCount() - 1), gate;
+  IndexList loop = builder.openRanges(updates.shape(), AxisType::Serial), at;
+  for (size_t axis = 0; axis < node.rank(); ++axis) {
+    UOp source = node.src(1 + axis);
+    UOp raw = builder.value(source, source.rank() == 0 ? IndexList{} : loop, UOp());
+    DataIndex d = dataIndex(*graph, simplify(*graph, raw), builder.import(node.shape()[axis]));
+    at.push_back(d.value);
+    if (d.inside) gate = gate ? graph->alu(Op::And, {gate, d.inside}) : d.inside;
+  }
+  UOp address = builder.addressIn(storage, at), v = builder.value(updates, loop, UOp());
+  Op combine = node.argAs<ReduceArg>().op;
+  if (combine != Op::Store) {
+    // The old content is read anew in every iteration, also when the address is the same in all.
+    std::vector<UOp> inside{address.src(0)};
+    for (UOp r : loop)
+      if (r.op() == Op::Range) inside.push_back(r);
+    UOp flat = address.src(1), zero = graph->constant(Scalar::of(node.dtype(), 0));
+    UOp old = graph->indexInto(graph->make(Op::After, node.dtype(), inside), {&flat, 1});
+    v = graph->alu(combine, {gate ? graph->load(old, zero, gate) : graph->load(old), v});
+  }
+  UOp store = gate ? graph->make(Op::Store, DType::Void, {address, v, gate})
+                   : graph->make(Op::Store, DType::Void, {address, v});
+  UOp sink = builder.finish(store, loop);
+  addLaunch(p, std::move(graph), sink, builder, node);
+  std::erase(p.reads, node);
+}
+
+// A buffer with the elements of `value` and nothing between them.
+int Scheduler::denseBuffer(Producer& p, UOp value) {
+  const Storage* storage = storageOf(value);
+  if (storage == nullptr) return addTemporary(value);  // no elements
+  if (isGapless(*storage)) {
+    p.reads.push_back(value);
+    return storage->buffer;
+  }
+  Storage dense = layoutOf(value, addTemporary(value), true);
+  auto graph = std::make_unique<Graph>();
+  KernelBuilder builder(*graph, counters_, [this](UOp n) { return storageOf(n); });
+  IndexList index = builder.openRanges(value.shape(), AxisType::Loop);
+  UOp at = builder.addressIn(dense, index), v = builder.value(value, index, UOp());
+  UOp sink = builder.finish(graph->make(Op::Store, DType::Void, {at, v}), index);
+  addLaunch(p, std::move(graph), sink, builder, value);
+  return dense.buffer;
+}
+
+void Scheduler::produceHostCall(UOp node) {
+  const auto& arg = node.argAs<CustomArg>();
+  Producer& p = producer(node);
+  ScheduleItem item{ItemKind::HostCall, -1, std::string(arg.name), {}, {}, {}, labelOf(node)};
+  auto add = [&](UOp value, int buffer, bool isResult) {
+    item.args.push_back(buffer);
+    item.writes.push_back(isResult);
+    item.reads.push_back(!isResult);
+    item.shapes.emplace_back();
+    for (UOp dim : value.shape()) item.shapes.back().push_back(counters_.asVariables(dim));
+  };
+  add(node, storageOf(node)->buffer, true);
+  for (UOp s : node.src().first(static_cast<size_t>(arg.inputs))) {
+    if (s.dtype() == DType::Index) {
+      item.values.push_back(counters_.asVariables(s));
+    } else {
+      add(s, denseBuffer(p, s), false);
+    }
+  }
+  p.items.push_back(std::move(item));
+}
+
+}  // namespace svod

@@ -1,0 +1,199 @@
+// The values a random graph is grown from, and how operands are made to fit.
+#pragma once
+#include <algorithm>
+
+#include "common/random_graph.h"
+#include "ir/shape.h"
+
+namespace svod {
+
+/// A value of the pool. `exact`: every legal evaluation gives the same bits, in contract mode as well. `eitherZero`:
+/// a max or min below may have chosen between -0 and +0.
+struct PoolValue {
+  UOp node;
+  bool exact = true;
+  bool eitherZero = false;
+};
+
+class RandomPool {
+ protected:
+  using Value = PoolValue;
+  using UOps = std::vector<UOp>;
+  using Axes = std::vector<int32_t>;
+
+  RandomPool(uint64_t seed, const RandomOptions& options) : draw_(seed), options_(options), g_(*model_.graph) {
+    if (!options_.dtypes.empty()) return;
+    for (DType d : allDTypes())
+      if (d != DType::Void && d != DType::Index) options_.dtypes.push_back(d);
+    for (DType d : {DType::F32, DType::F32, DType::F32, DType::F32, DType::F16, DType::F64, DType::I32, DType::I64})
+      options_.dtypes.push_back(d);  // more often
+  }
+
+  // -- leaves
+
+  UOp port(PortKind kind, DType dtype, const UOps& dims) {
+    auto slot = static_cast<uint32_t>(model_.ports.size());
+    constexpr const char* kPrefix[] = {"in", "out", "state", "weight", "temp"};
+    UOp buffer = g_.buffer(dtype, dims, SlotArg{slot});
+    model_.ports.push_back({kind, kPrefix[static_cast<size_t>(kind)] + std::to_string(slot), buffer, {}});
+    return buffer;
+  }
+
+  UOps randomDims() {
+    if (!model_.ports.empty() && draw_.chance(50)) {
+      UOp like = draw_.of(model_.ports).buffer;
+      return {like.shape().begin(), like.shape().end()};
+    }
+    constexpr int64_t kSizes[] = {1, 1, 2, 3, 3, 4, 5, 7, 8, 9, 16, 17};
+    int64_t rank = draw_.between(0, 4), total = 1;
+    UOps dims;
+    if (variable_ && draw_.chance(40)) dims.push_back(variable_), total = 7;
+    for (int64_t i = 0; i < rank; ++i) {
+      int64_t size = draw_.of(kSizes);
+      if (total * size > options_.maxElements) size = 1;
+      if (options_.zeroDims && draw_.chance(1)) size = 0;
+      total *= size;
+      dims.push_back(g_.index(size));
+    }
+    return dims;
+  }
+
+  DType randomDType() { return draw_.of(options_.dtypes); }
+
+  void leaves() {
+    int64_t inputs = draw_.between(1, 4);
+    for (int64_t i = 0; i < inputs; ++i) {
+      DType d = randomDType();
+      add({port(PortKind::Input, d, randomDims())});
+    }
+    if (draw_.chance(40)) weight();
+    if (draw_.chance(40)) iota();
+    if (variable_) add({g_.cast(variable_, DType::I32)});
+  }
+
+  void weight() {
+    UOps dims = randomDims();
+    std::vector<int64_t> sizes;
+    for (UOp& d : dims) {
+      if (!d.isConst()) d = g_.index(3);
+      sizes.push_back(d.constInt());
+    }
+    DType dtype = randomDType();
+    UOp buffer = port(PortKind::Weight, dtype, dims);
+    auto data = std::make_shared<HostTensor>(randomTensor(dtype, sizes, draw_.bits(), !options_.contract));
+    model_.ports.back().data = {data->data.data(), data->data.size(), data};
+    add({buffer});
+  }
+
+  void iota() {
+    constexpr DType kTypes[] = {DType::I32, DType::I64, DType::U8, DType::I16};
+    DType d = draw_.of(kTypes);
+    add({g_.make(Op::Iota, d, {g_.index(draw_.between(1, 12))})});
+  }
+
+  // -- the pool
+
+  void add(Value v) {
+    if (isFloat(v.node.dtype())) v.eitherZero |= false;
+    pool_.push_back(v);
+  }
+
+  // Later values are drawn more often, so that graphs get deep.
+  Value pick() {
+    auto n = static_cast<int64_t>(pool_.size());
+    int64_t a = draw_.below(n), b = draw_.below(n);
+    return pool_[static_cast<size_t>(std::max(a, b))];
+  }
+
+  template <class Predicate>
+  std::optional<Value> pickWhere(Predicate ok) {
+    for (int tries = 0; tries < 12; ++tries) {
+      Value v = pick();
+      if (ok(v)) return v;
+    }
+    return std::nullopt;
+  }
+
+  // In contract mode, whether decisions may be made on the value.
+  bool decisive(const Value& v) const { return !options_.contract || v.exact || !isFloat(v.node.dtype()); }
+
+  Value constant(DType d) {
+    HostTensor t = randomTensor(d, {}, draw_.bits(), !options_.contract);
+    return {g_.constant(t.at(0))};
+  }
+
+  // -- making operands fit
+
+  bool isSymbolic(UOp u) const { return u.hasSymbolicShape(); }
+
+  Value moved(const Value& from, UOp node) { return {node, from.exact, from.eitherZero}; }
+
+  Value flat(const Value& v) {
+    UOp count = numel(g_, v.node.shape());
+    return moved(v, g_.reshape(v.node, UOps{count}));
+  }
+
+  // `v` with the given dims: repeated, cut or padded as needed; a scalar stays one, it broadcasts.
+  Value fit(const Value& v, std::span<const UOp> dims, bool keepScalar = true) {
+    if (std::ranges::equal(v.node.shape(), dims)) return v;
+    if (v.node.isScalar()) return keepScalar ? v : spread(v, dims);
+    bool symbolic = isSymbolic(v.node) || std::ranges::any_of(dims, [](UOp d) { return !d.isConst(); });
+    if (symbolic) return keepScalar ? firstOf(v) : spread(firstOf(v), dims);
+    int64_t have = v.node.maxNumel(), want = numel(g_, dims).constInt();
+    Value line = flat(v);
+    UOp zero = g_.index(0);
+    if (have > want) line = moved(line, g_.shrink(line.node, UOps{g_.index(draw_.between(0, have - want))}, UOps{g_.index(want)}));
+    if (have < want) {
+      Value fill = constant(v.node.dtype());
+      line = moved(line, g_.pad(line.node, fill.node, UOps{zero}, UOps{g_.index(want - have)}));
+    }
+    return moved(line, g_.reshape(line.node, dims));
+  }
+
+  Value spread(const Value& v, std::span<const UOp> dims) {
+    UOps ones(dims.size(), g_.index(1));
+    return moved(v, g_.expand(g_.reshape(v.node, ones), dims));
+  }
+
+  // The first element as a scalar; a constant when there may be none.
+  Value firstOf(const Value& v) {
+    UOps zeros, ones;
+    for (UOp d : v.node.shape()) {
+      if (d.bounds().min < 1) return constant(v.node.dtype());
+      zeros.push_back(g_.index(0));
+      ones.push_back(g_.index(1));
+    }
+    return moved(v, g_.reshape(g_.shrink(v.node, zeros, ones), UOps{}));
+  }
+
+  Value converted(const Value& v, DType to) {
+    DType from = v.node.dtype();
+    if (from == to) return v;
+    if (isFloat(from) && !isFloat(to) && !decisive(v)) return constant(to);
+    return castTo(v, to);
+  }
+
+  Value castTo(const Value& v, DType to) {
+    bool widens = info(to).bits >= info(v.node.dtype()).bits && (to == DType::F32 || to == DType::F64);
+    bool exact = v.exact && (!isFloat(to) || widens || (!isFloat(v.node.dtype()) && info(to).bits >= 32));
+    return {g_.cast(v.node, to), exact, v.eitherZero};
+  }
+
+  // Another operand of the dtype and shape of `v`.
+  Value partner(const Value& v) {
+    if (draw_.chance(15)) return constant(v.node.dtype());
+    auto fits = [&](const Value& o) { return std::ranges::equal(o.node.shape(), v.node.shape()); };
+    if (std::optional<Value> same = pickWhere(fits); same && draw_.chance(70)) return converted(*same, v.node.dtype());
+    Value other = converted(pick(), v.node.dtype());
+    return fit(other, v.node.shape());
+  }
+
+  Draw draw_;
+  RandomOptions options_;
+  Model model_;
+  Graph& g_;
+  UOp variable_;
+  std::vector<Value> pool_;
+};
+
+}  // namespace svod

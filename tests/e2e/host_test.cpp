@@ -1,0 +1,118 @@
+// Host functions of graph files: compiled, called through svod/runtime.h, compared with the interpreter.
+#include <catch2/catch.hpp>
+
+#include "common/random_graph.h"
+#include "e2e/graph_text.h"
+#include "e2e/harness.h"
+
+using namespace svod;
+
+namespace {
+
+/// result[e] = e + the sum of (k + 1) * (element e, wrapped) over the inputs k: every element, value and position shows.
+Result<HostTensor> blend(std::span<const HostTensor> inputs, DType dtype, std::span<const int64_t> dims) {
+  HostTensor out = HostTensor::zeros(dtype, {dims.begin(), dims.end()});
+  for (int64_t e = 0; e < out.numel(); ++e) {
+    double sum = static_cast<double>(e);
+    for (size_t k = 0; k < inputs.size(); ++k) {
+      if (inputs[k].numel() == 0) continue;
+      const Scalar x = inputs[k].at(e % inputs[k].numel());
+      sum += static_cast<double>(k + 1) * (isFloat(x.dtype()) ? x.asFloat() : static_cast<double>(x.asInt()));
+    }
+    out.set(e, Scalar::of(dtype, sum));
+  }
+  return out;
+}
+
+void check(const std::string& text, std::initializer_list<int64_t> sizes) {
+  for (int64_t n : sizes) {
+    INFO(text << "\nn = " << n);
+    Model model = modelOf(text);
+    ModelBindings bindings = bindingsOf(model, n);
+    bindings.functions["blend"] = blend;
+    auto expected = interpret(model, bindings);
+    if (!expected) FAIL(toText(expected.error()));
+    std::vector<ExecuteOptions> runs(3);
+    for (size_t i = 0; i < runs.size(); ++i) runs[i].threads = i + 1, runs[i].orderSeed = i;
+    for (const char* target : testTargets()) {
+      RunOptions options;
+      options.target = target, options.optLevel = target[1] == 'p' ? 1 : 0;
+      auto actual = runPlan(model, bindings, options, runs);
+      if (!actual) FAIL(toText(actual.error()));
+      for (const std::vector<HostTensor>& ports : *actual) checkEqual(model, *expected, ports);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("host functions get dense tensors, and sizes as numbers") {
+  check(R"(var n in [1, 6]
+input x: f32[n, 4]
+h = x * 2
+a = custom(h, cast(x, dtype=i32), function=blend, shape=[3, n], values=[n, 2 * n + 1, -7])
+output y = transpose(a) + 1
+output z = custom(a, x, function=blend, shape=[n], dtype=i64)
+)",
+        {1, 4, 6});
+}
+
+TEST_CASE("host functions read storage with gaps, and nothing") {
+  check(R"(var n in [1, 6]
+input x: f32[4, n]
+input e: f32[0, 3]
+state s: f32[4, n]
+output old = custom(s, function=blend, shape=[4, n], values=[n])
+assign s = x * 3
+temp t = x + 1
+output new = custom(s, t, e, function=blend, shape=[2, n])
+output only = custom(function=blend, shape=[], dtype=i32, values=[n])
+)",
+        {1, 5, 6});
+}
+
+TEST_CASE("host functions are called in every iteration, with the counters") {
+  check(R"(var n in [1, 6]
+input x: f32[4]
+state total: f32[4]
+temp acc = x
+loop i < n {
+  loop j < i {
+    assign acc = custom(acc, total, function=blend, shape=[4], values=[i, n - j]) * 0.125
+  }
+  assign total = total + acc
+}
+once = custom(x, function=blend, shape=[4])
+temp kept: f32[4] = 0
+loop k < 3 {
+  assign kept = kept + once
+}
+output acc
+output kept
+)",
+        {1, 3, 6});
+}
+
+TEST_CASE("a loop calls a function as often as it runs, and what stays the same once") {
+  Model model = modelOf(R"(input x: f32[4]
+temp acc = x
+loop i < 5 {
+  assign acc = acc + custom(acc, function=often, shape=[4], values=[i]) + custom(x, function=once, shape=[4])
+}
+output acc
+)");
+  auto compilation = compile(model, compileOptions({}));
+  if (!compilation) FAIL(toText(compilation.error()));
+  const Plan& plan = (*compilation)->plan;
+  const Loop* loop = nullptr;
+  std::vector<std::string> inside, outside;
+  size_t end = 0;
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    if (const auto* l = std::get_if<Loop>(&plan.steps[i].action)) loop = l, end = i + 1 + l->length;
+    if (const auto* call = std::get_if<HostCall>(&plan.steps[i].action))
+      (i < end ? inside : outside).push_back(call->function);
+  }
+  REQUIRE(loop != nullptr);
+  CHECK(inside == std::vector<std::string>{"often"});
+  CHECK(outside == std::vector<std::string>{"once"});
+}
