@@ -105,6 +105,16 @@ double fillCost(const Chooser& c, UOp stage) {
   return kPerVector * static_cast<double>(stageBytes(stage)) / c.caps.vectorBytes;
 }
 
+// At least `least` iterations per part such that the last part repeats few of the one before; 0 for no split.
+int64_t evenPart(int64_t extent, int64_t least) {
+  constexpr double kRepeated = 1.04;
+  for (int64_t parts = extent / least; parts > 1; --parts) {
+    int64_t part = (extent + parts - 1) / parts;
+    if (static_cast<double>(part * parts) <= kRepeated * static_cast<double>(extent)) return part;
+  }
+  return 0;
+}
+
 // Iterations one tile needs so that what does not depend on `axis` is not computed too often: 1 when
 // everything does, 0 when the axis cannot be split over tiles.
 int64_t iterationsPerTile(const Chooser& c, UOp axis, int64_t tiles) {
@@ -120,7 +130,7 @@ int64_t iterationsPerTile(const Chooser& c, UOp axis, int64_t tiles) {
   double perIteration = instructionsOf(c) / static_cast<double>(extent * tiles);
   auto worth = static_cast<int64_t>(std::ceil(kWorthRefill * refills / std::max(perIteration, 1.0)));
   int64_t iterations = std::max({int64_t{1}, worth, extent * tiles / wanted});
-  return tiles < wanted && iterations < extent ? iterations : 0;
+  return tiles < wanted ? evenPart(extent, iterations) : 0;
 }
 
 }  // namespace

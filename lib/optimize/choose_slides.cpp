@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "optimize/legality.h"
+#include "optimize/strides.h"
 #include "optimize/windows.h"
 
 namespace svod {
@@ -11,6 +12,7 @@ namespace {
 
 struct SlideTile {
   int64_t filters, lines, vectors, lanes;  // results in registers: filters x lines x vectors
+  bool acrossLines;                        // lanes go on in the next line, over elements that are copied for the taps
 };
 
 std::optional<SlideTile> tileFor(const Windows& w, const Caps& caps) {
@@ -18,9 +20,10 @@ std::optional<SlideTile> tileFor(const Windows& w, const Caps& caps) {
   if (!w.line || w.elementBytes < 4 || w.filters.empty()) return std::nullopt;
   int64_t lanes = caps.vectorBytes / w.elementBytes, width = maxExtent(w.column);
   int64_t vectors = (width + lanes - 1) / lanes, together = caps.vectorRegisters >= 32 ? 4 : 2;
-  if (static_cast<double>(width) < kUseful * static_cast<double>(vectors * lanes)) return std::nullopt;
-  SlideTile tile{(caps.vectorRegisters - together - 2) / together, 1, std::min(vectors, together), lanes};
-  tile.lines = std::min(together / tile.vectors, maxExtent(w.line));
+  SlideTile tile{(caps.vectorRegisters - together - 2) / together, 1, std::min(vectors, together), lanes, false};
+  tile.acrossLines = static_cast<double>(width) < kUseful * static_cast<double>(vectors * lanes);
+  if (tile.acrossLines) tile.vectors = together;
+  tile.lines = tile.acrossLines ? 1 : std::min(together / tile.vectors, maxExtent(w.line));
   return maxExtent(w.filters.back()) >= tile.filters ? std::optional(tile) : std::nullopt;
 }
 
@@ -41,6 +44,13 @@ int64_t copiedBytes(UOp sink) {
   return INT64_MAX;
 }
 
+// Elements of the copy between neighbours along `axis`.
+std::optional<int64_t> strideOfCopy(UOp sink, UOp axis) {
+  for (const Access& a : accessesOf(sink))
+    if (!a.slot) return strideOf(a, axis);
+  return std::nullopt;
+}
+
 // As many lines as leave the copy in a part of the cache, divide the lines well and keep the workers busy.
 std::optional<Chooser> bestCopy(const Chooser& c, const Windows& w, const SlideTile& tile) {
   std::optional<Chooser> best;
@@ -54,6 +64,7 @@ std::optional<Chooser> bestCopy(const Chooser& c, const Windows& w, const SlideT
     double whole = static_cast<double>(lines) / (tiles * static_cast<double>(n));
     double halo = static_cast<double>(n) / static_cast<double>(n + 1);  // lines that neighbours copy again
     double busy = std::min(1.0, tiles / (2.0 * c.caps.workers));
+    if (tile.acrossLines && n < lines) continue;
     double score = whole * halo * (0.85 + 0.15 * busy);
     if (score > bestScore) bestScore = score, best.emplace(trial);
   }
@@ -67,14 +78,21 @@ bool slideOverCopy(Chooser& c, const Windows& w) {
   std::optional<Chooser> trial = tile ? bestCopy(c, w, *tile) : std::nullopt;
   if (!trial) return false;
   uint32_t column = idOf(w.column), line = idOf(w.line);
-  for (const Axis& axis : axesOf(trial->sink))  // the loop over the lines of one copy, where they were split
-    if (axis.nest == Nest::Output && axis.range == trial->range(line) && maxExtent(axis.range) < maxExtent(w.line))
-      line = idOf(axesOf(trial->sink)[static_cast<size_t>(trial->numberOf(column)) - 1].range);
+  if (tile->acrossLines) {
+    std::vector<UOp> nodes = toposort(trial->sink);
+    UOp copy = *std::ranges::find(nodes, Op::Stage, &UOp::op);
+    auto pitch = static_cast<int32_t>(maxExtent(copy.src().back()));
+    if (strideOfCopy(trial->sink, w.column) != 1) return false;
+    if (!trial->apply(OptKind::Pitch, AxisList{{trial->numberOf(line), trial->numberOf(column), pitch}})) return false;
+    column = line;
+  } else if (maxExtent(trial->range(line)) < maxExtent(w.line)) {  // the loop over the lines of one copy
+    line = idOf(axesOf(trial->sink)[static_cast<size_t>(trial->numberOf(column)) - 1].range);
+  }
   vectorizeCopy(*trial, w.slot);
   trial->apply(OptKind::Upcast, idOf(w.filters.back()), tile->filters);
   if (tile->lines > 1) trial->apply(OptKind::Upcast, line, tile->lines);
   if (!trial->apply(OptKind::Vector, column, tile->lanes)) return false;
-  if (tile->vectors > 1) trial->apply(OptKind::Upcast, column, tile->vectors);
+  if (tile->vectors > 1) trial->apply(OptKind::Upcast, column, std::min(tile->vectors, maxExtent(trial->range(column))));
   c.sink = trial->sink, c.opts = trial->opts;
   return true;
 }

@@ -84,6 +84,25 @@ Result<UOp> applyMerge(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
   return simplify(g, mergeRanges(g, sink, a.range, b.range, axisType(a.range)));
 }
 
+Result<UOp> applyPitch(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
+  const auto& list = std::get<AxisList>(opt.args).axes;
+  if (list.size() != 3 || list[0] == list[1])
+    return fail(Diag::BadOpt, "pitch takes two axes and a number of iterations", "write pitch(0,1,9)");
+  SVOD_TRY(Axis a, pickAxis(sink, list[0], kOutput, {AxisType::Loop}));
+  SVOD_TRY(Axis b, pickAxis(sink, list[1], kOutput, {AxisType::Loop}));
+  SVOD_CHECK(adjacent(sink, a.range, b.range));
+  std::optional<int64_t> lines = constExtent(a.range), width = constExtent(b.range);
+  if (!lines || !width) return fail(Diag::BadOpt, "pitch of an axis of symbolic extent");
+  if (list[2] < *width || list[2] > 4 * *width)
+    return fail(Diag::BadOpt, "a pitch of " + std::to_string(list[2]) + " for lines of " + std::to_string(*width),
+                "use the extent of the inner axis up to four times that");
+  UOp pitch = g.index(list[2]), extent = g.index((*lines - 1) * list[2] + *width);
+  UOp both = g.range(extent, a.range.argAs<AxisArg>().id, AxisType::Loop), column = g.alu(Op::Floormod, {both, pitch});
+  Reloop loops[] = {{a.range, g.alu(Op::Floordiv, {both, pitch}), {both}, g.alu(Op::Lt, {column, g.index(*width)})},
+                    {b.range, column, {}}};
+  return simplify(g, reloop(g, sink, loops));
+}
+
 Result<UOp> applyOrder(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
   std::vector<UOp> order;
   for (int32_t number : std::get<AxisList>(opt.args).axes) {

@@ -5,6 +5,7 @@
 namespace svod {
 
 Result<UOp> applyMerge(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
+Result<UOp> applyPitch(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
 Result<UOp> applyOrder(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
 Result<UOp> applyThread(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
 Result<UOp> applyGlobal(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);

@@ -23,6 +23,7 @@ enum class OptKind : uint8_t {
   Tile,
   PadTo,
   Merge,
+  Pitch,
   Order,
   Thread,
   Pack,

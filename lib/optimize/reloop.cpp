@@ -4,6 +4,7 @@
 
 #include "ir/shape.h"
 #include "optimize/axes.h"
+#include "symbolic/symbolic.h"
 
 namespace svod {
 
@@ -103,7 +104,7 @@ class Relooper {
 
   UOp load(UOp n, std::span<const UOp> src) {
     UOp valid = validOf(n.src(0).ranges(), true);
-    if (!valid || inBounds(src[0])) return g_.withSrc(n, src);
+    if (!valid || inBounds(src[0]) || inBounds(simplify(g_, src[0]))) return g_.withSrc(n, src);
     UOp alt = src.size() > 1 ? src[1] : g_.constant(Scalar::of(n.dtype(), 0));
     return g_.load(src[0], alt, both(g_, valid, src.size() > 2 ? src[2] : UOp()));
   }

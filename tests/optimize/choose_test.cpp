@@ -51,7 +51,7 @@ TEST_CASE("What the heuristic chooses") {
   strict.numerics = Numerics::Strict;
   CHECK(chosen(buildMatmul, {512, 512, 512}, caps) ==
         "tile(1,64) order(1,0) pack(2,3,2) vector(5,16) upcast(5,4) upcast(1,6) vector(2,16) upcast(2,4) "
-        "thread(0,1) thread(1,21)");
+        "thread(0,1) thread(1,22)");
   CHECK(chosen(buildMatmul, {512, 512, 512}, sse) ==
         "tile(1,8) order(1,0) pack(2,3,2) vector(5,4) upcast(5,2) upcast(1,6) vector(2,4) upcast(2,2) thread(0,1)");
   CHECK(chosen(buildMatmul, {64, 64, 64}, caps) == "order(1,0) upcast(1,8) vector(0,16) upcast(0,2)");
@@ -59,7 +59,7 @@ TEST_CASE("What the heuristic chooses") {
         "order(1,0) upcast(1,10) vector(0,16) upcast(0,2) thread(0,1) thread(1,1)");
   CHECK(chosen(buildMatmul, {512, 512, 512}, strict) ==
         "tile(1,64) order(1,0) pack(2,3,2) vector(5,16) upcast(5,4) upcast(1,6) vector(2,16) upcast(2,4) "
-        "thread(0,1) thread(1,21)");
+        "thread(0,1) thread(1,22)");
   CHECK(chosen(buildSoftmax, {512, 512, 0}, caps) ==
         "share(1,2,3) vector(1,16) upcast(1,4) vector(2,16) acc(2,8) vector(4,16) upcast(4,4) vector(3,16) "
         "acc(3,8) thread(0,1)");
@@ -75,7 +75,8 @@ TEST_CASE("What the heuristic chooses") {
         "tile(1,128) order(1,0,2) pack(1,3,2) vector(5,16) upcast(1,8) vector(2,16) upcast(2,2) thread(0,1)");
   CHECK(chosen(buildConv2d, {64, 28, 28}, caps) ==
         "window(1,3,4,5,1,2) vector(8,16) upcast(8,0) upcast(0,6) upcast(1,2) vector(2,16) upcast(2,2) thread(0,1) "
-        "thread(1,4)");
+        "thread(1,7)");
+  CHECK_THAT(chosen(buildConv2d, {64, 7, 7}, caps), Catch::StartsWith("window(1,3,4,5,1,2) pitch(1,2,9) "));
   CHECK(chosen(buildAdd, {3, 5, 0}, caps) == "merge(0,1) vector(0,16)");
 }
 

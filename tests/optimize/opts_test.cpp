@@ -124,6 +124,11 @@ TEST_CASE("What lies under windows is copied once") {
   CHECK(describeAxes(applied(g, plane, "tile(1,3) window(1,4,5,6,2,3)")) ==
         "0 loop 4, 1 loop 4, 2 loop 3, 3 loop 9, 4 reduce 2, 5 reduce 3, 6 reduce 3, 7 stage 2, 8 stage 5, 9 stage 11");
   applied(g, plane, "tile(1,4) order(1,0,2,3) window(1,4,5,6,2,3) vector(9,8) upcast(1,3) upcast(2,2) vector(3,8)");
+  UOp across = applied(g, plane, "window(1,3,4,5,1,2) pitch(1,2,11) upcast(0,3) vector(1,8) upcast(1,4) thread(0,1)");
+  for (UOp n : toposort(across))  // no gate on what the windows read
+    if (n.op() == Op::Load && storageOf(n.src(0)).op() == Op::Stage) CHECK(n.srcCount() == 1);
+  CHECK(errorOf(g, plane, "pitch(1,2,8)").find("a pitch of 8 for lines of 9") != std::string::npos);
+  CHECK(errorOf(g, plane, "pitch(1,0,9)").find("not directly inside") != std::string::npos);
   CHECK(errorOf(g, line, "window(1,1)").find("no two of these axes slide") != std::string::npos);
   CHECK(errorOf(g, line, "window(2,1,2)").find("at an address that depends on all of these axes") != std::string::npos);
   CHECK(errorOf(g, buildMatmul(g, {8, 8, 8}), "window(1,0,2)").find("slide") != std::string::npos);
