@@ -151,6 +151,67 @@ Status writeFileAtomic(const std::string& path, std::string_view text) {
   return writeChunksAtomic(path, Chunks(&bytes, 1));
 }
 
+namespace {
+
+/// A filled temporary file that is put in the place of another one, and can be taken back.
+struct Replacement {
+  std::string target;
+  Temporary temporary;  // the new file, and once placed the old one
+  bool isPlaced = false, isExchange = false;
+
+  Status place(const std::string& shown) {
+    isExchange = ::access(target.c_str(), F_OK) == 0;
+    int rc = isExchange ? ::renameat2(AT_FDCWD, temporary.path.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE)
+                        : ::rename(temporary.path.c_str(), target.c_str());
+    if (rc != 0 && isExchange && (errno == EINVAL || errno == ENOSYS)) {  // a file system without exchange
+      isExchange = false;
+      rc = ::rename(temporary.path.c_str(), target.c_str());
+    }
+    if (rc != 0) return fail(ioError("cannot write", shown, errno));
+    isPlaced = true;
+    if (!isExchange) temporary.release();
+    return {};
+  }
+
+  void takeBack() {
+    if (!isPlaced) return;
+    if (isExchange) {
+      (void)::renameat2(AT_FDCWD, temporary.path.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE);
+    } else {
+      (void)::unlink(target.c_str());
+    }
+  }
+};
+
+Status fillReplacement(Replacement& r, const NewFile& file) {
+  r.target = resolved(file.path);
+  struct stat status {};
+  if (::stat(r.target.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
+    return fail(ioError("cannot write", file.path, S_ISDIR(status.st_mode) ? EISDIR : EINVAL));
+  int fd = -1;
+  auto create = [&](const std::string& name) {
+    fd = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    return fd >= 0;
+  };
+  if (!createBeside(r.target, r.temporary, create)) return fail(ioError("cannot write", file.path, errno));
+  return fillAndClose(fd, file.chunks, file.path, Flush::BeforeRename);
+}
+
+}  // namespace
+
+Status writeFilesAtomic(std::span<const NewFile> files) {
+  std::vector<Replacement> all(files.size());
+  for (size_t i = 0; i < files.size(); ++i) SVOD_CHECK(fillReplacement(all[i], files[i]));
+  for (size_t i = 0; i < files.size(); ++i) {
+    Status placed = all[i].place(files[i].path);
+    if (placed) continue;
+    for (Replacement& r : all) r.takeBack();
+    return placed;
+  }
+  for (const Replacement& r : all) flushFolder(folderOf(r.target));
+  return {};
+}
+
 Status writeDirectoryAtomic(const std::string& path, std::span<const FileContent> files,
                             const std::function<bool(const std::string&)>& mayReplace) {
   const std::string target = resolved(withoutTrailingSlashes(path));

@@ -23,6 +23,15 @@ Status writeChunksAtomic(const std::string& path, std::span<const std::span<cons
                          Flush flush = Flush::BeforeRename);
 Status writeFileAtomic(const std::string& path, std::string_view text);
 
+/// A file to be written beside others. The chunks are borrowed.
+struct NewFile {
+  std::string path;
+  std::vector<std::span<const std::byte>> chunks;
+};
+/// Replaces all of these files, or none: after a failure the old ones stand there again. Links are followed; whatever is
+/// not a regular file is an error.
+Status writeFilesAtomic(std::span<const NewFile> files);
+
 /// One file of a new directory. The chunks are written one after the other; they are borrowed, not copied.
 struct FileContent {
   std::string name;  // a plain file name, no separators

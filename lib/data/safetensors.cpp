@@ -1,6 +1,7 @@
 #include "data/safetensors.h"
 
 #include <algorithm>
+#include <cstring>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -106,6 +107,48 @@ const SafeTensor* SafetensorsFile::find(std::string_view name) const {
       std::lower_bound(tensors_.begin(), tensors_.end(), name,
                        [](const SafeTensor& tensor, std::string_view key) { return tensor.name < key; });
   return at != tensors_.end() && at->name == name ? &*at : nullptr;
+}
+
+// --- Writing
+
+namespace {
+
+constexpr std::string_view kOwnMark = R"({"__metadata__":{"producer":"svodc convert"})";
+constexpr size_t kLengthBytes = 8, kHeaderAlignment = 64;
+
+}  // namespace
+
+NewSafetensors layOutSafetensors(std::vector<NewSafeTensor> tensors) {
+  std::stable_sort(tensors.begin(), tensors.end(), [](const NewSafeTensor& a, const NewSafeTensor& b) {
+    return byteSize(a.dtype) > byteSize(b.dtype);
+  });
+  NewSafetensors out;
+  std::string json(kOwnMark);
+  uint64_t offset = 0;
+  for (const NewSafeTensor& t : tensors) {
+    nlohmann::ordered_json entry{{"dtype", info(t.dtype).safetensors}, {"shape", t.shape}};
+    entry["data_offsets"] = {offset, offset + t.bytes.size()};
+    json += "," + Json(t.name).dump(-1, ' ', false, Json::error_handler_t::replace) + ":" + entry.dump();
+    offset += t.bytes.size();
+    out.data.push_back(t.bytes);
+  }
+  json += "}";
+  json.append((kHeaderAlignment - (kLengthBytes + json.size()) % kHeaderAlignment) % kHeaderAlignment, ' ');
+  for (size_t i = 0; i < kLengthBytes; i++) out.header += static_cast<char>(json.size() >> (8 * i));
+  out.header += json;
+  return out;
+}
+
+std::vector<std::span<const std::byte>> NewSafetensors::chunks() const {
+  std::vector<std::span<const std::byte>> all{std::as_bytes(std::span(header))};
+  all.insert(all.end(), data.begin(), data.end());
+  return all;
+}
+
+bool isOwnSafetensors(const std::string& path) {
+  const Result<MappedFile> file = MappedFile::open(path);
+  if (!file || file->bytes().size() < kLengthBytes + kOwnMark.size()) return false;
+  return std::memcmp(file->bytes().data() + kLengthBytes, kOwnMark.data(), kOwnMark.size()) == 0;
 }
 
 }  // namespace svod

@@ -44,4 +44,26 @@ class SafetensorsFile {
   std::vector<SafeTensor> tensors_;
 };
 
+/// A tensor to be written. `bytes` are borrowed.
+struct NewSafeTensor {
+  std::string name;
+  ElementType dtype;
+  std::vector<uint64_t> shape;
+  std::span<const std::byte> bytes;
+};
+
+/// A file to be written: header and the bytes of the tensors, as chunks borrowed from it and from the tensors.
+struct NewSafetensors {
+  std::string header;
+  std::vector<std::span<const std::byte>> chunks() const;
+  std::vector<std::span<const std::byte>> data;
+};
+
+/// The same tensors give the same bytes. Tensors with wide elements come first, so every one is aligned for its element
+/// type without gaps, which the format does not allow. Names must differ.
+NewSafetensors layOutSafetensors(std::vector<NewSafeTensor> tensors);
+
+/// Whether `path` is a file that layOutSafetensors made, which nobody misses when it is made anew. False without a file.
+bool isOwnSafetensors(const std::string& path);
+
 }  // namespace svod

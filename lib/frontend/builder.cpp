@@ -102,7 +102,7 @@ std::optional<Error> GraphBuilder::takeError() {
   return taken;
 }
 
-UOp Tensor::node() const { return builder_ ? builder_->current(node_) : node_; }
+UOp Tensor::node() const { return builder_ && !isHeld_ ? builder_->current(node_) : node_; }
 
 Dims Tensor::dims() const {
   Dims all;
@@ -282,58 +282,13 @@ void GraphBuilder::output(std::string_view name, Tensor value) {
            "give one of them another name");
       return;
     }
+  record(BuildLog::Kind::Output, name, {value});
+  label(value, name);
   if (value.isLiteral()) value = cast(value, commonDType({&value, 1}));
   if (value.dtype() == DType::Index) value = cast(value, DType::I64);
   UOp node = value.node();
   Tensor target = port(PortKind::Output, name, value.dtype(), value.dims(), {});
   if (target) scopes_[0].stores.push_back(graph().make(Op::Store, DType::Void, {target.node_, node}));
-}
-
-// --- Values
-
-Tensor GraphBuilder::literal(int64_t v) {
-  return Tensor(this, graph().constant(Scalar::ofInt(DType::I64, v)), true);
-}
-Tensor GraphBuilder::literal(double v) {
-  return Tensor(this, graph().constant(Scalar::ofFloat(DType::F64, v)), true);
-}
-Tensor GraphBuilder::literal(bool v) { return Tensor(this, graph().boolean(v), true); }
-Tensor GraphBuilder::constant(Scalar v) { return Tensor(this, graph().constant(v), false); }
-Tensor GraphBuilder::full(const Dims& dims, Tensor value) {
-  if (value.isLiteral()) value = cast(value, commonDType({&value, 1}));
-  return expand(value, dims);
-}
-Tensor GraphBuilder::value(Dim d) { return d ? Tensor(this, d.node(), false) : Tensor(); }
-Tensor GraphBuilder::iota(Dim size) {
-  return size ? wrap(graph().make(Op::Iota, DType::Index, {size.node()})) : Tensor();
-}
-
-void GraphBuilder::label(Tensor x, std::string_view name) {
-  if (x && x.node_.op() == Op::Buffer)
-    if (ModelPort& port = model_.ports[x.node_.argAs<SlotArg>().slot]; port.kind == PortKind::Temporary && port.name.empty())
-      port.name = name;
-  if (x && x.node_.op() != Op::Const) model_.labels.emplace(x.node_.id(), name);
-}
-
-Tensor GraphBuilder::op(std::string_view name, std::initializer_list<Tensor> operands,
-                        const Attributes& attributes) {
-  return op(name, std::span(operands.begin(), operands.size()), attributes);
-}
-
-Tensor GraphBuilder::op(std::string_view name, std::span<const Tensor> operands,
-                        const Attributes& attributes) {
-  std::vector<Tensor> results = ops(name, operands, attributes);
-  return results.empty() ? Tensor() : results[0];
-}
-
-Result<Model> GraphBuilder::finish() {
-  if (!failed() && scopes_.size() > 1)
-    fail(Diag::Syntax, "a loop is still open", "end every loop that was begun");
-  if (!failed() && scopes_[0].stores.empty())
-    fail(Diag::NoOutputs, "the graph has no output and assigns no state", "add `output NAME`");
-  if (auto error = takeError()) return tl::unexpected<Error>(std::move(*error));
-  model_.sink = graph().make(Op::Sink, DType::Void, scopes_[0].stores);
-  return std::move(model_);
 }
 
 }  // namespace svod

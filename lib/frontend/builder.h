@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "frontend/attributes.h"
+#include "frontend/build_log.h"
 #include "frontend/tensor.h"
 #include "ir/model.h"
 #include "support/result.h"
@@ -55,6 +56,7 @@ class GraphBuilder {
   /// Stores `value`, broadcast, into a state or temporary, or into a view of one made by shrink, reshape, permute or
   /// flip. Dtypes must agree.
   void assign(Tensor target, Tensor value);
+  /// Also labels the value, unless it has a name.
   void output(std::string_view name, Tensor value);
 
   // --- Loops. What a body computes stays inside; it leaves by assign(). Everything that does not depend on the
@@ -93,6 +95,8 @@ class GraphBuilder {
   Tensor literal(bool value);
   Tensor constant(Scalar value);
   Tensor full(const Dims& dims, Tensor value);
+  /// What the value is now, also after a later assignment.
+  Tensor held(Tensor x);
   Tensor value(Dim dim);  // a size as an Index scalar; cast it before it leaves the graph
   Tensor iota(Dim size);  // 0, 1, .. size-1 as an Index vector
   /// Any op of the table: checks operands and attributes, then lowers it. The first result; null after an
@@ -110,8 +114,14 @@ class GraphBuilder {
   bool failed() const { return error_.has_value(); }
   std::optional<Error> takeError();
 
-  /// The model, or the error. Leaves the builder without a graph.
+  /// The model, or the error: what the outputs and states need, in a graph of its own, so that it depends on what is
+  /// computed and not on how it was built. Weights that nothing reads are left out. Leaves the builder without a graph.
   Result<Model> finish();
+
+  /// From here on, what is asked of the builder is added to `log`; null ends that.
+  void recordTo(BuildLog* log) { log_ = log; }
+  /// Adds a Note to the log, if there is one.
+  void note(std::string text);
 
   /// What was built so far; the sink is made by finish().
   const Model& model() const { return model_; }
@@ -149,6 +159,14 @@ class GraphBuilder {
     Tensor flag;                                                // what the condition is kept in
   };
   void openScope(std::string_view counter, Dim count, Tensor flag, AxisType type);
+  bool openBranch(Tensor condition);
+  UOp closeScope();
+  UOp newestEffect(UOp buffer);
+  Tensor makeTemporary(DType dtype, const Dims& dims, Tensor value);
+  BuildLog::Step* record(BuildLog::Kind kind, std::string_view name, std::span<const Tensor> operands);
+  BuildLog::Step* record(BuildLog::Kind kind, std::string_view name, std::initializer_list<Tensor> operands) {
+    return record(kind, name, std::span(operands.begin(), operands.size()));
+  }
   Tensor keptCondition(Tensor condition);
   std::string loopName(std::string_view counter) const;
   UOp currentIn(size_t scope, UOp buffer);
@@ -164,12 +182,13 @@ class GraphBuilder {
   std::map<uint32_t, int> dimSizes_;
   std::optional<Error> error_;
   std::string opName_;  // the op being built, prefix of messages
+  BuildLog* log_ = nullptr;
 };
 
 class GraphBuilder::Mark {
   friend GraphBuilder;
   std::vector<Scope> scopes;
-  size_t loops = 0, ports = 0;
+  size_t ports = 0, steps = 0;
 };
 
 }  // namespace svod

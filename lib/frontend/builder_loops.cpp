@@ -87,11 +87,16 @@ UOp GraphBuilder::storeTarget(UOp target) {
   return result;
 }
 
+/// What gave the buffer its content.
+UOp GraphBuilder::newestEffect(UOp buffer) { return current(buffer).src().back(); }
+
 void GraphBuilder::assign(Tensor target, Tensor value) {
   if (!target || !value) return;
+  BuildLog::Step* step = record(BuildLog::Kind::Assign, "", {target, value});
   opName_ = "assign";
   storeInto(target, value);
   opName_.clear();
+  if (step && !failed()) step->effect = newestEffect(bufferOf(target.node_));
 }
 
 void GraphBuilder::storeInto(Tensor target, Tensor value) {
@@ -120,6 +125,14 @@ Tensor GraphBuilder::temporary(Tensor value) {
 }
 
 Tensor GraphBuilder::temporary(DType dtype, const Dims& dims, Tensor value) {
+  if (!value) return {};
+  BuildLog::Step* step = record(BuildLog::Kind::Temporary, "", {value});
+  Tensor made = makeTemporary(dtype, dims, value);
+  if (step && made && !failed()) step->results = {made.node_}, step->effect = newestEffect(made.node_);
+  return made;
+}
+
+Tensor GraphBuilder::makeTemporary(DType dtype, const Dims& dims, Tensor value) {
   Tensor made = value ? port(PortKind::Temporary, "", dtype, dims, {}) : Tensor();
   if (made) storeInto(made, value);
   return made;
@@ -144,20 +157,23 @@ Dim GraphBuilder::beginLoop(std::string_view counter, Dim count, const LoopOptio
          "leave unroll out, or make the count a constant");
     return {};
   }
-  Tensor flag;
+  Tensor flag, condition;
   if (options.condition) {
-    flag = keptCondition(options.condition());
+    condition = options.condition();
+    flag = keptCondition(condition);
     if (!flag) return {};
   }
+  BuildLog::Step* step = record(BuildLog::Kind::Loop, counter, std::span(&condition, condition ? 1 : 0));
   openScope(counter, count, flag, options.unroll ? AxisType::Unroll : AxisType::Loop);
   scopes_.back().condition = options.condition;
+  if (step) step->count = count, step->unroll = options.unroll, step->results = {scopes_.back().range};
   return Dim(graph(), scopes_.back().range);
 }
 
 /// The condition in a buffer of its own.
 Tensor GraphBuilder::keptCondition(Tensor condition) {
   if (!condition) return {};
-  if (condition.dtype() == DType::Bool && condition.rank() == 0) return temporary(DType::Bool, {}, condition);
+  if (condition.dtype() == DType::Bool && condition.rank() == 0) return makeTemporary(DType::Bool, {}, condition);
   return fail(Diag::DTypeMismatch, "the condition is " + describe(condition) + ", not a bool scalar",
               "compare numbers; any(x) and all(x) fold the axes of a comparison away");
 }
@@ -208,35 +224,25 @@ std::vector<UOp> GraphBuilder::withoutReadOnly(Scope& body) {
 
 void GraphBuilder::endLoop() {
   if (scopes_.size() < 2) return;
-  if (scopes_.back().condition && !failed()) assign(scopes_.back().flag, scopes_.back().condition());
+  UOp end = closeScope();
+  if (BuildLog::Step* step = record(BuildLog::Kind::End, "", {})) step->effect = end;
+}
+
+/// The End of the innermost scope, or null when it leaves nothing behind.
+UOp GraphBuilder::closeScope() {
+  if (scopes_.back().condition && !failed()) {
+    BuildLog* log = std::exchange(log_, nullptr);  // the condition is part of the loop
+    assign(scopes_.back().flag, scopes_.back().condition());
+    log_ = log;
+  }
   Scope body = std::move(scopes_.back());
   scopes_.pop_back();
-  if (failed() || body.stores.empty()) return;
+  if (failed() || body.stores.empty()) return {};
   std::vector<UOp> stores = withoutReadOnly(body);
   UOp end = graph().make(Op::End, DType::Void, {graph().make(Op::Group, DType::Void, stores), body.range});
   scopes_.back().stores.push_back(end);
   for (UOp buffer : body.written) addEffect(scopes_.size() - 1, buffer, end);
-}
-
-// --- Trying things out
-
-GraphBuilder::Mark GraphBuilder::mark() const {
-  Mark mark;
-  mark.scopes = scopes_;
-  mark.loops = model_.loops.size();
-  mark.ports = model_.ports.size();
-  return mark;
-}
-
-void GraphBuilder::rewind(Mark mark) {
-  scopes_ = std::move(mark.scopes);
-  model_.loops.resize(mark.loops);
-  // A weight keeps its place, and what is before it too: values refer to ports by position.
-  while (model_.ports.size() > mark.ports) {
-    PortKind kind = model_.ports.back().kind;
-    if (kind != PortKind::Temporary && kind != PortKind::Output) break;
-    model_.ports.pop_back();
-  }
+  return end;
 }
 
 // --- Branches
@@ -248,17 +254,34 @@ std::vector<Dim> GraphBuilder::counters() {
 }
 
 // A branch is a loop of at most one iteration.
-bool GraphBuilder::beginBranch(Tensor condition) {
+bool GraphBuilder::openBranch(Tensor condition) {
   Tensor flag = keptCondition(condition);
   if (flag) openScope("branch", dim(1), flag, AxisType::Loop);
   return static_cast<bool>(flag);
 }
 
+bool GraphBuilder::beginBranch(Tensor condition) {
+  BuildLog::Step* step = condition ? record(BuildLog::Kind::Branch, "", {condition}) : nullptr;
+  bool isOpen = openBranch(condition);
+  if (step && isOpen) step->results = {scopes_.back().range};
+  return isOpen;
+}
+
 void GraphBuilder::branch(Tensor condition, const std::function<void()>& then, const std::function<void()>& otherwise) {
   Tensor kept = keptCondition(condition);  // what it is computed from may be assigned in the first part
   if (!kept) return;
-  if (beginBranch(kept)) then(), endLoop();
-  if (otherwise && beginBranch(negated(kept))) otherwise(), endLoop();
+  UOp end;
+  auto part = [&](BuildLog::Step* step, Tensor flag, const std::function<void()>& body) {
+    if (step) step->effect = end;
+    end = {};
+    if (!openBranch(flag)) return;
+    if (step) step->results = {scopes_.back().range};
+    body();
+    end = closeScope();
+  };
+  part(record(BuildLog::Kind::Branch, "", {condition}), kept, then);
+  if (otherwise) part(record(BuildLog::Kind::Otherwise, "", {}), negated(kept), otherwise);
+  if (BuildLog::Step* step = record(BuildLog::Kind::End, "", {})) step->effect = end;
 }
 
 }  // namespace svod

@@ -300,6 +300,8 @@ std::vector<Tensor> GraphBuilder::ops(std::string_view name, std::span<const Ten
          didYouMean(name, kNames, "svodc --list-ops shows them all"));
     return {};
   }
+  // Inside of a lowering the op that is lowered says it all.
+  BuildLog::Step* step = opName_.empty() ? record(BuildLog::Kind::Call, row->name, operands) : nullptr;
   std::string outer = std::exchange(opName_, std::string(row->name));
   OpCall call{*this, *row, operands, attributes};
   checkCount(call);
@@ -310,6 +312,10 @@ std::vector<Tensor> GraphBuilder::ops(std::string_view name, std::span<const Ten
   if (results.empty())
     fail(Diag::Unsupported, "could not be built", "this is a mistake of the compiler; please report it");
   opName_ = std::move(outer);
+  if (step) {
+    step->attributes = attributes;
+    for (const Tensor& t : results) step->results.push_back(t.node());
+  }
   return results;
 }
 

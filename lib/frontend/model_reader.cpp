@@ -111,7 +111,7 @@ void ModelReader::define(const NameAt& name, Tensor value) {
   Entry& entry = scope_[name.text];
   entry.kind = Entry::Kind::Value;
   entry.tensor = value;
-  builder_.label(value, name.text);
+  if (!name.text.starts_with('_')) builder_.label(value, name.text);
 }
 
 // --- Options
@@ -395,7 +395,6 @@ void ModelReader::output(const Statement& s) {
   self.at = s.names[0].at;
   Tensor result = value(s.hasValue ? s.value : self);
   if (!result) return;
-  builder_.label(result, s.names[0].text);
   builder_.output(s.names[0].text, result);
   takeError(s.names[0].at);
 }

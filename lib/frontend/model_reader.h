@@ -19,6 +19,8 @@ class ModelReader {
   /// Runs over every statement; errors() is empty afterwards if the model is good.
   void read();
   const std::vector<Error>& errors() const { return errors_; }
+  GraphBuilder& builder() { return builder_; }
+  WeightLoader& weights() { return weights_; }
   Result<Model> finish() { return std::move(builder_).finish(); }
 
  private:

@@ -102,6 +102,7 @@ class Tensor {
   GraphBuilder* builder_ = nullptr;
   UOp node_;
   bool literal_ = false;
+  bool isHeld_ = false;  // node_ is what is read, whatever was assigned since
 };
 
 /// A Tensor or a C++ number.

@@ -129,6 +129,38 @@ std::string headText(const Statement& s) {
   return text;
 }
 
+// Breaks a long statement where the text form lets a line go on: inside brackets, behind a comma, or behind an operator
+// if the last comma is far back.
+std::string wrapped(const std::string& line, size_t indent) {
+  constexpr size_t kLongest = 120, kShortest = 60, kFurther = 4;
+  if (indent + line.size() <= kLongest) return line;
+  std::string out;
+  size_t begin = 0, column = indent, comma = 0, sign = 0;  // of the line so far; the last spaces to break at, 0 for none
+  int depth = 0;
+  char quote = 0;
+  for (size_t i = 0; i < line.size(); ++i) {
+    char c = line[i];
+    if (quote != 0) {
+      if (c == '\\') ++i;
+      if (c == quote) quote = 0;
+    } else if (c == '"' || c == '`') {
+      quote = c;
+    } else if (c == '(' || c == '[') {
+      ++depth;
+    } else if (c == ')' || c == ']') {
+      --depth;
+    } else if (c == ' ' && depth > 0 && i > begin) {
+      if (line[i - 1] == ',') comma = i;
+      if (std::string_view("+-*/%").find(line[i - 1]) != std::string_view::npos) sign = i;
+    }
+    size_t space = comma >= begin + kShortest || sign == 0 ? comma : sign;
+    if (column + (i - begin) < kLongest || space == 0) continue;
+    out += line.substr(begin, space - begin) + "\n" + std::string(indent + kFurther, ' ');
+    begin = space + 1, comma = comma > space ? comma : 0, sign = sign > space ? sign : 0, column = indent + kFurther;
+  }
+  return out + line.substr(begin);
+}
+
 void writeComments(std::string& out, const std::vector<std::string>& lines, size_t indent) {
   for (const std::string& line : lines) out += (line.empty() ? "" : std::string(indent, ' ') + line) + "\n";
 }
@@ -138,7 +170,7 @@ void writeStatements(std::string& out, const std::vector<Statement>& statements,
   for (const Statement& s : statements) {
     bool isBlock = s.kind == StatementKind::Loop || s.kind == StatementKind::If;
     writeComments(out, s.comments, indent);
-    out += std::string(indent, ' ') + headText(s) + (isBlock ? " {" : "") +
+    out += std::string(indent, ' ') + wrapped(headText(s), indent) + (isBlock ? " {" : "") +
            (s.trailingComment.empty() ? "" : "  " + s.trailingComment) + "\n";
     if (!isBlock) continue;
     writeStatements(out, s.body, indent + kStep);

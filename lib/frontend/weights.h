@@ -22,6 +22,8 @@ class WeightLoader {
   /// Elements of dtype and shape from a data expression: "file.npy", "file.safetensors:tensor", a number or
   /// the words zeros and ones for every element, or nested lists of numbers.
   Result<ConstData> load(const GraphExpr& data, DType dtype, std::span<const int64_t> shape);
+  /// Bytes of the right size that a file of this description is known to hold; it is not read then.
+  void give(std::string description, ConstData data) { given_.insert_or_assign(std::move(description), std::move(data)); }
   /// Shape of a .npy file, from its header.
   static Result<std::vector<int64_t>> npyShape(const std::string& path, DType dtype);
   Result<ConstData> loadNpy(const std::string& path, DType dtype, std::span<const int64_t> shape);
@@ -33,6 +35,7 @@ class WeightLoader {
   std::string resolve(const std::string& path) const;
 
   std::string directory_;
+  std::map<std::string, ConstData> given_;
   std::map<std::string, std::shared_ptr<const SafetensorsFile>> open_;
 };
 

@@ -12,6 +12,7 @@
 
 #include "frontend/builder.h"
 #include "frontend/frontend.h"
+#include "frontend/model_writer.h"
 #include "frontend/weights.h"
 #include "onnx/attributes.h"
 #include "onnx/known_values.h"
@@ -26,6 +27,10 @@ class OnnxImporter : public OnnxContext {
   void read();
   std::vector<Error>& errors() { return errors_; }
   Result<Model> finish() { return std::move(builder_).finish(); }
+  /// To be called before read(), for write().
+  void keepLog() { builder_.recordTo(&log_); }
+  /// The model as a graph file, in place of finish().
+  Result<WrittenModel> write(const std::string& weightFile);
 
   KnownValues& knownValues() override { return known_; }
   Tensor constantTensor(const HostTensor& value, std::string_view name) override;
@@ -103,6 +108,10 @@ class OnnxImporter : public OnnxContext {
 
   void addFilled(const std::string& name, const Tensor& x);
 
+  // convert.cpp: what converted graphs look like
+  void label(const Tensor& value, const std::string& name);
+  void noteNode(const proto::NodeProto& node);
+
   // importer_errors.cpp, and names
   void record(Error error);
   void record(Diag diag, std::string message, std::string help = {});
@@ -114,6 +123,7 @@ class OnnxImporter : public OnnxContext {
   std::shared_ptr<const OnnxFile> file_;
   const LoadOptions& options_;
   GraphBuilder builder_;
+  BuildLog log_;
   KnownValues known_;
   TensorLoader loader_;
   Opsets opsets_;

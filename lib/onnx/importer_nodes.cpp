@@ -89,6 +89,7 @@ bool OnnxImporter::gatherInputs(Body& body, const proto::NodeProto& node, std::v
 void OnnxImporter::importNode(Body& body, const proto::NodeProto& node) {
   std::vector<Tensor> inputs, results;
   size_t problemsBefore = problems_;
+  noteNode(node);
   bool isGood = gatherInputs(body, node, inputs);
   auto function = functions_.find(functionKey(node.domain(), node.op_type(), node.overload()));
   bool isFunction = function != functions_.end();
@@ -110,7 +111,7 @@ void OnnxImporter::importNode(Body& body, const proto::NodeProto& node) {
                 "leave it out: the first " + std::to_string(results.size()) + " are supported",
                 {},
                 {}});
-    if (has) builder_.label(results[static_cast<size_t>(i)], name);
+    if (has) label(results[static_cast<size_t>(i)], name);
     define(body, name,
            has ? Value{results[static_cast<size_t>(i)], nullptr, false} : Value{Tensor(), nullptr, true});
   }

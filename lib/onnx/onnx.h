@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "frontend/frontend.h"
+#include "frontend/model_writer.h"
 
 namespace svod {
 
@@ -32,5 +33,11 @@ OnnxImport importOnnx(const std::string& path, const LoadOptions& options = {});
 /// needed afterwards.
 OnnxImport importOnnxBytes(std::span<const std::byte> bytes, const std::string& path,
                            const LoadOptions& options = {});
+
+/// The model as a graph file that builds the same Model; the first error. `weightFile` is what the text calls the file of
+/// its weights. The bytes of the weights stay those of the model, mapped or copied as importOnnx says.
+Result<WrittenModel> convertOnnx(const std::string& path, const LoadOptions& options, const std::string& weightFile);
+Result<WrittenModel> convertOnnxBytes(std::span<const std::byte> bytes, const std::string& path, const LoadOptions& options,
+                                      const std::string& weightFile);
 
 }  // namespace svod

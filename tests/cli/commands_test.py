@@ -131,6 +131,11 @@ class Convert(ToolTest):
             with self.subTest(graph=graph):
                 self.assertEqual(self.round_trip(graph), graph.read_text())
 
+    def test_flags_about_variables_are_for_models(self):
+        for flag in ("--var=n=4", "--shape=x=4x8", "--const=x=x.npy"):
+            with self.subTest(flag=flag):
+                self.fails(2, "convert", self.graph(SYMBOLIC), "-o", self.folder / "a.json", flag, says="are for models")
+
     def test_nothing_is_written_after_an_error(self):
         target = self.folder / "out.json"
         self.fails(1, "convert", self.graph("svod 1\noutput y = (3\n"), "-o", target)

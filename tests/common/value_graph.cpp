@@ -40,10 +40,14 @@ Notes readNotes(const std::string& text) {
   return notes;
 }
 
-Model build(const std::string& text, const std::string& path) {
+GraphFile parsed(const std::string& text, const std::string& path) {
   Result<GraphFile> file = parseGraph(text, path);
   if (!file) FAIL(toText(file.error()));
-  Result<Model> model = buildModel(*file);
+  return std::move(*file);
+}
+
+Model build(const GraphFile& file, const std::string& path) {
+  Result<Model> model = buildModel(file);
   if (!model) FAIL(toText(model.error()));
   Status legal = verify(model->sink, Stage::Tensor);
   if (!legal) FAIL(path << ": " << toText(legal.error()));
@@ -54,7 +58,14 @@ Model build(const std::string& text, const std::string& path) {
 std::map<std::string, HostTensor> weightsOf(const std::string& statements, const std::string& path) {
   std::map<std::string, HostTensor> weights;
   if (statements == "svod 1\n") return weights;
-  Model model = build(statements + "output unused = 0\n", path);
+  GraphFile file = parsed(statements, path);
+  for (size_t i = 0, count = file.statements.size(); i < count; ++i) {  // a model keeps the weights that it reads
+    Statement output;
+    output.kind = StatementKind::Output;
+    output.names = file.statements[i].names;
+    file.statements.push_back(std::move(output));
+  }
+  Model model = build(file, path);
   for (const ModelPort& port : model.ports) {
     if (port.kind != PortKind::Weight) continue;
     std::vector<int64_t> dims;
@@ -94,7 +105,7 @@ ValueGraph loadValueGraph(const std::string& path) {
   std::string text = readText(path);
   Notes notes = readNotes(text);
   ValueGraph graph;
-  graph.model = build(text, path);
+  graph.model = build(parsed(text, path), path);
   graph.tolerance = notes.tolerance;
   graph.expected = weightsOf(notes.expected, path);
   REQUIRE_FALSE(graph.expected.empty());

@@ -97,3 +97,25 @@ TEST_CASE("a directory appears whole, replaces only what it may, and cleans up")
   CHECK(!writeDirectoryAtomic(folder / "none/d", oneFile("x", "1"), kAlways));
   CHECK(entriesIn(folder.path()) == 2);
 }
+
+TEST_CASE("several files are replaced together or not at all") {
+  TempFolder folder;
+  auto files = [&](const std::string& second, std::string_view text) {
+    std::vector<std::span<const std::byte>> chunks{std::as_bytes(std::span(text.data(), text.size()))};
+    return std::vector<NewFile>{{folder / "a", chunks}, {second, chunks}};
+  };
+  REQUIRE(writeFilesAtomic(files(folder / "b", "one")));
+  REQUIRE(writeFilesAtomic(files(folder / "b", "two")));
+  CHECK(readText(folder / "a") == "two");
+  CHECK(readText(folder / "b") == "two");
+  CHECK(entriesIn(folder.path()) == 2);
+  fs::create_directory(folder / "dir");
+  for (const std::string& bad : {folder / "none/b", folder / "dir", std::string("/dev/full")}) {
+    INFO(bad);
+    Status written = writeFilesAtomic(files(bad, "three"));
+    REQUIRE_FALSE(written);
+    CHECK(written.error().diag == Diag::Io);
+    CHECK(readText(folder / "a") == "two");
+    CHECK(entriesIn(folder.path()) == 3);
+  }
+}

@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+
 #include "common/temp_folder.h"
 
 using namespace svod;
@@ -78,4 +80,37 @@ TEST_CASE("no prefix of a file is accepted") {
   const std::string whole = file(kTwo, 22);
   REQUIRE(parse(whole));
   for (size_t size = 0; size < whole.size(); size++) CHECK(!parse(whole.substr(0, size)));
+}
+
+TEST_CASE("what is written is read: aligned, without gaps, the same every time") {
+  TempFolder folder;
+  std::vector<std::byte> bytes(24);
+  for (size_t i = 0; i < bytes.size(); i++) bytes[i] = static_cast<std::byte>(i);
+  std::span<const std::byte> all(bytes);
+  const std::vector<NewSafeTensor> tensors = {{"flags \"1\"", ElementType::Bool, {3}, all.first(3)},
+                                              {"half", ElementType::F16, {1, 3}, all.subspan(3, 6)},
+                                              {"none", ElementType::F64, {0, 2}, {}},
+                                              {"wide", ElementType::I64, {2}, all.subspan(8, 16)}};
+  const NewSafetensors made = layOutSafetensors(tensors);
+  CHECK(made.header == layOutSafetensors(tensors).header);
+  CHECK(made.header.size() % 64 == 0);
+  std::string file;
+  for (auto chunk : made.chunks()) file.append(reinterpret_cast<const char*>(chunk.data()), chunk.size());
+  writeText(folder / "w.safetensors", file);
+  auto opened = SafetensorsFile::open(folder / "w.safetensors");
+  REQUIRE(opened);
+  REQUIRE(opened->tensors().size() == tensors.size());
+  for (const NewSafeTensor& t : tensors) {
+    INFO(t.name);
+    const SafeTensor* found = opened->find(t.name);
+    REQUIRE(found != nullptr);
+    CHECK(found->dtype == t.dtype);
+    CHECK(found->shape == t.shape);
+    CHECK(found->offset % byteSize(t.dtype) == 0);
+    CHECK(std::ranges::equal(opened->bytes(*found), t.bytes));
+  }
+  CHECK(isOwnSafetensors(folder / "w.safetensors"));
+  writeText(folder / "other.safetensors", ::file(kTwo, 22));
+  CHECK_FALSE(isOwnSafetensors(folder / "other.safetensors"));
+  CHECK_FALSE(isOwnSafetensors(folder / "absent.safetensors"));
 }

@@ -150,7 +150,7 @@ TEST_CASE("a model has its ports in order and labels for its values") {
   CHECK(model->ports[0].data.data == reinterpret_cast<std::byte*>(data->data()));
   CHECK(model->ports[1].name == "x");
   CHECK(model->ports[2].kind == PortKind::Output);
-  CHECK(model->labels.at(y.node().id()) == "product");
+  CHECK(model->labels.at(model->sink.src(0).src(1).id()) == "product");
 }
 
 TEST_CASE("data must fit its declaration") {

@@ -74,6 +74,11 @@ OnnxImport OnnxMaker::import(const LoadOptions& options) const {
   return importOnnxBytes(std::as_bytes(std::span(data.data(), data.size())), "test.onnx", options);
 }
 
+Result<WrittenModel> OnnxMaker::convert(const LoadOptions& options) const {
+  const std::string data = bytes();
+  return convertOnnxBytes(std::as_bytes(std::span(data.data(), data.size())), "test.onnx", options, "graph.safetensors");
+}
+
 void addNode(google::protobuf::RepeatedPtrField<proto::NodeProto>& nodes, const std::string& op,
              const std::vector<std::string>& inputs, const std::vector<std::string>& outputs) {
   proto::NodeProto& node = *nodes.Add();

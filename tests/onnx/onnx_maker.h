@@ -30,6 +30,8 @@ class OnnxMaker {
 
   std::string bytes() const { return model.SerializeAsString(); }
   OnnxImport import(const LoadOptions& options = {}) const;
+  /// As a graph file with its weights in graph.safetensors.
+  Result<WrittenModel> convert(const LoadOptions& options = {}) const;
 };
 
 void addNode(google::protobuf::RepeatedPtrField<proto::NodeProto>& nodes, const std::string& op,

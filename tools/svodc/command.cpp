@@ -8,8 +8,10 @@ constexpr Command kCommands[] = {
     {"compile", "GRAPH -o PLAN", "compile a graph file to a plan", Compile, 1, runCompile},
     {"inspect", "PLAN|GRAPH", "show what a plan holds, or what compiling a graph would make", Inspect, 1, runInspect},
     {"check", "GRAPH", "report every problem of a graph file", Check, 1, runCheck},
-    {"convert", "GRAPH -o GRAPH", "write a graph file in the other format: .svod is text, .json is JSON", Convert, 1,
-     runConvert},
+    {"convert", "GRAPH|MODEL.onnx -o GRAPH",
+     "write a graph file in the other format, or a model as a graph file: .svod is text, .json is JSON; large weights of a "
+     "model go into a .safetensors file beside it",
+     Convert, 1, runConvert},
     {"targets", "", "list what code can be generated for; with --cpu NAME, describe a processor", Targets, 0, runTargets},
 };
 

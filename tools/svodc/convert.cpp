@@ -1,28 +1,72 @@
 // svodc convert GRAPH -o GRAPH
+#include <filesystem>
+
 #include "console/console.h"
+#include "data/atomic_write.h"
+#include "data/safetensors.h"
+#include "onnx/onnx.h"
 #include "options.h"
 
 namespace svod {
 
 namespace {
 
+constexpr std::string_view kWeightExtension = ".safetensors";
+
 /// Whether `path` is to hold JSON; stdout gets the format that the input does not have.
 Result<bool> wantsJson(const std::string& path, const std::string& input) {
-  if (path == "-") return !input.ends_with(".json");
+  if (path == "-") return !input.ends_with(".json") && !isOnnxPath(input);
   if (path.ends_with(".json")) return true;
   if (path.ends_with(".svod")) return false;
   return fail(Diag::Usage, "cannot tell the format of '" + path + "'", "name it .svod for text or .json for JSON");
 }
 
+std::string textOf(const GraphFile& file, bool json) { return json ? writeGraphJson(file) : writeGraphText(file); }
+
+/// The graph and the file of its weights, both or none.
+Status writeBoth(const std::string& path, const std::string& text, const std::string& weightPath,
+                 const std::vector<WrittenWeight>& weights) {
+  std::error_code ignored;
+  if (std::filesystem::exists(weightPath, ignored) && !isOwnSafetensors(weightPath))
+    return fail(Diag::Io, "the weights of the graph belong into '" + weightPath + "', where another file stands",
+                "give the graph another name, or move that file away");
+  std::vector<NewSafeTensor> tensors;
+  for (const WrittenWeight& w : weights)
+    tensors.push_back({w.name, *elementTypeFromName(toText(w.dtype)), {w.dims.begin(), w.dims.end()}, {w.data.data, w.data.bytes}});
+  const NewSafetensors file = layOutSafetensors(std::move(tensors));
+  const NewFile files[] = {{weightPath, file.chunks()}, {path, {std::as_bytes(std::span(text))}}};
+  return writeFilesAtomic(files);
+}
+
+Status convertModel(const Request& request, bool json, Console& console) {
+  const std::string &path = request.files.at(0), &output = request.flags.output;
+  SVOD_TRY(const LoadOptions load, loadOptions(request.flags));
+  const std::filesystem::path weightPath = std::filesystem::path(output).replace_extension(kWeightExtension);
+  SVOD_TRY(const WrittenModel model, convertOnnx(path, load, weightPath.filename().string()));
+  const std::string text = textOf(model.file, json);
+  if (model.weights.empty()) return writeResult(output, text, request, console);
+  if (output == "-")
+    return fail(Diag::Usage, "the weights of '" + path + "' need a file beside the graph", "give the graph a name: -o GRAPH.svod");
+  auto lock = request.interrupts->hold();
+  return writeBoth(output, text, weightPath.string(), model.weights);
+}
+
 }  // namespace
 
 Result<int> runConvert(const Request& request, Console& console) {
-  const std::string& output = request.flags.output;
+  const std::string &input = request.files.at(0), &output = request.flags.output;
   if (output.empty()) return fail(Diag::Usage, "svodc convert needs -o GRAPH", "svodc convert --help");
-  SVOD_TRY(const bool json, wantsJson(output, request.files.at(0)));
-  SVOD_TRY(const GraphFile file, readGraph(request.files.at(0)));
-  const std::string text = json ? writeGraphJson(file) : writeGraphText(file);
-  SVOD_CHECK(writeResult(output, text, request, console));
+  SVOD_TRY(const bool json, wantsJson(output, input));
+  if (isOnnxPath(input)) {
+    SVOD_CHECK(convertModel(request, json, console));
+    return 0;
+  }
+  const Flags& flags = request.flags;
+  if (!flags.var.empty() || !flags.shape.empty() || !flags.constant.empty())
+    return fail(Diag::Usage, "--var, --shape and --const are for models: a graph file keeps its variables and inputs",
+                "give them to svodc compile");
+  SVOD_TRY(const GraphFile file, readGraph(input));
+  SVOD_CHECK(writeResult(output, textOf(file, json), request, console));
   return 0;
 }
 

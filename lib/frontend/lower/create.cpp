@@ -45,6 +45,21 @@ Results lowerSize(OpCall& call) {
   return axis < 0 ? Tensor() : cast(call.b.value(call.arg(0).dim(axis)), DType::I64);
 }
 
+Results lowerIota(OpCall& call) { return call.b.iota(call.dim("size")); }
+Results lowerIndex(OpCall& call) { return call.b.value(call.dim("of")); }
+
+Results lowerVector(OpCall& call) {
+  DType dtype = commonDType(call.operands);
+  std::vector<UOp> elements;
+  for (const Tensor& t : call.operands) {
+    if (!call.require(t.rank() == 0, "the elements must be scalars")) return Tensor();
+    Tensor element = cast(t, dtype);
+    if (!element) return Tensor();
+    elements.push_back(element.node());
+  }
+  return call.b.wrap(call.b.graph().make(Op::Stack, dtype, elements));
+}
+
 Results lowerThreefry(OpCall& call) {
   Tensor counter = cast(call.arg(0), DType::U64), key = cast(call.arg(1), DType::U64);
   return elementwise(Op::Threefry, {counter, key});

@@ -109,6 +109,12 @@ Results lowerScatterNd(OpCall& call) {
   return scatter(scatterOp(call), x, indices, updates);
 }
 
+Results lowerGatherAt(OpCall& call) { return gather(call.arg(0), call.operands.subspan(1)); }
+
+Results lowerScatterAt(OpCall& call) {
+  return scatter(scatterOp(call), call.arg(0), call.operands.subspan(1, call.count() - 2), call.arg(call.count() - 1));
+}
+
 Results lowerOneHot(OpCall& call) {
   Tensor ids = settledPositions(call.arg(0));
   Dim depth = call.dim("depth");
@@ -168,6 +174,7 @@ Results lowerCummin(OpCall& call) { return cumulative(call, Op::Min); }
 
 // --- Placement
 
+Results lowerHeld(OpCall& call) { return call.b.held(call.arg(0)); }
 Results lowerContiguous(OpCall& call) { return contiguous(call.arg(0)); }
 Results lowerCopy(OpCall& call) { return copyTo(call.arg(0), call.word("device")); }
 Results lowerCustom(OpCall& call) {

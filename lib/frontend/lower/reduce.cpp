@@ -72,6 +72,11 @@ Results lowerSum(OpCall& call) { return accumulate(Op::Add, call.arg(0), call.ax
 Results lowerProd(OpCall& call) { return accumulate(Op::Mul, call.arg(0), call.axes("axes"), keep(call)); }
 Results lowerReduceMax(OpCall& call) { return reduce(Op::Max, call.arg(0), call.axes("axes"), keep(call)); }
 Results lowerReduceMin(OpCall& call) { return reduce(Op::Min, call.arg(0), call.axes("axes"), keep(call)); }
+Results lowerFold(OpCall& call) {
+  std::string with = call.word("with");
+  Op op = with == "add" ? Op::Add : with == "mul" ? Op::Mul : with == "max" ? Op::Max : Op::Min;
+  return reduce(op, call.arg(0), call.axes("axes"), keep(call));
+}
 Results lowerAny(OpCall& call) { return reduce(Op::Max, asBool(call.arg(0)), call.axes("axes"), keep(call)); }
 Results lowerAll(OpCall& call) { return reduce(Op::Min, asBool(call.arg(0)), call.axes("axes"), keep(call)); }
 

@@ -1,0 +1,40 @@
+// What was asked of a GraphBuilder, in order. With it, model_writer.h writes the graph as a file in the words it was
+// built with; the graph alone knows only primitives.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "frontend/attributes.h"
+
+namespace svod {
+
+struct BuildLog {
+  /// Call: an op of the table; `name`, `operands`, `attributes`, `results`. Calls inside of its lowering are not kept.
+  /// Note: `name` says what the nodes from here on belong to.
+  /// Temporary: `operands` the start value, `results` the buffer. Assign: `operands` target and value.
+  /// Output: `name`, `operands` the value. Loop: `name` the counter, `count`, `unroll`, `operands` the condition if there
+  /// is one, `results` the range. Branch: `operands` the condition. Otherwise and End: of the innermost of these.
+  enum class Kind : uint8_t { Call, Note, Temporary, Assign, Output, Loop, Branch, Otherwise, End };
+
+  struct Operand {
+    UOp node;  // states and temporaries: the content that was read
+    bool isLiteral = false;
+  };
+
+  struct Step {
+    Kind kind = Kind::Call;
+    uint32_t at = 0;  // nodes in the graph before it
+    std::string name;
+    std::vector<Operand> operands;
+    Attributes attributes;
+    std::vector<UOp> results;  // Branch and Otherwise: the range of the body
+    UOp effect;                // Assign, Temporary: the store. Otherwise, End: the end of the body before it, or null
+    Dim count;
+    bool unroll = false;
+  };
+
+  std::vector<Step> steps;
+};
+
+}  // namespace svod

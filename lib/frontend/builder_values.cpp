@@ -1,0 +1,171 @@
+// Values without operands, ops by name, the log, and the model in the end.
+#include <algorithm>
+#include <utility>
+
+#include "frontend/builder.h"
+
+namespace svod {
+
+Tensor GraphBuilder::literal(int64_t v) {
+  return Tensor(this, graph().constant(Scalar::ofInt(DType::I64, v)), true);
+}
+Tensor GraphBuilder::literal(double v) {
+  return Tensor(this, graph().constant(Scalar::ofFloat(DType::F64, v)), true);
+}
+Tensor GraphBuilder::literal(bool v) { return Tensor(this, graph().boolean(v), true); }
+Tensor GraphBuilder::constant(Scalar v) { return Tensor(this, graph().constant(v), false); }
+Tensor GraphBuilder::full(const Dims& dims, Tensor value) {
+  if (value.isLiteral()) value = cast(value, commonDType({&value, 1}));
+  return expand(value, dims);
+}
+Tensor GraphBuilder::value(Dim d) { return d ? Tensor(this, d.node(), false) : Tensor(); }
+Tensor GraphBuilder::iota(Dim size) {
+  return size ? wrap(graph().make(Op::Iota, DType::Index, {size.node()})) : Tensor();
+}
+
+Tensor GraphBuilder::held(Tensor x) {
+  if (x) x.node_ = x.node(), x.isHeld_ = true;
+  return x;
+}
+
+void GraphBuilder::label(Tensor x, std::string_view name) {
+  if (!x) return;
+  UOp node = x.node_;
+  while (node.op() == Op::After) node = node.src(0);
+  if (node.op() == Op::Buffer)
+    if (ModelPort& port = model_.ports[node.argAs<SlotArg>().slot]; port.kind == PortKind::Temporary && port.name.empty())
+      port.name = name;
+  if (node.op() != Op::Const) model_.labels.emplace(node.id(), name);
+}
+
+Tensor GraphBuilder::op(std::string_view name, std::initializer_list<Tensor> operands,
+                        const Attributes& attributes) {
+  return op(name, std::span(operands.begin(), operands.size()), attributes);
+}
+
+Tensor GraphBuilder::op(std::string_view name, std::span<const Tensor> operands,
+                        const Attributes& attributes) {
+  std::vector<Tensor> results = ops(name, operands, attributes);
+  return results.empty() ? Tensor() : results[0];
+}
+
+// --- The log
+
+BuildLog::Step* GraphBuilder::record(BuildLog::Kind kind, std::string_view name, std::span<const Tensor> operands) {
+  if (!log_) return nullptr;
+  BuildLog::Step step;
+  step.kind = kind;
+  step.name = name;
+  for (const Tensor& t : operands) {
+    bool isTarget = kind == BuildLog::Kind::Assign && step.operands.empty();
+    step.operands.push_back({isTarget ? t.node_ : t.node(), t.isLiteral()});
+  }
+  step.at = static_cast<uint32_t>(graph().size());
+  log_->steps.push_back(std::move(step));
+  return &log_->steps.back();
+}
+
+void GraphBuilder::note(std::string text) { record(BuildLog::Kind::Note, text, {}); }
+
+// --- Trying things out
+
+GraphBuilder::Mark GraphBuilder::mark() const {
+  Mark mark;
+  mark.scopes = scopes_;
+  mark.ports = model_.ports.size();
+  mark.steps = log_ ? log_->steps.size() : 0;
+  return mark;
+}
+
+// Loops and temporaries keep their numbers, so that no node that is built later is one of theirs; finish() drops them.
+void GraphBuilder::rewind(Mark mark) {
+  scopes_ = std::move(mark.scopes);
+  for (size_t i = mark.ports; i < model_.ports.size(); ++i)
+    if (model_.ports[i].kind == PortKind::Output) model_.ports[i].kind = PortKind::Temporary;
+  if (!log_) return;
+  auto isStatement = [](const BuildLog::Step& s) { return s.kind != BuildLog::Kind::Call && s.kind != BuildLog::Kind::Note; };
+  auto first = log_->steps.begin() + static_cast<std::ptrdiff_t>(std::min(mark.steps, log_->steps.size()));
+  log_->steps.erase(std::remove_if(first, log_->steps.end(), isStatement), log_->steps.end());
+}
+
+// --- The model
+
+namespace {
+
+/// What graph files declare comes first, then outputs, then temporaries.
+int rank(PortKind kind) { return kind == PortKind::Temporary ? 2 : kind == PortKind::Output ? 1 : 0; }
+
+/// The new slot of every port, or -1: weights that nothing reads are left out.
+std::vector<int> newSlots(const Model& model, std::span<const UOp> nodes) {
+  std::vector<bool> isUsed(model.ports.size());
+  for (UOp n : nodes)
+    if (n.op() == Op::Buffer) isUsed[n.argAs<SlotArg>().slot] = true;
+  std::vector<int> slots(model.ports.size(), -1);
+  int next = 0;
+  for (int r = 0; r <= rank(PortKind::Temporary); ++r)
+    for (size_t i = 0; i < slots.size(); ++i) {
+      PortKind kind = model.ports[i].kind;
+      bool isKept = isUsed[i] || (kind != PortKind::Weight && kind != PortKind::Temporary);
+      if (isKept && rank(kind) == r) slots[i] = next++;
+    }
+  return slots;
+}
+
+/// The new numbers of the loops that are left, by their old ones.
+std::vector<uint32_t> newLoops(Model& model, const std::vector<std::string>& names, std::span<const UOp> nodes) {
+  std::vector<bool> isUsed(names.size());
+  for (UOp n : nodes)
+    if (n.op() == Op::Range) isUsed[n.argAs<AxisArg>().id] = true;
+  std::vector<uint32_t> numbers(names.size());
+  for (size_t i = 0; i < names.size(); ++i) {
+    numbers[i] = static_cast<uint32_t>(model.loops.size());
+    if (isUsed[i]) model.loops.push_back(names[i]);
+  }
+  return numbers;
+}
+
+/// The part of a model that counts. Nodes are numbered in an order that depends on structure only.
+Model tidied(Model from) {
+  std::vector<int> slots = newSlots(from, toposort(from.sink));
+  std::vector<UOp> roots{from.sink};
+  roots.insert(roots.end(), from.variables.begin(), from.variables.end());
+  for (size_t i = 0; i < slots.size(); ++i)
+    if (slots[i] >= 0) roots.push_back(from.ports[i].buffer);
+  Model to;
+  std::vector<UOp> order = toposort(roots), made(from.graph->size()), src;
+  std::vector<uint32_t> loops = newLoops(to, from.loops, order);
+  for (UOp n : order) {
+    src.clear();
+    for (UOp s : n.src()) src.push_back(made[s.id()]);
+    Arg arg = n.arg();
+    if (n.op() == Op::Buffer) std::get<SlotArg>(arg).slot = static_cast<uint32_t>(slots[n.argAs<SlotArg>().slot]);
+    if (n.op() == Op::Range) std::get<AxisArg>(arg).id = loops[n.argAs<AxisArg>().id];
+    made[n.id()] = to.graph->make(n.op(), n.dtype(), src, arg);
+  }
+  to.sink = made[from.sink.id()];
+  for (UOp v : from.variables) to.variables.push_back(made[v.id()]);
+  to.ports.resize(static_cast<size_t>(std::ranges::count_if(slots, [](int slot) { return slot >= 0; })));
+  for (size_t i = 0; i < slots.size(); ++i) {
+    if (slots[i] < 0) continue;
+    ModelPort& port = to.ports[static_cast<size_t>(slots[i])];
+    port = std::move(from.ports[i]);
+    port.buffer = made[port.buffer.id()];
+  }
+  for (auto& [id, name] : from.labels)
+    if (made[id]) to.labels.emplace(made[id].id(), std::move(name));
+  return to;
+}
+
+}  // namespace
+
+Result<Model> GraphBuilder::finish() {
+  if (!failed() && scopes_.size() > 1)
+    fail(Diag::Syntax, "a loop is still open", "end every loop that was begun");
+  if (!failed() && scopes_[0].stores.empty())
+    fail(Diag::NoOutputs, "the graph has no output and assigns no state", "add `output NAME`");
+  if (auto error = takeError()) return tl::unexpected<Error>(std::move(*error));
+  model_.sink = graph().make(Op::Sink, DType::Void, scopes_[0].stores);
+  return tidied(std::exchange(model_, {}));
+}
+
+}  // namespace svod

@@ -1,0 +1,100 @@
+// ONNX models as graph files: the names and comments they get.
+#include <cctype>
+
+#include "frontend/model_reader.h"
+#include "onnx/importer.h"
+#include "onnx/onnx.h"
+
+namespace svod {
+
+namespace {
+
+// For comments, which end with their line.
+std::string oneLine(std::string text) {
+  constexpr size_t kLongest = 80;
+  if (text.size() > kLongest) text = text.substr(0, kLongest) + "..";
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < ' ') c = ' ';
+  return text;
+}
+
+// The name as graph files write it without quotes: "/layer1/conv:0" becomes "layer1.conv.0".
+std::string plainName(std::string_view name) {
+  std::string plain;
+  for (char c : name) {
+    bool isSeparator = c == '/' || c == ':' || c == '.';
+    bool isPlain = std::isalnum(static_cast<unsigned char>(c)) || c == '_' || static_cast<unsigned char>(c) >= 0x80;
+    if (isSeparator && plain.empty()) continue;
+    plain += isSeparator ? '.' : isPlain ? c : '_';
+  }
+  // Names that begin with an underscore are no labels in graph files.
+  bool isStart = !plain.empty() && !std::isdigit(static_cast<unsigned char>(plain[0])) && plain[0] != '_';
+  return isStart ? plain : "v" + plain;
+}
+
+}  // namespace
+
+// Values of functions and bodies are made many times under one name.
+void OnnxImporter::label(const Tensor& value, const std::string& name) {
+  if (isRehearsing) return;
+  UOp node = value.node();
+  while (node.op() == Op::After) node = node.src(0);
+  if (!node.isConst() && !builder_.model().labels.contains(node.id())) builder_.label(value, uniqueName(plainName(name)));
+}
+
+void OnnxImporter::noteNode(const proto::NodeProto& node) {
+  builder_.note(oneLine(node.op_type() + (node.name().empty() ? "" : " '" + node.name() + "'")));
+}
+
+Result<WrittenModel> OnnxImporter::write(const std::string& weightFile) {
+  SVOD_TRY(WrittenModel written, writeModel(builder_, log_, weightFile));
+  const std::string& name = file_->model.graph().name();
+  if (name.empty() || written.file.statements.empty()) return written;
+  std::vector<std::string>& comments = written.file.statements.front().comments;
+  comments.insert(comments.begin(), "# " + oneLine(name) + ", opset " + std::to_string(opsets_[""]));
+  return written;
+}
+
+namespace {
+
+// A file that builds another graph is not given away.
+Status checkSame(const WrittenModel& written, const std::string& weightFile, const Result<Model>& want) {
+  if (!want) return fail(want.error());
+  const LoadOptions none;
+  ModelReader reader(written.file, none);
+  for (const WrittenWeight& w : written.weights) reader.weights().give(weightFile + ":" + w.name, w.data);
+  reader.read();
+  Result<Model> got = reader.errors().empty() ? reader.finish() : fail(reader.errors().front());
+  if (got && got->sink.hash() == want->sink.hash()) return {};
+  Error error{Diag::Unsupported, "the model has no form in graph files", "compile it without converting it", {}, {}};
+  if (!got) error.notes.push_back(got.error().message);
+  return fail(std::move(error));
+}
+
+Result<WrittenModel> convertFile(const std::shared_ptr<const OnnxFile>& file, const LoadOptions& options,
+                                 const std::string& weightFile) {
+  OnnxImporter importer(file, options);
+  importer.keepLog();
+  importer.read();
+  if (!importer.errors().empty()) return fail(importer.errors().front());
+  Result<WrittenModel> written = importer.write(weightFile);
+  Status same = written ? checkSame(*written, weightFile, importer.finish()) : Status();
+  if (!same) written = fail(same.error());
+  if (!written) written.error().loc.file = file->path;
+  return written;
+}
+
+}  // namespace
+
+Result<WrittenModel> convertOnnx(const std::string& path, const LoadOptions& options, const std::string& weightFile) {
+  SVOD_TRY(const std::shared_ptr<const OnnxFile> file, readOnnxFile(path));
+  return convertFile(file, options, weightFile);
+}
+
+Result<WrittenModel> convertOnnxBytes(std::span<const std::byte> bytes, const std::string& path, const LoadOptions& options,
+                                      const std::string& weightFile) {
+  SVOD_TRY(const std::shared_ptr<const OnnxFile> file, parseOnnx(bytes, path));
+  return convertFile(file, options, weightFile);
+}
+
+}  // namespace svod

@@ -1,0 +1,120 @@
+"""svodc convert MODEL.onnx: text, weights beside it, and the plan they give."""
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "cli"))
+from svodc import ROOT, ToolTest, contents, main  # noqa: E402
+
+
+def varint(n):
+    out = bytearray()
+    while n > 127:
+        out.append(n & 127 | 128)
+        n >>= 7
+    return bytes(out) + bytes([n])
+
+
+def field(number, value):
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    value = value.encode() if isinstance(value, str) else value
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def tensor(name, dims, data):
+    """f32"""
+    return b"".join(field(1, d) for d in dims) + field(2, 1) + field(8, name) + field(9, data)
+
+
+def value(name, dims):
+    shape = b"".join(field(1, field(1, d) if isinstance(d, int) else field(2, d)) for d in dims)
+    return field(1, name) + field(2, field(1, field(1, 1) + field(2, shape)))
+
+
+def node(op, inputs, output):
+    return b"".join(field(1, i) for i in inputs) + field(2, output) + field(4, op)
+
+
+def model(weights):
+    """y = relu(x w + b), of opset 17."""
+    graph = field(1, node("MatMul", ["x", "w"], "/fc/MatMul_0")) + field(1, node("Add", ["/fc/MatMul_0", "b"], "sum"))
+    graph += field(1, node("Relu", ["sum"], "y")) + field(2, "net")
+    graph += field(5, tensor("w", [8, 5], weights)) + field(5, tensor("b", [5], weights[:20]))
+    graph += field(11, value("x", ["n", 8])) + field(12, value("y", ["n", 5]))
+    return field(1, 8) + field(7, graph) + field(8, field(2, 17))
+
+
+class Convert(ToolTest):
+    def setUp(self):
+        super().setUp()
+        self.model = self.folder / "net.onnx"
+        self.model.write_bytes(model(bytes(range(160))))
+
+    def test_text_weights_and_plan(self):
+        text = self.folder / "net.svod"
+        self.svodc("convert", self.model, "-o", text)
+        self.assertTrue(text.read_text().endswith(
+            'weight w: f32[8, 5] = "net.safetensors:w"\n'
+            'weight b: f32[5] = [3.8204714e-37, 1.0082514e-34, 2.6584628e-32, 7.003653e-30, 1.8436203e-27]\n'
+            "fc.MatMul_0 = matmul(x, w)\nsum = fc.MatMul_0 + b\noutput y = relu(sum)\n"), text.read_text())
+        self.assertTrue((self.folder / "net.safetensors").exists())
+        self.svodc("convert", text, "-o", self.folder / "net.json")
+        plans = []
+        for graph in (self.model, text, self.folder / "net.json"):
+            self.svodc("compile", graph, "-o", self.folder / "plan")
+            plans.append(contents(self.folder / "plan"))
+        self.assertEqual(plans[0], plans[1])
+        self.assertEqual(plans[0], plans[2])
+
+    def test_the_same_bytes_every_time(self):
+        self.svodc("convert", self.model, "-o", self.folder / "net.svod")
+        first = contents(self.folder)
+        self.svodc("convert", self.model, "-o", self.folder / "net.svod")
+        self.assertEqual(first, contents(self.folder))
+        self.svodc("convert", "net.onnx", "-o", "net.json", cwd=self.folder)
+        again = contents(self.folder)
+        self.assertEqual(first["net.safetensors"], again["net.safetensors"])
+
+    def test_options_of_models(self):
+        text = self.folder / "net.svod"
+        self.svodc("convert", self.model, "-o", text, "--var", "n=4")
+        self.assertIn("input x: f32[4, 8]\n", text.read_text())
+        self.svodc("convert", self.model, "-o", text, "--shape", "x=3x8")
+        self.assertIn("input x: f32[3, 8]\n", text.read_text())
+        self.fails(1, "convert", self.model, "-o", text, "--var", "m=4", says="m")
+
+    def refused(self, code, *words, says):
+        before = contents(self.folder)
+        self.fails(code, "convert", *words, says=says)
+        self.assertEqual(before, contents(self.folder))
+
+    def test_both_files_or_none(self):
+        other = self.folder / "mine.safetensors"
+        other.write_bytes(b"not to be lost")
+        self.refused(74, self.model, "-o", self.folder / "mine.svod", says="mine.safetensors")
+        (self.folder / "taken.svod").mkdir()
+        self.refused(74, self.model, "-o", self.folder / "taken.svod", says="taken.svod")
+        (self.folder / "half.safetensors").mkdir()
+        self.refused(74, self.model, "-o", self.folder / "half.svod", says="half.safetensors")
+        self.refused(74, self.model, "-o", self.folder / "no/such.svod", says="no/such")
+        self.refused(2, self.model, "-o", "-", says="beside the graph")
+        self.refused(2, self.model, "-o", self.folder / "net.txt", says=".svod for text")
+        self.refused(74, self.folder / "absent.onnx", "-o", self.folder / "absent.svod", says="absent.onnx")
+        broken = self.folder / "broken.onnx"
+        broken.write_bytes(self.model.read_bytes()[:-60])
+        self.refused(1, broken, "-o", self.folder / "broken.svod", says="broken.onnx")
+
+    def test_the_corpus(self):
+        models = sorted((ROOT / "tests/onnx/corpus").glob("*.onnx"))
+        self.assertTrue(models)
+        for path in models:
+            with self.subTest(model=path.name):
+                text = self.folder / (path.stem + ".svod")
+                self.svodc("convert", path, "-o", text)
+                self.svodc("compile", path, "-o", self.folder / "direct")
+                self.svodc("compile", text, "-o", self.folder / "plan")
+                self.assertEqual(contents(self.folder / "direct"), contents(self.folder / "plan"))
+
+
+if __name__ == "__main__":
+    main()

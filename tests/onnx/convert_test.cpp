@@ -1,0 +1,123 @@
+// ONNX models written as graph files: the file builds what the importer builds.
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+
+#include "common/same_model.h"
+#include "common/temp_folder.h"
+#include "onnx_maker.h"
+
+using namespace svod;
+
+namespace {
+
+std::string converted(const OnnxMaker& m, const LoadOptions& options = {}) {
+  OnnxImport import = m.import(options);
+  for (const Error& e : import.errors) UNSCOPED_INFO(toText(e));
+  REQUIRE(import.model);
+  Result<WrittenModel> written = m.convert(options);
+  if (!written) FAIL(toText(written.error()));
+  std::string text = writeGraphText(written->file);
+  INFO(text);
+  TempFolder folder;
+  Result<Model> read = readBack(*written, folder.path(), "graph.safetensors");
+  if (!read) FAIL(toText(read.error()));
+  checkSameModel(*import.model, *read);
+  checkText(*written);
+  return text;
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("nodes become lines with the names of the model") {
+  OnnxMaker m;
+  std::vector<float> weights(8 * 3 * 3 * 3);
+  for (size_t i = 0; i < weights.size(); ++i) weights[i] = 0.01f * static_cast<float>(i);
+  m.input("x", {"batch", "3", "8", "8"}).floats("conv.weight", {8, 3, 3, 3}, weights).output("out/y:0");
+  m.floats("bias", {8}, {1, 2, 3, 4, 5, 6, 7, 8});
+  addAttribute(m.node("Conv", {"x", "conv.weight", "bias"}, {"/layer1/conv:0"}), "pads", std::vector<int64_t>{1, 1, 1, 1});
+  m.node("Relu", {"/layer1/conv:0"}, {"1234"});
+  addAttribute(m.node("Softmax", {"1234"}, {"out/y:0"}), "axis", int64_t{1});
+  CHECK(converted(m) ==
+        "svod 1\n# test, opset 17\nvar batch in [1, 512]\ninput x: f32[batch, 3, 8, 8]\n"
+        "weight conv.weight: f32[8, 3, 3, 3] = \"graph.safetensors:conv.weight\"\n"
+        "weight bias: f32[8] = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]\n"
+        "layer1.conv.0 = conv2d(x, conv.weight, bias, padding=1)\nv1234 = relu(layer1.conv.0)\n"
+        "out.y.0 = softmax(v1234, axis=1)\noutput `out/y:0` = out.y.0\n");
+}
+
+TEST_CASE("shape arithmetic and the constants it reads leave nothing behind") {
+  OnnxMaker m;
+  m.input("x", {"n", "2", "3"}).ints("zero", {}, {0}).ints("rest", {1}, {-1}).ints("front", {1}, {0}).output("y");
+  m.node("Shape", {"x"}, {"shape"});
+  m.node("Gather", {"shape", "zero"}, {"batch"});
+  m.node("Unsqueeze", {"batch", "front"}, {"batches"});
+  addAttribute(m.node("Concat", {"batches", "rest"}, {"wanted"}), "axis", int64_t{0});
+  m.node("Reshape", {"x", "wanted"}, {"y"});
+  CHECK(converted(m) == "svod 1\n# test, opset 17\nvar n in [1, 512]\ninput x: f32[n, 2, 3]\noutput y = reshape(x, shape=[n, -1])\n");
+}
+
+TEST_CASE("sizes that are results are written as values") {
+  OnnxMaker m;
+  m.input("x", {"n", "4"}).output("s", 7).output("count", 7);
+  m.node("Shape", {"x"}, {"s"});
+  m.node("Size", {"x"}, {"count"});
+  CHECK(has(converted(m), "vector("));
+}
+
+TEST_CASE("one name of many bodies is written with numbers") {
+  OnnxMaker m;
+  proto::FunctionProto& f = *m.model.add_functions();
+  f.set_name("Twice");
+  f.add_input("a");
+  f.add_output("b");
+  addNode(*f.mutable_node(), "Exp", {"a"}, {"inner"});
+  addNode(*f.mutable_node(), "Sin", {"inner"}, {"b"});
+  m.input("x", {"4"}).output("y");
+  m.node("Twice", {"x"}, {"h"});
+  m.node("Twice", {"h"}, {"y"});
+  std::string text = converted(m);
+  CHECK(has(text, "inner = exp(x)\n"));
+  CHECK(has(text, "inner.2 = exp("));
+}
+
+TEST_CASE("values that take many lines are announced by their node") {
+  OnnxMaker m;
+  m.input("x", {"2", "5", "6"}).output("y");
+  proto::NodeProto& node = m.node("MeanVarianceNormalization", {"x"}, {"y"});
+  node.set_name("norm\none");
+  addAttribute(node, "axes", std::vector<int64_t>{1, 2});
+  CHECK(has(converted(m), "# MeanVarianceNormalization 'norm one'\n"));
+}
+
+TEST_CASE("models of the corpus convert; options hold for them") {
+  for (const auto& entry : std::filesystem::directory_iterator("tests/onnx/corpus")) {
+    if (entry.path().extension() != ".onnx") continue;
+    INFO(entry.path());
+    OnnxImport import = importOnnx(entry.path().string());
+    Result<WrittenModel> written = convertOnnx(entry.path().string(), {}, "graph.safetensors");
+    REQUIRE(written.has_value() == import.model.has_value());
+    if (!written) continue;
+    TempFolder folder;
+    Result<Model> read = readBack(*written, folder.path(), "graph.safetensors");
+    REQUIRE(read);
+    checkSameModel(*import.model, *read);
+  }
+  OnnxMaker m;
+  m.input("x", {"n", "3"}).output("y");
+  m.node("Neg", {"x"}, {"y"});
+  LoadOptions options;
+  options.variables = {parseVariableOption("n=4").value()};
+  CHECK(has(converted(m, options), "input x: f32[4, 3]\noutput y = -x\n"));
+}
+
+TEST_CASE("what cannot be imported is not converted") {
+  OnnxMaker m;
+  m.input("x", {"4"}).output("y");
+  m.node("StringNormalizer", {"x"}, {"y"});
+  Result<WrittenModel> written = m.convert();
+  REQUIRE_FALSE(written);
+  CHECK(written.error().diag == Diag::Unsupported);
+}
