@@ -106,7 +106,13 @@ weight d: u64 = 18446744073709551615
 weight e: i16[3] = -2
 weight f: f32[0, 4] = []
 state s: i32[2]
-output y = 0
+output ya = a
+output yb = b
+output yc = c
+output yd = d
+output ye = e
+output yf = f
+output ys = s
 )");
   auto bytes = [&](size_t i) {
     const ConstData& data = model.ports[i].data;
