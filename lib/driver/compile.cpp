@@ -64,6 +64,7 @@ Status emitCode(CompiledKernel& kernel, UOp lowered, const Target& target, const
 Status compileKernel(CompiledKernel& kernel, const Target& target, const CompileOptions& options) {
   KernelJob job;
   job.caps = capsOf(options.cpu, options.numerics);
+  job.caps.overwrites = !kernel.inPlace.empty();
   job.optLevel = options.optLevel;
   job.legalize.numerics = options.numerics;
   job.legalize.fma = target.usesCpuFeatures && options.cpu.hasFma();

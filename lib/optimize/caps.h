@@ -24,6 +24,7 @@ struct Caps {
   int maxLocal = 1024;             // threads of one workgroup
   int64_t sharedBytes = 48 << 10;  // memory a workgroup shares
   int maxCopies = 512;             // values one expression may be expanded into by Upcast and Unroll ranges
+  bool overwrites = false;         // the result may lie on an operand: no element may be computed twice
   Numerics numerics = Numerics::Contract;
 };
 

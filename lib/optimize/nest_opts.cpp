@@ -134,7 +134,7 @@ Result<UOp> applyThread(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) 
   }
   if (args.amount > 1 && constExtent(range) != args.amount) {
     SVOD_CHECK(pickAmount(axis, args.amount, INT32_MAX));
-    SplitResult split = splitRange(g, sink, {range, args.amount, AxisType::Loop, AxisType::Loop});
+    SplitResult split = splitRange(g, sink, {range, args.amount, AxisType::Loop, AxisType::Loop, SplitForm::Inner, caps.overwrites});
     sink = split.sink, range = split.outer;
   } else if (args.amount > 1) {
     return fail(Diag::BadOpt, "one tile would hold the whole axis", "use a smaller amount");
@@ -166,7 +166,7 @@ Result<UOp> applyLocal(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
   SVOD_CHECK(needWorkgroups(caps, "workgroups"));
   SVOD_TRY(Axis axis, pickAxis(sink, args.axis, kOutput, {AxisType::Global, AxisType::Loop}));
   SVOD_TRY(int64_t n, pickAmount(axis, args.amount, caps.maxLocal));
-  return splitRange(g, sink, {axis.range, n, axisType(axis.range), AxisType::Local}).sink;
+  return splitRange(g, sink, {axis.range, n, axisType(axis.range), AxisType::Local, SplitForm::Inner, caps.overwrites}).sink;
 }
 
 Result<UOp> applyGroup(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
@@ -190,7 +190,7 @@ Result<UOp> applyGroup(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
                   "use a smaller amount");
   }
   SplitForm form = opt.kind == OptKind::GroupTop ? SplitForm::Chunks : SplitForm::Inner;
-  return splitRange(g, sink, {axis.range, n, AxisType::Reduce, AxisType::Group, form}).sink;
+  return splitRange(g, sink, {axis.range, n, AxisType::Reduce, AxisType::Group, form, caps.overwrites}).sink;
 }
 
 Result<UOp> applySwap(Graph& g, UOp sink, const OptOp& opt, const Caps&) {

@@ -155,7 +155,7 @@ bool mayRepeat(UOp sink) {
 // The last step may start earlier, to end with the last iteration: nothing in it is masked then.
 bool mayStepBack(UOp sink, const Split& s) {
   bool enough = s.form == SplitForm::Inner && s.range.src(0).bounds().min >= s.amount;
-  return enough && mayRepeat(sink);
+  return enough && !s.once && mayRepeat(sink);
 }
 
 // What repeating an iteration does not change.

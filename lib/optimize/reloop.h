@@ -34,6 +34,7 @@ struct Split {
   int64_t amount;
   AxisType outer, inner;
   SplitForm form = SplitForm::Inner;
+  bool once = false;  // no iteration may run twice
 };
 
 struct SplitResult {

@@ -39,12 +39,12 @@ UOp nestReduces(Graph& g, UOp sink, UOp copies) {
 
 }  // namespace
 
-Result<UOp> applyUpcast(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
+Result<UOp> applyUpcast(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
   const auto& args = std::get<AxisAmount>(opt.args);
   SVOD_TRY(Axis axis, pickAxis(sink, args.axis, kOutput | kStage,
                                {AxisType::Loop, AxisType::Thread, AxisType::Global, AxisType::Local}));
   SVOD_TRY(int64_t n, pickAmount(axis, args.amount, kMaxUpcast));
-  return splitRange(g, sink, {axis.range, n, axisType(axis.range), AxisType::Upcast}).sink;
+  return splitRange(g, sink, {axis.range, n, axisType(axis.range), AxisType::Upcast, SplitForm::Inner, caps.overwrites}).sink;
 }
 
 Result<UOp> applyVector(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
@@ -58,7 +58,7 @@ Result<UOp> applyVector(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) 
       if (axisType(r) == AxisType::Vector)
         return fail(Diag::BadOpt, "this loop nest already has a vector axis");
   if (axis.nest == Nest::Reduce) SVOD_CHECK(mayReorder(sink, axis.range, caps));
-  return splitRange(g, sink, {axis.range, args.amount, axisType(axis.range), AxisType::Vector}).sink;
+  return splitRange(g, sink, {axis.range, args.amount, axisType(axis.range), AxisType::Vector, SplitForm::Inner, caps.overwrites}).sink;
 }
 
 Result<UOp> applyUnroll(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
@@ -67,7 +67,7 @@ Result<UOp> applyUnroll(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) 
            pickAxis(sink, args.axis, kReduce, {AxisType::Reduce, AxisType::Loop, AxisType::Group}));
   SVOD_TRY(int64_t n, pickAmount(axis, args.amount, kMaxUnroll));
   SVOD_CHECK(keepsOrder(sink, axis.range, caps));
-  return splitRange(g, sink, {axis.range, n, axisType(axis.range), AxisType::Unroll}).sink;
+  return splitRange(g, sink, {axis.range, n, axisType(axis.range), AxisType::Unroll, SplitForm::Inner, caps.overwrites}).sink;
 }
 
 Result<UOp> applyAcc(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
@@ -75,17 +75,17 @@ Result<UOp> applyAcc(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
   SVOD_TRY(Axis axis, pickAxis(sink, args.axis, kReduce, {AxisType::Reduce, AxisType::Loop}));
   SVOD_TRY(int64_t n, pickAmount(axis, args.amount, kMaxUnroll));
   SVOD_CHECK(mayReorder(sink, axis.range, caps));
-  SplitResult split = splitRange(g, sink, {axis.range, n, axisType(axis.range), AxisType::Upcast});
+  SplitResult split = splitRange(g, sink, {axis.range, n, axisType(axis.range), AxisType::Upcast, SplitForm::Inner, caps.overwrites});
   return nestReduces(g, split.sink, split.inner);
 }
 
-Result<UOp> applyTile(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
+Result<UOp> applyTile(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
   const auto& args = std::get<AxisAmount>(opt.args);
   SVOD_TRY(Axis axis,
            pickAxis(sink, args.axis, kAnyNest, {AxisType::Loop, AxisType::Thread, AxisType::Reduce}));
   SVOD_TRY(int64_t n, pickAmount(axis, args.amount, INT32_MAX));
   AxisType type = axisType(axis.range);
-  return splitRange(g, sink, {axis.range, n, type, type == AxisType::Thread ? AxisType::Loop : type}).sink;
+  return splitRange(g, sink, {axis.range, n, type, type == AxisType::Thread ? AxisType::Loop : type, SplitForm::Inner, caps.overwrites}).sink;
 }
 
 Result<UOp> applyPadTo(Graph& g, UOp sink, const OptOp& opt, const Caps&) {

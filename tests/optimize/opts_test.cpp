@@ -114,6 +114,15 @@ TEST_CASE("A reduction in blocks keeps partial results in a buffer") {
   CHECK(errorOf(g, sink, "tile(2,4) kblock(2,0,0)").find("named twice") != std::string::npos);
 }
 
+TEST_CASE("A kernel that may write over an operand computes no element twice") {
+  Graph g;
+  UOp sink = buildAdd(g, {1, 60, 0});
+  Caps overwriting;
+  overwriting.overwrites = true;
+  CHECK(applied(g, sink, "vector(1,16)").src(0).src(0).srcCount() == 2);               // the last step starts earlier
+  CHECK(applied(g, sink, "vector(1,16)", overwriting).src(0).src(0).srcCount() == 3);  // the last step is masked
+}
+
 TEST_CASE("What lies under windows is copied once") {
   Graph g;
   UOp line = buildConv1d(g, {4, 37, 5});
