@@ -76,8 +76,12 @@ void planMemory(Plan& plan, const MemoryOptions& options) {
     if (plan.buffers[pair.source].place == Place::Arena && plan.buffers[pair.result].place == Place::Arena)
       problem.inPlace.push_back({slotOf[pair.source], slotOf[pair.result]});
   const MemoryLayout layout = placeBuffers(problem, options.mode);
-  for (size_t i = 0; i < placed.size(); i++) plan.buffers[placed[i]].offset = layout.offsets[i];
   plan.arenaBytes = layout.report.peakBytes;
+  for (size_t i = 0; i < placed.size(); i++) {  // also one that no step touches has its place inside
+    BufferDesc& buffer = plan.buffers[placed[i]];
+    buffer.offset = layout.offsets[i];
+    plan.arenaBytes = std::max(plan.arenaBytes, buffer.offset + buffer.bytes);
+  }
   plan.memory = layout.report;
   for (InPlace& pair : plan.memory.inPlace) pair = {placed[pair.source], placed[pair.result]};
   addHazardEdges(plan, StorageView::Placed);
