@@ -35,11 +35,17 @@ UOp KernelBuilder::addressIn(const Storage& storage, std::span<const UOp> index)
   return g_.indexInto(param(storage), {&flat, 1});
 }
 
-UOp KernelBuilder::address(UOp target, std::span<const UOp> index, const Storage& base) {
+UOp KernelBuilder::storeTo(UOp target, std::span<const UOp> index, const Storage& base, UOp value) {
   IndexList at(index.begin(), index.end());
-  for (; target != base.node; target = target.src(0))
-    at = moveIndex(g_, target, imported(target.src(0).shape()), imported(target.src().subspan(1)), at).index;
-  return addressIn(base, at);
+  UOp gate;
+  for (; target != base.node; target = target.src(0)) {
+    MovedIndex m = moveIndex(g_, target, imported(target.src(0).shape()), imported(target.src().subspan(1)), at);
+    at = std::move(m.index);
+    if (m.gate) gate = gate ? simplify(g_, g_.alu(Op::And, {gate, m.gate})) : m.gate;
+  }
+  std::vector<UOp> src{addressIn(base, at), value};
+  if (gate) src.push_back(gate);
+  return g_.make(Op::Store, DType::Void, src);
 }
 
 UOp KernelBuilder::load(const Storage& storage, std::span<const UOp> index, UOp gate) {
@@ -93,7 +99,7 @@ UOp KernelBuilder::moved(UOp node, std::span<const UOp> index, UOp gate) {
   MovedIndex m = moveIndex(g_, node, imported(source.shape()), operands, index);
   if (!m.gate) return value(source, m.index, gate);
   UOp inside = gate ? simplify(g_, g_.alu(Op::And, {gate, m.gate})) : m.gate;
-  UOp fill = value(node.src(1), {}, gate);
+  UOp fill = node.op() == Op::Pad ? value(node.src(1), {}, gate) : g_.constant(Scalar::of(node.dtype(), 0));
   if (inside.isConst(0)) return fill;
   for (UOp& i : m.index) i = simplifyUnder(g_, i, inside);
   UOp v = value(source, m.index, inside);

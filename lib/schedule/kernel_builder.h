@@ -30,8 +30,9 @@ class KernelBuilder {
   UOp value(UOp node, std::span<const UOp> index, UOp gate);
   /// The element of `node`, read although it has storage (the root of its own kernel).
   UOp computedValue(UOp node, std::span<const UOp> index, UOp gate);
-  /// Address of the element at `index` of `target`, which is `base.node` or a view of it.
-  UOp address(UOp target, std::span<const UOp> index, const Storage& base);
+  /// Stores `value` as the element at `index` of `target`, which is `base.node` or a view of it; where the view has no
+  /// such element, nothing.
+  UOp storeTo(UOp target, std::span<const UOp> index, const Storage& base, UOp value);
   UOp addressIn(const Storage& storage, std::span<const UOp> index);
   /// end(store, ranges that are real loops), under a sink.
   UOp finish(UOp store, std::span<const UOp> ranges);

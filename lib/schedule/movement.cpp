@@ -88,16 +88,25 @@ IndexList moveReshape(Graph& g, std::span<const UOp> in, std::span<const UOp> ou
   return moved;
 }
 
+void require(Graph& g, UOp condition, UOp& gate) {
+  condition = simplify(g, condition);
+  if (condition.isConst(1)) return;
+  gate = gate ? simplify(g, g.alu(Op::And, {gate, condition})) : condition;
+}
+
 // Source index and read condition of one padded axis.
 UOp movePad(Graph& g, UOp size, UOp before, UOp after, UOp index, UOp& gate) {
-  UOp moved = simplify(g, subIndices(g, index, before));
-  auto require = [&](UOp condition) {
-    condition = simplify(g, condition);
-    if (condition.isConst(1)) return;
-    gate = gate ? simplify(g, g.alu(Op::And, {gate, condition})) : condition;
-  };
-  if (!before.isConst(0)) require(g.alu(Op::Le, {before, index}));
-  if (!after.isConst(0)) require(g.alu(Op::Lt, {index, addIndices(g, before, size)}));
+  if (!before.isConst(0)) require(g, g.alu(Op::Le, {before, index}), gate);
+  if (!after.isConst(0)) require(g, g.alu(Op::Lt, {index, addIndices(g, before, size)}), gate);
+  return simplify(g, subIndices(g, index, before));
+}
+
+// Of one axis that is cut. Variables and counters may take the part beyond the source: no element is there.
+UOp moveShrink(Graph& g, UOp dim, UOp offset, UOp size, UOp index, UOp& gate) {
+  UOp moved = simplify(g, addIndices(g, index, offset));
+  UOp slack = simplify(g, subIndices(g, subIndices(g, dim, offset), size));
+  if (offset.bounds().min < 0) require(g, g.alu(Op::Le, {g.index(0), moved}), gate);
+  if (slack.bounds().min < 0) require(g, g.alu(Op::Lt, {moved, dim}), gate);
   return moved;
 }
 
@@ -122,8 +131,9 @@ MovedIndex moveIndex(Graph& g, UOp node, std::span<const UOp> dims, std::span<co
       for (int32_t axis : node.argAs<AxesArg>().axes)
         moved.index[axis] = simplify(g, subIndices(g, subIndices(g, dims[axis], g.index(1)), index[axis]));
       break;
-    case Op::Shrink:
-      for (size_t i = 0; i < rank; ++i) moved.index[i] = simplify(g, addIndices(g, index[i], operands[i]));
+    case Op::Shrink:  // operands: offsets.., sizes..
+      for (size_t i = 0; i < rank; ++i)
+        moved.index[i] = moveShrink(g, dims[i], operands[i], operands[rank + i], index[i], moved.gate);
       break;
     case Op::Pad:  // operands: fill, before.., after..
       for (size_t i = 0; i < rank; ++i)

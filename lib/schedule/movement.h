@@ -22,7 +22,8 @@ struct AxisGroup {
 std::vector<AxisGroup> matchAxes(std::span<const UOp> in, std::span<const UOp> out);
 
 /// Source index for a movement op whose sources' dims were imported into `graph` as `operands` (src1.. of the node).
-/// For Pad, `gate` receives the condition under which the source is read.
+/// `gate` is the condition under which the source has such an element: for Pad, and for Shrink where its bounds do not
+/// follow from those of variables and counters.
 struct MovedIndex {
   IndexList index;
   UOp gate;  // null: always

@@ -107,14 +107,14 @@ void Scheduler::produceStore(UOp store) {
   auto graph = std::make_unique<Graph>();
   KernelBuilder builder(*graph, counters_, [this](UOp n) { return storageOf(n); });
   IndexList index = builder.openRanges(value.shape(), AxisType::Loop);
-  UOp place = builder.address(target, index, own);
   UOp v = builder.value(value, index, UOp());
+  UOp write = builder.storeTo(target, index, own, v), place = write.src(0);
   auto readsElsewhere = [&](UOp n) {  // an element of the target that another iteration writes
     return n.op() == Op::Load && n.src(0).src(0) == place.src(0) && !(n.src(0) == place);
   };
   std::vector<UOp> below = toposort(v);
   if (std::none_of(below.begin(), below.end(), readsElsewhere)) {
-    UOp sink = builder.finish(graph->make(Op::Store, DType::Void, {place, v}), index);
+    UOp sink = builder.finish(write, index);
     return addLaunch(p, std::move(graph), sink, builder, store);
   }
   produceThroughTemporary(p, own);
@@ -136,9 +136,8 @@ void Scheduler::produceThroughTemporary(Producer& p, const Storage& own) {
   auto second = std::make_unique<Graph>();
   KernelBuilder copier(*second, counters_, [&](UOp n) { return n == value ? &through : storageOf(n); });
   index = copier.openRanges(value.shape(), AxisType::Loop);
-  at = copier.address(target, index, own);
   v = copier.value(value, index, UOp());
-  sink = copier.finish(second->make(Op::Store, DType::Void, {at, v}), index);
+  sink = copier.finish(copier.storeTo(target, index, own, v), index);
   addLaunch(p, std::move(second), sink, copier, p.node);
   p.reads = std::move(reads);
 }
