@@ -92,7 +92,8 @@ class KernelInterpreter {
     }
   }
 
-  Status store(UOp u) {
+  // With a fold, combines what it stores with what is there.
+  Status store(UOp u, Op fold = Op::Store) {
     const LaneValues* gate = nullptr;
     if (u.srcCount() > 2) {
       SVOD_TRY(gate, value(u.src(2)));
@@ -100,20 +101,9 @@ class KernelInterpreter {
     }
     SVOD_TRY(const LaneValues* stored, value(u.src(1)));
     SVOD_TRY(Address to, address(u.src(0)));
-    return storeLanes(u, to, *stored, gate);
-  }
-
-  // A store that folds what it stores into what is there.
-  Status combineInto(Op op, UOp u) {
-    const LaneValues* gate = nullptr;
-    if (u.srcCount() > 2) {
-      SVOD_TRY(gate, value(u.src(2)));
-      if (!anyLane(*gate)) return {};
-    }
-    SVOD_TRY(const LaneValues* stored, value(u.src(1)));
-    SVOD_TRY(Address to, address(u.src(0)));
+    if (fold == Op::Store) return storeLanes(u, to, *stored, gate);
     SVOD_TRY(LaneValues present, loadLanes(u.src(1), to, stored, gate));
-    return storeLanes(u, to, combine(op, u.src(1).dtype(), present, *stored), gate);
+    return storeLanes(u, to, combine(fold, u.src(1).dtype(), present, *stored), gate);
   }
 
   // -- values
@@ -222,7 +212,7 @@ class KernelInterpreter {
     } else {
       HostTensor& storage = slot(buffer).storage;
       for (int64_t i = 0; i < buffer.maxNumel(); ++i) storage.set(i, identity(op, u.dtype()));
-      SVOD_CHECK(loop(u.src().subspan(1), 0, [&] { return combineInto(op, u.src(0)); }));
+      SVOD_CHECK(loop(u.src().subspan(1), 0, [&] { return store(u.src(0), op); }));
     }
     slot(u).time = ++clock_;
     return {};

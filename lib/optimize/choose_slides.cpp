@@ -57,14 +57,13 @@ std::optional<Chooser> bestCopy(const Chooser& c, const Windows& w, const SlideT
   double bestScore = 0;
   int64_t lines = maxExtent(w.line);
   for (int64_t n : {lines, int64_t{16}, int64_t{8}, int64_t{4}, int64_t{2}}) {
-    if (n > lines || n < tile.lines || (n < lines && n % tile.lines != 0)) continue;
+    if (n > lines || n < tile.lines || (n < lines && (tile.acrossLines || n % tile.lines != 0))) continue;
     Chooser trial = c;
     if (!copyWindows(trial, w, n) || copiedBytes(trial.sink) > c.caps.l2Bytes / 4) continue;
     double tiles = static_cast<double>((lines + n - 1) / n);
     double whole = static_cast<double>(lines) / (tiles * static_cast<double>(n));
     double halo = static_cast<double>(n) / static_cast<double>(n + 1);  // lines that neighbours copy again
     double busy = std::min(1.0, tiles / (2.0 * c.caps.workers));
-    if (tile.acrossLines && n < lines) continue;
     double score = whole * halo * (0.85 + 0.15 * busy);
     if (score > bestScore) bestScore = score, best.emplace(trial);
   }
