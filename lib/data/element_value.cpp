@@ -6,6 +6,8 @@
 #include <cstring>
 #include <limits>
 
+#include "support/packed.h"
+
 namespace svod {
 
 namespace {
@@ -17,20 +19,32 @@ T loadAs(const std::byte* at) {
   return value;
 }
 
-/// A small float: sign, `exponentBits`, `mantissaBits`. Without infinities only all ones is NaN (e4m3).
-long double smallFloat(uint32_t bits, int exponentBits, int mantissaBits, bool hasInfinity) {
+enum class NoNumbers { Ieee, OneNan, ZeroNan, None };  // which patterns stand for infinity and NaN
+
+/// A small float: sign, `exponentBits`, `mantissaBits`.
+long double smallFloat(uint32_t bits, int exponentBits, int mantissaBits, NoNumbers kind) {
+  constexpr long double kNan = std::numeric_limits<long double>::quiet_NaN();
   const uint32_t mantissa = bits & ((1u << mantissaBits) - 1), most = (1u << exponentBits) - 1;
-  const uint32_t exponent = (bits >> mantissaBits) & most;
-  const long double sign = (bits >> (exponentBits + mantissaBits)) & 1 ? -1.0L : 1.0L;
-  if (exponent == most && hasInfinity)
-    return sign * (mantissa == 0 ? std::numeric_limits<long double>::infinity()
-                                 : std::numeric_limits<long double>::quiet_NaN());
-  if (exponent == most && mantissa == (1u << mantissaBits) - 1 && !hasInfinity)
-    return std::numeric_limits<long double>::quiet_NaN();
-  const int bias = static_cast<int>(most / 2),
+  const uint32_t exponent = (bits >> mantissaBits) & most, sign = bits >> (exponentBits + mantissaBits) & 1;
+  const bool isTop = exponent == most, isZero = exponent == 0 && mantissa == 0;
+  if (kind == NoNumbers::Ieee && isTop && mantissa != 0) return kNan;
+  if (kind == NoNumbers::OneNan && isTop && mantissa == (1u << mantissaBits) - 1) return kNan;
+  if (kind == NoNumbers::ZeroNan && isZero && sign == 1) return kNan;
+  const int bias = static_cast<int>(most / 2) + (kind == NoNumbers::ZeroNan ? 1 : 0),
             power = (exponent == 0 ? 1 : static_cast<int>(exponent)) - bias - mantissaBits;
   const uint32_t whole = exponent == 0 ? mantissa : mantissa | (1u << mantissaBits);
-  return sign * std::ldexp(static_cast<long double>(whole), power);
+  const long double magnitude = kind == NoNumbers::Ieee && isTop ? std::numeric_limits<long double>::infinity()
+                                                                 : std::ldexp(static_cast<long double>(whole), power);
+  return sign == 1 ? -magnitude : magnitude;
+}
+
+long double powerOfTwo(uint8_t exponent) {
+  return exponent == 0xff ? std::numeric_limits<long double>::quiet_NaN() : std::ldexp(1.0L, exponent - 127);
+}
+
+int signExtended(unsigned code, int bits) {
+  const unsigned sign = 1u << (bits - 1);
+  return static_cast<int>(code ^ sign) - static_cast<int>(sign);
 }
 
 int significantDigits(ElementType type) {
@@ -50,12 +64,11 @@ int significantDigits(ElementType type) {
 
 }  // namespace
 
-bool isFloat(ElementType type) {
-  return type == ElementType::F16 || type == ElementType::BF16 || type == ElementType::F32 ||
-         type == ElementType::F64 || type == ElementType::F8E4M3 || type == ElementType::F8E5M2;
-}
+bool isFloat(ElementType type) { return nameOf(type)[0] == 'f' || type == ElementType::BF16; }
 
-long double elementValue(ElementType type, const std::byte* at) {
+long double elementValue(ElementType type, const std::byte* memory, uint64_t i) {
+  const std::byte* at = isPacked(type) ? memory : memory + i * byteSize(type);
+  const unsigned code = isPacked(type) ? codeAt(info(type).bits, memory, i) : 0;
   switch (type) {
     case ElementType::Bool:
       return loadAs<uint8_t>(at) != 0;
@@ -76,7 +89,7 @@ long double elementValue(ElementType type, const std::byte* at) {
     case ElementType::U64:
       return static_cast<long double>(loadAs<uint64_t>(at));
     case ElementType::F16:
-      return smallFloat(loadAs<uint16_t>(at), 5, 10, true);
+      return smallFloat(loadAs<uint16_t>(at), 5, 10, NoNumbers::Ieee);
     case ElementType::BF16:
       return std::bit_cast<float>(static_cast<uint32_t>(loadAs<uint16_t>(at)) << 16);
     case ElementType::F32:
@@ -84,18 +97,32 @@ long double elementValue(ElementType type, const std::byte* at) {
     case ElementType::F64:
       return loadAs<double>(at);
     case ElementType::F8E4M3:
-      return smallFloat(loadAs<uint8_t>(at), 4, 3, false);
+      return smallFloat(loadAs<uint8_t>(at), 4, 3, NoNumbers::OneNan);
+    case ElementType::F8E4M3FNUZ:
+      return smallFloat(loadAs<uint8_t>(at), 4, 3, NoNumbers::ZeroNan);
     case ElementType::F8E5M2:
-      return smallFloat(loadAs<uint8_t>(at), 5, 2, true);
+      return smallFloat(loadAs<uint8_t>(at), 5, 2, NoNumbers::Ieee);
+    case ElementType::F8E5M2FNUZ:
+      return smallFloat(loadAs<uint8_t>(at), 5, 2, NoNumbers::ZeroNan);
+    case ElementType::F8E8M0:
+      return powerOfTwo(loadAs<uint8_t>(at));
+    case ElementType::F4E2M1:
+      return smallFloat(code, 2, 1, NoNumbers::None);
+    case ElementType::I2:
+    case ElementType::I4:
+      return signExtended(code, info(type).bits);
+    case ElementType::U2:
+    case ElementType::U4:
+      return code;
   }
   return 0;
 }
 
-std::string elementText(ElementType type, const std::byte* at) {
-  if (type == ElementType::Bool) return loadAs<uint8_t>(at) != 0 ? "true" : "false";
-  if (type == ElementType::I64) return std::to_string(loadAs<int64_t>(at));
-  if (type == ElementType::U64) return std::to_string(loadAs<uint64_t>(at));
-  const long double value = elementValue(type, at);
+std::string elementText(ElementType type, const std::byte* memory, uint64_t i) {
+  if (type == ElementType::Bool) return loadAs<uint8_t>(memory + i) != 0 ? "true" : "false";
+  if (type == ElementType::I64) return std::to_string(loadAs<int64_t>(memory + 8 * i));
+  if (type == ElementType::U64) return std::to_string(loadAs<uint64_t>(memory + 8 * i));
+  const long double value = elementValue(type, memory, i);
   if (!isFloat(type)) return std::to_string(static_cast<int64_t>(value));
   if (std::isnan(value)) return "nan";
   char text[48];

@@ -1,8 +1,11 @@
 #include "data/npy.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "data/atomic_write.h"
+#include "data/element_value.h"
+#include "support/packed.h"
 
 namespace svod {
 
@@ -114,11 +117,11 @@ Result<ElementType> elementOf(const std::string& descr, std::optional<ElementTyp
   auto matches = [&](const ElementInfo& row) {
     const bool raw = kind[0] == 'V' && (want == ElementType::BF16 || row.npy == "|u1");
     return row.npy.substr(1) == kind ||
-           (raw && row.name[0] != 'u' && kind.substr(1) == std::to_string(row.bits / 8));
+           (raw && row.name[0] != 'u' && !isPacked(*want) && kind.substr(1) == std::to_string(row.bits / 8));
   };
   if (want && !kind.empty() && matches(info(*want))) return *want;
   for (size_t i = 0; i < allElementTypes().size(); i++)
-    if (allElementTypes()[i].npy.substr(1) == kind) return static_cast<ElementType>(i);
+    if (const auto type = static_cast<ElementType>(i); !isPacked(type) && info(type).npy.substr(1) == kind) return type;
   return fail(Diag::BadNpy, "'" + name + "': numpy dtype '" + descr + "' is not supported",
               "convert it with astype to bool, int8..int64, uint8..uint64, float16, float32 or float64");
 }
@@ -170,7 +173,8 @@ Result<NpyHeader> parseNpy(std::span<const std::byte> file, const std::string& n
   header.fortranOrder = *fields.fortranOrder;
   header.shape = std::move(*fields.shape);
   header.dataOffset = located.second;
-  std::optional<uint64_t> bytes = tensorBytes(header.dtype, header.shape);
+  const bool packed = isPacked(header.dtype);  // in memory: the file has a byte for each element
+  std::optional<uint64_t> bytes = tensorBytes(packed ? ElementType::U8 : header.dtype, header.shape);
   if (!bytes) return fail(Diag::BadNpy, "'" + name + "': the shape is too large");
   header.dataBytes = *bytes;
   const uint64_t have = file.size() - header.dataOffset;
@@ -185,6 +189,22 @@ Result<NpyHeader> parseNpy(std::span<const std::byte> file, const std::string& n
 
 namespace {
 
+bool hasSign(ElementType type) { return info(type).npy == "|i1"; }
+
+/// Items of an array in a file as elements of 2 or 4 bits.
+Result<std::vector<std::byte>> packItems(ElementType type, std::span<const std::byte> items, const std::string& name) {
+  const int bits = info(type).bits;
+  std::vector<std::byte> memory = packCodes(bits, items);
+  const std::vector<std::byte> back = unpackCodes(bits, hasSign(type), memory, items.size());
+  const auto [item, code] = std::ranges::mismatch(items, back);
+  if (item == items.end()) return memory;
+  const ElementType stored = hasSign(type) ? ElementType::I8 : ElementType::U8;
+  return fail(Diag::BadNpy,
+              "'" + name + "': item " + std::to_string(item - items.begin()) + " is " + elementText(stored, &*item, 0) +
+                  ", which is no " + std::string(nameOf(type)),
+              "an array of " + std::string(nameOf(type)) + " has its elements or their bits as whole items");
+}
+
 /// The array in `bytes`: in place when it is aligned and in C order, else copied.
 Result<NpyArray> arrayIn(std::span<const std::byte> bytes, const std::string& name,
                          std::optional<ElementType> want) {
@@ -192,16 +212,19 @@ Result<NpyArray> arrayIn(std::span<const std::byte> bytes, const std::string& na
   NpyArray array;
   array.dtype = header.dtype;
   array.shape = std::move(header.shape);
-  array.data = bytes.subspan(header.dataOffset, header.dataBytes);
+  array.data = bytes.subspan(header.dataOffset, header.dataBytes);  // items as they are in the file
   const size_t size = byteSize(array.dtype);
   const bool reorder = header.fortranOrder && array.shape.size() > 1;
-  if (array.data.empty() || (!reorder && reinterpret_cast<uintptr_t>(array.data.data()) % size == 0))
-    return array;
+  const bool inPlace = !reorder && reinterpret_cast<uintptr_t>(array.data.data()) % size == 0;
+  if (array.data.empty() || (inPlace && !isPacked(array.dtype))) return array;
   array.owned.resize(array.data.size());
   if (reorder)
     toCOrder(array.data, array.shape, size, array.owned.data());
   else
     std::memcpy(array.owned.data(), array.data.data(), array.data.size());
+  if (isPacked(array.dtype)) {
+    SVOD_TRY(array.owned, packItems(array.dtype, array.owned, name));
+  }
   array.data = array.owned;
   return array;
 }
@@ -239,9 +262,18 @@ std::string npyHeader(ElementType dtype, std::span<const uint64_t> shape) {
   return header + dict;
 }
 
+std::vector<std::byte> npyItems(ElementType dtype, std::span<const uint64_t> shape, std::span<const std::byte> data) {
+  if (!isPacked(dtype)) return {};
+  uint64_t count = 1;
+  for (uint64_t dim : shape) count *= dim;
+  return unpackCodes(info(dtype).bits, hasSign(dtype), data, count);
+}
+
 Status writeNpy(const std::string& path, ElementType dtype, std::span<const uint64_t> shape,
                 std::span<const std::byte> data) {
   const std::string header = npyHeader(dtype, shape);
+  const std::vector<std::byte> items = npyItems(dtype, shape, data);
+  if (!items.empty()) data = items;
   const std::span<const std::byte> chunks[] = {std::as_bytes(std::span(header)), data};
   return writeChunksAtomic(path, chunks, Flush::Sometime);
 }

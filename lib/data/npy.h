@@ -22,21 +22,22 @@ struct NpyHeader {
 };
 
 /// Reads the header in `file` and checks that the data is complete. `want` settles what the file cannot say:
-/// u16 is also bf16, u8 is also f8e4m3 and f8e5m2, and raw bytes (`V1`, `V2`) are those. `name` goes into
-/// errors.
+/// u16 is also bf16, u8 is also a float of 8 or 4 bits or a smaller unsigned integer, i8 a smaller signed one, and raw
+/// bytes (`V1`, `V2`) are floats. `name` goes into errors.
 Result<NpyHeader> parseNpy(std::span<const std::byte> file, const std::string& name,
                            std::optional<ElementType> want = std::nullopt);
 
-/// An array in C order. Its bytes lie in the mapped file where the file allows it, else in `owned`.
+/// An array in C order. Its bytes lie in the mapped file where the file allows it, else in `owned`. Elements of 2 and 4
+/// bits, which have an item each in the file, share bytes here.
 struct NpyArray {
   ElementType dtype = ElementType::F32;
   std::vector<uint64_t> shape;
-  std::span<const std::byte> data;  // aligned for dtype
+  std::span<const std::byte> data;  // tensorBytes(dtype, shape) of them, aligned for dtype
   MappedFile file;
   std::vector<std::byte> owned;
 };
 
-/// Maps `path`. Fortran order is converted (copied). Errors are Diag::BadNpy and Diag::Io.
+/// Maps `path`. Fortran order is converted (copied); an item that does not fit 2 or 4 bits is an error. Errors are Diag::BadNpy and Diag::Io.
 Result<NpyArray> readNpy(const std::string& path, std::optional<ElementType> want = std::nullopt);
 
 /// As readNpy, from bytes in memory, which are copied. `name` goes into errors.
@@ -45,6 +46,9 @@ Result<NpyArray> readNpyBytes(std::span<const std::byte> bytes, const std::strin
 
 /// Header bytes of a C-order array: magic to newline, a multiple of 64 long.
 std::string npyHeader(ElementType dtype, std::span<const uint64_t> shape);
+
+/// What follows the header if that is not `data` itself: an item for each element of 2 or 4 bits. Empty for others.
+std::vector<std::byte> npyItems(ElementType dtype, std::span<const uint64_t> shape, std::span<const std::byte> data);
 
 /// Writes atomically and without waiting for the disk: arrays are results. `data` holds tensorBytes(dtype,
 /// shape) bytes in C order.

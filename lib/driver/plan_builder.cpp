@@ -58,7 +58,7 @@ class PlanBuilder {
       for (UOp dim : port.buffer.shape()) d.shape.push_back(static_cast<uint64_t>(dim.bounds().max));
       place(port, d);
     }
-    d.bytes = static_cast<uint64_t>(b.maxElements) * byteSize(d.dtype);
+    d.bytes = memoryBytes(d.dtype, static_cast<uint64_t>(b.maxElements));
     plan_.buffers.push_back(std::move(d));
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "frontend/weights.h"
 #include "ir/evaluate.h"
 
 namespace svod {
@@ -233,9 +234,9 @@ bool GraphBuilder::checkData(std::string_view name, DType dtype, const Dims& dim
     }
     elements *= d.constant();
   }
-  if (data.bytes == static_cast<size_t>(elements) * byteSize(dtype)) return true;
+  if (data.bytes == static_cast<size_t>(memoryBytes(dtype, elements))) return true;
   fail(Diag::BadWeights,
-       "'" + std::string(name) + "' needs " + std::to_string(elements * byteSize(dtype)) +
+       "'" + std::string(name) + "' needs " + std::to_string(memoryBytes(dtype, elements)) +
            " bytes of data, got " + std::to_string(data.bytes),
        "make the shape and the data agree");
   return false;
@@ -266,6 +267,7 @@ Tensor GraphBuilder::state(std::string_view name, DType dtype, const Dims& dims,
   if (!declare(name) || !checkDims(dims, dtype, true)) return {};
   bool hasData = data.bytes > 0;
   if (hasData && !checkData(name, dtype, dims, data)) return {};
+  if (hasData) data = byteForEach(dtype, dims, std::move(data));
   return port(PortKind::State, name, dtype, dims, std::move(data));
 }
 

@@ -45,7 +45,8 @@ class GraphBuilder {
 
   // --- Ports. Dims must not be able to become negative.
   Tensor input(std::string_view name, DType dtype, const Dims& dims);
-  /// Constant dims; `data` holds the elements in row-major order, little endian, bool as one byte.
+  /// Constant dims; `data` holds the elements in row-major order, little endian, bool as one byte, elements of 2 and 4
+  /// bits sharing bytes.
   Tensor weight(std::string_view name, DType dtype, const Dims& dims, ConstData data);
   /// A buffer that keeps its value between runs. Empty `data`: starts as zeros. Reading a state gives its
   /// newest value: that of the last assign() before the read.

@@ -253,7 +253,15 @@ std::string_view dtypeElsewhere(std::string_view name) {
                                                                       {"boolean", "bool"},
                                                                       {"bool_", "bool"},
                                                                       {"float8_e4m3fn", "f8e4m3"},
-                                                                      {"float8_e5m2", "f8e5m2"}};
+                                                                      {"float8_e5m2", "f8e5m2"},
+                                                                      {"float8_e4m3fnuz", "f8e4m3fnuz"},
+                                                                      {"float8_e5m2fnuz", "f8e5m2fnuz"},
+                                                                      {"float8_e8m0fnu", "f8e8m0"},
+                                                                      {"float4_e2m1fn", "f4e2m1"},
+                                                                      {"int4", "i4"},
+                                                                      {"uint4", "u4"},
+                                                                      {"int2", "i2"},
+                                                                      {"uint2", "u2"}};
   for (const auto& [other, ours] : kNames)
     if (name == other) return ours;
   return {};

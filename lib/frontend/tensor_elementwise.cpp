@@ -72,6 +72,12 @@ DType operandDType(GraphBuilder& b, Op op, std::span<const Tensor> operands) {
            "cast it to an integer, or use not or xor");
     return DType::Void;
   }
+  bool chooses = has(op, Comparison) || op == Op::Max || op == Op::Min || op == Op::Where;
+  if (!chooses && !isComputedIn(common)) {
+    b.fail(Diag::DTypeMismatch, std::string(toText(common)) + " only holds values, got " + describe(operands[0]),
+           "cast the operands to f32 first");
+    return DType::Void;
+  }
   return wantsFloat(op) && !isFloat(common) ? DType::F32 : common;
 }
 
@@ -168,7 +174,7 @@ Tensor bitcast(Tensor x, DType to) {
   if (!x) return {};
   GraphBuilder& b = *x.builder();
   if (x.isLiteral()) x = cast(x, commonDType({&x, 1}));
-  if (info(x.dtype()).bits != info(to).bits || to == DType::Index || x.dtype() == DType::Index)
+  if (memoryBits(x.dtype()) != memoryBits(to) || to == DType::Bool || x.dtype() == DType::Bool || to == DType::Index || x.dtype() == DType::Index)
     return b.fail(Diag::DTypeMismatch,
                   "cannot view the bits of " + describe(x) + " as " + std::string(toText(to)),
                   "bitcast between dtypes of the same size");

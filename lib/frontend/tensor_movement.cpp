@@ -194,6 +194,18 @@ Tensor squeeze(Tensor x, int axis) {
   return reshape(x, dims);
 }
 
+namespace {
+
+// Sums and products; false and an error for dtypes that only hold values.
+bool canFold(Op op, const Tensor& x) {
+  if (isComputedIn(x.dtype()) || op == Op::Max || op == Op::Min || op == Op::Store) return true;
+  x.builder()->fail(Diag::DTypeMismatch, std::string(toText(x.dtype())) + " only holds values, got " + describe(x),
+                    "cast it to f32 first");
+  return false;
+}
+
+}  // namespace
+
 Tensor reduce(Op op, Tensor x, std::span<const int> axes, bool keepDims) {
   x = settled(x);
   if (!x) return {};
@@ -211,6 +223,7 @@ Tensor reduce(Op op, Tensor x, std::span<const int> axes, bool keepDims) {
     return b.fail(Diag::BadAttribute, "an axis of " + describe(x) + " is reduced twice",
                   "list each axis once");
   if (sorted.empty()) return x;
+  if (!canFold(op, x)) return {};
   Tensor folded = b.wrap(b.graph().reduce(op, x.node(), sorted));
   if (!keepDims || !folded) return folded;
   Dims kept = x.dims();
@@ -283,7 +296,7 @@ Tensor take(Tensor x, int axis, Tensor positions) {
 
 Tensor scatter(Op op, Tensor base, std::span<const Tensor> indices, Tensor updates) {
   base = settled(base);
-  if (!base || !updates || !oneIndexPerAxis(*base.builder(), base, indices)) return {};
+  if (!base || !updates || !oneIndexPerAxis(*base.builder(), base, indices) || !canFold(op, base)) return {};
   GraphBuilder& b = *base.builder();
   std::vector<Tensor> all(indices.begin(), indices.end());
   all.push_back(updates);

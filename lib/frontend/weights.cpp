@@ -5,13 +5,14 @@
 
 #include "data/npy.h"
 #include "ir/scalar.h"
+#include "support/packed.h"
 #include "support/suggest.h"
 
 namespace svod {
 
 namespace {
 
-// Values written in a graph file are unpacked in memory; more than this belongs into a file or into full().
+// Values written in a graph file are held in memory; more than this belongs into a file or into full().
 constexpr int64_t kMaxFilledBytes = int64_t{1} << 28;
 
 std::string typeText(std::string_view dtype, std::span<const int64_t> shape) {
@@ -36,7 +37,9 @@ Status checkType(const std::string& where, std::string_view have, std::span<cons
       "declare the dtype and shape of the file; cast and reshape afterwards");
 }
 
-ConstData packed(std::vector<std::byte> bytes) {
+/// The memory of a weight, from byteSize(dtype) bytes for each element.
+ConstData asMemory(DType dtype, std::vector<std::byte> bytes) {
+  if (isPacked(dtype)) bytes = packCodes(info(dtype).bits, bytes);
   auto owner = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
   return {owner->data(), owner->size(), owner};
 }
@@ -83,6 +86,19 @@ Status appendList(std::vector<std::byte>& bytes, const GraphExpr& e, DType dtype
 
 }  // namespace
 
+ConstData byteForEach(DType dtype, const Dims& dims, ConstData data) {
+  if (!isPacked(dtype)) return data;
+  uint64_t count = 1;
+  for (const Dim& d : dims) count *= static_cast<uint64_t>(d.constant());
+  auto owner = std::make_shared<const std::vector<std::byte>>(
+      unpackCodes(info(dtype).bits, false, {data.data, data.bytes}, count));
+  return {owner->data(), owner->size(), owner};
+}
+
+ConstData sharedBytes(DType dtype, ConstData data) {
+  return isPacked(dtype) ? asMemory(dtype, {data.data, data.data + data.bytes}) : data;
+}
+
 std::string WeightLoader::resolve(const std::string& path) const {
   return path.starts_with('/') || directory_.empty() ? path : directory_ + "/" + path;
 }
@@ -98,7 +114,7 @@ Result<ConstData> WeightLoader::load(const GraphExpr& data, DType dtype, std::sp
   std::vector<std::byte> bytes;
   if (data.kind == ExprKind::List) {
     SVOD_CHECK(appendList(bytes, data, dtype, shape));
-    return packed(std::move(bytes));
+    return asMemory(dtype, std::move(bytes));
   }
   Scalar value = Scalar::of(dtype, 0);
   bool isWord = data.kind == ExprKind::Name && (data.text == "zeros" || data.text == "ones");
@@ -107,7 +123,7 @@ Result<ConstData> WeightLoader::load(const GraphExpr& data, DType dtype, std::sp
   } else {
     SVOD_TRY(value, scalarOf(data, dtype));
   }
-  if (count == 0) return packed({});
+  if (count == 0) return asMemory(dtype, {});
   append(bytes, value);
   size_t filled = bytes.size();
   bytes.resize(static_cast<size_t>(count) * filled);
@@ -115,7 +131,7 @@ Result<ConstData> WeightLoader::load(const GraphExpr& data, DType dtype, std::sp
     next = std::min(filled, bytes.size() - filled);
     std::memcpy(bytes.data() + filled, bytes.data(), next);
   }
-  return packed(std::move(bytes));
+  return asMemory(dtype, std::move(bytes));
 }
 
 Result<ConstData> WeightLoader::loadFile(const std::string& spec, DType dtype,

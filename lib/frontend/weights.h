@@ -9,10 +9,15 @@
 
 #include "data/safetensors.h"
 #include "frontend/graph_file.h"
+#include "frontend/tensor.h"
 #include "ir/dtype.h"
 #include "ir/model.h"
 
 namespace svod {
+
+/// The initial value of a state: elements that share bytes in `data` get one each. And back.
+ConstData byteForEach(DType dtype, const Dims& dims, ConstData data);
+ConstData sharedBytes(DType dtype, ConstData data);
 
 class WeightLoader {
  public:

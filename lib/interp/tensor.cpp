@@ -3,6 +3,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "support/packed.h"
+
 namespace svod {
 
 int64_t numelOf(std::span<const int64_t> dims) {
@@ -23,6 +25,14 @@ HostTensor HostTensor::of(DType dtype, std::vector<int64_t> dims, std::initializ
   return t;
 }
 
+HostTensor HostTensor::fromMemory(DType dtype, std::vector<int64_t> dims, std::span<const std::byte> memory) {
+  auto count = static_cast<uint64_t>(numelOf(dims));
+  if (isPacked(dtype)) return {dtype, std::move(dims), unpackCodes(info(dtype).bits, isSigned(dtype), memory, count)};
+  return {dtype, std::move(dims), {memory.begin(), memory.end()}};
+}
+
+std::vector<std::byte> HostTensor::toMemory() const { return isPacked(dtype) ? packCodes(info(dtype).bits, data) : data; }
+
 int64_t HostTensor::numel() const { return numelOf(dims); }
 
 Scalar HostTensor::readElement(DType dtype, const std::byte* data, int64_t i) {
@@ -30,6 +40,11 @@ Scalar HostTensor::readElement(DType dtype, const std::byte* data, int64_t i) {
   auto size = static_cast<size_t>(byteSize(dtype));
   std::memcpy(&bits, data + static_cast<size_t>(i) * size, size);
   return Scalar::fromBits(dtype, bits);
+}
+
+Scalar HostTensor::readMemory(DType dtype, const std::byte* memory, int64_t i) {
+  if (!isPacked(dtype)) return readElement(dtype, memory, i);
+  return Scalar::fromBits(dtype, codeAt(info(dtype).bits, memory, static_cast<uint64_t>(i)));
 }
 
 void HostTensor::writeElement(DType dtype, std::byte* data, int64_t i, const Scalar& value) {

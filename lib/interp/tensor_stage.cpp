@@ -179,16 +179,19 @@ class TensorInterpreter {
                               toText(bound.dtype), fmt::join(bound.dims, ",")),
                   "bind a tensor of the declared dtype and shape");
     }
-    HostTensor content = HostTensor::zeros(buffer.dtype(), dims);
-    bool needsData = port.kind == PortKind::Weight && port.data.data == nullptr && !content.data.empty();
+    const bool isShared = port.kind != PortKind::State;
+    const auto bytes = static_cast<size_t>(isShared ? memoryBytes(buffer.dtype(), numelOf(dims))
+                                                    : numelOf(dims) * byteSize(buffer.dtype()));
+    bool needsData = port.kind == PortKind::Weight && port.data.data == nullptr && bytes > 0;
     if (port.kind == PortKind::Input || needsData)
       return fail(Diag::MissingInput, "'" + port.name + "' is not bound", "bind every input");
-    if (port.data.data != nullptr && port.data.bytes != content.data.size())
-      return fail(Diag::BadWeights, fmt::format("'{}' has {} bytes of data, needs {}", port.name, port.data.bytes,
-                                                content.data.size()),
+    if (!port.data.data) return HostTensor::zeros(buffer.dtype(), dims);
+    if (port.data.bytes != bytes)
+      return fail(Diag::BadWeights, fmt::format("'{}' has {} bytes of data, needs {}", port.name, port.data.bytes, bytes),
                   "check the declared shape");
-    if (port.data.data != nullptr) std::copy_n(port.data.data, port.data.bytes, content.data.begin());
-    return content;
+    const std::span<const std::byte> data(port.data.data, bytes);
+    if (isShared) return HostTensor::fromMemory(buffer.dtype(), dims, data);
+    return HostTensor{buffer.dtype(), dims, {data.begin(), data.end()}};
   }
 
   // The content the dependencies guarantee: after the last store to this buffer any of them needed.

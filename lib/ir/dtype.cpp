@@ -9,7 +9,8 @@ namespace svod {
 namespace {
 
 constexpr DTypeInfo kDTypes[] = {
-#define DTYPE(name, text, bits, kind, fraction, what) {text, bits, DTypeKind::kind, fraction, what},
+#define DTYPE(name, text, bits, kind, fraction, specials, what) \
+  {text, bits, DTypeKind::kind, fraction, Specials::specials, what},
 #include "ir/dtypes.def"
 #undef DTYPE
 };
@@ -21,11 +22,13 @@ constexpr auto kList = [] {
 }();
 
 DType signedOfBits(int bits) {
-  return bits <= 8 ? DType::I8 : bits <= 16 ? DType::I16 : bits <= 32 ? DType::I32 : DType::I64;
+  return bits <= 4 ? DType::I4 : bits <= 8 ? DType::I8 : bits <= 16 ? DType::I16 : bits <= 32 ? DType::I32 : DType::I64;
 }
 
 DType promoteFloats(DType a, DType b) {
-  if (info(a).bits != info(b).bits) return info(a).bits > info(b).bits ? a : b;
+  if (a == DType::F8E8M0) a = DType::BF16;  // the smallest that has all of its exponents
+  if (b == DType::F8E8M0) b = DType::BF16;
+  if (info(a).bits != info(b).bits || a == b) return info(a).bits > info(b).bits ? a : b;
   return info(a).bits == 8 ? DType::F16 : DType::F32;  // two 8-bit kinds, or f16 with bf16
 }
 
@@ -52,14 +55,29 @@ int64_t maxInt(DType d) {
 }
 
 double maxFinite(DType d) {
-  switch (d) {
-    case DType::F8E4M3: return 448;
-    case DType::F8E5M2: return 57344;
-    case DType::F16: return 65504;
-    case DType::BF16: return std::ldexp(255.0, 120);
-    case DType::F32: return std::ldexp(16777215.0, 104);
-    default: return std::ldexp(9007199254740991.0, 971);
-  }
+  FloatFormat f = floatFormat(d);
+  uint64_t implicit = uint64_t{1} << f.fractionBits, exponent = f.largest >> f.fractionBits;
+  auto mantissa = static_cast<double>((f.largest & (implicit - 1)) | implicit);
+  return std::ldexp(mantissa, static_cast<int>(exponent) - f.bias - f.fractionBits);
+}
+
+FloatFormat floatFormat(DType d) {
+  const DTypeInfo& row = info(d);
+  FloatFormat f{row.specials, row.bits - 1 - row.fractionBits, row.fractionBits, 0, uint64_t{1} << (row.bits - 1), 0, 0, 0};
+  if (f.specials == Specials::Powers) return {f.specials, row.bits, 0, 127, 0, 0, 0xfe, 0xff};
+  f.bias = (1 << (f.exponentBits - 1)) - (f.specials == Specials::ZeroNan ? 0 : 1);
+  uint64_t top = ((uint64_t{1} << f.exponentBits) - 1) << f.fractionBits, ones = f.signBit - 1;
+  f.largest = ones;
+  if (f.specials == Specials::Ieee) f.infinity = top, f.largest = top - 1, f.nan = top | (uint64_t{1} << (f.fractionBits - 1));
+  if (f.specials == Specials::OneNan) f.largest = ones - 1, f.nan = ones;
+  if (f.specials == Specials::ZeroNan) f.nan = f.signBit;
+  return f;
+}
+
+DType unsignedOf(DType d) {
+  for (DType u : {DType::U2, DType::U4, DType::U8, DType::U16, DType::U32})
+    if (info(u).bits == memoryBits(d)) return u;
+  return DType::U64;
 }
 
 DType promote(DType a, DType b) {

@@ -39,7 +39,7 @@ constexpr uint64_t kOpHash[] = {
 #undef OP
 };
 constexpr uint64_t kDTypeHash[] = {
-#define DTYPE(name, text, bits, kind, fraction, what) hashText(text),
+#define DTYPE(name, text, bits, kind, fraction, specials, what) hashText(text),
 #include "ir/dtypes.def"
 #undef DTYPE
 };

@@ -25,7 +25,9 @@ struct ModelPort {
   PortKind kind;
   std::string name;
   UOp buffer;        // Op::Buffer, Space::Global, slot == position in Model::ports
-  ConstData data;    // Weight: the elements, row-major; State: initial value, or empty for zeros
+  // Weight: the elements, row-major, sharing bytes as memoryBytes() says. State: initial value, byteSize() bytes for each
+  // element, or empty for zeros.
+  ConstData data;
 };
 
 /// The graph computes: for each source of `sink`, in order, a Store(target, value) where target is the Buffer of an

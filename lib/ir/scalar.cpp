@@ -1,6 +1,5 @@
 #include "ir/scalar.h"
 
-#include <charconv>
 #include <cmath>
 #include <limits>
 
@@ -10,138 +9,6 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-struct FloatFormat {
-  int exponentBits, fractionBits;
-  int bias() const { return (1 << (exponentBits - 1)) - 1; }
-  int minExponent() const { return 1 - bias(); }  // of the smallest normal number
-};
-
-FloatFormat formatOf(DType d) {
-  int bits = info(d).bits, fraction = info(d).fractionBits;
-  return {bits - 1 - fraction, fraction};
-}
-
-double roundTo(DType dtype, double x) {
-  if (std::isnan(x)) return kNaN;
-  if (dtype == DType::F64) return x;
-  if (dtype == DType::F32) return static_cast<double>(static_cast<float>(x));
-  double limit = maxFinite(dtype);
-  if (std::isinf(x)) return dtype == DType::F8E4M3 ? std::copysign(limit, x) : x;
-  FloatFormat format = formatOf(dtype);
-  int exponent = x == 0 ? 0 : std::max(std::ilogb(x), format.minExponent());
-  int shift = format.fractionBits - exponent;
-  double rounded = std::ldexp(std::nearbyint(std::ldexp(x, shift)), -shift);
-  if (std::abs(rounded) > limit) return std::copysign(isFloat8(dtype) ? limit : kInf, x);
-  return std::copysign(rounded, x);
-}
-
-int64_t wrap(DType dtype, int64_t v) {
-  if (dtype == DType::Bool) return v != 0;
-  int bits = info(dtype).bits;
-  if (bits == 64) return v;
-  uint64_t low = static_cast<uint64_t>(v) & ((uint64_t{1} << bits) - 1);
-  if (isSigned(dtype) && (low >> (bits - 1)) != 0) low |= ~uint64_t{0} << bits;
-  return static_cast<int64_t>(low);
-}
-
-double decode(DType dtype, uint64_t bits) {
-  if (dtype == DType::F64) return std::bit_cast<double>(bits);
-  if (dtype == DType::F32) return std::bit_cast<float>(static_cast<uint32_t>(bits));
-  FloatFormat format = formatOf(dtype);
-  uint64_t fraction = bits & ((uint64_t{1} << format.fractionBits) - 1);
-  int top = (1 << format.exponentBits) - 1, exponent = static_cast<int>(bits >> format.fractionBits) & top;
-  bool negative = (bits >> (info(dtype).bits - 1)) & 1;
-  double value;
-  if (dtype == DType::F8E4M3 ? (exponent == top && fraction == 7) : (exponent == top && fraction != 0))
-    return kNaN;
-  if (dtype != DType::F8E4M3 && exponent == top)
-    value = kInf;
-  else if (exponent == 0)
-    value = std::ldexp(static_cast<double>(fraction), format.minExponent() - format.fractionBits);
-  else
-    value = std::ldexp(static_cast<double>(fraction | (uint64_t{1} << format.fractionBits)),
-                       exponent - format.bias() - format.fractionBits);
-  return negative ? -value : value;
-}
-
-uint64_t encode(DType dtype, double x) {
-  if (dtype == DType::F64) return std::bit_cast<uint64_t>(x);
-  if (dtype == DType::F32) return std::bit_cast<uint32_t>(static_cast<float>(x));
-  FloatFormat format = formatOf(dtype);
-  uint64_t sign = uint64_t{std::signbit(x)} << (info(dtype).bits - 1);
-  uint64_t top = ((uint64_t{1} << format.exponentBits) - 1) << format.fractionBits;
-  if (std::isnan(x)) return dtype == DType::F8E4M3 ? top | 7 : top | (uint64_t{1} << (format.fractionBits - 1));
-  if (std::isinf(x)) return sign | top;
-  if (x == 0) return sign;
-  int exponent = std::max(std::ilogb(x), format.minExponent());
-  auto mantissa = static_cast<uint64_t>(std::ldexp(std::abs(x), format.fractionBits - exponent));
-  uint64_t implicit = uint64_t{1} << format.fractionBits;
-  if (mantissa < implicit) return sign | mantissa;  // subnormal
-  return sign | (static_cast<uint64_t>(exponent + format.bias()) << format.fractionBits) | (mantissa - implicit);
-}
-
-}  // namespace
-
-Scalar Scalar::ofInt(DType dtype, int64_t value) {
-  return Scalar(dtype, static_cast<uint64_t>(wrap(dtype, value)));
-}
-
-Scalar Scalar::ofFloat(DType dtype, double value) {
-  return Scalar(dtype, std::bit_cast<uint64_t>(roundTo(dtype, value)));
-}
-
-Scalar Scalar::of(DType dtype, double value) {
-  return isFloat(dtype) ? ofFloat(dtype, value) : ofInt(dtype, static_cast<int64_t>(value));
-}
-
-Scalar Scalar::fromBits(DType dtype, uint64_t bits) {
-  if (!isFloat(dtype)) return ofInt(dtype, static_cast<int64_t>(bits));
-  double value = decode(dtype, bits);
-  return Scalar(dtype, std::bit_cast<uint64_t>(std::isnan(value) ? kNaN : value));
-}
-
-uint64_t Scalar::storageBits() const {
-  if (isFloat(dtype_)) return encode(dtype_, asFloat());
-  int bits = byteSize(dtype_) * 8;
-  return bits == 64 ? raw_ : raw_ & ((uint64_t{1} << bits) - 1);
-}
-
-namespace {
-
-// Fewest digits that round back to the value in its own dtype: 0.1 for the f32 next to 0.1.
-std::to_chars_result shortestFloat(char* begin, char* end, const Scalar& value) {
-  double x = value.asFloat();
-  if (std::isfinite(x) && value.dtype() != DType::F64) {
-    for (int digits = 1; digits <= 9; ++digits) {
-      std::to_chars_result written = std::to_chars(begin, end, x, std::chars_format::general, digits);
-      double parsed = 0;
-      std::from_chars(begin, written.ptr, parsed);
-      if (Scalar::ofFloat(value.dtype(), parsed) == value) return written;
-    }
-  }
-  return std::to_chars(begin, end, x);
-}
-
-}  // namespace
-
-std::string toText(const Scalar& value) {
-  if (value.dtype() == DType::Bool) return value.asInt() != 0 ? "true" : "false";
-  char buffer[40];
-  std::to_chars_result end{};
-  if (isFloat(value.dtype()))
-    end = shortestFloat(buffer, buffer + sizeof buffer, value);
-  else if (value.dtype() == DType::U64)
-    end = std::to_chars(buffer, buffer + sizeof buffer, static_cast<uint64_t>(value.asInt()));
-  else
-    end = std::to_chars(buffer, buffer + sizeof buffer, value.asInt());
-  std::string text(buffer, end.ptr);
-  // "1" of a float prints as "1.0" so that the text shows what it is.
-  if (isFloat(value.dtype()) && text.find_first_not_of("-0123456789") == std::string::npos) text += ".0";
-  return text;
-}
-
-namespace {
 
 int64_t asSignedOrUnsigned(const Scalar& s, bool& isHuge) {
   isHuge = s.dtype() == DType::U64 && s.asInt() < 0;
@@ -319,7 +186,10 @@ Scalar evalScalar(Op op, DType result, std::span<const Scalar> in) {
 Scalar identity(Op op, DType dtype) {
   if (op == Op::Add) return Scalar::of(dtype, 0);
   if (op == Op::Mul) return Scalar::of(dtype, 1);
-  if (isFloat(dtype)) return Scalar::ofFloat(dtype, op == Op::Max ? -kInf : kInf);
+  if (isFloat(dtype)) {
+    double least = floatFormat(dtype).signBit != 0 ? -kInf : 0;
+    return Scalar::ofFloat(dtype, op == Op::Max ? least : kInf);
+  }
   if (dtype == DType::U64 && op == Op::Min) return Scalar::ofInt(dtype, -1);
   return Scalar::ofInt(dtype, op == Op::Max ? minInt(dtype) : maxInt(dtype));
 }

@@ -18,8 +18,9 @@ class Scalar {
   Scalar() = default;
   /// Wraps `value` to the width of `dtype` (Bool: value != 0). `dtype` must be Bool, an integer or Index.
   static Scalar ofInt(DType dtype, int64_t value);
-  /// Rounds `value` to `dtype`, nearest even. A finite value beyond the range gives infinity, except that the 8-bit
-  /// floats saturate; infinity stays infinity, except that f8e4m3 has none and saturates.
+  /// Rounds `value` to `dtype`, nearest even. A finite value beyond the range gives infinity, except that floats of 8
+  /// and fewer bits saturate; infinity saturates where the dtype has none, NaN gives 0 where it has none. f8e8m0 takes
+  /// the magnitude, and the larger one of two powers that are equally near.
   static Scalar ofFloat(DType dtype, double value);
   /// Converts a number to any dtype: ofFloat for float dtypes, else ofInt.
   static Scalar of(DType dtype, double value);
@@ -30,7 +31,7 @@ class Scalar {
   int64_t asInt() const { return static_cast<int64_t>(raw_); }   // not for floats
   double asFloat() const { return std::bit_cast<double>(raw_); }  // floats only
   uint64_t raw() const { return raw_; }      // internal encoding, key for interning
-  uint64_t storageBits() const;              // the bits in memory, byteSize(dtype) bytes
+  uint64_t storageBits() const;              // the bits in memory, byteSize(dtype) bytes; i2 and i4 extend their sign
   bool operator==(const Scalar&) const = default;
 
  private:

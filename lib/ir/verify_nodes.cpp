@@ -37,8 +37,16 @@ std::string checkFamily(const NodeView& n) {
   return {};
 }
 
+// Of the values of f8e8m0 one can be chosen, but sums and products of them are no such values.
+std::string checkComputed(const NodeView& n) {
+  Op op = n.op == Op::Reduce || n.op == Op::Scatter ? std::get<ReduceArg>(n.arg).op : n.op;
+  bool chooses = has(op, Comparison) || op == Op::Max || op == Op::Min || op == Op::Store;
+  if (chooses || isComputedIn(n.src[0].dtype())) return {};
+  return "computes in " + dtypeOf(n.src[0]) + "; cast it before";
+}
+
 std::string checkBitcast(const NodeView& n) {
-  if (byteSize(n.dtype) == byteSize(n.src[0].dtype())) return {};
+  if (memoryBits(n.dtype) == memoryBits(n.src[0].dtype())) return {};
   return dtypeOf(n.src[0]) + " and " + std::string(toText(n.dtype)) + " differ in size";
 }
 
@@ -298,12 +306,14 @@ bool isArithmetic(Op op) { return isElementwise(op) && op != Op::Cast && op != O
 bool closesRanges(Op op) { return op == Op::End || op == Op::Stage; }
 bool isStorageLeaf(Op op) { return op == Op::Param || op == Op::Buffer; }
 bool folds(Op op) { return op == Op::Reduce || op == Op::Scatter || op == Op::Stage; }
+bool computes(Op op) { return isArithmetic(op) || op == Op::Reduce || op == Op::Scatter; }
 bool usesIndices(Op op) { return op == Op::Gather || op == Op::Scatter; }
 bool everyOp(Op) { return true; }
 
 constexpr SpecRule kRules[] = {
     {"elementwise-dtype", "elementwise sources and result have one dtype; comparisons yield bool", kEvery, isElementwise, checkElementwiseDType},
     {"family", "float ops get floats, integer ops integers or bools", kEvery, isArithmetic, checkFamily},
+    {"computed", "dtypes that only hold values are moved, compared, selected and cast", kEvery, computes, checkComputed},
     {"bitcast", "bitcast keeps the size", kEvery, isOp<Op::Bitcast>, checkBitcast},
     {"condition", "where selects by a bool", kEvery, isOp<Op::Where>, checkCondition},
     {"pass-through", "ops that only move values keep their dtype", kEvery, passesDTypeThrough, checkPassThrough},

@@ -6,17 +6,17 @@ namespace {
 
 // One format seen from f32: `shift` fraction bits more, exponents smaller by `rebias`.
 struct SmallFormat {
-  int fraction, bias, shift, rebias;
+  Specials specials;
+  int fraction, bias, shift, rebias, signBit;
   uint32_t largest, infinity, nan;  // storage bits: where finite overflow and infinity go, and NaN
   bool hasF32Exponents() const { return rebias == 0; }
 };
 SmallFormat formatOf(DType d) {
-  int fraction = info(d).fractionBits, exponent = info(d).bits - 1 - fraction, bias = (1 << (exponent - 1)) - 1;
-  uint32_t top = ((1u << exponent) - 1) << fraction;
-  uint32_t infinity = d == DType::F8E4M3 ? 0x7e : top;
-  uint32_t largest = d == DType::F8E5M2 ? 0x7b : infinity;
-  uint32_t nan = d == DType::F8E4M3 ? 0x7f : top | (1u << (fraction - 1));
-  return {fraction, bias, 23 - fraction, 127 - bias, largest, infinity, nan};
+  FloatFormat f = floatFormat(d);
+  auto infinity = static_cast<uint32_t>(f.hasInfinity() ? f.infinity : f.largest);
+  auto largest = isMinifloat(d) ? static_cast<uint32_t>(f.largest) : infinity;
+  return {f.specials, f.fractionBits, f.bias,   23 - f.fractionBits,         127 - f.bias,
+          info(d).bits - 1, largest,  infinity, static_cast<uint32_t>(f.nan)};
 }
 
 Ex asBits(Ex x) { return bitcast(x, DType::U32); }
@@ -44,6 +44,21 @@ Ex countUnits(Ex magnitude, const Subnormals& s) {
   return asBits(asFloat(magnitude) + s.magic) - asBits(asFloat(magnitude).num(s.magic));
 }
 
+// Powers of two are f32 exponents, except that f32 has the smallest one as a subnormal number.
+constexpr uint32_t kSmallestPower = 1u << 22, kFirstNormal = 1u << 23;
+
+Ex decodePower(Ex storage, const SmallFormat& f) {
+  Ex u = cast(storage, DType::U32);
+  return asFloat(where(u == 0, kSmallestPower, where(u == f.nan, 0x7fc00000, u << 23)));
+}
+
+Ex encodePower(Ex x, const SmallFormat& f) {
+  Ex magnitude = asBits(x) & 0x7fffffff;
+  Ex subnormal = where(magnitude < kSmallestPower + kSmallestPower / 2, magnitude.num(0), 1);
+  Ex normal = bin(Op::Min, (magnitude + kFirstNormal / 2) >> 23, magnitude.num(f.largest));
+  return cast(where(x != x, f.nan, where(magnitude < kFirstNormal, subnormal, normal)), DType::U8);
+}
+
 }  // namespace
 
 Ex decodeFloat(Ex storage, DType format) {
@@ -51,15 +66,17 @@ Ex decodeFloat(Ex storage, DType format) {
     return {storage.e, storage.e->graph.make(Op::Cast, DType::F32, {bitcast(storage, DType::F16).node})};
   SmallFormat f = formatOf(format);
   Ex u = cast(storage, DType::U32);
+  if (f.specials == Specials::Powers) return decodePower(storage, f);
   if (f.hasF32Exponents()) return asFloat(u << 16);
-  int signBit = info(format).bits - 1;
-  Ex sign = (u & (1u << signBit)) << (31 - signBit);
-  Ex magnitude = (u & ((1u << signBit) - 1)) << f.shift;
+  Ex sign = (u & (1u << f.signBit)) << (31 - f.signBit);
+  Ex magnitude = (u & ((1u << f.signBit) - 1)) << f.shift;
   Ex normal = magnitude + (static_cast<uint32_t>(f.rebias) << 23);
   Ex subnormal = asBits(asFloat(magnitude + (static_cast<uint32_t>(f.rebias + 1) << 23)) - std::ldexp(1.0, 1 - f.bias));
-  Ex special = format == DType::F8E4M3 ? u.num(0x7fc00000) : magnitude | 0x7f800000;
-  uint32_t firstSpecial = format == DType::F8E4M3 ? f.nan : f.nan & ~((1u << f.fraction) - 1);
   Ex bits = where(magnitude < (1u << 23), subnormal, normal);
+  if (f.specials == Specials::ZeroNan) return asFloat(where(u == f.nan, 0x7fc00000, bits | sign));
+  if (f.specials == Specials::Numbers) return asFloat(bits | sign);
+  Ex special = f.specials == Specials::OneNan ? u.num(0x7fc00000) : magnitude | 0x7f800000;
+  uint32_t firstSpecial = f.specials == Specials::OneNan ? f.nan : f.infinity;
   bits = where(magnitude < static_cast<double>(firstSpecial) * (1u << f.shift), bits, special);
   return asFloat(bits | sign);
 }
@@ -71,6 +88,7 @@ Ex encodeFloat(Ex value, DType format) {
     Ex half{x.e, x.e->graph.make(Op::Cast, DType::F16, {x.node})};
     return bitcast(half, DType::U16);
   }
+  if (f.specials == Specials::Powers) return encodePower(x, f);
   Ex u = asBits(x);
   if (f.hasF32Exponents()) return cast(where(x != x, f.nan, roundedUp(u, 16) >> 16), DType::U16);
   Ex magnitude = u & 0x7fffffff;
@@ -78,14 +96,15 @@ Ex encodeFloat(Ex value, DType format) {
   Subnormals s = subnormalsOf(f);
   Ex bits = where(asFloat(magnitude) < s.limit, countUnits(magnitude, s), bin(Op::Min, normal, normal.num(f.largest)));
   if (f.infinity != f.largest) bits = where(magnitude == 0x7f800000, f.infinity, bits);
-  int signBit = info(format).bits - 1;
-  bits = bits | ((u >> (31 - signBit)) & (1u << signBit));
+  Ex sign = (u >> (31 - f.signBit)) & (1u << f.signBit);
+  bits = f.specials == Specials::ZeroNan ? where(bits == 0, bits, bits | sign) : bits | sign;
   return cast(where(x != x, f.nan, bits), storageOf(format));
 }
 
 Ex roundFloat(Ex x, DType format) {
   SmallFormat f = formatOf(format);
-  if (format == DType::F16 && x.e->options.nativeF16) return decodeFloat(encodeFloat(x, format), format);
+  bool isPlain = f.specials == Specials::Ieee || f.specials == Specials::OneNan;
+  if (!isPlain || (format == DType::F16 && x.e->options.nativeF16)) return decodeFloat(encodeFloat(x, format), format);
   Ex u = asBits(x);
   uint32_t keep = ~((1u << f.shift) - 1);
   if (f.hasF32Exponents()) return asFloat(where(x != x, 0x7fc00000, roundedUp(u, f.shift) & keep));

@@ -1,7 +1,8 @@
-// Bools are u8 and small floats u8 or u16 in memory; small floats compute in f32.
+// Bools are u8 and small floats u8 or u16 in memory; small floats compute in f32, integers of 2 and 4 bits in i8 or u8.
 //
 // A small float becomes either its storage bits (an unsigned value, where it was loaded or only moved) or an f32 (where
 // it was computed). Whoever uses it asks for the form needed, so copies never convert and keep the payload of a NaN.
+// A small integer is an i8 or u8 of the same value; ops that may leave its range are followed by a wrap.
 #include <algorithm>
 #include <unordered_map>
 #include <vector>
@@ -12,6 +13,9 @@ namespace svod::detail {
 
 namespace {
 
+bool isSmallInt(DType d) { return isInt(d) && info(d).bits < 8; }
+DType wideOf(DType d) { return !isSmallInt(d) ? d : isSigned(d) ? DType::I8 : DType::U8; }
+
 class StorageLowering {
  public:
   StorageLowering(Graph& graph, const LegalizeOptions& options) : graph_(graph), emitter_(graph, options) {}
@@ -19,7 +23,7 @@ class StorageLowering {
   UOp lower(UOp node, std::span<const UOp> src) {
     bool small = isSmallFloat(node.dtype());
     switch (node.op()) {
-      case Op::Const: return small ? graph_.constant(Scalar::ofFloat(DType::F32, node.constant().asFloat())) : node;
+      case Op::Const: return constant(node);
       case Op::Param:
       case Op::Buffer: return graph_.make(node.op(), memoryType(node), src, node.arg());
       case Op::Load: return load(node, src);
@@ -28,11 +32,11 @@ class StorageLowering {
       case Op::Bitcast: return bitcastNode(node, src[0]);
       case Op::Stack:
       case Op::Where: return select(node, src);
-      case Op::Reduce: return small ? reduce(node, src[0]) : graph_.withSrc(node, src);
+      case Op::Reduce: return reduce(node, src);
       default: break;
     }
     if (isElementwise(node.op())) return elementwise(node, src);
-    bool follows = small || node.dtype() == DType::Bool;  // After, Index, Lane: what src0 has become
+    bool follows = small || isSmallInt(node.dtype()) || node.dtype() == DType::Bool;  // After, Index, Lane: what src0 has become
     return graph_.make(node.op(), follows && !src.empty() ? src[0].dtype() : node.dtype(), src, node.arg());
   }
 
@@ -42,8 +46,25 @@ class StorageLowering {
   static DType memoryType(UOp storage) {
     DType d = storage.dtype();
     if (d == DType::Bool) return DType::U8;
-    if (!isSmallFloat(d)) return d;
+    if (!isSmallFloat(d)) return wideOf(d);
     return storage.op() == Op::Buffer && storage.argAs<SlotArg>().space == Space::Reg ? DType::F32 : storageOf(d);
+  }
+
+  UOp constant(UOp node) {
+    DType d = node.dtype();
+    if (isSmallFloat(d)) return graph_.constant(Scalar::ofFloat(DType::F32, node.constant().asFloat()));
+    return isSmallInt(d) ? graph_.constant(Scalar::ofInt(wideOf(d), node.constant().asInt())) : node;
+  }
+
+  // The value of small integer `d` that has the low bits of x.
+  UOp wrapped(UOp x, DType d) {
+    if (!isSmallInt(d)) return x;
+    int bits = info(d).bits;
+    return isSigned(d) ? ((ex(x) << (8 - bits)) >> (8 - bits)).node : (ex(x) & static_cast<double>(maxInt(d))).node;
+  }
+  static bool staysInRange(Op op) {
+    return op == Op::Where || op == Op::Stack || op == Op::Max || op == Op::Min || op == Op::And || op == Op::Or ||
+           op == Op::Xor;
   }
 
   // The two forms of a small float.
@@ -71,7 +92,7 @@ class StorageLowering {
     return result;
   }
   bool roundsEveryOp(DType format) const {
-    return isFloat8(format) || emitter_.options.numerics == Numerics::Strict;
+    return isMinifloat(format) || emitter_.options.numerics == Numerics::Strict;
   }
 
   UOp load(UOp node, std::span<const UOp> newSrc) {
@@ -94,16 +115,26 @@ class StorageLowering {
   UOp cast(UOp node, UOp x) {
     DType from = node.src(0).dtype(), to = node.dtype();
     if (isSmallFloat(from)) x = value(x, from);
-    if (!isSmallFloat(to)) return emitter_.graph.make(Op::Cast, to, {x});
+    if (isSmallInt(to)) return toSmallInt(x, to);
+    if (!isSmallFloat(to)) return graph_.cast(x, to);
     if (from == to) return x;
     bool direct = x.dtype() == DType::F32 || x.dtype() == DType::F64;
     return rounded(direct ? x : graph_.cast(x, DType::F32), to);
   }
 
+  UOp toSmallInt(UOp x, DType to) {
+    UOp wide = graph_.cast(x, wideOf(to));
+    if (!isFloat(x.dtype())) return wrapped(wide, to);
+    Ex limited = bin(Op::Min, ex(wide), ex(wide).num(static_cast<double>(maxInt(to))));
+    return bin(Op::Max, limited, limited.num(static_cast<double>(minInt(to)))).node;
+  }
+
   UOp bitcastNode(UOp node, UOp x) {
     DType from = node.src(0).dtype(), to = node.dtype();
     if (isSmallFloat(from)) x = bits(x, from);
+    if (isSmallInt(from)) x = wrapped(graph_.bitcast(x, DType::U8), unsignedOf(from));
     if (isSmallFloat(to)) return graph_.bitcast(x, storageOf(to));
+    if (isSmallInt(to)) return wrapped(graph_.bitcast(x, wideOf(to)), to);
     if (from == DType::Bool) x = graph_.cast(x, DType::U8);
     if (to == DType::Bool) return emitter_.make(Op::Ne, DType::Bool, {x, ex(x).num(0).node});
     return graph_.bitcast(x, to);
@@ -125,8 +156,9 @@ class StorageLowering {
     for (size_t i = 0; i < src.size(); ++i)
       if (isSmallFloat(node.src(i).dtype())) src[i] = value(src[i], node.src(i).dtype());
     DType d = node.dtype();
-    if (!isSmallFloat(d)) return graph_.make(node.op(), d, src, node.arg());
-    return compute(node.op(), d, src);
+    if (isSmallFloat(d)) return compute(node.op(), d, src);
+    UOp result = graph_.make(node.op(), wideOf(d), src, node.arg());
+    return staysInRange(node.op()) ? result : wrapped(result, d);
   }
 
   // The result of an op on small floats given as f32.
@@ -137,26 +169,30 @@ class StorageLowering {
       return rounded(graph_.alu(op, src), format);
     }
     UOp result = graph_.alu(op, src);
-    return rounds && !isExact(op) ? rounded(result, format) : result;
+    return rounds && !isExact(op, format) ? rounded(result, format) : result;
   }
-  static bool isExact(Op op) {
+  static bool isExact(Op op, DType format) {
     switch (op) {
-      case Op::Neg:
       case Op::Abs:
       case Op::Max:
-      case Op::Min:
+      case Op::Min: return true;
+      case Op::Neg:  // these can give -0
       case Op::Trunc:
       case Op::Floor:
       case Op::Ceil:
-      case Op::Round: return true;
+      case Op::Round: return floatFormat(format).hasNegativeZero();
       default: return false;
     }
   }
 
-  UOp reduce(UOp node, UOp x) {
+  UOp reduce(UOp node, std::span<const UOp> src) {
     DType format = node.dtype();
     Op op = node.argAs<ReduceArg>().op;
-    x = value(x, format);
+    if (!isSmallFloat(format)) {
+      UOp folded = graph_.make(Op::Reduce, wideOf(format), src, node.arg());
+      return staysInRange(op) ? folded : wrapped(folded, format);
+    }
+    UOp x = value(src[0], format);
     if (!roundsEveryOp(format)) return graph_.make(Op::Reduce, DType::F32, {x}, node.arg());
     return foldLanes(graph_, x, [&](UOp a, UOp b) { return value(compute(op, format, {a, b}), format); });
   }

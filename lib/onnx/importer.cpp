@@ -116,20 +116,30 @@ std::string OnnxImporter::uniqueName(std::string_view wanted) {
       return it->first;
 }
 
+namespace {
+
+bool isUniform(const TensorData& t) {
+  auto size = static_cast<size_t>(byteSize(t.dtype));
+  if (!isPacked(t.dtype))
+    return t.data.bytes >= size && std::memcmp(t.data.data, t.data.data + size, t.data.bytes - size) == 0;
+  const int64_t count = numelOf(t.dims);
+  for (int64_t i = 1; i < count; ++i)
+    if (HostTensor::readMemory(t.dtype, t.data.data, i) != HostTensor::readMemory(t.dtype, t.data.data, 0)) return false;
+  return count > 0;
+}
+
+}  // namespace
+
 // One number for all elements needs no storage; everything else is a weight.
 Tensor OnnxImporter::constantOf(const TensorData& t, std::string_view name) {
   Dims dims;
   for (int64_t d : t.dims) dims.add(builder_.dim(d));
-  size_t size = static_cast<size_t>(byteSize(t.dtype));
-  bool isUniform =
-      t.data.bytes >= size && std::memcmp(t.data.data, t.data.data + size, t.data.bytes - size) == 0;
-  if (isUniform)
-    return builder_.full(dims, builder_.constant(HostTensor::readElement(t.dtype, t.data.data, 0)));
+  if (isUniform(t)) return builder_.full(dims, builder_.constant(HostTensor::readMemory(t.dtype, t.data.data, 0)));
   return builder_.weight(uniqueName(name), t.dtype, dims, t.data);
 }
 
 Tensor OnnxImporter::constantTensor(const HostTensor& value, std::string_view name) {
-  auto owner = std::make_shared<const std::vector<std::byte>>(value.data);
+  auto owner = std::make_shared<const std::vector<std::byte>>(value.toMemory());
   return constantOf({value.dtype, value.dims, {owner->data(), owner->size(), owner}}, name);
 }
 
@@ -139,7 +149,7 @@ std::optional<HostTensor> OnnxImporter::tensorAttribute(const proto::AttributePr
     builder_.fail(t.error().diag, t.error().message, t.error().help);
     return std::nullopt;
   }
-  return HostTensor{t->dtype, t->dims, {t->data.data, t->data.data + t->data.bytes}};
+  return HostTensor::fromMemory(t->dtype, t->dims, {t->data.data, t->data.bytes});
 }
 
 // --- Values that a run fills in part

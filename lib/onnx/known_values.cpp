@@ -106,7 +106,7 @@ Elements KnownValues::buffer(UOp node) {
   if (port.kind != PortKind::Weight) return {};
   Elements all;
   for (int64_t i = 0; i < knownCount(node); ++i)
-    all.push_back(b_.graph().constant(HostTensor::readElement(node.dtype(), port.data.data, i)));
+    all.push_back(b_.graph().constant(HostTensor::readMemory(node.dtype(), port.data.data, i)));
   return all;
 }
 

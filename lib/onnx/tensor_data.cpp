@@ -130,7 +130,7 @@ Result<TensorData> TensorLoader::load(const proto::TensorProto& t) {
   const std::string name = t.name().empty() ? "a tensor" : "the tensor '" + t.name().substr(0, 200) + "'";
   SVOD_TRY(const DType dtype, dtypeOfOnnx(t.data_type(), name));
   SVOD_TRY(const int64_t count, countOf(t, name));
-  const uint64_t bytes = static_cast<uint64_t>(count) * static_cast<uint64_t>(byteSize(dtype));
+  const auto bytes = static_cast<uint64_t>(memoryBytes(dtype, count));
   TensorData result{dtype, {t.dims().begin(), t.dims().end()}, {}};
   if (t.data_location() == kExternal) {
     SVOD_TRY(result.data, external(t, name, bytes));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/shape.h"
+#include "schedule/packing.h"
 #include "symbolic/symbolic.h"
 
 namespace svod {
@@ -26,8 +27,10 @@ UOp KernelBuilder::param(const Storage& storage) {
   auto it = std::find(args_.begin(), args_.end(), storage.buffer);
   auto slot = static_cast<uint32_t>(it - args_.begin());
   if (it == args_.end()) args_.push_back(storage.buffer);
-  UOp elements = simplify(g_, numel(g_, imported(storage.dims)));
-  return g_.make(Op::Param, storage.node.dtype(), {elements}, SlotArg{slot});
+  UOp elements = numel(g_, imported(storage.dims));
+  int64_t each = storage.packed ? elementsPerByte(storage.node.dtype()) : 1;
+  if (each > 1) elements = g_.alu(Op::Floordiv, {g_.alu(Op::Add, {elements, g_.index(each - 1)}), g_.index(each)});
+  return g_.make(Op::Param, storedDType(storage.node.dtype()), {simplify(g_, elements)}, SlotArg{slot});
 }
 
 UOp KernelBuilder::addressIn(const Storage& storage, std::span<const UOp> index) {
@@ -43,18 +46,34 @@ UOp KernelBuilder::storeTo(UOp target, std::span<const UOp> index, const Storage
     at = std::move(m.index);
     if (m.gate) gate = gate ? simplify(g_, g_.alu(Op::And, {gate, m.gate})) : m.gate;
   }
-  std::vector<UOp> src{addressIn(base, at), value};
+  return storeAt(addressIn(base, at), value, gate);
+}
+
+UOp KernelBuilder::storeAt(UOp address, UOp value, UOp gate) {
+  if (isPacked(value.dtype())) value = codeOf(g_, value);
+  std::vector<UOp> src{address, value};
   if (gate) src.push_back(gate);
   return g_.make(Op::Store, DType::Void, src);
 }
 
+UOp KernelBuilder::loadAt(UOp address, UOp gate) {
+  if (!gate) return g_.load(address);
+  UOp flat = simplifyUnder(g_, address.src(1), gate);
+  address = g_.indexInto(address.src(0), {&flat, 1});
+  return g_.load(address, g_.constant(Scalar::of(address.dtype(), 0)), gate);
+}
+
 UOp KernelBuilder::load(const Storage& storage, std::span<const UOp> index, UOp gate) {
   if (std::find(reads_.begin(), reads_.end(), storage.node) == reads_.end()) reads_.push_back(storage.node);
+  DType dtype = storage.node.dtype();
   UOp at = addressIn(storage, index);
-  if (!gate) return g_.load(at);
-  UOp flat = simplifyUnder(g_, at.src(1), gate);
-  at = g_.indexInto(at.src(0), {&flat, 1});
-  return g_.load(at, g_.constant(Scalar::of(at.dtype(), 0)), gate);
+  if (!isPacked(dtype)) return loadAt(at, gate);
+  if (!storage.packed) return elementOf(g_, loadAt(at, gate), dtype);
+  UOp each = g_.index(elementsPerByte(dtype)), flat = at.src(1);
+  UOp byte = simplify(g_, g_.alu(Op::Floordiv, {flat, each}));
+  UOp shift = simplify(g_, g_.alu(Op::Mul, {g_.alu(Op::Floormod, {flat, each}), g_.index(info(dtype).bits)}));
+  UOp code = loadAt(g_.indexInto(at.src(0), {&byte, 1}), gate);
+  return elementOf(g_, g_.alu(Op::Shr, {code, g_.cast(shift, DType::U8)}), dtype);
 }
 
 UOp KernelBuilder::value(UOp node, std::span<const UOp> index, UOp gate) {

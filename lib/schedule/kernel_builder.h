@@ -16,6 +16,7 @@ struct Storage {
   UOp node;               // of the tensor graph: Buffer, After or a materialized value
   int buffer;             // position in Schedule::buffers
   std::vector<UOp> dims;  // row-major layout, in the tensor graph
+  bool packed = false;    // elements share bytes: the memory of a port of a packed dtype
 };
 
 class KernelBuilder {
@@ -34,6 +35,8 @@ class KernelBuilder {
   /// such element, nothing.
   UOp storeTo(UOp target, std::span<const UOp> index, const Storage& base, UOp value);
   UOp addressIn(const Storage& storage, std::span<const UOp> index);
+  /// store(address, value, gate), the value in the form that memory holds. Where `gate` is false nothing is stored.
+  UOp storeAt(UOp address, UOp value, UOp gate = {});
   /// end(store, ranges that are real loops), under a sink.
   UOp finish(UOp store, std::span<const UOp> ranges);
 
@@ -44,6 +47,7 @@ class KernelBuilder {
 
  private:
   UOp load(const Storage& storage, std::span<const UOp> index, UOp gate);
+  UOp loadAt(UOp address, UOp gate);
   UOp elementwise(UOp node, std::span<const UOp> index, UOp gate);
   UOp moved(UOp node, std::span<const UOp> index, UOp gate);
   UOp reduced(UOp node, std::span<const UOp> index, UOp gate);

@@ -4,6 +4,7 @@
 #include "ir/shape.h"
 #include "schedule/in_place.h"
 #include "schedule/name.h"
+#include "schedule/packing.h"
 #include "schedule/scheduler.h"
 #include "symbolic/symbolic.h"
 
@@ -65,8 +66,7 @@ void Scheduler::produceElements(UOp node, const Storage& storage, UOp valueNode)
   IndexList index = builder.openRanges(valueNode.shape(), AxisType::Loop);
   UOp at = builder.addressIn(storage, index);
   UOp v = valueNode == node ? builder.computedValue(node, index, UOp()) : builder.value(valueNode, index, UOp());
-  UOp store = graph->make(Op::Store, DType::Void, {at, v});
-  UOp sink = builder.finish(store, index);
+  UOp sink = builder.finish(builder.storeAt(at, v), index);
   addLaunch(p, std::move(graph), sink, builder, valueNode);
 }
 
@@ -80,17 +80,16 @@ void Scheduler::produceSnapshot(UOp state) {
   IndexList index = builder.openRanges(state.shape(), AxisType::Loop);
   UOp value = builder.value(state, index, UOp());
   Storage to = layoutOf(state, temporary, false);
-  UOp store = graph->make(Op::Store, DType::Void, {builder.addressIn(to, index), value});
-  UOp sink = builder.finish(store, index);
+  UOp sink = builder.finish(builder.storeAt(builder.addressIn(to, index), value), index);
   addLaunch(p, std::move(graph), sink, builder, state);
   storage_.insert_or_assign(state.id(), to);
 }
 
-// The value has storage of its own, and both sides hold their elements in one order without gaps.
+// The value has storage of its own, and both sides hold their elements in one order, in bytes of their own without gaps.
 bool Scheduler::isPlainCopy(UOp store) const {
   UOp target = store.src(0), value = store.src(1);
   const Storage *from = storageOf(skipReshapes(value)), *to = storageOf(target);
-  return from && to && std::ranges::equal(value.shape(), target.shape()) && isGapless(*from) && isGapless(*to);
+  return from && to && !from->packed && !to->packed && std::ranges::equal(value.shape(), target.shape()) && isGapless(*from) && isGapless(*to);
 }
 
 void Scheduler::produceStore(UOp store) {
@@ -103,7 +102,8 @@ void Scheduler::produceStore(UOp store) {
   auto slot = static_cast<int>(bufferBelow(base).argAs<SlotArg>().slot);
   if (isPlainCopy(store)) return addCopy(p, skipReshapes(value), slot, store);
 
-  Storage own = layoutOf(base, slot, !isInternal(model_.ports[slot].kind));
+  Storage own = portLayout(base, slot);
+  if (own.packed) return producePacked(p, own);
   auto graph = std::make_unique<Graph>();
   KernelBuilder builder(*graph, counters_, [this](UOp n) { return storageOf(n); });
   IndexList index = builder.openRanges(value.shape(), AxisType::Loop);
@@ -120,6 +120,18 @@ void Scheduler::produceStore(UOp store) {
   produceThroughTemporary(p, own);
 }
 
+// An output whose elements share bytes: the kernel runs over the bytes.
+void Scheduler::producePacked(Producer& p, const Storage& own) {
+  UOp bytes = packedBytes(*model_.graph, p.node.src(1));
+  auto graph = std::make_unique<Graph>();
+  KernelBuilder builder(*graph, counters_, [this](UOp n) { return storageOf(n); });
+  IndexList index = builder.openRanges(bytes.shape(), AxisType::Loop);
+  Storage to{bytes, own.buffer, {bytes.shape().begin(), bytes.shape().end()}};
+  UOp at = builder.addressIn(to, index);
+  UOp sink = builder.finish(builder.storeAt(at, builder.value(bytes, index, UOp())), index);
+  addLaunch(p, std::move(graph), sink, builder, p.node);
+}
+
 // Computes the whole value before the first element of the target is overwritten.
 void Scheduler::produceThroughTemporary(Producer& p, const Storage& own) {
   UOp target = p.node.src(0), value = p.node.src(1);
@@ -129,7 +141,7 @@ void Scheduler::produceThroughTemporary(Producer& p, const Storage& own) {
   IndexList index = builder.openRanges(value.shape(), AxisType::Loop);
   UOp at = builder.addressIn(through, index);
   UOp v = builder.value(value, index, UOp());
-  UOp sink = builder.finish(graph->make(Op::Store, DType::Void, {at, v}), index);
+  UOp sink = builder.finish(builder.storeAt(at, v), index);
   addLaunch(p, std::move(graph), sink, builder, p.node);
 
   std::vector<UOp> reads = p.reads;  // what the second kernel reads is the temporary
@@ -165,22 +177,22 @@ void Scheduler::produceScatter(UOp node) {
     std::vector<UOp> inside{address.src(0)};
     for (UOp r : loop)
       if (r.op() == Op::Range) inside.push_back(r);
-    UOp flat = address.src(1), zero = graph->constant(Scalar::of(node.dtype(), 0));
-    UOp old = graph->indexInto(graph->make(Op::After, node.dtype(), inside), {&flat, 1});
-    v = graph->alu(combine, {gate ? graph->load(old, zero, gate) : graph->load(old), v});
+    UOp flat = address.src(1), zero = graph->constant(Scalar::of(address.dtype(), 0));
+    UOp old = graph->indexInto(graph->make(Op::After, address.dtype(), inside), {&flat, 1});
+    old = gate ? graph->load(old, zero, gate) : graph->load(old);
+    if (isPacked(node.dtype())) old = elementOf(*graph, old, node.dtype());
+    v = graph->alu(combine, {old, v});
   }
-  UOp store = gate ? graph->make(Op::Store, DType::Void, {address, v, gate})
-                   : graph->make(Op::Store, DType::Void, {address, v});
-  UOp sink = builder.finish(store, loop);
+  UOp sink = builder.finish(builder.storeAt(address, v, gate), loop);
   addLaunch(p, std::move(graph), sink, builder, node);
   std::erase(p.reads, node);
 }
 
-// A buffer with the elements of `value` and nothing between them.
+// A buffer with the elements of `value` and nothing between them, packed ones in a byte each.
 int Scheduler::denseBuffer(Producer& p, UOp value) {
   const Storage* storage = storageOf(value);
   if (storage == nullptr) return addTemporary(value);  // no elements
-  if (isGapless(*storage)) {
+  if (isGapless(*storage) && !storage->packed) {
     p.reads.push_back(value);
     return storage->buffer;
   }
@@ -189,7 +201,7 @@ int Scheduler::denseBuffer(Producer& p, UOp value) {
   KernelBuilder builder(*graph, counters_, [this](UOp n) { return storageOf(n); });
   IndexList index = builder.openRanges(value.shape(), AxisType::Loop);
   UOp at = builder.addressIn(dense, index), v = builder.value(value, index, UOp());
-  UOp sink = builder.finish(graph->make(Op::Store, DType::Void, {at, v}), index);
+  UOp sink = builder.finish(builder.storeAt(at, v), index);
   addLaunch(p, std::move(graph), sink, builder, value);
   return dense.buffer;
 }

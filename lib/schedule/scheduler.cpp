@@ -5,6 +5,7 @@
 #include "ir/shape.h"
 #include "schedule/fuse.h"
 #include "schedule/in_place.h"
+#include "schedule/packing.h"
 #include "schedule/split_reduce.h"
 
 namespace svod {
@@ -53,6 +54,13 @@ Storage Scheduler::layoutOf(UOp node, int buffer, bool dense) const {
   return {node, buffer, std::move(dims)};
 }
 
+Storage Scheduler::portLayout(UOp node, int port) const {
+  bool isShared = !isInternal(model_.ports[static_cast<size_t>(port)].kind);  // states keep their layout between runs
+  Storage layout = layoutOf(node, port, isShared);
+  layout.packed = isShared && isPacked(node.dtype());
+  return layout;
+}
+
 bool isGapless(const Storage& storage) {
   size_t axis = 0;
   while (axis < storage.dims.size() && storage.dims[axis].isConst(1)) ++axis;
@@ -65,7 +73,7 @@ void Scheduler::addStorage(UOp node, int buffer, bool dense) {
 }
 
 int Scheduler::addTemporary(UOp node) {
-  schedule_.buffers.push_back({node.dtype(), node.maxNumel(), -1, labelOf(node)});
+  schedule_.buffers.push_back({storedDType(node.dtype()), node.maxNumel(), -1, labelOf(node)});
   return static_cast<int>(schedule_.buffers.size()) - 1;
 }
 
@@ -84,7 +92,8 @@ void Scheduler::assignStorage() {
   const std::set<uint32_t> dense = hostValues();
   for (size_t i = 0; i < model_.ports.size(); ++i) {
     UOp b = model_.ports[i].buffer;
-    schedule_.buffers.push_back({b.dtype(), b.maxNumel(), static_cast<int>(i), model_.ports[i].name});
+    DType dtype = isInternal(model_.ports[i].kind) ? storedDType(b.dtype()) : b.dtype();
+    schedule_.buffers.push_back({dtype, b.maxNumel(), static_cast<int>(i), model_.ports[i].name});
   }
   // A materialized value that is stored whole into an output lives there.
   for (UOp n : nodes_) {
@@ -93,13 +102,14 @@ void Scheduler::assignStorage() {
     UOp value = skipReshapes(n.src(1));
     if (model_.ports[slot].kind != PortKind::Output || value.id() >= materialized_.size()) continue;
     if (!materialized_[value.id()] || storage_.contains(value.id()) || isEmpty(value)) continue;
+    if (isPacked(value.dtype())) continue;  // its elements have a byte each
     addStorage(value, static_cast<int>(slot), true);
     writtenInPlace_.insert(n.id());
   }
   for (UOp n : nodes_) {
     if (isStorage(n)) {
       auto slot = static_cast<int>(bufferBelow(n).argAs<SlotArg>().slot);
-      addStorage(n, slot, !isInternal(model_.ports[slot].kind));  // states keep their layout between runs
+      storage_.insert_or_assign(n.id(), portLayout(n, slot));
     } else if (n.id() < materialized_.size() && materialized_[n.id()] && !storage_.contains(n.id()) && !isEmpty(n)) {
       addStorage(n, addTemporary(n), dense.contains(n.id()));
     }

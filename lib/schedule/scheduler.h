@@ -44,6 +44,8 @@ class Scheduler {
   int addTemporary(UOp node);
   /// `dense`: at its actual dims, as callers bind it; else strided for the largest.
   Storage layoutOf(UOp node, int buffer, bool dense) const;
+  /// That of a port: packed where memory is shared with callers.
+  Storage portLayout(UOp node, int port) const;
   void addStorage(UOp node, int buffer, bool dense);
   const Storage* storageOf(UOp node) const;
   std::set<uint32_t> hostValues() const;
@@ -52,6 +54,7 @@ class Scheduler {
   void produceValue(UOp node);
   void produceSnapshot(UOp state);
   void produceStore(UOp store);
+  void producePacked(Producer& p, const Storage& own);
   void produceThroughTemporary(Producer& p, const Storage& own);
   void produceScatter(UOp node);
   void produceHostCall(UOp node);

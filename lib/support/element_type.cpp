@@ -22,11 +22,11 @@ std::optional<ElementType> elementTypeFromName(std::string_view name) {
 std::optional<uint64_t> tensorBytes(ElementType type, std::span<const uint64_t> shape) {
   for (uint64_t dim : shape)
     if (dim == 0) return 0;
-  uint64_t bytes = byteSize(type);
+  uint64_t count = 1, bytes = 0;
   for (uint64_t dim : shape)
-    if (dim > INT64_MAX || __builtin_mul_overflow(bytes, dim, &bytes) || bytes > INT64_MAX)
-      return std::nullopt;
-  return bytes;
+    if (dim > INT64_MAX || __builtin_mul_overflow(count, dim, &count) || count > INT64_MAX) return std::nullopt;
+  if (__builtin_mul_overflow(count, byteSize(type), &bytes) || bytes > INT64_MAX) return std::nullopt;
+  return memoryBytes(type, count);
 }
 
 }  // namespace svod

@@ -16,7 +16,7 @@ bool holdsAll(DType to, DType from) {
     if (to == DType::F32) return from != DType::F64;
     return false;
   }
-  if (isFloat(to)) return f.bits - (isSigned(from) ? 1 : 0) <= t.fractionBits + 1 && to >= DType::F32;
+  if (isFloat(to)) return f.bits - (isSigned(from) ? 1 : 0) <= t.fractionBits + 1 && (to == DType::F32 || to == DType::F64);
   if (isSigned(from)) return isSigned(to) && t.bits >= f.bits;
   return isSigned(to) ? t.bits > f.bits : t.bits >= f.bits;
 }

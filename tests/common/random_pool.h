@@ -80,8 +80,9 @@ class RandomPool {
     }
     DType dtype = randomDType();
     UOp buffer = port(PortKind::Weight, dtype, dims);
-    auto data = std::make_shared<HostTensor>(randomTensor(dtype, sizes, draw_.bits(), !options_.contract));
-    model_.ports.back().data = {data->data.data(), data->data.size(), data};
+    HostTensor values = randomTensor(dtype, sizes, draw_.bits(), !options_.contract);
+    auto data = std::make_shared<const std::vector<std::byte>>(values.toMemory());
+    model_.ports.back().data = {data->data(), data->size(), data};
     add({buffer});
   }
 

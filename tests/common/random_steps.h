@@ -26,6 +26,7 @@ class RandomSteps : protected RandomPool {
     Value v = pick();
     auto isFloatValue = [](const Value& x) { return isFloat(x.node.dtype()); };
     if (std::optional<Value> other = pickWhere(isFloatValue); other && draw_.chance(60)) v = *other;
+    if (!isComputedIn(v.node.dtype())) v = castTo(v, DType::F32);
     DType d = v.node.dtype();
     if (d == DType::Bool) return add(moved(v, g_.alu(Op::Not, {v.node})));
     if (!isFloat(d)) {
@@ -59,6 +60,8 @@ class RandomSteps : protected RandomPool {
     constexpr Op kFloat[] = {Op::Add, Op::Sub, Op::Mul, Op::Fdiv, Op::Max, Op::Min};
     constexpr Op kInt[] = {Op::Add,      Op::Sub,      Op::Mul, Op::Max, Op::Min, Op::Cdiv, Op::Cmod,
                            Op::Floordiv, Op::Floormod, Op::Shl, Op::Shr, Op::And, Op::Or,   Op::Xor};
+    constexpr Op kChoice[] = {Op::Max, Op::Min};
+    if (!isComputedIn(d)) return draw_.of(kChoice);
     if (d == DType::U64 && draw_.chance(15)) return Op::Threefry;
     if (isFloat(d) && options_.transcendentals && draw_.chance(5)) return Op::Pow;
     if (d == DType::Bool) return draw_.of(kBool);
@@ -95,7 +98,7 @@ class RandomSteps : protected RandomPool {
     if (!v) return;
     std::vector<DType> to;
     for (DType d : options_.dtypes)
-      if (byteSize(d) == byteSize(v->node.dtype()) && (isInt(d) || (isFloat(d) && !options_.contract))) to.push_back(d);
+      if (memoryBits(d) == memoryBits(v->node.dtype()) && (isInt(d) || (isFloat(d) && !options_.contract))) to.push_back(d);
     if (!to.empty()) add({g_.bitcast(v->node, draw_.of(to))});
   }
 
@@ -172,7 +175,7 @@ class RandomSteps : protected RandomPool {
     std::optional<Value> v = pickWhere([](const Value& x) { return x.node.rank() > 0; });
     if (!v) return;
     constexpr Op kOps[] = {Op::Add, Op::Add, Op::Mul, Op::Max, Op::Min};
-    Op op = draw_.of(kOps);
+    Op op = isComputedIn(v->node.dtype()) ? draw_.of(kOps) : Op::Max;
     Axes axes = someAxes(v->node);
     if (axes.empty()) axes.push_back(0);
     bool chooses = op == Op::Max || op == Op::Min;
@@ -217,7 +220,7 @@ class RandomSteps : protected RandomPool {
     Value updates = fit(converted(pick(), v->node.dtype()), dims, false);
     src.push_back(updates.node);
     constexpr Op kOps[] = {Op::Store, Op::Add, Op::Max, Op::Min, Op::Mul};
-    Op op = draw_.of(kOps);
+    Op op = isComputedIn(v->node.dtype()) ? draw_.of(kOps) : Op::Store;
     bool arithmetic = op == Op::Add || op == Op::Mul, chooses = op == Op::Max || op == Op::Min;
     bool exact = !isFloat(v->node.dtype()) || (v->exact && updates.exact && !arithmetic);
     add({g_.make(Op::Scatter, v->node.dtype(), src, ReduceArg{op, {}}), exact, v->eitherZero || updates.eitherZero || chooses});

@@ -8,8 +8,14 @@ namespace svod {
 
 namespace {
 
+// Memory as kernels see it: ports of a packed dtype share bytes, but for states.
 HostTensor initialContents(const ModelPort& port, const ModelBindings& bindings, size_t i, const ScheduleBuffer& buffer) {
-  if (i < bindings.ports.size() && bindings.ports[i].dtype != DType::Void) return bindings.ports[i];
+  if (i < bindings.ports.size() && bindings.ports[i].dtype != DType::Void) {
+    const HostTensor& bound = bindings.ports[i];
+    if (!isPacked(buffer.dtype)) return bound;
+    std::vector<std::byte> memory = bound.toMemory();
+    return {DType::U8, {static_cast<int64_t>(memory.size())}, memory};
+  }
   HostTensor t = HostTensor::zeros(buffer.dtype, {buffer.maxElements});
   if (port.data.bytes > 0) std::memcpy(t.data.data(), port.data.data, port.data.bytes);
   return t;
@@ -68,6 +74,12 @@ Result<std::vector<HostTensor>> interpretSchedule(const Model& model, Schedule& 
   };
   SVOD_CHECK(runAll(0, schedule.items.size()));
   buffers.resize(model.ports.size());
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    DType dtype = model.ports[i].buffer.dtype();
+    if (isPacked(schedule.buffers[i].dtype) && model.ports[i].kind == PortKind::Output)
+      buffers[i] = HostTensor::fromMemory(dtype, buffers[i].dims, buffers[i].data);
+    buffers[i].dtype = dtype;
+  }
   return buffers;
 }
 

@@ -70,9 +70,7 @@ std::map<std::string, HostTensor> weightsOf(const std::string& statements, const
     if (port.kind != PortKind::Weight) continue;
     std::vector<int64_t> dims;
     for (UOp d : port.buffer.shape()) dims.push_back(d.constInt());
-    HostTensor t = HostTensor::zeros(port.buffer.dtype(), dims);
-    if (port.data.bytes > 0) std::memcpy(t.data.data(), port.data.data, port.data.bytes);
-    weights[port.name] = std::move(t);
+    weights[port.name] = HostTensor::fromMemory(port.buffer.dtype(), dims, {port.data.data, port.data.bytes});
   }
   return weights;
 }

@@ -37,13 +37,16 @@ TEST_CASE("every element type survives write and read") {
     for (std::vector<uint64_t> shape : {std::vector<uint64_t>{}, {5}, {2, 0, 3}, {2, 3, 4}}) {
       std::vector<std::byte> data(*tensorBytes(type, shape));
       for (size_t b = 0; b < data.size(); b++) data[b] = static_cast<std::byte>(b * 7 + 1);
+      size_t items = 1;
+      for (uint64_t dim : shape) items *= dim;
+      if (const size_t rest = items * info(type).bits % 8; rest != 0) data.back() &= static_cast<std::byte>((1 << rest) - 1);
       REQUIRE(writeNpy(folder / "a.npy", type, shape, data));
       auto array = readNpy(folder / "a.npy", type);
       REQUIRE(array);
       CHECK(array->dtype == type);
       CHECK(array->shape == shape);
       CHECK(std::equal(array->data.begin(), array->data.end(), data.begin(), data.end()));
-      CHECK(readText(folder / "a.npy").size() % 64 == data.size() % 64);
+      CHECK(readText(folder / "a.npy").size() % 64 == items * byteSize(type) % 64);
     }
   }
 }
@@ -67,6 +70,21 @@ TEST_CASE("types numpy lacks are named by the reader") {
   CHECK(parse(file(dict("|V1", "(4,)"), data), ElementType::F8E4M3)->dtype == ElementType::F8E4M3);
   CHECK(parse(file(dict("<f4", "(1,)"), data), ElementType::I32)->dtype == ElementType::F32);
   CHECK(messageOf(parse(file(dict("|V2", "(2,)"), data), ElementType::F16)) != "");
+}
+
+TEST_CASE("elements of 2 and 4 bits have an item each, which must fit") {
+  const std::string fits = file(dict("|i1", "(3,)"), "\xff\x07\xf8");
+  const auto i4 = readNpyBytes(std::as_bytes(std::span(fits)), "x.npy", ElementType::I4);
+  REQUIRE(i4);
+  CHECK(i4->data.size() == 2);
+  CHECK(i4->data[0] == std::byte{0x7f});
+  CHECK(i4->data[1] == std::byte{0x08});
+  const std::string wide = file(dict("|i1", "(3,)"), "\x01\x08\x01");
+  CHECK(readNpyBytes(std::as_bytes(std::span(wide)), "x.npy", ElementType::I4).error().message ==
+        "'x.npy': item 1 is 8, which is no i4");
+  const std::string codes = file(dict("|u1", "(2,)"), "\x0f\x10");
+  CHECK(!readNpyBytes(std::as_bytes(std::span(codes)), "x.npy", ElementType::F4E2M1));
+  CHECK(parse(codes)->dtype == ElementType::U8);
 }
 
 TEST_CASE("Fortran order is converted") {

@@ -187,7 +187,7 @@ class MatrixBuilder {
       if (to == d || to == DType::Void || to == DType::Index) continue;
       std::string suffix = " to " + std::string(toText(to));
       if (wanted()) add("cast" + suffix, d, g_.cast(x, to));
-      bool bits = byteSize(to) == byteSize(d) && to != DType::Bool && d != DType::Bool;
+      bool bits = memoryBits(to) == memoryBits(d) && to != DType::Bool && d != DType::Bool;
       if (bits && wanted()) add("bitcast" + suffix, d, g_.bitcast(x, to));
     }
   }
@@ -214,11 +214,16 @@ class MatrixBuilder {
     if (wanted()) add("copy", d, g_.make(Op::Copy, d, {x}, NameArg{"cpu"}));
   }
 
+  static std::vector<Op> folds(DType d) {
+    if (!isComputedIn(d)) return {Op::Max, Op::Min};
+    return {Op::Add, Op::Mul, Op::Max, Op::Min};
+  }
+
   void reductions(DType d) {
     UOp x = operand(d, 0);
     std::vector<int32_t> all;
     for (size_t i = 0; i < x.rank(); ++i) all.push_back(static_cast<int32_t>(i));
-    for (Op op : {Op::Add, Op::Mul, Op::Max, Op::Min})
+    for (Op op : folds(d))
       for (std::span<const int32_t> axes : {std::span<const int32_t>(all), std::span<const int32_t>(all).subspan(1, 1)})
         if (wanted()) add("reduce " + std::string(toText(op)) + (axes.size() > 1 ? " all" : " 1"), d, g_.reduce(op, x, axes));
   }
@@ -231,7 +236,9 @@ class MatrixBuilder {
     for (size_t i = 0; i < x.rank(); ++i) src.push_back(operand(index, i));
     if (wanted()) add("gather", d, g_.make(Op::Gather, d, src));
     src.push_back(operand(d, 2));
-    for (Op op : {Op::Store, Op::Add, Op::Mul, Op::Max, Op::Min})
+    std::vector<Op> ops = folds(d);
+    ops.insert(ops.begin(), Op::Store);
+    for (Op op : ops)
       if (wanted()) add("scatter " + std::string(toText(op)), d, g_.make(Op::Scatter, d, src, ReduceArg{op, {}}));
   }
 

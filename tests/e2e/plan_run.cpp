@@ -170,8 +170,9 @@ class PlanRun {
   Status bindInput(const ModelPort& port, size_t i) {
     size_t index = svod_plan_find(plan_.get(), SVOD_INPUT, port.name.c_str());
     const HostTensor& t = bindings_.ports[i];
-    SVOD_TRY(std::byte * data, take(t.data.size(), static_cast<uint64_t>(byteSize(t.dtype)), port.name));
-    std::memcpy(data, t.data.data(), t.data.size());
+    const std::vector<std::byte> memory = t.toMemory();
+    SVOD_TRY(std::byte * data, take(memory.size(), static_cast<uint64_t>(byteSize(t.dtype)), port.name));
+    std::memcpy(data, memory.data(), memory.size());
     memory_.makeReadOnly(data);
     std::vector<uint64_t> shape(t.dims.begin(), t.dims.end());
     return ok(svod_bind_input(instance_.get(), index, std::string(toText(t.dtype)).c_str(), shape.data(),
@@ -184,7 +185,7 @@ class PlanRun {
     SVOD_CHECK(ok(svod_get_shape(instance_.get(), SVOD_OUTPUT, index, shape.data(), nullptr, &error_)));
     memories_[i].dims.assign(shape.begin(), shape.end() - 1);
     auto size = static_cast<uint64_t>(byteSize(port.buffer.dtype())),
-         bytes = static_cast<uint64_t>(numelOf(memories_[i].dims)) * size;
+         bytes = static_cast<uint64_t>(memoryBytes(port.buffer.dtype(), numelOf(memories_[i].dims)));
     SVOD_TRY(memories_[i].data, take(bytes, size, port.name));
     return ok(svod_bind_output(instance_.get(), index, memories_[i].data, bytes, &error_));
   }
@@ -225,8 +226,9 @@ class PlanRun {
     for (size_t i = 0; i < model_.ports.size(); ++i) {
       const ModelPort& port = model_.ports[i];
       if (port.kind == PortKind::Output) {
-        results[i] = HostTensor::zeros(port.buffer.dtype(), memories_[i].dims);
-        std::memcpy(results[i].data.data(), memories_[i].data, results[i].data.size());
+        const auto bytes = memoryBytes(port.buffer.dtype(), numelOf(memories_[i].dims));
+        results[i] = HostTensor::fromMemory(port.buffer.dtype(), memories_[i].dims,
+                                            {memories_[i].data, static_cast<size_t>(bytes)});
       }
       if (port.kind != PortKind::State) continue;
       SVOD_TRY(std::vector<int64_t> dims, actualDims(port));

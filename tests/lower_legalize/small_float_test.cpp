@@ -1,4 +1,4 @@
-// f16, bf16 and f8 by integer arithmetic: every bit pattern, every rounding boundary.
+// f16, bf16 and smaller floats by integer arithmetic: every bit pattern, every rounding boundary.
 #include <catch2/catch.hpp>
 #include <random>
 
@@ -10,7 +10,8 @@ using namespace svod;
 
 namespace {
 
-const DType kFormats[] = {DType::F16, DType::BF16, DType::F8E4M3, DType::F8E5M2};
+const DType kFormats[] = {DType::F16,        DType::BF16,       DType::F8E4M3, DType::F8E5M2,
+                          DType::F8E4M3FNUZ, DType::F8E5M2FNUZ, DType::F8E8M0, DType::F4E2M1};
 
 bool same(double a, double b) { return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b)); }
 
@@ -82,7 +83,8 @@ TEST_CASE("encoding rounds to nearest even, once") {
 }
 
 TEST_CASE("transcendental functions of every small float are within one unit of the rounded result") {
-  for (DType format : kFormats)
+  for (DType format : kFormats) {
+    if (!isComputedIn(format)) continue;
     for (Op op : {Op::Exp, Op::Exp2, Op::Log, Op::Log2, Op::Sin, Op::Cos, Op::Tan, Op::Tanh, Op::Erf}) {
       bool overflows = format == DType::F8E5M2 && (op == Op::Exp || op == Op::Exp2);
       Graph g;
@@ -108,4 +110,5 @@ TEST_CASE("transcendental functions of every small float are within one unit of 
       CHECK(wrong == 0);
       CHECK(different <= count / 2000);
     }
+  }
 }

@@ -16,6 +16,7 @@ import dynamic  # noqa: E402,F401
 import images  # noqa: E402,F401
 import norms_signals  # noqa: E402,F401
 import one_node  # noqa: E402
+import small_types  # noqa: E402,F401
 import windows  # noqa: E402,F401
 
 sys.exit(one_node.run(*sys.argv[1:2]))

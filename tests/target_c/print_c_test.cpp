@@ -81,6 +81,8 @@ void checkCase(const Case& c, KernelFunction kernel) {
 bool takes(Op op, DType d) {
   if (!isElementwise(op) || has(op, Transcend) || op == Op::Bitcast) return false;
   if (d == DType::Void || d == DType::Index || (op == Op::Threefry && d != DType::U64)) return false;
+  bool chooses = has(op, Comparison) || op == Op::Max || op == Op::Min || op == Op::Where || op == Op::Cast;
+  if (!isComputedIn(d) && !chooses) return false;
   return !(has(op, IntOnly) && isFloat(d)) && !(has(op, FloatOnly) && !isFloat(d));
 }
 

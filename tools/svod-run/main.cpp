@@ -44,8 +44,10 @@ Result<std::vector<std::string>> outputFiles(const Session& session, const RunOp
 
 Status writeToStandardOutput(const OutputArray& output) {
   const std::string header = npyHeader(output.dtype, output.shape);
+  const std::vector<std::byte> items = npyItems(output.dtype, output.shape, output.data);
+  const std::span<const std::byte> data = items.empty() ? std::span<const std::byte>(output.data) : items;
   const bool written = std::fwrite(header.data(), 1, header.size(), stdout) == header.size() &&
-                       std::fwrite(output.data.data(), 1, output.data.size(), stdout) == output.data.size() &&
+                       std::fwrite(data.data(), 1, data.size(), stdout) == data.size() &&
                        std::fflush(stdout) == 0;
   if (!written) return fail(ioError("cannot write", "standard output", errno));
   return {};

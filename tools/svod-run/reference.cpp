@@ -40,11 +40,8 @@ Tolerance defaultTolerance(ElementType type) {
       return {5e-3L, 5e-4L};
     case ElementType::BF16:
       return {3e-2L, 3e-3L};
-    case ElementType::F8E4M3:
-    case ElementType::F8E5M2:
-      return {2e-1L, 2e-2L};
     default:
-      return {};
+      return isFloat(type) ? Tolerance{2e-1L, 2e-2L} : Tolerance{};
   }
 }
 
@@ -62,19 +59,19 @@ Status compareWithReference(const OutputArray& output, const std::string& direct
     if (rtol) allowed.relative = *rtol;
     if (atol) allowed.absolute = *atol;
   }
-  const size_t size = byteSize(output.dtype), count = output.data.size() / size;
+  const size_t count = elementCount(output);
   size_t differing = 0, first = 0;
   for (size_t i = 0; i < count; i++) {
-    if (agree(elementValue(output.dtype, &output.data[i * size]),
-              elementValue(output.dtype, &want.data[i * size]), allowed))
+    if (agree(elementValue(output.dtype, output.data.data(), i), elementValue(want.dtype, want.data.data(), i),
+              allowed))
       continue;
     if (differing++ == 0) first = i;
   }
   if (differing == 0) return {};
   return fail(Diag::Mismatch,
               who + " differs from '" + file + "' at " + indexText(first, output.shape) + ": got " +
-                  elementText(output.dtype, &output.data[first * size]) + ", reference " +
-                  elementText(output.dtype, &want.data[first * size]) + "; " + std::to_string(differing) +
+                  elementText(output.dtype, output.data.data(), first) + ", reference " +
+                  elementText(want.dtype, want.data.data(), first) + "; " + std::to_string(differing) +
                   " of " + std::to_string(count) + " elements differ",
               isFloat(output.dtype) ? "--rtol and --atol set the allowed error" : "");
 }

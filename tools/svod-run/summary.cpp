@@ -1,5 +1,6 @@
 #include "summary.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "data/element_value.h"
@@ -17,9 +18,8 @@ struct Statistics {
 
 Statistics statisticsOf(const OutputArray& output) {
   Statistics out;
-  const size_t size = byteSize(output.dtype);
-  for (size_t at = 0; at < output.data.size(); at += size) {
-    const long double value = elementValue(output.dtype, &output.data[at]);
+  for (size_t i = 0; i < elementCount(output); i++) {
+    const long double value = elementValue(output.dtype, output.data.data(), i);
     if (std::isnan(value)) {
       out.nans++;
       continue;
@@ -47,13 +47,18 @@ std::string shapeText(const std::vector<uint64_t>& shape) {
 
 std::vector<std::string> firstValues(const OutputArray& output) {
   std::vector<std::string> out;
-  const size_t size = byteSize(output.dtype);
-  for (size_t at = 0; at < output.data.size() && out.size() < kShown; at += size)
-    out.push_back(elementText(output.dtype, &output.data[at]));
+  for (size_t i = 0; i < std::min(elementCount(output), kShown); i++)
+    out.push_back(elementText(output.dtype, output.data.data(), i));
   return out;
 }
 
 }  // namespace
+
+size_t elementCount(const OutputArray& output) {
+  size_t count = 1;
+  for (uint64_t dim : output.shape) count *= dim;
+  return count;
+}
 
 std::string summaryText(const OutputArray& output) {
   std::string text = output.name + "  " + std::string(nameOf(output.dtype)) + " " + shapeText(output.shape);
@@ -68,7 +73,7 @@ std::string summaryText(const OutputArray& output) {
   text += "\n  [";
   const std::vector<std::string> values = firstValues(output);
   for (size_t i = 0; i < values.size(); i++) text += (i > 0 ? ", " : "") + values[i];
-  const bool more = output.data.size() / byteSize(output.dtype) > values.size();
+  const bool more = elementCount(output) > values.size();
   return text + (more ? ", …]\n" : "]\n");
 }
 

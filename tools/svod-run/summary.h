@@ -7,6 +7,8 @@
 
 namespace svod {
 
+size_t elementCount(const OutputArray& output);
+
 /// One or two lines.
 std::string summaryText(const OutputArray& output);
 nlohmann::ordered_json summaryJson(const OutputArray& output);

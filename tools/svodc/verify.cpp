@@ -168,7 +168,7 @@ class Trial {
       const ModelPort& port = model_.ports[i];
       if (port.kind == PortKind::Input) SVOD_CHECK(bindInput(instance, port, bindings_.ports[i]));
       if (port.kind != PortKind::Output) continue;
-      results_[i].resize(expected[i].data.size());
+      results_[i].resize(static_cast<size_t>(memoryBytes(port.buffer.dtype(), expected[i].numel())));
       const size_t index = svod_plan_find(handle_, SVOD_OUTPUT, port.name.c_str());
       if (svod_bind_output(instance, index, results_[i].data(), results_[i].size(), &error) != 0)
         return fail(toError(error));
@@ -177,11 +177,12 @@ class Trial {
   }
 
   Status bindInput(svod_instance* instance, const ModelPort& port, const HostTensor& tensor) {
+    const std::vector<std::byte>& memory = inputs_.emplace_back(tensor.toMemory());
     svod_error error{};
     const size_t index = svod_plan_find(handle_, SVOD_INPUT, port.name.c_str());
     if (index == SVOD_NONE) return {};  // an input that no output needs
     const std::vector<uint64_t> shape(tensor.dims.begin(), tensor.dims.end());
-    if (svod_bind_input(instance, index, nullptr, shape.data(), shape.size(), tensor.data.data(), &error) != 0)
+    if (svod_bind_input(instance, index, nullptr, shape.data(), shape.size(), memory.data(), &error) != 0)
       return fail(toError(error));
     return {};
   }
@@ -189,8 +190,10 @@ class Trial {
   Status compareAll(svod_instance* instance, const std::vector<HostTensor>& expected, const Tolerance& tolerance) {
     for (size_t i = 0; i < model_.ports.size(); ++i) {
       const ModelPort& port = model_.ports[i];
-      if (port.kind == PortKind::Output)
-        SVOD_CHECK(compare(port.name, expected[i], results_[i].data(), tolerance));
+      if (port.kind == PortKind::Output) {
+        const HostTensor actual = HostTensor::fromMemory(expected[i].dtype, expected[i].dims, results_[i]);
+        SVOD_CHECK(compare(port.name, expected[i], actual.data.data(), tolerance));
+      }
       if (port.kind != PortKind::State) continue;
       const size_t index = svod_plan_find(handle_, SVOD_STATE, port.name.c_str());
       if (index != SVOD_NONE)
@@ -205,6 +208,7 @@ class Trial {
   Random random_;
   ModelBindings bindings_;
   std::vector<int64_t> values_;                 // by plan variable
+  std::vector<std::vector<std::byte>> inputs_;   // the memory bound to them
   std::vector<std::vector<std::byte>> results_;  // by model port
 };
 

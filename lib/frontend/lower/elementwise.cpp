@@ -146,22 +146,9 @@ Results lowerCast(OpCall& call) { return cast(call.arg(0), call.dtype("dtype"));
 
 namespace {
 
-DType unsignedOf(DType d) {
-  switch (byteSize(d)) {
-    case 1:
-      return DType::U8;
-    case 2:
-      return DType::U16;
-    case 4:
-      return DType::U32;
-    default:
-      return DType::U64;
-  }
-}
-
 // Each element becomes `count` narrower ones, low bytes first.
 Tensor narrowBits(GraphBuilder& b, Tensor x, DType to) {
-  int count = byteSize(x.dtype()) / byteSize(to), bits = 8 * byteSize(to);
+  int bits = info(to).bits, count = info(x.dtype()).bits / bits;
   Tensor shifts = cast(b.iota(b.dim(count)), x.dtype()) * bits;
   Tensor parts = cast(elementwise(Op::Shr, {unsqueeze(x, -1), shifts}), to);
   Dims dims = x.dims();
@@ -171,7 +158,7 @@ Tensor narrowBits(GraphBuilder& b, Tensor x, DType to) {
 
 // Each group of `count` elements along the last axis becomes one wider element.
 Tensor widenBits(GraphBuilder& b, OpCall& call, Tensor x, DType to) {
-  int count = byteSize(to) / byteSize(x.dtype()), bits = 8 * byteSize(x.dtype());
+  int bits = info(x.dtype()).bits, count = info(to).bits / bits;
   Dims dims = x.dims();
   Dim groups = floordiv(dims[-1], count);
   if (groups * count != dims[-1])
@@ -190,15 +177,14 @@ Results lowerBitcast(OpCall& call) {
   Tensor x = call.arg(0);
   DType to = call.dtype("dtype");
   if (x.isLiteral()) x = cast(x, commonDType({&x, 1}));
-  if (byteSize(x.dtype()) == byteSize(to) && x.dtype() != DType::Bool && to != DType::Bool)
-    return bitcast(x, to);
   if (x.dtype() == DType::Bool || to == DType::Bool || to == DType::Void || to == DType::Index)
     return call.fail(Diag::DTypeMismatch,
                      "cannot view the bits of " + describe(x) + " as " + std::string(toText(to)),
                      "bool has no fixed bits; use cast");
+  if (info(x.dtype()).bits == info(to).bits) return bitcast(x, to);
   if (!call.require(x.rank() > 0, "another size needs a last dim to scale")) return Tensor();
   Tensor bits = bitcast(x, unsignedOf(x.dtype()));
-  bool isWider = byteSize(to) > byteSize(x.dtype());
+  bool isWider = info(to).bits > info(x.dtype()).bits;
   return bitcast(
       isWider ? widenBits(call.b, call, bits, unsignedOf(to)) : narrowBits(call.b, bits, unsignedOf(to)), to);
 }

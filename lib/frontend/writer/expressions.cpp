@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "frontend/weights.h"
+#include "support/packed.h"
 #include "ir/shape.h"
 
 namespace svod {
@@ -154,10 +155,13 @@ GraphExpr listOf(DType dtype, const std::vector<int64_t>& dims, size_t axis, con
 }  // namespace
 
 std::optional<GraphExpr> inlineData(DType dtype, const std::vector<int64_t>& dims, const ConstData& data) {
-  constexpr size_t kMostElements = 16;
-  if (data.bytes > kMostElements * static_cast<size_t>(byteSize(dtype))) return std::nullopt;
+  constexpr int64_t kMostElements = 16;
+  if (data.bytes > static_cast<size_t>(memoryBytes(dtype, kMostElements))) return std::nullopt;
   if (data.bytes == 0) return GraphExpr::name("zeros");
-  const std::byte* next = data.data;
+  std::vector<std::byte> codes;  // of elements that share bytes
+  const auto perByte = static_cast<size_t>(elementsPerByte(dtype));
+  if (isPacked(dtype)) codes = unpackCodes(info(dtype).bits, false, {data.data, data.bytes}, data.bytes * perByte);
+  const std::byte* next = isPacked(dtype) ? codes.data() : data.data;
   GraphExpr list = listOf(dtype, dims, 0, next);
   Result<ConstData> read = WeightLoader("").load(list, dtype, dims);
   bool isSame = read && read->bytes == data.bytes && std::memcmp(read->data, data.data, data.bytes) == 0;

@@ -42,6 +42,7 @@ Result<TypeExpr> ModelWriter::typeOf(DType dtype, std::span<const UOp> dims) {
 void ModelWriter::weight(const ModelPort& port) {
   WrittenWeight w{port.name, port.buffer.dtype(), {}, port.data};
   for (UOp d : port.buffer.shape()) w.dims.push_back(d.constInt());
+  if (port.kind == PortKind::State) w.data = sharedBytes(w.dtype, w.data);
   Statement& s = bodies_.back()->back();
   s.hasValue = true;
   if (std::optional<GraphExpr> list = inlineData(w.dtype, w.dims, w.data)) {

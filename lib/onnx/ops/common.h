@@ -45,6 +45,9 @@ Tensor quantParameter(const OnnxNode& n, int i, int rank, int axis);
 Tensor withoutZero(const OnnxNode& n, Tensor x, int i, int axis);
 /// round(x) + zero, saturated; zero may be null.
 Tensor roundedTo(DType dtype, Tensor x, Tensor zero);
+/// x as a float of 8 or 4 bits, not f8e8m0. What is too large, also infinity, becomes the largest number; 8 bits without
+/// `saturates`: infinity, or NaN in a type without one.
+Tensor castToMinifloat(const OnnxNode& n, Tensor x, DType to, bool saturates);
 
 // --- Samples between elements
 

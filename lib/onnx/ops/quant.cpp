@@ -52,23 +52,28 @@ DType quantizedDType(OnnxNode& n) {
 
 }  // namespace
 
-// round(x / scale) + zero, saturated
+namespace {
+
+// A quotient as an element of `to`: integers are rounded to the nearest and saturate.
+Tensor quantized(const OnnxNode& n, DType to, Tensor quotient, Tensor zero, bool saturates) {
+  if (!isMinifloat(to)) return roundedTo(to, quotient, zero);
+  if (zero) quotient = quotient + cast(zero, quotient.dtype());
+  return castToMinifloat(n, quotient, to, saturates);
+}
+
+}  // namespace
+
+// x / scale + zero
 Results onnxQuantize(OnnxNode& n) {
   Tensor x = n.arg(0);
   DType to = quantizedDType(n);
   if (n.b.failed()) return Tensor();
-  if (isFloat8(to) && !n.flag("saturate"))
-    return n.unsupported("float8 with saturate=0",
-                         "saturate=1, where numbers out of range become the largest");
   Tensor scale = granular(n, x, 1), zero = isZero(n, 2) ? Tensor() : granular(n, x, 2);
   DType precision = n.has("precision") && n.integer("precision") != 0 ? n.dtype("precision") : scale.dtype();
   if (n.b.failed()) return Tensor();
-  if (!isFloat(precision)) precision = DType::F32;
+  if (!isFloat(precision) || !isComputedIn(precision)) precision = DType::F32;
   Tensor quotient = cast(x, precision) / cast(scale, precision);
-  quotient = cast(quotient, sumDType(precision));
-  if (!isFloat8(to)) return roundedTo(to, quotient, zero);
-  if (zero) quotient = quotient + cast(zero, quotient.dtype());
-  return cast(n.call("clip", {quotient}, {{"min", -maxFinite(to)}, {"max", maxFinite(to)}}), to);
+  return quantized(n, to, cast(quotient, sumDType(precision)), zero, n.opset < 19 || n.flag("saturate"));
 }
 
 // (x - zero) * scale
@@ -119,8 +124,7 @@ Results onnxQLinearMatMul(OnnxNode& n) {
                  cast(quantParameter(n, 6, sum.rank(), rows), DType::F32);
   Tensor real = cast(sum, DType::F32) * scale;
   DType to = n.arg(7).dtype();
-  if (isFloat8(to)) return n.unsupported("float8 results", "int8 or uint8");
-  return roundedTo(to, real, quantParameter(n, 7, sum.rank(), rows));
+  return quantized(n, to, real, quantParameter(n, 7, sum.rank(), rows), true);
 }
 
 }  // namespace svod

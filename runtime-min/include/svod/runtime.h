@@ -84,8 +84,10 @@ typedef enum svod_kind { SVOD_INPUT, SVOD_OUTPUT, SVOD_STATE, SVOD_VARIABLE } sv
 
 typedef struct svod_tensor {
   const char* name;
-  const char* dtype; /* bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 f8e4m3 f8e5m2 */
-  size_t element_bytes;
+  /* bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 f8e4m3 f8e4m3fnuz f8e5m2 f8e5m2fnuz f8e8m0; packed, the first
+   * element in the low bits of a byte: i2 u2 i4 u4 f4e2m1. (A state of those is u8, with a byte for each element.) */
+  const char* dtype;
+  size_t element_bytes; /* 1 also where several elements share a byte */
   size_t rank;
   const uint64_t* max_shape;      /* rank numbers */
   const char* const* shape_texts; /* rank texts: "3", "n", "(n+1)//2" */

@@ -13,13 +13,41 @@ BIN = (ROOT / os.environ.get("SVOD_BIN_DIR", "build/dev/bin")).resolve()
 FLAGS = os.environ.get("SVOD_ONNX_FLAGS", "").split()  # more flags for svodc, such as -O0
 ELEMENT_TYPES = {"float32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7, "bool": 9,
                  "float16": 10, "float64": 11}
+# Types numpy has not: the number in ONNX, bits, how .npy files hold them.
+CODED_TYPES = {"float8e4m3fn": (17, 8, np.uint8), "float8e4m3fnuz": (18, 8, np.uint8), "float8e5m2": (19, 8, np.uint8),
+               "float8e5m2fnuz": (20, 8, np.uint8), "uint4": (21, 4, np.uint8), "int4": (22, 4, np.int8),
+               "float4e2m1": (23, 4, np.uint8), "float8e8m0": (24, 8, np.uint8), "uint2": (25, 2, np.uint8),
+               "int2": (26, 2, np.int8)}
 cases = []
+
+
+class Coded(np.ndarray):
+    """Elements of a type numpy has not: integers by their value, floats by their bits."""
+
+
+def coded(kind, items):
+    array = np.array(items).astype(CODED_TYPES[kind][2]).view(Coded)
+    array.kind = kind
+    return array
+
+
+def element_type(array):
+    return CODED_TYPES[array.kind][0] if isinstance(array, Coded) else ELEMENT_TYPES[str(array.dtype)]
+
+
+def raw_data(array):
+    bits = CODED_TYPES[array.kind][1] if isinstance(array, Coded) else 8
+    if bits == 8:
+        return np.ascontiguousarray(array).tobytes()
+    codes = np.asarray(array).astype(np.uint8).ravel() & (1 << bits) - 1
+    codes = np.append(codes, np.zeros(-codes.size % (8 // bits), np.uint8)).reshape(-1, 8 // bits)
+    return np.bitwise_or.reduce(codes << np.arange(0, 8, bits, dtype=np.uint8), 1).astype(np.uint8).tobytes()
 
 
 def case(name, op, opset, operands, results, attributes=None, rtol=1e-4, atol=1e-5, const=()):
     """Operands and results are arrays, or None where they are omitted; operands at `const` are initializers."""
-    operands = [None if a is None else np.asarray(a) for a in operands]
-    results = [np.asarray(r) for r in results]
+    operands = [None if a is None else np.asanyarray(a) for a in operands]
+    results = [np.asanyarray(r) for r in results]
     cases.append((name, op, opset, operands, results, attributes or {}, rtol, atol, const))
 
 
@@ -51,8 +79,7 @@ def message(field, content):
 
 def tensor(name, array):
     dims = b"".join(integer(1, d) for d in array.shape)
-    data = np.ascontiguousarray(array).tobytes()
-    return dims + integer(2, ELEMENT_TYPES[str(array.dtype)]) + message(8, name) + message(9, data)
+    return dims + integer(2, element_type(array)) + message(8, name) + message(9, raw_data(array))
 
 
 def attribute(name, value):
@@ -68,8 +95,8 @@ def attribute(name, value):
     return head + b"".join(integer(8, int(v)) for v in value) + integer(20, 7)
 
 
-def value_info(name, dtype, shape=None):
-    kind = integer(1, ELEMENT_TYPES[str(dtype)])
+def value_info(name, kind, shape=None):
+    kind = integer(1, kind)
     if shape is not None:
         kind += message(2, b"".join(message(1, integer(1, d)) for d in shape))
     return message(1, name) + message(2, message(1, kind))
@@ -84,9 +111,9 @@ def model(op, opset, operands, results, attributes, const):
         if array is None:
             continue
         graph += message(5, tensor(names[k], array)) if k in const else message(
-            11, value_info(names[k], array.dtype, array.shape))
+            11, value_info(names[k], element_type(array), array.shape))
     for k, array in enumerate(results):
-        graph += message(12, value_info(f"o{k}", array.dtype))
+        graph += message(12, value_info(f"o{k}", element_type(array)))
     return integer(1, 10) + message(7, graph) + message(8, integer(2, opset))
 
 
@@ -114,14 +141,14 @@ def problem(one):
         commands.append([BIN / "svod-run", folder / "plan", "--output-dir", folder / "out"])
         for k, array in enumerate(operands):
             if array is not None and k not in const:
-                np.save(folder / f"i{k}.npy", array)
+                np.save(folder / f"i{k}.npy", np.asarray(array))
                 commands[1] += ["--input", f"i{k}={folder}/i{k}.npy"]
         for command in commands:
             done = subprocess.run(command, capture_output=True, text=True, timeout=300)
             if done.returncode:
                 return f"{name}: {command[0].name} ended with {done.returncode}: {done.stderr.strip()[:500]}"
         for k, want in enumerate(results):
-            wrong = difference(want, np.load(folder / "out" / f"o{k}.npy"), rtol, atol)
+            wrong = difference(np.asarray(want), np.load(folder / "out" / f"o{k}.npy"), rtol, atol)
             if wrong:
                 return f"{name}: output {k}: {wrong}"
     return None
