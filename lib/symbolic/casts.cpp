@@ -110,6 +110,7 @@ UOp indexOfArithmetic(const Match& m) {
 
 UOp castToBool(const Match& m) {
   if (m.node.dtype() != DType::Bool || m[x].dtype() == DType::Bool) return {};
+  if (!isComputedIn(m[x].dtype())) return {};  // f8e8m0 has no 0
   return m.graph.alu(Op::Ne, {m[x], m.graph.constant(Scalar::of(m[x].dtype(), 0))});
 }
 
