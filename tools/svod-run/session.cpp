@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "support/packed.h"
 #include "support/suggest.h"
 
 namespace svod {
@@ -156,6 +157,8 @@ namespace {
 
 /// The first `shape[axis]` entries along every axis.
 std::vector<std::byte> cornerOf(const OutputArray& from, const std::vector<uint64_t>& shape) {
+  const std::vector<std::byte> items = npyItems(from.dtype, from.shape, from.data);  // where elements share bytes
+  const std::vector<std::byte>& data = items.empty() ? from.data : items;
   const size_t size = byteSize(from.dtype), rank = shape.size();
   uint64_t count = 1;
   for (uint64_t dim : shape) count *= dim;
@@ -165,10 +168,10 @@ std::vector<std::byte> cornerOf(const OutputArray& from, const std::vector<uint6
   for (uint64_t i = 0; i < count; i++) {
     uint64_t flat = 0;
     for (size_t axis = 0; axis < rank; axis++) flat = flat * from.shape[axis] + at[axis];
-    out.insert(out.end(), &from.data[flat * size], &from.data[flat * size] + size);
+    out.insert(out.end(), &data[flat * size], &data[flat * size] + size);
     for (size_t axis = rank; axis-- > 0 && ++at[axis] == shape[axis];) at[axis] = 0;
   }
-  return out;
+  return isPacked(from.dtype) ? packCodes(info(from.dtype).bits, out) : out;
 }
 
 }  // namespace
