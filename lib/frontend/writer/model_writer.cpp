@@ -1,6 +1,7 @@
 // Names, declarations and expressions of the written file.
 #include <algorithm>
 
+#include "frontend/weights.h"
 #include "frontend/writer/expressions.h"
 #include "frontend/writer/writer.h"
 
