@@ -71,12 +71,12 @@ class TensorInterpreter {
     return it->second;
   }
 
-  /// The values a node is computed from; those of a loop from outside of it.
-  std::vector<UOp> usedBy(UOp n) {
+  /// The values a node is computed from; those of a loop from outside of it, also where only a loop inside reads them.
+  static std::vector<UOp> usedBy(UOp n) {
     if (n.op() != Op::End) return {n.src().begin(), n.src().end()};
     std::vector<UOp> used;
-    for (UOp inner : bodyOf(n))
-      for (UOp s : inner.src())
+    for (UOp inner : toposort(n.src(0)))
+      for (UOp s : inner.ranges().empty() ? std::span<const UOp>() : inner.src())
         if (s.ranges().empty()) used.push_back(s);
     return used;
   }

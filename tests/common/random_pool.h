@@ -25,7 +25,7 @@ class RandomPool {
     if (!options_.dtypes.empty()) return;
     for (DType d : allDTypes())
       if (d != DType::Void && d != DType::Index) options_.dtypes.push_back(d);
-    for (DType d : {DType::F32, DType::F32, DType::F32, DType::F32, DType::F16, DType::F64, DType::I32, DType::I64})
+    for (DType d : {DType::F32, DType::F32, DType::F32, DType::F32, DType::F16, DType::F64, DType::I32, DType::I64, DType::U64, DType::U64})
       options_.dtypes.push_back(d);  // more often
   }
 

@@ -78,8 +78,8 @@ class Sampler {
     else if (isFloat(d)) bounds = {};
     else if (d == DType::Index) bounds = {-40, 40};
     else bounds = {minInt(d), maxInt(d)};
-    if (isInt(d) && d != DType::U64 && pick(random_, 0, 1)) bounds.min = std::max<int64_t>(bounds.min, pick(random_, 0, 2));
-    if (isInt(d) && d != DType::U64 && pick(random_, 0, 2) == 0) bounds.max = bounds.min + pick(random_, 0, 9);
+    if (isInt(d) && d != DType::U64 && pick(random_, 0, 1)) bounds.min = std::clamp(pick(random_, 0, 2), bounds.min, bounds.max);
+    if (isInt(d) && d != DType::U64 && pick(random_, 0, 2) == 0) bounds.max = std::min(maxInt(d), bounds.min + pick(random_, 0, 9));
     std::string name = "v" + std::to_string(instance_.leaves.size());
     UOp n = graph_.make(Op::Var, d, std::span<const UOp>{}, VarArg{name, bounds.min, bounds.max});
     instance_.leaves.push_back(n);
