@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "console/command_flags.h"
+#include "support/suggest.h"
 
 namespace svod {
 
@@ -85,8 +86,10 @@ Status checkNumbers(const RunOptions& options) {
   if (options.threads < 0 || options.threads > kMostThreads)
     return fail(Diag::Usage, "--threads needs a number from 0 to " + std::to_string(kMostThreads));
   if (options.repeat < 1) return fail(Diag::Usage, "--repeat needs a number of at least 1");
+  constexpr std::string_view kForms[] = {"text", "json"};
   if (options.diagnostics != "text" && options.diagnostics != "json")
-    return fail(Diag::Usage, "there is no form '" + options.diagnostics + "' of diagnostics", "text or json");
+    return fail(Diag::Usage, "there is no form '" + options.diagnostics + "' of diagnostics",
+                choicesFor(options.diagnostics, kForms));
   if (options.rtol.value_or(0) < 0 || options.atol.value_or(0) < 0)
     return fail(Diag::Usage, "--rtol and --atol need numbers of at least 0");
   return {};

@@ -1,6 +1,7 @@
 #include "build.h"
 
 #include "models.h"
+#include "repro.h"
 
 namespace svod {
 
@@ -19,7 +20,12 @@ Result<BuildResult> buildGraph(const Request& request, Console& console, Workpla
   build.options.progress = [&console](size_t done, size_t total) { console.progress(done, total); };
   SVOD_TRY(const LoadOptions load, loadOptions(request.flags));
   SVOD_TRY(build.model, readModel(request.files.at(0), load));
-  SVOD_TRY(build.compilation, compile(build.model, build.options));
+  PassFailure failure;
+  build.options.failure = &failure;
+  Result<std::unique_ptr<Compilation>> compiled = compile(build.model, build.options);
+  build.options.failure = nullptr;
+  if (!compiled && !failure.pass.empty()) return fail(withRepro(std::move(compiled.error()), failure, request));
+  SVOD_TRY(build.compilation, std::move(compiled));
   console.clearProgress();
   return build;
 }

@@ -61,6 +61,7 @@ Status parseWords(const std::vector<std::string>& words, Request& request) {
 Result<Request> parseCommandLine(const std::vector<std::string>& words, Environment environment) {
   Request request;
   request.environment = std::move(environment);
+  request.words = words;
   setDefaults(request.flags);
   std::vector<std::string> rest = words;
   if (!rest.empty() && (rest[0].empty() || rest[0][0] != '-')) {

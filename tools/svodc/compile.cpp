@@ -1,5 +1,6 @@
 // svodc compile GRAPH -o PLAN
 #include "build.h"
+#include "driver/kernel_passes.h"
 #include "plan/directory.h"
 #include "verify.h"
 
@@ -49,6 +50,33 @@ Status printSummary(const Plan& plan, const std::string& path, const Flags& flag
                        plan.target.cpu + " on " + plan.target.triple + "\n");
 }
 
+/// Compiles again with 0, 1, .. optional passes and names the one from which on the result is wrong.
+Error withGuiltyPass(Error error, BuildResult& build) {
+  std::vector<std::string_view> optional;
+  for (const Pass& pass : kernelPasses())
+    if (pass.optional) optional.push_back(pass.name);
+  CompileOptions options = build.options;
+  for (size_t n = 0; n <= optional.size(); ++n) {
+    options.passes.bisectLimit = static_cast<int64_t>(n);
+    auto again = compile(build.model, options);
+    if (!again) return error;
+    if (verifyPlan(build.model, **again, options.numerics)) continue;
+    if (n == 0) return std::move(error).withNote("without optional passes it is wrong as well; see --print-after of each");
+    const std::string pass(optional[n - 1]);
+    return std::move(error)
+        .withNote("pass " + pass + " does it: --bisect-limit " + std::to_string(n - 1) + " is right, " + std::to_string(n) + " is not")
+        .withHelp("add --print-before " + pass + " --print-after " + pass);
+  }
+  return error;
+}
+
+Status verified(BuildResult& build) {
+  Status status = verifyPlan(build.model, *build.compilation, build.options.numerics);
+  const bool wrong = !status && status.error().diag == Diag::Mismatch;
+  if (!wrong || build.options.passes.bisectLimit >= 0) return status;
+  return fail(withGuiltyPass(std::move(status.error()), build));
+}
+
 Status checkOutput(const Flags& flags) {
   if (!flags.stopAfter.empty()) return {};
   if (flags.output.empty()) return fail(Diag::Usage, "svodc compile needs -o PLAN", "svodc compile --help");
@@ -63,11 +91,11 @@ Result<int> runCompile(const Request& request, Console& console) {
   const Flags& flags = request.flags;
   SVOD_CHECK(checkOutput(flags));
   SVOD_TRY(std::unique_ptr<Workplace> place, Workplace::make(request));
-  SVOD_TRY(const BuildResult build, buildGraph(request, console, *place, false));
+  SVOD_TRY(BuildResult build, buildGraph(request, console, *place, false));
   const Compilation& compilation = *build.compilation;
   SVOD_CHECK(printInsights(compilation, flags, console));
   if (compilation.log.stopped) return 0;
-  if (flags.verify) SVOD_CHECK(verifyPlan(build.model, compilation, build.options.numerics));
+  if (flags.verify) SVOD_CHECK(verified(build));
   {
     auto lock = request.interrupts->hold();
     SVOD_CHECK(writePlanDirectory(flags.output, compilation.plan, compilation.files));

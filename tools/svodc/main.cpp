@@ -9,6 +9,7 @@
 #include "help.h"
 #include "lists.h"
 #include "options.h"
+#include "support/suggest.h"
 
 extern char** environ;
 
@@ -41,7 +42,9 @@ Result<int> answerAside(const Request& request, Console& console) {
 
 Status checkDiagnosticsForm(const Flags& flags) {
   if (flags.diagnostics == "text" || flags.diagnostics == "json") return {};
-  return fail(Diag::Usage, "there is no form '" + flags.diagnostics + "' of diagnostics", "text or json");
+  constexpr std::string_view kForms[] = {"text", "json"};
+  return fail(Diag::Usage, "there is no form '" + flags.diagnostics + "' of diagnostics",
+              choicesFor(flags.diagnostics, kForms));
 }
 
 Result<int> run(const Request& request, Console& console) {

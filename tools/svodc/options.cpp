@@ -67,12 +67,16 @@ Result<std::vector<KernelOpts>> kernelOpts(const Flags& flags) {
 
 Result<MemoryMode> memoryMode(const std::string& name) {
   if (auto mode = memoryModeFromName(name)) return *mode;
-  return fail(Diag::Usage, "there is no memory mode '" + name + "'", "arena, remap or off");
+  std::vector<std::string_view> names;
+  for (MemoryMode mode : {MemoryMode::Arena, MemoryMode::Remap, MemoryMode::Off}) names.push_back(nameOf(mode));
+  return fail(Diag::Usage, "there is no memory mode '" + name + "'", choicesFor(name, names));
 }
 
 Result<Numerics> numericsMode(const std::string& name) {
   if (auto mode = numericsFromText(name)) return *mode;
-  return fail(Diag::Usage, "there is no numerics mode '" + name + "'", "strict, contract or fast");
+  std::vector<std::string_view> names;
+  for (Numerics mode : {Numerics::Strict, Numerics::Contract, Numerics::Fast}) names.push_back(toText(mode));
+  return fail(Diag::Usage, "there is no numerics mode '" + name + "'", choicesFor(name, names));
 }
 
 int jobsOf(int64_t wanted) {

@@ -1,0 +1,55 @@
+#include "repro.h"
+
+#include <filesystem>
+
+#include "data/atomic_write.h"
+
+namespace svod {
+
+namespace {
+
+constexpr const char *kGraphFile = "before.uop", *kReportFile = "report.txt";
+
+/// Only what an earlier failure left is replaced.
+bool isRepro(const std::string& folder) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename();
+    if (name != kGraphFile && name != kReportFile) return false;
+  }
+  return !error;
+}
+
+std::span<const std::byte> bytesOf(const std::string& text) { return std::as_bytes(std::span(text)); }
+
+}  // namespace
+
+std::string shellCommand(const std::vector<std::string>& words) {
+  std::string text = "svodc";
+  for (const std::string& word : words) {
+    const bool isPlain = !word.empty() && word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                                                 "0123456789_-+=./:,@%") == std::string::npos;
+    text += " ";
+    if (isPlain) {
+      text += word;
+      continue;
+    }
+    text += "'";
+    for (char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    text += "'";
+  }
+  return text;
+}
+
+Error withRepro(Error error, const PassFailure& failure, const Request& request) {
+  const std::string& folder = request.flags.reproDir;
+  if (folder == "none") return error;
+  const std::string report = "pass: " + failure.pass + "\nkernel: " + failure.kernel +
+                             "\ncommand: " + shellCommand(request.words) + "\n\n" + toText(error) + "\n";
+  const std::vector<FileContent> files = {{kGraphFile, {bytesOf(failure.before)}}, {kReportFile, {bytesOf(report)}}};
+  if (Status written = writeDirectoryAtomic(folder, files, isRepro); !written)
+    return std::move(error).withNote("nothing was left in --repro-dir: " + written.error().message);
+  return std::move(error).withNote("the graph before the pass, the message and the command are in " + folder);
+}
+
+}  // namespace svod

@@ -1,0 +1,15 @@
+// What is needed to look at a failed pass again.
+#pragma once
+#include "command.h"
+#include "driver/compile.h"
+
+namespace svod {
+
+/// Writes the folder of --repro-dir: `before.uop`, the graph that the pass was given, and `report.txt` with the kernel,
+/// the pass, the message and the command. The error gets a note that says where, or why it could not be written.
+Error withRepro(Error error, const PassFailure& failure, const Request& request);
+
+/// The words as a shell reads them.
+std::string shellCommand(const std::vector<std::string>& words);
+
+}  // namespace svod
