@@ -20,15 +20,12 @@ endif()
 
 add_compile_options(-Wall -Wextra)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # g++ 12 reports these inside libstdc++ (std::string concatenation; std::regex under sanitizers).
-  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
-  # These follow values through inlined library code and report what cannot happen (a std::variant's unused members).
-  foreach(warning maybe-uninitialized array-bounds stringop-overflow stringop-overread free-nonheap-object)
+  # g++ 12 reports these inside libstdc++: std::string concatenation, the unused members of a std::variant.
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict> -Wno-maybe-uninitialized)
+  # These follow values through inlined library code and report what cannot happen.
+  foreach(warning array-bounds stringop-overflow stringop-overread free-nonheap-object)
     add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-error=${warning}>)
   endforeach()
-  if(SVOD_SANITIZE)
-    add_compile_options(-Wno-maybe-uninitialized)
-  endif()
 endif()
 if(SVOD_WERROR)
   add_compile_options(-Werror)
