@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 #include <optional>
 
 #include "symbolic/symbolic.h"
@@ -116,10 +117,11 @@ class Expander {
   }
 
   // ---- index arithmetic: substituted and simplified as a whole, so that constant offsets stay visible
-  bool isIndexMath(UOp node) const {
+  bool isIndexMath(UOp node) {
     if (node.op() == Op::Range || node.op() == Op::Const || node.op() == Op::Var) return true;
-    return isElementwise(node.op()) && node.dtype() == DType::Index && node.op() != Op::Cast && node.op() != Op::Where &&
-           std::all_of(node.src().begin(), node.src().end(), [this](UOp s) { return isIndexMath(s); });
+    if (!isElementwise(node.op()) || node.dtype() != DType::Index || node.op() == Op::Cast || node.op() == Op::Where) return false;
+    if (auto known = isIndexMath_.find(node.id()); known != isIndexMath_.end()) return known->second;
+    return isIndexMath_[node.id()] = std::ranges::all_of(node.src(), [this](UOp s) { return isIndexMath(s); });
   }
 
   UOp fixed(UOp expr, const Env& env) {
@@ -167,7 +169,8 @@ class Expander {
     auto& instances = memo_[stage.id()];
     if (auto it = instances.find(key); it != instances.end()) return it->second;
     UOp store = stage.src(0), size = g_.index(stage.maxNumel());
-    UOp buffer = g_.buffer(stage.dtype(), {&size, 1}, {nextLocal_++, Space::Local});
+    Space space = storageOf(store.src(0)).argAs<SlotArg>().space;
+    UOp buffer = g_.buffer(stage.dtype(), {&size, 1}, {space == Space::Reg ? nextReg_++ : nextLocal_++, space});
     UOp place = store.src(0).src(1);
     std::vector<UOp> filling(store.src().begin(), store.src().end()), end(stage.src().begin(), stage.src().end());
     UOp storage = buffer;
@@ -284,6 +287,7 @@ class Expander {
 
   Graph& g_;
   std::map<uint32_t, std::map<Env, UOp>> memo_;
+  std::unordered_map<uint32_t, bool> isIndexMath_;
   uint32_t nextReg_ = 0, nextLocal_ = 0, nextRange_;
   std::string error_;
 };

@@ -28,9 +28,22 @@ uint32_t firstFreeId(UOp sink) {
   return next;
 }
 
+// What each work item fills for itself is its own: in memory of the group the items would overwrite each other.
+UOp keepPrivate(Graph& g, UOp sink) {
+  std::vector<UOp> from, to;
+  for (UOp n : toposort(sink)) {
+    if (n.op() != Op::Stage || std::ranges::none_of(n.ranges(), isGroup)) continue;
+    UOp shared = storageOf(n.src(0).src(0));
+    from.push_back(shared);
+    to.push_back(g.buffer(shared.dtype(), shared.src(), {shared.argAs<SlotArg>().slot, Space::Reg}));
+  }
+  return from.empty() ? sink : substitute(g, sink, from, to);
+}
+
 }  // namespace
 
 UOp shareGroupReduces(Graph& g, UOp sink) {
+  sink = keepPrivate(g, sink);
   uint32_t nextId = firstFreeId(sink), nextSlot = 0;
   for (UOp n : toposort(sink))
     if (n.op() == Op::Buffer) nextSlot = std::max(nextSlot, n.argAs<SlotArg>().slot + 1);

@@ -4,14 +4,12 @@
 #include <set>
 
 #include "schedule/uses.h"
+#include "schedule/work.h"
 
 namespace svod {
 
 namespace {
 
-// Relative costs of one element; a kernel launch costs as much as kLaunch of the cheapest ops.
-constexpr double kOpCost = 1, kDivideCost = 4, kTranscendentalCost = 12, kLoadCost = 2, kStoreCost = 3,
-                 kLaunch = 4000;
 // Inside one kernel the operands stay in cache, so a value may be computed this often instead of being
 // stored.
 constexpr double kCachedRecompute = 3, kCachedWork = 40;
@@ -19,31 +17,6 @@ constexpr double kCachedRecompute = 3, kCachedWork = 40;
 constexpr double kRegisterTile = 8;
 // A value read at more indices than this is materialized: computing it at each would multiply without end.
 constexpr size_t kMaxUses = 4;
-// Kernels stay small enough to compile in bounded time and to keep their arguments in registers.
-// Reductions are the better places to cut: their results are smaller than what they read.
-struct SizeLimit {
-  int ops, leaves, depth;
-};
-constexpr SizeLimit kMaxElementwise = {160, 24, 400}, kMaxReduce = {64, 12, 160};
-
-double work(UOp node) {
-  if (has(node.op(), Transcend)) return kTranscendentalCost;
-  switch (node.op()) {
-    case Op::Fdiv:
-    case Op::Recip:
-    case Op::Sqrt:
-    case Op::Cdiv:
-    case Op::Cmod:
-    case Op::Floordiv:
-    case Op::Floormod:
-      return kDivideCost;
-    case Op::Threefry:
-      return 100;
-    default:
-      return isElementwise(node.op()) ? kOpCost : 0;
-  }
-}
-
 bool alwaysMaterialized(Op op) {
   return op == Op::Contiguous || op == Op::Copy || op == Op::Custom || op == Op::Scatter;
 }
@@ -106,18 +79,20 @@ class Fuser {
     bool found = false;
     for (UOp n : order_) {
       SizeLimit& size = sizes[n.id()];
-      if (isStorage(n) || materialized_[n.id()]) size = {0, 1, 1};
+      if (isStorage(n) || materialized_[n.id()]) size = {0, 1, 1, 0};
       if (isStorage(n)) continue;
-      SizeLimit inlined{isElementwise(n.op()), 0, 0};
+      SizeLimit inlined{isElementwise(n.op()), 0, 0, 0};
       for (UOp s : n.src()) {
         inlined.ops += sizes[s.id()].ops, inlined.leaves += sizes[s.id()].leaves;
         inlined.depth = std::max(inlined.depth, sizes[s.id()].depth + 1);
+        inlined.regroupings = std::max(inlined.regroupings, sizes[s.id()].regroupings + regroups(n));
       }
       const SizeLimit& limit = n.op() == Op::Reduce ? kMaxReduce : kMaxElementwise;
-      bool tooLarge = inlined.ops > limit.ops || inlined.leaves > limit.leaves || inlined.depth > limit.depth;
+      bool tooLarge = inlined.ops > limit.ops || inlined.leaves > limit.leaves || inlined.depth > limit.depth ||
+                      inlined.regroupings > limit.regroupings;
       found |= tooLarge && !isCut_[n.id()] && n.op() != Op::Sink;
       if (tooLarge) isCut_[n.id()] = true;
-      if (!materialized_[n.id()]) size = tooLarge ? SizeLimit{0, 1, 1} : inlined;
+      if (!materialized_[n.id()]) size = tooLarge ? SizeLimit{0, 1, 1, 0} : inlined;
     }
     return found;
   }
@@ -251,15 +226,35 @@ class Fuser {
     return elementsRead(use) * repetitions(n, use) <= static_cast<double>(n.maxNumel());
   }
 
-  /// A reduction for every element of a kernel that has another such: in one loop nest neither gets the tile, panel and
+  /// A product for every element of a kernel that has another such: in one loop nest neither gets the tile, panel and
   /// order that suit it.
   bool isSecondProduct(UOp n) {
     constexpr double kLong = 16;  // steps from which that matters
     const Use& use = uses_[n.id()][0];
     bool everyElement = elementsRead(use) >= static_cast<double>(rootShape_[use.root].maxNumel());
     double steps = static_cast<double>(n.src(0).maxNumel()) / static_cast<double>(std::max<int64_t>(1, n.maxNumel()));
-    if (!everyElement || steps < kLong) return false;
+    if (!everyElement || steps < kLong || !readsAgain(n, use)) return false;
     return !productOf_.insert(use.root).second;
+  }
+
+  /// Whether the reduction reads elements that it reads for other results, too, as products and convolutions do.
+  bool readsAgain(UOp reduce, const Use& use) {
+    const std::vector<int> all = tokens_.axesOf(use);
+    std::vector<std::pair<UOp, Use>> open{{reduce, use}};
+    std::set<uint32_t> seen;
+    bool found = false;
+    auto visitOperand = [&](UOp n, Use read) {
+      if (isIndexMath_[n.id()] || !seen.insert(n.id()).second) return;
+      bool leaf = isStorage(n) || isCut_[n.id()] || alwaysMaterialized(n.op()) || n.op() == Op::Reduce;
+      if (leaf) found |= !std::ranges::includes(tokens_.axesOf(read), all);
+      else open.emplace_back(n, std::move(read));
+    };
+    while (!found && !open.empty()) {
+      auto [n, read] = std::move(open.back());
+      open.pop_back();
+      passToOperands(n, read, tokens_, visitOperand);
+    }
+    return found;
   }
 
   bool isCheaperMaterialized(UOp n) const {

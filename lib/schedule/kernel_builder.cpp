@@ -38,7 +38,7 @@ UOp KernelBuilder::addressIn(const Storage& storage, std::span<const UOp> index)
   return g_.indexInto(param(storage), {&flat, 1});
 }
 
-UOp KernelBuilder::storeTo(UOp target, std::span<const UOp> index, const Storage& base, UOp value) {
+KernelBuilder::Place KernelBuilder::place(UOp target, std::span<const UOp> index, const Storage& base) {
   IndexList at(index.begin(), index.end());
   UOp gate;
   for (; target != base.node; target = target.src(0)) {
@@ -46,7 +46,7 @@ UOp KernelBuilder::storeTo(UOp target, std::span<const UOp> index, const Storage
     at = std::move(m.index);
     if (m.gate) gate = gate ? simplify(g_, g_.alu(Op::And, {gate, m.gate})) : m.gate;
   }
-  return storeAt(addressIn(base, at), value, gate);
+  return {addressIn(base, at), gate};
 }
 
 UOp KernelBuilder::storeAt(UOp address, UOp value, UOp gate) {

@@ -31,9 +31,12 @@ class KernelBuilder {
   UOp value(UOp node, std::span<const UOp> index, UOp gate);
   /// The element of `node`, read although it has storage (the root of its own kernel).
   UOp computedValue(UOp node, std::span<const UOp> index, UOp gate);
-  /// Stores `value` as the element at `index` of `target`, which is `base.node` or a view of it; where the view has no
-  /// such element, nothing.
-  UOp storeTo(UOp target, std::span<const UOp> index, const Storage& base, UOp value);
+  /// Where the element at `index` of `target` is, which is `base.node` or a view of it. It is there under `gate`, or
+  /// always if that is null.
+  struct Place {
+    UOp address, gate;
+  };
+  Place place(UOp target, std::span<const UOp> index, const Storage& base);
   UOp addressIn(const Storage& storage, std::span<const UOp> index);
   /// store(address, value, gate), the value in the form that memory holds. Where `gate` is false nothing is stored.
   UOp storeAt(UOp address, UOp value, UOp gate = {});

@@ -107,14 +107,14 @@ void Scheduler::produceStore(UOp store) {
   auto graph = std::make_unique<Graph>();
   KernelBuilder builder(*graph, counters_, [this](UOp n) { return storageOf(n); });
   IndexList index = builder.openRanges(value.shape(), AxisType::Loop);
+  auto [address, gate] = builder.place(target, index, own);
   UOp v = builder.value(value, index, UOp());
-  UOp write = builder.storeTo(target, index, own, v), place = write.src(0);
-  auto readsElsewhere = [&](UOp n) {  // an element of the target that another iteration writes
-    return n.op() == Op::Load && n.src(0).src(0) == place.src(0) && !(n.src(0) == place);
+  auto readsElsewhere = [at = address](UOp n) {  // an element of the target that another iteration writes
+    return n.op() == Op::Load && n.src(0).src(0) == at.src(0) && !(n.src(0) == at);
   };
   std::vector<UOp> below = toposort(v);
   if (std::none_of(below.begin(), below.end(), readsElsewhere)) {
-    UOp sink = builder.finish(write, index);
+    UOp sink = builder.finish(builder.storeAt(address, v, gate), index);
     return addLaunch(p, std::move(graph), sink, builder, store);
   }
   produceThroughTemporary(p, own);
@@ -148,8 +148,9 @@ void Scheduler::produceThroughTemporary(Producer& p, const Storage& own) {
   auto second = std::make_unique<Graph>();
   KernelBuilder copier(*second, counters_, [&](UOp n) { return n == value ? &through : storageOf(n); });
   index = copier.openRanges(value.shape(), AxisType::Loop);
+  auto [place, gate] = copier.place(target, index, own);
   v = copier.value(value, index, UOp());
-  sink = copier.finish(copier.storeTo(target, index, own, v), index);
+  sink = copier.finish(copier.storeAt(place, v, gate), index);
   addLaunch(p, std::move(second), sink, copier, p.node);
   p.reads = std::move(reads);
 }

@@ -76,8 +76,8 @@ Result<std::vector<HostTensor>> interpretSchedule(const Model& model, Schedule& 
   buffers.resize(model.ports.size());
   for (size_t i = 0; i < buffers.size(); ++i) {
     DType dtype = model.ports[i].buffer.dtype();
-    if (isPacked(schedule.buffers[i].dtype) && model.ports[i].kind == PortKind::Output)
-      buffers[i] = HostTensor::fromMemory(dtype, buffers[i].dims, buffers[i].data);
+    if (isPacked(schedule.buffers[i].dtype))
+      buffers[i] = HostTensor::fromMemory(dtype, {schedule.buffers[i].maxElements}, buffers[i].data);
     buffers[i].dtype = dtype;
   }
   return buffers;

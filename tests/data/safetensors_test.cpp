@@ -43,10 +43,10 @@ TEST_CASE("tensors are found by name, with their bytes") {
 }
 
 TEST_CASE("a dtype we lack is listed, not refused") {
-  auto tensors = parse(file(R"({"x":{"dtype":"F4","shape":[4],"data_offsets":[0,2]}})", 2));
+  auto tensors = parse(file(R"({"x":{"dtype":"C64","shape":[2],"data_offsets":[0,16]}})", 16));
   REQUIRE(tensors);
   CHECK(!(*tensors)[0].dtype);
-  CHECK((*tensors)[0].dtypeText == "F4");
+  CHECK((*tensors)[0].dtypeText == "C64");
 }
 
 TEST_CASE("damaged headers are refused with a reason") {

@@ -92,9 +92,9 @@ TEST_CASE("chains of elementwise ops") {
 }
 
 TEST_CASE("chains of movement") {
-  check(chain("input x0: f32[4, 6]\n", "x# = transpose(reshape(x@, shape=[6, 4]))", "output y = x@\n", 20000));
+  check(chain("input x0: f32[4, 6]\n", "x# = transpose(reshape(x@, shape=[6, 4]))", "output y = x@\n", 5000));
   check(chain("input x0: f32[4, 4]\n", "x# = flip(transpose(x@), axes=[0])", "output y = x@\n", 3000), true);
-  check(chain("state x0: f32[4, 6]\n", "x# = transpose(reshape(x@, shape=[6, 4]))", "assign x@ = 1\n", 20000));
+  check(chain("state x0: f32[4, 6]\n", "x# = transpose(reshape(x@, shape=[6, 4]))", "assign x@ = 1\n", 30));
 }
 
 TEST_CASE("chains of reductions") {
@@ -105,10 +105,10 @@ TEST_CASE("chains of reductions") {
 TEST_CASE("chains of numbers and sizes") {
   check(chain("x0 = arange(stop=8)\n", "x# = x@ * 3 + 1", "output y = x@\n", 20000));
   check(chain("var n in [8, 64]\ninput x0: f32[n]\n",
-              "x# = slice(x@, starts=[0], ends=[(size(x@, axis=0) + 7) // 2])", "output y = x@\n", 300));
+              "x# = slice(x@, starts=[0], ends=[(size(x@, axis=0) + 7) // 2])", "output y = x@\n", 30));
 }
 
 TEST_CASE("chains of assignments and loops") {
-  check(chain("state s: f32[3]\n", "assign s = s * 0.5 + #", "output y = s\n", 1000));
-  check(chain("state s: f32[3]\n", "loop i < 2 {\n  assign s = s + #\n}", "output y = s\n", 500));
+  check(chain("state s: f32[3]\n", "assign s = s * 0.5 + #", "output y = s\n", 300));
+  check(chain("state s: f32[3]\n", "loop i < 2 {\n  assign s = s + #\n}", "output y = s\n", 150));
 }

@@ -1,5 +1,6 @@
 // Copies of symbolic size, and results that are written over an operand.
 #include <catch2/catch.hpp>
+#include <map>
 
 #include "e2e/graph_text.h"
 
@@ -132,4 +133,29 @@ loop i < 4 {
 }
 output acc
 )");
+}
+
+TEST_CASE("a part that a variable carries beyond its tensor reads zeros and stores nothing") {
+  Model model = modelOf(R"(var k in [0, 9]
+input x: f32[10, 3]
+state s: f32[10, 3]
+assign slice(s, starts=[k], ends=[k + 4]) = slice(x, starts=[k], ends=[k + 4]) + 1
+output read = slice(x, starts=[k], ends=[k + 4])
+output there = slice(pad(x, before=[0, 0], after=[4, 0]), starts=[k], ends=[k + 4])
+output stored = s
+rows = reshape(arange(stop=10), shape=[10, 1])
+output expected = where(ge(rows, k), where(lt(rows, k + 4), x + 1, 0), 0)
+)");
+  for (const char* target : testTargets())
+    for (int64_t k : {0, 6, 7, 9}) {
+      INFO(target << ", k = " << k);
+      RunOptions options;
+      options.target = target;
+      auto ports = runPlan(model, bindingsOf(model, k), options);
+      if (!ports) FAIL(toText(ports.error()));
+      std::map<std::string, HostTensor> values;
+      for (size_t i = 0; i < model.ports.size(); ++i) values[model.ports[i].name] = (*ports)[i];
+      CHECK(difference(values["there"], values["read"], 0) == "");
+      CHECK(difference(values["expected"], values["stored"], 0) == "");
+    }
 }

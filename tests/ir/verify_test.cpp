@@ -33,6 +33,7 @@ constexpr Row kBroken[] = {
     {"family", T, "%0 = buffer 4 {0} : i32[4]\n%1 = sqrt %0 : i32[4]\n%2 = store %0, %1\n%3 = sink %2"},
     {"family", T, "%0 = buffer 4 {0} : f32[4]\n%1 = cmod %0, %0 : f32[4]\n%2 = store %0, %1\n%3 = sink %2"},
     {"family", T, "%0 = buffer 4 {0} : u32[4]\n%1 = threefry %0, %0 : u32[4]\n%2 = store %0, %1\n%3 = sink %2"},
+    {"computed", T, "%0 = buffer 4 {0} : f8e8m0[4]\n%1 = add %0, %0 : f8e8m0[4]\n%2 = store %0, %1\n%3 = sink %2"},
     {"bitcast", T, "%0 = buffer 4 {0} : f32[4]\n%1 = bitcast 1:i64 : f32\n%2 = store %0, %1\n%3 = sink %2"},
     {"condition", T, "%0 = buffer 4 {0} : i32[4]\n%1 = where %0, %0, %0 : i32[4]\n%2 = store %0, %1\n%3 = sink %2"},
     {"pass-through", T, "%0 = buffer 4 {0} : i32[4]\n%1 = flip %0 {0} : u32[4]\n%2 = store %0, %1\n%3 = sink %2"},

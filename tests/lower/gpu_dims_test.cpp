@@ -107,10 +107,13 @@ TEST_CASE("a shared reduction beside local axes") {
 }
 
 TEST_CASE("a panel that is refilled in a loop is guarded by barriers") {
-  GraphMaker m;
-  UOp a = m.input("a", {8, 32}), b = m.input("b", {32, 12});
-  m.output("y", m.matmul(a, b, 8, 12, 32));
-  check(m, "local(1,4) pack(1,3)", {"lidx0"});
+  for (const char* opts : {"local(1,4) pack(1,3)", "local(1,4) pack(2,3)", "local(0,4) pack(1,3)", "local(0,4) pack(2,3)"}) {
+    INFO(opts);
+    GraphMaker m;
+    UOp a = m.input("a", {8, 32}), b = m.input("b", {32, 12});
+    m.output("y", m.matmul(a, b, 8, 12, 32));
+    check(m, opts, {"lidx0"});
+  }
 }
 
 TEST_CASE("axes beyond the device's limits are an error that says so") {
