@@ -16,12 +16,12 @@ struct CpuRow {
   std::string_view vendor, base, features;
   int vectorBytes, vectorRegisters, fmaPerCycle, fmaLatency;
   int64_t l1KiB, l2KiB, l3KiB;
-  int cores;
+  int cores, clockMHz, memoryMBs;
 };
 
 constexpr CpuRow kCpus[] = {
-#define CPU(name, arch, vendor, base, features, bytes, registers, fma, latency, l1, l2, l3, cores) \
-  {name, Arch::arch, vendor, base, features, bytes, registers, fma, latency, l1, l2, l3, cores},
+#define CPU(name, arch, vendor, base, features, bytes, registers, fma, latency, l1, l2, l3, cores, clock, memory) \
+  {name, Arch::arch, vendor, base, features, bytes, registers, fma, latency, l1, l2, l3, cores, clock, memory},
 #include "machine/cpus.def"
 #undef CPU
 };
@@ -65,7 +65,9 @@ CpuTarget fromRow(const CpuRow& row, std::string_view triple) {
           .l1Bytes = row.l1KiB << 10,
           .l2Bytes = row.l2KiB << 10,
           .l3Bytes = row.l3KiB << 10,
-          .cores = row.cores};
+          .cores = row.cores,
+          .clockMHz = row.clockMHz,
+          .memoryMBs = row.memoryMBs};
 }
 
 // Features come from the machine itself; throughput figures from the row of the table that describes it best.
@@ -168,7 +170,8 @@ std::string toText(const CpuTarget& cpu) {
          line("caches", "L1 " + sizeText(cpu.l1Bytes) + ", L2 " + sizeText(cpu.l2Bytes) + ", L3 " +
                             sizeText(cpu.l3Bytes) + ", lines of " + std::to_string(cpu.lineBytes) +
                             " bytes") +
-         line("cores", std::to_string(cpu.cores));
+         line("cores", std::to_string(cpu.cores)) +
+         line("clock", std::to_string(cpu.clockMHz) + " MHz, " + std::to_string(cpu.memoryMBs) + " MB/s of memory per core");
 }
 
 }  // namespace svod

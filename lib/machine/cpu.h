@@ -28,6 +28,8 @@ struct CpuTarget {
   int64_t l1Bytes = 0, l2Bytes = 0, l3Bytes = 0;
   int64_t lineBytes = 64;
   int cores = 1;
+  int clockMHz = 2000;   // while full vectors run; typical, as the next: predictions use them, schedules do not
+  int memoryMBs = 8000;  // MB per second between one core and memory
 
   bool has(std::string_view feature) const;
   bool hasFma() const;       // fused multiply-add instructions

@@ -13,6 +13,8 @@ Caps capsOf(const CpuTarget& cpu, Numerics numerics) {
   if (cpu.l2Bytes > 0) caps.l2Bytes = cpu.l2Bytes;
   if (cpu.l3Bytes > 0) caps.l3Bytes = cpu.l3Bytes;
   caps.workers = cpu.cores;
+  caps.clockMHz = cpu.clockMHz;
+  caps.memoryMBs = cpu.memoryMBs;
   caps.numerics = numerics;
   return caps;
 }

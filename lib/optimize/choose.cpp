@@ -11,12 +11,12 @@
 
 namespace svod {
 
-bool Chooser::apply(OptKind kind, OptArgs args) {
+bool Chooser::apply(OptKind kind, OptArgs args, std::string why) {
   OptOp opt{kind, std::move(args)};
   Result<UOp> changed = applyOpt(graph, sink, opt, caps);
   if (!changed) return false;
   sink = *changed;
-  opts.push_back(std::move(opt));
+  opts.push_back({std::move(opt), std::move(why)});
   return true;
 }
 
@@ -26,9 +26,9 @@ int32_t Chooser::numberOf(uint32_t rangeId) const {
   return at == axes.end() ? -1 : static_cast<int32_t>(at - axes.begin());
 }
 
-bool Chooser::apply(OptKind kind, uint32_t rangeId, int64_t amount) {
+bool Chooser::apply(OptKind kind, uint32_t rangeId, int64_t amount, std::string why) {
   int32_t number = numberOf(rangeId);
-  return number >= 0 && apply(kind, AxisAmount{number, amount});
+  return number >= 0 && apply(kind, AxisAmount{number, amount}, std::move(why));
 }
 
 UOp Chooser::range(uint32_t rangeId) const {
@@ -77,7 +77,7 @@ bool mergeOnce(Chooser& c) {
     if (axes[i].nest != axes[i + 1].nest || axes[i].nest == Nest::Stage) continue;
     auto number = static_cast<int32_t>(i);
     if (walksAsOne(c.sink, axes[i].range, axes[i + 1].range) &&
-        c.apply(OptKind::Merge, AxisList{{number, number + 1}}))
+        c.apply(OptKind::Merge, AxisList{{number, number + 1}}, "every access walks both as one loop"))
       return true;
   }
   return false;
@@ -93,10 +93,7 @@ void mergeLoops(Chooser& c) {
 namespace {
 
 double instructionsOf(const Chooser& c) {
-  std::vector<Lanes> lanes;  // the vector axes there are
-  for (UOp n : toposort(c.sink))
-    if (n.op() == Op::Range && axisType(n) == AxisType::Vector) lanes.push_back({n, maxExtent(n)});
-  return CostModel(c.sink, c.caps).instructions(lanes);
+  return CostModel(c.sink, c.caps).instructions(lanesOf(c.sink));
 }
 
 // Instructions to fill a local buffer once, in vectors.
@@ -137,7 +134,9 @@ int64_t iterationsPerTile(const Chooser& c, UOp axis, int64_t tiles) {
 
 void splitForThreads(Chooser& c) {
   constexpr double kWorthThreads = 20'000;  // nanoseconds of work below which one thread is faster
-  if (!c.caps.threads || nanoseconds(instructionsOf(c)) < kWorthThreads) return;
+  const double work = nanoseconds(instructionsOf(c));
+  if (!c.caps.threads || work < kWorthThreads) return;
+  const std::string why = "about " + std::to_string(std::llround(work / 1000)) + " us of work to share";
   const int64_t wanted = std::max(4 * c.caps.workers, 64);
   for (int64_t tiles = 1; tiles < wanted;) {
     std::vector<Axis> axes =
@@ -148,7 +147,7 @@ void splitForThreads(Chooser& c) {
     if (at == axes.end()) return;
     int64_t extent = maxExtent(at->range), iterations = iterationsPerTile(c, at->range, tiles);
     if (iterations == 0) return;
-    if (!c.apply(OptKind::Thread, AxisAmount{static_cast<int32_t>(at - axes.begin()), iterations})) return;
+    if (!c.apply(OptKind::Thread, AxisAmount{static_cast<int32_t>(at - axes.begin()), iterations}, why)) return;
     tiles *= (extent + iterations - 1) / iterations;
     if (iterations > 1) return;
   }
@@ -159,7 +158,7 @@ void streamOutputs(Chooser& c) {
     if (!a.isStore || !a.slot) continue;
     UOp param = storageOf(a.node.src(0));
     if (param.src(0).isConst() && param.maxNumel() >= c.caps.l3Bytes / byteSize(param.dtype()))
-      c.apply(OptKind::Stream, ParamSlot{*a.slot});
+      c.apply(OptKind::Stream, ParamSlot{*a.slot}, "larger than the last cache, so written past it");
   }
 }
 
@@ -172,17 +171,18 @@ void fillGrid(Chooser& c) {
         numbers.push_back(static_cast<int32_t>(i));
     return numbers;
   };
-  while (outputs().size() > 3 && c.apply(OptKind::Merge, AxisList{{outputs()[0], outputs()[1]}})) {
+  while (outputs().size() > 3 &&
+         c.apply(OptKind::Merge, AxisList{{outputs()[0], outputs()[1]}}, "a grid has three axes")) {
   }
   std::vector<int32_t> grid = outputs();
-  if (grid.empty() || !c.apply(OptKind::Global, AxisList{grid})) return;
+  if (grid.empty() || !c.apply(OptKind::Global, AxisList{grid}, "results do not depend on each other")) return;
   for (int64_t threads : {256, 128, 64, 32, 16, 8})
     if (threads <= maxExtent(axesOf(c.sink)[static_cast<size_t>(grid.back())].range) &&
-        c.apply(OptKind::Local, AxisAmount{grid.back(), threads}))
+        c.apply(OptKind::Local, AxisAmount{grid.back(), threads}, "neighbours in one workgroup"))
       return;
 }
 
-std::vector<OptOp> chooseOpts(Graph& graph, UOp sink, const Caps& caps) {
+Choice choose(Graph& graph, UOp sink, const Caps& caps) {
   Chooser c{graph, sink, caps, {}};
   bool serial =
       std::ranges::any_of(axesOf(sink), [](const Axis& a) { return axisType(a.range) == AxisType::Serial; });
@@ -194,7 +194,13 @@ std::vector<OptOp> chooseOpts(Graph& graph, UOp sink, const Caps& caps) {
     splitForThreads(c);
     streamOutputs(c);
   }
-  return c.opts;
+  return {patternOf(sink), std::move(c.opts)};
+}
+
+std::vector<OptOp> chooseOpts(Graph& graph, UOp sink, const Caps& caps) {
+  std::vector<OptOp> opts;
+  for (ChosenOpt& chosen : choose(graph, sink, caps).opts) opts.push_back(std::move(chosen.opt));
+  return opts;
 }
 
 }  // namespace svod

@@ -47,9 +47,12 @@ int64_t divisorUpTo(int64_t n, int64_t most) {
   return 1;
 }
 
+constexpr const char *kTaskColumns = "as few columns as one thread should walk",
+                     *kColumnLanes = "columns are neighbours in the matrix and in the result";
+
 // The loop inside of a tile of `amount` iterations; the loop itself where it has no more than that.
-uint32_t tiled(Chooser& c, uint32_t loop, int64_t amount) {
-  if (maxExtent(c.range(loop)) <= amount || !c.apply(OptKind::Tile, loop, amount)) return loop;
+uint32_t tiled(Chooser& c, uint32_t loop, int64_t amount, std::string why) {
+  if (maxExtent(c.range(loop)) <= amount || !c.apply(OptKind::Tile, loop, amount, std::move(why))) return loop;
   return idOf(axesOf(c.sink)[static_cast<size_t>(c.numberOf(loop)) + 1].range);
 }
 
@@ -68,15 +71,17 @@ bool blockFewRows(Chooser& c, const Product& p, const Lanes& lanes) {
   if (p.rows > kMostRows || p.depth % kStreams != 0 || p.depth < 8 * kStreams || columns < 4 * lanes.width) return false;
   if (matrix < c.caps.l2Bytes / 2) return false;
   uint32_t k = idOf(p.k), column = idOf(lanes.range);
-  if (!c.apply(OptKind::Tile, k, kStreams)) return false;
+  if (!c.apply(OptKind::Tile, k, kStreams, "as many rows of the matrix at a time as prefetchers follow"))
+    return false;
   uint32_t inBlock = idOf(axesOf(c.sink)[static_cast<size_t>(c.numberOf(k)) + 1].range);
-  column = tiled(c, column, columnsPerTask(c, columns, 2 * lanes.width, kRun));
+  column = tiled(c, column, columnsPerTask(c, columns, 2 * lanes.width, kRun), kTaskColumns);
   for (UOp row : p.rowAxes)
-    if (maxExtent(row) > 1 && !c.apply(OptKind::Upcast, idOf(row), 0)) return false;
-  if (p.rows == 1) c.apply(OptKind::Unroll, inBlock, 0);
-  if (!c.apply(OptKind::Vector, column, lanes.width)) return false;
-  c.apply(OptKind::Upcast, column, 2);
-  return c.apply(OptKind::KBlock, AxisList{{c.numberOf(k), c.numberOf(column)}});
+    if (maxExtent(row) > 1 && !c.apply(OptKind::Upcast, idOf(row), 0, "every row uses what was loaded")) return false;
+  if (p.rows == 1) c.apply(OptKind::Unroll, inBlock, 0, "one load for each of those rows per step");
+  if (!c.apply(OptKind::Vector, column, lanes.width, kColumnLanes)) return false;
+  c.apply(OptKind::Upcast, column, 2, "two vectors per step");
+  return c.apply(OptKind::KBlock, AxisList{{c.numberOf(k), c.numberOf(column)}},
+                 "sums wait in memory, so that the matrix is read in long runs");
 }
 
 // Columns of a panel that is too tall for the cache, block by block of its rows.
@@ -89,24 +94,24 @@ bool blockTallPanel(Chooser& c, UOp reduce, const Product& p, const Lanes& lanes
   if (depth < 64) return false;
   bool rowsStay = p.rows * depth * bytesOf(p) <= c.caps.l2Bytes / 2;  // one block of the other operand
   uint32_t k = idOf(p.k), row = idOf(tile.rowAxis), outer = idOf(lanes.range);
-  if (!c.apply(OptKind::Tile, k, depth)) return false;
+  if (!c.apply(OptKind::Tile, k, depth, "a whole panel would not stay in the second level cache")) return false;
   uint32_t inBlock = idOf(axesOf(c.sink)[static_cast<size_t>(c.numberOf(k)) + 1].range);
-  uint32_t task = rowsStay ? tiled(c, outer, columnsPerTask(c, extent, columns, 2 * columns)) : outer;
-  uint32_t column = tiled(c, task, columns);
+  uint32_t task = rowsStay ? tiled(c, outer, columnsPerTask(c, extent, columns, 2 * columns), kTaskColumns) : outer;
+  uint32_t column = tiled(c, task, columns, "the columns of one panel");
   AxisList order;
   for (uint32_t id : {outer, task, row, column})
     if (std::ranges::find(order.axes, c.numberOf(id)) == order.axes.end()) order.axes.push_back(c.numberOf(id));
-  if (!std::ranges::is_sorted(order.axes) && !c.apply(OptKind::Order, order)) return false;
+  if (!std::ranges::is_sorted(order.axes) && !c.apply(OptKind::Order, order, kPanelOutside)) return false;
   PackArgs pack{*p.matrix.slot, {c.numberOf(inBlock), c.numberOf(column)}};
-  if (!c.apply(OptKind::Pack, pack)) return false;
+  if (!c.apply(OptKind::Pack, pack, "a block of the panel is copied once and serves all rows")) return false;
   vectorizeFill(c, *p.matrix.slot, lanes.width, tile.vectors);
-  c.apply(OptKind::Upcast, row, tile.rows);
-  if (!c.apply(OptKind::Vector, column, lanes.width)) return false;
-  if (tile.vectors > 1) c.apply(OptKind::Upcast, column, tile.vectors);
+  c.apply(OptKind::Upcast, row, tile.rows, registersText(c, tile));
+  if (!c.apply(OptKind::Vector, column, lanes.width, kColumnLanes)) return false;
+  if (tile.vectors > 1) c.apply(OptKind::Upcast, column, tile.vectors, registersText(c, tile));
   AxisList closed{{c.numberOf(k)}};
   if (rowsStay) closed.axes.push_back(c.numberOf(task));
   closed.axes.push_back(c.numberOf(row));
-  return c.apply(OptKind::KBlock, closed);
+  return c.apply(OptKind::KBlock, closed, "sums wait in memory while the blocks pass");
 }
 
 }  // namespace

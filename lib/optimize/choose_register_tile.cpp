@@ -123,4 +123,9 @@ RegisterTile chooseRegisterTile(const Chooser& chooser, UOp reduce, const Lanes&
   return TileChoice(chooser, reduce, lanes, maxVectors).best();
 }
 
+std::string registersText(const Chooser& chooser, const RegisterTile& tile) {
+  return std::to_string(tile.rows) + " x " + std::to_string(tile.vectors) + " results in " +
+         std::to_string(chooser.caps.vectorRegisters) + " registers share what they load";
+}
+
 }  // namespace svod

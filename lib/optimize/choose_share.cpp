@@ -44,9 +44,11 @@ bool tryShare(Chooser& c, size_t first) {
   constexpr int64_t kRows = 4;
   Chooser trial = c;
   if (axes[first].nest == Nest::Reduce)
-    if (UOp row = rowsReadingTheSame(c, axes[first].range)) trial.apply(OptKind::Upcast, idOf(row), kRows);
+    if (UOp row = rowsReadingTheSame(c, axes[first].range))
+      trial.apply(OptKind::Upcast, idOf(row), kRows, "rows that read the same operand share its loads");
   int before = transcendentals(trial.sink);
-  if (!trial.apply(OptKind::Share, list) || transcendentals(trial.sink) >= before) return false;
+  if (!trial.apply(OptKind::Share, list, "later sweeps need the expensive values again") ||
+      transcendentals(trial.sink) >= before) return false;
   c.sink = trial.sink, c.opts = trial.opts;
   return true;
 }

@@ -35,7 +35,7 @@ bool copyWindows(Chooser& c, const Windows& w, int64_t lines) {
   PackArgs copy{w.slot, {}};
   for (UOp r : w.taps) copy.axes.push_back(c.numberOf(idOf(r)));
   for (uint32_t id : inside) copy.axes.push_back(c.numberOf(id));
-  return c.apply(OptKind::Window, copy);
+  return c.apply(OptKind::Window, copy, "one copy, padding included, serves all taps and filters");
 }
 
 int64_t copiedBytes(UOp sink) {
@@ -82,16 +82,19 @@ bool slideOverCopy(Chooser& c, const Windows& w) {
     UOp copy = *std::ranges::find(nodes, Op::Stage, &UOp::op);
     auto pitch = static_cast<int32_t>(maxExtent(copy.src().back()));
     if (strideOfCopy(trial->sink, w.column) != 1) return false;
-    if (!trial->apply(OptKind::Pitch, AxisList{{trial->numberOf(line), trial->numberOf(column), pitch}})) return false;
+    AxisList lines{{trial->numberOf(line), trial->numberOf(column), pitch}};
+    if (!trial->apply(OptKind::Pitch, lines, "short lines: lanes go on in the next one")) return false;
     column = line;
   } else if (maxExtent(trial->range(line)) < maxExtent(w.line)) {  // the loop over the lines of one copy
     line = idOf(axesOf(trial->sink)[static_cast<size_t>(trial->numberOf(column)) - 1].range);
   }
   vectorizeCopy(*trial, w.slot);
-  trial->apply(OptKind::Upcast, idOf(w.filters.back()), tile->filters);
-  if (tile->lines > 1) trial->apply(OptKind::Upcast, line, tile->lines);
-  if (!trial->apply(OptKind::Vector, column, tile->lanes)) return false;
-  if (tile->vectors > 1) trial->apply(OptKind::Upcast, column, std::min(tile->vectors, maxExtent(trial->range(column))));
+  trial->apply(OptKind::Upcast, idOf(w.filters.back()), tile->filters, "filters share the vectors they read");
+  if (tile->lines > 1) trial->apply(OptKind::Upcast, line, tile->lines, "lines share the weights they read");
+  if (!trial->apply(OptKind::Vector, column, tile->lanes, "neighbouring results read neighbours of the copy"))
+    return false;
+  const int64_t vectors = std::min(tile->vectors, maxExtent(trial->range(column)));
+  if (tile->vectors > 1) trial->apply(OptKind::Upcast, column, vectors, "vectors share the weights they read");
   c.sink = trial->sink, c.opts = trial->opts;
   return true;
 }

@@ -52,11 +52,12 @@ void vectorizeFill(Chooser& c, uint32_t slot, int64_t width, int64_t vectors) {
       if (axis.nest != Nest::Stage || strideOf(a, axis.range) != 1) continue;
       UOp last = closersOf(c.sink, axis.range)[0].src().back();
       uint32_t id = idOf(axis.range), lastId = idOf(last);
-      if (!c.apply(OptKind::Vector, lastId, width)) return;
+      if (!c.apply(OptKind::Vector, lastId, width, kCopyLanes)) return;
       if (last != axis.range)
-        c.apply(OptKind::Upcast, id, powerBelow(std::min(width, maxExtent(axis.range))));
+        c.apply(OptKind::Upcast, id, powerBelow(std::min(width, maxExtent(axis.range))),
+                "the copy transposes blocks in registers");
       else if (vectors > 1)
-        c.apply(OptKind::Upcast, id, vectors);
+        c.apply(OptKind::Upcast, id, vectors, "the copy is as wide as the register tile");
       return;
     }
   }
@@ -73,7 +74,7 @@ bool paysToPack(const Chooser& c, const Panel& panel, int64_t columns, int64_t r
 // The lanes' loop goes outside of the rows' loop, so that one column panel serves all rows.
 void columnsOutside(Chooser& c, uint32_t column, uint32_t row) {
   int32_t j = c.numberOf(column), i = c.numberOf(row);
-  if (i >= 0 && i < j) c.apply(OptKind::Order, AxisList{{j, i}});
+  if (i >= 0 && i < j) c.apply(OptKind::Order, AxisList{{j, i}}, kPanelOutside);
 }
 
 // Packs the panel between the column loop and the row loop. Returns the loop that carries the lanes then: the
@@ -82,14 +83,14 @@ uint32_t packPanel(Chooser& c, const Panel& panel, uint32_t column, uint32_t row
   uint32_t inner = column;
   std::vector<uint32_t> reduceIds;
   for (UOp r : panel.reduceAxes) reduceIds.push_back(idOf(r));
-  if (c.apply(OptKind::Tile, column, columns)) {
+  if (c.apply(OptKind::Tile, column, columns, "the columns of one panel")) {
     inner = idOf(axesOf(c.sink)[static_cast<size_t>(c.numberOf(column)) + 1].range);
     columnsOutside(c, column, row);
   }
   PackArgs args{panel.slot, {}};
   for (uint32_t id : reduceIds) args.axes.push_back(c.numberOf(id));
   args.axes.push_back(c.numberOf(inner));
-  c.apply(OptKind::Pack, args);
+  c.apply(OptKind::Pack, args, "rows that are far apart in memory, copied once for all row tiles");
   return inner;
 }
 
@@ -99,7 +100,7 @@ void unrollInnermost(Chooser& c, UOp reduce, int64_t copies) {
   if (axisType(last) != AxisType::Reduce || !extent) return;
   for (int64_t n : {*extent, int64_t{4}, int64_t{2}})
     if (n > 1 && n <= 8 && *extent % n == 0 && n * copies <= (n == *extent ? 64 : 16) &&
-        c.apply(OptKind::Unroll, idOf(last), n))
+        c.apply(OptKind::Unroll, idOf(last), n, "fewer branches in a short body"))
       return;
 }
 
@@ -129,10 +130,10 @@ void tileReduceOverOutputLanes(Chooser& c, UOp reduce, const Lanes& lanes, std::
     } else if (panel) {
       columnsOutside(c, column, row);
     }
-    c.apply(OptKind::Upcast, row, tile.rows);
+    c.apply(OptKind::Upcast, row, tile.rows, registersText(c, tile));
   }
-  c.apply(OptKind::Vector, column, lanes.width);
-  if (tile.vectors > 1) c.apply(OptKind::Upcast, column, tile.vectors);
+  c.apply(OptKind::Vector, column, lanes.width, "along this output loop it takes the fewest instructions");
+  if (tile.vectors > 1) c.apply(OptKind::Upcast, column, tile.vectors, registersText(c, tile));
   for (UOp n : toposort(c.sink))  // the reduce as it is now
     if (n.op() == Op::Reduce && !n.src(0).ranges().empty() && n.dependsOn(c.range(column)))
       return unrollInnermost(c, n, tile.rows * tile.vectors);
@@ -142,37 +143,38 @@ void tileReduceOverOutputLanes(Chooser& c, UOp reduce, const Lanes& lanes, std::
 void tileReduceLanes(Chooser& c, UOp reduce, const Lanes& lanes) {
   constexpr int64_t kChains = 8;  // independent accumulators that hide any latency
   RegisterTile tile = chooseRegisterTile(c, reduce, lanes, kChains);
-  if (tile.rowAxis) c.apply(OptKind::Upcast, idOf(tile.rowAxis), tile.rows);
-  if (!c.apply(OptKind::Vector, idOf(lanes.range), lanes.width) || tile.vectors < 2) return;
-  c.apply(OptKind::Acc, idOf(lanes.range), tile.vectors);
+  if (tile.rowAxis) c.apply(OptKind::Upcast, idOf(tile.rowAxis), tile.rows, registersText(c, tile));
+  constexpr const char* kLanesWhy = "the reduction walks memory in order; lanes are folded at its end";
+  if (!c.apply(OptKind::Vector, idOf(lanes.range), lanes.width, kLanesWhy) || tile.vectors < 2) return;
+  c.apply(OptKind::Acc, idOf(lanes.range), tile.vectors, "independent sums hide the latency of one");
 }
 
 // A few vectors per iteration of a loop without reduce, where that leaves no remainder.
 void widenStreams(Chooser& c, const Lanes& lanes) {
-  c.apply(OptKind::Vector, idOf(lanes.range), lanes.width);
+  c.apply(OptKind::Vector, idOf(lanes.range), lanes.width, "along this loop it takes the fewest instructions");
   double weight = 0;
   for (UOp n : toposort(c.sink)) weight += n.dependsOn(c.range(idOf(lanes.range))) ? opWeight(n) : 0;
   std::optional<int64_t> extent = constExtent(lanes.range);
   if (!extent || *extent % lanes.width != 0 || weight > 32) return;
   for (int64_t n : {4, 2})
     if (*extent / lanes.width % n == 0 && *extent / lanes.width / n >= 4 &&
-        c.apply(OptKind::Upcast, idOf(lanes.range), n))
+        c.apply(OptKind::Upcast, idOf(lanes.range), n, "a cheap body: several vectors per step"))
       return;
 }
 
 // Blocks of as many rows as a vector has lanes are transposed in registers, so that loads and stores both run along
 // lines.
 void blockTransposed(Chooser& c, const Lanes& lanes) {
-  c.apply(OptKind::Vector, idOf(lanes.range), lanes.width);
+  c.apply(OptKind::Vector, idOf(lanes.range), lanes.width, "results are stored along their lines");
   for (const Access& a : accessesOf(c.sink))
     for (const Axis& axis : axesOf(c.sink)) {
       bool along = !a.isStore && axis.nest == Nest::Output && strideOf(a, axis.range) == 1 &&
                    idOf(axis.range) != idOf(lanes.range);
       int64_t rows = powerBelow(std::min(lanes.width, maxExtent(axis.range)));
-      if (!along || rows < 4 || !c.apply(OptKind::Upcast, idOf(axis.range), rows)) continue;
+      if (!along || rows < 4 || !c.apply(OptKind::Upcast, idOf(axis.range), rows, "blocks are transposed in registers")) continue;
       // Loads run on along their lines, whole lines are stored.
       int32_t load = c.numberOf(idOf(axis.range)), store = c.numberOf(idOf(lanes.range));
-      if (load < store) c.apply(OptKind::Order, AxisList{{store, load}});
+      if (load < store) c.apply(OptKind::Order, AxisList{{store, load}}, "loads go on along their lines");
       return;
     }
 }

@@ -10,7 +10,7 @@ namespace svod {
 bool enterTile(Chooser& c, UOp loop, int64_t amount, std::vector<uint32_t>& inside) {
   uint32_t id = idOf(loop);
   if (amount < maxExtent(loop)) {
-    if (!c.apply(OptKind::Tile, id, amount)) return false;
+    if (!c.apply(OptKind::Tile, id, amount, "what one copy of the input holds")) return false;
     id = idOf(axesOf(c.sink)[static_cast<size_t>(c.numberOf(id)) + 1].range);
   }
   inside.push_back(id);
@@ -26,7 +26,7 @@ bool orderLoops(Chooser& c, const Windows& w, std::span<const uint32_t> inside) 
   add(w.outer);
   add(w.filters);
   for (uint32_t id : inside) order.axes.push_back(c.numberOf(id));
-  return std::ranges::is_sorted(order.axes) || c.apply(OptKind::Order, order);
+  return std::ranges::is_sorted(order.axes) || c.apply(OptKind::Order, order, "all filters use one copy of the input");
 }
 
 void vectorizeCopy(Chooser& c, uint32_t slot) {
@@ -38,7 +38,8 @@ void vectorizeCopy(Chooser& c, uint32_t slot) {
     int64_t width = c.caps.vectorBytes / byteSize(a.node.dtype());
     while (width > 2 && width > maxExtent(last.range)) width /= 2;
     uint32_t id = idOf(last.range);
-    if (c.apply(OptKind::Vector, id, width) && maxExtent(c.range(id)) <= 4) c.apply(OptKind::Upcast, id, 0);
+    if (c.apply(OptKind::Vector, id, width, kCopyLanes) && maxExtent(c.range(id)) <= 4)
+      c.apply(OptKind::Upcast, id, 0, "a line of the copy is a few vectors");
     return;
   }
 }
@@ -151,7 +152,7 @@ bool packTile(Chooser& c, const Windows& w, const WindowTile& tile) {
   PackArgs pack{w.slot, {}};
   for (UOp r : w.taps) pack.axes.push_back(c.numberOf(idOf(r)));
   for (uint32_t id : inside) pack.axes.push_back(c.numberOf(id));
-  return c.apply(OptKind::Pack, pack);
+  return c.apply(OptKind::Pack, pack, "what the windows read, as the panel of a matrix product");
 }
 
 }  // namespace

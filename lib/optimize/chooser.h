@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "optimize/axes.h"
+#include "optimize/choose.h"
 #include "optimize/cost.h"
 #include "optimize/opt.h"
 
@@ -15,11 +16,11 @@ struct Chooser {
   Graph& graph;
   UOp sink;
   const Caps& caps;
-  std::vector<OptOp> opts;
+  std::vector<ChosenOpt> opts;
 
-  /// Applies and records an opt; false (nothing changed) when it is not legal.
-  bool apply(OptKind kind, OptArgs args);
-  bool apply(OptKind kind, uint32_t rangeId, int64_t amount);
+  /// Applies and records an opt, and in a phrase why; false (nothing changed) when it is not legal.
+  bool apply(OptKind kind, OptArgs args, std::string why = {});
+  bool apply(OptKind kind, uint32_t rangeId, int64_t amount, std::string why = {});
 
   /// The number of the axis whose range has this id, which splits keep for the outer part; -1 when there is
   /// none.
@@ -53,6 +54,9 @@ struct RegisterTile {
   int64_t rows = 1, vectors = 1;
 };
 RegisterTile chooseRegisterTile(const Chooser& chooser, UOp reduce, const Lanes& lanes, int64_t maxVectors);
+/// Why rows and vectors are repeated, for Chooser::apply.
+std::string registersText(const Chooser& chooser, const RegisterTile& tile);
+inline constexpr const char* kPanelOutside = "one panel of columns serves all rows";
 
 /// Lanes, register tiles and, for matrix products, loop order and packed panel.
 void tileForVectors(Chooser& chooser);
@@ -71,6 +75,7 @@ std::optional<Panel> panelOf(const Access& load, UOp reduce);
 /// that is to be packed whatever its strides.
 std::optional<Panel> panelOperand(const Chooser& chooser, UOp reduce, const Lanes& lanes, UOp rowAxis,
                                   std::optional<uint32_t> slot);
+inline constexpr const char* kCopyLanes = "the copy runs in whole vectors";
 /// The copy into the panel of parameter `slot` runs in vectors.
 void vectorizeFill(Chooser& chooser, uint32_t slot, int64_t width, int64_t vectors);
 /// Blocks of a long reduce around the output loops, where its operands would not stay in cache: a tall panel, or a

@@ -41,10 +41,20 @@ double opWeight(UOp n) {
 
 double nanoseconds(double instructions) { return instructions / kInstructionsPerNanosecond; }
 
-CostModel::CostModel(UOp sink, const Caps& caps) : caps_(caps), loops_(sink), accesses_(accessesOf(sink)) {
-  for (UOp n : toposort(sink)) {
+std::vector<Lanes> lanesOf(UOp sink) {
+  std::vector<Lanes> lanes;
+  for (UOp n : toposort(sink))
+    if (n.op() == Op::Range && axisType(n) == AxisType::Vector) lanes.push_back({n, maxExtent(n)});
+  return lanes;
+}
+
+CostModel::CostModel(UOp sink, const Caps& caps, Products products) : caps_(caps), loops_(sink), accesses_(accessesOf(sink)) {
+  std::vector<UOp> nodes = toposort(sink), joined;
+  for (UOp n : nodes)
+    if (products == Products::Joined && n.op() == Op::Reduce && n.src(0).op() == Op::Mul) joined.push_back(n.src(0));
+  for (UOp n : nodes) {
     double weight = opWeight(n);
-    if (weight == 0) continue;
+    if (weight == 0 || std::ranges::find(joined, n) != joined.end()) continue;
     auto access = std::ranges::find(accesses_, n, &Access::node);
     items_.push_back({n, weight, access == accesses_.end() ? nullptr : &*access});
   }

@@ -17,7 +17,9 @@ struct Lanes {
 /// Costs of one kernel before it is changed. Symbolic extents count with their maximum.
 class CostModel {
  public:
-  CostModel(UOp sink, const Caps& caps);
+  /// A product that only a sum takes is an instruction of its own, or one with the addition.
+  enum class Products : uint8_t { Separate, Joined };
+  CostModel(UOp sink, const Caps& caps, Products products = Products::Separate);
 
   /// Instructions executed in all when the loops of `lanes` are vectorized: a vector instruction counts once,
   /// an access whose neighbours are not neighbours in memory once per lane. The load `packed` reads from a
@@ -42,6 +44,9 @@ class CostModel {
 
 /// Cost of one execution of an op, an addition being 1; 0 for what costs nothing (constants, addresses).
 double opWeight(UOp node);
+
+/// The vector axes of a kernel whose opts were applied.
+std::vector<Lanes> lanesOf(UOp sink);
 
 /// Estimated nanoseconds for a number of instructions on one thread.
 double nanoseconds(double instructions);

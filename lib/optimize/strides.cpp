@@ -1,6 +1,7 @@
 #include "optimize/strides.h"
 
 #include <algorithm>
+#include <array>
 
 #include "optimize/reloop.h"
 #include "symbolic/symbolic.h"
@@ -115,25 +116,62 @@ bool isTranspose(const Signature& s) {
   return false;
 }
 
+bool isGemv(const Signature& s) {
+  for (const Access& matrix : s.loads)
+    for (const Access& vector : s.loads)
+      for (UOp k : s.reduces) {
+        if (!matrix.node.dependsOn(k) || !vector.node.dependsOn(k)) continue;
+        auto onlyMatrix = [&](UOp r) { return matrix.node.dependsOn(r) && !vector.node.dependsOn(r); };
+        if (std::ranges::any_of(s.outputs, onlyMatrix)) return true;
+      }
+  return false;
+}
+
+bool isGather(const Signature& s) {
+  for (const Access& a : s.loads)
+    for (UOp n : toposort(a.address))
+      if (n.op() == Op::Load) return true;
+  return false;
+}
+
+struct PatternRow {
+  PatternInfo info;
+  bool (*fits)(const Signature& s);
+};
+
+constexpr PatternRow kPatterns[] = {
+    {{Pattern::Scalar, "scalar", "no loops"},
+     [](const Signature& s) { return s.outputs.empty() && s.reduces.empty(); }},
+    {{Pattern::FullReduce, "full-reduce", "one result of all elements"},
+     [](const Signature& s) { return s.outputs.empty(); }},
+    {{Pattern::Conv, "conv", "products summed over windows that slide over an operand"},
+     [](const Signature& s) { return isGemm(s) && hasWindow(s); }},
+    {{Pattern::Gemm, "gemm", "rows of one operand times columns of another, summed"}, isGemm},
+    {{Pattern::Gemv, "gemv", "rows of a matrix times one vector, summed"}, isGemv},
+    {{Pattern::RowReduce, "row-reduce", "reductions along what is contiguous in memory"},
+     [](const Signature& s) { return !s.reduces.empty() && anyUnitStride(s.loads, s.reduces); }},
+    {{Pattern::ColumnReduce, "column-reduce", "reductions across what is contiguous in memory"},
+     [](const Signature& s) { return !s.reduces.empty(); }},
+    {{Pattern::Gather, "gather", "elements whose place is read from memory"}, isGather},
+    {{Pattern::Transpose, "transpose", "elements stored in another order than they are read"}, isTranspose},
+    {{Pattern::Streaming, "streaming", "elements one after the other"}, [](const Signature&) { return true; }},
+};
+
+constexpr auto kPatternInfos = [] {
+  std::array<PatternInfo, std::size(kPatterns)> infos{};
+  for (size_t i = 0; i < infos.size(); ++i) infos[i] = kPatterns[i].info;
+  return infos;
+}();
+
 }  // namespace
+
+std::span<const PatternInfo> allPatterns() { return kPatternInfos; }
+
+const PatternInfo& info(Pattern pattern) { return *std::ranges::find(kPatternInfos, pattern, &PatternInfo::pattern); }
 
 Pattern patternOf(UOp sink) {
   Signature s = signatureOf(sink);
-  if (s.outputs.empty()) return s.reduces.empty() ? Pattern::Scalar : Pattern::FullReduce;
-  if (!s.reduces.empty()) {
-    if (isGemm(s)) return hasWindow(s) ? Pattern::Conv : Pattern::Gemm;
-    return anyUnitStride(s.loads, s.reduces) ? Pattern::RowReduce : Pattern::ColumnReduce;
-  }
-  for (const Access& a : s.loads)
-    for (UOp n : toposort(a.address))
-      if (n.op() == Op::Load) return Pattern::Gather;
-  return isTranspose(s) ? Pattern::Transpose : Pattern::Streaming;
-}
-
-std::string_view toText(Pattern pattern) {
-  constexpr std::string_view kText[] = {"scalar",        "full-reduce", "gemm",      "conv",     "row-reduce",
-                                        "column-reduce", "gather",      "transpose", "streaming"};
-  return kText[static_cast<size_t>(pattern)];
+  return std::ranges::find_if(kPatterns, [&](const PatternRow& row) { return row.fits(s); })->info.pattern;
 }
 
 }  // namespace svod

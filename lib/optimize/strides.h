@@ -36,19 +36,26 @@ class LoopsOf {
   std::vector<std::vector<UOp>> loops_;
 };
 
-/// What a kernel looks like from its strides; the first row that fits.
+/// What a kernel looks like from its strides.
 enum class Pattern : uint8_t {
   Scalar,
   FullReduce,
   Gemm,
   Conv,
+  Gemv,
   RowReduce,
   ColumnReduce,
   Gather,
   Transpose,
   Streaming
 };
+struct PatternInfo {
+  Pattern pattern;
+  std::string_view name, what;
+};
+/// In the order in which they are tried: a kernel has the first pattern that fits.
+std::span<const PatternInfo> allPatterns();
+const PatternInfo& info(Pattern pattern);
 Pattern patternOf(UOp sink);
-std::string_view toText(Pattern pattern);
 
 }  // namespace svod

@@ -5,6 +5,7 @@
 #include "ir/verify.h"
 #include "optimize/choose.h"
 #include "optimize/kernels.h"
+#include "optimize/predict.h"
 #include "optimize/replay.h"
 #include "optimize/strides.h"
 
@@ -44,6 +45,55 @@ TEST_CASE("Patterns are told apart by strides") {
   CHECK(patternOf(buildFullMax(g, s)) == Pattern::FullReduce);
   CHECK(patternOf(buildAdd(g, s)) == Pattern::Streaming);
   CHECK(patternOf(buildTranspose(g, s)) == Pattern::Transpose);
+  CHECK(patternOf(buildMatvec(g, s)) == Pattern::Gemv);
+  CHECK(info(Pattern::Gemv).name == "gemv");
+}
+
+TEST_CASE("Every choice says why") {
+  for (const TestKernel& kernel : testKernels())
+    for (int64_t size : {int64_t{7}, int64_t{64}, int64_t{300}})
+      for (bool grid : {false, true}) {
+        Caps caps = avx512();
+        caps.workgroups = grid, caps.threads = !grid, caps.l3Bytes = 1 << 16;
+        Graph g;
+        UOp sink = kernel.build(g, {size, size, 5});
+        Choice choice = choose(g, sink, caps);
+        CHECK(choice.pattern == patternOf(sink));
+        for (const ChosenOpt& chosen : choice.opts) {
+          INFO(kernel.name << " " << size << " " << toText(chosen.opt));
+          CHECK(!chosen.why.empty());
+        }
+      }
+}
+
+namespace {
+
+Prediction predicted(UOp (*build)(Graph&, const Sizes&), const Sizes& sizes, const Work& work, bool chosen = true) {
+  const Caps caps = avx512();
+  Graph g;
+  UOp sink = build(g, sizes);
+  if (chosen) sink = *applyOpts(g, sink, chooseOpts(g, sink, caps), caps);
+  return predict(sink, work, caps);
+}
+
+}  // namespace
+
+TEST_CASE("Predictions name what takes the time") {
+  const double n = 512, m = 4096;
+  Prediction product = predicted(buildMatmul, {512, 512, 512}, {2 * n * n * n, 3 * 4 * n * n});
+  CHECK(product.limit == Limit::Compute);
+  CHECK(product.roofline == Approx(2 * n * n * n / (2 * 2 * 16 * 2.0)));  // two FMAs of 16 lanes per cycle, 2 GHz
+  CHECK(product.expected > product.roofline);
+  CHECK(product.expected < 4 * product.roofline);
+
+  Prediction stream = predicted(buildAdd, {4096, 4096, 0}, {m * m, 3 * 4 * m * m});
+  CHECK(stream.limit == Limit::Memory);
+  CHECK(stream.expected == stream.roofline);
+  CHECK(stream.roofline == Approx(3 * 4 * m * m / 8));  // 8 GB per second
+
+  const Work fold{n * n, 4 * n * n};
+  CHECK(predicted(buildFullMax, {512, 512, 0}, fold, false).limit == Limit::Latency);
+  CHECK(predicted(buildFullMax, {512, 512, 0}, fold).limit != Limit::Latency);
 }
 
 TEST_CASE("What the heuristic chooses") {

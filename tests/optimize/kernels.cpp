@@ -100,6 +100,7 @@ UOp buildIntDot(Graph& g, const Sizes& s) {
 
 constexpr TestKernel kKernels[] = {
     {"matmul", buildMatmul},
+    {"matvec", buildMatvec},
     {"softmax", buildSoftmax},
     {"add", buildAdd},
     {"transpose", buildTranspose},
@@ -134,6 +135,13 @@ UOp buildMatmul(Graph& g, const Sizes& s) {
   UOp product = b.mul(b.read(1, {s.m, s.k}, {r0, k}), b.read(2, {s.k, s.n}, {k, r1}));
   return b.sink(
       {b.end(b.store(b.at(0, DType::F32, {s.m, s.n}, {r0, r1}), b.reduce(Op::Add, product, {k})), {r0, r1})});
+}
+
+UOp buildMatvec(Graph& g, const Sizes& s) {
+  Builder b(g);
+  UOp r0 = b.loop(s.n), k = b.loop(s.k, AxisType::Reduce);
+  UOp product = b.mul(b.read(1, {s.k}, {k}), b.read(2, {s.k, s.n}, {k, r0}));
+  return b.sink({b.end(b.store(b.at(0, DType::F32, {s.n}, {r0}), b.reduce(Op::Add, product, {k})), {r0})});
 }
 
 UOp buildSoftmax(Graph& g, const Sizes& s) {

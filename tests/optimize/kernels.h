@@ -22,6 +22,7 @@ struct TestKernel {
 std::span<const TestKernel> testKernels();
 
 UOp buildMatmul(Graph& graph, const Sizes& sizes);   // out[m,n] = sum over k of a[m,k] * b[k,n]
+UOp buildMatvec(Graph& graph, const Sizes& sizes);   // out[n] = sum over k of a[k] * b[k,n]
 UOp buildSoftmax(Graph& graph, const Sizes& sizes);  // rows m, columns n
 UOp buildAdd(Graph& graph, const Sizes& sizes);      // out[m,n] = a[m,n] + b[m,n]
 UOp buildTranspose(Graph& graph, const Sizes& sizes);

@@ -25,6 +25,8 @@ FactList cpuFacts(const CpuTarget& cpu) {
           {"l2Bytes", "L2 cache", bytesCell(static_cast<uint64_t>(cpu.l2Bytes))},
           {"l3Bytes", "L3 cache", bytesCell(static_cast<uint64_t>(cpu.l3Bytes))},
           {"cores", "cores", cpu.cores},
+          {"clockMHz", "MHz while full vectors run", cpu.clockMHz},
+          {"memoryMBs", "MB/s between a core and memory", cpu.memoryMBs},
           {"features", "features", features}};
 }
 
