@@ -148,7 +148,7 @@ function(svod_register_test target name tools labels)
   list(REMOVE_DUPLICATES labels)
   add_test(NAME ${folder}/${name} COMMAND ${ARGN} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(${folder}/${name} PROPERTIES
-    LABELS "${labels}" ENVIRONMENT "SVOD_BIN_DIR=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+    LABELS "${labels}" ENVIRONMENT "SVOD_BIN_DIR=${CMAKE_RUNTIME_OUTPUT_DIRECTORY};SVOD_NO_CACHE=1")
 endfunction()
 
 # The rooms of lib/layers.txt, bottom up: lib/ROOM, or ROOM itself when it is named with a folder or stands

@@ -17,21 +17,24 @@ int terminalWidth() {
   return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40 ? size.ws_col : 120;
 }
 
-std::string jsonText(const Error& error) {
+constexpr std::string_view kError = "error", kWarning = "warning";
+
+std::string jsonText(const Error& error, std::string_view severity) {
   nlohmann::ordered_json json = {{"code", info(error.diag).code}, {"message", error.message}};
+  if (severity != kError) json["severity"] = severity;
   if (!error.loc.file.empty()) json["file"] = error.loc.file;
   if (error.loc.line > 0) json["line"] = error.loc.line;
   if (error.loc.column > 0) json["column"] = error.loc.column;
   json["notes"] = error.notes;
   if (!error.help.empty()) json["help"] = error.help;
-  json["exitCode"] = info(error.diag).exitCode;
+  if (severity == kError) json["exitCode"] = info(error.diag).exitCode;
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-std::string colored(std::string text) {
-  constexpr std::string_view kWord = "error:";
-  const size_t at = text.find(kWord);
-  return at == text.npos ? text : text.replace(at, kWord.size(), "\x1b[1;31merror:\x1b[0m");
+std::string plainText(const Error& error, std::string_view severity, bool color) {
+  const std::string word = std::string(severity) + ":", code = severity == kError ? "\x1b[1;31m" : "\x1b[1;33m";
+  std::string text = toText(error);
+  return text.replace(text.find("error:"), 6, color ? code + word + "\x1b[0m" : word);
 }
 
 }  // namespace
@@ -52,10 +55,12 @@ Status Console::print(std::string_view text) {
               "check where the output goes");
 }
 
-void Console::report(const Error& error) {
+void Console::report(const Error& error) { show(error, kError); }
+void Console::warn(const Error& error) { show(error, kWarning); }
+
+void Console::show(const Error& error, std::string_view severity) {
   clearProgress();
-  std::string text = options_.jsonDiagnostics ? jsonText(error) : toText(error);
-  if (colorErrors_) text = colored(std::move(text));
+  std::string text = options_.jsonDiagnostics ? jsonText(error, severity) : plainText(error, severity, colorErrors_);
   text += '\n';
   std::fwrite(text.data(), 1, text.size(), stderr);
 }

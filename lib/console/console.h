@@ -24,6 +24,8 @@ class Console {
   int outputWidth() const { return outputWidth_; }
 
   void report(const Error& error);
+  /// Something that changes no result and no exit code.
+  void warn(const Error& error);
   /// Reports the error and gives its exit code.
   int finish(const Error& error);
   /// Overwrites one line on stderr; nothing when that is no terminal. `clearProgress` removes it.
@@ -31,6 +33,8 @@ class Console {
   void clearProgress();
 
  private:
+  void show(const Error& error, std::string_view severity);
+
   ConsoleOptions options_;
   bool progressWanted_, colorErrors_, colorOutput_;
   bool progressShown_ = false;

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <thread>
 
+#include "driver/describe_kernel.h"
 #include "driver/kernel_passes.h"
 #include "driver/plan_builder.h"
 #include "ir/text.h"
@@ -58,10 +59,11 @@ Status emitCode(CompiledKernel& kernel, UOp lowered, const Target& target, const
   SVOD_TRY(kernel.linear, linearize(*kernel.graph, lowered, kernel.name, options.numerics));
   for (int slot : kernel.inPlace)
     if (static_cast<size_t>(slot) < kernel.linear.params.size()) kernel.linear.params[slot].inPlace = true;
+  SVOD_TRY(kernel.desc, describeKernel(kernel.linear, kernel.ast, toText(optsOf(kernel.choice))));
   return target.emitKernel(kernel, options);
 }
 
-Status compileKernel(CompiledKernel& kernel, const Target& target, const CompileOptions& options) {
+Status compileAnew(CompiledKernel& kernel, const Target& target, const CompileOptions& options) {
   KernelJob job;
   job.caps = capsOf(options.cpu, options.numerics);
   job.caps.overwrites = !kernel.inPlace.empty();
@@ -74,11 +76,27 @@ Status compileKernel(CompiledKernel& kernel, const Target& target, const Compile
   cx.data.put(job);
   SVOD_TRY(UOp lowered, runPipeline(kernelPasses(), kernel.ast, cx));
   kernel.optimized = job.optimized;
-  kernel.opts = std::move(job.applied);
+  kernel.choice = std::move(job.choice);
   if (kernel.log.stopped) return {};
   Status emitted = emitCode(kernel, lowered, target, options);
   if (!emitted) kernel.log.lastGood = toUopText(lowered), kernel.log.failedPass = "code of target " + options.target;
   return emitted;
+}
+
+/// Whether something is wanted that only compiling shows.
+bool wantsToSee(const CompileOptions& options) {
+  const PassOptions& p = options.passes;
+  return options.keepSource || !p.printBefore.empty() || !p.printAfter.empty() || p.printChanged || p.ruleStats ||
+         !p.stopAfter.empty();
+}
+
+Status compileKernel(CompiledKernel& kernel, const Target& target, const CompileOptions& options) {
+  if (options.cache == nullptr || wantsToSee(options)) return compileAnew(kernel, target, options);
+  const std::string key = options.cache->keyOf(kernel, requestedOpts(kernel.name, options), options);
+  if (options.cache->find(key, kernel)) return {};
+  SVOD_CHECK(compileAnew(kernel, target, options));
+  options.cache->keep(key, kernel);
+  return {};
 }
 
 /// Compiles all kernels on `jobs` threads. The first error in kernel order is returned, whichever came first in time.
@@ -126,7 +144,11 @@ Result<std::unique_ptr<Compilation>> compile(Model& model, const CompileOptions&
 
   for (Kernel& k : result->schedule.kernels) {
     CompiledKernel kernel;
-    kernel.name = k.name, kernel.graph = std::move(k.graph), kernel.ast = k.sink, kernel.inPlace = k.inPlace;
+    kernel.name = k.name, kernel.inPlace = k.inPlace;
+    // A graph whose ids depend on the content of the kernel alone, so that its code does as well: the cache relies on it.
+    kernel.graph = std::make_unique<Graph>();
+    kernel.ast = kernel.graph->clone(k.sink);
+    k.graph.reset(), k.sink = {};
     result->kernels.push_back(std::move(kernel));
   }
   Status compiled = compileKernels(result->kernels, *target, options);
@@ -141,10 +163,10 @@ Result<std::unique_ptr<Compilation>> compile(Model& model, const CompileOptions&
 
   SVOD_CHECK(target->finish(*result, options));
   watch.lap("link");
-  std::vector<KernelFacts> facts;
-  for (const CompiledKernel& k : result->kernels) facts.push_back({&k.linear, k.ast, toText(k.opts)});
+  std::vector<KernelDesc> kernels;
+  for (const CompiledKernel& k : result->kernels) kernels.push_back(k.desc);
   WeightsLayout weights(static_cast<FileId>(result->files.size()));
-  SVOD_TRY(result->plan, buildPlan(model, result->schedule, facts, planOptions(options), weights));
+  SVOD_TRY(result->plan, buildPlan(model, result->schedule, kernels, planOptions(options), weights));
   if (!weights.constants().empty()) result->files.push_back(weights.file("weights.bin"));
   watch.lap("plan");
   return result;

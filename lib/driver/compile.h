@@ -6,11 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "driver/kernel_cache.h"
 #include "driver/targets.h"
 #include "ir/model.h"
 #include "linearize/linear.h"
 #include "machine/cpu.h"
-#include "optimize/opt.h"
+#include "optimize/choose.h"
 #include "pass/pass.h"
 #include "plan/directory.h"
 #include "plan/memory_plan.h"
@@ -46,20 +47,24 @@ struct CompileOptions {
   std::string tempDirectory;     // target c with a compiler: for its input and output
   Tool cCompiler;                // target c: builds kernels.so when its program is set
   PassFailure* failure = nullptr;  // filled when an error is the compiler's own (Diag::Verify)
+  KernelCache* cache = nullptr;    // kernels of earlier compiles; never changes the result
   std::function<void(size_t done, size_t total)> progress;  // called from the compiling thread, may be empty
 };
 
-/// Everything known about one kernel after compiling. Owns its graph.
+/// Everything known about one kernel after compiling. Owns its graph. Of a kernel that was found in the cache, `optimized`,
+/// `choice`, `linear`, `source` and `log` are empty.
 struct CompiledKernel {
   std::string name;
   std::unique_ptr<Graph> graph;
   UOp ast;                  // Kernel stage, as scheduled
   std::vector<int> inPlace; // slots of arguments that its result may lie on
   UOp optimized;            // Kernel stage, after opts
-  std::vector<OptOp> opts;  // what was applied
+  Choice choice;            // what was applied, and why
   LinearKernel linear;
   std::string source;       // C or LLVM IR text, with keepSource
-  std::string object;       // relocatable object, target cpu
+  std::string code;         // what the target joins: a relocatable object, or a function of C
+  KernelDesc desc;          // for the plan
+  bool reused = false;      // found in the cache
   PassLog log;
 };
 
@@ -70,7 +75,7 @@ struct StageTime {
 };
 
 struct Compilation {
-  Schedule schedule;                    // its kernels' graphs have moved to `kernels`
+  Schedule schedule;                    // without the graphs of its kernels
   std::vector<CompiledKernel> kernels;  // by kernel id of the schedule
   Plan plan;                            // without the descriptions of its files
   std::vector<PlanFile> files;          // chunks borrowed from `code`, the kernels and the model

@@ -18,12 +18,13 @@ Result<UOp> symbolicLate(UOp root, PassContext& cx) {
 
 Result<UOp> applyOpts(UOp root, PassContext& cx) {
   auto& job = cx.data.get<KernelJob>();
+  job.choice = {patternOf(root), {}};
   if (job.requested) {
-    job.applied = *job.requested;
+    for (const OptOp& opt : *job.requested) job.choice.opts.push_back({opt, "as requested"});
   } else if (job.optLevel > 0) {
-    job.applied = chooseOpts(cx.graph, root, job.caps);
+    job.choice = choose(cx.graph, root, job.caps);
   }
-  SVOD_TRY(root, applyOpts(cx.graph, root, job.applied, job.caps));
+  SVOD_TRY(root, applyOpts(cx.graph, root, optsOf(job.choice), job.caps));
   job.optimized = root;
   return root;
 }

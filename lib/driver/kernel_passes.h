@@ -6,6 +6,7 @@
 
 #include "lower/legalize.h"
 #include "optimize/caps.h"
+#include "optimize/choose.h"
 #include "optimize/opt.h"
 #include "pass/pass.h"
 
@@ -17,7 +18,7 @@ struct KernelJob {
   LegalizeOptions legalize;
   int optLevel = 1;
   std::optional<std::vector<OptOp>> requested;  // replayed instead of the analytic choice
-  std::vector<OptOp> applied;                   // filled by apply-opts
+  Choice choice;                                // filled by apply-opts: what was applied, and why
   UOp optimized;                                // filled by apply-opts
 };
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "driver/estimate.h"
+#include "driver/describe_kernel.h"
 #include "driver/to_expr.h"
 #include "plan/directory.h"
 #include "plan/hazards.h"
@@ -10,13 +10,6 @@
 namespace svod {
 
 namespace {
-
-/// What memory holds for values of a dtype; sizes and positions are 64-bit integers there.
-ElementType storedType(DType dtype) {
-  return dtype == DType::Index ? ElementType::I64 : *elementTypeFromName(toText(dtype));
-}
-
-constexpr FileId kCodeFile = 0;
 
 class PlanBuilder {
  public:
@@ -26,10 +19,10 @@ class PlanBuilder {
     plan_.target = options.target;
   }
 
-  Result<Plan> build(std::span<const KernelFacts> kernels, const PlanOptions& options) {
+  Result<Plan> build(std::span<const KernelDesc> kernels, const PlanOptions& options) {
     addVariables();
     for (const ScheduleBuffer& b : schedule_.buffers) addBuffer(b);
-    for (const KernelFacts& k : kernels) SVOD_CHECK(addKernel(k));
+    plan_.kernels.assign(kernels.begin(), kernels.end());
     for (const ScheduleItem& item : schedule_.items) SVOD_CHECK(addStep(item));
     leaveLoops();
     for (size_t i = 0; i < model_.ports.size(); ++i) SVOD_CHECK(addPort(static_cast<BufferId>(i)));
@@ -91,40 +84,6 @@ class PlanBuilder {
     }
     (port.kind == PortKind::Input ? plan_.inputs : plan_.outputs).push_back(std::move(p));
     return {};
-  }
-
-  Status addKernel(const KernelFacts& facts) {
-    const LinearKernel& linear = *facts.linear;
-    KernelDesc k;
-    k.file = kCodeFile;
-    k.symbol = k.name = linear.name;
-    k.opts = facts.opts;
-    k.scratchBytes = static_cast<uint64_t>(linear.scratchBytes);
-    for (UOp v : linear.variables) k.values.emplace_back(v.argAs<VarArg>().name);
-    if (linear.threadRange) {
-      SVOD_TRY(k.tiles, toExpr(linear.threadRange.src(0), k.values));
-    }
-    // The arguments are those of the scheduled kernel: code may use fewer, and see another storage dtype.
-    std::vector<UOp> params;
-    for (UOp n : toposort(facts.ast)) {
-      if (n.op() != Op::Param) continue;
-      params.resize(std::max<size_t>(params.size(), n.argAs<SlotArg>().slot + 1));
-      params[n.argAs<SlotArg>().slot] = n;
-    }
-    for (size_t i = 0; i < params.size(); ++i)
-      k.args.push_back(describe(params[i], i < linear.params.size() ? linear.params[i] : KernelParam{}));
-    SVOD_TRY(Estimate cost, estimate(facts.ast, k.values));
-    k.flops = cost.flops, k.bytes = cost.bytes;
-    plan_.kernels.push_back(std::move(k));
-    return {};
-  }
-
-  static KernelArg describe(UOp param, const KernelParam& use) {
-    KernelArg arg;
-    arg.dtype = storedType(param.dtype());
-    arg.mode = use.read && use.written ? Mode::ReadWrite : use.written ? Mode::Write : Mode::Read;
-    arg.bytes = static_cast<uint64_t>(param.src(0).bounds().max) * byteSize(arg.dtype);
-    return arg;
   }
 
   /// Counters are known by their names inside of their loops only.
@@ -217,7 +176,7 @@ class PlanBuilder {
 
 }  // namespace
 
-Result<Plan> buildPlan(const Model& model, const Schedule& schedule, std::span<const KernelFacts> kernels,
+Result<Plan> buildPlan(const Model& model, const Schedule& schedule, std::span<const KernelDesc> kernels,
                        const PlanOptions& options, WeightsLayout& weights) {
   return PlanBuilder(model, schedule, options, weights).build(kernels, options);
 }

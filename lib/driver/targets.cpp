@@ -20,14 +20,14 @@ Status emitObjectOf(CompiledKernel& kernel, const CompileOptions& options) {
   SVOD_TRY(LlvmModule module, emitLlvm({&kernel.linear, 1}, options.cpu));
   if (options.keepSource) kernel.source = irText(*module.module);
   OptLevel level = options.optLevel == 0 ? OptLevel::O0 : OptLevel::O1;
-  SVOD_TRY(kernel.object, emitObject(*module.module, options.cpu, level));
+  SVOD_TRY(kernel.code, emitObject(*module.module, options.cpu, level));
   return {};
 }
 
 Status linkObjects(Compilation& c, const CompileOptions& options) {
   if (c.kernels.empty()) return {};
   std::vector<std::string> objects;
-  for (CompiledKernel& k : c.kernels) objects.push_back(std::move(k.object));
+  for (CompiledKernel& k : c.kernels) objects.push_back(std::move(k.code));
   SVOD_TRY(c.code, options.linker->linkShared(objects));
   c.files.push_back({"kernels.so", FileKind::Code, {bytesOf(c.code)}});
   return {};
@@ -36,10 +36,8 @@ Status linkObjects(Compilation& c, const CompileOptions& options) {
 // ---- c: one C11 file, built when a compiler is given
 
 Status printKernel(CompiledKernel& kernel, const CompileOptions& options) {
-  SVOD_CHECK(checkEmittable(kernel.linear));
-  if (options.keepSource) {
-    SVOD_TRY(kernel.source, printC({&kernel.linear, 1}));
-  }
+  SVOD_TRY(kernel.code, printFunction(kernel.linear));
+  if (options.keepSource) kernel.source = joinFunctions({&kernel.code, 1});
   return {};
 }
 
@@ -52,9 +50,9 @@ Result<std::string> buildLibrary(const std::string& source, const CompileOptions
 
 Status joinSource(Compilation& c, const CompileOptions& options) {
   if (c.kernels.empty()) return {};
-  std::vector<LinearKernel> kernels;
-  for (const CompiledKernel& k : c.kernels) kernels.push_back(k.linear);
-  SVOD_TRY(c.source, printC(kernels));
+  std::vector<std::string> functions;
+  for (CompiledKernel& k : c.kernels) functions.push_back(std::move(k.code));
+  c.source = joinFunctions(functions);
   if (!options.cCompiler.program.empty()) {
     SVOD_TRY(c.code, buildLibrary(c.source, options));
     c.files.push_back({"kernels.so", FileKind::Code, {bytesOf(c.code)}});

@@ -197,10 +197,12 @@ Choice choose(Graph& graph, UOp sink, const Caps& caps) {
   return {patternOf(sink), std::move(c.opts)};
 }
 
-std::vector<OptOp> chooseOpts(Graph& graph, UOp sink, const Caps& caps) {
+std::vector<OptOp> optsOf(const Choice& choice) {
   std::vector<OptOp> opts;
-  for (ChosenOpt& chosen : choose(graph, sink, caps).opts) opts.push_back(std::move(chosen.opt));
+  for (const ChosenOpt& chosen : choice.opts) opts.push_back(chosen.opt);
   return opts;
 }
+
+std::vector<OptOp> chooseOpts(Graph& graph, UOp sink, const Caps& caps) { return optsOf(choose(graph, sink, caps)); }
 
 }  // namespace svod

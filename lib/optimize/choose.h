@@ -24,7 +24,8 @@ struct Choice {
 /// threads. Numerics in `caps` decide what may be reassociated. Depends on the kernel and `caps` only. An
 /// empty list is a valid answer.
 Choice choose(Graph& graph, UOp sink, const Caps& caps);
-/// Its opts alone.
+/// The opts alone.
+std::vector<OptOp> optsOf(const Choice& choice);
 std::vector<OptOp> chooseOpts(Graph& graph, UOp sink, const Caps& caps);
 
 }  // namespace svod

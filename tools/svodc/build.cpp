@@ -15,6 +15,10 @@ Result<BuildResult> buildGraph(const Request& request, Console& console, Workpla
   BuildResult build;
   SVOD_TRY(build.options, compileOptions(request));
   build.options.keepSource = keepSource;
+  if (!keepSource) {
+    SVOD_TRY(build.cache, kernelCache(request));
+  }
+  build.options.cache = build.cache.get();
   build.options.linker = &place.linker;
   build.options.tempDirectory = place.directory.file("");
   build.options.progress = [&console](size_t done, size_t total) { console.progress(done, total); };
@@ -24,6 +28,7 @@ Result<BuildResult> buildGraph(const Request& request, Console& console, Workpla
   build.options.failure = &failure;
   Result<std::unique_ptr<Compilation>> compiled = compile(build.model, build.options);
   build.options.failure = nullptr;
+  finishCache(build.cache.get(), console);
   if (!compiled && !failure.pass.empty()) return fail(withRepro(std::move(compiled.error()), failure, request));
   SVOD_TRY(build.compilation, std::move(compiled));
   console.clearProgress();

@@ -2,6 +2,7 @@
 #pragma once
 #include <memory>
 
+#include "cache.h"
 #include "console/console.h"
 #include "options.h"
 #include "report/report.h"
@@ -22,11 +23,13 @@ struct Workplace {
 
 /// The compilation borrows from the model.
 struct BuildResult {
+  std::unique_ptr<KernelCache> cache;
   CompileOptions options;
   Model model;
   std::unique_ptr<Compilation> compilation;
 };
 
+/// With `keepSource` every kernel is compiled anew.
 Result<BuildResult> buildGraph(const Request& request, Console& console, Workplace& place, bool keepSource);
 
 /// The subject of a report about a compilation.

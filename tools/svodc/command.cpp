@@ -13,6 +13,7 @@ constexpr Command kCommands[] = {
      "model go into a .safetensors file beside it",
      Convert, 1, runConvert},
     {"targets", "", "list what code can be generated for; with --cpu NAME, describe a processor", Targets, 0, runTargets},
+    {"cache", "", "show or clear the compiled kernels that are kept for later", Cache, 0, runCache},
 };
 
 }  // namespace

@@ -16,6 +16,7 @@ struct Command;
 /// The part of the environment that is no flag. Read in main.cpp only.
 struct Environment {
   std::string tempDirectory = "/tmp";
+  std::string cacheDirectory;         // empty: the user has none
   std::vector<std::string> forTools;  // "NAME=value" of everything a C compiler may see
   bool noColor = false;
 };
@@ -46,5 +47,6 @@ Result<int> runInspect(const Request& request, Console& console);
 Result<int> runCheck(const Request& request, Console& console);
 Result<int> runConvert(const Request& request, Console& console);
 Result<int> runTargets(const Request& request, Console& console);
+Result<int> runCache(const Request& request, Console& console);
 
 }  // namespace svod

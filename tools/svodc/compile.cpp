@@ -1,4 +1,6 @@
 // svodc compile GRAPH -o PLAN
+#include <algorithm>
+
 #include "build.h"
 #include "driver/kernel_passes.h"
 #include "plan/directory.h"
@@ -7,6 +9,10 @@
 namespace svod {
 
 namespace {
+
+int64_t reusedKernels(const Compilation& c) {
+  return std::ranges::count(c.kernels, true, &CompiledKernel::reused);
+}
 
 Document timesDocument(const Compilation& c) {
   double total = 0;
@@ -21,7 +27,8 @@ Document timesDocument(const Compilation& c) {
     const double share = total > 0 ? 100 * t.seconds / total : 0;
     stages.rows.push_back({t.stage, Cell(t.seconds, fixed(t.seconds * 1e3)), Cell(share, fixed(share))});
   }
-  return {"", {{"", "", {stages}}}};
+  const FactList facts = {{"reused", "kernels from the cache", reusedKernels(c)}};
+  return {"", {{"", "", {facts, stages}}}};
 }
 
 /// What --print-*, --time-passes and --rule-stats ask for.
@@ -39,13 +46,16 @@ std::string plural(size_t count, const std::string& word) {
   return std::to_string(count) + " " + word + (count == 1 ? "" : "s");
 }
 
-Status printSummary(const Plan& plan, const std::string& path, const Flags& flags, Console& console) {
+Status printSummary(const Compilation& compilation, const std::string& path, const Flags& flags, Console& console) {
+  const Plan& plan = compilation.plan;
+  const int64_t reused = reusedKernels(compilation);
   if (flags.json) {
     Document document = describe(Subject{&plan, nullptr, {}, {}}, {});
-    document.sections.insert(document.sections.begin(), Section{"", "", {FactList{{"plan", "plan", path}}}});
+    document.sections.insert(document.sections.begin(), Section{"", "", {FactList{{"plan", "plan", path}, {"reusedKernels", "kernels from the cache", reused}}}});
     return console.print(toJson(document));
   }
-  return console.print(path + ": " + plural(plan.kernels.size(), "kernel") + ", " + plural(plan.steps.size(), "step") +
+  const std::string from = reused == 0 ? "" : " (" + std::to_string(reused) + " from the cache)";
+  return console.print(path + ": " + plural(plan.kernels.size(), "kernel") + from + ", " + plural(plan.steps.size(), "step") +
                        ", arena " + bytesCell(plan.arenaBytes).text() + ", " + plan.target.numerics + ", for " +
                        plan.target.cpu + " on " + plan.target.triple + "\n");
 }
@@ -100,7 +110,7 @@ Result<int> runCompile(const Request& request, Console& console) {
     auto lock = request.interrupts->hold();
     SVOD_CHECK(writePlanDirectory(flags.output, compilation.plan, compilation.files));
   }
-  SVOD_CHECK(printSummary(compilation.plan, flags.output, flags, console));
+  SVOD_CHECK(printSummary(compilation, flags.output, flags, console));
   return 0;
 }
 

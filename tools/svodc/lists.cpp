@@ -73,7 +73,7 @@ Table listTargets() {
 
 std::string commandsText(uint8_t bits) {
   constexpr std::pair<uint8_t, std::string_view> kNames[] = {
-      {Compile, "compile"}, {Inspect, "inspect"}, {Check, "check"}, {Convert, "convert"}, {Targets, "targets"}};
+      {Compile, "compile"}, {Inspect, "inspect"}, {Check, "check"}, {Convert, "convert"}, {Targets, "targets"}, {Cache, "cache"}};
   std::string text;
   for (const auto& [bit, name] : kNames)
     if ((bits & bit) != 0) text += (text.empty() ? "" : " ") + std::string(name);

@@ -22,6 +22,12 @@ Environment readEnvironment() {
   for (char** entry = environ; *entry != nullptr; ++entry) environment.forTools.emplace_back(*entry);
   if (const char* directory = std::getenv("TMPDIR"); directory != nullptr && *directory != '\0')
     environment.tempDirectory = directory;
+  const char *cache = std::getenv("XDG_CACHE_HOME"), *home = std::getenv("HOME");
+  if (cache != nullptr && *cache == '/') {  // a relative one is to be ignored
+    environment.cacheDirectory = std::string(cache) + "/svod";
+  } else if (home != nullptr && *home != '\0') {
+    environment.cacheDirectory = std::string(home) + "/.cache/svod";
+  }
   const char* noColor = std::getenv("NO_COLOR");
   environment.noColor = noColor != nullptr && *noColor != '\0';
   return environment;

@@ -280,19 +280,28 @@ std::string helperText(std::string_view code) {
 
 }  // namespace
 
-Result<std::string> printC(std::span<const LinearKernel> kernels) {
+Result<std::string> printFunction(const LinearKernel& kernel) {
+  SVOD_CHECK(checkEmittable(kernel));
+  return KernelPrinter(kernel).print();
+}
+
+std::string joinFunctions(std::span<const std::string> functions) {
   std::string code;
-  for (const LinearKernel& kernel : kernels) {
-    SVOD_CHECK(checkEmittable(kernel));
-    SVOD_TRY(std::string text, KernelPrinter(kernel).print());
-    code += "\n" + text;
-  }
+  for (const std::string& function : functions) code += "\n" + function;
   std::string head =
       "// Kernels printed by svodc. Build: cc -std=c11 -O3 -fno-math-errno -fno-trapping-math -fPIC -shared -lm\n"
       "#include <math.h>\n#include <stdbool.h>\n#include <stdint.h>\n#include <string.h>\n\n"
       "#ifdef __clang__\n#pragma STDC FP_CONTRACT OFF\n#endif\n\n";
   bool vectors = code.find("SVOD_LANES") != std::string::npos;
   return head + (vectors ? kLanesMacro : "") + helperText(code) + code;
+}
+
+Result<std::string> printC(std::span<const LinearKernel> kernels) {
+  std::vector<std::string> functions;
+  for (const LinearKernel& kernel : kernels) {
+    SVOD_TRY(functions.emplace_back(), printFunction(kernel));
+  }
+  return joinFunctions(functions);
 }
 
 }  // namespace svod

@@ -15,4 +15,8 @@ namespace svod {
 /// Thread-safe, deterministic. Fails with Verify if a kernel was not legalized.
 Result<std::string> printC(std::span<const LinearKernel> kernels);
 
+/// The same in two parts: the function of one kernel, and the file of some.
+Result<std::string> printFunction(const LinearKernel& kernel);
+std::string joinFunctions(std::span<const std::string> functions);
+
 }  // namespace svod

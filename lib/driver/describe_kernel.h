@@ -1,0 +1,16 @@
+// What a plan says about a compiled kernel.
+#pragma once
+#include <string>
+
+#include "linearize/linear.h"
+#include "plan/plan.h"
+
+namespace svod {
+
+/// What memory holds for values of a dtype; sizes and positions are 64-bit integers there.
+ElementType storedType(DType dtype);
+
+/// `ast` is the kernel as scheduled, for its arguments and estimates; `opts` as text. Kernels lie in file 0.
+Result<KernelDesc> describeKernel(const LinearKernel& linear, UOp ast, std::string opts);
+
+}  // namespace svod

@@ -1,0 +1,82 @@
+#include "driver/kernel_cache.h"
+
+#include "data/sha256.h"
+#include "driver/compile.h"
+#include "ir/text.h"
+#include "plan/json.h"
+
+namespace svod {
+
+namespace {
+
+/// A change of what is kept, or of how, needs another number.
+constexpr std::string_view kForm = "svod kernel 1";
+
+/// One value per line, so that no two lists of values give the same text.
+class KeyText {
+ public:
+  void add(std::string_view name, std::string_view value) {
+    text_ += std::string(name) + " " + std::to_string(value.size()) + " " + std::string(value) + "\n";
+  }
+  void add(std::string_view name, int64_t value) { add(name, std::to_string(value)); }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+}  // namespace
+
+std::string KernelCache::keyOf(const CompiledKernel& kernel, const KernelOpts* requested, const CompileOptions& options) const {
+  KeyText key;
+  key.add("form", kForm);
+  key.add("compiler", compiler_);
+  key.add("target", options.target);
+  key.add("cpu", toText(options.cpu));
+  key.add("numerics", toText(options.numerics));
+  key.add("level", options.optLevel);
+  for (const std::string& rule : options.passes.disabledRules) key.add("without", rule);
+  key.add("limit", options.passes.bisectLimit);
+  key.add("verify", options.passes.verifyEach);
+  if (requested != nullptr) key.add("opts", toText(requested->opts));
+  key.add("name", kernel.name);
+  for (int slot : kernel.inPlace) key.add("overwrites", slot);
+  key.add("kernel", toUopText(kernel.ast));
+  return sha256Hex(key.text());
+}
+
+// What is kept: a plan.json with this kernel alone, a zero, and its code.
+bool KernelCache::find(const std::string& key, CompiledKernel& kernel) const {
+  std::optional<std::string> value = files_.get(key);
+  const size_t zero = value ? value->find('\0') : std::string::npos;
+  if (zero == std::string::npos) return false;
+  Result<Plan> plan = planFromJson(std::string_view(*value).substr(0, zero), key);
+  if (!plan || plan->kernels.size() != 1) return false;
+  kernel.desc = std::move(plan->kernels[0]);
+  kernel.code = value->substr(zero + 1);
+  kernel.reused = true;
+  return true;
+}
+
+void KernelCache::keep(const std::string& key, const CompiledKernel& kernel) {
+  Plan plan;
+  plan.kernels.push_back(kernel.desc);
+  std::string value = toJson(plan);
+  value += '\0';
+  remember(files_.put(key, value + kernel.code));
+  grew_ = true;
+}
+
+std::optional<Error> KernelCache::finish() {
+  if (grew_.exchange(false)) {
+    if (Result<FileCache::Usage> removed = files_.trim(maxBytes_); !removed) remember(fail(std::move(removed.error())));
+  }
+  return trouble_;
+}
+
+void KernelCache::remember(Status status) {
+  const std::lock_guard lock(troubleLock_);
+  if (!status && !trouble_) trouble_ = std::move(status.error());
+}
+
+}  // namespace svod
