@@ -48,14 +48,18 @@ std::string_view toText(Limit limit) {
   return kText[static_cast<size_t>(limit)];
 }
 
+double rooflineNanoseconds(UOp sink, const Work& work, const Caps& caps) {
+  return std::max(movingTime(work, caps), peakTime(sink, work, caps));
+}
+
 Prediction predict(UOp sink, const Work& work, const Caps& caps) {
   const auto products = caps.numerics == Numerics::Strict ? CostModel::Products::Separate : CostModel::Products::Joined;
   const double moving = movingTime(work, caps), waiting = waitingTime(sink, caps);
-  const double computing = std::max(nanoseconds(CostModel(sink, caps, products).instructions(lanesOf(sink))),
-                                    peakTime(sink, work, caps));
+  const double instructions = CostModel(sink, caps, products).instructions(lanesOf(sink));
+  const double computing = std::max(nanoseconds(instructions), peakTime(sink, work, caps));
   Prediction p;
   p.expected = std::max({moving, computing, waiting});
-  p.roofline = std::max(moving, peakTime(sink, work, caps));
+  p.roofline = rooflineNanoseconds(sink, work, caps);
   p.limit = p.expected == moving ? Limit::Memory : p.expected == computing ? Limit::Compute : Limit::Latency;
   return p;
 }

@@ -25,5 +25,7 @@ struct Prediction {
 /// `sink`: Kernel stage, with its opts applied. The roofline is `work` at the peak of the full vectors of its widest
 /// float, or at the bandwidth of memory - of the second level cache where everything fits in there - if that is less.
 Prediction predict(UOp sink, const Work& work, const Caps& caps);
+/// The roofline alone, for other work of the same kernel.
+double rooflineNanoseconds(UOp sink, const Work& work, const Caps& caps);
 
 }  // namespace svod

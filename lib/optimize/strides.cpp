@@ -60,6 +60,7 @@ namespace {
 struct Signature {
   std::vector<Access> loads, stores;
   std::vector<UOp> outputs, reduces;
+  std::vector<UOp> sums;  // Reduce nodes that add
 };
 
 Signature signatureOf(UOp sink) {
@@ -69,6 +70,8 @@ Signature signatureOf(UOp sink) {
     if (axis.nest == Nest::Output) s.outputs.push_back(axis.range);
     if (axis.nest == Nest::Reduce) s.reduces.push_back(axis.range);
   }
+  for (UOp n : toposort(sink))
+    if (n.op() == Op::Reduce && n.argAs<ReduceArg>().op == Op::Add) s.sums.push_back(n);
   return s;
 }
 
@@ -116,14 +119,16 @@ bool isTranspose(const Signature& s) {
   return false;
 }
 
+// A sum of products in which only one factor has an output axis.
 bool isGemv(const Signature& s) {
-  for (const Access& matrix : s.loads)
-    for (const Access& vector : s.loads)
-      for (UOp k : s.reduces) {
-        if (!matrix.node.dependsOn(k) || !vector.node.dependsOn(k)) continue;
-        auto onlyMatrix = [&](UOp r) { return matrix.node.dependsOn(r) && !vector.node.dependsOn(r); };
-        if (std::ranges::any_of(s.outputs, onlyMatrix)) return true;
-      }
+  for (UOp sum : s.sums) {
+    const UOp product = sum.src(0);
+    if (product.op() != Op::Mul) continue;
+    const UOp a = product.src(0), b = product.src(1);
+    auto inBoth = [&](UOp r) { return a.dependsOn(r) && b.dependsOn(r); };
+    auto inOne = [&](UOp r) { return a.dependsOn(r) != b.dependsOn(r); };
+    if (std::ranges::any_of(s.reduces, inBoth) && std::ranges::any_of(s.outputs, inOne)) return true;
+  }
   return false;
 }
 

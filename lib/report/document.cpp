@@ -49,4 +49,9 @@ Cell countCell(int64_t count) {
   return Cell(count, withUnit(static_cast<double>(count), 1000, kUnits));
 }
 
+Cell timeCell(double nanoseconds) {
+  constexpr std::array kUnits = {" ns", " us", " ms", " s"};
+  return Cell(nanoseconds, withUnit(nanoseconds, 1000, kUnits));
+}
+
 }  // namespace svod

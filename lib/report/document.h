@@ -40,6 +40,8 @@ struct Cell {
 /// Bytes with a binary unit, and counts with a decimal one; the exact number goes to JSON.
 Cell bytesCell(uint64_t bytes);
 Cell countCell(int64_t count);
+/// Nanoseconds, shown in the unit that fits.
+Cell timeCell(double nanoseconds);
 
 struct Fact {
   std::string key, title;  // key: member of the JSON object

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "ir/text.h"
 #include "report/loops.h"
@@ -20,6 +21,62 @@ std::vector<int64_t> callsOf(const Plan& plan) {
   for (const Step& step : plan.steps)
     if (const Launch* launch = std::get_if<Launch>(&step.action)) ++calls[launch->kernel];
   return calls;
+}
+
+/// What the columns and facts about speed say of a kernel; 0 and empty where it is not known.
+struct Speed {
+  double predicted = 0, measured = 0, share = 0;  // share of the roofline: measured if it was measured, else predicted
+
+  explicit Speed(const KernelInsight& insight) : predicted(insight.predictedNs), measured(insight.measuredNs) {
+    const double roofline = measured > 0 ? insight.measuredRooflineNs : insight.rooflineNs;
+    const double time = measured > 0 ? measured : predicted;
+    if (time > 0) share = roofline / time;
+  }
+};
+
+Cell shareCell(double share) { return Cell(share, std::to_string(std::lround(100 * share)) + " %"); }
+Cell knownTime(double nanoseconds) { return nanoseconds > 0 ? timeCell(nanoseconds) : Cell("-"); }
+
+/// Columns for what some kernel is known to have: its class, times and share of the roofline.
+void addInsights(Table& table, const Subject& subject) {
+  auto any = [&](auto has) {
+    return std::ranges::any_of(subject.kernels, [&](const KernelView& view) { return has(view.insight); });
+  };
+  const bool compiled = any([](const KernelInsight& i) { return !i.pattern.empty(); });
+  const bool measured = any([](const KernelInsight& i) { return i.measuredNs > 0; });
+  std::vector<Column> columns;
+  if (compiled) columns = {{"class", "class"}, {"predictedNs", "predicted", true}};
+  if (measured) columns.push_back({"measuredNs", "measured", true});
+  if (compiled) columns.insert(columns.end(), {{"rooflineShare", "roofline", true}, {"limit", "limit"}});
+  table.columns.insert(table.columns.end() - 1, columns.begin(), columns.end());
+  for (size_t i = 0; i < table.rows.size(); ++i) {
+    const KernelView* view = viewOf(subject, subject.plan->kernels[i]);
+    const KernelInsight insight = view == nullptr ? KernelInsight{} : view->insight;
+    const Speed speed(insight);
+    std::vector<Cell> cells;
+    if (compiled) cells = {insight.pattern, knownTime(speed.predicted)};
+    if (measured) cells.push_back(knownTime(speed.measured));
+    if (compiled) cells.insert(cells.end(), {shareCell(speed.share), insight.limit});
+    table.rows[i].insert(table.rows[i].end() - 1, cells.begin(), cells.end());
+  }
+}
+
+void addFacts(FactList& facts, const KernelInsight& insight) {
+  const Speed speed(insight);
+  if (!insight.pattern.empty())
+    facts.push_back({"class", "class", Cell(insight.pattern, std::string(insight.pattern) + ": " + std::string(insight.patternWhat))});
+  if (speed.predicted > 0) {
+    facts.push_back({"predictedNs", "predicted time", timeCell(speed.predicted)});
+    facts.push_back({"limit", "which is limited by", insight.limit});
+  }
+  if (speed.measured > 0) facts.push_back({"measuredNs", "measured time", timeCell(speed.measured)});
+  if (speed.share > 0) facts.push_back({"rooflineShare", "share of the roofline", shareCell(speed.share)});
+}
+
+Table choiceTable(const KernelInsight& insight) {
+  Table table{"choices", {{"opt", "opt"}, {"why", "why"}}, {}};
+  for (const auto& [opt, why] : insight.opts) table.rows.push_back({opt, why});
+  return table;
 }
 
 Table kernelTable(const Plan& plan) {
@@ -72,10 +129,12 @@ Section kernelSection(const Subject& subject, size_t id, bool loops, bool source
   if (kernel.symbol != kernel.name) facts.push_back({"symbol", "symbol", kernel.symbol});
   if (!kernel.opts.empty()) facts.push_back({"opts", "opts", kernel.opts});
   facts.push_back({"tiles", "tiles", exprCell(kernel.tiles, kernel.values)});
+  if (view != nullptr) addFacts(facts, view->insight);
   if (view != nullptr && view->scheduled) facts.push_back({"scheduled", "loops, scheduled", axesText(view->scheduled)});
   if (view != nullptr && view->optimized) facts.push_back({"optimized", "loops, with opts", axesText(view->optimized)});
   section.blocks = {facts};
   if (loops) {
+    if (view != nullptr && !view->insight.opts.empty()) section.blocks.push_back(choiceTable(view->insight));
     section.blocks.push_back(argTable(kernel));
     if (view != nullptr && view->linear != nullptr) section.blocks.push_back(Code{"loops", "loops", loopsText(*view->linear)});
   }
@@ -91,12 +150,15 @@ Section kernelSection(const Subject& subject, size_t id, bool loops, bool source
 
 Section kernelsOf(const Subject& subject, bool full, bool source) {
   Section section{"kernels", "Kernels"};
-  section.blocks.push_back(kernelTable(*subject.plan));
+  Table table = kernelTable(*subject.plan);
+  if (full) addInsights(table, subject);
+  section.blocks.push_back(std::move(table));
   if (!full && !source) return section;
   section.partsKey = "details";
   for (size_t i = 0; i < subject.plan->kernels.size(); ++i)
     section.parts.push_back(kernelSection(subject, i, full, source));
-  if (source && subject.kernels.empty() && subject.planSource.empty())
+  const auto hasSource = [](const KernelView& view) { return !view.source.empty(); };
+  if (source && std::ranges::none_of(subject.kernels, hasSource) && subject.planSource.empty())
     section.blocks.push_back(Note{"The plan holds machine code only; inspect the graph itself to see generated source."});
   return section;
 }

@@ -44,14 +44,18 @@ Cell exprCell(const Expr& expr, std::span<const std::string> names) {
   return Cell(svod::toText(expr, names));
 }
 
-Cell estimateCell(const Expr& expr, const KernelDesc& kernel, const Plan& plan) {
+std::vector<int64_t> largestValues(const KernelDesc& kernel, const Plan& plan) {
   std::vector<int64_t> largest;
   for (const std::string& name : kernel.values) {
     largest.push_back(1);
     for (const Variable& v : plan.variables)
       if (v.name == name) largest.back() = v.kind == VariableKind::Fixed ? v.value : v.max;
   }
-  const std::optional<int64_t> most = expr.tryEvaluate(largest);
+  return largest;
+}
+
+Cell estimateCell(const Expr& expr, const KernelDesc& kernel, const Plan& plan) {
+  const std::optional<int64_t> most = expr.tryEvaluate(largestValues(kernel, plan));
   if (expr.constant() || !most) return exprCell(expr, kernel.values);
   return Cell(svod::toText(expr, kernel.values), "<=" + countCell(*most).text());
 }

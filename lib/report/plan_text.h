@@ -22,6 +22,9 @@ std::string bufferText(const Plan& plan, BufferId id);
 /// A number where the expression is one, otherwise its text.
 Cell exprCell(const Expr& expr, std::span<const std::string> names);
 
+/// Of the kernel's variables; 1 where the plan names no such variable.
+std::vector<int64_t> largestValues(const KernelDesc& kernel, const Plan& plan);
+
 /// An estimate of a kernel: as exprCell, but people see the number for the largest variables, `<=2.50 M`.
 Cell estimateCell(const Expr& expr, const KernelDesc& kernel, const Plan& plan);
 

@@ -11,12 +11,24 @@
 
 namespace svod {
 
-/// What only the compiler knows about a kernel; matched to the plan's kernels by name.
+/// How the schedule of a kernel came about, and how fast it should be. Times are of one call, 0 where not known.
+struct KernelInsight {
+  std::string_view pattern, patternWhat;                  // its class; empty where not known
+  std::vector<std::pair<std::string, std::string>> opts;  // each with the reason for it
+  double predictedNs = 0;                                 // on one thread, with the largest variables
+  std::string_view limit;                                 // what most of that goes to
+  double rooflineNs = 0;                                  // the least the machine needs on one thread
+  double measuredNs = 0;                                  // time of all threads together
+  double measuredRooflineNs = 0;                          // for what was measured: variables may have been smaller
+};
+
+/// What is known about a kernel besides the plan; matched to the plan's kernels by name.
 struct KernelView {
   std::string_view name;
   UOp scheduled, optimized;              // Kernel stage, before and after opts; null: not known
   const LinearKernel* linear = nullptr;  // null: not known
   std::string_view source;               // generated code
+  KernelInsight insight = {};
 };
 
 /// Everything is borrowed. `model` and `kernels` are absent when a plan was read from disk.

@@ -164,7 +164,8 @@ class Inspect(ToolTest):
         of_graph = json.loads(self.svodc("inspect", graph, "--json").stdout)
         for part in ("name", "ports", "variables", "memory", "steps"):
             self.assertEqual(of_plan[part], of_graph[part])
-        self.assertEqual(of_plan["kernels"]["kernels"], of_graph["kernels"]["kernels"])
+        for row, more in zip(of_plan["kernels"]["kernels"], of_graph["kernels"]["kernels"], strict=True):
+            self.assertEqual(row, {key: more[key] for key in row})
         for kernel in of_graph["kernels"]["details"]:
             self.assertIn("for r", kernel["loops"])
             self.assertIn(kernel["name"], kernel["source"])
@@ -178,6 +179,36 @@ class Inspect(ToolTest):
         self.assertIn("reduce", self.svodc("inspect", graph, "--kernels").stdout)
         self.assertIn("exp", self.svodc("inspect", graph, "--graph").stdout)
         self.assertIn("void", self.svodc("inspect", graph, "--source", "--target", "c").stdout)
+
+    def test_kernels_say_why(self):
+        words = ["--cpu", "cascadelake", "--json"]
+        text = "svod 1\nvar n in [1, 64]\ninput a: f32[256, 256]\ninput b: f32[256, 256]\ninput v: f32[n]\n" \
+               "output c = matmul(a, b)\noutput s = v + 1\n"
+        graph, plan = self.graph(text), self.folder / "plan"
+        gemm, stream = json.loads(self.svodc("inspect", graph, "--kernels", *words).stdout)["kernels"]["details"]
+        self.assertEqual((gemm["class"], gemm["limit"], stream["class"]), ("gemm", "compute", "streaming"))
+        self.assertEqual(" ".join(choice["opt"] for choice in gemm["choices"]), gemm["opts"])
+        self.assertTrue(all(choice["why"] for choice in gemm["choices"]))
+        self.assertTrue(0 < gemm["rooflineShare"] <= 1 and gemm["predictedNs"] > 100_000, gemm)
+        given = json.loads(self.svodc("inspect", graph, "--kernels", *words, "--opts", "c=upcast(0,2)").stdout)
+        self.assertEqual(given["kernels"]["details"][0]["choices"], [{"opt": "upcast(0,2)", "why": "as requested"}])
+
+        profile = self.folder / "profile.json"
+        rows = [{"name": gemm["name"], "kind": "kernel", "calls": 4, "busyNs": 4_000_000, "flops": 4 << 25, "bytes": 4 << 20},
+                {"name": "gone", "calls": 1, "busyNs": 1}, {"name": stream["name"], "calls": 0}]
+        profile.write_text(json.dumps({"profile": rows}))
+        measured, unmeasured = json.loads(
+            self.svodc("inspect", graph, "--kernels", *words, "--profile", profile).stdout)["kernels"]["details"]
+        self.assertEqual(measured["measuredNs"], 1_000_000)
+        self.assertAlmostEqual(measured["rooflineShare"], (1 << 25) / 115.2 / 1_000_000, places=3)  # GFLOP/s of one core
+        self.assertNotIn("measuredNs", unmeasured)
+        self.svodc("compile", graph, "-o", plan, "--cpu", "cascadelake")
+        of_plan = json.loads(self.svodc("inspect", plan, "--kernels", "--json", "--profile", profile).stdout)["kernels"]["details"]
+        self.assertEqual(of_plan[0]["measuredNs"], 1_000_000)
+        for wrong in ("{}", "[]", "no json"):
+            profile.write_text(wrong)
+            self.fails(2, "inspect", graph, "--profile", profile, says="svod-run PLAN")
+        self.fails(74, "inspect", plan, "--profile", self.folder / "absent")
 
     def test_source_of_a_c_plan_comes_from_the_plan(self):
         plan = self.folder / "plan"

@@ -47,6 +47,7 @@ TEST_CASE("Patterns are told apart by strides") {
   CHECK(patternOf(buildTranspose(g, s)) == Pattern::Transpose);
   CHECK(patternOf(buildMatvec(g, s)) == Pattern::Gemv);
   CHECK(info(Pattern::Gemv).name == "gemv");
+  CHECK(patternOf(buildSoftmax(g, s)) == Pattern::RowReduce);
 }
 
 TEST_CASE("Every choice says why") {

@@ -69,6 +69,36 @@ TEST_CASE("a plan in full lists buffers and steps with their edges") {
   CHECK(all["kernels"]["details"][0]["args"][1]["mode"] == "write");
 }
 
+TEST_CASE("kernels show their class, the reasons for their opts, and times") {
+  const Plan plan = samplePlan();
+  KernelInsight insight{"gemm", "rows times columns", {{"upcast(0,4)", "because of registers"}}, 2000, "compute", 1000};
+  ReportOptions options;
+  options.kernels = true;
+  auto described = [&] { return describe({&plan, nullptr, {{plan.kernels[0].name, {}, {}, nullptr, {}, insight}}, {}}, options); };
+  const json predicted = json::parse(toJson(described()));
+  const json& details = predicted["kernels"]["details"][0];
+  CHECK(details["class"] == "gemm");
+  CHECK(details["predictedNs"] == 2000);
+  CHECK(details["limit"] == "compute");
+  CHECK(details["rooflineShare"] == 0.5);
+  CHECK(details["choices"][0]["opt"] == "upcast(0,4)");
+  CHECK(details["choices"][0]["why"] == "because of registers");
+  CHECK(!details.contains("measuredNs"));
+  CHECK(predicted["kernels"]["kernels"][0]["class"] == "gemm");
+  for (const char* part : {"gemm: rows times columns", "2.00 us", "50 %", "because of registers"})
+    CHECK(contains(toText(described()), part));
+
+  insight.measuredNs = 4000, insight.measuredRooflineNs = 600;
+  const json measured = json::parse(toJson(described()));
+  CHECK(measured["kernels"]["details"][0]["measuredNs"] == 4000);
+  CHECK(measured["kernels"]["details"][0]["rooflineShare"] == 0.15);
+
+  insight = {};
+  insight.measuredNs = 4000;  // a plan of which nothing else is known
+  CHECK(contains(toText(described()), "4.00 us"));
+  CHECK(!contains(toText(described()), "roofline"));
+}
+
 TEST_CASE("loops of a kernel as text") {
   Graph g;
   const LinearKernel kernel = sampleKernel(g);

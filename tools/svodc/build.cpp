@@ -35,11 +35,4 @@ Result<BuildResult> buildGraph(const Request& request, Console& console, Workpla
   return build;
 }
 
-Subject subjectOf(const BuildResult& build) {
-  Subject subject{&build.compilation->plan, &build.model, {}, build.compilation->source};
-  for (const CompiledKernel& k : build.compilation->kernels)
-    subject.kernels.push_back({k.name, k.ast, k.optimized, &k.linear, k.source});
-  return subject;
-}
-
 }  // namespace svod

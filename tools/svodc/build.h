@@ -32,7 +32,4 @@ struct BuildResult {
 /// With `keepSource` every kernel is compiled anew.
 Result<BuildResult> buildGraph(const Request& request, Console& console, Workplace& place, bool keepSource);
 
-/// The subject of a report about a compilation.
-Subject subjectOf(const BuildResult& build);
-
 }  // namespace svod

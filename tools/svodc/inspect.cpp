@@ -2,6 +2,7 @@
 #include <filesystem>
 
 #include "build.h"
+#include "explain.h"
 #include "plan/directory.h"
 
 namespace svod {
@@ -39,7 +40,18 @@ Result<int> inspectPlan(const std::string& path, const Request& request, Console
     return fail(Diag::Usage, "a plan does not hold the graph it came from", "svodc inspect GRAPH --graph");
   SVOD_TRY(const Plan plan, readPlanDirectory(path));
   SVOD_TRY(const std::string source, sourceOf(plan, path));
-  return show(Subject{&plan, nullptr, {}, source}, request, console);
+  SVOD_TRY(const Profile profile, readProfile(request.flags.profile));
+  Subject subject{&plan, nullptr, {}, source};
+  for (const KernelDesc& k : plan.kernels)
+    subject.kernels.push_back({k.name, {}, {}, nullptr, {}, insightOf(k, profile)});
+  return show(subject, request, console);
+}
+
+Subject subjectOf(const BuildResult& build, const Profile& profile) {
+  Subject subject{&build.compilation->plan, &build.model, {}, build.compilation->source};
+  for (const CompiledKernel& k : build.compilation->kernels)
+    subject.kernels.push_back({k.name, k.ast, k.optimized, &k.linear, k.source, insightOf(k, build, profile)});
+  return subject;
 }
 
 }  // namespace
@@ -48,9 +60,10 @@ Result<int> runInspect(const Request& request, Console& console) {
   const std::string& path = request.files.at(0);
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) return inspectPlan(path, request, console);
+  SVOD_TRY(const Profile profile, readProfile(request.flags.profile));
   SVOD_TRY(std::unique_ptr<Workplace> place, Workplace::make(request));
   SVOD_TRY(const BuildResult build, buildGraph(request, console, *place, true));
-  return show(subjectOf(build), request, console);
+  return show(subjectOf(build, profile), request, console);
 }
 
 }  // namespace svod

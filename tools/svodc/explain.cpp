@@ -1,0 +1,68 @@
+#include "explain.h"
+
+#include <nlohmann/json.hpp>
+
+#include "optimize/predict.h"
+#include "report/plan_text.h"
+
+namespace svod {
+
+namespace {
+
+using Json = nlohmann::json;
+
+double numberIn(const Json& row, const char* key) {
+  const auto found = row.find(key);
+  return found != row.end() && found->is_number() ? found->get<double>() : 0;
+}
+
+Work workOf(const KernelDesc& kernel, const Plan& plan) {
+  const std::vector<int64_t> values = largestValues(kernel, plan);
+  auto most = [&](const Expr& expr) { return static_cast<double>(expr.tryEvaluate(values).value_or(0)); };
+  return {most(kernel.flops), most(kernel.bytes)};
+}
+
+}  // namespace
+
+Result<Profile> readProfile(const std::string& path) {
+  Profile profile;
+  if (path.empty()) return profile;
+  SVOD_TRY(const std::string text, readWholeFile(path));
+  const Json json = Json::parse(text, nullptr, false);
+  const auto rows = json.is_object() ? json.find("profile") : json.end();
+  if (!json.is_object() || rows == json.end() || !rows->is_array())
+    return fail(Diag::Usage, "'" + path + "' is no profile", "make one with: svod-run PLAN --json > FILE");
+  for (const Json& row : *rows) {
+    const auto name = row.is_object() ? row.find("name") : row.end();
+    if (!row.is_object() || name == row.end() || !name->is_string()) continue;
+    profile[name->get<std::string>()] = {numberIn(row, "calls"), numberIn(row, "busyNs"), numberIn(row, "flops"),
+                                         numberIn(row, "bytes")};
+  }
+  return profile;
+}
+
+KernelInsight insightOf(const KernelDesc& kernel, const Profile& profile) {
+  KernelInsight insight;
+  const auto found = profile.find(kernel.name);
+  if (found != profile.end() && found->second.calls > 0) insight.measuredNs = found->second.busyNs / found->second.calls;
+  return insight;
+}
+
+KernelInsight insightOf(const CompiledKernel& kernel, const BuildResult& build, const Profile& profile) {
+  const Caps caps = capsOf(build.options.cpu, build.options.numerics);
+  const Prediction prediction = predict(kernel.optimized, workOf(kernel.desc, build.compilation->plan), caps);
+  KernelInsight insight = insightOf(kernel.desc, profile);
+  insight.pattern = info(kernel.choice.pattern).name;
+  insight.patternWhat = info(kernel.choice.pattern).what;
+  for (const ChosenOpt& chosen : kernel.choice.opts) insight.opts.emplace_back(toText(chosen.opt), chosen.why);
+  insight.predictedNs = prediction.expected;
+  insight.rooflineNs = prediction.roofline;
+  insight.limit = toText(prediction.limit);
+  if (insight.measuredNs > 0) {
+    const MeasuredKernel& m = profile.at(kernel.desc.name);
+    insight.measuredRooflineNs = rooflineNanoseconds(kernel.optimized, {m.flops / m.calls, m.bytes / m.calls}, caps);
+  }
+  return insight;
+}
+
+}  // namespace svod
