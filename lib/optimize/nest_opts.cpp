@@ -98,8 +98,8 @@ Result<UOp> applyPitch(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
                 "use the extent of the inner axis up to four times that");
   UOp pitch = g.index(list[2]), extent = g.index((*lines - 1) * list[2] + *width);
   UOp both = g.range(extent, a.range.argAs<AxisArg>().id, AxisType::Loop), column = g.alu(Op::Floormod, {both, pitch});
-  Reloop loops[] = {{a.range, g.alu(Op::Floordiv, {both, pitch}), {both}, g.alu(Op::Lt, {column, g.index(*width)})},
-                    {b.range, column, {}}};
+  Reloop loops[] = {{a.range, g.alu(Op::Floordiv, {both, pitch}), {both}},
+                    {b.range, column, {}, g.alu(Op::Lt, {column, g.index(*width)})}};
   return simplify(g, reloop(g, sink, loops));
 }
 

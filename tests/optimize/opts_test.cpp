@@ -265,6 +265,15 @@ OptOp randomOpt(std::mt19937& random, int axes) {
 
 }  // namespace
 
+TEST_CASE("What only the inner loop of a pitch moves is not read between lines") {
+  Graph g;
+  UOp sink = buildMatmul(g, {4, 4, 2});
+  auto tuned = applyOpts(g, sink, *parseOpts("vector(1,4) pitch(0,1,2)"), cpuCaps());
+  REQUIRE(tuned);
+  CHECK(verifyText(*tuned) == "");
+  CHECK(sameBuffers(resultOf(sink), resultOf(*tuned), kClose));
+}
+
 TEST_CASE("Every opt is an error or keeps the value, on random kernels and lists") {
   std::map<OptKind, int> worked;
   for (uint32_t seed = 0; seed < 3000; ++seed) {
