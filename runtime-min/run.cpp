@@ -238,7 +238,8 @@ Status Run::execute(Pool* pool, uint64_t seed) {
     if (pool == nullptr || workers_.size() == 1 || !pool->run(*this)) work(0);
     if (failed_.load()) status = svod::fail(std::move(error_));
   }
-  stop_.store(false, std::memory_order_relaxed);
+  // A stop that came too late for this run ends the next one, so that nobody waits for it in vain.
+  if (!status) stop_.store(false, std::memory_order_relaxed);
   return status;
 }
 

@@ -259,6 +259,28 @@ TEST_CASE("a stop asked for before the run ends the next one only") {
   execute(instance);
 }
 
+TEST_CASE("a stop that comes too late for a run is not lost") {
+  TempFolder folder;
+  PlanBuilder b;
+  b.step(HostCall{"stop", {}, {}});
+  b.write(folder / "p");
+  svod_instance* self = nullptr;
+  const auto stop = [](void* user, const svod_host_call*) {
+    svod_stop(*static_cast<svod_instance**>(user));
+    return 0;
+  };
+  const svod_host_entry entry = {"stop", stop, &self};
+  svod_instance_options options = {};
+  options.functions = &entry;
+  options.function_count = 1;
+  const InstanceHandle instance = makeInstance(loadPlan(folder / "p"), options);
+  self = instance.get();
+  for (uint64_t order : {0, 1}) {
+    execute(instance, order);
+    CHECK(executeError(instance).exit_code == 75);
+  }
+}
+
 TEST_CASE("an empty plan runs") {
   TempFolder folder;
   PlanBuilder b;

@@ -213,7 +213,7 @@ typedef struct svod_execute_options {
  * outputs and states are undefined and the instance can be used again. `options` may be NULL. */
 SVOD_API int svod_execute(svod_instance* instance, const svod_execute_options* options, svod_error* error);
 /* Makes a run in progress end early, with exit code 75. From any thread or signal handler; without a run in
- * progress it ends the next one. */
+ * progress, or when its last step has begun, the next one ends so. */
 SVOD_API void svod_stop(svod_instance* instance);
 
 /* ---- Profile
