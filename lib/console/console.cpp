@@ -77,8 +77,7 @@ void Console::progress(size_t done, size_t total) {
 }
 
 void Console::clearProgress() {
-  if (!progressShown_) return;
-  progressShown_ = false;
+  if (!progressShown_.exchange(false)) return;
   std::fputs("\r\x1b[K", stderr);
 }
 

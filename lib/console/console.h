@@ -1,5 +1,6 @@
 // What a program writes where: results to stdout, errors and progress to stderr.
 #pragma once
+#include <atomic>
 #include <string>
 #include <string_view>
 
@@ -37,7 +38,7 @@ class Console {
 
   ConsoleOptions options_;
   bool progressWanted_, colorErrors_, colorOutput_;
-  bool progressShown_ = false;
+  std::atomic<bool> progressShown_ = false;  // an interrupt is reported by another thread
   int outputWidth_;
 };
 
