@@ -147,8 +147,11 @@ function(svod_register_test target name tools labels)
   endif()
   list(REMOVE_DUPLICATES labels)
   add_test(NAME ${folder}/${name} COMMAND ${ARGN} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-  set_tests_properties(${folder}/${name} PROPERTIES
-    LABELS "${labels}" ENVIRONMENT "SVOD_BIN_DIR=${CMAKE_RUNTIME_OUTPUT_DIRECTORY};SVOD_NO_CACHE=1")
+  set(environment SVOD_BIN_DIR=${CMAKE_RUNTIME_OUTPUT_DIRECTORY} SVOD_NO_CACHE=1)
+  if(SVOD_SANITIZE MATCHES thread)  # otherwise a process that ends by _exit would have reported a race in vain
+    list(APPEND environment TSAN_OPTIONS=halt_on_error=1)
+  endif()
+  set_tests_properties(${folder}/${name} PROPERTIES LABELS "${labels}" ENVIRONMENT "${environment}")
 endfunction()
 
 # The rooms of lib/layers.txt, bottom up: lib/ROOM, or ROOM itself when it is named with a folder or stands

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <functional>
 
+#include "common/sanitizers.h"
 #include "e2e/harness.h"
 #include "frontend/frontend.h"
 #include "ir/text.h"
@@ -13,11 +14,8 @@ using namespace svod;
 
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr size_t kStack = 4 << 20;  // frames are several times as large
-#else
-constexpr size_t kStack = 512 << 10;
-#endif
+// A sanitizer's frames are several times as large.
+constexpr size_t kStack = kAddressSanitizer || kThreadSanitizer ? 4 << 20 : 512 << 10;
 
 void onSmallStack(const std::function<void()>& body) {
   pthread_attr_t attributes;

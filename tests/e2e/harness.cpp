@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <memory>
 
+#include "common/sanitizers.h"
+
 namespace svod {
 
 namespace {
@@ -39,6 +41,7 @@ CompileOptions compileOptions(const RunOptions& options) {
   if (options.target != "c") return c;
   const char* program = sanitized()             ? SVOD_TEST_DIR "/sanitized_cc"
                         : options.optLevel == 0 ? SVOD_TEST_DIR "/quick_cc"
+                        : kThreadSanitizer      ? SVOD_TEST_DIR "/racing_cc"
                                                 : "cc";
   c.cCompiler = {program, {"PATH=/usr/bin:/bin"}};
   return c;

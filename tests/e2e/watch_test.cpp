@@ -1,9 +1,12 @@
 // The harness itself: kernels that touch what is not theirs, and a plan with a wrong extent, are caught and
 // named.
 #include <catch2/catch.hpp>
+#include <thread>
 
 #include "common/graphs.h"
+#include "common/sanitizers.h"
 #include "common/temp_folder.h"
+#include "e2e/child.h"
 #include "e2e/harness.h"
 #include "toolchain/c_compiler.h"
 
@@ -112,6 +115,20 @@ TEST_CASE("bytes that alignment leaves over are checked after the run") {
   sample.replaceKernel(
       0, "  out[37] = 1;");  // the arena's end is aligned to 64 bytes, which the temporary's is not
   CHECK(sample.run(Watch::End, false) == "no error");
+}
+
+TEST_CASE("a build with ThreadSanitizer reports the races of a child") {
+  if (!kThreadSanitizer) return;
+  auto race = [] {
+    int shared = 0;
+    std::thread other([&] { shared++; });
+    shared++;
+    other.join();
+    return std::to_string(shared);
+  };
+  Result<std::string> result = inChild(race, [](uintptr_t) { return ""; });
+  REQUIRE_FALSE(result);
+  CHECK_THAT(result.error().message, Catch::Contains("data race"));
 }
 
 TEST_CASE("other ways to die are errors, too") {

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <memory>
 
+#include "common/sanitizers.h"
 #include "common/temp_folder.h"
 #include "plan/directory.h"
 #include "plan/hazards.h"
@@ -38,21 +39,18 @@ KERNEL(k_spin) { /* about values[1] steps of work per tile of one element */
 KERNEL(k_nothing) { (void)b; (void)v; (void)t0; (void)t1; (void)scratch; }
 )";
 
-/// In a sanitizer build the kernels are watched as well.
-#if defined(__SANITIZE_THREAD__)
-inline constexpr const char* kSanitize = "-fsanitize=thread ";
-#elif defined(__SANITIZE_ADDRESS__)
-inline constexpr const char* kSanitize = "-fsanitize=address,undefined ";
-#else
-inline constexpr const char* kSanitize = "";
-#endif
+/// The compiler of the kernels. In a sanitizer build they are watched as well; the program has the runtime they call.
+inline constexpr const char* kKernelCompiler =
+    kThreadSanitizer    ? "clang-19 -fsanitize=thread"
+    : kAddressSanitizer ? "clang-19 -fsanitize=address,undefined -fno-sanitize-recover=all"
+                        : "cc";
 
 /// The bytes of a shared library built from C source; once per test program.
 inline const std::string& compiledKernels() {
   static const std::string library = [] {
     TempFolder folder;
     writeText(folder / "k.c", kKernelSource);
-    const std::string command = "cc -std=c99 -O1 -shared -fPIC " + std::string(kSanitize) + "-o " +
+    const std::string command = std::string(kKernelCompiler) + " -std=c99 -O1 -g -shared -fPIC -o " +
                                 folder / "k.so" + " " + folder / "k.c";
     if (std::system(command.c_str()) != 0) throw std::runtime_error("the C compiler failed: " + command);
     return readText(folder / "k.so");
