@@ -13,6 +13,7 @@ except ImportError:
 
 sys.path.insert(0, str(Path(__file__).parent / "definitions"))
 import dynamic  # noqa: E402,F401
+import edges  # noqa: E402,F401
 import images  # noqa: E402,F401
 import norms_signals  # noqa: E402,F401
 import one_node  # noqa: E402

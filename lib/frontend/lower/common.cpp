@@ -169,7 +169,11 @@ namespace {
 
 bool isWhole(const WindowAxis& a) { return a.before.is(0) && a.after.is(0) && a.count.isConst(); }
 bool isPointwise(const WindowAxis& a) { return a.kernel.is(1) && a.stride == 1 && isWhole(a); }
-bool isTiling(const WindowAxis& a) { return a.kernel.is(a.stride) && a.dilation == 1 && isWhole(a); }
+// The last window may hang over the end.
+bool isTiling(const WindowAxis& a) {
+  return a.kernel.is(a.stride) && a.dilation == 1 && isWhole(a) && a.size.isConst() &&
+         a.count.constant() * a.stride <= a.size.constant();
+}
 
 // Windows that do not overlap are blocks of the axis: [.., count, kernel, ..] for each, then all counts
 // first.

@@ -31,6 +31,7 @@ namespace {
 
 // 1 at the first largest element along an axis, else 0.
 Tensor hardmax(OnnxNode& n, Tensor x, int axis) {
+  if (x.dim(axis).is(0)) return x;
   Tensor first = n.call("argmax", {x}, {{"axis", axis}, {"keepdims", true}});
   Tensor position = cast(n.b.iota(x.dim(axis)), DType::I64);
   return cast(eq(along(position, x.rank(), axis), first), x.dtype());

@@ -9,7 +9,9 @@ namespace svod {
 
 namespace {
 
-Tensor zeros(OnnxNode& n, const Dims& dims, DType dtype) { return n.b.full(dims, cast(n.b.literal(false), dtype)); }
+Tensor zeros(OnnxNode& n, const Dims& dims, DType dtype) {
+  return n.b.full(dims, cast(n.b.literal(false), dtype));
+}
 
 Dim sizeOf(OnnxNode& n, const Dims& dims) {
   Dim size = n.b.dim(1);
@@ -125,7 +127,10 @@ Results onnxUnique(OnnxNode& n) {
   Dims others = x.dims();
   others.erase(axis);
   Tensor rows = reshape(permute(x, order), {count, sizeOf(n, others)});
-  if (!rows || count.is(0) || sizeOf(n, others).is(0)) {
+  if (count.is(0))
+    return std::vector<Tensor>{x, zeros(n, {count}, DType::I64), zeros(n, {count}, DType::I64),
+                               zeros(n, {count}, DType::I64)};
+  if (!rows || sizeOf(n, others).is(0)) {
     if (rows) n.unsupported("unique entries of nothing", "at least one entry");
     return Tensor();
   }

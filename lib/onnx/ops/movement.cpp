@@ -48,20 +48,31 @@ Results onnxSplit(OnnxNode& n) {
     Dim each = floordiv(x.dim(axis) + (parts - 1), parts), left = x.dim(axis);
     if (n.opset < 18 && !n.require(each * parts == left, "the axis divides into equal parts"))
       return Tensor();
-    for (int64_t i = 0; i < parts; ++i, left = left - sizes[-1]) sizes.add(smaller(each, left));
+    for (int64_t i = 1; i < parts; ++i, left = left - sizes[-1]) sizes.add(smaller(each, left));
+    sizes.add(left);
   }
   return n.callAll("split", {&x, 1}, {{"sizes", sizes}, {"axis", axis}});
 }
 
 namespace {
 
-// A bound that only variables or counters know ends at the end of the axis, like all others. Where it cannot pass the
-// end it stays simple.
+// A bound that only variables or counters know ends at the end of the axis, like all others. Where it cannot
+// pass the end it stays simple.
 void limitBounds(OnnxNode& n, Dims& bounds, const std::vector<int>& axes) {
   for (int i = 0; i < bounds.rank() && i < static_cast<int>(axes.size()); ++i) {
     Dim size = n.arg(0).dim(axes[static_cast<size_t>(i)]);
     if (!bounds[i] || bounds[i].isConst()) continue;
     if (n.b.mayBeNegative((size - bounds[i]).node())) bounds.set(i, smaller(bounds[i], size));
+  }
+}
+
+// Backwards, a start before the axis is its first element, as ONNX says; Python's slices are empty then.
+void limitStarts(OnnxNode& n, Dims& starts, const std::vector<int>& axes, const std::vector<int64_t>& steps) {
+  for (int i = 0; i < starts.rank() && i < static_cast<int>(std::min(axes.size(), steps.size())); ++i) {
+    Dim size = n.arg(0).dim(axes[static_cast<size_t>(i)]), zero = n.b.dim(0);
+    if (steps[static_cast<size_t>(i)] > 0 || !starts[i].isConst() || starts[i].constant() >= -size.min())
+      continue;
+    starts.set(i, starts[i].constant() < -size.max() ? zero : larger(size + starts[i].constant(), zero));
   }
 }
 
@@ -84,6 +95,7 @@ Results onnxSlice(OnnxNode& n) {
   if (starts.rank() == 0) return x;
   limitBounds(n, starts, axes);
   limitBounds(n, ends, axes);
+  limitStarts(n, starts, axes, steps);
   return n.call(
       "slice", {x},
       {{"starts", starts}, {"ends", ends}, {"steps", listAttribute(steps)}, {"axes", listAttribute(axes)}});
@@ -194,7 +206,7 @@ Results onnxTrilu(OnnxNode& n) {
   Tensor k = n.has(1) ? n.arg(1) : n.b.constant(Scalar::ofInt(DType::I64, 0));
   if (k.rank() > 0) k = reshape(k, Dims());
   Tensor diagonal = cast(column, DType::I64) - cast(row, DType::I64);
-  return where(n.flag("upper") ? ge(diagonal, k) : le(diagonal, k), x, 0);
+  return where(n.flag("upper") ? ge(diagonal, k) : le(diagonal, k), x, cast(n.b.literal(false), x.dtype()));
 }
 
 Results onnxReverseSequence(OnnxNode& n) {

@@ -1,6 +1,7 @@
 // Reading images between their elements.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "frontend/lower/common.h"
 #include "onnx/ops/common.h"
@@ -160,9 +161,10 @@ namespace {
 
 // --- RoiAlign
 
-/// Samples along one axis of the regions: positions [rois, bins, samples], and whether they count.
+/// Samples along one axis of the regions: positions [rois, bins, samples], and whether they lie in x. Regions
+/// with fewer samples than others lack the last ones.
 struct RoiAxis {
-  Tensor at, counts;
+  Tensor at, isInside, exists;
   Tensor total;  // samples per bin, one number or [rois, 1, 1]
 };
 
@@ -207,8 +209,8 @@ RoiAxis roiAxis(OnnxNode& n, Tensor rois, int low, int high, int64_t bins, Dim s
   Tensor bini = unsqueeze(cast(n.b.iota(n.b.dim(bins)), wide), -1);
   Tensor at = start + bini * bin + part * (bin / axis.total);
   Tensor last = cast(n.b.value(size - 1), wide);
-  axis.counts = both(ge(at, -1.0), le(at, last + 1.0));
-  if (ratio <= 0) axis.counts = both(axis.counts, lt(cast(number, wide), axis.total));
+  axis.isInside = both(ge(at, -1.0), le(at, last + 1.0));
+  axis.exists = ratio > 0 ? n.b.literal(true) : lt(cast(number, wide), axis.total);
   axis.at = min(max(at, 0.0), last);
   return axis;
 }
@@ -233,16 +235,17 @@ Results onnxRoiAlign(OnnxNode& n) {
                  "x is [n, channels, height, width], rois [count, 4] and batch_indices [count]") ||
       !n.require(rows > 0 && columns > 0 && (mode == "avg" || mode == "max"), "'mode' is avg or max"))
     return Tensor();
-  RoiAxis y = roiAxis(n, rois, 1, 3, rows, x.dim(2)), z = roiAxis(n, rois, 0, 2, columns, x.dim(3));
-  if (!y.at || !z.at) return Tensor();
+  RoiAxis down = roiAxis(n, rois, 1, 3, rows, x.dim(2)), right = roiAxis(n, rois, 0, 2, columns, x.dim(3));
+  if (!down.at || !right.at) return Tensor();
   Tensor channel = n.b.iota(x.dim(1));
   for (int i = 0; i < 4; ++i) channel = unsqueeze(channel, -1);
   std::vector<Tensor> lead{along(batch, 6, 0), channel};
-  std::vector<Tap> taps = linearTaps(x, lead, {placed(y.at, true), placed(z.at, false)});
-  Tensor counts = both(placed(y.counts, true), placed(z.counts, false));
+  std::vector<Tap> taps = linearTaps(x, lead, {placed(down.at, true), placed(right.at, false)});
+  Tensor isInside = both(placed(down.isInside, true), placed(right.isInside, false));
+  Tensor exists = both(placed(down.exists, true), placed(right.exists, false));
   if (mode == "avg") {
-    Tensor sums = reduce(Op::Add, where(counts, sumOf(taps), 0.0), {{4, 5}}, false);
-    Tensor total = max(y.total * z.total, 1.0);
+    Tensor sums = reduce(Op::Add, where(both(isInside, exists), sumOf(taps), 0.0), {{4, 5}}, false);
+    Tensor total = max(down.total * right.total, 1.0);
     if (total.rank() == 3) total = unsqueeze(total, -1);
     return cast(sums / total, x.dtype());
   }
@@ -252,9 +255,9 @@ Results onnxRoiAlign(OnnxNode& n) {
     Tensor term = t.weight * cast(t.value, t.weight.dtype());
     largest = largest ? max(largest, term) : term;
   }
-  if (n.integer("sampling_ratio") > 0)
-    return cast(reduce(Op::Max, where(counts, largest, 0.0), {{4, 5}}, false), x.dtype());
-  return n.unsupported("mode=max with sampling_ratio=0", "a positive sampling_ratio");
+  constexpr double kNone = -std::numeric_limits<double>::infinity();
+  Tensor y = reduce(Op::Max, where(exists, where(isInside, largest, 0.0), kNone), {{4, 5}}, false);
+  return cast(where(eq(y, kNone), 0.0, y), x.dtype());
 }
 
 }  // namespace svod
