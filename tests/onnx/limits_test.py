@@ -14,7 +14,7 @@ DECIDING = ("CumSum CumProd ReduceSum ReduceL1 ReduceL2 ReduceMean ReduceMax Red
             "Resize CenterCropPad Col2Im DFT OneHot Pad TopK Tile").split()
 RUNS = [
     ("inputs that decide shapes", ["--tier", "1", "--suite", "node", *(f"--op={op}" for op in DECIDING)], "none", 196),
-    ("tier 2", ["--tier", "2"], "shape", 46),
+    ("tier 2", ["--tier", "2"], "shape", 94),
 ]
 
 
