@@ -19,11 +19,19 @@ std::string namesOf(const google::protobuf::RepeatedPtrField<std::string>& names
   return text.empty() ? "none" : text;
 }
 
+// Names come from the file: what they hold must not steer the terminal that shows them.
+void makePrintable(std::string& text) {
+  std::ranges::replace_if(
+      text, [](char c) { return (c >= 0 && c < ' ' && c != '\n') || c == 0x7f; }, '?');
+}
+
 }  // namespace
 
 void OnnxImporter::record(Error error) {
   ++problems_;
   if (error.loc.file.empty()) error.loc.file = file_->path;
+  makePrintable(error.message);
+  std::ranges::for_each(error.notes, makePrintable);
   if (errors_.size() < kMaxErrors) errors_.push_back(std::move(error));
   isFull_ |= errors_.size() >= kMaxErrors;
 }
@@ -70,7 +78,8 @@ bool OnnxImporter::attempt(const std::function<void()>& build) {
   build();
   auto isLimit = [](const Error& e) { return e.diag == Diag::Unsupported; };
   bool isGood = !builder_.failed() && problems_ == problems;
-  if (isGood || !std::all_of(errors_.begin() + static_cast<ptrdiff_t>(errors), errors_.end(), isLimit)) return true;
+  if (isGood || !std::all_of(errors_.begin() + static_cast<ptrdiff_t>(errors), errors_.end(), isLimit))
+    return true;
   builder_.takeError();
   builder_.rewind(std::move(before));
   errors_.erase(errors_.begin() + static_cast<ptrdiff_t>(errors), errors_.end());

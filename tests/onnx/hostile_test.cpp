@@ -73,6 +73,15 @@ TEST_CASE("external data stays in the folder of the model") {
   CHECK(problem(withExternal(folder, "near", "-1")) == Diag::Syntax);
 }
 
+TEST_CASE("names do not reach the terminal as they are") {
+  OnnxMaker m;
+  m.input("x\x1b[2J", {"1"}).output("y");
+  m.node("Nothing", {"x\x1b[2J"}, {"y"}).set_name(std::string("a\0b", 3));
+  OnnxImport import = m.import();
+  REQUIRE(!import.errors.empty());
+  for (char c : toText(import.errors[0])) CHECK((c == '\n' || c >= ' '));
+}
+
 TEST_CASE("loops in loops end, whatever their depth") {
   CHECK(nestedLoops(24, 100).import().model);
   CHECK(problem(nestedLoops(24, 16).import()) == Diag::TooLarge);
