@@ -19,8 +19,8 @@ struct Chooser {
   std::vector<ChosenOpt> opts;
 
   /// Applies and records an opt, and in a phrase why; false (nothing changed) when it is not legal.
-  bool apply(OptKind kind, OptArgs args, std::string why = {});
-  bool apply(OptKind kind, uint32_t rangeId, int64_t amount, std::string why = {});
+  bool apply(OptKind kind, OptArgs args, std::string why);
+  bool apply(OptKind kind, uint32_t rangeId, int64_t amount, std::string why);
 
   /// The number of the axis whose range has this id, which splits keep for the outer part; -1 when there is
   /// none.

@@ -43,6 +43,30 @@ class Cache(ToolTest):
                 self.assertEqual(first, again)
                 self.assertEqual(first, without)
 
+    def test_every_flag_that_changes_plans_changes_keys(self):
+        """After a compile without flags everything is in the cache that a key which forgets a flag would find."""
+        graph = self.graph("svod 1\nvar n in [1, 64]\ninput x: f32[n, 8]\ninput w: f32[8, 8]\noutput y = sum(exp(matmul(x, w)), axes=1)\n")
+        weights = self.folder / "w.npy"
+        weights.write_bytes(b"\x93NUMPY\x01\x00" + (118).to_bytes(2, "little") + b"{'descr': '<f4', 'fortran_order': False, 'shape': (8, 8)}"
+                            .ljust(117) + b"\n" + bytes(256))
+        cases = {"--target": ["c"], "--triple": ["aarch64-unknown-linux-gnu", "--cpu", "neoverse-n1"], "--cpu": ["x86-64-v2"],
+                 "--opt-level": ["0"], "--opts": ["y=vector(0,2)"], "--var": ["n=3:9"], "--shape": ["x=5x8"], "--const": [f"w={weights}"],
+                 "--numerics": ["strict"], "--memory": ["off"], "--cc": ["cc", "--target", "c"], "--disable-rule": ["fold-constants"],
+                 "--bisect-limit": ["1"]}
+        flags = json.loads(self.svodc("--list-flags", "--json").stdout)
+        self.assertEqual(cases.keys(), {flag["name"] for flag in flags if flag["changesOutput"]})
+        self.compile("--cpu", "cascadelake", graph=graph)
+        self.compile("--cpu", "znver4", graph=graph)
+        for flag, words in cases.items():
+            with self.subTest(flag):
+                cpu = [] if flag in ("--cpu", "--triple") else ["--cpu", "cascadelake"]
+                cached, _, _ = self.compile(*cpu, flag, *words, graph=graph)
+                again, reused, _ = self.compile(*cpu, flag, *words, graph=graph)
+                fresh, _, _ = self.compile(*cpu, flag, *words, "--no-cache", graph=graph)
+                self.assertGreater(reused, 0)
+                self.assertEqual(cached, fresh)
+                self.assertEqual(again, fresh)
+
     def test_another_graph_with_the_same_kernel(self):
         text = "svod 1\ninput x: f32[4, 8]\ninput y: f32[8, 5]\noutput z = relu(matmul(x, y))\n"
         self.compile(graph=self.graph(text))
@@ -60,6 +84,9 @@ class Cache(ToolTest):
 
     def test_places_of_the_user(self):
         graph, home = self.graph(), self.folder / "home"
+        self.compile(graph=graph, env={"SVOD_CACHE_DIR": "", "HOME": str(home), "XDG_CACHE_HOME": ""})
+        self.assertFalse(home.exists())
+        home.mkdir()
         for env, place in (({"XDG_CACHE_HOME": str(home / "xdg")}, home / "xdg/svod"), ({}, home / ".cache/svod"),
                            ({"XDG_CACHE_HOME": "relative"}, home / ".cache/svod")):
             self.compile(graph=graph, env={"SVOD_CACHE_DIR": "", "HOME": str(home), "XDG_CACHE_HOME": ""} | env)

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 #include "command_line.h"
 #include "console/console.h"
@@ -23,9 +24,10 @@ Environment readEnvironment() {
   if (const char* directory = std::getenv("TMPDIR"); directory != nullptr && *directory != '\0')
     environment.tempDirectory = directory;
   const char *cache = std::getenv("XDG_CACHE_HOME"), *home = std::getenv("HOME");
+  std::error_code ignored;
   if (cache != nullptr && *cache == '/') {  // a relative one is to be ignored
     environment.cacheDirectory = std::string(cache) + "/svod";
-  } else if (home != nullptr && *home != '\0') {
+  } else if (home != nullptr && std::filesystem::is_directory(home, ignored)) {  // some users have none
     environment.cacheDirectory = std::string(home) + "/.cache/svod";
   }
   const char* noColor = std::getenv("NO_COLOR");
