@@ -60,6 +60,8 @@ Status emitCode(CompiledKernel& kernel, UOp lowered, const Target& target, const
   for (int slot : kernel.inPlace)
     if (static_cast<size_t>(slot) < kernel.linear.params.size()) kernel.linear.params[slot].inPlace = true;
   SVOD_TRY(kernel.desc, describeKernel(kernel.linear, kernel.ast, toText(optsOf(kernel.choice))));
+  for (const ConstantLayout& layout : kernel.layouts)
+    kernel.desc.args[layout.slot].bytes = static_cast<uint64_t>(layout.elements()) * byteSize(kernel.desc.args[layout.slot].dtype);
   return target.emitKernel(kernel, options);
 }
 
@@ -67,6 +69,7 @@ Status compileAnew(CompiledKernel& kernel, const Target& target, const CompileOp
   KernelJob job;
   job.caps = capsOf(options.cpu, options.numerics);
   job.caps.overwrites = !kernel.inPlace.empty();
+  job.caps.constants = kernel.constants;
   job.optLevel = options.optLevel;
   job.legalize.numerics = options.numerics;
   job.legalize.fma = target.usesCpuFeatures && options.cpu.hasFma();
@@ -77,6 +80,7 @@ Status compileAnew(CompiledKernel& kernel, const Target& target, const CompileOp
   SVOD_TRY(UOp lowered, runPipeline(kernelPasses(), kernel.ast, cx));
   kernel.optimized = job.optimized;
   kernel.choice = std::move(job.choice);
+  kernel.layouts = std::move(job.layouts);
   if (kernel.log.stopped) return {};
   Status emitted = emitCode(kernel, lowered, target, options);
   if (!emitted) kernel.log.lastGood = toUopText(lowered), kernel.log.failedPass = "code of target " + options.target;
@@ -97,6 +101,24 @@ Status compileKernel(CompiledKernel& kernel, const Target& target, const Compile
   SVOD_CHECK(compileAnew(kernel, target, options));
   options.cache->keep(key, kernel);
   return {};
+}
+
+/// Fills CompiledKernel::constants. Elements that share bytes stay where they are.
+void findConstants(const Model& model, const Schedule& schedule, std::vector<CompiledKernel>& kernels) {
+  auto isWeight = [&](int buffer) {
+    const ScheduleBuffer& b = schedule.buffers[static_cast<size_t>(buffer)];
+    return b.port >= 0 && model.ports[static_cast<size_t>(b.port)].kind == PortKind::Weight && !isPacked(b.dtype);
+  };
+  std::vector<std::vector<bool>> isConstant(kernels.size());
+  for (const ScheduleItem& item : schedule.items) {
+    if (item.kind != ItemKind::Launch) continue;
+    std::vector<bool>& slots = isConstant[static_cast<size_t>(item.kernel)];
+    if (slots.empty()) slots.assign(item.args.size(), true);
+    for (size_t slot = 0; slot < item.args.size(); ++slot) slots[slot] = slots[slot] && isWeight(item.args[slot]);
+  }
+  for (size_t k = 0; k < kernels.size(); ++k)
+    for (size_t slot = 0; slot < isConstant[k].size(); ++slot)
+      if (isConstant[k][slot]) kernels[k].constants.push_back(static_cast<uint32_t>(slot));
 }
 
 /// Compiles all kernels on `jobs` threads. The first error in kernel order is returned, whichever came first in time.
@@ -151,6 +173,7 @@ Result<std::unique_ptr<Compilation>> compile(Model& model, const CompileOptions&
     k.graph.reset(), k.sink = {};
     result->kernels.push_back(std::move(kernel));
   }
+  findConstants(model, result->schedule, result->kernels);
   Status compiled = compileKernels(result->kernels, *target, options);
   bool stopped = false;
   for (CompiledKernel& k : result->kernels) {
@@ -163,10 +186,10 @@ Result<std::unique_ptr<Compilation>> compile(Model& model, const CompileOptions&
 
   SVOD_CHECK(target->finish(*result, options));
   watch.lap("link");
-  std::vector<KernelDesc> kernels;
-  for (const CompiledKernel& k : result->kernels) kernels.push_back(k.desc);
+  std::vector<KernelFacts> kernels;
+  for (const CompiledKernel& k : result->kernels) kernels.push_back({k.desc, k.layouts});
   WeightsLayout weights(static_cast<FileId>(result->files.size()));
-  SVOD_TRY(result->plan, buildPlan(model, result->schedule, kernels, planOptions(options), weights));
+  SVOD_TRY(result->plan, buildPlan(model, result->schedule, kernels, planOptions(options), weights, result->constants));
   if (!weights.constants().empty()) result->files.push_back(weights.file("weights.bin"));
   watch.lap("plan");
   return result;

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <deque>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "linearize/linear.h"
 #include "machine/cpu.h"
 #include "optimize/choose.h"
+#include "optimize/constant_layout.h"
 #include "pass/pass.h"
 #include "plan/directory.h"
 #include "plan/memory_plan.h"
@@ -58,6 +60,8 @@ struct CompiledKernel {
   std::unique_ptr<Graph> graph;
   UOp ast;                  // Kernel stage, as scheduled
   std::vector<int> inPlace; // slots of arguments that its result may lie on
+  std::vector<uint32_t> constants;       // slots of weights in every launch
+  std::vector<ConstantLayout> layouts;   // of those that it reads in an order of its own
   UOp optimized;            // Kernel stage, after opts
   Choice choice;            // what was applied, and why
   LinearKernel linear;
@@ -78,7 +82,8 @@ struct Compilation {
   Schedule schedule;                    // without the graphs of its kernels
   std::vector<CompiledKernel> kernels;  // by kernel id of the schedule
   Plan plan;                            // without the descriptions of its files
-  std::vector<PlanFile> files;          // chunks borrowed from `code`, the kernels and the model
+  std::vector<PlanFile> files;          // chunks borrowed from `code`, the kernels, `constants` and the model
+  std::deque<std::vector<std::byte>> constants;  // weights in the order in which kernels read them
   std::string code, source;
   std::vector<StageTime> times;
   PassLog log;                          // of all kernels, in order

@@ -10,7 +10,7 @@ namespace svod {
 namespace {
 
 /// A change of what is kept, or of how, needs another number.
-constexpr std::string_view kForm = "svod kernel 1";
+constexpr std::string_view kForm = "svod kernel 2";
 
 /// One value per line, so that no two lists of values give the same text.
 class KeyText {
@@ -41,19 +41,23 @@ std::string KernelCache::keyOf(const CompiledKernel& kernel, const KernelOpts* r
   if (requested != nullptr) key.add("opts", toText(requested->opts));
   key.add("name", kernel.name);
   for (int slot : kernel.inPlace) key.add("overwrites", slot);
+  for (uint32_t slot : kernel.constants) key.add("constant", slot);
   key.add("kernel", toUopText(kernel.ast));
   return sha256Hex(key.text());
 }
 
-// What is kept: a plan.json with this kernel alone, a zero, and its code.
+// What is kept: a plan.json with this kernel alone, its layouts, each followed by a zero, and its code.
 bool KernelCache::find(const std::string& key, CompiledKernel& kernel) const {
   std::optional<std::string> value = files_.get(key);
   const size_t zero = value ? value->find('\0') : std::string::npos;
-  if (zero == std::string::npos) return false;
+  const size_t second = zero == std::string::npos ? zero : value->find('\0', zero + 1);
+  if (second == std::string::npos) return false;
   Result<Plan> plan = planFromJson(std::string_view(*value).substr(0, zero), key);
-  if (!plan || plan->kernels.size() != 1) return false;
+  std::optional<std::vector<ConstantLayout>> layouts = layoutsFromText(value->substr(zero + 1, second - zero - 1));
+  if (!plan || plan->kernels.size() != 1 || !layouts) return false;
   kernel.desc = std::move(plan->kernels[0]);
-  kernel.code = value->substr(zero + 1);
+  kernel.layouts = std::move(*layouts);
+  kernel.code = value->substr(second + 1);
   kernel.reused = true;
   return true;
 }
@@ -62,7 +66,7 @@ void KernelCache::keep(const std::string& key, const CompiledKernel& kernel) {
   Plan plan;
   plan.kernels.push_back(kernel.desc);
   std::string value = toJson(plan);
-  value += '\0';
+  value += '\0' + toText(kernel.layouts) + '\0';
   remember(files_.put(key, value + kernel.code));
   grew_ = true;
 }

@@ -29,6 +29,12 @@ Result<UOp> applyOpts(UOp root, PassContext& cx) {
   return root;
 }
 
+Result<UOp> constantLayout(UOp root, PassContext& cx) {
+  auto& job = cx.data.get<KernelJob>();
+  if (job.optLevel == 0 && !job.requested) return root;
+  return layOutConstants(cx.graph, root, job.caps.constants, job.layouts);
+}
+
 Result<UOp> expandRanges(UOp root, PassContext& cx) { return expand(cx.graph, root); }
 Result<UOp> merge(UOp root, PassContext& cx) { return mergeLoops(cx.graph, root); }
 Result<UOp> contiguousLoads(UOp root, PassContext& cx) { return loadStrides(cx.graph, root); }
@@ -40,6 +46,8 @@ constexpr Pass kKernelPasses[] = {
     {"symbolic", "fold, cancel and bound index math; closed forms for counting reductions", Stage::Kernel,
      Stage::Kernel, symbolic, true},
     {"apply-opts", "replay the given opts, or choose them", Stage::Kernel, Stage::Kernel, applyOpts, true},
+    {"constant-layout", "constant operands in the order in which the loops read them", Stage::Kernel, Stage::Kernel,
+     constantLayout, true},
     {"expand", "ranges to lanes and copies; reductions to accumulators; stages to local buffers", Stage::Kernel,
      Stage::Lowered, expandRanges},
     {"merge-loops", "one loop for reductions that can share it", Stage::Lowered, Stage::Lowered, merge},

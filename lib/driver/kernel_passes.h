@@ -7,6 +7,7 @@
 #include "lower/legalize.h"
 #include "optimize/caps.h"
 #include "optimize/choose.h"
+#include "optimize/constant_layout.h"
 #include "optimize/opt.h"
 #include "pass/pass.h"
 
@@ -20,6 +21,7 @@ struct KernelJob {
   std::optional<std::vector<OptOp>> requested;  // replayed instead of the analytic choice
   Choice choice;                                // filled by apply-opts: what was applied, and why
   UOp optimized;                                // filled by apply-opts
+  std::vector<ConstantLayout> layouts;          // filled by constant-layout
 };
 
 std::span<const Pass> kernelPasses();

@@ -13,16 +13,18 @@ namespace {
 
 class PlanBuilder {
  public:
-  PlanBuilder(const Model& model, const Schedule& schedule, const PlanOptions& options, WeightsLayout& weights)
-      : model_(model), schedule_(schedule), weights_(weights) {
+  PlanBuilder(const Model& model, const Schedule& schedule, std::span<const KernelFacts> kernels, const PlanOptions& options,
+              WeightsLayout& weights, std::deque<std::vector<std::byte>>& constants)
+      : model_(model), schedule_(schedule), kernels_(kernels), weights_(weights), constants_(constants) {
     plan_.name = options.name;
     plan_.target = options.target;
   }
 
-  Result<Plan> build(std::span<const KernelDesc> kernels, const PlanOptions& options) {
+  Result<Plan> build(const PlanOptions& options) {
     addVariables();
+    findReordered();
     for (const ScheduleBuffer& b : schedule_.buffers) addBuffer(b);
-    plan_.kernels.assign(kernels.begin(), kernels.end());
+    for (const KernelFacts& k : kernels_) plan_.kernels.push_back(k.desc);
     for (const ScheduleItem& item : schedule_.items) SVOD_CHECK(addStep(item));
     leaveLoops();
     for (size_t i = 0; i < model_.ports.size(); ++i) SVOD_CHECK(addPort(static_cast<BufferId>(i)));
@@ -38,6 +40,43 @@ class PlanBuilder {
       plan_.variables.push_back({std::string(var.name), var.min, var.max});
       names_.emplace_back(var.name);
     }
+  }
+
+  /// Weights that every step reads in an order other than theirs: the plan does not need them as they are.
+  void findReordered() {
+    std::vector<bool> isPlain(schedule_.buffers.size());
+    isReordered_.assign(schedule_.buffers.size(), false);
+    for (const ScheduleItem& item : schedule_.items)
+      for (size_t slot = 0; slot < item.args.size(); ++slot)
+        (layoutOf(item, slot) ? isReordered_ : isPlain)[static_cast<size_t>(item.args[slot])] = true;
+    for (size_t i = 0; i < isPlain.size(); ++i) isReordered_[i] = isReordered_[i] && !isPlain[i];
+  }
+
+  const ConstantLayout* layoutOf(const ScheduleItem& item, size_t slot) const {
+    if (item.kind != ItemKind::Launch) return nullptr;
+    const std::vector<ConstantLayout>& layouts = kernels_[static_cast<size_t>(item.kernel)].layouts;
+    auto at = std::ranges::find(layouts, slot, &ConstantLayout::slot);
+    return at == layouts.end() ? nullptr : &*at;
+  }
+
+  /// The buffer with the elements of a weight in this order. The first order takes the place of a weight that nobody reads
+  /// as it is.
+  BufferId reordered(BufferId weight, const ConstantLayout& layout) {
+    for (const Reordered& r : reordered_)
+      if (r.weight == weight && r.layout->dims == layout.dims && r.layout->table == layout.table) return r.buffer;
+    const ConstData& data = model_.ports[weight].data;
+    BufferDesc d = plan_.buffers[weight];
+    d.shape = {static_cast<uint64_t>(layout.elements())};
+    d.bytes = memoryBytes(d.dtype, d.shape[0]);
+    constants_.push_back(laidOut(layout, {data.data, data.bytes}, byteSize(d.dtype)));
+    d.constant = weights_.add(constants_.back());
+    const bool takesPlace = isReordered_[weight] &&
+                            std::ranges::none_of(reordered_, [&](const Reordered& r) { return r.weight == weight; });
+    const BufferId id = takesPlace ? weight : static_cast<BufferId>(plan_.buffers.size());
+    if (takesPlace) plan_.buffers[id] = std::move(d);
+    else plan_.buffers.push_back(std::move(d));
+    reordered_.push_back({weight, &layout, id});
+    return id;
   }
 
   void addBuffer(const ScheduleBuffer& b) {
@@ -63,7 +102,7 @@ class PlanBuilder {
       case PortKind::Temporary: d.place = Place::Arena; break;
       case PortKind::Weight:
         d.place = Place::Constant;
-        d.constant = weights_.add({port.data.data, port.data.bytes});
+        if (!isReordered_[plan_.buffers.size()]) d.constant = weights_.add({port.data.data, port.data.bytes});
         break;
     }
   }
@@ -138,6 +177,8 @@ class PlanBuilder {
 
   Launch launchOf(const ScheduleItem& item) {
     Launch launch{static_cast<KernelId>(item.kernel), {item.args.begin(), item.args.end()}, {}};
+    for (size_t slot = 0; slot < item.args.size(); ++slot)
+      if (const ConstantLayout* layout = layoutOf(item, slot)) launch.buffers[slot] = reordered(launch.buffers[slot], *layout);
     for (const std::string& name : plan_.kernels[item.kernel].values)
       launch.values.push_back(
           Expr::variable(static_cast<uint32_t>(std::find(names_.begin(), names_.end(), name) - names_.begin())));
@@ -167,7 +208,17 @@ class PlanBuilder {
 
   const Model& model_;
   const Schedule& schedule_;
+  struct Reordered {
+    BufferId weight;
+    const ConstantLayout* layout;
+    BufferId buffer;
+  };
+
+  std::span<const KernelFacts> kernels_;
   WeightsLayout& weights_;
+  std::deque<std::vector<std::byte>>& constants_;
+  std::vector<bool> isReordered_;  // by buffer of the schedule
+  std::vector<Reordered> reordered_;
   Plan plan_;
   std::vector<InPlace> inPlace_;                             // offers of the schedule
   std::vector<std::string> names_;                           // by variable; empty for counters of loops that ended
@@ -176,9 +227,9 @@ class PlanBuilder {
 
 }  // namespace
 
-Result<Plan> buildPlan(const Model& model, const Schedule& schedule, std::span<const KernelDesc> kernels,
-                       const PlanOptions& options, WeightsLayout& weights) {
-  return PlanBuilder(model, schedule, options, weights).build(kernels, options);
+Result<Plan> buildPlan(const Model& model, const Schedule& schedule, std::span<const KernelFacts> kernels,
+                       const PlanOptions& options, WeightsLayout& weights, std::deque<std::vector<std::byte>>& constants) {
+  return PlanBuilder(model, schedule, kernels, options, weights, constants).build(options);
 }
 
 }  // namespace svod

@@ -1,9 +1,11 @@
 // From a schedule and its compiled kernels to a plan.
 #pragma once
+#include <deque>
 #include <string>
 #include <vector>
 
 #include "ir/model.h"
+#include "optimize/constant_layout.h"
 #include "plan/memory_plan.h"
 #include "plan/plan.h"
 #include "schedule/schedule.h"
@@ -16,9 +18,16 @@ struct PlanOptions {
   MemoryMode memory = MemoryMode::Arena;
 };
 
+struct KernelFacts {
+  const KernelDesc& desc;
+  const std::vector<ConstantLayout>& layouts;  // of operands that are weights
+};
+
 /// The plan without its files. `kernels` are those of the schedule, by id. Constants lie in file 1 (weights) as `weights`
-/// lays them out; kernels in file 0.
-Result<Plan> buildPlan(const Model& model, const Schedule& schedule, std::span<const KernelDesc> kernels,
-                       const PlanOptions& options, class WeightsLayout& weights);
+/// lays them out, which borrows from the model and from `constants`, where weights in another order are added; kernels in
+/// file 0.
+Result<Plan> buildPlan(const Model& model, const Schedule& schedule, std::span<const KernelFacts> kernels,
+                       const PlanOptions& options, class WeightsLayout& weights,
+                       std::deque<std::vector<std::byte>>& constants);
 
 }  // namespace svod

@@ -1,6 +1,7 @@
 // Caps: all that optimize may know about the machine and the flags of a compile.
 #pragma once
 #include <cstdint>
+#include <vector>
 
 #include "ir/dtype.h"
 #include "ir/numerics.h"
@@ -27,6 +28,7 @@ struct Caps {
   int64_t sharedBytes = 48 << 10;  // memory a workgroup shares
   int maxCopies = 512;             // values one expression may be expanded into by Upcast and Unroll ranges
   bool overwrites = false;         // the result may lie on an operand: no element may be computed twice
+  std::vector<uint32_t> constants;  // slots of operands that are laid out, when the plan is built, as the kernel reads them
   Numerics numerics = Numerics::Contract;
 };
 

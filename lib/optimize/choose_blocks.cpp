@@ -27,7 +27,7 @@ std::optional<Product> productOf(const Chooser& c, UOp reduce, const Lanes& lane
     if (!a.slot) return {};
     if (!a.isStore && a.node.dependsOn(lanes.range) && a.node.dependsOn(p.k)) wide.push_back(a);
   }
-  if (wide.size() != 1 || strideOf(wide[0], lanes.range) != 1) return {};
+  if (wide.size() != 1 || (strideOf(wide[0], lanes.range) != 1 && !isLaidOut(c, *wide[0].slot))) return {};
   p.matrix = wide[0];
   for (const Axis& axis : axesOf(c.sink)) {
     if (axis.nest != Nest::Output || axis.range == lanes.range || p.matrix.node.dependsOn(axis.range)) continue;
@@ -102,9 +102,11 @@ bool blockTallPanel(Chooser& c, UOp reduce, const Product& p, const Lanes& lanes
   for (uint32_t id : {outer, task, row, column})
     if (std::ranges::find(order.axes, c.numberOf(id)) == order.axes.end()) order.axes.push_back(c.numberOf(id));
   if (!std::ranges::is_sorted(order.axes) && !c.apply(OptKind::Order, order, kPanelOutside)) return false;
-  PackArgs pack{*p.matrix.slot, {c.numberOf(inBlock), c.numberOf(column)}};
-  if (!c.apply(OptKind::Pack, pack, "a block of the panel is copied once and serves all rows")) return false;
-  vectorizeFill(c, *p.matrix.slot, lanes.width, tile.vectors);
+  if (!isLaidOut(c, *p.matrix.slot)) {
+    PackArgs pack{*p.matrix.slot, {c.numberOf(inBlock), c.numberOf(column)}};
+    if (!c.apply(OptKind::Pack, pack, "a block of the panel is copied once and serves all rows")) return false;
+    vectorizeFill(c, *p.matrix.slot, lanes.width, tile.vectors);
+  }
   c.apply(OptKind::Upcast, row, tile.rows, registersText(c, tile));
   if (!c.apply(OptKind::Vector, column, lanes.width, kColumnLanes)) return false;
   if (tile.vectors > 1) c.apply(OptKind::Upcast, column, tile.vectors, registersText(c, tile));

@@ -25,7 +25,10 @@ std::vector<int64_t> widthsFor(UOp range, int64_t full) {
 // The best vector axis for each loop nest, by the cost model.
 class LaneChoice {
  public:
-  LaneChoice(const Chooser& c, const CostModel& model) : c_(c), model_(model) {}
+  LaneChoice(const Chooser& c, const CostModel& model) : c_(c), model_(model) {
+    for (uint32_t slot : c.caps.constants)
+      if (isLaidOut(c, slot)) laidOut_.push_back(slot);
+  }
 
   LanePlan best() const {
     // Lanes of a reduce end in a fold and leave what follows the reduce scalar; a panel costs more than its
@@ -40,17 +43,21 @@ class LaneChoice {
       for (int64_t w : widthsFor(axis.range, model_.fullWidth(axis.range))) {
         std::vector<Lanes> lanes = withReduces({{axis.range, w}});
         if (double other = model_.instructions(lanes); other < cost) best = {lanes, {}}, cost = other;
-        for (const Access& load : packable(axis.range, w))
-          if (double other = kPanel * model_.instructions(lanes, &load); other < cost)
-            best = {lanes, load.slot}, cost = other;
+        for (const Access& load : packable(axis.range, w)) {
+          const bool isFree = isLaidOutSlot(*load.slot);
+          if (double other = (isFree ? 1 : kPanel) * model_.instructions(lanes, &load); other < cost)
+            best = {lanes, isFree ? std::nullopt : load.slot}, cost = other;
+        }
       }
     }
     return best;
   }
 
  private:
+  bool isLaidOutSlot(uint32_t slot) const { return std::ranges::find(laidOut_, slot) != laidOut_.end(); }
+
   // Operands of a reduce that are not contiguous along `axis` but the same for many rows: copied once to a
-  // panel where they are contiguous, they cost no more than others.
+  // panel where they are contiguous, they cost no more than others. Constants are copied when the plan is built.
   std::vector<Access> packable(UOp axis, int64_t width) const {
     std::vector<Access> all = accessesOf(c_.sink), found;
     if (patternOf(c_.sink) != Pattern::Gemm) return found;
@@ -60,7 +67,7 @@ class LaneChoice {
       for (UOp n : toposort(c_.sink)) {
         if (n.op() != Op::Reduce || !isInside(a.node, n)) continue;
         std::optional<Panel> panel = panelOf(a, n);
-        if (panel && panel->bytesPerColumn * width <= c_.caps.l2Bytes && hasRows(a, n, axis))
+        if (panel && (isLaidOutSlot(*a.slot) || (panel->bytesPerColumn * width <= c_.caps.l2Bytes && hasRows(a, n, axis))))
           found.push_back(a);
       }
     }
@@ -117,6 +124,7 @@ class LaneChoice {
 
   const Chooser& c_;
   const CostModel& model_;
+  std::vector<uint32_t> laidOut_;  // slots
 };
 
 }  // namespace

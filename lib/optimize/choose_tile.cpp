@@ -3,10 +3,15 @@
 #include <bit>
 
 #include "optimize/chooser.h"
+#include "optimize/constant_layout.h"
 #include "optimize/cost.h"
 #include "optimize/strides.h"
 
 namespace svod {
+
+bool isLaidOut(const Chooser& c, uint32_t slot) {
+  return std::ranges::find(c.caps.constants, slot) != c.caps.constants.end() && readingOrder(c.graph, c.sink, slot);
+}
 
 bool fillsStage(UOp sink, UOp range) {
   return std::ranges::any_of(toposort(sink),
@@ -32,7 +37,7 @@ std::optional<Panel> panelOperand(const Chooser& c, UOp reduce, const Lanes& lan
   std::vector<Access> all = accessesOf(c.sink);
   for (const Access& a : all) {
     if (a.isStore || !a.node.dependsOn(lanes.range) || a.node.dependsOn(rowAxis)) continue;
-    if (!a.slot || (slot ? a.slot != *slot : strideOf(a, lanes.range) != 1)) continue;
+    if (!a.slot || (slot ? a.slot != *slot : strideOf(a, lanes.range) != 1 && !isLaidOut(c, *a.slot))) continue;
     if (std::ranges::count(all, a.slot, &Access::slot) == 1) return panelOf(a, reduce);
   }
   return std::nullopt;
@@ -67,7 +72,7 @@ namespace {
 
 // Worth it when many row tiles read the panel again and its rows are far apart in memory.
 bool paysToPack(const Chooser& c, const Panel& panel, int64_t columns, int64_t rowTiles) {
-  return rowTiles >= 16 && panel.rowStride * panel.elementBytes >= 256 &&
+  return rowTiles >= 16 && !isLaidOut(c, panel.slot) && panel.rowStride * panel.elementBytes >= 256 &&
          panel.bytesPerColumn * columns <= c.caps.l2Bytes / 2;
 }
 

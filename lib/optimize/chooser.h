@@ -82,6 +82,10 @@ void vectorizeFill(Chooser& chooser, uint32_t slot, int64_t width, int64_t vecto
 /// large matrix that few rows are multiplied with. False (nothing changed) where that does not pay.
 bool blockReduce(Chooser& chooser, UOp reduce, const Lanes& lanes);
 
+/// Whether the operand will stand in memory in the order in which the kernel reads it: any loop walks it as lanes do, and
+/// a panel of it needs no copy.
+bool isLaidOut(const Chooser& chooser, uint32_t slot);
+
 /// A buffer local to the kernel is filled once per iteration of this loop, so the loop cannot be expanded.
 bool fillsStage(UOp sink, UOp range);
 

@@ -245,13 +245,17 @@ bool sameBuffers(const Buffers& a, const Buffers& b, double relative) {
   return true;
 }
 
-Buffers resultOf(UOp sink) {
-  Buffers buffers = makeBuffers(sink);
+VariableValues valuesOf(UOp sink) {
   VariableValues variables;
   for (UOp n : toposort(sink))
     if (n.op() == Op::Var)
       variables.emplace(n.argAs<VarArg>().name, std::min<int64_t>(n.argAs<VarArg>().max, 3));
-  Status status = interpretKernel(sink, buffers, variables);
+  return variables;
+}
+
+Buffers resultOf(UOp sink) {
+  Buffers buffers = makeBuffers(sink);
+  Status status = interpretKernel(sink, buffers, valuesOf(sink));
   if (!status) FAIL(toText(status.error()));
   return buffers;
 }

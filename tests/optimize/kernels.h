@@ -38,7 +38,9 @@ using Buffers = std::vector<HostTensor>;  // by parameter slot
 
 /// Every parameter filled with small numbers that depend on slot and position only.
 Buffers makeBuffers(UOp sink);
-/// The buffers after running a kernel of any stage on makeBuffers(), every variable at 3 or its maximum. A
+/// Every variable of the kernel at 3, or at its maximum if that is less.
+VariableValues valuesOf(UOp sink);
+/// The buffers after running a kernel of any stage on makeBuffers() with valuesOf(). A
 /// failure of the interpreter, such as an access outside of a buffer, ends the test case.
 Buffers resultOf(UOp sink);
 /// Equal elements; floats may differ by `relative` of the expected value.

@@ -1,0 +1,90 @@
+#include <catch2/catch.hpp>
+
+#include "ir/verify.h"
+#include "optimize/choose.h"
+#include "optimize/constant_layout.h"
+#include "optimize/kernels.h"
+#include "optimize/replay.h"
+
+using namespace svod;
+
+namespace {
+
+struct Reordered {
+  std::vector<ConstantLayout> layouts;
+  UOp sink;
+};
+
+/// Lays out what can be of all operands after `opts`, and runs both kernels.
+Reordered checked(Graph& g, UOp sink, std::string_view opts, const Caps& caps = {}) {
+  INFO(opts);
+  auto list = parseOpts(opts);
+  REQUIRE(list);
+  auto changed = applyOpts(g, sink, *list, caps);
+  if (!changed) FAIL(toText(changed.error()));
+  Buffers expected = resultOf(*changed), buffers = makeBuffers(*changed);
+  std::vector<uint32_t> operands;
+  for (uint32_t slot = 1; slot < buffers.size(); ++slot) operands.push_back(slot);
+  Reordered result;
+  result.sink = layOutConstants(g, *changed, operands, result.layouts);
+  Status valid = verify(result.sink, Stage::Kernel);
+  if (!valid) FAIL(toText(valid.error()));
+  for (const ConstantLayout& l : result.layouts) {
+    HostTensor& operand = buffers[l.slot];
+    operand.data = laidOut(l, operand.data, static_cast<size_t>(byteSize(operand.dtype)));
+    operand.dims = {l.elements()};
+    expected[l.slot] = operand;
+  }
+  Status ran = interpretKernel(result.sink, buffers, valuesOf(*changed));
+  if (!ran) FAIL(toText(ran.error()));
+  CHECK(sameBuffers(expected, buffers, 0));
+  CHECK(layoutsFromText(toText(result.layouts)) == result.layouts);
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("panels of a matrix product stand one after the other") {
+  Graph g;
+  Reordered r = checked(g, buildMatmul(g, {8, 32, 6}), "order(1,0) upcast(1,4) vector(0,8)");
+  REQUIRE(r.layouts.size() == 2);
+  CHECK(r.layouts[1].slot == 2);
+  CHECK(r.layouts[1].dims == std::vector<ConstantLayout::Dim>{{4, 8, 0}, {6, 32, 0}, {8, 1, 0}});
+  CHECK(r.layouts[1].table == std::vector<int64_t>{0});
+}
+
+TEST_CASE("remainders that step back and merged loops are read in order") {
+  for (Sizes s : {Sizes{7, 35, 5}, Sizes{17, 33, 3}, Sizes{9, 70, 4}}) {
+    Graph g;
+    UOp sink = buildMatmul(g, s);
+    CHECK(checked(g, sink, "order(1,0) upcast(1,4) vector(0,16) upcast(0,2) thread(0,1) thread(1,1)").layouts.size() == 2);
+    checked(g, sink, "tile(1,32) order(1,0,2) pack(2,3,2) upcast(1,4) vector(2,16) upcast(2,0)");
+    checked(g, sink, "merge(0,1) thread(0,5)");
+  }
+}
+
+TEST_CASE("every kernel computes the same, whatever is laid out") {
+  for (const TestKernel& kernel : testKernels())
+    for (Sizes s : {Sizes{4, 6, 5}, Sizes{17, 33, 9}}) {
+      INFO(kernel.name);
+      Graph g;
+      UOp sink = kernel.build(g, s);
+      Caps caps;
+      caps.constants = {1, 2};
+      std::string opts;
+      for (const OptOp& opt : chooseOpts(g, sink, caps)) opts += (opts.empty() ? "" : " ") + toText(opt);
+      checked(g, sink, opts, caps);
+    }
+}
+
+TEST_CASE("an order that repeats elements is left alone") {
+  Graph g;
+  Reordered r = checked(g, buildConv1d(g, {3, 4000, 7}), "");
+  for (const ConstantLayout& l : r.layouts) CHECK(l.elements() <= 3 * 4000 * 5 / 4 + 1024);
+}
+
+TEST_CASE("text that is no list of layouts") {
+  CHECK_FALSE(layoutsFromText("1 2 3"));
+  CHECK_FALSE(layoutsFromText("1 99999999999 1\n"));
+  CHECK(layoutsFromText("")->empty());
+}
