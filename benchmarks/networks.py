@@ -4,7 +4,7 @@
 usage: benchmarks/networks.py [--bin FOLDER] [--only TEXT] [--compiles N] [--rounds N] [--markdown FILE]
 
 The networks are made from the published ONNX cases (../shared/onnx-tests.tar.xz, or what SVOD_ONNX_TESTS names) by the
-script light_seeded.py beside them. Compilation is `svodc compile -j1` with the weights in the file cache; its time is that
+script light_seeded.py beside them. Compilation is `svodc compile -j1 --no-cache` with the weights in the file cache; its time is that
 of the processor. Runs have 1 and 2 threads and take turns with ONNX Runtime (`pip install onnxruntime`) with as many. Exits
 with 1 when a result differs by more than 1e-3, relative to the largest.
 """
@@ -63,7 +63,7 @@ def seeded(archive, name, folder):
 
 def compile_once(svodc, model, plan):
     """CPU seconds and the peak of memory in MiB."""
-    process = subprocess.Popen([svodc, "compile", model, "-o", plan, "-j1"], stdout=subprocess.DEVNULL)
+    process = subprocess.Popen([svodc, "compile", model, "-o", plan, "-j1", "--no-cache"], stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
