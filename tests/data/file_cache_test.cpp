@@ -8,6 +8,7 @@
 #include <fstream>
 #include <thread>
 
+#include "common/temp_folder.h"
 #include "data/file_cache.h"
 #include "data/sha256.h"
 
@@ -16,20 +17,6 @@ using namespace svod;
 namespace {
 
 namespace fs = std::filesystem;
-
-struct Folder {
-  fs::path path;
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "svod-cache-XXXXXX").string();
-    REQUIRE(mkdtemp(name.data()) != nullptr);
-    path = name;
-  }
-  ~Folder() {
-    std::error_code ignored;
-    fs::permissions(path, fs::perms::owner_all, ignored);
-    fs::remove_all(path, ignored);
-  }
-};
 
 std::string keyOf(int number) { return sha256Hex(std::to_string(number)); }
 
@@ -42,8 +29,8 @@ void usedBefore(const FileCache& cache, int number, std::chrono::minutes ago) {
 }  // namespace
 
 TEST_CASE("A cache gives back what was put") {
-  Folder folder;
-  FileCache cache((folder.path / "deep/cache").string());
+  const TempFolder folder;
+  FileCache cache(folder / "deep/cache");
   CHECK(!cache.get(keyOf(1)));
   CHECK(cache.usage()->entries == 0);  // the folder does not exist yet
   const std::string value("with\0zero", 9);
@@ -62,8 +49,8 @@ TEST_CASE("A cache gives back what was put") {
 }
 
 TEST_CASE("Damaged values of a cache are not there") {
-  Folder folder;
-  FileCache cache(folder.path.string());
+  const TempFolder folder;
+  FileCache cache(folder.path());
   REQUIRE(cache.put(keyOf(1), "some value"));
   const uint64_t size = fs::file_size(entryOf(cache, 1));
   for (uint64_t at : {uint64_t{0}, uint64_t{63}, uint64_t{64}, size - 1}) {
@@ -88,8 +75,8 @@ TEST_CASE("Damaged values of a cache are not there") {
 }
 
 TEST_CASE("A cache is bounded, and what was used last stays") {
-  Folder folder;
-  FileCache cache(folder.path.string());
+  const TempFolder folder;
+  FileCache cache(folder.path());
   const std::string value(5000, 'x');  // two blocks
   for (int i = 0; i < 6; ++i) {
     REQUIRE(cache.put(keyOf(i), value));
@@ -104,8 +91,8 @@ TEST_CASE("A cache is bounded, and what was used last stays") {
   for (int i : {1, 2, 3}) CHECK(!cache.get(keyOf(i)));
   CHECK(cache.trim(3 * 8192)->entries == 0);
 
-  const fs::path mine = folder.path / "letter.txt", young = folder.path / (keyOf(9) + ".svod.tmp-1-0"),
-                 old = folder.path / (keyOf(9) + ".svod.tmp-2-0");
+  const fs::path mine = folder / "letter.txt", young = folder / (keyOf(9) + ".svod.tmp-1-0"),
+                 old = folder / (keyOf(9) + ".svod.tmp-2-0");
   for (const fs::path& path : {mine, young, old}) std::ofstream(path) << "text";
   for (const fs::path& path : {mine, old}) fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(2));
   CHECK(cache.trim(0)->entries == 3);
@@ -117,10 +104,10 @@ TEST_CASE("A cache is bounded, and what was used last stays") {
 
 TEST_CASE("A cache that cannot be written still gives what it has") {
   if (::geteuid() == 0) return;  // root may write anywhere; cli/cache_test.py shows it as another user
-  Folder folder;
-  FileCache cache(folder.path.string());
+  const TempFolder folder;
+  FileCache cache(folder.path());
   REQUIRE(cache.put(keyOf(1), "value"));
-  fs::permissions(folder.path, fs::perms::owner_read | fs::perms::owner_exec);
+  fs::permissions(folder.path(), fs::perms::owner_read | fs::perms::owner_exec);
   CHECK(cache.get(keyOf(1)) == "value");
   const Status written = cache.put(keyOf(2), "value");
   REQUIRE(!written);
@@ -128,8 +115,8 @@ TEST_CASE("A cache that cannot be written still gives what it has") {
 }
 
 TEST_CASE("Threads share a cache") {
-  Folder folder;
-  FileCache cache(folder.path.string());
+  const TempFolder folder;
+  FileCache cache(folder.path());
   std::vector<std::thread> threads;
   std::atomic<int> wrong = 0, failed = 0;
   for (int t = 0; t < 4; ++t)
@@ -144,5 +131,5 @@ TEST_CASE("Threads share a cache") {
   for (std::thread& t : threads) t.join();
   CHECK(wrong == 0);
   CHECK(failed == 0);
-  for (const auto& entry : fs::directory_iterator(folder.path)) CHECK(entry.path().string().find(".tmp-") == std::string::npos);
+  for (const auto& entry : fs::directory_iterator(folder.path())) CHECK(entry.path().string().find(".tmp-") == std::string::npos);
 }
