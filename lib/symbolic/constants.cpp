@@ -30,7 +30,7 @@ bool hasExactReciprocal(const Match& m) {
   int exponent = 0;
   if (!std::isfinite(c) || c == 0 || std::abs(std::frexp(c, &exponent)) != 0.5) return false;
   Scalar in[] = {m.scalar(c0)}, inverse = evalScalar(Op::Recip, in[0].dtype(), in);
-  return inverse.asFloat() == 1 / c;
+  return std::isfinite(inverse.asFloat()) && inverse.asFloat() == 1 / c;
 }
 
 // Powers that one correctly rounded op computes.

@@ -54,7 +54,7 @@ class Sampler {
       int64_t v = pick(random_, 1, 4);
       return Scalar::ofFloat(d, static_cast<double>(pick(random_, 0, 1) ? v : -v));
     }
-    constexpr double kEdges[] = {0.0, -0.0, 1.0, -1.0, INFINITY, -INFINITY, NAN, 0.5, 1e-45, 3.5e38, 65504.0, 1e-300};
+    constexpr double kEdges[] = {0.0, -0.0, 1.0, -1.0, INFINITY, -INFINITY, NAN, 0.5, 1e-45, 3.5e38, 65504.0, 1e-300, 0x1p-1074};
     if (pick(random_, 0, 1)) return Scalar::ofFloat(d, kEdges[pick(random_, 0, std::size(kEdges) - 1)]);
     return Scalar::ofFloat(d, std::ldexp(static_cast<double>(pick(random_, -1000000, 1000000)), static_cast<int>(pick(random_, -24, 8))));
   }
