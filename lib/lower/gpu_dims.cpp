@@ -56,11 +56,13 @@ UOp shareGroupReduces(Graph& g, UOp sink) {
     Op op = same.argAs<ReduceArg>().op;
     UOp partial = own.empty() ? same.src(0) : g.reduceRanges(op, same.src(0), own);
     for (UOp r : same.ranges())
-      if (typeOf(r) == AxisType::Local) closed.push_back(r);
+      if (typeOf(r) == AxisType::Local || typeOf(r) == AxisType::Upcast || typeOf(r) == AxisType::Unroll) closed.push_back(r);
     std::vector<UOp> loops, at = closed;
     closed.insert(closed.end(), shared.begin(), shared.end());
     for (UOp r : shared) loops.push_back(g.range(r.src(0), nextId++, AxisType::Reduce));
     at.insert(at.end(), loops.begin(), loops.end());
+    for (UOp r : same.ranges())  // innermost, so that lanes are neighbours
+      if (typeOf(r) == AxisType::Vector) closed.push_back(r), at.push_back(r);
     UOp stage = g.stage(partial, closed, nextSlot++);
     return g.reduceRanges(op, g.load(g.indexRowMajor(stage, closed, at)), loops);
   });

@@ -204,6 +204,8 @@ Result<UOp> applyKBlock(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) 
   const auto& numbers = std::get<AxisList>(opt.args).axes;
   if (numbers.size() < 2)
     return fail(Diag::BadOpt, "kblock needs a reduce axis and at least one output axis", "write kblock(2,0,1)");
+  if (caps.workgroups)
+    return fail(Diag::BadOpt, "kblock keeps sums of one thread, and this target has workgroups", "use group or grouptop");
   SVOD_TRY(Axis block, pickAxis(sink, numbers[0], kReduce, {AxisType::Reduce}));
   SVOD_CHECK(mayReorder(sink, block.range, caps));
   std::vector<UOp> reduces = closersOf(sink, block.range), closed;
