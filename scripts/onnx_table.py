@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Writes results of scripts/onnx_conformance.sh --json FILE into docs/onnx.md: scripts/onnx_table.py FILE
+"""Writes results of scripts/onnx_conformance.sh --json FILE into docs/onnx.md: scripts/onnx_table.py FILE ...
 
-The table stands between two marks of the page and replaces what was there.
+The tables stand between two marks of the page and replace what was there. Files are results of tier 1 with
+--bake-inputs shape, of tier 1 without, and of tier 2.
 """
 import json
 import pathlib
@@ -12,18 +13,27 @@ PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs" / "onnx.md"
 BEGIN, END = "<!-- conformance: scripts/onnx_table.py -->\n", "<!-- end of conformance -->\n"
 
 
+def listed(results, wanted):
+    """`passed/cases` of every operator that `wanted` accepts."""
+    counts = {op: (row.get("pass", 0), sum(row.values())) for op, row in sorted(results["by_op"].items())}
+    words = ", ".join(f"{op} {good}/{all}" for op, (good, all) in counts.items() if wanted(good, all))
+    return textwrap.fill(words + ".", 118, break_on_hyphens=False)
+
+
 def table(results):
-    yield f"{results['passed']} of {results['passed'] + results['failed']} published cases pass (tier 1, inputs that"
-    yield "decide shapes given at compile time). By operator, `passed/cases`:\n"
-    counts = {op: (row.get("pass", 0), row.get("pass", 0) + row.get("fail", 0))
-              for op, row in sorted(results["by_op"].items())}
-    words = ", ".join(f"{op} {good}/{all}" for op, (good, all) in counts.items() if all) + "."
-    yield textwrap.fill(words, 118, break_on_hyphens=False)
+    tier, isBaked = next(iter(results["by_tier"])), results["bake_inputs"] == "shape"
+    inputs = "inputs that decide shapes given " + ("at compile time" if isBaked else "in the run")
+    statuses = ", ".join(f"{count} {status}" for status, count in results["statuses"].items() if status != "pass")
+    text = f"**Tier {tier}, {inputs}**: {results['passed']} of {results['passed'] + results['failed']} published cases pass"
+    text += f"; the others: {statuses}. " if statuses else ". "
+    text += "By operator, `passed/cases`" + (":" if isBaked else ", where some do not pass:")
+    yield textwrap.fill(text, 118) + "\n\n"
+    yield listed(results, lambda good, all: all and (isBaked or good < all)) + "\n\n"
 
 
 def main():
-    with open(sys.argv[1]) as f:
-        text = BEGIN + "\n" + "\n".join(table(json.load(f))) + "\n\n" + END
+    files = [json.loads(pathlib.Path(name).read_text()) for name in sys.argv[1:]]
+    text = BEGIN + "\n" + "".join(part for results in files for part in table(results)) + END
     page = PAGE.read_text()
     before, _, rest = page.partition(BEGIN)
     after = rest.partition(END)[2]
