@@ -21,6 +21,14 @@ sigset_t interrupts() {
   return set;
 }
 
+constexpr int kStopWatching = SIGUSR1;  // from the guard to its thread
+
+sigset_t watched() {
+  sigset_t set = interrupts();
+  sigaddset(&set, kStopWatching);
+  return set;
+}
+
 }  // namespace
 
 void prepareProcess() {
@@ -38,30 +46,44 @@ struct InterruptGuard::State {
   std::thread watcher{};
 
   void watch() {
-    const sigset_t set = interrupts();
+    const sigset_t set = watched();
     int signal = 0;
-    if (sigwait(&set, &signal) != 0 || ending) return;
-    pthread_sigmask(SIG_UNBLOCK, &set, nullptr);  // the next one takes the default action: the end
+    if (sigwait(&set, &signal) != 0 || signal == kStopWatching || ending) return;
+    const sigset_t next = interrupts();  // the next one takes the default action: the end
+    pthread_sigmask(SIG_UNBLOCK, &next, nullptr);
+    endProcess();
+  }
+  [[noreturn]] void endProcess() {
     std::unique_lock<std::mutex> lock(busy);
     std::error_code ignored;
     if (!folder.empty()) std::filesystem::remove_all(folder, ignored);
     console.report({Diag::Interrupted, "interrupted; nothing was written", "run it again", {}, {}});
     _exit(info(Diag::Interrupted).exitCode);
   }
+  void stopWatching() {
+    pthread_kill(watcher.native_handle(), kStopWatching);
+    watcher.join();
+  }
 };
 
 InterruptGuard::InterruptGuard(Console& console) : state_(new State{console}) {
-  const sigset_t set = interrupts();
+  const sigset_t set = watched();
   pthread_sigmask(SIG_BLOCK, &set, &state_->before);
   state_->watcher = std::thread([state = state_] { state->watch(); });
 }
 
 InterruptGuard::~InterruptGuard() {
   state_->ending = true;
-  pthread_kill(state_->watcher.native_handle(), SIGINT);
-  state_->watcher.join();
+  if (state_->watcher.joinable()) state_->stopWatching();
   pthread_sigmask(SIG_SETMASK, &state_->before, nullptr);
   delete state_;
+}
+
+void InterruptGuard::beforeError() {
+  state_->stopWatching();  // does not return when the thread has an interrupt in hand
+  sigset_t pending;
+  sigpending(&pending);
+  if (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1) state_->endProcess();
 }
 
 std::unique_lock<std::mutex> InterruptGuard::hold() { return std::unique_lock<std::mutex>(state_->busy); }

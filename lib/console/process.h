@@ -22,6 +22,9 @@ class InterruptGuard {
 
   /// While held, an interrupt waits: for the moment in which results are put in place.
   std::unique_lock<std::mutex> hold();
+  /// To be called, once, before an error is reported. Does not return if an interrupt has arrived: the error may be
+  /// its consequence, when a compiler was interrupted as well or the folder is gone.
+  void beforeError();
   /// A folder of this process that has to go when it is interrupted.
   void removesFolder(std::string path);
 

@@ -162,7 +162,9 @@ int main(int argc, char** argv) {
   svod::InterruptGuard interrupts(console);
   try {
     const svod::Status status = svod::run(*options, console, interrupts);
-    return status ? 0 : console.finish(status.error());
+    if (status) return 0;
+    interrupts.beforeError();
+    return console.finish(status.error());
   } catch (const std::bad_alloc&) {
     return console.finish({svod::Diag::DeviceFailure, "out of memory", "use smaller shapes", {}, {}});
   }

@@ -77,5 +77,7 @@ int main(int argc, char** argv) {
   InterruptGuard interrupts(console);
   request->interrupts = &interrupts;
   const Result<int> result = run(*request, console);
-  return result ? *result : console.finish(result.error());
+  if (result) return *result;
+  interrupts.beforeError();
+  return console.finish(result.error());
 }
