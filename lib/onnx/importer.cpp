@@ -124,7 +124,8 @@ bool isUniform(const TensorData& t) {
     return t.data.bytes >= size && std::memcmp(t.data.data, t.data.data + size, t.data.bytes - size) == 0;
   const int64_t count = numelOf(t.dims);
   for (int64_t i = 1; i < count; ++i)
-    if (HostTensor::readMemory(t.dtype, t.data.data, i) != HostTensor::readMemory(t.dtype, t.data.data, 0)) return false;
+    if (HostTensor::readMemory(t.dtype, t.data.data, i) != HostTensor::readMemory(t.dtype, t.data.data, 0))
+      return false;
   return count > 0;
 }
 
@@ -134,7 +135,8 @@ bool isUniform(const TensorData& t) {
 Tensor OnnxImporter::constantOf(const TensorData& t, std::string_view name) {
   Dims dims;
   for (int64_t d : t.dims) dims.add(builder_.dim(d));
-  if (isUniform(t)) return builder_.full(dims, builder_.constant(HostTensor::readMemory(t.dtype, t.data.data, 0)));
+  if (isUniform(t))
+    return builder_.full(dims, builder_.constant(HostTensor::readMemory(t.dtype, t.data.data, 0)));
   return builder_.weight(uniqueName(name), t.dtype, dims, t.data);
 }
 
@@ -153,6 +155,11 @@ std::optional<HostTensor> OnnxImporter::tensorAttribute(const proto::AttributePr
 }
 
 // --- Values that a run fills in part
+
+const Dequantized* OnnxImporter::dequantized(const Tensor& x) const {
+  auto known = dequantized_.find(x.node().id());
+  return known == dequantized_.end() ? nullptr : &known->second;
+}
 
 const Filled* OnnxImporter::filled(const Tensor& x) const {
   auto known = filled_.find(x.node().id());

@@ -39,6 +39,10 @@ class OnnxImporter : public OnnxContext {
   bool attempt(const std::function<void()>& build) override;
   void setFilled(const Tensor& x, Filled filled) override { filled_[x.node().id()] = std::move(filled); }
   const Filled* filled(const Tensor& x) const override;
+  void setDequantized(const Tensor& x, Dequantized from) override {
+    dequantized_[x.node().id()] = std::move(from);
+  }
+  const Dequantized* dequantized(const Tensor& x) const override;
   uint64_t randomKey() override { return ++randomCount_; }
 
  private:
@@ -142,8 +146,9 @@ class OnnxImporter : public OnnxContext {
   Body* body_ = nullptr;  // the one a lowering runs in
   size_t nodeCount_ = 0;
   uint64_t randomCount_ = 0;
-  std::unordered_map<uint32_t, Filled> filled_;  // by node
-  bool isFull_ = false;  // too many nodes or errors: the rest is skipped
+  std::unordered_map<uint32_t, Filled> filled_;            // by node
+  std::unordered_map<uint32_t, Dequantized> dequantized_;  // by node
+  bool isFull_ = false;                                    // too many nodes or errors: the rest is skipped
 };
 
 }  // namespace svod

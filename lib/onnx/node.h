@@ -21,9 +21,16 @@ class AttributeProto;
 class GraphProto;
 }  // namespace proto
 
-/// How much of each axis of a value a run fills, as i64 scalars; null where it is all of it. The rest is room for
-/// the largest case, and what stands there means nothing.
+/// How much of each axis of a value a run fills, as i64 scalars; null where it is all of it. The rest is room
+/// for the largest case, and what stands there means nothing.
 using Filled = std::vector<Tensor>;
+
+/// A value that DequantizeLinear made of integers of at most 8 bits: `distance`, which is i32, times `scale`,
+/// one number or a vector along `axis`.
+struct Dequantized {
+  Tensor distance, scale;
+  int axis = 0;
+};
 
 /// What a node needs from the importer. Lowerings use the functions of OnnxNode instead.
 class OnnxContext {
@@ -39,6 +46,9 @@ class OnnxContext {
   virtual void setFilled(const Tensor& x, Filled filled) = 0;
   /// Null for values that are filled whole.
   virtual const Filled* filled(const Tensor& x) const = 0;
+  virtual void setDequantized(const Tensor& x, Dequantized from) = 0;
+  /// Null for all other values.
+  virtual const Dequantized* dequantized(const Tensor& x) const = 0;
   /// Another number with every call, the same ones for the same model.
   virtual uint64_t randomKey() = 0;
   /// Whether what is imported now is forgotten, but for the dims of its results.
@@ -130,6 +140,10 @@ class OnnxNode {
   /// One entry per axis; null for values that are filled whole.
   const Filled* filled(const Tensor& x) const { return context_.filled(x); }
   Tensor withFilled(Tensor x, Filled filled) const;
+  void setDequantized(const Tensor& x, Dequantized from) const {
+    context_.setDequantized(x, std::move(from));
+  }
+  const Dequantized* dequantized(int i) const { return has(i) ? context_.dequantized(arg(i)) : nullptr; }
   /// Unless all values are filled whole, records that this is not supported.
   bool requireWhole(std::span<const Tensor> values) const;
 

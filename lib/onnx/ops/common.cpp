@@ -104,6 +104,23 @@ Tensor quantParameter(const OnnxNode& n, int i, int rank, int axis) {
   return reshape(p, {});
 }
 
+std::optional<IntegerFactors> integerFactors(const OnnxNode& n, int axis, Dim terms) {
+  constexpr int64_t kMostTerms = INT32_MAX / (255 * 255);
+  const Dequantized *a = n.dequantized(0), *b = n.dequantized(1);
+  auto isNumber = [](const Dequantized& d) {
+    return std::ranges::all_of(d.scale.dims(), [](const Dim& dim) { return dim.is(1); });
+  };
+  if (!a || !b || terms.max() > kMostTerms || !isNumber(*a) || !(isNumber(*b) || b->axis == axis))
+    return std::nullopt;
+  auto number = [](Tensor scale) { return reshape(cast(scale, DType::F32), Dims()); };
+  Tensor right = isNumber(*b) ? number(b->scale) : cast(b->scale, DType::F32);
+  return IntegerFactors{a->distance, b->distance, number(a->scale) * right};
+}
+
+Tensor scaled(const IntegerFactors& factors, Tensor sum, int axis) {
+  return sum ? cast(sum, DType::F32) * along(factors.scale, sum.rank(), axis) : Tensor();
+}
+
 Tensor withoutZero(const OnnxNode& n, Tensor x, int i, int axis) {
   Tensor zero = quantParameter(n, i, x.rank(), axis);
   x = cast(x, DType::I32);

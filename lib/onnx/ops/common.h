@@ -41,12 +41,22 @@ std::optional<OnnxWindow> windowOf(const OnnxNode& n, const Tensor& x, const std
 /// Operand i, a scale or a zero point: one number, or a vector along `axis` of a tensor of that rank. Null
 /// when it is omitted. One number that is known becomes part of the code.
 Tensor quantParameter(const OnnxNode& n, int i, int rank, int axis);
+/// Operands 0 and 1 as integers, and the scale of their products: one number, or a vector for what the axis
+/// of operand 1 becomes.
+struct IntegerFactors {
+  Tensor a, b, scale;
+};
+/// Nothing unless DequantizeLinear made both operands, of integers whose sums of `terms` products fit i32:
+/// the first with one scale, the second with one or one per element of `axis`.
+std::optional<IntegerFactors> integerFactors(const OnnxNode& n, int axis, Dim terms);
+/// An i32 sum of products as floats.
+Tensor scaled(const IntegerFactors& factors, Tensor sum, int axis);
 /// x - operand i in i32, where the zero point is as above.
 Tensor withoutZero(const OnnxNode& n, Tensor x, int i, int axis);
 /// round(x) + zero, saturated; zero may be null.
 Tensor roundedTo(DType dtype, Tensor x, Tensor zero);
-/// x as a float of 8 or 4 bits, not f8e8m0. What is too large, also infinity, becomes the largest number; 8 bits without
-/// `saturates`: infinity, or NaN in a type without one.
+/// x as a float of 8 or 4 bits, not f8e8m0. What is too large, also infinity, becomes the largest number; 8
+/// bits without `saturates`: infinity, or NaN in a type without one.
 Tensor castToMinifloat(const OnnxNode& n, Tensor x, DType to, bool saturates);
 
 // --- Samples between elements

@@ -39,7 +39,17 @@ Tensor convolution(OnnxNode& n, Tensor x, Tensor w, Tensor bias) {
 
 }  // namespace
 
-Results onnxConv(OnnxNode& n) { return convolution(n, n.arg(0), n.arg(1), n.arg(2)); }
+// What was dequantized just before is multiplied and added as integers.
+Results onnxConv(OnnxNode& n) {
+  Tensor x = n.arg(0), w = n.arg(1);
+  Dim terms = n.b.dim(1);
+  for (int i = 1; i < w.rank(); ++i) terms = terms * w.dim(i);
+  std::optional<IntegerFactors> factors = integerFactors(n, 0, terms);
+  if (!factors) return convolution(n, x, w, n.arg(2));
+  Tensor y = scaled(*factors, convolution(n, factors->a, factors->b, {}), 1);
+  if (y && n.has(2)) y = y + along(cast(n.arg(2), y.dtype()), y.rank(), 1);
+  return y ? cast(y, x.dtype()) : Tensor();
+}
 
 Results onnxConvInteger(OnnxNode& n) {
   Tensor x = withoutZero(n, n.arg(0), 2, 1), w = withoutZero(n, n.arg(1), 3, 0);

@@ -7,6 +7,11 @@ namespace svod {
 
 namespace {
 
+// The axis along which x has scales and zero points; before opset 13 there is none.
+int axisOf(OnnxNode& n, Tensor x) {
+  return n.opset < 13 || x.rank() == 0 ? -1 : n.axis(n.integer("axis"), x.rank());
+}
+
 // Operand i, a scale or zero point for x: one number, a vector along an axis, or one number per block along
 // an axis. Null and no error when it is omitted.
 Tensor granular(OnnxNode& n, Tensor x, int i) {
@@ -14,7 +19,7 @@ Tensor granular(OnnxNode& n, Tensor x, int i) {
   if (!p) return {};
   bool isBlocked = n.integer("block_size") != 0;
   if (!isBlocked && (p.rank() == 0 || (p.rank() == 1 && p.dim(0).is(1)))) return quantParameter(n, i, 0, 0);
-  int axis = n.opset < 13 ? -1 : n.axis(n.integer("axis"), x.rank());
+  int axis = axisOf(n, x);
   if (!n.require(axis >= 0, "before opset 13 scale and zero point are scalars")) return {};
   if (!isBlocked) {
     n.require(p.rank() == 1 && p.dim(0) == x.dim(axis),
@@ -86,7 +91,11 @@ Results onnxDequantize(OnnxNode& n) {
   DType exact = isFloat(x.dtype()) ? sumDType(x.dtype()) : DType::I32;
   Tensor distance = zero ? cast(x, exact) - cast(zero, exact) : x;
   DType compute = sumDType(promote(scale.dtype(), result));
-  return cast(cast(distance, compute) * cast(scale, compute), result);
+  Tensor y = cast(cast(distance, compute) * cast(scale, compute), result);
+  bool isPlain = n.integer("block_size") == 0 && result == n.arg(1).dtype() && result != DType::F64;
+  if (y && isPlain && isInt(x.dtype()) && info(x.dtype()).bits <= 8)
+    n.setDequantized(y, {cast(distance, DType::I32), n.arg(1), scale.rank() == 0 ? 0 : axisOf(n, x)});
+  return y;
 }
 
 // The range of x, widened to hold 0, becomes 0 to 255.
