@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "support/suggest.h"
-
 namespace svod {
 
 namespace {
@@ -13,16 +11,6 @@ constexpr size_t kMaxErrors = 20;
 std::string directoryOf(const std::string& path) {
   size_t slash = path.rfind('/');
   return slash == std::string::npos ? "" : path.substr(0, slash == 0 ? 1 : slash);
-}
-
-std::span<const std::string_view> dtypeNames() {
-  static const std::vector<std::string_view> kNames = [] {
-    std::vector<std::string_view> names;
-    for (DType d : allDTypes())
-      if (d != DType::Void && d != DType::Index) names.push_back(toText(d));
-    return names;
-  }();
-  return kNames;
 }
 
 }  // namespace
@@ -114,94 +102,6 @@ void ModelReader::define(const NameAt& name, Tensor value) {
   if (!name.text.starts_with('_')) builder_.label(value, name.text);
 }
 
-// --- Options
-
-void ModelReader::bind(const std::string& variable, int64_t value, const std::string& from) {
-  auto [it, isNew] = bound_.try_emplace(variable, Bound{value, from});
-  if (isNew || it->second.value == value) return;
-  record(Diag::BindMismatch, {},
-         "variable '" + variable + "' is bound to " + std::to_string(it->second.value) + " (" +
-             it->second.from + ") and to " + std::to_string(value) + " (" + from + ")",
-         "bind it once, or to the same value");
-}
-
-void ModelReader::bindShape(const std::string& input, const std::vector<int64_t>& shape,
-                            const std::string& from) {
-  auto s = std::ranges::find_if(file_.statements, [&](const Statement& x) {
-    return x.kind == StatementKind::Input && x.names[0].text == input;
-  });
-  if (s == file_.statements.end()) {
-    std::vector<std::string_view> inputs;
-    for (const Statement& x : file_.statements)
-      if (x.kind == StatementKind::Input) inputs.push_back(x.names[0].text);
-    return record(Diag::UnknownPort, {}, from + ": the graph has no input '" + input + "'",
-                  didYouMean(input, inputs, "svodc inspect GRAPH shows them"));
-  }
-  if (s->type.dims.size() != shape.size())
-    return record(Diag::ShapeMismatch, s->at,
-                  from + ": input '" + input + "' has rank " + std::to_string(s->type.dims.size()) +
-                      ", not " + std::to_string(shape.size()));
-  for (size_t i = 0; i < shape.size(); ++i)
-    if (s->type.dims[i].kind == ExprKind::Name) bind(s->type.dims[i].text, shape[i], from);
-}
-
-namespace {
-bool isCounter(const std::vector<Statement>& statements, std::string_view name) {
-  return std::ranges::any_of(statements, [&](const Statement& s) {
-    return (s.kind == StatementKind::Loop && s.names[0].text == name) || isCounter(s.body, name) ||
-           isCounter(s.otherwise, name);
-  });
-}
-}  // namespace
-
-void ModelReader::applyOptions() {
-  std::vector<std::string_view> variables;
-  for (const Statement& s : file_.statements) {
-    if (s.kind != StatementKind::Var) continue;
-    variables.push_back(s.names[0].text);
-    if (!s.hasValue) continue;
-    if (s.value.kind == ExprKind::Int && !s.value.isBig) {
-      bind(s.names[0].text, s.value.integer, place(s.at));
-    } else {
-      record(Diag::Syntax, s.value.at,
-             "variable '" + s.names[0].text + "' is bound to " + writeGraphExpr(s.value),
-             "bind it to an integer");
-    }
-  }
-  for (const VariableOption& o : options_.variables) {
-    if (std::ranges::find(variables, o.name) == variables.end())
-      record(Diag::UnknownPort, {}, "--var: " + (isCounter(file_.statements, o.name)
-                 ? "'" + o.name + "' is the counter of a loop" : "the graph has no variable '" + o.name + "'"),
-             didYouMean(o.name, variables));
-    if (o.value) bind(o.name, *o.value, "--var " + o.name + "=" + std::to_string(*o.value));
-  }
-  for (const auto& [name, shape] : options_.shapes) bindShape(name, shape, "--shape " + name);
-  for (const auto& [name, path] : options_.constants) {
-    DType want = DType::Void;
-    for (const Statement& s : file_.statements)
-      if (s.kind == StatementKind::Input && s.names[0].text == name)
-        want = dtypeFromText(s.type.dtype).value_or(DType::Void);
-    if (auto shape = WeightLoader::npyShape(path, want)) {
-      constantFiles_[name] = path;
-      bindShape(name, *shape, "--const " + name + "=" + path);
-    } else {
-      record(shape.error(), {});
-    }
-  }
-}
-
-void ModelReader::checkShapeOption(const Statement& s, const Dims& dims) {
-  for (const auto& [name, shape] : options_.shapes) {
-    if (name != s.names[0].text || static_cast<int>(shape.size()) != dims.rank()) continue;
-    for (int i = 0; i < dims.rank(); ++i)
-      if (s.type.dims[i].kind != ExprKind::Name && !dims[i].is(shape[i]))
-        record(Diag::ShapeMismatch, s.at,
-               "--shape " + name + ": axis " + std::to_string(i) + " of input '" + name + "' is " +
-                   describe(dims[i]) + ", not " + std::to_string(shape[i]),
-               "only dims that are a variable can be chosen");
-  }
-}
-
 // --- Statements
 
 void ModelReader::variable(const Statement& s) {
@@ -224,77 +124,6 @@ void ModelReader::variable(const Statement& s) {
     dim = builder_.dim(value);
   }
   scope_[name.text] = {Entry::Kind::Variable, dim, {}, name.at};
-}
-
-namespace {
-
-/// What a dtype of NumPy, PyTorch or C is called here; "" for other names.
-std::string_view dtypeElsewhere(std::string_view name) {
-  constexpr std::pair<std::string_view, std::string_view> kNames[] = {{"float32", "f32"},
-                                                                      {"float", "f32"},
-                                                                      {"fp32", "f32"},
-                                                                      {"float64", "f64"},
-                                                                      {"double", "f64"},
-                                                                      {"float16", "f16"},
-                                                                      {"half", "f16"},
-                                                                      {"fp16", "f16"},
-                                                                      {"bfloat16", "bf16"},
-                                                                      {"int8", "i8"},
-                                                                      {"int16", "i16"},
-                                                                      {"int32", "i32"},
-                                                                      {"int", "i32"},
-                                                                      {"int64", "i64"},
-                                                                      {"long", "i64"},
-                                                                      {"uint8", "u8"},
-                                                                      {"byte", "u8"},
-                                                                      {"uint16", "u16"},
-                                                                      {"uint32", "u32"},
-                                                                      {"uint64", "u64"},
-                                                                      {"boolean", "bool"},
-                                                                      {"bool_", "bool"},
-                                                                      {"float8_e4m3fn", "f8e4m3"},
-                                                                      {"float8_e5m2", "f8e5m2"},
-                                                                      {"float8_e4m3fnuz", "f8e4m3fnuz"},
-                                                                      {"float8_e5m2fnuz", "f8e5m2fnuz"},
-                                                                      {"float8_e8m0fnu", "f8e8m0"},
-                                                                      {"float4_e2m1fn", "f4e2m1"},
-                                                                      {"int4", "i4"},
-                                                                      {"uint4", "u4"},
-                                                                      {"int2", "i2"},
-                                                                      {"uint2", "u2"}};
-  for (const auto& [other, ours] : kNames)
-    if (name == other) return ours;
-  return {};
-}
-
-}  // namespace
-
-std::optional<DType> ModelReader::dtype(const TypeExpr& type) {
-  std::optional<DType> found = dtypeFromText(type.dtype);
-  if (found && *found != DType::Void && *found != DType::Index) return found;
-  std::string known = "use one of";
-  for (std::string_view name : dtypeNames()) known += " " + std::string(name);
-  std::string_view meant = dtypeElsewhere(type.dtype);
-  record(Diag::UnknownDType, type.at, "no dtype is called '" + type.dtype + "'",
-         meant.empty() ? didYouMean(type.dtype, dtypeNames(), known)
-                       : "it is called '" + std::string(meant) + "' here");
-  return std::nullopt;
-}
-
-std::optional<Dims> ModelReader::dims(const TypeExpr& type) {
-  constexpr size_t kMaxRank = 32;
-  if (type.dims.size() > kMaxRank) {
-    record(Diag::TooLarge, type.at, "a shape has " + std::to_string(type.dims.size()) + " dims",
-           "at most 32");
-    return std::nullopt;
-  }
-  Dims all;
-  for (const GraphExpr& e : type.dims) {
-    Dim d = size(e);
-    if (!d) return std::nullopt;
-    all.add(d);
-  }
-  return all;
 }
 
 namespace {
@@ -359,21 +188,6 @@ void ModelReader::weightOrState(const Statement& s) {
                         : builder_.weight(name.text, *type, *shape, std::move(data));
   takeError(name.at);
   define(name, made);
-}
-
-void ModelReader::checkAnnotation(const Statement& s, const Tensor& value) {
-  std::optional<DType> type = dtype(s.type);
-  std::optional<Dims> shape = dims(s.type);
-  if (!type || !shape || !value) return;
-  std::string declared = std::string(toText(*type)) + (shape->rank() == 0 ? "" : describe(*shape));
-  if (value.dtype() != *type)
-    record(Diag::DTypeMismatch, s.type.at,
-           "'" + s.names[0].text + "' is " + describe(value) + ", declared is " + declared,
-           "correct the declaration or cast the value");
-  else if (value.dims() != *shape)
-    record(Diag::ShapeMismatch, s.type.at,
-           "'" + s.names[0].text + "' is " + describe(value) + ", declared is " + declared,
-           "correct the declaration or reshape the value");
 }
 
 void ModelReader::let(const Statement& s) {

@@ -48,13 +48,6 @@ class ModelReader {
   void loop(const Statement& s);
   void branch(const Statement& s);
   void body(const std::vector<Statement>& statements);
-  void applyOptions();
-  void bindShape(const std::string& input, const std::vector<int64_t>& shape, const std::string& from);
-  void bind(const std::string& variable, int64_t value, const std::string& from);
-  void checkShapeOption(const Statement& s, const Dims& dims);
-  std::optional<DType> dtype(const TypeExpr& type);
-  std::optional<Dims> dims(const TypeExpr& type);
-  void checkAnnotation(const Statement& s, const Tensor& value);
   bool declare(const NameAt& name);
   void define(const NameAt& name, Tensor value);
   void record(Error error, Position at);
@@ -62,6 +55,17 @@ class ModelReader {
   /// Moves an error of the builder here; true if there was one.
   bool takeError(Position at);
   std::string place(Position at) const;
+
+  // model_options.cpp
+  void applyOptions();
+  void bindShape(const std::string& input, const std::vector<int64_t>& shape, const std::string& from);
+  void bind(const std::string& variable, int64_t value, const std::string& from);
+  void checkShapeOption(const Statement& s, const Dims& dims);
+
+  // model_types.cpp; nothing: an error was recorded
+  std::optional<DType> dtype(const TypeExpr& type);
+  std::optional<Dims> dims(const TypeExpr& type);
+  void checkAnnotation(const Statement& s, const Tensor& value);
 
   // model_expr.cpp: expressions. Null results: an error was recorded, here or where a name was defined.
   Tensor value(const GraphExpr& e);

@@ -1,12 +1,11 @@
 // Evaluation of tensor graphs: whole tensors, node by node in topological order.
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <set>
 
 #include "interp/interp.h"
+#include "interp/port_content.h"
 #include "interp/tensor_movement.h"
+#include "interp/tensor_values.h"
 #include "interp/view.h"
 #include "ir/evaluate.h"
 #include "ir/text.h"
@@ -15,13 +14,18 @@ namespace svod {
 
 namespace {
 
-constexpr size_t kChunk = 1024;  // elements of a row evaluated at a time
-
 // The buffer a view names elements of.
 UOp baseOf(UOp target) {
   auto passes = [](Op op) { return op == Op::After || (isMovement(op) && op != Op::Pad && op != Op::Expand); };
   while (passes(target.op())) target = target.src(0);
   return target;
+}
+
+// The flat position of every element of a buffer.
+View positions(const std::vector<int64_t>& dims) {
+  HostTensor out = HostTensor::zeros(DType::I64, dims);
+  for (int64_t i = 0, n = out.numel(); i < n; ++i) out.set(i, Scalar::ofInt(DType::I64, i));
+  return View::of(std::move(out));
 }
 
 class TensorInterpreter {
@@ -159,39 +163,12 @@ class TensorInterpreter {
       return fail(Diag::UnknownPort, "no port for " + toLineText(buffer), "give every buffer a port");
     std::vector<View>& versions = versionsOf(buffer);
     if (!versions.empty()) return {};
-    SVOD_TRY(HostTensor content, initialContent(buffer));
+    const size_t slot = buffer.argAs<SlotArg>().slot;
+    const HostTensor* bound = slot < bindings_.ports.size() ? &bindings_.ports[slot] : nullptr;
+    SVOD_TRY(std::vector<int64_t> dims, numbers(buffer.shape()));
+    SVOD_TRY(HostTensor content, portContent(buffer.dtype(), std::move(dims), model_.ports[slot], bound));
     versions.push_back(View::of(std::move(content)));
     return {};
-  }
-
-  Result<HostTensor> initialContent(UOp buffer) const {
-    size_t slot = buffer.argAs<SlotArg>().slot;
-    const ModelPort& port = model_.ports[slot];
-    SVOD_TRY(std::vector<int64_t> dims, numbers(buffer.shape()));
-    if (std::ranges::any_of(dims, [](int64_t d) { return d < 0; }))
-      return fail(Diag::VariableBounds, fmt::format("'{}' has a negative dim: [{}]", port.name, fmt::join(dims, ", ")),
-                  "bind variables inside their bounds");
-    if (slot < bindings_.ports.size() && bindings_.ports[slot].dtype != DType::Void) {
-      const HostTensor& bound = bindings_.ports[slot];
-      if (bound.dtype == buffer.dtype() && bound.dims == dims) return bound;
-      return fail(Diag::InputMismatch,
-                  fmt::format("'{}' is {}[{}], bound to {}[{}]", port.name, toText(buffer.dtype()), fmt::join(dims, ","),
-                              toText(bound.dtype), fmt::join(bound.dims, ",")),
-                  "bind a tensor of the declared dtype and shape");
-    }
-    const bool isShared = port.kind != PortKind::State;
-    const auto bytes = static_cast<size_t>(isShared ? memoryBytes(buffer.dtype(), numelOf(dims))
-                                                    : numelOf(dims) * byteSize(buffer.dtype()));
-    bool needsData = port.kind == PortKind::Weight && port.data.data == nullptr && bytes > 0;
-    if (port.kind == PortKind::Input || needsData)
-      return fail(Diag::MissingInput, "'" + port.name + "' is not bound", "bind every input");
-    if (!port.data.data) return HostTensor::zeros(buffer.dtype(), dims);
-    if (port.data.bytes != bytes)
-      return fail(Diag::BadWeights, fmt::format("'{}' has {} bytes of data, needs {}", port.name, port.data.bytes, bytes),
-                  "check the declared shape");
-    const std::span<const std::byte> data(port.data.data, bytes);
-    if (isShared) return HostTensor::fromMemory(buffer.dtype(), dims, data);
-    return HostTensor{buffer.dtype(), dims, {data.begin(), data.end()}};
   }
 
   // The content the dependencies guarantee: after the last store to this buffer any of them needed.
@@ -231,7 +208,7 @@ class TensorInterpreter {
 
   Result<View> move(UOp node, const View& x) {
     size_t skip = node.op() == Op::Pad ? 2 : 1;  // of Pad the fill is no number
-    Scalar fill = node.op() == Op::Pad ? scalarOf(node.src(1)) : Scalar();
+    Scalar fill = node.op() == Op::Pad ? scalarOf(values_[node.src(1).id()]) : Scalar();
     SVOD_TRY(std::vector<int64_t> values, numbers(node.src().subspan(skip)));
     return moveView(node, x, values, fill);
   }
@@ -244,7 +221,7 @@ class TensorInterpreter {
     HostTensor content = versionsOf(base).back().toTensor();
     SVOD_TRY(View places, moved(node.src(0), positions(content.dims)));
     View value = values_[node.src(1).id()];
-    if (!value.dims.empty() && value.dims != places.dims) return mismatch(node, value, places);
+    if (!value.dims.empty() && value.dims != places.dims) return dimsMismatch(node, value, places);
     value = broadcastTo(value, places.dims);
     const View* views[] = {&places, &value};
     RowWalk walk(views);
@@ -259,37 +236,16 @@ class TensorInterpreter {
     return {};
   }
 
-  // The flat position of every element of a buffer.
-  static View positions(const std::vector<int64_t>& dims) {
-    HostTensor out = HostTensor::zeros(DType::I64, dims);
-    for (int64_t i = 0, n = out.numel(); i < n; ++i) out.set(i, Scalar::ofInt(DType::I64, i));
-    return View::of(std::move(out));
-  }
-
-  static tl::unexpected<Error> mismatch(UOp node, const View& a, const View& b) {
-    return fail(Diag::ShapeMismatch,
-                fmt::format("dims [{}] and [{}] meet in {}", fmt::join(a.dims, ", "), fmt::join(b.dims, ", "),
-                            toLineText(node)),
-                "check the values of the variables");
-  }
-
   // -- values
 
-  Scalar scalarOf(UOp u) const {
-    Scalar out;
-    const View& v = values_[u.id()];
-    readRow(v, v.offset, 1, std::span(&out, 1));
+  std::vector<View> viewsOf(std::span<const UOp> nodes) const {
+    std::vector<View> out;
+    for (UOp n : nodes) out.push_back(values_[n.id()]);
     return out;
   }
 
-  static View scalarView(const Scalar& value) {
-    HostTensor t = HostTensor::zeros(value.dtype(), {});
-    t.set(0, value);
-    return View::of(std::move(t));
-  }
-
   Result<View> value(UOp n) {
-    if (isElementwise(n.op())) return elementwise(n);
+    if (isElementwise(n.op())) return elementwiseView(n, viewsOf(n.src()));
     if (isMovement(n.op())) return move(n, values_[n.src(0).id()]);
     switch (n.op()) {
       case Op::Sink:
@@ -313,155 +269,19 @@ class TensorInterpreter {
       }
       case Op::Contiguous:
       case Op::Copy: return values_[n.src(0).id()];
-      case Op::Iota: return iota(n);
-      case Op::Stack: return stack(n);
-      case Op::Reduce: return reduce(n);
-      case Op::Gather: return gather(n);
-      case Op::Scatter: return scatter(n);
+      case Op::Iota: {
+        SVOD_TRY(int64_t count, number(n.src(0)));
+        return iotaView(n.dtype(), count);
+      }
+      case Op::Stack: return stackView(n.dtype(), viewsOf(n.src()));
+      case Op::Reduce: return reduceView(n, values_[n.src(0).id()]);
+      case Op::Gather: return gatherView(n, values_[n.src(0).id()], viewsOf(n.src().subspan(1)));
+      case Op::Scatter:
+        return scatterView(n, values_[n.src(0).id()], viewsOf(n.src().subspan(1, n.src(0).rank())),
+                           values_[n.src().back().id()]);
       case Op::Custom: return custom(n);
       default: return fail(Diag::Verify, "not a tensor-stage node: " + toLineText(n), "verify the graph first");
     }
-  }
-
-  Result<View> elementwise(UOp n) {
-    std::vector<View> src;
-    const View* shaped = nullptr;
-    for (UOp s : n.src()) src.push_back(values_[s.id()]);
-    for (const View& v : src)
-      if (!v.dims.empty() && shaped == nullptr) shaped = &v;
-    std::vector<int64_t> dims = shaped != nullptr ? shaped->dims : std::vector<int64_t>();
-    bool dense = true;
-    for (View& v : src) {
-      if (!v.dims.empty() && v.dims != dims) return mismatch(n, v, *shaped);
-      dense &= v.dims.empty() || v.isDense();
-      v = broadcastTo(v, dims);
-    }
-    HostTensor out = HostTensor::zeros(n.dtype(), dims);
-    if (dense) flatten(src, out.numel());
-    evalElements(n, src, out);
-    return View::of(std::move(out));
-  }
-
-  // Dense views and broadcast scalars as one long row.
-  static void flatten(std::vector<View>& src, int64_t count) {
-    for (View& v : src) {
-      bool broadcast = v.data->size() == static_cast<size_t>(byteSize(v.dtype));
-      v.dims = {count};
-      v.strides = {broadcast ? 0 : 1};
-    }
-  }
-
-  static void evalElements(UOp n, const std::vector<View>& src, HostTensor& out) {
-    std::vector<const View*> views;
-    for (const View& v : src) views.push_back(&v);
-    RowWalk walk(views);
-    std::vector<Scalar> rows(src.size() * kChunk);
-    int64_t next = 0;
-    walk.run([&](std::span<const int64_t> starts) {
-      for (int64_t at = 0; at < walk.rowLength(); at += kChunk) {
-        auto count = static_cast<size_t>(std::min<int64_t>(kChunk, walk.rowLength() - at));
-        for (size_t k = 0; k < src.size(); ++k)
-          readRow(src[k], starts[k] + at * walk.stride(k), walk.stride(k), std::span(&rows[k * kChunk], count));
-        for (size_t j = 0; j < count; ++j) {
-          Scalar operands[3];
-          for (size_t k = 0; k < src.size(); ++k) operands[k] = rows[k * kChunk + j];
-          out.set(next++, evalScalar(n.op(), n.dtype(), std::span(operands, src.size())));
-        }
-      }
-    });
-  }
-
-  Result<View> iota(UOp n) {
-    SVOD_TRY(int64_t count, number(n.src(0)));
-    HostTensor out = HostTensor::zeros(n.dtype(), {std::max<int64_t>(count, 0)});
-    for (int64_t i = 0; i < count; ++i) out.set(i, Scalar::ofInt(n.dtype(), i));
-    return View::of(std::move(out));
-  }
-
-  Result<View> stack(UOp n) {
-    HostTensor out = HostTensor::zeros(n.dtype(), {static_cast<int64_t>(n.srcCount())});
-    for (size_t i = 0; i < n.srcCount(); ++i) out.set(static_cast<int64_t>(i), scalarOf(n.src(i)));
-    return View::of(std::move(out));
-  }
-
-  // Every output element starts at the identity and takes its inputs in row-major order, rounding each time.
-  Result<View> reduce(UOp n) {
-    const View& x = values_[n.src(0).id()];
-    const ReduceArg& arg = n.argAs<ReduceArg>();
-    std::vector<int64_t> dims;
-    std::vector<bool> folded(x.dims.size());
-    for (int32_t a : arg.axes) folded[a] = true;
-    for (size_t i = 0; i < folded.size(); ++i)
-      if (!folded[i]) dims.push_back(x.dims[i]);
-    // Where each input element accumulates: strides of the output, 0 along folded axes.
-    View places{x.dtype, x.dims, std::vector<int64_t>(folded.size()), 0, nullptr};
-    std::vector<int64_t> outStrides = rowMajorStrides(dims);
-    for (size_t i = 0, o = 0; i < folded.size(); ++i)
-      if (!folded[i]) places.strides[i] = outStrides[o++];
-    std::vector<Scalar> totals(static_cast<size_t>(numelOf(dims)), identity(arg.op, n.dtype()));
-    const View* views[] = {&x, &places};
-    RowWalk walk(views);
-    std::vector<Scalar> row(static_cast<size_t>(walk.rowLength()));
-    walk.run([&](std::span<const int64_t> starts) {
-      readRow(x, starts[0], walk.stride(0), row);
-      int64_t place = starts[1];
-      for (const Scalar& element : row) {
-        Scalar operands[] = {totals[static_cast<size_t>(place)], element};
-        totals[static_cast<size_t>(place)] = evalScalar(arg.op, n.dtype(), operands);
-        place += walk.stride(1);
-      }
-    });
-    HostTensor out = HostTensor::zeros(n.dtype(), dims);
-    for (size_t i = 0; i < totals.size(); ++i) out.set(static_cast<int64_t>(i), totals[i]);
-    return View::of(std::move(out));
-  }
-
-  // Flat positions in `base` that the index tensors name, in row-major order; -1 outside.
-  Result<HostTensor> places(UOp n, const View& base, std::span<const UOp> indices) {
-    std::vector<int64_t> dims;
-    for (UOp u : indices)
-      if (!u.isScalar()) dims = values_[u.id()].dims;
-    HostTensor out = HostTensor::zeros(DType::I64, dims);
-    std::vector<int64_t> strides = rowMajorStrides(base.dims);
-    for (size_t axis = 0; axis < indices.size(); ++axis) {
-      const View& view = values_[indices[axis].id()];
-      if (!view.dims.empty() && view.dims != dims) return mismatch(n, view, View::of(out));
-      HostTensor index = broadcastTo(view, dims).toTensor();
-      for (int64_t i = 0, count = out.numel(); i < count; ++i) {
-        int64_t at = index.at(i).asInt(), sum = out.at(i).asInt();  // a huge u64 is negative here, and outside as well
-        bool outside = sum < 0 || at < 0 || at >= base.dims[axis];
-        out.set(i, Scalar::ofInt(DType::I64, outside ? -1 : sum + at * strides[axis]));
-      }
-    }
-    return out;
-  }
-
-  Result<View> gather(UOp n) {
-    HostTensor base = values_[n.src(0).id()].toTensor();
-    SVOD_TRY(HostTensor from, places(n, values_[n.src(0).id()], n.src().subspan(1)));
-    HostTensor out = HostTensor::zeros(n.dtype(), from.dims);
-    for (int64_t i = 0, count = out.numel(); i < count; ++i)
-      if (int64_t at = from.at(i).asInt(); at >= 0) out.set(i, base.at(at));
-    return View::of(std::move(out));
-  }
-
-  Result<View> scatter(UOp n) {
-    HostTensor out = values_[n.src(0).id()].toTensor();
-    size_t rank = n.src(0).rank();
-    SVOD_TRY(HostTensor to, places(n, values_[n.src(0).id()], n.src().subspan(1, rank)));
-    const View& updateView = values_[n.src().back().id()];
-    if (!updateView.dims.empty() && updateView.dims != to.dims && !to.dims.empty())
-      return mismatch(n, updateView, View::of(to));
-    Op op = n.argAs<ReduceArg>().op;
-    std::vector<int64_t> dims = to.dims.empty() ? updateView.dims : to.dims;
-    HostTensor updates = broadcastTo(updateView, dims).toTensor();
-    for (int64_t i = 0, count = updates.numel(); i < count; ++i) {
-      int64_t at = to.at(to.dims.empty() ? 0 : i).asInt();
-      if (at < 0) continue;
-      Scalar operands[] = {out.at(at), updates.at(i)};
-      out.set(at, op == Op::Store ? operands[1] : evalScalar(op, n.dtype(), operands));
-    }
-    return View::of(std::move(out));
   }
 
   Result<View> custom(UOp n) {

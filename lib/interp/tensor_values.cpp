@@ -1,0 +1,173 @@
+// Ops that compute whole tensors, element by element.
+#include "interp/tensor_values.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "interp/tensor_movement.h"
+#include "ir/text.h"
+
+namespace svod {
+
+namespace {
+
+constexpr int64_t kChunk = 1024;  // elements of a row evaluated at a time
+
+// Dense views and broadcast scalars as one long row.
+void flatten(std::vector<View>& src, int64_t count) {
+  for (View& v : src) {
+    bool broadcast = v.data->size() == static_cast<size_t>(byteSize(v.dtype));
+    v.dims = {count};
+    v.strides = {broadcast ? 0 : 1};
+  }
+}
+
+void evalElements(UOp n, const std::vector<View>& src, HostTensor& out) {
+  std::vector<const View*> views;
+  for (const View& v : src) views.push_back(&v);
+  RowWalk walk(views);
+  std::vector<Scalar> rows(src.size() * kChunk);
+  int64_t next = 0;
+  walk.run([&](std::span<const int64_t> starts) {
+    for (int64_t at = 0; at < walk.rowLength(); at += kChunk) {
+      auto count = static_cast<size_t>(std::min<int64_t>(kChunk, walk.rowLength() - at));
+      for (size_t k = 0; k < src.size(); ++k)
+        readRow(src[k], starts[k] + at * walk.stride(k), walk.stride(k), std::span(&rows[k * kChunk], count));
+      for (size_t j = 0; j < count; ++j) {
+        Scalar operands[3];
+        for (size_t k = 0; k < src.size(); ++k) operands[k] = rows[k * kChunk + j];
+        out.set(next++, evalScalar(n.op(), n.dtype(), std::span(operands, src.size())));
+      }
+    }
+  });
+}
+
+// Flat positions in `base` that the index tensors name, in row-major order; -1 outside.
+Result<HostTensor> places(UOp n, const View& base, std::span<const View> indices) {
+  std::vector<int64_t> dims;
+  for (const View& index : indices)
+    if (!index.dims.empty()) dims = index.dims;
+  HostTensor out = HostTensor::zeros(DType::I64, dims);
+  std::vector<int64_t> strides = rowMajorStrides(base.dims);
+  for (size_t axis = 0; axis < indices.size(); ++axis) {
+    const View& view = indices[axis];
+    if (!view.dims.empty() && view.dims != dims) return dimsMismatch(n, view, View::of(out));
+    HostTensor index = broadcastTo(view, dims).toTensor();
+    for (int64_t i = 0, count = out.numel(); i < count; ++i) {
+      int64_t at = index.at(i).asInt(), sum = out.at(i).asInt();  // a huge u64 is negative here, and outside as well
+      bool outside = sum < 0 || at < 0 || at >= base.dims[axis];
+      out.set(i, Scalar::ofInt(DType::I64, outside ? -1 : sum + at * strides[axis]));
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+tl::unexpected<Error> dimsMismatch(UOp node, const View& a, const View& b) {
+  return fail(Diag::ShapeMismatch,
+              fmt::format("dims [{}] and [{}] meet in {}", fmt::join(a.dims, ", "), fmt::join(b.dims, ", "),
+                          toLineText(node)),
+              "check the values of the variables");
+}
+
+Scalar scalarOf(const View& view) {
+  Scalar out;
+  readRow(view, view.offset, 1, std::span(&out, 1));
+  return out;
+}
+
+View scalarView(const Scalar& value) {
+  HostTensor t = HostTensor::zeros(value.dtype(), {});
+  t.set(0, value);
+  return View::of(std::move(t));
+}
+
+View iotaView(DType dtype, int64_t count) {
+  HostTensor out = HostTensor::zeros(dtype, {std::max<int64_t>(count, 0)});
+  for (int64_t i = 0; i < count; ++i) out.set(i, Scalar::ofInt(dtype, i));
+  return View::of(std::move(out));
+}
+
+View stackView(DType dtype, std::span<const View> scalars) {
+  HostTensor out = HostTensor::zeros(dtype, {static_cast<int64_t>(scalars.size())});
+  for (size_t i = 0; i < scalars.size(); ++i) out.set(static_cast<int64_t>(i), scalarOf(scalars[i]));
+  return View::of(std::move(out));
+}
+
+Result<View> elementwiseView(UOp n, std::vector<View> src) {
+  const View* shaped = nullptr;
+  for (const View& v : src)
+    if (!v.dims.empty() && shaped == nullptr) shaped = &v;
+  std::vector<int64_t> dims = shaped != nullptr ? shaped->dims : std::vector<int64_t>();
+  bool dense = true;
+  for (View& v : src) {
+    if (!v.dims.empty() && v.dims != dims) return dimsMismatch(n, v, *shaped);
+    dense &= v.dims.empty() || v.isDense();
+    v = broadcastTo(v, dims);
+  }
+  HostTensor out = HostTensor::zeros(n.dtype(), dims);
+  if (dense) flatten(src, out.numel());
+  evalElements(n, src, out);
+  return View::of(std::move(out));
+}
+
+View reduceView(UOp n, const View& x) {
+  const ReduceArg& arg = n.argAs<ReduceArg>();
+  std::vector<int64_t> dims;
+  std::vector<bool> folded(x.dims.size());
+  for (int32_t a : arg.axes) folded[a] = true;
+  for (size_t i = 0; i < folded.size(); ++i)
+    if (!folded[i]) dims.push_back(x.dims[i]);
+  // Where each input element accumulates: strides of the output, 0 along folded axes.
+  View places{x.dtype, x.dims, std::vector<int64_t>(folded.size()), 0, nullptr};
+  std::vector<int64_t> outStrides = rowMajorStrides(dims);
+  for (size_t i = 0, o = 0; i < folded.size(); ++i)
+    if (!folded[i]) places.strides[i] = outStrides[o++];
+  std::vector<Scalar> totals(static_cast<size_t>(numelOf(dims)), identity(arg.op, n.dtype()));
+  const View* views[] = {&x, &places};
+  RowWalk walk(views);
+  std::vector<Scalar> row(static_cast<size_t>(walk.rowLength()));
+  walk.run([&](std::span<const int64_t> starts) {
+    readRow(x, starts[0], walk.stride(0), row);
+    int64_t place = starts[1];
+    for (const Scalar& element : row) {
+      Scalar operands[] = {totals[static_cast<size_t>(place)], element};
+      totals[static_cast<size_t>(place)] = evalScalar(arg.op, n.dtype(), operands);
+      place += walk.stride(1);
+    }
+  });
+  HostTensor out = HostTensor::zeros(n.dtype(), dims);
+  for (size_t i = 0; i < totals.size(); ++i) out.set(static_cast<int64_t>(i), totals[i]);
+  return View::of(std::move(out));
+}
+
+Result<View> gatherView(UOp n, const View& x, std::span<const View> indices) {
+  HostTensor base = x.toTensor();
+  SVOD_TRY(HostTensor from, places(n, x, indices));
+  HostTensor out = HostTensor::zeros(n.dtype(), from.dims);
+  for (int64_t i = 0, count = out.numel(); i < count; ++i)
+    if (int64_t at = from.at(i).asInt(); at >= 0) out.set(i, base.at(at));
+  return View::of(std::move(out));
+}
+
+Result<View> scatterView(UOp n, const View& x, std::span<const View> indices, const View& update) {
+  HostTensor out = x.toTensor();
+  SVOD_TRY(HostTensor to, places(n, x, indices));
+  if (!update.dims.empty() && update.dims != to.dims && !to.dims.empty())
+    return dimsMismatch(n, update, View::of(to));
+  Op op = n.argAs<ReduceArg>().op;
+  std::vector<int64_t> dims = to.dims.empty() ? update.dims : to.dims;
+  HostTensor updates = broadcastTo(update, dims).toTensor();
+  for (int64_t i = 0, count = updates.numel(); i < count; ++i) {
+    int64_t at = to.at(to.dims.empty() ? 0 : i).asInt();
+    if (at < 0) continue;
+    Scalar operands[] = {out.at(at), updates.at(i)};
+    out.set(at, op == Op::Store ? operands[1] : evalScalar(op, n.dtype(), operands));
+  }
+  return View::of(std::move(out));
+}
+
+}  // namespace svod
