@@ -40,6 +40,7 @@ Error ioError(const std::string& action, const std::string& path, int errnoValue
   if (errnoValue == EACCES || errnoValue == EPERM)
     help = "check the permissions of the file and of its directory";
   if (errnoValue == ENOENT) help = "check that the path exists";
+  if (errnoValue == EISDIR) help = "name a file, not a directory";
   return Error{Diag::Io, action + " '" + path + "': " + text, help, {}, {}};
 }
 

@@ -38,6 +38,9 @@ Result<VariableOption> parseVariableOption(std::string_view text) {
   } else {
     option.min = parseInt(parts.second.substr(0, colon));
     option.max = parseInt(parts.second.substr(colon + 1));
+    if (option.min && option.max && *option.min > *option.max)
+      return fail(Diag::Usage, "the bounds '" + std::string(parts.second) + "' are the wrong way round",
+                  "the lower bound comes first: " + parts.first + "=1:64");
     if (option.min && option.max) return option;
   }
   return fail(Diag::Usage, "'" + std::string(parts.second) + "' is neither a number nor bounds MIN:MAX",

@@ -9,10 +9,10 @@ namespace svod {
 
 // --- Names
 
-const ModelReader::Entry* ModelReader::lookup(const GraphExpr& e) {
+const ModelReader::Entry* ModelReader::lookup(const GraphExpr& e, bool isSize) {
   auto it = scope_.find(e.text);
   if (it != scope_.end()) return &it->second;
-  unknownName(e);
+  unknownName(e, isSize);
   return nullptr;
 }
 
@@ -56,7 +56,7 @@ bool ModelReader::dependsOnStatement(const Statement& from, const Statement& tar
   return false;
 }
 
-void ModelReader::unknownName(const GraphExpr& e) {
+void ModelReader::unknownName(const GraphExpr& e, bool isSize) {
   if (auto ended = ended_.find(e.text); ended != ended_.end())
     return record(Diag::UnknownName, e.at, "'" + e.text + "' ended with the body it was defined in, at " + place(ended->second),
                   "assign it to a temp or state that is declared above the loop");
@@ -68,9 +68,12 @@ void ModelReader::unknownName(const GraphExpr& e) {
     return record(Diag::UnknownName, e.at, "'" + e.text + "' is used before it is defined",
                   "move its line, " + place(later->at) + ", above this one");
   }
-  std::vector<std::string_view> known(order_.begin(), order_.end());
-  std::string help =
-      findGraphOp(e.text) ? "'" + e.text + "' is an op: write " + e.text + "(..)" : std::string();
+  std::vector<std::string_view> known;
+  for (const std::string& name : order_)
+    if (!isSize || scope_.at(name).kind == Entry::Kind::Variable) known.push_back(name);
+  std::string help;
+  if (isSize) help = "declare it above: var " + e.text + " in [MIN, MAX]";
+  if (findGraphOp(e.text)) help = "'" + e.text + "' is an op: write " + e.text + "(..)";
   record(Diag::UnknownName, e.at, "nothing is called '" + e.text + "'", didYouMean(e.text, known, help));
 }
 
@@ -114,7 +117,9 @@ std::vector<Tensor> ModelReader::values(const GraphExpr& e) {
     case ExprKind::String:
     case ExprKind::List:
       record(Diag::Syntax, e.at, writeGraphExpr(e).substr(0, 60) + " is not a tensor",
-             "declare constant data with weight NAME: TYPE = ..");
+             std::any_of(e.items.begin(), e.items.end(), [](const GraphExpr& item) { return item.kind == ExprKind::Name; })
+                 ? "operands stand side by side, without brackets: concat(a, b)"
+                 : "declare constant data with weight NAME: TYPE = ..");
       break;
   }
   return one ? std::vector<Tensor>{one} : std::vector<Tensor>{};
@@ -199,7 +204,7 @@ Dim ModelReader::size(const GraphExpr& e) {
     case ExprKind::Call:
       return sizeCall(e);
     case ExprKind::Name: {
-      const Entry* entry = lookup(e);
+      const Entry* entry = lookup(e, true);
       if (!entry || entry->kind == Entry::Kind::Broken) return {};
       if (entry->kind == Entry::Kind::Variable) return entry->dim;
       record(Diag::ShapeMismatch, e.at, "'" + e.text + "' is a tensor, not a size",

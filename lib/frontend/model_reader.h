@@ -75,8 +75,8 @@ class ModelReader {
   Dim sizeCall(const GraphExpr& e);
   std::optional<AttributeValue> attribute(const GraphExpr& e, AttributeType type);
   Tensor named(const GraphExpr& e);
-  const Entry* lookup(const GraphExpr& e);
-  void unknownName(const GraphExpr& e);
+  const Entry* lookup(const GraphExpr& e, bool isSize = false);
+  void unknownName(const GraphExpr& e, bool isSize);
   const Statement* definitionOf(std::string_view name);
   bool dependsOnStatement(const Statement& from, const Statement& target);
 

@@ -120,8 +120,12 @@ void checkCount(OpCall& call) {
   } else if (call.op.maxOperands != call.op.minOperands) {
     expected += " to " + std::to_string(call.op.maxOperands);
   }
-  call.fail(Diag::Arity, "takes " + expected + " operands, got " + std::to_string(count),
-            "write " + std::string(call.op.name) + "(" + std::string(call.op.operands) + ")");
+  expected += expected == "1" || expected == "at least 1" ? " operand" : " operands";
+  std::string help = "write " + std::string(call.op.name) + "(" + std::string(call.op.operands) + ")";
+  const std::vector<AttributeSpec>& specs = attributeSpecs(call.op);
+  if (count > call.op.maxOperands && !specs.empty())
+    help += "; attributes stand behind with their names: " + std::string(specs[0].name) + "=..";
+  call.fail(Diag::Arity, "takes " + expected + ", got " + std::to_string(count), help);
 }
 
 }  // namespace

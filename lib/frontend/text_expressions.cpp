@@ -108,7 +108,8 @@ Result<GraphExpr> TextParser::primary(int depth) {
     open_.pop_back();
     return expect(")", "to close the bracket").map([&] { return std::move(result); });
   } else {
-    return unexpected("a value", "a name, a number, a list or op(..)");
+    return unexpected("a value", isSymbol("*") ? "a power is written pow(x, 2)"
+                                               : "a name, a number, a list or op(..)");
   }
   result.at = token.at;
   return result;

@@ -11,9 +11,9 @@ namespace svod {
 
 namespace {
 
-tl::unexpected<Error> ioError(const char* action, const std::string& path) {
-  return fail(Diag::Io, std::string("cannot ") + action + " '" + path + "': " + std::strerror(errno),
-              "check that the directory exists, is writable and has space");
+tl::unexpected<Error> ioError(const char* action, const std::string& path,
+                              const char* help = "check that the directory exists, is writable and has space") {
+  return fail(Diag::Io, std::string("cannot ") + action + " '" + path + "': " + std::strerror(errno), help);
 }
 
 using File = std::unique_ptr<FILE, int (*)(FILE*)>;
@@ -40,12 +40,13 @@ Status writeWholeFile(const std::string& path, const std::string& bytes) {
 }
 
 Result<std::string> readWholeFile(const std::string& path) {
+  constexpr const char* kReadHelp = "check that the file exists and may be read";
   const File file(std::fopen(path.c_str(), "rb"), std::fclose);
-  if (file == nullptr) return ioError("read", path);
+  if (file == nullptr) return ioError("read", path, kReadHelp);
   std::string bytes;
   char block[1 << 16];
   while (const size_t count = std::fread(block, 1, sizeof block, file.get())) bytes.append(block, count);
-  if (std::ferror(file.get()) != 0) return ioError("read", path);
+  if (std::ferror(file.get()) != 0) return ioError("read", path, kReadHelp);
   return bytes;
 }
 
