@@ -25,7 +25,8 @@ endfunction()
 
 # svod_test(NAME SOURCES a.cpp ... [DEPS room ...] [LIBS target ...] [TOOLS tool ...] [LABELS label ...] [SHARDS n])
 # A Catch2 program, one CTest entry FOLDER/NAME that runs in the repository root. Labels: the folder, `fast`
-# unless LABELS holds slow or device, and `core` (also run under sanitizers) when nothing it uses needs LLVM.
+# unless LABELS holds slow or device, and `core` (also run under sanitizers) when nothing it uses needs LLVM and LABELS
+# does not hold check.
 # The program sees SVOD_TEST_DIR (its folder) and SVOD_BIN_DIR (the tools), both relative to the root. SHARDS makes n
 # entries FOLDER/NAME-i, which run at once; the program does the part that SVOD_SHARD of SVOD_SHARDS names.
 function(svod_test name)
@@ -141,7 +142,7 @@ function(svod_register_test target name tools labels)
     list(APPEND labels fast)
   endif()
   get_target_property(not_core ${target} SVOD_NOT_CORE)
-  if(NOT needs_llvm AND NOT not_core AND NOT "device" IN_LIST labels)
+  if(NOT needs_llvm AND NOT not_core AND NOT "device" IN_LIST labels AND NOT "check" IN_LIST labels)
     list(APPEND labels core)
     add_dependencies(core_tests ${target})
   endif()
