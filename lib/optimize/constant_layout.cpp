@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <ranges>
+#include <set>
 #include <tuple>
 
 #include "ir/evaluate.h"
@@ -27,16 +28,26 @@ bool isDigit(UOp n) {
          (n.src(0).op() == Op::Range || isDigit(n.src(0)));
 }
 
-// The counters and digits that an address is made of; false where it is made of anything else.
-bool collectLeaves(UOp n, std::vector<UOp>& leaves) {
-  if (n.isConst()) return true;
-  if (n.op() == Op::Range || isDigit(n)) {
-    if (std::ranges::find(leaves, n) == leaves.end()) leaves.push_back(n);
-    return n.bounds().min == 0;
-  }
+// The counters and digits that an address is made of; false where it is made of anything else. Each node is visited once:
+// quotients and remainders share what they divide.
+bool collectLeaves(UOp address, std::vector<UOp>& leaves) {
   constexpr Op kArithmetic[] = {Op::Add, Op::Sub, Op::Neg, Op::Mul, Op::Min, Op::Max, Op::Floordiv, Op::Floormod};
-  return std::ranges::find(kArithmetic, n.op()) != std::end(kArithmetic) &&
-         std::ranges::all_of(n.src(), [&](UOp s) { return collectLeaves(s, leaves); });
+  std::vector<UOp> open{address};
+  std::set<uint32_t> seen;
+  while (!open.empty()) {
+    UOp n = open.back();
+    open.pop_back();
+    if (n.isConst() || !seen.insert(n.id()).second) continue;
+    if (n.op() == Op::Range || isDigit(n)) {
+      if (n.bounds().min != 0) return false;
+      leaves.push_back(n);
+    } else if (std::ranges::find(kArithmetic, n.op()) != std::end(kArithmetic)) {
+      open.insert(open.end(), n.src().begin(), n.src().end());
+    } else {
+      return false;
+    }
+  }
+  return true;
 }
 
 // Loops as they nest, then the copies of steps of a reduce, those of results, and lanes.

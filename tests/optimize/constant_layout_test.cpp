@@ -88,3 +88,17 @@ TEST_CASE("text that is no list of layouts") {
   CHECK_FALSE(layoutsFromText("1 99999999999 1\n"));
   CHECK(layoutsFromText("")->empty());
 }
+
+TEST_CASE("an address whose quotients nest is looked at once per part") {
+  Graph g;
+  UOp i = g.range(g.index(24), 0, AxisType::Loop), at = i;
+  for (int step = 0; step < 60; ++step)  // doubles the number of paths down to the counter
+    at = g.alu(Op::Add, {g.alu(Op::Mul, {g.alu(Op::Floormod, {g.alu(Op::Add, {at, g.index(1)}), g.index(4)}), g.index(6)}),
+                         g.alu(Op::Floordiv, {g.alu(Op::Add, {at, g.index(1)}), g.index(5)})});
+  UOp size = g.index(32), to = g.make(Op::Param, DType::F32, {size}, SlotArg{0, Space::Global}),
+      from = g.make(Op::Param, DType::F32, {size}, SlotArg{1, Space::Global});
+  UOp store = g.make(Op::Store, DType::Void, {g.indexInto(to, {&i, 1}), g.load(g.indexInto(from, {&at, 1}))});
+  UOp sink = g.make(Op::Sink, DType::Void, {g.make(Op::End, DType::Void, {store, i})});
+  REQUIRE(readingOrder(g, sink, 1));
+  CHECK(readingOrder(g, sink, 1)->elements() == 24);
+}
