@@ -12,6 +12,7 @@
 #include "data/atomic_write.h"
 #include "data/mapped_file.h"
 #include "data/sha256.h"
+#include "support/hex.h"
 
 namespace svod {
 
@@ -31,7 +32,7 @@ std::string checksumOf(const std::string& key, std::string_view value) {
 
 bool isEntry(const std::string& name) {
   return name.size() == kKeyLength + kSuffix.size() && name.ends_with(kSuffix) &&
-         name.find_first_not_of("0123456789abcdef") == kKeyLength;
+         name.find_first_not_of(kHexDigits) == kKeyLength;
 }
 
 // What a process that was ended while it wrote left; younger ones may still be written.

@@ -5,6 +5,8 @@
 #include <bit>
 #include <cstring>
 
+#include "support/hex.h"
+
 namespace svod {
 
 namespace {
@@ -82,10 +84,9 @@ std::string Sha256::finish() {
   size_t zeros = (119 - total_ % 64) % 64;
   for (size_t i = 0; i < 8; i++) padding[1 + zeros + i] = static_cast<std::byte>(bits >> (56 - 8 * i));
   update(std::span(padding, 9 + zeros));
-  constexpr char kDigits[] = "0123456789abcdef";
   std::string hex;
   for (uint32_t word : state_)
-    for (int shift = 28; shift >= 0; shift -= 4) hex += kDigits[(word >> shift) & 15];
+    for (int shift = 24; shift >= 0; shift -= 8) appendHex(hex, static_cast<uint8_t>(word >> shift));
   return hex;
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "support/hex.h"
 #include "support/version.h"
 
 namespace svod {
@@ -21,10 +22,8 @@ std::string buildIdIn(const char* notes, size_t size) {
     const size_t name = at + sizeof head, body = name + padded(head.n_namesz), end = body + padded(head.n_descsz);
     if (end > size) return {};
     if (head.n_type == NT_GNU_BUILD_ID && std::string_view(notes + name, head.n_namesz) == std::string_view("GNU", 4)) {
-      constexpr char kDigits[] = "0123456789abcdef";
       std::string text;
-      for (size_t i = body; i < body + head.n_descsz; ++i)
-        text += {kDigits[static_cast<unsigned char>(notes[i]) >> 4], kDigits[notes[i] & 15]};
+      for (size_t i = body; i < body + head.n_descsz; ++i) appendHex(text, static_cast<uint8_t>(notes[i]));
       return text;
     }
     at = end;

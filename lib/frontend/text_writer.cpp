@@ -6,6 +6,7 @@
 
 #include "frontend/graph_file.h"
 #include "frontend/lexer.h"
+#include "support/hex.h"
 
 namespace svod {
 
@@ -28,7 +29,8 @@ std::string escaped(std::string_view text, char quote) {
         if (c == quote || c == '\\') {
           out += '\\', out += c;
         } else if (static_cast<unsigned char>(c) < 32 || c == 127) {
-          out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+          out += "\\x";
+          appendHex(out, static_cast<uint8_t>(c));
         } else {
           out += c;
         }

@@ -1,9 +1,9 @@
 // One-line infix expressions and type texts.
 #include <algorithm>
 #include <cctype>
-#include <cstdio>
 
 #include "ir/text.h"
+#include "support/hex.h"
 
 namespace svod {
 
@@ -145,9 +145,8 @@ std::string quoted(std::string_view name) {
       out += '\\';
       out += static_cast<char>(c);
     } else if (c < 0x20 || c >= 0x7f || c == ';') {
-      char hex[8];
-      std::snprintf(hex, sizeof hex, "\\x%02x", c);
-      out += hex;
+      out += "\\x";
+      appendHex(out, c);
     } else {
       out += static_cast<char>(c);
     }

@@ -1,6 +1,7 @@
 #include "data/sha256.h"
 #include "plan/fields.h"
 #include "plan/json.h"
+#include "support/hex.h"
 
 namespace svod {
 
@@ -42,13 +43,13 @@ class Writer {
     first_ = false;
   }
   void text(std::string_view value) {
-    constexpr char kDigits[] = "0123456789abcdef";
     out_ += '"';
     for (char c : value) {
       if (c == '"' || c == '\\') {
         out_ += {'\\', c};
       } else if (static_cast<unsigned char>(c) < 0x20) {
-        out_ += std::string("\\u00") + kDigits[c >> 4] + kDigits[c & 15];
+        out_ += "\\u00";
+        appendHex(out_, static_cast<uint8_t>(c));
       } else {
         out_ += c;
       }
