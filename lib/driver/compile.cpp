@@ -59,9 +59,7 @@ Status emitCode(CompiledKernel& kernel, UOp lowered, const Target& target, const
   SVOD_TRY(kernel.linear, linearize(*kernel.graph, lowered, kernel.name, options.numerics));
   for (int slot : kernel.inPlace)
     if (static_cast<size_t>(slot) < kernel.linear.params.size()) kernel.linear.params[slot].inPlace = true;
-  SVOD_TRY(kernel.desc, describeKernel(kernel.linear, kernel.ast, toText(optsOf(kernel.choice))));
-  for (const ConstantLayout& layout : kernel.layouts)
-    kernel.desc.args[layout.slot].bytes = static_cast<uint64_t>(layout.elements()) * byteSize(kernel.desc.args[layout.slot].dtype);
+  SVOD_TRY(kernel.desc, describeKernel(kernel.linear, kernel.ast, toText(optsOf(kernel.choice)), kernel.layouts));
   return target.emitKernel(kernel, options);
 }
 

@@ -9,11 +9,13 @@ namespace svod {
 
 namespace {
 
-KernelArg describe(UOp param, const KernelParam& use) {
+KernelArg describe(UOp param, const KernelParam& use, std::span<const ConstantLayout> layouts) {
+  auto layout = std::ranges::find(layouts, static_cast<uint32_t>(param.argAs<SlotArg>().slot), &ConstantLayout::slot);
+  const int64_t elements = layout == layouts.end() ? param.src(0).bounds().max : layout->elements();
   KernelArg arg;
   arg.dtype = storedType(param.dtype());
   arg.mode = use.read && use.written ? Mode::ReadWrite : use.written ? Mode::Write : Mode::Read;
-  arg.bytes = static_cast<uint64_t>(param.src(0).bounds().max) * byteSize(arg.dtype);
+  arg.bytes = static_cast<uint64_t>(elements) * byteSize(arg.dtype);
   return arg;
 }
 
@@ -23,7 +25,8 @@ ElementType storedType(DType dtype) {
   return dtype == DType::Index ? ElementType::I64 : *elementTypeFromName(toText(dtype));
 }
 
-Result<KernelDesc> describeKernel(const LinearKernel& linear, UOp ast, std::string opts) {
+Result<KernelDesc> describeKernel(const LinearKernel& linear, UOp ast, std::string opts,
+                                  std::span<const ConstantLayout> layouts) {
   KernelDesc k;
   k.symbol = k.name = linear.name;
   k.opts = std::move(opts);
@@ -40,7 +43,7 @@ Result<KernelDesc> describeKernel(const LinearKernel& linear, UOp ast, std::stri
     params[n.argAs<SlotArg>().slot] = n;
   }
   for (size_t i = 0; i < params.size(); ++i)
-    k.args.push_back(describe(params[i], i < linear.params.size() ? linear.params[i] : KernelParam{}));
+    k.args.push_back(describe(params[i], i < linear.params.size() ? linear.params[i] : KernelParam{}, layouts));
   SVOD_TRY(Estimate cost, estimate(ast, k.values));
   k.flops = cost.flops, k.bytes = cost.bytes;
   return k;
