@@ -83,6 +83,19 @@ Status fillAndClose(int fd, Chunks chunks, const std::string& path, Flush flush)
   return status;
 }
 
+/// A new file for writing, or -1 with errno set.
+int createFile(const std::string& path) {
+  return ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+}
+
+/// A filled file beside `target`; errors name `shown`.
+Status fillBeside(const std::string& target, Temporary& temporary, Chunks chunks, const std::string& shown, Flush flush) {
+  int fd = -1;
+  auto create = [&](const std::string& name) { return (fd = createFile(name)) >= 0; };
+  if (!createBeside(target, temporary, create)) return fail(ioError("cannot write", shown, errno));
+  return fillAndClose(fd, chunks, shown, flush);
+}
+
 /// Makes the renamed entry durable. Not being able to flush a directory is no failure.
 void flushFolder(const std::string& folder) {
   int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -132,13 +145,7 @@ Status writeChunksAtomic(const std::string& path, Chunks chunks, Flush flush) {
     if (!S_ISREG(status.st_mode)) return writeDirectly(path, chunks);
   }
   Temporary temporary;
-  int fd = -1;
-  auto create = [&](const std::string& name) {
-    fd = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    return fd >= 0;
-  };
-  if (!createBeside(target, temporary, create)) return fail(ioError("cannot write", path, errno));
-  SVOD_CHECK(fillAndClose(fd, chunks, path, flush));
+  SVOD_CHECK(fillBeside(target, temporary, chunks, path, flush));
   if (::rename(temporary.path.c_str(), target.c_str()) != 0)
     return fail(ioError("cannot write", path, errno));
   temporary.release();
@@ -188,13 +195,7 @@ Status fillReplacement(Replacement& r, const NewFile& file) {
   struct stat status {};
   if (::stat(r.target.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
     return fail(ioError("cannot write", file.path, S_ISDIR(status.st_mode) ? EISDIR : EINVAL));
-  int fd = -1;
-  auto create = [&](const std::string& name) {
-    fd = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    return fd >= 0;
-  };
-  if (!createBeside(r.target, r.temporary, create)) return fail(ioError("cannot write", file.path, errno));
-  return fillAndClose(fd, file.chunks, file.path, Flush::BeforeRename);
+  return fillBeside(r.target, r.temporary, file.chunks, file.path, Flush::BeforeRename);
 }
 
 }  // namespace
@@ -225,7 +226,7 @@ Status writeDirectoryAtomic(const std::string& path, std::span<const FileContent
   if (!createBeside(target, temporary, create)) return fail(ioError("cannot create", path, errno));
   for (const FileContent& file : files) {
     const std::string name = temporary.path + "/" + file.name, shown = path + "/" + file.name;
-    int fd = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    const int fd = createFile(name);
     if (fd < 0) return fail(ioError("cannot write", shown, errno));
     SVOD_CHECK(fillAndClose(fd, file.chunks, shown, Flush::BeforeRename));
   }
