@@ -1,10 +1,11 @@
 #include "driver/targets.h"
 
+#include "data/mapped_file.h"
 #include "driver/compile.h"
 #include "support/suggest.h"
 #include "target/c/print_c.h"
-#include "target/target.h"
 #include "target/llvm/emit.h"
+#include "target/target.h"
 #include "toolchain/object.h"
 #include "toolchain/temp_dir.h"
 

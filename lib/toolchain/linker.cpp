@@ -3,6 +3,7 @@
 #include <lld/Common/Driver.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include "data/mapped_file.h"
 #include "toolchain/temp_dir.h"
 
 LLD_HAS_DRIVER(elf)

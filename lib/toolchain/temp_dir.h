@@ -21,8 +21,7 @@ class TempDir {
   std::string path_;
 };
 
-/// Whole files as bytes. Errors: Io, naming the path and the system's reason.
+/// Errors: Io, naming the path and the system's reason.
 Status writeWholeFile(const std::string& path, const std::string& bytes);
-Result<std::string> readWholeFile(const std::string& path);
 
 }  // namespace svod

@@ -1,6 +1,7 @@
 // External tools: success, failure with captured output, tools that do not exist.
 #include <catch2/catch.hpp>
 
+#include "data/mapped_file.h"
 #include "toolchain/c_compiler.h"
 #include "toolchain/temp_dir.h"
 

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "data/mapped_file.h"
 #include "optimize/predict.h"
 #include "report/plan_text.h"
 

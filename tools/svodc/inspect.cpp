@@ -2,6 +2,7 @@
 #include <filesystem>
 
 #include "build.h"
+#include "data/mapped_file.h"
 #include "explain.h"
 #include "plan/directory.h"
 
