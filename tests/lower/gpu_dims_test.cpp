@@ -1,14 +1,10 @@
 // GPU axes on the interpreter: threads of a workgroup run in lock step between barriers.
-#include "lower/gpu_dims.h"
-
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "common/gpu_lowering.h"
 #include "common/graphs.h"
 #include "interp/interp.h"
-#include "linearize/linearize.h"
-#include "lower/expand.h"
-#include "lower/legalize.h"
 #include "optimize/replay.h"
 #include "schedule/schedule.h"
 
@@ -32,12 +28,7 @@ Result<LinearKernel> lowered(Kernel& kernel, const char* opts, const GpuLimits& 
   Graph& g = *kernel.graph;
   SVOD_TRY(std::vector<OptOp> list, parseOpts(opts));
   SVOD_TRY(UOp sink, applyOpts(g, kernel.sink, list, gpuCaps()));
-  SVOD_TRY(sink, expand(g, shareGroupReduces(g, sink)));
-  SVOD_TRY(sink, lowerGpuDims(g, sink, limits));  // first: grid and workgroup ranges are no loops to merge
-  sink = mergeLoops(g, sink);
-  LegalizeOptions legal;
-  legal.narrowIndex = true;
-  return linearize(g, legalize(g, sink, legal), kernel.name, Numerics::Contract);
+  return loweredForGpu(g, sink, limits);
 }
 
 void check(GraphMaker& m, const char* opts, std::initializer_list<const char*> specials) {

@@ -2,12 +2,9 @@
 #include <map>
 #include <random>
 
+#include "common/gpu_lowering.h"
 #include "ir/text.h"
 #include "ir/verify.h"
-#include "linearize/linearize.h"
-#include "lower/expand.h"
-#include "lower/gpu_dims.h"
-#include "lower/legalize.h"
 #include "optimize/axes.h"
 #include "optimize/kernels.h"
 #include "optimize/replay.h"
@@ -239,15 +236,9 @@ UOp lowered(Graph& g, UOp sink) {
   return merged;
 }
 
-/// The buffers after running a kernel with a grid and workgroups as threads with hardware indices, local memory and barriers.
+/// The buffers after running a kernel with a grid and workgroups.
 Buffers emulated(Graph& g, UOp sink) {
-  auto threads = [&]() -> Result<LinearKernel> {
-    SVOD_TRY(UOp expanded, expand(g, shareGroupReduces(g, sink)));
-    SVOD_TRY(expanded, lowerGpuDims(g, expanded, {}));
-    LegalizeOptions legal;
-    legal.narrowIndex = true;
-    return linearize(g, legalize(g, mergeLoops(g, expanded), legal), "kernel", Numerics::Contract);
-  }();
+  Result<LinearKernel> threads = loweredForGpu(g, sink);
   if (!threads) FAIL(toText(threads.error()));
   Buffers buffers = makeBuffers(sink);
   Status status = interpretLinear(*threads, buffers, valuesOf(sink));
