@@ -25,6 +25,7 @@ function(svod_create_llvm)
   add_library(svod_llvm_interface INTERFACE)
   target_include_directories(svod_llvm_interface SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})
   separate_arguments(definitions NATIVE_COMMAND "${LLVM_DEFINITIONS}")
+  list(FILTER definitions EXCLUDE REGEX __STDC_)  # without effect since C++11, but the precompiled headers lack them
   target_compile_definitions(svod_llvm_interface INTERFACE ${definitions})
   if(LLVM_LINK_LLVM_DYLIB AND NOT SVOD_STATIC_LLVM)
     set(libraries LLVM)
