@@ -39,10 +39,11 @@ CompileOptions compileOptions(const RunOptions& options) {
   c.passes.verifyEach = true;
   c.tempDirectory = std::filesystem::temp_directory_path().string();
   if (options.target != "c") return c;
-  const char* program = sanitized()             ? SVOD_TEST_DIR "/sanitized_cc"
-                        : options.optLevel == 0 ? SVOD_TEST_DIR "/quick_cc"
-                        : kThreadSanitizer      ? SVOD_TEST_DIR "/racing_cc"
-                                                : "cc";
+  bool quick = options.quickC || options.optLevel == 0;
+  const char* program = sanitized()        ? SVOD_TEST_DIR "/sanitized_cc"
+                        : kThreadSanitizer ? SVOD_TEST_DIR "/racing_cc"
+                        : quick            ? SVOD_TEST_DIR "/quick_cc"
+                                           : "cc";
   c.cCompiler = {program, {"PATH=/usr/bin:/bin"}};
   return c;
 }

@@ -15,6 +15,7 @@ struct RunOptions {
   MemoryMode memory = MemoryMode::Arena;
   std::string target = "cpu", cpu = "native";
   int jobs = 1;
+  bool quickC = false;  // the C compiler does not optimize: for thousands of kernels that run once
   ExecuteOptions execute;
 };
 

@@ -93,6 +93,7 @@ void check(std::span<const DType> dtypes, size_t layout, const Combination& comb
   if (!expected) FAIL(toText(expected.error()));
   RunOptions options;
   options.numerics = Numerics::Strict;
+  options.quickC = true;
   options.target = combination.target, options.optLevel = combination.optLevel;
   const char* cpu = std::getenv("SVOD_MATRIX_CPU");
   options.cpu = cpu ? cpu : combination.cpu;
