@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include "data/sha256.h"
 #include "plan/check.h"
 #include "plan/directory.h"
 #include "plan/json.h"
@@ -46,6 +45,10 @@ Status checkMachine(const TargetRecord& target) {
               "compile the graph with --cpu native on this machine, or for an older --cpu");
 }
 
+Checksum checksumOf(const FileDesc& file, bool verifyWeights) {
+  return file.kind != FileKind::Weights || verifyWeights ? Checksum::Compare : Checksum::Skip;
+}
+
 }  // namespace
 
 LoadedPlan::~LoadedPlan() {
@@ -65,19 +68,6 @@ Status LoadedPlan::readManifest(std::string_view text, const std::string& name) 
   files_.resize(plan_.files.size());
   libraries_.resize(plan_.files.size(), nullptr);
   return {};
-}
-
-Status LoadedPlan::checkFile(FileId id, const std::string& shown, bool verifyWeights) const {
-  const FileDesc& desc = plan_.files[id];
-  if (files_[id].size() != desc.bytes)
-    return fail(Diag::PlanChecksum,
-                "'" + shown + "' has " + std::to_string(files_[id].size()) + " bytes, the plan says " +
-                    std::to_string(desc.bytes),
-                "compile the graph again");
-  if (desc.kind == FileKind::Weights && !verifyWeights) return {};
-  if (sha256Hex(files_[id]) == desc.sha256) return {};
-  return fail(Diag::PlanChecksum, "'" + shown + "' was changed after it was written: its checksum differs",
-              "compile the graph again");
 }
 
 Status LoadedPlan::link(FileId id, const std::string& path, const std::string& shown) {
@@ -106,21 +96,19 @@ Status LoadedPlan::finish() {
 
 Result<std::shared_ptr<const LoadedPlan>> LoadedPlan::fromDirectory(const std::string& path,
                                                                     bool verifyWeights) {
-  SVOD_CHECK(checkIsDirectory(path));
+  SVOD_CHECK(checkHoldsPlan(path));
   auto loaded = std::make_shared<LoadedPlan>();
   const std::string manifest = path + "/" + kPlanFileName;
   SVOD_TRY(MappedFile json, MappedFile::open(manifest));
   SVOD_CHECK(loaded->readManifest(asText(json.bytes()), manifest));
   for (FileId id = 0; id < loaded->plan_.files.size(); id++) {
-    const std::string file = path + "/" + loaded->plan_.files[id].path;
-    SVOD_CHECK(checkInside(path, loaded->plan_.files[id].path));
-    SVOD_TRY(MappedFile mapped, MappedFile::open(file));
+    const FileDesc& desc = loaded->plan_.files[id];
+    SVOD_TRY(MappedFile mapped, openPlanFile(path, desc, checksumOf(desc, verifyWeights)));
     loaded->mapped_.push_back(std::move(mapped));
     loaded->files_[id] = loaded->mapped_.back().bytes();
-    SVOD_CHECK(loaded->checkFile(id, file, verifyWeights));
     // A name without a separator would be searched for in the system's folders.
-    if (loaded->plan_.files[id].kind == FileKind::Code)
-      SVOD_CHECK(loaded->link(id, file[0] == '/' ? file : "./" + file, file));
+    const std::string file = path + "/" + desc.path;
+    if (desc.kind == FileKind::Code) SVOD_CHECK(loaded->link(id, file[0] == '/' ? file : "./" + file, file));
   }
   SVOD_CHECK(loaded->finish());
   return std::shared_ptr<const LoadedPlan>(std::move(loaded));
@@ -169,7 +157,7 @@ Result<std::shared_ptr<const LoadedPlan>> LoadedPlan::fromMemory(std::span<const
     if (file == nullptr)
       return fail(Diag::BadPlan, "no file is called " + desc.path, "pass every file of the plan");
     loaded->files_[id] = {static_cast<const std::byte*>(file->data), file->bytes};
-    SVOD_CHECK(loaded->checkFile(id, desc.path, verifyWeights));
+    SVOD_CHECK(checkBytes(desc, loaded->files_[id], desc.path, checksumOf(desc, verifyWeights)));
     if (desc.kind == FileKind::Code) {
       AnonymousFile code;
       SVOD_CHECK(code.fill(desc.path, loaded->files_[id]));

@@ -48,7 +48,6 @@ class LoadedPlan {
   };
 
   Status readManifest(std::string_view text, const std::string& name);
-  Status checkFile(FileId id, const std::string& shown, bool verifyWeights) const;
   Status link(FileId id, const std::string& path, const std::string& shown);
   Status finish();
   void describe();

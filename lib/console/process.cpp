@@ -7,6 +7,7 @@
 #include <atomic>
 #include <csignal>
 #include <filesystem>
+#include <system_error>
 #include <thread>
 
 namespace svod {
@@ -69,7 +70,11 @@ struct InterruptGuard::State {
 InterruptGuard::InterruptGuard(Console& console) : state_(new State{console}) {
   const sigset_t set = watched();
   pthread_sigmask(SIG_BLOCK, &set, &state_->before);
-  state_->watcher = std::thread([state = state_] { state->watch(); });
+  try {
+    state_->watcher = std::thread([state = state_] { state->watch(); });
+  } catch (const std::system_error&) {  // no thread to be had: interrupts end the process as they do without a guard
+    pthread_sigmask(SIG_SETMASK, &state_->before, nullptr);
+  }
 }
 
 InterruptGuard::~InterruptGuard() {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "driver/describe_kernel.h"
@@ -131,7 +132,10 @@ Status compileKernels(std::vector<CompiledKernel>& kernels, const Target& target
     }
   };
   std::vector<std::thread> threads;
-  for (int t = 1; t < std::min<int>(options.jobs, static_cast<int>(kernels.size())); ++t) threads.emplace_back(work, false);
+  try {
+    for (int t = 1; t < std::min<int>(options.jobs, static_cast<int>(kernels.size())); ++t) threads.emplace_back(work, false);
+  } catch (const std::system_error&) {  // the system grants no more: those there do all the work
+  }
   work(true);
   for (std::thread& t : threads) t.join();
   for (size_t i = 0; i < kernels.size(); ++i) {

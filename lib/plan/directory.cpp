@@ -21,6 +21,16 @@ std::string_view asText(const MappedFile& file) {
   return {reinterpret_cast<const char*>(file.data()), static_cast<size_t>(file.size())};
 }
 
+/// Diag::PlanPath when `file` is a link that leads out of the plan directory `path`.
+Status checkInside(const std::string& path, const std::string& file) {
+  std::error_code error;
+  if (!std::filesystem::is_symlink(path + "/" + file, error)) return {};
+  const std::filesystem::path real = std::filesystem::canonical(path + "/" + file, error);
+  if (!error && real.parent_path() == std::filesystem::canonical(path, error)) return {};
+  return fail(Diag::PlanPath, "'" + path + "/" + file + "' is a link that leads out of the plan",
+              "put a copy of the file in its place");
+}
+
 }  // namespace
 
 std::vector<FileDesc> describeFiles(std::span<const PlanFile> files) {
@@ -60,39 +70,42 @@ Status checkPlanTarget(const std::string& path) {
       "choose another name for the plan, or remove it first");
 }
 
-Status checkInside(const std::string& path, const std::string& file) {
+Status checkHoldsPlan(const std::string& path) {
+  constexpr const char* kHelp = "a plan is the directory that svodc compile GRAPH -o PLAN wrote";
   std::error_code error;
-  if (!std::filesystem::is_symlink(path + "/" + file, error)) return {};
-  const std::filesystem::path real = std::filesystem::canonical(path + "/" + file, error);
-  if (!error && real.parent_path() == std::filesystem::canonical(path, error)) return {};
-  return fail(Diag::PlanPath, "'" + path + "/" + file + "' is a link that leads out of the plan",
-              "put a copy of the file in its place");
+  if (!std::filesystem::exists(path, error)) return {};
+  if (!std::filesystem::is_directory(path, error)) return fail(Diag::BadPlan, "'" + path + "' is not a directory", kHelp);
+  if (std::filesystem::exists(path + "/" + kPlanFileName, error) || error) return {};
+  return fail(Diag::BadPlan, "'" + path + "' is not a plan: it has no " + kPlanFileName, kHelp);
 }
 
-Status checkIsDirectory(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::exists(path, error) || std::filesystem::is_directory(path, error)) return {};
-  return fail(Diag::BadPlan, "'" + path + "' is not a directory",
-              "a plan is the directory that svodc compile GRAPH -o PLAN wrote");
+Status checkBytes(const FileDesc& file, std::span<const std::byte> bytes, const std::string& shown, Checksum checksum) {
+  if (bytes.size() != file.bytes)
+    return fail(
+        Diag::PlanChecksum,
+        "'" + shown + "' has " + std::to_string(bytes.size()) + " bytes, the plan says " + std::to_string(file.bytes),
+        "compile the graph again");
+  if (checksum == Checksum::Skip || sha256Hex(bytes) == file.sha256) return {};
+  return fail(Diag::PlanChecksum, "'" + shown + "' was changed after it was written: its checksum differs",
+              "compile the graph again");
+}
+
+Result<MappedFile> openPlanFile(const std::string& path, const FileDesc& file, Checksum checksum) {
+  const std::string name = path + "/" + file.path;
+  SVOD_CHECK(checkInside(path, file.path));
+  SVOD_TRY(MappedFile mapped, MappedFile::open(name));
+  SVOD_CHECK(checkBytes(file, mapped.bytes(), name, checksum));
+  return mapped;
 }
 
 Result<Plan> readPlanDirectory(const std::string& path) {
-  SVOD_CHECK(checkIsDirectory(path));
-  std::error_code error;
+  SVOD_CHECK(checkHoldsPlan(path));
   const std::string name = path + "/" + kPlanFileName;
   SVOD_TRY(std::string json, readWholeFile(name, kMaxJson));
   SVOD_TRY(Plan plan, planFromJson(json, name));
   SVOD_CHECK(check(plan));
-  for (const FileDesc& file : plan.files) {
-    SVOD_CHECK(checkInside(path, file.path));
-    const uint64_t bytes = std::filesystem::file_size(path + "/" + file.path, error);
-    if (error) return fail(ioError("cannot read", path + "/" + file.path, error.value()));
-    if (bytes != file.bytes)
-      return fail(Diag::PlanChecksum,
-                  "'" + path + "/" + file.path + "' has " + std::to_string(bytes) + " bytes, the plan says " +
-                      std::to_string(file.bytes),
-                  "compile the graph again");
-  }
+  for (const FileDesc& file : plan.files)
+    SVOD_CHECK(openPlanFile(path, file, file.kind == FileKind::Weights ? Checksum::Skip : Checksum::Compare));
   return plan;
 }
 

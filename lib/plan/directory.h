@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "data/mapped_file.h"
 #include "plan/plan.h"
 
 namespace svod {
@@ -30,14 +31,19 @@ Status writePlanDirectory(const std::string& path, Plan plan, std::span<const Pl
 /// Whether writePlanDirectory would replace or create `path`. Diag::Io, saying what stands there.
 Status checkPlanTarget(const std::string& path);
 
-/// Diag::BadPlan when `path` is there, but no directory.
-Status checkIsDirectory(const std::string& path);
+/// Diag::BadPlan when `path` is there, but is no directory with a plan.json.
+Status checkHoldsPlan(const std::string& path);
 
-/// A file of the plan directory `path`. Diag::PlanPath when it is a link that leads out of the directory.
-Status checkInside(const std::string& path, const std::string& file);
+enum class Checksum { Compare, Skip };
 
-/// Reads and checks plan.json, and that the named files exist with their sizes; their checksums are not
-/// looked at.
+/// Diag::PlanChecksum unless `bytes`, called `shown` in the message, are those that `file` describes.
+Status checkBytes(const FileDesc& file, std::span<const std::byte> bytes, const std::string& shown, Checksum checksum);
+
+/// A file of the plan directory `path`, mapped and checked. Diag::PlanPath when it is a link that leads out of the
+/// directory.
+Result<MappedFile> openPlanFile(const std::string& path, const FileDesc& file, Checksum checksum);
+
+/// Reads and checks plan.json and the files it names, the weights only by their size.
 Result<Plan> readPlanDirectory(const std::string& path);
 
 /// Whether `path` is a directory that holds a plan and nothing else.

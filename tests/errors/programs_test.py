@@ -327,12 +327,15 @@ class Plans(Case):
                     done = run("svod-run", "plan", "-i", "x=x.npy", "--verify-weights", cwd=self.folder)
                     self.assertEqual(done.returncode, 5, done.stderr)
                     self.assertEqual(len(ERROR.findall(done.stderr)), 1)
+                    seen = run("svodc", "inspect", "plan", cwd=self.folder)
+                    self.assertEqual(seen.returncode, 0 if file.name == "weights.bin" else 5, seen.stderr)
             for cut in (b"", good[:-1], good + b"x"):
                 file.write_bytes(cut)
                 self.assertEqual(run("svod-run", "plan", "-i", "x=x.npy", cwd=self.folder).returncode, 5)
                 self.assertEqual(run("svodc", "inspect", "plan", cwd=self.folder).returncode, 5)
             file.unlink()
-            self.refused("io", "svod-run", "plan", "-i", "x=x.npy", says=file.name)
+            missing = "bad-plan" if file.name == "plan.json" else "io"
+            self.refused(missing, "svod-run", "plan", "-i", "x=x.npy", says=file.name)
             file.write_bytes(good)
         self.svod_run("plan", "-i", "x=x.npy")
 

@@ -83,8 +83,15 @@ TEST_CASE("plan directory: written, read, replaced, and a folder with other file
   CHECK(refused.error().diag == Diag::Io);
   CHECK(readText(folder / "p/notes.txt") == "mine");
   CHECK(!readPlanDirectory(folder / "none"));
+  writeText(folder / "p/kernels.so", std::string(99, 'c') + "d");
+  CHECK(readPlanDirectory(folder / "p").error().diag == Diag::PlanChecksum);
+  writeText(folder / "p/kernels.so", code);
+  writeText(folder / "p/weights.bin", weights + "w");
+  CHECK(readPlanDirectory(folder / "p").error().diag == Diag::PlanChecksum);
   std::filesystem::remove(folder / "p/weights.bin");
   CHECK(readPlanDirectory(folder / "p").error().diag == Diag::Io);
+  std::filesystem::remove(folder / "p/plan.json");
+  CHECK(readPlanDirectory(folder / "p").error().diag == Diag::BadPlan);
 }
 
 TEST_CASE("weights: aligned, shared when the same, described as written") {
