@@ -391,7 +391,7 @@ class Plans(Case):
 
     def test_things_that_are_no_plans(self):
         (self.folder / "folder").mkdir()
-        for name, code in (("none", "io"), ("folder", "io"), ("graph.svod", "bad-plan"), ("x.npy", "bad-plan")):
+        for name, code in (("none", "io"), ("folder", "bad-plan"), ("graph.svod", "bad-plan"), ("x.npy", "bad-plan")):
             self.refused(code, "svod-run", name, "-i", "x=x.npy", says=name)
 
 
