@@ -17,7 +17,11 @@ int terminalWidth() {
   return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40 ? size.ws_col : 120;
 }
 
-constexpr std::string_view kError = "error", kWarning = "warning";
+constexpr std::string_view kError = "error", kWarning = "warning", kNote = "note";
+
+std::string_view colorOf(std::string_view severity) {
+  return severity == kError ? "\x1b[1;31m" : severity == kWarning ? "\x1b[1;33m" : "\x1b[1;36m";
+}
 
 std::string jsonText(const Error& error, std::string_view severity) {
   nlohmann::ordered_json json = {{"code", info(error.diag).code}, {"message", error.message}};
@@ -32,7 +36,7 @@ std::string jsonText(const Error& error, std::string_view severity) {
 }
 
 std::string plainText(const Error& error, std::string_view severity, bool color) {
-  const std::string word = std::string(severity) + ":", code = severity == kError ? "\x1b[1;31m" : "\x1b[1;33m";
+  const std::string word = std::string(severity) + ":", code(colorOf(severity));
   std::string text = toText(error);
   return text.replace(text.find("error:"), 6, color ? code + word + "\x1b[0m" : word);
 }
@@ -57,6 +61,7 @@ Status Console::print(std::string_view text) {
 
 void Console::report(const Error& error) { show(error, kError); }
 void Console::warn(const Error& error) { show(error, kWarning); }
+void Console::note(const Error& error) { show(error, kNote); }
 
 void Console::show(const Error& error, std::string_view severity) {
   clearProgress();

@@ -27,6 +27,8 @@ class Console {
   void report(const Error& error);
   /// Something that changes no result and no exit code.
   void warn(const Error& error);
+  /// A choice that was made where the user left it open, and how to choose otherwise.
+  void note(const Error& error);
   /// Reports the error and gives its exit code.
   int finish(const Error& error);
   /// Overwrites one line on stderr; nothing when that is no terminal. `clearProgress` removes it.

@@ -185,6 +185,7 @@ OnnxImport importFile(Result<std::shared_ptr<const OnnxFile>> file, const LoadOp
   OnnxImporter importer(*file, options);
   importer.read();
   result.errors = std::move(importer.errors());
+  result.notes = importer.notes();
   if (result.errors.empty()) {
     result.model = importer.finish();
     if (result.model) return result;

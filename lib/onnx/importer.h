@@ -26,6 +26,7 @@ class OnnxImporter : public OnnxContext {
   OnnxImporter(std::shared_ptr<const OnnxFile> file, const LoadOptions& options);
   void read();
   std::vector<Error>& errors() { return errors_; }
+  std::vector<Error> notes() const;
   Result<Model> finish() { return std::move(builder_).finish(); }
   /// To be called before read(), for write().
   void keepLog() { builder_.recordTo(&log_); }
@@ -106,7 +107,7 @@ class OnnxImporter : public OnnxContext {
                  const std::string& from);
   void addInput(Body& body, const proto::ValueInfoProto& input);
   std::optional<Dims> dimsOf(const proto::ValueInfoProto& input);
-  Dim variable(const std::string& name);
+  Dim variable(const std::string& name, const std::string& input);
   Tensor constantInput(const std::string& name, const std::string& path, DType dtype, const Dims& dims);
   void addOutput(Body& body, const proto::ValueInfoProto& output);
 
@@ -138,6 +139,7 @@ class OnnxImporter : public OnnxContext {
   std::map<std::string, std::vector<int64_t>> shapes_;  // of inputs, from the options
   std::map<std::string, std::string> constantFiles_;
   std::map<std::string, Dim> variables_;
+  std::vector<std::pair<std::string, std::string>> unbounded_;  // variables no option bounds; an input that has each
   std::unordered_map<std::string, const proto::TensorShapeProto*> declared_;  // of values of the main graph
   std::map<std::string, int> nameCounts_;
   std::map<std::string, Repeated> repeated_;

@@ -1,6 +1,7 @@
 // Nodes: operands by name, the row of the op, functions and graph attributes.
 #include <algorithm>
 
+#include "onnx/dequantized.h"
 #include "onnx/importer.h"
 #include "onnx/importer_text.h"
 #include "onnx/partly_filled.h"
@@ -166,11 +167,14 @@ std::vector<Tensor> OnnxImporter::lowered(Body& body, const proto::NodeProto& no
   int opset = static_cast<int>(body.opsets->find(canonicalDomain(node.domain()))->second);
   OnnxNode view(builder_, *this, op, opset, std::move(inputs), std::move(attributes), std::move(wanted),
                 declaredDims(body, node));
-  auto lower = [&]() -> std::vector<Tensor> {
-    return op.lower ? op.lower(view) : builder_.ops(op.graphOp, view.args(), graphAttributes(view));
+  auto lower = [&](OnnxNode& n) -> std::vector<Tensor> {
+    return op.lower ? op.lower(n) : builder_.ops(op.graphOp, n.args(), graphAttributes(n));
   };
   bool isWhole = std::ranges::none_of(view.args(), [&](const Tensor& x) { return x && filled(x); });
-  return isWhole ? lower() : lowerPartlyFilled(view, lower);
+  if (!isWhole) return lowerPartlyFilled(view, [&] { return lower(view); });
+  std::vector<Tensor> results = lower(view);
+  carryDequantized(view, results, lower);
+  return results;
 }
 
 std::vector<Tensor> OnnxImporter::called(Body& body, const proto::NodeProto& node, const Function& function,

@@ -3,6 +3,7 @@
 
 #include "onnx/dtypes.h"
 #include "onnx/importer.h"
+#include "onnx/importer_text.h"
 #include "support/suggest.h"
 
 namespace svod {
@@ -112,14 +113,30 @@ void OnnxImporter::readOptions(const proto::GraphProto& graph) {
   }
 }
 
-Dim OnnxImporter::variable(const std::string& name) {
+std::vector<Error> OnnxImporter::notes() const {
+  if (unbounded_.empty()) return {};
+  std::string names;
+  for (const auto& [name, input] : unbounded_) names += (names.empty() ? "'" : ", '") + shortened(name) + "'";
+  const auto& [name, input] = unbounded_.front();
+  return {Error{Diag::VariableBounds,
+                "the size of " + names + " may be " + std::to_string(kDefaultMin) + " to " +
+                    std::to_string(kDefaultMax) + " in a run",
+                "other bounds: --var " + shortened(name) + "=LO:HI; one size: --var " + shortened(name) +
+                    "=SIZE, or --shape " + shortened(input) + "=SIZExSIZE..",
+                {file_->path, 0, 0},
+                {}}};
+}
+
+Dim OnnxImporter::variable(const std::string& name, const std::string& input) {
   auto [it, isNew] = variables_.try_emplace(name);
   if (!isNew) return it->second;
-  int64_t min = kDefaultMin, max = kDefaultMax;
-  for (const VariableOption& o : options_.variables)
-    if (o.name == name && o.min) min = *o.min, max = *o.max;
   auto value = bound_.find(name);
   if (value != bound_.end()) return it->second = builder_.dim(value->second);
+  auto given = std::ranges::find_if(options_.variables,
+                                    [&](const VariableOption& o) { return o.name == name && o.min; });
+  bool isGiven = given != options_.variables.end();
+  if (!isGiven) unbounded_.emplace_back(name, input);
+  int64_t min = isGiven ? *given->min : kDefaultMin, max = isGiven ? *given->max : kDefaultMax;
   nameCounts_[name] = 1;
   return it->second = builder_.variable(name, min, max);
 }
@@ -151,7 +168,7 @@ std::optional<Dims> OnnxImporter::dimsOf(const proto::ValueInfoProto& input) {
       return std::nullopt;
     }
     dims.add(shape.dim(i).has_dim_value() ? builder_.dim(shape.dim(i).dim_value())
-                                          : variable(variableName(input, i)));
+                                          : variable(variableName(input, i), input.name()));
   }
   return dims;
 }

@@ -75,6 +75,12 @@ class OnnxNode {
   bool has(int i) const { return static_cast<bool>(arg(i)); }
   Tensor arg(int i) const { return i >= 0 && i < count() ? inputs_[i] : Tensor(); }
   std::span<const Tensor> args() const { return inputs_; }
+  /// The node with other operands.
+  OnnxNode withArgs(std::vector<Tensor> inputs) const {
+    OnnxNode other = *this;
+    other.inputs_ = std::move(inputs);
+    return other;
+  }
   /// Whether somebody uses output i.
   bool wants(int i) const { return i < resultCount && wanted_[i]; }
 

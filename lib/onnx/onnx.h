@@ -20,6 +20,7 @@ struct OnnxCounts {
 struct OnnxImport {
   Result<Model> model = fail(Diag::Syntax, "nothing was read");
   std::vector<Error> errors;  // every problem, those of dependent nodes left out
+  std::vector<Error> notes;   // what was chosen because neither the model nor the options do
   OnnxCounts counts;
 };
 

@@ -14,9 +14,6 @@ namespace {
 
 constexpr int kInt64 = 7, kBool = 9;
 
-HostTensor f32(std::vector<int64_t> dims, std::initializer_list<double> values) {
-  return HostTensor::of(DType::F32, std::move(dims), values);
-}
 HostTensor i64(std::vector<int64_t> dims, std::initializer_list<double> values) {
   return HostTensor::of(DType::I64, std::move(dims), values);
 }

@@ -7,6 +7,10 @@
 
 namespace svod {
 
+inline HostTensor f32(std::vector<int64_t> dims, std::initializer_list<double> values) {
+  return HostTensor::of(DType::F32, std::move(dims), values);
+}
+
 /// The only output of a model without variables, with inputs bound to 0, 1, 2, ..
 inline HostTensor run(const OnnxImport& import, VariableValues variables = {}) {
   for (const Error& e : import.errors) UNSCOPED_INFO(toText(e));

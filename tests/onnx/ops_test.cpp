@@ -13,10 +13,6 @@ namespace {
 
 constexpr int kInt64 = 7, kBool = 9;
 
-HostTensor f32(std::vector<int64_t> dims, std::initializer_list<double> values) {
-  return HostTensor::of(DType::F32, std::move(dims), values);
-}
-
 std::string word(const char* text) { return text; }
 
 HostTensor einsum(const std::string& equation, const OnnxMaker::Names& a, const OnnxMaker::Names& b = {}) {
@@ -218,47 +214,4 @@ TEST_CASE("amounts of the run, with a declared result") {
   pad.input("x", {"3"}).input("pads", {"2"}, kInt64).floats("fill", {}, {9}).shapedOutput("y", {4});
   pad.node("Pad", {"x", "pads", "fill"}, {"y"});
   CHECK(run(pad.import()) == f32({4}, {0, 1, 2, 9}));
-}
-
-namespace {
-
-/// y of op(x, w, [bias]), where x is u8 with scale 0.5 and zero 1, and w i8 with the scales 2 and 4 along `axis`.
-OnnxMaker quantized(const std::string& op, const OnnxMaker::Names& x, const std::vector<int64_t>& w, int64_t axis,
-                    const std::vector<int64_t>& values, const std::string& bias = "") {
-  constexpr int64_t kUint8 = 2, kInt8 = 3;
-  OnnxMaker m;
-  m.input("x", x, kUint8).ints("one", {}, {1}).ints("wide", w, values).output("y");
-  m.floats("xs", {}, {0.5}).floats("ws", {2}, {2, 4}).floats("bias", {2}, {1, 2});
-  addAttribute(m.node("Cast", {"one"}, {"zero"}), "to", kUint8);
-  addAttribute(m.node("Cast", {"wide"}, {"w"}), "to", kInt8);
-  m.node("DequantizeLinear", {"x", "xs", "zero"}, {"xf"});
-  addAttribute(m.node("DequantizeLinear", {"w", "ws"}, {"wf"}), "axis", axis);
-  m.node(op, bias.empty() ? OnnxMaker::Names{"xf", "wf"} : OnnxMaker::Names{"xf", "wf", bias}, {"y"});
-  return m;
-}
-
-bool sumsFloats(const OnnxImport& import) {
-  REQUIRE(import.model);
-  std::vector<UOp> nodes = toposort(import.model->sink);
-  return std::ranges::any_of(nodes, [](UOp u) { return u.op() == Op::Reduce && isFloat(u.dtype()); });
-}
-
-}  // namespace
-
-TEST_CASE("products of dequantized values are integers") {
-  OnnxImport conv = quantized("Conv", {"1", "1", "2", "2"}, {2, 1, 1, 1}, 0, {3, -2}, "bias").import();
-  CHECK(run(conv) == f32({1, 2, 2, 2}, {-2, 1, 4, 7, 6, 2, -2, -6}));
-  CHECK_FALSE(sumsFloats(conv));
-  OnnxImport matmul = quantized("MatMul", {"2", "2"}, {2, 2}, 1, {3, -2, 1, 5}).import();
-  CHECK(run(matmul) == f32({2, 2}, {-3, 4, 5, 16}));
-  CHECK_FALSE(sumsFloats(matmul));
-  OnnxMaker transposed = quantized("Gemm", {"2", "2"}, {2, 2}, 0, {3, 1, -2, 5}, "bias");
-  addAttribute(*transposed.model.mutable_graph()->mutable_node(4), "transB", int64_t{1});
-  CHECK(run(transposed.import()) == f32({2, 2}, {-2, 6, 6, 18}));
-  CHECK_FALSE(sumsFloats(transposed.import()));
-
-  // Scales that differ between the terms of a sum do not factor out.
-  OnnxImport mixed = quantized("MatMul", {"2", "2"}, {2, 2}, 0, {3, -2, 1, 5}).import();
-  CHECK(run(mixed) == f32({2, 2}, {-3, 2, 7, 18}));
-  CHECK(sumsFloats(mixed));
 }

@@ -23,7 +23,10 @@ Result<BuildResult> buildGraph(const Request& request, Console& console, Workpla
   build.options.tempDirectory = place.directory.file("");
   build.options.progress = [&console](size_t done, size_t total) { console.progress(done, total); };
   SVOD_TRY(const LoadOptions load, loadOptions(request.flags));
-  SVOD_TRY(build.model, readModel(request.files.at(0), load));
+  std::vector<Error> notes;
+  Result<Model> model = readModel(request.files.at(0), load, notes);
+  for (const Error& note : notes) console.note(note);
+  SVOD_TRY(build.model, std::move(model));
   PassFailure failure;
   build.options.failure = &failure;
   Result<std::unique_ptr<Compilation>> compiled = compile(build.model, build.options);

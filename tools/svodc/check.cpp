@@ -25,6 +25,7 @@ Result<int> runCheck(const Request& request, Console& console) {
   SVOD_TRY(const Checkup checkup, checkModel(path, load));
   const std::vector<Error>& errors = checkup.errors;
   for (const Error& error : errors) console.report(error);
+  for (const Error& note : checkup.notes) console.note(note);
   if (request.flags.json) {
     SVOD_CHECK(console.print(toJson(summary(name, checkup))));
   } else if (errors.empty()) {

@@ -7,8 +7,12 @@
 
 namespace svod {
 
-Result<Model> readModel(const std::string& path, const LoadOptions& options) {
-  if (isOnnxPath(path)) return importOnnx(path, options).model;
+Result<Model> readModel(const std::string& path, const LoadOptions& options, std::vector<Error>& notes) {
+  if (isOnnxPath(path)) {
+    OnnxImport import = importOnnx(path, options);
+    notes = std::move(import.notes);
+    return std::move(import.model);
+  }
   SVOD_TRY(const GraphFile file, readGraph(path));
   return buildModel(file, options);
 }
@@ -16,14 +20,14 @@ Result<Model> readModel(const std::string& path, const LoadOptions& options) {
 Result<Checkup> checkModel(const std::string& path, const LoadOptions& options) {
   if (isOnnxPath(path)) {
     OnnxImport import = importOnnx(path, options);
-    return Checkup{std::move(import.errors), import.counts.inputs, import.counts.outputs, "nodes",
-                   import.counts.nodes};
+    return Checkup{std::move(import.errors), std::move(import.notes), import.counts.inputs, import.counts.outputs,
+                   "nodes", import.counts.nodes};
   }
   SVOD_TRY(const GraphFile file, readGraph(path));
   auto countOf = [&](StatementKind kind) {
     return static_cast<size_t>(std::ranges::count(file.statements, kind, &Statement::kind));
   };
-  return Checkup{checkGraphFile(file, options), countOf(StatementKind::Input), countOf(StatementKind::Output),
+  return Checkup{checkGraphFile(file, options), {}, countOf(StatementKind::Input), countOf(StatementKind::Output),
                  "statements", file.statements.size()};
 }
 

@@ -104,21 +104,23 @@ Tensor quantParameter(const OnnxNode& n, int i, int rank, int axis) {
   return reshape(p, {});
 }
 
-std::optional<IntegerFactors> integerFactors(const OnnxNode& n, int axis, Dim terms) {
+std::optional<IntegerFactors> integerFactors(const OnnxNode& n, int axisA, int axisB, Dim terms) {
   constexpr int64_t kMostTerms = INT32_MAX / (255 * 255);
   const Dequantized *a = n.dequantized(0), *b = n.dequantized(1);
-  auto isNumber = [](const Dequantized& d) {
-    return std::ranges::all_of(d.scale.dims(), [](const Dim& dim) { return dim.is(1); });
+  if (!a || !b || terms.max() > kMostTerms) return std::nullopt;
+  auto scaleOf = [](const Dequantized& d, int axis) -> Tensor {
+    Tensor scale = cast(d.scale, DType::F32);
+    if (std::ranges::all_of(scale.dims(), [](const Dim& dim) { return dim.is(1); })) return reshape(scale, Dims());
+    return d.axis == axis ? scale : Tensor();
   };
-  if (!a || !b || terms.max() > kMostTerms || !isNumber(*a) || !(isNumber(*b) || b->axis == axis))
-    return std::nullopt;
-  auto number = [](Tensor scale) { return reshape(cast(scale, DType::F32), Dims()); };
-  Tensor right = isNumber(*b) ? number(b->scale) : cast(b->scale, DType::F32);
-  return IntegerFactors{a->distance, b->distance, number(a->scale) * right};
+  Tensor scaleA = scaleOf(*a, axisA), scaleB = scaleOf(*b, axisB);
+  if (!scaleA || !scaleB) return std::nullopt;
+  return IntegerFactors{a->distance, b->distance, scaleA, scaleB};
 }
 
-Tensor scaled(const IntegerFactors& factors, Tensor sum, int axis) {
-  return sum ? cast(sum, DType::F32) * along(factors.scale, sum.rank(), axis) : Tensor();
+Tensor scaled(const IntegerFactors& factors, Tensor sum, int axisA, int axisB) {
+  if (!sum) return {};
+  return cast(sum, DType::F32) * (along(factors.scaleA, sum.rank(), axisA) * along(factors.scaleB, sum.rank(), axisB));
 }
 
 Tensor withoutZero(const OnnxNode& n, Tensor x, int i, int axis) {

@@ -41,16 +41,15 @@ std::optional<OnnxWindow> windowOf(const OnnxNode& n, const Tensor& x, const std
 /// Operand i, a scale or a zero point: one number, or a vector along `axis` of a tensor of that rank. Null
 /// when it is omitted. One number that is known becomes part of the code.
 Tensor quantParameter(const OnnxNode& n, int i, int rank, int axis);
-/// Operands 0 and 1 as integers, and the scale of their products: one number, or a vector for what the axis
-/// of operand 1 becomes.
+/// Operands 0 and 1 as integers, with their scales: each one number, or a vector for an axis of the result.
 struct IntegerFactors {
-  Tensor a, b, scale;
+  Tensor a, b, scaleA, scaleB;
 };
-/// Nothing unless DequantizeLinear made both operands, of integers whose sums of `terms` products fit i32:
-/// the first with one scale, the second with one or one per element of `axis`.
-std::optional<IntegerFactors> integerFactors(const OnnxNode& n, int axis, Dim terms);
-/// An i32 sum of products as floats.
-Tensor scaled(const IntegerFactors& factors, Tensor sum, int axis);
+/// Nothing unless DequantizeLinear made both operands, of integers whose sums of `terms` products fit i32, with
+/// one scale, or one per element of `axisA` and `axisB`; -1 where there is no such axis.
+std::optional<IntegerFactors> integerFactors(const OnnxNode& n, int axisA, int axisB, Dim terms);
+/// An i32 sum of products as floats; its axes that the scales belong to.
+Tensor scaled(const IntegerFactors& factors, Tensor sum, int axisA, int axisB);
 /// x - operand i in i32, where the zero point is as above.
 Tensor withoutZero(const OnnxNode& n, Tensor x, int i, int axis);
 /// round(x) + zero, saturated; zero may be null.

@@ -37,18 +37,23 @@ Tensor convolution(OnnxNode& n, Tensor x, Tensor w, Tensor bias) {
   return n.call(sized("conv", x.rank() - 2), operands, attributes);
 }
 
+// A convolution of integers as that of the operands, with the bias.
+Tensor rescaled(OnnxNode& n, const IntegerFactors& factors, Tensor sum) {
+  Tensor y = scaled(factors, sum, 0, 1);
+  if (y && n.has(2)) y = y + along(cast(n.arg(2), y.dtype()), y.rank(), 1);
+  return y ? cast(y, n.arg(0).dtype()) : Tensor();
+}
+
 }  // namespace
 
-// What was dequantized just before is multiplied and added as integers.
+// What was dequantized before is multiplied and added as integers.
 Results onnxConv(OnnxNode& n) {
   Tensor x = n.arg(0), w = n.arg(1);
   Dim terms = n.b.dim(1);
   for (int i = 1; i < w.rank(); ++i) terms = terms * w.dim(i);
-  std::optional<IntegerFactors> factors = integerFactors(n, 0, terms);
+  std::optional<IntegerFactors> factors = integerFactors(n, 0, 0, terms);
   if (!factors) return convolution(n, x, w, n.arg(2));
-  Tensor y = scaled(*factors, convolution(n, factors->a, factors->b, {}), 1);
-  if (y && n.has(2)) y = y + along(cast(n.arg(2), y.dtype()), y.rank(), 1);
-  return y ? cast(y, x.dtype()) : Tensor();
+  return rescaled(n, *factors, convolution(n, factors->a, factors->b, {}));
 }
 
 Results onnxConvInteger(OnnxNode& n) {
@@ -119,9 +124,14 @@ Results onnxConvTranspose(OnnxNode& n) {
   Attributes attributes = window->attributes();
   attributes.emplace_back("groups", n.integer("group"));
   attributes.emplace_back("output_padding", listAttribute(extra));
+  const std::string op = sized("conv_transpose", x.rank() - 2);
+  Dim terms = w.dim(0);
+  for (int64_t k : kernel) terms = terms * k;
+  std::optional<IntegerFactors> factors = integerFactors(n, 0, n.integer("group") == 1 ? 1 : -1, terms);
+  if (factors) return rescaled(n, *factors, n.call(op, {factors->a, factors->b}, attributes));
   std::vector<Tensor> operands{x, w};
   if (n.has(2)) operands.push_back(n.arg(2));
-  return n.call(sized("conv_transpose", x.rank() - 2), operands, attributes);
+  return n.call(op, operands, attributes);
 }
 
 // A depthwise convolution that sees the state before x.

@@ -5,16 +5,19 @@ namespace svod {
 
 namespace {
 
-// a * b, in integers where both were dequantized just before.
+// a * b, in integers where both were dequantized before.
 Tensor product(OnnxNode& n, bool transposesA, bool transposesB) {
   auto factor = [&](Tensor x, bool transposes) { return transposes ? n.call("transpose", {x}) : x; };
   Tensor a = n.arg(0), b = n.arg(1);
   std::optional<IntegerFactors> factors;
-  if (a.rank() >= 1 && b.rank() >= 2)
-    factors = integerFactors(n, b.rank() - (transposesB ? 2 : 1), a.dim(transposesA ? 0 : -1));
+  if (a.rank() >= 1 && b.rank() >= 1)
+    factors = integerFactors(n, a.rank() < 2 ? -1 : a.rank() - (transposesA ? 1 : 2),
+                             b.rank() < 2 ? -1 : b.rank() - (transposesB ? 2 : 1), a.dim(transposesA ? 0 : -1));
   if (!factors) return n.call("matmul", {factor(a, transposesA), factor(b, transposesB)});
   Tensor sum = n.call("matmul", {factor(factors->a, transposesA), factor(factors->b, transposesB)});
-  return sum ? cast(scaled(*factors, sum, sum.rank() - 1), a.dtype()) : Tensor();
+  if (!sum) return {};
+  int columns = sum.rank() - 1, rows = b.rank() < 2 ? columns : columns - 1;
+  return cast(scaled(*factors, sum, rows, columns), a.dtype());
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Quantization, and products of quantized matrices. Differences from zero points and sums are i32.
 #include "frontend/lower/common.h"
+#include "onnx/dequantized.h"
 #include "onnx/dtypes.h"
 #include "onnx/ops/common.h"
 
@@ -8,7 +9,7 @@ namespace svod {
 namespace {
 
 // The axis along which x has scales and zero points; before opset 13 there is none.
-int axisOf(OnnxNode& n, Tensor x) {
+int axisOf(const OnnxNode& n, Tensor x) {
   return n.opset < 13 || x.rank() == 0 ? -1 : n.axis(n.integer("axis"), x.rank());
 }
 
@@ -55,15 +56,26 @@ DType quantizedDType(OnnxNode& n) {
   return listed == DType::Void ? DType::U8 : listed;
 }
 
-}  // namespace
-
-namespace {
-
 // A quotient as an element of `to`: integers are rounded to the nearest and saturate.
 Tensor quantized(const OnnxNode& n, DType to, Tensor quotient, Tensor zero, bool saturates) {
   if (!isMinifloat(to)) return roundedTo(to, quotient, zero);
   if (zero) quotient = quotient + cast(zero, quotient.dtype());
   return castToMinifloat(n, quotient, to, saturates);
+}
+
+// Quantizing what was dequantized with the same scales gives the integers back: the quotient is nearer to them than
+// to any other.
+bool undoesDequantize(const OnnxNode& n, DType to, DType precision) {
+  const Dequantized* from = n.dequantized(0);
+  if (!from || !isInt(to) || info(to).bits > 16 || precision != DType::F32 || n.integer("block_size") != 0) return false;
+  bool isSame = from->scale.node() == n.arg(1).node() && n.arg(0).dtype() == DType::F32;
+  bool isAlong = from->scale.rank() == 0 || from->axis == axisOf(n, n.arg(0));
+  return isSame && isAlong && hasUsualScales(n, *from);
+}
+
+// An i32 as the nearest element of `to`.
+Tensor saturated(DType to, Tensor x) {
+  return cast(min(max(x, minInt(to)), maxInt(to)), to);
 }
 
 }  // namespace
@@ -77,6 +89,10 @@ Results onnxQuantize(OnnxNode& n) {
   DType precision = n.has("precision") && n.integer("precision") != 0 ? n.dtype("precision") : scale.dtype();
   if (n.b.failed()) return Tensor();
   if (!isFloat(precision) || !isComputedIn(precision)) precision = DType::F32;
+  if (undoesDequantize(n, to, precision)) {
+    Tensor distance = n.dequantized(0)->distance;
+    return saturated(to, zero ? distance + cast(zero, DType::I32) : distance);
+  }
   Tensor quotient = cast(x, precision) / cast(scale, precision);
   return quantized(n, to, cast(quotient, sumDType(precision)), zero, n.opset < 19 || n.flag("saturate"));
 }

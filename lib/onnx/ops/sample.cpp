@@ -149,7 +149,8 @@ Results onnxAffineGrid(OnnxNode& n) {
     if (i < axes) {
       int axis = axes - 1 - i;
       Tensor at = cast(positionsAlong(n.b, sizes, axis), wide), count = cast(n.b.value(sizes[axis]), wide);
-      at = n.flag("align_corners") ? at * 2.0 / max(count - 1.0, 1.0) - 1.0 : (at * 2.0 + 1.0) / count - 1.0;
+      // The only element of an axis lies in its middle.
+      at = n.flag("align_corners") ? (at * 2.0 - (count - 1.0)) / max(count - 1.0, 1.0) : (at * 2.0 + 1.0) / count - 1.0;
       column = column * unsqueeze(at, -1);
     }
     sum = sum ? sum + column : column;

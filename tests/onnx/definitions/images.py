@@ -363,7 +363,7 @@ for pm in ("zeros", "border", "reflection"):
 # --- AffineGrid
 def ag(th, size, ac):
     sp = size[2:]
-    ax = [np.linspace(-1, 1, s) if ac else (np.arange(s) * 2 + 1) / s - 1 for s in sp]
+    ax = [np.linspace(-1, 1, s) if ac and s > 1 else (np.arange(s) * 2 + 1) / s - 1 for s in sp]
     g = np.stack(list(np.meshgrid(*ax, indexing="ij"))[::-1] + [np.ones(sp)], -1)
     return np.einsum("nij,...j->n...i", th, g).astype(np.float32)
 
@@ -379,6 +379,9 @@ for ac in (0, 1):
         dict(align_corners=ac),
         const=(1,),
     )
+    t = floats(2, 2, 3)
+    for size in ([2, 3, 1, 3], [2, 1, 1, 1]):
+        case(f"ag2{ac}{size}", "AffineGrid", 20, [t, np.array(size)], [ag(t, size, ac)], dict(align_corners=ac), const=(1,))
     t = floats(1, 3, 4)
     case(
         f"ag3{ac}",

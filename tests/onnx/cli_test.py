@@ -1,4 +1,5 @@
-"""svodc convert MODEL.onnx: text, weights beside it, and the plan they give."""
+"""svodc with an ONNX model: what it notes; convert: text, weights beside it, and the plan they give."""
+import json
 import sys
 from pathlib import Path
 
@@ -44,12 +45,31 @@ def model(weights):
     return field(1, 8) + field(7, graph) + field(8, field(2, 17))
 
 
-class Convert(ToolTest):
+class ModelTest(ToolTest):
     def setUp(self):
         super().setUp()
         self.model = self.folder / "net.onnx"
         self.model.write_bytes(model(bytes(range(160))))
 
+
+class Notes(ModelTest):
+    def test_free_dims(self):
+        plan = self.folder / "plan"
+        for words in (["compile", self.model, "-o", plan], ["check", self.model], ["inspect", self.model, "--kernels"]):
+            said = self.svodc(*words).stderr
+            self.assertIn("net.onnx: note: the size of 'n' may be 1 to 512 in a run", said)
+            self.assertIn("--var n=LO:HI", said)
+            self.assertIn("--shape x=", said)
+        for given in ("--var=n=1:512", "--var=n=4", "--shape=x=4x8"):
+            self.assertEqual(self.svodc("compile", self.model, "-o", plan, given).stderr, "")
+
+    def test_notes_for_programs(self):
+        done = self.svodc("check", self.model, "--json", "--diagnostics", "json")
+        self.assertTrue(json.loads(done.stdout)["ok"])
+        self.assertEqual(json.loads(done.stderr)["severity"], "note")
+
+
+class Convert(ModelTest):
     def test_text_weights_and_plan(self):
         text = self.folder / "net.svod"
         self.svodc("convert", self.model, "-o", text)
