@@ -2,6 +2,7 @@
 
 #include <cctype>
 #include <cstdio>
+#include <set>
 
 #include "ir/graph.h"
 
@@ -26,8 +27,9 @@ std::string extent(UOp range) {
 std::string kernelName(UOp sink, std::string_view label) {
   std::string extents;
   bool reduces = false;
+  std::set<uint32_t> seen;
   auto add = [&](UOp r) {
-    if (r.op() == Op::Range) extents += (extents.empty() ? "" : "x") + extent(r);
+    if (r.op() == Op::Range && seen.insert(r.id()).second) extents += (extents.empty() ? "" : "x") + extent(r);
   };
   for (UOp end : sink.src())
     if (end.op() == Op::End)

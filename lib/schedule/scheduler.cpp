@@ -6,6 +6,7 @@
 #include "schedule/fuse.h"
 #include "schedule/in_place.h"
 #include "schedule/packing.h"
+#include "schedule/siblings.h"
 #include "schedule/split_reduce.h"
 
 namespace svod {
@@ -26,6 +27,7 @@ Result<Schedule> Scheduler::run() {
     size_t before = snapshots_.size();
     SVOD_TRY(schedule_.items, order());
     if (snapshots_.size() > before) continue;
+    joinSiblings(schedule_);
     offerInPlace(schedule_);
     return std::move(schedule_);
   }

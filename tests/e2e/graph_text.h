@@ -3,21 +3,12 @@
 #include <catch2/catch.hpp>
 #include <string>
 
+#include "common/model_text.h"
 #include "common/random_graph.h"
 #include "e2e/harness.h"
-#include "frontend/frontend.h"
 #include "ir/evaluate.h"
 
 namespace svod {
-
-/// `text` is a graph file without its first line.
-inline Model modelOf(const std::string& text, const LoadOptions& options = {}) {
-  Result<GraphFile> file = parseGraph("svod 1\n" + text, "loop.svod");
-  if (!file) FAIL(toText(file.error()));
-  Result<Model> model = buildModel(*file, options);
-  if (!model) FAIL(toText(model.error()));
-  return std::move(*model);
-}
 
 /// Random inputs at the shapes they have when every variable is `n`. Where there are variables, states start as they
 /// are declared.

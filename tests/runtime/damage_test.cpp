@@ -82,7 +82,7 @@ TEST_CASE("missing files and folders") {
   fs::remove(f.path + "/kernels.so");
   f.refused(74, "io", "kernels.so");
   fs::remove(f.path + "/plan.json");
-  f.refused(74, "io", "plan.json");
+  f.refused(5, "bad-plan", "plan.json");
   f.path = f.folder / "none";
   f.refused(74, "io", "none/plan.json");
 }

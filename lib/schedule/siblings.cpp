@@ -1,0 +1,220 @@
+#include "schedule/siblings.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "schedule/in_place.h"
+#include "schedule/name.h"
+#include "schedule/work.h"
+
+namespace svod {
+
+namespace {
+
+/// Launches further apart are left: their results would be kept for long.
+constexpr size_t kReach = 16;
+/// Every result is a stream of its own for the caches.
+constexpr size_t kMaxResults = 4;
+
+std::vector<UOp> storesOf(UOp end) {
+  UOp body = end.src(0);
+  if (body.op() != Op::Group) return {body};
+  return {body.src().begin(), body.src().end()};
+}
+
+/// The only loop nest of a kernel without storage of its own.
+std::optional<UOp> onlyNest(UOp sink) {
+  if (sink.srcCount() != 1 || sink.src(0).op() != Op::End) return std::nullopt;
+  for (UOp n : toposort(sink))
+    if (n.op() == Op::After || n.op() == Op::Stage) return std::nullopt;
+  for (UOp r : sink.src(0).src().subspan(1))
+    if (r.argAs<AxisArg>().type != AxisType::Loop) return std::nullopt;
+  return sink.src(0);
+}
+
+struct ById {
+  bool operator()(UOp a, UOp b) const { return a.id() < b.id(); }
+};
+using Loads = std::set<UOp, ById>;
+
+Loads loadsBelow(std::span<const UOp> roots) {
+  Loads loads;
+  for (UOp root : roots)
+    for (UOp n : toposort(root))
+      if (n.op() == Op::Load) loads.insert(n);
+  return loads;
+}
+
+/// Loads of the kernel that reductions repeat.
+Loads repeatedLoads(UOp sink) {
+  std::vector<UOp> reduced;
+  for (UOp n : toposort(sink))
+    if (n.op() == Op::Reduce) reduced.push_back(n.src(0));
+  return loadsBelow(reduced);
+}
+
+bool isWorthOneKernel(std::span<const UOp> first, std::span<const UOp> second, UOp sink) {
+  const Loads a = loadsBelow(first), b = loadsBelow(second);
+  const auto isShared = [&](UOp load) { return a.contains(load) && b.contains(load); };
+  std::span<const UOp> ranges = sink.src(0).src().subspan(1);
+  const auto isNewEachTime = [&](UOp load) {
+    return std::ranges::all_of(ranges, [&](UOp r) { return load.dependsOn(r); });
+  };
+  const Loads repeated = repeatedLoads(sink);
+  return std::ranges::any_of(a, [&](UOp load) { return isShared(load) && isNewEachTime(load); }) &&
+         std::ranges::all_of(repeated, isShared);
+}
+
+bool isSmallEnough(UOp sink) {
+  int ops = 0;
+  size_t params = 0;
+  for (UOp n : toposort(sink)) {
+    ops += isElementwise(n.op()) ? 1 : 0;
+    params += n.op() == Op::Param ? 1 : 0;
+  }
+  const SizeLimit& limit = repeatedLoads(sink).empty() ? kMaxElementwise : kMaxReduce;
+  return ops <= limit.ops && params <= static_cast<size_t>(limit.leaves);
+}
+
+class Siblings {
+ public:
+  explicit Siblings(Schedule& schedule) : s_(schedule) {
+    for (size_t k = 0; k < s_.kernels.size(); ++k) kernelOf_.emplace(s_.kernels[k].sink.hash(), static_cast<int>(k));
+  }
+
+  void run() {
+    std::vector<size_t> body;  // launches and calls since the last edge of a loop
+    std::set<size_t> edges;    // items at which a body ends
+    std::vector<ScheduleItem>& items = s_.items;
+    for (size_t i = 0; i < items.size(); ++i) {
+      if (edges.contains(i) || items[i].kind == ItemKind::Loop) body.clear();
+      if (items[i].kind == ItemKind::Loop)
+        edges.insert(i + 1 + items[i].length);
+      else if (!joinsOneOf(body, i))
+        body.push_back(i);
+    }
+    removeJoined();
+    removeUnused();
+  }
+
+ private:
+  bool joinsOneOf(const std::vector<size_t>& body, size_t at) {
+    const ScheduleItem& item = s_.items[at];
+    if (item.kind != ItemKind::Launch) return false;
+    for (size_t back = 0; back < std::min(body.size(), kReach); ++back) {
+      const size_t other = body[body.size() - 1 - back];
+      if (s_.items[other].kind == ItemKind::Launch && readsSame(s_.items[other], item) && join(other, at)) return true;
+      if (conflict(s_.items[other], item)) return false;
+    }
+    return false;
+  }
+
+  int memory(int buffer) const {
+    while (s_.buffers[static_cast<size_t>(buffer)].viewOf >= 0) buffer = s_.buffers[static_cast<size_t>(buffer)].viewOf;
+    return buffer;
+  }
+
+  template <typename Predicate>
+  bool anyShared(const ScheduleItem& a, const ScheduleItem& b, Predicate&& predicate) const {
+    for (size_t i = 0; i < a.args.size(); ++i)
+      for (size_t j = 0; j < b.args.size(); ++j)
+        if (memory(a.args[i]) == memory(b.args[j]) && predicate(i, j)) return true;
+    return false;
+  }
+  /// Whether the order of the two matters.
+  bool conflict(const ScheduleItem& a, const ScheduleItem& b) const {
+    return anyShared(a, b, [&](size_t i, size_t j) { return a.writes[i] || b.writes[j]; });
+  }
+  bool readsSame(const ScheduleItem& a, const ScheduleItem& b) const {
+    return !conflict(a, b) && anyShared(a, b, [&](size_t i, size_t j) { return a.reads[i] && b.reads[j]; });
+  }
+
+  bool join(size_t into, size_t at) {
+    ScheduleItem& first = s_.items[into];
+    const ScheduleItem& second = s_.items[at];
+    const std::optional<UOp> a = onlyNest(kernel(first).sink), b = onlyNest(kernel(second).sink);
+    if (!a || !b || !std::ranges::equal(a->src().subspan(1), b->src().subspan(1), {}, &UOp::hash, &UOp::hash)) return false;
+    if (storesOf(*a).size() + storesOf(*b).size() > kMaxResults) return false;
+
+    auto graph = std::make_unique<Graph>();
+    ScheduleItem joined = first;
+    UOp nest = graph->clone(*a), other = withArgs(*graph, *b, second, joined);
+    std::vector<UOp> stores = storesOf(nest), added = storesOf(other);
+    const size_t own = stores.size();
+    stores.insert(stores.end(), added.begin(), added.end());
+    std::vector<UOp> src(nest.src().begin(), nest.src().end());
+    src[0] = graph->make(Op::Group, DType::Void, stores);
+    UOp sink = graph->make(Op::Sink, DType::Void, {graph->make(Op::End, DType::Void, src)});
+    if (!isSmallEnough(sink) || !isWorthOneKernel(std::span(stores).first(own), std::span(stores).subspan(own), sink))
+      return false;
+    joined.label += "_" + second.label;
+    joined.kernel = add(std::move(graph), sink, joined.label);
+    first = std::move(joined);
+    joined_.insert(at);
+    return true;
+  }
+
+  const Kernel& kernel(const ScheduleItem& item) const { return s_.kernels[static_cast<size_t>(item.kernel)]; }
+
+  /// `nest` of `item` in `graph`, over the arguments of `joined`, which gets those it lacks.
+  static UOp withArgs(Graph& graph, UOp nest, const ScheduleItem& item, ScheduleItem& joined) {
+    UOp clone = graph.clone(nest);
+    std::vector<UOp> from, to;
+    for (UOp n : toposort(clone)) {
+      if (n.op() != Op::Param) continue;
+      const size_t slot = n.argAs<SlotArg>().slot;
+      const auto place = static_cast<size_t>(std::ranges::find(joined.args, item.args[slot]) - joined.args.begin());
+      if (place == joined.args.size())
+        joined.args.push_back(item.args[slot]), joined.reads.push_back(false), joined.writes.push_back(false);
+      joined.reads[place] = joined.reads[place] || item.reads[slot];
+      joined.writes[place] = joined.writes[place] || item.writes[slot];
+      from.push_back(n);
+      to.push_back(graph.make(Op::Param, n.dtype(), n.src(), SlotArg{static_cast<uint32_t>(place)}));
+    }
+    return substitute(graph, clone, from, to);
+  }
+
+  int add(std::unique_ptr<Graph> graph, UOp sink, const std::string& label) {
+    auto [it, isNew] = kernelOf_.try_emplace(sink.hash(), static_cast<int>(s_.kernels.size()));
+    if (isNew) s_.kernels.push_back({std::move(graph), sink, kernelName(sink, label), overwritableArgs(sink)});
+    return it->second;
+  }
+
+  void removeJoined() {
+    if (joined_.empty()) return;
+    std::vector<ScheduleItem> kept;
+    for (size_t i = 0; i < s_.items.size(); ++i) {
+      ScheduleItem& item = s_.items[i];
+      if (joined_.contains(i)) continue;
+      if (item.kind == ItemKind::Loop)
+        item.length -= static_cast<size_t>(
+            std::distance(joined_.lower_bound(i), joined_.upper_bound(i + item.length)));
+      kept.push_back(std::move(item));
+    }
+    s_.items = std::move(kept);
+  }
+
+  void removeUnused() {
+    std::map<int, int> place;
+    std::vector<Kernel> kept;
+    for (ScheduleItem& item : s_.items) {
+      if (item.kind != ItemKind::Launch) continue;
+      auto [it, isNew] = place.try_emplace(item.kernel, static_cast<int>(kept.size()));
+      if (isNew) kept.push_back(std::move(s_.kernels[static_cast<size_t>(item.kernel)]));
+      item.kernel = it->second;
+    }
+    s_.kernels = std::move(kept);
+  }
+
+  Schedule& s_;
+  std::map<Hash128, int> kernelOf_;
+  std::set<size_t> joined_;  // items whose work another one does
+};
+
+}  // namespace
+
+void joinSiblings(Schedule& schedule) { Siblings(schedule).run(); }
+
+}  // namespace svod

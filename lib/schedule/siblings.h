@@ -1,0 +1,12 @@
+// Kernels over the same elements that read the same memory become one kernel with several results.
+#pragma once
+#include "schedule/schedule.h"
+
+namespace svod {
+
+/// Joins a launch to an earlier one of the same body when nothing between them stands in the way, their loops are equal,
+/// and an element they load is the same in every iteration; in reductions, every element. Kernels that no launch uses
+/// any more are removed.
+void joinSiblings(Schedule& schedule);
+
+}  // namespace svod

@@ -1,0 +1,60 @@
+// Which kernels become one because they read the same memory.
+#include "schedule/siblings.h"
+
+#include <catch2/catch.hpp>
+
+#include "common/model_text.h"
+#include "schedule/checked.h"
+
+using namespace svod;
+
+namespace {
+
+Schedule scheduled(const std::string& text) {
+  Model model = modelOf(text);
+  return checked(model);
+}
+
+size_t launches(const std::string& text) { return scheduled(text).items.size(); }
+
+}  // namespace
+
+TEST_CASE("results over one input are one kernel") {
+  CHECK(launches("input a: f32[9, 4]\ninput b: f32[9, 4]\noutput x = a + b\noutput y = a * b\noutput z = exp(a)\n") == 1);
+  Model symbolic = modelOf("var n in [1, 9]\ninput a: f32[n, 4]\noutput x = a + 1\noutput y = a * 2\n");
+  CHECK(makeSchedule(symbolic, {})->items.size() == 1);
+}
+
+TEST_CASE("reductions of one input are one kernel") {
+  CHECK(launches("input a: f32[9, 4]\noutput x = sum(a, axes=1)\noutput y = reduce_max(a, axes=1)\n") == 1);
+  CHECK(launches("input a: f32[9, 4]\noutput x = sum(a, axes=1)\noutput y = reduce_max(a, axes=0)\n") == 2);
+  // Both sweep over a, but each over another operand as well.
+  CHECK(launches("input a: f32[9, 4]\ninput b: f32[4, 9]\ninput c: f32[4, 9]\n"
+                 "output x = matmul(a, b)\noutput y = matmul(a, c)\n") == 2);
+}
+
+TEST_CASE("kernels stay apart that share too little or cannot move") {
+  // Other elements, other extents, nothing but a row.
+  CHECK(launches("input a: f32[9, 9]\noutput x = a + 1\noutput y = transpose(a, axis0=0, axis1=1) * 2\n") == 2);
+  CHECK(launches("input a: f32[9, 4]\noutput x = a + 1\noutput y = slice(a, starts=[0, 0], ends=[8, 4]) * 2\n") == 2);
+  CHECK(launches("input a: f32[9, 4]\ninput b: f32[9, 4]\ninput r: f32[4]\noutput x = a + r\noutput y = b + r\n") == 2);
+  // The second result is of the new content of the state.
+  const char* text = "input a: f32[9, 4]\nstate s: f32[9, 4] = 0\noutput x = a + s\nassign s = a * 2\noutput y = a - s\n";
+  Schedule s = scheduled(text);
+  for (const ScheduleItem& item : s.items)
+    for (size_t slot = 0; slot < item.args.size(); ++slot) CHECK(!(item.reads[slot] && item.writes[slot]));
+  CHECK(s.items.size() > 1);
+}
+
+TEST_CASE("kernels of different bodies stay apart") {
+  const char* text = "input a: f32[4]\nstate s: f32[4] = 0\nloop i < 3 {\n  assign s = s + a\n}\noutput x = a * 2\n";
+  CHECK(launches(text) >= 3);
+}
+
+TEST_CASE("no more than a few results are one kernel") {
+  std::string text = "input a: f32[9, 4]\n";
+  for (int i = 0; i < 10; ++i) text += "output y" + std::to_string(i) + " = a + " + std::to_string(i + 1) + "\n";
+  Schedule s = scheduled(text);
+  CHECK(s.items.size() == 3);
+  CHECK(s.kernels.size() == s.items.size());
+}
