@@ -1,9 +1,8 @@
 // The JSON form: the same tree as the text form, one object per statement. docs/graph.schema.json describes
 // it.
 #include <algorithm>
-#include <cmath>
 
-#include "frontend/json_tree.h"
+#include "frontend/json_reader.h"
 #include "frontend/lexer.h"
 #include "support/suggest.h"
 
@@ -11,31 +10,16 @@ namespace svod {
 
 namespace {
 
-class JsonReader {
- public:
-  explicit JsonReader(const std::string& path) : path_(path) {}
-  Result<GraphFile> file(const JsonValue& root);
+bool isComment(const JsonValue& v) {
+  return v.kind == JsonKind::String && v.text.starts_with('#') && v.text.find('\n') == std::string::npos;
+}
 
- private:
-  tl::unexpected<Error> failAt(Position at, std::string message, std::string help = {}) const {
-    return fail(Error{Diag::Syntax, std::move(message), std::move(help), {path_, at.line, at.column}, {}});
-  }
-  Status onlyMembers(const JsonValue& object, std::initializer_list<std::string_view> known) const;
-  Status statements(const JsonValue& list, std::vector<Statement>& all, int depth) const;
-  Status statement(const JsonValue& v, std::vector<Statement>& all, int depth) const;
-  Status block(const JsonValue& v, Statement& s, int depth) const;
-  Status body(const JsonValue& v, Statement& s) const;
-  Status comments(const JsonValue* v, std::vector<std::string>& lines) const;
-  Result<std::string> text(const JsonValue& v, const char* what) const;
-  Result<int64_t> integer(const JsonValue& object, std::string_view name) const;
-  Result<TypeExpr> type(const JsonValue& object) const;
-  Result<GraphExpr> dim(const JsonValue& v) const;
-  Result<GraphExpr> expr(const JsonValue& v) const;
-  Result<GraphExpr> data(const JsonValue& v) const;
-  Result<GraphExpr> call(const JsonValue& v) const;
+constexpr StatementKind kKinds[] = {StatementKind::Var,   StatementKind::Input, StatementKind::Weight,
+                                    StatementKind::State, StatementKind::Let,   StatementKind::Assign,
+                                    StatementKind::Output, StatementKind::Temp, StatementKind::Loop,
+                                    StatementKind::If};
 
-  const std::string& path_;
-};
+}  // namespace
 
 Status JsonReader::onlyMembers(const JsonValue& object, std::initializer_list<std::string_view> known) const {
   for (const JsonMember& m : object.members)
@@ -56,10 +40,6 @@ Result<int64_t> JsonReader::integer(const JsonValue& object, std::string_view na
   const JsonValue* v = object.find(name);
   if (v && v->kind == JsonKind::Int && !v->isBig) return v->integer;
   return failAt(v ? v->at : object.at, "'" + std::string(name) + "' must be an integer");
-}
-
-bool isComment(const JsonValue& v) {
-  return v.kind == JsonKind::String && v.text.starts_with('#') && v.text.find('\n') == std::string::npos;
 }
 
 Status JsonReader::comments(const JsonValue* v, std::vector<std::string>& lines) const {
@@ -101,11 +81,6 @@ Status JsonReader::statements(const JsonValue& list, std::vector<Statement>& all
   for (const JsonValue& v : list.items) SVOD_CHECK(statement(v, all, depth));
   return {};
 }
-
-constexpr StatementKind kKinds[] = {StatementKind::Var,   StatementKind::Input, StatementKind::Weight,
-                                    StatementKind::State, StatementKind::Let,   StatementKind::Assign,
-                                    StatementKind::Output, StatementKind::Temp, StatementKind::Loop,
-                                    StatementKind::If};
 
 Status JsonReader::statement(const JsonValue& v, std::vector<Statement>& all, int depth) const {
   Statement s;
@@ -207,123 +182,6 @@ Status JsonReader::body(const JsonValue& v, Statement& s) const {
     return failAt(v.at, "a " + std::string(head) + " needs " + (isTyped ? "data" : "a value or an op"));
   return {};
 }
-
-Result<TypeExpr> JsonReader::type(const JsonValue& object) const {
-  TypeExpr result;
-  const JsonValue* dtype = object.find("dtype");
-  if (!dtype) return failAt(object.at, "'dtype' is missing");
-  SVOD_TRY(result.dtype, text(*dtype, "a dtype"));
-  result.at = dtype->at;
-  const JsonValue* shape = object.find("shape");
-  if (!shape) return result;
-  if (shape->kind != JsonKind::Array) return failAt(shape->at, "'shape' must be an array");
-  for (const JsonValue& v : shape->items) {
-    SVOD_TRY(GraphExpr size, dim(v));
-    result.dims.push_back(std::move(size));
-  }
-  return result;
-}
-
-// Sizes are numbers, or expressions of the text form.
-Result<GraphExpr> JsonReader::dim(const JsonValue& v) const {
-  if (v.kind != JsonKind::String) return expr(v);
-  Result<GraphExpr> size = parseGraphExpr(v.text, path_);
-  if (!size) return failAt(v.at, "the dim '" + v.text + "' is no expression: " + size.error().message);
-  size->at = v.at;
-  return size;
-}
-
-// File names are strings here; the words zeros and ones and every other value are as in expressions.
-Result<GraphExpr> JsonReader::data(const JsonValue& v) const {
-  SVOD_TRY(GraphExpr e, expr(v));
-  if (e.kind == ExprKind::Name && !isData(e)) e.kind = ExprKind::String;
-  if (!isData(e))
-    return failAt(v.at, "an op is no data", "use a file name, a number, an array, \"zeros\" or \"ones\"");
-  return e;
-}
-
-Result<GraphExpr> JsonReader::expr(const JsonValue& v) const {
-  GraphExpr e;
-  switch (v.kind) {
-    case JsonKind::Null:
-      return failAt(v.at, "null is no value");
-    case JsonKind::Bool:
-      e = GraphExpr::ofBool(v.flag);
-      break;
-    case JsonKind::Int:
-      e = GraphExpr::ofInt(v.integer);
-      e.isBig = v.isBig;
-      break;
-    case JsonKind::Float:
-      e = GraphExpr::ofFloat(v.number);
-      break;
-    case JsonKind::String: {
-      SVOD_TRY(std::string name, text(v, "a name"));
-      e = GraphExpr::name(std::move(name));
-      break;
-    }
-    case JsonKind::Array: {
-      std::vector<GraphExpr> items;
-      for (const JsonValue& item : v.items) {
-        SVOD_TRY(GraphExpr next, expr(item));
-        items.push_back(std::move(next));
-      }
-      e = GraphExpr::list(std::move(items));
-      break;
-    }
-    case JsonKind::Object:
-      if (const JsonValue* string = v.find("string");
-          string && v.members.size() == 1 && string->kind == JsonKind::String) {
-        e = GraphExpr::string(string->text);
-      } else if (const JsonValue* special = v.find("float"); special && v.members.size() == 1) {
-        bool isKnown = special->kind == JsonKind::String &&
-                       (special->text == "inf" || special->text == "-inf" || special->text == "nan");
-        if (!isKnown) return failAt(special->at, "a float in words is \"inf\", \"-inf\" or \"nan\"");
-        e = GraphExpr::ofFloat(special->text == "nan" ? NAN : special->text == "inf" ? HUGE_VAL : -HUGE_VAL);
-      } else {
-        SVOD_CHECK(onlyMembers(v, {"op", "args", "attrs"}));
-        return call(v);
-      }
-  }
-  e.at = v.at;
-  if (e.depth > kMaxDepth) return failAt(v.at, "values are nested too deeply", "name parts of them");
-  return e;
-}
-
-Result<GraphExpr> JsonReader::call(const JsonValue& v) const {
-  const JsonValue* op = v.find("op");
-  if (!op)
-    return failAt(v.at, "'op' is missing",
-                  "an object is an op with args and attrs, {\"string\": ..} or {\"float\": \"inf\"}");
-  SVOD_TRY(std::string name, text(*op, "an op"));
-  std::vector<GraphExpr> operands;
-  if (const JsonValue* args = v.find("args")) {
-    if (args->kind != JsonKind::Array) return failAt(args->at, "'args' must be an array");
-    for (const JsonValue& a : args->items) {
-      SVOD_TRY(GraphExpr operand, expr(a));
-      operands.push_back(std::move(operand));
-    }
-  }
-  const JsonValue* attrs = v.find("attrs");
-  size_t count = operands.size();
-  GraphExpr e = GraphExpr::call(std::move(name), std::move(operands));
-  e.at = op->at;
-  if (attrs && attrs->kind != JsonKind::Object) return failAt(attrs->at, "'attrs' must be an object");
-  for (const JsonMember& m : attrs ? attrs->members : std::vector<JsonMember>{}) {
-    if (m.name.empty()) return failAt(m.at, "an attribute has no name");
-    SVOD_TRY(GraphExpr value, expr(m.value));
-    e.depth = std::max(e.depth, value.depth + 1);
-    e.attributes.push_back({m.name, std::move(value), m.at});
-  }
-  if (e.depth > kMaxDepth) return failAt(v.at, "values are nested too deeply", "name parts of them");
-  // Names of ops print as they are; operator symbols only where they are operators.
-  bool isWord = e.text.find_first_of("+-*/%") == std::string::npos;
-  if (!isWord && (!isOperator(e.text, count) || !e.attributes.empty()))
-    return failAt(op->at, "'" + e.text + "' is no op here", "operators take two operands and no attributes");
-  return e;
-}
-
-}  // namespace
 
 Result<GraphFile> parseGraphJson(std::string_view text, const std::string& path) {
   SVOD_TRY(JsonValue root, parseJson(text, path));

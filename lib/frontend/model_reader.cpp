@@ -142,22 +142,21 @@ std::optional<std::vector<int64_t>> constantShape(const Dims& dims) {
 void ModelReader::input(const Statement& s) {
   const NameAt& name = s.names[0];
   if (!declare(name)) return;
-  std::optional<DType> type = dtype(s.type);
-  std::optional<Dims> shape = dims(s.type);
-  if (!type || !shape) return;
-  checkShapeOption(s, *shape);
+  std::optional<StatedType> type = statedType(s.type);
+  if (!type) return;
+  checkShapeOption(s, type->dims);
   Tensor made;
   if (auto constant = constantFiles_.find(name.text); constant != constantFiles_.end()) {
-    std::optional<std::vector<int64_t>> sizes = constantShape(*shape);
+    std::optional<std::vector<int64_t>> sizes = constantShape(type->dims);
     if (!sizes)
       return record(Diag::ShapeMismatch, name.at,
-                    "constant '" + name.text + "' has the symbolic shape " + describe(*shape),
+                    "constant '" + name.text + "' has the symbolic shape " + describe(type->dims),
                     "bind the variables in it with --var");
-    Result<ConstData> data = weights_.loadNpy(constant->second, *type, *sizes);
+    Result<ConstData> data = weights_.loadNpy(constant->second, type->dtype, *sizes);
     if (!data) return record(data.error(), name.at);
-    made = builder_.weight(name.text, *type, *shape, *data);
+    made = builder_.weight(name.text, type->dtype, type->dims, *data);
   } else {
-    made = builder_.input(name.text, *type, *shape);
+    made = builder_.input(name.text, type->dtype, type->dims);
   }
   takeError(name.at);
   define(name, made);
@@ -166,26 +165,25 @@ void ModelReader::input(const Statement& s) {
 void ModelReader::weightOrState(const Statement& s) {
   const NameAt& name = s.names[0];
   if (!declare(name)) return;
-  std::optional<DType> type = dtype(s.type);
-  std::optional<Dims> shape = dims(s.type);
-  if (!type || !shape) return;
+  std::optional<StatedType> type = statedType(s.type);
+  if (!type) return;
   bool isState = s.kind == StatementKind::State;
   bool startsAsZeros =
       isState && (!s.hasValue || (s.value.kind == ExprKind::Name && s.value.text == "zeros"));
   ConstData data;
   if (!startsAsZeros) {
-    std::optional<std::vector<int64_t>> sizes = constantShape(*shape);
+    std::optional<std::vector<int64_t>> sizes = constantShape(type->dims);
     if (!sizes)
       return record(
           Diag::ShapeMismatch, s.type.at,
-          std::string(toText(s.kind)) + " '" + name.text + "' has data and the shape " + describe(*shape),
+          std::string(toText(s.kind)) + " '" + name.text + "' has data and the shape " + describe(type->dims),
           "data needs constant dims of 0 or more");
-    Result<ConstData> loaded = weights_.load(s.value, *type, *sizes);
+    Result<ConstData> loaded = weights_.load(s.value, type->dtype, *sizes);
     if (!loaded) return record(std::move(loaded.error()), s.value.at);
     data = std::move(*loaded);
   }
-  Tensor made = isState ? builder_.state(name.text, *type, *shape, std::move(data))
-                        : builder_.weight(name.text, *type, *shape, std::move(data));
+  Tensor made = isState ? builder_.state(name.text, type->dtype, type->dims, std::move(data))
+                        : builder_.weight(name.text, type->dtype, type->dims, std::move(data));
   takeError(name.at);
   define(name, made);
 }
@@ -228,10 +226,9 @@ void ModelReader::temporary(const Statement& s) {
   Tensor start = value(s.value), made;
   if (!declare(name) || !start) return;
   if (s.hasType) {
-    std::optional<DType> type = dtype(s.type);
-    std::optional<Dims> shape = dims(s.type);
-    if (!type || !shape) return;
-    made = builder_.temporary(*type, *shape, start);
+    std::optional<StatedType> type = statedType(s.type);
+    if (!type) return;
+    made = builder_.temporary(type->dtype, type->dims, start);
   } else {
     made = builder_.temporary(start);
   }

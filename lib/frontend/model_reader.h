@@ -31,6 +31,10 @@ class ModelReader {
     Tensor tensor;
     Position at;
   };
+  struct StatedType {
+    DType dtype;
+    Dims dims;
+  };
   struct Bound {
     int64_t value;
     std::string from;  // "--var n=8" or "graph.svod:3"
@@ -65,6 +69,7 @@ class ModelReader {
   // model_types.cpp; nothing: an error was recorded
   std::optional<DType> dtype(const TypeExpr& type);
   std::optional<Dims> dims(const TypeExpr& type);
+  std::optional<StatedType> statedType(const TypeExpr& type);
   void checkAnnotation(const Statement& s, const Tensor& value);
 
   // model_expr.cpp: expressions. Null results: an error was recorded, here or where a name was defined.

@@ -85,16 +85,21 @@ std::optional<Dims> ModelReader::dims(const TypeExpr& type) {
   return all;
 }
 
+std::optional<ModelReader::StatedType> ModelReader::statedType(const TypeExpr& type) {
+  std::optional<DType> element = dtype(type);
+  std::optional<Dims> shape = dims(type);
+  return element && shape ? std::optional(StatedType{*element, std::move(*shape)}) : std::nullopt;
+}
+
 void ModelReader::checkAnnotation(const Statement& s, const Tensor& value) {
-  std::optional<DType> type = dtype(s.type);
-  std::optional<Dims> shape = dims(s.type);
-  if (!type || !shape || !value) return;
-  std::string declared = std::string(toText(*type)) + (shape->rank() == 0 ? "" : describe(*shape));
-  if (value.dtype() != *type)
+  std::optional<StatedType> type = statedType(s.type);
+  if (!type || !value) return;
+  std::string declared = std::string(toText(type->dtype)) + (type->dims.rank() == 0 ? "" : describe(type->dims));
+  if (value.dtype() != type->dtype)
     record(Diag::DTypeMismatch, s.type.at,
            "'" + s.names[0].text + "' is " + describe(value) + ", declared is " + declared,
            "correct the declaration or cast the value");
-  else if (value.dims() != *shape)
+  else if (value.dims() != type->dims)
     record(Diag::ShapeMismatch, s.type.at,
            "'" + s.names[0].text + "' is " + describe(value) + ", declared is " + declared,
            "correct the declaration or reshape the value");

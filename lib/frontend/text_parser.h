@@ -10,7 +10,7 @@
 namespace svod {
 
 /// Reads one text, once. Errors are Diag::Syntax with line and column. Statements are parsed in text_reader.cpp,
-/// expressions in text_expressions.cpp.
+/// expressions in text_expressions.cpp, with the tokens of text_tokens.cpp.
 class TextParser {
  public:
   TextParser(std::string_view text, const std::string& path) : lexer_(text, path) {}
