@@ -156,6 +156,18 @@ std::optional<Linear> IndexMath::congruent(const Linear& n, int64_t c) const {
   return std::nullopt;
 }
 
+std::optional<IndexMath::FirstStep> IndexMath::firstStep(const Linear& n, int64_t c) const {
+  for (int64_t f : stepDivisors(n, c)) {
+    auto [multiples, others] = splitMultiples(n, f);
+    std::optional<int64_t> q = onlyQuotient(others, f);
+    if (!q) continue;
+    multiples.add(*q);
+    others.add(-*q * f);
+    return FirstStep{f, std::move(multiples), std::move(others)};
+  }
+  return std::nullopt;
+}
+
 Linear IndexMath::floorDiv(const Linear& n, int64_t c) const {
   if (c == 1 || n.overflow) return n;
   if (std::optional<int64_t> q = onlyQuotient(n, c)) {
@@ -179,12 +191,8 @@ Linear IndexMath::floorDiv(const Linear& n, int64_t c) const {
     whole.add(floorDiv(divideTerms(rest, g), c / g), 1);
     return whole;
   }
-  for (int64_t f : stepDivisors(rest, c)) {
-    auto [multiples, others] = splitMultiples(rest, f);
-    std::optional<int64_t> q = onlyQuotient(others, f);
-    if (!q) continue;
-    multiples.add(*q);
-    whole.add(floorDiv(multiples, c / f), 1);
+  if (std::optional<FirstStep> first = firstStep(rest, c)) {
+    whole.add(floorDiv(first->quotient, c / first->divisor), 1);
     return whole;
   }
   if (rest.terms.size() == 1 && rest.terms[0].coef == 1) {
@@ -246,14 +254,9 @@ Linear IndexMath::floorMod(const Linear& n, int64_t c) const {
     result.add(rest.constant % g);
     return result;
   }
-  for (int64_t f : stepDivisors(rest, c)) {
-    auto [multiples, others] = splitMultiples(rest, f);
-    std::optional<int64_t> q = onlyQuotient(others, f);
-    if (!q) continue;
-    multiples.add(*q);
-    Linear result = scaled(floorMod(multiples, c / f), f);
-    result.add(others, 1);
-    result.add(-*q * f);
+  if (std::optional<FirstStep> first = firstStep(rest, c)) {
+    Linear result = scaled(floorMod(first->quotient, c / first->divisor), first->divisor);
+    result.add(first->remainder, 1);
     return result;
   }
   UOp numerator = build(graph, rest);

@@ -30,6 +30,12 @@ struct IndexMath {
  private:
   std::optional<int64_t> onlyQuotient(const Linear& n, int64_t c) const;
   std::optional<Linear> congruent(const Linear& n, int64_t c) const;
+  /// n = divisor * quotient + remainder with 0 <= remainder < divisor, which divides c.
+  struct FirstStep {
+    int64_t divisor;
+    Linear quotient, remainder;
+  };
+  std::optional<FirstStep> firstStep(const Linear& n, int64_t c) const;
 };
 
 }  // namespace svod
