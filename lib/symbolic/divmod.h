@@ -38,4 +38,24 @@ struct IndexMath {
   std::optional<FirstStep> firstStep(const Linear& n, int64_t c) const;
 };
 
+namespace detail {
+
+/// `n` is `op` of an index by a positive constant.
+inline bool isConstDivisor(UOp n, Op op) {
+  return n.op() == op && n.dtype() == DType::Index && n.src(1).isConst() && n.src(1).constInt() > 0;
+}
+
+inline Linear single(UOp base) {
+  Linear form;
+  form.add(base, 1);
+  return form;
+}
+
+/// A sum in two parts.
+struct Split {
+  Linear multiples, rest;
+};
+
+}  // namespace detail
+
 }  // namespace svod
