@@ -1,0 +1,16 @@
+// What the handles of the C interface hold.
+#pragma once
+#include <memory>
+
+#include "runtime-min/instance.h"
+#include "svod/runtime.h"
+
+struct svod_plan {
+  std::shared_ptr<const svod::LoadedPlan> loaded;
+};
+struct svod_pool {
+  svod::Pool pool;
+};
+struct svod_instance {
+  std::unique_ptr<svod::Instance> inner;
+};
