@@ -74,10 +74,9 @@ class GraphBuilder {
   }
   /// Runs what `then` assigns if the bool scalar `condition` is true, else what `otherwise` assigns.
   void branch(Tensor condition, const std::function<void()>& then, const std::function<void()>& otherwise = {});
-  /// loop() and branch() in two calls, for readers: the body is what is built between them. Null or false after an
-  /// error; then nothing was begun.
+  /// loop() in two calls, for readers: the body is what is built between them. Null after an error; then nothing was
+  /// begun.
   Dim beginLoop(std::string_view counter, Dim count, const LoopOptions& options);
-  bool beginBranch(Tensor condition);
   void endLoop();
   /// The counters of the loops that are open, the outermost first.
   std::vector<Dim> counters();

@@ -208,7 +208,8 @@ std::string GraphBuilder::loopName(std::string_view counter) const {
 std::vector<UOp> GraphBuilder::withoutReadOnly(Scope& body) {
   std::map<uint32_t, UOp> replaced;  // content at the start of an iteration -> content before the loop
   for (UOp buffer : body.read)
-    if (!contains(body.written, buffer)) replaced.emplace(body.newest.at(buffer.id()).id(), currentIn(scopes_.size() - 1, buffer));
+    if (!contains(body.written, buffer))
+      replaced.emplace(body.newest.at(buffer.id()).id(), currentIn(scopes_.size() - 1, buffer));
   if (replaced.empty()) return std::move(body.stores);
   UOp group = graph().make(Op::Group, DType::Void, body.stores);
   group = transform(graph(), group, [&](UOp node, std::span<const UOp> src) {
@@ -258,13 +259,6 @@ bool GraphBuilder::openBranch(Tensor condition) {
   Tensor flag = keptCondition(condition);
   if (flag) openScope("branch", dim(1), flag, AxisType::Loop);
   return static_cast<bool>(flag);
-}
-
-bool GraphBuilder::beginBranch(Tensor condition) {
-  BuildLog::Step* step = condition ? record(BuildLog::Kind::Branch, "", {condition}) : nullptr;
-  bool isOpen = openBranch(condition);
-  if (step && isOpen) step->results = {scopes_.back().range};
-  return isOpen;
 }
 
 void GraphBuilder::branch(Tensor condition, const std::function<void()>& then, const std::function<void()>& otherwise) {

@@ -25,7 +25,6 @@ class Scalar {
   /// Converts a number to any dtype: ofFloat for float dtypes, else ofInt.
   static Scalar of(DType dtype, double value);
   static Scalar fromBits(DType dtype, uint64_t storageBits);  // from the bits in memory
-  static Scalar fromRaw(DType dtype, uint64_t raw) { return Scalar(dtype, raw); }
 
   DType dtype() const { return dtype_; }
   int64_t asInt() const { return static_cast<int64_t>(raw_); }   // not for floats

@@ -1,9 +1,6 @@
 // Legalization: the last lowering of a kernel. Afterwards only ops and dtypes remain that every target emits (see
 // emittableOps() in target/target.h): no small floats, no Index, no transcendentals, no op that could trap or be undefined.
 #pragma once
-#include <span>
-#include <string_view>
-
 #include "ir/graph.h"
 #include "ir/numerics.h"
 
@@ -16,13 +13,6 @@ struct LegalizeOptions {
   bool nativeRound = true;    // Trunc, Floor, Ceil and Round are instructions
   bool narrowIndex = false;   // Index becomes i32 where its interval fits, else i64
 };
-
-struct LegalizeStep {
-  std::string_view name, what;
-  UOp (*run)(Graph&, UOp root, const LegalizeOptions&);
-};
-/// In the order they run.
-std::span<const LegalizeStep> legalizeSteps();
 
 /// Lowered-stage graph in, Lowered-stage graph out. Cannot fail: every op has a lowering.
 UOp legalize(Graph& graph, UOp root, const LegalizeOptions& options);

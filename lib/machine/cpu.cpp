@@ -111,7 +111,6 @@ bool CpuTarget::has(std::string_view feature) const {
 bool CpuTarget::hasFma() const { return arch == Arch::AArch64 || has("fma"); }
 bool CpuTarget::hasRounding() const { return arch == Arch::AArch64 || has("sse4.1"); }
 bool CpuTarget::hasMasks() const { return has("avx512vl"); }
-bool CpuTarget::hasGather() const { return has("avx2"); }
 
 std::string hostTriple() {
 #if defined(__x86_64__)

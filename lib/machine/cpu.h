@@ -35,7 +35,6 @@ struct CpuTarget {
   bool hasFma() const;       // fused multiply-add instructions
   bool hasRounding() const;  // floor, ceil, trunc, round of floats as instructions
   bool hasMasks() const;     // masked vector loads and stores cost about as much as plain ones
-  bool hasGather() const;
   bool operator==(const CpuTarget&) const = default;
 };
 

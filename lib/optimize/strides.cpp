@@ -1,7 +1,6 @@
 #include "optimize/strides.h"
 
 #include <algorithm>
-#include <array>
 
 #include "optimize/reloop.h"
 #include "symbolic/symbolic.h"
@@ -50,7 +49,8 @@ void LoopsOf::enter(UOp user, UOp node) {
   if (user.op() == Op::End || user.op() == Op::Reduce || user.op() == Op::Stage)
     loops.insert(loops.end(), user.src().begin() + 1, user.src().end());
   std::erase_if(loops, [](UOp r) { return r.op() != Op::Range; });
-  bool body = user.op() == Op::End || user.op() == Op::Stage;  // a store runs in all loops around it, whatever its address depends on
+  // A store runs in all loops around it, whatever its address depends on.
+  bool body = user.op() == Op::End || user.op() == Op::Stage;
   if (!body) loops = upToInnermostOf(std::move(loops), node);
   if (loops.size() > loops_[node.id()].size()) loops_[node.id()] = std::move(loops);
 }
@@ -144,6 +144,7 @@ struct PatternRow {
   bool (*fits)(const Signature& s);
 };
 
+// In the order in which they are tried: a kernel has the first pattern that fits.
 constexpr PatternRow kPatterns[] = {
     {{Pattern::Scalar, "scalar", "no loops"},
      [](const Signature& s) { return s.outputs.empty() && s.reduces.empty(); }},
@@ -162,17 +163,11 @@ constexpr PatternRow kPatterns[] = {
     {{Pattern::Streaming, "streaming", "elements one after the other"}, [](const Signature&) { return true; }},
 };
 
-constexpr auto kPatternInfos = [] {
-  std::array<PatternInfo, std::size(kPatterns)> infos{};
-  for (size_t i = 0; i < infos.size(); ++i) infos[i] = kPatterns[i].info;
-  return infos;
-}();
-
 }  // namespace
 
-std::span<const PatternInfo> allPatterns() { return kPatternInfos; }
-
-const PatternInfo& info(Pattern pattern) { return *std::ranges::find(kPatternInfos, pattern, &PatternInfo::pattern); }
+const PatternInfo& info(Pattern pattern) {
+  return std::ranges::find(kPatterns, pattern, [](const PatternRow& row) { return row.info.pattern; })->info;
+}
 
 Pattern patternOf(UOp sink) {
   Signature s = signatureOf(sink);

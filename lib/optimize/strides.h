@@ -53,8 +53,6 @@ struct PatternInfo {
   Pattern pattern;
   std::string_view name, what;
 };
-/// In the order in which they are tried: a kernel has the first pattern that fits.
-std::span<const PatternInfo> allPatterns();
 const PatternInfo& info(Pattern pattern);
 Pattern patternOf(UOp sink);
 

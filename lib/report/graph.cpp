@@ -56,8 +56,4 @@ Section graphOf(const Model& model, bool full) {
   return section;
 }
 
-Document describe(const Model& model, const std::string& name) {
-  return {"graph " + name, {graphOf(model, true)}};
-}
-
 }  // namespace svod

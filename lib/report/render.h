@@ -24,7 +24,4 @@ std::string toHtml(const Document& document);
 std::string toText(const Table& table, const TextStyle& style = {});
 std::string toJson(const Table& table);
 
-/// Text as the inside of a JSON string (with quotes), invalid UTF-8 replaced.
-std::string jsonString(std::string_view text);
-
 }  // namespace svod

@@ -64,8 +64,4 @@ std::string toJson(const Document& document) {
 
 std::string toJson(const Table& table) { return dump(rows(table)); }
 
-std::string jsonString(std::string_view text) {
-  return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 }  // namespace svod

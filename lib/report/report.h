@@ -49,9 +49,6 @@ struct ReportOptions {
 
 Document describe(const Subject& subject, const ReportOptions& options);
 
-/// A tensor graph that was not compiled: ports, variables and nodes.
-Document describe(const Model& model, const std::string& name);
-
 // The parts. `full` adds what is too long for an overview.
 Section overviewOf(const Plan& plan);
 Section graphOf(const Model& model, bool full);

@@ -17,8 +17,9 @@ std::vector<double> outputOf(GraphBuilder& b, std::initializer_list<double> x = 
   ModelBindings bindings;
   bindings.variables = std::move(variables);
   for (const ModelPort& port : model->ports)
-    bindings.ports.push_back(port.kind != PortKind::Input ? HostTensor()
-                                                          : HostTensor::of(port.buffer.dtype(), {static_cast<int64_t>(x.size())}, x));
+    bindings.ports.push_back(port.kind != PortKind::Input
+                                 ? HostTensor()
+                                 : HostTensor::of(port.buffer.dtype(), {static_cast<int64_t>(x.size())}, x));
   auto values = interpret(*model, bindings);
   if (!values) FAIL(toText(values.error()));
   std::vector<double> numbers;
@@ -153,7 +154,7 @@ TEST_CASE("errors of loops") {
     CHECK(errorOf(b) == Diag::BadAttribute);
   }
   SECTION("a condition that is no bool scalar") {
-    CHECK_FALSE(b.beginBranch(x));
+    b.branch(x, [] { FAIL("a branch was begun"); });
     CHECK(errorOf(b) == Diag::DTypeMismatch);
     GraphBuilder::LoopOptions options;
     options.condition = [&] { return lt(x, 0.0); };
@@ -171,7 +172,7 @@ TEST_CASE("errors of loops") {
   SECTION("after an error nothing is begun") {
     b.assign(x, t);
     CHECK_FALSE(b.beginLoop("i", n, {}));
-    CHECK_FALSE(b.beginBranch(lt(b.op("sum", {x}), 0.0)));
+    b.branch(lt(b.op("sum", {x}), 0.0), [] { FAIL("a branch was begun"); });
     b.endLoop();
     CHECK(errorOf(b) == Diag::UnknownPort);
   }

@@ -49,7 +49,6 @@ TEST_CASE("the baseline lacks what needs an extension") {
   CHECK(cpu.features.empty());
   CHECK_FALSE(cpu.hasFma());
   CHECK_FALSE(cpu.hasRounding());
-  CHECK_FALSE(cpu.hasGather());
   CHECK(makeCpuTarget(kArm, "").value().hasFma());
 }
 
