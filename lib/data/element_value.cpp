@@ -47,6 +47,11 @@ int signExtended(unsigned code, int bits) {
   return static_cast<int>(code ^ sign) - static_cast<int>(sign);
 }
 
+long double packedValue(ElementType type, unsigned code) {
+  if (isFloat(type)) return smallFloat(code, 2, 1, NoNumbers::None);
+  return info(type).kind == ElementKind::Signed ? signExtended(code, info(type).bits) : static_cast<int>(code);
+}
+
 int significantDigits(ElementType type) {
   switch (type) {
     case ElementType::F64:
@@ -64,11 +69,9 @@ int significantDigits(ElementType type) {
 
 }  // namespace
 
-bool isFloat(ElementType type) { return nameOf(type)[0] == 'f' || type == ElementType::BF16; }
-
 long double elementValue(ElementType type, const std::byte* memory, uint64_t i) {
-  const std::byte* at = isPacked(type) ? memory : memory + i * byteSize(type);
-  const unsigned code = isPacked(type) ? codeAt(info(type).bits, memory, i) : 0;
+  if (isPacked(type)) return packedValue(type, codeAt(info(type).bits, memory, i));
+  const std::byte* at = memory + i * byteSize(type);
   switch (type) {
     case ElementType::Bool:
       return loadAs<uint8_t>(at) != 0;
@@ -106,14 +109,8 @@ long double elementValue(ElementType type, const std::byte* memory, uint64_t i) 
       return smallFloat(loadAs<uint8_t>(at), 5, 2, NoNumbers::ZeroNan);
     case ElementType::F8E8M0:
       return powerOfTwo(loadAs<uint8_t>(at));
-    case ElementType::F4E2M1:
-      return smallFloat(code, 2, 1, NoNumbers::None);
-    case ElementType::I2:
-    case ElementType::I4:
-      return signExtended(code, info(type).bits);
-    case ElementType::U2:
-    case ElementType::U4:
-      return code;
+    default:
+      break;
   }
   return 0;
 }

@@ -8,8 +8,6 @@
 
 namespace svod {
 
-bool isFloat(ElementType type);
-
 /// Element `i` of `memory` (any alignment). On processors with 64-bit long double mantissas every value is exact.
 long double elementValue(ElementType type, const std::byte* memory, uint64_t i);
 

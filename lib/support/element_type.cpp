@@ -4,7 +4,7 @@ namespace svod {
 
 namespace {
 constexpr ElementInfo kElementTypes[] = {
-#define ELEMENT(name, text, bits, npy, safetensors) {text, bits, npy, safetensors},
+#define ELEMENT(name, text, kind, bits, npy, safetensors) {text, ElementKind::kind, bits, npy, safetensors},
 #include "support/element_type.def"
 #undef ELEMENT
 };
