@@ -1,4 +1,4 @@
-// The walk over a graph: stage membership, the two rule tables, open ranges, and accesses that leave their buffer.
+// The walk over a graph: stage membership, the rule tables, open ranges, and accesses that leave their buffer.
 #include "ir/verify.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ Status checkNode(UOp node, Stage stage) {
   if ((info(node.op()).stages & bit) == 0)
     return violation(node, stage, "stage", "does not belong to this stage");
   NodeView view{node.op(), node.dtype(), node.src(), node.arg()};
-  for (std::span<const SpecRule> table : {structuralRules(), nodeRules()})
+  for (std::span<const SpecRule> table : {structuralRules(), valueRules(), storageRules()})
     for (const SpecRule& rule : table) {
       if ((rule.stages & bit) == 0 || !rule.covers(node.op())) continue;
       if (std::string wrong = rule.check(view); !wrong.empty()) return violation(node, stage, rule.name, wrong);

@@ -25,8 +25,9 @@ struct SpecRule {
 
 /// Facts Graph::make relies on (arity, arg kind, axes, dim counts): checked before a node from a file is made.
 std::span<const SpecRule> structuralRules();
-/// dtypes, shapes, storage and placement per op.
-std::span<const SpecRule> nodeRules();
+/// dtypes and shapes, and storage and placement, per op.
+std::span<const SpecRule> valueRules();
+std::span<const SpecRule> storageRules();
 
 /// "" or what is wrong with making this node at all.
 std::string checkStructure(const NodeView& node);
@@ -37,7 +38,7 @@ struct VerifyOptions {
   int64_t enumerate = 4096;
 };
 
-/// Checks every node below `root` against both tables, that `root` is a sink with no open range, and that no load or
+/// Checks every node below `root` against all tables, that `root` is a sink with no open range, and that no load or
 /// store can be shown to leave its buffer. The error names the rule, the node as `.uop` line and the stage.
 Status verify(UOp root, Stage stage, const VerifyOptions& options = {});
 

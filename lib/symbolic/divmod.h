@@ -52,7 +52,7 @@ inline Linear single(UOp base) {
 }
 
 /// A sum in two parts.
-struct Split {
+struct SplitSum {
   Linear multiples, rest;
 };
 

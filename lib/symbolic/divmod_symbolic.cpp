@@ -80,8 +80,8 @@ std::optional<Term> divideExactly(Graph& graph, const Term& t, UOp divisor) {
 }
 
 // n = divisor * multiples + rest
-Split splitSymbolic(Graph& graph, const Linear& n, UOp divisor) {
-  Split split;
+SplitSum splitSymbolic(Graph& graph, const Linear& n, UOp divisor) {
+  SplitSum split;
   for (const Term& t : n.terms) {
     std::optional<Term> q = divideExactly(graph, t, divisor);
     if (!q)

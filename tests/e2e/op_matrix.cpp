@@ -64,13 +64,16 @@ HostTensor edgeTensor(DType d, Dims dims, uint64_t seed) {
     if (!edge || d == DType::Bool) continue;
     if (!isFloat(d)) {
       int width = info(d).bits;
-      const int64_t kInts[] = {minInt(d), maxInt(d), -1, 0, 1, 2, 3, width - 1, width, width + 1, minInt(d) + 1, maxInt(d) - 1, -2, -7, 7, 31, 64, 100, 4, 6};
+      const int64_t kInts[] = {minInt(d),     maxInt(d),     -1, 0,  1, 2,  3,  width - 1, width, width + 1,
+                               minInt(d) + 1, maxInt(d) - 1, -2, -7, 7, 31, 64, 100,       4,     6};
       t.set(i, Scalar::ofInt(d, kInts[which]));
       continue;
     }
     int fraction = info(d).fractionBits;
     double tiny = Scalar::fromBits(d, 1).asFloat(), normal = std::ldexp(tiny, fraction), top = maxFinite(d);
-    const double kFloats[] = {0.0, -0.0, 1, -1, 0.5, -0.5, 1.5, 2.5, -2.5, HUGE_VAL, -HUGE_VAL, std::nan(""), tiny, -tiny, normal, normal - tiny, top, -top, std::ldexp(1.0, fraction) + 1, 3e9};
+    const double kFloats[] = {0.0, -0.0, 1, -1, 0.5, -0.5, 1.5, 2.5, -2.5,
+                              HUGE_VAL, -HUGE_VAL, std::nan(""), tiny, -tiny, normal, normal - tiny, top, -top,
+                              std::ldexp(1.0, fraction) + 1, 3e9};
     t.set(i, Scalar::ofFloat(d, kFloats[which]));
   }
   return t;
@@ -79,7 +82,7 @@ HostTensor edgeTensor(DType d, Dims dims, uint64_t seed) {
 bool rulesAllow(Op op, DType result, std::span<const UOp> src) {
   Arg none;
   NodeView view{op, result, src, none};
-  return std::ranges::all_of(nodeRules(), [&](const SpecRule& rule) {
+  return std::ranges::all_of(valueRules(), [&](const SpecRule& rule) {
     bool applies = (rule.stages & static_cast<uint8_t>(Stage::Tensor)) != 0 && rule.covers(op);
     return !applies || rule.check(view).empty();
   });
@@ -225,11 +228,13 @@ class MatrixBuilder {
     for (size_t i = 0; i < x.rank(); ++i) all.push_back(static_cast<int32_t>(i));
     for (Op op : folds(d))
       for (std::span<const int32_t> axes : {std::span<const int32_t>(all), std::span<const int32_t>(all).subspan(1, 1)})
-        if (wanted()) add("reduce " + std::string(toText(op)) + (axes.size() > 1 ? " all" : " 1"), d, g_.reduce(op, x, axes));
+        if (wanted())
+          add("reduce " + std::string(toText(op)) + (axes.size() > 1 ? " all" : " 1"), d, g_.reduce(op, x, axes));
   }
 
   void indexed(DType d) {
-    constexpr DType kIndex[] = {DType::I32, DType::I64, DType::U8, DType::I16, DType::U64, DType::I8, DType::U32, DType::U16};
+    constexpr DType kIndex[] = {DType::I32, DType::I64, DType::U8,  DType::I16,
+                                DType::U64, DType::I8,  DType::U32, DType::U16};
     DType index = kIndex[static_cast<size_t>(d) % std::size(kIndex)];
     UOp x = operand(d, 0);
     UOps src{x};
