@@ -4,10 +4,10 @@
 
 #include "interp/interp.h"
 #include "interp/port_content.h"
+#include "interp/size_values.h"
 #include "interp/tensor_movement.h"
 #include "interp/tensor_values.h"
 #include "interp/view.h"
-#include "ir/evaluate.h"
 #include "ir/text.h"
 
 namespace svod {
@@ -30,14 +30,15 @@ View positions(const std::vector<int64_t>& dims) {
 
 class TensorInterpreter {
  public:
-  TensorInterpreter(const Model& model, const ModelBindings& bindings) : model_(model), bindings_(bindings) {}
+  TensorInterpreter(const Model& model, const ModelBindings& bindings)
+      : model_(model), bindings_(bindings), sizes_{bindings, {}} {}
 
   Status run(UOp root) {
     values_.resize(model_.graph->size());
     usesLeft_.assign(model_.graph->size(), 0);
     versions_.resize(model_.ports.size());
     storeIndex_.assign(model_.graph->size(), 0);
-    versionAt_.clear(), counters_.clear(), bodies_.clear();
+    versionAt_.clear(), sizes_.counters.clear(), bodies_.clear();
     std::vector<UOp> order = toposort(root);
     std::erase_if(order, [](UOp n) { return !n.ranges().empty(); });  // bodies belong to their End
     for (UOp n : order)
@@ -87,25 +88,26 @@ class TensorInterpreter {
 
   Status runLoop(UOp end) {
     UOp range = end.src(1);
-    SVOD_TRY(int64_t count, number(range.src(0)));
+    SVOD_TRY(int64_t count, sizes_.number(range.src(0)));
     const std::vector<UOp>& body = bodyOf(end);
     std::vector<size_t> kept;  // versions from before the loop; of its own only the newest is
     for (const std::vector<View>& versions : versions_) kept.push_back(std::max<size_t>(1, versions.size()));
     for (int64_t i = 0; i < count; ++i) {
       SVOD_TRY(bool goesOn, conditionOf(range));
       if (!goesOn) break;
-      counters_[range.id()] = i;
+      sizes_.counters[range.id()] = i;
       noteVersions(range);
       for (UOp n : body) {
-        auto isOpen = [&](UOp r) { return counters_.contains(r.id()); };
+        auto isOpen = [&](UOp r) { return sizes_.counters.contains(r.id()); };
         if (!std::ranges::all_of(n.ranges(), isOpen)) continue;  // of a loop inside
         SVOD_TRY(values_[n.id()], value(n));
       }
       for (size_t slot = 0; slot < versions_.size(); ++slot)
         if (versions_[slot].size() > kept[slot] + 1)
-          versions_[slot].erase(versions_[slot].begin() + static_cast<std::ptrdiff_t>(kept[slot]), versions_[slot].end() - 1);
+          versions_[slot].erase(versions_[slot].begin() + static_cast<std::ptrdiff_t>(kept[slot]),
+                                versions_[slot].end() - 1);
     }
-    counters_.erase(range.id());
+    sizes_.counters.erase(range.id());
     noteVersions(end);
     for (UOp n : body) values_[n.id()] = View();
     return {};
@@ -126,34 +128,6 @@ class TensorInterpreter {
       at.push_back(static_cast<uint32_t>(std::max<size_t>(1, versions.size()) - 1));
   }
 
-  // -- numbers
-
-  Result<int64_t> number(UOp dim) const {
-    UOp unbound;
-    std::optional<Scalar> value = evaluate(dim, [&](UOp leaf) -> std::optional<Scalar> {
-      if (leaf.op() == Op::Var) {
-        auto found = bindings_.variables.find(leaf.argAs<VarArg>().name);
-        if (found != bindings_.variables.end()) return Scalar::ofInt(leaf.dtype(), found->second);
-      }
-      if (leaf.op() == Op::Range)
-        if (auto found = counters_.find(leaf.id()); found != counters_.end())
-          return Scalar::ofInt(leaf.dtype(), found->second);
-      unbound = leaf;
-      return std::nullopt;
-    });
-    if (value) return value->asInt();
-    return fail(Diag::VariableBounds, "no value for " + toExpr(unbound), "bind every variable of the model");
-  }
-
-  Result<std::vector<int64_t>> numbers(std::span<const UOp> dims) const {
-    std::vector<int64_t> out;
-    for (UOp d : dims) {
-      SVOD_TRY(int64_t v, number(d));
-      out.push_back(v);
-    }
-    return out;
-  }
-
   // -- storage: versions_[slot][k] is the buffer after k stores
 
   std::vector<View>& versionsOf(UOp buffer) { return versions_[buffer.argAs<SlotArg>().slot]; }
@@ -165,7 +139,7 @@ class TensorInterpreter {
     if (!versions.empty()) return {};
     const size_t slot = buffer.argAs<SlotArg>().slot;
     const HostTensor* bound = slot < bindings_.ports.size() ? &bindings_.ports[slot] : nullptr;
-    SVOD_TRY(std::vector<int64_t> dims, numbers(buffer.shape()));
+    SVOD_TRY(std::vector<int64_t> dims, sizes_.numbers(buffer.shape()));
     SVOD_TRY(HostTensor content, portContent(buffer.dtype(), std::move(dims), model_.ports[slot], bound));
     versions.push_back(View::of(std::move(content)));
     return {};
@@ -209,7 +183,7 @@ class TensorInterpreter {
   Result<View> move(UOp node, const View& x) {
     size_t skip = node.op() == Op::Pad ? 2 : 1;  // of Pad the fill is no number
     Scalar fill = node.op() == Op::Pad ? scalarOf(values_[node.src(1).id()]) : Scalar();
-    SVOD_TRY(std::vector<int64_t> values, numbers(node.src().subspan(skip)));
+    SVOD_TRY(std::vector<int64_t> values, sizes_.numbers(node.src().subspan(skip)));
     return moveView(node, x, values, fill);
   }
 
@@ -256,7 +230,7 @@ class TensorInterpreter {
       case Op::Const: return scalarView(n.constant());
       case Op::Var:
       case Op::Range: {
-        SVOD_TRY(int64_t v, number(n));
+        SVOD_TRY(int64_t v, sizes_.number(n));
         return scalarView(Scalar::ofInt(n.dtype(), v));
       }
       case Op::Buffer:
@@ -270,7 +244,7 @@ class TensorInterpreter {
       case Op::Contiguous:
       case Op::Copy: return values_[n.src(0).id()];
       case Op::Iota: {
-        SVOD_TRY(int64_t count, number(n.src(0)));
+        SVOD_TRY(int64_t count, sizes_.number(n.src(0)));
         return iotaView(n.dtype(), count);
       }
       case Op::Stack: return stackView(n.dtype(), viewsOf(n.src()));
@@ -291,7 +265,7 @@ class TensorInterpreter {
       return fail(Diag::MissingInput, "no host function '" + std::string(arg.name) + "'", "bind it");
     std::vector<HostTensor> inputs;
     for (int32_t i = 0; i < arg.inputs; ++i) inputs.push_back(values_[n.src(static_cast<size_t>(i)).id()].toTensor());
-    SVOD_TRY(std::vector<int64_t> dims, numbers(n.shape()));
+    SVOD_TRY(std::vector<int64_t> dims, sizes_.numbers(n.shape()));
     SVOD_TRY(HostTensor out, found->second(inputs, n.dtype(), dims));
     if (out.dtype == n.dtype() && out.dims == dims) return View::of(std::move(out));
     return fail(Diag::DeviceFailure, "host function '" + std::string(arg.name) + "' returned another dtype or shape",
@@ -300,12 +274,12 @@ class TensorInterpreter {
 
   const Model& model_;
   const ModelBindings& bindings_;
+  SizeValues sizes_;
   std::vector<View> values_;              // by node id
   std::vector<uint32_t> usesLeft_;        // by node id
   std::vector<std::vector<View>> versions_;  // by port
   std::vector<uint32_t> storeIndex_;      // by node id of a Store: the version it made
   std::map<uint32_t, std::vector<uint32_t>> versionAt_;  // by id of a Range or End, then by port
-  std::map<uint32_t, int64_t> counters_;             // by id of the ranges of loops that are running
   std::map<uint32_t, std::vector<UOp>> bodies_;      // by id of an End
 };
 

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <map>
-#include <unordered_map>
 #include <optional>
+#include <unordered_map>
 
+#include "lower/accumulator.h"
 #include "symbolic/symbolic.h"
 
 namespace svod {
@@ -119,7 +120,8 @@ class Expander {
   // ---- index arithmetic: substituted and simplified as a whole, so that constant offsets stay visible
   bool isIndexMath(UOp node) {
     if (node.op() == Op::Range || node.op() == Op::Const || node.op() == Op::Var) return true;
-    if (!isElementwise(node.op()) || node.dtype() != DType::Index || node.op() == Op::Cast || node.op() == Op::Where) return false;
+    if (!isElementwise(node.op()) || node.dtype() != DType::Index || node.op() == Op::Cast || node.op() == Op::Where)
+      return false;
     if (auto known = isIndexMath_.find(node.id()); known != isIndexMath_.end()) return known->second;
     return isIndexMath_[node.id()] = std::ranges::all_of(node.src(), [this](UOp s) { return isIndexMath(s); });
   }
@@ -178,8 +180,8 @@ class Expander {
       storage = cleared(buffer, op, stage);
       UOp present = g_.indexInto(storage, {&place, 1});
       bool gated = filling.size() > 2;
-      filling[1] = g_.alu(op, {gated ? g_.load(present, g_.constant(identity(op, stage.dtype())), filling[2]) : g_.load(present),
-                               filling[1]});
+      UOp before = gated ? g_.load(present, g_.constant(identity(op, stage.dtype())), filling[2]) : g_.load(present);
+      filling[1] = g_.alu(op, {before, filling[1]});
     }
     filling[0] = g_.indexInto(storage, {&place, 1});
     end[0] = g_.withSrc(store, filling);
@@ -253,36 +255,11 @@ class Expander {
       for (UOp v : values) from = g_.alu(op, {from, v});
       return from;
     };
-    UOp total = loops.empty() ? fold(start) : accumulate(dtype, width, start, loops, values, fold);
+    UOp total = loops.empty() ? fold(start) : accumulate(g_, nextReg_++, {dtype, width}, start, loops, values, fold);
     // Operands that do not depend on the lane: every lane holds the same partial result.
     if (width > 1 && total.lanes() == 1)
       total = g_.make(Op::Stack, dtype, std::vector<UOp>(static_cast<size_t>(width), total));
     return total;
-  }
-
-  /// acc = start; for loops: acc = fold(acc); the value of acc afterwards.
-  template <class Fold>
-  UOp accumulate(DType dtype, int64_t width, UOp start, std::span<const UOp> loops, std::span<const UOp> values,
-                 Fold fold) {
-    UOp size = g_.index(width), acc = g_.buffer(dtype, {&size, 1}, {nextReg_++, Space::Reg});
-    UOp zero = g_.index(0);
-    UOp at = width == 1 ? zero : g_.make(Op::Ramp, DType::Index, {zero}, SlotArg{static_cast<uint32_t>(width)});
-    std::vector<UOp> outer{acc};
-    for (UOp v : values)
-      for (UOp r : v.ranges())
-        if (std::find(loops.begin(), loops.end(), r) == loops.end() &&
-            std::find(outer.begin(), outer.end(), r) == outer.end())
-          outer.push_back(r);
-    UOp fresh = outer.size() == 1 ? acc : g_.make(Op::After, dtype, outer);
-    UOp init = g_.make(Op::Store, DType::Void, {g_.indexInto(fresh, {&at, 1}), start});
-    std::vector<UOp> inside{acc, init};
-    inside.insert(inside.end(), loops.begin(), loops.end());
-    UOp place = g_.indexInto(g_.make(Op::After, dtype, inside), {&at, 1});
-    UOp update = g_.make(Op::Store, DType::Void, {place, fold(g_.load(place))});
-    std::vector<UOp> end{update};
-    end.insert(end.end(), loops.begin(), loops.end());
-    UOp done = g_.make(Op::After, dtype, {acc, g_.make(Op::End, DType::Void, end)});
-    return g_.load(g_.indexInto(done, {&at, 1}));
   }
 
   Graph& g_;
