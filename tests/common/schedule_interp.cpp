@@ -21,10 +21,62 @@ HostTensor initialContents(const ModelPort& port, const ModelBindings& bindings,
   return t;
 }
 
+class ScheduleInterpreter {
+ public:
+  ScheduleInterpreter(const Schedule& schedule, std::vector<UOp> sinks, std::vector<HostTensor>& buffers, VariableValues variables)
+      : schedule_(schedule), sinks_(std::move(sinks)), buffers_(buffers), variables_(std::move(variables)) {}
+
+  Status run(size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) {
+      const ScheduleItem& item = schedule_.items[i];
+      if (item.kind != ItemKind::Loop) {
+        SVOD_CHECK(runItem(item));
+        continue;
+      }
+      const ScheduleLoop& loop = schedule_.loops[item.kernel];
+      int64_t count = number(loop.count);
+      for (int64_t trip = 0; trip < count; ++trip) {
+        if (loop.condition >= 0 && buffers_[loop.condition].at(0).asInt() == 0) break;
+        variables_[loop.counter] = trip;
+        SVOD_CHECK(run(i + 1, i + 1 + item.length));
+      }
+      i += item.length;
+    }
+    return {};
+  }
+
+ private:
+  int64_t number(UOp size) const {
+    auto leaf = [&](UOp var) { return Scalar::ofInt(var.dtype(), variables_.at(std::string(var.argAs<VarArg>().name))); };
+    return evaluate(size, leaf)->asInt();
+  }
+
+  Status runItem(const ScheduleItem& item) {
+    if (item.kind == ItemKind::Launch) {
+      std::vector<HostTensor> args;
+      for (int a : item.args) args.push_back(std::move(buffers_[a]));
+      Status status = interpretKernel(sinks_[item.kernel], args, variables_);
+      for (size_t i = 0; i < item.args.size(); ++i) buffers_[item.args[i]] = std::move(args[i]);
+      SVOD_CHECK(std::move(status));
+    } else if (item.kind == ItemKind::Copy) {
+      const int64_t bytes = number(item.elements) * byteSize(buffers_[item.args[1]].dtype);
+      std::memcpy(buffers_[item.args[0]].data.data(), buffers_[item.args[1]].data.data(), static_cast<size_t>(bytes));
+    } else {
+      return fail(Diag::Unsupported, "host calls are not interpreted here", "leave them out of the graph");
+    }
+    return {};
+  }
+
+  const Schedule& schedule_;
+  std::vector<UOp> sinks_;  // by kernel
+  std::vector<HostTensor>& buffers_;
+  VariableValues variables_;
+};
+
 }  // namespace
 
 Result<std::vector<HostTensor>> interpretSchedule(const Model& model, Schedule& schedule, const ModelBindings& bindings,
-                                              const KernelTransform& transform) {
+                                                  const KernelTransform& transform) {
   std::vector<HostTensor> buffers;
   for (const ScheduleBuffer& b : schedule.buffers)
     buffers.push_back(b.port < 0 ? HostTensor::zeros(b.dtype, {b.maxElements})
@@ -37,42 +89,7 @@ Result<std::vector<HostTensor>> interpretSchedule(const Model& model, Schedule& 
     }
     sinks.push_back(sink);
   }
-  VariableValues variables = bindings.variables;
-  auto leaf = [&](UOp var) { return Scalar::ofInt(var.dtype(), variables.at(std::string(var.argAs<VarArg>().name))); };
-  auto run = [&](const ScheduleItem& item) -> Status {
-    if (item.kind == ItemKind::Launch) {
-      std::vector<HostTensor> args;
-      for (int a : item.args) args.push_back(std::move(buffers[a]));
-      Status status = interpretKernel(sinks[item.kernel], args, variables);
-      for (size_t i = 0; i < item.args.size(); ++i) buffers[item.args[i]] = std::move(args[i]);
-      SVOD_CHECK(std::move(status));
-    } else if (item.kind == ItemKind::Copy) {
-      const int64_t bytes = evaluate(item.elements, leaf)->asInt() * byteSize(buffers[item.args[1]].dtype);
-      std::memcpy(buffers[item.args[0]].data.data(), buffers[item.args[1]].data.data(), static_cast<size_t>(bytes));
-    } else {
-      return fail(Diag::Unsupported, "host calls are not interpreted here", "leave them out of the graph");
-    }
-    return {};
-  };
-  std::function<Status(size_t, size_t)> runAll = [&](size_t begin, size_t end) -> Status {
-    for (size_t i = begin; i < end; ++i) {
-      const ScheduleItem& item = schedule.items[i];
-      if (item.kind != ItemKind::Loop) {
-        SVOD_CHECK(run(item));
-        continue;
-      }
-      const ScheduleLoop& loop = schedule.loops[item.kernel];
-      int64_t count = evaluate(loop.count, leaf)->asInt();
-      for (int64_t trip = 0; trip < count; ++trip) {
-        if (loop.condition >= 0 && buffers[loop.condition].at(0).asInt() == 0) break;
-        variables[loop.counter] = trip;
-        SVOD_CHECK(runAll(i + 1, i + 1 + item.length));
-      }
-      i += item.length;
-    }
-    return {};
-  };
-  SVOD_CHECK(runAll(0, schedule.items.size()));
+  SVOD_CHECK(ScheduleInterpreter(schedule, std::move(sinks), buffers, bindings.variables).run(0, schedule.items.size()));
   buffers.resize(model.ports.size());
   for (size_t i = 0; i < buffers.size(); ++i) {
     DType dtype = model.ports[i].buffer.dtype();

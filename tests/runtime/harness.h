@@ -34,7 +34,11 @@ KERNEL(k_mix) { /* o = hash of two inputs and values[1]; n = values[0] words */
 }
 KERNEL(k_spin) { /* about values[1] steps of work per tile of one element */
   uint32_t* o = b[0]; (void)scratch;
-  for (int64_t i = t0; i < t1; i++) { uint32_t h = (uint32_t)i + 1; for (int64_t k = 0; k < v[1]; k++) h = h * 1664525u + 1013904223u; o[i] = h; }
+  for (int64_t i = t0; i < t1; i++) {
+    uint32_t h = (uint32_t)i + 1;
+    for (int64_t k = 0; k < v[1]; k++) h = h * 1664525u + 1013904223u;
+    o[i] = h;
+  }
 }
 KERNEL(k_nothing) { (void)b; (void)v; (void)t0; (void)t1; (void)scratch; }
 )";

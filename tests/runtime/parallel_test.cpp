@@ -59,6 +59,14 @@ InstanceHandle instanceOn(const PlanHandle& plan, svod_pool* pool, bool profile 
   return makeInstance(plan, options);
 }
 
+InstanceHandle instanceWith(const PlanHandle& plan, svod_pool* pool, std::span<const svod_host_entry> functions) {
+  svod_instance_options options = {};
+  options.pool = pool;
+  options.functions = functions.data();
+  options.function_count = functions.size();
+  return makeInstance(plan, options);
+}
+
 }  // namespace
 
 TEST_CASE("random graphs give the same bytes for any threads, order and memory mode") {
@@ -228,11 +236,7 @@ TEST_CASE("a failing host function ends a run on many threads, and the next one 
   int code = 0;
   const auto check = [](void* user, const svod_host_call*) { return *static_cast<int*>(user); };
   const svod_host_entry entry = {"check", check, &code};
-  svod_instance_options options = {};
-  options.pool = pool.get();
-  options.functions = &entry;
-  options.function_count = 1;
-  const InstanceHandle instance = makeInstance(plan, options);
+  const InstanceHandle instance = instanceWith(plan, pool.get(), {&entry, 1});
   std::vector<uint32_t> output(kWords);
   bindIn(instance, 0, graph.input);
   bindOut(instance, 0, output);
@@ -268,11 +272,7 @@ TEST_CASE("a stop from inside a run, and a loop that leaves its bounds, end it w
       return 0;
     };
     const svod_host_entry entry = {"stop", stop, &self};
-    svod_instance_options options = {};
-    options.pool = pool.get();
-    options.functions = &entry;
-    options.function_count = 1;
-    const InstanceHandle instance = makeInstance(plan, options);
+    const InstanceHandle instance = instanceWith(plan, pool.get(), {&entry, 1});
     REQUIRE(svod_set_variable(instance.get(), 0, 4, nullptr) == 0);
     execute(instance);
     self = instance.get();
@@ -307,11 +307,7 @@ TEST_CASE("a host function may run another instance on the same pool") {
     return svod_execute(static_cast<svod_instance*>(user), nullptr, nullptr);
   };
   const svod_host_entry entries[] = {{"inner", run, inner[0].get()}, {"inner2", run, inner[1].get()}};
-  svod_instance_options options = {};
-  options.pool = pool.get();
-  options.functions = entries;
-  options.function_count = 2;
-  const InstanceHandle instance = makeInstance(outerPlan, options);
+  const InstanceHandle instance = instanceWith(outerPlan, pool.get(), entries);
   for (int i = 0; i < 20; i++) execute(instance, static_cast<uint64_t>(i % 2));
   CHECK(outputs[0] == graph.expected);
   CHECK(outputs[1] == graph.expected);
