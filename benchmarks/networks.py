@@ -38,13 +38,11 @@ def arguments():
 
 
 def published_cases():
-    """The archive of cases; a worktree may lie deeper than the clone it belongs to."""
-    named = os.environ.get("SVOD_ONNX_TESTS")
-    places = [Path(named)] if named else [ROOT / up / "shared/onnx-tests.tar.xz" for up in ("..", "../..")]
-    found = [p.resolve() for p in places if p.is_file()]
-    if not found:
-        sys.exit("networks.py: no onnx-tests.tar.xz (set SVOD_ONNX_TESTS)")
-    return found[0]
+    """The archive of cases."""
+    found = subprocess.run([ROOT / "scripts/onnx_archive.sh"], capture_output=True, text=True)
+    if found.returncode != 0:
+        sys.exit("networks.py: " + found.stderr.strip())
+    return Path(found.stdout.strip())
 
 
 def seeded(archive, name, folder):

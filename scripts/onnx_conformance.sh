@@ -4,15 +4,8 @@
 # SVOD_ONNX_TESTS names the archive, by default ../shared/onnx-tests.tar.xz; SVOD_BIN_DIR the tools.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
-archive=${SVOD_ONNX_TESTS:-}
-if [ -z "$archive" ]; then
-  # A worktree may lie deeper than the clone it belongs to.
-  for up in .. ../..; do
-    [ -f "$root/$up/shared/onnx-tests.tar.xz" ] && archive=$root/$up/shared/onnx-tests.tar.xz && break
-  done
-fi
-if [ ! -f "${archive:-}" ]; then
-  echo "skipped: no onnx-tests.tar.xz (set SVOD_ONNX_TESTS)"
+if ! archive=$("$root/scripts/onnx_archive.sh" 2>&1); then
+  echo "skipped: $archive"
   exit 77
 fi
 bin=${SVOD_BIN_DIR:-$root/build/release/bin}
