@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Sizes of files and functions, and things that must not appear in the code.
+"""Sizes of files, functions and lines, and things that must not appear in the code.
 
 usage: lint_code.py [ROOT] [--verbose]
 """
@@ -11,7 +11,8 @@ from lint_common import CODE_FOLDERS, Report, blank_comments_and_strings, source
 
 FILE_LINES = (500, 800)      # warn above the first, fail above the second
 FUNCTION_LINES = (80, 150)
-CHECKS = ("file-length", "function-length", "environment", "machine-path", "leftover", "pragma-once")
+LINE_COLUMNS = 125           # rows of tables in .def files may be longer
+CHECKS = ("file-length", "function-length", "line-length", "environment", "machine-path", "leftover", "pragma-once")
 
 ENVIRONMENT = re.compile(r"\b(?:secure_)?getenv\b|\benviron\b|\bargv\b")
 MACHINE_PATH = re.compile(r"(?<![\w.])/(?:home|root|work|Users|mnt)/\w")
@@ -48,6 +49,9 @@ def check_sizes(path, text, report):
         report.warn("file-length", path, 1, f"{lines} lines")
     if path.suffix in (".def", ".inc"):
         return
+    for number, line in enumerate(text.splitlines(), 1):
+        if len(line) > LINE_COLUMNS:
+            report.error("line-length", path, number, f"{len(line)} columns, at most {LINE_COLUMNS}")
     for name, first, length in functions(blank_comments_and_strings(text)):
         if length > FUNCTION_LINES[1]:
             report.error("function-length", path, first,

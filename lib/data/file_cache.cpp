@@ -81,8 +81,9 @@ Status makeFolder(const std::string& folder) {
   fs::create_directories(fs::path(folder).parent_path(), ignored);  // if this fails, so does the next
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return fail(ioError("cannot create", folder, errno));
   // Programs that make backups leave out folders with this file.
-  return writeFileAtomic(folder + "/CACHEDIR.TAG",
-                         "Signature: 8a477f597d28d172789f06886806bc55\n# Compiled kernels, made by svodc; may be removed.\n");
+  return writeFileAtomic(
+      folder + "/CACHEDIR.TAG",
+      "Signature: 8a477f597d28d172789f06886806bc55\n# Compiled kernels, made by svodc; may be removed.\n");
 }
 
 }  // namespace

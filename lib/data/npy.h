@@ -37,7 +37,8 @@ struct NpyArray {
   std::vector<std::byte> owned;
 };
 
-/// Maps `path`. Fortran order is converted (copied); an item that does not fit 2 or 4 bits is an error. Errors are Diag::BadNpy and Diag::Io.
+/// Maps `path`. Fortran order is converted (copied); an item that does not fit 2 or 4 bits is an error. Errors are
+/// Diag::BadNpy and Diag::Io.
 Result<NpyArray> readNpy(const std::string& path, std::optional<ElementType> want = std::nullopt);
 
 /// As readNpy, from bytes in memory, which are copied. `name` goes into errors.

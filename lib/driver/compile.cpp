@@ -133,7 +133,8 @@ Status compileKernels(std::vector<CompiledKernel>& kernels, const Target& target
   };
   std::vector<std::thread> threads;
   try {
-    for (int t = 1; t < std::min<int>(options.jobs, static_cast<int>(kernels.size())); ++t) threads.emplace_back(work, false);
+    for (int t = 1; t < std::min<int>(options.jobs, static_cast<int>(kernels.size())); ++t)
+      threads.emplace_back(work, false);
   } catch (const std::system_error&) {  // the system grants no more: those there do all the work
   }
   work(true);

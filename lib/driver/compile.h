@@ -1,9 +1,9 @@
 // compile(): a model in, a plan with its code out. The one place that sees every room.
 #pragma once
+#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
-#include <deque>
 #include <utility>
 #include <vector>
 

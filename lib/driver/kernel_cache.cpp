@@ -27,7 +27,8 @@ class KeyText {
 
 }  // namespace
 
-std::string KernelCache::keyOf(const CompiledKernel& kernel, const KernelOpts* requested, const CompileOptions& options) const {
+std::string KernelCache::keyOf(const CompiledKernel& kernel, const KernelOpts* requested,
+                               const CompileOptions& options) const {
   KeyText key;
   key.add("form", kForm);
   key.add("compiler", compiler_);

@@ -178,7 +178,8 @@ class PlanBuilder {
   Launch launchOf(const ScheduleItem& item) {
     Launch launch{static_cast<KernelId>(item.kernel), {item.args.begin(), item.args.end()}, {}};
     for (size_t slot = 0; slot < item.args.size(); ++slot)
-      if (const ConstantLayout* layout = layoutOf(item, slot)) launch.buffers[slot] = reordered(launch.buffers[slot], *layout);
+      if (const ConstantLayout* layout = layoutOf(item, slot))
+        launch.buffers[slot] = reordered(launch.buffers[slot], *layout);
     for (const std::string& name : plan_.kernels[item.kernel].values)
       launch.values.push_back(
           Expr::variable(static_cast<uint32_t>(std::find(names_.begin(), names_.end(), name) - names_.begin())));

@@ -51,7 +51,8 @@ Result<Expr> toExpr(UOp dim, std::span<const std::string> names) {
     } else if (n.op() == Op::Var) {
       auto it = std::find(names.begin(), names.end(), n.argAs<VarArg>().name);
       if (it == names.end())
-        return fail(Diag::CompileFailed, "internal error: '" + std::string(n.argAs<VarArg>().name) + "' is no variable here");
+        return fail(Diag::CompileFailed,
+                    "internal error: '" + std::string(n.argAs<VarArg>().name) + "' is no variable here");
       exprOf[n.id()] = Expr::variable(static_cast<uint32_t>(it - names.begin()));
     } else if (n.op() == Op::Cast && isInt(n.dtype()) && isInt(n.src(0).dtype())) {
       exprOf[n.id()] = exprOf[n.src(0).id()];  // sizes fit every dtype that legalization gives them

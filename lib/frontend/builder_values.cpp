@@ -83,7 +83,9 @@ void GraphBuilder::rewind(Mark mark) {
   for (size_t i = mark.ports; i < model_.ports.size(); ++i)
     if (model_.ports[i].kind == PortKind::Output) model_.ports[i].kind = PortKind::Temporary;
   if (!log_) return;
-  auto isStatement = [](const BuildLog::Step& s) { return s.kind != BuildLog::Kind::Call && s.kind != BuildLog::Kind::Note; };
+  auto isStatement = [](const BuildLog::Step& s) {
+    return s.kind != BuildLog::Kind::Call && s.kind != BuildLog::Kind::Note;
+  };
   auto first = log_->steps.begin() + static_cast<std::ptrdiff_t>(std::min(mark.steps, log_->steps.size()));
   log_->steps.erase(std::remove_if(first, log_->steps.end(), isStatement), log_->steps.end());
 }

@@ -58,7 +58,8 @@ bool ModelReader::dependsOnStatement(const Statement& from, const Statement& tar
 
 void ModelReader::unknownName(const GraphExpr& e, bool isSize) {
   if (auto ended = ended_.find(e.text); ended != ended_.end())
-    return record(Diag::UnknownName, e.at, "'" + e.text + "' ended with the body it was defined in, at " + place(ended->second),
+    return record(Diag::UnknownName, e.at,
+                  "'" + e.text + "' ended with the body it was defined in, at " + place(ended->second),
                   "assign it to a temp or state that is declared above the loop");
   if (const Statement* later = definitionOf(e.text)) {
     if (current_ && dependsOnStatement(*later, *current_))

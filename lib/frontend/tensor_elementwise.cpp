@@ -174,7 +174,8 @@ Tensor bitcast(Tensor x, DType to) {
   if (!x) return {};
   GraphBuilder& b = *x.builder();
   if (x.isLiteral()) x = cast(x, commonDType({&x, 1}));
-  if (memoryBits(x.dtype()) != memoryBits(to) || to == DType::Bool || x.dtype() == DType::Bool || to == DType::Index || x.dtype() == DType::Index)
+  if (memoryBits(x.dtype()) != memoryBits(to) || to == DType::Bool || x.dtype() == DType::Bool || to == DType::Index ||
+      x.dtype() == DType::Index)
     return b.fail(Diag::DTypeMismatch,
                   "cannot view the bits of " + describe(x) + " as " + std::string(toText(to)),
                   "bitcast between dtypes of the same size");

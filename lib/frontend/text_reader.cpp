@@ -190,7 +190,8 @@ Status TextParser::block(Statement& s, std::vector<Statement>& body, std::vector
     }
     SVOD_CHECK(advance());
   }
-  if (token_.kind != TokenKind::Newline) return unexpected("the end of the line", "statements of a body stand on their own lines");
+  if (token_.kind != TokenKind::Newline)
+    return unexpected("the end of the line", "statements of a body stand on their own lines");
   SVOD_CHECK(advance());
   while (!isSymbol("}")) {
     if (token_.kind == TokenKind::End)

@@ -68,7 +68,8 @@ FloatFormat floatFormat(DType d) {
   f.bias = (1 << (f.exponentBits - 1)) - (f.specials == Specials::ZeroNan ? 0 : 1);
   uint64_t top = ((uint64_t{1} << f.exponentBits) - 1) << f.fractionBits, ones = f.signBit - 1;
   f.largest = ones;
-  if (f.specials == Specials::Ieee) f.infinity = top, f.largest = top - 1, f.nan = top | (uint64_t{1} << (f.fractionBits - 1));
+  if (f.specials == Specials::Ieee)
+    f.infinity = top, f.largest = top - 1, f.nan = top | (uint64_t{1} << (f.fractionBits - 1));
   if (f.specials == Specials::OneNan) f.largest = ones - 1, f.nan = ones;
   if (f.specials == Specials::ZeroNan) f.nan = f.signBit;
   return f;

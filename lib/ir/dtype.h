@@ -84,7 +84,8 @@ struct FloatFormat {
 FloatFormat floatFormat(DType dtype);
 
 /// Least common dtype of two operands: bool < ints < f4 < f8 < {f16, bf16} < f32 < f64, where two 8-bit floats meet in
-/// f16, f8e8m0 counts as bf16 and f16 meets bf16 in f32; signed joins unsigned in the next wider signed type (i64 with u64 gives f32, as in the lattice of docs/graph-format.md).
+/// f16, f8e8m0 counts as bf16 and f16 meets bf16 in f32; signed joins unsigned in the next wider signed type
+/// (i64 with u64 gives f32, as in the lattice of docs/graph-format.md).
 DType promote(DType a, DType b);
 /// Dtype a sum of `dtype` accumulates in: at least i32, u32 or f32.
 DType sumDType(DType dtype);

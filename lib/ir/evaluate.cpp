@@ -35,7 +35,8 @@ class Evaluator {
   std::optional<Scalar> compute(UOp u) {
     if (!isElementwise(u.op())) return leaf_(u);
     Scalar operands[3];
-    for (size_t i = 0; i < u.srcCount(); ++i) operands[i] = u.src(i).isConst() ? u.src(i).constant() : memo_.at(u.src(i).id());
+    for (size_t i = 0; i < u.srcCount(); ++i)
+      operands[i] = u.src(i).isConst() ? u.src(i).constant() : memo_.at(u.src(i).id());
     return evalScalar(u.op(), u.dtype(), std::span(operands, u.srcCount()));
   }
 

@@ -19,7 +19,8 @@ Scalar castInt(DType to, const Scalar& x) {
   bool huge = false;
   int64_t v = asSignedOrUnsigned(x, huge);
   if (!isFloat(to)) return Scalar::ofInt(to, v);
-  if (to == DType::F64) return Scalar::ofFloat(to, huge ? static_cast<double>(static_cast<uint64_t>(v)) : static_cast<double>(v));
+  if (to == DType::F64)
+    return Scalar::ofFloat(to, huge ? static_cast<double>(static_cast<uint64_t>(v)) : static_cast<double>(v));
   return Scalar::ofFloat(to, huge ? static_cast<float>(static_cast<uint64_t>(v)) : static_cast<float>(v));
 }
 

@@ -135,7 +135,8 @@ UOp legalizeOps(Graph& graph, UOp root, const LegalizeOptions& options) {
     if (node.op() == Op::Reduce || node.op() == Op::Index) {
       UOp& lanes = list[node.op() == Op::Index ? 1 : 0];  // they may have folded to one constant
       auto width = static_cast<size_t>(node.op() == Op::Index ? node.src(1).lanes() : node.src(0).lanes());
-      if (static_cast<size_t>(lanes.lanes()) < width) lanes = graph.make(Op::Stack, lanes.dtype(), std::vector<UOp>(width, lanes));
+      if (static_cast<size_t>(lanes.lanes()) < width)
+        lanes = graph.make(Op::Stack, lanes.dtype(), std::vector<UOp>(width, lanes));
     }
     if (node.op() == Op::Lane && list[0].isScalar()) return list[0];
     return computes ? e.make(node.op(), node.dtype(), list, node.arg()) : graph.withSrc(node, list);

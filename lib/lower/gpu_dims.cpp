@@ -56,7 +56,8 @@ UOp shareGroupReduces(Graph& g, UOp sink) {
     Op op = same.argAs<ReduceArg>().op;
     UOp partial = own.empty() ? same.src(0) : g.reduceRanges(op, same.src(0), own);
     for (UOp r : same.ranges())
-      if (typeOf(r) == AxisType::Local || typeOf(r) == AxisType::Upcast || typeOf(r) == AxisType::Unroll) closed.push_back(r);
+      if (typeOf(r) == AxisType::Local || typeOf(r) == AxisType::Upcast || typeOf(r) == AxisType::Unroll)
+        closed.push_back(r);
     std::vector<UOp> loops, at = closed;
     closed.insert(closed.end(), shared.begin(), shared.end());
     for (UOp r : shared) loops.push_back(g.range(r.src(0), nextId++, AxisType::Reduce));

@@ -8,8 +8,8 @@
 namespace svod {
 
 /// Kernel stage in and out: a Reduce over Group ranges becomes partial results in a Local buffer that every thread of
-/// the group then reduces; buffers that a thread fills for itself become registers. Without Group and Local ranges the graph is
-/// returned as it is.
+/// the group then reduces; buffers that a thread fills for itself become registers. Without Group and Local ranges the
+/// graph is returned as it is.
 UOp shareGroupReduces(Graph& graph, UOp sink);
 
 /// Largest grid (in workgroups) and workgroup (in threads) per dimension x, y, z.

@@ -36,7 +36,8 @@ class StorageLowering {
       default: break;
     }
     if (isElementwise(node.op())) return elementwise(node, src);
-    bool follows = small || isSmallInt(node.dtype()) || node.dtype() == DType::Bool;  // After, Index, Lane: what src0 has become
+    // After, Index, Lane: what src0 has become.
+    bool follows = small || isSmallInt(node.dtype()) || node.dtype() == DType::Bool;
     return graph_.make(node.op(), follows && !src.empty() ? src[0].dtype() : node.dtype(), src, node.arg());
   }
 

@@ -90,7 +90,8 @@ class TileChoice {
   // memory and the loop add. An element shared by all lanes comes from a matrix that is streamed again for
   // every column tile; a vector comes from a panel in the second level cache, or across cache lines.
   double cost(const RegisterTile& t) const {
-    constexpr double kPortCycles = 0.5, kVectorCycles = 0.8, kScalarCycles = 0.3, kFarCycles = 0.6, kLoopCycles = 1, kRunStart = 30;
+    constexpr double kPortCycles = 0.5, kVectorCycles = 0.8, kScalarCycles = 0.3, kFarCycles = 0.6, kLoopCycles = 1,
+                     kRunStart = 30;
     double loads = 0, memory = 0, copies = static_cast<double>(t.rows * t.vectors);
     for (const Access& load : loads_) {
       bool vector = load.node.dependsOn(lanes_.range);

@@ -176,7 +176,8 @@ void blockTransposed(Chooser& c, const Lanes& lanes) {
       bool along = !a.isStore && axis.nest == Nest::Output && strideOf(a, axis.range) == 1 &&
                    idOf(axis.range) != idOf(lanes.range);
       int64_t rows = powerBelow(std::min(lanes.width, maxExtent(axis.range)));
-      if (!along || rows < 4 || !c.apply(OptKind::Upcast, idOf(axis.range), rows, "blocks are transposed in registers")) continue;
+      if (!along || rows < 4 || !c.apply(OptKind::Upcast, idOf(axis.range), rows, "blocks are transposed in registers"))
+        continue;
       // Loads run on along their lines, whole lines are stored.
       int32_t load = c.numberOf(idOf(axis.range)), store = c.numberOf(idOf(lanes.range));
       if (load < store) c.apply(OptKind::Order, AxisList{{store, load}}, "loads go on along their lines");

@@ -48,7 +48,8 @@ std::vector<Lanes> lanesOf(UOp sink) {
   return lanes;
 }
 
-CostModel::CostModel(UOp sink, const Caps& caps, Products products) : caps_(caps), loops_(sink), accesses_(accessesOf(sink)) {
+CostModel::CostModel(UOp sink, const Caps& caps, Products products)
+    : caps_(caps), loops_(sink), accesses_(accessesOf(sink)) {
   std::vector<UOp> nodes = toposort(sink), joined;
   for (UOp n : nodes)
     if (products == Products::Joined && n.op() == Op::Reduce && n.src(0).op() == Op::Mul) joined.push_back(n.src(0));

@@ -134,7 +134,8 @@ Result<UOp> applyThread(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) 
   }
   if (args.amount > 1 && constExtent(range) != args.amount) {
     SVOD_CHECK(pickAmount(axis, args.amount, INT32_MAX));
-    SplitResult split = splitRange(g, sink, {range, args.amount, AxisType::Loop, AxisType::Loop, SplitForm::Inner, caps.overwrites});
+    SplitResult split =
+        splitRange(g, sink, {range, args.amount, AxisType::Loop, AxisType::Loop, SplitForm::Inner, caps.overwrites});
     sink = split.sink, range = split.outer;
   } else if (args.amount > 1) {
     return fail(Diag::BadOpt, "one tile would hold the whole axis", "use a smaller amount");

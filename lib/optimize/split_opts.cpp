@@ -37,6 +37,11 @@ UOp nestReduces(Graph& g, UOp sink, UOp copies) {
   });
 }
 
+// `amount` consecutive iterations become a loop of their own inside; the outer loop keeps its type.
+SplitResult splitInner(Graph& g, UOp sink, UOp range, int64_t amount, AxisType inner, const Caps& caps) {
+  return splitRange(g, sink, {range, amount, axisType(range), inner, SplitForm::Inner, caps.overwrites});
+}
+
 }  // namespace
 
 Result<UOp> applyUpcast(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
@@ -44,7 +49,7 @@ Result<UOp> applyUpcast(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) 
   SVOD_TRY(Axis axis, pickAxis(sink, args.axis, kOutput | kStage,
                                {AxisType::Loop, AxisType::Thread, AxisType::Global, AxisType::Local}));
   SVOD_TRY(int64_t n, pickAmount(axis, args.amount, kMaxUpcast));
-  return splitRange(g, sink, {axis.range, n, axisType(axis.range), AxisType::Upcast, SplitForm::Inner, caps.overwrites}).sink;
+  return splitInner(g, sink, axis.range, n, AxisType::Upcast, caps).sink;
 }
 
 Result<UOp> applyVector(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
@@ -58,7 +63,7 @@ Result<UOp> applyVector(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) 
       if (axisType(r) == AxisType::Vector)
         return fail(Diag::BadOpt, "this loop nest already has a vector axis");
   if (axis.nest == Nest::Reduce) SVOD_CHECK(mayReorder(sink, axis.range, caps));
-  return splitRange(g, sink, {axis.range, args.amount, axisType(axis.range), AxisType::Vector, SplitForm::Inner, caps.overwrites}).sink;
+  return splitInner(g, sink, axis.range, args.amount, AxisType::Vector, caps).sink;
 }
 
 Result<UOp> applyUnroll(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
@@ -67,7 +72,7 @@ Result<UOp> applyUnroll(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) 
            pickAxis(sink, args.axis, kReduce, {AxisType::Reduce, AxisType::Loop, AxisType::Group}));
   SVOD_TRY(int64_t n, pickAmount(axis, args.amount, kMaxUnroll));
   SVOD_CHECK(keepsOrder(sink, axis.range, caps));
-  return splitRange(g, sink, {axis.range, n, axisType(axis.range), AxisType::Unroll, SplitForm::Inner, caps.overwrites}).sink;
+  return splitInner(g, sink, axis.range, n, AxisType::Unroll, caps).sink;
 }
 
 Result<UOp> applyAcc(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
@@ -75,7 +80,7 @@ Result<UOp> applyAcc(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
   SVOD_TRY(Axis axis, pickAxis(sink, args.axis, kReduce, {AxisType::Reduce, AxisType::Loop}));
   SVOD_TRY(int64_t n, pickAmount(axis, args.amount, kMaxUnroll));
   SVOD_CHECK(mayReorder(sink, axis.range, caps));
-  SplitResult split = splitRange(g, sink, {axis.range, n, axisType(axis.range), AxisType::Upcast, SplitForm::Inner, caps.overwrites});
+  SplitResult split = splitInner(g, sink, axis.range, n, AxisType::Upcast, caps);
   return nestReduces(g, split.sink, split.inner);
 }
 
@@ -85,7 +90,7 @@ Result<UOp> applyTile(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
            pickAxis(sink, args.axis, kAnyNest, {AxisType::Loop, AxisType::Thread, AxisType::Reduce}));
   SVOD_TRY(int64_t n, pickAmount(axis, args.amount, INT32_MAX));
   AxisType type = axisType(axis.range);
-  return splitRange(g, sink, {axis.range, n, type, type == AxisType::Thread ? AxisType::Loop : type, SplitForm::Inner, caps.overwrites}).sink;
+  return splitInner(g, sink, axis.range, n, type == AxisType::Thread ? AxisType::Loop : type, caps).sink;
 }
 
 Result<UOp> applyPadTo(Graph& g, UOp sink, const OptOp& opt, const Caps&) {

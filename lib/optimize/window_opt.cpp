@@ -33,7 +33,8 @@ std::vector<WindowDim> windowDims(const Access& access, std::span<const Axis> ax
     for (const Axis& out : axes) {
       std::optional<int64_t> stride = strideOf(access, out.range);
       bool alike = out.nest == Nest::Output && step && stride && *step > 0 && *stride > 0 && *stride % *step == 0;
-      if (!alike || *stride / *step >= maxExtent(tap.range) || std::ranges::find(joined, out.range) != joined.end()) continue;
+      if (!alike || *stride / *step >= maxExtent(tap.range) || std::ranges::find(joined, out.range) != joined.end())
+        continue;
       dims.push_back({tap.range, out.range, *stride / *step});
       joined.push_back(tap.range), joined.push_back(out.range);
       break;

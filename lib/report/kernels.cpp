@@ -64,7 +64,8 @@ void addInsights(Table& table, const Subject& subject) {
 void addFacts(FactList& facts, const KernelInsight& insight) {
   const Speed speed(insight);
   if (!insight.pattern.empty())
-    facts.push_back({"class", "class", Cell(insight.pattern, std::string(insight.pattern) + ": " + std::string(insight.patternWhat))});
+    facts.push_back(
+        {"class", "class", Cell(insight.pattern, std::string(insight.pattern) + ": " + std::string(insight.patternWhat))});
   if (speed.predicted > 0) {
     facts.push_back({"predictedNs", "predicted time", timeCell(speed.predicted)});
     facts.push_back({"limit", "which is limited by", insight.limit});
@@ -136,11 +137,12 @@ Section kernelSection(const Subject& subject, size_t id, bool loops, bool source
   if (loops) {
     if (view != nullptr && !view->insight.opts.empty()) section.blocks.push_back(choiceTable(view->insight));
     section.blocks.push_back(argTable(kernel));
-    if (view != nullptr && view->linear != nullptr) section.blocks.push_back(Code{"loops", "loops", loopsText(*view->linear)});
+    if (view != nullptr && view->linear != nullptr)
+      section.blocks.push_back(Code{"loops", "loops", loopsText(*view->linear)});
   }
   if (source) {
-    const std::string text =
-        view != nullptr && !view->source.empty() ? std::string(view->source) : functionText(subject.planSource, kernel.symbol);
+    const std::string text = view != nullptr && !view->source.empty() ? std::string(view->source)
+                                                                      : functionText(subject.planSource, kernel.symbol);
     if (!text.empty()) section.blocks.push_back(Code{"source", "source", text});
   }
   return section;

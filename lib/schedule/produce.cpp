@@ -89,7 +89,8 @@ void Scheduler::produceSnapshot(UOp state) {
 bool Scheduler::isPlainCopy(UOp store) const {
   UOp target = store.src(0), value = store.src(1);
   const Storage *from = storageOf(skipReshapes(value)), *to = storageOf(target);
-  return from && to && !from->packed && !to->packed && std::ranges::equal(value.shape(), target.shape()) && isGapless(*from) && isGapless(*to);
+  return from && to && !from->packed && !to->packed && std::ranges::equal(value.shape(), target.shape()) &&
+         isGapless(*from) && isGapless(*to);
 }
 
 void Scheduler::produceStore(UOp store) {

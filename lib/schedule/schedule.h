@@ -45,7 +45,8 @@ struct ScheduleLoop {
 
 enum class ItemKind : uint8_t { Launch, Copy, HostCall, Loop };
 
-/// One step in program order. Sizes are expressions in the model's graph, over variables and counters. Launch: args[slot] is the buffer of Param slot. Copy: args = {destination, source}.
+/// One step in program order. Sizes are expressions in the model's graph, over variables and counters. Launch: args[slot]
+/// is the buffer of Param slot. Copy: args = {destination, source}.
 /// HostCall: args = {result, inputs...}. Loop: its body is the `length` items that follow, those of inner loops counted.
 struct ScheduleItem {
   ItemKind kind;

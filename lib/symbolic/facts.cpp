@@ -148,7 +148,9 @@ Interval Facts::compute(UOp n, int depth) const {
       in[i] = compute(n.src(i), depth + 1);
       tighter |= in[i] != n.src(i).bounds();
     }
-    if (tighter) result = intersect(result, computeBounds(n.op(), n.dtype(), n.src(), std::span<const Interval>(in, n.srcCount()), n.arg()));
+    if (tighter)
+      result =
+          intersect(result, computeBounds(n.op(), n.dtype(), n.src(), std::span<const Interval>(in, n.srcCount()), n.arg()));
   }
   if (n.dtype() == DType::Index && (n.op() == Op::Add || n.op() == Op::Sub || n.op() == Op::Mul) && !constraints_.empty()) {
     Linear form = linearOf(n);

@@ -31,7 +31,9 @@ UOp dropUnused(const Match& m, bool anyFloatSum) {
   }
   return {};
 }
-UOp unusedRange(const Match& m) { return isFloat(m.node.dtype()) && reduceOp(m.node) == Op::Add ? UOp() : dropUnused(m, false); }
+UOp unusedRange(const Match& m) {
+  return isFloat(m.node.dtype()) && reduceOp(m.node) == Op::Add ? UOp() : dropUnused(m, false);
+}
 UOp unusedRangeContract(const Match& m) { return dropUnused(m, false); }
 UOp unusedRangeFast(const Match& m) { return dropUnused(m, true); }
 
@@ -65,7 +67,8 @@ UOp selectorOf(UOp body, const Scalar& neutral) {
   if (body.op() == Op::Load && body.srcCount() == 3 && isNeutral(body.src(1))) return body.src(2);
   Scalar zero = Scalar::of(body.dtype(), 0);
   if (neutral != zero) return {};
-  if (body.op() == Op::Cast && body.src(0).dtype() != DType::Bool) return selectorOf(body.src(0), Scalar::of(body.src(0).dtype(), 0));
+  if (body.op() == Op::Cast && body.src(0).dtype() != DType::Bool)
+    return selectorOf(body.src(0), Scalar::of(body.src(0).dtype(), 0));
   if (body.op() != Op::Mul || isFloat(body.dtype())) return {};
   UOp first = selectorOf(body.src(0), zero);
   return first ? first : selectorOf(body.src(1), zero);

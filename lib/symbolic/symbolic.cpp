@@ -52,7 +52,9 @@ const Matcher& symbolicMatcher() {
 
 namespace {
 
-UOp foldLoneRange(Graph& graph, UOp n) { return n.op() == Op::Range && n.bounds().isConst() ? graph.index(n.bounds().min) : n; }
+UOp foldLoneRange(Graph& graph, UOp n) {
+  return n.op() == Op::Range && n.bounds().isConst() ? graph.index(n.bounds().min) : n;
+}
 
 }  // namespace
 
@@ -66,7 +68,8 @@ UOp simplifyUnder(Graph& graph, UOp expr, UOp gate) {
   Facts facts;
   facts.assume(simplify(graph, gate));
   if (facts.empty() || facts.contradictory()) return expr;
-  if (Interval b = facts.of(expr); b.isConst() && expr.isScalar() && (expr.dtype() == DType::Index || expr.dtype() == DType::Bool))
+  if (Interval b = facts.of(expr);
+      b.isConst() && expr.isScalar() && (expr.dtype() == DType::Index || expr.dtype() == DType::Bool))
     return graph.constant(Scalar::ofInt(expr.dtype(), b.min));
   SymbolicContext context{&facts};
   UOp result = Rewriter(graph, symbolicMatcher(), &context, KeepNodes::RangesAndLoads).run(expr);

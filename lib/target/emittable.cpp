@@ -69,7 +69,8 @@ Status checkEmittable(const LinearKernel& kernel, bool nativeF16, bool gpu) {
     bool known = n.dtype() == DType::Void || operandKind(n.dtype()) != OnVoid;
     if (floatExtremum(n)) legal = false;
     if ((legal && known) || (nativeF16 && isNativeHalf(n))) continue;
-    return fail(Diag::Verify, reached(n, kernel), "this is a bug in lib/lower; svodc --print-after=legalize shows the graph");
+    return fail(Diag::Verify, reached(n, kernel),
+                "this is a bug in lib/lower; svodc --print-after=legalize shows the graph");
   }
   return {};
 }

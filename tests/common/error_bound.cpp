@@ -176,7 +176,8 @@ class Shadow {
       case Op::Exp:
       case Op::Exp2: return orInfinity(small, times(times(size(x), ea), number(1.5)));
       case Op::Log:
-      case Op::Log2: return quotient(g_.constant(Scalar::ofFloat(kWide, 0)), a, times(ea, number(1.5)), times(ea, number(1)));
+      case Op::Log2:
+        return quotient(g_.constant(Scalar::ofFloat(kWide, 0)), a, times(ea, number(1.5)), times(ea, number(1)));
       case Op::Sin:
       case Op::Cos:
       case Op::Tanh: return ea;

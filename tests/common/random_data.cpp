@@ -10,7 +10,8 @@ namespace {
 
 Scalar specialFloat(DType d, Draw& draw) {
   double tiny = Scalar::fromBits(d, 1).asFloat();
-  const double kValues[] = {std::nan(""), HUGE_VAL, -HUGE_VAL, -0.0, 0.0, tiny, -tiny, maxFinite(d), -maxFinite(d), 0.5, -1.5};
+  const double kValues[] = {std::nan(""), HUGE_VAL,     -HUGE_VAL,     -0.0, 0.0, tiny,
+                            -tiny,        maxFinite(d), -maxFinite(d), 0.5,  -1.5};
   return Scalar::ofFloat(d, draw.of(kValues));
 }
 

@@ -18,9 +18,9 @@ struct RandomOptions {
   std::vector<DType> dtypes;    // of inputs and casts; empty: all
 };
 
-/// A legal tensor graph with inputs, weights, two to five outputs that share subgraphs, states, and loops if wanted. Its results do
-/// not depend on what the language leaves open: the sign of a zero chosen by max or min never reaches a division, and
-/// the bits of a NaN never reach an integer. Compare with sameValues(a, b, true).
+/// A legal tensor graph with inputs, weights, two to five outputs that share subgraphs, states, and loops if wanted. Its
+/// results do not depend on what the language leaves open: the sign of a zero chosen by max or min never reaches a
+/// division, and the bits of a NaN never reach an integer. Compare with sameValues(a, b, true).
 Model randomModel(uint64_t seed, const RandomOptions& options = {});
 
 /// Data for every input and state and a value for every variable. Special values (NaN, infinity, -0, subnormals,

@@ -107,7 +107,8 @@ class RandomLoops : protected RandomSteps {
     const Head h = head();
     const auto id = static_cast<uint32_t>(model_.loops.size());
     model_.loops.push_back("i" + std::to_string(id));
-    UOp range = g_.make(Op::Range, DType::Index, h.condition ? UOps{h.count, h.condition} : UOps{h.count}, AxisArg{id, h.type});
+    UOp range =
+        g_.make(Op::Range, DType::Index, h.condition ? UOps{h.count, h.condition} : UOps{h.count}, AxisArg{id, h.type});
     std::vector<size_t> written;
     for (size_t k : assignable)
       if (draw_.chance(60) || (written.empty() && k == assignable.back())) written.push_back(k);

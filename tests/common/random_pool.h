@@ -25,7 +25,8 @@ class RandomPool {
     if (!options_.dtypes.empty()) return;
     for (DType d : allDTypes())
       if (d != DType::Void && d != DType::Index) options_.dtypes.push_back(d);
-    for (DType d : {DType::F32, DType::F32, DType::F32, DType::F32, DType::F16, DType::F64, DType::I32, DType::I64, DType::U64, DType::U64})
+    for (DType d : {DType::F32, DType::F32, DType::F32, DType::F32, DType::F16, DType::F64, DType::I32, DType::I64,
+                    DType::U64, DType::U64})
       options_.dtypes.push_back(d);  // more often
   }
 
@@ -143,7 +144,8 @@ class RandomPool {
     int64_t have = v.node.maxNumel(), want = numel(g_, dims).constInt();
     Value line = flat(v);
     UOp zero = g_.index(0);
-    if (have > want) line = moved(line, g_.shrink(line.node, UOps{g_.index(draw_.between(0, have - want))}, UOps{g_.index(want)}));
+    if (have > want)
+      line = moved(line, g_.shrink(line.node, UOps{g_.index(draw_.between(0, have - want))}, UOps{g_.index(want)}));
     if (have < want) {
       Value fill = constant(v.node.dtype());
       line = moved(line, g_.pad(line.node, fill.node, UOps{zero}, UOps{g_.index(want - have)}));

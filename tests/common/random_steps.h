@@ -128,7 +128,8 @@ class RandomSteps : protected RandomPool {
     if (v.node.maxNumel() * times > options_.maxElements) times = 1;
     dims.insert(dims.begin() + at, g_.index(1));
     grown = dims;
-    grown[static_cast<size_t>(at)] = variable_ && v.node.maxNumel() * 7 <= options_.maxElements && draw_.chance(20) ? variable_ : g_.index(times);
+    grown[static_cast<size_t>(at)] =
+        variable_ && v.node.maxNumel() * 7 <= options_.maxElements && draw_.chance(20) ? variable_ : g_.index(times);
     add(moved(v, g_.expand(g_.reshape(v.node, dims), grown)));
   }
 
@@ -184,7 +185,8 @@ class RandomSteps : protected RandomPool {
 
   // An index tensor of the given dims, mostly inside [0, size).
   UOp indexFor(UOp size, const UOps& dims) {
-    std::optional<Value> v = pickWhere([](const Value& x) { return isInt(x.node.dtype()) && info(x.node.dtype()).bits >= 16; });
+    std::optional<Value> v =
+        pickWhere([](const Value& x) { return isInt(x.node.dtype()) && info(x.node.dtype()).bits >= 16; });
     UOp index;
     if (v) {
       index = fit(*v, dims, false).node;
@@ -223,7 +225,8 @@ class RandomSteps : protected RandomPool {
     Op op = isComputedIn(v->node.dtype()) ? draw_.of(kOps) : Op::Store;
     bool arithmetic = op == Op::Add || op == Op::Mul, chooses = op == Op::Max || op == Op::Min;
     bool exact = !isFloat(v->node.dtype()) || (v->exact && updates.exact && !arithmetic);
-    add({g_.make(Op::Scatter, v->node.dtype(), src, ReduceArg{op, {}}), exact, v->eitherZero || updates.eitherZero || chooses});
+    add({g_.make(Op::Scatter, v->node.dtype(), src, ReduceArg{op, {}}), exact,
+         v->eitherZero || updates.eitherZero || chooses});
   }
 
   void materialize() {

@@ -32,7 +32,8 @@ inline void checkSameModel(const Model& want, const Model& got) {
 inline Result<Model> readBack(const WrittenModel& model, const std::string& folder, const std::string& weightFile) {
   std::vector<NewSafeTensor> tensors;
   for (const WrittenWeight& w : model.weights)
-    tensors.push_back({w.name, *elementTypeFromName(toText(w.dtype)), {w.dims.begin(), w.dims.end()}, {w.data.data, w.data.bytes}});
+    tensors.push_back(
+        {w.name, *elementTypeFromName(toText(w.dtype)), {w.dims.begin(), w.dims.end()}, {w.data.data, w.data.bytes}});
   NewSafetensors weights = layOutSafetensors(std::move(tensors));
   SVOD_CHECK(writeChunksAtomic(folder + "/" + weightFile, weights.chunks()));
   SVOD_CHECK(writeFileAtomic(folder + "/graph.svod", writeGraphText(model.file)));

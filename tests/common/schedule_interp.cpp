@@ -23,7 +23,8 @@ HostTensor initialContents(const ModelPort& port, const ModelBindings& bindings,
 
 class ScheduleInterpreter {
  public:
-  ScheduleInterpreter(const Schedule& schedule, std::vector<UOp> sinks, std::vector<HostTensor>& buffers, VariableValues variables)
+  ScheduleInterpreter(const Schedule& schedule, std::vector<UOp> sinks, std::vector<HostTensor>& buffers,
+                      VariableValues variables)
       : schedule_(schedule), sinks_(std::move(sinks)), buffers_(buffers), variables_(std::move(variables)) {}
 
   Status run(size_t begin, size_t end) {

@@ -94,7 +94,8 @@ TEST_CASE("A cache is bounded, and what was used last stays") {
   const fs::path mine = folder / "letter.txt", young = folder / (keyOf(9) + ".svod.tmp-1-0"),
                  old = folder / (keyOf(9) + ".svod.tmp-2-0");
   for (const fs::path& path : {mine, young, old}) std::ofstream(path) << "text";
-  for (const fs::path& path : {mine, old}) fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(2));
+  for (const fs::path& path : {mine, old})
+    fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(2));
   CHECK(cache.trim(0)->entries == 3);
   CHECK(cache.usage()->entries == 0);
   CHECK(fs::exists(mine));
@@ -131,5 +132,6 @@ TEST_CASE("Threads share a cache") {
   for (std::thread& t : threads) t.join();
   CHECK(wrong == 0);
   CHECK(failed == 0);
-  for (const auto& entry : fs::directory_iterator(folder.path())) CHECK(entry.path().string().find(".tmp-") == std::string::npos);
+  for (const auto& entry : fs::directory_iterator(folder.path()))
+    CHECK(entry.path().string().find(".tmp-") == std::string::npos);
 }

@@ -23,7 +23,8 @@ inline ModelBindings bindingsOf(const Model& model, int64_t n) {
     if (model.ports[i].kind != PortKind::Input || !buffer.hasSymbolicShape()) continue;
     std::vector<int64_t> dims;
     for (UOp d : buffer.shape())
-      dims.push_back(evaluate(d, [&](UOp leaf) -> std::optional<Scalar> { return Scalar::ofInt(leaf.dtype(), n); })->asInt());
+      dims.push_back(
+          evaluate(d, [&](UOp leaf) -> std::optional<Scalar> { return Scalar::ofInt(leaf.dtype(), n); })->asInt());
     bindings.ports[i] = randomTensor(buffer.dtype(), dims, i + 1, false);
   }
   return bindings;

@@ -47,8 +47,9 @@ output d = matmul(x, y)
 }
 
 TEST_CASE("reductions over one axis share a loop") {
-  for (const char* text : {"input x: f32[64, 100]\noutput y = mean(x, axes=1) + reduce_max(x, axes=1) * reduce_min(x, axes=1)\n",
-                           "input x: f32[64, 100]\ninput z: f32[64, 100]\noutput y = sum(x, axes=1) / sum(z * z, axes=1)\n"}) {
+  for (const char* text :
+       {"input x: f32[64, 100]\noutput y = mean(x, axes=1) + reduce_max(x, axes=1) * reduce_min(x, axes=1)\n",
+        "input x: f32[64, 100]\ninput z: f32[64, 100]\noutput y = sum(x, axes=1) / sum(z * z, axes=1)\n"}) {
     INFO(text);
     auto c = compiled(text, 0);
     REQUIRE(c->kernels.size() == 1);

@@ -57,7 +57,8 @@ std::string transcendentalDifference(const OpMatrix& m, const MatrixCase& c, con
     if (withinUlps(d, got, exact, boundOf(op, d))) continue;
     std::string of;
     for (const Scalar& s : wide) of += " " + toText(s);
-    return std::string(toText(op)) + " of" + of + ": exact " + toText(Scalar::ofFloat(DType::F64, exact)) + ", got " + toText(actual.at(i));
+    return std::string(toText(op)) + " of" + of + ": exact " + toText(Scalar::ofFloat(DType::F64, exact)) + ", got " +
+           toText(actual.at(i));
   }
   return "";
 }
@@ -84,7 +85,8 @@ bool isWhole(const Combination& combination) {
 
 void check(std::span<const DType> dtypes, size_t layout, const Combination& combination) {
   bool whole = isWhole(combination);
-  OpMatrix m = opMatrix(dtypes, layout, [&](size_t number) { return whole || (number + layout) % matrixLayouts().size() == 0; });
+  OpMatrix m =
+      opMatrix(dtypes, layout, [&](size_t number) { return whole || (number + layout) % matrixLayouts().size() == 0; });
   INFO(combination.target << " -O" << combination.optLevel << ", " << combination.cpu << ", " << matrixLayouts()[layout]);
   Status legal = verify(m.model.sink, Stage::Tensor);
   if (!legal) FAIL(toText(legal.error()));

@@ -117,10 +117,14 @@ output z = transpose(c)
 
 TEST_CASE("what is read elsewhere, or later, keeps its place") {
   // Read at another element, in a reduction, by a later kernel, and narrower than the result.
-  CHECK(inPlace("input x: f32[32, 32]\na = contiguous(x * 2)\nb = contiguous(a + transpose(a))\noutput y = flip(b, axes=[0])\n") == 0);
-  CHECK(inPlace("input x: f32[32, 32]\na = contiguous(x * 2)\nb = contiguous(matmul(a, x))\noutput y = flip(b, axes=[0])\n") == 0);
-  CHECK(inPlace("input x: f32[1024]\na = contiguous(x * 2)\nb = contiguous(a + 1)\noutput y = flip(a, axes=[0]) * flip(b, axes=[0])\n") == 0);
-  CHECK(inPlace("input x: f32[1024]\na = contiguous(x * 2)\nb = contiguous(cast(a, dtype=f64))\noutput y = flip(b, axes=[0])\n") == 0);
+  CHECK(inPlace("input x: f32[32, 32]\na = contiguous(x * 2)\nb = contiguous(a + transpose(a))\n"
+                "output y = flip(b, axes=[0])\n") == 0);
+  CHECK(inPlace("input x: f32[32, 32]\na = contiguous(x * 2)\nb = contiguous(matmul(a, x))\n"
+                "output y = flip(b, axes=[0])\n") == 0);
+  CHECK(inPlace("input x: f32[1024]\na = contiguous(x * 2)\nb = contiguous(a + 1)\n"
+                "output y = flip(a, axes=[0]) * flip(b, axes=[0])\n") == 0);
+  CHECK(inPlace("input x: f32[1024]\na = contiguous(x * 2)\nb = contiguous(cast(a, dtype=f64))\n"
+                "output y = flip(b, axes=[0])\n") == 0);
 }
 
 TEST_CASE("in a loop every iteration has its own result") {

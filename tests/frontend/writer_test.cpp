@@ -74,7 +74,8 @@ TEST_CASE("graph files of the repository are written as they are built") {
 
 TEST_CASE("calls are written in the words they were made with") {
   CHECK(rewritten("svod 1\nvar n in [1, 8]\ninput x: f32[n, 4, 9, 9]\nweight w: f32[2, 4, 3, 3] = 0.5\n"
-                  "y = conv2d(x, w, stride=[2, 2], padding=[1, 1, 1, 1], dilation=1) * 2 + 1\noutput z = softmax(relu(y), axis=1)\n") ==
+                  "y = conv2d(x, w, stride=[2, 2], padding=[1, 1, 1, 1], dilation=1) * 2 + 1\n"
+                  "output z = softmax(relu(y), axis=1)\n") ==
         "svod 1\nvar n in [1, 8]\ninput x: f32[n, 4, 9, 9]\nweight w: f32[2, 4, 3, 3] = \"graph.safetensors:w\"\n"
         "y = conv2d(x, w, stride=2, padding=1) * 2 + 1\noutput z = softmax(relu(y), axis=1)\n");
 }
@@ -113,8 +114,9 @@ TEST_CASE("loops, branches, temporaries and states are statements") {
 var n in [0, 20]
 input x: f32[20, 8]
 input flag: bool
-weight u: f32[8, 8] = [[1, 0, 0, 0, 0, 0, 0, 0], [0, 2, 0, 0, 0, 0, 0, 0], [0, 0, 3, 0, 0, 0, 0, 0], [0, 0, 0, 4, 0, 0, 0, 0],
-  [0, 0, 0, 0, 5, 0, 0, 0], [0, 0, 0, 0, 0, 6, 0, 0], [0, 0, 0, 0, 0, 0, 7, 0], [0, 0, 0, 0, 0, 0, 0, 8]]
+weight u: f32[8, 8] = [[1, 0, 0, 0, 0, 0, 0, 0], [0, 2, 0, 0, 0, 0, 0, 0], [0, 0, 3, 0, 0, 0, 0, 0],
+  [0, 0, 0, 4, 0, 0, 0, 0], [0, 0, 0, 0, 5, 0, 0, 0], [0, 0, 0, 0, 0, 6, 0, 0], [0, 0, 0, 0, 0, 0, 7, 0],
+  [0, 0, 0, 0, 0, 0, 0, 8]]
 state calls: i32 = 3
 state old: f32[8]
 temp h: f32[8] = 0
@@ -187,7 +189,8 @@ TEST_CASE("what was tried and taken back leaves nothing behind") {
     b.output("y", steps());
   });
   CHECK(text ==
-        "svod 1\ninput x: f32[4]\n_1 = exp(x)\ntemp y: f32[4] = x\nloop step < 3 {\n  assign y = y * 2.0 + _1\n}\noutput y\n");
+        "svod 1\ninput x: f32[4]\n_1 = exp(x)\ntemp y: f32[4] = x\nloop step < 3 {\n  assign y = y * 2.0 + _1\n}\n"
+        "output y\n");
 }
 
 TEST_CASE("weights with few elements stand in the text, the others in the file; unread ones nowhere") {

@@ -116,7 +116,8 @@ TEST_CASE("a stage keeps a value for every closed range; loops repeat it for out
 }
 
 TEST_CASE("a stage that folds starts at the identity, again for every outer iteration") {
-  std::vector<HostTensor> b{HostTensor::zeros(DType::F32, {4}), HostTensor::of(DType::F32, {12}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 1, 1})};
+  std::vector<HostTensor> b{HostTensor::zeros(DType::F32, {4}),
+                            HostTensor::of(DType::F32, {12}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 1, 1})};
   runKernel(R"(%0 = param 4 {0} : f32[4]
 %1 = param 12 {1} : f32[12]
 %2 = range 2 {0, loop} : index
@@ -145,7 +146,8 @@ TEST_CASE("a stage that folds starts at the identity, again for every outer iter
 }
 
 TEST_CASE("lowered: accumulator in a register buffer, vectors, horizontal fold") {
-  std::vector<HostTensor> b{HostTensor::zeros(DType::F32, {2}), HostTensor::of(DType::F32, {16}, {1, 2, 3, 4, 5, 6, 7, 8, 1, 1, 1, 1, 2, 2, 2, 2})};
+  std::vector<HostTensor> b{HostTensor::zeros(DType::F32, {2}),
+                            HostTensor::of(DType::F32, {16}, {1, 2, 3, 4, 5, 6, 7, 8, 1, 1, 1, 1, 2, 2, 2, 2})};
   runKernel(R"(%0 = param 2 {0} : f32[2]
 %1 = param 16 {1} : f32[16]
 %2 = range 2 {0, loop} : index
@@ -179,7 +181,8 @@ TEST_CASE("lowered: accumulator in a register buffer, vectors, horizontal fold")
 }
 
 TEST_CASE("the halving tree decides the order of a horizontal fold") {
-  std::vector<HostTensor> b{HostTensor::zeros(DType::F32, {1}), HostTensor::of(DType::F32, {4}, {16777216, 1, -16777216, 1})};
+  std::vector<HostTensor> b{HostTensor::zeros(DType::F32, {1}),
+                            HostTensor::of(DType::F32, {4}, {16777216, 1, -16777216, 1})};
   runKernel(R"(%0 = param 1 {0} : f32[1]
 %1 = param 4 {1} : f32[4]
 %2 = ramp 0 {4} : index[4]

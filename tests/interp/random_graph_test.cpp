@@ -104,10 +104,12 @@ TEST_CASE("in contract mode no rounded float reaches a decision") {
       bool any = false, floats = isFloat(n.dtype());
       for (UOp s : n.src()) any |= rounded[s.id()];
       bool arithmetic = n.op() == Op::Add || n.op() == Op::Sub || n.op() == Op::Mul || n.op() == Op::Fdiv ||
-                        n.op() == Op::Recip || n.op() == Op::Sqrt || (n.op() == Op::Reduce && n.argAs<ReduceArg>().op == Op::Add);
+                        n.op() == Op::Recip || n.op() == Op::Sqrt ||
+                        (n.op() == Op::Reduce && n.argAs<ReduceArg>().op == Op::Add);
       rounded[n.id()] = floats && (any || arithmetic);
       bool decides = has(n.op(), Comparison) || n.op() == Op::Floor || n.op() == Op::Ceil || n.op() == Op::Round ||
-                     n.op() == Op::Trunc || n.op() == Op::Bitcast || (n.op() == Op::Cast && !floats && isFloat(n.src(0).dtype()));
+                     n.op() == Op::Trunc || n.op() == Op::Bitcast ||
+                     (n.op() == Op::Cast && !floats && isFloat(n.src(0).dtype()));
       INFO("seed " << seed << ": " << toLineText(n));
       CHECK_FALSE((decides && any));
     }

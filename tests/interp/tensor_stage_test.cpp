@@ -67,7 +67,8 @@ TEST_CASE("movement ops, a reduction and broadcasting") {
 %12 = buffer 2, 3 {2} : i32[2,3]
 %13 = store %12, %11
 %14 = sink %8, %13)");
-  std::vector<HostTensor> out = run(m, {.ports = {HostTensor::of(DType::I32, {2, 3}, {1, 2, 3, 4, 5, 6})}, .variables = {}, .functions = {}});
+  std::vector<HostTensor> out =
+      run(m, {.ports = {HostTensor::of(DType::I32, {2, 3}, {1, 2, 3, 4, 5, 6})}, .variables = {}, .functions = {}});
   checkValues(out[1], {2, 3}, {106, 109, 105, 109, 104, 109});
   checkValues(out[2], {2, 3}, {4, 5, 6, 4, 5, 6});
 }
@@ -78,7 +79,8 @@ TEST_CASE("float sums round after every addition, in row-major order") {
 %2 = buffer {1} : f32
 %3 = store %2, %1
 %4 = sink %3)");
-  std::vector<HostTensor> out = run(m, {.ports = {HostTensor::of(DType::F32, {4}, {16777216, 1, 1, -16777216})}, .variables = {}, .functions = {}});
+  std::vector<HostTensor> out =
+      run(m, {.ports = {HostTensor::of(DType::F32, {4}, {16777216, 1, 1, -16777216})}, .variables = {}, .functions = {}});
   checkValues(out[1], {}, {0});
 }
 
@@ -108,9 +110,11 @@ TEST_CASE("gather reads 0 outside, scatter drops what is outside and keeps order
 %12 = buffer 3, 2 {5} : f32[3,2]
 %13 = store %12, %11
 %14 = sink %5, %10, %13)");
-  std::vector<HostTensor> out = run(m, {.ports = {HostTensor::of(DType::F32, {3, 2}, {1, 2, 3, 4, 5, 6}),
-                                              HostTensor::of(DType::I64, {4}, {2, -1, 2, 0}),
-                                              HostTensor::of(DType::I32, {4}, {1, 0, 1, 2})}, .variables = {}, .functions = {}});
+  std::vector<HostTensor> out =
+      run(m, {.ports = {HostTensor::of(DType::F32, {3, 2}, {1, 2, 3, 4, 5, 6}),
+                        HostTensor::of(DType::I64, {4}, {2, -1, 2, 0}), HostTensor::of(DType::I32, {4}, {1, 0, 1, 2})},
+              .variables = {},
+              .functions = {}});
   checkValues(out[3], {4}, {6, 0, 6, 0});
   checkValues(out[4], {3, 2}, {1, 2, 3, 4, 5, 2});
   checkValues(out[5], {3, 2}, {1, 2, 3, 4, 5, 8});
@@ -169,13 +173,16 @@ TEST_CASE("host functions are called and their results checked") {
 %4 = sink %3)");
   ModelBindings bindings{{HostTensor::of(DType::F32, {2}, {1, 2})}, {}, {}};
   CHECK(interpret(m, bindings).error().diag == Diag::MissingInput);
-  bindings.functions["grow"] = [](std::span<const HostTensor> in, DType dtype, std::span<const int64_t> dims) -> Result<HostTensor> {
+  bindings.functions["grow"] = [](std::span<const HostTensor> in, DType dtype,
+                                  std::span<const int64_t> dims) -> Result<HostTensor> {
     HostTensor out = HostTensor::zeros(dtype, {dims.begin(), dims.end()});
     for (int64_t i = 0; i < in[0].numel(); ++i) out.set(i, in[0].at(i));
     return out;
   };
   checkValues(run(m, bindings)[1], {3}, {1, 2, 0});
-  bindings.functions["grow"] = [](std::span<const HostTensor> in, DType, std::span<const int64_t>) -> Result<HostTensor> { return in[0]; };
+  bindings.functions["grow"] = [](std::span<const HostTensor> in, DType, std::span<const int64_t>) -> Result<HostTensor> {
+    return in[0];
+  };
   CHECK(interpret(m, bindings).error().diag == Diag::DeviceFailure);
 }
 

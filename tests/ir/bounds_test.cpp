@@ -28,7 +28,8 @@ UOp leaf(Graph& g, DType d, std::string_view name, int64_t min, int64_t max) {
 }
 
 UOp randomExpression(Graph& g, Random& r, std::span<const UOp> leaves, int depth) {
-  if (depth == 0 || pick(r, 0, 9) == 0) return leaves[static_cast<size_t>(pick(r, 0, static_cast<int64_t>(leaves.size()) - 1))];
+  if (depth == 0 || pick(r, 0, 9) == 0)
+    return leaves[static_cast<size_t>(pick(r, 0, static_cast<int64_t>(leaves.size()) - 1))];
   auto operand = [&] { return randomExpression(g, r, leaves, depth - 1); };
   UOp a = operand();
   switch (pick(r, 0, 7)) {
@@ -37,7 +38,8 @@ UOp randomExpression(Graph& g, Random& r, std::span<const UOp> leaves, int depth
       return g.alu(op, {a});
     }
     case 1: {
-      constexpr DType kTo[] = {DType::I8, DType::U8, DType::I32, DType::I64, DType::Index, DType::Bool, DType::U16, DType::U64};
+      constexpr DType kTo[] = {DType::I8,    DType::U8,   DType::I32, DType::I64,
+                               DType::Index, DType::Bool, DType::U16, DType::U64};
       return g.cast(a, kTo[pick(r, 0, 7)]);
     }
     case 2: {
@@ -102,7 +104,8 @@ TEST_CASE("bounds of random expressions contain every evaluated value") {
       for (UOp n : order) {
         Scalar value = *evaluate(n, at);
         if (contains(n, value)) continue;
-        FAIL(toExpr(n) << " is " << toText(value) << ", outside " << n.bounds().min << ".." << n.bounds().max << "\n" << toUopText(n));
+        FAIL(toExpr(n) << " is " << toText(value) << ", outside " << n.bounds().min << ".." << n.bounds().max << "\n"
+                       << toUopText(n));
       }
     }
   }

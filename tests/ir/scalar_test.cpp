@@ -210,8 +210,10 @@ TEST_CASE("rounding to small floats is to nearest even, with the documented over
       for (double x : {middle, std::nextafter(middle, 0.0), std::nextafter(middle, kInf)}) check(x), check(-x);
     }
     double limit = codes.back().value, step = limit - codes[codes.size() - 2].value;
-    for (double x : {limit + step / 2, std::nextafter(limit + step / 2, 0.0), limit * 2, 1e300, 1e-300, 5e-324}) check(x), check(-x);
-    for (int i = 0; i < 20000; ++i) check(std::ldexp(static_cast<double>(random() >> 11), static_cast<int>(random() % 60) - 90));
+    for (double x : {limit + step / 2, std::nextafter(limit + step / 2, 0.0), limit * 2, 1e300, 1e-300, 5e-324})
+      check(x), check(-x);
+    for (int i = 0; i < 20000; ++i)
+      check(std::ldexp(static_cast<double>(random() >> 11), static_cast<int>(random() % 60) - 90));
     INFO(toText(d));
     CHECK(wrong == 0);
   }
@@ -245,7 +247,8 @@ TEST_CASE("8-bit integer arithmetic is exact modulo 256, for all operands") {
 TEST_CASE("wide integer arithmetic is exact modulo its width") {
   std::mt19937_64 random(6);
   for (DType d : {DType::I16, DType::U16, DType::I32, DType::U32, DType::I64, DType::U64}) {
-    std::vector<int64_t> values = {0, 1, -1, 2, -2, 3, 63, 64, 31, 32, 7, minInt(d), maxInt(d), minInt(d) + 1, maxInt(d) - 1};
+    std::vector<int64_t> values = {
+        0, 1, -1, 2, -2, 3, 63, 64, 31, 32, 7, minInt(d), maxInt(d), minInt(d) + 1, maxInt(d) - 1};
     for (int i = 0; i < 40; ++i) values.push_back(static_cast<int64_t>(random() >> (random() % 64)));
     for (Op op : kIntOps) {
       int wrong = 0;
@@ -253,7 +256,8 @@ TEST_CASE("wide integer arithmetic is exact modulo its width") {
         for (int64_t y : values) {
           Scalar a = I(d, x), b = I(d, y);
           auto exact = [&](const Scalar& s) {
-            return d == DType::U64 ? static_cast<__int128>(static_cast<uint64_t>(s.asInt())) : static_cast<__int128>(s.asInt());
+            return d == DType::U64 ? static_cast<__int128>(static_cast<uint64_t>(s.asInt()))
+                                   : static_cast<__int128>(s.asInt());
           };
           wrong += eval(op, d, a, b).asInt() != wrapped(d, byDefinition(op, d, exact(a), exact(b)));
         }
@@ -305,7 +309,8 @@ TEST_CASE("float to integer truncates and saturates; NaN gives 0") {
     CHECK(cast(-0.5) == I(d, 0));
     double above = std::ldexp(1.0, info(d).bits - isSigned(d));
     CHECK(cast(above) == top);
-    CHECK(cast(std::nextafter(above, 0.0)).asInt() == (info(d).bits < 64 ? maxInt(d) : static_cast<int64_t>(static_cast<uint64_t>(std::nextafter(above, 0.0)))));
+    CHECK(cast(std::nextafter(above, 0.0)).asInt() ==
+          (info(d).bits < 64 ? maxInt(d) : static_cast<int64_t>(static_cast<uint64_t>(std::nextafter(above, 0.0)))));
     CHECK(cast(static_cast<double>(minInt(d))) == bottom);
   }
   CHECK(eval(Op::Cast, DType::Bool, F(DType::F32, kNaN)).asInt() == 1);
@@ -346,12 +351,14 @@ TEST_CASE("f32 arithmetic is IEEE single precision") {
   std::mt19937_64 random(8);
   int wrong = 0;
   for (int i = 0; i < 100000; ++i) {
-    float a = std::bit_cast<float>(static_cast<uint32_t>(random())), b = std::bit_cast<float>(static_cast<uint32_t>(random()));
+    float a = std::bit_cast<float>(static_cast<uint32_t>(random())),
+          b = std::bit_cast<float>(static_cast<uint32_t>(random()));
     float c = std::bit_cast<float>(static_cast<uint32_t>(random()));
     if (std::isnan(a) || std::isnan(b) || std::isnan(c)) continue;
     DType d = DType::F32;
     auto same = [&](Scalar got, float want) {
-      return std::isnan(want) ? std::isnan(got.asFloat()) : got.asFloat() == want && std::signbit(got.asFloat()) == std::signbit(want);
+      return std::isnan(want) ? std::isnan(got.asFloat())
+                              : got.asFloat() == want && std::signbit(got.asFloat()) == std::signbit(want);
     };
     volatile float sum = a + b, product = a * b, quotient = a / b, difference = a - b, root = std::sqrt(std::abs(a));
     wrong += !same(eval(Op::Add, d, F(d, a), F(d, b)), sum);
@@ -396,7 +403,8 @@ TEST_CASE("identities are neutral") {
 
 TEST_CASE("threefry gives the published results") {
   auto run = [](uint32_t c0, uint32_t c1, uint32_t k0, uint32_t k1) {
-    Scalar counter = I(DType::U64, static_cast<int64_t>(uint64_t{c1} << 32 | c0)), key = I(DType::U64, static_cast<int64_t>(uint64_t{k1} << 32 | k0));
+    Scalar counter = I(DType::U64, static_cast<int64_t>(uint64_t{c1} << 32 | c0)),
+           key = I(DType::U64, static_cast<int64_t>(uint64_t{k1} << 32 | k0));
     return static_cast<uint64_t>(eval(Op::Threefry, DType::U64, counter, key).asInt());
   };
   CHECK(run(0, 0, 0, 0) == 0x99ba4efe6b200159u);

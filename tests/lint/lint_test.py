@@ -81,6 +81,11 @@ class Lint(unittest.TestCase):
     def test_long_files_fail(self):
         self.fails("lint_code.py", {"lib/ir/a.cpp": "int a;\n" * 801}, "801 lines")
 
+    def test_long_lines_fail_outside_of_tables(self):
+        line = "int " + "a" * 121 + ";\n"
+        self.fails("lint_code.py", {"lib/ir/a.cpp": "int a;\n" + line}, "lib/ir/a.cpp:2:", "126 columns")
+        self.passes("lint_code.py", {"lib/ir/a.def": line})
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -40,7 +40,8 @@ void check(GraphMaker& m, const char* opts, std::initializer_list<const char*> s
   std::vector<HostTensor> buffers;
   for (const ModelPort& p : m.model.ports) {
     HostTensor data = ramp(p.buffer.maxNumel());
-    for (size_t i = 0; i < p.buffer.rank(); ++i) i == 0 ? void(data.dims = {p.buffer.dim(0)}) : data.dims.push_back(p.buffer.dim(i));
+    for (size_t i = 0; i < p.buffer.rank(); ++i)
+      i == 0 ? void(data.dims = {p.buffer.dim(0)}) : data.dims.push_back(p.buffer.dim(i));
     bindings.ports.push_back(p.kind == PortKind::Output ? HostTensor{} : data);
   }
   auto expected = interpret(m.model, bindings);

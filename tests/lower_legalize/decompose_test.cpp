@@ -15,7 +15,8 @@ std::vector<Scalar> interesting(DType d, std::mt19937_64& random, int count) {
   if (isFloat(d)) {
     for (double x : {0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 127.5, 128.0, -128.5, 255.0, 256.0, 32767.5, 65535.9,
                      2147483647.0, 2147483648.0, -2147483649.0, 4294967295.0, 4294967296.0, 9.2e18, 9.3e18, -9.3e18, 1.8e19,
-                     1.9e19, 8388607.5, -8388608.5, 0x1p52, 0x1p53, 1e-40, 1e300, double(INFINITY), -double(INFINITY), double(NAN)})
+                     1.9e19, 8388607.5, -8388608.5, 0x1p52, 0x1p53, 1e-40, 1e300, double(INFINITY), -double(INFINITY),
+                     double(NAN)})
       values.push_back(Scalar::ofFloat(d, x));
     for (int i = 0; i < count; ++i) values.push_back(Scalar::fromBits(d, random()));
     return values;
@@ -115,8 +116,8 @@ TEST_CASE("integer and bool decompositions are exact") {
   std::vector<DType> dtypes(std::begin(kInts), std::end(kInts));
   dtypes.push_back(DType::Bool);
   for (DType d : dtypes)
-    for (Op op : {Op::Add, Op::Sub, Op::Mul, Op::Max, Op::Min, Op::Cdiv, Op::Cmod, Op::Floordiv, Op::Floormod, Op::Shl, Op::Shr,
-                  Op::And, Op::Or, Op::Xor, Op::Lt, Op::Le, Op::Eq, Op::Ne}) {
+    for (Op op : {Op::Add, Op::Sub, Op::Mul, Op::Max, Op::Min, Op::Cdiv, Op::Cmod, Op::Floordiv, Op::Floormod, Op::Shl,
+                  Op::Shr, Op::And, Op::Or, Op::Xor, Op::Lt, Op::Le, Op::Eq, Op::Ne}) {
       checkBinary(op, d, {});
       checkConstant(op, d);
     }

@@ -67,11 +67,13 @@ TEST_CASE("encoding rounds to nearest even, once") {
         if (std::isnan(a) || std::isnan(b)) continue;
         if (std::isinf(b)) b = 2 * maxFinite(format);
         double middle = a / 2 + b / 2;
-        double step = from == DType::F64 ? std::nextafter(middle, b) - middle : std::nextafterf(static_cast<float>(middle), static_cast<float>(b)) - middle;
+        double step = from == DType::F64 ? std::nextafter(middle, b) - middle
+                                         : std::nextafterf(static_cast<float>(middle), static_cast<float>(b)) - middle;
         for (double v : {a, middle - step, middle, middle + step, a + (b - a) * 0.3, a + (b - a) * 0.8})
           checkEncode(encoder, format, v), checkEncode(encoder, format, -v);
       }
-      for (double v : {0.0, double(INFINITY), double(NAN), 1e30, 3e38, 0x1p-149, 0x1p-140, 1e-45, 448.0, 464.0, 465.0, 57344.0, 61440.0, 65519.0, 65520.0})
+      for (double v : {0.0, double(INFINITY), double(NAN), 1e30, 3e38, 0x1p-149, 0x1p-140, 1e-45, 448.0, 464.0, 465.0,
+                       57344.0, 61440.0, 65519.0, 65520.0})
         checkEncode(encoder, format, v), checkEncode(encoder, format, -v);
       if (from == DType::F64)
         for (double v : {1e300, 5e-324, 0x1p-150, 3.5e38}) checkEncode(encoder, format, v), checkEncode(encoder, format, -v);
@@ -89,7 +91,8 @@ TEST_CASE("transcendental functions of every small float are within one unit of 
       bool overflows = format == DType::F8E5M2 && (op == Op::Exp || op == Op::Exp2);
       Graph g;
       UOp x = leaf(g, format, 0);
-      UOp target = g.make(Op::Index, format, {g.make(Op::Param, format, {g.index(16)}, SlotArg{1, Space::Global}), g.index(0)});
+      UOp target =
+          g.make(Op::Index, format, {g.make(Op::Param, format, {g.index(16)}, SlotArg{1, Space::Global}), g.index(0)});
       UOp store = g.make(Op::Store, DType::Void, {target, g.make(op, format, {x})});
       UOp legal = legalize(g, store, {.numerics = Numerics::Strict});
       UOp bits;
@@ -100,7 +103,8 @@ TEST_CASE("transcendental functions of every small float are within one unit of 
       for (int code = 0; code < count; code += format == DType::BF16 ? 5 : 1) {
         Scalar in = Scalar::fromBits(format, static_cast<uint64_t>(code)), expected = evalScalar(op, format, {&in, 1});
         if (overflows && in.asFloat() > 10) continue;  // f32 overflows to infinity where f64 saturates
-        Scalar got = Scalar::fromBits(format, tape({Scalar::fromBits(detail::storageOf(format), in.storageBits())}).storageBits());
+        Scalar got =
+            Scalar::fromBits(format, tape({Scalar::fromBits(detail::storageOf(format), in.storageBits())}).storageBits());
         if (same(got.asFloat(), expected.asFloat())) continue;
         ++different;
         int64_t distance = static_cast<int64_t>(got.storageBits()) - static_cast<int64_t>(expected.storageBits());

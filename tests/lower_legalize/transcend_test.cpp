@@ -118,8 +118,10 @@ TEST_CASE("pow stays within its documented error and has the special cases of C"
       UOp x = leaf(g, d, 0), y = leaf(g, d, 1);
       Tape tape(e.make(Op::Pow, d, {x, y}), {x, y});
       std::vector<std::pair<double, double>> pairs;
-      for (double a : {0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -0.5, double(INFINITY), -double(INFINITY), double(NAN), 1e30, -7.0})
-        for (double b : {0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 3.0, -3.0, 0.5, -0.5, 1e30, -1e30, 4503599627370497.0, double(INFINITY), -double(INFINITY), double(NAN)})
+      for (double a :
+           {0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -0.5, double(INFINITY), -double(INFINITY), double(NAN), 1e30, -7.0})
+        for (double b : {0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 3.0, -3.0, 0.5, -0.5, 1e30, -1e30, 4503599627370497.0,
+                         double(INFINITY), -double(INFINITY), double(NAN)})
           pairs.push_back({a, b});
       std::mt19937_64 random(9);
       std::uniform_real_distribution<double> result(-1100, 1100), near(0.9, 1.1), exponent(-60, 60);
@@ -140,7 +142,8 @@ TEST_CASE("pow stays within its documented error and has the special cases of C"
       }
       CAPTURE(toText(d), fma, static_cast<double>(worst), whereX, whereY);
       if (std::getenv("SVOD_SHOW_ULP"))
-        WARN("pow " << toText(d) << (fma ? " fma " : " no fma ") << static_cast<double>(worst) << " at " << whereX << ", " << whereY << ", " << tape.nodes().size() << " ops");
+        WARN("pow " << toText(d) << (fma ? " fma " : " no fma ") << static_cast<double>(worst) << " at " << whereX << ", "
+                    << whereY << ", " << tape.nodes().size() << " ops");
       CHECK(worst <= (fma ? 1.0 : 1.5));
     }
 }

@@ -56,7 +56,8 @@ TEST_CASE("shape arithmetic and the constants it reads leave nothing behind") {
   m.node("Unsqueeze", {"batch", "front"}, {"batches"});
   addAttribute(m.node("Concat", {"batches", "rest"}, {"wanted"}), "axis", int64_t{0});
   m.node("Reshape", {"x", "wanted"}, {"y"});
-  CHECK(converted(m) == "svod 1\n# test, opset 17\nvar n in [1, 512]\ninput x: f32[n, 2, 3]\noutput y = reshape(x, shape=[n, -1])\n");
+  CHECK(converted(m) == "svod 1\n# test, opset 17\nvar n in [1, 512]\ninput x: f32[n, 2, 3]\n"
+                        "output y = reshape(x, shape=[n, -1])\n");
 }
 
 TEST_CASE("sizes that are results are written as values") {

@@ -16,7 +16,8 @@ bool contains(const std::string& text, const std::string& part) { return text.fi
 
 /// y[i] = x[i] * 2 over a vector loop in a threaded loop.
 LinearKernel sampleKernel(Graph& g) {
-  UOp x = g.make(Op::Param, DType::F32, {g.index(64)}, SlotArg{0}), y = g.make(Op::Param, DType::F32, {g.index(64)}, SlotArg{1});
+  UOp x = g.make(Op::Param, DType::F32, {g.index(64)}, SlotArg{0}),
+      y = g.make(Op::Param, DType::F32, {g.index(64)}, SlotArg{1});
   UOp r = g.range(g.index(8), 0, AxisType::Thread);
   UOp at = g.make(Op::Ramp, DType::Index, {g.alu(Op::Mul, {r, g.index(8)})}, SlotArg{8});
   UOp value = g.alu(Op::Mul, {g.load(g.indexInto(x, std::vector{at})), g.constant(Scalar::ofFloat(DType::F32, 2))});
@@ -74,7 +75,9 @@ TEST_CASE("kernels show their class, the reasons for their opts, and times") {
   KernelInsight insight{"gemm", "rows times columns", {{"upcast(0,4)", "because of registers"}}, 2000, "compute", 1000};
   ReportOptions options;
   options.kernels = true;
-  auto described = [&] { return describe({&plan, nullptr, {{plan.kernels[0].name, {}, {}, nullptr, {}, insight}}, {}}, options); };
+  auto described = [&] {
+    return describe({&plan, nullptr, {{plan.kernels[0].name, {}, {}, nullptr, {}, insight}}, {}}, options);
+  };
   const json predicted = json::parse(toJson(described()));
   const json& details = predicted["kernels"]["details"][0];
   CHECK(details["class"] == "gemm");
@@ -110,7 +113,8 @@ TEST_CASE("the page is one file and escapes names") {
   plan.name = "<script>";
   Graph g;
   const LinearKernel kernel = sampleKernel(g);
-  const std::string page = toHtml(describe({&plan, nullptr, {{"k_add", {}, {}, &kernel, "a < b"}}, {}}, ReportOptions::all()));
+  const std::string page =
+      toHtml(describe({&plan, nullptr, {{"k_add", {}, {}, &kernel, "a < b"}}, {}}, ReportOptions::all()));
   CHECK(contains(page, "&lt;script&gt;"));
   CHECK(!contains(page, "<script>"));
   CHECK(contains(page, "a &lt; b"));

@@ -36,7 +36,9 @@ inline int64_t pick(Random& random, int64_t min, int64_t max) {
 
 inline std::string describe(UOp n) {
   if (n.isConst()) return toText(n.constant());
-  if (n.op() == Op::Var) return std::string(n.argAs<VarArg>().name) + "[" + std::to_string(n.bounds().min) + ".." + std::to_string(n.bounds().max) + "]";
+  if (n.op() == Op::Var)
+    return std::string(n.argAs<VarArg>().name) + "[" + std::to_string(n.bounds().min) + ".." +
+           std::to_string(n.bounds().max) + "]";
   if (n.op() == Op::Range) return "r" + std::to_string(n.argAs<AxisArg>().id) + "<" + describe(n.src(0)) + ">";
   std::string text = std::string(toText(n.op()));
   if (n.op() == Op::Cast) text += "." + std::string(toText(n.dtype()));

@@ -56,7 +56,9 @@ struct World {
   UOp range(int64_t size) { return g.range(g.index(size), next++, AxisType::Reduce); }
   UOp param(uint32_t slot, DType d, int64_t size) { return g.make(Op::Param, d, {g.index(size)}, SlotArg{slot}); }
   UOp at(UOp storage, UOp index) { return g.load(g.indexInto(storage, {&index, 1})); }
-  UOp sum(UOp v, std::initializer_list<UOp> ranges) { return g.reduceRanges(Op::Add, v, std::span(ranges.begin(), ranges.size())); }
+  UOp sum(UOp v, std::initializer_list<UOp> ranges) {
+    return g.reduceRanges(Op::Add, v, std::span(ranges.begin(), ranges.size()));
+  }
   UOp number(DType d, double v) { return g.constant(Scalar::of(d, v)); }
   UOp simple(UOp n, Numerics mode = Numerics::Strict) { return simplifyKernel(g, n, mode); }
 };
@@ -134,11 +136,13 @@ TEST_CASE("random counting sums have their value") {
   for (int seed = 0; seed < 400; ++seed) {
     Random random(seed);
     World s;
-    UOp i = s.g.range(s.g.index(pick(random, 2, 7)), 90, AxisType::Loop), r = s.range(pick(random, 2, 8)), q = s.range(pick(random, 2, 4));
+    UOp i = s.g.range(s.g.index(pick(random, 2, 7)), 90, AxisType::Loop), r = s.range(pick(random, 2, 8)),
+        q = s.range(pick(random, 2, 4));
     auto clause = [&] {
       constexpr Op kOps[] = {Op::Lt, Op::Le, Op::Eq, Op::Ne, Op::Lt};
       UOp left = s.g.alu(Op::Mul, {r, s.g.index(pick(random, -3, 3))});
-      UOp right = s.g.alu(Op::Add, {s.g.alu(Op::Mul, {pick(random, 0, 1) ? i : q, s.g.index(pick(random, -2, 2))}), s.g.index(pick(random, -6, 9))});
+      UOp right = s.g.alu(Op::Add, {s.g.alu(Op::Mul, {pick(random, 0, 1) ? i : q, s.g.index(pick(random, -2, 2))}),
+                                    s.g.index(pick(random, -6, 9))});
       if (pick(random, 0, 3) == 0) left = s.g.alu(Op::Floordiv, {left, s.g.index(2)});
       if (pick(random, 0, 3) == 0) left = s.g.cast(left, DType::I32), right = s.g.cast(right, DType::I32);
       UOp c = s.g.alu(kOps[pick(random, 0, 4)], {left, right});
@@ -147,7 +151,8 @@ TEST_CASE("random counting sums have their value") {
     UOp condition = clause();
     while (pick(random, 0, 1)) condition = s.g.alu(pick(random, 0, 3) ? Op::And : Op::Or, {condition, clause()});
     DType d = pick(random, 0, 2) == 0 ? DType::F32 : pick(random, 0, 1) ? DType::I32 : DType::I8;
-    UOp a = s.number(d, static_cast<double>(pick(random, -5, 5))), b = isFloat(d) ? s.number(d, 0) : s.number(d, static_cast<double>(pick(random, -1, 2)));
+    UOp a = s.number(d, static_cast<double>(pick(random, -5, 5))),
+        b = isFloat(d) ? s.number(d, 0) : s.number(d, static_cast<double>(pick(random, -1, 2)));
     if (!isFloat(d) && pick(random, 0, 1)) a = s.g.alu(Op::Add, {s.g.cast(i, d), a});
     if (!isFloat(d) && pick(random, 0, 2) == 0) a = s.g.alu(Op::Mul, {s.g.cast(r, d), a});
     UOp before = s.sum(s.g.where(condition, a, b), {r, q}), after = s.simple(before);

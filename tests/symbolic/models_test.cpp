@@ -28,7 +28,8 @@ std::vector<HostTensor> randomBuffers(UOp sink, uint64_t seed) {
 VariableValues variableValues(UOp sink, Draw& draw) {
   VariableValues values;
   for (UOp n : toposort(sink))
-    if (n.op() == Op::Var) values[std::string(n.argAs<VarArg>().name)] = draw.between(n.argAs<VarArg>().min, n.argAs<VarArg>().max);
+    if (n.op() == Op::Var)
+      values[std::string(n.argAs<VarArg>().name)] = draw.between(n.argAs<VarArg>().min, n.argAs<VarArg>().max);
   return values;
 }
 

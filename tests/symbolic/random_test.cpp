@@ -18,7 +18,8 @@ class IndexWorld {
   }
 
   UOp expression(int depth) {
-    if (depth == 0 || pick(random_, 0, 7) == 0) return pick(random_, 0, 3) ? leaves_[pick(random_, 0, 3)] : graph.index(pick(random_, -8, 12));
+    if (depth == 0 || pick(random_, 0, 7) == 0)
+      return pick(random_, 0, 3) ? leaves_[pick(random_, 0, 3)] : graph.index(pick(random_, -8, 12));
     UOp a = expression(depth - 1);
     int64_t divisor = pick(random_, 0, 12) ? pick(random_, 1, 12) : -pick(random_, 1, 4);
     switch (pick(random_, 0, 12)) {
@@ -37,15 +38,19 @@ class IndexWorld {
       case 8:
       case 9: return graph.alu(Op::Floormod, {a, graph.index(divisor)});
       case 10: return graph.alu(pick(random_, 0, 1) ? Op::Max : Op::Min, {a, expression(depth - 1)});
-      case 11: return pick(random_, 0, 2) ? graph.alu(pick(random_, 0, 1) ? Op::Cdiv : Op::Cmod, {a, graph.index(divisor)})
-                                          : graph.alu(pick(random_, 0, 1) ? Op::Floordiv : Op::Floormod, {a, expression(depth - 1)});
+      case 11:
+        return pick(random_, 0, 2)
+                   ? graph.alu(pick(random_, 0, 1) ? Op::Cdiv : Op::Cmod, {a, graph.index(divisor)})
+                   : graph.alu(pick(random_, 0, 1) ? Op::Floordiv : Op::Floormod, {a, expression(depth - 1)});
       default: return graph.where(condition(depth - 1), a, expression(depth - 1));
     }
   }
 
   UOp condition(int depth) {
     constexpr Op kCompare[] = {Op::Lt, Op::Lt, Op::Le, Op::Eq, Op::Ne};
-    UOp clause = graph.alu(kCompare[pick(random_, 0, 4)], {expression(depth), pick(random_, 0, 2) ? graph.index(pick(random_, -5, 30)) : expression(depth)});
+    UOp clause =
+        graph.alu(kCompare[pick(random_, 0, 4)],
+                  {expression(depth), pick(random_, 0, 2) ? graph.index(pick(random_, -5, 30)) : expression(depth)});
     if (pick(random_, 0, 3) == 0) clause = graph.alu(Op::Not, {clause});
     if (depth > 0 && pick(random_, 0, 2) == 0)
       clause = graph.alu(pick(random_, 0, 3) ? Op::And : Op::Or, {clause, condition(depth - 1)});
@@ -132,24 +137,28 @@ class TypedWorld {
   Scalar number() {
     if (isFloat(dtype_)) {
       constexpr double kEdges[] = {0.0, -0.0, 1.0, -1.0, 2.0, 0.5, -INFINITY, INFINITY, NAN, 3e38};
-      return Scalar::ofFloat(dtype_, pick(random_, 0, 2) ? kEdges[pick(random_, 0, 9)] : static_cast<double>(pick(random_, -999, 999)) / 8);
+      return Scalar::ofFloat(
+          dtype_, pick(random_, 0, 2) ? kEdges[pick(random_, 0, 9)] : static_cast<double>(pick(random_, -999, 999)) / 8);
     }
     if (pick(random_, 0, 2)) return Scalar::ofInt(dtype_, pick(random_, -3, 9));
     return Scalar::ofInt(dtype_, static_cast<int64_t>(random_()));
   }
 
   UOp expression(int depth) {
-    if (depth == 0 || pick(random_, 0, 7) == 0) return pick(random_, 0, 2) ? leaves_[pick(random_, 0, 2)] : graph.constant(number());
+    if (depth == 0 || pick(random_, 0, 7) == 0)
+      return pick(random_, 0, 2) ? leaves_[pick(random_, 0, 2)] : graph.constant(number());
     constexpr Op kInt[] = {Op::Add, Op::Sub, Op::Mul, Op::Max, Op::Min, Op::Cdiv, Op::Cmod, Op::Floordiv, Op::Floormod,
                            Op::And, Op::Or, Op::Xor, Op::Shl, Op::Shr, Op::Neg, Op::Not, Op::Abs, Op::Add, Op::Mul};
-    constexpr Op kFloat[] = {Op::Add, Op::Sub, Op::Mul, Op::Max, Op::Min, Op::Fdiv, Op::Neg, Op::Abs, Op::Floor, Op::Trunc, Op::Round};
+    constexpr Op kFloat[] = {Op::Add, Op::Sub, Op::Mul,   Op::Max,   Op::Min,  Op::Fdiv,
+                             Op::Neg, Op::Abs, Op::Floor, Op::Trunc, Op::Round};
     int64_t kind = pick(random_, 0, 9);
     if (kind < 2) return graph.where(condition(depth - 1), expression(depth - 1), expression(depth - 1));
     if (kind < 3) return throughCast(depth);
     Op op = isFloat(dtype_) ? kFloat[pick(random_, 0, std::size(kFloat) - 1)] : kInt[pick(random_, 0, std::size(kInt) - 1)];
     if (dtype_ == DType::Bool && op == Op::Abs) op = Op::Not;
     if (dtype_ == DType::Bool && (op == Op::Neg || op == Op::Sub || (op >= Op::Cdiv && op <= Op::Shr))) op = Op::And;
-    return info(op).maxSrc == 1 ? graph.alu(op, {expression(depth - 1)}) : graph.alu(op, {expression(depth - 1), expression(depth - 1)});
+    return info(op).maxSrc == 1 ? graph.alu(op, {expression(depth - 1)})
+                                : graph.alu(op, {expression(depth - 1), expression(depth - 1)});
   }
 
   UOp throughCast(int depth) {
@@ -157,7 +166,10 @@ class TypedWorld {
     DType other = kOther[pick(random_, 0, 6)];
     UOp inner = expression(depth - 1);
     if (pick(random_, 0, 3) == 0 && dtype_ != DType::Bool) {
-      DType bits = info(dtype_).bits == 8 ? DType::U8 : info(dtype_).bits == 16 ? DType::U16 : info(dtype_).bits == 32 ? DType::U32 : DType::U64;
+      DType bits = info(dtype_).bits == 8    ? DType::U8
+                   : info(dtype_).bits == 16 ? DType::U16
+                   : info(dtype_).bits == 32 ? DType::U32
+                                             : DType::U64;
       return graph.bitcast(graph.make(Op::Bitcast, bits, {inner}), dtype_);
     }
     // Index values must stay small: what overflows there has no meaning.
@@ -179,7 +191,8 @@ class TypedWorld {
       Scalar v = number();
       bool bounded = isInt(dtype_) && dtype_ != DType::U64;
       if (bounded && (v.asInt() < l.bounds().min || v.asInt() > l.bounds().max))
-        v = Scalar::ofInt(dtype_, l.bounds().max - l.bounds().min < 100 ? pick(random_, l.bounds().min, l.bounds().max) : l.bounds().min);
+        v = Scalar::ofInt(
+            dtype_, l.bounds().max - l.bounds().min < 100 ? pick(random_, l.bounds().min, l.bounds().max) : l.bounds().min);
       values[l.id()] = v;
     }
     return values;
@@ -200,7 +213,8 @@ bool sameButZeros(const Scalar& a, const Scalar& b) {
 }  // namespace
 
 TEST_CASE("typed expressions keep their values") {
-  for (DType dtype : {DType::Bool, DType::I8, DType::U8, DType::I32, DType::U32, DType::I64, DType::U64, DType::F16, DType::F32}) {
+  for (DType dtype :
+       {DType::Bool, DType::I8, DType::U8, DType::I32, DType::U32, DType::I64, DType::U64, DType::F16, DType::F32}) {
     for (int seed = 0; seed < 150; ++seed) {
       Random random(seed * 31 + static_cast<int>(dtype));
       TypedWorld world(random, dtype);

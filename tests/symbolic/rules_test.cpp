@@ -46,7 +46,8 @@ class Sampler {
       default: break;
     }
     uint64_t span = static_cast<uint64_t>(max) - static_cast<uint64_t>(min);
-    return span == UINT64_MAX ? static_cast<int64_t>(random_()) : static_cast<int64_t>(static_cast<uint64_t>(min) + random_() % (span + 1));
+    return span == UINT64_MAX ? static_cast<int64_t>(random_())
+                              : static_cast<int64_t>(static_cast<uint64_t>(min) + random_() % (span + 1));
   }
 
   Scalar floatValue(DType d) {
@@ -54,9 +55,11 @@ class Sampler {
       int64_t v = pick(random_, 1, 4);
       return Scalar::ofFloat(d, static_cast<double>(pick(random_, 0, 1) ? v : -v));
     }
-    constexpr double kEdges[] = {0.0, -0.0, 1.0, -1.0, INFINITY, -INFINITY, NAN, 0.5, 1e-45, 3.5e38, 65504.0, 1e-300, 0x1p-1074};
+    constexpr double kEdges[] = {0.0, -0.0,  1.0,    -1.0,    INFINITY, -INFINITY, NAN,
+                                 0.5, 1e-45, 3.5e38, 65504.0, 1e-300,   0x1p-1074};
     if (pick(random_, 0, 1)) return Scalar::ofFloat(d, kEdges[pick(random_, 0, std::size(kEdges) - 1)]);
-    return Scalar::ofFloat(d, std::ldexp(static_cast<double>(pick(random_, -1000000, 1000000)), static_cast<int>(pick(random_, -24, 8))));
+    return Scalar::ofFloat(
+        d, std::ldexp(static_cast<double>(pick(random_, -1000000, 1000000)), static_cast<int>(pick(random_, -24, 8))));
   }
 
   UOp constant(DType d) {
@@ -78,8 +81,10 @@ class Sampler {
     else if (isFloat(d)) bounds = {};
     else if (d == DType::Index) bounds = {-40, 40};
     else bounds = {minInt(d), maxInt(d)};
-    if (isInt(d) && d != DType::U64 && pick(random_, 0, 1)) bounds.min = std::clamp(pick(random_, 0, 2), bounds.min, bounds.max);
-    if (isInt(d) && d != DType::U64 && pick(random_, 0, 2) == 0) bounds.max = std::min(maxInt(d), bounds.min + pick(random_, 0, 9));
+    if (isInt(d) && d != DType::U64 && pick(random_, 0, 1))
+      bounds.min = std::clamp(pick(random_, 0, 2), bounds.min, bounds.max);
+    if (isInt(d) && d != DType::U64 && pick(random_, 0, 2) == 0)
+      bounds.max = std::min(maxInt(d), bounds.min + pick(random_, 0, 9));
     std::string name = "v" + std::to_string(instance_.leaves.size());
     UOp n = graph_.make(Op::Var, d, std::span<const UOp>{}, VarArg{name, bounds.min, bounds.max});
     instance_.leaves.push_back(n);
@@ -87,7 +92,8 @@ class Sampler {
   }
 
   DType anyDType() {
-    static const DType kSome[] = {DType::Bool, DType::I8, DType::I32, DType::I64, DType::U8, DType::U64, DType::F16, DType::F32, DType::Index};
+    static const DType kSome[] = {DType::Bool, DType::I8,  DType::I32, DType::I64,  DType::U8,
+                                  DType::U64,  DType::F16, DType::F32, DType::Index};
     if (fast_) return DType::F32;
     return kSome[pick(random_, 0, std::size(kSome) - 1)];
   }
@@ -140,7 +146,8 @@ class Sampler {
     for (int i = at + pat_->nodes[at].size; i < pat_->count; ++i) {  // used again behind with the root's dtype
       const PatNode& n = pat_->nodes[i];
       for (int j = at; j < at + pat_->nodes[at].size; ++j)
-        if (n.kind == PatKind::Value && pat_->nodes[j].kind == PatKind::Value && pat_->nodes[j].slot == n.slot) return rootDType;
+        if (n.kind == PatKind::Value && pat_->nodes[j].kind == PatKind::Value && pat_->nodes[j].slot == n.slot)
+          return rootDType;
     }
     return anyDType();
   }
@@ -194,8 +201,10 @@ void checkRule(const Rule& rule, DType dtype, Random& random, bool fast, std::se
       if (sameValue(rule, before, after, fast)) continue;
       std::string values;
       for (UOp l : instance.leaves) values += describe(l) + " = " + toText(leaves[l.id()]) + "  ";
-      INFO(toText(rule) << "\n" << toText(dtype) << ": " << describe(instance.node) << " -> " << describe(by) << "\n" << values
-                        << "\n" << toText(before) << " became " << toText(after));
+      INFO(toText(rule) << "\n"
+                        << toText(dtype) << ": " << describe(instance.node) << " -> " << describe(by) << "\n"
+                        << values << "\n"
+                        << toText(before) << " became " << toText(after));
       FAIL(rule.name);
     }
   }

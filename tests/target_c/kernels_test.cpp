@@ -202,7 +202,8 @@ TEST_CASE("kernels keep their bits down to compiled C") {
   CompiledC careful(*code, "gcc", "-O1 -fsanitize=undefined -fsanitize-undefined-trap-on-error");
   for (size_t i = 0; i < linear.size(); ++i) {
     INFO(kCases[i].name);
-    std::vector<HostTensor> expected = inputsFor(kernels[i], kCases[i].wholeNumbers), inputs = expected, viaLinear = expected;
+    std::vector<HostTensor> expected = inputsFor(kernels[i], kCases[i].wholeNumbers), inputs = expected,
+                            viaLinear = expected;
     REQUIRE(interpretKernel(kernels[i], expected, {}).has_value());
     REQUIRE(interpretLinear(linear[i], viaLinear, {}).has_value());
     CHECK(sameValues(viaLinear[0], expected[0], true));

@@ -41,7 +41,8 @@ void finishCache(KernelCache* cache, Console& console) {
 Result<int> runCache(const Request& request, Console& console) {
   SVOD_TRY(const uint64_t limit, limitBytes(request.flags));
   const std::string folder = cacheFolder(request);
-  if (folder.empty()) return fail(Diag::Usage, "there is no folder for compiled kernels: HOME is not set", "give --cache-dir DIR");
+  if (folder.empty())
+    return fail(Diag::Usage, "there is no folder for compiled kernels: HOME is not set", "give --cache-dir DIR");
   const FileCache files(folder);
   FactList facts = {{"folder", "folder", folder}};
   if (request.flags.clear) {

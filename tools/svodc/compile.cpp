@@ -51,13 +51,15 @@ Status printSummary(const Compilation& compilation, const std::string& path, con
   const int64_t reused = reusedKernels(compilation);
   if (flags.json) {
     Document document = describe(Subject{&plan, nullptr, {}, {}}, {});
-    document.sections.insert(document.sections.begin(), Section{"", "", {FactList{{"plan", "plan", path}, {"reusedKernels", "kernels from the cache", reused}}}});
+    document.sections.insert(
+        document.sections.begin(),
+        Section{"", "", {FactList{{"plan", "plan", path}, {"reusedKernels", "kernels from the cache", reused}}}});
     return console.print(toJson(document));
   }
   const std::string from = reused == 0 ? "" : " (" + std::to_string(reused) + " from the cache)";
-  return console.print(path + ": " + plural(plan.kernels.size(), "kernel") + from + ", " + plural(plan.steps.size(), "step") +
-                       ", arena " + bytesCell(plan.arenaBytes).text() + ", " + plan.target.numerics + ", for " +
-                       plan.target.cpu + " on " + plan.target.triple + "\n");
+  return console.print(path + ": " + plural(plan.kernels.size(), "kernel") + from + ", " +
+                       plural(plan.steps.size(), "step") + ", arena " + bytesCell(plan.arenaBytes).text() + ", " +
+                       plan.target.numerics + ", for " + plan.target.cpu + " on " + plan.target.triple + "\n");
 }
 
 /// Compiles again with 0, 1, .. optional passes and names the one from which on the result is wrong.
@@ -74,7 +76,8 @@ Error withGuiltyPass(Error error, BuildResult& build) {
     if (n == 0) return std::move(error).withNote("without optional passes it is wrong as well; see --print-after of each");
     const std::string pass(optional[n - 1]);
     return std::move(error)
-        .withNote("pass " + pass + " does it: --bisect-limit " + std::to_string(n - 1) + " is right, " + std::to_string(n) + " is not")
+        .withNote("pass " + pass + " does it: --bisect-limit " + std::to_string(n - 1) + " is right, " + std::to_string(n) +
+                  " is not")
         .withHelp("add --print-before " + pass + " --print-after " + pass);
   }
   return error;

@@ -32,7 +32,8 @@ Status writeBoth(const std::string& path, const std::string& text, const std::st
                 "give the graph another name, or move that file away");
   std::vector<NewSafeTensor> tensors;
   for (const WrittenWeight& w : weights)
-    tensors.push_back({w.name, *elementTypeFromName(toText(w.dtype)), {w.dims.begin(), w.dims.end()}, {w.data.data, w.data.bytes}});
+    tensors.push_back(
+        {w.name, *elementTypeFromName(toText(w.dtype)), {w.dims.begin(), w.dims.end()}, {w.data.data, w.data.bytes}});
   const NewSafetensors file = layOutSafetensors(std::move(tensors));
   const NewFile files[] = {{weightPath, file.chunks()}, {path, {std::as_bytes(std::span(text))}}};
   return writeFilesAtomic(files);
@@ -46,7 +47,8 @@ Status convertModel(const Request& request, bool json, Console& console) {
   const std::string text = textOf(model.file, json);
   if (model.weights.empty()) return writeResult(output, text, request, console);
   if (output == "-")
-    return fail(Diag::Usage, "the weights of '" + path + "' need a file beside the graph", "give the graph a name: -o GRAPH.svod");
+    return fail(Diag::Usage, "the weights of '" + path + "' need a file beside the graph",
+                "give the graph a name: -o GRAPH.svod");
   auto lock = request.interrupts->hold();
   return writeBoth(output, text, weightPath.string(), model.weights);
 }

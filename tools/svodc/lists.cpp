@@ -30,7 +30,8 @@ std::string stagesText(uint8_t stages) {
 }
 
 Table listUops() {
-  Table table{"uops", {{"name", "op"}, {"min", "min", true}, {"max", "max", true}, {"stages", "stages"}, {"what", "meaning"}}, {}};
+  Table table{
+      "uops", {{"name", "op"}, {"min", "min", true}, {"max", "max", true}, {"stages", "stages"}, {"what", "meaning"}}, {}};
   for (Op op : allOps()) {
     const OpInfo& row = info(op);
     const Cell most = row.maxSrc == kAny ? Cell(-1, "any") : Cell(row.maxSrc);
@@ -59,7 +60,8 @@ Table listRules() {
 }
 
 Table listPasses() {
-  Table table{"passes", {{"name", "pass"}, {"in", "from"}, {"out", "to"}, {"optional", "optional"}, {"what", "meaning"}}, {}};
+  Table table{
+      "passes", {{"name", "pass"}, {"in", "from"}, {"out", "to"}, {"optional", "optional"}, {"what", "meaning"}}, {}};
   for (const Pass& pass : kernelPasses())
     table.rows.push_back({pass.name, toText(pass.in), toText(pass.out), pass.optional, pass.what});
   return table;
@@ -72,8 +74,8 @@ Table listTargets() {
 }
 
 std::string commandsText(uint8_t bits) {
-  constexpr std::pair<uint8_t, std::string_view> kNames[] = {
-      {Compile, "compile"}, {Inspect, "inspect"}, {Check, "check"}, {Convert, "convert"}, {Targets, "targets"}, {Cache, "cache"}};
+  constexpr std::pair<uint8_t, std::string_view> kNames[] = {{Compile, "compile"}, {Inspect, "inspect"}, {Check, "check"},
+                                                             {Convert, "convert"}, {Targets, "targets"}, {Cache, "cache"}};
   std::string text;
   for (const auto& [bit, name] : kNames)
     if ((bits & bit) != 0) text += (text.empty() ? "" : " ") + std::string(name);
@@ -82,8 +84,13 @@ std::string commandsText(uint8_t bits) {
 
 Table listFlags() {
   Table table{"flags",
-              {{"name", "flag"}, {"value", "value"}, {"default", "default"}, {"commands", "commands"}, {"changesOutput", "changes the plan"},
-               {"environment", "environment"}, {"what", "meaning"}},
+              {{"name", "flag"},
+               {"value", "value"},
+               {"default", "default"},
+               {"commands", "commands"},
+               {"changesOutput", "changes the plan"},
+               {"environment", "environment"},
+               {"what", "meaning"}},
               {}};
   for (const FlagInfo& row : allFlags())
     table.rows.push_back({"--" + std::string(row.name), row.value, row.preset, commandsText(row.commands),

@@ -160,7 +160,8 @@ Results lowerPad(OpCall& call) {
   }
   x = shrink(x, offsets, sizes);
   std::string mode = call.word("mode");
-  if (mode == "constant") return call.count() > 1 ? pad(x, before, after, call.arg(1)) : pad(x, before, after, call.number("value"));
+  if (mode == "constant")
+    return call.count() > 1 ? pad(x, before, after, call.arg(1)) : pad(x, before, after, call.number("value"));
   return padByPosition(call, x, before, after, mode);
 }
 

@@ -19,7 +19,8 @@ void Contents::pass(const BuildLog::Step& step) {
   if (step.kind == Kind::Assign) scopes_.back().effects[slotBelow(step.operands[0].node)] = step.effect;
   if (step.kind == Kind::Temporary) scopes_.back().effects[slotBelow(step.results[0])] = step.effect;
   if (step.kind == Kind::Otherwise || step.kind == Kind::End) close(step.effect);
-  if (step.kind == Kind::Loop || step.kind == Kind::Branch || step.kind == Kind::Otherwise) scopes_.push_back({step.results.at(0), {}});
+  if (step.kind == Kind::Loop || step.kind == Kind::Branch || step.kind == Kind::Otherwise)
+    scopes_.push_back({step.results.at(0), {}});
 }
 
 bool Contents::isCurrent(UOp content) const {

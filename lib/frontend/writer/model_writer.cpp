@@ -90,14 +90,16 @@ Result<GraphExpr> ModelWriter::operand(const BuildLog::Operand& o) {
   if (auto inlined = inlined_.find(node.id()); inlined != inlined_.end()) return inlined->second;
   auto name = names_.find(node.id());
   if (name != names_.end()) return GraphExpr::name(name->second);
-  return fail(Diag::Unsupported, "a value of a loop is used where it has no name", "compile the model without converting it");
+  return fail(Diag::Unsupported, "a value of a loop is used where it has no name",
+              "compile the model without converting it");
 }
 
 namespace {
 
 std::string symbolOf(std::string_view op, size_t operands) {
-  constexpr std::pair<std::string_view, std::string_view> kSymbols[] = {
-      {"add", "+"}, {"sub", "-"}, {"mul", "*"}, {"div", "/"}, {"fdiv", "/"}, {"floordiv", "//"}, {"floormod", "%"}, {"neg", "-"}};
+  constexpr std::pair<std::string_view, std::string_view> kSymbols[] = {{"add", "+"},      {"sub", "-"},  {"mul", "*"},
+                                                                        {"div", "/"},      {"fdiv", "/"}, {"floordiv", "//"},
+                                                                        {"floormod", "%"}, {"neg", "-"}};
   for (const auto& [name, symbol] : kSymbols)
     if (name == op && isOperator(symbol, operands)) return std::string(symbol);
   return std::string(op);
@@ -116,7 +118,8 @@ Result<GraphExpr> ModelWriter::call(const Definition& d, bool inlinesStorage) {
   for (const auto& [name, value] : d.attributes) {
     std::optional<GraphExpr> written = attributeExpr(value, [this](UOp n) { return sizeName(n); });
     if (!written)
-      return fail(Diag::Unsupported, d.op + ": the attribute '" + name + "' is " + describe(value) + ", which has no form in graph files");
+      return fail(Diag::Unsupported,
+                  d.op + ": the attribute '" + name + "' is " + describe(value) + ", which has no form in graph files");
     e.depth = std::max(e.depth, written->depth + 1);
     e.attributes.push_back({name, std::move(*written), {}});
   }

@@ -77,7 +77,8 @@ Status ModelWriter::temporary(const BuildLog::Step& step) {
 
 Status ModelWriter::loop(const BuildLog::Step& step) {
   std::optional<GraphExpr> count = sizeExpr(step.count.node(), [this](UOp n) { return sizeName(n); });
-  if (!count) return fail(Diag::Unsupported, "the count of a loop, " + describe(step.count) + ", has no form in graph files");
+  if (!count)
+    return fail(Diag::Unsupported, "the count of a loop, " + describe(step.count) + ", has no form in graph files");
   GraphExpr condition;
   if (!step.operands.empty()) {
     SVOD_TRY(condition, unnamed(step.operands[0]));
