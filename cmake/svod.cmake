@@ -70,7 +70,8 @@ function(svod_script_test name)
   svod_register_test(test_${folder}_${name} ${name} "${arg_TOOLS}" "${arg_LABELS}" ${arg_COMMAND})
 endfunction()
 
-# svod_fuzz(NAME SOURCES a.cpp ... [DEPS room ...]): a libFuzzer program fuzz_NAME, in the fuzz preset only.
+# svod_fuzz(NAME SOURCES a.cpp ... [DEPS room ...]): a libFuzzer program fuzz_NAME, in the fuzz preset only. Target
+# `fuzzers` builds all of them.
 function(svod_fuzz name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPS;LIBS")
   if(SVOD_FUZZ)
@@ -78,6 +79,7 @@ function(svod_fuzz name)
     target_include_directories(fuzz_${name} PRIVATE ${PROJECT_SOURCE_DIR}/lib ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests)
     svod_link(fuzz_${name} PRIVATE "${arg_DEPS}" "${arg_LIBS}")
     target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+    add_dependencies(fuzzers fuzz_${name})
   endif()
 endfunction()
 
