@@ -41,7 +41,7 @@ def compile_case(case, inputs, folder, svodc):
         kind, data = ("weight", f' = "{name}.npy"') if name in case.weights else ("input", "")
         if data:
             np.save(f"{folder}/{name}.npy", inputs[name])
-        lines.append(f"{kind} {name}: f32[{', '.join(map(str, shape))}]{data}")
+        lines.append(f"{kind} {name}: {case.types.get(name, 'f32')}[{', '.join(map(str, shape))}]{data}")
     with open(f"{folder}/case.svod", "w") as f:
         f.write("\n".join([*lines, case.graph, ""]))
     extra = ["--opts", f"y={case.opts}"] if case.opts else []
@@ -58,7 +58,8 @@ def result_shape(plan):
 
 
 def difference(expected, got):
-    return float(np.abs(expected.ravel() - got.ravel()).max() / max(np.abs(expected).max(), 1e-30))
+    expected, got = (x.ravel().astype(np.float64) for x in (expected, got))
+    return float(np.abs(expected - got).max() / max(np.abs(expected).max(), 1e-30))
 
 
 def measure_case(case, options, runtime, peers):
@@ -67,7 +68,7 @@ def measure_case(case, options, runtime, peers):
         manifest = compile_case(case, inputs, folder, f"{options.bin}/svodc")
         plan = runtime.load(f"{folder}/case.plan", options.threads)
         shape = result_shape(manifest)
-        ours, theirs = (svod_runtime.aligned(np.zeros(shape, np.float32)) for _ in range(2))
+        ours, theirs = (svod_runtime.aligned(np.zeros(shape, cases.NUMPY[case.result])) for _ in range(2))
         for name in case.shapes.keys() - set(case.weights):
             plan.bind_input(name, inputs[name])
         plan.bind_output("y", ours)

@@ -1,5 +1,5 @@
 """What is measured: a graph, random inputs, and what each peer does with the same arrays."""
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Callable
 
 import numpy as np
@@ -18,6 +18,8 @@ class Case:
     peers: Callable     # (peers, inputs, result) -> name -> function
     weights: tuple = () # inputs that are constants of the plan
     opts: str = ""      # "" for the default
+    types: dict = field(default_factory=dict)  # element types of inputs that are not f32
+    result: str = "f32"
 
 
 def gemm(m, k, n, weight=False, opts="", group="gemm"):
@@ -27,6 +29,17 @@ def gemm(m, k, n, weight=False, opts="", group="gemm"):
     suffix = (" weight" if weight else "") + (" --opts" if opts else "")
     return Case(f"gemm {m}x{k}x{n}{suffix}", group, "output y = matmul(a, b)", {"a": (m, k), "b": (k, n)},
                 2 * m * k * n, 4 * (m * k + k * n + m * n), peers, ("b",) if weight else (), opts)
+
+
+def narrow_gemm(size, a, b, weight=False):
+    """Products of narrow numbers, summed in f32 or i32."""
+    wide, kind = ("f32", 2) if a == "bf16" else ("i32", 1 if a == "i8" else 0)
+    return Case(f"gemm {size}x{size}x{size} {a if a == b else a + ' ' + b}" + (" weight" if weight else ""), "narrow",
+                f"output y = matmul(cast(a, dtype={wide}), cast(b, dtype={wide}))", {"a": (size, size), "b": (size, size)},
+                2 * size ** 3, 0,
+                lambda p, x, result: p.primitive("peer_matmul", (size, size, size, kind, int(weight)),
+                                                 (x["a"], x["b"], result)),
+                ("b",) if weight else (), types={"a": a, "b": b}, result=wide)
 
 
 def conv(channels, filters, size, kernel, stride=1, pad=0, groups=1):
@@ -77,6 +90,8 @@ CASES = [
     gemm(1, 4096, 4096, group="gemv"), gemm(8, 4096, 4096, group="gemv"),
     gemm(509, 509, 509, group="odd"), gemm(1021, 1021, 1021, group="odd"), gemm(7, 13, 1009, group="odd"),
     gemm(1, 1, 4096, group="odd"),
+    narrow_gemm(1024, "bf16", "bf16"), narrow_gemm(1024, "u8", "i8"), narrow_gemm(1024, "i8", "i8"),
+    narrow_gemm(1024, "u8", "i8", weight=True), narrow_gemm(1021, "u8", "i8"),
     conv(3, 64, 224, 7, 2, 3), conv(64, 256, 56, 1), conv(64, 64, 56, 3, 1, 1), conv(128, 128, 28, 3, 1, 1),
     conv(256, 256, 14, 3, 1, 1), conv(512, 512, 7, 3, 1, 1), conv(96, 96, 112, 3, 1, 1, 96),
     *streams(),
@@ -87,6 +102,17 @@ CASES = [
 ]
 
 
+NUMPY = {"f32": np.float32, "i32": np.int32, "i8": np.int8, "u8": np.uint8}
+
+
+def random_array(random, shape, dtype):
+    """Normally distributed floats (bf16 as its bits), any bytes."""
+    if dtype in ("i8", "u8"):
+        return random.integers(0, 256, shape, dtype=np.uint8).view(NUMPY[dtype])
+    values = random.standard_normal(shape, dtype=np.float32)
+    return values if dtype == "f32" else (values.view(np.uint32) >> 16).astype(np.uint16)
+
+
 def inputs_of(case, aligned):
     random = np.random.default_rng(0)
-    return {name: aligned(random.standard_normal(shape, dtype=np.float32)) for name, shape in case.shapes.items()}
+    return {name: aligned(random_array(random, shape, case.types.get(name, "f32"))) for name, shape in case.shapes.items()}

@@ -56,8 +56,10 @@ Job* guarded(Make make) {
   }
 }
 
-memory::data_type typeOf(int bytes) {
-  return bytes == 4 ? memory::data_type::f32 : bytes == 2 ? memory::data_type::bf16 : memory::data_type::s8;
+// Of both factors of a product: 4 f32, 2 bf16, 1 i8, 0 u8 and i8.
+memory::data_type typeOf(long kind, bool isLeft) {
+  if (kind == 0 && isLeft) return memory::data_type::u8;
+  return kind == 4 ? memory::data_type::f32 : kind == 2 ? memory::data_type::bf16 : memory::data_type::s8;
 }
 
 template <class Body>
@@ -73,13 +75,12 @@ void onThreads(int threads, size_t bytes, Body body) {
 
 extern "C" {
 
-// c[m,n] = a[m,k] b[k,n]; b may be kept in the layout of the primitive (a constant weight). 4: f32, 2: bf16,
-// 1: int8 with an i32 result.
-void* peer_matmul(long m, long n, long k, int bytes, int packed, void* a, void* b, void* c) {
+// c[m,n] = a[m,k] b[k,n]; b may be kept in the layout of the primitive (a constant weight). Sums of bytes are i32.
+void* peer_matmul(long m, long n, long k, long kind, long packed, void* a, void* b, void* c) {
   return guarded([&](Job& job) {
-    memory::desc ad = plain({m, k}, typeOf(bytes)), bd = plain({k, n}, typeOf(bytes));
-    memory::desc cd = plain({m, n}, bytes == 1 ? memory::data_type::s32 : memory::data_type::f32);
-    matmul::desc desc(ad, packed ? chosen({k, n}, typeOf(bytes)) : bd, cd);
+    memory::desc ad = plain({m, k}, typeOf(kind, true)), bd = plain({k, n}, typeOf(kind, false));
+    memory::desc cd = plain({m, n}, kind < 2 ? memory::data_type::s32 : memory::data_type::f32);
+    matmul::desc desc(ad, packed ? chosen({k, n}, typeOf(kind, false)) : bd, cd);
     matmul::primitive_desc pd(desc, job.cpu);
     job.work = matmul(pd);
     job.result = memory(cd, job.cpu, c);

@@ -2,6 +2,7 @@
 
 #include "lower/expand.h"
 #include "lower/strided_loads.h"
+#include "lower/strided_stores.h"
 #include "optimize/choose.h"
 #include "optimize/replay.h"
 #include "pass/rule_pass.h"
@@ -38,6 +39,7 @@ Result<UOp> constantLayout(UOp root, PassContext& cx) {
 Result<UOp> expandRanges(UOp root, PassContext& cx) { return expand(cx.graph, root); }
 Result<UOp> merge(UOp root, PassContext& cx) { return mergeLoops(cx.graph, root); }
 Result<UOp> contiguousLoads(UOp root, PassContext& cx) { return loadStrides(cx.graph, root); }
+Result<UOp> contiguousStores(UOp root, PassContext& cx) { return storeStrides(cx.graph, root); }
 Result<UOp> legalizeKernel(UOp root, PassContext& cx) {
   return legalize(cx.graph, root, cx.data.get<KernelJob>().legalize);
 }
@@ -54,6 +56,8 @@ constexpr Pass kKernelPasses[] = {
     {"symbolic-late", "fold what expansion made constant", Stage::Lowered, Stage::Lowered, symbolicLate, true},
     {"strided-loads", "gathers within a few vectors, and transposed blocks, as contiguous loads and shuffles",
      Stage::Lowered, Stage::Lowered, contiguousLoads, true},
+    {"strided-stores", "stores that fill the gaps of each other as shuffles and contiguous stores", Stage::Lowered,
+     Stage::Lowered, contiguousStores, true},
     {"legalize", "polynomials, small floats, guarded integer ops, index width", Stage::Lowered, Stage::Lowered,
      legalizeKernel},
 };

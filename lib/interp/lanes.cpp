@@ -32,6 +32,21 @@ LaneValues foldLanes(Op op, DType dtype, const LaneValues& v) {
   return LaneValues(lanes.empty() ? v.first : lanes[0]);
 }
 
+// c[i] + a[g*i] * b[g*i] + ..; a factor of g lanes serves every i. Wraps like the ops it is made of.
+LaneValues dotOf(UOp node, std::span<const LaneValues* const> in) {
+  const size_t group = node.argAs<SlotArg>().slot;
+  auto factor = [&](size_t k, size_t i) {
+    const std::vector<Scalar>& lanes = in[k]->vector;
+    return evalScalar(Op::Cast, node.dtype(), std::span(&lanes[i % lanes.size()], 1));
+  };
+  std::vector<Scalar> sums = in[2]->isVector() ? in[2]->vector : std::vector<Scalar>{in[2]->first};
+  for (size_t i = 0; i < sums.size() * group; ++i) {
+    Scalar operands[] = {factor(0, i), factor(1, i), sums[i / group]};
+    sums[i / group] = evalScalar(Op::Mulacc, node.dtype(), operands);
+  }
+  return in[2]->isVector() ? LaneValues(std::move(sums)) : LaneValues(sums[0]);
+}
+
 LaneValues rampOf(UOp node, const LaneValues& base) {
   std::vector<Scalar> lanes(node.argAs<SlotArg>().slot);
   for (size_t i = 0; i < lanes.size(); ++i)
@@ -44,6 +59,7 @@ LaneValues rampOf(UOp node, const LaneValues& base) {
 bool hasEvalLanes(UOp node) {
   Op op = node.op();
   return isElementwise(op) || op == Op::Const || op == Op::Stack || op == Op::Ramp || op == Op::Lane ||
+         op == Op::Dot ||
          (op == Op::Reduce && node.srcCount() == 1);
 }
 
@@ -52,6 +68,7 @@ LaneValues evalLanes(UOp node, std::span<const LaneValues* const> in) {
     case Op::Const: return LaneValues(node.constant());
     case Op::Ramp: return rampOf(node, *in[0]);
     case Op::Lane: return LaneValues((*in[0])[node.argAs<SlotArg>().slot]);
+    case Op::Dot: return dotOf(node, in);
     case Op::Reduce: return foldLanes(node.argAs<ReduceArg>().op, node.dtype(), *in[0]);
     case Op::Stack: {
       std::vector<Scalar> lanes;

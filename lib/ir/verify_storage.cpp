@@ -135,6 +135,18 @@ std::string checkHorizontal(const NodeView& n) {
   return w > 0 && (w & (w - 1)) == 0 ? "" : "folds a power of two lanes, got " + std::to_string(w);
 }
 
+std::string checkDot(const NodeView& n) {
+  const auto group = static_cast<int64_t>(std::get<SlotArg>(n.arg).slot), lanes = int64_t{n.src[2].lanes()};
+  if (group < 2 || n.src[2].rank() > 1) return "sums groups of two lanes or more";
+  if (n.dtype != n.src[2].dtype() || byteSize(n.dtype) != 4 || !isInt(n.dtype)) return "adds to its own dtype, i32 or u32";
+  for (UOp x : n.src.first(2)) {
+    if (!isInt(x.dtype()) || info(x.dtype()).bits != 8) return "multiplies bytes, got " + dtypeOf(x);
+    if (x.rank() != 1 || (x.dim(0) != group && x.dim(0) != group * lanes))
+      return "takes one group of lanes or one for each result, got " + toTypeText(x);
+  }
+  return {};
+}
+
 std::string checkLaneFold(const NodeView& n) { return n.src.size() == 1 ? "" : "folds lanes only; loops fold into buffers"; }
 
 std::string checkTensorReduce(const NodeView& n) {
@@ -189,6 +201,7 @@ constexpr SpecRule kRules[] = {
     {"closed-ranges", "end and stage close ranges", K | L | P, closesRanges, checkClosedRanges},
     {"kernel-reduce", "reductions in kernels fold ranges, or a power of two lanes", K | L | P, isOp<Op::Reduce>,
      checkHorizontal},
+    {"dot", "dot products sum groups of bytes", L | P, isOp<Op::Dot>, checkDot},
     {"lane-fold", "reductions of instruction lists fold lanes", P, isOp<Op::Reduce>, checkLaneFold},
     {"no-index-dtype", "index arithmetic has a machine dtype", P, everyOp, checkNoIndexDType},
     {"no-bool-storage", "memory holds no bool", P, isStorageLeaf, checkNoBoolStorage},

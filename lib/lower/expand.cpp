@@ -6,15 +6,17 @@
 #include <unordered_map>
 
 #include "lower/accumulator.h"
+#include "lower/dot_form.h"
 #include "symbolic/symbolic.h"
 
 namespace svod {
 
 namespace {
 
+// Dot ranges, too: products that no instruction sums up are copies.
 bool isUnrolled(UOp range) {
   AxisType t = range.argAs<AxisArg>().type;
-  return t == AxisType::Upcast || t == AxisType::Unroll;
+  return t == AxisType::Upcast || t == AxisType::Unroll || t == AxisType::Dot;
 }
 bool isVector(UOp range) { return range.argAs<AxisArg>().type == AxisType::Vector; }
 bool isLoop(UOp range) { return !isUnrolled(range) && !isVector(range); }
@@ -129,7 +131,8 @@ class Expander {
   UOp fixed(UOp expr, const Env& env) {
     std::vector<UOp> from, to;
     for (UOp r : expr.ranges())
-      if (isUnrolled(r)) from.push_back(r), to.push_back(g_.index(env.at(r.id())));
+      if (auto at = env.find(r.id()); isUnrolled(r) && at != env.end())
+        from.push_back(r), to.push_back(g_.index(at->second));
     return from.empty() ? expr : simplify(g_, substitute(g_, expr, from, to));
   }
 
@@ -143,11 +146,11 @@ class Expander {
 
   // ---- memory
   UOp buildAddress(UOp node, const Env& env) {
-    UOp base = node.src(0);
-    UOp flat = node.src(1);
-    UOp storage = base.op() == Op::Stage ? localBuffer(base, env) : expandNode(base, env);
-    UOp at = position(flat, env);
-    return g_.indexInto(storage, {&at, 1});
+    UOp at = position(node.src(1), env);
+    return g_.indexInto(storageFor(node.src(0), env), {&at, 1});
+  }
+  UOp storageFor(UOp base, const Env& env) {
+    return base.op() == Op::Stage ? localBuffer(base, env) : expandNode(base, env);
   }
 
   /// A scalar index, a ramp for consecutive lanes, or a vector of indices.
@@ -226,20 +229,68 @@ class Expander {
     return src.size() == 1 ? src[0] : g_.make(Op::End, DType::Void, src);
   }
 
+  // ---- dot products
+  /// What a reduce takes in one step: a value, or (b given) two factors of as many lanes as `group` times its results.
+  struct Term {
+    UOp a, b = {};
+    int64_t group = 1;
+    int64_t lanes() const { return std::max<int64_t>({1, a.lanes() / group, b ? b.lanes() / group : 1}); }
+  };
+
+  Term dotTerm(const DotForm& form, const Env& env) {
+    const int64_t group = form.range.src(0).constInt();
+    UOp a = factor(form.a, form.range, env);
+    // Ones fit both signs, and a product of unlike signs is what all units have.
+    DType other = form.b ? form.b.dtype() : isSigned(form.a.dtype()) ? DType::U8 : DType::I8;
+    UOp ones = form.b ? UOp() : repeated(g_.constant(Scalar::ofInt(other, 1)), group);
+    return {a, form.b ? factor(form.b, form.range, env) : ones, group};
+  }
+  UOp factor(UOp node, UOp dot, const Env& env) {
+    DotLanes lanes{dot, vectorRange(node).value_or(UOp())};
+    UOp bytes = grouped(node, lanes, env);
+    return bytes.isScalar() ? repeated(bytes, lanes.count()) : bytes;
+  }
+  UOp repeated(UOp scalar, int64_t count) {
+    return g_.make(Op::Stack, scalar.dtype(), std::vector<UOp>(static_cast<size_t>(count), scalar));
+  }
+
+  UOp grouped(UOp node, const DotLanes& lanes, const Env& env) {
+    if (!node.dependsOn(lanes.dot) && !(lanes.vector && node.dependsOn(lanes.vector))) return expandNode(node, env);
+    auto key = std::pair(node.id(), relevant(node, env));
+    auto& known = groups_[lanes.vector ? lanes.vector.id() : lanes.dot.id()];
+    if (auto it = known.find(key); it != known.end()) return it->second;
+    return known[key] = buildGrouped(node, lanes, env);
+  }
+  UOp buildGrouped(UOp node, const DotLanes& lanes, const Env& env) {
+    if (node.dtype() == DType::Index && isIndexMath(node)) return spreadOver(g_, fixed(node, env), lanes);
+    if (node.op() == Op::Index) {
+      UOp at = grouped(node.src(1), lanes, env);
+      return g_.indexInto(storageFor(node.src(0), env), {&at, 1});
+    }
+    std::vector<UOp> src;
+    for (UOp s : node.src()) src.push_back(grouped(s, lanes, env));
+    if (node.op() == Op::Load && src.size() == 3) src[0] = widened(src[0], src[2].lanes());
+    return g_.withSrc(node, src);
+  }
+
   /// One accumulator per assignment of the reduction's Upcast ranges; each takes its Unroll copies in order.
   UOp buildReduce(UOp node, const Env& env) {
     Op op = node.argAs<ReduceArg>().op;
     std::vector<UOp> loops, upcasts, unrolls;
     std::optional<UOp> own;  // the reduction's own vector range
+    const std::optional<DotForm> dot = dotFormOf(node);
     for (UOp r : node.src().subspan(1)) {
       if (isVector(r)) own = r;
       if (isLoop(r)) loops.push_back(r);
-      if (isUnrolled(r)) (r.argAs<AxisArg>().type == AxisType::Upcast ? upcasts : unrolls).push_back(r);
+      if (!isUnrolled(r) || (dot && dot->range == r)) continue;
+      (r.argAs<AxisArg>().type == AxisType::Upcast ? upcasts : unrolls).push_back(r);
     }
     std::vector<UOp> totals;
     forEachAssignment(upcasts, env, [&](const Env& outer) {
-      std::vector<UOp> values;
-      forEachAssignment(unrolls, outer, [&](const Env& inner) { values.push_back(expandNode(node.src(0), inner)); });
+      std::vector<Term> values;
+      forEachAssignment(unrolls, outer, [&](const Env& inner) {
+        values.push_back(dot ? dotTerm(*dot, inner) : Term{expandNode(node.src(0), inner)});
+      });
       totals.push_back(foldLoops(op, node.dtype(), loops, values, own ? extentOf(*own) : 1));
     });
     for (size_t step = 1; step < totals.size(); step *= 2)  // a tree: the accumulators are independent
@@ -248,22 +299,30 @@ class Expander {
     return own ? g_.make(Op::Reduce, node.dtype(), {totals[0]}, ReduceArg{op, {}}) : totals[0];
   }
 
-  UOp foldLoops(Op op, DType dtype, std::span<const UOp> loops, std::span<const UOp> values, int64_t width) {
-    for (UOp v : values) width = std::max<int64_t>(width, v.lanes());
+  UOp foldLoops(Op op, DType dtype, std::span<const UOp> loops, std::span<const Term> values, int64_t width) {
+    for (const Term& v : values) width = std::max(width, v.lanes());
     UOp start = g_.constant(identity(op, dtype));
     auto fold = [&](UOp from) {
-      for (UOp v : values) from = g_.alu(op, {from, v});
+      for (const Term& v : values) {
+        if (v.b && width > 1 && from.isScalar()) from = repeated(from, width);
+        from = v.b ? g_.make(Op::Dot, dtype, {v.a, v.b, from}, SlotArg{static_cast<uint32_t>(v.group)})
+                   : g_.alu(op, {from, v.a});
+      }
       return from;
     };
-    UOp total = loops.empty() ? fold(start) : accumulate(g_, nextReg_++, {dtype, width}, start, loops, values, fold);
+    std::vector<UOp> added;
+    for (const Term& v : values) {
+      added.push_back(v.a);
+      if (v.b) added.push_back(v.b);
+    }
+    UOp total = loops.empty() ? fold(start) : accumulate(g_, nextReg_++, {dtype, width}, start, loops, added, fold);
     // Operands that do not depend on the lane: every lane holds the same partial result.
-    if (width > 1 && total.lanes() == 1)
-      total = g_.make(Op::Stack, dtype, std::vector<UOp>(static_cast<size_t>(width), total));
-    return total;
+    return width > 1 && total.lanes() == 1 ? repeated(total, width) : total;
   }
 
   Graph& g_;
   std::map<uint32_t, std::map<Env, UOp>> memo_;
+  std::map<uint32_t, std::map<std::pair<uint32_t, Env>, UOp>> groups_;  // by range of the lanes; by node and environment
   std::unordered_map<uint32_t, bool> isIndexMath_;
   uint32_t nextReg_ = 0, nextLocal_ = 0, nextRange_;
   std::string error_;

@@ -111,6 +111,12 @@ bool CpuTarget::has(std::string_view feature) const {
 bool CpuTarget::hasFma() const { return arch == Arch::AArch64 || has("fma"); }
 bool CpuTarget::hasRounding() const { return arch == Arch::AArch64 || has("sse4.1"); }
 bool CpuTarget::hasMasks() const { return has("avx512vl"); }
+bool CpuTarget::hasMixedDots() const { return arch == Arch::X86_64 || has("i8mm"); }
+// x86 before VNNI multiplies pairs of i16, whatever the signs of the bytes were.
+bool CpuTarget::hasLikeDots() const {
+  const bool hasVnni = has("avxvnni") || (has("avx512vnni") && has("avx512vl"));
+  return arch == Arch::X86_64 ? !hasVnni : has("dotprod");
+}
 
 std::string hostTriple() {
 #if defined(__x86_64__)

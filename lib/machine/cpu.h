@@ -35,6 +35,10 @@ struct CpuTarget {
   bool hasFma() const;       // fused multiply-add instructions
   bool hasRounding() const;  // floor, ceil, trunc, round of floats as instructions
   bool hasMasks() const;     // masked vector loads and stores cost about as much as plain ones
+  /// Groups of four products of bytes are added to each i32 lane, without saturation, by few instructions: of an unsigned
+  /// byte with a signed one, and of two bytes alike.
+  bool hasMixedDots() const;
+  bool hasLikeDots() const;
   bool operator==(const CpuTarget&) const = default;
 };
 

@@ -25,7 +25,7 @@ uint32_t lowestId(UOp closer) {
 }  // namespace
 
 bool isExpanded(AxisType type) {
-  return type == AxisType::Upcast || type == AxisType::Vector || type == AxisType::Unroll;
+  return type == AxisType::Upcast || type == AxisType::Vector || type == AxisType::Unroll || type == AxisType::Dot;
 }
 
 AxisType axisType(UOp range) { return range.argAs<AxisArg>().type; }

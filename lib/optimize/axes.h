@@ -34,7 +34,7 @@ std::string describeAxes(UOp sink);
 /// The nodes that close `range` (End, Reduce, Stage), in a structural order.
 std::vector<UOp> closersOf(UOp sink, UOp range);
 
-bool isExpanded(AxisType type);  // Upcast, Vector, Unroll
+bool isExpanded(AxisType type);  // Upcast, Vector, Unroll, Dot
 AxisType axisType(UOp range);
 /// The extent if it is a constant.
 std::optional<int64_t> constExtent(UOp range);

@@ -119,6 +119,8 @@ int64_t iterationsPerTile(const Chooser& c, UOp axis, int64_t tiles) {
   double refills = 0;
   for (UOp n : toposort(c.sink)) {
     if ((n.op() != Op::Reduce && n.op() != Op::Stage) || n.dependsOn(axis)) continue;
+    const bool inLanes = std::ranges::any_of(n.ranges(), [](UOp r) { return axisType(r) == AxisType::Vector; });
+    if (n.op() == Op::Reduce && !inLanes && hasGroups(c.sink)) continue;  // bytes of a row: once per panel anyway
     if (n.op() == Op::Reduce) return 0;
     refills += fillCost(c, n);
   }

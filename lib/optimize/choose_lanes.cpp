@@ -103,7 +103,7 @@ class LaneChoice {
     std::vector<Lanes> best = lanes;
     double cost = model_.instructions(lanes);
     for (UOp r : closer.src().subspan(1)) {
-      if (r.op() != Op::Range || !clashFree(r, lanes)) continue;
+      if (r.op() != Op::Range || axisType(r) == AxisType::Dot || !clashFree(r, lanes)) continue;
       for (int64_t w : widthsFor(r, model_.fullWidth(r))) {
         std::vector<Lanes> more = lanes;
         more.push_back({r, w});

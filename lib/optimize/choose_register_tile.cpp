@@ -29,6 +29,7 @@ class TileChoice {
     // A product joins the addition into one instruction.
     if (c.caps.numerics != Numerics::Strict && reduce.src(0).op() == Op::Mul) arithmetic_ -= 1;
     arithmetic_ += 1;
+    if (sumsGroups(reduce)) arithmetic_ = 1;
   }
 
   RegisterTile best() const {

@@ -1,6 +1,5 @@
 // Applies what the lanes and the register tile of a kernel are to be.
 #include <algorithm>
-#include <bit>
 
 #include "optimize/chooser.h"
 #include "optimize/constant_layout.h"
@@ -23,9 +22,13 @@ std::optional<Panel> panelOf(const Access& load, UOp reduce) {
   Panel panel{*load.slot, {}, byteSize(load.node.dtype()), byteSize(load.node.dtype()), 0};
   for (UOp r : reduce.src().subspan(1)) {
     if (!load.node.dependsOn(r)) continue;
+    if (axisType(r) == AxisType::Dot) {  // beside its column
+      panel.bytesPerColumn *= maxExtent(r);
+      continue;
+    }
     std::optional<int64_t> step = strideOf(load, r);
-    if (!step || axisType(r) != AxisType::Reduce) return std::nullopt;
-    panel.reduceAxes.push_back(r), panel.rowStride = *step;
+    if ((!step && !sumsGroups(reduce)) || axisType(r) != AxisType::Reduce) return std::nullopt;
+    panel.reduceAxes.push_back(r), panel.rowStride = step.value_or(0);
     if (__builtin_mul_overflow(panel.bytesPerColumn, maxExtent(r), &panel.bytesPerColumn))
       return std::nullopt;
   }
@@ -45,14 +48,29 @@ std::optional<Panel> panelOperand(const Chooser& c, UOp reduce, const Lanes& lan
 
 namespace {
 
-int64_t powerBelow(int64_t n) { return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(n))); }
+// Groups of a dot product: rows are interleaved, where columns are neighbours in the operand; else groups are copied.
+bool fillGroups(Chooser& c, const Access& load) {
+  std::vector<Axis> axes = axesOf(c.sink);
+  if (axes.size() < 2 || axes.back().nest != Nest::Stage) return false;
+  const UOp group = axes.back().range, column = axes[axes.size() - 2].range;
+  const uint32_t groupId = idOf(group), columnId = idOf(column);
+  constexpr int64_t kBytes = 16;  // what two-operand shuffles of all CPUs take
+  if (strideOf(load, column) == 1)
+    c.apply(OptKind::Vector, columnId, std::min<int64_t>(kBytes, powerBelow(maxExtent(column))), kCopyLanes);
+  return c.apply(OptKind::Upcast, groupId, 0, "the copy interleaves what one instruction sums up");
+}
 
 }  // namespace
 
 // Where lanes of the panel are not neighbours in the operand, a block of as many rows is transposed in registers.
 void vectorizeFill(Chooser& c, uint32_t slot, int64_t width, int64_t vectors) {
+  const bool inGroups = hasGroups(c.sink);
   for (const Access& a : accessesOf(c.sink)) {
     if (a.slot != slot || a.isStore) continue;
+    if (inGroups) {
+      fillGroups(c, a);
+      return;
+    }
     for (const Axis& axis : axesOf(c.sink)) {
       if (axis.nest != Nest::Stage || strideOf(a, axis.range) != 1) continue;
       UOp last = closersOf(c.sink, axis.range)[0].src().back();
@@ -129,7 +147,9 @@ void tileReduceOverOutputLanes(Chooser& c, UOp reduce, const Lanes& lanes, std::
             columns = tile.vectors * lanes.width;
     bool gemm = patternOf(c.sink) == Pattern::Gemm || packed;
     std::optional<Panel> panel = gemm ? panelOperand(c, reduce, lanes, tile.rowAxis, packed) : std::nullopt;
-    if (panel && (packed || (maxExtent(lanes.range) > columns && paysToPack(c, *panel, columns, rowTiles)))) {
+    const bool inGroups = panel && sumsGroups(reduce) && !isLaidOut(c, panel->slot);
+    const bool pays = panel && maxExtent(lanes.range) > columns && paysToPack(c, *panel, columns, rowTiles);
+    if (panel && (packed || inGroups || pays)) {
       column = packPanel(c, *panel, column, row, columns);
       vectorizeFill(c, panel->slot, lanes.width, tile.vectors);
     } else if (panel) {
@@ -197,6 +217,7 @@ UOp deepestReduce(UOp sink, UOp range) {
 }  // namespace
 
 void tileForVectors(Chooser& c) {
+  useDots(c);
   if (packWindows(c)) return;
   shareRows(c);
   LanePlan plan = chooseLanes(c);

@@ -1,5 +1,6 @@
 // Shared by the parts of the heuristic: the kernel as changed so far and the opts that did it.
 #pragma once
+#include <bit>
 #include <optional>
 #include <vector>
 
@@ -28,6 +29,9 @@ struct Chooser {
   /// The range with this id.
   UOp range(uint32_t rangeId) const;
 };
+
+/// The largest power of two that is not above n > 0.
+inline int64_t powerBelow(int64_t n) { return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(n))); }
 
 inline uint32_t idOf(UOp range) { return range.argAs<AxisArg>().id; }
 
@@ -81,6 +85,12 @@ void vectorizeFill(Chooser& chooser, uint32_t slot, int64_t width, int64_t vecto
 /// Blocks of a long reduce around the output loops, where its operands would not stay in cache: a tall panel, or a
 /// large matrix that few rows are multiplied with. False (nothing changed) where that does not pay.
 bool blockReduce(Chooser& chooser, UOp reduce, const Lanes& lanes);
+
+/// Sums of products of bytes in groups, where the CPU has instructions for that.
+void useDots(Chooser& chooser);
+/// Whether dot was applied to the reduce, or to any of the kernel.
+bool sumsGroups(UOp reduce);
+bool hasGroups(UOp sink);
 
 /// Whether the operand will stand in memory in the order in which the kernel reads it: any loop walks it as lanes do, and
 /// a panel of it needs no copy.

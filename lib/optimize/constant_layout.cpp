@@ -50,12 +50,13 @@ bool collectLeaves(UOp address, std::vector<UOp>& leaves) {
   return true;
 }
 
-// Loops as they nest, then the copies of steps of a reduce, those of results, and lanes.
+// Loops as they nest, then the copies of steps of a reduce, those of results, lanes, and what a lane sums up.
 auto nestingKey(UOp leaf, std::span<const Axis> axes) {
   UOp range = leaf.ranges()[0];
   auto at = std::ranges::find(axes, range, &Axis::range) - axes.begin();
   AxisType type = axisType(range);
-  int rank = type == AxisType::Vector ? 3 : type == AxisType::Upcast ? 2 : type == AxisType::Unroll ? 1 : 0;
+  constexpr AxisType kExpanded[] = {AxisType::Dot, AxisType::Vector, AxisType::Upcast, AxisType::Unroll};
+  auto rank = std::end(kExpanded) - std::ranges::find(kExpanded, type);
   return std::tuple(rank, at, range.argAs<AxisArg>().id, leaf.op() == Op::Floormod);
 }
 

@@ -21,6 +21,13 @@ double scattered(int64_t stride, int64_t width, bool isStore) {
   return static_cast<double>(2 * vectors - (stride > 0 ? 1 : 0));
 }
 
+// Elements from one lane to the next where all are neighbours in memory: a lane may hold a group of a dot product.
+int64_t neighbourStride(const Access& access) {
+  for (UOp r : access.node.ranges())
+    if (axisType(r) == AxisType::Dot && strideOf(access, r) == 1) return maxExtent(r);
+  return 1;
+}
+
 // Bytes of a lane while it is computed: small floats are computed as f32, bools are masks.
 int64_t laneBytes(UOp n) {
   if (n.dtype() == DType::Index || n.dtype() == DType::Bool || n.dtype() == DType::Void) return 1;
@@ -74,6 +81,7 @@ double CostModel::cost(const Item& item, std::span<const Lanes> lanes, bool pack
   if (item.node.op() == Op::Reduce)  // its operation runs in its own loops
     loops.insert(loops.end(), item.node.src().begin() + 1, item.node.src().end());
   for (UOp r : loops) {
+    if (axisType(r) == AxisType::Dot) continue;  // one instruction
     // Copies that do not depend on an expanded range are one value.
     if (isExpanded(axisType(r)) && !item.node.dependsOn(r) && item.node.op() != Op::Store) continue;
     auto lane = std::ranges::find(lanes, r, &Lanes::range);
@@ -82,7 +90,7 @@ double CostModel::cost(const Item& item, std::span<const Lanes> lanes, bool pack
     bool inLanes = lane != lanes.end() && (item.node.dependsOn(r) || item.node.op() == Op::Store);
     if (!inLanes || !item.access || packed) continue;
     std::optional<int64_t> stride = strideOf(*item.access, r);
-    if (!stride || (*stride != 0 && *stride != 1))
+    if (!stride || (*stride != 0 && *stride != neighbourStride(*item.access)))
       runs *= scattered(stride.value_or(0), width, item.access->isStore);
     else if (extent < width || !constExtent(r))
       runs *= caps_.maskedOps ? kMaskedShare : static_cast<double>(width);

@@ -20,6 +20,7 @@ enum class OptKind : uint8_t {
   Vector,
   Unroll,
   Acc,
+  Dot,
   Tile,
   PadTo,
   Merge,

@@ -48,11 +48,28 @@ struct LocalCopy {
   UOp read(Graph& g, std::span<const UOp> at) const { return g.load(g.indexRowMajor(stage, closed, at)); }
 };
 
-// The ranges of `value` that are expanded, the vector axis last: they become the innermost dims of a buffer.
+// The ranges of `value` that are expanded, the vector axis and then the groups of a dot product last: they become the
+// innermost dims of a buffer.
 void closeExpanded(UOp value, std::vector<UOp>& closed) {
-  for (bool vector : {false, true})
+  auto rank = [](UOp r) { return axisType(r) == AxisType::Dot ? 2 : axisType(r) == AxisType::Vector ? 1 : 0; };
+  for (int next : {0, 1, 2})
     for (UOp r : value.ranges())
-      if (isExpanded(axisType(r)) && (axisType(r) == AxisType::Vector) == vector) closed.push_back(r);
+      if (isExpanded(axisType(r)) && rank(r) == next) closed.push_back(r);
+}
+
+// What the copy of an operand holds: the load, or that with the top bits of bytes flipped where nothing else reads it.
+UOp flippedAround(UOp sink, UOp load) {
+  for (;;) {
+    UOp user;
+    for (UOp n : toposort(sink)) {
+      if (std::ranges::find(n.src(), load) == n.src().end()) continue;
+      if (user) return load;
+      user = n;
+    }
+    const bool flips = user && user.op() == Op::Xor && user.src(1).isConst();
+    if (!flips && !(user && user.op() == Op::Bitcast && isInt(user.dtype()))) return load;
+    load = user;
+  }
 }
 
 // Copies of a row stand one after the other, so that each is contiguous.
@@ -151,6 +168,7 @@ Result<UOp> applyPack(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
     closed.push_back(axis.range);
   }
   SVOD_TRY(UOp load, loadToPack(sink, args.slot, closed));
+  load = flippedAround(sink, load);
   closeExpanded(load, closed);
   LocalCopy panel = makeLocalCopy(g, sink, load, closed);
   UOp read = panel.read(g, panel.closed);

@@ -1,4 +1,5 @@
 // The table of opts.
+#include "optimize/dot_opt.h"
 #include "optimize/nest_opts.h"
 #include "optimize/opt.h"
 #include "optimize/split_opts.h"
@@ -20,6 +21,8 @@ constexpr OptInfo kOpts[] = {
     {Unroll, "unroll", "unroll(axis,n)", "n iterations of a reduce axis written out", kAmount, applyUnroll},
     {Acc, "acc", "acc(axis,n)", "n independent accumulators along a reduce axis, combined at the end",
      kAmount, applyAcc},
+    {Dot, "dot", "dot(axis,n)",
+     "products of bytes along a reduce axis in groups of n = 4, each summed up by one instruction", kAmount, applyDot},
     {Tile, "tile", "tile(axis,n)",
      "two loops, the inner of n iterations; the inner axis follows the outer one", kAmount, applyTile},
     {PadTo, "padto", "padto(axis,m)", "the extent rounded up to a multiple of m, the rest masked", kAmount,

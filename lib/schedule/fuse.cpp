@@ -171,8 +171,17 @@ class Fuser {
     if (isCut_[n.id()]) return true;
     if (isIndexMath_[n.id()]) return false;
     if (n.op() == Op::Reduce) return !canHoist(n) || isSecondProduct(n);
-    if (isMovement(n.op()) || work(n) == 0) return false;
+    if (isMovement(n.op()) || work(n) == 0 || isDistance(n)) return false;
     return uses.size() > kMaxUses || isCheaperMaterialized(n);
+  }
+
+  /// A byte less a zero point that many bytes share, inside of reductions: dot products take the bytes as they are.
+  bool isDistance(UOp n) const {
+    const bool isOffset = (n.op() == Op::Sub || n.op() == Op::Add) && n.dtype() == DType::I32 && n.src(0).op() == Op::Cast;
+    if (!isOffset || !isInt(n.src(0).src(0).dtype()) || info(n.src(0).src(0).dtype()).bits != 8) return false;
+    UOp zero = n.src(1);
+    while (zero.op() == Op::Cast || isMovement(zero.op())) zero = zero.src(0);
+    return zero.maxNumel() < n.maxNumel() && std::ranges::all_of(uses_[n.id()], &Use::inReduce);
   }
 
   bool isRootUse(UOp n, const Use& use) const { return rootShape_[use.root] == n && !use.inReduce; }

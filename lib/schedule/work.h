@@ -23,6 +23,10 @@ inline double work(UOp node) {
     case Op::Floordiv:
     case Op::Floormod:
       return kDivideCost;
+    case Op::Cast:  // loads of narrow integers extend them
+      return isInt(node.dtype()) && isInt(node.src(0).dtype()) && byteSize(node.src(0).dtype()) < byteSize(node.dtype())
+                 ? 0
+                 : kOpCost;
     case Op::Threefry:
       return kHashCost;
     default:

@@ -116,6 +116,19 @@ constexpr const char* kTexts[] = {
 %18 = group %12, %17
 %19 = end %18, %1
 %20 = sink %19
+)",
+    R"(%0 = param 32 {1} : u8[32]
+%1 = ramp 0 {8} : index[8]
+%2 = index %0, %1 : u8[8]
+%3 = load %2 : u8[8]
+%4 = stack 1:i8, 2:i8, 3:i8, 4:i8 : i8[4]
+%5 = stack 5:i32, 6:i32 : i32[2]
+%6 = dot %3, %4, %5 {4} : i32[2]
+%7 = param 2 {0} : i32[2]
+%8 = ramp 0 {2} : index[2]
+%9 = index %7, %8 : i32[2]
+%10 = store %9, %6
+%11 = sink %10
 )"};
 
 }  // namespace

@@ -108,6 +108,15 @@ constexpr Row kBroken[] = {
                          "%4 = sink %3"},
     {"kernel-reduce", L, "%0 = param 4 {0} : i32[4]\n%1 = index %0, 0 : i32\n%2 = stack 1:i32, 2:i32, 3:i32 : i32[3]\n"
                          "%3 = reduce %2 {add} : i32\n%4 = store %1, %3\n%5 = sink %4"},
+    {"dot", L, "%0 = param 4 {0} : i32[4]\n%1 = index %0, 0 : i32\n%2 = stack 1:i8, 2:i8, 3:i8 : i8[3]\n"
+               "%3 = dot %2, %2, 1:i32 {4} : i32\n"
+               "%4 = store %1, %3\n%5 = sink %4"},
+    {"dot", L, "%0 = param 4 {0} : i32[4]\n%1 = index %0, 0 : i32\n%2 = stack 1:i32, 2:i32 : i32[2]\n"
+               "%3 = dot %2, %2, 1:i32 {2} : i32\n"
+               "%4 = store %1, %3\n%5 = sink %4"},
+    {"dot", L, "%0 = param 4 {0} : i64[4]\n%1 = index %0, 0 : i64\n%2 = stack 1:i8, 2:i8 : i8[2]\n"
+               "%3 = dot %2, %2, 1:i64 {2} : i64\n"
+               "%4 = store %1, %3\n%5 = sink %4"},
     {"lane-fold", P, "%0 = param 4 {0} : i32[4]\n%1 = range 4:i64 {0, loop} : i64\n%2 = index %0, %1 : i32\n"
                      "%3 = load %2 : i32\n%4 = reduce %3, %1 {add} : i32\n"
                      "%5 = index %0, 0:i64 : i32\n%6 = store %5, %4\n%7 = sink %6"},

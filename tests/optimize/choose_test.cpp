@@ -129,6 +129,15 @@ TEST_CASE("What the heuristic chooses") {
         "thread(1,7)");
   CHECK_THAT(chosen(buildConv2d, {64, 7, 7}, caps), Catch::StartsWith("window(1,3,4,5,1,2) pitch(1,2,9) "));
   CHECK(chosen(buildAdd, {3, 5, 0}, caps) == "merge(0,1) vector(0,16)");
+  caps.mixedDots = true;
+  auto unlike = [](Graph& g, const Sizes& s) { return buildByteMatmul(g, s, {}); };
+  auto alike = [](Graph& g, const Sizes& s) { return buildByteMatmul(g, s, {DType::I8, DType::I8}); };
+  CHECK(chosen(unlike, {512, 512, 512}, caps) ==
+        "dot(2,4) tile(1,32) order(1,0) pack(2,3,2) vector(5,16) upcast(6,0) upcast(1,12) vector(2,16) upcast(2,2) "
+        "thread(0,1) thread(1,22)");
+  CHECK_THAT(chosen(alike, {512, 512, 512}, caps), Catch::StartsWith("dot(2,4) dot(3,4) vector(3,16) "));
+  CHECK_THAT(chosen(alike, {512, 512, 510}, caps), Catch::StartsWith("dot(2,4) vector(3,16) "));
+  CHECK_THAT(chosen(unlike, {2, 512, 512}, caps), !Catch::Contains("dot"));  // too few rows for a copy
 }
 
 TEST_CASE("The heuristic keeps the value of every test kernel, strictly where asked") {
@@ -143,6 +152,7 @@ TEST_CASE("The heuristic keeps the value of every test kernel, strictly where as
     Caps caps = random() % 2 ? avx512() : Caps{};
     if (random() % 2) caps.numerics = Numerics::Strict;
     if (random() % 4 == 0) caps.workgroups = true, caps.threads = false;
+    caps.mixedDots = random() % 2, caps.likeDots = random() % 2;
     Graph g;
     UOp sink = kernel.build(g, sizes);
     std::vector<OptOp> opts = chooseOpts(g, sink, caps);

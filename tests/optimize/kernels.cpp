@@ -98,6 +98,18 @@ UOp buildIntDot(Graph& g, const Sizes& s) {
       {b.end(b.store(b.at(0, DType::I32, {s.m}, {r0}), b.reduce(Op::Add, b.mul(x, w), {k0, k1})), {r0})});
 }
 
+UOp buildByteSums(Graph& g, const Sizes& s) {  // sums of the bytes of rows
+  Builder b(g);
+  UOp r0 = b.loop(s.m), k = b.loop(s.k, AxisType::Reduce);
+  UOp sum = b.reduce(Op::Add, g.cast(g.load(b.at(1, DType::I8, {s.m, s.k}, {r0, k})), DType::I32), {k});
+  return b.sink({b.end(b.store(b.at(0, DType::I32, {s.m}, {r0}), sum), {r0})});
+}
+
+template <DType a, DType b, int zeros = 0>
+UOp buildBytes(Graph& g, const Sizes& s) {
+  return buildByteMatmul(g, s, {a, b, (zeros & 1) != 0, (zeros & 2) != 0});
+}
+
 constexpr TestKernel kKernels[] = {
     {"matmul", buildMatmul},
     {"matvec", buildMatvec},
@@ -116,6 +128,12 @@ constexpr TestKernel kKernels[] = {
     {"symbolic-reduce", buildSymbolicReduce},
     {"int-dot", buildIntDot},
     {"serial", buildSerial},
+    {"bytes-us", buildBytes<DType::U8, DType::I8>},
+    {"bytes-ss", buildBytes<DType::I8, DType::I8>},
+    {"bytes-uu-zero", buildBytes<DType::U8, DType::U8, 1>},
+    {"bytes-su-zeros", buildBytes<DType::I8, DType::U8, 3>},
+    {"bytes-ss-zeros", buildBytes<DType::I8, DType::I8, 3>},
+    {"byte-sums", buildByteSums},
 };
 
 }  // namespace
@@ -135,6 +153,17 @@ UOp buildMatmul(Graph& g, const Sizes& s) {
   UOp product = b.mul(b.read(1, {s.m, s.k}, {r0, k}), b.read(2, {s.k, s.n}, {k, r1}));
   return b.sink(
       {b.end(b.store(b.at(0, DType::F32, {s.m, s.n}, {r0, r1}), b.reduce(Op::Add, product, {k})), {r0, r1})});
+}
+
+UOp buildByteMatmul(Graph& g, const Sizes& s, const Bytes& bytes) {
+  Builder b(g);
+  UOp r0 = b.loop(s.m), r1 = b.loop(s.n), k = b.loop(s.k, AxisType::Reduce);
+  auto wide = [&](UOp address) { return g.cast(g.load(address), DType::I32); };
+  UOp x = wide(b.at(1, bytes.a, {s.m, s.k}, {r0, k})), y = wide(b.at(2, bytes.b, {s.k, s.n}, {k, r1}));
+  if (bytes.rowZeros) x = b.sub(x, wide(b.at(3, bytes.a, {s.m}, {r0})));
+  if (bytes.columnZeros) y = b.sub(y, wide(b.at(4, bytes.b, {s.n}, {r1})));
+  UOp sum = b.reduce(Op::Add, b.mul(x, y), {k});
+  return b.sink({b.end(b.store(b.at(0, DType::I32, {s.m, s.n}, {r0, r1}), sum), {r0, r1})});
 }
 
 UOp buildMatvec(Graph& g, const Sizes& s) {
@@ -225,10 +254,12 @@ Buffers makeBuffers(UOp sink) {
     size_t slot = n.argAs<SlotArg>().slot;
     if (slot >= buffers.size()) buffers.resize(slot + 1);
     buffers[slot] = HostTensor::zeros(n.dtype(), {n.dim(0)});
-    for (int64_t at = 0; at < n.dim(0); ++at)
-      buffers[slot].set(
-          at,
-          Scalar::of(n.dtype(), static_cast<double>((at * 7 + static_cast<int64_t>(slot) * 3 + 5) % 11 - 4)));
+    const bool isByte = isInt(n.dtype()) && info(n.dtype()).bits == 8;
+    for (int64_t at = 0; at < n.dim(0); ++at) {
+      int64_t value = (at * 7 + static_cast<int64_t>(slot) * 3 + 5) % 11 - 4;
+      if (isByte) value = minInt(n.dtype()) + (at * 85 + static_cast<int64_t>(slot) * 3 + 252) % 256;  // extremes early
+      buffers[slot].set(at, Scalar::of(n.dtype(), static_cast<double>(value)));
+    }
   }
   return buffers;
 }

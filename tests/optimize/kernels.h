@@ -22,6 +22,12 @@ struct TestKernel {
 std::span<const TestKernel> testKernels();
 
 UOp buildMatmul(Graph& graph, const Sizes& sizes);   // out[m,n] = sum over k of a[m,k] * b[k,n]
+/// Factors of a product of bytes, summed in i32, each less a zero point per row or column where asked for.
+struct Bytes {
+  DType a = DType::U8, b = DType::I8;
+  bool rowZeros = false, columnZeros = false;
+};
+UOp buildByteMatmul(Graph& graph, const Sizes& sizes, const Bytes& bytes);
 UOp buildMatvec(Graph& graph, const Sizes& sizes);   // out[n] = sum over k of a[k] * b[k,n]
 UOp buildSoftmax(Graph& graph, const Sizes& sizes);  // rows m, columns n
 UOp buildAdd(Graph& graph, const Sizes& sizes);      // out[m,n] = a[m,n] + b[m,n]

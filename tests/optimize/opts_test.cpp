@@ -283,6 +283,36 @@ TEST_CASE("What only the inner loop of a pitch moves is not read between lines")
   CHECK(sameBuffers(resultOf(sink), resultOf(*tuned), kClose));
 }
 
+TEST_CASE("Groups of bytes are summed as dot products, whatever their signs and zero points") {
+  Graph g;
+  for (bool mixed : {false, true})
+    for (bool like : {false, true})
+      for (DType a : {DType::I8, DType::U8})
+        for (bool zeros : {false, true}) {
+          Caps caps;
+          caps.mixedDots = mixed, caps.likeDots = like;
+          UOp sink = buildByteMatmul(g, {7, 33, 13}, {a, DType::I8, zeros, zeros});
+          CHECK(describeAxes(applied(g, sink, "dot(2,4)", caps)).starts_with("0 loop 7, 1 loop 33, 2 reduce 4"));
+          UOp tuned = applied(g, sink, "dot(2,4) tile(1,16) order(1,0) upcast(1,3) vector(2,16)", caps);
+          CHECK(verifyText(tuned) == "");
+          UOp code = lowered(g, tuned);
+          CHECK(countOp(code, Op::Dot) >= 3);
+          CHECK(sameBuffers(resultOf(sink), resultOf(code), 0));
+        }
+  UOp plain = buildByteMatmul(g, {8, 32, 16}, {});
+  Caps caps;
+  caps.mixedDots = true;
+  UOp packed = applied(
+      g, plain, "dot(2,4) tile(1,16) order(1,0) pack(2,3,2) vector(5,16) upcast(6,0) upcast(1,3) vector(2,16)", caps);
+  CHECK(countOp(packed, Op::Stage) == 1);
+  CHECK(sameBuffers(resultOf(plain), resultOf(lowered(g, packed)), 0));
+  CHECK(errorOf(g, plain, "dot(2,3)").find("groups of 4") != std::string::npos);
+  CHECK(errorOf(g, plain, "dot(0,4)").find("is an output axis") != std::string::npos);
+  CHECK(errorOf(g, plain, "vector(2,4) dot(2,4)").find("does not sum products of bytes") != std::string::npos);
+  CHECK(errorOf(g, plain, "dot(2,4)", gpuCaps()).find("workgroups") != std::string::npos);
+  CHECK(errorOf(g, buildMatmul(g, {8, 32, 16}), "dot(2,4)").find("does not sum products of bytes") != std::string::npos);
+}
+
 TEST_CASE("Every opt is an error or keeps the value, on random kernels and lists") {
   std::map<OptKind, int> worked;
   for (uint32_t seed = 0; seed < 5000; ++seed) {
@@ -292,6 +322,7 @@ TEST_CASE("Every opt is an error or keeps the value, on random kernels and lists
                 1 + static_cast<int64_t>(random() % 5)};
     if (random() % 4 == 0) sizes.n = sizes.m;
     Caps caps = random() % 3 == 0 ? gpuCaps() : cpuCaps();
+    caps.mixedDots = random() % 2, caps.likeDots = random() % 2;
     Graph g;
     UOp sink = kernel.build(g, sizes), original = sink;
     std::vector<OptOp> list;

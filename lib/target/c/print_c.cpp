@@ -137,6 +137,7 @@ class KernelPrinter {
       case Op::Stack: printStack(n); return {};
       case Op::Lane: printLane(n); return {};
       case Op::Reduce: return printReduce(n);
+      case Op::Dot: printDot(n); return {};
       default: return printValue(n);
     }
   }
@@ -168,6 +169,21 @@ class KernelPrinter {
                        : vector.rank() == 0    ? ref(vector, -1)
                                                : local(vector) + "[" + number + "]";
     line("const " + typeName(lane.dtype()) + " " + local(lane) + " = " + text + ";");
+  }
+
+  // A sum per lane, wrapping; the products of bytes are exact.
+  void printDot(UOp dot) {
+    const std::string group = std::to_string(dot.argAs<SlotArg>().slot), type = typeName(dot.dtype());
+    const bool isVector = dot.rank() > 0;
+    const int lanes = dot.lanes() * static_cast<int>(dot.argAs<SlotArg>().slot);
+    auto factor = [&](UOp x) { return local(resolve(x)) + (x.lanes() == lanes ? "[l * " + group + " + j]" : "[j]"); };
+    line(type + " " + local(dot) + (isVector ? "[" + std::to_string(dot.lanes()) + "];" : ";"));
+    line("for (int l = 0; l < " + std::to_string(dot.lanes()) + "; ++l) {");
+    line("  uint32_t sum = (uint32_t)" + ref(dot.src(2), kNoGroup) + ";");
+    const std::string product = factor(dot.src(0)) + " * " + factor(dot.src(1));
+    line("  for (int j = 0; j < " + group + "; ++j) sum += (uint32_t)(" + product + ");");
+    line("  " + local(dot) + (isVector ? "[l]" : "") + " = (" + type + ")sum;");
+    line("}");
   }
 
   // Halves are combined until one lane is left.

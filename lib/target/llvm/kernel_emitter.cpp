@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ir/text.h"
+#include "target/llvm/dot.h"
 #include "target/llvm/elementwise.h"
 
 namespace svod {
@@ -163,6 +164,8 @@ Result<llvm::Value*> KernelEmitter::emit(UOp node) {
                  : builder_.CreateExtractElement(value(node.src(0)), node.argAs<SlotArg>().slot);
     case Op::Reduce:
       return emitLaneFold(node);
+    case Op::Dot:
+      return emitDot(builder_, cpu_, node, {value(node.src(0)), value(node.src(1)), value(node.src(2))});
     default:
       return emitArithmetic(node);
   }

@@ -1,0 +1,65 @@
+#include "lower/strided_stores.h"
+
+#include <catch2/catch.hpp>
+
+#include "ir/text.h"
+#include "ir/verify.h"
+#include "lower/expand.h"
+#include "optimize/kernels.h"
+#include "optimize/replay.h"
+
+using namespace svod;
+
+namespace {
+
+/// out[i, j] = in[j, i] for j < step: rows are interleaved.
+UOp buildInterleave(Graph& g, int64_t n, int64_t step, bool gated) {
+  UOp out = g.make(Op::Param, DType::I32, {g.index(n * step)}, SlotArg{0, Space::Global});
+  UOp in = g.make(Op::Param, DType::I32, {g.index(n * step)}, SlotArg{1, Space::Global});
+  UOp i = g.range(g.index(n), 0, AxisType::Loop), j = g.range(g.index(step), 1, AxisType::Loop);
+  UOp to = g.alu(Op::Add, {g.alu(Op::Mul, {i, g.index(step)}), j});
+  UOp from = g.alu(Op::Add, {g.alu(Op::Mul, {j, g.index(n)}), i});
+  std::vector<UOp> store{g.indexInto(out, {&to, 1}), g.load(g.indexInto(in, {&from, 1}))};
+  if (gated) store.push_back(g.alu(Op::Lt, {i, g.index(n - 3)}));
+  return g.make(Op::Sink, DType::Void, {g.make(Op::End, DType::Void, {g.make(Op::Store, DType::Void, store), i, j})});
+}
+
+int scatters(UOp sink) {
+  int count = 0;
+  for (UOp n : toposort(sink))
+    if (n.op() == Op::Store && n.src(0).lanes() > 1) count += n.src(0).src(1).op() != Op::Ramp;
+  return count;
+}
+
+/// Both forms compute what the plain kernel does; returns the scatters left.
+int scattersLeft(Graph& g, UOp sink, const char* opts) {
+  auto tuned = applyOpts(g, sink, *parseOpts(opts), Caps());
+  if (!tuned) FAIL(toText(tuned.error()));
+  auto before = expand(g, *tuned);
+  if (!before) FAIL(toText(before.error()));
+  UOp after = storeStrides(g, *before);
+  INFO(opts << "\n" << toUopText(after));
+  Status valid = verify(after, Stage::Lowered);
+  CHECK((valid ? "" : toText(valid.error())) == "");
+  REQUIRE(scatters(*before) > 0);
+  CHECK(sameBuffers(resultOf(sink), resultOf(after), 0));
+  return scatters(after);
+}
+
+}  // namespace
+
+TEST_CASE("Stores that fill the gaps of each other become stores of neighbours") {
+  for (int64_t step : {2, 4, 8})
+    for (int64_t n : {16, 48, 37}) {
+      INFO("step " << step << " n " << n);
+      Graph g;
+      CHECK(scattersLeft(g, buildInterleave(g, n, step, false), "vector(0,8) upcast(1,0)") == 0);
+    }
+}
+
+TEST_CASE("Stores with gaps, other steps and gates by lane stay scatters") {
+  Graph g;
+  CHECK(scattersLeft(g, buildInterleave(g, 16, 3, false), "vector(0,8) upcast(1,0)") == 3);
+  CHECK(scattersLeft(g, buildInterleave(g, 16, 4, false), "vector(0,8) upcast(1,2)") == 2);
+  CHECK(scattersLeft(g, buildInterleave(g, 16, 2, true), "vector(0,8) upcast(1,0)") == 2);
+}
