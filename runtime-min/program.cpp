@@ -46,6 +46,11 @@ uint32_t indexOf(std::vector<std::string>& names, const std::string& name) {
 
 Program::Program(const Plan& plan, std::span<const KernelFunction> functions)
     : steps(plan.steps.size()), scopes(1) {
+  fillSteps(plan, functions);
+  linkSteps(plan);
+}
+
+void Program::fillSteps(const Plan& plan, std::span<const KernelFunction> functions) {
   const auto slots = [&](std::vector<BufferId> buffers) {
     Range range{static_cast<uint32_t>(argBuffers.size()),
                 static_cast<uint32_t>(argBuffers.size() + buffers.size())};
@@ -88,7 +93,9 @@ Program::Program(const Plan& plan, std::span<const KernelFunction> functions)
       if (loop->length > 0) open.emplace_back(step.body, id + 1 + loop->length);
     }
   }
+}
 
+void Program::linkSteps(const Plan& plan) {
   const std::vector<uint32_t> urgency = urgencies(plan);
   const auto lessUrgent = [&](StepId a, StepId b) {
     return std::pair(urgency[a], b) < std::pair(urgency[b], a);

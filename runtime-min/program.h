@@ -55,6 +55,11 @@ struct Program {
   std::vector<StepId> calls;               // the steps that call them
   uint64_t scratchBytes = 0;               // the most any kernel wants
   bool isChain = false;                    // no loop, and every step waits for the one before
+
+ private:
+  /// Everything of the steps but their order.
+  void fillSteps(const Plan& plan, std::span<const KernelFunction> functions);
+  void linkSteps(const Plan& plan);
 };
 
 }  // namespace svod

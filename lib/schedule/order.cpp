@@ -31,6 +31,8 @@ class Histories {
   std::map<uint32_t, std::set<uint32_t>> known_;  // by node id
 };
 
+}  // namespace
+
 /// Producers and loops as the elements of bodies: which must come before which. Element numbers are those of the
 /// producers, then those of the loops.
 class Elements {
@@ -92,8 +94,6 @@ class Elements {
   std::map<int, std::vector<size_t>> members_;
 };
 
-}  // namespace
-
 /// Adds the orders that reading `content` of a buffer asks for. A content from before a loop that is read inside of it,
 /// where the loop overwrites it, needs a snapshot.
 class ReadOrder {
@@ -147,19 +147,16 @@ class ReadOrder {
   std::map<uint32_t, std::vector<size_t>> writers_;  // by buffer id
 };
 
-Result<std::vector<ScheduleItem>> Scheduler::order() {
+bool Scheduler::constrain(Elements& elements, ReadOrder& reads) {
   std::map<uint32_t, size_t> producerOf;  // by node id
   for (size_t i = 0; i < producers_.size(); ++i) producerOf[producers_[i].node.id()] = i;
-
-  Elements elements(producers_, loops_);
-  ReadOrder reads(producers_, loops_, elements);
   for (size_t i = 0; i < producers_.size(); ++i) {
     for (UOp read : producers_[i].reads) {
       auto from = producerOf.find(read.id());
       if (from != producerOf.end() && from->second != i) {
         elements.add(from->second, i);  // a value, or the snapshot of a state
       } else if (isStorage(read) && !reads.add(read, i) && snapshots_.insert(read.id()).second) {
-        return std::vector<ScheduleItem>();
+        return false;
       }
     }
     if (producers_[i].node.op() == Op::Store) reads.addStore(i);
@@ -168,33 +165,39 @@ Result<std::vector<ScheduleItem>> Scheduler::order() {
     UOp range = loops_.loops()[l].range;
     if (range.srcCount() > 1) reads.add(range.src(1), elements.ofLoop(static_cast<int>(l)));
   }
+  return true;
+}
 
-  std::vector<ScheduleItem> items;
-  int stuckIn = -1;  // the body that has no order
-  std::function<bool(int)> emit = [&](int loop) {
-    std::vector<size_t> sequence = elements.sorted(loop);
-    stuckIn = loop;
-    if (sequence.size() < elements.members(loop).size()) return false;
-    for (size_t e : sequence) {
-      if (!elements.isLoop(e)) {
-        for (ScheduleItem& item : producers_[e].items) items.push_back(std::move(item));
-        continue;
-      }
-      size_t head = items.size();
-      items.push_back(loopItem(elements.loopOf(e)));
-      if (!emit(elements.loopOf(e))) return false;
-      items[head].length = items.size() - head - 1;
-      if (items[head].length == 0) items.pop_back(), schedule_.loops.pop_back();
+std::optional<int> Scheduler::appendBody(int loop, Elements& elements, std::vector<ScheduleItem>& items) {
+  std::vector<size_t> sequence = elements.sorted(loop);
+  if (sequence.size() < elements.members(loop).size()) return loop;
+  for (size_t e : sequence) {
+    if (!elements.isLoop(e)) {
+      for (ScheduleItem& item : producers_[e].items) items.push_back(std::move(item));
+      continue;
     }
-    return true;
-  };
-  if (emit(-1)) return items;
+    size_t head = items.size();
+    items.push_back(loopItem(elements.loopOf(e)));
+    if (auto stuck = appendBody(elements.loopOf(e), elements, items)) return stuck;
+    items[head].length = items.size() - head - 1;
+    if (items[head].length == 0) items.pop_back(), schedule_.loops.pop_back();
+  }
+  return std::nullopt;
+}
+
+Result<std::vector<ScheduleItem>> Scheduler::order() {
+  Elements elements(producers_, loops_);
+  ReadOrder reads(producers_, loops_, elements);
+  if (!constrain(elements, reads)) return std::vector<ScheduleItem>();
+  std::vector<ScheduleItem> items;
+  std::optional<int> stuckIn = appendBody(-1, elements, items);
+  if (!stuckIn) return items;
 
   // Some value reads a state both before and after it is overwritten: keep the old content in a snapshot.
   for (size_t i = 0; i < producers_.size(); ++i) {
-    if (!loops_.contains(stuckIn, elements.parent(i))) continue;
+    if (!loops_.contains(*stuckIn, elements.parent(i))) continue;
     size_t member = i;
-    while (elements.parent(member) != stuckIn) member = elements.ofLoop(elements.parent(member));
+    while (elements.parent(member) != *stuckIn) member = elements.ofLoop(elements.parent(member));
     if (!elements.isStuck(member)) continue;
     for (UOp read : producers_[i].reads)
       if (isStorage(read) && reads.isWritten(read) && snapshots_.insert(read.id()).second)

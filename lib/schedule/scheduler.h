@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "schedule/kernel_builder.h"
@@ -32,6 +33,9 @@ inline UOp storageBelow(UOp target) {
 inline bool isInternal(PortKind kind) { return kind == PortKind::State || kind == PortKind::Temporary; }
 /// The elements lie dense at their actual shape.
 bool isGapless(const Storage& storage);
+
+class Elements;
+class ReadOrder;
 
 class Scheduler {
  public:
@@ -67,6 +71,10 @@ class Scheduler {
 
   /// All items in order, or nothing after adding to snapshots_.
   Result<std::vector<ScheduleItem>> order();
+  /// What must come before what. False after adding to snapshots_.
+  bool constrain(Elements& elements, ReadOrder& reads);
+  /// The items of a body (-1: outside of loops), or the body that has no order.
+  std::optional<int> appendBody(int loop, Elements& elements, std::vector<ScheduleItem>& items);
   ScheduleItem loopItem(int loop);
   void nameNodes();
   std::string labelOf(UOp node) const;
