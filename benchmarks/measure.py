@@ -4,6 +4,8 @@ import time
 from dataclasses import dataclass
 
 BATCH_SECONDS = 0.03
+# Threads of libraries keep spinning after a call (OpenBLAS: 2^26 cycles) and would take a core from the next contender.
+SETTLE_SECONDS = 0.05
 
 
 @dataclass
@@ -39,6 +41,8 @@ def interleave(contenders, rounds):
     times = {name: [] for name in contenders}
     for _ in range(rounds):
         for name, run in contenders.items():
+            time.sleep(SETTLE_SECONDS)
+            run()
             times[name].append(batch(run, repeats[name]))
     return {name: Timing(seconds) for name, seconds in times.items()}
 
