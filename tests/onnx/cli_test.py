@@ -125,7 +125,7 @@ class Convert(ModelTest):
         self.refused(1, broken, "-o", self.folder / "broken.svod", says="broken.onnx")
 
     def test_the_corpus(self):
-        models = sorted((ROOT / "tests/onnx/corpus").glob("*.onnx"))
+        models = sorted((ROOT / "tests/onnx/corpus/onnx").glob("*.onnx"))
         self.assertTrue(models)
         for path in models:
             with self.subTest(model=path.name):

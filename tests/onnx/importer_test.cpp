@@ -185,7 +185,7 @@ TEST_CASE("old opsets broadcast from an axis") {
 TEST_CASE("the seeds of the fuzz target are models") {
   for (const char* name : {"shapes", "function", "old"}) {
     INFO(name);
-    const std::string path = std::string(SVOD_TEST_DIR "/corpus/") + name + ".onnx";
+    const std::string path = std::string(SVOD_TEST_DIR "/corpus/onnx/") + name + ".onnx";
     if (std::getenv("SVOD_UPDATE") != nullptr) writeText(path, seed(name).bytes());
     CHECK(readText(path) == seed(name).bytes());
     CHECK(seed(name).import().errors.empty());

@@ -6,7 +6,7 @@
 #include "ir/verify.h"
 #include "onnx/onnx.h"
 
-const char* const kSeedCorpus = "tests/onnx/corpus";
+const char* const kSeedCorpus = "tests/onnx/corpus/onnx";
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   svod::OnnxImport import = svod::importOnnxBytes(std::as_bytes(std::span(data, size)), "fuzz.onnx");
