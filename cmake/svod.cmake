@@ -143,7 +143,7 @@ function(svod_link target scope deps libs)
   set_target_properties(${target} PROPERTIES SVOD_NEEDS_LLVM ${needs_llvm})
 endfunction()
 
-# Only these rooms look at SVOD_VERIFY_EACH, so the test preset shares all other cached objects with release.
+# Only these rooms look at SVOD_VERIFY_EACH.
 function(svod_verify_definition target name)
   if(SVOD_VERIFY_EACH AND name MATCHES "^(pass|driver|svodc)$")
     target_compile_definitions(${target} PRIVATE SVOD_VERIFY_EACH=1)

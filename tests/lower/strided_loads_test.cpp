@@ -2,11 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "ir/text.h"
-#include "ir/verify.h"
-#include "lower/expand.h"
-#include "optimize/kernels.h"
-#include "optimize/replay.h"
+#include "lower/strided.h"
 
 using namespace svod;
 
@@ -27,24 +23,11 @@ UOp buildStrided(Graph& g, int64_t n, int64_t stride, int64_t offset, int64_t va
   return g.make(Op::Sink, DType::Void, {g.make(Op::End, DType::Void, {store, r})});
 }
 
-int gathers(UOp sink) {
-  int count = 0;
-  for (UOp n : toposort(sink))
-    if (n.op() == Op::Load && n.src(0).lanes() > 1) count += n.src(0).src(1).op() != Op::Ramp;
-  return count;
-}
-
-UOp lowered(Graph& g, UOp sink, const char* opts) {
-  auto tuned = applyOpts(g, sink, *parseOpts(opts), Caps());
-  if (!tuned) FAIL(toText(tuned.error()));
-  auto expanded = expand(g, *tuned);
-  if (!expanded) FAIL(toText(expanded.error()));
-  return *expanded;
-}
+int gathers(UOp sink) { return irregular(Op::Load, sink); }
 
 /// Both forms compute what the plain kernel does; returns the gathers left.
 int gathersLeft(Graph& g, UOp sink, const char* opts) {
-  UOp before = lowered(g, sink, opts), after = loadStrides(g, before);
+  UOp before = withOpts(g, sink, opts), after = loadStrides(g, before);
   INFO(opts << "\n" << toUopText(after));
   Status valid = verify(after, Stage::Lowered);
   CHECK((valid ? "" : toText(valid.error())) == "");

@@ -2,11 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "ir/text.h"
-#include "ir/verify.h"
-#include "lower/expand.h"
-#include "optimize/kernels.h"
-#include "optimize/replay.h"
+#include "lower/strided.h"
 
 using namespace svod;
 
@@ -24,24 +20,15 @@ UOp buildInterleave(Graph& g, int64_t n, int64_t step, bool gated) {
   return g.make(Op::Sink, DType::Void, {g.make(Op::End, DType::Void, {g.make(Op::Store, DType::Void, store), i, j})});
 }
 
-int scatters(UOp sink) {
-  int count = 0;
-  for (UOp n : toposort(sink))
-    if (n.op() == Op::Store && n.src(0).lanes() > 1) count += n.src(0).src(1).op() != Op::Ramp;
-  return count;
-}
+int scatters(UOp sink) { return irregular(Op::Store, sink); }
 
 /// Both forms compute what the plain kernel does; returns the scatters left.
 int scattersLeft(Graph& g, UOp sink, const char* opts) {
-  auto tuned = applyOpts(g, sink, *parseOpts(opts), Caps());
-  if (!tuned) FAIL(toText(tuned.error()));
-  auto before = expand(g, *tuned);
-  if (!before) FAIL(toText(before.error()));
-  UOp after = storeStrides(g, *before);
+  UOp before = withOpts(g, sink, opts), after = storeStrides(g, before);
   INFO(opts << "\n" << toUopText(after));
   Status valid = verify(after, Stage::Lowered);
   CHECK((valid ? "" : toText(valid.error())) == "");
-  REQUIRE(scatters(*before) > 0);
+  REQUIRE(scatters(before) > 0);
   CHECK(sameBuffers(resultOf(sink), resultOf(after), 0));
   return scatters(after);
 }
