@@ -2,8 +2,7 @@
 #include <algorithm>
 
 #include "ir/shape.h"
-#include "schedule/in_place.h"
-#include "schedule/name.h"
+#include "schedule/add_kernel.h"
 #include "schedule/packing.h"
 #include "schedule/scheduler.h"
 #include "symbolic/symbolic.h"
@@ -43,12 +42,7 @@ void Scheduler::addLaunch(Producer& p, std::unique_ptr<Graph> graph, UOp sink, K
     if (n.op() == Op::Store) item.writes[svod::storageOf(n.src(0)).argAs<SlotArg>().slot] = true;
     if (n.op() == Op::Load) item.reads[svod::storageOf(n.src(0)).argAs<SlotArg>().slot] = true;
   }
-  auto [it, isNew] = kernelOf_.try_emplace(sink.hash(), static_cast<int>(schedule_.kernels.size()));
-  if (isNew) {
-    std::string name = kernelName(sink, item.label);
-    schedule_.kernels.push_back({std::move(graph), sink, std::move(name), overwritableArgs(sink)});
-  }
-  item.kernel = it->second;
+  item.kernel = addKernel(schedule_, kernelOf_, std::move(graph), sink, item.label);
   p.items.push_back(std::move(item));
 }
 

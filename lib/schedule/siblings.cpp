@@ -5,8 +5,7 @@
 #include <optional>
 #include <set>
 
-#include "schedule/in_place.h"
-#include "schedule/name.h"
+#include "schedule/add_kernel.h"
 #include "schedule/work.h"
 
 namespace svod {
@@ -150,7 +149,7 @@ class Siblings {
     if (!isSmallEnough(sink) || !isWorthOneKernel(std::span(stores).first(own), std::span(stores).subspan(own), sink))
       return false;
     joined.label += "_" + second.label;
-    joined.kernel = add(std::move(graph), sink, joined.label);
+    joined.kernel = addKernel(s_, kernelOf_, std::move(graph), sink, joined.label);
     first = std::move(joined);
     joined_.insert(at);
     return true;
@@ -174,12 +173,6 @@ class Siblings {
       to.push_back(graph.make(Op::Param, n.dtype(), n.src(), SlotArg{static_cast<uint32_t>(place)}));
     }
     return substitute(graph, clone, from, to);
-  }
-
-  int add(std::unique_ptr<Graph> graph, UOp sink, const std::string& label) {
-    auto [it, isNew] = kernelOf_.try_emplace(sink.hash(), static_cast<int>(s_.kernels.size()));
-    if (isNew) s_.kernels.push_back({std::move(graph), sink, kernelName(sink, label), overwritableArgs(sink)});
-    return it->second;
   }
 
   void removeJoined() {

@@ -26,4 +26,15 @@ inline int irregular(Op op, UOp sink) {
   return count;
 }
 
+/// What `pass` makes of it computes what the plain kernel does; returns the irregular operations left.
+inline int irregularLeft(Graph& g, UOp sink, const char* opts, Op op, UOp (*pass)(Graph&, UOp)) {
+  UOp before = withOpts(g, sink, opts), after = pass(g, before);
+  INFO(opts << "\n" << toUopText(after));
+  Status valid = verify(after, Stage::Lowered);
+  CHECK((valid ? "" : toText(valid.error())) == "");
+  REQUIRE(irregular(op, before) > 0);
+  CHECK(sameBuffers(resultOf(sink), resultOf(after), 0));
+  return irregular(op, after);
+}
+
 }  // namespace svod

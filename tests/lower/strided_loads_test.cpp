@@ -23,18 +23,7 @@ UOp buildStrided(Graph& g, int64_t n, int64_t stride, int64_t offset, int64_t va
   return g.make(Op::Sink, DType::Void, {g.make(Op::End, DType::Void, {store, r})});
 }
 
-int gathers(UOp sink) { return irregular(Op::Load, sink); }
-
-/// Both forms compute what the plain kernel does; returns the gathers left.
-int gathersLeft(Graph& g, UOp sink, const char* opts) {
-  UOp before = withOpts(g, sink, opts), after = loadStrides(g, before);
-  INFO(opts << "\n" << toUopText(after));
-  Status valid = verify(after, Stage::Lowered);
-  CHECK((valid ? "" : toText(valid.error())) == "");
-  REQUIRE(gathers(before) > 0);
-  CHECK(sameBuffers(resultOf(sink), resultOf(after), 0));
-  return gathers(after);
-}
+int gathersLeft(Graph& g, UOp sink, const char* opts) { return irregularLeft(g, sink, opts, Op::Load, loadStrides); }
 
 }  // namespace
 

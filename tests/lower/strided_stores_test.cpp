@@ -20,18 +20,7 @@ UOp buildInterleave(Graph& g, int64_t n, int64_t step, bool gated) {
   return g.make(Op::Sink, DType::Void, {g.make(Op::End, DType::Void, {g.make(Op::Store, DType::Void, store), i, j})});
 }
 
-int scatters(UOp sink) { return irregular(Op::Store, sink); }
-
-/// Both forms compute what the plain kernel does; returns the scatters left.
-int scattersLeft(Graph& g, UOp sink, const char* opts) {
-  UOp before = withOpts(g, sink, opts), after = storeStrides(g, before);
-  INFO(opts << "\n" << toUopText(after));
-  Status valid = verify(after, Stage::Lowered);
-  CHECK((valid ? "" : toText(valid.error())) == "");
-  REQUIRE(scatters(before) > 0);
-  CHECK(sameBuffers(resultOf(sink), resultOf(after), 0));
-  return scatters(after);
-}
+int scattersLeft(Graph& g, UOp sink, const char* opts) { return irregularLeft(g, sink, opts, Op::Store, storeStrides); }
 
 }  // namespace
 

@@ -1,0 +1,15 @@
+// Kernels of a schedule, those with equal content once.
+#pragma once
+#include <map>
+#include <memory>
+#include <string>
+
+#include "schedule/schedule.h"
+
+namespace svod {
+
+/// The number of the kernel with the content of `sink`, which is added if `known` has none.
+int addKernel(Schedule& schedule, std::map<Hash128, int>& known, std::unique_ptr<Graph> graph, UOp sink,
+              const std::string& label);
+
+}  // namespace svod
