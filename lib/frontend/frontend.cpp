@@ -1,6 +1,7 @@
 #include "frontend/frontend.h"
 
 #include <charconv>
+#include <filesystem>
 
 #include "data/mapped_file.h"
 
@@ -10,6 +11,7 @@ namespace {
 
 // A graph file holds structure; larger data belongs into weight files.
 constexpr uint64_t kMaxGraphBytes = uint64_t{1} << 26;
+constexpr std::string_view kOnnxName = "an ONNX model is a file with a name that ends in .onnx";
 
 std::optional<int64_t> parseInt(std::string_view text) {
   int64_t value = 0;
@@ -24,6 +26,13 @@ Result<std::pair<std::string, std::string_view>> splitOption(std::string_view te
   if (at == 0 || at == std::string_view::npos)
     return fail(Diag::Usage, "'" + std::string(text) + "' is not of the form " + form);
   return std::pair(std::string(text.substr(0, at)), text.substr(at + 1));
+}
+
+// Text has none of the characters that steer a terminal, and no model in the format of protobuf begins like a text.
+bool looksBinary(std::string_view text) {
+  constexpr size_t kLooked = 4096;
+  auto isControl = [](char c) { return (c >= 0 && c < '\t') || (c > '\r' && c < ' '); };
+  return isControl(text[0]) || text.substr(0, kLooked).find('\0') != text.npos;
 }
 
 }  // namespace
@@ -68,6 +77,13 @@ Result<std::pair<std::string, std::string>> parseConstantOption(std::string_view
 }
 
 Result<GraphFile> parseGraph(std::string_view text, const std::string& path) {
+  const SourceLoc start{path, 1, 1};
+  if (text.empty())
+    return fail(Error{
+        Diag::Syntax, "the file is empty", "a graph file begins with the line 'svod 1', or is a JSON object", start, {}});
+  if (looksBinary(text))
+    return fail(Error{Diag::Syntax, "this is binary data, not the text of a graph",
+                      std::string(kOnnxName), start, {}});
   size_t first = text.find_first_not_of(" \t\r\n");
   bool looksLikeJson = first != std::string_view::npos && text[first] == '{';
   bool isJson = path.ends_with(".json") || (!path.ends_with(".svod") && looksLikeJson);
@@ -75,6 +91,11 @@ Result<GraphFile> parseGraph(std::string_view text, const std::string& path) {
 }
 
 Result<GraphFile> readGraphFile(const std::string& path) {
+  std::error_code none;
+  const uintmax_t bytes = std::filesystem::file_size(path, none);
+  if (!none && bytes > kMaxGraphBytes)
+    return fail(Diag::TooLarge, "'" + path + "' has " + std::to_string(bytes) + " bytes, a graph file at most 2^26",
+                "large data belongs into .npy or .safetensors files; " + std::string(kOnnxName));
   SVOD_TRY(std::string text, readWholeFile(path, kMaxGraphBytes));
   return parseGraph(text, path);
 }

@@ -152,7 +152,7 @@ void ModelReader::input(const Statement& s) {
       return record(Diag::ShapeMismatch, name.at,
                     "constant '" + name.text + "' has the symbolic shape " + describe(type->dims),
                     "bind the variables in it with --var");
-    Result<ConstData> data = weights_.loadNpy(constant->second, type->dtype, *sizes);
+    Result<ConstData> data = WeightLoader::loadConstant(name.text, constant->second, type->dtype, *sizes);
     if (!data) return record(data.error(), name.at);
     made = builder_.weight(name.text, type->dtype, type->dims, *data);
   } else {

@@ -27,14 +27,23 @@ std::string_view elementName(std::optional<ElementType> type) {
   return type ? nameOf(*type) : "an unknown dtype";
 }
 
+bool isType(std::string_view have, std::span<const uint64_t> haveShape, DType want,
+            std::span<const int64_t> wantShape) {
+  return have == toText(want) && std::ranges::equal(toSigned(haveShape), wantShape);
+}
+
 Status checkType(const std::string& where, std::string_view have, std::span<const uint64_t> haveShape,
                  DType want, std::span<const int64_t> wantShape) {
-  std::vector<int64_t> shape = toSigned(haveShape);
-  if (have == toText(want) && std::ranges::equal(shape, wantShape)) return {};
-  return fail(
-      Diag::BadWeights,
-      where + " holds " + typeText(have, shape) + ", declared is " + typeText(toText(want), wantShape),
-      "declare the dtype and shape of the file; cast and reshape afterwards");
+  if (isType(have, haveShape, want, wantShape)) return {};
+  return fail(Diag::BadWeights,
+              where + " holds " + typeText(have, toSigned(haveShape)) + ", declared is " +
+                  typeText(toText(want), wantShape),
+              "declare the dtype and shape of the file; cast and reshape afterwards");
+}
+
+ConstData kept(NpyArray array) {
+  auto owner = std::make_shared<const NpyArray>(std::move(array));
+  return {owner->data.data(), owner->data.size(), owner};
 }
 
 /// The memory of a weight, from byteSize(dtype) bytes for each element.
@@ -154,8 +163,18 @@ Result<ConstData> WeightLoader::loadNpy(const std::string& path, DType dtype,
                                         std::span<const int64_t> shape) {
   SVOD_TRY(NpyArray array, readNpy(path, elementTypeFromName(toText(dtype))));
   SVOD_CHECK(checkType(path, nameOf(array.dtype), array.shape, dtype, shape));
-  auto owner = std::make_shared<const NpyArray>(std::move(array));
-  return ConstData{owner->data.data(), owner->data.size(), owner};
+  return kept(std::move(array));
+}
+
+Result<ConstData> WeightLoader::loadConstant(const std::string& input, const std::string& path, DType dtype,
+                                             std::span<const int64_t> shape) {
+  SVOD_TRY(NpyArray array, readNpy(path, elementTypeFromName(toText(dtype))));
+  if (isType(nameOf(array.dtype), array.shape, dtype, shape)) return kept(std::move(array));
+  const std::string want = typeText(toText(dtype), shape);
+  return fail(Diag::BadWeights,
+              "--const: " + path + " holds " + typeText(nameOf(array.dtype), toSigned(array.shape)) + ", the input '" +
+                  input + "' is " + want,
+              "save an array of " + want + " for it (astype and reshape of numpy convert)");
 }
 
 Result<std::vector<int64_t>> WeightLoader::npyShape(const std::string& path, DType dtype) {

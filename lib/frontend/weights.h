@@ -31,9 +31,13 @@ class WeightLoader {
   void give(std::string description, ConstData data) { given_.insert_or_assign(std::move(description), std::move(data)); }
   /// Shape of a .npy file, from its header.
   static Result<std::vector<int64_t>> npyShape(const std::string& path, DType dtype);
-  Result<ConstData> loadNpy(const std::string& path, DType dtype, std::span<const int64_t> shape);
+  /// The array that `--const input=path` gives to an input of this type.
+  static Result<ConstData> loadConstant(const std::string& input, const std::string& path, DType dtype,
+                                        std::span<const int64_t> shape);
 
  private:
+  Result<ConstData> loadNpy(const std::string& path, DType dtype, std::span<const int64_t> shape);
+
   Result<ConstData> loadFile(const std::string& spec, DType dtype, std::span<const int64_t> shape);
   Result<ConstData> loadSafetensor(const std::string& path, const std::string& tensor, DType dtype,
                                    std::span<const int64_t> shape);

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "onnx/node.h"
-#include "support/suggest.h"
+#include "support/text.h"
 
 namespace svod {
 
@@ -100,7 +100,7 @@ Status checkAttributes(const OnnxOp& op, const std::vector<const proto::Attribut
   const std::vector<OnnxAttribute>& specs = onnxAttributes(op);
   for (size_t i = 0; i < attributes.size(); ++i) {
     const proto::AttributeProto& a = *attributes[i];
-    const std::string name = "the attribute '" + a.name().substr(0, 100) + "'";
+    const std::string name = "the attribute '" + shortened(a.name()) + "'";
     auto spec = std::ranges::find(specs, std::string_view(a.name()), &OnnxAttribute::name);
     if (spec == specs.end()) {
       std::string known = specs.empty() ? "it is supported without attributes" : "supported are";

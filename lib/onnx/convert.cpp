@@ -1,9 +1,11 @@
 // ONNX models as graph files: the names and comments they get.
+#include <algorithm>
 #include <cctype>
 
 #include "frontend/model_reader.h"
 #include "onnx/importer.h"
 #include "onnx/onnx.h"
+#include "support/text.h"
 
 namespace svod {
 
@@ -11,11 +13,10 @@ namespace {
 
 // For comments, which end with their line.
 std::string oneLine(std::string text) {
-  constexpr size_t kLongest = 80;
-  if (text.size() > kLongest) text = text.substr(0, kLongest) + "..";
-  for (char& c : text)
-    if (static_cast<unsigned char>(c) < ' ') c = ' ';
-  return text;
+  std::string line = shortened(std::move(text), 80);
+  std::ranges::replace_if(
+      line, [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
+  return line;
 }
 
 // The name as graph files write it without quotes: "/layer1/conv:0" becomes "layer1.conv.0".
@@ -71,30 +72,28 @@ Status checkSame(const WrittenModel& written, const std::string& weightFile, con
   return fail(std::move(error));
 }
 
-Result<WrittenModel> convertFile(const std::shared_ptr<const OnnxFile>& file, const LoadOptions& options,
-                                 const std::string& weightFile) {
-  OnnxImporter importer(file, options);
+Result<OnnxConversion> convertFile(Result<std::shared_ptr<const OnnxFile>> file, const LoadOptions& options,
+                                   const std::string& weightFile) {
+  if (!file) return fail(file.error());
+  OnnxImporter importer(*file, options);
   importer.keepLog();
   importer.read();
   if (!importer.errors().empty()) return fail(importer.errors().front());
   Result<WrittenModel> written = importer.write(weightFile);
-  Status same = written ? checkSame(*written, weightFile, importer.finish()) : Status();
-  if (!same) written = fail(same.error());
-  if (!written) written.error().loc.file = file->path;
-  return written;
+  Status same = written ? checkSame(*written, weightFile, importer.finish()) : fail(written.error());
+  if (same) return OnnxConversion{*std::move(written), importer.notes()};
+  return fail(std::move(same.error()).at({(*file)->path, 0, 0}));
 }
 
 }  // namespace
 
-Result<WrittenModel> convertOnnx(const std::string& path, const LoadOptions& options, const std::string& weightFile) {
-  SVOD_TRY(const std::shared_ptr<const OnnxFile> file, readOnnxFile(path));
-  return convertFile(file, options, weightFile);
+Result<OnnxConversion> convertOnnx(const std::string& path, const LoadOptions& options, const std::string& weightFile) {
+  return convertFile(readOnnxFile(path), options, weightFile);
 }
 
-Result<WrittenModel> convertOnnxBytes(std::span<const std::byte> bytes, const std::string& path, const LoadOptions& options,
-                                      const std::string& weightFile) {
-  SVOD_TRY(const std::shared_ptr<const OnnxFile> file, parseOnnx(bytes, path));
-  return convertFile(file, options, weightFile);
+Result<OnnxConversion> convertOnnxBytes(std::span<const std::byte> bytes, const std::string& path,
+                                        const LoadOptions& options, const std::string& weightFile) {
+  return convertFile(parseOnnx(bytes, path), options, weightFile);
 }
 
 }  // namespace svod

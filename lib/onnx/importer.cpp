@@ -5,22 +5,9 @@
 
 #include "onnx/importer_text.h"
 #include "onnx/onnx.h"
+#include "support/text.h"
 
 namespace svod {
-
-std::string opName(const proto::NodeProto& node) {
-  std::string domain(canonicalDomain(node.domain()));
-  return domain.empty() ? node.op_type() : domain + "::" + node.op_type();
-}
-
-std::string functionKey(std::string_view domain, const std::string& name, const std::string& overload) {
-  return std::string(canonicalDomain(domain)) + "::" + name + "::" + overload;
-}
-
-std::string shortened(const std::string& name) {
-  constexpr size_t kLongest = 100;
-  return name.size() <= kLongest ? name : name.substr(0, kLongest) + "..";
-}
 
 OnnxImporter::OnnxImporter(std::shared_ptr<const OnnxFile> file, const LoadOptions& options)
     : file_(std::move(file)), options_(options), known_(builder_), loader_(file_) {}
@@ -168,7 +155,12 @@ const Filled* OnnxImporter::filled(const Tensor& x) const {
 
 // --- Entry points
 
-bool isOnnxPath(const std::string& path) { return path.ends_with(".onnx"); }
+bool isOnnxPath(std::string_view path) {
+  constexpr std::string_view kEnding = ".onnx";
+  if (path.size() < kEnding.size()) return false;
+  path.remove_prefix(path.size() - kEnding.size());
+  return std::ranges::equal(path, kEnding, [](char c, char want) { return c == want || c == want - 'a' + 'A'; });
+}
 
 namespace {
 
@@ -185,10 +177,11 @@ OnnxImport importFile(Result<std::shared_ptr<const OnnxFile>> file, const LoadOp
   OnnxImporter importer(*file, options);
   importer.read();
   result.errors = std::move(importer.errors());
-  result.notes = importer.notes();
   if (result.errors.empty()) {
     result.model = importer.finish();
+    result.notes = importer.notes();
     if (result.model) return result;
+    result.notes.clear();
     result.model.error().loc.file = (*file)->path;
     result.errors.push_back(result.model.error());
   }

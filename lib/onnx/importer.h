@@ -24,9 +24,12 @@ namespace svod {
 class OnnxImporter : public OnnxContext {
  public:
   OnnxImporter(std::shared_ptr<const OnnxFile> file, const LoadOptions& options);
+  /// The whole model, once; errors() tell what is wrong with it.
   void read();
   std::vector<Error>& errors() { return errors_; }
+  /// What was chosen because neither the model nor the options do.
   std::vector<Error> notes() const;
+  /// After read() without errors.
   Result<Model> finish() { return std::move(builder_).finish(); }
   /// To be called before read(), for write().
   void keepLog() { builder_.recordTo(&log_); }
@@ -83,6 +86,7 @@ class OnnxImporter : public OnnxContext {
   void importNodes(Body& body);
   void importNode(Body& body, const proto::NodeProto& node);
   bool gatherInputs(Body& body, const proto::NodeProto& node, std::vector<Tensor>& inputs);
+  void recordMissing(const Body& body, const proto::NodeProto& node, const std::string& name);
   std::vector<Tensor> lowered(Body& body, const proto::NodeProto& node, const OnnxOp& op,
                               std::vector<Tensor> inputs);
   std::vector<Tensor> called(Body& body, const proto::NodeProto& node, const Function& function,
@@ -100,14 +104,19 @@ class OnnxImporter : public OnnxContext {
   void readDeclarations(const proto::GraphProto& graph);
   std::vector<std::optional<Dims>> declaredDims(const Body& body, const proto::NodeProto& node);
 
-  // importer_ports.cpp: inputs, outputs and the options about them
+  // importer_options.cpp: what the command line says about the inputs
   void readOptions(const proto::GraphProto& graph);
+  void readVariables(const proto::GraphProto& graph);
+  void readConstant(const proto::ValueInfoProto& input, const std::string& path);
+  const proto::ValueInfoProto* inputFor(std::string_view flag, const proto::GraphProto& graph, const std::string& name);
   void bind(const std::string& variable, int64_t value, const std::string& from);
-  void bindShape(const proto::ValueInfoProto& input, const std::vector<int64_t>& shape,
-                 const std::string& from);
+  bool bindShape(const proto::ValueInfoProto& input, const std::vector<int64_t>& shape, const std::string& from,
+                 const std::string& help);
+  Dim variable(const proto::ValueInfoProto& input, int axis);
+
+  // importer_ports.cpp: inputs and outputs
   void addInput(Body& body, const proto::ValueInfoProto& input);
   std::optional<Dims> dimsOf(const proto::ValueInfoProto& input);
-  Dim variable(const std::string& name, const std::string& input);
   Tensor constantInput(const std::string& name, const std::string& path, DType dtype, const Dims& dims);
   void addOutput(Body& body, const proto::ValueInfoProto& output);
 
@@ -121,6 +130,9 @@ class OnnxImporter : public OnnxContext {
   void record(Error error);
   void record(Diag diag, std::string message, std::string help = {});
   void recordNode(const Body& body, const proto::NodeProto& node, Error error);
+  void recordNode(const Body& body, const proto::NodeProto& node, Diag diag, std::string message, std::string help) {
+    recordNode(body, node, Error{diag, std::move(message), std::move(help), {}, {}});
+  }
   bool takeError();
   std::string uniqueName(std::string_view wanted);
   Tensor constantOf(const TensorData& data, std::string_view name);
@@ -137,9 +149,9 @@ class OnnxImporter : public OnnxContext {
   std::map<std::string, int64_t> bound_;                // variables with a value
   std::map<std::string, std::string> boundFrom_;        // who gave it
   std::map<std::string, std::vector<int64_t>> shapes_;  // of inputs, from the options
-  std::map<std::string, std::string> constantFiles_;
+  std::map<std::string, std::string> constantFiles_;  // empty: the file has an error
   std::map<std::string, Dim> variables_;
-  std::vector<std::pair<std::string, std::string>> unbounded_;  // variables no option bounds; an input that has each
+  std::vector<std::pair<std::string, const proto::ValueInfoProto*>> unbounded_;  // variables no option bounds; an input
   std::unordered_map<std::string, const proto::TensorShapeProto*> declared_;  // of values of the main graph
   std::map<std::string, int> nameCounts_;
   std::map<std::string, Repeated> repeated_;

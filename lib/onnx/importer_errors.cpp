@@ -3,6 +3,7 @@
 
 #include "onnx/importer.h"
 #include "onnx/importer_text.h"
+#include "support/text.h"
 
 namespace svod {
 
@@ -19,20 +20,12 @@ std::string namesOf(const google::protobuf::RepeatedPtrField<std::string>& names
   return text.empty() ? "none" : text;
 }
 
-// Names come from the file: what they hold must not steer the terminal that shows them.
-void makePrintable(std::string& text) {
-  std::ranges::replace_if(
-      text, [](char c) { return (c >= 0 && c < ' ' && c != '\n') || c == 0x7f; }, '?');
-}
-
 }  // namespace
 
 void OnnxImporter::record(Error error) {
   ++problems_;
   if (error.loc.file.empty()) error.loc.file = file_->path;
-  makePrintable(error.message);
-  std::ranges::for_each(error.notes, makePrintable);
-  if (errors_.size() < kMaxErrors) errors_.push_back(std::move(error));
+  if (errors_.size() < kMaxErrors) errors_.push_back(printable(std::move(error)));
   isFull_ |= errors_.size() >= kMaxErrors;
 }
 

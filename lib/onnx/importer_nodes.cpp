@@ -6,6 +6,7 @@
 #include "onnx/importer_text.h"
 #include "onnx/partly_filled.h"
 #include "support/suggest.h"
+#include "support/text.h"
 
 namespace svod {
 
@@ -38,6 +39,14 @@ std::string refusalOf(std::string_view name) {
   return {};
 }
 
+// What to do where a lowering gave fewer results than the node has outputs.
+std::string withoutOutput(const std::vector<Tensor>& results) {
+  const auto supported = std::ranges::find_if(results, [](const Tensor& t) { return !t; }) - results.begin();
+  if (supported == 0) return "none of the node's outputs is: express it with other ops";
+  if (supported == 1) return "leave it out: only the first output is";
+  return "leave it out: the first " + std::to_string(supported) + " outputs are";
+}
+
 }  // namespace
 
 void OnnxImporter::importNodes(Body& body) {
@@ -55,27 +64,25 @@ void OnnxImporter::importNodes(Body& body) {
   body_ = outer;
 }
 
+// Nothing made the value that a node uses, so far.
+void OnnxImporter::recordMissing(const Body& body, const proto::NodeProto& node, const std::string& name) {
+  auto makes = [&](const proto::NodeProto& n) { return std::ranges::find(n.output(), name) != n.output().end(); };
+  if (std::ranges::any_of(*body.nodes, makes)) {
+    recordNode(body, node, Diag::Cycle, "'" + shortened(name) + "' is used before the node that makes it",
+               "nodes must be sorted, and no value may depend on itself");
+  } else {
+    recordNode(body, node, Diag::UnknownName, "no node, input or initializer makes '" + shortened(name) + "'",
+               "the model is incomplete");
+  }
+}
+
 // False when an input has an error, which was recorded.
 bool OnnxImporter::gatherInputs(Body& body, const proto::NodeProto& node, std::vector<Tensor>& inputs) {
   bool isGood = true;
   for (const std::string& name : node.input()) {
     Value* value = name.empty() ? nullptr : lookup(body.scope, name);
     if (!name.empty() && !value) {
-      auto makes = [&](const proto::NodeProto& n) {
-        return std::ranges::find(n.output(), name) != n.output().end();
-      };
-      bool isLater = std::ranges::any_of(*body.nodes, makes);
-      recordNode(body, node,
-                 isLater ? Error{Diag::Cycle,
-                                 "'" + shortened(name) + "' is used before the node that makes it",
-                                 "nodes must be sorted, and no value may depend on itself",
-                                 {},
-                                 {}}
-                         : Error{Diag::UnknownName,
-                                 "no node, input or initializer makes '" + shortened(name) + "'",
-                                 "the model is incomplete",
-                                 {},
-                                 {}});
+      recordMissing(body, node, name);
       body.scope.values[name].isBroken = true;
       isGood = false;
       continue;
@@ -105,13 +112,9 @@ void OnnxImporter::importNode(Body& body, const proto::NodeProto& node) {
     if (name.empty()) continue;
     bool has = !isBroken && i < static_cast<int>(results.size()) && results[static_cast<size_t>(i)];
     if (!has && !isBroken)
-      recordNode(
-          body, node,
-          Error{Diag::Unsupported,
-                "the output '" + shortened(name) + "' (number " + std::to_string(i) + ") is not supported",
-                "leave it out: the first " + std::to_string(results.size()) + " are supported",
-                {},
-                {}});
+      recordNode(body, node, Diag::Unsupported,
+                 "the output '" + shortened(name) + "' (number " + std::to_string(i) + ") is not supported",
+                 withoutOutput(results));
     if (has) label(results[static_cast<size_t>(i)], name);
     define(body, name,
            has ? Value{results[static_cast<size_t>(i)], nullptr, false} : Value{Tensor(), nullptr, true});
@@ -122,28 +125,20 @@ const OnnxOp* OnnxImporter::rowOf(Body& body, const proto::NodeProto& node) {
   const std::string name = opName(node);
   auto opset = body.opsets->find(canonicalDomain(node.domain()));
   if (opset == body.opsets->end()) {
-    recordNode(body, node,
-               Error{Diag::Syntax,
-                     "no version of the domain '" + shortened(node.domain()) + "' is imported",
-                     "opset_import must name every domain",
-                     {},
-                     {}});
+    recordNode(body, node, Diag::Syntax, "no version of the domain '" + shortened(node.domain()) + "' is imported",
+               "opset_import must name every domain");
     return nullptr;
   }
   int version = static_cast<int>(std::min<int64_t>(opset->second, INT32_MAX));
   if (const OnnxOp* op = findOnnxOp(name, version)) return op;
   if (std::optional<int> first = firstOnnxOpset(name)) {
-    recordNode(body, node,
-               Error{Diag::Unsupported,
-                     "the op is not supported before opset " + std::to_string(*first),
-                     "convert the model to a newer opset",
-                     {},
-                     {}});
+    recordNode(body, node, Diag::Unsupported, "the op is not supported before opset " + std::to_string(*first),
+               "convert the model to a newer opset");
   } else {
     std::string help = refusalOf(name);
     if (help.empty())
       help = didYouMean(name, onnxOpNames(), "express it with other ops, or as a function of the model");
-    recordNode(body, node, Error{Diag::Unsupported, "the op is not supported", std::move(help), {}, {}});
+    recordNode(body, node, Diag::Unsupported, "the op is not supported", std::move(help));
   }
   return nullptr;
 }
@@ -239,13 +234,22 @@ std::vector<Tensor> OnnxImporter::subgraph(const proto::GraphProto& graph, std::
   std::vector<Tensor> results;
   for (const proto::ValueInfoProto& output : graph.output()) {
     Value* value = lookup(inner.scope, output.name());
-    if (!value)
+    results.push_back(value ? tensorOf(*value, output.name()) : Tensor());
+    if (results.back()) continue;
+    if (!value) {
       builder_.fail(Diag::UnknownName,
                     "no node of the graph makes its output '" + shortened(output.name()) + "'",
                     "the model is incomplete");
-    results.push_back(value ? tensorOf(*value, output.name()) : Tensor());
-    if (!results.back()) return {};
+    } else if (value->isBroken) {
+      ++problems_;  // of a node outside of the graph
+    } else {
+      builder_.fail(Diag::Unsupported, "the output '" + shortened(output.name()) + "' of the graph is an omitted input",
+                    "give the input a value");
+    }
+    return {};
   }
+  if (results.empty())
+    builder_.fail(Diag::Syntax, "the graph '" + shortened(graph.name()) + "' has no outputs", "the model is incomplete");
   return problems_ == problemsBefore ? results : std::vector<Tensor>();
 }
 

@@ -1,4 +1,4 @@
-// Names of a model in messages, and the keys of its functions.
+// Names and options in the messages about a model, and the keys of its functions.
 #pragma once
 #include <string>
 #include <string_view>
@@ -10,7 +10,12 @@ namespace svod {
 /// The op of a node, with its domain unless that is the default one.
 std::string opName(const proto::NodeProto& node);
 std::string functionKey(std::string_view domain, const std::string& name, const std::string& overload);
-/// A name of any length, fit for a message.
-std::string shortened(const std::string& name);
+/// What to type: "--const s=FILE.npy", quoted where a shell would split it.
+std::string optionText(std::string_view flag, const std::string& name, std::string_view value);
+bool hasShape(const proto::ValueInfoProto& value);
+/// The shape of an input as --shape takes it: "SIZEx3x224x224", with SIZE for what has no number.
+std::string shapeText(const proto::ValueInfoProto& input);
+/// Names come from the file: what they hold must not steer the terminal that shows them.
+Error printable(Error error);
 
 }  // namespace svod

@@ -155,15 +155,15 @@ std::optional<HostTensor> KnownValues::constant(const Tensor& x) {
   return std::move(*value);
 }
 
-std::vector<std::string> KnownValues::dependencies(const Tensor& x) {
-  std::set<std::string> names;
-  if (x)
-    for (UOp n : toposort(x.node()))
-      if (n.op() == Op::Buffer)
-        if (const ModelPort& port = b_.model().ports[n.argAs<SlotArg>().slot];
-            port.kind == PortKind::Input || port.kind == PortKind::State)
-          names.insert(port.name);
-  return {names.begin(), names.end()};
+Dependencies KnownValues::dependencies(const Tensor& x) const {
+  std::set<std::string> inputs, variables;
+  for (UOp n : x ? toposort(x.node()) : std::vector<UOp>()) {
+    if (n.op() == Op::Var) variables.emplace(n.argAs<VarArg>().name);
+    if (n.op() != Op::Buffer) continue;
+    const ModelPort& port = b_.model().ports[n.argAs<SlotArg>().slot];
+    if (port.kind == PortKind::Input) inputs.insert(port.name);
+  }
+  return {{inputs.begin(), inputs.end()}, {variables.begin(), variables.end()}};
 }
 
 }  // namespace svod

@@ -11,6 +11,11 @@
 
 namespace svod {
 
+/// The inputs and variables that a value depends on, by name, sorted.
+struct Dependencies {
+  std::vector<std::string> inputs, variables;
+};
+
 /// Belongs to one builder, which outlives it, and remembers what it found; used by the thread of the builder.
 class KnownValues {
  public:
@@ -22,8 +27,8 @@ class KnownValues {
   std::optional<std::vector<UOp>> elements(const Tensor& x);
   /// The value of x when it depends on no input, state or variable. Large constants are copied.
   std::optional<HostTensor> constant(const Tensor& x);
-  /// The inputs and states that x depends on, by name.
-  std::vector<std::string> dependencies(const Tensor& x);
+  /// What a run must give before x has a value.
+  Dependencies dependencies(const Tensor& x) const;
 
   static constexpr int64_t kMaxElements = 4096;
 

@@ -27,6 +27,8 @@ Result<std::shared_ptr<const OnnxFile>> parseOnnx(std::span<const std::byte> byt
   if (bytes.size() > INT32_MAX)
     return fail(Diag::TooLarge, "'" + path + "' has 2 GiB or more, which is beyond the format",
                 "store the weights as external data");
+  if (bytes.empty())
+    return fail(Error{Diag::Syntax, "'" + path + "' is empty", "write or download the model again", {path, 0, 0}, {}});
   auto file = std::make_shared<OnnxFile>();
   google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(bytes.data()),
                                                 static_cast<int>(bytes.size()));

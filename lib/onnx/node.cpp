@@ -4,8 +4,9 @@
 #include <charconv>
 
 #include "onnx/dtypes.h"
+#include "onnx/importer_text.h"
 #include "onnx/known_values.h"
-#include "onnx/model_file.h"
+#include "support/text.h"
 
 namespace svod {
 
@@ -95,24 +96,42 @@ std::vector<Tensor> OnnxNode::graph(std::string_view name, std::span<const Tenso
 
 // --- Known values
 
+namespace {
+
+// The name of operand i in the row of its op: "x, [scales], sizes".
+std::string operandName(std::string_view names, int i) {
+  for (int k = 0; k < i && names.find(',') != names.npos; ++k) names.remove_prefix(names.find(',') + 1);
+  names.remove_prefix(names.starts_with(' ') ? 1 : 0);
+  return std::string(names.substr(0, names.find(',')));
+}
+
+// "'a', 'b'" and, for each, the option that gives it a value.
+std::pair<std::string, std::string> listed(const std::vector<std::string>& names, std::string_view flag,
+                                           std::string_view value) {
+  constexpr size_t kMostNamed = 4;
+  std::string list, options;
+  for (size_t i = 0; i < std::min(names.size(), kMostNamed); ++i) {
+    list += (i == 0 ? "'" : ", '") + shortened(names[i]) + "'";
+    options += " " + optionText(flag, names[i], value);
+  }
+  if (names.size() > kMostNamed) list += ", ..", options += " ..";
+  return {list, options};
+}
+
+}  // namespace
+
 void OnnxNode::failUnknown(int i) const {
-  std::string from;
-  for (const std::string& name : context_.knownValues().dependencies(arg(i)))
-    if (from.size() < 200) from += (from.empty() ? "" : ", ") + ("'" + name + "'");
-  std::string operand = "operand " + std::to_string(i);
-  std::string_view names = op.inputs;
-  for (int k = 0; k < i && names.find(',') != std::string_view::npos; ++k)
-    names.remove_prefix(names.find(',') + 1);
-  operand += " (" +
-             std::string(names.substr(names.starts_with(' ') ? 1 : 0,
-                                      names.find(',') - (names.starts_with(' ') ? 1 : 0))) +
-             ")";
-  if (from.empty()) {
-    unsupported(operand + " must be known when the model is compiled",
-                "bind the variables it depends on with --var");
+  const std::string what = "operand " + std::to_string(i) + " (" + operandName(op.inputs, i) +
+                           ") must be known when the model is compiled";
+  const Dependencies from = context_.knownValues().dependencies(arg(i));
+  if (!from.inputs.empty()) {
+    auto [names, options] = listed(from.inputs, "--const", "FILE.npy");
+    unsupported(what + ", but depends on " + names, "give it a value:" + options);
+  } else if (!from.variables.empty()) {
+    auto [names, options] = listed(from.variables, "--var", "SIZE");
+    unsupported(what + ", but depends on the size of " + names, "give it a value:" + options);
   } else {
-    unsupported(operand + " must be known when the model is compiled, but depends on " + from,
-                "give it a value: --const NAME=FILE.npy");
+    unsupported(what + ", but a loop of the plan makes it", "make it from constants and shapes");
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "frontend/frontend.h"
@@ -20,12 +21,12 @@ struct OnnxCounts {
 struct OnnxImport {
   Result<Model> model = fail(Diag::Syntax, "nothing was read");
   std::vector<Error> errors;  // every problem, those of dependent nodes left out
-  std::vector<Error> notes;   // what was chosen because neither the model nor the options do
+  std::vector<Error> notes;   // what was chosen because neither the model nor the options do; none beside errors
   OnnxCounts counts;
 };
 
-/// Whether `path` is named as an ONNX model.
-bool isOnnxPath(const std::string& path);
+/// Whether `path` is named as an ONNX model: it ends in .onnx, in capitals or not.
+bool isOnnxPath(std::string_view path);
 
 /// Reads `path`. Weights in files with external data stay mapped; those inside of `path` are copied once, by
 /// the parser. The model keeps both alive. Variables come from the symbolic dims of the inputs.
@@ -35,10 +36,16 @@ OnnxImport importOnnx(const std::string& path, const LoadOptions& options = {});
 OnnxImport importOnnxBytes(std::span<const std::byte> bytes, const std::string& path,
                            const LoadOptions& options = {});
 
+/// A model as a graph file, and the notes of OnnxImport.
+struct OnnxConversion {
+  WrittenModel written;
+  std::vector<Error> notes;
+};
+
 /// The model as a graph file that builds the same Model; the first error. `weightFile` is what the text calls the file of
 /// its weights. The bytes of the weights stay those of the model, mapped or copied as importOnnx says.
-Result<WrittenModel> convertOnnx(const std::string& path, const LoadOptions& options, const std::string& weightFile);
-Result<WrittenModel> convertOnnxBytes(std::span<const std::byte> bytes, const std::string& path, const LoadOptions& options,
-                                      const std::string& weightFile);
+Result<OnnxConversion> convertOnnx(const std::string& path, const LoadOptions& options, const std::string& weightFile);
+Result<OnnxConversion> convertOnnxBytes(std::span<const std::byte> bytes, const std::string& path,
+                                        const LoadOptions& options, const std::string& weightFile);
 
 }  // namespace svod

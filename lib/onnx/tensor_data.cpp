@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "onnx/dtypes.h"
+#include "support/text.h"
 
 namespace svod {
 
@@ -114,8 +115,12 @@ Result<ConstData> TensorLoader::external(const proto::TensorProto& t, const std:
   SVOD_TRY(const std::string path, insideFolder(file_->directory, location, name));
   std::shared_ptr<const MappedFile>& mapped = open_[path];
   if (!mapped) {
-    SVOD_TRY(MappedFile opened, MappedFile::open(path));
-    mapped = std::make_shared<const MappedFile>(std::move(opened));
+    Result<MappedFile> opened = MappedFile::open(path);
+    if (!opened) {
+      opened.error().message = name + " has its data in another file: " + opened.error().message;
+      return fail(std::move(opened.error()).withHelp("keep the data files of a model in its folder"));
+    }
+    mapped = std::make_shared<const MappedFile>(*std::move(opened));
   }
   if (length != bytes || offset > mapped->size() || bytes > mapped->size() - offset)
     return fail(Diag::BadWeights,
@@ -127,7 +132,7 @@ Result<ConstData> TensorLoader::external(const proto::TensorProto& t, const std:
 }
 
 Result<TensorData> TensorLoader::load(const proto::TensorProto& t) {
-  const std::string name = t.name().empty() ? "a tensor" : "the tensor '" + t.name().substr(0, 200) + "'";
+  const std::string name = t.name().empty() ? "a tensor" : "the tensor '" + shortened(t.name()) + "'";
   SVOD_TRY(const DType dtype, dtypeOfOnnx(t.data_type(), name));
   SVOD_TRY(const int64_t count, countOf(t, name));
   const auto bytes = static_cast<uint64_t>(memoryBytes(dtype, count));

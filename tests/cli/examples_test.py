@@ -5,16 +5,10 @@ import re
 import struct
 import subprocess
 
-from svodc import BIN, ROOT, ToolTest, clean_environment, main, run
+from svodc import BIN, ROOT, ToolTest, clean_environment, main, npy, run
 
 GAUSS = [math.exp(-(i - 4) ** 2 / 8) for i in range(9)]
 LUMA = (0.299, 0.587, 0.114)
-
-
-def write_npy(path, descr, shape, data):
-    header = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}"
-    header += " " * (-(len(header) + 11) % 64) + "\n"
-    path.write_bytes(b"\x93NUMPY\x01\0" + struct.pack("<H", len(header)) + header.encode() + data)
 
 
 def npy_bytes(path):
@@ -56,9 +50,9 @@ class Examples(ToolTest):
         h, w, amount = 20, 37, 0.75
         draw = random.Random(3)
         planes = [[[draw.randrange(256) for _ in range(w)] for _ in range(h)] for _ in range(3)]
-        write_npy(self.folder / "image.npy", "|u1", (h, w, 3),
+        npy(self.folder / "image.npy", "|u1", (h, w, 3),
                   bytes(planes[c][y][x] for y in range(h) for x in range(w) for c in range(3)))
-        write_npy(self.folder / "amount.npy", "<f4", (), struct.pack("<f", amount))
+        npy(self.folder / "amount.npy", "<f4", (), struct.pack("<f", amount))
         plan = self.folder / "plan"
         self.svodc("compile", ROOT / "examples/image_filter/photo.svod", "-o", plan)
         done = run("svod-run", plan, "--input", f"image={self.folder}/image.npy", "--input", f"amount={self.folder}/amount.npy",

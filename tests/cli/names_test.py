@@ -1,21 +1,9 @@
 """Every name that a user can type: a mistake in it is answered with the name that was meant."""
 import json
-import struct
 
-from svodc import ToolTest, main, run
+from svodc import ToolTest, main, npy, run
 
 GRAPH = "svod 1\nvar length in [1, 8]\ninput image: f32[length, 4]\noutput result = relu(image)\n"
-
-
-def npy(path, shape):
-    """Zeros of f32."""
-    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape!r}, }}"
-    header += " " * (63 - (10 + len(header)) % 64) + "\n"
-    count = 1
-    for dim in shape:
-        count *= dim
-    path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + bytes(4 * count))
-    return path
 
 
 class Names(ToolTest):
@@ -45,7 +33,7 @@ class Names(ToolTest):
             ("result", "--opts", "reslut=upcast(0,4)"),
             ("length", "--var", "lenght=3"),
             ("image", "--shape", "imgae=2x4"),
-            ("image", "--const", f"imgae={npy(self.folder / 'a.npy', (2, 4))}"),
+            ("image", "--const", f"imgae={npy(self.folder / 'a.npy', '<f4', (2, 4), bytes(32))}"),
         ):
             self.suggests(meant, "svodc", "compile", graph, "-o", "p", *words)
         self.suggests("--list-rules", "svodc", "--list-rulse")
@@ -69,7 +57,7 @@ class Names(ToolTest):
     def test_svod_run(self):
         plan = self.folder / "plan"
         self.svodc("compile", self.graph(GRAPH), "-o", plan)
-        image = npy(self.folder / "image.npy", (2, 4))
+        image = npy(self.folder / "image.npy", "<f4", (2, 4), bytes(32))
         for meant, *words in (
             ("--input", "--inptu", f"image={image}"),
             ("image", "--input", f"imgae={image}"),

@@ -1,6 +1,7 @@
 """Running the tools from tests."""
 import os
 import resource
+import struct
 import subprocess
 import tempfile
 import unittest
@@ -63,6 +64,14 @@ class ToolTest(unittest.TestCase):
         for word in [says] if isinstance(says, str) else says:
             self.assertIn(word, done.stderr)
         return done
+
+
+def npy(path, descr, shape, data):
+    """A .npy file with these bytes behind its header."""
+    header = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': ({''.join(f'{d}, ' for d in shape)}), }}"
+    header = header.ljust(117) + "\n"
+    path.write_bytes(b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) + header.encode() + data)
+    return path
 
 
 def contents(folder):

@@ -16,7 +16,7 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "cli"))
-from svodc import BIN, ROOT, SMALL, SYMBOLIC, ToolTest, clean_environment, contents, main, run  # noqa: E402
+from svodc import BIN, ROOT, SMALL, SYMBOLIC, ToolTest, clean_environment, contents, main, npy, run  # noqa: E402
 
 CORPUS = Path(__file__).resolve().parent / "graph"
 # Rows that nothing can show yet, and why. A row that the sources use does not belong here.
@@ -26,13 +26,6 @@ NOT_SHOWN = {"no-device": "no target has a device of its own; a source that uses
 TABLE = {row["code"]: row["exitCode"] for row in json.loads(run("svodc", "--list-diagnostics", "--json").stdout)}
 ERROR = re.compile(r"^(?:\S.*?: )?error: (.*) \[([a-z-]+)\]$", re.M)
 shown = set()
-
-
-def npy(path, descr, shape, data):
-    header = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': ({''.join(f'{d}, ' for d in shape)}), }}"
-    header = header.ljust(117) + "\n"
-    path.write_bytes(b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) + header.encode() + data)
-    return path
 
 
 def seal(text):

@@ -1,10 +1,11 @@
 """svodc with an ONNX model: what it notes; convert: text, weights beside it, and the plan they give."""
 import json
+import struct
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "cli"))
-from svodc import ROOT, ToolTest, contents, main  # noqa: E402
+from svodc import ROOT, ToolTest, contents, main, npy, run  # noqa: E402
 
 
 def varint(n):
@@ -36,13 +37,18 @@ def node(op, inputs, output):
     return b"".join(field(1, i) for i in inputs) + field(2, output) + field(4, op)
 
 
+def file(graph):
+    """A model of opset 17."""
+    return field(1, 8) + field(7, graph) + field(8, field(2, 17))
+
+
 def model(weights):
     """y = relu(x w + b), of opset 17."""
     graph = field(1, node("MatMul", ["x", "w"], "/fc/MatMul_0")) + field(1, node("Add", ["/fc/MatMul_0", "b"], "sum"))
     graph += field(1, node("Relu", ["sum"], "y")) + field(2, "net")
     graph += field(5, tensor("w", [8, 5], weights)) + field(5, tensor("b", [5], weights[:20]))
     graph += field(11, value("x", ["n", 8])) + field(12, value("y", ["n", 5]))
-    return field(1, 8) + field(7, graph) + field(8, field(2, 17))
+    return file(graph)
 
 
 class ModelTest(ToolTest):
@@ -60,6 +66,8 @@ class Notes(ModelTest):
             self.assertIn("net.onnx: note: the size of 'n' may be 1 to 512 in a run", said)
             self.assertIn("--var n=LO:HI", said)
             self.assertIn("--shape x=", said)
+        said = self.svodc("convert", self.model, "-o", self.folder / "net.svod").stderr
+        self.assertIn("net.onnx: note: the size of 'n' may be 1 to 512 in a run", said)
         for given in ("--var=n=1:512", "--var=n=4", "--shape=x=4x8"):
             self.assertEqual(self.svodc("compile", self.model, "-o", plan, given).stderr, "")
 
@@ -67,6 +75,64 @@ class Notes(ModelTest):
         done = self.svodc("check", self.model, "--json", "--diagnostics", "json")
         self.assertTrue(json.loads(done.stdout)["ok"])
         self.assertEqual(json.loads(done.stderr)["severity"], "note")
+
+
+class Names(ModelTest):
+    def test_models_are_told_by_their_names(self):
+        shouted = self.folder / "NET.ONNX"
+        shouted.write_bytes(self.model.read_bytes())
+        self.svodc("check", shouted)
+        self.svodc("convert", shouted, "-o", self.folder / "net.svod")
+        other = self.folder / "net.pb"
+        other.write_bytes(self.model.read_bytes())
+        for command in ("check", "compile", "inspect"):
+            words = [command, other] + (["-o", self.folder / "plan"] if command == "compile" else [])
+            self.fails(1, *words, says=["net.pb:1:1: error: this is binary data", "ends in .onnx"])
+        self.fails(1, "convert", other, "-o", self.folder / "net.json", says="this is binary data")
+        with open(other, "r+b") as large:
+            large.truncate(65 << 20)
+        self.fails(1, "check", other, says=["a graph file at most 2^26 [too-large]", "ends in .onnx"])
+        self.fails(1, "check", "-", says=["stdin:1:1: error: this is binary data", "ends in .onnx"], stdin="\x08\x08\x3a")
+
+    def test_empty_files(self):
+        for name in ("empty.onnx", "empty.svod"):
+            path = self.folder / name
+            path.write_bytes(b"")
+            self.fails(1, "check", path, says="is empty")
+
+
+class References(ToolTest):
+    """A size that only the run knows: NonZero of [[1, 0, 2], [0, 3, 0]] has three columns of at most six."""
+
+    def setUp(self):
+        super().setUp()
+        graph = field(1, node("NonZero", ["x"], "at")) + field(11, value("x", [2, 3]))
+        graph += field(12, field(1, "at") + field(2, field(1, field(1, 7))))
+        (self.folder / "m.onnx").write_bytes(file(graph))
+        self.svodc("compile", self.folder / "m.onnx", "-o", self.folder / "plan")
+        npy(self.folder / "x.npy", "<f4", (2, 3), struct.pack("<6f", 1, 0, 2, 0, 3, 0))
+        (self.folder / "ref").mkdir()
+
+    def compare(self, code, columns, *words):
+        flat = [column[axis] for axis in range(2) for column in columns]
+        npy(self.folder / "ref/at.npy", "<i8", (2, len(columns)), struct.pack(f"<{len(flat)}q", *flat))
+        done = run("svod-run", "plan", "-i", "x=x.npy", "--reference", "ref", *words, cwd=self.folder)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done
+
+    def test_the_length_is_that_of_the_reference(self):
+        good = [(0, 0), (0, 2), (1, 1)]
+        self.assertRegex(self.compare(0, good, "--output-dir", "out").stdout,
+                         r"^output +elements +abs error +rel error\nat +6 +0 +0\nat\.length +2 +0 +0\n$")
+        outputs = json.loads(self.compare(0, good, "--json").stdout)["outputs"]
+        self.assertEqual([o["reference"]["elements"] for o in outputs], [6, 2])
+        self.assertIn("i64 (2, 3), the reference 'ref/at.npy' is i64 (2, 2)", self.compare(4, good[:2]).stderr)
+        self.assertIn("at [1, 2]: got 1, reference 2", self.compare(4, good[:2] + [(1, 2)]).stderr)
+
+    def test_a_length_in_a_file_counts(self):
+        npy(self.folder / "ref/at.length.npy", "<i8", (2,), struct.pack("<2q", 2, 4))
+        self.assertIn("output 'at.length' differs from 'ref/at.length.npy' at [1]: got 3, reference 4",
+                      self.compare(4, [(0, 0), (0, 2), (1, 1)]).stderr)
 
 
 class Convert(ModelTest):

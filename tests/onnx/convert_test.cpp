@@ -98,11 +98,11 @@ TEST_CASE("models of the corpus convert; options hold for them") {
     if (entry.path().extension() != ".onnx") continue;
     INFO(entry.path());
     OnnxImport import = importOnnx(entry.path().string());
-    Result<WrittenModel> written = convertOnnx(entry.path().string(), {}, "graph.safetensors");
-    REQUIRE(written.has_value() == import.model.has_value());
-    if (!written) continue;
+    Result<OnnxConversion> conversion = convertOnnx(entry.path().string(), {}, "graph.safetensors");
+    REQUIRE(conversion.has_value() == import.model.has_value());
+    if (!conversion) continue;
     TempFolder folder;
-    Result<Model> read = readBack(*written, folder.path(), "graph.safetensors");
+    Result<Model> read = readBack(conversion->written, folder.path(), "graph.safetensors");
     REQUIRE(read);
     checkSameModel(*import.model, *read);
   }

@@ -2,6 +2,8 @@
 #include <catch2/catch.hpp>
 #include <functional>
 
+#include "common/temp_folder.h"
+#include "data/npy.h"
 #include "onnx/op_table.h"
 #include "onnx_maker.h"
 
@@ -14,6 +16,13 @@ OnnxMaker good() {
   m.input("x", {"2", "3"}).output("y");
   m.node("Relu", {"x"}, {"y"}).set_name("first");
   return m;
+}
+
+constexpr int kBool = 9, kInt64 = 7;
+
+void addStft(OnnxMaker& m, int64_t step, int64_t length) {
+  m.input("signal", {"1", "16", "1"}).ints("step", {}, {step}).ints("length", {}, {length});
+  m.node("STFT", {"signal", "step", "", "length"}, {"z"});
 }
 
 struct BadModel {
@@ -56,6 +65,30 @@ const BadModel kBadModels[] = {
        m.model.mutable_graph()->mutable_output(0)->mutable_type()->mutable_tensor_type()->set_elem_type(7);
      }},
     {"the dim -3", Diag::Syntax, [](OnnxMaker& m) { m.input("z", {"-3"}); }},
+    {"frame_step is at least 1, not 0", Diag::ShapeMismatch, [](OnnxMaker& m) { addStft(m, 0, 4); }},
+    {"frame_step is at least 1, not -2", Diag::ShapeMismatch, [](OnnxMaker& m) { addStft(m, -2, 4); }},
+    {"frames have 1 to 2^20 elements, not 0", Diag::ShapeMismatch, [](OnnxMaker& m) { addStft(m, 2, 0); }},
+    {"the graph 'empty' has no outputs", Diag::Syntax,
+     [](OnnxMaker& m) {
+       m.input("c", {}, kBool);
+       proto::NodeProto& node = m.node("If", {"c"}, {"z"});
+       for (const char* branch : {"then_branch", "else_branch"}) addGraph(node, branch, {}, {}).set_name("empty");
+     }},
+    {"every branch has as many outputs as the node", Diag::ShapeMismatch,
+     [](OnnxMaker& m) {
+       m.input("c", {}, kBool);
+       proto::NodeProto& node = m.node("If", {"c"}, {"z", "more"});
+       for (const char* branch : {"then_branch", "else_branch"}) addGraph(node, branch, {}, {"x"});
+     }},
+    {"the tensor 'w' has its data in another file: cannot open", Diag::Io,
+     [](OnnxMaker& m) {
+       m.floats("w", {2}, {});
+       proto::TensorProto& w = *m.model.mutable_graph()->mutable_initializer(0);
+       w.set_data_location(1);
+       w.add_external_data()->set_key("location");
+       w.mutable_external_data(0)->set_value("absent.bin");
+       m.node("Neg", {"w"}, {"z"});
+     }},
     {"element type 77", Diag::UnknownDType, [](OnnxMaker& m) { m.input("z", {"3"}, 77); }},
     {"element type string", Diag::Unsupported, [](OnnxMaker& m) { m.input("z", {"3"}, 8); }},
     {"has no shape", Diag::Unsupported,
@@ -154,6 +187,78 @@ TEST_CASE("all problems are found in one go, dependents and repetitions are not 
   CHECK(errors[1].diag == Diag::BadAttribute);
 }
 
+// Every help stands in the first error of the model.
+TEST_CASE("helps say what to type") {
+  struct Row {
+    const char* help;
+    std::function<void(OnnxMaker&)> spoil;
+    LoadOptions options;
+  };
+  TempFolder folder;
+  const std::string file = folder / "two.npy";
+  const float two[] = {1, 2};
+  REQUIRE(writeNpy(file, ElementType::F32, std::vector<uint64_t>{2}, std::as_bytes(std::span(two))));
+  auto reshaped = [](OnnxMaker& m) {
+    m.input("the shape", {"2"}, kInt64);
+    m.node("Reshape", {"x", "the shape"}, {"z"});
+  };
+  const Row rows[] = {
+      {"--const 'the shape=FILE.npy'", reshaped, {}},
+      {"save an array of i64[2] for it", reshaped, {{}, {}, {{"the shape", "FILE"}}}},
+      {"the inputs are 'x'", [](OnnxMaker& m) { m.floats("w", {2}, {1, 2}); }, {{}, {}, {{"w", "FILE"}}}},
+      {"--shape z=SIZEx3", [](OnnxMaker& m) { m.input("z", {"-1", "3"}); }, {}},
+      {"only the first output is", [](OnnxMaker& m) { m.model.mutable_graph()->mutable_node(0)->add_output("b"); }, {}},
+  };
+  for (const Row& row : rows) {
+    INFO(row.help);
+    OnnxMaker m = good();
+    row.spoil(m);
+    LoadOptions options = row.options;
+    for (auto& [name, path] : options.constants) path = file;
+    OnnxImport import = m.import(options);
+    REQUIRE(import.errors.size() == 1);
+    INFO(toText(import.errors[0]));
+    CHECK(import.errors[0].help.find(row.help) != std::string::npos);
+  }
+}
+
+TEST_CASE("a free dim of -1 takes the size that --shape gives") {
+  OnnxMaker m = good();
+  m.input("z", {"-1", "3"});
+  m.node("Add", {"x", "z"}, {"sum"});
+  CHECK(m.import({{}, {{"z", {2, 3}}}, {}}).errors.empty());
+  const Error error = m.import({{}, {{"z", {2, 4}}}, {}}).errors.at(0);
+  CHECK(error.message.find("axis 1 of input 'z' is 3, not 4") != std::string::npos);
+}
+
+TEST_CASE("notes about free dims quote names, and do not stand beside errors") {
+  OnnxMaker m;
+  m.input("x", {"batch size", "3"}).output("y");
+  proto::NodeProto& node = m.node("Relu", {"x"}, {"y"});
+  const std::vector<Error> notes = m.import().notes;
+  REQUIRE(notes.size() == 1);
+  CHECK(notes[0].help ==
+        "other bounds: --var 'batch size=LO:HI'; one size: --var 'batch size=SIZE', or --shape x=SIZEx3");
+  node.set_op_type("Rellu");
+  CHECK(m.import().notes.empty());
+}
+
+TEST_CASE("an If of values with an error says nothing of its own") {
+  OnnxMaker m;
+  m.input("x", {"2"}).input("c", {}, kBool).output("y");
+  m.node("Nonesuch", {"x"}, {"a"});
+  proto::NodeProto& node = m.node("If", {"c"}, {"y"});
+  for (const char* branch : {"then_branch", "else_branch"}) addGraph(node, branch, {}, {"a"});
+  const std::vector<Error> errors = m.import().errors;
+  REQUIRE(errors.size() == 1);
+  CHECK(errors[0].message.find("Nonesuch") == 0);
+}
+
+TEST_CASE("names of ONNX models end in .onnx, also in capitals") {
+  for (const char* name : {"m.onnx", "M.ONNX", "a/b.Onnx", ".onnx"}) CHECK(isOnnxPath(name));
+  for (const char* name : {"onnx", "m.onnx.svod", "m.pb", ""}) CHECK_FALSE(isOnnxPath(name));
+}
+
 TEST_CASE("damaged files are refused") {
   std::string bytes = good().bytes();
   auto import = [](const std::string& data) {
@@ -169,7 +274,7 @@ TEST_CASE("damaged files are refused") {
     OnnxImport other = import(flipped);
     if (!other.model) CHECK(!other.errors.empty());
   }
-  CHECK(import("").errors.at(0).diag == Diag::Syntax);
+  CHECK(import("").errors.at(0).message == "'test.onnx' is empty");
   CHECK(import("svod 1\n").errors.at(0).diag == Diag::Syntax);
   CHECK(importOnnx("no/such.onnx").errors.at(0).diag == Diag::Io);
 }

@@ -76,7 +76,9 @@ OnnxImport OnnxMaker::import(const LoadOptions& options) const {
 
 Result<WrittenModel> OnnxMaker::convert(const LoadOptions& options) const {
   const std::string data = bytes();
-  return convertOnnxBytes(std::as_bytes(std::span(data.data(), data.size())), "test.onnx", options, "graph.safetensors");
+  auto bytes = std::as_bytes(std::span(data.data(), data.size()));
+  SVOD_TRY(OnnxConversion conversion, convertOnnxBytes(bytes, "test.onnx", options, "graph.safetensors"));
+  return std::move(conversion.written);
 }
 
 void addNode(google::protobuf::RepeatedPtrField<proto::NodeProto>& nodes, const std::string& op,

@@ -109,11 +109,18 @@ TEST_CASE("svod-run: a readable summary, a profile, JSON and a trace") {
 TEST_CASE("svod-run: comparison with reference arrays") {
   Fixture f;
   REQUIRE(f.run("p --input x=x.npy --output-dir ref").code == 0);
-  CHECK(f.run("p --input x=x.npy --reference ref").code == 0);
+  CHECK(f.run("p --input x=x.npy --output-dir o --reference ref").out ==
+        "output   elements  abs error  rel error\n"
+        "y/1             3          0          0\n"
+        "c               4          0          0\n");
   f.array("ref/y_1.npy", {22, 44.001F, 60});
   f.refuses("p --input x=x.npy --reference ref", 4, "at [2]: got 66, reference 60; 1 of 3 elements differ");
   f.refuses("p --input x=x.npy --reference ref --rtol 0 --atol 0", 4, "at [1]: got 44, reference 44.001");
-  CHECK(f.run("p --input x=x.npy --reference ref --atol 7").code == 0);
+  Result3 result = f.run("p --input x=x.npy --output-dir o --reference ref --atol 7");
+  CHECK(result.code == 0);
+  CHECK(result.out.find("y/1             3          6        0.1\n") != std::string::npos);
+  result = f.run("p --input x=x.npy --json --reference ref --atol 7");
+  CHECK(nlohmann::json::parse(result.out)["outputs"][0]["reference"]["absoluteError"] == 6);
   f.array("ref/y_1.npy", {22, 44});
   f.refuses("p --input x=x.npy --reference ref", 4, "f32 (3), the reference 'ref/y_1.npy' is f32 (2)");
   f.refuses("p --input x=x.npy --reference nowhere", 74, "nowhere/y_1.npy");

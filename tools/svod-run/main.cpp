@@ -79,7 +79,7 @@ Result<std::vector<double>> runAll(Session& session, const RunOptions& options) 
 }
 
 Json reportJson(const Session& session, const std::vector<double>& sorted,
-                const std::vector<std::string>& files) {
+                const std::vector<std::string>& files, const std::vector<Agreement>& agreements) {
   const svod_plan_info info = session.info();
   Json json = {{"plan", info.name}, {"threads", session.threads()}, {"variables", Json::object()}};
   for (const auto& [name, value] : session.variables()) json["variables"][name] = value;
@@ -93,6 +93,7 @@ Json reportJson(const Session& session, const std::vector<double>& sorted,
   for (size_t i = 0; i < files.size(); i++) {
     json["outputs"].push_back(summaryJson(session.outputs()[i]));
     if (!files[i].empty()) json["outputs"].back()["file"] = files[i];
+    if (!agreements.empty()) json["outputs"].back()["reference"] = agreementJson(agreements[i]);
   }
   json["profile"] = profileJson(profileRows(session.instance()));
   return json;
@@ -100,10 +101,11 @@ Json reportJson(const Session& session, const std::vector<double>& sorted,
 
 /// Everything for people.
 std::string reportText(const Session& session, const RunOptions& options, const std::vector<double>& sorted,
-                       bool written) {
+                       bool written, const std::vector<Agreement>& agreements) {
   std::string text;
   if (!written)
     for (const OutputArray& output : session.outputs()) text += summaryText(output);
+  if (!agreements.empty()) text += agreementText(agreements);
   if (options.repeat > 1)
     text += std::to_string(sorted.size()) + " runs: min " + durationText(sorted.front()) + ", median " +
             durationText(sorted[sorted.size() / 2]) + ", max " + durationText(sorted.back()) + "\n";
@@ -132,13 +134,15 @@ Status run(const RunOptions& options, Console& console, InterruptGuard& interrup
   }
   const bool written =
       std::any_of(files.begin(), files.end(), [](const std::string& file) { return !file.empty(); });
+  Result<std::vector<Agreement>> agreements = std::vector<Agreement>();
+  if (!options.reference.empty())
+    agreements = compareWithReferences(session.outputs(), options.reference, options.rtol, options.atol);
+  const std::vector<Agreement> rows = agreements.value_or(std::vector<Agreement>());
   SVOD_CHECK(console.print(
       options.json
-          ? reportJson(session, seconds, files).dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
-          : reportText(session, options, seconds, written)));
-  if (options.reference.empty()) return {};
-  for (const OutputArray& output : session.outputs())
-    SVOD_CHECK(compareWithReference(output, options.reference, options.rtol, options.atol));
+          ? reportJson(session, seconds, files, rows).dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
+          : reportText(session, options, seconds, written, rows)));
+  if (!agreements) return fail(agreements.error());
   return {};
 }
 

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <map>
 
+#include "summary.h"
+
 namespace svod {
 
 namespace {
@@ -15,13 +17,6 @@ std::string rateText(uint64_t units, uint64_t ns) {
   char text[32];
   std::snprintf(text, sizeof text, "%.2f", static_cast<double>(units) / static_cast<double>(ns));
   return text;
-}
-
-std::string line(const std::string& name, size_t width, const std::vector<std::string>& cells) {
-  std::string text = name + std::string(width - name.size(), ' ');
-  for (const std::string& cell : cells)
-    text += std::string(cell.size() < 11 ? 11 - cell.size() : 1, ' ') + cell;
-  return text + "\n";
 }
 
 }  // namespace
@@ -65,19 +60,19 @@ std::string profileText(const std::vector<ProfileRow>& rows) {
     total.calls += row.calls;
     total.busyNs += row.busyNs;
   }
-  std::string text = line("kernel", width, {"calls", "time", "share", "GB/s", "GFLOP/s"});
+  std::string text = tableLine("kernel", width, {"calls", "time", "share", "GB/s", "GFLOP/s"});
   for (const ProfileRow& row : rows) {
     char share[16];
     std::snprintf(share, sizeof share, "%.1f%%",
                   total.busyNs == 0
                       ? 0.0
                       : 100.0 * static_cast<double>(row.busyNs) / static_cast<double>(total.busyNs));
-    text += line(row.name, width,
-                 {std::to_string(row.calls), durationText(static_cast<double>(row.busyNs) / 1e9), share,
-                  rateText(row.bytes, row.wallNs), rateText(row.flops, row.wallNs)});
+    text += tableLine(row.name, width,
+                      {std::to_string(row.calls), durationText(static_cast<double>(row.busyNs) / 1e9), share,
+                       rateText(row.bytes, row.wallNs), rateText(row.flops, row.wallNs)});
   }
-  return text + line("total", width,
-                     {std::to_string(total.calls), durationText(static_cast<double>(total.busyNs) / 1e9)});
+  return text + tableLine("total", width,
+                          {std::to_string(total.calls), durationText(static_cast<double>(total.busyNs) / 1e9)});
 }
 
 nlohmann::ordered_json profileJson(const std::vector<ProfileRow>& rows) {

@@ -1,6 +1,9 @@
 #include "reference.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <filesystem>
 
 #include "data/element_value.h"
 #include "summary.h"
@@ -28,6 +31,63 @@ std::string shapeOf(const std::vector<uint64_t>& shape) {
   return "(" + text + ")";
 }
 
+/// What an output is compared with, and where it comes from.
+struct Reference {
+  NpyArray array;
+  std::string from;
+};
+
+Result<Reference> referenceOf(const std::vector<OutputArray>& outputs, const OutputArray& output,
+                              const std::string& directory) {
+  const std::string file = directory + "/" + outputFileName(output.name);
+  std::error_code ignored;
+  if (!output.lengthOf || std::filesystem::exists(file, ignored)) {
+    SVOD_TRY(NpyArray array, readNpy(file, output.dtype));
+    return Reference{std::move(array), "'" + file + "'"};
+  }
+  const OutputArray& whole = outputs[*output.lengthOf];
+  const std::string wholeFile = directory + "/" + outputFileName(whole.name);
+  SVOD_TRY(const NpyArray array, readNpy(wholeFile, whole.dtype));
+  Reference length{{ElementType::I64, {array.shape.size()}, {}, {}, {}}, "the shape of '" + wholeFile + "'"};
+  const auto bytes = std::as_bytes(std::span(array.shape));
+  length.array.owned.assign(bytes.begin(), bytes.end());
+  length.array.data = length.array.owned;
+  return length;
+}
+
+Result<Agreement> compared(const OutputArray& output, const Reference& reference, const Tolerance& allowed) {
+  const NpyArray& want = reference.array;
+  const std::string who = "output '" + output.name + "'";
+  if (want.dtype != output.dtype || want.shape != output.shape)
+    return fail(Diag::Mismatch, who + " is " + std::string(nameOf(output.dtype)) + " " + shapeOf(output.shape) +
+                                    ", the reference " + reference.from + " is " + std::string(nameOf(want.dtype)) +
+                                    " " + shapeOf(want.shape));
+  Agreement row{output.name, elementCount(output)};
+  size_t differing = 0, first = 0;
+  for (size_t i = 0; i < row.elements; i++) {
+    const long double got = elementValue(output.dtype, output.data.data(), i);
+    const long double expected = elementValue(want.dtype, want.data.data(), i);
+    if (!agree(got, expected, allowed) && differing++ == 0) first = i;
+    if (got == expected || !std::isfinite(got) || !std::isfinite(expected)) continue;
+    const long double error = std::fabs(got - expected);
+    row.absolute = std::max(row.absolute, error);
+    if (expected != 0) row.relative = std::max(row.relative, error / std::fabs(expected));
+  }
+  if (differing == 0) return row;
+  return fail(Diag::Mismatch,
+              who + " differs from " + reference.from + " at " + indexText(first, output.shape) + ": got " +
+                  elementText(output.dtype, output.data.data(), first) + ", reference " +
+                  elementText(want.dtype, want.data.data(), first) + "; " + std::to_string(differing) + " of " +
+                  std::to_string(row.elements) + " elements differ",
+              isFloat(output.dtype) ? "--rtol and --atol set the allowed error" : "");
+}
+
+std::string errorText(long double error) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3Lg", error);
+  return text;
+}
+
 }  // namespace
 
 Tolerance defaultTolerance(ElementType type) {
@@ -45,35 +105,37 @@ Tolerance defaultTolerance(ElementType type) {
   }
 }
 
-Status compareWithReference(const OutputArray& output, const std::string& directory,
-                            std::optional<double> rtol, std::optional<double> atol) {
-  const std::string file = directory + "/" + outputFileName(output.name);
-  SVOD_TRY(NpyArray want, readNpy(file, output.dtype));
-  const std::string who = "output '" + output.name + "'";
-  if (want.dtype != output.dtype || want.shape != output.shape)
-    return fail(Diag::Mismatch, who + " is " + std::string(nameOf(output.dtype)) + " " +
-                                    shapeOf(output.shape) + ", the reference '" + file + "' is " +
-                                    std::string(nameOf(want.dtype)) + " " + shapeOf(want.shape));
-  Tolerance allowed = defaultTolerance(output.dtype);
-  if (isFloat(output.dtype)) {
-    if (rtol) allowed.relative = *rtol;
-    if (atol) allowed.absolute = *atol;
+Result<std::vector<Agreement>> compareWithReferences(const std::vector<OutputArray>& outputs,
+                                                     const std::string& directory, std::optional<double> rtol,
+                                                     std::optional<double> atol) {
+  std::vector<Agreement> rows;
+  for (const OutputArray& output : outputs) {
+    Tolerance allowed = defaultTolerance(output.dtype);
+    if (isFloat(output.dtype)) {
+      if (rtol) allowed.relative = *rtol;
+      if (atol) allowed.absolute = *atol;
+    }
+    SVOD_TRY(const Reference reference, referenceOf(outputs, output, directory));
+    SVOD_TRY(Agreement row, compared(output, reference, allowed));
+    rows.push_back(std::move(row));
   }
-  const size_t count = elementCount(output);
-  size_t differing = 0, first = 0;
-  for (size_t i = 0; i < count; i++) {
-    if (agree(elementValue(output.dtype, output.data.data(), i), elementValue(want.dtype, want.data.data(), i),
-              allowed))
-      continue;
-    if (differing++ == 0) first = i;
-  }
-  if (differing == 0) return {};
-  return fail(Diag::Mismatch,
-              who + " differs from '" + file + "' at " + indexText(first, output.shape) + ": got " +
-                  elementText(output.dtype, output.data.data(), first) + ", reference " +
-                  elementText(want.dtype, want.data.data(), first) + "; " + std::to_string(differing) +
-                  " of " + std::to_string(count) + " elements differ",
-              isFloat(output.dtype) ? "--rtol and --atol set the allowed error" : "");
+  return rows;
+}
+
+std::string agreementText(const std::vector<Agreement>& rows) {
+  size_t width = 6;
+  for (const Agreement& row : rows) width = std::max(width, row.output.size());
+  std::string text = tableLine("output", width, {"elements", "abs error", "rel error"});
+  for (const Agreement& row : rows)
+    text += tableLine(row.output, width,
+                      {std::to_string(row.elements), errorText(row.absolute), errorText(row.relative)});
+  return text;
+}
+
+nlohmann::ordered_json agreementJson(const Agreement& row) {
+  return {{"elements", row.elements},
+          {"absoluteError", static_cast<double>(row.absolute)},
+          {"relativeError", static_cast<double>(row.relative)}};
 }
 
 }  // namespace svod

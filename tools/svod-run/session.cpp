@@ -134,7 +134,7 @@ Status Session::bindOutputs() {
   svod_tensor tensor = {};
   for (size_t i = 0; svod_plan_tensor(plan_.get(), SVOD_OUTPUT, i, &tensor) == 0; i++) {
     OutputArray output{
-        tensor.name, *elementTypeFromName(tensor.dtype), std::vector<uint64_t>(tensor.rank), {}};
+        tensor.name, *elementTypeFromName(tensor.dtype), std::vector<uint64_t>(tensor.rank), {}, {}};
     uint64_t bytes = 0;
     SVOD_CHECK(checked([&](svod_error* error) {
       return svod_get_shape(instance_.get(), SVOD_OUTPUT, i, output.shape.data(), &bytes, error);
@@ -177,7 +177,7 @@ std::vector<std::byte> cornerOf(const OutputArray& from, const std::vector<uint6
 }  // namespace
 
 Status Session::cutOutputs() {
-  for (const OutputArray& length : outputs_) {
+  for (OutputArray& length : outputs_) {
     const auto whole = std::find_if(outputs_.begin(), outputs_.end(), [&](const OutputArray& output) {
       return output.name + ".length" == length.name && length.dtype == ElementType::I64 &&
              length.shape == std::vector<uint64_t>{output.shape.size()};
@@ -191,6 +191,7 @@ Status Session::cutOutputs() {
                     "the plan is inconsistent: compile it again");
     whole->data = cornerOf(*whole, shape);
     whole->shape = std::move(shape);
+    length.lengthOf = static_cast<size_t>(whole - outputs_.begin());
   }
   return {};
 }

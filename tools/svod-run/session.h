@@ -1,6 +1,7 @@
 // One plan, loaded and bound to files: the C interface behind Result.
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@ struct OutputArray {
   ElementType dtype = ElementType::F32;
   std::vector<uint64_t> shape;
   std::vector<std::byte> data;
+  std::optional<size_t> lengthOf;  // the output whose shape the elements are, after cutOutputs
 };
 
 class Session {

@@ -92,6 +92,12 @@ nlohmann::ordered_json summaryJson(const OutputArray& output) {
   return json;
 }
 
+std::string tableLine(const std::string& name, size_t width, const std::vector<std::string>& cells) {
+  std::string text = name + std::string(width - name.size(), ' ');
+  for (const std::string& cell : cells) text += std::string(cell.size() < 11 ? 11 - cell.size() : 1, ' ') + cell;
+  return text + "\n";
+}
+
 std::string outputFileName(const std::string& name) {
   std::string file = name;
   for (char& c : file) {

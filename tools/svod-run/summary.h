@@ -1,7 +1,8 @@
-// Outputs for people: shape, dtype, a few values and their range.
+// Outputs for people: shape, dtype, a few values and their range; lines of tables.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "session.h"
 
@@ -12,6 +13,9 @@ size_t elementCount(const OutputArray& output);
 /// One or two lines.
 std::string summaryText(const OutputArray& output);
 nlohmann::ordered_json summaryJson(const OutputArray& output);
+
+/// A line of a table: the name in `width` columns, then the cells, right-aligned.
+std::string tableLine(const std::string& name, size_t width, const std::vector<std::string>& cells);
 
 /// The file name of an output: characters outside [A-Za-z0-9._-] become '_'.
 std::string outputFileName(const std::string& name);

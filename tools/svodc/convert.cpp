@@ -43,7 +43,9 @@ Status convertModel(const Request& request, bool json, Console& console) {
   const std::string &path = request.files.at(0), &output = request.flags.output;
   SVOD_TRY(const LoadOptions load, loadOptions(request.flags));
   const std::filesystem::path weightPath = std::filesystem::path(output).replace_extension(kWeightExtension);
-  SVOD_TRY(const WrittenModel model, convertOnnx(path, load, weightPath.filename().string()));
+  SVOD_TRY(const OnnxConversion conversion, convertOnnx(path, load, weightPath.filename().string()));
+  const WrittenModel& model = conversion.written;
+  for (const Error& note : conversion.notes) console.note(note);
   const std::string text = textOf(model.file, json);
   if (model.weights.empty()) return writeResult(output, text, request, console);
   if (output == "-")

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "data/atomic_write.h"
+#include "support/text.h"
 
 namespace svod {
 
@@ -26,18 +27,7 @@ std::span<const std::byte> bytesOf(const std::string& text) { return std::as_byt
 
 std::string shellCommand(const std::vector<std::string>& words) {
   std::string text = "svodc";
-  for (const std::string& word : words) {
-    const bool isPlain = !word.empty() && word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                                                 "0123456789_-+=./:,@%") == std::string::npos;
-    text += " ";
-    if (isPlain) {
-      text += word;
-      continue;
-    }
-    text += "'";
-    for (char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    text += "'";
-  }
+  for (const std::string& word : words) text += " " + shellWord(word);
   return text;
 }
 

@@ -48,14 +48,18 @@ std::optional<bool> knownCondition(OnnxNode& n, Tensor condition) {
 
 Results onnxIf(OnnxNode& n) {
   std::optional<bool> known = knownCondition(n, n.arg(0));
-  if (known) return n.graph(*known ? "then_branch" : "else_branch", {});
-  std::vector<Tensor> a = n.graph("then_branch", {});
-  if (n.b.failed() || a.empty()) return Tensor();
-  std::vector<Tensor> b = n.graph("else_branch", {});
-  if (n.b.failed() || b.empty()) return Tensor();
-  if (!n.requireWhole(a) || !n.requireWhole(b) ||
-      !n.require(a.size() == b.size(), "both branches have the same number of outputs"))
-    return Tensor();
+  auto branch = [&](std::string_view name) {
+    std::vector<Tensor> made = n.graph(name, {});
+    const auto count = static_cast<size_t>(n.resultCount);
+    if (!made.empty()) n.require(made.size() >= count, "every branch has as many outputs as the node");
+    if (!made.empty()) made.resize(count);
+    return n.b.failed() ? std::vector<Tensor>() : made;
+  };
+  if (known) return branch(*known ? "then_branch" : "else_branch");
+  std::vector<Tensor> a = branch("then_branch");
+  if (a.empty()) return Tensor();
+  std::vector<Tensor> b = branch("else_branch");
+  if (b.empty() || !n.requireWhole(a) || !n.requireWhole(b)) return Tensor();
   bool fits = std::ranges::equal(a, b, [](const Tensor& x, const Tensor& y) {
     return x.dtype() == y.dtype() && x.rank() == y.rank();
   });

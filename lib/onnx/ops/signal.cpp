@@ -98,6 +98,23 @@ int64_t transformLength(OnnxNode& n, Dim size, bool isMirrored) {
   return n.require(length > 0 && length <= kLongestTransform, "the axis has 1 to 2^20 elements") ? length : 0;
 }
 
+// Elements of a frame: operand 3, or what the window has. 0 and an error when that is not known, or no length.
+int64_t frameLength(OnnxNode& n) {
+  if (!n.require(n.has(2) || n.has(3), "frame_length, or a window, is given") ||
+      !n.require(!n.has(2) || n.arg(2).rank() == 1, "window is [frame_length]"))
+    return 0;
+  if (!n.has(3) && !n.arg(2).dim(0).isConst()) {
+    n.unsupported("a window of the symbolic length " + describe(n.arg(2).dim(0)), "give frame_length");
+    return 0;
+  }
+  const int64_t length = n.has(3) ? n.integer("", 3, 0) : n.arg(2).dim(0).constant();
+  bool fits = !n.b.failed() &&
+              n.require(length > 0 && length <= kLongestTransform,
+                        "frames have 1 to 2^20 elements, not " + std::to_string(length)) &&
+              n.require(!n.has(2) || n.arg(2).dim(0).is(length), "window is [frame_length]");
+  return fits ? length : 0;
+}
+
 }  // namespace
 
 Results onnxDft(OnnxNode& n) {
@@ -131,20 +148,11 @@ Results onnxStft(OnnxNode& n) {
   if (signal.rank() == 2) signal = unsqueeze(signal, -1);
   std::optional<Complex> c = complexOf(n, signal);
   int64_t step = n.integer("", 1, 0);
-  if (!c || n.b.failed() || !n.require(signal.rank() == 3 && step > 0, "signal is [n, length, 1 or 2]"))
+  if (!c || n.b.failed() || !n.require(signal.rank() == 3, "signal is [n, length, 1 or 2]") ||
+      !n.require(step > 0, "frame_step is at least 1, not " + std::to_string(step)))
     return Tensor();
-  int64_t length = 0;
-  if (n.has(3)) {
-    length = n.integer("", 3, 0);
-  } else if (n.has(2) && n.arg(2).dim(0).isConst()) {
-    length = n.arg(2).dim(0).constant();
-  }
-  if (n.b.failed() ||
-      !n.require(length > 0 && length <= kLongestTransform, "frame_length, or a window, is given"))
-    return Tensor();
-  if (!n.require(!n.has(2) || (n.arg(2).rank() == 1 && n.arg(2).dim(0).is(length)),
-                 "window is [frame_length]"))
-    return Tensor();
+  int64_t length = frameLength(n);
+  if (length == 0) return Tensor();
   WindowAxis frames;
   frames.size = signal.dim(1);
   frames.kernel = n.b.dim(length), frames.stride = step;
