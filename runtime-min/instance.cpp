@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "support/expectation.h"
+
 namespace svod {
 
 namespace {
@@ -126,7 +128,18 @@ Status Instance::execute(uint64_t seed) {
     SVOD_CHECK(run_->prepare(bindings_.values(), pointers_, sizes_));
     prepared_ = bindings_.version();
   }
-  return run_->execute(pool_, seed);
+  SVOD_CHECK(run_->execute(pool_, seed));
+  return checkExpectations();
+}
+
+/// When all steps are done: which one is reported does not depend on their order.
+Status Instance::checkExpectations() const {
+  const Plan& plan = loaded_->plan();
+  for (const Expectation& e : plan.expectations) {
+    const auto* both = static_cast<const int64_t*>(pointers_[e.buffer]);
+    SVOD_CHECK(checkExpectation(e.text, {both, 2 * static_cast<size_t>(plan.buffers[e.buffer].shape[1])}));
+  }
+  return {};
 }
 
 }  // namespace svod

@@ -30,6 +30,7 @@ class Instance {
   Status allocateTogether(const svod_memory& memory);
   Status allocateSeparately(const svod_memory& memory);
   void placeExternal();
+  Status checkExpectations() const;
 
   std::shared_ptr<const LoadedPlan> loaded_;
   Bindings bindings_;

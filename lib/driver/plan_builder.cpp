@@ -99,7 +99,8 @@ class PlanBuilder {
       case PortKind::Input: d.place = Place::Input; break;
       case PortKind::Output: d.place = Place::Output; break;
       case PortKind::State: d.place = Place::State; break;
-      case PortKind::Temporary: d.place = Place::Arena; break;
+      case PortKind::Temporary:
+      case PortKind::Expectation: d.place = Place::Arena; break;
       case PortKind::Weight:
         d.place = Place::Constant;
         if (!isReordered_[plan_.buffers.size()]) d.constant = weights_.add({port.data.data, port.data.bytes});
@@ -114,6 +115,10 @@ class PlanBuilder {
       State state{port.name, id, {}};
       if (port.data.bytes > 0) state.init = weights_.add({port.data.data, port.data.bytes});
       plan_.states.push_back(std::move(state));
+      return {};
+    }
+    if (port.kind == PortKind::Expectation) {
+      plan_.expectations.push_back({id, port.name});
       return {};
     }
     Port p{port.name, id, {}};

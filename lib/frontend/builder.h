@@ -60,6 +60,10 @@ class GraphBuilder {
   /// Also labels the value, unless it has a name.
   void output(std::string_view name, Tensor value);
 
+  /// Makes a run fail unless the integers of `given`, a scalar or a vector of constant size, are those of `wanted`, which
+  /// broadcasts to it. `text` says what they are. Outside of loops.
+  void expect(Tensor given, Tensor wanted, std::string_view text);
+
   // --- Loops. What a body computes stays inside; it leaves by assign(). Everything that does not depend on the
   // iteration is computed once, before the loop.
   struct LoopOptions {
@@ -85,8 +89,8 @@ class GraphBuilder {
   /// What was stored so far, and which loops are open.
   class Mark;
   Mark mark() const;
-  /// Forgets assignments, outputs, loops and temporaries since `mark`. Values that were built meanwhile stay, and may be
-  /// used if they depend on none of these.
+  /// Forgets assignments, outputs, expectations, loops and temporaries since `mark`. Values that were built meanwhile
+  /// stay, and may be used if they depend on none of these.
   void rewind(Mark mark);
 
   // --- Values
@@ -163,6 +167,7 @@ class GraphBuilder {
   UOp closeScope();
   UOp newestEffect(UOp buffer);
   Tensor makeTemporary(DType dtype, const Dims& dims, Tensor value);
+  bool isExpected(UOp both, std::string_view text) const;
   BuildLog::Step* record(BuildLog::Kind kind, std::string_view name, std::span<const Tensor> operands);
   BuildLog::Step* record(BuildLog::Kind kind, std::string_view name, std::initializer_list<Tensor> operands) {
     return record(kind, name, std::span(operands.begin(), operands.size()));

@@ -49,6 +49,42 @@ Tensor GraphBuilder::op(std::string_view name, std::span<const Tensor> operands,
   return results.empty() ? Tensor() : results[0];
 }
 
+// --- Expectations
+
+void GraphBuilder::expect(Tensor given, Tensor wanted, std::string_view text) {
+  if (!given || !wanted || !checkVisible(given) || !checkVisible(wanted)) return;
+  if (scopes_.size() > 1) {
+    fail(Diag::Syntax, "something is expected inside a loop", "expect it before the loop, or of what the loop leaves");
+    return;
+  }
+  auto isWhole = [](const Tensor& t) { return t.isLiteral() || !isFloat(t.dtype()); };
+  bool isFixed = given.rank() == 0 || (given.rank() == 1 && given.dim(0).isConst());
+  if (!isWhole(given) || !isWhole(wanted) || !isFixed) {
+    fail(Diag::ShapeMismatch, describe(given) + " is expected to be " + describe(wanted),
+         "expect integers of integers: scalars, or vectors of a constant size");
+    return;
+  }
+  Tensor row = cast(given, DType::I64);
+  if (row.rank() == 0) row = unsqueeze(row, 0);
+  Tensor all = expand(cast(wanted, DType::I64), row.dims());
+  Tensor both = where(eq(unsqueeze(iota(dim(2)), -1), 0), row, all);
+  if (!both || isExpected(both.node(), text)) return;
+  record(BuildLog::Kind::Expect, text, {given, wanted});
+  Tensor target = port(PortKind::Expectation, "expectation", DType::I64, both.dims(), {});
+  if (!target) return;
+  model_.ports.back().name = text;
+  scopes_[0].stores.push_back(graph().make(Op::Store, DType::Void, {target.node_, both.node()}));
+}
+
+/// A lowering that is tried twice asks twice.
+bool GraphBuilder::isExpected(UOp both, std::string_view text) const {
+  return std::ranges::any_of(scopes_[0].stores, [&](UOp s) {
+    if (s.op() != Op::Store || s.src(1) != both || s.src(0).op() != Op::Buffer) return false;
+    const ModelPort& port = model_.ports[s.src(0).argAs<SlotArg>().slot];
+    return port.kind == PortKind::Expectation && port.name == text;
+  });
+}
+
 // --- The log
 
 BuildLog::Step* GraphBuilder::record(BuildLog::Kind kind, std::string_view name, std::span<const Tensor> operands) {
@@ -81,7 +117,8 @@ GraphBuilder::Mark GraphBuilder::mark() const {
 void GraphBuilder::rewind(Mark mark) {
   scopes_ = std::move(mark.scopes);
   for (size_t i = mark.ports; i < model_.ports.size(); ++i)
-    if (model_.ports[i].kind == PortKind::Output) model_.ports[i].kind = PortKind::Temporary;
+    if (PortKind& kind = model_.ports[i].kind; kind == PortKind::Output || kind == PortKind::Expectation)
+      kind = PortKind::Temporary;
   if (!log_) return;
   auto isStatement = [](const BuildLog::Step& s) {
     return s.kind != BuildLog::Kind::Call && s.kind != BuildLog::Kind::Note;
@@ -94,8 +131,10 @@ void GraphBuilder::rewind(Mark mark) {
 
 namespace {
 
-/// What graph files declare comes first, then outputs, then temporaries.
-int rank(PortKind kind) { return kind == PortKind::Temporary ? 2 : kind == PortKind::Output ? 1 : 0; }
+/// What graph files declare comes first, then outputs, expectations and temporaries.
+int rank(PortKind kind) {
+  return kind == PortKind::Temporary ? 3 : kind == PortKind::Expectation ? 2 : kind == PortKind::Output ? 1 : 0;
+}
 
 /// The new slot of every port, or -1: weights that nothing reads are left out.
 std::vector<int> newSlots(const Model& model, std::span<const UOp> nodes) {

@@ -24,9 +24,11 @@ struct ModelBindings {
   std::vector<HostTensor> ports;  // by Model::ports; dtype Void or a missing tail: weights and states use their own data
   VariableValues variables;   // every variable of the model
   std::map<std::string, CustomFunction, std::less<>> functions;
+  bool areArbitrary = false;  // the inputs: whether they meet the expectations of the model does not matter
 };
 
 /// Tensor stage. Returns the contents of every port afterwards, by Model::ports; states as the stores left them.
+/// InputMismatch when an expectation is not met.
 Result<std::vector<HostTensor>> interpret(const Model& model, const ModelBindings& bindings);
 
 /// The value of one tensor-stage node, for tests and for finding the first node two evaluations disagree on.

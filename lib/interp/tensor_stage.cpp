@@ -9,6 +9,7 @@
 #include "interp/tensor_values.h"
 #include "interp/view.h"
 #include "ir/text.h"
+#include "support/expectation.h"
 
 namespace svod {
 
@@ -26,6 +27,12 @@ View positions(const std::vector<int64_t>& dims) {
   HostTensor out = HostTensor::zeros(DType::I64, dims);
   for (int64_t i = 0, n = out.numel(); i < n; ++i) out.set(i, Scalar::ofInt(DType::I64, i));
   return View::of(std::move(out));
+}
+
+Status checkMet(const std::string& expectation, const HostTensor& both) {
+  std::vector<int64_t> values;
+  for (int64_t i = 0; i < both.numel(); ++i) values.push_back(both.at(i).asInt());
+  return checkExpectation(expectation, values);
 }
 
 class TensorInterpreter {
@@ -59,6 +66,7 @@ class TensorInterpreter {
     for (const ModelPort& port : model_.ports) {
       SVOD_CHECK(openBuffer(port.buffer));
       out.push_back(versionsOf(port.buffer).back().toTensor());
+      if (port.kind == PortKind::Expectation && !bindings_.areArbitrary) SVOD_CHECK(checkMet(port.name, out.back()));
     }
     return out;
   }

@@ -18,7 +18,9 @@ struct ConstData {
 };
 
 /// Temporary: storage of one run that is stored to like a State, but that nobody outside sees.
-enum class PortKind : uint8_t { Input, Output, State, Weight, Temporary };
+/// Expectation: i64 [2, n], stored to like an Output: what a run was given, and what it must be; a run in which the two rows
+/// differ fails. The name says what the numbers are.
+enum class PortKind : uint8_t { Input, Output, State, Weight, Temporary, Expectation };
 
 /// What Buffer slot `i` of the tensor graph is: ports[i]. The dims and dtype stand in the Buffer node.
 struct ModelPort {
@@ -31,9 +33,9 @@ struct ModelPort {
 };
 
 /// The graph computes: for each source of `sink`, in order, a Store(target, value) where target is the Buffer of an
-/// Output, State or Temporary port, or a view of one of the last two. Reads of a state that must see stores go through
-/// After(buffer, stores..); other reads see the value from before every store. A later store of the same state has
-/// After(buffer, stores before it..) in its target.
+/// Output, Expectation, State or Temporary port, or a view of one of the last two. Reads of a state that must see stores
+/// go through After(buffer, stores..); other reads see the value from before every store. A later store of the same
+/// state has After(buffer, stores before it..) in its target.
 ///
 /// A loop is End(Group(stores..), range) in the place of a store, and `range` is its counter: everything that depends on
 /// it belongs to the body, and nothing else does. After(buffer, earlier stores.., range) is the content an iteration

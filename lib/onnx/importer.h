@@ -48,6 +48,7 @@ class OnnxImporter : public OnnxContext {
   }
   const Dequantized* dequantized(const Tensor& x) const override;
   uint64_t randomKey() override { return ++randomCount_; }
+  void expect(const Tensor& given, const Tensor& wanted, const std::string& operands) override;
 
  private:
   using Opsets = std::map<std::string, int64_t, std::less<>>;  // by domain
@@ -133,6 +134,8 @@ class OnnxImporter : public OnnxContext {
   void recordNode(const Body& body, const proto::NodeProto& node, Diag diag, std::string message, std::string help) {
     recordNode(body, node, Error{diag, std::move(message), std::move(help), {}, {}});
   }
+  std::string nameOf(const Body& body, const proto::NodeProto& node) const;
+  void noteShape(const Body& body, const proto::ValueInfoProto& output, const Tensor& x);
   bool takeError();
   std::string uniqueName(std::string_view wanted);
   Tensor constantOf(const TensorData& data, std::string_view name);
@@ -155,9 +158,10 @@ class OnnxImporter : public OnnxContext {
   std::unordered_map<std::string, const proto::TensorShapeProto*> declared_;  // of values of the main graph
   std::map<std::string, int> nameCounts_;
   std::map<std::string, Repeated> repeated_;
-  std::vector<Error> errors_;
+  std::vector<Error> errors_, notes_;
   size_t problems_ = 0;   // with those that repeat an earlier error
   Body* body_ = nullptr;  // the one a lowering runs in
+  const proto::NodeProto* node_ = nullptr;  // the one that is lowered
   size_t nodeCount_ = 0;
   uint64_t randomCount_ = 0;
   std::unordered_map<uint32_t, Filled> filled_;            // by node

@@ -39,12 +39,21 @@ bool OnnxImporter::takeError() {
   return error.has_value();
 }
 
-void OnnxImporter::recordNode(const Body& body, const proto::NodeProto& node, Error error) {
+std::string OnnxImporter::nameOf(const Body& body, const proto::NodeProto& node) const {
   auto opset = body.opsets->find(canonicalDomain(node.domain()));
-  std::string where = opName(node);
-  where += " (opset " + (opset == body.opsets->end() ? "?" : std::to_string(opset->second)) + ")";
-  if (!node.name().empty()) where += ", node '" + shortened(node.name()) + "'";
-  where += body.place;
+  std::string name = opName(node);
+  name += " (opset " + (opset == body.opsets->end() ? "?" : std::to_string(opset->second)) + ")";
+  if (!node.name().empty()) name += ", node '" + shortened(node.name()) + "'";
+  return name + body.place;
+}
+
+void OnnxImporter::expect(const Tensor& given, const Tensor& wanted, const std::string& operands) {
+  Error text{Diag::InputMismatch, nameOf(*body_, *node_) + ": " + operands, {}, {}, {}};
+  text.message += " against the declared dims of " + namesOf(node_->output());
+  builder_.expect(given, wanted, printable(std::move(text)).message);
+}
+
+void OnnxImporter::recordNode(const Body& body, const proto::NodeProto& node, Error error) {
   // What is not supported often comes in many nodes; it is said once.
   std::string key = opName(node) + "\n" + error.message;
   if (error.diag == Diag::Unsupported) {
@@ -58,9 +67,36 @@ void OnnxImporter::recordNode(const Body& body, const proto::NodeProto& node, Er
       return;
     }
   }
-  error.message = where + ": " + error.message;
+  error.message = nameOf(body, node) + ": " + error.message;
   error.notes.push_back("inputs " + namesOf(node.input()) + ", outputs " + namesOf(node.output()));
   record(std::move(error));
+}
+
+// What the nodes make counts, also where the declaration of an output says something else.
+void OnnxImporter::noteShape(const Body& body, const proto::ValueInfoProto& output, const Tensor& x) {
+  if (!output.type().tensor_type().has_shape()) return;
+  const proto::TensorShapeProto& shape = output.type().tensor_type().shape();
+  const Filled* filled = this->filled(x);
+  bool fits = shape.dim_size() == x.rank();
+  std::string declared;
+  for (int i = 0; i < shape.dim_size(); ++i) {
+    const auto& d = shape.dim(i);
+    const std::string name = d.dim_param().empty() ? "?" : d.dim_param();
+    declared += (declared.empty() ? "" : ", ") + (d.has_dim_value() ? std::to_string(d.dim_value()) : name);
+    if (!fits || d.dim_value() < 0 || !d.has_dim_value() || (filled && (*filled)[static_cast<size_t>(i)])) continue;
+    fits = d.dim_value() >= x.dim(i).min() && d.dim_value() <= x.dim(i).max();
+  }
+  if (fits) return;
+  auto makes = [&](const proto::NodeProto& n) { return std::ranges::find(n.output(), output.name()) != n.output().end(); };
+  auto node = std::ranges::find_if(*body.nodes, makes);
+  Error note{Diag::ShapeMismatch,
+             "the output '" + shortened(output.name()) + "' is declared as [" + declared + "], but " +
+                 (node == body.nodes->end() ? "the model" : nameOf(body, *node)) + " makes " + describe(x) +
+                 ", which the plan has",
+             "correct the declaration, or the sizes that lead to it",
+             {file_->path, 0, 0},
+             {}};
+  notes_.push_back(printable(std::move(note)));
 }
 
 bool OnnxImporter::attempt(const std::function<void()>& build) {

@@ -103,7 +103,11 @@ void OnnxImporter::importNode(Body& body, const proto::NodeProto& node) {
   bool isFunction = function != functions_.end();
   const OnnxOp* op = isFunction ? nullptr : rowOf(body, node);
   if (isGood && isFunction) results = called(body, node, function->second, inputs);
-  if (isGood && op) results = lowered(body, node, *op, std::move(inputs));
+  if (isGood && op) {
+    const proto::NodeProto* outer = std::exchange(node_, &node);
+    results = lowered(body, node, *op, std::move(inputs));
+    node_ = outer;
+  }
   std::optional<Error> error = builder_.takeError();
   bool isBroken = !isGood || error || problems_ != problemsBefore || (!isFunction && !op);
   if (error) recordNode(body, node, std::move(*error));

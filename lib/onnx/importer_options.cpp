@@ -114,18 +114,20 @@ void OnnxImporter::readOptions(const proto::GraphProto& graph) {
 }
 
 std::vector<Error> OnnxImporter::notes() const {
-  if (unbounded_.empty()) return {};
+  std::vector<Error> all = notes_;
+  if (unbounded_.empty()) return all;
   std::string names;
   for (const auto& [name, input] : unbounded_) names += (names.empty() ? "'" : ", '") + shortened(name) + "'";
   const auto& [name, input] = unbounded_.front();
   const std::string bounds = std::to_string(kDefaultMin) + " to " + std::to_string(kDefaultMax);
-  return {printable({Diag::VariableBounds,
-                     "the size of " + names + " may be " + bounds + " in a run",
-                     "other bounds: " + optionText("--var", name, "LO:HI") + "; one size: " +
-                         optionText("--var", name, "SIZE") + ", or " +
-                         optionText("--shape", input->name(), shapeText(*input)),
-                     {file_->path, 0, 0},
-                     {}})};
+  all.push_back(printable({Diag::VariableBounds,
+                           "the size of " + names + " may be " + bounds + " in a run",
+                           "other bounds: " + optionText("--var", name, "LO:HI") + "; one size: " +
+                               optionText("--var", name, "SIZE") + ", or " +
+                               optionText("--shape", input->name(), shapeText(*input)),
+                           {file_->path, 0, 0},
+                           {}}));
+  return all;
 }
 
 // The size of an axis without a number.

@@ -153,6 +153,7 @@ void OnnxImporter::addOutput(Body& body, const proto::ValueInfoProto& output) {
                       (row ? std::string(row->name) : std::to_string(declared)) + ", its node makes " +
                       describe(x),
                   "correct the declaration of the output");
+  noteShape(body, output, x);
   builder_.output(output.name(), x);
   addFilled(output.name(), x);
   takeError();

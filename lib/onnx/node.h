@@ -51,6 +51,8 @@ class OnnxContext {
   virtual const Dequantized* dequantized(const Tensor& x) const = 0;
   /// Another number with every call, the same ones for the same model.
   virtual uint64_t randomKey() = 0;
+  /// Every run is to check that `given`, what it makes of these operands of the node, is `wanted`.
+  virtual void expect(const Tensor& given, const Tensor& wanted, const std::string& operands) = 0;
   /// Whether what is imported now is forgotten, but for the dims of its results.
   bool isRehearsing = false;
 };
@@ -85,7 +87,7 @@ class OnnxNode {
   bool wants(int i) const { return i < resultCount && wanted_[i]; }
 
   /// The dims of output i, where the model states numbers for all of them. When an operand that decides a
-  /// shape is known only in a run, they say the same: a run whose operand contradicts them breaks the model.
+  /// shape is known only in a run, they are used in its place, and expect() has the run compare the two.
   std::optional<Dims> declared(int i) const {
     return static_cast<size_t>(i) < declared_.size() ? declared_[static_cast<size_t>(i)] : std::nullopt;
   }
@@ -119,8 +121,15 @@ class OnnxNode {
   std::vector<double> numbers(int i) const;
   /// A list that older opsets have as attribute and newer ones as operand: the operand if there is one.
   std::vector<int64_t> integers(std::string_view attribute, int i) const;
-  /// sizes(i), or those that output 0 is declared with.
-  Dims sizesOrDeclared(int i) const;
+  /// The dims of output 0 to use in place of the sizes in operand i, when only a run knows these.
+  std::optional<Dims> declaredFor(int i) const {
+    return has(i) && !isKnown(i) ? declared(0) : std::nullopt;
+  }
+  /// Every run checks that `given`, an integer vector that it makes of these operands, is `wanted`, which the plan is
+  /// compiled for.
+  void expect(std::initializer_list<int> operands, Tensor given, const Dims& wanted) const;
+  /// Whether operand i is a vector of so many entries, or of a number that is not a variable; if not, that is an error.
+  bool hasEntries(int i, std::optional<int> count = {}) const;
   /// As above for one number.
   int64_t integer(std::string_view attribute, int i, int64_t absent) const;
 

@@ -169,6 +169,17 @@ Status checkStates(const Plan& plan, std::vector<bool>& owned) {
   return {};
 }
 
+Status checkExpectations(const Plan& plan) {
+  for (size_t i = 0; i < plan.expectations.size(); i++) {
+    const BufferId id = plan.expectations[i].buffer;
+    if (id >= plan.buffers.size() || plan.buffers[id].place != Place::Arena ||
+        plan.buffers[id].dtype != ElementType::I64 || plan.buffers[id].shape.size() != 2 ||
+        plan.buffers[id].shape[0] != 2)
+      return bad(at("expectations", i), "its buffer is no i64 [2, n] of the arena");
+  }
+  return {};
+}
+
 }  // namespace
 
 bool isPlainFileName(std::string_view name) {
@@ -186,6 +197,7 @@ Status check(const Plan& plan) {
   SVOD_CHECK(checkInPlace(plan));
   SVOD_CHECK(checkKernels(plan));
   SVOD_CHECK(checkSteps(plan));
+  SVOD_CHECK(checkExpectations(plan));
   std::vector<bool> owned(plan.buffers.size(), false);
   SVOD_CHECK(checkPorts(plan, plan.inputs, Place::Input, "inputs", owned));
   SVOD_CHECK(checkPorts(plan, plan.outputs, Place::Output, "outputs", owned));

@@ -156,6 +156,12 @@ void fields(V& visit, State& state) {
 }
 
 template <class V>
+void fields(V& visit, Expectation& expectation) {
+  visit("buffer", expectation.buffer);
+  visit("text", expectation.text);
+}
+
+template <class V>
 void fields(V& visit, InPlace& pair) {
   visit("source", pair.source);
   visit("result", pair.result);
@@ -191,6 +197,7 @@ void fields(V& visit, Plan& plan) {
   visit("inputs", plan.inputs);
   visit("outputs", plan.outputs);
   visit("states", plan.states);
+  visit("expectations", plan.expectations);
 }
 
 }  // namespace svod::detail

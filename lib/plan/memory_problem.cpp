@@ -1,5 +1,6 @@
 // The memory problem of a plan, and its solution as offsets.
 #include <algorithm>
+#include <numeric>
 
 #include "plan/memory_plan.h"
 
@@ -44,6 +45,17 @@ DepLists flatDeps(const Plan& plan) {
   return deps;
 }
 
+/// What a run is checked against when all its steps are done must still be there: one more step, the last, reads it.
+void readAtTheEnd(const Plan& plan, std::span<const uint32_t> slotOf, MemoryProblem& problem) {
+  if (plan.expectations.empty()) return;
+  std::vector<BufferAccess>& reads = problem.steps.emplace_back();
+  for (const Expectation& e : plan.expectations)
+    reads.push_back({slotOf[e.buffer], 0, plan.buffers[e.buffer].bytes, Mode::Read});
+  std::vector<uint32_t> all(problem.deps.size());
+  std::iota(all.begin(), all.end(), 0);
+  problem.deps.push_back(std::move(all));
+}
+
 }  // namespace
 
 void planMemory(Plan& plan, const MemoryOptions& options) {
@@ -72,6 +84,7 @@ void planMemory(Plan& plan, const MemoryOptions& options) {
   }
   stretchOverLoops(plan, problem.steps);
   problem.deps = flatDeps(plan);
+  readAtTheEnd(plan, slotOf, problem);
   for (const InPlace& pair : options.inPlace)
     if (plan.buffers[pair.source].place == Place::Arena && plan.buffers[pair.result].place == Place::Arena)
       problem.inPlace.push_back({slotOf[pair.source], slotOf[pair.result]});

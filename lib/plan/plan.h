@@ -14,7 +14,7 @@
 
 namespace svod {
 
-inline constexpr uint32_t kPlanVersion = 2;     // what we write; the reader accepts exactly this one
+inline constexpr uint32_t kPlanVersion = 3;     // what we write; the reader accepts exactly this one
 inline constexpr uint64_t kPlanAlignment = 64;  // arena offsets, constants, states and scratch
 
 using BufferId = uint32_t;
@@ -183,6 +183,14 @@ struct State {
   bool operator==(const State&) const = default;
 };
 
+/// A run fails when its steps leave something else in the first half of an arena buffer than in the second. `text` says
+/// what the numbers are.
+struct Expectation {
+  BufferId buffer = 0;  // i64 [2, n]
+  std::string text;
+  bool operator==(const Expectation&) const = default;
+};
+
 /// Two arena buffers with one place: `result` is written over `source`, element by element, by the step that reads
 /// `source` last.
 struct InPlace {
@@ -214,6 +222,7 @@ struct Plan {
   std::vector<Step> steps;
   std::vector<Port> inputs, outputs;
   std::vector<State> states;
+  std::vector<Expectation> expectations;
   bool operator==(const Plan&) const = default;
 };
 

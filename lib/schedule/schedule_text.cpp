@@ -12,7 +12,7 @@ void Scheduler::nameNodes() {
   for (size_t i = nodes_.size(); i-- > 0;) {
     UOp n = nodes_[i];
     if (n.op() == Op::Store && n.src(0).op() == Op::Buffer)
-      labels_.try_emplace(n.id(), model_.ports[n.src(0).argAs<SlotArg>().slot].name);
+      labels_.try_emplace(n.id(), labelOf(n.src(0)));
     auto it = labels_.find(n.id());
     if (it == labels_.end()) continue;
     for (UOp s : n.src())

@@ -95,7 +95,7 @@ void Scheduler::assignStorage() {
   for (size_t i = 0; i < model_.ports.size(); ++i) {
     UOp b = model_.ports[i].buffer;
     DType dtype = isInternal(model_.ports[i].kind) ? storedDType(b.dtype()) : b.dtype();
-    schedule_.buffers.push_back({dtype, b.maxNumel(), static_cast<int>(i), model_.ports[i].name});
+    schedule_.buffers.push_back({dtype, b.maxNumel(), static_cast<int>(i), labelOf(b)});
   }
   // A materialized value that is stored whole into an output lives there.
   for (UOp n : nodes_) {

@@ -28,9 +28,10 @@ def tensor(name, dims, data):
     return b"".join(field(1, d) for d in dims) + field(2, 1) + field(8, name) + field(9, data)
 
 
-def value(name, dims):
+def value(name, dims, kind=1):
+    """f32, or another kind of element."""
     shape = b"".join(field(1, field(1, d) if isinstance(d, int) else field(2, d)) for d in dims)
-    return field(1, name) + field(2, field(1, field(1, 1) + field(2, shape)))
+    return field(1, name) + field(2, field(1, field(1, kind) + field(2, shape)))
 
 
 def node(op, inputs, output):
@@ -40,6 +41,13 @@ def node(op, inputs, output):
 def file(graph):
     """A model of opset 17."""
     return field(1, 8) + field(7, graph) + field(8, field(2, 17))
+
+
+def reshaping():
+    """y = reshape(x, s), where s comes from the run and y is declared."""
+    graph = field(1, node("Reshape", ["x", "s"], "y")) + field(2, "net")
+    graph += field(11, value("x", [6])) + field(11, value("s", [2], 7)) + field(12, value("y", [2, 3]))
+    return file(graph)
 
 
 def model(weights):
@@ -133,6 +141,28 @@ class References(ToolTest):
         npy(self.folder / "ref/at.length.npy", "<i8", (2,), struct.pack("<2q", 2, 4))
         self.assertIn("output 'at.length' differs from 'ref/at.length.npy' at [1]: got 3, reference 4",
                       self.compare(4, [(0, 0), (0, 2), (1, 1)]).stderr)
+class ShapesOfTheRun(ToolTest):
+    def test_a_run_that_contradicts_the_plan(self):
+        model, plan, out = self.folder / "net.onnx", self.folder / "plan", self.folder / "y.npy"
+        model.write_bytes(reshaping())
+        self.svodc("compile", model, "-o", plan, "--verify")
+        x = npy(self.folder / "x.npy", "<f4", (6,), struct.pack("<6f", *range(6)))
+        for given, code in (([2, 3], 0), ([-1, 3], 0), ([3, 2], 1), ([-1, -1], 1)):
+            s = npy(self.folder / "s.npy", "<i8", (2,), struct.pack("<2q", *given))
+            done = run("svod-run", plan, "-i", f"x={x}", "-i", f"s={s}", "-o", f"y={out}", "--threads", "2")
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertEqual(out.exists(), code == 0)
+            out.unlink(missing_ok=True)
+        for part in ("Reshape", "operand 1 (shape) from 's'", "of 'y'", "the run gives [-1, -1]", "the plan is for [2, 3]",
+                     "[input-mismatch]", "--const"):
+            self.assertIn(part, done.stderr)
+        text = self.folder / "net.svod"
+        self.svodc("convert", model, "-o", text)
+        self.assertIn("expect(", text.read_text())
+        for graph in (text, self.folder / "net.json"):
+            self.svodc("convert", text, "-o", self.folder / "net.json")
+            self.svodc("compile", graph, "-o", self.folder / "again")
+            self.assertEqual(contents(plan), contents(self.folder / "again"))
 
 
 class Convert(ModelTest):

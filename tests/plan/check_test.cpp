@@ -53,9 +53,17 @@ TEST_CASE("check: constants, variables and buffers") {
   refusal([](Plan& p) { p.buffers[3].constant = 2; });
   refusal([](Plan& p) { p.buffers[3].bytes = 65; });
   refusal([](Plan& p) { p.buffers[5].base = 5; });
-  refusal([](Plan& p) { p.buffers[5].base = 7; });
+  refusal([](Plan& p) { p.buffers[5].base = 9; });
   refusal([](Plan& p) { p.buffers[5].offset = 36; });
   refusal([](Plan& p) { p.buffers[5].offset = 2; });
+}
+
+TEST_CASE("check: expectations") {
+  refusal([](Plan& p) { p.expectations[0].buffer = 8; });
+  refusal([](Plan& p) { p.expectations[0].buffer = 2; });
+  refusal([](Plan& p) { p.buffers[7].dtype = ElementType::U64; });
+  refusal([](Plan& p) { p.buffers[7].shape = {4}; });
+  refusal([](Plan& p) { p.buffers[7].shape = {1, 4}; });
 }
 
 TEST_CASE("check: kernels and steps") {
@@ -76,7 +84,7 @@ TEST_CASE("check: kernels and steps") {
   CHECK(refusal([](Plan& p) { action<Copy>(p, 1).dst = 3; }).find("read-only") != std::string::npos);
   refusal([](Plan& p) { action<Copy>(p, 1).bytes = 65; });
   refusal([](Plan& p) { action<Copy>(p, 1).bytes = -1; });
-  refusal([](Plan& p) { action<HostCall>(p, 2).args[0].buffer = 7; });
+  refusal([](Plan& p) { action<HostCall>(p, 2).args[0].buffer = 9; });
   refusal([](Plan& p) { action<HostCall>(p, 2).function = ""; });
   refusal([](Plan& p) { action<HostCall>(p, 2).args[0].shape = {Expr::variable(3)}; });
   refusal([](Plan& p) { action<HostCall>(p, 2).values = {Expr::variable(2)}; });

@@ -198,3 +198,19 @@ TEST_CASE("memory of a plan: offsets, views and loops, and the result passes the
       if (mode == MemoryMode::Arena) CHECK(planned.arenaBytes == (budget == 0 ? 3 * 64 : 6 * 64));
     }
 }
+
+TEST_CASE("memory of a plan: what is expected stays to the end") {
+  Plan plan;
+  plan.files = {{"kernels.so", FileKind::Code, 1, std::string(64, 'a')}};
+  for (int i = 0; i < 3; i++)
+    plan.buffers.push_back({"t" + std::to_string(i), ElementType::I64, {2, 4}, 64, Place::Arena, 0, 0, 0});
+  for (BufferId i = 0; i < 2; i++) plan.steps.push_back({{}, Copy{i + 1, i, 64}});
+  Plan expecting = plan;
+  expecting.expectations = {{0, "sizes"}};
+  planMemory(plan, {});
+  CHECK(plan.buffers[0].offset == plan.buffers[2].offset);
+  planMemory(expecting, {});
+  CHECK(check(expecting));
+  CHECK(expecting.buffers[0].offset != expecting.buffers[2].offset);
+  CHECK(expecting.arenaBytes == 3 * 64);
+}

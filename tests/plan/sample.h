@@ -5,7 +5,7 @@
 
 namespace svod {
 
-/// y = f(x) twice through the arena, a copy, a host call, a loop and a state. No code belongs to it.
+/// y = f(x) twice through the arena, a copy, a host call, a loop, a state and an expectation. No code belongs to it.
 inline Plan samplePlan() {
   Plan plan;
   plan.name = "sample \"quoted\"";
@@ -25,7 +25,8 @@ inline Plan samplePlan() {
                   {"w", ElementType::F32, {16}, 64, Place::Constant, 0, 0, 0},
                   {"s", ElementType::F32, {16}, 64, Place::State, 0, 0, 0},
                   {"v", ElementType::I32, {8}, 32, Place::View, 32, 2, 0},
-                  {"t2", ElementType::F32, {16}, 64, Place::Arena, 64, 0, 0}};
+                  {"t2", ElementType::F32, {16}, 64, Place::Arena, 64, 0, 0},
+                  {"e", ElementType::I64, {2, 2}, 32, Place::Arena, 128, 0, 0}};
   plan.kernels = {{0,
                    "k_add",
                    "add",
@@ -46,6 +47,7 @@ inline Plan samplePlan() {
   plan.inputs = {{"x", 0, {n}}};
   plan.outputs = {{"y", 1, {n}}};
   plan.states = {{"s", 4, ConstantId{0}}};
+  plan.expectations = {{7, "what is \"given\""}};
   return plan;
 }
 

@@ -213,9 +213,10 @@ inline void execute(const InstanceHandle& instance, uint64_t seed = 0) {
   svod_error error = {};
   if (svod_execute(instance.get(), &options, &error) != 0) FAIL(error.message);
 }
-inline svod_error executeError(const InstanceHandle& instance) {
+inline svod_error executeError(const InstanceHandle& instance, uint64_t seed = 0) {
   svod_error error = {};
-  CHECK(svod_execute(instance.get(), nullptr, &error) == error.exit_code);
+  const svod_execute_options options = {seed};
+  CHECK(svod_execute(instance.get(), &options, &error) == error.exit_code);
   CHECK(error.exit_code != 0);
   return error;
 }

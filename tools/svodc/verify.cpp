@@ -125,7 +125,9 @@ class Trial {
     if (svod_instance_create(handle_, nullptr, &made, &error) != 0) return fail(toError(error));
     const InstanceHandle instance(made, svod_instance_free);
     SVOD_CHECK(bind(made, expected));
-    if (svod_execute(made, nullptr, &error) != 0) return fail(toError(error));
+    // Random inputs need not be what the plan expects; the results are computed all the same.
+    if (svod_execute(made, nullptr, &error) != 0 && error.code != std::string_view("input-mismatch"))
+      return fail(toError(error));
     return compareAll(made, expected, tolerance);
   }
 
@@ -143,6 +145,7 @@ class Trial {
   }
 
   Status chooseInputs() {
+    bindings_.areArbitrary = true;
     bindings_.ports.resize(model_.ports.size());
     const std::vector<std::string> names = variableNames(plan_);
     for (const Port& port : plan_.inputs) {

@@ -175,6 +175,10 @@ Results lowerCummin(OpCall& call) { return cumulative(call, Op::Min); }
 // --- Placement
 
 Results lowerHeld(OpCall& call) { return call.b.held(call.arg(0)); }
+Results lowerExpect(OpCall& call) {
+  call.b.expect(call.arg(0), call.arg(1), call.word("text"));
+  return call.arg(0);
+}
 Results lowerContiguous(OpCall& call) { return contiguous(call.arg(0)); }
 Results lowerCopy(OpCall& call) { return copyTo(call.arg(0), call.word("device")); }
 Results lowerCustom(OpCall& call) {

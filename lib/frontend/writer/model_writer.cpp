@@ -62,7 +62,7 @@ Status ModelWriter::declare() {
   }
   for (const ModelPort& port : b_.model().ports) {
     uint32_t slot = port.buffer.argAs<SlotArg>().slot;
-    if (port.kind == PortKind::Output || port.kind == PortKind::Temporary) continue;
+    if (port.kind == PortKind::Output || port.kind == PortKind::Temporary || port.kind == PortKind::Expectation) continue;
     if (port.kind == PortKind::Weight && !layout_.reads(slot)) continue;
     slotNames_[slot] = newName(port.name);
     Statement& s = add(port.kind == PortKind::Input    ? StatementKind::Input

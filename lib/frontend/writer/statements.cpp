@@ -32,7 +32,7 @@ bool ModelWriter::isInlined(const Item& item, const GraphExpr& e) {
   const BuildLog::Step& user = *layout_.steps()[item.roots[0]];
   bool isNear = item.roots[0] == item.before || !layout_.readsStorage(d.results[0]);
   if (user.kind == Kind::Output && isNear) return !isLabelled || label->second == user.name;
-  bool takesValue = user.kind == Kind::Assign || user.kind == Kind::Temporary;
+  bool takesValue = user.kind == Kind::Assign || user.kind == Kind::Temporary || user.kind == Kind::Expect;
   return takesValue && isNear && item.roots[0] == item.before && !isLabelled;
 }
 
@@ -111,6 +111,15 @@ Status ModelWriter::step(const BuildLog::Step& step) {
       Statement& s = add(StatementKind::Output, step.name);
       s.hasValue = value.kind != ExprKind::Name || value.text != step.name;
       if (s.hasValue) s.value = std::move(value);
+      return {};
+    }
+    case Kind::Expect: {
+      SVOD_TRY(GraphExpr given, operand(step.operands[0]));
+      SVOD_TRY(GraphExpr wanted, operand(step.operands[1]));
+      Statement& s = add(StatementKind::Let, "_");
+      s.hasValue = true;
+      s.value = GraphExpr::call("expect", {std::move(given), std::move(wanted)});
+      s.value.attributes.push_back({"text", GraphExpr::string(step.name), {}});
       return {};
     }
     case Kind::Branch: {

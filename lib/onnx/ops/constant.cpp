@@ -1,7 +1,7 @@
 // Constants and values made from nothing.
 #include <cmath>
 
-#include "onnx/node.h"
+#include "onnx/ops/expectations.h"
 
 namespace svod {
 
@@ -40,7 +40,9 @@ Results onnxConstant(OnnxNode& n) {
 }
 
 Results onnxConstantOfShape(OnnxNode& n) {
-  Dims dims = n.sizesOrDeclared(0);
+  std::optional<Dims> declared = n.declaredFor(0);
+  Dims dims = declared ? *declared : n.sizes(0);
+  if (declared) n.expect({0}, n.arg(0), dims);
   if (n.b.failed()) return Tensor();
   Tensor fill = n.b.constant(Scalar::ofFloat(DType::F32, 0));
   if (n.has("value")) {
@@ -57,8 +59,10 @@ Results onnxIdentity(OnnxNode& n) { return n.arg(0); }
 Results onnxRange(OnnxNode& n) {
   DType dtype = n.arg(0).dtype();
   bool isKnown = n.isKnown(0) && n.isKnown(1) && n.isKnown(2);
-  if (!isKnown && n.declared(0) && n.declared(0)->rank() == 1)
+  if (!isKnown && n.declared(0) && n.declared(0)->rank() == 1) {
+    expectRange(n, (*n.declared(0))[0]);
     return n.arg(0) + cast(n.b.iota((*n.declared(0))[0]), dtype) * n.arg(2);
+  }
   if (isFloat(dtype)) {
     std::vector<double> start = n.numbers(0), limit = n.numbers(1), delta = n.numbers(2);
     if (n.b.failed() ||

@@ -59,8 +59,11 @@ Results onnxOneHot(OnnxNode& n) {
   int axis = n.axis(n.integer("axis"), ids.rank() + 1);
   if (axis < 0) return Tensor();
   Dims depth;
-  if (!n.isKnown(1) && n.declared(0)) {
-    depth.add((*n.declared(0))[axis]);
+  if (std::optional<Dims> declared = n.declaredFor(1)) {
+    if (!n.require(declared->rank() == ids.rank() + 1, "the declared result has an axis more than the indices"))
+      return Tensor();
+    depth.add((*declared)[axis]);
+    n.expect({1}, n.arg(1), depth);
   } else if (isInt(n.arg(1).dtype())) {
     depth = n.sizes(1);
   } else {

@@ -38,6 +38,7 @@ Results onnxSplit(OnnxNode& n) {
     if (isStated) sizes.add((*n.declared(i))[axis]);
   }
   if (n.has(1) && !isStated) sizes = n.sizes(1);
+  if (isStated) n.expect({1}, n.arg(1), sizes);
   if (!n.has(1) && n.has("split")) sizes = dimsOf(n, n.integers("split"));
   if (n.b.failed()) return Tensor();
   if (!n.has(1) && !n.has("split")) {
@@ -149,8 +150,9 @@ Results onnxCenterCropPad(OnnxNode& n) {
   std::vector<int> axes = axesOr(n, n.has("axes"), n.integers("axes"), x.rank(), x.rank());
   if (n.b.failed()) return Tensor();
   Dims shape;
-  if (!n.isKnown(1) && n.declared(0) && n.declared(0)->rank() == x.rank()) {
-    for (int axis : axes) shape.add((*n.declared(0))[axis]);
+  if (std::optional<Dims> declared = n.declaredFor(1); declared && declared->rank() == x.rank()) {
+    for (int axis : axes) shape.add((*declared)[axis]);
+    n.expect({1}, n.arg(1), shape);
   } else {
     shape = n.sizes(1);
   }
@@ -180,7 +182,11 @@ Results onnxTile(OnnxNode& n) {
     for (int i = 0; i < have.rank(); ++i)
       if (have[i].isConst() && have[i].constant() > 0)
         repeats.push_back(stated[i].constant() / have[i].constant());
-  if (static_cast<int>(repeats.size()) != have.rank() || have.rank() == 0) repeats = n.integers(1);
+  if (static_cast<int>(repeats.size()) != have.rank() || have.rank() == 0) {
+    repeats = n.integers(1);
+  } else {
+    n.expect({1}, n.arg(1), dimsOf(n, repeats));
+  }
   if (n.b.failed()) return Tensor();
   return n.call("repeat", {n.arg(0)}, {{"counts", listAttribute(repeats)}});
 }

@@ -47,14 +47,19 @@ Tensor sliceAtRun(OnnxNode& n, const Dims& dims) {
   Tensor x = n.arg(0);
   int64_t count = entriesOf(n, 1);
   if (count < 0 || !n.require(dims.rank() == x.rank(), "the result has the axes of x")) return {};
-  std::vector<Tensor> indices;
+  std::vector<Tensor> indices, counts;
   for (int i = 0; i < x.rank(); ++i) {
     Tensor start = amountOf(n, {1, 3, count}, i, 0), step = amountOf(n, {4, 3, count}, i, 1);
+    Tensor end = amountOf(n, {2, 3, count}, i, INT64_MAX);
     Tensor size = cast(n.b.value(x.dim(i)), DType::I64), isBackward = lt(step, 0);
-    start = where(lt(start, 0), start + size, start);
-    start = min(max(start, where(isBackward, number(n, -1), 0)), where(isBackward, size - 1, size));
+    auto limited = [&](Tensor bound, Tensor least) {
+      return min(max(where(lt(bound, 0), bound + size, bound), least), where(isBackward, size - 1, size));
+    };
+    start = limited(start, number(n, 0)), end = limited(end, where(isBackward, number(n, -1), 0));
+    counts.push_back(where(eq(step, 0), number(n, -1), max(-floordiv(start - end, step), 0)));
     indices.push_back(along(start + cast(n.b.iota(dims[i]), DType::I64) * step, x.rank(), i));
   }
+  if (!counts.empty()) n.expect({1, 2, 3, 4}, n.call("vector", counts), dims);
   return gather(x, indices);
 }
 
@@ -63,10 +68,11 @@ Tensor padAtRun(OnnxNode& n, const Dims& dims) {
   int64_t count = entriesOf(n, 1) / 2;
   if (n.b.failed() || !n.require(dims.rank() == x.rank(), "the result has the axes of x")) return {};
   std::string mode = n.word("mode");
-  std::vector<Tensor> indices;
+  std::vector<Tensor> indices, sizes;
   Tensor isInside = n.b.constant(Scalar::ofInt(DType::Bool, 1));
   for (int i = 0; i < x.rank(); ++i) {
     Tensor before = amountOf(n, {1, 3, count}, i, 0), size = cast(n.b.value(x.dim(i)), DType::I64);
+    sizes.push_back(before + size + amountOf(n, {1, 3, count, count}, i, 0));
     Tensor at = along(cast(n.b.iota(dims[i]), DType::I64) - before, x.rank(), i);
     if (mode == "constant") {
       isInside = both(isInside, both(ge(at, 0), lt(at, size)));
@@ -80,6 +86,7 @@ Tensor padAtRun(OnnxNode& n, const Dims& dims) {
     }
     indices.push_back(at);
   }
+  if (!sizes.empty()) n.expect({1, 3}, n.call("vector", sizes), dims);
   Tensor inner = gather(x, indices);
   if (mode != "constant") return inner;
   Tensor fill = n.has(2) ? n.arg(2) : n.b.literal(false);

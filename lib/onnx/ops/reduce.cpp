@@ -1,5 +1,6 @@
 // Reductions, scans and the largest elements.
 #include "onnx/ops/common.h"
+#include "onnx/ops/expectations.h"
 
 namespace svod {
 
@@ -85,20 +86,21 @@ std::vector<unsigned> axesThatGive(OnnxNode& n, const Dims& have, const Dims& wa
 
 // Axes that only a run knows: every set that fits the stated result is folded, and the operand chooses.
 Tensor reducedAtRun(OnnxNode& n, Tensor x, const Dims& wanted) {
-  Tensor axes = cast(n.arg(1), DType::I64), result;
+  Tensor result;
   for (unsigned set : axesThatGive(n, x.dims(), wanted)) {
     std::vector<int> folded;
     Tensor isChosen;
     for (int i = 0; i < x.rank(); ++i) {
       if (!hasAxis(set, i)) continue;
       folded.push_back(i);
-      Tensor isListed = n.call("any", {either(eq(axes, i), eq(axes, i - x.rank()))});
+      Tensor isListed = isListedAtRun(n, 1, i, x.rank());
       isChosen = isChosen ? both(isChosen, isListed) : isListed;
     }
     Tensor part = reduced(n, x, folded);
     result = result && isChosen ? where(isChosen, part, result) : part;
   }
-  n.require(static_cast<bool>(result), "some axes give the declared shape of the output");
+  if (n.require(static_cast<bool>(result), "some axes give the declared shape of the output"))
+    expectFolded(n, n.flag("keepdims"), wanted);
   return result;
 }
 
@@ -107,8 +109,8 @@ Tensor reducedAtRun(OnnxNode& n, Tensor x, const Dims& wanted) {
 // No axes are all axes, or none with noop_with_empty_axes; what is done to single elements is done then too.
 Results onnxReduce(OnnxNode& n) {
   Tensor x = n.arg(0);
-  if (n.has(1) && !n.isKnown(1) && n.declared(0) && x.rank() <= kMostRankAtRun)
-    return reducedAtRun(n, x, *n.declared(0));
+  std::optional<Dims> declared = n.declaredFor(1);
+  if (declared && x.rank() <= kMostRankAtRun) return reducedAtRun(n, x, *declared);
   std::vector<int> axes = n.axes(n.integers("axes", 1), x.rank());
   if (n.b.failed()) return Tensor();
   if (axes.empty() && !n.flag("noop_with_empty_axes"))
@@ -148,8 +150,9 @@ Results onnxTopK(OnnxNode& n) {
   int axis = n.axis(n.integer("axis"), x.rank());
   if (axis < 0) return Tensor();
   Dims k;
-  if (n.has(1) && !n.isKnown(1) && n.declared(0) && n.declared(0)->rank() == x.rank()) {
-    k.add((*n.declared(0))[axis]);
+  if (std::optional<Dims> declared = n.declaredFor(1); declared && declared->rank() == x.rank()) {
+    k.add((*declared)[axis]);
+    n.expect({1}, n.arg(1), k);
   } else {
     k = n.has(1) ? n.sizes(1) : Dims{n.b.dim(n.integer("k"))};
   }

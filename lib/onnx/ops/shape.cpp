@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "onnx/node.h"
+#include "onnx/ops/expectations.h"
 
 namespace svod {
 
@@ -30,13 +30,16 @@ Results onnxSize(OnnxNode& n) {
 Results onnxReshape(OnnxNode& n) {
   Tensor x = n.arg(0);
   Dims shape;
-  bool isStated = n.has(1) && !n.isKnown(1) && n.declared(0);
-  if (n.has(1)) shape = n.sizesOrDeclared(1);
+  if (std::optional<Dims> declared = n.declaredFor(1)) {
+    expectReshaped(n, *declared);
+    return reshape(x, *declared);
+  }
+  if (n.has(1)) shape = n.sizes(1);
   if (!n.has(1))
     for (int64_t d : n.integers("shape")) shape.add(n.b.dim(d));
   if (n.b.failed()) return Tensor();
   for (int i = 0; i < shape.rank(); ++i) {
-    if (!shape[i].is(0) || n.flag("allowzero") || isStated) continue;
+    if (!shape[i].is(0) || n.flag("allowzero")) continue;
     if (!n.require(i < x.rank(), "a dim of 0 in 'shape' has a dim of x to copy")) return Tensor();
     shape.set(i, x.dim(i));
   }
@@ -54,7 +57,10 @@ Results onnxTranspose(OnnxNode& n) {
 
 Results onnxSqueeze(OnnxNode& n) {
   Tensor x = n.arg(0);
-  if (n.has(1) && !n.isKnown(1) && n.declared(0)) return reshape(x, *n.declared(0));
+  if (std::optional<Dims> declared = n.declaredFor(1)) {
+    expectFolded(n, false, *declared);
+    return reshape(x, *declared);
+  }
   std::vector<int> axes = n.axes(n.integers("axes", 1), x.rank());
   if (n.b.failed()) return Tensor();
   if (!n.has(1) && !n.has("axes")) return n.call("squeeze", {x});
@@ -63,7 +69,10 @@ Results onnxSqueeze(OnnxNode& n) {
 
 Results onnxUnsqueeze(OnnxNode& n) {
   Tensor x = n.arg(0);
-  if (n.has(1) && !n.isKnown(1) && n.declared(0)) return reshape(x, *n.declared(0));
+  if (std::optional<Dims> declared = n.declaredFor(1)) {
+    expectUnsqueezed(n, *declared);
+    return reshape(x, *declared);
+  }
   std::vector<int64_t> wanted = n.integers("axes", 1);
   std::vector<int> axes = n.axes(wanted, x.rank() + static_cast<int>(wanted.size()));
   if (n.b.failed()) return Tensor();
@@ -73,11 +82,13 @@ Results onnxUnsqueeze(OnnxNode& n) {
 // Broadcasts in both directions: a dim of 1 in 'shape' keeps that of x.
 Results onnxExpand(OnnxNode& n) {
   Tensor x = n.arg(0);
-  Dims shape = n.sizesOrDeclared(1);
+  std::optional<Dims> declared = n.declaredFor(1);
+  Dims shape = declared ? *declared : n.sizes(1);
   if (n.b.failed()) return Tensor();
   while (shape.rank() < x.rank()) shape.insert(0, n.b.dim(1));
   for (int i = 1; i <= x.rank(); ++i)
     if (shape[-i].is(1)) shape.set(-i, x.dim(-i));
+  if (declared) expectExpanded(n, shape);
   return n.call("expand", {x}, {{"shape", shape}});
 }
 

@@ -24,7 +24,7 @@ class StepRunner {
  public:
   StepRunner(OnnxNode& n, const StepLoop& loop, const StepBody& body)
       : n_(n), b_(n.b), loop_(loop), body_(body), count_(loop.count ? loop.count : n.b.dim(kEndless)) {
-    // What has no room is not collected: such a run contradicts the dims that the model declares.
+    // What has no room is not collected; expectRoom() has the run fail then.
     for (const Dim& room : loop.room)
       if (room && !loop.count) count_ = smaller(count_, room);
   }
@@ -36,6 +36,7 @@ class StepRunner {
   GraphBuilder::LoopOptions options();
   bool step(Dim at);
   bool keep(const StepResults& made, Dim at);
+  void expectRoom();
   std::optional<StepResults> called(Dim at);
   /// What a temporary holds now, whatever is assigned later.
   Tensor content(Tensor temporary) { return b_.wrap(temporary.node()); }
@@ -131,6 +132,16 @@ bool StepRunner::step(Dim at) {
   return made && made->collected.size() == kept_.size() && keep(*made, at);
 }
 
+// When all steps that have room are done, there is no other one.
+void StepRunner::expectRoom() {
+  bool isDeclared = !loop_.count && std::ranges::any_of(loop_.room, [](const Dim& room) { return bool(room); });
+  if (!isDeclared || !done_) return;
+  Tensor done = content(done_), goesOn = goesOn_ ? content(goesOn_) : n_.b.constant(Scalar::ofInt(DType::Bool, 1));
+  if (loop_.limit) goesOn = both(goesOn, lt(done, loop_.limit));
+  Tensor room = cast(b_.value(count_), DType::I64), isFull = both(goesOn, ge(done, room));
+  n_.expect({0, 1}, where(isFull, room + 1, room), {count_});
+}
+
 std::optional<StepTotals> StepRunner::run(const std::vector<Tensor>& initial) {
   if (!rehearse(initial) || !makeRoom()) return std::nullopt;
   for (const Tensor& s : initial) state_.push_back(b_.temporary(s));
@@ -142,6 +153,7 @@ std::optional<StepTotals> StepRunner::run(const std::vector<Tensor>& initial) {
     b_.endLoop();
     if (!isGood || b_.failed()) return std::nullopt;
   }
+  if (!n_.isRehearsing()) expectRoom();
   StepTotals totals;
   for (const Tensor& s : state_) totals.state.push_back(content(s));
   for (size_t i = 0; i < kept_.size(); ++i) {

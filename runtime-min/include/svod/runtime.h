@@ -209,7 +209,8 @@ typedef struct svod_execute_options {
                           same */
 } svod_execute_options;
 
-/* Runs the plan once. Everything is checked before the first kernel starts; after an error while running,
+/* Runs the plan once. Everything is checked before the first kernel starts, but for what the plan expects of values in the
+ * inputs ("input-mismatch" then), which the run itself computes. After an error while running,
  * outputs and states are undefined and the instance can be used again. `options` may be NULL. */
 SVOD_API int svod_execute(svod_instance* instance, const svod_execute_options* options, svod_error* error);
 /* Makes a run in progress end early, with exit code 75. From any thread or signal handler; without a run in

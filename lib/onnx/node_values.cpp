@@ -1,0 +1,138 @@
+// What a node knows of its operands before the plan runs, and what it has every run check of the others.
+#include <algorithm>
+
+#include "onnx/importer_text.h"
+#include "onnx/known_values.h"
+#include "onnx/node.h"
+#include "support/text.h"
+
+namespace svod {
+
+namespace {
+
+// Operand i with its name in the row of its op: "x, [scales], sizes".
+std::string operandName(std::string_view names, int i) {
+  for (int k = 0; k < i && names.find(',') != names.npos; ++k) names.remove_prefix(names.find(',') + 1);
+  names.remove_prefix(names.starts_with(' ') ? 1 : 0);
+  return "operand " + std::to_string(i) + " (" + std::string(names.substr(0, names.find(','))) + ")";
+}
+
+// "'a', 'b'" and, for each, the option that gives it a value.
+std::pair<std::string, std::string> listed(const std::vector<std::string>& names, std::string_view flag,
+                                           std::string_view value) {
+  constexpr size_t kMostNamed = 4;
+  std::string list, options;
+  for (size_t i = 0; i < std::min(names.size(), kMostNamed); ++i) {
+    list += (i == 0 ? "'" : ", '") + shortened(names[i]) + "'";
+    options += " " + optionText(flag, names[i], value);
+  }
+  if (names.size() > kMostNamed) list += ", ..", options += " ..";
+  return {list, options};
+}
+
+}  // namespace
+
+void OnnxNode::failUnknown(int i) const {
+  const std::string what = operandName(op.inputs, i) + " must be known when the model is compiled";
+  const Dependencies from = context_.knownValues().dependencies(arg(i));
+  if (!from.inputs.empty()) {
+    auto [names, options] = listed(from.inputs, "--const", "FILE.npy");
+    unsupported(what + ", but depends on " + names, "give it a value:" + options);
+  } else if (!from.variables.empty()) {
+    auto [names, options] = listed(from.variables, "--var", "SIZE");
+    unsupported(what + ", but depends on the size of " + names, "give it a value:" + options);
+  } else {
+    unsupported(what + ", but a loop of the plan makes it", "make it from constants and shapes");
+  }
+}
+
+bool OnnxNode::isKnown(int i) const {
+  std::optional<std::vector<UOp>> all = context_.knownValues().elements(arg(i));
+  if (all && std::ranges::all_of(*all, [](UOp u) { return static_cast<bool>(u); })) return true;
+  return context_.knownValues().constant(arg(i)).has_value();
+}
+
+std::optional<HostTensor> OnnxNode::valueOf(const Tensor& x) const {
+  return context_.knownValues().constant(x);
+}
+
+std::optional<HostTensor> OnnxNode::constant(int i) const {
+  std::optional<HostTensor> value = context_.knownValues().constant(arg(i));
+  if (!value && !b.failed()) failUnknown(i);
+  return value;
+}
+
+Dims OnnxNode::sizes(int i) const {
+  Tensor x = arg(i);
+  if (!x || !require(isInt(x.dtype()) && x.rank() <= 1, "sizes are an integer vector")) return {};
+  std::optional<std::vector<UOp>> all = context_.knownValues().elements(x);
+  Dims sizes;
+  if (all)
+    for (UOp u : *all)
+      if (u) sizes.add(u.isConst() ? b.dim(u.constInt()) : Dim(b.graph(), u));
+  if (all && static_cast<size_t>(sizes.rank()) == all->size()) return sizes;
+  failUnknown(i);
+  return {};
+}
+
+bool OnnxNode::hasEntries(int i, std::optional<int> count) const {
+  Tensor x = arg(i);
+  bool isVector = x.rank() == 1, fits = isVector && (!count || x.dim(0).is(*count));
+  if (!isVector || x.dim(0).isConst())
+    return require(fits, operandName(op.inputs, i) + " fits the declared dims of the result");
+  unsupported(operandName(op.inputs, i) + " decides a shape, and its length is a variable", "bind the variable with --var");
+  return false;
+}
+
+void OnnxNode::expect(std::initializer_list<int> operands, Tensor given, const Dims& wanted) const {
+  if (!given || b.failed()) return;
+  bool isOne = given.rank() == 0 && wanted.rank() == 1;
+  bool isVector = given.rank() == 1 && given.dim(0).is(wanted.rank());
+  if (!require(isOne || isVector, "the operands fit the declared dims of the result") || wanted.rank() == 0) return;
+  std::string text;
+  std::vector<std::string> from;
+  for (int i : operands) {
+    if (!has(i) || isKnown(i)) continue;
+    text += (text.empty() ? "" : ", ") + operandName(op.inputs, i);
+    for (const std::string& name : context_.knownValues().dependencies(arg(i)).inputs)
+      if (std::ranges::find(from, name) == from.end()) from.push_back(name);
+  }
+  if (!from.empty()) text += " from " + listed(from, "", "").first;
+  context_.expect(reshape(cast(given, DType::I64), {b.dim(wanted.rank())}), sizesTensor(wanted), text);
+}
+
+std::vector<int64_t> OnnxNode::integers(int i) const {
+  for (const Dim& d : arg(i).dims())
+    if (d.is(0)) return {};
+  std::optional<HostTensor> value = constant(i);
+  std::vector<int64_t> all;
+  if (!value || !require(!isFloat(value->dtype), "operand " + std::to_string(i) + " holds integers"))
+    return all;
+  for (int64_t k = 0; k < value->numel(); ++k) all.push_back(value->at(k).asInt());
+  return all;
+}
+
+std::vector<double> OnnxNode::numbers(int i) const {
+  std::optional<HostTensor> value = constant(i);
+  std::vector<double> all;
+  if (!value) return all;
+  for (int64_t k = 0; k < value->numel(); ++k) {
+    Scalar s = value->at(k);
+    all.push_back(isFloat(s.dtype()) ? s.asFloat() : static_cast<double>(s.asInt()));
+  }
+  return all;
+}
+
+std::vector<int64_t> OnnxNode::integers(std::string_view attribute, int i) const {
+  return has(i) ? integers(i) : integers(attribute);
+}
+
+int64_t OnnxNode::integer(std::string_view attribute, int i, int64_t absent) const {
+  if (!has(i)) return has(attribute) ? integer(attribute) : absent;
+  std::vector<int64_t> all = integers(i);
+  if (b.failed() || !require(all.size() == 1, "operand " + std::to_string(i) + " is one number"))
+    return absent;
+  return all[0];
+}
+
+}  // namespace svod
