@@ -179,6 +179,9 @@ function(svod_register_test target name tools labels)
   if(SVOD_SANITIZE MATCHES thread)  # otherwise a process that ends by _exit would have reported a race in vain
     list(APPEND environment TSAN_OPTIONS=halt_on_error=1)
   endif()
+  if(SVOD_SANITIZE)  # CC and CFLAGS: for programs that a test links to the runtime
+    list(APPEND environment SVOD_SANITIZE=${SVOD_SANITIZE} "CC=${CMAKE_C_COMPILER}" "CFLAGS=-fsanitize=${SVOD_SANITIZE} -fsanitize-link-c++-runtime")
+  endif()
   set_tests_properties(${folder}/${name} PROPERTIES LABELS "${labels}" ENVIRONMENT "${environment}")
 endfunction()
 

@@ -6,7 +6,8 @@ Run:  pip install mpmath && python3 scripts/remez.py > lib/lower/decompose_coeff
 
 Every table approximates f on [lo, hi] by a polynomial in x (or x*x) so that the largest |(f - p) * weight| is smallest
 (Remez exchange on a dense grid). Coefficients are rounded to the target format one after the other, lowest power first,
-and the rest is fitted again after each rounding, so that later coefficients absorb the rounding of earlier ones.
+and the rest is fitted again after each rounding, so that later coefficients absorb the rounding of earlier ones. Where
+arguments reach 1 in magnitude there is nothing to absorb: all are rounded at once.
 """
 import sys
 from mpmath import mp, mpf
@@ -77,9 +78,10 @@ def exchange(error, count):
 
 
 class Table:
-    def __init__(self, f, lo, hi, degree, weight, bits, even=False, fixed=(), what=""):
+    def __init__(self, f, lo, hi, degree, weight, bits, even=False, fixed=(), at_once=False, what=""):
         self.f, self.lo, self.hi, self.degree, self.weight = f, mpf(lo), mpf(hi), degree, weight
         self.bits, self.even, self.fixed, self.what = bits, even, list(fixed), what
+        self.at_once = at_once
 
     def fit(self):
         lo, hi = self.lo, self.hi
@@ -88,8 +90,10 @@ class Table:
         weight = [abs(self.weight(x)) for x in grid]
         points = [x * x for x in grid] if self.even else grid
         done = list(self.fixed)
-        _, ideal = remez([v - sum(c * x ** k for k, c in enumerate(done)) for v, x in zip(values, points)],
+        best, ideal = remez([v - sum(c * x ** k for k, c in enumerate(done)) for v, x in zip(values, points)],
                          points, list(range(len(done), self.degree + 1)), weight)
+        if self.at_once:
+            done += [round_to(c, self.bits) for c in best]
         while len(done) <= self.degree:
             rest = [v - sum(c * x ** k for k, c in enumerate(done)) for v, x in zip(values, points)]
             c, _ = remez(rest, points, list(range(len(done), self.degree + 1)), weight)
@@ -123,7 +127,15 @@ sin_tail = lambda r: (mpmath.sin(r) - r) / r ** 3
 cos_tail = lambda r: (mpmath.cos(r) - 1 + r * r / 2) / r ** 4
 tanh_tail = lambda x: (mpmath.tanh(x) - x) / x ** 3
 erf_head = lambda x: mpmath.erf(x) / x - 1
+ERF_SCALE = mpf("0.13525390625")              # times x^2 is 2 about where erf rounds to 1 in f32
 log_erfc = lambda x: mpmath.log(mpmath.erfc(x))
+
+
+
+def erf_ratio(u):
+    x = mpmath.sqrt((u + 1) / ERF_SCALE)
+    return mpmath.erf(x) / x if x > 0 else 2 / mpmath.sqrt(mpmath.pi)
+
 
 TABLES = {}
 
@@ -132,8 +144,8 @@ def table(name, *args, **keys):
     TABLES[name] = Table(*args, **keys)
 
 
-for suffix, bits, d in (("F32", 24, {"exp": 4, "exp2": 5, "sin": 3, "cos": 2, "tanh": 5, "erf": 6}),
-                        ("F64", 53, {"exp": 9, "exp2": 11, "sin": 6, "cos": 6, "tanh": 12, "erf": 12})):
+for suffix, bits, d in (("F32", 24, {"exp": 4, "exp2": 5, "sin": 3, "cos": 2, "tanh": 5}),
+                        ("F64", 53, {"exp": 9, "exp2": 11, "sin": 6, "cos": 6, "tanh": 12})):
     table("kExp" + suffix, exp_tail, -HALF_LN2 * SLACK, HALF_LN2 * SLACK, d["exp"], lambda r: r * r / mpmath.exp(r), bits,
           what="e^r = 1 + r + r^2 p(r), |r| <= ln2/2, relative error")
     table("kExp2" + suffix, exp2_tail, -SLACK / 2, SLACK / 2, d["exp2"], lambda r: r / mpf(2) ** r, bits,
@@ -144,15 +156,15 @@ for suffix, bits, d in (("F32", 24, {"exp": 4, "exp2": 5, "sin": 3, "cos": 2, "t
           what="cos r = 1 - r^2/2 + r^4 p(r^2), |r| <= pi/4, relative error")
     table("kTanh" + suffix, tanh_tail, 0, mpf("0.625"), d["tanh"], lambda x: x ** 3 / mpmath.tanh(x), bits, even=True,
           what="tanh x = x + x^3 p(x^2), |x| <= 0.625, relative error")
-    table("kErf" + suffix, erf_head, 0, mpf("0.9375"), d["erf"], lambda x: x / mpmath.erf(x), bits, even=True,
-          what="erf x = x + x p(x^2), |x| <= 0.9375, relative error")
 
 table("kLogF32", log1p_tail, LOW, HIGH, 7, lambda f: f ** 3 / mpmath.log1p(f), 24,
       what="log(1 + f) = f - f^2/2 + f^3 p(f), sqrt(1/2) <= 1 + f <= sqrt(2), relative error")
 table("kLog2F32", log2_tail, LOW, HIGH, 8, lambda f: f * f * LN2 / mpmath.log1p(f), 24,
       what="log2(1 + f) = f log2(e) + f^2 p(f), sqrt(1/2) <= 1 + f <= sqrt(2), relative error")
-table("kErfcF32", log_erfc, mpf("0.93"), 4, 7, lambda x: mpmath.erfc(x) / mpmath.erf(x), 24,
-      what="erf x = 1 - e^p(x), 0.9375 <= x <= 4, relative error of erf")
+table("kErfF32", erf_ratio, -1, 1, 15, lambda u: 1 / erf_ratio(u), 24, at_once=True,
+      what="erf x = x p(0.13525390625 x^2 - 1), |x| <= 3.845, relative error")
+table("kErfF64", erf_head, 0, mpf("0.9375"), 12, lambda x: x / mpmath.erf(x), 53, even=True,
+      what="erf x = x + x p(x^2), |x| <= 0.9375, relative error")
 table("kPowLog2F32", lambda f: mpmath.log1p(f) / LN2 / f, LOW, HIGH, 13, lambda f: f * LN2 / mpmath.log1p(f), 53,
       what="log2(1 + f) = f p(f), sqrt(1/2) <= 1 + f <= sqrt(2), relative error")
 table("kPowExp2F32", exp2_tail, -SLACK / 2, SLACK / 2, 6, lambda r: r / mpf(2) ** r, 53,

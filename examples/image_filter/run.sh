@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Sharpens a photograph: run.sh PHOTO.png [OUT_PREFIX [AMOUNT]]. Without a photograph it draws one first.
-# Needs ./dev build, a C compiler and libpng (Debian: libpng-dev). SVOD_BUILD names another build folder.
+# Needs ./dev build, a C compiler (CC and CFLAGS name another one) and libpng (Debian: libpng-dev). SVOD_BUILD names another build folder.
 set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 build="${SVOD_BUILD:-$root/build/release}"
@@ -8,7 +8,8 @@ here="$root/examples/image_filter"
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 
-cc -std=c99 -O2 -Wall -Wextra "$here/image_filter.c" -o "$work/image_filter" \
+# shellcheck disable=SC2086 # CFLAGS are words
+${CC:-cc} -std=c99 -O2 -Wall -Wextra ${CFLAGS:-} "$here/image_filter.c" -o "$work/image_filter" \
   -I "$root/runtime-min/include" -L "$build/runtime-min" -Wl,-rpath,"$build/runtime-min" -lsvod-runtime -lpng
 
 prefix="${2:-photo}"

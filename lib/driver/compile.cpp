@@ -72,6 +72,7 @@ Status compileAnew(CompiledKernel& kernel, const Target& target, const CompileOp
   job.optLevel = options.optLevel;
   job.legalize.numerics = options.numerics;
   job.legalize.fma = target.usesCpuFeatures && options.cpu.hasFma();
+  job.legalize.nativeScaleb = target.usesCpuFeatures && options.cpu.hasScaleb();
   job.legalize.nativeF16 = target.usesCpuFeatures && options.cpu.has("f16c");
   if (const KernelOpts* entry = requestedOpts(kernel.name, options)) job.requested = entry->opts;
   PassContext cx{*kernel.graph, kernel.log, options.passes, kernel.name, options.numerics, {}};

@@ -1,5 +1,6 @@
 #include "ir/scalar.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -61,6 +62,14 @@ double evalUnaryFloat(Op op, double x) {
   }
 }
 
+// The product with 2^floor(n) of real numbers, infinities included; 0 and infinity as factors make NaN.
+double scaleByPower(double x, double n) {
+  constexpr double kBeyondAll = 5000;  // any f64 times two to this is infinite, divided by it 0
+  if (std::isnan(x) || std::isnan(n)) return kNaN;
+  if (std::isinf(n)) return x * (n > 0 ? n : 0.0);
+  return std::scalbn(x, static_cast<int>(std::clamp(std::floor(n), -kBeyondAll, kBeyondAll)));
+}
+
 double evalBinaryFloat(Op op, double a, double b) {
   switch (op) {
     case Op::Add: return a + b;
@@ -68,6 +77,7 @@ double evalBinaryFloat(Op op, double a, double b) {
     case Op::Mul: return a * b;
     case Op::Fdiv: return a / b;
     case Op::Pow: return std::pow(a, b);
+    case Op::Scaleb: return scaleByPower(a, b);
     case Op::Max: return std::isnan(a) || std::isnan(b) ? kNaN : std::max(a, b);
     case Op::Min: return std::isnan(a) || std::isnan(b) ? kNaN : std::min(a, b);
     default: return kNaN;

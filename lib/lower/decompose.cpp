@@ -51,6 +51,7 @@ constexpr Decomposition kDecompositions[] = {
     {"ceil", "through integers where the target has no such instruction", Op::Ceil, isAnyFloat, decomposeRounding},
     {"round", "through integers where the target has no such instruction", Op::Round, isAnyFloat, decomposeRounding},
     {"reduce", "fold of lanes by ops that are decomposed themselves", Op::Reduce, isAny, decomposeReduce},
+    {"scaleb", "products with powers of two, of which the last one rounds", Op::Scaleb, isAnyFloat, decomposeScaleb},
     {"exp", "2^n e^r with a polynomial in r", Op::Exp, isAnyFloat, decomposeExp},
     {"exp2", "2^n 2^r with a polynomial in r", Op::Exp2, isAnyFloat, decomposeExp},
     {"log", "n log 2 + log m with a polynomial in m - 1", Op::Log, isAnyFloat, decomposeLog},
@@ -59,7 +60,7 @@ constexpr Decomposition kDecompositions[] = {
     {"cos", "remainder by pi/2 from the bits of 2/pi, then a polynomial", Op::Cos, isAnyFloat, decomposeTrig},
     {"tan", "sin / cos", Op::Tan, isAnyFloat, decomposeTrig},
     {"tanh", "polynomial near 0, else 1 - 2 / (e^2x + 1)", Op::Tanh, isAnyFloat, decomposeTanh},
-    {"erf", "polynomial near 0, else 1 - e^p(x)", Op::Erf, isAnyFloat, decomposeErf},
+    {"erf", "polynomial; f64: near 0, else 1 - e^p(x)", Op::Erf, isAnyFloat, decomposeErf},
     {"pow", "2^(y log2 x) with extra precision in between", Op::Pow, isAnyFloat, decomposePow},
 };
 

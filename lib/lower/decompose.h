@@ -60,6 +60,7 @@ UOp decomposeRecip(Emitter&, const Call&);
 UOp decomposeRounding(Emitter&, const Call&);
 UOp decomposeReduce(Emitter&, const Call&);
 UOp decomposeExp(Emitter&, const Call&);        // decompose_exp.cpp
+UOp decomposeScaleb(Emitter&, const Call&);
 UOp decomposeTanh(Emitter&, const Call&);
 UOp decomposeErf(Emitter&, const Call&);
 UOp decomposeLog(Emitter&, const Call&);        // decompose_log.cpp

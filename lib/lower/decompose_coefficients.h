@@ -85,12 +85,6 @@ inline constexpr double kTanhF32[] = {
     -0x1.0c6db60000000p-7, 0x1.1a71420000000p-9,
 };
 
-// erf x = x + x p(x^2), |x| <= 0.9375, relative error 2^-30.0
-inline constexpr double kErfF32[] = {
-    0x1.06eba80000000p-3, -0x1.8127400000000p-2, 0x1.ce2d640000000p-4, -0x1.b801200000000p-6,
-    0x1.544aa80000000p-8, -0x1.a6126c0000000p-11, 0x1.4f8e440000000p-14,
-};
-
 // e^r = 1 + r + r^2 p(r), |r| <= ln2/2, relative error 2^-57.9
 inline constexpr double kExpF64[] = {
     0x1.000000000000ap-1, 0x1.5555555555500p-3, 0x1.55555555505f0p-5, 0x1.11111111259f5p-7,
@@ -125,14 +119,6 @@ inline constexpr double kTanhF64[] = {
     -0x1.1e515c84e67dcp-19,
 };
 
-// erf x = x + x p(x^2), |x| <= 0.9375, relative error 2^-56.3
-inline constexpr double kErfF64[] = {
-    0x1.06eba8214db69p-3, -0x1.812746b037a2ep-2, 0x1.ce2f21a0466c2p-4, -0x1.b82ce313ba6bap-6,
-    0x1.565bcd41c668dp-8, -0x1.c02dbe32c7349p-11, 0x1.f9a46feb220d9p-14, -0x1.f4edaa2f5e356p-17,
-    0x1.bb69eeff6764dp-20, -0x1.6d9c06dcedba8p-23, 0x1.523dcb1be8561p-26, -0x1.c45ff90bd7f50p-29,
-    0x1.fda8cec0f7b5ap-32,
-};
-
 // log(1 + f) = f - f^2/2 + f^3 p(f), sqrt(1/2) <= 1 + f <= sqrt(2), relative error 2^-27.3
 inline constexpr double kLogF32[] = {
     0x1.5555540000000p-2, -0x1.0002280000000p-2, 0x1.99a0380000000p-3, -0x1.5472140000000p-3,
@@ -146,10 +132,20 @@ inline constexpr double kLog2F32[] = {
     -0x1.d667ec0000000p-4,
 };
 
-// erf x = 1 - e^p(x), 0.9375 <= x <= 4, relative error of erf 2^-34.4
-inline constexpr double kErfcF32[] = {
-    0x1.73e5d60000000p-13, -0x1.2128ba0000000p+0, -0x1.4442aa0000000p-1, -0x1.bba1ac0000000p-4,
-    0x1.9bdb740000000p-6, -0x1.11cf820000000p-8, 0x1.c911860000000p-12, -0x1.63fca00000000p-16,
+// erf x = x p(0.13525390625 x^2 - 1), |x| <= 3.845, relative error 2^-23.4
+inline constexpr double kErfF32[] = {
+    0x1.788cc80000000p-2, -0x1.77d6d00000000p-3, 0x1.1740c20000000p-3, -0x1.c476a20000000p-4,
+    0x1.73e4f20000000p-4, -0x1.2b60f20000000p-4, 0x1.cebd9c0000000p-5, -0x1.507ce60000000p-5,
+    0x1.c355340000000p-6, -0x1.25981e0000000p-6, 0x1.888e220000000p-7, -0x1.9f1f120000000p-8,
+    0x1.dde5720000000p-10, -0x1.34a4320000000p-10, 0x1.8aa8260000000p-10, -0x1.33b52e0000000p-11,
+};
+
+// erf x = x + x p(x^2), |x| <= 0.9375, relative error 2^-56.3
+inline constexpr double kErfF64[] = {
+    0x1.06eba8214db69p-3, -0x1.812746b037a2ep-2, 0x1.ce2f21a0466c2p-4, -0x1.b82ce313ba6bap-6,
+    0x1.565bcd41c668dp-8, -0x1.c02dbe32c7349p-11, 0x1.f9a46feb220d9p-14, -0x1.f4edaa2f5e356p-17,
+    0x1.bb69eeff6764dp-20, -0x1.6d9c06dcedba8p-23, 0x1.523dcb1be8561p-26, -0x1.c45ff90bd7f50p-29,
+    0x1.fda8cec0f7b5ap-32,
 };
 
 // log2(1 + f) = f p(f), sqrt(1/2) <= 1 + f <= sqrt(2), relative error 2^-38.5

@@ -17,16 +17,32 @@ constexpr ExpTable kF64{kLog2eF64, kLn2F64, -746, 710, -1076, 1025, kExpF64, kEx
 
 const ExpTable& tableOf(DType d) { return d == DType::F32 ? kF32 : kF64; }
 
-Ex clamp(Ex x, double low, double high) {  // NaN stays
-  x = where(x < low, low, x);
-  return where(high < x, high, x);
-}
-
 }  // namespace
 
-Ex scaleByPowerOfTwo(Ex x, Ex n) {
-  Ex half = n >> 1;
-  return (x * powerOfTwo(half, x.dtype())) * powerOfTwo(n - half, x.dtype());
+// In halves, because 2^n itself need not be a number.
+Ex scaleByPowerOfTwo(Ex x, const Rounded& n) {
+  if (x.e->options.nativeScaleb) return bin(Op::Scaleb, x, n.value);
+  Ex half = n.integer >> 1;
+  return (x * powerOfTwo(half, x.dtype())) * powerOfTwo(n.integer - half, x.dtype());
+}
+
+// What is beyond one power of two is multiplied before, in steps that leave a factor small enough for the last product to
+// be the one that rounds: where an earlier one is inexact, the result is 0 anyway.
+UOp decomposeScaleb(Emitter& e, const Call& call) {
+  if (e.options.nativeScaleb) return {};
+  Ex x{&e, call.src[0]}, power{&e, call.src[1]};
+  const FloatLayout& l = layoutOf(x.dtype());
+  const double most = 2.0 * (l.bias + l.fraction);  // takes the smallest number beyond the largest
+  Ex n = cast(cast(clamp(un(Op::Floor, power), -most, most), DType::I32), l.sint);
+  Ex scaled = x;
+  for (int step = 0; step < 2; ++step) {
+    Ex part = where(n < 1 - l.bias, l.fraction + 2 - l.bias, where(n.num(l.bias) < n, l.bias, n.num(0)));
+    scaled = scaled * powerOfTwo(part, x.dtype());
+    n = n - part;
+  }
+  scaled = scaled * powerOfTwo(n, x.dtype());
+  Ex limit = x * where(power < 0.0, 0.0, x.inf());  // NaN for 0 times infinity
+  return where(abs(power) == x.inf(), limit, where(power == power, scaled, x.nan()));
 }
 
 ExpParts expParts(Ex x) {
@@ -35,7 +51,7 @@ ExpParts expParts(Ex x) {
   Ex high = fma(n.value, -t.ln2[0], x);
   Ex r = fma(n.value, -t.ln2[1], high);
   Ex tail = fma(r * r, poly(r, t.exp), r);
-  return {n.integer, tail};
+  return {n, tail};
 }
 
 UOp decomposeExp(Emitter& e, const Call& call) {
@@ -48,7 +64,7 @@ UOp decomposeExp(Emitter& e, const Call& call) {
   x = clamp(x, t.lowest2, t.highest2);
   Rounded n = roundToInt(x + layoutOf(x.dtype()).roundMagic);
   Ex r = x - n.value;
-  return scaleByPowerOfTwo(fma(r, poly(r, t.exp2), 1.0), n.integer);
+  return scaleByPowerOfTwo(fma(r, poly(r, t.exp2), 1.0), n);
 }
 
 // tanh x = 1 - 2 / (e^2x + 1) away from 0, where that would cancel.
@@ -59,23 +75,35 @@ UOp decomposeTanh(Emitter& e, const Call& call) {
   Ex small = fma(magnitude * square, single ? poly(square, kTanhF32) : poly(square, kTanhF64), magnitude);
   double enough = single ? 10 : 20;  // tanh rounds to 1
   ExpParts parts = expParts(where(enough < magnitude, enough, magnitude) * 2.0);
-  Ex scale = powerOfTwo(parts.n, x.dtype());
+  Ex scale = powerOfTwo(parts.n.integer, x.dtype());
   Ex large = 1.0 - 2.0 / (fma(parts.tail, scale, scale) + 1.0);
   return copySign(where(magnitude < 0.625, small, large), x);
 }
 
+namespace {
+
+// One polynomial: two and a select would cost twice as much.
+Ex erfF32(Ex magnitude) {
+  constexpr double kScale = 0x1.15p-3, kEnough = 3.845;  // erf rounds to 1
+  Ex clamped = where(kEnough < magnitude, kEnough, magnitude);
+  Ex value = clamped * poly(fma(clamped * clamped, kScale, -1.0), kErfF32);
+  return where(1.0 < value, 1.0, value);
+}
+
 // erf x = 1 - e^p(x) away from 0.
+Ex erfF64(Ex magnitude) {
+  constexpr double kEnough = 6;
+  Ex small = fma(magnitude, poly(magnitude * magnitude, kErfF64), magnitude);
+  ExpParts parts = expParts(poly(where(kEnough < magnitude, kEnough, magnitude), kErfcF64));
+  Ex scale = powerOfTwo(parts.n.integer, magnitude.dtype());
+  return where(magnitude < 0.9375, small, 1.0 - fma(parts.tail, scale, scale));
+}
+
+}  // namespace
+
 UOp decomposeErf(Emitter& e, const Call& call) {
   Ex x{&e, call.src[0]};
-  bool single = x.dtype() == DType::F32;
-  Ex magnitude = abs(x), square = x * x;
-  Ex small = fma(magnitude, single ? poly(square, kErfF32) : poly(square, kErfF64), magnitude);
-  double enough = single ? 4 : 6;  // erf rounds to 1
-  Ex clamped = where(enough < magnitude, enough, magnitude);
-  ExpParts parts = expParts(single ? poly(clamped, kErfcF32) : poly(clamped, kErfcF64));
-  Ex scale = powerOfTwo(parts.n, x.dtype());
-  Ex large = 1.0 - fma(parts.tail, scale, scale);
-  return copySign(where(magnitude < 0.9375, small, large), x);
+  return copySign(x.dtype() == DType::F32 ? erfF32(abs(x)) : erfF64(abs(x)), x);
 }
 
 }  // namespace svod::detail

@@ -54,6 +54,11 @@ inline Ex where(Ex c, Ex a, Ex b) { return {c.e, c.e->make(Op::Where, a.dtype(),
 inline Ex where(Ex c, Ex a, double b) { return where(c, a, a.num(b)); }
 inline Ex where(Ex c, double a, Ex b) { return where(c, b.num(a), b); }
 
+inline Ex clamp(Ex x, double low, double high) {  // NaN stays
+  x = where(x < low, low, x);
+  return where(high < x, high, x);
+}
+
 /// a * b + c, rounded once where the target can.
 inline Ex fma(Ex a, Ex b, Ex c) {
   return a.e->options.fma ? Ex{a.e, a.e->make(Op::Mulacc, a.dtype(), {a.node, b.node, c.node})} : a * b + c;

@@ -51,7 +51,7 @@ UOp decomposeFloatMaxMin(Emitter& e, const Call& call) {
   if (neverNaN(y) || (!neverNaN(x) && readsAccumulator(x))) std::swap(x, y);
   Ex larger = where(call.op == Op::Max ? y < x : x < y, x, y);
   if (neverNaN(x) || e.options.numerics == Numerics::Fast) return larger;
-  return where(x != x, x, larger);
+  return where(x != x, x.nan(), larger);  // another value than x, or compilers join both selects
 }
 
 UOp decomposeRecip(Emitter& e, const Call& call) {

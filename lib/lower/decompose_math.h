@@ -6,12 +6,13 @@ namespace svod::detail {
 
 /// e^x = 2^n (1 + tail) for finite x; NaN in, NaN tail out.
 struct ExpParts {
-  Ex n, tail;  // n is a signed integer of the float's width
+  Rounded n;
+  Ex tail;
 };
 ExpParts expParts(Ex x);
 
 /// x * 2^n rounded once, for |n| within twice the exponent range and x near 1.
-Ex scaleByPowerOfTwo(Ex x, Ex n);
+Ex scaleByPowerOfTwo(Ex x, const Rounded& n);
 
 /// x = 2^n (1 + f) with sqrt(1/2) <= 1 + f < sqrt(2), for positive finite x, subnormals included.
 struct LogParts {

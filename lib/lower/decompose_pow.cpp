@@ -7,11 +7,6 @@ namespace svod::detail {
 
 namespace {
 
-Ex clamp(Ex x, double low, double high) {  // NaN stays
-  x = where(x < low, low, x);
-  return where(high < x, high, x);
-}
-
 struct Sum {
   Ex high, low;
 };
@@ -59,7 +54,7 @@ Ex powerF64(Ex x, Ex y) {
   Ex low = where(abs(p.high) < 1100.0, fma(y, log2.low, p.low), 0.0);
   Rounded n = roundToInt(high + layoutOf(DType::F64).roundMagic);
   Ex r = (high - n.value) + low;
-  return scaleByPowerOfTwo(fma(r, poly(r, kExp2F64), 1.0), n.integer);
+  return scaleByPowerOfTwo(fma(r, poly(r, kExp2F64), 1.0), n);
 }
 
 Ex powerF32(Ex x, Ex y) {

@@ -110,6 +110,7 @@ bool CpuTarget::has(std::string_view feature) const {
 }
 bool CpuTarget::hasFma() const { return arch == Arch::AArch64 || has("fma"); }
 bool CpuTarget::hasRounding() const { return arch == Arch::AArch64 || has("sse4.1"); }
+bool CpuTarget::hasScaleb() const { return has("avx512f") && has("avx512vl"); }
 bool CpuTarget::hasMasks() const { return has("avx512vl"); }
 bool CpuTarget::hasMixedDots() const { return arch == Arch::X86_64 || has("i8mm"); }
 // x86 before VNNI multiplies pairs of i16, whatever the signs of the bytes were.

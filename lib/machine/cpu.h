@@ -34,6 +34,7 @@ struct CpuTarget {
   bool has(std::string_view feature) const;
   bool hasFma() const;       // fused multiply-add instructions
   bool hasRounding() const;  // floor, ceil, trunc, round of floats as instructions
+  bool hasScaleb() const;    // float times a power of two as one instruction
   bool hasMasks() const;     // masked vector loads and stores cost about as much as plain ones
   /// Groups of four products of bytes are added to each i32 lane, without saturation, by few instructions: of an unsigned
   /// byte with a signed one, and of two bytes alike.

@@ -15,6 +15,11 @@ namespace {
 template <class T, void (*Free)(T*)>
 using Owned = std::unique_ptr<T, decltype([](T* p) { Free(p); })>;
 
+// As std::memcpy, which takes no null pointers, not even for nothing.
+void copyBytes(void* to, const void* from, size_t bytes) {
+  if (bytes > 0) std::memcpy(to, from, bytes);
+}
+
 // -- results on their way from the child
 
 void put(std::string& out, const void* data, size_t bytes) {
@@ -49,7 +54,7 @@ std::vector<HostTensor> unpacked(std::string_view in) {
     t.dims.resize(takeNumber(in));
     for (int64_t& d : t.dims) d = static_cast<int64_t>(takeNumber(in));
     t.data.resize(takeNumber(in));
-    std::memcpy(t.data.data(), in.data(), t.data.size());
+    copyBytes(t.data.data(), in.data(), t.data.size());
     in.remove_prefix(t.data.size());
   }
   return tensors;
@@ -59,7 +64,7 @@ std::vector<HostTensor> unpacked(std::string_view in) {
 
 HostTensor copyOf(const svod_host_argument& argument) {
   HostTensor t = HostTensor::zeros(*dtypeFromText(argument.dtype), {argument.shape, argument.shape + argument.rank});
-  std::memcpy(t.data.data(), argument.data, t.data.size());
+  copyBytes(t.data.data(), argument.data, t.data.size());
   return t;
 }
 
@@ -75,7 +80,7 @@ int callFunction(void* user, const svod_host_call* call) {
   std::vector<int64_t> dims(result.shape, result.shape + result.rank);
   Result<HostTensor> made = (*static_cast<const CustomFunction*>(user))(inputs, *dtypeFromText(result.dtype), dims);
   if (!made || made->data.size() != result.bytes || result.written == 0) return 1;
-  std::memcpy(result.data, made->data.data(), result.bytes);
+  copyBytes(result.data, made->data.data(), result.bytes);
   return 0;
 }
 
@@ -124,7 +129,7 @@ class PlanRun {
       files.push_back({file.path.c_str(), content.data(), content.size()});
       if (file.kind != FileKind::Weights) continue;
       SVOD_TRY(std::byte * data, take(content.size(), kPlanAlignment, file.path));
-      std::memcpy(data, content.data(), content.size());
+      copyBytes(data, content.data(), content.size());
       memory_.makeReadOnly(data);
       files.back().data = data;
     }
@@ -172,7 +177,7 @@ class PlanRun {
     const HostTensor& t = bindings_.ports[i];
     const std::vector<std::byte> memory = t.toMemory();
     SVOD_TRY(std::byte * data, take(memory.size(), static_cast<uint64_t>(byteSize(t.dtype)), port.name));
-    std::memcpy(data, memory.data(), memory.size());
+    copyBytes(data, memory.data(), memory.size());
     memory_.makeReadOnly(data);
     std::vector<uint64_t> shape(t.dims.begin(), t.dims.end());
     return ok(svod_bind_input(instance_.get(), index, std::string(toText(t.dtype)).c_str(), shape.data(),
@@ -217,7 +222,7 @@ class PlanRun {
         stride *= port.buffer.shape()[axis].bounds().max;
       }
       std::byte *a = dense + static_cast<size_t>(i) * size, *b = state + static_cast<size_t>(at) * size;
-      std::memcpy(toState ? b : a, toState ? a : b, size);
+      copyBytes(toState ? b : a, toState ? a : b, size);
     }
   }
 

@@ -133,6 +133,26 @@ TEST_CASE("float decompositions are exact") {
   }
 }
 
+TEST_CASE("products with powers of two round once") {
+  for (DType d : kFloats) {
+    checkBinary(Op::Scaleb, d, {});
+    Graph g;
+    Emitter e(g, {});
+    UOp x = leaf(g, d, 0), n = leaf(g, d, 1);
+    Tape tape(e.make(Op::Scaleb, d, {x, n}), {x, n});
+    std::mt19937_64 random(5);
+    const int most = d == DType::F32 ? 330 : 2250;
+    for (int power = -most; power <= most; ++power)
+      for (int i = 0; i < 20; ++i) {
+        Scalar operands[] = {Scalar::fromBits(d, random()), Scalar::ofFloat(d, power + (i % 4) / 4.0)};
+        Scalar expected = evalScalar(Op::Scaleb, d, operands), got = tape({operands[0], operands[1]});
+        if (same(got, expected)) continue;
+        CAPTURE(toText(d), toText(operands[0]), toText(operands[1]), toText(got), toText(expected));
+        FAIL("wrong value");
+      }
+  }
+}
+
 TEST_CASE("conversions saturate") {
   for (DType d : kFloats) {
     for (DType to : kInts) checkUnary(Op::Cast, d, to, {});

@@ -155,6 +155,8 @@ std::vector<Case> casesFor(const CpuTarget& cpu) {
   std::vector<Case> cases = allCases();
   std::erase_if(cases,
                 [&](const Case& c) { return c.op == Op::Mulacc && c.from == DType::F64 && !cpu.hasFma(); });
+  if (cpu.hasScaleb())
+    for (const DType d : kFloats) cases.push_back({Op::Scaleb, d, d});
   if (cpu.has("f16c") || cpu.arch == Arch::AArch64)
     for (const auto& [a, b] : {std::pair{DType::F16, DType::F32}, {DType::F32, DType::F16}})
       cases.push_back({Op::Cast, a, b});

@@ -17,7 +17,7 @@ Tensor matrixProduct(Tensor a, Tensor b, DType wide) {
 
 Tensor softmaxOf(Tensor x, int axis) {
   Tensor e = exp(x - maximum(x, axis, true));
-  return e / sum(e, axis, true);
+  return e * recip(sum(e, axis, true));  // one division per row
 }
 
 Tensor meanOf(Tensor x, const std::vector<int>& axes) {

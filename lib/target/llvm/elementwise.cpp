@@ -2,6 +2,8 @@
 
 #include <llvm/IR/Intrinsics.h>
 
+#include "target/llvm/scaleb.h"
+
 namespace svod {
 
 namespace {
@@ -225,6 +227,7 @@ Value* emitElementwise(Builder& b, const CpuTarget& cpu, UOp node, llvm::ArrayRe
   if (op == Op::Cast) return emitCast(b, cpu, from, node.dtype(), type, in[0]);
   if (op == Op::Bitcast) return b.CreateBitCast(in[0], type);
   if (op == Op::Where) return b.CreateSelect(in[0], in[1], in[2]);
+  if (op == Op::Scaleb) return emitScaleb(b, cpu, in[0], in[1]);
   if (op == Op::Mulacc) return emitMulacc(b, cpu, from, in);
   if (const CompareRow* row = findRow(kCompare, op))
     return b.CreateCmp(row->byKind[static_cast<size_t>(kindOf(from))], in[0], in[1]);
