@@ -96,10 +96,12 @@ double instructionsOf(const Chooser& c) {
   return CostModel(c.sink, c.caps).instructions(lanesOf(c.sink));
 }
 
-// Instructions to fill a local buffer once, in vectors.
+// Instructions to fill a local buffer once, in vectors; gates come with short lines that fill them badly.
 double fillCost(const Chooser& c, UOp stage) {
-  constexpr double kPerVector = 4;
-  return kPerVector * static_cast<double>(stageBytes(stage)) / c.caps.vectorBytes;
+  constexpr double kPlain = 4, kGated = 12;
+  const std::vector<UOp> nodes = toposort(stage.src(0));
+  const bool gated = std::ranges::any_of(nodes, [](UOp n) { return n.op() == Op::Load && n.srcCount() > 2; });
+  return (gated ? kGated : kPlain) * static_cast<double>(stageBytes(stage)) / c.caps.vectorBytes;
 }
 
 // At least `least` iterations per part such that the last part repeats few of the one before; 0 for no split.
@@ -125,6 +127,7 @@ int64_t iterationsPerTile(const Chooser& c, UOp axis, int64_t tiles) {
     refills += fillCost(c, n);
   }
   if (refills == 0) return 1;
+  if (tiles % c.caps.workers == 0) return 0;  // the threads have equal shares already
   int64_t wanted = 4 * c.caps.workers, extent = maxExtent(axis);
   double perIteration = instructionsOf(c) / static_cast<double>(extent * tiles);
   auto worth = static_cast<int64_t>(std::ceil(kWorthRefill * refills / std::max(perIteration, 1.0)));

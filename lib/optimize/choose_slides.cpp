@@ -10,22 +10,18 @@ namespace svod {
 
 namespace {
 
+// Results in registers: filters x lines x vectors.
 struct SlideTile {
-  int64_t filters, lines, vectors, lanes;  // results in registers: filters x lines x vectors
-  bool acrossLines;                        // lanes go on in the next line, over elements that are copied for the taps
+  int64_t filters = 1, lines = 1, vectors = 1;
+  bool acrossLines = false;  // lanes go on in the next line, over elements that are copied for the taps
 };
 
-std::optional<SlideTile> tileFor(const Windows& w, const Caps& caps) {
-  constexpr double kUseful = 0.7;  // share of the lanes of a line that hold results
-  if (!w.line || w.elementBytes < 4 || w.filters.empty()) return std::nullopt;
-  int64_t lanes = caps.vectorBytes / w.elementBytes, width = maxExtent(w.column);
-  int64_t vectors = (width + lanes - 1) / lanes, together = caps.vectorRegisters >= 32 ? 4 : 2;
-  SlideTile tile{(caps.vectorRegisters - together - 2) / together, 1, std::min(vectors, together), lanes, false};
-  tile.acrossLines = static_cast<double>(width) < kUseful * static_cast<double>(vectors * lanes);
-  if (tile.acrossLines) tile.vectors = together;
-  tile.lines = tile.acrossLines ? 1 : std::min(together / tile.vectors, maxExtent(w.line));
-  return maxExtent(w.filters.back()) >= tile.filters ? std::optional(tile) : std::nullopt;
-}
+struct Slide {
+  Chooser copied;  // reads the copy
+  SlideTile tile;
+};
+
+int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // Applies the copy for `lines` lines at a time.
 bool copyWindows(Chooser& c, const Windows& w, int64_t lines) {
@@ -38,10 +34,10 @@ bool copyWindows(Chooser& c, const Windows& w, int64_t lines) {
   return c.apply(OptKind::Window, copy, "one copy, padding included, serves all taps and filters");
 }
 
-int64_t copiedBytes(UOp sink) {
+UOp copyIn(UOp sink) {
   for (UOp n : toposort(sink))
-    if (n.op() == Op::Stage) return stageBytes(n);
-  return INT64_MAX;
+    if (n.op() == Op::Stage) return n;
+  return {};
 }
 
 // Elements of the copy between neighbours along `axis`.
@@ -51,51 +47,129 @@ std::optional<int64_t> strideOfCopy(UOp sink, UOp axis) {
   return std::nullopt;
 }
 
-// As many lines as leave the copy in a part of the cache, divide the lines well and keep the workers busy.
-std::optional<Chooser> bestCopy(const Chooser& c, const Windows& w, const SlideTile& tile) {
-  std::optional<Chooser> best;
-  double bestScore = 0;
-  int64_t lines = maxExtent(w.line);
-  for (int64_t n : {lines, int64_t{16}, int64_t{8}, int64_t{4}, int64_t{2}}) {
-    if (n > lines || n < tile.lines || (n < lines && (tile.acrossLines || n % tile.lines != 0))) continue;
-    Chooser trial = c;
-    if (!copyWindows(trial, w, n) || copiedBytes(trial.sink) > c.caps.l2Bytes / 4) continue;
-    double tiles = static_cast<double>((lines + n - 1) / n);
-    double whole = static_cast<double>(lines) / (tiles * static_cast<double>(n));
-    double halo = static_cast<double>(n) / static_cast<double>(n + 1);  // lines that neighbours copy again
-    double busy = std::min(1.0, tiles / (2.0 * c.caps.workers));
-    double score = whole * halo * (0.85 + 0.15 * busy);
-    if (score > bestScore) bestScore = score, best.emplace(trial);
+// What one copy of `lines` lines costs, and how.
+class SlideCost {
+ public:
+  SlideCost(const Windows& w, const Caps& caps, UOp copy, int64_t lines)
+      : caps_(caps), lines_(lines), width_(maxExtent(w.column)), pitch_(maxExtent(copy.src().back())),
+        lanes_(caps.vectorBytes / w.elementBytes), filters_(maxExtent(w.filters.back())) {
+    for (UOp tap : w.taps) taps_ *= maxExtent(tap);
+    for (UOp dim : copy.src().subspan(1)) copied_ *= maxExtent(dim);
+  }
+
+  bool fits(const SlideTile& t) const {
+    constexpr int64_t kOthers = 2;  // a weight, and one that is on its way
+    const int64_t vectors = t.lines * t.vectors;
+    return t.filters <= filters_ && t.filters * vectors + vectors + kOthers <= caps_.vectorRegisters;
+  }
+
+  /// Share of the lanes of whole vectors that hold results where each line has its own.
+  double usefulLanes() const {
+    return static_cast<double>(width_) / static_cast<double>(ceilDiv(width_, lanes_) * lanes_);
+  }
+
+  double cycles(const SlideTile& t) const {
+    constexpr double kLoads = 2, kLoop = 0.5;  // started per cycle; what one turn of the loop adds
+    constexpr double kOverlap = 0.1;           // share of the shorter one that shows beside the longer one
+    constexpr double kCrossing = 2;            // lines of the cache that a vector at any tap touches
+    constexpr double kCopyPerVector = 6;       // lines are short, and padding takes a select
+    const int64_t vectors = t.lines * t.vectors;
+    const double products = static_cast<double>(t.filters * vectors) / caps_.fmaPerCycle;
+    const double loads = (kCrossing * static_cast<double>(vectors) + static_cast<double>(t.filters)) / kLoads;
+    const int64_t steps = t.acrossLines ? ceilDiv(ceilDiv(lines_ * pitch_ - (pitch_ - width_), lanes_), t.vectors)
+                                        : ceilDiv(lines_, t.lines) * ceilDiv(ceilDiv(width_, lanes_), t.vectors);
+    const double turns = static_cast<double>(ceilDiv(filters_, t.filters) * steps * taps_);
+    const double turn = std::max(products, loads) + kOverlap * std::min(products, loads) + kLoop;
+    return turns * turn + static_cast<double>(copied_ / lanes_) * kCopyPerVector + weightCycles();
+  }
+
+  std::optional<SlideTile> best(bool mayCrossLines) const {
+    std::optional<SlideTile> found;
+    auto offer = [&](const SlideTile& t) {
+      if (fits(t) && (!found || cycles(t) < cycles(*found))) found = t;
+    };
+    constexpr int64_t kMostVectors = 8;
+    for (int64_t vectors = kMostVectors; vectors >= 1; --vectors)
+      for (int64_t filters = caps_.vectorRegisters / vectors; filters >= 1; --filters) {
+        if (mayCrossLines) offer({filters, 1, vectors, true});
+        if (vectors > ceilDiv(width_, lanes_)) continue;
+        for (int64_t lines = std::min(lines_, kMostVectors / vectors); lines >= 1; --lines) offer({filters, lines, vectors, false});
+      }
+    return found;
+  }
+
+ private:
+  // All weights are read once per copy.
+  double weightCycles() const {
+    constexpr double kNear = 32, kFar = 8;  // bytes per cycle from the second level cache, and from beyond
+    const int64_t bytes = filters_ * taps_ * caps_.vectorBytes / lanes_;
+    return static_cast<double>(bytes) / (bytes > caps_.l2Bytes / 2 ? kFar : kNear);
+  }
+
+  const Caps& caps_;
+  int64_t lines_, width_, pitch_, lanes_, filters_;
+  int64_t taps_ = 1, copied_ = 1;
+};
+
+// As many lines per copy as stay in a part of the cache, and the results in registers that take the fewest cycles.
+std::optional<Slide> bestSlide(const Chooser& c, const Windows& w) {
+  constexpr double kUseful = 0.7;
+  std::optional<Slide> best;
+  double least = 0;
+  const int64_t lines = maxExtent(w.line);
+  for (int64_t parts = 1; parts <= lines; ++parts) {
+    const int64_t n = ceilDiv(lines, parts);
+    if (parts > 1 && n == ceilDiv(lines, parts - 1)) continue;
+    Slide slide{c, {}};
+    if (!copyWindows(slide.copied, w, n)) continue;
+    const UOp copy = copyIn(slide.copied.sink);
+    if (!copy || stageBytes(copy) > c.caps.l2Bytes / 4) continue;
+    const SlideCost cost(w, c.caps, copy, n);
+    const bool skips = strideOfCopy(slide.copied.sink, w.column) != 1;
+    if (skips && cost.usefulLanes() < kUseful) continue;
+    const std::optional<SlideTile> tile = cost.best(!skips);
+    if (!tile) continue;
+    slide.tile = *tile;
+    const int64_t tiles = ceilDiv(lines, n), turns = ceilDiv(tiles, c.caps.workers);
+    const double busy = static_cast<double>(tiles) / static_cast<double>(turns * c.caps.workers);
+    const double cycles = static_cast<double>(tiles) * cost.cycles(*tile) / (0.85 + 0.15 * busy);
+    if (!best || cycles < least) least = cycles, best.emplace(slide);
   }
   return best;
+}
+
+// The loop over the lines of one copy.
+uint32_t lineInside(const Chooser& c, uint32_t column) {
+  return idOf(axesOf(c.sink)[static_cast<size_t>(c.numberOf(column)) - 1].range);
 }
 
 }  // namespace
 
 bool slideOverCopy(Chooser& c, const Windows& w) {
-  std::optional<SlideTile> tile = tileFor(w, c.caps);
-  std::optional<Chooser> trial = tile ? bestCopy(c, w, *tile) : std::nullopt;
-  if (!trial) return false;
+  if (!w.line || w.elementBytes < 4 || w.filters.empty()) return false;
+  std::optional<Slide> slide = bestSlide(c, w);
+  if (!slide) return false;
+  const SlideTile& tile = slide->tile;
+  Chooser& trial = slide->copied;
   uint32_t column = idOf(w.column), line = idOf(w.line);
-  if (tile->acrossLines) {
-    std::vector<UOp> nodes = toposort(trial->sink);
-    UOp copy = *std::ranges::find(nodes, Op::Stage, &UOp::op);
-    auto pitch = static_cast<int32_t>(maxExtent(copy.src().back()));
-    if (strideOfCopy(trial->sink, w.column) != 1) return false;
-    AxisList lines{{trial->numberOf(line), trial->numberOf(column), pitch}};
-    if (!trial->apply(OptKind::Pitch, lines, "short lines: lanes go on in the next one")) return false;
+  if (tile.acrossLines) {
+    auto pitch = static_cast<int32_t>(maxExtent(copyIn(trial.sink).src().back()));
+    if (maxExtent(trial.range(line)) < maxExtent(w.line)) line = lineInside(trial, column);
+    AxisList lines{{trial.numberOf(line), trial.numberOf(column), pitch}};
+    if (!trial.apply(OptKind::Pitch, lines, "lanes go on in the next line: fewer of them are idle")) return false;
     column = line;
-  } else if (maxExtent(trial->range(line)) < maxExtent(w.line)) {  // the loop over the lines of one copy
-    line = idOf(axesOf(trial->sink)[static_cast<size_t>(trial->numberOf(column)) - 1].range);
+  } else if (maxExtent(trial.range(line)) < maxExtent(w.line)) {
+    line = lineInside(trial, column);
   }
-  vectorizeCopy(*trial, w.slot);
-  trial->apply(OptKind::Upcast, idOf(w.filters.back()), tile->filters, "filters share the vectors they read");
-  if (tile->lines > 1) trial->apply(OptKind::Upcast, line, tile->lines, "lines share the weights they read");
-  if (!trial->apply(OptKind::Vector, column, tile->lanes, "neighbouring results read neighbours of the copy"))
+  vectorizeCopy(trial, w.slot);
+  trial.apply(OptKind::Upcast, idOf(w.filters.back()), tile.filters, "filters share the vectors they read");
+  if (tile.lines > 1) trial.apply(OptKind::Upcast, line, tile.lines, "lines share the weights they read");
+  if (!trial.apply(OptKind::Vector, column, c.caps.vectorBytes / w.elementBytes,
+                   "neighbouring results read neighbours of the copy"))
     return false;
-  const int64_t vectors = std::min(tile->vectors, maxExtent(trial->range(column)));
-  if (tile->vectors > 1) trial->apply(OptKind::Upcast, column, vectors, "vectors share the weights they read");
-  c.sink = trial->sink, c.opts = trial->opts;
+  const int64_t vectors = std::min(tile.vectors, maxExtent(trial.range(column)));
+  if (vectors > 1) trial.apply(OptKind::Upcast, column, vectors, "vectors share the weights they read");
+  c.sink = trial.sink, c.opts = trial.opts;
   return true;
 }
 

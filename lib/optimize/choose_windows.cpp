@@ -34,7 +34,9 @@ void vectorizeCopy(Chooser& c, uint32_t slot) {
     if (a.slot != slot || a.isStore) continue;
     std::vector<Axis> axes = axesOf(c.sink);
     const Axis& last = axes.back();
-    if (last.nest != Nest::Stage || strideOf(a, last.range) != 1) return;
+    constexpr int64_t kNear = 4;  // elements between lanes that a few vectors and shuffles bring together
+    const int64_t stride = strideOf(a, last.range).value_or(0);
+    if (last.nest != Nest::Stage || stride < 1 || stride > kNear) return;
     int64_t width = c.caps.vectorBytes / byteSize(a.node.dtype());
     while (width > 2 && width > maxExtent(last.range)) width /= 2;
     uint32_t id = idOf(last.range);

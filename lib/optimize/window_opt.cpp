@@ -13,14 +13,68 @@ namespace {
 
 // One dim of the copy: an axis, or the positions stride * out + tap that two axes reach together.
 struct WindowDim {
-  UOp axis;                // the tap, or the axis alone
-  UOp out = {};            // null: an axis alone
-  int64_t stride = 0;
+  UOp axis;      // the tap, or the axis alone
+  UOp out = {};  // null: an axis alone
+  int64_t stride = 1;
 
-  int64_t extent() const {
-    return out ? stride * (maxExtent(out) - 1) + maxExtent(axis) : maxExtent(axis);
+  int64_t positions() const { return out ? stride * (maxExtent(out) - 1) + maxExtent(axis) : maxExtent(axis); }
+};
+
+// The dims of the copy. Positions that are `stride` apart lie side by side, so that neighbouring results read neighbours:
+// position p is at (p % stride, p / stride), and the phases p % stride come before all positions.
+class Copy {
+ public:
+  Copy(Graph& g, UOp sink) : g_(g), id_(nextRangeId(sink)) {}
+
+  void add(const WindowDim& d) {
+    const UOp step = g_.index(d.stride), tap = d.axis;
+    const int64_t length = (d.positions() + d.stride - 1) / d.stride;
+    UOp range = g_.range(g_.index(length), id_++, AxisType::Loop), position = range;
+    UOp place = d.out ? addIndices(g_, d.out, g_.alu(Op::Floordiv, {tap, step})) : tap;
+    if (d.stride > 1) {
+      UOp phase = g_.range(step, id_++, AxisType::Loop);
+      position = addIndices(g_, mulIndices(g_, range, step), phase);
+      phases_.push_back({phase, g_.alu(Op::Floormod, {tap, step})});
+      if (length * d.stride > d.positions()) inside_.push_back(g_.alu(Op::Lt, {position, g_.index(d.positions())}));
+    }
+    if (d.out && firstWindow_ > dims_.size()) firstWindow_ = dims_.size();
+    dims_.push_back({range, place});
+    if (d.out) from_.push_back(d.out), to_.push_back(g_.index(0));
+    from_.push_back(tap), to_.push_back(position);
   }
-  UOp at(Graph& g) const { return out ? addIndices(g, mulIndices(g, out, g.index(stride)), axis) : axis; }
+
+  /// What reads the copy in place of `load`. Null: that is no function of these dims.
+  UOp readInPlaceOf(UOp load, UOp sink) {
+    dims_.insert(dims_.begin() + static_cast<std::ptrdiff_t>(std::min(firstWindow_, dims_.size())), phases_.begin(),
+                 phases_.end());
+    std::vector<UOp> ranges, places;
+    for (const Dim& d : dims_) ranges.push_back(d.range), places.push_back(d.place);
+    UOp value = substitute(g_, guarded(load), from_, to_);
+    UOp again = simplify(g_, substitute(g_, value, ranges, places));
+    if (again.op() == Op::Load && again.srcCount() == 3 && again.src(2) == g_.boolean(true)) again = g_.load(again.src(0));
+    if (again != simplify(g_, load)) return {};
+    return g_.load(g_.indexRowMajor(g_.stage(simplify(g_, value), ranges, nextBufferSlot(sink)), ranges, places));
+  }
+
+ private:
+  struct Dim {
+    UOp range, place;  // the loop of the copy, and where a reader of the copy is along it
+  };
+
+  // A last phase may have one position less than the first.
+  UOp guarded(UOp load) {
+    if (inside_.empty()) return load;
+    UOp gate = load.srcCount() > 2 ? load.src(2) : UOp();
+    for (UOp condition : inside_) gate = gate ? g_.alu(Op::And, {gate, condition}) : condition;
+    UOp other = load.srcCount() > 1 ? load.src(1) : g_.constant(Scalar::of(load.dtype(), 0));
+    return g_.load(load.src(0), other, gate);
+  }
+
+  Graph& g_;
+  uint32_t id_;
+  std::vector<Dim> dims_, phases_;
+  size_t firstWindow_ = SIZE_MAX;
+  std::vector<UOp> from_, to_, inside_;  // inside_ speaks of the loops of the copy
 };
 
 // Joins each reduce axis with an output axis that moves the address alike.
@@ -69,18 +123,10 @@ Result<UOp> applyWindow(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
   if (std::ranges::none_of(dims, [](const WindowDim& d) { return static_cast<bool>(d.out); }))
     return fail(Diag::BadOpt, "no two of these axes slide over parameter " + std::to_string(args.slot),
                 "pack copies an operand without windows");
-  uint32_t id = nextRangeId(sink);
-  std::vector<UOp> from, to, fresh, back;
-  for (const WindowDim& d : dims) {
-    UOp range = g.range(g.index(d.extent()), id++, AxisType::Loop);
-    if (d.out) from.push_back(d.out), to.push_back(g.index(0));
-    from.push_back(d.axis), to.push_back(range);
-    fresh.push_back(range), back.push_back(d.at(g));
-  }
-  UOp value = simplify(g, substitute(g, load, from, to));
-  if (simplify(g, substitute(g, value, fresh, back)) != simplify(g, load))
-    return fail(Diag::BadOpt, "parameter " + std::to_string(args.slot) + " is read at more than sums of these axes");
-  UOp read = g.load(g.indexRowMajor(g.stage(value, fresh, nextBufferSlot(sink)), fresh, back));
+  Copy copy(g, sink);
+  for (const WindowDim& d : dims) copy.add(d);
+  UOp read = copy.readInPlaceOf(load, sink);
+  if (!read) return fail(Diag::BadOpt, "parameter " + std::to_string(args.slot) + " is read at more than sums of these axes");
   return substitute(g, sink, std::span(&load, 1), std::span(&read, 1));
 }
 
