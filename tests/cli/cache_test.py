@@ -4,7 +4,7 @@ import os
 import resource
 import subprocess
 
-from svodc import BIN, ROOT, SMALL, ToolTest, clean_environment, contents, main
+from svodc import BIN, ROOT, SMALL, ToolTest, clean_environment, contents, main, skip_without_file_limit
 
 DIGITS = ROOT / "examples/digits/digits.svod"
 NOBODY = 65534
@@ -172,6 +172,7 @@ class Cache(ToolTest):
         _, reused, said = self.compile("-O0", graph=graph, user=NOBODY)
         self.assertEqual((reused, said.count("warning: ")), (0, 1))
 
+    @skip_without_file_limit
     def test_a_full_disk_is_no_error(self):
         graph = self.graph()
         plan, _, _ = self.compile("--target", "c", graph=graph)

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 
-from svodc import BIN, ROOT, SMALL, SYMBOLIC, ToolTest, clean_environment, contents, main
+from svodc import BIN, ROOT, SMALL, SYMBOLIC, ToolTest, clean_environment, contents, main, skip_without_file_limit
 
 DIGITS = ROOT / "examples/digits/digits.svod"
 
@@ -121,6 +121,7 @@ class Failures(ToolTest):
         self.fails(1, "compile", self.graph(), "-o", plan, "--target", "c", "--cc", "no-such-compiler", says="no-such-compiler")
         self.assertEqual(contents(self.folder), before)
 
+    @skip_without_file_limit
     def test_a_full_disk_leaves_nothing(self):
         temp = self.folder / "temp"
         temp.mkdir()

@@ -16,7 +16,8 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "cli"))
-from svodc import BIN, ROOT, SMALL, SYMBOLIC, ToolTest, clean_environment, contents, main, npy, run  # noqa: E402
+from svodc import (BIN, ROOT, SANITIZERS, SMALL, SYMBOLIC, ToolTest, clean_environment, contents, main,  # noqa: E402
+                   npy, run, skip_without_file_limit)
 
 CORPUS = Path(__file__).resolve().parent / "graph"
 # Rows that nothing can show yet, and why. A row that the sources use does not belong here.
@@ -238,6 +239,7 @@ class Compiling(Case):
             self.refused("io", "svodc", "convert", "graph.svod", "-o", disk / "graph.json", says="No space left")
             self.assertEqual([p.name for p in disk.iterdir()], ["filler"])
 
+    @skip_without_file_limit
     def test_a_limit_on_file_sizes(self):
         (self.folder / "temp").mkdir()
         for bytes_ in (0, 512, 4096):
@@ -430,10 +432,13 @@ class Running(Case):
                 self.refuse("io", "-i", "x=x.npy", "-o", f"y={path}", says=path)
         self.refuse("io", "-i", "x=x.npy", "--output-dir", "x.npy")
         self.refuse("io", "-i", "x=x.npy", "--trace", "no/such.json")
-        self.refuse("io", "-i", "x=x.npy", "-o", "y=o.npy", limits={resource.RLIMIT_FSIZE: 100}, says="File too large")
         with FullDisk(self) as disk:
             self.refuse("io", "-i", "x=x.npy", "--output-dir", disk, says="No space left")
             self.assertEqual([p.name for p in disk.iterdir()], ["filler"])
+
+    @skip_without_file_limit
+    def test_an_output_beyond_the_limit_on_file_sizes(self):
+        self.refuse("io", "-i", "x=x.npy", "-o", "y=o.npy", limits={resource.RLIMIT_FSIZE: 100}, says="File too large")
 
     def test_references(self):
         (self.folder / "ref").mkdir()
@@ -445,7 +450,7 @@ class Running(Case):
         self.plan("svod 1\ninput x: f32[3, 8]\ns = sum(x)\nh = arange(stop=2000000000000, dtype=f32) * s\n"
                   "output y = sum(cumsum(h, axis=0) * h)\n")
         limit = {"limits": {resource.RLIMIT_AS: 4 << 30}}
-        if "SVOD_SANITIZE" in os.environ:  # they reserve more than any limit, and have one of their own
+        if SANITIZERS:  # they reserve more than any limit, and have one of their own
             limit = {"env": {name: "allocator_may_return_null=1" for name in ("ASAN_OPTIONS", "TSAN_OPTIONS")}}
         self.refuse("device-failure", "-i", "x=x.npy", says="bytes", **limit)
 
