@@ -50,10 +50,25 @@ bool collectLeaves(UOp address, std::vector<UOp>& leaves) {
   return true;
 }
 
+// The ranges of reduces whose results fill a local buffer that is computed from `load`: they run inside of the loops over
+// that buffer, though axes are numbered the other way round.
+std::vector<UOp> reducesInStages(UOp sink, UOp load) {
+  std::vector<UOp> found;
+  for (UOp stage : toposort(sink)) {
+    if (stage.op() != Op::Stage) continue;
+    const std::vector<UOp> inside = toposort(stage.src(0));
+    if (std::ranges::find(inside, load) == inside.end()) continue;
+    for (UOp n : inside)
+      if (n.op() == Op::Reduce) found.insert(found.end(), n.src().begin() + 1, n.src().end());
+  }
+  return found;
+}
+
 // Loops as they nest, then the copies of steps of a reduce, those of results, lanes, and what a lane sums up.
-auto nestingKey(UOp leaf, std::span<const Axis> axes) {
+auto nestingKey(UOp leaf, std::span<const Axis> axes, std::span<const UOp> innermost) {
   UOp range = leaf.ranges()[0];
   auto at = std::ranges::find(axes, range, &Axis::range) - axes.begin();
+  if (std::ranges::find(innermost, range) != innermost.end()) at += std::ssize(axes);
   AxisType type = axisType(range);
   constexpr AxisType kExpanded[] = {AxisType::Dot, AxisType::Vector, AxisType::Upcast, AxisType::Unroll};
   auto rank = std::end(kExpanded) - std::ranges::find(kExpanded, type);
@@ -74,8 +89,9 @@ std::optional<Reading> readingOf(UOp sink, uint32_t slot) {
     if (!collectLeaves(a.address, found.leaves)) return std::nullopt;
   }
   if (!found.load) return std::nullopt;
-  std::vector<Axis> axes = axesOf(sink);
-  std::ranges::stable_sort(found.leaves, {}, [&](UOp leaf) { return nestingKey(leaf, axes); });
+  const std::vector<Axis> axes = axesOf(sink);
+  const std::vector<UOp> innermost = reducesInStages(sink, found.load);
+  std::ranges::stable_sort(found.leaves, {}, [&](UOp leaf) { return nestingKey(leaf, axes, innermost); });
   return found;
 }
 
