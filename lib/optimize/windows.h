@@ -24,7 +24,8 @@ bool orderLoops(Chooser& chooser, const Windows& windows, std::span<const uint32
 void vectorizeCopy(Chooser& chooser, uint32_t slot);
 
 /// Copies the elements under the windows of some lines once, padding included, and computes from there: lanes along
-/// lines, a register tile of filters and vectors. False (nothing changed) where lines fill vectors badly.
+/// lines, a register tile of filters and vectors. False (nothing changed) where no copy stays in the cache, or elements
+/// are skipped and lines fill vectors badly.
 bool slideOverCopy(Chooser& chooser, const Windows& windows);
 
 }  // namespace svod

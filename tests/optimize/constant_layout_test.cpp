@@ -53,6 +53,15 @@ TEST_CASE("panels of a matrix product stand one after the other") {
   CHECK(r.layouts[1].table == std::vector<int64_t>{0});
 }
 
+TEST_CASE("blocks of a reduce stand in the order in which they pass") {
+  Graph g;
+  Reordered r = checked(g, buildMatmul(g, {8, 32, 12}),
+                        "tile(2,6) tile(1,16) order(1,0,2) upcast(1,4) vector(2,8) upcast(2,0) kblock(3,0,1)");
+  auto matrix = std::ranges::find(r.layouts, 2U, &ConstantLayout::slot);
+  REQUIRE(matrix != r.layouts.end());
+  CHECK(matrix->dims == std::vector<ConstantLayout::Dim>{{2, 192, 0}, {2, 16, 0}, {6, 32, 0}, {2, 8, 0}, {8, 1, 0}});
+}
+
 TEST_CASE("remainders that step back and merged loops are read in order") {
   for (Sizes s : {Sizes{7, 35, 5}, Sizes{17, 33, 3}, Sizes{9, 70, 4}}) {
     Graph g;
