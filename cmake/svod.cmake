@@ -182,7 +182,8 @@ function(svod_register_test target name tools labels)
     list(APPEND environment TSAN_OPTIONS=halt_on_error=1:report_signal_unsafe=0:ignore_noninstrumented_modules=1)
   endif()
   if(SVOD_SANITIZE)  # CC and CFLAGS: for programs that a test links to the runtime
-    list(APPEND environment SVOD_SANITIZE=${SVOD_SANITIZE} "CC=${CMAKE_C_COMPILER}" "CFLAGS=-fsanitize=${SVOD_SANITIZE} -fsanitize-link-c++-runtime -lstdc++")
+    set(flags "-fsanitize=${SVOD_SANITIZE} -fsanitize-link-c++-runtime -lstdc++")  # of clang, which the presets name
+    list(APPEND environment SVOD_SANITIZE=${SVOD_SANITIZE} "CC=${CMAKE_C_COMPILER}" "CFLAGS=${flags}")
   endif()
   set_tests_properties(${folder}/${name} PROPERTIES LABELS "${labels}" ENVIRONMENT "${environment}")
 endfunction()

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Sharpens a photograph: run.sh PHOTO.png [OUT_PREFIX [AMOUNT]]. Without a photograph it draws one first.
-# Needs ./dev build, a C compiler (CC and CFLAGS name another one) and libpng (Debian: libpng-dev). SVOD_BUILD names another build folder.
+# Needs ./dev build, a C compiler (CC, with the flags CFLAGS) and libpng (Debian: libpng-dev).
+# SVOD_BUILD names another build folder.
 set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 build="${SVOD_BUILD:-$root/build/release}"

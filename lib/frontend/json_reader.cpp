@@ -150,7 +150,7 @@ Status JsonReader::block(const JsonValue& v, Statement& s, int depth) const {
 Status JsonReader::body(const JsonValue& v, Statement& s) const {
   std::string_view head = toText(s.kind);
   if (s.kind == StatementKind::Var) {
-    SVOD_CHECK(onlyMembers(v, {head, "min", "max", "value", "comments", "comment"}));
+    SVOD_CHECK(onlyMembers(v, {head, "min", "max", "value", "op", "args", "attrs", "comments", "comment"}));
     SVOD_TRY(s.min, integer(v, "min"));
     SVOD_TRY(s.max, integer(v, "max"));
   } else if (s.kind == StatementKind::Input) {

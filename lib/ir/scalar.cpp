@@ -62,11 +62,9 @@ double evalUnaryFloat(Op op, double x) {
   }
 }
 
-// The product with 2^floor(n) of real numbers, infinities included; 0 and infinity as factors make NaN.
 double scaleByPower(double x, double n) {
   constexpr double kBeyondAll = 5000;  // any f64 times two to this is infinite, divided by it 0
   if (std::isnan(x) || std::isnan(n)) return kNaN;
-  if (std::isinf(n)) return x * (n > 0 ? n : 0.0);
   return std::scalbn(x, static_cast<int>(std::clamp(std::floor(n), -kBeyondAll, kBeyondAll)));
 }
 
@@ -185,7 +183,11 @@ Scalar evalScalar(Op op, DType result, std::span<const Scalar> in) {
   if (has(op, Comparison)) return Scalar::ofInt(DType::Bool, evalCompare(op, in[0], in[1]));
   if (isFloat(d)) {
     if (in.size() == 1) return Scalar::ofFloat(result, evalUnaryFloat(op, in[0].asFloat()));
-    if (in.size() == 2) return Scalar::ofFloat(result, evalBinaryFloat(op, in[0].asFloat(), in[1].asFloat()));
+    if (in.size() == 2) {
+      const double value = evalBinaryFloat(op, in[0].asFloat(), in[1].asFloat());
+      // Small floats compute in f32, whose infinity is not what a larger number saturates to.
+      return Scalar::ofFloat(result, op == Op::Scaleb && d != DType::F64 ? static_cast<float>(value) : value);
+    }
     return Scalar::ofFloat(result, fusedMultiplyAdd(d, in[0].asFloat(), in[1].asFloat(), in[2].asFloat()));
   }
   if (in.size() == 1) return Scalar::ofInt(result, evalUnaryInt(op, d, in[0].asInt()));

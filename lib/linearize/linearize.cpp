@@ -129,14 +129,14 @@ class Linearizer {
   using Edges = std::vector<std::pair<size_t, size_t>>;  // (from, to), sorted
 
   /// What comes first among items that are ready.
-  struct Place {
+  struct Priority {
     size_t group, level, position;
-    auto operator<=>(const Place&) const = default;
+    auto operator<=>(const Priority&) const = default;
   };
 
   /// The order of the node list, except where chains of dependent ops are so long that the window in which a processor
   /// looks for independent ones holds few of them: there, some neighbours advance in turns.
-  std::vector<Place> placesOf(const std::vector<size_t>& items, const Edges& edges) const {
+  std::vector<Priority> prioritiesOf(const std::vector<size_t>& items, const Edges& edges) const {
     constexpr size_t kLong = 16, kTogether = 4;
     std::vector<size_t> level(nodes_.size()), group(nodes_.size(), nodes_.size());
     for (auto [from, to] : edges) level[to] = std::max(level[to], level[from] + 1);
@@ -145,9 +145,9 @@ class Linearizer {
     for (size_t i : items)
       if (nodes_[i].op() == Op::Store) group[i] = results++ / kTogether;
     for (auto [from, to] : edges | std::views::reverse) group[from] = std::min(group[from], group[to]);
-    std::vector<Place> places(nodes_.size());
-    for (size_t i : items) places[i] = deepest < kLong ? Place{0, 0, i} : Place{group[i], level[i], i};
-    return places;
+    std::vector<Priority> priorities(nodes_.size());
+    for (size_t i : items) priorities[i] = deepest < kLong ? Priority{0, 0, i} : Priority{group[i], level[i], i};
+    return priorities;
   }
 
   Result<std::vector<size_t>> sortItems(size_t loop) {
@@ -163,19 +163,19 @@ class Linearizer {
     }
     std::sort(edges.begin(), edges.end());
     edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
-    const std::vector<Place> places = placesOf(items, edges);
+    const std::vector<Priority> priorities = prioritiesOf(items, edges);
     std::vector<size_t> waiting(nodes_.size()), order;
     for (auto [from, to] : edges) ++waiting[to];
-    std::priority_queue<Place, std::vector<Place>, std::greater<>> ready;
+    std::priority_queue<Priority, std::vector<Priority>, std::greater<>> ready;
     for (size_t i : items)
-      if (waiting[i] == 0) ready.push(places[i]);
+      if (waiting[i] == 0) ready.push(priorities[i]);
     while (!ready.empty()) {
       size_t i = ready.top().position;
       ready.pop();
       order.push_back(i);
       for (auto it = std::lower_bound(edges.begin(), edges.end(), std::pair(i, size_t{0}));
            it != edges.end() && it->first == i; ++it)
-        if (--waiting[it->second] == 0) ready.push(places[it->second]);
+        if (--waiting[it->second] == 0) ready.push(priorities[it->second]);
     }
     if (order.size() != items.size())
       return fail(Diag::Verify, "the loops of a kernel depend on each other in a circle",

@@ -1,4 +1,4 @@
-// Exp, Exp2, Tanh, Erf. n = round(x / ln 2) is added to the exponent in two halves, which keeps subnormal results exact.
+// Exp, Exp2, Tanh, Erf, and products with powers of two, which keep subnormal results exact.
 #include "lower/decompose_coefficients.h"
 #include "lower/decompose_math.h"
 
@@ -41,8 +41,7 @@ UOp decomposeScaleb(Emitter& e, const Call& call) {
     n = n - part;
   }
   scaled = scaled * powerOfTwo(n, x.dtype());
-  Ex limit = x * where(power < 0.0, 0.0, x.inf());  // NaN for 0 times infinity
-  return where(abs(power) == x.inf(), limit, where(power == power, scaled, x.nan()));
+  return where(power == power, scaled, x.nan());
 }
 
 ExpParts expParts(Ex x) {

@@ -96,12 +96,15 @@ double instructionsOf(const Chooser& c) {
   return CostModel(c.sink, c.caps).instructions(lanesOf(c.sink));
 }
 
-// Instructions to fill a local buffer once, in vectors; gates come with short lines that fill them badly.
+// Filling a local buffer behind gates: short lines that fill vectors badly.
+bool isGated(UOp stage) {
+  return std::ranges::any_of(toposort(stage.src(0)), [](UOp n) { return n.op() == Op::Load && n.srcCount() > 2; });
+}
+
+// Instructions to fill a local buffer once, in vectors.
 double fillCost(const Chooser& c, UOp stage) {
   constexpr double kPlain = 4, kGated = 12;
-  const std::vector<UOp> nodes = toposort(stage.src(0));
-  const bool gated = std::ranges::any_of(nodes, [](UOp n) { return n.op() == Op::Load && n.srcCount() > 2; });
-  return (gated ? kGated : kPlain) * static_cast<double>(stageBytes(stage)) / c.caps.vectorBytes;
+  return (isGated(stage) ? kGated : kPlain) * static_cast<double>(stageBytes(stage)) / c.caps.vectorBytes;
 }
 
 // At least `least` iterations per part such that the last part repeats few of the one before; 0 for no split.
@@ -115,7 +118,7 @@ int64_t evenPart(int64_t extent, int64_t least) {
 }
 
 // Iterations one tile needs so that what does not depend on `axis` is not computed too often: 1 when
-// everything does, 0 when the axis cannot be split over tiles.
+// everything does, 0 when the axis cannot be split over tiles, or need not be.
 int64_t iterationsPerTile(const Chooser& c, UOp axis, int64_t tiles) {
   constexpr double kWorthRefill = 8;  // times the work of a fill
   double refills = 0;
@@ -125,9 +128,9 @@ int64_t iterationsPerTile(const Chooser& c, UOp axis, int64_t tiles) {
     if (n.op() == Op::Reduce && !inLanes && hasGroups(c.sink)) continue;  // bytes of a row: once per panel anyway
     if (n.op() == Op::Reduce) return 0;
     refills += fillCost(c, n);
+    if (isGated(n) && tiles % c.caps.workers == 0) return 0;  // a large copy, and equal shares already
   }
   if (refills == 0) return 1;
-  if (tiles % c.caps.workers == 0) return 0;  // the threads have equal shares already
   int64_t wanted = 4 * c.caps.workers, extent = maxExtent(axis);
   double perIteration = instructionsOf(c) / static_cast<double>(extent * tiles);
   auto worth = static_cast<int64_t>(std::ceil(kWorthRefill * refills / std::max(perIteration, 1.0)));

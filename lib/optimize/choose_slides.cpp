@@ -93,7 +93,8 @@ class SlideCost {
       for (int64_t filters = caps_.vectorRegisters / vectors; filters >= 1; --filters) {
         if (mayCrossLines) offer({filters, 1, vectors, true});
         if (vectors > ceilDiv(width_, lanes_)) continue;
-        for (int64_t lines = std::min(lines_, kMostVectors / vectors); lines >= 1; --lines) offer({filters, lines, vectors, false});
+        for (int64_t lines = std::min(lines_, kMostVectors / vectors); lines >= 1; --lines)
+          offer({filters, lines, vectors, false});
       }
     return found;
   }
@@ -101,9 +102,9 @@ class SlideCost {
  private:
   // All weights are read once per copy.
   double weightCycles() const {
-    constexpr double kNear = 32, kFar = 8;  // bytes per cycle from the second level cache, and from beyond
-    const int64_t bytes = filters_ * taps_ * caps_.vectorBytes / lanes_;
-    return static_cast<double>(bytes) / (bytes > caps_.l2Bytes / 2 ? kFar : kNear);
+    constexpr double kFromL2 = 32, kFromBeyond = 8;  // bytes per cycle
+    const int64_t bytes = filters_ * taps_ * caps_.vectorBytes / lanes_;  // a vector holds lanes_ elements
+    return static_cast<double>(bytes) / (bytes > caps_.l2Bytes / 2 ? kFromBeyond : kFromL2);
   }
 
   const Caps& caps_;
@@ -113,17 +114,24 @@ class SlideCost {
 
 // As many lines per copy as stay in a part of the cache, and the results in registers that take the fewest cycles.
 std::optional<Slide> bestSlide(const Chooser& c, const Windows& w) {
-  constexpr double kUseful = 0.7;
+  constexpr int64_t kEnoughTiles = 8;  // per worker; more of them only copy more lines twice
+  constexpr double kUseful = 0.7;      // share of the lanes below which packing what each tap reads is faster
   std::optional<Slide> best;
   double least = 0;
   const int64_t lines = maxExtent(w.line);
   for (int64_t parts = 1; parts <= lines; ++parts) {
     const int64_t n = ceilDiv(lines, parts);
     if (parts > 1 && n == ceilDiv(lines, parts - 1)) continue;
+    if (best && parts > kEnoughTiles * c.caps.workers) break;
     Slide slide{c, {}};
     if (!copyWindows(slide.copied, w, n)) continue;
     const UOp copy = copyIn(slide.copied.sink);
-    if (!copy || stageBytes(copy) > c.caps.l2Bytes / 4) continue;
+    if (!copy) continue;
+    if (const int64_t bytes = stageBytes(copy), most = c.caps.l2Bytes / 4; bytes > most) {
+      parts = std::max(parts, static_cast<int64_t>(static_cast<double>(lines) * static_cast<double>(bytes) /
+                                                   (static_cast<double>(n) * static_cast<double>(most))) - 1);
+      continue;  // where the copy may be small enough
+    }
     const SlideCost cost(w, c.caps, copy, n);
     const bool skips = strideOfCopy(slide.copied.sink, w.column) != 1;
     if (skips && cost.usefulLanes() < kUseful) continue;

@@ -1,5 +1,6 @@
 // The opt that copies what lies under sliding windows.
 #include <algorithm>
+#include <optional>
 
 #include "ir/shape.h"
 #include "optimize/legality.h"
@@ -22,9 +23,9 @@ struct WindowDim {
 
 // The dims of the copy. Positions that are `stride` apart lie side by side, so that neighbouring results read neighbours:
 // position p is at (p % stride, p / stride), and the phases p % stride come before all positions.
-class Copy {
+class WindowCopy {
  public:
-  Copy(Graph& g, UOp sink) : g_(g), id_(nextRangeId(sink)) {}
+  WindowCopy(Graph& g, UOp sink) : g_(g), id_(nextRangeId(sink)) {}
 
   void add(const WindowDim& d) {
     const UOp step = g_.index(d.stride), tap = d.axis;
@@ -37,7 +38,7 @@ class Copy {
       phases_.push_back({phase, g_.alu(Op::Floormod, {tap, step})});
       if (length * d.stride > d.positions()) inside_.push_back(g_.alu(Op::Lt, {position, g_.index(d.positions())}));
     }
-    if (d.out && firstWindow_ > dims_.size()) firstWindow_ = dims_.size();
+    if (d.out && !firstWindow_) firstWindow_ = dims_.size();
     dims_.push_back({range, place});
     if (d.out) from_.push_back(d.out), to_.push_back(g_.index(0));
     from_.push_back(tap), to_.push_back(position);
@@ -45,10 +46,10 @@ class Copy {
 
   /// What reads the copy in place of `load`. Null: that is no function of these dims.
   UOp readInPlaceOf(UOp load, UOp sink) {
-    dims_.insert(dims_.begin() + static_cast<std::ptrdiff_t>(std::min(firstWindow_, dims_.size())), phases_.begin(),
-                 phases_.end());
+    std::vector<Dim> dims = dims_;
+    dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(firstWindow_.value_or(0)), phases_.begin(), phases_.end());
     std::vector<UOp> ranges, places;
-    for (const Dim& d : dims_) ranges.push_back(d.range), places.push_back(d.place);
+    for (const Dim& d : dims) ranges.push_back(d.range), places.push_back(d.place);
     UOp value = substitute(g_, guarded(load), from_, to_);
     UOp again = simplify(g_, substitute(g_, value, ranges, places));
     if (again.op() == Op::Load && again.srcCount() == 3 && again.src(2) == g_.boolean(true)) again = g_.load(again.src(0));
@@ -73,7 +74,7 @@ class Copy {
   Graph& g_;
   uint32_t id_;
   std::vector<Dim> dims_, phases_;
-  size_t firstWindow_ = SIZE_MAX;
+  std::optional<size_t> firstWindow_;   // in dims_
   std::vector<UOp> from_, to_, inside_;  // inside_ speaks of the loops of the copy
 };
 
@@ -123,10 +124,11 @@ Result<UOp> applyWindow(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
   if (std::ranges::none_of(dims, [](const WindowDim& d) { return static_cast<bool>(d.out); }))
     return fail(Diag::BadOpt, "no two of these axes slide over parameter " + std::to_string(args.slot),
                 "pack copies an operand without windows");
-  Copy copy(g, sink);
+  WindowCopy copy(g, sink);
   for (const WindowDim& d : dims) copy.add(d);
   UOp read = copy.readInPlaceOf(load, sink);
-  if (!read) return fail(Diag::BadOpt, "parameter " + std::to_string(args.slot) + " is read at more than sums of these axes");
+  if (!read)
+    return fail(Diag::BadOpt, "parameter " + std::to_string(args.slot) + " is read at more than sums of these axes");
   return substitute(g, sink, std::span(&load, 1), std::span(&read, 1));
 }
 

@@ -125,8 +125,8 @@ TEST_CASE("What the heuristic chooses") {
   CHECK(chosen(buildConv1d, {64, 4096, 5}, caps) ==
         "tile(1,128) order(1,0,2) pack(1,3,2) vector(5,16) upcast(1,8) vector(2,16) upcast(2,2) thread(0,1)");
   CHECK(chosen(buildConv2d, {64, 28, 28}, caps) ==
-        "window(1,3,4,5,1,2) vector(8,16) upcast(8,0) upcast(0,6) upcast(1,2) vector(2,16) upcast(2,2) thread(0,1) "
-        "thread(1,7)");
+        "tile(1,4) order(1,0,2,3) window(1,4,5,6,2,3) pitch(2,3,30) vector(8,16) upcast(8,0) upcast(1,13) vector(2,16) "
+        "upcast(2,2) thread(0,1) thread(1,1)");
   CHECK_THAT(chosen(buildConv2d, {64, 7, 7}, caps), Catch::StartsWith("window(1,3,4,5,1,2) pitch(1,2,9) "));
   CHECK(chosen(buildAdd, {3, 5, 0}, caps) == "merge(0,1) vector(0,16)");
   caps.mixedDots = true;

@@ -121,6 +121,8 @@ constexpr TestKernel kKernels[] = {
     {"full-max", buildFullMax},
     {"conv1d", buildConv1d},
     {"conv2d", buildConv2d},
+    {"conv2d-step2", buildConv2dStep2},
+    {"conv2d-step2-valid", buildConv2dStep2Valid},
     {"relu", buildBroadcastRelu},
     {"moments", buildMoments},
     {"gather", buildGather},
@@ -230,20 +232,30 @@ UOp buildConv1d(Graph& g, const Sizes& s) {
   return b.sink({b.end(b.store(b.at(0, DType::F32, {s.m, s.n}, {r0, r1}), value), {r0, r1})});
 }
 
-UOp buildConv2d(Graph& g, const Sizes& s) {
+namespace {
+
+// m filters of 3x3 over two channels, k lines of n results; `pad` elements of 0 around the input.
+UOp conv2d(Graph& g, const Sizes& s, int64_t step, int64_t pad) {
   constexpr int64_t kChannels = 2, kTaps = 3;
   Builder b(g);
+  const int64_t height = (s.k - 1) * step + kTaps - 2 * pad, width = (s.n - 1) * step + kTaps - 2 * pad;
   UOp filter = b.loop(s.m), y = b.loop(s.k), x = b.loop(s.n);
   UOp c = b.loop(kChannels, AxisType::Reduce), ky = b.loop(kTaps, AxisType::Reduce), kx = b.loop(kTaps, AxisType::Reduce);
-  UOp row = b.sub(b.add(y, ky), b.i(1)), column = b.sub(b.add(x, kx), b.i(1));
-  UOp inside = b.both(b.both(b.lt(b.i(-1), row), b.lt(row, b.i(s.k))),
-                      b.both(b.lt(b.i(-1), column), b.lt(column, b.i(s.n))));
-  UOp in = g.load(b.at(1, DType::F32, {kChannels, s.k, s.n}, {c, row, column}),
-                  g.constant(Scalar::of(DType::F32, 0)), inside);
+  UOp row = b.sub(b.add(b.mul(y, b.i(step)), ky), b.i(pad)), column = b.sub(b.add(b.mul(x, b.i(step)), kx), b.i(pad));
+  UOp address = b.at(1, DType::F32, {kChannels, height, width}, {c, row, column});
+  UOp inside = b.both(b.both(b.lt(b.i(-1), row), b.lt(row, b.i(height))),
+                      b.both(b.lt(b.i(-1), column), b.lt(column, b.i(width))));
+  UOp in = pad == 0 ? g.load(address) : g.load(address, g.constant(Scalar::of(DType::F32, 0)), inside);
   UOp weight = b.read(2, {s.m, kChannels, kTaps, kTaps}, {filter, c, ky, kx});
   UOp value = b.reduce(Op::Add, b.mul(in, weight), {c, ky, kx});
   return b.sink({b.end(b.store(b.at(0, DType::F32, {s.m, s.k, s.n}, {filter, y, x}), value), {filter, y, x})});
 }
+
+}  // namespace
+
+UOp buildConv2d(Graph& g, const Sizes& s) { return conv2d(g, s, 1, 1); }
+UOp buildConv2dStep2(Graph& g, const Sizes& s) { return conv2d(g, s, 2, 1); }
+UOp buildConv2dStep2Valid(Graph& g, const Sizes& s) { return conv2d(g, s, 2, 0); }
 
 std::span<const TestKernel> testKernels() { return kKernels; }
 

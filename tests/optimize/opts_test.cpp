@@ -142,6 +142,19 @@ TEST_CASE("What lies under windows is copied once") {
   CHECK(errorOf(g, buildMatmul(g, {8, 8, 8}), "window(1,0,2)").find("slide") != std::string::npos);
 }
 
+TEST_CASE("Windows that move in steps read neighbours of their copy") {
+  Graph g;
+  UOp padded = buildConv2dStep2(g, {4, 9, 12}), valid = buildConv2dStep2Valid(g, {4, 7, 6});
+  CHECK(describeAxes(applied(g, padded, "window(1,3,4,5,1,2)")) ==
+        "0 loop 4, 1 loop 12, 2 loop 9, 3 reduce 2, 4 reduce 3, 5 reduce 3, 6 stage 2, 7 stage 2, 8 stage 2, 9 stage 13, "
+        "10 stage 10");
+  applied(g, padded, "tile(1,5) order(1,0,2,3) window(1,4,5,6,2,3) vector(11,8) upcast(1,3) upcast(2,2) vector(3,8)");
+  applied(g, padded, "window(1,3,4,5,1,2) pitch(1,2,10) vector(8,8) upcast(0,3) vector(1,8) upcast(1,4) thread(0,1)");
+  applied(g, valid, "window(1,3,4,5,1,2)");
+  applied(g, valid, "tile(1,4) order(1,0,2,3) window(1,4,5,6,2,3) vector(11,4) upcast(1,4) vector(3,4)");
+  applied(g, valid, "window(1,3,4,5,1,2) pitch(1,2,7) upcast(0,2) vector(1,8) unroll(4,0)");
+}
+
 TEST_CASE("An output is streamed unless the kernel reads it") {
   Graph g;
   UOp sink = buildAdd(g, {4, 64, 0});

@@ -35,7 +35,8 @@ TEST_CASE("plan.json: every changed byte is noticed") {
 
 TEST_CASE("plan.json: another version is named as such") {
   std::string text = toJson(samplePlan());
-  text.replace(text.find("\"version\": 2"), 12, "\"version\": 9");
+  const std::string current = "\"version\": " + std::to_string(kPlanVersion);
+  text.replace(text.find(current), current.size(), "\"version\": 9");
   auto result = planFromJson(withChecksum(text), "plan.json");
   REQUIRE(!result);
   CHECK(result.error().diag == Diag::PlanVersion);

@@ -90,7 +90,7 @@ TEST_CASE("missing files and folders") {
 TEST_CASE("versions, paths, indices and offsets") {
   SECTION("version") {
     Fixture f;
-    f.edit("\"version\": 2", "\"version\": 1");
+    f.edit("\"version\": " + std::to_string(kPlanVersion), "\"version\": 1");
     f.refused(5, "plan-version", "has plan version 1, this reader accepts version 3");
   }
   SECTION("path") {

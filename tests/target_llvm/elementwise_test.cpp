@@ -41,12 +41,13 @@ Scalar sample(DType dtype, uint64_t i) {
                          static_cast<double>(static_cast<int64_t>(mixed)) / 4611686018427387904.0 * 1000.0);
 }
 
-// What legalization guards: divisors, shift counts, conversions out of range.
+// What legalization guards: divisors, shift counts, conversions out of range, infinite powers.
 void makeLegal(Op op, DType result, std::vector<Scalar>& in) {
   const DType d = in[0].dtype();
   if (op == Op::Cdiv || op == Op::Cmod)
     if (in[1].asInt() == 0 || in[1].asInt() == -1) in[1] = Scalar::ofInt(d, 3);
   if (op == Op::Shl || op == Op::Shr) in[1] = Scalar::ofInt(d, in[1].asInt() & (info(d).bits - 1));
+  if (op == Op::Scaleb && std::isinf(in[1].asFloat())) in[1] = Scalar::ofFloat(d, -2.5);
   if (op == Op::Cast && isFloat(d) && isInt(result)) {
     const double x = std::trunc(in[0].asFloat()),
                  high = std::ldexp(1.0, info(result).bits - (isSigned(result) ? 1 : 0));
@@ -100,7 +101,7 @@ void check(const Case& c, KernelFunction* function) {
   std::vector<Bytes> data(c.operands().size() + 1, Bytes(kCount * 8));
   for (uint64_t i = 0; i < kCount; ++i) {
     std::vector<Scalar> in;
-    for (const DType d : c.operands()) in.push_back(sample(d, i * 3 + in.size() * 1009));
+    for (const DType d : c.operands()) in.push_back(sample(d, i * 3 + in.size() * 1010));
     if (c.op == Op::Mulacc && c.from == DType::F32 && i % 2 == 0) in = nearTie(i / 2);
     makeLegal(c.op, c.to, in);
     for (size_t k = 0; k < in.size(); ++k) {
