@@ -5,8 +5,6 @@
 
 #include "onnx/dtypes.h"
 #include "onnx/importer_text.h"
-#include "onnx/known_values.h"
-#include "support/text.h"
 
 namespace svod {
 
