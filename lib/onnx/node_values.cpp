@@ -14,7 +14,9 @@ namespace {
 std::string operandName(std::string_view names, int i) {
   for (int k = 0; k < i && names.find(',') != names.npos; ++k) names.remove_prefix(names.find(',') + 1);
   names.remove_prefix(names.starts_with(' ') ? 1 : 0);
-  return "operand " + std::to_string(i) + " (" + std::string(names.substr(0, names.find(','))) + ")";
+  std::string text = "operand " + std::to_string(i) + " (";
+  text += names.substr(0, names.find(','));
+  return text += ")";
 }
 
 // "'a', 'b'" and, for each, the option that gives it a value.

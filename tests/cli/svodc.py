@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 BIN = (ROOT / os.environ.get("SVOD_BIN_DIR", "build/dev/bin")).resolve()
 
 SANITIZERS = os.environ.get("SVOD_SANITIZE", "")  # that the tools were built with
-skip_without_file_limit = unittest.skipIf("thread" in SANITIZERS, "ThreadSanitizer keeps memory in a file of its own")
+skip_without_file_limit = unittest.skipIf("thread" in SANITIZERS, "ThreadSanitizer keeps memory in a temporary file")
 
 SMALL = "svod 1\ninput x: f32[4, 8]\ninput y: f32[8, 5]\noutput z = relu(matmul(x, y))\n"
 SYMBOLIC = "svod 1\nvar n in [1, 64]\ninput x: f32[n, 8]\noutput y = sum(exp(x), axes=1)\noutput z = x * 2\n"

@@ -232,6 +232,7 @@ class Compiling(Case):
         self.svodc("compile", "graph.svod", "-o", "link", cwd=self.folder)
         self.assertTrue((self.folder / "link").is_symlink())
 
+    @skip_without_file_limit
     def test_a_full_disk(self):
         with FullDisk(self) as disk:
             self.compile("io", env={"TMPDIR": str(disk)}, says="No space left")
