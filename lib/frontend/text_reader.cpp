@@ -119,11 +119,14 @@ Status TextParser::keywordStatement(Statement& s, StatementKind kind) {
   s.names.push_back(std::move(declared));
   if (kind == StatementKind::Var) {
     SVOD_CHECK(expectWord("in"));
+    open_.push_back(token_.at);
     SVOD_CHECK(expect("[", "before the bounds"));
     SVOD_TRY(s.min, integer());
     SVOD_CHECK(expect(",", "between the bounds"));
     SVOD_TRY(s.max, integer());
-    SVOD_CHECK(expect("]", "after the bounds"));
+    if (!isSymbol("]")) return unexpected("']' after the bounds");
+    open_.pop_back();
+    SVOD_CHECK(advance());
   } else if (kind != StatementKind::Output && (kind != StatementKind::Temp || isSymbol(":"))) {
     SVOD_CHECK(expect(":", "before the type"));
     SVOD_TRY(s.type, type());

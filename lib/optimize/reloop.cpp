@@ -178,7 +178,8 @@ void maskRemainder(Graph& g, UOp sink, const Split& s, UOp start, UOp inner, Rel
     return;
   }
   loop.valid = g.alu(Op::Lt, {loop.value, extent});
-  loop.clamped = s.inner == AxisType::Upcast || s.inner == AxisType::Unroll;
+  const bool hasLast = extent.bounds().min >= 1;  // an iteration that copies beyond the extent may repeat
+  loop.clamped = hasLast && (s.inner == AxisType::Upcast || s.inner == AxisType::Unroll);
   if (loop.clamped) loop.value = g.alu(Op::Min, {loop.value, subIndices(g, extent, g.index(1))});
 }
 
