@@ -28,8 +28,8 @@ const char* const kOps[] = {
 
 std::string graphOf(const std::string& op, int most, const std::string& dim) {
   return "var n in [0, " + std::to_string(most) + "]\ninput x: f32[" + dim +
-         ", 8, 5, 3]\nweight w: f32[16, 8, 3, 3] = 0.5\nweight t: f32[8, 6, 3, 3] = 0.25\nweight m: f32[3, 33] = 2\noutput y = " +
-         op + "\n";
+         ", 8, 5, 3]\nweight w: f32[16, 8, 3, 3] = 0.5\nweight t: f32[8, 6, 3, 3] = 0.25\n"
+         "weight m: f32[3, 33] = 2\noutput y = " + op + "\n";
 }
 
 void check(const std::string& text, int64_t n) {
