@@ -19,6 +19,8 @@ AttributeValue listAttribute(const List& list) {
 std::vector<int> axesFrom(int begin, int end);
 /// [n] as [n, 1, 1, ..], so that it lies along `axis` of a tensor of that rank; everything else as it is.
 Tensor along(Tensor vector, int rank, int axis);
+/// An i64 scalar.
+inline Tensor number(const OnnxNode& n, int64_t value) { return n.b.constant(Scalar::ofInt(DType::I64, value)); }
 /// Integers, or floats, as a constant tensor.
 Tensor constantOf(const OnnxNode& n, DType dtype, std::vector<int64_t> dims,
                   const std::vector<double>& values);

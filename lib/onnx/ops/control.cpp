@@ -34,7 +34,6 @@ bool sameShapes(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
 }
 
 Tensor scalarOf(Tensor x) { return x && x.rank() > 0 ? reshape(x, Dims()) : x; }
-Tensor number(OnnxNode& n, int64_t value) { return n.b.constant(Scalar::ofInt(DType::I64, value)); }
 Tensor always(OnnxNode& n) { return n.b.constant(Scalar::ofInt(DType::Bool, 1)); }
 
 // What a condition is known to be; omitted ones hold.

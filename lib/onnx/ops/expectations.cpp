@@ -1,10 +1,11 @@
 #include "onnx/ops/expectations.h"
 
+#include "onnx/ops/common.h"
+
 namespace svod {
 
 namespace {
 
-Tensor number(OnnxNode& n, int64_t value) { return n.b.constant(Scalar::ofInt(DType::I64, value)); }
 Tensor entries(OnnxNode& n, int operand) { return cast(n.arg(operand), DType::I64); }
 Tensor total(OnnxNode& n, Tensor vector) { return n.call("fold", {vector}); }
 

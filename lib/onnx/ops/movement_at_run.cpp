@@ -6,8 +6,6 @@ namespace svod {
 
 namespace {
 
-Tensor number(OnnxNode& n, int64_t value) { return n.b.constant(Scalar::ofInt(DType::I64, value)); }
-
 Tensor entry(OnnxNode& n, int operand, int64_t i) {
   return squeeze(narrow(cast(n.arg(operand), DType::I64), 0, n.b.dim(i), n.b.dim(1)), 0);
 }

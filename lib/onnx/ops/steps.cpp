@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "onnx/ops/common.h"
+
 namespace svod {
 
 namespace {
@@ -10,7 +12,6 @@ namespace {
 // No run gets that far; sizes and positions stay within 64 bits.
 constexpr int64_t kEndless = std::numeric_limits<int32_t>::max();
 
-Tensor number(OnnxNode& n, int64_t value) { return n.b.constant(Scalar::ofInt(DType::I64, value)); }
 Tensor scalarOf(Tensor x) { return x && x.rank() > 0 ? reshape(x, Dims()) : x; }
 
 bool isAlways(OnnxNode& n, const Tensor& condition) {
