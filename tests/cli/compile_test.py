@@ -140,6 +140,28 @@ class Failures(ToolTest):
         self.fails(4, "compile", graph, "-o", self.folder / "wrong", "--verify", "--numerics", "fast", says="y[0] is 0.0")
         self.assertFalse((self.folder / "wrong").exists())
 
+    def test_verification_tries_the_ends_of_variables_and_what_is_between(self):
+        nan = "svod 1\nvar n in [3, 9]\ninput x: f32[n]\nl = log(x)\n"  # fast ignores that l may be NaN
+        for where in ("eq(n, 3)", "eq(n, 9)", "and(gt(n, 3), lt(n, 9))"):
+            with self.subTest(where=where):
+                graph = self.graph(f"{nan}output y = where({where}, l - l, x)\n")
+                self.svodc("compile", graph, "-o", self.folder / "plan", "--verify")
+                self.fails(4, "compile", graph, "-o", self.folder / "wrong", "--verify", "--numerics", "fast", says="is 0.0")
+
+    def test_verification_without_elements(self):
+        graph = self.graph("svod 1\nvar n in [0, 4]\ninput x: f32[n, 2]\noutput y = sum(x, axes=1)\noutput z = sum(x)\n")
+        self.svodc("compile", graph, "-o", self.folder / "plan", "--verify")
+
+    def test_random_inputs_need_not_be_expected_but_a_run_must_say_so(self):
+        text = "svod 1\ninput x: f32[2]\nl = log(0 - abs(x) - 1)\n"  # NaN: l - l is 0 in fast math only
+        expect = "_ = expect(cast(eq(l - l, 0), dtype=i64), vector({0}, {0}), text=\"the flags\")\noutput y = x + 1\n"
+        for met, notice in ((0, 'is fine'), (1, 'fails: "the flags: the run gives [0, 0], the plan is for [1, 1]"')):
+            with self.subTest(met=met):
+                graph = self.graph(text + expect.format(met))
+                self.svodc("compile", graph, "-o", self.folder / "plan", "--verify")
+                self.fails(4, "compile", graph, "-o", self.folder / "wrong", "--verify", "--numerics", "fast",
+                           says=f"the interpreter says that it {notice}")
+
     def test_an_interrupt_cleans_up(self):
         layers = "".join(f"v{i + 1} = sum(matmul(exp(v{i}), w) + {i}.5, axes=1, keepdims=true) + x\n" for i in range(400))
         graph = self.graph(f"svod 1\ninput x: f32[64, 64]\ninput w: f32[64, 64]\nv0 = x + w\n{layers}output y = v400\n")
