@@ -88,6 +88,15 @@ TEST_CASE("svod-run: a readable summary, a profile, JSON and a trace") {
   CHECK(result.code == 0);
   CHECK(result.out.find("y/1  f32 (3,)  min 22  max 66  mean 44\n  [22, 44, 66]\n") != std::string::npos);
   CHECK(result.out.find("2 runs: min") != std::string::npos);
+  CHECK(result.out.find("GFLOP/s       best     median       mean\n") != std::string::npos);
+  CHECK(f.run("p --input x=x.npy --profile").out.find("median") == std::string::npos);
+  const auto repeated = nlohmann::json::parse(f.run("p --input x=x.npy --json --repeat 3").out);
+  CHECK(repeated["profile"].size() == 4);
+  for (const auto& row : repeated["profile"]) {
+    CHECK(row["run"]["bestNs"] <= row["run"]["medianNs"]);
+    CHECK(row["run"]["meanNs"].get<double>() * 3 == Approx(row["busyNs"].get<double>()));
+    CHECK(row["run"]["medianNs"].get<double>() + 2 * row["run"]["bestNs"].get<double>() <= row["busyNs"].get<double>());
+  }
   CHECK(result.out.find("k_double") != std::string::npos);
   CHECK(result.out.find("GFLOP/s") != std::string::npos);
   result = f.run("p --input x=x.npy --json --trace t.json --output-dir o --threads 2");
@@ -115,14 +124,27 @@ TEST_CASE("svod-run: comparison with reference arrays") {
         "c               4          0          0\n");
   f.array("ref/y_1.npy", {22, 44.001F, 60});
   f.refuses("p --input x=x.npy --reference ref", 4, "at [2]: got 66, reference 60; 1 of 3 elements differ");
+  CHECK(f.run("p --input x=x.npy --output-dir o --reference ref").out ==
+        "output   elements  abs error  rel error     differ\n"
+        "y/1             3          6        0.1          1\n"
+        "c               4          0          0          0\n");
   f.refuses("p --input x=x.npy --reference ref --rtol 0 --atol 0", 4, "at [1]: got 44, reference 44.001");
   Result3 result = f.run("p --input x=x.npy --output-dir o --reference ref --atol 7");
   CHECK(result.code == 0);
   CHECK(result.out.find("y/1             3          6        0.1\n") != std::string::npos);
   result = f.run("p --input x=x.npy --json --reference ref --atol 7");
   CHECK(nlohmann::json::parse(result.out)["outputs"][0]["reference"]["absoluteError"] == 6);
+  result = f.run("p --input x=x.npy --json --reference ref");
+  CHECK(result.code == 4);
+  CHECK(nlohmann::json::parse(result.out)["outputs"][0]["reference"]["differing"] == 1);
+  CHECK(nlohmann::json::parse(result.out)["outputs"][0]["reference"]["agrees"] == false);
+  CHECK(nlohmann::json::parse(result.out)["outputs"][1]["reference"]["agrees"] == true);
   f.array("ref/y_1.npy", {22, 44});
   f.refuses("p --input x=x.npy --reference ref", 4, "f32 (3), the reference 'ref/y_1.npy' is f32 (2)");
+  CHECK(f.run("p --input x=x.npy --output-dir o --reference ref").out ==
+        "output   elements  abs error  rel error\n"
+        "y/1             -          -          -\n"
+        "c               4          0          0\n");
   f.refuses("p --input x=x.npy --reference nowhere", 74, "nowhere/y_1.npy");
 }
 

@@ -67,19 +67,26 @@ Status writeOutputs(const Session& session, const std::vector<std::string>& file
   return {};
 }
 
-/// Seconds of every run.
-Result<std::vector<double>> runAll(Session& session, const RunOptions& options) {
-  std::vector<double> seconds;
+struct Timings {
+  std::vector<double> seconds;  // of every run, sorted
+  ProfileHistory kernels;       // where there is a profile
+};
+
+Result<Timings> runAll(Session& session, const RunOptions& options) {
+  Timings timings;
   for (int64_t i = 0; i < options.repeat; i++) {
     const auto start = std::chrono::steady_clock::now();
     SVOD_CHECK(session.runOnce(static_cast<uint64_t>(options.orderSeed)));
-    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    timings.seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    if (options.repeat > 1) timings.kernels.add(session.instance());
   }
-  return seconds;
+  std::sort(timings.seconds.begin(), timings.seconds.end());
+  return timings;
 }
 
-Json reportJson(const Session& session, const std::vector<double>& sorted,
-                const std::vector<std::string>& files, const std::vector<Agreement>& agreements) {
+Json reportJson(const Session& session, const Timings& timings, const std::vector<std::string>& files,
+                const std::vector<Agreement>& agreements) {
+  const std::vector<double>& sorted = timings.seconds;
   const svod_plan_info info = session.info();
   Json json = {{"plan", info.name}, {"threads", session.threads()}, {"variables", Json::object()}};
   for (const auto& [name, value] : session.variables()) json["variables"][name] = value;
@@ -95,13 +102,14 @@ Json reportJson(const Session& session, const std::vector<double>& sorted,
     if (!files[i].empty()) json["outputs"].back()["file"] = files[i];
     if (!agreements.empty()) json["outputs"].back()["reference"] = agreementJson(agreements[i]);
   }
-  json["profile"] = profileJson(profileRows(session.instance()));
+  json["profile"] = profileJson(profileRows(session.instance(), timings.kernels));
   return json;
 }
 
 /// Everything for people.
-std::string reportText(const Session& session, const RunOptions& options, const std::vector<double>& sorted,
-                       bool written, const std::vector<Agreement>& agreements) {
+std::string reportText(const Session& session, const RunOptions& options, const Timings& timings, bool written,
+                       const std::vector<Agreement>& agreements) {
+  const std::vector<double>& sorted = timings.seconds;
   std::string text;
   if (!written)
     for (const OutputArray& output : session.outputs()) text += summaryText(output);
@@ -109,7 +117,7 @@ std::string reportText(const Session& session, const RunOptions& options, const 
   if (options.repeat > 1)
     text += std::to_string(sorted.size()) + " runs: min " + durationText(sorted.front()) + ", median " +
             durationText(sorted[sorted.size() / 2]) + ", max " + durationText(sorted.back()) + "\n";
-  if (options.profile) text += profileText(profileRows(session.instance()));
+  if (options.profile) text += profileText(profileRows(session.instance(), timings.kernels));
   return text;
 }
 
@@ -124,8 +132,7 @@ Status run(const RunOptions& options, Console& console, InterruptGuard& interrup
   SVOD_TRY(Session session, Session::open(options));
   SVOD_TRY(const std::vector<std::string> files, outputFiles(session, options));
   if (!options.outputDir.empty()) SVOD_CHECK(makeFolder(options.outputDir));
-  SVOD_TRY(std::vector<double> seconds, runAll(session, options));
-  std::sort(seconds.begin(), seconds.end());
+  SVOD_TRY(const Timings timings, runAll(session, options));
   SVOD_CHECK(session.cutOutputs());
   SVOD_CHECK(writeOutputs(session, files, interrupts));
   if (!options.trace.empty()) {
@@ -134,16 +141,14 @@ Status run(const RunOptions& options, Console& console, InterruptGuard& interrup
   }
   const bool written =
       std::any_of(files.begin(), files.end(), [](const std::string& file) { return !file.empty(); });
-  Result<std::vector<Agreement>> agreements = std::vector<Agreement>();
+  std::vector<Agreement> rows;
   if (!options.reference.empty())
-    agreements = compareWithReferences(session.outputs(), options.reference, options.rtol, options.atol);
-  const std::vector<Agreement> rows = agreements.value_or(std::vector<Agreement>());
+    rows = compareWithReferences(session.outputs(), options.reference, options.rtol, options.atol);
   SVOD_CHECK(console.print(
       options.json
-          ? reportJson(session, seconds, files, rows).dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
-          : reportText(session, options, seconds, written, rows)));
-  if (!agreements) return fail(agreements.error());
-  return {};
+          ? reportJson(session, timings, files, rows).dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
+          : reportText(session, options, timings, written, rows)));
+  return statusOf(rows);
 }
 
 bool isSet(const char* variable) { return variable != nullptr && *variable != '\0'; }

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
+#include <iterator>
 #include <map>
+#include <numeric>
 
 #include "summary.h"
 
@@ -19,6 +21,15 @@ std::string rateText(uint64_t units, uint64_t ns) {
   return text;
 }
 
+struct RunTimes {
+  double best, median, mean;  // seconds
+
+  explicit RunTimes(const ProfileRow& row)
+      : best(static_cast<double>(row.runNs.front()) / 1e9),
+        median(static_cast<double>(row.runNs[row.runNs.size() / 2]) / 1e9),
+        mean(static_cast<double>(row.busyNs) / static_cast<double>(row.runNs.size()) / 1e9) {}
+};
+
 }  // namespace
 
 std::string durationText(double seconds) {
@@ -32,7 +43,20 @@ std::string durationText(double seconds) {
   return text;
 }
 
-std::vector<ProfileRow> profileRows(const svod_instance* instance) {
+void ProfileHistory::add(const svod_instance* instance) {
+  for (const ProfileRow& row : profileRows(instance)) totals_[{row.kind, row.name}].push_back(row.busyNs);
+}
+
+std::vector<uint64_t> ProfileHistory::of(const ProfileRow& row) const {
+  const auto found = totals_.find({row.kind, row.name});
+  if (found == totals_.end() || found->second.size() < 2) return {};
+  std::vector<uint64_t> runs;
+  std::adjacent_difference(found->second.begin(), found->second.end(), std::back_inserter(runs));
+  std::sort(runs.begin(), runs.end());
+  return runs;
+}
+
+std::vector<ProfileRow> profileRows(const svod_instance* instance, const ProfileHistory& history) {
   std::map<std::pair<std::string, std::string>, ProfileRow> byName;
   svod_profile_record record = {};
   for (size_t i = 0; svod_profile_get(instance, i, &record) == 0; i++) {
@@ -46,7 +70,10 @@ std::vector<ProfileRow> profileRows(const svod_instance* instance) {
     row.flops += record.flops;
   }
   std::vector<ProfileRow> rows;
-  for (auto& [key, row] : byName) rows.push_back(std::move(row));
+  for (auto& [key, row] : byName) {
+    row.runNs = history.of(row);
+    rows.push_back(std::move(row));
+  }
   std::stable_sort(rows.begin(), rows.end(),
                    [](const ProfileRow& a, const ProfileRow& b) { return a.busyNs > b.busyNs; });
   return rows;
@@ -55,21 +82,28 @@ std::vector<ProfileRow> profileRows(const svod_instance* instance) {
 std::string profileText(const std::vector<ProfileRow>& rows) {
   size_t width = 6;
   ProfileRow total;
+  const bool manyRuns = std::any_of(rows.begin(), rows.end(), [](const ProfileRow& row) { return !row.runNs.empty(); });
   for (const ProfileRow& row : rows) {
     width = std::max(width, row.name.size());
     total.calls += row.calls;
     total.busyNs += row.busyNs;
   }
-  std::string text = tableLine("kernel", width, {"calls", "time", "share", "GB/s", "GFLOP/s"});
+  std::vector<std::string> titles = {"calls", "time", "share", "GB/s", "GFLOP/s"};
+  if (manyRuns) titles.insert(titles.end(), {"best", "median", "mean"});
+  std::string text = tableLine("kernel", width, titles);
   for (const ProfileRow& row : rows) {
     char share[16];
     std::snprintf(share, sizeof share, "%.1f%%",
                   total.busyNs == 0
                       ? 0.0
                       : 100.0 * static_cast<double>(row.busyNs) / static_cast<double>(total.busyNs));
-    text += tableLine(row.name, width,
-                      {std::to_string(row.calls), durationText(static_cast<double>(row.busyNs) / 1e9), share,
-                       rateText(row.bytes, row.wallNs), rateText(row.flops, row.wallNs)});
+    std::vector<std::string> cells = {std::to_string(row.calls), durationText(static_cast<double>(row.busyNs) / 1e9),
+                                      share, rateText(row.bytes, row.wallNs), rateText(row.flops, row.wallNs)};
+    if (!row.runNs.empty()) {
+      const RunTimes times(row);
+      for (double seconds : {times.best, times.median, times.mean}) cells.push_back(durationText(seconds));
+    }
+    text += tableLine(row.name, width, cells);
   }
   return text + tableLine("total", width,
                           {std::to_string(total.calls), durationText(static_cast<double>(total.busyNs) / 1e9)});
@@ -77,7 +111,7 @@ std::string profileText(const std::vector<ProfileRow>& rows) {
 
 nlohmann::ordered_json profileJson(const std::vector<ProfileRow>& rows) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const ProfileRow& row : rows)
+  for (const ProfileRow& row : rows) {
     list.push_back({{"name", row.name},
                     {"kind", row.kind},
                     {"calls", row.calls},
@@ -85,6 +119,10 @@ nlohmann::ordered_json profileJson(const std::vector<ProfileRow>& rows) {
                     {"wallNs", row.wallNs},
                     {"bytes", row.bytes},
                     {"flops", row.flops}});
+    if (row.runNs.empty()) continue;
+    const RunTimes times(row);
+    list.back()["run"] = {{"bestNs", times.best * 1e9}, {"medianNs", times.median * 1e9}, {"meanNs", times.mean * 1e9}};
+  }
   return list;
 }
 

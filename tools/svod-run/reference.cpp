@@ -55,31 +55,44 @@ Result<Reference> referenceOf(const std::vector<OutputArray>& outputs, const Out
   return length;
 }
 
-Result<Agreement> compared(const OutputArray& output, const Reference& reference, const Tolerance& allowed) {
+Status sameType(const OutputArray& output, const Reference& reference) {
   const NpyArray& want = reference.array;
-  const std::string who = "output '" + output.name + "'";
-  if (want.dtype != output.dtype || want.shape != output.shape)
-    return fail(Diag::Mismatch, who + " is " + std::string(nameOf(output.dtype)) + " " + shapeOf(output.shape) +
-                                    ", the reference " + reference.from + " is " + std::string(nameOf(want.dtype)) +
-                                    " " + shapeOf(want.shape));
-  Agreement row{output.name, elementCount(output)};
-  size_t differing = 0, first = 0;
+  if (want.dtype == output.dtype && want.shape == output.shape) return {};
+  return fail(Diag::Mismatch, "output '" + output.name + "' is " + std::string(nameOf(output.dtype)) + " " +
+                                  shapeOf(output.shape) + ", the reference " + reference.from + " is " +
+                                  std::string(nameOf(want.dtype)) + " " + shapeOf(want.shape));
+}
+
+void compareElements(const OutputArray& output, const Reference& reference, const Tolerance& allowed, Agreement& row) {
+  const NpyArray& want = reference.array;
+  row.elements = elementCount(output);
+  size_t first = 0;
   for (size_t i = 0; i < row.elements; i++) {
     const long double got = elementValue(output.dtype, output.data.data(), i);
     const long double expected = elementValue(want.dtype, want.data.data(), i);
-    if (!agree(got, expected, allowed) && differing++ == 0) first = i;
+    if (!agree(got, expected, allowed) && row.differing++ == 0) first = i;
     if (got == expected || !std::isfinite(got) || !std::isfinite(expected)) continue;
     const long double error = std::fabs(got - expected);
     row.absolute = std::max(row.absolute, error);
     if (expected != 0) row.relative = std::max(row.relative, error / std::fabs(expected));
   }
-  if (differing == 0) return row;
-  return fail(Diag::Mismatch,
-              who + " differs from " + reference.from + " at " + indexText(first, output.shape) + ": got " +
-                  elementText(output.dtype, output.data.data(), first) + ", reference " +
-                  elementText(want.dtype, want.data.data(), first) + "; " + std::to_string(differing) + " of " +
-                  std::to_string(row.elements) + " elements differ",
-              isFloat(output.dtype) ? "--rtol and --atol set the allowed error" : "");
+  if (row.differing == 0) return;
+  row.status = fail(Diag::Mismatch,
+                    "output '" + output.name + "' differs from " + reference.from + " at " +
+                        indexText(first, output.shape) + ": got " +
+                        elementText(output.dtype, output.data.data(), first) + ", reference " +
+                        elementText(want.dtype, want.data.data(), first) + "; " + std::to_string(row.differing) +
+                        " of " + std::to_string(row.elements) + " elements differ",
+                    isFloat(output.dtype) ? "--rtol and --atol set the allowed error" : "");
+}
+
+Agreement compared(const std::vector<OutputArray>& outputs, const OutputArray& output, const std::string& directory,
+                   const Tolerance& allowed) {
+  Agreement row{output.name};
+  const Result<Reference> reference = referenceOf(outputs, output, directory);
+  row.status = reference ? sameType(output, *reference) : fail(reference.error());
+  if (row.status) compareElements(output, *reference, allowed, row);
+  return row;
 }
 
 std::string errorText(long double error) {
@@ -105,9 +118,8 @@ Tolerance defaultTolerance(ElementType type) {
   }
 }
 
-Result<std::vector<Agreement>> compareWithReferences(const std::vector<OutputArray>& outputs,
-                                                     const std::string& directory, std::optional<double> rtol,
-                                                     std::optional<double> atol) {
+std::vector<Agreement> compareWithReferences(const std::vector<OutputArray>& outputs, const std::string& directory,
+                                             std::optional<double> rtol, std::optional<double> atol) {
   std::vector<Agreement> rows;
   for (const OutputArray& output : outputs) {
     Tolerance allowed = defaultTolerance(output.dtype);
@@ -115,27 +127,43 @@ Result<std::vector<Agreement>> compareWithReferences(const std::vector<OutputArr
       if (rtol) allowed.relative = *rtol;
       if (atol) allowed.absolute = *atol;
     }
-    SVOD_TRY(const Reference reference, referenceOf(outputs, output, directory));
-    SVOD_TRY(Agreement row, compared(output, reference, allowed));
-    rows.push_back(std::move(row));
+    rows.push_back(compared(outputs, output, directory, allowed));
   }
   return rows;
 }
 
+Status statusOf(const std::vector<Agreement>& rows) {
+  for (const Agreement& row : rows) SVOD_CHECK(row.status);
+  return {};
+}
+
 std::string agreementText(const std::vector<Agreement>& rows) {
   size_t width = 6;
-  for (const Agreement& row : rows) width = std::max(width, row.output.size());
-  std::string text = tableLine("output", width, {"elements", "abs error", "rel error"});
-  for (const Agreement& row : rows)
-    text += tableLine(row.output, width,
-                      {std::to_string(row.elements), errorText(row.absolute), errorText(row.relative)});
+  bool differ = false;
+  for (const Agreement& row : rows) {
+    width = std::max(width, row.output.size());
+    differ |= row.differing > 0;
+  }
+  auto line = [&](const std::string& name, std::vector<std::string> cells, const std::string& differing) {
+    if (differ) cells.push_back(differing);
+    return tableLine(name, width, cells);
+  };
+  std::string text = line("output", {"elements", "abs error", "rel error"}, "differ");
+  for (const Agreement& row : rows) {
+    const bool compared = row.status || row.differing > 0;
+    text += compared ? line(row.output, {std::to_string(row.elements), errorText(row.absolute), errorText(row.relative)},
+                            std::to_string(row.differing))
+                     : line(row.output, {"-", "-", "-"}, "-");
+  }
   return text;
 }
 
 nlohmann::ordered_json agreementJson(const Agreement& row) {
-  return {{"elements", row.elements},
+  return {{"agrees", row.status.has_value()},
+          {"elements", row.elements},
           {"absoluteError", static_cast<double>(row.absolute)},
-          {"relativeError", static_cast<double>(row.relative)}};
+          {"relativeError", static_cast<double>(row.relative)},
+          {"differing", row.differing}};
 }
 
 }  // namespace svod
