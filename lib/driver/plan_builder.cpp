@@ -22,7 +22,7 @@ class PlanBuilder {
 
   Result<Plan> build(const PlanOptions& options) {
     addVariables();
-    findReordered();
+    findReads();
     for (const ScheduleBuffer& b : schedule_.buffers) addBuffer(b);
     for (const KernelFacts& k : kernels_) plan_.kernels.push_back(k.desc);
     for (const ScheduleItem& item : schedule_.items) SVOD_CHECK(addStep(item));
@@ -42,14 +42,13 @@ class PlanBuilder {
     }
   }
 
-  /// Weights that every step reads in an order other than theirs: the plan does not need them as they are.
-  void findReordered() {
-    std::vector<bool> isPlain(schedule_.buffers.size());
+  /// In which ways steps read each buffer.
+  void findReads() {
+    isPlain_.assign(schedule_.buffers.size(), false);
     isReordered_.assign(schedule_.buffers.size(), false);
     for (const ScheduleItem& item : schedule_.items)
       for (size_t slot = 0; slot < item.args.size(); ++slot)
-        (layoutOf(item, slot) ? isReordered_ : isPlain)[static_cast<size_t>(item.args[slot])] = true;
-    for (size_t i = 0; i < isPlain.size(); ++i) isReordered_[i] = isReordered_[i] && !isPlain[i];
+        (layoutOf(item, slot) ? isReordered_ : isPlain_)[static_cast<size_t>(item.args[slot])] = true;
   }
 
   const ConstantLayout* layoutOf(const ScheduleItem& item, size_t slot) const {
@@ -70,7 +69,7 @@ class PlanBuilder {
     d.bytes = memoryBytes(d.dtype, d.shape[0]);
     constants_.push_back(laidOut(layout, {data.data, data.bytes}, byteSize(d.dtype)));
     d.constant = weights_.add(constants_.back());
-    const bool takesPlace = isReordered_[weight] &&
+    const bool takesPlace = !isPlain_[weight] &&
                             std::ranges::none_of(reordered_, [&](const Reordered& r) { return r.weight == weight; });
     const BufferId id = takesPlace ? weight : static_cast<BufferId>(plan_.buffers.size());
     if (takesPlace) plan_.buffers[id] = std::move(d);
@@ -80,6 +79,8 @@ class PlanBuilder {
   }
 
   void addBuffer(const ScheduleBuffer& b) {
+    const size_t id = plan_.buffers.size();
+    const bool isWeight = b.port >= 0 && model_.ports[static_cast<size_t>(b.port)].kind == PortKind::Weight;
     BufferDesc d;
     d.name = b.name;
     d.dtype = storedType(b.dtype);
@@ -91,6 +92,8 @@ class PlanBuilder {
       place(port, d);
     }
     d.bytes = memoryBytes(d.dtype, static_cast<uint64_t>(b.maxElements));
+    // The plan does not need what no step reads.
+    if (isWeight && !isPlain_[id] && !isReordered_[id]) d.place = Place::Arena, d.shape = {0}, d.bytes = 0;
     plan_.buffers.push_back(std::move(d));
   }
 
@@ -103,7 +106,7 @@ class PlanBuilder {
       case PortKind::Expectation: d.place = Place::Arena; break;
       case PortKind::Weight:
         d.place = Place::Constant;
-        if (!isReordered_[plan_.buffers.size()]) d.constant = weights_.add({port.data.data, port.data.bytes});
+        if (isPlain_[plan_.buffers.size()]) d.constant = weights_.add({port.data.data, port.data.bytes});
         break;
     }
   }
@@ -223,7 +226,7 @@ class PlanBuilder {
   std::span<const KernelFacts> kernels_;
   WeightsLayout& weights_;
   std::deque<std::vector<std::byte>>& constants_;
-  std::vector<bool> isReordered_;  // by buffer of the schedule
+  std::vector<bool> isPlain_, isReordered_;  // by buffer of the schedule: read as it is, read in another order
   std::vector<Reordered> reordered_;
   Plan plan_;
   std::vector<InPlace> inPlace_;                             // offers of the schedule

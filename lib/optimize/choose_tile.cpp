@@ -219,6 +219,7 @@ UOp deepestReduce(UOp sink, UOp range) {
 void tileForVectors(Chooser& c) {
   useDots(c);
   if (packWindows(c)) return;
+  expandCases(c);
   shareRows(c);
   LanePlan plan = chooseLanes(c);
   for (const Lanes& l : plan.lanes) {

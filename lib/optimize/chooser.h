@@ -38,6 +38,9 @@ inline uint32_t idOf(UOp range) { return range.argAs<AxisArg>().id; }
 /// Joins output and reduce loops that every access walks as one contiguous loop.
 void mergeLoops(Chooser& chooser);
 
+/// Writes out short output loops whose counter selects among values that every iteration computes.
+void expandCases(Chooser& chooser);
+
 /// Keeps expensive values that several sweeps over a row need in a buffer of one row.
 void shareRows(Chooser& chooser);
 

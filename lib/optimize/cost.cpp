@@ -34,7 +34,21 @@ int64_t laneBytes(UOp n) {
   return isFloat(n.dtype()) ? std::max(byteSize(n.dtype()), 4) : byteSize(n.dtype());
 }
 
+// Known once the expanded loops are written out: whether it is this case, and what is taken then.
+bool isKnown(UOp n) {
+  UOp counter = caseCounter(n.op() == Op::Where ? n.src(0) : n);
+  return counter && axisType(counter) == AxisType::Upcast;
+}
+
 }  // namespace
+
+UOp caseCounter(UOp condition) {
+  constexpr Op kCompare[] = {Op::Eq, Op::Ne, Op::Lt, Op::Le};
+  if (std::ranges::find(kCompare, condition.op()) == std::end(kCompare)) return {};
+  UOp a = condition.src(0), b = condition.src(1);
+  if (a.isConst()) std::swap(a, b);
+  return a.op() == Op::Range && b.isConst() ? a : UOp();
+}
 
 double opWeight(UOp n) {
   if (n.op() == Op::Load || n.op() == Op::Store) return kMemory;
@@ -62,7 +76,7 @@ CostModel::CostModel(UOp sink, const Caps& caps, Products products)
     if (products == Products::Joined && n.op() == Op::Reduce && n.src(0).op() == Op::Mul) joined.push_back(n.src(0));
   for (UOp n : nodes) {
     double weight = opWeight(n);
-    if (weight == 0 || std::ranges::find(joined, n) != joined.end()) continue;
+    if (weight == 0 || isKnown(n) || std::ranges::find(joined, n) != joined.end()) continue;
     auto access = std::ranges::find(accesses_, n, &Access::node);
     items_.push_back({n, weight, access == accesses_.end() ? nullptr : &*access});
   }

@@ -42,6 +42,9 @@ class CostModel {
   std::vector<Item> items_;
 };
 
+/// The counter that `condition` compares with a constant; null for any other condition.
+UOp caseCounter(UOp condition);
+
 /// Cost of one execution of an op, an addition being 1; 0 for what costs nothing (constants, addresses).
 double opWeight(UOp node);
 

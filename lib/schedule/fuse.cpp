@@ -23,7 +23,7 @@ bool alwaysMaterialized(Op op) {
 
 class Fuser {
  public:
-  explicit Fuser(UOp sink) : order_(toposort(sink)) {
+  Fuser(UOp sink, const std::set<uint32_t>& whole) : order_(toposort(sink)), whole_(whole) {
     uint32_t largest = 0;
     for (UOp n : order_) largest = std::max(largest, n.id());
     uses_.resize(largest + 1);
@@ -88,8 +88,7 @@ class Fuser {
         inlined.regroupings = std::max(inlined.regroupings, sizes[s.id()].regroupings + regroups(n));
       }
       const SizeLimit& limit = n.op() == Op::Reduce ? kMaxReduce : kMaxElementwise;
-      bool tooLarge = inlined.ops > limit.ops || inlined.leaves > limit.leaves || inlined.depth > limit.depth ||
-                      inlined.regroupings > limit.regroupings;
+      bool tooLarge = !whole_.contains(n.id()) && !limit.admits(inlined);
       found |= tooLarge && !isCut_[n.id()] && n.op() != Op::Sink;
       if (tooLarge) isCut_[n.id()] = true;
       if (!materialized_[n.id()]) size = tooLarge ? SizeLimit{0, 1, 1, 0} : inlined;
@@ -283,6 +282,7 @@ class Fuser {
   }
 
   std::vector<UOp> order_;
+  const std::set<uint32_t>& whole_;
   std::vector<UOp> operands_;  // of kinds that read whole buffers
   std::vector<std::vector<Use>> uses_;
   std::vector<double> work_;
@@ -297,6 +297,6 @@ class Fuser {
 
 bool isStorage(UOp n) { return n.op() == Op::Buffer || n.op() == Op::After; }
 
-std::vector<bool> chooseMaterialized(UOp sink) { return Fuser(sink).run(); }
+std::vector<bool> chooseMaterialized(UOp sink, const std::set<uint32_t>& whole) { return Fuser(sink, whole).run(); }
 
 }  // namespace svod

@@ -8,6 +8,7 @@
 #include "schedule/packing.h"
 #include "schedule/siblings.h"
 #include "schedule/split_reduce.h"
+#include "schedule/winograd.h"
 
 namespace svod {
 
@@ -17,11 +18,13 @@ Result<Schedule> Scheduler::run() {
   if (model_.sink.srcCount() == 0)
     return fail(Diag::NoOutputs, "the graph has no outputs and assigns no state", "declare at least one output");
   SVOD_TRY(UOp unrolled, unrollLoops(model_, model_.sink));
-  UOp sink = splitReduces(*model_.graph, unrolled, options_.numerics);
+  WinogradGraph fast{unrolled, {}};
+  if (options_.numerics == Numerics::Fast) fast = useWinograd(model_, unrolled);
+  UOp sink = splitReduces(*model_.graph, fast.sink, options_.numerics);
   nodes_ = toposort(sink);
   loops_ = LoopTree(nodes_);
   nameNodes();
-  materialized_ = chooseMaterialized(sink);
+  materialized_ = chooseMaterialized(sink, fast.whole);
   for (;;) {
     SVOD_CHECK(produceAll());
     size_t before = snapshots_.size();

@@ -39,6 +39,9 @@ inline double work(UOp node) {
 /// path divides and multiplies indices, which no rule may be able to undo.
 struct SizeLimit {
   int ops, leaves, depth, regroupings;
+  bool admits(const SizeLimit& size) const {
+    return size.ops <= ops && size.leaves <= leaves && size.depth <= depth && size.regroupings <= regroupings;
+  }
 };
 constexpr SizeLimit kMaxElementwise = {160, 24, 400, 12}, kMaxReduce = {64, 12, 160, 12};
 

@@ -1,0 +1,157 @@
+#include "schedule/winograd_form.h"
+
+#include <array>
+
+namespace svod {
+
+namespace {
+
+// clang-format off
+constexpr double kWeights4[] = {1. / 4,       0,       0,
+                               -1. / 6, -1. / 6, -1. / 6,
+                               -1. / 6,  1. / 6, -1. / 6,
+                               1. / 24, 1. / 12,  1. / 6,
+                               1. / 24, -1. / 12, 1. / 6,
+                                     0,       0,       1};
+constexpr double kDataShared4[] = {0, 0, -4,  0, 1, 0,
+                                   0, -4, 0,  1, 0, 0,
+                                   0, 0, -1,  0, 1, 0,
+                                   0, -1, 0,  1, 0, 0,
+                                   1, 0, -1,  0, 0, 0,
+                                   0, 0,  0, -1, 0, 1};
+constexpr double kData4[] = {0, 0, 1,  0, 4, 0,
+                             1, 1, 0,  0, 0, 0,
+                             1, -1, 0, 0, 0, 0,
+                             0, 0, 1,  2, 0, 0,
+                             0, 0, 1, -2, 0, 0,
+                             0, 0, 0, -4, 0, 1};
+constexpr double kResultShared4[] = {1, 0, 0,  0, 0,  0,
+                                     0, 1, 1,  0, 0,  0,
+                                     0, 1, -1, 0, 0,  0,
+                                     0, 0, 0,  1, 1,  0,
+                                     0, 0, 0,  1, -1, 0,
+                                     0, 0, 0,  0, 0,  1};
+constexpr double kResult4[] = {1, 1, 0, 1, 0, 0,
+                               0, 0, 1, 0, 2, 0,
+                               0, 1, 0, 4, 0, 0,
+                               0, 0, 1, 0, 8, 1};
+constexpr double kWeights2[] = {1,      0,   0,
+                               .5,     .5,  .5,
+                               .5,    -.5,  .5,
+                                0,      0,   1};
+constexpr double kSame4[] = {1, 0, 0, 0,  0, 1, 0, 0,  0, 0, 1, 0,  0, 0, 0, 1};
+constexpr double kData2[] = {1,  0, -1,  0,
+                             0,  1,  1,  0,
+                             0, -1,  1,  0,
+                             0,  1,  0, -1};
+constexpr double kResult2[] = {1, 1,  1,  0,
+                               0, 1, -1, -1};
+constexpr WinogradForm kForms[] = {
+    {4, 6, {6, 3, kWeights4}, {6, 6, kDataShared4}, {6, 6, kData4}, {6, 6, kResultShared4}, {4, 6, kResult4}},
+    {2, 4, {4, 3, kWeights2}, {4, 4, kSame4}, {4, 4, kData2}, {4, 4, kSame4}, {2, 4, kResult2}}};
+// clang-format on
+
+// Costs relative to a multiplication with its addition inside of a register tile: reading a weight that serves one tile
+// of rows, and moving an element of a tile through a transform, with its arithmetic, out to memory and in again.
+constexpr double kWeightCost = 16, kTransformCost = 70;
+// The rounding of more steps, the memory between them and two more kernels are to be worth it.
+constexpr double kWorthwhile = 1.15;
+constexpr int64_t kMinChannels = 32;
+
+double sizeOf(std::span<const int32_t> axes, UOp product) {
+  double size = 1;
+  for (int32_t axis : axes) size *= static_cast<double>(product.dim(static_cast<size_t>(axis)));
+  return size;
+}
+
+struct ConvSize {
+  double groups, batch, channels, filters, height, width;
+  double weights() const { return groups * channels * filters; }
+};
+
+double directCost(const ConvSize& s) {
+  constexpr double kTaps = 9;
+  return kTaps * s.weights() * (s.batch * s.height * s.width + kWeightCost);
+}
+
+double costOf(const WinogradForm& f, const ConvSize& s) {
+  auto tilesAlong = [&](double extent) { return static_cast<double>((static_cast<int64_t>(extent) + f.tile - 1) / f.tile); };
+  const double places = f.points * f.points, tiles = s.batch * tilesAlong(s.height) * tilesAlong(s.width);
+  return places * (s.weights() * (tiles + kWeightCost) + tiles * s.groups * (s.channels + s.filters) * kTransformCost);
+}
+
+}  // namespace
+
+std::span<const WinogradForm> winogradForms() { return kForms; }
+
+const WinogradForm* cheapestForm(const Convolution& conv, UOp product) {
+  const ConvSize size{sizeOf(conv.groups, product),
+                      sizeOf(conv.batch, product),
+                      sizeOf(conv.channels, product),
+                      sizeOf(conv.filters, product),
+                      sizeOf({&conv.windows[0].out, 1}, product),
+                      sizeOf({&conv.windows[1].out, 1}, product)};
+  if (size.channels < kMinChannels || size.filters < kMinChannels) return nullptr;
+  const WinogradForm* best = nullptr;
+  double least = directCost(size) / kWorthwhile;
+  for (const WinogradForm& form : kForms)
+    if (double cost = costOf(form, size); cost < least) best = &form, least = cost;
+  return best;
+}
+
+namespace {
+
+// Where the elements along some axes stand in the weights, row-major.
+std::vector<int64_t> offsetsAlong(std::span<const int32_t> axes, const Convolution& conv, UOp product) {
+  std::vector<int64_t> offsets{0};
+  for (int32_t axis : axes) {
+    std::vector<int64_t> more;
+    for (int64_t offset : offsets)
+      for (int64_t i = 0; i < product.dim(static_cast<size_t>(axis)); ++i)
+        more.push_back(offset + i * conv.strides[static_cast<size_t>(axis)]);
+    offsets = std::move(more);
+  }
+  return offsets;
+}
+
+using Taps = std::array<std::array<double, 3>, 3>;
+
+// Element (i, j) of G g G^T.
+double transformed(const SmallMatrix& g, const Taps& taps, int i, int j) {
+  double sum = 0;
+  for (int y = 0; y < 3; ++y)
+    for (int x = 0; x < 3; ++x)
+      sum += g(i, y) * g(j, x) * taps[static_cast<size_t>(y)][static_cast<size_t>(x)];
+  return sum;
+}
+
+}  // namespace
+
+std::vector<float> transformedWeights(const WinogradForm& form, const Convolution& conv, UOp product,
+                                      std::span<const float> weights) {
+  const std::vector<int64_t> groups = offsetsAlong(conv.groups, conv, product),
+                             channels = offsetsAlong(conv.channels, conv, product),
+                             filters = offsetsAlong(conv.filters, conv, product);
+  const int64_t down = conv.strides[static_cast<size_t>(conv.windows[0].tap)],
+                right = conv.strides[static_cast<size_t>(conv.windows[1].tap)];
+  const size_t each = groups.size() * channels.size() * filters.size();
+  std::vector<float> result(each * static_cast<size_t>(form.points * form.points));
+  size_t at = 0;
+  for (int64_t group : groups)
+    for (int64_t channel : channels)
+      for (int64_t filter : filters) {
+        Taps taps;
+        for (int64_t y = 0; y < 3; ++y)
+          for (int64_t x = 0; x < 3; ++x)
+            taps[static_cast<size_t>(y)][static_cast<size_t>(x)] = static_cast<double>(
+                weights[static_cast<size_t>(conv.first + group + channel + filter + y * down + x * right)]);
+        for (int i = 0; i < form.points; ++i)
+          for (int j = 0; j < form.points; ++j)
+            result[static_cast<size_t>(i * form.points + j) * each + at] =
+                static_cast<float>(transformed(form.weights, taps, i, j));
+        ++at;
+      }
+  return result;
+}
+
+}  // namespace svod

@@ -1,0 +1,32 @@
+// F(r x r, 3 x 3) for the sizes there are: the constant matrices, and what a convolution costs in each form.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "schedule/convolution.h"
+
+namespace svod {
+
+/// A constant matrix, row-major.
+struct SmallMatrix {
+  int rows, columns;
+  std::span<const double> elements;
+  double operator()(int row, int column) const { return elements[static_cast<size_t>(row * columns + column)]; }
+};
+
+/// The transforms of one axis. `data` and `result` are products of two matrices: what several rows share comes first.
+struct WinogradForm {
+  int tile, points;  // results and places of a tile along an axis
+  SmallMatrix weights, dataShared, data, resultShared, result;
+};
+
+std::span<const WinogradForm> winogradForms();
+
+/// The form with the least work for this convolution of such a product; null where the plain sum has less.
+const WinogradForm* cheapestForm(const Convolution& conv, UOp product);
+
+/// The elements of the weights as the product over channels reads them: [place, group, channel, filter].
+std::vector<float> transformedWeights(const WinogradForm& form, const Convolution& conv, UOp product,
+                                      std::span<const float> weights);
+
+}  // namespace svod

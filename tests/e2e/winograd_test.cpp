@@ -1,0 +1,70 @@
+// Convolutions in fast numerics: plans give the values of the plain sum, which strict plans compute as the interpreter does.
+#include <catch2/catch.hpp>
+
+#include "e2e/graph_text.h"
+
+using namespace svod;
+
+namespace {
+
+/// Weights drawn like inputs, so that no two taps are alike.
+void drawWeights(Model& model) {
+  uint64_t seed = 100;
+  for (ModelPort& port : model.ports) {
+    if (port.kind != PortKind::Weight) continue;
+    std::vector<int64_t> dims;
+    for (UOp d : port.buffer.shape()) dims.push_back(d.constInt());
+    auto values = std::make_shared<HostTensor>(randomTensor(DType::F32, dims, ++seed, false));
+    port.data = {values->data.data(), values->data.size(), values};
+  }
+}
+
+struct Ran {
+  HostTensor y;
+  size_t weights;  // ports, those that were added counted
+};
+
+Ran run(const std::string& text, Numerics numerics) {
+  Model model = modelOf(text);
+  drawWeights(model);
+  RunOptions options;
+  options.numerics = numerics;
+  auto result = runPlan(model, bindingsOf(model, 1), options);
+  if (!result) FAIL(toText(result.error()));
+  auto of = [&](PortKind kind) { return std::ranges::count(model.ports, kind, &ModelPort::kind); };
+  auto y = std::ranges::find(model.ports, PortKind::Output, &ModelPort::kind) - model.ports.begin();
+  return {(*result)[static_cast<size_t>(y)], static_cast<size_t>(of(PortKind::Weight))};
+}
+
+void check(const std::string& text, size_t rewritten) {
+  INFO(text);
+  const Ran exact = run(text, Numerics::Strict), fast = run(text, Numerics::Fast);
+  CHECK(fast.weights == exact.weights + rewritten);
+  REQUIRE(fast.y.dims == exact.y.dims);
+  double largest = 0, error = 0;
+  for (int64_t i = 0; i < exact.y.numel(); ++i) {
+    largest = std::max(largest, std::abs(exact.y.at(i).asFloat()));
+    error = std::max(error, std::abs(exact.y.at(i).asFloat() - fast.y.at(i).asFloat()));
+  }
+  CHECK(error < 5e-5 * largest);
+}
+
+}  // namespace
+
+TEST_CASE("lanes, tiles and channels that do not divide") {
+  check("input x: f32[1, 129, 24, 24]\nweight w: f32[131, 129, 3, 3] = 1\noutput y = conv2d(x, w, padding=1)\n", 1);
+  check("input x: f32[3, 130, 23, 13]\nweight w: f32[128, 130, 3, 3] = 1\noutput y = conv2d(x, w)\n", 1);
+  check("input x: f32[4, 256, 7, 7]\nweight w: f32[256, 256, 3, 3] = 1\noutput y = conv2d(x, w, padding=1)\n", 1);
+}
+
+TEST_CASE("what stands around a convolution") {
+  check("input x: f32[1, 128, 16, 16]\nweight w: f32[128, 128, 3, 3] = 1\nweight v: f32[128, 128, 3, 3] = 1\n"
+        "weight b: f32[128] = 1\noutput y = relu(conv2d(relu(conv2d(x, w, b, padding=1)), v, padding=1) + x)\n", 2);
+  check("input x: f32[1, 256, 20, 20]\nweight w: f32[256, 128, 3, 3] = 1\n"
+        "output y = max_pool(conv2d(x, w, groups=2, padding=1), kernel=[2, 2])\n", 1);
+}
+
+TEST_CASE("convolutions that stay as they are") {
+  check("input x: f32[1, 64, 24, 24]\nweight w: f32[64, 64, 3, 3] = 1\noutput y = conv2d(x, w, stride=2)\n", 0);
+  check("var n in [1, 3]\ninput x: f32[n, 64, 24, 24]\nweight w: f32[64, 64, 3, 3] = 1\noutput y = conv2d(x, w)\n", 0);
+}
