@@ -81,7 +81,17 @@ struct Chart {
   std::vector<Box> boxes;
 };
 
-using Block = std::variant<FactList, Table, Code, Note, Chart>;
+/// Points over two logarithmic axes, each beneath a mark of the most it could be. Text renderings leave it out.
+struct Scatter {
+  struct Point {
+    std::string label;
+    double x, y, most;  // above 0
+  };
+  std::string title, xTitle, yTitle;
+  std::vector<Point> points;
+};
+
+using Block = std::variant<FactList, Table, Code, Note, Chart, Scatter>;
 
 struct Section {
   std::string key, title;  // an empty key puts the blocks into the enclosing JSON object

@@ -23,6 +23,7 @@ pre{background:var(--soft);padding:.8rem;overflow-x:auto;font-size:12.5px}
 summary{cursor:pointer;opacity:.7}
 svg{width:100%;max-width:980px;background:var(--soft)}svg text{font-size:12px;fill:currentColor}
 rect{stroke:#fff8;stroke-width:.5}
+.grid{stroke:var(--line)}.lack{stroke:currentColor;stroke-width:.5}.most{stroke:currentColor;stroke-width:2}
 .c0{fill:#4e79a7}.c1{fill:#f28e2b}.c2{fill:#76b7b2}.c3{fill:#e15759}.c4{fill:#59a14f}
 .c5{fill:#b07aa1}.c6{fill:#edc948}.c7{fill:#9c755f}
 )css";

@@ -74,6 +74,27 @@ void addFacts(FactList& facts, const KernelInsight& insight) {
   if (speed.share > 0) facts.push_back({"rooflineShare", "share of the roofline", shareCell(speed.share)});
 }
 
+/// Where the kernels stand beneath the roofline of one thread: at the measured time if there is one.
+Scatter rooflineOf(const Subject& subject) {
+  Scatter scatter{"Kernels beneath what the processor could do with their bytes and flops, on one thread",
+                  "flops per byte", "GFLOP/s", {}};
+  for (const KernelDesc& kernel : subject.plan->kernels) {
+    const KernelView* view = viewOf(subject, kernel);
+    if (view == nullptr) continue;
+    const Speed speed(view->insight);
+    const std::vector<int64_t> largest = largestValues(kernel, *subject.plan);
+    const auto flops = static_cast<double>(kernel.flops.tryEvaluate(largest).value_or(0));
+    const auto bytes = static_cast<double>(kernel.bytes.tryEvaluate(largest).value_or(0));
+    if (flops <= 0 || bytes <= 0 || speed.share <= 0) continue;
+    const double most = flops / view->insight.rooflineNs;
+    const std::string time = timeCell(speed.measured > 0 ? speed.measured : speed.predicted).text();
+    scatter.points.push_back({kernel.name + ": " + shareCell(speed.share).text() + " of the roofline, " +
+                                  (speed.measured > 0 ? "measured " : "predicted ") + time,
+                              flops / bytes, most * speed.share, most});
+  }
+  return scatter;
+}
+
 Table choiceTable(const KernelInsight& insight) {
   Table table{"choices", {{"opt", "opt"}, {"why", "why"}}, {}};
   for (const auto& [opt, why] : insight.opts) table.rows.push_back({opt, why});
@@ -156,12 +177,14 @@ Section kernelsOf(const Subject& subject, bool full, bool source) {
   if (full) addInsights(table, subject);
   section.blocks.push_back(std::move(table));
   if (!full && !source) return section;
+  if (full) section.blocks.push_back(rooflineOf(subject));
   section.partsKey = "details";
   for (size_t i = 0; i < subject.plan->kernels.size(); ++i)
     section.parts.push_back(kernelSection(subject, i, full, source));
   const auto hasSource = [](const KernelView& view) { return !view.source.empty(); };
   if (source && std::ranges::none_of(subject.kernels, hasSource) && subject.planSource.empty())
-    section.blocks.push_back(Note{"The plan holds machine code only; inspect the graph itself to see generated source."});
+    section.blocks.push_back(Note{
+        "The plan holds machine code only: svodc inspect GRAPH --source, with the same flags, shows where it came from."});
   return section;
 }
 

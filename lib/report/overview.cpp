@@ -23,6 +23,13 @@ Table variableTable(const Plan& plan) {
   return table;
 }
 
+Table expectationTable(const Plan& plan) {
+  Table table{"expectations", {{"text", "checked in a run"}, {"values", "values", true}, {"buffer", "buffer", true}}, {}};
+  for (const Expectation& e : plan.expectations)
+    table.rows.push_back({e.text, plan.buffers[e.buffer].shape.at(1), e.buffer});
+  return table;
+}
+
 Table fileTable(const Plan& plan) {
   Table table{"files", {{"path", "file"}, {"kind", "kind"}, {"bytes", "size", true}, {"sha256", "sha256"}}, {}};
   for (const FileDesc& f : plan.files)
@@ -49,7 +56,7 @@ Section overviewOf(const Plan& plan) {
                  {"numerics", "numerics", t.numerics},
                  {"compiler", "compiler", t.compiler}};
   if (!plan.decisions.empty()) facts.push_back({"decisions", "decisions", joined(plan.decisions)});
-  section.blocks = {facts, portTable(plan), variableTable(plan), fileTable(plan)};
+  section.blocks = {facts, portTable(plan), variableTable(plan), expectationTable(plan), fileTable(plan)};
   std::erase_if(section.blocks, [](const Block& block) {
     const Table* table = std::get_if<Table>(&block);
     return table != nullptr && table->rows.empty() && table->key != "ports";

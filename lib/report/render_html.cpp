@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
 
 #include "report/html_style.h"
 #include "report/render.h"
@@ -20,6 +22,24 @@ std::string escaped(std::string_view text) {
   }
   return out;
 }
+
+/// Whole decades around `values`, drawn from one pixel to another.
+class LogAxis {
+ public:
+  LogAxis(const std::vector<double>& values, double from, double to) : from_(from), to_(to) {
+    const auto [least, most] = std::ranges::minmax(values);
+    low_ = static_cast<int>(std::floor(std::log10(least))), high_ = static_cast<int>(std::ceil(std::log10(most)));
+    if (low_ == high_) ++high_;
+  }
+  double at(double value) const { return from_ + (std::log10(value) - low_) / (high_ - low_) * (to_ - from_); }
+  double decade(int power) const { return at(std::pow(10, power)); }
+  int low() const { return low_; }
+  int high() const { return high_; }
+
+ private:
+  double from_, to_;
+  int low_, high_;
+};
 
 class HtmlPrinter {
  public:
@@ -78,7 +98,42 @@ class HtmlPrinter {
             " &#8595;</text></svg></figure>\n";
   }
 
+  void operator()(const Scatter& scatter) {
+    if (scatter.points.empty()) return;
+    std::vector<double> xs, ys;
+    for (const Scatter::Point& p : scatter.points) xs.push_back(p.x), ys.insert(ys.end(), {p.y, p.most});
+    const LogAxis x(xs, 60, 960), y(ys, 370, 10);
+    out_ += "<figure><figcaption>" + escaped(scatter.title) + "</figcaption><svg viewBox=\"0 0 980 420\" role=\"img\">";
+    for (int d = x.low(); d <= x.high(); ++d) gridLine({x.decade(d), 10}, {x.decade(d), 370}, {-8, 16}, d);
+    for (int d = y.low(); d <= y.high(); ++d) gridLine({960, y.decade(d)}, {60, y.decade(d)}, {-54, 4}, d);
+    for (const Scatter::Point& p : scatter.points) {
+      const double px = x.at(p.x), py = y.at(p.y), top = y.at(p.most);
+      out_ += "<g><title>" + escaped(p.label) + "</title>" + line("most", {px - 6, top}, {px + 6, top}) +
+              line("lack", {px, top}, {px, py}) + "<circle cx=\"" + number(px) + "\" cy=\"" + number(py) +
+              "\" r=\"4\" class=\"c0\"/></g>";
+    }
+    out_ += "<text x=\"60\" y=\"412\">" + escaped(scatter.xTitle) + " &#8594;, " + escaped(scatter.yTitle) +
+            " &#8593;</text></svg></figure>\n";
+  }
+
  private:
+  struct Pixel {
+    double x, y;
+  };
+
+  static std::string line(std::string_view kind, Pixel from, Pixel to) {
+    return "<line class=\"" + std::string(kind) + "\" x1=\"" + number(from.x) + "\" y1=\"" + number(from.y) + "\" x2=\"" +
+           number(to.x) + "\" y2=\"" + number(to.y) + "\"/>";
+  }
+
+  /// With the power of ten beside its end.
+  void gridLine(Pixel from, Pixel to, Pixel beside, int decade) {
+    char value[32];
+    std::snprintf(value, sizeof value, "%g", std::pow(10, decade));
+    out_ += line("grid", from, to) + "<text x=\"" + number(to.x + beside.x) + "\" y=\"" + number(to.y + beside.y) + "\">" +
+            value + "</text>";
+  }
+
   void section(const Section& s, int level = 2) {
     if (s.blocks.empty() && s.parts.empty()) return;
     out_ += "<section id=\"" + escaped(s.key) + "\">";

@@ -32,6 +32,7 @@ struct Member {
   void operator()(const Code& code) const { object[code.key] = code.text; }
   void operator()(const Note&) const {}
   void operator()(const Chart&) const {}
+  void operator()(const Scatter&) const {}
 };
 
 void addSection(Json& parent, const Section& section) {

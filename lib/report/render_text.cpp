@@ -71,15 +71,20 @@ class TextPrinter {
 
   void operator()(const Note& note) { line(note.text); }
   void operator()(const Chart&) {}
+  void operator()(const Scatter&) {}
 
  private:
+  static bool isDrawing(const Block& block) {
+    return std::holds_alternative<Chart>(block) || std::holds_alternative<Scatter>(block);
+  }
+
   void section(const Section& s, size_t depth) {
     if (s.blocks.empty() && s.parts.empty()) return;
     if (!s.title.empty()) heading(s.title, depth + 1);
     indent_ = 2 * (depth + 1);
     bool first = true;
     for (const Block& block : s.blocks) {
-      if (!first && !std::holds_alternative<Chart>(block)) out_ += "\n";
+      if (!first && !isDrawing(block)) out_ += "\n";
       std::visit(*this, block);
       first = false;
     }

@@ -1,4 +1,5 @@
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "ir/graph.h"
@@ -68,6 +69,8 @@ TEST_CASE("a plan in full lists buffers and steps with their edges") {
   CHECK(all["steps"]["steps"][5]["deps"] == json::array({4}));
   CHECK(all["steps"]["longestChain"] == 2);
   CHECK(all["kernels"]["details"][0]["args"][1]["mode"] == "write");
+  CHECK(all["expectations"] == json::parse(R"([{"text":"what is \"given\"","values":2,"buffer":7}])"));
+  CHECK(contains(toText(describe({&plan, nullptr, {}, {}}, {})), "what is \"given\""));
 }
 
 TEST_CASE("kernels show their class, the reasons for their opts, and times") {
@@ -102,6 +105,31 @@ TEST_CASE("kernels show their class, the reasons for their opts, and times") {
   CHECK(!contains(toText(described()), "roofline"));
 }
 
+TEST_CASE("the page draws kernels beneath the roofline") {
+  const Plan plan = samplePlan();
+  KernelInsight insight;
+  insight.predictedNs = 1250, insight.rooflineNs = 1000;
+  const std::string roof = "<line class=\"most\"", gap = "<line class=\"lack\"";
+  auto page = [&] {
+    const Subject subject{&plan, nullptr, {{plan.kernels[0].name, {}, {}, nullptr, {}, insight}}, {}};
+    return toHtml(describe(subject, ReportOptions::all()));
+  };
+  auto drop = [&] {  // from the roof down to the point, in pixels
+    const std::string text = page();
+    auto number = [&](const char* name) { return std::stod(text.substr(text.find(name, text.find(gap)) + 4)); };
+    return number("y2=\"") - number("y1=\"");
+  };
+  CHECK(contains(page(), plan.kernels[0].name + ": 80 % of the roofline, predicted 1.25 us"));
+  CHECK(contains(page(), roof));
+  const double predicted = drop();
+  CHECK(predicted > 0);
+  insight.measuredNs = 2500, insight.measuredRooflineNs = 1000;
+  CHECK(contains(page(), "40 % of the roofline, measured 2.50 us"));
+  CHECK(drop() == Approx(predicted * std::log(0.4) / std::log(0.8)).epsilon(0.01));
+  insight = {};
+  CHECK(!contains(page(), roof));
+}
+
 TEST_CASE("loops of a kernel as text") {
   Graph g;
   const LinearKernel kernel = sampleKernel(g);
@@ -120,6 +148,14 @@ TEST_CASE("the page is one file and escapes names") {
   CHECK(contains(page, "a &lt; b"));
   CHECK(contains(page, "<rect"));
   CHECK(!contains(page, "http"));
+}
+
+TEST_CASE("a plan of machine code says where its source can be seen") {
+  const Plan plan = samplePlan();
+  ReportOptions options;
+  options.source = true;
+  CHECK(contains(toText(describe({&plan, nullptr, {}, {}}, options)), "svodc inspect GRAPH --source"));
+  CHECK(!contains(toText(describe({&plan, nullptr, {}, "void k_add() {\n}\n"}, options)), "svodc inspect GRAPH"));
 }
 
 TEST_CASE("source of a kernel is found in the plan's C file") {
