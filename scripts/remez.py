@@ -131,7 +131,6 @@ ERF_SCALE = mpf("0.13525390625")              # times x^2 is 2 about where erf r
 log_erfc = lambda x: mpmath.log(mpmath.erfc(x))
 
 
-
 def erf_ratio(u):
     x = mpmath.sqrt((u + 1) / ERF_SCALE)
     return mpmath.erf(x) / x if x > 0 else 2 / mpmath.sqrt(mpmath.pi)
@@ -162,7 +161,7 @@ table("kLogF32", log1p_tail, LOW, HIGH, 7, lambda f: f ** 3 / mpmath.log1p(f), 2
 table("kLog2F32", log2_tail, LOW, HIGH, 8, lambda f: f * f * LN2 / mpmath.log1p(f), 24,
       what="log2(1 + f) = f log2(e) + f^2 p(f), sqrt(1/2) <= 1 + f <= sqrt(2), relative error")
 table("kErfF32", erf_ratio, -1, 1, 15, lambda u: 1 / erf_ratio(u), 24, at_once=True,
-      what="erf x = x p(0.13525390625 x^2 - 1), |x| <= 3.845, relative error")
+      what=f"erf x = x p({mpmath.nstr(ERF_SCALE, 15)} x^2 - 1), |x| <= 3.845, relative error")
 table("kErfF64", erf_head, 0, mpf("0.9375"), 12, lambda x: x / mpmath.erf(x), 53, even=True,
       what="erf x = x + x p(x^2), |x| <= 0.9375, relative error")
 table("kPowLog2F32", lambda f: mpmath.log1p(f) / LN2 / f, LOW, HIGH, 13, lambda f: f * LN2 / mpmath.log1p(f), 53,
@@ -197,6 +196,11 @@ CONSTANTS = {
     "kTwoThirds": (mpf(2) / 3, (53, 53), "2/3 as a sum"),
     "kHalfPiF32": (mpmath.pi / 2, (24, 24, 24), "pi/2 as a sum"),
     "kHalfPiF64": (mpmath.pi / 2, (53, 53, 53), "pi/2 as a sum"),
+}
+
+
+SCALARS = {
+    "kErfScaleF32": (ERF_SCALE, "of x^2 in the argument of kErfF32"),
 }
 
 
@@ -241,6 +245,8 @@ def main(names):
           "#pragma once\n#include <cstdint>\n\nnamespace svod::detail {\n")
     for name, (value, sizes, what) in CONSTANTS.items():
         print_array("double", name, [float(x).hex() for x in split(value, sizes)], what)
+    for name, (value, what) in SCALARS.items():
+        print(f"// {what}\ninline constexpr double {name} = {float(value).hex()};\n")
     for name, (kind, words, what) in WORDS.items():
         print_array(kind, name, [hex(w) for w in words], what)
     for name, t in TABLES.items():

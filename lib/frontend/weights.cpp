@@ -32,18 +32,28 @@ bool isType(std::string_view have, std::span<const uint64_t> haveShape, DType wa
   return have == toText(want) && std::ranges::equal(toSigned(haveShape), wantShape);
 }
 
+Error wrongType(const std::string& where, const std::string& have, const std::string& want) {
+  return {Diag::BadWeights, where + " holds " + have + ", declared is " + want,
+          "declare the dtype and shape of the file; cast and reshape afterwards", {}, {}};
+}
+
 Status checkType(const std::string& where, std::string_view have, std::span<const uint64_t> haveShape,
                  DType want, std::span<const int64_t> wantShape) {
   if (isType(have, haveShape, want, wantShape)) return {};
-  return fail(Diag::BadWeights,
-              where + " holds " + typeText(have, toSigned(haveShape)) + ", declared is " +
-                  typeText(toText(want), wantShape),
-              "declare the dtype and shape of the file; cast and reshape afterwards");
+  return fail(wrongType(where, typeText(have, toSigned(haveShape)), typeText(toText(want), wantShape)));
 }
 
 ConstData kept(NpyArray array) {
   auto owner = std::make_shared<const NpyArray>(std::move(array));
   return {owner->data.data(), owner->data.size(), owner};
+}
+
+/// A .npy file; `wrong(have, want)` is the error when it holds another type.
+template <class Wrong>
+Result<ConstData> loadArray(const std::string& path, DType dtype, std::span<const int64_t> shape, Wrong wrong) {
+  SVOD_TRY(NpyArray array, readNpy(path, elementTypeFromName(toText(dtype))));
+  if (isType(nameOf(array.dtype), array.shape, dtype, shape)) return kept(std::move(array));
+  return fail(wrong(typeText(nameOf(array.dtype), toSigned(array.shape)), typeText(toText(dtype), shape)));
 }
 
 /// The memory of a weight, from byteSize(dtype) bytes for each element.
@@ -156,25 +166,17 @@ Result<ConstData> WeightLoader::loadFile(const std::string& spec, DType dtype,
   if (!spec.ends_with(".npy"))
     return fail(Diag::BadWeights, "'" + spec + "' is of no known kind",
                 "use FILE.npy or FILE.safetensors:NAME");
-  return loadNpy(resolve(spec), dtype, shape);
-}
-
-Result<ConstData> WeightLoader::loadNpy(const std::string& path, DType dtype,
-                                        std::span<const int64_t> shape) {
-  SVOD_TRY(NpyArray array, readNpy(path, elementTypeFromName(toText(dtype))));
-  SVOD_CHECK(checkType(path, nameOf(array.dtype), array.shape, dtype, shape));
-  return kept(std::move(array));
+  const std::string path = resolve(spec);
+  return loadArray(path, dtype, shape,
+                   [&](const std::string& have, const std::string& want) { return wrongType(path, have, want); });
 }
 
 Result<ConstData> WeightLoader::loadConstant(const std::string& input, const std::string& path, DType dtype,
                                              std::span<const int64_t> shape) {
-  SVOD_TRY(NpyArray array, readNpy(path, elementTypeFromName(toText(dtype))));
-  if (isType(nameOf(array.dtype), array.shape, dtype, shape)) return kept(std::move(array));
-  const std::string want = typeText(toText(dtype), shape);
-  return fail(Diag::BadWeights,
-              "--const: " + path + " holds " + typeText(nameOf(array.dtype), toSigned(array.shape)) + ", the input '" +
-                  input + "' is " + want,
-              "save an array of " + want + " for it (astype and reshape of numpy convert)");
+  return loadArray(path, dtype, shape, [&](const std::string& have, const std::string& want) {
+    return Error{Diag::BadWeights, "--const: " + path + " holds " + have + ", the input '" + input + "' is " + want,
+                 "save an array of " + want + " for it (astype and reshape of numpy convert)", {}, {}};
+  });
 }
 
 Result<std::vector<int64_t>> WeightLoader::npyShape(const std::string& path, DType dtype) {

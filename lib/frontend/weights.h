@@ -36,8 +36,6 @@ class WeightLoader {
                                         std::span<const int64_t> shape);
 
  private:
-  Result<ConstData> loadNpy(const std::string& path, DType dtype, std::span<const int64_t> shape);
-
   Result<ConstData> loadFile(const std::string& spec, DType dtype, std::span<const int64_t> shape);
   Result<ConstData> loadSafetensor(const std::string& path, const std::string& tensor, DType dtype,
                                    std::span<const int64_t> shape);

@@ -44,6 +44,9 @@ inline constexpr double kHalfPiF64[] = {
     0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54, -0x1.f1976b7ed8fbcp-110,
 };
 
+// of x^2 in the argument of kErfF32
+inline constexpr double kErfScaleF32 = 0x1.1500000000000p-3;
+
 // 26 zero bits and the first bits of 2/pi
 inline constexpr uint32_t kTwoOverPi32[] = {
     0x28, 0xbe60db93, 0x91054a7f, 0x9d5f47d, 0x4d377036, 0xd8a5664f, 0x10e4107f, 0x9458eaf7,

@@ -83,9 +83,9 @@ namespace {
 
 // One polynomial: two and a select would cost twice as much.
 Ex erfF32(Ex magnitude) {
-  constexpr double kScale = 0x1.15p-3, kEnough = 3.845;  // erf rounds to 1
+  constexpr double kEnough = 3.845;  // erf rounds to 1
   Ex clamped = where(kEnough < magnitude, kEnough, magnitude);
-  Ex value = clamped * poly(fma(clamped * clamped, kScale, -1.0), kErfF32);
+  Ex value = clamped * poly(fma(clamped * clamped, kErfScaleF32, -1.0), kErfF32);
   return where(1.0 < value, 1.0, value);
 }
 

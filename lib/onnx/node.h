@@ -66,7 +66,7 @@ class OnnxNode {
   const int opset;        // of the domain of the op
   const int resultCount;  // outputs the node lists
 
-  /// `attributes` are sorted by name and fit the row; `wanted[i]` tells whether output i has a name, and
+  /// `attributes` fit the row; `wanted[i]` tells whether output i has a name, and
   /// `declared[i]` which dims the model states for it.
   OnnxNode(GraphBuilder& builder, OnnxContext& context, const OnnxOp& row, int version,
            std::vector<Tensor> inputs, std::vector<const proto::AttributeProto*> attributes,

@@ -8,7 +8,7 @@ namespace svod {
 /// Whether a vector operand lists the axis of a tensor of that rank: a bool scalar.
 Tensor isListedAtRun(OnnxNode& n, int operand, int axis, int rank);
 
-// --- Operand 1 makes a result of these dims from operand 0, by the rules of
+// --- Operand 1 makes a result of these dims from operand 0, by the rules of the op.
 void expectReshaped(OnnxNode& n, const Dims& wanted);
 void expectExpanded(OnnxNode& n, const Dims& wanted);
 /// Squeeze and the reductions: without the axes it lists, or with 1 in place of them.
