@@ -31,6 +31,10 @@ struct ModelBindings {
 /// InputMismatch when an expectation is not met.
 Result<std::vector<HostTensor>> interpret(const Model& model, const ModelBindings& bindings);
 
+/// Whether the contents of all ports, as interpret() returns them, are what the model expects. InputMismatch names the
+/// first expectation that is not met.
+Status checkExpectations(const Model& model, std::span<const HostTensor> contents);
+
 /// The value of one tensor-stage node, for tests and for finding the first node two evaluations disagree on.
 Result<HostTensor> interpretNode(const Model& model, UOp node, const ModelBindings& bindings);
 

@@ -9,7 +9,6 @@
 #include "interp/tensor_values.h"
 #include "interp/view.h"
 #include "ir/text.h"
-#include "support/expectation.h"
 
 namespace svod {
 
@@ -29,12 +28,6 @@ View positions(const std::vector<int64_t>& dims) {
   return View::of(std::move(out));
 }
 
-Status checkMet(const std::string& expectation, const HostTensor& both) {
-  std::vector<int64_t> values;
-  for (int64_t i = 0; i < both.numel(); ++i) values.push_back(both.at(i).asInt());
-  return checkExpectation(expectation, values);
-}
-
 class TensorInterpreter {
  public:
   TensorInterpreter(const Model& model, const ModelBindings& bindings)
@@ -43,8 +36,7 @@ class TensorInterpreter {
   Status run(UOp root) {
     values_.resize(model_.graph->size());
     usesLeft_.assign(model_.graph->size(), 0);
-    versions_.resize(model_.ports.size());
-    storeIndex_.assign(model_.graph->size(), 0);
+    versions_.resize(model_.ports.size()), storeIndex_.assign(model_.graph->size(), 0);
     versionAt_.clear(), sizes_.counters.clear(), bodies_.clear();
     std::vector<UOp> order = toposort(root);
     std::erase_if(order, [](UOp n) { return !n.ranges().empty(); });  // bodies belong to their End
@@ -66,7 +58,6 @@ class TensorInterpreter {
     for (const ModelPort& port : model_.ports) {
       SVOD_CHECK(openBuffer(port.buffer));
       out.push_back(versionsOf(port.buffer).back().toTensor());
-      if (port.kind == PortKind::Expectation && !bindings_.areArbitrary) SVOD_CHECK(checkMet(port.name, out.back()));
     }
     return out;
   }
@@ -296,7 +287,9 @@ class TensorInterpreter {
 Result<std::vector<HostTensor>> interpret(const Model& model, const ModelBindings& bindings) {
   TensorInterpreter interpreter(model, bindings);
   SVOD_CHECK(interpreter.run(model.sink));
-  return interpreter.ports();
+  SVOD_TRY(std::vector<HostTensor> contents, interpreter.ports());
+  if (!bindings.areArbitrary) SVOD_CHECK(checkExpectations(model, contents));
+  return contents;
 }
 
 Result<HostTensor> interpretNode(const Model& model, UOp node, const ModelBindings& bindings) {

@@ -279,30 +279,6 @@ TEST_CASE("damaged files are refused") {
   CHECK(importOnnx("no/such.onnx").errors.at(0).diag == Diag::Io);
 }
 
-TEST_CASE("deep nesting and functions that call themselves end") {
-  OnnxMaker deep;
-  deep.input("x", {"2"}).output("y");
-  proto::GraphProto* graph = deep.model.mutable_graph();
-  for (int i = 0; i < 60; ++i) {
-    proto::AttributeProto& branch = *graph->add_node()->add_attribute();
-    branch.set_name("body");
-    branch.set_type(5);
-    graph = branch.mutable_g();
-  }
-  CHECK(deep.import().errors.at(0).diag == Diag::Syntax);
-
-  OnnxMaker m;
-  m.input("x", {"2"}).output("y");
-  proto::FunctionProto& f = *m.model.add_functions();
-  f.set_name("Again");
-  f.add_input("a");
-  f.add_output("b");
-  addNode(*f.mutable_node(), "Again", {"a"}, {"c"});
-  addNode(*f.mutable_node(), "Again", {"c"}, {"b"});
-  m.node("Again", {"x"}, {"y"});
-  CHECK(m.import().errors.at(0).diag == Diag::TooLarge);
-}
-
 TEST_CASE("rows of the table are well formed") {
   for (size_t i = 0; i < allOnnxOps().size(); ++i) {
     const OnnxOp& op = allOnnxOps()[i];

@@ -87,6 +87,30 @@ TEST_CASE("loops in loops end, whatever their depth") {
   CHECK(problem(nestedLoops(24, 16).import()) == Diag::TooLarge);
 }
 
+TEST_CASE("deep nesting and functions that call themselves end") {
+  OnnxMaker deep;
+  deep.input("x", {"2"}).output("y");
+  proto::GraphProto* graph = deep.model.mutable_graph();
+  for (int i = 0; i < 60; ++i) {
+    proto::AttributeProto& branch = *graph->add_node()->add_attribute();
+    branch.set_name("body");
+    branch.set_type(5);
+    graph = branch.mutable_g();
+  }
+  CHECK(deep.import().errors.at(0).diag == Diag::Syntax);
+
+  OnnxMaker m;
+  m.input("x", {"2"}).output("y");
+  proto::FunctionProto& f = *m.model.add_functions();
+  f.set_name("Again");
+  f.add_input("a");
+  f.add_output("b");
+  addNode(*f.mutable_node(), "Again", {"a"}, {"c"});
+  addNode(*f.mutable_node(), "Again", {"c"}, {"b"});
+  m.node("Again", {"x"}, {"y"});
+  CHECK(m.import().errors.at(0).diag == Diag::TooLarge);
+}
+
 TEST_CASE("sizes that no memory holds") {
   OnnxMaker expand;
   expand.input("x", {"1"}).ints("shape", {3}, {1 << 30, 1 << 30, 1 << 30}).output("y");

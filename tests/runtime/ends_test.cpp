@@ -1,0 +1,73 @@
+// Runs that end otherwise than with results.
+#include "runtime/harness.h"
+
+using namespace svod;
+
+TEST_CASE("a run that does not meet an expectation fails, however it is run") {
+  TempFolder folder;
+  PlanBuilder b;
+  const BufferId x = b.input("x", 4, 4, ElementType::I64), y = b.output("y", 4, 4, ElementType::I64);
+  const BufferId both = b.arena("both", 4, ElementType::I64);
+  b.plan.buffers[both].shape = {2, 2};
+  b.step(Copy{both, x, 32});
+  b.step(Copy{y, x, 32});
+  b.plan.expectations = {{both, "the sizes"}};
+  b.write(folder / "p");
+  const PlanHandle plan = loadPlan(folder / "p");
+  const PoolHandle pool(svod_pool_create(2));
+  for (bool isShared : {false, true}) {
+    svod_instance_options options = {};
+    options.pool = isShared ? pool.get() : nullptr;
+    const InstanceHandle instance = makeInstance(plan, options);
+    std::vector<int64_t> in = {5, -6, 5, -6}, out(4);
+    bindIn(instance, 0, in);
+    bindOut(instance, 0, out);
+    for (uint64_t seed : {0u, 3u}) {
+      in[1] = -6;
+      execute(instance, seed);
+      CHECK(out == in);
+      in[1] = 7;
+      const svod_error error = executeError(instance, seed);
+      CHECK(error.exit_code == 1);
+      CHECK(std::string(error.code) == "input-mismatch");
+      CHECK(std::string(error.message) == "the sizes: the run gives [5, 7], the plan is for [5, -6]");
+    }
+  }
+}
+
+TEST_CASE("a stop asked for before the run ends the next one only") {
+  TempFolder folder;
+  PlanBuilder b;
+  const BufferId from = b.input("x", 4, 4), to = b.output("y", 4, 4);
+  b.step(Copy{to, from, 16});
+  b.write(folder / "p");
+  const InstanceHandle instance = makeInstance(loadPlan(folder / "p"));
+  std::vector<float> x(4), y(4);
+  bindIn(instance, 0, x);
+  bindOut(instance, 0, y);
+  svod_stop(instance.get());
+  CHECK(executeError(instance).exit_code == 75);
+  execute(instance);
+}
+
+TEST_CASE("a stop that comes too late for a run is not lost") {
+  TempFolder folder;
+  PlanBuilder b;
+  b.step(HostCall{"stop", {}, {}});
+  b.write(folder / "p");
+  svod_instance* self = nullptr;
+  const auto stop = [](void* user, const svod_host_call*) {
+    svod_stop(*static_cast<svod_instance**>(user));
+    return 0;
+  };
+  const svod_host_entry entry = {"stop", stop, &self};
+  svod_instance_options options = {};
+  options.functions = &entry;
+  options.function_count = 1;
+  const InstanceHandle instance = makeInstance(loadPlan(folder / "p"), options);
+  self = instance.get();
+  for (uint64_t order : {0, 1}) {
+    execute(instance, order);
+    CHECK(executeError(instance).exit_code == 75);
+  }
+}
