@@ -90,15 +90,14 @@ void mergeLoops(Chooser& c) {
   }
 }
 
+bool isGated(UOp stage) {
+  return std::ranges::any_of(toposort(stage.src(0)), [](UOp n) { return n.op() == Op::Load && n.srcCount() > 2; });
+}
+
 namespace {
 
 double instructionsOf(const Chooser& c) {
   return CostModel(c.sink, c.caps).instructions(lanesOf(c.sink));
-}
-
-// Filling a local buffer behind gates: short lines that fill vectors badly.
-bool isGated(UOp stage) {
-  return std::ranges::any_of(toposort(stage.src(0)), [](UOp n) { return n.op() == Op::Load && n.srcCount() > 2; });
 }
 
 // Instructions to fill a local buffer once, in vectors.

@@ -13,9 +13,9 @@ namespace {
 // axis.
 class TileChoice {
  public:
-  TileChoice(const Chooser& c, UOp reduce, Lanes lanes, int64_t maxVectors)
-      : c_(c), reduce_(reduce), lanes_(lanes), maxVectors_(maxVectors) {
-    copies_ = std::ranges::any_of(toposort(c.sink), [](UOp n) { return n.op() == Op::Stage; });
+  TileChoice(const Chooser& c, UOp reduce, Lanes lanes, int64_t maxVectors, UOp held)
+      : c_(c), reduce_(reduce), lanes_(lanes), maxVectors_(maxVectors), held_(held) {
+    copies_ = std::ranges::any_of(toposort(c.sink), [](UOp n) { return n.op() == Op::Stage && isGated(n); });
     std::vector<Access> all = accessesOf(c.sink);
     for (UOp n : toposort(reduce.src(0))) {
       bool inside = std::ranges::any_of(reduce.src().subspan(1), [&](UOp r) { return n.dependsOn(r); });
@@ -45,7 +45,7 @@ class TileChoice {
     std::vector<RegisterTile> all;
     std::vector<UOp> rowAxes{UOp()};
     for (const Axis& axis : axesOf(c_.sink))
-      if (axis.nest == Nest::Output && axis.range != lanes_.range && reduce_.src(0).dependsOn(axis.range) &&
+      if (axis.nest != Nest::Reduce && axis.range != lanes_.range && reduce_.src(0).dependsOn(axis.range) &&
           axisType(axis.range) == AxisType::Loop && maxExtent(axis.range) > 1 && isReusedAlong(axis.range))
         rowAxes.push_back(axis.range);
     for (int64_t vectors : {1, 2, 3, 4, 5, 6, 7, 8, 12, 16})
@@ -60,7 +60,7 @@ class TileChoice {
 
   // More rows make sense where they use the same element.
   bool isReusedAlong(UOp axis) const {
-    return !fillsStage(c_.sink, axis) &&
+    return (axis == held_ || !fillsStage(c_.sink, axis)) &&
            std::ranges::any_of(loads_, [&](const Access& a) { return !a.node.dependsOn(axis); });
   }
 
@@ -114,15 +114,16 @@ class TileChoice {
   UOp reduce_;
   Lanes lanes_;
   int64_t maxVectors_;
+  UOp held_;
   std::vector<Access> loads_;
   double arithmetic_ = 0;
-  bool copies_ = false;  // the kernel fills a local buffer
+  bool copies_ = false;  // the kernel fills a local buffer behind gates
 };
 
 }  // namespace
 
-RegisterTile chooseRegisterTile(const Chooser& chooser, UOp reduce, const Lanes& lanes, int64_t maxVectors) {
-  return TileChoice(chooser, reduce, lanes, maxVectors).best();
+RegisterTile chooseRegisterTile(const Chooser& chooser, UOp reduce, const Lanes& lanes, int64_t maxVectors, UOp held) {
+  return TileChoice(chooser, reduce, lanes, maxVectors, held).best();
 }
 
 std::string registersText(const Chooser& chooser, const RegisterTile& tile) {

@@ -127,6 +127,8 @@ void unrollInnermost(Chooser& c, UOp reduce, int64_t copies) {
       return;
 }
 
+}  // namespace
+
 void tileReduceOverOutputLanes(Chooser& c, UOp reduce, const Lanes& lanes, std::optional<uint32_t> packed) {
   if (!packed && blockReduce(c, reduce, lanes)) return;
   int64_t maxVectors = INT64_MAX;
@@ -163,6 +165,8 @@ void tileReduceOverOutputLanes(Chooser& c, UOp reduce, const Lanes& lanes, std::
     if (n.op() == Op::Reduce && !n.src(0).ranges().empty() && n.dependsOn(c.range(column)))
       return unrollInnermost(c, n, tile.rows * tile.vectors);
 }
+
+namespace {
 
 // Lanes along the reduce axis itself: several independent accumulators hide the latency of one chain.
 void tileReduceLanes(Chooser& c, UOp reduce, const Lanes& lanes) {
@@ -218,7 +222,7 @@ UOp deepestReduce(UOp sink, UOp range) {
 
 void tileForVectors(Chooser& c) {
   useDots(c);
-  if (packWindows(c)) return;
+  if (packWindows(c) || tileRows(c)) return;
   expandCases(c);
   shareRows(c);
   LanePlan plan = chooseLanes(c);

@@ -60,10 +60,18 @@ struct RegisterTile {
   UOp rowAxis;  // null: one row
   int64_t rows = 1, vectors = 1;
 };
-RegisterTile chooseRegisterTile(const Chooser& chooser, UOp reduce, const Lanes& lanes, int64_t maxVectors);
+/// `held`: a loop for which local buffers will get a dim, so that it may be expanded.
+RegisterTile chooseRegisterTile(const Chooser& chooser, UOp reduce, const Lanes& lanes, int64_t maxVectors, UOp held = {});
 /// Why rows and vectors are repeated, for Chooser::apply.
 std::string registersText(const Chooser& chooser, const RegisterTile& tile);
 inline constexpr const char* kPanelOutside = "one panel of columns serves all rows";
+
+/// Blocks of rows for kernels that keep rows of a product in local buffers; false (nothing changed) for others.
+bool tileRows(Chooser& chooser);
+
+/// Lanes along an output loop of what `reduce` computes, a register tile, and the panel of an operand: that of parameter
+/// `packed` in any case, another where it pays.
+void tileReduceOverOutputLanes(Chooser& chooser, UOp reduce, const Lanes& lanes, std::optional<uint32_t> packed);
 
 /// Lanes, register tiles and, for matrix products, loop order and packed panel.
 void tileForVectors(Chooser& chooser);
@@ -98,6 +106,9 @@ bool hasGroups(UOp sink);
 /// Whether the operand will stand in memory in the order in which the kernel reads it: any loop walks it as lanes do, and
 /// a panel of it needs no copy.
 bool isLaidOut(const Chooser& chooser, uint32_t slot);
+
+/// A local buffer is filled behind gates: in short lines that fill vectors badly.
+bool isGated(UOp stage);
 
 /// A buffer local to the kernel is filled once per iteration of this loop, so the loop cannot be expanded.
 bool fillsStage(UOp sink, UOp range);

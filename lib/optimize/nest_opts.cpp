@@ -15,7 +15,7 @@ namespace {
 // order.
 UOp permuteRanges(Graph& g, UOp sink, std::span<const UOp> order) {
   return transform(g, sink, [&](UOp n, std::span<const UOp> src) {
-    if (n.op() != Op::End && n.op() != Op::Reduce) return g.withSrc(n, src);
+    if (n.op() != Op::End && n.op() != Op::Reduce && n.op() != Op::Stage) return g.withSrc(n, src);
     std::vector<UOp> list(src.begin(), src.end()), present;
     for (UOp r : order)
       if (std::ranges::find(src, r) != src.end()) present.push_back(r);
@@ -107,10 +107,12 @@ Result<UOp> applyOrder(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
   std::vector<UOp> order;
   for (int32_t number : std::get<AxisList>(opt.args).axes) {
     SVOD_TRY(Axis axis,
-             pickAxis(sink, number, kOutput | kReduce, {AxisType::Loop, AxisType::Reduce, AxisType::Global}));
+             pickAxis(sink, number, kAnyNest, {AxisType::Loop, AxisType::Reduce, AxisType::Global}));
     if (std::ranges::find(order, axis.range) != order.end())
       return fail(Diag::BadOpt, "axis " + std::to_string(number) + " is named twice");
     if (axis.nest == Nest::Reduce) SVOD_CHECK(mayReorder(sink, axis.range, caps));
+    if (axis.nest == Nest::Stage && closersOf(sink, axis.range)[0].argAs<ReduceArg>().op != Op::Store)
+      return fail(Diag::BadOpt, "axis " + std::to_string(number) + " adds to a local buffer");
     if (!order.empty() && closersOf(sink, order[0]) != closersOf(sink, axis.range))
       return fail(Diag::BadOpt, "the axes do not belong to the same loop nests",
                   "axes: " + describeAxes(sink));

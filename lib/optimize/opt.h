@@ -31,6 +31,7 @@ enum class OptKind : uint8_t {
   Window,
   Share,
   KBlock,
+  Hold,
   Stream,
   Global,
   Local,

@@ -1,21 +1,15 @@
 #include "optimize/stage_opts.h"
 
 #include <algorithm>
-#include <functional>
 #include <ranges>
 
+#include "ir/shape.h"
 #include "optimize/legality.h"
+#include "optimize/local_copy.h"
 #include "optimize/reloop.h"
 #include "symbolic/symbolic.h"
 
 namespace svod {
-
-uint32_t nextBufferSlot(UOp sink) {
-  uint32_t next = 0;
-  for (UOp n : toposort(sink))
-    if (n.op() == Op::Buffer) next = std::max(next, n.argAs<SlotArg>().slot + 1);
-  return next;
-}
 
 Result<UOp> loadToPack(UOp sink, uint32_t slot, std::span<const UOp> axes) {
   UOp found;
@@ -38,15 +32,6 @@ Result<UOp> loadToPack(UOp sink, uint32_t slot, std::span<const UOp> axes) {
 }
 
 namespace {
-
-// A value kept in a local buffer: for each range of `closed`, a copy of it counts through one dim of the
-// buffer.
-struct LocalCopy {
-  UOp stage;
-  std::vector<UOp> closed;
-
-  UOp read(Graph& g, std::span<const UOp> at) const { return g.load(g.indexRowMajor(stage, closed, at)); }
-};
 
 // The ranges of `value` that are expanded, the vector axis and then the groups of a dot product last: they become the
 // innermost dims of a buffer.
@@ -84,53 +69,6 @@ std::vector<UOp> rowDims(UOp value, UOp axis) {
   return dims;
 }
 
-// The loops of reduces in `value` that run again for each iteration of `closed`: the copy needs loops of its
-// own.
-std::vector<UOp> innerLoops(UOp value, std::span<const UOp> closed) {
-  std::vector<UOp> loops;
-  for (UOp n : toposort(value)) {
-    if (n.op() != Op::Reduce || std::ranges::none_of(closed, [&](UOp r) { return n.dependsOn(r); })) continue;
-    for (UOp r : n.src().subspan(1))
-      if (std::ranges::find(loops, r) == loops.end()) loops.push_back(r);
-  }
-  return loops;
-}
-
-// `value` with ranges of its own in place of `closed` and of the loops inside of it, and with buffers of its own.
-struct Renamed {
-  UOp value;
-  std::vector<UOp> ranges;  // in place of `closed`
-  uint32_t slot;            // of the next buffer
-};
-
-// The buffers that are filled again for each iteration of `closed`: another copy of what fills them needs its own.
-std::vector<UOp> innerBuffers(UOp value, std::span<const UOp> closed) {
-  std::vector<UOp> buffers;
-  for (UOp n : toposort(value))
-    if (n.op() == Op::Stage && std::ranges::any_of(closed, [&](UOp r) { return n.dependsOn(r); }))
-      buffers.push_back(storageOf(n.src(0).src(0)));
-  return buffers;
-}
-
-Renamed withOwnRanges(Graph& g, UOp sink, UOp value, std::span<const UOp> closed,
-                      const std::function<AxisType(UOp)>& typeOf) {
-  uint32_t id = nextRangeId(sink);
-  std::vector<UOp> from(closed.begin(), closed.end()), fresh;
-  for (UOp r : closed) fresh.push_back(g.range(r.src(0), id++, typeOf(r)));
-  std::vector<UOp> to = fresh;
-  for (UOp r : innerLoops(value, closed))
-    from.push_back(r), to.push_back(g.range(r.src(0), id++, axisType(r)));
-  uint32_t slot = nextBufferSlot(sink);
-  for (UOp b : innerBuffers(value, closed))
-    from.push_back(b), to.push_back(g.buffer(b.dtype(), b.src(), {slot++, Space::Local}));
-  return {substitute(g, value, from, to), std::move(fresh), slot};
-}
-
-LocalCopy makeLocalCopy(Graph& g, UOp sink, UOp value, std::vector<UOp> closed) {
-  Renamed own = withOwnRanges(g, sink, value, closed, [](UOp) { return AxisType::Loop; });
-  return {g.stage(own.value, own.ranges, own.slot), std::move(closed)};
-}
-
 // Values that are computed both in the loop `from` and, with the same expression, in the loop `to`: the
 // largest ones.
 std::vector<UOp> sharedValues(Graph& g, UOp sink, UOp from, std::span<const UOp> to) {
@@ -162,7 +100,7 @@ Result<UOp> applyPack(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
   const auto& args = std::get<PackArgs>(opt.args);
   std::vector<UOp> closed;
   for (int32_t number : args.axes) {
-    SVOD_TRY(Axis axis, pickAxis(sink, number, kOutput | kReduce, {AxisType::Loop, AxisType::Reduce}));
+    SVOD_TRY(Axis axis, pickAxis(sink, number, kAnyNest, {AxisType::Loop, AxisType::Reduce}));
     if (std::ranges::find(closed, axis.range) != closed.end())
       return fail(Diag::BadOpt, "axis " + std::to_string(number) + " is named twice");
     closed.push_back(axis.range);
@@ -248,6 +186,60 @@ Result<UOp> applyKBlock(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) 
   UOp buffer = g.accumulator(reduce.argAs<ReduceArg>().op, own.value, loops.first(1), loops.subspan(1), own.slot);
   UOp read = g.load(g.indexRowMajor(buffer, closed, closed));
   return substitute(g, sink, std::span(&reduce, 1), std::span(&read, 1));
+}
+
+namespace {
+
+// The one buffer filled along a stage axis, or the one reduce along a reduce axis.
+Result<UOp> closerToHold(UOp sink, const Axis& axis) {
+  std::vector<UOp> closers = closersOf(sink, axis.range);
+  if (closers.size() == 1 && (closers[0].op() != Op::Stage || closers[0].argAs<ReduceArg>().op == Op::Store))
+    return closers[0];
+  return fail(Diag::BadOpt, "hold needs an axis of one reduction, or of one local buffer that is filled once",
+              "axes: " + describeAxes(sink));
+}
+
+// `stage` with another innermost dim that `loop` counts through, filled outside of that loop.
+UOp heldStage(Graph& g, UOp sink, UOp stage, UOp loop) {
+  std::vector<UOp> closed(stage.src().begin() + 1, stage.src().end());
+  closed.push_back(loop);
+  Renamed own = withOwnRanges(g, sink, stage.src(0), closed, axisType);
+  UOp old = storageOf(stage.src(0).src(0)), store = own.value, lines = g.index(maxExtent(loop));
+  UOp size = g.index(old.maxNumel() * maxExtent(loop));
+  UOp buffer = g.buffer(old.dtype(), {&size, 1}, {own.slot, Space::Local});
+  const auto widened = [&](UOp flat, UOp last) { return simplify(g, addIndices(g, mulIndices(g, flat, lines), last)); };
+  UOp at = widened(store.src(0).src(1), own.ranges.back());
+  std::vector<UOp> src(store.src().begin(), store.src().end()), fill{UOp()};
+  src[0] = g.indexInto(buffer, {&at, 1});
+  fill[0] = g.make(Op::Store, DType::Void, src);
+  fill.insert(fill.end(), own.ranges.begin(), own.ranges.end());
+  UOp held = g.make(Op::Stage, stage.dtype(), fill, stage.argAs<ReduceArg>());
+  return transform(g, sink, [&](UOp n, std::span<const UOp> from) {
+    if (n.op() != Op::Index || n.src(0) != stage) return g.withSrc(n, from);
+    UOp flat = widened(from[1], loop);
+    return g.indexInto(held, {&flat, 1});
+  });
+}
+
+}  // namespace
+
+Result<UOp> applyHold(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
+  const auto& numbers = std::get<AxisList>(opt.args).axes;
+  if (numbers.size() != 2 || numbers[0] == numbers[1])
+    return fail(Diag::BadOpt, "hold takes a stage or reduce axis and a loop around it", "write hold(4,1)");
+  SVOD_TRY(Axis axis, pickAxis(sink, numbers[0], kStage | kReduce, {AxisType::Loop, AxisType::Reduce}));
+  SVOD_TRY(Axis loop, pickAxis(sink, numbers[1], kOutput | kStage, {AxisType::Loop}));
+  SVOD_TRY(UOp closer, closerToHold(sink, axis));
+  if (!closer.dependsOn(loop.range))
+    return fail(Diag::BadOpt, "axis " + std::to_string(numbers[1]) + " is not around axis " + std::to_string(numbers[0]),
+                "axes: " + describeAxes(sink));
+  if (closer.op() == Op::Stage) return heldStage(g, sink, closer, loop.range);
+  std::vector<UOp> closed;
+  closeExpanded(closer, closed);
+  closed.push_back(loop.range);
+  LocalCopy copy = makeLocalCopy(g, sink, closer, closed);
+  UOp read = copy.read(g, copy.closed);
+  return substitute(g, sink, std::span(&closer, 1), std::span(&read, 1));
 }
 
 Result<UOp> applyStream(Graph& g, UOp sink, const OptOp& opt, const Caps&) {

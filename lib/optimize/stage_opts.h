@@ -7,12 +7,11 @@ namespace svod {
 Result<UOp> applyPack(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
 Result<UOp> applyWindow(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
 Result<UOp> applyShare(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
+Result<UOp> applyHold(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
 Result<UOp> applyStream(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
 Result<UOp> applyKBlock(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
 
 /// The one load from parameter `slot`, which the kernel only reads, whose address depends on all of `axes`.
 Result<UOp> loadToPack(UOp sink, uint32_t slot, std::span<const UOp> axes);
-/// A slot no local buffer of the kernel has.
-uint32_t nextBufferSlot(UOp sink);
 
 }  // namespace svod

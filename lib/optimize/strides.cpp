@@ -139,6 +139,16 @@ bool isGather(const Signature& s) {
   return false;
 }
 
+// A sum of products over rows that another one made.
+bool isChained(const Signature& s) {
+  const auto isProduct = [](UOp n) {
+    return n.op() == Op::Reduce && n.argAs<ReduceArg>().op == Op::Add && n.src(0).op() == Op::Mul;
+  };
+  return std::ranges::any_of(s.sums, [&](UOp sum) {
+    return isProduct(sum) && std::ranges::any_of(toposort(sum.src(0)), isProduct);
+  });
+}
+
 struct PatternRow {
   PatternInfo info;
   bool (*fits)(const Signature& s);
@@ -150,6 +160,7 @@ constexpr PatternRow kPatterns[] = {
      [](const Signature& s) { return s.outputs.empty() && s.reduces.empty(); }},
     {{Pattern::FullReduce, "full-reduce", "one result of all elements"},
      [](const Signature& s) { return s.outputs.empty(); }},
+    {{Pattern::Attention, "attention", "products whose results are rows of another product"}, isChained},
     {{Pattern::Conv, "conv", "products summed over windows that slide over an operand"},
      [](const Signature& s) { return isGemm(s) && hasWindow(s); }},
     {{Pattern::Gemm, "gemm", "rows of one operand times columns of another, summed"}, isGemm},

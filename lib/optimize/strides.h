@@ -40,6 +40,7 @@ class LoopsOf {
 enum class Pattern : uint8_t {
   Scalar,
   FullReduce,
+  Attention,
   Gemm,
   Conv,
   Gemv,

@@ -50,6 +50,10 @@ constexpr OptInfo kOpts[] = {
     {KBlock, "kblock", "kblock(axis,out,...)",
      "a reduce axis becomes the outermost loop around these output axes; partial results wait in a local buffer",
      kList, applyKBlock},
+    {Hold, "hold", "hold(axis,loop)",
+     "what a stage axis fills, or a reduce axis folds, gets a buffer dim for a loop around it and is computed before that "
+     "loop",
+     kList, applyHold},
     {Stream, "stream", "stream(slot)", "an output that is written past the caches, where its vectors are aligned",
      OptShape::Param, applyStream},
     {Global, "global", "global(axis,...)", "output axes as GPU grid dims", kList, applyGlobal},

@@ -4,6 +4,7 @@
 
 #include "ir/shape.h"
 #include "optimize/legality.h"
+#include "optimize/local_copy.h"
 #include "optimize/stage_opts.h"
 #include "optimize/strides.h"
 #include "symbolic/symbolic.h"

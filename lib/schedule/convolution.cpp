@@ -22,7 +22,7 @@ struct Read {
 /// Follows what an operand reads down to where it comes from.
 class Reader {
  public:
-  explicit Reader(Model& model) : counters_(model), builder_(g_, counters_, [](UOp) { return nullptr; }) {}
+  explicit Reader(Model& model) : counters_(model), builder_(g_, counters_, {}, [](UOp) { return nullptr; }) {}
 
   /// The counter of each axis; the constant 0 for axes of one element. Its id is the number of the axis.
   IndexList counters(std::span<const UOp> shape) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "schedule/fuse_rows.h"
+#include "schedule/kernel_size.h"
 #include "schedule/uses.h"
 #include "schedule/work.h"
 
@@ -28,38 +30,32 @@ class Fuser {
     for (UOp n : order_) largest = std::max(largest, n.id());
     uses_.resize(largest + 1);
     work_.resize(largest + 1);
-    isIndexMath_.resize(largest + 1);
     isCut_.resize(largest + 1);
     materialized_.resize(largest + 1);
   }
 
   /// Decides by cost alone, then cuts what became too large and decides again with these cuts as given.
-  std::vector<bool> run() {
-    findIndexMath();
+  Fusion run() {
+    isIndexMath_ = indexMath(order_, uses_.size());
     do {
       measureWork();
-      decide();
-    } while (cutLargeKernels());
-    return materialized_;
+      do decide();
+      while (refuseRowsWithoutProduct());
+    } while (cutLargeKernels(order_, [this](UOp n) { return isKept(n); }, whole_, isCut_));
+    Fusion fusion{std::move(materialized_), {}};
+    for (auto& [id, row] : rows_) fusion.rows.emplace(id, std::move(row.axes));
+    return fusion;
   }
 
  private:
+  bool isKept(UOp n) const { return materialized_[n.id()] || rows_.contains(n.id()); }
+
   void decide() {
     materialized_.assign(materialized_.size(), false);
     uses_.assign(uses_.size(), {});
     operands_.clear(), rootShape_.clear(), rootOwner_.clear(), productOf_.clear();
+    rows_.clear(), rowProducts_.clear();
     for (size_t i = order_.size(); i-- > 0;) visit(order_[i]);
-  }
-
-  /// Counters, sizes and cheap arithmetic on them: no memory is read, so every kernel computes these for
-  /// itself.
-  void findIndexMath() {
-    for (UOp n : order_) {
-      bool leaf = n.op() == Op::Const || n.op() == Op::Var || n.op() == Op::Range || n.op() == Op::Iota;
-      bool cheap = isMovement(n.op()) || (isElementwise(n.op()) && work(n) < kTranscendentalCost);
-      isIndexMath_[n.id()] =
-          leaf || (cheap && std::ranges::all_of(n.src(), [&](UOp s) { return isIndexMath_[s.id()]; }));
-    }
   }
 
   /// Arithmetic for one element when everything below it, down to reductions, is computed in place.
@@ -71,29 +67,6 @@ class Fuser {
         sum +=
             isCut_[s.id()] || alwaysMaterialized(s.op()) || s.op() == Op::Reduce ? kLoadCost : work_[s.id()];
     }
-  }
-
-  /// Marks values at which a kernel has grown too large; false when there are none.
-  bool cutLargeKernels() {
-    std::vector<SizeLimit> sizes(work_.size());
-    bool found = false;
-    for (UOp n : order_) {
-      SizeLimit& size = sizes[n.id()];
-      if (isStorage(n) || materialized_[n.id()]) size = {0, 1, 1, 0};
-      if (isStorage(n)) continue;
-      SizeLimit inlined{isElementwise(n.op()), 0, 0, 0};
-      for (UOp s : n.src()) {
-        inlined.ops += sizes[s.id()].ops, inlined.leaves += sizes[s.id()].leaves;
-        inlined.depth = std::max(inlined.depth, sizes[s.id()].depth + 1);
-        inlined.regroupings = std::max(inlined.regroupings, sizes[s.id()].regroupings + regroups(n));
-      }
-      const SizeLimit& limit = n.op() == Op::Reduce ? kMaxReduce : kMaxElementwise;
-      bool tooLarge = !whole_.contains(n.id()) && !limit.admits(inlined);
-      found |= tooLarge && !isCut_[n.id()] && n.op() != Op::Sink;
-      if (tooLarge) isCut_[n.id()] = true;
-      if (!materialized_[n.id()]) size = tooLarge ? SizeLimit{0, 1, 1, 0} : inlined;
-    }
-    return found;
   }
 
   void addUse(UOp node, Use use) {
@@ -169,18 +142,36 @@ class Fuser {
     if (isRoot) return false;  // it is the value of a store: its buffer is the target
     if (isCut_[n.id()]) return true;
     if (isIndexMath_[n.id()]) return false;
-    if (n.op() == Op::Reduce) return !canHoist(n) || isSecondProduct(n);
-    if (isMovement(n.op()) || work(n) == 0 || isDistance(n)) return false;
-    return uses.size() > kMaxUses || isCheaperMaterialized(n);
+    if (n.op() == Op::Reduce) return (!canHoist(n) || isSecondProduct(n)) && !keepsRows(n);
+    if (isMovement(n.op()) || work(n) == 0) return false;
+    if (isByteDistance(n) && std::ranges::all_of(uses, &Use::inReduce)) return false;  // dot products take bytes
+    const bool isSweptAgain = uses.size() > 1 && work_[n.id()] >= kTranscendentalCost;
+    if (isSweptAgain && keepsRows(n)) return false;
+    return (uses.size() > kMaxUses || isCheaperMaterialized(n)) && !keepsRows(n);
   }
 
-  /// A byte less a zero point that many bytes share, inside of reductions: dot products take the bytes as they are.
-  bool isDistance(UOp n) const {
-    const bool isOffset = (n.op() == Op::Sub || n.op() == Op::Add) && n.dtype() == DType::I32 && n.src(0).op() == Op::Cast;
-    if (!isOffset || !isInt(n.src(0).src(0).dtype()) || info(n.src(0).src(0).dtype()).bits != 8) return false;
-    UOp zero = n.src(1);
-    while (zero.op() == Op::Cast || isMovement(zero.op())) zero = zero.src(0);
-    return zero.maxNumel() < n.maxNumel() && std::ranges::all_of(uses_[n.id()], &Use::inReduce);
+  /// A product that several reductions of one kernel read, or what is computed from it: kept there, row by row.
+  bool keepsRows(UOp n) {
+    std::vector<Use>& uses = uses_[n.id()];
+    const uint32_t root = uses[0].root, owner = rootOwner_[root].id();
+    const bool isProduct = n.op() == Op::Reduce;
+    if (uses.size() > kMaxUses || noRows_.contains(owner) || rowProducts_.contains(owner)) return false;
+    if (isProduct && (uses.size() < 2 || !isRowProduct(n))) return false;
+    if (!std::ranges::all_of(uses, [&](const Use& use) { return use.root == root && use.inReduce; })) return false;
+    std::optional<RowPlan> plan = planRows(n, uses, rootShape_[root], tokens_);
+    if (!plan || (isProduct && !readsAgain(n, uses[0], {plan->over}))) return false;
+    rows_[n.id()] = {std::move(plan->axes), owner};
+    if (isProduct) rowProducts_.insert(owner);  // what it reads is kept elsewhere: one product is enough to tile
+    uses.resize(1), uses[0].outer.clear();  // its operands are read where it is filled, once
+    return true;
+  }
+
+  /// Rows pay where a product fills them; true when some kernel has others and all is to be decided without those.
+  bool refuseRowsWithoutProduct() {
+    const size_t before = noRows_.size();
+    for (const auto& [id, row] : rows_)
+      if (!rowProducts_.contains(row.owner)) noRows_.insert(row.owner);
+    return noRows_.size() > before;
   }
 
   bool isRootUse(UOp n, const Use& use) const { return rootShape_[use.root] == n && !use.inReduce; }
@@ -241,20 +232,20 @@ class Fuser {
     const Use& use = uses_[n.id()][0];
     bool everyElement = elementsRead(use) >= static_cast<double>(rootShape_[use.root].maxNumel());
     double steps = static_cast<double>(n.src(0).maxNumel()) / static_cast<double>(std::max<int64_t>(1, n.maxNumel()));
-    if (!everyElement || steps < kLong || !readsAgain(n, use)) return false;
+    if (!everyElement || steps < kLong || !readsAgain(n, use, tokens_.axesOf(use))) return false;
     return !productOf_.insert(use.root).second;
   }
 
-  /// Whether the reduction reads elements that it reads for other results, too, as products and convolutions do.
-  bool readsAgain(UOp reduce, const Use& use) {
-    const std::vector<int> all = tokens_.axesOf(use);
+  /// Whether the reduction reads elements that it reads for other results along `axes`, too, as products and convolutions
+  /// do.
+  bool readsAgain(UOp reduce, const Use& use, const std::vector<int>& axes) {
     std::vector<std::pair<UOp, Use>> open{{reduce, use}};
     std::set<uint32_t> seen;
     bool found = false;
     auto visitOperand = [&](UOp n, Use read) {
       if (isIndexMath_[n.id()] || !seen.insert(n.id()).second) return;
       bool leaf = isStorage(n) || isCut_[n.id()] || alwaysMaterialized(n.op()) || n.op() == Op::Reduce;
-      if (leaf) found |= !std::ranges::includes(tokens_.axesOf(read), all);
+      if (leaf) found |= !std::ranges::includes(tokens_.axesOf(read), axes);
       else open.emplace_back(n, std::move(read));
     };
     while (!found && !open.empty()) {
@@ -290,6 +281,12 @@ class Fuser {
   std::vector<UOp> rootShape_;  // by root number: the value whose axes the kernel runs over
   std::set<uint32_t> productOf_;  // roots that compute a long reduction for each of their elements
   std::vector<UOp> rootOwner_;  // and the value or Store it is for
+  struct Row {
+    std::vector<int> axes;
+    uint32_t owner;  // of the kernel that keeps it
+  };
+  std::map<uint32_t, Row> rows_;  // by node id
+  std::set<uint32_t> rowProducts_, noRows_;  // owners of kernels that keep rows of a product, or none
   TokenTable tokens_;
 };
 
@@ -297,6 +294,6 @@ class Fuser {
 
 bool isStorage(UOp n) { return n.op() == Op::Buffer || n.op() == Op::After; }
 
-std::vector<bool> chooseMaterialized(UOp sink, const std::set<uint32_t>& whole) { return Fuser(sink, whole).run(); }
+Fusion chooseFusion(UOp sink, const std::set<uint32_t>& whole) { return Fuser(sink, whole).run(); }
 
 }  // namespace svod

@@ -1,6 +1,7 @@
-// The fusion decision: which values of a tensor graph are kept in a buffer. Everything else is computed inside the
-// kernels that use it.
+// The fusion decision: which values of a tensor graph are kept in a buffer, and which in a row inside of the kernel that
+// uses them. Everything else is computed where it is used.
 #pragma once
+#include <map>
 #include <set>
 #include <vector>
 
@@ -8,15 +9,21 @@
 
 namespace svod {
 
-/// By node id of the tensor graph: true when the value gets a buffer. Storage itself (Buffer, After) is not marked.
-///
+struct Fusion {
+  /// By node id of the tensor graph: true when the value gets a buffer. Storage itself (Buffer, After) is not marked.
+  std::vector<bool> materialized;
+  /// By node id: the axes of a value that a kernel keeps in a local buffer; it is filled where the other axes are open.
+  std::map<uint32_t, std::vector<int>> rows;
+};
+
 /// Walks from the outputs to the inputs. For each value it knows every way the value is read: by which kernel, and at
 /// which index as a function of that kernel's axes. Values that are read at one index by one kernel are computed
 /// there. A reduction is computed in place only if no element of it is computed twice: its index uses the leading axes
-/// of the kernel, so its loop is hoisted out of the others (softmax becomes one kernel). Everything else weighs the
-/// arithmetic of computing again against writing and reading memory. What makes a kernel too large is kept as well, other
-/// than values whose ids are in `whole`.
-std::vector<bool> chooseMaterialized(UOp sink, const std::set<uint32_t>& whole);
+/// of the kernel, so its loop is hoisted out of the others (softmax becomes one kernel). What only the reductions of one
+/// kernel read, along the same axes, is kept row by row where a product makes those rows (attention becomes one kernel).
+/// Everything else weighs the arithmetic of computing again against writing and reading memory. What makes a kernel too
+/// large is kept as well, other than values whose ids are in `whole`.
+Fusion chooseFusion(UOp sink, const std::set<uint32_t>& whole);
 
 /// True for nodes that are storage or always have a buffer of their own.
 bool isStorage(UOp node);

@@ -21,9 +21,11 @@ struct Storage {
 
 class KernelBuilder {
  public:
-  /// `storageOf` returns the storage of a tensor node, or nullptr when it is computed in place.
-  KernelBuilder(Graph& graph, Counters& counters, std::function<const Storage*(UOp)> storageOf)
-      : g_(graph), counters_(counters), storageOf_(std::move(storageOf)) {}
+  using Rows = std::map<uint32_t, std::vector<int>>;
+  /// `rows`: by id of a tensor node, the axes of which it is kept in a local buffer. `storageOf` returns the storage of a
+  /// tensor node, or nullptr when it is computed in place.
+  KernelBuilder(Graph& graph, Counters& counters, Rows rows, std::function<const Storage*(UOp)> storageOf)
+      : g_(graph), counters_(counters), rows_(std::move(rows)), storageOf_(std::move(storageOf)) {}
 
   /// A range per axis of `shape` (tensor dims); axes of one element get the constant 0.
   IndexList openRanges(std::span<const UOp> shape, AxisType type);
@@ -49,6 +51,8 @@ class KernelBuilder {
   UOp import(UOp dim);  // a dim, counter or constant of the tensor graph in the kernel's graph
 
  private:
+  /// An element of a value that is kept in rows: its row is filled where the other axes are open.
+  UOp rowElement(UOp node, const std::vector<int>& axes, std::span<const UOp> index, UOp gate);
   UOp load(const Storage& storage, std::span<const UOp> index, UOp gate);
   UOp loadAt(UOp address, UOp gate);
   UOp elementwise(UOp node, std::span<const UOp> index, UOp gate);
@@ -61,11 +65,17 @@ class KernelBuilder {
 
   Graph& g_;
   Counters& counters_;
+  Rows rows_;
   std::function<const Storage*(UOp)> storageOf_;
   std::map<std::vector<uint32_t>, UOp> memo_;
+  struct Row {
+    UOp stage;
+    IndexList ranges;
+  };
+  std::map<std::vector<uint32_t>, Row> filled_;  // by what computedValue would be asked for
   std::vector<int> args_;
   std::vector<UOp> reads_;
-  uint32_t nextRange_ = 0;
+  uint32_t nextRange_ = 0, nextBuffer_ = 0;
 };
 
 /// Element index of a tensor, guarded: `inside` is null when the bounds prove it needs no check.

@@ -39,8 +39,9 @@ void Scheduler::addLaunch(Producer& p, std::unique_ptr<Graph> graph, UOp sink, K
   item.writes.resize(item.args.size());
   item.reads.resize(item.args.size());
   for (UOp n : toposort(sink)) {
-    if (n.op() == Op::Store) item.writes[svod::storageOf(n.src(0)).argAs<SlotArg>().slot] = true;
-    if (n.op() == Op::Load) item.reads[svod::storageOf(n.src(0)).argAs<SlotArg>().slot] = true;
+    if (n.op() != Op::Store && n.op() != Op::Load) continue;
+    UOp storage = svod::storageOf(n.src(0));
+    if (storage.op() == Op::Param) (n.op() == Op::Store ? item.writes : item.reads)[storage.argAs<SlotArg>().slot] = true;
   }
   item.kernel = addKernel(schedule_, kernelOf_, std::move(graph), sink, item.label);
   p.items.push_back(std::move(item));
@@ -56,7 +57,7 @@ void Scheduler::addCopy(Producer& p, UOp from, int to, UOp named) {
 void Scheduler::produceElements(UOp node, const Storage& storage, UOp valueNode) {
   Producer& p = producer(node);
   auto graph = std::make_unique<Graph>();
-  KernelBuilder builder(*graph, counters_, [this](UOp n) { return storageOf(n); });
+  KernelBuilder builder = builderFor(*graph);
   IndexList index = builder.openRanges(valueNode.shape(), AxisType::Loop);
   UOp at = builder.addressIn(storage, index);
   UOp v = valueNode == node ? builder.computedValue(node, index, UOp()) : builder.value(valueNode, index, UOp());
@@ -70,7 +71,7 @@ void Scheduler::produceSnapshot(UOp state) {
   int temporary = addTemporary(state);
   Producer& p = producer(state);
   auto graph = std::make_unique<Graph>();
-  KernelBuilder builder(*graph, counters_, [this](UOp n) { return storageOf(n); });
+  KernelBuilder builder = builderFor(*graph);
   IndexList index = builder.openRanges(state.shape(), AxisType::Loop);
   UOp value = builder.value(state, index, UOp());
   Storage to = layoutOf(state, temporary, false);
@@ -100,7 +101,7 @@ void Scheduler::produceStore(UOp store) {
   Storage own = portLayout(base, slot);
   if (own.packed) return producePacked(p, own);
   auto graph = std::make_unique<Graph>();
-  KernelBuilder builder(*graph, counters_, [this](UOp n) { return storageOf(n); });
+  KernelBuilder builder = builderFor(*graph);
   IndexList index = builder.openRanges(value.shape(), AxisType::Loop);
   auto [address, gate] = builder.place(target, index, own);
   UOp v = builder.value(value, index, UOp());
@@ -119,7 +120,7 @@ void Scheduler::produceStore(UOp store) {
 void Scheduler::producePacked(Producer& p, const Storage& own) {
   UOp bytes = packedBytes(*model_.graph, p.node.src(1));
   auto graph = std::make_unique<Graph>();
-  KernelBuilder builder(*graph, counters_, [this](UOp n) { return storageOf(n); });
+  KernelBuilder builder = builderFor(*graph);
   IndexList index = builder.openRanges(bytes.shape(), AxisType::Loop);
   Storage to{bytes, own.buffer, {bytes.shape().begin(), bytes.shape().end()}};
   UOp at = builder.addressIn(to, index);
@@ -132,7 +133,7 @@ void Scheduler::produceThroughTemporary(Producer& p, const Storage& own) {
   UOp target = p.node.src(0), value = p.node.src(1);
   Storage through = layoutOf(value, addTemporary(value), false);
   auto graph = std::make_unique<Graph>();
-  KernelBuilder builder(*graph, counters_, [this](UOp n) { return storageOf(n); });
+  KernelBuilder builder = builderFor(*graph);
   IndexList index = builder.openRanges(value.shape(), AxisType::Loop);
   UOp at = builder.addressIn(through, index);
   UOp v = builder.value(value, index, UOp());
@@ -141,7 +142,7 @@ void Scheduler::produceThroughTemporary(Producer& p, const Storage& own) {
 
   std::vector<UOp> reads = p.reads;  // what the second kernel reads is the temporary
   auto second = std::make_unique<Graph>();
-  KernelBuilder copier(*second, counters_, [&](UOp n) { return n == value ? &through : storageOf(n); });
+  KernelBuilder copier(*second, counters_, {}, [&](UOp n) { return n == value ? &through : storageOf(n); });
   index = copier.openRanges(value.shape(), AxisType::Loop);
   auto [place, gate] = copier.place(target, index, own);
   v = copier.value(value, index, UOp());
@@ -156,7 +157,7 @@ void Scheduler::produceScatter(UOp node) {
   Producer& p = producers_.back();
   if (isEmpty(node.src(node.srcCount() - 1))) return;
   auto graph = std::make_unique<Graph>();
-  KernelBuilder builder(*graph, counters_, [this](UOp n) { return storageOf(n); });
+  KernelBuilder builder = builderFor(*graph);
   UOp updates = node.src(node.srcCount() - 1), gate;
   IndexList loop = builder.openRanges(updates.shape(), AxisType::Serial), at;
   for (size_t axis = 0; axis < node.rank(); ++axis) {
@@ -194,7 +195,7 @@ int Scheduler::denseBuffer(Producer& p, UOp value) {
   }
   Storage dense = layoutOf(value, addTemporary(value), true);
   auto graph = std::make_unique<Graph>();
-  KernelBuilder builder(*graph, counters_, [this](UOp n) { return storageOf(n); });
+  KernelBuilder builder = builderFor(*graph);
   IndexList index = builder.openRanges(value.shape(), AxisType::Loop);
   UOp at = builder.addressIn(dense, index), v = builder.value(value, index, UOp());
   UOp sink = builder.finish(builder.storeAt(at, v), index);

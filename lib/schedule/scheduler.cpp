@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "ir/shape.h"
-#include "schedule/fuse.h"
 #include "schedule/in_place.h"
+#include "schedule/late_normalize.h"
 #include "schedule/packing.h"
 #include "schedule/siblings.h"
 #include "schedule/split_reduce.h"
@@ -18,13 +18,14 @@ Result<Schedule> Scheduler::run() {
   if (model_.sink.srcCount() == 0)
     return fail(Diag::NoOutputs, "the graph has no outputs and assigns no state", "declare at least one output");
   SVOD_TRY(UOp unrolled, unrollLoops(model_, model_.sink));
-  WinogradGraph fast{unrolled, {}};
-  if (options_.numerics == Numerics::Fast) fast = useWinograd(model_, unrolled);
-  UOp sink = splitReduces(*model_.graph, fast.sink, options_.numerics);
+  UOp sink = normalizeLate(*model_.graph, unrolled, options_.numerics);
+  WinogradGraph fast{sink, {}};
+  if (options_.numerics == Numerics::Fast) fast = useWinograd(model_, sink);
+  sink = splitReduces(*model_.graph, fast.sink, options_.numerics);
   nodes_ = toposort(sink);
   loops_ = LoopTree(nodes_);
   nameNodes();
-  materialized_ = chooseMaterialized(sink, fast.whole);
+  fusion_ = chooseFusion(sink, fast.whole);
   for (;;) {
     SVOD_CHECK(produceAll());
     size_t before = snapshots_.size();
@@ -45,7 +46,7 @@ Status Scheduler::produceAll() {
       produceStore(n);
     } else if (isStorage(n)) {
       if (snapshots_.contains(n.id()) && !isEmpty(n)) produceSnapshot(n);
-    } else if (n.id() < materialized_.size() && materialized_[n.id()] && !isEmpty(n)) {
+    } else if (isMaterialized(n) && !isEmpty(n)) {
       n.op() == Op::Scatter ? produceScatter(n) : n.op() == Op::Custom ? produceHostCall(n) : produceValue(n);
     }
   }
@@ -105,8 +106,8 @@ void Scheduler::assignStorage() {
     if (n.op() != Op::Store || n.src(0).op() != Op::Buffer) continue;
     auto slot = n.src(0).argAs<SlotArg>().slot;
     UOp value = skipReshapes(n.src(1));
-    if (model_.ports[slot].kind != PortKind::Output || value.id() >= materialized_.size()) continue;
-    if (!materialized_[value.id()] || storage_.contains(value.id()) || isEmpty(value)) continue;
+    if (model_.ports[slot].kind != PortKind::Output) continue;
+    if (!isMaterialized(value) || storage_.contains(value.id()) || isEmpty(value)) continue;
     if (isPacked(value.dtype())) continue;  // its elements have a byte each
     addStorage(value, static_cast<int>(slot), true);
     writtenInPlace_.insert(n.id());
@@ -115,7 +116,7 @@ void Scheduler::assignStorage() {
     if (isStorage(n)) {
       auto slot = static_cast<int>(bufferBelow(n).argAs<SlotArg>().slot);
       storage_.insert_or_assign(n.id(), portLayout(n, slot));
-    } else if (n.id() < materialized_.size() && materialized_[n.id()] && !storage_.contains(n.id()) && !isEmpty(n)) {
+    } else if (isMaterialized(n) && !storage_.contains(n.id()) && !isEmpty(n)) {
       addStorage(n, addTemporary(n), dense.contains(n.id()));
     }
   }
@@ -129,6 +130,10 @@ const Storage* Scheduler::storageOf(UOp node) const {
 Producer& Scheduler::producer(UOp node) {
   producers_.push_back({node, {}, {}});
   return producers_.back();
+}
+
+KernelBuilder Scheduler::builderFor(Graph& graph) {
+  return {graph, counters_, fusion_.rows, [this](UOp n) { return storageOf(n); }};
 }
 
 Result<Schedule> makeSchedule(Model& model, const ScheduleOptions& options) { return Scheduler(model, options).run(); }

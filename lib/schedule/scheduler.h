@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "schedule/fuse.h"
 #include "schedule/kernel_builder.h"
 #include "schedule/schedule.h"
 
@@ -53,8 +54,10 @@ class Scheduler {
   void addStorage(UOp node, int buffer, bool dense);
   const Storage* storageOf(UOp node) const;
   std::set<uint32_t> hostValues() const;
+  bool isMaterialized(UOp n) const { return n.id() < fusion_.materialized.size() && fusion_.materialized[n.id()]; }
 
   Producer& producer(UOp node);
+  KernelBuilder builderFor(Graph& graph);
   void produceValue(UOp node);
   void produceSnapshot(UOp state);
   void produceStore(UOp store);
@@ -86,7 +89,7 @@ class Scheduler {
   LoopTree loops_;
   std::vector<UOp> nodes_;                 // toposort of the sink
   std::map<uint32_t, std::string> labels_; // by node id
-  std::vector<bool> materialized_;         // by node id
+  Fusion fusion_;
   std::map<uint32_t, Storage> storage_;    // by node id
   std::set<uint32_t> writtenInPlace_;      // Stores whose value is computed directly into the target
   std::set<uint32_t> snapshots_;           // states copied before they are overwritten

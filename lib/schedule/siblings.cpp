@@ -6,7 +6,7 @@
 #include <set>
 
 #include "schedule/add_kernel.h"
-#include "schedule/work.h"
+#include "schedule/kernel_size.h"
 
 namespace svod {
 

@@ -17,6 +17,7 @@ struct IndexToken {
   std::vector<int> axes;    // of the kernel, ascending
   double reduceExtent = 1;  // product of the reduce axes it runs over
   bool reduced = false;     // runs over a reduce axis or comes from data
+  bool isCounter = false;   // is the counter of one reduce axis
 };
 
 using TokenId = int;
@@ -36,7 +37,7 @@ class TokenTable {
   TokenId zero() { return make({0}, {}); }
   TokenId rootAxis(uint32_t root, int axis) { return make({1, root, axis}, {{axis}}); }
   TokenId reduceAxis(uint32_t node, int axis, double extent) {
-    return make({2, node, axis}, {{}, extent, true});
+    return make({2, node, axis}, {{}, extent, true, true});
   }
   /// A function, named by `key`, of other tokens.
   TokenId derive(std::vector<int64_t> key, std::span<const TokenId> from, bool fromData = false);

@@ -1,7 +1,7 @@
-// What decisions before any loop is chosen know of effort: relative costs of one element, limits of one kernel.
+// What decisions before any loop is chosen know of effort: relative costs of one element.
 #pragma once
-#include <algorithm>
-#include <ranges>
+#include <span>
+#include <vector>
 
 #include "ir/graph.h"
 
@@ -34,22 +34,11 @@ inline double work(UOp node) {
   }
 }
 
-/// Kernels stay small enough to compile in bounded time and to keep their arguments in registers.
-/// Reductions are the better places to cut: their results are smaller than what they read. `regroupings` bounds what one
-/// path divides and multiplies indices, which no rule may be able to undo.
-struct SizeLimit {
-  int ops, leaves, depth, regroupings;
-  bool admits(const SizeLimit& size) const {
-    return size.ops <= ops && size.leaves <= leaves && size.depth <= depth && size.regroupings <= regroupings;
-  }
-};
-constexpr SizeLimit kMaxElementwise = {160, 24, 400, 12}, kMaxReduce = {64, 12, 160, 12};
+/// By node id, below `size`: counters, sizes and cheap arithmetic on them. No memory is read, so every kernel computes these
+/// for itself. `order` is topological.
+std::vector<bool> indexMath(std::span<const UOp> order, size_t size);
 
-/// Whether a reshape does more than to add and remove axes of one element.
-inline bool regroups(UOp n) {
-  auto isWide = [](UOp dim) { return !dim.isConst(1); };
-  return n.op() == Op::Reshape && !std::ranges::equal(n.shape() | std::views::filter(isWide),
-                                                      n.src(0).shape() | std::views::filter(isWide));
-}
+/// A byte less a zero point that many bytes share.
+bool isByteDistance(UOp node);
 
 }  // namespace svod

@@ -40,4 +40,20 @@ inline void checkEqual(const Model& model, const std::vector<HostTensor>& expect
     }
 }
 
+/// The plan of a graph file computes what the interpreter does, every variable being `n`; all memory lies between pages that
+/// fault.
+inline void checkBetweenGuards(const std::string& text, int64_t n, RunOptions options = {}) {
+  INFO(text << "n = " << n);
+  Model model = modelOf(text);
+  const ModelBindings bindings = bindingsOf(model, n);
+  auto expected = interpret(model, bindings);
+  if (!expected) FAIL(toText(expected.error()));
+  for (Watch watch : {Watch::Start, Watch::End}) {
+    options.execute.watch = watch;
+    auto actual = runPlan(model, bindings, options);
+    if (!actual) FAIL(toText(actual.error()));
+    checkEqual(model, *expected, *actual);
+  }
+}
+
 }  // namespace svod

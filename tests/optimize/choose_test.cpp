@@ -48,6 +48,7 @@ TEST_CASE("Patterns are told apart by strides") {
   CHECK(patternOf(buildMatvec(g, s)) == Pattern::Gemv);
   CHECK(info(Pattern::Gemv).name == "gemv");
   CHECK(patternOf(buildSoftmax(g, s)) == Pattern::RowReduce);
+  CHECK(patternOf(buildAttention(g, s)) == Pattern::Attention);
 }
 
 TEST_CASE("Every choice says why") {
@@ -116,6 +117,12 @@ TEST_CASE("What the heuristic chooses") {
         "acc(3,8) thread(0,1)");
   CHECK(chosen(buildSoftmax, {512, 512, 0}, strict) ==
         "share(1,2,3) vector(1,16) upcast(1,4) vector(4,16) upcast(4,4) thread(0,1)");
+  CHECK(chosen(buildAttention, {512, 64, 64}, caps) ==
+        "tile(0,32) hold(7,1) hold(7,9) hold(3,1) pack(1,5,10) vector(13,16) upcast(12,16) upcast(9,10) vector(10,16) "
+        "upcast(10,2) order(8,7) vector(7,16) upcast(7,2) vector(11,16) upcast(11,2) upcast(1,8) vector(2,16) upcast(2,2) "
+        "thread(0,1)");
+  CHECK_THAT(chosen(buildAttention, {512, 64, 64}, strict), Catch::Contains("hold("));
+  CHECK_THAT(chosen(buildAttention, {8, 64, 64}, caps), !Catch::Contains("hold("));  // fewer rows than lanes
   CHECK(chosen(buildAdd, {1000, 1000, 0}, caps) == "merge(0,1) vector(0,16) upcast(0,4) thread(0,1)");
   CHECK(chosen(buildTranspose, {512, 512, 0}, caps) == "vector(1,16) upcast(0,16) order(1,0) thread(0,1) thread(1,1)");
   CHECK(chosen(buildRowSum, {512, 512, 0}, caps) == "vector(1,16) acc(1,8)");

@@ -4,46 +4,11 @@
 #include <cmath>
 #include <map>
 
+#include "optimize/kernel_parts.h"
+
 namespace svod {
 
 namespace {
-
-// Builds kernels over row-major parameters.
-struct Builder {
-  explicit Builder(Graph& graph) : g(graph) {}
-
-  Graph& g;
-  uint32_t nextRange = 0;
-
-  UOp loop(int64_t n, AxisType type = AxisType::Loop) { return g.range(g.index(n), nextRange++, type); }
-  UOp loop(UOp n, AxisType type = AxisType::Loop) { return g.range(n, nextRange++, type); }
-  UOp add(UOp a, UOp b) { return g.alu(Op::Add, {a, b}); }
-  UOp sub(UOp a, UOp b) { return g.alu(Op::Sub, {a, b}); }
-  UOp mul(UOp a, UOp b) { return g.alu(Op::Mul, {a, b}); }
-  UOp lt(UOp a, UOp b) { return g.alu(Op::Lt, {a, b}); }
-  UOp both(UOp a, UOp b) { return g.alu(Op::And, {a, b}); }
-  UOp i(int64_t n) { return g.index(n); }
-
-  // Parameter `slot` of these (maximum) dims at `at`.
-  UOp at(uint32_t slot, DType dtype, std::vector<int64_t> dims, std::vector<UOp> at) {
-    int64_t size = 1;
-    for (int64_t d : dims) size *= d;
-    UOp param = g.make(Op::Param, dtype, {g.index(size)}, SlotArg{slot, Space::Global});
-    UOp flat = at.empty() ? g.index(0) : at[0];
-    for (size_t axis = 1; axis < at.size(); ++axis) flat = add(mul(flat, g.index(dims[axis])), at[axis]);
-    return g.indexInto(param, std::vector<UOp>{flat});
-  }
-  UOp read(uint32_t slot, std::vector<int64_t> dims, std::vector<UOp> where) {
-    return g.load(at(slot, DType::F32, std::move(dims), std::move(where)));
-  }
-  UOp reduce(Op op, UOp value, std::vector<UOp> ranges) { return g.reduceRanges(op, value, ranges); }
-  UOp store(UOp address, UOp value) { return g.make(Op::Store, DType::Void, {address, value}); }
-  UOp end(UOp body, std::vector<UOp> ranges) {
-    ranges.insert(ranges.begin(), body);
-    return g.make(Op::End, DType::Void, ranges);
-  }
-  UOp sink(std::vector<UOp> ends) { return g.make(Op::Sink, DType::Void, ends); }
-};
 
 UOp buildBroadcastRelu(Graph& g, const Sizes& s) {
   Builder b(g);
@@ -114,6 +79,7 @@ constexpr TestKernel kKernels[] = {
     {"matmul", buildMatmul},
     {"matvec", buildMatvec},
     {"softmax", buildSoftmax},
+    {"attention", buildAttention},
     {"add", buildAdd},
     {"transpose", buildTranspose},
     {"row-sum", buildRowSum},
@@ -173,16 +139,6 @@ UOp buildMatvec(Graph& g, const Sizes& s) {
   UOp r0 = b.loop(s.n), k = b.loop(s.k, AxisType::Reduce);
   UOp product = b.mul(b.read(1, {s.k}, {k}), b.read(2, {s.k, s.n}, {k, r0}));
   return b.sink({b.end(b.store(b.at(0, DType::F32, {s.n}, {r0}), b.reduce(Op::Add, product, {k})), {r0})});
-}
-
-UOp buildSoftmax(Graph& g, const Sizes& s) {
-  Builder b(g);
-  UOp r0 = b.loop(s.m), r1 = b.loop(s.n), k0 = b.loop(s.n, AxisType::Reduce),
-      k1 = b.loop(s.n, AxisType::Reduce);
-  UOp largest = b.reduce(Op::Max, b.read(1, {s.m, s.n}, {r0, k0}), {k0});
-  auto shifted = [&](UOp at) { return g.alu(Op::Exp, {b.sub(b.read(1, {s.m, s.n}, {r0, at}), largest)}); };
-  UOp value = g.alu(Op::Fdiv, {shifted(r1), b.reduce(Op::Add, shifted(k1), {k1})});
-  return b.sink({b.end(b.store(b.at(0, DType::F32, {s.m, s.n}, {r0, r1}), value), {r0, r1})});
 }
 
 UOp buildAdd(Graph& g, const Sizes& s) {

@@ -1,0 +1,177 @@
+// Kernels that keep rows of a product and sweep over them (attention): several rows at a time, so that the product has
+// register tiles, and the sweeps run across rows, where nothing has to be folded.
+#include <algorithm>
+#include <cmath>
+
+#include "optimize/chooser.h"
+#include "optimize/cost.h"
+#include "optimize/legality.h"
+#include "optimize/strides.h"
+
+namespace svod {
+
+namespace {
+
+constexpr int64_t kSweepVectors = 4;  // chains of one sweep that hide the latency of each other
+constexpr double kOneVector = 1.3;       // times the work where every load serves one vector only
+constexpr const char *kHoldWhy = "a line for each row of the block", *kAcrossWhy = "lanes across rows: nothing is folded";
+
+std::vector<UOp> nodesOf(UOp sink, Op op) {
+  std::vector<UOp> found;
+  for (UOp n : toposort(sink))
+    if (n.op() == op) found.push_back(n);
+  return found;
+}
+
+bool isProduct(UOp n) { return n.op() == Op::Reduce && n.src(0).op() == Op::Mul && n.srcCount() == 2; }
+
+// The kernel as the scheduler makes it.
+struct RowKernel {
+  UOp row, column;    // output loops: local buffers depend on the first, only the result on the second
+  UOp result, score;  // products: elements of the result, elements of a row
+};
+
+std::optional<RowKernel> rowKernelOf(UOp sink) {
+  const std::vector<UOp> stages = nodesOf(sink, Op::Stage);
+  RowKernel k;
+  for (const Axis& axis : axesOf(sink)) {
+    if (axis.nest != Nest::Output || axisType(axis.range) != AxisType::Loop) continue;
+    const bool isOutside = std::ranges::all_of(stages, [&](UOp s) { return s.dependsOn(axis.range); });
+    (isOutside && !k.column ? k.row : k.column) = axis.range;
+  }
+  if (stages.empty() || !k.row || !k.column || fillsStage(sink, k.column)) return std::nullopt;
+  for (UOp n : nodesOf(sink, Op::Reduce))
+    if (isProduct(n)) (n.dependsOn(k.column) ? k.result : k.score) = n;
+  return k.result && k.score ? std::optional(k) : std::nullopt;
+}
+
+// How much more is computed than is needed when `extent` goes in steps of `part`.
+double excess(int64_t extent, int64_t part) {
+  return static_cast<double>((extent + part - 1) / part * part) / static_cast<double>(extent);
+}
+
+// Rows of a block: whole vectors, few beyond the last row, the last register tile of the result and that of the rows'
+// product. 0 where the second level cache has no room.
+int64_t rowsOfBlock(const Chooser& c, const RowKernel& k, int64_t width) {
+  constexpr int64_t kMostRows = 64;
+  int64_t bytes = 0, best = 0;
+  for (UOp s : nodesOf(c.sink, Op::Stage)) bytes += stageBytes(s);
+  const RegisterTile tile = chooseRegisterTile(c, k.result, {k.column, width}, INT64_MAX, k.row);
+  double least = INFINITY;
+  for (int64_t vectors = 1; vectors * width <= std::min(kMostRows, maxExtent(k.row)); ++vectors) {
+    const int64_t rows = vectors * width;
+    if (rows * bytes > c.caps.l2Bytes) break;
+    const double cost = excess(maxExtent(k.row), rows) * excess(rows, tile.rowAxis == k.row ? tile.rows : 1) *
+                        excess(vectors, chooseRegisterTile(c, k.score, {k.row, width}, vectors).vectors) *
+                        (vectors == 1 ? kOneVector : 1);
+    if (cost < least) best = rows, least = cost;
+  }
+  return best;
+}
+
+// Every local buffer that is filled row by row gets a dim for the rows of the block `loop` counts, those that fill others
+// last.
+bool holdBuffers(Chooser& c, uint32_t loop) {
+  for (std::vector<uint32_t> loops{loop}; !loops.empty();) {
+    UOp next;
+    for (UOp stage : nodesOf(c.sink, Op::Stage))
+      if (stage.dependsOn(c.range(loops.back()))) next = stage;  // what is filled from it comes later
+    if (!next) {
+      loops.pop_back();
+      continue;
+    }
+    const uint32_t own = nextRangeId(c.sink) + static_cast<uint32_t>(next.srcCount()) - 1;
+    if (!c.apply(OptKind::Hold, AxisList{{c.numberOf(idOf(next.src(1))), c.numberOf(loops.back())}}, kHoldWhy)) return false;
+    loops.push_back(own);
+  }
+  return true;
+}
+
+// And so do reductions that each row of the result needs once.
+bool holdSums(Chooser& c, uint32_t loop, uint32_t column) {
+  for (UOp n : nodesOf(c.sink, Op::Reduce)) {
+    if (!n.dependsOn(c.range(loop)) || n.dependsOn(c.range(column))) continue;
+    const AxisList held{{c.numberOf(idOf(n.src(1))), c.numberOf(loop)}};
+    return c.apply(OptKind::Hold, held, kHoldWhy) && holdSums(c, loop, column);
+  }
+  return true;
+}
+
+// The operand of the score that differs from row to row is copied so that rows are neighbours.
+bool packRows(Chooser& c, UOp score, UOp row, int64_t width) {
+  for (const Access& a : accessesOf(c.sink)) {
+    if (a.isStore || !a.slot || !a.node.dependsOn(row) || !a.node.dependsOn(score.src(1))) continue;
+    const uint32_t slot = *a.slot;
+    PackArgs args{slot, {c.numberOf(idOf(score.src(1))), c.numberOf(idOf(row))}};
+    if (!c.apply(OptKind::Pack, args, "rows become neighbours, once for all they are multiplied with")) return false;
+    vectorizeFill(c, slot, width, 1);
+    return true;
+  }
+  return false;
+}
+
+bool lanesAcross(Chooser& c, uint32_t row, int64_t width, int64_t vectors) {
+  return c.apply(OptKind::Vector, row, width, kAcrossWhy) &&
+         (vectors < 2 || c.apply(OptKind::Upcast, row, vectors, "vectors of several rows in one sweep"));
+}
+
+bool tileScore(Chooser& c, UOp score, UOp row, int64_t width) {
+  const RegisterTile tile = chooseRegisterTile(c, score, {row, width}, maxExtent(row) / width);
+  return packRows(c, score, row, width) &&
+         (!tile.rowAxis || c.apply(OptKind::Upcast, idOf(tile.rowAxis), tile.rows, registersText(c, tile))) &&
+         lanesAcross(c, idOf(row), width, tile.vectors);
+}
+
+// The loops that fill the buffer, which hold made: elements of a row, then rows.
+bool tileFill(Chooser& c, UOp stage, int64_t width) {
+  const UOp row = stage.src().back();
+  for (UOp n : toposort(stage.src(0)))
+    if (isProduct(n) && n.dependsOn(row) && n.dependsOn(stage.src(1))) return tileScore(c, n, row, width);
+  const AxisList rowsOutside{{c.numberOf(idOf(row)), c.numberOf(idOf(stage.src(1)))}};
+  if (stage.srcCount() > 2 && !c.apply(OptKind::Order, rowsOutside, "what belongs to a row is computed once")) return false;
+  return lanesAcross(c, idOf(row), width, std::min(kSweepVectors, maxExtent(row) / width));
+}
+
+// A matrix whose columns are no neighbours is copied once for all rows.
+std::optional<uint32_t> matrixToPack(const Chooser& c, UOp result, UOp column) {
+  for (const Access& a : accessesOf(c.sink))
+    if (!a.isStore && a.slot && a.node.dependsOn(column) && a.node.dependsOn(result.src(1)) && strideOf(a, column) != 1)
+      return a.slot;
+  return std::nullopt;
+}
+
+bool tileBlocks(Chooser& c, const RowKernel& k, int64_t width) {
+  const int64_t rows = rowsOfBlock(c, k, width);
+  if (rows < width) return false;
+  uint32_t row = idOf(k.row);
+  const uint32_t column = idOf(k.column);
+  if (rows < maxExtent(k.row)) {
+    if (!c.apply(OptKind::Tile, row, rows, "rows at a time that share what the products read")) return false;
+    row = idOf(axesOf(c.sink)[static_cast<size_t>(c.numberOf(row)) + 1].range);
+  }
+  if (!holdBuffers(c, row) || !holdSums(c, row, column)) return false;
+  std::vector<uint32_t> blocks;  // the loops over rows that fill buffers
+  for (UOp stage : nodesOf(c.sink, Op::Stage)) blocks.push_back(idOf(stage.src().back()));
+  for (uint32_t block : blocks)
+    if (!tileFill(c, closersOf(c.sink, c.range(block))[0], width)) return false;
+  for (UOp n : nodesOf(c.sink, Op::Reduce)) {
+    if (!isProduct(n) || !n.dependsOn(c.range(column))) continue;
+    const Lanes lanes{c.range(column), std::min(width, powerBelow(maxExtent(k.column)))};
+    tileReduceOverOutputLanes(c, n, lanes, matrixToPack(c, n, lanes.range));
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool tileRows(Chooser& c) {
+  std::optional<RowKernel> k = rowKernelOf(c.sink);
+  if (!k) return false;
+  Chooser trial = c;
+  if (!tileBlocks(trial, *k, CostModel(c.sink, c.caps).fullWidth(k->row))) return false;
+  c.sink = trial.sink, c.opts = trial.opts;
+  return true;
+}
+
+}  // namespace svod

@@ -1,0 +1,60 @@
+#include "schedule/fuse_rows.h"
+
+#include <algorithm>
+
+namespace svod {
+
+namespace {
+
+/// Longer rows of several lines at a time would not stay in a second level cache.
+constexpr int64_t kMaxRow = 8192;
+/// Fewer rows are no block: each would read the operands of the product for itself.
+constexpr int64_t kMinRows = 16;
+/// Terms of a product that computes a row: the operand it reads again has that many elements per element of the row.
+constexpr int64_t kMinTerms = 8, kMaxTerms = 512;
+
+int64_t most(UOp dim) { return std::max<int64_t>(1, dim.bounds().max); }
+
+}  // namespace
+
+std::optional<RowPlan> planRows(UOp n, std::span<const Use> uses, UOp root, const TokenTable& tokens) {
+  RowPlan plan;
+  std::vector<bool> used(root.rank());
+  int64_t row = 1, rows = 1;
+  for (size_t axis = 0; axis < n.rank(); ++axis) {
+    const int64_t extent = most(n.shape()[axis]);
+    const auto sweeps = [&](const Use& use) {
+      const IndexToken& token = tokens[use.index[axis]];
+      return token.isCounter && token.reduceExtent == static_cast<double>(extent);
+    };
+    if (std::ranges::all_of(uses, sweeps)) {
+      plan.axes.push_back(static_cast<int>(axis)), row *= extent;
+      continue;
+    }
+    const TokenId first = uses[0].index[axis];
+    if (tokens[first].reduced || !std::ranges::all_of(uses, [&](const Use& use) { return use.index[axis] == first; }))
+      return std::nullopt;
+    for (int outer : tokens[first].axes) used[static_cast<size_t>(outer)] = true;
+    rows *= extent;
+  }
+  int64_t open = 1;  // elements of the leading axes: each has a row
+  bool ended = false;
+  for (size_t axis = 0; axis < root.rank(); ++axis) {
+    const int64_t extent = most(root.shape()[axis]);
+    if (extent == 1) continue;
+    if (used[axis] && ended) return std::nullopt;
+    ended |= !used[axis];
+    if (used[axis]) open *= extent, plan.over = static_cast<int>(axis);
+  }
+  const bool fits = row >= 2 && row <= kMaxRow && ended && open == rows;
+  return fits && plan.over >= 0 && most(root.shape()[static_cast<size_t>(plan.over)]) >= kMinRows ? std::optional(plan)
+                                                                                                  : std::nullopt;
+}
+
+bool isRowProduct(UOp n) {
+  if (n.op() != Op::Reduce || n.argAs<ReduceArg>().op != Op::Add || !isFloat(n.dtype())) return false;
+  const int64_t terms = n.src(0).maxNumel() / std::max<int64_t>(1, n.maxNumel());
+  return terms >= kMinTerms && terms <= kMaxTerms;
+}
+
+}  // namespace svod

@@ -1,0 +1,23 @@
+// Values that a kernel keeps row by row because several of its reductions sweep over them.
+#pragma once
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "schedule/uses.h"
+
+namespace svod {
+
+struct RowPlan {
+  std::vector<int> axes;  // of the value: those of a row
+  int over = -1;          // the axis of the kernel that counts rows
+};
+/// The axes of `n` along which every use runs over a reduce axis of its own, where all other axes are leading axes of one
+/// kernel, `root`, that has further ones: a row of these, filled once, serves all reductions. Nothing where that is not so,
+/// where a row is too long, or rows are too few to work on several at a time.
+std::optional<RowPlan> planRows(UOp n, std::span<const Use> uses, UOp root, const TokenTable& tokens);
+
+/// A sum of products that is worth keeping row by row: what it reads again for every row of the result is small.
+bool isRowProduct(UOp n);
+
+}  // namespace svod

@@ -1,0 +1,30 @@
+// Limits of one kernel: it stays small enough to compile in bounded time and to keep its arguments in registers.
+#pragma once
+#include <functional>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace svod {
+
+/// Reductions are the better places to cut: their results are smaller than what they read. `regroupings` bounds what one
+/// path divides and multiplies indices, which no rule may be able to undo.
+struct SizeLimit {
+  int ops, leaves, depth, regroupings;
+  bool admits(const SizeLimit& size) const {
+    return size.ops <= ops && size.leaves <= leaves && size.depth <= depth && size.regroupings <= regroupings;
+  }
+};
+constexpr SizeLimit kMaxElementwise = {160, 24, 400, 12}, kMaxReduce = {64, 12, 160, 12};
+
+/// Whether a reshape does more than to add and remove axes of one element.
+bool regroups(UOp node);
+
+/// Marks values of `order`, which is topological, at which a kernel has grown too large; false when there are none.
+/// `isKept` says what is read from a buffer. Values whose ids are in `whole` are never marked.
+bool cutLargeKernels(std::span<const UOp> order, const std::function<bool(UOp)>& isKept, const std::set<uint32_t>& whole,
+                     std::vector<bool>& isCut);
+
+}  // namespace svod

@@ -1,0 +1,144 @@
+#include "schedule/late_normalize.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "schedule/uses.h"
+
+namespace svod {
+
+namespace {
+
+// A factor of the terms of a sum of products, below the movement ops that bring it there, outermost first.
+struct Factor {
+  UOp value;
+  std::vector<UOp> moves;
+
+  // `x`, of the shape of `value`, moved in the same way.
+  UOp move(Graph& g, UOp x) const {
+    for (auto it = moves.rbegin(); it != moves.rend(); ++it) {
+      std::vector<UOp> src(it->src().begin(), it->src().end());
+      src[0] = x;
+      x = g.withSrc(*it, src);
+    }
+    return x;
+  }
+};
+
+Factor factorBelow(UOp operand) {
+  Factor f{operand, {}};
+  for (; isMovement(f.value.op()) && f.value.op() != Op::Pad; f.value = f.value.src(0)) f.moves.push_back(f.value);
+  return f;
+}
+
+// Values that more than one node reads.
+class Readers {
+ public:
+  explicit Readers(UOp sink) {
+    for (UOp n : toposort(sink))
+      for (UOp s : n.src()) {
+        if (s.id() >= count_.size()) count_.resize(s.id() + 1);
+        ++count_[s.id()];
+      }
+  }
+  bool isShared(const Factor& f) const {
+    return isShared(f.value) || std::ranges::any_of(f.moves, [&](UOp n) { return isShared(n); });
+  }
+
+ private:
+  bool isShared(UOp n) const { return n.id() < count_.size() && count_[n.id()] > 1; }
+  std::vector<int> count_;  // by node id
+};
+
+UOp belowMoves(UOp n) {
+  while (isMovement(n.op())) n = n.src(0);
+  return n;
+}
+
+// Softmax: values over their sum, or times one over it.
+struct Normalized {
+  UOp values, scale;
+  Op op;
+};
+
+bool folds(UOp n, Op op, UOp values) {
+  return n.op() == Op::Reduce && n.argAs<ReduceArg>().op == op && belowMoves(n.src(0)) == belowMoves(values);
+}
+
+// exp(x - max x) is at most 1, so that sums of its products with others stay as small as these.
+bool isAtMostOne(UOp values) {
+  values = belowMoves(values);
+  if (values.op() != Op::Exp || values.src(0).op() != Op::Sub) return false;
+  return folds(belowMoves(values.src(0).src(1)), Op::Max, values.src(0).src(0));
+}
+
+bool isSumOf(UOp n, UOp values) { return folds(n, Op::Add, values) && isAtMostOne(values); }
+
+std::optional<Normalized> normalizedOf(UOp n) {
+  if (n.op() == Op::Fdiv && isSumOf(belowMoves(n.src(1)), n.src(0))) return Normalized{n.src(0), n.src(1), Op::Fdiv};
+  if (n.op() != Op::Mul) return std::nullopt;
+  for (int i : {0, 1}) {
+    UOp values = n.src(1 - i), scale = belowMoves(n.src(i));
+    if (scale.op() == Op::Recip && isSumOf(belowMoves(scale.src(0)), values)) return Normalized{values, n.src(i), Op::Mul};
+  }
+  return std::nullopt;
+}
+
+bool isReduced(UOp reduce, size_t axis) {
+  std::span<const int32_t> axes = reduce.argAs<ReduceArg>().axes;
+  return std::ranges::find(axes, static_cast<int32_t>(axis)) != axes.end();
+}
+
+// Whether all terms of a sum read the same element of `scale`, which `f` moves to its place in the product.
+bool isSameForAllTerms(UOp reduce, const Factor& f, UOp scale) {
+  TokenTable tokens;
+  Use use{0, {}};
+  for (size_t i = 0; i < reduce.src(0).rank(); ++i) {
+    const int axis = static_cast<int>(i);
+    use.index.push_back(isReduced(reduce, i) ? tokens.reduceAxis(0, axis, 1) : tokens.rootAxis(0, axis));
+  }
+  const auto follow = [&](UOp n) { passToOperands(n, use, tokens, [&](UOp, Use read) { use = std::move(read); }); };
+  for (UOp n : f.moves) follow(n);
+  for (; isMovement(scale.op()); scale = scale.src(0)) {
+    if (scale.op() == Op::Pad) return false;
+    follow(scale);
+  }
+  return std::ranges::none_of(use.index, [&](TokenId id) { return tokens[id].reduced; });
+}
+
+// The first term's element of `x`, for each result of `reduce`.
+UOp firstTerm(Graph& g, UOp reduce, UOp x) {
+  std::vector<UOp> offsets(x.rank(), g.index(0)), sizes(x.shape().begin(), x.shape().end());
+  for (size_t i = 0; i < sizes.size(); ++i)
+    if (isReduced(reduce, i)) sizes[i] = g.index(1);
+  return g.reshape(g.shrink(x, offsets, sizes), reduce.shape());
+}
+
+UOp normalizedAfter(Graph& g, UOp reduce, const Readers& readers) {
+  if (reduce.op() != Op::Reduce || reduce.argAs<ReduceArg>().op != Op::Add || reduce.src(0).op() != Op::Mul) return {};
+  for (UOp s : reduce.src(0).shape())
+    if (s.bounds().min < 1) return {};
+  for (size_t i : {0, 1}) {
+    Factor f = factorBelow(reduce.src(0).src(i));
+    std::optional<Normalized> n = normalizedOf(f.value);
+    if (!n || readers.isShared(f) || !isSameForAllTerms(reduce, f, n->scale)) continue;
+    UOp product = g.alu(Op::Mul, {f.move(g, n->values), reduce.src(0).src(1 - i)});
+    UOp sum = g.reduce(Op::Add, product, reduce.argAs<ReduceArg>().axes);
+    return g.alu(n->op, {sum, firstTerm(g, reduce, f.move(g, n->scale))});
+  }
+  return {};
+}
+
+}  // namespace
+
+UOp normalizeLate(Graph& g, UOp sink, Numerics numerics) {
+  if (numerics == Numerics::Strict) return sink;
+  const Readers readers(sink);
+  return transform(g, sink, [&](UOp node, std::span<const UOp> src) {
+    UOp same = std::ranges::equal(src, node.src()) ? node : g.withSrc(node, src);
+    UOp later = normalizedAfter(g, same, readers);
+    return later ? later : same;
+  });
+}
+
+}  // namespace svod

@@ -1,0 +1,25 @@
+#include "schedule/work.h"
+
+#include <algorithm>
+
+namespace svod {
+
+std::vector<bool> indexMath(std::span<const UOp> order, size_t size) {
+  std::vector<bool> isMath(size);
+  for (UOp n : order) {
+    bool leaf = n.op() == Op::Const || n.op() == Op::Var || n.op() == Op::Range || n.op() == Op::Iota;
+    bool cheap = isMovement(n.op()) || (isElementwise(n.op()) && work(n) < kTranscendentalCost);
+    isMath[n.id()] = leaf || (cheap && std::ranges::all_of(n.src(), [&](UOp s) { return isMath[s.id()]; }));
+  }
+  return isMath;
+}
+
+bool isByteDistance(UOp n) {
+  const bool isOffset = (n.op() == Op::Sub || n.op() == Op::Add) && n.dtype() == DType::I32 && n.src(0).op() == Op::Cast;
+  if (!isOffset || !isInt(n.src(0).src(0).dtype()) || info(n.src(0).src(0).dtype()).bits != 8) return false;
+  UOp zero = n.src(1);
+  while (zero.op() == Op::Cast || isMovement(zero.op())) zero = zero.src(0);
+  return zero.maxNumel() < n.maxNumel();
+}
+
+}  // namespace svod
