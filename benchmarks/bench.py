@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """svod beside the libraries people use, interleaved in one run, on the same arrays and threads.
 
-usage: benchmarks/bench.py [--bin FOLDER] [--threads N] [--only TEXT] [--rounds N] [--json FILE] [--markdown FILE]
+usage: benchmarks/bench.py [--bin FOLDER] [--threads N] [--only TEXT] [--rounds N] [--json FILE]
+                           [--markdown FILE [--beside RESULTS]] [--picture FILE]
 
 Prints time, rate and the ratio to the fastest peer (above 1: svod is faster) with the quartiles of the rounds.
 Needs numpy; peers are what is installed of OpenBLAS, BLIS and oneDNN (Debian: libopenblas0-pthread libblis4-pthread
@@ -11,7 +12,6 @@ Exits with 1 when a case fails or differs.
 import argparse
 import json
 import os
-import platform
 import subprocess
 import sys
 import tempfile
@@ -20,7 +20,10 @@ import numpy as np
 
 import cases
 import measure
+import results
+import roofline
 import svod_runtime
+from machine import Machine, processor
 from peers import Peers
 
 
@@ -31,7 +34,9 @@ def arguments():
     parser.add_argument("--only", default="", help="cases or groups whose name contains this")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--json", help="write the results to a file")
-    parser.add_argument("--markdown", help="write the table to a file")
+    parser.add_argument("--markdown", help="write the table to a file, into its place where the file is docs/performance.md")
+    parser.add_argument("--beside", help="results (--json) with other threads, as more columns of the table")
+    parser.add_argument("--picture", help="draw the roofline to a file")
     return parser.parse_args()
 
 
@@ -77,9 +82,9 @@ def measure_case(case, options, runtime, peers):
         wrong = check(contenders, ours, theirs)
         timings = measure.interleave(contenders, options.rounds)
         plan.close()
-    return {"case": case.name, "group": case.group, "kernels": len(manifest["kernels"]),
-            "opts": [k.get("opts", "") for k in manifest["kernels"]], "difference": wrong,
-            "seconds": {name: t.rounds for name, t in timings.items()}} | compared(case, timings)
+    return {"case": case.name, "group": case.group, "flops": case.flops, "bytes": case.bytes,
+            "kernels": len(manifest["kernels"]), "opts": [k.get("opts", "") for k in manifest["kernels"]],
+            "difference": wrong, "seconds": {name: t.rounds for name, t in timings.items()}} | compared(case, timings)
 
 
 def check(contenders, ours, theirs):
@@ -111,7 +116,7 @@ def compared(case, timings):
 
 
 def rate(case, seconds):
-    return f"{case.flops / seconds * 1e-9:8.1f} GFLOP/s" if case.flops else f"{case.bytes / seconds * 1e-9:8.1f} GB/s   "
+    return f"{case.bytes / seconds * 1e-9:8.1f} GB/s   " if case.in_bytes else f"{case.flops / seconds * 1e-9:8.1f} GFLOP/s"
 
 
 def show(case, row):
@@ -122,40 +127,49 @@ def show(case, row):
     print(f"{case.name:28} {best * 1e3:9.3f} ms {rate(case, best)}  {ratio:34} {others}{warning}", flush=True)
 
 
-def markdown(rows):
-    yield "| work | svod ms | peer | peer ms | ratio | quartiles |"
-    yield "|---|---|---|---|---|---|"
-    for row in rows:
-        if row["peer"]:
-            yield (f"| {row['case']} | {min(row['seconds']['svod']) * 1e3:.3f} | {row['peer']} "
-                   f"| {min(row['seconds'][row['peer']]) * 1e3:.3f} | {row['ratio']:.2f} "
-                   f"| {row['low']:.2f}-{row['high']:.2f} |")
+def measure_all(options, runtime, peers):
+    """The rows, and whether all agree with their peers."""
+    rows, good = [], True
+    for case in cases.CASES:
+        if options.only not in case.name and options.only != case.group:
+            continue
+        try:
+            rows.append(measure_case(case, options, runtime, peers))
+            show(case, rows[-1])
+            good &= agrees(rows[-1])
+        except RuntimeError as error:
+            good = False
+            print(f"{case.name}: {error}", file=sys.stderr)
+    return rows, good
+
+
+def write(found, options):
+    if options.json:
+        with open(options.json, "w") as f:
+            json.dump(found, f, indent=1)
+    if options.markdown:
+        beside = None
+        if options.beside:
+            with open(options.beside) as f:
+                beside = json.load(f)
+        results.write(found, beside, options.markdown)
+    if options.picture:
+        roofline.write(found, options.picture)
 
 
 def main():
     options = arguments()
     runtime_path = os.path.join(os.path.dirname(options.bin.rstrip("/")), "runtime-min", "libsvod-runtime.so")
-    rows, failed = [], False
     with tempfile.TemporaryDirectory() as folder:
-        peers = Peers(folder, options.threads)
-        runtime = svod_runtime.Runtime(runtime_path)
-        for case in cases.CASES:
-            if options.only not in case.name and options.only != case.group:
-                continue
-            try:
-                rows.append(measure_case(case, options, runtime, peers))
-                show(case, rows[-1])
-                failed |= not agrees(rows[-1])
-            except RuntimeError as error:
-                failed = True
-                print(f"{case.name}: {error}", file=sys.stderr)
-    if options.json:
-        with open(options.json, "w") as f:
-            json.dump({"machine": platform.processor(), "threads": options.threads, "results": rows}, f, indent=1)
-    if options.markdown:
-        with open(options.markdown, "w") as f:
-            f.write("\n".join(markdown(rows)) + "\n")
-    return 1 if failed else 0
+        machine = Machine(folder, options.threads)
+        peers = Peers(folder, machine)
+        roofs = machine.roofs(options.rounds)
+        for name, rate in (roofs["compute"] | roofs["memory"]).items():
+            print(f"{name:28} {rate * 1e-9:8.1f} {'GFLOP/s' if name in roofs['compute'] else 'GB/s'}", flush=True)
+        rows, good = measure_all(options, svod_runtime.Runtime(runtime_path), peers)
+        write({"machine": processor(), "threads": options.threads, "versions": peers.versions(), "roofs": roofs,
+               "results": rows}, options)
+    return 0 if good else 1
 
 
 if __name__ == "__main__":

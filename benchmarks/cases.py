@@ -13,13 +13,18 @@ class Case:
     group: str
     graph: str          # statements of a graph file; the output is y
     shapes: dict        # inputs by name
-    flops: float        # of one run; 0: measured in bytes
-    bytes: float        # least traffic of one run
+    flops: float        # of one run: every op of the formula counts once, a function too; 0: elements only move
+    bytes: float        # least traffic of one run: operands and results once
     peers: Callable     # (peers, inputs, result) -> name -> function
     weights: tuple = () # inputs that are constants of the plan
     opts: str = ""      # "" for the default
     types: dict = field(default_factory=dict)  # element types of inputs that are not f32
     result: str = "f32"
+
+    @property
+    def in_bytes(self):
+        """Whether its rate is one of bytes."""
+        return self.group in ("stream", "rows")
 
 
 def gemm(m, k, n, weight=False, opts="", group="gemm"):
@@ -36,7 +41,7 @@ def narrow_gemm(size, a, b, weight=False):
     wide, kind = ("f32", 2) if a == "bf16" else ("i32", 1 if a == "i8" else 0)
     return Case(f"gemm {size}x{size}x{size} {a if a == b else a + ' ' + b}" + (" weight" if weight else ""), "narrow",
                 f"output y = matmul(cast(a, dtype={wide}), cast(b, dtype={wide}))", {"a": (size, size), "b": (size, size)},
-                2 * size ** 3, 0,
+                2 * size ** 3, size * size * (4 + (4 if a == "bf16" else 2)),
                 lambda p, x, result: p.primitive("peer_matmul", (size, size, size, kind, int(weight)),
                                                  (x["a"], x["b"], result)),
                 ("b",) if weight else (), types={"a": a, "b": b}, result=wide)
@@ -50,24 +55,25 @@ def conv(channels, filters, size, kernel, stride=1, pad=0, groups=1):
     flops = 2 * filters * out * out * channels // groups * kernel * kernel
     label = f"conv {kernel}x{kernel} {channels}-{filters}@{size}" + (f" s{stride}" if stride > 1 else "")
     return Case(label if groups == 1 else f"depthwise {kernel}x{kernel} {channels}@{size}", "conv", graph, shapes, flops,
-                4 * (channels * size * size + filters * out * out),
+                4 * (channels * size * size + filters * out * out + filters * channels // groups * kernel * kernel),
                 lambda p, x, result: p.primitive("peer_conv", numbers, (x["x"], x["w"])), ("w",))
 
 
-def rows(name, maker, graph, count, columns):
-    return Case(f"{name} {count}x{columns}", "rows", graph, {"x": (count, columns)}, 0, 8 * count * columns,
+def rows(name, maker, graph, count, columns, ops):
+    size = count * columns
+    return Case(f"{name} {count}x{columns}", "rows", graph, {"x": (count, columns)}, ops * size, 8 * size,
                 lambda p, x, result: p.primitive(maker, (count, columns), (x["x"], result)))
 
 
 def streams():
     n = 16 * MILLION
     names = ("a", "b", "c", "d")
-    yield Case("relu(a*b+c)*d 16M", "stream", "output y = relu(a * b + c) * d", {k: (n,) for k in names}, 0, 20 * n,
-               lambda p, x, result: p.stream([x[k] for k in names], result))
-    yield Case("gelu 16M", "stream", "output y = gelu(x)", {"x": (n,)}, 0, 8 * n,
-               lambda p, x, result: p.stream([x["x"]], result) | p.primitive("peer_gelu", (n,), (x["x"], result)))
-    yield Case("sum 16M", "stream", "output y = sum(x)", {"x": (n,)}, 0, 4 * n,
-               lambda p, x, result: p.read(x["x"]))
+    yield Case("relu(a*b+c)*d 16M", "stream", "output y = relu(a * b + c) * d", {k: (n,) for k in names}, 4 * n, 20 * n,
+               lambda p, x, result: p.machine.stream([x[k] for k in names], result))
+    yield Case("gelu 16M", "stream", "output y = gelu(x)", {"x": (n,)}, 5 * n, 8 * n,
+               lambda p, x, result: p.machine.stream([x["x"]], result) | p.primitive("peer_gelu", (n,), (x["x"], result)))
+    yield Case("sum 16M", "stream", "output y = sum(x)", {"x": (n,)}, n, 4 * n,
+               lambda p, x, result: p.machine.read(x["x"]))
 
 
 # One column panel packed for all rows; 6 x 64 results in registers. docs/opts.md explains such lists.
@@ -95,9 +101,9 @@ CASES = [
     conv(3, 64, 224, 7, 2, 3), conv(64, 256, 56, 1), conv(64, 64, 56, 3, 1, 1), conv(128, 128, 28, 3, 1, 1),
     conv(256, 256, 14, 3, 1, 1), conv(512, 512, 7, 3, 1, 1), conv(96, 96, 112, 3, 1, 1, 96),
     *streams(),
-    rows("softmax", "peer_softmax", "output y = softmax(x)", 4096, 1024),
-    rows("layernorm", "peer_layernorm", "output y = layer_norm(x)", 4096, 1024),
-    rows("transpose", "peer_transpose", "output y = transpose(x)", 4096, 4096),
+    rows("softmax", "peer_softmax", "output y = softmax(x)", 4096, 1024, 5),
+    rows("layernorm", "peer_layernorm", "output y = layer_norm(x)", 4096, 1024, 5),
+    rows("transpose", "peer_transpose", "output y = transpose(x)", 4096, 4096, 0),
     attention(8, 512, 64), attention(8, 2048, 64),
 ]
 

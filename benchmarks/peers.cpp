@@ -1,21 +1,14 @@
-// What Python cannot call directly: oneDNN primitives in the layouts they choose themselves, and the memory bandwidth
-// of the machine. Built by bench.py. Every maker returns a handle for peer_run and peer_free, or null.
-#include <xmmintrin.h>
-
-#include <algorithm>
+// What Python cannot call directly: oneDNN primitives in the layouts they choose themselves. Built by peers.py. Every maker
+// returns a handle for peer_run and peer_free, or null.
 #include <cstddef>
 #include <dnnl.hpp>
 #include <exception>
 #include <memory>
-#include <thread>
 #include <unordered_map>
-#include <vector>
 
 using namespace dnnl;
 
 namespace {
-
-typedef float Vector __attribute__((vector_size(64)));
 
 struct Job {
   engine cpu{engine::kind::cpu, 0};
@@ -60,15 +53,6 @@ Job* guarded(Make make) {
 memory::data_type typeOf(long kind, bool isLeft) {
   if (kind == 0 && isLeft) return memory::data_type::u8;
   return kind == 4 ? memory::data_type::f32 : kind == 2 ? memory::data_type::bf16 : memory::data_type::s8;
-}
-
-template <class Body>
-void onThreads(int threads, size_t bytes, Body body) {
-  std::vector<std::thread> workers;
-  size_t part = bytes / static_cast<size_t>(threads) / 64 * 64;
-  for (int t = 1; t < threads; ++t) workers.emplace_back([=] { body(static_cast<size_t>(t) * part, part); });
-  body(0, part);
-  for (std::thread& w : workers) w.join();
 }
 
 }  // namespace
@@ -164,32 +148,4 @@ void peer_result(void* handle, float* data) {
 }
 
 void peer_free(void* handle) { delete static_cast<Job*>(handle); }
-
-// Reads `count` arrays and writes one of the same bytes with non-temporal stores: the least time a streaming kernel
-// with as many operands can take.
-void stream_write(const float* const* from, int count, float* to, size_t bytes, int threads) {
-  onThreads(threads, bytes, [=](size_t begin, size_t length) {
-    for (size_t i = begin / 4; i < (begin + length) / 4; i += 16) {
-      Vector sum = *reinterpret_cast<const Vector*>(from[0] + i);
-      for (int k = 1; k < count; ++k) sum += *reinterpret_cast<const Vector*>(from[k] + i);
-      for (int part = 0; part < 4; ++part)
-        _mm_stream_ps(to + i + 4 * part, reinterpret_cast<const __m128*>(&sum)[part]);
-    }
-    _mm_sfence();
-  });
-}
-
-float stream_read(const float* from, size_t bytes, int threads) {
-  std::vector<Vector> sums(static_cast<size_t>(threads));
-  onThreads(threads, bytes, [&, from](size_t begin, size_t length) {
-    Vector sum[4] = {};
-    for (size_t i = begin / 4; i + 64 <= (begin + length) / 4; i += 64)
-      for (size_t k = 0; k < 4; ++k) sum[k] += *reinterpret_cast<const Vector*>(from + i + 16 * k);
-    sums[begin / std::max<size_t>(length, 1)] = sum[0] + sum[1] + sum[2] + sum[3];
-  });
-  float total = 0;
-  for (const Vector& sum : sums)
-    for (int lane = 0; lane < 16; ++lane) total += sum[lane];
-  return total;
-}
 }

@@ -1,14 +1,11 @@
 """The libraries we measure against. Each is loaded where it is installed and left out where it is not."""
 import ctypes as c
 import os
-import subprocess
+
+from machine import address, build
 
 CBLAS = {"OpenBLAS": "libopenblas.so.0", "BLIS": "libblis.so.4"}
 THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS", "OMP_NUM_THREADS")
-
-
-def address(array):
-    return c.c_void_p(array.ctypes.data)
 
 
 class Primitive:
@@ -28,14 +25,16 @@ class Primitive:
 
 
 class Peers:
-    """`folder` gets the compiled helper. Threads are fixed before any library starts."""
+    """`folder` gets the compiled helper. Threads are fixed before any library starts. `machine` is a peer, too."""
 
-    def __init__(self, folder, threads):
-        self.threads = threads
+    def __init__(self, folder, machine):
+        self.machine = machine
         for name in THREAD_VARIABLES:
-            os.environ[name] = str(threads)
+            os.environ[name] = str(machine.threads)
         self.blas = {name: lib for name, file in CBLAS.items() if (lib := self.open(file))}
-        self.helper = self.build(folder)
+        self.helper = build(folder, "peers", "-ldnnl")
+        if not self.helper:
+            print("oneDNN is left out: its helper does not build (Debian: libdnnl-dev)")
 
     @staticmethod
     def open(file):
@@ -43,15 +42,6 @@ class Peers:
             return c.CDLL(file, mode=os.RTLD_LOCAL | os.RTLD_NOW)
         except OSError:
             return None
-
-    def build(self, folder):
-        source, output = os.path.join(os.path.dirname(__file__), "peers.cpp"), f"{folder}/peers.so"
-        built = subprocess.run(["c++", "-O3", "-march=native", "-std=c++17", "-shared", "-fPIC", source, "-o", output,
-                                "-ldnnl", "-lpthread"], capture_output=True, text=True)
-        if built.returncode != 0:
-            print("oneDNN is left out: its helper does not build (Debian: libdnnl-dev)")
-            return None
-        return self.open(output)
 
     def primitive(self, maker, numbers, arrays):
         """{"oneDNN": callable}, or nothing where oneDNN cannot do it."""
@@ -71,15 +61,16 @@ class Peers:
                                            address(result), n)
         return {name: call(lib) for name, lib in self.blas.items()}
 
-    def stream(self, inputs, output):
-        """The time of reading `inputs` once and writing `output` once."""
-        if not self.helper:
-            return {}
-        pointers = (c.c_void_p * len(inputs))(*[x.ctypes.data for x in inputs])
-        return {"bandwidth": lambda: self.helper.stream_write(pointers, len(inputs), address(output),
-                                                              c.c_size_t(output.nbytes), self.threads)}
-
-    def read(self, array):
-        if not self.helper:
-            return {}
-        return {"bandwidth": lambda: self.helper.stream_read(address(array), c.c_size_t(array.nbytes), self.threads)}
+    def versions(self):
+        """{"OpenBLAS": "0.3.21"}: what the libraries say of themselves."""
+        found = {}
+        if "OpenBLAS" in self.blas:
+            self.blas["OpenBLAS"].openblas_get_config.restype = c.c_char_p
+            found["OpenBLAS"] = self.blas["OpenBLAS"].openblas_get_config().decode().split()[1]
+        if "BLIS" in self.blas:
+            self.blas["BLIS"].bli_info_get_version_str.restype = c.c_char_p
+            found["BLIS"] = self.blas["BLIS"].bli_info_get_version_str().decode()
+        if self.helper:
+            self.helper.dnnl_version.restype = c.POINTER(c.c_int)
+            found["oneDNN"] = ".".join(map(str, self.helper.dnnl_version()[:3]))
+        return found
