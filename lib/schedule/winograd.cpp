@@ -1,259 +1,131 @@
 #include "schedule/winograd.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
+#include <map>
 
-#include "ir/shape.h"
+#include "schedule/tiled_convolution.h"
 
 namespace svod {
 
 namespace {
 
-using Values = std::vector<UOp>;
-
-/// One convolution as two transforms and a product. Places of a tile come first, then groups, batch, tiles, and channels
-/// or filters: lanes run along these in all three kernels.
-class Winograd {
+/// Rewrites the graph bottom-up. What is computed from the results of a convolution element by element is computed in
+/// its tiles, as part of their transform, as long as nothing else reads what is in between.
+class WinogradRewriter {
  public:
-  Winograd(Model& model, const Convolution& conv, const WinogradForm& form, UOp reduce)
-      : model_(model), g_(*model.graph), conv_(conv), form_(form), reduce_(reduce), product_(reduce.src(0)) {
-    for (const ConvWindow& w : conv.windows) tiles_.push_back((dim(w.out) + form.tile - 1) / form.tile);
-  }
+  WinogradRewriter(Model& model, WinogradChoice choose) : model_(model), g_(*model.graph), choose_(choose) {}
 
-  UOp build(std::set<uint32_t>& whole) {
-    UOp data = kept(transformedData(), whole);
-    UOp sums = g_.make(Op::Contiguous, DType::F32, {products(data)});
-    return cropped(kept(transformedResult(sums), whole));
+  WinogradGraph run(UOp sink) {
+    for (UOp n : toposort(sink))
+      for (UOp s : n.src())
+        if (auto [it, isNew] = onlyUser_.try_emplace(s.id(), n); !isNew && it->second != n) it->second = UOp();
+    result_.sink = transform(g_, sink, [&](UOp node, std::span<const UOp> src) { return rewritten(node, src); });
+    return std::move(result_);
   }
 
  private:
-  int64_t dim(int32_t axis) const { return product_.dim(static_cast<size_t>(axis)); }
-  int64_t count(std::span<const int32_t> axes) const {
-    int64_t n = 1;
-    for (int32_t axis : axes) n *= dim(axis);
-    return n;
-  }
-  Values dims(std::span<const int64_t> extents) {
-    Values list;
-    for (int64_t e : extents) list.push_back(g_.index(e));
-    return list;
+  /// Results in tiles that are not stored yet, and how many steps behind their transform that is.
+  struct Open {
+    UOp tiles;
+    int steps;
+  };
+  static constexpr int kMaxSteps = 24;
+
+  UOp rewritten(UOp node, std::span<const UOp> src) {
+    for (UOp s : node.src())
+      if (open_.contains(s.id())) return continued(node, src, s);
+    UOp same = std::ranges::equal(src, node.src()) ? node : g_.withSrc(node, src);
+    std::optional<Convolution> conv = convolutionOf(model_, same);
+    const WinogradForm* form = conv ? choose_(*conv, same.src(0)) : nullptr;
+    if (form == nullptr) return same;
+    TiledConvolution tiled(model_, *conv, *form, same, result_.whole);
+    UOp tiles = tiled.results();
+    const std::vector<UOp> shape = tiled.tiledShape();
+    if (shape.empty() || !continues(node)) return tiled.untiled(stored(tiles));
+    return opened(node, {g_.reshape(tiles, shape), 0});
   }
 
-  /// 0, 1, .. along one axis of `shape`.
-  UOp counter(const std::vector<int64_t>& shape, size_t axis) {
-    std::vector<int64_t> thin(shape.size(), 1);
-    thin[axis] = shape[axis];
-    UOp along = g_.make(Op::Iota, DType::Index, {g_.index(shape[axis])});
-    return g_.expand(g_.reshape(along, dims(thin)), dims(shape));
+  /// Whether the one user of a node computes its elements from those of the node at the same places of the last two axes.
+  bool continues(UOp node) const {
+    UOp user = onlyUser_.at(node.id());
+    if (!user || !std::ranges::equal(user.ranges(), node.ranges())) return false;
+    if (isElementwise(user.op()))
+      return std::ranges::none_of(user.src(), [&](UOp s) { return s != node && endsSum(s); });
+    return user.op() == Op::Reshape && user.rank() >= 2 && std::ranges::equal(lastTwo(user.shape()), lastTwo(node.shape()));
   }
 
-  /// The product's axes `axes`, appended to `shape`; position[axis] is where they are.
-  void append(std::vector<int64_t>& shape, std::vector<size_t>& position, std::span<const int32_t> axes) const {
-    for (int32_t axis : axes) {
-      position[static_cast<size_t>(axis)] = shape.size();
-      shape.push_back(dim(axis));
-    }
-  }
-
-  /// Places, groups, batch and tiles, then `last`.
-  std::vector<int64_t> tileShape(std::span<const int32_t> last, std::vector<size_t>& position) const {
-    std::vector<int64_t> shape{form_.points, form_.points};
-    position.assign(product_.rank(), 0);
-    append(shape, position, conv_.groups);
-    append(shape, position, conv_.batch);
-    for (size_t w = 0; w < 2; ++w) {
-      position[static_cast<size_t>(conv_.windows[w].out)] = shape.size();
-      shape.push_back(tiles_[w]);
-    }
-    append(shape, position, last);
-    return shape;
-  }
-
-  /// sum of factor * value over a row of the matrix; sums that differ in sign only are one value.
-  UOp combined(const SmallMatrix& m, int row, std::span<const UOp> values) {
-    UOp sum;
-    for (int column = 0; column < m.columns; ++column) {
-      const double factor = m(row, column), size = std::abs(factor);
-      if (factor == 0) continue;
-      UOp value = values[static_cast<size_t>(column)];
-      UOp term = size == 1 ? value : g_.alu(Op::Mul, {value, g_.constant(Scalar::ofFloat(DType::F32, size))});
-      if (!sum) sum = factor < 0 ? g_.alu(Op::Neg, {term}) : term;
-      else sum = g_.alu(factor < 0 ? Op::Sub : Op::Add, {sum, term});
-    }
-    return sum;
-  }
-
-  Values applied(const SmallMatrix& shared, const SmallMatrix& last, std::span<const UOp> values) {
-    Values middle, result;
-    for (int row = 0; row < shared.rows; ++row) middle.push_back(combined(shared, row, values));
-    for (int row = 0; row < last.rows; ++row) result.push_back(combined(last, row, middle));
-    return result;
-  }
-
-  /// M x M^T for x given row by row; the result likewise.
-  std::vector<Values> bothSides(const SmallMatrix& shared, const SmallMatrix& last, const std::vector<Values>& x) {
-    std::vector<Values> turned(x.size()), result(static_cast<size_t>(last.rows));
-    for (size_t column = 0; column < x.size(); ++column) {
-      Values down;
-      for (const Values& row : x) down.push_back(row[column]);
-      turned[column] = applied(shared, last, down);
-    }
-    for (size_t row = 0; row < result.size(); ++row) {
-      Values along;
-      for (const Values& column : turned) along.push_back(column[row]);
-      result[row] = applied(shared, last, along);
-    }
-    return result;
-  }
-
-  /// values[i][j] at counters i and j, which are known where the loops over them are written out.
-  UOp selected(const std::vector<Values>& values, UOp i, UOp j) {
-    auto pick = [&](UOp counter, const Values& list) {
-      UOp result = list.back();
-      for (size_t k = list.size() - 1; k-- > 0;)
-        result = g_.where(g_.alu(Op::Eq, {counter, g_.index(static_cast<int64_t>(k))}), list[k], result);
-      return result;
-    };
-    Values rows;
-    for (const Values& row : values) rows.push_back(pick(j, row));
-    return pick(i, rows);
-  }
-
-  UOp transformedData() {
-    std::vector<size_t> position;
-    const std::vector<int64_t> shape = tileShape(conv_.channels, position);
-    Values at;
-    for (int32_t axis : conv_.axisOfDim)
-      at.push_back(axis < 0 ? g_.index(0) : counter(shape, position[static_cast<size_t>(axis)]));
-    auto along = [&](const ConvWindow& w, int place) {
-      UOp tile = counter(shape, position[static_cast<size_t>(w.out)]);
-      return g_.alu(Op::Add, {g_.alu(Op::Mul, {tile, g_.index(form_.tile)}), g_.index(place - w.before)});
-    };
-    std::vector<Values> d(static_cast<size_t>(form_.points));
-    for (int i = 0; i < form_.points; ++i)
-      for (int j = 0; j < form_.points; ++j) {
-        at[conv_.windows[0].dim] = along(conv_.windows[0], i), at[conv_.windows[1].dim] = along(conv_.windows[1], j);
-        d[static_cast<size_t>(i)].push_back(gathered(conv_.data, at));
-      }
-    return selected(bothSides(form_.dataShared, form_.data, d), counter(shape, 0), counter(shape, 1));
-  }
-
-  UOp gathered(UOp from, const Values& at) {
-    Values src{from};
-    src.insert(src.end(), at.begin(), at.end());
-    return g_.make(Op::Gather, DType::F32, src);
-  }
-
-  /// [place and group, batch and tile, filter].
-  UOp products(UOp data) {
-    const int64_t k = form_.points * form_.points * count(conv_.groups), c = count(conv_.channels),
-                  t = count(conv_.batch) * tiles_[0] * tiles_[1], m = count(conv_.filters);
-    const std::vector<int64_t> all{k, t, m, c}, rows{k, t, 1, c}, columns{k, 1, m, c};
-    const int32_t turn[] = {0, 2, 1}, last = 3;
-    UOp a = g_.expand(g_.reshape(data, dims(rows)), dims(all));
-    UOp b = g_.expand(g_.reshape(g_.permute(weights({k, c, m}), turn), dims(columns)), dims(all));
-    return g_.reduce(Op::Add, g_.alu(Op::Mul, {a, b}), {&last, 1});
-  }
-
-  /// Tiles of results, their places beside their tiles, in the order of the axes of the convolution.
-  UOp transformedResult(UOp sums) {
-    std::vector<size_t> position;
-    const std::vector<int64_t> from = tileShape(conv_.filters, position);
-    UOp tiles = g_.reshape(sums, dims(from));
-    std::vector<int64_t> shape;
-    std::vector<size_t> axisAt(from.size());  // by dim of `from`: the axis of the result
-    std::array<size_t, 2> place{};
-    for (int32_t axis : resultAxes()) {
-      axisAt[position[static_cast<size_t>(axis)]] = shape.size();
-      auto w = std::ranges::find(conv_.windows, axis, &ConvWindow::out);
-      const bool isWindow = w != conv_.windows.end();
-      shape.push_back(isWindow ? tiles_[static_cast<size_t>(w - conv_.windows.begin())] : dim(axis));
-      if (!isWindow) continue;
-      place[static_cast<size_t>(w - conv_.windows.begin())] = shape.size();
-      shape.push_back(form_.tile);
-    }
-    Values at{UOp(), UOp()};
-    for (size_t d = 2; d < from.size(); ++d) at.push_back(counter(shape, axisAt[d]));
-    std::vector<Values> m(static_cast<size_t>(form_.points));
-    for (int i = 0; i < form_.points; ++i)
-      for (int j = 0; j < form_.points; ++j) {
-        at[0] = g_.index(i), at[1] = g_.index(j);
-        m[static_cast<size_t>(i)].push_back(gathered(tiles, at));
-      }
-    return selected(bothSides(form_.resultShared, form_.result, m), counter(shape, place[0]), counter(shape, place[1]));
-  }
-
-  /// Axes of the product with more than one element that the result has.
-  std::vector<int32_t> resultAxes() const {
-    std::vector<int32_t> axes;
-    std::span<const int32_t> reduced = reduce_.argAs<ReduceArg>().axes;
-    for (int32_t axis = 0; axis < static_cast<int32_t>(product_.rank()); ++axis)
-      if (std::ranges::find(reduced, axis) == reduced.end() && dim(axis) != 1) axes.push_back(axis);
-    return axes;
-  }
-
-  /// The results that the tiles hold, without those beyond the last.
-  UOp cropped(UOp tiles) {
-    std::vector<int64_t> whole, offsets, extents;
-    for (int32_t axis : resultAxes()) {
-      auto w = std::ranges::find(conv_.windows, axis, &ConvWindow::out);
-      whole.push_back(w == conv_.windows.end() ? dim(axis)
-                                               : tiles_[static_cast<size_t>(w - conv_.windows.begin())] * form_.tile);
-      offsets.push_back(0), extents.push_back(dim(axis));
-    }
-    return g_.reshape(g_.shrink(g_.reshape(tiles, dims(whole)), dims(offsets), dims(extents)), reduce_.shape());
-  }
-
-  /// A buffer of its own for a transform; what it is made of is one expression.
-  UOp kept(UOp value, std::set<uint32_t>& whole) {
-    Values open{value};
+  /// Whether a sum would become part of the kernel that reads this: it has a better one of its own.
+  bool endsSum(UOp value) const {
+    std::vector<UOp> open{value};
+    std::set<uint32_t> seen;
     while (!open.empty()) {
       UOp n = open.back();
       open.pop_back();
-      if (!isElementwise(n.op()) || !whole.insert(n.id()).second) continue;
-      open.insert(open.end(), n.src().begin(), n.src().end());
+      if (n.op() == Op::Reduce) return true;
+      const bool isPart = onlyUser_.at(n.id()) && (isElementwise(n.op()) || isMovement(n.op()));
+      if (isPart && seen.insert(n.id()).second) open.insert(open.end(), n.src().begin(), n.src().end());
     }
-    UOp stored = g_.make(Op::Contiguous, value.dtype(), {value});
-    whole.insert(stored.id());
-    return stored;
+    return false;
   }
 
-  /// The transformed weights as a constant: that of an earlier schedule of the model, or a new one.
-  UOp weights(const std::vector<int64_t>& shape) {
-    const ModelPort& plain = model_.ports[conv_.weights];
-    auto elements = std::make_shared<std::vector<float>>(transformedWeights(
-        form_, conv_, product_, {reinterpret_cast<const float*>(plain.data.data), plain.data.bytes / sizeof(float)}));
-    ConstData data{reinterpret_cast<const std::byte*>(elements->data()), elements->size() * sizeof(float), elements};
-    const Values extents = dims(shape);
-    for (const ModelPort& p : model_.ports)
-      if (p.kind == PortKind::Weight && p.buffer.dtype() == DType::F32 && std::ranges::equal(p.buffer.shape(), extents) &&
-          p.data.bytes == data.bytes && std::memcmp(p.data.data, data.data, data.bytes) == 0)
-        return p.buffer;
-    UOp buffer = g_.buffer(DType::F32, extents, {static_cast<uint32_t>(model_.ports.size()), Space::Global});
-    model_.ports.push_back({PortKind::Weight, plain.name + ".winograd", buffer, std::move(data)});
-    return buffer;
+  UOp opened(UOp node, Open open) {
+    result_.whole.insert(open.tiles.id());
+    open_[node.id()] = open;
+    return node;  // its user takes the tiles
   }
+
+  UOp continued(UOp node, std::span<const UOp> src, UOp from) {
+    const auto [tiles, steps] = open_.at(from.id());
+    const std::vector<UOp> shape = tiledShape(node, tiles);
+    UOp result;
+    if (node.op() == Op::Reshape) {
+      result = g_.reshape(tiles, shape);
+    } else {
+      std::vector<UOp> operands;
+      for (size_t i = 0; i < src.size(); ++i) {
+        UOp old = node.src(i), operand = old == from ? tiles : open_.contains(old.id()) ? closed(old) : src[i];
+        operands.push_back(old == from || old.rank() == 0 ? operand : g_.reshape(operand, shape));
+      }
+      result = g_.withSrc(node, operands);
+    }
+    opened(node, {result, steps + 1});
+    return steps < kMaxSteps && continues(node) ? node : closed(node);
+  }
+
+  /// The value of a node whose tiles are open, stored.
+  UOp closed(UOp node) {
+    UOp value = g_.reshape(stored(open_.at(node.id()).tiles), node.shape());
+    open_.erase(node.id());
+    return value;
+  }
+
+  UOp stored(UOp tiles) {
+    UOp value = g_.make(Op::Contiguous, tiles.dtype(), {tiles});
+    result_.whole.insert(value.id());
+    return value;
+  }
+
+  /// The shape of `node` with its last two axes as the last four of `tiles`.
+  static std::vector<UOp> tiledShape(UOp node, UOp tiles) {
+    std::vector<UOp> shape(node.shape().begin(), node.shape().end() - 2);
+    shape.insert(shape.end(), tiles.shape().end() - 4, tiles.shape().end());
+    return shape;
+  }
+
+  static std::span<const UOp> lastTwo(std::span<const UOp> shape) { return shape.last(2); }
 
   Model& model_;
   Graph& g_;
-  const Convolution& conv_;
-  const WinogradForm& form_;
-  UOp reduce_, product_;
-  std::vector<int64_t> tiles_;  // along each window
+  WinogradChoice choose_;
+  std::map<uint32_t, UOp> onlyUser_;  // by id of the graph as it was; null for several
+  std::map<uint32_t, Open> open_;     // likewise
+  WinogradGraph result_;
 };
 
 }  // namespace
 
 WinogradGraph useWinograd(Model& model, UOp sink, WinogradChoice choose) {
-  WinogradGraph result;
-  result.sink = transform(*model.graph, sink, [&](UOp node, std::span<const UOp> src) {
-    UOp same = std::ranges::equal(src, node.src()) ? node : model.graph->withSrc(node, src);
-    std::optional<Convolution> conv = convolutionOf(model, same);
-    const WinogradForm* form = conv ? choose(*conv, same.src(0)) : nullptr;
-    return form ? Winograd(model, *conv, *form, same).build(result.whole) : same;
-  });
-  return result;
+  return WinogradRewriter(model, choose).run(sink);
 }
 
 }  // namespace svod

@@ -100,6 +100,12 @@ TEST_CASE("only fast numerics and only where it is less work") {
   CHECK(launches(wide, Numerics::Contract) == 1);
   CHECK(launches(wide, Numerics::Fast) == 3);
   CHECK(launches(conv("[1, 128, 30, 30]", "[128, 128, 3, 3]", "padding=1"), Numerics::Fast) == 4);  // the last tiles are cut
+  // What follows is part of the last transform, other than a sum, which has a kernel of its own.
+  const std::string head = "input x: f32[1, 128, 32, 32]\nweight w: f32[128, 128, 3, 3] = 1\nweight b: f32[128] = 1\n";
+  CHECK(launches(head + "output y = relu(conv2d(x, w, b, padding=1) + x)\n", Numerics::Fast) == 3);
+  CHECK(launches(head + "weight v: f32[128, 128, 1, 1] = 1\noutput y = conv2d(x, w, padding=1) + conv2d(x, v)\n",
+                 Numerics::Fast) == 4);
+  CHECK(launches(head + "z = conv2d(x, w, padding=1)\noutput y = relu(z)\noutput v = z * z\n", Numerics::Fast) == 4);
   CHECK(launches(conv("[1, 8, 32, 32]", "[64, 8, 3, 3]", "padding=1"), Numerics::Fast) == 1);
   CHECK(launches(conv("[1, 64, 32, 32]", "[64, 1, 3, 3]", "padding=1, groups=64"), Numerics::Fast) == 1);
   CHECK(launches(conv("[1, 512, 2, 2]", "[512, 512, 3, 3]", "padding=1"), Numerics::Fast) == 1);
@@ -139,7 +145,9 @@ TEST_CASE("groups, layouts, unequal padding and what is around a convolution") {
         "input x: f32[1, 4, 9, 9]\nweight w: f32[5, 4, 3, 3] = 1\n"
         "output y = conv2d(slice(x, starts=[1, 2], ends=[8, 9], axes=[2, 3]), flip(w, axes=[2, 3]))\n",
         "input x: f32[1, 4, 8, 8]\nweight w: f32[4, 4, 3, 3] = 1\nweight v: f32[4, 4, 3, 3] = 1\n"
-        "output y = conv2d(relu(conv2d(x, w, padding=1)), v, padding=1) + x\n"}) {
+        "output y = conv2d(relu(conv2d(x, w, padding=1)), v, padding=1) + x\n",
+        "input x: f32[1, 4, 8, 8]\nweight w: f32[4, 4, 3, 3] = 1\nweight v: f32[4, 4, 3, 3] = 1\n"
+        "z = conv2d(x, w, padding=1)\noutput y = z * z + conv2d(x, v, padding=1) * sum(z, axes=1, keepdims=true)\n"}) {
     INFO(text);
     CHECK(errorOf(text, large) < kTolerance);
     CHECK(errorOf(text, small) < kTolerance);

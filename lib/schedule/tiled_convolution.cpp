@@ -1,0 +1,233 @@
+#include "schedule/tiled_convolution.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace svod {
+
+TiledConvolution::TiledConvolution(Model& model, const Convolution& conv, const WinogradForm& form, UOp reduce,
+                                   std::set<uint32_t>& whole)
+    : model_(model), g_(*model.graph), conv_(conv), form_(form), reduce_(reduce), product_(reduce.src(0)), whole_(whole) {
+  for (size_t w = 0; w < 2; ++w) tiles_[w] = (dim(conv.windows[w].out) + form.tile - 1) / form.tile;
+}
+
+UOp TiledConvolution::results() {
+  UOp data = g_.make(Op::Contiguous, DType::F32, {asWhole(transformedData())});
+  whole_.insert(data.id());
+  return asWhole(transformedResults(g_.make(Op::Contiguous, DType::F32, {products(data)})));
+}
+
+UOp TiledConvolution::untiled(UOp tiles) {
+  Extents all, offsets, extents;
+  for (int32_t axis : resultAxes()) {
+    const size_t w = windowOf(axis);
+    all.push_back(w < 2 ? tiles_[w] * form_.tile : dim(axis));
+    offsets.push_back(0), extents.push_back(dim(axis));
+  }
+  return g_.reshape(g_.shrink(g_.reshape(tiles, dims(all)), dims(offsets), dims(extents)), reduce_.shape());
+}
+
+std::vector<UOp> TiledConvolution::tiledShape() const {
+  const std::vector<int32_t> axes = resultAxes();
+  std::vector<UOp> shape(reduce_.shape().begin(), reduce_.shape().end());
+  const size_t rank = shape.size();
+  for (size_t w = 0; w < 2; ++w) {
+    const int32_t out = conv_.windows[w].out;
+    const bool isLast = axes[axes.size() - 2 + w] == out && shape[rank - 2 + w].isConst(dim(out));
+    if (!isLast || tiles_[w] * form_.tile != dim(out)) return {};
+  }
+  shape.resize(rank - 2);
+  for (int64_t tiles : tiles_) shape.push_back(g_.index(tiles)), shape.push_back(g_.index(form_.tile));
+  return shape;
+}
+
+int64_t TiledConvolution::count(std::span<const int32_t> axes) const {
+  int64_t n = 1;
+  for (int32_t axis : axes) n *= dim(axis);
+  return n;
+}
+
+std::vector<UOp> TiledConvolution::dims(std::span<const int64_t> extents) const {
+  Values list;
+  for (int64_t e : extents) list.push_back(g_.index(e));
+  return list;
+}
+
+// 0, 1, .. along one axis of `shape`.
+UOp TiledConvolution::counter(const Extents& shape, size_t axis) {
+  Extents thin(shape.size(), 1);
+  thin[axis] = shape[axis];
+  UOp along = g_.make(Op::Iota, DType::Index, {g_.index(shape[axis])});
+  return g_.expand(g_.reshape(along, dims(thin)), dims(shape));
+}
+
+// Places, groups, batch and tiles, then `last`; position[axis] is where an axis of the product is.
+std::vector<int64_t> TiledConvolution::tileShape(std::span<const int32_t> last, std::vector<size_t>& position) const {
+  Extents shape{form_.points, form_.points};
+  position.assign(product_.rank(), 0);
+  auto append = [&](std::span<const int32_t> axes) {
+    for (int32_t axis : axes) {
+      position[static_cast<size_t>(axis)] = shape.size();
+      shape.push_back(windowOf(axis) < 2 ? tiles_[windowOf(axis)] : dim(axis));
+    }
+  };
+  append(conv_.groups), append(conv_.batch);
+  for (const ConvWindow& w : conv_.windows) append({&w.out, 1});
+  append(last);
+  return shape;
+}
+
+// Axes of the product with more than one element that the result has.
+std::vector<int32_t> TiledConvolution::resultAxes() const {
+  std::vector<int32_t> axes;
+  std::span<const int32_t> reduced = reduce_.argAs<ReduceArg>().axes;
+  for (int32_t axis = 0; axis < static_cast<int32_t>(product_.rank()); ++axis)
+    if (std::ranges::find(reduced, axis) == reduced.end() && dim(axis) != 1) axes.push_back(axis);
+  return axes;
+}
+
+size_t TiledConvolution::windowOf(int32_t axis) const {
+  return static_cast<size_t>(std::ranges::find(conv_.windows, axis, &ConvWindow::out) - conv_.windows.begin());
+}
+
+// sum of factor * value over a row of the matrix.
+UOp TiledConvolution::combined(const SmallMatrix& m, int row, std::span<const UOp> values) {
+  UOp sum;
+  for (int column = 0; column < m.columns; ++column) {
+    const double factor = m(row, column), size = std::abs(factor);
+    if (factor == 0) continue;
+    UOp value = values[static_cast<size_t>(column)];
+    UOp term = size == 1 ? value : g_.alu(Op::Mul, {value, g_.constant(Scalar::ofFloat(DType::F32, size))});
+    if (!sum) sum = factor < 0 ? g_.alu(Op::Neg, {term}) : term;
+    else sum = g_.alu(factor < 0 ? Op::Sub : Op::Add, {sum, term});
+  }
+  return sum;
+}
+
+std::vector<UOp> TiledConvolution::applied(const SmallMatrix& shared, const SmallMatrix& last, std::span<const UOp> values) {
+  Values middle, result;
+  for (int row = 0; row < shared.rows; ++row) middle.push_back(combined(shared, row, values));
+  for (int row = 0; row < last.rows; ++row) result.push_back(combined(last, row, middle));
+  return result;
+}
+
+// M x M^T for x given row by row, M = last * shared; the result likewise.
+std::vector<std::vector<UOp>> TiledConvolution::bothSides(const SmallMatrix& shared, const SmallMatrix& last,
+                                                          const std::vector<Values>& x) {
+  std::vector<Values> turned(x.size()), result(static_cast<size_t>(last.rows));
+  for (size_t column = 0; column < x.size(); ++column) {
+    Values down;
+    for (const Values& row : x) down.push_back(row[column]);
+    turned[column] = applied(shared, last, down);
+  }
+  for (size_t row = 0; row < result.size(); ++row) {
+    Values along;
+    for (const Values& column : turned) along.push_back(column[row]);
+    result[row] = applied(shared, last, along);
+  }
+  return result;
+}
+
+// values[i][j] at counters i and j, which are known where the loops over them are written out.
+UOp TiledConvolution::selected(const std::vector<Values>& values, UOp i, UOp j) {
+  auto pick = [&](UOp counter, const Values& list) {
+    UOp result = list.back();
+    for (size_t k = list.size() - 1; k-- > 0;)
+      result = g_.where(g_.alu(Op::Eq, {counter, g_.index(static_cast<int64_t>(k))}), list[k], result);
+    return result;
+  };
+  Values rows;
+  for (const Values& row : values) rows.push_back(pick(j, row));
+  return pick(i, rows);
+}
+
+UOp TiledConvolution::gathered(UOp from, const Values& at) {
+  Values src{from};
+  src.insert(src.end(), at.begin(), at.end());
+  return g_.make(Op::Gather, DType::F32, src);
+}
+
+UOp TiledConvolution::asWhole(UOp value) {
+  Values open{value};
+  while (!open.empty()) {
+    UOp n = open.back();
+    open.pop_back();
+    if (isElementwise(n.op()) && whole_.insert(n.id()).second) open.insert(open.end(), n.src().begin(), n.src().end());
+  }
+  return value;
+}
+
+UOp TiledConvolution::transformedData() {
+  std::vector<size_t> position;
+  const Extents shape = tileShape(conv_.channels, position);
+  Values at;
+  for (int32_t axis : conv_.axisOfDim)
+    at.push_back(axis < 0 ? g_.index(0) : counter(shape, position[static_cast<size_t>(axis)]));
+  auto along = [&](const ConvWindow& w, int place) {
+    UOp tile = counter(shape, position[static_cast<size_t>(w.out)]);
+    return g_.alu(Op::Add, {g_.alu(Op::Mul, {tile, g_.index(form_.tile)}), g_.index(place - w.before)});
+  };
+  std::vector<Values> d(static_cast<size_t>(form_.points));
+  for (int i = 0; i < form_.points; ++i)
+    for (int j = 0; j < form_.points; ++j) {
+      at[conv_.windows[0].dim] = along(conv_.windows[0], i), at[conv_.windows[1].dim] = along(conv_.windows[1], j);
+      d[static_cast<size_t>(i)].push_back(gathered(conv_.data, at));
+    }
+  return selected(bothSides(form_.dataShared, form_.data, d), counter(shape, 0), counter(shape, 1));
+}
+
+// [place and group, batch and tile, filter].
+UOp TiledConvolution::products(UOp data) {
+  const int64_t k = form_.points * form_.points * count(conv_.groups), c = count(conv_.channels),
+                t = count(conv_.batch) * tiles_[0] * tiles_[1], m = count(conv_.filters);
+  const Extents all{k, t, m, c}, rows{k, t, 1, c}, columns{k, 1, m, c};
+  const int32_t turn[] = {0, 2, 1}, last = 3;
+  UOp a = g_.expand(g_.reshape(data, dims(rows)), dims(all));
+  UOp b = g_.expand(g_.reshape(g_.permute(weights({k, c, m}), turn), dims(columns)), dims(all));
+  return g_.reduce(Op::Add, g_.alu(Op::Mul, {a, b}), {&last, 1});
+}
+
+UOp TiledConvolution::transformedResults(UOp sums) {
+  std::vector<size_t> position;
+  const Extents from = tileShape(conv_.filters, position);
+  UOp tiles = g_.reshape(sums, dims(from));
+  Extents shape;
+  std::vector<size_t> axisAt(from.size());  // by dim of `from`: the axis of the result
+  std::array<size_t, 2> place{};
+  for (int32_t axis : resultAxes()) {
+    const size_t w = windowOf(axis);
+    axisAt[position[static_cast<size_t>(axis)]] = shape.size();
+    shape.push_back(w < 2 ? tiles_[w] : dim(axis));
+    if (w == 2) continue;
+    place[w] = shape.size();
+    shape.push_back(form_.tile);
+  }
+  Values at{UOp(), UOp()};
+  for (size_t d = 2; d < from.size(); ++d) at.push_back(counter(shape, axisAt[d]));
+  std::vector<Values> m(static_cast<size_t>(form_.points));
+  for (int i = 0; i < form_.points; ++i)
+    for (int j = 0; j < form_.points; ++j) {
+      at[0] = g_.index(i), at[1] = g_.index(j);
+      m[static_cast<size_t>(i)].push_back(gathered(tiles, at));
+    }
+  return selected(bothSides(form_.resultShared, form_.result, m), counter(shape, place[0]), counter(shape, place[1]));
+}
+
+// The transformed weights as a constant: that of an earlier schedule of the model, or a new one.
+UOp TiledConvolution::weights(const Extents& shape) {
+  const ModelPort& plain = model_.ports[conv_.weights];
+  auto elements = std::make_shared<std::vector<float>>(transformedWeights(
+      form_, conv_, product_, {reinterpret_cast<const float*>(plain.data.data), plain.data.bytes / sizeof(float)}));
+  ConstData data{reinterpret_cast<const std::byte*>(elements->data()), elements->size() * sizeof(float), elements};
+  const Values extents = dims(shape);
+  for (const ModelPort& p : model_.ports)
+    if (p.kind == PortKind::Weight && p.buffer.dtype() == DType::F32 && std::ranges::equal(p.buffer.shape(), extents) &&
+        p.data.bytes == data.bytes && std::memcmp(p.data.data, data.data, data.bytes) == 0)
+      return p.buffer;
+  UOp buffer = g_.buffer(DType::F32, extents, {static_cast<uint32_t>(model_.ports.size()), Space::Global});
+  model_.ports.push_back({PortKind::Weight, plain.name + ".winograd", buffer, std::move(data)});
+  return buffer;
+}
+
+}  // namespace svod

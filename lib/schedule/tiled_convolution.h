@@ -1,0 +1,59 @@
+// One convolution in tiles: two transforms and a product.
+#pragma once
+#include <array>
+#include <set>
+
+#include "schedule/winograd_form.h"
+
+namespace svod {
+
+/// Builds the graph of one convolution. Places of a tile come first, then groups, batch, tiles, and channels or filters:
+/// lanes run along these in all three kernels. The ids of what its transforms compute are added to `whole`.
+class TiledConvolution {
+ public:
+  TiledConvolution(Model& model, const Convolution& conv, const WinogradForm& form, UOp reduce, std::set<uint32_t>& whole);
+
+  /// The results, tile by tile: the axes of the convolution with more than one element in their order, each axis of tiles
+  /// with the places in a tile behind it. Not stored.
+  UOp results();
+  /// Such tiles as the convolution has them, without what lies beyond its last result.
+  UOp untiled(UOp tiles);
+  /// The shape of its results with the last two axes in tiles; nothing where these are not the windows' or the last tiles
+  /// reach beyond them.
+  std::vector<UOp> tiledShape() const;
+
+ private:
+  using Values = std::vector<UOp>;
+  using Extents = std::vector<int64_t>;
+
+  int64_t dim(int32_t axis) const { return product_.dim(static_cast<size_t>(axis)); }
+  int64_t count(std::span<const int32_t> axes) const;
+  Values dims(std::span<const int64_t> extents) const;
+  UOp counter(const Extents& shape, size_t axis);
+  Extents tileShape(std::span<const int32_t> last, std::vector<size_t>& position) const;
+  std::vector<int32_t> resultAxes() const;
+  /// The number of the window along an axis of the product; 2 for none.
+  size_t windowOf(int32_t axis) const;
+
+  UOp combined(const SmallMatrix& matrix, int row, std::span<const UOp> values);
+  Values applied(const SmallMatrix& shared, const SmallMatrix& last, std::span<const UOp> values);
+  std::vector<Values> bothSides(const SmallMatrix& shared, const SmallMatrix& last, const std::vector<Values>& x);
+  UOp selected(const std::vector<Values>& values, UOp i, UOp j);
+  UOp gathered(UOp from, const Values& at);
+  UOp asWhole(UOp value);
+
+  UOp transformedData();
+  UOp products(UOp data);
+  UOp transformedResults(UOp sums);
+  UOp weights(const Extents& shape);
+
+  Model& model_;
+  Graph& g_;
+  const Convolution& conv_;
+  const WinogradForm& form_;
+  UOp reduce_, product_;
+  std::set<uint32_t>& whole_;
+  std::array<int64_t, 2> tiles_;  // along each window
+};
+
+}  // namespace svod
