@@ -49,7 +49,7 @@ def compile_case(case, inputs, folder, svodc):
         lines.append(f"{kind} {name}: {case.types.get(name, 'f32')}[{', '.join(map(str, shape))}]{data}")
     with open(f"{folder}/case.svod", "w") as f:
         f.write("\n".join([*lines, case.graph, ""]))
-    extra = ["--opts", f"y={case.opts}"] if case.opts else []
+    extra = ["--numerics", case.numerics] + (["--opts", f"y={case.opts}"] if case.opts else [])
     done = subprocess.run([svodc, "compile", f"{folder}/case.svod", "-o", f"{folder}/case.plan", *extra],
                           capture_output=True, text=True)
     if done.returncode != 0:

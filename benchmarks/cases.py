@@ -18,6 +18,7 @@ class Case:
     peers: Callable     # (peers, inputs, result) -> name -> function
     weights: tuple = () # inputs that are constants of the plan
     opts: str = ""      # "" for the default
+    numerics: str = "contract"
     types: dict = field(default_factory=dict)  # element types of inputs that are not f32
     result: str = "f32"
 
@@ -47,16 +48,17 @@ def narrow_gemm(size, a, b, weight=False):
                 ("b",) if weight else (), types={"a": a, "b": b}, result=wide)
 
 
-def conv(channels, filters, size, kernel, stride=1, pad=0, groups=1):
+def conv(channels, filters, size, kernel, stride=1, pad=0, groups=1, numerics="contract"):
     out = (size + 2 * pad - kernel) // stride + 1
     shapes = {"x": (1, channels, size, size), "w": (filters, channels // groups, kernel, kernel)}
     graph = f"output y = conv2d(x, w, stride={stride}, padding={pad}, groups={groups})"
     numbers = (channels, filters, size, kernel, stride, pad, groups)
     flops = 2 * filters * out * out * channels // groups * kernel * kernel
     label = f"conv {kernel}x{kernel} {channels}-{filters}@{size}" + (f" s{stride}" if stride > 1 else "")
+    label += " fast" if numerics == "fast" else ""
     return Case(label if groups == 1 else f"depthwise {kernel}x{kernel} {channels}@{size}", "conv", graph, shapes, flops,
                 4 * (channels * size * size + filters * out * out + filters * channels // groups * kernel * kernel),
-                lambda p, x, result: p.primitive("peer_conv", numbers, (x["x"], x["w"])), ("w",))
+                lambda p, x, result: p.primitive("peer_conv", numbers, (x["x"], x["w"])), ("w",), numerics=numerics)
 
 
 def rows(name, maker, graph, count, columns, ops):
@@ -100,6 +102,7 @@ CASES = [
     narrow_gemm(1024, "u8", "i8", weight=True), narrow_gemm(1021, "u8", "i8"),
     conv(3, 64, 224, 7, 2, 3), conv(64, 256, 56, 1), conv(64, 64, 56, 3, 1, 1), conv(128, 128, 28, 3, 1, 1),
     conv(256, 256, 14, 3, 1, 1), conv(512, 512, 7, 3, 1, 1), conv(96, 96, 112, 3, 1, 1, 96),
+    *(conv(c, c, size, 3, 1, 1, numerics="fast") for c, size in ((64, 56), (128, 28), (256, 14))),
     *streams(),
     rows("softmax", "peer_softmax", "output y = softmax(x)", 4096, 1024, 5),
     rows("layernorm", "peer_layernorm", "output y = layer_norm(x)", 4096, 1024, 5),

@@ -146,7 +146,7 @@ def pair(axes, point, color):
 
 def short_name(case):
     """Variants of one product share a label; equal sizes are named once."""
-    return re.sub(r"(\d+)x\1x\1", r"\1", re.sub(r" (weight|--opts)$", "", case))
+    return re.sub(r"(\d+)x\1x\1", r"\1", re.sub(r" (weight|--opts|fast)$", "", case))
 
 
 def names_of(axes, points):

@@ -1,6 +1,8 @@
 #include "schedule/winograd_form.h"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace svod {
 
@@ -51,11 +53,12 @@ constexpr WinogradForm kForms[] = {
     {2, 4, {4, 3, kWeights2}, {4, 4, kSame4}, {4, 4, kData2}, {4, 4, kSame4}, {2, 4, kResult2}}};
 // clang-format on
 
-// Costs relative to a multiplication with its addition inside of a register tile: reading a weight that serves one tile
-// of rows, and moving an element of a tile through a transform, with its arithmetic, out to memory and in again.
-constexpr double kWeightCost = 16, kTransformCost = 70;
-// The rounding of more steps, the memory between them and two more kernels are to be worth it.
-constexpr double kWorthwhile = 1.15;
+// Costs relative to a multiplication with its addition inside of a register tile: reading a transformed weight, of which
+// there are more than of plain ones, and moving an element of a tile through a transform, out to memory and in again. Moving
+// gets dearer with every doubling of the tiles beyond what a second level cache holds, until they move to main memory.
+constexpr double kWeightCost = 17, kNearCost = 20, kDoublingCost = 25, kFarCost = 90, kNearElements = 1 << 18;
+// The rounding of more steps and two more kernels are to be worth it.
+constexpr double kWorthwhile = 1.2;
 constexpr int64_t kMinChannels = 32;
 
 double sizeOf(std::span<const int32_t> axes, UOp product) {
@@ -71,13 +74,15 @@ struct ConvSize {
 
 double directCost(const ConvSize& s) {
   constexpr double kTaps = 9;
-  return kTaps * s.weights() * (s.batch * s.height * s.width + kWeightCost);
+  return kTaps * s.weights() * s.batch * s.height * s.width;
 }
 
 double costOf(const WinogradForm& f, const ConvSize& s) {
-  auto tilesAlong = [&](double extent) { return static_cast<double>((static_cast<int64_t>(extent) + f.tile - 1) / f.tile); };
+  auto tilesAlong = [&](double extent) { return std::ceil(extent / f.tile); };
   const double places = f.points * f.points, tiles = s.batch * tilesAlong(s.height) * tilesAlong(s.width);
-  return places * (s.weights() * (tiles + kWeightCost) + tiles * s.groups * (s.channels + s.filters) * kTransformCost);
+  const double moved = places * tiles * s.groups * (s.channels + s.filters);
+  const double each = std::clamp(kNearCost + kDoublingCost * std::log2(moved / kNearElements), kNearCost, kFarCost);
+  return places * s.weights() * (tiles + kWeightCost) + moved * each;
 }
 
 }  // namespace
