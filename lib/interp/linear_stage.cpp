@@ -156,11 +156,11 @@ class Thread {
   Result<Address> address(UOp index) {
     UOp storage = storageOf(index.src(0));
     if (storage.op() == Op::Buffer) return Address{index, &localOf(storage), valueOf(index)};
-    for (size_t i = 0; i < program_.kernel.params.size(); ++i)
-      if (program_.kernel.params[i].param == storage) {
-        SVOD_TRY(HostTensor * bound, boundBuffer(storage, i, buffers_));
-        return Address{index, bound, valueOf(index)};
-      }
+    const size_t slot = storage.op() == Op::Param ? storage.argAs<SlotArg>().slot : program_.kernel.params.size();
+    if (slot < program_.kernel.params.size() && program_.kernel.params[slot].param) {
+      SVOD_TRY(HostTensor * bound, boundBuffer(storage, slot, buffers_));
+      return Address{index, bound, valueOf(index)};
+    }
     return fail(Diag::Verify, "not a parameter of the kernel: " + toLineText(storage), "list it in params");
   }
 

@@ -22,7 +22,7 @@ class IndexLowering {
     for (UOp s : node.src()) anyIndex |= s.dtype() == DType::Index;
     if (!anyIndex) return graph_.withSrc(node, src);
     if (node.op() == Op::Param)  // code has no use for the exact size
-      src = {graph_.constant(Scalar::ofInt(DType::I64, node.src(0).bounds().max))};
+      src[0] = graph_.constant(Scalar::ofInt(DType::I64, node.src(0).bounds().max));
     if (node.op() == Op::Buffer || node.op() == Op::Param)
       return graph_.make(node.op(), isIndex ? DType::I64 : node.dtype(), src, node.arg());
     if (!computes(node.op())) return graph_.make(node.op(), isIndex ? src[0].dtype() : node.dtype(), src, node.arg());

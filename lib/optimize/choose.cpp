@@ -200,6 +200,7 @@ Choice choose(Graph& graph, UOp sink, const Caps& caps) {
     if (!serial) tileForVectors(c);
     splitForThreads(c);
     streamOutputs(c);
+    if (!serial) prefetchOperands(c, patternOf(sink));
   }
   return {patternOf(sink), std::move(c.opts)};
 }

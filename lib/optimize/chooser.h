@@ -119,6 +119,10 @@ void splitForThreads(Chooser& chooser);
 /// Outputs too large for any cache are written past them.
 void streamOutputs(Chooser& chooser);
 
+/// Operands of streams and rows are prefetched where they do not fit the second level cache. `pattern`: of the kernel before
+/// any opt.
+void prefetchOperands(Chooser& chooser, Pattern pattern);
+
 /// A grid and workgroups.
 void fillGrid(Chooser& chooser);
 

@@ -158,8 +158,10 @@ UOp layOutConstants(Graph& g, UOp sink, std::span<const uint32_t> slots, std::ve
     Linear address;
     int64_t stride = 1;
     for (size_t i = layout->dims.size(); i-- > 0; stride *= layout->dims[i].extent) address.add(reading->leaves[i], stride);
-    UOp at = build(g, address), size = g.index(layout->elements());
-    UOp moved = g.make(Op::Param, param.dtype(), {size}, param.arg());
+    UOp at = build(g, address);
+    std::vector<UOp> size(param.src().begin(), param.src().end());
+    size[0] = g.index(layout->elements());
+    UOp moved = g.make(Op::Param, param.dtype(), size, param.arg());
     UOp read = g.load(g.indexInto(moved, {&at, 1}));
     sink = substitute(g, sink, std::span(&reading->load, 1), std::span(&read, 1));
     layouts.push_back(std::move(*layout));

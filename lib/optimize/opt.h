@@ -32,6 +32,7 @@ enum class OptKind : uint8_t {
   Share,
   KBlock,
   Hold,
+  Prefetch,
   Stream,
   Global,
   Local,

@@ -242,19 +242,4 @@ Result<UOp> applyHold(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
   return substitute(g, sink, std::span(&closer, 1), std::span(&read, 1));
 }
 
-Result<UOp> applyStream(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
-  uint32_t slot = std::get<ParamSlot>(opt.args).slot;
-  std::string name = "parameter " + std::to_string(slot);
-  UOp param;
-  for (UOp n : toposort(sink)) {
-    if (n.op() == Op::Param && n.argAs<SlotArg>().slot == slot) param = n;
-    if (n.op() == Op::Load && param && storageOf(n.src(0)) == param)
-      return fail(Diag::BadOpt, name + " is read by the kernel", "stream takes an output that is only written");
-  }
-  if (!param) return fail(Diag::BadOpt, "the kernel has no " + name, "stream(slot) takes the number of an output");
-  if (param.argAs<SlotArg>().space == Space::Stream) return fail(Diag::BadOpt, name + " is streamed already");
-  UOp streamed = g.make(Op::Param, param.dtype(), param.src(), SlotArg{slot, Space::Stream});
-  return substitute(g, sink, std::span(&param, 1), std::span(&streamed, 1));
-}
-
 }  // namespace svod

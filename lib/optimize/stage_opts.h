@@ -1,4 +1,4 @@
-// The opts that decide where values are kept: in buffers local to the kernel, or past the caches.
+// The opts that decide where values are kept: in buffers local to the kernel.
 #pragma once
 #include "optimize/opt.h"
 
@@ -8,7 +8,6 @@ Result<UOp> applyPack(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps
 Result<UOp> applyWindow(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
 Result<UOp> applyShare(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
 Result<UOp> applyHold(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
-Result<UOp> applyStream(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
 Result<UOp> applyKBlock(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
 
 /// The one load from parameter `slot`, which the kernel only reads, whose address depends on all of `axes`.

@@ -1,6 +1,7 @@
 // The table of opts.
 #include "optimize/dot_opt.h"
 #include "optimize/nest_opts.h"
+#include "optimize/operand_opts.h"
 #include "optimize/opt.h"
 #include "optimize/split_opts.h"
 #include "optimize/stage_opts.h"
@@ -54,6 +55,8 @@ constexpr OptInfo kOpts[] = {
      "what a stage axis fills, or a reduce axis folds, gets a buffer dim for a loop around it and is computed before that "
      "loop",
      kList, applyHold},
+    {Prefetch, "prefetch", "prefetch(slot,axis,n)",
+     "vector loads of an operand in this loop also fetch what lies n elements further on", OptShape::Pack, applyPrefetch},
     {Stream, "stream", "stream(slot)", "an output that is written past the caches, where its vectors are aligned",
      OptShape::Param, applyStream},
     {Global, "global", "global(axis,...)", "output axes as GPU grid dims", kList, applyGlobal},

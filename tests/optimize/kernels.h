@@ -30,7 +30,7 @@ struct Bytes {
 UOp buildByteMatmul(Graph& graph, const Sizes& sizes, const Bytes& bytes);
 UOp buildMatvec(Graph& graph, const Sizes& sizes);   // out[n] = sum over k of a[k] * b[k,n]
 UOp buildSoftmax(Graph& graph, const Sizes& sizes);  // rows m, columns n
-UOp buildAttention(Graph& graph, const Sizes& sizes);  // queries m, n + 3 keys of k, values of n
+UOp buildAttention(Graph& graph, const Sizes& sizes);  // queries m, n + 3 keys of k, magnitudes of n values
 UOp buildAdd(Graph& graph, const Sizes& sizes);      // out[m,n] = a[m,n] + b[m,n]
 UOp buildTranspose(Graph& graph, const Sizes& sizes);
 UOp buildRowSum(Graph& graph, const Sizes& sizes);     // out[m] = sum over n

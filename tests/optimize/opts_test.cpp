@@ -155,6 +155,24 @@ TEST_CASE("Windows that move in steps read neighbours of their copy") {
   applied(g, valid, "window(1,3,4,5,1,2) pitch(1,2,7) upcast(0,2) vector(1,8) unroll(4,0)");
 }
 
+TEST_CASE("An operand is prefetched in one of the loops that read it") {
+  Graph g;
+  UOp sink = buildSoftmax(g, {4, 64, 0});  // column loops: 1 of the output, 2 and 3 of reductions
+  UOp tuned = applied(g, sink, "vector(1,16) prefetch(1,1,128)");
+  CHECK(verifyText(tuned) == "");
+  int plain = 0, ahead = 0;
+  for (UOp n : toposort(tuned)) {
+    if (n.op() != Op::Load) continue;
+    UOp param = storageOf(n.src(0));
+    (param.srcCount() == 1 ? plain : ahead) += 1;
+    if (param.srcCount() > 1) CHECK(param.src(1).isConst(128));
+  }
+  CHECK((plain == 2 && ahead == 1));
+  CHECK(errorOf(g, sink, "prefetch(0,1,128)").find("parameter 0 is not read along axis 1") != std::string::npos);
+  CHECK(errorOf(g, sink, "prefetch(1,1)").find("a number of elements") != std::string::npos);
+  CHECK(errorOf(g, sink, "prefetch(1,1,0)").find("a number of elements") != std::string::npos);
+}
+
 TEST_CASE("An output is streamed unless the kernel reads it") {
   Graph g;
   UOp sink = buildAdd(g, {4, 64, 0});

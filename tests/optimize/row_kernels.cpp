@@ -25,7 +25,8 @@ UOp buildAttention(Graph& g, const Sizes& s) {
   UOp largest = b.reduce(Op::Max, element(scores, k0), {k0});
   UOp weights = g.stage(g.alu(Op::Exp, {b.sub(element(scores, fill), largest)}), {&fill, 1}, 1);
   UOp sum = b.reduce(Op::Add, element(weights, k1), {k1});
-  UOp result = b.reduce(Op::Add, b.mul(element(weights, k2), b.read(3, {keys, s.n}, {k2, r1})), {k2});
+  UOp values = g.alu(Op::Abs, {b.read(3, {keys, s.n}, {k2, r1})});  // nothing cancels, whatever the order of the sum
+  UOp result = b.reduce(Op::Add, b.mul(element(weights, k2), values), {k2});
   UOp value = g.alu(Op::Fdiv, {result, sum});
   return b.sink({b.end(b.store(b.at(0, DType::F32, {s.m, s.n}, {r0, r1}), value), {r0, r1})});
 }

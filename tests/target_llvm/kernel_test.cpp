@@ -224,6 +224,22 @@ TEST_CASE("accumulators of a register tile live in registers") {
   CHECK(count(text, "vmulps") == 0);
 }
 
+TEST_CASE("vectors of a prefetched operand ask for what lies further on") {
+  Maker m;
+  const UOp ahead = m.g.make(Op::Param, DType::F32, {m.i64(64), m.g.index(512)}, SlotArg{1});
+  const auto vector = [&](UOp storage) { return m.at(storage, m.ramp(m.i64(16), 16)); };
+  const LinearKernel kernel = kernelOf(m.store(vector(m.param(0, 64)), m.g.load(vector(ahead))), "copy");
+  const CpuTarget cpu = makeCpuTarget("x86_64-unknown-linux-gnu", "skylake-avx512").value();
+  const LlvmModule module = emitLlvm(std::span(&kernel, 1), cpu).value();
+  const std::string text = emitObject(*module.module, cpu, OptLevel::O1, CodeKind::Assembly).value();
+  CHECK(count(text, "prefetcht0") == 1);
+  CHECK(text.find("prefetcht0\t" + std::to_string((16 + 512) * 4)) != std::string::npos);
+  std::vector<float> out(64, -1.0f), in = counting(64);
+  run(kernel, {out.data(), in.data()});
+  CHECK(out[15] == -1.0f);
+  CHECK(out[31] == 32.0f);
+}
+
 TEST_CASE("strict numerics round after every operation") {
   Maker m;
   const LinearKernel kernel = tileKernel(m, 16, Numerics::Strict);

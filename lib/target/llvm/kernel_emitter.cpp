@@ -111,7 +111,10 @@ void KernelEmitter::makeScopes() {
     Storage& storage = storages_[node.id()] = {node.dtype()};
     if (node.op() == Op::Buffer && !isLocal(node)) continue;
     shared.push_back(&storage);
-    const auto isSame = [&](const KernelParam& p) { return p.param == node && (p.inPlace || p.written); };
+    const auto isSame = [&](const KernelParam& p) {
+      const bool isIt = node.op() == Op::Param && p.param && p.param.argAs<SlotArg>().slot == node.argAs<SlotArg>().slot;
+      return isIt && (p.inPlace || p.written);
+    };
     const bool isCommon = inPlace && std::ranges::any_of(kernel_.params, isSame);
     llvm::MDNode* scope = isCommon && common ? common : metadata.createAnonymousAliasScope(domain);
     if (isCommon) common = scope;

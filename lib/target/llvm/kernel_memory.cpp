@@ -64,6 +64,13 @@ Result<llvm::Value*> KernelEmitter::emitLoad(UOp node) {
 }
 
 llvm::Value* KernelEmitter::loadPlain(UOp index, llvm::Type* type) {
+  UOp storage = storageOf(index);
+  if (storage.op() == Op::Param && storage.srcCount() > 1 && type->isVectorTy()) {
+    llvm::Value* bytes = builder_.getInt64(static_cast<uint64_t>(storage.src(1).constInt() * byteSize(storage.dtype())));
+    llvm::Value* ahead = builder_.CreateGEP(builder_.getInt8Ty(), value(index), bytes);  // may lie beyond the buffer
+    llvm::Value *isRead = builder_.getInt32(0), *nearest = builder_.getInt32(3), *isData = builder_.getInt32(1);
+    builder_.CreateIntrinsic(llvm::Intrinsic::prefetch, {ahead->getType()}, {ahead, isRead, nearest, isData});
+  }
   return tag(builder_.CreateAlignedLoad(type, value(index), alignmentOf(index)), index);
 }
 
