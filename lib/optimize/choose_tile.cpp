@@ -100,16 +100,22 @@ void columnsOutside(Chooser& c, uint32_t column, uint32_t row) {
   if (i >= 0 && i < j) c.apply(OptKind::Order, AxisList{{j, i}}, kPanelOutside);
 }
 
-// Packs the panel between the column loop and the row loop. Returns the loop that carries the lanes then: the
-// one inside of the column tile, or the columns' loop itself if one tile holds them all.
+// The columns of one panel inside of the rows, so that a row of the register tile takes one vector after the other and
+// little is held beside the sums. Returns the loop that carries the lanes then: the one inside of the column tile, or the
+// columns' loop itself if one tile holds them all.
+uint32_t splitColumns(Chooser& c, uint32_t column, uint32_t row, int64_t columns) {
+  if (maxExtent(c.range(column)) <= columns) return column;
+  if (!c.apply(OptKind::Tile, column, columns, "the columns of one panel")) return column;
+  const uint32_t inner = idOf(axesOf(c.sink)[static_cast<size_t>(c.numberOf(column)) + 1].range);
+  columnsOutside(c, column, row);
+  return inner;
+}
+
+// Packs the panel between the column loop and the row loop.
 uint32_t packPanel(Chooser& c, const Panel& panel, uint32_t column, uint32_t row, int64_t columns) {
-  uint32_t inner = column;
   std::vector<uint32_t> reduceIds;
   for (UOp r : panel.reduceAxes) reduceIds.push_back(idOf(r));
-  if (c.apply(OptKind::Tile, column, columns, "the columns of one panel")) {
-    inner = idOf(axesOf(c.sink)[static_cast<size_t>(c.numberOf(column)) + 1].range);
-    columnsOutside(c, column, row);
-  }
+  const uint32_t inner = splitColumns(c, column, row, columns);
   PackArgs args{panel.slot, {}};
   for (uint32_t id : reduceIds) args.axes.push_back(c.numberOf(id));
   args.axes.push_back(c.numberOf(inner));
@@ -155,7 +161,7 @@ void tileReduceOverOutputLanes(Chooser& c, UOp reduce, const Lanes& lanes, std::
       column = packPanel(c, *panel, column, row, columns);
       vectorizeFill(c, panel->slot, lanes.width, tile.vectors);
     } else if (panel) {
-      columnsOutside(c, column, row);
+      column = splitColumns(c, column, row, columns);
     }
     c.apply(OptKind::Upcast, row, tile.rows, registersText(c, tile));
   }

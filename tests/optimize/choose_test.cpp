@@ -106,9 +106,9 @@ TEST_CASE("What the heuristic chooses") {
         "thread(0,1) thread(1,22)");
   CHECK(chosen(buildMatmul, {512, 512, 512}, sse) ==
         "tile(1,8) order(1,0) pack(2,3,2) vector(5,4) upcast(5,2) upcast(1,6) vector(2,4) upcast(2,2) thread(0,1)");
-  CHECK(chosen(buildMatmul, {64, 64, 64}, caps) == "order(1,0) upcast(1,8) vector(0,16) upcast(0,2)");
+  CHECK(chosen(buildMatmul, {64, 64, 64}, caps) == "tile(1,32) order(1,0) upcast(1,8) vector(2,16) upcast(2,2)");
   CHECK(chosen(buildMatmul, {100, 100, 100}, caps) ==
-        "order(1,0) upcast(1,10) vector(0,16) upcast(0,2) thread(0,1) thread(1,1)");
+        "tile(1,32) order(1,0) upcast(1,10) vector(2,16) upcast(2,2) thread(0,1) thread(1,1)");
   CHECK(chosen(buildMatmul, {512, 512, 512}, strict) ==
         "tile(1,64) order(1,0) pack(2,3,2) vector(5,16) upcast(5,4) upcast(1,6) vector(2,16) upcast(2,4) "
         "thread(0,1) thread(1,22)");
