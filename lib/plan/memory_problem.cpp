@@ -37,11 +37,11 @@ DepLists flatDeps(const Plan& plan) {
     lastOf[step] = loop == nullptr ? step : step + loop->length;
     deps[step] = plan.steps[step].deps;
   }
-  for (StepId step = 0; step < plan.steps.size(); step++) {
-    // The planner sees a body as one piece, in program order: all its steps use the same buffers.
-    for (StepId& dep : deps[step]) dep = lastOf[dep];
+  for (std::vector<StepId>& list : deps)
+    for (StepId& dep : list) dep = lastOf[dep];
+  // The planner sees a body as one piece, in program order: all its steps use the same buffers.
+  for (StepId step = 0; step < plan.steps.size(); step++)
     for (StepId inner = step + 1; inner <= lastOf[step]; inner++) deps[inner].push_back(inner - 1);
-  }
   return deps;
 }
 

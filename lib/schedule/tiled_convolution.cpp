@@ -12,10 +12,21 @@ TiledConvolution::TiledConvolution(Model& model, const Convolution& conv, const 
   for (size_t w = 0; w < 2; ++w) tiles_[w] = (dim(conv.windows[w].out) + form.tile - 1) / form.tile;
 }
 
-UOp TiledConvolution::results() {
+UOp TiledConvolution::results(const TileBlock* block) {
+  part_ = tiles_;
+  if (block != nullptr) part_[0] = block->rows, first_ = block->first;
   UOp data = g_.make(Op::Contiguous, DType::F32, {asWhole(transformedData())});
   whole_.insert(data.id());
   return asWhole(transformedResults(g_.make(Op::Contiguous, DType::F32, {products(data)})));
+}
+
+size_t TiledConvolution::rowAxis() const {
+  size_t at = 0;
+  for (int32_t axis : resultAxes()) {
+    if (windowOf(axis) == 0) break;
+    at += windowOf(axis) < 2 ? 2 : 1;
+  }
+  return at;
 }
 
 UOp TiledConvolution::untiled(UOp tiles) {
@@ -69,7 +80,7 @@ std::vector<int64_t> TiledConvolution::tileShape(std::span<const int32_t> last, 
   auto append = [&](std::span<const int32_t> axes) {
     for (int32_t axis : axes) {
       position[static_cast<size_t>(axis)] = shape.size();
-      shape.push_back(windowOf(axis) < 2 ? tiles_[windowOf(axis)] : dim(axis));
+      shape.push_back(windowOf(axis) < 2 ? part_[windowOf(axis)] : dim(axis));
     }
   };
   append(conv_.groups), append(conv_.batch);
@@ -166,6 +177,7 @@ UOp TiledConvolution::transformedData() {
     at.push_back(axis < 0 ? g_.index(0) : counter(shape, position[static_cast<size_t>(axis)]));
   auto along = [&](const ConvWindow& w, int place) {
     UOp tile = counter(shape, position[static_cast<size_t>(w.out)]);
+    if (first_ && windowOf(w.out) == 0) tile = g_.alu(Op::Add, {tile, first_});
     return g_.alu(Op::Add, {g_.alu(Op::Mul, {tile, g_.index(form_.tile)}), g_.index(place - w.before)});
   };
   std::vector<Values> d(static_cast<size_t>(form_.points));
@@ -180,7 +192,7 @@ UOp TiledConvolution::transformedData() {
 // [place and group, batch and tile, filter].
 UOp TiledConvolution::products(UOp data) {
   const int64_t k = form_.points * form_.points * count(conv_.groups), c = count(conv_.channels),
-                t = count(conv_.batch) * tiles_[0] * tiles_[1], m = count(conv_.filters);
+                t = count(conv_.batch) * part_[0] * part_[1], m = count(conv_.filters);
   const Extents all{k, t, m, c}, rows{k, t, 1, c}, columns{k, 1, m, c};
   const int32_t turn[] = {0, 2, 1}, last = 3;
   UOp a = g_.expand(g_.reshape(data, dims(rows)), dims(all));
@@ -198,7 +210,7 @@ UOp TiledConvolution::transformedResults(UOp sums) {
   for (int32_t axis : resultAxes()) {
     const size_t w = windowOf(axis);
     axisAt[position[static_cast<size_t>(axis)]] = shape.size();
-    shape.push_back(w < 2 ? tiles_[w] : dim(axis));
+    shape.push_back(w < 2 ? part_[w] : dim(axis));
     if (w == 2) continue;
     place[w] = shape.size();
     shape.push_back(form_.tile);

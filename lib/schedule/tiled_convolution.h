@@ -7,15 +7,24 @@
 
 namespace svod {
 
+/// Where a block of rows of tiles is: the counter of the loop over blocks, and the first row.
+struct TileBlock {
+  UOp counter, first;
+  int64_t rows;
+};
+
 /// Builds the graph of one convolution. Places of a tile come first, then groups, batch, tiles, and channels or filters:
 /// lanes run along these in all three kernels. The ids of what its transforms compute are added to `whole`.
 class TiledConvolution {
  public:
   TiledConvolution(Model& model, const Convolution& conv, const WinogradForm& form, UOp reduce, std::set<uint32_t>& whole);
 
+  int64_t rows() const { return tiles_[0]; }  // of tiles
   /// The results, tile by tile: the axes of the convolution with more than one element in their order, each axis of tiles
-  /// with the places in a tile behind it. Not stored.
-  UOp results();
+  /// with the places in a tile behind it. Not stored. Of all rows of tiles, or of a block of them.
+  UOp results(const TileBlock* block = nullptr);
+  /// The axis of `results` along rows of tiles.
+  size_t rowAxis() const;
   /// Such tiles as the convolution has them, without what lies beyond its last result.
   UOp untiled(UOp tiles);
   /// The shape of its results with the last two axes in tiles; nothing where these are not the windows' or the last tiles
@@ -53,7 +62,8 @@ class TiledConvolution {
   const WinogradForm& form_;
   UOp reduce_, product_;
   std::set<uint32_t>& whole_;
-  std::array<int64_t, 2> tiles_;  // along each window
+  std::array<int64_t, 2> tiles_, part_;  // along each window: all, and of the block
+  UOp first_;                            // row of the block; null: of all
 };
 
 }  // namespace svod

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
-#include "schedule/tiled_convolution.h"
+#include "schedule/tile_loops.h"
 
 namespace svod {
 
@@ -13,21 +14,28 @@ namespace {
 /// its tiles, as part of their transform, as long as nothing else reads what is in between.
 class WinogradRewriter {
  public:
-  WinogradRewriter(Model& model, WinogradChoice choose) : model_(model), g_(*model.graph), choose_(choose) {}
+  WinogradRewriter(Model& model, UOp sink, WinogradChoice choose)
+      : model_(model), g_(*model.graph), choose_(choose), sink_(sink), nodes_(toposort(sink)), loops_(model, nodes_) {}
 
-  WinogradGraph run(UOp sink) {
-    for (UOp n : toposort(sink))
+  WinogradGraph run() {
+    for (UOp n : nodes_)
       for (UOp s : n.src())
         if (auto [it, isNew] = onlyUser_.try_emplace(s.id(), n); !isNew && it->second != n) it->second = UOp();
-    result_.sink = transform(g_, sink, [&](UOp node, std::span<const UOp> src) { return rewritten(node, src); });
+    UOp sink = transform(g_, sink_, [&](UOp node, std::span<const UOp> src) { return rewritten(node, src); });
+    result_.sink = loops_.withLoops(sink);
     return std::move(result_);
   }
 
  private:
-  /// Results in tiles that are not stored yet, and how many steps behind their transform that is.
+  /// Results in tiles that are not stored yet, of all rows of tiles or of a block of them, and how many steps behind their
+  /// transform that is.
   struct Open {
     UOp tiles;
-    int steps;
+    std::optional<TileBlock> block;
+    size_t rowAxis;
+    int64_t rows;  // all
+    std::string label;
+    int steps = 0;
   };
   static constexpr int kMaxSteps = 24;
 
@@ -36,13 +44,23 @@ class WinogradRewriter {
       if (open_.contains(s.id())) return continued(node, src, s);
     UOp same = std::ranges::equal(src, node.src()) ? node : g_.withSrc(node, src);
     std::optional<Convolution> conv = convolutionOf(model_, same);
-    const WinogradForm* form = conv ? choose_(*conv, same.src(0)) : nullptr;
-    if (form == nullptr) return same;
-    TiledConvolution tiled(model_, *conv, *form, same, result_.whole);
-    UOp tiles = tiled.results();
-    const std::vector<UOp> shape = tiled.tiledShape();
-    if (shape.empty() || !continues(node)) return tiled.untiled(stored(tiles));
-    return opened(node, {g_.reshape(tiles, shape), 0});
+    const WinogradPlan plan = conv ? choose_(*conv, same.src(0)) : WinogradPlan();
+    if (plan.form == nullptr) return same;
+    TiledConvolution tiled(model_, *conv, *plan.form, same, result_.whole);
+    Open open{{}, {}, tiled.rowAxis(), tiled.rows(), labelOf(node, model_.ports[conv->weights].name)};
+    if (plan.rows < tiled.rows() && same.ranges().empty()) open.block = loops_.open(tiled.rows(), plan.rows);
+    open.tiles = tiled.results(open.block ? &*open.block : nullptr);
+    std::vector<UOp> shape = tiled.tiledShape();
+    if (shape.empty() || !continues(node)) return tiled.untiled(stored(open));
+    open.rowAxis = shape.size() - 4;
+    shape[open.rowAxis] = open.tiles.shape()[tiled.rowAxis()];
+    open.tiles = g_.reshape(open.tiles, shape);
+    return opened(node, open);
+  }
+
+  std::string labelOf(UOp node, const std::string& otherwise) const {
+    auto label = model_.labels.find(node.id());
+    return label == model_.labels.end() ? otherwise : label->second;
   }
 
   /// Whether the one user of a node computes its elements from those of the node at the same places of the last two axes.
@@ -70,46 +88,54 @@ class WinogradRewriter {
 
   UOp opened(UOp node, Open open) {
     result_.whole.insert(open.tiles.id());
-    open_[node.id()] = open;
+    open.label = labelOf(node, open.label);
+    open_.insert_or_assign(node.id(), std::move(open));
     return node;  // its user takes the tiles
   }
 
   UOp continued(UOp node, std::span<const UOp> src, UOp from) {
-    const auto [tiles, steps] = open_.at(from.id());
-    const std::vector<UOp> shape = tiledShape(node, tiles);
-    UOp result;
+    Open open = open_.at(from.id());
+    std::vector<UOp> shape(node.shape().begin(), node.shape().end() - 2);
+    shape.insert(shape.end(), open.tiles.shape().end() - 4, open.tiles.shape().end());
+    open.rowAxis = shape.size() - 4;
     if (node.op() == Op::Reshape) {
-      result = g_.reshape(tiles, shape);
+      open.tiles = g_.reshape(open.tiles, shape);
     } else {
       std::vector<UOp> operands;
       for (size_t i = 0; i < src.size(); ++i) {
-        UOp old = node.src(i), operand = old == from ? tiles : open_.contains(old.id()) ? closed(old) : src[i];
-        operands.push_back(old == from || old.rank() == 0 ? operand : g_.reshape(operand, shape));
+        UOp old = node.src(i), operand = old == from ? open.tiles : open_.contains(old.id()) ? closed(old) : src[i];
+        operands.push_back(old == from || old.rank() == 0 ? operand : inTiles(operand, open, shape));
       }
-      result = g_.withSrc(node, operands);
+      open.tiles = g_.withSrc(node, operands);
     }
-    opened(node, {result, steps + 1});
-    return steps < kMaxSteps && continues(node) ? node : closed(node);
+    const bool isLast = ++open.steps > kMaxSteps || !continues(node);
+    opened(node, std::move(open));
+    return isLast ? closed(node) : node;
+  }
+
+  /// A value of the shape of results, in tiles of this shape.
+  UOp inTiles(UOp value, const Open& open, std::vector<UOp> shape) {
+    const std::vector<UOp> sizes = shape;
+    shape[open.rowAxis] = g_.index(open.rows);
+    UOp tiles = g_.reshape(value, shape);
+    if (!open.block) return tiles;
+    std::vector<UOp> offsets(shape.size(), g_.index(0));
+    offsets[open.rowAxis] = open.block->first;
+    return g_.shrink(tiles, offsets, sizes);
   }
 
   /// The value of a node whose tiles are open, stored.
   UOp closed(UOp node) {
-    UOp value = g_.reshape(stored(open_.at(node.id()).tiles), node.shape());
+    UOp value = g_.reshape(stored(open_.at(node.id())), node.shape());
     open_.erase(node.id());
     return value;
   }
 
-  UOp stored(UOp tiles) {
-    UOp value = g_.make(Op::Contiguous, tiles.dtype(), {tiles});
+  UOp stored(const Open& open) {
+    if (open.block) return loops_.close(*open.block, open.tiles, open.rowAxis, open.rows, open.label);
+    UOp value = g_.make(Op::Contiguous, open.tiles.dtype(), {open.tiles});
     result_.whole.insert(value.id());
     return value;
-  }
-
-  /// The shape of `node` with its last two axes as the last four of `tiles`.
-  static std::vector<UOp> tiledShape(UOp node, UOp tiles) {
-    std::vector<UOp> shape(node.shape().begin(), node.shape().end() - 2);
-    shape.insert(shape.end(), tiles.shape().end() - 4, tiles.shape().end());
-    return shape;
   }
 
   static std::span<const UOp> lastTwo(std::span<const UOp> shape) { return shape.last(2); }
@@ -117,6 +143,9 @@ class WinogradRewriter {
   Model& model_;
   Graph& g_;
   WinogradChoice choose_;
+  UOp sink_;
+  std::vector<UOp> nodes_;
+  TileLoops loops_;
   std::map<uint32_t, UOp> onlyUser_;  // by id of the graph as it was; null for several
   std::map<uint32_t, Open> open_;     // likewise
   WinogradGraph result_;
@@ -125,7 +154,7 @@ class WinogradRewriter {
 }  // namespace
 
 WinogradGraph useWinograd(Model& model, UOp sink, WinogradChoice choose) {
-  return WinogradRewriter(model, choose).run(sink);
+  return WinogradRewriter(model, sink, choose).run();
 }
 
 }  // namespace svod

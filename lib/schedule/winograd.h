@@ -11,13 +11,14 @@ namespace svod {
 ///   Y = A^T ((G g G^T) * (B^T d B)) A
 /// for tiles d of (r+2) x (r+2) elements that give r x r results, where that is less work: matrix products over channels,
 /// one for each place in a tile, between two transforms. The weights must be constants of the model; they are transformed
-/// here, and become a port of their own. Results differ from the direct sum by rounding (docs/numerics.md).
+/// here, and become a port of their own. Where the tiles of a convolution are large, a loop takes some rows of them at a
+/// time and leaves the results in a port of their own. Results differ from the direct sum by rounding (docs/numerics.md).
 struct WinogradGraph {
   UOp sink;
   std::set<uint32_t> whole;  // ids of values inside the transforms: never stored, as they share what they compute
 };
-/// `choose` decides which convolutions, and in which form: null leaves one as it is.
-using WinogradChoice = const WinogradForm* (*)(const Convolution& conv, UOp product);
-WinogradGraph useWinograd(Model& model, UOp sink, WinogradChoice choose = cheapestForm);
+/// `choose` decides which convolutions, and how. A model that is scheduled again keeps the ports and loops it has.
+using WinogradChoice = WinogradPlan (*)(const Convolution& conv, UOp product);
+WinogradGraph useWinograd(Model& model, UOp sink, WinogradChoice choose = cheapestPlan);
 
 }  // namespace svod

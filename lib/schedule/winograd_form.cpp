@@ -57,8 +57,10 @@ constexpr WinogradForm kForms[] = {
 // there are more than of plain ones, and moving an element of a tile through a transform, out to memory and in again. Moving
 // gets dearer with every doubling of the tiles beyond what a second level cache holds, until they move to main memory.
 constexpr double kWeightCost = 17, kNearCost = 20, kDoublingCost = 25, kFarCost = 90, kNearElements = 1 << 18;
-// The rounding of more steps and two more kernels are to be worth it.
-constexpr double kWorthwhile = 1.2;
+// Reading a weight again that stayed in that cache; three launches.
+constexpr double kNearWeightCost = 3, kBlockCost = 2e5;
+// The rounding of more steps and two more kernels are to be worth it, and so is a loop.
+constexpr double kWorthwhile = 1.2, kWorthLoop = 1.1;
 constexpr int64_t kMinChannels = 32;
 
 double sizeOf(std::span<const int32_t> axes, UOp product) {
@@ -77,30 +79,47 @@ double directCost(const ConvSize& s) {
   return kTaps * s.weights() * s.batch * s.height * s.width;
 }
 
-double costOf(const WinogradForm& f, const ConvSize& s) {
-  auto tilesAlong = [&](double extent) { return std::ceil(extent / f.tile); };
-  const double places = f.points * f.points, tiles = s.batch * tilesAlong(s.height) * tilesAlong(s.width);
+int64_t tilesAlong(double extent, const WinogradForm& f) { return static_cast<int64_t>(std::ceil(extent / f.tile)); }
+
+/// Of as many blocks of `rows` rows of tiles as there must be.
+double costOf(const WinogradForm& f, const ConvSize& s, int64_t rows) {
+  const double places = f.points * f.points, weights = places * s.weights();
+  const auto blocks = static_cast<double>((tilesAlong(s.height, f) + rows - 1) / rows);
+  const double tiles = s.batch * static_cast<double>(rows * tilesAlong(s.width, f));
   const double moved = places * tiles * s.groups * (s.channels + s.filters);
   const double each = std::clamp(kNearCost + kDoublingCost * std::log2(moved / kNearElements), kNearCost, kFarCost);
-  return places * s.weights() * (tiles + kWeightCost) + moved * each;
+  const double again = weights > kNearElements ? kWeightCost : kNearWeightCost;
+  return weights * (blocks * tiles + kWeightCost + (blocks - 1) * again) + blocks * (moved * each + kBlockCost);
+}
+
+/// The number of rows with the least cost.
+int64_t bestRows(const WinogradForm& f, const ConvSize& s) {
+  const int64_t all = tilesAlong(s.height, f);
+  int64_t best = all;
+  double least = costOf(f, s, all) / kWorthLoop;
+  for (int64_t rows = 1; rows < all; ++rows)
+    if (double cost = costOf(f, s, rows); cost < least) best = rows, least = cost;
+  return best;
 }
 
 }  // namespace
 
 std::span<const WinogradForm> winogradForms() { return kForms; }
 
-const WinogradForm* cheapestForm(const Convolution& conv, UOp product) {
+WinogradPlan cheapestPlan(const Convolution& conv, UOp product) {
   const ConvSize size{sizeOf(conv.groups, product),
                       sizeOf(conv.batch, product),
                       sizeOf(conv.channels, product),
                       sizeOf(conv.filters, product),
                       sizeOf({&conv.windows[0].out, 1}, product),
                       sizeOf({&conv.windows[1].out, 1}, product)};
-  if (size.channels < kMinChannels || size.filters < kMinChannels) return nullptr;
-  const WinogradForm* best = nullptr;
+  if (size.channels < kMinChannels || size.filters < kMinChannels) return {};
+  WinogradPlan best;
   double least = directCost(size) / kWorthwhile;
-  for (const WinogradForm& form : kForms)
-    if (double cost = costOf(form, size); cost < least) best = &form, least = cost;
+  for (const WinogradForm& form : kForms) {
+    const int64_t rows = bestRows(form, size);
+    if (double cost = costOf(form, size, rows); cost < least) best = {&form, rows}, least = cost;
+  }
   return best;
 }
 

@@ -22,8 +22,15 @@ struct WinogradForm {
 
 std::span<const WinogradForm> winogradForms();
 
-/// The form with the least work for this convolution of such a product; null where the plain sum has less.
-const WinogradForm* cheapestForm(const Convolution& conv, UOp product);
+/// How a convolution is computed. It takes its rows of tiles `rows` at a time, so that what is between its three steps stays
+/// in cache; all at once if there are not more. No form: as a plain sum.
+struct WinogradPlan {
+  const WinogradForm* form = nullptr;
+  int64_t rows = INT64_MAX;
+};
+
+/// The plan with the least work for a convolution of such a product.
+WinogradPlan cheapestPlan(const Convolution& conv, UOp product);
 
 /// The elements of the weights as the product over channels reads them: [place, group, channel, filter].
 std::vector<float> transformedWeights(const WinogradForm& form, const Convolution& conv, UOp product,

@@ -21,7 +21,7 @@ void drawWeights(Model& model) {
 
 struct Ran {
   HostTensor y;
-  size_t weights;  // ports, those that were added counted
+  size_t weights, loops;  // those that were added counted
 };
 
 Ran run(const std::string& text, Numerics numerics) {
@@ -33,13 +33,14 @@ Ran run(const std::string& text, Numerics numerics) {
   if (!result) FAIL(toText(result.error()));
   auto of = [&](PortKind kind) { return std::ranges::count(model.ports, kind, &ModelPort::kind); };
   auto y = std::ranges::find(model.ports, PortKind::Output, &ModelPort::kind) - model.ports.begin();
-  return {(*result)[static_cast<size_t>(y)], static_cast<size_t>(of(PortKind::Weight))};
+  return {(*result)[static_cast<size_t>(y)], static_cast<size_t>(of(PortKind::Weight)), model.loops.size()};
 }
 
-void check(const std::string& text, size_t rewritten) {
+void check(const std::string& text, size_t rewritten, size_t loops = 0) {
   INFO(text);
   const Ran exact = run(text, Numerics::Strict), fast = run(text, Numerics::Fast);
   CHECK(fast.weights == exact.weights + rewritten);
+  CHECK(fast.loops == loops);
   REQUIRE(fast.y.dims == exact.y.dims);
   double largest = 0, error = 0;
   for (int64_t i = 0; i < exact.y.numel(); ++i) {
@@ -62,6 +63,17 @@ TEST_CASE("what stands around a convolution") {
         "weight b: f32[128] = 1\noutput y = relu(conv2d(relu(conv2d(x, w, b, padding=1)), v, padding=1) + x)\n", 2);
   check("input x: f32[1, 256, 20, 20]\nweight w: f32[256, 128, 3, 3] = 1\n"
         "output y = max_pool(conv2d(x, w, groups=2, padding=1), kernel=[2, 2])\n", 1);
+}
+
+TEST_CASE("large tiles are computed some rows at a time") {
+  const std::string head = "weight w: f32[64, 64, 3, 3] = 1\nweight b: f32[64] = 1\n";
+  check("input x: f32[1, 64, 56, 56]\n" + head + "output y = relu(conv2d(x, w, b, padding=1) + x)\n", 1, 1);
+  check("input x: f32[1, 64, 52, 53]\n" + head + "h = relu(conv2d(x, w, padding=1))\noutput y = conv2d(h, w, b)\n", 1, 2);
+}
+
+TEST_CASE("a convolution in a loop") {
+  check("input x: f32[1, 64, 56, 56]\nweight w: f32[64, 64, 3, 3] = 0.1\ntemp h = x\n"
+        "loop i < 2 {\n  assign h = tanh(conv2d(h, w, padding=1) * 0.01)\n}\noutput y = h\n", 1, 1);
 }
 
 TEST_CASE("convolutions that stay as they are") {

@@ -195,7 +195,8 @@ TEST_CASE("memory of a plan: offsets, views and loops, and the result passes the
       CHECK(offset(0) != offset(1));
       CHECK(offset(0) != offset(2));
       CHECK(memoryModeFromName(planned.memory.mode) == mode);
-      if (mode == MemoryMode::Arena) CHECK(planned.arenaBytes == (budget == 0 ? 3 * 64 : 6 * 64));
+      // What is written after a loop may lie where something before the loop was.
+      if (mode == MemoryMode::Arena) CHECK(planned.arenaBytes == (budget == 0 ? 3 * 64 : 5 * 64));
     }
 }
 
