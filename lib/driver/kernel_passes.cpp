@@ -1,6 +1,7 @@
 #include "driver/kernel_passes.h"
 
 #include "lower/expand.h"
+#include "lower/line_stores.h"
 #include "lower/strided_loads.h"
 #include "lower/strided_stores.h"
 #include "optimize/choose.h"
@@ -40,6 +41,7 @@ Result<UOp> expandRanges(UOp root, PassContext& cx) { return expand(cx.graph, ro
 Result<UOp> merge(UOp root, PassContext& cx) { return mergeLoops(cx.graph, root); }
 Result<UOp> contiguousLoads(UOp root, PassContext& cx) { return loadStrides(cx.graph, root); }
 Result<UOp> contiguousStores(UOp root, PassContext& cx) { return storeStrides(cx.graph, root); }
+Result<UOp> storesByLine(UOp root, PassContext& cx) { return storeLines(cx.graph, root); }
 Result<UOp> legalizeKernel(UOp root, PassContext& cx) {
   return legalize(cx.graph, root, cx.data.get<KernelJob>().legalize);
 }
@@ -58,6 +60,8 @@ constexpr Pass kKernelPasses[] = {
      Stage::Lowered, Stage::Lowered, contiguousLoads, true},
     {"strided-stores", "stores that fill the gaps of each other as shuffles and contiguous stores", Stage::Lowered,
      Stage::Lowered, contiguousStores, true},
+    {"line-stores", "stores whose lanes go on in the next line as two masked ones of neighbours", Stage::Lowered,
+     Stage::Lowered, storesByLine, true},
     {"legalize", "polynomials, small floats, guarded integer ops, index width", Stage::Lowered, Stage::Lowered,
      legalizeKernel},
 };

@@ -1,0 +1,12 @@
+// Vectors of results that go on in the next line of their image, where lanes between two lines hold none.
+#pragma once
+#include "ir/graph.h"
+
+namespace svod {
+
+/// Lowered stage in, Lowered stage out. A store whose lanes count through lines of P places and write the first W of each,
+/// lines being neighbours in memory, becomes two masked stores of neighbours: what is left of the line it starts in, and
+/// the beginning of the next. Cannot fail.
+UOp storeLines(Graph& graph, UOp sink);
+
+}  // namespace svod
