@@ -10,10 +10,11 @@ struct ExpTable {
   const double *log2e, *ln2;
   double lowest, highest;          // beyond these e^x is 0 or infinity, whatever the rounding
   double lowest2, highest2;
+  double farBelow;                 // 0 without a subnormal on the way, for both, where one instruction scales
   std::span<const double> exp, exp2;
 };
-constexpr ExpTable kF32{kLog2eF32, kLn2F32, -104.5, 89, -151, 129, kExpF32, kExp2F32};
-constexpr ExpTable kF64{kLog2eF64, kLn2F64, -746, 710, -1076, 1025, kExpF64, kExp2F64};
+constexpr ExpTable kF32{kLog2eF32, kLn2F32, -104.5, 89, -151, 129, -700, kExpF32, kExp2F32};
+constexpr ExpTable kF64{kLog2eF64, kLn2F64, -746, 710, -1076, 1025, -5000, kExpF64, kExp2F64};
 
 const ExpTable& tableOf(DType d) { return d == DType::F32 ? kF32 : kF64; }
 
@@ -53,17 +54,31 @@ ExpParts expParts(Ex x) {
   return {n, tail};
 }
 
+namespace {
+
+Ex expWithin(Ex x) {
+  ExpParts parts = expParts(x);
+  return scaleByPowerOfTwo(parts.tail + 1.0, parts.n);
+}
+
+Ex exp2Within(Ex x) {
+  Rounded n = roundToInt(x + layoutOf(x.dtype()).roundMagic);
+  Ex r = x - n.value;
+  return scaleByPowerOfTwo(fma(r, poly(r, tableOf(x.dtype()).exp2), 1.0), n);
+}
+
+}  // namespace
+
+// A product that is subnormal, or rounds to 0 from there, takes processors 50 times as long, and masked rows are full of
+// exponents far below.
 UOp decomposeExp(Emitter& e, const Call& call) {
   Ex x{&e, call.src[0]};
   const ExpTable& t = tableOf(x.dtype());
-  if (call.op == Op::Exp) {
-    ExpParts parts = expParts(clamp(x, t.lowest, t.highest));
-    return scaleByPowerOfTwo(parts.tail + 1.0, parts.n);
-  }
-  x = clamp(x, t.lowest2, t.highest2);
-  Rounded n = roundToInt(x + layoutOf(x.dtype()).roundMagic);
-  Ex r = x - n.value;
-  return scaleByPowerOfTwo(fma(r, poly(r, t.exp2), 1.0), n);
+  const bool isExp = call.op == Op::Exp;
+  const auto within = [&](Ex bounded) { return isExp ? expWithin(bounded) : exp2Within(bounded); };
+  const double lowest = isExp ? t.lowest : t.lowest2, highest = isExp ? t.highest : t.highest2;
+  if (e.options.nativeScaleb) return within(clamp(x, t.farBelow, highest));
+  return where(x < lowest, x.num(0), within(clamp(where(x < lowest, x.num(0), x), lowest, highest)));
 }
 
 // tanh x = 1 - 2 / (e^2x + 1) away from 0, where that would cancel.

@@ -51,7 +51,7 @@ double excess(int64_t extent, int64_t part) {
 }
 
 // Rows of a block: whole vectors, few beyond the last row, the last register tile of the result and that of the rows'
-// product. 0 where the second level cache has no room.
+// product, and what the second level cache has room for. 0 for fewer rows than lanes.
 int64_t rowsOfBlock(const Chooser& c, const RowKernel& k, int64_t width) {
   constexpr int64_t kMostRows = 64;
   int64_t bytes = 0, best = 0;
@@ -60,7 +60,7 @@ int64_t rowsOfBlock(const Chooser& c, const RowKernel& k, int64_t width) {
   double least = INFINITY;
   for (int64_t vectors = 1; vectors * width <= std::min(kMostRows, maxExtent(k.row)); ++vectors) {
     const int64_t rows = vectors * width;
-    if (rows * bytes > c.caps.l2Bytes) break;
+    if (rows * bytes > c.caps.l2Bytes && best > 0) break;
     const double cost = excess(maxExtent(k.row), rows) * excess(rows, tile.rowAxis == k.row ? tile.rows : 1) *
                         excess(vectors, chooseRegisterTile(c, k.score, {k.row, width}, vectors).vectors) *
                         (vectors == 1 ? kOneVector : 1);

@@ -28,6 +28,10 @@ Result<UOp> applyPrefetch(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
   SVOD_TRY(Axis axis, pickAxis(sink, args.axes[0], kAnyNest, {AxisType::Loop, AxisType::Reduce, AxisType::Thread}));
   std::vector<UOp> from, to;
   for (UOp n : toposort(sink)) {
+    UOp stored = n.op() == Op::Store ? storageOf(n.src(0)) : UOp();
+    if (stored && stored.op() == Op::Param && stored.argAs<SlotArg>().slot == args.slot)
+      return fail(Diag::BadOpt, "parameter " + std::to_string(args.slot) + " is written by the kernel",
+                  "prefetch takes an operand that is only read");
     if (n.op() != Op::Load || !n.src(0).dependsOn(axis.range)) continue;
     UOp param = storageOf(n.src(0));
     if (param.op() != Op::Param || param != n.src(0).src(0) || param.argAs<SlotArg>().slot != args.slot) continue;

@@ -207,7 +207,7 @@ UOp heldStage(Graph& g, UOp sink, UOp stage, UOp loop) {
   UOp old = storageOf(stage.src(0).src(0)), store = own.value, lines = g.index(maxExtent(loop));
   UOp size = g.index(old.maxNumel() * maxExtent(loop));
   UOp buffer = g.buffer(old.dtype(), {&size, 1}, {own.slot, Space::Local});
-  const auto widened = [&](UOp flat, UOp last) { return simplify(g, addIndices(g, mulIndices(g, flat, lines), last)); };
+  const auto widened = [&](UOp flat, UOp last) { return addIndices(g, mulIndices(g, flat, lines), last); };
   UOp at = widened(store.src(0).src(1), own.ranges.back());
   std::vector<UOp> src(store.src().begin(), store.src().end()), fill{UOp()};
   src[0] = g.indexInto(buffer, {&at, 1});

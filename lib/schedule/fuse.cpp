@@ -5,6 +5,7 @@
 
 #include "schedule/fuse_rows.h"
 #include "schedule/kernel_size.h"
+#include "schedule/late_normalize.h"
 #include "schedule/uses.h"
 #include "schedule/work.h"
 
@@ -144,6 +145,7 @@ class Fuser {
     if (isIndexMath_[n.id()]) return false;
     if (n.op() == Op::Reduce) return (!canHoist(n) || isSecondProduct(n)) && !keepsRows(n);
     if (isMovement(n.op()) || work(n) == 0) return false;
+    if (isNormalizedLate(n)) return !canHoist(n);  // it stays with its sum
     if (isByteDistance(n) && std::ranges::all_of(uses, &Use::inReduce)) return false;  // dot products take bytes
     const bool isSweptAgain = uses.size() > 1 && work_[n.id()] >= kTranscendentalCost;
     if (isSweptAgain && keepsRows(n)) return false;
@@ -159,7 +161,7 @@ class Fuser {
     if (isProduct && (uses.size() < 2 || !isRowProduct(n))) return false;
     if (!std::ranges::all_of(uses, [&](const Use& use) { return use.root == root && use.inReduce; })) return false;
     std::optional<RowPlan> plan = planRows(n, uses, rootShape_[root], tokens_);
-    if (!plan || (isProduct && !readsAgain(n, uses[0], {plan->over}))) return false;
+    if (!plan || repetitions(n, uses[0]) > 1 || (isProduct && !readsAgain(n, uses[0], {plan->over}))) return false;
     rows_[n.id()] = {std::move(plan->axes), owner};
     if (isProduct) rowProducts_.insert(owner);  // what it reads is kept elsewhere: one product is enough to tile
     uses.resize(1), uses[0].outer.clear();  // its operands are read where it is filled, once

@@ -6,8 +6,8 @@ namespace svod {
 
 namespace {
 
-/// Longer rows of several lines at a time would not stay in a second level cache.
-constexpr int64_t kMaxRow = 8192;
+/// Longer rows of several lines at a time would take more memory than a kernel should have for itself.
+constexpr int64_t kMaxRow = 32768;
 /// Fewer rows are no block: each would read the operands of the product for itself.
 constexpr int64_t kMinRows = 16;
 /// Terms of a product that computes a row: the operand it reads again has that many elements per element of the row.

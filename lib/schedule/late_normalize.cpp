@@ -50,8 +50,9 @@ class Readers {
   std::vector<int> count_;  // by node id
 };
 
+// Below movement ops that keep all elements.
 UOp belowMoves(UOp n) {
-  while (isMovement(n.op())) n = n.src(0);
+  while (n.op() == Op::Reshape || n.op() == Op::Expand || n.op() == Op::Permute) n = n.src(0);
   return n;
 }
 
@@ -61,11 +62,16 @@ struct Normalized {
   Op op;
 };
 
+UOp belowShrinks(UOp n) {
+  while (isMovement(n.op())) n = n.src(0);
+  return n;
+}
+
 bool folds(UOp n, Op op, UOp values) {
   return n.op() == Op::Reduce && n.argAs<ReduceArg>().op == op && belowMoves(n.src(0)) == belowMoves(values);
 }
 
-// exp(x - max x) is at most 1, so that sums of its products with others stay as small as these.
+// exp(x - max x) is at most 1: a sum of its products with others exceeds these by no more than a sum of them does.
 bool isAtMostOne(UOp values) {
   values = belowMoves(values);
   if (values.op() != Op::Exp || values.src(0).op() != Op::Sub) return false;
@@ -114,19 +120,29 @@ UOp firstTerm(Graph& g, UOp reduce, UOp x) {
   return g.reshape(g.shrink(x, offsets, sizes), reduce.shape());
 }
 
-UOp normalizedAfter(Graph& g, UOp reduce, const Readers& readers) {
-  if (reduce.op() != Op::Reduce || reduce.argAs<ReduceArg>().op != Op::Add || reduce.src(0).op() != Op::Mul) return {};
-  for (UOp s : reduce.src(0).shape())
-    if (s.bounds().min < 1) return {};
-  for (size_t i : {0, 1}) {
-    Factor f = factorBelow(reduce.src(0).src(i));
+bool isProductSum(UOp n) {
+  return n.op() == Op::Reduce && n.argAs<ReduceArg>().op == Op::Add && n.src(0).op() == Op::Mul;
+}
+
+// Which factor of the sum's terms is a softmax that nothing else reads; -1 for none.
+int normalizedFactor(UOp sum, const Readers& readers) {
+  if (!isProductSum(sum)) return -1;
+  for (UOp s : sum.src(0).shape())
+    if (s.bounds().min < 1) return -1;
+  for (int i : {0, 1}) {
+    Factor f = factorBelow(sum.src(0).src(i));
     std::optional<Normalized> n = normalizedOf(f.value);
-    if (!n || readers.isShared(f) || !isSameForAllTerms(reduce, f, n->scale)) continue;
-    UOp product = g.alu(Op::Mul, {f.move(g, n->values), reduce.src(0).src(1 - i)});
-    UOp sum = g.reduce(Op::Add, product, reduce.argAs<ReduceArg>().axes);
-    return g.alu(n->op, {sum, firstTerm(g, reduce, f.move(g, n->scale))});
+    if (n && !readers.isShared(f) && isSameForAllTerms(sum, f, n->scale)) return i;
   }
-  return {};
+  return -1;
+}
+
+UOp normalizedAfter(Graph& g, UOp sum, int factor) {
+  Factor f = factorBelow(sum.src(0).src(factor));
+  const Normalized n = *normalizedOf(f.value);
+  UOp product = g.alu(Op::Mul, {f.move(g, n.values), sum.src(0).src(1 - factor)});
+  UOp later = g.reduce(Op::Add, product, sum.argAs<ReduceArg>().axes);
+  return g.alu(n.op, {later, firstTerm(g, sum, f.move(g, n.scale))});
 }
 
 }  // namespace
@@ -136,9 +152,16 @@ UOp normalizeLate(Graph& g, UOp sink, Numerics numerics) {
   const Readers readers(sink);
   return transform(g, sink, [&](UOp node, std::span<const UOp> src) {
     UOp same = std::ranges::equal(src, node.src()) ? node : g.withSrc(node, src);
-    UOp later = normalizedAfter(g, same, readers);
-    return later ? later : same;
+    const int factor = normalizedFactor(node, readers);
+    return factor < 0 ? same : normalizedAfter(g, same, factor);
   });
+}
+
+bool isNormalizedLate(UOp n) {
+  if ((n.op() != Op::Mul && n.op() != Op::Fdiv) || !isProductSum(n.src(0))) return false;
+  UOp scale = belowShrinks(n.src(1));
+  if (scale.op() == Op::Recip) scale = belowShrinks(scale.src(0));
+  return scale.op() == Op::Reduce && isSumOf(scale, scale.src(0));
 }
 
 }  // namespace svod

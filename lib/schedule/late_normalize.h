@@ -9,4 +9,7 @@ namespace svod {
 /// else reads e / s: one factor for each result in place of one for each term. Nothing changes under strict numerics.
 UOp normalizeLate(Graph& graph, UOp sink, Numerics numerics);
 
+/// Whether `node` is the division or product that normalizeLate put behind a sum.
+bool isNormalizedLate(UOp node);
+
 }  // namespace svod

@@ -84,3 +84,35 @@ TEST_CASE("a chain of products keeps the rows of one product per kernel") {
   CHECK(s.items.size() == kLayers / 2 + 1);
   CHECK(s.kernels.size() == 3);
 }
+
+TEST_CASE("what follows attention leaves it one kernel") {
+  GraphMaker m;
+  m.output("y", m.softmax(attention(m, 32).result, 32, kValue));
+  auto schedule = makeSchedule(m.model, {Numerics::Contract});
+  REQUIRE(schedule);
+  CHECK(schedule->items.size() == 2);
+  CHECK(stagesOf(*schedule) == 2);
+}
+
+TEST_CASE("a softmax that is read twice is divided before the product, also above another") {
+  GraphMaker m;
+  UOp first = attention(m, 32).result, w = m.input("w", {kValue, kKeys}), v = m.input("u", {kKeys, kValue});
+  UOp weights = m.softmax(m.matmul(first, w, 32, kKeys, kValue), 32, kKeys);
+  m.output("w2", weights);
+  m.output("y", m.matmul(weights, v, 32, kValue, kKeys));
+  auto schedule = makeSchedule(m.model, {Numerics::Contract});
+  REQUIRE(schedule);
+  CHECK(schedule->items.size() == 4);
+}
+
+TEST_CASE("a maximum over a part of the row bounds nothing, so the division stays where it is") {
+  GraphMaker m;
+  UOp x = m.input("x", {32, kKeys}), v = m.input("v", {kKeys, kValue});
+  UOp part = m.reduce(Op::Max, m.shrink(x, {0, 0}, {32, kKeys / 2}), {1});
+  UOp e = m.g.alu(Op::Exp, {m.g.alu(Op::Sub, {x, m.alongRows(part, 32, kKeys)})});
+  UOp weights = m.g.alu(Op::Fdiv, {e, m.alongRows(m.reduce(Op::Add, e, {1}), 32, kKeys)});
+  m.output("y", m.matmul(weights, v, 32, kValue, kKeys));
+  auto schedule = makeSchedule(m.model, {Numerics::Contract});
+  REQUIRE(schedule);
+  CHECK(schedule->kernels.back().sink.src(0).src(0).src(1).op() == Op::Reduce);
+}
