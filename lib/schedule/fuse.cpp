@@ -158,10 +158,11 @@ class Fuser {
     const uint32_t root = uses[0].root, owner = rootOwner_[root].id();
     const bool isProduct = n.op() == Op::Reduce;
     if (uses.size() > kMaxUses || noRows_.contains(owner) || rowProducts_.contains(owner)) return false;
-    if (isProduct && (uses.size() < 2 || !isRowProduct(n))) return false;
+    if (isProduct && uses.size() < 2) return false;
     if (!std::ranges::all_of(uses, [&](const Use& use) { return use.root == root && use.inReduce; })) return false;
     std::optional<RowPlan> plan = planRows(n, uses, rootShape_[root], tokens_);
-    if (!plan || repetitions(n, uses[0]) > 1 || (isProduct && !readsAgain(n, uses[0], {plan->over}))) return false;
+    if (!plan || repetitions(n, uses[0]) > 1) return false;
+    if (isProduct && (!isRowProduct(n, *plan) || !readsAgain(n, uses[0], {plan->over}))) return false;
     rows_[n.id()] = {std::move(plan->axes), owner};
     if (isProduct) rowProducts_.insert(owner);  // what it reads is kept elsewhere: one product is enough to tile
     uses.resize(1), uses[0].outer.clear();  // its operands are read where it is filled, once

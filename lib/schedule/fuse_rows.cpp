@@ -12,6 +12,8 @@ constexpr int64_t kMaxRow = 32768;
 constexpr int64_t kMinRows = 16;
 /// Terms of a product that computes a row: the operand it reads again has that many elements per element of the row.
 constexpr int64_t kMinTerms = 8, kMaxTerms = 512;
+/// Elements of a row for each term: with fewer, products of their own with tiles of their own are faster.
+constexpr int64_t kRowPerTerm = 2;
 
 int64_t most(UOp dim) { return std::max<int64_t>(1, dim.bounds().max); }
 
@@ -51,10 +53,12 @@ std::optional<RowPlan> planRows(UOp n, std::span<const Use> uses, UOp root, cons
                                                                                                   : std::nullopt;
 }
 
-bool isRowProduct(UOp n) {
+bool isRowProduct(UOp n, const RowPlan& plan) {
   if (n.op() != Op::Reduce || n.argAs<ReduceArg>().op != Op::Add || !isFloat(n.dtype())) return false;
   const int64_t terms = n.src(0).maxNumel() / std::max<int64_t>(1, n.maxNumel());
-  return terms >= kMinTerms && terms <= kMaxTerms;
+  int64_t row = 1;
+  for (int axis : plan.axes) row *= most(n.shape()[static_cast<size_t>(axis)]);
+  return terms >= kMinTerms && terms <= kMaxTerms && row >= kRowPerTerm * terms;
 }
 
 }  // namespace svod

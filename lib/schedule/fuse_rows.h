@@ -17,7 +17,8 @@ struct RowPlan {
 /// where a row is too long, or rows are too few to work on several at a time.
 std::optional<RowPlan> planRows(UOp n, std::span<const Use> uses, UOp root, const TokenTable& tokens);
 
-/// A sum of products that is worth keeping row by row: what it reads again for every row of the result is small.
-bool isRowProduct(UOp n);
+/// A sum of products that is worth keeping row by row: what it reads again for every row of the result is small, and rows
+/// are long beside its terms, so that storing them would take a good part of the time.
+bool isRowProduct(UOp n, const RowPlan& plan);
 
 }  // namespace svod

@@ -74,15 +74,22 @@ TEST_CASE("rows without a product are computed again where they are read") {
   CHECK(stagesOf(checked(m.model)) == 0);
 }
 
-TEST_CASE("a chain of products keeps the rows of one product per kernel") {
-  constexpr int kLayers = 12;
+TEST_CASE("rows as short as the terms of their product are kept in memory") {
   GraphMaker m;
   UOp x = m.input("x", {16, 32}), w = m.input("w", {32, 32});
-  for (int i = 0; i < kLayers; ++i) x = m.softmax(m.matmul(x, w, 16, 32, 32), 16, 32);
+  for (int i = 0; i < 3; ++i) x = m.softmax(m.matmul(x, w, 16, 32, 32), 16, 32);
+  m.output("y", x);
+  CHECK(stagesOf(checked(m.model)) == 0);
+}
+
+TEST_CASE("a chain of products keeps the rows of one product per kernel") {
+  GraphMaker m;
+  UOp x = m.input("x", {16, 16}), up = m.input("up", {16, 64}), down = m.input("down", {64, 16});
+  for (int i = 0; i < 3; ++i) x = m.matmul(m.softmax(m.matmul(x, up, 16, 64, 16), 16, 64), down, 16, 16, 64);
   m.output("y", x);
   Schedule s = checked(m.model);
-  CHECK(s.items.size() == kLayers / 2 + 1);
-  CHECK(s.kernels.size() == 3);
+  CHECK(s.items.size() == 3);
+  CHECK(stagesOf(s) >= 2);  // some of the kernels are the same
 }
 
 TEST_CASE("what follows attention leaves it one kernel") {
