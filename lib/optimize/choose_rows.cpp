@@ -13,7 +13,7 @@ namespace svod {
 namespace {
 
 constexpr int64_t kSweepVectors = 4;  // chains of one sweep that hide the latency of each other
-constexpr double kOneVector = 1.3;       // times the work where every load serves one vector only
+constexpr double kOneVector = 1.3;    // times the work where every load serves one vector only
 constexpr const char *kHoldWhy = "a line for each row of the block", *kAcrossWhy = "lanes across rows: nothing is folded";
 
 std::vector<UOp> nodesOf(UOp sink, Op op) {
@@ -23,7 +23,7 @@ std::vector<UOp> nodesOf(UOp sink, Op op) {
   return found;
 }
 
-bool isProduct(UOp n) { return n.op() == Op::Reduce && n.src(0).op() == Op::Mul && n.srcCount() == 2; }
+bool isProduct(UOp n) { return sumsProducts(n) && n.srcCount() == 2; }  // along one loop
 
 // The kernel as the scheduler makes it.
 struct RowKernel {

@@ -25,6 +25,10 @@ std::optional<int64_t> strideOf(const Access& access, UOp range) {
   return coefficientOf(access.address, range);
 }
 
+bool sumsProducts(UOp n) {
+  return n.op() == Op::Reduce && n.argAs<ReduceArg>().op == Op::Add && n.src(0).op() == Op::Mul;
+}
+
 namespace {
 
 std::vector<UOp> upToInnermostOf(std::vector<UOp> loops, UOp node) {
@@ -141,12 +145,8 @@ bool isGather(const Signature& s) {
 
 // A sum of products over rows that another one made.
 bool isChained(const Signature& s) {
-  const auto isProduct = [](UOp n) {
-    return n.op() == Op::Reduce && n.argAs<ReduceArg>().op == Op::Add && n.src(0).op() == Op::Mul;
-  };
-  return std::ranges::any_of(s.sums, [&](UOp sum) {
-    return isProduct(sum) && std::ranges::any_of(toposort(sum.src(0)), isProduct);
-  });
+  return std::ranges::any_of(
+      s.sums, [](UOp sum) { return sumsProducts(sum) && std::ranges::any_of(toposort(sum.src(0)), sumsProducts); });
 }
 
 struct PatternRow {

@@ -36,6 +36,9 @@ class LoopsOf {
   std::vector<std::vector<UOp>> loops_;
 };
 
+/// A Reduce that adds up products.
+bool sumsProducts(UOp node);
+
 /// What a kernel looks like from its strides.
 enum class Pattern : uint8_t {
   Scalar,

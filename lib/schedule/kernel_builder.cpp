@@ -84,7 +84,10 @@ UOp KernelBuilder::value(UOp node, std::span<const UOp> index, UOp gate) {
 
 UOp KernelBuilder::rowElement(UOp node, const std::vector<int>& axes, std::span<const UOp> index, UOp gate) {
   IndexList at, inner(index.begin(), index.end());
-  for (int axis : axes) at.push_back(index[static_cast<size_t>(axis)]);
+  std::vector<int> swept;
+  for (int axis : axes)
+    if (!node.shape()[static_cast<size_t>(axis)].isConst(1)) swept.push_back(axis);  // others are no loops
+  for (int axis : swept) at.push_back(index[static_cast<size_t>(axis)]);
   const auto isInner = [&](UOp i) { return i.op() == Op::Range && gate.dependsOn(i); };
   if (gate && std::ranges::any_of(at, isInner)) return computedValue(node, index, gate);
   std::vector<uint32_t> key{node.id(), gate ? gate.id() + 1 : 0};
@@ -93,17 +96,15 @@ UOp KernelBuilder::rowElement(UOp node, const std::vector<int>& axes, std::span<
   auto it = filled_.find(key);
   if (it == filled_.end()) {
     Row row;
-    for (int axis : axes) {
+    for (int axis : swept) {
       UOp extent = node.shape()[static_cast<size_t>(axis)];
       row.ranges.push_back(openRanges({&extent, 1}, AxisType::Loop)[0]);
       inner[static_cast<size_t>(axis)] = row.ranges.back();
     }
-    std::erase_if(row.ranges, [](UOp r) { return r.op() != Op::Range; });
     UOp value = computedValue(node, inner, gate);
     row.stage = g_.stage(value, row.ranges, nextBuffer_++);
     it = filled_.emplace(std::move(key), std::move(row)).first;
   }
-  std::erase_if(at, [](UOp i) { return i.op() != Op::Range; });
   return g_.load(g_.indexRowMajor(it->second.stage, it->second.ranges, at));
 }
 

@@ -50,6 +50,11 @@ class Readers {
   std::vector<int> count_;  // by node id
 };
 
+UOp belowAllMoves(UOp n) {
+  while (isMovement(n.op())) n = n.src(0);
+  return n;
+}
+
 // Below movement ops that keep all elements.
 UOp belowMoves(UOp n) {
   while (n.op() == Op::Reshape || n.op() == Op::Expand || n.op() == Op::Permute) n = n.src(0);
@@ -61,11 +66,6 @@ struct Normalized {
   UOp values, scale;
   Op op;
 };
-
-UOp belowShrinks(UOp n) {
-  while (isMovement(n.op())) n = n.src(0);
-  return n;
-}
 
 bool folds(UOp n, Op op, UOp values) {
   return n.op() == Op::Reduce && n.argAs<ReduceArg>().op == op && belowMoves(n.src(0)) == belowMoves(values);
@@ -137,12 +137,15 @@ int normalizedFactor(UOp sum, const Readers& readers) {
   return -1;
 }
 
+// `sum` itself where what was rebuilt below it is no softmax any more.
 UOp normalizedAfter(Graph& g, UOp sum, int factor) {
+  if (!isProductSum(sum)) return sum;
   Factor f = factorBelow(sum.src(0).src(factor));
-  const Normalized n = *normalizedOf(f.value);
-  UOp product = g.alu(Op::Mul, {f.move(g, n.values), sum.src(0).src(1 - factor)});
+  const std::optional<Normalized> n = normalizedOf(f.value);
+  if (!n) return sum;
+  UOp product = g.alu(Op::Mul, {f.move(g, n->values), sum.src(0).src(1 - factor)});
   UOp later = g.reduce(Op::Add, product, sum.argAs<ReduceArg>().axes);
-  return g.alu(n.op, {later, firstTerm(g, sum, f.move(g, n.scale))});
+  return g.alu(n->op, {later, firstTerm(g, sum, f.move(g, n->scale))});
 }
 
 }  // namespace
@@ -159,8 +162,8 @@ UOp normalizeLate(Graph& g, UOp sink, Numerics numerics) {
 
 bool isNormalizedLate(UOp n) {
   if ((n.op() != Op::Mul && n.op() != Op::Fdiv) || !isProductSum(n.src(0))) return false;
-  UOp scale = belowShrinks(n.src(1));
-  if (scale.op() == Op::Recip) scale = belowShrinks(scale.src(0));
+  UOp scale = belowAllMoves(n.src(1));
+  if (scale.op() == Op::Recip) scale = belowAllMoves(scale.src(0));
   return scale.op() == Op::Reduce && isSumOf(scale, scale.src(0));
 }
 
