@@ -87,6 +87,7 @@ class KernelInterpreter {
         return {};
       case Op::Buffer:
       case Op::Param: return {};
+      case Op::Prefetch: return execute(u.src(0));
       case Op::Stage: return fillStage(u);
       default: SVOD_CHECK(value(u)); return {};
     }
@@ -193,6 +194,7 @@ class KernelInterpreter {
       case Op::After:
         for (UOp dep : u.src().subspan(1)) SVOD_CHECK(execute(dep));
         return storage(u.src(0));
+      case Op::Prefetch: return storage(u.src(0));
       case Op::Param: return boundBuffer(u, u.argAs<SlotArg>().slot, buffers_);
       case Op::Buffer:
         if (slot(u).storage.dtype == DType::Void) slot(u).storage = makeLocal(u);

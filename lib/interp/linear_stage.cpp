@@ -97,7 +97,8 @@ class Thread {
         here() = LaneValues(v);
         return {};
       }
-      case Op::After: here() = valueOf(u.src(0)); return {};
+      case Op::After:
+      case Op::Prefetch: here() = valueOf(u.src(0)); return {};
       case Op::Index: here() = valueOf(u.src(1)); return {};
       case Op::Load: return load(u);
       case Op::Store: return store(u);

@@ -80,6 +80,9 @@ class Graph {
 std::vector<UOp> toposort(UOp root);
 std::vector<UOp> toposort(std::span<const UOp> roots);
 
+/// `node` without the effects (After) and hints (Prefetch) around it.
+UOp behindAliases(UOp node);
+
 /// The Buffer, Param or Stage that an address (Index) or a storage after some effects (After) belongs to.
 UOp storageOf(UOp address);
 

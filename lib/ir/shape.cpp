@@ -41,6 +41,7 @@ std::vector<UOp> inferShape(Graph& g, Op op, std::span<const UOp> src, const Arg
     case Op::Iota:
     case Op::Param: return {src[0]};
     case Op::After:
+    case Op::Prefetch:
     case Op::Load:
     case Op::Scatter:
     case Op::Contiguous:

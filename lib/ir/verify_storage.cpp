@@ -9,17 +9,13 @@ using namespace detail;
 
 namespace {
 
-UOp behindAfters(UOp u) {
-  while (u.op() == Op::After) u = u.src(0);
-  return u;
-}
 bool isStorage(Op op) { return op == Op::Param || op == Op::Buffer || op == Op::Stage; }
 
 // Storage is reached through index and after only; everything else works on scalars and vectors.
 std::string checkKernelValues(const NodeView& n) {
-  bool addresses = n.op == Op::Index || n.op == Op::After;
+  bool addresses = n.op == Op::Index || n.op == Op::After || n.op == Op::Prefetch;
   for (UOp s : n.src.subspan(addresses ? 1 : 0)) {
-    if (isStorage(behindAfters(s).op())) return "uses " + textOf(behindAfters(s).op()) + " as a value; index and load it";
+    if (isStorage(behindAliases(s).op())) return "uses " + textOf(behindAliases(s).op()) + " as a value; index and load it";
     if (s.rank() > 1) return "values in kernels are scalars or vectors, got " + toTypeText(s);
   }
   return {};
@@ -38,11 +34,16 @@ std::string checkConstSize(const NodeView& n) {
 }
 
 std::string checkIndex(const NodeView& n) {
-  UOp storage = behindAfters(n.src[0]);
+  UOp storage = behindAliases(n.src[0]);
   if (!isStorage(storage.op())) return "addresses storage, got " + textOf(storage.op());
   for (UOp index : n.src.subspan(1))
     if (!isInt(index.dtype())) return "indices are integers, got " + dtypeOf(index);
   return checkEqualShapes(n.src.subspan(1));
+}
+
+std::string checkPrefetch(const NodeView& n) {
+  if (!isStorage(behindAliases(n.src[0]).op())) return "stands around storage, got " + textOf(n.src[0].op());
+  return std::get<SlotArg>(n.arg).slot > 0 ? "" : "looks no element ahead";
 }
 
 std::string checkIndexPerDim(const NodeView& n) {
@@ -110,7 +111,7 @@ std::string checkTensorRange(const NodeView& n) {
   AxisType type = std::get<AxisArg>(n.arg).type;
   if (type != AxisType::Loop && type != AxisType::Unroll) return "loops of tensor graphs are of type loop or unroll";
   if (n.src.size() < 2) return {};
-  UOp condition = behindAfters(n.src[1]);
+  UOp condition = behindAliases(n.src[1]);
   bool isFlag = condition.op() == Op::Buffer && condition.dtype() == DType::Bool && condition.isScalar();
   return isFlag ? "" : "the condition is a bool scalar buffer";
 }
@@ -193,6 +194,7 @@ constexpr SpecRule kRules[] = {
     {"code-size", "sizes of storage are constants", P, isStorageLeaf, checkConstSize},
     {"stage", "a stage is filled by a store to a buffer of its own", K, isOp<Op::Stage>, checkStage},
     {"index", "an index addresses storage with integers", K | L | P, isOp<Op::Index>, checkIndex},
+    {"prefetch", "a prefetch looks ahead in storage", K | L | P, isOp<Op::Prefetch>, checkPrefetch},
     {"index-per-dim", "one index per axis of the storage", K, isOp<Op::Index>, checkIndexPerDim},
     {"flat-index", "one flat index", L | P, isOp<Op::Index>, checkFlatIndex},
     {"load", "loads read an index; alternative and gate fit it", K | L | P, isOp<Op::Load>, checkLoad},

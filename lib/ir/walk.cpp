@@ -32,8 +32,13 @@ std::vector<UOp> toposort(std::span<const UOp> roots) {
 
 std::vector<UOp> toposort(UOp root) { return toposort(std::span<const UOp>(&root, 1)); }
 
+UOp behindAliases(UOp node) {
+  while (node.op() == Op::After || node.op() == Op::Prefetch) node = node.src(0);
+  return node;
+}
+
 UOp storageOf(UOp address) {
-  while (address.op() == Op::After || address.op() == Op::Index) address = address.src(0);
+  for (address = behindAliases(address); address.op() == Op::Index; address = behindAliases(address.src(0))) continue;
   return address;
 }
 

@@ -130,7 +130,7 @@ class Linearizer {
 
   /// What comes first among items that are ready.
   struct Priority {
-    size_t group, level, position;
+    size_t term, group, level, position;
     auto operator<=>(const Priority&) const = default;
   };
 
@@ -146,8 +146,26 @@ class Linearizer {
       if (nodes_[i].op() == Op::Store) group[i] = results++ / kTogether;
     for (auto [from, to] : edges | std::views::reverse) group[from] = std::min(group[from], group[to]);
     std::vector<Priority> priorities(nodes_.size());
-    for (size_t i : items) priorities[i] = deepest < kLong ? Priority{0, 0, i} : Priority{group[i], level[i], i};
+    const std::vector<size_t> term = termsOf(items, edges);
+    for (size_t i : items)
+      priorities[i] = deepest < kLong ? Priority{term[i], 0, 0, i} : Priority{term[i], group[i], level[i], i};
     return priorities;
+  }
+
+  /// Accumulators that add several terms in one iteration add the first of each before the second of any: what they share
+  /// is loaded for one term at a time. The term an item belongs to; 0 where it belongs to none.
+  std::vector<size_t> termsOf(const std::vector<size_t>& items, const Edges& edges) const {
+    std::vector<size_t> term(nodes_.size(), nodes_.size());
+    for (size_t i : items) {
+      if (nodes_[i].op() != Op::Store) continue;
+      std::vector<UOp> chain;
+      for (UOp n = nodes_[i].src(1); n.op() == Op::Mulacc || n.op() == Op::Dot; n = n.src(2)) chain.push_back(n);
+      for (size_t k = 0; k < chain.size() && chain.size() > 1; ++k)
+        term[positionOf_[chain[k].id()]] = chain.size() - k;
+    }
+    for (auto [from, to] : edges | std::views::reverse) term[from] = std::min(term[from], term[to]);
+    std::ranges::replace(term, nodes_.size(), size_t{0});
+    return term;
   }
 
   Result<std::vector<size_t>> sortItems(size_t loop) {

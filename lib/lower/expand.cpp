@@ -150,6 +150,7 @@ class Expander {
     return g_.indexInto(storageFor(node.src(0), env), {&at, 1});
   }
   UOp storageFor(UOp base, const Env& env) {
+    if (base.op() == Op::Prefetch) return g_.make(Op::Prefetch, base.dtype(), {storageFor(base.src(0), env)}, base.arg());
     return base.op() == Op::Stage ? localBuffer(base, env) : expandNode(base, env);
   }
 

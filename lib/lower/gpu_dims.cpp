@@ -119,8 +119,7 @@ void readBack(Graph& g, const Mapping& m, std::string_view prefix, std::vector<U
 /// Stores that do not depend on a thread index are done once: by thread 0 of that index.
 UOp gateOnce(Graph& g, UOp store, std::span<const UOp> threads) {
   UOp gate = store.srcCount() == 3 ? store.src(2) : UOp();
-  UOp base = store.src(0).src(0);
-  while (base.op() == Op::After) base = base.src(0);
+  UOp base = behindAliases(store.src(0).src(0));
   if (base.op() == Op::Buffer && base.argAs<SlotArg>().space == Space::Reg) return store;
   for (UOp thread : threads) {
     if (store.src(0).dependsOn(thread)) continue;

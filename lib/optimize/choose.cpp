@@ -120,6 +120,7 @@ int64_t evenPart(int64_t extent, int64_t least) {
 // everything does, 0 when the axis cannot be split over tiles, or need not be.
 int64_t iterationsPerTile(const Chooser& c, UOp axis, int64_t tiles) {
   constexpr double kWorthRefill = 8;  // times the work of a fill
+  const bool areShared = tiles % c.caps.workers == 0;
   double refills = 0;
   for (UOp n : toposort(c.sink)) {
     if ((n.op() != Op::Reduce && n.op() != Op::Stage) || n.dependsOn(axis)) continue;
@@ -127,7 +128,7 @@ int64_t iterationsPerTile(const Chooser& c, UOp axis, int64_t tiles) {
     if (n.op() == Op::Reduce && !inLanes && hasGroups(c.sink)) continue;  // bytes of a row: once per panel anyway
     if (n.op() == Op::Reduce) return 0;
     refills += fillCost(c, n);
-    if (isGated(n) && tiles % c.caps.workers == 0) return 0;  // a large copy, and equal shares already
+    if (areShared && (isGated(n) || tiles >= 2 * c.caps.workers)) return 0;  // equal shares already
   }
   if (refills == 0) return 1;
   int64_t wanted = 4 * c.caps.workers, extent = maxExtent(axis);
@@ -200,7 +201,7 @@ Choice choose(Graph& graph, UOp sink, const Caps& caps) {
     if (!serial) tileForVectors(c);
     splitForThreads(c);
     streamOutputs(c);
-    if (!serial) prefetchOperands(c, patternOf(sink));
+    if (!serial) prefetchOperands(c, patternOf(sink)), prefetchCopies(c);
   }
   return {patternOf(sink), std::move(c.opts)};
 }

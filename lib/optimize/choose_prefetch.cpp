@@ -58,12 +58,55 @@ void prefetchOperand(Chooser& c, uint32_t slot, std::vector<Walk> walks) {
   auto chosen = std::ranges::find_if_not(walks, [&](const Walk& walk) { return isReduceLoop(c.sink, walk.loop); });
   if (chosen == walks.end()) --chosen;
   const bool isSweptAgain = std::ranges::any_of(walks, [&](const Walk& other) { return other.loop != chosen->loop; });
-  const auto ahead = static_cast<int32_t>(elementsAhead(c, *chosen, isSweptAgain));
+  const int64_t ahead = elementsAhead(c, *chosen, isSweptAgain);
   const std::string why = isSweptAgain ? "the next row comes from memory while this one is computed" : "comes from memory";
-  c.apply(OptKind::Prefetch, PackArgs{slot, {c.numberOf(idOf(chosen->loop)), ahead}}, why);
+  c.apply(OptKind::Prefetch, SlotAxisAmount{slot, c.numberOf(idOf(chosen->loop)), ahead}, why);
+}
+
+// What a reduce reads of a buffer while `loop`, its loop with the largest stride, stands still.
+struct Sweep {
+  UOp loop;
+  int64_t stride = 0, span = 0;  // in elements
+};
+
+std::optional<Sweep> sweepOf(UOp sink, const Access& load) {
+  Sweep sweep;
+  int64_t reach = 0;
+  for (UOp r : load.node.src(0).ranges()) {
+    const int64_t stride = strideOf(load, r).value_or(0);
+    if (isLoop(r) && !isReduceLoop(sink, r)) continue;
+    reach += stride * (maxExtent(r) - 1);
+    if (isLoop(r) && stride > sweep.stride) sweep.loop = r, sweep.stride = stride;
+  }
+  if (!sweep.loop) return std::nullopt;
+  sweep.span = reach - sweep.stride * (maxExtent(sweep.loop) - 1) + 1;
+  return sweep;
+}
+
+// Windows over a copy are read in runs too short for hardware to look ahead, and again for every block of results: more than
+// the first level cache keeps.
+void prefetchCopy(Chooser& c, const Access& load) {
+  const std::optional<Sweep> found = sweepOf(c.sink, load);
+  if (!found) return;
+  const Sweep& sweep = *found;
+  const int64_t bytes = byteSize(load.node.dtype());
+  const int64_t all = maxExtent(sweep.loop) * sweep.span * bytes;
+  if (sweep.stride < 2 * sweep.span || all <= c.caps.l1Bytes / 2) return;
+  const uint32_t slot = storageOf(storageOf(load.node.src(0)).src(0).src(1).src(0)).argAs<SlotArg>().slot;
+  c.apply(OptKind::Prefetch, SlotAxisAmount{slot, c.numberOf(idOf(sweep.loop)), sweep.stride},
+          "short runs from the second level cache");
 }
 
 }  // namespace
+
+void prefetchCopies(Chooser& c) {
+  for (const Access& a : accessesOf(c.sink)) {
+    UOp stage = storageOf(a.node.src(0));
+    const bool isCopy = !a.isStore && stage.op() == Op::Stage && stage.src(0).src(1).op() == Op::Load;
+    const bool isPlain = isCopy && storageOf(stage.src(0).src(1).src(0)).op() == Op::Param;
+    if (isPlain) prefetchCopy(c, a);
+  }
+}
 
 void prefetchOperands(Chooser& c, Pattern pattern) {
   if (pattern != Pattern::Streaming && pattern != Pattern::RowReduce) return;

@@ -69,13 +69,13 @@ class SlideCost {
   }
 
   double cycles(const SlideTile& t) const {
-    constexpr double kLoads = 2, kLoop = 0.5;  // started per cycle; what one turn of the loop adds
+    constexpr double kLoads = 2, kLoop = 0.2;  // started per cycle; what one turn of the loop adds
     constexpr double kOverlap = 0.1;           // share of the shorter one that shows beside the longer one
-    constexpr double kCrossing = 2;            // lines of the cache that a vector at any tap touches
+    constexpr double kPerVector = 3;           // lines of the cache that a vector at any tap touches, and a prefetch
     constexpr double kCopyPerVector = 6;       // lines are short, and padding takes a select
     const int64_t vectors = t.lines * t.vectors;
     const double products = static_cast<double>(t.filters * vectors) / caps_.fmaPerCycle;
-    const double loads = (kCrossing * static_cast<double>(vectors) + static_cast<double>(t.filters)) / kLoads;
+    const double loads = (kPerVector * static_cast<double>(vectors) + static_cast<double>(t.filters)) / kLoads;
     const int64_t steps = t.acrossLines ? ceilDiv(ceilDiv(lines_ * pitch_ - (pitch_ - width_), lanes_), t.vectors)
                                         : ceilDiv(lines_, t.lines) * ceilDiv(ceilDiv(width_, lanes_), t.vectors);
     const double turns = static_cast<double>(ceilDiv(filters_, t.filters) * steps * taps_);
@@ -85,8 +85,10 @@ class SlideCost {
 
   std::optional<SlideTile> best(bool mayCrossLines) const {
     std::optional<SlideTile> found;
+    constexpr double kClearly = 0.98;  // where a block reads weights again, which take their time when they come from far
     auto offer = [&](const SlideTile& t) {
-      if (fits(t) && (!found || cycles(t) < cycles(*found))) found = t;
+      if (!fits(t)) return;
+      if (!found || cycles(t) < cycles(*found) * (t.vectors < found->vectors ? kClearly : 1)) found = t;
     };
     constexpr int64_t kMostVectors = 8;
     for (int64_t vectors = kMostVectors; vectors >= 1; --vectors)
@@ -177,6 +179,7 @@ bool slideOverCopy(Chooser& c, const Windows& w) {
     return false;
   const int64_t vectors = std::min(tile.vectors, maxExtent(trial.range(column)));
   if (vectors > 1) trial.apply(OptKind::Upcast, column, vectors, "vectors share the weights they read");
+  unrollInnermost(trial, reduceOver(trial.sink, trial.range(column)), tile.filters * tile.lines * vectors);
   c.sink = trial.sink, c.opts = trial.opts;
   return true;
 }

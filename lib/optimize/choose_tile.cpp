@@ -123,17 +123,28 @@ uint32_t packPanel(Chooser& c, const Panel& panel, uint32_t column, uint32_t row
   return inner;
 }
 
+}  // namespace
+
+UOp reduceOver(UOp sink, UOp range) {
+  for (UOp n : toposort(sink))
+    if (n.op() == Op::Reduce && !n.src(0).ranges().empty() && n.dependsOn(range)) return n;
+  return {};
+}
+
 void unrollInnermost(Chooser& c, UOp reduce, int64_t copies) {
+  constexpr int64_t kMost = 192, kMany = 64, kFew = 16;  // terms in one body
+  constexpr int64_t kTurns = 64;                         // from here on a body of many terms pays
   UOp last = reduce.src().back();
   std::optional<int64_t> extent = constExtent(last);
   if (axisType(last) != AxisType::Reduce || !extent) return;
-  for (int64_t n : {*extent, int64_t{4}, int64_t{2}})
-    if (n > 1 && n <= 8 && *extent % n == 0 && n * copies <= (n == *extent ? 64 : 16) &&
+  for (int64_t n : {*extent, int64_t{4}, int64_t{2}}) {
+    int64_t most = n == *extent ? kMany : kFew;
+    if (sumsProducts(reduce)) most = n == *extent ? kMost : *extent / n >= kTurns ? kMany : kFew;
+    if (n > 1 && n <= 8 && *extent % n == 0 && n * copies <= most &&
         c.apply(OptKind::Unroll, idOf(last), n, "fewer branches in a short body"))
       return;
+  }
 }
-
-}  // namespace
 
 void tileReduceOverOutputLanes(Chooser& c, UOp reduce, const Lanes& lanes, std::optional<uint32_t> packed) {
   if (!packed && blockReduce(c, reduce, lanes)) return;
@@ -167,9 +178,7 @@ void tileReduceOverOutputLanes(Chooser& c, UOp reduce, const Lanes& lanes, std::
   }
   c.apply(OptKind::Vector, column, lanes.width, "along this output loop it takes the fewest instructions");
   if (tile.vectors > 1) c.apply(OptKind::Upcast, column, tile.vectors, registersText(c, tile));
-  for (UOp n : toposort(c.sink))  // the reduce as it is now
-    if (n.op() == Op::Reduce && !n.src(0).ranges().empty() && n.dependsOn(c.range(column)))
-      return unrollInnermost(c, n, tile.rows * tile.vectors);
+  if (UOp now = reduceOver(c.sink, c.range(column))) unrollInnermost(c, now, tile.rows * tile.vectors);
 }
 
 namespace {

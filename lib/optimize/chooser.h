@@ -73,6 +73,11 @@ bool tileRows(Chooser& chooser);
 /// `packed` in any case, another where it pays.
 void tileReduceOverOutputLanes(Chooser& chooser, UOp reduce, const Lanes& lanes, std::optional<uint32_t> packed);
 
+/// The first reduce whose value depends on `range`, or null; iterations of its innermost loop are written out where a body
+/// of `copies` terms is short.
+UOp reduceOver(UOp sink, UOp range);
+void unrollInnermost(Chooser& chooser, UOp reduce, int64_t copies);
+
 /// Lanes, register tiles and, for matrix products, loop order and packed panel.
 void tileForVectors(Chooser& chooser);
 
@@ -122,6 +127,9 @@ void streamOutputs(Chooser& chooser);
 /// Operands of streams and rows are prefetched where they do not fit the second level cache. `pattern`: of the kernel before
 /// any opt.
 void prefetchOperands(Chooser& chooser, Pattern pattern);
+
+/// Copies of windows that do not fit the first level cache are prefetched.
+void prefetchCopies(Chooser& chooser);
 
 /// A grid and workgroups.
 void fillGrid(Chooser& chooser);

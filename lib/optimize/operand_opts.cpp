@@ -21,26 +21,39 @@ Result<UOp> applyStream(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
   return substitute(g, sink, std::span(&param, 1), std::span(&streamed, 1));
 }
 
+namespace {
+
+bool isParam(UOp storage, uint32_t slot) { return storage.op() == Op::Param && storage.argAs<SlotArg>().slot == slot; }
+
+// Whether a load reads the parameter where it lies, or a local copy of it.
+bool readsOperand(UOp load, uint32_t slot) {
+  UOp storage = storageOf(load.src(0));
+  if (storage.op() == Op::Stage && storage.src(0).src(1).op() == Op::Load) storage = storageOf(storage.src(0).src(1).src(0));
+  return isParam(storage, slot);
+}
+
+UOp prefetching(Graph& g, UOp load, int64_t elements) {
+  std::vector<UOp> src(load.src().begin(), load.src().end()), address(src[0].src().begin(), src[0].src().end());
+  UOp ahead = g.make(Op::Prefetch, address[0].dtype(), {address[0]}, SlotArg{static_cast<uint32_t>(elements)});
+  address[0] = ahead, src[0] = g.withSrc(src[0], address);
+  return g.withSrc(load, src);
+}
+
+}  // namespace
+
 Result<UOp> applyPrefetch(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
-  const auto& args = std::get<PackArgs>(opt.args);
-  if (args.axes.size() != 2 || args.axes[1] < 1)
-    return fail(Diag::BadOpt, "prefetch takes an operand, a loop and a number of elements", "write prefetch(1,0,512)");
-  SVOD_TRY(Axis axis, pickAxis(sink, args.axes[0], kAnyNest, {AxisType::Loop, AxisType::Reduce, AxisType::Thread}));
+  const auto& args = std::get<SlotAxisAmount>(opt.args);
+  const std::string name = "parameter " + std::to_string(args.slot), loop = "axis " + std::to_string(args.axis);
+  if (args.amount < 1) return fail(Diag::BadOpt, "prefetch looks one element ahead or more", "write prefetch(1,0,512)");
+  SVOD_TRY(Axis axis, pickAxis(sink, args.axis, kAnyNest, {AxisType::Loop, AxisType::Reduce, AxisType::Thread}));
   std::vector<UOp> from, to;
   for (UOp n : toposort(sink)) {
-    UOp stored = n.op() == Op::Store ? storageOf(n.src(0)) : UOp();
-    if (stored && stored.op() == Op::Param && stored.argAs<SlotArg>().slot == args.slot)
-      return fail(Diag::BadOpt, "parameter " + std::to_string(args.slot) + " is written by the kernel",
-                  "prefetch takes an operand that is only read");
-    if (n.op() != Op::Load || !n.src(0).dependsOn(axis.range)) continue;
-    UOp param = storageOf(n.src(0));
-    if (param.op() != Op::Param || param != n.src(0).src(0) || param.argAs<SlotArg>().slot != args.slot) continue;
-    UOp ahead = g.make(Op::Param, param.dtype(), {param.src(0), g.index(args.axes[1])}, param.arg());
-    std::vector<UOp> src(n.src().begin(), n.src().end()), address(src[0].src().begin(), src[0].src().end());
-    address[0] = ahead, src[0] = g.withSrc(src[0], address);
-    from.push_back(n), to.push_back(g.withSrc(n, src));
+    if (n.op() == Op::Store && isParam(storageOf(n.src(0)), args.slot))
+      return fail(Diag::BadOpt, name + " is written by the kernel", "prefetch takes an operand that is only read");
+    if (n.op() != Op::Load || !n.src(0).dependsOn(axis.range) || !readsOperand(n, args.slot)) continue;
+    if (n.src(0).src(0).op() == Op::Prefetch) return fail(Diag::BadOpt, name + " is prefetched along " + loop + " already");
+    from.push_back(n), to.push_back(prefetching(g, n, args.amount));
   }
-  const std::string name = "parameter " + std::to_string(args.slot), loop = "axis " + std::to_string(args.axes[0]);
   if (from.empty()) return fail(Diag::BadOpt, name + " is not read along " + loop, "axes: " + describeAxes(sink));
   return substitute(g, sink, from, to);
 }

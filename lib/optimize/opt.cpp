@@ -20,6 +20,7 @@ std::vector<int64_t> numbersOf(const OptArgs& args) {
       return all;
     }
     std::vector<int64_t> operator()(const ParamSlot& a) const { return {a.slot}; }
+    std::vector<int64_t> operator()(const SlotAxisAmount& a) const { return {a.slot, a.axis, a.amount}; }
   };
   return std::visit(Visitor{}, args);
 }
@@ -36,6 +37,8 @@ bool fits(OptShape shape, size_t numbers) {
       return numbers >= 2;
     case OptShape::Param:
       return numbers == 1;
+    case OptShape::SlotAxisAmount:
+      return numbers == 3;
   }
   return false;
 }
@@ -51,6 +54,8 @@ OptArgs argsFromNumbers(OptShape shape, std::span<const int64_t> n) {
       return PackArgs{static_cast<uint32_t>(n[0]), axes(n.subspan(1))};
     case OptShape::Param:
       return ParamSlot{static_cast<uint32_t>(n[0])};
+    case OptShape::SlotAxisAmount:
+      return SlotAxisAmount{static_cast<uint32_t>(n[0]), static_cast<int32_t>(n[1]), n[2]};
     default:
       return NoArgs{};
   }

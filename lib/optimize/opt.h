@@ -64,7 +64,13 @@ struct ParamSlot {  // "stream(0)": the kernel parameter in slot 0
   uint32_t slot = 0;
   auto operator<=>(const ParamSlot&) const = default;
 };
-using OptArgs = std::variant<NoArgs, AxisAmount, AxisList, PackArgs, ParamSlot>;
+struct SlotAxisAmount {  // "prefetch(1,0,512)": the kernel parameter in slot 1, axis 0, 512 elements
+  uint32_t slot = 0;
+  int32_t axis = 0;
+  int64_t amount = 0;
+  auto operator<=>(const SlotAxisAmount&) const = default;
+};
+using OptArgs = std::variant<NoArgs, AxisAmount, AxisList, PackArgs, ParamSlot, SlotAxisAmount>;
 
 struct OptOp {
   OptKind kind;
@@ -72,7 +78,7 @@ struct OptOp {
   auto operator<=>(const OptOp&) const = default;
 };
 
-enum class OptShape : uint8_t { None, AxisAmount, AxisList, Pack, Param };
+enum class OptShape : uint8_t { None, AxisAmount, AxisList, Pack, Param, SlotAxisAmount };
 
 /// One row per kind. `apply` returns the changed kernel, or an error (BadOpt) that says why the opt does not
 /// apply; it never changes what the kernel computes, except for the rounding of float reductions where `caps`

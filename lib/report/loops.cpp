@@ -17,21 +17,16 @@ std::string extentText(UOp range) {
   return toExpr(end, kIndexLength) + " (<=" + std::to_string(end.bounds().max) + ")";
 }
 
-UOp withoutAliases(UOp node) {
-  while (node.op() == Op::After) node = node.src(0);
-  return node;
-}
-
 /// `param0`, `acc1` for registers, `local2` for scratch.
 std::string storageText(UOp storage) {
-  storage = withoutAliases(storage);
+  storage = behindAliases(storage);
   const SlotArg& slot = storage.argAs<SlotArg>();
   const char* kind = storage.op() == Op::Param ? "param" : slot.space == Space::Reg ? "acc" : "local";
   return kind + std::to_string(slot.slot);
 }
 
 std::string addressText(UOp address) {
-  address = withoutAliases(address);
+  address = behindAliases(address);
   if (address.op() != Op::Index) return toExpr(address, kIndexLength);
   const UOp index = address.src(1);
   std::string text = index.op() == Op::Ramp ? toExpr(index.src(0), kIndexLength) + " .. +" +
@@ -42,13 +37,13 @@ std::string addressText(UOp address) {
 
 /// What is stored: enough to recognize the line, the source has the rest.
 std::string valueText(UOp value) {
-  value = withoutAliases(value);
+  value = behindAliases(value);
   if (value.op() == Op::Load) return addressText(value.src(0));
   if (value.op() == Op::Const) return toExpr(value, kValueLength);
   std::string text(toText(value.op()));
   text += "(";
   for (size_t i = 0; i < value.srcCount(); ++i) {
-    const UOp source = withoutAliases(value.src(i));
+    const UOp source = behindAliases(value.src(i));
     text += i > 0 ? ", " : "";
     text += source.op() == Op::Load    ? addressText(source.src(0))
             : source.op() == Op::Const ? toExpr(source, kValueLength)
@@ -60,8 +55,8 @@ std::string valueText(UOp value) {
 
 /// Stores with equal keys, one after the other, are copies that an opt made: only the first is shown.
 std::string keyOf(UOp store) {
-  const UOp address = withoutAliases(store.src(0)), value = withoutAliases(store.src(1));
-  const UOp storage = withoutAliases(address.src(0));
+  const UOp address = behindAliases(store.src(0)), value = behindAliases(store.src(1));
+  const UOp storage = behindAliases(address.src(0));
   const std::string place = storage.op() == Op::Param ? storageText(storage) : std::string(toText(storage.op()));
   return place + (store.srcCount() > 2 ? "?" : "=") + std::string(toText(value.op()));
 }

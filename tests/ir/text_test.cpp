@@ -129,6 +129,15 @@ constexpr const char* kTexts[] = {
 %9 = index %7, %8 : i32[2]
 %10 = store %9, %6
 %11 = sink %10
+)",
+    R"(%0 = param 32 {1} : f32[32]
+%1 = prefetch %0 {64} : f32[32]
+%2 = index %1, 4 : f32
+%3 = load %2 : f32
+%4 = param 2 {0} : f32[2]
+%5 = index %4, 1 : f32
+%6 = store %5, %3
+%7 = sink %6
 )"};
 
 }  // namespace

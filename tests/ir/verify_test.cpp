@@ -90,6 +90,8 @@ constexpr Row kBroken[] = {
                  "%4 = stage %3, %1 {store} : i32[4]\n%5 = index %4, 0 : i32\n%6 = load %5 : i32\n%7 = index %0, 0 : i32\n"
                  "%8 = store %7, %6\n%9 = sink %8"},
     {"index", K, "%0 = param 4 {0} : i32[4]\n%1 = index %0, 0.0:f32 : i32\n%2 = store %1, 1:i32\n%3 = sink %2"},
+    {"prefetch", K, "%0 = param 4 {0} : i32[4]\n%1 = prefetch %0 {0} : i32[4]\n%2 = index %1, 1 : i32\n%3 = load %2 : i32\n"
+                    "%4 = index %0, 0 : i32\n%5 = store %4, %3\n%6 = sink %5"},
     {"index-per-dim", K, "%0 = buffer 4, 4 {0, local} : i32[4,4]\n%1 = index %0, 0 : i32\n%2 = store %1, 1:i32\n"
                          "%3 = sink %2"},
     {"flat-index", L, "%0 = buffer 4, 4 {0, local} : i32[4,4]\n%1 = index %0, 0, 0 : i32\n%2 = store %1, 1:i32\n"

@@ -85,7 +85,7 @@ TEST_CASE("Predictions name what takes the time") {
   Prediction product = predicted(buildMatmul, {512, 512, 512}, {2 * n * n * n, 3 * 4 * n * n});
   CHECK(product.limit == Limit::Compute);
   CHECK(product.roofline == Approx(2 * n * n * n / (2 * 2 * 16 * 2.0)));  // two FMAs of 16 lanes per cycle, 2 GHz
-  CHECK(product.expected > product.roofline);
+  CHECK(product.expected >= product.roofline);
   CHECK(product.expected < 4 * product.roofline);
 
   Prediction stream = predicted(buildAdd, {4096, 4096, 0}, {m * m, 3 * 4 * m * m});
@@ -103,15 +103,16 @@ TEST_CASE("What the heuristic chooses") {
   strict.numerics = Numerics::Strict;
   CHECK(chosen(buildMatmul, {512, 512, 512}, caps) ==
         "tile(1,64) order(1,0) pack(2,3,2) vector(5,16) upcast(5,4) upcast(1,6) vector(2,16) upcast(2,4) "
-        "thread(0,1) thread(1,22)");
+        "unroll(3,2) thread(0,1) thread(1,22)");
   CHECK(chosen(buildMatmul, {512, 512, 512}, sse) ==
-        "tile(1,8) order(1,0) pack(2,3,2) vector(5,4) upcast(5,2) upcast(1,6) vector(2,4) upcast(2,2) thread(0,1)");
+        "tile(1,8) order(1,0) pack(2,3,2) vector(5,4) upcast(5,2) upcast(1,6) vector(2,4) upcast(2,2) "
+        "unroll(3,4) thread(0,1)");
   CHECK(chosen(buildMatmul, {64, 64, 64}, caps) == "tile(1,32) order(1,0) upcast(1,8) vector(2,16) upcast(2,2)");
   CHECK(chosen(buildMatmul, {100, 100, 100}, caps) ==
         "tile(1,32) order(1,0) upcast(1,10) vector(2,16) upcast(2,2) thread(0,1) thread(1,1)");
   CHECK(chosen(buildMatmul, {512, 512, 512}, strict) ==
         "tile(1,64) order(1,0) pack(2,3,2) vector(5,16) upcast(5,4) upcast(1,6) vector(2,16) upcast(2,4) "
-        "thread(0,1) thread(1,22)");
+        "unroll(3,2) thread(0,1) thread(1,22)");
   CHECK(chosen(buildSoftmax, {512, 512, 0}, caps) ==
         "share(1,2,3) vector(1,16) upcast(1,4) vector(2,16) acc(2,8) vector(4,16) upcast(4,4) vector(3,16) "
         "acc(3,8) thread(0,1)");
@@ -131,10 +132,14 @@ TEST_CASE("What the heuristic chooses") {
   CHECK(chosen(buildColumnSum, {512, 512, 0}, caps) == "vector(0,16) upcast(0,16)");
   CHECK(chosen(buildFullMax, {512, 512, 0}, caps) == "merge(0,1) vector(0,16) acc(0,8)");
   CHECK(chosen(buildConv1d, {64, 4096, 5}, caps) ==
-        "tile(1,128) order(1,0,2) pack(1,3,2) vector(5,16) upcast(1,8) vector(2,16) upcast(2,2) thread(0,1)");
+        "tile(1,128) order(1,0,2) pack(1,3,2) vector(5,16) upcast(1,8) vector(2,16) upcast(2,2) unroll(3,5) thread(0,1)");
   CHECK(chosen(buildConv2d, {64, 28, 28}, caps) ==
-        "tile(1,4) order(1,0,2,3) window(1,4,5,6,2,3) pitch(2,3,30) vector(8,16) upcast(8,0) upcast(1,13) vector(2,16) "
-        "upcast(2,2) thread(0,1) thread(1,1)");
+        "tile(1,4) order(1,0,2,3) window(1,4,5,6,2,3) pitch(2,3,30) vector(8,16) upcast(8,0) upcast(1,5) vector(2,16) "
+        "upcast(2,4) unroll(5,3) thread(0,1)");
+  Caps smallL1 = caps;
+  smallL1.l1Bytes = 2 << 10;
+  CHECK_THAT(chosen(buildConv2d, {64, 112, 112}, smallL1), Catch::EndsWith(" prefetch(1,3,1824)"));
+  CHECK_THAT(chosen(buildConv2d, {64, 112, 112}, caps), !Catch::Contains("prefetch"));
   CHECK_THAT(chosen(buildConv2d, {64, 7, 7}, caps), Catch::StartsWith("window(1,3,4,5,1,2) pitch(1,2,9) "));
   CHECK(chosen(buildAdd, {3, 5, 0}, caps) == "merge(0,1) vector(0,16)");
   caps.mixedDots = true;
@@ -142,7 +147,7 @@ TEST_CASE("What the heuristic chooses") {
   auto alike = [](Graph& g, const Sizes& s) { return buildByteMatmul(g, s, {DType::I8, DType::I8}); };
   CHECK(chosen(unlike, {512, 512, 512}, caps) ==
         "dot(2,4) tile(1,32) order(1,0) pack(2,3,2) vector(5,16) upcast(6,0) upcast(1,12) vector(2,16) upcast(2,2) "
-        "thread(0,1) thread(1,22)");
+        "thread(0,1)");
   CHECK_THAT(chosen(alike, {512, 512, 512}, caps), Catch::StartsWith("dot(2,4) dot(3,4) vector(3,16) "));
   CHECK_THAT(chosen(alike, {512, 512, 510}, caps), Catch::StartsWith("dot(2,4) vector(3,16) "));
   CHECK_THAT(chosen(unlike, {2, 512, 512}, caps), !Catch::Contains("dot"));  // too few rows for a copy

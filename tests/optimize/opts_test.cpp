@@ -163,15 +163,15 @@ TEST_CASE("An operand is prefetched in one of the loops that read it") {
   int plain = 0, ahead = 0;
   for (UOp n : toposort(tuned)) {
     if (n.op() != Op::Load) continue;
-    UOp param = storageOf(n.src(0));
-    (param.srcCount() == 1 ? plain : ahead) += 1;
-    if (param.srcCount() > 1) CHECK(param.src(1).isConst(128));
+    UOp storage = n.src(0).src(0);
+    (storage.op() == Op::Param ? plain : ahead) += 1;
+    if (storage.op() != Op::Param) CHECK((storage.op() == Op::Prefetch && storage.argAs<SlotArg>().slot == 128));
   }
   CHECK((plain == 2 && ahead == 1));
   CHECK(errorOf(g, sink, "prefetch(0,1,128)").find("parameter 0 is written") != std::string::npos);
   CHECK(errorOf(g, sink, "prefetch(2,1,128)").find("parameter 2 is not read along axis 1") != std::string::npos);
-  CHECK(errorOf(g, sink, "prefetch(1,1)").find("a number of elements") != std::string::npos);
-  CHECK(errorOf(g, sink, "prefetch(1,1,0)").find("a number of elements") != std::string::npos);
+  CHECK(errorOf(g, sink, "prefetch(1,1,0)").find("one element ahead or more") != std::string::npos);
+  CHECK(errorOf(g, tuned, "prefetch(1,1,64)").find("prefetched along axis 1 already") != std::string::npos);
 }
 
 TEST_CASE("An output is streamed unless the kernel reads it") {
@@ -295,6 +295,8 @@ OptOp randomOpt(std::mt19937& random, int axes) {
                                  pick(0, 1) ? std::vector{axis()} : std::vector{axis(), axis()}}};
     case OptShape::Param:
       return {row.kind, ParamSlot{static_cast<uint32_t>(pick(0, 1))}};
+    case OptShape::SlotAxisAmount:
+      return {row.kind, SlotAxisAmount{static_cast<uint32_t>(pick(1, 2)), axis(), pick(1, 64)}};
     case OptShape::AxisList:
       break;
   }

@@ -17,7 +17,8 @@ TEST_CASE("Lists of opts print and parse back") {
 TEST_CASE("Every kind of opt parses from its signature's shape") {
   for (const OptInfo& row : allOpts()) {
     std::string text(row.name);
-    if (row.shape != OptShape::None) text += row.shape == OptShape::Param ? "(1)" : "(1,2)";
+    if (row.shape != OptShape::None)
+      text += row.shape == OptShape::Param ? "(1)" : row.shape == OptShape::SlotAxisAmount ? "(1,2,3)" : "(1,2)";
     auto opts = parseOpts(text);
     REQUIRE(opts);
     CHECK(opts->front().kind == row.kind);

@@ -226,7 +226,7 @@ TEST_CASE("accumulators of a register tile live in registers") {
 
 TEST_CASE("vectors of a prefetched operand ask for what lies further on") {
   Maker m;
-  const UOp ahead = m.g.make(Op::Param, DType::F32, {m.i64(64), m.g.index(512)}, SlotArg{1});
+  const UOp ahead = m.g.make(Op::Prefetch, DType::F32, {m.param(1, 64)}, SlotArg{512});
   const auto vector = [&](UOp storage) { return m.at(storage, m.ramp(m.i64(16), 16)); };
   const LinearKernel kernel = kernelOf(m.store(vector(m.param(0, 64)), m.g.load(vector(ahead))), "copy");
   const CpuTarget cpu = makeCpuTarget("x86_64-unknown-linux-gnu", "skylake-avx512").value();

@@ -6,11 +6,6 @@ namespace svod {
 
 namespace {
 
-UOp resolve(UOp n) {
-  while (n.op() == Op::After) n = n.src(0);
-  return n;
-}
-
 class Grouping {
  public:
   explicit Grouping(const LinearKernel& kernel) : kernel_(kernel) {
@@ -39,7 +34,7 @@ class Grouping {
   static int widthOf(UOp n) { return n.op() == Op::Store ? storeWidth(n) : n.lanes(); }
   static int storeWidth(UOp n) { return std::max(n.src(0).lanes(), n.src(1).lanes()); }
 
-  bool inOpenGroup(UOp n) const { return open_ && groups_.groupOf[resolve(n).id()] == count_ - 1; }
+  bool inOpenGroup(UOp n) const { return open_ && groups_.groupOf[behindAliases(n).id()] == count_ - 1; }
 
   bool mustClose(UOp n) const {
     if (n.op() == Op::Range || n.op() == Op::End) return true;
@@ -74,7 +69,7 @@ class Grouping {
   void markEscapes(UOp user, UOp node) {
     if (node == user && printsNothing(user.op())) return;
     for (UOp s : node.src()) {
-      UOp v = resolve(s);
+      UOp v = behindAliases(s);
       if (v.op() == Op::Index) {
         markEscapes(user, v);
         continue;
@@ -109,6 +104,7 @@ bool printsNothing(Op op) {
     case Op::Buffer:
     case Op::Index:
     case Op::After:
+    case Op::Prefetch:
     case Op::Ramp:
     case Op::Sink:
     case Op::Group: return true;

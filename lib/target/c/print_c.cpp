@@ -11,11 +11,6 @@ namespace svod {
 
 namespace {
 
-UOp resolve(UOp n) {
-  while (n.op() == Op::After) n = n.src(0);
-  return n;
-}
-
 std::string idText(const char* prefix, int64_t number) { return prefix + std::to_string(number); }
 
 // Prints one kernel. Scalars are locals `vN`; a vector is a local inside its group's loop over `l`, and an array of the
@@ -105,7 +100,7 @@ class KernelPrinter {
   // -- operands
   /// An expression for `n` in a scalar statement, or for lane `l` inside the loop of `group`.
   std::string ref(UOp n, int group) const {
-    n = resolve(n);
+    n = behindAliases(n);
     if (n.isConst()) return literalText(n.constant());
     if (n.op() == Op::Ramp) return rampText(n, "l");
     if (n.rank() == 0) return local(n);
@@ -117,7 +112,7 @@ class KernelPrinter {
     return "(" + ref(ramp.src(0), -1) + " + " + lane + ")";
   }
   std::string element(UOp address, int group) const {
-    UOp a = resolve(address);
+    UOp a = behindAliases(address);
     return local(storageOf(a)) + "[" + ref(a.src(1), group) + "]";
   }
   int groupOf(UOp n) const { return groups_.groupOf[n.id()]; }
@@ -164,7 +159,7 @@ class KernelPrinter {
   }
   void printLane(UOp lane) {
     std::string number = std::to_string(lane.argAs<SlotArg>().slot);
-    UOp vector = resolve(lane.src(0));
+    UOp vector = behindAliases(lane.src(0));
     std::string text = vector.op() == Op::Ramp ? rampText(vector, number)
                        : vector.rank() == 0    ? ref(vector, -1)
                                                : local(vector) + "[" + number + "]";
@@ -176,7 +171,7 @@ class KernelPrinter {
     const std::string group = std::to_string(dot.argAs<SlotArg>().slot), type = typeName(dot.dtype());
     const bool isVector = dot.rank() > 0;
     const int lanes = dot.lanes() * static_cast<int>(dot.argAs<SlotArg>().slot);
-    auto factor = [&](UOp x) { return local(resolve(x)) + (x.lanes() == lanes ? "[l * " + group + " + j]" : "[j]"); };
+    auto factor = [&](UOp x) { return local(behindAliases(x)) + (x.lanes() == lanes ? "[l * " + group + " + j]" : "[j]"); };
     line(type + " " + local(dot) + (isVector ? "[" + std::to_string(dot.lanes()) + "];" : ";"));
     line("for (int l = 0; l < " + std::to_string(dot.lanes()) + "; ++l) {");
     line("  uint32_t sum = (uint32_t)" + ref(dot.src(2), kNoGroup) + ";");
@@ -188,7 +183,7 @@ class KernelPrinter {
 
   // Halves are combined until one lane is left.
   Status printReduce(UOp reduce) {
-    UOp x = resolve(reduce.src(0));
+    UOp x = behindAliases(reduce.src(0));
     std::string type = typeName(x.dtype()), fold = local(reduce) + "f", width = std::to_string(x.lanes());
     line(type + " " + fold + "[" + width + "];");
     line("for (int l = 0; l < " + width + "; ++l) " + fold + "[l] = " + ref(x, kNoGroup) + ";");

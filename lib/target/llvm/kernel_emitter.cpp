@@ -144,6 +144,7 @@ Result<llvm::Value*> KernelEmitter::emit(UOp node) {
     case Op::Buffer:
       return emitBuffer(node);
     case Op::After:
+    case Op::Prefetch:
       return value(node.src(0));
     case Op::Index:
       return emitIndex(node);

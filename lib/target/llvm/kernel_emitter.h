@@ -52,6 +52,7 @@ class KernelEmitter {
   Result<llvm::Value*> emitIndex(UOp node);
   Result<llvm::Value*> emitLoad(UOp node);
   Status emitStore(UOp node);
+  void prefetch(UOp index, int64_t elements);
   llvm::Value* loadPlain(UOp index, llvm::Type* type);
   llvm::Value* loadMasked(UOp index, llvm::Type* type, llvm::Value* mask, llvm::Value* alternative);
   void storeMasked(UOp index, llvm::Value* value, llvm::Value* mask);

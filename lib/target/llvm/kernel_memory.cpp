@@ -27,8 +27,15 @@ bool isMultiple(UOp x, int64_t n) {
 }  // namespace
 
 bool isContiguous(UOp index) {
-  while (index.op() == Op::After) index = index.src(0);
+  index = behindAliases(index);
   return index.lanes() == 1 || index.src(1).op() == Op::Ramp;
+}
+
+// How many elements ahead a vector load from here prefetches; 0 for none.
+int64_t prefetchedBy(UOp index) {
+  for (UOp at = index; at.op() == Op::Index || at.op() == Op::After || at.op() == Op::Prefetch; at = at.src(0))
+    if (at.op() == Op::Prefetch) return at.argAs<SlotArg>().slot;
+  return 0;
 }
 
 // No `inbounds`: the address of a guarded access may lie anywhere.
@@ -45,6 +52,8 @@ Result<llvm::Value*> KernelEmitter::emitLoad(UOp node) {
   llvm::Type* type = llvmMemoryType(context_, node.dtype(), lanes);
   const bool isBool = node.dtype() == DType::Bool;
   llvm::Value* loaded = nullptr;
+  const int64_t elements = prefetchedBy(index);
+  if (elements > 0 && lanes > 1 && isContiguous(index)) prefetch(index, elements);
   if (node.srcCount() == 1) {
     loaded = isContiguous(index) ? loadPlain(index, type) : loadMasked(index, type, nullptr, nullptr);
   } else {
@@ -63,14 +72,14 @@ Result<llvm::Value*> KernelEmitter::emitLoad(UOp node) {
   return isBool ? builder_.CreateICmpNE(loaded, llvm::Constant::getNullValue(type)) : loaded;
 }
 
+void KernelEmitter::prefetch(UOp index, int64_t elements) {
+  llvm::Value* bytes = builder_.getInt64(static_cast<uint64_t>(elements * byteSize(storageOf(index).dtype())));
+  llvm::Value* ahead = builder_.CreateGEP(builder_.getInt8Ty(), value(index), bytes);  // may lie beyond the buffer
+  llvm::Value *isRead = builder_.getInt32(0), *nearest = builder_.getInt32(3), *isData = builder_.getInt32(1);
+  builder_.CreateIntrinsic(llvm::Intrinsic::prefetch, {ahead->getType()}, {ahead, isRead, nearest, isData});
+}
+
 llvm::Value* KernelEmitter::loadPlain(UOp index, llvm::Type* type) {
-  UOp storage = storageOf(index);
-  if (storage.op() == Op::Param && storage.srcCount() > 1 && type->isVectorTy()) {
-    llvm::Value* bytes = builder_.getInt64(static_cast<uint64_t>(storage.src(1).constInt() * byteSize(storage.dtype())));
-    llvm::Value* ahead = builder_.CreateGEP(builder_.getInt8Ty(), value(index), bytes);  // may lie beyond the buffer
-    llvm::Value *isRead = builder_.getInt32(0), *nearest = builder_.getInt32(3), *isData = builder_.getInt32(1);
-    builder_.CreateIntrinsic(llvm::Intrinsic::prefetch, {ahead->getType()}, {ahead, isRead, nearest, isData});
-  }
   return tag(builder_.CreateAlignedLoad(type, value(index), alignmentOf(index)), index);
 }
 
