@@ -4,6 +4,7 @@
 #include <map>
 #include <queue>
 #include <ranges>
+#include <set>
 
 #include "ir/text.h"
 
@@ -128,9 +129,15 @@ class Linearizer {
 
   using Edges = std::vector<std::pair<size_t, size_t>>;  // (from, to), sorted
 
+  /// The term of a sum of products that an item belongs to, and the place of a factor within it; 0, 0 for none.
+  struct Turn {
+    size_t term = 0, factor = 0;
+    auto operator<=>(const Turn&) const = default;
+  };
   /// What comes first among items that are ready.
   struct Priority {
-    size_t term, group, level, position;
+    Turn turn;
+    size_t group, level, position;
     auto operator<=>(const Priority&) const = default;
   };
 
@@ -146,26 +153,40 @@ class Linearizer {
       if (nodes_[i].op() == Op::Store) group[i] = results++ / kTogether;
     for (auto [from, to] : edges | std::views::reverse) group[from] = std::min(group[from], group[to]);
     std::vector<Priority> priorities(nodes_.size());
-    const std::vector<size_t> term = termsOf(items, edges);
+    const std::vector<Turn> turns = turnsOf(items, edges);
     for (size_t i : items)
-      priorities[i] = deepest < kLong ? Priority{term[i], 0, 0, i} : Priority{term[i], group[i], level[i], i};
+      priorities[i] = deepest < kLong ? Priority{turns[i], 0, 0, i} : Priority{turns[i], group[i], level[i], i};
     return priorities;
   }
 
-  /// Accumulators that add several terms in one iteration add the first of each before the second of any: what they share
-  /// is loaded for one term at a time. The term an item belongs to; 0 where it belongs to none.
-  std::vector<size_t> termsOf(const std::vector<size_t>& items, const Edges& edges) const {
-    std::vector<size_t> term(nodes_.size(), nodes_.size());
+  /// When accumulators of a register tile add up: all of them their first term before any adds its second, so that what
+  /// they share is loaded for one term at a time; within a term, those that share the factor which fewest of them share, so
+  /// that it is soon done with and only the few factors that all of them need stay in registers.
+  std::vector<Turn> turnsOf(const std::vector<size_t>& items, const Edges& edges) const {
+    constexpr Turn kNone{SIZE_MAX, SIZE_MAX};
+    std::vector<Turn> turns(nodes_.size(), kNone);
+    std::vector<std::vector<UOp>> terms;
     for (size_t i : items) {
-      if (nodes_[i].op() != Op::Store) continue;
+      if (nodes_[i].op() != Op::Store || storageOf(nodes_[i].src(0)).op() != Op::Buffer) continue;
       std::vector<UOp> chain;
       for (UOp n = nodes_[i].src(1); n.op() == Op::Mulacc || n.op() == Op::Dot; n = n.src(2)) chain.push_back(n);
-      for (size_t k = 0; k < chain.size() && chain.size() > 1; ++k)
-        term[positionOf_[chain[k].id()]] = chain.size() - k;
+      terms.resize(std::max(terms.size(), chain.size()));
+      for (size_t term = 0; term < chain.size(); ++term) terms[term].push_back(chain[chain.size() - 1 - term]);
     }
-    for (auto [from, to] : edges | std::views::reverse) term[from] = std::min(term[from], term[to]);
-    std::ranges::replace(term, nodes_.size(), size_t{0});
-    return term;
+    for (size_t term = 0; term < terms.size(); ++term) {
+      const size_t factor = factorOfFewest(terms[term]);
+      for (UOp n : terms[term]) turns[positionOf_[n.id()]] = {term + 1, positionOf_[n.src(factor).id()]};
+    }
+    for (auto [from, to] : edges | std::views::reverse) turns[from] = std::min(turns[from], turns[to]);
+    std::ranges::replace(turns, kNone, Turn{});
+    return turns;
+  }
+
+  /// The source, 0 or 1, that has more values among these multiply-adds.
+  static size_t factorOfFewest(std::span<const UOp> products) {
+    std::set<uint32_t> left, right;
+    for (UOp n : products) left.insert(n.src(0).id()), right.insert(n.src(1).id());
+    return left.size() >= right.size() ? 0 : 1;
   }
 
   Result<std::vector<size_t>> sortItems(size_t loop) {

@@ -36,6 +36,18 @@ TEST_CASE("Accumulators add the first of several terms before any adds the secon
   CHECK(terms == std::vector{1, 1, 2, 2, 3, 3});
 }
 
+TEST_CASE("Within a term, products that share the factor with most values stand together") {
+  Graph g;
+  // Two vectors of columns times three rows: the vectors stay, one row comes after the other.
+  for (const char* opts : {"upcast(0,3) vector(1,16) upcast(1,2)", "vector(1,16) upcast(1,2) upcast(0,3)"}) {
+    std::vector<uint32_t> rows;
+    for (UOp n : linear(g, buildMatmul(g, {3, 32, 12}), opts).ops)
+      if (n.op() == Op::Mulacc) rows.push_back(n.src(n.src(0).lanes() == 1 ? 0 : 1).id());
+    REQUIRE(rows.size() == 6);
+    CHECK((rows[0] == rows[1] && rows[2] == rows[3] && rows[4] == rows[5] && rows[0] != rows[2]));
+  }
+}
+
 TEST_CASE("Operands of a term are loaded after the terms before it") {
   Graph g;
   const LinearKernel kernel = linear(g, buildMatmul(g, {4, 32, 12}), "upcast(0,2) vector(1,16) unroll(2,3)");
