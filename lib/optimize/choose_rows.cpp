@@ -115,6 +115,12 @@ bool lanesAcross(Chooser& c, uint32_t row, int64_t width, int64_t vectors) {
          (vectors < 2 || c.apply(OptKind::Upcast, row, vectors, "vectors of several rows in one sweep"));
 }
 
+UOp scoreOf(UOp stage) {
+  for (UOp n : toposort(stage.src(0)))
+    if (isProduct(n) && n.dependsOn(stage.src(1)) && n.dependsOn(stage.src().back())) return n;
+  return {};
+}
+
 bool tileScore(Chooser& c, UOp score, UOp row, int64_t width) {
   const RegisterTile tile = chooseRegisterTile(c, score, {row, width}, maxExtent(row) / width);
   return packRows(c, score, row, width) &&
@@ -122,11 +128,31 @@ bool tileScore(Chooser& c, UOp score, UOp row, int64_t width) {
          lanesAcross(c, idOf(row), width, tile.vectors);
 }
 
+// Operands that meet the elements of the rows where those are computed (masks) and lie far apart from row to row: their
+// blocks are copied so that rows are neighbours.
+void packMasks(Chooser& c, UOp element, UOp row, int64_t width) {
+  constexpr int64_t kBlock = 64;  // elements of a row whose copies stay in the first level cache
+  std::vector<uint32_t> slots;
+  for (const Access& a : accessesOf(c.sink)) {
+    const bool isMask = !a.isStore && a.slot && a.node.dependsOn(row) && a.node.dependsOn(element);
+    if (isMask && strideOf(a, row) != 1 && strideOf(a, element) == 1 && !isLaidOut(c, *a.slot)) slots.push_back(*a.slot);
+  }
+  if (slots.empty()) return;
+  if (maxExtent(element) > kBlock && c.apply(OptKind::Tile, idOf(element), kBlock, "a block of the mask at a time"))
+    element = axesOf(c.sink)[static_cast<size_t>(c.numberOf(idOf(element))) + 1].range;
+  for (uint32_t slot : slots) {
+    const PackArgs args{slot, {c.numberOf(idOf(element)), c.numberOf(idOf(row))}};
+    if (c.apply(OptKind::Pack, args, "rows become neighbours")) vectorizeFill(c, slot, width, 1);
+  }
+}
+
 // The loops that fill the buffer, which hold made: elements of a row, then rows.
 bool tileFill(Chooser& c, UOp stage, int64_t width) {
   const UOp row = stage.src().back();
-  for (UOp n : toposort(stage.src(0)))
-    if (isProduct(n) && n.dependsOn(row) && n.dependsOn(stage.src(1))) return tileScore(c, n, row, width);
+  if (scoreOf(stage)) {
+    packMasks(c, stage.src(1), row, width);
+    return tileScore(c, scoreOf(closersOf(c.sink, row)[0]), row, width);
+  }
   const AxisList rowsOutside{{c.numberOf(idOf(row)), c.numberOf(idOf(stage.src(1)))}};
   if (stage.srcCount() > 2 && !c.apply(OptKind::Order, rowsOutside, "what belongs to a row is computed once")) return false;
   return lanesAcross(c, idOf(row), width, std::min(kSweepVectors, maxExtent(row) / width));

@@ -43,8 +43,9 @@ class Fuser {
       do decide();
       while (refuseRowsWithoutProduct());
     } while (cutLargeKernels(order_, [this](UOp n) { return isKept(n); }, whole_, isCut_));
-    Fusion fusion{std::move(materialized_), {}};
-    for (auto& [id, row] : rows_) fusion.rows.emplace(id, std::move(row.axes));
+    Fusion fusion{materialized_, {}};
+    for (UOp n : order_)
+      if (rows_.contains(n.id())) fusion.rows.emplace(beforeSweeps(n, order_).id(), rows_.at(n.id()).axes);
     return fusion;
   }
 
@@ -83,9 +84,7 @@ class Fuser {
 
   /// A kernel whose loops run over the axes of `shape`; it reads each of `values` at its own element.
   /// `owner`: the value or Store that the kernel is for.
-  void addRoot(UOp owner, UOp shape, std::initializer_list<UOp> values) {
-    addRoot(owner, shape, std::span(values.begin(), values.size()));
-  }
+  void addRoot(UOp owner, UOp shape, UOp value) { addRoot(owner, shape, std::span(&value, 1)); }
   void addRoot(UOp owner, UOp shape, std::span<const UOp> values) {
     auto root = static_cast<uint32_t>(rootShape_.size());
     rootShape_.push_back(shape);
@@ -103,7 +102,7 @@ class Fuser {
     if (mustMaterialize(n)) {
       materialized_[n.id()] = true;
       uses_[n.id()].clear();
-      addRoot(n, n, {n});
+      addRoot(n, n, n);
       if (alwaysMaterialized(n.op())) return visitOwnKernel(n);
     }
     for (const Use& use : uses_[n.id()])
@@ -112,7 +111,7 @@ class Fuser {
 
   void visitStore(UOp store) {
     UOp value = store.src(1);
-    if (!isStorage(value)) addRoot(store, value, {value});
+    if (!isStorage(value)) addRoot(store, value, value);
   }
 
   // Kinds with a kernel (or host call) of their own: their operands are read element by element, or as
@@ -123,17 +122,17 @@ class Fuser {
       for (UOp s : n.src().first(inputs))
         if (s.dtype() != DType::Index) materialize(s);  // sizes are passed as numbers
     } else if (n.op() == Op::Scatter) {
-      addRoot(n, n.src(0), {n.src(0)});
+      addRoot(n, n.src(0), n.src(0));
       addRoot(n, n.src(n.srcCount() - 1), n.src().subspan(1));
     } else {
-      addRoot(n, n.src(0), {n.src(0)});
+      addRoot(n, n.src(0), n.src(0));
     }
   }
 
   void materialize(UOp n) {
     if (isStorage(n)) return;
     operands_.push_back(n);
-    addRoot(n, n, {n});
+    addRoot(n, n, n);
   }
 
   bool mustMaterialize(UOp n) {

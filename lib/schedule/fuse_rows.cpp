@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/evaluate.h"
+
 namespace svod {
 
 namespace {
@@ -14,6 +16,17 @@ constexpr int64_t kMinRows = 16;
 constexpr int64_t kMinTerms = 8, kMaxTerms = 512;
 /// Elements of a row for each term: with fewer, products of their own with tiles of their own are faster.
 constexpr int64_t kRowPerTerm = 2;
+
+// The one value of `order` that needs `n`, or null.
+UOp onlyUser(UOp n, std::span<const UOp> order) {
+  UOp user;
+  for (UOp u : order) {
+    if (std::ranges::find(u.src(), n) == u.src().end()) continue;
+    if (user) return {};
+    user = u;
+  }
+  return user;
+}
 
 int64_t most(UOp dim) { return std::max<int64_t>(1, dim.bounds().max); }
 
@@ -59,6 +72,14 @@ bool isRowProduct(UOp n, const RowPlan& plan) {
   int64_t row = 1;
   for (int axis : plan.axes) row *= most(n.shape()[static_cast<size_t>(axis)]);
   return terms >= kMinTerms && terms <= kMaxTerms && row >= kRowPerTerm * terms;
+}
+
+UOp beforeSweeps(UOp n, std::span<const UOp> order) {
+  for (UOp next = onlyUser(n, order); next; next = onlyUser(n, order)) {
+    if (!isElementwise(next.op()) || next.dtype() != n.dtype() || !sameShape(next.shape(), n.shape())) return n;
+    n = next;
+  }
+  return n;
 }
 
 }  // namespace svod

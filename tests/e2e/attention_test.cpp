@@ -59,6 +59,16 @@ TEST_CASE("attention with masks, other dtypes, layouts and scales") {
                      "output y = matmul(w, permute(v, order=[0, 2, 1]))\n", 1);
 }
 
+TEST_CASE("masks of many keys, block by block") {
+  const std::string f32 = operands({2, 50, 150, 16, 24});
+  const std::string scores = "s = matmul(q, permute(k, order=[0, 2, 1]))\n";
+  for (const char* graph : {"input m: f32[50, 150]\noutput y = attention(q, k, v, m)\n",
+                            "input m: bool[2, 50, 150]\noutput y = attention(q, k, v, m)\n"})
+    checkBetweenGuards(f32 + graph, 1);
+  checkBetweenGuards(f32 + "input m: bool[50, 150]\ninput p: u8[2, 1, 150]\n" + scores +
+                         "t = where(cast(p, dtype=bool), where(m, s, -100), -100)\noutput y = matmul(softmax(t), v)\n", 1);
+}
+
 TEST_CASE("attention over symbolic numbers of queries and keys") {
   const std::string var = "var n in [0, 70]\n";
   for (int64_t n : {0, 1, 15, 16, 17, 49, 70}) {

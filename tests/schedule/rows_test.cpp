@@ -38,6 +38,19 @@ TEST_CASE("attention is one kernel that keeps scores and weights row by row") {
   CHECK(stagesOf(s) >= 2);
 }
 
+TEST_CASE("masks are applied once, where rows are kept") {
+  GraphMaker m;
+  UOp q = m.input("q", {32, kHead}), k = m.input("k", {kKeys, kHead}), v = m.input("v", {kKeys, kValue});
+  UOp scores = m.matmul(q, m.permute(k, {1, 0}), 32, kKeys, kHead);
+  UOp masked = m.g.alu(Op::Add, {scores, m.input("mask", {32, kKeys})});
+  m.output("y", m.matmul(m.softmax(masked, 32, kKeys), v, 32, kValue, kKeys));
+  Schedule s = checked(m.model);
+  REQUIRE(s.items.size() == 1);
+  size_t loads = 0;
+  for (UOp n : toposort(s.kernels[0].sink)) loads += n.op() == Op::Load && storageOf(n.src(0)).op() == Op::Param;
+  CHECK(loads == 4);
+}
+
 TEST_CASE("the rows of attention are divided by their sums after the product, unless every rounding counts") {
   GraphMaker m;
   m.output("y", attention(m, 32).result);
