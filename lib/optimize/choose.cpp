@@ -194,6 +194,8 @@ Choice choose(Graph& graph, UOp sink, const Caps& caps) {
   Chooser c{graph, sink, caps, {}};
   bool serial =
       std::ranges::any_of(axesOf(sink), [](const Axis& a) { return axisType(a.range) == AxisType::Serial; });
+  if (!serial) splitGroups(c);
+  const Pattern pattern = patternOf(c.sink);
   if (!serial) mergeLoops(c);
   if (caps.workgroups) {
     fillGrid(c);
@@ -201,9 +203,9 @@ Choice choose(Graph& graph, UOp sink, const Caps& caps) {
     if (!serial) tileForVectors(c);
     splitForThreads(c);
     streamOutputs(c);
-    if (!serial) prefetchOperands(c, patternOf(sink)), prefetchCopies(c);
+    if (!serial) prefetchOperands(c, pattern), prefetchCopies(c);
   }
-  return {patternOf(sink), std::move(c.opts)};
+  return {pattern, std::move(c.opts)};
 }
 
 std::vector<OptOp> optsOf(const Choice& choice) {

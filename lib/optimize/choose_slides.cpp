@@ -129,7 +129,7 @@ std::optional<Slide> bestSlide(const Chooser& c, const Windows& w) {
     if (!copyWindows(slide.copied, w, n)) continue;
     const UOp copy = copyIn(slide.copied.sink);
     if (!copy) continue;
-    if (const int64_t bytes = stageBytes(copy), most = c.caps.l2Bytes / 4; bytes > most) {
+    if (const int64_t bytes = stageBytes(copy), most = c.caps.l2Bytes / 2; bytes > most) {
       parts = std::max(parts, static_cast<int64_t>(static_cast<double>(lines) * static_cast<double>(bytes) /
                                                    (static_cast<double>(n) * static_cast<double>(most))) - 1);
       continue;  // where the copy may be small enough

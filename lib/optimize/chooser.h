@@ -38,6 +38,10 @@ inline uint32_t idOf(UOp range) { return range.argAs<AxisArg>().id; }
 /// Joins output and reduce loops that every access walks as one contiguous loop.
 void mergeLoops(Chooser& chooser);
 
+/// Splits output loops along which what a load reads changes every n iterations only (grouped convolutions): the rows of a
+/// group share it.
+void splitGroups(Chooser& chooser);
+
 /// Writes out short output loops whose counter selects among values that every iteration computes.
 void expandCases(Chooser& chooser);
 

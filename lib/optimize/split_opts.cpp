@@ -5,6 +5,7 @@
 
 #include "optimize/legality.h"
 #include "optimize/reloop.h"
+#include "symbolic/symbolic.h"
 
 namespace svod {
 
@@ -40,6 +41,12 @@ UOp nestReduces(Graph& g, UOp sink, UOp copies) {
 // `amount` consecutive iterations become a loop of their own inside; the outer loop keeps its type.
 SplitResult splitInner(Graph& g, UOp sink, UOp range, int64_t amount, AxisType inner, const Caps& caps) {
   return splitRange(g, sink, {range, amount, axisType(range), inner, SplitForm::Inner, caps.overwrites});
+}
+
+bool isDivided(UOp sink, UOp range) {
+  return std::ranges::any_of(toposort(sink), [&](UOp n) {
+    return (n.op() == Op::Floordiv || n.op() == Op::Cdiv) && n.src(0) == range && n.src(1).isConst();
+  });
 }
 
 }  // namespace
@@ -89,8 +96,9 @@ Result<UOp> applyTile(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
   SVOD_TRY(Axis axis,
            pickAxis(sink, args.axis, kAnyNest, {AxisType::Loop, AxisType::Thread, AxisType::Reduce}));
   SVOD_TRY(int64_t n, pickAmount(axis, args.amount, INT32_MAX));
-  AxisType type = axisType(axis.range);
-  return splitInner(g, sink, axis.range, n, type == AxisType::Thread ? AxisType::Loop : type, caps).sink;
+  const AxisType type = axisType(axis.range), inner = type == AxisType::Thread ? AxisType::Loop : type;
+  UOp split = splitInner(g, sink, axis.range, n, inner, caps).sink;
+  return isDivided(sink, axis.range) ? simplify(g, split) : split;  // what is read in a group depends on its number alone
 }
 
 Result<UOp> applyPadTo(Graph& g, UOp sink, const OptOp& opt, const Caps&) {

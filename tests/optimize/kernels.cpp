@@ -77,6 +77,7 @@ UOp buildBytes(Graph& g, const Sizes& s) {
 
 constexpr TestKernel kKernels[] = {
     {"matmul", buildMatmul},
+    {"groups", buildGroups},
     {"matvec", buildMatvec},
     {"softmax", buildSoftmax},
     {"attention", buildAttention},
@@ -121,6 +122,14 @@ UOp buildMatmul(Graph& g, const Sizes& s) {
   UOp product = b.mul(b.read(1, {s.m, s.k}, {r0, k}), b.read(2, {s.k, s.n}, {k, r1}));
   return b.sink(
       {b.end(b.store(b.at(0, DType::F32, {s.m, s.n}, {r0, r1}), b.reduce(Op::Add, product, {k})), {r0, r1})});
+}
+
+UOp buildGroups(Graph& g, const Sizes& s) {
+  Builder b(g);
+  UOp r0 = b.loop(2 * s.m), r1 = b.loop(s.n), k = b.loop(s.k, AxisType::Reduce);
+  UOp group = g.alu(Op::Floordiv, {r0, g.index(s.m)});
+  UOp product = b.mul(b.read(1, {2, s.k, s.n}, {group, k, r1}), b.read(2, {2 * s.m, s.k}, {r0, k}));
+  return b.sink({b.end(b.store(b.at(0, DType::F32, {2 * s.m, s.n}, {r0, r1}), b.reduce(Op::Add, product, {k})), {r0, r1})});
 }
 
 UOp buildByteMatmul(Graph& g, const Sizes& s, const Bytes& bytes) {

@@ -349,7 +349,7 @@ TEST_CASE("Groups of bytes are summed as dot products, whatever their signs and 
 
 TEST_CASE("Every opt is an error or keeps the value, on random kernels and lists") {
   std::map<OptKind, int> worked;
-  for (uint32_t seed = 0; seed < 5000; ++seed) {
+  for (uint32_t seed = 0; seed < 6000; ++seed) {
     std::mt19937 random(seed);
     const TestKernel& kernel = testKernels()[seed % testKernels().size()];
     Sizes sizes{1 + static_cast<int64_t>(random() % 5), 1 + static_cast<int64_t>(random() % 6),
