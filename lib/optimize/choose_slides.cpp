@@ -90,9 +90,9 @@ class SlideCost {
       if (!fits(t)) return;
       if (!found || cycles(t) < cycles(*found) * (t.vectors < found->vectors ? kClearly : 1)) found = t;
     };
-    constexpr int64_t kMostVectors = 8;
+    constexpr int64_t kMostVectors = 8, kMostFilters = 16;  // with more, loads of weights take the time
     for (int64_t vectors = kMostVectors; vectors >= 1; --vectors)
-      for (int64_t filters = caps_.vectorRegisters / vectors; filters >= 1; --filters) {
+      for (int64_t filters = std::min(kMostFilters, caps_.vectorRegisters / vectors); filters >= 1; --filters) {
         if (mayCrossLines) offer({filters, 1, vectors, true});
         if (vectors > ceilDiv(width_, lanes_)) continue;
         for (int64_t lines = std::min(lines_, kMostVectors / vectors); lines >= 1; --lines)
