@@ -131,6 +131,7 @@ int64_t iterationsPerTile(const Chooser& c, UOp axis, int64_t tiles) {
     if (areShared && (isGated(n) || tiles >= 2 * c.caps.workers)) return 0;  // equal shares already
   }
   if (refills == 0) return 1;
+  if (!constExtent(axis) && tiles > 1) return 0;  // a part of a loop that may be short is computed whole
   int64_t wanted = 4 * c.caps.workers, extent = maxExtent(axis);
   double perIteration = instructionsOf(c) / static_cast<double>(extent * tiles);
   auto worth = static_cast<int64_t>(std::ceil(kWorthRefill * refills / std::max(perIteration, 1.0)));

@@ -88,9 +88,11 @@ void vectorizeFill(Chooser& c, uint32_t slot, int64_t width, int64_t vectors) {
 
 namespace {
 
-// Worth it when many row tiles read the panel again and its rows are far apart in memory.
-bool paysToPack(const Chooser& c, const Panel& panel, int64_t columns, int64_t rowTiles) {
-  return rowTiles >= 16 && !isLaidOut(c, panel.slot) && panel.rowStride * panel.elementBytes >= 256 &&
+// Worth it when many row tiles read the panel again and its rows are far apart in memory; a few are enough where the matrix,
+// which has `width` columns, does not stay in the cache.
+bool paysToPack(const Chooser& c, const Panel& panel, int64_t columns, int64_t width, int64_t rowTiles) {
+  const int64_t least = panel.bytesPerColumn * width > c.caps.l2Bytes / 4 ? 4 : 16;
+  return rowTiles >= least && !isLaidOut(c, panel.slot) && panel.rowStride * panel.elementBytes >= 256 &&
          panel.bytesPerColumn * columns <= c.caps.l2Bytes / 2;
 }
 
@@ -167,7 +169,8 @@ void tileReduceOverOutputLanes(Chooser& c, UOp reduce, const Lanes& lanes, std::
     bool gemm = patternOf(c.sink) == Pattern::Gemm || packed;
     std::optional<Panel> panel = gemm ? panelOperand(c, reduce, lanes, tile.rowAxis, packed) : std::nullopt;
     const bool inGroups = panel && sumsGroups(reduce) && !isLaidOut(c, panel->slot);
-    const bool pays = panel && maxExtent(lanes.range) > columns && paysToPack(c, *panel, columns, rowTiles);
+    const int64_t width = maxExtent(lanes.range);
+    const bool pays = panel && width > columns && paysToPack(c, *panel, columns, width, rowTiles);
     if (panel && (packed || inGroups || pays)) {
       column = packPanel(c, *panel, column, row, columns);
       vectorizeFill(c, panel->slot, lanes.width, tile.vectors);

@@ -30,7 +30,13 @@ UOp KernelBuilder::param(const Storage& storage) {
   UOp elements = numel(g_, imported(storage.dims));
   int64_t each = storage.packed ? elementsPerByte(storage.node.dtype()) : 1;
   if (each > 1) elements = g_.alu(Op::Floordiv, {g_.alu(Op::Add, {elements, g_.index(each - 1)}), g_.index(each)});
-  return g_.make(Op::Param, storedDType(storage.node.dtype()), {simplify(g_, elements)}, SlotArg{slot});
+  elements = simplify(g_, elements);
+  int64_t most = 1;
+  for (UOp d : storage.dims) most *= std::max<int64_t>(d.bounds().max, 0);
+  most = (most + each - 1) / each;
+  // The dims bound their product more tightly than the sum it is multiplied out to: h * w - w for (h - 1) * w.
+  if (elements.bounds().max > most) elements = g_.alu(Op::Min, {elements, g_.index(most)});
+  return g_.make(Op::Param, storedDType(storage.node.dtype()), {elements}, SlotArg{slot});
 }
 
 UOp KernelBuilder::addressIn(const Storage& storage, std::span<const UOp> index) {

@@ -1,4 +1,5 @@
-// Variables that may be 0: where a dim holds nothing, kernels touch nothing. All memory lies between pages that fault.
+// Variables that may be 0, and dims made from several. Where a dim holds nothing, kernels touch nothing. All memory lies
+// between pages that fault.
 #include <catch2/catch.hpp>
 
 #include "e2e/graph_text.h"
@@ -39,4 +40,11 @@ TEST_CASE("kernels over nothing touch nothing") {
     for (int most : {1, 4, 64})
       for (const char* dim : {"n", "4 * n"})
         for (int64_t n : {0, 1}) checkBetweenGuards(graphOf(op, most, dim), n);
+}
+
+TEST_CASE("results with two dims that variables give, less than those of the operand") {
+  for (const char* op : {"conv2d(x, w)", "conv2d(x, w, stride=2)", "max_pool(x, kernel=2)", "slice(x, starts=[0, 0, 1, 0])"})
+    for (int64_t n : {3, 7, 20})
+      checkBetweenGuards("var n in [3, 20]\nvar m in [3, 20]\ninput x: f32[1, 3, n, m]\nweight w: f32[5, 3, 3, 3] = 0.5\n"
+                         "output y = " + std::string(op) + "\n", n);
 }

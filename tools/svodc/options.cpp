@@ -59,7 +59,7 @@ Result<std::vector<KernelOpts>> kernelOpts(const Flags& flags) {
     const size_t equals = text.find('=');
     if (equals == text.npos)
       return fail(Diag::Usage, "--opts needs KERNEL=LIST, not '" + text + "'",
-                  "such as --opts 'matmul=upcast(0,4) thread(1)'");
+                  "such as --opts 'matmul=upcast(0,4) thread(0,1)'");
     SVOD_TRY(std::vector<OptOp> opts, parseOpts(std::string_view(text).substr(equals + 1)));
     all.push_back({text.substr(0, equals), std::move(opts)});
   }
