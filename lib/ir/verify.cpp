@@ -53,7 +53,7 @@ struct Limit {
 // By index, or for one flat index the number of elements. A parameter has as many as its size says, local memory as many
 // as its largest size.
 std::vector<Limit> limitsOf(UOp index) {
-  UOp storage = index.src(0);
+  UOp storage = behindAliases(index.src(0));
   if (storage.op() == Op::Param && !storage.src(0).isConst()) return {{storage.src(0).bounds().min, storage.src(0)}};
   if (index.srcCount() == 2) return {{storage.maxNumel(), {}}};
   std::vector<Limit> limits;

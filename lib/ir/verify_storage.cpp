@@ -11,7 +11,7 @@ namespace {
 
 bool isStorage(Op op) { return op == Op::Param || op == Op::Buffer || op == Op::Stage; }
 
-// Storage is reached through index and after only; everything else works on scalars and vectors.
+// Storage is reached through index, after and prefetch only; everything else works on scalars and vectors.
 std::string checkKernelValues(const NodeView& n) {
   bool addresses = n.op == Op::Index || n.op == Op::After || n.op == Op::Prefetch;
   for (UOp s : n.src.subspan(addresses ? 1 : 0)) {

@@ -4,9 +4,9 @@
 #include <map>
 #include <queue>
 #include <ranges>
-#include <set>
 
 #include "ir/text.h"
+#include "linearize/terms.h"
 
 namespace svod {
 
@@ -165,28 +165,17 @@ class Linearizer {
   std::vector<Turn> turnsOf(const std::vector<size_t>& items, const Edges& edges) const {
     constexpr Turn kNone{SIZE_MAX, SIZE_MAX};
     std::vector<Turn> turns(nodes_.size(), kNone);
-    std::vector<std::vector<UOp>> terms;
-    for (size_t i : items) {
-      if (nodes_[i].op() != Op::Store || storageOf(nodes_[i].src(0)).op() != Op::Buffer) continue;
-      std::vector<UOp> chain;
-      for (UOp n = nodes_[i].src(1); n.op() == Op::Mulacc || n.op() == Op::Dot; n = n.src(2)) chain.push_back(n);
-      terms.resize(std::max(terms.size(), chain.size()));
-      for (size_t term = 0; term < chain.size(); ++term) terms[term].push_back(chain[chain.size() - 1 - term]);
-    }
-    for (size_t term = 0; term < terms.size(); ++term) {
-      const size_t factor = factorOfFewest(terms[term]);
-      for (UOp n : terms[term]) turns[positionOf_[n.id()]] = {term + 1, positionOf_[n.src(factor).id()]};
+    std::vector<UOp> stores;
+    for (size_t i : items)
+      if (nodes_[i].op() == Op::Store) stores.push_back(nodes_[i]);
+    const std::vector<std::vector<Addend>> all = termsOf(stores);
+    for (size_t turn = 0; turn < all.size(); ++turn) {
+      const size_t factor = factorOfFewest(all[turn]);
+      for (const Addend& t : all[turn]) turns[positionOf_[t.sum.id()]] = {turn + 1, positionOf_[t.factors[factor].id()]};
     }
     for (auto [from, to] : edges | std::views::reverse) turns[from] = std::min(turns[from], turns[to]);
     std::ranges::replace(turns, kNone, Turn{});
     return turns;
-  }
-
-  /// The source, 0 or 1, that has more values among these multiply-adds.
-  static size_t factorOfFewest(std::span<const UOp> products) {
-    std::set<uint32_t> left, right;
-    for (UOp n : products) left.insert(n.src(0).id()), right.insert(n.src(1).id());
-    return left.size() >= right.size() ? 0 : 1;
   }
 
   Result<std::vector<size_t>> sortItems(size_t loop) {

@@ -85,14 +85,13 @@ std::optional<Sweep> sweepOf(UOp sink, const Access& load) {
 
 // Windows over a copy are read in runs too short for hardware to look ahead, and again for every block of results: more than
 // the first level cache keeps.
-void prefetchCopy(Chooser& c, const Access& load) {
+void prefetchCopy(Chooser& c, const Access& load, uint32_t slot) {
   const std::optional<Sweep> found = sweepOf(c.sink, load);
   if (!found) return;
   const Sweep& sweep = *found;
   const int64_t bytes = byteSize(load.node.dtype());
   const int64_t all = maxExtent(sweep.loop) * sweep.span * bytes;
   if (sweep.stride < 2 * sweep.span || all <= c.caps.l1Bytes / 2) return;
-  const uint32_t slot = storageOf(storageOf(load.node.src(0)).src(0).src(1).src(0)).argAs<SlotArg>().slot;
   c.apply(OptKind::Prefetch, SlotAxisAmount{slot, c.numberOf(idOf(sweep.loop)), sweep.stride},
           "short runs from the second level cache");
 }
@@ -101,10 +100,8 @@ void prefetchCopy(Chooser& c, const Access& load) {
 
 void prefetchCopies(Chooser& c) {
   for (const Access& a : accessesOf(c.sink)) {
-    UOp stage = storageOf(a.node.src(0));
-    const bool isCopy = !a.isStore && stage.op() == Op::Stage && stage.src(0).src(1).op() == Op::Load;
-    const bool isPlain = isCopy && storageOf(stage.src(0).src(1).src(0)).op() == Op::Param;
-    if (isPlain) prefetchCopy(c, a);
+    UOp storage = storageOf(a.node.src(0)), param = storage.op() == Op::Stage ? copiedBy(storage) : UOp();
+    if (param && !a.isStore) prefetchCopy(c, a, param.argAs<SlotArg>().slot);
   }
 }
 

@@ -132,7 +132,7 @@ void streamOutputs(Chooser& chooser);
 /// any opt.
 void prefetchOperands(Chooser& chooser, Pattern pattern);
 
-/// Copies of windows that do not fit the first level cache are prefetched.
+/// Copies of operands that are read in short runs and do not fit the first level cache are prefetched.
 void prefetchCopies(Chooser& chooser);
 
 /// A grid and workgroups.

@@ -159,9 +159,9 @@ UOp layOutConstants(Graph& g, UOp sink, std::span<const uint32_t> slots, std::ve
     int64_t stride = 1;
     for (size_t i = layout->dims.size(); i-- > 0; stride *= layout->dims[i].extent) address.add(reading->leaves[i], stride);
     UOp at = build(g, address);
-    std::vector<UOp> size(param.src().begin(), param.src().end());
-    size[0] = g.index(layout->elements());
-    UOp moved = g.make(Op::Param, param.dtype(), size, param.arg());
+    UOp moved = g.make(Op::Param, param.dtype(), {g.index(layout->elements())}, param.arg());
+    if (UOp place = reading->load.src(0).src(0); place.op() == Op::Prefetch)
+      moved = g.make(Op::Prefetch, param.dtype(), {moved}, place.arg());
     UOp read = g.load(g.indexInto(moved, {&at, 1}));
     sink = substitute(g, sink, std::span(&reading->load, 1), std::span(&read, 1));
     layouts.push_back(std::move(*layout));

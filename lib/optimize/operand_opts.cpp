@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "optimize/legality.h"
+#include "optimize/strides.h"
 
 namespace svod {
 
@@ -27,16 +28,14 @@ bool isParam(UOp storage, uint32_t slot) { return storage.op() == Op::Param && s
 
 // Whether a load reads the parameter where it lies, or a local copy of it.
 bool readsOperand(UOp load, uint32_t slot) {
-  UOp storage = storageOf(load.src(0));
-  if (storage.op() == Op::Stage && storage.src(0).src(1).op() == Op::Load) storage = storageOf(storage.src(0).src(1).src(0));
-  return isParam(storage, slot);
+  UOp storage = storageOf(load.src(0)), copied = storage.op() == Op::Stage ? copiedBy(storage) : UOp();
+  return isParam(copied ? copied : storage, slot);
 }
 
-UOp prefetching(Graph& g, UOp load, int64_t elements) {
-  std::vector<UOp> src(load.src().begin(), load.src().end()), address(src[0].src().begin(), src[0].src().end());
-  UOp ahead = g.make(Op::Prefetch, address[0].dtype(), {address[0]}, SlotArg{static_cast<uint32_t>(elements)});
-  address[0] = ahead, src[0] = g.withSrc(src[0], address);
-  return g.withSrc(load, src);
+UOp prefetching(Graph& g, UOp address, int64_t elements) {
+  std::vector<UOp> src(address.src().begin(), address.src().end());
+  src[0] = g.make(Op::Prefetch, src[0].dtype(), {src[0]}, SlotArg{static_cast<uint32_t>(elements)});
+  return g.withSrc(address, src);
 }
 
 }  // namespace
@@ -46,16 +45,20 @@ Result<UOp> applyPrefetch(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
   const std::string name = "parameter " + std::to_string(args.slot), loop = "axis " + std::to_string(args.axis);
   if (args.amount < 1) return fail(Diag::BadOpt, "prefetch looks one element ahead or more", "write prefetch(1,0,512)");
   SVOD_TRY(Axis axis, pickAxis(sink, args.axis, kAnyNest, {AxisType::Loop, AxisType::Reduce, AxisType::Thread}));
-  std::vector<UOp> from, to;
-  for (UOp n : toposort(sink)) {
-    if (n.op() == Op::Store && isParam(storageOf(n.src(0)), args.slot))
-      return fail(Diag::BadOpt, name + " is written by the kernel", "prefetch takes an operand that is only read");
-    if (n.op() != Op::Load || !n.src(0).dependsOn(axis.range) || !readsOperand(n, args.slot)) continue;
-    if (n.src(0).src(0).op() == Op::Prefetch) return fail(Diag::BadOpt, name + " is prefetched along " + loop + " already");
-    from.push_back(n), to.push_back(prefetching(g, n, args.amount));
-  }
-  if (from.empty()) return fail(Diag::BadOpt, name + " is not read along " + loop, "axes: " + describeAxes(sink));
-  return substitute(g, sink, from, to);
+  bool found = false, isWritten = false, isTaken = false;
+  UOp ahead = transform(g, sink, [&](UOp n, std::span<const UOp> from) {
+    isWritten |= n.op() == Op::Store && isParam(storageOf(n.src(0)), args.slot);
+    if (n.op() != Op::Load || !n.src(0).dependsOn(axis.range) || !readsOperand(n, args.slot)) return g.withSrc(n, from);
+    found = true, isTaken |= n.src(0).src(0).op() == Op::Prefetch;
+    std::vector<UOp> src(from.begin(), from.end());
+    src[0] = prefetching(g, src[0], args.amount);
+    return g.withSrc(n, src);
+  });
+  if (isWritten)
+    return fail(Diag::BadOpt, name + " is written by the kernel", "prefetch takes an operand that is only read");
+  if (isTaken) return fail(Diag::BadOpt, "a load of " + name + " is prefetched already", "leave one of the two out");
+  if (!found) return fail(Diag::BadOpt, name + " is not read along " + loop, "axes: " + describeAxes(sink));
+  return ahead;
 }
 
 }  // namespace svod

@@ -215,7 +215,7 @@ UOp heldStage(Graph& g, UOp sink, UOp stage, UOp loop) {
   fill.insert(fill.end(), own.ranges.begin(), own.ranges.end());
   UOp held = g.make(Op::Stage, stage.dtype(), fill, stage.argAs<ReduceArg>());
   return transform(g, sink, [&](UOp n, std::span<const UOp> from) {
-    if (n.op() != Op::Index || n.src(0) != stage) return g.withSrc(n, from);
+    if (n.op() != Op::Index || behindAliases(n.src(0)) != stage) return g.withSrc(n, from);
     UOp flat = widened(from[1], loop);
     return g.indexInto(held, {&flat, 1});
   });

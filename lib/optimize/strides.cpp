@@ -20,6 +20,13 @@ std::vector<Access> accessesOf(UOp sink) {
   return all;
 }
 
+UOp copiedBy(UOp stage) {
+  UOp value = stage.src(0).src(1);
+  while (value.op() == Op::Bitcast || (value.op() == Op::Xor && value.src(1).isConst())) value = value.src(0);
+  UOp storage = value.op() == Op::Load ? storageOf(value.src(0)) : UOp();
+  return storage && storage.op() == Op::Param ? storage : UOp();
+}
+
 std::optional<int64_t> strideOf(const Access& access, UOp range) {
   if (!access.address.dependsOn(range)) return 0;
   return coefficientOf(access.address, range);

@@ -20,6 +20,9 @@ struct Access {
 /// All accesses to parameters and all loads from local buffers, in a structural order.
 std::vector<Access> accessesOf(UOp sink);
 
+/// The parameter that a Stage holds a copy of, in another order, with gaps filled or bytes flipped; null for other values.
+UOp copiedBy(UOp stage);
+
 /// Elements the address moves when `range` advances by one: 0 when it does not depend on it, nothing when it
 /// is no constant (a gather, a division).
 std::optional<int64_t> strideOf(const Access& access, UOp range);

@@ -10,10 +10,10 @@ using namespace svod;
 
 namespace {
 
-LinearKernel linear(Graph& g, UOp sink, std::string_view opts) {
+LinearKernel linear(Graph& g, UOp sink, std::string_view opts, bool fma = true) {
   UOp tuned = applyOpts(g, sink, *parseOpts(opts), {}).value();
   LegalizeOptions options;
-  options.numerics = Numerics::Contract, options.fma = true;
+  options.numerics = Numerics::Contract, options.fma = fma;
   UOp legal = legalize(g, mergeLoops(g, expand(g, tuned).value()), options);
   return linearize(g, legal, "kernel", Numerics::Contract).value();
 }
@@ -34,6 +34,20 @@ TEST_CASE("Accumulators add the first of several terms before any adds the secon
   for (UOp n : kernel.ops)
     if (n.op() == Op::Mulacc) terms.push_back(termOf(n));
   CHECK(terms == std::vector{1, 1, 2, 2, 3, 3});
+}
+
+TEST_CASE("So do accumulators without multiply-add instructions, and those of integers") {
+  Graph g;
+  for (const bool ints : {false, true}) {
+    UOp sink = ints ? buildByteMatmul(g, {4, 32, 12}, {}) : buildMatmul(g, {4, 32, 12});
+    size_t products = 0, sums = 0;
+    for (UOp n : linear(g, sink, "upcast(0,2) vector(1,16) unroll(2,3)", false).ops) {
+      products += n.op() == Op::Mul && n.lanes() == 16;
+      sums += n.op() == Op::Add && n.lanes() == 16;
+      CHECK(products <= sums + 2);
+    }
+    CHECK((products == 6 && sums == 6));
+  }
 }
 
 TEST_CASE("Within a term, products that share the factor with most values stand together") {
