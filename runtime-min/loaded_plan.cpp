@@ -2,9 +2,11 @@
 
 #include <dlfcn.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstring>
 
 #include "plan/check.h"
@@ -45,6 +47,17 @@ Status checkMachine(const TargetRecord& target) {
               "compile the graph with --cpu native on this machine, or for an older --cpu");
 }
 
+/// The linker takes a name it knows for the library it knows, whatever lies there now: a plan that was compiled again while
+/// the old one is loaded, or an anonymous file whose descriptor another one had. So the name tells the file, too: its inode
+/// number, bit by bit, as `./` and `.//`, which lead nowhere else.
+std::string linkName(const std::string& path) {
+  struct stat file = {};
+  if (::stat(path.c_str(), &file) != 0) return path;
+  std::string bits;
+  for (auto number = static_cast<uint64_t>(file.st_ino); number != 0; number >>= 1) bits += number % 2 == 1 ? ".//" : "./";
+  return path.size() + bits.size() < PATH_MAX ? std::string(path).insert(path.rfind('/') + 1, bits) : path;
+}
+
 Checksum checksumOf(const FileDesc& file, bool verifyWeights) {
   return file.kind != FileKind::Weights || verifyWeights ? Checksum::Compare : Checksum::Skip;
 }
@@ -71,7 +84,7 @@ Status LoadedPlan::readManifest(std::string_view text, const std::string& name) 
 }
 
 Status LoadedPlan::link(FileId id, const std::string& path, const std::string& shown) {
-  libraries_[id] = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  libraries_[id] = ::dlopen(linkName(path).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (libraries_[id] != nullptr) return {};
   const char* reason = ::dlerror();
   return fail(Diag::BadPlan,

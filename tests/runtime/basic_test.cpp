@@ -96,6 +96,55 @@ TEST_CASE("a plan loads from memory, and an instance outlives its plan handle") 
   CHECK(svod_plan_load_memory(files + 1, 2, nullptr, &raw, &error) == 5);
 }
 
+namespace {
+
+// The kernels with another factor in place of k_double's.
+std::string kernelsTimes(const std::string& factor) {
+  std::string source = kKernelSource;
+  return compiled(source.replace(source.find("2 * x[i]"), 1, factor));
+}
+
+float doubled(const PlanHandle& plan) {
+  const InstanceHandle instance = makeInstance(plan);
+  std::vector<float> x = {1}, y(1);
+  bindIn(instance, 0, x);
+  bindOut(instance, 0, y);
+  execute(instance);
+  return y[0];
+}
+
+PlanHandle loadMemory(const std::string& json, const std::string& code, const std::string& weights) {
+  const svod_file files[] = {{"plan.json", json.data(), json.size()},
+                             {"kernels.so", code.data(), code.size()},
+                             {"weights.bin", weights.data(), weights.size()}};
+  svod_plan* plan = nullptr;
+  svod_error error = {};
+  if (svod_plan_load_memory(files, 3, nullptr, &plan, &error) != 0) FAIL(error.message);
+  return PlanHandle(plan);
+}
+
+}  // namespace
+
+TEST_CASE("a plan that was compiled again is loaded beside the old one") {
+  TempFolder folder;
+  std::vector<PlanHandle> plans, inMemory;
+  for (const char* factor : {"2", "3", "5"}) {
+    PlanBuilder b = addAndDouble();
+    addHazardEdges(b.plan, StorageView::Placed);
+    b.write(folder / "p", kernelsTimes(factor));
+    plans.push_back(loadPlan(folder / "p"));
+    plans.push_back(loadPlan(folder / "p"));
+    inMemory.push_back(loadMemory(readText(folder / "p/plan.json"), readText(folder / "p/kernels.so"),
+                                  readText(folder / "p/weights.bin")));
+  }
+  for (size_t i = 0; i < 3; ++i) {
+    const float expected = std::vector<float>{2, 3, 5}[i];
+    CHECK(doubled(plans[2 * i]) == expected);
+    CHECK(doubled(plans[2 * i + 1]) == expected);
+    CHECK(doubled(inMemory[i]) == expected);
+  }
+}
+
 TEST_CASE("shapes are known before outputs are bound") {
   TempFolder folder;
   PlanBuilder b;

@@ -49,16 +49,18 @@ inline constexpr const char* kKernelCompiler =
     : kAddressSanitizer ? "clang-19 -fsanitize=address,undefined -fno-sanitize-recover=all"
                         : "cc";
 
-/// The bytes of a shared library built from C source; once per test program.
+/// The bytes of a shared library built from C source.
+inline std::string compiled(const std::string& source) {
+  TempFolder folder;
+  writeText(folder / "k.c", source);
+  const std::string command = std::string(kKernelCompiler) + " -std=c99 -O1 -g -shared -fPIC -o " +
+                              folder / "k.so" + " " + folder / "k.c";
+  if (std::system(command.c_str()) != 0) throw std::runtime_error("the C compiler failed: " + command);
+  return readText(folder / "k.so");
+}
+/// The kernels above, compiled once per test program.
 inline const std::string& compiledKernels() {
-  static const std::string library = [] {
-    TempFolder folder;
-    writeText(folder / "k.c", kKernelSource);
-    const std::string command = std::string(kKernelCompiler) + " -std=c99 -O1 -g -shared -fPIC -o " +
-                                folder / "k.so" + " " + folder / "k.c";
-    if (std::system(command.c_str()) != 0) throw std::runtime_error("the C compiler failed: " + command);
-    return readText(folder / "k.so");
-  }();
+  static const std::string library = compiled(kKernelSource);
   return library;
 }
 
