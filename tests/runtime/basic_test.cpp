@@ -113,6 +113,7 @@ float doubled(const PlanHandle& plan) {
   return y[0];
 }
 
+// The plan reads the weights where they lie.
 PlanHandle loadMemory(const std::string& json, const std::string& code, const std::string& weights) {
   const svod_file files[] = {{"plan.json", json.data(), json.size()},
                              {"kernels.so", code.data(), code.size()},
@@ -128,6 +129,10 @@ PlanHandle loadMemory(const std::string& json, const std::string& code, const st
 TEST_CASE("a plan that was compiled again is loaded beside the old one") {
   TempFolder folder;
   std::vector<PlanHandle> plans, inMemory;
+  const std::string weights = [&] {
+    addAndDouble().write(folder / "w");
+    return readText(folder / "w/weights.bin");
+  }();
   for (const char* factor : {"2", "3", "5"}) {
     PlanBuilder b = addAndDouble();
     addHazardEdges(b.plan, StorageView::Placed);
@@ -135,7 +140,7 @@ TEST_CASE("a plan that was compiled again is loaded beside the old one") {
     plans.push_back(loadPlan(folder / "p"));
     plans.push_back(loadPlan(folder / "p"));
     inMemory.push_back(loadMemory(readText(folder / "p/plan.json"), readText(folder / "p/kernels.so"),
-                                  readText(folder / "p/weights.bin")));
+                                  weights));
   }
   for (size_t i = 0; i < 3; ++i) {
     const float expected = std::vector<float>{2, 3, 5}[i];
