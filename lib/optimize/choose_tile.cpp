@@ -136,6 +136,7 @@ UOp reduceOver(UOp sink, UOp range) {
 void unrollInnermost(Chooser& c, UOp reduce, int64_t copies) {
   constexpr int64_t kMost = 192, kMany = 64, kFew = 16;  // terms in one body
   constexpr int64_t kTurns = 64;                         // from here on a body of many terms pays
+  if (!reduce) return;
   UOp last = reduce.src().back();
   std::optional<int64_t> extent = constExtent(last);
   if (axisType(last) != AxisType::Reduce || !extent) return;
@@ -181,7 +182,7 @@ void tileReduceOverOutputLanes(Chooser& c, UOp reduce, const Lanes& lanes, std::
   }
   c.apply(OptKind::Vector, column, lanes.width, "along this output loop it takes the fewest instructions");
   if (tile.vectors > 1) c.apply(OptKind::Upcast, column, tile.vectors, registersText(c, tile));
-  if (UOp now = reduceOver(c.sink, c.range(column))) unrollInnermost(c, now, tile.rows * tile.vectors);
+  unrollInnermost(c, reduceOver(c.sink, c.range(column)), tile.rows * tile.vectors);
 }
 
 namespace {
