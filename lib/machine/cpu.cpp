@@ -70,6 +70,10 @@ CpuTarget fromRow(const CpuRow& row, std::string_view triple) {
           .memoryMBs = row.memoryMBs};
 }
 
+// A virtual machine tells the L3 of the whole processor, though the cores it was not given use it as well: a core is
+// granted twice what the largest processors have for each of theirs.
+constexpr int64_t kMostL3PerCore = 8 << 20;
+
 // Features come from the machine itself; throughput figures from the row of the table that describes it best.
 CpuTarget readHost(std::string_view triple, Arch arch) {
   const std::string vendor = hostVendor();
@@ -85,9 +89,9 @@ CpuTarget readHost(std::string_view triple, Arch arch) {
   const HostCaches caches = hostCaches();
   if (caches.l1 > 0) cpu.l1Bytes = caches.l1;
   if (caches.l2 > 0) cpu.l2Bytes = caches.l2;
-  if (caches.l3 > 0) cpu.l3Bytes = caches.l3;
   if (caches.line > 0) cpu.lineBytes = caches.line;
   cpu.cores = hostCores();
+  if (caches.l3 > 0) cpu.l3Bytes = std::min(caches.l3, cpu.cores * kMostL3PerCore);
   return cpu;
 }
 
