@@ -63,23 +63,29 @@ void prefetchOperand(Chooser& c, uint32_t slot, std::vector<Walk> walks) {
   c.apply(OptKind::Prefetch, SlotAxisAmount{slot, c.numberOf(idOf(chosen->loop)), ahead}, why);
 }
 
-// What a reduce reads of a buffer while `loop`, its loop with the largest stride, stands still.
+// How a reduce reads a buffer.
 struct Sweep {
-  UOp loop;
-  int64_t stride = 0, span = 0;  // in elements
+  UOp loop;            // its loop with the largest stride
+  int64_t stride = 0;  // of that loop, as the next, in elements
+  int64_t all = 1;     // what the reduce reaches
+  bool isInRuns = false;  // short ones, with gaps between them
 };
 
 std::optional<Sweep> sweepOf(UOp sink, const Access& load) {
   Sweep sweep;
-  int64_t reach = 0;
+  std::vector<std::pair<int64_t, int64_t>> steps;  // stride, number of them
   for (UOp r : load.node.src(0).ranges()) {
     const int64_t stride = strideOf(load, r).value_or(0);
     if (isLoop(r) && !isReduceLoop(sink, r)) continue;
-    reach += stride * (maxExtent(r) - 1);
+    steps.emplace_back(stride, maxExtent(r) - 1);
     if (isLoop(r) && stride > sweep.stride) sweep.loop = r, sweep.stride = stride;
   }
   if (!sweep.loop) return std::nullopt;
-  sweep.span = reach - sweep.stride * (maxExtent(sweep.loop) - 1) + 1;
+  std::ranges::sort(steps);
+  for (const auto& [stride, count] : steps) {
+    sweep.isInRuns |= stride >= 2 * sweep.all;
+    sweep.all += stride * count;
+  }
   return sweep;
 }
 
@@ -88,11 +94,8 @@ std::optional<Sweep> sweepOf(UOp sink, const Access& load) {
 void prefetchCopy(Chooser& c, const Access& load, uint32_t slot) {
   const std::optional<Sweep> found = sweepOf(c.sink, load);
   if (!found) return;
-  const Sweep& sweep = *found;
-  const int64_t bytes = byteSize(load.node.dtype());
-  const int64_t all = maxExtent(sweep.loop) * sweep.span * bytes;
-  if (sweep.stride < 2 * sweep.span || all <= c.caps.l1Bytes / 2) return;
-  c.apply(OptKind::Prefetch, SlotAxisAmount{slot, c.numberOf(idOf(sweep.loop)), sweep.stride},
+  if (!found->isInRuns || found->all * byteSize(load.node.dtype()) <= c.caps.l1Bytes / 2) return;
+  c.apply(OptKind::Prefetch, SlotAxisAmount{slot, c.numberOf(idOf(found->loop)), found->stride},
           "short runs from the second level cache");
 }
 

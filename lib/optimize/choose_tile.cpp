@@ -1,5 +1,6 @@
 // Applies what the lanes and the register tile of a kernel are to be.
 #include <algorithm>
+#include <ranges>
 
 #include "optimize/chooser.h"
 #include "optimize/constant_layout.h"
@@ -134,18 +135,29 @@ UOp reduceOver(UOp sink, UOp range) {
 }
 
 void unrollInnermost(Chooser& c, UOp reduce, int64_t copies) {
-  constexpr int64_t kMost = 192, kMany = 64, kFew = 16;  // terms in one body
-  constexpr int64_t kTurns = 64;                         // from here on a body of many terms pays
+  constexpr int64_t kLongest = 8;           // iterations of a loop that is written out whole
+  constexpr int64_t kMany = 64, kFew = 16;  // terms in one body
+  constexpr int64_t kTaps = 480;            // of products, where short loops stand inside of each other
+  constexpr int64_t kTurns = 64;            // from here on a body of many terms pays
   if (!reduce) return;
-  UOp last = reduce.src().back();
-  std::optional<int64_t> extent = constExtent(last);
-  if (axisType(last) != AxisType::Reduce || !extent) return;
-  for (int64_t n : {*extent, int64_t{4}, int64_t{2}}) {
-    int64_t most = n == *extent ? kMany : kFew;
-    if (sumsProducts(reduce)) most = n == *extent ? kMost : *extent / n >= kTurns ? kMany : kFew;
-    if (n > 1 && n <= 8 && *extent % n == 0 && n * copies <= most &&
-        c.apply(OptKind::Unroll, idOf(last), n, "fewer branches in a short body"))
+  const bool products = sumsProducts(reduce);
+  int64_t mostWhole = products ? kTaps : kMany;
+  bool inside = false;  // the loops inside this one are written out
+  const std::vector<UOp> loops(reduce.src().begin() + 1, reduce.src().end());
+  for (UOp loop : std::views::reverse(loops)) {
+    const std::optional<int64_t> extent = constExtent(loop);
+    if (axisType(loop) != AxisType::Reduce || !extent) return;
+    const auto writesOut = [&](int64_t n, int64_t most) {
+      return n > 1 && *extent % n == 0 && n * copies <= most &&
+             c.apply(OptKind::Unroll, idOf(loop), n, "fewer branches in a short body");
+    };
+    const auto mostInPart = [&](int64_t n) { return inside ? kTaps : products && *extent / n >= kTurns ? kMany : kFew; };
+    if (*extent > kLongest || !writesOut(*extent, mostWhole)) {
+      if (!writesOut(4, mostInPart(4))) writesOut(2, mostInPart(2));
       return;
+    }
+    if (!products) return;
+    copies *= *extent, inside = true;
   }
 }
 

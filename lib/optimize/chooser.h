@@ -77,7 +77,7 @@ bool tileRows(Chooser& chooser);
 /// `packed` in any case, another where it pays.
 void tileReduceOverOutputLanes(Chooser& chooser, UOp reduce, const Lanes& lanes, std::optional<uint32_t> packed);
 
-/// The first reduce whose value depends on `range`, or null; iterations of its innermost loop are written out where a body
+/// The first reduce whose value depends on `range`, or null; iterations of its innermost loops are written out where a body
 /// of `copies` terms is short.
 UOp reduceOver(UOp sink, UOp range);
 void unrollInnermost(Chooser& chooser, UOp reduce, int64_t copies);
