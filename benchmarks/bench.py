@@ -23,7 +23,7 @@ import measure
 import results
 import roofline
 import svod_runtime
-from machine import Machine, processor
+from machine import BANDWIDTH, PEAK, Machine, processor
 from peers import Peers
 
 
@@ -40,7 +40,8 @@ def arguments():
     return parser.parse_args()
 
 
-def compile_case(case, inputs, folder, svodc):
+def compile_case(case, graph, inputs, folder, svodc):
+    """The manifest of the plan in `folder`."""
     lines = ["svod 1"]
     for name, shape in case.shapes.items():
         kind, data = ("weight", f' = "{name}.npy"') if name in case.weights else ("input", "")
@@ -48,7 +49,7 @@ def compile_case(case, inputs, folder, svodc):
             np.save(f"{folder}/{name}.npy", inputs[name])
         lines.append(f"{kind} {name}: {case.types.get(name, 'f32')}[{', '.join(map(str, shape))}]{data}")
     with open(f"{folder}/case.svod", "w") as f:
-        f.write("\n".join([*lines, case.graph, ""]))
+        f.write("\n".join([*lines, graph, ""]))
     extra = ["--numerics", case.numerics] + (["--opts", f"y={case.opts}"] if case.opts else [])
     done = subprocess.run([svodc, "compile", f"{folder}/case.svod", "-o", f"{folder}/case.plan", *extra],
                           capture_output=True, text=True)
@@ -67,21 +68,34 @@ def difference(expected, got):
     return float(np.abs(expected - got).max() / max(np.abs(expected).max(), 1e-30))
 
 
+def load_case(case, graph, inputs, result, options, runtime):
+    """A plan of `graph` that reads `inputs` and writes `result(shape)`, and its manifest."""
+    with tempfile.TemporaryDirectory() as folder:
+        manifest = compile_case(case, graph, inputs, folder, f"{options.bin}/svodc")
+        plan = runtime.load(f"{folder}/case.plan", options.threads)
+    for name in case.shapes.keys() - set(case.weights):
+        plan.bind_input(name, inputs[name])
+    plan.bind_output("y", result(result_shape(manifest)))
+    return plan, manifest
+
+
 def measure_case(case, options, runtime, peers):
     inputs = cases.inputs_of(case, svod_runtime.aligned)
-    with tempfile.TemporaryDirectory() as folder:
-        manifest = compile_case(case, inputs, folder, f"{options.bin}/svodc")
-        plan = runtime.load(f"{folder}/case.plan", options.threads)
-        shape = result_shape(manifest)
-        ours, theirs = (svod_runtime.aligned(np.zeros(shape, cases.NUMPY[case.result])) for _ in range(2))
-        for name in case.shapes.keys() - set(case.weights):
-            plan.bind_input(name, inputs[name])
-        plan.bind_output("y", ours)
-        contenders = {"svod": plan.run} | case.peers(peers, inputs, theirs)
-        plan.run()
-        wrong = check(contenders, ours, theirs)
-        timings = measure.interleave(contenders, options.rounds)
-        plan.close()
+
+    def result(shape):
+        return svod_runtime.aligned(np.zeros(shape, cases.NUMPY[case.result]))
+    plan, manifest = load_case(case, case.graph, inputs, result, options, runtime)
+    ours, theirs = plan.arrays["y"], result(plan.arrays["y"].shape)
+    contenders = {"svod": plan.run} | case.peers(peers, inputs, theirs)
+    plans = [plan]
+    if case.unfused:
+        plans.append(load_case(case, case.unfused, inputs, lambda shape: theirs, options, runtime)[0])
+        contenders["unfused"] = plans[1].run
+    plan.run()
+    wrong = check(contenders, ours, theirs)
+    timings = measure.interleave(contenders, options.rounds)
+    for loaded in plans:
+        loaded.close()
     return {"case": case.name, "group": case.group, "flops": case.flops, "bytes": case.bytes,
             "kernels": len(manifest["kernels"]), "opts": [k.get("opts", "") for k in manifest["kernels"]],
             "difference": wrong, "seconds": {name: t.rounds for name, t in timings.items()}} | compared(case, timings)
@@ -90,7 +104,7 @@ def measure_case(case, options, runtime, peers):
 def check(contenders, ours, theirs):
     """The largest difference to the first peer that computes the same, relative to the largest value."""
     for name, run in contenders.items():
-        if name in ("svod", "bandwidth"):
+        if name in ("svod", BANDWIDTH, PEAK):
             continue
         theirs[...] = 0
         run()
@@ -108,9 +122,7 @@ def compared(case, timings):
     others = {name: t for name, t in timings.items() if name != "svod"}
     if not others:
         return {"peer": None}
-    best = min(others, key=lambda name: others[name].best)
-    if "bandwidth" in others:
-        best = "bandwidth"
+    best = BANDWIDTH if BANDWIDTH in others else min(others, key=lambda name: others[name].best)
     middle, low, high = measure.ratio(timings["svod"], others[best])
     return {"peer": best, "ratio": middle, "low": low, "high": high}
 

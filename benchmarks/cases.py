@@ -21,6 +21,7 @@ class Case:
     numerics: str = "contract"
     types: dict = field(default_factory=dict)  # element types of inputs that are not f32
     result: str = "f32"
+    unfused: str = ""   # the same as a graph whose intermediate values are all stored: a peer
 
     @property
     def in_bytes(self):
@@ -86,8 +87,13 @@ LEARNED = ("tile(1,64) order(1,0,2) pack(2,3,2) upcast(1,6) vector(2,16) upcast(
 def attention(heads, length, width):
     shape = (heads, length, width)
     flops = 4 * heads * length * length * width
-    return Case(f"attention {heads}x{length}x{width}", "attention", "output y = attention(q, k, v)",
-                {"q": shape, "k": shape, "v": shape}, flops, 16 * heads * length * width, lambda p, x, result: {})
+    steps = (f"s = contiguous(matmul(q, transpose(k)) * {width ** -0.5})", "e = contiguous(softmax(s))", "output y = matmul(e, v)")
+
+    def case(name, peers, unfused=""):
+        return Case(f"attention {heads}x{length}x{width}{name}", "attention", "output y = attention(q, k, v)",
+                    {"q": shape, "k": shape, "v": shape}, flops, 16 * heads * length * width, peers, unfused=unfused)
+    yield case("", lambda p, x, result: p.machine.multiply_adds(flops))
+    yield case(" unfused", lambda p, x, result: {}, "\n".join(steps))
 
 
 CASES = [
@@ -107,7 +113,7 @@ CASES = [
     rows("softmax", "peer_softmax", "output y = softmax(x)", 4096, 1024, 5),
     rows("layernorm", "peer_layernorm", "output y = layer_norm(x)", 4096, 1024, 5),
     rows("transpose", "peer_transpose", "output y = transpose(x)", 4096, 4096, 0),
-    attention(8, 512, 64), attention(8, 2048, 64),
+    *attention(8, 512, 64), *attention(8, 2048, 64),
 ]
 
 

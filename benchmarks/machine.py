@@ -9,6 +9,7 @@ import measure
 from svod_runtime import aligned
 
 ROUNDS = 100000  # of arithmetic in one call: about 1 ms
+BANDWIDTH, PEAK = "bandwidth", "FMA peak"  # the names of what the machine does at best
 LARGE = 1 << 26  # bytes of an array that fits into no cache, as in the cases that stream
 SMALL = 1 << 18  # bytes that the second cache of a core holds
 
@@ -44,12 +45,17 @@ class Machine:
     def stream(self, inputs, output):
         """The time of reading `inputs` once and writing `output` once."""
         pointers = (c.c_void_p * len(inputs))(*[x.ctypes.data for x in inputs])
-        return {"bandwidth": lambda: self.lib.stream_write(pointers, len(inputs), address(output),
+        return {BANDWIDTH: lambda: self.lib.stream_write(pointers, len(inputs), address(output),
                                                            c.c_size_t(output.nbytes), self.threads)}
 
     def read(self, array, times=1):
-        return {"bandwidth": lambda: self.lib.stream_read(address(array), c.c_size_t(array.nbytes), self.threads,
+        return {BANDWIDTH: lambda: self.lib.stream_read(address(array), c.c_size_t(array.nbytes), self.threads,
                                                           c.c_long(times))}
+
+    def multiply_adds(self, flops):
+        """The time of as many flops in multiply-adds that wait for nothing."""
+        rounds = c.c_long(round(flops / self.lib.multiply_add(c.c_long(1), self.threads)))
+        return {PEAK: lambda: self.lib.multiply_add(rounds, self.threads)}
 
     def roofs(self, rounds):
         """Rates per second, the best of `rounds`: {"compute": {name: flops}, "memory": {name: bytes}}."""
@@ -60,9 +66,9 @@ class Machine:
                 contenders[name] = lambda loop=loop: loop(c.c_long(ROUNDS), self.threads)
         large, copy = (aligned(np.zeros(LARGE // 4, np.float32)) for _ in range(2))
         small, times = aligned(np.zeros(SMALL // 4 * self.threads, np.float32)), LARGE // SMALL
-        contenders["memory, read"] = self.read(large)["bandwidth"]
-        contenders["memory, copy"] = self.stream([large], copy)["bandwidth"]
-        contenders["cache, read"] = self.read(small, times)["bandwidth"]
+        contenders["memory, read"] = self.read(large)[BANDWIDTH]
+        contenders["memory, copy"] = self.stream([large], copy)[BANDWIDTH]
+        contenders["cache, read"] = self.read(small, times)[BANDWIDTH]
         work["memory"] = {"memory, read": LARGE, "memory, copy": 2 * LARGE, "cache, read": times * small.nbytes}
         timings = measure.interleave(contenders, rounds)
         return {kind: {name: amount / timings[name].best for name, amount in rates.items()} for kind, rates in work.items()}
