@@ -139,11 +139,11 @@ TEST_CASE("What the heuristic chooses") {
         "tile(1,128) order(1,0,2) pack(1,3,2) vector(5,16) upcast(1,8) vector(2,16) upcast(2,2) unroll(3,5) thread(0,1)");
   CHECK(chosen(buildConv2d, {64, 28, 28}, caps) ==
         "tile(1,4) order(1,0,2,3) window(1,4,5,6,2,3) pitch(2,3,30) vector(8,16) upcast(8,0) upcast(1,5) vector(2,16) "
-        "upcast(2,4) unroll(5,3) thread(0,1)");
+        "upcast(2,4) unroll(5,3) unroll(4,3) unroll(3,2) thread(0,1)");
   Caps smallL1 = caps;
   smallL1.l1Bytes = 2 << 10;
-  CHECK_THAT(chosen(buildConv2d, {64, 112, 112}, smallL1), Catch::EndsWith(" prefetch(1,3,1824)"));
-  CHECK_THAT(chosen(buildConv2d, {64, 112, 112}, caps), !Catch::Contains("prefetch"));
+  CHECK_THAT(chosen(buildDeepConv2d, {64, 28, 28}, smallL1), Catch::EndsWith(" prefetch(1,3,360)"));
+  CHECK_THAT(chosen(buildDeepConv2d, {64, 28, 28}, caps), !Catch::Contains("prefetch"));
   CHECK_THAT(chosen(buildConv2d, {64, 7, 7}, caps), Catch::StartsWith("window(1,3,4,5,1,2) pitch(1,2,9) "));
   CHECK(chosen(buildAdd, {3, 5, 0}, caps) == "merge(0,1) vector(0,16)");
   caps.mixedDots = true;

@@ -200,18 +200,18 @@ UOp buildConv1d(Graph& g, const Sizes& s) {
 namespace {
 
 // m filters of 3x3 over two channels, k lines of n results; `pad` elements of 0 around the input.
-UOp conv2d(Graph& g, const Sizes& s, int64_t step, int64_t pad) {
-  constexpr int64_t kChannels = 2, kTaps = 3;
+UOp conv2d(Graph& g, const Sizes& s, int64_t step, int64_t pad, int64_t channels = 2) {
+  constexpr int64_t kTaps = 3;
   Builder b(g);
   const int64_t height = (s.k - 1) * step + kTaps - 2 * pad, width = (s.n - 1) * step + kTaps - 2 * pad;
   UOp filter = b.loop(s.m), y = b.loop(s.k), x = b.loop(s.n);
-  UOp c = b.loop(kChannels, AxisType::Reduce), ky = b.loop(kTaps, AxisType::Reduce), kx = b.loop(kTaps, AxisType::Reduce);
+  UOp c = b.loop(channels, AxisType::Reduce), ky = b.loop(kTaps, AxisType::Reduce), kx = b.loop(kTaps, AxisType::Reduce);
   UOp row = b.sub(b.add(b.mul(y, b.i(step)), ky), b.i(pad)), column = b.sub(b.add(b.mul(x, b.i(step)), kx), b.i(pad));
-  UOp address = b.at(1, DType::F32, {kChannels, height, width}, {c, row, column});
+  UOp address = b.at(1, DType::F32, {channels, height, width}, {c, row, column});
   UOp inside = b.both(b.both(b.lt(b.i(-1), row), b.lt(row, b.i(height))),
                       b.both(b.lt(b.i(-1), column), b.lt(column, b.i(width))));
   UOp in = pad == 0 ? g.load(address) : g.load(address, g.constant(Scalar::of(DType::F32, 0)), inside);
-  UOp weight = b.read(2, {s.m, kChannels, kTaps, kTaps}, {filter, c, ky, kx});
+  UOp weight = b.read(2, {s.m, channels, kTaps, kTaps}, {filter, c, ky, kx});
   UOp value = b.reduce(Op::Add, b.mul(in, weight), {c, ky, kx});
   return b.sink({b.end(b.store(b.at(0, DType::F32, {s.m, s.k, s.n}, {filter, y, x}), value), {filter, y, x})});
 }
@@ -219,6 +219,7 @@ UOp conv2d(Graph& g, const Sizes& s, int64_t step, int64_t pad) {
 }  // namespace
 
 UOp buildConv2d(Graph& g, const Sizes& s) { return conv2d(g, s, 1, 1); }
+UOp buildDeepConv2d(Graph& g, const Sizes& s) { return conv2d(g, s, 1, 1, 16); }
 UOp buildConv2dStep2(Graph& g, const Sizes& s) { return conv2d(g, s, 2, 1); }
 UOp buildConv2dStep2Valid(Graph& g, const Sizes& s) { return conv2d(g, s, 2, 0); }
 
