@@ -13,6 +13,7 @@ Caps capsOf(const CpuTarget& cpu, Numerics numerics) {
   if (cpu.l1Bytes > 0) caps.l1Bytes = cpu.l1Bytes;
   if (cpu.l2Bytes > 0) caps.l2Bytes = cpu.l2Bytes;
   if (cpu.l3Bytes > 0) caps.l3Bytes = cpu.l3Bytes;
+  caps.lineBytes = cpu.lineBytes;
   caps.workers = cpu.cores;
   caps.clockMHz = cpu.clockMHz;
   caps.memoryMBs = cpu.memoryMBs;

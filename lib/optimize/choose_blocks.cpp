@@ -50,12 +50,6 @@ int64_t divisorUpTo(int64_t n, int64_t most) {
 constexpr const char *kTaskColumns = "as few columns as one thread should walk",
                      *kColumnLanes = "columns are neighbours in the matrix and in the result";
 
-// The loop inside of a tile of `amount` iterations; the loop itself where it has no more than that.
-uint32_t tiled(Chooser& c, uint32_t loop, int64_t amount, std::string why) {
-  if (maxExtent(c.range(loop)) <= amount || !c.apply(OptKind::Tile, loop, amount, std::move(why))) return loop;
-  return idOf(axesOf(c.sink)[static_cast<size_t>(c.numberOf(loop)) + 1].range);
-}
-
 // Columns that one task computes: whole tiles of `columns`, and no short runs of memory. Few tasks, because each reads
 // the other operand again.
 int64_t columnsPerTask(const Chooser& c, int64_t extent, int64_t columns, int64_t fewest) {
@@ -74,7 +68,7 @@ bool blockFewRows(Chooser& c, const Product& p, const Lanes& lanes) {
   if (!c.apply(OptKind::Tile, k, kStreams, "as many rows of the matrix at a time as prefetchers follow"))
     return false;
   uint32_t inBlock = idOf(axesOf(c.sink)[static_cast<size_t>(c.numberOf(k)) + 1].range);
-  column = tiled(c, column, columnsPerTask(c, columns, 2 * lanes.width, kRun), kTaskColumns);
+  column = innerOfTile(c, column, columnsPerTask(c, columns, 2 * lanes.width, kRun), kTaskColumns);
   for (UOp row : p.rowAxes)
     if (maxExtent(row) > 1 && !c.apply(OptKind::Upcast, idOf(row), 0, "every row uses what was loaded")) return false;
   if (p.rows == 1) c.apply(OptKind::Unroll, inBlock, 0, "one load for each of those rows per step");
@@ -92,14 +86,19 @@ bool blockTallPanel(Chooser& c, UOp reduce, const Product& p, const Lanes& lanes
   if (p.depth * columns * bytesOf(p) <= c.caps.l2Bytes / 2 || p.rows < 4 * tile.rows) return false;
   int64_t depth = divisorUpTo(p.depth, c.caps.l2Bytes / 8 / (columns * bytesOf(p)));
   if (depth < 64) return false;
-  bool rowsStay = p.rows * depth * bytesOf(p) <= c.caps.l2Bytes / 2;  // one block of the other operand
-  uint32_t k = idOf(p.k), row = idOf(tile.rowAxis), outer = idOf(lanes.range);
+  std::optional<RowPanel> across = rowPanelOf(c, reduce, lanes, tile);
+  const int64_t stay = c.caps.l2Bytes / 2 / (depth * bytesOf(p));  // rows of one block of the other operand
+  if (across) across->rows = std::min(across->rows, std::max<int64_t>(stay / tile.rows, 1) * tile.rows);
+  const bool rowsStay = across || p.rows <= stay;
+  const uint32_t k = idOf(p.k), rows = idOf(tile.rowAxis), outer = idOf(lanes.range);
   if (!c.apply(OptKind::Tile, k, depth, "a whole panel would not stay in the second level cache")) return false;
-  uint32_t inBlock = idOf(axesOf(c.sink)[static_cast<size_t>(c.numberOf(k)) + 1].range);
-  uint32_t task = rowsStay ? tiled(c, outer, columnsPerTask(c, extent, columns, 2 * columns), kTaskColumns) : outer;
-  uint32_t column = tiled(c, task, columns, "the columns of one panel");
+  const uint32_t inBlock = idOf(axesOf(c.sink)[static_cast<size_t>(c.numberOf(k)) + 1].range);
+  const uint32_t row = across ? innerOfTile(c, rows, across->rows, kSharedCopy) : rows;
+  const int64_t walked = rowsStay ? columnsPerTask(c, extent, columns, 2 * columns) : extent;
+  const uint32_t task = innerOfTile(c, outer, walked, kTaskColumns);
+  const uint32_t column = innerOfTile(c, task, columns, "the columns of one panel");
   AxisList order;
-  for (uint32_t id : {outer, task, row, column})
+  for (uint32_t id : {row == rows ? outer : rows, outer, task, row, column})
     if (std::ranges::find(order.axes, c.numberOf(id)) == order.axes.end()) order.axes.push_back(c.numberOf(id));
   if (!std::ranges::is_sorted(order.axes) && !c.apply(OptKind::Order, order, kPanelOutside)) return false;
   if (!isLaidOut(c, *p.matrix.slot)) {
@@ -107,6 +106,7 @@ bool blockTallPanel(Chooser& c, UOp reduce, const Product& p, const Lanes& lanes
     if (!c.apply(OptKind::Pack, pack, "a block of the panel is copied once and serves all rows")) return false;
     vectorizeFill(c, *p.matrix.slot, lanes.width, tile.vectors);
   }
+  if (across) packRows(c, across->slot, row, inBlock, lanes.width);
   c.apply(OptKind::Upcast, row, tile.rows, registersText(c, tile));
   if (!c.apply(OptKind::Vector, column, lanes.width, kColumnLanes)) return false;
   if (tile.vectors > 1) c.apply(OptKind::Upcast, column, tile.vectors, registersText(c, tile));

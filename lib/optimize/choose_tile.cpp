@@ -18,6 +18,11 @@ bool fillsStage(UOp sink, UOp range) {
                              [&](UOp n) { return n.op() == Op::Stage && n.dependsOn(range); });
 }
 
+uint32_t innerOfTile(Chooser& c, uint32_t loop, int64_t amount, std::string why) {
+  if (maxExtent(c.range(loop)) <= amount || !c.apply(OptKind::Tile, loop, amount, std::move(why))) return loop;
+  return idOf(axesOf(c.sink)[static_cast<size_t>(c.numberOf(loop)) + 1].range);
+}
+
 std::optional<Panel> panelOf(const Access& load, UOp reduce) {
   if (!load.slot) return std::nullopt;
   Panel panel{*load.slot, {}, byteSize(load.node.dtype()), byteSize(load.node.dtype()), 0};
@@ -107,10 +112,8 @@ void columnsOutside(Chooser& c, uint32_t column, uint32_t row) {
 // little is held beside the sums. Returns the loop that carries the lanes then: the one inside of the column tile, or the
 // columns' loop itself if one tile holds them all.
 uint32_t splitColumns(Chooser& c, uint32_t column, uint32_t row, int64_t columns) {
-  if (maxExtent(c.range(column)) <= columns) return column;
-  if (!c.apply(OptKind::Tile, column, columns, "the columns of one panel")) return column;
-  const uint32_t inner = idOf(axesOf(c.sink)[static_cast<size_t>(c.numberOf(column)) + 1].range);
-  columnsOutside(c, column, row);
+  const uint32_t inner = innerOfTile(c, column, columns, "the columns of one panel");
+  if (inner != column) columnsOutside(c, column, row);
   return inner;
 }
 
@@ -184,12 +187,15 @@ void tileReduceOverOutputLanes(Chooser& c, UOp reduce, const Lanes& lanes, std::
     const bool inGroups = panel && sumsGroups(reduce) && !isLaidOut(c, panel->slot);
     const int64_t width = maxExtent(lanes.range);
     const bool pays = panel && width > columns && paysToPack(c, *panel, columns, width, rowTiles);
+    const std::optional<RowPanel> across = panel ? rowPanelOf(c, reduce, lanes, tile) : std::nullopt;
+    if (across) row = innerOfTile(c, row, across->rows, kSharedCopy);
     if (panel && (packed || inGroups || pays)) {
       column = packPanel(c, *panel, column, row, columns);
       vectorizeFill(c, panel->slot, lanes.width, tile.vectors);
     } else if (panel) {
       column = splitColumns(c, column, row, columns);
     }
+    if (across) packRows(c, across->slot, row, idOf(reduce.src(1)), lanes.width);
     c.apply(OptKind::Upcast, row, tile.rows, registersText(c, tile));
   }
   c.apply(OptKind::Vector, column, lanes.width, "along this output loop it takes the fewest instructions");

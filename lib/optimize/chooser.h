@@ -102,6 +102,20 @@ std::optional<Panel> panelOperand(const Chooser& chooser, UOp reduce, const Lane
 inline constexpr const char* kCopyLanes = "the copy runs in whole vectors";
 /// The copy into the panel of parameter `slot` runs in vectors.
 void vectorizeFill(Chooser& chooser, uint32_t slot, int64_t width, int64_t vectors);
+/// The loop inside of a tile of `amount` iterations; the loop itself where it has no more than that.
+uint32_t innerOfTile(Chooser& chooser, uint32_t loop, int64_t amount, std::string why);
+
+/// The operand whose elements all lanes share, where rows are neighbours in it and the terms of their sums far apart.
+struct RowPanel {
+  uint32_t slot;
+  int64_t rows;  // that one copy holds
+};
+inline constexpr const char* kSharedCopy = "rows that share a copy of the other operand";
+/// Nothing where such an operand is read as well where it lies, or by too few columns.
+std::optional<RowPanel> rowPanelOf(const Chooser& chooser, UOp reduce, const Lanes& lanes, const RegisterTile& tile);
+/// Copies what the loops `row` and `depth` (of the reduce) read of it, turned: the terms of a sum are neighbours.
+bool packRows(Chooser& chooser, uint32_t slot, uint32_t row, uint32_t depth, int64_t width);
+
 /// Blocks of a long reduce around the output loops, where its operands would not stay in cache: a tall panel, or a
 /// large matrix that few rows are multiplied with. False (nothing changed) where that does not pay.
 bool blockReduce(Chooser& chooser, UOp reduce, const Lanes& lanes);

@@ -117,6 +117,11 @@ TEST_CASE("What the heuristic chooses") {
   CHECK(chosen(buildMatmul, {512, 512, 512}, strict) ==
         "tile(1,64) order(1,0) pack(2,3,2) vector(5,16) upcast(5,4) upcast(1,6) vector(2,16) upcast(2,4) "
         "unroll(3,2) thread(0,1) thread(1,22)");
+  CHECK(chosen(buildMatmulAcross, {1024, 1024, 1024}, caps) ==
+        "tile(0,132) tile(2,64) order(2,1) pack(2,4,3) vector(6,16) upcast(6,4) pack(1,2,4) vector(8,16) upcast(7,16) "
+        "upcast(2,6) vector(3,16) upcast(3,4) unroll(4,2) thread(0,1) thread(1,4)");
+  for (Sizes s : {Sizes{1024, 1024, 64}, Sizes{64, 1024, 1024}, Sizes{1024, 16, 1024}})  // few terms, rows, columns
+    CHECK_THAT(chosen(buildMatmulAcross, s, caps), !Catch::Contains("pack(1,"));
   CHECK(chosen(buildSoftmax, {512, 512, 0}, caps) ==
         "share(1,2,3) vector(1,16) upcast(1,4) vector(2,16) acc(2,8) vector(4,16) upcast(4,4) vector(3,16) "
         "acc(3,8) thread(0,1)");

@@ -53,6 +53,22 @@ TEST_CASE("Blocks and streams, chosen where caches are small, compute the same")
   }
 }
 
+TEST_CASE("Rows that lie across memory, turned where they do not stay in cache, compute the same") {
+  Caps caps = capsOf(nativeCpu(), Numerics::Contract);
+  caps.l1Bytes = 4 << 10;
+  auto chosen = [&](int64_t l2Bytes, const Sizes& s) {
+    caps.l2Bytes = l2Bytes;
+    Graph g;
+    std::vector<OptOp> opts = chooseOpts(g, buildMatmulAcross(g, s), caps);
+    requireSame(buildMatmulAcross, s, opts, caps);
+    return toText(opts);
+  };
+  for (Sizes s : {Sizes{70, 256, 67}, Sizes{101, 259, 71}})
+    CHECK_THAT(chosen(32 << 10, s), Catch::Contains("pack(1,"));
+  for (Sizes s : {Sizes{53, 192, 384}, Sizes{61, 259, 384}})
+    CHECK_THAT(chosen(128 << 10, s), Catch::Contains("pack(1,") && Catch::Contains("kblock"));
+}
+
 TEST_CASE("Prefetching, chosen where operands do not fit the second level cache, computes the same") {
   Caps caps = capsOf(nativeCpu(), Numerics::Contract);
   caps.l2Bytes = 4 << 10;
