@@ -97,6 +97,24 @@ TEST_CASE("shape rules of composites") {
   CHECK(typeOf(b, "pixel_shuffle", {image}, {{"factor", 2}}) == "shape-mismatch");
 }
 
+TEST_CASE("transposed convolutions multiply no zeros between elements") {
+  // Positions of the result, padding included, in whole strides, times the taps that meet each: those of one stride are all
+  // taps of the kernel. Kernels of 3 x 5 have phases of two and of one, of three and of two taps.
+  for (const auto& [taps, blocks] : {std::pair{4 * 4, 9 * 7}, std::pair{3 * 5, 8 * 7}}) {
+    GraphBuilder b;
+    const int64_t height = taps == 16 ? 4 : 3;
+    Tensor x = b.input("x", DType::F32, b.dims({1, 3, 8, 6}));
+    Tensor w = b.input("w", DType::F32, b.dims({3, 5, height, taps / height}));
+    b.output("y", b.op("conv_transpose2d", {x, w}, {{"stride", 2}, {"padding", 1}}));
+    Result<Model> model = std::move(b).finish();
+    REQUIRE(model);
+    int64_t products = 0;
+    for (UOp n : toposort(model->sink))
+      if (n.op() == Op::Reduce) products += n.src(0).maxNumel();
+    CHECK(products == 3 * 5 * taps * blocks);
+  }
+}
+
 TEST_CASE("shape rules of products") {
   GraphBuilder b;
   auto input = [&, i = 0](std::initializer_list<int64_t> dims) mutable {

@@ -168,7 +168,7 @@ std::vector<WindowAxis> windowAxes(OpCall& call, const Tensor& x, int firstAxis,
 namespace {
 
 bool isWhole(const WindowAxis& a) { return a.before.is(0) && a.after.is(0) && a.count.isConst(); }
-bool isPointwise(const WindowAxis& a) { return a.kernel.is(1) && a.stride == 1 && isWhole(a); }
+bool isPointwise(const WindowAxis& a) { return a.kernel.is(1) && a.stride == 1 && isWhole(a) && a.count == a.size; }
 // The last window may hang over the end.
 bool isTiling(const WindowAxis& a) {
   return a.kernel.is(a.stride) && a.dilation == 1 && isWhole(a) && a.size.isConst() &&

@@ -28,6 +28,9 @@ Tensor scan(Op op, Tensor x, int axis);
 /// x moved one step up along an axis; the first element is the identity of op.
 Tensor shifted(Op op, Tensor x, int axis);
 
+/// The values side by side along an axis; all other dims are equal.
+Tensor joined(const std::vector<Tensor>& parts, int axis);
+
 /// One spatial axis of a window op: `kernel` taps `dilation` apart, moved by `stride` over `size` elements
 /// with `before` and `after` imaginary ones around them.
 struct WindowAxis {

@@ -28,14 +28,10 @@ bool checkBias(OpCall& call, Dim channels) {
                       "the bias must be [" + describe(channels) + "]");
 }
 
-// Windows [n, g, c/g, out.., taps..] times weights [1, g, m/g, c/g, 1.., taps..], summed, plus bias.
-Tensor convolve(OpCall& call, Tensor windows, Tensor weights, const ConvShape& shape) {
-  if (!windows || !weights) return {};
-  DType result = commonDType(call.operands), wide = sumDType(result);
-  std::vector<int> folded{3};
-  for (int i = 0; i < shape.spatial; ++i) folded.push_back(4 + shape.spatial + i);
-  Tensor sums = reduce(Op::Add, cast(unsqueeze(windows, 2), wide) * cast(weights, wide), folded, false);
+// The result of sums [n, g, m/g, out..]: with the bias, in the dtype of the operands.
+Tensor withBias(OpCall& call, Tensor sums, const ConvShape& shape) {
   if (!sums) return {};
+  DType result = commonDType(call.operands), wide = sumDType(result);
   Dim channels = shape.outPerGroup * shape.groups;
   Tensor joined = reshape(sums, Dims{sums.dim(0), channels} + sums.dims().slice(3, sums.rank()));
   if (call.count() > 2) {
@@ -44,6 +40,15 @@ Tensor convolve(OpCall& call, Tensor windows, Tensor weights, const ConvShape& s
     joined = joined + cast(reshape(call.arg(2), biasDims), wide);
   }
   return cast(joined, result);
+}
+
+// Windows [n, g, c/g, out.., taps..] times weights [1, g, m/g, c/g, 1.., taps..], summed, plus bias.
+Tensor convolve(OpCall& call, Tensor windows, Tensor weights, const ConvShape& shape) {
+  if (!windows || !weights) return {};
+  DType wide = sumDType(commonDType(call.operands));
+  std::vector<int> folded{3};
+  for (int i = 0; i < shape.spatial; ++i) folded.push_back(4 + shape.spatial + i);
+  return withBias(call, reduce(Op::Add, cast(unsqueeze(windows, 2), wide) * cast(weights, wide), folded, false), shape);
 }
 
 Tensor splitChannels(OpCall& call, Tensor x, const ConvShape& shape) {
@@ -100,6 +105,114 @@ Tensor unfoldTransposed(Tensor x, const std::vector<WindowAxis>& axes) {
   return gather(x, indices);
 }
 
+// Along an axis of stride s, result element s * j + phase - before sums over the taps phase + s * u, which meet x at j - u:
+// the elements of one phase are a convolution of stride 1, and no tap meets the zeros between elements of x.
+struct Phases {
+  int64_t first, count;  // phases with equally many taps
+  int64_t taps;
+};
+
+std::vector<Phases> phasesOf(const WindowAxis& a) {
+  const int64_t kernel = a.kernel.constant(), longer = kernel % a.stride, taps = kernel / a.stride;
+  std::vector<Phases> groups;
+  if (longer > 0) groups.push_back({0, longer, taps + 1});
+  if (taps > 0) groups.push_back({longer, a.stride - longer, taps});
+  return groups;
+}
+
+class PhaseConvolution {
+ public:
+  /// x [n, g, c/g, sizes..], w [c, m/g, taps..]
+  PhaseConvolution(OpCall& call, Tensor x, const ConvShape& shape, const std::vector<WindowAxis>& axes)
+      : b_(call.b), x_(x), w_(call.arg(1)), wide_(sumDType(commonDType(call.operands))), shape_(shape), axes_(axes) {}
+
+  static bool fits(const std::vector<WindowAxis>& axes) {
+    auto isPlain = [](const WindowAxis& a) { return a.dilation == 1 && a.kernel.isConst(); };
+    return std::ranges::all_of(axes, isPlain) && std::ranges::any_of(axes, [](const WindowAxis& a) { return a.stride > 1; });
+  }
+
+  /// [n, g, m/g, results..]
+  Tensor sums() {
+    Tensor all = assembled({});  // [n, g, phases.., m/g, blocks..]
+    if (!all) return {};
+    const int spatial = shape_.spatial;
+    std::vector<int> order{0, 1, 2 + spatial};
+    Dims whole{all.dim(0), all.dim(1), shape_.outPerGroup}, offsets{b_.dim(0), b_.dim(0), b_.dim(0)}, sizes = whole;
+    for (int i = 0; i < spatial; ++i) {
+      const WindowAxis& a = axes_[static_cast<size_t>(i)];
+      order.push_back(3 + spatial + i), order.push_back(2 + i);
+      whole.add(blocks(a) * a.stride), offsets.add(a.before), sizes.add(a.count);
+    }
+    return shrink(reshape(permute(all, order), whole), offsets, sizes);
+  }
+
+ private:
+  static Dim blocks(const WindowAxis& a) { return floordiv(a.count + a.before + (a.stride - 1), a.stride); }
+
+  // All phases of the axes that are not chosen yet.
+  Tensor assembled(std::vector<Phases> chosen) {
+    const size_t axis = chosen.size();
+    if (axis == axes_.size()) return convolved(chosen);
+    std::vector<Tensor> parts;
+    for (const Phases& p : phasesOf(axes_[axis])) {
+      chosen.push_back(p);
+      parts.push_back(assembled(chosen));
+      chosen.pop_back();
+      if (!parts.back()) return {};
+    }
+    const int at = 2 + static_cast<int>(axis);
+    Tensor all = joined(parts, at);
+    const Dim missing = b_.dim(axes_[axis].stride) - all.dim(at);  // phases no tap reaches
+    if (missing.is(0)) return all;
+    Dims before(std::vector<Dim>(static_cast<size_t>(all.rank()), b_.dim(0))), after = before;
+    after.set(at, missing);
+    return pad(all, before, after, 0);
+  }
+
+  Tensor convolved(const std::vector<Phases>& chosen) {
+    std::vector<WindowAxis> windows;
+    for (size_t i = 0; i < axes_.size(); ++i)
+      windows.push_back({axes_[i].size, b_.dim(chosen[i].taps), b_.dim(chosen[i].taps - 1), b_.dim(0), blocks(axes_[i])});
+    Tensor under = unfold(x_, 3, windows);
+    for (int i = 0; i <= shape_.spatial; ++i) under = unsqueeze(under, 2);
+    std::vector<int> folded{3 + shape_.spatial};
+    for (int i = 0; i < shape_.spatial; ++i) folded.push_back(4 + 2 * shape_.spatial + i);
+    return contiguous(reduce(Op::Add, cast(under, wide_) * cast(weights(chosen), wide_), folded, false));
+  }
+
+  // [1, g, phases.., m/g, c/g, 1.., taps..], the last tap first.
+  Tensor weights(const std::vector<Phases>& chosen) {
+    const int spatial = shape_.spatial;
+    Dims split{b_.dim(1), b_.dim(shape_.groups), shape_.perGroup, shape_.outPerGroup};
+    Dims none(std::vector<Dim>(static_cast<size_t>(w_.rank()), b_.dim(0))), missing = none;
+    for (int i = 0; i < spatial; ++i) {
+      const WindowAxis& a = axes_[static_cast<size_t>(i)];
+      const int64_t most = (a.kernel.constant() + a.stride - 1) / a.stride;
+      missing.set(2 + i, b_.dim(most * a.stride) - a.kernel);
+      split.add(b_.dim(most)), split.add(b_.dim(a.stride));
+    }
+    Tensor w = reshape(pad(w_, none, missing, 0), split);
+    std::vector<int> order{0, 1}, taps;
+    for (int i = 0; i < spatial; ++i) {
+      const Phases& p = chosen[static_cast<size_t>(i)];
+      w = narrow(narrow(w, 4 + 2 * i, b_.dim(0), b_.dim(p.taps)), 5 + 2 * i, b_.dim(p.first), b_.dim(p.count));
+      order.push_back(5 + 2 * i), taps.push_back(4 + 2 * i);
+    }
+    w = flip(w, taps);
+    order.push_back(3), order.push_back(2);
+    order.insert(order.end(), taps.begin(), taps.end());
+    w = permute(w, order);
+    for (int i = 0; i < spatial; ++i) w = unsqueeze(w, 4 + spatial);
+    return w;
+  }
+
+  GraphBuilder& b_;
+  Tensor x_, w_;
+  DType wide_;
+  const ConvShape& shape_;
+  const std::vector<WindowAxis>& axes_;
+};
+
 }  // namespace
 
 Results lowerConvTranspose(OpCall& call) {
@@ -124,7 +237,9 @@ Results lowerConvTranspose(OpCall& call) {
     a.count = (a.size - 1) * a.stride - a.before - a.after + (a.kernel - 1) * a.dilation + (extra[i] + 1);
     if (!call.require(a.count.max() >= 0, "the padding takes away the whole result")) return Tensor();
   }
-  Tensor windows = unfoldTransposed(splitChannels(call, x, shape), axes);
+  x = splitChannels(call, x, shape);
+  if (PhaseConvolution::fits(axes)) return withBias(call, PhaseConvolution(call, x, shape, axes).sums(), shape);
+  Tensor windows = unfoldTransposed(x, axes);
   Dims split{call.b.dim(1), call.b.dim(shape.groups), shape.perGroup, shape.outPerGroup};
   for (int i = 0; i < shape.spatial; ++i) split.add(call.b.dim(1));
   std::vector<int> order{0, 1, 3, 2};

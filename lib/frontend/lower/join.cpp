@@ -1,20 +1,20 @@
 // Tensors side by side, and tensors cut into parts.
-#include "frontend/graph_op.h"
+#include "frontend/lower/common.h"
 
 namespace svod {
 
-namespace {
-
-// The values side by side: element p of the axis comes from the first part that reaches beyond p.
-Tensor joined(GraphBuilder& b, const std::vector<Tensor>& parts, int axis, const Dims& dims) {
-  Tensor position = b.iota(dims[axis]);
-  for (int i = axis + 1; i < dims.rank(); ++i) position = unsqueeze(position, -1);
+// Element p of the axis comes from the first part that reaches beyond p.
+Tensor joined(const std::vector<Tensor>& parts, int axis) {
+  GraphBuilder& b = *parts[0].builder();
+  const Dims dims = parts[0].dims();
   std::vector<Dim> offsets;
   Dim total = b.dim(0);
   for (const Tensor& t : parts) {
     offsets.push_back(total);
     total = total + t.dim(axis);
   }
+  Tensor position = b.iota(total);
+  for (int i = axis + 1; i < dims.rank(); ++i) position = unsqueeze(position, -1);
   Tensor result;
   for (size_t i = parts.size(); i-- > 0;) {
     Dims before, after;
@@ -28,21 +28,19 @@ Tensor joined(GraphBuilder& b, const std::vector<Tensor>& parts, int axis, const
   return result;
 }
 
+namespace {
+
 Tensor concatenate(OpCall& call, std::vector<Tensor> parts, int axis) {
-  GraphBuilder& b = call.b;
   DType dtype = commonDType(parts);
   Dims dims = parts[0].dims();
-  Dim total = b.dim(0);
   for (Tensor& t : parts) {
     t = cast(t, dtype);
     Dims same = t.dims();
     same.set(axis, dims[axis]);
     if (!call.require(same == dims, "all dims but axis " + std::to_string(axis) + " must be equal"))
       return {};
-    total = total + t.dim(axis);
   }
-  dims.set(axis, total);
-  return joined(b, parts, axis, dims);
+  return joined(parts, axis);
 }
 
 }  // namespace

@@ -328,6 +328,17 @@ for nm, ws, kw in [
             a[an] = kw[kk]
     b = floats(ws[1] * kw.get("g", 1))
     case("convt_" + nm, "ConvTranspose", 11, [xt, w, b], [convt(xt, w, b, **kw).astype(np.float32)], a)
+for nm, size, ws, kw in [  # phases with more and with fewer taps, phases without any, blocks before the first result
+    ("even", (3, 4), (4, 2, 4, 4), dict(s=[2, 2], pads=[1, 1, 1, 1])),
+    ("short", (3, 4), (4, 2, 2, 1), dict(s=[3, 3], g=2, op=[1, 2])),
+    ("long", (5, 3), (4, 3, 5, 7), dict(s=[2, 3], pads=[3, 4, 2, 5])),
+    ("line", (9,), (4, 2, 5), dict(s=[3], pads=[2, 1], op=[1])),
+    ("solid", (2, 3, 2), (4, 2, 2, 3, 1), dict(s=[2, 2, 1], pads=[0, 1, 0, 1, 0, 0])),
+]:
+    x, w, b = floats(2, 4, *size), floats(*ws), floats(ws[1] * kw.get("g", 1))
+    names = {"s": "strides", "pads": "pads", "g": "group", "op": "output_padding"}
+    case("convt_" + nm, "ConvTranspose", 11, [x, w, b], [convt(x, w, b, **kw).astype(np.float32)],
+         {names[k]: v for k, v in kw.items()}, const=(1,))
 w = floats(4, 2, 3, 3)
 for os_, ap in (
     ([10, 8], None),
