@@ -65,7 +65,7 @@ std::optional<Access> slidingLoad(std::span<const Access> all, UOp reduce, std::
       if (x && *x > 1 && *x <= kMaxSkip) return a;
       for (UOp k : reduce.src().subspan(1)) {
         auto y = strideOf(a, k);
-        if (x && y && *x != 0 && *y != 0 && *x % *y == 0 && *x / *y < maxExtent(k)) return a;
+        if (x && y && *x > 0 && *y > 0 && windowsMeet(*x, maxExtent(r), *y, maxExtent(k))) return a;
       }
     }
   }

@@ -32,6 +32,10 @@ std::optional<int64_t> strideOf(const Access& access, UOp range) {
   return coefficientOf(access.address, range);
 }
 
+bool windowsMeet(int64_t x, int64_t loops, int64_t y, int64_t taps) {
+  return x % y == 0 ? x / y < taps : y % x == 0 && y / x < loops;
+}
+
 bool sumsProducts(UOp n) {
   return n.op() == Op::Reduce && n.argAs<ReduceArg>().op == Op::Add && n.src(0).op() == Op::Mul;
 }
@@ -108,7 +112,7 @@ bool hasWindow(const Signature& s) {
     for (UOp r : s.outputs)
       for (UOp k : s.reduces) {
         auto x = strideOf(load, r), y = strideOf(load, k);
-        if (x && y && *x != 0 && *y != 0 && (*x % *y == 0) && *x >= *y && *x / *y < maxExtent(k)) return true;
+        if (x && y && *x > 0 && *y > 0 && windowsMeet(*x, maxExtent(r), *y, maxExtent(k))) return true;
       }
   return false;
 }

@@ -13,13 +13,16 @@ namespace svod {
 
 namespace {
 
-// One dim of the copy: an axis, or the positions stride * out + tap that two axes reach together.
+// One dim of the copy: an axis, or the positions stride * out + dilation * tap that two axes reach together. One of both
+// factors is 1.
 struct WindowDim {
   UOp axis;      // the tap, or the axis alone
   UOp out = {};  // null: an axis alone
-  int64_t stride = 1;
+  int64_t stride = 1, dilation = 1;
 
-  int64_t positions() const { return out ? stride * (maxExtent(out) - 1) + maxExtent(axis) : maxExtent(axis); }
+  int64_t positions() const {
+    return out ? stride * (maxExtent(out) - 1) + dilation * (maxExtent(axis) - 1) + 1 : maxExtent(axis);
+  }
 };
 
 // The dims of the copy. Positions that are `stride` apart lie side by side, so that neighbouring results read neighbours:
@@ -29,7 +32,7 @@ class WindowCopy {
   WindowCopy(Graph& g, UOp sink) : g_(g), id_(nextRangeId(sink)) {}
 
   void add(const WindowDim& d) {
-    const UOp step = g_.index(d.stride), tap = d.axis;
+    const UOp step = g_.index(d.stride), tap = mulIndices(g_, d.axis, g_.index(d.dilation));
     const int64_t length = (d.positions() + d.stride - 1) / d.stride;
     UOp range = g_.range(g_.index(length), id_++, AxisType::Loop), position = range;
     UOp place = d.out ? addIndices(g_, d.out, g_.alu(Op::Floordiv, {tap, step})) : tap;
@@ -41,8 +44,9 @@ class WindowCopy {
     }
     if (d.out && !firstWindow_) firstWindow_ = dims_.size();
     dims_.push_back({range, place});
-    if (d.out) from_.push_back(d.out), to_.push_back(g_.index(0));
-    from_.push_back(tap), to_.push_back(position);
+    const UOp unit = d.dilation > 1 ? d.out : d.axis;  // moves by one position
+    from_.push_back(unit), to_.push_back(position);
+    if (d.out) from_.push_back(unit == d.out ? d.axis : d.out), to_.push_back(g_.index(0));
   }
 
   /// What reads the copy in place of `load`. Null: that is no function of these dims.
@@ -79,29 +83,38 @@ class WindowCopy {
   std::vector<UOp> from_, to_, inside_;  // inside_ speaks of the loops of the copy
 };
 
-// Joins each reduce axis with an output axis that moves the address alike.
-std::vector<WindowDim> windowDims(const Access& access, std::span<const Axis> axes) {
-  std::vector<WindowDim> dims;
-  std::vector<UOp> joined;
+// The reduce axis whose steps meet those of `out`, of those not joined yet; nothing where there is none.
+std::optional<WindowDim> windowAlong(const Access& access, UOp out, std::span<const Axis> axes,
+                                     std::span<const WindowDim> joined) {
+  std::optional<WindowDim> found;
+  int64_t shortest = 0;
+  const int64_t stride = *strideOf(access, out);
   for (const Axis& tap : axes) {
-    if (tap.nest != Nest::Reduce) continue;
-    std::optional<int64_t> step = strideOf(access, tap.range);
-    for (const Axis& out : axes) {
-      std::optional<int64_t> stride = strideOf(access, out.range);
-      bool alike = out.nest == Nest::Output && step && stride && *step > 0 && *stride > 0 && *stride % *step == 0;
-      if (!alike || *stride / *step >= maxExtent(tap.range) || std::ranges::find(joined, out.range) != joined.end())
-        continue;
-      dims.push_back({tap.range, out.range, *stride / *step});
-      joined.push_back(tap.range), joined.push_back(out.range);
-      break;
-    }
+    const int64_t step = tap.nest == Nest::Reduce ? strideOf(access, tap.range).value_or(0) : 0;
+    if (step <= 0 || (found && shortest <= step)) continue;
+    if (!windowsMeet(stride, maxExtent(out), step, maxExtent(tap.range))) continue;
+    if (std::ranges::find(joined, tap.range, &WindowDim::axis) != joined.end()) continue;
+    const int64_t unit = std::min(stride, step);
+    found = {tap.range, out, stride / unit, step / unit}, shortest = step;
   }
-  std::vector<WindowDim> ordered;
+  return found;
+}
+
+// Joins output axes with reduce axes that move the address alike. Short steps first: lines may be as far apart as taps.
+std::vector<WindowDim> windowDims(const Access& access, std::span<const Axis> axes) {
+  std::vector<UOp> outs;
+  for (const Axis& axis : axes)
+    if (axis.nest == Nest::Output && strideOf(access, axis.range).value_or(0) > 0) outs.push_back(axis.range);
+  std::ranges::stable_sort(outs, {}, [&](UOp out) { return *strideOf(access, out); });
+  std::vector<WindowDim> dims;
+  for (UOp out : outs)
+    if (std::optional<WindowDim> window = windowAlong(access, out, axes, dims)) dims.push_back(*window);
+  std::vector<WindowDim> ordered;  // windows at the place of their output axes, so that lines stay inside of single taps
   for (const Axis& axis : axes) {
-    auto pair = std::ranges::find(dims, axis.range, &WindowDim::axis);
+    auto pair = std::ranges::find(dims, axis.range, &WindowDim::out);
     if (pair != dims.end())
       ordered.push_back(*pair);
-    else if (std::ranges::find(joined, axis.range) == joined.end())
+    else if (std::ranges::find(dims, axis.range, &WindowDim::axis) == dims.end())
       ordered.push_back({axis.range});
   }
   return ordered;

@@ -104,6 +104,7 @@ constexpr TestKernel kKernels[] = {
     {"bytes-ss-zeros", buildBytes<DType::I8, DType::I8, 3>},
     {"byte-sums", buildByteSums},
     {"matmul-across", buildMatmulAcross},
+    {"conv2d-dilated", buildDilatedConv2d},
 };
 
 }  // namespace
@@ -209,13 +210,17 @@ UOp buildConv1d(Graph& g, const Sizes& s) {
 namespace {
 
 // m filters of 3x3 over two channels, k lines of n results; `pad` elements of 0 around the input.
-UOp conv2d(Graph& g, const Sizes& s, int64_t step, int64_t pad, int64_t channels = 2) {
+UOp conv2d(Graph& g, const Sizes& s, int64_t step, int64_t pad, int64_t channels = 2, int64_t dilation = 1) {
   constexpr int64_t kTaps = 3;
   Builder b(g);
-  const int64_t height = (s.k - 1) * step + kTaps - 2 * pad, width = (s.n - 1) * step + kTaps - 2 * pad;
+  const int64_t reach = (kTaps - 1) * dilation + 1 - 2 * pad;
+  const int64_t height = (s.k - 1) * step + reach, width = (s.n - 1) * step + reach;
   UOp filter = b.loop(s.m), y = b.loop(s.k), x = b.loop(s.n);
   UOp c = b.loop(channels, AxisType::Reduce), ky = b.loop(kTaps, AxisType::Reduce), kx = b.loop(kTaps, AxisType::Reduce);
-  UOp row = b.sub(b.add(b.mul(y, b.i(step)), ky), b.i(pad)), column = b.sub(b.add(b.mul(x, b.i(step)), kx), b.i(pad));
+  auto position = [&](UOp out, UOp tap) {
+    return b.sub(b.add(b.mul(out, b.i(step)), b.mul(tap, b.i(dilation))), b.i(pad));
+  };
+  UOp row = position(y, ky), column = position(x, kx);
   UOp address = b.at(1, DType::F32, {channels, height, width}, {c, row, column});
   UOp inside = b.both(b.both(b.lt(b.i(-1), row), b.lt(row, b.i(height))),
                       b.both(b.lt(b.i(-1), column), b.lt(column, b.i(width))));
@@ -229,6 +234,7 @@ UOp conv2d(Graph& g, const Sizes& s, int64_t step, int64_t pad, int64_t channels
 
 UOp buildConv2d(Graph& g, const Sizes& s) { return conv2d(g, s, 1, 1); }
 UOp buildDeepConv2d(Graph& g, const Sizes& s) { return conv2d(g, s, 1, 1, 16); }
+UOp buildDilatedConv2d(Graph& g, const Sizes& s) { return conv2d(g, s, 1, 3, 2, 3); }
 UOp buildConv2dStep2(Graph& g, const Sizes& s) { return conv2d(g, s, 2, 1); }
 UOp buildConv2dStep2Valid(Graph& g, const Sizes& s) { return conv2d(g, s, 2, 0); }
 

@@ -142,6 +142,20 @@ TEST_CASE("What lies under windows is copied once") {
   CHECK(errorOf(g, buildMatmul(g, {8, 8, 8}), "window(1,0,2)").find("slide") != std::string::npos);
 }
 
+TEST_CASE("Windows of taps that lie apart are copied once where they meet") {
+  Graph g;
+  UOp plane = buildDilatedConv2d(g, {4, 9, 12});
+  CHECK(describeAxes(applied(g, plane, "window(1,3,4,5,1,2)")) ==
+        "0 loop 4, 1 loop 12, 2 loop 9, 3 reduce 2, 4 reduce 3, 5 reduce 3, 6 stage 2, 7 stage 18, 8 stage 15");
+  // Three lines share none with the taps above and below.
+  CHECK(describeAxes(applied(g, plane, "tile(1,3) window(1,4,5,6,2,3)")) ==
+        "0 loop 4, 1 loop 4, 2 loop 3, 3 loop 9, 4 reduce 2, 5 reduce 3, 6 reduce 3, 7 stage 2, 8 stage 3, 9 stage 3, "
+        "10 stage 15");
+  applied(g, plane, "tile(1,5) order(1,0,2,3) window(1,4,5,6,2,3) vector(9,8) upcast(1,3) upcast(2,2) vector(3,8)");
+  applied(g, plane, "window(1,3,4,5,1,2) pitch(1,2,15) upcast(0,3) vector(1,8) upcast(1,4) thread(0,1)");
+  CHECK(errorOf(g, buildDilatedConv2d(g, {4, 2, 2}), "window(1,3,4,5,1,2)").find("slide") != std::string::npos);
+}
+
 TEST_CASE("Windows that move in steps read neighbours of their copy") {
   Graph g;
   UOp padded = buildConv2dStep2(g, {4, 9, 12}), valid = buildConv2dStep2Valid(g, {4, 7, 6});
