@@ -50,12 +50,18 @@ double excess(int64_t extent, int64_t part) {
   return static_cast<double>((extent + part - 1) / part * part) / static_cast<double>(extent);
 }
 
+int64_t bytesOfStages(const Chooser& c) {
+  int64_t bytes = 0;
+  for (UOp s : nodesOf(c.sink, Op::Stage)) bytes += stageBytes(s);
+  return bytes;
+}
+
 // Rows of a block: whole vectors, few beyond the last row, the last register tile of the result and that of the rows'
 // product, and what the second level cache has room for. 0 for fewer rows than lanes.
 int64_t rowsOfBlock(const Chooser& c, const RowKernel& k, int64_t width) {
   constexpr int64_t kMostRows = 64;
-  int64_t bytes = 0, best = 0;
-  for (UOp s : nodesOf(c.sink, Op::Stage)) bytes += stageBytes(s);
+  const int64_t bytes = bytesOfStages(c);
+  int64_t best = 0;
   const RegisterTile tile = chooseRegisterTile(c, k.result, {k.column, width}, INT64_MAX, k.row);
   double least = INFINITY;
   for (int64_t vectors = 1; vectors * width <= std::min(kMostRows, maxExtent(k.row)); ++vectors) {
@@ -166,6 +172,30 @@ std::optional<uint32_t> matrixToPack(const Chooser& c, UOp result, UOp column) {
   return std::nullopt;
 }
 
+// The rows are multiplied with a matrix that, beside them, does not stay in the second level cache: each register tile would
+// fetch it from further away. So it is read in blocks that the first level cache keeps for all tiles. True when `result` is
+// now such a block of `loop`.
+bool blockElements(Chooser& c, UOp result, UOp column) {
+  const UOp element = result.src(1);
+  const int64_t each = maxExtent(column) * byteSize(result.dtype()), block = powerBelow(c.caps.l1Bytes / each);
+  if (!mayReassociate(c.caps, result.dtype()) || !constExtent(element) || block < 16 || maxExtent(element) < 4 * block)
+    return false;
+  if (bytesOfStages(c) + maxExtent(element) * each <= c.caps.l2Bytes / 2) return false;
+  return c.apply(OptKind::Tile, idOf(element), block, "a block of the matrix stays in the first level cache");
+}
+
+// The register tiles of the result: lanes along columns.
+bool tileResult(Chooser& c, UOp result, uint32_t row, uint32_t column, int64_t width) {
+  const std::optional<uint32_t> packed = matrixToPack(c, result, c.range(column));
+  const uint32_t element = idOf(result.src(1));
+  const bool inBlocks = !packed && blockElements(c, result, c.range(column));
+  const Lanes lanes{c.range(column), std::min(width, powerBelow(maxExtent(c.range(column))))};
+  tileReduceOverOutputLanes(c, closersOf(c.sink, c.range(element))[0], lanes, packed);
+  if (!inBlocks) return true;
+  const AxisList sums{{c.numberOf(element), c.numberOf(row), c.numberOf(column)}};
+  return c.apply(OptKind::KBlock, sums, "sums wait in memory while the blocks pass");
+}
+
 bool tileBlocks(Chooser& c, const RowKernel& k, int64_t width) {
   const int64_t rows = rowsOfBlock(c, k, width);
   if (rows < width) return false;
@@ -180,12 +210,8 @@ bool tileBlocks(Chooser& c, const RowKernel& k, int64_t width) {
   for (UOp stage : nodesOf(c.sink, Op::Stage)) blocks.push_back(idOf(stage.src().back()));
   for (uint32_t block : blocks)
     if (!tileFill(c, closersOf(c.sink, c.range(block))[0], width)) return false;
-  for (UOp n : nodesOf(c.sink, Op::Reduce)) {
-    if (!isProduct(n) || !n.dependsOn(c.range(column))) continue;
-    const Lanes lanes{c.range(column), std::min(width, powerBelow(maxExtent(k.column)))};
-    tileReduceOverOutputLanes(c, n, lanes, matrixToPack(c, n, lanes.range));
-    return true;
-  }
+  for (UOp n : nodesOf(c.sink, Op::Reduce))
+    if (isProduct(n) && n.dependsOn(c.range(column))) return tileResult(c, n, row, column, width);
   return false;
 }
 

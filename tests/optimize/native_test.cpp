@@ -51,6 +51,9 @@ TEST_CASE("Blocks and streams, chosen where caches are small, compute the same")
     CHECK_THAT(chosen(buildAdd, s), Catch::Contains("stream(0)"));
     CHECK_THAT(chosen(buildAdd, s), !Catch::Contains("prefetch"));
   }
+  caps.l1Bytes = 4800, caps.l2Bytes = 16 << 10;
+  for (Sizes s : {Sizes{37, 70, 12}, Sizes{64, 64, 5}, Sizes{48, 72, 32}})
+    CHECK_THAT(chosen(buildAttention, s), Catch::Contains("hold(") && Catch::Contains("kblock("));
 }
 
 TEST_CASE("Rows that lie across memory, turned where they do not stay in cache, compute the same") {
