@@ -1,6 +1,7 @@
 #include "schedule/split_reduce.h"
 
 #include <algorithm>
+#include <set>
 
 namespace svod {
 
@@ -10,8 +11,13 @@ namespace {
 constexpr int64_t kMinRatio = 32768, kMaxResult = 64;
 constexpr int64_t kMaxParts = 256, kMinParts = 8;
 
-int64_t partsOf(int64_t extent) {
-  for (int64_t parts = std::min(kMaxParts, extent); parts >= kMinParts; --parts)
+// Products of matrices that are read again this often, but have few results for so many terms: a part of the terms stays in
+// cache for all results, and there are tiles for many threads.
+constexpr int64_t kMinReuse = 16, kMaxProducts = 1 << 16;
+constexpr int64_t kMinTermsOfPart = 1024, kMaxPartsOfProduct = 64, kMinPartsOfProduct = 4;
+
+int64_t divisorWithin(int64_t extent, int64_t least, int64_t most) {
+  for (int64_t parts = std::min(most, extent); parts >= least; --parts)
     if (extent % parts == 0) return parts;
   return 0;
 }
@@ -21,11 +27,48 @@ bool mayReassociate(UOp reduce, Numerics numerics) {
   return numerics != Numerics::Strict || !isFloat(reduce.dtype()) || op == Op::Max || op == Op::Min;
 }
 
+// Whether arithmetic on the way from storage and reductions to `terms` takes long, as that of a softmax does: a kernel keeps
+// its rows.
+bool isCostly(UOp terms) {
+  std::vector<UOp> open{terms};
+  std::set<uint32_t> seen;
+  while (!open.empty()) {
+    UOp n = open.back();
+    open.pop_back();
+    if (has(n.op(), Transcend)) return true;
+    if (!seen.insert(n.id()).second || !(isElementwise(n.op()) || isMovement(n.op()))) continue;
+    open.insert(open.end(), n.src().begin(), n.src().end());
+  }
+  return false;
+}
+
+// Elements of a factor before it was repeated for the other one.
+int64_t elementsOf(UOp factor) {
+  while (factor.op() == Op::Expand || factor.op() == Op::Reshape || factor.op() == Op::Permute) factor = factor.src(0);
+  return factor.maxNumel();
+}
+
+bool isDeepProduct(UOp reduce) {
+  const auto& arg = reduce.argAs<ReduceArg>();
+  UOp terms = reduce.src(0);
+  if (arg.op != Op::Add || arg.axes.size() != 1 || terms.op() != Op::Mul || reduce.maxNumel() > kMaxProducts) return false;
+  const int64_t largest = std::max(elementsOf(terms.src(0)), elementsOf(terms.src(1)));
+  return terms.maxNumel() >= kMinReuse * largest && !isCostly(terms);
+}
+
+// Into how many parts a reduce over `extent` terms goes; 0 for one.
+int64_t partsOf(UOp reduce, int64_t extent) {
+  const int64_t in = reduce.src(0).maxNumel(), out = std::max<int64_t>(reduce.maxNumel(), 1);
+  if (out <= kMaxResult && in / out >= kMinRatio) return divisorWithin(extent, kMinParts, kMaxParts);
+  if (!isDeepProduct(reduce)) return 0;
+  return divisorWithin(extent, kMinPartsOfProduct, std::min(kMaxPartsOfProduct, extent / kMinTermsOfPart));
+}
+
 UOp split(Graph& g, UOp reduce) {
   UOp x = reduce.src(0);
   const auto& arg = reduce.argAs<ReduceArg>();
   for (int32_t axis : arg.axes) {
-    int64_t parts = partsOf(x.dim(axis));
+    int64_t parts = partsOf(reduce, x.dim(axis));
     if (parts == 0) continue;
     std::vector<UOp> dims(x.shape().begin(), x.shape().end());
     dims[axis] = g.index(parts);
@@ -48,8 +91,7 @@ UOp splitReduces(Graph& g, UOp sink, Numerics numerics) {
   return transform(g, sink, [&](UOp node, std::span<const UOp> src) {
     UOp same = std::ranges::equal(src, node.src()) ? node : g.withSrc(node, src);
     if (same.op() != Op::Reduce || same.src(0).hasSymbolicShape() || !mayReassociate(same, numerics)) return same;
-    int64_t in = same.src(0).maxNumel(), out = std::max<int64_t>(same.maxNumel(), 1);
-    return out <= kMaxResult && in / out >= kMinRatio ? split(g, same) : same;
+    return split(g, same);
   });
 }
 

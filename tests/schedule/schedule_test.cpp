@@ -189,6 +189,27 @@ TEST_CASE("two outputs that share a reduction compute it once") {
   CHECK(reductions == 1);
 }
 
+TEST_CASE("products of deep matrices are split where the results are few and read much again") {
+  const auto items = [](int64_t m, int64_t n, int64_t k, bool softmax = false) {
+    GraphMaker g;
+    UOp a = g.input("a", {m, k}), b = g.input("b", {k, n});
+    g.output("y", g.matmul(softmax ? g.g.alu(Op::Exp, {a}) : a, b, m, n, k));
+    auto schedule = makeSchedule(g.model, {Numerics::Contract});
+    REQUIRE(schedule);
+    return schedule->items.size();
+  };
+  CHECK(items(32, 48, 8192) == 2);
+  CHECK(items(32, 48, 8191) == 1);  // a prime has no equal parts
+  CHECK(items(32, 48, 2048) == 1);
+  CHECK(items(8, 48, 8192) == 1);
+  CHECK(items(32, 48, 8192, true) == 2);  // exponentials, and their sums in one piece
+  CHECK(items(300, 300, 8192) == 1);
+  GraphMaker integers;  // split in any mode
+  UOp a = integers.input("a", {16, 4096}, DType::I32), b = integers.input("b", {4096, 16}, DType::I32);
+  integers.output("y", integers.matmul(a, b, 16, 16, 4096));
+  CHECK(checked(integers.model).items.size() == 2);
+}
+
 TEST_CASE("large reductions are split where the order of additions is free") {
   GraphMaker m;
   m.output("y", m.reduce(Op::Add, m.input("x", {1 << 16}), {0}));
