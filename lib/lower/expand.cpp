@@ -103,11 +103,12 @@ class Expander {
   UOp buildPlain(UOp node, const Env& env) {
     std::vector<UOp> src;
     for (UOp s : node.src()) src.push_back(expandNode(s, env));
-    if (node.op() == Op::Load && src.size() == 3) src[0] = widened(src[0], src[2].lanes());
+    const bool isAccess = node.op() == Op::Load || node.op() == Op::Store;
+    if (isAccess && src.size() == 3) src[0] = widened(src[0], src[2].lanes());
     return g_.withSrc(node, src);
   }
 
-  /// Lanes that read one address under different gates each have an address of their own.
+  /// Lanes that access one address under different gates each have an address of their own.
   UOp widened(UOp address, int lanes) {
     if (address.lanes() >= lanes) return address;
     UOp at = g_.make(Op::Stack, DType::Index, std::vector<UOp>(static_cast<size_t>(lanes), address.src(1)));

@@ -331,6 +331,16 @@ TEST_CASE("What only the inner loop of a pitch moves is not read between lines")
   CHECK(sameBuffers(resultOf(sink), resultOf(*tuned), kClose));
 }
 
+TEST_CASE("Lanes of which all but the first are masked store at an address each") {
+  Graph g;
+  UOp sink = buildMatmul(g, {6, 1, 3});
+  auto tuned = applyOpts(g, sink, *parseOpts("tile(0,2) merge(0,1) vector(1,4)"), cpuCaps());
+  REQUIRE(tuned);
+  UOp code = lowered(g, *tuned);
+  if (Status status = verify(code, Stage::Lowered); !status) FAIL(toText(status.error()));
+  CHECK(sameBuffers(resultOf(sink), resultOf(code), kClose));
+}
+
 TEST_CASE("Groups of bytes are summed as dot products, whatever their signs and zero points") {
   Graph g;
   for (bool mixed : {false, true})
