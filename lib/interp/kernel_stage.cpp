@@ -18,8 +18,9 @@ class KernelInterpreter {
     std::vector<UOp> specials;
     for (UOp n : toposort(sink_)) {
       if (n.op() == Op::Special) specials.push_back(n);
-      if (n.op() == Op::Barrier)
-        return fail(Diag::Unsupported, "barriers need threads in lock step", "linearize the kernel and interpret that");
+      if (n.op() == Op::Barrier || n.op() == Op::Wmma)
+        return fail(Diag::Unsupported, std::string(toText(n.op())) + " needs threads in lock step",
+                    "linearize the kernel and interpret that");
     }
     return loop(specials, 0, [this] { return execute(sink_); });
   }

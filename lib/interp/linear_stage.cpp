@@ -1,10 +1,12 @@
-// Execution of instruction lists. All threads of a workgroup run one after another up to the next barrier.
+// Execution of instruction lists. All threads of a workgroup run one after another up to the next barrier, or to the next
+// product that the lanes of a warp compute together.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <unordered_map>
 
 #include "interp/storage.h"
+#include "interp/warp.h"
 #include "ir/text.h"
 
 namespace svod {
@@ -60,16 +62,18 @@ class Thread {
     registers_[position] = LaneValues(Scalar::ofInt(program_.kernel.ops[position].dtype(), value));
   }
 
-  /// Runs to the next barrier (true) or to the end (false).
-  Result<bool> runToBarrier() {
+  /// Runs to the next op that threads execute together, or to the end (null).
+  Result<UOp> runToMeeting() {
     while (at_ < program_.kernel.ops.size()) {
       UOp u = program_.kernel.ops[at_];
-      if (u.op() == Op::Barrier) return ++at_, true;
+      if (u.op() == Op::Barrier || u.op() == Op::Wmma) return u;
       SVOD_CHECK(step(u));
     }
-    return false;
+    return UOp();
   }
   size_t position() const { return at_; }
+  const LaneValues& operand(UOp user, size_t i) const { return valueOf(user.src(i)); }
+  void leave(LaneValues result = {}) { registers_[at_++] = std::move(result); }
 
  private:
   size_t positionOf(UOp u) const { return program_.positionOf.at(u.id()); }
@@ -211,6 +215,20 @@ std::vector<std::vector<int64_t>> combinations(const std::vector<int64_t>& sizes
   return all;
 }
 
+/// Threads of a workgroup by their place among its warps, x fastest: positions in `lanes`.
+std::vector<size_t> warpOrder(const std::vector<std::string_view>& names, const std::vector<int64_t>& sizes,
+                              const std::vector<std::vector<int64_t>>& lanes) {
+  std::vector<size_t> byName(names.size()), order(lanes.size());
+  for (size_t i = 0; i < byName.size(); ++i) byName[i] = i;
+  std::ranges::sort(byName, {}, [&](size_t i) { return names[i]; });
+  for (size_t thread = 0; thread < lanes.size(); ++thread) {
+    int64_t place = 0;
+    for (size_t i = byName.size(); i-- > 0;) place = place * sizes[byName[i]] + lanes[thread][byName[i]];
+    order[static_cast<size_t>(place)] = thread;
+  }
+  return order;
+}
+
 class LinearInterpreter {
  public:
   LinearInterpreter(const Program& program, std::span<HostTensor> buffers, const VariableValues& variables,
@@ -220,13 +238,16 @@ class LinearInterpreter {
   Status run() {
     std::vector<size_t> group, thread;
     std::vector<int64_t> groupSizes, threadSizes;
+    std::vector<std::string_view> threadNames;
     for (size_t position : program_.specials) {
       UOp u = program_.kernel.ops[position];
       SVOD_TRY(int64_t size, launchSize(u));
       (isThreadIndex(u) ? thread : group).push_back(position);
       (isThreadIndex(u) ? threadSizes : groupSizes).push_back(size);
+      if (isThreadIndex(u)) threadNames.push_back(u.argAs<VarArg>().name);
     }
     std::vector<std::vector<int64_t>> lanes = combinations(threadSizes);
+    warpOrder_ = warpOrder(threadNames, threadSizes, lanes);
     for (const std::vector<int64_t>& at : combinations(groupSizes)) SVOD_CHECK(runGroup(group, at, thread, lanes));
     return {};
   }
@@ -253,25 +274,48 @@ class LinearInterpreter {
       for (size_t i = 0; i < thread.size(); ++i) t.setSpecial(thread[i], lane[i]);
     }
     while (true) {
-      size_t waiting = 0;
+      UOp meeting;
       for (Thread& t : threads) {
-        SVOD_TRY(bool barrier, t.runToBarrier());
-        waiting += barrier;
+        SVOD_TRY(meeting, t.runToMeeting());
         if (t.position() != threads[0].position()) return divergence();
       }
-      if (waiting == 0) return {};
+      if (!meeting) return {};
+      if (meeting.op() == Op::Wmma) {
+        SVOD_CHECK(multiply(meeting, threads));
+      } else {
+        for (Thread& t : threads) t.leave();
+      }
     }
+  }
+
+  Status multiply(UOp wmma, std::span<Thread> threads) const {
+    const TensorCore* core = findTensorCore(wmma.argAs<NameArg>().name);
+    const size_t size = core ? static_cast<size_t>(core->threads()) : 0;
+    if (!core || threads.size() % size != 0)
+      return fail(Diag::Verify, "no workgroup of whole warps executes " + toLineText(wmma),
+                  "threads of a workgroup are a multiple of those of the tensor core");
+    for (size_t warp = 0; warp < threads.size(); warp += size) {
+      std::vector<WarpOperands> operands;
+      for (size_t lane = 0; lane < size; ++lane) {
+        const Thread& t = threads[warpOrder_[warp + lane]];
+        operands.push_back({&t.operand(wmma, 0), &t.operand(wmma, 1), &t.operand(wmma, 2)});
+      }
+      std::vector<LaneValues> results = multiplyTile(*core, wmma.dtype(), operands);
+      for (size_t lane = 0; lane < size; ++lane) threads[warpOrder_[warp + lane]].leave(std::move(results[lane]));
+    }
+    return {};
   }
 
   Status divergence() const {
     return fail(Diag::Verify, "threads of " + program_.kernel.name + " meet at different barriers",
-                "barriers must stand where all threads of a workgroup pass");
+                "barriers, and products of a warp, must stand where all threads of a workgroup pass");
   }
 
   const Program& program_;
   std::span<HostTensor> buffers_;
   const VariableValues& variables_;
   std::pair<int64_t, int64_t> tiles_;
+  std::vector<size_t> warpOrder_;
 };
 
 }  // namespace

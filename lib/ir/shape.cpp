@@ -63,7 +63,8 @@ std::vector<UOp> inferShape(Graph& g, Op op, std::span<const UOp> src, const Arg
     case Op::Stage: return toVector(storageOf(src[0].src(0)).shape());
     case Op::Stack: return {g.index(static_cast<int64_t>(src.size()))};
     case Op::Ramp: return {g.index(std::get<SlotArg>(arg).slot)};
-    case Op::Dot: return toVector(src[2].shape());
+    case Op::Dot:
+    case Op::Wmma: return toVector(src[2].shape());
     default: return {};
   }
 }

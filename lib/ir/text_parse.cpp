@@ -215,7 +215,8 @@ class LineParser : private LineCursor {
   static constexpr Space kSpaces[] = {Space::Global, Space::Local, Space::Reg, Space::Stream};
   static constexpr AxisType kAxisTypes[] = {AxisType::Loop,  AxisType::Serial, AxisType::Thread, AxisType::Global,
                                             AxisType::Local, AxisType::Group,  AxisType::Upcast, AxisType::Vector,
-                                            AxisType::Reduce, AxisType::Unroll, AxisType::Dot};
+                                            AxisType::Reduce, AxisType::Unroll, AxisType::Dot,
+                                            AxisType::Warp,  AxisType::Core};
 
   Graph& graph_;
   std::vector<UOp>& nodes_;

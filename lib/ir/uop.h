@@ -16,8 +16,11 @@ namespace svod {
 /// What a loop range is for. Loop is sequential or not yet decided; Serial must run in order (its iterations depend
 /// on each other through memory); Thread is split into tiles for the workers of a CPU; Global, Local and Group are GPU
 /// grid, workgroup and workgroup-reduction axes; Upcast, Unroll and Vector are expanded into values; Dot is what one
-/// instruction sums up in a lane.
-enum class AxisType : uint8_t { Loop, Serial, Thread, Global, Local, Group, Upcast, Vector, Reduce, Unroll, Dot };
+/// instruction sums up in a lane. Warp is the lanes of a warp that work on one tile of a tensor core, Core what each of
+/// them has of it: elements of the result, and the terms that one instruction sums up.
+enum class AxisType : uint8_t {
+  Loop, Serial, Thread, Global, Local, Group, Upcast, Vector, Reduce, Unroll, Dot, Warp, Core
+};
 /// Where storage lies. Stream is global memory that is written past the caches, where the CPU can.
 enum class Space : uint8_t { Global, Local, Reg, Stream };
 std::string_view toText(AxisType type);

@@ -1,6 +1,7 @@
 // Rules about storage, and about where a node may stand, given that its structure is sound.
 #include <algorithm>
 
+#include "ir/tensor_core.h"
 #include "ir/verify_rules.h"
 
 namespace svod {
@@ -148,6 +149,20 @@ std::string checkDot(const NodeView& n) {
   return {};
 }
 
+// Before and after small floats have become their bits.
+bool isFragment(UOp x, DType dtype, const Fragment& fragment) {
+  const bool isBits = info(dtype).bits < 32 && x.dtype() == unsignedOf(dtype);
+  return (isBits || x.dtype() == dtype) && x.rank() == 1 && x.dim(0) == fragment.elements();
+}
+std::string checkWmma(const NodeView& n) {
+  const TensorCore* core = findTensorCore(std::get<NameArg>(n.arg).name);
+  if (!core) return "names no tensor core of the table";
+  if (n.dtype != n.src[2].dtype()) return "adds to its own dtype";
+  const bool fits = isFragment(n.src[0], core->in, core->a) && isFragment(n.src[1], core->in, core->b) &&
+                    isFragment(n.src[2], core->out, core->c);
+  return fits ? "" : "takes fragments of " + std::string(core->name);
+}
+
 std::string checkLaneFold(const NodeView& n) { return n.src.size() == 1 ? "" : "folds lanes only; loops fold into buffers"; }
 
 std::string checkTensorReduce(const NodeView& n) {
@@ -204,6 +219,7 @@ constexpr SpecRule kRules[] = {
     {"kernel-reduce", "reductions in kernels fold ranges, or a power of two lanes", K | L | P, isOp<Op::Reduce>,
      checkHorizontal},
     {"dot", "dot products sum groups of bytes", L | P, isOp<Op::Dot>, checkDot},
+    {"wmma", "tensor cores multiply fragments of the dtypes and sizes of the table", L | P, isOp<Op::Wmma>, checkWmma},
     {"lane-fold", "reductions of instruction lists fold lanes", P, isOp<Op::Reduce>, checkLaneFold},
     {"no-index-dtype", "index arithmetic has a machine dtype", P, everyOp, checkNoIndexDType},
     {"no-bool-storage", "memory holds no bool", P, isStorageLeaf, checkNoBoolStorage},

@@ -33,6 +33,7 @@ class StorageLowering {
       case Op::Stack:
       case Op::Where: return select(node, src);
       case Op::Reduce: return reduce(node, src);
+      case Op::Wmma: return wmma(node, src);
       default: break;
     }
     if (isElementwise(node.op())) return elementwise(node, src);
@@ -184,6 +185,14 @@ class StorageLowering {
       case Op::Round: return floatFormat(format).hasNegativeZero();
       default: return false;
     }
+  }
+
+  // Tensor cores take the bits of small floats, and give them.
+  UOp wmma(UOp node, std::span<const UOp> newSrc) {
+    std::vector<UOp> src(newSrc.begin(), newSrc.end());
+    for (size_t i = 0; i < src.size(); ++i)
+      if (isSmallFloat(node.src(i).dtype())) src[i] = bits(src[i], node.src(i).dtype());
+    return graph_.make(Op::Wmma, src[2].dtype(), src, node.arg());
   }
 
   UOp reduce(UOp node, std::span<const UOp> src) {

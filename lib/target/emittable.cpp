@@ -20,6 +20,7 @@ constexpr Emittable kEmittable[] = {
     {Op::Xor, OnBool | OnInt},   {Op::Lt, OnInt | OnFloat},   {Op::Le, OnInt | OnFloat},   {Op::Eq, OnInt | OnFloat},
     {Op::Ne, OnInt | OnFloat},   {Op::Where, OnAny},          {Op::Mulacc, OnFloat},
     {Op::Prefetch, OnAny},       {Op::Dot, OnInt},            {Op::Scaleb, OnFloat},
+    {Op::Wmma, OnInt | OnFloat, true},
 };
 
 const Emittable* rowOf(Op op) {

@@ -138,6 +138,28 @@ constexpr const char* kTexts[] = {
 %5 = index %4, 1 : f32
 %6 = store %5, %3
 %7 = sink %6
+)",
+    R"(%0 = param 32 {1} : f32[32]
+%1 = special 32 {"lidx0", 0, 31} : index
+%2 = index %0, %1 : f32
+%3 = load %2 : f32
+%4 = stack %3, 1.0:f32 : f32[2]
+%5 = wmma %4, %4, %4 {"m8n8k8-f32-f32"} : f32[2]
+%6 = lane %5 {1} : f32
+%7 = param 32 {0} : f32[32]
+%8 = index %7, %1 : f32
+%9 = store %8, %6
+%10 = sink %9
+)",
+    R"(%0 = param 64 {0} : f32[64]
+%1 = range 8 {2, warp} : index
+%2 = range 2 {3, core} : index
+%3 = mul %1, 2 : index
+%4 = add %3, %2 : index
+%5 = index %0, %4 : f32
+%6 = store %5, 1.0:f32
+%7 = end %6, %1, %2
+%8 = sink %7
 )"};
 
 }  // namespace
