@@ -7,16 +7,17 @@
 
 #include "lower/accumulator.h"
 #include "lower/dot_form.h"
+#include "lower/fragments.h"
 #include "symbolic/symbolic.h"
 
 namespace svod {
 
 namespace {
 
-// Dot ranges, too: products that no instruction sums up are copies.
+// Dot ranges, too: products that no instruction sums up are copies. Of Core ranges only a tensor core sums up terms.
 bool isUnrolled(UOp range) {
   AxisType t = range.argAs<AxisArg>().type;
-  return t == AxisType::Upcast || t == AxisType::Unroll || t == AxisType::Dot;
+  return t == AxisType::Upcast || t == AxisType::Unroll || t == AxisType::Dot || t == AxisType::Core;
 }
 bool isVector(UOp range) { return range.argAs<AxisArg>().type == AxisType::Vector; }
 bool isLoop(UOp range) { return !isUnrolled(range) && !isVector(range); }
@@ -31,6 +32,7 @@ class Expander {
   Expander(Graph& graph, uint32_t nextRange) : g_(graph), nextRange_(nextRange) {}
 
   Result<UOp> run(UOp sink) {
+    tile_ = coreTileOf(sink);
     std::vector<UOp> src;
     for (UOp s : sink.src()) src.push_back(s.op() == Op::End ? expandEnd(s, {}) : expandNode(s, {}));
     if (!error_.empty())
@@ -232,11 +234,15 @@ class Expander {
   }
 
   // ---- dot products
-  /// What a reduce takes in one step: a value, or (b given) two factors of as many lanes as `group` times its results.
+  /// What a reduce takes in one step: a value, or (b given) two factors of as many lanes as `group` times its results, or
+  /// (core given) fragments of two factors.
   struct Term {
     UOp a, b = {};
     int64_t group = 1;
-    int64_t lanes() const { return std::max<int64_t>({1, a.lanes() / group, b ? b.lanes() / group : 1}); }
+    const TensorCore* core = nullptr;
+    int64_t lanes() const {
+      return core ? core->c.elements() : std::max<int64_t>({1, a.lanes() / group, b ? b.lanes() / group : 1});
+    }
   };
 
   Term dotTerm(const DotForm& form, const Env& env) {
@@ -275,8 +281,39 @@ class Expander {
     return g_.withSrc(node, src);
   }
 
+  // ---- tensor cores
+  /// The element of the result that `env` asks for. All elements are summed up together, once.
+  UOp buildCoreSum(UOp node, const CoreForm& form, const Env& env) {
+    Env shared = env;
+    int64_t element = 0;
+    for (const TileRange& t : form.ranges)
+      if (auto at = shared.find(t.range.id()); at != shared.end())
+        element |= at->second << t.run.first, shared.erase(at);
+    UOp& sum = coreSums_[{node.id(), shared}];
+    if (!sum) sum = coreSum(node, form, shared);
+    return g_.make(Op::Lane, node.dtype(), {sum}, SlotArg{static_cast<uint32_t>(element)});
+  }
+  UOp coreSum(UOp node, const CoreForm& form, const Env& env) {
+    std::vector<UOp> loops, unrolls;
+    for (UOp r : node.src().subspan(1))
+      if (r != form.terms) (isLoop(r) ? loops : unrolls).push_back(r);
+    std::vector<Term> terms;
+    forEachAssignment(unrolls, env, [&](const Env& at) {
+      UOp a = fragment(form, form.core->a, form.a, at), b = fragment(form, form.core->b, form.b, at);
+      terms.push_back({a, b, 1, form.core});
+    });
+    return foldLoops(Op::Add, node.dtype(), loops, terms, 1);
+  }
+  UOp fragment(const CoreForm& form, const Fragment& layout, UOp factor, const Env& env) {
+    std::vector<UOp> elements;
+    for (int e = 0; e < layout.elements(); ++e)
+      elements.push_back(expandNode(fragmentElement(g_, form, layout, factor, e), env));
+    return g_.make(Op::Stack, factor.dtype(), elements);
+  }
+
   /// One accumulator per assignment of the reduction's Upcast ranges; each takes its Unroll copies in order.
   UOp buildReduce(UOp node, const Env& env) {
+    if (std::optional<CoreForm> form = coreFormOf(tile_, node)) return buildCoreSum(node, *form, env);
     Op op = node.argAs<ReduceArg>().op;
     std::vector<UOp> loops, upcasts, unrolls;
     std::optional<UOp> own;  // the reduction's own vector range
@@ -307,8 +344,9 @@ class Expander {
     auto fold = [&](UOp from) {
       for (const Term& v : values) {
         if (v.b && width > 1 && from.isScalar()) from = repeated(from, width);
-        from = v.b ? g_.make(Op::Dot, dtype, {v.a, v.b, from}, SlotArg{static_cast<uint32_t>(v.group)})
-                   : g_.alu(op, {from, v.a});
+        from = v.core ? g_.make(Op::Wmma, dtype, {v.a, v.b, from}, NameArg{v.core->name})
+               : v.b  ? g_.make(Op::Dot, dtype, {v.a, v.b, from}, SlotArg{static_cast<uint32_t>(v.group)})
+                      : g_.alu(op, {from, v.a});
       }
       return from;
     };
@@ -325,6 +363,8 @@ class Expander {
   Graph& g_;
   std::map<uint32_t, std::map<Env, UOp>> memo_;
   std::map<uint32_t, std::map<std::pair<uint32_t, Env>, UOp>> groups_;  // by range of the lanes; by node and environment
+  CoreTile tile_;
+  std::map<std::pair<uint32_t, Env>, UOp> coreSums_;  // by node and environment without the elements of the tile
   std::unordered_map<uint32_t, bool> isIndexMath_;
   uint32_t nextReg_ = 0, nextLocal_ = 0, nextRange_;
   std::string error_;

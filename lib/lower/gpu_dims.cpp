@@ -11,7 +11,9 @@ namespace {
 
 AxisType typeOf(UOp range) { return range.argAs<AxisArg>().type; }
 bool isGrid(UOp range) { return typeOf(range) == AxisType::Global; }
-bool isGroup(UOp range) { return typeOf(range) == AxisType::Local || typeOf(range) == AxisType::Group; }
+bool isWarp(UOp range) { return typeOf(range) == AxisType::Warp; }
+bool isThread(UOp range) { return typeOf(range) == AxisType::Local || typeOf(range) == AxisType::Group; }
+bool isGroup(UOp range) { return isThread(range) || isWarp(range); }
 
 std::vector<UOp> rangesWhere(UOp sink, bool (*wanted)(UOp)) {
   std::vector<UOp> found;
@@ -56,7 +58,8 @@ UOp shareGroupReduces(Graph& g, UOp sink) {
     Op op = same.argAs<ReduceArg>().op;
     UOp partial = own.empty() ? same.src(0) : g.reduceRanges(op, same.src(0), own);
     for (UOp r : same.ranges())
-      if (typeOf(r) == AxisType::Local || typeOf(r) == AxisType::Upcast || typeOf(r) == AxisType::Unroll)
+      if (typeOf(r) == AxisType::Local || isWarp(r) || typeOf(r) == AxisType::Core || typeOf(r) == AxisType::Upcast ||
+          typeOf(r) == AxisType::Unroll)
         closed.push_back(r);
     std::vector<UOp> loops, at = closed;
     closed.insert(closed.end(), shared.begin(), shared.end());
@@ -77,12 +80,16 @@ struct Mapping {
   std::vector<std::vector<UOp>> axes;   // axes of each, outermost first
 };
 
-Result<Mapping> mapAxes(Graph& g, std::vector<UOp> axes, const std::array<int64_t, 3>& limits, std::string_view what) {
+// Axes that stand in one list are one dimension.
+Result<Mapping> mapAxes(Graph& g, std::vector<std::vector<UOp>> axes, const std::array<int64_t, 3>& limits,
+                        std::string_view what) {
   Mapping m;
   std::reverse(axes.begin(), axes.end());  // the last axis is x
-  for (UOp axis : axes) {
-    m.extents.push_back(axis.src(0));
-    m.axes.push_back({axis});
+  for (const std::vector<UOp>& joined : axes) {
+    UOp extent = g.index(1);
+    for (UOp axis : joined) extent = g.alu(Op::Mul, {extent, axis.src(0)});
+    m.extents.push_back(simplify(g, extent));
+    m.axes.push_back(joined);
   }
   auto joined = [&](size_t i) { return simplify(g, g.alu(Op::Mul, {m.extents[i], m.extents[i + 1]})); };
   while (m.extents.size() > 3) {  // join the neighbours with the smallest product
@@ -101,6 +108,12 @@ Result<Mapping> mapAxes(Graph& g, std::vector<UOp> axes, const std::array<int64_
                       std::to_string(m.extents[i].bounds().max) + " entries, the device takes " + std::to_string(limits[i]),
                   "split the axis with opts so that each part fits");
   return m;
+}
+
+std::vector<std::vector<UOp>> each(std::span<const UOp> axes) {
+  std::vector<std::vector<UOp>> lists;
+  for (UOp axis : axes) lists.push_back({axis});
+  return lists;
 }
 
 void readBack(Graph& g, const Mapping& m, std::string_view prefix, std::vector<UOp>& from, std::vector<UOp>& to) {
@@ -150,8 +163,10 @@ UOp guardRefills(Graph& g, UOp sink) {
 Result<UOp> lowerGpuDims(Graph& g, UOp sink, const GpuLimits& limits) {
   std::vector<UOp> grid = rangesWhere(sink, isGrid), group = rangesWhere(sink, isGroup), from, to;
   if (grid.empty() && group.empty()) return sink;
-  SVOD_TRY(Mapping gridMap, mapAxes(g, grid, limits.grid, "grid"));
-  SVOD_TRY(Mapping groupMap, mapAxes(g, group, limits.group, "workgroup"));
+  std::vector<std::vector<UOp>> threads = each(rangesWhere(sink, isThread));
+  if (std::vector<UOp> lanes = rangesWhere(sink, isWarp); !lanes.empty()) threads.push_back(lanes);  // x counts lanes
+  SVOD_TRY(Mapping gridMap, mapAxes(g, each(grid), limits.grid, "grid"));
+  SVOD_TRY(Mapping groupMap, mapAxes(g, std::move(threads), limits.group, "workgroup"));
   sink = transform(g, sink, [&](UOp node, std::span<const UOp> src) {
     UOp same = std::ranges::equal(src, node.src()) ? node : g.withSrc(node, src);
     return same.op() == Op::Store ? gateOnce(g, same, group) : same;

@@ -25,7 +25,12 @@ uint32_t lowestId(UOp closer) {
 }  // namespace
 
 bool isExpanded(AxisType type) {
-  return type == AxisType::Upcast || type == AxisType::Vector || type == AxisType::Unroll || type == AxisType::Dot;
+  return type == AxisType::Upcast || type == AxisType::Vector || type == AxisType::Unroll || type == AxisType::Dot ||
+         type == AxisType::Core;
+}
+
+bool isThreadOfGroup(AxisType type) {
+  return type == AxisType::Local || type == AxisType::Group || type == AxisType::Warp;
 }
 
 AxisType axisType(UOp range) { return range.argAs<AxisArg>().type; }
@@ -56,7 +61,7 @@ std::vector<Axis> axesOf(UOp sink) {
   std::vector<Axis> axes;
   for (UOp closer : closers) {
     for (UOp r : closer.src().subspan(1)) {
-      if (r.op() != Op::Range || isExpanded(axisType(r))) continue;
+      if (r.op() != Op::Range || isExpanded(axisType(r)) || axisType(r) == AxisType::Warp) continue;
       if (std::ranges::find(axes, r, &Axis::range) == axes.end()) axes.push_back({r, *nestOf(closer)});
     }
   }

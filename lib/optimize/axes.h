@@ -20,9 +20,9 @@ struct Axis {
 
 /// The numbered axes of a kernel: output loops in nest order, then the loops of reduces, then those of
 /// stages; several reduces (or stages) come by their lowest range id. Ranges that are expanded into values
-/// (Upcast, Vector, Unroll) are not numbered, so upcast, vector and unroll renumber nothing; tile puts the
-/// inner axis right after the outer one. A split keeps the range id for the outer part: numbers of other axes
-/// do not depend on earlier opts otherwise.
+/// (Upcast, Vector, Unroll, ..) and the lanes of a warp are not numbered, so upcast, vector, unroll and tc
+/// renumber nothing; tile puts the inner axis right after the outer one. A split keeps the range id for the
+/// outer part: numbers of other axes do not depend on earlier opts otherwise.
 std::vector<Axis> axesOf(UOp sink);
 
 /// Axis `number`, or BadOpt naming the axes there are.
@@ -34,7 +34,8 @@ std::string describeAxes(UOp sink);
 /// The nodes that close `range` (End, Reduce, Stage), in a structural order.
 std::vector<UOp> closersOf(UOp sink, UOp range);
 
-bool isExpanded(AxisType type);  // Upcast, Vector, Unroll, Dot
+bool isExpanded(AxisType type);       // Upcast, Vector, Unroll, Dot, Core
+bool isThreadOfGroup(AxisType type);  // Local, Group, Warp
 AxisType axisType(UOp range);
 /// The extent if it is a constant.
 std::optional<int64_t> constExtent(UOp range);

@@ -5,6 +5,7 @@
 
 #include "ir/dtype.h"
 #include "ir/numerics.h"
+#include "ir/tensor_core.h"
 #include "machine/cpu.h"
 
 namespace svod {
@@ -27,6 +28,7 @@ struct Caps {
   bool workgroups = false;         // a GPU: Global, Local and Group axes exist
   int maxLocal = 1024;             // threads of one workgroup
   int64_t sharedBytes = 48 << 10;  // memory a workgroup shares
+  std::vector<const TensorCore*> cores;  // tensor cores of a GPU, as tc numbers them
   int maxCopies = 512;             // values one expression may be expanded into by Upcast and Unroll ranges
   bool overwrites = false;         // the result may lie on an operand: no element may be computed twice
   std::vector<uint32_t> constants;  // slots of operands that are laid out, when the plan is built, as the kernel reads them

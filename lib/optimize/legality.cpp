@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/tensor_core_form.h"
+
 namespace svod {
 
 namespace {
@@ -24,7 +26,19 @@ Status checkExpansion(UOp n, const Caps& caps) {
       return fail(
           Diag::BadOpt, "a local buffer would be filled once per copy of an expanded axis",
           "apply pack and share after upcast and vector of the axes they stay inside of, or close them");
+    if (n.op() == Op::Stage && type == AxisType::Warp)
+      return fail(Diag::BadOpt, "each lane of a warp would fill a local buffer of its own",
+                  "apply pack and share before tc");
   }
+  return {};
+}
+
+Status checkCoreSums(UOp sink) {
+  const CoreTile tile = coreTileOf(sink);
+  for (UOp n : toposort(sink))
+    if (n.op() == Op::Reduce && closesCoreRange(n) && !coreFormOf(tile, n))
+      return fail(Diag::BadOpt, "the sum would not be one that its tensor core computes",
+                  "of the axes of such a sum, tc leaves upcast, unroll, acc, local and group");
   return {};
 }
 
@@ -32,7 +46,7 @@ Status checkWorkgroup(UOp sink, const Caps& caps) {
   int64_t threads = 1;
   for (UOp n : toposort(sink)) {
     if (n.op() != Op::Range) continue;
-    if (axisType(n) == AxisType::Local || axisType(n) == AxisType::Group) threads *= maxExtent(n);
+    if (isThreadOfGroup(axisType(n))) threads *= maxExtent(n);
   }
   if (threads <= caps.maxLocal) return {};
   return fail(
@@ -56,6 +70,7 @@ Status checkKernel(UOp sink, const Caps& caps) {
       return fail(Diag::BadOpt, "local buffers would take more than " + count(limit) + " bytes",
                   "tile an axis first and pack only the inner part");
   }
+  if (!caps.cores.empty()) SVOD_CHECK(checkCoreSums(sink));
   return checkWorkgroup(sink, caps);
 }
 
@@ -88,6 +103,11 @@ Result<int64_t> pickAmount(const Axis& axis, int64_t amount, int64_t most) {
     return fail(Diag::BadOpt, "the amount " + count(n) + " is above the extent " + count(*extent),
                 "use a smaller amount");
   return n;
+}
+
+Status checkPadding(int64_t extent, int64_t padded) {
+  if (extent > padded / 4) return {};
+  return fail(Diag::BadOpt, "padding would make at least 3/4 of the work useless");
 }
 
 Status mayReorder(UOp sink, UOp range, const Caps& caps) {

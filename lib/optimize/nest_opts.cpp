@@ -185,7 +185,8 @@ Result<UOp> applyGroup(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
       if (type == AxisType::Reduce || type == AxisType::Unroll || type == AxisType::Group)
         return fail(Diag::BadOpt,
                     "the reduce of axis " + std::to_string(args.axis) + " is inside another reduce");
-      if (type == AxisType::Upcast || type == AxisType::Local) bytes *= maxExtent(r);
+      const bool isOfTile = type == AxisType::Warp || type == AxisType::Core;
+      if (type == AxisType::Upcast || type == AxisType::Local || isOfTile) bytes *= maxExtent(r);
     }
     if (bytes * byteSize(closer.dtype()) > caps.sharedBytes)
       return fail(Diag::BadOpt,
@@ -209,7 +210,7 @@ Result<UOp> applySwap(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
 
 Result<UOp> applyNoLocals(Graph&, UOp sink, const OptOp&, const Caps&) {
   for (UOp n : toposort(sink))
-    if (n.op() == Op::Range && (axisType(n) == AxisType::Local || axisType(n) == AxisType::Group))
+    if (n.op() == Op::Range && isThreadOfGroup(axisType(n)))
       return fail(Diag::BadOpt, "the kernel has a workgroup axis already", "put nolocals first");
   return sink;
 }

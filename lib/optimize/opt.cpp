@@ -21,6 +21,7 @@ std::vector<int64_t> numbersOf(const OptArgs& args) {
     }
     std::vector<int64_t> operator()(const ParamSlot& a) const { return {a.slot}; }
     std::vector<int64_t> operator()(const SlotAxisAmount& a) const { return {a.slot, a.axis, a.amount}; }
+    std::vector<int64_t> operator()(const CoreAxes& a) const { return {a.core, a.m, a.n, a.k}; }
   };
   return std::visit(Visitor{}, args);
 }
@@ -39,6 +40,8 @@ bool fits(OptShape shape, size_t numbers) {
       return numbers == 1;
     case OptShape::SlotAxisAmount:
       return numbers == 3;
+    case OptShape::CoreAxes:
+      return numbers == 4;
   }
   return false;
 }
@@ -56,6 +59,9 @@ OptArgs argsFromNumbers(OptShape shape, std::span<const int64_t> n) {
       return ParamSlot{static_cast<uint32_t>(n[0])};
     case OptShape::SlotAxisAmount:
       return SlotAxisAmount{static_cast<uint32_t>(n[0]), static_cast<int32_t>(n[1]), n[2]};
+    case OptShape::CoreAxes:
+      return CoreAxes{static_cast<uint32_t>(n[0]), static_cast<int32_t>(n[1]), static_cast<int32_t>(n[2]),
+                      static_cast<int32_t>(n[3])};
     default:
       return NoArgs{};
   }

@@ -21,6 +21,7 @@ enum class OptKind : uint8_t {
   Unroll,
   Acc,
   Dot,
+  Tc,
   Tile,
   PadTo,
   Merge,
@@ -70,7 +71,12 @@ struct SlotAxisAmount {  // "prefetch(1,0,512)": the kernel parameter in slot 1,
   int64_t amount = 0;
   auto operator<=>(const SlotAxisAmount&) const = default;
 };
-using OptArgs = std::variant<NoArgs, AxisAmount, AxisList, PackArgs, ParamSlot, SlotAxisAmount>;
+struct CoreAxes {  // "tc(0,0,1,2)": tensor core 0 of the target, rows axis 0, columns axis 1, sums along axis 2
+  uint32_t core = 0;
+  int32_t m = 0, n = 0, k = 0;
+  auto operator<=>(const CoreAxes&) const = default;
+};
+using OptArgs = std::variant<NoArgs, AxisAmount, AxisList, PackArgs, ParamSlot, SlotAxisAmount, CoreAxes>;
 
 struct OptOp {
   OptKind kind;
@@ -78,7 +84,7 @@ struct OptOp {
   auto operator<=>(const OptOp&) const = default;
 };
 
-enum class OptShape : uint8_t { None, AxisAmount, AxisList, Pack, Param, SlotAxisAmount };
+enum class OptShape : uint8_t { None, AxisAmount, AxisList, Pack, Param, SlotAxisAmount, CoreAxes };
 
 /// One row per kind. `apply` returns the changed kernel, or an error (BadOpt) that says why the opt does not
 /// apply; it never changes what the kernel computes, except for the rounding of float reductions where `caps`

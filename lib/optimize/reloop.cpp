@@ -4,6 +4,7 @@
 
 #include "ir/shape.h"
 #include "optimize/axes.h"
+#include "optimize/masked_product.h"
 #include "symbolic/symbolic.h"
 
 namespace svod {
@@ -93,13 +94,19 @@ class Relooper {
   }
 
   UOp reduce(UOp n, UOp value) {
-    if (UOp valid = validOf(n.src().subspan(1)))
-      value = g_.where(valid, value, g_.constant(identity(n.argAs<ReduceArg>().op, n.dtype())));
     std::vector<UOp> list = closing(n, value);
+    if (UOp valid = validOf(n.src().subspan(1))) list[0] = value = masked(n, list, valid);
     if (list.size() > 1 || n.srcCount() == 1) return g_.withSrc(n, list);
     // A fold of one value: 0 + x for floats, because -0 sums to +0; x for everything else.
     bool signedZero = isFloat(n.dtype()) && n.argAs<ReduceArg>().op == Op::Add;
     return signedZero ? g_.alu(Op::Add, {value, g_.constant(Scalar::of(n.dtype(), 0))}) : value;
+  }
+
+  UOp masked(UOp n, std::span<const UOp> list, UOp valid) {
+    const bool isCoreSum =
+        std::ranges::any_of(list.subspan(1), [](UOp r) { return axisType(r) == AxisType::Core; });
+    if (isCoreSum) return maskedProduct(g_, list[0], valid);
+    return g_.where(valid, list[0], g_.constant(identity(n.argAs<ReduceArg>().op, n.dtype())));
   }
 
   UOp load(UOp n, std::span<const UOp> src) {

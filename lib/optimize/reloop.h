@@ -19,7 +19,8 @@ struct Reloop {
   bool clamped = false;
 };
 
-/// Applies all replacements at once. A reduce left without ranges becomes its one value.
+/// Applies all replacements at once. A reduce left without ranges becomes its one value; sums of a tensor core get their
+/// neutral element as products of zeros.
 UOp reloop(Graph& graph, UOp sink, std::span<const Reloop> loops);
 inline UOp reloop(Graph& graph, UOp sink, const Reloop& loop) {
   return reloop(graph, sink, std::span(&loop, 1));

@@ -15,7 +15,7 @@ Result<UOp> applyChecked(Graph& graph, UOp sink, const OptOp& opt, const Caps& c
 }
 
 bool usesWorkgroup(OptKind kind) {
-  return kind == OptKind::Local || kind == OptKind::Group || kind == OptKind::GroupTop;
+  return kind == OptKind::Local || kind == OptKind::Group || kind == OptKind::GroupTop || kind == OptKind::Tc;
 }
 
 }  // namespace

@@ -113,7 +113,7 @@ Result<UOp> applyPadTo(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
   int64_t padded = (*extent + args.amount - 1) / args.amount * args.amount;
   if (padded == *extent)
     return fail(Diag::BadOpt, "the extent is a multiple of " + std::to_string(args.amount) + " already");
-  if (*extent * 4 <= padded) return fail(Diag::BadOpt, "padding would make at least 3/4 of the work useless");
+  SVOD_CHECK(checkPadding(*extent, padded));
   AxisArg arg = axis.range.argAs<AxisArg>();
   UOp wide = g.range(g.index(padded), arg.id, arg.type);
   return reloop(g, sink, Reloop{axis.range, wide, {wide}, g.alu(Op::Lt, {wide, axis.range.src(0)})});

@@ -5,6 +5,7 @@
 #include "optimize/opt.h"
 #include "optimize/split_opts.h"
 #include "optimize/stage_opts.h"
+#include "optimize/tensor_core_opt.h"
 
 namespace svod {
 
@@ -24,6 +25,9 @@ constexpr OptInfo kOpts[] = {
      kAmount, applyAcc},
     {Dot, "dot", "dot(axis,n)",
      "products of bytes along a reduce axis in groups of n = 4, each summed up by one instruction", kAmount, applyDot},
+    {Tc, "tc", "tc(core,m,n,k)",
+     "a sum of products over axis k of rows m and columns n in tiles of a tensor core of the target, one warp each",
+     OptShape::CoreAxes, applyTensorCore},
     {Tile, "tile", "tile(axis,n)",
      "two loops, the inner of n iterations; the inner axis follows the outer one", kAmount, applyTile},
     {PadTo, "padto", "padto(axis,m)", "the extent rounded up to a multiple of m, the rest masked", kAmount,

@@ -2,11 +2,9 @@
 #include <map>
 #include <random>
 
-#include "common/gpu_lowering.h"
 #include "ir/text.h"
-#include "ir/verify.h"
 #include "optimize/axes.h"
-#include "optimize/kernels.h"
+#include "optimize/emulate.h"
 #include "optimize/replay.h"
 
 using namespace svod;
@@ -16,12 +14,6 @@ namespace {
 constexpr double kClose = 1e-5;
 
 Caps cpuCaps() { return {}; }
-Caps gpuCaps() {
-  Caps caps;
-  caps.workgroups = true;
-  caps.threads = false;
-  return caps;
-}
 
 UOp applied(Graph& g, UOp sink, const char* text, const Caps& caps = cpuCaps()) {
   auto opts = parseOpts(text);
@@ -41,11 +33,6 @@ std::string errorOf(Graph& g, UOp sink, const char* text, const Caps& caps = cpu
   REQUIRE_FALSE(changed);
   CHECK(changed.error().diag == Diag::BadOpt);
   return toText(changed.error());
-}
-
-std::string verifyText(UOp sink) {
-  Status status = verify(sink, Stage::Kernel);
-  return status ? "" : toText(status.error());
 }
 
 int countOp(UOp sink, Op op) {
@@ -282,16 +269,6 @@ UOp lowered(Graph& g, UOp sink) {
   return merged;
 }
 
-/// The buffers after running a kernel with a grid and workgroups.
-Buffers emulated(Graph& g, UOp sink) {
-  Result<LinearKernel> threads = loweredForGpu(g, sink);
-  if (!threads) FAIL(toText(threads.error()));
-  Buffers buffers = makeBuffers(sink);
-  Status status = interpretLinear(*threads, buffers, valuesOf(sink));
-  if (!status) FAIL(toText(status.error()));
-  return buffers;
-}
-
 OptOp randomOpt(std::mt19937& random, int axes) {
   auto pick = [&](int64_t lo, int64_t hi) {
     return static_cast<int32_t>(lo + static_cast<int64_t>(random() % static_cast<uint64_t>(hi - lo + 1)));
@@ -311,6 +288,9 @@ OptOp randomOpt(std::mt19937& random, int axes) {
       return {row.kind, ParamSlot{static_cast<uint32_t>(pick(0, 1))}};
     case OptShape::SlotAxisAmount:
       return {row.kind, SlotAxisAmount{static_cast<uint32_t>(pick(1, 2)), axis(), pick(1, 64)}};
+    case OptShape::CoreAxes:  // core 0 of gpuCaps() multiplies f32
+      if (pick(0, 1)) return {row.kind, CoreAxes{0, 0, std::min(1, axes - 1), axes - 1}};
+      return {row.kind, CoreAxes{static_cast<uint32_t>(pick(0, 5)), axis(), axis(), axis()}};
     case OptShape::AxisList:
       break;
   }
@@ -407,7 +387,9 @@ TEST_CASE("Every opt is an error or keeps the value, on random kernels and lists
       REQUIRE(verifyText(*replayed) == "");
       Buffers expected = resultOf(original);
       REQUIRE(sameBuffers(expected, resultOf(*replayed), kClose));
-      REQUIRE(sameBuffers(expected, caps.workgroups ? emulated(g, *replayed) : resultOf(lowered(g, *replayed)), kClose));
+      REQUIRE(sameBuffers(expected,
+                          caps.workgroups ? emulated(threadsOf(g, *replayed), *replayed) : resultOf(lowered(g, *replayed)),
+                          kClose));
     } else {
       REQUIRE(replayed.error().message.find("nolocals") != std::string::npos);
     }

@@ -6,7 +6,8 @@ using namespace svod;
 
 TEST_CASE("Lists of opts print and parse back") {
   for (const char* text :
-       {"upcast(0,4) vector(1,16) unroll(0,4)", "order(1,0,2)", "pack(2,3,1) thread(0,8)", "nolocals", ""}) {
+       {"upcast(0,4) vector(1,16) unroll(0,4)", "order(1,0,2)", "pack(2,3,1) thread(0,8)", "tc(2,0,1,3) local(0,2)",
+        "nolocals", ""}) {
     auto opts = parseOpts(text);
     REQUIRE(opts);
     CHECK(toText(*opts) == text);
@@ -17,8 +18,13 @@ TEST_CASE("Lists of opts print and parse back") {
 TEST_CASE("Every kind of opt parses from its signature's shape") {
   for (const OptInfo& row : allOpts()) {
     std::string text(row.name);
-    if (row.shape != OptShape::None)
-      text += row.shape == OptShape::Param ? "(1)" : row.shape == OptShape::SlotAxisAmount ? "(1,2,3)" : "(1,2)";
+    if (row.shape == OptShape::Param) {
+      text += "(1)";
+    } else if (row.shape == OptShape::SlotAxisAmount) {
+      text += "(1,2,3)";
+    } else if (row.shape != OptShape::None) {
+      text += row.shape == OptShape::CoreAxes ? "(1,2,3,4)" : "(1,2)";
+    }
     auto opts = parseOpts(text);
     REQUIRE(opts);
     CHECK(opts->front().kind == row.kind);
