@@ -50,7 +50,7 @@ class TileChoice {
         rowAxes.push_back(axis.range);
     for (int64_t vectors : {1, 2, 3, 4, 5, 6, 7, 8, 12, 16})
       for (UOp axis : rowAxes)
-        for (int64_t rows : {1, 2, 3, 4, 5, 6, 8, 10, 12, 14})
+        for (int64_t rows : {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14})
           if ((rows > 1) == static_cast<bool>(axis) && fits(axis, rows, vectors))
             all.push_back({axis, rows, vectors});
     std::ranges::stable_sort(all, {},
@@ -75,10 +75,17 @@ class TileChoice {
   }
 
   // Too large for the second level cache beside a panel.
-  bool isFar(const Access& load) const {
-    double bytes = static_cast<double>(byteSize(load.node.dtype()));
-    for (UOp r : load.node.ranges()) bytes *= static_cast<double>(maxExtent(r));
-    return bytes > static_cast<double>(c_.caps.l2Bytes) / 2;
+  bool isFar(const Access& load) const { return bytesRead(load) > static_cast<double>(c_.caps.l2Bytes) / 2; }
+
+  // Lines of the cache that each step along the reduce touches for an element shared by all lanes, where the next step
+  // touches others.
+  double freshLines(const Access& load, const RegisterTile& t) const {
+    const auto bytes = static_cast<double>(byteSize(load.node.dtype())), line = static_cast<double>(c_.caps.lineBytes);
+    const UOp step = reduce_.src().back();
+    if (!load.slot || isLaidOut(c_, *load.slot) || std::abs(strideOf(load, step).value_or(0)) * bytes < line) return 0;
+    if (!t.rowAxis || !load.node.dependsOn(t.rowAxis)) return 1;
+    const double apart = static_cast<double>(std::abs(strideOf(load, t.rowAxis).value_or(INT32_MAX))) * bytes;
+    return 1 + static_cast<double>(t.rows - 1) * std::min(1.0, apart / line);
   }
 
   static double useful(int64_t extent, int64_t part) {
@@ -91,8 +98,8 @@ class TileChoice {
   // memory and the loop add. An element shared by all lanes comes from a matrix that is streamed again for
   // every column tile; a vector comes from a panel in the second level cache, or across cache lines.
   double cost(const RegisterTile& t) const {
-    constexpr double kPortCycles = 0.5, kVectorCycles = 0.8, kScalarCycles = 0.3, kFarCycles = 0.6, kLoopCycles = 1,
-                     kRunStart = 30;
+    constexpr double kPortCycles = 0.5, kVectorCycles = 0.8, kScalarCycles = 0.3, kFarCycles = 0.6, kLineCycles = 0.8,
+                     kLoopCycles = 1, kRunStart = 30;
     double loads = 0, memory = 0, copies = static_cast<double>(t.rows * t.vectors);
     for (const Access& load : loads_) {
       bool vector = load.node.dependsOn(lanes_.range);
@@ -101,6 +108,7 @@ class TileChoice {
       // A row that comes from far and serves one row of the result only: long runs keep the prefetchers busy.
       if (vector && !t.rowAxis && isFar(load)) memory += kRunStart;
       loads += n, memory += n * (vector ? kVectorCycles : isFar(load) ? kFarCycles : kScalarCycles);
+      if (!vector) memory += kLineCycles * freshLines(load, t);
     }
     double work = std::max(arithmetic_, 1.0) * copies / c_.caps.fmaPerCycle;
     double cycles = std::max({work, loads * kPortCycles, static_cast<double>(c_.caps.fmaLatency)});

@@ -102,10 +102,32 @@ bool paysToPack(const Chooser& c, const Panel& panel, int64_t columns, int64_t w
          panel.bytesPerColumn * columns <= c.caps.l2Bytes / 2;
 }
 
-// The lanes' loop goes outside of the rows' loop, so that one column panel serves all rows.
+// What the columns read, if its panels come from far while all that the rows read stays in cache.
+std::optional<Access> farPanels(const Chooser& c, UOp column, UOp row) {
+  const double stays = static_cast<double>(c.caps.l2Bytes) / 2;
+  std::optional<Access> panels;
+  for (const Access& a : accessesOf(c.sink)) {
+    if (a.isStore || !a.slot) continue;
+    if (a.node.dependsOn(row) ? bytesRead(a) > stays : bytesRead(a) > stays && panels) return std::nullopt;
+    if (a.node.dependsOn(column) && bytesRead(a) > stays) panels = a;
+  }
+  return panels;
+}
+
+// The lanes' loop goes outside of the rows' loop, so that one column panel serves all rows; where panels are all that comes
+// from far, outside of every loop that reads the same ones.
 void columnsOutside(Chooser& c, uint32_t column, uint32_t row) {
-  int32_t j = c.numberOf(column), i = c.numberOf(row);
-  if (i >= 0 && i < j) c.apply(OptKind::Order, AxisList{{j, i}}, kPanelOutside);
+  const int32_t j = c.numberOf(column), i = c.numberOf(row);
+  AxisList order{{j}};
+  if (std::optional<Access> panels = farPanels(c, c.range(column), c.range(row))) {
+    const std::vector<Axis> axes = axesOf(c.sink);
+    int32_t first = j;
+    while (first > 0 && !panels->node.dependsOn(axes[static_cast<size_t>(first) - 1].range)) --first;
+    for (int32_t k = first; k < j; ++k) order.axes.push_back(k);
+  } else if (i >= 0 && i < j) {
+    order.axes.push_back(i);
+  }
+  if (order.axes.size() > 1) c.apply(OptKind::Order, order, kPanelOutside);
 }
 
 // The columns of one panel inside of the rows, so that a row of the register tile takes one vector after the other and

@@ -32,6 +32,12 @@ std::optional<int64_t> strideOf(const Access& access, UOp range) {
   return coefficientOf(access.address, range);
 }
 
+double bytesRead(const Access& access) {
+  double bytes = static_cast<double>(byteSize(access.node.dtype()));
+  for (UOp r : access.node.ranges()) bytes *= static_cast<double>(maxExtent(r));
+  return bytes;
+}
+
 bool windowsMeet(int64_t x, int64_t loops, int64_t y, int64_t taps) {
   return x % y == 0 ? x / y < taps : y % x == 0 && y / x < loops;
 }

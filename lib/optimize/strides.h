@@ -27,6 +27,9 @@ UOp copiedBy(UOp stage);
 /// is no constant (a gather, a division).
 std::optional<int64_t> strideOf(const Access& access, UOp range);
 
+/// Bytes of all elements an access reads or writes, each counted once per loop it depends on.
+double bytesRead(const Access& access);
+
 /// Whether positions x * i + y * k with i < loops and k < taps meet, for x, y > 0: a window slides, in steps of its taps or
 /// its taps in those of its steps (dilation).
 bool windowsMeet(int64_t x, int64_t loops, int64_t y, int64_t taps);

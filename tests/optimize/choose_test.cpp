@@ -122,6 +122,13 @@ TEST_CASE("What the heuristic chooses") {
         "upcast(2,6) vector(3,16) upcast(3,4) unroll(4,2) thread(0,1) thread(1,4)");
   for (Sizes s : {Sizes{1024, 1024, 64}, Sizes{64, 1024, 1024}, Sizes{1024, 16, 1024}})  // few terms, rows, columns
     CHECK_THAT(chosen(buildMatmulAcross, s, caps), !Catch::Contains("pack(1,"));
+  Caps weights = caps;
+  weights.constants = {2};
+  // Few elements: lanes along filters, rows along neighbours in the image. Panels outside where all images stay in cache.
+  CHECK(chosen(buildPointwise, {512, 49, 512}, weights) ==
+        "tile(1,64) upcast(3,5) vector(2,16) upcast(2,4) unroll(4,2) thread(0,1) thread(1,1)");
+  CHECK(chosen(buildPointwise, {2048, 49, 256}, weights) ==
+        "tile(1,48) order(1,0) upcast(3,7) vector(2,16) upcast(2,3) unroll(4,2) thread(0,1) thread(1,1)");
   CHECK(chosen(buildSoftmax, {512, 512, 0}, caps) ==
         "share(1,2,3) vector(1,16) upcast(1,4) vector(2,16) acc(2,8) vector(4,16) upcast(4,4) vector(3,16) "
         "acc(3,8) thread(0,1)");

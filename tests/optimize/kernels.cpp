@@ -105,6 +105,7 @@ constexpr TestKernel kKernels[] = {
     {"byte-sums", buildByteSums},
     {"matmul-across", buildMatmulAcross},
     {"conv2d-dilated", buildDilatedConv2d},
+    {"pointwise", buildPointwise},
 };
 
 }  // namespace
@@ -132,6 +133,15 @@ UOp buildMatmulAcross(Graph& g, const Sizes& s) {
   UOp product = b.mul(b.read(1, {s.k, s.m}, {k, r0}), b.read(2, {s.k, s.n}, {k, r1}));
   return b.sink(
       {b.end(b.store(b.at(0, DType::F32, {s.m, s.n}, {r0, r1}), b.reduce(Op::Add, product, {k})), {r0, r1})});
+}
+
+UOp buildPointwise(Graph& g, const Sizes& s) {
+  constexpr int64_t kImages = 8;
+  Builder b(g);
+  UOp image = b.loop(kImages), filter = b.loop(s.m), at = b.loop(s.n), k = b.loop(s.k, AxisType::Reduce);
+  UOp product = b.mul(b.read(1, {kImages, s.k, s.n}, {image, k, at}), b.read(2, {s.m, s.k}, {filter, k}));
+  UOp out = b.at(0, DType::F32, {kImages, s.m, s.n}, {image, filter, at});
+  return b.sink({b.end(b.store(out, b.reduce(Op::Add, product, {k})), {image, filter, at})});
 }
 
 UOp buildGroups(Graph& g, const Sizes& s) {
