@@ -152,4 +152,8 @@ void prefetchCopies(Chooser& chooser);
 /// A grid and workgroups.
 void fillGrid(Chooser& chooser);
 
+/// Tiles of a sum of products for a tensor core of the target, some per warp and per workgroup. False (nothing changed)
+/// where none applies.
+bool useTensorCore(Chooser& chooser);
+
 }  // namespace svod

@@ -181,7 +181,8 @@ TEST_CASE("The heuristic keeps the value of every test kernel, strictly where as
     Sizes sizes{size(), size(), 1 + static_cast<int64_t>(random() % 9)};
     Caps caps = random() % 2 ? avx512() : Caps{};
     if (random() % 2) caps.numerics = Numerics::Strict;
-    if (random() % 4 == 0) caps.workgroups = true, caps.threads = false;
+    if (random() % 4 == 0)
+      caps.workgroups = true, caps.threads = false, caps.cores = tensorCoresOf(CoreFamily::Metal, 7);
     caps.mixedDots = random() % 2, caps.likeDots = random() % 2;
     Graph g;
     UOp sink = kernel.build(g, sizes);

@@ -6,6 +6,7 @@
 
 #include "ir/text.h"
 #include "optimize/axes.h"
+#include "optimize/choose.h"
 #include "optimize/emulate.h"
 #include "optimize/replay.h"
 #include "target/target.h"
@@ -214,6 +215,34 @@ TEST_CASE("What lies beyond the terms of a sum is in no product") {
     REQUIRE(interpretLinear(threadsOf(g, *changed), got, {}));
     for (int64_t i = 0; i < expected[0].numel(); ++i) CHECK(expected[0].at(i) == got[0].at(i));
   }
+}
+
+TEST_CASE("The heuristic gives sums of products to the first tensor core that applies") {
+  const Caps cuda = capsWith(tensorCoresOf(CoreFamily::Cuda, 89));
+  auto chosen = [&](const char* dtypes, const Sizes& sizes, const Caps& caps) {
+    Graph g;
+    return toText(chooseOpts(g, buildProduct(g, sizes, coreNamed(dtypes)), caps));
+  };
+  CHECK(chosen("m16n8k16-f16-f32", {512, 256, 64}, cuda) ==
+        "global(0,1) tc(2,0,1,2) upcast(0,4) upcast(1,4) local(1,4)");
+  CHECK(chosen("m16n8k16-f16-f32", {512, 256, 72}, cuda) ==  // terms in tiles of 8
+        "global(0,1) tc(5,0,1,2) upcast(0,4) upcast(1,4) local(1,4)");
+  CHECK(chosen("m16n8k16-f16-f32", {100, 50, 70}, cuda) == "global(0,1) tc(2,0,1,2)");
+  CHECK_THAT(chosen("m16n8k16-f16-f32", {512, 3, 64}, cuda), Catch::Contains("tc(2,0,1,2)"));
+  CHECK_THAT(chosen("m16n8k16-f16-f32", {512, 1, 64}, cuda), !Catch::Contains("tc"));
+  CHECK_THAT(chosen("m16n8k8-tf32-f32", {512, 256, 64}, cuda), Catch::Contains("tc(7,0,1,2)"));
+  Caps contract = cuda;
+  contract.numerics = Numerics::Contract;
+  CHECK_THAT(chosen("m16n8k8-tf32-f32", {512, 256, 64}, contract), !Catch::Contains("tc"));
+  for (const ProductKernel& kernel : productKernels())
+    for (const char* name : {"m16n8k16-f16-f32", "m8n8k8-f32-f32"}) {
+      Graph g;
+      const TensorCore& core = coreNamed(name);
+      UOp sink = kernel.build(g, {35, 17, 24}, core);
+      const std::string list = toText(chooseOpts(g, sink, capsWith({&core})));
+      CHECK_THAT(list, Catch::Contains("tc("));
+      requireSame(g, sink, list, core);
+    }
 }
 
 TEST_CASE("tc says why it does not apply") {
