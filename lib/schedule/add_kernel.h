@@ -12,4 +12,7 @@ namespace svod {
 int addKernel(Schedule& schedule, std::map<Hash128, int>& known, std::unique_ptr<Graph> graph, UOp sink,
               const std::string& label);
 
+/// Which arguments of the launch `sink` loads and stores.
+void markAccesses(ScheduleItem& item, UOp sink);
+
 }  // namespace svod

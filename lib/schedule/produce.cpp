@@ -36,13 +36,7 @@ void Scheduler::addLaunch(Producer& p, std::unique_ptr<Graph> graph, UOp sink, K
     if (std::find(p.reads.begin(), p.reads.end(), r) == p.reads.end()) p.reads.push_back(r);
   ScheduleItem item{ItemKind::Launch, 0, {}, builder.args(), {}, {}, labelOf(named)};
   sink = dropUnusedParams(*graph, sink, item.args);
-  item.writes.resize(item.args.size());
-  item.reads.resize(item.args.size());
-  for (UOp n : toposort(sink)) {
-    if (n.op() != Op::Store && n.op() != Op::Load) continue;
-    UOp storage = svod::storageOf(n.src(0));
-    if (storage.op() == Op::Param) (n.op() == Op::Store ? item.writes : item.reads)[storage.argAs<SlotArg>().slot] = true;
-  }
+  markAccesses(item, sink);
   item.kernel = addKernel(schedule_, kernelOf_, std::move(graph), sink, item.label);
   p.items.push_back(std::move(item));
 }

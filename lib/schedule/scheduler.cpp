@@ -6,6 +6,7 @@
 #include "schedule/in_place.h"
 #include "schedule/late_normalize.h"
 #include "schedule/packing.h"
+#include "schedule/rescale.h"
 #include "schedule/siblings.h"
 #include "schedule/split_reduce.h"
 #include "schedule/winograd.h"
@@ -21,7 +22,8 @@ Result<Schedule> Scheduler::run() {
   UOp sink = normalizeLate(*model_.graph, unrolled, options_.numerics);
   WinogradGraph fast{sink, {}};
   if (options_.numerics == Numerics::Fast) fast = useWinograd(model_, sink);
-  sink = splitReduces(*model_.graph, fast.sink, options_.numerics);
+  sink = rescaleLongSums(*model_.graph, fast.sink, options_.numerics);
+  sink = splitReduces(*model_.graph, sink, options_.numerics);
   nodes_ = toposort(sink);
   loops_ = LoopTree(nodes_);
   nameNodes();

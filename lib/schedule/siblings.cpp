@@ -66,6 +66,39 @@ bool isWorthOneKernel(std::span<const UOp> first, std::span<const UOp> second, U
          std::ranges::all_of(repeated, isShared);
 }
 
+/// What the nest of a later kernel computes where it loads what `stores` of an earlier one, over the same loops, have stored
+/// in this iteration; null where it loads other elements of theirs.
+UOp fedFrom(Graph& graph, UOp nest, std::span<const UOp> stores) {
+  std::vector<UOp> from, to;
+  for (UOp n : toposort(nest)) {
+    if (n.op() != Op::Load) continue;
+    for (UOp store : stores) {
+      if (storageOf(n.src(0)) != storageOf(store.src(0))) continue;
+      const bool isWhole = n.srcCount() == 1 && store.srcCount() == 2 && n.dtype() == store.src(1).dtype();
+      const bool isRounded = isFloat(n.dtype()) && info(n.dtype()).bits < 32;  // by the store
+      if (!isWhole || isRounded || n.src(0) != store.src(0)) return {};
+      from.push_back(n), to.push_back(store.src(1));
+    }
+  }
+  return substitute(graph, nest, from, to);
+}
+
+/// The same nest with reduce loops of its own.
+UOp withOwnReduces(Graph& graph, UOp nest, UOp beside) {
+  uint32_t id = 0;
+  for (UOp n : toposort(beside))
+    if (n.op() == Op::Range) id = std::max(id, n.argAs<AxisArg>().id + 1);
+  std::vector<UOp> from, to;
+  for (UOp n : toposort(nest)) {
+    if (n.op() != Op::Range) continue;
+    const AxisArg& axis = n.argAs<AxisArg>();
+    id = std::max(id, axis.id + 1);
+    if (axis.type == AxisType::Reduce) from.push_back(n);
+  }
+  for (UOp n : from) to.push_back(graph.range(n.src(0), id++, AxisType::Reduce));
+  return substitute(graph, nest, from, to);
+}
+
 bool isSmallEnough(UOp sink) {
   int ops = 0;
   size_t params = 0;
@@ -104,7 +137,7 @@ class Siblings {
     if (item.kind != ItemKind::Launch) return false;
     for (size_t back = 0; back < std::min(body.size(), kReach); ++back) {
       const size_t other = body[body.size() - 1 - back];
-      if (s_.items[other].kind == ItemKind::Launch && readsSame(s_.items[other], item) && join(other, at)) return true;
+      if (s_.items[other].kind == ItemKind::Launch && mayJoin(s_.items[other], item) && join(other, at)) return true;
       if (conflict(s_.items[other], item)) return false;
     }
     return false;
@@ -126,8 +159,10 @@ class Siblings {
   bool conflict(const ScheduleItem& a, const ScheduleItem& b) const {
     return anyShared(a, b, [&](size_t i, size_t j) { return a.writes[i] || b.writes[j]; });
   }
-  bool readsSame(const ScheduleItem& a, const ScheduleItem& b) const {
-    return !conflict(a, b) && anyShared(a, b, [&](size_t i, size_t j) { return a.reads[i] && b.reads[j]; });
+  /// Both read some memory, and b writes none of a's. What it reads of a's results it knows by the same buffer.
+  bool mayJoin(const ScheduleItem& a, const ScheduleItem& b) const {
+    const auto isInTheWay = [&](size_t i, size_t j) { return b.writes[j] || (a.writes[i] && a.args[i] != b.args[j]); };
+    return !anyShared(a, b, isInTheWay) && anyShared(a, b, [&](size_t i, size_t j) { return a.reads[i] && b.reads[j]; });
   }
 
   bool join(size_t into, size_t at) {
@@ -139,20 +174,27 @@ class Siblings {
 
     auto graph = std::make_unique<Graph>();
     ScheduleItem joined = first;
-    UOp nest = graph->clone(*a), other = withArgs(*graph, *b, second, joined);
-    std::vector<UOp> stores = storesOf(nest), added = storesOf(other);
-    const size_t own = stores.size();
-    stores.insert(stores.end(), added.begin(), added.end());
-    std::vector<UOp> src(nest.src().begin(), nest.src().end());
-    src[0] = graph->make(Op::Group, DType::Void, stores);
-    UOp sink = graph->make(Op::Sink, DType::Void, {graph->make(Op::End, DType::Void, src)});
-    if (!isSmallEnough(sink) || !isWorthOneKernel(std::span(stores).first(own), std::span(stores).subspan(own), sink))
-      return false;
+    const UOp nest = graph->clone(*a), loading = withArgs(*graph, *b, second, joined);
+    const std::vector<UOp> stores = storesOf(nest);
+    const UOp other = fedFrom(*graph, loading, stores);
+    if (!other) return false;
+    UOp sink = bothNests(*graph, nest, other);
+    if (!isSmallEnough(sink) || !isWorthOneKernel(stores, storesOf(other), sink)) return false;
+    if (other != loading) sink = bothNests(*graph, nest, fedFrom(*graph, withOwnReduces(*graph, loading, nest), stores));
+    markAccesses(joined, sink);
     joined.label += "_" + second.label;
     joined.kernel = addKernel(s_, kernelOf_, std::move(graph), sink, joined.label);
     first = std::move(joined);
     joined_.insert(at);
     return true;
+  }
+
+  /// A kernel with the results of both, whose loops are the same.
+  static UOp bothNests(Graph& graph, UOp first, UOp second) {
+    std::vector<UOp> stores = storesOf(first), src(first.src().begin(), first.src().end());
+    for (UOp store : storesOf(second)) stores.push_back(store);
+    src[0] = graph.make(Op::Group, DType::Void, stores);
+    return graph.make(Op::Sink, DType::Void, {graph.make(Op::End, DType::Void, src)});
   }
 
   const Kernel& kernel(const ScheduleItem& item) const { return s_.kernels[static_cast<size_t>(item.kernel)]; }
@@ -165,10 +207,7 @@ class Siblings {
       if (n.op() != Op::Param) continue;
       const size_t slot = n.argAs<SlotArg>().slot;
       const auto place = static_cast<size_t>(std::ranges::find(joined.args, item.args[slot]) - joined.args.begin());
-      if (place == joined.args.size())
-        joined.args.push_back(item.args[slot]), joined.reads.push_back(false), joined.writes.push_back(false);
-      joined.reads[place] = joined.reads[place] || item.reads[slot];
-      joined.writes[place] = joined.writes[place] || item.writes[slot];
+      if (place == joined.args.size()) joined.args.push_back(item.args[slot]);
       from.push_back(n);
       to.push_back(graph.make(Op::Param, n.dtype(), n.src(), SlotArg{static_cast<uint32_t>(place)}));
     }

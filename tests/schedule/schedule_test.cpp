@@ -210,6 +210,22 @@ TEST_CASE("products of deep matrices are split where the results are few and rea
   CHECK(checked(integers.model).items.size() == 2);
 }
 
+TEST_CASE("long rows of a softmax are swept once for maximum and sum") {
+  const auto kernels = [](int64_t rows, int64_t columns, Numerics numerics = Numerics::Contract) {
+    GraphMaker m;
+    m.output("y", m.softmax(m.input("x", {rows, columns}), rows, columns));
+    auto schedule = makeSchedule(m.model, {numerics});
+    REQUIRE(schedule);
+    return schedule->items.size();
+  };
+  CHECK(kernels(1, 1 << 19) == 2);
+  CHECK(kernels(16, 1 << 16) == 2);
+  CHECK(kernels(100, 1 << 19) == 2);
+  CHECK(kernels(100, 1 << 18) == 1);  // a row stays in cache
+  CHECK(kernels(100, 1 << 19, Numerics::Strict) == 1);
+  CHECK(kernels(100, (1 << 19) - 1) == 1);  // a prime has no equal parts
+}
+
 TEST_CASE("large reductions are split where the order of additions is free") {
   GraphMaker m;
   m.output("y", m.reduce(Op::Add, m.input("x", {1 << 16}), {0}));

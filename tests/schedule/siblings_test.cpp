@@ -33,6 +33,17 @@ TEST_CASE("reductions of one input are one kernel") {
                  "output x = matmul(a, b)\noutput y = matmul(a, c)\n") == 2);
 }
 
+TEST_CASE("a reduction that uses another one of the same rows is computed with it") {
+  CHECK(launches("input a: f32[9, 40]\nm = reduce_max(a, axes=1, keepdims=true)\noutput m\n"
+                 "output s = sum(exp(a - m), axes=1)\n") == 1);
+  // Of all rows, of the next row, of rounded elements.
+  CHECK(launches("input a: f32[9, 40]\nm = reduce_max(a)\noutput m\noutput s = sum(a - m, axes=1)\n") == 2);
+  CHECK(launches("input a: f32[9, 40]\nm = reduce_max(a, axes=1, keepdims=true)\noutput m\n"
+                 "output s = sum(a - flip(m, axes=[0]), axes=1)\n") == 2);
+  CHECK(launches("input a: f16[9, 40]\nm = reduce_max(a, axes=1, keepdims=true)\noutput m\n"
+                 "output s = sum(a - m, axes=1)\n") == 2);
+}
+
 TEST_CASE("kernels stay apart that share too little or cannot move") {
   // Other elements, other extents, nothing but a row.
   CHECK(launches("input a: f32[9, 9]\noutput x = a + 1\noutput y = transpose(a, axis0=0, axis1=1) * 2\n") == 2);
