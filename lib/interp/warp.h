@@ -13,8 +13,8 @@ struct WarpOperands {
 };
 
 /// What each lane of a warp gets: its fragment of c + a * b. Products are added one by one in the order of their terms,
-/// each rounded once to the dtype of c. Operands and results are values, or the bits of small floats; `result` says
-/// which.
+/// each rounded once to the dtype of c; digits that a core drops of its factors are kept. Operands and results are
+/// values, or the bits of small floats; `result` says which.
 std::vector<LaneValues> multiplyTile(const TensorCore& core, DType result, std::span<const WarpOperands> lanes);
 
 }  // namespace svod

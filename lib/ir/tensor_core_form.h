@@ -8,8 +8,8 @@
 
 namespace svod {
 
-/// The factors of a sum of products, without casts to the dtype of the sum where both have the same one that widens
-/// exactly. Small products that are cast before they are added count as well: nothing but casts rounds in a kernel.
+/// The factors of a sum of products, without casts to the dtype of the sum where both widen the same dtype. Products of
+/// f16 or bf16 that are widened before they are added count as well: they are not rounded, unless numerics are strict.
 struct Factors {
   UOp x, y;
 };

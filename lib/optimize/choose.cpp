@@ -172,6 +172,7 @@ void streamOutputs(Chooser& c) {
 }
 
 void fillGrid(Chooser& c) {
+  const bool multiplies = useTensorCore(c);  // before axes are merged: a tile takes some of one operand alone
   auto outputs = [&] {
     std::vector<int32_t> numbers;
     std::vector<Axis> axes = axesOf(c.sink);
@@ -185,7 +186,7 @@ void fillGrid(Chooser& c) {
   }
   std::vector<int32_t> grid = outputs();
   if (grid.empty() || !c.apply(OptKind::Global, AxisList{grid}, "results do not depend on each other")) return;
-  if (useTensorCore(c)) return;
+  if (multiplies) return;
   for (int64_t threads : {256, 128, 64, 32, 16, 8})
     if (threads <= maxExtent(axesOf(c.sink)[static_cast<size_t>(grid.back())].range) &&
         c.apply(OptKind::Local, AxisAmount{grid.back(), threads}, "neighbours in one workgroup"))

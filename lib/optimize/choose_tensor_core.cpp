@@ -16,22 +16,36 @@ std::vector<int32_t> fromInnermost(std::span<const Axis> axes, Nest nest) {
   return numbers;
 }
 
-// The first core of the target that some axes fit; `whole`: only axes that its tiles divide.
-std::optional<CoreAxes> applyFirst(Chooser& c, bool whole) {
+struct Candidate {
+  CoreAxes args;
+  double work;  // with padding, of what there is without
+};
+
+// Every way to take axes of the kernel for the rows, columns and terms of a core; the least padding first.
+std::vector<Candidate> candidates(const Chooser& c) {
   const std::vector<Axis> axes = axesOf(c.sink);
-  const std::vector<int32_t> outputs = fromInnermost(axes, Nest::Output), reduces = fromInnermost(axes, Nest::Reduce);
-  auto divides = [&](int size, int32_t axis) { return maxExtent(axes[static_cast<size_t>(axis)].range) % size == 0; };
+  auto padded = [&](int32_t axis, int64_t size) {
+    const int64_t extent = std::max<int64_t>(maxExtent(axes[static_cast<size_t>(axis)].range), 1);
+    return static_cast<double>((extent + size - 1) / size * size) / static_cast<double>(extent);
+  };
+  std::vector<Candidate> found;
   for (uint32_t number = 0; number < c.caps.cores.size(); ++number) {
     const TensorCore& core = *c.caps.cores[number];
+    for (int32_t k : fromInnermost(axes, Nest::Reduce))
+      for (int32_t n : fromInnermost(axes, Nest::Output))
+        for (int32_t m : fromInnermost(axes, Nest::Output))
+          if (m != n) found.push_back({{number, m, n, k}, padded(m, core.m) * padded(n, core.n) * padded(k, core.k)});
+  }
+  std::ranges::stable_sort(found, {}, &Candidate::work);
+  return found;
+}
+
+std::optional<CoreAxes> applyFirst(Chooser& c) {
+  for (const Candidate& candidate : candidates(c)) {
+    const TensorCore& core = *c.caps.cores[candidate.args.core];
     const std::string why = "a warp adds products of " + std::to_string(core.m) + " x " + std::to_string(core.n) +
                             " tiles, " + std::to_string(core.k) + " terms at once";
-    for (int32_t k : reduces)
-      for (int32_t n : outputs)
-        for (int32_t m : outputs) {
-          const bool fits = m != n && (!whole || (divides(core.m, m) && divides(core.n, n) && divides(core.k, k)));
-          const CoreAxes picked{number, m, n, k};
-          if (fits && c.apply(OptKind::Tc, picked, why)) return picked;
-        }
+    if (c.apply(OptKind::Tc, candidate.args, why)) return candidate.args;
   }
   return std::nullopt;
 }
@@ -46,8 +60,7 @@ void applyDivisor(Chooser& c, OptKind kind, uint32_t rangeId, std::initializer_l
 bool useTensorCore(Chooser& c) {
   if (c.caps.cores.empty()) return false;
   const std::vector<Axis> axes = axesOf(c.sink);
-  std::optional<CoreAxes> picked = applyFirst(c, true);
-  if (!picked) picked = applyFirst(c, false);
+  const std::optional<CoreAxes> picked = applyFirst(c);
   if (!picked) return false;
   const uint32_t m = idOf(axes[static_cast<size_t>(picked->m)].range);
   const uint32_t n = idOf(axes[static_cast<size_t>(picked->n)].range);

@@ -256,9 +256,9 @@ Buffers makeBuffers(UOp sink) {
     if (n.op() != Op::Param) continue;
     size_t slot = n.argAs<SlotArg>().slot;
     if (slot >= buffers.size()) buffers.resize(slot + 1);
-    buffers[slot] = HostTensor::zeros(n.dtype(), {n.dim(0)});
+    buffers[slot] = HostTensor::zeros(n.dtype(), {n.maxNumel()});
     const bool isByte = isInt(n.dtype()) && info(n.dtype()).bits == 8;
-    for (int64_t at = 0; at < n.dim(0); ++at) {
+    for (int64_t at = 0; at < n.maxNumel(); ++at) {
       int64_t value = (at * 7 + static_cast<int64_t>(slot) * 3 + 5) % 11 - 4;
       if (isByte) value = minInt(n.dtype()) + (at * 85 + static_cast<int64_t>(slot) * 3 + 252) % 256;  // extremes early
       buffers[slot].set(at, Scalar::of(n.dtype(), static_cast<double>(value)));
