@@ -70,8 +70,8 @@ CpuTarget fromRow(const CpuRow& row, std::string_view triple) {
           .memoryMBs = row.memoryMBs};
 }
 
-// A virtual machine tells the L3 of the whole processor, though the cores it was not given use it as well: a core is
-// granted twice what the largest processors have for each of theirs.
+// A virtual machine tells the L3 of the whole processor, though the cores it was not given use it as well. More than this
+// has hardly a core to itself, and where one has, large results that are written past the cache lose little.
 constexpr int64_t kMostL3PerCore = 8 << 20;
 
 // Features come from the machine itself; throughput figures from the row of the table that describes it best.

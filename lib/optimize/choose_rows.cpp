@@ -164,20 +164,19 @@ bool tileFill(Chooser& c, UOp stage, int64_t width) {
   return lanesAcross(c, idOf(row), width, std::min(kSweepVectors, maxExtent(row) / width));
 }
 
-// A matrix whose columns are no neighbours is copied once for all rows.
-std::optional<uint32_t> matrixToPack(const Chooser& c, UOp result, UOp column) {
+// What the rows are multiplied with.
+std::optional<Access> matrixOf(const Chooser& c, UOp result, UOp column) {
   for (const Access& a : accessesOf(c.sink))
-    if (!a.isStore && a.slot && a.node.dependsOn(column) && a.node.dependsOn(result.src(1)) && strideOf(a, column) != 1)
-      return a.slot;
+    if (!a.isStore && a.slot && a.node.dependsOn(column) && a.node.dependsOn(result.src(1))) return a;
   return std::nullopt;
 }
 
-// The rows are multiplied with a matrix that, beside them, does not stay in the second level cache: each register tile would
-// fetch it from further away. So it is read in blocks that the first level cache keeps for all tiles. True when `result` is
-// now such a block of `loop`.
-bool blockElements(Chooser& c, UOp result, UOp column) {
+// Where the matrix, beside the rows, does not stay in the second level cache, each register tile would fetch it from further
+// away: it is read in blocks that the first level cache keeps for all tiles. True when the loop over elements counts blocks
+// now.
+bool blockElements(Chooser& c, const Access& matrix, UOp result, UOp column) {
   const UOp element = result.src(1);
-  const int64_t each = maxExtent(column) * byteSize(result.dtype()), block = powerBelow(c.caps.l1Bytes / each);
+  const int64_t each = maxExtent(column) * byteSize(matrix.node.dtype()), block = powerBelow(c.caps.l1Bytes / each);
   if (!mayReassociate(c.caps, result.dtype()) || !constExtent(element) || block < 16 || maxExtent(element) < 4 * block)
     return false;
   if (bytesOfStages(c) + maxExtent(element) * each <= c.caps.l2Bytes / 2) return false;
@@ -186,9 +185,11 @@ bool blockElements(Chooser& c, UOp result, UOp column) {
 
 // The register tiles of the result: lanes along columns.
 bool tileResult(Chooser& c, UOp result, uint32_t row, uint32_t column, int64_t width) {
-  const std::optional<uint32_t> packed = matrixToPack(c, result, c.range(column));
+  const std::optional<Access> matrix = matrixOf(c, result, c.range(column));
+  const bool isAcross = matrix && strideOf(*matrix, c.range(column)) != 1;  // columns are no neighbours: copied for all rows
+  const std::optional<uint32_t> packed = isAcross ? matrix->slot : std::nullopt;
   const uint32_t element = idOf(result.src(1));
-  const bool inBlocks = !packed && blockElements(c, result, c.range(column));
+  const bool inBlocks = matrix && !isAcross && blockElements(c, *matrix, result, c.range(column));
   const Lanes lanes{c.range(column), std::min(width, powerBelow(maxExtent(c.range(column))))};
   tileReduceOverOutputLanes(c, closersOf(c.sink, c.range(element))[0], lanes, packed);
   if (!inBlocks) return true;

@@ -162,11 +162,11 @@ UOp reduceOver(UOp sink, UOp range) {
 void unrollInnermost(Chooser& c, UOp reduce, int64_t copies) {
   constexpr int64_t kLongest = 8;           // iterations of a loop that is written out whole
   constexpr int64_t kMany = 64, kFew = 16;  // terms in one body
-  constexpr int64_t kTaps = 480;            // of products, where short loops stand inside of each other
+  constexpr int64_t kTaps = 480;            // of products, in short loops one inside of the other
   constexpr int64_t kTurns = 64;            // from here on a body of many terms pays
   if (!reduce) return;
   const bool products = sumsProducts(reduce);
-  int64_t mostWhole = products ? kTaps : kMany;
+  const int64_t mostWhole = products ? kTaps : kMany;
   bool inside = false;  // the loops inside this one are written out
   const std::vector<UOp> loops(reduce.src().begin() + 1, reduce.src().end());
   for (UOp loop : std::views::reverse(loops)) {

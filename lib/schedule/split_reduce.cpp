@@ -14,7 +14,7 @@ constexpr int64_t kMaxParts = 256, kMinParts = 8;
 // Products of matrices that are read again this often, but have few results for so many terms: a part of the terms stays in
 // cache for all results, and there are tiles for many threads.
 constexpr int64_t kMinReuse = 16, kMaxProducts = 1 << 16;
-constexpr int64_t kMinTermsOfPart = 1024, kMaxPartsOfProduct = 64, kMinPartsOfProduct = 4;
+constexpr int64_t kMinTermsOfPart = 1024, kMaxPartsOfProduct = 64, kMinPartsOfProduct = 8;
 
 int64_t divisorWithin(int64_t extent, int64_t least, int64_t most) {
   for (int64_t parts = std::min(most, extent); parts >= least; --parts)
@@ -27,15 +27,20 @@ bool mayReassociate(UOp reduce, Numerics numerics) {
   return numerics != Numerics::Strict || !isFloat(reduce.dtype()) || op == Op::Max || op == Op::Min;
 }
 
-// Whether arithmetic on the way from storage and reductions to `terms` takes long, as that of a softmax does: a kernel keeps
-// its rows.
-bool isCostly(UOp terms) {
+bool subtractsReduction(UOp n) {
+  if (n.op() != Op::Sub) return false;
+  for (n = n.src(1); isMovement(n.op());) n = n.src(0);
+  return n.op() == Op::Reduce;
+}
+
+// Whether a factor of `terms` is a softmax, whose rows a kernel keeps beside the product.
+bool keepsRows(UOp terms) {
   std::vector<UOp> open{terms};
   std::set<uint32_t> seen;
   while (!open.empty()) {
     UOp n = open.back();
     open.pop_back();
-    if (has(n.op(), Transcend)) return true;
+    if (n.op() == Op::Exp && subtractsReduction(n.src(0))) return true;
     if (!seen.insert(n.id()).second || !(isElementwise(n.op()) || isMovement(n.op()))) continue;
     open.insert(open.end(), n.src().begin(), n.src().end());
   }
@@ -53,7 +58,7 @@ bool isDeepProduct(UOp reduce) {
   UOp terms = reduce.src(0);
   if (arg.op != Op::Add || arg.axes.size() != 1 || terms.op() != Op::Mul || reduce.maxNumel() > kMaxProducts) return false;
   const int64_t largest = std::max(elementsOf(terms.src(0)), elementsOf(terms.src(1)));
-  return terms.maxNumel() >= kMinReuse * largest && !isCostly(terms);
+  return terms.maxNumel() >= kMinReuse * largest && !keepsRows(terms);
 }
 
 // Into how many parts a reduce over `extent` terms goes; 0 for one.

@@ -25,9 +25,9 @@ inline ModelBindings patterns(const Model& model) {
   return bindings;
 }
 
-/// The schedule computes what the graph means, as kernels and after expansion.
-inline Schedule checked(Model& model) {
-  auto schedule = makeSchedule(model, {Numerics::Strict});
+/// The schedule computes what the graph means, as kernels and after expansion. Sums of `patterns` are exact in any order.
+inline Schedule checked(Model& model, Numerics numerics = Numerics::Strict) {
+  auto schedule = makeSchedule(model, {numerics});
   REQUIRE(schedule);
   ModelBindings bindings = patterns(model);
   auto expected = interpret(model, bindings);
