@@ -33,17 +33,24 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-/// The opts asked for this kernel; the last entry that matches wins.
+bool isFor(const KernelOpts& entry, const std::string& kernel) { return kernel.find(entry.kernel) != std::string::npos; }
+
+/// The opts asked for this kernel, or null.
 const KernelOpts* requestedOpts(const std::string& kernel, const CompileOptions& options) {
-  const KernelOpts* found = nullptr;
-  for (const KernelOpts& entry : options.opts)
-    if (kernel.find(entry.kernel) != std::string::npos) found = &entry;
-  return found;
+  auto found = std::ranges::find_if(options.opts, [&](const KernelOpts& entry) { return isFor(entry, kernel); });
+  return found == options.opts.end() ? nullptr : &*found;
 }
 
 Status checkOptsMatch(const Schedule& schedule, const CompileOptions& options) {
   for (const KernelOpts& entry : options.opts) {
-    auto matches = [&](const Kernel& k) { return k.name.find(entry.kernel) != std::string::npos; };
+  for (const Kernel& k : schedule.kernels) {
+    const KernelOpts* first = requestedOpts(k.name, options);
+    for (const KernelOpts& other : options.opts)
+      if (first != nullptr && &other != first && isFor(other, k.name))
+        return fail(Diag::Usage, "--opts '" + first->kernel + "' and '" + other.kernel + "' are both for kernel " + k.name,
+                    "give each kernel one list; longer parts of their names tell kernels apart");
+  }
+    auto matches = [&](const Kernel& k) { return isFor(entry, k.name); };
     if (std::any_of(schedule.kernels.begin(), schedule.kernels.end(), matches)) continue;
     std::vector<std::string_view> names;
     for (const Kernel& k : schedule.kernels) {

@@ -17,6 +17,13 @@ Result<Expr> iterations(UOp node, std::span<const std::string> names) {
   return count;
 }
 
+bool isCounted(UOp n) {
+  if (n.op() != Op::Reduce && !isElementwise(n.op())) return false;
+  if (isFloat(n.dtype())) return n.op() != Op::Where && n.op() != Op::Cast && n.op() != Op::Bitcast;
+  const bool sumsUp = n.op() == Op::Reduce && (n.argAs<ReduceArg>().op == Op::Add || n.argAs<ReduceArg>().op == Op::Mul);
+  return (sumsUp || n.op() == Op::Mul || n.op() == Op::Mulacc) && isInt(n.dtype()) && n.dtype() != DType::Index;
+}
+
 }  // namespace
 
 Result<Estimate> estimate(UOp sink, std::span<const std::string> names) {
@@ -29,8 +36,7 @@ Result<Estimate> estimate(UOp sink, std::span<const std::string> names) {
       SVOD_TRY(Expr times, iterations(n, names));
       auto& [sum, size] = accessOf[base.id()];
       sum = sum + times, size = base.src(0).bounds().max;
-    } else if (isFloat(n.dtype()) && (n.op() == Op::Reduce || isElementwise(n.op()))) {
-      if (n.op() == Op::Where || n.op() == Op::Cast || n.op() == Op::Bitcast) continue;
+    } else if (isCounted(n)) {
       SVOD_TRY(Expr times, iterations(n.op() == Op::Reduce ? n.src(0) : n, names));
       total.flops = total.flops + (n.op() == Op::Mulacc ? Expr(2) * times : times);
     }

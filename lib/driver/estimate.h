@@ -9,7 +9,7 @@
 namespace svod {
 
 struct Estimate {
-  Expr flops;  // float operations; integer and index arithmetic is left out
+  Expr flops;  // operations on floats; of integers products and what reductions sum up; index arithmetic is left out
   Expr bytes;  // each buffer once, or as often as it is accessed when that is less
 };
 

@@ -26,7 +26,9 @@ Result<UOp> applyOpts(UOp root, PassContext& cx) {
   } else if (job.optLevel > 0) {
     job.choice = choose(cx.graph, root, job.caps);
   }
-  SVOD_TRY(root, applyOpts(cx.graph, root, optsOf(job.choice), job.caps));
+  const std::vector<OptOp> opts = optsOf(job.choice);
+  SVOD_TRY(root, applyOpts(cx.graph, root, opts, job.caps));
+  if (job.requested) SVOD_CHECK(checkEffects(root, opts));
   job.optimized = root;
   return root;
 }

@@ -6,6 +6,7 @@
 #include "optimize/chooser.h"
 #include "optimize/cost.h"
 #include "optimize/legality.h"
+#include "optimize/operand_opts.h"
 #include "optimize/replay.h"
 #include "optimize/strides.h"
 
@@ -166,7 +167,8 @@ void streamOutputs(Chooser& c) {
   for (const Access& a : accessesOf(c.sink)) {
     if (!a.isStore || !a.slot) continue;
     UOp param = storageOf(a.node.src(0));
-    if (param.src(0).isConst() && param.maxNumel() >= c.caps.l3Bytes / byteSize(param.dtype()))
+    const bool isLarge = param.src(0).isConst() && param.maxNumel() >= c.caps.l3Bytes / byteSize(param.dtype());
+    if (isLarge && storesVectors(c.sink, *a.slot))
       c.apply(OptKind::Stream, ParamSlot{*a.slot}, "larger than the last cache, so written past it");
   }
 }

@@ -107,7 +107,7 @@ Result<int64_t> pickAmount(const Axis& axis, int64_t amount, int64_t most) {
 
 Status checkPadding(int64_t extent, int64_t padded) {
   if (extent > padded / 4) return {};
-  return fail(Diag::BadOpt, "padding would make at least 3/4 of the work useless");
+  return fail(Diag::BadOpt, "padding would make at least 3/4 of the work useless", "use smaller multiples");
 }
 
 Status mayReorder(UOp sink, UOp range, const Caps& caps) {

@@ -32,6 +32,10 @@ bool readsOperand(UOp load, uint32_t slot) {
   return isParam(copied ? copied : storage, slot);
 }
 
+bool hasLanes(UOp address) {
+  return std::ranges::any_of(address.ranges(), [](UOp r) { return axisType(r) == AxisType::Vector; });
+}
+
 UOp prefetching(Graph& g, UOp address, int64_t elements) {
   std::vector<UOp> src(address.src().begin(), address.src().end());
   src[0] = g.make(Op::Prefetch, src[0].dtype(), {src[0]}, SlotArg{static_cast<uint32_t>(elements)});
@@ -39,6 +43,18 @@ UOp prefetching(Graph& g, UOp address, int64_t elements) {
 }
 
 }  // namespace
+
+bool storesVectors(UOp sink, uint32_t slot) {
+  return std::ranges::any_of(accessesOf(sink),
+                             [&](const Access& a) { return a.isStore && a.slot == slot && hasLanes(a.node.src(0)); });
+}
+
+bool prefetchesVectors(UOp sink, uint32_t slot) {
+  return std::ranges::any_of(accessesOf(sink), [&](const Access& a) {
+    const UOp address = a.node.src(0);
+    return !a.isStore && address.src(0).op() == Op::Prefetch && readsOperand(a.node, slot) && hasLanes(address);
+  });
+}
 
 Result<UOp> applyPrefetch(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
   const auto& args = std::get<SlotAxisAmount>(opt.args);

@@ -7,4 +7,8 @@ namespace svod {
 Result<UOp> applyStream(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
 Result<UOp> applyPrefetch(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
 
+/// Whether vectors are stored to parameter `slot`, and whether vector loads of it, or of its copy, prefetch.
+bool storesVectors(UOp sink, uint32_t slot);
+bool prefetchesVectors(UOp sink, uint32_t slot);
+
 }  // namespace svod

@@ -88,16 +88,16 @@ class OptParser {
     auto row = std::ranges::find(allOpts(), name, &OptInfo::name);
     if (row == allOpts().end()) return fail(unknownName(name, start));
     std::vector<int64_t> numbers;
-    SVOD_CHECK(parseNumbers(numbers));
+    SVOD_CHECK(parseNumbers(numbers, row->kind));
     if (!fits(row->shape, numbers.size()))
       return fail(Diag::BadOpt,
                   "`" + std::string(text_.substr(start, at_ - start)) + "` has the wrong number of arguments",
-                  "write " + std::string(row->signature) + ": " + std::string(row->what));
+                  usageOf(row->kind));
     return OptOp{row->kind, argsFromNumbers(row->shape, numbers)};
   }
 
   // `(1, 2)`, or nothing at all for an opt without arguments.
-  Status parseNumbers(std::vector<int64_t>& numbers) {
+  Status parseNumbers(std::vector<int64_t>& numbers, OptKind kind) {
     if (at_ == text_.size() || text_[at_] != '(') return {};
     ++at_;
     for (skip(" "); at_ < text_.size() && text_[at_] != ')'; skip(" ,")) {
@@ -105,11 +105,11 @@ class OptParser {
       const char* end = text_.data() + text_.size();
       auto [next, error] = std::from_chars(text_.data() + at_, end, value);
       if (error != std::errc() || value < 0 || value > INT32_MAX)
-        return fail(Diag::BadOpt, "expected a number from 0 to 2147483647" + here());
+        return fail(Diag::BadOpt, "expected a number from 0 to 2147483647" + here(), usageOf(kind));
       at_ = static_cast<size_t>(next - text_.data());
       numbers.push_back(value);
     }
-    if (at_ == text_.size()) return fail(Diag::BadOpt, "missing `)`" + here(), "write opts like upcast(0,4)");
+    if (at_ == text_.size()) return fail(Diag::BadOpt, "missing `)`" + here(), usageOf(kind));
     ++at_;
     return {};
   }
@@ -140,6 +140,10 @@ class OptParser {
 };
 
 }  // namespace
+
+std::string usageOf(OptKind kind) {
+  return "write " + std::string(info(kind).signature) + ": " + std::string(info(kind).what);
+}
 
 std::string toText(const OptOp& opt) {
   std::string text(info(opt.kind).name);

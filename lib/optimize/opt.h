@@ -97,6 +97,7 @@ struct OptInfo {
 };
 
 const OptInfo& info(OptKind kind);
+std::string usageOf(OptKind kind);  // how it is written and what it does
 std::span<const OptInfo> allOpts();
 
 /// `upcast(0,4)`, and a list separated by spaces.

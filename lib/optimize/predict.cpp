@@ -16,10 +16,12 @@ double movingTime(const Work& work, const Caps& caps) {
 }
 
 double peakTime(UOp sink, const Work& work, const Caps& caps) {
-  int64_t widest = 4;
-  for (UOp n : toposort(sink))
+  int64_t widest = 4, group = 1;
+  for (UOp n : toposort(sink)) {
     if (isFloat(n.dtype())) widest = std::max<int64_t>(widest, byteSize(n.dtype()));
-  const double perCycle = 2.0 * caps.fmaPerCycle * static_cast<double>(caps.vectorBytes / widest);
+    if (n.op() == Op::Range && axisType(n) == AxisType::Dot) group = std::max(group, maxExtent(n));
+  }
+  const double perCycle = 2.0 * caps.fmaPerCycle * static_cast<double>(caps.vectorBytes / widest * group);
   return nanosecondsOf(work.flops / perCycle, caps);
 }
 

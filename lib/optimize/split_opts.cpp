@@ -96,6 +96,8 @@ Result<UOp> applyTile(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
   SVOD_TRY(Axis axis,
            pickAxis(sink, args.axis, kAnyNest, {AxisType::Loop, AxisType::Thread, AxisType::Reduce}));
   SVOD_TRY(int64_t n, pickAmount(axis, args.amount, INT32_MAX));
+  if (constExtent(axis.range) == n)
+    return fail(Diag::BadOpt, "a tile of the whole axis changes nothing", "use a smaller amount");
   const AxisType type = axisType(axis.range), inner = type == AxisType::Thread ? AxisType::Loop : type;
   UOp split = splitInner(g, sink, axis.range, n, inner, caps).sink;
   return isDivided(sink, axis.range) ? simplify(g, split) : split;  // what is read in a group depends on its number alone
@@ -112,7 +114,7 @@ Result<UOp> applyPadTo(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
     return fail(Diag::BadOpt, "padto to multiples of " + std::to_string(args.amount), "use 2 or more");
   int64_t padded = (*extent + args.amount - 1) / args.amount * args.amount;
   if (padded == *extent)
-    return fail(Diag::BadOpt, "the extent is a multiple of " + std::to_string(args.amount) + " already");
+    return fail(Diag::BadOpt, "the extent is a multiple of " + std::to_string(args.amount) + " already", "leave it out");
   SVOD_CHECK(checkPadding(*extent, padded));
   AxisArg arg = axis.range.argAs<AxisArg>();
   UOp wide = g.range(g.index(padded), arg.id, arg.type);

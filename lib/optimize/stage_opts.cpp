@@ -11,7 +11,7 @@
 
 namespace svod {
 
-Result<UOp> loadToPack(UOp sink, uint32_t slot, std::span<const UOp> axes) {
+Result<UOp> loadToPack(UOp sink, OptKind kind, uint32_t slot, std::span<const UOp> axes) {
   UOp found;
   std::string param = "parameter " + std::to_string(slot);
   for (UOp n : toposort(sink)) {
@@ -20,7 +20,7 @@ Result<UOp> loadToPack(UOp sink, uint32_t slot, std::span<const UOp> axes) {
     if (storage.op() != Op::Param || storage.argAs<SlotArg>().slot != slot) continue;
     if (n.op() == Op::Store)
       return fail(Diag::BadOpt, param + " is written by the kernel",
-                  "pack takes an operand that is only read");
+                  std::string(info(kind).name) + " takes an operand that is only read");
     if (!std::ranges::all_of(axes, [&](UOp r) { return n.dependsOn(r); })) continue;
     if (found) return fail(Diag::BadOpt, param + " is read at two addresses along these axes");
     found = n;
@@ -28,7 +28,7 @@ Result<UOp> loadToPack(UOp sink, uint32_t slot, std::span<const UOp> axes) {
   if (found) return found;
   return fail(
       Diag::BadOpt, param + " is not read at an address that depends on all of these axes",
-      "pack(slot, axes...) takes the number of a kernel parameter first; axes: " + describeAxes(sink));
+      std::string(info(kind).signature) + " takes the number of a kernel parameter first; axes: " + describeAxes(sink));
 }
 
 namespace {
@@ -105,7 +105,7 @@ Result<UOp> applyPack(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
       return fail(Diag::BadOpt, "axis " + std::to_string(number) + " is named twice");
     closed.push_back(axis.range);
   }
-  SVOD_TRY(UOp load, loadToPack(sink, args.slot, closed));
+  SVOD_TRY(UOp load, loadToPack(sink, opt.kind, args.slot, closed));
   load = flippedAround(sink, load);
   closeExpanded(load, closed);
   LocalCopy panel = makeLocalCopy(g, sink, load, closed);

@@ -10,7 +10,8 @@ Result<UOp> applyShare(Graph& graph, UOp sink, const OptOp& opt, const Caps& cap
 Result<UOp> applyHold(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
 Result<UOp> applyKBlock(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
 
-/// The one load from parameter `slot`, which the kernel only reads, whose address depends on all of `axes`.
-Result<UOp> loadToPack(UOp sink, uint32_t slot, std::span<const UOp> axes);
+/// The one load from parameter `slot`, which the kernel only reads, whose address depends on all of `axes`. `kind` is the
+/// opt that asks.
+Result<UOp> loadToPack(UOp sink, OptKind kind, uint32_t slot, std::span<const UOp> axes);
 
 }  // namespace svod

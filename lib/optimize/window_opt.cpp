@@ -133,7 +133,7 @@ Result<UOp> applyWindow(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
     if (!constExtent(axis.range)) return fail(Diag::BadOpt, "axis " + std::to_string(number) + " has a symbolic extent");
     axes.push_back(axis), ranges.push_back(axis.range);
   }
-  SVOD_TRY(UOp load, loadToPack(sink, args.slot, ranges));
+  SVOD_TRY(UOp load, loadToPack(sink, opt.kind, args.slot, ranges));
   std::vector<WindowDim> dims = windowDims({load, simplify(g, load.src(0).src(1)), args.slot, false}, axes);
   if (std::ranges::none_of(dims, [](const WindowDim& d) { return static_cast<bool>(d.out); }))
     return fail(Diag::BadOpt, "no two of these axes slide over parameter " + std::to_string(args.slot),

@@ -28,6 +28,7 @@ class Usage(ToolTest):
             (["compile", graph, "-o", "p", "--memory", "less"], "arena, remap or off"),
             (["compile", graph, "-o", "p", "--opts", "upcast(0,4)"], "KERNEL=LIST"),
             (["compile", graph, "-o", "p", "--opts", "nothing=upcast(0,4)"], "nothing"),
+            (["compile", graph, "-o", "p", "--opts", "z=upcast(0,2)", "--opts", "z=upcast(1,5)"], "are both for kernel z_"),
             (["compile", graph, "-o", "p", "--cc", "cc"], "--target c"),
             (["check", graph, "--diagnostics", "xml"], "text or json"),
             (["convert", graph], "needs -o"),
@@ -150,6 +151,13 @@ class Targets(ToolTest):
     def test_table_and_record(self):
         everything = json.loads(self.svodc("targets", "--json").stdout)
         self.assertEqual([t["name"] for t in everything["targets"]], ["cpu", "c"])
+        names = {row["arch"]: row["cpus"].split() for row in everything["processors"]}
+        self.assertIn("sapphirerapids", names["x86_64-unknown-linux-gnu"])
+        self.assertIn("neoverse-v1", names["aarch64-unknown-linux-gnu"])
+        for triple, cpus in names.items():
+            self.svodc("targets", "--triple", triple, "--cpu", cpus[-1])
+        self.assertNotIn("GRAPH", self.svodc("targets", "--help").stdout)
+        self.assertIn("usage: svodc targets [FLAG]", self.svodc("targets", "--help").stdout)
         record = json.loads(self.svodc("targets", "--cpu", "znver4", "--triple", "x86_64-unknown-linux-gnu", "--json").stdout)
         self.assertEqual(record["cpu"]["cpu"], "znver4")
         self.assertEqual(record["cpu"]["vectorBytes"], 64)
@@ -205,6 +213,10 @@ class Inspect(ToolTest):
         self.svodc("compile", graph, "-o", plan, "--cpu", "cascadelake")
         of_plan = json.loads(self.svodc("inspect", plan, "--kernels", "--json", "--profile", profile).stdout)["kernels"]["details"]
         self.assertEqual(of_plan[0]["measuredNs"], 1_000_000)
+        self.assertIn("measured", self.svodc("inspect", plan, "--profile", profile).stdout)  # means --kernels
+        profile.write_text(json.dumps({"profile": rows[1:2]}))
+        for subject in (graph, plan):
+            self.fails(2, "inspect", subject, "--profile", profile, says="other kernels")
         for wrong in ("{}", "[]", "no json"):
             profile.write_text(wrong)
             self.fails(2, "inspect", graph, "--profile", profile, says="svod-run PLAN")

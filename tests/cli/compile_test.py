@@ -59,6 +59,22 @@ class Options(ToolTest):
         self.fails(1, "compile", self.graph(), "-o", self.folder / "q", "--opts", "z=upcast(9,2)", says="[bad-opt]")
 
     def test_variables(self):
+        for useless in ("order(0,1)", "tile(0,4)", "stream(0)", "upcast(0,2) prefetch(1,2,16)"):
+            self.fails(1, "compile", self.graph(), "-o", self.folder / "q", "--opts", "z=" + useless, says="changes nothing")
+
+    def test_lists_that_were_chosen_can_be_given(self):
+        for text in ("input x: f32[64, 64]\noutput y = softmax(x)\n", "input x: f32[512, 512]\noutput y = transpose(x)\n",
+                     "input x: f32[1, 8, 30, 30]\ninput w: f32[16, 8, 3, 3]\noutput y = conv2d(x, w)\n"):
+            for cpu in ("cascadelake", "x86-64"):
+                graph = self.graph("svod 1\n" + text)
+                chosen = self.compile(graph, "--cpu", cpu)
+                lists = [word for k in chosen["kernels"] for word in ("--opts", f"{k['name']}={k['opts']}")]
+                given = self.compile(graph, "--cpu", cpu, *lists)
+                self.assertEqual([k["opts"] for k in given["kernels"]], [k["opts"] for k in chosen["kernels"]])
+
+    def test_integers_count_as_operations(self):
+        graph = self.graph("svod 1\ninput a: u8[32, 24]\ninput b: i8[24, 48]\noutput c = matmul(cast(a, dtype=i32), cast(b, dtype=i32))\n")
+        self.assertEqual([k["flops"] for k in self.compile(graph)["kernels"]], [2 * 32 * 24 * 48])
         self.assertEqual(self.compile(self.graph(SYMBOLIC), "--var", "n=2:9")["variables"][0]["max"], 9)
         self.assertEqual(self.compile(self.graph(SYMBOLIC), "--var", "n=5")["outputs"][1]["shape"], [5, 8])
 

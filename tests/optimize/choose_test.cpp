@@ -27,6 +27,7 @@ std::string chosen(UOp (*build)(Graph&, const Sizes&), const Sizes& sizes, const
   auto tuned = applyOpts(g, sink, opts, caps);
   INFO(toText(opts));
   REQUIRE(tuned);
+  REQUIRE(checkEffects(*tuned, opts));
   Status status = verify(*tuned, Stage::Kernel);
   INFO((status ? "" : toText(status.error())));
   REQUIRE(status);
@@ -195,3 +196,4 @@ TEST_CASE("The heuristic keeps the value of every test kernel, strictly where as
     REQUIRE(sameBuffers(resultOf(sink), resultOf(*tuned), caps.numerics == Numerics::Strict ? 0 : 1e-5));
   }
 }
+    REQUIRE(checkEffects(*tuned, opts));

@@ -78,7 +78,7 @@ TEST_CASE("The GEMM nest with a packed column panel is expressible") {
 
 TEST_CASE("A reduction in blocks keeps partial results in a buffer") {
   Graph g;
-  for (Sizes s : {Sizes{8, 64, 12}, Sizes{7, 35, 10}, Sizes{17, 33, 4}}) {
+  for (Sizes s : {Sizes{8, 64, 12}, Sizes{7, 35, 10}, Sizes{17, 33, 5}}) {
     UOp sink = buildMatmul(g, s);
     UOp blocked = applied(g, sink, "tile(2,4) kblock(2,0,1)");
     CHECK(countOp(blocked, Op::Stage) == 1);
@@ -188,6 +188,45 @@ TEST_CASE("An output is streamed unless the kernel reads it") {
 
 TEST_CASE("Softmax keeps its exponentials in a row-local buffer") {
   Graph g;
+TEST_CASE("Opts that change nothing are errors, and every error says what to do") {
+  Graph g;
+  UOp matmul = buildMatmul(g, {8, 64, 6});
+  for (const char* text : {"order(0,1)", "tile(0,8)", "tile(1,0)", "tile(1,16) order(1,2)"})
+    CHECK(errorOf(g, matmul, text).find("changes nothing") != std::string::npos);
+  applied(g, matmul, "nolocals");  // it speaks of what follows
+  applied(g, matmul, "tile(1,16) order(1,0,2) order(1,0,2)");
+
+  auto effects = [&](const char* text) {
+    auto opts = parseOpts(text);
+    Status status = checkEffects(applied(g, matmul, text), *opts);
+    return status ? "" : toText(status.error());
+  };
+  for (const char* text : {"stream(0)", "stream(0) vector(2,2)", "prefetch(2,1,64)", "vector(1,8) prefetch(1,2,64)"}) {
+    INFO(text);
+    CHECK(effects(text).find("no vectors pass") != std::string::npos);
+  }
+  for (const char* text :
+       {"stream(0) vector(1,8)", "prefetch(2,1,64) vector(1,8)", "pack(2,2,1) vector(1,8) prefetch(2,2,64)"}) {
+    INFO(text);
+    CHECK(effects(text) == "");
+  }
+
+  auto helpOf = [&](const char* text) {
+    auto opts = parseOpts(text);
+    if (!opts) return opts.error().help;
+    auto changed = applyOpts(g, matmul, *opts, cpuCaps());
+    REQUIRE_FALSE(changed);
+    return changed.error().help;
+  };
+  CHECK(helpOf("order(0,0)").find("write order(axis,...)") == 0);
+  CHECK(helpOf("vector(-1,2)").find("write vector(axis,lanes)") == 0);
+  CHECK(helpOf("vector(1,2").find("write vector(axis,lanes)") == 0);
+  CHECK(helpOf("padto(0,4)") == "leave it out");
+  CHECK(helpOf("padto(0,99)") == "use a smaller multiple");
+  CHECK(helpOf("window(7,0,2)").find("window(slot,axis,...) takes") == 0);
+  CHECK(helpOf("pack(7,0,2)").find("pack(slot,axis,...) takes") == 0);
+}
+
   UOp sink = buildSoftmax(g, {4, 37, 0});
   UOp shared =
       applied(g, sink, "share(1,3) thread(0,1) vector(1,8) vector(2,8) vector(3,8) vector(4,8) acc(2,4)");

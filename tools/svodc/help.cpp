@@ -30,8 +30,10 @@ std::string helpText(const Command* command) {
     for (const List& list : allLists()) text += helpEntry("--" + std::string(list.flag), list.what);
     text += "\nflags:\n";
   } else {
-    text = "usage: svodc " + std::string(command->name) + " " + std::string(command->arguments) + " [FLAG]...\n\n" +
-           std::string(command->what) + ". A GRAPH of - is read from stdin.\n\nflags:\n";
+    const std::string arguments = command->arguments.empty() ? "" : " " + std::string(command->arguments);
+    const bool takesGraph = arguments.find("GRAPH") != std::string::npos;
+    text = "usage: svodc " + std::string(command->name) + arguments + " [FLAG]...\n\n" + std::string(command->what) +
+           (takesGraph ? ". A GRAPH of - is read from stdin.\n\nflags:\n" : ".\n\nflags:\n");
   }
   Flags unused;
   text += helpEntries(flagsOf(command, unused));

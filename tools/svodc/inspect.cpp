@@ -1,4 +1,5 @@
 // svodc inspect PLAN|GRAPH
+#include <algorithm>
 #include <filesystem>
 
 #include "build.h"
@@ -12,7 +13,8 @@ namespace {
 
 ReportOptions reportOptions(const Flags& flags) {
   if (!flags.html.empty()) return ReportOptions::all();
-  ReportOptions options{flags.showGraph, flags.showKernels, flags.showMemory, flags.showSteps, flags.showSource};
+  const bool showKernels = flags.showKernels || !flags.profile.empty();
+  ReportOptions options{flags.showGraph, showKernels, flags.showMemory, flags.showSteps, flags.showSource};
   if (flags.json && !options.any()) return ReportOptions::all();
   return options;
 }
@@ -36,6 +38,15 @@ Result<std::string> sourceOf(const Plan& plan, const std::string& directory) {
   return std::string();
 }
 
+/// A profile of another plan, or of this one before it was compiled otherwise, says nothing here: kernels are named after
+/// their content.
+Status checkProfile(const std::string& path, const Profile& profile, const Subject& subject) {
+  const auto isMeasured = [&](const KernelView& kernel) { return profile.contains(std::string(kernel.name)); };
+  if (path.empty() || subject.kernels.empty() || std::ranges::any_of(subject.kernels, isMeasured)) return {};
+  return fail(Diag::Usage, "'" + path + "' is a profile of other kernels",
+              "make one of this plan with: svod-run PLAN --json > FILE");
+}
+
 Result<int> inspectPlan(const std::string& path, const Request& request, Console& console) {
   if (request.flags.showGraph)
     return fail(Diag::Usage, "a plan does not hold the graph it came from", "svodc inspect GRAPH --graph");
@@ -45,6 +56,7 @@ Result<int> inspectPlan(const std::string& path, const Request& request, Console
   Subject subject{&plan, nullptr, {}, source};
   for (const KernelDesc& k : plan.kernels)
     subject.kernels.push_back({k.name, {}, {}, nullptr, {}, insightOf(k, profile)});
+  SVOD_CHECK(checkProfile(request.flags.profile, profile, subject));
   return show(subject, request, console);
 }
 
@@ -64,7 +76,9 @@ Result<int> runInspect(const Request& request, Console& console) {
   SVOD_TRY(const Profile profile, readProfile(request.flags.profile));
   SVOD_TRY(std::unique_ptr<Workplace> place, Workplace::make(request));
   SVOD_TRY(const BuildResult build, buildGraph(request, console, *place, true));
-  return show(subjectOf(build, profile), request, console);
+  const Subject subject = subjectOf(build, profile);
+  SVOD_CHECK(checkProfile(request.flags.profile, profile, subject));
+  return show(subject, request, console);
 }
 
 }  // namespace svod

@@ -12,6 +12,17 @@ Table targetTable() {
   return table;
 }
 
+// By architecture; those of another one than this machine's need --triple.
+Table cpuTable() {
+  Table table{"processors", {{"arch", "triple"}, {"cpus", "names"}}, {}};
+  for (const Arch arch : {Arch::X86_64, Arch::AArch64}) {
+    std::string names;
+    for (std::string_view name : cpuNames(arch)) names += (names.empty() ? "" : " ") + std::string(name);
+    table.rows.push_back({std::string(toText(arch)) + "-unknown-linux-gnu", names});
+  }
+  return table;
+}
+
 FactList cpuFacts(const CpuTarget& cpu) {
   std::string features;
   for (const std::string& f : cpu.features) features += (features.empty() ? "" : " ") + f;
@@ -37,10 +48,8 @@ Result<int> runTargets(const Request& request, Console& console) {
   SVOD_TRY(const CpuTarget cpu, cpuTarget(flags));
   Document document{"", {}};
   if (flags.cpu.empty()) {
-    std::string names;
-    for (std::string_view name : cpuNames(cpu.arch)) names += (names.empty() ? "" : " ") + std::string(name);
     document.sections.push_back({"", "Targets", {targetTable()}});
-    document.sections.push_back({"", "Processors for --cpu", {FactList{{"cpus", std::string(toText(cpu.arch)), names}}}});
+    document.sections.push_back({"", "Processors for --cpu", {cpuTable()}});
   }
   document.sections.push_back({"cpu", flags.cpu.empty() ? "native" : flags.cpu, {cpuFacts(cpu)}});
   SVOD_CHECK(console.print(flags.json ? toJson(document) : toText(document, styleOf(console))));
