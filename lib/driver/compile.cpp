@@ -41,8 +41,8 @@ const KernelOpts* requestedOpts(const std::string& kernel, const CompileOptions&
   return found == options.opts.end() ? nullptr : &*found;
 }
 
+/// Every entry is for a kernel, and no kernel has two.
 Status checkOptsMatch(const Schedule& schedule, const CompileOptions& options) {
-  for (const KernelOpts& entry : options.opts) {
   for (const Kernel& k : schedule.kernels) {
     const KernelOpts* first = requestedOpts(k.name, options);
     for (const KernelOpts& other : options.opts)
@@ -50,6 +50,7 @@ Status checkOptsMatch(const Schedule& schedule, const CompileOptions& options) {
         return fail(Diag::Usage, "--opts '" + first->kernel + "' and '" + other.kernel + "' are both for kernel " + k.name,
                     "give each kernel one list; longer parts of their names tell kernels apart");
   }
+  for (const KernelOpts& entry : options.opts) {
     auto matches = [&](const Kernel& k) { return isFor(entry, k.name); };
     if (std::any_of(schedule.kernels.begin(), schedule.kernels.end(), matches)) continue;
     std::vector<std::string_view> names;
@@ -76,11 +77,13 @@ Status compileAnew(CompiledKernel& kernel, const Target& target, const CompileOp
   job.caps = capsOf(options.cpu, options.numerics);
   job.caps.overwrites = !kernel.inPlace.empty();
   job.caps.constants = kernel.constants;
+  job.caps.bf16Dots &= target.usesCpuFeatures;
   job.optLevel = options.optLevel;
   job.legalize.numerics = options.numerics;
   job.legalize.fma = target.usesCpuFeatures && options.cpu.hasFma();
   job.legalize.nativeScaleb = target.usesCpuFeatures && options.cpu.hasScaleb();
   job.legalize.nativeF16 = target.usesCpuFeatures && options.cpu.has("f16c");
+  job.legalize.nativeBf16 = target.usesCpuFeatures && options.cpu.hasBf16Dots();
   if (const KernelOpts* entry = requestedOpts(kernel.name, options)) job.requested = entry->opts;
   PassContext cx{*kernel.graph, kernel.log, options.passes, kernel.name, options.numerics, {}};
   cx.data.put(job);
@@ -156,6 +159,10 @@ Status compileKernels(std::vector<CompiledKernel>& kernels, const Target& target
   return {};
 }
 
+ScheduleOptions scheduleOptions(const Target& target, const CompileOptions& options) {
+  return {options.numerics, target.usesCpuFeatures && capsOf(options.cpu, options.numerics).bf16Dots};
+}
+
 PlanOptions planOptions(const CompileOptions& options) {
   PlanOptions plan;
   plan.name = options.name;
@@ -171,7 +178,7 @@ Result<std::unique_ptr<Compilation>> compile(Model& model, const CompileOptions&
   SVOD_TRY(const Target* target, targetByName(options.target));
   auto result = std::make_unique<Compilation>();
   Stopwatch watch(result->times);
-  SVOD_TRY(result->schedule, makeSchedule(model, {options.numerics}));
+  SVOD_TRY(result->schedule, makeSchedule(model, scheduleOptions(*target, options)));
   SVOD_CHECK(checkOptsMatch(result->schedule, options));
   watch.lap("schedule");
 

@@ -75,6 +75,16 @@ FloatFormat floatFormat(DType d) {
   return f;
 }
 
+int dotGroup(DType factor) {
+  if (factor == DType::BF16) return 2;
+  return isInt(factor) && info(factor).bits == 8 ? 4 : 0;
+}
+
+bool sumsDots(DType factor, DType sum) {
+  if (factor == DType::BF16) return sum == DType::F32;
+  return dotGroup(factor) > 0 && isInt(sum) && info(sum).bits == 32;
+}
+
 DType unsignedOf(DType d) {
   for (DType u : {DType::U2, DType::U4, DType::U8, DType::U16, DType::U32})
     if (info(u).bits == memoryBits(d)) return u;

@@ -59,6 +59,10 @@ inline bool isInt(DType d) { return isSigned(d) || isUnsigned(d); }
 inline bool isMinifloat(DType d) { return isFloat(d) && info(d).bits <= 8; }
 /// False for what only holds values: these are moved, compared, selected and converted.
 inline bool isComputedIn(DType d) { return info(d).specials != Specials::Powers; }
+/// How many products of this dtype a dot product instruction sums up; 0 where no CPU has such an instruction.
+int dotGroup(DType factor);
+/// Whether they are summed in `sum`.
+bool sumsDots(DType factor, DType sum);
 /// The unsigned integer with as many bits in memory.
 DType unsignedOf(DType dtype);
 

@@ -140,9 +140,11 @@ std::string checkHorizontal(const NodeView& n) {
 std::string checkDot(const NodeView& n) {
   const auto group = static_cast<int64_t>(std::get<SlotArg>(n.arg).slot), lanes = int64_t{n.src[2].lanes()};
   if (group < 2 || n.src[2].rank() > 1) return "sums groups of two lanes or more";
-  if (n.dtype != n.src[2].dtype() || byteSize(n.dtype) != 4 || !isInt(n.dtype)) return "adds to its own dtype, i32 or u32";
+  if (n.dtype != n.src[2].dtype() || byteSize(n.dtype) != 4) return "adds to its own dtype, i32, u32 or f32";
+  const bool isWidened = n.src[0].dtype() == DType::F32 && n.src[1].dtype() == DType::F32;
   for (UOp x : n.src.first(2)) {
-    if (!isInt(x.dtype()) || info(x.dtype()).bits != 8) return "multiplies bytes, got " + dtypeOf(x);
+    if (isWidened ? n.dtype != DType::F32 : !sumsDots(x.dtype(), n.dtype))
+      return "multiplies bytes in i32 or u32, bf16 or f32 in f32, got " + dtypeOf(x);
     if (x.rank() != 1 || (x.dim(0) != group && x.dim(0) != group * lanes))
       return "takes one group of lanes or one for each result, got " + toTypeText(x);
   }

@@ -8,15 +8,13 @@ namespace svod {
 
 namespace {
 
-bool isByte(UOp x) { return isInt(x.dtype()) && info(x.dtype()).bits == 8; }
-
 // Nodes that hold one value per lane once their sources do.
 bool isLaneByLane(UOp n) {
   return isElementwise(n.op()) || n.op() == Op::Load || n.op() == Op::Index || n.op() == Op::Range;
 }
 
 bool isFactor(UOp wide, UOp range) {
-  if (wide.op() != Op::Cast || !isByte(wide.src(0))) return false;
+  if (wide.op() != Op::Cast || !sumsDots(wide.src(0).dtype(), wide.dtype())) return false;
   return std::ranges::all_of(toposort(wide), [&](UOp n) { return !n.dependsOn(range) || isLaneByLane(n); });
 }
 
@@ -26,11 +24,10 @@ std::optional<DotForm> dotFormOf(UOp reduce) {
   DotForm form;
   for (UOp r : reduce.src().subspan(1))
     if (r.argAs<AxisArg>().type == AxisType::Dot) form.range = r;
-  const bool sums =
-      reduce.argAs<ReduceArg>().op == Op::Add && isInt(reduce.dtype()) && info(reduce.dtype()).bits == 32;
+  const bool sums = reduce.argAs<ReduceArg>().op == Op::Add;
   if (!form.range || !sums || !form.range.src(0).isConst()) return std::nullopt;
   UOp value = reduce.src(0);
-  if (isFactor(value, form.range)) return DotForm{form.range, value.src(0), {}};
+  if (!isFloat(value.dtype()) && isFactor(value, form.range)) return DotForm{form.range, value.src(0), {}};
   if (value.op() != Op::Mul || !isFactor(value.src(0), form.range) || !isFactor(value.src(1), form.range))
     return std::nullopt;
   return DotForm{form.range, value.src(0).src(0), value.src(1).src(0)};

@@ -6,12 +6,12 @@
 
 namespace svod {
 
-/// A sum of products of two bytes along the Dot range `range`. A null factor stands for ones.
+/// A sum of products of two bytes, or of two bf16, along the Dot range `range`. A null factor of bytes stands for ones.
 struct DotForm {
   UOp range, a, b;
 };
 /// Nothing where the reduce has no Dot range, or where its value is no such product of loads and arithmetic
-/// on bytes.
+/// on small numbers.
 std::optional<DotForm> dotFormOf(UOp reduce);
 
 /// The lanes of a factor: those of the results, if it differs between them, and for each the group along

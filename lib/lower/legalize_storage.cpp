@@ -34,6 +34,7 @@ class StorageLowering {
       case Op::Where: return select(node, src);
       case Op::Reduce: return reduce(node, src);
       case Op::Wmma: return wmma(node, src);
+      case Op::Dot: return dot(node, src);
       default: break;
     }
     if (isElementwise(node.op())) return elementwise(node, src);
@@ -205,6 +206,17 @@ class StorageLowering {
     UOp x = value(src[0], format);
     if (!roundsEveryOp(format)) return graph_.make(Op::Reduce, DType::F32, {x}, node.arg());
     return foldLanes(graph_, x, [&](UOp a, UOp b) { return value(compute(op, format, {a, b}), format); });
+  }
+
+  // Of bf16 for the instruction; else products of f32, which are exact.
+  UOp dot(UOp node, std::span<const UOp> newSrc) {
+    std::vector<UOp> src(newSrc.begin(), newSrc.end());
+    for (size_t i : {0, 1}) {
+      const DType d = node.src(i).dtype();
+      if (!isSmallFloat(d)) continue;
+      src[i] = emitter_.options.nativeBf16 ? graph_.bitcast(bits(src[i], d), d) : value(src[i], d);
+    }
+    return graph_.make(Op::Dot, node.dtype(), src, node.arg());
   }
 
   Graph& graph_;

@@ -122,6 +122,9 @@ bool CpuTarget::hasLikeDots() const {
   const bool hasVnni = has("avxvnni") || (has("avx512vnni") && has("avx512vl"));
   return arch == Arch::X86_64 ? !hasVnni : has("dotprod");
 }
+bool CpuTarget::hasBf16Dots() const {
+  return arch == Arch::X86_64 ? has("avx512bf16") && has("avx512vl") : has("bf16");
+}
 
 std::string hostTriple() {
 #if defined(__x86_64__)

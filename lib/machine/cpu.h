@@ -40,6 +40,7 @@ struct CpuTarget {
   /// byte with a signed one, and of two bytes alike.
   bool hasMixedDots() const;
   bool hasLikeDots() const;
+  bool hasBf16Dots() const;  // pairs of products of bf16 are added to each f32 lane by one instruction
   bool operator==(const CpuTarget&) const = default;
 };
 

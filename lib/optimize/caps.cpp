@@ -10,6 +10,7 @@ Caps capsOf(const CpuTarget& cpu, Numerics numerics) {
   caps.fmaLatency = cpu.fmaLatency;
   caps.maskedOps = cpu.hasMasks();
   caps.mixedDots = cpu.hasMixedDots(), caps.likeDots = cpu.hasLikeDots();
+  caps.bf16Dots = cpu.hasBf16Dots() && numerics == Numerics::Fast;
   if (cpu.l1Bytes > 0) caps.l1Bytes = cpu.l1Bytes;
   if (cpu.l2Bytes > 0) caps.l2Bytes = cpu.l2Bytes;
   if (cpu.l3Bytes > 0) caps.l3Bytes = cpu.l3Bytes;

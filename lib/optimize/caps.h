@@ -17,6 +17,7 @@ struct Caps {
   int fmaPerCycle = 1;     // full-width instructions started per cycle
   int fmaLatency = 4;      // cycles until the result can be used
   bool mixedDots = false, likeDots = false;  // dot products of bytes: unsigned with signed, and of one sign
+  bool bf16Dots = false;                     // and of bf16, where numerics allow them
   bool maskedOps = false;  // masked vector loads and stores cost about as much as plain ones
   int64_t l1Bytes = 32 << 10, l2Bytes = 256 << 10, lineBytes = 64;
   int64_t l3Bytes = 8 << 20;       // the last cache there is; results this large are written past it

@@ -1,4 +1,4 @@
-// Sums of products of bytes: which of their loops the dot instructions take.
+// Sums of products of bytes and of bf16: which of their loops the dot instructions take.
 #include <algorithm>
 
 #include "optimize/chooser.h"
@@ -17,8 +17,6 @@ bool hasGroups(UOp sink) {
 
 namespace {
 
-constexpr int64_t kGroup = 4;
-
 std::vector<UOp> reducesOf(UOp sink) {
   std::vector<UOp> found;
   for (UOp n : toposort(sink))
@@ -26,7 +24,7 @@ std::vector<UOp> reducesOf(UOp sink) {
   return found;
 }
 
-// Whether the bytes of a group are neighbours in every operand that is not copied for the lanes of the
+// Whether the elements of a group are neighbours in every operand that is not copied for the lanes of the
 // result.
 bool isDense(const Chooser& c, UOp reduce, UOp axis, UOp column) {
   for (const Access& a : accessesOf(c.sink)) {
@@ -52,24 +50,25 @@ bool paysToGroup(const Chooser& c, UOp reduce, UOp column) {
 }
 
 // `whole`: only loops that groups divide.
-bool groupLongest(Chooser& c, UOp reduce, UOp column, bool whole = false) {
+bool groupLongest(Chooser& c, UOp reduce, int64_t group, UOp column, bool whole = false) {
   std::vector<UOp> loops;
   for (UOp r : reduce.src().subspan(1))
-    if ((!whole || maxExtent(r) % kGroup == 0) && axisType(r) == AxisType::Reduce && constExtent(r) &&
-        maxExtent(r) >= kGroup && isDense(c, reduce, r, column))
+    if ((!whole || maxExtent(r) % group == 0) && axisType(r) == AxisType::Reduce && constExtent(r) &&
+        maxExtent(r) >= group && isDense(c, reduce, r, column))
       loops.push_back(r);
   std::ranges::stable_sort(loops, std::ranges::greater(), maxExtent);
+  const std::string why = "one instruction sums up " + std::to_string(group) + " products";
   for (UOp r : loops)
-    if (c.apply(OptKind::Dot, idOf(r), kGroup, "one instruction sums up four products of bytes")) return true;
+    if (c.apply(OptKind::Dot, idOf(r), group, why)) return true;
   return false;
 }
 
 // What a zero point multiplies, for each row: few operations beside the product if they are done in whole
 // vectors.
-void sumRows(Chooser& c, UOp rows, UOp column) {
+void sumRows(Chooser& c, UOp rows, int64_t group, UOp column) {
   UOp loop = rows.src().back();
   const uint32_t id = idOf(loop);
-  groupLongest(c, rows, column, true);  // a last step that starts earlier would leave no runs of memory
+  groupLongest(c, rows, group, column, true);  // a last step that starts earlier would leave no runs of memory
   const int64_t lanes = c.caps.vectorBytes / byteSize(rows.dtype());
   c.apply(OptKind::Vector, id, std::min(lanes, powerBelow(maxExtent(c.range(id)))),
           "bytes of a row are summed in vectors");
@@ -78,15 +77,16 @@ void sumRows(Chooser& c, UOp rows, UOp column) {
 }  // namespace
 
 void useDots(Chooser& c) {
-  if (!c.caps.mixedDots && !c.caps.likeDots) return;
   std::vector<UOp> reduces = reducesOf(c.sink);
-  if (reduces.size() != 1 || patternOf(c.sink) != Pattern::Gemm || !sumsBytes(c.graph, reduces[0])) return;
+  if (reduces.size() != 1 || patternOf(c.sink) != Pattern::Gemm) return;
+  const int64_t group = dotGroupOf(c.graph, reduces[0], c.caps);
+  if (group == 0) return;
   UOp column;
   for (const Axis& axis : axesOf(c.sink))
     if (axis.nest == Nest::Output) column = axis.range;
-  if (!paysToGroup(c, reduces[0], column) || !groupLongest(c, reduces[0], column)) return;
+  if (!paysToGroup(c, reduces[0], column) || !groupLongest(c, reduces[0], group, column)) return;
   for (UOp rows : reducesOf(c.sink))
-    if (!sumsGroups(rows)) sumRows(c, rows, column);
+    if (!sumsGroups(rows)) sumRows(c, rows, group, column);
 }
 
 }  // namespace svod

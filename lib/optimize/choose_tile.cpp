@@ -61,8 +61,9 @@ bool fillGroups(Chooser& c, const Access& load) {
   const UOp group = axes.back().range, column = axes[axes.size() - 2].range;
   const uint32_t groupId = idOf(group), columnId = idOf(column);
   constexpr int64_t kBytes = 16;  // what two-operand shuffles of all CPUs take
+  const int64_t lanes = kBytes / byteSize(load.node.dtype());
   if (strideOf(load, column) == 1)
-    c.apply(OptKind::Vector, columnId, std::min<int64_t>(kBytes, powerBelow(maxExtent(column))), kCopyLanes);
+    c.apply(OptKind::Vector, columnId, std::min<int64_t>(lanes, powerBelow(maxExtent(column))), kCopyLanes);
   return c.apply(OptKind::Upcast, groupId, 0, "the copy interleaves what one instruction sums up");
 }
 

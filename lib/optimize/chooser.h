@@ -120,7 +120,7 @@ bool packRows(Chooser& chooser, uint32_t slot, uint32_t row, uint32_t depth, int
 /// large matrix that few rows are multiplied with. False (nothing changed) where that does not pay.
 bool blockReduce(Chooser& chooser, UOp reduce, const Lanes& lanes);
 
-/// Sums of products of bytes in groups, where the CPU has instructions for that.
+/// Sums of products of bytes and of bf16 in groups, where the CPU has instructions for that.
 void useDots(Chooser& chooser);
 /// Whether dot was applied to the reduce, or to any of the kernel.
 bool sumsGroups(UOp reduce);

@@ -10,22 +10,18 @@ namespace svod {
 
 namespace {
 
-constexpr int64_t kGroup = 4;  // products that the instructions of all CPUs sum up
-
-bool isByte(DType d) { return isInt(d) && info(d).bits == 8; }
-
 bool dependsOnAny(UOp n, std::span<const UOp> ranges) {
   return std::ranges::any_of(ranges, [&](UOp r) { return n.dependsOn(r); });
 }
 
-/// One factor of a product: a byte, and what is added to it, the same in all iterations.
+/// One factor of a product: a small number, and what is added to a byte, the same in all iterations.
 struct Factor {
-  UOp byte, offset = {};  // offset: null for none
+  UOp small, offset = {};  // offset: null for none
 };
 
 std::optional<Factor> factorOf(Graph& g, UOp value, std::span<const UOp> loops) {
-  if (value.op() == Op::Cast && isByte(value.src(0).dtype())) return Factor{value.src(0)};
-  if (value.op() != Op::Add && value.op() != Op::Sub) return std::nullopt;
+  if (value.op() == Op::Cast && sumsDots(value.src(0).dtype(), value.dtype())) return Factor{value.src(0)};
+  if (isFloat(value.dtype()) || (value.op() != Op::Add && value.op() != Op::Sub)) return std::nullopt;
   UOp varies = value.src(0), fixed = value.src(1);
   if (value.op() == Op::Add && !dependsOnAny(varies, loops)) std::swap(varies, fixed);
   if (dependsOnAny(fixed, loops)) return std::nullopt;
@@ -41,35 +37,36 @@ struct Product {
   UOp reduce;
   std::optional<Factor> x;
   Factor y;
+  int64_t group() const { return dotGroup(y.small.dtype()); }
 };
 
 std::optional<Product> productOf(Graph& g, UOp reduce, UOp column) {
   std::span<const UOp> loops = reduce.src().subspan(1);
-  const bool adds =
-      reduce.argAs<ReduceArg>().op == Op::Add && isInt(reduce.dtype()) && info(reduce.dtype()).bits == 32;
-  if (!adds) return std::nullopt;
+  if (reduce.argAs<ReduceArg>().op != Op::Add) return std::nullopt;
   UOp value = reduce.src(0);
   if (value.op() != Op::Mul) {
+    if (isFloat(value.dtype())) return std::nullopt;
     std::optional<Factor> only = factorOf(g, value, loops);
     return only && !only->offset ? std::optional(Product{reduce, {}, *only}) : std::nullopt;
   }
   std::optional<Factor> a = factorOf(g, value.src(0), loops), b = factorOf(g, value.src(1), loops);
   if (!a || !b) return std::nullopt;
-  const bool swaps = column && a->byte.dependsOn(column) && !b->byte.dependsOn(column);
+  const bool swaps = column && a->small.dependsOn(column) && !b->small.dependsOn(column);
   return swaps ? Product{reduce, b, *a} : Product{reduce, a, *b};
 }
 
 /// The same number as a byte of the other sign and an offset.
 Factor withOtherSign(Graph& g, const Factor& f, DType sum) {
-  const bool isSignedByte = isSigned(f.byte.dtype());
-  UOp top = g.constant(Scalar::ofInt(f.byte.dtype(), isSignedByte ? -128 : 128));
+  const bool isSignedByte = isSigned(f.small.dtype());
+  UOp top = g.constant(Scalar::ofInt(f.small.dtype(), isSignedByte ? -128 : 128));
   UOp shift = g.constant(Scalar::ofInt(sum, isSignedByte ? -128 : 128));
-  UOp moved = g.bitcast(g.alu(Op::Xor, {f.byte, top}), isSignedByte ? DType::U8 : DType::I8);
+  UOp moved = g.bitcast(g.alu(Op::Xor, {f.small, top}), isSignedByte ? DType::U8 : DType::I8);
   return {moved, f.offset ? g.alu(Op::Add, {f.offset, shift}) : shift};
 }
 
 bool needsOtherSign(const Product& p, const Caps& caps) {
-  const bool alike = isSigned(p.x->byte.dtype()) == isSigned(p.y.byte.dtype());
+  if (isFloat(p.reduce.dtype())) return false;
+  const bool alike = isSigned(p.x->small.dtype()) == isSigned(p.y.small.dtype());
   return alike ? caps.mixedDots && !caps.likeDots : caps.likeDots && !caps.mixedDots;
 }
 
@@ -87,7 +84,7 @@ UOp separated(Graph& g, UOp sink, const Product& p) {
     src[0] = value;
     return g.withSrc(reduce, src);
   };
-  UOp x = g.cast(p.x->byte, sum), y = g.cast(p.y.byte, sum), total = fold(times(g, x, y));
+  UOp x = g.cast(p.x->small, sum), y = g.cast(p.y.small, sum), total = fold(times(g, x, y));
   if (p.x->offset) total = g.alu(Op::Add, {total, times(g, p.x->offset, fold(y))});
   if (!p.y.offset) return total;
   std::vector<UOp> own;
@@ -108,18 +105,19 @@ bool isCopied(UOp n, const Caps& caps) {
   return std::ranges::find(caps.constants, slot) == caps.constants.end();
 }
 
-// A byte that is 0 where `valid` is false.
-UOp maskedByte(Graph& g, UOp byte, UOp valid, const Caps& caps) {
-  UOp zero = g.constant(Scalar::ofInt(byte.dtype(), 0));
-  if (isCopied(byte, caps)) return g.load(byte.src(0), zero, valid);
+// A factor that is 0 where `valid` is false.
+UOp maskedFactor(Graph& g, UOp factor, UOp valid, const Caps& caps) {
+  UOp zero = g.constant(Scalar::of(factor.dtype(), 0));
+  if (isCopied(factor, caps)) return g.load(factor.src(0), zero, valid);
   const bool isFlipped =
-      byte.op() == Op::Bitcast && byte.src(0).op() == Op::Xor && isCopied(byte.src(0).src(0), caps);
-  if (!isFlipped) return g.where(valid, byte, zero);
-  UOp flip = byte.src(0), load = g.load(flip.src(0).src(0), flip.src(1), valid);
-  return g.bitcast(g.alu(Op::Xor, {load, flip.src(1)}), byte.dtype());
+      factor.op() == Op::Bitcast && factor.src(0).op() == Op::Xor && isCopied(factor.src(0).src(0), caps);
+  if (!isFlipped) return g.where(valid, factor, zero);
+  UOp flip = factor.src(0), load = g.load(flip.src(0).src(0), flip.src(1), valid);
+  return g.bitcast(g.alu(Op::Xor, {load, flip.src(1)}), factor.dtype());
 }
 
-// where(valid, x * y, 0) as x * (y or 0): the product stays one of bytes.
+// where(valid, x * y, 0) as x * (y or 0): the product stays one of small numbers. 0 times infinity would be NaN, so both
+// floats are masked.
 UOp masksInside(Graph& g, UOp sink, UOp dot, UOp column, const Caps& caps) {
   return transform(g, sink, [&](UOp n, std::span<const UOp> src) {
     UOp value = src.empty() ? UOp() : src[0];
@@ -128,13 +126,13 @@ UOp masksInside(Graph& g, UOp sink, UOp dot, UOp column, const Caps& caps) {
     if (!masked) return g.withSrc(n, src);
     std::vector<UOp> changed(src.begin(), src.end());
     UOp product = value.src(1), valid = value.src(0);
-    auto masks = [&](UOp wide) { return g.cast(maskedByte(g, wide.src(0), valid, caps), wide.dtype()); };
+    auto masks = [&](UOp wide) { return g.cast(maskedFactor(g, wide.src(0), valid, caps), wide.dtype()); };
     if (product.op() == Op::Cast) {
       changed[0] = masks(product);
     } else {
       UOp x = product.src(0), y = product.src(1);
       if (column && x.dependsOn(column) && !y.dependsOn(column)) std::swap(x, y);
-      changed[0] = times(g, x, masks(y));
+      changed[0] = times(g, isFloat(x.dtype()) ? masks(x) : x, masks(y));
     }
     return g.withSrc(n, changed);
   });
@@ -149,36 +147,59 @@ UOp lastOutput(UOp sink) {
 
 }  // namespace
 
-bool sumsBytes(Graph& g, UOp reduce) {
+int64_t dotGroupOf(Graph& g, UOp reduce, const Caps& caps) {
   std::optional<Product> product = productOf(g, reduce, {});
-  return product && product->x;
+  if (!product || !product->x) return 0;
+  if (!isFloat(reduce.dtype())) return caps.mixedDots || caps.likeDots ? product->group() : 0;
+  const bool areLoaded = product->x->small.op() == Op::Load && product->y.small.op() == Op::Load;
+  return caps.bf16Dots && areLoaded ? product->group() : 0;
 }
+
+namespace {
+
+// The products that are summed along an axis, with as many in a group.
+Result<std::vector<Product>> productsAlong(Graph& g, UOp sink, const Axis& axis, std::string_view name) {
+  std::vector<Product> products;
+  for (UOp reduce : closersOf(sink, axis.range)) {
+    const bool expanded =
+        std::ranges::any_of(reduce.src().subspan(1), [](UOp r) { return isExpanded(axisType(r)); });
+    std::optional<Product> product = expanded ? std::nullopt : productOf(g, reduce, lastOutput(sink));
+    if (!product || (!products.empty() && products[0].group() != product->group()))
+      return fail(Diag::BadOpt, std::string(name) + " does not sum products of bytes or of bf16",
+                  "dot takes an i32 sum of products of two i8 or u8, each less a number if need be, or an f32 sum of "
+                  "products of two bf16, before that axis is split");
+    products.push_back(std::move(*product));
+  }
+  return products;
+}
+
+}  // namespace
 
 Result<UOp> applyDot(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
   const auto& args = std::get<AxisAmount>(opt.args);
   if (caps.workgroups)
     return fail(Diag::BadOpt, "dot is an instruction of CPUs, and this target has workgroups");
   SVOD_TRY(Axis axis, pickAxis(sink, args.axis, kReduce, {AxisType::Reduce}));
-  SVOD_TRY(int64_t n, pickAmount(axis, args.amount, kGroup));
-  if (n != kGroup)
-    return fail(Diag::BadOpt, "groups of " + std::to_string(n), "dot products take groups of 4: dot(axis,4)");
-  UOp column = lastOutput(sink);
+  SVOD_TRY(std::vector<Product> products, productsAlong(g, sink, axis, "axis " + std::to_string(args.axis)));
+  const int64_t group = products[0].group();
+  if (isFloat(products[0].reduce.dtype()) && caps.numerics != Numerics::Fast)
+    return fail(Diag::BadOpt, "dot products of bf16 flush subnormals and skip roundings", "compile with --numerics fast");
+  if (args.amount != group)
+    return fail(Diag::BadOpt, "groups of " + std::to_string(args.amount),
+                "dot products of " + std::string(group == 2 ? "bf16" : "bytes") + " take groups of " +
+                    std::to_string(group) + ": dot(axis," + std::to_string(group) + ")");
+  SVOD_CHECK(pickAmount(axis, group, group));
   std::vector<UOp> from, to;
-  for (UOp reduce : closersOf(sink, axis.range)) {
-    const bool expanded =
-        std::ranges::any_of(reduce.src().subspan(1), [](UOp r) { return isExpanded(axisType(r)); });
-    std::optional<Product> product = expanded ? std::nullopt : productOf(g, reduce, column);
-    if (!product)
-      return fail(Diag::BadOpt, "axis " + std::to_string(args.axis) + " does not sum products of bytes",
-                  "dot takes an i32 sum of products of two i8 or u8, each less a number if need be, before "
-                  "that axis is split");
-    if (!product->x) continue;
-    if (needsOtherSign(*product, caps)) product->y = withOtherSign(g, product->y, reduce.dtype());
-    from.push_back(reduce), to.push_back(separated(g, sink, *product));
+  for (Product& product : products) {
+    if (!product.x) continue;
+    const UOp reduce = product.reduce;
+    if (needsOtherSign(product, caps)) product.y = withOtherSign(g, product.y, reduce.dtype());
+    from.push_back(reduce), to.push_back(separated(g, sink, product));
   }
+  const UOp column = lastOutput(sink);
   sink = substitute(g, sink, from, to);
   SplitResult split = splitRange(
-      g, sink, {axis.range, n, AxisType::Reduce, AxisType::Dot, SplitForm::Inner, caps.overwrites});
+      g, sink, {axis.range, group, AxisType::Reduce, AxisType::Dot, SplitForm::Inner, caps.overwrites});
   return masksInside(g, split.sink, split.inner, column, caps);
 }
 

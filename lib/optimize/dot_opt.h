@@ -1,15 +1,13 @@
-// dot: products of bytes summed in groups, as one instruction does.
+// dot: products of small numbers summed in groups, as one instruction does.
 #pragma once
-#include <optional>
-
 #include "optimize/opt.h"
 
 namespace svod {
 
 Result<UOp> applyDot(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
 
-/// Whether `reduce` sums products of two bytes, each from memory and less a number that does not depend on
-/// its loops, so that dot can apply to its loops.
-bool sumsBytes(Graph& graph, UOp reduce);
+/// How many products one instruction of the CPU sums up once dot is applied to a loop of `reduce`: where that sums products
+/// of two bytes, each from memory and less a number that does not depend on its loops, or of two bf16 in memory. 0: none.
+int64_t dotGroupOf(Graph& graph, UOp reduce, const Caps& caps);
 
 }  // namespace svod

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "schedule/dot_operands.h"
 #include "schedule/fuse_rows.h"
 #include "schedule/kernel_size.h"
 #include "schedule/late_normalize.h"
@@ -26,7 +27,7 @@ bool alwaysMaterialized(Op op) {
 
 class Fuser {
  public:
-  Fuser(UOp sink, const std::set<uint32_t>& whole) : order_(toposort(sink)), whole_(whole) {
+  Fuser(UOp sink, const FusionOptions& options) : order_(toposort(sink)), options_(options) {
     uint32_t largest = 0;
     for (UOp n : order_) largest = std::max(largest, n.id());
     uses_.resize(largest + 1);
@@ -38,11 +39,13 @@ class Fuser {
   /// Decides by cost alone, then cuts what became too large and decides again with these cuts as given.
   Fusion run() {
     isIndexMath_ = indexMath(order_, uses_.size());
+    if (options_.bf16Dots) dots_ = bf16Products(order_);
+    for (const Bf16Product& dot : dots_) dotOperands_.insert({dot.a.id(), dot.b.id()});
     do {
       measureWork();
       do decide();
-      while (refuseRowsWithoutProduct());
-    } while (cutLargeKernels(order_, [this](UOp n) { return isKept(n); }, whole_, isCut_));
+      while (refuseRowsWithoutProduct() || refuseDots());
+    } while (cutLargeKernels(order_, [this](UOp n) { return isKept(n); }, options_.whole, isCut_));
     Fusion fusion{materialized_, {}};
     for (UOp n : order_)
       if (rows_.contains(n.id())) fusion.rows.emplace(beforeSweeps(n, order_).id(), rows_.at(n.id()).axes);
@@ -146,6 +149,7 @@ class Fuser {
     if (isMovement(n.op()) || work(n) == 0) return false;
     if (isNormalizedLate(n)) return !canHoist(n);  // it stays with its sum
     if (isByteDistance(n) && std::ranges::all_of(uses, &Use::inReduce)) return false;  // dot products take bytes
+    if (dotOperands_.contains(n.id())) return false;
     const bool isSweptAgain = uses.size() > 1 && work_[n.id()] >= kTranscendentalCost;
     if (isSweptAgain && keepsRows(n)) return false;
     return (uses.size() > kMaxUses || isCheaperMaterialized(n)) && !keepsRows(n);
@@ -174,6 +178,22 @@ class Fuser {
     for (const auto& [id, row] : rows_)
       if (!rowProducts_.contains(row.owner)) noRows_.insert(row.owner);
     return noRows_.size() > before;
+  }
+
+  /// Dot product instructions take bf16 from memory, in kernels that do nothing but the product with it; true when some
+  /// operands are otherwise and all is to be decided with these widened.
+  bool refuseDots() {
+    const size_t before = dotOperands_.size();
+    for (const Bf16Product& dot : dots_)
+      if (!isDotOperand(dot.a) || !isDotOperand(dot.b)) dotOperands_.erase(dot.a.id()), dotOperands_.erase(dot.b.id());
+    return dotOperands_.size() < before;
+  }
+  bool isDotOperand(UOp widened) const {
+    const UOp value = behindMovement(widened.src(0));
+    if ((!isStorage(value) && !materialized_[value.id()]) || !dotOperands_.contains(widened.id())) return false;
+    return std::ranges::all_of(uses_[widened.id()], [&](const Use& use) {
+      return use.inReduce && !rowProducts_.contains(rootOwner_[use.root].id());
+    });
   }
 
   bool isRootUse(UOp n, const Use& use) const { return rootShape_[use.root] == n && !use.inReduce; }
@@ -275,7 +295,7 @@ class Fuser {
   }
 
   std::vector<UOp> order_;
-  const std::set<uint32_t>& whole_;
+  const FusionOptions& options_;
   std::vector<UOp> operands_;  // of kinds that read whole buffers
   std::vector<std::vector<Use>> uses_;
   std::vector<double> work_;
@@ -290,12 +310,14 @@ class Fuser {
   std::map<uint32_t, Row> rows_;  // by node id
   std::set<uint32_t> rowProducts_, noRows_;  // owners of kernels that keep rows of a product, or none
   TokenTable tokens_;
+  std::vector<Bf16Product> dots_;
+  std::set<uint32_t> dotOperands_;  // of all of them, but for those where something is in the way
 };
 
 }  // namespace
 
 bool isStorage(UOp n) { return n.op() == Op::Buffer || n.op() == Op::After; }
 
-Fusion chooseFusion(UOp sink, const std::set<uint32_t>& whole) { return Fuser(sink, whole).run(); }
+Fusion chooseFusion(UOp sink, const FusionOptions& options) { return Fuser(sink, options).run(); }
 
 }  // namespace svod

@@ -16,14 +16,19 @@ struct Fusion {
   std::map<uint32_t, std::vector<int>> rows;
 };
 
+struct FusionOptions {
+  const std::set<uint32_t>& whole;  // ids of values that are not kept for the size of their kernel
+  bool bf16Dots = false;            // matrix products take bf16 operands as they are
+};
+
 /// Walks from the outputs to the inputs. For each value it knows every way the value is read: by which kernel, and at
 /// which index as a function of that kernel's axes. Values that are read at one index by one kernel are computed
 /// there. A reduction is computed in place only if no element of it is computed twice: its index uses the leading axes
 /// of the kernel, so its loop is hoisted out of the others (softmax becomes one kernel). What only the reductions of one
 /// kernel read, along the same axes, is kept row by row where a product makes those rows (attention becomes one kernel).
 /// Everything else weighs the arithmetic of computing again against writing and reading memory. What makes a kernel too
-/// large is kept as well, other than values whose ids are in `whole`.
-Fusion chooseFusion(UOp sink, const std::set<uint32_t>& whole);
+/// large is kept as well.
+Fusion chooseFusion(UOp sink, const FusionOptions& options);
 
 /// True for nodes that are storage or always have a buffer of their own.
 bool isStorage(UOp node);

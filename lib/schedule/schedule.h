@@ -13,6 +13,7 @@ namespace svod {
 
 struct ScheduleOptions {
   Numerics numerics = Numerics::Contract;
+  bool bf16Dots = false;  // sums of products of bf16 become dot product instructions
 };
 
 /// Storage of one value. Ports keep the dense layout of their actual dims; temporaries are laid out for the largest.

@@ -27,7 +27,7 @@ Result<Schedule> Scheduler::run() {
   nodes_ = toposort(sink);
   loops_ = LoopTree(nodes_);
   nameNodes();
-  fusion_ = chooseFusion(sink, fast.whole);
+  fusion_ = chooseFusion(sink, {fast.whole, options_.bf16Dots});
   for (;;) {
     SVOD_CHECK(produceAll());
     size_t before = snapshots_.size();

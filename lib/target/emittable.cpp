@@ -19,7 +19,7 @@ constexpr Emittable kEmittable[] = {
     {Op::Shl, OnInt},            {Op::Shr, OnInt},            {Op::And, OnBool | OnInt},   {Op::Or, OnBool | OnInt},
     {Op::Xor, OnBool | OnInt},   {Op::Lt, OnInt | OnFloat},   {Op::Le, OnInt | OnFloat},   {Op::Eq, OnInt | OnFloat},
     {Op::Ne, OnInt | OnFloat},   {Op::Where, OnAny},          {Op::Mulacc, OnFloat},
-    {Op::Prefetch, OnAny},       {Op::Dot, OnInt},            {Op::Scaleb, OnFloat},
+    {Op::Prefetch, OnAny},       {Op::Dot, OnInt | OnFloat},  {Op::Scaleb, OnFloat},
     {Op::Wmma, OnInt | OnFloat, true},
 };
 

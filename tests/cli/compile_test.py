@@ -1,6 +1,7 @@
 """svodc compile: the same bytes every time, what it prints, and what it leaves behind when it fails."""
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -8,6 +9,7 @@ import time
 
 from svodc import BIN, ROOT, SMALL, SYMBOLIC, ToolTest, clean_environment, contents, main, skip_without_file_limit
 
+OBJDUMP = "/usr/lib/llvm-19/bin/llvm-objdump"
 DIGITS = ROOT / "examples/digits/digits.svod"
 
 
@@ -57,8 +59,6 @@ class Options(ToolTest):
         plan = self.compile(self.graph(), "--opts", "z=upcast(0,2)")
         self.assertEqual([k["opts"] for k in plan["kernels"]], ["upcast(0,2)"])
         self.fails(1, "compile", self.graph(), "-o", self.folder / "q", "--opts", "z=upcast(9,2)", says="[bad-opt]")
-
-    def test_variables(self):
         for useless in ("order(0,1)", "tile(0,4)", "stream(0)", "upcast(0,2) prefetch(1,2,16)"):
             self.fails(1, "compile", self.graph(), "-o", self.folder / "q", "--opts", "z=" + useless, says="changes nothing")
 
@@ -75,6 +75,8 @@ class Options(ToolTest):
     def test_integers_count_as_operations(self):
         graph = self.graph("svod 1\ninput a: u8[32, 24]\ninput b: i8[24, 48]\noutput c = matmul(cast(a, dtype=i32), cast(b, dtype=i32))\n")
         self.assertEqual([k["flops"] for k in self.compile(graph)["kernels"]], [2 * 32 * 24 * 48])
+
+    def test_variables(self):
         self.assertEqual(self.compile(self.graph(SYMBOLIC), "--var", "n=2:9")["variables"][0]["max"], 9)
         self.assertEqual(self.compile(self.graph(SYMBOLIC), "--var", "n=5")["outputs"][1]["shape"], [5, 8])
 
@@ -89,6 +91,27 @@ class Options(ToolTest):
         plan = self.compile(self.graph(), "--triple", "aarch64-unknown-linux-gnu", "--cpu", "neoverse-n1")
         self.assertEqual(plan["target"]["triple"], "aarch64-unknown-linux-gnu")
         self.fails(3, "compile", self.graph(), "-o", self.folder / "q", "--cpu", "z80", says="z80")
+
+    def test_dot_products_stand_in_the_innermost_loop(self):
+        graph = self.graph("svod 1\ninput a: bf16[64, 256]\ninput b: bf16[256, 96]\noutput c = matmul(a, b)\n")
+        for triple, cpu, instruction in (("x86_64", "sapphirerapids", "vdpbf16ps"), ("aarch64", "neoverse-v1", "bfdot")):
+            with self.subTest(cpu=cpu):
+                words = ["--triple", f"{triple}-unknown-linux-gnu", "--cpu", cpu]
+                self.compile(graph, "--numerics", "fast", *words)
+                self.assertGreaterEqual(max(map(len, self.innermost_loops(instruction))), 12)
+                self.compile(graph, *words)
+                self.assertEqual(self.innermost_loops(instruction), [])
+
+    def innermost_loops(self, instruction):
+        """For each loop of the plan's code that has no loop inside: where the instruction stands in it; other loops are left out."""
+        code = subprocess.run([OBJDUMP, "-d", "--no-show-raw-insn", self.folder / "plan/kernels.so"], check=True,
+                              capture_output=True, text=True).stdout
+        lines = [(int(at, 16), name, words) for at, name, words in re.findall(r"^ *([0-9a-f]+):[ \t]+(\S+)(.*)$", code, re.M)]
+        jumps = [(at, re.search(r"\b0x([0-9a-f]+) <", words)) for at, name, words in lines if name.startswith(("j", "b", "cb", "tb"))]
+        loops = [(int(to[1], 16), at) for at, to in jumps if to and int(to[1], 16) < at]
+        inner = [(a, b) for a, b in loops if not any((a, b) != (c, d) and a <= c and d <= b for c, d in loops)]
+        found = [[at for at, name, _ in lines if name == instruction and a <= at <= b] for a, b in inner]
+        return [places for places in found if places]
 
 
 class Insight(ToolTest):

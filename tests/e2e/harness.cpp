@@ -35,6 +35,7 @@ CompileOptions compileOptions(const RunOptions& options) {
   c.numerics = options.numerics;
   c.memory = options.memory;
   c.jobs = options.jobs;
+  if (!options.opts.empty()) c.opts = {{"", *parseOpts(options.opts)}};
   c.linker = &linker();
   c.passes.verifyEach = true;
   c.tempDirectory = std::filesystem::temp_directory_path().string();

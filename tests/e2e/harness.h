@@ -15,6 +15,7 @@ struct RunOptions {
   MemoryMode memory = MemoryMode::Arena;
   std::string target = "cpu", cpu = "native";
   int jobs = 1;
+  std::string opts;     // for every kernel, in place of the chosen ones
   bool quickC = false;  // the C compiler does not optimize: for thousands of kernels that run once
   ExecuteOptions execute;
 };

@@ -130,6 +130,19 @@ constexpr const char* kTexts[] = {
 %10 = store %9, %6
 %11 = sink %10
 )",
+    R"(%0 = param 32 {1} : bf16[32]
+%1 = ramp 0 {4} : index[4]
+%2 = index %0, %1 : bf16[4]
+%3 = load %2 : bf16[4]
+%4 = stack 1.0:bf16, 2.0:bf16 : bf16[2]
+%5 = stack 5.0:f32, 6.0:f32 : f32[2]
+%6 = dot %3, %4, %5 {2} : f32[2]
+%7 = param 2 {0} : f32[2]
+%8 = ramp 0 {2} : index[2]
+%9 = index %7, %8 : f32[2]
+%10 = store %9, %6
+%11 = sink %10
+)",
     R"(%0 = param 32 {1} : f32[32]
 %1 = prefetch %0 {64} : f32[32]
 %2 = index %1, 4 : f32

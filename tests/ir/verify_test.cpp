@@ -128,6 +128,12 @@ constexpr Row kBroken[] = {
     {"wmma", L, "%0 = param 4 {0} : f32[4]\n%1 = index %0, 0 : f32\n%2 = stack 1.0:f32, 2.0:f32 : f32[2]\n"
                 "%3 = wmma %2, %2, 1.0:f32 {\"m8n8k8-f32-f32\"} : f32\n"
                 "%4 = store %1, %3\n%5 = sink %4"},
+    {"dot", L, "%0 = param 4 {0} : f32[4]\n%1 = index %0, 0 : f32\n%2 = stack 1:bf16, 2:bf16 : bf16[2]\n"
+               "%3 = stack 1:f32, 2:f32 : f32[2]\n%4 = dot %2, %3, 1:f32 {2} : f32\n"
+               "%5 = store %1, %4\n%6 = sink %5"},
+    {"dot", L, "%0 = param 4 {0} : i32[4]\n%1 = index %0, 0 : i32\n%2 = stack 1:bf16, 2:bf16 : bf16[2]\n"
+               "%3 = dot %2, %2, 1:i32 {2} : i32\n"
+               "%4 = store %1, %3\n%5 = sink %4"},
     {"lane-fold", P, "%0 = param 4 {0} : i32[4]\n%1 = range 4:i64 {0, loop} : i64\n%2 = index %0, %1 : i32\n"
                      "%3 = load %2 : i32\n%4 = reduce %3, %1 {add} : i32\n"
                      "%5 = index %0, 0:i64 : i32\n%6 = store %5, %4\n%7 = sink %6"},

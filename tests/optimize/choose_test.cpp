@@ -169,6 +169,15 @@ TEST_CASE("What the heuristic chooses") {
   CHECK_THAT(chosen(alike, {512, 512, 512}, caps), Catch::StartsWith("dot(2,4) dot(3,4) vector(3,16) "));
   CHECK_THAT(chosen(alike, {512, 512, 510}, caps), Catch::StartsWith("dot(2,4) vector(3,16) "));
   CHECK_THAT(chosen(unlike, {2, 512, 512}, caps), !Catch::Contains("dot"));  // too few rows for a copy
+  CHECK_THAT(chosen(buildBf16<false>, {512, 512, 512}, caps), !Catch::Contains("dot"));
+  caps.numerics = Numerics::Fast, caps.bf16Dots = true;
+  CHECK(chosen(buildBf16<false>, {512, 512, 512}, caps) ==
+        "dot(2,2) tile(1,32) order(1,0) pack(2,3,2) vector(5,8) upcast(6,0) upcast(1,12) vector(2,16) upcast(2,2) "
+        "thread(0,1)");
+  CHECK(chosen(buildBf16<true>, {512, 512, 512}, caps) ==
+        "dot(2,2) tile(1,32) order(1,0) pack(2,3,2) upcast(6,0) upcast(1,12) vector(2,16) upcast(2,2) thread(0,1)");
+  CHECK_THAT(chosen(buildBf16<false>, {512, 512, 511}, caps), Catch::StartsWith("dot(2,2) "));
+  CHECK_THAT(chosen(buildBf16<false>, {2, 512, 512}, caps), !Catch::Contains("dot"));
 }
 
 TEST_CASE("The heuristic keeps the value of every test kernel, strictly where asked") {
@@ -185,6 +194,7 @@ TEST_CASE("The heuristic keeps the value of every test kernel, strictly where as
     if (random() % 4 == 0)
       caps.workgroups = true, caps.threads = false, caps.cores = tensorCoresOf(CoreFamily::Metal, 7);
     caps.mixedDots = random() % 2, caps.likeDots = random() % 2;
+    if (random() % 3 == 0) caps.numerics = Numerics::Fast, caps.bf16Dots = true;
     Graph g;
     UOp sink = kernel.build(g, sizes);
     std::vector<OptOp> opts = chooseOpts(g, sink, caps);
@@ -192,8 +202,8 @@ TEST_CASE("The heuristic keeps the value of every test kernel, strictly where as
     INFO("seed " << seed << " kernel " << kernel.name << " " << sizes.m << "x" << sizes.n << "x" << sizes.k
                  << ": " << toText(opts));
     REQUIRE(tuned);
+    REQUIRE(checkEffects(*tuned, opts));
     REQUIRE(verify(*tuned, Stage::Kernel));
     REQUIRE(sameBuffers(resultOf(sink), resultOf(*tuned), caps.numerics == Numerics::Strict ? 0 : 1e-5));
   }
 }
-    REQUIRE(checkEffects(*tuned, opts));

@@ -62,6 +62,22 @@ TEST_CASE("blocks of a reduce stand in the order in which they pass") {
   CHECK(matrix->dims == std::vector<ConstantLayout::Dim>{{2, 192, 0}, {2, 16, 0}, {6, 32, 0}, {2, 8, 0}, {8, 1, 0}});
 }
 
+TEST_CASE("pairs of bf16 that one instruction sums up stand side by side") {
+  Graph g;
+  Caps caps;
+  caps.numerics = Numerics::Fast;
+  for (bool byRows : {false, true}) {
+    Reordered r = checked(g, buildBf16Matmul(g, {8, 32, 12}, byRows),
+                          "dot(2,2) tile(1,16) order(1,0) upcast(1,4) vector(2,8) upcast(2,0)", caps);
+    auto matrix = std::ranges::find(r.layouts, 2U, &ConstantLayout::slot);
+    REQUIRE(matrix != r.layouts.end());
+    CHECK(matrix->dims.back().extent == 2);
+    CHECK(matrix->dims.back().stride == (byRows ? 1 : 32));
+    checked(g, buildBf16Matmul(g, {7, 35, 13}, byRows), "dot(2,2) tile(1,16) order(1,0) upcast(1,4) vector(2,8) upcast(2,0)",
+            caps);
+  }
+}
+
 TEST_CASE("remainders that step back and merged loops are read in order") {
   for (Sizes s : {Sizes{7, 35, 5}, Sizes{17, 33, 3}, Sizes{9, 70, 4}}) {
     Graph g;

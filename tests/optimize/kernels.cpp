@@ -106,6 +106,8 @@ constexpr TestKernel kKernels[] = {
     {"matmul-across", buildMatmulAcross},
     {"conv2d-dilated", buildDilatedConv2d},
     {"pointwise", buildPointwise},
+    {"bf16", buildBf16<false>},
+    {"bf16-rows", buildBf16<true>},
 };
 
 }  // namespace
@@ -161,6 +163,16 @@ UOp buildByteMatmul(Graph& g, const Sizes& s, const Bytes& bytes) {
   if (bytes.columnZeros) y = b.sub(y, wide(b.at(4, bytes.b, {s.n}, {r1})));
   UOp sum = b.reduce(Op::Add, b.mul(x, y), {k});
   return b.sink({b.end(b.store(b.at(0, DType::I32, {s.m, s.n}, {r0, r1}), sum), {r0, r1})});
+}
+
+UOp buildBf16Matmul(Graph& g, const Sizes& s, bool byRows) {
+  Builder b(g);
+  UOp r0 = b.loop(s.m), r1 = b.loop(s.n), k = b.loop(s.k, AxisType::Reduce);
+  auto wide = [&](UOp address) { return g.cast(g.load(address), DType::F32); };
+  UOp x = wide(b.at(1, DType::BF16, {s.m, s.k}, {r0, k}));
+  UOp y = wide(byRows ? b.at(2, DType::BF16, {s.n, s.k}, {r1, k}) : b.at(2, DType::BF16, {s.k, s.n}, {k, r1}));
+  UOp sum = b.reduce(Op::Add, b.mul(x, y), {k});
+  return b.sink({b.end(b.store(b.at(0, DType::F32, {s.m, s.n}, {r0, r1}), sum), {r0, r1})});
 }
 
 UOp buildMatvec(Graph& g, const Sizes& s) {

@@ -31,6 +31,12 @@ struct Bytes {
   bool rowZeros = false, columnZeros = false;
 };
 UOp buildByteMatmul(Graph& graph, const Sizes& sizes, const Bytes& bytes);
+/// out[m,n] = sum over k of f32(a[m,k]) * f32(b) of bf16, b as [k,n] or by rows as [n,k].
+UOp buildBf16Matmul(Graph& graph, const Sizes& sizes, bool byRows);
+template <bool byRows>
+UOp buildBf16(Graph& graph, const Sizes& sizes) {
+  return buildBf16Matmul(graph, sizes, byRows);
+}
 UOp buildMatvec(Graph& graph, const Sizes& sizes);   // out[n] = sum over k of a[k] * b[k,n]
 UOp buildSoftmax(Graph& graph, const Sizes& sizes);  // rows m, columns n
 UOp buildAttention(Graph& graph, const Sizes& sizes);  // queries m, n + 3 keys of k, magnitudes of n values

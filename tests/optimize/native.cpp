@@ -25,21 +25,26 @@ void NativeKernel::run(std::vector<void*> buffers) {
   function(buffers.data(), nullptr, 0, tiles, reinterpret_cast<void*>(scratchStart));
 }
 
-NativeKernel compileNative(Graph& g, UOp sink, std::span<const OptOp> opts, const Caps& caps) {
+LinearKernel linearOf(Graph& g, UOp sink, std::span<const OptOp> opts, const Caps& caps) {
   UOp root = valueOf(applyOpts(g, sink, opts, caps));
   root = mergeLoops(g, valueOf(expand(g, root)));
   root = simplify(g, root);
   LegalizeOptions options;
-  options.numerics = caps.numerics, options.fma = nativeCpu().hasFma();
+  options.numerics = caps.numerics, options.fma = nativeCpu().hasFma(), options.nativeBf16 = caps.bf16Dots;
   root = legalize(g, root, options);
-  LinearKernel linear = valueOf(linearize(g, root, "kernel", caps.numerics));
-  NativeKernel kernel;
-  kernel.library = loadKernels(std::span(&linear, 1), nativeCpu());
-  kernel.function = kernel.library->function<KernelFunction>("kernel");
-  REQUIRE(kernel.function);
-  if (linear.threadRange) kernel.tiles = linear.threadRange.src(0).constInt();
-  kernel.scratch.resize(static_cast<size_t>(linear.scratchBytes) + 64);
-  return kernel;
+  return valueOf(linearize(g, root, "kernel", caps.numerics));
+}
+
+NativeKernel::NativeKernel(std::unique_ptr<SharedLibrary> loaded, const LinearKernel& linear) : library(std::move(loaded)) {
+  function = library->function<KernelFunction>("kernel");
+  REQUIRE(function);
+  if (linear.threadRange) tiles = linear.threadRange.src(0).constInt();
+  scratch.resize(static_cast<size_t>(linear.scratchBytes) + 64);
+}
+
+NativeKernel compileNative(Graph& g, UOp sink, std::span<const OptOp> opts, const Caps& caps) {
+  const LinearKernel linear = linearOf(g, sink, opts, caps);
+  return {loadKernels(std::span(&linear, 1), nativeCpu()), linear};
 }
 
 }  // namespace svod

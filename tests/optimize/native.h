@@ -9,6 +9,8 @@
 namespace svod {
 
 struct NativeKernel {
+  NativeKernel(std::unique_ptr<SharedLibrary> library, const LinearKernel& linear);
+
   std::unique_ptr<SharedLibrary> library;
   KernelFunction* function = nullptr;
   int64_t tiles = 1;
@@ -18,7 +20,11 @@ struct NativeKernel {
   void run(std::vector<void*> buffers);
 };
 
-/// Lowers `sink` with the opts applied and compiles it; a failure ends the test case.
+/// Lowers `sink` with the opts applied, to be called "kernel"; a failure ends the test case. Caps::bf16Dots keeps dot
+/// products of bf16 down to the code, whether or not this CPU has an instruction for them.
+LinearKernel linearOf(Graph& graph, UOp sink, std::span<const OptOp> opts, const Caps& caps);
+
+/// Compiles that for this CPU.
 NativeKernel compileNative(Graph& graph, UOp sink, std::span<const OptOp> opts, const Caps& caps);
 
 }  // namespace svod

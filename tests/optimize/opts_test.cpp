@@ -3,45 +3,9 @@
 #include <random>
 
 #include "ir/text.h"
-#include "optimize/axes.h"
-#include "optimize/emulate.h"
-#include "optimize/replay.h"
+#include "optimize/opt_checks.h"
 
 using namespace svod;
-
-namespace {
-
-constexpr double kClose = 1e-5;
-
-Caps cpuCaps() { return {}; }
-
-UOp applied(Graph& g, UOp sink, const char* text, const Caps& caps = cpuCaps()) {
-  auto opts = parseOpts(text);
-  REQUIRE(opts);
-  auto changed = applyOpts(g, sink, *opts, caps);
-  INFO(text << ": " << (changed ? "" : toText(changed.error())));
-  REQUIRE(changed);
-  CHECK(sameBuffers(resultOf(sink), resultOf(*changed), kClose));
-  return *changed;
-}
-
-std::string errorOf(Graph& g, UOp sink, const char* text, const Caps& caps = cpuCaps()) {
-  auto opts = parseOpts(text);
-  REQUIRE(opts);
-  auto changed = applyOpts(g, sink, *opts, caps);
-  INFO(text);
-  REQUIRE_FALSE(changed);
-  CHECK(changed.error().diag == Diag::BadOpt);
-  return toText(changed.error());
-}
-
-int countOp(UOp sink, Op op) {
-  int count = 0;
-  for (UOp n : toposort(sink)) count += n.op() == op;
-  return count;
-}
-
-}  // namespace
 
 TEST_CASE("Axis numbers: outputs, then reduces, then stages; splits keep the others' numbers") {
   Graph g;
@@ -188,45 +152,6 @@ TEST_CASE("An output is streamed unless the kernel reads it") {
 
 TEST_CASE("Softmax keeps its exponentials in a row-local buffer") {
   Graph g;
-TEST_CASE("Opts that change nothing are errors, and every error says what to do") {
-  Graph g;
-  UOp matmul = buildMatmul(g, {8, 64, 6});
-  for (const char* text : {"order(0,1)", "tile(0,8)", "tile(1,0)", "tile(1,16) order(1,2)"})
-    CHECK(errorOf(g, matmul, text).find("changes nothing") != std::string::npos);
-  applied(g, matmul, "nolocals");  // it speaks of what follows
-  applied(g, matmul, "tile(1,16) order(1,0,2) order(1,0,2)");
-
-  auto effects = [&](const char* text) {
-    auto opts = parseOpts(text);
-    Status status = checkEffects(applied(g, matmul, text), *opts);
-    return status ? "" : toText(status.error());
-  };
-  for (const char* text : {"stream(0)", "stream(0) vector(2,2)", "prefetch(2,1,64)", "vector(1,8) prefetch(1,2,64)"}) {
-    INFO(text);
-    CHECK(effects(text).find("no vectors pass") != std::string::npos);
-  }
-  for (const char* text :
-       {"stream(0) vector(1,8)", "prefetch(2,1,64) vector(1,8)", "pack(2,2,1) vector(1,8) prefetch(2,2,64)"}) {
-    INFO(text);
-    CHECK(effects(text) == "");
-  }
-
-  auto helpOf = [&](const char* text) {
-    auto opts = parseOpts(text);
-    if (!opts) return opts.error().help;
-    auto changed = applyOpts(g, matmul, *opts, cpuCaps());
-    REQUIRE_FALSE(changed);
-    return changed.error().help;
-  };
-  CHECK(helpOf("order(0,0)").find("write order(axis,...)") == 0);
-  CHECK(helpOf("vector(-1,2)").find("write vector(axis,lanes)") == 0);
-  CHECK(helpOf("vector(1,2").find("write vector(axis,lanes)") == 0);
-  CHECK(helpOf("padto(0,4)") == "leave it out");
-  CHECK(helpOf("padto(0,99)") == "use a smaller multiple");
-  CHECK(helpOf("window(7,0,2)").find("window(slot,axis,...) takes") == 0);
-  CHECK(helpOf("pack(7,0,2)").find("pack(slot,axis,...) takes") == 0);
-}
-
   UOp sink = buildSoftmax(g, {4, 37, 0});
   UOp shared =
       applied(g, sink, "share(1,3) thread(0,1) vector(1,8) vector(2,8) vector(3,8) vector(4,8) acc(2,4)");
@@ -275,6 +200,45 @@ TEST_CASE("Opts that do not apply say why") {
   says(matmul, "thread(0,8)", "one tile would hold the whole axis");
 }
 
+TEST_CASE("Opts that change nothing are errors, and every error says what to do") {
+  Graph g;
+  UOp matmul = buildMatmul(g, {8, 64, 6});
+  for (const char* text : {"order(0,1)", "tile(0,8)", "tile(1,0)", "tile(1,16) order(1,2)"})
+    CHECK(errorOf(g, matmul, text).find("changes nothing") != std::string::npos);
+  applied(g, matmul, "nolocals");  // it speaks of what follows
+  applied(g, matmul, "tile(1,16) order(1,0,2) order(1,0,2)");
+
+  auto effects = [&](const char* text) {
+    auto opts = parseOpts(text);
+    Status status = checkEffects(applied(g, matmul, text), *opts);
+    return status ? "" : toText(status.error());
+  };
+  for (const char* text : {"stream(0)", "stream(0) vector(2,2)", "prefetch(2,1,64)", "vector(1,8) prefetch(1,2,64)"}) {
+    INFO(text);
+    CHECK(effects(text).find("no vectors pass") != std::string::npos);
+  }
+  for (const char* text :
+       {"stream(0) vector(1,8)", "prefetch(2,1,64) vector(1,8)", "pack(2,2,1) vector(1,8) prefetch(2,2,64)"}) {
+    INFO(text);
+    CHECK(effects(text) == "");
+  }
+
+  auto helpOf = [&](const char* text) {
+    auto opts = parseOpts(text);
+    if (!opts) return opts.error().help;
+    auto changed = applyOpts(g, matmul, *opts, cpuCaps());
+    REQUIRE_FALSE(changed);
+    return changed.error().help;
+  };
+  CHECK(helpOf("order(0,0)").find("write order(axis,...)") == 0);
+  CHECK(helpOf("vector(-1,2)").find("write vector(axis,lanes)") == 0);
+  CHECK(helpOf("vector(1,2").find("write vector(axis,lanes)") == 0);
+  CHECK(helpOf("padto(0,4)") == "leave it out");
+  CHECK(helpOf("padto(0,99)") == "use a smaller multiple");
+  CHECK(helpOf("window(7,0,2)").find("window(slot,axis,...) takes") == 0);
+  CHECK(helpOf("pack(7,0,2)").find("pack(slot,axis,...) takes") == 0);
+}
+
 TEST_CASE("Strict numerics keep the order of float reductions") {
   Graph g;
   Caps strict = cpuCaps();
@@ -298,15 +262,6 @@ TEST_CASE("A limit on scratch bounds what pack may copy") {
 }
 
 namespace {
-
-UOp lowered(Graph& g, UOp sink) {
-  auto expanded = expand(g, sink);
-  if (!expanded) FAIL(toText(expanded.error()));
-  UOp merged = mergeLoops(g, *expanded);
-  auto linear = linearize(g, merged, "kernel", Numerics::Contract);
-  if (!linear) FAIL(toText(linear.error()));
-  return merged;
-}
 
 OptOp randomOpt(std::mt19937& random, int axes) {
   auto pick = [&](int64_t lo, int64_t hi) {
@@ -360,36 +315,6 @@ TEST_CASE("Lanes of which all but the first are masked store at an address each"
   CHECK(sameBuffers(resultOf(sink), resultOf(code), kClose));
 }
 
-TEST_CASE("Groups of bytes are summed as dot products, whatever their signs and zero points") {
-  Graph g;
-  for (bool mixed : {false, true})
-    for (bool like : {false, true})
-      for (DType a : {DType::I8, DType::U8})
-        for (bool zeros : {false, true}) {
-          Caps caps;
-          caps.mixedDots = mixed, caps.likeDots = like;
-          UOp sink = buildByteMatmul(g, {7, 33, 13}, {a, DType::I8, zeros, zeros});
-          CHECK(describeAxes(applied(g, sink, "dot(2,4)", caps)).starts_with("0 loop 7, 1 loop 33, 2 reduce 4"));
-          UOp tuned = applied(g, sink, "dot(2,4) tile(1,16) order(1,0) upcast(1,3) vector(2,16)", caps);
-          CHECK(verifyText(tuned) == "");
-          UOp code = lowered(g, tuned);
-          CHECK(countOp(code, Op::Dot) >= 3);
-          CHECK(sameBuffers(resultOf(sink), resultOf(code), 0));
-        }
-  UOp plain = buildByteMatmul(g, {8, 32, 16}, {});
-  Caps caps;
-  caps.mixedDots = true;
-  UOp packed = applied(
-      g, plain, "dot(2,4) tile(1,16) order(1,0) pack(2,3,2) vector(5,16) upcast(6,0) upcast(1,3) vector(2,16)", caps);
-  CHECK(countOp(packed, Op::Stage) == 1);
-  CHECK(sameBuffers(resultOf(plain), resultOf(lowered(g, packed)), 0));
-  CHECK(errorOf(g, plain, "dot(2,3)").find("groups of 4") != std::string::npos);
-  CHECK(errorOf(g, plain, "dot(0,4)").find("is an output axis") != std::string::npos);
-  CHECK(errorOf(g, plain, "vector(2,4) dot(2,4)").find("does not sum products of bytes") != std::string::npos);
-  CHECK(errorOf(g, plain, "dot(2,4)", gpuCaps()).find("workgroups") != std::string::npos);
-  CHECK(errorOf(g, buildMatmul(g, {8, 32, 16}), "dot(2,4)").find("does not sum products of bytes") != std::string::npos);
-}
-
 TEST_CASE("Every opt is an error or keeps the value, on random kernels and lists") {
   std::map<OptKind, int> worked;
   for (uint32_t seed = 0; seed < 6000; ++seed) {
@@ -400,6 +325,7 @@ TEST_CASE("Every opt is an error or keeps the value, on random kernels and lists
     if (random() % 4 == 0) sizes.n = sizes.m;
     Caps caps = random() % 3 == 0 ? gpuCaps() : cpuCaps();
     caps.mixedDots = random() % 2, caps.likeDots = random() % 2;
+    if (random() % 2) caps.numerics = Numerics::Fast;
     Graph g;
     UOp sink = kernel.build(g, sizes), original = sink;
     std::vector<OptOp> list;

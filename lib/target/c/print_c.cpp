@@ -166,7 +166,7 @@ class KernelPrinter {
     line("const " + typeName(lane.dtype()) + " " + local(lane) + " = " + text + ";");
   }
 
-  // A sum per lane, wrapping; the products of bytes are exact.
+  // A sum per lane, of integers wrapping; the products of small numbers are exact.
   void printDot(UOp dot) {
     const std::string group = std::to_string(dot.argAs<SlotArg>().slot), type = typeName(dot.dtype());
     const bool isVector = dot.rank() > 0;
@@ -174,9 +174,10 @@ class KernelPrinter {
     auto factor = [&](UOp x) { return local(behindAliases(x)) + (x.lanes() == lanes ? "[l * " + group + " + j]" : "[j]"); };
     line(type + " " + local(dot) + (isVector ? "[" + std::to_string(dot.lanes()) + "];" : ";"));
     line("for (int l = 0; l < " + std::to_string(dot.lanes()) + "; ++l) {");
-    line("  uint32_t sum = (uint32_t)" + ref(dot.src(2), kNoGroup) + ";");
+    const std::string sum = isFloat(dot.dtype()) ? type : "uint32_t";
+    line("  " + sum + " sum = (" + sum + ")" + ref(dot.src(2), kNoGroup) + ";");
     const std::string product = factor(dot.src(0)) + " * " + factor(dot.src(1));
-    line("  for (int j = 0; j < " + group + "; ++j) sum += (uint32_t)(" + product + ");");
+    line("  for (int j = 0; j < " + group + "; ++j) sum += (" + sum + ")(" + product + ");");
     line("  " + local(dot) + (isVector ? "[l]" : "") + " = (" + type + ")sum;");
     line("}");
   }

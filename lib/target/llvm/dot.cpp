@@ -12,8 +12,6 @@ namespace {
 using llvm::Value;
 using Builder = llvm::IRBuilder<>;
 
-constexpr int kGroup = 4;  // products that all of these instructions sum up
-
 int lanesOf(const Value* v) {
   const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(v->getType());
   return vector ? static_cast<int>(vector->getNumElements()) : 1;
@@ -33,6 +31,13 @@ struct Instruction {
   bool pairs = false;  // multiplies i16 and sums up two products: even bytes, then odd ones
 };
 
+// The widest of three x86 instructions, for registers of 64, 32 and 16 bytes, that whole registers of `lanes` words fill.
+Instruction widest(const CpuTarget& cpu, int lanes, const llvm::Intrinsic::ID (&ids)[3], bool has64) {
+  if (has64 && cpu.vectorBytes >= 64 && lanes % 16 == 0) return {ids[0], 16};
+  if (lanes % 8 == 0) return {ids[1], 8};
+  return lanes % 4 == 0 ? Instruction{ids[2], 4} : Instruction{};
+}
+
 // x86 before VNNI.
 Instruction pairsFor(const CpuTarget& cpu, int lanes) {
   if (cpu.has("avx512bw") && cpu.vectorBytes >= 64 && lanes % 16 == 0)
@@ -41,7 +46,16 @@ Instruction pairsFor(const CpuTarget& cpu, int lanes) {
   return lanes % 4 == 0 ? Instruction{llvm::Intrinsic::x86_sse2_pmadd_wd, 4, false, true} : Instruction{};
 }
 
-Instruction instructionFor(const CpuTarget& cpu, DType a, DType b, int lanes) {
+Instruction instructionForBf16(const CpuTarget& cpu, int lanes) {
+  if (!cpu.hasBf16Dots() || lanes % 4 != 0) return {};
+  if (cpu.arch == Arch::AArch64) return {llvm::Intrinsic::aarch64_neon_bfdot, 4};
+  return widest(cpu, lanes,
+                {llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512, llvm::Intrinsic::x86_avx512bf16_dpbf16ps_256,
+                 llvm::Intrinsic::x86_avx512bf16_dpbf16ps_128},
+                true);
+}
+
+Instruction instructionForBytes(const CpuTarget& cpu, DType a, DType b, int lanes) {
   const bool alike = isSigned(a) == isSigned(b);
   if (cpu.arch == Arch::AArch64) {
     if (lanes % 4 != 0 || !(alike ? cpu.hasLikeDots() : cpu.hasMixedDots())) return {};
@@ -49,26 +63,27 @@ Instruction instructionFor(const CpuTarget& cpu, DType a, DType b, int lanes) {
     return {isSigned(a) ? llvm::Intrinsic::aarch64_neon_sdot : llvm::Intrinsic::aarch64_neon_udot, 4};
   }
   if (alike || cpu.hasLikeDots()) return pairsFor(cpu, lanes);
-  const bool wide = cpu.has("avx512vnni") && cpu.vectorBytes >= 64;
-  if (wide && lanes % 16 == 0) return {llvm::Intrinsic::x86_avx512_vpdpbusd_512, 16, isSigned(a)};
-  if (lanes % 8 == 0) return {llvm::Intrinsic::x86_avx512_vpdpbusd_256, 8, isSigned(a)};
-  if (lanes % 4 == 0) return {llvm::Intrinsic::x86_avx512_vpdpbusd_128, 4, isSigned(a)};
-  return {};
+  Instruction with = widest(cpu, lanes,
+                            {llvm::Intrinsic::x86_avx512_vpdpbusd_512, llvm::Intrinsic::x86_avx512_vpdpbusd_256,
+                             llvm::Intrinsic::x86_avx512_vpdpbusd_128},
+                            cpu.has("avx512vnni"));
+  with.swaps = isSigned(a);
+  return with;
 }
 
-// Bytes of `count` lanes from lane `first` on, as the instruction takes them; one group is repeated.
-Value* factorOf(Builder& b, const CpuTarget& cpu, Value* bytes, int first, int count) {
+// None where the factors are not of one dtype that instructions take.
+Instruction instructionFor(const CpuTarget& cpu, UOp node) {
+  const DType a = node.src(0).dtype(), b = node.src(1).dtype();
+  if (static_cast<int>(node.argAs<SlotArg>().slot) != dotGroup(a)) return {};
+  return a == DType::BF16 ? instructionForBf16(cpu, node.lanes()) : instructionForBytes(cpu, a, b, node.lanes());
+}
+
+// Groups of `count` lanes from lane `first` on, each in a word of four bytes; one group is repeated.
+Value* wordsOf(Builder& b, Value* groups, int groupSize, int first, int count) {
   llvm::Type *i32 = b.getInt32Ty(), *words = llvm::FixedVectorType::get(i32, static_cast<unsigned>(count));
-  Value* part = nullptr;
-  if (lanesOf(bytes) == kGroup)
-    part = b.CreateVectorSplat(static_cast<unsigned>(count), b.CreateBitCast(bytes, i32));
-  else
-    part = b.CreateBitCast(
-        lanesOf(bytes) == kGroup * count ? bytes : lanesFrom(b, bytes, kGroup * first, kGroup * count),
-        words);
-  if (cpu.arch != Arch::AArch64) return part;
-  return b.CreateBitCast(part,
-                         llvm::FixedVectorType::get(b.getInt8Ty(), static_cast<unsigned>(kGroup * count)));
+  if (lanesOf(groups) == groupSize) return b.CreateVectorSplat(static_cast<unsigned>(count), b.CreateBitCast(groups, i32));
+  const bool isWhole = lanesOf(groups) == groupSize * count;
+  return b.CreateBitCast(isWhole ? groups : lanesFrom(b, groups, groupSize * first, groupSize * count), words);
 }
 
 // Every second byte as i16, from the first or the second on.
@@ -89,18 +104,30 @@ Value* emitPairs(Builder& b, const Instruction& with, UOp node, Value* sum, Valu
   return sum;
 }
 
+// x86 takes words, or a vector of what they hold; AArch64 the latter, and names the types.
+Value* emitCall(Builder& b, const CpuTarget& cpu, const Instruction& with, UOp node, Value* sum, Value* x, Value* y) {
+  const DType factor = node.src(0).dtype();
+  if (factor == DType::BF16 || cpu.arch == Arch::AArch64) {
+    llvm::Type* element = factor == DType::BF16 ? b.getBFloatTy() : static_cast<llvm::Type*>(b.getInt8Ty());
+    llvm::Type* type =
+        llvm::FixedVectorType::get(element, static_cast<unsigned>(dotGroup(factor) * with.lanes));
+    x = b.CreateBitCast(x, type), y = b.CreateBitCast(y, type);
+  }
+  llvm::SmallVector<llvm::Type*, 2> types;
+  if (cpu.arch == Arch::AArch64) types = {sum->getType(), x->getType()};
+  return b.CreateIntrinsic(with.id, types, {sum, x, y});
+}
+
 Value* emitInstruction(Builder& b, const CpuTarget& cpu, const Instruction& with, UOp node, Value* x,
                        Value* y, Value* sum) {
   if (with.swaps) std::swap(x, y);
-  const int lanes = lanesOf(sum);
+  const int lanes = lanesOf(sum), group = dotGroup(node.src(0).dtype());
   Value* result = lanes == with.lanes ? nullptr : llvm::PoisonValue::get(sum->getType());
   for (int first = 0; first < lanes; first += with.lanes) {
     Value* part = result ? lanesFrom(b, sum, first, with.lanes) : sum;
-    Value *a = factorOf(b, cpu, x, first, with.lanes), *other = factorOf(b, cpu, y, first, with.lanes);
-    llvm::SmallVector<llvm::Type*, 2> types;
-    if (cpu.arch == Arch::AArch64) types = {part->getType(), a->getType()};
+    Value *a = wordsOf(b, x, group, first, with.lanes), *other = wordsOf(b, y, group, first, with.lanes);
     Value* dot = with.pairs ? emitPairs(b, with, node, part, a, other)
-                            : b.CreateIntrinsic(with.id, types, {part, a, other});
+                            : emitCall(b, cpu, with, node, part, a, other);
     if (result == nullptr) return dot;
     llvm::SmallVector<int> spread(static_cast<size_t>(lanes), -1), mask;
     for (int i = 0; i < with.lanes; ++i) spread[static_cast<size_t>(i)] = i;
@@ -111,24 +138,31 @@ Value* emitInstruction(Builder& b, const CpuTarget& cpu, const Instruction& with
   return result;
 }
 
+Value* addProduct(Builder& b, const CpuTarget& cpu, Value* sum, Value* x, Value* y) {
+  if (!sum->getType()->isFPOrFPVectorTy()) return b.CreateAdd(sum, b.CreateMul(x, y));
+  if (cpu.hasFma()) return b.CreateIntrinsic(llvm::Intrinsic::fma, {sum->getType()}, {x, y, sum});
+  return b.CreateFAdd(sum, b.CreateFMul(x, y));
+}
+
 }  // namespace
 
 Value* emitDot(Builder& b, const CpuTarget& cpu, UOp node, llvm::ArrayRef<Value*> in) {
   const int group = static_cast<int>(node.argAs<SlotArg>().slot), lanes = node.lanes();
-  const Instruction with = instructionFor(cpu, node.src(0).dtype(), node.src(1).dtype(), lanes);
-  if (group == kGroup && with.lanes > 0) return emitInstruction(b, cpu, with, node, in[0], in[1], in[2]);
+  const Instruction with = instructionFor(cpu, node);
+  if (with.lanes > 0) return emitInstruction(b, cpu, with, node, in[0], in[1], in[2]);
   Value* sum = in[2];
+  llvm::Type *type = sum->getType(), *scalar = type->getScalarType();
   for (int j = 0; j < group; ++j) {
-    const auto nth = [&](int k) {  // the j-th factor of every lane
-      Value* bytes = in[static_cast<size_t>(k)];
-      const int count = lanesOf(bytes) / group;
-      Value* part = count == 1 ? b.CreateExtractElement(bytes, static_cast<uint64_t>(j))
-                               : lanesFrom(b, bytes, j, count, group);
-      part = b.CreateIntCast(part, count == 1 ? sum->getType()->getScalarType() : sum->getType(),
-                             isSigned(node.src(static_cast<size_t>(k)).dtype()));
+    const auto nth = [&](size_t k) {  // the j-th factor of every lane
+      const int count = lanesOf(in[k]) / group;
+      Value* part = count == 1 ? b.CreateExtractElement(in[k], static_cast<uint64_t>(j))
+                               : lanesFrom(b, in[k], j, count, group);
+      llvm::Type* wide = count == 1 ? scalar : type;
+      part = scalar->isFloatTy() ? b.CreateFPCast(part, wide)
+                                 : b.CreateIntCast(part, wide, isSigned(node.src(k).dtype()));
       return count == 1 && lanes > 1 ? b.CreateVectorSplat(static_cast<unsigned>(lanes), part) : part;
     };
-    sum = b.CreateAdd(sum, b.CreateMul(nth(0), nth(1)));
+    sum = addProduct(b, cpu, sum, nth(0), nth(1));
   }
   return sum;
 }

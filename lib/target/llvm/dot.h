@@ -1,4 +1,4 @@
-// Sums of products of neighbouring bytes in the instructions CPUs have for them.
+// Sums of products of neighbouring small numbers in the instructions CPUs have for them.
 #pragma once
 #include <llvm/IR/IRBuilder.h>
 

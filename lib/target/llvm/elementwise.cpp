@@ -208,6 +208,7 @@ Value* emitMulacc(Builder& b, const CpuTarget& cpu, DType dtype, llvm::ArrayRef<
 llvm::Type* llvmType(llvm::LLVMContext& context, DType dtype, int lanes) {
   llvm::Type* scalar = nullptr;
   if (dtype == DType::F16) scalar = llvm::Type::getHalfTy(context);
+  if (dtype == DType::BF16) scalar = llvm::Type::getBFloatTy(context);
   if (dtype == DType::F32) scalar = llvm::Type::getFloatTy(context);
   if (dtype == DType::F64) scalar = llvm::Type::getDoubleTy(context);
   if (!isFloat(dtype) && dtype != DType::Void)

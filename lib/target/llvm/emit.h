@@ -25,8 +25,9 @@ struct LlvmModule {
 /// `void f(void* const* buffers, const int64_t* values, int64_t tileBegin, int64_t tileEnd, void* scratch)`.
 /// Buffers are in the order of `params`, values in the order of `variables`; scratch is 64-byte aligned and
 /// holds scratchBytes. Different params are different memory, but for KernelParam::inPlace. `cpu` decides only
-/// between instruction sequences for the same result. Thread-safe. Errors: CompileFailed for a kernel that
-/// legalization should not have let through, Unsupported for f64 Mulacc on a CPU without FMA.
+/// between instruction sequences for the same result, but for the rounding of dot products of bf16. Thread-safe.
+/// Errors: CompileFailed for a kernel that legalization should not have let through, Unsupported for f64 Mulacc
+/// on a CPU without FMA.
 Result<LlvmModule> emitLlvm(std::span<const LinearKernel> kernels, const CpuTarget& cpu);
 
 }  // namespace svod

@@ -52,6 +52,7 @@ Status KernelEmitter::run() {
     const bool isAddress = node.op() == Op::Param || node.op() == Op::Index;
     if (!isAddress && node.dtype() != DType::Void && llvmType(context_, node.dtype(), 1) == nullptr)
       return refuse(node, "its dtype has no register form");
+    if (node.dtype() == DType::BF16 && node.op() != Op::Bitcast) return refuse(node, "only dot products take bf16");
     SVOD_TRY(values_[node.id()], emit(node));
   }
   if (!loops_.empty())

@@ -1,0 +1,21 @@
+// Operands of matrix products that dot product instructions could take as they are.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace svod {
+
+/// The factors of a product, both of them bf16 widened to f32.
+struct Bf16Product {
+  UOp a, b;
+};
+/// Products that are summed up, where both factors have their rows in memory along the sum or along the columns of the
+/// result, without windows. `order` is topological.
+std::vector<Bf16Product> bf16Products(std::span<const UOp> order);
+
+/// What `value` is an arrangement of.
+UOp behindMovement(UOp value);
+
+}  // namespace svod

@@ -1,0 +1,84 @@
+// Products of bf16: the dot products of processors that have them, and what others compute in their place.
+#include <catch2/catch.hpp>
+
+#include "e2e/graph_text.h"
+#include "machine/cpu.h"
+
+using namespace svod;
+
+namespace {
+
+// Opts and source of all kernels, compiled for `cpu`.
+std::pair<std::string, std::string> compiledFor(const std::string& text, const char* triple, const char* cpu,
+                                                Numerics numerics) {
+  Model model = modelOf(text);
+  RunOptions run;
+  run.numerics = numerics;
+  CompileOptions options = compileOptions(run);
+  options.cpu = *makeCpuTarget(triple, cpu), options.keepSource = true;
+  auto compilation = compile(model, options);
+  if (!compilation) FAIL(toText(compilation.error()));
+  std::string opts, source;
+  for (const CompiledKernel& k : (*compilation)->kernels) opts += k.desc.opts + "\n", source += k.source;
+  return {opts, source};
+}
+
+std::string product(int64_t m, int64_t n, int64_t k, bool byRows = false) {
+  auto dims = [](int64_t x, int64_t y) { return "bf16[" + std::to_string(x) + ", " + std::to_string(y) + "]\n"; };
+  return "input a: " + dims(m, k) + "input b: " + (byRows ? dims(n, k) : dims(k, n)) +
+         "output c = matmul(cast(a, dtype=f32), cast(" + (byRows ? "transpose(b)" : "b") + ", dtype=f32))\n";
+}
+
+constexpr const char *kX86 = "x86_64-unknown-linux-gnu", *kArm = "aarch64-unknown-linux-gnu";
+
+}  // namespace
+
+TEST_CASE("matrix products of bf16 use the dot products of the processor where numerics are fast") {
+  const struct {
+    const char *triple, *cpu, *instruction;
+  } kCpus[] = {{kX86, "sapphirerapids", "x86.avx512bf16.dpbf16ps.512"},
+               {kX86, "znver4", "x86.avx512bf16.dpbf16ps.512"},
+               {kArm, "neoverse-v1", "aarch64.neon.bfdot"},
+               {kArm, "neoverse-n2", "aarch64.neon.bfdot"}};
+  for (const auto& row : kCpus)
+    for (const std::string& text : {product(64, 64, 64), product(64, 64, 63), product(64, 64, 64, true)}) {
+      INFO(row.cpu << "\n" << text);
+      auto [opts, source] = compiledFor(text, row.triple, row.cpu, Numerics::Fast);
+      CHECK_THAT(opts, Catch::StartsWith("dot(2,2) "));  // the only kernel
+      CHECK_THAT(source, Catch::Contains(row.instruction));
+      CHECK_THAT(compiledFor(text, row.triple, row.cpu, Numerics::Contract).first, !Catch::Contains("dot("));
+    }
+  for (const auto& [triple, cpu] : {std::pair{kX86, "icelake-server"}, {kArm, "neoverse-n1"}})
+    CHECK_THAT(compiledFor(product(64, 64, 64), triple, cpu, Numerics::Fast).first, !Catch::Contains("dot("));
+}
+
+TEST_CASE("vectors of every width have an instruction, and lanes that fill none are computed one by one") {
+  for (const auto& [columns, instruction] : {std::pair{16, "dpbf16ps.512"}, {8, "dpbf16ps.256"}, {4, "dpbf16ps.128"}})
+    CHECK_THAT(compiledFor(product(32, columns, 64), kX86, "sapphirerapids", Numerics::Fast).second,
+               Catch::Contains(instruction));
+  CHECK_THAT(compiledFor(product(32, 2, 64), kX86, "sapphirerapids", Numerics::Fast).second, !Catch::Contains("vpdpbf16ps"));
+}
+
+TEST_CASE("groups of bf16 equal the interpreter where no instruction sums them up") {
+  for (const char* target : testTargets())
+    for (const char* opts : {"dot(2,2)", "dot(2,2) vector(1,8) upcast(0,3)", "dot(2,2) pack(2,2,1) vector(1,4)"})
+      for (int64_t k : {16, 33}) {
+        RunOptions options;
+        options.target = target, options.opts = opts, options.numerics = Numerics::Fast, options.quickC = true;
+        checkBetweenGuards(product(7, 8, k), 0, options);
+      }
+}
+
+TEST_CASE("constant bf16 is laid out in groups when the plan is built") {
+  std::string rows;
+  for (int64_t i = 0; i < 32; ++i) {
+    rows += i ? ", [" : "[";
+    for (int64_t j = 0; j < 48; ++j) rows += (j ? ", " : "") + std::to_string((i * 48 + j) % 9);
+    rows += "]";
+  }
+  const std::string text = "input a: bf16[24, 32]\nweight b: bf16[32, 48] = [" + rows + "]\noutput c = matmul(a, b)\n";
+  for (const auto& [triple, cpu] : {std::pair{kX86, "sapphirerapids"}, {kArm, "neoverse-v1"}}) {
+    auto [opts, source] = compiledFor(text, triple, cpu, Numerics::Fast);
+    CHECK_THAT(opts, Catch::StartsWith("dot(2,2) ") && !Catch::Contains("pack("));
+  }
+}

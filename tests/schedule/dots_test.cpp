@@ -1,0 +1,40 @@
+// What matrix products read where the processor multiplies bf16.
+#include <catch2/catch.hpp>
+
+#include "common/model_text.h"
+#include "schedule/schedule.h"
+
+using namespace svod;
+
+namespace {
+
+size_t kernelsOf(const std::string& text, bool bf16Dots) {
+  Model model = modelOf(text);
+  auto schedule = makeSchedule(model, {Numerics::Fast, bf16Dots});
+  if (!schedule) FAIL(toText(schedule.error()));
+  return schedule->items.size();
+}
+
+}  // namespace
+
+TEST_CASE("operands stay bf16 where dot products take them") {
+  const std::string operands = "input a: bf16[64, 256]\ninput b: bf16[256, 96]\n";
+  CHECK(kernelsOf(operands + "output c = matmul(a, b)\n", false) == 3);
+  CHECK(kernelsOf(operands + "output c = matmul(a, b)\n", true) == 1);
+  const std::string rows = "input a: bf16[4, 64, 256]\ninput b: bf16[4, 96, 256]\n";
+  CHECK(kernelsOf(rows + "output c = matmul(a, transpose(b))\n", true) == 1);
+  // What is computed is kept as bf16, not as f32.
+  CHECK(kernelsOf(operands + "output c = matmul(relu(a), b)\n", true) == 2);
+}
+
+TEST_CASE("operands that no dot product takes are widened once") {
+  const std::string columns = "input a: bf16[256, 64]\ninput b: bf16[256, 96]\noutput c = matmul(transpose(a), b)\n";
+  CHECK(kernelsOf(columns, true) == 3);  // neighbours of a belong to different rows
+  CHECK(kernelsOf("input a: f32[64, 256]\ninput b: bf16[256, 96]\noutput c = matmul(a, b)\n", true) == 2);
+  for (const char* text : {"input q: bf16[2, 64, 32]\ninput k: bf16[2, 80, 32]\ninput v: bf16[2, 80, 32]\n"
+                           "output y = matmul(softmax(matmul(q, transpose(k))), v)\n",
+                           "input x: bf16[1, 16, 20, 20]\ninput w: bf16[32, 16, 3, 3]\noutput y = conv2d(x, w)\n"}) {
+    INFO(text);
+    CHECK(kernelsOf(text, true) == kernelsOf(text, false));
+  }
+}
