@@ -89,10 +89,11 @@ UOp mergeOne(Graph& g, UOp sink) {
   return substitute(g, sink, chosen, merged);
 }
 
-/// Gives an End that closes the same ranges as another one, in another place, ranges of its own. Returns the same sink
-/// when there is none.
+/// Gives an End that closes the same ranges as another one, in another place, ranges of its own: the inner one, if one is
+/// below the other. Returns the same sink when there is none.
 UOp separateOne(Graph& g, UOp sink) {
-  std::vector<UOp> closed, nodes = toposort(sink);
+  std::vector<UOp> nodes = toposort(sink);
+  std::map<uint32_t, UOp> closerOf;  // by id of the range
   uint32_t nextId = 0;
   for (UOp n : nodes)
     if (n.op() == Op::Range) nextId = std::max(nextId, n.argAs<AxisArg>().id + 1);
@@ -100,12 +101,16 @@ UOp separateOne(Graph& g, UOp sink) {
     if (end.op() != Op::End) continue;
     std::vector<UOp> from, to;
     for (UOp r : end.src().subspan(1)) {
-      if (std::find(closed.begin(), closed.end(), r) == closed.end()) continue;
+      if (!closerOf.contains(r.id())) continue;
       from.push_back(r), to.push_back(g.range(r.src(0), nextId++, r.argAs<AxisArg>().type));
     }
-    UOp separate = substitute(g, end, from, to);
-    if (!from.empty()) return substitute(g, sink, {&end, 1}, {&separate, 1});
-    closed.insert(closed.end(), end.src().begin() + 1, end.src().end());
+    for (UOp r : end.src().subspan(1)) closerOf.emplace(r.id(), end);
+    if (from.empty()) continue;
+    const UOp first = closerOf.at(from[0].id());
+    const std::vector<UOp> below = toposort(end);
+    const UOp moved = std::ranges::find(below, first) == below.end() ? end : first;
+    UOp separate = substitute(g, moved, from, to);
+    return substitute(g, sink, {&moved, 1}, {&separate, 1});
   }
   return sink;
 }

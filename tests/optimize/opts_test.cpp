@@ -234,7 +234,7 @@ TEST_CASE("Opts that change nothing are errors, and every error says what to do"
   CHECK(helpOf("vector(-1,2)").find("write vector(axis,lanes)") == 0);
   CHECK(helpOf("vector(1,2").find("write vector(axis,lanes)") == 0);
   CHECK(helpOf("padto(0,4)") == "leave it out");
-  CHECK(helpOf("padto(0,99)") == "use a smaller multiple");
+  CHECK(helpOf("padto(0,99)") == "use smaller multiples");
   CHECK(helpOf("window(7,0,2)").find("window(slot,axis,...) takes") == 0);
   CHECK(helpOf("pack(7,0,2)").find("pack(slot,axis,...) takes") == 0);
 }
