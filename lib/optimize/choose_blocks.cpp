@@ -86,10 +86,9 @@ bool blockTallPanel(Chooser& c, UOp reduce, const Product& p, const Lanes& lanes
   if (p.depth * columns * bytesOf(p) <= c.caps.l2Bytes / 2 || p.rows < 4 * tile.rows) return false;
   int64_t depth = divisorUpTo(p.depth, c.caps.l2Bytes / 8 / (columns * bytesOf(p)));
   if (depth < 64) return false;
-  std::optional<RowPanel> across = rowPanelOf(c, reduce, lanes, tile);
-  const int64_t stay = c.caps.l2Bytes / 2 / (depth * bytesOf(p));  // rows of one block of the other operand
-  if (across) across->rows = std::min(across->rows, std::max<int64_t>(stay / tile.rows, 1) * tile.rows);
-  const bool rowsStay = across || p.rows <= stay;
+  const int64_t stay = c.caps.l2Bytes / 2;  // of one block of the other operand
+  const std::optional<RowPanel> across = rowPanelOf(c, reduce, lanes, tile, depth, std::min(stay, c.caps.scratchBytes / 2));
+  const bool rowsStay = across || p.rows * depth * bytesOf(p) <= stay;
   const uint32_t k = idOf(p.k), rows = idOf(tile.rowAxis), outer = idOf(lanes.range);
   if (!c.apply(OptKind::Tile, k, depth, "a whole panel would not stay in the second level cache")) return false;
   const uint32_t inBlock = idOf(axesOf(c.sink)[static_cast<size_t>(c.numberOf(k)) + 1].range);
@@ -106,7 +105,7 @@ bool blockTallPanel(Chooser& c, UOp reduce, const Product& p, const Lanes& lanes
     if (!c.apply(OptKind::Pack, pack, "a block of the panel is copied once and serves all rows")) return false;
     vectorizeFill(c, *p.matrix.slot, lanes.width, tile.vectors);
   }
-  if (across) packRows(c, across->slot, row, inBlock, lanes.width);
+  if (across && !packAcross(c, across->slot, row, inBlock, lanes.width)) return false;
   c.apply(OptKind::Upcast, row, tile.rows, registersText(c, tile));
   if (!c.apply(OptKind::Vector, column, lanes.width, kColumnLanes)) return false;
   if (tile.vectors > 1) c.apply(OptKind::Upcast, column, tile.vectors, registersText(c, tile));

@@ -210,7 +210,8 @@ void tileReduceOverOutputLanes(Chooser& c, UOp reduce, const Lanes& lanes, std::
     const bool inGroups = panel && sumsGroups(reduce) && !isLaidOut(c, panel->slot);
     const int64_t width = maxExtent(lanes.range);
     const bool pays = panel && width > columns && paysToPack(c, *panel, columns, width, rowTiles);
-    const std::optional<RowPanel> across = panel ? rowPanelOf(c, reduce, lanes, tile) : std::nullopt;
+    std::optional<RowPanel> across;
+    if (panel) across = rowPanelOf(c, reduce, lanes, tile, maxExtent(reduce.src(1)), c.caps.scratchBytes / 2);
     if (across) row = innerOfTile(c, row, across->rows, kSharedCopy);
     if (panel && (packed || inGroups || pays)) {
       column = packPanel(c, *panel, column, row, columns);
@@ -218,7 +219,7 @@ void tileReduceOverOutputLanes(Chooser& c, UOp reduce, const Lanes& lanes, std::
     } else if (panel) {
       column = splitColumns(c, column, row, columns);
     }
-    if (across) packRows(c, across->slot, row, idOf(reduce.src(1)), lanes.width);
+    if (across) packAcross(c, across->slot, row, idOf(reduce.src(1)), lanes.width);
     c.apply(OptKind::Upcast, row, tile.rows, registersText(c, tile));
   }
   c.apply(OptKind::Vector, column, lanes.width, "along this output loop it takes the fewest instructions");

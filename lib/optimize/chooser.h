@@ -111,10 +111,12 @@ struct RowPanel {
   int64_t rows;  // that one copy holds
 };
 inline constexpr const char* kSharedCopy = "rows that share a copy of the other operand";
-/// Nothing where such an operand is read as well where it lies, or by too few columns.
-std::optional<RowPanel> rowPanelOf(const Chooser& chooser, UOp reduce, const Lanes& lanes, const RegisterTile& tile);
+/// Nothing where such an operand is read as well where it lies, or by too few columns, or where a copy of `terms` of each
+/// sum that takes at most `mostBytes` has too few rows.
+std::optional<RowPanel> rowPanelOf(const Chooser& chooser, UOp reduce, const Lanes& lanes, const RegisterTile& tile,
+                                   int64_t terms, int64_t mostBytes);
 /// Copies what the loops `row` and `depth` (of the reduce) read of it, turned: the terms of a sum are neighbours.
-bool packRows(Chooser& chooser, uint32_t slot, uint32_t row, uint32_t depth, int64_t width);
+bool packAcross(Chooser& chooser, uint32_t slot, uint32_t row, uint32_t depth, int64_t width);
 
 /// Blocks of a long reduce around the output loops, where its operands would not stay in cache: a tall panel, or a
 /// large matrix that few rows are multiplied with. False (nothing changed) where that does not pay.

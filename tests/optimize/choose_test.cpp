@@ -121,6 +121,13 @@ TEST_CASE("What the heuristic chooses") {
   CHECK(chosen(buildMatmulAcross, {1024, 1024, 1024}, caps) ==
         "tile(0,132) tile(2,64) order(2,1) pack(2,4,3) vector(6,16) upcast(6,4) pack(1,2,4) vector(8,16) upcast(7,16) "
         "upcast(2,6) vector(3,16) upcast(3,4) unroll(4,2) thread(0,1) thread(1,4)");
+  // Of one block of many terms, as many rows as the second level cache keeps; without blocks there is room for few.
+  CHECK_THAT(chosen(buildMatmulAcross, {512, 512, 65536}, caps),
+             Catch::StartsWith("tile(2,512) tile(0,132) ") && Catch::Contains("pack(1,") && Catch::Contains("kblock("));
+  CHECK_THAT(chosen(buildMatmulAcross, {1024, 512, 16384}, strict),
+             Catch::StartsWith("tile(0,64) ") && Catch::Contains("pack(1,"));
+  for (int64_t terms : {32768, 524288})
+    CHECK_THAT(chosen(buildMatmulAcross, {512, 512, terms}, strict), !Catch::Contains("pack(1,"));
   for (Sizes s : {Sizes{1024, 1024, 64}, Sizes{64, 1024, 1024}, Sizes{1024, 16, 1024}})  // few terms, rows, columns
     CHECK_THAT(chosen(buildMatmulAcross, s, caps), !Catch::Contains("pack(1,"));
   Caps weights = caps;
