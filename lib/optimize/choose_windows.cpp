@@ -63,10 +63,8 @@ std::optional<Access> slidingLoad(std::span<const Access> all, UOp reduce, std::
     for (UOp r : outputs) {
       auto x = strideOf(a, r);
       if (x && *x > 1 && *x <= kMaxSkip) return a;
-      for (UOp k : reduce.src().subspan(1)) {
-        auto y = strideOf(a, k);
-        if (x && y && *x > 0 && *y > 0 && windowsMeet(*x, maxExtent(r), *y, maxExtent(k))) return a;
-      }
+      for (UOp k : reduce.src().subspan(1))
+        if (slides(a, r, k)) return a;
     }
   }
   return std::nullopt;

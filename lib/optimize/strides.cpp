@@ -38,8 +38,27 @@ double bytesRead(const Access& access) {
   return bytes;
 }
 
-bool windowsMeet(int64_t x, int64_t loops, int64_t y, int64_t taps) {
-  return x % y == 0 ? x / y < taps : y % x == 0 && y / x < loops;
+namespace {
+
+// Whether every comparison of the gate moves by `x` and `y` with these loops, or by as many times that.
+bool gateMovesAlike(UOp gate, UOp out, int64_t x, UOp tap, int64_t y) {
+  for (UOp n : toposort(gate)) {
+    if (!has(n.op(), Comparison) || !isInt(n.src(0).dtype())) continue;
+    for (UOp side : n.src()) {
+      const std::optional<int64_t> a = coefficientOf(side, out), b = coefficientOf(side, tap);
+      if (!a || !b || *a * y != *b * x) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+bool slides(const Access& load, UOp out, UOp tap) {
+  const int64_t x = strideOf(load, out).value_or(0), y = strideOf(load, tap).value_or(0);
+  if (x <= 0 || y <= 0) return false;
+  const bool meet = x % y == 0 ? x / y < maxExtent(tap) : y % x == 0 && y / x < maxExtent(out);
+  return meet && (load.node.srcCount() < 3 || gateMovesAlike(load.node.src(2), out, x, tap, y));
 }
 
 bool sumsProducts(UOp n) {
@@ -116,10 +135,8 @@ bool isGemm(const Signature& s) {
 bool hasWindow(const Signature& s) {
   for (const Access& load : s.loads)
     for (UOp r : s.outputs)
-      for (UOp k : s.reduces) {
-        auto x = strideOf(load, r), y = strideOf(load, k);
-        if (x && y && *x > 0 && *y > 0 && windowsMeet(*x, maxExtent(r), *y, maxExtent(k))) return true;
-      }
+      for (UOp k : s.reduces)
+        if (slides(load, r, k)) return true;
   return false;
 }
 

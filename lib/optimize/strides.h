@@ -30,9 +30,10 @@ std::optional<int64_t> strideOf(const Access& access, UOp range);
 /// Bytes of all elements an access reads or writes, each counted once per loop it depends on.
 double bytesRead(const Access& access);
 
-/// Whether positions x * i + y * k with i < loops and k < taps meet, for x, y > 0: a window slides, in steps of its taps or
-/// its taps in those of its steps (dilation).
-bool windowsMeet(int64_t x, int64_t loops, int64_t y, int64_t taps);
+/// Whether a window slides: the address and the gate move alike with `out`, an output loop, and `tap`, a loop of the reduce,
+/// in whole steps of one of them, and meet again (strided windows, dilated ones). Where padding lets a column of the result
+/// run on beside a line of the input, it meets the next line, or channel, by its address only.
+bool slides(const Access& load, UOp out, UOp tap);
 
 /// For each node id below `sink`, the loops it runs in, outermost first: a value sits in the innermost loop
 /// it depends on, inside all loops around that one.

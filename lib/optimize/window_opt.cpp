@@ -90,9 +90,9 @@ std::optional<WindowDim> windowAlong(const Access& access, UOp out, std::span<co
   int64_t shortest = 0;
   const int64_t stride = *strideOf(access, out);
   for (const Axis& tap : axes) {
-    const int64_t step = tap.nest == Nest::Reduce ? strideOf(access, tap.range).value_or(0) : 0;
-    if (step <= 0 || (found && shortest <= step)) continue;
-    if (!windowsMeet(stride, maxExtent(out), step, maxExtent(tap.range))) continue;
+    if (tap.nest != Nest::Reduce || !slides(access, out, tap.range)) continue;
+    const int64_t step = *strideOf(access, tap.range);
+    if (found && shortest <= step) continue;
     if (std::ranges::find(joined, tap.range, &WindowDim::axis) != joined.end()) continue;
     const int64_t unit = std::min(stride, step);
     found = {tap.range, out, stride / unit, step / unit}, shortest = step;

@@ -165,6 +165,7 @@ TEST_CASE("What the heuristic chooses") {
   CHECK_THAT(chosen(buildDeepConv2d, {64, 28, 28}, smallL1), Catch::EndsWith(" prefetch(1,3,360)"));
   CHECK_THAT(chosen(buildDeepConv2d, {64, 28, 28}, caps), !Catch::Contains("prefetch"));
   CHECK_THAT(chosen(buildDilatedConv2d, {64, 28, 28}, caps), Catch::Contains("window(1,"));
+  CHECK_THAT(chosen(buildColumnConv2d, {64, 28, 28}, caps), Catch::Contains("window(1,"));
   CHECK_THAT(chosen(buildConv2d, {64, 7, 7}, caps), Catch::StartsWith("window(1,3,4,5,1,2) pitch(1,2,9) "));
   CHECK(chosen(buildAdd, {3, 5, 0}, caps) == "merge(0,1) vector(0,16)");
   caps.mixedDots = true;

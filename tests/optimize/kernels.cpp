@@ -231,34 +231,45 @@ UOp buildConv1d(Graph& g, const Sizes& s) {
 
 namespace {
 
-// m filters of 3x3 over two channels, k lines of n results; `pad` elements of 0 around the input.
-UOp conv2d(Graph& g, const Sizes& s, int64_t step, int64_t pad, int64_t channels = 2, int64_t dilation = 1) {
+struct Plane {
+  int64_t step = 1, pad = 1, channels = 2, dilation = 1;
+  int64_t columnTaps = 3;
+};
+
+// m filters over some channels, k lines of n results; elements of 0 around the input.
+UOp conv2d(Graph& g, const Sizes& s, const Plane& p) {
   constexpr int64_t kTaps = 3;
   Builder b(g);
-  const int64_t reach = (kTaps - 1) * dilation + 1 - 2 * pad;
-  const int64_t height = (s.k - 1) * step + reach, width = (s.n - 1) * step + reach;
-  UOp filter = b.loop(s.m), y = b.loop(s.k), x = b.loop(s.n);
-  UOp c = b.loop(channels, AxisType::Reduce), ky = b.loop(kTaps, AxisType::Reduce), kx = b.loop(kTaps, AxisType::Reduce);
-  auto position = [&](UOp out, UOp tap) {
-    return b.sub(b.add(b.mul(out, b.i(step)), b.mul(tap, b.i(dilation))), b.i(pad));
+  auto reach = [&](int64_t results, int64_t taps, int64_t pad) {
+    return (results - 1) * p.step + (taps - 1) * p.dilation + 1 - 2 * pad;
   };
-  UOp row = position(y, ky), column = position(x, kx);
-  UOp address = b.at(1, DType::F32, {channels, height, width}, {c, row, column});
+  const int64_t height = reach(s.k, kTaps, p.pad), width = reach(s.n, p.columnTaps, p.pad);
+  UOp filter = b.loop(s.m), y = b.loop(s.k), x = b.loop(s.n);
+  UOp c = b.loop(p.channels, AxisType::Reduce), ky = b.loop(kTaps, AxisType::Reduce);
+  std::vector<UOp> taps{c, ky};
+  if (p.columnTaps > 1) taps.push_back(b.loop(p.columnTaps, AxisType::Reduce));
+  const UOp kx = p.columnTaps > 1 ? taps.back() : b.i(0);
+  auto position = [&](UOp out, UOp tap, int64_t pad) {
+    return b.sub(b.add(b.mul(out, b.i(p.step)), b.mul(tap, b.i(p.dilation))), b.i(pad));
+  };
+  UOp row = position(y, ky, p.pad), column = position(x, kx, p.pad);
+  UOp address = b.at(1, DType::F32, {p.channels, height, width}, {c, row, column});
   UOp inside = b.both(b.both(b.lt(b.i(-1), row), b.lt(row, b.i(height))),
                       b.both(b.lt(b.i(-1), column), b.lt(column, b.i(width))));
-  UOp in = pad == 0 ? g.load(address) : g.load(address, g.constant(Scalar::of(DType::F32, 0)), inside);
-  UOp weight = b.read(2, {s.m, channels, kTaps, kTaps}, {filter, c, ky, kx});
-  UOp value = b.reduce(Op::Add, b.mul(in, weight), {c, ky, kx});
+  UOp in = p.pad == 0 ? g.load(address) : g.load(address, g.constant(Scalar::of(DType::F32, 0)), inside);
+  UOp weight = b.read(2, {s.m, p.channels, kTaps, p.columnTaps}, {filter, c, ky, kx});
+  UOp value = b.reduce(Op::Add, b.mul(in, weight), taps);
   return b.sink({b.end(b.store(b.at(0, DType::F32, {s.m, s.k, s.n}, {filter, y, x}), value), {filter, y, x})});
 }
 
 }  // namespace
 
-UOp buildConv2d(Graph& g, const Sizes& s) { return conv2d(g, s, 1, 1); }
-UOp buildDeepConv2d(Graph& g, const Sizes& s) { return conv2d(g, s, 1, 1, 16); }
-UOp buildDilatedConv2d(Graph& g, const Sizes& s) { return conv2d(g, s, 1, 3, 2, 3); }
-UOp buildConv2dStep2(Graph& g, const Sizes& s) { return conv2d(g, s, 2, 1); }
-UOp buildConv2dStep2Valid(Graph& g, const Sizes& s) { return conv2d(g, s, 2, 0); }
+UOp buildConv2d(Graph& g, const Sizes& s) { return conv2d(g, s, {}); }
+UOp buildDeepConv2d(Graph& g, const Sizes& s) { return conv2d(g, s, {.channels = 16}); }
+UOp buildDilatedConv2d(Graph& g, const Sizes& s) { return conv2d(g, s, {.pad = 3, .dilation = 3}); }
+UOp buildColumnConv2d(Graph& g, const Sizes& s) { return conv2d(g, s, {.columnTaps = 1}); }
+UOp buildConv2dStep2(Graph& g, const Sizes& s) { return conv2d(g, s, {.step = 2}); }
+UOp buildConv2dStep2Valid(Graph& g, const Sizes& s) { return conv2d(g, s, {.step = 2, .pad = 0}); }
 
 std::span<const TestKernel> testKernels() { return kKernels; }
 

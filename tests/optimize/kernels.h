@@ -49,6 +49,7 @@ UOp buildConv1d(Graph& graph, const Sizes& sizes);  // m channels, n positions, 
 UOp buildConv2d(Graph& graph, const Sizes& sizes);  // m filters of 3 x 3, 2 channels of k x n, zero padding
 UOp buildDeepConv2d(Graph& graph, const Sizes& sizes);  // the same of 16 channels
 UOp buildDilatedConv2d(Graph& graph, const Sizes& sizes);  // as buildConv2d, taps 3 elements apart
+UOp buildColumnConv2d(Graph& graph, const Sizes& sizes);   // taps of 3 x 1: lines of results are longer
 UOp buildConv2dStep2(Graph& graph, const Sizes& sizes);  // k x n results; windows move by 2, zero padding
 UOp buildConv2dStep2Valid(Graph& graph, const Sizes& sizes);  // the same without padding
 

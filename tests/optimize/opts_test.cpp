@@ -86,6 +86,10 @@ TEST_CASE("What lies under windows is copied once") {
   UOp across = applied(g, plane, "window(1,3,4,5,1,2) pitch(1,2,11) upcast(0,3) vector(1,8) upcast(1,4) thread(0,1)");
   for (UOp n : toposort(across))  // no gate on what the windows read
     if (n.op() == Op::Load && storageOf(n.src(0)).op() == Op::Stage) CHECK(n.srcCount() == 1);
+  UOp column = buildColumnConv2d(g, {4, 9, 12});  // a line of the result reaches the address of the next tap's
+  CHECK(describeAxes(applied(g, column, "window(1,3,4,1,2)")) ==
+        "0 loop 4, 1 loop 12, 2 loop 9, 3 reduce 2, 4 reduce 3, 5 stage 2, 6 stage 14, 7 stage 9");
+  CHECK(errorOf(g, column, "window(1,4,2)").find("slide") != std::string::npos);
   CHECK(errorOf(g, plane, "pitch(1,2,8)").find("a pitch of 8 for lines of 9") != std::string::npos);
   CHECK(errorOf(g, plane, "pitch(1,0,9)").find("not directly inside") != std::string::npos);
   CHECK(errorOf(g, line, "window(1,1)").find("no two of these axes slide") != std::string::npos);
