@@ -319,13 +319,6 @@ TEST_CASE("Lanes of which all but the first are masked store at an address each"
   CHECK(sameBuffers(resultOf(sink), resultOf(code), kClose));
 }
 
-TEST_CASE("A loop inside of another one that closes the same range gets a range of its own") {
-  Graph g;
-  UOp sink = buildAttention(g, {1, 5, 3});
-  UOp code = lowered(g, applied(g, sink, "vector(7,2) hold(4,0) padto(5,4) acc(6,2)"));
-  CHECK(sameBuffers(resultOf(sink), resultOf(code), kClose));
-}
-
 TEST_CASE("Every opt is an error or keeps the value, on random kernels and lists") {
   std::map<OptKind, int> worked;
   for (uint32_t seed = 0; seed < 6000; ++seed) {
