@@ -628,3 +628,14 @@ with Case("random", "threefry and what is made of it") as c:
     c.output("differs", "any(ne(r, rand(cast(43, dtype=u64), shape=[40, 50])))", np.array(True))
     c.line("g = randn(key, shape=[2000])")
     c.output("normal", "and(lt(abs(mean(g)), 0.1), lt(abs(std(g) - 1), 0.1))", np.array(True))
+
+with Case("conv_phases", "transposed convolutions that skip elements of x, or have phases no tap reaches") as c:
+    s, t = c.weight("s", floats(1, 2, 5)), c.weight("t", floats(2, 3, 4))
+    x, w = c.weight("x", floats(1, 2, 3, 4)), c.weight("w", floats(2, 1, 2, 3))
+    p, q = c.weight("p", floats(1, 1, 2, 3, 2)), c.weight("q", floats(1, 2, 2, 1, 3))
+    c.output("inside", "conv_transpose1d(s, t, stride=2, padding=[5, 2])", conv_transpose(s, t, None, [2])[:, :, 5:-2])
+    c.output("apart", "conv_transpose2d(x, w, stride=[3, 1], dilation=[1, 2], padding=[1, 2])",
+             conv_transpose(x, w, None, [3, 1], [1, 2], [1, 2]))
+    c.output("deep", "conv_transpose3d(p, q, stride=[3, 2, 2], padding=[1, 1, 0], output_padding=[1, 1, 0])",
+             conv_transpose(p, q, None, [3, 2, 2], [1, 1, 0], None, 1, [1, 1, 0]))
+    c.tolerance(1e-4)

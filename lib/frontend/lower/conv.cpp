@@ -106,29 +106,51 @@ Tensor unfoldTransposed(Tensor x, const std::vector<WindowAxis>& axes) {
   return gather(x, indices);
 }
 
-// Along an axis of stride s, result element s * j + phase - before sums over the taps phase + s * u, which meet x at j - u:
-// the elements of one phase are a convolution of stride 1, and no tap meets the zeros between elements of x.
+// Along an axis of stride s, element o of the result sums over the taps (o + before) % s + s * u, each of which meets x at
+// (o + before) / s - u: elements s apart, a phase, are a convolution of stride 1, and no tap meets the zeros in between. One
+// kernel computes neighbouring phases of equally many taps that begin at the same place of x.
 struct Phases {
-  int64_t first, count;  // phases with equally many taps
+  int64_t first, count;  // the first taps: one of each phase
   int64_t taps;
+  int64_t ahead;  // elements of x that the first window has passed
 };
 
-std::vector<Phases> phasesOf(const WindowAxis& a) {
-  const int64_t kernel = a.kernel.constant(), longer = kernel % a.stride, taps = kernel / a.stride;
-  std::vector<Phases> groups;
-  if (longer > 0) groups.push_back({0, longer, taps + 1});
-  if (taps > 0) groups.push_back({longer, a.stride - longer, taps});
-  return groups;
-}
+struct PhaseAxis : WindowAxis {
+  int64_t lead = 0;  // elements that are computed in front of the result
+  std::vector<Phases> phases;
+
+  explicit PhaseAxis(const WindowAxis& a) : WindowAxis(a) {
+    const int64_t whole = before.constant() / stride * stride;
+    phases = phasesFrom(before.constant());
+    std::vector<Phases> aligned = phasesFrom(whole);
+    if (aligned.size() == phases.size()) return;  // fewer kernels with more results each are worth the lead
+    lead = before.constant() - whole, phases = std::move(aligned);
+  }
+
+  Dim blocks() const { return floordiv(count + (lead + stride - 1), stride); }
+
+ private:
+  // The phases of elements from one that lies `skipped` after the first that any tap reaches.
+  std::vector<Phases> phasesFrom(int64_t skipped) const {
+    const int64_t longer = kernel.constant() % stride, taps = kernel.constant() / stride;
+    std::vector<Phases> groups;
+    for (int64_t q = 0; q < stride; q += groups.back().count) {
+      const int64_t first = (q + skipped) % stride, end = first < longer ? longer : stride;
+      groups.push_back({first, std::min(end - first, stride - q), taps + (first < longer), (q + skipped) / stride});
+    }
+    return groups;
+  }
+};
 
 class PhaseConvolution {
  public:
   /// x [n, g, c/g, sizes..], w [c, m/g, taps..]
   PhaseConvolution(OpCall& call, Tensor x, const ConvShape& shape, const std::vector<WindowAxis>& axes)
-      : b_(call.b), x_(x), w_(call.arg(1)), wide_(sumDType(commonDType(call.operands))), shape_(shape), axes_(axes) {}
+      : b_(call.b), x_(x), w_(call.arg(1)), wide_(sumDType(commonDType(call.operands))), shape_(shape),
+        axes_(axes.begin(), axes.end()) {}
 
   static bool fits(const std::vector<WindowAxis>& axes) {
-    auto isPlain = [](const WindowAxis& a) { return a.dilation == 1 && a.kernel.isConst(); };
+    auto isPlain = [](const WindowAxis& a) { return (a.dilation == 1 || a.stride == 1) && a.kernel.isConst(); };
     return std::ranges::all_of(axes, isPlain) && std::ranges::any_of(axes, [](const WindowAxis& a) { return a.stride > 1; });
   }
 
@@ -140,40 +162,48 @@ class PhaseConvolution {
     std::vector<int> order{0, 1, 2 + spatial};
     Dims whole{all.dim(0), all.dim(1), shape_.outPerGroup}, offsets{b_.dim(0), b_.dim(0), b_.dim(0)}, sizes = whole;
     for (int i = 0; i < spatial; ++i) {
-      const WindowAxis& a = axes_[static_cast<size_t>(i)];
+      const PhaseAxis& a = axes_[static_cast<size_t>(i)];
       order.push_back(3 + spatial + i), order.push_back(2 + i);
-      whole.add(blocks(a) * a.stride), offsets.add(a.before), sizes.add(a.count);
+      whole.add(a.blocks() * a.stride), offsets.add(b_.dim(a.lead)), sizes.add(a.count);
     }
     return shrink(reshape(permute(all, order), whole), offsets, sizes);
   }
 
  private:
-  static Dim blocks(const WindowAxis& a) { return floordiv(a.count + a.before + (a.stride - 1), a.stride); }
-
   // All phases of the axes that are not chosen yet.
   Tensor assembled(std::vector<Phases> chosen) {
     const size_t axis = chosen.size();
     if (axis == axes_.size()) return convolved(chosen);
+    const int at = 2 + static_cast<int>(axis);
     std::vector<Tensor> parts;
-    for (const Phases& p : phasesOf(axes_[axis])) {
+    int64_t zeros = 0;  // phases before the first part that no tap reaches
+    for (const Phases& p : axes_[axis].phases) {
+      if (p.taps == 0 && parts.empty()) zeros += p.count;
+      if (p.taps == 0 && !parts.empty()) parts.back() = padAlong(parts.back(), at, 0, p.count);
+      if (p.taps == 0) continue;
       chosen.push_back(p);
-      parts.push_back(assembled(chosen));
-      chosen.pop_back();
+      parts.push_back(padAlong(assembled(chosen), at, zeros, 0));
+      chosen.pop_back(), zeros = 0;
       if (!parts.back()) return {};
     }
-    const int at = 2 + static_cast<int>(axis);
-    Tensor all = joined(parts, at);
-    const Dim missing = b_.dim(axes_[axis].stride) - all.dim(at);  // phases no tap reaches
-    if (missing.is(0)) return all;
-    Dims before(std::vector<Dim>(static_cast<size_t>(all.rank()), b_.dim(0))), after = before;
-    after.set(at, missing);
-    return pad(all, before, after, 0);
+    return joined(parts, at);
+  }
+
+  Tensor padAlong(Tensor x, int axis, int64_t before, int64_t after) {
+    if (!x || (before == 0 && after == 0)) return x;
+    const Dims none(std::vector<Dim>(static_cast<size_t>(x.rank()), b_.dim(0)));
+    Dims front = none, back = none;
+    front.set(axis, b_.dim(before)), back.set(axis, b_.dim(after));
+    return pad(x, front, back, 0);
   }
 
   Tensor convolved(const std::vector<Phases>& chosen) {
     std::vector<WindowAxis> windows;
-    for (size_t i = 0; i < axes_.size(); ++i)
-      windows.push_back({axes_[i].size, b_.dim(chosen[i].taps), b_.dim(chosen[i].taps - 1), b_.dim(0), blocks(axes_[i])});
+    for (size_t i = 0; i < axes_.size(); ++i) {
+      const PhaseAxis& a = axes_[i];
+      const int64_t before = (chosen[i].taps - 1) * a.dilation - chosen[i].ahead;
+      windows.push_back({a.size, b_.dim(chosen[i].taps), b_.dim(before), b_.dim(0), a.blocks(), 1, a.dilation});
+    }
     Tensor under = unfold(x_, 3, windows);
     for (int i = 0; i <= shape_.spatial; ++i) under = unsqueeze(under, 2);
     std::vector<int> folded{3 + shape_.spatial};
@@ -187,7 +217,7 @@ class PhaseConvolution {
     Dims split{b_.dim(1), b_.dim(shape_.groups), shape_.perGroup, shape_.outPerGroup};
     Dims none(std::vector<Dim>(static_cast<size_t>(w_.rank()), b_.dim(0))), missing = none;
     for (int i = 0; i < spatial; ++i) {
-      const WindowAxis& a = axes_[static_cast<size_t>(i)];
+      const PhaseAxis& a = axes_[static_cast<size_t>(i)];
       const int64_t most = (a.kernel.constant() + a.stride - 1) / a.stride;
       missing.set(2 + i, b_.dim(most * a.stride) - a.kernel);
       split.add(b_.dim(most)), split.add(b_.dim(a.stride));
@@ -211,7 +241,7 @@ class PhaseConvolution {
   Tensor x_, w_;
   DType wide_;
   const ConvShape& shape_;
-  const std::vector<WindowAxis>& axes_;
+  std::vector<PhaseAxis> axes_;
 };
 
 }  // namespace
