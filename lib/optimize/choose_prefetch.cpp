@@ -89,8 +89,8 @@ std::optional<Sweep> sweepOf(UOp sink, const Access& load) {
   return sweep;
 }
 
-// Windows over a copy are read in runs too short for hardware to look ahead, and again for every block of results: more than
-// the first level cache keeps.
+// A copy that is read in runs too short for hardware to look ahead, and again for every block of results: more than the
+// first level cache keeps.
 void prefetchCopy(Chooser& c, const Access& load, uint32_t slot) {
   const std::optional<Sweep> found = sweepOf(c.sink, load);
   if (!found) return;
