@@ -27,22 +27,40 @@ bool isProduct(UOp n) { return sumsProducts(n) && n.srcCount() == 2; }  // along
 
 // The kernel as the scheduler makes it.
 struct RowKernel {
-  UOp row, column;    // output loops: local buffers depend on the first, only the result on the second
-  UOp result, score;  // products: elements of the result, elements of a row
+  UOp row, column;           // output loops: local buffers depend on the first, only the result on the second
+  std::vector<UOp> between;  // loops inside of `row` that buffers depend on as well
+  UOp result, score;         // products: elements of the result, elements of a row
 };
+
+// Whether an operand of the product is the same in all iterations of `loop`.
+bool readsAgain(UOp product, UOp loop) {
+  return std::ranges::any_of(toposort(product), [&](UOp n) {
+    return n.op() == Op::Load && n.dependsOn(product.src(1)) && !n.dependsOn(loop);
+  });
+}
 
 std::optional<RowKernel> rowKernelOf(UOp sink) {
   const std::vector<UOp> stages = nodesOf(sink, Op::Stage);
   RowKernel k;
+  std::vector<UOp> outer;
   for (const Axis& axis : axesOf(sink)) {
     if (axis.nest != Nest::Output || axisType(axis.range) != AxisType::Loop) continue;
     const bool isOutside = std::ranges::all_of(stages, [&](UOp s) { return s.dependsOn(axis.range); });
-    (isOutside && !k.column ? k.row : k.column) = axis.range;
+    if (isOutside && !k.column) outer.push_back(axis.range);
+    else k.column = axis.range;
   }
-  if (stages.empty() || !k.row || !k.column || fillsStage(sink, k.column)) return std::nullopt;
+  if (stages.empty() || !k.column || fillsStage(sink, k.column)) return std::nullopt;
   for (UOp n : nodesOf(sink, Op::Reduce))
     if (isProduct(n)) (n.dependsOn(k.column) ? k.result : k.score) = n;
-  return k.result && k.score ? std::optional(k) : std::nullopt;
+  if (!k.result || !k.score) return std::nullopt;
+  for (; !outer.empty(); outer.pop_back()) {
+    if (readsAgain(k.score, outer.back())) {
+      k.row = outer.back();
+      return k;
+    }
+    k.between.insert(k.between.begin(), outer.back());
+  }
+  return std::nullopt;
 }
 
 // How much more is computed than is needed when `extent` goes in steps of `part`.
@@ -202,6 +220,10 @@ bool tileBlocks(Chooser& c, const RowKernel& k, int64_t width) {
   if (rows < width) return false;
   uint32_t row = idOf(k.row);
   const uint32_t column = idOf(k.column);
+  AxisList rowsInside;
+  for (UOp loop : k.between) rowsInside.axes.push_back(c.numberOf(idOf(loop)));
+  rowsInside.axes.push_back(c.numberOf(row));
+  if (!k.between.empty() && !c.apply(OptKind::Order, rowsInside, "rows that share what the products read")) return false;
   if (rows < maxExtent(k.row)) {
     if (!c.apply(OptKind::Tile, row, rows, "rows at a time that share what the products read")) return false;
     row = idOf(axesOf(c.sink)[static_cast<size_t>(c.numberOf(row)) + 1].range);

@@ -21,9 +21,7 @@ constexpr double kCachedRecompute = 3, kCachedWork = 40;
 constexpr double kRegisterTile = 8;
 // A value read at more indices than this is materialized: computing it at each would multiply without end.
 constexpr size_t kMaxUses = 4;
-bool alwaysMaterialized(Op op) {
-  return op == Op::Contiguous || op == Op::Copy || op == Op::Custom || op == Op::Scatter;
-}
+bool alwaysMaterialized(Op op) { return op == Op::Contiguous || op == Op::Copy || op == Op::Custom || op == Op::Scatter; }
 
 class Fuser {
  public:
@@ -165,7 +163,8 @@ class Fuser {
     if (!std::ranges::all_of(uses, [&](const Use& use) { return use.root == root && use.inReduce; })) return false;
     std::optional<RowPlan> plan = planRows(n, uses, rootShape_[root], tokens_);
     if (!plan || repetitions(n, uses[0]) > 1) return false;
-    if (isProduct && (!isRowProduct(n, *plan) || !readsAgain(n, uses[0], {plan->over}))) return false;
+    const auto repeats = [&](int axis) { return readsAgain(n, uses[0], {axis}); };
+    if (isProduct && (!isRowProduct(n, *plan) || std::ranges::none_of(plan->over, repeats))) return false;
     rows_[n.id()] = {std::move(plan->axes), owner};
     if (isProduct) rowProducts_.insert(owner);  // what it reads is kept elsewhere: one product is enough to tile
     uses.resize(1), uses[0].outer.clear();  // its operands are read where it is filled, once

@@ -59,11 +59,11 @@ std::optional<RowPlan> planRows(UOp n, std::span<const Use> uses, UOp root, cons
     if (extent == 1) continue;
     if (used[axis] && ended) return std::nullopt;
     ended |= !used[axis];
-    if (used[axis]) open *= extent, plan.over = static_cast<int>(axis);
+    if (used[axis]) open *= extent;
+    if (used[axis] && extent >= kMinRows) plan.over.push_back(static_cast<int>(axis));
   }
   const bool fits = row >= 2 && row <= kMaxRow && ended && open == rows;
-  return fits && plan.over >= 0 && most(root.shape()[static_cast<size_t>(plan.over)]) >= kMinRows ? std::optional(plan)
-                                                                                                  : std::nullopt;
+  return fits && !plan.over.empty() ? std::optional(plan) : std::nullopt;
 }
 
 bool isRowProduct(UOp n, const RowPlan& plan) {

@@ -10,7 +10,7 @@ namespace svod {
 
 struct RowPlan {
   std::vector<int> axes;  // of the value: those of a row
-  int over = -1;          // the axis of the kernel that counts rows
+  std::vector<int> over;  // axes of the kernel that count enough rows
 };
 /// The axes of `n` along which every use runs over a reduce axis of its own, where all other axes are leading axes of one
 /// kernel, `root`, that has further ones: a row of these, filled once, serves all reductions. Nothing where that is not so,

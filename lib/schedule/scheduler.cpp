@@ -5,6 +5,7 @@
 #include "ir/shape.h"
 #include "schedule/in_place.h"
 #include "schedule/late_normalize.h"
+#include "schedule/layout.h"
 #include "schedule/packing.h"
 #include "schedule/rescale.h"
 #include "schedule/siblings.h"
@@ -24,10 +25,12 @@ Result<Schedule> Scheduler::run() {
   if (options_.numerics == Numerics::Fast) fast = useWinograd(model_, sink);
   sink = rescaleLongSums(*model_.graph, fast.sink, options_.numerics);
   sink = splitReduces(*model_.graph, sink, options_.numerics);
+  const FusionOptions fusing{fast.whole, options_.bf16Dots};
+  sink = layOutForReaders(*model_.graph, sink, chooseFusion(sink, fusing), fast.whole);
   nodes_ = toposort(sink);
   loops_ = LoopTree(nodes_);
   nameNodes();
-  fusion_ = chooseFusion(sink, {fast.whole, options_.bf16Dots});
+  fusion_ = chooseFusion(sink, fusing);
   for (;;) {
     SVOD_CHECK(produceAll());
     size_t before = snapshots_.size();

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "common/graphs.h"
+#include "common/model_text.h"
 #include "schedule/checked.h"
 
 using namespace svod;
@@ -135,4 +136,26 @@ TEST_CASE("a maximum over a part of the row bounds nothing, so the division stay
   auto schedule = makeSchedule(m.model, {Numerics::Contract});
   REQUIRE(schedule);
   CHECK(schedule->kernels.back().sink.src(0).src(0).src(1).op() == Op::Reduce);
+}
+
+TEST_CASE("heads of an attention are stored as they are read, its result as its reader wants it") {
+  std::string text = "input x: f32[70, 64]\n";
+  for (std::string name : {"q", "k", "v"})
+    text += "input w" + name + ": f32[64, 64]\n" + name + " = permute(reshape(matmul(x, w" + name +
+            "), shape=[70, 2, 32]), order=[1, 0, 2])\n";
+  text += "r = reshape(permute(attention(q, k, v), order=[1, 0, 2]), shape=[70, 64])\n";
+  const auto launches = [&](const std::string& result) {
+    Model model = modelOf(text + result);
+    checked(model);
+    auto schedule = makeSchedule(model, {Numerics::Contract});
+    REQUIRE(schedule);
+    CHECK(stagesOf(*schedule) >= 2);
+    return schedule->items.size();
+  };
+  CHECK(launches("output r\n") == 4);
+  CHECK(launches("output y = matmul(r, wq)\n") == 5);
+  Model model = modelOf("input x: f32[9, 80]\ninput w: f32[80, 80]\nm = permute(reshape(matmul(x, w), shape=[9, 2, 40]), "
+                        "order=[1, 0, 2])\noutput y = matmul(m, transpose(m))\n");
+  const Schedule s = checked(model);  // the columns of a head are a loop of the kernel: its results stand as they are read
+  CHECK(s.kernels[0].sink.src(0).srcCount() == 4);
 }
