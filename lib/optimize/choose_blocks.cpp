@@ -67,7 +67,7 @@ bool blockFewRows(Chooser& c, const Product& p, const Lanes& lanes) {
   uint32_t k = idOf(p.k), column = idOf(lanes.range);
   if (!c.apply(OptKind::Tile, k, kStreams, "as many rows of the matrix at a time as prefetchers follow"))
     return false;
-  uint32_t inBlock = idOf(axesOf(c.sink)[static_cast<size_t>(c.numberOf(k)) + 1].range);
+  uint32_t inBlock = idOf(loopInside(c, k));
   column = innerOfTile(c, column, columnsPerTask(c, columns, 2 * lanes.width, kRun), kTaskColumns);
   for (UOp row : p.rowAxes)
     if (maxExtent(row) > 1 && !c.apply(OptKind::Upcast, idOf(row), 0, "every row uses what was loaded")) return false;
@@ -91,7 +91,7 @@ bool blockTallPanel(Chooser& c, UOp reduce, const Product& p, const Lanes& lanes
   const bool rowsStay = across || p.rows * depth * bytesOf(p) <= stay;
   const uint32_t k = idOf(p.k), rows = idOf(tile.rowAxis), outer = idOf(lanes.range);
   if (!c.apply(OptKind::Tile, k, depth, "a whole panel would not stay in the second level cache")) return false;
-  const uint32_t inBlock = idOf(axesOf(c.sink)[static_cast<size_t>(c.numberOf(k)) + 1].range);
+  const uint32_t inBlock = idOf(loopInside(c, k));
   const uint32_t row = across ? innerOfTile(c, rows, across->rows, kSharedCopy) : rows;
   const int64_t walked = rowsStay ? columnsPerTask(c, extent, columns, 2 * columns) : extent;
   const uint32_t task = innerOfTile(c, outer, walked, kTaskColumns);

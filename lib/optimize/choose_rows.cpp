@@ -163,7 +163,7 @@ void packMasks(Chooser& c, UOp element, UOp row, int64_t width) {
   }
   if (slots.empty()) return;
   if (maxExtent(element) > kBlock && c.apply(OptKind::Tile, idOf(element), kBlock, "a block of the mask at a time"))
-    element = axesOf(c.sink)[static_cast<size_t>(c.numberOf(idOf(element))) + 1].range;
+    element = loopInside(c, idOf(element));
   for (uint32_t slot : slots) {
     const PackArgs args{slot, {c.numberOf(idOf(element)), c.numberOf(idOf(row))}};
     if (c.apply(OptKind::Pack, args, "rows become neighbours")) vectorizeFill(c, slot, width, 1);
@@ -226,7 +226,7 @@ bool tileBlocks(Chooser& c, const RowKernel& k, int64_t width) {
   if (!k.between.empty() && !c.apply(OptKind::Order, rowsInside, "rows that share what the products read")) return false;
   if (rows < maxExtent(k.row)) {
     if (!c.apply(OptKind::Tile, row, rows, "rows at a time that share what the products read")) return false;
-    row = idOf(axesOf(c.sink)[static_cast<size_t>(c.numberOf(row)) + 1].range);
+    row = idOf(loopInside(c, row));
   }
   if (!holdBuffers(c, row) || !holdSums(c, row, column)) return false;
   std::vector<uint32_t> blocks;  // the loops over rows that fill buffers

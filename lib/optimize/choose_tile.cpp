@@ -18,9 +18,11 @@ bool fillsStage(UOp sink, UOp range) {
                              [&](UOp n) { return n.op() == Op::Stage && n.dependsOn(range); });
 }
 
+UOp loopInside(const Chooser& c, uint32_t loop) { return axesOf(c.sink)[static_cast<size_t>(c.numberOf(loop)) + 1].range; }
+
 uint32_t innerOfTile(Chooser& c, uint32_t loop, int64_t amount, std::string why) {
   if (maxExtent(c.range(loop)) <= amount || !c.apply(OptKind::Tile, loop, amount, std::move(why))) return loop;
-  return idOf(axesOf(c.sink)[static_cast<size_t>(c.numberOf(loop)) + 1].range);
+  return idOf(loopInside(c, loop));
 }
 
 std::optional<Panel> panelOf(const Access& load, UOp reduce) {

@@ -11,7 +11,7 @@ bool enterTile(Chooser& c, UOp loop, int64_t amount, std::vector<uint32_t>& insi
   uint32_t id = idOf(loop);
   if (amount < maxExtent(loop)) {
     if (!c.apply(OptKind::Tile, id, amount, "what one copy of the input holds")) return false;
-    id = idOf(axesOf(c.sink)[static_cast<size_t>(c.numberOf(id)) + 1].range);
+    id = idOf(loopInside(c, id));
   }
   inside.push_back(id);
   return true;

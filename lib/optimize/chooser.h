@@ -102,6 +102,8 @@ std::optional<Panel> panelOperand(const Chooser& chooser, UOp reduce, const Lane
 inline constexpr const char* kCopyLanes = "the copy runs in whole vectors";
 /// The copy into the panel of parameter `slot` runs in vectors.
 void vectorizeFill(Chooser& chooser, uint32_t slot, int64_t width, int64_t vectors);
+/// The loop directly inside of another one: of a tile, the one that keeps no id.
+UOp loopInside(const Chooser& chooser, uint32_t loop);
 /// The loop inside of a tile of `amount` iterations; the loop itself where it has no more than that.
 uint32_t innerOfTile(Chooser& chooser, uint32_t loop, int64_t amount, std::string why);
 

@@ -81,19 +81,19 @@ Tensor scan(Op op, Tensor x, int axis) {
   Dim size = x.dim(axis);
   if (size.max() <= 2 * kBlock) return scanDirectly(op, x, axis);
   Dim blocks = floordiv(size + (kBlock - 1), kBlock);
-  Dims before, after, split = x.dims(), joined = x.dims();
+  Dims before, after, split = x.dims(), whole = x.dims();
   for (int i = 0; i < x.rank(); ++i) {
     before.add(b.dim(0));
     after.add(i == axis ? blocks * kBlock - size : b.dim(0));
   }
   split.set(axis, blocks);
   split.insert(axis + 1, b.dim(kBlock));
-  joined.set(axis, blocks * kBlock);
+  whole.set(axis, blocks * kBlock);
   Tensor padded = pad(x, before, after, b.constant(identity(op, x.dtype())));
   Tensor inner = contiguous(scanDirectly(op, reshape(padded, split), axis + 1));
   Tensor totals = squeeze(narrow(inner, axis + 1, b.dim(kBlock - 1), b.dim(1)), axis + 1);
   Tensor carried = unsqueeze(shifted(op, scan(op, totals, axis), axis), axis + 1);
-  return narrow(reshape(elementwise(op, {inner, carried}), joined), axis, b.dim(0), size);
+  return narrow(reshape(elementwise(op, {inner, carried}), whole), axis, b.dim(0), size);
 }
 
 // --- Windows

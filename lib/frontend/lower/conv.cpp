@@ -34,13 +34,13 @@ Tensor withBias(OpCall& call, Tensor sums, const ConvShape& shape) {
   if (!sums) return {};
   DType result = commonDType(call.operands), wide = sumDType(result);
   Dim channels = shape.outPerGroup * shape.groups;
-  Tensor joined = reshape(sums, Dims{sums.dim(0), channels} + sums.dims().slice(3, sums.rank()));
+  Tensor whole = reshape(sums, Dims{sums.dim(0), channels} + sums.dims().slice(3, sums.rank()));
   if (call.count() > 2) {
     Dims biasDims{channels};
     for (int i = 0; i < shape.spatial; ++i) biasDims.add(call.b.dim(1));
-    joined = joined + cast(reshape(call.arg(2), biasDims), wide);
+    whole = whole + cast(reshape(call.arg(2), biasDims), wide);
   }
-  return cast(joined, result);
+  return cast(whole, result);
 }
 
 // Windows [n, g, c/g, out.., taps..] times weights [1, g, m/g, c/g, 1.., taps..], summed, plus bias.
