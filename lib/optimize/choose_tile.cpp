@@ -1,6 +1,5 @@
 // Applies what the lanes and the register tile of a kernel are to be.
 #include <algorithm>
-#include <ranges>
 
 #include "optimize/chooser.h"
 #include "optimize/constant_layout.h"
@@ -156,38 +155,16 @@ uint32_t packPanel(Chooser& c, const Panel& panel, uint32_t column, uint32_t row
 
 }  // namespace
 
-UOp reduceOver(UOp sink, UOp range) {
-  for (UOp n : toposort(sink))
-    if (n.op() == Op::Reduce && !n.src(0).ranges().empty() && n.dependsOn(range)) return n;
-  return {};
+namespace {
+
+// Terms of one element of the result.
+int64_t termsOf(UOp reduce) {
+  int64_t terms = 1;
+  for (UOp r : reduce.src().subspan(1)) terms *= maxExtent(r);
+  return terms;
 }
 
-void unrollInnermost(Chooser& c, UOp reduce, int64_t copies) {
-  constexpr int64_t kLongest = 8;           // iterations of a loop that is written out whole
-  constexpr int64_t kMany = 64, kFew = 16;  // terms in one body
-  constexpr int64_t kTaps = 480;            // of products, in short loops one inside of the other
-  constexpr int64_t kTurns = 64;            // from here on a body of many terms pays
-  if (!reduce) return;
-  const bool products = sumsProducts(reduce);
-  const int64_t mostWhole = products ? kTaps : kMany;
-  bool inside = false;  // the loops inside this one are written out
-  const std::vector<UOp> loops(reduce.src().begin() + 1, reduce.src().end());
-  for (UOp loop : std::views::reverse(loops)) {
-    const std::optional<int64_t> extent = constExtent(loop);
-    if (axisType(loop) != AxisType::Reduce || !extent) return;
-    const auto writesOut = [&](int64_t n, int64_t most) {
-      return n > 1 && *extent % n == 0 && n * copies <= most &&
-             c.apply(OptKind::Unroll, idOf(loop), n, "fewer branches in a short body");
-    };
-    const auto mostInPart = [&](int64_t n) { return inside ? kTaps : products && *extent / n >= kTurns ? kMany : kFew; };
-    if (*extent > kLongest || !writesOut(*extent, mostWhole)) {
-      if (!writesOut(4, mostInPart(4))) writesOut(2, mostInPart(2));
-      return;
-    }
-    if (!products) return;
-    copies *= *extent, inside = true;
-  }
-}
+}  // namespace
 
 void tileReduceOverOutputLanes(Chooser& c, UOp reduce, const Lanes& lanes, std::optional<uint32_t> packed) {
   if (!packed && blockReduce(c, reduce, lanes)) return;
@@ -207,7 +184,8 @@ void tileReduceOverOutputLanes(Chooser& c, UOp reduce, const Lanes& lanes, std::
     uint32_t row = idOf(tile.rowAxis);
     int64_t rowTiles = (maxExtent(tile.rowAxis) + tile.rows - 1) / tile.rows,
             columns = tile.vectors * lanes.width;
-    bool gemm = patternOf(c.sink) == Pattern::Gemm || packed;
+    const bool isShort = !packed && termsOf(reduce) < 4 * lanes.width;  // writing takes the time: lines as a whole
+    bool gemm = (patternOf(c.sink) == Pattern::Gemm && !isShort) || packed;
     std::optional<Panel> panel = gemm ? panelOperand(c, reduce, lanes, tile.rowAxis, packed) : std::nullopt;
     const bool inGroups = panel && sumsGroups(reduce) && !isLaidOut(c, panel->slot);
     const int64_t width = maxExtent(lanes.range);

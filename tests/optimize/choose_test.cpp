@@ -109,6 +109,7 @@ TEST_CASE("What the heuristic chooses") {
   CHECK(chosen(buildMatmul, {512, 512, 512}, sse) ==
         "tile(1,8) order(1,0) pack(2,3,2) vector(5,4) upcast(5,2) upcast(1,6) vector(2,4) upcast(2,2) "
         "unroll(3,4) thread(0,1)");
+  CHECK_THAT(chosen(buildMatmul, {700, 700, 5}, caps), !Catch::Contains("order(") && !Catch::Contains("pack("));
   CHECK(chosen(buildMatmul, {64, 64, 64}, caps) == "tile(1,32) order(1,0) upcast(1,8) vector(2,16) upcast(2,2)");
   CHECK(chosen(buildMatmul, {100, 100, 100}, caps) ==
         "tile(1,32) order(1,0) upcast(1,10) vector(2,16) upcast(2,2) thread(0,1) thread(1,1)");
