@@ -7,8 +7,9 @@
 namespace svod {
 
 namespace {
-// A few microseconds: runs that follow each other closely find the threads awake.
-constexpr int kSpins = 500;
+// About a tenth of a millisecond: runs that follow each other closely find the threads awake. Waking one takes that long
+// where the system has put its processor to sleep, and a virtual machine longer.
+constexpr int kSpins = 2000;
 }  // namespace
 
 Pool::Pool(size_t threads) {
