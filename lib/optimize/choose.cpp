@@ -123,17 +123,19 @@ int64_t iterationsPerTile(const Chooser& c, UOp axis, int64_t tiles) {
   constexpr double kWorthRefill = 8;  // times the work of a fill
   const bool areShared = tiles % c.caps.workers == 0;
   double refills = 0;
+  bool copiesWindows = false;
   for (UOp n : toposort(c.sink)) {
     if ((n.op() != Op::Reduce && n.op() != Op::Stage) || n.dependsOn(axis)) continue;
     const bool inLanes = std::ranges::any_of(n.ranges(), [](UOp r) { return axisType(r) == AxisType::Vector; });
     if (n.op() == Op::Reduce && !inLanes && hasGroups(c.sink)) continue;  // bytes of a row: once per panel anyway
     if (n.op() == Op::Reduce) return 0;
     refills += fillCost(c, n);
+    copiesWindows |= isGated(n);
     if (areShared && (isGated(n) || tiles >= 2 * c.caps.workers)) return 0;  // equal shares already
   }
   if (refills == 0) return 1;
   if (!constExtent(axis) && tiles > 1) return 0;  // a part of a loop that may be short is computed whole
-  int64_t wanted = 4 * c.caps.workers, extent = maxExtent(axis);
+  int64_t wanted = (copiesWindows ? 2 : 4) * c.caps.workers, extent = maxExtent(axis);
   double perIteration = instructionsOf(c) / static_cast<double>(extent * tiles);
   auto worth = static_cast<int64_t>(std::ceil(kWorthRefill * refills / std::max(perIteration, 1.0)));
   int64_t iterations = std::max({int64_t{1}, worth, extent * tiles / wanted});
