@@ -9,7 +9,7 @@ namespace svod {
 
 namespace {
 
-constexpr int64_t kAheadBytes = 2048;  // of a stream: farther than hardware looks, within what the first level cache keeps
+constexpr int64_t kAheadBytes = 4096;  // of a stream: farther than hardware looks, within what the first level cache keeps
 
 // A load of neighbours, and the loop that walks on from there.
 struct Walk {

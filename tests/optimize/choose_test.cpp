@@ -149,8 +149,8 @@ TEST_CASE("What the heuristic chooses") {
         "thread(0,1)");
   CHECK_THAT(chosen(buildAttention, {512, 64, 64}, strict), Catch::Contains("hold("));
   CHECK_THAT(chosen(buildAttention, {8, 64, 64}, caps), !Catch::Contains("hold("));  // fewer rows than lanes
-  CHECK(chosen(buildAdd, {1000, 1000, 0}, caps) == "merge(0,1) vector(0,16) upcast(0,4) thread(0,1) prefetch(1,0,512) "
-                                                  "prefetch(2,0,512)");
+  CHECK(chosen(buildAdd, {1000, 1000, 0}, caps) == "merge(0,1) vector(0,16) upcast(0,4) thread(0,1) prefetch(1,0,1024) "
+                                                  "prefetch(2,0,1024)");
   CHECK(chosen(buildTranspose, {512, 512, 0}, caps) == "vector(1,16) upcast(0,16) order(1,0) thread(0,1) thread(1,1)");
   CHECK(chosen(buildRowSum, {512, 512, 0}, caps) == "vector(1,16) acc(1,8)");
   CHECK(chosen(buildRowSum, {512, 512, 0}, strict) == "vector(0,16) upcast(0,16) thread(0,1)");
