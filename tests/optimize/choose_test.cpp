@@ -161,6 +161,7 @@ TEST_CASE("What the heuristic chooses") {
   CHECK(chosen(buildConv2d, {64, 28, 28}, caps) ==
         "tile(1,4) order(1,0,2,3) window(1,4,5,6,2,3) pitch(2,3,30) vector(8,16) upcast(8,0) upcast(1,5) vector(2,16) "
         "upcast(2,4) unroll(5,3) unroll(4,3) unroll(3,2) thread(0,1)");
+  CHECK_THAT(chosen(buildConv2dStep2, {64, 28, 28}, caps), Catch::Contains("window("));
   Caps smallL1 = caps;
   smallL1.l1Bytes = 2 << 10;
   CHECK_THAT(chosen(buildDeepConv2d, {64, 28, 28}, smallL1), Catch::EndsWith(" prefetch(1,3,360)"));
