@@ -184,8 +184,8 @@ bool Run::anythingToDo() {
   return finished_.load(std::memory_order_seq_cst);
 }
 
-/// Waits a little, longer each time, and at last sleeps until there is something to do. Pauses last longer than the last tile
-/// of most kernels: who sleeps then misses the beginning of the next one.
+/// Waits a little, longer each time, and at last sleeps until there is something to do. The pauses outlast the last tile of
+/// most kernels: who sleeps then misses the beginning of the next one.
 void Run::rest(unsigned& idle) {
   constexpr unsigned kPauses = 3000, kYields = 3010;
   if (++idle < kPauses) return pauseBriefly();
