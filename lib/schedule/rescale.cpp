@@ -31,7 +31,7 @@ int32_t axisOf(UOp reduce) { return reduce.argAs<ReduceArg>().axes[0]; }
 std::optional<ExpSum> expSumOf(Graph& g, UOp n) {
   if (!isOneAxis(n, Op::Add) || n.src(0).op() != Op::Exp || n.src(0).hasSymbolicShape()) return std::nullopt;
   UOp distance = n.src(0).src(0);
-  if (distance.op() != Op::Sub) return std::nullopt;
+  if (distance.op() != Op::Sub || byteSize(n.dtype()) < 4) return std::nullopt;  // a buffer would round sums of small floats
   UOp x = distance.src(0), max = distance.src(1);
   while (max.op() == Op::Reshape || max.op() == Op::Expand) max = max.src(0);
   if (!isOneAxis(max, Op::Max) || max.src(0) != x || axisOf(max) != axisOf(n)) return std::nullopt;

@@ -56,6 +56,7 @@ int64_t elementsOf(UOp factor) {
 bool isDeepProduct(UOp reduce) {
   const auto& arg = reduce.argAs<ReduceArg>();
   UOp terms = reduce.src(0);
+  if (isFloat(reduce.dtype()) && byteSize(reduce.dtype()) < 4) return false;  // a buffer would round the parts
   if (arg.op != Op::Add || arg.axes.size() != 1 || terms.op() != Op::Mul || reduce.maxNumel() > kMaxProducts) return false;
   const int64_t largest = std::max(elementsOf(terms.src(0)), elementsOf(terms.src(1)));
   return terms.maxNumel() >= kMinReuse * largest && !keepsRows(terms);

@@ -190,14 +190,15 @@ TEST_CASE("two outputs that share a reduction compute it once") {
 }
 
 TEST_CASE("products of deep matrices are split where the results are few and read much again") {
-  const auto items = [](int64_t m, int64_t n, int64_t k) {
+  const auto items = [](int64_t m, int64_t n, int64_t k, DType dtype = DType::F32) {
     GraphMaker g;
-    g.output("y", g.matmul(g.input("a", {m, k}), g.input("b", {k, n}), m, n, k));
+    g.output("y", g.matmul(g.input("a", {m, k}, dtype), g.input("b", {k, n}, dtype), m, n, k));
     auto schedule = makeSchedule(g.model, {Numerics::Contract});
     REQUIRE(schedule);
     return schedule->items.size();
   };
   CHECK(items(32, 48, 8192) == 2);
+  CHECK(items(32, 48, 8192, DType::F16) == items(32, 48, 64, DType::F16));  // parts would be rounded
   CHECK(items(32, 48, 8191) == 1);  // a prime has no equal parts
   CHECK(items(32, 48, 4096) == 1);
   CHECK(items(8, 48, 8192) == 1);
@@ -225,9 +226,9 @@ TEST_CASE("products of a softmax are not split, those of other functions are") {
 }
 
 TEST_CASE("long rows of a softmax are swept once for maximum and sum") {
-  const auto kernels = [](int64_t rows, int64_t columns, Numerics numerics = Numerics::Contract) {
+  const auto kernels = [](int64_t rows, int64_t columns, Numerics numerics = Numerics::Contract, DType dtype = DType::F32) {
     GraphMaker m;
-    m.output("y", m.softmax(m.input("x", {rows, columns}), rows, columns));
+    m.output("y", m.softmax(m.input("x", {rows, columns}, dtype), rows, columns));
     auto schedule = makeSchedule(m.model, {numerics});
     REQUIRE(schedule);
     return schedule->items.size();
@@ -237,6 +238,7 @@ TEST_CASE("long rows of a softmax are swept once for maximum and sum") {
   CHECK(kernels(100, 1 << 19) == 2);
   CHECK(kernels(100, 1 << 18) == 1);  // a row stays in cache
   CHECK(kernels(100, 1 << 19, Numerics::Strict) == 1);
+  CHECK(kernels(100, 1 << 19, Numerics::Contract, DType::BF16) == kernels(100, 1 << 10, Numerics::Contract, DType::BF16));
   CHECK(kernels(100, (1 << 19) - 1) == 1);  // a prime has no equal parts
 }
 
