@@ -63,7 +63,8 @@ void OnnxImporter::readFunctions() {
 // --- Names and values
 
 void OnnxImporter::define(Body& body, const std::string& name, Value value) {
-  if (body.scope.values.try_emplace(name, value).second) return;
+  auto [it, isNew] = body.scope.values.try_emplace(name, value);
+  if (isNew || it->second.isBroken) return;  // what is broken has its error
   record(Diag::DuplicateName, "the value '" + shortened(name) + "' is made twice" + body.place,
          "every name of a graph is defined once");
 }

@@ -71,6 +71,7 @@ class OnnxImporter : public OnnxContext {
     const Opsets* opsets = nullptr;
     FunctionAttributes attributes;
     std::string place;  // " in function 'f'", for messages
+    const Body* outer = nullptr;  // the one whose values a graph attribute sees
     int depth = 0;
   };
   struct Function {

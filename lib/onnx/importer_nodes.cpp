@@ -4,6 +4,7 @@
 #include "onnx/dequantized.h"
 #include "onnx/importer.h"
 #include "onnx/importer_text.h"
+#include "onnx/node_order.h"
 #include "onnx/partly_filled.h"
 #include "support/suggest.h"
 #include "support/text.h"
@@ -64,16 +65,14 @@ void OnnxImporter::importNodes(Body& body) {
   body_ = outer;
 }
 
-// Nothing made the value that a node uses, so far.
+// Nothing made the value that a node uses: nodes are sorted, so either a circle would, or nothing does.
 void OnnxImporter::recordMissing(const Body& body, const proto::NodeProto& node, const std::string& name) {
-  auto makes = [&](const proto::NodeProto& n) { return std::ranges::find(n.output(), name) != n.output().end(); };
-  if (std::ranges::any_of(*body.nodes, makes)) {
-    recordNode(body, node, Diag::Cycle, "'" + shortened(name) + "' is used before the node that makes it",
-               "nodes must be sorted, and no value may depend on itself");
-  } else {
-    recordNode(body, node, Diag::UnknownName, "no node, input or initializer makes '" + shortened(name) + "'",
-               "the model is incomplete");
-  }
+  for (const Body* b = &body; b; b = b->outer)
+    if (std::string circle = circleThrough(*b->nodes, name); !circle.empty())
+      return recordNode(body, node, Diag::Cycle, "values depend on each other in a circle: " + circle,
+                        "no value may depend on itself: a value of an earlier step is an input of a Loop or Scan");
+  recordNode(body, node, Diag::UnknownName, "no node, input or initializer makes '" + shortened(name) + "'",
+             "the model is incomplete");
 }
 
 // False when an input has an error, which was recorded.
@@ -225,6 +224,7 @@ std::vector<Tensor> OnnxImporter::subgraph(const proto::GraphProto& graph, std::
   }
   Body inner;
   inner.scope.outer = &body_->scope;
+  inner.outer = body_;
   inner.nodes = &graph.node();
   inner.opsets = body_->opsets;
   inner.attributes = body_->attributes;

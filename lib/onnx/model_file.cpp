@@ -3,6 +3,7 @@
 #include <google/protobuf/io/coded_stream.h>
 
 #include "data/mapped_file.h"
+#include "onnx/node_order.h"
 
 namespace svod {
 
@@ -36,6 +37,7 @@ Result<std::shared_ptr<const OnnxFile>> parseOnnx(std::span<const std::byte> byt
   if (!file->model.ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage())
     return fail(damaged(path));
   if (!file->model.has_graph()) return fail(damaged(path));
+  sortNodes(file->model);
   file->path = path;
   size_t slash = path.rfind('/');
   file->directory = slash == std::string::npos ? "." : path.substr(0, slash == 0 ? 1 : slash);

@@ -51,13 +51,20 @@ const BadModel kBadModels[] = {
      }},
     {"no node, input or initializer makes 'q'", Diag::UnknownName,
      [](OnnxMaker& m) { m.model.mutable_graph()->mutable_node(0)->set_input(0, "q"); }},
-    {"used before the node that makes it", Diag::Cycle,
+    {"in a circle: 'z' needs 'y', 'y' needs 'z'", Diag::Cycle,
      [](OnnxMaker& m) {
        m.model.mutable_graph()->mutable_node(0)->set_input(0, "z");
        m.node("Neg", {"y"}, {"z"});
      }},
-    {"used before the node that makes it", Diag::Cycle,
+    {"in a circle: 'y' needs 'y'", Diag::Cycle,
      [](OnnxMaker& m) { m.model.mutable_graph()->mutable_node(0)->set_input(0, "y"); }},
+    {"in a circle: 'z' needs 'z'", Diag::Cycle,
+     [](OnnxMaker& m) {
+       m.input("c", {}, kBool);
+       proto::NodeProto& node = m.node("If", {"c"}, {"z"});
+       for (const char* branch : {"then_branch", "else_branch"})
+         addNode(*addGraph(node, branch, {}, {"t"}).mutable_node(), "Neg", {"z"}, {"t"});
+     }},
     {"made twice", Diag::DuplicateName, [](OnnxMaker& m) { m.node("Neg", {"x"}, {"y"}); }},
     {"no node makes the output", Diag::UnknownName, [](OnnxMaker& m) { m.output("lost"); }},
     {"declared as int64", Diag::Syntax,

@@ -92,6 +92,36 @@ TEST_CASE("products and quotients of sizes are known") {
   CHECK(run(m.import(), {{"n", 5}}).dims == std::vector<int64_t>{10, 3});
 }
 
+TEST_CASE("nodes may be listed in any order, in graphs inside of nodes as well") {
+  // y = |a + b + x|, where If makes b of a, by a graph whose nodes are in disorder as well.
+  auto listed = [](const std::vector<int>& order) {
+    OnnxMaker m;
+    m.input("x", {"2"}).floats("one", {1}, {1}).output("y");
+    m.model.mutable_graph()->add_initializer()->set_name("yes");
+    proto::TensorProto& yes = *m.model.mutable_graph()->mutable_initializer(1);
+    yes.set_data_type(9);
+    yes.add_int32_data(1);
+    const std::function<void()> adds[] = {
+        [&] { m.node("Add", {"x", "one"}, {"a"}); },
+        [&] {
+          proto::NodeProto& node = m.node("If", {"yes"}, {"b"});
+          for (const char* branch : {"then_branch", "else_branch"}) {
+            auto& nodes = *addGraph(node, branch, {}, {"r"}).mutable_node();
+            addNode(nodes, "Neg", {"q"}, {"r"});
+            addNode(nodes, "Mul", {"a", "a"}, {"q"});
+          }
+        },
+        [&] { m.node("Add", {"a", "b"}, {"s"}); }, [&] { m.node("Add", {"s", "x"}, {"t"}); },
+        [&] { m.node("Abs", {"t"}, {"y"}); }};
+    for (int i : order) adds[i]();
+    return m;
+  };
+  std::vector<int> order{0, 1, 2, 3, 4};
+  do {
+    CHECK(run(listed(order).import()) == HostTensor::of(DType::F32, {2}, {0, 1}));
+  } while (std::ranges::next_permutation(order).found);
+}
+
 TEST_CASE("symbolic dims are variables that options bind") {
   OnnxMaker m;
   m.input("x", {"batch", "3"}).output("y");

@@ -1,0 +1,20 @@
+// The order of nodes: files may list them in any order, the importer walks them in one in which every value is made
+// before it is used.
+#pragma once
+#include <onnx.pb.h>
+
+#include <string>
+
+namespace svod {
+
+using ProtoNodes = google::protobuf::RepeatedPtrField<proto::NodeProto>;
+
+/// Puts the nodes of the graph, of its functions and of the graphs inside of nodes in an order in which values are made
+/// before they are used. Of the nodes that could come next, the one listed first does: sorted graphs stay as they are.
+/// Nodes of a circle, and what depends on them, come last, as they are listed.
+void sortNodes(proto::ModelProto& model);
+
+/// Why `name`, which one of the nodes makes, depends on itself: "'a' needs 'b', 'b' needs 'a'". Empty when it does not.
+std::string circleThrough(const ProtoNodes& nodes, const std::string& name);
+
+}  // namespace svod
