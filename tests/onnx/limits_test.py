@@ -11,9 +11,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 DECIDING = ("CumSum CumProd ReduceSum ReduceL1 ReduceL2 ReduceMean ReduceMax ReduceMin ReduceProd ReduceSumSquare Split "
-            "Resize CenterCropPad Col2Im DFT OneHot Pad TopK Tile").split()
+            "Resize CenterCropPad Col2Im DFT STFT AffineGrid HannWindow HammingWindow BlackmanWindow OneHot Pad TopK Tile").split()
 RUNS = [
-    ("inputs that decide shapes", ["--tier", "1", "--suite", "node", *(f"--op={op}" for op in DECIDING)], "none", 196),
+    ("inputs that decide shapes", ["--tier", "1", "--suite", "node", *(f"--op={op}" for op in DECIDING)], "none", 222),
     ("tier 2", ["--tier", "2"], "shape", 94),
 ]
 

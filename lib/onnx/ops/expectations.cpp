@@ -75,6 +75,17 @@ void expectUnsqueezed(OnnxNode& n, const Dims& wanted) {
   n.expect({1}, where(eq(isNew, 1), number(n, 1), have), wanted);
 }
 
+Tensor chosenAtRun(OnnxNode& n, std::initializer_list<int> operands, const std::vector<CaseAtRun>& cases) {
+  Tensor result, isAny;
+  for (const CaseAtRun& c : cases) {
+    result = result ? where(c.isMeant, c.result, result) : c.result;
+    isAny = isAny ? either(isAny, c.isMeant) : c.isMeant;
+  }
+  if (!n.b.failed() && n.require(static_cast<bool>(result), "the operands can give the declared dims of the result"))
+    n.expect(operands, cast(isAny, DType::I64), {n.b.dim(1)});
+  return result;
+}
+
 void expectRange(OnnxNode& n, Dim wanted) {
   DType wide = isFloat(n.arg(0).dtype()) ? DType::F64 : DType::I64;
   auto scalar = [&](int i) { return cast(reshape(n.arg(i), Dims()), wide); };

@@ -15,6 +15,13 @@ void expectExpanded(OnnxNode& n, const Dims& wanted);
 void expectFolded(OnnxNode& n, bool keepsAxes, const Dims& wanted);
 void expectUnsqueezed(OnnxNode& n, const Dims& wanted);
 
+/// A result for one case of what operands may ask for, and whether a run asks for it: a bool scalar.
+struct CaseAtRun {
+  Tensor isMeant, result;
+};
+/// The result of the case that a run asks for, which must be one of these; all have the same dims. An error without any.
+Tensor chosenAtRun(OnnxNode& n, std::initializer_list<int> operands, const std::vector<CaseAtRun>& cases);
+
 /// The operands of Range give so many numbers.
 void expectRange(OnnxNode& n, Dim wanted);
 

@@ -1,6 +1,7 @@
 // Rearranging images.
 #include "frontend/lower/common.h"
 #include "onnx/ops/common.h"
+#include "onnx/ops/expectations.h"
 
 namespace svod {
 
@@ -75,15 +76,14 @@ std::vector<WindowAxis> blockAxes(OnnxNode& n, const Dims& image, const std::vec
 
 }  // namespace
 
+namespace {
+
 // Every element of the image gathers from the blocks that cover it: [n, c, image.., taps..], summed over the
 // taps.
-Results onnxCol2Im(OnnxNode& n) {
+Tensor imageOf(OnnxNode& n, const Dims& image, const std::vector<int64_t>& block) {
   Tensor x = n.arg(0);
-  Dims image = n.sizes(1);
-  std::vector<int64_t> block = n.integers(2);
-  if (n.b.failed() || !n.require(x.rank() == 3, "x is [n, channels * block, blocks]")) return Tensor();
   std::vector<WindowAxis> axes = blockAxes(n, image, block);
-  if (axes.empty()) return Tensor();
+  if (axes.empty()) return {};
   int count = static_cast<int>(axes.size());
   Dims taps, windows;
   int64_t tapCount = 1;
@@ -100,10 +100,69 @@ Results onnxCol2Im(OnnxNode& n) {
     index.push_back(meetingPositions(positionsAlong(n.b, result, 2 + i),
                                      positionsAlong(n.b, result, 2 + count + i),
                                      axes[static_cast<size_t>(i)]));
-  if (!split) return Tensor();
+  if (!split) return {};
   Tensor sums = reduce(Op::Add, cast(gather(split, index), sumDType(x.dtype())),
                        axesFrom(2 + count, 2 + 2 * count), false);
   return cast(sums, x.dtype());
+}
+
+constexpr size_t kMostBlocks = 64;
+
+// Adds the blocks of `taps` elements that cut an image into the blocks of x; `block` has the first sizes.
+void addBlocks(OnnxNode& n, const Dims& image, int64_t taps, std::vector<int64_t> block,
+               std::vector<std::vector<int64_t>>& all) {
+  if (static_cast<int>(block.size()) < image.rank()) {
+    block.push_back(0);
+    for (int64_t size = 1; size <= taps && all.size() <= kMostBlocks; ++size) {
+      block.back() = size;
+      if (taps % size == 0) addBlocks(n, image, taps / size, block, all);
+    }
+    return;
+  }
+  if (taps != 1) return;
+  Dim windows = n.b.dim(1);
+  std::vector<WindowAxis> axes = blockAxes(n, image, block);
+  for (const WindowAxis& a : axes) windows = a.count.min() > 0 ? windows * a.count : n.b.dim(0);
+  if (!axes.empty() && windows == n.arg(0).dim(2)) all.push_back(std::move(block));
+}
+
+// Blocks that only a run knows: all that fit x and the image, and the operand chooses.
+Tensor imageAtRun(OnnxNode& n, const Dims& image, Dim channels) {
+  Tensor x = n.arg(0);
+  if (!x.dim(1).isConst() || !channels.isConst() || channels.constant() == 0 || !n.hasEntries(2, image.rank())) {
+    if (!n.b.failed()) n.integers(2);
+    return {};
+  }
+  std::vector<std::vector<int64_t>> blocks;
+  addBlocks(n, image, x.dim(1).constant() / channels.constant(), {}, blocks);
+  if (blocks.size() > kMostBlocks) n.integers(2);
+  if (n.b.failed()) return {};
+  std::vector<CaseAtRun> cases;
+  for (const std::vector<int64_t>& block : blocks) {
+    Dims sizes;
+    for (int64_t size : block) sizes.add(n.b.dim(size));
+    Tensor isMeant = n.call("all", {eq(cast(n.arg(2), DType::I64), n.sizesTensor(sizes))});
+    cases.push_back({isMeant, imageOf(n, image, block)});
+  }
+  return chosenAtRun(n, {2}, cases);
+}
+
+}  // namespace
+
+Results onnxCol2Im(OnnxNode& n) {
+  if (!n.require(n.arg(0).rank() == 3, "x is [n, channels * block, blocks]")) return Tensor();
+  std::optional<Dims> declared = n.declared(0);
+  Dims image;
+  if (declared && declared->rank() > 2 && !n.isKnown(1)) {
+    image = declared->slice(2, declared->rank());
+    n.expect({1}, n.arg(1), image);
+  } else {
+    image = n.sizes(1);
+  }
+  if (n.b.failed()) return Tensor();
+  if (!n.isKnown(2) && declared && declared->rank() == image.rank() + 2) return imageAtRun(n, image, (*declared)[1]);
+  std::vector<int64_t> block = n.integers(2);
+  return n.b.failed() ? Tensor() : imageOf(n, image, block);
 }
 
 }  // namespace svod

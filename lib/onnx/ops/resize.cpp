@@ -4,6 +4,7 @@
 
 #include "frontend/lower/common.h"
 #include "onnx/ops/common.h"
+#include "onnx/ops/resize_at_run.h"
 #include "onnx/ops/resize_taps.h"
 
 namespace svod {
@@ -16,7 +17,7 @@ struct Request {
   std::vector<double> scales;
   Dims sizes;
   std::vector<double> region;  // starts of the axes, then ends
-  Tensor runRegion;            // the same where only a run knows them
+  bool isAtRun = false;        // only a run knows some of these; then `sizes` are those of the result
 };
 
 bool isKnownRule(OnnxNode& n, const ResizeRule& rule) {
@@ -75,53 +76,6 @@ Tensor resizedAlong(OnnxNode& n, Tensor x, int axis, const ResizeTaps& taps, int
   return reduce(Op::Add, terms, {{axis + 1}}, false);
 }
 
-Tensor roundedPosition(const std::string& how, Tensor at) {
-  if (how == "floor") return floor(at);
-  if (how == "ceil") return ceil(at);
-  return how == "round_prefer_ceil" ? floor(at + 0.5) : ceil(at - 0.5);
-}
-
-// Weights of the elements around a position that lies `part` behind one of them: that one is the first of
-// two, or the second of four.
-std::vector<Tensor> tapWeights(const ResizeRule& rule, Tensor part) {
-  if (rule.mode == "linear") return {1.0 - part, part};
-  double a = rule.cubicA;
-  auto inner = [&](Tensor x) { return ((a + 2) * x - (a + 3)) * x * x + 1.0; };
-  auto outer = [&](Tensor x) { return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a; };
-  return {outer(part + 1.0), inner(part), inner(1.0 - part), outer(2.0 - part)};
-}
-
-// x along an axis whose region is known only when the plan runs.
-Tensor croppedAlong(OnnxNode& n, Tensor x, const Request& r, size_t i, const ResizeRule& rule,
-                    Tensor& outside) {
-  int axis = r.axes[i];
-  Dim out = r.sizes[static_cast<int>(i)];
-  auto number = [&](size_t k) {
-    return squeeze(narrow(cast(r.runRegion, DType::F64), 0, n.b.dim(static_cast<int64_t>(k)), n.b.dim(1)), 0);
-  };
-  Tensor start = number(i), end = number(i + r.axes.size()),
-         last = cast(n.b.value(x.dim(axis) - 1), DType::F64);
-  Tensor at = unsqueeze((start + end) * 0.5 * last, 0);
-  if (!out.is(1)) {
-    Tensor steps = max(cast(n.b.value(out - 1), DType::F64), 1.0);
-    at = start * last + cast(n.b.iota(out), DType::F64) * ((end - start) * last / steps);
-  }
-  Tensor here = along(either(lt(at, 0), gt(at, last)), x.rank(), axis);
-  outside = outside ? either(outside, here) : here;
-  auto read = [&](Tensor position) { return take(x, axis, cast(max(min(position, last), 0.0), DType::I32)); };
-  if (rule.mode == "nearest") return read(roundedPosition(rule.rounding, at));
-  Tensor below = floor(at), sum, total;
-  std::vector<Tensor> weights = tapWeights(rule, at - below);
-  for (size_t t = 0; t < weights.size(); ++t) {
-    Tensor position = below + (static_cast<double>(t) - (weights.size() == 2 ? 0 : 1)), weight = weights[t];
-    if (rule.excludeOutside) weight = where(both(ge(position, 0), le(position, last)), weight, 0.0);
-    total = total ? total + weight : weight;
-    Tensor term = read(position) * along(cast(weight, x.dtype()), x.rank(), axis);
-    sum = sum ? sum + term : term;
-  }
-  return rule.excludeOutside ? sum / along(cast(total, x.dtype()), x.rank(), axis) : sum;
-}
-
 // The op of graph files has what needs no tables: sizes that are whole multiples, or symbolic.
 std::optional<Tensor> asGraphOp(OnnxNode& n, Tensor x, const Request& r, const ResizeRule& rule) {
   bool isPlain = rule.mode == "nearest" || (rule.mode == "linear" && !rule.antialias && !rule.excludeOutside);
@@ -155,16 +109,13 @@ std::optional<Tensor> asGraphOp(OnnxNode& n, Tensor x, const Request& r, const R
 
 Tensor resized(OnnxNode& n, Tensor x, Request r, const ResizeRule& rule, double extrapolation) {
   if (!isKnownRule(n, rule)) return {};
+  if (r.isAtRun) return resizedAtRun(n, {r.axes, r.sizes, rule, extrapolation});
   if (std::optional<Tensor> y = asGraphOp(n, x, r, rule)) return *y ? cast(*y, x.dtype()) : Tensor();
   DType dtype = x.dtype();
   if (rule.mode != "nearest") x = cast(x, computeDType(x));
   Tensor outside;
   for (size_t i = 0; i < r.axes.size() && x; ++i) {
     Dim in = x.dim(r.axes[i]);
-    if (r.runRegion) {
-      x = croppedAlong(n, x, r, i, rule, outside);
-      continue;
-    }
     if (!in.isConst() || (r.sizes.rank() && !r.sizes[static_cast<int>(i)].isConst()))
       return n.unsupported("this resize of the symbolic axis " + describe(in),
                            "fix the size with --shape, or use half_pixel with scales that are integers");
@@ -228,6 +179,19 @@ bool keepAspect(OnnxNode& n, Tensor x, bool isLarger, Request& r) {
   return true;
 }
 
+// The sizes of the result, where operands are known in a run only. False when nothing tells them.
+bool sizesAtRun(OnnxNode& n, Tensor x, bool areKnown, Request& r) {
+  std::optional<Dims> declared = n.declared(0);
+  if (areKnown && n.word("keep_aspect_ratio_policy") == "stretch") {
+    r.sizes = n.sizes(3);
+  } else if (declared && declared->rank() == x.rank()) {
+    for (int axis : r.axes) r.sizes.add((*declared)[axis]);
+  } else {
+    return false;
+  }
+  return true;
+}
+
 // The scales or sizes operand; nothing after an error.
 bool readRequest(OnnxNode& n, Tensor x, Request& r) {
   auto isGiven = [&](int i) { return n.has(i) && !n.arg(i).dim(0).is(0); };
@@ -235,32 +199,24 @@ bool readRequest(OnnxNode& n, Tensor x, Request& r) {
     if (n.has(i) && !n.require(n.arg(i).rank() == 1, "roi, scales and sizes are vectors")) return false;
   r.axes = n.has("axes") ? n.axes(n.integers("axes"), x.rank()) : axesFrom(0, x.rank());
   if (n.b.failed() || !n.require(isGiven(2) != isGiven(3), "either scales or sizes are given")) return false;
-  if (isGiven(2))
-    r.scales = n.numbers(2);
-  else
-    r.sizes = n.sizes(3);
-  if (n.word("coordinate_transformation_mode") == "tf_crop_and_resize") {
-    if (!n.require(isGiven(1), "tf_crop_and_resize has a roi")) return false;
-    if (isGiven(3) && !n.flag("antialias") && !n.isKnown(1)) {
-      r.runRegion = n.arg(1);
-      if (!n.require(n.arg(1).dim(0).is(2 * static_cast<int64_t>(r.axes.size())),
-                     "roi has a start and an end per axis"))
-        return false;
-    } else {
-      r.region = n.numbers(1);
-    }
-    if (!n.b.failed() && !r.runRegion &&
-        !n.require(r.region.size() == 2 * r.axes.size(), "roi has a start and an end per axis"))
-      return false;
-  }
-  if (n.b.failed()) return false;
-  size_t count = isGiven(2) ? r.scales.size() : static_cast<size_t>(r.sizes.rank());
-  return n.require(count == r.axes.size(), "there is a scale or size for every axis that is resized");
+  bool isCrop = n.word("coordinate_transformation_mode") == "tf_crop_and_resize";
+  if (isCrop && !n.require(isGiven(1), "tf_crop_and_resize has a roi")) return false;
+  const auto count = static_cast<int64_t>(r.axes.size());
+  if (!n.require(n.arg(isGiven(2) ? 2 : 3).dim(0).is(count), "there is a scale or size for every axis that is resized") ||
+      !n.require(!isCrop || n.arg(1).dim(0).is(2 * count), "roi has a start and an end per axis"))
+    return false;
+  bool isKnown = n.isKnown(isGiven(2) ? 2 : 3), isRegionKnown = !isCrop || n.isKnown(1);
+  if (!isKnown || !isRegionKnown) r.isAtRun = sizesAtRun(n, x, isGiven(3) && isKnown, r);
+  if (r.isAtRun) return !n.b.failed();
+  if (isGiven(2)) r.scales = n.numbers(2);
+  if (isGiven(3) && !n.b.failed()) r.sizes = n.sizes(3);
+  if (isCrop && !n.b.failed()) r.region = n.numbers(1);
+  return !n.b.failed();
 }
 
 // Leaves out axes that keep their size: they may be symbolic, and need no work.
 void dropUnchanged(Tensor x, Request& r) {
-  if (!r.region.empty() || r.runRegion) return;
+  if (!r.region.empty() || r.isAtRun) return;
   Request kept;
   for (size_t i = 0; i < r.axes.size(); ++i) {
     bool hasSizes = r.sizes.rank() > 0, hasScales = !r.scales.empty();
@@ -283,7 +239,7 @@ Results onnxResize(OnnxNode& n) {
                   n.word("nearest_mode"), n.number("cubic_coeff_a"),
                   n.flag("antialias"),    n.flag("exclude_outside")};
   std::string policy = n.word("keep_aspect_ratio_policy");
-  if (!policy.empty() && policy != "stretch" && r.scales.empty()) {
+  if (!policy.empty() && policy != "stretch" && r.scales.empty() && !r.isAtRun) {
     if (!n.require(policy == "not_larger" || policy == "not_smaller",
                    "'keep_aspect_ratio_policy' is stretch, not_larger or not_smaller") ||
         !keepAspect(n, x, policy == "not_smaller", r))

@@ -133,7 +133,16 @@ Results onnxGridSample(OnnxNode& n) {
 // Positions of the result from -1 to 1, times the matrices theta [n, axes, axes + 1].
 Results onnxAffineGrid(OnnxNode& n) {
   Tensor theta = n.arg(0);
-  Dims size = n.sizes(1);
+  Dims size;
+  if (std::optional<Dims> declared = n.declaredFor(1); declared && declared->rank() >= 4) {
+    size = Dims{(*declared)[0], n.b.dim(1)} + declared->slice(1, declared->rank() - 1);
+    if (!n.hasEntries(1, size.rank())) return Tensor();
+    // The channels are not part of the result.
+    Tensor isChannels = eq(n.b.iota(n.b.dim(size.rank())), 1);
+    n.expect({1}, where(isChannels, number(n, 1), cast(n.arg(1), DType::I64)), size);
+  } else {
+    size = n.sizes(1);
+  }
   if (n.b.failed()) return Tensor();
   int axes = size.rank() - 2;
   if (!n.require(

@@ -5,6 +5,7 @@
 
 #include "frontend/lower/common.h"
 #include "onnx/ops/common.h"
+#include "onnx/ops/expectations.h"
 
 namespace svod {
 
@@ -81,38 +82,97 @@ Tensor joined(const Complex& y) {
   return y.real.builder()->op("stack", {y.real, y.imaginary}, {{"axis", -1}});
 }
 
-// The number of terms: operand 1, or what the axis has. 0 and an error when it is not known.
-int64_t transformLength(OnnxNode& n, Dim size, bool isMirrored) {
+// The numbers of terms that there may be: that of operand 1, or of the axis, or those that give the stated result.
+// None and an error when it is not known.
+std::vector<int64_t> transformLengths(OnnxNode& n, Dim size, bool isMirrored, Dim stated) {
+  bool isHalf = n.flag("onesided") && !isMirrored;
+  auto checked = [&](std::vector<int64_t> all) {
+    std::erase_if(all, [](int64_t length) { return length <= 0 || length > kLongestTransform; });
+    n.require(!all.empty(), "transforms have 1 to 2^20 elements");
+    return all;
+  };
+  if (n.has(1) && !n.isKnown(1) && stated && stated.isConst()) {
+    int64_t bins = stated.constant();
+    return checked(isHalf ? std::vector{2 * bins - 2, 2 * bins - 1} : std::vector{bins});
+  }
   if (n.has(1)) {
     int64_t length = n.integer("", 1, 0);
-    bool fits =
-        n.b.failed() || n.require(length > 0 && length <= kLongestTransform, "dft_length is from 1 to 2^20");
-    return fits && !n.b.failed() ? length : 0;
+    return n.b.failed() ? std::vector<int64_t>() : checked({length});
   }
   if (!size.isConst()) {
     n.unsupported("a transform of the symbolic length " + describe(size),
                   "fix it with --shape, or give dft_length");
-    return 0;
+    return {};
   }
-  int64_t length = isMirrored ? 2 * (size.constant() - 1) : size.constant();
-  return n.require(length > 0 && length <= kLongestTransform, "the axis has 1 to 2^20 elements") ? length : 0;
+  return checked({isMirrored ? 2 * (size.constant() - 1) : size.constant()});
 }
 
-// Elements of a frame: operand 3, or what the window has. 0 and an error when that is not known, or no length.
-int64_t frameLength(OnnxNode& n) {
+// Elements of a frame: operand 3, or what the window has, or what gives the stated number of results. None and an error
+// when that is not known, or no length.
+std::vector<int64_t> frameLengths(OnnxNode& n, const std::optional<Dims>& stated) {
   if (!n.require(n.has(2) || n.has(3), "frame_length, or a window, is given") ||
       !n.require(!n.has(2) || n.arg(2).rank() == 1, "window is [frame_length]"))
-    return 0;
-  if (!n.has(3) && !n.arg(2).dim(0).isConst()) {
+    return {};
+  bool hasWindow = n.has(2) && n.arg(2).dim(0).isConst(), isOpen = n.has(3) && !n.isKnown(3);
+  if (!n.has(3) && !hasWindow) {
     n.unsupported("a window of the symbolic length " + describe(n.arg(2).dim(0)), "give frame_length");
-    return 0;
+    return {};
   }
-  const int64_t length = n.has(3) ? n.integer("", 3, 0) : n.arg(2).dim(0).constant();
-  bool fits = !n.b.failed() &&
-              n.require(length > 0 && length <= kLongestTransform,
-                        "frames have 1 to 2^20 elements, not " + std::to_string(length)) &&
-              n.require(!n.has(2) || n.arg(2).dim(0).is(length), "window is [frame_length]");
-  return fits ? length : 0;
+  std::vector<int64_t> all;
+  if (isOpen && stated && !hasWindow) {
+    int64_t bins = (*stated)[2].constant();
+    all = n.flag("onesided") ? std::vector{2 * bins - 2, 2 * bins - 1} : std::vector{bins};
+  } else {
+    bool isFromWindow = !n.has(3) || (isOpen && stated && hasWindow);
+    all = {isFromWindow ? n.arg(2).dim(0).constant() : n.integer("", 3, 0)};
+  }
+  if (n.b.failed()) return {};
+  if (all.size() > 1) std::erase(all, 0);
+  bool fits = n.require(all[0] > 0 && all[0] <= kLongestTransform,
+                        "frames have 1 to 2^20 elements, not " + std::to_string(all[0])) &&
+              n.require(!n.has(2) || n.arg(2).dim(0).is(all[0]), "window is [frame_length]");
+  return fits ? all : std::vector<int64_t>();
+}
+
+// The transform along one axis.
+Tensor transformedAlong(OnnxNode& n, const Complex& c, int axis, int64_t length) {
+  bool isInverse = n.flag("inverse"), isOneSided = n.flag("onesided"), isMirrored = isInverse && isOneSided;
+  std::vector<int> order = orderWithLast(c.real.rank(), axis), back = inverseOrder(order);
+  auto line = [&](Tensor t) {
+    return t ? firstTerms(n, permute(t, order), isMirrored ? length / 2 + 1 : length) : t;
+  };
+  Complex terms{line(c.real), line(c.imaginary)};
+  Complex y;
+  if (isMirrored) {
+    y.real = realSignal(n, terms, length);
+  } else {
+    y = transformed(n, terms, length, n.b.dim(isOneSided ? length / 2 + 1 : length), isInverse);
+  }
+  if (!y.real) return {};
+  y = {permute(y.real, back), y.imaginary ? permute(y.imaginary, back) : Tensor()};
+  return joined(y);
+}
+
+// The transform where only a run knows the axis or the length: along every axis and of every length that give the
+// stated dims.
+Tensor transformedAtRun(OnnxNode& n, const Complex& c, int64_t knownAxis, const Dims& stated) {
+  int rank = c.real.rank();
+  bool isAxisKnown = knownAxis >= 0, isMirrored = n.flag("inverse") && n.flag("onesided");
+  auto scalar = [&](int i) { return cast(reshape(n.arg(i), Dims()), DType::I64); };
+  std::vector<CaseAtRun> cases;
+  for (int axis = 0; axis < rank; ++axis) {
+    if (isAxisKnown && axis != knownAxis) continue;
+    for (int64_t length : transformLengths(n, c.real.dim(axis), isMirrored, stated[axis])) {
+      Tensor result = transformedAlong(n, c, axis, length);
+      if (!result || result.dims() != stated) continue;
+      Tensor isMeant = n.b.constant(Scalar::ofInt(DType::Bool, 1));
+      if (!isAxisKnown) isMeant = either(eq(scalar(2), axis), eq(scalar(2), axis - rank - 1));
+      if (n.has(1) && !n.isKnown(1)) isMeant = both(isMeant, eq(scalar(1), length));
+      cases.push_back({isMeant, result});
+    }
+    if (n.b.failed()) return {};
+  }
+  return chosenAtRun(n, {1, 2}, cases);
 }
 
 }  // namespace
@@ -120,58 +180,85 @@ int64_t frameLength(OnnxNode& n) {
 Results onnxDft(OnnxNode& n) {
   Tensor x = n.arg(0);
   bool isInverse = n.flag("inverse"), isOneSided = n.flag("onesided"), isMirrored = isInverse && isOneSided;
-  int axis = n.axis(n.opset < 20 ? n.integer("axis") : n.integer("", 2, -2), x.rank());
-  std::optional<Complex> c = n.b.failed() ? std::nullopt : complexOf(n, cast(x, computeDType(x)));
-  if (!c || !n.require(axis < x.rank() - 1, "'axis' is not the last axis")) return Tensor();
-  if (!n.require(isMirrored || !isOneSided || !c->imaginary, "onesided=1 has a real x")) return Tensor();
-  int64_t length = transformLength(n, x.dim(axis), isMirrored);
-  if (length == 0) return Tensor();
-  std::vector<int> order = orderWithLast(x.rank() - 1, axis), back = inverseOrder(order);
-  auto line = [&](Tensor t) {
-    return t ? firstTerms(n, permute(t, order), isMirrored ? length / 2 + 1 : length) : t;
-  };
-  Complex terms{line(c->real), line(c->imaginary)};
-  Complex y;
-  if (isMirrored) {
-    y.real = realSignal(n, terms, length);
-  } else {
-    y = transformed(n, terms, length, n.b.dim(isOneSided ? length / 2 + 1 : length), isInverse);
-  }
-  if (!y.real) return Tensor();
-  y = {permute(y.real, back), y.imaginary ? permute(y.imaginary, back) : Tensor()};
-  return cast(joined(y), x.dtype());
+  std::optional<Complex> c = complexOf(n, cast(x, computeDType(x)));
+  if (!c || !n.require(isMirrored || !isOneSided || !c->imaginary, "onesided=1 has a real x")) return Tensor();
+  const std::optional<Dims> stated = n.declared(0);
+  bool isAxisOpen = n.has(2) && !n.isKnown(2), isLengthOpen = n.has(1) && !n.isKnown(1);
+  bool isAtRun = (isAxisOpen || isLengthOpen) && stated && stated->rank() == x.rank();
+  int axis = -1;
+  if (!isAxisOpen || !isAtRun) axis = n.axis(n.opset < 20 ? n.integer("axis") : n.integer("", 2, -2), x.rank());
+  if (n.b.failed() || !n.require(axis < x.rank() - 1, "'axis' is not the last axis")) return Tensor();
+  if (isAtRun) return cast(transformedAtRun(n, *c, axis, *stated), x.dtype());
+  std::vector<int64_t> lengths = transformLengths(n, x.dim(axis), isMirrored, Dim());
+  return lengths.empty() ? Tensor() : cast(transformedAlong(n, *c, axis, lengths[0]), x.dtype());
 }
 
-// Frames of the signal times the window, each transformed.
+namespace {
+
+// Frames of the signal times the window, each transformed. A step that only a run knows gives the stated frames.
+Tensor framesTransformed(OnnxNode& n, const Complex& c, int64_t length, const std::optional<Dims>& stated) {
+  bool isStepOpen = !n.isKnown(1);
+  int64_t step = isStepOpen ? 1 : n.integer("", 1, 0);
+  if (n.b.failed() || !n.require(step > 0, "frame_step is at least 1, not " + std::to_string(step))) return {};
+  WindowAxis frames;
+  frames.size = c.real.dim(1);
+  frames.kernel = n.b.dim(length), frames.stride = step;
+  frames.before = frames.after = n.b.dim(0);
+  frames.count = isStepOpen ? (*stated)[1] : floordiv(frames.size - length, step) + 1;
+  if (!n.require(frames.count.max() >= 0, "the signal is at least as long as a frame")) return {};
+  auto framed = [&](Tensor t) {
+    if (!t) return t;
+    Tensor cut;
+    if (isStepOpen) {
+      Tensor start = cast(n.b.iota(frames.count), DType::I64) * cast(reshape(n.arg(1), Dims()), DType::I64);
+      cut = take(t, 1, unsqueeze(start, -1) + cast(n.b.iota(frames.kernel), DType::I64));
+    } else {
+      cut = unfold(t, 1, {frames});
+    }
+    return n.has(2) ? cut * cast(n.arg(2), cut.dtype()) : cut;
+  };
+  Dim results = n.b.dim(n.flag("onesided") ? length / 2 + 1 : length);
+  return joined(transformed(n, {framed(c.real), framed(c.imaginary)}, length, results, false));
+}
+
+}  // namespace
+
 Results onnxStft(OnnxNode& n) {
   Tensor x = n.arg(0), signal = cast(x, computeDType(x));
   if (signal.rank() == 2) signal = unsqueeze(signal, -1);
   std::optional<Complex> c = complexOf(n, signal);
-  int64_t step = n.integer("", 1, 0);
-  if (!c || n.b.failed() || !n.require(signal.rank() == 3, "signal is [n, length, 1 or 2]") ||
-      !n.require(step > 0, "frame_step is at least 1, not " + std::to_string(step)))
-    return Tensor();
-  int64_t length = frameLength(n);
-  if (length == 0) return Tensor();
-  WindowAxis frames;
-  frames.size = signal.dim(1);
-  frames.kernel = n.b.dim(length), frames.stride = step;
-  frames.before = frames.after = n.b.dim(0);
-  frames.count = floordiv(frames.size - length, step) + 1;
-  if (!n.require(frames.count.max() >= 0, "the signal is at least as long as a frame")) return Tensor();
-  auto framed = [&](Tensor t) {
-    if (!t) return t;
-    Tensor cut = unfold(t, 1, {frames});
-    return n.has(2) ? cut * cast(n.arg(2), cut.dtype()) : cut;
-  };
-  Dim results = n.b.dim(n.flag("onesided") ? length / 2 + 1 : length);
-  return cast(joined(transformed(n, {framed(c->real), framed(c->imaginary)}, length, results, false)),
-              x.dtype());
+  if (!c || !n.require(signal.rank() == 3, "signal is [n, length, 1 or 2]")) return Tensor();
+  std::optional<Dims> stated = n.declared(0);
+  if (stated && stated->rank() != 4) stated.reset();
+  if (!n.isKnown(1) && !stated) n.integer("", 1, 0);
+  std::vector<int64_t> lengths = n.b.failed() ? std::vector<int64_t>() : frameLengths(n, stated);
+  bool isStepOpen = !n.isKnown(1), isLengthOpen = n.has(3) && !n.isKnown(3);
+  std::vector<CaseAtRun> cases;
+  for (int64_t length : lengths) {
+    Tensor result = framesTransformed(n, *c, length, stated);
+    if (!isStepOpen && !isLengthOpen) return cast(result, x.dtype());
+    if (!result || result.dims() != *stated) continue;
+    auto scalar = [&](int i) { return cast(reshape(n.arg(i), Dims()), DType::I64); };
+    Tensor isMeant = n.b.constant(Scalar::ofInt(DType::Bool, 1));
+    if (isLengthOpen) isMeant = eq(scalar(3), length);
+    if (isStepOpen) {
+      Tensor step = scalar(1), rest = cast(n.b.value(signal.dim(1)), DType::I64) - length;
+      isMeant = both(isMeant, both(gt(step, 0), eq(floordiv(rest, max(step, 1)) + 1, (*stated)[1].constant())));
+    }
+    cases.push_back({isMeant, result});
+  }
+  return n.b.failed() ? Tensor() : cast(chosenAtRun(n, {1, 3}, cases), x.dtype());
 }
 
 // a - b cos(2 pi i / n) + c cos(4 pi i / n), with n one less unless the window is periodic.
 Results onnxWindow(OnnxNode& n) {
-  int64_t size = n.integer("", 0, 0);
+  int64_t size = 0;
+  if (std::optional<Dims> declared = n.declaredFor(0); declared && declared->rank() == 1) {
+    size = (*declared)[0].constant();
+    n.expect({0}, n.arg(0), *declared);
+  } else {
+    size = n.integer("", 0, 0);
+  }
   DType dtype = n.dtype("output_datatype");
   if (n.b.failed() || !n.require(size >= 0 && size <= (1 << 26), "the size is from 0 to 2^26"))
     return Tensor();

@@ -1,0 +1,18 @@
+// Resizing by scales, sizes or a region that only a run knows, to sizes that the plan is for.
+#pragma once
+#include "onnx/node.h"
+#include "onnx/ops/resize_taps.h"
+
+namespace svod {
+
+struct ResizeAtRun {
+  std::vector<int> axes;
+  Dims sizes;  // of the result, along these axes
+  ResizeRule rule;
+  double extrapolation = 0;
+};
+
+/// The operands are those of Resize from opset 11 on. Every run checks that they ask for these sizes.
+Tensor resizedAtRun(OnnxNode& n, const ResizeAtRun& r);
+
+}  // namespace svod
