@@ -27,24 +27,6 @@ Dim combine(Graph* graph, Dim a, Dim b, DimFunction f) {
   return a && b ? Dim(*graph, f(*graph, a.node(), b.node())) : Dim();
 }
 
-UOp foldedAlu(Graph& g, Op op, UOp a, UOp b) {
-  if (!a.isConst() || !b.isConst()) return g.alu(op, {a, b});
-  Scalar operands[] = {a.constant(), b.constant()};
-  return g.constant(evalScalar(op, DType::Index, operands));
-}
-
-UOp moduloDims(Graph& g, UOp a, UOp b) { return foldedAlu(g, Op::Floormod, a, b); }
-
-UOp smallerDim(Graph& g, UOp a, UOp b) {
-  if (a == b || a.bounds().max <= b.bounds().min) return a;
-  return b.bounds().max <= a.bounds().min ? b : foldedAlu(g, Op::Min, a, b);
-}
-
-UOp largerDim(Graph& g, UOp a, UOp b) {
-  if (a == b || a.bounds().min >= b.bounds().max) return a;
-  return b.bounds().min >= a.bounds().max ? b : foldedAlu(g, Op::Max, a, b);
-}
-
 }  // namespace
 
 Dim operator+(Dim a, Dim b) {
@@ -57,9 +39,9 @@ Dim operator*(Dim a, Dim b) {
   return combine(a.graph_, a, b, mulDims, [](Wide x, Wide y) { return x * y; });
 }
 Dim floordiv(Dim a, Dim b) { return combine(a.graph_, a, b, floordivDims); }
-Dim floormod(Dim a, Dim b) { return combine(a.graph_, a, b, moduloDims); }
-Dim smaller(Dim a, Dim b) { return combine(a.graph_, a, b, smallerDim); }
-Dim larger(Dim a, Dim b) { return combine(a.graph_, a, b, largerDim); }
+Dim floormod(Dim a, Dim b) { return combine(a.graph_, a, b, floormodDims); }
+Dim smaller(Dim a, Dim b) { return combine(a.graph_, a, b, minDims); }
+Dim larger(Dim a, Dim b) { return combine(a.graph_, a, b, maxDims); }
 Dim operator+(Dim a, int64_t b) { return a ? a + Dim(*a.graph_, a.graph_->index(b)) : a; }
 Dim operator-(Dim a, int64_t b) { return a ? a - Dim(*a.graph_, a.graph_->index(b)) : a; }
 Dim operator*(Dim a, int64_t b) { return a ? a * Dim(*a.graph_, a.graph_->index(b)) : a; }

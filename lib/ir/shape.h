@@ -13,8 +13,13 @@ std::vector<UOp> inferShape(Graph& graph, Op op, std::span<const UOp> src, const
 UOp addDims(Graph& graph, UOp a, UOp b);
 UOp subDims(Graph& graph, UOp a, UOp b);
 UOp mulDims(Graph& graph, UOp a, UOp b);
-/// a divided by b, rounded toward -infinity; exact quotients lose the division. b must not be 0.
+/// a divided by b, rounded toward -infinity, and what is left of a. b must not be 0. Exact quotients lose the division,
+/// nested ones become one, and quotients and remainders of equal numbers are the same node where their parts are.
 UOp floordivDims(Graph& graph, UOp a, UOp b);
+UOp floormodDims(Graph& graph, UOp a, UOp b);
+/// The smaller and the larger one; one of the two where bounds decide.
+UOp minDims(Graph& graph, UOp a, UOp b);
+UOp maxDims(Graph& graph, UOp a, UOp b);
 /// The same for indices of kernels: what contains a loop range stays as it is written.
 UOp addIndices(Graph& graph, UOp a, UOp b);
 UOp subIndices(Graph& graph, UOp a, UOp b);
