@@ -163,6 +163,14 @@ ScheduleOptions scheduleOptions(const Target& target, const CompileOptions& opti
   return {options.numerics, target.usesCpuFeatures && capsOf(options.cpu, options.numerics).bf16Dots};
 }
 
+/// The schedule of another sink than the model's, which goes on to say what the graph means.
+Result<Schedule> scheduled(Model& model, UOp sink, const ScheduleOptions& options) {
+  std::swap(model.sink, sink);
+  Result<Schedule> schedule = makeSchedule(model, options);
+  std::swap(model.sink, sink);
+  return schedule;
+}
+
 PlanOptions planOptions(const CompileOptions& options) {
   PlanOptions plan;
   plan.name = options.name;
@@ -178,7 +186,9 @@ Result<std::unique_ptr<Compilation>> compile(Model& model, const CompileOptions&
   SVOD_TRY(const Target* target, targetByName(options.target));
   auto result = std::make_unique<Compilation>();
   Stopwatch watch(result->times);
-  SVOD_TRY(result->schedule, makeSchedule(model, scheduleOptions(*target, options)));
+  SVOD_TRY(const UOp folded, foldConstants(model, options.fold));
+  watch.lap("fold");
+  SVOD_TRY(result->schedule, scheduled(model, folded, scheduleOptions(*target, options)));
   SVOD_CHECK(checkOptsMatch(result->schedule, options));
   watch.lap("schedule");
 

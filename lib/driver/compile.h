@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "driver/fold_constants.h"
 #include "driver/kernel_cache.h"
 #include "driver/targets.h"
 #include "ir/model.h"
@@ -40,6 +41,7 @@ struct CompileOptions {
   CpuTarget cpu;                 // what to generate code for
   int optLevel = 1;              // 0: no opts; 1: analytic schedule
   Numerics numerics = Numerics::Contract;
+  FoldLimits fold;               // of values that no run changes
   MemoryMode memory = MemoryMode::Arena;
   int jobs = 1;                  // kernels compiled at once; never changes the result
   std::vector<KernelOpts> opts;  // replayed instead of the analytic schedule; every entry must match a kernel

@@ -38,6 +38,10 @@ Status checkExpectations(const Model& model, std::span<const HostTensor> content
 /// The value of one tensor-stage node, for tests and for finding the first node two evaluations disagree on.
 Result<HostTensor> interpretNode(const Model& model, UOp node, const ModelBindings& bindings);
 
+/// The values of several such nodes; what they share is computed once.
+Result<std::vector<HostTensor>> interpretNodes(const Model& model, std::span<const UOp> nodes,
+                                               const ModelBindings& bindings);
+
 /// Kernel and lowered stage. `buffers[slot]` is the storage of Param `slot`, read and written in place; its dtype may
 /// differ from the Param's if the size agrees (u8 for bool). Every loop runs in order, whatever its axis type.
 /// Errors name the node: an access outside its buffer, a missing buffer or variable.

@@ -33,16 +33,16 @@ class TensorInterpreter {
   TensorInterpreter(const Model& model, const ModelBindings& bindings)
       : model_(model), bindings_(bindings), sizes_{bindings, {}} {}
 
-  Status run(UOp root) {
+  Status run(std::span<const UOp> roots) {
     values_.resize(model_.graph->size());
     usesLeft_.assign(model_.graph->size(), 0);
     versions_.resize(model_.ports.size()), storeIndex_.assign(model_.graph->size(), 0);
     versionAt_.clear(), sizes_.counters.clear(), bodies_.clear();
-    std::vector<UOp> order = toposort(root);
+    std::vector<UOp> order = toposort(roots);
     std::erase_if(order, [](UOp n) { return !n.ranges().empty(); });  // bodies belong to their End
     for (UOp n : order)
       for (UOp s : usedBy(n)) ++usesLeft_[s.id()];
-    ++usesLeft_[root.id()];
+    for (UOp root : roots) ++usesLeft_[root.id()];
     for (UOp n : order) {
       SVOD_TRY(values_[n.id()], value(n));
       for (UOp s : usedBy(n))
@@ -286,7 +286,7 @@ class TensorInterpreter {
 
 Result<std::vector<HostTensor>> interpret(const Model& model, const ModelBindings& bindings) {
   TensorInterpreter interpreter(model, bindings);
-  SVOD_CHECK(interpreter.run(model.sink));
+  SVOD_CHECK(interpreter.run({&model.sink, 1}));
   SVOD_TRY(std::vector<HostTensor> contents, interpreter.ports());
   if (!bindings.areArbitrary) SVOD_CHECK(checkExpectations(model, contents));
   return contents;
@@ -294,8 +294,17 @@ Result<std::vector<HostTensor>> interpret(const Model& model, const ModelBinding
 
 Result<HostTensor> interpretNode(const Model& model, UOp node, const ModelBindings& bindings) {
   TensorInterpreter interpreter(model, bindings);
-  SVOD_CHECK(interpreter.run(node));
+  SVOD_CHECK(interpreter.run({&node, 1}));
   return interpreter.result(node);
+}
+
+Result<std::vector<HostTensor>> interpretNodes(const Model& model, std::span<const UOp> nodes,
+                                               const ModelBindings& bindings) {
+  TensorInterpreter interpreter(model, bindings);
+  SVOD_CHECK(interpreter.run(nodes));
+  std::vector<HostTensor> values;
+  for (UOp node : nodes) values.push_back(interpreter.result(node));
+  return values;
 }
 
 }  // namespace svod

@@ -55,6 +55,15 @@ class Options(ToolTest):
         self.assertEqual(self.compile(graph, "--numerics", "fast", env=env)["target"]["numerics"], "fast")
         self.fails(2, "compile", graph, "-o", self.folder / "q", env={"SVOD_NUMERICS": "loose"}, says="loose")
 
+    def test_values_known_now_are_folded_within_a_limit(self):
+        graph = self.graph("""svod 1
+input x: f32[4, 300000]
+output y = x * sin(cast(iota(size=300000), dtype=f32))
+""")
+        for words, folded in (([], 1), (["--fold-limit", 2], 1), (["--fold-limit", 1], 0), (["-O0"], 0)):
+            self.assertEqual(len(self.compile(graph, "--verify", *words)["constants"]), folded, words)
+        self.fails(2, "compile", graph, "-o", self.folder / "q", "--fold-limit", -1, says="--fold-limit")
+
     def test_opts_reach_the_kernel(self):
         plan = self.compile(self.graph(), "--opts", "z=upcast(0,2)")
         self.assertEqual([k["opts"] for k in plan["kernels"]], ["upcast(0,2)"])

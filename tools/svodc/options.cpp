@@ -80,6 +80,14 @@ Result<Numerics> numericsMode(const std::string& name) {
   return fail(Diag::Usage, "there is no numerics mode '" + name + "'", choicesFor(name, names));
 }
 
+/// In bytes. -O0 carries out the graph as it is.
+Result<int64_t> foldLimit(const Flags& flags) {
+  constexpr int64_t kMostMiB = int64_t{1} << 32;
+  if (flags.foldLimit < 0 || flags.foldLimit > kMostMiB)
+    return fail(Diag::Usage, "--fold-limit needs a number of MiB of at least 0, not " + std::to_string(flags.foldLimit));
+  return flags.optLevel == 0 ? 0 : flags.foldLimit << 20;
+}
+
 int jobsOf(int64_t wanted) {
   if (wanted > 0) return static_cast<int>(std::min<int64_t>(wanted, 1024));
   return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
@@ -113,6 +121,7 @@ Result<CompileOptions> compileOptions(const Request& request) {
   SVOD_TRY(options.cpu, cpuTarget(flags));
   options.optLevel = static_cast<int>(flags.optLevel);
   SVOD_TRY(options.numerics, numericsMode(flags.numerics));
+  SVOD_TRY(options.fold.bytes, foldLimit(flags));
   SVOD_TRY(options.memory, memoryMode(flags.memory));
   options.jobs = jobsOf(flags.jobs);
   SVOD_TRY(options.opts, kernelOpts(flags));

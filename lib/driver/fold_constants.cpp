@@ -1,0 +1,212 @@
+#include "driver/fold_constants.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "interp/interp.h"
+#include "schedule/work.h"
+
+namespace svod {
+
+namespace {
+
+/// What is known of a value: Varies, with the run; Stored, in weights as it is, or in a narrower float; Foldable.
+enum class Kind : uint8_t { Varies, Stored, Foldable };
+
+bool isWeight(const Model& model, UOp n) {
+  return n.op() == Op::Buffer && model.ports[n.argAs<SlotArg>().slot].kind == PortKind::Weight;
+}
+
+/// Whether the interpreter can compute the value, its sources known.
+bool isPure(UOp n) {
+  if (!n.ranges().empty() || n.hasSymbolicShape()) return false;
+  if (isElementwise(n.op()) || isMovement(n.op())) return true;
+  constexpr Op kOthers[] = {Op::Const, Op::Iota, Op::Stack, Op::Reduce, Op::Gather, Op::Scatter, Op::Contiguous};
+  return std::ranges::find(kOthers, n.op()) != std::end(kOthers);
+}
+
+bool widensFloat(UOp n) {
+  return n.op() == Op::Cast && isFloat(n.dtype()) && isFloat(n.src(0).dtype()) &&
+         byteSize(n.src(0).dtype()) <= byteSize(n.dtype());
+}
+
+int64_t bytesOf(UOp n) { return static_cast<int64_t>(memoryBytes(n.dtype(), static_cast<uint64_t>(n.maxNumel()))); }
+
+int64_t leastNumel(UOp n) {
+  int64_t count = 1;
+  for (UOp d : n.shape()) count *= std::max<int64_t>(0, d.bounds().min);
+  return count;
+}
+
+/// Elements that computing this node alone takes.
+int64_t elementsOf(UOp n) {
+  if (n.op() == Op::Reduce) return n.src(0).maxNumel();
+  if (n.op() == Op::Gather || n.op() == Op::Scatter) return n.maxNumel() * static_cast<int64_t>(n.srcCount());
+  return isElementwise(n.op()) || n.op() == Op::Pad || n.op() == Op::Iota || n.op() == Op::Stack ? n.maxNumel() : 0;
+}
+
+class Folder {
+ public:
+  explicit Folder(Model& model) : model_(model), g_(*model.graph), nodes_(toposort(model.sink)) {}
+
+  Result<UOp> run(const FoldLimits& limits) {
+    classify();
+    findRoots();
+    findOwners();
+    findReaders();
+    const std::vector<UOp> chosen = choose(limits);
+    if (chosen.empty()) return model_.sink;
+    SVOD_TRY(std::vector<HostTensor> values, interpretNodes(model_, chosen, {}));
+    std::vector<UOp> replacement(g_.size());
+    for (size_t i = 0; i < chosen.size(); ++i) replacement[chosen[i].id()] = constantOf(chosen[i], values[i]);
+    return rebuilt(replacement);
+  }
+
+ private:
+  bool is(Kind kind, UOp n) const { return kinds_[n.id()] == kind; }
+
+  void classify() {
+    kinds_.assign(g_.size(), Kind::Varies);
+    const std::vector<bool> isMath = indexMath(nodes_, g_.size());
+    std::vector<bool> isKnown(g_.size());
+    for (UOp n : nodes_) {
+      const bool weight = isWeight(model_, n);
+      isKnown[n.id()] = weight || (isPure(n) && std::ranges::all_of(n.src(), [&](UOp s) { return isKnown[s.id()]; }));
+      if (!isKnown[n.id()] || (isMath[n.id()] && !weight)) continue;
+      const bool sameValues = weight || ((isMovement(n.op()) || widensFloat(n)) && is(Kind::Stored, n.src(0)));
+      kinds_[n.id()] = sameValues ? Kind::Stored : Kind::Foldable;
+    }
+  }
+
+  /// The value below movement, which kernels do for nothing; not below a part of it.
+  UOp rootBelow(UOp n) const {
+    auto isFree = [](UOp m) { return (isMovement(m.op()) && m.op() != Op::Shrink) || m.op() == Op::Contiguous; };
+    while (isFree(n) && is(Kind::Foldable, n.src(0))) n = n.src(0);
+    return n;
+  }
+
+  void findRoots() {
+    isRoot_.assign(g_.size(), false);
+    for (UOp n : nodes_)
+      for (UOp s : n.src()) {
+        if (!is(Kind::Foldable, s) || is(Kind::Foldable, n)) continue;
+        UOp root = rootBelow(s);
+        if (root.dtype() != DType::Index && root.maxNumel() > 0) isRoot_[root.id()] = true;
+      }
+  }
+
+  /// owner_: the one root whose value all readers of a node serve, or null.
+  void findOwners() {
+    owner_.assign(g_.size(), UOp());
+    std::vector<bool> hasUser(g_.size());
+    for (size_t i = nodes_.size(); i-- > 0;) {
+      UOp n = nodes_[i];
+      if (isRoot_[n.id()]) owner_[n.id()] = n;
+      for (UOp s : n.src()) {
+        owner_[s.id()] = !hasUser[s.id()] || owner_[s.id()] == owner_[n.id()] ? owner_[n.id()] : UOp();
+        hasUser[s.id()] = true;
+      }
+    }
+  }
+
+  /// reads_: as how many elements kernels see a value, repeated ones counted, with variables at their least.
+  void findReaders() {
+    reads_.assign(g_.size(), 0);
+    for (size_t i = nodes_.size(); i-- > 0;) {
+      UOp n = nodes_[i];
+      reads_[n.id()] = std::max(reads_[n.id()], leastNumel(n));
+      if (!isElementwise(n.op()) && !isMovement(n.op())) continue;
+      for (UOp s : n.src()) reads_[s.id()] = std::max(reads_[s.id()], reads_[n.id()]);
+    }
+  }
+
+  struct Fold {
+    UOp root;
+    int64_t growth, elements;
+  };
+
+  /// Reading what weights were widened to costs every run more than widening them, where each is needed once; weights of
+  /// less than a byte are what they are to be small.
+  bool isWorthReading(const Fold& f) const {
+    constexpr int64_t kCachedBytes = 1 << 20, kManyReads = 8, kMostWidening = 4;
+    if (f.growth <= kCachedBytes || !readsWeights(f.root)) return true;
+    const int64_t bytes = bytesOf(f.root), weights = bytes - f.growth;
+    return bytes <= kMostWidening * weights && reads_[f.root.id()] / f.root.maxNumel() >= kManyReads;
+  }
+
+  std::vector<UOp> choose(const FoldLimits& limits) const {
+    std::vector<Fold> folds;
+    std::vector<size_t> at(g_.size());
+    for (UOp n : nodes_)
+      if (isRoot_[n.id()]) at[n.id()] = folds.size(), folds.push_back({n, bytesOf(n), 0});
+    for (UOp n : nodes_) {
+      if (!owner_[n.id()]) continue;
+      Fold& fold = folds[at[owner_[n.id()].id()]];
+      if (isWeight(model_, n)) fold.growth -= bytesOf(n);
+      else fold.elements += elementsOf(n);
+    }
+    std::ranges::stable_sort(folds, {}, &Fold::growth);
+    std::vector<UOp> chosen;
+    int64_t bytes = limits.bytes, elements = limits.elements;
+    for (const Fold& f : folds) {
+      if (f.growth > bytes || f.elements > elements || !isWorthReading(f)) continue;
+      bytes -= std::max<int64_t>(0, f.growth), elements -= f.elements;
+      chosen.push_back(f.root);
+    }
+    return chosen;
+  }
+
+  /// One number that no weight holds stands in the code, all else in a weight: kernels of equal form stay one.
+  UOp constantOf(UOp root, const HostTensor& value) {
+    if (isUniform(value) && !readsWeights(root)) {
+      UOp one = g_.reshape(g_.constant(value.at(0)), std::vector<UOp>(root.rank(), g_.index(1)));
+      return g_.expand(one, root.shape());
+    }
+    auto bytes = std::make_shared<const std::vector<std::byte>>(value.toMemory());
+    const auto slot = static_cast<uint32_t>(model_.ports.size());
+    UOp buffer = g_.buffer(root.dtype(), root.shape(), {slot, Space::Global});
+    auto label = model_.labels.find(root.id());
+    const std::string name = label == model_.labels.end() ? "folded" : label->second;
+    model_.ports.push_back({PortKind::Weight, name, buffer, {bytes->data(), bytes->size(), bytes}});
+    return buffer;
+  }
+
+  static bool isUniform(const HostTensor& value) {
+    const Scalar first = value.at(0);
+    for (int64_t i = 1; i < value.numel(); ++i)
+      if (value.at(i) != first) return false;
+    return true;
+  }
+
+  bool readsWeights(UOp root) const {
+    return std::ranges::any_of(toposort(root), [&](UOp n) { return isWeight(model_, n); });
+  }
+
+  UOp rebuilt(const std::vector<UOp>& replacement) {
+    return transform(g_, model_.sink, [&](UOp node, std::span<const UOp> src) {
+      if (replacement[node.id()]) return replacement[node.id()];
+      if (std::ranges::equal(src, node.src())) return node;
+      UOp made = g_.withSrc(node, src);
+      if (auto label = model_.labels.find(node.id()); label != model_.labels.end())
+        model_.labels.emplace(made.id(), label->second);
+      return made;
+    });
+  }
+
+  Model& model_;
+  Graph& g_;
+  std::vector<UOp> nodes_;     // sources first
+  std::vector<Kind> kinds_;    // by node id, as those below
+  std::vector<bool> isRoot_;
+  std::vector<UOp> owner_;
+  std::vector<int64_t> reads_;
+};
+
+}  // namespace
+
+Result<UOp> foldConstants(Model& model, const FoldLimits& limits) {
+  if (limits.bytes <= 0) return model.sink;
+  return Folder(model).run(limits);
+}
+
+}  // namespace svod
