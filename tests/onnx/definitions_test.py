@@ -14,10 +14,13 @@ except ImportError:
 sys.path.insert(0, str(Path(__file__).parent / "definitions"))
 import dynamic  # noqa: E402,F401
 import edges  # noqa: E402,F401
+import fused  # noqa: E402,F401
+import heads  # noqa: E402,F401
 import images  # noqa: E402,F401
 import legacy  # noqa: E402,F401
 import norms_signals  # noqa: E402,F401
 import one_node  # noqa: E402
+import qlinear  # noqa: E402,F401
 import small_types  # noqa: E402,F401
 import windows  # noqa: E402,F401
 

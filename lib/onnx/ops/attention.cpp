@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "onnx/ops/common.h"
+#include "onnx/ops/heads.h"
 
 namespace svod {
 
@@ -14,19 +15,8 @@ constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 Tensor splitHeads(OnnxNode& n, Tensor x, std::string_view heads) {
   if (x.rank() == 4) return x;
   int64_t count = n.integer(heads);
-  if (!n.require(x.rank() == 3 && count > 0, "q, k and v have 4 axes, or 3 and numbers of heads") ||
-      !n.require(floordiv(x.dim(2), count) * count == x.dim(2), "the last dim divides into the heads"))
-    return {};
-  return permute(reshape(x, {x.dim(0), x.dim(1), n.b.dim(count), floordiv(x.dim(2), count)}), {0, 2, 1, 3});
-}
-
-// Every head of x serves as many heads in a row as make `heads`.
-Tensor repeatHeads(OnnxNode& n, Tensor x, Dim heads) {
-  if (!x || x.dim(1) == heads) return x;
-  Dim count = x.dim(1).min() > 0 ? floordiv(heads, x.dim(1)) : n.b.dim(0);
-  if (!n.require(count * x.dim(1) == heads, "the heads of q are a multiple of those of k and v")) return {};
-  Tensor spread = expand(unsqueeze(x, 2), {x.dim(0), x.dim(1), count, x.dim(2), x.dim(3)});
-  return reshape(spread, {x.dim(0), heads, x.dim(2), x.dim(3)});
+  if (!n.require(x.rank() == 3 && count > 0, "q, k and v have 4 axes, or 3 and numbers of heads")) return {};
+  return withHeads(n, x, count);
 }
 
 Tensor transposed(Tensor x) { return permute(x, {0, 1, 3, 2}); }
@@ -158,23 +148,6 @@ Results onnxFlexAttention(OnnxNode& n) {
   if (!weights) return Tensor();
   return cast(n.call("matmul", {weights, cast(repeatHeads(n, v, q.dim(1)), wide)}), dtype);
 }
-
-namespace {
-
-// Pairs (a, b) along the last axis turned by an angle, given as cosine and sine.
-Tensor rotated(OnnxNode& n, Tensor x, Tensor cosine, Tensor sine, bool isInterleaved) {
-  Dim half = floordiv(x.dim(-1), 2);
-  Dims pairs = x.dims();
-  pairs.set(-1, isInterleaved ? half : n.b.dim(2));
-  pairs.add(isInterleaved ? n.b.dim(2) : half);
-  int side = isInterleaved ? -1 : -2;
-  Tensor split = reshape(x, pairs);
-  auto part = [&](int64_t i) { return squeeze(narrow(split, side, n.b.dim(i), n.b.dim(1)), side); };
-  Tensor a = part(0), b = part(1);
-  return reshape(n.call("stack", {cosine * a - sine * b, sine * a + cosine * b}, {{"axis", side}}), x.dims());
-}
-
-}  // namespace
 
 // x is [batch, heads, length, size] or [batch, length, heads * size]; the first rotary_embedding_dim elements
 // of a head turn.

@@ -10,7 +10,7 @@ namespace {
 
 // The axis along which x has scales and zero points; before opset 13 there is none.
 int axisOf(const OnnxNode& n, Tensor x) {
-  return n.opset < 13 || x.rank() == 0 ? -1 : n.axis(n.integer("axis"), x.rank());
+  return !n.has("axis") || x.rank() == 0 ? -1 : n.axis(n.integer("axis"), x.rank());
 }
 
 // Operand i, a scale or zero point for x: one number, a vector along an axis, or one number per block along
@@ -94,7 +94,7 @@ Results onnxQuantize(OnnxNode& n) {
     return saturated(to, zero ? distance + cast(zero, DType::I32) : distance);
   }
   Tensor quotient = cast(x, precision) / cast(scale, precision);
-  return quantized(n, to, cast(quotient, sumDType(precision)), zero, n.opset < 19 || n.flag("saturate"));
+  return quantized(n, to, cast(quotient, sumDType(precision)), zero, !n.has("saturate") || n.flag("saturate"));
 }
 
 // (x - zero) * scale
