@@ -80,9 +80,15 @@ def session_of(model, threads):
     return onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
 
 
+def port_names(plan):
+    """The name of the one input and of the one output of a plan."""
+    manifest = json.loads((plan / "plan.json").read_text())
+    return {kind: manifest[kind][0]["name"] for kind in ("inputs", "outputs")}
+
+
 def run_times(runtime, plan, model, image, result, options):
     """Best seconds by contender and threads, and the result in `result`."""
-    names = {kind: json.loads((plan / "plan.json").read_text())[kind][0]["name"] for kind in ("inputs", "outputs")}
+    names = port_names(plan)
     best = {}
     for threads in (1, 2):
         loaded = runtime.load(str(plan), threads)
