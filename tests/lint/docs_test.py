@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 BIN = os.environ.get("SVOD_BIN_DIR")
 PAGES = sorted([ROOT / "README.md", ROOT / "lib/README.md", ROOT / "examples/README.md", *(ROOT / "docs").glob("*.md")])
-ROW = re.compile(r"\| (F\d{3}) \| [^|]+ \| (shown|replaced|open) \| ([^|]*) \|")
+ROW = re.compile(r"\| (F\d{3}|M\d{2}) \| [^|]+ \| (shown|replaced|open) \| ([^|]*) \|")
 
 
 def block(language):
@@ -33,9 +33,9 @@ class Links(unittest.TestCase):
 class Coverage(unittest.TestCase):
     def test_rows_are_complete_and_name_real_tests(self):
         lines = (ROOT / "docs/coverage.md").read_text().splitlines()
-        rows = [ROW.fullmatch(line) for line in lines if line.startswith("| F")]
+        rows = [ROW.fullmatch(line) for line in lines if re.match(r"\| [FM]\d", line)]
         self.assertNotIn(None, rows)
-        self.assertEqual([row[1] for row in rows], [f"F{i:03}" for i in range(1, 153)])
+        self.assertEqual([row[1] for row in rows], [f"F{i:03}" for i in range(1, 153)] + [f"M{i:02}" for i in range(1, 21)])
         for row in rows:
             for path, name in re.findall(r'`([\w/]+\.(?:cpp|py))` "([^"]+)"', row[3]):
                 with self.subTest(row=row[1], path=path, name=name):
