@@ -140,7 +140,7 @@ Tensor triangle(OpCall& call, bool upper) {
          column = positionsAlong(call.b, x.dims(), x.rank() - 1);
   Tensor diagonal = column - row;
   int64_t k = call.integer("k");
-  return where(upper ? ge(diagonal, k) : le(diagonal, k), x, 0);
+  return where(upper ? ge(diagonal, k) : le(diagonal, k), x, cast(call.b.literal(false), x.dtype()));
 }
 
 }  // namespace

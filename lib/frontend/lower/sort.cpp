@@ -45,9 +45,12 @@ Tensor Sorter::before(Tensor a, Tensor b) const {
 
 // A key no other key stands behind; equal ones were there first.
 Scalar Sorter::last(DType dtype) const {
-  double infinity = std::numeric_limits<double>::infinity();
-  if (isFloat(dtype))
-    return Scalar::ofFloat(dtype, descending_ ? -infinity : std::numeric_limits<double>::quiet_NaN());
+  if (isFloat(dtype)) {
+    const FloatFormat format = floatFormat(dtype);
+    const double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+    if (descending_) return Scalar::ofFloat(dtype, format.signBit != 0 ? -infinity : 0);
+    return Scalar::ofFloat(dtype, format.hasNan() ? nan : infinity);
+  }
   if (dtype == DType::U64 && !descending_) return Scalar::ofInt(dtype, -1);
   return Scalar::ofInt(dtype, descending_ ? minInt(dtype) : maxInt(dtype));
 }
