@@ -2,8 +2,11 @@
 //
 // A small float becomes either its storage bits (an unsigned value, where it was loaded or only moved) or an f32 (where
 // it was computed). Whoever uses it asks for the form needed, so copies never convert and keep the payload of a NaN.
+// An f32 of f16 or bf16 may hold more digits than the format, unless numerics are strict. Whoever would show them, a
+// conversion, a comparison or a rounding to whole numbers, asks for the value of the format.
 // A small integer is an i8 or u8 of the same value; ops that may leave its range are followed by a wrap.
 #include <algorithm>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -55,7 +58,8 @@ class StorageLowering {
 
   UOp constant(UOp node) {
     DType d = node.dtype();
-    if (isSmallFloat(d)) return graph_.constant(Scalar::ofFloat(DType::F32, node.constant().asFloat()));
+    if (isSmallFloat(d))
+      return isOf(d, graph_.constant(Scalar::ofFloat(DType::F32, node.constant().asFloat())));
     return isSmallInt(d) ? graph_.constant(Scalar::ofInt(wideOf(d), node.constant().asInt())) : node;
   }
 
@@ -70,9 +74,22 @@ class StorageLowering {
            op == Op::Xor;
   }
 
+  // An f32 that is known to be a value of `format`.
+  UOp isOf(DType format, UOp x) {
+    exact_.emplace(x.id(), format);
+    return x;
+  }
+  bool holdsExactly(DType format, UOp x) const {
+    return roundsEveryOp(format) || exact_.contains({x.id(), format});
+  }
+
   // The two forms of a small float.
   UOp value(UOp x, DType format) {
-    return x.dtype() == DType::F32 ? x : decodeFloat(ex(x), format).node;
+    return x.dtype() == DType::F32 ? x : isOf(format, decodeFloat(ex(x), format).node);
+  }
+  UOp exactValue(UOp x, DType format) {
+    x = value(x, format);
+    return holdsExactly(format, x) ? x : rounded(x, format);
   }
   UOp bits(UOp x, DType format) {
     if (x.dtype() != DType::F32) return x;
@@ -90,7 +107,7 @@ class StorageLowering {
   // `exact` is an f32 or f64 that stands for a value of `format` before rounding.
   UOp rounded(UOp exact, DType format) {
     if (exact.dtype() == DType::F64) return encodeFloat(ex(exact), format);
-    UOp result = roundFloat(ex(exact), format);
+    UOp result = isOf(format, roundFloat(ex(exact), format));
     unrounded_.emplace(result.id(), exact);
     return result;
   }
@@ -117,10 +134,10 @@ class StorageLowering {
 
   UOp cast(UOp node, UOp x) {
     DType from = node.src(0).dtype(), to = node.dtype();
-    if (isSmallFloat(from)) x = value(x, from);
+    if (isSmallFloat(from)) x = exactValue(x, from);
     if (isSmallInt(to)) return toSmallInt(x, to);
     if (!isSmallFloat(to)) return graph_.cast(x, to);
-    if (from == to) return x;
+    if (from == to || exact_.contains({x.id(), to})) return x;
     bool direct = x.dtype() == DType::F32 || x.dtype() == DType::F64;
     return rounded(direct ? x : graph_.cast(x, DType::F32), to);
   }
@@ -151,17 +168,25 @@ class StorageLowering {
     bool moved = std::ranges::all_of(values, [](UOp s) { return s.dtype() != DType::F32 || s.isConst(); });
     DType wanted = moved ? storageOf(node.dtype()) : DType::F32;
     for (UOp& s : values) s = form(s, node.dtype(), wanted);
-    return graph_.make(node.op(), wanted, src, node.arg());
+    const bool exact = std::ranges::all_of(values, [&](UOp s) { return holdsExactly(node.dtype(), s); });
+    UOp result = graph_.make(node.op(), wanted, src, node.arg());
+    return exact && wanted == DType::F32 ? isOf(node.dtype(), result) : result;
   }
 
   UOp elementwise(UOp node, std::span<const UOp> newSrc) {
     std::vector<UOp> src(newSrc.begin(), newSrc.end());
     for (size_t i = 0; i < src.size(); ++i)
-      if (isSmallFloat(node.src(i).dtype())) src[i] = value(src[i], node.src(i).dtype());
+      if (DType d = node.src(i).dtype(); isSmallFloat(d))
+        src[i] = showsDigits(node.op()) ? exactValue(src[i], d) : value(src[i], d);
     DType d = node.dtype();
     if (isSmallFloat(d)) return compute(node.op(), d, src);
     UOp result = graph_.make(node.op(), wideOf(d), src, node.arg());
     return staysInRange(node.op()) ? result : wrapped(result, d);
+  }
+
+  // Where the digits that a wider register keeps could change the result by more than their own size.
+  static bool showsDigits(Op op) {
+    return has(op, Comparison) || op == Op::Trunc || op == Op::Floor || op == Op::Ceil || op == Op::Round;
   }
 
   // The result of an op on small floats given as f32.
@@ -172,7 +197,9 @@ class StorageLowering {
       return rounded(graph_.alu(op, src), format);
     }
     UOp result = graph_.alu(op, src);
-    return rounds && !isExact(op, format) ? rounded(result, format) : result;
+    if (isExact(op, format) && std::ranges::all_of(src, [&](UOp s) { return holdsExactly(format, s); }))
+      return isOf(format, result);
+    return rounds ? rounded(result, format) : result;
   }
   static bool isExact(Op op, DType format) {
     switch (op) {
@@ -221,6 +248,7 @@ class StorageLowering {
 
   Graph& graph_;
   Emitter emitter_;
+  std::set<std::pair<uint32_t, DType>> exact_;   // ids of f32 values that are values of a format
   std::unordered_map<uint32_t, UOp> unrounded_;  // id of a rounded f32 -> what was rounded
 };
 

@@ -28,11 +28,19 @@ bool fits(const Match& m, UOp n, DType to) {
   return b.min >= minInt(to) && b.max <= maxInt(to);
 }
 
+// Registers may hold more digits of these; a conversion, and be it there and back, gives the value of the dtype.
+bool mayBeHeldWide(UOp n) {
+  if (n.dtype() != DType::F16 && n.dtype() != DType::BF16) return false;
+  if (n.op() == Op::Load) return n.src(0).srcCount() == 0 || n.src(0).src(0).op() != Op::Param;
+  return n.op() != Op::Cast && n.op() != Op::Bitcast && n.op() != Op::Buffer && !n.isConst();
+}
+
 UOp castChain(const Match& m) {
   UOp inner = m[x];
   if (inner.op() != Op::Cast) return {};
   UOp source = inner.src(0);
   DType mid = inner.dtype(), to = m.node.dtype();
+  if (to == source.dtype() && mayBeHeldWide(source)) return {};
   // On the way through a float an integer saturates, directly it wraps.
   if (isInt(source.dtype()) && isFloat(mid) && isInt(to) && !fits(m, source, to)) return {};
   bool narrowing = isInt(source.dtype()) && isInt(mid) && isInt(to) && info(to).bits <= info(mid).bits;

@@ -37,8 +37,11 @@ KernelEmitter::KernelEmitter(llvm::Module& module, const LinearKernel& kernel, c
   for (UOp node : kernel.ops) largest = std::max(largest, node.id());
   values_.resize(largest + 1);
   isOperand_.resize(largest + 1);
+  isRounded_.resize(largest + 1);
   for (UOp node : kernel.ops)
     for (UOp source : node.src()) isOperand_[source.id()] = isOperand_[source.id()] || node.op() != Op::Index;
+  for (UOp node : kernel.ops)
+    if (node.op() == Op::Cast && node.dtype() == DType::F16) isRounded_[node.src(0).id()] = true;
   builder_.setFastMathFlags(flagsOf(kernel.numerics));
 }
 
@@ -181,6 +184,9 @@ Result<llvm::Value*> KernelEmitter::emitArithmetic(UOp node) {
   if (isElementwise(node.op())) {
     llvm::SmallVector<llvm::Value*, 3> operands;
     for (UOp source : node.src()) operands.push_back(value(source, node.lanes()));
+    // LLVM computes such a product in f16 and would fuse that with a sum, which the rounding is to prevent.
+    llvm::IRBuilderBase::FastMathFlagGuard keep(builder_);
+    if (isRounded_[node.id()]) builder_.getFastMathFlags().setAllowContract(false);
     result = emitElementwise(builder_, cpu_, node, operands);
   }
   if (result == nullptr && node.op() == Op::Mulacc)

@@ -77,6 +77,7 @@ class KernelEmitter {
   llvm::Instruction* entryEnd_ = nullptr;    // allocas go before it
   std::vector<llvm::Value*> values_;         // by node id
   std::vector<bool> isOperand_;              // by node id: used by anything but an address
+  std::vector<bool> isRounded_;              // by node id: a product that becomes an f16
   bool streams_ = false;                     // some stores go past the caches
   std::vector<Loop> loops_;                  // open ones, outermost first
   std::map<uint32_t, int64_t> localOffset_;  // by node id of the Buffer
