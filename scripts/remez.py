@@ -177,6 +177,18 @@ table("kLogF64", atanh_tail, 0, S * SLACK, 6, lambda s: s ** 3 / mpmath.atanh(s)
       what="log((1 + s)/(1 - s)) = 2s + s^3 p(s^2), |s| <= 0.1716, relative error")
 
 
+# For formulas of lib/frontend/lower/elementary.cpp; printed by name.
+ELSEWHERE = {}
+expm1_factor = lambda x: (mpmath.expm1(x) - x) / x ** 2
+sinh_tail = lambda x: (mpmath.sinh(x) - x) / x ** 3
+log1p_sum = lambda t: 2 * mpmath.atanh(t / 2)  # log(1 + u) for t = 2 u / (u + 2)
+for suffix, bits, d in (("F32", 24, (5, 3, 3)), ("F64", 53, (11, 9, 6))):
+    ELSEWHERE["kExpm1" + suffix] = Table(expm1_factor, -0.5, 0.5, d[0], lambda x: x ** 2 / mpmath.expm1(x), bits)
+    ELSEWHERE["kLog1p" + suffix] = Table(lambda t: (log1p_sum(t) - t) / t ** 3, 0, mpf(2) / 3, d[1],
+                                         lambda t: t ** 3 / log1p_sum(t), bits, even=True)
+    ELSEWHERE["kSinh" + suffix] = Table(sinh_tail, 0, 1, d[2], lambda x: x ** 3 / mpmath.sinh(x), bits, even=True)
+
+
 def split(x, sizes):
     """x as a sum of floats with the given numbers of significant bits, largest first."""
     parts = []
@@ -237,7 +249,7 @@ def literal(c):
 def main(names):
     if names:
         for name in names:
-            c, ideal, final = TABLES[name].fit()
+            c, ideal, final = (TABLES | ELSEWHERE)[name].fit()
             print(f"{name}: ideal 2^{float(mpmath.log(ideal, 2)):.2f} rounded 2^{float(mpmath.log(final, 2)):.2f}",
                   [literal(x) for x in c], file=sys.stderr)
         return

@@ -99,9 +99,8 @@ namespace {
 // One polynomial: two and a select would cost twice as much.
 Ex erfF32(Ex magnitude) {
   constexpr double kEnough = 3.845;  // erf rounds to 1
-  Ex clamped = where(kEnough < magnitude, kEnough, magnitude);
-  Ex value = clamped * poly(fma(clamped * clamped, kErfScaleF32, -1.0), kErfF32);
-  return where(1.0 < value, 1.0, value);
+  Ex value = magnitude * poly(fma(magnitude * magnitude, kErfScaleF32, -1.0), kErfF32);
+  return where(kEnough <= magnitude, 1.0, value);
 }
 
 // erf x = 1 - e^p(x) away from 0.

@@ -77,14 +77,15 @@ void checkShown(DType d, const char* held, const RunOptions& options) {
 }  // namespace
 
 TEST_CASE("a conversion, a comparison or a rounding sees a small float as its dtype has it") {
-  for (DType d : {DType::BF16, DType::F16})
-    for (const char* held : kHeld)
-      for (Numerics numerics : {Numerics::Strict, Numerics::Contract, Numerics::Fast})
-        for (int level : {0, 1}) {
-          RunOptions options;
-          options.numerics = numerics, options.optLevel = level;
-          checkShown(d, held, options);
-        }
+  for (DType d : {DType::BF16, DType::F16}) {
+    for (const char* held : kHeld) checkShown(d, held, {});
+    for (Numerics numerics : {Numerics::Strict, Numerics::Contract, Numerics::Fast})
+      for (int level : {0, 1}) {
+        RunOptions options;
+        options.numerics = numerics, options.optLevel = level;
+        checkShown(d, kHeld[0], options);
+      }
+  }
 }
 
 TEST_CASE("in C too a conversion sees a small float as its dtype has it") {

@@ -148,3 +148,20 @@ TEST_CASE("pow stays within its documented error and has the special cases of C"
       CHECK(worst <= (fma ? 1.0 : 1.5));
     }
 }
+
+TEST_CASE("erf of f32 reaches 1 and does not pass it") {
+  for (bool fma : {true, false}) {
+    Graph g;
+    Emitter e(g, {.fma = fma});
+    UOp x = leaf(g, DType::F32, 0);
+    Tape tape(e.make(Op::Erf, DType::F32, {x}), {x});
+    double most = 0;
+    for (float v = 3.5f; v < 3.9f; v = std::nextafter(std::nextafter(v, 4.0f), 4.0f) + 0x1p-19f)
+      most = std::max(most, tape({Scalar::ofFloat(DType::F32, v)}).asFloat());
+    CHECK(most == 1);
+    for (double v : {3.92, 5.0, 1e6, 1e20, 3e38, double(INFINITY)}) {
+      CHECK(tape({Scalar::ofFloat(DType::F32, v)}).asFloat() == 1);
+      CHECK(tape({Scalar::ofFloat(DType::F32, -v)}).asFloat() == -1);
+    }
+  }
+}

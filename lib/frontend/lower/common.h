@@ -11,6 +11,18 @@ inline DType computeDType(const Tensor& x) { return isFloat(x.dtype()) ? sumDTyp
 /// Dtype it gives back: that of a float operand, else f32.
 inline DType resultDType(const Tensor& x) { return isFloat(x.dtype()) ? x.dtype() : DType::F32; }
 
+/// Operand 0 of a function of one operand in the dtype it computes in, and a result of it in the dtype it gives back.
+inline Tensor wideArg(OpCall& call) { return cast(call.arg(0), computeDType(call.arg(0))); }
+inline Tensor narrowed(OpCall& call, Tensor y) { return cast(y, resultDType(call.arg(0))); }
+
+/// Functions of f32 and f64 within a few units of the last place, with the limits and the signs of zero they have in C.
+Tensor expm1Of(Tensor x);
+Tensor log1pOf(Tensor x);
+Tensor log1pOfUnit(Tensor x);  // for 0 <= x <= 1
+Tensor sinhOf(Tensor x);
+/// y where x is positive, -y where it is negative, and x where it is a zero.
+Tensor oddFunction(Tensor x, Tensor y);
+
 /// a [.., m, k] times b [.., k, n], multiplied and summed in `wide`.
 Tensor matrixProduct(Tensor a, Tensor b, DType wide);
 /// exp(x - max) / sum along an axis; x is of a compute dtype.

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include "frontend/graph_op.h"
+#include "frontend/lower/common.h"
 
 namespace svod {
 
@@ -89,7 +89,7 @@ Results lowerSign(OpCall& call) {
 }
 
 Results lowerSquare(OpCall& call) { return call.arg(0) * call.arg(0); }
-Results lowerRsqrt(OpCall& call) { return recip(sqrt(call.arg(0))); }
+Results lowerRsqrt(OpCall& call) { return narrowed(call, recip(sqrt(wideArg(call)))); }
 
 Results lowerClip(OpCall& call) {
   Tensor x = call.arg(0);
@@ -98,19 +98,16 @@ Results lowerClip(OpCall& call) {
   return x;
 }
 
-Results lowerLog10(OpCall& call) { return log(call.arg(0)) * (1 / std::log(10.0)); }
+Results lowerLog10(OpCall& call) { return narrowed(call, log(wideArg(call)) * (1 / std::log(10.0))); }
+
+Results lowerExpm1(OpCall& call) { return narrowed(call, expm1Of(wideArg(call))); }
+Results lowerLog1p(OpCall& call) { return narrowed(call, log1pOf(wideArg(call))); }
+Results lowerSinh(OpCall& call) { return narrowed(call, sinhOf(wideArg(call))); }
 
 // Halves inside the exponential, so that it overflows only where the result does.
-Results lowerSinh(OpCall& call) {
-  Tensor x = call.arg(0), e = exp(x * 0.5);
-  Tensor large = (e * 0.5) * e - (recip(e) * 0.5) * recip(e);
-  Tensor small = x + x * x * x * (1.0 / 6);
-  return where(lt(abs(x), 0.01), small, large);
-}
-
 Results lowerCosh(OpCall& call) {
-  Tensor e = exp(abs(call.arg(0)) * 0.5);
-  return (e * 0.5) * e + (recip(e) * 0.5) * recip(e);
+  Tensor root = exp(abs(wideArg(call)) * 0.5);
+  return narrowed(call, (root * 0.5) * root + (recip(root) * 0.5) * recip(root));
 }
 
 Results lowerShl(OpCall& call) {
@@ -131,18 +128,26 @@ Results lowerIsNan(OpCall& call) { return isNan(call.arg(0)); }
 
 Results lowerIsInf(OpCall& call) {
   Tensor x = call.arg(0);
-  if (!isFloat(x.dtype())) return ne(x, x);
+  if (!isFloat(x.dtype()) || !floatFormat(x.dtype()).hasInfinity()) return both(eq(x, x), false);
   return eq(abs(x), std::numeric_limits<double>::infinity());
 }
 
 Results lowerIsFinite(OpCall& call) {
   Tensor x = call.arg(0);
-  if (!isFloat(x.dtype())) return eq(x, x);
+  if (!isFloat(x.dtype()) || !floatFormat(x.dtype()).hasInfinity()) return eq(x, x);
   return lt(abs(x), std::numeric_limits<double>::infinity());
 }
 
 Results lowerWhere(OpCall& call) { return where(call.arg(0), call.arg(1), call.arg(2)); }
-Results lowerCast(OpCall& call) { return cast(call.arg(0), call.dtype("dtype")); }
+
+// Registers may hold more digits of f16 and bf16 than they have. A cast to the same dtype asks for those it has, as one
+// there and back does.
+Results lowerCast(OpCall& call) {
+  Tensor x = call.arg(0);
+  const DType to = call.dtype("dtype");
+  const bool rounds = (to == DType::F16 || to == DType::BF16) && x.dtype() == to && !x.isLiteral();
+  return cast(rounds ? cast(x, DType::F32) : x, to);
+}
 
 namespace {
 

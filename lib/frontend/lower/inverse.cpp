@@ -1,4 +1,4 @@
-// Inverse trigonometric and hyperbolic functions, all from one polynomial for atan and the logarithm.
+// Inverse trigonometric and hyperbolic functions, all from one polynomial for atan and the logarithm of 1 + x.
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -46,33 +46,24 @@ Tensor atanOf(Tensor x) {
   Tensor angle = turned * polynomial(turned * turned, coefficients);
   angle = where(isTurned, angle + kPi / 4, angle);
   angle = where(isLarge, kPi / 2 - angle, angle);
-  return where(lt(x, 0), -angle, angle);
+  return oddFunction(x, angle);
 }
-
-// log(1 + u): what rounding 1 + u lost is put back by the quotient.
-Tensor log1pOf(Tensor u) {
-  Tensor w = u + 1.0;
-  return where(eq(w, 1), u, where(gt(w, 1e9), log(w), log(w) * (u / (w - 1.0))));
-}
-
-Tensor wideArg(OpCall& call) { return cast(call.arg(0), computeDType(call.arg(0))); }
-Tensor result(OpCall& call, Tensor y) { return cast(y, resultDType(call.arg(0))); }
 
 // Beyond this 1 is lost beside a square.
 constexpr double kLarge = 1e9;
 
 }  // namespace
 
-Results lowerAtan(OpCall& call) { return result(call, atanOf(wideArg(call))); }
+Results lowerAtan(OpCall& call) { return narrowed(call, atanOf(wideArg(call))); }
 
 Results lowerAsin(OpCall& call) {
   Tensor x = wideArg(call);
-  return result(call, atanOf(x * recip(sqrt((1.0 - x) * (1.0 + x)))));
+  return narrowed(call, atanOf(x * recip(sqrt((1.0 - x) * (1.0 + x)))));
 }
 
 Results lowerAcos(OpCall& call) {
   Tensor x = wideArg(call);
-  return result(call, atanOf(sqrt((1.0 - x) / (1.0 + x))) * 2.0);
+  return narrowed(call, atanOf(sqrt((1.0 - x) / (1.0 + x))) * 2.0);
 }
 
 Results lowerAsinh(OpCall& call) {
@@ -80,19 +71,19 @@ Results lowerAsinh(OpCall& call) {
   Tensor small = min(a, kLarge);
   Tensor y = log1pOf(small + small * small / (sqrt(small * small + 1.0) + 1.0));
   y = where(gt(a, kLarge), log(a) + std::numbers::ln2, y);
-  return result(call, where(lt(x, 0), -y, y));
+  return narrowed(call, oddFunction(x, y));
 }
 
 Results lowerAcosh(OpCall& call) {
   Tensor x = wideArg(call), t = min(x, kLarge) - 1.0;
   Tensor y = log1pOf(t + sqrt(t) * sqrt(t + 2.0));
-  return result(call, where(gt(x, kLarge), log(x) + std::numbers::ln2, y));
+  return narrowed(call, where(gt(x, kLarge), log(x) + std::numbers::ln2, y));
 }
 
 Results lowerAtanh(OpCall& call) {
   Tensor x = wideArg(call), a = abs(x);
   Tensor y = log1pOf((a * 2.0) / (1.0 - a)) * 0.5;
-  return result(call, where(lt(x, 0), -y, y));
+  return narrowed(call, oddFunction(x, y));
 }
 
 }  // namespace svod

@@ -5,9 +5,6 @@ namespace svod {
 
 namespace {
 
-Tensor wideArg(OpCall& call) { return cast(call.arg(0), computeDType(call.arg(0))); }
-Tensor result(OpCall& call, Tensor y) { return cast(y, resultDType(call.arg(0))); }
-
 // (x - mean) / sqrt(var + eps) over axes.
 Tensor standardized(Tensor x, const std::vector<int>& axes, double eps) {
   Tensor distance = x - meanOf(x, axes);
@@ -58,27 +55,27 @@ bool checkTrailing(OpCall& call, const std::vector<int>& axes) {
 
 Results lowerSoftmax(OpCall& call) {
   int axis = call.b.axis(call.arg(0), call.integer("axis"));
-  return axis < 0 ? Tensor() : result(call, softmaxOf(wideArg(call), axis));
+  return axis < 0 ? Tensor() : narrowed(call, softmaxOf(wideArg(call), axis));
 }
 
 Results lowerLogSoftmax(OpCall& call) {
   int axis = call.b.axis(call.arg(0), call.integer("axis"));
   if (axis < 0) return Tensor();
   Tensor x = wideArg(call), shiftedDown = x - maximum(x, axis, true);
-  return result(call, shiftedDown - log(sum(exp(shiftedDown), axis, true)));
+  return narrowed(call, shiftedDown - log(sum(exp(shiftedDown), axis, true)));
 }
 
 Results lowerLayerNorm(OpCall& call) {
   std::vector<int> axes = trailingAxes(call);
   if (!checkTrailing(call, axes)) return Tensor();
-  return result(call, scaled(call, standardized(wideArg(call), axes, call.number("eps")), 1, asIs));
+  return narrowed(call, scaled(call, standardized(wideArg(call), axes, call.number("eps")), 1, asIs));
 }
 
 Results lowerRmsNorm(OpCall& call) {
   std::vector<int> axes = trailingAxes(call);
   if (!checkTrailing(call, axes)) return Tensor();
   Tensor x = wideArg(call);
-  return result(call, scaled(call, x * recip(sqrt(meanOf(x * x, axes) + call.number("eps"))), 1, asIs));
+  return narrowed(call, scaled(call, x * recip(sqrt(meanOf(x * x, axes) + call.number("eps"))), 1, asIs));
 }
 
 // Groups of channels as one row each: [n, groups, rest].
@@ -94,7 +91,7 @@ Results lowerGroupNorm(OpCall& call) {
   Dim rest = floordiv(channels, groups);
   for (int i = 2; i < x.rank(); ++i) rest = rest * x.dim(i);
   Tensor rows = standardized(reshape(x, {x.dim(0), groups, rest}), {2}, call.number("eps"));
-  return result(call, scaled(call, reshape(rows, x.dims()), 1, perChannel));
+  return narrowed(call, scaled(call, reshape(rows, x.dims()), 1, perChannel));
 }
 
 Results lowerBatchNorm(OpCall& call) {
@@ -107,7 +104,7 @@ Results lowerBatchNorm(OpCall& call) {
     return parameter;
   };
   Tensor factor = channel(1) * recip(sqrt(channel(4) + call.number("eps")));
-  return result(call, (x - channel(3)) * factor + channel(2));
+  return narrowed(call, (x - channel(3)) * factor + channel(2));
 }
 
 // x / max(norm, eps) along an axis, with the sum of absolute values or the root of the sum of squares as
@@ -120,7 +117,7 @@ Results lowerNormalize(OpCall& call) {
   if (p != 1 && p != 2)
     return call.fail(Diag::BadAttribute, "a norm with p = " + std::to_string(p), "use 1 or 2");
   Tensor norm = p == 1 ? sum(abs(x), axis, true) : sqrt(sum(x * x, axis, true));
-  return result(call, x / max(norm, call.number("eps")));
+  return narrowed(call, x / max(norm, call.number("eps")));
 }
 
 }  // namespace svod

@@ -96,7 +96,7 @@ Results onnxIsInf(OnnxNode& n) {
   Tensor x = n.arg(0);
   bool negative = n.flag("detect_negative"), positive = n.flag("detect_positive");
   if (negative && positive) return n.call("isinf", {x});
-  if (!negative && !positive) return allOf(n, false);
+  if ((!negative && !positive) || !floatFormat(x.dtype()).hasInfinity()) return allOf(n, false);
   return eq(x, positive ? kInfinity : -kInfinity);
 }
 
