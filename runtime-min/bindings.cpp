@@ -113,23 +113,78 @@ Status Bindings::inferVariables() {
     values_[id] = fixed ? variable.value : set_[id].value_or(loop ? 0 : variable.min);
     sources_[id] = {fixed || loop || set_[id], true, 0, 0};
   }
-  for (uint32_t input = 0; input < ports_[SVOD_INPUT].size(); input++) {
-    const PortState& state = ports_[SVOD_INPUT][input];
-    for (uint32_t axis = 0; state.bound && axis < state.given.size(); axis++) {
-      const std::optional<uint32_t> id = state.port->shape[axis].singleVar();
-      if (!id) continue;
-      const auto dim = static_cast<int64_t>(state.given[axis]);
-      const Source here{true, false, input, axis};
-      if (sources_[*id].known && values_[*id] != dim)
-        return fail(Diag::BindMismatch,
-                    "variable " + quoted(plan.variables[*id].name) + " has two values: " +
-                        describe(sources_[*id], values_[*id]) + ", " + describe(here, dim),
-                    "bind arrays whose shapes agree");
-      if (!sources_[*id].known) sources_[*id] = here;
-      values_[*id] = dim;
+  const auto forEachDim = [&](auto visit) -> Status {
+    for (uint32_t input = 0; input < ports_[SVOD_INPUT].size(); input++) {
+      const PortState& state = ports_[SVOD_INPUT][input];
+      for (uint32_t axis = 0; state.bound && axis < state.given.size(); axis++) SVOD_CHECK(visit(input, axis));
     }
+    return {};
+  };
+  SVOD_CHECK(forEachDim([&](uint32_t input, uint32_t axis) { return inferFrom(input, axis); }));
+  // Dims such as 8*k or past + seq give the one variable of theirs that is unknown, which may leave one in another dim.
+  for (bool goesOn = true; goesOn;) {
+    goesOn = false;
+    SVOD_CHECK(forEachDim([&](uint32_t input, uint32_t axis) -> Status {
+      SVOD_TRY(const bool isSolved, solveFor(input, axis));
+      goesOn = goesOn || isSolved;
+      return {};
+    }));
   }
   return {};
+}
+
+/// The value of a variable that is a dim.
+Status Bindings::inferFrom(uint32_t input, uint32_t axis) {
+  const PortState& state = ports_[SVOD_INPUT][input];
+  const std::optional<uint32_t> id = state.port->shape[axis].singleVar();
+  if (!id) return {};
+  const auto dim = static_cast<int64_t>(state.given[axis]);
+  const Source here{true, false, input, axis};
+  if (sources_[*id].known && values_[*id] != dim)
+    return fail(Diag::BindMismatch,
+                "variable " + quoted(loaded_.plan().variables[*id].name) + " has two values: " +
+                    describe(sources_[*id], values_[*id]) + ", " + describe(here, dim),
+                "bind arrays whose shapes agree");
+  if (!sources_[*id].known) sources_[*id] = here;
+  values_[*id] = dim;
+  return {};
+}
+
+std::optional<VariableId> Bindings::onlyUnknown(const Expr& dim) const {
+  std::optional<VariableId> unknown;
+  for (const ExprNode& node : dim.nodes()) {
+    if (node.op != ExprOp::Var) continue;
+    const auto id = static_cast<VariableId>(node.value);
+    if (sources_[id].known || unknown == id) continue;
+    if (unknown) return std::nullopt;
+    unknown = id;
+  }
+  return unknown;
+}
+
+/// times * variable + constant == dim. True when that gave a variable its value.
+Result<bool> Bindings::solveFor(uint32_t input, uint32_t axis) {
+  const PortState& state = ports_[SVOD_INPUT][input];
+  const Expr& size = state.port->shape[axis];
+  const std::optional<VariableId> id = onlyUnknown(size);
+  if (!id) return false;
+  const std::optional<Expr::Line> line = size.lineIn(*id, values_);
+  const auto dim = static_cast<int64_t>(state.given[axis]);
+  int64_t rest = 0;
+  if (!line || line->times == 0 || line->times == INT64_MIN || __builtin_sub_overflow(dim, line->constant, &rest))
+    return false;
+  if (rest % line->times != 0) {
+    const int64_t step = line->times < 0 ? -line->times : line->times;
+    const int64_t more = (line->constant % step + step) % step;
+    return fail(Diag::InputMismatch,
+                std::string(state.word) + " " + quoted(state.port->name) + ": axis " + std::to_string(axis) +
+                    " has length " + std::to_string(dim) + ", but it is " + toText(size, loaded_.variableNames()) +
+                    " and must be " + (more == 0 ? "" : std::to_string(more) + " more than ") + "a multiple of " +
+                    std::to_string(step));
+  }
+  values_[*id] = rest / line->times;
+  sources_[*id] = {true, false, input, axis};
+  return true;
 }
 
 Status Bindings::checkVariables() const {

@@ -58,6 +58,9 @@ class Bindings {
 
   std::string describe(const Source& source, int64_t value) const;
   Status inferVariables();
+  Status inferFrom(uint32_t input, uint32_t axis);
+  std::optional<VariableId> onlyUnknown(const Expr& dim) const;
+  Result<bool> solveFor(uint32_t input, uint32_t axis);
   Status checkVariables() const;
   Status findShape(PortState& port);
   Status checkMemory(const PortState& port) const;

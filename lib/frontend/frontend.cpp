@@ -38,37 +38,62 @@ bool looksBinary(std::string_view text) {
 }  // namespace
 
 Result<VariableOption> parseVariableOption(std::string_view text) {
-  SVOD_TRY(auto parts, splitOption(text, "NAME=8 or NAME=1:64"));
-  VariableOption option{parts.first, {}, {}, {}};
+  SVOD_TRY(auto parts, splitOption(text, "NAME=8, NAME=1:64 or NAME=8*k"));
+  VariableOption option{parts.first, {}, {}, {}, {}};
   size_t colon = parts.second.find(':');
+  const std::string forms = "write " + parts.first + "=8 or " + parts.first + "=1:64";
   if (colon == std::string_view::npos) {
     option.value = parseInt(parts.second);
     if (option.value) return option;
-  } else {
-    option.min = parseInt(parts.second.substr(0, colon));
-    option.max = parseInt(parts.second.substr(colon + 1));
-    if (option.min && option.max && *option.min > *option.max)
-      return fail(Diag::Usage, "the bounds '" + std::string(parts.second) + "' are the wrong way round",
-                  "the lower bound comes first: " + parts.first + "=1:64");
-    if (option.min && option.max) return option;
+    if (parts.second.empty()) return fail(Diag::Usage, "nothing stands behind '" + parts.first + "='", forms);
+    SVOD_TRY(option.form, parseSizeForm(parts.second));
+    return option;
   }
-  return fail(Diag::Usage, "'" + std::string(parts.second) + "' is neither a number nor bounds MIN:MAX",
-              "write " + parts.first + "=8 or " + parts.first + "=1:64");
+  option.min = parseInt(parts.second.substr(0, colon));
+  option.max = parseInt(parts.second.substr(colon + 1));
+  if (option.min && option.max && *option.min > *option.max)
+    return fail(Diag::Usage, "the bounds '" + std::string(parts.second) + "' are the wrong way round",
+                "the lower bound comes first: " + parts.first + "=1:64");
+  if (option.min && option.max) return option;
+  return fail(Diag::Usage, "'" + std::string(parts.second) + "' is neither a number nor bounds MIN:MAX", forms);
 }
 
-Result<std::pair<std::string, std::vector<int64_t>>> parseShapeOption(std::string_view text) {
-  SVOD_TRY(auto parts, splitOption(text, "NAME=1x3x224x224"));
-  std::vector<int64_t> dims;
-  for (std::string_view rest = parts.second; !rest.empty();) {
-    size_t at = rest.find('x');
-    std::optional<int64_t> dim = parseInt(rest.substr(0, at));
-    if (!dim || *dim < 0)
-      return fail(Diag::Usage, "'" + std::string(parts.second) + "' is no shape",
-                  "write dims with x between: 1x3x224x224");
-    dims.push_back(*dim);
-    rest = at == std::string_view::npos ? std::string_view() : rest.substr(at + 1);
+namespace {
+
+// The dims of a shape as texts: between commas where there are any, else between each x outside of backquotes.
+std::vector<std::string_view> splitShape(std::string_view text) {
+  std::vector<std::string_view> parts;
+  const char separator = text.find(',') != text.npos ? ',' : 'x';
+  bool isQuoted = false;
+  size_t begin = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '`') isQuoted = !isQuoted;
+    if (isQuoted || text[i] != separator) continue;
+    parts.push_back(text.substr(begin, i - begin));
+    begin = i + 1;
   }
-  return std::pair(parts.first, dims);
+  // A separator at the end closes the last dim: "5x" and "5," are [5].
+  if (begin < text.size()) parts.push_back(text.substr(begin));
+  return parts;
+}
+
+}  // namespace
+
+Result<ShapeOption> parseShapeOption(std::string_view text) {
+  SVOD_TRY(auto parts, splitOption(text, "NAME=1x3x224x224"));
+  std::vector<SizeForm> dims;
+  for (std::string_view part : splitShape(parts.second)) {
+    Result<SizeForm> dim = parseSizeForm(part);
+    if (part.empty() || !dim || (dim->isNumber() && dim->constant < 0)) {
+      Error error{Diag::Usage, "'" + std::string(parts.second) + "' is no shape",
+                  "write dims with x between: 1x3x224x224, or batchx3x8*k; where a name holds an x, commas: max_len,3",
+                  {}, {}};
+      if (!part.empty() && !dim) error.notes.push_back(dim.error().message);
+      return fail(std::move(error));
+    }
+    dims.push_back(*std::move(dim));
+  }
+  return ShapeOption(parts.first, std::move(dims));
 }
 
 Result<std::pair<std::string, std::string>> parseConstantOption(std::string_view text) {

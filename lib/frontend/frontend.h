@@ -8,27 +8,31 @@
 #include <vector>
 
 #include "frontend/graph_file.h"
+#include "frontend/size_form.h"
 #include "ir/model.h"
 #include "support/result.h"
 
 namespace svod {
 
-/// What the command line says about a variable: other bounds, or one value.
+/// What the command line says about a variable: other bounds, one value, or what it is in terms of others.
 struct VariableOption {
   std::string name;
   std::optional<int64_t> min, max, value;
+  std::optional<SizeForm> form = {};
 };
+/// The dims of an input: numbers, or sizes over variables of the graph or new ones.
+using ShapeOption = std::pair<std::string, std::vector<SizeForm>>;
 
 struct LoadOptions {
-  std::vector<VariableOption> variables;                             // --var
-  std::vector<std::pair<std::string, std::vector<int64_t>>> shapes;  // --shape: dims of an input
+  std::vector<VariableOption> variables;  // --var
+  std::vector<ShapeOption> shapes;        // --shape
   std::vector<std::pair<std::string, std::string>> constants;  // --const: a .npy file in place of an input
 };
 
-/// "n=1:64" or "n=8".
+/// "n=1:64", "n=8", "n=m" or "h=8*k + 1".
 Result<VariableOption> parseVariableOption(std::string_view text);
-/// "x=1x3x224x224"; "x=" for a scalar.
-Result<std::pair<std::string, std::vector<int64_t>>> parseShapeOption(std::string_view text);
+/// "x=1x3x224x224"; "x=" for a scalar. Dims may be sizes: "x=batchx4x8*k". Where a comma stands, dims end at commas only.
+Result<ShapeOption> parseShapeOption(std::string_view text);
 /// "w=file.npy".
 Result<std::pair<std::string, std::string>> parseConstantOption(std::string_view text);
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "frontend/model_reader.h"
+#include "frontend/size_options.h"
 #include "support/suggest.h"
 
 namespace svod {
@@ -19,15 +20,31 @@ bool isCounter(const std::vector<Statement>& statements, std::string_view name) 
 
 void ModelReader::bind(const std::string& variable, int64_t value, const std::string& from) {
   auto [it, isNew] = bound_.try_emplace(variable, Bound{value, from});
-  if (isNew || it->second.value == value) return;
-  record(Diag::BindMismatch, {},
-         "variable '" + variable + "' is bound to " + std::to_string(it->second.value) + " (" +
-             it->second.from + ") and to " + std::to_string(value) + " (" + from + ")",
-         "bind it once, or to the same value");
+  if (!isNew && it->second.value != value)
+    return record(Diag::BindMismatch, {},
+                  "variable '" + variable + "' is bound to " + std::to_string(it->second.value) + " (" +
+                      it->second.from + ") and to " + std::to_string(value) + " (" + from + ")",
+                  "bind it once, or to the same value");
+  if (Status made = sizes_.equate(SizeForm::variable(variable), SizeForm::number(value), from); !made)
+    record(std::move(made.error()), {});
 }
 
-void ModelReader::bindShape(const std::string& input, const std::vector<int64_t>& shape,
-                            const std::string& from) {
+void ModelReader::bindDim(const Statement& input, size_t axis, const SizeForm& wanted, const std::string& from) {
+  const GraphExpr& declared = input.type.dims[axis];
+  if (declared.kind == ExprKind::Name && wanted.isNumber()) return bind(declared.text, wanted.constant, from);
+  const Result<SizeForm> form = sizeFormOf(declared);
+  if (!form || *form == wanted) return;       // checkShapeOption compares what it becomes
+  if (form->isNumber()) {
+    if (!wanted.isNumber())
+      record(fixedDimError(from, input.names[0].text, static_cast<int>(axis), toText(*form), wanted,
+                           "only dims that are a variable can be chosen"),
+             input.at);
+    return;
+  }
+  if (Status made = sizes_.equate(*form, wanted, from); !made) record(std::move(made.error()), {});
+}
+
+void ModelReader::bindShape(const std::string& input, const std::vector<SizeForm>& shape, const std::string& from) {
   auto s = std::ranges::find_if(file_.statements, [&](const Statement& x) {
     return x.kind == StatementKind::Input && x.names[0].text == input;
   });
@@ -42,15 +59,13 @@ void ModelReader::bindShape(const std::string& input, const std::vector<int64_t>
     return record(Diag::ShapeMismatch, s->at,
                   from + ": input '" + input + "' has rank " + std::to_string(s->type.dims.size()) +
                       ", not " + std::to_string(shape.size()));
-  for (size_t i = 0; i < shape.size(); ++i)
-    if (s->type.dims[i].kind == ExprKind::Name) bind(s->type.dims[i].text, shape[i], from);
+  for (size_t i = 0; i < shape.size(); ++i) bindDim(*s, i, shape[i], from);
 }
 
-void ModelReader::applyOptions() {
-  std::vector<std::string_view> variables;
+void ModelReader::declareVariables() {
   for (const Statement& s : file_.statements) {
     if (s.kind != StatementKind::Var) continue;
-    variables.push_back(s.names[0].text);
+    sizes_.declare(s.names[0].text, {s.min, s.max}, SizeVariables::Source::Given);
     if (!s.hasValue) continue;
     if (s.value.kind == ExprKind::Int && !s.value.isBig) {
       bind(s.names[0].text, s.value.integer, place(s.at));
@@ -60,13 +75,22 @@ void ModelReader::applyOptions() {
              "bind it to an integer");
     }
   }
-  for (const VariableOption& o : options_.variables) {
-    if (std::ranges::find(variables, o.name) == variables.end())
-      record(Diag::UnknownPort, {}, "--var: " + (isCounter(file_.statements, o.name)
-                 ? "'" + o.name + "' is the counter of a loop" : "the graph has no variable '" + o.name + "'"),
-             didYouMean(o.name, variables));
-    if (o.value) bind(o.name, *o.value, "--var " + o.name + "=" + std::to_string(*o.value));
-  }
+}
+
+void ModelReader::applyOptions() {
+  declareVariables();
+  auto unknown = [&](const std::string& name) {
+    std::vector<std::string_view> variables;
+    for (const Statement& s : file_.statements)
+      if (s.kind == StatementKind::Var) variables.push_back(s.names[0].text);
+    return Error{Diag::UnknownPort,
+                 "--var: " + (isCounter(file_.statements, name) ? "'" + name + "' is the counter of a loop"
+                                                                : "the graph has no variable '" + name + "'"),
+                 didYouMean(name, variables), {}, {}};
+  };
+  applyVariableOptions(sizes_, options_,
+                       {[&](Error e) { record(std::move(e), {}); }, unknown,
+                        [&](const std::string& name, int64_t value, const std::string& from) { bind(name, value, from); }});
   for (const auto& [name, shape] : options_.shapes) bindShape(name, shape, "--shape " + name);
   for (const auto& [name, path] : options_.constants) {
     DType want = DType::Void;
@@ -75,23 +99,46 @@ void ModelReader::applyOptions() {
         want = dtypeFromText(s.type.dtype).value_or(DType::Void);
     if (auto shape = WeightLoader::npyShape(path, want)) {
       constantFiles_[name] = path;
-      bindShape(name, *shape, "--const " + name + "=" + path);
+      std::vector<SizeForm> dims;
+      for (int64_t d : *shape) dims.push_back(SizeForm::number(d));
+      bindShape(name, dims, "--const " + name + "=" + path);
     } else {
       record(shape.error(), {});
     }
   }
+  if (Status settled = sizes_.settle(std::nullopt); !settled) record(std::move(settled.error()), {});
 }
 
 void ModelReader::checkShapeOption(const Statement& s, const Dims& dims) {
   for (const auto& [name, shape] : options_.shapes) {
     if (name != s.names[0].text || static_cast<int>(shape.size()) != dims.rank()) continue;
-    for (int i = 0; i < dims.rank(); ++i)
-      if (s.type.dims[i].kind != ExprKind::Name && !dims[i].is(shape[i]))
-        record(Diag::ShapeMismatch, s.at,
-               "--shape " + name + ": axis " + std::to_string(i) + " of input '" + name + "' is " +
-                   describe(dims[i]) + ", not " + std::to_string(shape[i]),
-               "only dims that are a variable can be chosen");
+    for (int i = 0; i < dims.rank(); ++i) {
+      const SizeForm& wanted = shape[static_cast<size_t>(i)];
+      const Result<SizeForm> form = sizeFormOf(s.type.dims[static_cast<size_t>(i)]);
+      const bool isSolved = form && !form->isNumber();  // by bindDim, or it recorded why not
+      if (!isSolved && wanted.isNumber() && !dims[i].is(wanted.constant))
+        record(fixedDimError("--shape " + name, name, i, describe(dims[i]), wanted,
+                             "only dims that are a variable can be chosen"),
+               s.at);
+    }
   }
+}
+
+// --- Variables as sizes
+
+Dim ModelReader::sizeOf(const SizeForm& form) {
+  Dim total = builder_.dim(form.constant);
+  for (const auto& [name, times] : form.factors) total = total + freeVariable(name) * times;
+  return total;
+}
+
+Dim ModelReader::freeVariable(const std::string& name) {
+  auto [at, isNew] = freeVariables_.try_emplace(name);
+  if (isNew) {
+    const Interval bounds = sizes_.boundsOf(name);
+    at->second = builder_.variable(name, bounds.min, bounds.max);
+  }
+  return at->second;
 }
 
 }  // namespace svod

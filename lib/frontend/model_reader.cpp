@@ -110,19 +110,20 @@ void ModelReader::variable(const Statement& s) {
   int64_t min = s.min, max = s.max;
   for (const VariableOption& o : options_.variables)
     if (o.name == name.text && o.min) min = *o.min, max = *o.max;
-  Dim dim = builder_.variable(name.text, min, max);
-  if (takeError(name.at)) return;
-  if (auto bound = bound_.find(name.text); bound != bound_.end()) {
-    int64_t value = bound->second.value;
-    if (value < min || value > max)
-      return record(Diag::VariableBounds, name.at,
-                    "variable '" + name.text + "' is bound to " + std::to_string(value) + " (" +
-                        bound->second.from + "), outside [" + std::to_string(min) + ", " +
-                        std::to_string(max) + "]",
-                    "bind it to a value inside, or widen the bounds");
+  const bool isFree = sizes_.isFree(name.text);
+  const bool isMade = freeVariables_.contains(name.text);  // an earlier size needed it
+  if (!isFree) {
+    builder_.variable(name.text, min, max);  // the name stays taken
     builder_.dropVariable(name.text);
-    dim = builder_.dim(value);
   }
+  const SizeForm form = sizes_.reduced(SizeForm::variable(name.text));
+  Dim dim = sizeOf(form);
+  if ((!isFree || !isMade) && takeError(name.at)) return;
+  if (form.isNumber() && (form.constant < min || form.constant > max))
+    return record(Diag::VariableBounds, name.at,
+                  "variable '" + name.text + "' is bound to " + std::to_string(form.constant) + " (" +
+                      sizes_.reasonOf(name.text) + "), outside [" + std::to_string(min) + ", " + std::to_string(max) + "]",
+                  "bind it to a value inside, or widen the bounds");
   scope_[name.text] = {Entry::Kind::Variable, dim, {}, name.at};
 }
 

@@ -9,6 +9,7 @@
 #include "frontend/builder.h"
 #include "frontend/frontend.h"
 #include "frontend/graph_op.h"
+#include "frontend/size_variables.h"
 #include "frontend/weights.h"
 
 namespace svod {
@@ -62,8 +63,12 @@ class ModelReader {
 
   // model_options.cpp
   void applyOptions();
-  void bindShape(const std::string& input, const std::vector<int64_t>& shape, const std::string& from);
+  void declareVariables();
+  void bindShape(const std::string& input, const std::vector<SizeForm>& shape, const std::string& from);
+  void bindDim(const Statement& input, size_t axis, const SizeForm& wanted, const std::string& from);
   void bind(const std::string& variable, int64_t value, const std::string& from);
+  Dim sizeOf(const SizeForm& form);
+  Dim freeVariable(const std::string& name);
   void checkShapeOption(const Statement& s, const Dims& dims);
 
   // model_types.cpp; nothing: an error was recorded
@@ -93,6 +98,8 @@ class ModelReader {
   std::vector<std::string> order_;                            // names in scope_, in order of definition
   std::map<std::string_view, const Statement*> definitions_;  // made when an unknown name is met
   std::map<std::string, Bound> bound_;
+  SizeVariables sizes_;
+  std::map<std::string, Dim> freeVariables_;
   std::map<std::string, std::string> constantFiles_;
   std::vector<Error> errors_;
   const Statement* current_ = nullptr;

@@ -13,6 +13,7 @@
 #include "frontend/builder.h"
 #include "frontend/frontend.h"
 #include "frontend/model_writer.h"
+#include "frontend/size_variables.h"
 #include "frontend/weights.h"
 #include "onnx/attributes.h"
 #include "onnx/known_values.h"
@@ -112,9 +113,12 @@ class OnnxImporter : public OnnxContext {
   void readConstant(const proto::ValueInfoProto& input, const std::string& path);
   const proto::ValueInfoProto* inputFor(std::string_view flag, const proto::GraphProto& graph, const std::string& name);
   void bind(const std::string& variable, int64_t value, const std::string& from);
-  bool bindShape(const proto::ValueInfoProto& input, const std::vector<int64_t>& shape, const std::string& from,
+  bool bindShape(const proto::ValueInfoProto& input, const std::vector<SizeForm>& shape, const std::string& from,
                  const std::string& help);
-  Dim variable(const proto::ValueInfoProto& input, int axis);
+  void equate(const SizeForm& left, const SizeForm& right, const std::string& from);
+  Dim sizeOf(const SizeForm& form);
+  Dim freeVariable(const std::string& name);
+  Dim sizeOfDim(const proto::ValueInfoProto& input, int axis);
 
   // importer_ports.cpp: inputs and outputs
   void addInput(Body& body, const proto::ValueInfoProto& input);
@@ -152,10 +156,12 @@ class OnnxImporter : public OnnxContext {
   std::map<std::string, Tensor> constants_;             // weights made from bytes, by name
   std::map<std::string, int64_t> bound_;                // variables with a value
   std::map<std::string, std::string> boundFrom_;        // who gave it
-  std::map<std::string, std::vector<int64_t>> shapes_;  // of inputs, from the options
+  std::map<std::string, std::vector<SizeForm>> shapes_;  // of inputs, from the options
+  SizeVariables sizes_;
+  std::map<std::string, const proto::ValueInfoProto*> inputOf_;  // an input with this variable in its dims
   std::map<std::string, std::string> constantFiles_;  // empty: the file has an error
   std::map<std::string, Dim> variables_;
-  std::vector<std::pair<std::string, const proto::ValueInfoProto*>> unbounded_;  // variables no option bounds; an input
+  std::vector<std::string> unbounded_;  // free variables that no option bounds
   std::unordered_map<std::string, const proto::TensorShapeProto*> declared_;  // of values of the main graph
   std::map<std::string, int> nameCounts_;
   std::map<std::string, Repeated> repeated_;

@@ -1,6 +1,7 @@
 // What the command line says about the inputs of a model: values and bounds of variables, shapes, constants.
 #include <algorithm>
 
+#include "frontend/size_options.h"
 #include "onnx/dtypes.h"
 #include "onnx/importer.h"
 #include "onnx/importer_text.h"
@@ -12,12 +13,34 @@ namespace svod {
 namespace {
 
 // Bounds of a symbolic dim that --var does not give; docs/onnx.md names them.
-constexpr int64_t kDefaultMin = 1, kDefaultMax = 512;
+constexpr Interval kDefaultBounds{1, 512};
 
-// The variable that a dim without a number is.
-std::string variableName(const proto::ValueInfoProto& input, int axis) {
+// What stands for the size of a dim without a number.
+std::string textOfDim(const proto::ValueInfoProto& input, int axis) {
   const auto& dim = input.type().tensor_type().shape().dim(axis);
   return dim.dim_param().empty() ? input.name() + "." + std::to_string(axis) : dim.dim_param();
+}
+
+// Exporters write sizes that depend on others as expressions: 2*s0, past + seq. A hyphen without spaces is part of a name.
+bool isExpression(std::string_view text) {
+  if (text.find_first_of("+*- ") == text.npos) return false;
+  for (size_t at = text.find('-'); at != text.npos; at = text.find('-', at + 1))
+    if (at == 0 || text[at - 1] != ' ') return false;
+  return true;
+}
+
+SizeForm formOfDim(const proto::ValueInfoProto& input, int axis) {
+  const std::string text = textOfDim(input, axis);
+  const bool isNamed = !input.type().tensor_type().shape().dim(axis).dim_param().empty();
+  if (isNamed && isExpression(text))
+    if (Result<SizeForm> form = parseSizeForm(text); form && !form->isNumber()) return *form;
+  return SizeForm::variable(text);
+}
+
+std::vector<SizeForm> formsOf(const std::vector<int64_t>& shape) {
+  std::vector<SizeForm> forms;
+  for (int64_t d : shape) forms.push_back(SizeForm::number(d));
+  return forms;
 }
 
 }  // namespace
@@ -25,15 +48,20 @@ std::string variableName(const proto::ValueInfoProto& input, int axis) {
 void OnnxImporter::bind(const std::string& variable, int64_t value, const std::string& from) {
   auto [it, isNew] = bound_.try_emplace(variable, value);
   if (isNew) boundFrom_[variable] = from;
-  if (isNew || it->second == value) return;
-  record(Diag::BindMismatch,
-         "variable '" + variable + "' is bound to " + std::to_string(it->second) + " (" +
-             boundFrom_[variable] + ") and to " + std::to_string(value) + " (" + from + ")",
-         "bind it once, or to the same value");
+  if (!isNew && it->second != value)
+    return record(Diag::BindMismatch,
+                  "variable '" + variable + "' is bound to " + std::to_string(it->second) + " (" +
+                      boundFrom_[variable] + ") and to " + std::to_string(value) + " (" + from + ")",
+                  "bind it once, or to the same value");
+  equate(SizeForm::variable(variable), SizeForm::number(value), from);
+}
+
+void OnnxImporter::equate(const SizeForm& left, const SizeForm& right, const std::string& from) {
+  if (Status made = sizes_.equate(left, right, from); !made) record(std::move(made.error()));
 }
 
 // False, with an error, when the declared shape is another one.
-bool OnnxImporter::bindShape(const proto::ValueInfoProto& input, const std::vector<int64_t>& shape,
+bool OnnxImporter::bindShape(const proto::ValueInfoProto& input, const std::vector<SizeForm>& shape,
                              const std::string& from, const std::string& help) {
   const proto::TensorShapeProto& declared = input.type().tensor_type().shape();
   if (hasShape(input) && declared.dim_size() != static_cast<int>(shape.size())) {
@@ -44,13 +72,14 @@ bool OnnxImporter::bindShape(const proto::ValueInfoProto& input, const std::vect
   shapes_[input.name()] = shape;
   bool fits = true;
   for (int i = 0; i < declared.dim_size(); ++i) {
-    int64_t wanted = shape[static_cast<size_t>(i)], have = declared.dim(i).dim_value();
+    const SizeForm& wanted = shape[static_cast<size_t>(i)];
+    const int64_t have = declared.dim(i).dim_value();
     if (!declared.dim(i).has_dim_value()) {
-      bind(variableName(input, i), wanted, from);
-    } else if (have >= 0 && have != wanted) {
-      record(Diag::ShapeMismatch,
-             from + ": axis " + std::to_string(i) + " of input '" + input.name() + "' is " + std::to_string(have) +
-                 ", not " + std::to_string(wanted), help);
+      const SizeForm form = formOfDim(input, i);
+      if (form.asVariable() && wanted.isNumber()) bind(*form.asVariable(), wanted.constant, from);
+      else equate(form, wanted, from);
+    } else if (have >= 0 && wanted != SizeForm::number(have)) {
+      record(fixedDimError(from, input.name(), i, std::to_string(have), wanted, help));
       fits = false;
     }
   }
@@ -60,16 +89,22 @@ bool OnnxImporter::bindShape(const proto::ValueInfoProto& input, const std::vect
 void OnnxImporter::readVariables(const proto::GraphProto& graph) {
   std::vector<std::string> variables;
   for (const proto::ValueInfoProto& input : graph.input())
-    for (int i = 0; hasShape(input) && i < input.type().tensor_type().shape().dim_size(); ++i)
-      if (!input.type().tensor_type().shape().dim(i).has_dim_value())
-        variables.push_back(variableName(input, i));
-  const std::vector<std::string_view> names(variables.begin(), variables.end());
-  for (const VariableOption& o : options_.variables) {
-    if (std::ranges::find(variables, o.name) == variables.end())
-      record(Diag::UnknownPort, "--var: the model has no variable '" + o.name + "'",
-             didYouMean(o.name, names, "variables are the symbolic dims of the inputs"));
-    if (o.value) bind(o.name, *o.value, "--var " + o.name + "=" + std::to_string(*o.value));
-  }
+    for (int i = 0; hasShape(input) && i < input.type().tensor_type().shape().dim_size(); ++i) {
+      if (input.type().tensor_type().shape().dim(i).has_dim_value()) continue;
+      for (const auto& [name, times] : formOfDim(input, i).factors) {
+        sizes_.declare(name, kDefaultBounds, SizeVariables::Source::Default);
+        variables.push_back(name);
+        inputOf_.try_emplace(name, &input);
+      }
+    }
+  auto unknown = [&](const std::string& name) {
+    const std::vector<std::string_view> names(variables.begin(), variables.end());
+    return Error{Diag::UnknownPort, "--var: the model has no variable '" + name + "'",
+                 didYouMean(name, names, "variables are the symbolic dims of the inputs"), {}, {}};
+  };
+  applyVariableOptions(sizes_, options_,
+                       {[&](Error e) { record(std::move(e)); }, unknown,
+                        [&](const std::string& name, int64_t value, const std::string& from) { bind(name, value, from); }});
 }
 
 // The input that an option names; null and an error when there is none.
@@ -98,7 +133,7 @@ void OnnxImporter::readConstant(const proto::ValueInfoProto& input, const std::s
   const OnnxDType* row = findOnnxDType(input.type().tensor_type().elem_type());
   Result<std::vector<int64_t>> shape = WeightLoader::npyShape(path, row ? row->dtype : DType::Void);
   if (!shape) record(shape.error());
-  const bool fits = shape && bindShape(input, *shape, "--const " + input.name() + "=" + path,
+  const bool fits = shape && bindShape(input, formsOf(*shape), "--const " + input.name() + "=" + path,
                                        "save an array with the dims of the input");
   constantFiles_[input.name()] = fits ? path : "";
 }
@@ -111,39 +146,53 @@ void OnnxImporter::readOptions(const proto::GraphProto& graph) {
                                                       optionText("--shape", name, shapeText(*input)));
   for (const auto& [name, path] : options_.constants)
     if (const proto::ValueInfoProto* input = inputFor("--const", graph, name)) readConstant(*input, path);
+  if (Status settled = sizes_.settle(kDefaultBounds); !settled) record(std::move(settled.error()));
 }
 
+// Free variables with bounds that nobody gave, those of equal bounds together.
 std::vector<Error> OnnxImporter::notes() const {
   std::vector<Error> all = notes_;
-  if (unbounded_.empty()) return all;
-  std::string names;
-  for (const auto& [name, input] : unbounded_) names += (names.empty() ? "'" : ", '") + shortened(name) + "'";
-  const auto& [name, input] = unbounded_.front();
-  const std::string bounds = std::to_string(kDefaultMin) + " to " + std::to_string(kDefaultMax);
-  all.push_back(printable({Diag::VariableBounds,
-                           "the size of " + names + " may be " + bounds + " in a run",
-                           "other bounds: " + optionText("--var", name, "LO:HI") + "; one size: " +
-                               optionText("--var", name, "SIZE") + ", or " +
-                               optionText("--shape", input->name(), shapeText(*input)),
-                           {file_->path, 0, 0},
-                           {}}));
+  std::vector<std::pair<Interval, std::vector<std::string>>> groups;
+  for (const std::string& name : unbounded_) {
+    const Interval bounds = sizes_.boundsOf(name);
+    auto at = std::ranges::find(groups, bounds, &std::pair<Interval, std::vector<std::string>>::first);
+    if (at == groups.end()) at = groups.insert(at, {bounds, {}});
+    at->second.push_back(name);
+  }
+  for (const auto& [bounds, names] : groups) {
+    std::string list;
+    for (const std::string& name : names) list += (list.empty() ? "'" : ", '") + shortened(name) + "'";
+    auto input = inputOf_.find(names.front());
+    std::string help = "other bounds: " + optionText("--var", names.front(), "LO:HI") +
+                       "; one size: " + optionText("--var", names.front(), "SIZE");
+    if (input != inputOf_.end()) help += ", or " + optionText("--shape", input->second->name(), shapeText(*input->second));
+    all.push_back(printable({Diag::VariableBounds,
+                             "the size of " + list + " may be " + std::to_string(bounds.min) + " to " +
+                                 std::to_string(bounds.max) + " in a run",
+                             std::move(help),
+                             {file_->path, 0, 0},
+                             {}}));
+  }
   return all;
 }
 
-// The size of an axis without a number.
-Dim OnnxImporter::variable(const proto::ValueInfoProto& input, int axis) {
-  const std::string name = variableName(input, axis);
+Dim OnnxImporter::sizeOf(const SizeForm& form) {
+  const SizeForm reduced = sizes_.reduced(form);
+  Dim total = builder_.dim(reduced.constant);
+  for (const auto& [name, times] : reduced.factors) total = total + freeVariable(name) * times;
+  return total;
+}
+
+Dim OnnxImporter::freeVariable(const std::string& name) {
   auto [it, isNew] = variables_.try_emplace(name);
   if (!isNew) return it->second;
-  auto value = bound_.find(name);
-  if (value != bound_.end()) return it->second = builder_.dim(value->second);
-  auto given = std::ranges::find_if(options_.variables,
-                                    [&](const VariableOption& o) { return o.name == name && o.min; });
-  bool isGiven = given != options_.variables.end();
-  if (!isGiven) unbounded_.emplace_back(name, &input);
-  int64_t min = isGiven ? *given->min : kDefaultMin, max = isGiven ? *given->max : kDefaultMax;
+  if (!sizes_.isGiven(name)) unbounded_.push_back(name);
+  const Interval bounds = sizes_.boundsOf(name);
   nameCounts_[name] = 1;
-  return it->second = builder_.variable(name, min, max);
+  return it->second = builder_.variable(name, bounds.min, bounds.max);
 }
+
+// The size of an axis without a number.
+Dim OnnxImporter::sizeOfDim(const proto::ValueInfoProto& input, int axis) { return sizeOf(formOfDim(input, axis)); }
 
 }  // namespace svod

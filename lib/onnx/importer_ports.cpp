@@ -29,7 +29,7 @@ std::optional<Dims> OnnxImporter::dimsOf(const proto::ValueInfoProto& input) {
              "give it one: " + optionText("--shape", input.name(), "1x3x224x224"));
       return std::nullopt;
     }
-    for (int64_t d : given->second) dims.add(builder_.dim(d));
+    for (const SizeForm& d : given->second) dims.add(sizeOf(d));
     return dims;
   }
   const proto::TensorShapeProto& shape = input.type().tensor_type().shape();
@@ -49,9 +49,9 @@ std::optional<Dims> OnnxImporter::dimsOf(const proto::ValueInfoProto& input) {
       return std::nullopt;
     }
     if (isNegative) {
-      dims.add(builder_.dim(given->second[static_cast<size_t>(i)]));
+      dims.add(sizeOf(given->second[static_cast<size_t>(i)]));
     } else {
-      dims.add(shape.dim(i).has_dim_value() ? builder_.dim(shape.dim(i).dim_value()) : variable(input, i));
+      dims.add(shape.dim(i).has_dim_value() ? builder_.dim(shape.dim(i).dim_value()) : sizeOfDim(input, i));
     }
   }
   return dims;

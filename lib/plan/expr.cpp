@@ -226,6 +226,46 @@ std::optional<int64_t> Expr::tryEvaluate(std::span<const int64_t> values) const 
   return depth == 1 ? std::optional(stack[0]) : std::nullopt;
 }
 
+namespace {
+
+using Line = Expr::Line;
+
+/// f(a, b) for lines a and b, where that is a line for every value of the variable.
+std::optional<Line> applyToLines(ExprOp op, Line a, Line b) {
+  if (a.times == 0 && b.times == 0) {
+    const std::optional<int64_t> constant = apply(op, a.constant, b.constant);
+    return constant ? std::optional(Line{0, *constant}) : std::nullopt;
+  }
+  if (op == ExprOp::Mul && b.times != 0) std::swap(a, b);
+  if (op == ExprOp::Mul && b.times != 0) return std::nullopt;
+  if (op != ExprOp::Add && op != ExprOp::Sub && op != ExprOp::Mul) return std::nullopt;
+  const std::optional<int64_t> times = apply(op, a.times, op == ExprOp::Mul ? b.constant : b.times);
+  const std::optional<int64_t> constant = apply(op, a.constant, b.constant);
+  return times && constant ? std::optional(Line{*times, *constant}) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Expr::Line> Expr::lineIn(uint32_t variable, std::span<const int64_t> values) const noexcept {
+  Line stack[kMaxDepth * 2];
+  size_t depth = 0;
+  for (const ExprNode& node : nodes_) {
+    if (node.op == ExprOp::Const || node.op == ExprOp::Var) {
+      if (depth == std::size(stack)) return std::nullopt;
+      const bool isVar = node.op == ExprOp::Var;
+      if (isVar && static_cast<uint64_t>(node.value) >= values.size()) return std::nullopt;
+      const bool isUnknown = isVar && node.value == variable;
+      stack[depth++] = isUnknown ? Line{1, 0} : Line{0, isVar ? values[static_cast<size_t>(node.value)] : node.value};
+      continue;
+    }
+    if (depth < 2) return std::nullopt;
+    const std::optional<Line> result = applyToLines(node.op, stack[depth - 2], stack[depth - 1]);
+    if (!result) return std::nullopt;
+    stack[--depth - 1] = *result;
+  }
+  return depth == 1 ? std::optional(stack[0]) : std::nullopt;
+}
+
 Result<int64_t> Expr::evaluate(std::span<const int64_t> values, std::span<const std::string> names) const {
   if (std::optional<int64_t> value = tryEvaluate(values)) return *value;
   std::string message = "'" + toText(*this, names) + "' overflows or divides by zero with";

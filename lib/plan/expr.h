@@ -58,6 +58,13 @@ class Expr {
   /// The value, or nothing on overflow, division by zero, a missing variable or too deep nesting. No
   /// allocation.
   std::optional<int64_t> tryEvaluate(std::span<const int64_t> values) const noexcept;
+  /// The expression as times * variable + constant, where the other variables have these values; nothing where it is
+  /// not of that form, and as for tryEvaluate. No allocation.
+  struct Line {
+    int64_t times = 0, constant = 0;
+    bool operator==(const Line&) const = default;
+  };
+  std::optional<Line> lineIn(uint32_t variable, std::span<const int64_t> values) const noexcept;
   /// As tryEvaluate, with an error that shows the expression and the values.
   Result<int64_t> evaluate(std::span<const int64_t> values, std::span<const std::string> names) const;
 

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import time
 
-from svodc import BIN, ROOT, SMALL, SYMBOLIC, ToolTest, clean_environment, contents, main, skip_without_file_limit
+from svodc import BIN, ROOT, SMALL, SYMBOLIC, ToolTest, clean_environment, contents, main, npy, run, skip_without_file_limit
 
 OBJDUMP = "/usr/lib/llvm-19/bin/llvm-objdump"
 DIGITS = ROOT / "examples/digits/digits.svod"
@@ -88,6 +88,19 @@ output y = x * sin(cast(iota(size=300000), dtype=f32))
     def test_variables(self):
         self.assertEqual(self.compile(self.graph(SYMBOLIC), "--var", "n=2:9")["variables"][0]["max"], 9)
         self.assertEqual(self.compile(self.graph(SYMBOLIC), "--var", "n=5")["outputs"][1]["shape"], [5, 8])
+
+    def test_dims_that_are_multiples_are_solved_by_the_run(self):
+        text = ("svod 1\nvar h in [1, 64]\nvar w in [1, 64]\ninput x: f32[h, w]\n"
+                "output y = sum(reshape(x, shape=[h // 8, 8, w]), axes=1)\noutput z = x + 1\n")
+        plan = self.compile(self.graph(text), "--shape", "x=8*kx2*k", "--verify")
+        self.assertEqual([v["name"] for v in plan["variables"]], ["k"])
+        x = npy(self.folder / "x.npy", "<f4", (16, 4), bytes(4 * 64))
+        done = run("svod-run", self.folder / "plan", "-i", f"x={x}", "--json")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        x = npy(self.folder / "x.npy", "<f4", (13, 4), bytes(4 * 52))
+        done = run("svod-run", self.folder / "plan", "-i", f"x={x}")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("must be a multiple of 8", done.stderr)
 
     def test_stdin_and_json_summary(self):
         plan = self.folder / "plan"

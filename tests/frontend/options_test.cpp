@@ -71,6 +71,38 @@ TEST_CASE("the shape of an input binds the variables in it") {
   CHECK(typeOf(model, "y") == "f32[5,3]");
 }
 
+TEST_CASE("a variable is a size over others, existing or new") {
+  Model one = build(withVariables({"m=n"}));
+  CHECK(one.variables.size() == 1);
+  CHECK(typeOf(one, "x") == "f32[n,n,2]");
+  CHECK(one.variables[0].bounds() == Interval{1, 8});
+
+  Model multiple = build(withVariables({"n=8*i"}));
+  CHECK(typeOf(multiple, "x") == "f32[i*8,m,2]");
+  CHECK(multiple.variables[0].argAs<VarArg>().name == "i");
+  CHECK(multiple.variables[0].bounds() == Interval{1, 8});
+  CHECK(build(withVariables({"n=8*i", "i=2:100"})).variables[0].bounds() == Interval{2, 8});
+  CHECK(typeOf(build(withVariables({"n=8*i", "i=3"})), "x") == "f32[24,m,2]");
+  CHECK(typeOf(build(withVariables({"n=8*i", "n=24"})), "k") == "f32[24]");
+  CHECK(typeOf(build(withVariables({"n=m+2"})), "x") == "f32[m + 2,m,2]");
+
+  LoadOptions shaped;
+  shaped.shapes.push_back(parseShapeOption("x=8*jx2*jx2").value());
+  Model both = build(shaped);
+  REQUIRE(both.variables.size() == 1);
+  CHECK(both.variables[0].bounds() == Interval{1, 4});
+  CHECK(typeOf(both, "x") == "f32[j*8,j*2,2]");
+  shaped.shapes = {parseShapeOption("x=rows,2,2").value()};
+  CHECK(typeOf(build(shaped), "x") == "f32[rows,2,2]");
+}
+
+TEST_CASE("the shape of an input binds the variables inside of its dims") {
+  constexpr std::string_view kText = "svod 1\nvar n in [1, 64]\ninput x: f32[2*n + 1]\noutput y = x\n";
+  LoadOptions options;
+  options.shapes.push_back(parseShapeOption("x=9").value());
+  CHECK(typeOf(build(options, kText), "x") == "f32[9]");
+}
+
 TEST_CASE("a constant takes the place of an input and binds its variables") {
   TempFolder folder;
   writeFloats(folder / "k.npy", {3}, {1, 2, 3});

@@ -233,8 +233,8 @@ TEST_CASE("a free dim of -1 takes the size that --shape gives") {
   OnnxMaker m = good();
   m.input("z", {"-1", "3"});
   m.node("Add", {"x", "z"}, {"sum"});
-  CHECK(m.import({{}, {{"z", {2, 3}}}, {}}).errors.empty());
-  const Error error = m.import({{}, {{"z", {2, 4}}}, {}}).errors.at(0);
+  CHECK(m.import({{}, {{"z", {SizeForm::number(2), SizeForm::number(3)}}}, {}}).errors.empty());
+  const Error error = m.import({{}, {{"z", {SizeForm::number(2), SizeForm::number(4)}}}, {}}).errors.at(0);
   CHECK(error.message.find("axis 1 of input 'z' is 3, not 4") != std::string::npos);
 }
 

@@ -3,6 +3,7 @@
 
 #include "common/temp_folder.h"
 #include "data/npy.h"
+#include "ir/text.h"
 #include "onnx_maker.h"
 #include "onnx_run.h"
 
@@ -140,6 +141,28 @@ TEST_CASE("symbolic dims are variables that options bind") {
   REQUIRE(fixed.model);
   CHECK(fixed.model->variables.empty());
   CHECK(run(fixed).dims == std::vector<int64_t>{4, 3});
+}
+
+TEST_CASE("dims are sizes over variables, as options and the model say") {
+  OnnxMaker m;
+  m.input("x", {"h", "w"}).input("y", {"2*s0", "3*t + 1", "a-b"}).output("u").output("v");
+  m.node("Neg", {"x"}, {"u"});
+  m.node("Neg", {"y"}, {"v"});
+  auto dimsOf = [&](const std::vector<std::string>& variables, const std::vector<std::string>& shapes) {
+    LoadOptions options;
+    for (const std::string& text : variables) options.variables.push_back(parseVariableOption(text).value());
+    for (const std::string& text : shapes) options.shapes.push_back(parseShapeOption(text).value());
+    OnnxImport import = m.import(options);
+    if (!import.model) return toText(import.model.error());
+    return toTypeText(import.model->ports[0].buffer) + " " + toTypeText(import.model->ports[1].buffer);
+  };
+  CHECK(dimsOf({}, {}) == "f32[h,w] f32[s0*2,t*3 + 1,\"a-b\"]");
+  CHECK(dimsOf({"h=w"}, {}) == "f32[w,w] f32[s0*2,t*3 + 1,\"a-b\"]");
+  CHECK(dimsOf({"h=8*k", "s0=k", "a-b=3"}, {}) == "f32[k*8,w] f32[k*2,t*3 + 1,3]");
+  CHECK(dimsOf({}, {"x=24x8*k", "y=10,7,k"}) == "f32[24,k*8] f32[10,7,k]");
+  CHECK(dimsOf({"h=wd"}, {}).find("the model has no variable 'wd'") != std::string::npos);
+  CHECK(dimsOf({"h=w", "h=w+1"}, {}).find("[bind-mismatch]") != std::string::npos);
+  CHECK(dimsOf({}, {"y=7,4,3"}).find("2*s0 = 7 has no solution") != std::string::npos);
 }
 
 TEST_CASE("an input can be made a constant") {

@@ -85,3 +85,25 @@ TEST_CASE("expressions: constants and single variables are seen") {
   CHECK(!(Expr::variable(1) * 2).singleVar());
   CHECK((Expr::variable(1) * 2).varCount() == 2);
 }
+
+TEST_CASE("expressions: lines in one variable are what evaluating says") {
+  std::mt19937 random(2);
+  int lines = 0;
+  for (int i = 0; i < 4000; i++) {
+    const Expr expr = randomExpr(random, 3);
+    const auto unknown = static_cast<uint32_t>(random() % 3);
+    std::vector<int64_t> values = {static_cast<int64_t>(random() % 50), 7, -3};
+    const std::optional<Expr::Line> line = expr.lineIn(unknown, values);
+    if (!line) continue;
+    lines += line->times != 0;
+    INFO(toText(expr, kNames));
+    for (int64_t v : {-5, 0, 1, 2, 40}) {
+      values[unknown] = v;
+      CHECK(expr.tryEvaluate(values) == line->times * v + line->constant);
+    }
+  }
+  CHECK(lines > 200);
+  CHECK(!parseExpr("n*n", kNames)->lineIn(0, {{1, 2, 3}}));
+  CHECK(!parseExpr("n//2", kNames)->lineIn(0, {{1, 2, 3}}));
+  CHECK(parseExpr("m//2 + 3*n", kNames)->lineIn(0, {{0, 9, 0}}) == Expr::Line{3, 4});
+}

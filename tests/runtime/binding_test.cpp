@@ -5,7 +5,7 @@ using namespace svod;
 
 namespace {
 
-/// a[n], b[n], c[m*2], out[n] with n 1..8 and m 1..4, k fixed to 3.
+/// a[n], b[n], c[m*2], out[n] with n 1..8 and m 1..4, k fixed to 3; no shape gives i, 1..2.
 struct Fixture {
   TempFolder folder;
   InstanceHandle instance;
@@ -17,6 +17,7 @@ struct Fixture {
     const Expr n = Expr::variable(builder.variable("n", 1, 8)),
                m = Expr::variable(builder.variable("m", 1, 4));
     builder.variable("k", 3, 3, VariableKind::Fixed);
+    builder.variable("i", 1, 2);
     builder.input("a", 8, n);
     builder.input("b", 8, n);
     builder.input("c", 8, m * 2);
@@ -28,6 +29,7 @@ struct Fixture {
     bindIn(instance, 2, c);
     bindOut(instance, 0, out);
     REQUIRE(svod_set_variable(instance.get(), 1, 2, nullptr) == 0);
+    REQUIRE(svod_set_variable(instance.get(), 3, 2, nullptr) == 0);
   }
   svod_error error() { return executeError(instance); }
   svod_error bindError(size_t index, const char* dtype, std::vector<uint64_t> shape) {
@@ -79,13 +81,14 @@ TEST_CASE("variables: bounds, fixed values, missing values") {
   CHECK(svod_set_variable(f.instance.get(), 2, 4, &error) == 1);
   CHECK(says(error, "fixed to 3"));
   CHECK(svod_set_variable(f.instance.get(), 2, 3, &error) == 0);
-  CHECK(svod_set_variable(f.instance.get(), 3, 3, &error) == 1);
-  CHECK(says(error, "no variable 3"));
-  svod_clear_variable(f.instance.get(), 1);
+  CHECK(svod_set_variable(f.instance.get(), 4, 3, &error) == 1);
+  CHECK(says(error, "no variable 4"));
+  svod_clear_variable(f.instance.get(), 3);
   error = f.error();
   CHECK(std::string(error.code) == "missing-input");
-  CHECK(says(error, "'m' has no value"));
-  CHECK(says(error, "from 1 to 4"));
+  CHECK(says(error, "'i' has no value"));
+  CHECK(says(error, "from 1 to 2"));
+  REQUIRE(svod_set_variable(f.instance.get(), 3, 1, nullptr) == 0);
   REQUIRE(svod_set_variable(f.instance.get(), 1, 3, nullptr) == 0);
   CHECK(says(f.error(), "input 'c': axis 0 has length 4, but m*2 = 6"));
   REQUIRE(svod_set_variable(f.instance.get(), 1, 2, nullptr) == 0);
@@ -119,7 +122,70 @@ TEST_CASE("memory: missing, too small, null, not aligned, overlapping") {
   const InstanceHandle fresh = makeInstance(loadPlan(f.folder / "p"));
   REQUIRE(svod_set_variable(fresh.get(), 0, 2, nullptr) == 0);
   REQUIRE(svod_set_variable(fresh.get(), 1, 2, nullptr) == 0);
+  REQUIRE(svod_set_variable(fresh.get(), 3, 1, nullptr) == 0);
   CHECK(says(executeError(fresh), "input 'a' is not bound"));
+}
+
+namespace {
+
+/// Variables, inputs of one dim each, and an output f32[value]: what the runtime solves from the lengths of the inputs.
+struct Solved {
+  TempFolder folder;
+  InstanceHandle instance;
+  std::vector<std::vector<float>> inputs;
+
+  Solved(std::vector<std::string> names, const std::vector<std::string>& dims) {
+    PlanBuilder builder;
+    for (const std::string& name : names) builder.variable(name, 1, 64);
+    for (size_t i = 0; i < dims.size(); i++) builder.input("x" + std::to_string(i), 4096, *parseExpr(dims[i], names));
+    builder.write(folder / "p");
+    instance = makeInstance(loadPlan(folder / "p"));
+    inputs.resize(dims.size());
+  }
+  void bind(std::vector<size_t> lengths) {
+    for (size_t i = 0; i < lengths.size(); i++) {
+      inputs[i].assign(lengths[i], 0);
+      bindIn(instance, i, inputs[i]);
+    }
+  }
+  int64_t value(size_t variable) {
+    int64_t value = -1;
+    svod_error error = {};
+    if (svod_get_variable(instance.get(), variable, &value, &error) != 0) FAIL(error.message);
+    return value;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("dims that are expressions give their one unknown variable") {
+  Solved multiple({"k"}, {"8*k"});
+  multiple.bind({40});
+  CHECK(multiple.value(0) == 5);
+  multiple.bind({13});
+  CHECK(says(executeError(multiple.instance), "axis 0 has length 13, but it is 8*k and must be a multiple of 8"));
+  multiple.bind({520});
+  CHECK(says(executeError(multiple.instance), "'k' must be from 1 to 64, but axis 0 of input 'x0' makes it 65"));
+
+  Solved offset({"k"}, {"4*k+3"});
+  offset.bind({11});
+  CHECK(offset.value(0) == 2);
+  offset.bind({12});
+  CHECK(says(executeError(offset.instance), "must be 3 more than a multiple of 4"));
+
+  // One after the other, in whatever order they stand.
+  Solved chain({"a", "b", "c"}, {"a+b+c", "2*b+c", "20-b"});
+  chain.bind({12, 11, 16});
+  CHECK(chain.value(1) == 4);
+  CHECK(chain.value(2) == 3);
+  CHECK(chain.value(0) == 5);
+
+  // Two unknowns in one dim: one of them must be given.
+  Solved open({"a", "b"}, {"a+b"});
+  open.bind({9});
+  CHECK(says(executeError(open.instance), "variable 'a' has no value"));
+  REQUIRE(svod_set_variable(open.instance.get(), 1, 4, nullptr) == 0);
+  CHECK(open.value(0) == 5);
 }
 
 TEST_CASE("bounds of copies and tiles are checked before the first kernel starts") {

@@ -178,8 +178,8 @@ SVOD_API int svod_instance_create(svod_plan* plan, const svod_instance_options* 
                                   svod_instance** instance, svod_error* error);
 SVOD_API void svod_instance_free(svod_instance* instance);
 
-/* Gives a variable its value, until it is cleared. Variables that are whole dimensions of an input need none:
- * the bound shape gives it. */
+/* Gives a variable its value, until it is cleared. Variables that are whole dimensions of an input, or the only unknown
+ * one in a dimension such as 8*k or past + seq, need none: the bound shape gives it. */
 SVOD_API int svod_set_variable(svod_instance* instance, size_t index, int64_t value, svod_error* error);
 SVOD_API void svod_clear_variable(svod_instance* instance, size_t index);
 
