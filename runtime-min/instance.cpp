@@ -40,7 +40,7 @@ Result<std::unique_ptr<Instance>> Instance::create(std::shared_ptr<const LoadedP
   SVOD_TRY(config.functions, hostEntries(instance->loaded_->program(), options));
   SVOD_TRY(instance->run_, Run::create(*instance->loaded_, std::move(config)));
   SVOD_CHECK(instance->allocate(memory));
-  instance->resetStates();
+  instance->fillStates(memory.allocate == nullptr);
   return instance;
 }
 
@@ -87,13 +87,13 @@ Status Instance::allocateSeparately(const svod_memory& memory) {
   return {};
 }
 
-void Instance::resetStates() {
+void Instance::fillStates(bool isZero) {
   for (const State& state : loaded_->plan().states) {
     void* data = pointers_[state.buffer];
     if (sizes_[state.buffer] == 0) continue;
     if (state.init)
       std::memcpy(data, loaded_->constant(*state.init), sizes_[state.buffer]);
-    else
+    else if (!isZero)
       std::memset(data, 0, sizes_[state.buffer]);
   }
 }
@@ -125,11 +125,24 @@ Status Instance::execute(uint64_t seed) {
   if (prepared_ != bindings_.version()) {
     prepared_ = UINT64_MAX;
     placeExternal();
+    chooseHugePages();
     SVOD_CHECK(run_->prepare(bindings_.values(), pointers_, sizes_));
     prepared_ = bindings_.version();
   }
   SVOD_CHECK(run_->execute(pool_, seed));
   return checkExpectations();
+}
+
+/// In an arena much larger than what a run uses, whose rows lie far apart, a huge page would hold little.
+void Instance::chooseHugePages() {
+  if (blocks_.empty() || !blocks_.front().isVast()) return;
+  const std::vector<Variable>& variables = loaded_->plan().variables;
+  bool use = true;
+  for (size_t id = 0; id < variables.size(); id++)
+    if (variables[id].kind == VariableKind::Free) use = use && bindings_.values()[id] >= variables[id].max / 2;
+  if (usesHugePages_ == use) return;
+  blocks_.front().useHugePages(use);
+  usesHugePages_ = use;
 }
 
 /// When all steps are done: which one is reported does not depend on their order.

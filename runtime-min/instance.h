@@ -20,7 +20,7 @@ class Instance {
   Run& run() { return *run_; }
   const Run& run() const { return *run_; }
   void* state(size_t index) const { return pointers_[loaded_->plan().states[index].buffer]; }
-  void resetStates();
+  void resetStates() { fillStates(false); }
   Status execute(uint64_t seed);
 
  private:
@@ -29,7 +29,10 @@ class Instance {
   Status allocate(const svod_memory& memory);
   Status allocateTogether(const svod_memory& memory);
   Status allocateSeparately(const svod_memory& memory);
+  /// `isZero`: all memory of states is zero already.
+  void fillStates(bool isZero);
   void placeExternal();
+  void chooseHugePages();
   Status checkExpectations() const;
 
   std::shared_ptr<const LoadedPlan> loaded_;
@@ -39,6 +42,7 @@ class Instance {
   std::vector<MemoryBlock> blocks_;  // arena and states
   std::vector<void*> pointers_;      // by BufferId
   std::vector<uint64_t> sizes_;      // by BufferId: bytes that are really there
+  bool usesHugePages_ = false;       // in a vast arena
   uint64_t prepared_ = UINT64_MAX;   // the version of the bindings run_ was prepared for
 };
 

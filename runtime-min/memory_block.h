@@ -1,5 +1,5 @@
-// Memory of an instance: from the application's svod_memory, or straight from the system, then zero-filled
-// and in huge pages where it is large.
+// Memory of an instance: from the application's svod_memory, or straight from the system. The system's is zero-filled, in
+// huge pages where it is large, and there once it is touched: what is never touched takes up addresses only.
 #pragma once
 #include <sys/mman.h>
 
@@ -36,12 +36,21 @@ class MemoryBlock {
     block.source_ = source;
     if (source.allocate != nullptr ? block.ask(bytes, alignment, purpose) : block.map(bytes)) return block;
     return fail(Diag::DeviceFailure, "cannot reserve " + std::to_string(bytes) + " bytes for " + purpose,
-                "free some memory, or use smaller shapes");
+                "free some memory, or compile for smaller sizes: svodc compile --var NAME=MIN:MAX");
   }
 
   std::byte* data() const { return data_; }
+  /// Whether it comes from the system and is so large that huge pages are worth it only where most of it is used.
+  bool isVast() const { return mapping_ != nullptr && bytes_ > kVast; }
+  /// Of vast memory, which starts without them. Only a hint.
+  void useHugePages(bool use) const {
+#ifdef MADV_HUGEPAGE
+    (void)::madvise(data_, bytes_ - kHugePage, use ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+#endif
+  }
 
  private:
+  static constexpr uint64_t kVast = UINT64_C(64) << 20;
   static constexpr uint64_t kHugePage = UINT64_C(2) << 20;
 
   void swap(MemoryBlock& other) {
@@ -60,14 +69,21 @@ class MemoryBlock {
   bool map(uint64_t bytes) {
     const bool huge = bytes >= 2 * kHugePage;
     const uint64_t room = bytes + (huge ? kHugePage : 0);
-    mapping_ = ::mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (mapping_ == MAP_FAILED) return false;
+    // What the system cannot promise to hold at once may still be enough for the sizes of the runs that come.
+    for (const int promise : {0, MAP_NORESERVE}) {
+      mapping_ = ::mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | promise, -1, 0);
+      if (mapping_ != MAP_FAILED) break;
+    }
+    if (mapping_ == MAP_FAILED) {
+      mapping_ = nullptr;
+      return false;
+    }
     bytes_ = room;
     const auto address = reinterpret_cast<uintptr_t>(mapping_);
     const uintptr_t aligned = huge ? (address + kHugePage - 1) / kHugePage * kHugePage : address;
     data_ = reinterpret_cast<std::byte*>(aligned);
 #ifdef MADV_HUGEPAGE
-    if (huge) (void)::madvise(data_, bytes, MADV_HUGEPAGE);  // only a hint
+    if (huge && !isVast()) useHugePages(true);
 #endif
     return true;
   }

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "frontend/size_bounds.h"
 #include "frontend/weights.h"
 #include "ir/evaluate.h"
+#include "support/text.h"
 
 namespace svod {
 
@@ -150,12 +152,22 @@ Tensor GraphBuilder::wrap(UOp node) {
   if (!checkSizes(node.shape())) return {};
   for (UOp d : node.shape())
     if (mayBeNegative(d))
-      return fail(Diag::VariableBounds, "a dim can become negative: " + describe(Dim(graph(), d)),
-                  d.isConst() ? "sizes are 0 or more" : "tighten the bounds of the variables in it");
+      return fail(Diag::VariableBounds, "a dim can become negative: " + describe(Dim(graph(), d)), boundsHelp(d));
   if (node.maxNumel() > kMaxElements)
     return fail(Diag::TooLarge, "a value " + describe(Tensor(this, node, false)) + " has too many elements",
                 "at most 2^60 elements at the largest values of the variables");
   return Tensor(this, node, false);
+}
+
+std::string GraphBuilder::boundsHelp(UOp dim) {
+  if (dim.isConst()) return "sizes are 0 or more";
+  auto isFree = [](const std::string&) { return true; };
+  auto bounds = boundsFor(dim, graph().index(1), isFree);
+  if (!bounds || bounds->empty()) return "tighten the bounds of the variables in it: --var NAME=MIN:MAX";
+  std::string flags;
+  for (const auto& [name, b] : *bounds)
+    flags += " --var " + shellWord(name + "=" + std::to_string(b.min) + ":" + std::to_string(b.max));
+  return "tighter bounds keep it above 0:" + flags;
 }
 
 int GraphBuilder::axisOfRank(int rank, int64_t axis, const Tensor& x) {

@@ -138,6 +138,8 @@ class GraphBuilder {
   /// The axis counted from the front, or -1 and an error.
   int axis(const Tensor& x, int64_t axis) { return axisOfRank(x.rank(), axis, x); }
   int axisOfRank(int rank, int64_t axis, const Tensor& x);
+  /// What to type so that no value of the variables makes the dim negative, or other advice.
+  std::string boundsHelp(UOp dim);
   /// Whether some values of the variables make the dim negative; true also when there are too many to try.
   bool mayBeNegative(UOp dim);
   /// Records an error, unless the sizes are small enough in value and as expressions. Offsets need this

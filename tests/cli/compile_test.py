@@ -102,6 +102,19 @@ output y = x * sin(cast(iota(size=300000), dtype=f32))
         self.assertEqual(done.returncode, 1)
         self.assertIn("must be a multiple of 8", done.stderr)
 
+    def test_arenas_beyond_a_limit_are_a_warning(self):
+        graph = self.graph("svod 1\nvar n in [1, 65536]\ninput x: f32[n, 1024]\na = contiguous(x + 1)\n"
+                           "output y = sum(a, axes=0)\noutput z = a * a\n")
+        quiet = self.svodc("compile", graph, "-o", self.folder / "p")
+        self.assertEqual(quiet.stderr, "")
+        loud = self.svodc("compile", graph, "-o", self.folder / "q", "--max-arena", "1M")
+        for words in ("warning: the arena takes 256", "'n' 65536", "more than 1", "--var n=1:256", "--max-arena"):
+            self.assertIn(words, loud.stderr)
+        self.assertEqual(contents(self.folder / "p"), contents(self.folder / "q"))
+        self.assertEqual(self.svodc("compile", graph, "-o", self.folder / "q", "--max-arena", "256M").stderr, "")
+        for wrong in ("3X", "many", "99999999T"):
+            self.fails(2, "compile", graph, "-o", self.folder / "q", "--max-arena", wrong, says="no size of memory")
+
     def test_stdin_and_json_summary(self):
         plan = self.folder / "plan"
         done = self.svodc("compile", "-", "-o", plan, "--json", stdin=SMALL)

@@ -1,4 +1,5 @@
 // The application's own memory (svod_memory): what is asked for, and that everything is given back.
+#include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <string>
@@ -55,6 +56,45 @@ PlanHandle samplePlan(const TempFolder& folder) {
 }
 
 }  // namespace
+
+namespace {
+
+/// Bytes of this process in memory now.
+size_t residentBytes() {
+  size_t size = 0, resident = 0;
+  std::FILE* file = std::fopen("/proc/self/statm", "r");
+  if (file == nullptr || std::fscanf(file, "%zu %zu", &size, &resident) != 2) resident = 0;
+  if (file != nullptr) std::fclose(file);
+  return resident * 4096;
+}
+
+}  // namespace
+
+TEST_CASE("an arena beyond all memory costs what the runs touch") {
+  constexpr uint64_t kMost = UINT64_C(1) << 38;  // floats: 1 TiB
+  TempFolder folder;
+  PlanBuilder b;
+  const Expr n = Expr::variable(b.variable("n", 1, static_cast<int64_t>(kMost)));
+  const BufferId x = b.input("x", kMost, n), twice = b.arena("twice", kMost), y = b.output("y", kMost, n);
+  b.launch("k_double", {x, twice}, {R, W}, {n});
+  b.launch("k_double", {twice, y}, {R, W}, {n});
+  b.write(folder / "p.plan");
+  const PlanHandle plan = loadPlan(folder / "p.plan");
+  CHECK(svod_plan_instance_bytes(plan.get(), 1) > kMost);
+
+  const size_t before = residentBytes();
+  const InstanceHandle instance = makeInstance(plan);
+  for (const size_t size : {16, 1000, 16}) {
+    const std::vector<float> data(size, 1.5f);
+    std::vector<float> result(size);
+    bindIn(instance, 0, data);
+    bindOut(instance, 0, result);
+    execute(instance);
+    CHECK(result == std::vector<float>(size, 6));
+  }
+  constexpr size_t kLittle = 8 << 20;  // sanitizers keep books
+  CHECK(residentBytes() < before + kLittle);
+}
 
 TEST_CASE("an instance takes its memory from the application and gives it back") {
   TempFolder folder;

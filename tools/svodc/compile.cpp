@@ -1,6 +1,7 @@
 // svodc compile GRAPH -o PLAN
 #include <algorithm>
 
+#include "arena_limit.h"
 #include "build.h"
 #include "driver/kernel_passes.h"
 #include "plan/directory.h"
@@ -103,11 +104,14 @@ Status checkOutput(const Flags& flags) {
 Result<int> runCompile(const Request& request, Console& console) {
   const Flags& flags = request.flags;
   SVOD_CHECK(checkOutput(flags));
+  if (!flags.maxArena.empty()) SVOD_CHECK(parseBytes(flags.maxArena));
   SVOD_TRY(std::unique_ptr<Workplace> place, Workplace::make(request));
   SVOD_TRY(BuildResult build, buildGraph(request, console, *place, false));
   const Compilation& compilation = *build.compilation;
   SVOD_CHECK(printInsights(compilation, flags, console));
   if (compilation.log.stopped) return 0;
+  SVOD_TRY(const std::optional<Error> large, arenaWarning(compilation.plan, flags.maxArena));
+  if (large) console.warn(*large);
   if (flags.verify) SVOD_CHECK(verified(build));
   {
     auto lock = request.interrupts->hold();

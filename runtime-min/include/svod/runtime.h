@@ -76,8 +76,9 @@ typedef struct svod_plan_info {
 } svod_plan_info;
 SVOD_API void svod_plan_get_info(const svod_plan* plan, svod_plan_info* info);
 
-/* Bytes that an instance with this many threads allocates: arena, states, scratch and tables. (More with
- * svod_memory.separate.) */
+/* Bytes that an instance with this many threads allocates: arena, states, scratch and tables, for the greatest sizes. (More
+ * with svod_memory.separate.) Memory of the system, which is used without svod_memory, is occupied as runs touch it: as much
+ * as the sizes need that were bound so far. */
 SVOD_API uint64_t svod_plan_instance_bytes(const svod_plan* plan, size_t threads);
 
 typedef enum svod_kind { SVOD_INPUT, SVOD_OUTPUT, SVOD_STATE, SVOD_VARIABLE } svod_kind;

@@ -1,0 +1,131 @@
+#include "frontend/size_bounds.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "ir/evaluate.h"
+#include "ir/graph.h"
+
+namespace svod {
+
+namespace {
+
+using Values = std::map<std::string, int64_t>;
+
+std::string nameOf(UOp variable) { return std::string(variable.argAs<VarArg>().name); }
+
+std::vector<UOp> variablesOf(UOp left, UOp right) {
+  std::vector<UOp> all;
+  for (UOp root : {left, right})
+    for (UOp n : toposort(root))
+      if (n.op() == Op::Var && std::ranges::find(all, n) == all.end()) all.push_back(n);
+  std::ranges::sort(all, {}, nameOf);
+  return all;
+}
+
+/// left >= right under bounds of the variables, tried at their corners.
+class AtLeast {
+ public:
+  AtLeast(UOp left, UOp right) : left_(left), right_(right), variables_(variablesOf(left, right)) {
+    for (UOp v : variables_) bounds_[nameOf(v)] = v.bounds();
+  }
+  const std::vector<UOp>& variables() const { return variables_; }
+  std::map<std::string, Interval>& bounds() { return bounds_; }
+
+  bool holds() const {
+    constexpr size_t kMostVariables = 6;
+    if (variables_.size() > kMostVariables) return false;
+    Values values;
+    for (size_t corner = 0; corner < size_t{1} << variables_.size(); ++corner) {
+      for (size_t i = 0; i < variables_.size(); ++i) {
+        const Interval b = bounds_.at(nameOf(variables_[i]));
+        values[nameOf(variables_[i])] = corner >> i & 1 ? b.max : b.min;
+      }
+      if (!holdsAt(values)) return false;
+    }
+    return true;
+  }
+  bool holdsWith(const std::string& name, int64_t value) {
+    const Interval before = std::exchange(bounds_[name], Interval{value, value});
+    const bool result = holds();
+    bounds_[name] = before;
+    return result;
+  }
+
+ private:
+  bool holdsAt(const Values& values) const {
+    const LeafValue leaf = [&](UOp v) -> std::optional<Scalar> {
+      if (v.op() != Op::Var) return std::nullopt;
+      return Scalar::ofInt(DType::Index, values.at(nameOf(v)));
+    };
+    const std::optional<Scalar> left = evaluate(left_, leaf), right = evaluate(right_, leaf);
+    return left && right && left->asInt() >= right->asInt();
+  }
+
+  UOp left_, right_;
+  std::vector<UOp> variables_;
+  std::map<std::string, Interval> bounds_;
+};
+
+constexpr int64_t kLargestLeast = 1 << 20;
+
+// It does not hold at `bad`, and from some value on up to `good` it does: that value.
+int64_t border(AtLeast& demand, const std::string& name, int64_t bad, int64_t good) {
+  while (good - bad > 1 || bad - good > 1) {
+    const int64_t middle = bad + (good - bad) / 2;
+    (demand.holdsWith(name, middle) ? good : bad) = middle;
+  }
+  return good;
+}
+
+// The bounds of one variable for which it holds: from a number on, or up to one. Beyond the greatest when none inside does.
+std::optional<Interval> tightened(AtLeast& demand, const std::string& name) {
+  const Interval b = demand.bounds().at(name);
+  const bool holdsAtLeast = demand.holdsWith(name, b.min);
+  if (holdsAtLeast && demand.holdsWith(name, b.max)) return b;
+  if (holdsAtLeast) return Interval{b.min, border(demand, name, b.max, b.min)};
+  int64_t most = b.max;
+  while (!demand.holdsWith(name, most) && most < kLargestLeast) most = std::max<int64_t>(1, most * 2);
+  if (!demand.holdsWith(name, most)) return std::nullopt;
+  const int64_t least = border(demand, name, b.min, most);
+  // Where small sizes are out, those that are used are several times the least one.
+  constexpr int64_t kUsual = 16;
+  return Interval{least, least <= b.max ? b.max : kUsual * least};
+}
+
+}  // namespace
+
+std::optional<std::map<std::string, Interval>> boundsFor(UOp left, UOp right,
+                                                         const std::function<bool(const std::string&)>& isFree) {
+  AtLeast demand(left, right);
+  std::map<std::string, Interval> found;
+  if (demand.holds()) return found;
+  std::vector<std::string> free;
+  for (UOp v : demand.variables())
+    if (isFree(nameOf(v))) free.push_back(nameOf(v));
+  // One variable alone may be enough.
+  for (const std::string& name : free)
+    if (std::optional<Interval> bounds = tightened(demand, name)) {
+      demand.bounds()[name] = *bounds;
+      if (!demand.holds()) return std::nullopt;
+      if (free.size() > 1 && bounds->max - bounds->min < 2) break;  // leaves too little of one: of all a part
+      found[name] = *bounds;
+      return found;
+    }
+  AtLeast shares(left, right);
+  for (int halvings = 0; !shares.holds(); ++halvings) {
+    std::string most;
+    for (const std::string& name : free)
+      if (most.empty() || shares.bounds()[name].max > shares.bounds()[most].max) most = name;
+    constexpr int kMostHalvings = 200;
+    if (most.empty() || halvings > kMostHalvings) return std::nullopt;
+    Interval& b = shares.bounds()[most];
+    if (b.max <= b.min) return std::nullopt;
+    b.max = std::max(b.min, b.max / 2);
+    found[most] = b;
+  }
+  return found;
+}
+
+}  // namespace svod

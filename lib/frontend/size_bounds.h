@@ -1,0 +1,18 @@
+// Bounds of variables under which one size is at least another one.
+#pragma once
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "ir/uop.h"
+
+namespace svod {
+
+/// Bounds for some of the free variables, by name, with which left >= right whatever the others are within theirs: of one
+/// variable where that is enough. Empty where it holds as it is, nothing where no bounds help. A least value may lie beyond
+/// the bounds the variable has; then so does the greatest.
+std::optional<std::map<std::string, Interval>> boundsFor(UOp left, UOp right,
+                                                         const std::function<bool(const std::string&)>& isFree);
+
+}  // namespace svod
