@@ -6,15 +6,12 @@ namespace svod {
 
 namespace {
 
-// NaN stays.
-Tensor atMost(Tensor x, double limit) { return where(gt(x, limit), limit, x); }
-Tensor atLeast(Tensor x, double limit) { return where(lt(x, limit), limit, x); }
 // -infinity would make a NaN of the 0 it is multiplied with.
-Tensor aboveMinusInfinity(Tensor x) { return atLeast(x, -maxFinite(x.dtype())); }
+Tensor aboveMinusInfinity(Tensor x) { return max(x, -maxFinite(x.dtype())); }
 
 // e / (e + 1) is 1 long before the limit of x, and as small as e below.
 Tensor sigmoid(Tensor x) {
-  Tensor e = exp(atMost(x, 40));
+  Tensor e = exp(min(x, 40));
   return e / (e + 1.0);
 }
 // exp of the negative magnitude cannot overflow.
@@ -23,7 +20,7 @@ Tensor hardSigmoid(Tensor x, double alpha, double beta) { return min(max(x * alp
 
 Tensor sigmoidLinear(Tensor x, double alpha) {
   Tensor gate = sigmoid(x * alpha);
-  if (alpha < 0) return atMost(x, maxFinite(x.dtype())) * gate;
+  if (alpha < 0) return min(x, maxFinite(x.dtype())) * gate;
   return (alpha > 0 ? aboveMinusInfinity(x) : x) * gate;
 }
 
@@ -73,7 +70,7 @@ Results lowerSilu(OpCall& call) { return narrowed(call, sigmoidLinear(wideArg(ca
 
 // tanh(log(1 + e)) = e (e + 2) / (e (e + 2) + 2), 1 from the limit of x on.
 Results lowerMish(OpCall& call) {
-  Tensor x = wideArg(call), e = exp(atMost(x, 20)), n = e * (e + 2.0);
+  Tensor x = wideArg(call), e = exp(min(x, 20)), n = e * (e + 2.0);
   return narrowed(call, aboveMinusInfinity(x) * (n / (n + 2.0)));
 }
 
@@ -81,7 +78,7 @@ Results lowerSoftplus(OpCall& call) { return narrowed(call, softplus(wideArg(cal
 
 Results lowerSoftsign(OpCall& call) {
   Tensor x = wideArg(call);
-  Tensor finite = atMost(aboveMinusInfinity(x), maxFinite(x.dtype()));
+  Tensor finite = min(aboveMinusInfinity(x), maxFinite(x.dtype()));
   return narrowed(call, finite / (abs(finite) + 1.0));
 }
 
@@ -91,7 +88,7 @@ Results lowerHardSigmoid(OpCall& call) {
 
 Results lowerHardSwish(OpCall& call) {
   Tensor x = wideArg(call);
-  return narrowed(call, atLeast(x, -3) * hardSigmoid(x, 1.0 / 6, 0.5));
+  return narrowed(call, max(x, -3) * hardSigmoid(x, 1.0 / 6, 0.5));
 }
 
 Results lowerThreshold(OpCall& call) {
