@@ -30,6 +30,7 @@ def arguments():
     parser.add_argument("--failed", action="store_true", help="only what is not known to pass")
     parser.add_argument("--export-only", action="store_true",
                         help="export and run ONNX Runtime, but compile nothing")
+    parser.add_argument("--kept", action="store_true", help="check again what was exported, and load no library to export")
     parser.add_argument("--report", action="store_true", help="run nothing; --json and --markdown of what is known")
     parser.add_argument("--list", action="store_true", help="print the variants and stop")
     parser.add_argument("--cache-dir", type=Path, help="a cache of kernels for svodc; default: none")
@@ -42,69 +43,78 @@ def arguments():
     return parser.parse_args()
 
 
-def variants(rows, only, failed, work):
-    """(row, exporter, form) of the rows that `only` names, in the order of its patterns."""
-    all_of_them = [(row, exporter, form) for row in rows for exporter, form in row.variants]
-    names = {f"{row.name}/{exporter}/{form}": (row, exporter, form) for row, exporter, form in all_of_them}
-    chosen = [
+def chosen(names, only, failed, work):
+    """Those of MODEL/EXPORTER/FORM that `only` names, in the order of its patterns."""
+    found = [
         n for p in only.split(",") for n in names
         if fnmatch.fnmatch(n, p) or fnmatch.fnmatch(n.split("/")[0], p)
     ]
-    return [names[n] for n in dict.fromkeys(chosen) if not (failed and report.passed(report.read(work / n)))]
+    return [n for n in dict.fromkeys(found) if not (failed and report.passed(report.read(work / n)))]
 
 
-class Runner:
-    """Exports and checks variants, and keeps the result of each in its folder."""
+class Exports:
+    """What the rows are exported to: all of it, made where it is not there yet."""
 
-    def __init__(self, options, rows, libraries):
-        from zoo.check import Checker      # needs what `versions` asks for, as do the rows
-        from zoo.export import Exporter
-        self.work, self.rows = options.work, {row.name: row for row in rows}
-        memory = int(options.memory * 2**30)
-        self.exporter = Exporter(options.seconds * 2, memory * 2)
-        self.checker = Checker(options.svodc or options.bin / "svodc", options.svod_run
-                               or options.bin / "svod-run", options.seconds, memory, options.cache_dir)
-        self.libraries = libraries
+    def __init__(self, options, libraries):
+        from zoo.export import Exporter, stamp_of      # these need the libraries
+        from zoo.rows import ROWS
+        self.work, self.libraries, self.stamp_of = options.work, libraries, stamp_of
+        self.rows = {row.name: row for row in ROWS}
+        self.exporter = Exporter(options.seconds * 2, int(options.memory * 2**31))
+        self.names = [f"{row.name}/{exporter}/{form}" for row in ROWS for exporter, form in row.variants]
 
-    def exported(self, row, exporter, form):
-        """What became of the export of a row, and of the one it is made from."""
-        base_folder, rows = None, [row]
+    def made(self, name):
+        """What became of the export of a variant, and of the one it is made from."""
+        model, exporter, form = name.split("/")
+        row, base_folder = self.rows[model], None
+        rows = [row]
         if isinstance(row, Derived):
-            base = self.rows[row.base]
-            made = self.exported(base, exporter, form)
+            rows.append(self.rows[row.base])
+            base_folder = self.work / row.base / exporter / form
+            made = self.made(f"{row.base}/{exporter}/{form}")
             if "exporter" in made:
-                return made
-            base_folder = self.work / base.name / exporter / form
-            rows.append(base)
-        from zoo.export import stamp_of
-        stamp = stamp_of(rows, exporter, form, self.libraries)
-        return self.exporter.export(row, exporter, form, self.work / row.name / exporter / form, base_folder,
-                                    stamp)
+                return made | {"family": row.family}
+        stamp = self.stamp_of(rows, exporter, form, self.libraries)
+        return self.exporter.export(row, exporter, form, self.work / name, base_folder, stamp)
 
-    def result(self, row, exporter, form, export_only):
-        folder = self.work / row.name / exporter / form
-        made = self.exported(row, exporter, form)
-        for stage in ("exporter", "onnxruntime"):
-            if stage in made and not (folder / "cases").exists():
-                return {"failed": stage, "message": made[stage]}
-        if export_only:
-            return {"failed": "not compiled", "message": ""}
-        reference = "PyTorch" if "onnxruntime" in made else "ONNX Runtime"
-        result = self.checker.check(folder, row.tolerance, row.flags if form == "dynamic" else ())
-        if "failed" in result and made["sizes"]:
-            bounds = [
-                x for name, (low, high) in made["sizes"].items() for x in ("--var", f"{name}={low}:{high}")
-            ]
-            again = self.checker.check(folder, row.tolerance, (*row.flags, *bounds))
-            result = again | {"flags": " ".join(bounds), "without": result["message"]}
-        return {"reference": reference} | result
 
-    def run(self, row, exporter, form, export_only):
-        result = {"family": row.family} | self.result(row, exporter, form, export_only)
-        folder = self.work / row.name / exporter / form
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "result.json").write_text(json.dumps(result))
-        return result
+class Kept:
+    """What was exported before; needs none of the libraries."""
+
+    def __init__(self, work):
+        self.work = work
+        self.names = ["/".join(p.relative_to(work).parts[:3]) for p in sorted(work.glob("*/*/*/export.json"))]
+
+    def made(self, name):
+        return json.loads((self.work / name / "export.json").read_text())
+
+
+def checked(checker, folder, made):
+    """The result of a variant; where it fails, once more with the bounds that its cases have."""
+    for stage in ("exporter", "onnxruntime"):
+        if stage in made and not (folder / "cases").exists():
+            return {"failed": stage, "message": made[stage]}
+    reference = {"reference": "PyTorch" if "onnxruntime" in made else "ONNX Runtime"}
+    flags = made["flags"]
+    result = checker.check(folder, made["tolerance"], flags)
+    given = {flag.split("=")[0] for flag in flags}
+    bounds = [
+        x for name, (low, high) in made["sizes"].items() if name not in given
+        for x in ("--var", f"{name}={low}:{high}")
+    ]
+    if "failed" in result and bounds:
+        again = checker.check(folder, made["tolerance"], [*flags, *bounds])
+        return reference | again | {"flags": " ".join([*flags, *bounds]), "without": result["message"]}
+    return reference | result | ({"flags": " ".join(flags), "without": "not tried"} if flags else {})
+
+
+def run(checker, work, name, made):
+    folder = work / name
+    folder.mkdir(parents=True, exist_ok=True)
+    result = {"family": made["family"]} | checked(checker, folder, made)
+    (folder / "result.json").write_text(json.dumps(result))
+    print(f"{name:50} {report.line(result)}", flush=True)
+    return report.passed(result) or not report.counts(result)
 
 
 def main():
@@ -113,23 +123,23 @@ def main():
         libraries = versions()
     except ImportError as error:
         sys.exit(f"models.py: {error}")
-    if options.report:
-        report.write(options.work, libraries, options.json, options.markdown)
-        return 0
-    from zoo.rows import ROWS
-    chosen = list(variants(ROWS, options.only, options.failed, options.work or Path()))
-    if options.list:
-        print("\n".join(f"{row.name}/{exporter}/{form}" for row, exporter, form in chosen))
-        return 0
     if not options.work:
         sys.exit("models.py: --work FOLDER says where exported models are kept")
-    runner, good = Runner(options, ROWS, libraries), True
-    for row, exporter, form in chosen:
-        result = runner.run(row, exporter, form, options.export_only)
-        good &= report.passed(result) or not report.counts(result)
-        print(f"{row.name + '/' + exporter + '/' + form:50} {report.line(result)}", flush=True)
+    good = True
+    if not options.report:
+        from zoo.check import Checker
+        exports = Kept(options.work) if options.kept else Exports(options, libraries)
+        checker = Checker(options.svodc or options.bin / "svodc", options.svod_run or options.bin / "svod-run",
+                          options.seconds, int(options.memory * 2**30), options.cache_dir)
+        for name in chosen(exports.names, options.only, options.failed, options.work):
+            if options.list:
+                print(name)
+            elif options.export_only:
+                exports.made(name)
+            else:
+                good &= run(checker, options.work, name, exports.made(name))
     report.write(options.work, libraries, options.json, options.markdown)
-    return 0 if good or options.export_only else 1
+    return 0 if good else 1
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .export import file_name
+from .model import file_name
 
 
 def limited(command, seconds, memory):

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .model import DYNAMO, TORCHSCRIPT, Derived, flat
+from .model import DYNAMO, TORCHSCRIPT, Derived, file_name, flat
 
 OPSET = {TORCHSCRIPT: 17, DYNAMO: 18}
 SEED = 7
@@ -121,11 +121,6 @@ def save(folder, arrays):
         np.save(folder / f"{file_name(name)}.npy", array)
 
 
-def file_name(name):
-    """As svod-run names the file of an output."""
-    return "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "_" for c in name)
-
-
 def cases_of(row, form):
     """Arguments by tensor name, for every size."""
     seed()
@@ -227,24 +222,23 @@ class Exporter:
     def export(self, row, exporter, form, folder, base_folder, stamp):
         """What export.json says of the variant in `folder`, which is made anew unless it has this stamp."""
         kept = folder / "export.json"
-        if kept.exists():
-            known = json.loads(kept.read_text())
-            if known.get("stamp") == stamp:
-                return known
+        result = json.loads(kept.read_text()) if kept.exists() else {}
+        if result.get("stamp") != stamp:
+            result = self.exported(row, exporter, form, folder, base_folder) | {"stamp": stamp}
+        result |= {"family": row.family, "tolerance": row.tolerance, "flags": row.flags if form == "dynamic" else []}
+        kept.write_text(json.dumps(result))
+        return result
+
+    def exported(self, row, exporter, form, folder, base_folder):
+        kept = folder / "export.json"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        child = self.context.Process(target=export_in_child,
-                                     args=(row.name, exporter, form, folder, base_folder, self.memory))
+        arguments = row.name, exporter, form, folder, base_folder, self.memory
+        child = self.context.Process(target=export_in_child, args=arguments)
         child.start()
         child.join(self.seconds)
         if child.is_alive():
             child.kill()
             child.join()
-            result = {"exporter": f"no result within {self.seconds} s"}
-        elif kept.exists():
-            result = json.loads(kept.read_text())
-        else:
-            result = {"exporter": f"the process ended with {child.exitcode}"}
-        result["stamp"] = stamp
-        kept.write_text(json.dumps(result))
-        return result
+            return {"exporter": f"no result within {self.seconds} s"}
+        return json.loads(kept.read_text()) if kept.exists() else {"exporter": f"ended with {child.exitcode}"}

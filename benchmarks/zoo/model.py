@@ -71,3 +71,8 @@ def versions():
     if missing:
         raise ImportError(f"not installed: {', '.join(missing)}; pip install {' '.join(missing)}")
     return found
+
+
+def file_name(name):
+    """As svod-run names the file of an output."""
+    return "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "_" for c in name)
