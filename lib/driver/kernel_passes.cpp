@@ -1,5 +1,6 @@
 #include "driver/kernel_passes.h"
 
+#include "ir/verify_access.h"
 #include "lower/expand.h"
 #include "lower/line_stores.h"
 #include "lower/strided_loads.h"
@@ -7,15 +8,22 @@
 #include "optimize/choose.h"
 #include "optimize/replay.h"
 #include "pass/rule_pass.h"
+#include "symbolic/guard_loads.h"
 #include "symbolic/symbolic.h"
 
 namespace svod {
 
 namespace {
 
-Result<UOp> symbolic(UOp root, PassContext& cx) { return runRules(root, cx, kernelRules(cx.numerics)); }
+/// After whatever simplifies indices.
+Result<UOp> guarded(Result<UOp> root, PassContext& cx) {
+  if (root) return guardLoads(cx.graph, *root);
+  return root;
+}
+
+Result<UOp> symbolic(UOp root, PassContext& cx) { return guarded(runRules(root, cx, kernelRules(cx.numerics)), cx); }
 Result<UOp> symbolicLate(UOp root, PassContext& cx) {
-  return runRules(root, cx, cx.numerics == Numerics::Fast ? kSymbolicFast : kSymbolic);
+  return guarded(runRules(root, cx, cx.numerics == Numerics::Fast ? kSymbolicFast : kSymbolic), cx);
 }
 
 Result<UOp> applyOpts(UOp root, PassContext& cx) {
@@ -27,7 +35,7 @@ Result<UOp> applyOpts(UOp root, PassContext& cx) {
     job.choice = choose(cx.graph, root, job.caps);
   }
   const std::vector<OptOp> opts = optsOf(job.choice);
-  SVOD_TRY(root, applyOpts(cx.graph, root, opts, job.caps));
+  SVOD_TRY(root, guarded(applyOpts(cx.graph, root, opts, job.caps), cx));
   if (job.requested) SVOD_CHECK(checkEffects(root, opts));
   job.optimized = root;
   return root;
@@ -39,12 +47,14 @@ Result<UOp> constantLayout(UOp root, PassContext& cx) {
   return layOutConstants(cx.graph, root, job.caps.constants, job.layouts);
 }
 
-Result<UOp> expandRanges(UOp root, PassContext& cx) { return expand(cx.graph, root); }
+Result<UOp> expandRanges(UOp root, PassContext& cx) { return guarded(expand(cx.graph, root), cx); }
 Result<UOp> merge(UOp root, PassContext& cx) { return mergeLoops(cx.graph, root); }
 Result<UOp> contiguousLoads(UOp root, PassContext& cx) { return loadStrides(cx.graph, root); }
 Result<UOp> contiguousStores(UOp root, PassContext& cx) { return storeStrides(cx.graph, root); }
 Result<UOp> storesByLine(UOp root, PassContext& cx) { return storeLines(cx.graph, root); }
+/// Addresses are still those of elements here; the machine's integers come with legalization.
 Result<UOp> legalizeKernel(UOp root, PassContext& cx) {
+  if (cx.options.checkAccesses) SVOD_CHECK(checkAccesses(root, Stage::Lowered, 0));
   return legalize(cx.graph, root, cx.data.get<KernelJob>().legalize);
 }
 

@@ -50,29 +50,23 @@ View flipView(const View& x, std::span<const int32_t> axes) {
   return out;
 }
 
-Result<View> shrinkView(UOp node, const View& x, std::span<const int64_t> numbers) {
+/// The elements of a box inside x.
+View cutView(const View& x, std::span<const int64_t> offsets, std::span<const int64_t> sizes) {
   View out = x;
-  size_t rank = x.dims.size();
-  for (size_t i = 0; i < rank; ++i) {
-    int64_t offset = numbers[i], size = numbers[rank + i];
-    if (offset < 0 || size < 0 || size > x.dims[i] - offset) return doesNotFit(node, x, numbers);
-    out.offset += offset * x.strides[i];
-    out.dims[i] = size;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    out.offset += offsets[i] * x.strides[i];
+    out.dims[i] = sizes[i];
   }
   return out;
 }
 
-Result<View> padView(UOp node, const View& x, std::span<const int64_t> numbers, const Scalar& fill) {
-  if (std::ranges::any_of(numbers, isNegative)) return doesNotFit(node, x, numbers);
-  size_t rank = x.dims.size();
-  HostTensor out;
-  out.dtype = x.dtype;
-  for (size_t i = 0; i < rank; ++i) out.dims.push_back(numbers[i] + x.dims[i] + numbers[rank + i]);
-  out = HostTensor::zeros(out.dtype, out.dims);
+/// A tensor of `fill` with x in it, from the position `before` on.
+View placedView(const View& x, std::vector<int64_t> dims, std::span<const int64_t> before, const Scalar& fill) {
+  HostTensor out = HostTensor::zeros(x.dtype, std::move(dims));
   for (int64_t i = 0, n = out.numel(); i < n; ++i) out.set(i, fill);
-  // The middle of `out`, walked together with x.
+  // The place of x in `out`, walked together with x.
   View middle{x.dtype, x.dims, rowMajorStrides(out.dims), 0, nullptr};
-  for (size_t i = 0; i < rank; ++i) middle.offset += numbers[i] * middle.strides[i];
+  for (size_t i = 0; i < x.dims.size(); ++i) middle.offset += before[i] * middle.strides[i];
   const View* views[] = {&middle, &x};
   RowWalk walk(views);
   std::vector<Scalar> row(static_cast<size_t>(walk.rowLength()));
@@ -81,6 +75,31 @@ Result<View> padView(UOp node, const View& x, std::span<const int64_t> numbers, 
     for (size_t j = 0; j < row.size(); ++j) out.set(starts[0] + static_cast<int64_t>(j) * walk.stride(0), row[j]);
   });
   return View::of(std::move(out));
+}
+
+/// Positions that a variable carries beyond x hold `outside`: no element is there.
+Result<View> shrinkView(UOp node, const View& x, std::span<const int64_t> numbers, const Scalar& outside) {
+  const size_t rank = x.dims.size();
+  const std::span<const int64_t> offsets = numbers.first(rank), sizes = numbers.subspan(rank);
+  if (std::ranges::any_of(sizes, isNegative)) return doesNotFit(node, x, numbers);
+  std::vector<int64_t> first, kept, before;
+  for (size_t i = 0; i < rank; ++i) {
+    const int64_t dim = x.dims[i], offset = std::clamp(offsets[i], -sizes[i], dim);
+    first.push_back(std::max<int64_t>(offset, 0));
+    before.push_back(first[i] - offset);
+    kept.push_back(std::min(sizes[i] - before[i], dim - first[i]));
+  }
+  View inside = cutView(x, first, kept);
+  if (std::ranges::equal(kept, sizes)) return inside;
+  return placedView(inside, {sizes.begin(), sizes.end()}, before, outside);
+}
+
+Result<View> padView(UOp node, const View& x, std::span<const int64_t> numbers, const Scalar& fill) {
+  if (std::ranges::any_of(numbers, isNegative)) return doesNotFit(node, x, numbers);
+  const size_t rank = x.dims.size();
+  std::vector<int64_t> dims;
+  for (size_t i = 0; i < rank; ++i) dims.push_back(numbers[i] + x.dims[i] + numbers[rank + i]);
+  return placedView(x, std::move(dims), numbers.first(rank), fill);
 }
 
 }  // namespace
@@ -108,7 +127,7 @@ Result<View> moveView(UOp node, const View& x, std::span<const int64_t> numbers,
     case Op::Expand: return expandView(node, x, numbers);
     case Op::Permute: return permuteView(x, node.argAs<AxesArg>().axes);
     case Op::Flip: return flipView(x, node.argAs<AxesArg>().axes);
-    case Op::Shrink: return shrinkView(node, x, numbers);
+    case Op::Shrink: return shrinkView(node, x, numbers, fill);
     case Op::Pad: return padView(node, x, numbers, fill);
     default: return doesNotFit(node, x, numbers);
   }

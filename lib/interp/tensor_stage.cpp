@@ -164,24 +164,25 @@ class TensorInterpreter {
         pending.insert(pending.end(), n.src().begin(), n.src().end());
       }
     }
-    return moved(node.src(0), versionsOf(base)[version]);
+    return moved(node.src(0), versionsOf(base)[version], Scalar::of(base.dtype(), 0));
   }
 
   // The movement ops between the base buffer and `view`, applied to `content` of that buffer.
-  Result<View> moved(UOp view, const View& content) {
+  Result<View> moved(UOp view, const View& content, const Scalar& outside) {
     std::vector<UOp> ops;  // outermost first
     for (; view.op() != Op::Buffer; view = view.src(0))
       if (view.op() != Op::After) ops.push_back(view);
     View result = content;
     for (size_t i = ops.size(); i-- > 0;) {
-      SVOD_TRY(result, move(ops[i], result));
+      SVOD_TRY(result, move(ops[i], result, outside));
     }
     return result;
   }
 
-  Result<View> move(UOp node, const View& x) {
+  /// `outside`: what a part holds where a variable carries it beyond x.
+  Result<View> move(UOp node, const View& x, const Scalar& outside) {
     size_t skip = node.op() == Op::Pad ? 2 : 1;  // of Pad the fill is no number
-    Scalar fill = node.op() == Op::Pad ? scalarOf(values_[node.src(1).id()]) : Scalar();
+    Scalar fill = node.op() == Op::Pad ? scalarOf(values_[node.src(1).id()]) : outside;
     SVOD_TRY(std::vector<int64_t> values, sizes_.numbers(node.src().subspan(skip)));
     return moveView(node, x, values, fill);
   }
@@ -192,7 +193,8 @@ class TensorInterpreter {
       return fail(Diag::Verify, "store to " + toLineText(node.src(0)), "store to a buffer or a view of one");
     SVOD_CHECK(openBuffer(base));
     HostTensor content = versionsOf(base).back().toTensor();
-    SVOD_TRY(View places, moved(node.src(0), positions(content.dims)));
+    const Scalar nowhere = Scalar::ofInt(DType::I64, -1);
+    SVOD_TRY(View places, moved(node.src(0), positions(content.dims), nowhere));
     View value = values_[node.src(1).id()];
     if (!value.dims.empty() && value.dims != places.dims) return dimsMismatch(node, value, places);
     value = broadcastTo(value, places.dims);
@@ -202,7 +204,8 @@ class TensorInterpreter {
     walk.run([&](std::span<const int64_t> starts) {
       readRow(places, starts[0], walk.stride(0), where);
       readRow(value, starts[1], walk.stride(1), what);
-      for (size_t j = 0; j < what.size(); ++j) content.set(where[j].asInt(), what[j]);
+      for (size_t j = 0; j < what.size(); ++j)
+        if (where[j].asInt() >= 0) content.set(where[j].asInt(), what[j]);
     });
     versionsOf(base).push_back(View::of(std::move(content)));
     storeIndex_[node.id()] = static_cast<uint32_t>(versionsOf(base).size() - 1);
@@ -219,7 +222,7 @@ class TensorInterpreter {
 
   Result<View> value(UOp n) {
     if (isElementwise(n.op())) return elementwiseView(n, viewsOf(n.src()));
-    if (isMovement(n.op())) return move(n, values_[n.src(0).id()]);
+    if (isMovement(n.op())) return move(n, values_[n.src(0).id()], Scalar::of(n.dtype(), 0));
     switch (n.op()) {
       case Op::Sink:
       case Op::Group: return View();

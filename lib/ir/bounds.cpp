@@ -107,12 +107,12 @@ Interval computeBounds(Op op, DType d, std::span<const UOp> src, std::span<const
       return isFloat(d) || d == DType::U64 ? whole(d) : Interval{s.asInt(), s.asInt()};
     }
     case Op::Var: return {std::get<VarArg>(arg).min, std::get<VarArg>(arg).max};
-    case Op::Range: {
-      // A loop that may not run at all is no constant: what is read inside of it must stay there.
-      const bool mayNotRun = in[0].min < 1 && !in[0].isConst();
+    case Op::Range:
+    case Op::Special: {
+      // A loop that may not run, or cannot, is no constant: what its body does must stay inside of it.
+      const bool mayNotRun = in[0].min < 1;
       return {0, std::max<int64_t>(in[0].max - 1, mayNotRun ? 1 : 0)};
     }
-    case Op::Special: return {0, std::max<int64_t>(in[0].max - 1, 0)};
     case Op::After:
     case Op::Lane: return in[0];
     case Op::Ramp: {

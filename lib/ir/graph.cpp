@@ -218,7 +218,9 @@ UOp Graph::pad(UOp x, UOp fill, std::span<const UOp> before, std::span<const UOp
   return make(Op::Pad, x.dtype(), src);
 }
 UOp Graph::shrink(UOp x, std::span<const UOp> offsets, std::span<const UOp> sizes) {
-  return std::ranges::equal(x.shape(), sizes) ? x : make(Op::Shrink, x.dtype(), join(x, offsets, sizes));
+  const bool isAtStart = std::ranges::all_of(offsets, [](UOp d) { return d.isConst(0); });
+  if (isAtStart && std::ranges::equal(x.shape(), sizes)) return x;
+  return make(Op::Shrink, x.dtype(), join(x, offsets, sizes));
 }
 UOp Graph::flip(UOp x, std::span<const int32_t> axes) {
   return axes.empty() ? x : make(Op::Flip, x.dtype(), {x}, AxesArg{axes});

@@ -33,8 +33,8 @@ std::span<const SpecRule> storageRules();
 std::string checkStructure(const NodeView& node);
 
 struct VerifyOptions {
-  /// Loads and stores whose index is not provably inside its buffer are enumerated when their ranges and variables
-  /// have at most this many value combinations; 0 skips the check.
+  /// Loads and stores whose index is not provably inside its buffer are evaluated at all values of their ranges and
+  /// variables when these have at most this many combinations, else at their ends (ir/verify_access.h); 0 skips the check.
   int64_t enumerate = 4096;
 };
 

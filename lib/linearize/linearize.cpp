@@ -58,16 +58,37 @@ class Linearizer {
                     "this is a defect of the compiler: mergeLoops must leave one end per range");
       endOfRange_[range.id()] = end;
     }
+    keepInLoops();
     for (UOp end : nodes_)
       if (end.op() == Op::End) openLoop(end);
     return {};
+  }
+
+  /// What an End closes stays in its loop even if it does not depend on it, unless the loop runs in any case.
+  void keepInLoops() {
+    keptIn_.resize(positionOf_.size());
+    for (UOp n : nodes_ | std::views::reverse) {  // ends around others come first
+      if (n.op() != Op::End && n.op() != Op::Group) continue;
+      std::vector<UOp> around = keptIn_[n.id()];
+      if (n.op() == Op::End && n.src(1).src(0).bounds().min < 1) around.push_back(n.src(1));
+      for (UOp effect : n.op() == Op::End ? n.src().first(1) : n.src())
+        keptIn_[effect.id()].insert(keptIn_[effect.id()].end(), around.begin(), around.end());
+    }
+  }
+
+  /// The ranges of the loops that a node is in.
+  std::vector<UOp> rangesAround(UOp node) const {
+    std::vector<UOp> ranges(node.ranges().begin(), node.ranges().end());
+    const std::vector<UOp>& kept = keptIn_[node.id()];
+    ranges.insert(ranges.end(), kept.begin(), kept.end());
+    return ranges;
   }
 
   /// The loops around a loop are those of the ranges open at its End; they get their numbers first.
   void openLoop(UOp end) {
     UOp range = end.src(1);
     if (loopOfRange_[range.id()] != 0) return;
-    for (UOp outer : end.ranges())
+    for (UOp outer : rangesAround(end))
       if (auto it = endOfRange_.find(outer.id()); it != endOfRange_.end()) openLoop(it->second);
     size_t parent = innermost(end);
     loopOfRange_[range.id()] = loops_.size();
@@ -76,7 +97,7 @@ class Linearizer {
 
   size_t innermost(UOp node) const {
     size_t best = 0;
-    for (UOp r : node.ranges()) {
+    for (UOp r : rangesAround(node)) {
       size_t loop = loopOfRange_[r.id()];
       if (loops_[loop].depth > loops_[best].depth || best == 0) best = loop;
     }
@@ -93,7 +114,7 @@ class Linearizer {
     for (size_t i = 0; i < nodes_.size(); ++i) {
       UOp n = nodes_[i];
       home_[i] = innermost(n);
-      for (UOp r : n.ranges())
+      for (UOp r : rangesAround(n))
         if (!isAncestor(loopOfRange_[r.id()], home_[i]))
           return fail(Diag::Verify, "node " + toLineText(n) + " depends on loops that are not nested",
                       "this is a defect of the compiler: report the kernel's .uop text");
@@ -224,6 +245,7 @@ class Linearizer {
   std::vector<UOp> nodes_;
   std::vector<size_t> positionOf_, loopOfRange_, home_;
   std::map<uint32_t, UOp> endOfRange_;  // by range id
+  std::vector<std::vector<UOp>> keptIn_;  // by node id: ranges it does not depend on
   std::vector<Loop> loops_;
   std::vector<UOp> out_;
 };

@@ -67,7 +67,11 @@ Elements KnownValues::moved(UOp node) {
       for (int32_t axis : node.argAs<AxesArg>().axes) source[axis] = have[axis] - 1 - at[axis];
     for (size_t i = 0; i < rank; ++i) source[i] += node.op() == Op::Pad ? -(*offsets)[i] : (*offsets)[i];
     int64_t index = flat(source, have);
-    all.push_back(index >= 0 ? from[static_cast<size_t>(index)] : known_[node.src(1).id()][0]);
+    if (index >= 0)
+      all.push_back(from[static_cast<size_t>(index)]);
+    else  // of a padding its fill, of a part 0
+      all.push_back(node.op() == Op::Pad ? known_[node.src(1).id()][0]
+                                         : b_.graph().constant(Scalar::of(node.dtype(), 0)));
   });
   return all;
 }

@@ -22,6 +22,7 @@ struct PassOptions {
   std::vector<std::string> disabledRules = {};
   std::string stopAfter = {};  // pass name; empty: run everything
   bool verifyEach = false;    // check the stage's rules before the first and after every pass
+  bool checkAccesses = true;  // on every compile: that no load or store is seen to leave its buffer (ir/verify_access.h)
   int64_t bisectLimit = -1;   // run only the first N optional passes of each pipeline; -1: all
 };
 

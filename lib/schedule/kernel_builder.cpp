@@ -170,7 +170,7 @@ UOp KernelBuilder::reduced(UOp node, std::span<const UOp> index, UOp gate) {
       inner.push_back(index[next++]);
       continue;
     }
-    if (shape[i].isConst(0)) return g_.constant(identity(arg.op, node.dtype()));
+    if (shape[i].bounds().max <= 0) return g_.constant(identity(arg.op, node.dtype()));
     inner.push_back(openRanges({&shape[i], 1}, AxisType::Reduce)[0]);
     if (inner.back().op() == Op::Range) ranges.push_back(inner.back());
   }

@@ -5,6 +5,7 @@
 #include "schedule/add_kernel.h"
 #include "schedule/packing.h"
 #include "schedule/scheduler.h"
+#include "symbolic/guard_loads.h"
 #include "symbolic/symbolic.h"
 
 namespace svod {
@@ -28,10 +29,18 @@ UOp dropUnusedParams(Graph& g, UOp sink, std::vector<int>& args) {
   return substitute(g, sink, from, to);
 }
 
+/// Whether every store stands in a loop that cannot run.
+bool storesNothing(UOp sink) {
+  auto isEmpty = [](UOp range) { return range.src(0).bounds().max <= 0; };
+  return std::ranges::all_of(
+      sink.src(), [&](UOp end) { return end.op() == Op::End && std::ranges::any_of(end.src().subspan(1), isEmpty); });
+}
+
 }  // namespace
 
 void Scheduler::addLaunch(Producer& p, std::unique_ptr<Graph> graph, UOp sink, KernelBuilder& builder, UOp named) {
-  sink = simplify(*graph, sink);
+  sink = guardLoads(*graph, simplify(*graph, sink));
+  if (storesNothing(sink)) return;
   for (UOp r : builder.reads())
     if (std::find(p.reads.begin(), p.reads.end(), r) == p.reads.end()) p.reads.push_back(r);
   ScheduleItem item{ItemKind::Launch, 0, {}, builder.args(), {}, {}, labelOf(named)};

@@ -19,7 +19,7 @@ struct Producer {
 };
 
 inline bool isEmpty(UOp node) {
-  return std::any_of(node.shape().begin(), node.shape().end(), [](UOp d) { return d.isConst(0); });
+  return std::any_of(node.shape().begin(), node.shape().end(), [](UOp d) { return d.bounds().max <= 0; });
 }
 inline UOp skipReshapes(UOp node) {
   while (node.op() == Op::Reshape) node = node.src(0);

@@ -7,7 +7,8 @@ namespace {
 
 // Every value of `from` survives a trip through `to`.
 bool holdsAll(DType to, DType from) {
-  if (to == from || from == DType::Bool) return true;
+  if (to == from) return true;
+  if (from == DType::Bool) return isComputedIn(to);  // f8e8m0 has no 0
   const DTypeInfo &t = info(to), &f = info(from);
   if (to == DType::Bool) return false;
   if (isFloat(from)) {

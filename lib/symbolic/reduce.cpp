@@ -22,6 +22,13 @@ std::vector<UOp> without(std::span<const UOp> ranges, UOp range) {
   return rest;
 }
 
+// A range that cannot run leaves the identity.
+UOp emptyRange(const Match& m) {
+  auto isEmpty = [](UOp r) { return r.src(0).bounds().max <= 0; };
+  const bool nothing = std::ranges::any_of(m.node.src().subspan(1), isEmpty);
+  return nothing ? m.graph.constant(identity(reduceOp(m.node), m.node.dtype())) : UOp();
+}
+
 UOp dropUnused(const Match& m, bool anyFloatSum) {
   UOp value = m.node.src(0);
   for (UOp r : m.node.src().subspan(1)) {
@@ -108,6 +115,7 @@ UOp commonFactor(const Match& m) {
 }
 
 constexpr Rule kRules[] = {
+    native("reduce-empty-range", op(Op::Reduce), kAllDomains, emptyRange),
     native("reduce-unused-range", op(Op::Reduce), kAllDomains, unusedRange),
     native("reduce-picks-element", op(Op::Reduce), kAllDomains, pickedElement),
     native("reduce-closed-sum", op(Op::Reduce), kInts | kFloats, closedSum),

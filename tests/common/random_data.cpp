@@ -8,6 +8,8 @@ namespace svod {
 
 namespace {
 
+constexpr int kEdgePercent = 25;
+
 Scalar specialFloat(DType d, Draw& draw) {
   double tiny = Scalar::fromBits(d, 1).asFloat();
   const double kValues[] = {std::nan(""), HUGE_VAL,     -HUGE_VAL,     -0.0, 0.0, tiny,
@@ -29,8 +31,8 @@ Scalar denseFloat(DType d, Draw& draw) {
   return Scalar::ofFloat(d, std::ldexp(negative ? -fraction : fraction, static_cast<int>(exponent)));
 }
 
-Scalar randomElement(DType d, Draw& draw, bool special) {
-  bool takeSpecial = draw.chance(8) && special, plain = draw.chance(50);
+Scalar randomElement(DType d, Draw& draw, bool special, int percent) {
+  bool takeSpecial = draw.chance(percent) && special, plain = draw.chance(50);
   if (isFloat(d)) return takeSpecial ? specialFloat(d, draw) : plain ? plainFloat(d, draw) : denseFloat(d, draw);
   if (takeSpecial) {
     const int64_t kValues[] = {minInt(d), maxInt(d), -1, minInt(d) + 1, 0, 64};
@@ -51,12 +53,25 @@ std::vector<int64_t> dimsAt(std::span<const UOp> dims, const VariableValues& var
   return out;
 }
 
+/// The least, the greatest, the largest prime between, or any value.
+int64_t edgeValue(int64_t min, int64_t max, Draw& draw) {
+  auto isPrime = [](int64_t v) {
+    for (int64_t d = 2; d * d <= v; ++d)
+      if (v % d == 0) return false;
+    return v > 1;
+  };
+  int64_t prime = max, any = draw.between(min, max);
+  while (prime > min && !isPrime(prime)) --prime;
+  const int64_t kValues[] = {min, max, prime, any};
+  return draw.of(kValues);
+}
+
 }  // namespace
 
-HostTensor randomTensor(DType dtype, std::vector<int64_t> dims, uint64_t seed, bool special) {
+HostTensor randomTensor(DType dtype, std::vector<int64_t> dims, uint64_t seed, bool special, int percent) {
   Draw draw(seed);
   HostTensor out = HostTensor::zeros(dtype, std::move(dims));
-  for (int64_t i = 0, n = out.numel(); i < n; ++i) out.set(i, randomElement(dtype, draw, special));
+  for (int64_t i = 0, n = out.numel(); i < n; ++i) out.set(i, randomElement(dtype, draw, special, percent));
   return out;
 }
 
@@ -65,13 +80,15 @@ ModelBindings randomBindings(const Model& model, uint64_t seed, const RandomOpti
   ModelBindings out;
   for (UOp v : model.variables) {
     const VarArg& arg = v.argAs<VarArg>();
-    out.variables[std::string(arg.name)] = draw.between(arg.min, arg.max);
+    out.variables[std::string(arg.name)] =
+        options.edges ? edgeValue(arg.min, arg.max, draw) : draw.between(arg.min, arg.max);
   }
   for (const ModelPort& port : model.ports) {
     HostTensor& t = out.ports.emplace_back();
     uint64_t portSeed = draw.bits();
     if (port.kind != PortKind::Input && port.kind != PortKind::State) continue;
-    t = randomTensor(port.buffer.dtype(), dimsAt(port.buffer.shape(), out.variables), portSeed, !options.contract);
+    t = randomTensor(port.buffer.dtype(), dimsAt(port.buffer.shape(), out.variables), portSeed, !options.contract,
+                     options.edges ? kEdgePercent : 8);
   }
   return out;
 }

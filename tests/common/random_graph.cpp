@@ -11,7 +11,9 @@ class Generator : RandomLoops {
   Generator(uint64_t seed, const RandomOptions& options) : RandomLoops(seed, options) {}
 
   Model build() {
-    if (options_.symbolic && draw_.chance(25)) {
+    if (options_.edges) {
+      sizes();
+    } else if (options_.symbolic && draw_.chance(25)) {
       variable_ = g_.variable("n", 1, 7);
       model_.variables.push_back(variable_);
     }

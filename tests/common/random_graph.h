@@ -15,6 +15,8 @@ struct RandomOptions {
   bool symbolic = true;         // sometimes a variable as a leading dim
   bool zeroDims = true;         // sometimes tensors without elements
   bool loops = false;           // temporaries, and loops, conditions and branches that assign them; not with contract
+  bool edges = false;           // sizes that can be 0, or only 0, quotients, remainders and products of variables; parts
+                                // that these carry beyond their tensor; more small floats, bools, casts and special values
   std::vector<DType> dtypes;    // of inputs and casts; empty: all
 };
 
@@ -23,12 +25,13 @@ struct RandomOptions {
 /// division, and the bits of a NaN never reach an integer. Compare with sameValues(a, b, true).
 Model randomModel(uint64_t seed, const RandomOptions& options = {});
 
-/// Data for every input and state and a value for every variable. Special values (NaN, infinity, -0, subnormals,
+/// Data for every input and state and a value for every variable: any, with `edges` its least, its greatest, a prime or
+/// one between. Special values (NaN, infinity, -0, subnormals,
 /// extreme integers) are mixed in unless `options.contract`, where floats stay moderate.
 ModelBindings randomBindings(const Model& model, uint64_t seed, const RandomOptions& options = {});
 
-/// Elements as randomBindings draws them.
-HostTensor randomTensor(DType dtype, std::vector<int64_t> dims, uint64_t seed, bool special);
+/// Elements as randomBindings draws them; `special`: how many of a hundred are special values.
+HostTensor randomTensor(DType dtype, std::vector<int64_t> dims, uint64_t seed, bool special, int percent = 8);
 
 /// Draws that are the same everywhere; call it once per statement, the order of arguments is not.
 class Draw {

@@ -91,7 +91,7 @@ class RandomLoops : protected RandomSteps {
   Head head() {
     Head head;
     head.count = g_.index(draw_.between(0, 4));
-    if (variable_ && draw_.chance(25)) head.count = variable_;
+    if (variable_ && draw_.chance(25)) head.count = symbolicSize();
     if (!counters_.empty() && draw_.chance(25)) head.count = counters_.back();
     const bool branch = draw_.chance(25);
     if (branch) head.count = g_.index(1);
@@ -154,6 +154,10 @@ class RandomLoops : protected RandomSteps {
 
   // A view of a buffer that names some of its elements.
   UOp part(UOp buffer) {
+    if (options_.edges && draw_.chance(60)) {
+      const Part part = edgePart(buffer, counters_.empty() ? UOp() : counters_.back());
+      return g_.shrink(buffer, part.offsets, part.sizes);
+    }
     UOps offsets, sizes;
     for (UOp d : buffer.shape()) {
       int64_t smallest = std::max<int64_t>(d.bounds().min, 0), offset = draw_.between(0, smallest / 2);
@@ -167,6 +171,10 @@ class RandomLoops : protected RandomSteps {
   /// A part that moves with the counter along the first axis; null where it would leave the value.
   UOp windowOf(UOp x) {
     UOp counter = counters_.back();
+    if (options_.edges && x.rank() > 0 && draw_.chance(50)) {
+      const Part part = edgePart(x, counter);
+      return g_.shrink(x, part.offsets, part.sizes);
+    }
     const int64_t last = std::max<int64_t>(counter.bounds().max, 0);
     if (x.rank() == 0 || x.hasSymbolicShape() || x.dim(0) <= last) return {};
     UOps offsets(x.rank(), g_.index(0)), sizes(x.shape().begin(), x.shape().end());

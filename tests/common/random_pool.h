@@ -48,8 +48,14 @@ class RandomPool {
     constexpr int64_t kSizes[] = {1, 1, 2, 3, 3, 4, 5, 7, 8, 9, 16, 17};
     int64_t rank = draw_.between(0, 4), total = 1;
     UOps dims;
-    if (variable_ && draw_.chance(40)) dims.push_back(variable_), total = 7;
+    if (variable_ && draw_.chance(40)) dims.push_back(symbolicSize()), total = largest(dims);
     for (int64_t i = 0; i < rank; ++i) {
+      if (options_.edges && draw_.chance(15)) {
+        UOp size = symbolicSize();
+        if (total * std::max<int64_t>(size.bounds().max, 1) > options_.maxElements) continue;
+        dims.push_back(size), total = largest(dims);
+        continue;
+      }
       int64_t size = draw_.of(kSizes);
       if (total * size > options_.maxElements) size = 1;
       if (options_.zeroDims && draw_.chance(1)) size = 0;
@@ -59,7 +65,69 @@ class RandomPool {
     return dims;
   }
 
-  DType randomDType() { return draw_.of(options_.dtypes); }
+  DType randomDType() {
+    constexpr DType kSmall[] = {DType::Bool,       DType::Bool,       DType::BF16,   DType::BF16,   DType::F16,
+                                DType::F8E4M3,     DType::F8E5M2,     DType::F4E2M1, DType::F8E8M0, DType::F16,
+                                DType::F8E4M3FNUZ, DType::F8E5M2FNUZ, DType::I8,     DType::U8,     DType::F32};
+    return options_.edges && draw_.chance(35) ? draw_.of(kSmall) : draw_.of(options_.dtypes);
+  }
+
+  // -- sizes
+
+  /// Of any tensor with these dims.
+  static int64_t largest(std::span<const UOp> dims) {
+    int64_t total = 1;
+    for (UOp d : dims) total *= std::max<int64_t>(d.bounds().max, 1);
+    return total;
+  }
+
+  /// Two variables, and what sizes are made of them. None can be negative; some can only be 0.
+  void sizes() {
+    struct Bounds {
+      int64_t min, max;
+    };
+    constexpr Bounds kBounds[] = {{0, 7}, {1, 7}, {0, 0}, {0, 1}, {1, 1}, {3, 3}, {2, 5}, {0, 3}, {1, 13}};
+    UOps v;
+    for (const char* name : {"n", "m"}) {
+      const Bounds b = draw_.of(kBounds);
+      v.push_back(g_.variable(name, b.min, b.max));
+      model_.variables.push_back(v.back());
+    }
+    variable_ = v[0];
+    auto number = [&](int64_t k) { return g_.index(k); };
+    auto mod = [&](UOp a, UOp b) { return g_.alu(Op::Floormod, {a, b}); };
+    for (UOp a : v)
+      for (UOp size : {a, floordivDims(g_, a, number(2)), floordivDims(g_, a, number(8)), mod(a, number(3)),
+                       mod(a, number(1)), floordivDims(g_, addDims(g_, a, number(3)), number(4)),
+                       g_.alu(Op::Max, {subDims(g_, a, number(2)), number(0)}), mulDims(g_, a, number(2))})
+        sizes_.push_back(size);
+    UOp n = v[0], m = v[1], next = addDims(g_, m, number(1));
+    for (UOp size : {mulDims(g_, n, m), addDims(g_, n, m), g_.alu(Op::Min, {n, m}), g_.alu(Op::Max, {n, m}),
+                     floordivDims(g_, n, next), mod(n, next), subDims(g_, number(13), n)})
+      sizes_.push_back(size);
+  }
+
+  UOp symbolicSize() { return options_.edges ? draw_.of(sizes_) : variable_; }
+
+  /// Offsets and sizes of a part of `x` that may leave it for some values of the variables: along every axis as it is, as
+  /// long as the axis from a variable on, of a length that variables give, or all but the first elements.
+  struct Part {
+    UOps offsets, sizes;
+  };
+  Part edgePart(UOp x, UOp counter = {}) {
+    Part part;
+    for (UOp d : x.shape()) {
+      UOp offset = counter && draw_.chance(30) ? counter : draw_.chance(70) ? symbolicSize() : g_.index(draw_.below(3));
+      UOp rest = g_.alu(Op::Max, {subIndices(g_, d, offset), g_.index(0)});
+      const UOp kSizes[] = {d, d, d, symbolicSize(), rest.ranges().empty() ? rest : d};
+      UOp size = draw_.of(kSizes), slack = subIndices(g_, subIndices(g_, d, offset), size);
+      bool isUnmoved = draw_.chance(40) || slack.bounds().max < 0 || (slack.isConst() && slack.constInt() < 0);
+      part.offsets.push_back(isUnmoved ? g_.index(0) : offset);
+      part.sizes.push_back(isUnmoved ? d : size);
+    }
+    if (largest(part.sizes) <= 4 * options_.maxElements) return part;
+    return {UOps(x.rank(), g_.index(0)), UOps(x.shape().begin(), x.shape().end())};
+  }
 
   void leaves() {
     int64_t inputs = draw_.between(1, 4);
@@ -90,12 +158,17 @@ class RandomPool {
   void iota() {
     constexpr DType kTypes[] = {DType::I32, DType::I64, DType::U8, DType::I16};
     DType d = draw_.of(kTypes);
-    add({g_.make(Op::Iota, d, {g_.index(draw_.between(1, 12))})});
+    UOp count = g_.index(draw_.between(1, 12));
+    add({g_.make(Op::Iota, d, {options_.edges && draw_.chance(40) ? symbolicSize() : count})});
   }
 
   // -- the pool
 
   void add(Value v) {
+    // Sizes made of sizes multiply out; plans hold expressions of a limited length.
+    constexpr size_t kLongest = 24;
+    for (UOp d : v.node.shape())
+      if (!d.isConst() && toposort(d).size() > kLongest) return;
     if (isFloat(v.node.dtype())) v.eitherZero |= false;
     pool_.push_back(v);
   }
@@ -120,7 +193,7 @@ class RandomPool {
   bool decisive(const Value& v) const { return !options_.contract || v.exact || !isFloat(v.node.dtype()); }
 
   Value constant(DType d) {
-    HostTensor t = randomTensor(d, {}, draw_.bits(), !options_.contract);
+    HostTensor t = randomTensor(d, {}, draw_.bits(), !options_.contract, options_.edges ? 20 : 8);
     return {g_.constant(t.at(0))};
   }
 
@@ -140,6 +213,7 @@ class RandomPool {
     if (std::ranges::equal(v.node.shape(), dims)) return v;
     if (v.node.isScalar()) return keepScalar ? v : spread(v, dims);
     bool symbolic = isSymbolic(v.node) || std::ranges::any_of(dims, [](UOp d) { return !d.isConst(); });
+    if (symbolic && options_.edges && v.node.rank() == dims.size() && draw_.chance(60)) return cut(v, dims);
     if (symbolic) return keepScalar ? firstOf(v) : spread(firstOf(v), dims);
     int64_t have = v.node.maxNumel(), want = numel(g_, dims).constInt();
     Value line = flat(v);
@@ -153,6 +227,14 @@ class RandomPool {
     return moved(line, g_.reshape(line.node, dims));
   }
 
+  // The elements of a box from the first one on; there are none beyond `v`.
+  Value cut(const Value& v, std::span<const UOp> dims) {
+    UOps zeros(dims.size(), g_.index(0));
+    for (size_t i = 0; i < dims.size(); ++i)
+      if (subDims(g_, v.node.shape()[i], dims[i]).bounds().max < 0) return spread(firstOf(v), dims);
+    return moved(v, g_.shrink(v.node, zeros, dims));
+  }
+
   Value spread(const Value& v, std::span<const UOp> dims) {
     UOps ones(dims.size(), g_.index(1));
     return moved(v, g_.expand(g_.reshape(v.node, ones), dims));
@@ -162,7 +244,8 @@ class RandomPool {
   Value firstOf(const Value& v) {
     UOps zeros, ones;
     for (UOp d : v.node.shape()) {
-      if (d.bounds().min < 1) return constant(v.node.dtype());
+      const bool isThere = d.bounds().min >= 1 || (options_.edges && !d.isConst() && d.bounds().max >= 1);
+      if (!isThere) return constant(v.node.dtype());
       zeros.push_back(g_.index(0));
       ones.push_back(g_.index(1));
     }
@@ -196,6 +279,7 @@ class RandomPool {
   Model model_;
   Graph& g_;
   UOp variable_;
+  UOps sizes_;  // with edges: what variables give
   std::vector<Value> pool_;
 };
 

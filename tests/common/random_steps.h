@@ -34,8 +34,9 @@ class RandomSteps : protected RandomPool {
       return add(moved(v, g_.alu(draw_.of(kInt), {v.node})));
     }
     if (options_.transcendentals && draw_.chance(40)) {
-      constexpr Op kTranscend[] = {Op::Exp, Op::Exp2, Op::Log, Op::Log2, Op::Sin, Op::Cos, Op::Tanh, Op::Erf};
-      return add({g_.alu(draw_.of(kTranscend), {v.node}), false, v.eitherZero});
+      constexpr Op kTranscend[] = {Op::Exp, Op::Exp2, Op::Log, Op::Log2, Op::Sin, Op::Cos, Op::Tanh, Op::Erf, Op::Tan};
+      const std::span<const Op> ops = std::span(kTranscend).first(options_.edges ? 9 : 8);
+      return add({g_.alu(draw_.of(ops), {v.node}), false, v.eitherZero});
     }
     constexpr Op kFloat[] = {Op::Neg, Op::Abs, Op::Sqrt, Op::Recip, Op::Trunc, Op::Floor, Op::Ceil, Op::Round};
     Op op = draw_.of(kFloat);
@@ -104,12 +105,22 @@ class RandomSteps : protected RandomPool {
 
   void reshape() {
     Value v = pick();
+    if (options_.edges && v.node.rank() > 1 && draw_.chance(40)) return joinAxes(v);
     if (isSymbolic(v.node) || v.node.maxNumel() == 0) return add(flat(v));
     int64_t left = v.node.maxNumel();
     UOps dims;
     for (int64_t f : {2, 3, 5, 7, 1, 2})
       if (left % f == 0 && draw_.chance(50)) dims.push_back(g_.index(f)), left /= f;
     dims.insert(dims.begin() + draw_.between(0, static_cast<int64_t>(dims.size())), g_.index(left));
+    add(moved(v, g_.reshape(v.node, dims)));
+  }
+
+  // Two neighbours become one.
+  void joinAxes(const Value& v) {
+    UOps dims(v.node.shape().begin(), v.node.shape().end());
+    const int64_t at = draw_.between(0, static_cast<int64_t>(dims.size()) - 2);
+    dims[static_cast<size_t>(at)] = mulDims(g_, dims[static_cast<size_t>(at)], dims[static_cast<size_t>(at) + 1]);
+    dims.erase(dims.begin() + at + 1);
     add(moved(v, g_.reshape(v.node, dims)));
   }
 
@@ -128,8 +139,11 @@ class RandomSteps : protected RandomPool {
     if (v.node.maxNumel() * times > options_.maxElements) times = 1;
     dims.insert(dims.begin() + at, g_.index(1));
     grown = dims;
-    grown[static_cast<size_t>(at)] =
-        variable_ && v.node.maxNumel() * 7 <= options_.maxElements && draw_.chance(20) ? variable_ : g_.index(times);
+    UOp size = variable_ ? symbolicSize() : UOp();
+    grown[static_cast<size_t>(at)] = size && v.node.maxNumel() * size.bounds().max <= options_.maxElements &&
+                                             draw_.chance(options_.edges ? 50 : 20)
+                                         ? size
+                                         : g_.index(times);
     add(moved(v, g_.expand(g_.reshape(v.node, dims), grown)));
   }
 
@@ -139,9 +153,13 @@ class RandomSteps : protected RandomPool {
     for (size_t i = 0; i < v.node.rank(); ++i) {
       before.push_back(g_.index(draw_.between(0, 2)));
       after.push_back(g_.index(draw_.between(0, 2)));
+      if (options_.edges && draw_.chance(25)) after.back() = symbolicSize();
+      if (options_.edges && draw_.chance(15)) before.back() = symbolicSize();
     }
     int64_t total = 1;
-    for (UOp d : v.node.shape()) total *= d.bounds().max + 4;
+    for (size_t i = 0; i < v.node.rank(); ++i)
+      total *= v.node.shape()[i].bounds().max +
+               (options_.edges ? before[i].bounds().max + after[i].bounds().max + 1 : 4);
     if (total > options_.maxElements * 4) return;
     Value fill = constant(v.node.dtype());
     add(moved(v, g_.pad(v.node, fill.node, before, after)));
@@ -149,6 +167,10 @@ class RandomSteps : protected RandomPool {
 
   void shrink() {
     Value v = pick();
+    if (options_.edges && draw_.chance(60)) {
+      const Part part = edgePart(v.node);
+      return add(moved(v, g_.shrink(v.node, part.offsets, part.sizes)));
+    }
     UOps offsets, sizes;
     for (UOp d : v.node.shape()) {
       int64_t smallest = std::max<int64_t>(d.bounds().min, 0), offset = draw_.between(0, smallest / 2);
@@ -203,6 +225,7 @@ class RandomSteps : protected RandomPool {
     UOps dims;
     int64_t rank = draw_.between(1, 2);
     for (int64_t i = 0; i < rank; ++i) dims.push_back(g_.index(draw_.between(1, 6)));
+    if (options_.edges && draw_.chance(30)) dims[0] = symbolicSize();
     return dims;
   }
 

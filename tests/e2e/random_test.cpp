@@ -88,15 +88,34 @@ std::string checkContract(uint64_t seed, const char* target) {
   return check(seed, drawn, draw(seed, Numerics::Contract, target), boundsDifference);
 }
 
+RandomOptions withEdges(bool loops) {
+  RandomOptions drawn;
+  drawn.edges = true;
+  drawn.loops = loops;
+  drawn.steps = loops ? 10 : 16;
+  return drawn;
+}
+
+std::string checkEdges(uint64_t seed, const char* target) {
+  return check(seed, withEdges(seed % 4 == 0), draw(seed, Numerics::Strict, target), strictDifference);
+}
+
+std::string checkEdgesContract(uint64_t seed, const char* target) {
+  RandomOptions drawn = withEdges(false);
+  drawn.contract = true;
+  drawn.transcendentals = seed % 2 == 0;
+  return check(seed, drawn, draw(seed, Numerics::Contract, target), boundsDifference);
+}
+
 }  // namespace
 
 // Seeds beyond the first ones found defects once.
 TEST_CASE("strict plans equal the interpreter bit for bit", "[cpu]") {
-  forSeeds(1600, {3116, 3631, 3946}, [](uint64_t seed) { return checkStrict(seed, "cpu"); });
+  forSeeds(1200, {3116, 3631, 3946}, [](uint64_t seed) { return checkStrict(seed, "cpu"); });
 }
 
 TEST_CASE("contract plans stay within the computed bounds", "[cpu]") {
-  forSeeds(1200, {1358, 1487, 3275}, [](uint64_t seed) { return checkContract(seed, "cpu"); });
+  forSeeds(900, {1358, 1487, 3275}, [](uint64_t seed) { return checkContract(seed, "cpu"); });
 }
 
 TEST_CASE("strict plans with loops equal the interpreter bit for bit", "[cpu]") {
@@ -113,4 +132,16 @@ TEST_CASE("strict plans of the C target equal the interpreter bit for bit", "[c]
 
 TEST_CASE("contract plans of the C target stay within the computed bounds", "[c]") {
   forSeeds(80, {1358, 1487}, [](uint64_t seed) { return checkContract(seed, "c"); });
+}
+
+TEST_CASE("strict plans equal the interpreter where sizes and parts are at their edges", "[cpu][edges]") {
+  forSeeds(400, {1926, 2063}, [](uint64_t seed) { return checkEdges(seed, "cpu"); });
+}
+
+TEST_CASE("contract plans stay within the bounds where sizes and parts are at their edges", "[cpu][edges]") {
+  forSeeds(300, {}, [](uint64_t seed) { return checkEdgesContract(seed, "cpu"); });
+}
+
+TEST_CASE("strict plans of the C target equal the interpreter where sizes and parts are at their edges", "[c][edges]") {
+  forSeeds(40, {}, [](uint64_t seed) { return checkEdges(seed, "c"); });
 }
