@@ -216,11 +216,31 @@ class Failures(ToolTest):
 
     def test_verification_tries_the_ends_of_variables_and_what_is_between(self):
         nan = "svod 1\nvar n in [3, 9]\ninput x: f32[n]\nl = log(x)\n"  # fast ignores that l may be NaN
-        for where in ("eq(n, 3)", "eq(n, 9)", "and(gt(n, 3), lt(n, 9))"):
+        for where in ("eq(n, 3)", "eq(n, 9)", "eq(n, 6)", "eq(n, 7)"):  # the middle, and a prime
             with self.subTest(where=where):
                 graph = self.graph(f"{nan}output y = where({where}, l - l, x)\n")
                 self.svodc("compile", graph, "-o", self.folder / "plan", "--verify")
                 self.fails(4, "compile", graph, "-o", self.folder / "wrong", "--verify", "--numerics", "fast", says="is 0.0")
+
+    def test_verification_with_sizes_too_large_to_wait_for_says_which_ran(self):
+        graph = self.graph("svod 1\nvar n in [2, 900]\nvar m in [1, 700]\ninput x: f32[n, m, 50]\noutput y = x + 1\n")
+        done = self.svodc("compile", graph, "-o", self.folder / "plan", "--verify")
+        self.assertRegex(done.stderr, r"--verify ran with m=\d+, n=\d+; m=1, n=2; .*not up to the greatest values")
+        graph = self.graph("svod 1\nvar n in [2, 900]\ninput x: f32[n]\noutput y = x + 1\n")
+        self.assertNotIn("ran with", self.svodc("compile", graph, "-o", self.folder / "plan", "--verify").stderr)
+
+    def test_verification_takes_parts_beyond_their_tensor_as_they_are_documented(self):
+        graph = self.graph("""svod 1
+var k in [0, 3]
+input x: i32[3]
+state s: i32[3] = 0
+loop i < 4 {
+  assign slice(s, starts=[i], ends=[i + 2]) = slice(x, starts=[0], ends=[2])
+}
+output s
+output r = slice(x, starts=[k], ends=[k + 3])
+""")
+        self.svodc("compile", graph, "-o", self.folder / "plan", "--verify")
 
     def test_verification_without_elements(self):
         graph = self.graph("svod 1\nvar n in [0, 4]\ninput x: f32[n, 2]\noutput y = sum(x, axes=1)\noutput z = sum(x)\n")

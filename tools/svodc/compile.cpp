@@ -84,11 +84,26 @@ Error withGuiltyPass(Error error, BuildResult& build) {
   return error;
 }
 
-Status verified(BuildResult& build) {
-  Status status = verifyPlan(build.model, *build.compilation, build.options.numerics);
-  const bool wrong = !status && status.error().diag == Diag::Mismatch;
-  if (!wrong || build.options.passes.bisectLimit >= 0) return status;
-  return fail(withGuiltyPass(std::move(status.error()), build));
+/// Says with which sizes, where some were too large to wait for.
+void noteSizes(const std::vector<SizeChoice>& choices, Console& console) {
+  std::string ran;
+  for (const SizeChoice& c : choices) ran += (ran.empty() ? "" : "; ") + toText(c.values);
+  if (std::ranges::none_of(choices, &SizeChoice::isReduced)) return;
+  console.note(Error{Diag::VariableBounds, "--verify ran with " + ran + ", not up to the greatest values",
+                     "the interpreter would need long for these; give the variables tighter bounds to have all of them run",
+                     {},
+                     {}});
+}
+
+Status verified(BuildResult& build, Console& console) {
+  auto choices = verifyPlan(build.model, *build.compilation, build.options.numerics);
+  if (choices) {
+    noteSizes(*choices, console);
+    return {};
+  }
+  const bool wrong = choices.error().diag == Diag::Mismatch;
+  if (!wrong || build.options.passes.bisectLimit >= 0) return fail(std::move(choices.error()));
+  return fail(withGuiltyPass(std::move(choices.error()), build));
 }
 
 Status checkOutput(const Flags& flags) {
@@ -112,7 +127,7 @@ Result<int> runCompile(const Request& request, Console& console) {
   if (compilation.log.stopped) return 0;
   SVOD_TRY(const std::optional<Error> large, arenaWarning(compilation.plan, flags.maxArena));
   if (large) console.warn(*large);
-  if (flags.verify) SVOD_CHECK(verified(build));
+  if (flags.verify) SVOD_CHECK(verified(build, console));
   {
     auto lock = request.interrupts->hold();
     SVOD_CHECK(writePlanDirectory(flags.output, compilation.plan, compilation.files));

@@ -1,8 +1,10 @@
 #include "verify.h"
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 
+#include "certainty.h"
 #include "interp/interp.h"
 #include "plan/json.h"
 #include "svod/runtime.h"
@@ -14,8 +16,6 @@ namespace {
 using PlanHandle = std::unique_ptr<svod_plan, decltype(&svod_plan_free)>;
 using InstanceHandle = std::unique_ptr<svod_instance, decltype(&svod_instance_free)>;
 
-/// Sizes that make the interpreter wait are not needed to find a mistake.
-constexpr int64_t kLargestVariable = 16;
 constexpr double kUnitsOfLastPlace = 256;
 constexpr char kFindThePass[] =
     "find the first pass that changes the value: svodc compile --verify --bisect-limit=N with growing N";
@@ -50,6 +50,7 @@ struct PlanInMemory {
 /// A small generator with a fixed start: a failure can be repeated.
 class Random {
  public:
+  explicit Random(uint64_t number) : state_(0x9E3779B97F4A7C15 * (2 * number + 1)) {}
   uint64_t next() {
     state_ ^= state_ << 13, state_ ^= state_ >> 7, state_ ^= state_ << 17;
     return state_;
@@ -59,25 +60,42 @@ class Random {
   }
 
  private:
-  uint64_t state_ = 0x9E3779B97F4A7C15;
+  uint64_t state_;
 };
 
 /// Floats in [-1, 1] in steps of 1/64, which every float dtype but the 8-bit ones holds exactly; integers in [0, 7].
-HostTensor randomTensor(DType dtype, std::vector<int64_t> dims, Random& random) {
-  HostTensor tensor = HostTensor::zeros(dtype, std::move(dims));
-  for (int64_t i = 0; i < tensor.numel(); ++i) {
-    const double value = isFloat(dtype) ? static_cast<double>(random.between(-64, 64)) / 64.0
-                                        : static_cast<double>(random.between(0, dtype == DType::Bool ? 1 : 7));
-    tensor.set(i, Scalar::of(dtype, value));
+Scalar plainElement(DType dtype, Random& random) {
+  const double value = isFloat(dtype) ? static_cast<double>(random.between(-64, 64)) / 64.0
+                                      : static_cast<double>(random.between(0, dtype == DType::Bool ? 1 : 7));
+  return Scalar::of(dtype, value);
+}
+
+/// Where every result is certain: any magnitude, infinities, NaN, zeros of both signs, subnormals, the ends of integers.
+Scalar wildElement(DType dtype, Random& random) {
+  if (!isFloat(dtype)) {
+    const int64_t kEnds[] = {minInt(dtype), maxInt(dtype), -1, 0};
+    const bool isEnd = random.between(0, 1) == 0;
+    return Scalar::ofInt(dtype, isEnd ? kEnds[random.between(0, 3)] : static_cast<int64_t>(random.next()));
   }
+  const double tiny = Scalar::fromBits(dtype, 1).asFloat();
+  const double kEnds[] = {HUGE_VAL, -HUGE_VAL, std::nan(""), -0.0, tiny, -tiny, maxFinite(dtype), -maxFinite(dtype)};
+  if (random.between(0, 2) == 0) return Scalar::ofFloat(dtype, kEnds[random.between(0, 7)]);
+  return Scalar::ofFloat(dtype, static_cast<double>(random.between(-(1 << 20), 1 << 20)) / 4096.0);
+}
+
+HostTensor randomTensor(DType dtype, std::vector<int64_t> dims, Random& random, bool wild) {
+  HostTensor tensor = HostTensor::zeros(dtype, std::move(dims));
+  for (int64_t i = 0; i < tensor.numel(); ++i)
+    tensor.set(i, wild && random.between(0, 1) == 0 ? wildElement(dtype, random) : plainElement(dtype, random));
   return tensor;
 }
 
 struct Tolerance {
-  bool exact = false;
+  std::vector<Certainty> certainties;  // by model port
+  bool wild = false;                   // all of them are certain
 
-  double of(const HostTensor& expected) const {
-    if (exact || !isFloat(expected.dtype)) return 0;
+  double of(size_t port, const HostTensor& expected) const {
+    if (certainties[port] != Certainty::Free || !isFloat(expected.dtype)) return 0;
     double largest = 1e-30;
     for (int64_t i = 0; i < expected.numel(); ++i)
       if (const double v = std::abs(expected.at(i).asFloat()); std::isfinite(v)) largest = std::max(largest, v);
@@ -100,8 +118,7 @@ std::string positionText(int64_t flat, const std::vector<int64_t>& dims) {
   return text + "]";
 }
 
-Status compare(const std::string& name, const HostTensor& expected, const void* data, const Tolerance& tolerance) {
-  const double allowed = tolerance.of(expected);
+Status compare(const std::string& name, const HostTensor& expected, const void* data, double allowed) {
   for (int64_t i = 0; i < expected.numel(); ++i) {
     const Scalar actual = HostTensor::readElement(expected.dtype, static_cast<const std::byte*>(data), i);
     if (agree(expected.at(i), actual, allowed)) continue;
@@ -113,17 +130,30 @@ Status compare(const std::string& name, const HostTensor& expected, const void* 
   return {};
 }
 
-/// Which value of its bounds a variable gets.
-enum class Pick : uint8_t { Lowest, Highest, Between };
+/// A state is laid out for its largest shape; `expected` holds the elements of the present one.
+Status compareState(const ModelPort& port, const HostTensor& expected, const void* data, double allowed) {
+  HostTensor present = HostTensor::zeros(expected.dtype, expected.dims);
+  for (int64_t i = 0; i < present.numel(); ++i) {
+    int64_t rest = i, at = 0, stride = 1;
+    for (size_t axis = expected.dims.size(); axis-- > 0; rest /= expected.dims[axis]) {
+      at += rest % expected.dims[axis] * stride;
+      stride *= port.buffer.shape()[axis].bounds().max;
+    }
+    present.set(i, HostTensor::readElement(expected.dtype, static_cast<const std::byte*>(data), at));
+  }
+  return compare(port.name, expected, present.data.data(), allowed);
+}
 
 /// One set of variables and inputs, run both ways.
 class Trial {
  public:
-  Trial(const Model& model, const Plan& plan, svod_plan* handle) : model_(model), plan_(plan), handle_(handle) {}
+  /// `number`: trials with different ones have different inputs.
+  Trial(const Model& model, const Plan& plan, svod_plan* handle, int number)
+      : model_(model), plan_(plan), handle_(handle), random_(static_cast<uint64_t>(number)) {}
 
-  Status run(Pick pick, const Tolerance& tolerance) {
-    chooseVariables(pick);
-    SVOD_CHECK(chooseInputs());
+  Status run(const VariableValues& variables, const Tolerance& tolerance) {
+    setVariables(variables);
+    SVOD_CHECK(chooseInputs(tolerance.wild));
     SVOD_TRY(std::vector<HostTensor> expected, interpret(model_, bindings_));
     svod_error error{};
     svod_instance* made = nullptr;
@@ -145,20 +175,15 @@ class Trial {
     return fail(Diag::Mismatch, "a run " + quoted(said) + "; the interpreter says that it " + quoted(should), kFindThePass);
   }
 
-  void chooseVariables(Pick pick) {
-    for (UOp node : model_.variables) {
-      const VarArg& var = node.argAs<VarArg>();
-      const int64_t top = std::max(var.min, std::min(var.max, kLargestVariable));
-      const int64_t inner = top - var.min > 1 ? random_.between(var.min + 1, top - 1) : top;
-      bindings_.variables[std::string(var.name)] = pick == Pick::Lowest ? var.min : pick == Pick::Highest ? top : inner;
-    }
+  void setVariables(const VariableValues& variables) {
+    bindings_.variables = variables;
     for (const Variable& v : plan_.variables) {
       auto chosen = bindings_.variables.find(v.name);
       values_.push_back(v.kind == VariableKind::Fixed ? v.value : chosen == bindings_.variables.end() ? 0 : chosen->second);
     }
   }
 
-  Status chooseInputs() {
+  Status chooseInputs(bool wild) {
     bindings_.areArbitrary = true;
     bindings_.ports.resize(model_.ports.size());
     const std::vector<std::string> names = variableNames(plan_);
@@ -170,7 +195,7 @@ class Trial {
       }
       for (size_t i = 0; i < model_.ports.size(); ++i)
         if (const ModelPort& p = model_.ports[i]; p.kind == PortKind::Input && p.name == port.name)
-          bindings_.ports[i] = randomTensor(p.buffer.dtype(), dims, random_);
+          bindings_.ports[i] = randomTensor(p.buffer.dtype(), dims, random_, wild);
     }
     return {};
   }
@@ -209,12 +234,12 @@ class Trial {
       const ModelPort& port = model_.ports[i];
       if (port.kind == PortKind::Output) {
         const HostTensor actual = HostTensor::fromMemory(expected[i].dtype, expected[i].dims, results_[i]);
-        SVOD_CHECK(compare(port.name, expected[i], actual.data.data(), tolerance));
+        SVOD_CHECK(compare(port.name, expected[i], actual.data.data(), tolerance.of(i, expected[i])));
       }
       if (port.kind != PortKind::State) continue;
       const size_t index = svod_plan_find(handle_, SVOD_STATE, port.name.c_str());
       if (index != SVOD_NONE)
-        SVOD_CHECK(compare(port.name, expected[i], svod_state_data(instance, index), tolerance));
+        SVOD_CHECK(compareState(port, expected[i], svod_state_data(instance, index), tolerance.of(i, expected[i])));
     }
     return {};
   }
@@ -231,24 +256,27 @@ class Trial {
 
 }  // namespace
 
-Status verifyPlan(const Model& model, const Compilation& compilation, Numerics numerics) {
-  Tolerance tolerance{numerics == Numerics::Strict};
-  for (UOp node : toposort(model.sink)) {
-    if (has(node.op(), Transcend)) tolerance.exact = false;
+Result<std::vector<SizeChoice>> verifyPlan(const Model& model, const Compilation& compilation, Numerics numerics) {
+  for (UOp node : toposort(model.sink))
     if (node.op() == Op::Custom)
       return fail(Diag::Unsupported, "--verify cannot call the host functions of the graph", "compile without --verify");
-  }
+  Tolerance tolerance{certainties(model, numerics)};
+  tolerance.wild = std::ranges::count(tolerance.certainties, Certainty::Free) == 0 && !dependsOnOpenBits(model);
   const PlanInMemory memory(compilation);
   svod_error error{};
   svod_plan* handle = nullptr;
   if (svod_plan_load_memory(memory.files.data(), memory.files.size(), nullptr, &handle, &error) != 0)
     return fail(toError(error));
   const PlanHandle owner(handle, svod_plan_free);
-  for (Pick pick : {Pick::Highest, Pick::Lowest, Pick::Between}) {
-    SVOD_CHECK(Trial(model, compilation.plan, handle).run(pick, tolerance));
-    if (model.variables.empty()) break;
-  }
-  return {};
+  std::vector<SizeChoice> choices = chooseSizes(model);
+  for (const SizeChoice& choice : choices)
+    for (int number = 0; number < choice.runs; ++number) {
+      Status status = Trial(model, compilation.plan, handle, number).run(choice.values, tolerance);
+      if (status) continue;
+      const std::string at = toText(choice.values);
+      return fail(at.empty() ? std::move(status.error()) : std::move(status.error()).withNote("with " + at));
+    }
+  return choices;
 }
 
 }  // namespace svod

@@ -2,12 +2,15 @@
 #pragma once
 #include "driver/compile.h"
 #include "ir/model.h"
+#include "verify_sizes.h"
 
 namespace svod {
 
-/// Runs the plan in this process on random inputs and compares outputs and states with the interpreter: exactly for
-/// integers, and for floats in strict mode without transcendentals; otherwise within 256 units of the last place of
-/// the largest value. Errors: Mismatch, naming the value; Unsupported for plans that cannot run here.
-Status verifyPlan(const Model& model, const Compilation& compilation, Numerics numerics);
+/// Runs the plan in this process on random inputs, with each choice of sizes (verify_sizes.h), and compares outputs and
+/// states with the interpreter: bit for bit integers and all that has one legal result (certainty.h), other floats within
+/// 256 units of the last place of the largest value. Inputs take special values where all results have one legal result.
+/// Returns the sizes it ran with. Errors: Mismatch, naming the value and the sizes; Unsupported for plans that cannot run
+/// here.
+Result<std::vector<SizeChoice>> verifyPlan(const Model& model, const Compilation& compilation, Numerics numerics);
 
 }  // namespace svod

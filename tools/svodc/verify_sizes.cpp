@@ -1,0 +1,122 @@
+#include "verify_sizes.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "ir/evaluate.h"
+
+namespace svod {
+
+namespace {
+
+constexpr double kMostElements = 3e6;  // which the interpreter computes in some seconds
+constexpr int64_t kSteps = 256;        // between the least values and the wanted ones
+
+/// About how many elements the interpreter computes.
+class Work {
+ public:
+  explicit Work(const Model& model) : nodes_(toposort(model.sink)) {}
+
+  double at(const VariableValues& values) const {
+    std::unordered_map<uint32_t, double> sizes;  // by node id
+    auto sizeOf = [&](UOp dim) {
+      if (dim.isConst()) return static_cast<double>(dim.constInt());
+      auto [it, isNew] = sizes.try_emplace(dim.id(), 0);
+      if (isNew) it->second = valueOf(dim, values);
+      return it->second;
+    };
+    double total = 0;
+    for (UOp n : nodes_) {
+      double elements = 1;
+      for (UOp dim : n.shape()) elements *= sizeOf(dim);
+      for (UOp range : n.ranges()) elements *= sizeOf(range.src(0));
+      total += elements;
+    }
+    return total;
+  }
+
+ private:
+  static double valueOf(UOp dim, const VariableValues& values) {
+    std::optional<Scalar> value = evaluate(dim, [&](UOp leaf) -> std::optional<Scalar> {
+      if (leaf.op() != Op::Var) return Scalar::ofInt(leaf.dtype(), leaf.bounds().max);
+      auto found = values.find(leaf.argAs<VarArg>().name);
+      return Scalar::ofInt(leaf.dtype(), found == values.end() ? leaf.bounds().min : found->second);
+    });
+    return value ? static_cast<double>(std::max<int64_t>(value->asInt(), 0)) : 0;
+  }
+
+  std::vector<UOp> nodes_;
+};
+
+bool isPrime(int64_t v) {
+  for (int64_t d = 2; d * d <= v; ++d)
+    if (v % d == 0) return false;
+  return v > 1;
+}
+
+/// The largest prime that is in the bounds and not taken; `most` where there is none.
+int64_t primeBelow(int64_t min, int64_t most, const VariableValues& taken) {
+  constexpr int64_t kFarthest = 2000;  // primes are closer to each other
+  auto isTaken = [&](int64_t v) { return std::ranges::any_of(taken, [&](const auto& t) { return t.second == v; }); };
+  for (int64_t v = most; v >= std::max(min, most - kFarthest); --v)
+    if (isPrime(v) && !isTaken(v)) return v;
+  return most;
+}
+
+/// Few elements show little of what can go wrong.
+int runsFor(double elements) { return static_cast<int>(std::clamp(1e4 / std::max(elements, 1.0), 1.0, 16.0)); }
+
+enum class Pick : uint8_t { Least, Middle, Greatest, Prime };
+
+int64_t wanted(Pick pick, const VarArg& var) {
+  if (pick == Pick::Least) return var.min;
+  return pick == Pick::Middle ? var.min + (var.max - var.min) / 2 : var.max;
+}
+
+VariableValues valuesAt(const Model& model, Pick pick, int64_t step) {
+  VariableValues values;
+  for (UOp node : model.variables) {
+    const VarArg& var = node.argAs<VarArg>();
+    const double part = static_cast<double>(step) / static_cast<double>(kSteps);
+    const auto more = static_cast<int64_t>(static_cast<double>(wanted(pick, var) - var.min) * part);
+    const int64_t value = step == kSteps ? wanted(pick, var) : var.min + more;
+    values[std::string(var.name)] = pick == Pick::Prime ? primeBelow(var.min, value, values) : value;
+  }
+  return values;
+}
+
+}  // namespace
+
+std::vector<SizeChoice> chooseSizes(const Model& model) {
+  const Work work(model);
+  if (model.variables.empty()) return {{{}, false, runsFor(work.at({}))}};
+  std::vector<SizeChoice> choices;
+  for (Pick pick : {Pick::Greatest, Pick::Least, Pick::Middle, Pick::Prime}) {
+    int64_t step = kSteps;
+    if (work.at(valuesAt(model, pick, step)) > kMostElements) {
+      int64_t fits = 0;  // the least values are run in any case
+      while (step - fits > 1) {
+        const int64_t middle = (fits + step) / 2;
+        (work.at(valuesAt(model, pick, middle)) > kMostElements ? step : fits) = middle;
+      }
+      step = fits;
+    }
+    SizeChoice choice{valuesAt(model, pick, step)};
+    choice.isReduced = choice.values != valuesAt(model, pick, kSteps);
+    choice.runs = runsFor(work.at(choice.values));
+    auto isSame = [&](const SizeChoice& c) { return c.values == choice.values; };
+    if (auto same = std::ranges::find_if(choices, isSame); same != choices.end())
+      same->isReduced |= choice.isReduced;
+    else
+      choices.push_back(std::move(choice));
+  }
+  return choices;
+}
+
+std::string toText(const VariableValues& values) {
+  std::string text;
+  for (const auto& [name, value] : values) text += (text.empty() ? "" : ", ") + name + "=" + std::to_string(value);
+  return text;
+}
+
+}  // namespace svod

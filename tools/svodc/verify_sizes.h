@@ -1,0 +1,22 @@
+// The values of variables that svodc compile --verify runs a plan with.
+#pragma once
+#include <vector>
+
+#include "interp/interp.h"
+
+namespace svod {
+
+struct SizeChoice {
+  VariableValues values;
+  bool isReduced = false;  // below what was wanted: the interpreter would need more than some seconds
+  int runs = 1;            // with other inputs each; more where there are few elements
+};
+
+/// All variables at their least value, in the middle, at their greatest, and at primes, which differ from each other where
+/// the bounds let them; no choice twice. One choice without values for a model without variables.
+std::vector<SizeChoice> chooseSizes(const Model& model);
+
+/// `n=3, m=7`.
+std::string toText(const VariableValues& values);
+
+}  // namespace svod
