@@ -22,6 +22,9 @@ UOp grouped(Graph& g, UOp value, int64_t each) {
   } else {
     UOp count = simplify(g, numel(g, dims)), zero = g.index(0);
     UOp bytes = simplify(g, g.alu(Op::Floordiv, {g.alu(Op::Add, {count, g.index(each - 1)}), perByte}));
+    // The dims bound their product more tightly than what it is multiplied out to.
+    if (const int64_t most = (value.maxNumel() + each - 1) / each; bytes.bounds().max > most)
+      bytes = g.alu(Op::Min, {bytes, g.index(most)});
     UOp missing = simplify(g, g.alu(Op::Sub, {g.alu(Op::Mul, {bytes, perByte}), count}));
     UOp fill = g.constant(Scalar::of(value.dtype(), 0));
     value = g.pad(g.reshape(value, {&count, 1}), fill, {&zero, 1}, {&missing, 1});
