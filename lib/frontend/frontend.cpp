@@ -101,6 +101,15 @@ Result<std::pair<std::string, std::string>> parseConstantOption(std::string_view
   return std::pair(parts.first, std::string(parts.second));
 }
 
+Result<std::pair<std::string, std::string>> parseStateOption(std::string_view text) {
+  SVOD_TRY(auto parts, splitOption(text, "INPUT=OUTPUT"));
+  const auto stars = [](std::string_view side) { return std::ranges::count(side, '*'); };
+  if (stars(parts.first) != stars(parts.second))
+    return fail(Diag::Usage, "--state '" + std::string(text) + "': both sides have the same number of *",
+                "for example --state 'past.*.key=present.*.key'");
+  return std::pair(parts.first, std::string(parts.second));
+}
+
 Result<GraphFile> parseGraph(std::string_view text, const std::string& path) {
   const SourceLoc start{path, 1, 1};
   if (text.empty())

@@ -27,6 +27,7 @@ struct LoadOptions {
   std::vector<VariableOption> variables;  // --var
   std::vector<ShapeOption> shapes;        // --shape
   std::vector<std::pair<std::string, std::string>> constants;  // --const: a .npy file in place of an input
+  std::vector<std::pair<std::string, std::string>> states;  // --state: an input, and the output it is in the next run
 };
 
 /// "n=1:64", "n=8", "n=m" or "h=8*k + 1".
@@ -35,6 +36,8 @@ Result<VariableOption> parseVariableOption(std::string_view text);
 Result<ShapeOption> parseShapeOption(std::string_view text);
 /// "w=file.npy".
 Result<std::pair<std::string, std::string>> parseConstantOption(std::string_view text);
+/// "past.*.key=present.*.key".
+Result<std::pair<std::string, std::string>> parseStateOption(std::string_view text);
 
 /// Reads `.json` as JSON and `.svod` as text; other names by their first character, which is { for JSON.
 Result<GraphFile> readGraphFile(const std::string& path);

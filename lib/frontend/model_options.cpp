@@ -78,6 +78,9 @@ void ModelReader::declareVariables() {
 }
 
 void ModelReader::applyOptions() {
+  for (const auto& [past, present] : options_.states)
+    record(Diag::Usage, {}, "--state " + past + "=" + present + ": a graph file names its states itself",
+           "write 'state " + past + "' in place of the input, and 'assign' in place of the output");
   declareVariables();
   auto unknown = [&](const std::string& name) {
     std::vector<std::string_view> variables;

@@ -75,7 +75,9 @@ Status checkSame(const WrittenModel& written, const std::string& weightFile, con
 Result<OnnxConversion> convertFile(Result<std::shared_ptr<const OnnxFile>> file, const LoadOptions& options,
                                    const std::string& weightFile) {
   if (!file) return fail(file.error());
-  OnnxImporter importer(*file, options);
+  std::vector<Error> errors;
+  SVOD_TRY(StateRooms rooms, roomsOf(*file, options, errors));
+  OnnxImporter importer(*file, options, std::move(rooms));
   importer.keepLog();
   importer.read();
   if (!importer.errors().empty()) return fail(importer.errors().front());

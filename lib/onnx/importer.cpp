@@ -9,8 +9,8 @@
 
 namespace svod {
 
-OnnxImporter::OnnxImporter(std::shared_ptr<const OnnxFile> file, const LoadOptions& options)
-    : file_(std::move(file)), options_(options), known_(builder_), loader_(file_) {}
+OnnxImporter::OnnxImporter(std::shared_ptr<const OnnxFile> file, const LoadOptions& options, StateRooms rooms)
+    : file_(std::move(file)), options_(options), known_(builder_), loader_(file_), rooms_(std::move(rooms)) {}
 
 void OnnxImporter::read() {
   const proto::ModelProto& model = file_->model;
@@ -20,6 +20,7 @@ void OnnxImporter::read() {
   readFunctions();
   const proto::GraphProto& graph = model.graph();
   readOptions(graph);
+  readStates(graph);
   readDeclarations(graph);
   Body body;
   body.nodes = &graph.node();
@@ -163,6 +164,17 @@ bool isOnnxPath(std::string_view path) {
   return std::ranges::equal(path, kEnding, [](char c, char want) { return c == want || c == want - 'a' + 'A'; });
 }
 
+Result<StateRooms> roomsOf(std::shared_ptr<const OnnxFile> file, const LoadOptions& options,
+                           std::vector<Error>& errors) {
+  if (options.states.empty()) return StateRooms();
+  OnnxImporter importer(std::move(file), options);
+  importer.read();
+  std::optional<StateRooms> rooms = importer.errors().empty() ? importer.stateRooms() : std::nullopt;
+  errors = std::move(importer.errors());
+  if (rooms) return *std::move(rooms);
+  return fail(errors.front());
+}
+
 namespace {
 
 OnnxImport importFile(Result<std::shared_ptr<const OnnxFile>> file, const LoadOptions& options) {
@@ -175,7 +187,12 @@ OnnxImport importFile(Result<std::shared_ptr<const OnnxFile>> file, const LoadOp
   const proto::GraphProto& graph = (*file)->model.graph();
   result.counts = {static_cast<size_t>(graph.input_size()), static_cast<size_t>(graph.output_size()),
                    static_cast<size_t>(graph.node_size())};
-  OnnxImporter importer(*file, options);
+  Result<StateRooms> rooms = roomsOf(*file, options, result.errors);
+  if (!rooms) {
+    result.model = fail(result.errors.front());
+    return result;
+  }
+  OnnxImporter importer(*file, options, *std::move(rooms));
   importer.read();
   result.errors = std::move(importer.errors());
   if (result.errors.empty()) {

@@ -22,14 +22,24 @@
 
 namespace svod {
 
+/// How large a state must be, and along which axes what follows it is larger.
+struct StateRoom {
+  std::vector<int64_t> dims;
+  std::vector<bool> grows;
+};
+using StateRooms = std::map<std::string, StateRoom>;  // by input
+
 class OnnxImporter : public OnnxContext {
  public:
-  OnnxImporter(std::shared_ptr<const OnnxFile> file, const LoadOptions& options);
+  /// Without rooms, the inputs that are to be states stay inputs.
+  OnnxImporter(std::shared_ptr<const OnnxFile> file, const LoadOptions& options, StateRooms rooms = {});
   /// The whole model, once; errors() tell what is wrong with it.
   void read();
   std::vector<Error>& errors() { return errors_; }
   /// What was chosen because neither the model nor the options do.
   std::vector<Error> notes() const;
+  /// After read() without errors and without rooms: those that the states of the options need.
+  std::optional<StateRooms> stateRooms();
   /// After read() without errors.
   Result<Model> finish() { return std::move(builder_).finish(); }
   /// To be called before read(), for write().
@@ -79,6 +89,12 @@ class OnnxImporter : public OnnxContext {
     const proto::FunctionProto* proto;
     Opsets opsets;
   };
+  /// An input that is a state.
+  struct ImportedState {
+    std::string present;  // the output that is its next value
+    Tensor content;       // all of it; null in an import without rooms
+    UOp buffer;           // what it holds when a run begins
+  };
   /// The nodes that use one thing which is not supported.
   struct Repeated {
     size_t error;  // in errors_
@@ -94,6 +110,7 @@ class OnnxImporter : public OnnxContext {
                               std::vector<Tensor> inputs);
   std::vector<Tensor> called(Body& body, const proto::NodeProto& node, const Function& function,
                              const std::vector<Tensor>& inputs);
+  Tensor appended(const Body& body, const proto::NodeProto& node, const OnnxNode& view);
   const OnnxOp* rowOf(Body& body, const proto::NodeProto& node);
 
   // importer.cpp: names and values
@@ -119,6 +136,11 @@ class OnnxImporter : public OnnxContext {
   Dim sizeOf(const SizeForm& form);
   Dim freeVariable(const std::string& name);
   Dim sizeOfDim(const proto::ValueInfoProto& input, int axis);
+
+  // importer_states.cpp
+  void readStates(const proto::GraphProto& graph);
+  Tensor stateInput(const std::string& name, DType dtype, const Dims& dims);
+  void finishState(const std::string& past, const Tensor& x);
 
   // importer_ports.cpp: inputs and outputs
   void addInput(Body& body, const proto::ValueInfoProto& input);
@@ -173,7 +195,16 @@ class OnnxImporter : public OnnxContext {
   uint64_t randomCount_ = 0;
   std::unordered_map<uint32_t, Filled> filled_;            // by node
   std::unordered_map<uint32_t, Dequantized> dequantized_;  // by node
+  StateRooms rooms_;
+  std::map<std::string, ImportedState> states_;            // by input
+  std::map<std::string, std::string> presentOf_;           // the input, by output
+  std::map<std::string, std::string> presentMakers_;       // the input, by the value that becomes the output
+  std::unordered_map<uint32_t, std::string> stateOf_;      // the input, by the node of its past
   bool isFull_ = false;                                    // too many nodes or errors: the rest is skipped
 };
+
+/// How much room the states that the options name need: from an import without them. With `errors` when that fails.
+Result<StateRooms> roomsOf(std::shared_ptr<const OnnxFile> file, const LoadOptions& options,
+                           std::vector<Error>& errors);
 
 }  // namespace svod

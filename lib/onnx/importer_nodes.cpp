@@ -5,6 +5,7 @@
 #include "onnx/importer.h"
 #include "onnx/importer_text.h"
 #include "onnx/node_order.h"
+#include "onnx/ops/append.h"
 #include "onnx/partly_filled.h"
 #include "support/suggest.h"
 #include "support/text.h"
@@ -165,6 +166,7 @@ std::vector<Tensor> OnnxImporter::lowered(Body& body, const proto::NodeProto& no
   int opset = static_cast<int>(body.opsets->find(canonicalDomain(node.domain()))->second);
   OnnxNode view(builder_, *this, op, opset, std::move(inputs), std::move(attributes), std::move(wanted),
                 declaredDims(body, node));
+  if (Tensor kept = appended(body, node, view)) return {kept};
   auto lower = [&](OnnxNode& n) -> std::vector<Tensor> {
     return op.lower ? op.lower(n) : builder_.ops(op.graphOp, n.args(), graphAttributes(n));
   };
@@ -173,6 +175,23 @@ std::vector<Tensor> OnnxImporter::lowered(Body& body, const proto::NodeProto& no
   std::vector<Tensor> results = lower(view);
   carryDequantized(view, results, lower);
   return results;
+}
+
+// What Concat makes of the past in a state and what is new behind it, stored there; null for all other nodes. Exporters
+// also put the past behind nothing at all, which leaves it what it is.
+Tensor OnnxImporter::appended(const Body& body, const proto::NodeProto& node, const OnnxNode& view) {
+  if (stateOf_.empty() || view.op.name != "Concat" || body.depth > 0) return {};
+  const int rank = view.arg(0).rank(), axis = view.axis(view.integer("axis"), rank);
+  std::vector<Tensor> parts;
+  for (const Tensor& x : view.args())
+    if (axis >= 0 && x && !x.dim(axis).is(0)) parts.push_back(x);
+  auto past = parts.empty() ? stateOf_.end() : stateOf_.find(parts[0].node().id());
+  if (past == stateOf_.end()) return {};
+  if (parts.size() == 1) return parts[0];
+  auto state = presentMakers_.find(node.output(0));
+  if (state == presentMakers_.end() || past->second != state->second) return {};
+  Tensor fresh = parts.size() == 2 ? parts[1] : view.call("concat", std::span(parts).subspan(1), {{"axis", axis}});
+  return appendedToState(builder_, parts[0], fresh, axis);
 }
 
 std::vector<Tensor> OnnxImporter::called(Body& body, const proto::NodeProto& node, const Function& function,

@@ -87,12 +87,18 @@ bool OnnxImporter::bindShape(const proto::ValueInfoProto& input, const std::vect
 }
 
 void OnnxImporter::readVariables(const proto::GraphProto& graph) {
-  std::vector<std::string> variables;
+  std::vector<std::string> variables, growing;  // a state may be empty along the axis it grows along
+  for (const proto::ValueInfoProto& input : graph.input())
+    if (auto room = rooms_.find(input.name()); room != rooms_.end())
+      for (size_t i = 0; i < room->second.grows.size(); ++i)
+        if (room->second.grows[i])
+          for (const auto& [name, times] : formOfDim(input, static_cast<int>(i)).factors) growing.push_back(name);
   for (const proto::ValueInfoProto& input : graph.input())
     for (int i = 0; hasShape(input) && i < input.type().tensor_type().shape().dim_size(); ++i) {
       if (input.type().tensor_type().shape().dim(i).has_dim_value()) continue;
       for (const auto& [name, times] : formOfDim(input, i).factors) {
-        sizes_.declare(name, kDefaultBounds, SizeVariables::Source::Default);
+        const bool mayBeEmpty = std::ranges::find(growing, name) != growing.end();
+        sizes_.declare(name, {mayBeEmpty ? 0 : kDefaultBounds.min, kDefaultBounds.max}, SizeVariables::Source::Default);
         variables.push_back(name);
         inputOf_.try_emplace(name, &input);
       }

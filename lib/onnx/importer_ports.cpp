@@ -123,8 +123,9 @@ void OnnxImporter::addInput(Body& body, const proto::ValueInfoProto& input) {
   } else if (std::optional<Dims> dims = dimsOf(input)) {
     bool isConstant = constant != constantFiles_.end();
     if (!isConstant) nameCounts_[name] = 1;
-    value.tensor = isConstant ? constantInput(name, constant->second, *dtype, *dims)
-                              : builder_.input(name, *dtype, *dims);
+    value.tensor = isConstant           ? constantInput(name, constant->second, *dtype, *dims)
+                   : rooms_.contains(name) ? stateInput(name, *dtype, *dims)
+                                           : builder_.input(name, *dtype, *dims);
     if (std::optional<Error> error = builder_.takeError()) {
       error->message = what + ": " + error->message;
       record(std::move(*error));
@@ -153,6 +154,11 @@ void OnnxImporter::addOutput(Body& body, const proto::ValueInfoProto& output) {
                       (row ? std::string(row->name) : std::to_string(declared)) + ", its node makes " +
                       describe(x),
                   "correct the declaration of the output");
+  if (auto past = presentOf_.find(output.name()); past != presentOf_.end() && !rooms_.empty()) {
+    finishState(past->second, x);
+    takeError();
+    return;
+  }
   noteShape(body, output, x);
   builder_.output(output.name(), x);
   addFilled(output.name(), x);

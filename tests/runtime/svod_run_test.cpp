@@ -82,6 +82,32 @@ TEST_CASE("svod-run: outputs to a directory, to named files and to standard outp
   CHECK(f.read("c.npy") == std::vector<float>{7, 7, 7, 7});
 }
 
+TEST_CASE("svod-run: states go to a file and come back, and a file of something else changes nothing") {
+  Fixture f;
+  const std::string run = "p -i x=x.npy -o c=c.npy";
+  CHECK(f.run(run + " --save-state s.safetensors").code == 0);
+  CHECK(f.read("c.npy") == std::vector<float>{1, 1, 1, 1});
+  for (float next : {3.0F, 7.0F, 15.0F}) {
+    CHECK(f.run(run + " --load-state s.safetensors --save-state s.safetensors").code == 0);
+    CHECK(f.read("c.npy") == std::vector<float>(4, next));
+  }
+  const std::string saved = readText(f.folder / "s.safetensors");
+  auto spoiled = [&](const std::string& from, const std::string& to) {
+    std::string text = saved;
+    REQUIRE(text.find(from) != std::string::npos);
+    writeText(f.folder / "bad.safetensors", text.replace(text.find(from), from.size(), to));
+  };
+  const std::string load = "p -i x=x.npy --save-state s.safetensors --load-state ";
+  f.refuses(load + "absent.safetensors", 74, "absent.safetensors");
+  spoiled("\"count\"", "\"other\"");
+  f.refuses(load + "bad.safetensors", 1, "the plan has no state 'other'");
+  spoiled("\"F32\"", "\"I32\"");
+  f.refuses(load + "bad.safetensors", 1, "the state 'count' is I32[4], the plan has f32[4]");
+  spoiled("svod.plan", "svod.plam");
+  f.refuses(load + "bad.safetensors", 1, "holds no states of a plan");
+  CHECK(readText(f.folder / "s.safetensors") == saved);
+}
+
 TEST_CASE("svod-run: a readable summary, a profile, JSON and a trace") {
   Fixture f;
   Result3 result = f.run("p --input x=x.npy --profile --repeat 2");

@@ -135,6 +135,10 @@ Status run(const RunOptions& options, Console& console, InterruptGuard& interrup
   SVOD_TRY(const Timings timings, runAll(session, options));
   SVOD_CHECK(session.cutOutputs());
   SVOD_CHECK(writeOutputs(session, files, interrupts));
+  if (!options.saveState.empty()) {
+    auto lock = interrupts.hold();
+    SVOD_CHECK(session.saveStates(options.saveState));
+  }
   if (!options.trace.empty()) {
     auto lock = interrupts.hold();
     SVOD_CHECK(writeFileAtomic(options.trace, traceJson(session.instance())));

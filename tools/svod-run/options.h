@@ -24,6 +24,7 @@ struct RunOptions {
   bool help = false, version = false;  // asked for; the rest is not checked then
   std::string trace;                   // file for Chrome and Perfetto
   std::string reference;               // directory of NAME.npy
+  std::string loadState, saveState;    // .safetensors files
   std::string diagnostics = "text";
   std::optional<double> rtol, atol;
 

@@ -101,6 +101,7 @@ Result<Session> Session::open(const RunOptions& options) {
   svod_instance* instance = nullptr;
   SVOD_CHECK(checked([&](svod_error* error) { return svod_instance_create(plan, &make, &instance, error); }));
   session.instance_.reset(instance);
+  if (!options.loadState.empty()) SVOD_CHECK(loadStates(options.loadState, plan, instance));
   SVOD_CHECK(session.bindInputs(options));
   SVOD_CHECK(session.bindOutputs());
   return session;

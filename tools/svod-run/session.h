@@ -7,6 +7,7 @@
 
 #include "data/npy.h"
 #include "options.h"
+#include "state_file.h"
 #include "svod/runtime.h"
 
 namespace svod {
@@ -24,6 +25,7 @@ class Session {
   static Result<Session> open(const RunOptions& options);
 
   Status runOnce(uint64_t orderSeed);
+  Status saveStates(const std::string& path) const { return svod::saveStates(path, plan_.get(), instance_.get()); }
   /// After the last run: outputs that a run fills in part shrink to what it filled. The output NAME.length, i64 with an
   /// entry per axis of NAME, says how much that is.
   Status cutOutputs();

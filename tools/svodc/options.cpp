@@ -145,6 +145,10 @@ Result<LoadOptions> loadOptions(const Flags& flags) {
     SVOD_TRY(auto option, parseConstantOption(text));
     options.constants.push_back(std::move(option));
   }
+  for (const std::string& text : flags.state) {
+    SVOD_TRY(auto option, parseStateOption(text));
+    options.states.push_back(std::move(option));
+  }
   return options;
 }
 

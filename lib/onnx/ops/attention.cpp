@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "onnx/ops/append.h"
 #include "onnx/ops/common.h"
 #include "onnx/ops/heads.h"
 
@@ -90,7 +91,7 @@ class Bias {
 Tensor withPast(OnnxNode& n, int i, Tensor x) {
   if (!n.has(i) || !x) return x;
   if (!n.require(n.arg(i).rank() == 4, "the past has 4 axes")) return {};
-  return n.call("concat", {n.arg(i), x}, {{"axis", 2}});
+  return appended(n, n.arg(i), x, 2);
 }
 
 }  // namespace

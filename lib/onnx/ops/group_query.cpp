@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "frontend/lower/common.h"
+#include "onnx/ops/append.h"
 #include "onnx/ops/common.h"
 #include "onnx/ops/heads.h"
 
@@ -22,7 +23,8 @@ struct GroupQuery {
   Tensor normed(Tensor x, int weight, std::string_view eps) const;
   void rotate();
   /// The cache of operand `past` with `fresh` in it.
-  Tensor cached(int past, Tensor fresh) const;
+  Tensor cached(int past, Tensor fresh);
+  void keepTogether();
   Tensor visible() const;
   Tensor sink() const;
   Tensor added() const;
@@ -100,7 +102,19 @@ void GroupQuery::rotate() {
   q = turned(q), k = turned(k);
 }
 
-Tensor GroupQuery::cached(int past, Tensor fresh) const {
+// In a state all sequences stand at the end of the past, which every run checks.
+void GroupQuery::keepTogether() {
+  Tensor at = reshape(start, {q.dim(0)}), past = cast(n.b.value(n.arg(3).dim(2)), DType::I64);
+  Tensor ends = n.call("stack", {reduce(Op::Min, at, {}, false), reduce(Op::Max, at, {}, false)});
+  n.b.expect(ends, past, "GroupQueryAttention with a state: where the sequences go on, by seqlens_k");
+}
+
+Tensor GroupQuery::cached(int past, Tensor fresh) {
+  if (Tensor kept = appendedToState(n.b, n.arg(past), fresh, 2)) {
+    if (past == 3) keepTogether();
+    room = kept.dim(2);
+    return kept;
+  }
   Dims dims{fresh.dim(0), fresh.dim(1), room, fresh.dim(3)};
   Tensor from = place(room, 2) - start;
   Tensor moved = gather(fresh, std::vector<Tensor>{place(dims[0], 0), place(dims[1], 1), from, place(dims[3], 3)});

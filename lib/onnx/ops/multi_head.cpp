@@ -1,4 +1,5 @@
 // Attention with projections, masks and pasts in the forms of ONNX Runtime.
+#include "onnx/ops/append.h"
 #include "onnx/ops/common.h"
 #include "onnx/ops/heads.h"
 
@@ -50,7 +51,7 @@ Projected splitProjection(OnnxNode& n, Tensor x, Dim wide, Dim wideV) {
   return {part(n.b.dim(0), wide), part(wide, wide), part(wide * 2, wideV)};
 }
 
-// Attention of packed projections; `past` is [2, batch, heads, keys, size]. The results of the op.
+// Attention of packed projections; the past is [2, batch, heads, keys, size]. The results of the op.
 Results packedAttention(OnnxNode& n, Tensor x, Dim wide, Dim wideV, Tensor mask, Tensor past, Tensor added) {
   if (n.integer("do_rotary") != 0) return n.unsupported("do_rotary", "a RotaryEmbedding of its own");
   if (n.integer("past_present_share_buffer") != 0)
@@ -62,7 +63,7 @@ Results packedAttention(OnnxNode& n, Tensor x, Dim wide, Dim wideV, Tensor mask,
   if (past) {
     if (!n.require(past.rank() == 5, "past is [2, batch, heads, length, size]")) return Tensor();
     before = past.dim(3);
-    newest = n.call("concat", {past, newest}, {{"axis", 3}});
+    newest = appended(n, past, newest, 3);
     auto half = [&](int64_t i) { return squeeze(narrow(newest, 0, n.b.dim(i), n.b.dim(1)), 0); };
     p.k = half(0), p.v = half(1);
     if (!p.k || !p.v) return Tensor();
@@ -130,8 +131,8 @@ Results onnxMultiHeadAttention(OnnxNode& n) {
   Dim past = n.b.dim(0);
   if (n.has(6) && n.has(7)) {
     past = n.arg(6).dim(2);
-    p.k = n.call("concat", {n.arg(6), p.k}, {{"axis", 2}});
-    p.v = n.call("concat", {n.arg(7), p.v}, {{"axis", 2}});
+    p.k = appended(n, n.arg(6), p.k, 2);
+    p.v = appended(n, n.arg(7), p.v, 2);
   }
   if (!p.k || !p.v) return Tensor();
   Tensor scores, y = attend(n, p.q, p.k, p.v, scoringOf(n, p, past, n.arg(4), n.arg(5)), &scores);
