@@ -3,19 +3,49 @@
 #include <map>
 
 #include "driver/to_expr.h"
+#include "ir/shape.h"
 
 namespace svod {
 
 namespace {
 
-Result<Expr> iterations(UOp node, std::span<const std::string> names) {
-  Expr count = 1;
-  for (UOp r : node.ranges()) {
-    Result<Expr> extent = toExpr(r.src(0), names);  // code may not need a variable that the loops had
-    count = count * (extent ? *extent : Expr(r.src(0).bounds().max));
+/// Sums and products of loop extents, in the normal form of sizes: equal parts are counted, not repeated.
+class Counter {
+ public:
+  explicit Counter(std::span<const std::string> names) : names_(names) {}
+
+  /// How often a node is computed.
+  UOp iterations(UOp node) {
+    UOp count = g_.index(1);
+    for (UOp r : node.ranges()) count = mulDims(g_, count, extent(r.src(0)));
+    return count;
   }
-  return count;
-}
+  UOp number(int64_t value) { return g_.index(value); }
+  UOp add(UOp a, UOp b) { return a ? addDims(g_, a, b) : b; }
+  UOp scale(UOp a, int64_t by) { return mulDims(g_, a, g_.index(by)); }
+  UOp smaller(UOp a, UOp b) { return minDims(g_, a, b); }
+
+  /// Long ones stand for the greatest sizes: they tell kernels apart, and no reader has to take them.
+  Expr expr(UOp count) const {
+    if (!count) return 0;
+    Result<Expr> exact = toExpr(count, names_);
+    return exact && exact->nodes().size() <= kMostWords ? *exact : Expr(count.bounds().max);
+  }
+
+ private:
+  static constexpr size_t kMostWords = 64;
+
+  // Code may not need a variable that the loops had, and an extent may be no size: then its greatest value counts.
+  UOp extent(UOp dim) {
+    auto [at, isNew] = extents_.try_emplace(dim.id());
+    if (isNew) at->second = toExpr(dim, names_) ? g_.clone(dim) : g_.index(dim.bounds().max);
+    return at->second;
+  }
+
+  Graph g_;
+  std::span<const std::string> names_;
+  std::map<uint32_t, UOp> extents_;
+};
 
 bool isCounted(UOp n) {
   if (n.op() != Op::Reduce && !isElementwise(n.op())) return false;
@@ -26,25 +56,28 @@ bool isCounted(UOp n) {
 
 }  // namespace
 
-Result<Estimate> estimate(UOp sink, std::span<const std::string> names) {
-  Estimate total;
-  std::map<uint32_t, std::pair<Expr, Expr>> accessOf;  // by param id: times accessed, elements
+Estimate estimate(UOp sink, std::span<const std::string> names) {
+  Counter counter(names);
+  UOp flops, bytes;
+  std::map<uint32_t, std::pair<UOp, int64_t>> accessOf;  // by param id: times accessed, elements
   for (UOp n : toposort(sink)) {
     if (n.op() == Op::Load || n.op() == Op::Store) {
       UOp base = storageOf(n.src(0));
       if (base.op() != Op::Param) continue;
-      SVOD_TRY(Expr times, iterations(n, names));
-      auto& [sum, size] = accessOf[base.id()];
-      sum = sum + times, size = base.src(0).bounds().max;
+      auto& [times, size] = accessOf[base.id()];
+      times = counter.add(times, counter.iterations(n)), size = base.src(0).bounds().max;
     } else if (isCounted(n)) {
-      SVOD_TRY(Expr times, iterations(n.op() == Op::Reduce ? n.src(0) : n, names));
-      total.flops = total.flops + (n.op() == Op::Mulacc ? Expr(2) * times : times);
+      UOp times = counter.iterations(n.op() == Op::Reduce ? n.src(0) : n);
+      flops = counter.add(flops, n.op() == Op::Mulacc ? counter.scale(times, 2) : times);
     }
   }
-  for (UOp n : toposort(sink))
-    if (auto it = accessOf.find(n.id()); it != accessOf.end())
-      total.bytes = total.bytes + Expr(byteSize(n.dtype())) * Expr::make(ExprOp::Min, it->second.first, it->second.second);
-  return total;
+  for (UOp n : toposort(sink)) {
+    auto it = accessOf.find(n.id());
+    if (it == accessOf.end()) continue;
+    UOp elements = counter.smaller(it->second.first, counter.number(it->second.second));
+    bytes = counter.add(bytes, counter.scale(elements, static_cast<int64_t>(byteSize(n.dtype()))));
+  }
+  return {counter.expr(flops), counter.expr(bytes)};
 }
 
 }  // namespace svod

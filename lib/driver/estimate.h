@@ -13,7 +13,8 @@ struct Estimate {
   Expr bytes;  // each buffer once, or as often as it is accessed when that is less
 };
 
-/// Of a Kernel-stage AST. `names` are the kernel's variables in the order of its values.
-Result<Estimate> estimate(UOp sink, std::span<const std::string> names);
+/// Of a Kernel-stage AST. `names` are the kernel's variables in the order of its values. An estimate that is long as an
+/// expression is that for the greatest values of the variables.
+Estimate estimate(UOp sink, std::span<const std::string> names);
 
 }  // namespace svod

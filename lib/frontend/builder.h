@@ -21,6 +21,7 @@
 #include "frontend/attributes.h"
 #include "frontend/build_log.h"
 #include "frontend/tensor.h"
+#include "ir/dim_facts.h"
 #include "ir/model.h"
 #include "support/result.h"
 
@@ -63,6 +64,19 @@ class GraphBuilder {
   /// Makes a run fail unless the integers of `given`, a scalar or a vector of constant size, are those of `wanted`, which
   /// broadcasts to it. `text` says what they are. Outside of loops.
   void expect(Tensor given, Tensor wanted, std::string_view text);
+
+  // --- Sizes that must be equal
+  /// Whether an op may go on as if a and b were equal: they are for all values of the variables, or that could not be
+  /// decided and every run checks it (expectEqual). False where they differ for some values, unless these are left to
+  /// the runs. What goes on must fit its operands: where they differ it may compute anything, but only on memory that
+  /// there is.
+  bool agree(Dim a, Dim b);
+  /// From here on, sizes that differ for some values of the variables, but not for all, agree; every run checks it.
+  void leaveSizesToRuns() { leavesSizesToRuns_ = true; }
+  /// Makes a run fail unless two sizes are equal. From here on they agree.
+  void expectEqual(Dim a, Dim b, std::string_view text);
+  /// x with dims that agree with its own: cut, or with 0 where it ends. The same for equal ones.
+  Tensor fitted(Tensor x, const Dims& dims);
 
   // --- Loops. What a body computes stays inside; it leaves by assign(). Everything that does not depend on the
   // iteration is computed once, before the loop.
@@ -170,6 +184,8 @@ class GraphBuilder {
   UOp newestEffect(UOp buffer);
   Tensor makeTemporary(DType dtype, const Dims& dims, Tensor value);
   bool isExpected(UOp both, std::string_view text) const;
+  bool addExpectation(Tensor row, Tensor wanted, std::string_view text);
+  BuildLog::Step* recordBeforeCall(BuildLog::Kind kind, std::string_view name);
   BuildLog::Step* record(BuildLog::Kind kind, std::string_view name, std::span<const Tensor> operands);
   BuildLog::Step* record(BuildLog::Kind kind, std::string_view name, std::initializer_list<Tensor> operands) {
     return record(kind, name, std::span(operands.begin(), operands.size()));
@@ -187,14 +203,19 @@ class GraphBuilder {
   std::set<std::string, std::less<>> declared_;
   std::map<uint32_t, bool> negativeDims_;  // dim id -> some values of the variables make it negative
   std::map<uint32_t, int> dimSizes_;
+  std::set<std::pair<uint32_t, uint32_t>> equalSizes_;         // expected of every run, by the ids of the dims
+  std::map<std::pair<uint32_t, uint32_t>, Truth> decided_;
+  bool leavesSizesToRuns_ = false;
   std::optional<Error> error_;
   std::string opName_;  // the op being built, prefix of messages
   BuildLog* log_ = nullptr;
+  std::optional<size_t> openCall_;  // the step of the op that is being lowered
 };
 
 class GraphBuilder::Mark {
   friend GraphBuilder;
   std::vector<Scope> scopes;
+  std::set<std::pair<uint32_t, uint32_t>> equalSizes;
   size_t ports = 0, steps = 0;
 };
 

@@ -66,14 +66,18 @@ void GraphBuilder::expect(Tensor given, Tensor wanted, std::string_view text) {
   }
   Tensor row = cast(given, DType::I64);
   if (row.rank() == 0) row = unsqueeze(row, 0);
-  Tensor all = expand(cast(wanted, DType::I64), row.dims());
-  Tensor both = where(eq(unsqueeze(iota(dim(2)), -1), 0), row, all);
-  if (!both || isExpected(both.node(), text)) return;
-  record(BuildLog::Kind::Expect, text, {given, wanted});
+  if (addExpectation(row, expand(cast(wanted, DType::I64), row.dims()), text))
+    record(BuildLog::Kind::Expect, text, {given, wanted});
+}
+
+bool GraphBuilder::addExpectation(Tensor row, Tensor wanted, std::string_view text) {
+  Tensor both = where(eq(unsqueeze(iota(dim(2)), -1), 0), row, wanted);
+  if (!both || isExpected(both.node(), text)) return false;
   Tensor target = port(PortKind::Expectation, "expectation", DType::I64, both.dims(), {});
-  if (!target) return;
+  if (!target) return false;
   model_.ports.back().name = text;
   scopes_[0].stores.push_back(graph().make(Op::Store, DType::Void, {target.node_, both.node()}));
+  return true;
 }
 
 /// A lowering that is tried twice asks twice.
@@ -101,6 +105,15 @@ BuildLog::Step* GraphBuilder::record(BuildLog::Kind kind, std::string_view name,
   return &log_->steps.back();
 }
 
+// What an op expects stands before its call.
+BuildLog::Step* GraphBuilder::recordBeforeCall(BuildLog::Kind kind, std::string_view name) {
+  BuildLog::Step* step = record(kind, name, {});
+  if (!step || !openCall_) return step;
+  step->at = log_->steps[*openCall_].at;
+  std::rotate(log_->steps.begin() + static_cast<std::ptrdiff_t>(*openCall_), log_->steps.end() - 1, log_->steps.end());
+  return &log_->steps[(*openCall_)++];
+}
+
 void GraphBuilder::note(std::string text) { record(BuildLog::Kind::Note, text, {}); }
 
 // --- Trying things out
@@ -108,6 +121,7 @@ void GraphBuilder::note(std::string text) { record(BuildLog::Kind::Note, text, {
 GraphBuilder::Mark GraphBuilder::mark() const {
   Mark mark;
   mark.scopes = scopes_;
+  mark.equalSizes = equalSizes_;
   mark.ports = model_.ports.size();
   mark.steps = log_ ? log_->steps.size() : 0;
   return mark;
@@ -116,6 +130,7 @@ GraphBuilder::Mark GraphBuilder::mark() const {
 // Loops and temporaries keep their numbers, so that no node that is built later is one of theirs; finish() drops them.
 void GraphBuilder::rewind(Mark mark) {
   scopes_ = std::move(mark.scopes);
+  equalSizes_ = std::move(mark.equalSizes);
   for (size_t i = mark.ports; i < model_.ports.size(); ++i)
     if (PortKind& kind = model_.ports[i].kind; kind == PortKind::Output || kind == PortKind::Expectation)
       kind = PortKind::Temporary;

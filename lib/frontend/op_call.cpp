@@ -142,7 +142,8 @@ std::vector<Tensor> GraphBuilder::ops(std::string_view name, std::span<const Ten
     return {};
   }
   // Inside of a lowering the op that is lowered says it all.
-  BuildLog::Step* step = opName_.empty() ? record(BuildLog::Kind::Call, row->name, operands) : nullptr;
+  const bool isLogged = opName_.empty() && record(BuildLog::Kind::Call, row->name, operands);
+  if (isLogged) openCall_ = log_->steps.size() - 1;
   std::string outer = std::exchange(opName_, std::string(row->name));
   OpCall call{*this, *row, operands, attributes};
   checkCount(call);
@@ -153,9 +154,11 @@ std::vector<Tensor> GraphBuilder::ops(std::string_view name, std::span<const Ten
   if (results.empty())
     fail(Diag::Unsupported, "could not be built", "this is a mistake of the compiler; please report it");
   opName_ = std::move(outer);
-  if (step) {
-    step->attributes = attributes;
-    for (const Tensor& t : results) step->results.push_back(t.node());
+  if (isLogged) {
+    BuildLog::Step& step = log_->steps[*openCall_];
+    step.attributes = attributes;
+    for (const Tensor& t : results) step.results.push_back(t.node());
+    openCall_.reset();
   }
   return results;
 }

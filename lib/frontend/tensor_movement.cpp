@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "frontend/operands.h"
+#include "ir/dim_facts.h"
 #include "ir/shape.h"
 
 namespace svod {
@@ -28,11 +29,14 @@ Tensor reshape(Tensor x, const Dims& dims) {
   if (!checkSizes(b, dims)) return {};
   std::vector<UOp> from = nodes(x.dims()), to = nodes(dims);
   UOp have = numel(g, from), want = numel(g, to);
-  if (have != want)
+  if (have != want && !b.agree(Dim(g, have), Dim(g, want)))
     return b.fail(Diag::ShapeMismatch,
                   "cannot reshape " + describe(x) + " to " + describe(dims) + ": " + describe(Dim(g, have)) +
                       " elements become " + describe(Dim(g, want)),
                   "the number of elements must stay the same; one dim may be -1 to be computed");
+  if (!alwaysEqual(have, want))  // runs check it: of other sizes, what there is
+    x = b.fitted(b.wrap(g.reshape(x.node(), {&have, 1})), {Dim(g, want)});
+  if (!x) return {};
   return b.wrap(g.reshape(x.node(), to));
 }
 
@@ -44,6 +48,10 @@ Dims broadcastDims(std::span<const Tensor> tensors) {
     for (int i = 1; i <= dims.rank(); ++i) {
       Dim have = common[-i], next = dims[-i];
       if (have == next || next.is(1)) continue;
+      if (!have.is(1) && t.builder()->agree(have, next)) {
+        if (next.isConst()) common.set(-i, next);
+        continue;
+      }
       if (!have.is(1)) {
         std::string shapes;
         for (const Tensor& s : tensors) shapes += (shapes.empty() ? "" : " and ") + describe(s);
@@ -66,13 +74,16 @@ Tensor expand(Tensor x, const Dims& dims) {
   Dims from = x.dims();
   if (from == dims) return x;
   bool fits = from.rank() <= dims.rank();
-  for (int i = 1; fits && i <= from.rank(); ++i) fits = from[-i] == dims[-i] || from[-i].is(1);
+  for (int i = 1; fits && i <= from.rank(); ++i) fits = from[-i].is(1) || b.agree(from[-i], dims[-i]);
   if (!fits)
     return b.fail(Diag::ShapeMismatch, "cannot expand " + describe(x) + " to " + describe(dims),
                   "shapes align at the right, and only dims of 1 stretch");
   Dims aligned = from;
   while (aligned.rank() < dims.rank()) aligned.insert(0, b.dim(1));
   Tensor lifted = reshape(x, aligned);
+  for (int i = 0; i < dims.rank(); ++i)
+    if (!aligned[i].is(1)) aligned.set(i, dims[i]);
+  lifted = b.fitted(lifted, aligned);
   return lifted ? b.wrap(b.graph().expand(lifted.node(), nodes(dims))) : lifted;
 }
 

@@ -280,6 +280,10 @@ Truth equalDims(UOp a, UOp b) {
   return decider.decide(subDims(g, rebuilt(g, g.clone(a), {}), rebuilt(g, g.clone(b), {})));
 }
 
+bool alwaysEqual(UOp a, UOp b) {
+  return a == b || (!(a.isConst() && b.isConst()) && sameDim(a, b) && equalDims(a, b) == Truth::Always);
+}
+
 Truth lessEqualDims(UOp a, UOp b) {
   if (a == b || a.bounds().max <= b.bounds().min) return Truth::Always;
   if (b.bounds().max < a.bounds().min) return Truth::Never;

@@ -10,6 +10,8 @@ enum class Truth : uint8_t { Always, Never, NotAlways, Unknown };
 
 /// a == b
 Truth equalDims(UOp a, UOp b);
+/// Whether equalDims(a, b) is Always, found quickly where it is not.
+bool alwaysEqual(UOp a, UOp b);
 /// a <= b
 Truth lessEqualDims(UOp a, UOp b);
 /// b is a multiple of a, which must be greater than 0.

@@ -65,11 +65,12 @@ bool addChoices(Graph& g, Op op, const Polynomial& p, Choices& all) {
 }
 
 // Leaves out what another choice is never worse than.
-void dropDominated(Op op, Choices& all) {
+void dropDominated(Graph& g, Op op, Choices& all) {
   for (size_t i = 0; i < all.size(); ++i)
     for (size_t j = 0; j < all.size(); ++j) {
       if (i == j) continue;
-      const WideInterval apart = boundsOf(op == Op::Min ? sum(all[i], all[j], -1) : sum(all[j], all[i], -1));
+      const WideInterval apart =
+          boundsOfDifference(g, op == Op::Min ? sum(all[i], all[j], -1) : sum(all[j], all[i], -1));
       if (apart.min < 0 || (apart.max == 0 && i < j)) continue;  // of equal ones, the first stays
       all.erase(all.begin() + static_cast<std::ptrdiff_t>(i--));
       break;
@@ -106,7 +107,7 @@ UOp chosenDim(Graph& g, Op op, UOp a, UOp b) {
   Choices all;
   if (!addChoices(g, op, toPolynomial(g, a), all) || !addChoices(g, op, toPolynomial(g, b), all))
     return g.alu(op, {a, b});
-  dropDominated(op, all);
+  dropDominated(g, op, all);
   if (all.size() == 1) return toDim(g, all[0]);
   const Polynomial common = takeCommon(all);
   const int64_t content = takeContent(all);

@@ -227,6 +227,47 @@ WideInterval boundsOf(const Polynomial& p) { return boundsByCorners(p, 4); }
 
 namespace {
 
+Wide floorDivide(Wide a, Wide b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+
+// The quotient by a number that is a term's only atom; null for other terms.
+UOp quotientIn(const DimTerm& t) {
+  const bool isOne = t.atoms.size() == 1 && t.atoms[0].op() == Op::Floordiv && t.atoms[0].src(1).isConst();
+  return isOne && t.atoms[0].src(1).constInt() > 0 ? t.atoms[0] : UOp();
+}
+
+// s // c - t // c lies between (s - t) / c rounded down and rounded up.
+WideInterval quotientsApart(Graph& g, UOp a, UOp b) {
+  const Wide c = a.src(1).constInt();
+  const WideInterval apart = boundsOf(sum(toPolynomial(g, a.src(0)), toPolynomial(g, b.src(0)), -1));
+  return {floorDivide(apart.min, c), -floorDivide(-apart.max, c)};
+}
+
+// Terms f * (s // c) and -f * (t // c) leave p; where they lie.
+std::optional<WideInterval> takePair(Graph& g, Polynomial& p) {
+  for (const DimTerm& t : p)
+    for (const DimTerm& u : p) {
+      UOp a = quotientIn(t), b = quotientIn(u);
+      if (!a || !b || t.factor <= 0 || u.factor != -t.factor || a.src(1) != b.src(1)) continue;
+      const WideInterval apart = mulWide(quotientsApart(g, a, b), {t.factor, t.factor});
+      p = sum(sum(p, {t}, -1), {u}, -1);
+      return apart;
+    }
+  return std::nullopt;
+}
+
+}  // namespace
+
+WideInterval boundsOfDifference(Graph& g, Polynomial p) {
+  const WideInterval plain = boundsOf(p);
+  WideInterval paired;
+  while (std::optional<WideInterval> apart = takePair(g, p))
+    paired = {addWide(paired.min, apart->min), addWide(paired.max, apart->max)};
+  const WideInterval rest = boundsOf(p);
+  return {std::max(plain.min, addWide(paired.min, rest.min)), std::min(plain.max, addWide(paired.max, rest.max))};
+}
+
+namespace {
+
 bool isSum(UOp dim) { return dim.op() == Op::Add || dim.op() == Op::Sub; }
 
 }  // namespace

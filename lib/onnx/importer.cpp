@@ -10,7 +10,9 @@
 namespace svod {
 
 OnnxImporter::OnnxImporter(std::shared_ptr<const OnnxFile> file, const LoadOptions& options, StateRooms rooms)
-    : file_(std::move(file)), options_(options), known_(builder_), loader_(file_), rooms_(std::move(rooms)) {}
+    : file_(std::move(file)), options_(options), known_(builder_), loader_(file_), rooms_(std::move(rooms)) {
+  builder_.leaveSizesToRuns();  // exporters name equal sizes differently
+}
 
 void OnnxImporter::read() {
   const proto::ModelProto& model = file_->model;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "onnx/known_elements.h"
+#include "onnx/size_arithmetic.h"
 
 namespace svod {
 
@@ -156,89 +157,8 @@ Elements KnownValues::elementwise(UOp node) {
   return anyKnown ? all : Elements();
 }
 
-// One scalar op: exactly on constants, with sizes as expressions on integers, or null.
 UOp KnownValues::scalar(Op op, DType dtype, std::span<const UOp> operands) {
-  Graph& g = b_.graph();
-  if (std::ranges::all_of(operands, isConstant)) {
-    std::vector<Scalar> values;
-    for (UOp u : operands) values.push_back(u.constant());
-    return g.constant(evalScalar(op, dtype, values));
-  }
-  if (op == Op::Where) {
-    if (isConstant(operands[0])) return operands[operands[0].constInt() != 0 ? 1 : 2];
-    return operands[1] == operands[2] ? operands[1] : UOp();
-  }
-  if (op == Op::And && dtype == DType::Bool)
-    for (UOp u : operands)
-      if (isKnown(u) && u.isConst(0)) return u;
-  if (op == Op::Or && dtype == DType::Bool)
-    for (UOp u : operands)
-      if (isKnown(u) && u.isConst(1)) return u;
-  for (UOp u : operands)
-    if (!isKnown(u) || !(isInt(u.dtype()) || u.dtype() == DType::Bool)) return {};
-  std::vector<UOp> sizes;
-  for (UOp u : operands) sizes.push_back(u.isConst() ? g.index(u.constInt()) : u);
-  UOp result = symbolic(op, dtype, sizes);
-  if (!isKnown(result)) return {};
-  if (dtype != DType::Bool && isInt(dtype)) {
-    if (result.bounds().min < minInt(dtype) || result.bounds().max > maxInt(dtype)) return {};
-    return result.isConst() ? g.constant(Scalar::ofInt(dtype, result.constInt())) : result;
-  }
-  return result.dtype() == DType::Bool ? result : UOp();
-}
-
-UOp KnownValues::symbolic(Op op, DType dtype, std::span<const UOp> operands) {
-  Graph& g = b_.graph();
-  Dim a(g, operands[0]);
-  if (op == Op::Cast) {
-    if (dtype != DType::Bool) return a.node();
-    bool isZero = a.min() == 0 && a.max() == 0, isNonzero = a.min() > 0 || a.max() < 0;
-    return isZero || isNonzero ? g.boolean(isNonzero) : UOp();
-  }
-  if (op == Op::Neg) return (Dim(g, g.index(0)) - a).node();
-  if (op == Op::Abs && a.min() >= 0) return a.node();
-  if (operands.size() != 2) return {};
-  Dim b(g, operands[1]);
-  bool isDivisible = a.min() >= 0 && b.min() > 0;  // then all roundings agree
-  switch (op) {
-    case Op::Add:
-      return (a + b).node();
-    case Op::Sub:
-      return (a - b).node();
-    case Op::Mul:
-      return (a * b).node();
-    case Op::Max:
-      return larger(a, b).node();
-    case Op::Min:
-      return smaller(a, b).node();
-    case Op::Floordiv:
-    case Op::Cdiv:
-      return isDivisible ? floordiv(a, b).node() : UOp();
-    case Op::Floormod:
-    case Op::Cmod:
-      return isDivisible ? floormod(a, b).node() : UOp();
-    default:
-      return has(op, Comparison) ? compared(op, a.node(), b.node()) : UOp();
-  }
-}
-
-UOp KnownValues::compared(Op op, UOp left, UOp right) {
-  Graph& g = b_.graph();
-  Dim difference = Dim(g, left) - Dim(g, right);
-  int64_t low = difference.min(), high = difference.max();
-  bool isEqual = low == 0 && high == 0, differs = low > 0 || high < 0;
-  switch (op) {
-    case Op::Lt:
-      return high < 0 || low >= 0 ? g.boolean(high < 0) : UOp();
-    case Op::Le:
-      return high <= 0 || low > 0 ? g.boolean(high <= 0) : UOp();
-    case Op::Eq:
-      return isEqual || differs ? g.boolean(isEqual) : UOp();
-    case Op::Ne:
-      return isEqual || differs ? g.boolean(differs) : UOp();
-    default:
-      return {};
-  }
+  return sizeArithmetic(b_.graph(), op, dtype, operands);
 }
 
 }  // namespace svod

@@ -50,7 +50,9 @@ void OnnxNode::failUnknown(int i) const {
 
 bool OnnxNode::isKnown(int i) const {
   std::optional<std::vector<UOp>> all = context_.knownValues().elements(arg(i));
-  if (all && std::ranges::all_of(*all, [](UOp u) { return static_cast<bool>(u); })) return true;
+  // Only integers are of use as expressions.
+  const bool isSize = isInt(arg(i) ? arg(i).dtype() : DType::Void);
+  if (all && std::ranges::all_of(*all, [&](UOp u) { return u && (isSize || u.isConst()); })) return true;
   return context_.knownValues().constant(arg(i)).has_value();
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/dim_facts.h"
 #include "ir/shape.h"
 #include "symbolic/symbolic.h"
 
@@ -49,6 +50,13 @@ bool inside(const Product& part, const Product& whole) {
   return part.factor <= whole.factor && part.symbols.size() <= whole.symbols.size();
 }
 
+// One axis each, of sizes that are equal although they are written differently.
+bool isOneSize(std::span<const UOp> in, std::span<const UOp> out, const AxisGroup& g) {
+  if (g.inEnd - g.inBegin != 1 || g.outEnd - g.outBegin != 1) return false;
+  UOp a = in[g.inBegin], b = out[g.outBegin];
+  return !a.isConst() && !b.isConst() && alwaysEqual(a, b);
+}
+
 }  // namespace
 
 std::vector<AxisGroup> matchAxes(std::span<const UOp> in, std::span<const UOp> out) {
@@ -59,7 +67,7 @@ std::vector<AxisGroup> matchAxes(std::span<const UOp> in, std::span<const UOp> o
     Product a, b;
     if (i < in.size()) a.multiply(in[i++]);
     if (o < out.size()) b.multiply(out[o++]);
-    while (!(a == b) && (i < in.size() || o < out.size())) {
+    while (!(a == b) && !isOneSize(in, out, {group.inBegin, i, group.outBegin, o}) && (i < in.size() || o < out.size())) {
       bool growIn = i < in.size() && (o == out.size() || (inside(a, b) && !inside(b, a)) ||
                                       (inside(a, b) == inside(b, a) && a.factor < b.factor));
       if (growIn || o == out.size()) {
@@ -106,7 +114,8 @@ UOp moveShrink(Graph& g, UOp dim, UOp offset, UOp size, UOp index, UOp& gate) {
   UOp moved = simplify(g, addIndices(g, index, offset));
   UOp slack = simplify(g, subIndices(g, subIndices(g, dim, offset), size));
   if (offset.bounds().min < 0) require(g, g.alu(Op::Le, {g.index(0), moved}), gate);
-  if (slack.bounds().min < 0) require(g, g.alu(Op::Lt, {moved, dim}), gate);
+  if (slack.bounds().min < 0 && lessEqualDims(g.index(0), slack) != Truth::Always)
+    require(g, g.alu(Op::Lt, {moved, dim}), gate);
   return moved;
 }
 

@@ -176,6 +176,7 @@ const Family kFamilies[] = {
     SAME("a minimum of multiples", least(h * 4, n * 4) / 4, least(h, n)),
     SAME("a divided minimum", least(h * 2, n.number(9)) / 2, least(h, 4)),
     SAME("a dominated minimum", least(least(h, n), h + n), least(h, n)),
+    SAME("a window that starts inside", least((h + 1) / 2, (h + 2) / 2), (h + 1) / 2),
     SAME("concatenated and cut", (h + p + h * 2) - p, h * 3),
     SAME("up and down", ((h * 2 - 1) / 2 + 1), h),
     SAME("a transposed convolution", (h - 1) * 2 - h.number(2) + 3 + 1, h * 2),

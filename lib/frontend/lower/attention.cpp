@@ -38,7 +38,7 @@ Tensor masked(OpCall& call, Tensor scores) {
 Results lowerAttention(OpCall& call) {
   Tensor q = call.arg(0), k = call.arg(1), v = call.arg(2);
   bool ranksFit = q.rank() >= 2 && q.rank() == k.rank() && q.rank() == v.rank();
-  if (!call.require(ranksFit && q.dim(-1) == k.dim(-1) && k.dim(-2) == v.dim(-2),
+  if (!call.require(ranksFit && call.b.agree(q.dim(-1), k.dim(-1)) && call.b.agree(k.dim(-2), v.dim(-2)),
                     "q is [.., l, d], k is [.., s, d] and v is [.., s, e]"))
     return Tensor();
   DType result = commonDType(call.operands.subspan(0, 3)),

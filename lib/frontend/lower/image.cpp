@@ -141,10 +141,11 @@ Results lowerPixelUnshuffle(OpCall& call) {
   int64_t r = factorOf(call);
   if (r == 0) return Tensor();
   Dim c = x.dim(-3), h = floordiv(x.dim(-2), r), w = floordiv(x.dim(-1), r), factor = call.b.dim(r);
-  if (!call.require(h * r == x.dim(-2) && w * r == x.dim(-1),
+  if (!call.require(call.b.agree(h * r, x.dim(-2)) && call.b.agree(w * r, x.dim(-1)),
                     "height and width must be multiples of " + std::to_string(r)))
     return Tensor();
   Dims lead = x.dims().slice(0, x.rank() - 3);
+  x = call.b.fitted(x, lead + Dims{c, h * r, w * r});
   int n = lead.rank();
   std::vector<int> order(n);
   std::iota(order.begin(), order.end(), 0);

@@ -179,6 +179,10 @@ Results lowerExpect(OpCall& call) {
   call.b.expect(call.arg(0), call.arg(1), call.word("text"));
   return call.arg(0);
 }
+Results lowerEqualSizes(OpCall& call) {
+  call.b.expectEqual(call.dim("a"), call.dim("b"), call.word("text"));
+  return cast(call.b.value(call.dim("a")), DType::I64);
+}
 Results lowerContiguous(OpCall& call) { return contiguous(call.arg(0)); }
 Results lowerCopy(OpCall& call) { return copyTo(call.arg(0), call.word("device")); }
 Results lowerCustom(OpCall& call) {

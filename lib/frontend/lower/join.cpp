@@ -37,8 +37,13 @@ Tensor concatenate(OpCall& call, std::vector<Tensor> parts, int axis) {
     t = cast(t, dtype);
     Dims same = t.dims();
     same.set(axis, dims[axis]);
-    if (!call.require(same == dims, "all dims but axis " + std::to_string(axis) + " must be equal"))
-      return {};
+    bool fits = same.rank() == dims.rank();
+    for (int i = 0; fits && i < dims.rank(); ++i) fits = call.b.agree(same[i], dims[i]);
+    if (!call.require(fits, "all dims but axis " + std::to_string(axis) + " must be equal")) return {};
+    same = dims;
+    same.set(axis, t.dim(axis));
+    t = call.b.fitted(t, same);
+    if (!t) return {};
   }
   return joined(parts, axis);
 }
@@ -75,7 +80,7 @@ Results lowerSplit(OpCall& call) {
     if (parts < 1 || parts > kMostParts)
       return call.fail(Diag::BadAttribute, std::to_string(parts) + " parts", "use 1 to 65536");
     Dim each = floordiv(x.dim(axis), parts);
-    if (each * parts != x.dim(axis))
+    if (!call.b.agree(each * parts, x.dim(axis)))
       return call.fail(Diag::ShapeMismatch,
                        "axis " + std::to_string(axis) + " of " + describe(x) + " does not divide into " +
                            std::to_string(parts) + " parts",
@@ -88,7 +93,7 @@ Results lowerSplit(OpCall& call) {
     results.push_back(narrow(x, axis, offset, size));
     offset = offset + size;
   }
-  if (offset != x.dim(axis))
+  if (!call.b.agree(offset, x.dim(axis)))
     return call.fail(Diag::ShapeMismatch, "the sizes add up to " + describe(offset) + ", axis " +
                                               std::to_string(axis) + " of " + describe(x) + " has " +
                                               describe(x.dim(axis)));

@@ -16,7 +16,7 @@ Tensor product(Tensor a, Tensor b, DType result) {
 Results lowerMatmul(OpCall& call) {
   Tensor a = call.arg(0), b = call.arg(1);
   if (!call.require(a.rank() > 0 && b.rank() > 0, "needs a vector or matrix on both sides")) return Tensor();
-  if (!call.require(a.dim(-1) == b.dim(b.rank() == 1 ? -1 : -2),
+  if (!call.require(call.b.agree(a.dim(-1), b.dim(b.rank() == 1 ? -1 : -2)),
                     "the last dim of a must be the last but one of b"))
     return Tensor();
   bool rowVector = a.rank() == 1, columnVector = b.rank() == 1;
@@ -32,7 +32,7 @@ Results lowerMatmul(OpCall& call) {
 
 Results lowerLinear(OpCall& call) {
   Tensor x = call.arg(0), w = call.arg(1);
-  if (!call.require(x.rank() > 0 && w.rank() == 2 && x.dim(-1) == w.dim(1),
+  if (!call.require(x.rank() > 0 && w.rank() == 2 && call.b.agree(x.dim(-1), w.dim(1)),
                     "w must be [out, in] and x [.., in]"))
     return Tensor();
   bool isVector = x.rank() == 1;

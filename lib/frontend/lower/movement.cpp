@@ -150,9 +150,9 @@ Results lowerPad(OpCall& call) {
   if (!sameCount(call, before.rank(), rank, "before") || !sameCount(call, after.rank(), rank, "after"))
     return Tensor();
   Dim zero = call.b.dim(0);
+  auto cut = [&](Dim amount) { return call.b.mayBeNegative(amount.node()) ? larger(zero - amount, zero) : zero; };
   for (int i = 0; i < x.rank(); ++i) {
-    Dim cutBefore = before[i].isConst() ? larger(zero - before[i], zero) : zero;
-    Dim cutAfter = after[i].isConst() ? larger(zero - after[i], zero) : zero;
+    Dim cutBefore = cut(before[i]), cutAfter = cut(after[i]);
     offsets.add(cutBefore);
     sizes.set(i, sizes[i] - cutBefore - cutAfter);
     before.set(i, before[i] + cutBefore);
@@ -187,9 +187,10 @@ Tensor everyNth(Tensor x, int axis, int64_t step) {
   return reshape(narrow(padded, axis + 1, b.dim(0), b.dim(1)), result);
 }
 
-// A Python slice bound as an offset into [0, size]. Symbolic bounds are taken as they are.
+// A Python slice bound as an offset into [0, size]. Symbolic bounds count from the end where they are never 0 or more, and
+// are otherwise taken as they are.
 Dim clampBound(GraphBuilder& b, Dim bound, Dim size, int64_t low, Dim high) {
-  if (!bound.isConst()) return bound;
+  if (!bound.isConst()) return bound.max() < 0 ? larger(size + bound, b.dim(low)) : bound;
   if (bound.constant() >= 0) return smaller(bound, high);
   return bound.constant() == INT64_MIN ? b.dim(low) : larger(size + bound.constant(), b.dim(low));
 }
@@ -268,14 +269,16 @@ Results lowerRoll(OpCall& call) {
 
 Results lowerRepeat(OpCall& call) {
   Tensor x = call.arg(0);
-  std::vector<int64_t> counts = call.integers("counts");
-  if (!sameCount(call, counts.size(), static_cast<size_t>(x.rank()), "counts")) return Tensor();
+  Dims counts = call.dims("counts");
+  if (!sameCount(call, counts.rank(), static_cast<size_t>(x.rank()), "counts")) return Tensor();
   Dims split, wide, result;
   for (int i = 0; i < x.rank(); ++i) {
-    if (counts[i] < 0)
-      return call.fail(Diag::BadAttribute, "a count is " + std::to_string(counts[i]), "counts are 0 or more");
+    if (call.b.mayBeNegative(counts[i].node()))
+      return call.fail(Diag::BadAttribute, counts[i].isConst() ? "a count is " + describe(counts[i])
+                                                               : "a count of " + describe(counts[i]) + " can be negative",
+                       "counts are 0 or more");
     split = split + Dims{call.b.dim(1), x.dim(i)};
-    wide = wide + Dims{call.b.dim(counts[i]), x.dim(i)};
+    wide = wide + Dims{counts[i], x.dim(i)};
     result.add(x.dim(i) * counts[i]);
   }
   return reshape(expand(reshape(x, split), wide), result);

@@ -92,6 +92,20 @@ Status ModelWriter::loop(const BuildLog::Step& step) {
   return {};
 }
 
+Status ModelWriter::expectedSizes(const BuildLog::Step& step) {
+  Statement& s = add(StatementKind::Let, "_");
+  s.hasValue = true;
+  s.value = GraphExpr::call("equal_sizes", {});
+  for (const auto& [name, value] : step.attributes) {
+    std::optional<GraphExpr> written = attributeExpr(value, [this](UOp n) { return sizeName(n); });
+    if (!written) return fail(Diag::Unsupported, "the size " + describe(value) + " has no form in graph files", "");
+    s.value.depth = std::max(s.value.depth, written->depth + 1);
+    s.value.attributes.push_back({name, std::move(*written), {}});
+  }
+  s.value.attributes.push_back({"text", GraphExpr::string(step.name), {}});
+  return {};
+}
+
 Status ModelWriter::step(const BuildLog::Step& step) {
   switch (step.kind) {
     case Kind::Temporary:
@@ -114,6 +128,7 @@ Status ModelWriter::step(const BuildLog::Step& step) {
       return {};
     }
     case Kind::Expect: {
+      if (step.operands.empty()) return expectedSizes(step);
       SVOD_TRY(GraphExpr given, operand(step.operands[0]));
       SVOD_TRY(GraphExpr wanted, operand(step.operands[1]));
       Statement& s = add(StatementKind::Let, "_");

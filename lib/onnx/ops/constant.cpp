@@ -55,6 +55,18 @@ Results onnxConstantOfShape(OnnxNode& n) {
 
 Results onnxIdentity(OnnxNode& n) { return n.arg(0); }
 
+namespace {
+
+// The elements from operand 0 on, by operand 2; how many there are is known as a size.
+Tensor countedRange(OnnxNode& n, Tensor count) {
+  Dims all = n.withArgs({cast(reshape(count, Dims()), DType::I64)}).sizes(0);
+  if (all.rank() != 1) return {};
+  Dim size = larger(all[0], n.b.dim(0));
+  return reshape(n.arg(0), Dims()) + cast(n.b.iota(size), n.arg(0).dtype()) * reshape(n.arg(2), Dims());
+}
+
+}  // namespace
+
 // Integers may be sizes; the number of elements of a float range is computed as ONNX defines it.
 Results onnxRange(OnnxNode& n) {
   DType dtype = n.arg(0).dtype();
@@ -63,6 +75,7 @@ Results onnxRange(OnnxNode& n) {
     expectRange(n, (*n.declared(0))[0]);
     return n.arg(0) + cast(n.b.iota((*n.declared(0))[0]), dtype) * n.arg(2);
   }
+  if (isFloat(dtype) && !isKnown) return countedRange(n, ceil((n.arg(1) - n.arg(0)) / n.arg(2)));
   if (isFloat(dtype)) {
     std::vector<double> start = n.numbers(0), limit = n.numbers(1), delta = n.numbers(2);
     if (n.b.failed() ||
@@ -74,6 +87,12 @@ Results onnxRange(OnnxNode& n) {
     Tensor steps = cast(n.b.iota(n.b.dim(static_cast<int64_t>(count))), dtype);
     return n.arg(0) + steps * n.arg(2);
   }
+  Dims step = n.sizes(2);
+  if (step.rank() == 1 && !step[0].isConst()) {
+    if (!n.require(step[0].min() > 0 || step[0].max() < 0, "delta is never 0")) return Tensor();
+    return countedRange(n, -floordiv(n.arg(0) - n.arg(1), n.arg(2)));
+  }
+  if (n.b.failed()) return Tensor();
   Dims start = n.sizes(0), limit = n.sizes(1);
   std::vector<int64_t> delta = n.integers(2);
   if (n.b.failed() ||

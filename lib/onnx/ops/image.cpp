@@ -37,9 +37,10 @@ Results onnxSpaceToDepth(OnnxNode& n) {
   int64_t size = blockSize(n);
   if (size == 0) return Tensor();
   Dim block = n.b.dim(size), h = floordiv(x.dim(2), size), w = floordiv(x.dim(3), size);
-  if (!n.require(h * size == x.dim(2) && w * size == x.dim(3),
+  if (!n.require(n.b.agree(h * size, x.dim(2)) && n.b.agree(w * size, x.dim(3)),
                  "height and width are multiples of 'blocksize'"))
     return Tensor();
+  x = n.b.fitted(x, {x.dim(0), x.dim(1), h * size, w * size});
   Tensor split = reshape(x, {x.dim(0), x.dim(1), h, block, w, block});
   return reshape(permute(split, {0, 3, 5, 1, 2, 4}), {x.dim(0), x.dim(1) * (size * size), h, w});
 }

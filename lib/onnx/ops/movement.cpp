@@ -49,21 +49,31 @@ Results onnxSplit(OnnxNode& n) {
     Dim each = floordiv(x.dim(axis) + (parts - 1), parts), left = x.dim(axis);
     if (n.opset < 18 && !n.require(each * parts == left, "the axis divides into equal parts"))
       return Tensor();
-    for (int64_t i = 1; i < parts; ++i, left = left - sizes[-1]) sizes.add(smaller(each, left));
-    sizes.add(left);
+    Dim begin = n.b.dim(0);
+    for (int64_t i = 1; i <= parts; ++i) {
+      Dim end = i < parts ? smaller(each * i, left) : left;
+      sizes.add(end - begin);
+      begin = end;
+    }
   }
   return n.callAll("split", {&x, 1}, {{"sizes", sizes}, {"axis", axis}});
 }
 
 namespace {
 
-// A bound that only variables or counters know ends at the end of the axis, like all others. Where it cannot
-// pass the end it stays simple.
-void limitBounds(OnnxNode& n, Dims& bounds, const std::vector<int>& axes) {
-  for (int i = 0; i < bounds.rank() && i < static_cast<int>(axes.size()); ++i) {
-    Dim size = n.arg(0).dim(axes[static_cast<size_t>(i)]);
-    if (!bounds[i] || bounds[i].isConst()) continue;
-    if (n.b.mayBeNegative((size - bounds[i]).node())) bounds.set(i, smaller(bounds[i], size));
+// A bound that only variables or counters know ends at the end of the axis, like all others, and counts from there when it
+// is negative. Where it can be neither it stays simple.
+void limitBounds(OnnxNode& n, Dims& bounds, const std::vector<int>& axes, const std::vector<int64_t>& steps) {
+  const Dim zero = n.b.dim(0), one = n.b.dim(1);
+  for (int i = 0; i < bounds.rank() && i < static_cast<int>(std::min(axes.size(), steps.size())); ++i) {
+    Dim size = n.arg(0).dim(axes[static_cast<size_t>(i)]), at = bounds[i];
+    if (!at || at.isConst()) continue;
+    if (steps[static_cast<size_t>(i)] > 0 && n.b.mayBeNegative(at.node())) {
+      Dim isNegative = at.max() < 0 ? one : one - smaller(larger(at + 1, zero), one);
+      at = at + isNegative * size;
+      if (n.b.mayBeNegative(at.node())) at = larger(at, zero);
+    }
+    bounds.set(i, n.b.mayBeNegative((size - at).node()) ? smaller(at, size) : at);
   }
 }
 
@@ -94,8 +104,8 @@ Results onnxSlice(OnnxNode& n) {
   if (!n.b.failed() && n.has(4)) steps = n.integers(4);
   if (n.b.failed()) return Tensor();
   if (starts.rank() == 0) return x;
-  limitBounds(n, starts, axes);
-  limitBounds(n, ends, axes);
+  limitBounds(n, starts, axes, steps);
+  limitBounds(n, ends, axes, steps);
   limitStarts(n, starts, axes, steps);
   return n.call(
       "slice", {x},
@@ -108,10 +118,11 @@ namespace {
 Tensor padded(OnnxNode& n, Tensor x, Dims before, Dims after, Tensor fill) {
   Dims cutBefore = zeros(n, x.rank()), cutAfter = cutBefore;
   bool cuts = false;
+  const Dim zero = n.b.dim(0);
   auto divide = [&](Dims& amounts, Dims& cut, int axis) {
-    if (!amounts[axis].isConst() || amounts[axis].constant() >= 0) return;
-    cut.set(axis, amounts[axis]);
-    amounts.set(axis, n.b.dim(0));
+    if (!n.b.mayBeNegative(amounts[axis].node())) return;
+    cut.set(axis, smaller(amounts[axis], zero));
+    amounts.set(axis, larger(amounts[axis], zero));
     cuts = true;
   };
   for (int i = 0; i < x.rank(); ++i) divide(before, cutBefore, i), divide(after, cutAfter, i);
@@ -176,19 +187,19 @@ Results onnxCenterCropPad(OnnxNode& n) {
 }
 
 Results onnxTile(OnnxNode& n) {
-  std::vector<int64_t> repeats;
+  Dims repeats;
   Dims have = n.arg(0).dims(), stated = n.declared(0).value_or(Dims());
   if (!n.isKnown(1) && stated.rank() == have.rank())
     for (int i = 0; i < have.rank(); ++i)
       if (have[i].isConst() && have[i].constant() > 0)
-        repeats.push_back(stated[i].constant() / have[i].constant());
-  if (static_cast<int>(repeats.size()) != have.rank() || have.rank() == 0) {
-    repeats = n.integers(1);
+        repeats.add(floordiv(stated[i], have[i]));
+  if (repeats.rank() != have.rank() || have.rank() == 0) {
+    repeats = n.sizes(1);
   } else {
-    n.expect({1}, n.arg(1), dimsOf(n, repeats));
+    n.expect({1}, n.arg(1), repeats);
   }
   if (n.b.failed()) return Tensor();
-  return n.call("repeat", {n.arg(0)}, {{"counts", listAttribute(repeats)}});
+  return n.call("repeat", {n.arg(0)}, {{"counts", repeats}});
 }
 
 // Opsets 1 to 5: one axis, and how often it is repeated.

@@ -107,6 +107,28 @@ std::optional<Tensor> asGraphOp(OnnxNode& n, Tensor x, const Request& r, const R
                  {"rounding", rounding}});
 }
 
+// floor(in * scale), exactly: a double is a whole number over a power of two. Nothing where these are too large.
+Dim scaledSize(Dim in, double scale) {
+  int64_t below = 1;
+  while (below < (int64_t{1} << 40) && scale != std::floor(scale)) scale *= 2, below *= 2;
+  if (scale != std::floor(scale) || !(scale * static_cast<double>(std::max<int64_t>(in.max(), 1)) < 1e18)) return Dim();
+  return floordiv(in * static_cast<int64_t>(scale), below);
+}
+
+// What a run computes from the sizes that it has.
+Tensor resizedSymbolic(OnnxNode& n, Tensor x, const Request& r, const ResizeRule& rule, double extrapolation) {
+  ResizeAtRun request{r.axes, r.sizes, rule, extrapolation, true, r.scales};
+  bool isUsable = r.region.empty();
+  for (size_t i = 0; i < r.axes.size() && r.sizes.rank() == 0 && isUsable; ++i)
+    request.sizes.add(scaledSize(x.dim(r.axes[i]), r.scales[i]));
+  for (const Dim& size : request.sizes) isUsable &= static_cast<bool>(size);
+  for (size_t i = 0; i < r.axes.size(); ++i) isUsable &= x.dim(r.axes[i]).min() > 0;
+  if (!isUsable)
+    return n.unsupported("this resize of symbolic axes of " + describe(x),
+                         "fix the sizes with --shape, or let them be at least 1");
+  return resizedAtRun(n, request);
+}
+
 Tensor resized(OnnxNode& n, Tensor x, Request r, const ResizeRule& rule, double extrapolation) {
   if (!isKnownRule(n, rule)) return {};
   if (r.isAtRun) return resizedAtRun(n, {r.axes, r.sizes, rule, extrapolation});
@@ -117,8 +139,7 @@ Tensor resized(OnnxNode& n, Tensor x, Request r, const ResizeRule& rule, double 
   for (size_t i = 0; i < r.axes.size() && x; ++i) {
     Dim in = x.dim(r.axes[i]);
     if (!in.isConst() || (r.sizes.rank() && !r.sizes[static_cast<int>(i)].isConst()))
-      return n.unsupported("this resize of the symbolic axis " + describe(in),
-                           "fix the size with --shape, or use half_pixel with scales that are integers");
+      return resizedSymbolic(n, n.arg(0), r, rule, extrapolation);
     ResizeAxis a = axisOf(r, i, in);
     if (!n.require(a.out >= 0 && a.scale > 0 && (a.in > 0 || a.out == 0), "scales and sizes are positive"))
       return {};

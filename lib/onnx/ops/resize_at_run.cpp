@@ -28,21 +28,23 @@ bool isGiven(OnnxNode& n, int operand) { return n.has(operand) && !n.arg(operand
 // Scales and lengths of all axes, as axisOf() and keepAspect() in resize.cpp find them.
 std::vector<AxisAtRun> axesOf(OnnxNode& n, const ResizeAtRun& r) {
   std::vector<AxisAtRun> all;
-  bool hasScales = isGiven(n, 2), hasRegion = r.rule.coordinates == "tf_crop_and_resize";
+  bool hasScales = r.isKnown ? !r.scales.empty() : isGiven(n, 2), hasRegion = r.rule.coordinates == "tf_crop_and_resize";
   std::string policy = n.word("keep_aspect_ratio_policy");
   Tensor common;
   for (size_t i = 0; i < r.axes.size(); ++i) {
     AxisAtRun a;
     a.axis = r.axes[i], a.out = r.sizes[static_cast<int>(i)];
     a.in = cast(n.b.value(n.arg(0).dim(a.axis)), DType::F64);
-    Tensor given = entryOf(n, hasScales ? 2 : 3, i);
+    Tensor given = !r.isKnown ? entryOf(n, hasScales ? 2 : 3, i)
+                   : hasScales ? n.b.constant(Scalar::ofFloat(DType::F64, r.scales[i]))
+                               : cast(n.b.value(a.out), DType::F64);
     a.scale = hasScales ? given : given / max(a.in, 1.0);
     a.length = hasScales ? a.in * a.scale : given;
     if (hasRegion) a.start = entryOf(n, 1, i), a.end = entryOf(n, 1, i + r.axes.size());
     common = !common ? a.scale : policy == "not_smaller" ? max(common, a.scale) : min(common, a.scale);
     all.push_back(a);
   }
-  if (!hasScales && !policy.empty() && policy != "stretch")
+  if (!r.isKnown && !hasScales && !policy.empty() && policy != "stretch")
     for (AxisAtRun& a : all) a.scale = common, a.length = a.in * common;
   return all;
 }
@@ -132,7 +134,7 @@ Tensor resizedAtRun(OnnxNode& n, const ResizeAtRun& r) {
   DType dtype = x.dtype();
   std::vector<AxisAtRun> axes = axesOf(n, r);
   if (n.b.failed()) return {};
-  expectSizes(n, r, axes);
+  if (!r.isKnown) expectSizes(n, r, axes);
   if (r.rule.mode != "nearest") x = cast(x, computeDType(x));
   for (const AxisAtRun& a : axes)
     if (x) x = resizedAlong(n, x, a, r, outside);

@@ -1,0 +1,59 @@
+// Sizes that must be equal: proved, refuted, or left to the runs.
+#include "frontend/builder.h"
+#include "ir/dim_facts.h"
+
+namespace svod {
+
+namespace {
+
+std::pair<uint32_t, uint32_t> unordered(Dim a, Dim b) { return std::minmax(a.node().id(), b.node().id()); }
+
+// Sizes of the whole model, not of one iteration.
+bool isOfRun(Dim d) { return d.node().ranges().empty(); }
+
+}  // namespace
+
+bool GraphBuilder::agree(Dim a, Dim b) {
+  if (!a || !b) return false;
+  if (a == b || equalSizes_.contains(unordered(a, b))) return true;
+  auto [at, isNew] = decided_.try_emplace(unordered(a, b));
+  if (isNew) at->second = equalDims(a.node(), b.node());
+  if (at->second == Truth::Always || at->second == Truth::Never) return at->second == Truth::Always;
+  const bool isLeftToRuns = at->second == Truth::Unknown || leavesSizesToRuns_;
+  if (!isLeftToRuns || !isOfRun(a) || !isOfRun(b)) return false;
+  expectEqual(a, b, (opName_.empty() ? "" : opName_ + ": ") + "the sizes " + describe(a) + " and " + describe(b));
+  return !failed();
+}
+
+void GraphBuilder::expectEqual(Dim a, Dim b, std::string_view text) {
+  if (!a || !b || a == b || equalSizes_.contains(unordered(a, b))) return;
+  if (!isOfRun(a) || !isOfRun(b)) {
+    fail(Diag::Syntax, "the sizes " + describe(a) + " and " + describe(b) + " depend on a loop",
+         "expect it of what the loop leaves");
+    return;
+  }
+  if (equalDims(a.node(), b.node()) == Truth::Never) {
+    fail(Diag::ShapeMismatch, std::string(text) + ": " + describe(a) + " is never " + describe(b));
+    return;
+  }
+  equalSizes_.insert(unordered(a, b));
+  if (BuildLog::Step* step = recordBeforeCall(BuildLog::Kind::Expect, text)) step->attributes = {{"a", a}, {"b", b}};
+  addExpectation(unsqueeze(cast(value(a), DType::I64), 0), unsqueeze(cast(value(b), DType::I64), 0), text);
+}
+
+Tensor GraphBuilder::fitted(Tensor x, const Dims& dims) {
+  if (!x || x.rank() != dims.rank()) return {};
+  std::vector<UOp> offsets, sizes;
+  bool isSame = true, isProved = true;
+  for (int i = 0; i < dims.rank(); ++i) {
+    offsets.push_back(graph().index(0));
+    sizes.push_back(dims[i].node());
+    if (x.dim(i) == dims[i]) continue;
+    isSame = false;
+    isProved &= alwaysEqual(x.dim(i).node(), sizes.back());
+  }
+  if (isSame) return x;
+  return wrap(isProved ? graph().reshape(x.node(), sizes) : graph().shrink(x.node(), offsets, sizes));
+}
+
+}  // namespace svod

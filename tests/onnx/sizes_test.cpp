@@ -1,0 +1,167 @@
+// Sizes that models compute: each model with variables gives what it gives with these as numbers.
+#include <catch2/catch.hpp>
+#include <functional>
+
+#include "onnx_maker.h"
+#include "onnx_run.h"
+
+using namespace svod;
+
+namespace {
+
+constexpr int kFloat = 1, kInt64 = 7;
+
+/// x is [n, 3, h]; `h` and `n` are its sizes as scalars, `hv` and `nv` as vectors.
+struct Sized : OnnxMaker {
+  Sized() : OnnxMaker(18) {
+    input("x", {"n", "3", "h"});
+    output("y");
+    for (const auto& [name, value] : std::map<std::string, int64_t>{{"zero", 0}, {"one", 1}, {"two", 2}, {"seven", 7}}) {
+      ints(name, {}, {value});
+      ints(name + "v", {1}, {value});
+    }
+    ints("three_v", {1}, {3});
+    ints("last", {1}, {INT64_MAX});
+    node("Shape", {"x"}, {"shape"});
+    node("Gather", {"shape", "zero"}, {"n_"});
+    node("Gather", {"shape", "two"}, {"h_"});
+    vector("n_"), vector("h_");
+  }
+  /// NAME + "v", from a scalar.
+  void vector(const std::string& name) { node("Unsqueeze", {name, "zerov"}, {name + "v"}); }
+  void concat(const Names& parts, const std::string& to) { addAttribute(node("Concat", parts, {to}), "axis", int64_t{0}); }
+  void cast(const std::string& from, const std::string& to, int64_t type) {
+    addAttribute(node("Cast", {from}, {to}), "to", type);
+  }
+};
+
+struct Case {
+  std::string_view what;
+  std::function<void(Sized&)> build;
+};
+
+void slicedTo(Sized& m, const std::string& end) {
+  m.vector(end);
+  m.node("Slice", {"x", "zerov", end + "v", "twov"}, {"y"});
+}
+
+void throughFloats(Sized& m, const std::string& op, float by, const std::string& round) {
+  m.cast("h_", "f", kFloat);
+  m.floats("by", {}, {by});
+  m.node(op, {"f", "by"}, {"scaled"});
+  m.node(round, {"scaled"}, {"rounded"});
+  m.cast("rounded", "end", kInt64);
+  slicedTo(m, "end");
+}
+
+void resized(Sized& m, const std::string& mode, float scale) {
+  m.floats("scales", {3}, {1, 1, scale});
+  addAttribute(m.node("Resize", {"x", "", "scales"}, {"y"}), "mode", mode);
+}
+
+const Case kCases[] = {
+    {"repeated", [](Sized& m) { m.concat({"onev", "twov", "n_v"}, "r"), m.node("Tile", {"x", "r"}, {"y"}); }},
+    {"in uneven parts", [](Sized& m) {
+       auto& split = m.node("Split", {"x"}, {"a", "b", "c"});
+       addAttribute(split, "axis", int64_t{2}), addAttribute(split, "num_outputs", int64_t{3});
+       addAttribute(m.node("Concat", {"c", "a", "b"}, {"y"}), "axis", int64_t{2});
+     }},
+    {"padded to a multiple", [](Sized& m) {
+       m.node("Neg", {"h_"}, {"minus"}), m.node("Mod", {"minus", "seven"}, {"p"}), m.vector("p");
+       m.concat({"zerov", "zerov", "zerov", "zerov", "zerov", "pv"}, "pads");
+       m.node("Pad", {"x", "pads"}, {"wide"});
+       m.ints("windows", {4}, {0, 3, -1, 7});
+       m.node("Reshape", {"wide", "windows"}, {"y"});
+     }},
+    {"from the end", [](Sized& m) {
+       m.node("Neg", {"h_"}, {"minus"}), m.node("Add", {"minus", "one"}, {"start"}), m.vector("start");
+       m.node("Slice", {"x", "startv", "last", "twov"}, {"y"});
+     }},
+    {"from where the sign is open", [](Sized& m) {
+       m.node("Sub", {"h_", "seven"}, {"start"}), m.vector("start");
+       m.node("Slice", {"x", "startv", "last", "twov"}, {"y"});
+     }},
+    {"windows, divided toward zero", [](Sized& m) {
+       m.node("Sub", {"h_", "two"}, {"a"}), m.node("Div", {"a", "two"}, {"b"}), m.node("Add", {"b", "one"}, {"q"});
+       m.node("Range", {"zero", "q", "one"}, {"r"}), m.node("Mod", {"r", "h_"}, {"at"});
+       addAttribute(m.node("Gather", {"x", "at"}, {"y"}), "axis", int64_t{2});
+     }},
+    {"half, through floats", [](Sized& m) { throughFloats(m, "Mul", 0.5f, "Ceil"); }},
+    {"a third, through floats", [](Sized& m) { throughFloats(m, "Div", 3, "Floor"); }},
+    {"three quarters, through floats", [](Sized& m) { throughFloats(m, "Mul", 0.75f, "Floor"); }},
+    {"the larger by a condition", [](Sized& m) {
+       m.node("Greater", {"h_", "seven"}, {"c"}), m.node("Where", {"c", "seven", "two"}, {"end"});
+       slicedTo(m, "end");
+     }},
+    {"counted in floats", [](Sized& m) {
+       m.cast("h_", "f", kFloat), m.floats("f0", {}, {0}), m.floats("f1", {}, {1});
+       m.node("Range", {"f0", "f", "f1"}, {"r"}), m.node("Add", {"x", "r"}, {"y"});
+     }},
+    {"counted in steps", [](Sized& m) {
+       m.node("Range", {"zero", "h_", "n_"}, {"r"}), m.cast("r", "f", kFloat), m.node("ReduceSum", {"x"}, {"s"});
+       m.node("Add", {"s", "f"}, {"y"});
+     }},
+    {"twice as long", [](Sized& m) { resized(m, "nearest", 2); }},
+    {"half as long", [](Sized& m) { resized(m, "nearest", 0.5f); }},
+    {"one and a half times as long", [](Sized& m) { resized(m, "linear", 1.5f); }},
+};
+
+LoadOptions withSizes(int64_t n, int64_t h) {
+  LoadOptions options;
+  for (const auto& [name, value] : {std::pair("n", n), std::pair("h", h)})
+    options.variables.push_back(parseVariableOption(std::string(name) + "=" + std::to_string(value)).value());
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("sizes that models compute are those of the model with numbers") {
+  for (const Case& c : kCases) {
+    Sized m;
+    c.build(m);
+    INFO(c.what);
+    LoadOptions bounds;
+    for (const char* text : {"n=1:3", "h=2:15"}) bounds.variables.push_back(parseVariableOption(text).value());
+    OnnxImport symbolic = m.import(bounds);
+    for (const Error& e : symbolic.errors) UNSCOPED_INFO(toText(e));
+    REQUIRE(symbolic.model);
+    for (const auto& [n, h] : {std::pair<int64_t, int64_t>{1, 2}, {2, 3}, {3, 7}, {2, 8}, {1, 15}}) {
+      INFO("n=" << n << " h=" << h);
+      HostTensor got = run(symbolic, {{"n", n}, {"h", h}}), wanted = run(m.import(withSizes(n, h)));
+      REQUIRE(got.dims == wanted.dims);
+      for (int64_t i = 0; i < got.numel(); ++i)
+        CHECK(got.at(i).asFloat() == Approx(wanted.at(i).asFloat()).epsilon(1e-5).margin(1e-5));
+    }
+    CHECK(m.convert(bounds));
+  }
+}
+
+TEST_CASE("sizes under two names meet, and a run in which they differ says so") {
+  for (std::string op : {"Add", "MatMul", "Concat", "Where"}) {
+    OnnxMaker m;
+    m.input("x", {"n", "h"}).output("y");
+    m.input("z", op == "MatMul" ? OnnxMaker::Names{"k", "2"} : OnnxMaker::Names{"m", "k"});
+    if (op == "Where") m.node("Greater", {"x", "z"}, {"c"});
+    auto& node = m.node(op, op == "Where" ? OnnxMaker::Names{"c", "x", "z"} : OnnxMaker::Names{"x", "z"}, {"y"});
+    if (op == "Concat") addAttribute(node, "axis", int64_t{0});
+    INFO(op);
+    OnnxImport import = m.import();
+    for (const Error& e : import.errors) UNSCOPED_INFO(toText(e));
+    REQUIRE(import.model);
+    CHECK(run(import, {{"n", 3}, {"m", 3}, {"h", 4}, {"k", 4}}).numel() > 0);
+    CHECK(m.convert());
+    ModelBindings bindings;
+    bindings.variables = {{"n", 3}, {"m", 3}, {"h", 4}, {"k", 5}};
+    for (const ModelPort& port : import.model->ports) {
+      bindings.ports.emplace_back();
+      if (port.kind != PortKind::Input) continue;
+      std::vector<int64_t> dims;
+      for (UOp d : port.buffer.shape())
+        dims.push_back(d.isConst() ? d.constInt() : bindings.variables.at(std::string(d.argAs<VarArg>().name)));
+      bindings.ports.back() = HostTensor::zeros(port.buffer.dtype(), dims);
+    }
+    Result<std::vector<HostTensor>> wrong = interpret(*import.model, bindings);
+    REQUIRE(!wrong);
+    CHECK(wrong.error().message.find("the sizes") != std::string::npos);
+  }
+}
