@@ -96,12 +96,15 @@ Tensor GraphBuilder::fail(Diag diag, std::string message, std::string help) {
   if (error_) return {};
   if (!opName_.empty()) message = opName_ + ": " + message;
   error_ = Error{diag, std::move(message), std::move(help), {}, {}};
+  errorDemand_ = std::exchange(lacking_, std::nullopt);
   return {};
 }
 
 std::optional<Error> GraphBuilder::takeError() {
   std::optional<Error> taken = std::move(error_);
   error_.reset();
+  errorDemand_.reset();
+  lacking_.reset();
   return taken;
 }
 
@@ -151,11 +154,14 @@ Tensor GraphBuilder::wrap(UOp node) {
     return fail(Diag::TooLarge, "a value has " + std::to_string(node.rank()) + " dims", "at most 64");
   if (!checkSizes(node.shape())) return {};
   for (UOp d : node.shape())
-    if (mayBeNegative(d))
+    if (mayBeNegative(d)) {
+      lacking_ = Demand{Dim(graph(), d), dim(1), false};
       return fail(Diag::VariableBounds, "a dim can become negative: " + describe(Dim(graph(), d)), boundsHelp(d));
+    }
   if (node.maxNumel() > kMaxElements)
     return fail(Diag::TooLarge, "a value " + describe(Tensor(this, node, false)) + " has too many elements",
                 "at most 2^60 elements at the largest values of the variables");
+  lacking_.reset();
   return Tensor(this, node, false);
 }
 

@@ -78,6 +78,17 @@ class GraphBuilder {
   /// x with dims that agree with its own: cut, or with 0 where it ends. The same for equal ones.
   Tensor fitted(Tensor x, const Dims& dims);
 
+  /// Whether a reader could make two sizes equal that are not for all values: then the op fails, demand() is what it lacks,
+  /// and the reader starts again.
+  using Unifier = std::function<bool(Dim a, Dim b)>;
+  void setUnifier(Unifier unifier) { unifier_ = std::move(unifier); }
+  /// What the op of the error needs and sizes do not give: left == right, or left >= right.
+  struct Demand {
+    Dim left, right;
+    bool isEqual = true;
+  };
+  const std::optional<Demand>& demand() const { return errorDemand_; }
+
   // --- Loops. What a body computes stays inside; it leaves by assign(). Everything that does not depend on the
   // iteration is computed once, before the loop.
   struct LoopOptions {
@@ -207,6 +218,8 @@ class GraphBuilder {
   std::map<std::pair<uint32_t, uint32_t>, Truth> decided_;
   bool leavesSizesToRuns_ = false;
   std::optional<Error> error_;
+  Unifier unifier_;
+  std::optional<Demand> lacking_, errorDemand_;  // of the last comparison, and of that which made the error
   std::string opName_;  // the op being built, prefix of messages
   BuildLog* log_ = nullptr;
   std::optional<size_t> openCall_;  // the step of the op that is being lowered

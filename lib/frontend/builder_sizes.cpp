@@ -19,6 +19,10 @@ bool GraphBuilder::agree(Dim a, Dim b) {
   auto [at, isNew] = decided_.try_emplace(unordered(a, b));
   if (isNew) at->second = equalDims(a.node(), b.node());
   if (at->second == Truth::Always || at->second == Truth::Never) return at->second == Truth::Always;
+  if (unifier_ && unifier_(a, b)) {
+    lacking_ = Demand{a, b, true};
+    return false;
+  }
   const bool isLeftToRuns = at->second == Truth::Unknown || leavesSizesToRuns_;
   if (!isLeftToRuns || !isOfRun(a) || !isOfRun(b)) return false;
   expectEqual(a, b, (opName_.empty() ? "" : opName_ + ": ") + "the sizes " + describe(a) + " and " + describe(b));

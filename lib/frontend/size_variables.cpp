@@ -52,6 +52,12 @@ void SizeVariables::bound(const std::string& name, Interval bounds) {
   stated_.insert_or_assign(name, Stated{bounds, Source::Given});
 }
 
+bool SizeVariables::suggest(const std::string& name, Interval bounds) {
+  if (isGiven(name) || !isFree(name)) return false;
+  stated_.insert_or_assign(name, Stated{bounds, Source::Default});
+  return true;
+}
+
 SizeForm SizeVariables::reduced(const SizeForm& form) const {
   SizeForm result = SizeForm::number(form.constant);
   for (const auto& [name, times] : form.factors) {

@@ -21,6 +21,8 @@ class SizeVariables {
   void declare(const std::string& name, Interval bounds, Source source);
   /// Other bounds, which an option gives; also of a name that only equations have.
   void bound(const std::string& name, Interval bounds);
+  /// Bounds in place of those that are nobody's wish; false where some are given, or the variable is not free.
+  bool suggest(const std::string& name, Interval bounds);
   /// left == right, as `from` says ("--var h=8*k"). Takes away a variable of `left` where it can, else the one declared
   /// last. Diag::BindMismatch where the two contradict what is known.
   Status equate(const SizeForm& left, const SizeForm& right, const std::string& from);

@@ -76,14 +76,12 @@ Result<OnnxConversion> convertFile(Result<std::shared_ptr<const OnnxFile>> file,
                                    const std::string& weightFile) {
   if (!file) return fail(file.error());
   std::vector<Error> errors;
-  SVOD_TRY(StateRooms rooms, roomsOf(*file, options, errors));
-  OnnxImporter importer(*file, options, std::move(rooms));
-  importer.keepLog();
-  importer.read();
-  if (!importer.errors().empty()) return fail(importer.errors().front());
-  Result<WrittenModel> written = importer.write(weightFile);
-  Status same = written ? checkSame(*written, weightFile, importer.finish()) : fail(written.error());
-  if (same) return OnnxConversion{*std::move(written), importer.notes()};
+  SVOD_TRY(const StateRooms rooms, roomsOf(*file, options, errors));
+  const std::unique_ptr<OnnxImporter> importer = OnnxImporter::readFile(*file, options, rooms, true);
+  if (!importer->errors().empty()) return fail(importer->errors().front());
+  Result<WrittenModel> written = importer->write(weightFile);
+  Status same = written ? checkSame(*written, weightFile, importer->finish()) : fail(written.error());
+  if (same) return OnnxConversion{*std::move(written), importer->notes()};
   return fail(std::move(same.error()).at({(*file)->path, 0, 0}));
 }
 

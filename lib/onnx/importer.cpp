@@ -9,9 +9,24 @@
 
 namespace svod {
 
-OnnxImporter::OnnxImporter(std::shared_ptr<const OnnxFile> file, const LoadOptions& options, StateRooms rooms)
-    : file_(std::move(file)), options_(options), known_(builder_), loader_(file_), rooms_(std::move(rooms)) {
+OnnxImporter::OnnxImporter(std::shared_ptr<const OnnxFile> file, const LoadOptions& options,
+                           const SizeFindings& findings, StateRooms rooms)
+    : file_(std::move(file)), options_(options), known_(builder_), loader_(file_), findings_(findings),
+      rooms_(std::move(rooms)) {
   builder_.leaveSizesToRuns();  // exporters name equal sizes differently
+  builder_.setUnifier([this](Dim a, Dim b) { return canUnify(a, b); });
+}
+
+std::unique_ptr<OnnxImporter> OnnxImporter::readFile(std::shared_ptr<const OnnxFile> file, const LoadOptions& options,
+                                                     const StateRooms& rooms, bool keepsLog) {
+  constexpr int kMostAttempts = 64;
+  SizeFindings findings;
+  for (int attempt = 1;; ++attempt) {
+    auto importer = std::make_unique<OnnxImporter>(file, options, findings, rooms);
+    if (keepsLog) importer->keepLog();
+    importer->read();
+    if (attempt == kMostAttempts || !importer->learn(findings)) return importer;
+  }
 }
 
 void OnnxImporter::read() {
@@ -169,10 +184,9 @@ bool isOnnxPath(std::string_view path) {
 Result<StateRooms> roomsOf(std::shared_ptr<const OnnxFile> file, const LoadOptions& options,
                            std::vector<Error>& errors) {
   if (options.states.empty()) return StateRooms();
-  OnnxImporter importer(std::move(file), options);
-  importer.read();
-  std::optional<StateRooms> rooms = importer.errors().empty() ? importer.stateRooms() : std::nullopt;
-  errors = std::move(importer.errors());
+  const std::unique_ptr<OnnxImporter> importer = OnnxImporter::readFile(std::move(file), options, {}, false);
+  std::optional<StateRooms> rooms = importer->errors().empty() ? importer->stateRooms() : std::nullopt;
+  errors = std::move(importer->errors());
   if (rooms) return *std::move(rooms);
   return fail(errors.front());
 }
@@ -194,12 +208,11 @@ OnnxImport importFile(Result<std::shared_ptr<const OnnxFile>> file, const LoadOp
     result.model = fail(result.errors.front());
     return result;
   }
-  OnnxImporter importer(*file, options, *std::move(rooms));
-  importer.read();
-  result.errors = std::move(importer.errors());
+  const std::unique_ptr<OnnxImporter> importer = OnnxImporter::readFile(*file, options, *rooms, false);
+  result.errors = std::move(importer->errors());
   if (result.errors.empty()) {
-    result.model = importer.finish();
-    result.notes = importer.notes();
+    result.model = importer->finish();
+    result.notes = importer->notes();
     if (result.model) return result;
     result.notes.clear();
     result.model.error().loc.file = (*file)->path;

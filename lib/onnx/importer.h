@@ -18,6 +18,7 @@
 #include "onnx/attributes.h"
 #include "onnx/known_values.h"
 #include "onnx/node.h"
+#include "onnx/size_findings.h"
 #include "onnx/tensor_data.h"
 
 namespace svod {
@@ -31,11 +32,17 @@ using StateRooms = std::map<std::string, StateRoom>;  // by input
 
 class OnnxImporter : public OnnxContext {
  public:
-  /// Without rooms, the inputs that are to be states stay inputs.
-  OnnxImporter(std::shared_ptr<const OnnxFile> file, const LoadOptions& options, StateRooms rooms = {});
+  /// `findings`: what earlier attempts found out about sizes. Without rooms, the inputs that are to be states stay inputs.
+  OnnxImporter(std::shared_ptr<const OnnxFile> file, const LoadOptions& options, const SizeFindings& findings,
+               StateRooms rooms = {});
+  /// An importer that has read the model: the first one whose ops find the sizes they need, or the last one.
+  static std::unique_ptr<OnnxImporter> readFile(std::shared_ptr<const OnnxFile> file, const LoadOptions& options,
+                                                const StateRooms& rooms, bool keepsLog);
   /// The whole model, once; errors() tell what is wrong with it.
   void read();
   std::vector<Error>& errors() { return errors_; }
+  /// After read(): adds what ops lacked and free variables can give. False when there is nothing new.
+  bool learn(SizeFindings& findings) const;
   /// What was chosen because neither the model nor the options do.
   std::vector<Error> notes() const;
   /// After read() without errors and without rooms: those that the states of the options need.
@@ -60,6 +67,7 @@ class OnnxImporter : public OnnxContext {
   const Dequantized* dequantized(const Tensor& x) const override;
   uint64_t randomKey() override { return ++randomCount_; }
   void expect(const Tensor& given, const Tensor& wanted, const std::string& operands) override;
+  void prefer(Dim least, Dim most) override;
 
  private:
   using Opsets = std::map<std::string, int64_t, std::less<>>;  // by domain
@@ -132,6 +140,8 @@ class OnnxImporter : public OnnxContext {
   void bind(const std::string& variable, int64_t value, const std::string& from);
   bool bindShape(const proto::ValueInfoProto& input, const std::vector<SizeForm>& shape, const std::string& from,
                  const std::string& help);
+  void applyFindings();
+  bool canUnify(Dim a, Dim b) const;
   void equate(const SizeForm& left, const SizeForm& right, const std::string& from);
   Dim sizeOf(const SizeForm& form);
   Dim freeVariable(const std::string& name);
@@ -164,6 +174,7 @@ class OnnxImporter : public OnnxContext {
   std::string nameOf(const Body& body, const proto::NodeProto& node) const;
   void noteShape(const Body& body, const proto::ValueInfoProto& output, const Tensor& x);
   bool takeError();
+  void noteDemand(const Body& body, const proto::NodeProto& node);
   std::string uniqueName(std::string_view wanted);
   Tensor constantOf(const TensorData& data, std::string_view name);
 
@@ -188,6 +199,8 @@ class OnnxImporter : public OnnxContext {
   std::map<std::string, int> nameCounts_;
   std::map<std::string, Repeated> repeated_;
   std::vector<Error> errors_, notes_;
+  SizeFindings findings_;
+  std::vector<SizeDemand> demands_;  // of ops that were refused, and what they would rather have
   size_t problems_ = 0;   // with those that repeat an earlier error
   Body* body_ = nullptr;  // the one a lowering runs in
   const proto::NodeProto* node_ = nullptr;  // the one that is lowered

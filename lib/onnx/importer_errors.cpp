@@ -1,6 +1,7 @@
 // How the importer records what is wrong.
 #include <algorithm>
 
+#include "ir/dim_facts.h"
 #include "onnx/importer.h"
 #include "onnx/importer_text.h"
 #include "support/text.h"
@@ -37,6 +38,17 @@ bool OnnxImporter::takeError() {
   std::optional<Error> error = builder_.takeError();
   if (error) record(std::move(*error));
   return error.has_value();
+}
+
+// The error of the builder may be about sizes that could be what the op needs.
+void OnnxImporter::noteDemand(const Body& body, const proto::NodeProto& node) {
+  if (const auto& demand = builder_.demand())
+    demands_.push_back({demand->left.node(), demand->right.node(), demand->isEqual, nameOf(body, node)});
+}
+
+void OnnxImporter::prefer(Dim least, Dim most) {
+  if (least && most && lessEqualDims(least.node(), most.node()) != Truth::Always)
+    demands_.push_back({most.node(), least.node(), false, nameOf(*body_, *node_)});
 }
 
 std::string OnnxImporter::nameOf(const Body& body, const proto::NodeProto& node) const {
@@ -101,7 +113,7 @@ void OnnxImporter::noteShape(const Body& body, const proto::ValueInfoProto& outp
 
 bool OnnxImporter::attempt(const std::function<void()>& build) {
   GraphBuilder::Mark before = builder_.mark();
-  size_t errors = errors_.size(), problems = problems_;
+  size_t errors = errors_.size(), problems = problems_, demands = demands_.size();
   std::map<std::string, Repeated> repeated = repeated_;
   bool wasFull = isFull_;
   build();
@@ -113,6 +125,7 @@ bool OnnxImporter::attempt(const std::function<void()>& build) {
   builder_.rewind(std::move(before));
   errors_.erase(errors_.begin() + static_cast<ptrdiff_t>(errors), errors_.end());
   problems_ = problems;
+  demands_.resize(demands);
   repeated_ = std::move(repeated);
   isFull_ = wasFull;
   return false;

@@ -108,6 +108,7 @@ void OnnxImporter::importNode(Body& body, const proto::NodeProto& node) {
     results = lowered(body, node, *op, std::move(inputs));
     node_ = outer;
   }
+  noteDemand(body, node);
   std::optional<Error> error = builder_.takeError();
   bool isBroken = !isGood || error || problems_ != problemsBefore || (!isFunction && !op);
   if (error) recordNode(body, node, std::move(*error));

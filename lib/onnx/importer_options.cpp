@@ -113,6 +113,40 @@ void OnnxImporter::readVariables(const proto::GraphProto& graph) {
                         [&](const std::string& name, int64_t value, const std::string& from) { bind(name, value, from); }});
 }
 
+// --- What earlier attempts of reading the model found out
+
+bool OnnxImporter::canUnify(Dim a, Dim b) const {
+  SizeVariables sizes = sizes_;
+  SizeFindings findings;
+  return svod::learn({a.node(), b.node(), true, {}}, sizes, findings);
+}
+
+bool OnnxImporter::learn(SizeFindings& findings) const {
+  SizeVariables sizes = sizes_;
+  bool isNew = false;
+  for (const SizeDemand& demand : demands_) isNew |= svod::learn(demand, sizes, findings);
+  return isNew;
+}
+
+void OnnxImporter::applyFindings() {
+  auto note = [&](std::string message, std::string help) {
+    notes_.push_back(printable({Diag::VariableBounds, std::move(message), std::move(help), {file_->path, 0, 0}, {}}));
+  };
+  for (const auto& [left, right, by] : findings_.equalities) {
+    const auto made = sizes_.unify(left, right);
+    if (!made) continue;
+    const std::string form = toText(made->second);
+    note("'" + shortened(made->first) + "' is taken for " + form + ": " + by + " needs it",
+         optionText("--var", made->first, form) + " says so");
+  }
+  for (const auto& [name, found] : findings_.bounds) {
+    if (!sizes_.suggest(name, found.bounds)) continue;
+    note("'" + shortened(name) + "' is taken to be " + std::to_string(found.bounds.min) + " to " +
+             std::to_string(found.bounds.max) + ": " + found.by + " needs it",
+         "other bounds: " + optionText("--var", name, "LO:HI"));
+  }
+}
+
 // The input that an option names; null and an error when there is none.
 const proto::ValueInfoProto* OnnxImporter::inputFor(std::string_view flag, const proto::GraphProto& graph,
                                                     const std::string& name) {
@@ -152,6 +186,7 @@ void OnnxImporter::readOptions(const proto::GraphProto& graph) {
                                                       optionText("--shape", name, shapeText(*input)));
   for (const auto& [name, path] : options_.constants)
     if (const proto::ValueInfoProto* input = inputFor("--const", graph, name)) readConstant(*input, path);
+  applyFindings();
   if (Status settled = sizes_.settle(kDefaultBounds); !settled) record(std::move(settled.error()));
 }
 

@@ -53,6 +53,8 @@ class OnnxContext {
   virtual uint64_t randomKey() = 0;
   /// Every run is to check that `given`, what it makes of these operands of the node, is `wanted`.
   virtual void expect(const Tensor& given, const Tensor& wanted, const std::string& operands) = 0;
+  /// Sizes nobody bounded are to be such that least <= most, if they can: what the model was made for. No error otherwise.
+  virtual void prefer(Dim least, Dim most) = 0;
   /// Whether what is imported now is forgotten, but for the dims of its results.
   bool isRehearsing = false;
 };
@@ -145,6 +147,7 @@ class OnnxNode {
   Tensor constantTensor(DType dtype, std::vector<int64_t> dims, std::initializer_list<double> values) const;
   /// Sizes as an i64 vector, known to isKnown() and sizes().
   Tensor sizesTensor(const Dims& sizes) const;
+  void prefer(Dim least, Dim most) const { context_.prefer(least, most); }
   uint64_t randomKey() const { return context_.randomKey(); }
   bool isRehearsing() const { return context_.isRehearsing; }
   void setRehearsing(bool isRehearsing) const { context_.isRehearsing = isRehearsing; }

@@ -3,10 +3,42 @@
 
 namespace svod {
 
+namespace {
+
+// The greatest element of positions that are counted up from a size; null for others.
+Dim greatest(GraphBuilder& b, UOp x, int depth = 0) {
+  constexpr int kDeepest = 32;
+  if (depth > kDeepest) return {};
+  auto of = [&](size_t i) { return greatest(b, x.src(i), depth + 1); };
+  switch (x.op()) {
+    case Op::Const: return isInt(x.dtype()) ? b.dim(x.constInt()) : Dim();
+    case Op::Var: return Dim(b.graph(), x);
+    case Op::Iota: return Dim(b.graph(), x.src(0)) - 1;
+    case Op::Add: return of(0) + of(1);
+    case Op::Cast: return isInt(x.dtype()) ? of(0) : Dim();
+    case Op::Mul: {
+      const Dim times = of(1);
+      return times.isConst() && times.constant() >= 0 ? of(0) * times : Dim();
+    }
+    case Op::Reshape:
+    case Op::Expand:
+    case Op::Permute:
+    case Op::Shrink:
+    case Op::Flip:
+    case Op::Contiguous: return of(0);
+    default: return {};
+  }
+}
+
+}  // namespace
+
 Results onnxGather(OnnxNode& n) {
   Tensor x = n.arg(0);
   int axis = n.axis(n.integer("axis"), x.rank());
   if (axis < 0) return Tensor();
+  // A table with a row per position is as long as the model's longest input.
+  if (x.dim(axis).isConst() && n.arg(1) && !n.arg(1).node().isConst())
+    if (Dim last = greatest(n.b, n.arg(1).node())) n.prefer(last + 1, x.dim(axis));
   return n.call("gather", {x, n.arg(1)}, {{"axis", axis}});
 }
 

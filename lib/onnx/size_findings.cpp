@@ -1,0 +1,168 @@
+#include "onnx/size_findings.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "frontend/size_bounds.h"
+#include "ir/graph.h"
+
+namespace svod {
+
+namespace {
+
+// --- Polynomials, in which every min and max is one of its operands
+
+/// Products of atoms, sorted by id, with their factors; none is 0.
+using Product = std::vector<UOp>;
+struct IdLess {
+  bool operator()(const Product& a, const Product& b) const {
+    return std::ranges::lexicographical_compare(a, b, {}, &UOp::id, &UOp::id);
+  }
+};
+using Polynomial = std::map<Product, int64_t, IdLess>;
+/// Which operand each Min and Max is.
+using Choice = std::map<uint32_t, int>;
+
+constexpr size_t kMaxTerms = 64;
+
+std::optional<Polynomial> sum(Polynomial a, const Polynomial& b, int64_t factor) {
+  for (const auto& [product, times] : b) {
+    int64_t more = 0;
+    if (__builtin_mul_overflow(times, factor, &more) || __builtin_add_overflow(a[product], more, &a[product]))
+      return std::nullopt;
+    if (a[product] == 0) a.erase(product);
+  }
+  return a.size() <= kMaxTerms ? std::optional(std::move(a)) : std::nullopt;
+}
+
+std::optional<Polynomial> product(const Polynomial& a, const Polynomial& b) {
+  std::optional<Polynomial> total = Polynomial{};
+  for (const auto& [x, times] : a)
+    for (const auto& [y, more] : b) {
+      Product both = x;
+      both.insert(both.end(), y.begin(), y.end());
+      std::ranges::sort(both, {}, &UOp::id);
+      int64_t factor = 0;
+      if (__builtin_mul_overflow(times, more, &factor)) return std::nullopt;
+      if (total) total = sum(*std::move(total), {{both, factor}}, 1);
+    }
+  return total;
+}
+
+std::optional<Polynomial> polynomialOf(UOp dim, const Choice& choice) {
+  if (dim.isConst()) return dim.isConst(0) ? Polynomial{} : Polynomial{{{}, dim.constInt()}};
+  if (auto chosen = choice.find(dim.id()); chosen != choice.end())
+    return polynomialOf(dim.src(static_cast<size_t>(chosen->second)), choice);
+  const bool isSum = dim.op() == Op::Add || dim.op() == Op::Sub;
+  if (!isSum && dim.op() != Op::Mul) return Polynomial{{{dim}, 1}};
+  const std::optional<Polynomial> a = polynomialOf(dim.src(0), choice), b = polynomialOf(dim.src(1), choice);
+  if (!a || !b) return std::nullopt;
+  return isSum ? sum(*a, *b, dim.op() == Op::Add ? 1 : -1) : product(*a, *b);
+}
+
+// What stands in every product of p: b * (past + seq - total) is zero where the rest is, as sizes are not.
+Polynomial withoutCommonAtoms(const Polynomial& p) {
+  Product common = p.begin()->first;
+  for (const auto& [atoms, times] : p) {
+    Product kept;
+    std::ranges::set_intersection(common, atoms, std::back_inserter(kept), {}, &UOp::id, &UOp::id);
+    common = std::move(kept);
+  }
+  Polynomial rest;
+  for (const auto& [atoms, times] : p) {
+    Product left;
+    std::ranges::set_difference(atoms, common, std::back_inserter(left), {}, &UOp::id, &UOp::id);
+    rest[left] = times;
+  }
+  return rest;
+}
+
+// p as a sum of multiples of variables.
+std::optional<SizeForm> linear(const Polynomial& p) {
+  SizeForm form;
+  for (const auto& [atoms, times] : p) {
+    if (atoms.empty()) form.constant = times;
+    else if (atoms.size() == 1 && atoms[0].op() == Op::Var) form.factors[std::string(atoms[0].argAs<VarArg>().name)] = times;
+    else return std::nullopt;
+  }
+  return form;
+}
+
+// --- What follows
+
+void add(const std::map<std::string, Interval>& bounds, const std::string& by, SizeFindings& findings) {
+  for (const auto& [name, b] : bounds) {
+    auto [at, isNew] = findings.bounds.try_emplace(name, SizeFindings::Bounds{b, by});
+    if (isNew) continue;
+    at->second = {{std::max(at->second.bounds.min, b.min), std::min(at->second.bounds.max, b.max)}, by};
+    if (at->second.bounds.min > at->second.bounds.max) at->second.bounds = b;
+  }
+}
+
+std::function<bool(const std::string&)> nobodyBounds(const SizeVariables& sizes) {
+  return [&](const std::string& name) { return sizes.isFree(name) && !sizes.isGiven(name); };
+}
+
+// What the choice of operands of Min and Max asks for.
+std::optional<std::map<std::string, Interval>> boundsOf(const std::vector<UOp>& nodes, const Choice& choice,
+                                                         const SizeVariables& sizes) {
+  std::map<std::string, Interval> all;
+  for (UOp n : nodes) {
+    const auto chosen = static_cast<size_t>(choice.at(n.id()));
+    const UOp taken = n.src(chosen), other = n.src(1 - chosen);
+    const bool isMin = n.op() == Op::Min;
+    auto bounds = boundsFor(isMin ? other : taken, isMin ? taken : other, nobodyBounds(sizes));
+    if (!bounds) return std::nullopt;
+    for (const auto& [name, b] : *bounds) {
+      auto [at, isNew] = all.try_emplace(name, b);
+      if (!isNew) at->second = {std::max(at->second.min, b.min), std::min(at->second.max, b.max)};
+      if (at->second.min > at->second.max) return std::nullopt;
+    }
+  }
+  return all;
+}
+
+std::vector<UOp> clampsOf(UOp left, UOp right) {
+  std::vector<UOp> all;
+  for (UOp root : {left, right})
+    for (UOp n : toposort(root))
+      if ((n.op() == Op::Min || n.op() == Op::Max) && std::ranges::find(all, n) == all.end()) all.push_back(n);
+  return all;
+}
+
+bool learnEqual(const SizeDemand& demand, bool mayUnify, SizeVariables& sizes, SizeFindings& findings) {
+  constexpr size_t kMostClamps = 5;
+  const std::vector<UOp> clamps = clampsOf(demand.left, demand.right);
+  if (clamps.size() > kMostClamps) return false;
+  for (size_t choices = 0; choices < size_t{1} << clamps.size(); ++choices) {
+    Choice choice;
+    for (size_t i = 0; i < clamps.size(); ++i) choice[clamps[i].id()] = static_cast<int>(choices >> i & 1);
+    const std::optional<Polynomial> left = polynomialOf(demand.left, choice), right = polynomialOf(demand.right, choice);
+    const std::optional<Polynomial> zero = left && right ? sum(*left, *right, -1) : std::nullopt;
+    if (!zero || (!mayUnify && !zero->empty())) continue;
+    const auto bounds = boundsOf(clamps, choice, sizes);
+    if (!bounds) continue;
+    if (!zero->empty()) {
+      const std::optional<SizeForm> form = linear(withoutCommonAtoms(*zero));
+      if (!form || !sizes.unify(*form, SizeForm::number(0))) continue;
+      findings.equalities.push_back({*form, SizeForm::number(0), demand.by});
+    }
+    add(*bounds, demand.by, findings);
+    return !zero->empty() || !bounds->empty();
+  }
+  return false;
+}
+
+}  // namespace
+
+bool learn(const SizeDemand& demand, SizeVariables& sizes, SizeFindings& findings) {
+  if (demand.isEqual)
+    return learnEqual(demand, false, sizes, findings) || learnEqual(demand, true, sizes, findings);
+  const auto bounds = boundsFor(demand.left, demand.right, nobodyBounds(sizes));
+  if (!bounds || bounds->empty()) return false;
+  add(*bounds, demand.by, findings);
+  return true;
+}
+
+}  // namespace svod

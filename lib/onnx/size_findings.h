@@ -1,0 +1,36 @@
+// What the ops of a model say about its sizes where nobody else does: dims that must be one, and the bounds without which
+// an op is refused. The importer collects demands while it builds, and starts again with what follows from them.
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "frontend/size_variables.h"
+
+namespace svod {
+
+/// What an op needs for all values of the variables: left == right, or left >= right.
+struct SizeDemand {
+  UOp left, right;  // over free variables
+  bool isEqual = true;
+  std::string by;  // the op and its node
+};
+
+struct SizeFindings {
+  struct Equality {
+    SizeForm left, right;
+    std::string by;
+  };
+  struct Bounds {
+    Interval bounds;
+    std::string by;
+  };
+  std::vector<Equality> equalities;       // each takes away one variable
+  std::map<std::string, Bounds> bounds;   // of variables that stay free
+};
+
+/// Adds to `findings` what meets the demand, as far as variables are concerned that nobody bounded: an equality, or
+/// tighter bounds. `sizes` has all equalities found so far. False, and nothing is added, when nothing meets it.
+bool learn(const SizeDemand& demand, SizeVariables& sizes, SizeFindings& findings);
+
+}  // namespace svod

@@ -1,0 +1,139 @@
+// What ops need of sizes that nobody bounded: dims that become one, and bounds.
+#include <catch2/catch.hpp>
+
+#include "ir/text.h"
+#include "onnx_maker.h"
+
+using namespace svod;
+
+namespace {
+
+LoadOptions withVariables(std::initializer_list<const char*> texts) {
+  LoadOptions options;
+  for (const char* text : texts) options.variables.push_back(parseVariableOption(text).value());
+  return options;
+}
+
+/// The types of all inputs, or the first error.
+std::string inputsOf(const OnnxImport& import) {
+  if (!import.model) return toText(import.model.error());
+  std::string all;
+  for (const ModelPort& p : import.model->ports)
+    if (p.kind == PortKind::Input) all += (all.empty() ? "" : " ") + toTypeText(p.buffer);
+  return all;
+}
+
+/// "n [1, 512]" for every variable.
+std::string variablesOf(const OnnxImport& import) {
+  if (!import.model) return toText(import.model.error());
+  std::string all;
+  for (UOp v : import.model->variables)
+    all += (all.empty() ? "" : " ") + std::string(v.argAs<VarArg>().name) + " [" + std::to_string(v.bounds().min) + ", " +
+           std::to_string(v.bounds().max) + "]";
+  return all;
+}
+
+bool notes(const OnnxImport& import, const std::string& text) {
+  std::string all;
+  for (const Error& e : import.notes) all += toText(e) + "\n";
+  INFO(all);
+  const bool found = all.find(text) != std::string::npos;
+  CHECK(found);
+  return found;
+}
+
+OnnxMaker sumOf(const OnnxMaker::Names& a, const OnnxMaker::Names& b) {
+  OnnxMaker m;
+  m.input("a", a).input("b", b).output("y");
+  m.node("Add", {"a", "b"}, {"y"}).set_name("plus");
+  return m;
+}
+
+}  // namespace
+
+TEST_CASE("dims that an op adds are one") {
+  const OnnxImport import = sumOf({"s10", "4"}, {"s86", "4"}).import();
+  CHECK(inputsOf(import) == "f32[s10,4] f32[s10,4]");
+  CHECK(variablesOf(import) == "s10 [1, 512]");
+  notes(import, "'s86' is taken for s10: Add (opset 17), node 'plus' needs it");
+  notes(import, "--var s86=s10 says so");
+
+  // The variable that was given bounds stays, and with both given they are two, which runs compare.
+  CHECK(inputsOf(sumOf({"n"}, {"m"}).import(withVariables({"m=2:9"}))) == "f32[m] f32[m]");
+  CHECK(inputsOf(sumOf({"n"}, {"m"}).import(withVariables({"m=2:9", "n=2:9"}))) == "f32[n] f32[m]");
+  CHECK(inputsOf(sumOf({"n"}, {"m"}).import(withVariables({"m=2:9", "n=m"}))) == "f32[m] f32[m]");
+  CHECK(inputsOf(sumOf({"n"}, {"7"}).import()) == "f32[7] f32[7]");
+  // A dim of 1 stretches and forces nothing.
+  CHECK(inputsOf(sumOf({"n", "1"}, {"1", "m"}).import()) == "f32[n,1] f32[1,m]");
+}
+
+TEST_CASE("dims without names that products, joins and reshapes bring together are one") {
+  OnnxMaker m;
+  m.input("a", {"", "k", "8"}).input("b", {"", "8", ""}).input("c", {"n", "5", "w"}).output("y").output("z");
+  m.node("MatMul", {"a", "b"}, {"p"});
+  addAttribute(m.node("Concat", {"p", "c"}, {"y"}), "axis", int64_t{1});
+  m.node("Neg", {"c"}, {"z"});
+  const OnnxImport import = m.import();
+  CHECK(inputsOf(import) == "f32[\"a.0\",k,8] f32[\"a.0\",8,\"b.2\"] f32[\"a.0\",5,\"b.2\"]");
+}
+
+TEST_CASE("a dim is the sum of two others where the model says so") {
+  OnnxMaker m;
+  m.input("past", {"batch", "past", "4"}).input("x", {"batch", "seq", "4"}).input("mask", {"batch2", "total", "4"});
+  m.output("y");
+  addAttribute(m.node("Concat", {"past", "x"}, {"all"}), "axis", int64_t{1});
+  m.node("Add", {"all", "mask"}, {"y"});
+  const OnnxImport import = m.import();
+  REQUIRE(import.model);
+  CHECK(import.model->variables.size() == 3);
+  notes(import, "'total' is taken for past + seq");
+  notes(import, "'batch2' is taken for batch");
+}
+
+TEST_CASE("a table that is cut to the length of an input bounds it") {
+  OnnxMaker m;
+  m.input("x", {"seq", "2"}).output("y").floats("table", {32, 2}, std::vector<float>(64, 0.5f));
+  m.ints("zero", {1}, {0}).ints("one", {1}, {1});
+  m.node("Shape", {"x"}, {"shape"});
+  m.node("Slice", {"shape", "zero", "one"}, {"length"});
+  m.node("Slice", {"table", "zero", "length", "zero"}, {"rows"});
+  m.node("Add", {"x", "rows"}, {"y"});
+  const OnnxImport import = m.import();
+  CHECK(variablesOf(import) == "seq [1, 32]");
+  notes(import, "'seq' is taken to be 1 to 32");
+  CHECK(variablesOf(m.import(withVariables({"seq=4:20"}))) == "seq [4, 20]");
+  CHECK(variablesOf(m.import(withVariables({"seq=4:40"}))) == "seq [4, 40]");
+}
+
+TEST_CASE("a table that is read at counted positions bounds the count") {
+  OnnxMaker m;
+  m.input("x", {"seq", "2"}).output("y");
+  std::vector<float> rows;
+  for (int i = 0; i < 48; ++i) rows.push_back(static_cast<float>(i));
+  m.floats("table", {24, 2}, rows).ints("start", {}, {0}).ints("step", {}, {1}).ints("zero", {}, {0}).ints("two", {}, {2});
+  m.node("Shape", {"x"}, {"shape"});
+  m.node("Gather", {"shape", "zero"}, {"length"});
+  m.node("Range", {"start", "length", "step"}, {"count"});
+  m.node("Add", {"count", "two"}, {"positions"});
+  m.node("Gather", {"table", "positions"}, {"at"});
+  m.node("Add", {"x", "at"}, {"y"});
+  CHECK(variablesOf(m.import()) == "seq [1, 22]");
+  // What is given stays, and is no error: rows that are not there are zeros.
+  CHECK(variablesOf(m.import(withVariables({"seq=1:100"}))) == "seq [1, 100]");
+}
+
+TEST_CASE("sizes that could be negative bound the variables in them") {
+  for (const auto& [kernel, want] : std::vector<std::pair<int64_t, std::string>>{
+           {10, "n [10, 512]"}, {600, "n [600, 9600]"}, {1, "n [1, 512]"}}) {
+    OnnxMaker m;
+    m.input("x", {"1", "1", "n"}).output("y");
+    m.floats("w", {1, 1, kernel}, std::vector<float>(static_cast<size_t>(kernel), 1.0f));
+    m.node("Conv", {"x", "w"}, {"y"});
+    const OnnxImport import = m.import();
+    CHECK(variablesOf(import) == want);
+    if (kernel == 10) {
+      notes(import, "'n' is taken to be 10 to 512: Conv (opset 17)");
+      CHECK(inputsOf(m.import(withVariables({"n=1:64"}))).find("--var n=10:64") != std::string::npos);
+    }
+  }
+}
