@@ -27,7 +27,7 @@ struct LoadOptions {
   std::vector<VariableOption> variables;  // --var
   std::vector<ShapeOption> shapes;        // --shape
   std::vector<std::pair<std::string, std::string>> constants;  // --const: a .npy file in place of an input
-  std::vector<std::pair<std::string, std::string>> states;  // --state: an input, and the output it is in the next run
+  std::vector<std::pair<std::string, std::string>> states = {};  // --state: an input, and the output it is in the next run
 };
 
 /// "n=1:64", "n=8", "n=m" or "h=8*k + 1".
