@@ -7,6 +7,7 @@
 #include <atomic>
 #include <csignal>
 #include <filesystem>
+#include <mutex>
 #include <system_error>
 #include <thread>
 
@@ -14,18 +15,24 @@ namespace svod {
 
 namespace {
 
+constexpr int kInterrupts[] = {SIGINT, SIGTERM, SIGHUP};
+constexpr int kStopWatching = SIGUSR1;  // from the guard to its thread
+
+/// A signal that is ignored stays so: sigwait would receive it all the same.
+bool isIgnored(int signal) {
+  struct sigaction action = {};
+  return ::sigaction(signal, nullptr, &action) == 0 && (action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler == SIG_IGN;
+}
+
 sigset_t interrupts() {
   sigset_t set;
   sigemptyset(&set);
-  sigaddset(&set, SIGINT);
-  sigaddset(&set, SIGTERM);
+  for (int signal : kInterrupts)
+    if (!isIgnored(signal)) sigaddset(&set, signal);
   return set;
 }
 
-constexpr int kStopWatching = SIGUSR1;  // from the guard to its thread
-
-sigset_t watched() {
-  sigset_t set = interrupts();
+sigset_t withStop(sigset_t set) {
   sigaddset(&set, kStopWatching);
   return set;
 }
@@ -42,20 +49,26 @@ struct InterruptGuard::State {
   Console& console;
   std::string folder{};
   std::mutex busy{};
+  bool inPlace = false;  // guarded by busy
   std::atomic<bool> ending = false;
-  sigset_t before{};
+  sigset_t signals{}, before{};
   std::thread watcher{};
 
   void watch() {
-    const sigset_t set = watched();
+    const sigset_t set = withStop(signals);
     int signal = 0;
     if (sigwait(&set, &signal) != 0 || signal == kStopWatching || ending) return;
-    const sigset_t next = interrupts();  // the next one takes the default action: the end
-    pthread_sigmask(SIG_UNBLOCK, &next, nullptr);
+    pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);  // the next one takes the default action: the end
     endProcess();
+    sigset_t stop;
+    sigemptyset(&stop);
+    stop = withStop(stop);
+    sigwait(&stop, &signal);
   }
-  [[noreturn]] void endProcess() {
+  /// Returns when there are results: the process ends as it would have without an interrupt.
+  void endProcess() {
     std::unique_lock<std::mutex> lock(busy);
+    if (inPlace) return;
     std::error_code ignored;
     if (!folder.empty()) std::filesystem::remove_all(folder, ignored);
     console.report({Diag::Interrupted, "interrupted; nothing was written", "run it again", {}, {}});
@@ -68,7 +81,8 @@ struct InterruptGuard::State {
 };
 
 InterruptGuard::InterruptGuard(Console& console) : state_(new State{console}) {
-  const sigset_t set = watched();
+  state_->signals = interrupts();
+  const sigset_t set = withStop(state_->signals);
   pthread_sigmask(SIG_BLOCK, &set, &state_->before);
   try {
     state_->watcher = std::thread([state = state_] { state->watch(); });
@@ -80,21 +94,31 @@ InterruptGuard::InterruptGuard(Console& console) : state_(new State{console}) {
 InterruptGuard::~InterruptGuard() {
   state_->ending = true;
   if (state_->watcher.joinable()) state_->stopWatching();
+  if (state_->inPlace)  // one that is pending would end the process by the signal
+    for (int signal : kInterrupts)
+      if (sigismember(&state_->signals, signal) == 1) std::signal(signal, SIG_IGN);
   pthread_sigmask(SIG_SETMASK, &state_->before, nullptr);
   delete state_;
 }
 
 void InterruptGuard::beforeError() {
-  state_->stopWatching();  // does not return when the thread has an interrupt in hand
+  if (state_->watcher.joinable()) state_->stopWatching();  // does not return when the thread ends the process
   sigset_t pending;
   sigpending(&pending);
-  if (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1) state_->endProcess();
+  for (int signal : kInterrupts)
+    if (sigismember(&state_->signals, signal) == 1 && sigismember(&pending, signal) == 1) state_->endProcess();
 }
 
-std::unique_lock<std::mutex> InterruptGuard::hold() { return std::unique_lock<std::mutex>(state_->busy); }
+Status InterruptGuard::place(const std::function<Status()>& write) {
+  std::unique_lock<std::mutex> lock(state_->busy);
+  SVOD_CHECK(write());
+  state_->inPlace = true;
+  return {};
+}
+
 
 void InterruptGuard::removesFolder(std::string path) {
-  auto lock = hold();
+  std::unique_lock<std::mutex> lock(state_->busy);
   state_->folder = std::move(path);
 }
 

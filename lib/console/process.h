@@ -1,6 +1,6 @@
 // What a program has to settle with the system: its standard streams, the limit on file sizes, Ctrl-C.
 #pragma once
-#include <mutex>
+#include <functional>
 #include <string>
 
 #include "console/console.h"
@@ -11,17 +11,19 @@ namespace svod {
 /// would take its number and receive what is printed. A write over the size limit becomes an error.
 void prepareProcess();
 
-/// From construction on, SIGINT and SIGTERM end the process with the exit code of Diag::Interrupted, after a
-/// thread of the guard reported that. One per process, and made before other threads start: they inherit that
-/// these signals are not for them. A second signal ends the process at once.
+/// From construction on, SIGINT, SIGTERM and SIGHUP (those of them that the process was not told to ignore, as nohup does)
+/// end the process with the exit code of Diag::Interrupted, after a thread of the guard reported that. One per process,
+/// and made before other threads start: they inherit that these signals are not for them. A second signal ends the
+/// process at once.
 class InterruptGuard {
  public:
   explicit InterruptGuard(Console& console);
   ~InterruptGuard();
   InterruptGuard(const InterruptGuard&) = delete;
 
-  /// While held, an interrupt waits: for the moment in which results are put in place.
-  std::unique_lock<std::mutex> hold();
+  /// Puts results in place by `write`, during which interrupts wait. When it succeeds, an interrupt changes nothing any
+  /// more: the process ends as it would have without.
+  Status place(const std::function<Status()>& write);
   /// To be called, once, before an error is reported. Does not return if an interrupt has arrived: the error may be
   /// its consequence, when a compiler was interrupted as well or the folder is gone.
   void beforeError();

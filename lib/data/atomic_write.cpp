@@ -11,28 +11,13 @@
 #include <filesystem>
 
 #include "data/mapped_file.h"
+#include "data/temporary.h"
 
 namespace svod {
 
 namespace {
 
 using Chunks = std::span<const std::span<const std::byte>>;
-
-/// Deletes what it names unless it was released.
-struct Temporary {
-  std::string path;
-  ~Temporary() {
-    std::error_code ignored;
-    if (!path.empty()) std::filesystem::remove_all(path, ignored);
-  }
-  void release() { path.clear(); }
-};
-
-std::string folderOf(const std::string& path) {
-  size_t slash = path.find_last_of('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
 
 std::string withoutTrailingSlashes(std::string path) {
   while (path.size() > 1 && path.back() == '/') path.pop_back();
@@ -46,20 +31,6 @@ std::string resolved(const std::string& path) {
   std::string text = real;
   ::free(real);
   return text;
-}
-
-/// Calls `create` with names beside `path` until one is free. `create` returns false with errno set.
-template <class Create>
-bool createBeside(const std::string& path, Temporary& temporary, Create create) {
-  for (int attempt = 0; attempt < 1000; attempt++) {
-    std::string name = path + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(attempt);
-    if (create(name)) {
-      temporary.path = name;
-      return true;
-    }
-    if (errno != EEXIST) return false;
-  }
-  return false;
 }
 
 Status writeAll(int fd, Chunks chunks, const std::string& path) {
@@ -91,8 +62,11 @@ int createFile(const std::string& path) {
 /// A filled file beside `target`; errors name `shown`.
 Status fillBeside(const std::string& target, Temporary& temporary, Chunks chunks, const std::string& shown, Flush flush) {
   int fd = -1;
-  auto create = [&](const std::string& name) { return (fd = createFile(name)) >= 0; };
-  if (!createBeside(target, temporary, create)) return fail(ioError("cannot write", shown, errno));
+  const auto create = [&](const std::string& name) {
+    if (fd >= 0) ::close(fd);
+    return (fd = createFile(name)) >= 0;
+  };
+  if (!temporary.createBeside(target, create)) return fail(ioError("cannot write", shown, errno));
   return fillAndClose(fd, chunks, shown, flush);
 }
 
@@ -110,29 +84,46 @@ Status writeDirectly(const std::string& path, Chunks chunks) {
   return fillAndClose(fd, chunks, path, Flush::Sometime);
 }
 
-Status moveNew(Temporary& temporary, const std::string& path) {
-  int rc = ::renameat2(AT_FDCWD, temporary.path.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE);
-  if (rc != 0 && (errno == EINVAL || errno == ENOSYS)) rc = ::rename(temporary.path.c_str(), path.c_str());
+bool hasNoExchange(int error) { return error == EINVAL || error == ENOSYS; }
+
+/// What a step of putting a folder in its place came to: another process may have done the same just before.
+enum class Placed : uint8_t { Done, TryAgain };
+
+Result<Placed> moveNew(Temporary& temporary, const std::string& path) {
+  int rc = ::renameat2(AT_FDCWD, temporary.path().c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE);
+  if (rc != 0 && hasNoExchange(errno)) rc = ::rename(temporary.path().c_str(), path.c_str());
+  if (rc != 0 && (errno == EEXIST || errno == ENOTEMPTY)) return Placed::TryAgain;
   if (rc != 0) return fail(ioError("cannot create", path, errno));
   temporary.release();
-  return {};
+  return Placed::Done;
 }
 
-/// Swaps the two directories; the old one then carries the temporary name and is deleted with it.
-Status exchange(Temporary& temporary, const std::string& path) {
-  if (::renameat2(AT_FDCWD, temporary.path.c_str(), AT_FDCWD, path.c_str(), RENAME_EXCHANGE) == 0) return {};
-  if (errno != EINVAL && errno != ENOSYS) return fail(ioError("cannot replace", path, errno));
+/// By two renames, for file systems that cannot exchange.
+Result<Placed> moveTwice(Temporary& temporary, const std::string& path) {
   Temporary old;
   auto moveAway = [&](const std::string& name) { return ::rename(path.c_str(), name.c_str()) == 0; };
-  if (!createBeside(path + ".old", old, moveAway)) return fail(ioError("cannot replace", path, errno));
-  if (::rename(temporary.path.c_str(), path.c_str()) != 0) {
+  if (!old.createBeside(path + ".old", moveAway)) {
+    if (errno == ENOENT) return Placed::TryAgain;
+    return fail(ioError("cannot replace", path, errno));
+  }
+  if (::rename(temporary.path().c_str(), path.c_str()) != 0) {
+    if (errno == EEXIST || errno == ENOTEMPTY) return Placed::TryAgain;
     Error error = ioError("cannot replace", path, errno);
-    (void)::rename(old.path.c_str(), path.c_str());
+    (void)::rename(old.path().c_str(), path.c_str());
     old.release();  // never deleted: it is the only complete copy
     return fail(std::move(error));
   }
   temporary.release();
-  return {};
+  return Placed::Done;
+}
+
+/// Swaps the two directories; the old one then carries the temporary name and is deleted with it.
+Result<Placed> exchange(Temporary& temporary, const std::string& path) {
+  temporary.alsoLock(path);
+  if (::renameat2(AT_FDCWD, temporary.path().c_str(), AT_FDCWD, path.c_str(), RENAME_EXCHANGE) == 0) return Placed::Done;
+  if (errno == ENOENT) return Placed::TryAgain;
+  if (hasNoExchange(errno)) return moveTwice(temporary, path);
+  return fail(ioError("cannot replace", path, errno));
 }
 
 }  // namespace
@@ -146,10 +137,12 @@ Status writeChunksAtomic(const std::string& path, Chunks chunks, Flush flush) {
   }
   Temporary temporary;
   SVOD_CHECK(fillBeside(target, temporary, chunks, path, flush));
-  if (::rename(temporary.path.c_str(), target.c_str()) != 0)
+  if (::rename(temporary.path().c_str(), target.c_str()) != 0)
     return fail(ioError("cannot write", path, errno));
   temporary.release();
-  if (flush == Flush::BeforeRename) flushFolder(folderOf(target));
+  if (flush == Flush::Sometime) return {};
+  flushFolder(folderOf(target));
+  removeAbandoned(target);
   return {};
 }
 
@@ -168,11 +161,12 @@ struct Replacement {
 
   Status place(const std::string& shown) {
     isExchange = ::access(target.c_str(), F_OK) == 0;
-    int rc = isExchange ? ::renameat2(AT_FDCWD, temporary.path.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE)
-                        : ::rename(temporary.path.c_str(), target.c_str());
-    if (rc != 0 && isExchange && (errno == EINVAL || errno == ENOSYS)) {  // a file system without exchange
+    if (isExchange) temporary.alsoLock(target);  // what can be taken back is not to be cleared away
+    int rc = isExchange ? ::renameat2(AT_FDCWD, temporary.path().c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE)
+                        : ::rename(temporary.path().c_str(), target.c_str());
+    if (rc != 0 && isExchange && hasNoExchange(errno)) {  // a file system without exchange
       isExchange = false;
-      rc = ::rename(temporary.path.c_str(), target.c_str());
+      rc = ::rename(temporary.path().c_str(), target.c_str());
     }
     if (rc != 0) return fail(ioError("cannot write", shown, errno));
     isPlaced = true;
@@ -183,7 +177,7 @@ struct Replacement {
   void takeBack() {
     if (!isPlaced) return;
     if (isExchange) {
-      (void)::renameat2(AT_FDCWD, temporary.path.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE);
+      (void)::renameat2(AT_FDCWD, temporary.path().c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE);
     } else {
       (void)::unlink(target.c_str());
     }
@@ -209,30 +203,53 @@ Status writeFilesAtomic(std::span<const NewFile> files) {
     for (Replacement& r : all) r.takeBack();
     return placed;
   }
-  for (const Replacement& r : all) flushFolder(folderOf(r.target));
+  for (const Replacement& r : all) {
+    flushFolder(folderOf(r.target));
+    removeAbandoned(r.target);
+  }
   return {};
 }
+
+namespace {
+
+/// Creates `target` from the filled folder, or exchanges them, whatever other processes do to that name meanwhile.
+Status placeFolder(Temporary& temporary, const std::string& target, const std::string& shown,
+                   const std::function<bool(const std::string&)>& mayReplace) {
+  constexpr int kMostAttempts = 1000;
+  for (int attempt = 0; attempt < kMostAttempts; attempt++) {
+    struct stat before = {}, after = {};
+    const bool exists = ::lstat(target.c_str(), &before) == 0;
+    if (exists && !(S_ISDIR(before.st_mode) && mayReplace(target))) {
+      const bool isSame = ::lstat(target.c_str(), &after) == 0 && after.st_ino == before.st_ino;
+      if (!isSame) continue;  // it was exchanged while we looked
+      return fail(Diag::Io, "cannot write '" + shown + "': something else already stands there",
+                  "choose another name, or remove it first");
+    }
+    SVOD_TRY(const Placed placed, exists ? exchange(temporary, target) : moveNew(temporary, target));
+    if (placed == Placed::Done) return {};
+  }
+  return fail(Diag::Io, "cannot write '" + shown + "': other processes keep replacing it",
+              "let one process at a time write it");
+}
+
+}  // namespace
 
 Status writeDirectoryAtomic(const std::string& path, std::span<const FileContent> files,
                             const std::function<bool(const std::string&)>& mayReplace) {
   const std::string target = resolved(withoutTrailingSlashes(path));
-  struct stat status {};
-  const bool exists = ::lstat(target.c_str(), &status) == 0;
-  if (exists && !(S_ISDIR(status.st_mode) && mayReplace(target)))
-    return fail(Diag::Io, "cannot write '" + path + "': something else already stands there",
-                "choose another name, or remove it first");
   Temporary temporary;
   auto create = [](const std::string& name) { return ::mkdir(name.c_str(), 0777) == 0; };
-  if (!createBeside(target, temporary, create)) return fail(ioError("cannot create", path, errno));
+  if (!temporary.createBeside(target, create)) return fail(ioError("cannot create", path, errno));
   for (const FileContent& file : files) {
-    const std::string name = temporary.path + "/" + file.name, shown = path + "/" + file.name;
+    const std::string name = temporary.path() + "/" + file.name, shown = path + "/" + file.name;
     const int fd = createFile(name);
     if (fd < 0) return fail(ioError("cannot write", shown, errno));
     SVOD_CHECK(fillAndClose(fd, file.chunks, shown, Flush::BeforeRename));
   }
-  flushFolder(temporary.path);
-  SVOD_CHECK(exists ? exchange(temporary, target) : moveNew(temporary, target));
+  flushFolder(temporary.path());
+  SVOD_CHECK(placeFolder(temporary, target, path, mayReplace));
   flushFolder(folderOf(target));
+  removeAbandoned(target);
   return {};
 }
 

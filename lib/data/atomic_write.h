@@ -1,5 +1,7 @@
 // Files and directories that appear whole or not at all: they are written beside their name and then
-// renamed (or exchanged with what stood there), so a failure leaves nothing half-written.
+// renamed (or exchanged with what stood there), so a failure leaves nothing half-written. What a process that was killed
+// left beside a name is removed by whoever writes that name next (data/temporary.h). Any number of processes may write
+// one name at once: one of them is the last.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,8 @@
 // FIPS 180-4.
 #include "data/sha256.h"
 
+#include "data/sha256_x86.h"
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -37,6 +39,8 @@ inline void mixRound(uint32_t a, uint32_t b, uint32_t c, uint32_t& d, uint32_t e
 }
 
 void compress(uint32_t* state, const std::byte* data, size_t blocks) {
+  static const Sha256Compress fast = sha256Instructions();
+  if (fast != nullptr) return fast(state, data, blocks, kRound);
   for (; blocks > 0; blocks--, data += 64) {
     uint32_t w[64];
     for (int i = 0; i < 16; i++) w[i] = bigEndian(data + 4 * i);

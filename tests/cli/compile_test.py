@@ -3,6 +3,7 @@ import json
 import os
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import time
@@ -271,6 +272,37 @@ output r = slice(x, starts=[k], ends=[k + 3])
         self.assertEqual(process.returncode, 75, errors)
         self.assertEqual(list(temp.iterdir()), [])
         self.assertEqual(sorted(p.name for p in self.folder.iterdir()), ["graph.svod", "temp"])
+
+    def test_a_signal_at_any_time_leaves_the_old_plan_or_the_new_one(self):
+        plan, old, new = self.folder / "plan", self.graph(SMALL, "old.svod"), self.graph(SYMBOLIC, "new.svod")
+        self.svodc("compile", new, "-o", plan)
+        after, started = contents(plan), time.monotonic()
+        self.svodc("compile", old, "-o", plan)
+        before, took = contents(plan), time.monotonic() - started
+        for i in range(24):
+            process = subprocess.Popen([BIN / "svodc", "compile", new, "-o", plan, "--no-cache"], stdout=subprocess.PIPE,
+                                       stderr=subprocess.PIPE, text=True, env=clean_environment())
+            time.sleep(took * (0.7 + i / 40))
+            process.send_signal((signal.SIGTERM, signal.SIGHUP, signal.SIGINT)[i % 3])
+            _, errors = process.communicate(timeout=60)
+            self.assertIn(process.returncode, (0, 75, -1, -2, -15), errors)  # by the signal: before the first line of main
+            self.assertEqual(contents(plan), after if process.returncode == 0 else before, errors)
+            self.assertEqual(sorted(p.name for p in self.folder.iterdir()), ["new.svod", "old.svod", "plan"])
+            if process.returncode == 0:
+                self.svodc("compile", old, "-o", plan)
+
+    def test_processes_that_make_one_plan_all_succeed(self):
+        graph = self.graph()
+        for _ in range(3):
+            plan = self.folder / "plan"
+            words = [BIN / "svodc", "compile", graph, "-o", plan, "--no-cache"]
+            made = [subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=clean_environment())
+                    for _ in range(4)]
+            for process in made:
+                _, errors = process.communicate(timeout=120)
+                self.assertEqual(process.returncode, 0, errors)
+            self.assertEqual(sorted(p.name for p in self.folder.iterdir()), ["graph.svod", "plan"])
+            shutil.rmtree(plan)
 
 
 if __name__ == "__main__":

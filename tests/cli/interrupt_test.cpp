@@ -13,6 +13,29 @@ using namespace svod;
 
 namespace {
 
+/// Exit status of a process with an interrupt guard, -1 when a signal ended it.
+int statusOf(void (*body)(InterruptGuard&, Console&)) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    std::signal(SIGTERM, SIG_DFL);  // the test framework has handlers
+    std::signal(SIGINT, SIG_DFL);
+    Console console(ConsoleOptions{});
+    {
+      InterruptGuard interrupts(console);
+      body(interrupts, console);
+    }
+    ::_exit(0);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+void interruptAndWait(int signal) {
+  ::kill(::getpid(), signal);
+  ::usleep(20'000);  // time for the thread of the guard
+}
+
 /// Exit status of a process that reports an error after `interrupt`.
 int failAfter(const std::string& folder, void (*interrupt)()) {
   const pid_t child = ::fork();
@@ -39,6 +62,39 @@ TEST_CASE("an error caused by an interrupt is an interrupt") {
     CHECK(failAfter(folder / "work", [] { ::kill(::getpid(), SIGINT); }) == info(Diag::Interrupted).exitCode);
     CHECK_FALSE(std::filesystem::exists(folder / "work"));
   }
+}
+
+TEST_CASE("an interrupt ends the process, unless results are in place") {
+  const int interrupted = info(Diag::Interrupted).exitCode;
+  CHECK(statusOf([](InterruptGuard&, Console&) { interruptAndWait(SIGTERM); }) == interrupted);
+  CHECK(statusOf([](InterruptGuard&, Console&) { interruptAndWait(SIGHUP); }) == interrupted);
+  for (int round = 0; round < 20; round++) {
+    CHECK(statusOf([](InterruptGuard& interrupts, Console&) {
+            (void)interrupts.place([]() -> Status { return ::kill(::getpid(), SIGTERM), Status(); });
+          }) == 0);
+    CHECK(statusOf([](InterruptGuard& interrupts, Console&) {
+            (void)interrupts.place([]() -> Status { return {}; });
+            ::kill(::getpid(), SIGHUP);
+          }) == 0);
+  }
+  CHECK(statusOf([](InterruptGuard& interrupts, Console&) {
+          (void)interrupts.place([]() -> Status { return interruptAndWait(SIGINT), fail(Diag::Io, "full", ""); });
+          ::pause();
+        }) == interrupted);
+}
+
+TEST_CASE("after an interrupt that came too late the next one ends the process") {
+  CHECK(statusOf([](InterruptGuard& interrupts, Console&) {
+          (void)interrupts.place([]() -> Status { return {}; });
+          interruptAndWait(SIGTERM);
+          for (int i = 0; i < 500; i++) interruptAndWait(SIGTERM);
+        }) == -1);
+}
+
+TEST_CASE("a signal that is ignored, as by nohup, stays ignored") {
+  std::signal(SIGHUP, SIG_IGN);
+  CHECK(statusOf([](InterruptGuard&, Console&) { interruptAndWait(SIGHUP); }) == 0);
+  std::signal(SIGHUP, SIG_DFL);
 }
 
 TEST_CASE("an error without an interrupt keeps its exit code") {

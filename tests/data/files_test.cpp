@@ -1,6 +1,9 @@
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <csignal>
 
 #include "common/temp_folder.h"
 #include "data/atomic_write.h"
@@ -96,6 +99,98 @@ TEST_CASE("a directory appears whole, replaces only what it may, and cleans up")
   CHECK(readText(folder / "file") == "kept");
   CHECK(!writeDirectoryAtomic(folder / "none/d", oneFile("x", "1"), kAlways));
   CHECK(entriesIn(folder.path()) == 2);
+}
+
+namespace {
+
+/// Runs `body` in processes of their own at about the same time; how many of them ended with 0.
+template <class Body>
+int succeeding(int count, Body body) {
+  int start[2];
+  REQUIRE(::pipe(start) == 0);
+  for (int i = 0; i < count; i++) {
+    if (::fork() != 0) continue;
+    char go = 0;
+    ::close(start[1]);
+    (void)!::read(start[0], &go, 1);  // all return when the other end is closed
+    ::_exit(body(i) ? 0 : 1);
+  }
+  ::close(start[0]);
+  ::close(start[1]);
+  int good = 0, status = 0;
+  for (int i = 0; i < count; i++) {
+    REQUIRE(::wait(&status) > 0);
+    good += WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  }
+  return good;
+}
+
+/// Writes the folder in a process that is killed when it has written everything but not yet put it in place.
+void writeAndBeKilled(const std::string& path) {
+  const auto kill = [](const std::string&) { return ::kill(::getpid(), SIGKILL) == 0; };
+  CHECK(succeeding(1, [&](int) { return bool(writeDirectoryAtomic(path, oneFile("x", "lost"), kill)); }) == 0);
+}
+
+}  // namespace
+
+TEST_CASE("several processes create one directory, or replace it: all succeed and nothing is left beside it") {
+  for (int round = 0; round < 60; round++) {
+    TempFolder folder;
+    for (const bool exists : {false, true}) {
+      INFO(exists);
+      const auto write = [&](int i) {
+        return bool(writeDirectoryAtomic(folder / "d", oneFile("x", std::to_string(i)), kAlways));
+      };
+      CHECK(succeeding(4, write) == 4);
+      CHECK(readText(folder / "d/x").size() == 1);
+      CHECK(entriesIn(folder.path()) == 1);
+      const auto writeText = [&](int i) { return bool(writeFileAtomic(folder / "f", std::to_string(i))); };
+      CHECK(succeeding(4, writeText) == 4);
+      CHECK(entriesIn(folder.path()) == 2);
+      fs::remove(folder / "f");
+    }
+  }
+}
+
+TEST_CASE("what a killed process left is removed by the next that writes there, and nothing else is") {
+  TempFolder folder;
+  REQUIRE(writeDirectoryAtomic(folder / "d", oneFile("x", "1"), kAlways));
+  writeAndBeKilled(folder / "d");
+  writeAndBeKilled(folder / "d");
+  CHECK(entriesIn(folder.path()) == 3);
+  writeText(folder / "d.tmp-12-0", "a file of the same kind");
+  for (const char* name : {"d.tmp-12", "d.tmp-a-0", "d.tmp-1-0.bak", "e.tmp-1-0", "d.tmp-1-"}) writeText(folder / name, "user's");
+  fs::create_directories(folder / "d.tmp-13-0/inner");
+  REQUIRE(writeDirectoryAtomic(folder / "e", oneFile("x", "2"), kAlways));
+  CHECK(entriesIn(folder.path()) == 10);  // without e.tmp-1-0, which has the name of one of e
+  REQUIRE(writeDirectoryAtomic(folder / "d", oneFile("x", "2"), kAlways));
+  CHECK(entriesIn(folder.path()) == 7);
+  CHECK(fs::exists(folder / "d.tmp-13-0/inner"));
+}
+
+TEST_CASE("what a living process writes is not removed") {
+  TempFolder folder;
+  REQUIRE(writeDirectoryAtomic(folder / "d", oneFile("x", "1"), kAlways));
+  int written[2], go[2];
+  REQUIRE(::pipe(written) == 0);
+  REQUIRE(::pipe(go) == 0);
+  const auto waiting = [&](const std::string&) {
+    char byte = 1;
+    return ::write(written[1], &byte, 1) == 1 && ::read(go[0], &byte, 1) == 1;
+  };
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(writeDirectoryAtomic(folder / "d", oneFile("x", "late"), waiting) ? 0 : 1);
+  char byte = 0;
+  REQUIRE(::read(written[0], &byte, 1) == 1);
+  REQUIRE(writeDirectoryAtomic(folder / "d", oneFile("x", "2"), kAlways));
+  CHECK(entriesIn(folder.path()) == 2);
+  REQUIRE(::write(go[1], &byte, 1) == 1);
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
+  CHECK(readText(folder / "d/x") == "late");
+  CHECK(entriesIn(folder.path()) == 1);
+  for (int fd : {written[0], written[1], go[0], go[1]}) ::close(fd);
 }
 
 TEST_CASE("several files are replaced together or not at all") {

@@ -58,13 +58,14 @@ Status writeOutputs(const Session& session, const std::vector<std::string>& file
                     InterruptGuard& interrupts) {
   for (size_t i = 0; i < files.size(); i++)
     if (files[i] == "-") SVOD_CHECK(writeToStandardOutput(session.outputs()[i]));
-  auto lock = interrupts.hold();
-  for (size_t i = 0; i < files.size(); i++) {
-    const OutputArray& output = session.outputs()[i];
-    if (files[i] != "-" && !files[i].empty())
-      SVOD_CHECK(writeNpy(files[i], output.dtype, output.shape, output.data));
-  }
-  return {};
+  return interrupts.place([&]() -> Status {
+    for (size_t i = 0; i < files.size(); i++) {
+      const OutputArray& output = session.outputs()[i];
+      if (files[i] != "-" && !files[i].empty())
+        SVOD_CHECK(writeNpy(files[i], output.dtype, output.shape, output.data));
+    }
+    return {};
+  });
 }
 
 struct Timings {
@@ -135,14 +136,10 @@ Status run(const RunOptions& options, Console& console, InterruptGuard& interrup
   SVOD_TRY(const Timings timings, runAll(session, options));
   SVOD_CHECK(session.cutOutputs());
   SVOD_CHECK(writeOutputs(session, files, interrupts));
-  if (!options.saveState.empty()) {
-    auto lock = interrupts.hold();
-    SVOD_CHECK(session.saveStates(options.saveState));
-  }
-  if (!options.trace.empty()) {
-    auto lock = interrupts.hold();
-    SVOD_CHECK(writeFileAtomic(options.trace, traceJson(session.instance())));
-  }
+  if (!options.saveState.empty())
+    SVOD_CHECK(interrupts.place([&] { return session.saveStates(options.saveState); }));
+  if (!options.trace.empty())
+    SVOD_CHECK(interrupts.place([&] { return writeFileAtomic(options.trace, traceJson(session.instance())); }));
   const bool written =
       std::any_of(files.begin(), files.end(), [](const std::string& file) { return !file.empty(); });
   std::vector<Agreement> rows;

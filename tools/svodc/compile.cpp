@@ -128,10 +128,8 @@ Result<int> runCompile(const Request& request, Console& console) {
   SVOD_TRY(const std::optional<Error> large, arenaWarning(compilation.plan, flags.maxArena));
   if (large) console.warn(*large);
   if (flags.verify) SVOD_CHECK(verified(build, console));
-  {
-    auto lock = request.interrupts->hold();
-    SVOD_CHECK(writePlanDirectory(flags.output, compilation.plan, compilation.files));
-  }
+  SVOD_CHECK(request.interrupts->place(
+      [&] { return writePlanDirectory(flags.output, compilation.plan, compilation.files); }));
   SVOD_CHECK(printSummary(compilation, flags.output, flags, console));
   return 0;
 }

@@ -51,8 +51,7 @@ Status convertModel(const Request& request, bool json, Console& console) {
   if (output == "-")
     return fail(Diag::Usage, "the weights of '" + path + "' need a file beside the graph",
                 "give the graph a name: -o GRAPH.svod");
-  auto lock = request.interrupts->hold();
-  return writeBoth(output, text, weightPath.string(), model.weights);
+  return request.interrupts->place([&] { return writeBoth(output, text, weightPath.string(), model.weights); });
 }
 
 }  // namespace
