@@ -68,20 +68,25 @@ int load(svod_plan** plan, svod_error* error, Load body) {
   });
 }
 
+WeightsCheck weightsCheck(const svod_load_options* options) {
+  const int asked = options == nullptr ? 0 : options->verify_weights;
+  return asked > 0 ? WeightsCheck::Always : asked < 0 ? WeightsCheck::Never : WeightsCheck::Small;
+}
+
 }  // namespace
 
 extern "C" {
 
 int svod_plan_load(const char* directory, const svod_load_options* options, svod_plan** plan,
                    svod_error* error) {
-  const bool verify = options != nullptr && options->verify_weights != 0;
-  return load(plan, error, [&] { return LoadedPlan::fromDirectory(directory, verify); });
+  const WeightsCheck weights = weightsCheck(options);
+  return load(plan, error, [&] { return LoadedPlan::fromDirectory(directory, weights); });
 }
 
 int svod_plan_load_memory(const svod_file* files, size_t count, const svod_load_options* options,
                           svod_plan** plan, svod_error* error) {
-  const bool verify = options != nullptr && options->verify_weights != 0;
-  return load(plan, error, [&] { return LoadedPlan::fromMemory({files, count}, verify); });
+  const WeightsCheck weights = weightsCheck(options);
+  return load(plan, error, [&] { return LoadedPlan::fromMemory({files, count}, weights); });
 }
 
 void svod_plan_free(svod_plan* plan) { delete plan; }

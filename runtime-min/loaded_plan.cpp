@@ -58,10 +58,6 @@ std::string linkName(const std::string& path) {
   return path.size() + bits.size() < PATH_MAX ? std::string(path).insert(path.rfind('/') + 1, bits) : path;
 }
 
-Checksum checksumOf(const FileDesc& file, bool verifyWeights) {
-  return file.kind != FileKind::Weights || verifyWeights ? Checksum::Compare : Checksum::Skip;
-}
-
 }  // namespace
 
 LoadedPlan::~LoadedPlan() {
@@ -108,7 +104,7 @@ Status LoadedPlan::finish() {
 }
 
 Result<std::shared_ptr<const LoadedPlan>> LoadedPlan::fromDirectory(const std::string& path,
-                                                                    bool verifyWeights) {
+                                                                    WeightsCheck weights) {
   SVOD_CHECK(checkHoldsPlan(path));
   auto loaded = std::make_shared<LoadedPlan>();
   const std::string manifest = path + "/" + kPlanFileName;
@@ -116,12 +112,14 @@ Result<std::shared_ptr<const LoadedPlan>> LoadedPlan::fromDirectory(const std::s
   SVOD_CHECK(loaded->readManifest(asText(json.bytes()), manifest));
   for (FileId id = 0; id < loaded->plan_.files.size(); id++) {
     const FileDesc& desc = loaded->plan_.files[id];
-    SVOD_TRY(MappedFile mapped, openPlanFile(path, desc, checksumOf(desc, verifyWeights)));
+    SVOD_TRY(MappedFile mapped, openPlanFile(path, desc, checksumFor(desc, weights)));
     loaded->mapped_.push_back(std::move(mapped));
     loaded->files_[id] = loaded->mapped_.back().bytes();
     // A name without a separator would be searched for in the system's folders.
     const std::string file = path + "/" + desc.path;
-    if (desc.kind == FileKind::Code) SVOD_CHECK(loaded->link(id, file[0] == '/' ? file : "./" + file, file));
+    if (desc.kind != FileKind::Code) continue;
+    SVOD_CHECK(checkCodeRecord(loaded->plan_, loaded->files_[id], file));
+    SVOD_CHECK(loaded->link(id, file[0] == '/' ? file : "./" + file, file));
   }
   SVOD_CHECK(loaded->finish());
   return std::shared_ptr<const LoadedPlan>(std::move(loaded));
@@ -158,7 +156,7 @@ struct AnonymousFile {
 }  // namespace
 
 Result<std::shared_ptr<const LoadedPlan>> LoadedPlan::fromMemory(std::span<const svod_file> files,
-                                                                 bool verifyWeights) {
+                                                                 WeightsCheck weights) {
   auto loaded = std::make_shared<LoadedPlan>();
   const svod_file* json = findFile(files, kPlanFileName);
   if (json == nullptr)
@@ -170,8 +168,9 @@ Result<std::shared_ptr<const LoadedPlan>> LoadedPlan::fromMemory(std::span<const
     if (file == nullptr)
       return fail(Diag::BadPlan, "no file is called " + desc.path, "pass every file of the plan");
     loaded->files_[id] = {static_cast<const std::byte*>(file->data), file->bytes};
-    SVOD_CHECK(checkBytes(desc, loaded->files_[id], desc.path, checksumOf(desc, verifyWeights)));
+    SVOD_CHECK(checkBytes(desc, loaded->files_[id], desc.path, checksumFor(desc, weights)));
     if (desc.kind == FileKind::Code) {
+      SVOD_CHECK(checkCodeRecord(loaded->plan_, loaded->files_[id], desc.path));
       AnonymousFile code;
       SVOD_CHECK(code.fill(desc.path, loaded->files_[id]));
       SVOD_CHECK(loaded->link(id, code.path(), desc.path));

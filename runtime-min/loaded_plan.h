@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "data/mapped_file.h"
+#include "plan/directory.h"
 #include "plan/plan.h"
 #include "runtime-min/program.h"
 #include "svod/runtime.h"
@@ -22,9 +23,9 @@ struct TensorView {
 
 class LoadedPlan {
  public:
-  static Result<std::shared_ptr<const LoadedPlan>> fromDirectory(const std::string& path, bool verifyWeights);
+  static Result<std::shared_ptr<const LoadedPlan>> fromDirectory(const std::string& path, WeightsCheck weights);
   static Result<std::shared_ptr<const LoadedPlan>> fromMemory(std::span<const svod_file> files,
-                                                              bool verifyWeights);
+                                                              WeightsCheck weights);
   LoadedPlan() = default;
   LoadedPlan(const LoadedPlan&) = delete;
   ~LoadedPlan();

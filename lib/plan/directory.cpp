@@ -1,5 +1,7 @@
 #include "plan/directory.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <set>
@@ -9,6 +11,7 @@
 #include "data/sha256.h"
 #include "plan/check.h"
 #include "plan/json.h"
+#include "support/utf8.h"
 
 namespace svod {
 
@@ -17,8 +20,10 @@ namespace {
 constexpr uint64_t kMaxJson = UINT64_C(1) << 31;
 constexpr std::byte kZeros[kPlanAlignment] = {};
 
-std::string_view asText(const MappedFile& file) {
-  return {reinterpret_cast<const char*>(file.data()), static_cast<size_t>(file.size())};
+constexpr std::string_view kRecordStart = "\nsvod plan ";
+
+std::string_view asText(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 /// Diag::PlanPath when `file` is a link that leads out of the plan directory `path`.
@@ -47,10 +52,40 @@ std::vector<FileDesc> describeFiles(std::span<const PlanFile> files) {
   return out;
 }
 
-Status writePlanDirectory(const std::string& path, Plan plan, std::span<const PlanFile> files) {
+Checksum checksumFor(const FileDesc& file, WeightsCheck weights) {
+  if (file.kind != FileKind::Weights || weights == WeightsCheck::Always) return Checksum::Compare;
+  return weights == WeightsCheck::Small && file.bytes < kSmallWeights ? Checksum::Compare : Checksum::Skip;
+}
+
+std::string codeRecord(const Plan& plan) {
+  Plan without = plan;
+  for (FileDesc& file : without.files)
+    if (file.kind == FileKind::Code) file.bytes = 0, file.sha256.clear();
+  return std::string(kRecordStart) + sha256Hex(toJson(without)) + "\n";
+}
+
+Status checkCodeRecord(const Plan& plan, std::span<const std::byte> code, const std::string& shown) {
+  constexpr size_t kLength = kRecordStart.size() + 64 + 1;
+  if (code.size() < kLength) return {};
+  const std::string_view end = asText(code.last(kLength));
+  if (!end.starts_with(kRecordStart) || end == codeRecord(plan)) return {};
+  return fail(Diag::PlanChecksum, "'" + shown + "' was compiled with another " + kPlanFileName + ": a number in it was changed",
+              "compile the graph again");
+}
+
+Status writePlanDirectory(const std::string& path, Plan plan, std::span<const PlanFile> given) {
+  std::vector<PlanFile> files(given.begin(), given.end());
   plan.files = describeFiles(files);
   SVOD_CHECK(check(plan));
+  const std::string record = codeRecord(plan);
+  for (PlanFile& file : files)
+    if (file.kind == FileKind::Code) file.chunks.push_back(std::as_bytes(std::span(record)));
+  plan.files = describeFiles(files);
   const std::string json = toJson(plan);
+  if (const std::optional<size_t> bad = firstNotUtf8(json))
+    return fail(Diag::Syntax, "a name of the plan holds bytes that are not UTF-8: " + notUtf8Text(json, *bad) + " behind '" +
+                                  json.substr(*bad - std::min<size_t>(*bad, 20), std::min<size_t>(*bad, 20)) + "'",
+                "names are UTF-8");
   SVOD_CHECK(planFromJson(json, path));  // for example an expression longer than readers accept
   SVOD_CHECK(checkPlanTarget(path));
   std::vector<FileContent> contents = {{kPlanFileName, {std::as_bytes(std::span(json))}}};
@@ -59,10 +94,14 @@ Status writePlanDirectory(const std::string& path, Plan plan, std::span<const Pl
 }
 
 Status checkPlanTarget(const std::string& path) {
-  std::error_code error;
-  const std::filesystem::file_status status = std::filesystem::status(path, error);
-  if (!std::filesystem::exists(status) || isPlanDirectory(path)) return {};
-  const bool isFolder = std::filesystem::is_directory(status);
+  struct stat before = {}, after = {};
+  bool isSame = false, isFree = false;
+  while (!isSame && !isFree) {  // another process may exchange the plan while it is looked at
+    isFree = ::stat(path.c_str(), &before) != 0 || isPlanDirectory(path);
+    isSame = ::stat(path.c_str(), &after) == 0 && after.st_ino == before.st_ino;
+  }
+  if (isFree) return {};
+  const bool isFolder = S_ISDIR(before.st_mode);
   return fail(
       Diag::Io,
       "cannot write '" + path + "': it is " +
@@ -104,17 +143,19 @@ Result<Plan> readPlanDirectory(const std::string& path) {
   SVOD_TRY(std::string json, readWholeFile(name, kMaxJson));
   SVOD_TRY(Plan plan, planFromJson(json, name));
   SVOD_CHECK(check(plan));
-  for (const FileDesc& file : plan.files)
-    SVOD_CHECK(openPlanFile(path, file, file.kind == FileKind::Weights ? Checksum::Skip : Checksum::Compare));
+  for (const FileDesc& file : plan.files) {
+    SVOD_TRY(const MappedFile mapped, openPlanFile(path, file, checksumFor(file, WeightsCheck::Small)));
+    if (file.kind == FileKind::Code) SVOD_CHECK(checkCodeRecord(plan, mapped.bytes(), path + "/" + file.path));
+  }
   return plan;
 }
 
 bool isPlanDirectory(const std::string& path) {
   Result<MappedFile> json = MappedFile::open(path + "/" + kPlanFileName);
-  if (!json || !asText(*json).starts_with(kPlanJsonStart)) return false;
+  if (!json || !asText(json->bytes()).starts_with(kPlanJsonStart)) return false;
   // A damaged plan may be replaced as well, so the usual names are known without reading it.
   std::set<std::string> known = {kPlanFileName, "kernels.so", "kernels.c", "weights.bin"};
-  if (Result<Plan> plan = planFromJson(asText(*json), path))
+  if (Result<Plan> plan = planFromJson(asText(json->bytes()), path))
     for (const FileDesc& file : plan->files) known.insert(file.path);
   std::error_code error;
   for (std::filesystem::directory_iterator entry(path, error), end; !error && entry != end;

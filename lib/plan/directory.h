@@ -43,8 +43,23 @@ Status checkBytes(const FileDesc& file, std::span<const std::byte> bytes, const 
 /// directory.
 Result<MappedFile> openPlanFile(const std::string& path, const FileDesc& file, Checksum checksum);
 
-/// Reads and checks plan.json and the files it names, the weights only by their size.
+/// Reads and checks plan.json and the files it names, large weights only by their size.
 Result<Plan> readPlanDirectory(const std::string& path);
+
+/// Which weights are hashed when a plan is read.
+enum class WeightsCheck : uint8_t { Small, Always, Never };
+/// Below this size hashing weights takes less than a tenth of a second on processors with instructions for SHA-256.
+inline constexpr uint64_t kSmallWeights = UINT64_C(64) << 20;
+Checksum checksumFor(const FileDesc& file, WeightsCheck weights);
+
+/// What stands at the end of a code file, behind the image that is linked: the SHA-256 of the manifest it was written with,
+/// except for the size and checksum of code files. So no number of a manifest can contradict the code, whose accesses
+/// follow from them.
+std::string codeRecord(const Plan& plan);
+
+/// Diag::PlanChecksum when `code`, called `shown` in the message, was written with another manifest than `plan`. Code
+/// without a record, of an older release, is taken as it is.
+Status checkCodeRecord(const Plan& plan, std::span<const std::byte> code, const std::string& shown);
 
 /// Whether `path` is a directory that holds a plan and nothing else.
 bool isPlanDirectory(const std::string& path);

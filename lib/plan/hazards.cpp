@@ -115,6 +115,19 @@ std::vector<std::vector<BufferAccess>> accessesOf(const Plan& plan, const Scope&
   return all;
 }
 
+/// Calls of host functions have effects that no buffer shows: each comes after the one before it.
+void orderCalls(const Plan& plan, Scope& scope) {
+  uint32_t last = kNobody;
+  for (uint32_t i = 0; i < scope.steps.size(); i++) {
+    const StepId step = scope.steps[i];
+    const auto* loop = std::get_if<Loop>(&plan.steps[step].action);
+    const auto begin = plan.steps.begin() + step, end = begin + 1 + (loop != nullptr ? loop->length : 0);
+    if (std::none_of(begin, end, [](const Step& s) { return std::holds_alternative<HostCall>(s.action); })) continue;
+    if (last != kNobody) scope.deps[i].push_back(last);
+    last = i;
+  }
+}
+
 }  // namespace
 
 Pairs hazardPairs(std::span<const std::vector<BufferAccess>> steps) {
@@ -159,6 +172,7 @@ std::vector<Scope> scopesOf(const Plan& plan) {
 
 void addHazardEdges(Plan& plan, StorageView view) {
   for (Scope& scope : scopesOf(plan)) {
+    orderCalls(plan, scope);
     for (auto [first, then] : hazardPairs(accessesOf(plan, scope, view))) scope.deps[then].push_back(first);
     transitiveReduction(scope.deps);
     for (size_t i = 0; i < scope.steps.size(); i++) {

@@ -1,4 +1,7 @@
 // Damaged, foreign and wrong plans: one clear error each, nothing runs.
+#include <cctype>
+#include <set>
+
 #include "data/sha256.h"
 #include "plan/json.h"
 #include "runtime/harness.h"
@@ -64,13 +67,20 @@ TEST_CASE("every changed byte of the manifest is noticed, and so is every cut") 
   }
 }
 
-TEST_CASE("weights: a wrong size always, a changed byte on request") {
+TEST_CASE("weights: a wrong size always, a changed byte unless they are large or trusted") {
   Fixture f;
   std::string weights = readText(f.path + "/weights.bin");
   weights[5] ^= 4;
   writeText(f.path + "/weights.bin", weights);
-  loadPlan(f.path);
-  CHECK(std::string(loadError(f.path, true).code) == "plan-checksum");
+  CHECK(std::string(loadError(f.path).code) == "plan-checksum");
+  CHECK(std::string(loadError(f.path, 1).code) == "plan-checksum");
+  svod_plan* trusted = nullptr;
+  const svod_load_options never = {-1};
+  CHECK(svod_plan_load(f.path.c_str(), &never, &trusted, nullptr) == 0);
+  svod_plan_free(trusted);
+  const FileDesc large{"weights.bin", FileKind::Weights, kSmallWeights, {}};
+  CHECK(checksumFor(large, WeightsCheck::Small) == Checksum::Skip);
+  CHECK(checksumFor(large, WeightsCheck::Always) == Checksum::Compare);
   writeText(f.path + "/weights.bin", weights + "x");
   f.refused(5, "plan-checksum", "has 17 bytes, the plan says 16");
 }
@@ -121,8 +131,66 @@ TEST_CASE("versions, paths, indices and offsets") {
   SECTION("symbol") {
     Fixture f;
     f.edit("\"symbol\": \"k_add\"", "\"symbol\": \"k_sub\"");
-    f.refused(5, "bad-plan", "has no function 'k_sub'");
+    f.refused(5, "plan-checksum", "was compiled with another plan.json");
   }
+}
+
+namespace {
+
+/// A plan with a step of every kind, sizes that depend on a variable, scratch and a state.
+void writeVariedPlan(const std::string& path) {
+  PlanBuilder b;
+  const VariableId n = b.variable("n", 1, 8), i = b.variable("i", 0, 3, VariableKind::Loop);
+  const BufferId x = b.input("x", 8, Expr::variable(n)), y = b.output("y", 8, Expr::variable(n)),
+                 z = b.output("z", 4, Expr(4)), w = b.constant("w", {1, 2, 3, 4}), t = b.arena("t", 8), s = b.state("s", 4);
+  b.step(Loop{i, 3, 1});
+  b.launch("k_add_value", {s}, {RW}, {Expr(4), Expr::variable(i)});
+  b.launch("k_reverse", {x, t}, {R, W}, {Expr::variable(n)}, 1, 32);
+  b.step(Copy{y, t, Expr::variable(n) * 4});
+  b.launch("k_add", {s, w, z}, {R, R, W}, {Expr(4)});
+  b.step(HostCall{"log", {{t, R, {Expr::variable(n)}}}, {Expr::variable(n)}});
+  b.write(path);
+}
+
+}  // namespace
+
+TEST_CASE("every changed number of a manifest is refused, with a repaired checksum too") {
+  TempFolder folder;
+  const std::string path = folder / "p";
+  writeVariedPlan(path);
+  loadPlan(path);
+  const std::string json = readText(path + "/plan.json");
+  std::set<std::string> accepted;
+  size_t tried = 0;
+  for (size_t at = json.find("\"target\""), end = at; at < json.size(); at = end) {
+    end = at + 1;
+    if (!std::isdigit(json[at]) || std::isalnum(json[at - 1]) || json[at - 1] == '"') continue;
+    while (std::isdigit(json[end])) end++;
+    if (std::isalpha(json[end])) continue;  // part of a name
+    const int64_t value = std::stoll(json.substr(at, end - at));
+    for (int64_t other : {int64_t{0}, int64_t{1}, value - 1, value + 1, 2 * value, value / 2, value + 64, INT64_C(1) << 40}) {
+      if (other == value || other < 0) continue;
+      writeText(path + "/plan.json", withChecksum(json.substr(0, at) + std::to_string(other) + json.substr(end)));
+      svod_plan* plan = nullptr;
+      if (svod_plan_load(path.c_str(), nullptr, &plan, nullptr) == 0) accepted.insert(json.substr(at - 40, end - at + 60));
+      svod_plan_free(plan);
+      tried++;
+    }
+  }
+  CHECK(tried > 500);
+  CHECK(accepted == std::set<std::string>());
+}
+
+TEST_CASE("a plan of a release without a record in its code is taken") {
+  Fixture f;
+  std::string code = readText(f.path + "/kernels.so"), json = readText(f.path + "/plan.json");
+  const size_t whole = code.size(), record = code.rfind("\nsvod plan ");
+  REQUIRE(record != std::string::npos);
+  const std::string before = "\"bytes\": " + std::to_string(whole) + ", \"sha256\": \"" + sha256Hex(code);
+  code.resize(record);
+  f.edit(before, "\"bytes\": " + std::to_string(record) + ", \"sha256\": \"" + sha256Hex(code));
+  writeText(f.path + "/kernels.so", code);
+  loadPlan(f.path);
 }
 
 TEST_CASE("machines: architecture, system and CPU features") {

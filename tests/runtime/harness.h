@@ -181,7 +181,7 @@ inline PlanHandle loadPlan(const std::string& path) {
   if (svod_plan_load(path.c_str(), nullptr, &plan, &error) != 0) FAIL(error.message);
   return PlanHandle(plan);
 }
-inline svod_error loadError(const std::string& path, bool verifyWeights = false) {
+inline svod_error loadError(const std::string& path, int verifyWeights = 0) {
   svod_plan* plan = nullptr;
   svod_error error = {};
   const svod_load_options options = {verifyWeights};

@@ -36,7 +36,8 @@ std::vector<CommandFlag> flagsFor(RunOptions& o, Words& w) {
       {"rtol", "", "X", "", "", "allowed error relative to the reference; the default depends on the dtype",
        &w.rtol},
       {"atol", "", "X", "", "", "allowed absolute error; the default depends on the dtype", &w.atol},
-      {"verify-weights", "", "", "", "", "also check the checksum of the weights", &o.verifyWeights},
+      {"verify-weights", "", "", "", "", "check the checksum of the weights, however large they are", &o.verifyWeights},
+      {"no-verify-weights", "", "", "", "", "do not check the checksum of the weights, not even of small ones", &o.trustWeights},
       {"json", "", "", "", "", "the report as JSON, with the profile", &o.json},
       {"diagnostics", "", "FORM", "text", "SVOD_DIAGNOSTICS", "errors as text or json, one per line",
        &o.diagnostics},
@@ -123,6 +124,8 @@ Result<RunOptions> parseOptions(const std::vector<std::string>& words) {
   options.rtol = given(texts.rtol);
   options.atol = given(texts.atol);
   SVOD_CHECK(checkNumbers(options));
+  if (options.verifyWeights && options.trustWeights)
+    return fail(Diag::Usage, "--verify-weights and --no-verify-weights cannot be used together");
   if (!options.outputDir.empty() && !options.outputs.empty())
     return fail(Diag::Usage, "--output-dir and --output cannot be used together");
   return options;

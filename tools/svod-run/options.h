@@ -20,7 +20,7 @@ struct RunOptions {
   int64_t threads = 0;  // 0: one per processor
   int64_t repeat = 1;
   int64_t orderSeed = 0;
-  bool profile = false, json = false, verifyWeights = false;
+  bool profile = false, json = false, verifyWeights = false, trustWeights = false;
   bool help = false, version = false;  // asked for; the rest is not checked then
   std::string trace;                   // file for Chrome and Perfetto
   std::string reference;               // directory of NAME.npy

@@ -49,7 +49,9 @@ typedef struct svod_error {
  * ------------------------------------------------------------------------------------------------- */
 
 typedef struct svod_load_options {
-  int verify_weights; /* also check the weights' checksum: some seconds per gigabyte */
+  /* The checksum of the weights: 0 checks it below 64 MiB, a positive number always, a negative one never. It takes one to
+   * six seconds per gigabyte. */
+  int verify_weights;
 } svod_load_options;
 
 /* A file of a plan in memory. */
@@ -59,7 +61,7 @@ typedef struct svod_file {
   size_t bytes;
 } svod_file;
 
-/* Reads, checks and links a plan. `options` may be NULL. Weights are mapped, not read. */
+/* Reads, checks and links a plan. `options` may be NULL. Weights are mapped; large ones are not read. */
 SVOD_API int svod_plan_load(const char* directory, const svod_load_options* options, svod_plan** plan,
                             svod_error* error);
 SVOD_API int svod_plan_load_memory(const svod_file* files, size_t count, const svod_load_options* options,
