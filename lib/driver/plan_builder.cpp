@@ -1,6 +1,8 @@
 #include "driver/plan_builder.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "driver/describe_kernel.h"
 #include "driver/to_expr.h"
@@ -39,6 +41,7 @@ class PlanBuilder {
       const auto& var = v.argAs<VarArg>();
       plan_.variables.push_back({std::string(var.name), var.min, var.max});
       names_.emplace_back(var.name);
+      taken_.emplace(var.name);
     }
   }
 
@@ -157,12 +160,10 @@ class PlanBuilder {
   }
 
   /// Loops after each other may share the name of their counter in the graph.
-  std::string uniqueName(const std::string& counter) const {
-    auto isTaken = [&](const std::string& name) {
-      return std::any_of(plan_.variables.begin(), plan_.variables.end(), [&](const Variable& v) { return v.name == name; });
-    };
+  std::string uniqueName(const std::string& counter) {
     std::string name = counter;
-    for (int i = 2; isTaken(name); ++i) name = counter + "." + std::to_string(i);
+    for (int& i = lastOf_.try_emplace(counter, 1).first->second; taken_.contains(name);) name = counter + "." + std::to_string(++i);
+    taken_.insert(name);
     return name;
   }
 
@@ -231,6 +232,8 @@ class PlanBuilder {
   Plan plan_;
   std::vector<InPlace> inPlace_;                             // offers of the schedule
   std::vector<std::string> names_;                           // by variable; empty for counters of loops that ended
+  std::set<std::string, std::less<>> taken_;                 // names of the plan's variables
+  std::map<std::string, int> lastOf_;                        // by counter: the last number behind its name
   std::vector<std::pair<size_t, size_t>> loopEnds_;          // first step behind an open loop, and its variable
 };
 

@@ -15,16 +15,20 @@ UOp bufferOf(UOp target) {
   return target;
 }
 
-bool contains(const std::vector<UOp>& all, UOp one) { return std::find(all.begin(), all.end(), one) != all.end(); }
+/// Whether the newest content of a scope comes from an effect in it: a body starts with that of its counter.
+bool isWrittenIn(bool isOutermost, UOp newest) {
+  return newest.op() == Op::After && (isOutermost || newest.src().back().op() != Op::Range);
+}
 
 }  // namespace
 
 // --- The newest content
 
-/// What is read once `effect` has happened after `content`.
+/// What is read once `effect` has happened after `content`. The targets of stores hold the content before them, so a store
+/// or the end of a loop stands for all effects before it; the counter of a loop does not.
 UOp GraphBuilder::followedBy(UOp content, UOp effect) {
-  std::vector<UOp> src(content.src().begin(), content.src().end());
-  if (content.op() == Op::Buffer) src = {content};
+  std::vector<UOp> src{bufferOf(content)};
+  if (effect.op() == Op::Range && content.op() == Op::After) src.assign(content.src().begin(), content.src().end());
   src.push_back(effect);
   return graph().make(Op::After, content.dtype(), src);
 }
@@ -47,10 +51,10 @@ UOp GraphBuilder::current(UOp node) {
 }
 
 void GraphBuilder::addEffect(size_t scope, UOp buffer, UOp effect) {
-  UOp content = followedBy(currentIn(scope, buffer), effect);
+  UOp before = currentIn(scope, buffer);
   Scope& s = scopes_[scope];
-  s.newest[buffer.id()] = content;
-  if (!contains(s.written, buffer)) s.written.push_back(buffer);
+  s.newest[buffer.id()] = followedBy(before, effect);
+  if (!isWrittenIn(scope == 0, before)) s.written.push_back(buffer);
 }
 
 bool GraphBuilder::checkVisible(const Tensor& value) {
@@ -208,7 +212,7 @@ std::string GraphBuilder::loopName(std::string_view counter) const {
 std::vector<UOp> GraphBuilder::withoutReadOnly(Scope& body) {
   std::map<uint32_t, UOp> replaced;  // content at the start of an iteration -> content before the loop
   for (UOp buffer : body.read)
-    if (!contains(body.written, buffer))
+    if (!isWrittenIn(false, body.newest.at(buffer.id())))
       replaced.emplace(body.newest.at(buffer.id()).id(), currentIn(scopes_.size() - 1, buffer));
   if (replaced.empty()) return std::move(body.stores);
   UOp group = graph().make(Op::Group, DType::Void, body.stores);

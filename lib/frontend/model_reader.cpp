@@ -265,7 +265,7 @@ void ModelReader::loop(const Statement& s) {
   builder_.loop(name.text, count, run, options);
   takeError(s.at);
   scope_.erase(name.text);
-  std::erase(order_, name.text);
+  if (!order_.empty() && order_.back() == name.text) order_.pop_back();  // names of the body went before it
   ended_.insert_or_assign(name.text, name.at);
 }
 

@@ -157,7 +157,10 @@ class TensorInterpreter {
       UOp n = pending.back();
       pending.pop_back();
       if (!seen.insert(n.id()).second) continue;
-      if (n.op() == Op::Store && baseOf(n.src(0)) == base) version = std::max(version, storeIndex_[n.id()]);
+      if (n.op() == Op::Store && baseOf(n.src(0)) == base) {
+        version = std::max(version, storeIndex_[n.id()]);  // those before it made older versions
+        continue;
+      }
       if (n.op() == Op::End || n.op() == Op::Range) {
         version = std::max(version, versionAt_.at(n.id())[slot]);
       } else {

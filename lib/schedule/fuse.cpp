@@ -56,7 +56,7 @@ class Fuser {
   void decide() {
     materialized_.assign(materialized_.size(), false);
     uses_.assign(uses_.size(), {});
-    operands_.clear(), rootShape_.clear(), rootOwner_.clear(), productOf_.clear();
+    isOperand_.clear(), rootShape_.clear(), rootOwner_.clear(), productOf_.clear();
     rows_.clear(), rowProducts_.clear();
     for (size_t i = order_.size(); i-- > 0;) visit(order_[i]);
   }
@@ -132,12 +132,12 @@ class Fuser {
 
   void materialize(UOp n) {
     if (isStorage(n)) return;
-    operands_.push_back(n);
+    isOperand_.insert(n.id());
     addRoot(n, n, n);
   }
 
   bool mustMaterialize(UOp n) {
-    if (alwaysMaterialized(n.op()) || std::ranges::find(operands_, n) != operands_.end()) return true;
+    if (alwaysMaterialized(n.op()) || isOperand_.contains(n.id())) return true;
     const std::vector<Use>& uses = uses_[n.id()];
     bool isRoot = uses.size() == 1 && isRootUse(n, uses[0]);
     if (isRoot) return false;  // it is the value of a store: its buffer is the target
@@ -295,7 +295,7 @@ class Fuser {
 
   std::vector<UOp> order_;
   const FusionOptions& options_;
-  std::vector<UOp> operands_;  // of kinds that read whole buffers
+  std::set<uint32_t> isOperand_;  // ids of values that kinds with kernels of their own read whole
   std::vector<std::vector<Use>> uses_;
   std::vector<double> work_;
   std::vector<bool> isIndexMath_, isCut_, materialized_;

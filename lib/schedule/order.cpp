@@ -8,27 +8,77 @@ namespace svod {
 
 namespace {
 
-/// Which stores a content of a buffer contains.
-class Histories {
+/// The stores of every buffer in order. They form a chain, as the target of each holds the content it follows, so the
+/// stores that a content contains are the first few of them.
+class Writers {
  public:
-  const std::set<uint32_t>& of(UOp content) {
-    auto [it, isNew] = known_.try_emplace(content.id());
-    if (!isNew) return it->second;
-    std::set<uint32_t> stores;
-    std::vector<UOp> pending{content};
-    while (!pending.empty()) {
-      UOp n = pending.back();
-      pending.pop_back();
-      if (n.op() == Op::Store) stores.insert(n.id());
-      if (n.op() == Op::End || n.op() == Op::Group || n.op() == Op::After)
-        for (UOp s : n.src())
-          if (s.op() != Op::Range) pending.push_back(s);
+  Writers(const std::vector<Producer>& producers, const LoopTree& loops) {
+    for (size_t i = 0; i < producers.size(); ++i) {
+      UOp store = producers[i].node;
+      if (store.op() != Op::Store) continue;
+      const uint32_t buffer = bufferBelow(store.src(0)).id();
+      std::vector<size_t>& all = writers_[buffer];
+      for (int loop = loops.of(store); loop >= 0; loop = loops.loops()[loop].parent) behindLast_[{buffer, loop}] = all.size() + 1;
+      all.push_back(i);
+      behind_[store.id()] = all.size();
     }
-    return it->second = std::move(stores);
+  }
+
+  /// The producers that store to the buffer of a content.
+  std::span<const size_t> of(UOp content) const {
+    auto found = writers_.find(bufferBelow(content).id());
+    return found == writers_.end() ? std::span<const size_t>() : found->second;
+  }
+  /// How many of them the content contains.
+  size_t before(UOp content) {
+    while (content.op() == Op::After) {
+      UOp effect = lastEffect(content);
+      if (!effect) return 0;
+      if (effect.op() == Op::End) return beforeEnd(effect, bufferBelow(content));
+      if (auto found = behind_.find(effect.id()); found != behind_.end()) return found->second;
+      content = storageBelow(effect.src(0));  // a store of nothing
+    }
+    return 0;
+  }
+  /// How many of them there are up to the last one in a loop; 0 when none is.
+  size_t behindLastIn(UOp content, int loop) const {
+    auto found = behindLast_.find({bufferBelow(content).id(), loop});
+    return found == behindLast_.end() ? 0 : found->second;
   }
 
  private:
-  std::map<uint32_t, std::set<uint32_t>> known_;  // by node id
+  /// Counters of loops stand behind the effects before the loop.
+  static UOp lastEffect(UOp content) {
+    for (size_t i = content.srcCount(); i-- > 1;)
+      if (content.src(i).op() != Op::Range) return content.src(i);
+    return {};
+  }
+
+  size_t beforeEnd(UOp end, UOp buffer) {
+    auto [known, isNew] = ends_.try_emplace(end.id());
+    if (isNew) {
+      std::map<uint32_t, size_t> most;  // by Buffer id
+      std::vector<UOp> pending{end};
+      while (!pending.empty()) {
+        UOp n = pending.back();
+        pending.pop_back();
+        if (n.op() == Op::End) pending.push_back(n.src(0));
+        if (n.op() == Op::Group) pending.insert(pending.end(), n.src().begin(), n.src().end());
+        if (n.op() != Op::Store) continue;
+        auto found = behind_.find(n.id());
+        size_t& count = most[bufferBelow(n.src(0)).id()];
+        count = std::max(count, found != behind_.end() ? found->second : before(storageBelow(n.src(0))));
+      }
+      known = ends_.insert_or_assign(end.id(), std::move(most)).first;
+    }
+    auto count = known->second.find(buffer.id());
+    return count == known->second.end() ? 0 : count->second;
+  }
+
+  std::map<uint32_t, std::vector<size_t>> writers_;         // by Buffer id
+  std::map<uint32_t, size_t> behind_;                       // by Store id: its position, from 1
+  std::map<std::pair<uint32_t, int>, size_t> behindLast_;   // by Buffer id and loop
+  std::map<uint32_t, std::map<uint32_t, size_t>> ends_;     // by End id, then by Buffer id
 };
 
 }  // namespace
@@ -99,64 +149,59 @@ class Elements {
 class ReadOrder {
  public:
   ReadOrder(const std::vector<Producer>& producers, const LoopTree& loops, Elements& elements)
-      : producers_(producers), loops_(loops), elements_(elements) {
-    for (size_t i = 0; i < producers.size(); ++i)
-      if (producers[i].node.op() == Op::Store)
-        writers_[bufferBelow(producers[i].node.src(0)).id()].push_back(i);
-  }
+      : producers_(producers), loops_(loops), elements_(elements), writers_(producers, loops) {}
 
-  /// `reader`: a producer, or a loop whose condition it is. False: a snapshot is needed.
+  /// `reader`: a producer, or a loop whose condition it is. False: a snapshot is needed. Stores are in order among
+  /// themselves, so the last one before and the first one behind the read say it all.
   bool add(UOp content, size_t reader) {
-    auto found = writers_.find(bufferBelow(content).id());
-    if (found == writers_.end()) return true;
-    const std::set<uint32_t>& contained = histories_.of(content);
-    int readerLoop = elements_.parent(reader), contentLoop = loops_.of(content);
-    for (size_t writer : found->second) {
-      if (contained.contains(producers_[writer].node.id())) {
-        elements_.add(writer, reader);
-        continue;
-      }
-      // The innermost loop around both, if the content is older than its iteration.
-      int around = readerLoop;
-      while (around >= 0 && !loops_.contains(around, elements_.parent(writer))) around = loops_.loops()[around].parent;
-      if (around >= 0 && !loops_.contains(around, contentLoop)) return false;
-      if (writer != reader && !isWithin(writer, reader)) elements_.add(reader, writer);
-    }
+    const std::span<const size_t> writers = writers_.of(content);
+    if (writers.empty()) return true;
+    const size_t contained = writers_.before(content);
+    if (contained > 0) elements_.add(writers[contained - 1], reader);
+    const int outermost = outermostWithout(content, elements_.parent(reader));
+    if (outermost >= 0 && writers_.behindLastIn(content, outermost) > contained) return false;
+    size_t next = contained;
+    if (next < writers.size() && writers[next] == reader) ++next;
+    if (elements_.isLoop(reader)) next = std::max(next, writers_.behindLastIn(content, elements_.loopOf(reader)));
+    if (next < writers.size()) elements_.add(reader, writers[next]);
     return true;
   }
 
-  bool isWritten(UOp content) const { return writers_.contains(bufferBelow(content).id()); }
+  bool isWritten(UOp content) const { return !writers_.of(content).empty(); }
 
   /// A store comes after the stores its target contains.
   void addStore(size_t store) {
     UOp prior = storageBelow(producers_[store].node.src(0));
-    const std::set<uint32_t>& contained = histories_.of(prior);
-    for (size_t writer : writers_[bufferBelow(prior).id()])
-      if (writer != store && contained.contains(producers_[writer].node.id())) elements_.add(writer, store);
+    const size_t contained = writers_.before(prior);
+    if (contained > 0 && writers_.of(prior)[contained - 1] != store) elements_.add(writers_.of(prior)[contained - 1], store);
   }
 
  private:
-  bool isWithin(size_t producer, size_t loop) const {
-    return elements_.isLoop(loop) && loops_.contains(elements_.loopOf(loop), elements_.parent(producer));
+  /// The outermost loop around a reader in `loop` that begins after the content; -1 when there is none.
+  int outermostWithout(UOp content, int loop) const {
+    const int contentLoop = loops_.of(content);
+    int outermost = -1;
+    for (; loop >= 0 && !loops_.contains(loop, contentLoop); loop = loops_.loops()[loop].parent) outermost = loop;
+    return outermost;
   }
 
   const std::vector<Producer>& producers_;
   const LoopTree& loops_;
   Elements& elements_;
-  Histories histories_;
-  std::map<uint32_t, std::vector<size_t>> writers_;  // by buffer id
+  Writers writers_;
 };
 
 bool Scheduler::constrain(Elements& elements, ReadOrder& reads) {
   std::map<uint32_t, size_t> producerOf;  // by node id
   for (size_t i = 0; i < producers_.size(); ++i) producerOf[producers_[i].node.id()] = i;
+  bool isComplete = true;
   for (size_t i = 0; i < producers_.size(); ++i) {
     for (UOp read : producers_[i].reads) {
       auto from = producerOf.find(read.id());
       if (from != producerOf.end() && from->second != i) {
         elements.add(from->second, i);  // a value, or the snapshot of a state
-      } else if (isStorage(read) && !reads.add(read, i) && snapshots_.insert(read.id()).second) {
-        return false;
+      } else if (isStorage(read) && !reads.add(read, i)) {
+        isComplete &= !snapshots_.insert(read.id()).second;
       }
     }
     if (producers_[i].node.op() == Op::Store) reads.addStore(i);
@@ -165,7 +210,7 @@ bool Scheduler::constrain(Elements& elements, ReadOrder& reads) {
     UOp range = loops_.loops()[l].range;
     if (range.srcCount() > 1) reads.add(range.src(1), elements.ofLoop(static_cast<int>(l)));
   }
-  return true;
+  return isComplete;
 }
 
 std::optional<int> Scheduler::appendBody(int loop, Elements& elements, std::vector<ScheduleItem>& items) {

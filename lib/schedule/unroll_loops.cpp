@@ -53,12 +53,11 @@ class Unroller {
                        [&](UOp n) { return n.op() == Op::End && n.src(1) == range && n.dependsOn(range_); });
   }
 
-  /// The effects so far, or those on one buffer.
+  /// The effects so far, or the last one on a buffer, which those before it lead to.
   void append(std::vector<UOp>& all, UOp buffer) const {
-    for (UOp e : effects_) {
-      std::vector<UOp> written = writtenBy(e);
-      if (!buffer || std::find(written.begin(), written.end(), buffer) != written.end()) all.push_back(e);
-    }
+    if (!buffer) all.insert(all.end(), effects_.begin(), effects_.end());
+    auto last = buffer ? lastOn_.find(buffer.id()) : lastOn_.end();
+    if (last != lastOn_.end()) all.push_back(last->second);
   }
 
   UOp make(UOp node, const std::vector<UOp>& src) {
@@ -84,7 +83,10 @@ class Unroller {
       }
       copyOf[n.id()] = n == range_ ? g_.index(i) : n.op() == Op::Range ? freshRange(n, src) : make(n, src);
     }
-    for (UOp e : end_.src(0).src()) effects_.push_back(copyOf.at(e.id()));
+    for (UOp e : end_.src(0).src()) {
+      effects_.push_back(copyOf.at(e.id()));
+      for (UOp buffer : writtenBy(effects_.back())) lastOn_[buffer.id()] = effects_.back();
+    }
   }
 
   /// Copies of a loop inside are loops of their own.
@@ -99,6 +101,7 @@ class Unroller {
   Graph& g_;
   UOp end_, range_;
   std::vector<UOp> body_, effects_;
+  std::map<uint32_t, UOp> lastOn_;  // by Buffer id
 };
 
 }  // namespace
