@@ -3,6 +3,8 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "support/utf8.h"
+
 namespace svod {
 
 namespace {
@@ -38,6 +40,16 @@ void Lexer::advance() {
 }
 
 Result<Token> Lexer::next() {
+  SVOD_TRY(Token token, read());
+  if (token.kind != TokenKind::Name && token.kind != TokenKind::String) return token;
+  const std::optional<size_t> bad = firstNotUtf8(token.text);
+  if (!bad) return token;
+  if (!token.quoted) token.at.column += static_cast<int>(*bad);
+  return fail(token.at, notUtf8Text(token.text, *bad) + (token.quoted ? ": byte " + std::to_string(*bad + 1) + " in quotes" : ""),
+              "save the file as UTF-8");
+}
+
+Result<Token> Lexer::read() {
   while (peek() == ' ' || peek() == '\t' || peek() == '\r') advance();
   Token token;
   token.at = position_;

@@ -24,12 +24,14 @@ struct Token {
 class Lexer {
  public:
   Lexer(std::string_view text, std::string path) : text_(text), path_(std::move(path)) {}
+  /// Names and strings are UTF-8.
   Result<Token> next();
   const std::string& path() const { return path_; }
 
  private:
   char peek(size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
   void advance();
+  Result<Token> read();
   Result<Token> number(Token token);
   Result<Token> quoted(Token token, char quote);
   tl::unexpected<Error> fail(Position at, std::string message, std::string help = {}) const;

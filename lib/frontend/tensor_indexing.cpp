@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "frontend/operands.h"
+#include "support/suggest.h"
 
 namespace svod {
 
@@ -137,6 +138,10 @@ Tensor contiguous(Tensor x) {
 
 Tensor copyTo(Tensor x, std::string_view device) {
   x = settled(x);
+  constexpr std::string_view kDevices[] = {"cpu"};
+  if (x && std::ranges::find(kDevices, device) == std::end(kDevices))
+    return x.builder()->fail(Diag::BadAttribute, "there is no device '" + std::string(device) + "'",
+                             choicesFor(device, kDevices));
   if (x && x.dtype() == DType::Index) x = cast(x, DType::I64);
   return x ? x.builder()->wrap(x.builder()->graph().make(Op::Copy, x.dtype(), {x.node()}, NameArg{device}))
            : x;

@@ -3,6 +3,7 @@
 #include <google/protobuf/io/coded_stream.h>
 
 #include "data/mapped_file.h"
+#include "onnx/model_names.h"
 #include "onnx/node_order.h"
 
 namespace svod {
@@ -37,6 +38,7 @@ Result<std::shared_ptr<const OnnxFile>> parseOnnx(std::span<const std::byte> byt
   if (!file->model.ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage())
     return fail(damaged(path));
   if (!file->model.has_graph()) return fail(damaged(path));
+  SVOD_CHECK(checkNames(file->model, path));
   sortNodes(file->model);
   file->path = path;
   size_t slash = path.rfind('/');

@@ -47,7 +47,8 @@ std::string didYouMean(std::string_view name, std::span<const std::string_view> 
 
 std::string choicesFor(std::string_view name, std::span<const std::string_view> choices) {
   std::string text = didYouMean(name, choices);
-  text += text.empty() ? "the choices are " : " The choices are ";
+  const std::string start = choices.size() == 1 ? "he only choice is " : "he choices are ";
+  text += (text.empty() ? "t" : " T") + start;
   for (size_t i = 0; i < choices.size(); ++i)
     text += (i == 0 ? "" : i + 1 == choices.size() ? " or " : ", ") + std::string(choices[i]);
   return text;

@@ -34,6 +34,14 @@ struct BadModel {
 const BadModel kBadModels[] = {
     {"is not supported", Diag::Unsupported,
      [](OnnxMaker& m) { m.model.mutable_graph()->mutable_node(0)->set_op_type("Rellu"); }},
+    {"byte 0xff is not UTF-8: it is byte 2 of the name of an input", Diag::Syntax,
+     [](OnnxMaker& m) { m.model.mutable_graph()->mutable_input(0)->set_name("a\xff"); }},
+    {"of the name of an output of a node", Diag::Syntax,
+     [](OnnxMaker& m) { m.model.mutable_graph()->mutable_node(0)->set_output(0, "\xc3(") ; }},
+    {"of the name of a dim", Diag::Syntax,
+     [](OnnxMaker& m) {
+       m.model.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(0)->set_dim_param("\xed\xa0\x80");
+     }},
     {"opset 99", Diag::Unsupported, [](OnnxMaker& m) { m.model.mutable_opset_import(0)->set_version(99); }},
     {"opset 0", Diag::Syntax, [](OnnxMaker& m) { m.model.mutable_opset_import(0)->set_version(0); }},
     {"no version of the domain", Diag::Syntax, [](OnnxMaker& m) { m.model.clear_opset_import(); }},

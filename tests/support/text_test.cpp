@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "support/utf8.h"
+
 using namespace svod;
 
 TEST_CASE("long texts are cut between characters, and say so") {
@@ -18,4 +20,22 @@ TEST_CASE("words are quoted where a shell would split or change them") {
   CHECK(shellWord("batch size=8") == "'batch size=8'");
   CHECK(shellWord("it's") == "'it'\\''s'");
   CHECK(shellWord("") == "''");
+}
+
+TEST_CASE("the first byte that is not UTF-8 is found") {
+  for (const char* good : {"", "abc", "gr\u00f6\u00dfe", "\u20ac", "\xed\x9f\xbf\xee\x80\x80\xef\xbf\xbf", "\U00010000\U0010ffff"})
+    CHECK_FALSE(firstNotUtf8(good));
+  const std::pair<std::string, size_t> bad[] = {
+      {"\xff", 0},          {"ab\x80", 2},         {"a\xc3", 1},          {"\xc0\xaf", 0},     {"\xc1\xbf", 0},
+      {"\xe2\x82", 0},      {"\xe0\x9f\xbf", 0},   {"x\xed\xa0\x80", 1},  {"\xf4\x90\x80\x80", 0}, {"\xf0\x8f\xbf\xbf", 0},
+      {"\u00f6\xf5z", 2},   {"\xe2\x82z\x82", 0}};
+  for (const auto& [text, at] : bad) {
+    INFO(text);
+    REQUIRE(firstNotUtf8(text));
+    CHECK(*firstNotUtf8(text) == at);
+    CHECK_FALSE(firstNotUtf8(toUtf8(text)));
+  }
+  CHECK(notUtf8Text("a\xfe", 1) == "byte 0xfe is not UTF-8");
+  CHECK(toUtf8("a\xff\xc3z") == "a\ufffd\ufffdz");
+  CHECK(toUtf8("\u00f6") == "\u00f6");
 }

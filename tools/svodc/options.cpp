@@ -7,6 +7,7 @@
 #include "data/atomic_write.h"
 #include "driver/kernel_passes.h"
 #include "support/suggest.h"
+#include "support/utf8.h"
 #include "symbolic/symbolic.h"
 
 namespace svod {
@@ -160,14 +161,13 @@ Result<GraphFile> readGraph(const std::string& path) {
 
 Status writeResult(const std::string& path, std::string_view text, const Request& request, Console& console) {
   if (path == "-") return console.print(text);
-  auto lock = request.interrupts->hold();
-  return writeFileAtomic(path, text);
+  return request.interrupts->place([&] { return writeFileAtomic(path, text); });
 }
 
 TextStyle styleOf(const Console& console) { return {console.colorOutput(), console.outputWidth()}; }
 
 std::string graphName(const std::string& path) {
-  return path == "-" ? "stdin" : std::filesystem::path(path).stem().string();
+  return path == "-" ? "stdin" : toUtf8(std::filesystem::path(path).stem().string());
 }
 
 }  // namespace svod
