@@ -162,7 +162,8 @@ class PlanBuilder {
   /// Loops after each other may share the name of their counter in the graph.
   std::string uniqueName(const std::string& counter) {
     std::string name = counter;
-    for (int& i = lastOf_.try_emplace(counter, 1).first->second; taken_.contains(name);) name = counter + "." + std::to_string(++i);
+    int& last = lastOf_.try_emplace(counter, 1).first->second;
+    while (taken_.contains(name)) name = counter + "." + std::to_string(++last);
     taken_.insert(name);
     return name;
   }

@@ -45,8 +45,8 @@ Result<Token> Lexer::next() {
   const std::optional<size_t> bad = firstNotUtf8(token.text);
   if (!bad) return token;
   if (!token.quoted) token.at.column += static_cast<int>(*bad);
-  return fail(token.at, notUtf8Text(token.text, *bad) + (token.quoted ? ": byte " + std::to_string(*bad + 1) + " in quotes" : ""),
-              "save the file as UTF-8");
+  const std::string where = token.quoted ? ": byte " + std::to_string(*bad + 1) + " in quotes" : "";
+  return fail(token.at, notUtf8Text(token.text, *bad) + where, "save the file as UTF-8");
 }
 
 Result<Token> Lexer::read() {

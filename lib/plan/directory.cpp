@@ -69,7 +69,8 @@ Status checkCodeRecord(const Plan& plan, std::span<const std::byte> code, const 
   if (code.size() < kLength) return {};
   const std::string_view end = asText(code.last(kLength));
   if (!end.starts_with(kRecordStart) || end == codeRecord(plan)) return {};
-  return fail(Diag::PlanChecksum, "'" + shown + "' was compiled with another " + kPlanFileName + ": a number in it was changed",
+  return fail(Diag::PlanChecksum,
+              "'" + shown + "' was compiled with another " + kPlanFileName + ": a number in it was changed",
               "compile the graph again");
 }
 

@@ -18,7 +18,8 @@ class Writers {
       if (store.op() != Op::Store) continue;
       const uint32_t buffer = bufferBelow(store.src(0)).id();
       std::vector<size_t>& all = writers_[buffer];
-      for (int loop = loops.of(store); loop >= 0; loop = loops.loops()[loop].parent) behindLast_[{buffer, loop}] = all.size() + 1;
+      for (int loop = loops.of(store); loop >= 0; loop = loops.loops()[loop].parent)
+        behindLast_[{buffer, loop}] = all.size() + 1;
       all.push_back(i);
       behind_[store.id()] = all.size();
     }

@@ -159,7 +159,8 @@ TEST_CASE("what a killed process left is removed by the next that writes there, 
   writeAndBeKilled(folder / "d");
   CHECK(entriesIn(folder.path()) == 3);
   writeText(folder / "d.tmp-12-0", "a file of the same kind");
-  for (const char* name : {"d.tmp-12", "d.tmp-a-0", "d.tmp-1-0.bak", "e.tmp-1-0", "d.tmp-1-"}) writeText(folder / name, "user's");
+  for (const char* name : {"d.tmp-12", "d.tmp-a-0", "d.tmp-1-0.bak", "e.tmp-1-0", "d.tmp-1-"})
+    writeText(folder / name, "user's");
   fs::create_directories(folder / "d.tmp-13-0/inner");
   REQUIRE(writeDirectoryAtomic(folder / "e", oneFile("x", "2"), kAlways));
   CHECK(entriesIn(folder.path()) == 10);  // without e.tmp-1-0, which has the name of one of e

@@ -40,7 +40,8 @@ const BadModel kBadModels[] = {
      [](OnnxMaker& m) { m.model.mutable_graph()->mutable_node(0)->set_output(0, "\xc3(") ; }},
     {"of the name of a dim", Diag::Syntax,
      [](OnnxMaker& m) {
-       m.model.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(0)->set_dim_param("\xed\xa0\x80");
+       auto* type = m.model.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type();
+       type->mutable_shape()->mutable_dim(0)->set_dim_param("\xed\xa0\x80");
      }},
     {"opset 99", Diag::Unsupported, [](OnnxMaker& m) { m.model.mutable_opset_import(0)->set_version(99); }},
     {"opset 0", Diag::Syntax, [](OnnxMaker& m) { m.model.mutable_opset_import(0)->set_version(0); }},

@@ -168,11 +168,13 @@ TEST_CASE("every changed number of a manifest is refused, with a repaired checks
     while (std::isdigit(json[end])) end++;
     if (std::isalpha(json[end])) continue;  // part of a name
     const int64_t value = std::stoll(json.substr(at, end - at));
-    for (int64_t other : {int64_t{0}, int64_t{1}, value - 1, value + 1, 2 * value, value / 2, value + 64, INT64_C(1) << 40}) {
+    const int64_t huge = INT64_C(1) << 40;
+    for (int64_t other : {int64_t{0}, int64_t{1}, value - 1, value + 1, 2 * value, value / 2, value + 64, huge}) {
       if (other == value || other < 0) continue;
       writeText(path + "/plan.json", withChecksum(json.substr(0, at) + std::to_string(other) + json.substr(end)));
       svod_plan* plan = nullptr;
-      if (svod_plan_load(path.c_str(), nullptr, &plan, nullptr) == 0) accepted.insert(json.substr(at - 40, end - at + 60));
+      if (svod_plan_load(path.c_str(), nullptr, &plan, nullptr) == 0)
+        accepted.insert(json.substr(at - 40, end - at + 60));
       svod_plan_free(plan);
       tried++;
     }

@@ -37,7 +37,7 @@ std::vector<CommandFlag> flagsFor(RunOptions& o, Words& w) {
        &w.rtol},
       {"atol", "", "X", "", "", "allowed absolute error; the default depends on the dtype", &w.atol},
       {"verify-weights", "", "", "", "", "check the checksum of the weights, however large they are", &o.verifyWeights},
-      {"no-verify-weights", "", "", "", "", "do not check the checksum of the weights, not even of small ones", &o.trustWeights},
+      {"no-verify-weights", "", "", "", "", "do not check the checksum of the weights, however small", &o.trustWeights},
       {"json", "", "", "", "", "the report as JSON, with the profile", &o.json},
       {"diagnostics", "", "FORM", "text", "SVOD_DIAGNOSTICS", "errors as text or json, one per line",
        &o.diagnostics},
