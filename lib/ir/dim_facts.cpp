@@ -127,6 +127,7 @@ class Decider {
   bool multiplyOut(Polynomial& p, UOp quotient) {
     const Polynomial by = toPolynomial(g_, quotient.src(1));
     const UOp rest = fresh(0, quotient.src(1).bounds().max - 1);
+    if (!boundsOf(toPolynomial(g_, quotient.src(0))).fits()) return false;
     const Polynomial whole = sum(toPolynomial(g_, quotient.src(0)), atomPolynomial(rest), -1);
     Polynomial next;
     for (DimTerm t : p) {

@@ -235,11 +235,13 @@ UOp quotientIn(const DimTerm& t) {
   return isOne && t.atoms[0].src(1).constInt() > 0 ? t.atoms[0] : UOp();
 }
 
-// s // c - t // c lies between (s - t) / c rounded down and rounded up.
-WideInterval quotientsApart(Graph& g, UOp a, UOp b) {
+// s // c - t // c lies between (s - t) / c rounded down and rounded up. Nothing where s or t may wrap.
+std::optional<WideInterval> quotientsApart(Graph& g, UOp a, UOp b) {
   const Wide c = a.src(1).constInt();
-  const WideInterval apart = boundsOf(sum(toPolynomial(g, a.src(0)), toPolynomial(g, b.src(0)), -1));
-  return {floorDivide(apart.min, c), -floorDivide(-apart.max, c)};
+  const Polynomial s = toPolynomial(g, a.src(0)), t = toPolynomial(g, b.src(0));
+  if (!boundsOf(s).fits() || !boundsOf(t).fits()) return std::nullopt;
+  const WideInterval apart = boundsOf(sum(s, t, -1));
+  return WideInterval{floorDivide(apart.min, c), -floorDivide(-apart.max, c)};
 }
 
 // Terms f * (s // c) and -f * (t // c) leave p; where they lie.
@@ -248,7 +250,9 @@ std::optional<WideInterval> takePair(Graph& g, Polynomial& p) {
     for (const DimTerm& u : p) {
       UOp a = quotientIn(t), b = quotientIn(u);
       if (!a || !b || t.factor <= 0 || u.factor != -t.factor || a.src(1) != b.src(1)) continue;
-      const WideInterval apart = mulWide(quotientsApart(g, a, b), {t.factor, t.factor});
+      const std::optional<WideInterval> one = quotientsApart(g, a, b);
+      if (!one) continue;
+      const WideInterval apart = mulWide(*one, {t.factor, t.factor});
       p = sum(sum(p, {t}, -1), {u}, -1);
       return apart;
     }

@@ -120,7 +120,7 @@ bool flattenQuotient(Division& d) {
   for (const DimTerm& t : d.rest) {
     if (t.atoms.size() != 1 || (t.factor != 1 && t.factor != -1) || t.atoms[0].op() != Op::Floordiv) continue;
     const UOp s = t.atoms[0].src(0), b = t.atoms[0].src(1);
-    if (b.bounds().min <= 0) continue;
+    if (b.bounds().min <= 0 || !boundsOf(toPolynomial(d.g, s)).fits()) continue;
     Polynomial inner = toPolynomial(d.g, s), by = toPolynomial(d.g, b);
     if (t.factor < 0) inner = sum(sum(numberPolynomial(-1), by), inner, -1);
     Polynomial others = sum(d.rest, {t}, -1);
