@@ -36,7 +36,11 @@ struct BuildLog {
     bool unroll = false;
   };
 
+  /// The place of a node in the order of the steps, which counts like Step::at.
+  uint32_t placeOf(UOp node) const { return node.id() < places.size() ? places[node.id()] : node.id(); }
+
   std::vector<Step> steps;
+  std::vector<uint32_t> places;  // by id; empty as long as nodes are numbered in the order of the steps
 };
 
 }  // namespace svod

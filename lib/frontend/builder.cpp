@@ -110,6 +110,12 @@ std::optional<Error> GraphBuilder::takeError() {
 
 UOp Tensor::node() const { return builder_ && !isHeld_ ? builder_->current(node_) : node_; }
 
+Tensor GraphBuilder::asIs(UOp node) {
+  Tensor x(node ? this : nullptr, node, false);
+  x.isHeld_ = true;
+  return x;
+}
+
 Dims Tensor::dims() const {
   Dims all;
   if (node_)

@@ -20,6 +20,7 @@
 
 #include "frontend/attributes.h"
 #include "frontend/build_log.h"
+#include "frontend/lengths.h"
 #include "frontend/tensor.h"
 #include "ir/dim_facts.h"
 #include "ir/model.h"
@@ -41,6 +42,15 @@ class GraphBuilder {
   Dim variable(std::string_view name, int64_t min, int64_t max);
   /// Forgets a variable that no value uses: it was given a value.
   void dropVariable(std::string_view name);
+  /// A size that a run computes: an integer scalar, which must lie in [0, room]. In dims it is a variable like others; the
+  /// values have storage for `room`, and what lies behind the length means nothing. The same count and room are the same
+  /// length. `name` is for messages.
+  Dim length(std::string_view name, Tensor count, Dim room);
+  bool hasLength(Dim dim) const;
+  /// What a length is in a run; null for variables that are none.
+  UOp countOf(UOp variable) const;
+  /// Whether the size is the same for every value of the counter of an open loop.
+  bool outlives(Dim dim, Dim counter) const;
   Dim dim(int64_t size) { return Dim(graph(), graph().index(size)); }
   Dims dims(std::initializer_list<int64_t> sizes);
 
@@ -155,7 +165,12 @@ class GraphBuilder {
   /// What was built so far; the sink is made by finish().
   const Model& model() const { return model_; }
 
+  /// Makes storage for all values with lengths, and ends them. Part of finish(); to be called before a log is written.
+  void settleLengths();
+
   // --- For the functions of tensor.h
+  /// The node itself: for a state or temporary what it holds before any store, not the newest content.
+  Tensor asIs(UOp node);
   Graph& graph() { return *model_.graph; }
   /// A handle to a node, or null and an error when the value is too large or a dim may be negative.
   Tensor wrap(UOp node);
@@ -177,6 +192,9 @@ class GraphBuilder {
   bool checkDims(const Dims& dims, DType dtype, bool isStorage);
   bool checkData(std::string_view name, DType dtype, const Dims& dims, const ConstData& data);
   Tensor port(PortKind kind, std::string_view name, DType dtype, const Dims& dims, ConstData data);
+  void settleLog(Rooms& rooms);
+  void placeNodes();
+  LoopOptions countedTo(Dim count, const LoopOptions& options, Tensor& done);
   UOp storeTarget(UOp target);
   int dimSize(UOp dim);
   void storeInto(Tensor target, Tensor value);
@@ -188,6 +206,7 @@ class GraphBuilder {
     std::vector<UOp> read, written;                             // Buffers
     std::function<Tensor()> condition;
     Tensor flag;                                                // what the condition is kept in
+    Tensor done;                                                // iterations, where a length is their count; or null
   };
   void openScope(std::string_view counter, Dim count, Tensor flag, AxisType type);
   bool openBranch(Tensor condition);
@@ -217,6 +236,7 @@ class GraphBuilder {
   std::set<std::pair<uint32_t, uint32_t>> equalSizes_;         // expected of every run, by the ids of the dims
   std::map<std::pair<uint32_t, uint32_t>, Truth> decided_;
   bool leavesSizesToRuns_ = false;
+  Lengths lengths_;
   std::optional<Error> error_;
   Unifier unifier_;
   std::optional<Demand> lacking_, errorDemand_;  // of the last comparison, and of that which made the error

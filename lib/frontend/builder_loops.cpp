@@ -152,8 +152,22 @@ void GraphBuilder::loop(std::string_view counter, Dim count, const std::function
   endLoop();
 }
 
-Dim GraphBuilder::beginLoop(std::string_view counter, Dim count, const LoopOptions& options) {
+// The loop runs at most as often as there is room for, and the count ends it.
+GraphBuilder::LoopOptions GraphBuilder::countedTo(Dim count, const LoopOptions& options, Tensor& done) {
+  done = temporary(constant(Scalar::ofInt(DType::I64, 0)));
+  LoopOptions bounded = options;
+  Tensor limit = cast(value(count), DType::I64);
+  bounded.condition = [done, limit, other = options.condition] {
+    Tensor goesOn = lt(done, limit);
+    return other ? both(goesOn, other()) : goesOn;
+  };
+  return bounded;
+}
+
+Dim GraphBuilder::beginLoop(std::string_view counter, Dim count, const LoopOptions& asked) {
   if (!count || failed()) return {};
+  Tensor done;
+  const LoopOptions options = hasLength(count) ? countedTo(count, asked, done) : asked;
   if (mayBeNegative(count.node())) count = larger(count, dim(0));
   if (options.unroll && (!count.isConst() || options.condition)) {
     fail(Diag::BadAttribute, "a loop of " + describe(count) + " iterations" +
@@ -170,6 +184,7 @@ Dim GraphBuilder::beginLoop(std::string_view counter, Dim count, const LoopOptio
   BuildLog::Step* step = record(BuildLog::Kind::Loop, counter, std::span(&condition, condition ? 1 : 0));
   openScope(counter, count, flag, options.unroll ? AxisType::Unroll : AxisType::Loop);
   scopes_.back().condition = options.condition;
+  scopes_.back().done = done;
   if (step) step->count = count, step->unroll = options.unroll, step->results = {scopes_.back().range};
   return Dim(graph(), scopes_.back().range);
 }
@@ -235,6 +250,7 @@ void GraphBuilder::endLoop() {
 
 /// The End of the innermost scope, or null when it leaves nothing behind.
 UOp GraphBuilder::closeScope() {
+  if (Tensor done = scopes_.back().done; done && !failed()) assign(done, done + 1);
   if (scopes_.back().condition && !failed()) {
     BuildLog* log = std::exchange(log_, nullptr);  // the condition is part of the loop
     assign(scopes_.back().flag, scopes_.back().condition());

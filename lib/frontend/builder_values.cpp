@@ -215,6 +215,7 @@ Model tidied(Model from) {
 }  // namespace
 
 Result<Model> GraphBuilder::finish() {
+  settleLengths();
   if (!failed() && scopes_.size() > 1)
     fail(Diag::Syntax, "a loop is still open", "end every loop that was begun");
   if (!failed() && scopes_[0].stores.empty())

@@ -48,6 +48,8 @@ void OnnxImporter::noteNode(const proto::NodeProto& node) {
 }
 
 Result<WrittenModel> OnnxImporter::write(const std::string& weightFile) {
+  builder_.settleLengths();
+  if (std::optional<Error> error = builder_.takeError()) return fail(std::move(*error));
   SVOD_TRY(WrittenModel written, writeModel(builder_, log_, weightFile));
   const std::string& name = file_->model.graph().name();
   if (name.empty() || written.file.statements.empty()) return written;

@@ -160,16 +160,14 @@ std::optional<HostTensor> OnnxImporter::tensorAttribute(const proto::AttributePr
   return HostTensor::fromMemory(t->dtype, t->dims, {t->data.data, t->data.bytes});
 }
 
-// --- Values that a run fills in part
-
 const Dequantized* OnnxImporter::dequantized(const Tensor& x) const {
   auto known = dequantized_.find(x.node().id());
   return known == dequantized_.end() ? nullptr : &known->second;
 }
 
-const Filled* OnnxImporter::filled(const Tensor& x) const {
-  auto known = filled_.find(x.node().id());
-  return known == filled_.end() ? nullptr : &known->second;
+std::string OnnxImporter::lengthName() const {
+  auto named = std::ranges::find_if(node_->output(), [](const std::string& name) { return !name.empty(); });
+  return "length of " + (named == node_->output().end() ? opName(*node_) : shortened(*named));
 }
 
 // --- Entry points

@@ -59,8 +59,7 @@ class OnnxImporter : public OnnxContext {
   std::optional<HostTensor> tensorAttribute(const proto::AttributeProto& attribute) override;
   std::vector<Tensor> subgraph(const proto::GraphProto& graph, std::span<const Tensor> inputs) override;
   bool attempt(const std::function<void()>& build) override;
-  void setFilled(const Tensor& x, Filled filled) override { filled_[x.node().id()] = std::move(filled); }
-  const Filled* filled(const Tensor& x) const override;
+  std::string lengthName() const override;
   void setDequantized(const Tensor& x, Dequantized from) override {
     dequantized_[x.node().id()] = std::move(from);
   }
@@ -158,7 +157,7 @@ class OnnxImporter : public OnnxContext {
   Tensor constantInput(const std::string& name, const std::string& path, DType dtype, const Dims& dims);
   void addOutput(Body& body, const proto::ValueInfoProto& output);
 
-  void addFilled(const std::string& name, const Tensor& x);
+  void addLengths(const std::string& name, const Tensor& x);
 
   // convert.cpp: what converted graphs look like
   void label(const Tensor& value, const std::string& name);
@@ -206,7 +205,6 @@ class OnnxImporter : public OnnxContext {
   const proto::NodeProto* node_ = nullptr;  // the one that is lowered
   size_t nodeCount_ = 0;
   uint64_t randomCount_ = 0;
-  std::unordered_map<uint32_t, Filled> filled_;            // by node
   std::unordered_map<uint32_t, Dequantized> dequantized_;  // by node
   StateRooms rooms_;
   std::map<std::string, ImportedState> states_;            // by input

@@ -88,14 +88,13 @@ void OnnxImporter::recordNode(const Body& body, const proto::NodeProto& node, Er
 void OnnxImporter::noteShape(const Body& body, const proto::ValueInfoProto& output, const Tensor& x) {
   if (!output.type().tensor_type().has_shape()) return;
   const proto::TensorShapeProto& shape = output.type().tensor_type().shape();
-  const Filled* filled = this->filled(x);
   bool fits = shape.dim_size() == x.rank();
   std::string declared;
   for (int i = 0; i < shape.dim_size(); ++i) {
     const auto& d = shape.dim(i);
     const std::string name = d.dim_param().empty() ? "?" : d.dim_param();
     declared += (declared.empty() ? "" : ", ") + (d.has_dim_value() ? std::to_string(d.dim_value()) : name);
-    if (!fits || d.dim_value() < 0 || !d.has_dim_value() || (filled && (*filled)[static_cast<size_t>(i)])) continue;
+    if (!fits || d.dim_value() < 0 || !d.has_dim_value()) continue;
     fits = d.dim_value() >= x.dim(i).min() && d.dim_value() <= x.dim(i).max();
   }
   if (fits) return;

@@ -6,7 +6,6 @@
 #include "onnx/importer_text.h"
 #include "onnx/node_order.h"
 #include "onnx/ops/append.h"
-#include "onnx/partly_filled.h"
 #include "support/suggest.h"
 #include "support/text.h"
 
@@ -171,8 +170,6 @@ std::vector<Tensor> OnnxImporter::lowered(Body& body, const proto::NodeProto& no
   auto lower = [&](OnnxNode& n) -> std::vector<Tensor> {
     return op.lower ? op.lower(n) : builder_.ops(op.graphOp, n.args(), graphAttributes(n));
   };
-  bool isWhole = std::ranges::none_of(view.args(), [&](const Tensor& x) { return x && filled(x); });
-  if (!isWhole) return lowerPartlyFilled(view, [&] { return lower(view); });
   std::vector<Tensor> results = lower(view);
   carryDequantized(view, results, lower);
   return results;

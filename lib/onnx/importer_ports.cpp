@@ -161,19 +161,16 @@ void OnnxImporter::addOutput(Body& body, const proto::ValueInfoProto& output) {
   }
   noteShape(body, output, x);
   builder_.output(output.name(), x);
-  addFilled(output.name(), x);
+  addLengths(output.name(), x);
   takeError();
 }
 
-// How much of an output a run fills is an output of its own, with an entry per axis.
-void OnnxImporter::addFilled(const std::string& name, const Tensor& x) {
-  const Filled* filled = this->filled(x);
-  if (!filled) return;
+// The dims of an output whose size a run computes are an output of their own.
+void OnnxImporter::addLengths(const std::string& name, const Tensor& x) {
+  Dims dims = x.dims();
+  if (std::ranges::none_of(dims, [&](const Dim& d) { return builder_.hasLength(d); })) return;
   std::vector<Tensor> sizes;
-  for (int i = 0; i < x.rank(); ++i) {
-    Tensor count = (*filled)[static_cast<size_t>(i)];
-    sizes.push_back(count ? count : cast(builder_.value(x.dim(i)), DType::I64));
-  }
+  for (const Dim& d : dims) sizes.push_back(cast(builder_.value(d), DType::I64));
   builder_.output(name + ".length", builder_.op("stack", sizes, {{"axis", 0}}));
 }
 

@@ -157,7 +157,15 @@ std::optional<HostTensor> KnownValues::constant(const Tensor& x) {
 
 Dependencies KnownValues::dependencies(const Tensor& x) const {
   std::set<std::string> inputs, variables;
-  for (UOp n : x ? toposort(x.node()) : std::vector<UOp>()) {
+  std::vector<UOp> nodes = x ? toposort(x.node()) : std::vector<UOp>();
+  std::set<uint32_t> lengths;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    UOp n = nodes[i], count = n.op() == Op::Var ? b_.countOf(n) : UOp();
+    if (count && lengths.insert(n.id()).second) {
+      std::vector<UOp> below = toposort(count);
+      nodes.insert(nodes.end(), below.begin(), below.end());
+    }
+    if (count) continue;
     if (n.op() == Op::Var) variables.emplace(n.argAs<VarArg>().name);
     if (n.op() != Op::Buffer) continue;
     const ModelPort& port = b_.model().ports[n.argAs<SlotArg>().slot];

@@ -126,29 +126,16 @@ Tensor OnnxNode::sizesTensor(const Dims& sizes) const {
   return b.wrap(b.graph().make(Op::Stack, DType::I64, elements));
 }
 
-// --- Values that a run fills in part
+// --- Sizes that a run computes
 
-Tensor OnnxNode::filledTo(Tensor x, int axis, Tensor count) const {
-  if (!x || !count) return {};
-  if (std::optional<HostTensor> known = valueOf(count))
-    return narrow(x, axis, b.dim(0), b.dim(known->at(0).asInt()));
-  Filled filled(static_cast<size_t>(x.rank()));
-  filled[static_cast<size_t>(axis)] = count;
-  return withFilled(x, std::move(filled));
+Dim OnnxNode::length(Tensor count, Dim room) const {
+  if (std::optional<HostTensor> known = count ? valueOf(count) : std::nullopt) return b.dim(known->at(0).asInt());
+  return b.length(context_.lengthName(), count, room);
 }
 
-Tensor OnnxNode::withFilled(Tensor x, Filled filled) const {
-  if (x && std::ranges::any_of(filled, [](const Tensor& t) { return bool(t); }))
-    context_.setFilled(x, std::move(filled));
-  return x;
-}
-
-bool OnnxNode::requireWhole(std::span<const Tensor> values) const {
-  bool isWhole = std::ranges::none_of(values, [&](const Tensor& x) { return x && filled(x); });
-  if (!isWhole)
-    unsupported("a value whose size only a run can tell, made under a condition or in a loop",
-                "make such values outside of it");
-  return isWhole;
+Tensor OnnxNode::firstOf(Tensor x, int axis, Tensor count) const {
+  Dim size = x ? length(count, x.dim(axis)) : Dim();
+  return size ? narrow(x, axis, b.dim(0), size) : Tensor();
 }
 
 // --- Errors

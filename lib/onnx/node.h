@@ -21,10 +21,6 @@ class AttributeProto;
 class GraphProto;
 }  // namespace proto
 
-/// How much of each axis of a value a run fills, as i64 scalars; null where it is all of it. The rest is room
-/// for the largest case, and what stands there means nothing.
-using Filled = std::vector<Tensor>;
-
 /// A value that DequantizeLinear made of integers of at most 8 bits: `distance`, which is i32, times `scale`,
 /// one number or a vector along `axis`.
 struct Dequantized {
@@ -43,9 +39,8 @@ class OnnxContext {
   virtual std::vector<Tensor> subgraph(const proto::GraphProto& graph, std::span<const Tensor> inputs) = 0;
   /// Runs `build`. False when it comes upon something unsupported: then its errors and effects are forgotten.
   virtual bool attempt(const std::function<void()>& build) = 0;
-  virtual void setFilled(const Tensor& x, Filled filled) = 0;
-  /// Null for values that are filled whole.
-  virtual const Filled* filled(const Tensor& x) const = 0;
+  /// What a length that the node makes is called.
+  virtual std::string lengthName() const = 0;
   virtual void setDequantized(const Tensor& x, Dequantized from) = 0;
   /// Null for all other values.
   virtual const Dequantized* dequantized(const Tensor& x) const = 0;
@@ -152,18 +147,15 @@ class OnnxNode {
   bool isRehearsing() const { return context_.isRehearsing; }
   void setRehearsing(bool isRehearsing) const { context_.isRehearsing = isRehearsing; }
 
-  // --- Values that a run fills in part
-  /// x, of which only the first `count` entries along `axis` mean something; a count that is known cuts x.
-  Tensor filledTo(Tensor x, int axis, Tensor count) const;
-  /// One entry per axis; null for values that are filled whole.
-  const Filled* filled(const Tensor& x) const { return context_.filled(x); }
-  Tensor withFilled(Tensor x, Filled filled) const;
+  // --- Sizes that a run computes
+  /// The size that an i64 scalar has in a run, at most `room`; the scalar itself where it is known.
+  Dim length(Tensor count, Dim room) const;
+  /// The first `count` entries along an axis.
+  Tensor firstOf(Tensor x, int axis, Tensor count) const;
   void setDequantized(const Tensor& x, Dequantized from) const {
     context_.setDequantized(x, std::move(from));
   }
   const Dequantized* dequantized(int i) const { return has(i) ? context_.dequantized(arg(i)) : nullptr; }
-  /// Unless all values are filled whole, records that this is not supported.
-  bool requireWhole(std::span<const Tensor> values) const;
 
   // --- Errors
   Tensor fail(Diag diag, std::string message, std::string help = {}) const;

@@ -1,5 +1,5 @@
-// Operands that decide a shape, from a run and as constants: the model that declares its result computes the same, bit
-// for bit or within rounding, and refuses other shapes.
+// Operands that decide a shape, from a run and as constants: the model that declares its result computes the
+// same, bit for bit or within rounding, and refuses other shapes.
 #include <catch2/catch.hpp>
 
 #include <cmath>
@@ -89,7 +89,8 @@ void check(const Case& c) {
   REQUIRE(got);
   REQUIRE(got->dims == want->dims);
   for (int64_t i = 0; i < got->numel(); ++i)
-    CHECK(std::abs(got->at(i).asFloat() - want->at(i).asFloat()) <= 2e-5 * (1 + std::abs(want->at(i).asFloat())));
+    CHECK(std::abs(got->at(i).asFloat() - want->at(i).asFloat()) <=
+          2e-5 * (1 + std::abs(want->at(i).asFloat())));
 }
 
 void checkRefused(Case c, size_t operand, std::vector<double> values) {
@@ -103,8 +104,9 @@ void checkRefused(Case c, size_t operand, std::vector<double> values) {
 }  // namespace
 
 TEST_CASE("Resize by scales, sizes and regions of the run") {
-  const std::vector<std::string> coordinates = {"half_pixel",    "half_pixel_symmetric", "pytorch_half_pixel",
-                                                "align_corners", "asymmetric",           "tf_crop_and_resize"};
+  const std::vector<std::string> coordinates = {"half_pixel",         "half_pixel_symmetric",
+                                                "pytorch_half_pixel", "align_corners",
+                                                "asymmetric",         "tf_crop_and_resize"};
   struct Scaled {
     double scale;
     int64_t size;
@@ -136,20 +138,31 @@ TEST_CASE("Resize by scales, sizes and regions of the run") {
 }
 
 TEST_CASE("transforms along an axis and of a length of the run") {
-  Case dft{"DFT", 20, {2, 5, 5, 1}, {{"n", kInt64, {7}, true}, {"a", kInt64, {2}, true}}, {2, 5, 7, 2}, {}, {}};
+  Case dft{"DFT", 20, {2, 5, 5, 1}, {{"n", kInt64, {7}, true}, {"a", kInt64, {2}, true}}, {2, 5, 7, 2},
+           {},    {}};
   check(dft);
   checkRefused(dft, 0, {6});
   checkRefused(dft, 1, {1});
   for (double axis : {1, 2, -2, -3}) {
-    Case c{"DFT", 20, {2, 5, 5, 2}, {{"", kInt64, {}}, {"a", kInt64, {axis}, true}}, {2, 5, 5, 2}, {}, {{"inverse", 1}}};
+    Case c{"DFT",        20, {2, 5, 5, 2},    {{"", kInt64, {}}, {"a", kInt64, {axis}, true}},
+           {2, 5, 5, 2}, {}, {{"inverse", 1}}};
     check(c);
   }
   for (double length : {6, 7})
     check({"DFT", 17, {2, 5, 1}, {{"n", kInt64, {length}, true}}, {2, 4, 2}, {}, {{"onesided", 1}}});
   for (double length : {6, 7})
     for (double step : {3, 4}) {
-      Case c{"STFT", 17, {1, 16, 1}, {{"s", kInt64, {step}, true}, {"", kFloat, {}}, {"n", kInt64, {length}, true}},
-             {1, length == 7 && step == 4 ? 3 : step == 3 ? 4 : 3, 4, 2}, {}, {}};
+      Case c{"STFT",
+             17,
+             {1, 16, 1},
+             {{"s", kInt64, {step}, true}, {"", kFloat, {}}, {"n", kInt64, {length}, true}},
+             {1,
+              length == 7 && step == 4 ? 3
+              : step == 3              ? 4
+                                       : 3,
+              4, 2},
+             {},
+             {}};
       check(c);
       checkRefused(c, 0, {1});
       checkRefused(c, 2, {9});

@@ -81,7 +81,7 @@ Status Layout::need(UOp node, size_t step) {
     item->definition = d;
     pending_.push_back(item.get());
   }
-  item->at = std::min(item->at, node.id());
+  item->at = std::min(item->at, log_.placeOf(node));
   if (std::ranges::find(item->wanted, node) == item->wanted.end()) item->wanted.push_back(node);
   if (step < steps_.size()) item->roots.push_back(step);
   return {};

@@ -11,20 +11,18 @@ namespace {
 
 constexpr int64_t kMostLaidOut = 4096;
 
-// Values of one rank that a condition chooses between: with room for the larger one in every axis.
+// Values of one rank that a condition chooses between: as large as the chosen one.
 Tensor chosen(OnnxNode& n, Tensor condition, Tensor a, Tensor b) {
   if (a.dims() == b.dims()) return where(condition, a, b);
-  Dims none, afterA, afterB;
-  Filled filled;
   auto size = [&](Dim d) { return cast(n.b.value(d), DType::I64); };
   for (int i = 0; i < a.rank(); ++i) {
-    Dim room = larger(a.dim(i), b.dim(i));
-    none.add(n.b.dim(0)), afterA.add(room - a.dim(i)), afterB.add(room - b.dim(i));
-    bool isSame = a.dim(i) == b.dim(i);
-    filled.push_back(isSame ? Tensor() : where(condition, size(a.dim(i)), size(b.dim(i))));
+    Dim sizeA = a.dim(i), sizeB = b.dim(i);
+    if (sizeA == sizeB) continue;
+    Dim length = n.length(where(condition, size(sizeA), size(sizeB)), larger(sizeA, sizeB));
+    if (!length) return {};
+    a = take(a, i, n.b.iota(length)), b = take(b, i, n.b.iota(length));
   }
-  Tensor zero = cast(n.b.literal(false), a.dtype());
-  return n.withFilled(where(condition, pad(a, none, afterA, zero), pad(b, none, afterB, zero)), std::move(filled));
+  return where(condition, a, b);
 }
 
 bool sameShapes(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
@@ -58,7 +56,7 @@ Results onnxIf(OnnxNode& n) {
   std::vector<Tensor> a = branch("then_branch");
   if (a.empty()) return Tensor();
   std::vector<Tensor> b = branch("else_branch");
-  if (b.empty() || !n.requireWhole(a) || !n.requireWhole(b)) return Tensor();
+  if (b.empty()) return Tensor();
   bool fits = std::ranges::equal(a, b, [](const Tensor& x, const Tensor& y) {
     return x.dtype() == y.dtype() && x.rank() == y.rank();
   });
@@ -78,13 +76,14 @@ struct LoopNode {
   std::vector<Tensor> state;
   std::optional<int64_t> trips;  // when it is known
   Tensor condition;              // of the first step, or null
+  Dim count;                     // the trip count where it is known, but no number
 
   std::vector<Tensor> body(Tensor step, const std::vector<Tensor>& from) const {
     // A step takes place only under its condition.
     std::vector<Tensor> inputs = {step, always(n)};
     inputs.insert(inputs.end(), from.begin(), from.end());
     std::vector<Tensor> made = n.graph("body", inputs);
-    if (n.b.failed() || made.empty() || !n.requireWhole(made)) return {};
+    if (n.b.failed() || made.empty()) return {};
     bool fits = n.require(made.size() >= state.size() + 1, "the body gives a condition and every carried value");
     return fits ? made : std::vector<Tensor>();
   }
@@ -151,7 +150,7 @@ Results LaidOut::results() {
   if (last_.empty() && !noSteps()) return Tensor();
   for (const std::vector<Tensor>& steps : collected_) {
     Tensor all = n_.call("stack", steps, {{"axis", 0}});
-    loop_.state.push_back(steps_ ? n_.filledTo(all, 0, steps_ + certain_) : all);
+    loop_.state.push_back(steps_ ? n_.firstOf(all, 0, steps_ + certain_) : all);
   }
   return loop_.state;
 }
@@ -178,7 +177,8 @@ Results inPlan(const LoopNode& loop) {
   StepLoop steps;
   steps.goesOn = loop.condition;
   if (loop.trips && *loop.trips <= INT32_MAX) steps.count = n.b.dim(std::max<int64_t>(0, *loop.trips));
-  if (!loop.trips) steps.limit = scalarOf(cast(n.arg(0), DType::I64));
+  if (loop.count) steps.count = loop.count;
+  if (!loop.trips && !loop.count) steps.limit = scalarOf(cast(n.arg(0), DType::I64));
   for (int i = static_cast<int>(carried); i < n.resultCount; ++i) {
     if (!n.wants(i)) continue;
     std::optional<Dims> declared = n.declared(i);
@@ -200,7 +200,7 @@ Results inPlan(const LoopNode& loop) {
   for (int i = static_cast<int>(carried); i < n.resultCount; ++i) {
     results.emplace_back();
     if (n.wants(i) && all != totals->collected.end())
-      results.back() = totals->steps ? n.filledTo(*all++, 0, totals->steps) : *all++;
+      results.back() = totals->steps ? n.firstOf(*all++, 0, totals->steps) : *all++;
   }
   return results;
 }
@@ -208,11 +208,16 @@ Results inPlan(const LoopNode& loop) {
 }  // namespace
 
 Results onnxLoop(OnnxNode& n) {
-  LoopNode loop{n, {n.args().begin() + std::min(2, n.count()), n.args().end()}, INT64_MAX, n.arg(1)};
+  LoopNode loop{n, {n.args().begin() + std::min(2, n.count()), n.args().end()}, INT64_MAX, n.arg(1), {}};
   if (!n.require(std::ranges::all_of(loop.state, [](const Tensor& t) { return bool(t); }),
                  "carried values are not omitted"))
     return Tensor();
-  if (n.has(0)) loop.trips = n.isKnown(0) ? std::optional(n.integer("", 0, 0)) : std::nullopt;
+  if (n.has(0) && !n.valueOf(n.arg(0))) {
+    loop.trips.reset();
+    if (n.isKnown(0)) loop.count = n.sizes(0)[0];
+  } else if (n.has(0)) {
+    loop.trips = n.integer("", 0, 0);
+  }
   if (n.b.failed()) return Tensor();
   if (!loop.trips) return inPlan(loop);
   if (*loop.trips <= kMostUnrolledSteps) return LaidOut(loop).run();

@@ -47,7 +47,7 @@ Results onnxNonZero(OnnxNode& n) {
     rest = floordiv(rest, extent);
   }
   Tensor all = rows.empty() ? zeros(n, {n.b.dim(0), size}, DType::I64) : n.call("stack", rows, {{"axis", 0}});
-  return n.filledTo(all, 1, places.count);
+  return n.firstOf(all, 1, places.count);
 }
 
 Results onnxCompress(OnnxNode& n) {
@@ -60,7 +60,7 @@ Results onnxCompress(OnnxNode& n) {
   if (!n.require(length.min() <= size.max(), "condition is not longer than the axis")) return Tensor();
   Places places = placesOf(n, condition, length);
   if (!places.list) return Tensor();
-  return n.filledTo(take(x, axis, places.list), axis, places.count);
+  return n.firstOf(take(x, axis, places.list), axis, places.count);
 }
 
 namespace {
@@ -142,8 +142,8 @@ Results onnxUnique(OnnxNode& n) {
   Tensor ones = n.b.full({count}, n.b.constant(Scalar::ofInt(DType::I64, 1)));
   Tensor counts = scatter(Op::Add, none, {&distinct.rank, 1}, ones);
   Tensor found = sum(cast(distinct.isFirst, DType::I64), 0);
-  return std::vector<Tensor>{n.filledTo(take(x, axis, firsts), axis, found), n.filledTo(firsts, 0, found),
-                             distinct.rank, n.filledTo(counts, 0, found)};
+  return std::vector<Tensor>{n.firstOf(take(x, axis, firsts), axis, found), n.firstOf(firsts, 0, found),
+                             distinct.rank, n.firstOf(counts, 0, found)};
 }
 
 }  // namespace svod

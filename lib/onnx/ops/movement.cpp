@@ -93,7 +93,7 @@ Results onnxSlice(OnnxNode& n) {
   Tensor x = n.arg(0);
   bool isOld = n.opset < 10, isKnown = true;
   for (int i = 1; i < n.count(); ++i) isKnown &= !n.has(i) || n.isKnown(i);
-  if (!isKnown && n.declared(0)) return sliceAtRun(n, *n.declared(0));
+  if (!isKnown) return sliceAtRun(n, n.declared(0));
   Dims starts = isOld ? dimsOf(n, n.integers("starts")) : n.sizes(1);
   if (n.b.failed()) return Tensor();
   Dims ends = isOld ? dimsOf(n, n.integers("ends")) : n.sizes(2);
@@ -104,6 +104,9 @@ Results onnxSlice(OnnxNode& n) {
   if (!n.b.failed() && n.has(4)) steps = n.integers(4);
   if (n.b.failed()) return Tensor();
   if (starts.rank() == 0) return x;
+  // Backwards from the end of an axis that may be empty.
+  for (size_t i = 0; i < std::min(axes.size(), steps.size()) && !isOld; ++i)
+    if (steps[i] < 0 && n.b.hasLength(x.dim(axes[i]))) return sliceAtRun(n, std::nullopt);
   limitBounds(n, starts, axes, steps);
   limitBounds(n, ends, axes, steps);
   limitStarts(n, starts, axes, steps);

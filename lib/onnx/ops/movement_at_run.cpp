@@ -1,5 +1,7 @@
 #include "onnx/ops/movement_at_run.h"
 
+#include <algorithm>
+
 #include "onnx/ops/common.h"
 
 namespace svod {
@@ -41,10 +43,15 @@ int64_t entriesOf(OnnxNode& n, int operand) {
 
 }  // namespace
 
-Tensor sliceAtRun(OnnxNode& n, const Dims& dims) {
+Tensor sliceAtRun(OnnxNode& n, const std::optional<Dims>& stated) {
   Tensor x = n.arg(0);
   int64_t count = entriesOf(n, 1);
-  if (count < 0 || !n.require(dims.rank() == x.rank(), "the result has the axes of x")) return {};
+  if (count < 0 || !n.require(!stated || stated->rank() == x.rank(), "the result has the axes of x")) return {};
+  std::vector<int> listed = axesFrom(0, x.rank());
+  if (!n.has(3)) listed = axesFrom(0, static_cast<int>(count));
+  if (n.has(3) && n.isKnown(3)) listed = n.axes(n.integers(3), x.rank());
+  if (n.b.failed()) return {};
+  Dims dims = stated ? *stated : x.dims();
   std::vector<Tensor> indices, counts;
   for (int i = 0; i < x.rank(); ++i) {
     Tensor start = amountOf(n, {1, 3, count}, i, 0), step = amountOf(n, {4, 3, count}, i, 1);
@@ -55,9 +62,12 @@ Tensor sliceAtRun(OnnxNode& n, const Dims& dims) {
     };
     start = limited(start, number(n, 0)), end = limited(end, where(isBackward, number(n, -1), 0));
     counts.push_back(where(eq(step, 0), number(n, -1), max(-floordiv(start - end, step), 0)));
+    bool isCut = std::ranges::find(listed, i) != listed.end();
+    if (!stated && isCut) dims.set(i, n.length(max(counts.back(), 0), x.dim(i)));
+    if (!dims[i]) return {};
     indices.push_back(along(start + cast(n.b.iota(dims[i]), DType::I64) * step, x.rank(), i));
   }
-  if (!counts.empty()) n.expect({1, 2, 3, 4}, n.call("vector", counts), dims);
+  if (stated && !counts.empty()) n.expect({1, 2, 3, 4}, n.call("vector", counts), dims);
   return gather(x, indices);
 }
 

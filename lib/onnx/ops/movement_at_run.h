@@ -1,12 +1,12 @@
-// Slice and Pad with amounts that only a run knows, for results whose dims the model states.
+// Slice and Pad with amounts that only a run knows.
 #pragma once
 #include "onnx/node.h"
 
 namespace svod {
 
-/// The operands are those of Slice from opset 10 on.
-Tensor sliceAtRun(OnnxNode& n, const Dims& dims);
-/// The operands are those of Pad from opset 11 on.
+/// The operands are those of Slice from opset 10 on. Without stated dims the sizes are lengths.
+Tensor sliceAtRun(OnnxNode& n, const std::optional<Dims>& stated);
+/// The operands are those of Pad from opset 11 on, for a result whose dims the model states.
 Tensor padAtRun(OnnxNode& n, const Dims& dims);
 
 }  // namespace svod

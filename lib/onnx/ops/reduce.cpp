@@ -153,6 +153,10 @@ Results onnxTopK(OnnxNode& n) {
   if (std::optional<Dims> declared = n.declaredFor(1); declared && declared->rank() == x.rank()) {
     k.add((*declared)[axis]);
     n.expect({1}, n.arg(1), k);
+  } else if (n.has(1) && !n.isKnown(1) && n.hasEntries(1, 1)) {
+    Tensor size = cast(n.b.value(x.dim(axis)), DType::I64);
+    k.add(n.length(max(min(cast(reshape(n.arg(1), Dims()), DType::I64), size), 0), x.dim(axis)));
+    n.expect({1}, n.arg(1), k);
   } else {
     k = n.has(1) ? n.sizes(1) : Dims{n.b.dim(n.integer("k"))};
   }

@@ -20,7 +20,8 @@ struct AxisAtRun {
 };
 
 Tensor entryOf(OnnxNode& n, int operand, size_t i) {
-  return squeeze(narrow(cast(n.arg(operand), DType::F64), 0, n.b.dim(static_cast<int64_t>(i)), n.b.dim(1)), 0);
+  return squeeze(narrow(cast(n.arg(operand), DType::F64), 0, n.b.dim(static_cast<int64_t>(i)), n.b.dim(1)),
+                 0);
 }
 
 bool isGiven(OnnxNode& n, int operand) { return n.has(operand) && !n.arg(operand).dim(0).is(0); }
@@ -111,7 +112,8 @@ Tensor resizedAlong(OnnxNode& n, Tensor x, const AxisAtRun& a, const ResizeAtRun
   auto inside = [&](Tensor position) { return cast(max(min(position, last), 0.0), DType::I64); };
   if (rule.mode == "nearest") return take(x, a.axis, inside(roundedPosition(rule.rounding, at)));
   int64_t reach = reachOf(n, rule, a);
-  if (reach > kMostTaps) return n.unsupported("a resize to one element of " + std::to_string(reach), "a larger result");
+  if (reach > kMostTaps)
+    return n.unsupported("a resize to one element of " + std::to_string(reach), "a larger result");
   Tensor tap = cast(n.b.iota(n.b.dim(2 * reach)), DType::F64) - static_cast<double>(reach - 1);
   at = unsqueeze(at, 1);
   Tensor position = floor(at) + tap;  // [out, taps]

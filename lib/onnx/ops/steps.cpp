@@ -60,9 +60,8 @@ std::optional<StepResults> StepRunner::called(Dim at) {
   bool keepsShape = std::ranges::equal(made->state, state_, [](const Tensor& a, const Tensor& b) {
     return a && a.dims() == b.dims() && a.dtype() == b.dtype();
   });
-  auto isFixed = [](const Tensor& x) {
-    return x && std::ranges::all_of(x.dims(), [](Dim d) { return d.node().ranges().empty(); });
-  };
+  auto isSame = [&](Dim d) { return d.node().ranges().empty() && b_.outlives(d, b_.counters().back()); };
+  auto isFixed = [&](const Tensor& x) { return x && std::ranges::all_of(x.dims(), isSame); };
   if (keepsShape && std::ranges::all_of(made->collected, isFixed)) return made;
   n_.unsupported("values that change their shape from step to step, in a loop with many steps or with a number of "
                  "steps that only a run can tell",

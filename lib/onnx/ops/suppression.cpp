@@ -104,7 +104,7 @@ Results Suppression::listed(Tensor isKept, Tensor order) const {
   Tensor place = floormod(places.list, size(boxes)), list = floordiv(places.list, size(boxes));
   Tensor kind = floormod(list, size(classes)), batch = floordiv(list, size(classes));
   Tensor box = gather(order, std::vector{batch, kind, place});
-  return n_.filledTo(n_.call("stack", {batch, kind, box}, {{"axis", 1}}), 0, places.count);
+  return n_.firstOf(n_.call("stack", {batch, kind, box}, {{"axis", 1}}), 0, places.count);
 }
 
 Results Suppression::run() {

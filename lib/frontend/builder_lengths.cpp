@@ -1,0 +1,113 @@
+// Lengths of GraphBuilder: sizes that a run computes, and the model without them.
+#include <algorithm>
+#include <utility>
+
+#include "frontend/builder.h"
+
+namespace svod {
+
+Dim GraphBuilder::length(std::string_view name, Tensor count, Dim room) {
+  if (!count || !room || !checkVisible(count)) return {};
+  if (count.rank() != 0 || !isInt(count.dtype()))
+    return fail(Diag::ShapeMismatch, "a length is " + describe(count), "use an integer scalar"), Dim();
+  UOp node = cast(count, DType::I64).node();
+  if (node.isConst()) return dim(std::clamp<int64_t>(node.constInt(), 0, std::max<int64_t>(0, room.max())));
+  for (const auto& [id, known] : lengths_)
+    if (known.count == node && known.room == room) return Dim(graph(), known.variable);
+  std::string unique(name);
+  for (int i = 2; !declared_.insert(unique).second; ++i) unique = std::string(name) + "." + std::to_string(i);
+  Length made{graph().variable(unique, 0, std::max<int64_t>(0, room.max())), node, room, {}};
+  std::vector<UOp> roots{node, room.node()};
+  for (UOp r : node.ranges()) made.ranges.push_back(r);
+  for (UOp n : toposort(roots))
+    if (auto inner = lengths_.find(n.id()); inner != lengths_.end())
+      made.ranges.insert(made.ranges.end(), inner->second.ranges.begin(), inner->second.ranges.end());
+  UOp variable = made.variable;
+  lengths_.emplace(variable.id(), std::move(made));
+  return Dim(graph(), variable);
+}
+
+bool GraphBuilder::hasLength(Dim dim) const {
+  return dim && !lengths_.empty() && !lengthsIn(lengths_, dim.node()).empty();
+}
+
+bool GraphBuilder::outlives(Dim dim, Dim counter) const {
+  if (!dim || std::ranges::find(dim.node().ranges(), counter.node()) != dim.node().ranges().end())
+    return false;
+  return std::ranges::all_of(lengthsIn(lengths_, dim.node()), [&](const Length* l) {
+    return std::ranges::find(l->ranges, counter.node()) == l->ranges.end();
+  });
+}
+
+UOp GraphBuilder::countOf(UOp variable) const {
+  auto length = lengths_.find(variable.id());
+  return length == lengths_.end() ? UOp() : length->second.count;
+}
+
+// Calls of the log that have to do with lengths are left out: what they became is written as primitives.
+void GraphBuilder::settleLog(Rooms& rooms) {
+  auto isLost = [&](UOp n) { return !n.isConst() && !rooms.keeps(n); };
+  auto isPlain = [&](const BuildLog::Step& s) {
+    return std::ranges::none_of(s.results, isLost) &&
+           std::ranges::none_of(s.operands, [&](const BuildLog::Operand& o) { return isLost(o.node); });
+  };
+  std::erase_if(log_->steps,
+                [&](const BuildLog::Step& s) { return s.kind == BuildLog::Kind::Call && !isPlain(s); });
+  for (BuildLog::Step& s : log_->steps) {
+    if (s.kind == BuildLog::Kind::Call || s.kind == BuildLog::Kind::Note) continue;
+    for (BuildLog::Operand& o : s.operands) o.node = rooms.of(o.node);
+    for (UOp& r : s.results) r = rooms.of(r);
+    if (s.effect) s.effect = rooms.of(s.effect);
+    if (s.count) s.count = Dim(graph(), s.results.at(0).src(0));
+  }
+  placeNodes();
+}
+
+// Nodes that were rebuilt take their places among the steps again: sources first, as late as they are needed.
+void GraphBuilder::placeNodes() {
+  std::vector<uint32_t> places(graph().size(), UINT32_MAX);
+  uint32_t next = 0;
+  auto place = [&](UOp root) {
+    std::vector<UOp> stack{root};
+    while (!stack.empty()) {
+      UOp node = stack.back();
+      size_t waiting = stack.size();
+      if (places[node.id()] == UINT32_MAX)
+        for (UOp s : node.src())
+          if (places[s.id()] == UINT32_MAX) stack.push_back(s);
+      if (stack.size() > waiting) continue;
+      stack.pop_back();
+      if (places[node.id()] == UINT32_MAX) places[node.id()] = next++;
+    }
+  };
+  for (BuildLog::Step& s : log_->steps) {
+    for (const BuildLog::Operand& o : s.operands) place(o.node);
+    s.at = next;
+    std::ranges::for_each(s.results, place);
+    if (s.effect) place(s.effect);
+  }
+  log_->places = std::move(places);
+}
+
+void GraphBuilder::settleLengths() {
+  if (lengths_.empty() || failed() || scopes_.size() > 1) return;
+  BuildLog* log = std::exchange(log_, nullptr);
+  Rooms rooms(*this, lengths_);
+  for (UOp& s : scopes_[0].stores) s = rooms.of(s);
+  // What was forgotten is not rebuilt.
+  for (ModelPort& p : model_.ports)
+    if (p.kind != PortKind::Temporary || rooms.knows(p.buffer)) p.buffer = rooms.of(p.buffer);
+  std::map<uint32_t, UOp> newest;
+  for (const auto& [id, content] : scopes_[0].newest)
+    if (rooms.knows(content)) newest.emplace(rooms.of(graph().node(id)).id(), rooms.of(content));
+  log_ = log;
+  if (log_ && !failed()) settleLog(rooms);
+  if (failed()) return;
+  scopes_[0].newest = std::move(newest);
+  const std::vector<std::pair<uint32_t, std::string>> labels(model_.labels.begin(), model_.labels.end());
+  for (const auto& [id, name] : labels)
+    if (UOp node = graph().node(id); rooms.knows(node) && !rooms.keeps(node)) label(asIs(rooms.of(node)), name);
+  lengths_.clear();
+}
+
+}  // namespace svod
