@@ -44,6 +44,25 @@ UOp GraphBuilder::countOf(UOp variable) const {
   return length == lengths_.end() ? UOp() : length->second.count;
 }
 
+namespace {
+
+// Equal sizes that are expected, as values where one of them has a length.
+void writeCounts(GraphBuilder& b, BuildLog::Step& expected) {
+  std::vector<BuildLog::Operand> counts;
+  bool isCounted = false;
+  for (const auto& [name, size] : expected.attributes) {
+    const auto* dim = std::get_if<Dim>(&size.value);
+    if (!dim) return;
+    isCounted |= b.hasLength(*dim);
+    counts.push_back({cast(b.value(*dim), DType::I64).node()});
+  }
+  if (!isCounted) return;
+  expected.operands = std::move(counts);
+  expected.attributes.clear();
+}
+
+}  // namespace
+
 // Calls of the log that have to do with lengths are left out: what they became is written as primitives.
 void GraphBuilder::settleLog(Rooms& rooms) {
   auto isLost = [&](UOp n) { return !n.isConst() && !rooms.keeps(n); };
@@ -55,6 +74,7 @@ void GraphBuilder::settleLog(Rooms& rooms) {
                 [&](const BuildLog::Step& s) { return s.kind == BuildLog::Kind::Call && !isPlain(s); });
   for (BuildLog::Step& s : log_->steps) {
     if (s.kind == BuildLog::Kind::Call || s.kind == BuildLog::Kind::Note) continue;
+    if (s.kind == BuildLog::Kind::Expect && s.operands.empty()) writeCounts(*this, s);
     for (BuildLog::Operand& o : s.operands) o.node = rooms.of(o.node);
     for (UOp& r : s.results) r = rooms.of(r);
     if (s.effect) s.effect = rooms.of(s.effect);

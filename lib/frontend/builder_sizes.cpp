@@ -19,7 +19,8 @@ bool GraphBuilder::agree(Dim a, Dim b) {
   auto [at, isNew] = decided_.try_emplace(unordered(a, b));
   if (isNew) at->second = equalDims(a.node(), b.node());
   if (at->second == Truth::Always || at->second == Truth::Never) return at->second == Truth::Always;
-  if (unifier_ && unifier_(a, b)) {
+  // A length is no variable that the command line could bind.
+  if (unifier_ && !hasLength(a) && !hasLength(b) && unifier_(a, b)) {
     lacking_ = Demand{a, b, true};
     return false;
   }
