@@ -76,7 +76,10 @@ TEST_CASE("plan directory: written, read, replaced, and a folder with other file
   REQUIRE(writePlanDirectory(folder / "p", plan, files));
   auto back = readPlanDirectory(folder / "p");
   REQUIRE(back);
-  plan.files = describeFiles(files);
+  const std::string written = readText(folder / "p/kernels.so");
+  CHECK(written == code + codeRecord(*back));
+  const std::vector<PlanFile> withRecord = {{"kernels.so", FileKind::Code, {std::as_bytes(std::span(written))}}, files[1]};
+  plan.files = describeFiles(withRecord);
   CHECK(*back == plan);
   writeText(folder / "p/notes.txt", "mine");
   auto refused = writePlanDirectory(folder / "p", plan, files);
@@ -86,7 +89,7 @@ TEST_CASE("plan directory: written, read, replaced, and a folder with other file
   CHECK(!readPlanDirectory(folder / "none"));
   writeText(folder / "p/kernels.so", std::string(99, 'c') + "d");
   CHECK(readPlanDirectory(folder / "p").error().diag == Diag::PlanChecksum);
-  writeText(folder / "p/kernels.so", code);
+  writeText(folder / "p/kernels.so", written);
   writeText(folder / "p/weights.bin", weights + "w");
   CHECK(readPlanDirectory(folder / "p").error().diag == Diag::PlanChecksum);
   std::filesystem::remove(folder / "p/weights.bin");
