@@ -77,7 +77,7 @@ TEST_CASE("dims without names that products, joins and reshapes bring together a
   addAttribute(m.node("Concat", {"p", "c"}, {"y"}), "axis", int64_t{1});
   m.node("Neg", {"c"}, {"z"});
   const OnnxImport import = m.import();
-  CHECK(inputsOf(import) == "f32[\"a.0\",k,8] f32[\"a.0\",8,\"b.2\"] f32[\"a.0\",5,\"b.2\"]");
+  CHECK(inputsOf(import) == "f32[a.0,k,8] f32[a.0,8,b.2] f32[a.0,5,b.2]");
 }
 
 TEST_CASE("a dim is the sum of two others where the model says so") {
