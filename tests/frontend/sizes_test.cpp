@@ -85,8 +85,8 @@ constexpr std::string_view kGraphs[] = {
     // halves, which only cases show to be the whole
     "var h in [1, 9]\ninput x: f32[h]\na, b = split(x, sizes=[h//2, (h+1)//2])\noutput y = concat(b, a, axis=0) + x\n",
     // down and up
-    "var k in [1, 4]\ninput x: f32[1, 1, 4*k, 4*k]\na = max_pool(x, kernel=3, stride=2, padding=1)\n"
-    "b = max_pool(a, kernel=3, stride=2, padding=1)\noutput y = a + resize(b, scale=2)\n",
+    "var k in [1, 4]\ninput x: f32[1, 1, 4*k, 4*k]\na = max_pool(x, kernel=[3, 3], stride=[2, 2], padding=[1, 1])\n"
+    "b = max_pool(a, kernel=[3, 3], stride=[2, 2], padding=[1, 1])\noutput y = a + resize(b, scale=2)\n",
     // windows of a padded axis
     "var h in [1, 16]\ninput x: f32[h]\n"
     "output y = reshape(pad(x, before=[0], after=[(7 - h % 7) % 7]), shape=[(h + 6)//7, 7])\n",
