@@ -233,6 +233,15 @@ TEST_CASE("movement of values with lengths") {
   };
   for (const std::vector<int64_t>& shape : {std::vector<int64_t>{-1}, {-1, 1, 3}, {3, -1}, {1, -1, 3, 1}})
     check("Reshape", [&](OnnxMaker& m) { reshape(m, "v", shape); });
+  check(
+      "Reshape to a length and what is left",
+      [](OnnxMaker& m) {
+        m.ints("zero", {1}, {0}).ints("rest", {2}, {-1, 3});
+        m.node("Shape", {"v"}, {"s"}), m.node("Gather", {"s", "zero"}, {"k"});
+        addAttribute(m.node("Concat", {"k", "rest"}, {"shape"}), "axis", int64_t{0});
+        one(m, "Reshape", {"v", "shape"});
+      },
+      1, false);
   check("Reshape of the transposed", [&](OnnxMaker& m) {
     m.node("Transpose", {"v"}, {"t"});
     reshape(m, "t", {-1});

@@ -47,9 +47,14 @@ Results lowerReshape(OpCall& call) {
   if (!rankFits(call, dims)) return Tensor();
   Dim known = call.b.dim(1), total = call.b.dim(1);
   int unknown = -1;
-  for (const Dim& d : x.dims()) total = total * d;
+  // Sizes that stay need no division, and may be 0.
+  const Dims have = x.dims();
+  std::vector<Dim> from(have.begin(), have.end());
   for (int i = 0; i < dims.rank(); ++i) {
-    if (!dims[i].is(-1)) {
+    auto same = dims[i].isConst() ? from.end() : std::find(from.begin(), from.end(), dims[i]);
+    if (same != from.end()) {
+      from.erase(same);
+    } else if (!dims[i].is(-1)) {
       known = known * dims[i];
     } else if (unknown >= 0) {
       return call.fail(Diag::BadAttribute, "two dims of " + describe(dims) + " are -1",
@@ -58,6 +63,7 @@ Results lowerReshape(OpCall& call) {
       unknown = i;
     }
   }
+  for (const Dim& d : from) total = total * d;
   if (unknown >= 0) {
     if (known.is(0))
       return call.fail(Diag::BadAttribute, "the dim -1 of " + describe(dims) + " could be anything",
