@@ -10,7 +10,7 @@ namespace svod {
 
 namespace {
 
-/// What is known of a value: Varies, with the run; Stored, in weights as it is, or in a narrower float; Foldable.
+/// What is known of a value: Varies, with the run; Stored, in weights as it is, or in narrower ones; Foldable.
 enum class Kind : uint8_t { Varies, Stored, Foldable };
 
 bool isWeight(const Model& model, UOp n) {
@@ -25,9 +25,12 @@ bool isPure(UOp n) {
   return std::ranges::find(kOthers, n.op()) != std::end(kOthers);
 }
 
-bool widensFloat(UOp n) {
-  return n.op() == Op::Cast && isFloat(n.dtype()) && isFloat(n.src(0).dtype()) &&
-         byteSize(n.src(0).dtype()) <= byteSize(n.dtype());
+/// Loads and dot product instructions do these, so the weight stays narrow.
+bool widens(UOp n) {
+  if (isByteDistance(n)) return true;
+  if (n.op() != Op::Cast || byteSize(n.src(0).dtype()) > byteSize(n.dtype())) return false;
+  auto areBoth = [&](bool (*is)(DType)) { return is(n.dtype()) && is(n.src(0).dtype()); };
+  return areBoth(isFloat) || areBoth(isInt);
 }
 
 int64_t bytesOf(UOp n) { return static_cast<int64_t>(memoryBytes(n.dtype(), static_cast<uint64_t>(n.maxNumel()))); }
@@ -73,7 +76,7 @@ class Folder {
       const bool weight = isWeight(model_, n);
       isKnown[n.id()] = weight || (isPure(n) && std::ranges::all_of(n.src(), [&](UOp s) { return isKnown[s.id()]; }));
       if (!isKnown[n.id()] || (isMath[n.id()] && !weight)) continue;
-      const bool sameValues = weight || ((isMovement(n.op()) || widensFloat(n)) && is(Kind::Stored, n.src(0)));
+      const bool sameValues = weight || ((isMovement(n.op()) || widens(n)) && is(Kind::Stored, n.src(0)));
       kinds_[n.id()] = sameValues ? Kind::Stored : Kind::Foldable;
     }
   }

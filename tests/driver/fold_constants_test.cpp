@@ -110,6 +110,16 @@ TEST_CASE("Views of weights and weights in a wider float stay what they are") {
   CHECK(foldedBy(m.model, kEverything) == 0);
 }
 
+TEST_CASE("Weights of bytes stay bytes for dot products, with and without a zero point") {
+  GraphMaker m;
+  UOp w = m.g.cast(weight(m, "w", {16, 32}, DType::I8), DType::I32), zero = weight(m, "zero", {32}, DType::I8);
+  UOp distance = m.g.alu(Op::Sub, {w, m.expand(m.reshape(m.g.cast(zero, DType::I32), {1, 32}), {16, 32})});
+  UOp x = m.g.cast(m.input("x", {8, 16}, DType::U8), DType::I32);
+  m.output("plain", m.matmul(x, w, 8, 32, 16));
+  m.output("less", m.matmul(x, distance, 8, 32, 16));
+  CHECK(foldedBy(m.model, kEverything) == 0);
+}
+
 TEST_CASE("Large weights grow only where many rows read them") {
   const int64_t n = 1024, k = 512;
   for (int64_t rows : {1, 7, 8, 64}) {
