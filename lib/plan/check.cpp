@@ -17,7 +17,7 @@ Status checkNames(const std::vector<T>& rows, const char* list) {
   std::set<std::string_view> names;
   for (size_t i = 0; i < rows.size(); i++)
     if (rows[i].name.empty() || !names.insert(rows[i].name).second)
-      return bad(at(list, i), "empty or repeated name");
+      return bad(at(list, i), rows[i].name.empty() ? "the name is empty" : "'" + rows[i].name + "' is there twice");
   return {};
 }
 
@@ -40,13 +40,16 @@ Status checkFiles(const Plan& plan) {
 Status checkConstants(const Plan& plan) {
   for (size_t i = 0; i < plan.constants.size(); i++) {
     const Constant& constant = plan.constants[i];
-    if (constant.file >= plan.files.size() || plan.files[constant.file].kind != FileKind::Weights)
-      return bad(at("constants", i), "its file is not a weights file of this plan");
+    if (constant.file >= plan.files.size())
+      return bad(at("constants", i), noSuch("file", constant.file, plan.files.size()));
+    if (plan.files[constant.file].kind != FileKind::Weights)
+      return bad(at("constants", i), "its file '" + plan.files[constant.file].path + "' holds no weights");
     if (constant.offset % kPlanAlignment != 0)
       return bad(at("constants", i), "the offset is not a multiple of 64");
     if (constant.offset > kMaxBytes || constant.bytes > kMaxBytes ||
         constant.offset + constant.bytes > plan.files[constant.file].bytes)
-      return bad(at("constants", i), "its bytes lie outside the file");
+      return bad(at("constants", i), "it lies outside its file: " +
+                                         bytesOf(constant.offset, constant.bytes, plan.files[constant.file].bytes));
   }
   return {};
 }
@@ -57,10 +60,13 @@ Status checkVariables(const Plan& plan) {
     const Variable& variable = plan.variables[i];
     if (variable.name.find('`') != std::string::npos)
       return bad(at("variables", i), "a backquote in the name");
-    if (variable.min > variable.max) return bad(at("variables", i), "the minimum is above the maximum");
+    if (variable.min > variable.max)
+      return bad(at("variables", i), "the minimum " + std::to_string(variable.min) + " is above the maximum " +
+                                         std::to_string(variable.max));
     if (variable.kind == VariableKind::Fixed &&
         (variable.value < variable.min || variable.value > variable.max))
-      return bad(at("variables", i), "the value lies outside the bounds");
+      return bad(at("variables", i), "the value " + std::to_string(variable.value) + " lies outside the bounds " +
+                                         std::to_string(variable.min) + ".." + std::to_string(variable.max));
   }
   return {};
 }
@@ -69,19 +75,26 @@ Status checkPlace(const Plan& plan, const BufferDesc& buffer, const std::string&
   if (buffer.place == Place::Arena) {
     if (buffer.offset % kPlanAlignment != 0) return bad(where, "the arena offset is not a multiple of 64");
     if (buffer.offset > kMaxBytes || buffer.offset + buffer.bytes > plan.arenaBytes)
-      return bad(where, "it lies outside the arena");
+      return bad(where, "it lies outside the arena: " + bytesOf(buffer.offset, buffer.bytes, plan.arenaBytes));
   }
   if (buffer.place == Place::Constant) {
-    if (buffer.constant >= plan.constants.size()) return bad(where, "no such constant");
-    if (buffer.bytes > plan.constants[buffer.constant].bytes) return bad(where, "larger than its constant");
+    if (buffer.constant >= plan.constants.size())
+      return bad(where, noSuch("constant", buffer.constant, plan.constants.size()));
+    if (buffer.bytes > plan.constants[buffer.constant].bytes)
+      return bad(where, "it is larger than its constant: " +
+                            bytesOf(0, buffer.bytes, plan.constants[buffer.constant].bytes));
   }
   if (buffer.place == Place::View) {
-    if (buffer.base >= plan.buffers.size() || plan.buffers[buffer.base].place == Place::View)
-      return bad(where, "the base of the view is no buffer, or a view itself");
+    if (buffer.base >= plan.buffers.size())
+      return bad(where, "a view whose base is missing: " + noSuch("buffer", buffer.base, plan.buffers.size()));
+    const BufferDesc& base = plan.buffers[buffer.base];
+    if (base.place == Place::View)
+      return bad(where, "a view whose base, buffer " + std::to_string(buffer.base) + ", is a view itself");
     if (buffer.offset % byteSize(buffer.dtype) != 0)
-      return bad(where, "the view is not aligned for its dtype");
-    if (buffer.offset > kMaxBytes || buffer.offset + buffer.bytes > plan.buffers[buffer.base].bytes)
-      return bad(where, "the view reaches beyond its base");
+      return bad(where, "a view at byte " + std::to_string(buffer.offset) + " is not aligned for its dtype");
+    if (buffer.offset > kMaxBytes || buffer.offset + buffer.bytes > base.bytes)
+      return bad(where, "a view that reaches beyond its base, buffer " + std::to_string(buffer.base) + ": " +
+                            bytesOf(buffer.offset, buffer.bytes, base.bytes));
   }
   return {};
 }
@@ -92,7 +105,7 @@ Status checkBuffers(const Plan& plan) {
     const BufferDesc& buffer = plan.buffers[i];
     const std::optional<uint64_t> needed = tensorBytes(buffer.dtype, buffer.shape);
     if (!needed || buffer.bytes > kMaxBytes || *needed > buffer.bytes)
-      return bad(at("buffers", i), "the shape does not fit the size");
+      return bad(at("buffers", i), "the shape does not fit " + std::to_string(buffer.bytes) + " bytes");
     SVOD_CHECK(checkPlace(plan, buffer, at("buffers", i)));
   }
   return {};
@@ -106,7 +119,8 @@ Status checkInPlace(const Plan& plan) {
     };
     if (!isArena(pair.source) || !isArena(pair.result) ||
         plan.buffers[pair.source].offset != plan.buffers[pair.result].offset)
-      return bad(at("memory.inPlace", i), "these are no two buffers of the arena with one place");
+      return bad(at("memory.inPlace", i), "buffers " + std::to_string(pair.source) + " and " +
+                                              std::to_string(pair.result) + " are no two of the arena at one place");
   }
   return {};
 }
@@ -115,17 +129,29 @@ Status checkKernels(const Plan& plan) {
   for (size_t i = 0; i < plan.kernels.size(); i++) {
     const KernelDesc& kernel = plan.kernels[i];
     const std::string where = at("kernels", i);
-    if (kernel.file >= plan.files.size() || plan.files[kernel.file].kind == FileKind::Weights)
-      return bad(where, "its file holds no code");
+    if (kernel.file >= plan.files.size()) return bad(where, noSuch("file", kernel.file, plan.files.size()));
+    if (plan.files[kernel.file].kind == FileKind::Weights)
+      return bad(where, "its file '" + plan.files[kernel.file].path + "' holds no code");
     if (kernel.symbol.empty()) return bad(where, "the symbol is empty");
-    for (const KernelArg& arg : kernel.args)
-      if (arg.bytes > kMaxBytes || !(reads(arg.mode) || writes(arg.mode)))
-        return bad(where, "an argument is malformed");
+    for (size_t k = 0; k < kernel.args.size(); k++)
+      if (kernel.args[k].bytes > kMaxBytes || !(reads(kernel.args[k].mode) || writes(kernel.args[k].mode)))
+        return bad(where, "argument " + std::to_string(k) + " is neither read nor written, or too large");
     if (kernel.scratchBytes > kMaxBytes) return bad(where, "the scratch size is too large");
     for (const Expr* expr : {&kernel.tiles, &kernel.flops, &kernel.bytes})
       if (expr->varCount() > kernel.values.size())
-        return bad(where, "an expression names no value of the kernel");
+        return bad(where, "an expression names a value beyond the " + std::to_string(kernel.values.size()) +
+                              " of the kernel");
   }
+  return {};
+}
+
+/// Every input, output and state has a buffer of its place to itself.
+Status checkOwner(const Plan& plan, BufferId id, Place place, const std::string& where, std::vector<bool>& owned) {
+  if (id >= plan.buffers.size()) return bad(where, noSuch("buffer", id, plan.buffers.size()));
+  const std::string buffer = "buffer " + std::to_string(id);
+  if (plan.buffers[id].place != place) return bad(where, buffer + " has another place");
+  if (owned[id]) return bad(where, buffer + " has another owner");
+  owned[id] = true;
   return {};
 }
 
@@ -134,21 +160,22 @@ Status checkPorts(const Plan& plan, const std::vector<Port>& ports, Place place,
   SVOD_CHECK(checkNames(ports, list));
   for (size_t i = 0; i < ports.size(); i++) {
     const Port& port = ports[i];
-    if (port.buffer >= plan.buffers.size() || plan.buffers[port.buffer].place != place || owned[port.buffer])
-      return bad(at(list, i), "its buffer has another place or another owner");
-    owned[port.buffer] = true;
+    SVOD_CHECK(checkOwner(plan, port.buffer, place, at(list, i), owned));
     const BufferDesc& buffer = plan.buffers[port.buffer];
     if (port.shape.size() != buffer.shape.size())
-      return bad(at(list, i), "the rank differs from the buffer's");
+      return bad(at(list, i), "it has " + std::to_string(port.shape.size()) + " axes, its buffer " +
+                                  std::to_string(buffer.shape.size()));
     for (size_t axis = 0; axis < port.shape.size(); axis++) {
       const std::optional<int64_t> dim = port.shape[axis].constant();
       if (dim && (*dim < 0 || static_cast<uint64_t>(*dim) > buffer.shape[axis]))
-        return bad(at(list, i), "axis " + std::to_string(axis) + " is larger than the buffer");
+        return bad(at(list, i), "axis " + std::to_string(axis) + " of " + std::to_string(*dim) + " does not fit the " +
+                                    std::to_string(buffer.shape[axis]) + " of its buffer");
       for (const ExprNode& node : port.shape[axis].nodes())
         if (node.op == ExprOp::Var &&
             (static_cast<size_t>(node.value) >= plan.variables.size() ||
              plan.variables[static_cast<size_t>(node.value)].kind == VariableKind::Loop))
-          return bad(at(list, i), "the shape names no variable of the plan");
+          return bad(at(list, i), "the shape names variable " + std::to_string(node.value) +
+                                      ", which is that of a loop, or not there");
     }
   }
   return {};
@@ -158,13 +185,13 @@ Status checkStates(const Plan& plan, std::vector<bool>& owned) {
   SVOD_CHECK(checkNames(plan.states, "states"));
   for (size_t i = 0; i < plan.states.size(); i++) {
     const State& state = plan.states[i];
-    if (state.buffer >= plan.buffers.size() || plan.buffers[state.buffer].place != Place::State ||
-        owned[state.buffer])
-      return bad(at("states", i), "its buffer has another place or another owner");
-    owned[state.buffer] = true;
-    if (state.init && (*state.init >= plan.constants.size() ||
-                       plan.constants[*state.init].bytes != plan.buffers[state.buffer].bytes))
-      return bad(at("states", i), "its first contents do not fit");
+    SVOD_CHECK(checkOwner(plan, state.buffer, Place::State, at("states", i), owned));
+    if (!state.init) continue;
+    if (*state.init >= plan.constants.size())
+      return bad(at("states", i), noSuch("constant", *state.init, plan.constants.size()));
+    if (plan.constants[*state.init].bytes != plan.buffers[state.buffer].bytes)
+      return bad(at("states", i), "its first contents have " + std::to_string(plan.constants[*state.init].bytes) +
+                                      " bytes, its buffer " + std::to_string(plan.buffers[state.buffer].bytes));
   }
   return {};
 }
@@ -175,7 +202,7 @@ Status checkExpectations(const Plan& plan) {
     if (id >= plan.buffers.size() || plan.buffers[id].place != Place::Arena ||
         plan.buffers[id].dtype != ElementType::I64 || plan.buffers[id].shape.size() != 2 ||
         plan.buffers[id].shape[0] != 2)
-      return bad(at("expectations", i), "its buffer is no i64 [2, n] of the arena");
+      return bad(at("expectations", i), "buffer " + std::to_string(id) + " is no i64 [2, n] of the arena");
   }
   return {};
 }
@@ -189,7 +216,8 @@ bool isPlainFileName(std::string_view name) {
 }
 
 Status check(const Plan& plan) {
-  if (plan.version != kPlanVersion) return bad("version", "not the current one");
+  if (plan.version != kPlanVersion)
+    return bad("version", std::to_string(plan.version) + ", not " + std::to_string(kPlanVersion));
   SVOD_CHECK(checkFiles(plan));
   SVOD_CHECK(checkConstants(plan));
   SVOD_CHECK(checkVariables(plan));

@@ -12,6 +12,14 @@ inline tl::unexpected<Error> bad(const std::string& where, const std::string& wh
 inline std::string at(const char* list, size_t index) {
   return std::string(list) + "[" + std::to_string(index) + "]";
 }
+/// "there is no buffer 9 of 8"
+inline std::string noSuch(const char* what, uint64_t id, size_t count) {
+  return std::string("there is no ") + what + " " + std::to_string(id) + " of " + std::to_string(count);
+}
+/// "bytes 64 to 128 of 96": a part that reaches beyond what holds it.
+inline std::string bytesOf(uint64_t offset, uint64_t size, uint64_t whole) {
+  return "bytes " + std::to_string(offset) + " to " + std::to_string(offset + size) + " of " + std::to_string(whole);
+}
 
 /// Ids, arguments and expressions of the steps, and which loops enclose which. Buffers, kernels and variables must
 /// have been checked.

@@ -24,7 +24,7 @@ class StepChecker {
       if (const auto* loop = std::get_if<Loop>(&plan_.steps[i].action)) {
         const StepId end = loops_.empty() ? count : loops_.back().end;
         if (loop->length > end - i - 1)
-          return bad(where_, "the body of the loop ends outside the enclosing body");
+          return bad(where_, "its body of " + std::to_string(loop->length) + " steps ends outside the enclosing one");
         if (loop->length > 0) loops_.push_back({i, i + 1 + loop->length, loop->variable});
       }
     }
@@ -42,10 +42,10 @@ class StepChecker {
     const StepId first = loops_.empty() ? 0 : loops_.back().loop + 1;
     int64_t before = -1;
     for (StepId dep : plan_.steps[step].deps) {
-      if (dep >= step || static_cast<int64_t>(dep) <= before)
-        return bad(where_, "dependencies must increase and come earlier");
-      if (dep < first || (dep < scopeOf_.size() && scopeOf_[dep] != scopeId()))
-        return bad(where_, "a dependency crosses the border of a loop");
+      const std::string what = "the dependency on step " + std::to_string(dep);
+      if (dep >= step) return bad(where_, what + ", which is no earlier one");
+      if (static_cast<int64_t>(dep) <= before) return bad(where_, what + " comes behind that on " + std::to_string(before));
+      if (dep < first || scopeOf_[dep] != scopeId()) return bad(where_, what + " crosses the border of a loop");
       before = dep;
     }
     scopeOf_.push_back(scopeId());
@@ -57,7 +57,7 @@ class StepChecker {
     for (const ExprNode& node : expr.nodes()) {
       if (node.op != ExprOp::Var) continue;
       const auto index = static_cast<size_t>(node.value);
-      if (index >= plan_.variables.size()) return bad(where_, "an expression names no variable");
+      if (index >= plan_.variables.size()) return bad(where_, noSuch("variable", index, plan_.variables.size()));
       const bool bound =
           plan_.variables[index].kind != VariableKind::Loop ||
           std::any_of(loops_.begin(), loops_.end(), [&](auto& loop) { return loop.variable == index; });
@@ -67,7 +67,7 @@ class StepChecker {
   }
 
   Status buffer(BufferId id, Mode mode) {
-    if (id >= plan_.buffers.size()) return bad(where_, "no such buffer");
+    if (id >= plan_.buffers.size()) return bad(where_, noSuch("buffer", id, plan_.buffers.size()));
     const BufferDesc& desc = plan_.buffers[id];
     const Place place = desc.place == Place::View ? plan_.buffers[desc.base].place : desc.place;
     if (writes(mode) && (place == Place::Input || place == Place::Constant))
@@ -76,16 +76,18 @@ class StepChecker {
   }
 
   Status check(const Launch& launch) {
-    if (launch.kernel >= plan_.kernels.size()) return bad(where_, "no such kernel");
+    if (launch.kernel >= plan_.kernels.size()) return bad(where_, noSuch("kernel", launch.kernel, plan_.kernels.size()));
     const KernelDesc& kernel = plan_.kernels[launch.kernel];
     if (launch.buffers.size() != kernel.args.size() || launch.values.size() != kernel.values.size())
-      return bad(where_, "the arguments do not fit the kernel '" + kernel.name + "'");
+      return bad(where_, "'" + kernel.name + "' takes " + counts(kernel.args.size(), kernel.values.size()) + ", not " +
+                             counts(launch.buffers.size(), launch.values.size()));
     for (size_t i = 0; i < launch.buffers.size(); i++) {
       SVOD_CHECK(buffer(launch.buffers[i], kernel.args[i].mode));
       const BufferDesc& desc = plan_.buffers[launch.buffers[i]];
       if (kernel.args[i].bytes > desc.bytes || byteSize(kernel.args[i].dtype) != byteSize(desc.dtype))
-        return bad(where_, "'" + desc.name + "' does not fit argument " + std::to_string(i) + " of '" +
-                               kernel.name + "'");
+        return bad(where_, "'" + desc.name + "', of " + std::to_string(desc.bytes) + " bytes, does not fit argument " +
+                               std::to_string(i) + " of '" + kernel.name + "', of " +
+                               std::to_string(kernel.args[i].bytes));
     }
     for (const Expr& value : launch.values) SVOD_CHECK(expr(value));
     for (size_t i = 0; i < launch.buffers.size(); i++)
@@ -110,6 +112,9 @@ class StepChecker {
     }
     return {};
   }
+  static std::string counts(size_t buffers, size_t values) {
+    return std::to_string(buffers) + " buffers and " + std::to_string(values) + " values";
+  }
 
   Status check(const Copy& copy) {
     SVOD_CHECK(buffer(copy.src, Mode::Read));
@@ -118,7 +123,7 @@ class StepChecker {
     const std::optional<int64_t> bytes = copy.bytes.constant();
     const uint64_t most = std::min(plan_.buffers[copy.src].bytes, plan_.buffers[copy.dst].bytes);
     if (bytes && (*bytes < 0 || static_cast<uint64_t>(*bytes) > most))
-      return bad(where_, "it copies more than the buffers hold");
+      return bad(where_, "it copies " + std::to_string(*bytes) + " bytes between buffers of " + std::to_string(most));
     return {};
   }
 
@@ -134,14 +139,17 @@ class StepChecker {
 
   Status check(const Loop& loop) {
     SVOD_CHECK(expr(loop.trips));
-    if (loop.variable >= plan_.variables.size() || plan_.variables[loop.variable].kind != VariableKind::Loop)
-      return bad(where_, "its variable is no loop variable");
-    if (!loopVariables_.insert(loop.variable).second)
-      return bad(where_, "another loop uses the same variable");
+    if (loop.variable >= plan_.variables.size())
+      return bad(where_, noSuch("variable", loop.variable, plan_.variables.size()));
+    const std::string variable = "'" + plan_.variables[loop.variable].name + "'";
+    if (plan_.variables[loop.variable].kind != VariableKind::Loop)
+      return bad(where_, variable + " is no variable of a loop");
+    if (!loopVariables_.insert(loop.variable).second) return bad(where_, variable + " belongs to another loop");
     if (loop.condition) {
       SVOD_CHECK(buffer(*loop.condition, Mode::Read));
       const BufferDesc& flag = plan_.buffers[*loop.condition];
-      if (flag.dtype != ElementType::Bool || flag.bytes < 1) return bad(where_, "its condition is no bool");
+      if (flag.dtype != ElementType::Bool || flag.bytes < 1)
+        return bad(where_, "its condition '" + flag.name + "' is no bool");
     }
     if (loops_.size() >= kMaxLoopDepth) return bad(where_, "loops are nested too deeply");
     return {};

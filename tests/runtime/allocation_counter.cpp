@@ -6,10 +6,17 @@
 #include <new>
 
 namespace {
-std::atomic<uint64_t> count{0};
+std::atomic<uint64_t> count{0}, lookups{0};
 }
 
 uint64_t svod::allocationCount() { return count.load(); }
+uint64_t svod::lookupCount() { return lookups.load(); }
+
+extern "C" void* __real_dlsym(void* library, const char* symbol);
+extern "C" void* __wrap_dlsym(void* library, const char* symbol) {
+  lookups++;
+  return __real_dlsym(library, symbol);
+}
 
 // All unaligned forms, because a sanitizer brings its own for those that are left out.
 void* operator new(size_t size, const std::nothrow_t&) noexcept {

@@ -301,6 +301,43 @@ TEST_CASE("host functions get tensors and values; their failure ends the run") {
   execute(instance);
 }
 
+TEST_CASE("errors of host functions are told apart") {
+  TempFolder folder;
+  PlanBuilder b;
+  const BufferId x = b.input("x", 8, Expr(8)), t = b.arena("t", 8), y = b.output("y", 8, Expr(8));
+  b.step(HostCall{"first", {{t, W, {8}}, {x, R, {8}}}, {}});
+  b.step(HostCall{"second", {{y, W, {8}}, {t, R, {8}}}, {}});
+  b.write(folder / "p");
+  const PlanHandle plan = loadPlan(folder / "p");
+  int results[2] = {0, 0};
+  const auto answer = [](void* user, const svod_host_call*) { return *static_cast<int*>(user); };
+  const svod_host_entry entries[] = {{"first", answer, &results[0]}, {"second", answer, &results[1]}};
+  svod_instance_options options = {};
+  options.functions = entries;
+  options.function_count = 1;
+  svod_instance* none = nullptr;
+  svod_error error = {};
+  CHECK(svod_instance_create(plan.get(), &options, &none, &error) == 1);  // one that is missing
+  CHECK(std::string(error.code) == "missing-input");
+  CHECK(std::string(error.message).find("'second'") != std::string::npos);
+  options.function_count = 2;
+  const InstanceHandle instance = makeInstance(plan, options);
+  std::vector<float> in(8), out(8);
+  bindIn(instance, 0, in);
+  bindOut(instance, 0, out);
+  for (int failing : {0, 1})
+    for (int number : {1, -7}) {
+      results[0] = results[1] = 0;
+      results[failing] = number;
+      error = executeError(instance);
+      CHECK(std::string(error.code) == "device-failure");
+      CHECK(error.message == "host function '" + std::string(entries[failing].name) + "' failed with " +
+                                 std::to_string(number));
+    }
+  results[0] = results[1] = 0;
+  execute(instance);
+}
+
 TEST_CASE("an empty plan runs") {
   TempFolder folder;
   PlanBuilder b;

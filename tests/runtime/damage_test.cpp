@@ -116,12 +116,12 @@ TEST_CASE("versions, paths, indices and offsets") {
   SECTION("buffer index") {
     Fixture f;
     f.edit("\"buffers\": [0, 2, 1]", "\"buffers\": [0, 2, 3]");
-    f.refused(5, "bad-plan", "steps[0]: no such buffer");
+    f.refused(5, "bad-plan", "steps[0]: there is no buffer 3 of 3");
   }
   SECTION("constant offset") {
     Fixture f;
     f.edit("{\"file\": 1, \"offset\": 0, \"bytes\": 16}", "{\"file\": 1, \"offset\": 64, \"bytes\": 16}");
-    f.refused(5, "bad-plan", "outside the file");
+    f.refused(5, "bad-plan", "outside its file");
   }
   SECTION("argument larger than its buffer") {
     Fixture f;

@@ -171,11 +171,31 @@ TEST_CASE("a big kernel is shared, and its tiles are all run once") {
   CHECK(svod_trace_count(shared.get()) == 0);
 }
 
-TEST_CASE("nothing is allocated during a run, also when memory and shapes are bound anew") {
+TEST_CASE("independent kernels run at once") {
+  TempFolder folder;
+  PlanBuilder b;
+  constexpr int kThreads = 3;
+  const Expr one(1);
+  for (int i = 0; i < kThreads; i++)
+    b.launch("k_meet", {b.output("y" + std::to_string(i), 1, one)}, {W}, {one, Expr(kThreads)}, one);
+  for (KernelDesc& kernel : b.plan.kernels) kernel.flops = 1'000'000;
+  b.write(folder / "p");
+  const PoolHandle pool(svod_pool_create(kThreads));
+  const InstanceHandle instance = instanceOn(loadPlan(folder / "p"), pool.get());
+  std::vector<std::vector<float>> met(kThreads, std::vector<float>(1));
+  for (size_t i = 0; i < kThreads; i++) bindOut(instance, i, met[i]);
+  for (uint64_t order : {0u, 5u}) {
+    execute(instance, order);
+    for (std::vector<float>& value : met) CHECK(std::exchange(value[0], 0) == 1);
+  }
+}
+
+TEST_CASE("nothing is allocated or looked up during a run, also when memory and shapes are bound anew") {
   TempFolder folder;
   RandomGraph graph(3, 60, MemoryMode::Arena, UINT64_MAX);
   graph.builder.write(folder / "p", compiledKernels());
   const PlanHandle plan = loadPlan(folder / "p");
+  CHECK(lookupCount() > 0);  // the counter counts
   for (size_t threads : {1u, 4u}) {
     const PoolHandle pool(threads == 1 ? nullptr : svod_pool_create(threads));
     const InstanceHandle instance = instanceOn(plan, pool.get(), true);
@@ -183,7 +203,7 @@ TEST_CASE("nothing is allocated during a run, also when memory and shapes are bo
     const uint64_t shape = kWords;
     bindIn(instance, 0, graph.input);
     bindOut(instance, 0, output);
-    const uint64_t before = allocationCount();
+    const uint64_t before = allocationCount(), found = lookupCount();
     for (int run = 0; run < 50; run++) {
       std::vector<uint32_t>& target = run % 2 == 0 ? output : other;
       svod_bind_input(instance.get(), 0, "u32", &shape, 1, graph.input.data(), nullptr);
@@ -192,6 +212,7 @@ TEST_CASE("nothing is allocated during a run, also when memory and shapes are bo
       if (svod_execute(instance.get(), &options, nullptr) != 0) FAIL("run failed");
     }
     CHECK(allocationCount() - before == 0);
+    CHECK(lookupCount() == found);
     CHECK(output == graph.expected);
     CHECK(other == graph.expected);
   }

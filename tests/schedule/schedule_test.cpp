@@ -177,6 +177,14 @@ TEST_CASE("constants, copies and empty tensors need no special case of the user"
   checked(m.model);
 }
 
+TEST_CASE("values without elements need no kernel") {
+  GraphMaker m;
+  UOp none = m.input("none", {0, 3});
+  m.output("empty", m.g.alu(Op::Neg, {m.g.alu(Op::Add, {none, none})}));
+  m.output("part", m.shrink(m.input("x", {4}), {2}, {0}));
+  CHECK(checked(m.model).items.empty());
+}
+
 TEST_CASE("two outputs that share a reduction compute it once") {
   GraphMaker m;
   UOp x = m.input("x", {6, 50});
