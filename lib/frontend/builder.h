@@ -174,6 +174,8 @@ class GraphBuilder {
   Graph& graph() { return *model_.graph; }
   /// A handle to a node, or null and an error when the value is too large or a dim may be negative.
   Tensor wrap(UOp node);
+  /// A call of a host function that is made as often as asked for, in this order, whoever reads the result.
+  Tensor keptCall(std::string_view function, std::vector<UOp> inputs, DType dtype, const Dims& dims);
   UOp current(UOp node);  // newest content of a state or temporary, other nodes unchanged
   /// The axis counted from the front, or -1 and an error.
   int axis(const Tensor& x, int64_t axis) { return axisOfRank(x.rank(), axis, x); }
@@ -243,6 +245,7 @@ class GraphBuilder {
   std::string opName_;  // the op being built, prefix of messages
   BuildLog* log_ = nullptr;
   std::optional<size_t> openCall_;  // the step of the op that is being lowered
+  UOp lastCall_;  // the temporary that holds the result of the last kept call
 };
 
 class GraphBuilder::Mark {
@@ -250,6 +253,7 @@ class GraphBuilder::Mark {
   std::vector<Scope> scopes;
   std::set<std::pair<uint32_t, uint32_t>> equalSizes;
   size_t ports = 0, steps = 0;
+  UOp lastCall;
 };
 
 }  // namespace svod

@@ -142,6 +142,27 @@ Tensor GraphBuilder::makeTemporary(DType dtype, const Dims& dims, Tensor value) 
   return made;
 }
 
+// --- Calls
+
+// The result goes into a temporary of its own, so that the call is an effect as stores are: it is made in every iteration
+// of the loops around it. Reading what the temporary held before ties it to the iteration, and reading the temporary of
+// the call before it keeps the order.
+Tensor GraphBuilder::keptCall(std::string_view function, std::vector<UOp> src, DType dtype, const Dims& dims) {
+  Dims most;  // storage is as large as the result is in any iteration
+  for (const Dim& d : dims) most.add(d.node().ranges().empty() ? d : dim(d.max()));
+  const Tensor kept = port(PortKind::Temporary, "", dtype, most, {});
+  if (!kept) return {};
+  const auto inputs = static_cast<int32_t>(src.size());
+  for (const Dim& d : dims) src.push_back(d.node());
+  src.push_back(current(kept.node_));
+  if (lastCall_) src.push_back(current(lastCall_));
+  const Tensor result = wrap(graph().make(Op::Custom, dtype, src, CustomArg{function, inputs}));
+  if (!result) return {};
+  storeInto(shrink(kept, Dims(std::vector<Dim>(static_cast<size_t>(dims.rank()), dim(0))), dims), result);
+  lastCall_ = kept.node_;
+  return result;
+}
+
 // --- Loops
 
 void GraphBuilder::loop(std::string_view counter, Dim count, const std::function<void(Dim)>& body,

@@ -122,6 +122,7 @@ GraphBuilder::Mark GraphBuilder::mark() const {
   Mark mark;
   mark.scopes = scopes_;
   mark.equalSizes = equalSizes_;
+  mark.lastCall = lastCall_;
   mark.ports = model_.ports.size();
   mark.steps = log_ ? log_->steps.size() : 0;
   return mark;
@@ -131,6 +132,7 @@ GraphBuilder::Mark GraphBuilder::mark() const {
 void GraphBuilder::rewind(Mark mark) {
   scopes_ = std::move(mark.scopes);
   equalSizes_ = std::move(mark.equalSizes);
+  lastCall_ = mark.lastCall;
   for (size_t i = mark.ports; i < model_.ports.size(); ++i)
     if (PortKind& kind = model_.ports[i].kind; kind == PortKind::Output || kind == PortKind::Expectation)
       kind = PortKind::Temporary;

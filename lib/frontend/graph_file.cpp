@@ -63,13 +63,45 @@ GraphExpr GraphExpr::call(std::string op, std::vector<GraphExpr> operands) {
   return e;
 }
 
+namespace {
+int strengthOf(std::string_view op) { return op == "+" || op == "-" ? 0 : 1; }
+}  // namespace
+
+int binaryStrength(const GraphExpr& e) {
+  if (e.kind == ExprKind::Chain) return strengthOf(e.operators[0].text);
+  const bool isBinary = e.kind == ExprKind::Call && e.attributes.empty() && e.items.size() == 2 && isOperator(e.text, 2);
+  return isBinary ? strengthOf(e.text) : -1;
+}
+
+GraphExpr GraphExpr::binary(GraphExpr left, OperatorAt op, GraphExpr right) {
+  if (binaryStrength(left) != strengthOf(op.text)) {
+    const Position at = op.at;
+    std::vector<GraphExpr> sides;
+    sides.push_back(std::move(left));
+    sides.push_back(std::move(right));
+    GraphExpr e = call(std::move(op.text), std::move(sides));
+    e.at = at;
+    return e;
+  }
+  if (left.kind == ExprKind::Call) {
+    left.kind = ExprKind::Chain;
+    left.operators.push_back({std::move(left.text), left.at});
+    left.text.clear();
+  }
+  left.at = op.at;
+  left.depth = std::max(left.depth, right.depth + 1);
+  left.items.push_back(std::move(right));
+  left.operators.push_back(std::move(op));
+  return left;
+}
+
 bool isOperator(std::string_view op, size_t operands) {
   if (operands == 1) return op == "-";
   return operands == 2 && (op == "+" || op == "-" || op == "*" || op == "/" || op == "//" || op == "%");
 }
 
 bool isData(const GraphExpr& e) {
-  return e.kind == ExprKind::Name ? e.text == "zeros" || e.text == "ones" : e.kind != ExprKind::Call;
+  return e.kind == ExprKind::Name ? e.text == "zeros" || e.text == "ones" : e.kind < ExprKind::Call;
 }
 
 }  // namespace svod

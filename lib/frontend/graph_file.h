@@ -18,11 +18,18 @@ struct Position {
 struct GraphExpr;
 struct Argument;
 
-enum class ExprKind : uint8_t { Name, Int, Float, Bool, String, List, Call };
+enum class ExprKind : uint8_t { Name, Int, Float, Bool, String, List, Call, Chain };
+
+/// An operator symbol between two operands.
+struct OperatorAt {
+  std::string text;
+  Position at;
+};
 
 /// Name: `text`. String: `text`. Int: `integer` (unsigned values above the i64 range as their bit pattern,
 /// `isBig`). List: `items`. Call: `text` is the op or an operator symbol, `items` the operands, `attributes`
-/// the rest.
+/// the rest. Chain: three or more `items` with `operators` between them, all sums or all products, applied from the left:
+/// a + b - c is no nesting, however long it is.
 struct GraphExpr {
   ExprKind kind = ExprKind::Name;
   bool flag = false;   // Bool
@@ -34,6 +41,7 @@ struct GraphExpr {
   std::string text;
   std::vector<GraphExpr> items;
   std::vector<Argument> attributes;
+  std::vector<OperatorAt> operators;  // Chain: one less than items
 
   static GraphExpr name(std::string text);
   static GraphExpr ofInt(int64_t value);
@@ -42,6 +50,8 @@ struct GraphExpr {
   static GraphExpr string(std::string text);
   static GraphExpr list(std::vector<GraphExpr> items);
   static GraphExpr call(std::string op, std::vector<GraphExpr> operands);
+  /// `left op right`; a left side of the same strength grows to a chain.
+  static GraphExpr binary(GraphExpr left, OperatorAt op, GraphExpr right);
 };
 
 struct Argument {
@@ -110,6 +120,8 @@ Result<GraphExpr> parseGraphExpr(std::string_view text, const std::string& path)
 
 /// Whether a call with this op is written with an operator: + - * / // % between two operands, - before one.
 bool isOperator(std::string_view op, size_t operands);
+/// How strongly the operator of a binary call or a chain binds: 0 for sums, 1 for products. -1 for other expressions.
+int binaryStrength(const GraphExpr& expr);
 /// Whether an expression can be the data of a weight or state: a file name, a number, a list, zeros or ones.
 bool isData(const GraphExpr& expr);
 

@@ -93,7 +93,6 @@ Result<GraphExpr> JsonReader::call(const JsonValue& v) const {
   if (!op)
     return failAt(v.at, "'op' is missing",
                   "an object is an op with args and attrs, {\"string\": ..} or {\"float\": \"inf\"}");
-  SVOD_TRY(std::string name, text(*op, "an op"));
   std::vector<GraphExpr> operands;
   if (const JsonValue* args = v.find("args")) {
     if (args->kind != JsonKind::Array) return failAt(args->at, "'args' must be an array");
@@ -103,7 +102,13 @@ Result<GraphExpr> JsonReader::call(const JsonValue& v) const {
     }
   }
   const JsonValue* attrs = v.find("attrs");
-  size_t count = operands.size();
+  // Names of ops print as they are; operator symbols only where they are operators.
+  const bool isSymbol = op->kind == JsonKind::String && op->text.find_first_of("+-*/%") != std::string::npos;
+  if (isSymbol || op->kind == JsonKind::Array) {
+    if (attrs) return failAt(attrs->at, "operators take no attributes", "leave 'attrs' out");
+    return operation(v, *op, std::move(operands));
+  }
+  SVOD_TRY(std::string name, text(*op, "an op"));
   GraphExpr e = GraphExpr::call(std::move(name), std::move(operands));
   e.at = op->at;
   if (attrs && attrs->kind != JsonKind::Object) return failAt(attrs->at, "'attrs' must be an object");
@@ -114,11 +119,34 @@ Result<GraphExpr> JsonReader::call(const JsonValue& v) const {
     e.attributes.push_back({m.name, std::move(value), m.at});
   }
   if (e.depth > kMaxDepth) return failAt(v.at, "values are nested too deeply", "name parts of them");
-  // Names of ops print as they are; operator symbols only where they are operators.
-  bool isWord = e.text.find_first_of("+-*/%") == std::string::npos;
-  if (!isWord && (!isOperator(e.text, count) || !e.attributes.empty()))
-    return failAt(op->at, "'" + e.text + "' is no op here", "operators take two operands and no attributes");
   return e;
+}
+
+/// One operator between all operands, or a list of those between them.
+Result<GraphExpr> JsonReader::operation(const JsonValue& v, const JsonValue& op, std::vector<GraphExpr> operands) const {
+  const bool isList = op.kind == JsonKind::Array;
+  if (isList && (op.items.empty() || op.items.size() + 1 != operands.size()))
+    return failAt(op.at,
+                  std::to_string(op.items.size()) + " operators stand between " + std::to_string(operands.size()) +
+                      " operands",
+                  "a list of operators has one entry less than args");
+  if (operands.empty()) return failAt(op.at, "an operator has no operands", "operators take two operands and no attributes");
+  GraphExpr result;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const JsonValue& at = isList ? op.items[i == 0 ? 0 : i - 1] : op;
+    SVOD_TRY(std::string symbol, text(at, "an op"));
+    if (!isOperator(symbol, std::min<size_t>(operands.size(), 2)))
+      return failAt(at.at, "'" + symbol + "' is no op here", "operators take two operands and no attributes");
+    if (operands.size() == 1) {
+      result = GraphExpr::call(std::move(symbol), std::move(operands));
+      result.at = at.at;
+      break;
+    }
+    result = i == 0 ? std::move(operands[0])
+                    : GraphExpr::binary(std::move(result), {std::move(symbol), at.at}, std::move(operands[i]));
+  }
+  if (result.depth > kMaxDepth) return failAt(v.at, "values are nested too deeply", "name parts of them");
+  return result;
 }
 
 }  // namespace svod

@@ -32,6 +32,7 @@ class JsonReader {
   Result<GraphExpr> expr(const JsonValue& v) const;
   Result<GraphExpr> data(const JsonValue& v) const;
   Result<GraphExpr> call(const JsonValue& v) const;
+  Result<GraphExpr> operation(const JsonValue& v, const JsonValue& op, std::vector<GraphExpr> operands) const;
 
   const std::string& path_;
 };

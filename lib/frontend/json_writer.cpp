@@ -1,4 +1,5 @@
 // Prints a graph file as JSON, one statement per line.
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -13,7 +14,16 @@ using Json = nlohmann::ordered_json;
 Json exprJson(const GraphExpr& e);
 
 void addCall(Json& object, const GraphExpr& e) {
-  object["op"] = e.text;
+  if (e.kind == ExprKind::Chain) {
+    const auto isFirst = [&](const OperatorAt& o) { return o.text == e.operators[0].text; };
+    if (std::ranges::all_of(e.operators, isFirst)) {
+      object["op"] = e.operators[0].text;
+    } else {
+      for (const OperatorAt& o : e.operators) object["op"].push_back(o.text);
+    }
+  } else {
+    object["op"] = e.text;
+  }
   if (!e.items.empty()) {
     Json args = Json::array();
     for (const GraphExpr& item : e.items) args.push_back(exprJson(item));
@@ -44,7 +54,8 @@ Json exprJson(const GraphExpr& e) {
       for (const GraphExpr& item : e.items) list.push_back(exprJson(item));
       return list;
     }
-    case ExprKind::Call: {
+    case ExprKind::Call:
+    case ExprKind::Chain: {
       Json object = Json::object();
       addCall(object, e);
       return object;
@@ -67,7 +78,7 @@ void addValue(Json& object, const Statement& s, bool isData) {
   if (!s.hasValue) return;
   if (isData) {
     object["data"] = dataJson(s.value);
-  } else if (s.value.kind == ExprKind::Call) {
+  } else if (s.value.kind >= ExprKind::Call) {
     addCall(object, s.value);
   } else {
     object["value"] = exprJson(s.value);

@@ -103,6 +103,9 @@ std::vector<Tensor> ModelReader::values(const GraphExpr& e) {
   switch (e.kind) {
     case ExprKind::Call:
       return call(e);
+    case ExprKind::Chain:
+      one = chain(e);
+      break;
     case ExprKind::Name:
       one = named(e);
       break;
@@ -124,6 +127,24 @@ std::vector<Tensor> ModelReader::values(const GraphExpr& e) {
       break;
   }
   return one ? std::vector<Tensor>{one} : std::vector<Tensor>{};
+}
+
+Tensor ModelReader::chain(const GraphExpr& e) {
+  std::vector<Tensor> operands;
+  bool isComplete = true;
+  for (const GraphExpr& item : e.items) {
+    operands.push_back(value(item));
+    isComplete &= static_cast<bool>(operands.back());
+  }
+  if (!isComplete) return {};
+  Tensor result = operands[0];
+  for (size_t i = 1; i < operands.size(); ++i) {
+    const Tensor sides[] = {result, operands[i]};
+    std::vector<Tensor> results = builder_.ops(e.operators[i - 1].text, sides, {});
+    if (takeError(e.operators[i - 1].at) || results.empty()) return {};
+    result = results[0];
+  }
+  return result;
 }
 
 std::vector<Tensor> ModelReader::call(const GraphExpr& e) {
@@ -187,6 +208,7 @@ std::optional<AttributeValue> ModelReader::attribute(const GraphExpr& e, Attribu
       if (!isSize) return e.text;
       break;
     case ExprKind::Call:
+    case ExprKind::Chain:
       break;
   }
   Dim d = size(e);
@@ -204,6 +226,14 @@ Dim ModelReader::size(const GraphExpr& e) {
       return builder_.dim(e.integer);
     case ExprKind::Call:
       return sizeCall(e);
+    case ExprKind::Chain: {
+      Dim result = size(e.items[0]);
+      for (size_t i = 1; result && i < e.items.size(); ++i) {
+        const Dim next = size(e.items[i]);
+        result = next ? sizeOf(e.operators[i - 1].text, {result, next}, e.operators[i - 1].at) : Dim();
+      }
+      return result;
+    }
     case ExprKind::Name: {
       const Entry* entry = lookup(e, true);
       if (!entry || entry->kind == Entry::Kind::Broken) return {};
@@ -230,15 +260,19 @@ Dim ModelReader::sizeCall(const GraphExpr& e) {
     if (!hasAxis) record(Diag::BadAttribute, e.at, "size needs an axis", "write size(x, axis=0)");
     return takeError(e.at) || axis < 0 ? Dim() : x.dim(axis);
   }
-  const GraphOp* op = findGraphOp(e.text, e.items.size());
-  std::string_view name = op ? op->name : std::string_view();
   std::vector<Dim> sides;
   for (const GraphExpr& item : e.items) {
     sides.push_back(size(item));
     if (!sides.back()) return {};
   }
+  return sizeOf(e.text, e.attributes.empty() ? sides : std::vector<Dim>(), e.at);
+}
+
+Dim ModelReader::sizeOf(const std::string& symbol, const std::vector<Dim>& sides, Position at) {
+  const GraphOp* op = findGraphOp(symbol, sides.size());
+  std::string_view name = op ? op->name : std::string_view();
   if (sides.size() == 1 && name == "neg") return builder_.dim(0) - sides[0];
-  if (sides.size() == 2 && e.attributes.empty()) {
+  if (sides.size() == 2) {
     Dim a = sides[0], b = sides[1];
     if (name == "add") return a + b;
     if (name == "sub") return a - b;
@@ -247,12 +281,12 @@ Dim ModelReader::sizeCall(const GraphExpr& e) {
     if (name == "max") return larger(a, b);
     if (name == "floordiv" || name == "floormod") {
       if (b.min() > 0) return name == "floordiv" ? floordiv(a, b) : floormod(a, b);
-      record(Diag::VariableBounds, e.at, "the divisor " + describe(b) + " can be 0 or negative",
+      record(Diag::VariableBounds, at, "the divisor " + describe(b) + " can be 0 or negative",
              "divide sizes by positive ones");
       return {};
     }
   }
-  record(Diag::ShapeMismatch, e.at, "'" + e.text + "' is no operation on sizes",
+  record(Diag::ShapeMismatch, at, "'" + symbol + "' is no operation on sizes",
          "use + - * // % min max and size(x, axis=0)");
   return {};
 }

@@ -81,8 +81,10 @@ class ModelReader {
   Tensor value(const GraphExpr& e);
   std::vector<Tensor> values(const GraphExpr& e);
   std::vector<Tensor> call(const GraphExpr& e);
+  Tensor chain(const GraphExpr& e);
   Dim size(const GraphExpr& e);
   Dim sizeCall(const GraphExpr& e);
+  Dim sizeOf(const std::string& symbol, const std::vector<Dim>& sides, Position at);
   std::optional<AttributeValue> attribute(const GraphExpr& e, AttributeType type);
   Tensor named(const GraphExpr& e);
   const Entry* lookup(const GraphExpr& e, bool isSize = false);

@@ -22,12 +22,12 @@ tl::unexpected<Error> notLinear(const GraphExpr& e) {
               "such as n, 8*k, 2*k + 1 or past + seq; names with other characters stand in backquotes");
 }
 
-// A sum or product of two forms.
-Result<SizeForm> combined(const GraphExpr& e, const SizeForm& a, const SizeForm& b) {
+// A sum or product of two forms, as part of `e`.
+Result<SizeForm> combined(const GraphExpr& e, std::string_view op, const SizeForm& a, const SizeForm& b) {
   std::optional<SizeForm> result;
-  if (e.text == "+" || e.text == "-") {
-    result = addMultiple(a, b, e.text == "+" ? 1 : -1);
-  } else if (e.text == "*" && (a.isNumber() || b.isNumber())) {
+  if (op == "+" || op == "-") {
+    result = addMultiple(a, b, op == "+" ? 1 : -1);
+  } else if (op == "*" && (a.isNumber() || b.isNumber())) {
     result = a.isNumber() ? addMultiple({}, b, a.constant) : addMultiple({}, a, b.constant);
   } else {
     return notLinear(e);
@@ -76,13 +76,21 @@ Result<SizeForm> sizeFormOf(const GraphExpr& e) {
     return SizeForm::number(e.integer);
   }
   if (e.kind == ExprKind::Name) return SizeForm::variable(e.text);
+  if (e.kind == ExprKind::Chain) {
+    SVOD_TRY(SizeForm form, sizeFormOf(e.items[0]));
+    for (size_t i = 1; i < e.items.size(); ++i) {
+      SVOD_TRY(const SizeForm next, sizeFormOf(e.items[i]));
+      SVOD_TRY(form, combined(e, e.operators[i - 1].text, form, next));
+    }
+    return form;
+  }
   const bool isSign = e.kind == ExprKind::Call && e.text == "-" && e.items.size() == 1;
   const bool isPair = e.kind == ExprKind::Call && e.items.size() == 2 && e.attributes.empty();
   if (!isSign && !isPair) return notLinear(e);
   SVOD_TRY(const SizeForm first, sizeFormOf(e.items[0]));
   if (isSign) return *addMultiple({}, first, -1);
   SVOD_TRY(const SizeForm second, sizeFormOf(e.items[1]));
-  return combined(e, first, second);
+  return combined(e, e.text, first, second);
 }
 
 Result<SizeForm> parseSizeForm(std::string_view text) {

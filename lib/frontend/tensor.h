@@ -211,9 +211,13 @@ Tensor wrapNegative(Tensor positions, Dim size);
 
 // --- Others
 Tensor contiguous(Tensor x);
+/// Devices: "cpu". Errors: BadAttribute for another.
 Tensor copyTo(Tensor x, std::string_view device);
+/// Kept: the function is called as often as this is, in this order, whoever reads the result. Pure: the result depends on
+/// the inputs only, so equal calls are made once, and those that nothing reads never.
+enum class CallKind : uint8_t { Kept, Pure };
 /// Host function `name` of the inputs. It sees them as dense arrays and fills a dense result.
 Tensor custom(GraphBuilder& builder, std::string_view name, std::span<const Tensor> inputs, DType dtype,
-              const Dims& dims);
+              const Dims& dims, CallKind kind = CallKind::Kept);
 
 }  // namespace svod

@@ -148,7 +148,7 @@ Tensor copyTo(Tensor x, std::string_view device) {
 }
 
 Tensor custom(GraphBuilder& b, std::string_view name, std::span<const Tensor> inputs, DType dtype,
-              const Dims& dims) {
+              const Dims& dims, CallKind kind) {
   std::vector<UOp> src;
   for (Tensor t : inputs) {
     t = settled(t);
@@ -158,6 +158,7 @@ Tensor custom(GraphBuilder& b, std::string_view name, std::span<const Tensor> in
     src.push_back(t.node());
   }
   if (anyMissing(dims)) return {};
+  if (kind == CallKind::Kept) return b.keptCall(name, src, dtype, dims);
   int32_t count = static_cast<int32_t>(src.size());
   for (const Dim& d : dims) src.push_back(d.node());
   return b.wrap(b.graph().make(Op::Custom, dtype, src, CustomArg{name, count}));

@@ -38,11 +38,7 @@ Result<GraphExpr> TextParser::binary(int depth, int level) {
     Position at = token_.at;
     SVOD_CHECK(advance());
     SVOD_TRY(GraphExpr right, binary(depth, level + 1));
-    std::vector<GraphExpr> sides;
-    sides.push_back(std::move(left));
-    sides.push_back(std::move(right));
-    left = GraphExpr::call(std::string(symbol), std::move(sides));
-    left.at = at;
+    left = GraphExpr::binary(std::move(left), {std::string(symbol), at}, std::move(right));
     if (left.depth + depth > kMaxDepth)
       return failAt(at, "an expression is nested too deeply", "name parts of it on lines of their own");
   }

@@ -54,9 +54,8 @@ std::string floatText(double value) {
 int strength(const GraphExpr& e) {
   if (e.kind == ExprKind::Int && !e.isBig && e.integer < 0) return 2;
   if (e.kind == ExprKind::Float && std::signbit(e.number) && !std::isnan(e.number)) return 2;
-  if (e.kind != ExprKind::Call || !e.attributes.empty() || !isOperator(e.text, e.items.size())) return 3;
-  if (e.items.size() == 1) return 2;
-  return e.text == "+" || e.text == "-" ? 0 : 1;
+  if (const int binary = binaryStrength(e); binary >= 0) return binary;
+  return e.kind == ExprKind::Call && e.attributes.empty() && isOperator(e.text, e.items.size()) ? 2 : 3;
 }
 
 std::string print(const GraphExpr& e, int outer);
@@ -97,6 +96,11 @@ std::string print(const GraphExpr& e, int outer) {
       break;
     case ExprKind::Call:
       text = printCall(e);
+      break;
+    case ExprKind::Chain:
+      text = print(e.items[0], strength(e));
+      for (size_t i = 1; i < e.items.size(); ++i)
+        text += " " + e.operators[i - 1].text + " " + print(e.items[i], strength(e) + 1);
       break;
     case ExprKind::List:
       for (const GraphExpr& item : e.items) text += (text.empty() ? "" : ", ") + print(item, 0);

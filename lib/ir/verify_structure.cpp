@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "ir/custom.h"
 #include "ir/verify.h"
 
 namespace svod {
@@ -64,7 +65,7 @@ std::span<const UOp> dimSources(const NodeView& n) {
     case Op::Expand:
     case Op::Shrink: return n.src.subspan(1);
     case Op::Pad: return n.src.subspan(2);
-    case Op::Custom: return n.src.subspan(std::get<CustomArg>(n.arg).inputs);
+    case Op::Custom: return dimsOfCall(n.src, std::get<CustomArg>(n.arg));
     default: return {};
   }
 }

@@ -1,6 +1,7 @@
 // The items of one producer: kernels, copies and calls.
 #include <algorithm>
 
+#include "ir/custom.h"
 #include "ir/shape.h"
 #include "schedule/add_kernel.h"
 #include "schedule/packing.h"
@@ -94,8 +95,11 @@ bool Scheduler::isPlainCopy(UOp store) const {
 void Scheduler::produceStore(UOp store) {
   if (writtenInPlace_.contains(store.id())) return;
   UOp target = store.src(0), value = store.src(1);
-  if (isEmpty(value)) return;
   Producer& p = producer(store);
+  if (isEmpty(value)) {  // nothing to do, but a call may have to come before what follows
+    if (UOp call = skipReshapes(value); call.op() == Op::Custom) p.reads.push_back(call);
+    return;
+  }
   // The target is written in its own storage even when its old content is read from a snapshot.
   UOp base = storageBelow(target);
   auto slot = static_cast<int>(bufferBelow(base).argAs<SlotArg>().slot);
@@ -217,7 +221,7 @@ void Scheduler::produceHostCall(UOp node) {
     item.shapes.emplace_back();
     for (UOp dim : value.shape()) item.shapes.back().push_back(counters_.asVariables(dim));
   };
-  add(node, storageOf(node)->buffer, true);
+  add(node, isEmpty(node) ? addTemporary(node) : storageOf(node)->buffer, true);
   for (UOp s : node.src().first(static_cast<size_t>(arg.inputs))) {
     if (s.dtype() == DType::Index) {
       item.values.push_back(counters_.asVariables(s));
@@ -225,6 +229,7 @@ void Scheduler::produceHostCall(UOp node) {
       add(s, denseBuffer(p, s), false);
     }
   }
+  for (UOp content : contentsBeforeCall(node.src(), arg)) p.reads.push_back(content);
   p.items.push_back(std::move(item));
 }
 

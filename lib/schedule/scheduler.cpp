@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/custom.h"
 #include "ir/shape.h"
 #include "schedule/in_place.h"
 #include "schedule/late_normalize.h"
@@ -42,6 +43,13 @@ Result<Schedule> Scheduler::run() {
   }
 }
 
+namespace {
+/// It is made whatever its result is.
+bool isKeptCall(UOp n) {
+  return n.op() == Op::Custom && !contentsBeforeCall(n.src(), n.argAs<CustomArg>()).empty();
+}
+}  // namespace
+
 Status Scheduler::produceAll() {
   schedule_ = {};
   storage_.clear(), writtenInPlace_.clear(), kernelOf_.clear(), producers_.clear();
@@ -51,7 +59,7 @@ Status Scheduler::produceAll() {
       produceStore(n);
     } else if (isStorage(n)) {
       if (snapshots_.contains(n.id()) && !isEmpty(n)) produceSnapshot(n);
-    } else if (isMaterialized(n) && !isEmpty(n)) {
+    } else if (isMaterialized(n) && (!isEmpty(n) || isKeptCall(n))) {
       n.op() == Op::Scatter ? produceScatter(n) : n.op() == Op::Custom ? produceHostCall(n) : produceValue(n);
     }
   }

@@ -1,4 +1,6 @@
 // Host functions of graph files: compiled, called through svod/runtime.h, compared with the interpreter.
+#include <sys/mman.h>
+
 #include <catch2/catch.hpp>
 
 #include "common/random_graph.h"
@@ -97,7 +99,7 @@ TEST_CASE("a loop calls a function as often as it runs, and what stays the same 
   Model model = modelOf(R"(input x: f32[4]
 temp acc = x
 loop i < 5 {
-  assign acc = acc + custom(acc, function=often, shape=[4], values=[i]) + custom(x, function=once, shape=[4])
+  assign acc = acc + custom(acc, function=often, shape=[4], values=[i]) + custom(x, function=once, shape=[4], pure=true)
 }
 output acc
 )");
@@ -115,4 +117,81 @@ output acc
   REQUIRE(loop != nullptr);
   CHECK(inside == std::vector<std::string>{"often"});
   CHECK(outside == std::vector<std::string>{"once"});
+}
+
+namespace {
+
+/// What functions were called with, also in the processes that run plans.
+class CallLog {
+ public:
+  CallLog() {
+    void* shared = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(shared != MAP_FAILED);
+    memory_ = static_cast<int64_t*>(shared);
+  }
+  ~CallLog() { ::munmap(memory_, kBytes); }
+  CallLog(const CallLog&) = delete;
+  void add(int64_t number) { memory_[++memory_[0]] = number; }
+  std::vector<int64_t> take() {
+    std::vector<int64_t> all(memory_ + 1, memory_ + 1 + memory_[0]);
+    memory_[0] = 0;
+    return all;
+  }
+
+ private:
+  static constexpr size_t kBytes = 4096;
+  int64_t* memory_ = nullptr;  // how many, then these
+};
+
+}  // namespace
+
+TEST_CASE("calls are made as often as they are written, in the order of the file, also where nothing reads them") {
+  Model model = modelOf(R"(input x: f32[4]
+_ = custom(x, function=log, shape=[1], values=[1])
+a = custom(x, function=log, shape=[1], values=[2])
+b = custom(x, function=log, shape=[1], values=[2])
+loop i < 3 {
+  _ = custom(function=log, shape=[i + 1], values=[10 + i])
+  if gt(i, 0) {
+    _ = custom(x, function=log, shape=[0], values=[20])
+  } else {
+    _ = custom(x, function=log, shape=[2], values=[30])
+  }
+  _ = custom(x * 2, function=log, shape=[1], values=[40 + i])
+}
+loop j < 2, unroll=true {
+  _ = custom(function=log, shape=[1], values=[50 + j])
+  _ = custom(function=log, shape=[1], values=[60])
+}
+unread = custom(x, function=never, shape=[1], pure=true)
+one = custom(x, function=log, shape=[1], values=[70], pure=true)
+same = custom(x, function=log, shape=[1], values=[70], pure=true)
+output y = x + a
+output z = b + one * same
+_ = custom(function=log, shape=[1], values=[80])
+)");
+  CallLog log;
+  ModelBindings bindings = bindingsOf(model, 1);
+  bindings.functions["log"] = [&](std::span<const HostTensor> inputs, DType dtype, std::span<const int64_t> dims) {
+    log.add(inputs.back().at(0).asInt());
+    return Result<HostTensor>(HostTensor::zeros(dtype, {dims.begin(), dims.end()}));
+  };
+  const std::vector<int64_t> expected{1, 2, 2, 10, 30, 40, 11, 20, 41, 12, 20, 42, 50, 60, 51, 60, 80};
+  auto keptCalls = [&] {
+    std::vector<int64_t> calls = log.take();
+    CHECK(std::ranges::count(calls, 70) == 1);
+    std::erase(calls, 70);
+    return calls;
+  };
+  REQUIRE(interpret(model, bindings));
+  CHECK(keptCalls() == expected);
+  for (int optLevel : {0, 1})
+    for (uint64_t seed = 0; seed < 6; ++seed) {
+      RunOptions options;
+      options.optLevel = optLevel;
+      const std::vector<ExecuteOptions> runs{{.threads = 1 + seed % 3, .orderSeed = seed}};
+      auto actual = runPlan(model, bindings, options, runs);
+      if (!actual) FAIL(toText(actual.error()));
+      CHECK(keptCalls() == expected);
+    }
 }

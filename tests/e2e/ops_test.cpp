@@ -27,6 +27,8 @@ std::vector<std::string> opGraphs() {
 void collectOps(const GraphExpr& expr, std::set<std::string_view>& names) {
   if (expr.kind == ExprKind::Call)
     if (const GraphOp* op = findGraphOp(expr.text, expr.items.size())) names.insert(op->name);
+  for (const OperatorAt& o : expr.operators)
+    if (const GraphOp* op = findGraphOp(o.text, 2)) names.insert(op->name);
   for (const GraphExpr& item : expr.items) collectOps(item, names);
 }
 

@@ -53,6 +53,33 @@ TEST_CASE("graph files convert to JSON and back") {
   CHECK(count > 20);
 }
 
+TEST_CASE("chains of operators are no nesting, however long they are") {
+  CHECK(printed("a + b - c + d") == "a + b - c + d");
+  CHECK(printed("(a + b) + c") == "a + b + c");
+  CHECK(printed("a + (b + c)") == "a + (b + c)");
+  CHECK(printed("a - (b - c) - d") == "a - (b - c) - d");
+  CHECK(printed("a * b // c % d / e") == "a * b // c % d / e");
+  CHECK(printed("a * (b // c) + -d * 2") == "a * (b // c) + -d * 2");
+  CHECK(printed("-(a + b + c)") == "-(a + b + c)");
+  for (std::string_view operators : {"+", "-", "+-", "*", "*/%"}) {
+    std::string chain = "x";
+    for (size_t i = 1; i < 100'000; ++i) chain += std::string(" ") + operators[i % operators.size()] + " x";
+    checkRoundTrip("svod 1\ninput x: f32[2]\noutput y = " + chain + "\n", std::string(operators));
+    checkRoundTrip("svod 1\nvar x in [1, 2]\ninput y: f32[" + chain + "]\noutput y\n", std::string(operators));
+  }
+}
+
+TEST_CASE("JSON has chains as nested calls, with one operator, or with a list of them") {
+  auto text = [](const std::string& value) {
+    return writeGraphText(parsed(R"({"svod": 1, "statements": [{"output": "y", )" + value + "}]}", "a.json"));
+  };
+  CHECK(text(R"("op": "+", "args": ["a", "b", "c"])") == body("a + b + c"));
+  CHECK(text(R"("op": ["+", "-"], "args": ["a", "b", "c"])") == body("a + b - c"));
+  CHECK(text(R"("op": ["+", "*"], "args": ["a", "b", "c"])") == body("(a + b) * c"));
+  CHECK(text(R"("op": "-", "args": [{"op": "+", "args": ["a", "b"]}, "c"])") == body("a + b - c"));
+  CHECK(text(R"("op": "-", "args": ["a"])") == body("-a"));
+}
+
 TEST_CASE("bodies survive") {
   checkRoundTrip(R"(svod 1
 temp a: f32[2] = 0  # starts

@@ -188,7 +188,8 @@ Results lowerCopy(OpCall& call) { return copyTo(call.arg(0), call.word("device")
 Results lowerCustom(OpCall& call) {
   std::vector<Tensor> inputs(call.operands.begin(), call.operands.end());
   for (const Dim& size : call.dims("values")) inputs.push_back(call.b.value(size));
-  return custom(call.b, call.word("function"), inputs, call.dtype("dtype"), call.dims("shape"));
+  return custom(call.b, call.word("function"), inputs, call.dtype("dtype"), call.dims("shape"),
+                call.flag("pure") ? CallKind::Pure : CallKind::Kept);
 }
 
 }  // namespace svod

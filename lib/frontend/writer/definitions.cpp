@@ -3,10 +3,17 @@
 #include <algorithm>
 
 #include "frontend/graph_op.h"
+#include "ir/custom.h"
 
 namespace svod {
 
 bool isLeaf(UOp node) { return node.isConst() || node.op() == Op::Buffer || node.op() == Op::After; }
+
+bool isKeptCall(const BuildLog::Step& step) {
+  if (step.kind != BuildLog::Kind::Call || step.name != "custom" || step.results.empty()) return false;
+  const UOp node = step.results[0];
+  return node.op() == Op::Custom && !contentsBeforeCall(node.src(), node.argAs<CustomArg>()).empty();
+}
 
 Definitions::Definitions(GraphBuilder& builder, const BuildLog& log) : b_(builder), log_(log) {
   for (const BuildLog::Step& step : log_.steps) {
@@ -30,7 +37,8 @@ Result<const Definition*> Definitions::of(UOp node) {
     return known_[node.id()] = &all_.back();
   }
   const BuildLog::Step& step = *call->second;
-  all_.push_back(shortened({step.name, step.operands, step.attributes, step.results}));
+  Definition made{step.name, step.operands, step.attributes, step.results};
+  all_.push_back(isKeptCall(step) ? std::move(made) : shortened(std::move(made)));  // a second call would be another one
   for (UOp r : step.results)
     if (auto other = callOf_.find(r.id()); other != callOf_.end() && other->second == &step) known_[r.id()] = &all_.back();
   return &all_.back();

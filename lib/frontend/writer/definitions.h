@@ -18,6 +18,8 @@ struct Definition {
 
 /// Constants, ports and contents of storage: written by value or name, not defined.
 bool isLeaf(UOp node);
+/// A call of a host function that stands where it was made, read or not.
+bool isKeptCall(const BuildLog::Step& step);
 
 class Definitions {
  public:

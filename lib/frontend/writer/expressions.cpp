@@ -43,13 +43,14 @@ std::optional<GraphExpr> differenceExpr(UOp sum, const SizeNames& names) {
     std::optional<GraphExpr> factor = sizeExpr(b.src(0), names);
     if (!factor) return std::nullopt;
     taken = std::move(*factor);
-    if (!b.src(1).isConst(-1)) taken = GraphExpr::call("*", {taken, GraphExpr::ofInt(-b.src(1).constInt())});
+    if (!b.src(1).isConst(-1))
+      taken = GraphExpr::binary(std::move(taken), {"*", {}}, GraphExpr::ofInt(-b.src(1).constInt()));
   } else {
     return std::nullopt;
   }
   std::optional<GraphExpr> a = sizeExpr(sum.src(0), names);
   if (!a) return std::nullopt;
-  return GraphExpr::call("-", {std::move(*a), std::move(taken)});
+  return GraphExpr::binary(std::move(*a), {"-", {}}, std::move(taken));
 }
 
 bool isLeaf(UOp n) { return n.isConst() || n.op() == Op::Var || n.op() == Op::Range; }
@@ -79,6 +80,7 @@ std::optional<GraphExpr> sizeExpr(UOp size, const SizeNames& names) {
     if (std::optional<GraphExpr> difference = differenceExpr(size, names)) return difference;
   std::optional<GraphExpr> a = sizeExpr(size.src(0), names), b = sizeExpr(size.src(1), names);
   if (!a || !b) return std::nullopt;
+  if (isOperator(row->text, 2)) return GraphExpr::binary(std::move(*a), {std::string(row->text), {}}, std::move(*b));
   return GraphExpr::call(std::string(row->text), {std::move(*a), std::move(*b)});
 }
 

@@ -9,7 +9,7 @@ using Kind = BuildLog::Kind;
 Layout::Layout(const BuildLog& log, Definitions& definitions, const Model& model)
     : log_(log), definitions_(definitions), model_(model) {
   for (const BuildLog::Step& step : log_.steps)
-    if (step.kind != Kind::Call && step.kind != Kind::Note) steps_.push_back(&step);
+    if ((step.kind != Kind::Call && step.kind != Kind::Note) || isKeptCall(step)) steps_.push_back(&step);
   for (const ModelPort& p : model_.ports) hasStorage_ |= p.kind == PortKind::State || p.kind == PortKind::Temporary;
 }
 
@@ -17,6 +17,10 @@ Status Layout::make() {
   findScopes();
   for (size_t i = 0; i < steps_.size(); ++i) {
     const BuildLog::Step& step = *steps_[i];
+    if (isKeptCall(step)) {
+      SVOD_CHECK(need(step.results[0], i));
+      continue;
+    }
     for (const BuildLog::Operand& o : step.operands) {
       bool isTarget = step.kind == Kind::Assign && &o == &step.operands[0];
       if (isTarget || step.kind == Kind::Loop) {

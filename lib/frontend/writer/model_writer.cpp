@@ -114,6 +114,8 @@ Result<GraphExpr> ModelWriter::call(const Definition& d, bool inlinesStorage) {
     operands.push_back(std::move(e));
   }
   std::string op = symbolOf(d.op, operands.size());
+  if (operands.size() == 2 && isOperator(op, 2) && d.attributes.empty())
+    return GraphExpr::binary(std::move(operands[0]), {std::move(op), {}}, std::move(operands[1]));
   GraphExpr e = GraphExpr::call(std::move(op), std::move(operands));
   for (const auto& [name, value] : d.attributes) {
     std::optional<GraphExpr> written = attributeExpr(value, [this](UOp n) { return sizeName(n); });

@@ -3,6 +3,7 @@
 
 #include "frontend/writer/definitions.h"
 #include "frontend/writer/expressions.h"
+#include "ir/custom.h"
 
 namespace svod {
 
@@ -155,8 +156,10 @@ std::vector<Definition> Definitions::ways(UOp node) {
     case Op::Custom: {
       const CustomArg& arg = node.argAs<CustomArg>();
       operands.resize(static_cast<size_t>(arg.inputs));
-      Dims shape = dimsOf(g, node.src().subspan(static_cast<size_t>(arg.inputs)));
-      return {{"custom", operands, {{"function", std::string(arg.name)}, {"shape", shape}, {"dtype", node.dtype()}}, {}}};
+      Dims shape = dimsOf(g, dimsOfCall(node.src(), arg));
+      Attributes attributes{{"function", std::string(arg.name)}, {"shape", shape}, {"dtype", node.dtype()}};
+      if (contentsBeforeCall(node.src(), arg).empty()) attributes.emplace_back("pure", true);
+      return {{"custom", operands, attributes, {}}};
     }
     default:
       return isElementwise(node.op()) ? elementwiseWays(node) : std::vector<Definition>();
