@@ -7,14 +7,14 @@
 #include <utility>
 #include <vector>
 
+#include "choose/choose.h"
+#include "constants/constant_layout.h"
 #include "driver/fold_constants.h"
 #include "driver/kernel_cache.h"
 #include "driver/targets.h"
 #include "ir/model.h"
 #include "linearize/linear.h"
 #include "machine/cpu.h"
-#include "optimize/choose.h"
-#include "optimize/constant_layout.h"
 #include "pass/pass.h"
 #include "plan/directory.h"
 #include "plan/memory_plan.h"

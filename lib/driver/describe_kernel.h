@@ -3,8 +3,8 @@
 #include <span>
 #include <string>
 
+#include "constants/constant_layout.h"
 #include "linearize/linear.h"
-#include "optimize/constant_layout.h"
 #include "plan/plan.h"
 
 namespace svod {

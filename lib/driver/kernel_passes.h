@@ -4,11 +4,11 @@
 #include <span>
 #include <vector>
 
+#include "choose/choose.h"
+#include "constants/constant_layout.h"
+#include "facts/caps.h"
 #include "lower/legalize.h"
-#include "optimize/caps.h"
-#include "optimize/choose.h"
-#include "optimize/constant_layout.h"
-#include "optimize/opt.h"
+#include "opts/opt.h"
 #include "pass/pass.h"
 
 namespace svod {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "constants/constant_layout.h"
 #include "ir/model.h"
-#include "optimize/constant_layout.h"
 #include "plan/memory_plan.h"
 #include "plan/plan.h"
 #include "schedule/schedule.h"

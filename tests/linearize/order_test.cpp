@@ -3,8 +3,8 @@
 #include "linearize/linearize.h"
 #include "lower/expand.h"
 #include "lower/legalize.h"
-#include "optimize/kernels.h"
-#include "optimize/replay.h"
+#include "opts/kernels.h"
+#include "opts/replay.h"
 
 using namespace svod;
 

@@ -5,7 +5,7 @@
 #include "common/gpu_lowering.h"
 #include "common/graphs.h"
 #include "interp/interp.h"
-#include "optimize/replay.h"
+#include "opts/replay.h"
 #include "schedule/schedule.h"
 
 using namespace svod;

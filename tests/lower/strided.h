@@ -5,8 +5,8 @@
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "lower/expand.h"
-#include "optimize/kernels.h"
-#include "optimize/replay.h"
+#include "opts/kernels.h"
+#include "opts/replay.h"
 
 namespace svod {
 

@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cost/predict.h"
 #include "data/mapped_file.h"
-#include "optimize/predict.h"
 #include "report/plan_text.h"
 
 namespace svod {

@@ -8,7 +8,7 @@
 #include "frontend/graph_op.h"
 #include "ir/dtype.h"
 #include "ir/op.h"
-#include "optimize/opt.h"
+#include "opts/opt.h"
 #include "report/plan_text.h"
 #include "symbolic/symbolic.h"
 

@@ -1,0 +1,39 @@
+#include "choose/case_loops.h"
+
+#include <algorithm>
+
+#include "cost/cost.h"
+
+namespace svod {
+
+namespace {
+
+// Arithmetic that every iteration of `range` does although it uses the result in some only.
+double selectedWork(UOp sink, UOp range) {
+  std::vector<UOp> choices;
+  for (UOp n : toposort(sink))
+    if (n.op() == Op::Where && caseCounter(n.src(0)) == range)
+      choices.insert(choices.end(), {n.src(1), n.src(2)});
+  double work = 0;
+  for (UOp n : toposort(choices))
+    if (n.op() != Op::Load && n.op() != Op::Where && !n.dependsOn(range)) work += opWeight(n);
+  return work;
+}
+
+}  // namespace
+
+void expandCases(Chooser& c) {
+  constexpr int64_t kMaxCopies = 64;
+  constexpr double kWorth = 16;
+  int64_t copies = 1;
+  for (const Axis& axis : axesOf(c.sink)) {
+    std::optional<int64_t> extent = constExtent(axis.range);
+    if (axis.nest != Nest::Output || axisType(axis.range) != AxisType::Loop || !extent || *extent * copies > kMaxCopies)
+      continue;
+    if (selectedWork(c.sink, axis.range) >= kWorth &&
+        c.apply(OptKind::Upcast, idOf(axis.range), 0, "each iteration takes another of the values that all share"))
+      copies *= *extent;
+  }
+}
+
+}  // namespace svod

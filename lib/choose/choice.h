@@ -1,0 +1,22 @@
+// What was chosen for a kernel, and why.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "facts/patterns.h"
+#include "opts/opt.h"
+
+namespace svod {
+
+/// One decision, and in a phrase what speaks for it.
+struct ChosenOpt {
+  OptOp opt;
+  std::string why;
+};
+
+struct Choice {
+  Pattern pattern;  // of the kernel as it was given
+  std::vector<ChosenOpt> opts;
+};
+
+}  // namespace svod

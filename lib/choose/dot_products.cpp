@@ -1,0 +1,94 @@
+#include "choose/dot_products.h"
+
+#include <algorithm>
+
+#include "choose/laid_out.h"
+#include "facts/accesses.h"
+#include "facts/patterns.h"
+#include "opts/dot_opt.h"
+
+namespace svod {
+
+bool sumsGroups(UOp reduce) {
+  return std::ranges::any_of(reduce.src().subspan(1), [](UOp r) { return axisType(r) == AxisType::Dot; });
+}
+
+bool hasGroups(UOp sink) {
+  return std::ranges::any_of(toposort(sink), [](UOp n) { return n.op() == Op::Reduce && sumsGroups(n); });
+}
+
+namespace {
+
+std::vector<UOp> reducesOf(UOp sink) {
+  std::vector<UOp> found;
+  for (UOp n : toposort(sink))
+    if (n.op() == Op::Reduce && n.srcCount() > 1) found.push_back(n);
+  return found;
+}
+
+// Whether the elements of a group are neighbours in every operand that is not copied for the lanes of the
+// result.
+bool isDense(const Chooser& c, UOp reduce, UOp axis, UOp column) {
+  for (const Access& a : accessesOf(c.sink)) {
+    if (a.isStore || !reduce.src(0).dependsOn(axis) || !a.node.dependsOn(axis)) continue;
+    const bool copied = column && a.node.dependsOn(column);
+    if (!copied && strideOf(a, axis) != 1 && !(a.slot && isLaidOut(c, *a.slot))) return false;
+  }
+  return true;
+}
+
+// Enough results share what is copied into groups.
+bool paysToGroup(const Chooser& c, UOp reduce, UOp column) {
+  constexpr int64_t kWorthCopy = 8;
+  int64_t rows = 1;
+  for (const Access& a : accessesOf(c.sink)) {
+    if (a.isStore || !column || !a.node.dependsOn(column)) continue;
+    if (a.slot && isLaidOut(c, *a.slot)) return true;
+    for (const Axis& axis : axesOf(c.sink))
+      if (axis.nest == Nest::Output && reduce.dependsOn(axis.range) && !a.node.dependsOn(axis.range))
+        rows *= maxExtent(axis.range);
+  }
+  return rows >= kWorthCopy;
+}
+
+// `whole`: only loops that groups divide.
+bool groupLongest(Chooser& c, UOp reduce, int64_t group, UOp column, bool whole = false) {
+  std::vector<UOp> loops;
+  for (UOp r : reduce.src().subspan(1))
+    if ((!whole || maxExtent(r) % group == 0) && axisType(r) == AxisType::Reduce && constExtent(r) &&
+        maxExtent(r) >= group && isDense(c, reduce, r, column))
+      loops.push_back(r);
+  std::ranges::stable_sort(loops, std::ranges::greater(), maxExtent);
+  const std::string why = "one instruction sums up " + std::to_string(group) + " products";
+  for (UOp r : loops)
+    if (c.apply(OptKind::Dot, idOf(r), group, why)) return true;
+  return false;
+}
+
+// What a zero point multiplies, for each row: few operations beside the product if they are done in whole
+// vectors.
+void sumRows(Chooser& c, UOp rows, int64_t group, UOp column) {
+  UOp loop = rows.src().back();
+  const uint32_t id = idOf(loop);
+  groupLongest(c, rows, group, column, true);  // a last step that starts earlier would leave no runs of memory
+  const int64_t lanes = c.caps.vectorBytes / byteSize(rows.dtype());
+  c.apply(OptKind::Vector, id, std::min(lanes, powerBelow(maxExtent(c.range(id)))),
+          "bytes of a row are summed in vectors");
+}
+
+}  // namespace
+
+void useDots(Chooser& c) {
+  std::vector<UOp> reduces = reducesOf(c.sink);
+  if (reduces.size() != 1 || patternOf(c.sink) != Pattern::Gemm) return;
+  const int64_t group = dotGroupOf(c.graph, reduces[0], c.caps);
+  if (group == 0) return;
+  UOp column;
+  for (const Axis& axis : axesOf(c.sink))
+    if (axis.nest == Nest::Output) column = axis.range;
+  if (!paysToGroup(c, reduces[0], column) || !groupLongest(c, reduces[0], group, column)) return;
+  for (UOp rows : reducesOf(c.sink))
+    if (!sumsGroups(rows)) sumRows(c, rows, group, column);
+}
+
+}  // namespace svod

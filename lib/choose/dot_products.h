@@ -1,0 +1,13 @@
+// Dot product instructions: sums of products of bytes and of bf16 in groups.
+#pragma once
+#include "choose/chooser.h"
+
+namespace svod {
+
+/// Sums of products of bytes and of bf16 in groups, where the CPU has instructions for that.
+void useDots(Chooser& chooser);
+/// Whether dot was applied to the reduce, or to any of the kernel.
+bool sumsGroups(UOp reduce);
+bool hasGroups(UOp sink);
+
+}  // namespace svod

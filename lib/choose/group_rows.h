@@ -1,0 +1,11 @@
+// Grouped convolutions: loops along which an operand changes every n iterations only.
+#pragma once
+#include "choose/chooser.h"
+
+namespace svod {
+
+/// Splits output loops along which what a load reads changes every n iterations only (grouped convolutions): the rows of a
+/// group share it.
+void splitGroups(Chooser& chooser);
+
+}  // namespace svod

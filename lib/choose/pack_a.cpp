@@ -1,0 +1,58 @@
+#include "choose/pack_a.h"
+
+#include <algorithm>
+
+#include "choose/laid_out.h"
+#include "choose/pack_b.h"
+#include "facts/accesses.h"
+
+namespace svod {
+
+namespace {
+
+// As many rows as make enough blocks for the workers, and no more than the copy has room for; few blocks, because each
+// copies the columns of the other operand again. Nothing where there is room for so few that this takes more than it saves.
+std::optional<int64_t> rowsOfCopy(const Chooser& c, const Lanes& lanes, const RegisterTile& tile, int64_t most) {
+  constexpr int64_t kFewest = 128, kLeastVectors = 4;  // where there is room; of rows, beside columns in lanes
+  const int64_t rows = maxExtent(tile.rowAxis), shares = c.caps.threads && c.caps.workers > 1 ? 2 * c.caps.workers : 1;
+  if (most < std::min(kLeastVectors * lanes.width, rows)) return {};
+  int64_t others = 1;  // blocks there are without those of rows
+  for (const Axis& axis : axesOf(c.sink))
+    if (const UOp r = axis.range; axis.nest == Nest::Output && r != lanes.range && r != tile.rowAxis) others *= maxExtent(r);
+  const int64_t wholeTiles = (most + tile.rows - 1) / tile.rows * tile.rows;
+  const int64_t block = std::min(wholeTiles, std::max(kFewest, (rows * others + shares - 1) / shares));
+  const int64_t blocks = (rows + block - 1) / block, even = (rows + blocks - 1) / blocks;
+  return (even + tile.rows - 1) / tile.rows * tile.rows;
+}
+
+}  // namespace
+
+std::optional<RowPanel> rowPanelOf(const Chooser& c, UOp reduce, const Lanes& lanes, const RegisterTile& tile, int64_t terms,
+                                   int64_t mostBytes) {
+  constexpr int64_t kWorthCopy = 2;  // column tiles that read it
+  if (reduce.srcCount() != 2 || !tile.rowAxis || !constExtent(tile.rowAxis) || !constExtent(reduce.src(1))) return {};
+  const int64_t depth = maxExtent(reduce.src(1));
+  const bool stays = depth * c.caps.lineBytes <= c.caps.l1Bytes / 4 * 3;  // what one row tile touches, for the next one
+  if (stays || maxExtent(lanes.range) < kWorthCopy * tile.vectors * lanes.width) return {};
+  const std::vector<Access> all = accessesOf(c.sink);
+  for (const Access& a : all) {
+    if (!a.slot || a.isStore || a.node.dependsOn(lanes.range) || strideOf(a, tile.rowAxis) != 1) continue;
+    const int64_t bytes = byteSize(a.node.dtype());
+    if (strideOf(a, reduce.src(1)).value_or(0) * bytes < c.caps.lineBytes) continue;
+    if (maxExtent(tile.rowAxis) * depth * bytes <= c.caps.l2Bytes / 2) continue;
+    if (isLaidOut(c, *a.slot) || std::ranges::count(all, a.slot, &Access::slot) != 1) continue;
+    const int64_t most = mostBytes / (terms * bytes);
+    if (std::optional<int64_t> rows = rowsOfCopy(c, lanes, tile, most)) return RowPanel{*a.slot, *rows};
+  }
+  return {};
+}
+
+bool packAcross(Chooser& c, uint32_t slot, uint32_t row, uint32_t depth, int64_t width) {
+  const PackArgs args{slot, {c.numberOf(row), c.numberOf(depth)}};
+  if (!c.apply(OptKind::Pack, args, "a line of it holds one term of each row: turned once, terms are neighbours"))
+    return false;
+  vectorizeFill(c, slot, width, 1);
+  return true;
+}
+
+}  // namespace svod

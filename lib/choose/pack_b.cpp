@@ -1,0 +1,135 @@
+#include "choose/pack_b.h"
+
+#include <algorithm>
+
+#include "choose/dot_products.h"
+#include "choose/laid_out.h"
+
+namespace svod {
+
+std::optional<Panel> panelOf(const Access& load, UOp reduce) {
+  if (!load.slot) return std::nullopt;
+  Panel panel{*load.slot, {}, byteSize(load.node.dtype()), byteSize(load.node.dtype()), 0};
+  for (UOp r : reduce.src().subspan(1)) {
+    if (!load.node.dependsOn(r)) continue;
+    if (axisType(r) == AxisType::Dot) {  // beside its column
+      panel.bytesPerColumn *= maxExtent(r);
+      continue;
+    }
+    std::optional<int64_t> step = strideOf(load, r);
+    if ((!step && !sumsGroups(reduce)) || axisType(r) != AxisType::Reduce) return std::nullopt;
+    panel.reduceAxes.push_back(r), panel.rowStride = step.value_or(0);
+    if (__builtin_mul_overflow(panel.bytesPerColumn, maxExtent(r), &panel.bytesPerColumn))
+      return std::nullopt;
+  }
+  return panel.reduceAxes.empty() ? std::nullopt : std::optional(panel);
+}
+
+std::optional<Panel> panelOperand(const Chooser& c, UOp reduce, const Lanes& lanes, UOp rowAxis,
+                                  std::optional<uint32_t> slot) {
+  std::vector<Access> all = accessesOf(c.sink);
+  for (const Access& a : all) {
+    if (a.isStore || !a.node.dependsOn(lanes.range) || a.node.dependsOn(rowAxis)) continue;
+    if (!a.slot || (slot ? a.slot != *slot : strideOf(a, lanes.range) != 1 && !isLaidOut(c, *a.slot))) continue;
+    if (std::ranges::count(all, a.slot, &Access::slot) == 1) return panelOf(a, reduce);
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+// Groups of a dot product: rows are interleaved, where columns are neighbours in the operand; else groups are copied.
+bool fillGroups(Chooser& c, const Access& load) {
+  std::vector<Axis> axes = axesOf(c.sink);
+  if (axes.size() < 2 || axes.back().nest != Nest::Stage) return false;
+  const UOp group = axes.back().range, column = axes[axes.size() - 2].range;
+  const uint32_t groupId = idOf(group), columnId = idOf(column);
+  constexpr int64_t kBytes = 16;  // what two-operand shuffles of all CPUs take
+  const int64_t lanes = kBytes / byteSize(load.node.dtype());
+  if (strideOf(load, column) == 1)
+    c.apply(OptKind::Vector, columnId, std::min<int64_t>(lanes, powerBelow(maxExtent(column))), kCopyLanes);
+  return c.apply(OptKind::Upcast, groupId, 0, "the copy interleaves what one instruction sums up");
+}
+
+}  // namespace
+
+// Where lanes of the panel are not neighbours in the operand, a block of as many rows is transposed in registers.
+void vectorizeFill(Chooser& c, uint32_t slot, int64_t width, int64_t vectors) {
+  const bool inGroups = hasGroups(c.sink);
+  for (const Access& a : accessesOf(c.sink)) {
+    if (a.slot != slot || a.isStore) continue;
+    if (inGroups) {
+      fillGroups(c, a);
+      return;
+    }
+    for (const Axis& axis : axesOf(c.sink)) {
+      if (axis.nest != Nest::Stage || strideOf(a, axis.range) != 1) continue;
+      UOp last = closersOf(c.sink, axis.range)[0].src().back();
+      uint32_t id = idOf(axis.range), lastId = idOf(last);
+      if (!c.apply(OptKind::Vector, lastId, width, kCopyLanes)) return;
+      if (last != axis.range)
+        c.apply(OptKind::Upcast, id, powerBelow(std::min(width, maxExtent(axis.range))),
+                "the copy transposes blocks in registers");
+      else if (vectors > 1)
+        c.apply(OptKind::Upcast, id, vectors, "the copy is as wide as the register tile");
+      return;
+    }
+  }
+}
+
+bool paysToPack(const Chooser& c, const Panel& panel, int64_t columns, int64_t width, int64_t rowTiles) {
+  const int64_t least = panel.bytesPerColumn * width > c.caps.l2Bytes / 4 ? 4 : 16;
+  return rowTiles >= least && !isLaidOut(c, panel.slot) && panel.rowStride * panel.elementBytes >= 256 &&
+         panel.bytesPerColumn * columns <= c.caps.l2Bytes / 2;
+}
+
+namespace {
+
+// What the columns read, if its panels come from far while all that the rows read stays in cache.
+std::optional<Access> farPanels(const Chooser& c, UOp column, UOp row) {
+  const double stays = static_cast<double>(c.caps.l2Bytes) / 2;
+  std::optional<Access> panels;
+  for (const Access& a : accessesOf(c.sink)) {
+    if (a.isStore || !a.slot) continue;
+    if (a.node.dependsOn(row) ? bytesRead(a) > stays : bytesRead(a) > stays && panels) return std::nullopt;
+    if (a.node.dependsOn(column) && bytesRead(a) > stays) panels = a;
+  }
+  return panels;
+}
+
+// The lanes' loop goes outside of the rows' loop, so that one column panel serves all rows; where panels are all that comes
+// from far, outside of every loop that reads the same ones.
+void columnsOutside(Chooser& c, uint32_t column, uint32_t row) {
+  const int32_t j = c.numberOf(column), i = c.numberOf(row);
+  AxisList order{{j}};
+  if (std::optional<Access> panels = farPanels(c, c.range(column), c.range(row))) {
+    const std::vector<Axis> axes = axesOf(c.sink);
+    int32_t first = j;
+    while (first > 0 && !panels->node.dependsOn(axes[static_cast<size_t>(first) - 1].range)) --first;
+    for (int32_t k = first; k < j; ++k) order.axes.push_back(k);
+  } else if (i >= 0 && i < j) {
+    order.axes.push_back(i);
+  }
+  if (order.axes.size() > 1) c.apply(OptKind::Order, order, kPanelOutside);
+}
+
+}  // namespace
+
+uint32_t splitColumns(Chooser& c, uint32_t column, uint32_t row, int64_t columns) {
+  const uint32_t inner = innerOfTile(c, column, columns, "the columns of one panel");
+  if (inner != column) columnsOutside(c, column, row);
+  return inner;
+}
+
+uint32_t packPanel(Chooser& c, const Panel& panel, uint32_t column, uint32_t row, int64_t columns) {
+  std::vector<uint32_t> reduceIds;
+  for (UOp r : panel.reduceAxes) reduceIds.push_back(idOf(r));
+  const uint32_t inner = splitColumns(c, column, row, columns);
+  PackArgs args{panel.slot, {}};
+  for (uint32_t id : reduceIds) args.axes.push_back(c.numberOf(id));
+  args.axes.push_back(c.numberOf(inner));
+  c.apply(OptKind::Pack, args, "rows that are far apart in memory, copied once for all row tiles");
+  return inner;
+}
+
+}  // namespace svod

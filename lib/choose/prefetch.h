@@ -1,0 +1,14 @@
+// Software prefetching: what comes from memory is asked for while other elements are computed.
+#pragma once
+#include "choose/chooser.h"
+
+namespace svod {
+
+/// Operands of streams and rows are prefetched where they do not fit the second level cache. `pattern`: of the kernel before
+/// any opt.
+void prefetchOperands(Chooser& chooser, Pattern pattern);
+
+/// Copies of operands that are read in short runs and do not fit the first level cache are prefetched.
+void prefetchCopies(Chooser& chooser);
+
+}  // namespace svod

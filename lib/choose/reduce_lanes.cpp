@@ -1,0 +1,16 @@
+#include "choose/reduce_lanes.h"
+
+#include "choose/register_tile.h"
+
+namespace svod {
+
+void tileReduceLanes(Chooser& c, UOp reduce, const Lanes& lanes) {
+  constexpr int64_t kChains = 8;  // independent accumulators that hide any latency
+  RegisterTile tile = chooseRegisterTile(c, reduce, lanes, kChains);
+  if (tile.rowAxis) c.apply(OptKind::Upcast, idOf(tile.rowAxis), tile.rows, registersText(c, tile));
+  constexpr const char* kLanesWhy = "the reduction walks memory in order; lanes are folded at its end";
+  if (!c.apply(OptKind::Vector, idOf(lanes.range), lanes.width, kLanesWhy) || tile.vectors < 2) return;
+  c.apply(OptKind::Acc, idOf(lanes.range), tile.vectors, "independent sums hide the latency of one");
+}
+
+}  // namespace svod

@@ -1,0 +1,67 @@
+#include "choose/share_rows.h"
+
+#include <algorithm>
+
+#include "facts/accesses.h"
+
+namespace svod {
+
+namespace {
+
+int transcendentals(UOp sink) {
+  return static_cast<int>(
+      std::ranges::count_if(toposort(sink), [](UOp n) { return has(n.op(), Transcend); }));
+}
+
+// The axes that start with `first` and have its extent: sweeps over the same row.
+AxisList sweeps(std::span<const Axis> axes, size_t first) {
+  AxisList list{{static_cast<int32_t>(first)}};
+  for (size_t k = 0; k < axes.size(); ++k)
+    if (k != first && axes[k].nest == Nest::Reduce && axes[k].range.src(0) == axes[first].range.src(0))
+      list.axes.push_back(static_cast<int32_t>(k));
+  return list;
+}
+
+// An output loop over rows whose reduce along `sweep` reads another operand again for every row (attention):
+// several rows at a time share those loads. Null where there is none.
+UOp rowsReadingTheSame(const Chooser& c, UOp sweep) {
+  for (const Axis& row : axesOf(c.sink)) {
+    if (row.nest != Nest::Output || axisType(row.range) != AxisType::Loop || maxExtent(row.range) < 8)
+      continue;
+    for (UOp reduce : closersOf(c.sink, sweep)) {
+      if (reduce.op() != Op::Reduce || !reduce.dependsOn(row.range)) continue;
+      for (const Access& a : accessesOf(c.sink))
+        if (a.node.dependsOn(sweep) && !a.node.dependsOn(row.range)) return row.range;
+    }
+  }
+  return {};
+}
+
+bool tryShare(Chooser& c, size_t first) {
+  std::vector<Axis> axes = axesOf(c.sink);
+  AxisList list = sweeps(axes, first);
+  if (list.axes.size() < 2) return false;
+  constexpr int64_t kRows = 4;
+  Chooser trial = c;
+  if (axes[first].nest == Nest::Reduce)
+    if (UOp row = rowsReadingTheSame(c, axes[first].range))
+      trial.apply(OptKind::Upcast, idOf(row), kRows, "rows that read the same operand share its loads");
+  int before = transcendentals(trial.sink);
+  if (!trial.apply(OptKind::Share, list, "later sweeps need the expensive values again") ||
+      transcendentals(trial.sink) >= before) return false;
+  c.sink = trial.sink, c.opts = trial.opts;
+  return true;
+}
+
+}  // namespace
+
+void shareRows(Chooser& c) {
+  std::vector<Axis> axes = axesOf(c.sink);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    AxisType type = axisType(axes[i].range);
+    bool sweep = type == AxisType::Loop || type == AxisType::Reduce;
+    if (sweep && maxExtent(axes[i].range) * 8 <= c.caps.l2Bytes / 2 && tryShare(c, i)) return;
+  }
+}
+
+}  // namespace svod

@@ -1,0 +1,10 @@
+// Elementwise loops: lanes along a loop without reduce.
+#pragma once
+#include "choose/chooser.h"
+
+namespace svod {
+
+/// A few vectors per iteration, where that leaves no remainder.
+void widenStreams(Chooser& chooser, const Lanes& lanes);
+
+}  // namespace svod

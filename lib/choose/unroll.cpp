@@ -1,0 +1,43 @@
+#include "choose/unroll.h"
+
+#include <ranges>
+
+#include "facts/patterns.h"
+#include "opts/legality.h"
+
+namespace svod {
+
+UOp reduceOver(UOp sink, UOp range) {
+  for (UOp n : toposort(sink))
+    if (n.op() == Op::Reduce && !n.src(0).ranges().empty() && n.dependsOn(range)) return n;
+  return {};
+}
+
+void unrollInnermost(Chooser& c, UOp reduce, int64_t copies) {
+  constexpr int64_t kLongest = 8;           // iterations of a loop that is written out whole
+  constexpr int64_t kMany = 64, kFew = 16;  // terms in one body
+  constexpr int64_t kTaps = 480;            // of products, in short loops one inside of the other
+  constexpr int64_t kTurns = 64;            // from here on a body of many terms pays
+  if (!reduce) return;
+  const bool products = sumsProducts(reduce);
+  const int64_t mostWhole = products ? kTaps : kMany;
+  bool inside = false;  // the loops inside this one are written out
+  const std::vector<UOp> loops(reduce.src().begin() + 1, reduce.src().end());
+  for (UOp loop : std::views::reverse(loops)) {
+    const std::optional<int64_t> extent = constExtent(loop);
+    if (axisType(loop) != AxisType::Reduce || !extent) return;
+    const auto writesOut = [&](int64_t n, int64_t most) {
+      return n > 1 && *extent % n == 0 && n * copies <= most &&
+             c.apply(OptKind::Unroll, idOf(loop), n, "fewer branches in a short body");
+    };
+    const auto mostInPart = [&](int64_t n) { return inside ? kTaps : products && *extent / n >= kTurns ? kMany : kFew; };
+    if (*extent > kLongest || !writesOut(*extent, mostWhole)) {
+      if (!writesOut(4, mostInPart(4))) writesOut(2, mostInPart(2));
+      return;
+    }
+    if (!products) return;
+    copies *= *extent, inside = true;
+  }
+}
+
+}  // namespace svod

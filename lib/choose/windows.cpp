@@ -1,0 +1,114 @@
+#include "choose/windows.h"
+
+#include <algorithm>
+
+#include "choose/pack_b.h"
+#include "facts/accesses.h"
+
+namespace svod {
+
+bool enterTile(Chooser& c, UOp loop, int64_t amount, std::vector<uint32_t>& inside) {
+  uint32_t id = idOf(loop);
+  if (amount < maxExtent(loop)) {
+    if (!c.apply(OptKind::Tile, id, amount, "what one copy of the input holds")) return false;
+    id = idOf(loopInside(c, id));
+  }
+  inside.push_back(id);
+  return true;
+}
+
+bool orderLoops(Chooser& c, const Windows& w, std::span<const uint32_t> inside) {
+  AxisList order;
+  auto add = [&](std::span<const UOp> loops) {
+    for (UOp r : loops)
+      if (std::ranges::find(inside, idOf(r)) == inside.end()) order.axes.push_back(c.numberOf(idOf(r)));
+  };
+  add(w.outer);
+  add(w.filters);
+  for (uint32_t id : inside) order.axes.push_back(c.numberOf(id));
+  return std::ranges::is_sorted(order.axes) || c.apply(OptKind::Order, order, "all filters use one copy of the input");
+}
+
+void vectorizeCopy(Chooser& c, uint32_t slot) {
+  for (const Access& a : accessesOf(c.sink)) {
+    if (a.slot != slot || a.isStore) continue;
+    std::vector<Axis> axes = axesOf(c.sink);
+    const Axis& last = axes.back();
+    constexpr int64_t kNear = 4;  // elements between lanes that a few vectors and shuffles bring together
+    const int64_t stride = strideOf(a, last.range).value_or(0);
+    if (last.nest != Nest::Stage || stride < 1 || stride > kNear) return;
+    int64_t width = c.caps.vectorBytes / byteSize(a.node.dtype());
+    while (width > 2 && width > maxExtent(last.range)) width /= 2;
+    uint32_t id = idOf(last.range);
+    if (c.apply(OptKind::Vector, id, width, kCopyLanes) && maxExtent(c.range(id)) <= 4)
+      c.apply(OptKind::Upcast, id, 0, "a line of the copy is a few vectors");
+    return;
+  }
+}
+
+namespace {
+
+bool dependsOnAny(UOp node, std::span<const UOp> ranges) {
+  return std::ranges::any_of(ranges, [&](UOp r) { return node.dependsOn(r); });
+}
+
+bool isPlainLoop(UOp range) { return axisType(range) == AxisType::Loop && constExtent(range); }
+
+// The one load of a parameter that slides along an output loop as along a loop of the reduce, or skips elements.
+std::optional<Access> slidingLoad(std::span<const Access> all, UOp reduce, std::span<const UOp> outputs) {
+  for (const Access& a : all) {
+    if (a.isStore || !a.slot || std::ranges::count(all, a.slot, &Access::slot) != 1) continue;
+    constexpr int64_t kMaxSkip = 8;  // a larger step is a row, not a gap between neighbours
+    if (!dependsOnAny(a.node, reduce.src().subspan(1))) continue;
+    for (UOp r : outputs) {
+      auto x = strideOf(a, r);
+      if (x && *x > 1 && *x <= kMaxSkip) return a;
+      for (UOp k : reduce.src().subspan(1))
+        if (slides(a, r, k)) return a;
+    }
+  }
+  return std::nullopt;
+}
+
+// The output loop along which the result moves by `stride` elements.
+UOp loopOfStride(const Access& store, std::span<const UOp> loops, int64_t stride) {
+  auto at = std::ranges::find_if(loops, [&](UOp r) { return strideOf(store, r) == stride; });
+  return at == loops.end() ? UOp() : *at;
+}
+
+}  // namespace
+
+std::optional<Windows> windowsOf(const Chooser& c) {
+  UOp reduce;
+  for (UOp n : toposort(c.sink)) {
+    if (n.op() != Op::Reduce) continue;
+    if (reduce) return std::nullopt;
+    reduce = n;
+  }
+  std::vector<Access> all = accessesOf(c.sink);
+  std::vector<UOp> outputs;
+  for (const Axis& axis : axesOf(c.sink))
+    if (axis.nest == Nest::Output) outputs.push_back(axis.range);
+  if (!reduce || std::ranges::count(all, true, &Access::isStore) != 1) return std::nullopt;
+  if (!std::ranges::all_of(outputs, isPlainLoop)) return std::nullopt;
+  std::optional<Access> load = slidingLoad(all, reduce, outputs);
+  if (!load) return std::nullopt;
+
+  Windows w{*load->slot, byteSize(load->node.dtype()), {}, {}, {}, {}, {}};
+  for (UOp r : reduce.src().subspan(1)) {
+    if (!constExtent(r) || !strideOf(*load, r)) return std::nullopt;
+    if (load->node.dependsOn(r)) w.taps.push_back(r);
+  }
+  for (UOp r : outputs) (load->node.dependsOn(r) ? w.outer : w.filters).push_back(r);
+  const Access& store = *std::ranges::find(all, true, &Access::isStore);
+  w.column = loopOfStride(store, w.outer, 1);
+  if (!w.column || w.taps.size() + 1 != reduce.srcCount()) return std::nullopt;
+  w.line = loopOfStride(store, w.outer, maxExtent(w.column));
+  // Plain lines of some vectors and more are read as they lie.
+  constexpr int64_t kLongLine = 4;
+  bool padded = load->node.srcCount() > 1, strided = strideOf(*load, w.column) != 1;
+  bool isShort = w.line && maxExtent(w.column) < kLongLine * c.caps.vectorBytes / w.elementBytes;
+  return padded || strided || isShort ? std::optional(w) : std::nullopt;
+}
+
+}  // namespace svod

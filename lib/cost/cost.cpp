@@ -1,0 +1,128 @@
+#include "cost/cost.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace svod {
+
+namespace {
+
+constexpr double kTranscendental = 20, kDivision = 6, kMemory = 2;
+constexpr double kMaskedShare = 1.3;   // of a masked access where masks are cheap
+constexpr double kScatterShare = 1.5;  // of a lane stored alone to one loaded alone
+constexpr double kInstructionsPerNanosecond = 6;
+
+// Accesses and shuffles for `width` lanes that lie `stride` elements apart: loads of a few vectors where those hold
+// them all (lower/strided_loads.h), else one access per lane.
+double scattered(int64_t stride, int64_t width, bool isStore) {
+  int64_t vectors = stride < 0 ? -stride : stride;
+  if (isStore || vectors == 0 || vectors > std::max<int64_t>(2, width / 4) || width < 4)
+    return static_cast<double>(width) * (isStore ? kScatterShare : 1);
+  return static_cast<double>(2 * vectors - (stride > 0 ? 1 : 0));
+}
+
+// Elements from one lane to the next where all are neighbours in memory: a lane may hold a group of a dot product.
+int64_t neighbourStride(const Access& access) {
+  for (UOp r : access.node.ranges())
+    if (axisType(r) == AxisType::Dot && strideOf(access, r) == 1) return maxExtent(r);
+  return 1;
+}
+
+// Bytes of a lane while it is computed: small floats are computed as f32, bools are masks.
+int64_t laneBytes(UOp n) {
+  if (n.dtype() == DType::Index || n.dtype() == DType::Bool || n.dtype() == DType::Void) return 1;
+  return isFloat(n.dtype()) ? std::max(byteSize(n.dtype()), 4) : byteSize(n.dtype());
+}
+
+// Known once the expanded loops are written out: whether it is this case, and what is taken then.
+bool isKnown(UOp n) {
+  UOp counter = caseCounter(n.op() == Op::Where ? n.src(0) : n);
+  return counter && axisType(counter) == AxisType::Upcast;
+}
+
+}  // namespace
+
+UOp caseCounter(UOp condition) {
+  constexpr Op kCompare[] = {Op::Eq, Op::Ne, Op::Lt, Op::Le};
+  if (std::ranges::find(kCompare, condition.op()) == std::end(kCompare)) return {};
+  UOp a = condition.src(0), b = condition.src(1);
+  if (a.isConst()) std::swap(a, b);
+  return a.op() == Op::Range && b.isConst() ? a : UOp();
+}
+
+double opWeight(UOp n) {
+  if (n.op() == Op::Load || n.op() == Op::Store) return kMemory;
+  if (n.op() == Op::Reduce) return 1;
+  if (!isElementwise(n.op()) || n.dtype() == DType::Index) return 0;
+  if (has(n.op(), Transcend) || n.op() == Op::Threefry) return kTranscendental;
+  bool divides = n.op() == Op::Fdiv || n.op() == Op::Sqrt || n.op() == Op::Recip || n.op() == Op::Cdiv ||
+                 n.op() == Op::Cmod || n.op() == Op::Floordiv || n.op() == Op::Floormod;
+  return divides ? kDivision : 1;
+}
+
+double nanoseconds(double instructions) { return instructions / kInstructionsPerNanosecond; }
+
+CostModel::CostModel(UOp sink, const Caps& caps, Products products)
+    : caps_(caps), loops_(sink), accesses_(accessesOf(sink)) {
+  std::vector<UOp> nodes = toposort(sink), joined;
+  for (UOp n : nodes)
+    if (products == Products::Joined && n.op() == Op::Reduce && n.src(0).op() == Op::Mul) joined.push_back(n.src(0));
+  for (UOp n : nodes) {
+    double weight = opWeight(n);
+    if (weight == 0 || isKnown(n) || std::ranges::find(joined, n) != joined.end()) continue;
+    auto access = std::ranges::find(accesses_, n, &Access::node);
+    items_.push_back({n, weight, access == accesses_.end() ? nullptr : &*access});
+  }
+}
+
+int64_t CostModel::fullWidth(UOp range) const {
+  int64_t widest = 1;
+  for (const Item& item : items_)
+    if (item.node.dependsOn(range)) widest = std::max(widest, laneBytes(item.node));
+  return std::clamp<int64_t>(caps_.vectorBytes / widest, 2, 64);
+}
+
+double CostModel::cost(const Item& item, std::span<const Lanes> lanes, bool packed) const {
+  double runs = 1;
+  std::vector<UOp> loops(loops_[item.node].begin(), loops_[item.node].end());
+  if (item.node.op() == Op::Reduce)  // its operation runs in its own loops
+    loops.insert(loops.end(), item.node.src().begin() + 1, item.node.src().end());
+  for (UOp r : loops) {
+    if (axisType(r) == AxisType::Dot) continue;  // one instruction
+    // Copies that do not depend on an expanded range are one value.
+    if (isExpanded(axisType(r)) && !item.node.dependsOn(r) && item.node.op() != Op::Store) continue;
+    auto lane = std::ranges::find(lanes, r, &Lanes::range);
+    int64_t extent = std::max<int64_t>(maxExtent(r), 1), width = lane == lanes.end() ? 1 : lane->width;
+    runs *= static_cast<double>((extent + width - 1) / width);
+    bool inLanes = lane != lanes.end() && (item.node.dependsOn(r) || item.node.op() == Op::Store);
+    if (!inLanes || !item.access || packed) continue;
+    std::optional<int64_t> stride = strideOf(*item.access, r);
+    if (!stride || (*stride != 0 && *stride != neighbourStride(*item.access)))
+      runs *= scattered(stride.value_or(0), width, item.access->isStore);
+    else if (extent < width || !constExtent(r))
+      runs *= caps_.maskedOps ? kMaskedShare : static_cast<double>(width);
+  }
+  if (!packed) return runs * item.weight;
+  double elements = 1;
+  for (UOp r : item.node.ranges()) elements *= static_cast<double>(std::max<int64_t>(maxExtent(r), 1));
+  return runs * item.weight + elements * 2 * kMemory;
+}
+
+double CostModel::instructions(std::span<const Lanes> lanes, const Access* packed) const {
+  double total = 0;
+  for (const Item& item : items_) {
+    total += cost(item, lanes, packed && packed->node == item.node);
+    if (item.node.op() != Op::Reduce) continue;
+    for (UOp r : item.node.src().subspan(1)) {
+      auto lane = std::ranges::find(lanes, r, &Lanes::range);
+      if (lane == lanes.end()) continue;
+      double folds = 2.0 * std::bit_width(static_cast<uint64_t>(lane->width));
+      for (UOp outer : loops_[item.node])
+        folds *= static_cast<double>(std::max<int64_t>(maxExtent(outer), 1));
+      total += folds;
+    }
+  }
+  return total;
+}
+
+}  // namespace svod

@@ -1,0 +1,64 @@
+#include "facts/accesses.h"
+
+#include <algorithm>
+
+#include "symbolic/symbolic.h"
+
+namespace svod {
+
+std::vector<Access> accessesOf(UOp sink) {
+  std::vector<Access> all;
+  for (UOp n : toposort(sink)) {
+    if (n.op() != Op::Load && n.op() != Op::Store) continue;
+    UOp storage = storageOf(n.src(0));
+    if (storage.op() == Op::Param)
+      all.push_back({n, n.src(0).src(1), storage.argAs<SlotArg>().slot, n.op() == Op::Store});
+    else if (storage.op() == Op::Stage)
+      all.push_back({n, n.src(0).src(1), std::nullopt, false});
+  }
+  return all;
+}
+
+UOp copiedBy(UOp stage) {
+  UOp value = stage.src(0).src(1);
+  while (value.op() == Op::Bitcast || (value.op() == Op::Xor && value.src(1).isConst())) value = value.src(0);
+  UOp storage = value.op() == Op::Load ? storageOf(value.src(0)) : UOp();
+  return storage && storage.op() == Op::Param ? storage : UOp();
+}
+
+std::optional<int64_t> strideOf(const Access& access, UOp range) {
+  if (!access.address.dependsOn(range)) return 0;
+  return coefficientOf(access.address, range);
+}
+
+double bytesRead(const Access& access) {
+  double bytes = static_cast<double>(byteSize(access.node.dtype()));
+  for (UOp r : access.node.ranges()) bytes *= static_cast<double>(maxExtent(r));
+  return bytes;
+}
+
+namespace {
+
+// Whether every comparison of the gate moves with both loops or with neither. How far it moves does not tell: over counters
+// from 0 on, 0 < 2 * x + k says no more than 0 < x + k.
+bool gateMovesAlike(UOp gate, UOp out, UOp tap) {
+  for (UOp n : toposort(gate)) {
+    if (!has(n.op(), Comparison) || !isInt(n.src(0).dtype())) continue;
+    for (UOp side : n.src()) {
+      const std::optional<int64_t> a = coefficientOf(side, out), b = coefficientOf(side, tap);
+      if (!a || !b || (*a == 0) != (*b == 0)) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+bool slides(const Access& load, UOp out, UOp tap) {
+  const int64_t x = strideOf(load, out).value_or(0), y = strideOf(load, tap).value_or(0);
+  if (x <= 0 || y <= 0) return false;
+  const bool meet = x % y == 0 ? x / y < maxExtent(tap) : y % x == 0 && y / x < maxExtent(out);
+  return meet && (load.node.srcCount() < 3 || gateMovesAlike(load.node.src(2), out, tap));
+}
+
+}  // namespace svod

@@ -1,0 +1,37 @@
+// How a kernel touches memory: per access and loop the stride.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "facts/axes.h"
+#include "ir/graph.h"
+
+namespace svod {
+
+/// One load from or store to a parameter of the kernel, or a load from a buffer local to it.
+struct Access {
+  UOp node;                      // Load or Store
+  UOp address;                   // flat element index
+  std::optional<uint32_t> slot;  // of the parameter
+  bool isStore;
+};
+
+/// All accesses to parameters and all loads from local buffers, in a structural order.
+std::vector<Access> accessesOf(UOp sink);
+
+/// The parameter that a Stage holds a copy of, in another order, with gaps filled or bytes flipped; null for other values.
+UOp copiedBy(UOp stage);
+
+/// Elements the address moves when `range` advances by one: 0 when it does not depend on it, nothing when it
+/// is no constant (a gather, a division).
+std::optional<int64_t> strideOf(const Access& access, UOp range);
+
+/// Bytes of all elements an access reads or writes, each counted once per loop it depends on.
+double bytesRead(const Access& access);
+
+/// Whether a window slides: the address and the gate move alike with `out`, an output loop, and `tap`, a loop of the reduce,
+/// in whole steps of one of them, and meet again (strided windows, dilated ones). Where padding lets a column of the result
+/// run on beside a line of the input, it meets the next line, or channel, by its address only.
+bool slides(const Access& load, UOp out, UOp tap);
+
+}  // namespace svod

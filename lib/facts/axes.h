@@ -1,0 +1,53 @@
+// The loops of a kernel as opts number them.
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+#include "support/result.h"
+
+namespace svod {
+
+/// What closes a loop: a store's End, a Reduce, or a Stage that fills a local buffer.
+enum class Nest : uint8_t { Output, Reduce, Stage };
+
+struct Axis {
+  UOp range;
+  Nest nest;
+};
+
+/// The numbered axes of a kernel: output loops in nest order, then the loops of reduces, then those of
+/// stages; several reduces (or stages) come by their lowest range id. Ranges that are expanded into values
+/// (Upcast, Vector, Unroll, ..) and the lanes of a warp are not numbered, so upcast, vector, unroll and tc
+/// renumber nothing; tile puts the inner axis right after the outer one. A split keeps the range id for the
+/// outer part: numbers of other axes do not depend on earlier opts otherwise.
+std::vector<Axis> axesOf(UOp sink);
+
+/// Axis `number`, or BadOpt naming the axes there are.
+Result<Axis> axisAt(UOp sink, int32_t number);
+
+/// `0 loop 512, 1 loop 512, 2 reduce 256`; a symbolic extent prints its maximum as `<=64`.
+std::string describeAxes(UOp sink);
+
+/// The nodes that close `range` (End, Reduce, Stage), in a structural order.
+std::vector<UOp> closersOf(UOp sink, UOp range);
+
+bool isExpanded(AxisType type);       // Upcast, Vector, Unroll, Dot, Core
+bool isThreadOfGroup(AxisType type);  // Local, Group, Warp
+AxisType axisType(UOp range);
+/// The extent if it is a constant.
+std::optional<int64_t> constExtent(UOp range);
+int64_t maxExtent(UOp range);
+/// A loop that is to run in steps of `width` lanes.
+struct Lanes {
+  UOp range;
+  int64_t width;
+};
+/// The vector axes of a kernel whose opts were applied.
+std::vector<Lanes> lanesOf(UOp sink);
+/// One more than the largest range id below `root`.
+uint32_t nextRangeId(UOp root);
+
+}  // namespace svod

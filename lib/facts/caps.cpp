@@ -1,0 +1,29 @@
+#include "facts/caps.h"
+
+namespace svod {
+
+Caps capsOf(const CpuTarget& cpu, Numerics numerics) {
+  Caps caps;
+  caps.vectorBytes = cpu.vectorBytes;
+  caps.vectorRegisters = cpu.vectorRegisters;
+  caps.fmaPerCycle = cpu.fmaPerCycle;
+  caps.fmaLatency = cpu.fmaLatency;
+  caps.maskedOps = cpu.hasMasks();
+  caps.mixedDots = cpu.hasMixedDots(), caps.likeDots = cpu.hasLikeDots();
+  caps.bf16Dots = cpu.hasBf16Dots() && numerics == Numerics::Fast;
+  if (cpu.l1Bytes > 0) caps.l1Bytes = cpu.l1Bytes;
+  if (cpu.l2Bytes > 0) caps.l2Bytes = cpu.l2Bytes;
+  if (cpu.l3Bytes > 0) caps.l3Bytes = cpu.l3Bytes;
+  caps.lineBytes = cpu.lineBytes;
+  caps.workers = cpu.cores;
+  caps.clockMHz = cpu.clockMHz;
+  caps.memoryMBs = cpu.memoryMBs;
+  caps.numerics = numerics;
+  return caps;
+}
+
+bool mayReassociate(const Caps& caps, DType dtype) {
+  return !isFloat(dtype) || caps.numerics != Numerics::Strict;
+}
+
+}  // namespace svod

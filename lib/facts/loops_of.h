@@ -1,0 +1,22 @@
+// How often each node of a kernel runs.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace svod {
+
+/// For each node id below `sink`, the loops it runs in, outermost first: a value sits in the innermost loop
+/// it depends on, inside all loops around that one.
+class LoopsOf {
+ public:
+  explicit LoopsOf(UOp sink);
+  std::span<const UOp> operator[](UOp node) const { return loops_[node.id()]; }
+
+ private:
+  void enter(UOp user, UOp node);
+  std::vector<std::vector<UOp>> loops_;
+};
+
+}  // namespace svod

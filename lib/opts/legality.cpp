@@ -1,0 +1,122 @@
+#include "opts/legality.h"
+
+#include <algorithm>
+
+#include "ir/tensor_core_form.h"
+
+namespace svod {
+
+namespace {
+
+std::string count(int64_t n) { return std::to_string(n); }
+
+Status checkExpansion(UOp n, const Caps& caps) {
+  int vectors = 0;
+  int64_t copies = 1;
+  for (UOp r : n.ranges()) {
+    AxisType type = axisType(r);
+    if (type == AxisType::Vector && ++vectors > 1)
+      return fail(Diag::BadOpt, "a value would have lanes along two axes",
+                  "use one vector axis for a store and for the reduces it depends on, upcast the other");
+    if (type == AxisType::Upcast || type == AxisType::Unroll) copies *= maxExtent(r);
+    if (copies > caps.maxCopies)
+      return fail(Diag::BadOpt, "more than " + count(caps.maxCopies) + " copies of one expression",
+                  "use smaller upcast and unroll amounts");
+    if (n.op() == Op::Stage && isExpanded(type))
+      return fail(
+          Diag::BadOpt, "a local buffer would be filled once per copy of an expanded axis",
+          "apply pack and share after upcast and vector of the axes they stay inside of, or close them");
+    if (n.op() == Op::Stage && type == AxisType::Warp)
+      return fail(Diag::BadOpt, "each lane of a warp would fill a local buffer of its own",
+                  "apply pack and share before tc");
+  }
+  return {};
+}
+
+Status checkCoreSums(UOp sink) {
+  const CoreTile tile = coreTileOf(sink);
+  for (UOp n : toposort(sink))
+    if (n.op() == Op::Reduce && closesCoreRange(n) && !coreFormOf(tile, n))
+      return fail(Diag::BadOpt, "the sum would not be one that its tensor core computes",
+                  "of the axes of such a sum, tc leaves upcast, unroll, acc, local and group");
+  return {};
+}
+
+Status checkWorkgroup(UOp sink, const Caps& caps) {
+  int64_t threads = 1;
+  for (UOp n : toposort(sink)) {
+    if (n.op() != Op::Range) continue;
+    if (isThreadOfGroup(axisType(n))) threads *= maxExtent(n);
+  }
+  if (threads <= caps.maxLocal) return {};
+  return fail(
+      Diag::BadOpt,
+      "the workgroup would have " + count(threads) + " threads, the device allows " + count(caps.maxLocal),
+      "use smaller local and group amounts");
+}
+
+}  // namespace
+
+int64_t stageBytes(UOp stage) {
+  int64_t bytes = 0;
+  return __builtin_mul_overflow(stage.maxNumel(), byteSize(stage.dtype()), &bytes) ? INT64_MAX : bytes;
+}
+
+Status checkKernel(UOp sink, const Caps& caps) {
+  int64_t local = 0, limit = caps.workgroups ? caps.sharedBytes : caps.scratchBytes;
+  for (UOp n : toposort(sink)) {
+    SVOD_CHECK(checkExpansion(n, caps));
+    if (n.op() == Op::Stage && (stageBytes(n) > limit || (local += stageBytes(n)) > limit))
+      return fail(Diag::BadOpt, "local buffers would take more than " + count(limit) + " bytes",
+                  "tile an axis first and pack only the inner part");
+  }
+  if (!caps.cores.empty()) SVOD_CHECK(checkCoreSums(sink));
+  return checkWorkgroup(sink, caps);
+}
+
+Result<Axis> pickAxis(UOp sink, int32_t number, uint8_t nests, std::initializer_list<AxisType> types) {
+  SVOD_TRY(Axis axis, axisAt(sink, number));
+  AxisType type = axisType(axis.range);
+  std::string name = "axis " + std::to_string(number);
+  if (type == AxisType::Serial)
+    return fail(Diag::BadOpt,
+                name + " must run in order: its iterations depend on each other through memory");
+  if (!(nests & (1 << static_cast<int>(axis.nest)))) {
+    constexpr std::string_view kNest[] = {"an output axis", "a reduce axis", "a stage axis"};
+    return fail(Diag::BadOpt, name + " is " + std::string(kNest[static_cast<int>(axis.nest)]),
+                "axes: " + describeAxes(sink));
+  }
+  if (std::find(types.begin(), types.end(), type) == types.end())
+    return fail(Diag::BadOpt, name + " has type " + std::string(toText(type)), "axes: " + describeAxes(sink));
+  return axis;
+}
+
+Result<int64_t> pickAmount(const Axis& axis, int64_t amount, int64_t most) {
+  std::optional<int64_t> extent = constExtent(axis.range);
+  if (amount == 0 && !extent)
+    return fail(Diag::BadOpt, "the whole of an axis of symbolic extent", "give an amount");
+  int64_t n = amount == 0 ? *extent : amount;
+  if (n < 2) return fail(Diag::BadOpt, "an amount of " + count(n) + " splits nothing", "use 2 or more");
+  if (n > most)
+    return fail(Diag::BadOpt, "the amount " + count(n) + " is above " + count(most), "use a smaller amount");
+  if (extent && n > *extent)
+    return fail(Diag::BadOpt, "the amount " + count(n) + " is above the extent " + count(*extent),
+                "use a smaller amount");
+  return n;
+}
+
+Status checkPadding(int64_t extent, int64_t padded) {
+  if (extent > padded / 4) return {};
+  return fail(Diag::BadOpt, "padding would make at least 3/4 of the work useless", "use smaller multiples");
+}
+
+Status mayReorder(UOp sink, UOp range, const Caps& caps) {
+  for (UOp closer : closersOf(sink, range))
+    if (closer.op() == Op::Reduce && !mayReassociate(caps, closer.dtype()))
+      return fail(Diag::BadOpt,
+                  "strict numerics keep the order of a " + std::string(toText(closer.dtype())) + " reduction",
+                  "compile with --numerics contract");
+  return {};
+}
+
+}  // namespace svod

@@ -1,0 +1,60 @@
+#include "opts/local_copy.h"
+
+#include <algorithm>
+
+#include "facts/axes.h"
+
+namespace svod {
+
+uint32_t nextBufferSlot(UOp sink) {
+  uint32_t next = 0;
+  for (UOp n : toposort(sink))
+    if (n.op() == Op::Buffer) next = std::max(next, n.argAs<SlotArg>().slot + 1);
+  return next;
+}
+
+namespace {
+
+// The loops of reduces in `value` that run again for each iteration of `closed`: the copy needs loops of its
+// own.
+std::vector<UOp> innerLoops(UOp value, std::span<const UOp> closed) {
+  std::vector<UOp> loops;
+  for (UOp n : toposort(value)) {
+    if (n.op() != Op::Reduce || std::ranges::none_of(closed, [&](UOp r) { return n.dependsOn(r); })) continue;
+    for (UOp r : n.src().subspan(1))
+      if (std::ranges::find(loops, r) == loops.end()) loops.push_back(r);
+  }
+  return loops;
+}
+
+// The buffers that are filled again for each iteration of `closed`: another copy of what fills them needs its own.
+std::vector<UOp> innerBuffers(UOp value, std::span<const UOp> closed) {
+  std::vector<UOp> buffers;
+  for (UOp n : toposort(value))
+    if (n.op() == Op::Stage && std::ranges::any_of(closed, [&](UOp r) { return n.dependsOn(r); }))
+      buffers.push_back(storageOf(n.src(0).src(0)));
+  return buffers;
+}
+
+}  // namespace
+
+Renamed withOwnRanges(Graph& g, UOp sink, UOp value, std::span<const UOp> closed,
+                      const std::function<AxisType(UOp)>& typeOf) {
+  uint32_t id = nextRangeId(sink);
+  std::vector<UOp> from(closed.begin(), closed.end()), fresh;
+  for (UOp r : closed) fresh.push_back(g.range(r.src(0), id++, typeOf(r)));
+  std::vector<UOp> to = fresh;
+  for (UOp r : innerLoops(value, closed))
+    from.push_back(r), to.push_back(g.range(r.src(0), id++, axisType(r)));
+  uint32_t slot = nextBufferSlot(sink);
+  for (UOp b : innerBuffers(value, closed))
+    from.push_back(b), to.push_back(g.buffer(b.dtype(), b.src(), {slot++, Space::Local}));
+  return {substitute(g, value, from, to), std::move(fresh), slot};
+}
+
+LocalCopy makeLocalCopy(Graph& g, UOp sink, UOp value, std::vector<UOp> closed) {
+  Renamed own = withOwnRanges(g, sink, value, closed, [](UOp) { return AxisType::Loop; });
+  return {g.stage(own.value, own.ranges, own.slot), std::move(closed)};
+}
+
+}  // namespace svod

@@ -1,0 +1,14 @@
+// The opts that decide how operands and results pass the caches.
+#pragma once
+#include "opts/opt.h"
+
+namespace svod {
+
+Result<UOp> applyStream(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
+Result<UOp> applyPrefetch(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
+
+/// Whether vectors are stored to parameter `slot`, and whether vector loads of it, or of its copy, prefetch.
+bool storesVectors(UOp sink, uint32_t slot);
+bool prefetchesVectors(UOp sink, uint32_t slot);
+
+}  // namespace svod

@@ -1,0 +1,17 @@
+// The opts that decide where values are kept: in buffers local to the kernel.
+#pragma once
+#include "opts/opt.h"
+
+namespace svod {
+
+Result<UOp> applyPack(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
+Result<UOp> applyWindow(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
+Result<UOp> applyShare(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
+Result<UOp> applyHold(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
+Result<UOp> applyKBlock(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
+
+/// The one load from parameter `slot`, which the kernel only reads, whose address depends on all of `axes`. `kind` is the
+/// opt that asks.
+Result<UOp> loadToPack(UOp sink, OptKind kind, uint32_t slot, std::span<const UOp> axes);
+
+}  // namespace svod

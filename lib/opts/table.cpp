@@ -1,0 +1,92 @@
+// The table of opts.
+#include "opts/dot_opt.h"
+#include "opts/nest_opts.h"
+#include "opts/operand_opts.h"
+#include "opts/opt.h"
+#include "opts/split_opts.h"
+#include "opts/stage_opts.h"
+#include "opts/tensor_core_opt.h"
+
+namespace svod {
+
+namespace {
+
+using enum OptKind;
+constexpr OptShape kAmount = OptShape::AxisAmount, kList = OptShape::AxisList;
+
+constexpr OptInfo kOpts[] = {
+    {Upcast, "upcast", "upcast(axis,n)",
+     "n copies of each value along an output or stage axis: the register tile", kAmount, applyUpcast},
+    {Vector, "vector", "vector(axis,lanes)",
+     "the axis in steps of `lanes`, computed as vectors; a reduce keeps lanes of partial results", kAmount,
+     applyVector},
+    {Unroll, "unroll", "unroll(axis,n)", "n iterations of a reduce axis written out", kAmount, applyUnroll},
+    {Acc, "acc", "acc(axis,n)", "n independent accumulators along a reduce axis, combined at the end",
+     kAmount, applyAcc},
+    {Dot, "dot", "dot(axis,n)",
+     "products along a reduce axis in groups, each summed up by one instruction: of bytes n = 4, of bf16 n = 2", kAmount,
+     applyDot},
+    {Tc, "tc", "tc(core,m,n,k)",
+     "a sum of products over axis k of rows m and columns n in tiles of a tensor core of the target, one warp each",
+     OptShape::CoreAxes, applyTensorCore},
+    {Tile, "tile", "tile(axis,n)",
+     "two loops, the inner of n iterations; the inner axis follows the outer one", kAmount, applyTile},
+    {PadTo, "padto", "padto(axis,m)", "the extent rounded up to a multiple of m, the rest masked", kAmount,
+     applyPadTo},
+    {Merge, "merge", "merge(outer,inner)", "one loop through two adjacent axes", kList, applyMerge},
+    {Pitch, "pitch", "pitch(outer,inner,n)",
+     "one loop through two adjacent output axes as if the inner one had n iterations; the others are masked", kList,
+     applyPitch},
+    {Order, "order", "order(axis,...)",
+     "the named axes of one nest take the places they hold together in this order, outermost first", kList,
+     applyOrder},
+    {Thread, "thread", "thread(axis,n)",
+     "tiles of n iterations for the worker threads, outermost; a second one joins the first", kAmount,
+     applyThread},
+    {Pack, "pack", "pack(slot,axis,...)",
+     "the part of an operand these axes read, copied in this axis order to a local buffer where its other "
+     "axes are open",
+     OptShape::Pack, applyPack},
+    {Window, "window", "window(slot,axis,...)",
+     "pack for operands read at sums of an output and a reduce axis: each element under the windows is copied once",
+     OptShape::Pack, applyWindow},
+    {Share, "share", "share(axis,axis,...)",
+     "values computed along the first axis and again along the others, kept in a local buffer", kList,
+     applyShare},
+    {KBlock, "kblock", "kblock(axis,out,...)",
+     "a reduce axis becomes the outermost loop around these output axes; partial results wait in a local buffer",
+     kList, applyKBlock},
+    {Hold, "hold", "hold(axis,loop)",
+     "what a stage axis fills, or a reduce axis folds, gets a buffer dim for a loop around it and is computed before that "
+     "loop",
+     kList, applyHold},
+    {Prefetch, "prefetch", "prefetch(slot,axis,n)",
+     "vector loads of an operand, or of its copy, in this loop also fetch what lies n elements further on",
+     OptShape::SlotAxisAmount, applyPrefetch},
+    {Stream, "stream", "stream(slot)", "an output that is written past the caches, where its vectors are aligned",
+     OptShape::Param, applyStream},
+    {Global, "global", "global(axis,...)", "output axes as GPU grid dims", kList, applyGlobal},
+    {Local, "local", "local(axis,n)", "n threads of a workgroup along an output axis", kAmount, applyLocal},
+    {Group, "group", "group(axis,n)",
+     "n threads of a workgroup share a reduce axis, neighbours taking neighbouring elements", kAmount,
+     applyGroup},
+    {GroupTop, "grouptop", "grouptop(axis,n)",
+     "n threads of a workgroup share a reduce axis, each taking one contiguous chunk", kAmount, applyGroup},
+    {Swap, "swap", "swap(a,b)", "exchanges two grid axes", kList, applySwap},
+    {NoLocals, "nolocals", "nolocals",
+     "no workgroup axes in this kernel; local and group after it are errors", OptShape::None, applyNoLocals},
+};
+
+constexpr bool inEnumOrder() {
+  for (size_t i = 0; i < std::size(kOpts); ++i)
+    if (static_cast<size_t>(kOpts[i].kind) != i) return false;
+  return true;
+}
+static_assert(inEnumOrder());
+
+}  // namespace
+
+const OptInfo& info(OptKind kind) { return kOpts[static_cast<size_t>(kind)]; }
+std::span<const OptInfo> allOpts() { return kOpts; }
+
+}  // namespace svod

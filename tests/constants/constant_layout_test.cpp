@@ -1,0 +1,129 @@
+#include <catch2/catch.hpp>
+
+#include "choose/choose.h"
+#include "constants/constant_layout.h"
+#include "ir/verify.h"
+#include "opts/kernels.h"
+#include "opts/replay.h"
+
+using namespace svod;
+
+namespace {
+
+struct Reordered {
+  std::vector<ConstantLayout> layouts;
+  UOp sink;
+};
+
+/// Lays out what can be of all operands after `opts`, and runs both kernels.
+Reordered checked(Graph& g, UOp sink, std::string_view opts, const Caps& caps = {}) {
+  INFO(opts);
+  auto list = parseOpts(opts);
+  REQUIRE(list);
+  auto changed = applyOpts(g, sink, *list, caps);
+  if (!changed) FAIL(toText(changed.error()));
+  Buffers expected = resultOf(*changed), buffers = makeBuffers(*changed);
+  std::vector<uint32_t> operands;
+  for (uint32_t slot = 1; slot < buffers.size(); ++slot) operands.push_back(slot);
+  Reordered result;
+  result.sink = layOutConstants(g, *changed, operands, result.layouts);
+  Status valid = verify(result.sink, Stage::Kernel);
+  if (!valid) FAIL(toText(valid.error()));
+  for (const ConstantLayout& l : result.layouts) {
+    HostTensor& operand = buffers[l.slot];
+    operand.data = laidOut(l, operand.data, static_cast<size_t>(byteSize(operand.dtype)));
+    operand.dims = {l.elements()};
+    expected[l.slot] = operand;
+  }
+  Status ran = interpretKernel(result.sink, buffers, valuesOf(*changed));
+  if (!ran) FAIL(toText(ran.error()));
+  CHECK(sameBuffers(expected, buffers, 0));
+  CHECK(layoutsFromText(toText(result.layouts)) == result.layouts);
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("panels of a matrix product stand one after the other") {
+  Graph g;
+  Reordered r = checked(g, buildMatmul(g, {8, 32, 6}), "order(1,0) upcast(1,4) vector(0,8)");
+  REQUIRE(r.layouts.size() == 2);
+  CHECK(r.layouts[1].slot == 2);
+  CHECK(r.layouts[1].dims == std::vector<ConstantLayout::Dim>{{4, 8, 0}, {6, 32, 0}, {8, 1, 0}});
+  CHECK(r.layouts[1].table == std::vector<int64_t>{0});
+}
+
+TEST_CASE("blocks of a reduce stand in the order in which they pass") {
+  Graph g;
+  Reordered r = checked(g, buildMatmul(g, {8, 32, 12}),
+                        "tile(2,6) tile(1,16) order(1,0,2) upcast(1,4) vector(2,8) upcast(2,0) kblock(3,0,1)");
+  auto matrix = std::ranges::find(r.layouts, 2U, &ConstantLayout::slot);
+  REQUIRE(matrix != r.layouts.end());
+  CHECK(matrix->dims == std::vector<ConstantLayout::Dim>{{2, 192, 0}, {2, 16, 0}, {6, 32, 0}, {2, 8, 0}, {8, 1, 0}});
+}
+
+TEST_CASE("pairs of bf16 that one instruction sums up stand side by side") {
+  Graph g;
+  Caps caps;
+  caps.numerics = Numerics::Fast;
+  for (bool byRows : {false, true}) {
+    Reordered r = checked(g, buildBf16Matmul(g, {8, 32, 12}, byRows),
+                          "dot(2,2) tile(1,16) order(1,0) upcast(1,4) vector(2,8) upcast(2,0)", caps);
+    auto matrix = std::ranges::find(r.layouts, 2U, &ConstantLayout::slot);
+    REQUIRE(matrix != r.layouts.end());
+    CHECK(matrix->dims.back().extent == 2);
+    CHECK(matrix->dims.back().stride == (byRows ? 1 : 32));
+    checked(g, buildBf16Matmul(g, {7, 35, 13}, byRows), "dot(2,2) tile(1,16) order(1,0) upcast(1,4) vector(2,8) upcast(2,0)",
+            caps);
+  }
+}
+
+TEST_CASE("remainders that step back and merged loops are read in order") {
+  for (Sizes s : {Sizes{7, 35, 5}, Sizes{17, 33, 3}, Sizes{9, 70, 4}}) {
+    Graph g;
+    UOp sink = buildMatmul(g, s);
+    CHECK(checked(g, sink, "order(1,0) upcast(1,4) vector(0,16) upcast(0,2) thread(0,1) thread(1,1)").layouts.size() == 2);
+    checked(g, sink, "tile(1,32) order(1,0,2) pack(2,3,2) upcast(1,4) vector(2,16) upcast(2,0)");
+    checked(g, sink, "merge(0,1) thread(0,5)");
+  }
+}
+
+TEST_CASE("every kernel computes the same, whatever is laid out") {
+  for (const TestKernel& kernel : testKernels())
+    for (Sizes s : {Sizes{4, 6, 5}, Sizes{17, 33, 9}}) {
+      INFO(kernel.name);
+      Graph g;
+      UOp sink = kernel.build(g, s);
+      Caps caps;
+      caps.constants = {1, 2};
+      std::string opts;
+      for (const OptOp& opt : chooseOpts(g, sink, caps)) opts += (opts.empty() ? "" : " ") + toText(opt);
+      checked(g, sink, opts, caps);
+    }
+}
+
+TEST_CASE("an order that repeats elements is left alone") {
+  Graph g;
+  Reordered r = checked(g, buildConv1d(g, {3, 4000, 7}), "");
+  for (const ConstantLayout& l : r.layouts) CHECK(l.elements() <= 3 * 4000 * 5 / 4 + 1024);
+}
+
+TEST_CASE("text that is no list of layouts") {
+  CHECK_FALSE(layoutsFromText("1 2 3"));
+  CHECK_FALSE(layoutsFromText("1 99999999999 1\n"));
+  CHECK(layoutsFromText("")->empty());
+}
+
+TEST_CASE("an address whose quotients nest is looked at once per part") {
+  Graph g;
+  UOp i = g.range(g.index(24), 0, AxisType::Loop), at = i;
+  for (int step = 0; step < 60; ++step)  // doubles the number of paths down to the counter
+    at = g.alu(Op::Add, {g.alu(Op::Mul, {g.alu(Op::Floormod, {g.alu(Op::Add, {at, g.index(1)}), g.index(4)}), g.index(6)}),
+                         g.alu(Op::Floordiv, {g.alu(Op::Add, {at, g.index(1)}), g.index(5)})});
+  UOp size = g.index(32), to = g.make(Op::Param, DType::F32, {size}, SlotArg{0, Space::Global}),
+      from = g.make(Op::Param, DType::F32, {size}, SlotArg{1, Space::Global});
+  UOp store = g.make(Op::Store, DType::Void, {g.indexInto(to, {&i, 1}), g.load(g.indexInto(from, {&at, 1}))});
+  UOp sink = g.make(Op::Sink, DType::Void, {g.make(Op::End, DType::Void, {store, i})});
+  REQUIRE(readingOrder(g, sink, 1));
+  CHECK(readingOrder(g, sink, 1)->elements() == 24);
+}
