@@ -12,6 +12,7 @@
 #include "driver/plan_builder.h"
 #include "ir/text.h"
 #include "linearize/linearize.h"
+#include "schedule/graph_passes.h"
 #include "support/suggest.h"
 #include "support/version.h"
 
@@ -101,7 +102,7 @@ Status compileAnew(CompiledKernel& kernel, const Target& target, const CompileOp
 bool wantsToSee(const CompileOptions& options) {
   const PassOptions& p = options.passes;
   return options.keepSource || !p.printBefore.empty() || !p.printAfter.empty() || p.printChanged || p.ruleStats ||
-         !p.stopAfter.empty();
+         !p.stopAfter.empty() || p.instrument;
 }
 
 Status compileKernel(CompiledKernel& kernel, const Target& target, const CompileOptions& options) {
@@ -160,15 +161,13 @@ Status compileKernels(std::vector<CompiledKernel>& kernels, const Target& target
 }
 
 ScheduleOptions scheduleOptions(const Target& target, const CompileOptions& options) {
-  return {options.numerics, target.usesCpuFeatures && capsOf(options.cpu, options.numerics).bf16Dots};
+  return {options.numerics, target.usesCpuFeatures && capsOf(options.cpu, options.numerics).bf16Dots, options.passes};
 }
 
-/// The schedule of another sink than the model's, which goes on to say what the graph means.
-Result<Schedule> scheduled(Model& model, UOp sink, const ScheduleOptions& options) {
-  std::swap(model.sink, sink);
-  Result<Schedule> schedule = makeSchedule(model, options);
-  std::swap(model.sink, sink);
-  return schedule;
+/// What a pass over the graph was given when it failed.
+Error withFailure(Error error, const PassLog& log, const CompileOptions& options) {
+  if (options.failure != nullptr && error.diag == Diag::Verify) *options.failure = {"graph", log.failedPass, log.lastGood};
+  return error;
 }
 
 PlanOptions planOptions(const CompileOptions& options) {
@@ -188,7 +187,10 @@ Result<std::unique_ptr<Compilation>> compile(Model& model, const CompileOptions&
   Stopwatch watch(result->times);
   SVOD_TRY(const UOp folded, foldConstants(model, options.fold));
   watch.lap("fold");
-  SVOD_TRY(result->schedule, scheduled(model, folded, scheduleOptions(*target, options)));
+  auto schedule = runGraphPasses(model, folded, scheduleOptions(*target, options), result->log);
+  if (!schedule) return fail(withFailure(std::move(schedule.error()), result->log, options));
+  if (!*schedule) return result;
+  result->schedule = std::move(**schedule);
   SVOD_CHECK(checkOptsMatch(result->schedule, options));
   watch.lap("schedule");
 
@@ -202,7 +204,9 @@ Result<std::unique_ptr<Compilation>> compile(Model& model, const CompileOptions&
     result->kernels.push_back(std::move(kernel));
   }
   findConstants(model, result->schedule, result->kernels);
-  Status compiled = compileKernels(result->kernels, *target, options);
+  CompileOptions perKernel = options;
+  perKernel.passes = optionsAfter(options.passes, graphPasses());
+  Status compiled = compileKernels(result->kernels, *target, perKernel);
   bool stopped = false;
   for (CompiledKernel& k : result->kernels) {
     result->log.add(k.log);

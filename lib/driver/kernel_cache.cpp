@@ -37,6 +37,7 @@ std::string KernelCache::keyOf(const CompiledKernel& kernel, const KernelOpts* r
   key.add("numerics", toText(options.numerics));
   key.add("level", options.optLevel);
   for (const std::string& rule : options.passes.disabledRules) key.add("without", rule);
+  for (const std::string& pass : options.passes.disabledPasses) key.add("without pass", pass);
   key.add("limit", options.passes.bisectLimit);
   key.add("verify", options.passes.verifyEach);
   if (requested != nullptr) key.add("opts", toText(requested->opts));

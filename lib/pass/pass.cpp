@@ -34,8 +34,12 @@ bool lists(const std::vector<std::string>& names, std::string_view pass) {
   return std::ranges::any_of(names, [&](const std::string& n) { return n == pass || n == "all"; });
 }
 
-void print(PassContext& cx, std::string_view when, const Pass& pass, UOp root) {
-  cx.log.text += fmt::format("; {} {} ({})\n{}\n", when, pass.name, cx.job, toUopText(root));
+std::string textOf(const PassContext& cx, UOp root) {
+  return cx.subject != nullptr ? cx.subject->text(root) : toUopText(root);
+}
+
+void print(PassContext& cx, std::string_view when, const Pass& pass, const std::string& text) {
+  cx.log.text += fmt::format("; {} {} ({})\n{}\n", when, pass.name, cx.job, text);
 }
 
 Error inPass(Error error, const Pass& pass, const PassContext& cx) {
@@ -44,21 +48,25 @@ Error inPass(Error error, const Pass& pass, const PassContext& cx) {
 
 Status verifyStage(UOp root, Stage stage, const Pass& pass, const PassContext& cx) {
   if (!cx.options.verifyEach) return {};
-  if (Status status = verify(root, stage); !status) return fail(inPass(std::move(status).error(), pass, cx));
+  Status status = cx.subject != nullptr ? cx.subject->verify(root, stage) : verify(root, stage);
+  if (!status) return fail(inPass(std::move(status).error(), pass, cx));
   return {};
 }
 
 Result<UOp> runOne(const Pass& pass, UOp root, PassContext& cx) {
   const PassOptions& options = cx.options;
-  if (lists(options.printBefore, pass.name)) print(cx, "before", pass, root);
+  const bool wantsBefore = options.printChanged || lists(options.printBefore, pass.name);
+  const std::string before = wantsBefore ? textOf(cx, root) : "";
+  if (lists(options.printBefore, pass.name)) print(cx, "before", pass, before);
   auto begin = std::chrono::steady_clock::now();
   Result<UOp> result = pass.run(root, cx);
   std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
+  if (result && options.instrument) result = options.instrument(pass, *result, cx);
   if (!result) return fail(inPass(std::move(result).error(), pass, cx));
   if (options.timePasses)
     cx.log.times.push_back({pass.name, spent.count(), toposort(root).size(), toposort(*result).size()});
-  if (lists(options.printAfter, pass.name) || (options.printChanged && *result != root))
-    print(cx, "after", pass, *result);
+  if (lists(options.printAfter, pass.name) || (options.printChanged && textOf(cx, *result) != before))
+    print(cx, "after", pass, textOf(cx, *result));
   SVOD_CHECK(verifyStage(*result, pass.out, pass, cx));
   return result;
 }
@@ -76,17 +84,29 @@ Status checkChain(std::span<const Pass> passes) {
 
 }  // namespace
 
+bool isSkipped(const Pass& pass, int64_t optionalBefore, const PassOptions& options) {
+  if (!pass.optional) return false;
+  return (options.bisectLimit >= 0 && optionalBefore >= options.bisectLimit) || lists(options.disabledPasses, pass.name);
+}
+
+PassOptions optionsAfter(const PassOptions& options, std::span<const Pass> earlier) {
+  PassOptions rest = options;
+  if (rest.bisectLimit < 0) return rest;
+  rest.bisectLimit = std::max<int64_t>(0, rest.bisectLimit - std::ranges::count(earlier, true, &Pass::optional));
+  return rest;
+}
+
 Result<UOp> runPipeline(std::span<const Pass> passes, UOp root, PassContext& cx) {
   SVOD_CHECK(checkChain(passes));
   if (!passes.empty()) SVOD_CHECK(verifyStage(root, passes[0].in, passes[0], cx));
-  int64_t optionalRun = 0;
+  int64_t optionalBefore = 0;
   for (const Pass& pass : passes) {
-    bool skipped = pass.optional && cx.options.bisectLimit >= 0 && optionalRun >= cx.options.bisectLimit;
+    const bool skipped = isSkipped(pass, optionalBefore, cx.options);
+    optionalBefore += pass.optional;
     if (!skipped) {
-      optionalRun += pass.optional;
       Result<UOp> next = runOne(pass, root, cx);
       if (!next) {
-        cx.log.lastGood = toUopText(root);
+        cx.log.lastGood = textOf(cx, root);
         cx.log.failedPass = pass.name;
         return next;
       }
@@ -94,7 +114,7 @@ Result<UOp> runPipeline(std::span<const Pass> passes, UOp root, PassContext& cx)
     }
     if (pass.name == cx.options.stopAfter) {
       cx.log.stopped = true;
-      if (!lists(cx.options.printAfter, pass.name)) print(cx, "after", pass, root);
+      if (!lists(cx.options.printAfter, pass.name)) print(cx, "after", pass, textOf(cx, root));
       break;
     }
   }

@@ -1,6 +1,7 @@
 // Passes as table rows and the one loop that runs, prints, times, verifies, stops and bisects them.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -13,6 +14,9 @@
 
 namespace svod {
 
+struct Pass;
+struct PassContext;
+
 /// What the user asked to see and check; the same for every pipeline of a compile. Filled from the flag table.
 struct PassOptions {
   std::vector<std::string> printBefore = {}, printAfter = {};  // pass names, or "all"
@@ -20,10 +24,13 @@ struct PassOptions {
   bool timePasses = false;
   bool ruleStats = false;
   std::vector<std::string> disabledRules = {};
+  std::vector<std::string> disabledPasses = {};  // names of optional passes that are left out
   std::string stopAfter = {};  // pass name; empty: run everything
   bool verifyEach = false;    // check the stage's rules before the first and after every pass
   bool checkAccesses = true;  // on every compile: that no load or store is seen to leave its buffer (ir/verify_access.h)
   int64_t bisectLimit = -1;   // run only the first N optional passes of each pipeline; -1: all
+  /// Given what a pass returned, before that is printed and verified; what it returns goes on in its place. May be empty.
+  std::function<Result<UOp>(const Pass& pass, UOp root, PassContext& cx)> instrument = {};
 };
 
 struct PassTime {
@@ -91,6 +98,14 @@ class PassData {
   std::vector<Item> items_;
 };
 
+/// What a pipeline works on, where that is more than a root.
+class PassSubject {
+ public:
+  virtual ~PassSubject() = default;
+  virtual std::string text(UOp root) const = 0;
+  virtual Status verify(UOp root, Stage stage) const = 0;
+};
+
 struct PassContext {
   Graph& graph;
   PassLog& log;
@@ -98,6 +113,7 @@ struct PassContext {
   std::string job;                         // name of the kernel, or "graph": shown with everything printed
   Numerics numerics = Numerics::Contract;
   PassData data;
+  const PassSubject* subject = nullptr;    // null: the root is all there is
 };
 
 struct Pass {
@@ -106,6 +122,12 @@ struct Pass {
   Result<UOp> (*run)(UOp root, PassContext& cx);
   bool optional = false;        // the graph stays correct without it, so --bisect-limit may skip it
 };
+
+/// Whether a pass is run, where `optionalBefore` optional passes were.
+bool isSkipped(const Pass& pass, int64_t optionalBefore, const PassOptions& options);
+
+/// The options for a pipeline that follows `earlier`: bisectLimit counts through both.
+PassOptions optionsAfter(const PassOptions& options, std::span<const Pass> earlier);
 
 /// Runs `passes` in order on `root`. An error carries the name of the pass and of the job; `cx.log.lastGood` then holds
 /// the text to reproduce it, `cx.log.failedPass` the name.

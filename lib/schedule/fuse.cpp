@@ -25,7 +25,7 @@ bool alwaysMaterialized(Op op) { return op == Op::Contiguous || op == Op::Copy |
 
 class Fuser {
  public:
-  Fuser(UOp sink, const FusionOptions& options) : order_(toposort(sink)), options_(options) {
+  Fuser(UOp sink, const FusionOptions& options) : order_(toposort(sink)), options_(options), dots_(options.dots) {
     uint32_t largest = 0;
     for (UOp n : order_) largest = std::max(largest, n.id());
     uses_.resize(largest + 1);
@@ -37,7 +37,6 @@ class Fuser {
   /// Decides by cost alone, then cuts what became too large and decides again with these cuts as given.
   Fusion run() {
     isIndexMath_ = indexMath(order_, uses_.size());
-    if (options_.bf16Dots) dots_ = bf16Products(order_);
     for (const Bf16Product& dot : dots_) dotOperands_.insert({dot.a.id(), dot.b.id()});
     do {
       measureWork();
@@ -309,7 +308,7 @@ class Fuser {
   std::map<uint32_t, Row> rows_;  // by node id
   std::set<uint32_t> rowProducts_, noRows_;  // owners of kernels that keep rows of a product, or none
   TokenTable tokens_;
-  std::vector<Bf16Product> dots_;
+  std::span<const Bf16Product> dots_;
   std::set<uint32_t> dotOperands_;  // of all of them, but for those where something is in the way
 };
 
@@ -318,5 +317,24 @@ class Fuser {
 bool isStorage(UOp n) { return n.op() == Op::Buffer || n.op() == Op::After; }
 
 Fusion chooseFusion(UOp sink, const FusionOptions& options) { return Fuser(sink, options).run(); }
+
+Fusion keepAll(UOp sink) {
+  const std::vector<UOp> order = toposort(sink);
+  uint32_t largest = 0;
+  for (UOp n : order) largest = std::max(largest, n.id());
+  const std::vector<bool> isMath = indexMath(order, largest + 1);
+  Fusion fusion{std::vector<bool>(largest + 1), {}};
+  const auto keep = [&](UOp n) {
+    if (!isStorage(n)) fusion.materialized[n.id()] = true;
+  };
+  for (UOp n : order) {
+    const bool isComputed = isElementwise(n.op()) || n.op() == Op::Reduce || n.op() == Op::Gather;
+    if (alwaysMaterialized(n.op()) || (isComputed && !isMath[n.id()] && n.dtype() != DType::Index)) keep(n);
+    if (n.op() != Op::Custom && n.op() != Op::Copy) continue;  // their operands are read as buffers
+    for (UOp s : n.src().first(n.op() == Op::Copy ? 1 : static_cast<size_t>(n.argAs<CustomArg>().inputs)))
+      if (s.dtype() != DType::Index) keep(s);
+  }
+  return fusion;
+}
 
 }  // namespace svod

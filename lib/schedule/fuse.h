@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "schedule/dot_operands.h"
 
 namespace svod {
 
@@ -17,8 +18,8 @@ struct Fusion {
 };
 
 struct FusionOptions {
-  const std::set<uint32_t>& whole;  // ids of values that are not kept for the size of their kernel
-  bool bf16Dots = false;            // matrix products take bf16 operands as they are
+  const std::set<uint32_t>& whole;      // ids of values that are not kept for the size of their kernel
+  std::span<const Bf16Product> dots;    // products that take bf16 operands as they are, if all of their readers do
 };
 
 /// Walks from the outputs to the inputs. For each value it knows every way the value is read: by which kernel, and at
@@ -29,6 +30,9 @@ struct FusionOptions {
 /// Everything else weighs the arithmetic of computing again against writing and reading memory. What makes a kernel too
 /// large is kept as well.
 Fusion chooseFusion(UOp sink, const FusionOptions& options);
+
+/// Every value is kept that is computed and can be: sizes and positions, which no memory is read for, are not.
+Fusion keepAll(UOp sink);
 
 /// True for nodes that are storage or always have a buffer of their own.
 bool isStorage(UOp node);

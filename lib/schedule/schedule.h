@@ -7,6 +7,7 @@
 
 #include "ir/model.h"
 #include "ir/numerics.h"
+#include "pass/pass.h"
 #include "support/result.h"
 
 namespace svod {
@@ -14,6 +15,7 @@ namespace svod {
 struct ScheduleOptions {
   Numerics numerics = Numerics::Contract;
   bool bf16Dots = false;  // sums of products of bf16 become dot product instructions
+  PassOptions passes = {};
 };
 
 /// Storage of one value. Ports keep the dense layout of their actual dims; temporaries are laid out for the largest.
@@ -71,9 +73,9 @@ struct Schedule {
   std::vector<ScheduleLoop> loops;
 };
 
-/// Adds nodes to the model's graph but changes no existing one. Pure constants, zero-element values and ports that
-/// are only copied are handled; a value that can never be ordered (a state read both before and after its own store
-/// by one value) is given a snapshot.
+/// Runs all of graphPasses() (graph_passes.h) on the model. Adds nodes to its graph but changes no existing one. Pure
+/// constants, zero-element values and ports that are only copied are handled; a value that can never be ordered (a state
+/// read both before and after its own store by one value) is given a snapshot.
 Result<Schedule> makeSchedule(Model& model, const ScheduleOptions& options);
 
 /// The schedule as text: buffers, then items with their arguments, then each kernel.

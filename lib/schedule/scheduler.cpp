@@ -4,42 +4,21 @@
 
 #include "ir/custom.h"
 #include "ir/shape.h"
-#include "schedule/in_place.h"
-#include "schedule/late_normalize.h"
-#include "schedule/layout.h"
 #include "schedule/packing.h"
-#include "schedule/rescale.h"
-#include "schedule/siblings.h"
-#include "schedule/split_reduce.h"
-#include "schedule/winograd.h"
 
 namespace svod {
 
-Scheduler::Scheduler(Model& model, const ScheduleOptions& options) : model_(model), options_(options), counters_(model) {}
+Scheduler::Scheduler(Model& model, UOp sink, const Fusion& fusion)
+    : model_(model), counters_(model), nodes_(toposort(sink)), loops_(nodes_), fusion_(fusion) {
+  nameNodes();
+}
 
 Result<Schedule> Scheduler::run() {
-  if (model_.sink.srcCount() == 0)
-    return fail(Diag::NoOutputs, "the graph has no outputs and assigns no state", "declare at least one output");
-  SVOD_TRY(UOp unrolled, unrollLoops(model_, model_.sink));
-  UOp sink = normalizeLate(*model_.graph, unrolled, options_.numerics);
-  WinogradGraph fast{sink, {}};
-  if (options_.numerics == Numerics::Fast) fast = useWinograd(model_, sink);
-  sink = rescaleLongSums(*model_.graph, fast.sink, options_.numerics);
-  sink = splitReduces(*model_.graph, sink, options_.numerics);
-  const FusionOptions fusing{fast.whole, options_.bf16Dots};
-  sink = layOutForReaders(*model_.graph, sink, chooseFusion(sink, fusing), fast.whole);
-  nodes_ = toposort(sink);
-  loops_ = LoopTree(nodes_);
-  nameNodes();
-  fusion_ = chooseFusion(sink, fusing);
   for (;;) {
     SVOD_CHECK(produceAll());
     size_t before = snapshots_.size();
     SVOD_TRY(schedule_.items, order());
-    if (snapshots_.size() > before) continue;
-    joinSiblings(schedule_);
-    offerInPlace(schedule_);
-    return std::move(schedule_);
+    if (snapshots_.size() == before) return std::move(schedule_);
   }
 }
 
@@ -148,7 +127,5 @@ Producer& Scheduler::producer(UOp node) {
 KernelBuilder Scheduler::builderFor(Graph& graph) {
   return {graph, counters_, fusion_.rows, [this](UOp n) { return storageOf(n); }};
 }
-
-Result<Schedule> makeSchedule(Model& model, const ScheduleOptions& options) { return Scheduler(model, options).run(); }
 
 }  // namespace svod

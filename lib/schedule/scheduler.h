@@ -1,4 +1,4 @@
-// The working state of makeSchedule: producers, their kernels and their order.
+// The working state of make-kernels: producers, their kernels and their order.
 #pragma once
 #include <algorithm>
 #include <map>
@@ -40,7 +40,8 @@ class ReadOrder;
 
 class Scheduler {
  public:
-  Scheduler(Model& model, const ScheduleOptions& options);
+  /// Kernels for the values of the graph below `sink` that `fusion` keeps.
+  Scheduler(Model& model, UOp sink, const Fusion& fusion);
   Result<Schedule> run();
 
  private:
@@ -83,13 +84,12 @@ class Scheduler {
   std::string labelOf(UOp node) const;
 
   Model& model_;
-  ScheduleOptions options_;
   Schedule schedule_;
   Counters counters_;
-  LoopTree loops_;
   std::vector<UOp> nodes_;                 // toposort of the sink
+  LoopTree loops_;
   std::map<uint32_t, std::string> labels_; // by node id
-  Fusion fusion_;
+  const Fusion& fusion_;
   std::map<uint32_t, Storage> storage_;    // by node id
   std::set<uint32_t> writtenInPlace_;      // Stores whose value is computed directly into the target
   std::set<uint32_t> snapshots_;           // states copied before they are overwritten

@@ -158,20 +158,21 @@ class Insight(ToolTest):
         self.assertNotIn("; after symbolic", done.stdout)
         plan = self.folder / "plan"
         done = self.svodc("compile", graph, "-o", plan, "--print-before=all", "--time-passes", "--rule-stats")
-        for words in ("; before symbolic", "; before legalize", "schedule", "legalize", "attempts"):
+        for words in ("; before fuse (graph)", "; before make-kernels (graph)", "; before symbolic", "; before legalize", "schedule", "legalize", "attempts"):
             self.assertIn(words, done.stdout)
         self.assertIn("; after", self.svodc("compile", graph, "-o", plan, "--print-changed").stdout)
 
     def test_a_wrong_result_names_the_pass(self):
         graph = self.graph("svod 1\ninput x: f32[8, 8]\noutput y = log(0 - abs(x) - 1) * 0\n")  # NaN, but 0 in fast math
         done = self.fails(4, "compile", graph, "-o", self.folder / "p", "--numerics", "fast", "--verify",
-                          says="pass symbolic does it: --bisect-limit 0 is right, 1 is not")
+                          says="pass symbolic does it: --bisect-limit 10 is right, 11 is not")
         self.assertIn("--print-before symbolic", done.stderr)
         self.assertFalse((self.folder / "p").exists())
 
     def test_bisecting_and_leaving_rules_out_keep_the_values(self):
         plan = self.folder / "plan"
-        for words in (["--bisect-limit", 0], ["--bisect-limit", 1], ["--disable-rule", "fold-constants"]):
+        for words in (["--bisect-limit", 0], ["--bisect-limit", 11], ["--disable-rule", "fold-constants"],
+                      ["--disable-pass", "fuse", "--disable-pass", "apply-opts"]):
             self.svodc("compile", self.graph(SYMBOLIC), "-o", plan, "--verify", *words)
 
 

@@ -67,7 +67,8 @@ TEST_CASE("Every option that code depends on is part of the key") {
       {"level", [](CompileOptions& o) { o.optLevel = 0; }},
       {"numerics", [](CompileOptions& o) { o.numerics = Numerics::Strict; }},
       {"rules", [](CompileOptions& o) { o.passes.disabledRules = {"fold-constants"}; }},
-      {"passes", [](CompileOptions& o) { o.passes.bisectLimit = 1; }},
+      {"passes", [](CompileOptions& o) { o.passes.bisectLimit = 11; }},
+      {"without a pass", [](CompileOptions& o) { o.passes.disabledPasses = {"apply-opts"}; }},
       {"checks", [](CompileOptions& o) { o.passes.verifyEach = !o.passes.verifyEach; }},
       {"opts", [](CompileOptions& o) { o.opts = {{"", {}}}; }},
   };

@@ -16,6 +16,7 @@ struct RunOptions {
   std::string target = "cpu", cpu = "native";
   int jobs = 1;
   std::string opts;     // for every kernel, in place of the chosen ones
+  std::vector<std::string> disabledPasses = {};
   bool quickC = false;  // the C compiler does not optimize: for thousands of kernels that run once
   ExecuteOptions execute;
 };

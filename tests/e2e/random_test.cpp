@@ -8,6 +8,7 @@
 #include "e2e/reduce_graph.h"
 #include "e2e/seeds.h"
 #include "ir/text.h"
+#include "schedule/graph_passes.h"
 
 using namespace svod;
 
@@ -22,6 +23,8 @@ RunOptions draw(uint64_t seed, Numerics numerics, const char* target) {
   options.target = target;
   options.optLevel = static_cast<int>(seed % 3 != 0);
   options.memory = static_cast<MemoryMode>(seed % 5 == 0 ? 1 + seed % 2 : 0);
+  const Pass& pass = graphPasses()[seed / 6 % graphPasses().size()];
+  if (seed % 6 == 1 && pass.optional) options.disabledPasses = {std::string(pass.name)};
   options.execute.threads = seed % 4 == 0 ? 3 : 1;
   options.execute.orderSeed = seed % 2 == 0 ? seed : 0;
   options.execute.watch = seed % 7 < 2 ? Watch::Start : Watch::End;

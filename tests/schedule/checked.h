@@ -27,7 +27,7 @@ inline ModelBindings patterns(const Model& model) {
 
 /// The schedule computes what the graph means, as kernels and after expansion. Sums of `patterns` are exact in any order.
 inline Schedule checked(Model& model, Numerics numerics = Numerics::Strict) {
-  auto schedule = makeSchedule(model, {numerics});
+  auto schedule = makeSchedule(model, {.numerics = numerics, .passes = {.verifyEach = true}});
   REQUIRE(schedule);
   ModelBindings bindings = patterns(model);
   auto expected = interpret(model, bindings);

@@ -3,7 +3,7 @@
 
 #include "arena_limit.h"
 #include "build.h"
-#include "driver/kernel_passes.h"
+#include "guilty_pass.h"
 #include "plan/directory.h"
 #include "verify.h"
 
@@ -63,27 +63,6 @@ Status printSummary(const Compilation& compilation, const std::string& path, con
                        plan.target.numerics + ", for " + plan.target.cpu + " on " + plan.target.triple + "\n");
 }
 
-/// Compiles again with 0, 1, .. optional passes and names the one from which on the result is wrong.
-Error withGuiltyPass(Error error, BuildResult& build) {
-  std::vector<std::string_view> optional;
-  for (const Pass& pass : kernelPasses())
-    if (pass.optional) optional.push_back(pass.name);
-  CompileOptions options = build.options;
-  for (size_t n = 0; n <= optional.size(); ++n) {
-    options.passes.bisectLimit = static_cast<int64_t>(n);
-    auto again = compile(build.model, options);
-    if (!again) return error;
-    if (verifyPlan(build.model, **again, options.numerics)) continue;
-    if (n == 0) return std::move(error).withNote("without optional passes it is wrong as well; see --print-after of each");
-    const std::string pass(optional[n - 1]);
-    return std::move(error)
-        .withNote("pass " + pass + " does it: --bisect-limit " + std::to_string(n - 1) + " is right, " + std::to_string(n) +
-                  " is not")
-        .withHelp("add --print-before " + pass + " --print-after " + pass);
-  }
-  return error;
-}
-
 /// Says with which sizes, where some were too large to wait for.
 void noteSizes(const std::vector<SizeChoice>& choices, Console& console) {
   std::string ran;
@@ -103,7 +82,7 @@ Status verified(BuildResult& build, Console& console) {
   }
   const bool wrong = choices.error().diag == Diag::Mismatch;
   if (!wrong || build.options.passes.bisectLimit >= 0) return fail(std::move(choices.error()));
-  return fail(withGuiltyPass(std::move(choices.error()), build));
+  return fail(withGuiltyPass(std::move(choices.error()), build.model, build.options));
 }
 
 Status checkOutput(const Flags& flags) {

@@ -10,6 +10,7 @@
 #include "ir/op.h"
 #include "opts/opt.h"
 #include "report/plan_text.h"
+#include "schedule/graph_passes.h"
 #include "symbolic/symbolic.h"
 
 namespace svod {
@@ -62,8 +63,9 @@ Table listRules() {
 Table listPasses() {
   Table table{
       "passes", {{"name", "pass"}, {"in", "from"}, {"out", "to"}, {"optional", "optional"}, {"what", "meaning"}}, {}};
-  for (const Pass& pass : kernelPasses())
-    table.rows.push_back({pass.name, toText(pass.in), toText(pass.out), pass.optional, pass.what});
+  for (std::span<const Pass> passes : {graphPasses(), kernelPasses()})
+    for (const Pass& pass : passes)
+      table.rows.push_back({pass.name, toText(pass.in), toText(pass.out), pass.optional, pass.what});
   return table;
 }
 
@@ -122,7 +124,7 @@ constexpr List kLists[] = {
     {"ops", "list-ops", "ops a graph file can name", listOps},
     {"uops", "list-uops", "ops of the compiler's own graph", listUops},
     {"rules", "list-rules", "rewrite rules", listRules},
-    {"passes", "list-passes", "passes over a kernel, in order", listPasses},
+    {"passes", "list-passes", "passes over the graph and over each kernel, in order", listPasses},
     {"opts", "list-opts", "schedule decisions for --opts", listOpts},
     {"targets", "list-targets", "targets for --target", listTargets},
     {"flags", "list-flags", "flags of all commands", listFlags},

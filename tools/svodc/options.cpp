@@ -6,6 +6,7 @@
 
 #include "data/atomic_write.h"
 #include "driver/kernel_passes.h"
+#include "schedule/graph_passes.h"
 #include "support/suggest.h"
 #include "support/utf8.h"
 #include "symbolic/symbolic.h"
@@ -23,10 +24,18 @@ Status checkRuleName(const std::string& name) {
               didYouMean(name, names, "svodc --list-rules shows them"));
 }
 
-Status checkPassName(const std::string& name, std::string_view flag, bool allowAll) {
+/// `more`: what the flag takes besides names of passes; `isFor`: which passes it takes.
+Status checkPassName(const std::string& name, std::string_view flag, std::string_view more = "",
+                     bool (*isFor)(const Pass&) = [](const Pass&) { return true; }) {
   std::vector<std::string_view> names;
-  for (const Pass& pass : kernelPasses()) names.push_back(pass.name);
-  if (allowAll) names.push_back("all");
+  for (std::span<const Pass> passes : {graphPasses(), kernelPasses()})
+    for (const Pass& pass : passes) {
+      if (isFor(pass)) names.push_back(pass.name);
+      else if (pass.name == name)
+        return fail(Diag::Usage, "pass '" + name + "' always runs: --" + std::string(flag) + " takes optional ones",
+                    "svodc --list-passes shows them");
+    }
+  if (!more.empty()) names.push_back(more);
   if (std::find(names.begin(), names.end(), name) != names.end()) return {};
   return fail(Diag::Usage, "there is no pass '" + name + "' for --" + std::string(flag),
               didYouMean(name, names, "svodc --list-passes shows them"));
@@ -34,9 +43,11 @@ Status checkPassName(const std::string& name, std::string_view flag, bool allowA
 
 Result<PassOptions> passOptions(const Flags& flags) {
   PassOptions options;
-  for (const std::string& name : flags.printBefore) SVOD_CHECK(checkPassName(name, "print-before", true));
-  for (const std::string& name : flags.printAfter) SVOD_CHECK(checkPassName(name, "print-after", true));
-  if (!flags.stopAfter.empty()) SVOD_CHECK(checkPassName(flags.stopAfter, "stop-after", false));
+  for (const std::string& name : flags.printBefore) SVOD_CHECK(checkPassName(name, "print-before", "all"));
+  for (const std::string& name : flags.printAfter) SVOD_CHECK(checkPassName(name, "print-after", "all"));
+  if (!flags.stopAfter.empty()) SVOD_CHECK(checkPassName(flags.stopAfter, "stop-after"));
+  for (const std::string& name : flags.disablePass)
+    SVOD_CHECK(checkPassName(name, "disable-pass", "", [](const Pass& pass) { return pass.optional; }));
   for (const std::string& name : flags.disableRule) SVOD_CHECK(checkRuleName(name));
   options.printBefore = flags.printBefore;
   options.printAfter = flags.printAfter;
@@ -44,6 +55,7 @@ Result<PassOptions> passOptions(const Flags& flags) {
   options.timePasses = flags.timePasses;
   options.ruleStats = flags.ruleStats;
   options.disabledRules = flags.disableRule;
+  options.disabledPasses = flags.disablePass;
   options.stopAfter = flags.stopAfter;
   options.bisectLimit = flags.bisectLimit;
 #ifdef SVOD_VERIFY_EACH

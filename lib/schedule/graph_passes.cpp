@@ -1,0 +1,130 @@
+#include "schedule/graph_passes.h"
+
+#include "ir/text.h"
+#include "ir/verify.h"
+#include "schedule/in_place.h"
+#include "schedule/late_normalize.h"
+#include "schedule/layout.h"
+#include "schedule/loops.h"
+#include "schedule/rescale.h"
+#include "schedule/scheduler.h"
+#include "schedule/siblings.h"
+#include "schedule/split_reduce.h"
+#include "schedule/verify_schedule.h"
+#include "schedule/winograd.h"
+
+namespace svod {
+
+namespace {
+
+GraphJob& jobOf(PassContext& cx) { return cx.data.get<GraphJob>(); }
+
+std::vector<Bf16Product> dotsOf(UOp root, const GraphJob& job) {
+  return job.options.bf16Dots ? bf16Products(toposort(root)) : std::vector<Bf16Product>();
+}
+
+Result<UOp> unroll(UOp root, PassContext& cx) { return unrollLoops(jobOf(cx).model, root); }
+
+Result<UOp> lateNormalize(UOp root, PassContext& cx) { return normalizeLate(cx.graph, root, cx.numerics); }
+
+Result<UOp> winograd(UOp root, PassContext& cx) {
+  if (cx.numerics != Numerics::Fast) return root;
+  WinogradGraph fast = useWinograd(jobOf(cx).model, root);
+  jobOf(cx).whole = std::move(fast.whole);
+  return fast.sink;
+}
+
+Result<UOp> rescaleSums(UOp root, PassContext& cx) { return rescaleLongSums(cx.graph, root, cx.numerics); }
+
+Result<UOp> splitReduces(UOp root, PassContext& cx) { return splitReduces(cx.graph, root, cx.numerics); }
+
+Result<UOp> layOut(UOp root, PassContext& cx) {
+  GraphJob& job = jobOf(cx);
+  return layOutForReaders(cx.graph, root, chooseFusion(root, {job.whole, dotsOf(root, job)}), job.whole);
+}
+
+Result<UOp> dotOperands(UOp root, PassContext& cx) {
+  jobOf(cx).dots = dotsOf(root, jobOf(cx));
+  return root;
+}
+
+Result<UOp> fuse(UOp root, PassContext& cx) {
+  GraphJob& job = jobOf(cx);
+  job.fusion = chooseFusion(root, {job.whole, job.dots});
+  return root;
+}
+
+Result<UOp> makeKernels(UOp root, PassContext& cx) {
+  GraphJob& job = jobOf(cx);
+  if (!job.fusion) job.fusion = keepAll(root);
+  SVOD_TRY(job.schedule, Scheduler(job.model, root, *job.fusion).run());
+  return root;
+}
+
+Result<UOp> joinKernels(UOp root, PassContext& cx) {
+  joinSiblings(*jobOf(cx).schedule);
+  return root;
+}
+
+Result<UOp> overwriteOperands(UOp root, PassContext& cx) {
+  offerInPlace(*jobOf(cx).schedule);
+  return root;
+}
+
+constexpr Stage T = Stage::Tensor, K = Stage::Kernel;
+constexpr Pass kGraphPasses[] = {
+    // First: every other pass sees the body of such a loop as often as it runs, like any other part of the graph.
+    {"unroll-loops", "loops that ask for it as copies of their bodies", T, T, unroll, true},
+    // Before split-reduces, which leaves products of a softmax in one piece, and tells them by what stands here.
+    {"normalize-late", "softmax rows that a product sums up are divided by their sum after it", T, T, lateNormalize, true},
+    // Before what cuts and lays out sums: the products over channels it makes are sums like others.
+    {"winograd", "convolutions of 3 x 3 taps as two transforms and a product over channels; fast numerics", T, T, winograd,
+     true},
+    // Before split-reduces, which would cut the maximum and the sum of a row apart.
+    {"rescale-sums", "long rows of a softmax in parts whose sums are rescaled: memory is swept once less", T, T, rescaleSums,
+     true},
+    {"split-reduces", "reductions to few results in parts, which threads share, and a reduction over the parts", T, T,
+     splitReduces, true},
+    // Asks what fusion would keep, so it sees the graph that fusion will see, but for the order of what is stored.
+    {"lay-out", "values whose readers all see them in one order are stored in it", T, T, layOut, true},
+    // From here on nodes stay the same: these name nodes of the graph, and kernels are made of them.
+    {"dot-operands", "operands of products that dot product instructions take as bf16", T, T, dotOperands, true},
+    // Without it every value is kept.
+    {"fuse", "which values are kept, in memory or in rows of a kernel; others are computed where they are read", T, T,
+     fuse, true},
+    {"make-kernels", "a kernel for each kept value, in an order in which all is written before it is read", T, K,
+     makeKernels},
+    // Before in-place: a joined kernel has several results and takes no operand's place.
+    {"join-siblings", "kernels with equal loops that read one memory become one with several results", K, K,
+     joinKernels, true},
+    {"in-place", "results that may lie on an operand nobody reads afterwards", K, K, overwriteOperands, true},
+};
+
+}  // namespace
+
+std::string GraphJob::text(UOp root) const { return schedule ? toText(*schedule) : toUopText(root); }
+
+Status GraphJob::verify(UOp root, Stage stage) const {
+  return stage == Stage::Kernel ? verifySchedule(*schedule) : svod::verify(root, stage);
+}
+
+std::span<const Pass> graphPasses() { return kGraphPasses; }
+
+Result<std::optional<Schedule>> runGraphPasses(Model& model, UOp sink, const ScheduleOptions& options, PassLog& log) {
+  if (sink.srcCount() == 0)
+    return fail(Diag::NoOutputs, "the graph has no outputs and assigns no state", "declare at least one output");
+  GraphJob job(model, options);
+  PassContext cx{*model.graph, log, options.passes, "graph", options.numerics, {}, &job};
+  cx.data.put(job);
+  SVOD_CHECK(runPipeline(graphPasses(), sink, cx));
+  if (log.stopped) return std::nullopt;
+  return std::move(job.schedule);
+}
+
+Result<Schedule> makeSchedule(Model& model, const ScheduleOptions& options) {
+  PassLog log;
+  SVOD_TRY(std::optional<Schedule> schedule, runGraphPasses(model, model.sink, options, log));
+  return std::move(*schedule);
+}
+
+}  // namespace svod
