@@ -59,21 +59,30 @@ Result<UOp> legalizeKernel(UOp root, PassContext& cx) {
 }
 
 constexpr Pass kKernelPasses[] = {
+    // First: what is chosen below depends on strides, and these are seen in simplified indices only.
     {"symbolic", "fold, cancel and bound index math; closed forms for counting reductions", Stage::Kernel,
      Stage::Kernel, symbolic, true},
+    // While loops are still ranges: an opt changes a range and what is open in it.
     {"apply-opts", "replay the given opts, or choose them", Stage::Kernel, Stage::Kernel, applyOpts, true},
+    // Knows the order of the loops now, and changes indices into weights before these are copied per lane.
     {"constant-layout", "constant operands in the order in which the loops read them", Stage::Kernel, Stage::Kernel,
      constantLayout, true},
+    // The last over ranges that stand for many values; from here on a value is a scalar or a vector.
     {"expand", "ranges to lanes and copies; reductions to accumulators; stages to local buffers", Stage::Kernel,
      Stage::Lowered, expandRanges},
+    // Reductions are loops with accumulators now, so that two of them can stand in one.
     {"merge-loops", "one loop for reductions that can share it", Stage::Lowered, Stage::Lowered, merge},
+    // Copies and lanes have constants where ranges stood, and merged loops share what was computed in each.
     {"symbolic-late", "fold what expansion made constant", Stage::Lowered, Stage::Lowered, symbolicLate, true},
+    // From simplified indices it is seen which loads lie within a few vectors, and which stores fill gaps.
     {"strided-loads", "gathers within a few vectors, and transposed blocks, as contiguous loads and shuffles",
      Stage::Lowered, Stage::Lowered, contiguousLoads, true},
     {"strided-stores", "stores that fill the gaps of each other as shuffles and contiguous stores", Stage::Lowered,
      Stage::Lowered, contiguousStores, true},
+    // After strided-stores, which decides what the vectors that are stored are.
     {"line-stores", "stores whose lanes go on in the next line as two masked ones of neighbours", Stage::Lowered,
      Stage::Lowered, storesByLine, true},
+    // Last: what it makes is what targets emit, in which no pass would know its patterns again.
     {"legalize", "polynomials, small floats, guarded integer ops, index width", Stage::Lowered, Stage::Lowered,
      legalizeKernel},
 };
