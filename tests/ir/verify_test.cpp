@@ -53,7 +53,7 @@ constexpr Row kBroken[] = {
                "%4 = sink %3"},
     {"pad", T, "%0 = buffer 4 {0} : i32[4]\n%1 = iota 2 : i32[2]\n%2 = pad %1, 0:i32, -1, 3 : i32[4]\n%3 = store %0, %2\n"
                "%4 = sink %3"},
-    {"shrink", T, "%0 = buffer 4 {0} : i32[4]\n%1 = iota 5 : i32[5]\n%2 = shrink %1, 2, 4 : i32[4]\n%3 = store %0, %2\n"
+    {"shrink", T, "%0 = buffer 4 {0} : i32[4]\n%1 = iota 5 : i32[5]\n%2 = shrink %1, 2, -1 : i32[-1]\n%3 = store %0, %2\n"
                   "%4 = sink %3"},
     {"indices", T, "%0 = buffer 4 {0} : i32[4]\n%1 = gather %0, %0, %0 : i32[4]\n%2 = store %0, %1\n%3 = sink %2"},
     {"indices", T, "%0 = buffer 4 {0} : f32[4]\n%1 = gather %0, %0 : f32[4]\n%2 = store %0, %1\n%3 = sink %2"},
