@@ -101,7 +101,7 @@ std::string checkPad(const NodeView& n) {
   return {};
 }
 
-// A part may lie beyond its source, as counters and variables carry it there and loops are unrolled: it has no elements there.
+// A part may lie beyond its source, where variables and counters of unrolled loops carry it: it has no elements there.
 std::string checkShrink(const NodeView& n) {
   const size_t rank = n.src[0].rank();
   for (size_t i = 0; i < rank; ++i)
