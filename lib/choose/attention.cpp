@@ -5,7 +5,7 @@
 
 #include "choose/laid_out.h"
 #include "choose/local_buffers.h"
-#include "choose/output_lanes.h"
+#include "choose/nest_strategies.h"
 #include "choose/pack_b.h"
 #include "choose/register_tile.h"
 #include "cost/cost.h"
@@ -20,13 +20,6 @@ namespace {
 constexpr int64_t kSweepVectors = 4;  // chains of one sweep that hide the latency of each other
 constexpr double kOneVector = 1.3;    // times the work where every load serves one vector only
 constexpr const char *kHoldWhy = "a line for each row of the block", *kAcrossWhy = "lanes across rows: nothing is folded";
-
-std::vector<UOp> nodesOf(UOp sink, Op op) {
-  std::vector<UOp> found;
-  for (UOp n : toposort(sink))
-    if (n.op() == op) found.push_back(n);
-  return found;
-}
 
 bool isProduct(UOp n) { return sumsProducts(n) && n.srcCount() == 2; }  // along one loop
 
@@ -44,18 +37,18 @@ bool readsAgain(UOp product, UOp loop) {
   });
 }
 
-std::optional<RowKernel> rowKernelOf(UOp sink) {
-  const std::vector<UOp> stages = nodesOf(sink, Op::Stage);
+std::optional<RowKernel> rowKernelOf(const KernelFacts& kernel) {
+  const std::vector<UOp> stages = kernel.stages;
   RowKernel k;
   std::vector<UOp> outer;
-  for (const Axis& axis : axesOf(sink)) {
+  for (const Axis& axis : kernel.axes) {
     if (axis.nest != Nest::Output || axisType(axis.range) != AxisType::Loop) continue;
     const bool isOutside = std::ranges::all_of(stages, [&](UOp s) { return s.dependsOn(axis.range); });
     if (isOutside && !k.column) outer.push_back(axis.range);
     else k.column = axis.range;
   }
-  if (stages.empty() || !k.column || fillsStage(sink, k.column)) return std::nullopt;
-  for (UOp n : nodesOf(sink, Op::Reduce))
+  if (stages.empty() || !k.column || fillsStage(kernel, k.column)) return std::nullopt;
+  for (UOp n : kernel.reduces)
     if (isProduct(n)) (n.dependsOn(k.column) ? k.result : k.score) = n;
   if (!k.result || !k.score) return std::nullopt;
   for (; !outer.empty(); outer.pop_back()) {
@@ -75,7 +68,7 @@ double excess(int64_t extent, int64_t part) {
 
 int64_t bytesOfStages(const Chooser& c) {
   int64_t bytes = 0;
-  for (UOp s : nodesOf(c.sink, Op::Stage)) bytes += stageBytes(s);
+  for (UOp s : c.facts().stages) bytes += stageBytes(s);
   return bytes;
 }
 
@@ -103,7 +96,7 @@ int64_t rowsOfBlock(const Chooser& c, const RowKernel& k, int64_t width) {
 bool holdBuffers(Chooser& c, uint32_t loop) {
   for (std::vector<uint32_t> loops{loop}; !loops.empty();) {
     UOp next;
-    for (UOp stage : nodesOf(c.sink, Op::Stage))
+    for (UOp stage : c.facts().stages)
       if (stage.dependsOn(c.range(loops.back()))) next = stage;  // what is filled from it comes later
     if (!next) {
       loops.pop_back();
@@ -118,7 +111,7 @@ bool holdBuffers(Chooser& c, uint32_t loop) {
 
 // And so do reductions that each row of the result needs once.
 bool holdSums(Chooser& c, uint32_t loop, uint32_t column) {
-  for (UOp n : nodesOf(c.sink, Op::Reduce)) {
+  for (UOp n : c.facts().reduces) {
     if (!n.dependsOn(c.range(loop)) || n.dependsOn(c.range(column))) continue;
     const AxisList held{{c.numberOf(idOf(n.src(1))), c.numberOf(loop)}};
     return c.apply(OptKind::Hold, held, kHoldWhy) && holdSums(c, loop, column);
@@ -128,7 +121,7 @@ bool holdSums(Chooser& c, uint32_t loop, uint32_t column) {
 
 // The operand of the score that differs from row to row is copied so that rows are neighbours.
 bool packRows(Chooser& c, UOp score, UOp row, int64_t width) {
-  for (const Access& a : accessesOf(c.sink)) {
+  for (const Access& a : c.facts().accesses) {
     if (a.isStore || !a.slot || !a.node.dependsOn(row) || !a.node.dependsOn(score.src(1))) continue;
     const uint32_t slot = *a.slot;
     PackArgs args{slot, {c.numberOf(idOf(score.src(1))), c.numberOf(idOf(row))}};
@@ -162,7 +155,7 @@ bool tileScore(Chooser& c, UOp score, UOp row, int64_t width) {
 void packMasks(Chooser& c, UOp element, UOp row, int64_t width) {
   constexpr int64_t kBlock = 64;  // elements of a row whose copies stay in the first level cache
   std::vector<uint32_t> slots;
-  for (const Access& a : accessesOf(c.sink)) {
+  for (const Access& a : c.facts().accesses) {
     const bool isMask = !a.isStore && a.slot && a.node.dependsOn(row) && a.node.dependsOn(element);
     if (isMask && strideOf(a, row) != 1 && strideOf(a, element) == 1 && !isLaidOut(c, *a.slot)) slots.push_back(*a.slot);
   }
@@ -180,7 +173,7 @@ bool tileFill(Chooser& c, UOp stage, int64_t width) {
   const UOp row = stage.src().back();
   if (scoreOf(stage)) {
     packMasks(c, stage.src(1), row, width);
-    return tileScore(c, scoreOf(closersOf(c.sink, row)[0]), row, width);
+    return tileScore(c, scoreOf(c.facts().closersOf(row)[0]), row, width);
   }
   const AxisList rowsOutside{{c.numberOf(idOf(row)), c.numberOf(idOf(stage.src(1)))}};
   if (stage.srcCount() > 2 && !c.apply(OptKind::Order, rowsOutside, "what belongs to a row is computed once")) return false;
@@ -189,7 +182,7 @@ bool tileFill(Chooser& c, UOp stage, int64_t width) {
 
 // What the rows are multiplied with.
 std::optional<Access> matrixOf(const Chooser& c, UOp result, UOp column) {
-  for (const Access& a : accessesOf(c.sink))
+  for (const Access& a : c.facts().accesses)
     if (!a.isStore && a.slot && a.node.dependsOn(column) && a.node.dependsOn(result.src(1))) return a;
   return std::nullopt;
 }
@@ -214,7 +207,7 @@ bool tileResult(Chooser& c, UOp result, uint32_t row, uint32_t column, int64_t w
   const uint32_t element = idOf(result.src(1));
   const bool inBlocks = matrix && !isAcross && blockElements(c, *matrix, result, c.range(column));
   const Lanes lanes{c.range(column), std::min(width, powerBelow(maxExtent(c.range(column))))};
-  tileReduceOverOutputLanes(c, closersOf(c.sink, c.range(element))[0], lanes, packed);
+  chooseNest(c, {c.facts().closersOf(c.range(element))[0], lanes, packed});
   if (!inBlocks) return true;
   const AxisList sums{{c.numberOf(element), c.numberOf(row), c.numberOf(column)}};
   return c.apply(OptKind::KBlock, sums, "sums wait in memory while the blocks pass");
@@ -235,23 +228,21 @@ bool tileBlocks(Chooser& c, const RowKernel& k, int64_t width) {
   }
   if (!holdBuffers(c, row) || !holdSums(c, row, column)) return false;
   std::vector<uint32_t> blocks;  // the loops over rows that fill buffers
-  for (UOp stage : nodesOf(c.sink, Op::Stage)) blocks.push_back(idOf(stage.src().back()));
+  for (UOp stage : c.facts().stages) blocks.push_back(idOf(stage.src().back()));
   for (uint32_t block : blocks)
-    if (!tileFill(c, closersOf(c.sink, c.range(block))[0], width)) return false;
-  for (UOp n : nodesOf(c.sink, Op::Reduce))
+    if (!tileFill(c, c.facts().closersOf(c.range(block))[0], width)) return false;
+  for (UOp n : c.facts().reduces)
     if (isProduct(n) && n.dependsOn(c.range(column))) return tileResult(c, n, row, column, width);
   return false;
 }
 
 }  // namespace
 
-bool tileRows(Chooser& c) {
-  std::optional<RowKernel> k = rowKernelOf(c.sink);
-  if (!k) return false;
-  Chooser trial = c;
-  if (!tileBlocks(trial, *k, CostModel(c.sink, c.caps).fullWidth(k->row))) return false;
-  c.sink = trial.sink, c.opts = trial.opts;
-  return true;
+bool keepsRows(const KernelFacts& kernel) { return rowKernelOf(kernel).has_value(); }
+
+bool blockRows(Chooser& c) {
+  const RowKernel k = *rowKernelOf(c.facts());
+  return tileBlocks(c, k, CostModel(c.facts(), c.caps).fullWidth(k.row));
 }
 
 }  // namespace svod

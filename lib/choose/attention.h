@@ -4,7 +4,9 @@
 
 namespace svod {
 
-/// Blocks of rows for kernels that keep rows of a product in local buffers; false (nothing changed) for others.
-bool tileRows(Chooser& chooser);
+/// Whether the kernel keeps rows of a product in local buffers, and multiplies them.
+bool keepsRows(const KernelFacts& kernel);
+/// Blocks of rows for such a kernel. False where a block would have fewer rows than lanes: the trial is no good then.
+bool blockRows(Chooser& chooser);
 
 }  // namespace svod

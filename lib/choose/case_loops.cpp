@@ -9,9 +9,9 @@ namespace svod {
 namespace {
 
 // Arithmetic that every iteration of `range` does although it uses the result in some only.
-double selectedWork(UOp sink, UOp range) {
+double selectedWork(const KernelFacts& kernel, UOp range) {
   std::vector<UOp> choices;
-  for (UOp n : toposort(sink))
+  for (UOp n : kernel.nodes)
     if (n.op() == Op::Where && caseCounter(n.src(0)) == range)
       choices.insert(choices.end(), {n.src(1), n.src(2)});
   double work = 0;
@@ -26,11 +26,11 @@ void expandCases(Chooser& c) {
   constexpr int64_t kMaxCopies = 64;
   constexpr double kWorth = 16;
   int64_t copies = 1;
-  for (const Axis& axis : axesOf(c.sink)) {
+  for (const Axis& axis : c.facts().axes) {
     std::optional<int64_t> extent = constExtent(axis.range);
     if (axis.nest != Nest::Output || axisType(axis.range) != AxisType::Loop || !extent || *extent * copies > kMaxCopies)
       continue;
-    if (selectedWork(c.sink, axis.range) >= kWorth &&
+    if (selectedWork(c.facts(), axis.range) >= kWorth &&
         c.apply(OptKind::Upcast, idOf(axis.range), 0, "each iteration takes another of the values that all share"))
       copies *= *extent;
   }

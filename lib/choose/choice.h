@@ -1,6 +1,7 @@
 // What was chosen for a kernel, and why.
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "facts/patterns.h"
@@ -15,7 +16,8 @@ struct ChosenOpt {
 };
 
 struct Choice {
-  Pattern pattern;  // of the kernel as it was given
+  Pattern pattern;            // of the kernel as it was given
+  std::string_view strategy;  // a row of strategies(); empty where none was asked for
   std::vector<ChosenOpt> opts;
 };
 

@@ -1,33 +1,44 @@
 #include "choose/choose.h"
 
-#include <algorithm>
-
-#include "choose/collapse_loops.h"
-#include "choose/grid.h"
-#include "choose/group_rows.h"
-#include "choose/loop_nests.h"
-#include "choose/non_temporal.h"
-#include "choose/prefetch.h"
-#include "choose/thread_tiles.h"
+#include "choose/strategies.h"
 
 namespace svod {
 
+namespace {
+
+void runAll(std::span<const Strategy> steps, Chooser& c) {
+  for (const Strategy& step : steps)
+    if (step.fits(c.facts(), c.caps)) step.run(c);
+}
+
+// What the strategy makes of a kernel that is prepared, if the kernel is one for it.
+std::optional<Choice> choiceOf(const Strategy& strategy, const Chooser& prepared) {
+  if (!strategy.fits(prepared.facts(), prepared.caps)) return std::nullopt;
+  Chooser seed = prepared;
+  if (!strategy.run(seed)) return std::nullopt;
+  runAll(finishes(), seed);
+  return Choice{seed.pattern(), strategy.name, std::move(seed.opts)};
+}
+
+}  // namespace
+
 Choice choose(Graph& graph, UOp sink, const Caps& caps) {
-  Chooser c{graph, sink, caps, {}};
-  bool serial =
-      std::ranges::any_of(axesOf(sink), [](const Axis& a) { return axisType(a.range) == AxisType::Serial; });
-  if (!serial) splitGroups(c);
-  const Pattern pattern = patternOf(c.sink);
-  if (!serial) collapseLoops(c);
-  if (caps.workgroups) {
-    fillGrid(c);
-  } else {
-    if (!serial) tileForVectors(c);
-    splitForThreads(c);
-    streamOutputs(c);
-    if (!serial) prefetchOperands(c, pattern), prefetchCopies(c);
-  }
-  return {pattern, std::move(c.opts)};
+  FactsCache cache;
+  Chooser prepared{graph, sink, caps, cache, sink, {}};
+  runAll(preparations(), prepared);
+  for (const Strategy& strategy : strategies())
+    if (std::optional<Choice> choice = choiceOf(strategy, prepared)) return std::move(*choice);
+  return {prepared.pattern(), {}, std::move(prepared.opts)};
+}
+
+std::vector<Choice> seedsOf(Graph& graph, UOp sink, const Caps& caps) {
+  FactsCache cache;
+  Chooser prepared{graph, sink, caps, cache, sink, {}};
+  runAll(preparations(), prepared);
+  std::vector<Choice> seeds;
+  for (const Strategy& strategy : strategies())
+    if (std::optional<Choice> choice = choiceOf(strategy, prepared)) seeds.push_back(std::move(*choice));
+  return seeds;
 }
 
 std::vector<OptOp> optsOf(const Choice& choice) {
@@ -36,6 +47,8 @@ std::vector<OptOp> optsOf(const Choice& choice) {
   return opts;
 }
 
-std::vector<OptOp> chooseOpts(Graph& graph, UOp sink, const Caps& caps) { return optsOf(choose(graph, sink, caps)); }
+std::vector<OptOp> chooseOpts(Graph& graph, UOp sink, const Caps& caps) {
+  return optsOf(choose(graph, sink, caps));
+}
 
 }  // namespace svod

@@ -6,23 +6,32 @@
 #include <vector>
 
 #include "choose/choice.h"
-#include "facts/axes.h"
 #include "facts/caps.h"
+#include "facts/kernel_facts.h"
 #include "opts/opt.h"
 
 namespace svod {
 
-/// Borrows the graph and `caps`. A copy is a trial: it may change its sink and opts without touching the
+/// Borrows the graph, `caps` and the cache of facts. A copy is a trial: it may change its sink and opts without touching the
 /// original's.
 struct Chooser {
   Graph& graph;
   UOp sink;
   const Caps& caps;
+  FactsCache& cache;
+  UOp given;  // whose class counts: the kernel before its loops were changed, with groups apart
   std::vector<ChosenOpt> opts;
+
+  Pattern pattern() const { return cache.of(given).pattern(); }
+  /// Of the kernel as it is now. They live as long as the choice, whatever is applied.
+  const KernelFacts& facts() const { return cache.of(sink); }
 
   /// Applies and records an opt, and in a phrase why; false (nothing changed) when it is not legal.
   bool apply(OptKind kind, OptArgs args, std::string why);
   bool apply(OptKind kind, uint32_t rangeId, int64_t amount, std::string why);
+
+  /// Goes on from where a copy came to.
+  void keep(Chooser&& trial) { sink = trial.sink, opts = std::move(trial.opts); }
 
   /// The number of the axis whose range has this id, which splits keep for the outer part; -1 when there is
   /// none.
@@ -30,6 +39,15 @@ struct Chooser {
   /// The range with this id.
   UOp range(uint32_t rangeId) const;
 };
+
+/// Changes a copy; keeps what it came to if `change` returns true, and nothing of it otherwise.
+template <class Change>
+bool attempt(Chooser& chooser, const Change& change) {
+  Chooser trial = chooser;
+  if (!change(trial)) return false;
+  chooser.keep(std::move(trial));
+  return true;
+}
 
 /// The largest power of two that is not above n > 0.
 inline int64_t powerBelow(int64_t n) { return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(n))); }

@@ -29,10 +29,10 @@ bool countersAreValues(UOp sink, UOp a, UOp b) {
   return false;
 }
 
-bool walksAsOne(UOp sink, UOp a, UOp b) {
+bool walksAsOne(const KernelFacts& kernel, UOp a, UOp b) {
   std::optional<int64_t> inner = constExtent(b);
-  if (!inner || countersAreValues(sink, a, b)) return false;
-  for (const Access& access : accessesOf(sink)) {
+  if (!inner || countersAreValues(kernel.sink, a, b)) return false;
+  for (const Access& access : kernel.accesses) {
     for (UOp n : toposort(access.address))
       if (n.op() == Op::Load && (n.dependsOn(a) || n.dependsOn(b))) return false;
     auto x = strideOf(access, a), y = strideOf(access, b);
@@ -42,11 +42,11 @@ bool walksAsOne(UOp sink, UOp a, UOp b) {
 }
 
 bool mergeOnce(Chooser& c) {
-  std::vector<Axis> axes = axesOf(c.sink);
+  std::vector<Axis> axes = c.facts().axes;
   for (size_t i = 0; i + 1 < axes.size(); ++i) {
     if (axes[i].nest != axes[i + 1].nest || axes[i].nest == Nest::Stage) continue;
     auto number = static_cast<int32_t>(i);
-    if (walksAsOne(c.sink, axes[i].range, axes[i + 1].range) &&
+    if (walksAsOne(c.facts(), axes[i].range, axes[i + 1].range) &&
         c.apply(OptKind::Merge, AxisList{{number, number + 1}}, "every access walks both as one loop"))
       return true;
   }

@@ -35,15 +35,15 @@ bool copyWindows(Chooser& c, const Windows& w, int64_t lines) {
   return c.apply(OptKind::Window, copy, "one copy, padding included, serves all taps and filters");
 }
 
-UOp copyIn(UOp sink) {
-  for (UOp n : toposort(sink))
+UOp copyIn(const KernelFacts& kernel) {
+  for (UOp n : kernel.nodes)
     if (n.op() == Op::Stage) return n;
   return {};
 }
 
 // Elements of the copy between neighbours along `axis`.
-std::optional<int64_t> strideOfCopy(UOp sink, UOp axis) {
-  for (const Access& a : accessesOf(sink))
+std::optional<int64_t> strideOfCopy(const KernelFacts& kernel, UOp axis) {
+  for (const Access& a : kernel.accesses)
     if (!a.slot) return strideOf(a, axis);
   return std::nullopt;
 }
@@ -128,7 +128,7 @@ std::optional<Slide> bestSlide(const Chooser& c, const Windows& w) {
     if (best && parts > kEnoughTiles * c.caps.workers) break;
     Slide slide{c, {}};
     if (!copyWindows(slide.copied, w, n)) continue;
-    const UOp copy = copyIn(slide.copied.sink);
+    const UOp copy = copyIn(slide.copied.facts());
     if (!copy) continue;
     if (const int64_t bytes = stageBytes(copy), most = c.caps.l2Bytes / 2; bytes > most) {
       parts = std::max(parts, static_cast<int64_t>(static_cast<double>(lines) * static_cast<double>(bytes) /
@@ -136,7 +136,7 @@ std::optional<Slide> bestSlide(const Chooser& c, const Windows& w) {
       continue;  // where the copy may be small enough
     }
     const SlideCost cost(w, c.caps, copy, n);
-    const bool skips = strideOfCopy(slide.copied.sink, w.column) != 1;
+    const bool skips = strideOfCopy(slide.copied.facts(), w.column) != 1;
     if (skips && cost.usefulLanes() < kUseful) continue;
     const std::optional<SlideTile> tile = cost.best(!skips);
     if (!tile) continue;
@@ -151,12 +151,13 @@ std::optional<Slide> bestSlide(const Chooser& c, const Windows& w) {
 
 // The loop over the lines of one copy.
 uint32_t lineInside(const Chooser& c, uint32_t column) {
-  return idOf(axesOf(c.sink)[static_cast<size_t>(c.numberOf(column)) - 1].range);
+  return idOf(c.facts().axes[static_cast<size_t>(c.numberOf(column)) - 1].range);
 }
 
 }  // namespace
 
-bool slideOverCopy(Chooser& c, const Windows& w) {
+bool slideOverCopy(Chooser& c) {
+  const Windows w = *convolutionOf(c.facts(), c.caps);
   if (!w.line || w.elementBytes < 4 || w.filters.empty()) return false;
   std::optional<Slide> slide = bestSlide(c, w);
   if (!slide) return false;
@@ -164,7 +165,7 @@ bool slideOverCopy(Chooser& c, const Windows& w) {
   Chooser& trial = slide->copied;
   uint32_t column = idOf(w.column), line = idOf(w.line);
   if (tile.acrossLines) {
-    auto pitch = static_cast<int32_t>(maxExtent(copyIn(trial.sink).src().back()));
+    auto pitch = static_cast<int32_t>(maxExtent(copyIn(trial.facts()).src().back()));
     if (maxExtent(trial.range(line)) < maxExtent(w.line)) line = lineInside(trial, column);
     AxisList lines{{trial.numberOf(line), trial.numberOf(column), pitch}};
     if (!trial.apply(OptKind::Pitch, lines, "lanes go on in the next line: fewer of them are idle")) return false;
@@ -180,8 +181,8 @@ bool slideOverCopy(Chooser& c, const Windows& w) {
     return false;
   const int64_t vectors = std::min(tile.vectors, maxExtent(trial.range(column)));
   if (vectors > 1) trial.apply(OptKind::Upcast, column, vectors, "vectors share the weights they read");
-  unrollInnermost(trial, reduceOver(trial.sink, trial.range(column)), tile.filters * tile.lines * vectors);
-  c.sink = trial.sink, c.opts = trial.opts;
+  unrollInnermost(trial, reduceOver(trial.facts(), trial.range(column)), tile.filters * tile.lines * vectors);
+  c.keep(std::move(trial));
   return true;
 }
 

@@ -13,15 +13,15 @@ bool sumsGroups(UOp reduce) {
   return std::ranges::any_of(reduce.src().subspan(1), [](UOp r) { return axisType(r) == AxisType::Dot; });
 }
 
-bool hasGroups(UOp sink) {
-  return std::ranges::any_of(toposort(sink), [](UOp n) { return n.op() == Op::Reduce && sumsGroups(n); });
+bool hasGroups(const KernelFacts& kernel) {
+  return std::ranges::any_of(kernel.nodes, [](UOp n) { return n.op() == Op::Reduce && sumsGroups(n); });
 }
 
 namespace {
 
-std::vector<UOp> reducesOf(UOp sink) {
+std::vector<UOp> reducesOf(const KernelFacts& kernel) {
   std::vector<UOp> found;
-  for (UOp n : toposort(sink))
+  for (UOp n : kernel.nodes)
     if (n.op() == Op::Reduce && n.srcCount() > 1) found.push_back(n);
   return found;
 }
@@ -29,7 +29,7 @@ std::vector<UOp> reducesOf(UOp sink) {
 // Whether the elements of a group are neighbours in every operand that is not copied for the lanes of the
 // result.
 bool isDense(const Chooser& c, UOp reduce, UOp axis, UOp column) {
-  for (const Access& a : accessesOf(c.sink)) {
+  for (const Access& a : c.facts().accesses) {
     if (a.isStore || !reduce.src(0).dependsOn(axis) || !a.node.dependsOn(axis)) continue;
     const bool copied = column && a.node.dependsOn(column);
     if (!copied && strideOf(a, axis) != 1 && !(a.slot && isLaidOut(c, *a.slot))) return false;
@@ -41,10 +41,10 @@ bool isDense(const Chooser& c, UOp reduce, UOp axis, UOp column) {
 bool paysToGroup(const Chooser& c, UOp reduce, UOp column) {
   constexpr int64_t kWorthCopy = 8;
   int64_t rows = 1;
-  for (const Access& a : accessesOf(c.sink)) {
+  for (const Access& a : c.facts().accesses) {
     if (a.isStore || !column || !a.node.dependsOn(column)) continue;
     if (a.slot && isLaidOut(c, *a.slot)) return true;
-    for (const Axis& axis : axesOf(c.sink))
+    for (const Axis& axis : c.facts().axes)
       if (axis.nest == Nest::Output && reduce.dependsOn(axis.range) && !a.node.dependsOn(axis.range))
         rows *= maxExtent(axis.range);
   }
@@ -79,15 +79,15 @@ void sumRows(Chooser& c, UOp rows, int64_t group, UOp column) {
 }  // namespace
 
 void useDots(Chooser& c) {
-  std::vector<UOp> reduces = reducesOf(c.sink);
-  if (reduces.size() != 1 || patternOf(c.sink) != Pattern::Gemm) return;
+  std::vector<UOp> reduces = reducesOf(c.facts());
+  if (reduces.size() != 1 || c.facts().pattern() != Pattern::Gemm) return;
   const int64_t group = dotGroupOf(c.graph, reduces[0], c.caps);
   if (group == 0) return;
   UOp column;
-  for (const Axis& axis : axesOf(c.sink))
+  for (const Axis& axis : c.facts().axes)
     if (axis.nest == Nest::Output) column = axis.range;
   if (!paysToGroup(c, reduces[0], column) || !groupLongest(c, reduces[0], group, column)) return;
-  for (UOp rows : reducesOf(c.sink))
+  for (UOp rows : reducesOf(c.facts()))
     if (!sumsGroups(rows)) sumRows(c, rows, group, column);
 }
 

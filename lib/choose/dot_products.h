@@ -8,6 +8,6 @@ namespace svod {
 void useDots(Chooser& chooser);
 /// Whether dot was applied to the reduce, or to any of the kernel.
 bool sumsGroups(UOp reduce);
-bool hasGroups(UOp sink);
+bool hasGroups(const KernelFacts& kernel);
 
 }  // namespace svod

@@ -4,7 +4,9 @@
 
 namespace svod {
 
-/// All output loops become a grid; tiles of a sum of products for tensor cores, else workgroups of neighbours.
-void fillGrid(Chooser& chooser);
+/// All output loops become a grid of up to three axes. False where there is none.
+bool fillGrid(Chooser& chooser);
+/// Workgroups of neighbours in a grid.
+void fillWorkgroups(Chooser& chooser);
 
 }  // namespace svod

@@ -3,9 +3,7 @@
 #include <algorithm>
 
 #include "choose/collapse_loops.h"
-#include "choose/direct_conv.h"
 #include "choose/windows.h"
-#include "facts/patterns.h"
 
 namespace svod {
 
@@ -56,20 +54,11 @@ bool packTile(Chooser& c, const Windows& w, const WindowTile& tile) {
 }  // namespace
 
 bool packWindows(Chooser& c) {
-  constexpr int64_t kWorthPanel = 16;  // filters that read it
-  if (Pattern pattern = patternOf(c.sink); pattern != Pattern::Conv && pattern != Pattern::Gemm) return false;
-  std::optional<Windows> w = windowsOf(c);
-  if (!w) return false;
-  int64_t filters = 1;
-  for (UOp r : w->filters) filters *= maxExtent(r);
-  if (filters < kWorthPanel) return false;
-  if (slideOverCopy(c, *w)) return true;
-  Chooser trial = c;
-  if (!packTile(trial, *w, tileOf(*w, c.caps))) return false;
-  collapseLoops(trial);
-  vectorizeCopy(trial, w->slot);
-  c.sink = trial.sink, c.opts = trial.opts;
-  return false;
+  const Windows w = *convolutionOf(c.facts(), c.caps);
+  if (!packTile(c, w, tileOf(w, c.caps))) return false;
+  collapseLoops(c);
+  vectorizeCopy(c, w.slot);
+  return true;
 }
 
 }  // namespace svod

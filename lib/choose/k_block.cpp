@@ -27,13 +27,13 @@ std::optional<Product> productOf(const Chooser& c, UOp reduce, const Lanes& lane
   if (!depth || !constExtent(lanes.range) || !mayReassociate(c.caps, reduce.dtype())) return {};
   Product p{reduce.src(1), *depth, {}, {}};
   std::vector<Access> wide;
-  for (const Access& a : accessesOf(c.sink)) {
+  for (const Access& a : c.facts().accesses) {
     if (!a.slot) return {};
     if (!a.isStore && a.node.dependsOn(lanes.range) && a.node.dependsOn(p.k)) wide.push_back(a);
   }
   if (wide.size() != 1 || (strideOf(wide[0], lanes.range) != 1 && !isLaidOut(c, *wide[0].slot))) return {};
   p.matrix = wide[0];
-  for (const Axis& axis : axesOf(c.sink)) {
+  for (const Axis& axis : c.facts().axes) {
     if (axis.nest != Nest::Output || axis.range == lanes.range || p.matrix.node.dependsOn(axis.range)) continue;
     if (!constExtent(axis.range) || axisType(axis.range) != AxisType::Loop) return {};
     if (!reduce.dependsOn(axis.range)) continue;
@@ -63,7 +63,7 @@ int64_t columnsPerTask(const Chooser& c, int64_t extent, int64_t columns, int64_
 }
 
 // y[n] (+)= x[k] * B[k, n] for a few k at a time, along whole rows of B: as many streams as the prefetchers follow.
-bool blockFewRows(Chooser& c, const Product& p, const Lanes& lanes) {
+bool fewRows(Chooser& c, const Product& p, const Lanes& lanes) {
   constexpr int64_t kStreams = 8, kMostRows = 12, kRun = 1024;
   int64_t columns = maxExtent(lanes.range), matrix = p.depth * columns * bytesOf(p);
   if (p.rows > kMostRows || p.depth % kStreams != 0 || p.depth < 8 * kStreams || columns < 4 * lanes.width) return false;
@@ -83,7 +83,7 @@ bool blockFewRows(Chooser& c, const Product& p, const Lanes& lanes) {
 }
 
 // Columns of a panel that is too tall for the cache, block by block of its rows.
-bool blockTallPanel(Chooser& c, UOp reduce, const Product& p, const Lanes& lanes) {
+bool tallPanel(Chooser& c, UOp reduce, const Product& p, const Lanes& lanes) {
   RegisterTile tile = chooseRegisterTile(c, reduce, lanes, INT64_MAX);
   int64_t columns = tile.vectors * lanes.width, extent = maxExtent(lanes.range);
   if (!tile.rowAxis || p.rowAxes.size() != 1 || tile.rowAxis != p.rowAxes[0] || extent <= columns) return false;
@@ -121,16 +121,14 @@ bool blockTallPanel(Chooser& c, UOp reduce, const Product& p, const Lanes& lanes
 
 }  // namespace
 
-bool blockReduce(Chooser& c, UOp reduce, const Lanes& lanes) {
-  std::optional<Product> p = productOf(c, reduce, lanes);
-  if (!p) return false;
-  Chooser trial = c;
-  if (!blockFewRows(trial, *p, lanes)) {
-    trial.sink = c.sink, trial.opts = c.opts;
-    if (!blockTallPanel(trial, reduce, *p, lanes)) return false;
-  }
-  c.sink = trial.sink, c.opts = trial.opts;
-  return true;
+bool blockFewRows(Chooser& c, const LoopNest& nest) {
+  const std::optional<Product> p = productOf(c, nest.reduce, nest.lanes);
+  return p && fewRows(c, *p, nest.lanes);
+}
+
+bool blockTallPanel(Chooser& c, const LoopNest& nest) {
+  const std::optional<Product> p = productOf(c, nest.reduce, nest.lanes);
+  return p && tallPanel(c, nest.reduce, *p, nest.lanes);
 }
 
 }  // namespace svod

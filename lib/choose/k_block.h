@@ -1,11 +1,14 @@
-// K-blocking: reductions in blocks, so that what one block reads stays in cache and memory is walked in long runs.
+// K-blocking: reductions in blocks, so that what one block reads stays in cache and memory is walked in long
+// runs.
 #pragma once
-#include "choose/chooser.h"
+#include "choose/loop_nest.h"
 
 namespace svod {
 
-/// Blocks of a long reduce around the output loops, where its operands would not stay in cache: a tall panel, or a
-/// large matrix that few rows are multiplied with. False (nothing changed) where that does not pay.
-bool blockReduce(Chooser& chooser, UOp reduce, const Lanes& lanes);
+/// A large matrix that few rows are multiplied with (GEMV and its like), along whole rows of the matrix.
+/// False where the nest is none, or the matrix stays in cache: the trial is no good then.
+bool blockFewRows(Chooser& chooser, const LoopNest& nest);
+/// A panel of columns too tall for the cache, block by block of its rows. False as above.
+bool blockTallPanel(Chooser& chooser, const LoopNest& nest);
 
 }  // namespace svod

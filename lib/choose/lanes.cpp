@@ -40,9 +40,9 @@ class LaneChoice {
     constexpr double kReduceLanes = 1.4, kPanel = 1.1;
     LanePlan best{withReduces({}), {}};
     double cost = kReduceLanes * model_.instructions(best.lanes);
-    for (const Axis& axis : axesOf(c_.sink)) {
+    for (const Axis& axis : c_.facts().axes) {
       if (axis.nest != Nest::Output || axisType(axis.range) != AxisType::Loop ||
-          fillsStage(c_.sink, axis.range))
+          fillsStage(c_.facts(), axis.range))
         continue;
       for (int64_t w : widthsFor(axis.range, model_.fullWidth(axis.range))) {
         std::vector<Lanes> lanes = withReduces({{axis.range, w}});
@@ -63,12 +63,12 @@ class LaneChoice {
   // Operands of a reduce that are not contiguous along `axis` but the same for many rows: copied once to a
   // panel where they are contiguous, they cost no more than others. Constants are copied when the plan is built.
   std::vector<Access> packable(UOp axis, int64_t width) const {
-    std::vector<Access> all = accessesOf(c_.sink), found;
-    if (patternOf(c_.sink) != Pattern::Gemm) return found;
+    std::vector<Access> all = c_.facts().accesses, found;
+    if (c_.facts().pattern() != Pattern::Gemm) return found;
     for (const Access& a : all) {
       bool only = std::ranges::count(all, a.slot, &Access::slot) == 1;
       if (a.isStore || !a.slot || !only || !a.node.dependsOn(axis) || strideOf(a, axis) == 1) continue;
-      for (UOp n : toposort(c_.sink)) {
+      for (UOp n : c_.facts().nodes) {
         if (n.op() != Op::Reduce || !isInside(a.node, n)) continue;
         std::optional<Panel> panel = panelOf(a, n);
         if (panel && (isLaidOutSlot(*a.slot) || (panel->bytesPerColumn * width <= c_.caps.l2Bytes && hasRows(a, n, axis))))
@@ -84,16 +84,16 @@ class LaneChoice {
 
   bool hasRows(const Access& load, UOp reduce, UOp axis) const {
     constexpr int64_t kWorthPanel = 32;  // rows that read it
-    return std::ranges::any_of(axesOf(c_.sink), [&](const Axis& row) {
+    return std::ranges::any_of(c_.facts().axes, [&](const Axis& row) {
       return row.nest == Nest::Output && row.range != axis && axisType(row.range) == AxisType::Loop &&
              maxExtent(row.range) >= kWorthPanel && reduce.dependsOn(row.range) &&
-             !load.node.dependsOn(row.range) && !fillsStage(c_.sink, row.range);
+             !load.node.dependsOn(row.range) && !fillsStage(c_.facts(), row.range);
     });
   }
 
   // Adds the best lanes of every reduce and stage whose value has none yet.
   std::vector<Lanes> withReduces(std::vector<Lanes> lanes) const {
-    for (UOp n : toposort(c_.sink)) {
+    for (UOp n : c_.facts().nodes) {
       if (n.op() != Op::Reduce && n.op() != Op::Stage) continue;
       if (n.op() == Op::Reduce && !mayReassociate(c_.caps, n.dtype())) continue;
       if (std::ranges::any_of(lanes, [&](const Lanes& l) { return n.src(0).dependsOn(l.range); })) continue;
@@ -119,7 +119,7 @@ class LaneChoice {
 
   // Two reduces over one loop share its lanes; no value may then have two lane axes.
   bool clashFree(UOp range, const std::vector<Lanes>& lanes) const {
-    for (UOp n : toposort(c_.sink))
+    for (UOp n : c_.facts().nodes)
       if (n.dependsOn(range))
         for (const Lanes& l : lanes)
           if (n.dependsOn(l.range)) return false;
@@ -134,7 +134,7 @@ class LaneChoice {
 }  // namespace
 
 LanePlan chooseLanes(const Chooser& chooser) {
-  CostModel model(chooser.sink, chooser.caps);
+  CostModel model(chooser.facts(), chooser.caps);
   return LaneChoice(chooser, model).best();
 }
 

@@ -1,6 +1,6 @@
 // What local buffers of a kernel mean for its loops.
 #pragma once
-#include "ir/graph.h"
+#include "facts/kernel_facts.h"
 
 namespace svod {
 
@@ -8,6 +8,6 @@ namespace svod {
 bool isGated(UOp stage);
 
 /// A buffer local to the kernel is filled once per iteration of this loop, so the loop cannot be expanded.
-bool fillsStage(UOp sink, UOp range);
+bool fillsStage(const KernelFacts& kernel, UOp range);
 
 }  // namespace svod

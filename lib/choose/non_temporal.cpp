@@ -6,7 +6,7 @@
 namespace svod {
 
 void streamOutputs(Chooser& c) {
-  for (const Access& a : accessesOf(c.sink)) {
+  for (const Access& a : c.facts().accesses) {
     if (!a.isStore || !a.slot) continue;
     UOp param = storageOf(a.node.src(0));
     const bool isLarge = param.src(0).isConst() && param.maxNumel() >= c.caps.l3Bytes / byteSize(param.dtype());

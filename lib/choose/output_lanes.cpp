@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "choose/dot_products.h"
-#include "choose/k_block.h"
 #include "choose/laid_out.h"
 #include "choose/pack_a.h"
 #include "choose/pack_b.h"
@@ -24,15 +23,15 @@ int64_t termsOf(UOp reduce) {
 
 }  // namespace
 
-void tileReduceOverOutputLanes(Chooser& c, UOp reduce, const Lanes& lanes, std::optional<uint32_t> packed) {
-  if (!packed && blockReduce(c, reduce, lanes)) return;
+void tileOutputLanes(Chooser& c, const LoopNest& nest) {
+  const auto& [reduce, lanes, packed] = nest;
   int64_t maxVectors = INT64_MAX;
-  for (const Access& a : accessesOf(c.sink))
+  for (const Access& a : c.facts().accesses)
     if (packed && a.slot == *packed)
       if (std::optional<Panel> panel = panelOf(a, reduce))
         maxVectors = std::max<int64_t>(1, c.caps.l2Bytes / 2 / (panel->bytesPerColumn * lanes.width));
   RegisterTile tile = chooseRegisterTile(c, reduce, lanes, maxVectors);
-  if (tile.rowAxis && patternOf(c.sink) == Pattern::Gemm)  // a narrower tile, where that lets the panel stay in cache
+  if (tile.rowAxis && c.facts().pattern() == Pattern::Gemm)  // a narrower tile, where that lets the panel stay in cache
     if (std::optional<Panel> panel = panelOperand(c, reduce, lanes, tile.rowAxis, packed)) {
       int64_t fit = std::max<int64_t>(2, c.caps.l2Bytes / 2 / (panel->bytesPerColumn * lanes.width));
       if (fit < tile.vectors) tile = chooseRegisterTile(c, reduce, lanes, fit);
@@ -43,7 +42,7 @@ void tileReduceOverOutputLanes(Chooser& c, UOp reduce, const Lanes& lanes, std::
     int64_t rowTiles = (maxExtent(tile.rowAxis) + tile.rows - 1) / tile.rows,
             columns = tile.vectors * lanes.width;
     const bool isShort = !packed && termsOf(reduce) < 4 * lanes.width;  // writing takes the time: lines as a whole
-    bool gemm = (patternOf(c.sink) == Pattern::Gemm && !isShort) || packed;
+    bool gemm = (c.facts().pattern() == Pattern::Gemm && !isShort) || packed;
     std::optional<Panel> panel = gemm ? panelOperand(c, reduce, lanes, tile.rowAxis, packed) : std::nullopt;
     const bool inGroups = panel && sumsGroups(reduce) && !isLaidOut(c, panel->slot);
     const int64_t width = maxExtent(lanes.range);
@@ -62,7 +61,7 @@ void tileReduceOverOutputLanes(Chooser& c, UOp reduce, const Lanes& lanes, std::
   }
   c.apply(OptKind::Vector, column, lanes.width, "along this output loop it takes the fewest instructions");
   if (tile.vectors > 1) c.apply(OptKind::Upcast, column, tile.vectors, registersText(c, tile));
-  unrollInnermost(c, reduceOver(c.sink, c.range(column)), tile.rows * tile.vectors);
+  unrollInnermost(c, reduceOver(c.facts(), c.range(column)), tile.rows * tile.vectors);
 }
 
 }  // namespace svod

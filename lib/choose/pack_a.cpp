@@ -17,7 +17,7 @@ std::optional<int64_t> rowsOfCopy(const Chooser& c, const Lanes& lanes, const Re
   const int64_t rows = maxExtent(tile.rowAxis), shares = c.caps.threads && c.caps.workers > 1 ? 2 * c.caps.workers : 1;
   if (most < std::min(kLeastVectors * lanes.width, rows)) return {};
   int64_t others = 1;  // blocks there are without those of rows
-  for (const Axis& axis : axesOf(c.sink))
+  for (const Axis& axis : c.facts().axes)
     if (const UOp r = axis.range; axis.nest == Nest::Output && r != lanes.range && r != tile.rowAxis) others *= maxExtent(r);
   const int64_t wholeTiles = (most + tile.rows - 1) / tile.rows * tile.rows;
   const int64_t block = std::min(wholeTiles, std::max(kFewest, (rows * others + shares - 1) / shares));
@@ -34,7 +34,7 @@ std::optional<RowPanel> rowPanelOf(const Chooser& c, UOp reduce, const Lanes& la
   const int64_t depth = maxExtent(reduce.src(1));
   const bool stays = depth * c.caps.lineBytes <= c.caps.l1Bytes / 4 * 3;  // what one row tile touches, for the next one
   if (stays || maxExtent(lanes.range) < kWorthCopy * tile.vectors * lanes.width) return {};
-  const std::vector<Access> all = accessesOf(c.sink);
+  const std::vector<Access> all = c.facts().accesses;
   for (const Access& a : all) {
     if (!a.slot || a.isStore || a.node.dependsOn(lanes.range) || strideOf(a, tile.rowAxis) != 1) continue;
     const int64_t bytes = byteSize(a.node.dtype());

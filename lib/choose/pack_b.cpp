@@ -27,7 +27,7 @@ std::optional<Panel> panelOf(const Access& load, UOp reduce) {
 
 std::optional<Panel> panelOperand(const Chooser& c, UOp reduce, const Lanes& lanes, UOp rowAxis,
                                   std::optional<uint32_t> slot) {
-  std::vector<Access> all = accessesOf(c.sink);
+  std::vector<Access> all = c.facts().accesses;
   for (const Access& a : all) {
     if (a.isStore || !a.node.dependsOn(lanes.range) || a.node.dependsOn(rowAxis)) continue;
     if (!a.slot || (slot ? a.slot != *slot : strideOf(a, lanes.range) != 1 && !isLaidOut(c, *a.slot))) continue;
@@ -40,7 +40,7 @@ namespace {
 
 // Groups of a dot product: rows are interleaved, where columns are neighbours in the operand; else groups are copied.
 bool fillGroups(Chooser& c, const Access& load) {
-  std::vector<Axis> axes = axesOf(c.sink);
+  std::vector<Axis> axes = c.facts().axes;
   if (axes.size() < 2 || axes.back().nest != Nest::Stage) return false;
   const UOp group = axes.back().range, column = axes[axes.size() - 2].range;
   const uint32_t groupId = idOf(group), columnId = idOf(column);
@@ -55,16 +55,16 @@ bool fillGroups(Chooser& c, const Access& load) {
 
 // Where lanes of the panel are not neighbours in the operand, a block of as many rows is transposed in registers.
 void vectorizeFill(Chooser& c, uint32_t slot, int64_t width, int64_t vectors) {
-  const bool inGroups = hasGroups(c.sink);
-  for (const Access& a : accessesOf(c.sink)) {
+  const bool inGroups = hasGroups(c.facts());
+  for (const Access& a : c.facts().accesses) {
     if (a.slot != slot || a.isStore) continue;
     if (inGroups) {
       fillGroups(c, a);
       return;
     }
-    for (const Axis& axis : axesOf(c.sink)) {
+    for (const Axis& axis : c.facts().axes) {
       if (axis.nest != Nest::Stage || strideOf(a, axis.range) != 1) continue;
-      UOp last = closersOf(c.sink, axis.range)[0].src().back();
+      UOp last = c.facts().closersOf(axis.range)[0].src().back();
       uint32_t id = idOf(axis.range), lastId = idOf(last);
       if (!c.apply(OptKind::Vector, lastId, width, kCopyLanes)) return;
       if (last != axis.range)
@@ -89,7 +89,7 @@ namespace {
 std::optional<Access> farPanels(const Chooser& c, UOp column, UOp row) {
   const double stays = static_cast<double>(c.caps.l2Bytes) / 2;
   std::optional<Access> panels;
-  for (const Access& a : accessesOf(c.sink)) {
+  for (const Access& a : c.facts().accesses) {
     if (a.isStore || !a.slot) continue;
     if (a.node.dependsOn(row) ? bytesRead(a) > stays : bytesRead(a) > stays && panels) return std::nullopt;
     if (a.node.dependsOn(column) && bytesRead(a) > stays) panels = a;
@@ -103,7 +103,7 @@ void columnsOutside(Chooser& c, uint32_t column, uint32_t row) {
   const int32_t j = c.numberOf(column), i = c.numberOf(row);
   AxisList order{{j}};
   if (std::optional<Access> panels = farPanels(c, c.range(column), c.range(row))) {
-    const std::vector<Axis> axes = axesOf(c.sink);
+    const std::vector<Axis> axes = c.facts().axes;
     int32_t first = j;
     while (first > 0 && !panels->node.dependsOn(axes[static_cast<size_t>(first) - 1].range)) --first;
     for (int32_t k = first; k < j; ++k) order.axes.push_back(k);

@@ -29,10 +29,10 @@ UOp nextLoop(const Access& load, int64_t least) {
   return best;
 }
 
-std::vector<Walk> walksOf(UOp sink) {
+std::vector<Walk> walksOf(const KernelFacts& kernel) {
   std::vector<Walk> walks;
-  const std::vector<Lanes> lanes = lanesOf(sink);
-  for (const Access& a : accessesOf(sink)) {
+  const std::vector<Lanes> lanes = kernel.lanes;
+  for (const Access& a : kernel.accesses) {
     const bool isVector = std::ranges::any_of(lanes, [&](const Lanes& l) { return strideOf(a, l.range) == 1; });
     if (a.isStore || !a.slot || !isVector) continue;
     if (UOp loop = nextLoop(a, 1)) walks.push_back({a, loop});
@@ -40,8 +40,8 @@ std::vector<Walk> walksOf(UOp sink) {
   return walks;
 }
 
-bool isReduceLoop(UOp sink, UOp loop) {
-  return std::ranges::any_of(closersOf(sink, loop), [](UOp c) { return c.op() == Op::Reduce; });
+bool isReduceLoop(const KernelFacts& kernel, UOp loop) {
+  return std::ranges::any_of(kernel.closersOf(loop), [](UOp c) { return c.op() == Op::Reduce; });
 }
 
 // Rows that several loops sweep over come from memory in the first of them, which does little else; the next row is asked
@@ -55,7 +55,7 @@ int64_t elementsAhead(const Chooser& c, const Walk& walk, bool isSweptAgain) {
 
 void prefetchOperand(Chooser& c, uint32_t slot, std::vector<Walk> walks) {
   std::erase_if(walks, [&](const Walk& walk) { return walk.load.slot != slot; });
-  auto chosen = std::ranges::find_if_not(walks, [&](const Walk& walk) { return isReduceLoop(c.sink, walk.loop); });
+  auto chosen = std::ranges::find_if_not(walks, [&](const Walk& walk) { return isReduceLoop(c.facts(), walk.loop); });
   if (chosen == walks.end()) --chosen;
   const bool isSweptAgain = std::ranges::any_of(walks, [&](const Walk& other) { return other.loop != chosen->loop; });
   const int64_t ahead = elementsAhead(c, *chosen, isSweptAgain);
@@ -71,12 +71,12 @@ struct Sweep {
   bool isInRuns = false;  // short ones, with gaps between them
 };
 
-std::optional<Sweep> sweepOf(UOp sink, const Access& load) {
+std::optional<Sweep> sweepOf(const KernelFacts& kernel, const Access& load) {
   Sweep sweep;
   std::vector<std::pair<int64_t, int64_t>> steps;  // stride, number of them
   for (UOp r : load.node.src(0).ranges()) {
     const int64_t stride = strideOf(load, r).value_or(0);
-    if (isLoop(r) && !isReduceLoop(sink, r)) continue;
+    if (isLoop(r) && !isReduceLoop(kernel, r)) continue;
     steps.emplace_back(stride, maxExtent(r) - 1);
     if (isLoop(r) && stride > sweep.stride) sweep.loop = r, sweep.stride = stride;
   }
@@ -92,7 +92,7 @@ std::optional<Sweep> sweepOf(UOp sink, const Access& load) {
 // A copy that is read in runs too short for hardware to look ahead, and again for every block of results: more than the
 // first level cache keeps.
 void prefetchCopy(Chooser& c, const Access& load, uint32_t slot) {
-  const std::optional<Sweep> found = sweepOf(c.sink, load);
+  const std::optional<Sweep> found = sweepOf(c.facts(), load);
   if (!found) return;
   if (!found->isInRuns || found->all * byteSize(load.node.dtype()) <= c.caps.l1Bytes / 2) return;
   c.apply(OptKind::Prefetch, SlotAxisAmount{slot, c.numberOf(idOf(found->loop)), found->stride},
@@ -102,16 +102,16 @@ void prefetchCopy(Chooser& c, const Access& load, uint32_t slot) {
 }  // namespace
 
 void prefetchCopies(Chooser& c) {
-  for (const Access& a : accessesOf(c.sink)) {
+  for (const Access& a : c.facts().accesses) {
     UOp storage = storageOf(a.node.src(0)), param = storage.op() == Op::Stage ? copiedBy(storage) : UOp();
     if (param && !a.isStore) prefetchCopy(c, a, param.argAs<SlotArg>().slot);
   }
 }
 
-void prefetchOperands(Chooser& c, Pattern pattern) {
-  if (pattern != Pattern::Streaming && pattern != Pattern::RowReduce) return;
+void prefetchOperands(Chooser& c) {
+  if (const Pattern pattern = c.pattern(); pattern != Pattern::Streaming && pattern != Pattern::RowReduce) return;
   std::map<uint32_t, UOp> params;  // by slot
-  const std::vector<Walk> walks = walksOf(c.sink);
+  const std::vector<Walk> walks = walksOf(c.facts());
   for (const Walk& walk : walks) params.emplace(*walk.load.slot, storageOf(walk.load.node.src(0)));
   for (const auto& [slot, param] : params)
     if (param.maxNumel() > c.caps.l2Bytes / byteSize(param.dtype())) prefetchOperand(c, slot, walks);

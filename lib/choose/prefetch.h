@@ -4,9 +4,8 @@
 
 namespace svod {
 
-/// Operands of streams and rows are prefetched where they do not fit the second level cache. `pattern`: of the kernel before
-/// any opt.
-void prefetchOperands(Chooser& chooser, Pattern pattern);
+/// Operands of streams and rows are prefetched where they do not fit the second level cache.
+void prefetchOperands(Chooser& chooser);
 
 /// Copies of operands that are read in short runs and do not fit the first level cache are prefetched.
 void prefetchCopies(Chooser& chooser);

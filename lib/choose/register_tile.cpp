@@ -18,8 +18,8 @@ class TileChoice {
  public:
   TileChoice(const Chooser& c, UOp reduce, Lanes lanes, int64_t maxVectors, UOp held)
       : c_(c), reduce_(reduce), lanes_(lanes), maxVectors_(maxVectors), held_(held) {
-    copies_ = std::ranges::any_of(toposort(c.sink), [](UOp n) { return n.op() == Op::Stage && isGated(n); });
-    std::vector<Access> all = accessesOf(c.sink);
+    copies_ = std::ranges::any_of(c.facts().nodes, [](UOp n) { return n.op() == Op::Stage && isGated(n); });
+    std::vector<Access> all = c.facts().accesses;
     for (UOp n : toposort(reduce.src(0))) {
       bool inside = std::ranges::any_of(reduce.src().subspan(1), [&](UOp r) { return n.dependsOn(r); });
       if (!inside) continue;
@@ -47,7 +47,7 @@ class TileChoice {
   std::vector<RegisterTile> candidates() const {
     std::vector<RegisterTile> all;
     std::vector<UOp> rowAxes{UOp()};
-    for (const Axis& axis : axesOf(c_.sink))
+    for (const Axis& axis : c_.facts().axes)
       if (axis.nest != Nest::Reduce && axis.range != lanes_.range && reduce_.src(0).dependsOn(axis.range) &&
           axisType(axis.range) == AxisType::Loop && maxExtent(axis.range) > 1 && isReusedAlong(axis.range))
         rowAxes.push_back(axis.range);
@@ -63,7 +63,7 @@ class TileChoice {
 
   // More rows make sense where they use the same element.
   bool isReusedAlong(UOp axis) const {
-    return (axis == held_ || !fillsStage(c_.sink, axis)) &&
+    return (axis == held_ || !fillsStage(c_.facts(), axis)) &&
            std::ranges::any_of(loads_, [&](const Access& a) { return !a.node.dependsOn(axis); });
   }
 

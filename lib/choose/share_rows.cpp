@@ -8,9 +8,9 @@ namespace svod {
 
 namespace {
 
-int transcendentals(UOp sink) {
+int transcendentals(const KernelFacts& kernel) {
   return static_cast<int>(
-      std::ranges::count_if(toposort(sink), [](UOp n) { return has(n.op(), Transcend); }));
+      std::ranges::count_if(kernel.nodes, [](UOp n) { return has(n.op(), Transcend); }));
 }
 
 // The axes that start with `first` and have its extent: sweeps over the same row.
@@ -25,12 +25,12 @@ AxisList sweeps(std::span<const Axis> axes, size_t first) {
 // An output loop over rows whose reduce along `sweep` reads another operand again for every row (attention):
 // several rows at a time share those loads. Null where there is none.
 UOp rowsReadingTheSame(const Chooser& c, UOp sweep) {
-  for (const Axis& row : axesOf(c.sink)) {
+  for (const Axis& row : c.facts().axes) {
     if (row.nest != Nest::Output || axisType(row.range) != AxisType::Loop || maxExtent(row.range) < 8)
       continue;
-    for (UOp reduce : closersOf(c.sink, sweep)) {
+    for (UOp reduce : c.facts().closersOf(sweep)) {
       if (reduce.op() != Op::Reduce || !reduce.dependsOn(row.range)) continue;
-      for (const Access& a : accessesOf(c.sink))
+      for (const Access& a : c.facts().accesses)
         if (a.node.dependsOn(sweep) && !a.node.dependsOn(row.range)) return row.range;
     }
   }
@@ -38,25 +38,24 @@ UOp rowsReadingTheSame(const Chooser& c, UOp sweep) {
 }
 
 bool tryShare(Chooser& c, size_t first) {
-  std::vector<Axis> axes = axesOf(c.sink);
+  std::vector<Axis> axes = c.facts().axes;
   AxisList list = sweeps(axes, first);
   if (list.axes.size() < 2) return false;
   constexpr int64_t kRows = 4;
-  Chooser trial = c;
-  if (axes[first].nest == Nest::Reduce)
-    if (UOp row = rowsReadingTheSame(c, axes[first].range))
-      trial.apply(OptKind::Upcast, idOf(row), kRows, "rows that read the same operand share its loads");
-  int before = transcendentals(trial.sink);
-  if (!trial.apply(OptKind::Share, list, "later sweeps need the expensive values again") ||
-      transcendentals(trial.sink) >= before) return false;
-  c.sink = trial.sink, c.opts = trial.opts;
-  return true;
+  return attempt(c, [&](Chooser& trial) {
+    if (axes[first].nest == Nest::Reduce)
+      if (UOp row = rowsReadingTheSame(c, axes[first].range))
+        trial.apply(OptKind::Upcast, idOf(row), kRows, "rows that read the same operand share its loads");
+    const int before = transcendentals(trial.facts());
+    return trial.apply(OptKind::Share, list, "later sweeps need the expensive values again") &&
+           transcendentals(trial.facts()) < before;
+  });
 }
 
 }  // namespace
 
 void shareRows(Chooser& c) {
-  std::vector<Axis> axes = axesOf(c.sink);
+  std::vector<Axis> axes = c.facts().axes;
   for (size_t i = 0; i < axes.size(); ++i) {
     AxisType type = axisType(axes[i].range);
     bool sweep = type == AxisType::Loop || type == AxisType::Reduce;

@@ -4,10 +4,11 @@
 
 namespace svod {
 
-void widenStreams(Chooser& c, const Lanes& lanes) {
+void widenStreams(Chooser& c, const LoopNest& nest) {
+  const Lanes& lanes = nest.lanes;
   c.apply(OptKind::Vector, idOf(lanes.range), lanes.width, "along this loop it takes the fewest instructions");
   double weight = 0;
-  for (UOp n : toposort(c.sink)) weight += n.dependsOn(c.range(idOf(lanes.range))) ? opWeight(n) : 0;
+  for (UOp n : c.facts().nodes) weight += n.dependsOn(c.range(idOf(lanes.range))) ? opWeight(n) : 0;
   std::optional<int64_t> extent = constExtent(lanes.range);
   if (!extent || *extent % lanes.width != 0 || weight > 32) return;
   for (int64_t n : {4, 2})

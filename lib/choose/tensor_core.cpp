@@ -21,7 +21,7 @@ struct Candidate {
 
 // Every way to take axes of the kernel for the rows, columns and terms of a core; the least padding first.
 std::vector<Candidate> candidates(const Chooser& c) {
-  const std::vector<Axis> axes = axesOf(c.sink);
+  const std::vector<Axis> axes = c.facts().axes;
   auto padded = [&](int32_t axis, int64_t size) {
     const int64_t extent = std::max<int64_t>(maxExtent(axes[static_cast<size_t>(axis)].range), 1);
     return static_cast<double>((extent + size - 1) / size * size) / static_cast<double>(extent);
@@ -57,7 +57,7 @@ void applyDivisor(Chooser& c, OptKind kind, uint32_t rangeId, std::initializer_l
 
 bool useTensorCore(Chooser& c) {
   if (c.caps.cores.empty()) return false;
-  const std::vector<Axis> axes = axesOf(c.sink);
+  const std::vector<Axis> axes = c.facts().axes;
   const std::optional<CoreAxes> picked = applyFirst(c);
   if (!picked) return false;
   const uint32_t m = idOf(axes[static_cast<size_t>(picked->m)].range);

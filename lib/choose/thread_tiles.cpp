@@ -13,7 +13,7 @@ namespace svod {
 namespace {
 
 double instructionsOf(const Chooser& c) {
-  return CostModel(c.sink, c.caps).instructions(lanesOf(c.sink));
+  return CostModel(c.facts(), c.caps).instructions(c.facts().lanes);
 }
 
 // Instructions to fill a local buffer once, in vectors.
@@ -39,10 +39,10 @@ int64_t iterationsPerTile(const Chooser& c, UOp axis, int64_t tiles) {
   const bool areShared = tiles % c.caps.workers == 0;
   double refills = 0;
   bool copiesWindows = false;
-  for (UOp n : toposort(c.sink)) {
+  for (UOp n : c.facts().nodes) {
     if ((n.op() != Op::Reduce && n.op() != Op::Stage) || n.dependsOn(axis)) continue;
     const bool inLanes = std::ranges::any_of(n.ranges(), [](UOp r) { return axisType(r) == AxisType::Vector; });
-    if (n.op() == Op::Reduce && !inLanes && hasGroups(c.sink)) continue;  // bytes of a row: once per panel anyway
+    if (n.op() == Op::Reduce && !inLanes && hasGroups(c.facts())) continue;  // bytes of a row: once per panel anyway
     if (n.op() == Op::Reduce) return 0;
     refills += fillCost(c, n);
     copiesWindows |= isGated(n);
@@ -67,7 +67,7 @@ void splitForThreads(Chooser& c) {
   const int64_t wanted = std::max(4 * c.caps.workers, 64);
   for (int64_t tiles = 1; tiles < wanted;) {
     std::vector<Axis> axes =
-        axesOf(c.sink);  // after the first thread axis the next is the outermost loop left
+        c.facts().axes;  // after the first thread axis the next is the outermost loop left
     auto at = std::ranges::find_if(axes, [](const Axis& a) {
       return a.nest == Nest::Output && axisType(a.range) == AxisType::Loop && maxExtent(a.range) > 1;
     });

@@ -6,10 +6,11 @@
 
 namespace svod {
 
-void blockTransposed(Chooser& c, const Lanes& lanes) {
+void blockTransposed(Chooser& c, const LoopNest& nest) {
+  const Lanes& lanes = nest.lanes;
   c.apply(OptKind::Vector, idOf(lanes.range), lanes.width, "results are stored along their lines");
-  for (const Access& a : accessesOf(c.sink))
-    for (const Axis& axis : axesOf(c.sink)) {
+  for (const Access& a : c.facts().accesses)
+    for (const Axis& axis : c.facts().axes) {
       bool along = !a.isStore && axis.nest == Nest::Output && strideOf(a, axis.range) == 1 &&
                    idOf(axis.range) != idOf(lanes.range);
       int64_t rows = powerBelow(std::min(lanes.width, maxExtent(axis.range)));

@@ -7,8 +7,8 @@
 
 namespace svod {
 
-UOp reduceOver(UOp sink, UOp range) {
-  for (UOp n : toposort(sink))
+UOp reduceOver(const KernelFacts& kernel, UOp range) {
+  for (UOp n : kernel.nodes)
     if (n.op() == Op::Reduce && !n.src(0).ranges().empty() && n.dependsOn(range)) return n;
   return {};
 }

@@ -30,9 +30,9 @@ bool orderLoops(Chooser& c, const Windows& w, std::span<const uint32_t> inside) 
 }
 
 void vectorizeCopy(Chooser& c, uint32_t slot) {
-  for (const Access& a : accessesOf(c.sink)) {
+  for (const Access& a : c.facts().accesses) {
     if (a.slot != slot || a.isStore) continue;
-    std::vector<Axis> axes = axesOf(c.sink);
+    std::vector<Axis> axes = c.facts().axes;
     const Axis& last = axes.back();
     constexpr int64_t kNear = 4;  // elements between lanes that a few vectors and shuffles bring together
     const int64_t stride = strideOf(a, last.range).value_or(0);
@@ -78,18 +78,14 @@ UOp loopOfStride(const Access& store, std::span<const UOp> loops, int64_t stride
 
 }  // namespace
 
-std::optional<Windows> windowsOf(const Chooser& c) {
-  UOp reduce;
-  for (UOp n : toposort(c.sink)) {
-    if (n.op() != Op::Reduce) continue;
-    if (reduce) return std::nullopt;
-    reduce = n;
-  }
-  std::vector<Access> all = accessesOf(c.sink);
+std::optional<Windows> windowsOf(const KernelFacts& kernel, const Caps& caps) {
+  if (kernel.reduces.size() != 1) return std::nullopt;
+  const UOp reduce = kernel.reduces[0];
+  const std::vector<Access>& all = kernel.accesses;
   std::vector<UOp> outputs;
-  for (const Axis& axis : axesOf(c.sink))
+  for (const Axis& axis : kernel.axes)
     if (axis.nest == Nest::Output) outputs.push_back(axis.range);
-  if (!reduce || std::ranges::count(all, true, &Access::isStore) != 1) return std::nullopt;
+  if (std::ranges::count(all, true, &Access::isStore) != 1) return std::nullopt;
   if (!std::ranges::all_of(outputs, isPlainLoop)) return std::nullopt;
   std::optional<Access> load = slidingLoad(all, reduce, outputs);
   if (!load) return std::nullopt;
@@ -107,8 +103,18 @@ std::optional<Windows> windowsOf(const Chooser& c) {
   // Plain lines of some vectors and more are read as they lie.
   constexpr int64_t kLongLine = 4;
   bool padded = load->node.srcCount() > 1, strided = strideOf(*load, w.column) != 1;
-  bool isShort = w.line && maxExtent(w.column) < kLongLine * c.caps.vectorBytes / w.elementBytes;
+  bool isShort = w.line && maxExtent(w.column) < kLongLine * caps.vectorBytes / w.elementBytes;
   return padded || strided || isShort ? std::optional(w) : std::nullopt;
+}
+
+std::optional<Windows> convolutionOf(const KernelFacts& kernel, const Caps& caps) {
+  constexpr int64_t kWorthCopy = 16;  // filters that read it
+  if (Pattern pattern = kernel.pattern(); pattern != Pattern::Conv && pattern != Pattern::Gemm) return std::nullopt;
+  std::optional<Windows> w = windowsOf(kernel, caps);
+  if (!w) return std::nullopt;
+  int64_t filters = 1;
+  for (UOp r : w->filters) filters *= maxExtent(r);
+  return filters < kWorthCopy ? std::nullopt : w;
 }
 
 }  // namespace svod

@@ -62,16 +62,15 @@ double opWeight(UOp n) {
 
 double nanoseconds(double instructions) { return instructions / kInstructionsPerNanosecond; }
 
-CostModel::CostModel(UOp sink, const Caps& caps, Products products)
-    : caps_(caps), loops_(sink), accesses_(accessesOf(sink)) {
-  std::vector<UOp> nodes = toposort(sink), joined;
-  for (UOp n : nodes)
-    if (products == Products::Joined && n.op() == Op::Reduce && n.src(0).op() == Op::Mul) joined.push_back(n.src(0));
-  for (UOp n : nodes) {
+CostModel::CostModel(const KernelFacts& kernel, const Caps& caps, Products products) : caps_(caps), loops_(kernel.loops()) {
+  std::vector<UOp> joined;
+  for (UOp n : kernel.reduces)
+    if (products == Products::Joined && n.src(0).op() == Op::Mul) joined.push_back(n.src(0));
+  for (UOp n : kernel.nodes) {
     double weight = opWeight(n);
     if (weight == 0 || isKnown(n) || std::ranges::find(joined, n) != joined.end()) continue;
-    auto access = std::ranges::find(accesses_, n, &Access::node);
-    items_.push_back({n, weight, access == accesses_.end() ? nullptr : &*access});
+    auto access = std::ranges::find(kernel.accesses, n, &Access::node);
+    items_.push_back({n, weight, access == kernel.accesses.end() ? nullptr : &*access});
   }
 }
 

@@ -4,17 +4,17 @@
 
 #include "facts/accesses.h"
 #include "facts/caps.h"
-#include "facts/loops_of.h"
+#include "facts/kernel_facts.h"
 #include "ir/graph.h"
 
 namespace svod {
 
-/// Costs of one kernel before it is changed. Symbolic extents count with their maximum.
+/// Costs of one kernel, whose facts it borrows. Symbolic extents count with their maximum.
 class CostModel {
  public:
   /// A product that only a sum takes is an instruction of its own, or one with the addition.
   enum class Products : uint8_t { Separate, Joined };
-  CostModel(UOp sink, const Caps& caps, Products products = Products::Separate);
+  CostModel(const KernelFacts& kernel, const Caps& caps, Products products = Products::Separate);
 
   /// Instructions executed in all when the loops of `lanes` are vectorized: a vector instruction counts once,
   /// an access whose neighbours are not neighbours in memory once per lane. The load `packed` reads from a
@@ -32,8 +32,7 @@ class CostModel {
   double cost(const Item& item, std::span<const Lanes> lanes, bool packed) const;
 
   const Caps& caps_;
-  LoopsOf loops_;
-  std::vector<Access> accesses_;
+  const LoopsOf& loops_;
   std::vector<Item> items_;
 };
 

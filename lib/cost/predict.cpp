@@ -15,9 +15,9 @@ double movingTime(const Work& work, const Caps& caps) {
   return nanosecondsOf(work.bytes / caps.vectorBytes, caps);
 }
 
-double peakTime(UOp sink, const Work& work, const Caps& caps) {
+double peakTime(const KernelFacts& kernel, const Work& work, const Caps& caps) {
   int64_t widest = 4, group = 1;
-  for (UOp n : toposort(sink)) {
+  for (UOp n : kernel.nodes) {
     if (isFloat(n.dtype())) widest = std::max<int64_t>(widest, byteSize(n.dtype()));
     if (n.op() == Op::Range && axisType(n) == AxisType::Dot) group = std::max(group, maxExtent(n));
   }
@@ -27,12 +27,11 @@ double peakTime(UOp sink, const Work& work, const Caps& caps) {
 
 // A long reduction adds to one sum again and again, and each addition waits for the one before. Short ones overlap with
 // what comes after them.
-double waitingTime(UOp sink, const Caps& caps) {
+double waitingTime(const KernelFacts& kernel, const Caps& caps) {
   constexpr double kOverlaps = 32;  // additions
-  const LoopsOf loops(sink);
+  const LoopsOf& loops = kernel.loops();
   double cycles = 0;
-  for (UOp n : toposort(sink)) {
-    if (n.op() != Op::Reduce) continue;
+  for (UOp n : kernel.reduces) {
     double steps = 1, runs = 1;
     for (UOp r : n.src().subspan(1))
       if (r.op() == Op::Range && !isExpanded(axisType(r))) steps *= static_cast<double>(std::max<int64_t>(maxExtent(r), 1));
@@ -51,17 +50,18 @@ std::string_view toText(Limit limit) {
 }
 
 double rooflineNanoseconds(UOp sink, const Work& work, const Caps& caps) {
-  return std::max(movingTime(work, caps), peakTime(sink, work, caps));
+  return std::max(movingTime(work, caps), peakTime(KernelFacts(sink), work, caps));
 }
 
 Prediction predict(UOp sink, const Work& work, const Caps& caps) {
   const auto products = caps.numerics == Numerics::Strict ? CostModel::Products::Separate : CostModel::Products::Joined;
-  const double moving = movingTime(work, caps), waiting = waitingTime(sink, caps);
-  const double instructions = CostModel(sink, caps, products).instructions(lanesOf(sink));
-  const double computing = std::max(nanoseconds(instructions), peakTime(sink, work, caps));
+  const KernelFacts kernel(sink);
+  const double moving = movingTime(work, caps), waiting = waitingTime(kernel, caps);
+  const double instructions = CostModel(kernel, caps, products).instructions(kernel.lanes);
+  const double computing = std::max(nanoseconds(instructions), peakTime(kernel, work, caps));
   Prediction p;
   p.expected = std::max({moving, computing, waiting});
-  p.roofline = rooflineNanoseconds(sink, work, caps);
+  p.roofline = std::max(moving, peakTime(kernel, work, caps));
   p.limit = p.expected == moving ? Limit::Memory : p.expected == computing ? Limit::Compute : Limit::Latency;
   return p;
 }

@@ -218,7 +218,7 @@ Result<std::unique_ptr<Compilation>> compile(Model& model, const CompileOptions&
 
   SVOD_CHECK(target->finish(*result, options));
   watch.lap("link");
-  std::vector<KernelFacts> kernels;
+  std::vector<PlannedKernel> kernels;
   for (const CompiledKernel& k : result->kernels) kernels.push_back({k.desc, k.layouts});
   WeightsLayout weights(static_cast<FileId>(result->files.size()));
   SVOD_TRY(result->plan, buildPlan(model, result->schedule, kernels, planOptions(options), weights, result->constants));

@@ -28,7 +28,7 @@ Result<UOp> symbolicLate(UOp root, PassContext& cx) {
 
 Result<UOp> applyOpts(UOp root, PassContext& cx) {
   auto& job = cx.data.get<KernelJob>();
-  job.choice = {patternOf(root), {}};
+  job.choice = {patternOf(root), {}, {}};
   if (job.requested) {
     for (const OptOp& opt : *job.requested) job.choice.opts.push_back({opt, "as requested"});
   } else if (job.optLevel > 0) {

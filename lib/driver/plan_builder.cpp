@@ -15,8 +15,8 @@ namespace {
 
 class PlanBuilder {
  public:
-  PlanBuilder(const Model& model, const Schedule& schedule, std::span<const KernelFacts> kernels, const PlanOptions& options,
-              WeightsLayout& weights, std::deque<std::vector<std::byte>>& constants)
+  PlanBuilder(const Model& model, const Schedule& schedule, std::span<const PlannedKernel> kernels,
+              const PlanOptions& options, WeightsLayout& weights, std::deque<std::vector<std::byte>>& constants)
       : model_(model), schedule_(schedule), kernels_(kernels), weights_(weights), constants_(constants) {
     plan_.name = options.name;
     plan_.target = options.target;
@@ -26,7 +26,7 @@ class PlanBuilder {
     addVariables();
     findReads();
     for (const ScheduleBuffer& b : schedule_.buffers) addBuffer(b);
-    for (const KernelFacts& k : kernels_) plan_.kernels.push_back(k.desc);
+    for (const PlannedKernel& k : kernels_) plan_.kernels.push_back(k.desc);
     for (const ScheduleItem& item : schedule_.items) SVOD_CHECK(addStep(item));
     leaveLoops();
     for (size_t i = 0; i < model_.ports.size(); ++i) SVOD_CHECK(addPort(static_cast<BufferId>(i)));
@@ -225,7 +225,7 @@ class PlanBuilder {
     BufferId buffer;
   };
 
-  std::span<const KernelFacts> kernels_;
+  std::span<const PlannedKernel> kernels_;
   WeightsLayout& weights_;
   std::deque<std::vector<std::byte>>& constants_;
   std::vector<bool> isPlain_, isReordered_;  // by buffer of the schedule: read as it is, read in another order
@@ -240,7 +240,7 @@ class PlanBuilder {
 
 }  // namespace
 
-Result<Plan> buildPlan(const Model& model, const Schedule& schedule, std::span<const KernelFacts> kernels,
+Result<Plan> buildPlan(const Model& model, const Schedule& schedule, std::span<const PlannedKernel> kernels,
                        const PlanOptions& options, WeightsLayout& weights, std::deque<std::vector<std::byte>>& constants) {
   return PlanBuilder(model, schedule, kernels, options, weights, constants).build(options);
 }

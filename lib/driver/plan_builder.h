@@ -18,7 +18,7 @@ struct PlanOptions {
   MemoryMode memory = MemoryMode::Arena;
 };
 
-struct KernelFacts {
+struct PlannedKernel {
   const KernelDesc& desc;
   const std::vector<ConstantLayout>& layouts;  // of operands that are weights
 };
@@ -26,7 +26,7 @@ struct KernelFacts {
 /// The plan without its files. `kernels` are those of the schedule, by id. Constants lie in file 1 (weights) as `weights`
 /// lays them out, which borrows from the model and from `constants`, where weights in another order are added; kernels in
 /// file 0.
-Result<Plan> buildPlan(const Model& model, const Schedule& schedule, std::span<const KernelFacts> kernels,
+Result<Plan> buildPlan(const Model& model, const Schedule& schedule, std::span<const PlannedKernel> kernels,
                        const PlanOptions& options, class WeightsLayout& weights,
                        std::deque<std::vector<std::byte>>& constants);
 

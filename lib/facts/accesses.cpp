@@ -6,9 +6,11 @@
 
 namespace svod {
 
-std::vector<Access> accessesOf(UOp sink) {
+std::vector<Access> accessesOf(UOp sink) { return accessesOf(toposort(sink)); }
+
+std::vector<Access> accessesOf(std::span<const UOp> nodes) {
   std::vector<Access> all;
-  for (UOp n : toposort(sink)) {
+  for (UOp n : nodes) {
     if (n.op() != Op::Load && n.op() != Op::Store) continue;
     UOp storage = storageOf(n.src(0));
     if (storage.op() == Op::Param)

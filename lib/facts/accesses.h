@@ -1,6 +1,7 @@
 // How a kernel touches memory: per access and loop the stride.
 #pragma once
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "facts/axes.h"
@@ -18,6 +19,7 @@ struct Access {
 
 /// All accesses to parameters and all loads from local buffers, in a structural order.
 std::vector<Access> accessesOf(UOp sink);
+std::vector<Access> accessesOf(std::span<const UOp> nodes);  // of the kernel, in the order of toposort()
 
 /// The parameter that a Stage holds a copy of, in another order, with gaps filled or bytes flipped; null for other values.
 UOp copiedBy(UOp stage);

@@ -49,9 +49,11 @@ uint32_t nextRangeId(UOp root) {
   return next;
 }
 
-std::vector<Axis> axesOf(UOp sink) {
+std::vector<Axis> axesOf(UOp sink) { return axesOf(toposort(sink)); }
+
+std::vector<Axis> axesOf(std::span<const UOp> nodes) {
   std::vector<UOp> closers;
-  for (UOp n : toposort(sink))
+  for (UOp n : nodes)
     if (closes(n.op())) closers.push_back(n);
   // Sorted by nest, then by lowest id: rewriting one loop may reorder operands, but never the numbers of the
   // others.
@@ -68,9 +70,11 @@ std::vector<Axis> axesOf(UOp sink) {
   return axes;
 }
 
-std::vector<Lanes> lanesOf(UOp sink) {
+std::vector<Lanes> lanesOf(UOp sink) { return lanesOf(toposort(sink)); }
+
+std::vector<Lanes> lanesOf(std::span<const UOp> nodes) {
   std::vector<Lanes> lanes;
-  for (UOp n : toposort(sink))
+  for (UOp n : nodes)
     if (n.op() == Op::Range && axisType(n) == AxisType::Vector) lanes.push_back({n, maxExtent(n)});
   return lanes;
 }
@@ -93,9 +97,11 @@ Result<Axis> axisAt(UOp sink, int32_t number) {
   return fail(Diag::BadOpt, "there is no axis " + std::to_string(number), "axes: " + describeAxes(sink));
 }
 
-std::vector<UOp> closersOf(UOp sink, UOp range) {
+std::vector<UOp> closersOf(UOp sink, UOp range) { return closersOf(toposort(sink), range); }
+
+std::vector<UOp> closersOf(std::span<const UOp> nodes, UOp range) {
   std::vector<UOp> found;
-  for (UOp n : toposort(sink)) {
+  for (UOp n : nodes) {
     if (!closes(n.op())) continue;
     auto list = n.src().subspan(1);
     if (std::ranges::find(list, range) != list.end()) found.push_back(n);

@@ -24,6 +24,7 @@ struct Axis {
 /// renumber nothing; tile puts the inner axis right after the outer one. A split keeps the range id for the
 /// outer part: numbers of other axes do not depend on earlier opts otherwise.
 std::vector<Axis> axesOf(UOp sink);
+std::vector<Axis> axesOf(std::span<const UOp> nodes);  // of the kernel, in the order of toposort()
 
 /// Axis `number`, or BadOpt naming the axes there are.
 Result<Axis> axisAt(UOp sink, int32_t number);
@@ -33,6 +34,7 @@ std::string describeAxes(UOp sink);
 
 /// The nodes that close `range` (End, Reduce, Stage), in a structural order.
 std::vector<UOp> closersOf(UOp sink, UOp range);
+std::vector<UOp> closersOf(std::span<const UOp> nodes, UOp range);
 
 bool isExpanded(AxisType type);       // Upcast, Vector, Unroll, Dot, Core
 bool isThreadOfGroup(AxisType type);  // Local, Group, Warp
@@ -47,6 +49,7 @@ struct Lanes {
 };
 /// The vector axes of a kernel whose opts were applied.
 std::vector<Lanes> lanesOf(UOp sink);
+std::vector<Lanes> lanesOf(std::span<const UOp> nodes);
 /// One more than the largest range id below `root`.
 uint32_t nextRangeId(UOp root);
 

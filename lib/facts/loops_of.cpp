@@ -13,8 +13,7 @@ std::vector<UOp> upToInnermostOf(std::vector<UOp> loops, UOp node) {
 
 }  // namespace
 
-LoopsOf::LoopsOf(UOp sink) {
-  std::vector<UOp> order = toposort(sink);
+LoopsOf::LoopsOf(std::span<const UOp> order) {
   uint32_t largest = 0;
   for (UOp n : order) largest = std::max(largest, n.id());
   loops_.resize(largest + 1);

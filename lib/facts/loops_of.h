@@ -7,11 +7,12 @@
 
 namespace svod {
 
-/// For each node id below `sink`, the loops it runs in, outermost first: a value sits in the innermost loop
+/// For each node id of a kernel, the loops it runs in, outermost first: a value sits in the innermost loop
 /// it depends on, inside all loops around that one.
 class LoopsOf {
  public:
-  explicit LoopsOf(UOp sink);
+  /// `nodes`: in the order of toposort().
+  explicit LoopsOf(std::span<const UOp> nodes);
   std::span<const UOp> operator[](UOp node) const { return loops_[node.id()]; }
 
  private:

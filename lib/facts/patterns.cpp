@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "facts/accesses.h"
+#include "facts/kernel_facts.h"
 
 namespace svod {
 
@@ -18,15 +18,15 @@ struct Signature {
   std::vector<UOp> sums;  // Reduce nodes that add
 };
 
-Signature signatureOf(UOp sink) {
+Signature signatureOf(const KernelFacts& kernel) {
   Signature s;
-  for (const Access& access : accessesOf(sink)) (access.isStore ? s.stores : s.loads).push_back(access);
-  for (const Axis& axis : axesOf(sink)) {
+  for (const Access& access : kernel.accesses) (access.isStore ? s.stores : s.loads).push_back(access);
+  for (const Axis& axis : kernel.axes) {
     if (axis.nest == Nest::Output) s.outputs.push_back(axis.range);
     if (axis.nest == Nest::Reduce) s.reduces.push_back(axis.range);
   }
-  for (UOp n : toposort(sink))
-    if (n.op() == Op::Reduce && n.argAs<ReduceArg>().op == Op::Add) s.sums.push_back(n);
+  for (UOp n : kernel.reduces)
+    if (n.argAs<ReduceArg>().op == Op::Add) s.sums.push_back(n);
   return s;
 }
 
@@ -129,8 +129,10 @@ const PatternInfo& info(Pattern pattern) {
   return std::ranges::find(kPatterns, pattern, [](const PatternRow& row) { return row.info.pattern; })->info;
 }
 
-Pattern patternOf(UOp sink) {
-  Signature s = signatureOf(sink);
+Pattern patternOf(UOp sink) { return patternOf(KernelFacts(sink)); }
+
+Pattern patternOf(const KernelFacts& kernel) {
+  Signature s = signatureOf(kernel);
   return std::ranges::find_if(kPatterns, [&](const PatternRow& row) { return row.fits(s); })->info.pattern;
 }
 

@@ -6,6 +6,8 @@
 
 namespace svod {
 
+class KernelFacts;
+
 /// A Reduce that adds up products.
 bool sumsProducts(UOp node);
 
@@ -29,5 +31,6 @@ struct PatternInfo {
 };
 const PatternInfo& info(Pattern pattern);
 Pattern patternOf(UOp sink);
+Pattern patternOf(const KernelFacts& kernel);
 
 }  // namespace svod

@@ -66,6 +66,7 @@ void addFacts(FactList& facts, const KernelInsight& insight) {
   if (!insight.pattern.empty())
     facts.push_back(
         {"class", "class", Cell(insight.pattern, std::string(insight.pattern) + ": " + std::string(insight.patternWhat))});
+  if (!insight.strategy.empty()) facts.push_back({"strategy", "strategy", Cell(insight.strategy)});
   if (speed.predicted > 0) {
     facts.push_back({"predictedNs", "predicted time", timeCell(speed.predicted)});
     facts.push_back({"limit", "which is limited by", insight.limit});

@@ -14,6 +14,7 @@ namespace svod {
 /// How the schedule of a kernel came about, and how fast it should be. Times are of one call, 0 where not known.
 struct KernelInsight {
   std::string_view pattern, patternWhat;                  // its class; empty where not known
+  std::string_view strategy;                              // that chose its opts; empty: none did, or not known
   std::vector<std::pair<std::string, std::string>> opts;  // each with the reason for it
   double predictedNs = 0;                                 // on one thread, with the largest variables
   std::string_view limit;                                 // what most of that goes to

@@ -1,7 +1,9 @@
 #include <catch2/catch.hpp>
 #include <random>
+#include <set>
 
 #include "choose/choose.h"
+#include "choose/strategies.h"
 #include "facts/patterns.h"
 #include "ir/text.h"
 #include "ir/verify.h"
@@ -135,6 +137,38 @@ TEST_CASE("What the heuristic chooses") {
         "dot(2,2) tile(1,32) order(1,0) pack(2,3,2) upcast(6,0) upcast(1,12) vector(2,16) upcast(2,2) thread(0,1)");
   CHECK_THAT(chosen(buildBf16<false>, {512, 512, 511}, caps), Catch::StartsWith("dot(2,2) "));
   CHECK_THAT(chosen(buildBf16<false>, {2, 512, 512}, caps), !Catch::Contains("dot"));
+}
+
+TEST_CASE("Every strategy that fits a kernel keeps its value, and the first is chosen") {
+  std::set<std::string_view> seen;
+  for (const TestKernel& kernel : testKernels())
+    for (const Sizes& sizes : {Sizes{18, 13, 9}, Sizes{40, 16, 3}, Sizes{5, 7, 4}})
+      for (int machine = 0; machine < 4; ++machine) {
+        Caps caps = machine == 0 ? Caps{} : avx512();
+        if (machine == 1) caps.l1Bytes = 1 << 10, caps.l2Bytes = 1 << 12;
+        if (machine > 1) caps.workgroups = true, caps.threads = false;
+        if (machine == 3) caps.cores = tensorCoresOf(CoreFamily::Metal, 7);
+        Graph g;
+        UOp sink = kernel.build(g, sizes);
+        const std::vector<Choice> seeds = seedsOf(g, sink, caps);
+        REQUIRE(!seeds.empty());
+        const Choice chosen = choose(g, sink, caps);
+        CHECK(chosen.strategy == seeds[0].strategy);
+        CHECK(optsOf(chosen) == optsOf(seeds[0]));
+        for (const Choice& seed : seeds) {
+          INFO(kernel.name << " " << sizes.m << "x" << sizes.n << "x" << sizes.k << " " << seed.strategy << ": "
+                           << toText(optsOf(seed)));
+          auto tuned = applyOpts(g, sink, optsOf(seed), caps);
+          REQUIRE(tuned);
+          REQUIRE(verify(*tuned, Stage::Kernel));
+          REQUIRE(sameBuffers(resultOf(sink), resultOf(*tuned), 1e-5));
+          seen.insert(seed.strategy);
+        }
+      }
+  for (const Strategy& strategy : strategies()) {
+    INFO(strategy.name);
+    CHECK(seen.count(strategy.name) == 1);
+  }
 }
 
 TEST_CASE("The heuristic keeps the value of every test kernel, strictly where asked") {

@@ -1,7 +1,9 @@
 """The pages: links lead somewhere, docs/coverage.md names tests there are, and the programs of the README work."""
+import json
 import os
 import re
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -50,6 +52,26 @@ class Coverage(unittest.TestCase):
         self.assertIn("{} are shown, {} replaced, {} open.".format(*counts), text)
 
 
+@unittest.skipUnless(BIN and Path(BIN, "svodc").exists(), "needs the tools")
+class Strategies(unittest.TestCase):
+    """The table in docs/opts.md is that of the compiler."""
+    PAGE = ROOT / "docs/opts.md"
+    PLACE = re.compile(r"(<!-- svodc --list-strategies;[^\n]*-->\n)(.*?)(<!-- end -->)", re.S)
+
+    @staticmethod
+    def table():
+        listed = json.loads(subprocess.run([Path(BIN) / "svodc", "--list-strategies", "--json"], check=True, capture_output=True).stdout)
+        rows = [f"| {row['phase']} | `{row['name']}` | {row['what']} |\n" for row in listed]
+        return "| for | strategy | what it does |\n|---|---|---|\n" + "".join(rows)
+
+    @classmethod
+    def update(cls):
+        cls.PAGE.write_text(cls.PLACE.sub(lambda m: m[1] + cls.table() + m[3], cls.PAGE.read_text()))
+
+    def test_table_is_that_of_the_compiler(self):
+        self.assertEqual(self.PLACE.search(self.PAGE.read_text())[2], self.table(), "run: python3 tests/lint/docs_test.py --update")
+
+
 class Readme(unittest.TestCase):
     def test_c_program_compiles(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -74,4 +96,7 @@ class Readme(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    if sys.argv[1:] == ["--update"]:
+        Strategies.update()
+    else:
+        unittest.main()

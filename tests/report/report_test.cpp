@@ -75,7 +75,8 @@ TEST_CASE("a plan in full lists buffers and steps with their edges") {
 
 TEST_CASE("kernels show their class, the reasons for their opts, and times") {
   const Plan plan = samplePlan();
-  KernelInsight insight{"gemm", "rows times columns", {{"upcast(0,4)", "because of registers"}}, 2000, "compute", 1000};
+  KernelInsight insight{"gemm", "rows times columns", "loop-nests",
+                        {{"upcast(0,4)", "because of registers"}}, 2000, "compute", 1000};
   ReportOptions options;
   options.kernels = true;
   auto described = [&] {
@@ -84,6 +85,7 @@ TEST_CASE("kernels show their class, the reasons for their opts, and times") {
   const json predicted = json::parse(toJson(described()));
   const json& details = predicted["kernels"]["details"][0];
   CHECK(details["class"] == "gemm");
+  CHECK(details["strategy"] == "loop-nests");
   CHECK(details["predictedNs"] == 2000);
   CHECK(details["limit"] == "compute");
   CHECK(details["rooflineShare"] == 0.5);

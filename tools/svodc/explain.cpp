@@ -55,6 +55,7 @@ KernelInsight insightOf(const CompiledKernel& kernel, const BuildResult& build, 
   KernelInsight insight = insightOf(kernel.desc, profile);
   insight.pattern = info(kernel.choice.pattern).name;
   insight.patternWhat = info(kernel.choice.pattern).what;
+  insight.strategy = kernel.choice.strategy;
   for (const ChosenOpt& chosen : kernel.choice.opts) insight.opts.emplace_back(toText(chosen.opt), chosen.why);
   insight.predictedNs = prediction.expected;
   insight.rooflineNs = prediction.roofline;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "choose/strategies.h"
 #include "driver/kernel_passes.h"
 #include "driver/targets.h"
 #include "flags.h"
@@ -108,6 +109,12 @@ Table listOpts() {
   return table;
 }
 
+Table listStrategies() {
+  Table table{"strategies", {{"phase", "for"}, {"name", "strategy"}, {"what", "meaning"}}, {}};
+  for (const StrategyRow& row : allStrategies()) table.rows.push_back({row.phase, row.name, row.what});
+  return table;
+}
+
 Table listDTypes() {
   Table table{"dtypes", {{"name", "dtype"}, {"bits", "bits", true}, {"what", "meaning"}}, {}};
   for (DType dtype : allDTypes()) table.rows.push_back({toText(dtype), info(dtype).bits, info(dtype).what});
@@ -126,6 +133,7 @@ constexpr List kLists[] = {
     {"rules", "list-rules", "rewrite rules", listRules},
     {"passes", "list-passes", "passes over the graph and over each kernel, in order", listPasses},
     {"opts", "list-opts", "schedule decisions for --opts", listOpts},
+    {"strategies", "list-strategies", "how opts are chosen, in the order in which it is tried", listStrategies},
     {"targets", "list-targets", "targets for --target", listTargets},
     {"flags", "list-flags", "flags of all commands", listFlags},
     {"dtypes", "list-dtypes", "element types", listDTypes},

@@ -1,0 +1,100 @@
+#include "choose/nest_strategies.h"
+
+#include <algorithm>
+
+#include "choose/case_loops.h"
+#include "choose/k_block.h"
+#include "choose/lanes.h"
+#include "choose/output_lanes.h"
+#include "choose/reduce_lanes.h"
+#include "choose/share_rows.h"
+#include "choose/stream_lanes.h"
+#include "choose/transpose_blocks.h"
+
+namespace svod {
+
+namespace {
+
+bool isTransposed(const KernelFacts& kernel, const LoopNest& nest) {
+  return !nest.reduce && kernel.pattern() == Pattern::Transpose;
+}
+bool hasNoReduce(const KernelFacts&, const LoopNest& nest) { return !nest.reduce; }
+bool hasReduceLanes(const KernelFacts&, const LoopNest& nest) {
+  return nest.reduce && std::ranges::find(nest.reduce.src(), nest.lanes.range) != nest.reduce.src().end();
+}
+bool hasOutputLanes(const KernelFacts& kernel, const LoopNest& nest) {
+  return nest.reduce && !hasReduceLanes(kernel, nest);
+}
+/// A block of a sum is no place for a panel that has to hold all of it.
+bool mayBlock(const KernelFacts& kernel, const LoopNest& nest) {
+  return hasOutputLanes(kernel, nest) && !nest.packed;
+}
+
+/// For what always works out.
+template <void (*choose)(Chooser&, const LoopNest&)>
+bool always(Chooser& c, const LoopNest& nest) {
+  choose(c, nest);
+  return true;
+}
+
+constexpr NestStrategy kNestStrategies[] = {
+    {"transpose-blocks",
+     "elements stored in another order than they are read: as many rows as a vector has lanes are "
+     "transposed in registers, so that loads and stores both run along lines",
+     isTransposed, always<blockTransposed>},
+    {"stream-lanes",
+     "loops without a reduction: lanes, and a few vectors per iteration where the body is cheap", hasNoReduce,
+     always<widenStreams>},
+    {"reduce-lanes",
+     "reductions along what is contiguous: partial sums in lanes, several independent accumulators that "
+     "hide the latency of one",
+     hasReduceLanes, always<tileReduceLanes>},
+    {"k-block-rows",
+     "few rows times a matrix larger than half of the second level cache (GEMV): a few terms at a time "
+     "along whole rows of the matrix, as many streams as prefetchers follow; sums wait in memory (`kblock`)",
+     mayBlock, blockFewRows},
+    {"k-block-panel",
+     "matrix products of so many terms that a panel does not stay in the second level cache: `kblock` "
+     "around a packed block of it and, where it lies across rows (`A^T B`), a packed block of the other "
+     "operand",
+     mayBlock, blockTallPanel},
+    {"output-lanes",
+     "sums with lanes along an output loop: a register tile of rows and vectors with the least cycles per "
+     "result, from what one step loads, how many lines of the cache that touches, and computes; in matrix "
+     "products columns outside of rows (of images, too, where all rows stay in cache and the panels do "
+     "not), the panel packed when enough row tiles read it again, and the other operand as well where it "
+     "lies across its rows (`A^T B`) and does not stay in cache. Short sums, whose results take longer to "
+     "write than to compute, go along the lines of the result",
+     hasOutputLanes, always<tileOutputLanes>},
+};
+
+UOp deepestReduce(const KernelFacts& kernel, UOp range) {
+  UOp deepest;
+  for (UOp n : kernel.reduces)
+    if (n.src(0).dependsOn(range))
+      if (!deepest || n.src(0).ranges().size() > deepest.src(0).ranges().size()) deepest = n;
+  return deepest;
+}
+
+}  // namespace
+
+std::span<const NestStrategy> nestStrategies() { return kNestStrategies; }
+
+void chooseNest(Chooser& c, const LoopNest& nest) {
+  for (const NestStrategy& strategy : kNestStrategies)
+    if (strategy.fits(c.facts(), nest) &&
+        attempt(c, [&](Chooser& trial) { return strategy.run(trial, nest); }))
+      return;
+}
+
+bool chooseNests(Chooser& c) {
+  expandCases(c);
+  shareRows(c);
+  const LanePlan plan = chooseLanes(c);
+  for (const Lanes& l : plan.lanes)
+    if (UOp range = c.range(idOf(l.range)))  // as earlier opts left it
+      chooseNest(c, {deepestReduce(c.facts(), range), {range, l.width}, plan.packed});
+  return true;
+}
+
+}  // namespace svod
