@@ -82,7 +82,7 @@ Error unknownFlag(const std::string& program, std::span<const CommandFlag> flags
 }  // namespace
 
 Status parseCommandFlags(const std::string& program, std::span<const CommandFlag> flags,
-                         const std::vector<std::string>& words, std::vector<std::string>& files) {
+                         const std::vector<std::string>& words, std::vector<std::string>& files, size_t mostFiles) {
   CLI::App app;
   app.set_help_flag();
   app.allow_extras();
@@ -96,7 +96,8 @@ Status parseCommandFlags(const std::string& program, std::span<const CommandFlag
   }
   for (const std::string& word : app.remaining()) {
     if (word.size() > 1 && word[0] == '-') return fail(unknownFlag(program, flags, word));
-    return fail(usage(program, "there is one word too many: '" + word + "'"));
+    if (files.size() == mostFiles) return fail(usage(program, "there is one word too many: '" + word + "'"));
+    files.push_back(word);
   }
   return {};
 }

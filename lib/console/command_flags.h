@@ -21,10 +21,10 @@ struct CommandFlag {
   std::variant<bool*, std::string*, int64_t*, double*, std::vector<std::string>*> into;
 };
 
-/// The words of a command line behind `program` (such as "svodc compile"): flags are set, other words are
-/// appended to `files`. A flag wins over its variable. Errors: Usage, with the nearest known flag.
+/// The words of a command line behind `program` (such as "svodc compile"): flags are set, other words, `mostFiles` of
+/// them, are appended to `files`. A flag wins over its variable. Errors: Usage, with the nearest known flag.
 Status parseCommandFlags(const std::string& program, std::span<const CommandFlag> flags,
-                         const std::vector<std::string>& words, std::vector<std::string>& files);
+                         const std::vector<std::string>& words, std::vector<std::string>& files, size_t mostFiles = 1);
 
 /// A line of a help text: `left` and, in a column of its own, what it means.
 std::string helpEntry(const std::string& left, std::string_view what);

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "driver/describe_kernel.h"
+#include "driver/kernel_job.h"
 #include "driver/kernel_passes.h"
 #include "driver/plan_builder.h"
 #include "ir/text.h"
@@ -74,17 +75,9 @@ Status emitCode(CompiledKernel& kernel, UOp lowered, const Target& target, const
 }
 
 Status compileAnew(CompiledKernel& kernel, const Target& target, const CompileOptions& options) {
-  KernelJob job;
-  job.caps = capsOf(options.cpu, options.numerics);
+  KernelJob job = kernelJob(target, options.cpu, options.numerics, options.optLevel);
   job.caps.overwrites = !kernel.inPlace.empty();
   job.caps.constants = kernel.constants;
-  job.caps.bf16Dots &= target.usesCpuFeatures;
-  job.optLevel = options.optLevel;
-  job.legalize.numerics = options.numerics;
-  job.legalize.fma = target.usesCpuFeatures && options.cpu.hasFma();
-  job.legalize.nativeScaleb = target.usesCpuFeatures && options.cpu.hasScaleb();
-  job.legalize.nativeF16 = target.usesCpuFeatures && options.cpu.has("f16c");
-  job.legalize.nativeBf16 = target.usesCpuFeatures && options.cpu.hasBf16Dots();
   if (const KernelOpts* entry = requestedOpts(kernel.name, options)) job.requested = entry->opts;
   PassContext cx{*kernel.graph, kernel.log, options.passes, kernel.name, options.numerics, {}};
   cx.data.put(job);

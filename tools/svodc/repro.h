@@ -6,7 +6,8 @@
 namespace svod {
 
 /// Writes the folder of --repro-dir: `before.uop`, the graph that the pass was given, and `report.txt` with the kernel,
-/// the pass, the message and the command. The error gets a note that says where, or why it could not be written.
+/// the pass, the message, the command, and that of svod-opt which runs the pass alone. The error gets a note that says
+/// where, or why it could not be written.
 Error withRepro(Error error, const PassFailure& failure, const Request& request);
 
 /// The words as a shell reads them.

@@ -1,0 +1,100 @@
+"""Passes on graphs in text form: tests/passes/*.uop, through svod-opt.
+
+A file holds `; run: ARGUMENTS` of svod-opt, a graph, and behind a line `; gives` what is printed. SVOD_UPDATE=1 writes
+the latter anew.
+"""
+import os
+import shlex
+import subprocess
+import unittest
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+BIN = Path(os.environ["SVOD_BIN_DIR"])
+GIVES = "; gives\n"
+
+
+def svod_opt(words, graph=""):
+    return subprocess.run([BIN / "svod-opt", *words], input=graph, capture_output=True, text=True, timeout=120)
+
+
+def case(name):
+    graph, _, expected = (HERE / f"{name}.uop").read_text().partition(GIVES)
+    arguments = next(line for line in graph.splitlines() if line.startswith("; run: "))[7:]
+    return graph, shlex.split(arguments), expected
+
+
+class Files(unittest.TestCase):
+    def test_every_file_gives_what_it_says(self):
+        files = sorted(HERE.glob("*.uop"))
+        self.assertGreater(len(files), 15)
+        for file in files:
+            with self.subTest(file.name):
+                graph, words, expected = case(file.stem)
+                done = svod_opt([*words, "-"], graph)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                if os.environ.get("SVOD_UPDATE"):
+                    file.write_text(graph + GIVES + done.stdout)
+                else:
+                    self.assertEqual(done.stdout, expected)
+
+    def test_every_pass_has_a_file(self):
+        listed = {line.split()[0] for line in svod_opt(["--list"]).stdout.splitlines()}
+        named = {word for file in HERE.glob("*.uop") for word in case(file.stem)[1]}
+        self.assertEqual(listed - named, set())
+
+    def test_what_is_printed_reads_back(self):
+        for name in ("apply-opts-matmul", "expand-sum", "legalize-floordiv"):
+            _, _, expected = case(name)
+            self.assertEqual(svod_opt(["-"], expected).stdout, expected)
+
+
+class Errors(unittest.TestCase):
+    def refused(self, code, part, words, graph=""):
+        done = svod_opt(words, graph)
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertIn(part, done.stderr)
+        self.assertEqual(done.stdout, "")
+
+    def test_usage(self):
+        self.refused(2, "did you mean 'symbolic'?", ["symbolik", "-"], "%0 = sink\n")
+        self.refused(2, "legalize leaves stage lowered", ["legalize", "symbolic", "-"], "%0 = sink\n")
+        self.refused(2, "no graph to read", ["symbolic"])
+        self.refused(2, "two files", ["a.uop", "b.uop"])
+        self.refused(2, "--emit", ["--emit", "ptx", "-"])
+        self.refused(74, "no-such.uop", ["no-such.uop"])
+
+    def test_a_graph_that_cannot_be_read_is_named_with_its_line(self):
+        self.refused(1, "-:2:6", ["-"], "%0 = param 4 {0} : f32[4]\n%1 = nothing %0\n")
+
+    def test_an_illegal_graph_is_refused_before_the_pass(self):
+        outside = ("%0 = param 4 {0} : f32[4]\n%1 = index %0, 9 : f32\n%2 = store %1, 1.0:f32\n"
+                   "%3 = sink %2\n")
+        self.refused(1, "in pass symbolic of stdin", ["symbolic", "-"], outside)
+
+    def test_a_list_of_opts_that_does_not_apply_says_why(self):
+        graph, _, _ = case("apply-opts-matmul")
+        self.refused(1, "upcast", ["apply-opts", "--opts", "upcast(9,2)", "-"], graph)
+
+
+class Reduce(unittest.TestCase):
+    def test_a_failing_graph_becomes_small(self):
+        graph, _, _ = case("symbolic-softmax")
+        words = ["apply-opts", "--opts", "acc(0,2)"]  # no axis of a reduction
+        first = svod_opt([*words, "-"], graph)
+        small = svod_opt([*words, "--reduce", "-"], graph)
+        self.assertEqual(small.returncode, 0, small.stderr)
+        self.assertLess(small.stdout.count("\n"), graph.count("\n") // 2)
+        again = svod_opt([*words, "-"], small.stdout)
+        self.assertEqual(again.returncode, first.returncode)
+        self.assertNotEqual(first.returncode, 0)
+
+    def test_what_does_not_fail_is_not_reduced(self):
+        graph, _, _ = case("expand-sum")
+        done = svod_opt(["expand", "--reduce", "-"], graph)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("nothing to reduce", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

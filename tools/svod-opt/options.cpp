@@ -1,0 +1,89 @@
+#include "options.h"
+
+#include "console/command_flags.h"
+#include "support/suggest.h"
+
+namespace svod {
+
+namespace {
+
+std::vector<CommandFlag> flagsFor(OptToolOptions& o) {
+  return {
+      {"all", "", "", "", "", "every pass from the stage of the graph on, in order", &o.all},
+      {"output", "o", "FILE", "", "", "where to write the result, in place of stdout", &o.output},
+      {"emit", "", "FORM", "", "", "print c or llvm code of a legalized kernel in place of the graph", &o.emit},
+      {"check", "", "", "", "", "run the graph before and after on random data and compare; exit code 4 when they differ",
+       &o.check},
+      {"reduce", "", "", "", "", "the smallest graph found that fails in the same way", &o.reduce},
+      {"target", "", "NAME", "cpu", "", "whose passes: those of svodc --list-targets", &o.target},
+      {"triple", "", "TRIPLE", "", "", "the system to compile for; default: this one", &o.triple},
+      {"cpu", "", "NAME", "", "", "the processor to compile for; default: native, this one", &o.cpu},
+      {"numerics", "", "MODE", "contract", "", "strict, contract or fast float arithmetic", &o.numerics},
+      {"opt-level", "O", "0|1", "1", "", "0: apply-opts applies nothing by itself", &o.optLevel},
+      {"opts", "", "LIST", "", "", "what apply-opts applies, such as 'upcast(0,4) thread(0,1)'", &o.opts},
+      {"disable-rule", "", "RULE", "", "", "leave a rewrite rule out", &o.disabledRules},
+      {"time-passes", "", "", "", "", "a table of the time and nodes of every pass, on stderr", &o.timePasses},
+      {"list", "", "", "", "", "the passes, their stages and what they do", &o.list},
+      {"diagnostics", "", "FORM", "text", "SVOD_DIAGNOSTICS", "errors as text or json, one per line", &o.diagnostics},
+      {"help", "h", "", "", "", "this text", &o.help},
+      {"version", "", "", "", "", "the version of svod-opt", &o.version},
+  };
+}
+
+bool isFile(const std::string& word) { return word == "-" || word.find_first_of("./") != std::string::npos; }
+
+Status checkChoice(const std::string& flag, const std::string& value, std::span<const std::string_view> choices) {
+  if (value.empty() || std::ranges::find(choices, value) != choices.end()) return {};
+  return fail(Diag::Usage, flag + " '" + value + "'", choicesFor(value, choices));
+}
+
+}  // namespace
+
+Result<OptToolOptions> parseOptToolOptions(const std::vector<std::string>& words) {
+  OptToolOptions o;
+  std::vector<std::string> names;
+  SVOD_CHECK(parseCommandFlags("svod-opt", flagsFor(o), words, names, words.size()));
+  if (o.help || o.version || o.list) return o;
+  for (const std::string& name : names) {
+    if (!isFile(name)) {
+      o.passes.push_back(name);
+    } else if (o.file.empty()) {
+      o.file = name;
+    } else {
+      return fail(Diag::Usage, "two files, '" + o.file + "' and '" + name + "'", "give one");
+    }
+  }
+  if (o.file.empty()) return fail(Diag::Usage, "no graph to read", "name a .uop file, or - for stdin");
+  constexpr std::string_view kEmit[] = {"c", "llvm"}, kDiagnostics[] = {"text", "json"};
+  SVOD_CHECK(checkChoice("--emit", o.emit, kEmit));
+  SVOD_CHECK(checkChoice("--diagnostics", o.diagnostics, kDiagnostics));
+  if (o.optLevel != 0 && o.optLevel != 1)
+    return fail(Diag::Usage, "there is no -O" + std::to_string(o.optLevel), "-O0 or -O1");
+  if (o.all && !o.passes.empty()) return fail(Diag::Usage, "--all together with names of passes", "give one of them");
+  return o;
+}
+
+std::string optToolHelp() {
+  OptToolOptions presets;
+  return "usage: svod-opt [PASS...] FILE.uop [flags]\n\n"
+         "Runs passes of the compiler, each verified, on a graph in text form, and prints what they make of it.\n\n" +
+         helpEntries(flagsFor(presets)) + std::string(kHelpLegend);
+}
+
+Result<Numerics> numericsOf(const OptToolOptions& options) {
+  if (auto mode = numericsFromText(options.numerics)) return *mode;
+  constexpr std::string_view kModes[] = {"strict", "contract", "fast"};
+  return fail(Diag::Usage, "there is no numerics mode '" + options.numerics + "'", choicesFor(options.numerics, kModes));
+}
+
+Result<KernelJob> kernelJobOf(const OptToolOptions& options, const CpuTarget& cpu) {
+  SVOD_TRY(const Target* target, targetByName(options.target));
+  SVOD_TRY(const Numerics numerics, numericsOf(options));
+  KernelJob job = kernelJob(*target, cpu, numerics, static_cast<int>(options.optLevel));
+  if (!options.opts.empty()) {
+    SVOD_TRY(job.requested, parseOpts(options.opts));
+  }
+  return job;
+}
+
+}  // namespace svod

@@ -1,0 +1,76 @@
+#include "run_passes.h"
+
+#include "ir/verify.h"
+#include "linearize/linearize.h"
+#include "support/suggest.h"
+#include "target/c/print_c.h"
+#include "target/llvm/emit.h"
+#include "toolchain/object.h"
+
+namespace svod {
+
+namespace {
+
+constexpr const char* kKernelName = "kernel";
+
+Result<CpuTarget> cpuOf(const OptToolOptions& options) {
+  return makeCpuTarget(options.triple, options.cpu.empty() ? "native" : options.cpu);
+}
+
+}  // namespace
+
+Result<Stage> stageOf(UOp root) {
+  Status legal;
+  for (Stage stage : {Stage::Kernel, Stage::Lowered}) {
+    legal = verify(root, stage);
+    if (legal) return stage;
+  }
+  return fail(std::move(legal).error());
+}
+
+Result<std::vector<Pass>> passesOf(const OptToolOptions& options, UOp root) {
+  std::vector<Pass> passes;
+  if (options.all) {
+    SVOD_TRY(const Stage stage, stageOf(root));
+    for (const Pass& pass : kernelPasses())
+      if (!passes.empty() || pass.in == stage) passes.push_back(pass);
+    return passes;
+  }
+  std::vector<std::string_view> names;
+  for (const Pass& pass : kernelPasses()) names.push_back(pass.name);
+  for (const std::string& name : options.passes) {
+    const auto row = std::ranges::find(kernelPasses(), name, &Pass::name);
+    if (row == kernelPasses().end())
+      return fail(Diag::Usage, "there is no pass '" + name + "'", didYouMean(name, names, "svod-opt --list shows them"));
+    if (!passes.empty() && passes.back().out != row->in)
+      return fail(Diag::Usage,
+                  name + " needs a graph of stage " + std::string(toText(row->in)) + ", and " +
+                      std::string(passes.back().name) + " leaves stage " + std::string(toText(passes.back().out)),
+                  "svod-opt --list shows the stages of all passes");
+    passes.push_back(*row);
+  }
+  return passes;
+}
+
+Result<UOp> runPasses(std::span<const Pass> passes, const OptToolOptions& options, Graph& graph, UOp root, PassLog& log) {
+  SVOD_TRY(const CpuTarget cpu, cpuOf(options));
+  SVOD_TRY(KernelJob job, kernelJobOf(options, cpu));
+  PassOptions passOptions;
+  passOptions.verifyEach = true;
+  passOptions.timePasses = options.timePasses;
+  passOptions.disabledRules = options.disabledRules;
+  PassContext cx{graph, log, passOptions, options.file == "-" ? "stdin" : options.file, job.legalize.numerics, {}};
+  cx.data.put(job);
+  return runPipeline(passes, root, cx);
+}
+
+Result<std::string> emitted(const OptToolOptions& options, Graph& graph, UOp root) {
+  SVOD_TRY(const Numerics numerics, numericsOf(options));
+  SVOD_TRY(const LinearKernel kernel, linearize(graph, root, kKernelName, numerics));
+  if (options.emit == "c") return printC({&kernel, 1});
+  SVOD_TRY(const CpuTarget cpu, cpuOf(options));
+  SVOD_TRY(const LlvmModule module, emitLlvm({&kernel, 1}, cpu));
+  return irText(*module.module);
+}
+
+}  // namespace svod
