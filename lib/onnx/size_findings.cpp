@@ -95,6 +95,10 @@ void add(const std::map<std::string, Interval>& bounds, const std::string& by, S
   for (const auto& [name, b] : bounds) {
     auto [at, isNew] = findings.bounds.try_emplace(name, SizeFindings::Bounds{b, by});
     if (isNew) continue;
+    if (b.min > at->second.bounds.min) {  // found under the bounds that it had
+      at->second = {b, by};
+      continue;
+    }
     at->second = {{std::max(at->second.bounds.min, b.min), std::min(at->second.bounds.max, b.max)}, by};
     if (at->second.bounds.min > at->second.bounds.max) at->second.bounds = b;
   }
@@ -147,9 +151,10 @@ bool learnEqual(const SizeDemand& demand, bool mayUnify, SizeVariables& sizes, S
       const std::optional<SizeForm> form = linear(withoutCommonAtoms(*zero));
       if (!form || !sizes.unify(*form, SizeForm::number(0))) continue;
       findings.equalities.push_back({*form, SizeForm::number(0), demand.by});
+      return true;  // with it, the choice may need no bounds: the next attempt says so
     }
     add(*bounds, demand.by, findings);
-    return !zero->empty() || !bounds->empty();
+    return !bounds->empty();
   }
   return false;
 }
@@ -159,8 +164,13 @@ bool learnEqual(const SizeDemand& demand, bool mayUnify, SizeVariables& sizes, S
 bool learn(const SizeDemand& demand, SizeVariables& sizes, SizeFindings& findings) {
   if (demand.isEqual)
     return learnEqual(demand, false, sizes, findings) || learnEqual(demand, true, sizes, findings);
-  const auto bounds = boundsFor(demand.left, demand.right, nobodyBounds(sizes));
+  auto bounds = boundsFor(demand.left, demand.right, nobodyBounds(sizes));
   if (!bounds || bounds->empty()) return false;
+  // Where small sizes are out, those that are used are several times the least one. A greatest one that an op asks for is
+  // found again.
+  constexpr int64_t kUsual = 16;
+  for (auto& [name, b] : *bounds)
+    if (b.min > 1) b.max = std::max(b.max, kUsual * b.min);
   add(*bounds, demand.by, findings);
   return true;
 }

@@ -93,6 +93,20 @@ TEST_CASE("a dim is the sum of two others where the model says so") {
   notes(import, "'batch2' is taken for batch");
 }
 
+TEST_CASE("a sum of dims that a cut asks for bounds none of them") {
+  OnnxMaker m;
+  m.input("p", {"past", "2"}).input("x", {"seq", "2"}).input("mask", {"total", "2"}).output("y").output("z");
+  m.ints("zero", {1}, {0}).ints("one", {1}, {1}).ints("all", {1}, {1 << 30});
+  m.node("Shape", {"p"}, {"shape"});
+  m.node("Slice", {"shape", "zero", "one"}, {"length"});
+  m.node("Slice", {"mask", "length", "all", "zero"}, {"rest"});
+  m.node("Add", {"x", "rest"}, {"y"});
+  m.node("Neg", {"p"}, {"z"});
+  const OnnxImport import = m.import();
+  CHECK(variablesOf(import) == "past [1, 512] seq [1, 512]");
+  notes(import, "'total' is taken for past + seq");
+}
+
 TEST_CASE("a table that is cut to the length of an input bounds it") {
   OnnxMaker m;
   m.input("x", {"seq", "2"}).output("y").floats("table", {32, 2}, std::vector<float>(64, 0.5f));
@@ -127,7 +141,7 @@ TEST_CASE("a table that is read at counted positions bounds the count") {
 
 TEST_CASE("sizes that could be negative bound the variables in them") {
   for (const auto& [kernel, want] : std::vector<std::pair<int64_t, std::string>>{
-           {10, "n [10, 512]"}, {400, "n [400, 512]"}, {1, "n [1, 512]"}}) {
+           {10, "n [10, 512]"}, {400, "n [400, 6400]"}, {1, "n [1, 512]"}}) {
     OnnxMaker m;
     m.input("x", {"1", "1", "n"}).output("y");
     m.floats("w", {1, 1, kernel}, std::vector<float>(static_cast<size_t>(kernel), 1.0f));
