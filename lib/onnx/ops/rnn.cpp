@@ -1,5 +1,6 @@
 // RNN, GRU and LSTM. What the inputs contribute to the gates is one product for all steps. Few steps follow each
-// other in the graph, more become a loop of the plan.
+// other in the graph, more become a loop of the plan. DynamicQuantizeLSTM multiplies integers: its weights are of 8
+// bits, and what they are multiplied with, all inputs or the state of one step, is quantized by its own range.
 #include <algorithm>
 
 #include "onnx/ops/common.h"
@@ -7,7 +8,11 @@
 
 namespace svod {
 
+Results onnxDynamicQuantize(OnnxNode& n);
+
 namespace {
+
+constexpr std::string_view kQuantized = "com.microsoft::DynamicQuantizeLSTM";
 
 struct Activation {
   std::string_view name, graphOp;
@@ -65,24 +70,28 @@ class Layer {
   Tensor times(Tensor h, Tensor weights) const {
     return n_.call("matmul", {h, n_.call("transpose", {weights})});
   }
+  Tensor weighted(Tensor x, int operand) const;  // x by all weights of operand 1 or 2
+  Tensor quantizedProduct(Tensor x, int operand) const;
 
   OnnxNode& n_;
   Tensor x_;  // [steps, batch, size]
   int direction_;
   std::span<const Activation> activations_;
   DType wide_;
+  bool isQuantized_;
   Dim hidden_;
   int64_t gates_;
   Tensor r_, bias_, peepholes_, lengths_;
 };
 
 Layer::Layer(OnnxNode& node, Tensor x, int direction, std::span<const Activation> activations, DType wide)
-    : n_(node), x_(x), direction_(direction), activations_(activations), wide_(wide) {
+    : n_(node), x_(x), direction_(direction), activations_(activations), wide_(wide),
+      isQuantized_(node.op.name == kQuantized) {
   gates_ = n_.op.name == "RNN" ? 1 : n_.op.name == "GRU" ? 3 : 4;
   r_ = part(2);
   bias_ = part(3);
   peepholes_ = part(7);
-  hidden_ = r_ ? r_.dim(-1) : Dim();
+  hidden_ = r_ ? r_.dim(isQuantized_ ? 0 : -1) : Dim();
   if (n_.has(4)) lengths_ = along(cast(n_.arg(4), DType::I64), 2, 0);
 }
 
@@ -91,6 +100,24 @@ Tensor Layer::part(int operand) const {
   // With layout=1 initial states have the batch first, like x.
   int axis = n_.flag("layout") && (operand == 5 || operand == 6) ? 1 : 0;
   return squeeze(narrow(cast(n_.arg(operand), wide_), axis, n_.b.dim(direction_), n_.b.dim(1)), axis);
+}
+
+// Weights are [size, 4 * hidden], with a scale per direction, or per direction and column; so are zero points.
+Tensor Layer::quantizedProduct(Tensor x, int operand) const {
+  const int scale = operand == 1 ? 8 : 10;
+  auto ofDirection = [&](int i) { return squeeze(narrow(n_.arg(i), 0, n_.b.dim(direction_), n_.b.dim(1)), 0); };
+  OnnxNode inner = n_.withArgs({x});
+  Results q = onnxDynamicQuantize(inner);
+  if (n_.b.failed()) return {};
+  Tensor weights = cast(ofDirection(operand), DType::I32);
+  if (n_.has(scale + 1)) weights = weights - cast(ofDirection(scale + 1), DType::I32);
+  Tensor sum = n_.call("matmul", {cast(q[0], DType::I32) - cast(q[2], DType::I32), weights});
+  return cast(sum, DType::F32) * (q[1] * cast(ofDirection(scale), DType::F32));
+}
+
+Tensor Layer::weighted(Tensor x, int operand) const {
+  if (isQuantized_) return quantizedProduct(x, operand);
+  return times(x, operand == 2 ? r_ : part(operand));
 }
 
 Tensor Layer::apply(int i, Tensor x) const {
@@ -128,12 +155,12 @@ State Layer::nextLstm(Tensor gates, const State& s) const {
 
 State Layer::next(Tensor fromInput, const State& s) const {
   if (gates_ == 3) return nextGru(fromInput, s);
-  Tensor gates = fromInput + times(s.h, r_);
+  Tensor gates = fromInput + weighted(s.h, 2);
   return gates_ == 1 ? nextRnn(gates) : nextLstm(gates, s);
 }
 
 Tensor Layer::fromInputs() const {
-  Tensor fromInput = times(x_, part(1));
+  Tensor fromInput = weighted(x_, 1);
   if (bias_) {
     Tensor sum = narrow(bias_, 0, n_.b.dim(0), hidden_ * gates_) +
                  narrow(bias_, 0, hidden_ * gates_, hidden_ * gates_);
@@ -236,6 +263,13 @@ bool checkOperands(OnnxNode& n, int directions, Tensor x) {
   if (!n.require(ranks && n.arg(1).dim(0).is(directions) && n.arg(2).dim(0).is(directions),
                  "x, w and r have 3 axes, and w and r an entry for every direction"))
     return false;
+  if (n.op.name == kQuantized) {
+    for (int i = 8; i < 12; ++i)
+      if (n.has(i) && !n.require(n.arg(i).rank() >= 1 && n.arg(i).dim(0).is(directions),
+                                 "scales and zero points have an entry for every direction"))
+        return false;
+    if (!n.require(n.has(8) && n.has(10), "there are scales of w and r")) return false;
+  }
   if (!x.dim(0).is(0)) return true;
   n.unsupported("a sequence without steps", "at least one step");
   return false;
@@ -275,7 +309,7 @@ Results onnxRecurrent(OnnxNode& n) {
     for (Tensor& s : sequences) s = permute(s, {1, 0, 2});
   if (n.wants(0)) y = stacked(sequences, isBatchFirst ? 2 : 1);
   int at = isBatchFirst ? 1 : 0;
-  return std::vector<Tensor>{y, stacked(lastH, at), n.op.name == "LSTM" ? stacked(lastC, at) : Tensor()};
+  return std::vector<Tensor>{y, stacked(lastH, at), lastC[0] ? stacked(lastC, at) : Tensor()};
 }
 
 }  // namespace svod

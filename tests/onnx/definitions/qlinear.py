@@ -120,6 +120,53 @@ for per_column in (0, 1):
 case("contrib mulinteger", MS + "MulInteger", 1, [a, np.uint8(9), a[:1], np.uint8(3)],
      [(a.astype(np.int32) - 9) * (a[:1].astype(np.int32) - 3)])
 
+
+
+# --- A recurrent layer whose weights are of 8 bits; inputs and states are quantized by their own range
+def by_range(x):
+    """x in steps from its zero point, and the step."""
+    low, high = min(x.min(), 0), max(x.max(), 0)
+    scale = (high - low) / 255 if high > low else 1.0
+    zero = np.rint(-low / scale)
+    return np.clip(np.rint(x / scale) + zero, 0, 255) - zero, scale
+
+
+def product(x, w, scale, zero):
+    steps, size = by_range(x)
+    return steps @ (w.astype(np.float64) - zero) * size * scale
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def quantized_lstm(x, weights, states, b, isReverse):
+    (w, *of_w), (r, *of_r) = weights, states
+    hidden = len(r)
+    h = c = np.zeros((x.shape[1], hidden))
+    y = np.zeros((*x.shape[:2], hidden))
+    inputs = product(x, w, *of_w) + b[:4 * hidden] + b[4 * hidden:]
+    for t in reversed(range(len(x))) if isReverse else range(len(x)):
+        i, o, f, g = np.split(inputs[t] + product(h, r, *of_r), 4, axis=-1)
+        c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
+        y[t] = h = sigmoid(o) * np.tanh(c)
+    return y, h, c
+
+
+for steps, kind in ((4, np.uint8), (40, np.int8)):
+    for per_column in (False, True):
+        size, hidden, directions = 6, 5, 2
+        x, b = floats(steps, 3, size), floats(directions, 8 * hidden)
+        w, r = ints(kind, directions, size, 4 * hidden), ints(kind, directions, hidden, 4 * hidden)
+        columns = (4 * hidden, ) if per_column else ()
+        sw, sr = (rng.uniform(0.002, 0.006, (directions, *columns)).astype(np.float32) for _ in range(2))
+        zw, zr = (rng.integers(0, 9, (directions, *columns)).astype(kind) for _ in range(2))
+        both = [quantized_lstm(x.astype(np.float64), (w[d], sw[d], zw[d]), (r[d], sr[d], zr[d]), b[d], d == 1) for d in (0, 1)]
+        wanted = [np.stack(part, 1 if k == 0 else 0).astype(np.float32) for k, part in enumerate(zip(*both))]
+        case(f"contrib dynamic lstm {steps} {np.dtype(kind).name} {per_column}", MS + "DynamicQuantizeLSTM", 1,
+             [x, w, r, b, None, None, None, None, sw, zw, sr, zr], wanted, {"hidden_size": hidden, "direction": "bidirectional"},
+             const=(1, 2, 8, 9, 10, 11))
+
 # --- Sixteen bits
 for kind, (low, high) in {np.uint16: (0, 65535), np.int16: (-32768, 32767)}.items():
     x, s, z = floats(3, 4), np.float32([1e-4, 2e-4, 5e-5, 1e-3]), np.array([7, 0, 100, 3], kind)
