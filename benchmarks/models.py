@@ -28,6 +28,7 @@ def arguments():
     parser.add_argument("--only", default="*",
                         help="pattern (or several, with commas) of MODEL or MODEL/EXPORTER/FORM")
     parser.add_argument("--failed", action="store_true", help="only what is not known to pass")
+    parser.add_argument("--new", action="store_true", help="only what has no result, so that a run that was cut goes on")
     parser.add_argument("--export-only", action="store_true",
                         help="export and run ONNX Runtime, but compile nothing")
     parser.add_argument("--kept", action="store_true", help="check again what was exported, and load no library to export")
@@ -43,13 +44,18 @@ def arguments():
     return parser.parse_args()
 
 
-def chosen(names, only, failed, work):
-    """Those of MODEL/EXPORTER/FORM that `only` names, in the order of its patterns."""
+def chosen(names, options):
+    """Those of MODEL/EXPORTER/FORM that the options name, in the order of the patterns of `only`."""
     found = [
-        n for p in only.split(",") for n in names
+        n for p in options.only.split(",") for n in names
         if fnmatch.fnmatch(n, p) or fnmatch.fnmatch(n.split("/")[0], p)
     ]
-    return [n for n in dict.fromkeys(found) if not (failed and report.passed(report.read(work / n)))]
+
+    def wanted(name):
+        known = report.read(options.work / name)
+        return not (options.failed and report.passed(known)) and not (options.new and known)
+
+    return [n for n in dict.fromkeys(found) if wanted(n)]
 
 
 class Exports:
@@ -131,7 +137,7 @@ def main():
         exports = Kept(options.work) if options.kept else Exports(options, libraries)
         checker = Checker(options.svodc or options.bin / "svodc", options.svod_run or options.bin / "svod-run",
                           options.seconds, int(options.memory * 2**30), options.cache_dir)
-        for name in chosen(exports.names, options.only, options.failed, options.work):
+        for name in chosen(exports.names, options):
             if options.list:
                 print(name)
             elif options.export_only:

@@ -27,7 +27,21 @@ def static(path, new, cases, form="QDQ", **options):
         def get_next(self):
             return self.left.pop() if self.left else None
 
-    quantize_static(str(path), str(new), Reader(), quant_format=QuantFormat[form], **options)
+    quantize_static(str(path), str(new), Reader(), quant_format=QuantFormat[form], nodes_to_exclude=masks(path), **options)
+
+
+def masks(path):
+    """Names of the nodes that make or take scores with a mask, which are -inf and have no range of 8 bits."""
+    import onnx
+    nodes = onnx.load(str(path)).graph.node
+    made = {output: node for node in nodes for output in node.output}
+    found = set()
+    for softmax in (node for node in nodes if node.op_type == "Softmax"):
+        add = made.get(softmax.input[0])
+        if add is not None and add.op_type == "Add":
+            wheres = {made[name].name for name in add.input if name in made and made[name].op_type == "Where"}
+            found |= {softmax.name, add.name, *wheres}
+    return sorted(found)
 
 
 def matmul_bits(path, new, cases, form="QOperator", **options):
@@ -35,7 +49,10 @@ def matmul_bits(path, new, cases, form="QOperator", **options):
     import onnx
     from onnxruntime.quantization import QuantFormat
     from onnxruntime.quantization.matmul_nbits_quantizer import MatMulNBitsQuantizer
-    quantizer = MatMulNBitsQuantizer(onnx.load(str(path)), quant_format=QuantFormat[form], **options)
+    model = onnx.load(str(path))
+    if form == "QDQ":       # 4 bits are elements since opset 21
+        model = onnx.version_converter.convert_version(model, 21)
+    quantizer = MatMulNBitsQuantizer(model, quant_format=QuantFormat[form], **options)
     quantizer.process()
     quantizer.model.save_model_to_file(str(new), False)
 

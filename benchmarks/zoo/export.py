@@ -57,7 +57,9 @@ def axes_of(row, arguments):
 
     def of(name, value):
         axes = row.dynamic.get(name, {})
-        return tuple(dict(axes) for _ in value) if isinstance(value, (tuple, list)) else dict(axes)
+        if not isinstance(value, (tuple, list)):
+            return dict(axes)
+        return tuple(dict(axes[i % len(axes)] if isinstance(axes, tuple) else axes) for i in range(len(value)))
 
     return tuple(of(name, value) for name, value in arguments.items())
 

@@ -100,9 +100,9 @@ def step(batch, sequence, past, heads=4, width=8, layers=2):
 
 
 def step_of(name, make):
-    class_of = {0: "batch", 2: "past_sequence"}
+    own, crossed = {0: "batch", 2: "past_sequence"}, {0: "batch", 2: "sequence"}
     return Model(name + "-past", "transformers seq2seq", partial(Step, make), step,
-                 {"decoder_input_ids": {0: "batch"}, "encoder_states": AXES, "past": class_of}, STEPS)
+                 {"decoder_input_ids": {0: "batch"}, "encoder_states": AXES, "past": (own, own, crossed, crossed)}, STEPS)
 
 
 STEPS = rows_of((1, 8, 5), (2, 12, 7), (3, 21, 9), names=("batch", "sequence", "past"))

@@ -29,6 +29,7 @@ def line(result):
     return f"{result['failed']}: {result['message']}{used}{bounds}"
 
 
+MARKS = {"flags": "flags", "own": "varies"}
 COLUMNS = [(e, f) for e in ("torchscript", "dynamo") for f in ("static", "dynamic")]
 
 
@@ -36,7 +37,7 @@ def cell(result):
     if result is None:
         return ""
     if passed(result):
-        return f"{result['error']:.0e}" + (" *flags*" if "flags" in result else "")
+        return f"{result['error']:.0e}" + "".join(f" *{word}*" for key, word in MARKS.items() if key in result)
     return {"exporter": "not exported", "onnxruntime": "no reference"}.get(result["failed"], "**fails**")
 
 
@@ -90,6 +91,8 @@ def slowest(results, count=8):
 LISTS = [
     ("What fails", lambda r: counts(r) and not passed(r), failure),
     ("What needs flags", lambda r: passed(r) and "flags" in r, lambda r: f"`{r['flags']}`; without: `{r['without']}`"),
+    ("Where ONNX Runtime varies", lambda r: passed(r) and "own" in r,
+     lambda r: f"its answers differ by {r['own']:.0e}, the nearest from svod's by {r['error']:.0e}"),
     ("What has nothing to compare with", lambda r: not counts(r), failure),
 ]
 
