@@ -110,6 +110,18 @@ Result<std::pair<std::string, std::string>> parseStateOption(std::string_view te
   return std::pair(parts.first, std::string(parts.second));
 }
 
+Result<HostOpOption> parseHostOpOption(std::string_view text) {
+  const size_t equals = std::min(text.find('='), text.size()), colon = text.substr(0, equals).rfind(':');
+  const std::string what = "--host-op '" + std::string(text) + "': ", example = "for example --host-op com.acme:Scale";
+  if (colon == text.npos || colon == 0 || colon + 1 == equals) return fail(Diag::Usage, what + "it is DOMAIN:OP", example);
+  HostOpOption option{std::string(text.substr(0, colon)), std::string(text.substr(colon + 1, equals - colon - 1)), {}};
+  if (equals == text.size()) return option;
+  option.dtype = dtypeFromText(text.substr(equals + 1));
+  if (!option.dtype || *option.dtype == DType::Void)
+    return fail(Diag::Usage, what + "what stands behind = is a dtype", example + "=f32");
+  return option;
+}
+
 Result<GraphFile> parseGraph(std::string_view text, const std::string& path) {
   const SourceLoc start{path, 1, 1};
   if (text.empty())

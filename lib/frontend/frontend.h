@@ -23,11 +23,18 @@ struct VariableOption {
 /// The dims of an input: numbers, or sizes over variables of the graph or new ones.
 using ShapeOption = std::pair<std::string, std::vector<SizeForm>>;
 
+/// An op of an ONNX model that is a function of the application: --host-op.
+struct HostOpOption {
+  std::string domain, op;
+  std::optional<DType> dtype;  // of its results, where the model does not say it
+};
+
 struct LoadOptions {
   std::vector<VariableOption> variables;  // --var
   std::vector<ShapeOption> shapes;        // --shape
   std::vector<std::pair<std::string, std::string>> constants;  // --const: a .npy file in place of an input
   std::vector<std::pair<std::string, std::string>> states = {};  // --state: an input, and the output it is in the next run
+  std::vector<HostOpOption> hostOps = {};
 };
 
 /// "n=1:64", "n=8", "n=m" or "h=8*k + 1".
@@ -38,6 +45,8 @@ Result<ShapeOption> parseShapeOption(std::string_view text);
 Result<std::pair<std::string, std::string>> parseConstantOption(std::string_view text);
 /// "past.*.key=present.*.key".
 Result<std::pair<std::string, std::string>> parseStateOption(std::string_view text);
+/// "com.acme:Scale" or "com.acme:Scale=f32".
+Result<HostOpOption> parseHostOpOption(std::string_view text);
 
 /// Reads `.json` as JSON and `.svod` as text; other names by their first character, which is { for JSON.
 Result<GraphFile> readGraphFile(const std::string& path);

@@ -9,18 +9,6 @@ namespace svod {
 
 namespace {
 
-// Numbers of attribute types in the file.
-enum FileType {
-  kFloat = 1,
-  kInt = 2,
-  kString = 3,
-  kTensor = 4,
-  kGraph = 5,
-  kFloats = 6,
-  kInts = 7,
-  kStrings = 8
-};
-
 int fileType(OnnxType type) {
   switch (type) {
     case OnnxType::Float:
@@ -51,7 +39,8 @@ std::string_view typeName(int type) {
   return type >= 0 && type < static_cast<int>(std::size(kNames)) ? kNames[type] : "of another type";
 }
 
-// Files from before attributes had a type say it by the field they fill.
+}  // namespace
+
 int typeOf(const proto::AttributeProto& a) {
   if (a.type() != 0) return a.type();
   if (a.has_f()) return kFloat;
@@ -63,6 +52,8 @@ int typeOf(const proto::AttributeProto& a) {
   if (a.ints_size() > 0) return kInts;
   return a.strings_size() > 0 ? kStrings : 0;
 }
+
+namespace {
 
 // An empty list has no field that tells its type.
 bool fits(const proto::AttributeProto& a, OnnxType type) {

@@ -10,6 +10,20 @@
 
 namespace svod {
 
+/// Numbers of attribute types in the file.
+enum AttributeFileType {
+  kFloat = 1,
+  kInt = 2,
+  kString = 3,
+  kTensor = 4,
+  kGraph = 5,
+  kFloats = 6,
+  kInts = 7,
+  kStrings = 8
+};
+/// The type of an attribute, also where the file does not say it; 0 for an empty list without one.
+int typeOf(const proto::AttributeProto& a);
+
 /// Attributes of the function whose body is being imported, by name.
 using FunctionAttributes = std::map<std::string, const proto::AttributeProto*>;
 

@@ -42,6 +42,7 @@ void OnnxImporter::read() {
   Body body;
   body.nodes = &graph.node();
   body.opsets = &opsets_;
+  for (const proto::ValueInfoProto& output : graph.output()) body.used.insert(output.name());
   addInitializers(body, graph);
   for (const proto::ValueInfoProto& input : graph.input()) addInput(body, input);
   importNodes(body);

@@ -18,6 +18,7 @@
 #include "onnx/attributes.h"
 #include "onnx/known_values.h"
 #include "onnx/node.h"
+#include "onnx/node_order.h"
 #include "onnx/size_findings.h"
 #include "onnx/tensor_data.h"
 
@@ -87,6 +88,7 @@ class OnnxImporter : public OnnxContext {
     Scope scope;
     const Nodes* nodes = nullptr;
     const Opsets* opsets = nullptr;
+    UsedNames used;  // by nodes, or as results
     FunctionAttributes attributes;
     std::string place;  // " in function 'f'", for messages
     const Body* outer = nullptr;  // the one whose values a graph attribute sees
@@ -145,6 +147,15 @@ class OnnxImporter : public OnnxContext {
   Dim sizeOf(const SizeForm& form);
   Dim freeVariable(const std::string& name);
   Dim sizeOfDim(const proto::ValueInfoProto& input, int axis);
+
+  // importer_host.cpp
+  const HostOpOption* hostOpOf(const proto::NodeProto& node) const;
+  bool isHostValue(const std::string& name) const;
+  const proto::ValueInfoProto* declarationOf(const std::string& name) const;
+  DType hostDType(const HostOpOption& option, const std::string& name);
+  std::optional<Dims> hostDims(const std::string& name);
+  std::vector<Tensor> hostCalls(Body& body, const proto::NodeProto& node, const HostOpOption& option,
+                                std::vector<Tensor> operands);
 
   // importer_states.cpp
   void readStates(const proto::GraphProto& graph);

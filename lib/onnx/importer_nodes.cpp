@@ -30,6 +30,11 @@ constexpr Refusal kRefusals[] = {
     {"String*", "plans hold numbers: pass the indices of the words"},
     {"RegexFullMatch", "plans hold numbers: match before, and pass the result"},
     {"TfIdfVectorizer", "plans hold numbers: count before, and pass the vector"},
+    {"ai.onnx.ml::ZipMap", "plans hold dense tensors, not maps: leave it out, and the scores it gets become the output "
+                           "(skl2onnx: options={'zipmap': False})"},
+    {"ai.onnx.ml::DictVectorizer", "plans hold dense tensors, not maps: make the vector before, and pass it"},
+    {"ai.onnx.ml::CastMap", "plans hold dense tensors, not maps: pass the values of the map"},
+    {"ai.onnx.ml::CategoryMapper", "plans hold numbers: pass the indices of the words"},
 };
 
 std::string refusalOf(std::string_view name) {
@@ -40,10 +45,19 @@ std::string refusalOf(std::string_view name) {
   return {};
 }
 
+// Ops of other domains may be functions of the application.
+std::string hostOpHelp(const proto::NodeProto& node) {
+  if (canonicalDomain(node.domain()).empty()) return {};
+  const std::string op = shellWord(shortened(node.domain() + ":" + node.op_type()));
+  return "; --host-op " + op + " makes it a function of the application";
+}
+
 // What to do where a lowering gave fewer results than the node has outputs.
 std::string withoutOutput(const std::vector<Tensor>& results) {
   const auto supported = std::ranges::find_if(results, [](const Tensor& t) { return !t; }) - results.begin();
-  if (supported == 0) return "none of the node's outputs is: express it with other ops";
+  if (supported == 0 && std::ranges::none_of(results, [](const Tensor& t) { return static_cast<bool>(t); }))
+    return "none of the node's outputs is: express it with other ops";
+  if (supported == 0) return "leave it out: only later outputs are";
   if (supported == 1) return "leave it out: only the first output is";
   return "leave it out: the first " + std::to_string(supported) + " outputs are";
 }
@@ -52,6 +66,7 @@ std::string withoutOutput(const std::vector<Tensor>& results) {
 
 void OnnxImporter::importNodes(Body& body) {
   Body* outer = std::exchange(body_, &body);
+  addUses(*body.nodes, body.used);
   for (const proto::NodeProto& node : *body.nodes) {
     if (isFull_) break;
     if (++nodeCount_ > kMaxNodes) {
@@ -100,8 +115,10 @@ void OnnxImporter::importNode(Body& body, const proto::NodeProto& node) {
   bool isGood = gatherInputs(body, node, inputs);
   auto function = functions_.find(functionKey(node.domain(), node.op_type(), node.overload()));
   bool isFunction = function != functions_.end();
-  const OnnxOp* op = isFunction ? nullptr : rowOf(body, node);
+  const HostOpOption* host = isFunction ? nullptr : hostOpOf(node);
+  const OnnxOp* op = isFunction || host ? nullptr : rowOf(body, node);
   if (isGood && isFunction) results = called(body, node, function->second, inputs);
+  if (isGood && host) results = hostCalls(body, node, *host, inputs);
   if (isGood && op) {
     const proto::NodeProto* outer = std::exchange(node_, &node);
     results = lowered(body, node, *op, std::move(inputs));
@@ -109,13 +126,13 @@ void OnnxImporter::importNode(Body& body, const proto::NodeProto& node) {
   }
   noteDemand(body, node);
   std::optional<Error> error = builder_.takeError();
-  bool isBroken = !isGood || error || problems_ != problemsBefore || (!isFunction && !op);
+  bool isBroken = !isGood || error || problems_ != problemsBefore || (!isFunction && !host && !op);
   if (error) recordNode(body, node, std::move(*error));
   for (int i = 0; i < node.output_size(); ++i) {
     const std::string& name = node.output(i);
     if (name.empty()) continue;
     bool has = !isBroken && i < static_cast<int>(results.size()) && results[static_cast<size_t>(i)];
-    if (!has && !isBroken)
+    if (!has && !isBroken && body.used.contains(name))
       recordNode(body, node, Diag::Unsupported,
                  "the output '" + shortened(name) + "' (number " + std::to_string(i) + ") is not supported",
                  withoutOutput(results));
@@ -141,7 +158,7 @@ const OnnxOp* OnnxImporter::rowOf(Body& body, const proto::NodeProto& node) {
   } else {
     std::string help = refusalOf(name);
     if (help.empty())
-      help = didYouMean(name, onnxOpNames(), "express it with other ops, or as a function of the model");
+      help = didYouMean(name, onnxOpNames(), "express it with other ops, or as a function of the model" + hostOpHelp(node));
     recordNode(body, node, Diag::Unsupported, "the op is not supported", std::move(help));
   }
   return nullptr;
@@ -162,7 +179,7 @@ std::vector<Tensor> OnnxImporter::lowered(Body& body, const proto::NodeProto& no
     return {};
   }
   std::vector<bool> wanted;
-  for (const std::string& name : node.output()) wanted.push_back(!name.empty());
+  for (const std::string& name : node.output()) wanted.push_back(body.used.contains(name));
   int opset = static_cast<int>(body.opsets->find(canonicalDomain(node.domain()))->second);
   OnnxNode view(builder_, *this, op, opset, std::move(inputs), std::move(attributes), std::move(wanted),
                 declaredDims(body, node));
@@ -211,6 +228,7 @@ std::vector<Tensor> OnnxImporter::called(Body& body, const proto::NodeProto& nod
     inner.attributes[a->name()] = a;
   inner.nodes = &f.node();
   inner.opsets = &function.opsets;
+  inner.used.insert(f.output().begin(), f.output().end());
   inner.place = body.place + " in function '" + shortened(f.name()) + "'";
   inner.depth = body.depth + 1;
   for (int i = 0; i < f.input_size(); ++i)
@@ -244,6 +262,7 @@ std::vector<Tensor> OnnxImporter::subgraph(const proto::GraphProto& graph, std::
   inner.outer = body_;
   inner.nodes = &graph.node();
   inner.opsets = body_->opsets;
+  for (const proto::ValueInfoProto& output : graph.output()) inner.used.insert(output.name());
   inner.attributes = body_->attributes;
   inner.place = body_->place + " in graph '" + shortened(graph.name()) + "'";
   inner.depth = body_->depth + 1;

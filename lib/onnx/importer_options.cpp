@@ -15,28 +15,6 @@ namespace {
 // Bounds of a symbolic dim that --var does not give; docs/onnx.md names them.
 constexpr Interval kDefaultBounds{1, 512};
 
-// What stands for the size of a dim without a number.
-std::string textOfDim(const proto::ValueInfoProto& input, int axis) {
-  const auto& dim = input.type().tensor_type().shape().dim(axis);
-  return dim.dim_param().empty() ? input.name() + "." + std::to_string(axis) : dim.dim_param();
-}
-
-// Exporters write sizes that depend on others as expressions: 2*s0, past + seq. A hyphen without spaces is part of a name.
-bool isExpression(std::string_view text) {
-  if (text.find_first_of("+*- ") == text.npos) return false;
-  for (size_t at = text.find('-'); at != text.npos; at = text.find('-', at + 1))
-    if (at == 0 || text[at - 1] != ' ') return false;
-  return true;
-}
-
-SizeForm formOfDim(const proto::ValueInfoProto& input, int axis) {
-  const std::string text = textOfDim(input, axis);
-  const bool isNamed = !input.type().tensor_type().shape().dim(axis).dim_param().empty();
-  if (isNamed && isExpression(text))
-    if (Result<SizeForm> form = parseSizeForm(text); form && !form->isNumber()) return *form;
-  return SizeForm::variable(text);
-}
-
 std::vector<SizeForm> formsOf(const std::vector<int64_t>& shape) {
   std::vector<SizeForm> forms;
   for (int64_t d : shape) forms.push_back(SizeForm::number(d));
@@ -181,7 +159,8 @@ void OnnxImporter::readConstant(const proto::ValueInfoProto& input, const std::s
 void OnnxImporter::readOptions(const proto::GraphProto& graph) {
   readVariables(graph);
   for (const auto& [name, shape] : options_.shapes)
-    if (const proto::ValueInfoProto* input = inputFor("--shape", graph, name))
+    if (isHostValue(name)) shapes_[name] = shape;
+    else if (const proto::ValueInfoProto* input = inputFor("--shape", graph, name))
       bindShape(*input, shape, "--shape " + name, "only dims that are a variable can be chosen: " +
                                                       optionText("--shape", name, shapeText(*input)));
   for (const auto& [name, path] : options_.constants)

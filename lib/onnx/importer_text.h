@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "frontend/size_form.h"
 #include "onnx/model_file.h"
 
 namespace svod {
@@ -12,6 +13,8 @@ std::string opName(const proto::NodeProto& node);
 std::string functionKey(std::string_view domain, const std::string& name, const std::string& overload);
 /// What to type: "--const s=FILE.npy", quoted where a shell would split it.
 std::string optionText(std::string_view flag, const std::string& name, std::string_view value);
+/// The size of an axis without a number: its name, or what its name says, or INPUT.AXIS.
+SizeForm formOfDim(const proto::ValueInfoProto& input, int axis);
 bool hasShape(const proto::ValueInfoProto& value);
 /// The shape of an input as --shape takes it: "SIZEx3x224x224", with SIZE for what has no number.
 std::string shapeText(const proto::ValueInfoProto& input);

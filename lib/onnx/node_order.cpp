@@ -14,13 +14,11 @@ namespace svod {
 
 namespace {
 
-using Names = std::unordered_set<std::string_view>;
-
-void addUses(const proto::NodeProto& node, Names& names);
+void addUses(const proto::NodeProto& node, UsedNames& names);
 
 // What the graph of a node takes from the graph around it. Graphs nest no deeper than the parser lets them.
-void addUses(const proto::GraphProto& graph, Names& names) {
-  Names used;
+void addUses(const proto::GraphProto& graph, UsedNames& names) {
+  UsedNames used;
   for (const proto::NodeProto& node : graph.node()) addUses(node, used);
   for (const auto& output : graph.output()) used.insert(output.name());
   for (const proto::NodeProto& node : graph.node())
@@ -30,7 +28,7 @@ void addUses(const proto::GraphProto& graph, Names& names) {
   names.insert(used.begin(), used.end());
 }
 
-void addUses(const proto::NodeProto& node, Names& names) {
+void addUses(const proto::NodeProto& node, UsedNames& names) {
   for (const std::string& name : node.input()) names.insert(name);
   for (const proto::AttributeProto& a : node.attribute()) {
     if (a.has_g()) addUses(a.g(), names);
@@ -48,7 +46,7 @@ Needs needsOf(const ProtoNodes& nodes) {
       if (!name.empty()) makerOf.try_emplace(name, i);
   Needs needs(static_cast<size_t>(nodes.size()));
   for (int i = 0; i < nodes.size(); ++i) {
-    Names used;
+    UsedNames used;
     addUses(nodes[i], used);
     std::vector<int>& makers = needs[static_cast<size_t>(i)];
     for (std::string_view name : used)
@@ -114,6 +112,11 @@ void sortNodes(ProtoNodes& nodes) {
 void sortNodes(proto::ModelProto& model) {
   sortNodes(*model.mutable_graph()->mutable_node());
   for (proto::FunctionProto& f : *model.mutable_functions()) sortNodes(*f.mutable_node());
+}
+
+void addUses(const ProtoNodes& nodes, UsedNames& names) {
+  for (const proto::NodeProto& node : nodes) addUses(node, names);
+  names.erase("");
 }
 
 std::string circleThrough(const ProtoNodes& nodes, const std::string& name) {

@@ -4,6 +4,8 @@
 #include <onnx.pb.h>
 
 #include <string>
+#include <string_view>
+#include <unordered_set>
 
 namespace svod {
 
@@ -13,6 +15,11 @@ using ProtoNodes = google::protobuf::RepeatedPtrField<proto::NodeProto>;
 /// before they are used. Of the nodes that could come next, the one listed first does: sorted graphs stay as they are.
 /// Nodes of a circle, and what depends on them, come last, as they are listed.
 void sortNodes(proto::ModelProto& model);
+
+/// Names of values, which point into the model.
+using UsedNames = std::unordered_set<std::string_view>;
+/// Adds what the nodes take, and what graphs inside of them take from around.
+void addUses(const ProtoNodes& nodes, UsedNames& names);
 
 /// Why `name`, which one of the nodes makes, depends on itself: "'a' needs 'b', 'b' needs 'a'". Empty when it does not.
 std::string circleThrough(const ProtoNodes& nodes, const std::string& name);

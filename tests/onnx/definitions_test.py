@@ -18,6 +18,7 @@ import fused  # noqa: E402,F401
 import heads  # noqa: E402,F401
 import images  # noqa: E402,F401
 import legacy  # noqa: E402,F401
+import ml  # noqa: E402,F401
 import norms_signals  # noqa: E402,F401
 import one_node  # noqa: E402
 import qlinear  # noqa: E402,F401

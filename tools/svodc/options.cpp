@@ -162,6 +162,10 @@ Result<LoadOptions> loadOptions(const Flags& flags) {
     SVOD_TRY(auto option, parseStateOption(text));
     options.states.push_back(std::move(option));
   }
+  for (const std::string& text : flags.hostOp) {
+    SVOD_TRY(auto option, parseHostOpOption(text));
+    options.hostOps.push_back(std::move(option));
+  }
   return options;
 }
 

@@ -91,6 +91,10 @@ def attribute(name, value):
         return head + number(2, value) + integer(20, 1)
     if isinstance(value, str):
         return head + message(4, value) + integer(20, 3)
+    if isinstance(value, np.ndarray):
+        return head + message(5, tensor(name, value)) + integer(20, 4)
+    if isinstance(value[0], str):
+        return head + b"".join(message(9, v) for v in value) + integer(20, 8)
     if isinstance(value[0], float):
         return head + b"".join(number(7, v) for v in value) + integer(20, 6)
     return head + b"".join(integer(8, int(v)) for v in value) + integer(20, 7)
