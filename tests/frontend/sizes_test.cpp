@@ -123,7 +123,13 @@ TEST_CASE("sizes that are never equal are refused, and those that are equal for 
   }
   const std::string equal = inputs + "_ = equal_sizes(a=n, b=m, text=\"the batches\")\n";
   for (const char* text : {"output o = x + y\n", "output o = matmul(x, y)\n", "output o = reshape(x, shape=[m]) + y\n",
-                           "output o = concat(unsqueeze(x, axes=1), unsqueeze(y, axes=1), axis=1)\n"}) {
+                           "output o = concat(unsqueeze(x, axes=1), unsqueeze(y, axes=1), axis=1)\n",
+                           "output o = layer_norm(x, y)\n",
+                           "output o = group_norm(reshape(x, shape=[1, n, 1]), y, groups=1)\n",
+                           "output o = conv1d(reshape(x, shape=[1, n, 1]), reshape(y, shape=[1, m, 1]))\n",
+                           "output o = conv_transpose1d(reshape(x, shape=[1, n, 1]), reshape(y, shape=[m, 1, 1]))\n",
+                           "output o = scatter_elements(x, cast(x * 0, dtype=i64), y)\n",
+                           "output o = scatter_nd(x, cast(unsqueeze(x * 0, axes=1), dtype=i64), y)\n"}) {
     INFO(text);
     Result<Model> model = build(equal + text);
     if (!model) FAIL(toText(model.error()));

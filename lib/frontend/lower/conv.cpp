@@ -25,7 +25,7 @@ bool checkRanks(OpCall& call, int spatial) {
 
 bool checkBias(OpCall& call, Dim channels) {
   if (call.count() < 3) return true;
-  return call.require(call.arg(2).rank() == 1 && call.arg(2).dim(0) == channels,
+  return call.require(call.arg(2).rank() == 1 && call.b.agree(call.arg(2).dim(0), channels),
                       "the bias must be [" + describe(channels) + "]");
 }
 
@@ -63,7 +63,7 @@ bool checkGroups(OpCall& call, ConvShape& shape, Dim inChannels) {
     return false;
   }
   shape.perGroup = floordiv(inChannels, shape.groups);
-  return call.require(shape.perGroup * shape.groups == inChannels,
+  return call.require(call.b.agree(shape.perGroup * shape.groups, inChannels),
                       "the channels of x must divide into " + std::to_string(shape.groups) + " groups");
 }
 
@@ -76,7 +76,7 @@ Results lowerConv(OpCall& call) {
   if (!checkRanks(call, shape.spatial) || !checkGroups(call, shape, x.dim(1))) return Tensor();
   shape.outPerGroup = floordiv(w.dim(0), shape.groups);
   if (!call.require(
-          w.dim(1) == shape.perGroup && shape.outPerGroup * shape.groups == w.dim(0),
+          call.b.agree(w.dim(1), shape.perGroup) && call.b.agree(shape.outPerGroup * shape.groups, w.dim(0)),
           "w must be [out channels, channels / groups, taps..] with groups dividing the out channels") ||
       !checkBias(call, w.dim(0)))
     return Tensor();
@@ -252,7 +252,7 @@ Results lowerConvTranspose(OpCall& call) {
   shape.spatial = spatialAxes(call);
   if (!checkRanks(call, shape.spatial) || !checkGroups(call, shape, x.dim(1))) return Tensor();
   shape.outPerGroup = w.dim(1);
-  if (!call.require(w.dim(0) == x.dim(1), "w must be [channels, out channels / groups, taps..]") ||
+  if (!call.require(call.b.agree(w.dim(0), x.dim(1)), "w must be [channels, out channels / groups, taps..]") ||
       !checkBias(call, w.dim(1) * shape.groups))
     return Tensor();
   Dims taps = w.dims().slice(2, w.rank());

@@ -12,6 +12,12 @@ bool checkPositions(OpCall& call, const Tensor& positions) {
   return false;
 }
 
+bool haveShape(OpCall& call, const Dims& dims, const Dims& want) {
+  bool fits = dims.rank() == want.rank();
+  for (int i = 0; fits && i < dims.rank(); ++i) fits = call.b.agree(dims[i], want[i]);
+  return fits;
+}
+
 Tensor settledPositions(Tensor t) { return t.isLiteral() ? cast(t, DType::I64) : t; }
 
 // One index tensor per axis of x for positions that replace one axis element by element.
@@ -31,7 +37,7 @@ std::vector<Tensor> tupleIndices(OpCall& call, const Tensor& x, const Tensor& po
   bool fits = last.isConst() && last.constant() >= 0 && batch + last.constant() <= x.rank();
   if (!call.require(fits, "the last dim of positions must be a constant, at most the axes of x")) return {};
   for (int i = 0; i < batch; ++i)
-    if (!call.require(x.dim(i) == positions.dim(i), "the batch dims must be equal")) return {};
+    if (!call.require(call.b.agree(x.dim(i), positions.dim(i)), "the batch dims must be equal")) return {};
   int named = static_cast<int>(last.constant());
   Dims result = positions.dims().slice(0, positions.rank() - 1) + x.dims().slice(batch + named, x.rank());
   int rest = x.rank() - batch - named;
@@ -92,7 +98,7 @@ Results lowerScatterElements(OpCall& call) {
   Tensor x = call.arg(0), positions = call.arg(1), updates = call.arg(2);
   int axis = call.b.axis(x, call.integer("axis"));
   if (axis < 0 || !checkPositions(call, positions) ||
-      !call.require(positions.rank() == x.rank() && positions.dims() == updates.dims(),
+      !call.require(positions.rank() == x.rank() && haveShape(call, updates.dims(), positions.dims()),
                     "positions and updates must have one shape, with as many axes as x"))
     return Tensor();
   return scatter(scatterOp(call), x, elementIndices(call, x, positions, axis), updates);
@@ -105,7 +111,7 @@ Results lowerScatterNd(OpCall& call) {
   if (indices.empty()) return Tensor();
   int named = static_cast<int>(positions.dim(-1).constant());
   Dims want = positions.dims().slice(0, positions.rank() - 1) + x.dims().slice(named, x.rank());
-  if (!call.require(updates.dims() == want, "updates must have the shape " + describe(want))) return Tensor();
+  if (!call.require(haveShape(call, updates.dims(), want), "updates must have the shape " + describe(want))) return Tensor();
   return scatter(scatterOp(call), x, indices, updates);
 }
 

@@ -28,7 +28,7 @@ Tensor perChannel(Tensor parameter, const Tensor& y) {
 
 bool checkChannels(OpCall& call, size_t first, Dim channels) {
   for (size_t i = first; i < call.count(); ++i)
-    if (!call.require(call.arg(i).rank() == 1 && call.arg(i).dim(0) == channels,
+    if (!call.require(call.arg(i).rank() == 1 && call.b.agree(call.arg(i).dim(0), channels),
                       "operands after x must be [" + describe(channels) + "]"))
       return false;
   return true;
@@ -45,9 +45,11 @@ std::vector<int> trailingAxes(OpCall& call) {
 // Parameters of layer norms have the shape of the normalized axes.
 bool checkTrailing(OpCall& call, const std::vector<int>& axes) {
   Dims tail = call.arg(0).dims().slice(axes.empty() ? 0 : axes[0], call.arg(0).rank());
-  for (size_t i = 1; i < call.count(); ++i)
-    if (!call.require(call.arg(i).dims() == tail, "operands after x must have the shape " + describe(tail)))
-      return false;
+  for (size_t i = 1; i < call.count(); ++i) {
+    bool fits = call.arg(i).rank() == tail.rank();
+    for (int k = 0; fits && k < tail.rank(); ++k) fits = call.b.agree(call.arg(i).dim(k), tail[k]);
+    if (!call.require(fits, "operands after x must have the shape " + describe(tail))) return false;
+  }
   return !axes.empty();
 }
 
