@@ -12,10 +12,10 @@ LIBRARIES = "torch torchvision transformers timm diffusers onnx onnxscript onnxr
 @dataclass(frozen=True)
 class Model:
     """`make()` is a module with random weights; `inputs(**sizes)` its arguments by name, in order, where a tuple is one
-    argument of several tensors, called NAME.0, NAME.1, ... `dynamic` has the free axes of an argument (of several tensors: of each,
-    or a tuple that its tensors take in turns); `sizes` three rows of values: the first is that of the static export, the second the example of the dynamic one.
-    `tolerance` is relative to the largest element of an output. `flags` are those of svodc that the dynamic form
-    needs where the model cannot say it itself."""
+    argument of several tensors, called NAME.0, NAME.1, ... `dynamic` has the free axes of an argument (of several tensors:
+    of each, or a tuple that its tensors take in turns); `sizes` three rows of values: the first is that of the static
+    export, the second the example of the dynamic one. `tolerance` is relative to the largest element of an output. `flags`
+    are those of svodc that the dynamic form needs where the model cannot say it itself."""
     name: str
     family: str
     make: Callable

@@ -26,7 +26,7 @@ def moved(model, seed):
 
 
 def answers(path, fed):
-    """Outputs by the names of their files: of the graph as it is written, without one optimization; then with weights moved."""
+    """Outputs by the names of their files: of the graph as it is written, not optimized; then with weights moved."""
     import onnx
     import onnxruntime
     options = onnxruntime.SessionOptions()

@@ -168,8 +168,8 @@ def retinanet():
 
 
 def ssdlite():
-    """With weights of a size that keeps signals alive: torchvision's own make of every box nearly the same score, and which of
-    equal ones are taken is nobody's to say."""
+    """With weights of a size that keeps signals alive: torchvision's own make of every box nearly the same score, and
+    which of equal ones are taken is nobody's to say."""
     model = detection.ssdlite320_mobilenet_v3_large(weights_backbone=None, num_classes=5, topk_candidates=30)
     for layer in model.modules():
         if isinstance(layer, torch.nn.Conv2d):
