@@ -12,6 +12,7 @@ except ImportError:
     sys.exit(77)
 
 sys.path.insert(0, str(Path(__file__).parent / "definitions"))
+import contrib  # noqa: E402,F401
 import dynamic  # noqa: E402,F401
 import edges  # noqa: E402,F401
 import fused  # noqa: E402,F401

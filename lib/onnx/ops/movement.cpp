@@ -137,9 +137,10 @@ Tensor padded(OnnxNode& n, Tensor x, Dims before, Dims after, Tensor fill) {
 
 Results onnxPad(OnnxNode& n) {
   Tensor x = n.arg(0);
-  bool isKnown = n.opset < 11 || (n.isKnown(1) && (!n.has(3) || n.isKnown(3)));
+  const int opset = n.op.name == "Pad" ? n.opset : 13;  // what com.microsoft has
+  bool isKnown = opset < 11 || (n.isKnown(1) && (!n.has(3) || n.isKnown(3)));
   if (!isKnown && n.declared(0)) return padAtRun(n, *n.declared(0));
-  Dims pads = n.opset >= 11 ? n.sizes(1) : dimsOf(n, n.integers(n.opset == 1 ? "paddings" : "pads"));
+  Dims pads = opset >= 11 ? n.sizes(1) : dimsOf(n, n.integers(opset == 1 ? "paddings" : "pads"));
   if (n.b.failed()) return Tensor();
   std::vector<int> axes =
       axesOr(n, n.has(3), n.has(3) ? n.integers(3) : std::vector<int64_t>(), x.rank(), x.rank());
@@ -153,7 +154,7 @@ Results onnxPad(OnnxNode& n) {
   }
   std::string mode = n.word("mode");
   if (mode != "constant") return n.call("pad", {x}, {{"before", before}, {"after", after}, {"mode", mode}});
-  Tensor fill = n.opset < 11 ? n.b.literal(n.number("value")) : n.has(2) ? n.arg(2) : n.b.literal(false);
+  Tensor fill = opset < 11 ? n.b.literal(n.number("value")) : n.has(2) ? n.arg(2) : n.b.literal(false);
   if (fill.rank() > 0) fill = reshape(fill, Dims());
   return padded(n, x, before, after, cast(fill, x.dtype()));
 }
