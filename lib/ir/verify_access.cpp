@@ -77,7 +77,7 @@ class Search {
   std::optional<std::string> counterexample(int64_t budget) {
     if (!feasible_) return std::nullopt;
     isWhole_ = combinations(budget) <= budget;
-    const int samples = isWhole_ ? 1 : 2 + 2 * counters_;
+    const int samples = isWhole_ ? 1 : 2 + 2 * std::min(counters_, kMostVaried);
     for (lane_ = 0; lane_ < lanes_; lane_ = isWhole_ || lane_ == lanes_ - 1 ? lane_ + 1 : lanes_ - 1)
       for (sample_ = 0; sample_ < samples; ++sample_)
         if (leavesFrom(0, 0)) return point();
@@ -104,7 +104,8 @@ class Search {
     return points;
   }
 
-  /// Samples: all counters at their first value, all at their last, then one of them at the other end than all others.
+  static constexpr int kMostVaried = 16;
+  /// Samples: all counters at their first value, all at their last, then one of the first few at the other end than all others.
   bool takesLast(int counter) const {
     if (sample_ < 2) return sample_ == 1;
     return ((sample_ - 2) / 2 == counter) == (sample_ % 2 == 0);

@@ -90,7 +90,7 @@ class Elements {
  public:
   Elements(const std::vector<Producer>& producers, const LoopTree& loops) : loops_(loops), count_(producers.size()) {
     size_t all = count_ + loops.loops().size();
-    after_.resize(all), waiting_.resize(all), parent_.resize(all), first_.resize(all, all);
+    after_.resize(all), waiting_.resize(all), isDone_.resize(all), parent_.resize(all), first_.resize(all, all);
     for (size_t i = 0; i < count_; ++i) parent_[i] = loops.of(producers[i].node), first_[i] = i;
     for (size_t l = 0; l < loops.loops().size(); ++l) parent_[count_ + l] = loops.loops()[l].parent;
     for (size_t i = 0; i < all; ++i)  // inner loops have smaller numbers than those around them
@@ -105,18 +105,29 @@ class Elements {
 
   /// `from` before `to`, or what they belong to in the innermost body around both.
   void add(size_t from, size_t to) {
-    while (parent_[from] != parent_[to]) {
-      int a = depth(from), b = depth(to);
-      if (a >= b) from = ofLoop(parent_[from]);
-      if (b >= a) to = ofLoop(parent_[to]);
-    }
+    lift(from, to);
     if (from == to) return;
     after_[from].push_back(to);
     ++waiting_[to];
   }
+  /// Takes one add() back, also when a body was sorted that got stuck: goes on there.
+  void remove(size_t from, size_t to) {
+    lift(from, to);
+    if (from == to || isDone_[from]) return;
+    after_[from].erase(std::ranges::find(after_[from], to));
+    if (--waiting_[to] > 0 || !sorted_.contains(parent_[to])) return;
+    for (std::vector<size_t> ready{to}; !ready.empty();) {
+      const size_t i = ready.back();
+      ready.pop_back();
+      isDone_[i] = true;
+      for (size_t j : after_[i])
+        if (--waiting_[j] == 0) ready.push_back(j);
+    }
+  }
 
   /// The elements of a body (-1: outside of loops) in order; fewer than there are if some wait for each other.
   std::vector<size_t> sorted(int loop) {
+    sorted_.insert(loop);
     std::vector<size_t> sequence;
     std::set<std::pair<size_t, size_t>> ready;
     for (size_t i : members_[loop])
@@ -125,6 +136,7 @@ class Elements {
       size_t i = ready.begin()->second;
       ready.erase(ready.begin());
       sequence.push_back(i);
+      isDone_[i] = true;
       for (size_t j : after_[i])
         if (--waiting_[j] == 0) ready.emplace(first_[j], j);
     }
@@ -134,12 +146,22 @@ class Elements {
   bool isStuck(size_t element) const { return waiting_[element] > 0; }
 
  private:
+  /// To the members of the innermost body around both.
+  void lift(size_t& from, size_t& to) const {
+    while (parent_[from] != parent_[to]) {
+      int a = depth(from), b = depth(to);
+      if (a >= b) from = ofLoop(parent_[from]);
+      if (b >= a) to = ofLoop(parent_[to]);
+    }
+  }
   int depth(size_t element) const { return parent_[element] < 0 ? 0 : loops_.loops()[parent_[element]].depth; }
 
   const LoopTree& loops_;
   size_t count_;
   std::vector<std::vector<size_t>> after_;  // elements that must wait for it
   std::vector<size_t> waiting_;             // how many it waits for
+  std::vector<bool> isDone_;                // it has its place in the sorted body
+  std::set<int> sorted_;                    // bodies
   std::vector<int> parent_;                 // loop, or -1
   std::vector<size_t> first_;               // its first producer, for ties
   std::map<int, std::vector<size_t>> members_;
@@ -161,11 +183,13 @@ class ReadOrder {
     if (contained > 0) elements_.add(writers[contained - 1], reader);
     const int outermost = outermostWithout(content, elements_.parent(reader));
     if (outermost >= 0 && writers_.behindLastIn(content, outermost) > contained) return false;
-    size_t next = contained;
-    if (next < writers.size() && writers[next] == reader) ++next;
-    if (elements_.isLoop(reader)) next = std::max(next, writers_.behindLastIn(content, elements_.loopOf(reader)));
-    if (next < writers.size()) elements_.add(reader, writers[next]);
+    if (auto writer = overwriter(content, contained, reader)) elements_.add(reader, *writer);
     return true;
+  }
+
+  /// The content is kept in a snapshot: what overwrites it need not wait for its reader.
+  void removeOverwrite(UOp content, size_t reader) {
+    if (auto writer = overwriter(content, writers_.before(content), reader)) elements_.remove(reader, *writer);
   }
 
   bool isWritten(UOp content) const { return !writers_.of(content).empty(); }
@@ -178,6 +202,15 @@ class ReadOrder {
   }
 
  private:
+  /// The first producer that overwrites what a reader of the content reads.
+  std::optional<size_t> overwriter(UOp content, size_t contained, size_t reader) const {
+    const std::span<const size_t> writers = writers_.of(content);
+    size_t next = contained;
+    if (next < writers.size() && writers[next] == reader) ++next;
+    if (elements_.isLoop(reader)) next = std::max(next, writers_.behindLastIn(content, elements_.loopOf(reader)));
+    return next < writers.size() ? std::optional(writers[next]) : std::nullopt;
+  }
+
   /// The outermost loop around a reader in `loop` that begins after the content; -1 when there is none.
   int outermostWithout(UOp content, int loop) const {
     const int contentLoop = loops_.of(content);
@@ -231,6 +264,28 @@ std::optional<int> Scheduler::appendBody(int loop, Elements& elements, std::vect
   return std::nullopt;
 }
 
+/// Values that read a state both before and after it is overwritten make a body wait for itself: snapshots keep the old
+/// contents, as few as end that. False where none does.
+bool Scheduler::keepContents(int stuckIn, Elements& elements, ReadOrder& reads) {
+  std::map<uint32_t, std::vector<size_t>> readersOf;  // by id of a content
+  for (size_t i = 0; i < producers_.size(); ++i)
+    for (UOp read : producers_[i].reads)
+      if (isStorage(read) && !snapshots_.contains(read.id())) readersOf[read.id()].push_back(i);
+  bool isKept = false;
+  for (size_t i = 0; i < producers_.size(); ++i) {
+    if (!loops_.contains(stuckIn, elements.parent(i))) continue;
+    size_t member = i;
+    while (elements.parent(member) != stuckIn) member = elements.ofLoop(elements.parent(member));
+    for (UOp read : producers_[i].reads) {
+      if (!elements.isStuck(member)) break;
+      if (!isStorage(read) || !reads.isWritten(read) || !snapshots_.insert(read.id()).second) continue;
+      isKept = true;
+      for (size_t reader : readersOf[read.id()]) reads.removeOverwrite(read, reader);
+    }
+  }
+  return isKept;
+}
+
 Result<std::vector<ScheduleItem>> Scheduler::order() {
   Elements elements(producers_, loops_);
   ReadOrder reads(producers_, loops_, elements);
@@ -239,16 +294,7 @@ Result<std::vector<ScheduleItem>> Scheduler::order() {
   std::optional<int> stuckIn = appendBody(-1, elements, items);
   if (!stuckIn) return items;
 
-  // Some value reads a state both before and after it is overwritten: keep the old content in a snapshot.
-  for (size_t i = 0; i < producers_.size(); ++i) {
-    if (!loops_.contains(*stuckIn, elements.parent(i))) continue;
-    size_t member = i;
-    while (elements.parent(member) != *stuckIn) member = elements.ofLoop(elements.parent(member));
-    if (!elements.isStuck(member)) continue;
-    for (UOp read : producers_[i].reads)
-      if (isStorage(read) && reads.isWritten(read) && snapshots_.insert(read.id()).second)
-        return std::vector<ScheduleItem>();
-  }
+  if (keepContents(*stuckIn, elements, reads)) return std::vector<ScheduleItem>();
   return fail(Diag::Cycle, "the graph's assignments depend on each other in a circle",
               "read the states into values before assigning them");
 }

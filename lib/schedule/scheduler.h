@@ -77,6 +77,7 @@ class Scheduler {
   Result<std::vector<ScheduleItem>> order();
   /// What must come before what. False after adding to snapshots_.
   bool constrain(Elements& elements, ReadOrder& reads);
+  bool keepContents(int stuckIn, Elements& elements, ReadOrder& reads);
   /// The items of a body (-1: outside of loops), or the body that has no order.
   std::optional<int> appendBody(int loop, Elements& elements, std::vector<ScheduleItem>& items);
   ScheduleItem loopItem(int loop);
