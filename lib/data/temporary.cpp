@@ -54,10 +54,13 @@ Lock tryLock(const std::string& path, int& fd) {
   return result;
 }
 
-bool holdsOnlyFiles(const std::string& folder) {
+bool holdsOnlyFiles(const std::string& folder, int levels) {
   std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
-    if (!fs::is_regular_file(entry->symlink_status(error)) || error) return false;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    const fs::file_status status = entry->symlink_status(error);
+    const bool isFolder = fs::is_directory(status) && levels > 0 && holdsOnlyFiles(entry->path().string(), levels - 1);
+    if (error || (!fs::is_regular_file(status) && !isFolder)) return false;
+  }
   return !error;
 }
 
@@ -93,7 +96,7 @@ bool Temporary::createBeside(const std::string& path, const std::function<bool(c
 
 void Temporary::alsoLock(const std::string& path) { (void)tryLock(path, otherLock_); }
 
-void removeAbandoned(const std::string& path) {
+void removeAbandoned(const std::string& path, int levels) {
   std::vector<std::string> names;
   std::error_code error;
   const std::string base = path.substr(path.find_last_of('/') + 1);
@@ -104,7 +107,7 @@ void removeAbandoned(const std::string& path) {
     int fd = -1;
     struct stat status = {};
     const bool isOurs = ::lstat(name.c_str(), &status) == 0 &&
-                        (S_ISREG(status.st_mode) || (S_ISDIR(status.st_mode) && holdsOnlyFiles(name)));
+                        (S_ISREG(status.st_mode) || (S_ISDIR(status.st_mode) && holdsOnlyFiles(name, levels)));
     if (!isOurs || tryLock(name, fd) != Lock::Held) continue;
     fs::remove_all(name, error);
     ::close(fd);

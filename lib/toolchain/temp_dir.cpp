@@ -1,9 +1,9 @@
 #include "toolchain/temp_dir.h"
 
+#include <sys/stat.h>
+
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
 #include <memory>
 
 #include "data/mapped_file.h"
@@ -12,20 +12,21 @@ namespace svod {
 
 namespace {
 
+constexpr const char* kName = "/svod";
+
 using File = std::unique_ptr<FILE, int (*)(FILE*)>;
 
 }  // namespace
 
 Result<TempDir> TempDir::make(const std::string& root) {
-  std::string path = root + "/svod-XXXXXX";
-  if (mkdtemp(path.data()) == nullptr) return fail(ioError("cannot make a temporary directory in", root, errno));
-  return TempDir(std::move(path));
+  TempDir made;
+  const auto create = [](const std::string& name) { return ::mkdir(name.c_str(), S_IRWXU) == 0; };
+  if (!made.directory_->createBeside(root + kName, create))
+    return fail(ioError("cannot make a temporary directory in", root, errno));
+  return made;
 }
 
-TempDir::~TempDir() {
-  std::error_code ignored;  // a leftover temporary file must not turn success into failure
-  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-}
+void TempDir::removeAbandoned(const std::string& root) { svod::removeAbandoned(root + kName, 1); }
 
 Status writeWholeFile(const std::string& path, const std::string& bytes) {
   File file(std::fopen(path.c_str(), "wb"), std::fclose);

@@ -1,7 +1,9 @@
-// A private directory that disappears with its owner.
+// A private directory that disappears with its owner, or with the next one where the owner was killed.
 #pragma once
+#include <memory>
 #include <string>
 
+#include "data/temporary.h"
 #include "support/result.h"
 
 namespace svod {
@@ -10,15 +12,14 @@ class TempDir {
  public:
   /// Makes a new directory under `root`, readable by this user only. Errors: Io.
   static Result<TempDir> make(const std::string& root);
-  TempDir(TempDir&& other) noexcept : path_(std::move(other.path_)) { other.path_.clear(); }
-  TempDir& operator=(TempDir&&) = delete;
-  ~TempDir();
+  /// Removes the directories under `root` whose process is gone, with what others made in them.
+  static void removeAbandoned(const std::string& root);
 
-  std::string file(const std::string& name) const { return path_ + "/" + name; }
+  std::string file(const std::string& name) const { return directory_->path() + "/" + name; }
 
  private:
-  explicit TempDir(std::string path) : path_(std::move(path)) {}
-  std::string path_;
+  TempDir() = default;
+  std::unique_ptr<Temporary> directory_ = std::make_unique<Temporary>();
 };
 
 /// Errors: Io, naming the path and the system's reason.

@@ -258,16 +258,41 @@ output r = slice(x, starts=[k], ends=[k + 3])
                 self.fails(4, "compile", graph, "-o", self.folder / "wrong", "--verify", "--numerics", "fast",
                            says=f"the interpreter says that it {notice}")
 
-    def test_an_interrupt_cleans_up(self):
+    def long_compile(self, temp):
+        """A compilation that has its folder in `temp` and takes some seconds more."""
         layers = "".join(f"v{i + 1} = sum(matmul(exp(v{i}), w) + {i}.5, axes=1, keepdims=true) + x\n" for i in range(400))
         graph = self.graph(f"svod 1\ninput x: f32[64, 64]\ninput w: f32[64, 64]\nv0 = x + w\n{layers}output y = v400\n")
-        temp = self.folder / "temp"
-        temp.mkdir()
+        before = list(temp.iterdir())
         process = subprocess.Popen([BIN / "svodc", "compile", graph, "-o", self.folder / "plan"], text=True,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=clean_environment({"TMPDIR": str(temp)}))
-        while process.poll() is None and not list(temp.iterdir()):
+        while process.poll() is None and list(temp.iterdir()) == before:
             time.sleep(0.01)
         time.sleep(0.2)
+        return process
+
+    def test_the_next_compilation_cleans_up_behind_a_killed_one(self):
+        temp = self.folder / "temp"
+        temp.mkdir()
+        killed = self.long_compile(temp)
+        killed.kill()
+        killed.communicate(timeout=60)
+        (left,) = temp.iterdir()
+        (left / "svod.tmp-1-0").mkdir()
+        (left / "svod.tmp-1-0" / "in.c").write_text("")
+        alive = self.long_compile(temp)
+        (held,) = temp.iterdir()
+        self.assertNotEqual(held, left)
+        graph = self.graph("svod 1\ninput x: f32[2]\noutput y = x + 1\n", "small.svod")
+        self.svodc("compile", graph, "-o", self.folder / "small", env={"TMPDIR": str(temp)})
+        self.assertEqual(list(temp.iterdir()), [held])
+        alive.send_signal(signal.SIGINT)
+        alive.communicate(timeout=60)
+        self.assertEqual(list(temp.iterdir()), [])
+
+    def test_an_interrupt_cleans_up(self):
+        temp = self.folder / "temp"
+        temp.mkdir()
+        process = self.long_compile(temp)
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 75, errors)

@@ -6,6 +6,7 @@
 namespace svod {
 
 Result<std::unique_ptr<Workplace>> Workplace::make(const Request& request) {
+  TempDir::removeAbandoned(request.environment.tempDirectory);
   SVOD_TRY(TempDir directory, TempDir::make(request.environment.tempDirectory));
   request.interrupts->removesFolder(directory.file(""));
   return std::make_unique<Workplace>(std::move(directory));
