@@ -1,6 +1,9 @@
 #include "runtime-min/bindings.h"
 
 #include <algorithm>
+#include <map>
+
+#include "support/expectation.h"
 
 namespace svod {
 
@@ -203,6 +206,22 @@ Status Bindings::checkVariables() const {
   return {};
 }
 
+Status Bindings::checkSizes() const {
+  const std::vector<std::string>& names = loaded_.variableNames();
+  for (const EqualExprs& sizes : loaded_.plan().equalSizes) {
+    const std::optional<int64_t> a = sizes.a.tryEvaluate(values_), b = sizes.b.tryEvaluate(values_);
+    if (a && a == b) continue;
+    SVOD_CHECK(sizes.a.evaluate(values_, names));
+    SVOD_CHECK(sizes.b.evaluate(values_, names));
+    std::map<std::string, int64_t> variables;
+    for (const Expr& size : {sizes.a, sizes.b})
+      for (const ExprNode& node : size.nodes())
+        if (const auto id = static_cast<size_t>(node.value); node.op == ExprOp::Var) variables[names[id]] = values_[id];
+    SVOD_CHECK(checkEqualSizes(sizes.text, *a, *b, variables));
+  }
+  return {};
+}
+
 Status Bindings::findShape(PortState& port) {
   const std::vector<std::string>& names = loaded_.variableNames();
   const auto wrong = [&](size_t axis, const std::string& what) {
@@ -229,6 +248,7 @@ Status Bindings::resolve() {
   complete_ = false;
   SVOD_CHECK(inferVariables());
   SVOD_CHECK(checkVariables());
+  SVOD_CHECK(checkSizes());
   for (std::vector<PortState>& ports : ports_)
     for (PortState& port : ports) SVOD_CHECK(findShape(port));
   resolved_ = true;

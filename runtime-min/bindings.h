@@ -62,6 +62,7 @@ class Bindings {
   std::optional<VariableId> onlyUnknown(const Expr& dim) const;
   Result<bool> solveFor(uint32_t input, uint32_t axis);
   Status checkVariables() const;
+  Status checkSizes() const;
   Status findShape(PortState& port);
   Status checkMemory(const PortState& port) const;
   Status checkOverlaps();

@@ -30,6 +30,11 @@ class PlanBuilder {
     for (const ScheduleItem& item : schedule_.items) SVOD_CHECK(addStep(item));
     leaveLoops();
     for (size_t i = 0; i < model_.ports.size(); ++i) SVOD_CHECK(addPort(static_cast<BufferId>(i)));
+    for (const EqualSizes& sizes : model_.equalSizes) {
+      SVOD_TRY(Expr a, toExpr(sizes.a, names_));
+      SVOD_TRY(Expr b, toExpr(sizes.b, names_));
+      plan_.equalSizes.push_back({std::move(a), std::move(b), sizes.text});
+    }
     plan_.constants = weights_.constants();
     planMemory(plan_, {options.memory, UINT64_MAX, inPlace_});
     return std::move(plan_);

@@ -41,6 +41,13 @@ std::optional<Expr> binary(UOp n, const Expr& a, const Expr& b) {
   return powerOfTwo(n, a);
 }
 
+tl::unexpected<Error> tooLong(UOp dim) {
+  constexpr size_t kMostShown = 200;
+  return fail(Diag::TooLarge, "a size of the plan is too long an expression: " + toExpr(dim).substr(0, kMostShown) + "..",
+              "a plan has sizes of up to " + std::to_string(Expr::kMaxNodes) +
+                  " words; --var n=8 or --var n=m makes it shorter");
+}
+
 }  // namespace
 
 Result<Expr> toExpr(UOp dim, std::span<const std::string> names) {
@@ -64,7 +71,9 @@ Result<Expr> toExpr(UOp dim, std::span<const std::string> names) {
       return fail(Diag::Unsupported, "the size " + toExpr(dim) + " uses " + std::string(toText(n.op())),
                   "sizes may use + - * // % max min over variables");
     }
+    if (exprOf[n.id()].nodes().size() > Expr::kMaxNodes) return tooLong(dim);
   }
+  if (!canBeRead(exprOf[dim.id()])) return tooLong(dim);
   return exprOf[dim.id()];
 }
 

@@ -252,7 +252,7 @@ class GraphBuilder::Mark {
   friend GraphBuilder;
   std::vector<Scope> scopes;
   std::set<std::pair<uint32_t, uint32_t>> equalSizes;
-  size_t ports = 0, steps = 0;
+  size_t ports = 0, steps = 0, sizesOfRuns = 0;
   UOp lastCall;
 };
 

@@ -43,6 +43,10 @@ void GraphBuilder::expectEqual(Dim a, Dim b, std::string_view text) {
   }
   equalSizes_.insert(unordered(a, b));
   if (BuildLog::Step* step = recordBeforeCall(BuildLog::Kind::Expect, text)) step->attributes = {{"a", a}, {"b", b}};
+  if (!hasLength(a) && !hasLength(b)) {
+    model_.equalSizes.push_back({a.node(), b.node(), std::string(text)});
+    return;
+  }
   addExpectation(unsqueeze(cast(value(a), DType::I64), 0), unsqueeze(cast(value(b), DType::I64), 0), text);
 }
 

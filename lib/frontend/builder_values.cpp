@@ -124,6 +124,7 @@ GraphBuilder::Mark GraphBuilder::mark() const {
   mark.equalSizes = equalSizes_;
   mark.lastCall = lastCall_;
   mark.ports = model_.ports.size();
+  mark.sizesOfRuns = model_.equalSizes.size();
   mark.steps = log_ ? log_->steps.size() : 0;
   return mark;
 }
@@ -133,6 +134,7 @@ void GraphBuilder::rewind(Mark mark) {
   scopes_ = std::move(mark.scopes);
   equalSizes_ = std::move(mark.equalSizes);
   lastCall_ = mark.lastCall;
+  model_.equalSizes.resize(std::min(mark.sizesOfRuns, model_.equalSizes.size()));
   for (size_t i = mark.ports; i < model_.ports.size(); ++i)
     if (PortKind& kind = model_.ports[i].kind; kind == PortKind::Output || kind == PortKind::Expectation)
       kind = PortKind::Temporary;
@@ -187,6 +189,7 @@ Model tidied(Model from) {
   std::vector<int> slots = newSlots(from, toposort(from.sink));
   std::vector<UOp> roots{from.sink};
   roots.insert(roots.end(), from.variables.begin(), from.variables.end());
+  for (const EqualSizes& e : from.equalSizes) roots.push_back(e.a), roots.push_back(e.b);
   for (size_t i = 0; i < slots.size(); ++i)
     if (slots[i] >= 0) roots.push_back(from.ports[i].buffer);
   Model to;
@@ -202,6 +205,7 @@ Model tidied(Model from) {
   }
   to.sink = made[from.sink.id()];
   for (UOp v : from.variables) to.variables.push_back(made[v.id()]);
+  for (EqualSizes& e : from.equalSizes) to.equalSizes.push_back({made[e.a.id()], made[e.b.id()], std::move(e.text)});
   to.ports.resize(static_cast<size_t>(std::ranges::count_if(slots, [](int slot) { return slot >= 0; })));
   for (size_t i = 0; i < slots.size(); ++i) {
     if (slots[i] < 0) continue;

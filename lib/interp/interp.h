@@ -28,12 +28,15 @@ struct ModelBindings {
 };
 
 /// Tensor stage. Returns the contents of every port afterwards, by Model::ports; states as the stores left them.
-/// InputMismatch when an expectation is not met.
+/// InputMismatch when sizes that must be equal are not, or an expectation is not met.
 Result<std::vector<HostTensor>> interpret(const Model& model, const ModelBindings& bindings);
 
 /// Whether the contents of all ports, as interpret() returns them, are what the model expects. InputMismatch names the
 /// first expectation that is not met.
 Status checkExpectations(const Model& model, std::span<const HostTensor> contents);
+
+/// Whether these variables make sizes equal that the model takes as equal. InputMismatch names the first that are not.
+Status checkEqualSizes(const Model& model, const VariableValues& variables);
 
 /// The value of one tensor-stage node, for tests and for finding the first node two evaluations disagree on.
 Result<HostTensor> interpretNode(const Model& model, UOp node, const ModelBindings& bindings);

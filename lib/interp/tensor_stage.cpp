@@ -291,6 +291,7 @@ class TensorInterpreter {
 }  // namespace
 
 Result<std::vector<HostTensor>> interpret(const Model& model, const ModelBindings& bindings) {
+  if (!bindings.areArbitrary) SVOD_CHECK(checkEqualSizes(model, bindings.variables));
   TensorInterpreter interpreter(model, bindings);
   SVOD_CHECK(interpreter.run({&model.sink, 1}));
   SVOD_TRY(std::vector<HostTensor> contents, interpreter.ports());

@@ -32,6 +32,13 @@ struct ModelPort {
   ConstData data;
 };
 
+/// Dims over variables that ops take as equal: a run whose variables give them different values fails before its first step.
+/// The text says which sizes these are.
+struct EqualSizes {
+  UOp a, b;
+  std::string text;
+};
+
 /// The graph computes: for each source of `sink`, in order, a Store(target, value) where target is the Buffer of an
 /// Output, Expectation, State or Temporary port, or a view of one of the last two. Reads of a state that must see stores
 /// go through After(buffer, stores..); other reads see the value from before every store. A later store of the same
@@ -46,6 +53,7 @@ struct Model {
   UOp sink;
   std::vector<ModelPort> ports;
   std::vector<UOp> variables;            // Op::Var nodes in declaration order
+  std::vector<EqualSizes> equalSizes;
   std::vector<std::string> loops;        // by id of a Range: name of the counter, unlike variables and enclosing loops
   std::map<uint32_t, std::string> labels;  // node id -> name in the source file, for kernel names and messages
 };

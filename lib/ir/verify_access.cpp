@@ -105,7 +105,8 @@ class Search {
   }
 
   static constexpr int kMostVaried = 16;
-  /// Samples: all counters at their first value, all at their last, then one of the first few at the other end than all others.
+  /// Samples: all counters at their first value, all at their last, then one of the first few at the other end
+  /// than all others.
   bool takesLast(int counter) const {
     if (sample_ < 2) return sample_ == 1;
     return ((sample_ - 2) / 2 == counter) == (sample_ % 2 == 0);

@@ -155,6 +155,15 @@ Status checkOwner(const Plan& plan, BufferId id, Place place, const std::string&
   return {};
 }
 
+/// They have a value before the first step.
+Status checkVariablesIn(const Plan& plan, const Expr& size, const std::string& where, const std::string& what) {
+  for (const ExprNode& node : size.nodes())
+    if (node.op == ExprOp::Var && (static_cast<size_t>(node.value) >= plan.variables.size() ||
+                                   plan.variables[static_cast<size_t>(node.value)].kind == VariableKind::Loop))
+      return bad(where, what + " names variable " + std::to_string(node.value) + ", which is that of a loop, or not there");
+  return {};
+}
+
 Status checkPorts(const Plan& plan, const std::vector<Port>& ports, Place place, const char* list,
                   std::vector<bool>& owned) {
   SVOD_CHECK(checkNames(ports, list));
@@ -170,12 +179,7 @@ Status checkPorts(const Plan& plan, const std::vector<Port>& ports, Place place,
       if (dim && (*dim < 0 || static_cast<uint64_t>(*dim) > buffer.shape[axis]))
         return bad(at(list, i), "axis " + std::to_string(axis) + " of " + std::to_string(*dim) + " does not fit the " +
                                     std::to_string(buffer.shape[axis]) + " of its buffer");
-      for (const ExprNode& node : port.shape[axis].nodes())
-        if (node.op == ExprOp::Var &&
-            (static_cast<size_t>(node.value) >= plan.variables.size() ||
-             plan.variables[static_cast<size_t>(node.value)].kind == VariableKind::Loop))
-          return bad(at(list, i), "the shape names variable " + std::to_string(node.value) +
-                                      ", which is that of a loop, or not there");
+      SVOD_CHECK(checkVariablesIn(plan, port.shape[axis], at(list, i), "the shape"));
     }
   }
   return {};
@@ -193,6 +197,13 @@ Status checkStates(const Plan& plan, std::vector<bool>& owned) {
       return bad(at("states", i), "its first contents have " + std::to_string(plan.constants[*state.init].bytes) +
                                       " bytes, its buffer " + std::to_string(plan.buffers[state.buffer].bytes));
   }
+  return {};
+}
+
+Status checkEqualSizes(const Plan& plan) {
+  for (size_t i = 0; i < plan.equalSizes.size(); i++)
+    for (const Expr& size : {plan.equalSizes[i].a, plan.equalSizes[i].b})
+      SVOD_CHECK(checkVariablesIn(plan, size, at("equalSizes", i), "a size"));
   return {};
 }
 
@@ -225,6 +236,7 @@ Status check(const Plan& plan) {
   SVOD_CHECK(checkInPlace(plan));
   SVOD_CHECK(checkKernels(plan));
   SVOD_CHECK(checkSteps(plan));
+  SVOD_CHECK(checkEqualSizes(plan));
   SVOD_CHECK(checkExpectations(plan));
   std::vector<bool> owned(plan.buffers.size(), false);
   SVOD_CHECK(checkPorts(plan, plan.inputs, Place::Input, "inputs", owned));

@@ -90,9 +90,9 @@ class ExprParser {
     at_ += token.size();
     return true;
   }
-  Result<Expr> combine(ExprOp op, const Expr& a, const Expr& b) {
+  Result<Expr> combine(ExprOp op, Expr a, const Expr& b) {
     if (a.nodes().size() + b.nodes().size() >= Expr::kMaxNodes) return bad("too long");
-    return Expr::make(op, a, b);
+    return Expr::make(op, std::move(a), b);
   }
   Result<Expr> sum(size_t depth) {
     if (depth >= Expr::kMaxDepth) return bad("nested too deeply");
@@ -104,7 +104,7 @@ class ExprParser {
       else if (!accept("+"))
         return left;
       SVOD_TRY(Expr right, product(depth));
-      SVOD_TRY(left, combine(op, left, right));
+      SVOD_TRY(left, combine(op, std::move(left), right));
     }
   }
   Result<Expr> product(size_t depth) {
@@ -118,7 +118,7 @@ class ExprParser {
       else if (!accept("*"))
         return left;
       SVOD_TRY(Expr right, atom(depth));
-      SVOD_TRY(left, combine(op, left, right));
+      SVOD_TRY(left, combine(op, std::move(left), right));
     }
   }
   Result<Expr> call(ExprOp op, size_t depth) {
@@ -127,7 +127,7 @@ class ExprParser {
     if (!accept(",")) return bad("',' expected");
     SVOD_TRY(Expr b, sum(depth + 1));
     if (!accept(")")) return bad("')' expected");
-    return combine(op, a, b);
+    return combine(op, std::move(a), b);
   }
   Result<Expr> atom(size_t depth) {
     const char c = peek();
@@ -176,7 +176,7 @@ class ExprParser {
 
 }  // namespace
 
-Expr Expr::make(ExprOp op, const Expr& a, const Expr& b) {
+Expr Expr::make(ExprOp op, Expr a, const Expr& b) {
   const std::optional<int64_t> ca = a.constant(), cb = b.constant();
   if (ca && cb)
     if (std::optional<int64_t> folded = apply(op, *ca, *cb)) return Expr(*folded);
@@ -184,10 +184,9 @@ Expr Expr::make(ExprOp op, const Expr& a, const Expr& b) {
   if (ca == 0 && op == ExprOp::Add) return b;
   if (cb == 1 && (op == ExprOp::Mul || op == ExprOp::FloorDiv || op == ExprOp::CeilDiv)) return a;
   if (ca == 1 && op == ExprOp::Mul) return b;
-  Expr out = a;
-  out.nodes_.insert(out.nodes_.end(), b.nodes_.begin(), b.nodes_.end());
-  out.nodes_.push_back({op, 0});
-  return out;
+  a.nodes_.insert(a.nodes_.end(), b.nodes_.begin(), b.nodes_.end());
+  a.nodes_.push_back({op, 0});
+  return a;
 }
 
 std::optional<int64_t> Expr::constant() const {
@@ -208,7 +207,7 @@ uint32_t Expr::varCount() const {
 }
 
 std::optional<int64_t> Expr::tryEvaluate(std::span<const int64_t> values) const noexcept {
-  int64_t stack[kMaxDepth * 2];
+  int64_t stack[kMaxStack];
   size_t depth = 0;
   for (const ExprNode& node : nodes_) {
     if (node.op == ExprOp::Const || node.op == ExprOp::Var) {
@@ -247,7 +246,7 @@ std::optional<Line> applyToLines(ExprOp op, Line a, Line b) {
 }  // namespace
 
 std::optional<Expr::Line> Expr::lineIn(uint32_t variable, std::span<const int64_t> values) const noexcept {
-  Line stack[kMaxDepth * 2];
+  Line stack[kMaxStack];
   size_t depth = 0;
   for (const ExprNode& node : nodes_) {
     if (node.op == ExprOp::Const || node.op == ExprOp::Var) {
@@ -272,6 +271,31 @@ Result<int64_t> Expr::evaluate(std::span<const int64_t> values, std::span<const 
   for (uint32_t i = 0; i < std::min(values.size(), names.size()); i++)
     message += " " + names[i] + "=" + std::to_string(values[i]);
   return fail(Diag::VariableBounds, message, "choose other values for the variables");
+}
+
+bool canBeRead(const Expr& expr) {
+  if (expr.nodes().size() > Expr::kMaxNodes) return false;
+  struct Piece {  // as toText makes them
+    int strength;
+    size_t depth;  // of parentheses
+  };
+  std::vector<Piece> stack;
+  for (const ExprNode& node : expr.nodes()) {
+    if (node.op == ExprOp::Const || node.op == ExprOp::Var) {
+      stack.push_back({node.op == ExprOp::Const && node.value < 0 ? 0 : 3, 0});
+      continue;
+    }
+    if (stack.size() < 2) return false;
+    const Piece right = stack.back();
+    stack.pop_back();
+    const Piece left = stack.back();
+    const int strength = info(node.op).strength;
+    const bool isCall = strength == 0;
+    const size_t ofLeft = left.depth + (isCall || left.strength < strength ? 1 : 0);
+    const size_t ofRight = right.depth + (isCall || right.strength <= strength ? 1 : 0);
+    stack.back() = {isCall ? 3 : strength, std::max(ofLeft, ofRight)};
+  }
+  return stack.size() == 1 && stack[0].depth < Expr::kMaxDepth;
 }
 
 std::string toText(const Expr& expr, std::span<const std::string> names) {
@@ -306,7 +330,8 @@ std::string toText(const Expr& expr, std::span<const std::string> names) {
     // Operators group to the left, so a right operand of equal strength keeps its parentheses.
     if (left.strength < op.strength) left.text = "(" + left.text + ")";
     if (right.strength <= op.strength) right.text = "(" + right.text + ")";
-    left = {left.text + std::string(op.text) + right.text, op.strength};
+    left.text.append(op.text).append(right.text);
+    left.strength = op.strength;
   }
   return stack.size() == 1 ? stack[0].text : "?";
 }

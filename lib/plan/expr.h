@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "support/result.h"
@@ -43,11 +44,11 @@ struct ExprNode {
 /// Never empty: `Expr()` is the constant 0. Building folds constants and x+0, x*1 and the like.
 class Expr {
  public:
-  static constexpr size_t kMaxNodes = 256, kMaxDepth = 32;
+  static constexpr size_t kMaxNodes = 4096, kMaxDepth = 32;  // words, and parentheses or calls around each other
 
   Expr(int64_t value = 0) : nodes_{{ExprOp::Const, value}} {}
   static Expr variable(uint32_t index) { return Expr({ExprOp::Var, index}); }
-  static Expr make(ExprOp op, const Expr& a, const Expr& b);
+  static Expr make(ExprOp op, Expr a, const Expr& b);
 
   std::span<const ExprNode> nodes() const { return nodes_; }
   std::optional<int64_t> constant() const;    // the value, if it is one number
@@ -71,14 +72,18 @@ class Expr {
   bool operator==(const Expr&) const = default;
 
  private:
+  /// What waits around the innermost operand: at every depth a sum, a product in it and the first operand of a call.
+  static constexpr size_t kMaxStack = 3 * kMaxDepth;
   explicit Expr(ExprNode node) : nodes_{node} {}
   std::vector<ExprNode> nodes_;
 };
 
-inline Expr operator+(const Expr& a, const Expr& b) { return Expr::make(ExprOp::Add, a, b); }
-inline Expr operator-(const Expr& a, const Expr& b) { return Expr::make(ExprOp::Sub, a, b); }
-inline Expr operator*(const Expr& a, const Expr& b) { return Expr::make(ExprOp::Mul, a, b); }
+inline Expr operator+(Expr a, const Expr& b) { return Expr::make(ExprOp::Add, std::move(a), b); }
+inline Expr operator-(Expr a, const Expr& b) { return Expr::make(ExprOp::Sub, std::move(a), b); }
+inline Expr operator*(Expr a, const Expr& b) { return Expr::make(ExprOp::Mul, std::move(a), b); }
 
+/// Whether parseExpr takes the text of the expression: at most kMaxNodes words, nested less than kMaxDepth deep.
+bool canBeRead(const Expr& expr);
 /// Variables print as names[index]; indices beyond `names` print as $index.
 std::string toText(const Expr& expr, std::span<const std::string> names);
 /// Errors are Diag::BadPlan and show the text.

@@ -162,6 +162,13 @@ void fields(V& visit, Expectation& expectation) {
 }
 
 template <class V>
+void fields(V& visit, EqualExprs& sizes) {
+  visit("a", sizes.a);
+  visit("b", sizes.b);
+  visit("text", sizes.text);
+}
+
+template <class V>
 void fields(V& visit, InPlace& pair) {
   visit("source", pair.source);
   visit("result", pair.result);
@@ -197,6 +204,7 @@ void fields(V& visit, Plan& plan) {
   visit("inputs", plan.inputs);
   visit("outputs", plan.outputs);
   visit("states", plan.states);
+  visit("equalSizes", plan.equalSizes);
   visit("expectations", plan.expectations);
 }
 

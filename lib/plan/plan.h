@@ -14,7 +14,7 @@
 
 namespace svod {
 
-inline constexpr uint32_t kPlanVersion = 3;     // what we write; the reader accepts exactly this one
+inline constexpr uint32_t kPlanVersion = 4;     // what we write; the reader accepts exactly this one
 inline constexpr uint64_t kPlanAlignment = 64;  // arena offsets, constants, states and scratch
 
 using BufferId = uint32_t;
@@ -191,6 +191,13 @@ struct Expectation {
   bool operator==(const Expectation&) const = default;
 };
 
+/// A run whose variables give these different values fails before its first step. `text` says which sizes they are.
+struct EqualExprs {
+  Expr a, b;  // over the plan's variables, but those of loops
+  std::string text;
+  bool operator==(const EqualExprs&) const = default;
+};
+
 /// Two arena buffers with one place: `result` is written over `source`, element by element, by the step that reads
 /// `source` last.
 struct InPlace {
@@ -222,6 +229,7 @@ struct Plan {
   std::vector<Step> steps;
   std::vector<Port> inputs, outputs;
   std::vector<State> states;
+  std::vector<EqualExprs> equalSizes;
   std::vector<Expectation> expectations;
   bool operator==(const Plan&) const = default;
 };

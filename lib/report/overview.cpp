@@ -30,6 +30,13 @@ Table expectationTable(const Plan& plan) {
   return table;
 }
 
+Table equalSizesTable(const Plan& plan) {
+  Table table{"equalSizes", {{"text", "checked before a run"}, {"a", "size"}, {"b", "equal to"}}, {}};
+  const std::vector<std::string> names = variableNames(plan);
+  for (const EqualExprs& e : plan.equalSizes) table.rows.push_back({e.text, toText(e.a, names), toText(e.b, names)});
+  return table;
+}
+
 Table fileTable(const Plan& plan) {
   Table table{"files", {{"path", "file"}, {"kind", "kind"}, {"bytes", "size", true}, {"sha256", "sha256"}}, {}};
   for (const FileDesc& f : plan.files)
@@ -56,7 +63,8 @@ Section overviewOf(const Plan& plan) {
                  {"numerics", "numerics", t.numerics},
                  {"compiler", "compiler", t.compiler}};
   if (!plan.decisions.empty()) facts.push_back({"decisions", "decisions", joined(plan.decisions)});
-  section.blocks = {facts, portTable(plan), variableTable(plan), expectationTable(plan), fileTable(plan)};
+  section.blocks = {facts, portTable(plan), variableTable(plan), equalSizesTable(plan),
+                    expectationTable(plan), fileTable(plan)};
   std::erase_if(section.blocks, [](const Block& block) {
     const Table* table = std::get_if<Table>(&block);
     return table != nullptr && table->rows.empty() && table->key != "ports";

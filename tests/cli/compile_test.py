@@ -41,6 +41,27 @@ class Options(ToolTest):
         self.svodc("compile", graph, "-o", plan, *words, **options)
         return json.loads((plan / "plan.json").read_text())
 
+    def test_sizes_that_must_be_equal_are_when_a_plan_is_verified(self):
+        text = """svod 1
+var n in [1, 9]
+var m in [2, 40]
+input x: f32[n]
+input y: f32[m]
+_ = equal_sizes(a=n, b=(m + 1) // 2, text="halves")
+output z = x + slice(y, starts=[0], ends=[(m + 1) // 2])
+"""
+        plan = self.compile(self.graph(text), "--verify")
+        self.assertEqual(plan["equalSizes"], [{"a": "n", "b": "(m+1)//2", "text": "halves"}])
+        self.assertEqual(plan["expectations"], [])
+
+    def test_long_sizes_can_be_read(self):
+        names = "abcdefghij"
+        dims = [f"{a} + {b}" for a, b in zip(names[::2], names[1::2])]
+        text = "svod 1\n" + "".join(f"var {name} in [1, 2]\n" for name in names)
+        text += f"input x: f32[{', '.join(dims)}]\noutput y = reshape(x, shape=[{' * '.join(f'({d})' for d in dims)}]) + 1\n"
+        plan = self.compile(self.graph(text), "--verify")
+        self.assertGreater(sum(plan["outputs"][0]["shape"][0].count(op) for op in "+*"), 128)
+
     def test_verify_both_targets_and_levels(self):
         for graph in (self.graph(SMALL, "small.svod"), self.graph(SYMBOLIC, "symbolic.svod")):
             for words in (["-O0"], ["-O1"], ["--target", "c", "--cc", "cc"], ["--numerics", "strict"], ["--memory", "off"]):

@@ -140,5 +140,5 @@ TEST_CASE("sizes that are never equal are refused, and those that are equal for 
   Result<std::vector<HostTensor>> wrong = run(*model, {{"n", 5}, {"m", 7}});
   REQUIRE(!wrong);
   CHECK(wrong.error().diag == Diag::InputMismatch);
-  CHECK(wrong.error().message == "the batches: the run gives [5], the plan is for [7]");
+  CHECK(wrong.error().message == "the batches: 5 is not 7 with m=7, n=5");
 }

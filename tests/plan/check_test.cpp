@@ -88,6 +88,15 @@ TEST_CASE("check: a bad view is described") {
   });
 }
 
+TEST_CASE("check: sizes that must be equal") {
+  checkMessages({
+      {"equalSizes[0]: a size names variable 3, which is that of a loop, or not there",
+       [](Plan& p) { p.equalSizes[0].a = Expr::variable(3); }},
+      {"equalSizes[0]: a size names variable 2, which is that of a loop, or not there",
+       [](Plan& p) { p.equalSizes[0].b = Expr::variable(2) + 1; }},
+  });
+}
+
 TEST_CASE("check: expectations") {
   checkMessages({
       {"expectations[0]: buffer 8 is no i64 [2, n] of the arena", [](Plan& p) { p.expectations[0].buffer = 8; }},

@@ -61,8 +61,41 @@ TEST_CASE("expressions: what does not parse") {
     CHECK(refused(text));
   CHECK(refused(std::string(100, '(') + "n" + std::string(100, ')')));
   std::string longSum = "n";
-  for (int i = 0; i < 300; i++) longSum += "+n";
+  for (size_t i = 0; i < Expr::kMaxNodes / 2; i++) longSum += "+n";
   CHECK(refused(longSum));
+  CHECK(!refused(longSum.substr(2)));
+}
+
+TEST_CASE("expressions: what is too long or too deep to be read is known before it is written") {
+  const Expr n = Expr::variable(0), m = Expr::variable(1);
+  int readable = 0, unreadable = 0;
+  auto check = [&](const Expr& expr) {
+    const std::string text = toText(expr, kNames);
+    INFO(text.substr(0, 100));
+    const Result<Expr> parsed = parseExpr(text, kNames);
+    CHECK(canBeRead(expr) == parsed.has_value());
+    if (parsed) CHECK(parsed->tryEvaluate(std::vector<int64_t>{3, 2, 1}) == expr.tryEvaluate(std::vector<int64_t>{3, 2, 1}));
+    const bool divides = text.find("//") != std::string::npos || text.find('%') != std::string::npos;
+    if (parsed && !divides) CHECK(expr.tryEvaluate(std::vector<int64_t>{3, 2, 1}).has_value());
+    parsed ? ++readable : ++unreadable;
+  };
+  const ExprOp kinds[] = {ExprOp::Add, ExprOp::Sub, ExprOp::Mul, ExprOp::FloorDiv, ExprOp::Mod, ExprOp::Max, ExprOp::Min};
+  for (ExprOp op : kinds) {
+    Expr left = n, right = n, deep = n;
+    for (size_t i = 0; i < 40; i++) {
+      left = Expr::make(op, op == ExprOp::Mul && i > 30 ? n : left, m);
+      right = Expr::make(op, m, op == ExprOp::Mod || (op == ExprOp::Mul && i > 30) ? n : right);
+      deep = n - m * Expr::make(ExprOp::Min, m, deep);
+      if (i > 25) check(left), check(right), check(deep);
+    }
+  }
+  Expr sum = n;
+  for (size_t words = 1; words < Expr::kMaxNodes - 2; words += 2) sum = sum + m;
+  check(sum);
+  check(sum + n);
+  check(sum + n + m);
+  CHECK(readable > 100);
+  CHECK(unreadable > 20);
 }
 
 TEST_CASE("expressions: printing and parsing are inverse") {

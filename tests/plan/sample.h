@@ -5,7 +5,8 @@
 
 namespace svod {
 
-/// y = f(x) twice through the arena, a copy, a host call, a loop, a state and an expectation. No code belongs to it.
+/// y = f(x) twice through the arena, a copy, a host call, a loop, a state, sizes that must be equal and an expectation.
+/// No code belongs to it.
 inline Plan samplePlan() {
   Plan plan;
   plan.name = "sample \"quoted\"";
@@ -47,6 +48,7 @@ inline Plan samplePlan() {
   plan.inputs = {{"x", 0, {n}}};
   plan.outputs = {{"y", 1, {n}}};
   plan.states = {{"s", 4, ConstantId{0}}};
+  plan.equalSizes = {{n, Expr::variable(1) * 2, "rows of \"x\""}};
   plan.expectations = {{7, "what is \"given\""}};
   return plan;
 }

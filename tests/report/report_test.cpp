@@ -69,6 +69,7 @@ TEST_CASE("a plan in full lists buffers and steps with their edges") {
   CHECK(all["steps"]["steps"][5]["deps"] == json::array({4}));
   CHECK(all["steps"]["longestChain"] == 2);
   CHECK(all["kernels"]["details"][0]["args"][1]["mode"] == "write");
+  CHECK(all["equalSizes"] == json::parse(R"([{"text":"rows of \"x\"","a":"n","b":"`batch size`*2"}])"));
   CHECK(all["expectations"] == json::parse(R"([{"text":"what is \"given\"","values":2,"buffer":7}])"));
   CHECK(contains(toText(describe({&plan, nullptr, {}, {}}, {})), "what is \"given\""));
 }

@@ -35,6 +35,34 @@ TEST_CASE("a run that does not meet an expectation fails, however it is run") {
   }
 }
 
+TEST_CASE("sizes that must be equal are compared before the first step") {
+  TempFolder folder;
+  PlanBuilder b;
+  const Expr n = Expr::variable(b.variable("n", 1, 8)), m = Expr::variable(b.variable("m", 1, 8));
+  b.input("x", 8, n), b.input("y", 8, m);
+  b.step(HostCall{"count", {}, {}});
+  b.plan.equalSizes = {{n, m * 2, "rows of x and y"}};
+  b.write(folder / "p");
+  int calls = 0;
+  const auto count = [](void* user, const svod_host_call*) { return ++*static_cast<int*>(user), 0; };
+  const svod_host_entry entry = {"count", count, &calls};
+  svod_instance_options options = {};
+  options.functions = &entry;
+  options.function_count = 1;
+  const InstanceHandle instance = makeInstance(loadPlan(folder / "p"), options);
+  std::vector<float> x(4), two(2), three(3);
+  bindIn(instance, 0, x);
+  bindIn(instance, 1, two);
+  execute(instance);
+  CHECK(calls == 1);
+  bindIn(instance, 1, three);
+  const svod_error error = executeError(instance);
+  CHECK(std::string(error.code) == "input-mismatch");
+  CHECK(std::string(error.message) == "rows of x and y: 4 is not 6 with m=3, n=4");
+  CHECK(std::string(error.help).find("--var n=m") != std::string::npos);
+  CHECK(calls == 1);
+}
+
 TEST_CASE("a stop asked for before the run ends the next one only") {
   TempFolder folder;
   PlanBuilder b;

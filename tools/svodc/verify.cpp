@@ -159,18 +159,28 @@ class Trial {
     svod_instance* made = nullptr;
     if (svod_instance_create(handle_, nullptr, &made, &error) != 0) return fail(toError(error));
     const InstanceHandle instance(made, svod_instance_free);
-    SVOD_CHECK(bind(made, expected));
+    const Status bound = bind(made, expected);
+    if (const Status sizes = checkEqualSizes(model_, variables); !sizes)  // such a run ends before it begins
+      return checkOutcome(bound ? executed(made, error) : Result<std::string>(bound.error().message), sizes);
+    SVOD_CHECK(bound);
     // Random inputs need not meet the model's expectations; a run must say so, and leaves the results as they are.
     const Status outcome = checkExpectations(model_, expected);
-    SVOD_CHECK(checkOutcome(svod_execute(made, nullptr, &error) == 0 ? nullptr : &error, outcome));
+    SVOD_CHECK(checkOutcome(executed(made, error), outcome));
     return compareAll(made, expected, tolerance);
   }
 
  private:
-  static Status checkOutcome(const svod_error* error, const Status& wanted) {
-    const std::string said = error == nullptr ? "" : error->message, should = wanted ? "" : wanted.error().message;
-    if (said == should.substr(0, sizeof error->message - 1)) return {};
-    if (error != nullptr && error->code != std::string_view("input-mismatch")) return fail(toError(*error));
+  /// What a run says: nothing where it is fine or ends otherwise than by what is expected of it.
+  static Result<std::string> executed(svod_instance* instance, svod_error& error) {
+    if (svod_execute(instance, nullptr, &error) == 0) return std::string();
+    if (error.code != std::string_view("input-mismatch")) return fail(toError(error));
+    return std::string(error.message);
+  }
+
+  static Status checkOutcome(Result<std::string> outcome, const Status& wanted) {
+    SVOD_TRY(const std::string said, std::move(outcome));
+    const std::string should = wanted ? "" : wanted.error().message;
+    if (said == should.substr(0, sizeof(svod_error::message) - 1)) return {};
     auto quoted = [](const std::string& text) { return text.empty() ? "is fine" : "fails: \"" + text + "\""; };
     return fail(Diag::Mismatch, "a run " + quoted(said) + "; the interpreter says that it " + quoted(should), kFindThePass);
   }

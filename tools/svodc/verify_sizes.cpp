@@ -73,6 +73,30 @@ int64_t wanted(Pick pick, const VarArg& var) {
   return pick == Pick::Middle ? var.min + (var.max - var.min) / 2 : var.max;
 }
 
+/// Lowers a variable of two sizes until they are equal, where that helps.
+void makeEqual(const EqualSizes& sizes, VariableValues& values) {
+  constexpr int64_t kMostTried = 1 << 14;
+  Model one;
+  one.equalSizes = {sizes};
+  const UOp sides[] = {sizes.a, sizes.b};
+  for (UOp node : toposort(sides)) {
+    if (checkEqualSizes(one, values)) return;
+    if (node.op() != Op::Var) continue;
+    const VarArg& var = node.argAs<VarArg>();
+    int64_t& value = values.find(var.name)->second;
+    const int64_t before = value, least = std::max(var.min, before - kMostTried);
+    while (value > least && !checkEqualSizes(one, values)) --value;
+    if (!checkEqualSizes(one, values)) value = before;
+  }
+}
+
+/// A run in which sizes differ that the model takes as equal shows nothing.
+void makeEqual(const Model& model, VariableValues& values) {
+  constexpr int kMostRounds = 8;  // one size may equal another, which equals a third one
+  for (int round = 0; round < kMostRounds && !checkEqualSizes(model, values); ++round)
+    for (const EqualSizes& sizes : model.equalSizes) makeEqual(sizes, values);
+}
+
 VariableValues valuesAt(const Model& model, Pick pick, int64_t step) {
   VariableValues values;
   for (UOp node : model.variables) {
@@ -82,6 +106,7 @@ VariableValues valuesAt(const Model& model, Pick pick, int64_t step) {
     const int64_t value = step == kSteps ? wanted(pick, var) : var.min + more;
     values[std::string(var.name)] = pick == Pick::Prime ? primeBelow(var.min, value, values) : value;
   }
+  makeEqual(model, values);
   return values;
 }
 
