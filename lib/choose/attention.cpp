@@ -102,9 +102,9 @@ bool holdBuffers(Chooser& c, uint32_t loop) {
       loops.pop_back();
       continue;
     }
-    const uint32_t own = nextRangeId(c.sink) + static_cast<uint32_t>(next.srcCount()) - 1;
+    const UOp rows = c.range(loops.back());
     if (!c.apply(OptKind::Hold, AxisList{{c.numberOf(idOf(next.src(1))), c.numberOf(loops.back())}}, kHoldWhy)) return false;
-    loops.push_back(own);
+    loops.push_back(idOf(c.madeCopy(rows)));
   }
   return true;
 }
@@ -161,7 +161,7 @@ void packMasks(Chooser& c, UOp element, UOp row, int64_t width) {
   }
   if (slots.empty()) return;
   if (maxExtent(element) > kBlock && c.apply(OptKind::Tile, idOf(element), kBlock, "a block of the mask at a time"))
-    element = loopInside(c, idOf(element));
+    element = c.inner();
   for (uint32_t slot : slots) {
     const PackArgs args{slot, {c.numberOf(idOf(element)), c.numberOf(idOf(row))}};
     if (c.apply(OptKind::Pack, args, "rows become neighbours")) vectorizeFill(c, slot, width, 1);
@@ -224,7 +224,7 @@ bool tileBlocks(Chooser& c, const RowKernel& k, int64_t width) {
   if (!k.between.empty() && !c.apply(OptKind::Order, rowsInside, "rows that share what the products read")) return false;
   if (rows < maxExtent(k.row)) {
     if (!c.apply(OptKind::Tile, row, rows, "rows at a time that share what the products read")) return false;
-    row = idOf(loopInside(c, row));
+    row = idOf(c.inner());
   }
   if (!holdBuffers(c, row) || !holdSums(c, row, column)) return false;
   std::vector<uint32_t> blocks;  // the loops over rows that fill buffers

@@ -24,7 +24,7 @@ std::optional<Choice> choiceOf(const Strategy& strategy, const Chooser& prepared
 
 Choice choose(Graph& graph, UOp sink, const Caps& caps) {
   FactsCache cache;
-  Chooser prepared{graph, sink, caps, cache, sink, {}};
+  Chooser prepared{graph, sink, caps, cache, sink, LoopNames(sink), {}, {}};
   runAll(preparations(), prepared);
   for (const Strategy& strategy : strategies())
     if (std::optional<Choice> choice = choiceOf(strategy, prepared)) return std::move(*choice);
@@ -33,7 +33,7 @@ Choice choose(Graph& graph, UOp sink, const Caps& caps) {
 
 std::vector<Choice> seedsOf(Graph& graph, UOp sink, const Caps& caps) {
   FactsCache cache;
-  Chooser prepared{graph, sink, caps, cache, sink, {}};
+  Chooser prepared{graph, sink, caps, cache, sink, LoopNames(sink), {}, {}};
   runAll(preparations(), prepared);
   std::vector<Choice> seeds;
   for (const Strategy& strategy : strategies())

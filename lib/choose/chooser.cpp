@@ -7,12 +7,26 @@
 namespace svod {
 
 bool Chooser::apply(OptKind kind, OptArgs args, std::string why) {
-  OptOp opt{kind, std::move(args)};
-  Result<UOp> changed = applyOpt(graph, sink, opt, caps);
+  const OptOp opt{kind, std::move(args)};
+  Result<AppliedOpt> changed = applyOpt(graph, NamedKernel(sink, names), opt, caps);
   if (!changed) return false;
-  sink = *changed;
-  opts.push_back({std::move(opt), std::move(why)});
+  sink = changed->kernel.sink, names = std::move(changed->kernel.names), made = std::move(changed->made);
+  opts.push_back({std::move(changed->opt), std::move(why)});
   return true;
+}
+
+void Chooser::keep(Chooser&& trial) {
+  sink = trial.sink, names = std::move(trial.names), opts = std::move(trial.opts), made = std::move(trial.made);
+}
+
+UOp Chooser::madePart(std::string_view label) const {
+  auto at = std::ranges::find_if(made, [&](const MadeLoop& m) { return m.how == MadeLoop::How::Part && m.label == label; });
+  return at == made.end() ? UOp() : at->range;
+}
+
+UOp Chooser::madeCopy(UOp from) const {
+  auto at = std::ranges::find_if(made, [&](const MadeLoop& m) { return m.how == MadeLoop::How::Copy && m.from[0] == from; });
+  return at == made.end() ? UOp() : at->range;
 }
 
 int32_t Chooser::numberOf(uint32_t rangeId) const {
@@ -31,11 +45,9 @@ UOp Chooser::range(uint32_t rangeId) const {
   return number < 0 ? UOp() : facts().axes[static_cast<size_t>(number)].range;
 }
 
-UOp loopInside(const Chooser& c, uint32_t loop) { return c.facts().axes[static_cast<size_t>(c.numberOf(loop)) + 1].range; }
-
 uint32_t innerOfTile(Chooser& c, uint32_t loop, int64_t amount, std::string why) {
   if (maxExtent(c.range(loop)) <= amount || !c.apply(OptKind::Tile, loop, amount, std::move(why))) return loop;
-  return idOf(loopInside(c, loop));
+  return idOf(c.inner());
 }
 
 }  // namespace svod

@@ -8,6 +8,7 @@
 #include "choose/choice.h"
 #include "facts/caps.h"
 #include "facts/kernel_facts.h"
+#include "opts/loop_names.h"
 #include "opts/opt.h"
 
 namespace svod {
@@ -20,7 +21,9 @@ struct Chooser {
   const Caps& caps;
   FactsCache& cache;
   UOp given;  // whose class counts: the kernel before its loops were changed, with groups apart
-  std::vector<ChosenOpt> opts;
+  LoopNames names;
+  std::vector<ChosenOpt> opts;  // loops by name
+  std::vector<MadeLoop> made;   // by the last of them
 
   Pattern pattern() const { return cache.of(given).pattern(); }
   /// Of the kernel as it is now. They live as long as the choice, whatever is applied.
@@ -29,9 +32,14 @@ struct Chooser {
   /// Applies and records an opt, and in a phrase why; false (nothing changed) when it is not legal.
   bool apply(OptKind kind, OptArgs args, std::string why);
   bool apply(OptKind kind, uint32_t rangeId, int64_t amount, std::string why);
+  /// Of the loops that the last opt made: the part `label` of a loop, or the copy of `from` (as it was before).
+  UOp madePart(std::string_view label) const;
+  UOp madeCopy(UOp from) const;
+  /// The loop inside of the tile that was made last.
+  UOp inner() const { return madePart("i"); }
 
   /// Goes on from where a copy came to.
-  void keep(Chooser&& trial) { sink = trial.sink, opts = std::move(trial.opts); }
+  void keep(Chooser&& trial);
 
   /// The number of the axis whose range has this id, which splits keep for the outer part; -1 when there is
   /// none.
@@ -54,8 +62,6 @@ inline int64_t powerBelow(int64_t n) { return static_cast<int64_t>(std::bit_floo
 
 inline uint32_t idOf(UOp range) { return range.argAs<AxisArg>().id; }
 
-/// The loop directly inside of another one: of a tile, the one that keeps no id.
-UOp loopInside(const Chooser& chooser, uint32_t loop);
 /// The loop inside of a tile of `amount` iterations; the loop itself where it has no more than that.
 uint32_t innerOfTile(Chooser& chooser, uint32_t loop, int64_t amount, std::string why);
 

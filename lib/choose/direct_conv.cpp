@@ -20,19 +20,21 @@ struct SlideTile {
 struct Slide {
   Chooser copied;  // reads the copy
   SlideTile tile;
+  uint32_t line;  // the loop over the lines of one copy
 };
 
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// Applies the copy for `lines` lines at a time.
-bool copyWindows(Chooser& c, const Windows& w, int64_t lines) {
+// Applies the copy for `lines` lines at a time. The loop over those; nothing where an opt does not apply.
+std::optional<uint32_t> copyWindows(Chooser& c, const Windows& w, int64_t lines) {
   std::vector<uint32_t> inside;
-  if (!enterTile(c, w.line, lines, inside) || !enterTile(c, w.column, maxExtent(w.column), inside)) return false;
-  if (!orderLoops(c, w, inside)) return false;
+  if (!enterTile(c, w.line, lines, inside) || !enterTile(c, w.column, maxExtent(w.column), inside)) return std::nullopt;
+  if (!orderLoops(c, w, inside)) return std::nullopt;
   PackArgs copy{w.slot, {}};
   for (UOp r : w.taps) copy.axes.push_back(c.numberOf(idOf(r)));
   for (uint32_t id : inside) copy.axes.push_back(c.numberOf(id));
-  return c.apply(OptKind::Window, copy, "one copy, padding included, serves all taps and filters");
+  if (!c.apply(OptKind::Window, copy, "one copy, padding included, serves all taps and filters")) return std::nullopt;
+  return inside[0];
 }
 
 UOp copyIn(const KernelFacts& kernel) {
@@ -126,8 +128,10 @@ std::optional<Slide> bestSlide(const Chooser& c, const Windows& w) {
     const int64_t n = ceilDiv(lines, parts);
     if (parts > 1 && n == ceilDiv(lines, parts - 1)) continue;
     if (best && parts > kEnoughTiles * c.caps.workers) break;
-    Slide slide{c, {}};
-    if (!copyWindows(slide.copied, w, n)) continue;
+    Slide slide{c, {}, 0};
+    const std::optional<uint32_t> line = copyWindows(slide.copied, w, n);
+    if (!line) continue;
+    slide.line = *line;
     const UOp copy = copyIn(slide.copied.facts());
     if (!copy) continue;
     if (const int64_t bytes = stageBytes(copy), most = c.caps.l2Bytes / 2; bytes > most) {
@@ -149,11 +153,6 @@ std::optional<Slide> bestSlide(const Chooser& c, const Windows& w) {
   return best;
 }
 
-// The loop over the lines of one copy.
-uint32_t lineInside(const Chooser& c, uint32_t column) {
-  return idOf(c.facts().axes[static_cast<size_t>(c.numberOf(column)) - 1].range);
-}
-
 }  // namespace
 
 bool slideOverCopy(Chooser& c) {
@@ -163,15 +162,13 @@ bool slideOverCopy(Chooser& c) {
   if (!slide) return false;
   const SlideTile& tile = slide->tile;
   Chooser& trial = slide->copied;
-  uint32_t column = idOf(w.column), line = idOf(w.line);
+  const uint32_t line = slide->line;
+  uint32_t column = idOf(w.column);
   if (tile.acrossLines) {
-    auto pitch = static_cast<int32_t>(maxExtent(copyIn(trial.facts()).src().back()));
-    if (maxExtent(trial.range(line)) < maxExtent(w.line)) line = lineInside(trial, column);
-    AxisList lines{{trial.numberOf(line), trial.numberOf(column), pitch}};
+    const int64_t pitch = maxExtent(copyIn(trial.facts()).src().back());
+    const TwoAxesAmount lines{trial.numberOf(line), trial.numberOf(column), pitch};
     if (!trial.apply(OptKind::Pitch, lines, "lanes go on in the next line: fewer of them are idle")) return false;
     column = line;
-  } else if (maxExtent(trial.range(line)) < maxExtent(w.line)) {
-    line = lineInside(trial, column);
   }
   vectorizeCopy(trial, w.slot);
   trial.apply(OptKind::Upcast, idOf(w.filters.back()), tile.filters, "filters share the vectors they read");

@@ -4,8 +4,8 @@ namespace svod {
 
 namespace {
 
-std::vector<int32_t> outputsOf(const Chooser& c, AxisType type) {
-  std::vector<int32_t> numbers;
+std::vector<AxisRef> outputsOf(const Chooser& c, AxisType type) {
+  std::vector<AxisRef> numbers;
   const std::vector<Axis>& axes = c.facts().axes;
   for (size_t i = 0; i < axes.size(); ++i)
     if (axes[i].nest == Nest::Output && axisType(axes[i].range) == type)
@@ -16,7 +16,7 @@ std::vector<int32_t> outputsOf(const Chooser& c, AxisType type) {
 }  // namespace
 
 bool fillGrid(Chooser& c) {
-  std::vector<int32_t> outputs = outputsOf(c, AxisType::Loop);
+  std::vector<AxisRef> outputs = outputsOf(c, AxisType::Loop);
   while (outputs.size() > 3 &&
          c.apply(OptKind::Merge, AxisList{{outputs[0], outputs[1]}}, "a grid has three axes"))
     outputs = outputsOf(c, AxisType::Loop);

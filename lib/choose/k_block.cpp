@@ -71,7 +71,7 @@ bool fewRows(Chooser& c, const Product& p, const Lanes& lanes) {
   uint32_t k = idOf(p.k), column = idOf(lanes.range);
   if (!c.apply(OptKind::Tile, k, kStreams, "as many rows of the matrix at a time as prefetchers follow"))
     return false;
-  uint32_t inBlock = idOf(loopInside(c, k));
+  uint32_t inBlock = idOf(c.inner());
   column = innerOfTile(c, column, columnsPerTask(c, columns, 2 * lanes.width, kRun), kTaskColumns);
   for (UOp row : p.rowAxes)
     if (maxExtent(row) > 1 && !c.apply(OptKind::Upcast, idOf(row), 0, "every row uses what was loaded")) return false;
@@ -95,14 +95,15 @@ bool tallPanel(Chooser& c, UOp reduce, const Product& p, const Lanes& lanes) {
   const bool rowsStay = across || p.rows * depth * bytesOf(p) <= stay;
   const uint32_t k = idOf(p.k), rows = idOf(tile.rowAxis), outer = idOf(lanes.range);
   if (!c.apply(OptKind::Tile, k, depth, "a whole panel would not stay in the second level cache")) return false;
-  const uint32_t inBlock = idOf(loopInside(c, k));
+  const uint32_t inBlock = idOf(c.inner());
   const uint32_t row = across ? innerOfTile(c, rows, across->rows, kSharedCopy) : rows;
   const int64_t walked = rowsStay ? columnsPerTask(c, extent, columns, 2 * columns) : extent;
   const uint32_t task = innerOfTile(c, outer, walked, kTaskColumns);
   const uint32_t column = innerOfTile(c, task, columns, "the columns of one panel");
   AxisList order;
   for (uint32_t id : {row == rows ? outer : rows, outer, task, row, column})
-    if (std::ranges::find(order.axes, c.numberOf(id)) == order.axes.end()) order.axes.push_back(c.numberOf(id));
+    if (std::ranges::find(order.axes, c.numberOf(id), &AxisRef::number) == order.axes.end())
+      order.axes.push_back(c.numberOf(id));
   if (!std::ranges::is_sorted(order.axes) && !c.apply(OptKind::Order, order, kPanelOutside)) return false;
   if (!isLaidOut(c, *p.matrix.slot)) {
     PackArgs pack{*p.matrix.slot, {c.numberOf(inBlock), c.numberOf(column)}};

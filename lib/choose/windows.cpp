@@ -11,7 +11,7 @@ bool enterTile(Chooser& c, UOp loop, int64_t amount, std::vector<uint32_t>& insi
   uint32_t id = idOf(loop);
   if (amount < maxExtent(loop)) {
     if (!c.apply(OptKind::Tile, id, amount, "what one copy of the input holds")) return false;
-    id = idOf(loopInside(c, id));
+    id = idOf(c.inner());
   }
   inside.push_back(id);
   return true;

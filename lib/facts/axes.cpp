@@ -80,12 +80,17 @@ std::vector<Lanes> lanesOf(std::span<const UOp> nodes) {
 }
 
 std::string describeAxes(UOp sink) {
+  return describeAxes(sink, [](UOp) { return std::string_view(); });
+}
+
+std::string describeAxes(UOp sink, const std::function<std::string_view(UOp)>& nameOf) {
   std::vector<Axis> axes = axesOf(sink);
   std::string text;
   for (size_t i = 0; i < axes.size(); ++i) {
     UOp r = axes[i].range;
     std::string_view type = axes[i].nest == Nest::Stage ? "stage" : toText(axisType(r));
-    text += (i ? ", " : "") + std::to_string(i) + " " + std::string(type) + " ";
+    const std::string name(nameOf(r));
+    text += (i ? ", " : "") + std::to_string(i) + " " + (name.empty() ? "" : name + " ") + std::string(type) + " ";
     text += (constExtent(r) ? "" : "<=") + std::to_string(maxExtent(r));
   }
   return text.empty() ? "none" : text;

@@ -1,8 +1,10 @@
 // The loops of a kernel as opts number them.
 #pragma once
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ir/graph.h"
@@ -31,6 +33,8 @@ Result<Axis> axisAt(UOp sink, int32_t number);
 
 /// `0 loop 512, 1 loop 512, 2 reduce 256`; a symbolic extent prints its maximum as `<=64`.
 std::string describeAxes(UOp sink);
+/// The same with a name for each range after its number, where there is one.
+std::string describeAxes(UOp sink, const std::function<std::string_view(UOp)>& nameOf);
 
 /// The nodes that close `range` (End, Reduce, Stage), in a structural order.
 std::vector<UOp> closersOf(UOp sink, UOp range);

@@ -74,8 +74,8 @@ UOp times(Graph& g, UOp a, UOp b) { return g.alu(Op::Mul, {a, b}); }
 
 // The sum of (x + p)(y + q) as that of x y, with q times the sum of x, p times the sum of y, and p q for each
 // iteration. What y sums up to is needed in the loops that read y anyway; the sum of x gets loops of its own,
-// so that its rows are summed before they are used.
-UOp separated(Graph& g, UOp sink, const Product& p) {
+// so that its rows are summed before they are used, which are added to `made`.
+UOp separated(Graph& g, UOp sink, const Product& p, std::vector<MadeLoop>& made) {
   UOp reduce = p.reduce;
   const DType sum = reduce.dtype();
   std::span<const UOp> loops = reduce.src().subspan(1);
@@ -89,7 +89,10 @@ UOp separated(Graph& g, UOp sink, const Product& p) {
   if (!p.y.offset) return total;
   std::vector<UOp> own;
   uint32_t id = nextRangeId(sink);
-  for (UOp r : loops) own.push_back(g.range(r.src(0), id++, axisType(r)));
+  for (UOp r : loops) {
+    own.push_back(g.range(r.src(0), id++, axisType(r)));
+    made.push_back({MadeLoop::How::Copy, own.back(), {r}, "z"});
+  }
   UOp rows = substitute(g, fold(x), loops, own);
   total = g.alu(Op::Add, {total, times(g, p.y.offset, rows)});
   if (!p.x->offset) return total;
@@ -175,7 +178,7 @@ Result<std::vector<Product>> productsAlong(Graph& g, UOp sink, const Axis& axis,
 
 }  // namespace
 
-Result<UOp> applyDot(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
+Result<Applied> applyDot(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
   const auto& args = std::get<AxisAmount>(opt.args);
   if (caps.workgroups)
     return fail(Diag::BadOpt, "dot is an instruction of CPUs, and this target has workgroups");
@@ -190,17 +193,19 @@ Result<UOp> applyDot(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
                     std::to_string(group) + ": dot(axis," + std::to_string(group) + ")");
   SVOD_CHECK(pickAmount(axis, group, group));
   std::vector<UOp> from, to;
+  std::vector<MadeLoop> made;
   for (Product& product : products) {
     if (!product.x) continue;
     const UOp reduce = product.reduce;
     if (needsOtherSign(product, caps)) product.y = withOtherSign(g, product.y, reduce.dtype());
-    from.push_back(reduce), to.push_back(separated(g, sink, product));
+    from.push_back(reduce), to.push_back(separated(g, sink, product, made));
   }
   const UOp column = lastOutput(sink);
   sink = substitute(g, sink, from, to);
   SplitResult split = splitRange(
       g, sink, {axis.range, group, AxisType::Reduce, AxisType::Dot, SplitForm::Inner, caps.overwrites});
-  return masksInside(g, split.sink, split.inner, column, caps);
+  made.push_back({MadeLoop::How::Part, split.inner, {axis.range}, "d"});
+  return Applied(masksInside(g, split.sink, split.inner, column, caps), std::move(made));
 }
 
 }  // namespace svod

@@ -4,7 +4,7 @@
 
 namespace svod {
 
-Result<UOp> applyDot(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
+Result<Applied> applyDot(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
 
 /// How many products one instruction of the CPU sums up once dot is applied to a loop of `reduce`: where that sums products
 /// of two bytes, each from memory and less a number that does not depend on its loops, or of two bf16 in memory. 0: none.

@@ -46,15 +46,23 @@ Renamed withOwnRanges(Graph& g, UOp sink, UOp value, std::span<const UOp> closed
   std::vector<UOp> to = fresh;
   for (UOp r : innerLoops(value, closed))
     from.push_back(r), to.push_back(g.range(r.src(0), id++, axisType(r)));
+  std::vector<std::pair<UOp, UOp>> copies;
+  for (size_t i = 0; i < from.size(); ++i) copies.emplace_back(from[i], to[i]);
   uint32_t slot = nextBufferSlot(sink);
   for (UOp b : innerBuffers(value, closed))
     from.push_back(b), to.push_back(g.buffer(b.dtype(), b.src(), {slot++, Space::Local}));
-  return {substitute(g, value, from, to), std::move(fresh), slot};
+  return {substitute(g, value, from, to), std::move(fresh), std::move(copies), slot};
 }
 
 LocalCopy makeLocalCopy(Graph& g, UOp sink, UOp value, std::vector<UOp> closed) {
   Renamed own = withOwnRanges(g, sink, value, closed, [](UOp) { return AxisType::Loop; });
-  return {g.stage(own.value, own.ranges, own.slot), std::move(closed)};
+  return {g.stage(own.value, own.ranges, own.slot), std::move(closed), std::move(own.copies)};
+}
+
+std::vector<MadeLoop> madeOf(std::span<const std::pair<UOp, UOp>> copies, const std::string& label) {
+  std::vector<MadeLoop> made;
+  for (const auto& [from, to] : copies) made.push_back({MadeLoop::How::Copy, to, {from}, label});
+  return made;
 }
 
 }  // namespace svod

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "opts/opt.h"
 
 namespace svod {
 
@@ -16,15 +17,20 @@ uint32_t nextBufferSlot(UOp sink);
 struct Renamed {
   UOp value;
   std::vector<UOp> ranges;  // in place of those
+  std::vector<std::pair<UOp, UOp>> copies;  // all ranges with others in their place, and those
   uint32_t slot;            // that is free for one more buffer
 };
 Renamed withOwnRanges(Graph& graph, UOp sink, UOp value, std::span<const UOp> closed,
                       const std::function<AxisType(UOp)>& typeOf);
 
+/// The loops of a buffer called `label`.
+std::vector<MadeLoop> madeOf(std::span<const std::pair<UOp, UOp>> copies, const std::string& label);
+
 /// A value in a local buffer: for each range of `closed`, a copy of it counts through one dim of the buffer.
 struct LocalCopy {
   UOp stage;
   std::vector<UOp> closed;
+  std::vector<std::pair<UOp, UOp>> copies;  // of Renamed
 
   /// The element at `at`, one index for each of `closed`.
   UOp read(Graph& g, std::span<const UOp> at) const { return g.load(g.indexRowMajor(stage, closed, at)); }

@@ -38,16 +38,16 @@ UOp moveOutermost(Graph& g, UOp sink, UOp range) {
 
 // Outer and inner become one loop that counts through both, inner fastest. Wherever it is closed, it stands
 // for outer.
-UOp mergeRanges(Graph& g, UOp sink, UOp outer, UOp inner, AxisType type) {
+Applied mergeRanges(Graph& g, UOp sink, UOp outer, UOp inner, AxisType type) {
   UOp extent = inner.src(0);
   UOp merged = g.range(mulIndices(g, outer.src(0), extent), outer.argAs<AxisArg>().id, type);
   Reloop loops[] = {{outer, g.alu(Op::Floordiv, {merged, extent}), {merged}},
                     {inner, g.alu(Op::Floormod, {merged, extent}), {}}};
-  return reloop(g, sink, loops);
+  return {reloop(g, sink, loops), {{MadeLoop::How::Join, merged, {outer, inner}}}};
 }
 
-Result<UOp> needWorkgroups(const Caps& caps, std::string_view what) {
-  if (caps.workgroups) return UOp();
+Status needWorkgroups(const Caps& caps, std::string_view what) {
+  if (caps.workgroups) return {};
   return fail(Diag::BadOpt, "the target has no " + std::string(what),
               "use thread, vector and upcast on a CPU");
 }
@@ -71,7 +71,7 @@ Status adjacent(UOp sink, UOp a, UOp b) {
 
 }  // namespace
 
-Result<UOp> applyMerge(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
+Result<Applied> applyMerge(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
   const auto& axes = std::get<AxisList>(opt.args).axes;
   if (axes.size() != 2 || axes[0] == axes[1])
     return fail(Diag::BadOpt, "merge takes two axes", "write merge(0,1)");
@@ -81,29 +81,30 @@ Result<UOp> applyMerge(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
            pickAxis(sink, axes[1], kOutput | kReduce, {AxisType::Loop, AxisType::Reduce, AxisType::Global}));
   if (axisType(a.range) != axisType(b.range)) return fail(Diag::BadOpt, "the two axes have different types");
   SVOD_CHECK(adjacent(sink, a.range, b.range));
-  return simplify(g, mergeRanges(g, sink, a.range, b.range, axisType(a.range)));
+  Applied merged = mergeRanges(g, sink, a.range, b.range, axisType(a.range));
+  merged.sink = simplify(g, merged.sink);
+  return merged;
 }
 
-Result<UOp> applyPitch(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
-  const auto& list = std::get<AxisList>(opt.args).axes;
-  if (list.size() != 3 || list[0] == list[1])
-    return fail(Diag::BadOpt, "pitch takes two axes and a number of iterations", "write pitch(0,1,9)");
-  SVOD_TRY(Axis a, pickAxis(sink, list[0], kOutput, {AxisType::Loop}));
-  SVOD_TRY(Axis b, pickAxis(sink, list[1], kOutput, {AxisType::Loop}));
+Result<Applied> applyPitch(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
+  const auto& args = std::get<TwoAxesAmount>(opt.args);
+  if (args.outer == args.inner) return fail(Diag::BadOpt, "pitch takes two axes", "write pitch(0,1,9)");
+  SVOD_TRY(Axis a, pickAxis(sink, args.outer, kOutput, {AxisType::Loop}));
+  SVOD_TRY(Axis b, pickAxis(sink, args.inner, kOutput, {AxisType::Loop}));
   SVOD_CHECK(adjacent(sink, a.range, b.range));
   std::optional<int64_t> lines = constExtent(a.range), width = constExtent(b.range);
   if (!lines || !width) return fail(Diag::BadOpt, "pitch of an axis of symbolic extent");
-  if (list[2] < *width || list[2] > 4 * *width)
-    return fail(Diag::BadOpt, "a pitch of " + std::to_string(list[2]) + " for lines of " + std::to_string(*width),
+  if (args.amount < *width || args.amount > 4 * *width)
+    return fail(Diag::BadOpt, "a pitch of " + std::to_string(args.amount) + " for lines of " + std::to_string(*width),
                 "use the extent of the inner axis up to four times that");
-  UOp pitch = g.index(list[2]), extent = g.index((*lines - 1) * list[2] + *width);
+  UOp pitch = g.index(args.amount), extent = g.index((*lines - 1) * args.amount + *width);
   UOp both = g.range(extent, a.range.argAs<AxisArg>().id, AxisType::Loop), column = g.alu(Op::Floormod, {both, pitch});
   Reloop loops[] = {{a.range, g.alu(Op::Floordiv, {both, pitch}), {both}},
                     {b.range, column, {}, g.alu(Op::Lt, {column, g.index(*width)})}};
-  return simplify(g, reloop(g, sink, loops));
+  return Applied(simplify(g, reloop(g, sink, loops)), {{MadeLoop::How::Join, both, {a.range, b.range}}});
 }
 
-Result<UOp> applyOrder(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
+Result<Applied> applyOrder(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
   std::vector<UOp> order;
   for (int32_t number : std::get<AxisList>(opt.args).axes) {
     SVOD_TRY(Axis axis,
@@ -122,12 +123,13 @@ Result<UOp> applyOrder(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
   return permuteRanges(g, sink, order);
 }
 
-Result<UOp> applyThread(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
+Result<Applied> applyThread(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
   const auto& args = std::get<AxisAmount>(opt.args);
   if (!caps.threads) return fail(Diag::BadOpt, "the target runs a kernel on one thread");
   SVOD_TRY(Axis axis, pickAxis(sink, args.axis, kOutput, {AxisType::Loop}));
   if (args.amount < 1) return fail(Diag::BadOpt, "a tile needs at least one iteration");
   UOp range = axis.range, old;
+  std::vector<MadeLoop> made;
   for (UOp n : toposort(sink)) {
     if (n.op() == Op::Range && axisType(n) == AxisType::Thread) old = n;
     if (n.op() == Op::End && std::ranges::find(n.src(), range) == n.src().end())
@@ -138,17 +140,18 @@ Result<UOp> applyThread(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) 
     SVOD_CHECK(pickAmount(axis, args.amount, INT32_MAX));
     SplitResult split =
         splitRange(g, sink, {range, args.amount, AxisType::Loop, AxisType::Loop, SplitForm::Inner, caps.overwrites});
-    sink = split.sink, range = split.outer;
+    made = partsOf(split, range), sink = split.sink, range = split.outer;
   } else if (args.amount > 1) {
     return fail(Diag::BadOpt, "one tile would hold the whole axis", "use a smaller amount");
   }
   sink = moveOutermost(g, sink, range);
-  if (!old) return retypeRange(g, sink, range, AxisType::Thread);
-  sink = moveOutermost(g, sink, old);
-  return mergeRanges(g, sink, old, range, AxisType::Thread);
+  if (!old) return Applied(retypeRange(g, sink, range, AxisType::Thread), std::move(made));
+  Applied merged = mergeRanges(g, moveOutermost(g, sink, old), old, range, AxisType::Thread);
+  merged.made.insert(merged.made.begin(), made.begin(), made.end());
+  return merged;
 }
 
-Result<UOp> applyGlobal(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
+Result<Applied> applyGlobal(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
   SVOD_CHECK(needWorkgroups(caps, "grid"));
   std::vector<UOp> chosen;
   for (int32_t number : std::get<AxisList>(opt.args).axes) {
@@ -164,15 +167,17 @@ Result<UOp> applyGlobal(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) 
   return sink;
 }
 
-Result<UOp> applyLocal(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
+Result<Applied> applyLocal(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
   const auto& args = std::get<AxisAmount>(opt.args);
   SVOD_CHECK(needWorkgroups(caps, "workgroups"));
   SVOD_TRY(Axis axis, pickAxis(sink, args.axis, kOutput, {AxisType::Global, AxisType::Loop}));
   SVOD_TRY(int64_t n, pickAmount(axis, args.amount, caps.maxLocal));
-  return splitRange(g, sink, {axis.range, n, axisType(axis.range), AxisType::Local, SplitForm::Inner, caps.overwrites}).sink;
+  const AxisType outer = axisType(axis.range);
+  SplitResult split = splitRange(g, sink, {axis.range, n, outer, AxisType::Local, SplitForm::Inner, caps.overwrites});
+  return Applied(split.sink, {{MadeLoop::How::Part, split.inner, {axis.range}, "l"}});
 }
 
-Result<UOp> applyGroup(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
+Result<Applied> applyGroup(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
   const auto& args = std::get<AxisAmount>(opt.args);
   SVOD_CHECK(needWorkgroups(caps, "workgroups"));
   SVOD_TRY(Axis axis, pickAxis(sink, args.axis, kReduce, {AxisType::Reduce}));
@@ -194,10 +199,11 @@ Result<UOp> applyGroup(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
                   "use a smaller amount");
   }
   SplitForm form = opt.kind == OptKind::GroupTop ? SplitForm::Chunks : SplitForm::Inner;
-  return splitRange(g, sink, {axis.range, n, AxisType::Reduce, AxisType::Group, form, caps.overwrites}).sink;
+  SplitResult split = splitRange(g, sink, {axis.range, n, AxisType::Reduce, AxisType::Group, form, caps.overwrites});
+  return Applied(split.sink, {{MadeLoop::How::Part, split.inner, {axis.range}, "g"}});
 }
 
-Result<UOp> applySwap(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
+Result<Applied> applySwap(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
   const auto& axes = std::get<AxisList>(opt.args).axes;
   if (axes.size() != 2 || axes[0] == axes[1])
     return fail(Diag::BadOpt, "swap takes two axes", "write swap(0,1)");
@@ -208,7 +214,7 @@ Result<UOp> applySwap(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
   return permuteRanges(g, sink, order);
 }
 
-Result<UOp> applyNoLocals(Graph&, UOp sink, const OptOp&, const Caps&) {
+Result<Applied> applyNoLocals(Graph&, UOp sink, const OptOp&, const Caps&) {
   for (UOp n : toposort(sink))
     if (n.op() == Op::Range && isThreadOfGroup(axisType(n)))
       return fail(Diag::BadOpt, "the kernel has a workgroup axis already", "put nolocals first");

@@ -4,14 +4,14 @@
 
 namespace svod {
 
-Result<UOp> applyMerge(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
-Result<UOp> applyPitch(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
-Result<UOp> applyOrder(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
-Result<UOp> applyThread(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
-Result<UOp> applyGlobal(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
-Result<UOp> applyLocal(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
-Result<UOp> applyGroup(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
-Result<UOp> applySwap(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
-Result<UOp> applyNoLocals(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
+Result<Applied> applyMerge(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
+Result<Applied> applyPitch(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
+Result<Applied> applyOrder(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
+Result<Applied> applyThread(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
+Result<Applied> applyGlobal(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
+Result<Applied> applyLocal(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
+Result<Applied> applyGroup(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
+Result<Applied> applySwap(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
+Result<Applied> applyNoLocals(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
 
 }  // namespace svod

@@ -7,7 +7,7 @@
 
 namespace svod {
 
-Result<UOp> applyStream(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
+Result<Applied> applyStream(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
   uint32_t slot = std::get<ParamSlot>(opt.args).slot;
   std::string name = "parameter " + std::to_string(slot);
   UOp param;
@@ -56,7 +56,7 @@ bool prefetchesVectors(UOp sink, uint32_t slot) {
   });
 }
 
-Result<UOp> applyPrefetch(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
+Result<Applied> applyPrefetch(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
   const auto& args = std::get<SlotAxisAmount>(opt.args);
   const std::string name = "parameter " + std::to_string(args.slot), loop = "axis " + std::to_string(args.axis);
   if (args.amount < 1) return fail(Diag::BadOpt, "prefetch looks one element ahead or more", "write prefetch(1,0,512)");

@@ -4,8 +4,8 @@
 
 namespace svod {
 
-Result<UOp> applyStream(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
-Result<UOp> applyPrefetch(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
+Result<Applied> applyStream(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
+Result<Applied> applyPrefetch(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
 
 /// Whether vectors are stored to parameter `slot`, and whether vector loads of it, or of its copy, prefetch.
 bool storesVectors(UOp sink, uint32_t slot);

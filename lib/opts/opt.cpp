@@ -3,68 +3,31 @@
 #include <algorithm>
 #include <charconv>
 
+#include "opts/loop_names.h"
 #include "support/suggest.h"
 
 namespace svod {
 
 namespace {
 
-std::vector<int64_t> numbersOf(const OptArgs& args) {
-  struct Visitor {
-    std::vector<int64_t> operator()(const NoArgs&) const { return {}; }
-    std::vector<int64_t> operator()(const AxisAmount& a) const { return {a.axis, a.amount}; }
-    std::vector<int64_t> operator()(const AxisList& a) const { return {a.axes.begin(), a.axes.end()}; }
-    std::vector<int64_t> operator()(const PackArgs& a) const {
-      std::vector<int64_t> all{a.slot};
-      all.insert(all.end(), a.axes.begin(), a.axes.end());
-      return all;
-    }
-    std::vector<int64_t> operator()(const ParamSlot& a) const { return {a.slot}; }
-    std::vector<int64_t> operator()(const SlotAxisAmount& a) const { return {a.slot, a.axis, a.amount}; }
-    std::vector<int64_t> operator()(const CoreAxes& a) const { return {a.core, a.m, a.n, a.k}; }
-  };
-  return std::visit(Visitor{}, args);
+template <size_t... I>
+OptArgs emptyArgs(OptShape shape, std::index_sequence<I...>) {
+  OptArgs args;
+  ((static_cast<size_t>(shape) == I ? static_cast<void>(args.emplace<I>()) : void()), ...);
+  return args;
 }
 
-bool fits(OptShape shape, size_t numbers) {
-  switch (shape) {
-    case OptShape::None:
-      return numbers == 0;
-    case OptShape::AxisAmount:
-      return numbers == 2;
-    case OptShape::AxisList:
-      return numbers >= 1;
-    case OptShape::Pack:
-      return numbers >= 2;
-    case OptShape::Param:
-      return numbers == 1;
-    case OptShape::SlotAxisAmount:
-      return numbers == 3;
-    case OptShape::CoreAxes:
-      return numbers == 4;
-  }
-  return false;
-}
-
-OptArgs argsFromNumbers(OptShape shape, std::span<const int64_t> n) {
-  auto axes = [](std::span<const int64_t> list) { return std::vector<int32_t>(list.begin(), list.end()); };
-  switch (shape) {
-    case OptShape::AxisAmount:
-      return AxisAmount{static_cast<int32_t>(n[0]), n[1]};
-    case OptShape::AxisList:
-      return AxisList{axes(n)};
-    case OptShape::Pack:
-      return PackArgs{static_cast<uint32_t>(n[0]), axes(n.subspan(1))};
-    case OptShape::Param:
-      return ParamSlot{static_cast<uint32_t>(n[0])};
-    case OptShape::SlotAxisAmount:
-      return SlotAxisAmount{static_cast<uint32_t>(n[0]), static_cast<int32_t>(n[1]), n[2]};
-    case OptShape::CoreAxes:
-      return CoreAxes{static_cast<uint32_t>(n[0]), static_cast<int32_t>(n[1]), static_cast<int32_t>(n[2]),
-                      static_cast<int32_t>(n[3])};
-    default:
-      return NoArgs{};
-  }
+// The arguments an opt of this shape has when it is written with `count` of them; nothing where it cannot have as many.
+std::optional<OptArgs> argsFor(OptShape shape, size_t count) {
+  OptArgs args = emptyArgs(shape, std::make_index_sequence<std::variant_size_v<OptArgs>>());
+  size_t own = 0;
+  auto one = [&](auto&) { ++own; };
+  forEachArg(args, one, one, one);
+  const bool isList = shape == OptShape::AxisList || shape == OptShape::Pack;
+  if (isList ? count <= own : count != own) return std::nullopt;
+  if (auto* list = std::get_if<AxisList>(&args)) list->axes.resize(count);
+  if (auto* pack = std::get_if<PackArgs>(&args)) pack->axes.resize(count - own);
+  return args;
 }
 
 // A cursor over the text of a list.
@@ -87,33 +50,46 @@ class OptParser {
     std::string_view name = word();
     auto row = std::ranges::find(allOpts(), name, &OptInfo::name);
     if (row == allOpts().end()) return fail(unknownName(name, start));
-    std::vector<int64_t> numbers;
-    SVOD_CHECK(parseNumbers(numbers, row->kind));
-    if (!fits(row->shape, numbers.size()))
-      return fail(Diag::BadOpt,
-                  "`" + std::string(text_.substr(start, at_ - start)) + "` has the wrong number of arguments",
-                  usageOf(row->kind));
-    return OptOp{row->kind, argsFromNumbers(row->shape, numbers)};
+    std::vector<AxisRef> words;
+    SVOD_CHECK(parseWords(words, row->kind));
+    std::optional<OptArgs> args = argsFor(row->shape, words.size());
+    const std::string written = "`" + std::string(text_.substr(start, at_ - start)) + "`";
+    if (!args) return fail(Diag::BadOpt, written + " has the wrong number of arguments", usageOf(row->kind));
+    bool named = false;
+    auto next = words.begin();
+    auto number = [&](auto& value) { named |= !next->name.empty(), value = static_cast<uint32_t>((next++)->number); };
+    forEachArg(*args, number, [&](AxisRef& axis) { axis = std::move(*next++); }, number);
+    if (named) return fail(Diag::BadOpt, written + " names a loop in place of a number", usageOf(row->kind));
+    return OptOp{row->kind, std::move(*args)};
   }
 
-  // `(1, 2)`, or nothing at all for an opt without arguments.
-  Status parseNumbers(std::vector<int64_t>& numbers, OptKind kind) {
+  // `(1, n0)`, or nothing at all for an opt without arguments.
+  Status parseWords(std::vector<AxisRef>& words, OptKind kind) {
     if (at_ == text_.size() || text_[at_] != '(') return {};
     ++at_;
     for (skip(" "); at_ < text_.size() && text_[at_] != ')'; skip(" ,")) {
+      if (text_[at_] >= 'a' && text_[at_] <= 'z') {
+        words.emplace_back(std::string(loopName()));
+        continue;
+      }
       int64_t value = 0;
       const char* end = text_.data() + text_.size();
       auto [next, error] = std::from_chars(text_.data() + at_, end, value);
       if (error != std::errc() || value < 0 || value > INT32_MAX)
-        return fail(Diag::BadOpt, "expected a number from 0 to 2147483647" + here(), usageOf(kind));
+        return fail(Diag::BadOpt, "expected a number from 0 to 2147483647, or the name of a loop," + here(), usageOf(kind));
       at_ = static_cast<size_t>(next - text_.data());
-      numbers.push_back(value);
+      words.emplace_back(static_cast<int32_t>(value));
     }
     if (at_ == text_.size()) return fail(Diag::BadOpt, "missing `)`" + here(), usageOf(kind));
     ++at_;
     return {};
   }
 
+  std::string_view loopName() {
+    size_t start = at_;
+    while (at_ < text_.size() && isPartOfLoopName(text_[at_])) ++at_;
+    return text_.substr(start, at_ - start);
+  }
   std::string_view word() {
     size_t start = at_;
     while (at_ < text_.size() && text_[at_] >= 'a' && text_[at_] <= 'z') ++at_;
@@ -147,10 +123,11 @@ std::string usageOf(OptKind kind) {
 
 std::string toText(const OptOp& opt) {
   std::string text(info(opt.kind).name);
-  if (std::holds_alternative<NoArgs>(opt.args)) return text;
   char separator = '(';
-  for (int64_t n : numbersOf(opt.args)) text += separator + std::to_string(n), separator = ',';
-  return text + ")";
+  auto add = [&](const std::string& word) { text += separator + word, separator = ','; };
+  auto number = [&](auto value) { add(std::to_string(value)); };
+  forEachArg(opt.args, number, [&](const AxisRef& a) { add(a.name.empty() ? std::to_string(a.number) : a.name); }, number);
+  return separator == '(' ? text : text + ")";
 }
 
 std::string toText(std::span<const OptOp> opts) {

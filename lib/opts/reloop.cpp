@@ -203,6 +203,10 @@ SplitResult splitRange(Graph& g, UOp sink, const Split& s) {
   return {reloop(g, sink, loop), outer, inner};
 }
 
+std::vector<MadeLoop> partsOf(const SplitResult& split, UOp range) {
+  return {{MadeLoop::How::Part, split.inner, {range}, "i"}, {MadeLoop::How::Part, split.outer, {range}, "o"}};
+}
+
 UOp retypeRange(Graph& g, UOp sink, UOp range, AxisType type) {
   UOp renamed = g.range(range.src(0), range.argAs<AxisArg>().id, type);
   return reloop(g, sink, Reloop{range, renamed, {renamed}});

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "opts/opt.h"
 
 namespace svod {
 
@@ -46,6 +47,9 @@ struct SplitResult {
 /// the iterations beyond the extent are masked, and copies of values (Upcast, Unroll) repeat the last
 /// iteration instead of gating loads.
 SplitResult splitRange(Graph& graph, UOp sink, const Split& split);
+
+/// The names of both loops.
+std::vector<MadeLoop> partsOf(const SplitResult& split, UOp range);
 
 /// The same loop with another type.
 UOp retypeRange(Graph& graph, UOp sink, UOp range, AxisType type);

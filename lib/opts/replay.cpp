@@ -9,11 +9,15 @@ namespace svod {
 
 namespace {
 
-Result<UOp> applyChecked(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps) {
-  SVOD_TRY(UOp changed, info(opt.kind).apply(graph, sink, opt, caps));
-  SVOD_CHECK(checkKernel(changed, caps));
-  if (changed == sink && opt.kind != OptKind::NoLocals) return fail(Diag::BadOpt, "it changes nothing", "leave it out");
-  return changed;
+Result<AppliedOpt> applyChecked(Graph& graph, const NamedKernel& kernel, const OptOp& opt, const Caps& caps) {
+  const std::vector<Axis> axes = axesOf(kernel.sink);
+  SVOD_TRY(OptOp numbered, kernel.names.numbered(opt, axes));
+  SVOD_TRY(Applied applied, info(opt.kind).apply(graph, kernel.sink, numbered, caps));
+  SVOD_CHECK(checkKernel(applied.sink, caps));
+  if (applied.sink == kernel.sink && opt.kind != OptKind::NoLocals)
+    return fail(Diag::BadOpt, "it changes nothing", "leave it out");
+  LoopNames names = kernel.names.after(applied);
+  return AppliedOpt{{applied.sink, std::move(names)}, std::move(applied.made), kernel.names.named(numbered, axes)};
 }
 
 bool usesWorkgroup(OptKind kind) {
@@ -22,26 +26,37 @@ bool usesWorkgroup(OptKind kind) {
 
 }  // namespace
 
-Result<UOp> applyOpt(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps) {
-  Result<UOp> changed = applyChecked(graph, sink, opt, caps);
+Result<AppliedOpt> applyOpt(Graph& graph, const NamedKernel& kernel, const OptOp& opt, const Caps& caps) {
+  Result<AppliedOpt> changed = applyChecked(graph, kernel, opt, caps);
   if (changed) return changed;
   Error error = std::move(changed).error();
   error.message = toText(opt) + ": " + error.message;
   if (error.help.empty()) error.help = usageOf(opt.kind);
-  if (error.help.find("axes: ") == std::string::npos) error.notes.push_back("axes: " + describeAxes(sink));
+  const std::string axes = "axes: " + describeAxes(kernel.sink), named = "axes: " + kernel.names.describe(kernel.sink);
+  if (const size_t at = error.help.find(axes); at != std::string::npos)
+    error.help.replace(at, axes.size(), named);
+  else
+    error.notes.push_back(named);
   return fail(std::move(error));
+}
+
+Result<UOp> applyOpt(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps) {
+  SVOD_TRY(AppliedOpt applied, applyOpt(graph, NamedKernel(sink), opt, caps));
+  return applied.kernel.sink;
 }
 
 Result<UOp> applyOpts(Graph& graph, UOp sink, std::span<const OptOp> opts, const Caps& caps) {
   bool noLocals = false;
+  NamedKernel kernel(sink);
   for (const OptOp& opt : opts) {
     if (noLocals && usesWorkgroup(opt.kind))
       return fail(Diag::BadOpt, toText(opt) + ": nolocals stands before it in the list",
                   "remove one of the two");
     noLocals |= opt.kind == OptKind::NoLocals;
-    SVOD_TRY(sink, applyOpt(graph, sink, opt, caps));
+    SVOD_TRY(AppliedOpt applied, applyOpt(graph, kernel, opt, caps));
+    kernel = std::move(applied.kernel);
   }
-  return simplify(graph, dropUnitRanges(graph, sink));
+  return simplify(graph, dropUnitRanges(graph, kernel.sink));
 }
 
 Status checkEffects(UOp sink, std::span<const OptOp> opts) {

@@ -2,13 +2,31 @@
 #pragma once
 #include <span>
 
+#include "opts/loop_names.h"
 #include "opts/opt.h"
 
 namespace svod {
 
-/// One opt with every check: its own legality, then checkKernel(). `sink` is a kernel-stage graph with flat
-/// addresses. Errors: BadOpt, also where nothing changes; the message starts with the opt's text, and a note or the
-/// help line lists the axes.
+/// A kernel on its way through a list of opts. `sink`: a kernel-stage graph with flat addresses.
+struct NamedKernel {
+  UOp sink;
+  LoopNames names;
+
+  explicit NamedKernel(UOp given) : sink(given), names(given) {}
+  NamedKernel(UOp changed, LoopNames now) : sink(changed), names(std::move(now)) {}
+};
+
+/// What an opt came to, and the opt with names for the loops it speaks of.
+struct AppliedOpt {
+  NamedKernel kernel;
+  std::vector<MadeLoop> made;
+  OptOp opt;
+};
+
+/// One opt with every check: its own legality, then checkKernel(). Errors: BadOpt, also where nothing changes; the message
+/// starts with the opt's text, and a note or the help line lists the axes.
+Result<AppliedOpt> applyOpt(Graph& graph, const NamedKernel& kernel, const OptOp& opt, const Caps& caps);
+/// The same as the first opt of a list.
 Result<UOp> applyOpt(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
 
 /// The whole list in order, then loops of one iteration are dropped. Nothing is applied partially: an error

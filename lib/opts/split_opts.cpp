@@ -43,6 +43,11 @@ SplitResult splitInner(Graph& g, UOp sink, UOp range, int64_t amount, AxisType i
   return splitRange(g, sink, {range, amount, axisType(range), inner, SplitForm::Inner, caps.overwrites});
 }
 
+// What is left of the loop keeps its name.
+Applied steps(const SplitResult& split, UOp range, const char* label) {
+  return {split.sink, {{MadeLoop::How::Part, split.inner, {range}, label}}};
+}
+
 bool isDivided(UOp sink, UOp range) {
   return std::ranges::any_of(toposort(sink), [&](UOp n) {
     return (n.op() == Op::Floordiv || n.op() == Op::Cdiv) && n.src(0) == range && n.src(1).isConst();
@@ -51,15 +56,15 @@ bool isDivided(UOp sink, UOp range) {
 
 }  // namespace
 
-Result<UOp> applyUpcast(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
+Result<Applied> applyUpcast(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
   const auto& args = std::get<AxisAmount>(opt.args);
   SVOD_TRY(Axis axis, pickAxis(sink, args.axis, kOutput | kStage,
                                {AxisType::Loop, AxisType::Thread, AxisType::Global, AxisType::Local}));
   SVOD_TRY(int64_t n, pickAmount(axis, args.amount, kMaxUpcast));
-  return splitInner(g, sink, axis.range, n, AxisType::Upcast, caps).sink;
+  return steps(splitInner(g, sink, axis.range, n, AxisType::Upcast, caps), axis.range, "u");
 }
 
-Result<UOp> applyVector(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
+Result<Applied> applyVector(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
   const auto& args = std::get<AxisAmount>(opt.args);
   SVOD_TRY(Axis axis,
            pickAxis(sink, args.axis, kAnyNest, {AxisType::Loop, AxisType::Thread, AxisType::Reduce}));
@@ -70,28 +75,28 @@ Result<UOp> applyVector(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) 
       if (axisType(r) == AxisType::Vector)
         return fail(Diag::BadOpt, "this loop nest already has a vector axis");
   if (axis.nest == Nest::Reduce) SVOD_CHECK(mayReorder(sink, axis.range, caps));
-  return splitInner(g, sink, axis.range, args.amount, AxisType::Vector, caps).sink;
+  return steps(splitInner(g, sink, axis.range, args.amount, AxisType::Vector, caps), axis.range, "v");
 }
 
-Result<UOp> applyUnroll(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
+Result<Applied> applyUnroll(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
   const auto& args = std::get<AxisAmount>(opt.args);
   SVOD_TRY(Axis axis,
            pickAxis(sink, args.axis, kReduce, {AxisType::Reduce, AxisType::Loop, AxisType::Group}));
   SVOD_TRY(int64_t n, pickAmount(axis, args.amount, kMaxUnroll));
   SVOD_CHECK(keepsOrder(sink, axis.range, caps));
-  return splitInner(g, sink, axis.range, n, AxisType::Unroll, caps).sink;
+  return steps(splitInner(g, sink, axis.range, n, AxisType::Unroll, caps), axis.range, "r");
 }
 
-Result<UOp> applyAcc(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
+Result<Applied> applyAcc(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
   const auto& args = std::get<AxisAmount>(opt.args);
   SVOD_TRY(Axis axis, pickAxis(sink, args.axis, kReduce, {AxisType::Reduce, AxisType::Loop}));
   SVOD_TRY(int64_t n, pickAmount(axis, args.amount, kMaxUnroll));
   SVOD_CHECK(mayReorder(sink, axis.range, caps));
   SplitResult split = splitInner(g, sink, axis.range, n, AxisType::Upcast, caps);
-  return nestReduces(g, split.sink, split.inner);
+  return steps({nestReduces(g, split.sink, split.inner), split.outer, split.inner}, axis.range, "a");
 }
 
-Result<UOp> applyTile(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
+Result<Applied> applyTile(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
   const auto& args = std::get<AxisAmount>(opt.args);
   SVOD_TRY(Axis axis,
            pickAxis(sink, args.axis, kAnyNest, {AxisType::Loop, AxisType::Thread, AxisType::Reduce}));
@@ -99,11 +104,12 @@ Result<UOp> applyTile(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
   if (constExtent(axis.range) == n)
     return fail(Diag::BadOpt, "a tile of the whole axis changes nothing", "use a smaller amount");
   const AxisType type = axisType(axis.range), inner = type == AxisType::Thread ? AxisType::Loop : type;
-  UOp split = splitInner(g, sink, axis.range, n, inner, caps).sink;
-  return isDivided(sink, axis.range) ? simplify(g, split) : split;  // what is read in a group depends on its number alone
+  SplitResult split = splitInner(g, sink, axis.range, n, inner, caps);
+  if (isDivided(sink, axis.range)) split.sink = simplify(g, split.sink);  // what a group reads depends on its number alone
+  return Applied(split.sink, partsOf(split, axis.range));
 }
 
-Result<UOp> applyPadTo(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
+Result<Applied> applyPadTo(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
   const auto& args = std::get<AxisAmount>(opt.args);
   SVOD_TRY(Axis axis, pickAxis(sink, args.axis, kOutput | kReduce,
                                {AxisType::Loop, AxisType::Reduce, AxisType::Global, AxisType::Local}));

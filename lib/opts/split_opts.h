@@ -4,11 +4,11 @@
 
 namespace svod {
 
-Result<UOp> applyUpcast(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
-Result<UOp> applyVector(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
-Result<UOp> applyUnroll(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
-Result<UOp> applyAcc(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
-Result<UOp> applyTile(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
-Result<UOp> applyPadTo(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
+Result<Applied> applyUpcast(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
+Result<Applied> applyVector(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
+Result<Applied> applyUnroll(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
+Result<Applied> applyAcc(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
+Result<Applied> applyTile(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
+Result<Applied> applyPadTo(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
 
 }  // namespace svod

@@ -96,7 +96,7 @@ std::vector<UOp> sharedValues(Graph& g, UOp sink, UOp from, std::span<const UOp>
 
 }  // namespace
 
-Result<UOp> applyPack(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
+Result<Applied> applyPack(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
   const auto& args = std::get<PackArgs>(opt.args);
   std::vector<UOp> closed;
   for (int32_t number : args.axes) {
@@ -110,10 +110,11 @@ Result<UOp> applyPack(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
   closeExpanded(load, closed);
   LocalCopy panel = makeLocalCopy(g, sink, load, closed);
   UOp read = panel.read(g, panel.closed);
-  return substitute(g, sink, std::span(&load, 1), std::span(&read, 1));
+  return Applied(substitute(g, sink, std::span(&load, 1), std::span(&read, 1)),
+                 madeOf(panel.copies, "p" + std::to_string(args.slot)));
 }
 
-Result<UOp> applyShare(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
+Result<Applied> applyShare(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
   sink = simplify(g, sink);  // equal values have equal nodes only in normal form
   std::vector<UOp> axes;
   for (int32_t number : std::get<AxisList>(opt.args).axes) {
@@ -130,10 +131,12 @@ Result<UOp> applyShare(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
   if (shared.empty())
     return fail(Diag::BadOpt, "no value is computed along both axes",
                 "name the axis of one sweep, then those of the others, before splitting them");
+  std::vector<MadeLoop> made;
   UOp grown = sink;  // keeps slots and range ids of several buffers apart
   for (UOp value : shared) {
     LocalCopy row = makeLocalCopy(g, grown, value, rowDims(value, axes[0]));
     grown = g.make(Op::Sink, DType::Void, {grown, row.stage});
+    std::ranges::copy(madeOf(row.copies, "r"), std::back_inserter(made));
     for (UOp axis : axes) {
       std::vector<UOp> at = row.closed;
       std::ranges::replace(at, axes[0], axis);
@@ -141,7 +144,7 @@ Result<UOp> applyShare(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
       to.push_back(row.read(g, at));
     }
   }
-  return substitute(g, sink, from, to);
+  return Applied(substitute(g, sink, from, to), std::move(made));
 }
 
 namespace {
@@ -156,7 +159,7 @@ UOp reduceWithout(Graph& g, UOp reduce, UOp axis) {
 
 }  // namespace
 
-Result<UOp> applyKBlock(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
+Result<Applied> applyKBlock(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
   const auto& numbers = std::get<AxisList>(opt.args).axes;
   if (numbers.size() < 2)
     return fail(Diag::BadOpt, "kblock needs a reduce axis and at least one output axis", "write kblock(2,0,1)");
@@ -185,7 +188,7 @@ Result<UOp> applyKBlock(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) 
   std::span<const UOp> loops = own.ranges;
   UOp buffer = g.accumulator(reduce.argAs<ReduceArg>().op, own.value, loops.first(1), loops.subspan(1), own.slot);
   UOp read = g.load(g.indexRowMajor(buffer, closed, closed));
-  return substitute(g, sink, std::span(&reduce, 1), std::span(&read, 1));
+  return Applied(substitute(g, sink, std::span(&reduce, 1), std::span(&read, 1)), madeOf(own.copies, "b"));
 }
 
 namespace {
@@ -200,7 +203,7 @@ Result<UOp> closerToHold(UOp sink, const Axis& axis) {
 }
 
 // `stage` with another innermost dim that `loop` counts through, filled outside of that loop.
-UOp heldStage(Graph& g, UOp sink, UOp stage, UOp loop) {
+Applied heldStage(Graph& g, UOp sink, UOp stage, UOp loop) {
   std::vector<UOp> closed(stage.src().begin() + 1, stage.src().end());
   closed.push_back(loop);
   Renamed own = withOwnRanges(g, sink, stage.src(0), closed, axisType);
@@ -214,16 +217,17 @@ UOp heldStage(Graph& g, UOp sink, UOp stage, UOp loop) {
   fill[0] = g.make(Op::Store, DType::Void, src);
   fill.insert(fill.end(), own.ranges.begin(), own.ranges.end());
   UOp held = g.make(Op::Stage, stage.dtype(), fill, stage.argAs<ReduceArg>());
-  return transform(g, sink, [&](UOp n, std::span<const UOp> from) {
+  UOp changed = transform(g, sink, [&](UOp n, std::span<const UOp> from) {
     if (n.op() != Op::Index || behindAliases(n.src(0)) != stage) return g.withSrc(n, from);
     UOp flat = widened(from[1], loop);
     return g.indexInto(held, {&flat, 1});
   });
+  return {changed, madeOf(own.copies, "h")};
 }
 
 }  // namespace
 
-Result<UOp> applyHold(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
+Result<Applied> applyHold(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
   const auto& numbers = std::get<AxisList>(opt.args).axes;
   if (numbers.size() != 2 || numbers[0] == numbers[1])
     return fail(Diag::BadOpt, "hold takes a stage or reduce axis and a loop around it", "write hold(4,1)");
@@ -239,7 +243,7 @@ Result<UOp> applyHold(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
   closed.push_back(loop.range);
   LocalCopy copy = makeLocalCopy(g, sink, closer, closed);
   UOp read = copy.read(g, copy.closed);
-  return substitute(g, sink, std::span(&closer, 1), std::span(&read, 1));
+  return Applied(substitute(g, sink, std::span(&closer, 1), std::span(&read, 1)), madeOf(copy.copies, "h"));
 }
 
 }  // namespace svod

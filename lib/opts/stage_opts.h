@@ -4,11 +4,11 @@
 
 namespace svod {
 
-Result<UOp> applyPack(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
-Result<UOp> applyWindow(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
-Result<UOp> applyShare(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
-Result<UOp> applyHold(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
-Result<UOp> applyKBlock(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
+Result<Applied> applyPack(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
+Result<Applied> applyWindow(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
+Result<Applied> applyShare(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
+Result<Applied> applyHold(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
+Result<Applied> applyKBlock(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
 
 /// The one load from parameter `slot`, which the kernel only reads, whose address depends on all of `axes`. `kind` is the
 /// opt that asks.

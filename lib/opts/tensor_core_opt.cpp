@@ -113,7 +113,7 @@ UOp spreadTile(Graph& g, UOp sink, const TensorCore& core, UOp row, UOp column) 
 
 }  // namespace
 
-Result<UOp> applyTensorCore(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
+Result<Applied> applyTensorCore(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
   const auto& args = std::get<CoreAxes>(opt.args);
   SVOD_TRY(const TensorCore* core, pickCore(caps, args.core));
   SVOD_TRY(Axis m, pickAxis(sink, args.m, kOutput, {AxisType::Loop, AxisType::Global}));

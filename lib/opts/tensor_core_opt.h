@@ -4,6 +4,6 @@
 
 namespace svod {
 
-Result<UOp> applyTensorCore(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
+Result<Applied> applyTensorCore(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
 
 }  // namespace svod

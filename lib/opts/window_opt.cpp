@@ -29,15 +29,17 @@ struct WindowDim {
 // position p is at (p % stride, p / stride), and the phases p % stride come before all positions.
 class WindowCopy {
  public:
-  WindowCopy(Graph& g, UOp sink) : g_(g), id_(nextRangeId(sink)) {}
+  WindowCopy(Graph& g, UOp sink, std::string name) : g_(g), name_(std::move(name)), id_(nextRangeId(sink)) {}
 
   void add(const WindowDim& d) {
     const UOp step = g_.index(d.stride), tap = mulIndices(g_, d.axis, g_.index(d.dilation));
     const int64_t length = (d.positions() + d.stride - 1) / d.stride;
     UOp range = g_.range(g_.index(length), id_++, AxisType::Loop), position = range;
+    made_.push_back({MadeLoop::How::Copy, range, {d.axis}, name_});
     UOp place = d.out ? addIndices(g_, d.out, g_.alu(Op::Floordiv, {tap, step})) : tap;
     if (d.stride > 1) {
       UOp phase = g_.range(step, id_++, AxisType::Loop);
+      made_.push_back({MadeLoop::How::Copy, phase, {d.axis}, name_ + ".s"});
       position = addIndices(g_, mulIndices(g_, range, step), phase);
       phases_.push_back({phase, g_.alu(Op::Floormod, {tap, step})});
       if (length * d.stride > d.positions()) inside_.push_back(g_.alu(Op::Lt, {position, g_.index(d.positions())}));
@@ -48,6 +50,8 @@ class WindowCopy {
     from_.push_back(unit), to_.push_back(position);
     if (d.out) from_.push_back(unit == d.out ? d.axis : d.out), to_.push_back(g_.index(0));
   }
+
+  const std::vector<MadeLoop>& made() const { return made_; }
 
   /// What reads the copy in place of `load`. Null: that is no function of these dims.
   UOp readInPlaceOf(UOp load, UOp sink) {
@@ -77,7 +81,9 @@ class WindowCopy {
   }
 
   Graph& g_;
+  std::string name_;
   uint32_t id_;
+  std::vector<MadeLoop> made_;
   std::vector<Dim> dims_, phases_;
   std::optional<size_t> firstWindow_;   // in dims_
   std::vector<UOp> from_, to_, inside_;  // inside_ speaks of the loops of the copy
@@ -122,7 +128,7 @@ std::vector<WindowDim> windowDims(const Access& access, std::span<const Axis> ax
 
 }  // namespace
 
-Result<UOp> applyWindow(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
+Result<Applied> applyWindow(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
   const auto& args = std::get<PackArgs>(opt.args);
   std::vector<Axis> axes;
   std::vector<UOp> ranges;
@@ -138,12 +144,12 @@ Result<UOp> applyWindow(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
   if (std::ranges::none_of(dims, [](const WindowDim& d) { return static_cast<bool>(d.out); }))
     return fail(Diag::BadOpt, "no two of these axes slide over parameter " + std::to_string(args.slot),
                 "pack copies an operand without windows");
-  WindowCopy copy(g, sink);
+  WindowCopy copy(g, sink, "p" + std::to_string(args.slot));
   for (const WindowDim& d : dims) copy.add(d);
   UOp read = copy.readInPlaceOf(load, sink);
   if (!read)
     return fail(Diag::BadOpt, "parameter " + std::to_string(args.slot) + " is read at more than sums of these axes");
-  return substitute(g, sink, std::span(&load, 1), std::span(&read, 1));
+  return Applied(substitute(g, sink, std::span(&load, 1), std::span(&read, 1)), copy.made());
 }
 
 }  // namespace svod

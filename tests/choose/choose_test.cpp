@@ -53,29 +53,31 @@ TEST_CASE("What the heuristic chooses") {
   Caps caps = avx512(), strict = caps, sse;
   strict.numerics = Numerics::Strict;
   CHECK(chosen(buildMatmul, {512, 512, 512}, caps) ==
-        "tile(1,64) order(1,0) pack(2,3,2) vector(5,16) upcast(5,4) upcast(1,6) vector(2,16) upcast(2,4) "
-        "unroll(3,2) thread(0,1) thread(1,22)");
+        "tile(n1,64) order(n1.o,n0) pack(2,k0,n1.i) vector(p2.n1.i,16) upcast(p2.n1.i,4) upcast(n0,6) "
+        "vector(n1.i,16) upcast(n1.i,4) unroll(k0,2) thread(n1.o,1) thread(n0,22)");
   CHECK(chosen(buildMatmul, {512, 512, 512}, sse) ==
-        "tile(1,8) order(1,0) pack(2,3,2) vector(5,4) upcast(5,2) upcast(1,6) vector(2,4) upcast(2,2) "
-        "unroll(3,4) thread(0,1)");
+        "tile(n1,8) order(n1.o,n0) pack(2,k0,n1.i) vector(p2.n1.i,4) upcast(p2.n1.i,2) upcast(n0,6) "
+        "vector(n1.i,4) upcast(n1.i,2) unroll(k0,4) thread(n1.o,1)");
   CHECK_THAT(chosen(buildMatmul, {700, 700, 5}, caps), !Catch::Contains("order(") && !Catch::Contains("pack("));
-  CHECK(chosen(buildMatmul, {64, 64, 64}, caps) == "tile(1,32) order(1,0) upcast(1,8) vector(2,16) upcast(2,2)");
+  CHECK(chosen(buildMatmul, {64, 64, 64}, caps) == "tile(n1,32) order(n1.o,n0) upcast(n0,8) vector(n1.i,16) upcast(n1.i,2)");
   CHECK(chosen(buildMatmul, {100, 100, 100}, caps) ==
-        "tile(1,32) order(1,0) upcast(1,10) vector(2,16) upcast(2,2) thread(0,1) thread(1,1)");
+        "tile(n1,32) order(n1.o,n0) upcast(n0,10) vector(n1.i,16) upcast(n1.i,2) thread(n1.o,1) "
+        "thread(n0,1)");
   CHECK(chosen(buildGroups, {64, 64, 64}, caps) ==
-        "tile(0,64) tile(2,32) order(2,1) upcast(2,8) vector(3,16) upcast(3,2)");
+        "tile(n0,64) tile(n1,32) order(n1.o,n0.i) upcast(n0.i,8) vector(n1.i,16) upcast(n1.i,2)");
   CHECK_THAT(chosen(buildGroups, {2, 64, 64}, caps), !Catch::StartsWith("tile"));  // too few rows share a group
   CHECK(chosen(buildMatmul, {512, 512, 512}, strict) ==
-        "tile(1,64) order(1,0) pack(2,3,2) vector(5,16) upcast(5,4) upcast(1,6) vector(2,16) upcast(2,4) "
-        "unroll(3,2) thread(0,1) thread(1,22)");
+        "tile(n1,64) order(n1.o,n0) pack(2,k0,n1.i) vector(p2.n1.i,16) upcast(p2.n1.i,4) upcast(n0,6) "
+        "vector(n1.i,16) upcast(n1.i,4) unroll(k0,2) thread(n1.o,1) thread(n0,22)");
   CHECK(chosen(buildMatmulAcross, {1024, 1024, 1024}, caps) ==
-        "tile(0,132) tile(2,64) order(2,1) pack(2,4,3) vector(6,16) upcast(6,4) pack(1,2,4) vector(8,16) upcast(7,16) "
-        "upcast(2,6) vector(3,16) upcast(3,4) unroll(4,2) thread(0,1) thread(1,4)");
+        "tile(n0,132) tile(n1,64) order(n1.o,n0.i) pack(2,k0,n1.i) vector(p2.n1.i,16) upcast(p2.n1.i,4) "
+        "pack(1,n0.i,k0) vector(p1.k0,16) upcast(p1.n0.i,16) upcast(n0.i,6) vector(n1.i,16) upcast(n1.i,4) "
+        "unroll(k0,2) thread(n0.o,1) thread(n1.o,4)");
   // Of one block of many terms, as many rows as the second level cache keeps; without blocks there is room for few.
   CHECK_THAT(chosen(buildMatmulAcross, {512, 512, 65536}, caps),
-             Catch::StartsWith("tile(2,512) tile(0,132) ") && Catch::Contains("pack(1,") && Catch::Contains("kblock("));
+             Catch::StartsWith("tile(k0,512) tile(n0,132) ") && Catch::Contains("pack(1,") && Catch::Contains("kblock("));
   CHECK_THAT(chosen(buildMatmulAcross, {1024, 512, 16384}, strict),
-             Catch::StartsWith("tile(0,64) ") && Catch::Contains("pack(1,"));
+             Catch::StartsWith("tile(n0,64) ") && Catch::Contains("pack(1,"));
   for (int64_t terms : {32768, 524288})
     CHECK_THAT(chosen(buildMatmulAcross, {512, 512, terms}, strict), !Catch::Contains("pack(1,"));
   for (Sizes s : {Sizes{1024, 1024, 64}, Sizes{64, 1024, 1024}, Sizes{1024, 16, 1024}})  // few terms, rows, columns
@@ -84,58 +86,63 @@ TEST_CASE("What the heuristic chooses") {
   weights.constants = {2};
   // Few elements: lanes along filters, rows along neighbours in the image. Panels outside where all images stay in cache.
   CHECK(chosen(buildPointwise, {512, 49, 512}, weights) ==
-        "tile(1,64) upcast(3,5) vector(2,16) upcast(2,4) unroll(4,2) thread(0,1) thread(1,1)");
+        "tile(n1,64) upcast(n2,5) vector(n1.i,16) upcast(n1.i,4) unroll(k0,2) thread(n0,1) thread(n1.o,1)");
   CHECK(chosen(buildPointwise, {2048, 49, 256}, weights) ==
-        "tile(1,48) order(1,0) upcast(3,7) vector(2,16) upcast(2,3) unroll(4,2) thread(0,1) thread(1,1)");
+        "tile(n1,48) order(n1.o,n0) upcast(n2,7) vector(n1.i,16) upcast(n1.i,3) unroll(k0,2) "
+        "thread(n1.o,1) thread(n0,1)");
   CHECK(chosen(buildSoftmax, {512, 512, 0}, caps) ==
-        "share(1,2,3) vector(1,16) upcast(1,4) vector(2,16) acc(2,8) vector(4,16) upcast(4,4) vector(3,16) "
-        "acc(3,8) thread(0,1)");
+        "share(n1,k0,k1) vector(n1,16) upcast(n1,4) vector(k0,16) acc(k0,8) vector(r.n1,16) upcast(r.n1,4) "
+        "vector(k1,16) acc(k1,8) thread(n0,1)");
   CHECK(chosen(buildSoftmax, {512, 512, 0}, strict) ==
-        "share(1,2,3) vector(1,16) upcast(1,4) vector(4,16) upcast(4,4) thread(0,1)");
+        "share(n1,k0,k1) vector(n1,16) upcast(n1,4) vector(r.n1,16) upcast(r.n1,4) thread(n0,1)");
   CHECK(chosen(buildAttention, {512, 64, 64}, caps) ==
-        "tile(0,32) hold(7,1) hold(7,9) hold(3,1) pack(1,5,10) vector(13,16) upcast(12,16) upcast(9,10) vector(10,16) "
-        "upcast(10,2) order(8,7) vector(7,16) upcast(7,2) vector(11,16) upcast(11,2) upcast(1,8) vector(2,16) upcast(2,2) "
-        "thread(0,1)");
+        "tile(n0,32) hold(s0,n0.i) hold(s1,h.n0.i) hold(k2,n0.i) pack(1,k0,h.h.n0.i) "
+        "vector(p1.h.h.n0.i,16) upcast(p1.k0,16) upcast(s1,10) vector(h.h.n0.i,16) upcast(h.h.n0.i,2) "
+        "order(h.n0.i,s0) vector(h.n0.i,16) upcast(h.n0.i,2) vector(h_2.n0.i,16) upcast(h_2.n0.i,2) "
+        "upcast(n0.i,8) vector(n1,16) upcast(n1,2) thread(n0.o,1)");
   CHECK_THAT(chosen(buildAttention, {512, 64, 64}, strict), Catch::Contains("hold("));
   CHECK_THAT(chosen(buildAttention, {8, 64, 64}, caps), !Catch::Contains("hold("));  // fewer rows than lanes
-  CHECK(chosen(buildAdd, {1000, 1000, 0}, caps) == "merge(0,1) vector(0,16) upcast(0,4) thread(0,1) prefetch(1,0,1024) "
-                                                  "prefetch(2,0,1024)");
-  CHECK(chosen(buildTranspose, {512, 512, 0}, caps) == "vector(1,16) upcast(0,16) order(1,0) thread(0,1) thread(1,1)");
-  CHECK(chosen(buildRowSum, {512, 512, 0}, caps) == "vector(1,16) acc(1,8)");
-  CHECK(chosen(buildRowSum, {512, 512, 0}, strict) == "vector(0,16) upcast(0,16) thread(0,1)");
-  CHECK(chosen(buildColumnSum, {512, 512, 0}, caps) == "vector(0,16) upcast(0,16)");
-  CHECK(chosen(buildFullMax, {512, 512, 0}, caps) == "merge(0,1) vector(0,16) acc(0,8)");
+  CHECK(chosen(buildAdd, {1000, 1000, 0}, caps) ==
+        "merge(n0,n1) vector(n0+n1,16) upcast(n0+n1,4) thread(n0+n1,1) prefetch(1,n0+n1,1024) prefetch(2,n0+n1,1024)");
+  CHECK(chosen(buildTranspose, {512, 512, 0}, caps) == "vector(n1,16) upcast(n0,16) order(n1,n0) thread(n1,1) thread(n0,1)");
+  CHECK(chosen(buildRowSum, {512, 512, 0}, caps) == "vector(k0,16) acc(k0,8)");
+  CHECK(chosen(buildRowSum, {512, 512, 0}, strict) == "vector(n0,16) upcast(n0,16) thread(n0,1)");
+  CHECK(chosen(buildColumnSum, {512, 512, 0}, caps) == "vector(n0,16) upcast(n0,16)");
+  CHECK(chosen(buildFullMax, {512, 512, 0}, caps) == "merge(k0,k1) vector(k0+k1,16) acc(k0+k1,8)");
   CHECK(chosen(buildConv1d, {64, 4096, 5}, caps) ==
-        "tile(1,128) order(1,0,2) pack(1,3,2) vector(5,16) upcast(1,8) vector(2,16) upcast(2,2) unroll(3,5) thread(0,1)");
+        "tile(n1,128) order(n1.o,n0,n1.i) pack(1,k0,n1.i) vector(p1.n1.i,16) upcast(n0,8) vector(n1.i,16) "
+        "upcast(n1.i,2) unroll(k0,5) thread(n1.o,1)");
   CHECK(chosen(buildConv2d, {64, 28, 28}, caps) ==
-        "tile(1,4) order(1,0,2,3) window(1,4,5,6,2,3) pitch(2,3,30) vector(8,16) upcast(8,0) upcast(1,5) vector(2,16) "
-        "upcast(2,4) unroll(5,3) unroll(4,3) unroll(3,2) thread(0,1)");
+        "tile(n1,4) order(n1.o,n0,n1.i,n2) window(1,k0,k1,k2,n1.i,n2) pitch(n1.i,n2,30) vector(p1.k2,16) "
+        "upcast(p1.k2,0) upcast(n0,5) vector(n1.i+n2,16) upcast(n1.i+n2,4) unroll(k2,3) unroll(k1,3) "
+        "unroll(k0,2) thread(n1.o,1)");
   CHECK_THAT(chosen(buildConv2dStep2, {64, 28, 28}, caps), Catch::Contains("window("));
   Caps smallL1 = caps;
   smallL1.l1Bytes = 2 << 10;
-  CHECK_THAT(chosen(buildDeepConv2d, {64, 28, 28}, smallL1), Catch::EndsWith(" prefetch(1,3,360)"));
+  CHECK_THAT(chosen(buildDeepConv2d, {64, 28, 28}, smallL1), Catch::EndsWith(" prefetch(1,k0,360)"));
   CHECK_THAT(chosen(buildDeepConv2d, {64, 28, 28}, caps), !Catch::Contains("prefetch"));
   CHECK_THAT(chosen(buildDilatedConv2d, {64, 28, 28}, caps), Catch::Contains("window(1,"));
   CHECK_THAT(chosen(buildColumnConv2d, {64, 28, 28}, caps), Catch::Contains("window(1,"));
-  CHECK_THAT(chosen(buildConv2d, {64, 7, 7}, caps), Catch::StartsWith("window(1,3,4,5,1,2) pitch(1,2,9) "));
-  CHECK(chosen(buildAdd, {3, 5, 0}, caps) == "merge(0,1) vector(0,16)");
+  CHECK_THAT(chosen(buildConv2d, {64, 7, 7}, caps), Catch::StartsWith("window(1,k0,k1,k2,n1,n2) pitch(n1,n2,9) "));
+  CHECK(chosen(buildAdd, {3, 5, 0}, caps) == "merge(n0,n1) vector(n0+n1,16)");
   caps.mixedDots = true;
   auto unlike = [](Graph& g, const Sizes& s) { return buildByteMatmul(g, s, {}); };
   auto alike = [](Graph& g, const Sizes& s) { return buildByteMatmul(g, s, {DType::I8, DType::I8}); };
   CHECK(chosen(unlike, {512, 512, 512}, caps) ==
-        "dot(2,4) tile(1,32) order(1,0) pack(2,3,2) vector(5,16) upcast(6,0) upcast(1,12) vector(2,16) upcast(2,2) "
-        "thread(0,1)");
-  CHECK_THAT(chosen(alike, {512, 512, 512}, caps), Catch::StartsWith("dot(2,4) dot(3,4) vector(3,16) "));
-  CHECK_THAT(chosen(alike, {512, 512, 510}, caps), Catch::StartsWith("dot(2,4) vector(3,16) "));
+        "dot(k0,4) tile(n1,32) order(n1.o,n0) pack(2,k0,n1.i) vector(p2.n1.i,16) upcast(p2.k0.d,0) "
+        "upcast(n0,12) vector(n1.i,16) upcast(n1.i,2) thread(n1.o,1)");
+  CHECK_THAT(chosen(alike, {512, 512, 512}, caps), Catch::StartsWith("dot(k0,4) dot(z.k0,4) vector(z.k0,16) "));
+  CHECK_THAT(chosen(alike, {512, 512, 510}, caps), Catch::StartsWith("dot(k0,4) vector(z.k0,16) "));
   CHECK_THAT(chosen(unlike, {2, 512, 512}, caps), !Catch::Contains("dot"));  // too few rows for a copy
   CHECK_THAT(chosen(buildBf16<false>, {512, 512, 512}, caps), !Catch::Contains("dot"));
   caps.numerics = Numerics::Fast, caps.bf16Dots = true;
   CHECK(chosen(buildBf16<false>, {512, 512, 512}, caps) ==
-        "dot(2,2) tile(1,32) order(1,0) pack(2,3,2) vector(5,8) upcast(6,0) upcast(1,12) vector(2,16) upcast(2,2) "
-        "thread(0,1)");
+        "dot(k0,2) tile(n1,32) order(n1.o,n0) pack(2,k0,n1.i) vector(p2.n1.i,8) upcast(p2.k0.d,0) "
+        "upcast(n0,12) vector(n1.i,16) upcast(n1.i,2) thread(n1.o,1)");
   CHECK(chosen(buildBf16<true>, {512, 512, 512}, caps) ==
-        "dot(2,2) tile(1,32) order(1,0) pack(2,3,2) upcast(6,0) upcast(1,12) vector(2,16) upcast(2,2) thread(0,1)");
-  CHECK_THAT(chosen(buildBf16<false>, {512, 512, 511}, caps), Catch::StartsWith("dot(2,2) "));
+        "dot(k0,2) tile(n1,32) order(n1.o,n0) pack(2,k0,n1.i) upcast(p2.k0.d,0) upcast(n0,12) "
+        "vector(n1.i,16) upcast(n1.i,2) thread(n1.o,1)");
+  CHECK_THAT(chosen(buildBf16<false>, {512, 512, 511}, caps), Catch::StartsWith("dot(k0,2) "));
   CHECK_THAT(chosen(buildBf16<false>, {2, 512, 512}, caps), !Catch::Contains("dot"));
 }
 

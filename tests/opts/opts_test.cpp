@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 #include <map>
 #include <random>
+#include <set>
 
 #include "ir/text.h"
 #include "opts/opt_checks.h"
@@ -280,8 +281,8 @@ OptOp randomOpt(std::mt19937& random, int axes) {
       return {row.kind, AxisAmount{axis(), row.kind == OptKind::Vector ? 2 << pick(0, 1) : pick(0, 4)}};
     case OptShape::Pack:
       if (row.kind == OptKind::Window) return {row.kind, PackArgs{1, {axis(), axes - 1}}};  // the taps are the last axis
-      return {row.kind, PackArgs{static_cast<uint32_t>(pick(1, 2)),
-                                 pick(0, 1) ? std::vector{axis()} : std::vector{axis(), axis()}}};
+      if (pick(0, 1)) return {row.kind, PackArgs{static_cast<uint32_t>(pick(1, 2)), {axis()}}};
+      return {row.kind, PackArgs{static_cast<uint32_t>(pick(1, 2)), {axis(), axis()}}};
     case OptShape::Param:
       return {row.kind, ParamSlot{static_cast<uint32_t>(pick(0, 1))}};
     case OptShape::SlotAxisAmount:
@@ -289,13 +290,37 @@ OptOp randomOpt(std::mt19937& random, int axes) {
     case OptShape::CoreAxes:  // core 0 of gpuCaps() multiplies f32
       if (pick(0, 1)) return {row.kind, CoreAxes{0, 0, std::min(1, axes - 1), axes - 1}};
       return {row.kind, CoreAxes{static_cast<uint32_t>(pick(0, 5)), axis(), axis(), axis()}};
+    case OptShape::TwoAxesAmount:
+      return {row.kind, TwoAxesAmount{axis(), axis(), pick(0, 9)}};
     case OptShape::AxisList:
       break;
   }
-  std::vector<int32_t> list{axis(), 0};
-  list[1] = (list[0] + pick(1, std::max(1, axes - 1))) % axes;
-  if (pick(0, 3) == 0) list.push_back(axis());
-  return {row.kind, AxisList{list}};
+  const int32_t first = axis();
+  AxisList list{{first, (first + pick(1, std::max(1, axes - 1))) % axes}};
+  if (pick(0, 3) == 0) list.axes.push_back(axis());
+  return {row.kind, list};
+}
+
+/// Opts of `list` that apply one after the other, and what they make of the kernel.
+std::pair<NamedKernel, std::vector<OptOp>> whatApplies(Graph& g, UOp sink, std::span<const OptOp> list, const Caps& caps) {
+  NamedKernel kernel(sink);
+  std::vector<OptOp> applied;
+  bool noLocals = false;
+  for (const OptOp& opt : list) {
+    const bool isOfGroup = opt.kind == OptKind::Local || opt.kind == OptKind::Group || opt.kind == OptKind::GroupTop ||
+                           opt.kind == OptKind::Tc;
+    if (noLocals && isOfGroup) continue;
+    auto changed = applyOpt(g, kernel, opt, caps);
+    if (!changed) {
+      INFO(toText(opt) << ": " << toText(changed.error()));
+      REQUIRE(changed.error().diag == Diag::BadOpt);
+      continue;
+    }
+    kernel = std::move(changed->kernel);
+    applied.push_back(std::move(changed->opt));
+    noLocals |= opt.kind == OptKind::NoLocals;
+  }
+  return {std::move(kernel), std::move(applied)};
 }
 
 }  // namespace
@@ -331,22 +356,29 @@ TEST_CASE("Every opt is an error or keeps the value, on random kernels and lists
     caps.mixedDots = random() % 2, caps.likeDots = random() % 2;
     if (random() % 2) caps.numerics = Numerics::Fast;
     Graph g;
-    UOp sink = kernel.build(g, sizes), original = sink;
-    std::vector<OptOp> list;
+    UOp original = kernel.build(g, sizes);
+    NamedKernel changing(original);
+    std::vector<OptOp> list;  // loops by name
     for (int step = 0; step < 14; ++step) {
-      int axes = static_cast<int>(axesOf(sink).size());
-      if (axes == 0) break;
-      OptOp opt = randomOpt(random, axes);
-      auto changed = applyOpt(g, sink, opt, caps);
+      std::vector<Axis> axes = axesOf(changing.sink);
+      if (axes.empty()) break;
+      OptOp opt = randomOpt(random, static_cast<int>(axes.size()));
+      auto changed = applyOpt(g, changing, opt, caps);
       if (!changed) {
         INFO(toText(opt));
         REQUIRE(changed.error().diag == Diag::BadOpt);
         continue;
       }
-      sink = *changed;
+      changing = std::move(changed->kernel);
       ++worked[opt.kind];
-      list.push_back(opt);
+      list.push_back(std::move(changed->opt));
+      std::set<std::string_view> names;
+      for (const Axis& axis : axesOf(changing.sink)) names.insert(changing.names.nameOf(axis.range));
+      INFO("seed " << seed << ": " << toText(list) << ": " << changing.names.describe(changing.sink));
+      REQUIRE(names.count("") == 0);
+      REQUIRE(names.size() == axesOf(changing.sink).size());
     }
+    UOp sink = changing.sink;
     INFO("seed " << seed << " kernel " << kernel.name << " " << sizes.m << "x" << sizes.n << "x" << sizes.k
                  << ": " << toText(list) << "\n"
                  << toUopText(original) << "\n"
@@ -367,4 +399,60 @@ TEST_CASE("Every opt is an error or keeps the value, on random kernels and lists
     INFO(row.name);
     CHECK(worked[row.kind] > 5);
   }
+}
+
+TEST_CASE("Lists from which opts were taken out, and into which others were put, keep the value") {
+  int shorter = 0;
+  for (uint32_t seed = 0; seed < 5000; ++seed) {
+    std::mt19937 random(seed);
+    const TestKernel& kernel = testKernels()[seed % testKernels().size()];
+    Sizes sizes{1 + static_cast<int64_t>(random() % 5), 1 + static_cast<int64_t>(random() % 6),
+                1 + static_cast<int64_t>(random() % 5)};
+    Caps caps = random() % 3 == 0 ? gpuCaps() : cpuCaps();
+    Graph g;
+    UOp original = kernel.build(g, sizes);
+    std::vector<OptOp> list;
+    for (int step = 0; step < 16; ++step) list.push_back(randomOpt(random, 4));
+    list = whatApplies(g, original, list, caps).second;
+    if (list.size() < 2) continue;
+    list.erase(list.begin() + static_cast<std::ptrdiff_t>(random() % list.size()));
+    const auto place = static_cast<std::ptrdiff_t>(random() % (list.size() + 1));
+    if (random() % 2) list.insert(list.begin() + place, randomOpt(random, 4));
+    auto [changed, applied] = whatApplies(g, original, *parseOpts(toText(list)), caps);
+    shorter += applied.size() < list.size();
+    INFO("seed " << seed << " kernel " << kernel.name << " " << sizes.m << "x" << sizes.n << "x" << sizes.k << ": "
+                 << toText(list) << ", of which apply " << toText(applied));
+    REQUIRE(verifyText(changed.sink) == "");
+    REQUIRE(sameBuffers(resultOf(original), resultOf(changed.sink), kClose));
+    auto replayed = applyOpts(g, original, applied, caps);
+    REQUIRE(replayed);
+  }
+  CHECK(shorter > 100);  // some opts need the one that is gone
+}
+
+TEST_CASE("Loops have names that stay when other opts come and go") {
+  Graph g;
+  UOp sink = buildMatmul(g, {8, 64, 6});
+  auto described = [&](const char* text) {
+    auto [kernel, applied] = whatApplies(g, sink, *parseOpts(text), cpuCaps());
+    CHECK(applied.size() == parseOpts(text)->size());
+    return toText(applied) + ": " + kernel.names.describe(kernel.sink);
+  };
+  CHECK(described("tile(1,32) order(1,0,2) pack(2,3,2) upcast(1,4) vector(2,16) thread(0,1)") ==
+        "tile(n1,32) order(n1.o,n0,n1.i) pack(2,k0,n1.i) upcast(n0,4) vector(n1.i,16) thread(n1.o,1): "
+        "0 n1.o thread 2, 1 n0 loop 2, 2 n1.i loop 2, 3 k0 reduce 6, 4 p2.k0 stage 6, 5 p2.n1.i stage 32");
+  CHECK(described("tile(n1,32) tile(n1.i,8)") == "tile(n1,32) tile(n1.i,8): 0 n0 loop 8, 1 n1.o loop 2, 2 n1.i.o loop 4, "
+                                                 "3 n1.i.i loop 8, 4 k0 reduce 6");
+  CHECK(described("merge(n0,n1)") == "merge(n0,n1): 0 n0+n1 loop 512, 1 k0 reduce 6");
+  CHECK(described("thread(1,16) thread(1,4)") ==
+        "thread(n1,16) thread(n0,4): 0 n1.o+n0.o thread 8, 1 n0.i loop 4, 2 n1.i loop 16, 3 k0 reduce 6");
+  CHECK(described("tile(k0,2) kblock(k0.o,n0,n1)") ==
+        "tile(k0,2) kblock(k0.o,n0,n1): 0 n0 loop 8, 1 n1 loop 64, 2 k0.i reduce 2, 3 k0.o stage 3, 4 b.n0 stage 8, "
+        "5 b.n1 stage 64");
+  // Without the tile of n0, axis 2 would be another loop; n1 is still n1.
+  CHECK(described("tile(n0,4) vector(n1,16)").ends_with("0 n0.o loop 2, 1 n0.i loop 4, 2 n1 loop 4, 3 k0 reduce 6"));
+  CHECK(described("vector(n1,16)").ends_with("0 n0 loop 8, 1 n1 loop 4, 2 k0 reduce 6"));
+  const std::string error = errorOf(g, sink, "vector(n1.i,16)");
+  CHECK(error.find("there is no loop n1.i") != std::string::npos);
+  CHECK(error.find("0 n0 loop 8, 1 n1 loop 64, 2 k0 reduce 6") != std::string::npos);
 }
