@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <set>
 
-#include "schedule/dot_operands.h"
+#include "tensor/dot_operands.h"
 #include "schedule/fuse_rows.h"
 #include "schedule/kernel_size.h"
-#include "schedule/late_normalize.h"
-#include "schedule/uses.h"
+#include "tensor/late_normalize.h"
+#include "tensor/nodes.h"
+#include "tensor/uses.h"
 #include "schedule/work.h"
 
 namespace svod {
@@ -44,8 +45,9 @@ class Fuser {
       while (refuseRowsWithoutProduct() || refuseDots());
     } while (cutLargeKernels(order_, [this](UOp n) { return isKept(n); }, options_.whole, isCut_));
     Fusion fusion{materialized_, {}};
+    const Readers readers(order_);
     for (UOp n : order_)
-      if (rows_.contains(n.id())) fusion.rows.emplace(beforeSweeps(n, order_).id(), rows_.at(n.id()).axes);
+      if (rows_.contains(n.id())) fusion.rows.emplace(beforeSweeps(n, readers).id(), rows_.at(n.id()).axes);
     return fusion;
   }
 
@@ -187,7 +189,7 @@ class Fuser {
     return dotOperands_.size() < before;
   }
   bool isDotOperand(UOp widened) const {
-    const UOp value = behindMovement(widened.src(0));
+    const UOp value = belowMovement(widened.src(0));
     if ((!isStorage(value) && !materialized_[value.id()]) || !dotOperands_.contains(widened.id())) return false;
     return std::ranges::all_of(uses_[widened.id()], [&](const Use& use) {
       return use.inReduce && !rowProducts_.contains(rootOwner_[use.root].id());
@@ -313,8 +315,6 @@ class Fuser {
 };
 
 }  // namespace
-
-bool isStorage(UOp n) { return n.op() == Op::Buffer || n.op() == Op::After; }
 
 Fusion chooseFusion(UOp sink, const FusionOptions& options) { return Fuser(sink, options).run(); }
 

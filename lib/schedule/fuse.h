@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ir/graph.h"
-#include "schedule/dot_operands.h"
+#include "tensor/dot_operands.h"
 
 namespace svod {
 
@@ -33,8 +33,5 @@ Fusion chooseFusion(UOp sink, const FusionOptions& options);
 
 /// Every value is kept that is computed and can be: sizes and positions, which no memory is read for, are not.
 Fusion keepAll(UOp sink);
-
-/// True for nodes that are storage or always have a buffer of their own.
-bool isStorage(UOp node);
 
 }  // namespace svod

@@ -17,17 +17,6 @@ constexpr int64_t kMinTerms = 8, kMaxTerms = 512;
 /// Elements of a row for each term: with fewer, products of their own with tiles of their own are faster.
 constexpr int64_t kRowPerTerm = 2;
 
-// The one value of `order` that needs `n`, or null.
-UOp onlyUser(UOp n, std::span<const UOp> order) {
-  UOp user;
-  for (UOp u : order) {
-    if (std::ranges::find(u.src(), n) == u.src().end()) continue;
-    if (user) return {};
-    user = u;
-  }
-  return user;
-}
-
 int64_t most(UOp dim) { return std::max<int64_t>(1, dim.bounds().max); }
 
 }  // namespace
@@ -74,8 +63,8 @@ bool isRowProduct(UOp n, const RowPlan& plan) {
   return terms >= kMinTerms && terms <= kMaxTerms && row >= kRowPerTerm * terms;
 }
 
-UOp beforeSweeps(UOp n, std::span<const UOp> order) {
-  for (UOp next = onlyUser(n, order); next; next = onlyUser(n, order)) {
+UOp beforeSweeps(UOp n, const Readers& readers) {
+  for (UOp next = readers.only(n); next; next = readers.only(n)) {
     if (!isElementwise(next.op()) || next.dtype() != n.dtype() || !sameShape(next.shape(), n.shape())) return n;
     n = next;
   }

@@ -4,7 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "schedule/uses.h"
+#include "tensor/nodes.h"
+#include "tensor/uses.h"
 
 namespace svod {
 
@@ -21,8 +22,8 @@ std::optional<RowPlan> planRows(UOp n, std::span<const Use> uses, UOp root, cons
 /// are long beside its terms, so that storing them would take a good part of the time.
 bool isRowProduct(UOp n, const RowPlan& plan);
 
-/// What becomes of the elements of the row value `n`, one by one, before several values of `order` need them: kept in its
+/// What becomes of the elements of the row value `n`, one by one, before several values need them: kept in its
 /// place, masks and scales are applied once.
-UOp beforeSweeps(UOp n, std::span<const UOp> order);
+UOp beforeSweeps(UOp n, const Readers& readers);
 
 }  // namespace svod

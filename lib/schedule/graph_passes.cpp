@@ -3,15 +3,15 @@
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "schedule/in_place.h"
-#include "schedule/late_normalize.h"
-#include "schedule/layout.h"
-#include "schedule/loops.h"
-#include "schedule/rescale.h"
+#include "tensor/late_normalize.h"
+#include "tensor/layout.h"
+#include "tensor/loops.h"
+#include "tensor/rescale.h"
 #include "schedule/scheduler.h"
 #include "schedule/siblings.h"
-#include "schedule/split_reduce.h"
+#include "tensor/split_reduce.h"
 #include "schedule/verify_schedule.h"
-#include "schedule/winograd.h"
+#include "tensor/winograd.h"
 
 namespace svod {
 
@@ -40,7 +40,7 @@ Result<UOp> splitReduces(UOp root, PassContext& cx) { return splitReduces(cx.gra
 
 Result<UOp> layOut(UOp root, PassContext& cx) {
   GraphJob& job = jobOf(cx);
-  return layOutForReaders(cx.graph, root, chooseFusion(root, {job.whole, dotsOf(root, job)}), job.whole);
+  return layOutForReaders(cx.graph, root, chooseFusion(root, {job.whole, dotsOf(root, job)}).materialized, job.whole);
 }
 
 Result<UOp> dotOperands(UOp root, PassContext& cx) {

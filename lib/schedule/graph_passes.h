@@ -5,7 +5,7 @@
 #include <span>
 
 #include "pass/pass.h"
-#include "schedule/dot_operands.h"
+#include "tensor/dot_operands.h"
 #include "schedule/fuse.h"
 #include "schedule/schedule.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <ranges>
 
-#include "schedule/fuse.h"
+#include "tensor/nodes.h"
 
 namespace svod {
 

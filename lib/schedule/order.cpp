@@ -37,7 +37,7 @@ class Writers {
       if (!effect) return 0;
       if (effect.op() == Op::End) return beforeEnd(effect, bufferBelow(content));
       if (auto found = behind_.find(effect.id()); found != behind_.end()) return found->second;
-      content = storageBelow(effect.src(0));  // a store of nothing
+      content = belowMovement(effect.src(0));  // a store of nothing
     }
     return 0;
   }
@@ -68,7 +68,7 @@ class Writers {
         if (n.op() != Op::Store) continue;
         auto found = behind_.find(n.id());
         size_t& count = most[bufferBelow(n.src(0)).id()];
-        count = std::max(count, found != behind_.end() ? found->second : before(storageBelow(n.src(0))));
+        count = std::max(count, found != behind_.end() ? found->second : before(belowMovement(n.src(0))));
       }
       known = ends_.insert_or_assign(end.id(), std::move(most)).first;
     }
@@ -196,7 +196,7 @@ class ReadOrder {
 
   /// A store comes after the stores its target contains.
   void addStore(size_t store) {
-    UOp prior = storageBelow(producers_[store].node.src(0));
+    UOp prior = belowMovement(producers_[store].node.src(0));
     const size_t contained = writers_.before(prior);
     if (contained > 0 && writers_.of(prior)[contained - 1] != store) elements_.add(writers_.of(prior)[contained - 1], store);
   }

@@ -4,7 +4,7 @@
 #include "ir/custom.h"
 #include "ir/shape.h"
 #include "schedule/add_kernel.h"
-#include "schedule/packing.h"
+#include "tensor/packing.h"
 #include "schedule/scheduler.h"
 #include "symbolic/guard_loads.h"
 #include "symbolic/symbolic.h"
@@ -101,7 +101,7 @@ void Scheduler::produceStore(UOp store) {
     return;
   }
   // The target is written in its own storage even when its old content is read from a snapshot.
-  UOp base = storageBelow(target);
+  UOp base = belowMovement(target);
   auto slot = static_cast<int>(bufferBelow(base).argAs<SlotArg>().slot);
   if (isPlainCopy(store)) return addCopy(p, skipReshapes(value), slot, store);
 

@@ -4,7 +4,7 @@
 
 #include "ir/custom.h"
 #include "ir/shape.h"
-#include "schedule/packing.h"
+#include "tensor/packing.h"
 
 namespace svod {
 

@@ -6,7 +6,8 @@
 #include <set>
 
 #include "schedule/fuse.h"
-#include "schedule/kernel_builder.h"
+#include "tensor/kernel_builder.h"
+#include "tensor/nodes.h"
 #include "schedule/schedule.h"
 
 namespace svod {
@@ -24,11 +25,6 @@ inline bool isEmpty(UOp node) {
 inline UOp skipReshapes(UOp node) {
   while (node.op() == Op::Reshape) node = node.src(0);
   return node;
-}
-/// The storage a Store writes to, below any views.
-inline UOp storageBelow(UOp target) {
-  while (isMovement(target.op())) target = target.src(0);
-  return target;
 }
 /// Buffers of the instance keep one layout whatever their actual shape is.
 inline bool isInternal(PortKind kind) { return kind == PortKind::State || kind == PortKind::Temporary; }

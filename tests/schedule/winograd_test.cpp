@@ -1,5 +1,5 @@
 // Which convolutions are computed with fewer multiplications, and that they stay convolutions.
-#include "schedule/winograd.h"
+#include "tensor/winograd.h"
 
 #include <catch2/catch.hpp>
 #include <memory>

@@ -2,7 +2,7 @@
 #pragma once
 #include <set>
 
-#include "schedule/tiled_convolution.h"
+#include "tensor/tiled_convolution.h"
 
 namespace svod {
 

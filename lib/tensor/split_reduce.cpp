@@ -1,7 +1,11 @@
-#include "schedule/split_reduce.h"
+#include "tensor/split_reduce.h"
 
 #include <algorithm>
 #include <set>
+
+#include "tensor/nodes.h"
+#include "tensor/parts.h"
+#include "tensor/softmax.h"
 
 namespace svod {
 
@@ -16,21 +20,9 @@ constexpr int64_t kMaxParts = 256, kMinParts = 8;
 constexpr int64_t kMinReuse = 16, kMaxProducts = 1 << 16;
 constexpr int64_t kMinTermsOfPart = 1024, kMaxPartsOfProduct = 64, kMinPartsOfProduct = 8;
 
-int64_t divisorWithin(int64_t extent, int64_t least, int64_t most) {
-  for (int64_t parts = std::min(most, extent); parts >= least; --parts)
-    if (extent % parts == 0) return parts;
-  return 0;
-}
-
 bool mayReassociate(UOp reduce, Numerics numerics) {
   Op op = reduce.argAs<ReduceArg>().op;
   return numerics != Numerics::Strict || !isFloat(reduce.dtype()) || op == Op::Max || op == Op::Min;
-}
-
-bool subtractsReduction(UOp n) {
-  if (n.op() != Op::Sub) return false;
-  for (n = n.src(1); isMovement(n.op());) n = n.src(0);
-  return n.op() == Op::Reduce;
 }
 
 // Whether a factor of `terms` is a softmax, whose rows a kernel keeps beside the product.
@@ -40,17 +32,11 @@ bool keepsRows(UOp terms) {
   while (!open.empty()) {
     UOp n = open.back();
     open.pop_back();
-    if (n.op() == Op::Exp && subtractsReduction(n.src(0))) return true;
+    if (expOfDistance(n)) return true;
     if (!seen.insert(n.id()).second || !(isElementwise(n.op()) || isMovement(n.op()))) continue;
     open.insert(open.end(), n.src().begin(), n.src().end());
   }
   return false;
-}
-
-// Elements of a factor before it was repeated for the other one.
-int64_t elementsOf(UOp factor) {
-  while (factor.op() == Op::Expand || factor.op() == Op::Reshape || factor.op() == Op::Permute) factor = factor.src(0);
-  return factor.maxNumel();
 }
 
 bool isDeepProduct(UOp reduce) {
@@ -58,7 +44,8 @@ bool isDeepProduct(UOp reduce) {
   UOp terms = reduce.src(0);
   if (isFloat(reduce.dtype()) && byteSize(reduce.dtype()) < 4) return false;  // a buffer would round the parts
   if (arg.op != Op::Add || arg.axes.size() != 1 || terms.op() != Op::Mul || reduce.maxNumel() > kMaxProducts) return false;
-  const int64_t largest = std::max(elementsOf(terms.src(0)), elementsOf(terms.src(1)));
+  const int64_t largest =  // of the factors before they were repeated for each other
+      std::max(belowArrangement(terms.src(0)).maxNumel(), belowArrangement(terms.src(1)).maxNumel());
   return terms.maxNumel() >= kMinReuse * largest && !keepsRows(terms);
 }
 
@@ -70,24 +57,21 @@ int64_t partsOf(UOp reduce, int64_t extent) {
   return divisorWithin(extent, kMinPartsOfProduct, std::min(kMaxPartsOfProduct, extent / kMinTermsOfPart));
 }
 
-UOp split(Graph& g, UOp reduce) {
-  UOp x = reduce.src(0);
+// The parts become the first axis, of the terms and of what is stored.
+UOp split(Graph& g, UOp reduce, int32_t axis, int64_t parts) {
   const auto& arg = reduce.argAs<ReduceArg>();
-  for (int32_t axis : arg.axes) {
-    int64_t parts = partsOf(reduce, x.dim(axis));
-    if (parts == 0) continue;
-    std::vector<UOp> dims(x.shape().begin(), x.shape().end());
-    dims[axis] = g.index(parts);
-    dims.insert(dims.begin() + axis + 1, g.index(x.dim(axis) / parts));
-    // The part axis moves to the front; it stays after the first reduction.
-    std::vector<int32_t> order{axis}, axes;
-    for (int32_t i = 0; i < static_cast<int32_t>(dims.size()); ++i)
-      if (i != axis) order.push_back(i);
-    for (int32_t a : arg.axes) axes.push_back(a + 1);
-    UOp first = g.reduce(arg.op, g.permute(g.reshape(x, dims), order), axes);
-    int32_t front = 0;
-    return g.reduce(arg.op, g.make(Op::Contiguous, first.dtype(), {first}), {&front, 1});
-  }
+  const UOp terms = inParts(g, reduce.src(0), axis, parts);
+  std::vector<int32_t> order{axis}, axes;
+  for (int32_t i = 0; i < static_cast<int32_t>(terms.rank()); ++i)
+    if (i != axis) order.push_back(i);
+  for (int32_t a : arg.axes) axes.push_back(a + 1);
+  return reducedInParts(g, monoidOf(g, arg.op), g.permute(terms, order), axes, 0)[0];
+}
+
+UOp split(Graph& g, UOp reduce) {
+  for (int32_t axis : reduce.argAs<ReduceArg>().axes)
+    if (int64_t parts = partsOf(reduce, reduce.src(0).dim(static_cast<size_t>(axis))); parts > 0)
+      return split(g, reduce, axis, parts);
   return reduce;
 }
 

@@ -1,9 +1,9 @@
-#include "schedule/kernel_builder.h"
+#include "tensor/kernel_builder.h"
 
 #include <algorithm>
 
 #include "ir/shape.h"
-#include "schedule/packing.h"
+#include "tensor/packing.h"
 #include "symbolic/symbolic.h"
 
 namespace svod {

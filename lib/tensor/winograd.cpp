@@ -1,10 +1,11 @@
-#include "schedule/winograd.h"
+#include "tensor/winograd.h"
 
 #include <algorithm>
 #include <map>
 #include <optional>
 
-#include "schedule/tile_loops.h"
+#include "tensor/nodes.h"
+#include "tensor/tile_loops.h"
 
 namespace svod {
 
@@ -15,12 +16,10 @@ namespace {
 class WinogradRewriter {
  public:
   WinogradRewriter(Model& model, UOp sink, WinogradChoice choose)
-      : model_(model), g_(*model.graph), choose_(choose), sink_(sink), nodes_(toposort(sink)), loops_(model, nodes_) {}
+      : model_(model), g_(*model.graph), choose_(choose), sink_(sink), nodes_(toposort(sink)), loops_(model, nodes_),
+        readers_(nodes_) {}
 
   WinogradGraph run() {
-    for (UOp n : nodes_)
-      for (UOp s : n.src())
-        if (auto [it, isNew] = onlyUser_.try_emplace(s.id(), n); !isNew && it->second != n) it->second = UOp();
     UOp sink = transform(g_, sink_, [&](UOp node, std::span<const UOp> src) { return rewritten(node, src); });
     result_.sink = loops_.withLoops(sink);
     return std::move(result_);
@@ -65,7 +64,7 @@ class WinogradRewriter {
 
   /// Whether the one user of a node computes its elements from those of the node at the same places of the last two axes.
   bool continues(UOp node) const {
-    UOp user = onlyUser_.at(node.id());
+    UOp user = readers_.only(node);
     if (!user || !std::ranges::equal(user.ranges(), node.ranges())) return false;
     if (isElementwise(user.op()))
       return std::ranges::none_of(user.src(), [&](UOp s) { return s != node && endsSum(s); });
@@ -80,7 +79,7 @@ class WinogradRewriter {
       UOp n = open.back();
       open.pop_back();
       if (n.op() == Op::Reduce) return true;
-      const bool isPart = onlyUser_.at(n.id()) && (isElementwise(n.op()) || isMovement(n.op()));
+      const bool isPart = readers_.only(n) && (isElementwise(n.op()) || isMovement(n.op()));
       if (isPart && seen.insert(n.id()).second) open.insert(open.end(), n.src().begin(), n.src().end());
     }
     return false;
@@ -146,8 +145,8 @@ class WinogradRewriter {
   UOp sink_;
   std::vector<UOp> nodes_;
   TileLoops loops_;
-  std::map<uint32_t, UOp> onlyUser_;  // by id of the graph as it was; null for several
-  std::map<uint32_t, Open> open_;     // likewise
+  Readers readers_;                   // of the graph as it was
+  std::map<uint32_t, Open> open_;     // by id of that graph
   WinogradGraph result_;
 };
 

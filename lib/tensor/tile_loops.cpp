@@ -1,4 +1,4 @@
-#include "schedule/tile_loops.h"
+#include "tensor/tile_loops.h"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
-#include "schedule/uses.h"
+#include "tensor/uses.h"
 
 #include <algorithm>
 
-#include "schedule/movement.h"
+#include "tensor/movement.h"
 
 namespace svod {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <set>
 
-#include "schedule/winograd_form.h"
+#include "tensor/winograd_form.h"
 
 namespace svod {
 

@@ -1,8 +1,8 @@
-#include "schedule/dot_operands.h"
+#include "tensor/dot_operands.h"
 
 #include <algorithm>
 
-#include "schedule/uses.h"
+#include "tensor/uses.h"
 
 namespace svod {
 
@@ -66,11 +66,6 @@ std::vector<Bf16Product> bf16Products(std::span<const UOp> order) {
     if (const Product product(n); product.suits()) products.push_back(product.factors());
   }
   return products;
-}
-
-UOp behindMovement(UOp value) {
-  while (isMovement(value.op())) value = value.src(0);
-  return value;
 }
 
 }  // namespace svod

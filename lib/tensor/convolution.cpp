@@ -1,9 +1,9 @@
-#include "schedule/convolution.h"
+#include "tensor/convolution.h"
 
 #include <algorithm>
 
 #include "ir/evaluate.h"
-#include "schedule/kernel_builder.h"
+#include "tensor/kernel_builder.h"
 #include "symbolic/symbolic.h"
 
 namespace svod {

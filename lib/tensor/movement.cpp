@@ -1,4 +1,4 @@
-#include "schedule/movement.h"
+#include "tensor/movement.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "schedule/packing.h"
+#include "tensor/packing.h"
 
 #include "ir/shape.h"
 #include "symbolic/symbolic.h"

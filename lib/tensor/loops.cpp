@@ -1,4 +1,4 @@
-#include "schedule/loops.h"
+#include "tensor/loops.h"
 
 #include <algorithm>
 

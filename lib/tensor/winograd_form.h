@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "schedule/convolution.h"
+#include "tensor/convolution.h"
 
 namespace svod {
 

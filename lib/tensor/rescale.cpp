@@ -1,6 +1,9 @@
-#include "schedule/rescale.h"
+#include "tensor/rescale.h"
 
 #include <optional>
+
+#include "tensor/parts.h"
+#include "tensor/softmax.h"
 
 namespace svod {
 
@@ -31,12 +34,11 @@ int32_t axisOf(UOp reduce) { return reduce.argAs<ReduceArg>().axes[0]; }
 std::optional<ExpSum> expSumOf(Graph& g, UOp n) {
   if (!isOneAxis(n, Op::Add) || n.src(0).op() != Op::Exp || n.src(0).hasSymbolicShape()) return std::nullopt;
   UOp distance = n.src(0).src(0);
-  if (distance.op() != Op::Sub || byteSize(n.dtype()) < 4) return std::nullopt;  // a buffer would round sums of small floats
-  UOp x = distance.src(0), max = distance.src(1);
-  while (max.op() == Op::Reshape || max.op() == Op::Expand) max = max.src(0);
-  if (!isOneAxis(max, Op::Max) || max.src(0) != x || axisOf(max) != axisOf(n)) return std::nullopt;
-  if (alongAxis(g, max, x, axisOf(n)) != distance.src(1)) return std::nullopt;
-  return ExpSum{n, max, x, axisOf(n)};
+  if (byteSize(n.dtype()) < 4) return std::nullopt;  // a buffer would round sums of small floats
+  const std::optional<ExpOfDistance> e = expOfDistance(n.src(0));
+  if (!e || !isOneAxis(e->max, Op::Max) || e->max.src(0) != e->x || axisOf(e->max) != axisOf(n)) return std::nullopt;
+  if (alongAxis(g, e->max, e->x, axisOf(n)) != distance.src(1)) return std::nullopt;
+  return ExpSum{n, e->max, e->x, axisOf(n)};
 }
 
 /// Into how many equal parts a row goes; 0 for none.
@@ -49,28 +51,31 @@ int64_t partsOf(const ExpSum& e) {
   return 0;
 }
 
-UOp stored(Graph& g, UOp n) { return g.make(Op::Contiguous, n.dtype(), {n}); }
 UOp reduced(Graph& g, Op op, UOp x, int32_t axis) { return g.reduce(op, x, {&axis, 1}); }
-UOp expOfDistance(Graph& g, UOp x, UOp from) { return g.alu(Op::Exp, {g.alu(Op::Sub, {x, from})}); }
+UOp expOf(Graph& g, UOp x, UOp from) { return g.alu(Op::Exp, {g.alu(Op::Sub, {x, from})}); }
 
-struct Row {
-  UOp max, sum;
-};
+/// {max x, sum of exp(x - max x)}. Sums that are relative to different maxima are rescaled before they are added:
+///   (m1, s1) (m2, s2) = (m, s1 exp(m1 - m) + s2 exp(m2 - m)), m = max(m1, m2)
+Monoid maxAndSum(Graph& g) {
+  return {[&g](UOp x, std::span<const int32_t> axes) {
+            const int32_t axis = axes[0];
+            UOp maxima = stored(g, reduced(g, Op::Max, x, axis));
+            // A part of nothing but -inf adds nothing, as it does to the sum over the row.
+            UOp isNothing = g.alu(Op::Eq, {maxima, g.constant(identity(Op::Max, x.dtype()))});
+            UOp base = g.where(isNothing, g.constant(Scalar::of(x.dtype(), 0)), maxima);
+            return Monoid::Values{maxima, reduced(g, Op::Add, expOf(g, x, alongAxis(g, base, x, axis)), axis)};
+          },
+          [&g](const Monoid::Values& parts, int32_t axis) {
+            const UOp maxima = parts[0], max = reduced(g, Op::Max, maxima, axis);
+            UOp scale = expOf(g, maxima, alongAxis(g, max, maxima, axis));
+            return Monoid::Values{max, reduced(g, Op::Add, g.alu(Op::Mul, {parts[1], scale}), axis)};
+          }};
+}
 
 /// The same maximum, and a sum that differs in its rounding.
-Row inParts(Graph& g, const ExpSum& e, int64_t parts) {
-  const DType dtype = e.x.dtype();
-  std::vector<UOp> dims(e.x.shape().begin(), e.x.shape().end());
-  dims.insert(dims.begin() + e.axis + 1, g.index(e.x.dim(e.axis) / parts));
-  dims[static_cast<size_t>(e.axis)] = g.index(parts);
-  UOp x = g.reshape(e.x, dims), maxima = stored(g, reduced(g, Op::Max, x, e.axis + 1));
-  // A part of nothing but -inf adds nothing, as it does to the sum over the row.
-  UOp isNothing = g.alu(Op::Eq, {maxima, g.constant(identity(Op::Max, dtype))});
-  UOp base = g.where(isNothing, g.constant(Scalar::of(dtype, 0)), maxima);
-  UOp sums = stored(g, reduced(g, Op::Add, expOfDistance(g, x, alongAxis(g, base, x, e.axis + 1)), e.axis + 1));
-  UOp max = reduced(g, Op::Max, maxima, e.axis);
-  UOp scale = expOfDistance(g, maxima, alongAxis(g, max, maxima, e.axis));
-  return {max, reduced(g, Op::Add, g.alu(Op::Mul, {sums, scale}), e.axis)};
+Monoid::Values rowInParts(Graph& g, const ExpSum& e, int64_t parts) {
+  const int32_t termAxis = e.axis + 1;
+  return reducedInParts(g, maxAndSum(g), inParts(g, e.x, e.axis, parts), {&termAxis, 1}, e.axis);
 }
 
 }  // namespace
@@ -83,9 +88,8 @@ UOp rescaleLongSums(Graph& g, UOp sink, Numerics numerics) {
       const std::optional<ExpSum> e = expSumOf(g, n);
       const int64_t parts = e ? partsOf(*e) : 0;
       if (parts == 0) continue;
-      const Row row = inParts(g, *e, parts);
-      const UOp from[] = {e->max, e->sum}, to[] = {row.max, row.sum};
-      sink = substitute(g, sink, from, to), changed = true;
+      const UOp from[] = {e->max, e->sum};
+      sink = substitute(g, sink, from, rowInParts(g, *e, parts)), changed = true;
       break;
     }
   }

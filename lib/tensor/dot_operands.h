@@ -15,7 +15,4 @@ struct Bf16Product {
 /// result, without windows. `order` is topological.
 std::vector<Bf16Product> bf16Products(std::span<const UOp> order);
 
-/// What `value` is an arrangement of.
-UOp behindMovement(UOp value);
-
 }  // namespace svod

@@ -1,4 +1,4 @@
-#include "schedule/winograd_form.h"
+#include "tensor/winograd_form.h"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // Loops that are asked to be unrolled, as copies of their bodies.
 #include <algorithm>
 
-#include "schedule/loops.h"
+#include "tensor/loops.h"
 
 namespace svod {
 

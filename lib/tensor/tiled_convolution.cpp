@@ -1,4 +1,4 @@
-#include "schedule/tiled_convolution.h"
+#include "tensor/tiled_convolution.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,9 +1,11 @@
-#include "schedule/late_normalize.h"
+#include "tensor/late_normalize.h"
 
 #include <algorithm>
 #include <optional>
 
-#include "schedule/uses.h"
+#include "tensor/nodes.h"
+#include "tensor/softmax.h"
+#include "tensor/uses.h"
 
 namespace svod {
 
@@ -31,63 +33,8 @@ Factor factorBelow(UOp operand) {
   return f;
 }
 
-// Values that more than one node reads.
-class Readers {
- public:
-  explicit Readers(UOp sink) {
-    for (UOp n : toposort(sink))
-      for (UOp s : n.src()) {
-        if (s.id() >= count_.size()) count_.resize(s.id() + 1);
-        ++count_[s.id()];
-      }
-  }
-  bool isShared(const Factor& f) const {
-    return isShared(f.value) || std::ranges::any_of(f.moves, [&](UOp n) { return isShared(n); });
-  }
-
- private:
-  bool isShared(UOp n) const { return n.id() < count_.size() && count_[n.id()] > 1; }
-  std::vector<int> count_;  // by node id
-};
-
-UOp belowAllMoves(UOp n) {
-  while (isMovement(n.op())) n = n.src(0);
-  return n;
-}
-
-// Below movement ops that keep all elements.
-UOp belowMoves(UOp n) {
-  while (n.op() == Op::Reshape || n.op() == Op::Expand || n.op() == Op::Permute) n = n.src(0);
-  return n;
-}
-
-// Softmax: values over their sum, or times one over it.
-struct Normalized {
-  UOp values, scale;
-  Op op;
-};
-
-bool folds(UOp n, Op op, UOp values) {
-  return n.op() == Op::Reduce && n.argAs<ReduceArg>().op == op && belowMoves(n.src(0)) == belowMoves(values);
-}
-
-// exp(x - max x) is at most 1: a sum of its products with others exceeds these by no more than a sum of them does.
-bool isAtMostOne(UOp values) {
-  values = belowMoves(values);
-  if (values.op() != Op::Exp || values.src(0).op() != Op::Sub) return false;
-  return folds(belowMoves(values.src(0).src(1)), Op::Max, values.src(0).src(0));
-}
-
-bool isSumOf(UOp n, UOp values) { return folds(n, Op::Add, values) && isAtMostOne(values); }
-
-std::optional<Normalized> normalizedOf(UOp n) {
-  if (n.op() == Op::Fdiv && isSumOf(belowMoves(n.src(1)), n.src(0))) return Normalized{n.src(0), n.src(1), Op::Fdiv};
-  if (n.op() != Op::Mul) return std::nullopt;
-  for (int i : {0, 1}) {
-    UOp values = n.src(1 - i), scale = belowMoves(n.src(i));
-    if (scale.op() == Op::Recip && isSumOf(belowMoves(scale.src(0)), values)) return Normalized{values, n.src(i), Op::Mul};
-  }
-  return std::nullopt;
+bool isShared(const Factor& f, const Readers& readers) {
+  return readers.count(f.value) > 1 || std::ranges::any_of(f.moves, [&](UOp n) { return readers.count(n) > 1; });
 }
 
 bool isReduced(UOp reduce, size_t axis) {
@@ -132,7 +79,7 @@ int normalizedFactor(UOp sum, const Readers& readers) {
   for (int i : {0, 1}) {
     Factor f = factorBelow(sum.src(0).src(i));
     std::optional<Normalized> n = normalizedOf(f.value);
-    if (n && !readers.isShared(f) && isSameForAllTerms(sum, f, n->scale)) return i;
+    if (n && !isShared(f, readers) && isSameForAllTerms(sum, f, n->scale)) return i;
   }
   return -1;
 }
@@ -152,7 +99,7 @@ UOp normalizedAfter(Graph& g, UOp sum, int factor) {
 
 UOp normalizeLate(Graph& g, UOp sink, Numerics numerics) {
   if (numerics == Numerics::Strict) return sink;
-  const Readers readers(sink);
+  const Readers readers(toposort(sink));
   return transform(g, sink, [&](UOp node, std::span<const UOp> src) {
     UOp same = std::ranges::equal(src, node.src()) ? node : g.withSrc(node, src);
     const int factor = normalizedFactor(node, readers);
@@ -162,9 +109,9 @@ UOp normalizeLate(Graph& g, UOp sink, Numerics numerics) {
 
 bool isNormalizedLate(UOp n) {
   if ((n.op() != Op::Mul && n.op() != Op::Fdiv) || !isProductSum(n.src(0))) return false;
-  UOp scale = belowAllMoves(n.src(1));
-  if (scale.op() == Op::Recip) scale = belowAllMoves(scale.src(0));
-  return scale.op() == Op::Reduce && isSumOf(scale, scale.src(0));
+  UOp scale = belowMovement(n.src(1));
+  if (scale.op() == Op::Recip) scale = belowMovement(scale.src(0));
+  return scale.op() == Op::Reduce && isSumOfExp(scale, scale.src(0));
 }
 
 }  // namespace svod

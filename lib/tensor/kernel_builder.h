@@ -5,9 +5,8 @@
 #include <vector>
 
 #include "ir/model.h"
-#include "schedule/loops.h"
-#include "schedule/movement.h"
-#include "schedule/schedule.h"
+#include "tensor/loops.h"
+#include "tensor/movement.h"
 
 namespace svod {
 

@@ -1,0 +1,37 @@
+#include "tensor/parts.h"
+
+#include <algorithm>
+
+namespace svod {
+
+int64_t divisorWithin(int64_t extent, int64_t least, int64_t most) {
+  for (int64_t parts = std::min(most, extent); parts >= std::max<int64_t>(1, least); --parts)
+    if (extent % parts == 0) return parts;
+  return 0;
+}
+
+UOp inParts(Graph& g, UOp x, int32_t axis, int64_t parts) {
+  std::vector<UOp> dims(x.shape().begin(), x.shape().end());
+  dims[static_cast<size_t>(axis)] = g.index(parts);
+  dims.insert(dims.begin() + axis + 1, g.index(x.dim(static_cast<size_t>(axis)) / parts));
+  return g.reshape(x, dims);
+}
+
+Monoid monoidOf(Graph& g, Op op) {
+  return {[&g, op](UOp terms, std::span<const int32_t> axes) { return Monoid::Values{g.reduce(op, terms, axes)}; },
+          [&g, op](const Monoid::Values& parts, int32_t axis) {
+            return Monoid::Values{g.reduce(op, parts[0], {&axis, 1})};
+          }};
+}
+
+Monoid::Values reducedInParts(Graph& g, const Monoid& monoid, UOp terms, std::span<const int32_t> axes, int32_t partAxis) {
+  Monoid::Values parts = monoid.fold(terms, axes);
+  for (UOp& part : parts) part = stored(g, part);
+  return monoid.merge(parts, partAxis);
+}
+
+UOp stored(Graph& g, UOp value) {
+  return value.op() == Op::Contiguous ? value : g.make(Op::Contiguous, value.dtype(), {value});
+}
+
+}  // namespace svod

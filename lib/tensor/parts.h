@@ -1,0 +1,35 @@
+// A reduction in parts: what each part of the terms gives, and what these give together.
+#pragma once
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace svod {
+
+/// The greatest divisor of `extent` between `least` and `most`; 0 for none.
+int64_t divisorWithin(int64_t extent, int64_t least, int64_t most);
+
+/// `x` with `axis` as two: parts, and the terms of a part.
+UOp inParts(Graph& graph, UOp x, int32_t axis, int64_t parts);
+
+/// What a reduction computes, as a monoid over one or several values per result (a sum; a maximum with the sum that is
+/// relative to it): folding each part of the terms and merging what the parts give is folding all terms, up to rounding.
+struct Monoid {
+  using Values = std::vector<UOp>;
+  std::function<Values(UOp terms, std::span<const int32_t> axes)> fold;
+  std::function<Values(const Values& parts, int32_t axis)> merge;
+};
+/// That of one associative op.
+Monoid monoidOf(Graph& graph, Op op);
+
+/// Folds `terms` along `axes`, for every part along another axis; this is `partAxis` of what the parts give. That is stored, so
+/// that the parts have a kernel of their own, which threads share; then merged.
+Monoid::Values reducedInParts(Graph& graph, const Monoid& monoid, UOp terms, std::span<const int32_t> axes,
+                              int32_t partAxis);
+
+/// In a buffer.
+UOp stored(Graph& graph, UOp value);
+
+}  // namespace svod
