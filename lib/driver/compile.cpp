@@ -154,7 +154,8 @@ Status compileKernels(std::vector<CompiledKernel>& kernels, const Target& target
 }
 
 ScheduleOptions scheduleOptions(const Target& target, const CompileOptions& options) {
-  return {options.numerics, target.usesCpuFeatures && capsOf(options.cpu, options.numerics).bf16Dots, options.passes};
+  return {options.numerics, target.usesCpuFeatures && capsOf(options.cpu, options.numerics).bf16Dots, options.passes,
+          options.decisions};
 }
 
 /// What a pass over the graph was given when it failed.
@@ -215,6 +216,7 @@ Result<std::unique_ptr<Compilation>> compile(Model& model, const CompileOptions&
   for (const CompiledKernel& k : result->kernels) kernels.push_back({k.desc, k.layouts});
   WeightsLayout weights(static_cast<FileId>(result->files.size()));
   SVOD_TRY(result->plan, buildPlan(model, result->schedule, kernels, planOptions(options), weights, result->constants));
+  for (const Decision& decision : result->schedule.decisions) result->plan.decisions.push_back(toText(decision));
   if (!weights.constants().empty()) result->files.push_back(weights.file("weights.bin"));
   watch.lap("plan");
   return result;

@@ -45,6 +45,7 @@ struct CompileOptions {
   MemoryMode memory = MemoryMode::Arena;
   int jobs = 1;                  // kernels compiled at once; never changes the result
   std::vector<KernelOpts> opts;  // replayed instead of the analytic schedule; every entry must match a kernel
+  DecisionRequests decisions;    // about the graph, in place of the usual ones; each must be one that this graph has
   PassOptions passes;
   bool keepSource = false;       // fill CompiledKernel::source
   Linker* linker = nullptr;      // target cpu: must be set; a process has one

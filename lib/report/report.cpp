@@ -7,6 +7,7 @@ Document describe(const Subject& subject, const ReportOptions& options) {
   Document document{"plan " + subject.plan->name, {}};
   if (brief || (options.graph && options.kernels)) document.sections.push_back(overviewOf(*subject.plan));
   if (subject.model != nullptr && options.graph) document.sections.push_back(graphOf(*subject.model, true));
+  if (options.decisions) document.sections.push_back(decisionsOf(*subject.plan));
   if (brief || options.kernels || options.source)
     document.sections.push_back(kernelsOf(subject, options.kernels, options.source));
   if (brief || options.memory) document.sections.push_back(memoryOf(*subject.plan, options.memory));

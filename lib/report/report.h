@@ -44,8 +44,9 @@ struct Subject {
 struct ReportOptions {
   bool graph = false, kernels = false, memory = false, steps = false;
   bool source = false;  // generated code, with the kernels
-  bool any() const { return graph || kernels || memory || steps || source; }
-  static ReportOptions all() { return {true, true, true, true, true}; }
+  bool decisions = false;
+  bool any() const { return graph || kernels || memory || steps || source || decisions; }
+  static ReportOptions all() { return {true, true, true, true, true, true}; }
 };
 
 Document describe(const Subject& subject, const ReportOptions& options);
@@ -53,6 +54,7 @@ Document describe(const Subject& subject, const ReportOptions& options);
 // The parts. `full` adds what is too long for an overview.
 Section overviewOf(const Plan& plan);
 Section graphOf(const Model& model, bool full);
+Section decisionsOf(const Plan& plan);
 Section kernelsOf(const Subject& subject, bool full, bool source);
 Section memoryOf(const Plan& plan, bool full);
 Section stepsOf(const Plan& plan, bool full);

@@ -1,12 +1,15 @@
 #include "schedule/fuse.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <set>
 
 #include "tensor/dot_operands.h"
 #include "schedule/fuse_rows.h"
 #include "schedule/kernel_size.h"
 #include "tensor/late_normalize.h"
+#include "tensor/node_names.h"
 #include "tensor/nodes.h"
 #include "tensor/uses.h"
 #include "schedule/work.h"
@@ -26,7 +29,8 @@ bool alwaysMaterialized(Op op) { return op == Op::Contiguous || op == Op::Copy |
 
 class Fuser {
  public:
-  Fuser(UOp sink, const FusionOptions& options) : order_(toposort(sink)), options_(options), dots_(options.dots) {
+  Fuser(const Model& model, UOp sink, const FusionOptions& options, const Decisions& decisions)
+      : order_(toposort(sink)), options_(options), decisions_(decisions), names_(model, order_), dots_(options.dots) {
     uint32_t largest = 0;
     for (UOp n : order_) largest = std::max(largest, n.id());
     uses_.resize(largest + 1);
@@ -44,7 +48,12 @@ class Fuser {
       do decide();
       while (refuseRowsWithoutProduct() || refuseDots());
     } while (cutLargeKernels(order_, [this](UOp n) { return isKept(n); }, options_.whole, isCut_));
-    Fusion fusion{materialized_, {}};
+    Fusion fusion{materialized_, {}, {}};
+    for (UOp n : order_)
+      if (auto made = made_.find(n.id()); made != made_.end()) {
+        made->second.name = "keep:" + names_.of(n);
+        fusion.decisions.push_back(std::move(made->second));
+      }
     const Readers readers(order_);
     for (UOp n : order_)
       if (rows_.contains(n.id())) fusion.rows.emplace(beforeSweeps(n, readers).id(), rows_.at(n.id()).axes);
@@ -58,7 +67,7 @@ class Fuser {
     materialized_.assign(materialized_.size(), false);
     uses_.assign(uses_.size(), {});
     isOperand_.clear(), rootShape_.clear(), rootOwner_.clear(), productOf_.clear();
-    rows_.clear(), rowProducts_.clear();
+    rows_.clear(), rowProducts_.clear(), made_.clear();
     for (size_t i = order_.size(); i-- > 0;) visit(order_[i]);
   }
 
@@ -101,7 +110,7 @@ class Fuser {
     if (n.op() == Op::Sink) return;
     if (n.op() == Op::Store) return visitStore(n);
     if (isStorage(n) || uses_[n.id()].empty()) return;
-    if (mustMaterialize(n)) {
+    if (decideFate(n) == Fate::Keep) {
       materialized_[n.id()] = true;
       uses_[n.id()].clear();
       addRoot(n, n, n);
@@ -137,39 +146,118 @@ class Fuser {
     addRoot(n, n, n);
   }
 
-  bool mustMaterialize(UOp n) {
-    if (alwaysMaterialized(n.op()) || isOperand_.contains(n.id())) return true;
-    const std::vector<Use>& uses = uses_[n.id()];
-    bool isRoot = uses.size() == 1 && isRootUse(n, uses[0]);
-    if (isRoot) return false;  // it is the value of a store: its buffer is the target
-    if (isCut_[n.id()]) return true;
-    if (isIndexMath_[n.id()]) return false;
-    if (n.op() == Op::Reduce) return (!canHoist(n) || isSecondProduct(n)) && !keepsRows(n);
-    if (isMovement(n.op()) || work(n) == 0) return false;
-    if (isNormalizedLate(n)) return !canHoist(n);  // it stays with its sum
-    if (isByteDistance(n) && std::ranges::all_of(uses, &Use::inReduce)) return false;  // dot products take bytes
-    if (dotOperands_.contains(n.id())) return false;
-    const bool isSweptAgain = uses.size() > 1 && work_[n.id()] >= kTranscendentalCost;
-    if (isSweptAgain && keepsRows(n)) return false;
-    return (uses.size() > kMaxUses || isCheaperMaterialized(n)) && !keepsRows(n);
+  /// What becomes of a value: computed where it is read, kept in a buffer, or kept row by row in the kernel that reads it.
+  enum class Fate : uint8_t { Fuse, Keep, Rows };
+  static constexpr const char* kFates[] = {"fuse", "keep", "rows"};
+
+  /// The best fate, why, and which others are legal.
+  struct Verdict {
+    Fate fate = Fate::Fuse;
+    const char* reason = nullptr;  // null: there is nothing to choose
+    bool mayFuse = true, mayKeep = true;
+    std::optional<RowPlan> rows = {};
+    std::optional<double> fuseCost = {}, keepCost = {};
+  };
+
+  static Verdict withRows(Verdict verdict, std::optional<RowPlan> rows, const char* reason) {
+    verdict.fate = Fate::Rows, verdict.reason = reason, verdict.rows = std::move(rows);
+    return verdict;
   }
 
-  /// A product that several reductions of one kernel read, or what is computed from it: kept there, row by row.
-  bool keepsRows(UOp n) {
-    std::vector<Use>& uses = uses_[n.id()];
+  Verdict judge(UOp n) {
+    if (alwaysMaterialized(n.op()) || isOperand_.contains(n.id())) return {Fate::Keep};
+    const std::vector<Use>& uses = uses_[n.id()];
+    if (uses.size() == 1 && isRootUse(n, uses[0])) return {};  // it is the value of a store: its buffer is the target
+    if (isCut_[n.id()]) return {Fate::Keep, "its kernel would be too large", false};
+    if (isIndexMath_[n.id()]) return {};
+    if (n.op() == Op::Reduce) return judgeReduce(n);
+    if (isMovement(n.op()) || work(n) == 0) return {};
+    return judgeElementwise(n);
+  }
+
+  Verdict judgeReduce(UOp n) {
+    Verdict verdict{Fate::Fuse, "no element of it is computed twice", uses_[n.id()].size() <= kMaxUses};
+    const bool isHoisted = canHoist(n);
+    if (isHoisted && !isSecondProduct(n)) return verdict;
+    if (auto rows = planRowsOf(n)) return withRows(verdict, std::move(rows), "reductions of its kernel sweep over its rows");
+    verdict.fate = Fate::Keep;
+    verdict.reason = isHoisted ? "its kernel computes another product" : "it would be computed more than once";
+    return verdict;
+  }
+
+  Verdict judgeElementwise(UOp n) {
+    const std::vector<Use>& uses = uses_[n.id()];
+    Verdict verdict{Fate::Fuse, "computing it where it is read costs less", uses.size() <= kMaxUses,
+                    n.dtype() != DType::Index};
+    if (isNormalizedLate(n)) {
+      verdict.reason = "it stays with its sum";
+      if (!canHoist(n)) verdict.fate = Fate::Keep, verdict.reason = "its sum would be computed more than once";
+      return verdict;
+    }
+    if (isByteDistance(n) && std::ranges::all_of(uses, &Use::inReduce)) {
+      verdict.reason = "dot products take bytes";
+      return verdict;
+    }
+    if (dotOperands_.contains(n.id())) {
+      verdict.reason = "dot products take bf16";
+      return verdict;
+    }
+    const bool isSweptAgain = uses.size() > 1 && work_[n.id()] >= kTranscendentalCost;
+    if (isSweptAgain)
+      if (auto rows = planRowsOf(n)) return withRows(verdict, std::move(rows), "reductions sweep over it again");
+    const bool isCheaper = isCheaperMaterialized(n, verdict);
+    if (uses.size() <= kMaxUses && !isCheaper) return verdict;
+    if (auto rows = planRowsOf(n)) return withRows(verdict, std::move(rows), "reductions sweep over it again");
+    verdict.fate = Fate::Keep;
+    verdict.reason = isCheaper ? "computing it again costs more" : "it is read in too many ways";
+    return verdict;
+  }
+
+  /// The fate that is asked for, or that of the verdict.
+  Fate decideFate(UOp n) {
+    Verdict verdict = judge(n);
+    if (verdict.reason == nullptr) return verdict.fate;
+    std::vector<Fate> legal;
+    if (verdict.mayFuse || verdict.fate == Fate::Fuse) legal.push_back(Fate::Fuse);
+    if (verdict.mayKeep || verdict.fate == Fate::Keep) legal.push_back(Fate::Keep);
+    if (verdict.rows) legal.push_back(Fate::Rows);
+    Decision decision{"keep:", {}, 0, verdict.reason};
+    for (Fate fate : legal) {
+      const std::optional<double> cost =
+          fate == Fate::Fuse ? verdict.fuseCost : fate == Fate::Keep ? verdict.keepCost : std::nullopt;
+      decision.alternatives.push_back({kFates[static_cast<size_t>(fate)], cost});
+      if (fate == verdict.fate) decision.chosen = decision.alternatives.size() - 1;
+    }
+    if (decisions_.hasRequests()) {
+      decision.name += names_.of(n);
+      verdict.fate = legal[decisions_.answer(decision)];
+    }
+    made_.insert_or_assign(n.id(), std::move(decision));
+    if (verdict.fate == Fate::Rows) keepRows(n, std::move(*verdict.rows));
+    return verdict.fate;
+  }
+
+  /// How a product that several reductions of one kernel read, or what is computed from it, is kept there row by row.
+  std::optional<RowPlan> planRowsOf(UOp n) {
+    const std::vector<Use>& uses = uses_[n.id()];
     const uint32_t root = uses[0].root, owner = rootOwner_[root].id();
     const bool isProduct = n.op() == Op::Reduce;
-    if (uses.size() > kMaxUses || noRows_.contains(owner) || rowProducts_.contains(owner)) return false;
-    if (isProduct && uses.size() < 2) return false;
-    if (!std::ranges::all_of(uses, [&](const Use& use) { return use.root == root && use.inReduce; })) return false;
+    if (uses.size() > kMaxUses || noRows_.contains(owner) || rowProducts_.contains(owner)) return std::nullopt;
+    if (isProduct && uses.size() < 2) return std::nullopt;
+    if (!std::ranges::all_of(uses, [&](const Use& use) { return use.root == root && use.inReduce; })) return std::nullopt;
     std::optional<RowPlan> plan = planRows(n, uses, rootShape_[root], tokens_);
-    if (!plan || repetitions(n, uses[0]) > 1) return false;
+    if (!plan || repetitions(n, uses[0]) > 1) return std::nullopt;
     const auto repeats = [&](int axis) { return readsAgain(n, uses[0], {axis}); };
-    if (isProduct && (!isRowProduct(n, *plan) || std::ranges::none_of(plan->over, repeats))) return false;
-    rows_[n.id()] = {std::move(plan->axes), owner};
-    if (isProduct) rowProducts_.insert(owner);  // what it reads is kept elsewhere: one product is enough to tile
+    if (isProduct && (!isRowProduct(n, *plan) || std::ranges::none_of(plan->over, repeats))) return std::nullopt;
+    return plan;
+  }
+
+  void keepRows(UOp n, RowPlan plan) {
+    std::vector<Use>& uses = uses_[n.id()];
+    const uint32_t owner = rootOwner_[uses[0].root].id();
+    rows_[n.id()] = {std::move(plan.axes), owner};
+    if (n.op() == Op::Reduce) rowProducts_.insert(owner);  // what it reads is kept elsewhere: one product is enough to tile
     uses.resize(1), uses[0].outer.clear();  // its operands are read where it is filled, once
-    return true;
   }
 
   /// Rows pay where a product fills them; true when some kernel has others and all is to be decided without those.
@@ -278,7 +366,7 @@ class Fuser {
     return found;
   }
 
-  bool isCheaperMaterialized(UOp n) const {
+  bool isCheaperMaterialized(UOp n, Verdict& verdict) const {
     const std::vector<Use>& uses = uses_[n.id()];
     double elements = static_cast<double>(n.maxNumel()), total = 0, each = work_[n.id()];
     bool oneKernel = true, isStored = false;
@@ -287,15 +375,18 @@ class Fuser {
       oneKernel &= use.root == uses[0].root;
       isStored |= isRootUse(n, use);
     }
+    verdict.fuseCost = total * each, verdict.keepCost = elements * (each + kStoreCost) + total * kLoadCost + kLaunch;
     if (uses.size() == 1 && total <= elements) return false;
     if (oneKernel && total <= kCachedRecompute * elements && each <= kCachedWork) return false;
     if (isStored) return (total - elements) * kLoadCost < (total - elements) * each;  // an output anyway
-    double kept = elements * (each + kStoreCost) + total * kLoadCost + kLaunch;
-    return kept < total * each;
+    return *verdict.keepCost < *verdict.fuseCost;
   }
 
   std::vector<UOp> order_;
   const FusionOptions& options_;
+  const Decisions& decisions_;
+  NodeNames names_;
+  std::map<uint32_t, Decision> made_;  // by node id, before the answers to them
   std::set<uint32_t> isOperand_;  // ids of values that kinds with kernels of their own read whole
   std::vector<std::vector<Use>> uses_;
   std::vector<double> work_;
@@ -316,14 +407,16 @@ class Fuser {
 
 }  // namespace
 
-Fusion chooseFusion(UOp sink, const FusionOptions& options) { return Fuser(sink, options).run(); }
+Fusion chooseFusion(const Model& model, UOp sink, const FusionOptions& options, const Decisions& decisions) {
+  return Fuser(model, sink, options, decisions).run();
+}
 
 Fusion keepAll(UOp sink) {
   const std::vector<UOp> order = toposort(sink);
   uint32_t largest = 0;
   for (UOp n : order) largest = std::max(largest, n.id());
   const std::vector<bool> isMath = indexMath(order, largest + 1);
-  Fusion fusion{std::vector<bool>(largest + 1), {}};
+  Fusion fusion{std::vector<bool>(largest + 1), {}, {}};
   const auto keep = [&](UOp n) {
     if (!isStorage(n)) fusion.materialized[n.id()] = true;
   };

@@ -5,7 +5,8 @@
 #include <set>
 #include <vector>
 
-#include "ir/graph.h"
+#include "ir/model.h"
+#include "support/decision.h"
 #include "tensor/dot_operands.h"
 
 namespace svod {
@@ -15,6 +16,8 @@ struct Fusion {
   std::vector<bool> materialized;
   /// By node id: the axes of a value that a kernel keeps in a local buffer; it is filled where the other axes are open.
   std::map<uint32_t, std::vector<int>> rows;
+  /// For every value with a choice: fuse, keep or rows. What was asked for is not in them yet.
+  std::vector<Decision> decisions;
 };
 
 struct FusionOptions {
@@ -28,8 +31,8 @@ struct FusionOptions {
 /// of the kernel, so its loop is hoisted out of the others (softmax becomes one kernel). What only the reductions of one
 /// kernel read, along the same axes, is kept row by row where a product makes those rows (attention becomes one kernel).
 /// Everything else weighs the arithmetic of computing again against writing and reading memory. What makes a kernel too
-/// large is kept as well.
-Fusion chooseFusion(UOp sink, const FusionOptions& options);
+/// large is kept as well. What `decisions` has answers to is as these say.
+Fusion chooseFusion(const Model& model, UOp sink, const FusionOptions& options, const Decisions& decisions);
 
 /// Every value is kept that is computed and can be: sizes and positions, which no memory is read for, are not.
 Fusion keepAll(UOp sink);

@@ -23,24 +23,34 @@ std::vector<Bf16Product> dotsOf(UOp root, const GraphJob& job) {
   return job.options.bf16Dots ? bf16Products(toposort(root)) : std::vector<Bf16Product>();
 }
 
-Result<UOp> unroll(UOp root, PassContext& cx) { return unrollLoops(jobOf(cx).model, root); }
+Result<UOp> unroll(UOp root, PassContext& cx) {
+  return unrollLoops(jobOf(cx).model, root, jobOf(cx).decisions);
+}
 
-Result<UOp> lateNormalize(UOp root, PassContext& cx) { return normalizeLate(cx.graph, root, cx.numerics); }
+Result<UOp> lateNormalize(UOp root, PassContext& cx) {
+  return normalizeLate(jobOf(cx).model, root, cx.numerics, jobOf(cx).decisions);
+}
 
 Result<UOp> winograd(UOp root, PassContext& cx) {
   if (cx.numerics != Numerics::Fast) return root;
-  WinogradGraph fast = useWinograd(jobOf(cx).model, root);
+  WinogradGraph fast = useWinograd(jobOf(cx).model, root, jobOf(cx).decisions);
   jobOf(cx).whole = std::move(fast.whole);
   return fast.sink;
 }
 
-Result<UOp> rescaleSums(UOp root, PassContext& cx) { return rescaleLongSums(cx.graph, root, cx.numerics); }
+Result<UOp> rescaleSums(UOp root, PassContext& cx) {
+  return rescaleLongSums(jobOf(cx).model, root, cx.numerics, jobOf(cx).decisions);
+}
 
-Result<UOp> splitReduces(UOp root, PassContext& cx) { return splitReduces(cx.graph, root, cx.numerics); }
+Result<UOp> splitReduces(UOp root, PassContext& cx) {
+  return splitReduces(jobOf(cx).model, root, cx.numerics, jobOf(cx).decisions);
+}
 
 Result<UOp> layOut(UOp root, PassContext& cx) {
   GraphJob& job = jobOf(cx);
-  return layOutForReaders(cx.graph, root, chooseFusion(root, {job.whole, dotsOf(root, job)}).materialized, job.whole);
+  const std::vector<Bf16Product> dots = dotsOf(root, job);
+  const Fusion fusion = chooseFusion(job.model, root, {job.whole, dots}, job.decisions);
+  return layOutForReaders(job.model, root, fusion.materialized, job.whole, job.decisions);
 }
 
 Result<UOp> dotOperands(UOp root, PassContext& cx) {
@@ -50,7 +60,8 @@ Result<UOp> dotOperands(UOp root, PassContext& cx) {
 
 Result<UOp> fuse(UOp root, PassContext& cx) {
   GraphJob& job = jobOf(cx);
-  job.fusion = chooseFusion(root, {job.whole, job.dots});
+  job.fusion = chooseFusion(job.model, root, {job.whole, job.dots}, job.decisions);
+  for (const Decision& decision : job.fusion->decisions) job.decisions.decide(decision);
   return root;
 }
 
@@ -62,7 +73,7 @@ Result<UOp> makeKernels(UOp root, PassContext& cx) {
 }
 
 Result<UOp> joinKernels(UOp root, PassContext& cx) {
-  joinSiblings(*jobOf(cx).schedule);
+  joinSiblings(*jobOf(cx).schedule, jobOf(cx).decisions);
   return root;
 }
 
@@ -118,6 +129,8 @@ Result<std::optional<Schedule>> runGraphPasses(Model& model, UOp sink, const Sch
   cx.data.put(job);
   SVOD_CHECK(runPipeline(graphPasses(), sink, cx));
   if (log.stopped) return std::nullopt;
+  SVOD_CHECK(job.decisions.check());
+  job.schedule->decisions = job.decisions.made();
   return std::move(job.schedule);
 }
 

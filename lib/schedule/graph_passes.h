@@ -14,12 +14,14 @@ namespace svod {
 /// What the passes over one graph share. The root is the sink of tensors throughout; from make-kernels on, at stage
 /// Kernel, the schedule is what is printed and verified.
 struct GraphJob final : PassSubject {
-  GraphJob(Model& model, const ScheduleOptions& options) : model(model), options(options) {}
+  GraphJob(Model& model, const ScheduleOptions& options)
+      : model(model), options(options), decisions(options.decisions) {}
   std::string text(UOp root) const override;
   Status verify(UOp root, Stage stage) const override;
 
   Model& model;
   ScheduleOptions options;
+  Decisions decisions;
   std::set<uint32_t> whole;             // filled by winograd: ids of values that are computed in place whatever the size
   std::vector<Bf16Product> dots;        // filled by dot-operands
   std::optional<Fusion> fusion;         // filled by fuse

@@ -8,6 +8,7 @@
 #include "ir/model.h"
 #include "ir/numerics.h"
 #include "pass/pass.h"
+#include "support/decision.h"
 #include "support/result.h"
 
 namespace svod {
@@ -16,6 +17,7 @@ struct ScheduleOptions {
   Numerics numerics = Numerics::Contract;
   bool bf16Dots = false;  // sums of products of bf16 become dot product instructions
   PassOptions passes = {};
+  DecisionRequests decisions = {};  // others than the usual choices
 };
 
 /// Storage of one value. Ports keep the dense layout of their actual dims; temporaries are laid out for the largest.
@@ -71,6 +73,7 @@ struct Schedule {
   std::vector<Kernel> kernels;  // equal content appears once
   std::vector<ScheduleItem> items;
   std::vector<ScheduleLoop> loops;
+  std::vector<Decision> decisions;  // that were made about the graph, in order
 };
 
 /// Runs all of graphPasses() (graph_passes.h) on the model. Adds nodes to its graph but changes no existing one. Pure

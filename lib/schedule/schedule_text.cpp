@@ -1,30 +1,8 @@
-// Text of a schedule, and the labels of its values.
+// Text of a schedule.
 #include "ir/text.h"
-#include "schedule/fuse.h"
 #include "schedule/schedule.h"
-#include "schedule/scheduler.h"
 
 namespace svod {
-
-// A value without a name of its own is a step towards the first named value that uses it.
-void Scheduler::nameNodes() {
-  labels_ = model_.labels;
-  for (size_t i = nodes_.size(); i-- > 0;) {
-    UOp n = nodes_[i];
-    if (n.op() == Op::Store && n.src(0).op() == Op::Buffer)
-      labels_.try_emplace(n.id(), labelOf(n.src(0)));
-    auto it = labels_.find(n.id());
-    if (it == labels_.end()) continue;
-    for (UOp s : n.src())
-      if (!isStorage(s)) labels_.try_emplace(s.id(), it->second);
-  }
-}
-
-std::string Scheduler::labelOf(UOp node) const {
-  if (auto it = labels_.find(node.id()); it != labels_.end()) return it->second;
-  if (node.op() == Op::Buffer) return model_.ports[node.argAs<SlotArg>().slot].name;
-  return std::string(toText(node.op()));
-}
 
 std::string toText(const Schedule& s) {
   std::string out;

@@ -9,9 +9,8 @@
 namespace svod {
 
 Scheduler::Scheduler(Model& model, UOp sink, const Fusion& fusion)
-    : model_(model), counters_(model), nodes_(toposort(sink)), loops_(nodes_), fusion_(fusion) {
-  nameNodes();
-}
+    : model_(model), counters_(model), nodes_(toposort(sink)), loops_(nodes_), labels_(labelsOf(model, nodes_)),
+      fusion_(fusion) {}
 
 Result<Schedule> Scheduler::run() {
   for (;;) {

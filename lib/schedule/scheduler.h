@@ -7,6 +7,7 @@
 
 #include "schedule/fuse.h"
 #include "tensor/kernel_builder.h"
+#include "tensor/node_names.h"
 #include "tensor/nodes.h"
 #include "schedule/schedule.h"
 
@@ -77,8 +78,7 @@ class Scheduler {
   /// The items of a body (-1: outside of loops), or the body that has no order.
   std::optional<int> appendBody(int loop, Elements& elements, std::vector<ScheduleItem>& items);
   ScheduleItem loopItem(int loop);
-  void nameNodes();
-  std::string labelOf(UOp node) const;
+  std::string labelOf(UOp node) const { return svod::labelOf(model_, labels_, node); }
 
   Model& model_;
   Schedule schedule_;

@@ -7,6 +7,7 @@
 
 #include "schedule/add_kernel.h"
 #include "schedule/kernel_size.h"
+#include "tensor/node_names.h"
 
 namespace svod {
 
@@ -112,7 +113,7 @@ bool isSmallEnough(UOp sink) {
 
 class Siblings {
  public:
-  explicit Siblings(Schedule& schedule) : s_(schedule) {
+  Siblings(Schedule& schedule, Decisions& decisions) : s_(schedule), decisions_(decisions) {
     for (size_t k = 0; k < s_.kernels.size(); ++k) kernelOf_.emplace(s_.kernels[k].sink.hash(), static_cast<int>(k));
   }
 
@@ -180,6 +181,9 @@ class Siblings {
     if (!other) return false;
     UOp sink = bothNests(*graph, nest, other);
     if (!isSmallEnough(sink) || !isWorthOneKernel(stores, storesOf(other), sink)) return false;
+    const std::string name = "join:" + plainLabel(first.label) + "+" + plainLabel(second.label);
+    const Decision decision{name, {{"join", {}}, {"apart", {}}}, 0, "both read the same memory in equal loops"};
+    if (decisions_.decide(decision) == 1) return false;
     if (other != loading) sink = bothNests(*graph, nest, fedFrom(*graph, withOwnReduces(*graph, loading, nest), stores));
     markAccesses(joined, sink);
     joined.label += "_" + second.label;
@@ -241,12 +245,13 @@ class Siblings {
   }
 
   Schedule& s_;
+  Decisions& decisions_;
   std::map<Hash128, int> kernelOf_;
   std::set<size_t> joined_;  // items whose work another one does
 };
 
 }  // namespace
 
-void joinSiblings(Schedule& schedule) { Siblings(schedule).run(); }
+void joinSiblings(Schedule& schedule, Decisions& decisions) { Siblings(schedule, decisions).run(); }
 
 }  // namespace svod

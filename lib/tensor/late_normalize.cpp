@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "tensor/node_names.h"
 #include "tensor/nodes.h"
 #include "tensor/softmax.h"
 #include "tensor/uses.h"
@@ -97,13 +98,18 @@ UOp normalizedAfter(Graph& g, UOp sum, int factor) {
 
 }  // namespace
 
-UOp normalizeLate(Graph& g, UOp sink, Numerics numerics) {
+UOp normalizeLate(Model& model, UOp sink, Numerics numerics, Decisions& decisions) {
   if (numerics == Numerics::Strict) return sink;
-  const Readers readers(toposort(sink));
+  Graph& g = *model.graph;
+  const std::vector<UOp> order = toposort(sink);
+  const Readers readers(order);
+  NodeDecisions decide(model, order, decisions);
   return transform(g, sink, [&](UOp node, std::span<const UOp> src) {
     UOp same = std::ranges::equal(src, node.src()) ? node : g.withSrc(node, src);
     const int factor = normalizedFactor(node, readers);
-    return factor < 0 ? same : normalizedAfter(g, same, factor);
+    if (factor < 0) return same;
+    const bool isEarly = decide.decide("divide", node, {{"after", {}}, {"before", {}}}, 0, "a result has many terms") == 1;
+    return isEarly ? same : normalizedAfter(g, same, factor);
   });
 }
 

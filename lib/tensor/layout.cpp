@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tensor/late_normalize.h"
+#include "tensor/node_names.h"
 #include "tensor/nodes.h"
 
 namespace svod {
@@ -29,8 +30,11 @@ bool isComputed(UOp n) { return n.op() == Op::Reduce || isElementwise(n.op()); }
 
 }  // namespace
 
-UOp layOutForReaders(Graph& g, UOp sink, const std::vector<bool>& kept, std::set<uint32_t>& whole) {
+UOp layOutForReaders(Model& model, UOp sink, const std::vector<bool>& kept, std::set<uint32_t>& whole,
+                     Decisions& decisions) {
+  Graph& g = *model.graph;
   const std::vector<UOp> order = toposort(sink);
+  NodeDecisions decide(model, order, decisions);
   const Readers readers(order);
   std::set<uint32_t> stored;  // permutations
   std::vector<UOp> roots{sink};
@@ -39,7 +43,9 @@ UOp layOutForReaders(Graph& g, UOp sink, const std::vector<bool>& kept, std::set
     // A product of a softmax keeps rows in its kernel, which then runs over these axes and not over those of an output.
     const bool keepsRows = isNormalizedLate(n);
     if (!keepsRows && !(isComputed(n) && kept[n.id()])) continue;
-    if (UOp permute = orderOfReaders(n, readers, keepsRows ? 1 : kMinRun)) stored.insert(permute.id());
+    UOp permute = orderOfReaders(n, readers, keepsRows ? 1 : kMinRun);
+    if (permute && decide.decide("layout", n, {{"read", {}}, {"computed", {}}}, 0, "all readers see it in one order") == 0)
+      stored.insert(permute.id());
   }
   if (stored.empty()) return sink;
   UOp changed = transform(g, g.make(Op::Sink, DType::Void, roots), [&](UOp n, std::span<const UOp> src) {

@@ -3,7 +3,8 @@
 #include <set>
 #include <vector>
 
-#include "ir/graph.h"
+#include "ir/model.h"
+#include "support/decision.h"
 
 namespace svod {
 
@@ -11,6 +12,7 @@ namespace svod {
 /// is stored in their order, as long as what lies next to each other stays so: whoever writes it loses nothing, and rows
 /// stand one after the other for those who read it. `kept`, by id: the values that get a buffer. Returns the changed
 /// graph; `whole`, ids of nodes, follows it.
-UOp layOutForReaders(Graph& graph, UOp sink, const std::vector<bool>& kept, std::set<uint32_t>& whole);
+UOp layOutForReaders(Model& model, UOp sink, const std::vector<bool>& kept, std::set<uint32_t>& whole,
+                     Decisions& decisions);
 
 }  // namespace svod

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ir/model.h"
+#include "support/decision.h"
 #include "support/result.h"
 
 namespace svod {
@@ -42,9 +43,9 @@ class Counters {
   std::map<uint32_t, UOp> memo_;
 };
 
-/// Replaces every loop of AxisType::Unroll by a copy of its body per iteration. Adds names of the loops it copies to
-/// the model.
-Result<UOp> unrollLoops(Model& model, UOp sink);
+/// Replaces every loop of AxisType::Unroll by a copy of its body per iteration, unless it is decided otherwise. Adds names
+/// of the loops it copies to the model.
+Result<UOp> unrollLoops(Model& model, UOp sink, Decisions& decisions);
 
 /// The Buffer of a content of a state or temporary, or of a view of one.
 inline UOp bufferBelow(UOp content) {

@@ -30,6 +30,21 @@ Monoid::Values reducedInParts(Graph& g, const Monoid& monoid, UOp terms, std::sp
   return monoid.merge(parts, partAxis);
 }
 
+int64_t decideParts(NodeDecisions& decisions, const char* kind, UOp reduce, int64_t extent, int64_t parts,
+                    const char* reason) {
+  constexpr int64_t kMostParts = 256;
+  parts = std::max<int64_t>(1, parts);
+  std::vector<int64_t> counts{1};
+  for (int64_t count = 2; count <= std::min(kMostParts, extent / 2) && extent % count == 0; count *= 2)
+    counts.push_back(count);
+  if (std::ranges::find(counts, parts) == counts.end()) counts.push_back(parts);
+  if (counts.size() == 1) return 1;
+  std::vector<Alternative> alternatives;
+  for (int64_t count : counts) alternatives.push_back({std::to_string(count), {}});
+  const auto usual = static_cast<size_t>(std::ranges::find(counts, parts) - counts.begin());
+  return counts[decisions.decide(kind, reduce, std::move(alternatives), usual, parts > 1 ? reason : "one is enough")];
+}
+
 UOp stored(Graph& g, UOp value) {
   return value.op() == Op::Contiguous ? value : g.make(Op::Contiguous, value.dtype(), {value});
 }

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "ir/graph.h"
+#include "tensor/node_names.h"
 
 namespace svod {
 
@@ -24,10 +24,15 @@ struct Monoid {
 /// That of one associative op.
 Monoid monoidOf(Graph& graph, Op op);
 
-/// Folds `terms` along `axes`, for every part along another axis; this is `partAxis` of what the parts give. That is stored, so
-/// that the parts have a kernel of their own, which threads share; then merged.
+/// Folds `terms` along `axes`, for every part along another axis; this is `partAxis` of what the parts give. That is
+/// stored, so that the parts have a kernel of their own, which threads share; then merged.
 Monoid::Values reducedInParts(Graph& graph, const Monoid& monoid, UOp terms, std::span<const int32_t> axes,
                               int32_t partAxis);
+
+/// Into how many equal parts `extent` terms of `reduce` go, as decided; at most 1 for none. `kind` is that of the
+/// decision, `parts` the usual choice.
+int64_t decideParts(NodeDecisions& decisions, const char* kind, UOp reduce, int64_t extent, int64_t parts,
+                    const char* reason);
 
 /// In a buffer.
 UOp stored(Graph& graph, UOp value);

@@ -1,6 +1,7 @@
 #include "tensor/rescale.h"
 
 #include <optional>
+#include <set>
 
 #include "tensor/parts.h"
 #include "tensor/softmax.h"
@@ -80,14 +81,22 @@ Monoid::Values rowInParts(Graph& g, const ExpSum& e, int64_t parts) {
 
 }  // namespace
 
-UOp rescaleLongSums(Graph& g, UOp sink, Numerics numerics) {
+UOp rescaleLongSums(Model& model, UOp sink, Numerics numerics, Decisions& decisions) {
   if (numerics == Numerics::Strict) return sink;
+  Graph& g = *model.graph;
+  std::set<uint32_t> whole;  // ids of sums that stay in one part
   for (bool changed = true; changed;) {  // what changes is built anew: the rows after it are looked for there
     changed = false;
-    for (UOp n : toposort(sink)) {
-      const std::optional<ExpSum> e = expSumOf(g, n);
-      const int64_t parts = e ? partsOf(*e) : 0;
-      if (parts == 0) continue;
+    const std::vector<UOp> order = toposort(sink);
+    NodeDecisions decide(model, order, decisions);
+    for (UOp n : order) {
+      const std::optional<ExpSum> e = whole.contains(n.id()) ? std::nullopt : expSumOf(g, n);
+      if (!e) continue;
+      const int64_t parts = decideParts(decide, "rescale", n, e->x.dim(e->axis), partsOf(*e), "no cache holds the row");
+      if (parts <= 1) {
+        whole.insert(n.id());
+        continue;
+      }
       const UOp from[] = {e->max, e->sum};
       sink = substitute(g, sink, from, rowInParts(g, *e, parts)), changed = true;
       break;

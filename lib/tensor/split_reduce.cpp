@@ -68,20 +68,32 @@ UOp split(Graph& g, UOp reduce, int32_t axis, int64_t parts) {
   return reducedInParts(g, monoidOf(g, arg.op), g.permute(terms, order), axes, 0)[0];
 }
 
-UOp split(Graph& g, UOp reduce) {
-  for (int32_t axis : reduce.argAs<ReduceArg>().axes)
-    if (int64_t parts = partsOf(reduce, reduce.src(0).dim(static_cast<size_t>(axis))); parts > 0)
-      return split(g, reduce, axis, parts);
-  return reduce;
+// Decides about `reduce`, which `named` was before what is below it changed.
+UOp splitAsDecided(Graph& g, UOp reduce, UOp named, NodeDecisions& decide) {
+  const auto extent = [&](int32_t axis) { return reduce.src(0).dim(static_cast<size_t>(axis)); };
+  std::span<const int32_t> axes = reduce.argAs<ReduceArg>().axes;
+  if (axes.empty()) return reduce;
+  for (int32_t axis : axes)
+    if (const int64_t usual = partsOf(reduce, extent(axis)); usual > 1) {
+      const int64_t parts = decideParts(decide, "parts", named, extent(axis), usual, "few results, many terms");
+      return parts > 1 ? split(g, reduce, axis, parts) : reduce;
+    }
+  // A buffer would round sums of small floats.
+  if (isFloat(reduce.dtype()) && byteSize(reduce.dtype()) < 4) return reduce;
+  const int32_t longest = std::ranges::max(axes, {}, extent);
+  const int64_t parts = decideParts(decide, "parts", named, extent(longest), 1, "");
+  return parts > 1 ? split(g, reduce, longest, parts) : reduce;
 }
 
 }  // namespace
 
-UOp splitReduces(Graph& g, UOp sink, Numerics numerics) {
+UOp splitReduces(Model& model, UOp sink, Numerics numerics, Decisions& decisions) {
+  Graph& g = *model.graph;
+  NodeDecisions decide(model, toposort(sink), decisions);
   return transform(g, sink, [&](UOp node, std::span<const UOp> src) {
     UOp same = std::ranges::equal(src, node.src()) ? node : g.withSrc(node, src);
     if (same.op() != Op::Reduce || same.src(0).hasSymbolicShape() || !mayReassociate(same, numerics)) return same;
-    return split(g, same);
+    return splitAsDecided(g, same, node, decide);
   });
 }
 

@@ -1,13 +1,14 @@
 // Large reductions to few elements in two steps, so that the first has parallel work on what stays in cache.
 #pragma once
-#include "ir/graph.h"
+#include "ir/model.h"
 #include "ir/numerics.h"
+#include "support/decision.h"
 
 namespace svod {
 
 /// Rewrites Reduce nodes whose input is much larger than their result, and products of matrices with many terms for each of
 /// few results: partial results over equal parts of the terms, in a buffer, and a second Reduce over the parts. Floats are
 /// left alone in strict mode, where the order of additions is fixed.
-UOp splitReduces(Graph& graph, UOp sink, Numerics numerics);
+UOp splitReduces(Model& model, UOp sink, Numerics numerics, Decisions& decisions);
 
 }  // namespace svod

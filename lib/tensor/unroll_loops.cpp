@@ -1,5 +1,6 @@
 // Loops that are asked to be unrolled, as copies of their bodies.
 #include <algorithm>
+#include <set>
 
 #include "tensor/loops.h"
 
@@ -106,13 +107,20 @@ class Unroller {
 
 }  // namespace
 
-Result<UOp> unrollLoops(Model& model, UOp sink) {
+Result<UOp> unrollLoops(Model& model, UOp sink, Decisions& decisions) {
+  std::set<uint32_t> stay;  // loops, by number
   for (;;) {
     std::vector<UOp> order = toposort(sink);
-    auto end = std::find_if(order.begin(), order.end(), [](UOp n) {
-      return n.op() == Op::End && n.src(1).argAs<AxisArg>().type == AxisType::Unroll;
+    auto end = std::find_if(order.begin(), order.end(), [&](UOp n) {
+      const AxisArg* axis = n.op() == Op::End ? &n.src(1).argAs<AxisArg>() : nullptr;
+      return axis != nullptr && axis->type == AxisType::Unroll && !stay.contains(axis->id);
     });
     if (end == order.end()) return sink;
+    const uint32_t loop = end->src(1).argAs<AxisArg>().id;
+    if (decisions.decide({"unroll:" + model.loops[loop], {{"yes", {}}, {"no", {}}}, 0, "the graph asks for it"}) == 1) {
+      stay.insert(loop);
+      continue;
+    }
     Unroller unroller(model, *end);
     SVOD_CHECK(unroller.unroll());
     sink = transform(*model.graph, sink, [&](UOp n, std::span<const UOp> src) { return unroller.rebuilt(n, src); });

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "tensor/node_names.h"
 #include "tensor/nodes.h"
 #include "tensor/tile_loops.h"
 
@@ -15,7 +16,7 @@ namespace {
 /// its tiles, as part of their transform, as long as nothing else reads what is in between.
 class WinogradRewriter {
  public:
-  WinogradRewriter(Model& model, UOp sink, WinogradChoice choose)
+  WinogradRewriter(Model& model, UOp sink, const WinogradChoice& choose)
       : model_(model), g_(*model.graph), choose_(choose), sink_(sink), nodes_(toposort(sink)), loops_(model, nodes_),
         readers_(nodes_) {}
 
@@ -43,7 +44,7 @@ class WinogradRewriter {
       if (open_.contains(s.id())) return continued(node, src, s);
     UOp same = std::ranges::equal(src, node.src()) ? node : g_.withSrc(node, src);
     std::optional<Convolution> conv = convolutionOf(model_, same);
-    const WinogradPlan plan = conv ? choose_(*conv, same.src(0)) : WinogradPlan();
+    const WinogradPlan plan = conv ? choose_(*conv, same.src(0), node) : WinogradPlan();
     if (plan.form == nullptr) return same;
     TiledConvolution tiled(model_, *conv, *plan.form, same, result_.whole);
     Open open{{}, {}, tiled.rowAxis(), tiled.rows(), labelOf(node, model_.ports[conv->weights].name)};
@@ -141,7 +142,7 @@ class WinogradRewriter {
 
   Model& model_;
   Graph& g_;
-  WinogradChoice choose_;
+  const WinogradChoice& choose_;
   UOp sink_;
   std::vector<UOp> nodes_;
   TileLoops loops_;
@@ -152,8 +153,21 @@ class WinogradRewriter {
 
 }  // namespace
 
-WinogradGraph useWinograd(Model& model, UOp sink, WinogradChoice choose) {
+WinogradGraph useWinograd(Model& model, UOp sink, const WinogradChoice& choose) {
   return WinogradRewriter(model, sink, choose).run();
+}
+
+WinogradGraph useWinograd(Model& model, UOp sink, Decisions& decisions) {
+  NodeDecisions decide(model, toposort(sink), decisions);
+  return useWinograd(model, sink, [&](const Convolution& conv, UOp product, UOp sum) {
+    const std::vector<PricedPlan> plans = pricedPlans(conv, product);
+    if (plans.size() == 1) return plans[0].plan;
+    std::vector<Alternative> alternatives;
+    for (const PricedPlan& p : plans) alternatives.push_back({p.name, p.cost});
+    const size_t usual = cheapestPlan(plans);
+    const char* reason = usual == 0 ? "the plain sum is hardly more work" : "the least work";
+    return plans[decide.decide("conv", sum, std::move(alternatives), usual, reason)].plan;
+  });
 }
 
 }  // namespace svod

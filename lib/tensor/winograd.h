@@ -1,8 +1,10 @@
 // Convolutions with fewer multiplications: Winograd's minimal filtering F(r x r, 3 x 3).
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <set>
 
+#include "support/decision.h"
 #include "tensor/winograd_form.h"
 
 namespace svod {
@@ -17,8 +19,11 @@ struct WinogradGraph {
   UOp sink;
   std::set<uint32_t> whole;  // ids of values inside the transforms: never stored, as they share what they compute
 };
-/// `choose` decides which convolutions, and how. A model that is scheduled again keeps the ports and loops it has.
-using WinogradChoice = WinogradPlan (*)(const Convolution& conv, UOp product);
-WinogradGraph useWinograd(Model& model, UOp sink, WinogradChoice choose = cheapestPlan);
+/// `choose` decides which convolutions, and how, given the product and the sum of it in the graph as it was. A model that is
+/// scheduled again keeps the ports and loops it has.
+using WinogradChoice = std::function<WinogradPlan(const Convolution& conv, UOp product, UOp sum)>;
+WinogradGraph useWinograd(Model& model, UOp sink, const WinogradChoice& choose);
+/// With the cheapest plan for each convolution, unless it is decided otherwise.
+WinogradGraph useWinograd(Model& model, UOp sink, Decisions& decisions);
 
 }  // namespace svod

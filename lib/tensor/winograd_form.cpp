@@ -92,13 +92,12 @@ double costOf(const WinogradForm& f, const ConvSize& s, int64_t rows) {
   return weights * (blocks * tiles + kWeightCost + (blocks - 1) * again) + blocks * (moved * each + kBlockCost);
 }
 
-/// The number of rows with the least cost.
+/// The number of rows, fewer than all, with the least cost; 0 where there is one row.
 int64_t bestRows(const WinogradForm& f, const ConvSize& s) {
-  const int64_t all = tilesAlong(s.height, f);
-  int64_t best = all;
-  double least = costOf(f, s, all) / kWorthLoop;
-  for (int64_t rows = 1; rows < all; ++rows)
-    if (double cost = costOf(f, s, rows); cost < least) best = rows, least = cost;
+  int64_t best = 0;
+  double least = 0;
+  for (int64_t rows = 1; rows < tilesAlong(s.height, f); ++rows)
+    if (double cost = costOf(f, s, rows); best == 0 || cost < least) best = rows, least = cost;
   return best;
 }
 
@@ -106,19 +105,32 @@ int64_t bestRows(const WinogradForm& f, const ConvSize& s) {
 
 std::span<const WinogradForm> winogradForms() { return kForms; }
 
-WinogradPlan cheapestPlan(const Convolution& conv, UOp product) {
+std::vector<PricedPlan> pricedPlans(const Convolution& conv, UOp product) {
   const ConvSize size{sizeOf(conv.groups, product),
                       sizeOf(conv.batch, product),
                       sizeOf(conv.channels, product),
                       sizeOf(conv.filters, product),
                       sizeOf({&conv.windows[0].out, 1}, product),
                       sizeOf({&conv.windows[1].out, 1}, product)};
-  if (size.channels < kMinChannels || size.filters < kMinChannels) return {};
-  WinogradPlan best;
-  double least = directCost(size) / kWorthwhile;
+  std::vector<PricedPlan> plans{{{}, "direct", directCost(size)}};
+  if (size.channels < kMinChannels || size.filters < kMinChannels) return plans;
   for (const WinogradForm& form : kForms) {
-    const int64_t rows = bestRows(form, size);
-    if (double cost = costOf(form, size, rows); cost < least) best = {&form, rows}, least = cost;
+    const int64_t all = tilesAlong(size.height, form), rows = bestRows(form, size);
+    const std::string name = "f" + std::to_string(form.tile);
+    plans.push_back({{&form, all}, name, costOf(form, size, all)});
+    if (rows > 0) plans.push_back({{&form, rows}, name + ".rows" + std::to_string(rows), costOf(form, size, rows)});
+  }
+  return plans;
+}
+
+size_t cheapestPlan(std::span<const PricedPlan> plans) {
+  size_t best = 0;
+  double least = plans[0].cost / kWorthwhile;
+  for (size_t i = 1; i < plans.size(); ++i) {
+    const bool isLoop = plans[i].name.find('.') != std::string::npos;
+    // Of one form: a loop is to be worth it beside all rows at once.
+    if (isLoop && plans[i].cost >= plans[i - 1].cost / kWorthLoop) continue;
+    if (plans[i].cost < least) best = i, least = plans[i].cost;
   }
   return best;
 }

@@ -1,6 +1,7 @@
 // F(r x r, 3 x 3) for the sizes there are: the constant matrices, and what a convolution costs in each form.
 #pragma once
 #include <span>
+#include <string>
 #include <vector>
 
 #include "tensor/convolution.h"
@@ -29,8 +30,15 @@ struct WinogradPlan {
   int64_t rows = INT64_MAX;
 };
 
-/// The plan with the least work for a convolution of such a product.
-WinogradPlan cheapestPlan(const Convolution& conv, UOp product);
+struct PricedPlan {
+  WinogradPlan plan;
+  std::string name;  // direct, f4, f2.rows3, ..
+  double cost;
+};
+/// The plain sum, then each form with all rows at once and with the best number of them, where that is fewer.
+std::vector<PricedPlan> pricedPlans(const Convolution& conv, UOp product);
+/// The position of the plan to take: of the least work, if it is worth more than its rounding.
+size_t cheapestPlan(std::span<const PricedPlan> plans);
 
 /// The elements of the weights as the product over channels reads them: [place, group, channel, filter].
 std::vector<float> transformedWeights(const WinogradForm& form, const Convolution& conv, UOp product,

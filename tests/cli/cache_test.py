@@ -50,10 +50,13 @@ class Cache(ToolTest):
         weights = self.folder / "w.npy"
         weights.write_bytes(b"\x93NUMPY\x01\x00" + (118).to_bytes(2, "little") + b"{'descr': '<f4', 'fortran_order': False, 'shape': (8, 8)}"
                             .ljust(117) + b"\n" + bytes(256))
+        decided = self.folder / "decided"
+        decided.write_text("# what is computed again\n\nkeep:y.exp=keep\n")
         cases = {"--target": ["c"], "--triple": ["aarch64-unknown-linux-gnu", "--cpu", "neoverse-n1"], "--cpu": ["x86-64-v2"],
                  "--opt-level": ["0"], "--opts": ["y=vector(0,2)"], "--var": ["n=3:9"], "--shape": ["x=5x8"], "--const": [f"w={weights}"],
                  "--numerics": ["strict"], "--fold-limit": ["0"], "--memory": ["off"], "--cc": ["cc", "--target", "c"], "--disable-rule": ["fold-constants"],
-                 "--disable-pass": ["apply-opts"], "--bisect-limit": ["1"]}
+                 "--disable-pass": ["apply-opts"],
+                 "--decide": ["keep:y.exp=keep"], "--decisions": [str(decided)], "--bisect-limit": ["1"]}
         flags = json.loads(self.svodc("--list-flags", "--json").stdout)
         of_onnx = {"--state", "--host-op"}  # change the graph alone
         self.assertEqual(cases.keys() | of_onnx, {flag["name"] for flag in flags if flag["changesOutput"]})

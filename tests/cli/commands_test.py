@@ -28,6 +28,8 @@ class Usage(ToolTest):
             (["compile", graph, "-o", "p", "--memory", "less"], "arena, remap or off"),
             (["compile", graph, "-o", "p", "--opts", "upcast(0,4)"], "KERNEL=LIST"),
             (["compile", graph, "-o", "p", "--opts", "nothing=upcast(0,4)"], "nothing"),
+            (["compile", graph, "-o", "p", "--decide", "keep"], "'keep' is no decision"),
+            (["compile", graph, "-o", "p", "--decide", "keep:nothing=keep"], "there is no decision 'keep:nothing'"),
             (["compile", graph, "-o", "p", "--opts", "z=upcast(0,2)", "--opts", "z=upcast(1,5)"], "are both for kernel z_"),
             (["compile", graph, "-o", "p", "--cc", "cc"], "--target c"),
             (["check", graph, "--diagnostics", "xml"], "text or json"),
@@ -185,6 +187,7 @@ class Inspect(ToolTest):
         self.assertIn("last step", self.svodc("inspect", graph, "--memory").stdout)
         self.assertIn("after steps", self.svodc("inspect", graph, "--steps").stdout)
         self.assertIn("reduce", self.svodc("inspect", graph, "--kernels").stdout)
+        self.assertRegex(self.svodc("inspect", graph, "--decisions").stdout, r"keep:\S+ +(fuse|keep) +fuse")
         self.assertIn("exp", self.svodc("inspect", graph, "--graph").stdout)
         self.assertIn("void", self.svodc("inspect", graph, "--source", "--target", "c").stdout)
 

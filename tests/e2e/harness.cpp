@@ -38,6 +38,7 @@ CompileOptions compileOptions(const RunOptions& options) {
   if (!options.opts.empty()) c.opts = {{"", *parseOpts(options.opts)}};
   c.linker = &linker();
   c.passes.verifyEach = true;
+  c.decisions = options.decisions;
   c.passes.disabledPasses = options.disabledPasses;
   c.tempDirectory = std::filesystem::temp_directory_path().string();
   if (options.target != "c") return c;

@@ -17,6 +17,7 @@ struct RunOptions {
   int jobs = 1;
   std::string opts;     // for every kernel, in place of the chosen ones
   std::vector<std::string> disabledPasses = {};
+  DecisionRequests decisions = {};
   bool quickC = false;  // the C compiler does not optimize: for thousands of kernels that run once
   ExecuteOptions execute;
 };

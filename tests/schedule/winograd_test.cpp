@@ -13,13 +13,13 @@ using namespace svod;
 
 namespace {
 
-WinogradPlan large(const Convolution&, UOp) { return {&winogradForms()[0]}; }
-WinogradPlan small(const Convolution&, UOp) { return {&winogradForms()[1]}; }
-WinogradPlan largeByRow(const Convolution&, UOp) { return {&winogradForms()[0], 1}; }
-WinogradPlan smallByTwo(const Convolution&, UOp) { return {&winogradForms()[1], 2}; }
-constexpr WinogradChoice kChoices[] = {large, small, largeByRow, smallByTwo};
+WinogradPlan large(const Convolution&, UOp, UOp) { return {&winogradForms()[0]}; }
+WinogradPlan small(const Convolution&, UOp, UOp) { return {&winogradForms()[1]}; }
+WinogradPlan largeByRow(const Convolution&, UOp, UOp) { return {&winogradForms()[0], 1}; }
+WinogradPlan smallByTwo(const Convolution&, UOp, UOp) { return {&winogradForms()[1], 2}; }
+const WinogradChoice kChoices[] = {large, small, largeByRow, smallByTwo};
 
-bool isRewritten(const std::string& text, WinogradChoice choose = large) {
+bool isRewritten(const std::string& text, const WinogradChoice& choose = large) {
   Model model = modelOf(text);
   return useWinograd(model, model.sink, choose).sink != model.sink;
 }
@@ -48,7 +48,7 @@ double largest(const HostTensor& t) {
 }
 
 /// The largest difference of the result, relative to its largest element.
-double errorOf(const std::string& text, WinogradChoice choose) {
+double errorOf(const std::string& text, const WinogradChoice& choose) {
   Model model = modelOf(text);
   ModelBindings bindings = randomValues(model);
   auto expected = interpret(model, bindings);
@@ -128,7 +128,7 @@ TEST_CASE("scheduling a model again adds nothing") {
 }
 
 TEST_CASE("every extent and padding gives the values of the convolution") {
-  for (WinogradChoice form : kChoices)
+  for (const WinogradChoice& form : kChoices)
     for (int size = 2; size <= 13; ++size)
       for (int padding : {0, 1}) {
         if (size + 2 * padding < 4) continue;
@@ -156,6 +156,6 @@ TEST_CASE("groups, layouts, unequal padding and what is around a convolution") {
         "input x: f32[1, 4, 8, 8]\nweight w: f32[4, 4, 3, 3] = 1\nweight v: f32[4, 4, 3, 3] = 1\n"
         "z = conv2d(x, w, padding=1)\noutput y = z * z + conv2d(x, v, padding=1) * sum(z, axes=1, keepdims=true)\n"}) {
     INFO(text);
-    for (WinogradChoice form : kChoices) CHECK(errorOf(text, form) < kTolerance);
+    for (const WinogradChoice& form : kChoices) CHECK(errorOf(text, form) < kTolerance);
   }
 }

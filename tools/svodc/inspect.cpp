@@ -14,7 +14,8 @@ namespace {
 ReportOptions reportOptions(const Flags& flags) {
   if (!flags.html.empty()) return ReportOptions::all();
   const bool showKernels = flags.showKernels || !flags.profile.empty();
-  ReportOptions options{flags.showGraph, showKernels, flags.showMemory, flags.showSteps, flags.showSource};
+  ReportOptions options{flags.showGraph, showKernels, flags.showMemory, flags.showSteps, flags.showSource,
+                        flags.showDecisions};
   if (flags.json && !options.any()) return ReportOptions::all();
   return options;
 }

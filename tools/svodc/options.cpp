@@ -5,7 +5,9 @@
 #include <thread>
 
 #include "data/atomic_write.h"
+#include "data/mapped_file.h"
 #include "driver/kernel_passes.h"
+#include "plan/directory.h"
 #include "schedule/graph_passes.h"
 #include "support/suggest.h"
 #include "support/utf8.h"
@@ -79,6 +81,41 @@ Result<std::vector<KernelOpts>> kernelOpts(const Flags& flags) {
   return all;
 }
 
+/// The decisions a plan was made with, or the lines of a file; empty lines and what follows a # at the start of one are left
+/// out.
+Result<std::vector<std::string>> decisionLines(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    SVOD_TRY(Plan plan, readPlanDirectory(path));
+    return std::move(plan.decisions);
+  }
+  SVOD_TRY(const std::string text, readWholeFile(path));
+  std::vector<std::string> lines;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    std::string line = text.substr(begin, end - begin);
+    while (!line.empty() && (line.back() == ' ' || line.back() == '\r')) line.pop_back();
+    if (!line.empty() && line[0] != '#') lines.push_back(std::move(line));
+    begin = end + 1;
+  }
+  return lines;
+}
+
+/// Those of --decide come last, so they win over those of the file.
+Result<DecisionRequests> decisionRequests(const Flags& flags) {
+  std::vector<std::string> lines;
+  if (!flags.decisions.empty()) {
+    SVOD_TRY(lines, decisionLines(flags.decisions));
+  }
+  lines.insert(lines.end(), flags.decide.begin(), flags.decide.end());
+  DecisionRequests requests;
+  for (const std::string& line : lines) {
+    SVOD_TRY(const Decision decision, parseDecision(line));
+    requests.values.insert_or_assign(decision.name, decision.value());
+  }
+  return requests;
+}
+
 Result<MemoryMode> memoryMode(const std::string& name) {
   if (auto mode = memoryModeFromName(name)) return *mode;
   std::vector<std::string_view> names;
@@ -138,6 +175,7 @@ Result<CompileOptions> compileOptions(const Request& request) {
   SVOD_TRY(options.memory, memoryMode(flags.memory));
   options.jobs = jobsOf(flags.jobs);
   SVOD_TRY(options.opts, kernelOpts(flags));
+  SVOD_TRY(options.decisions, decisionRequests(flags));
   SVOD_TRY(options.passes, passOptions(flags));
   options.cCompiler = {flags.cc, request.environment.forTools};
   options.tempDirectory = request.environment.tempDirectory;
