@@ -203,7 +203,7 @@ bool keepAspect(OnnxNode& n, Tensor x, bool isLarger, Request& r) {
 // The sizes of the result, where operands are known in a run only. False when nothing tells them.
 bool sizesAtRun(OnnxNode& n, Tensor x, bool areKnown, Request& r) {
   std::optional<Dims> declared = n.declared(0);
-  if (areKnown && n.word("keep_aspect_ratio_policy") == "stretch") {
+  if (areKnown && stretches(n)) {
     r.sizes = n.sizes(3);
   } else if (declared && declared->rank() == x.rank()) {
     for (int axis : r.axes) r.sizes.add((*declared)[axis]);

@@ -53,7 +53,7 @@ std::vector<AxisAtRun> axesOf(OnnxNode& n, const ResizeAtRun& r) {
 // Lengths of the result are rounded down; those of keep_aspect_ratio_policy to the nearest number.
 void expectSizes(OnnxNode& n, const ResizeAtRun& r, const std::vector<AxisAtRun>& axes) {
   bool hasScales = isGiven(n, 2);
-  if (!hasScales && n.isKnown(3) && n.word("keep_aspect_ratio_policy") == "stretch") return;
+  if (!hasScales && n.isKnown(3) && stretches(n)) return;
   std::vector<Tensor> sizes;
   for (const AxisAtRun& a : axes) {
     Tensor length = hasScales && a.start ? a.in * (a.end - a.start) * a.scale : a.length;
@@ -130,6 +130,11 @@ Tensor resizedAlong(OnnxNode& n, Tensor x, const AxisAtRun& a, const ResizeAtRun
 }
 
 }  // namespace
+
+bool stretches(OnnxNode& n) {
+  const std::string policy = n.word("keep_aspect_ratio_policy");
+  return policy.empty() || policy == "stretch";
+}
 
 Tensor resizedAtRun(OnnxNode& n, const ResizeAtRun& r) {
   Tensor x = n.arg(0), outside;

@@ -17,4 +17,7 @@ struct ResizeAtRun {
 /// The operands are those of Resize from opset 11 on. Every run checks that they ask for these sizes.
 Tensor resizedAtRun(OnnxNode& n, const ResizeAtRun& r);
 
+/// Whether sizes are taken as they are, not cut to the aspect of the image; before opset 18 nothing else is there.
+bool stretches(OnnxNode& n);
+
 }  // namespace svod
