@@ -1,5 +1,5 @@
-// What Python cannot call directly: oneDNN primitives in the layouts they choose themselves. Built by peers.py. Every maker
-// returns a handle for peer_run and peer_free, or null.
+// What Python cannot call directly: oneDNN primitives in the layouts they choose themselves. Built by peers.py. Every
+// maker returns a handle for peer_run and peer_free, or null.
 #include <cstddef>
 #include <dnnl.hpp>
 #include <exception>
@@ -105,8 +105,8 @@ void* peer_softmax(long rows, long columns, void* x, void* y) {
 void* peer_layernorm(long rows, long columns, void* x, void* y) {
   return guarded([&](Job& job) {
     memory::desc d = plain({rows, columns});
-    layer_normalization_forward::primitive_desc pd(
-        {prop_kind::forward_inference, d, 1e-5F, normalization_flags::none}, job.cpu);
+    layer_normalization_forward::primitive_desc pd({prop_kind::forward_inference, d, 1e-5F, normalization_flags::none},
+                                                   job.cpu);
     job.work = layer_normalization_forward(pd);
     job.result = memory(d, job.cpu, y);
     job.arguments = {{DNNL_ARG_SRC, memory(d, job.cpu, x)}, {DNNL_ARG_DST, job.result}};
@@ -125,8 +125,8 @@ void* peer_transpose(long rows, long columns, void* x, void* y) {
 void* peer_gelu(long count, void* x, void* y) {
   return guarded([&](Job& job) {
     memory::desc d = plain({count});
-    eltwise_forward::primitive_desc pd(
-        {prop_kind::forward_inference, algorithm::eltwise_gelu_erf, d, 0.F, 0.F}, job.cpu);
+    eltwise_forward::primitive_desc pd({prop_kind::forward_inference, algorithm::eltwise_gelu_erf, d, 0.F, 0.F},
+                                       job.cpu);
     job.work = eltwise_forward(pd);
     job.result = memory(d, job.cpu, y);
     job.arguments = {{DNNL_ARG_SRC, memory(d, job.cpu, x)}, {DNNL_ARG_DST, job.result}};

@@ -12,8 +12,7 @@ using namespace svod;
 /// Cuts at the end of a character, not inside one.
 void copyText(char* to, size_t room, std::string_view text) {
   size_t length = std::min(text.size(), room - 1);
-  while (length > 0 && length < text.size() && (static_cast<unsigned char>(text[length]) & 0xc0) == 0x80)
-    length--;
+  while (length > 0 && length < text.size() && (static_cast<unsigned char>(text[length]) & 0xc0) == 0x80) length--;
   std::memcpy(to, text.data(), length);
   to[length] = '\0';
 }
@@ -44,8 +43,8 @@ int guard(svod_error* error, Body body) noexcept {
 
 Status checkIndex(size_t index, size_t count, const char* what) {
   if (index < count) return {};
-  return fail(Diag::UnknownPort, std::string("there is no ") + what + " " + std::to_string(index) +
-                                     ": the plan has " + std::to_string(count));
+  return fail(Diag::UnknownPort, std::string("there is no ") + what + " " + std::to_string(index) + ": the plan has " +
+                                     std::to_string(count));
 }
 
 const char* wordOf(svod_kind kind) {
@@ -77,14 +76,13 @@ WeightsCheck weightsCheck(const svod_load_options* options) {
 
 extern "C" {
 
-int svod_plan_load(const char* directory, const svod_load_options* options, svod_plan** plan,
-                   svod_error* error) {
+int svod_plan_load(const char* directory, const svod_load_options* options, svod_plan** plan, svod_error* error) {
   const WeightsCheck weights = weightsCheck(options);
   return load(plan, error, [&] { return LoadedPlan::fromDirectory(directory, weights); });
 }
 
-int svod_plan_load_memory(const svod_file* files, size_t count, const svod_load_options* options,
-                          svod_plan** plan, svod_error* error) {
+int svod_plan_load_memory(const svod_file* files, size_t count, const svod_load_options* options, svod_plan** plan,
+                          svod_error* error) {
   const WeightsCheck weights = weightsCheck(options);
   return load(plan, error, [&] { return LoadedPlan::fromMemory({files, count}, weights); });
 }
@@ -115,8 +113,7 @@ void svod_plan_get_info(const svod_plan* plan, svod_plan_info* out) {
 uint64_t svod_plan_instance_bytes(const svod_plan* plan, size_t threads) {
   const LoadedPlan& loaded = *plan->loaded;
   return loaded.plan().arenaBytes + loaded.stateBytes() +
-         Run::bytesFor(loaded, threads == 0 ? usableProcessors() : threads) +
-         loaded.plan().buffers.size() * 16;
+         Run::bytesFor(loaded, threads == 0 ? usableProcessors() : threads) + loaded.plan().buffers.size() * 16;
 }
 
 size_t svod_plan_find(const svod_plan* plan, svod_kind kind, const char* name) {
@@ -190,8 +187,8 @@ void svod_clear_variable(svod_instance* instance, size_t index) {
   if (index < ids.size()) instance->inner->bindings().clearVariable(ids[index]);
 }
 
-int svod_bind_input(svod_instance* instance, size_t index, const char* dtype, const uint64_t* shape,
-                    size_t rank, const void* data, svod_error* error) {
+int svod_bind_input(svod_instance* instance, size_t index, const char* dtype, const uint64_t* shape, size_t rank,
+                    const void* data, svod_error* error) {
   return guard(error, [&]() -> Status {
     SVOD_CHECK(checkIndex(index, instance->inner->loaded().plan().inputs.size(), "input"));
     return instance->inner->bindings().bindInput(index, dtype, {shape, rank}, data);

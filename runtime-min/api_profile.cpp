@@ -13,8 +13,7 @@ struct StepNames {
 };
 StepNames namesOf(const Plan& plan, size_t step) {
   const auto& action = plan.steps[step].action;
-  if (const auto* launch = std::get_if<Launch>(&action))
-    return {plan.kernels[launch->kernel].name.c_str(), "kernel"};
+  if (const auto* launch = std::get_if<Launch>(&action)) return {plan.kernels[launch->kernel].name.c_str(), "kernel"};
   if (const auto* call = std::get_if<HostCall>(&action)) return {call->function.c_str(), "call"};
   return {"copy", "copy"};
 }
@@ -38,19 +37,14 @@ int svod_profile_get(const svod_instance* instance, size_t index, svod_profile_r
     if (!isListed(program, step) || index-- > 0) continue;
     const StepNames names = namesOf(instance->inner->loaded().plan(), step);
     const Profile::Calls& calls = profile.calls(step);
-    *record = {names.name,         names.kind, step,        calls.count,
-               profile.busy(step), calls.wall, calls.bytes, calls.flops};
+    *record = {names.name, names.kind, step, calls.count, profile.busy(step), calls.wall, calls.bytes, calls.flops};
     return 0;
   }
   return 1;
 }
 
-size_t svod_trace_count(const svod_instance* instance) {
-  return instance->inner->run().profile().eventCount();
-}
-uint64_t svod_trace_dropped(const svod_instance* instance) {
-  return instance->inner->run().profile().dropped();
-}
+size_t svod_trace_count(const svod_instance* instance) { return instance->inner->run().profile().eventCount(); }
+uint64_t svod_trace_dropped(const svod_instance* instance) { return instance->inner->run().profile().dropped(); }
 
 int svod_trace_get(const svod_instance* instance, size_t index, svod_trace_event* out) {
   const Profile& profile = instance->inner->run().profile();

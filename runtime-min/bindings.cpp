@@ -46,9 +46,9 @@ Bindings::Bindings(const LoadedPlan& loaded) : loaded_(loaded) {
 Status Bindings::setVariable(VariableId id, int64_t value) {
   const Variable& variable = loaded_.plan().variables[id];
   if (variable.kind == VariableKind::Fixed && value != variable.value)
-    return fail(Diag::VariableBounds,
-                "variable " + quoted(variable.name) + " was fixed to " + std::to_string(variable.value) +
-                    " when the plan was compiled, it cannot be " + std::to_string(value));
+    return fail(Diag::VariableBounds, "variable " + quoted(variable.name) + " was fixed to " +
+                                          std::to_string(variable.value) +
+                                          " when the plan was compiled, it cannot be " + std::to_string(value));
   if (value < variable.min || value > variable.max)
     return fail(Diag::VariableBounds, "variable " + quoted(variable.name) + " is " + std::to_string(value) +
                                           ", outside its bounds " + std::to_string(variable.min) + " to " +
@@ -64,8 +64,7 @@ void Bindings::clearVariable(VariableId id) {
   resolved_ = complete_ = false;
 }
 
-Status Bindings::bindInput(size_t index, const char* dtype, std::span<const uint64_t> shape,
-                           const void* data) {
+Status Bindings::bindInput(size_t index, const char* dtype, std::span<const uint64_t> shape, const void* data) {
   PortState& input = ports_[SVOD_INPUT][index];
   const auto mismatch = [&](const std::string& what) {
     return fail(Diag::InputMismatch, "input " + quoted(input.port->name) + " " + what,
@@ -73,8 +72,7 @@ Status Bindings::bindInput(size_t index, const char* dtype, std::span<const uint
                     shapeText(*input.port, loaded_.variableNames()));
   };
   if (dtype != nullptr && nameOf(input.buffer->dtype) != dtype)
-    return mismatch("has dtype " + std::string(dtype) + ", the plan wants " +
-                    std::string(nameOf(input.buffer->dtype)));
+    return mismatch("has dtype " + std::string(dtype) + ", the plan wants " + std::string(nameOf(input.buffer->dtype)));
   if (shape.size() != input.given.size())
     return mismatch("has shape " + shapeText(shape) + " of rank " + std::to_string(shape.size()) +
                     ", the plan wants rank " + std::to_string(input.given.size()));
@@ -104,8 +102,8 @@ Status Bindings::bindOutput(size_t index, void* data, uint64_t bytes) {
 
 std::string Bindings::describe(const Source& source, int64_t value) const {
   if (source.set) return "it is set to " + std::to_string(value);
-  return "axis " + std::to_string(source.axis) + " of input " +
-         quoted(loaded_.plan().inputs[source.input].name) + " makes it " + std::to_string(value);
+  return "axis " + std::to_string(source.axis) + " of input " + quoted(loaded_.plan().inputs[source.input].name) +
+         " makes it " + std::to_string(value);
 }
 
 Status Bindings::inferVariables() {
@@ -145,8 +143,8 @@ Status Bindings::inferFrom(uint32_t input, uint32_t axis) {
   const Source here{true, false, input, axis};
   if (sources_[*id].known && values_[*id] != dim)
     return fail(Diag::BindMismatch,
-                "variable " + quoted(loaded_.plan().variables[*id].name) + " has two values: " +
-                    describe(sources_[*id], values_[*id]) + ", " + describe(here, dim),
+                "variable " + quoted(loaded_.plan().variables[*id].name) +
+                    " has two values: " + describe(sources_[*id], values_[*id]) + ", " + describe(here, dim),
                 "bind arrays whose shapes agree");
   if (!sources_[*id].known) sources_[*id] = here;
   values_[*id] = dim;
@@ -179,11 +177,11 @@ Result<bool> Bindings::solveFor(uint32_t input, uint32_t axis) {
   if (rest % line->times != 0) {
     const int64_t step = line->times < 0 ? -line->times : line->times;
     const int64_t more = (line->constant % step + step) % step;
-    return fail(Diag::InputMismatch,
-                std::string(state.word) + " " + quoted(state.port->name) + ": axis " + std::to_string(axis) +
-                    " has length " + std::to_string(dim) + ", but it is " + toText(size, loaded_.variableNames()) +
-                    " and must be " + (more == 0 ? "" : std::to_string(more) + " more than ") + "a multiple of " +
-                    std::to_string(step));
+    return fail(Diag::InputMismatch, std::string(state.word) + " " + quoted(state.port->name) + ": axis " +
+                                         std::to_string(axis) + " has length " + std::to_string(dim) + ", but it is " +
+                                         toText(size, loaded_.variableNames()) + " and must be " +
+                                         (more == 0 ? "" : std::to_string(more) + " more than ") + "a multiple of " +
+                                         std::to_string(step));
   }
   values_[*id] = rest / line->times;
   sources_[*id] = {true, false, input, axis};
@@ -199,9 +197,9 @@ Status Bindings::checkVariables() const {
                   "give it one from " + std::to_string(variable.min) + " to " + std::to_string(variable.max) +
                       ", or bind an input whose shape names it");
     if (values_[id] < variable.min || values_[id] > variable.max)
-      return fail(Diag::VariableBounds,
-                  "variable " + quoted(variable.name) + " must be from " + std::to_string(variable.min) +
-                      " to " + std::to_string(variable.max) + ", but " + describe(sources_[id], values_[id]));
+      return fail(Diag::VariableBounds, "variable " + quoted(variable.name) + " must be from " +
+                                            std::to_string(variable.min) + " to " + std::to_string(variable.max) +
+                                            ", but " + describe(sources_[id], values_[id]));
   }
   return {};
 }
@@ -225,8 +223,8 @@ Status Bindings::checkSizes() const {
 Status Bindings::findShape(PortState& port) {
   const std::vector<std::string>& names = loaded_.variableNames();
   const auto wrong = [&](size_t axis, const std::string& what) {
-    return fail(Diag::InputMismatch, std::string(port.word) + " " + quoted(port.port->name) + ": axis " +
-                                         std::to_string(axis) + " " + what);
+    return fail(Diag::InputMismatch,
+                std::string(port.word) + " " + quoted(port.port->name) + ": axis " + std::to_string(axis) + " " + what);
   };
   for (size_t axis = 0; axis < port.shape.size(); axis++) {
     const std::optional<int64_t> dim = port.port->shape[axis].tryEvaluate(values_);
@@ -267,8 +265,7 @@ Status Bindings::checkMemory(const PortState& port) const {
   if (port.bytes > 0 && port.data == nullptr)
     return fail(Diag::InputMismatch, name + quoted(port.port->name) + " is bound to a null pointer");
   if (reinterpret_cast<uintptr_t>(port.data) % byteSize(port.buffer->dtype) != 0)
-    return fail(Diag::InputMismatch, name + quoted(port.port->name) +
-                                         " is bound to memory that is not aligned for " +
+    return fail(Diag::InputMismatch, name + quoted(port.port->name) + " is bound to memory that is not aligned for " +
                                          std::string(nameOf(port.buffer->dtype)));
   return {};
 }
@@ -280,19 +277,16 @@ Status Bindings::checkOverlaps() {
       const auto begin = reinterpret_cast<uintptr_t>(port.data);
       if (port.bytes > 0) extents_.push_back({begin, begin + port.bytes, &port});
     }
-  std::sort(extents_.begin(), extents_.end(),
-            [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
+  std::sort(extents_.begin(), extents_.end(), [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
   const Extent *reach = nullptr, *outputReach = nullptr;  // of those before, what ends last
   for (const Extent& extent : extents_) {
     const Extent* other = extent.port->isInput ? outputReach : reach;
     if (other != nullptr && other->end > extent.begin)
-      return fail(Diag::InputMismatch, std::string(other->port->word) + " " +
-                                           quoted(other->port->port->name) + " and " + extent.port->word +
-                                           " " + quoted(extent.port->port->name) +
+      return fail(Diag::InputMismatch, std::string(other->port->word) + " " + quoted(other->port->port->name) +
+                                           " and " + extent.port->word + " " + quoted(extent.port->port->name) +
                                            " are bound to overlapping memory");
     if (reach == nullptr || extent.end > reach->end) reach = &extent;
-    if (!extent.port->isInput && (outputReach == nullptr || extent.end > outputReach->end))
-      outputReach = &extent;
+    if (!extent.port->isInput && (outputReach == nullptr || extent.end > outputReach->end)) outputReach = &extent;
   }
   return {};
 }

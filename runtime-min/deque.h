@@ -46,11 +46,9 @@ class Deque {
   }
   /// Moves a step chosen by `random` to the bottom. Only while nobody can steal.
   void shuffle(uint64_t random) {
-    const int64_t top = top_.load(std::memory_order_relaxed),
-                  bottom = bottom_.load(std::memory_order_relaxed);
+    const int64_t top = top_.load(std::memory_order_relaxed), bottom = bottom_.load(std::memory_order_relaxed);
     if (bottom - top < 2) return;
-    std::atomic<uint32_t>& chosen =
-        slot(top + static_cast<int64_t>(random % static_cast<uint64_t>(bottom - top)));
+    std::atomic<uint32_t>& chosen = slot(top + static_cast<int64_t>(random % static_cast<uint64_t>(bottom - top)));
     slot(bottom - 1).store(chosen.exchange(slot(bottom - 1).load()));
   }
 
@@ -62,9 +60,7 @@ class Deque {
     const uint32_t step = slot(top).load(std::memory_order_relaxed);
     return top_.compare_exchange_strong(top, top + 1, std::memory_order_seq_cst) ? step : kNone;
   }
-  bool seemsEmpty() const {
-    return top_.load(std::memory_order_seq_cst) >= bottom_.load(std::memory_order_seq_cst);
-  }
+  bool seemsEmpty() const { return top_.load(std::memory_order_seq_cst) >= bottom_.load(std::memory_order_seq_cst); }
 
  private:
   std::atomic<uint32_t>& slot(int64_t at) { return slots_[static_cast<size_t>(at & mask_)]; }

@@ -9,8 +9,7 @@ namespace svod {
 
 namespace {
 
-Result<std::vector<svod_host_entry>> hostEntries(const Program& program,
-                                                 const svod_instance_options& options) {
+Result<std::vector<svod_host_entry>> hostEntries(const Program& program, const svod_instance_options& options) {
   const std::span<const svod_host_entry> given(options.functions, options.function_count);
   std::vector<svod_host_entry> entries;
   for (const std::string& name : program.hostFunctions) {
@@ -59,8 +58,7 @@ Status Instance::allocate(const svod_memory& memory) {
 Status Instance::allocateTogether(const svod_memory& memory) {
   const Plan& plan = loaded_->plan();
   SVOD_TRY(MemoryBlock arena, MemoryBlock::allocate(memory, plan.arenaBytes, kPlanAlignment, "arena"));
-  SVOD_TRY(MemoryBlock states,
-           MemoryBlock::allocate(memory, loaded_->stateBytes(), kPlanAlignment, "states"));
+  SVOD_TRY(MemoryBlock states, MemoryBlock::allocate(memory, loaded_->stateBytes(), kPlanAlignment, "states"));
   for (BufferId id = 0; id < plan.buffers.size(); id++)
     if (plan.buffers[id].place == Place::Arena && plan.arenaBytes > 0)
       pointers_[id] = arena.data() + plan.buffers[id].offset;
@@ -114,9 +112,8 @@ void Instance::placeExternal() {
     if (buffer.place != Place::View) continue;
     const uint64_t base = sizes_[buffer.base], offset = std::min(buffer.offset, base);
     sizes_[id] = std::min(buffer.bytes, base - offset);
-    pointers_[id] = pointers_[buffer.base] == nullptr
-                        ? nullptr
-                        : static_cast<std::byte*>(pointers_[buffer.base]) + offset;
+    pointers_[id] =
+        pointers_[buffer.base] == nullptr ? nullptr : static_cast<std::byte*>(pointers_[buffer.base]) + offset;
   }
 }
 

@@ -24,8 +24,7 @@ class Instance {
   Status execute(uint64_t seed);
 
  private:
-  explicit Instance(std::shared_ptr<const LoadedPlan> loaded)
-      : loaded_(std::move(loaded)), bindings_(*loaded_) {}
+  explicit Instance(std::shared_ptr<const LoadedPlan> loaded) : loaded_(std::move(loaded)), bindings_(*loaded_) {}
   Status allocate(const svod_memory& memory);
   Status allocateTogether(const svod_memory& memory);
   Status allocateSeparately(const svod_memory& memory);

@@ -34,27 +34,26 @@ constexpr std::string_view kArchitecture = "unknown";
 Status checkMachine(const TargetRecord& target) {
   const std::string architecture = target.triple.substr(0, target.triple.find('-'));
   if (architecture != kArchitecture || target.triple.find("linux") == std::string::npos)
-    return fail(
-        Diag::CpuFeatures,
-        "the plan is for " + target.triple + ", this machine is " + std::string(kArchitecture) + "-linux",
-        "compile the graph with --triple for this machine");
+    return fail(Diag::CpuFeatures,
+                "the plan is for " + target.triple + ", this machine is " + std::string(kArchitecture) + "-linux",
+                "compile the graph with --triple for this machine");
   const std::vector<std::string> missing = missingCpuFeatures(target.features);
   if (missing.empty()) return {};
   std::string names;
   for (const std::string& name : missing) names += (names.empty() ? "" : ", ") + name;
-  return fail(Diag::CpuFeatures,
-              "the plan was compiled for CPU '" + target.cpu + "'; this one lacks " + names,
+  return fail(Diag::CpuFeatures, "the plan was compiled for CPU '" + target.cpu + "'; this one lacks " + names,
               "compile the graph with --cpu native on this machine, or for an older --cpu");
 }
 
-/// The linker takes a name it knows for the library it knows, whatever lies there now: a plan that was compiled again while
-/// the old one is loaded, or an anonymous file whose descriptor another one had. So the name tells the file, too: its inode
-/// number, bit by bit, as `./` and `.//`, which lead nowhere else.
+/// The linker takes a name it knows for the library it knows, whatever lies there now: a plan that was compiled again
+/// while the old one is loaded, or an anonymous file whose descriptor another one had. So the name tells the file, too:
+/// its inode number, bit by bit, as `./` and `.//`, which lead nowhere else.
 std::string linkName(const std::string& path) {
   struct stat file = {};
   if (::stat(path.c_str(), &file) != 0) return path;
   std::string bits;
-  for (auto number = static_cast<uint64_t>(file.st_ino); number != 0; number >>= 1) bits += number % 2 == 1 ? ".//" : "./";
+  for (auto number = static_cast<uint64_t>(file.st_ino); number != 0; number >>= 1)
+    bits += number % 2 == 1 ? ".//" : "./";
   return path.size() + bits.size() < PATH_MAX ? std::string(path).insert(path.rfind('/') + 1, bits) : path;
 }
 
@@ -83,8 +82,7 @@ Status LoadedPlan::link(FileId id, const std::string& path, const std::string& s
   libraries_[id] = ::dlopen(linkName(path).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (libraries_[id] != nullptr) return {};
   const char* reason = ::dlerror();
-  return fail(Diag::BadPlan,
-              "cannot link '" + shown + "': " + (reason != nullptr ? reason : "unknown reason"),
+  return fail(Diag::BadPlan, "cannot link '" + shown + "': " + (reason != nullptr ? reason : "unknown reason"),
               "compile the graph again, for this machine");
 }
 
@@ -93,8 +91,7 @@ Status LoadedPlan::finish() {
   for (const KernelDesc& kernel : plan_.kernels) {
     void* address = ::dlsym(libraries_[kernel.file], kernel.symbol.c_str());
     if (address == nullptr)
-      return fail(Diag::BadPlan,
-                  "'" + plan_.files[kernel.file].path + "' has no function '" + kernel.symbol + "'",
+      return fail(Diag::BadPlan, "'" + plan_.files[kernel.file].path + "' has no function '" + kernel.symbol + "'",
                   "compile the graph again");
     functions.push_back(reinterpret_cast<KernelFunction>(address));
   }
@@ -103,8 +100,7 @@ Status LoadedPlan::finish() {
   return {};
 }
 
-Result<std::shared_ptr<const LoadedPlan>> LoadedPlan::fromDirectory(const std::string& path,
-                                                                    WeightsCheck weights) {
+Result<std::shared_ptr<const LoadedPlan>> LoadedPlan::fromDirectory(const std::string& path, WeightsCheck weights) {
   SVOD_CHECK(checkHoldsPlan(path));
   auto loaded = std::make_shared<LoadedPlan>();
   const std::string manifest = path + "/" + kPlanFileName;
@@ -159,14 +155,12 @@ Result<std::shared_ptr<const LoadedPlan>> LoadedPlan::fromMemory(std::span<const
                                                                  WeightsCheck weights) {
   auto loaded = std::make_shared<LoadedPlan>();
   const svod_file* json = findFile(files, kPlanFileName);
-  if (json == nullptr)
-    return fail(Diag::BadPlan, "no file is called plan.json", "pass every file of the plan");
+  if (json == nullptr) return fail(Diag::BadPlan, "no file is called plan.json", "pass every file of the plan");
   SVOD_CHECK(loaded->readManifest({static_cast<const char*>(json->data), json->bytes}, kPlanFileName));
   for (FileId id = 0; id < loaded->plan_.files.size(); id++) {
     const FileDesc& desc = loaded->plan_.files[id];
     const svod_file* file = findFile(files, desc.path);
-    if (file == nullptr)
-      return fail(Diag::BadPlan, "no file is called " + desc.path, "pass every file of the plan");
+    if (file == nullptr) return fail(Diag::BadPlan, "no file is called " + desc.path, "pass every file of the plan");
     loaded->files_[id] = {static_cast<const std::byte*>(file->data), file->bytes};
     SVOD_CHECK(checkBytes(desc, loaded->files_[id], desc.path, checksumFor(desc, weights)));
     if (desc.kind == FileKind::Code) {

@@ -24,8 +24,7 @@ struct TensorView {
 class LoadedPlan {
  public:
   static Result<std::shared_ptr<const LoadedPlan>> fromDirectory(const std::string& path, WeightsCheck weights);
-  static Result<std::shared_ptr<const LoadedPlan>> fromMemory(std::span<const svod_file> files,
-                                                              WeightsCheck weights);
+  static Result<std::shared_ptr<const LoadedPlan>> fromMemory(std::span<const svod_file> files, WeightsCheck weights);
   LoadedPlan() = default;
   LoadedPlan(const LoadedPlan&) = delete;
   ~LoadedPlan();
@@ -43,9 +42,7 @@ class LoadedPlan {
 
  private:
   struct FreeAligned {
-    void operator()(std::byte* memory) const {
-      ::operator delete[](memory, std::align_val_t{kPlanAlignment});
-    }
+    void operator()(std::byte* memory) const { ::operator delete[](memory, std::align_val_t{kPlanAlignment}); }
   };
 
   Status readManifest(std::string_view text, const std::string& name);

@@ -1,5 +1,5 @@
-// Memory of an instance: from the application's svod_memory, or straight from the system. The system's is zero-filled, in
-// huge pages where it is large, and there once it is touched: what is never touched takes up addresses only.
+// Memory of an instance: from the application's svod_memory, or straight from the system. The system's is zero-filled,
+// in huge pages where it is large, and there once it is touched: what is never touched takes up addresses only.
 #pragma once
 #include <sys/mman.h>
 

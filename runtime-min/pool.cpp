@@ -7,16 +7,15 @@
 namespace svod {
 
 namespace {
-// About a tenth of a millisecond: runs that follow each other closely find the threads awake. Waking one takes that long
-// where the system has put its processor to sleep, and a virtual machine longer.
+// About a tenth of a millisecond: runs that follow each other closely find the threads awake. Waking one takes that
+// long where the system has put its processor to sleep, and a virtual machine longer.
 constexpr int kSpins = 2000;
 }  // namespace
 
 Pool::Pool(size_t threads) {
   threads_.reserve(threads - 1);
   try {
-    for (uint32_t worker = 1; worker < threads; worker++)
-      threads_.emplace_back([this, worker] { threadMain(worker); });
+    for (uint32_t worker = 1; worker < threads; worker++) threads_.emplace_back([this, worker] { threadMain(worker); });
   } catch (...) {
     closing_ = true;
     epoch_.fetch_add(1);
@@ -51,8 +50,7 @@ bool Pool::run(Job& job) {
 void Pool::threadMain(uint32_t worker) {
   uint32_t seen = 0;
   for (;;) {
-    for (int spin = 0; spin < kSpins && epoch_.load(std::memory_order_relaxed) == seen; spin++)
-      pauseBriefly();
+    for (int spin = 0; spin < kSpins && epoch_.load(std::memory_order_relaxed) == seen; spin++) pauseBriefly();
     epoch_.wait(seen);
     seen = epoch_.load(std::memory_order_seq_cst);
     if (closing_) return;

@@ -8,8 +8,7 @@ namespace {
 
 bool usesLoopVariable(const Plan& plan, const Expr& expr) {
   return std::any_of(expr.nodes().begin(), expr.nodes().end(), [&](const ExprNode& node) {
-    return node.op == ExprOp::Var &&
-           plan.variables[static_cast<size_t>(node.value)].kind == VariableKind::Loop;
+    return node.op == ExprOp::Var && plan.variables[static_cast<size_t>(node.value)].kind == VariableKind::Loop;
   });
 }
 
@@ -44,21 +43,18 @@ uint32_t indexOf(std::vector<std::string>& names, const std::string& name) {
 
 }  // namespace
 
-Program::Program(const Plan& plan, std::span<const KernelFunction> functions)
-    : steps(plan.steps.size()), scopes(1) {
+Program::Program(const Plan& plan, std::span<const KernelFunction> functions) : steps(plan.steps.size()), scopes(1) {
   fillSteps(plan, functions);
   linkSteps(plan);
 }
 
 void Program::fillSteps(const Plan& plan, std::span<const KernelFunction> functions) {
   const auto slots = [&](std::vector<BufferId> buffers) {
-    Range range{static_cast<uint32_t>(argBuffers.size()),
-                static_cast<uint32_t>(argBuffers.size() + buffers.size())};
+    Range range{static_cast<uint32_t>(argBuffers.size()), static_cast<uint32_t>(argBuffers.size() + buffers.size())};
     argBuffers.insert(argBuffers.end(), buffers.begin(), buffers.end());
     return range;
   };
-  std::vector<std::pair<uint32_t, StepId>> open = {
-      {0, static_cast<StepId>(plan.steps.size())}};  // scope, end
+  std::vector<std::pair<uint32_t, StepId>> open = {{0, static_cast<StepId>(plan.steps.size())}};  // scope, end
   for (StepId id = 0; id < plan.steps.size(); id++) {
     while (open.size() > 1 && id == open.back().second) open.pop_back();
     const Step& from = plan.steps[id];
@@ -97,9 +93,7 @@ void Program::fillSteps(const Plan& plan, std::span<const KernelFunction> functi
 
 void Program::linkSteps(const Plan& plan) {
   const std::vector<uint32_t> urgency = urgencies(plan);
-  const auto lessUrgent = [&](StepId a, StepId b) {
-    return std::pair(urgency[a], b) < std::pair(urgency[b], a);
-  };
+  const auto lessUrgent = [&](StepId a, StepId b) { return std::pair(urgency[a], b) < std::pair(urgency[b], a); };
   std::vector<std::vector<StepId>> after(plan.steps.size());
   for (StepId id = 0; id < plan.steps.size(); id++) {
     for (StepId dep : plan.steps[id].deps) after[dep].push_back(id);

@@ -8,8 +8,8 @@
 
 namespace svod {
 
-using KernelFunction = void (*)(void* const* buffers, const int64_t* values, int64_t tileBegin,
-                                int64_t tileEnd, void* scratch);
+using KernelFunction = void (*)(void* const* buffers, const int64_t* values, int64_t tileBegin, int64_t tileEnd,
+                                void* scratch);
 
 enum class StepKind : uint8_t { Launch, Copy, Call, Loop };
 
@@ -22,9 +22,9 @@ struct Range {
 struct ProgramStep {
   StepKind kind = StepKind::Launch;
   KernelFunction function = nullptr;  // Launch
-  Range args;        // argument slots of an instance; Program::argBuffers names their buffers
-  Range values;      // value slots of an instance (Launch)
-  Range successors;  // in Program::successors, least urgent first
+  Range args;                         // argument slots of an instance; Program::argBuffers names their buffers
+  Range values;                       // value slots of an instance (Launch)
+  Range successors;                   // in Program::successors, least urgent first
   uint32_t depCount = 0;
   bool dynamic = false;       // its values depend on a loop variable
   uint32_t scope = 0;         // the scope it belongs to

@@ -28,19 +28,12 @@ uint64_t estimate(const Expr& expr, std::span<const int64_t> values) {
 }  // namespace
 
 Run::Run(const LoadedPlan& loaded, Config config)
-    : loaded_(loaded),
-      program_(loaded.program()),
-      config_(std::move(config)),
-      args_(program_.argBuffers.size()),
-      sizes_(program_.argBuffers.size()),
-      values_(program_.valueCount),
-      variables_(loaded.plan().variables.size()),
-      work_(program_.steps.size()),
-      workers_(config_.workers),
+    : loaded_(loaded), program_(loaded.program()), config_(std::move(config)), args_(program_.argBuffers.size()),
+      sizes_(program_.argBuffers.size()), values_(program_.valueCount), variables_(loaded.plan().variables.size()),
+      work_(program_.steps.size()), workers_(config_.workers),
       pending_(std::make_unique<std::atomic<uint32_t>[]>(program_.steps.size())),
       next_(std::make_unique<std::atomic<uint64_t>[]>(program_.steps.size())),
-      done_(std::make_unique<std::atomic<uint32_t>[]>(program_.steps.size())),
-      scopes_(program_.scopes.size()) {
+      done_(std::make_unique<std::atomic<uint32_t>[]>(program_.steps.size())), scopes_(program_.scopes.size()) {
   for (Worker& worker : workers_) worker.deque.reserve(program_.steps.size());
   for (StepId step : program_.calls)
     calls_.emplace_back(loaded.plan(), std::get<HostCall>(loaded.plan().steps[step].action));
@@ -52,8 +45,8 @@ uint64_t Run::bytesFor(const LoadedPlan& loaded, size_t workers) {
   const uint64_t scratch = (program.scratchBytes + kPlanAlignment - 1) / kPlanAlignment * kPlanAlignment;
   return workers * (scratch + sizeof(Worker) + std::bit_ceil(program.steps.size() + 1) * 4) +
          program.argBuffers.size() * 16 + program.valueCount * UINT64_C(8) +
-         program.calls.size() * sizeof(PreparedCall) +
-         program.steps.size() * (sizeof(Work) + 16) + program.scopes.size() * sizeof(ScopeState);
+         program.calls.size() * sizeof(PreparedCall) + program.steps.size() * (sizeof(Work) + 16) +
+         program.scopes.size() * sizeof(ScopeState);
 }
 
 Result<std::unique_ptr<Run>> Run::create(const LoadedPlan& loaded, Config config) {
@@ -68,8 +61,7 @@ Result<std::unique_ptr<Run>> Run::create(const LoadedPlan& loaded, Config config
 // ---- What the steps get ----
 
 uint32_t Run::tasksFor(const Work& work) const {
-  const uint64_t most =
-      std::min<uint64_t>(static_cast<uint64_t>(work.tiles), workers_.size() * kTasksPerWorker);
+  const uint64_t most = std::min<uint64_t>(static_cast<uint64_t>(work.tiles), workers_.size() * kTasksPerWorker);
   if (workers_.size() == 1 || most <= 1) return 1;
   return static_cast<uint32_t>(std::clamp<uint64_t>(nanoseconds(work.flops, work.bytes) / kTaskNs, 1, most));
 }
@@ -116,9 +108,9 @@ Status Run::evaluateCopy(StepId id, const Copy& copy) {
   const uint32_t slot = program_.steps[id].args.begin;
   if (*bytes < 0 || static_cast<uint64_t>(*bytes) > std::min(sizes_[slot], sizes_[slot + 1]))
     return svod::fail(Diag::VariableBounds,
-                      "step " + std::to_string(id) + " would copy " + std::to_string(*bytes) +
-                          " bytes from '" + loaded_.plan().buffers[copy.src].name + "' to '" +
-                          loaded_.plan().buffers[copy.dst].name + "', which is more than they hold",
+                      "step " + std::to_string(id) + " would copy " + std::to_string(*bytes) + " bytes from '" +
+                          loaded_.plan().buffers[copy.src].name + "' to '" + loaded_.plan().buffers[copy.dst].name +
+                          "', which is more than they hold",
                       "choose other values for the variables");
   work_[id] = {(*bytes + kCopyTile - 1) / kCopyTile, 1, 0, 2 * static_cast<uint64_t>(*bytes)};
   work_[id].tasks = tasksFor(work_[id]);
@@ -148,8 +140,8 @@ Result<int64_t> Run::tripsOf(StepId step) const {
   SVOD_TRY(const int64_t trips, loop.trips.evaluate(variables_, loaded_.variableNames()));
   const Variable& variable = loaded_.plan().variables[loop.variable];
   if (trips > 0 && (variable.min > 0 || trips - 1 > variable.max))
-    return svod::fail(Diag::VariableBounds, "the loop over '" + variable.name + "' would run " +
-                                                std::to_string(trips) + " times, outside its bounds");
+    return svod::fail(Diag::VariableBounds, "the loop over '" + variable.name + "' would run " + std::to_string(trips) +
+                                                " times, outside its bounds");
   return trips;
 }
 
@@ -172,8 +164,7 @@ Status Run::perform(StepId id, uint32_t worker, int64_t tileBegin, int64_t tileE
   const ProgramStep& step = program_.steps[id];
   void* const* args = args_.data() + step.args.begin;
   if (step.kind == StepKind::Launch) {
-    step.function(args, values_.data() + step.values.begin, tileBegin, tileEnd,
-                  workers_[worker].scratch.data());
+    step.function(args, values_.data() + step.values.begin, tileBegin, tileEnd, workers_[worker].scratch.data());
   } else if (step.kind == StepKind::Copy) {
     const int64_t bytes = static_cast<int64_t>(work_[id].bytes / 2), begin = tileBegin * kCopyTile;
     const int64_t end = std::min(tileEnd * kCopyTile, bytes);
@@ -230,8 +221,7 @@ Status Run::execute(Pool* pool, uint64_t seed) {
       workers_[i].shared.store(kNone, std::memory_order_relaxed);
       workers_[i].random = (seed + i + 1) * UINT64_C(0x9e3779b97f4a7c15);
     }
-    for (StepId step = 0; step < program_.steps.size(); step++)
-      next_[step].store(0, std::memory_order_relaxed);
+    for (StepId step = 0; step < program_.steps.size(); step++) next_[step].store(0, std::memory_order_relaxed);
     failed_.store(false, std::memory_order_relaxed);
     finished_.store(program_.steps.empty(), std::memory_order_relaxed);
     if (!program_.steps.empty()) startScope(0, 0);

@@ -33,8 +33,7 @@ class Run final : public Job {
   static Result<std::unique_ptr<Run>> create(const LoadedPlan& loaded, Config config);
 
   /// Sets what kernels and copies get: `variables` by VariableId, `pointers` and actual `sizes` by BufferId.
-  Status prepare(std::span<const int64_t> variables, std::span<void* const> pointers,
-                 std::span<const uint64_t> sizes);
+  Status prepare(std::span<const int64_t> variables, std::span<void* const> pointers, std::span<const uint64_t> sizes);
   /// Runs all steps; `seed` not 0 draws the order of independent steps from it.
   Status execute(Pool* pool, uint64_t seed);
   void stop() { stop_.store(true, std::memory_order_relaxed); }
@@ -101,9 +100,9 @@ class Run final : public Job {
   Config config_;
   Profile profile_;
 
-  std::vector<void*> args_;      // by argument slot
-  std::vector<uint64_t> sizes_;  // by argument slot, for host functions and copies
-  std::vector<int64_t> values_;  // by value slot
+  std::vector<void*> args_;          // by argument slot
+  std::vector<uint64_t> sizes_;      // by argument slot, for host functions and copies
+  std::vector<int64_t> values_;      // by value slot
   std::vector<PreparedCall> calls_;  // by ProgramStep::call
   std::vector<int64_t> variables_;
   std::vector<Work> work_;     // by StepId
@@ -111,9 +110,8 @@ class Run final : public Job {
 
   std::vector<Worker> workers_;
   std::unique_ptr<std::atomic<uint32_t>[]> pending_;  // by StepId: dependencies that have not finished
-  std::unique_ptr<std::atomic<uint64_t>[]>
-      next_;  // by StepId: tasks in the high half, the next one in the low
-  std::unique_ptr<std::atomic<uint32_t>[]> done_;  // by StepId: finished tasks
+  std::unique_ptr<std::atomic<uint64_t>[]> next_;     // by StepId: tasks in the high half, the next one in the low
+  std::unique_ptr<std::atomic<uint32_t>[]> done_;     // by StepId: finished tasks
   std::vector<ScopeState> scopes_;
   uint64_t seed_ = 0;
   alignas(64) std::atomic<bool> finished_{false};

@@ -109,8 +109,7 @@ StepId Run::stealFrom(uint32_t worker) {
 void Run::startScope(uint32_t id, uint32_t worker) {
   const ProgramScope& scope = program_.scopes[id];
   scopes_[id].left.store(static_cast<uint32_t>(scope.steps.size()), std::memory_order_relaxed);
-  for (StepId step : scope.steps)
-    pending_[step].store(program_.steps[step].depCount, std::memory_order_relaxed);
+  for (StepId step : scope.steps) pending_[step].store(program_.steps[step].depCount, std::memory_order_relaxed);
   for (StepId step : scope.roots) makeReady(step, worker);
 }
 
@@ -184,8 +183,8 @@ bool Run::anythingToDo() {
   return finished_.load(std::memory_order_seq_cst);
 }
 
-/// Waits a little, longer each time, and at last sleeps until there is something to do. The pauses outlast the last tile of
-/// most kernels: who sleeps then misses the beginning of the next one.
+/// Waits a little, longer each time, and at last sleeps until there is something to do. The pauses outlast the last
+/// tile of most kernels: who sleeps then misses the beginning of the next one.
 void Run::rest(unsigned& idle) {
   constexpr unsigned kPauses = 3000, kYields = 3010;
   if (++idle < kPauses) return pauseBriefly();

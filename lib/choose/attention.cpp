@@ -19,7 +19,8 @@ namespace {
 
 constexpr int64_t kSweepVectors = 4;  // chains of one sweep that hide the latency of each other
 constexpr double kOneVector = 1.3;    // times the work where every load serves one vector only
-constexpr const char *kHoldWhy = "a line for each row of the block", *kAcrossWhy = "lanes across rows: nothing is folded";
+constexpr const char *kHoldWhy = "a line for each row of the block",
+                     *kAcrossWhy = "lanes across rows: nothing is folded";
 
 bool isProduct(UOp n) { return sumsProducts(n) && n.srcCount() == 2; }  // along one loop
 
@@ -44,8 +45,10 @@ std::optional<RowKernel> rowKernelOf(const KernelFacts& kernel) {
   for (const Axis& axis : kernel.axes) {
     if (axis.nest != Nest::Output || axisType(axis.range) != AxisType::Loop) continue;
     const bool isOutside = std::ranges::all_of(stages, [&](UOp s) { return s.dependsOn(axis.range); });
-    if (isOutside && !k.column) outer.push_back(axis.range);
-    else k.column = axis.range;
+    if (isOutside && !k.column)
+      outer.push_back(axis.range);
+    else
+      k.column = axis.range;
   }
   if (stages.empty() || !k.column || fillsStage(kernel, k.column)) return std::nullopt;
   for (UOp n : kernel.reduces)
@@ -91,8 +94,8 @@ int64_t rowsOfBlock(const Chooser& c, const RowKernel& k, int64_t width) {
   return best;
 }
 
-// Every local buffer that is filled row by row gets a dim for the rows of the block `loop` counts, those that fill others
-// last.
+// Every local buffer that is filled row by row gets a dim for the rows of the block `loop` counts, those that fill
+// others last.
 bool holdBuffers(Chooser& c, uint32_t loop) {
   for (std::vector<uint32_t> loops{loop}; !loops.empty();) {
     UOp next;
@@ -103,7 +106,8 @@ bool holdBuffers(Chooser& c, uint32_t loop) {
       continue;
     }
     const UOp rows = c.range(loops.back());
-    if (!c.apply(OptKind::Hold, AxisList{{c.numberOf(idOf(next.src(1))), c.numberOf(loops.back())}}, kHoldWhy)) return false;
+    if (!c.apply(OptKind::Hold, AxisList{{c.numberOf(idOf(next.src(1))), c.numberOf(loops.back())}}, kHoldWhy))
+      return false;
     loops.push_back(idOf(c.madeCopy(rows)));
   }
   return true;
@@ -157,7 +161,8 @@ void packMasks(Chooser& c, UOp element, UOp row, int64_t width) {
   std::vector<uint32_t> slots;
   for (const Access& a : c.facts().accesses) {
     const bool isMask = !a.isStore && a.slot && a.node.dependsOn(row) && a.node.dependsOn(element);
-    if (isMask && strideOf(a, row) != 1 && strideOf(a, element) == 1 && !isLaidOut(c, *a.slot)) slots.push_back(*a.slot);
+    if (isMask && strideOf(a, row) != 1 && strideOf(a, element) == 1 && !isLaidOut(c, *a.slot))
+      slots.push_back(*a.slot);
   }
   if (slots.empty()) return;
   if (maxExtent(element) > kBlock && c.apply(OptKind::Tile, idOf(element), kBlock, "a block of the mask at a time"))
@@ -176,7 +181,8 @@ bool tileFill(Chooser& c, UOp stage, int64_t width) {
     return tileScore(c, scoreOf(c.facts().closersOf(row)[0]), row, width);
   }
   const AxisList rowsOutside{{c.numberOf(idOf(row)), c.numberOf(idOf(stage.src(1)))}};
-  if (stage.srcCount() > 2 && !c.apply(OptKind::Order, rowsOutside, "what belongs to a row is computed once")) return false;
+  if (stage.srcCount() > 2 && !c.apply(OptKind::Order, rowsOutside, "what belongs to a row is computed once"))
+    return false;
   return lanesAcross(c, idOf(row), width, std::min(kSweepVectors, maxExtent(row) / width));
 }
 
@@ -187,9 +193,9 @@ std::optional<Access> matrixOf(const Chooser& c, UOp result, UOp column) {
   return std::nullopt;
 }
 
-// Where the matrix, beside the rows, does not stay in the second level cache, each register tile would fetch it from further
-// away: it is read in blocks that the first level cache keeps for all tiles. True when the loop over elements counts blocks
-// now.
+// Where the matrix, beside the rows, does not stay in the second level cache, each register tile would fetch it from
+// further away: it is read in blocks that the first level cache keeps for all tiles. True when the loop over elements
+// counts blocks now.
 bool blockElements(Chooser& c, const Access& matrix, UOp result, UOp column) {
   const UOp element = result.src(1);
   const int64_t each = maxExtent(column) * byteSize(matrix.node.dtype()), block = powerBelow(c.caps.l1Bytes / each);
@@ -202,7 +208,8 @@ bool blockElements(Chooser& c, const Access& matrix, UOp result, UOp column) {
 // The register tiles of the result: lanes along columns.
 bool tileResult(Chooser& c, UOp result, uint32_t row, uint32_t column, int64_t width) {
   const std::optional<Access> matrix = matrixOf(c, result, c.range(column));
-  const bool isAcross = matrix && strideOf(*matrix, c.range(column)) != 1;  // columns are no neighbours: copied for all rows
+  const bool isAcross =
+      matrix && strideOf(*matrix, c.range(column)) != 1;  // columns are no neighbours: copied for all rows
   const std::optional<uint32_t> packed = isAcross ? matrix->slot : std::nullopt;
   const uint32_t element = idOf(result.src(1));
   const bool inBlocks = matrix && !isAcross && blockElements(c, *matrix, result, c.range(column));
@@ -221,7 +228,8 @@ bool tileBlocks(Chooser& c, const RowKernel& k, int64_t width) {
   AxisList rowsInside;
   for (UOp loop : k.between) rowsInside.axes.push_back(c.numberOf(idOf(loop)));
   rowsInside.axes.push_back(c.numberOf(row));
-  if (!k.between.empty() && !c.apply(OptKind::Order, rowsInside, "rows that share what the products read")) return false;
+  if (!k.between.empty() && !c.apply(OptKind::Order, rowsInside, "rows that share what the products read"))
+    return false;
   if (rows < maxExtent(k.row)) {
     if (!c.apply(OptKind::Tile, row, rows, "rows at a time that share what the products read")) return false;
     row = idOf(c.inner());

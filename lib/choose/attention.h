@@ -1,4 +1,5 @@
-// Attention in blocks of query rows: scores and weights of a block stay in local buffers, sweeps over keys run across rows.
+// Attention in blocks of query rows: scores and weights of a block stay in local buffers, sweeps over keys run across
+// rows.
 #pragma once
 #include "choose/chooser.h"
 

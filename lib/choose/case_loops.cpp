@@ -12,8 +12,7 @@ namespace {
 double selectedWork(const KernelFacts& kernel, UOp range) {
   std::vector<UOp> choices;
   for (UOp n : kernel.nodes)
-    if (n.op() == Op::Where && caseCounter(n.src(0)) == range)
-      choices.insert(choices.end(), {n.src(1), n.src(2)});
+    if (n.op() == Op::Where && caseCounter(n.src(0)) == range) choices.insert(choices.end(), {n.src(1), n.src(2)});
   double work = 0;
   for (UOp n : toposort(choices))
     if (n.op() != Op::Load && n.op() != Op::Where && !n.dependsOn(range)) work += opWeight(n);

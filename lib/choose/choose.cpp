@@ -47,8 +47,6 @@ std::vector<OptOp> optsOf(const Choice& choice) {
   return opts;
 }
 
-std::vector<OptOp> chooseOpts(Graph& graph, UOp sink, const Caps& caps) {
-  return optsOf(choose(graph, sink, caps));
-}
+std::vector<OptOp> chooseOpts(Graph& graph, UOp sink, const Caps& caps) { return optsOf(choose(graph, sink, caps)); }
 
 }  // namespace svod

@@ -20,12 +20,14 @@ void Chooser::keep(Chooser&& trial) {
 }
 
 UOp Chooser::madePart(std::string_view label) const {
-  auto at = std::ranges::find_if(made, [&](const MadeLoop& m) { return m.how == MadeLoop::How::Part && m.label == label; });
+  auto at =
+      std::ranges::find_if(made, [&](const MadeLoop& m) { return m.how == MadeLoop::How::Part && m.label == label; });
   return at == made.end() ? UOp() : at->range;
 }
 
 UOp Chooser::madeCopy(UOp from) const {
-  auto at = std::ranges::find_if(made, [&](const MadeLoop& m) { return m.how == MadeLoop::How::Copy && m.from[0] == from; });
+  auto at =
+      std::ranges::find_if(made, [&](const MadeLoop& m) { return m.how == MadeLoop::How::Copy && m.from[0] == from; });
   return at == made.end() ? UOp() : at->range;
 }
 

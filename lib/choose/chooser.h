@@ -13,8 +13,8 @@
 
 namespace svod {
 
-/// Borrows the graph, `caps` and the cache of facts. A copy is a trial: it may change its sink and opts without touching the
-/// original's.
+/// Borrows the graph, `caps` and the cache of facts. A copy is a trial: it may change its sink and opts without
+/// touching the original's.
 struct Chooser {
   Graph& graph;
   UOp sink;

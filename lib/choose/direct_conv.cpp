@@ -88,7 +88,8 @@ class SlideCost {
 
   std::optional<SlideTile> best(bool mayCrossLines) const {
     std::optional<SlideTile> found;
-    constexpr double kClearly = 0.98;  // where a block reads weights again, which take their time when they come from far
+    constexpr double kClearly =
+        0.98;  // where a block reads weights again, which take their time when they come from far
     auto offer = [&](const SlideTile& t) {
       if (!fits(t)) return;
       if (!found || cycles(t) < cycles(*found) * (t.vectors < found->vectors ? kClearly : 1)) found = t;
@@ -107,7 +108,7 @@ class SlideCost {
  private:
   // All weights are read once per copy.
   double weightCycles() const {
-    constexpr double kFromL2 = 32, kFromBeyond = 8;  // bytes per cycle
+    constexpr double kFromL2 = 32, kFromBeyond = 8;                       // bytes per cycle
     const int64_t bytes = filters_ * taps_ * caps_.vectorBytes / lanes_;  // a vector holds lanes_ elements
     return static_cast<double>(bytes) / (bytes > caps_.l2Bytes / 2 ? kFromBeyond : kFromL2);
   }
@@ -136,7 +137,8 @@ std::optional<Slide> bestSlide(const Chooser& c, const Windows& w) {
     if (!copy) continue;
     if (const int64_t bytes = stageBytes(copy), most = c.caps.l2Bytes / 2; bytes > most) {
       parts = std::max(parts, static_cast<int64_t>(static_cast<double>(lines) * static_cast<double>(bytes) /
-                                                   (static_cast<double>(n) * static_cast<double>(most))) - 1);
+                                                   (static_cast<double>(n) * static_cast<double>(most))) -
+                                  1);
       continue;  // where the copy may be small enough
     }
     const SlideCost cost(w, c.caps, copy, n);

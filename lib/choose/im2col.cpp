@@ -34,8 +34,7 @@ WindowTile tileOf(const Windows& w, const Caps& caps) {
     double stream = static_cast<double>(width) / static_cast<double>(width + 2 * lanes);
     double tiles = static_cast<double>((lines + n - 1) / n), busy = std::min(1.0, tiles / (2 * workers));
     double whole = static_cast<double>(lines) / (tiles * static_cast<double>(n));
-    double score =
-        std::max(useful(2 * lanes), 0.97 * useful(4 * lanes)) * stream * whole * (0.85 + 0.15 * busy);
+    double score = std::max(useful(2 * lanes), 0.97 * useful(4 * lanes)) * stream * whole * (0.85 + 0.15 * busy);
     if (score > bestScore) bestScore = score, best = n;
   }
   return {best, columns};

@@ -14,10 +14,10 @@ namespace {
 
 // The axes of a matrix product (or of a few rows times a matrix): the operand with the lanes is `matrix`.
 struct Product {
-  UOp k;                    // the one loop of the reduce
-  int64_t depth;            // its extent
+  UOp k;          // the one loop of the reduce
+  int64_t depth;  // its extent
   Access matrix;
-  std::vector<UOp> rowAxes; // output loops the matrix does not depend on
+  std::vector<UOp> rowAxes;  // output loops the matrix does not depend on
   int64_t rows = 1;
 };
 
@@ -66,11 +66,11 @@ int64_t columnsPerTask(const Chooser& c, int64_t extent, int64_t columns, int64_
 bool fewRows(Chooser& c, const Product& p, const Lanes& lanes) {
   constexpr int64_t kStreams = 8, kMostRows = 12, kRun = 1024;
   int64_t columns = maxExtent(lanes.range), matrix = p.depth * columns * bytesOf(p);
-  if (p.rows > kMostRows || p.depth % kStreams != 0 || p.depth < 8 * kStreams || columns < 4 * lanes.width) return false;
+  if (p.rows > kMostRows || p.depth % kStreams != 0 || p.depth < 8 * kStreams || columns < 4 * lanes.width)
+    return false;
   if (matrix < c.caps.l2Bytes / 2) return false;
   uint32_t k = idOf(p.k), column = idOf(lanes.range);
-  if (!c.apply(OptKind::Tile, k, kStreams, "as many rows of the matrix at a time as prefetchers follow"))
-    return false;
+  if (!c.apply(OptKind::Tile, k, kStreams, "as many rows of the matrix at a time as prefetchers follow")) return false;
   uint32_t inBlock = idOf(c.inner());
   column = innerOfTile(c, column, columnsPerTask(c, columns, 2 * lanes.width, kRun), kTaskColumns);
   for (UOp row : p.rowAxes)
@@ -91,7 +91,8 @@ bool tallPanel(Chooser& c, UOp reduce, const Product& p, const Lanes& lanes) {
   int64_t depth = divisorUpTo(p.depth, c.caps.l2Bytes / 8 / (columns * bytesOf(p)));
   if (depth < 64) return false;
   const int64_t stay = c.caps.l2Bytes / 2;  // of one block of the other operand
-  const std::optional<RowPanel> across = rowPanelOf(c, reduce, lanes, tile, depth, std::min(stay, c.caps.scratchBytes / 2));
+  const std::optional<RowPanel> across =
+      rowPanelOf(c, reduce, lanes, tile, depth, std::min(stay, c.caps.scratchBytes / 2));
   const bool rowsStay = across || p.rows * depth * bytesOf(p) <= stay;
   const uint32_t k = idOf(p.k), rows = idOf(tile.rowAxis), outer = idOf(lanes.range);
   if (!c.apply(OptKind::Tile, k, depth, "a whole panel would not stay in the second level cache")) return false;

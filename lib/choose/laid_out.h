@@ -4,8 +4,8 @@
 
 namespace svod {
 
-/// Whether the operand will stand in memory in the order in which the kernel reads it: any loop walks it as lanes do, and
-/// a panel of it needs no copy.
+/// Whether the operand will stand in memory in the order in which the kernel reads it: any loop walks it as lanes do,
+/// and a panel of it needs no copy.
 bool isLaidOut(const Chooser& chooser, uint32_t slot);
 
 }  // namespace svod

@@ -41,8 +41,7 @@ class LaneChoice {
     LanePlan best{withReduces({}), {}};
     double cost = kReduceLanes * model_.instructions(best.lanes);
     for (const Axis& axis : c_.facts().axes) {
-      if (axis.nest != Nest::Output || axisType(axis.range) != AxisType::Loop ||
-          fillsStage(c_.facts(), axis.range))
+      if (axis.nest != Nest::Output || axisType(axis.range) != AxisType::Loop || fillsStage(c_.facts(), axis.range))
         continue;
       for (int64_t w : widthsFor(axis.range, model_.fullWidth(axis.range))) {
         std::vector<Lanes> lanes = withReduces({{axis.range, w}});
@@ -71,7 +70,8 @@ class LaneChoice {
       for (UOp n : c_.facts().nodes) {
         if (n.op() != Op::Reduce || !isInside(a.node, n)) continue;
         std::optional<Panel> panel = panelOf(a, n);
-        if (panel && (isLaidOutSlot(*a.slot) || (panel->bytesPerColumn * width <= c_.caps.l2Bytes && hasRows(a, n, axis))))
+        if (panel &&
+            (isLaidOutSlot(*a.slot) || (panel->bytesPerColumn * width <= c_.caps.l2Bytes && hasRows(a, n, axis))))
           found.push_back(a);
       }
     }
@@ -86,8 +86,8 @@ class LaneChoice {
     constexpr int64_t kWorthPanel = 32;  // rows that read it
     return std::ranges::any_of(c_.facts().axes, [&](const Axis& row) {
       return row.nest == Nest::Output && row.range != axis && axisType(row.range) == AxisType::Loop &&
-             maxExtent(row.range) >= kWorthPanel && reduce.dependsOn(row.range) &&
-             !load.node.dependsOn(row.range) && !fillsStage(c_.facts(), row.range);
+             maxExtent(row.range) >= kWorthPanel && reduce.dependsOn(row.range) && !load.node.dependsOn(row.range) &&
+             !fillsStage(c_.facts(), row.range);
     });
   }
 

@@ -9,8 +9,7 @@ bool isGated(UOp stage) {
 }
 
 bool fillsStage(const KernelFacts& kernel, UOp range) {
-  return std::ranges::any_of(kernel.nodes,
-                             [&](UOp n) { return n.op() == Op::Stage && n.dependsOn(range); });
+  return std::ranges::any_of(kernel.nodes, [&](UOp n) { return n.op() == Op::Stage && n.dependsOn(range); });
 }
 
 }  // namespace svod

@@ -26,9 +26,7 @@ bool hasOutputLanes(const KernelFacts& kernel, const LoopNest& nest) {
   return nest.reduce && !hasReduceLanes(kernel, nest);
 }
 /// A block of a sum is no place for a panel that has to hold all of it.
-bool mayBlock(const KernelFacts& kernel, const LoopNest& nest) {
-  return hasOutputLanes(kernel, nest) && !nest.packed;
-}
+bool mayBlock(const KernelFacts& kernel, const LoopNest& nest) { return hasOutputLanes(kernel, nest) && !nest.packed; }
 
 /// For what always works out.
 template <void (*choose)(Chooser&, const LoopNest&)>
@@ -42,9 +40,8 @@ constexpr NestStrategy kNestStrategies[] = {
      "elements stored in another order than they are read: as many rows as a vector has lanes are "
      "transposed in registers, so that loads and stores both run along lines",
      isTransposed, always<blockTransposed>},
-    {"stream-lanes",
-     "loops without a reduction: lanes, and a few vectors per iteration where the body is cheap", hasNoReduce,
-     always<widenStreams>},
+    {"stream-lanes", "loops without a reduction: lanes, and a few vectors per iteration where the body is cheap",
+     hasNoReduce, always<widenStreams>},
     {"reduce-lanes",
      "reductions along what is contiguous: partial sums in lanes, several independent accumulators that "
      "hide the latency of one",
@@ -82,9 +79,7 @@ std::span<const NestStrategy> nestStrategies() { return kNestStrategies; }
 
 void chooseNest(Chooser& c, const LoopNest& nest) {
   for (const NestStrategy& strategy : kNestStrategies)
-    if (strategy.fits(c.facts(), nest) &&
-        attempt(c, [&](Chooser& trial) { return strategy.run(trial, nest); }))
-      return;
+    if (strategy.fits(c.facts(), nest) && attempt(c, [&](Chooser& trial) { return strategy.run(trial, nest); })) return;
 }
 
 bool chooseNests(Chooser& c) {

@@ -39,8 +39,7 @@ void tileOutputLanes(Chooser& c, const LoopNest& nest) {
   uint32_t column = idOf(lanes.range);
   if (tile.rowAxis) {
     uint32_t row = idOf(tile.rowAxis);
-    int64_t rowTiles = (maxExtent(tile.rowAxis) + tile.rows - 1) / tile.rows,
-            columns = tile.vectors * lanes.width;
+    int64_t rowTiles = (maxExtent(tile.rowAxis) + tile.rows - 1) / tile.rows, columns = tile.vectors * lanes.width;
     const bool isShort = !packed && termsOf(reduce) < 4 * lanes.width;  // writing takes the time: lines as a whole
     bool gemm = (c.facts().pattern() == Pattern::Gemm && !isShort) || packed;
     std::optional<Panel> panel = gemm ? panelOperand(c, reduce, lanes, tile.rowAxis, packed) : std::nullopt;

@@ -4,8 +4,8 @@
 
 namespace svod {
 
-/// Lanes along an output loop of what the nest sums up, a register tile, and the panel of an operand: the one that must be
-/// packed in any case, another where it pays.
+/// Lanes along an output loop of what the nest sums up, a register tile, and the panel of an operand: the one that must
+/// be packed in any case, another where it pays.
 void tileOutputLanes(Chooser& chooser, const LoopNest& nest);
 
 }  // namespace svod

@@ -11,14 +11,16 @@ namespace svod {
 namespace {
 
 // As many rows as make enough blocks for the workers, and no more than the copy has room for; few blocks, because each
-// copies the columns of the other operand again. Nothing where there is room for so few that this takes more than it saves.
+// copies the columns of the other operand again. Nothing where there is room for so few that this takes more than it
+// saves.
 std::optional<int64_t> rowsOfCopy(const Chooser& c, const Lanes& lanes, const RegisterTile& tile, int64_t most) {
   constexpr int64_t kFewest = 128, kLeastVectors = 4;  // where there is room; of rows, beside columns in lanes
   const int64_t rows = maxExtent(tile.rowAxis), shares = c.caps.threads && c.caps.workers > 1 ? 2 * c.caps.workers : 1;
   if (most < std::min(kLeastVectors * lanes.width, rows)) return {};
   int64_t others = 1;  // blocks there are without those of rows
   for (const Axis& axis : c.facts().axes)
-    if (const UOp r = axis.range; axis.nest == Nest::Output && r != lanes.range && r != tile.rowAxis) others *= maxExtent(r);
+    if (const UOp r = axis.range; axis.nest == Nest::Output && r != lanes.range && r != tile.rowAxis)
+      others *= maxExtent(r);
   const int64_t wholeTiles = (most + tile.rows - 1) / tile.rows * tile.rows;
   const int64_t block = std::min(wholeTiles, std::max(kFewest, (rows * others + shares - 1) / shares));
   const int64_t blocks = (rows + block - 1) / block, even = (rows + blocks - 1) / blocks;
@@ -27,8 +29,8 @@ std::optional<int64_t> rowsOfCopy(const Chooser& c, const Lanes& lanes, const Re
 
 }  // namespace
 
-std::optional<RowPanel> rowPanelOf(const Chooser& c, UOp reduce, const Lanes& lanes, const RegisterTile& tile, int64_t terms,
-                                   int64_t mostBytes) {
+std::optional<RowPanel> rowPanelOf(const Chooser& c, UOp reduce, const Lanes& lanes, const RegisterTile& tile,
+                                   int64_t terms, int64_t mostBytes) {
   constexpr int64_t kWorthCopy = 2;  // column tiles that read it
   if (reduce.srcCount() != 2 || !tile.rowAxis || !constExtent(tile.rowAxis) || !constExtent(reduce.src(1))) return {};
   const int64_t depth = maxExtent(reduce.src(1));

@@ -19,8 +19,7 @@ std::optional<Panel> panelOf(const Access& load, UOp reduce) {
     std::optional<int64_t> step = strideOf(load, r);
     if ((!step && !sumsGroups(reduce)) || axisType(r) != AxisType::Reduce) return std::nullopt;
     panel.reduceAxes.push_back(r), panel.rowStride = step.value_or(0);
-    if (__builtin_mul_overflow(panel.bytesPerColumn, maxExtent(r), &panel.bytesPerColumn))
-      return std::nullopt;
+    if (__builtin_mul_overflow(panel.bytesPerColumn, maxExtent(r), &panel.bytesPerColumn)) return std::nullopt;
   }
   return panel.reduceAxes.empty() ? std::nullopt : std::optional(panel);
 }
@@ -97,8 +96,8 @@ std::optional<Access> farPanels(const Chooser& c, UOp column, UOp row) {
   return panels;
 }
 
-// The lanes' loop goes outside of the rows' loop, so that one column panel serves all rows; where panels are all that comes
-// from far, outside of every loop that reads the same ones.
+// The lanes' loop goes outside of the rows' loop, so that one column panel serves all rows; where panels are all that
+// comes from far, outside of every loop that reads the same ones.
 void columnsOutside(Chooser& c, uint32_t column, uint32_t row) {
   const int32_t j = c.numberOf(column), i = c.numberOf(row);
   AxisList order{{j}};

@@ -31,8 +31,8 @@ inline constexpr const char* kPanelOutside = "one panel of columns serves all ro
 /// matrix, which has `width` columns, does not stay in the cache.
 bool paysToPack(const Chooser& chooser, const Panel& panel, int64_t columns, int64_t width, int64_t rowTiles);
 /// The columns of one panel inside of the rows, so that a row of the register tile takes one vector after the other and
-/// little is held beside the sums. Returns the loop that carries the lanes then: the one inside of the column tile, or the
-/// columns' loop itself if one tile holds them all.
+/// little is held beside the sums. Returns the loop that carries the lanes then: the one inside of the column tile, or
+/// the columns' loop itself if one tile holds them all.
 uint32_t splitColumns(Chooser& chooser, uint32_t column, uint32_t row, int64_t columns);
 /// The same, with the panel packed between the column loop and the row loop.
 uint32_t packPanel(Chooser& chooser, const Panel& panel, uint32_t column, uint32_t row, int64_t columns);

@@ -9,7 +9,8 @@ namespace svod {
 
 namespace {
 
-constexpr int64_t kAheadBytes = 4096;  // of a stream: farther than hardware looks, within what the first level cache keeps
+constexpr int64_t kAheadBytes =
+    4096;  // of a stream: farther than hardware looks, within what the first level cache keeps
 
 // A load of neighbours, and the loop that walks on from there.
 struct Walk {
@@ -44,8 +45,8 @@ bool isReduceLoop(const KernelFacts& kernel, UOp loop) {
   return std::ranges::any_of(kernel.closersOf(loop), [](UOp c) { return c.op() == Op::Reduce; });
 }
 
-// Rows that several loops sweep over come from memory in the first of them, which does little else; the next row is asked
-// for in one that computes. Streams are asked for a little ahead.
+// Rows that several loops sweep over come from memory in the first of them, which does little else; the next row is
+// asked for in one that computes. Streams are asked for a little ahead.
 int64_t elementsAhead(const Chooser& c, const Walk& walk, bool isSweptAgain) {
   const int64_t bytes = byteSize(walk.load.node.dtype());
   const UOp rows = isSweptAgain ? nextLoop(walk.load, *strideOf(walk.load, walk.loop) + 1) : UOp();
@@ -59,15 +60,16 @@ void prefetchOperand(Chooser& c, uint32_t slot, std::vector<Walk> walks) {
   if (chosen == walks.end()) --chosen;
   const bool isSweptAgain = std::ranges::any_of(walks, [&](const Walk& other) { return other.loop != chosen->loop; });
   const int64_t ahead = elementsAhead(c, *chosen, isSweptAgain);
-  const std::string why = isSweptAgain ? "the next row comes from memory while this one is computed" : "comes from memory";
+  const std::string why =
+      isSweptAgain ? "the next row comes from memory while this one is computed" : "comes from memory";
   c.apply(OptKind::Prefetch, SlotAxisAmount{slot, c.numberOf(idOf(chosen->loop)), ahead}, why);
 }
 
 // How a reduce reads a buffer.
 struct Sweep {
-  UOp loop;            // its loop with the largest stride
-  int64_t stride = 0;  // of that loop, as the next, in elements
-  int64_t all = 1;     // what the reduce reaches
+  UOp loop;               // its loop with the largest stride
+  int64_t stride = 0;     // of that loop, as the next, in elements
+  int64_t all = 1;        // what the reduce reaches
   bool isInRuns = false;  // short ones, with gaps between them
 };
 

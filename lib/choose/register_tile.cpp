@@ -54,10 +54,8 @@ class TileChoice {
     for (int64_t vectors : {1, 2, 3, 4, 5, 6, 7, 8, 12, 16})
       for (UOp axis : rowAxes)
         for (int64_t rows : {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14})
-          if ((rows > 1) == static_cast<bool>(axis) && fits(axis, rows, vectors))
-            all.push_back({axis, rows, vectors});
-    std::ranges::stable_sort(all, {},
-                             [](const RegisterTile& t) { return std::pair(t.rows * t.vectors, -t.rows); });
+          if ((rows > 1) == static_cast<bool>(axis) && fits(axis, rows, vectors)) all.push_back({axis, rows, vectors});
+    std::ranges::stable_sort(all, {}, [](const RegisterTile& t) { return std::pair(t.rows * t.vectors, -t.rows); });
     return all;
   }
 
@@ -70,8 +68,7 @@ class TileChoice {
   // Accumulators and what is loaded for one row must stay in registers with some to spare (more where a copy with
   // gates keeps its masks and counters), and no part may be empty.
   bool fits(UOp axis, int64_t rows, int64_t vectors) const {
-    int64_t steps = (maxExtent(lanes_.range) + lanes_.width - 1) / lanes_.width,
-            registers = c_.caps.vectorRegisters;
+    int64_t steps = (maxExtent(lanes_.range) + lanes_.width - 1) / lanes_.width, registers = c_.caps.vectorRegisters;
     if (vectors > std::min(steps, maxVectors_) || (axis && rows > maxExtent(axis))) return false;
     int64_t held = axis ? vectors : 0;  // one row takes its operand from memory
     return rows * vectors + held + 1 <= registers - (copies_ ? registers / 5 : registers / 10);

@@ -12,7 +12,8 @@ struct RegisterTile {
   int64_t rows = 1, vectors = 1;
 };
 /// `held`: a loop for which local buffers will get a dim, so that it may be expanded.
-RegisterTile chooseRegisterTile(const Chooser& chooser, UOp reduce, const Lanes& lanes, int64_t maxVectors, UOp held = {});
+RegisterTile chooseRegisterTile(const Chooser& chooser, UOp reduce, const Lanes& lanes, int64_t maxVectors,
+                                UOp held = {});
 /// Why rows and vectors are repeated, for Chooser::apply.
 std::string registersText(const Chooser& chooser, const RegisterTile& tile);
 

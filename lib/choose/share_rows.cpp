@@ -9,8 +9,7 @@ namespace svod {
 namespace {
 
 int transcendentals(const KernelFacts& kernel) {
-  return static_cast<int>(
-      std::ranges::count_if(kernel.nodes, [](UOp n) { return has(n.op(), Transcend); }));
+  return static_cast<int>(std::ranges::count_if(kernel.nodes, [](UOp n) { return has(n.op(), Transcend); }));
 }
 
 // The axes that start with `first` and have its extent: sweeps over the same row.
@@ -26,8 +25,7 @@ AxisList sweeps(std::span<const Axis> axes, size_t first) {
 // several rows at a time share those loads. Null where there is none.
 UOp rowsReadingTheSame(const Chooser& c, UOp sweep) {
   for (const Axis& row : c.facts().axes) {
-    if (row.nest != Nest::Output || axisType(row.range) != AxisType::Loop || maxExtent(row.range) < 8)
-      continue;
+    if (row.nest != Nest::Output || axisType(row.range) != AxisType::Loop || maxExtent(row.range) < 8) continue;
     for (UOp reduce : c.facts().closersOf(sweep)) {
       if (reduce.op() != Op::Reduce || !reduce.dependsOn(row.range)) continue;
       for (const Access& a : c.facts().accesses)

@@ -20,19 +20,14 @@ namespace svod {
 namespace {
 
 bool hasSerial(const KernelFacts& kernel, const Caps&) {
-  return std::ranges::any_of(kernel.axes,
-                             [](const Axis& a) { return axisType(a.range) == AxisType::Serial; });
+  return std::ranges::any_of(kernel.axes, [](const Axis& a) { return axisType(a.range) == AxisType::Serial; });
 }
 bool mayReorder(const KernelFacts& kernel, const Caps& caps) { return !hasSerial(kernel, caps); }
 bool isGpu(const KernelFacts&, const Caps& caps) { return caps.workgroups; }
 bool isCpu(const KernelFacts&, const Caps& caps) { return !caps.workgroups; }
 bool hasTensorCores(const KernelFacts&, const Caps& caps) { return caps.workgroups && !caps.cores.empty(); }
-bool isCpuLoops(const KernelFacts& kernel, const Caps& caps) {
-  return isCpu(kernel, caps) && mayReorder(kernel, caps);
-}
-bool isCpuRows(const KernelFacts& kernel, const Caps& caps) {
-  return isCpuLoops(kernel, caps) && keepsRows(kernel);
-}
+bool isCpuLoops(const KernelFacts& kernel, const Caps& caps) { return isCpu(kernel, caps) && mayReorder(kernel, caps); }
+bool isCpuRows(const KernelFacts& kernel, const Caps& caps) { return isCpuLoops(kernel, caps) && keepsRows(kernel); }
 bool isCpuWindows(const KernelFacts& kernel, const Caps& caps) {
   return isCpuLoops(kernel, caps) && convolutionOf(kernel, caps).has_value();
 }
@@ -45,8 +40,7 @@ bool always(Chooser& c) {
 }
 
 bool leaveLoops(Chooser&) { return true; }
-bool coresInGrid(
-    Chooser& c) {  // cores first: a tile takes some of one operand alone, and the grid merges axes
+bool coresInGrid(Chooser& c) {  // cores first: a tile takes some of one operand alone, and the grid merges axes
   if (!useTensorCore(c)) return false;
   fillGrid(c);
   return true;
@@ -62,8 +56,7 @@ constexpr Strategy kPreparations[] = {
      "loops along which what a load reads changes every n iterations only (the filters of a grouped "
      "convolution) are split there, so that the rows of a group share it",
      mayReorder, always<splitGroups>},
-    {"collapse-loops", "adjacent loops that every access walks as one are merged", mayReorder,
-     always<collapseLoops>},
+    {"collapse-loops", "adjacent loops that every access walks as one are merged", mayReorder, always<collapseLoops>},
     {"dot-products",
      "matrix products of bytes, in `fast` numerics also of bf16, take the dot product instructions of the "
      "processor (`dot`)",
@@ -76,8 +69,7 @@ constexpr Strategy kStrategies[] = {
      "need the least padding, with up to 5 x 5 tiles per warp and four warps per workgroup; other output "
      "axes become the grid",
      hasTensorCores, coresInGrid},
-    {"grid", "all other kernels on a GPU: output axes become the grid, neighbours a workgroup", isGpu,
-     groupsInGrid},
+    {"grid", "all other kernels on a GPU: output axes become the grid, neighbours a workgroup", isGpu, groupsInGrid},
     {"serial", "kernels with loops that must run in order: those stay as they are", hasSerial, leaveLoops},
     {"direct-conv",
      "convolutions, dilated or not, of 16 filters or more: what the windows read for some lines of the "

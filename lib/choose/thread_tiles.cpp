@@ -12,9 +12,7 @@ namespace svod {
 
 namespace {
 
-double instructionsOf(const Chooser& c) {
-  return CostModel(c.facts(), c.caps).instructions(c.facts().lanes);
-}
+double instructionsOf(const Chooser& c) { return CostModel(c.facts(), c.caps).instructions(c.facts().lanes); }
 
 // Instructions to fill a local buffer once, in vectors.
 double fillCost(const Chooser& c, UOp stage) {
@@ -66,8 +64,7 @@ void splitForThreads(Chooser& c) {
   const std::string why = "about " + std::to_string(std::llround(work / 1000)) + " us of work to share";
   const int64_t wanted = std::max(4 * c.caps.workers, 64);
   for (int64_t tiles = 1; tiles < wanted;) {
-    std::vector<Axis> axes =
-        c.facts().axes;  // after the first thread axis the next is the outermost loop left
+    std::vector<Axis> axes = c.facts().axes;  // after the first thread axis the next is the outermost loop left
     auto at = std::ranges::find_if(axes, [](const Axis& a) {
       return a.nest == Nest::Output && axisType(a.range) == AxisType::Loop && maxExtent(a.range) > 1;
     });

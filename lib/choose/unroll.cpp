@@ -30,7 +30,9 @@ void unrollInnermost(Chooser& c, UOp reduce, int64_t copies) {
       return n > 1 && *extent % n == 0 && n * copies <= most &&
              c.apply(OptKind::Unroll, idOf(loop), n, "fewer branches in a short body");
     };
-    const auto mostInPart = [&](int64_t n) { return inside ? kTaps : products && *extent / n >= kTurns ? kMany : kFew; };
+    const auto mostInPart = [&](int64_t n) {
+      return inside ? kTaps : products && *extent / n >= kTurns ? kMany : kFew;
+    };
     if (*extent > kLongest || !writesOut(*extent, mostWhole)) {
       if (!writesOut(4, mostInPart(4))) writesOut(2, mostInPart(2));
       return;

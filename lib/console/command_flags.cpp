@@ -27,8 +27,7 @@ std::string flagForm(const CommandFlag& flag) {
 }
 
 CLI::Option* addFlag(CLI::App& app, const CommandFlag& flag) {
-  const std::string names =
-      (flag.shortName.empty() ? "" : "-" + std::string(flag.shortName) + ",") + dashed(flag);
+  const std::string names = (flag.shortName.empty() ? "" : "-" + std::string(flag.shortName) + ",") + dashed(flag);
   CLI::Option* option = std::visit(
       [&](auto* into) {
         if constexpr (std::is_same_v<decltype(into), bool*>)
@@ -54,15 +53,13 @@ const CommandFlag* flagIn(const std::string& message, std::span<const CommandFla
   return found;
 }
 
-Error explained(const std::string& program, std::span<const CommandFlag> flags,
-                const CLI::ParseError& error) {
+Error explained(const std::string& program, std::span<const CommandFlag> flags, const CLI::ParseError& error) {
   const std::string message = error.what();
   const CommandFlag* flag = flagIn(message, flags);
   if (flag == nullptr) return usage(program, message);
   std::string about = flagForm(*flag) + ": " + std::string(flag->what);
   if (!flag->env.empty()) about += "; " + std::string(flag->env) + " sets it too";
-  if (flag->value.empty())
-    return usage(program, dashed(*flag) + " is on or off and takes no such value", about);
+  if (flag->value.empty()) return usage(program, dashed(*flag) + " is on or off and takes no such value", about);
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr)
     return usage(program, dashed(*flag) + " needs " + std::string(flag->value), about);
   const size_t equals = message.find(" = ");

@@ -44,8 +44,7 @@ std::string plainText(const Error& error, std::string_view severity, bool color)
 }  // namespace
 
 Console::Console(const ConsoleOptions& options)
-    : options_(options),
-      progressWanted_(isatty(STDERR_FILENO) == 1 && !options.jsonDiagnostics),
+    : options_(options), progressWanted_(isatty(STDERR_FILENO) == 1 && !options.jsonDiagnostics),
       colorErrors_(isatty(STDERR_FILENO) == 1 && !options.noColor && !options.jsonDiagnostics),
       colorOutput_(isatty(STDOUT_FILENO) == 1 && !options.noColor),
       outputWidth_(isatty(STDOUT_FILENO) == 1 ? terminalWidth() : 0) {}
@@ -55,8 +54,7 @@ Status Console::print(std::string_view text) {
   errno = 0;
   FILE* const stream = options_.dataOnStdout ? stderr : stdout;
   if (std::fwrite(text.data(), 1, text.size(), stream) == text.size() && std::fflush(stream) == 0) return {};
-  return fail(Diag::Io, std::string("cannot write to stdout: ") + std::strerror(errno),
-              "check where the output goes");
+  return fail(Diag::Io, std::string("cannot write to stdout: ") + std::strerror(errno), "check where the output goes");
 }
 
 void Console::report(const Error& error) { show(error, kError); }

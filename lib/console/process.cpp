@@ -21,7 +21,8 @@ constexpr int kStopWatching = SIGUSR1;  // from the guard to its thread
 /// A signal that is ignored stays so: sigwait would receive it all the same.
 bool isIgnored(int signal) {
   struct sigaction action = {};
-  return ::sigaction(signal, nullptr, &action) == 0 && (action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler == SIG_IGN;
+  return ::sigaction(signal, nullptr, &action) == 0 && (action.sa_flags & SA_SIGINFO) == 0 &&
+         action.sa_handler == SIG_IGN;
 }
 
 sigset_t interrupts() {
@@ -115,7 +116,6 @@ Status InterruptGuard::place(const std::function<Status()>& write) {
   state_->inPlace = true;
   return {};
 }
-
 
 void InterruptGuard::removesFolder(std::string path) {
   std::unique_lock<std::mutex> lock(state_->busy);

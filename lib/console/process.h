@@ -11,10 +11,10 @@ namespace svod {
 /// would take its number and receive what is printed. A write over the size limit becomes an error.
 void prepareProcess();
 
-/// From construction on, SIGINT, SIGTERM and SIGHUP (those of them that the process was not told to ignore, as nohup does)
-/// end the process with the exit code of Diag::Interrupted, after a thread of the guard reported that. One per process,
-/// and made before other threads start: they inherit that these signals are not for them. A second signal ends the
-/// process at once.
+/// From construction on, SIGINT, SIGTERM and SIGHUP (those of them that the process was not told to ignore, as nohup
+/// does) end the process with the exit code of Diag::Interrupted, after a thread of the guard reported that. One per
+/// process, and made before other threads start: they inherit that these signals are not for them. A second signal ends
+/// the process at once.
 class InterruptGuard {
  public:
   explicit InterruptGuard(Console& console);

@@ -41,7 +41,8 @@ template <class Element>
 class Mover {
  public:
   Mover(const ConstantLayout& layout, std::span<const std::byte> operand, std::byte* to)
-      : layout_(layout), from_(operand.data()), count_(static_cast<int64_t>(operand.size() / sizeof(Element))), to_(to) {}
+      : layout_(layout), from_(operand.data()), count_(static_cast<int64_t>(operand.size() / sizeof(Element))),
+        to_(to) {}
 
   void move(size_t dim, int64_t entry, int64_t offset) {
     if (dim == layout_.dims.size()) return place(layout_.table[static_cast<size_t>(entry)] + offset);

@@ -28,8 +28,8 @@ bool isDigit(UOp n) {
          (n.src(0).op() == Op::Range || isDigit(n.src(0)));
 }
 
-// The counters and digits that an address is made of; false where it is made of anything else. Each node is visited once:
-// quotients and remainders share what they divide.
+// The counters and digits that an address is made of; false where it is made of anything else. Each node is visited
+// once: quotients and remainders share what they divide.
 bool collectLeaves(UOp address, std::vector<UOp>& leaves) {
   constexpr Op kArithmetic[] = {Op::Add, Op::Sub, Op::Neg, Op::Mul, Op::Min, Op::Max, Op::Floordiv, Op::Floormod};
   std::vector<UOp> open{address};
@@ -50,8 +50,8 @@ bool collectLeaves(UOp address, std::vector<UOp>& leaves) {
   return true;
 }
 
-// The ranges of reduces whose results fill a local buffer that is computed from `load`: they run inside of the loops over
-// that buffer, though axes are numbered the other way round.
+// The ranges of reduces whose results fill a local buffer that is computed from `load`: they run inside of the loops
+// over that buffer, though axes are numbered the other way round.
 std::vector<UOp> reducesInStages(UOp sink, UOp load) {
   std::vector<UOp> found;
   for (UOp stage : toposort(sink)) {
@@ -157,7 +157,8 @@ UOp layOutConstants(Graph& g, UOp sink, std::span<const uint32_t> slots, std::ve
     if (keepsOrder(*layout, param.src(0).bounds().max)) continue;
     Linear address;
     int64_t stride = 1;
-    for (size_t i = layout->dims.size(); i-- > 0; stride *= layout->dims[i].extent) address.add(reading->leaves[i], stride);
+    for (size_t i = layout->dims.size(); i-- > 0; stride *= layout->dims[i].extent)
+      address.add(reading->leaves[i], stride);
     UOp at = build(g, address);
     UOp moved = g.make(Op::Param, param.dtype(), {g.index(layout->elements())}, param.arg());
     if (UOp place = reading->load.src(0).src(0); place.op() == Op::Prefetch)

@@ -62,7 +62,8 @@ double opWeight(UOp n) {
 
 double nanoseconds(double instructions) { return instructions / kInstructionsPerNanosecond; }
 
-CostModel::CostModel(const KernelFacts& kernel, const Caps& caps, Products products) : caps_(caps), loops_(kernel.loops()) {
+CostModel::CostModel(const KernelFacts& kernel, const Caps& caps, Products products)
+    : caps_(caps), loops_(kernel.loops()) {
   std::vector<UOp> joined;
   for (UOp n : kernel.reduces)
     if (products == Products::Joined && n.src(0).op() == Op::Mul) joined.push_back(n.src(0));
@@ -116,8 +117,7 @@ double CostModel::instructions(std::span<const Lanes> lanes, const Access* packe
       auto lane = std::ranges::find(lanes, r, &Lanes::range);
       if (lane == lanes.end()) continue;
       double folds = 2.0 * std::bit_width(static_cast<uint64_t>(lane->width));
-      for (UOp outer : loops_[item.node])
-        folds *= static_cast<double>(std::max<int64_t>(maxExtent(outer), 1));
+      for (UOp outer : loops_[item.node]) folds *= static_cast<double>(std::max<int64_t>(maxExtent(outer), 1));
       total += folds;
     }
   }

@@ -34,7 +34,8 @@ double waitingTime(const KernelFacts& kernel, const Caps& caps) {
   for (UOp n : kernel.reduces) {
     double steps = 1, runs = 1;
     for (UOp r : n.src().subspan(1))
-      if (r.op() == Op::Range && !isExpanded(axisType(r))) steps *= static_cast<double>(std::max<int64_t>(maxExtent(r), 1));
+      if (r.op() == Op::Range && !isExpanded(axisType(r)))
+        steps *= static_cast<double>(std::max<int64_t>(maxExtent(r), 1));
     for (UOp r : loops[n])
       if (!isExpanded(axisType(r))) runs *= static_cast<double>(std::max<int64_t>(maxExtent(r), 1));
     if (steps > kOverlaps) cycles += steps * runs * caps.fmaLatency;

@@ -55,12 +55,11 @@ Status fillAndClose(int fd, Chunks chunks, const std::string& path, Flush flush)
 }
 
 /// A new file for writing, or -1 with errno set.
-int createFile(const std::string& path) {
-  return ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-}
+int createFile(const std::string& path) { return ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666); }
 
 /// A filled file beside `target`; errors name `shown`.
-Status fillBeside(const std::string& target, Temporary& temporary, Chunks chunks, const std::string& shown, Flush flush) {
+Status fillBeside(const std::string& target, Temporary& temporary, Chunks chunks, const std::string& shown,
+                  Flush flush) {
   int fd = -1;
   const auto create = [&](const std::string& name) {
     if (fd >= 0) ::close(fd);
@@ -120,7 +119,8 @@ Result<Placed> moveTwice(Temporary& temporary, const std::string& path) {
 /// Swaps the two directories; the old one then carries the temporary name and is deleted with it.
 Result<Placed> exchange(Temporary& temporary, const std::string& path) {
   temporary.alsoLock(path);
-  if (::renameat2(AT_FDCWD, temporary.path().c_str(), AT_FDCWD, path.c_str(), RENAME_EXCHANGE) == 0) return Placed::Done;
+  if (::renameat2(AT_FDCWD, temporary.path().c_str(), AT_FDCWD, path.c_str(), RENAME_EXCHANGE) == 0)
+    return Placed::Done;
   if (errno == ENOENT) return Placed::TryAgain;
   if (hasNoExchange(errno)) return moveTwice(temporary, path);
   return fail(ioError("cannot replace", path, errno));
@@ -130,15 +130,14 @@ Result<Placed> exchange(Temporary& temporary, const std::string& path) {
 
 Status writeChunksAtomic(const std::string& path, Chunks chunks, Flush flush) {
   const std::string target = resolved(path);
-  struct stat status {};
+  struct stat status{};
   if (::stat(target.c_str(), &status) == 0) {
     if (S_ISDIR(status.st_mode)) return fail(ioError("cannot write", path, EISDIR));
     if (!S_ISREG(status.st_mode)) return writeDirectly(path, chunks);
   }
   Temporary temporary;
   SVOD_CHECK(fillBeside(target, temporary, chunks, path, flush));
-  if (::rename(temporary.path().c_str(), target.c_str()) != 0)
-    return fail(ioError("cannot write", path, errno));
+  if (::rename(temporary.path().c_str(), target.c_str()) != 0) return fail(ioError("cannot write", path, errno));
   temporary.release();
   if (flush == Flush::Sometime) return {};
   flushFolder(folderOf(target));
@@ -186,7 +185,7 @@ struct Replacement {
 
 Status fillReplacement(Replacement& r, const NewFile& file) {
   r.target = resolved(file.path);
-  struct stat status {};
+  struct stat status{};
   if (::stat(r.target.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
     return fail(ioError("cannot write", file.path, S_ISDIR(status.st_mode) ? EISDIR : EINVAL));
   return fillBeside(r.target, r.temporary, file.chunks, file.path, Flush::BeforeRename);

@@ -1,7 +1,7 @@
 // Files and directories that appear whole or not at all: they are written beside their name and then
-// renamed (or exchanged with what stood there), so a failure leaves nothing half-written. What a process that was killed
-// left beside a name is removed by whoever writes that name next (data/temporary.h). Any number of processes may write
-// one name at once: one of them is the last.
+// renamed (or exchanged with what stood there), so a failure leaves nothing half-written. What a process that was
+// killed left beside a name is removed by whoever writes that name next (data/temporary.h). Any number of processes may
+// write one name at once: one of them is the last.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -30,8 +30,8 @@ struct NewFile {
   std::string path;
   std::vector<std::span<const std::byte>> chunks;
 };
-/// Replaces all of these files, or none: after a failure the old ones stand there again. Links are followed; whatever is
-/// not a regular file is an error.
+/// Replaces all of these files, or none: after a failure the old ones stand there again. Links are followed; whatever
+/// is not a regular file is an error.
 Status writeFilesAtomic(std::span<const NewFile> files);
 
 /// One file of a new directory. The chunks are written one after the other; they are borrowed, not copied.

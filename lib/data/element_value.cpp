@@ -54,16 +54,11 @@ long double packedValue(ElementType type, unsigned code) {
 
 int significantDigits(ElementType type) {
   switch (type) {
-    case ElementType::F64:
-      return 17;
-    case ElementType::F32:
-      return 9;
-    case ElementType::F16:
-      return 5;
-    case ElementType::BF16:
-      return 4;
-    default:
-      return 3;
+    case ElementType::F64: return 17;
+    case ElementType::F32: return 9;
+    case ElementType::F16: return 5;
+    case ElementType::BF16: return 4;
+    default: return 3;
   }
 }
 
@@ -73,44 +68,25 @@ long double elementValue(ElementType type, const std::byte* memory, uint64_t i) 
   if (isPacked(type)) return packedValue(type, codeAt(info(type).bits, memory, i));
   const std::byte* at = memory + i * byteSize(type);
   switch (type) {
-    case ElementType::Bool:
-      return loadAs<uint8_t>(at) != 0;
-    case ElementType::I8:
-      return loadAs<int8_t>(at);
-    case ElementType::I16:
-      return loadAs<int16_t>(at);
-    case ElementType::I32:
-      return loadAs<int32_t>(at);
-    case ElementType::I64:
-      return static_cast<long double>(loadAs<int64_t>(at));
-    case ElementType::U8:
-      return loadAs<uint8_t>(at);
-    case ElementType::U16:
-      return loadAs<uint16_t>(at);
-    case ElementType::U32:
-      return loadAs<uint32_t>(at);
-    case ElementType::U64:
-      return static_cast<long double>(loadAs<uint64_t>(at));
-    case ElementType::F16:
-      return smallFloat(loadAs<uint16_t>(at), 5, 10, NoNumbers::Ieee);
-    case ElementType::BF16:
-      return std::bit_cast<float>(static_cast<uint32_t>(loadAs<uint16_t>(at)) << 16);
-    case ElementType::F32:
-      return loadAs<float>(at);
-    case ElementType::F64:
-      return loadAs<double>(at);
-    case ElementType::F8E4M3:
-      return smallFloat(loadAs<uint8_t>(at), 4, 3, NoNumbers::OneNan);
-    case ElementType::F8E4M3FNUZ:
-      return smallFloat(loadAs<uint8_t>(at), 4, 3, NoNumbers::ZeroNan);
-    case ElementType::F8E5M2:
-      return smallFloat(loadAs<uint8_t>(at), 5, 2, NoNumbers::Ieee);
-    case ElementType::F8E5M2FNUZ:
-      return smallFloat(loadAs<uint8_t>(at), 5, 2, NoNumbers::ZeroNan);
-    case ElementType::F8E8M0:
-      return powerOfTwo(loadAs<uint8_t>(at));
-    default:
-      break;
+    case ElementType::Bool: return loadAs<uint8_t>(at) != 0;
+    case ElementType::I8: return loadAs<int8_t>(at);
+    case ElementType::I16: return loadAs<int16_t>(at);
+    case ElementType::I32: return loadAs<int32_t>(at);
+    case ElementType::I64: return static_cast<long double>(loadAs<int64_t>(at));
+    case ElementType::U8: return loadAs<uint8_t>(at);
+    case ElementType::U16: return loadAs<uint16_t>(at);
+    case ElementType::U32: return loadAs<uint32_t>(at);
+    case ElementType::U64: return static_cast<long double>(loadAs<uint64_t>(at));
+    case ElementType::F16: return smallFloat(loadAs<uint16_t>(at), 5, 10, NoNumbers::Ieee);
+    case ElementType::BF16: return std::bit_cast<float>(static_cast<uint32_t>(loadAs<uint16_t>(at)) << 16);
+    case ElementType::F32: return loadAs<float>(at);
+    case ElementType::F64: return loadAs<double>(at);
+    case ElementType::F8E4M3: return smallFloat(loadAs<uint8_t>(at), 4, 3, NoNumbers::OneNan);
+    case ElementType::F8E4M3FNUZ: return smallFloat(loadAs<uint8_t>(at), 4, 3, NoNumbers::ZeroNan);
+    case ElementType::F8E5M2: return smallFloat(loadAs<uint8_t>(at), 5, 2, NoNumbers::Ieee);
+    case ElementType::F8E5M2FNUZ: return smallFloat(loadAs<uint8_t>(at), 5, 2, NoNumbers::ZeroNan);
+    case ElementType::F8E8M0: return powerOfTwo(loadAs<uint8_t>(at));
+    default: break;
   }
   return 0;
 }

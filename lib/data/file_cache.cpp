@@ -39,7 +39,8 @@ bool isEntry(const std::string& name) {
 bool isAbandoned(const fs::directory_entry& entry, const std::string& name) {
   std::error_code error;
   const auto written = entry.last_write_time(error);
-  return name.find(kTemporary) == kKeyLength && !error && fs::file_time_type::clock::now() - written > std::chrono::hours(1);
+  return name.find(kTemporary) == kKeyLength && !error &&
+         fs::file_time_type::clock::now() - written > std::chrono::hours(1);
 }
 
 struct Found {
@@ -56,7 +57,8 @@ Status eachFile(const std::string& folder, See see) {
   std::error_code error;
   fs::directory_iterator files(folder, error);
   if (error == std::errc::no_such_file_or_directory) return {};
-  for (; !error && files != fs::directory_iterator(); files.increment(error)) see(*files, files->path().filename().string());
+  for (; !error && files != fs::directory_iterator(); files.increment(error))
+    see(*files, files->path().filename().string());
   if (error) return fail(ioError("cannot read", folder, error.value()));
   return {};
 }
@@ -75,7 +77,7 @@ Result<std::vector<Found>> entriesOf(const std::string& folder) {
 }
 
 Status makeFolder(const std::string& folder) {
-  struct stat status {};
+  struct stat status{};
   if (::stat(folder.c_str(), &status) == 0) return {};
   std::error_code ignored;
   fs::create_directories(fs::path(folder).parent_path(), ignored);  // if this fails, so does the next
@@ -95,7 +97,8 @@ std::optional<std::string> FileCache::get(const std::string& key) const {
   Result<std::string> text = readWholeFile(path);
   if (!text) return std::nullopt;
   const std::string_view whole = *text;
-  if (whole.size() < kChecksumLength || checksumOf(key, whole.substr(kChecksumLength)) != whole.substr(0, kChecksumLength))
+  if (whole.size() < kChecksumLength ||
+      checksumOf(key, whole.substr(kChecksumLength)) != whole.substr(0, kChecksumLength))
     return std::nullopt;
   (void)::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);  // a folder that cannot be written serves as well
   return text->substr(kChecksumLength);

@@ -23,7 +23,7 @@ struct Descriptor {
 Result<struct stat> openForReading(const std::string& path, Descriptor& file, int flags = 0) {
   file.fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags);
   if (file.fd < 0) return fail(ioError("cannot open", path, errno));
-  struct stat status {};
+  struct stat status{};
   if (::fstat(file.fd, &status) != 0) return fail(ioError("cannot read", path, errno));
   if (S_ISDIR(status.st_mode)) return fail(ioError("cannot read", path, EISDIR));
   return status;
@@ -37,8 +37,7 @@ Error ioError(const std::string& action, const std::string& path, int errnoValue
   std::string text = ::strerror_r(errnoValue, buffer, sizeof buffer);
   std::string help;
   if (errnoValue == ENOSPC || errnoValue == EDQUOT) help = "free some space or write to another disk";
-  if (errnoValue == EACCES || errnoValue == EPERM)
-    help = "check the permissions of the file and of its directory";
+  if (errnoValue == EACCES || errnoValue == EPERM) help = "check the permissions of the file and of its directory";
   if (errnoValue == ENOENT) help = "check that the path exists";
   if (errnoValue == EISDIR) help = "name a file, not a directory";
   return Error{Diag::Io, action + " '" + path + "': " + text, help, {}, {}};

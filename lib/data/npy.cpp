@@ -106,13 +106,11 @@ class HeaderParser {
 };
 
 /// The element type of a descr such as "<f4"; `want` picks among types that share one descr.
-Result<ElementType> elementOf(const std::string& descr, std::optional<ElementType> want,
-                              const std::string& name) {
+Result<ElementType> elementOf(const std::string& descr, std::optional<ElementType> want, const std::string& name) {
   if (descr.size() >= 2 && descr[0] == '>')
     return fail(Diag::BadNpy, "'" + name + "': big-endian data (" + descr + ") is not supported",
                 "convert it with array.astype(array.dtype.newbyteorder('<'))");
-  std::string kind =
-      descr.substr(descr.empty() ? 0 : (descr[0] == '<' || descr[0] == '|' || descr[0] == '='));
+  std::string kind = descr.substr(descr.empty() ? 0 : (descr[0] == '<' || descr[0] == '|' || descr[0] == '='));
   if (kind == "?") kind = "b1";
   auto matches = [&](const ElementInfo& row) {
     const bool raw = kind[0] == 'V' && (want == ElementType::BF16 || row.npy == "|u1");
@@ -163,8 +161,7 @@ void toCOrder(std::span<const std::byte> from, std::span<const uint64_t> shape, 
 
 }  // namespace
 
-Result<NpyHeader> parseNpy(std::span<const std::byte> file, const std::string& name,
-                           std::optional<ElementType> want) {
+Result<NpyHeader> parseNpy(std::span<const std::byte> file, const std::string& name, std::optional<ElementType> want) {
   const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
   SVOD_TRY(auto located, headerText(text, name));
   SVOD_TRY(auto fields, HeaderParser(located.first, name).parse());
@@ -179,11 +176,10 @@ Result<NpyHeader> parseNpy(std::span<const std::byte> file, const std::string& n
   header.dataBytes = *bytes;
   const uint64_t have = file.size() - header.dataOffset;
   if (have != *bytes)
-    return fail(
-        Diag::BadNpy,
-        "'" + name + "': the shape needs " + std::to_string(*bytes) + " bytes of data, the file has " +
-            std::to_string(have),
-        have < *bytes ? "the file is truncated; write it again" : "write one array per file with numpy.save");
+    return fail(Diag::BadNpy,
+                "'" + name + "': the shape needs " + std::to_string(*bytes) + " bytes of data, the file has " +
+                    std::to_string(have),
+                have < *bytes ? "the file is truncated; write it again" : "write one array per file with numpy.save");
   return header;
 }
 
@@ -206,8 +202,7 @@ Result<std::vector<std::byte>> packItems(ElementType type, std::span<const std::
 }
 
 /// The array in `bytes`: in place when it is aligned and in C order, else copied.
-Result<NpyArray> arrayIn(std::span<const std::byte> bytes, const std::string& name,
-                         std::optional<ElementType> want) {
+Result<NpyArray> arrayIn(std::span<const std::byte> bytes, const std::string& name, std::optional<ElementType> want) {
   SVOD_TRY(NpyHeader header, parseNpy(bytes, name, want));
   NpyArray array;
   array.dtype = header.dtype;

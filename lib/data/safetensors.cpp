@@ -16,8 +16,7 @@ struct Reader {
   const std::string& file;
 
   tl::unexpected<Error> bad(std::string what) const {
-    return fail(Diag::BadSafetensors, "'" + file + "': " + what,
-                "write the file again; it is damaged or truncated");
+    return fail(Diag::BadSafetensors, "'" + file + "': " + what, "write the file again; it is damaged or truncated");
   }
 
   /// The header, with members that occur twice reported instead of merged.
@@ -35,11 +34,9 @@ struct Reader {
     return json;
   }
 
-  Result<std::vector<uint64_t>> numbers(const Json& entry, const char* member,
-                                        const std::string& name) const {
+  Result<std::vector<uint64_t>> numbers(const Json& entry, const char* member, const std::string& name) const {
     const auto found = entry.find(member);
-    if (found == entry.end() || !found->is_array())
-      return bad("tensor '" + name + "' has no list '" + member + "'");
+    if (found == entry.end() || !found->is_array()) return bad("tensor '" + name + "' has no list '" + member + "'");
     std::vector<uint64_t> values;
     for (const Json& item : *found) {
       if (!item.is_number_unsigned())
@@ -63,8 +60,7 @@ struct Reader {
     out.offset = base + range[0];
     out.bytes = range[1] - range[0];
     if (out.dtype && tensorBytes(*out.dtype, out.shape) != out.bytes)
-      return bad("tensor '" + name + "' has " + std::to_string(out.bytes) +
-                 " bytes, which does not fit its shape");
+      return bad("tensor '" + name + "' has " + std::to_string(out.bytes) + " bytes, which does not fit its shape");
     return out;
   }
 };
@@ -103,9 +99,8 @@ Result<SafetensorsFile> SafetensorsFile::open(const std::string& path) {
 }
 
 const SafeTensor* SafetensorsFile::find(std::string_view name) const {
-  auto at =
-      std::lower_bound(tensors_.begin(), tensors_.end(), name,
-                       [](const SafeTensor& tensor, std::string_view key) { return tensor.name < key; });
+  auto at = std::lower_bound(tensors_.begin(), tensors_.end(), name,
+                             [](const SafeTensor& tensor, std::string_view key) { return tensor.name < key; });
   return at != tensors_.end() && at->name == name ? &*at : nullptr;
 }
 

@@ -63,7 +63,8 @@ struct NewSafetensors {
 /// type without gaps, which the format does not allow. Names must differ.
 NewSafetensors layOutSafetensors(std::vector<NewSafeTensor> tensors);
 
-/// Whether `path` is a file that layOutSafetensors made, which nobody misses when it is made anew. False without a file.
+/// Whether `path` is a file that layOutSafetensors made, which nobody misses when it is made anew. False without a
+/// file.
 bool isOwnSafetensors(const std::string& path);
 
 }  // namespace svod

@@ -24,13 +24,13 @@ constexpr uint32_t kRound[64] = {
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
 uint32_t bigEndian(const std::byte* at) {
-  return static_cast<uint32_t>(at[0]) << 24 | static_cast<uint32_t>(at[1]) << 16 |
-         static_cast<uint32_t>(at[2]) << 8 | static_cast<uint32_t>(at[3]);
+  return static_cast<uint32_t>(at[0]) << 24 | static_cast<uint32_t>(at[1]) << 16 | static_cast<uint32_t>(at[2]) << 8 |
+         static_cast<uint32_t>(at[3]);
 }
 
 /// One round. The caller rotates the roles of the eight words instead of moving them.
-inline void mixRound(uint32_t a, uint32_t b, uint32_t c, uint32_t& d, uint32_t e, uint32_t f, uint32_t g,
-                     uint32_t& h, uint32_t input) {
+inline void mixRound(uint32_t a, uint32_t b, uint32_t c, uint32_t& d, uint32_t e, uint32_t f, uint32_t g, uint32_t& h,
+                     uint32_t input) {
   const uint32_t s1 = std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25);
   const uint32_t t1 = h + s1 + (g ^ (e & (f ^ g))) + input;
   const uint32_t s0 = std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22);
@@ -99,8 +99,6 @@ std::string sha256Hex(std::span<const std::byte> bytes) {
   hash.update(bytes);
   return hash.finish();
 }
-std::string sha256Hex(std::string_view text) {
-  return sha256Hex(std::as_bytes(std::span(text.data(), text.size())));
-}
+std::string sha256Hex(std::string_view text) { return sha256Hex(std::as_bytes(std::span(text.data(), text.size()))); }
 
 }  // namespace svod

@@ -28,8 +28,8 @@ class Temporary {
   int lock_ = -1, otherLock_ = -1;
 };
 
-/// Removes the temporaries of `path` that no process holds any more. Folders go only when they hold nothing but files, and
-/// folders with nothing but files down to `levels`. Where the file system has no locks nothing is removed.
+/// Removes the temporaries of `path` that no process holds any more. Folders go only when they hold nothing but files,
+/// and folders with nothing but files down to `levels`. Where the file system has no locks nothing is removed.
 void removeAbandoned(const std::string& path, int levels = 0);
 
 /// The folder that holds `path`.

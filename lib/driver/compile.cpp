@@ -35,7 +35,9 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-bool isFor(const KernelOpts& entry, const std::string& kernel) { return kernel.find(entry.kernel) != std::string::npos; }
+bool isFor(const KernelOpts& entry, const std::string& kernel) {
+  return kernel.find(entry.kernel) != std::string::npos;
+}
 
 /// The opts asked for this kernel, or null.
 const KernelOpts* requestedOpts(const std::string& kernel, const CompileOptions& options) {
@@ -49,7 +51,8 @@ Status checkOptsMatch(const Schedule& schedule, const CompileOptions& options) {
     const KernelOpts* first = requestedOpts(k.name, options);
     for (const KernelOpts& other : options.opts)
       if (first != nullptr && &other != first && isFor(other, k.name))
-        return fail(Diag::Usage, "--opts '" + first->kernel + "' and '" + other.kernel + "' are both for kernel " + k.name,
+        return fail(Diag::Usage,
+                    "--opts '" + first->kernel + "' and '" + other.kernel + "' are both for kernel " + k.name,
                     "give each kernel one list; longer parts of their names tell kernels apart");
   }
   for (const KernelOpts& entry : options.opts) {
@@ -160,7 +163,8 @@ ScheduleOptions scheduleOptions(const Target& target, const CompileOptions& opti
 
 /// What a pass over the graph was given when it failed.
 Error withFailure(Error error, const PassLog& log, const CompileOptions& options) {
-  if (options.failure != nullptr && error.diag == Diag::Verify) *options.failure = {"graph", log.failedPass, log.lastGood};
+  if (options.failure != nullptr && error.diag == Diag::Verify)
+    *options.failure = {"graph", log.failedPass, log.lastGood};
   return error;
 }
 
@@ -168,8 +172,8 @@ PlanOptions planOptions(const CompileOptions& options) {
   PlanOptions plan;
   plan.name = options.name;
   plan.memory = options.memory;
-  plan.target = {options.cpu.triple, options.cpu.name, options.cpu.features,
-                 std::string(toText(options.numerics)), "svod " + std::string(kVersion)};
+  plan.target = {options.cpu.triple, options.cpu.name, options.cpu.features, std::string(toText(options.numerics)),
+                 "svod " + std::string(kVersion)};
   return plan;
 }
 
@@ -191,7 +195,8 @@ Result<std::unique_ptr<Compilation>> compile(Model& model, const CompileOptions&
   for (Kernel& k : result->schedule.kernels) {
     CompiledKernel kernel;
     kernel.name = k.name, kernel.inPlace = k.inPlace;
-    // A graph whose ids depend on the content of the kernel alone, so that its code does as well: the cache relies on it.
+    // A graph whose ids depend on the content of the kernel alone, so that its code does as well: the cache relies on
+    // it.
     kernel.graph = std::make_unique<Graph>();
     kernel.ast = kernel.graph->clone(k.sink);
     k.graph.reset(), k.sink = {};

@@ -36,42 +36,42 @@ struct PassFailure {
 };
 
 struct CompileOptions {
-  std::string name;              // of the graph, recorded in the plan
-  std::string target = "cpu";    // a row of targets()
-  CpuTarget cpu;                 // what to generate code for
-  int optLevel = 1;              // 0: no opts; 1: analytic schedule
+  std::string name;            // of the graph, recorded in the plan
+  std::string target = "cpu";  // a row of targets()
+  CpuTarget cpu;               // what to generate code for
+  int optLevel = 1;            // 0: no opts; 1: analytic schedule
   Numerics numerics = Numerics::Contract;
-  FoldLimits fold;               // of values that no run changes
+  FoldLimits fold;  // of values that no run changes
   MemoryMode memory = MemoryMode::Arena;
   int jobs = 1;                  // kernels compiled at once; never changes the result
   std::vector<KernelOpts> opts;  // replayed instead of the analytic schedule; every entry must match a kernel
   DecisionRequests decisions;    // about the graph, in place of the usual ones; each must be one that this graph has
   PassOptions passes;
-  bool keepSource = false;       // fill CompiledKernel::source
-  Linker* linker = nullptr;      // target cpu: must be set; a process has one
-  std::string tempDirectory;     // target c with a compiler: for its input and output
-  Tool cCompiler;                // target c: builds kernels.so when its program is set
-  PassFailure* failure = nullptr;  // filled when an error is the compiler's own (Diag::Verify)
-  KernelCache* cache = nullptr;    // kernels of earlier compiles; never changes the result
+  bool keepSource = false;                                  // fill CompiledKernel::source
+  Linker* linker = nullptr;                                 // target cpu: must be set; a process has one
+  std::string tempDirectory;                                // target c with a compiler: for its input and output
+  Tool cCompiler;                                           // target c: builds kernels.so when its program is set
+  PassFailure* failure = nullptr;                           // filled when an error is the compiler's own (Diag::Verify)
+  KernelCache* cache = nullptr;                             // kernels of earlier compiles; never changes the result
   std::function<void(size_t done, size_t total)> progress;  // called from the compiling thread, may be empty
 };
 
-/// Everything known about one kernel after compiling. Owns its graph. Of a kernel that was found in the cache, `optimized`,
-/// `choice`, `linear`, `source` and `log` are empty.
+/// Everything known about one kernel after compiling. Owns its graph. Of a kernel that was found in the cache,
+/// `optimized`, `choice`, `linear`, `source` and `log` are empty.
 struct CompiledKernel {
   std::string name;
   std::unique_ptr<Graph> graph;
-  UOp ast;                  // Kernel stage, as scheduled
-  std::vector<int> inPlace; // slots of arguments that its result may lie on
-  std::vector<uint32_t> constants;       // slots of weights in every launch
-  std::vector<ConstantLayout> layouts;   // of those that it reads in an order of its own
-  UOp optimized;            // Kernel stage, after opts
-  Choice choice;            // what was applied, and why
+  UOp ast;                              // Kernel stage, as scheduled
+  std::vector<int> inPlace;             // slots of arguments that its result may lie on
+  std::vector<uint32_t> constants;      // slots of weights in every launch
+  std::vector<ConstantLayout> layouts;  // of those that it reads in an order of its own
+  UOp optimized;                        // Kernel stage, after opts
+  Choice choice;                        // what was applied, and why
   LinearKernel linear;
-  std::string source;       // C or LLVM IR text, with keepSource
-  std::string code;         // what the target joins: a relocatable object, or a function of C
-  KernelDesc desc;          // for the plan
-  bool reused = false;      // found in the cache
+  std::string source;   // C or LLVM IR text, with keepSource
+  std::string code;     // what the target joins: a relocatable object, or a function of C
+  KernelDesc desc;      // for the plan
+  bool reused = false;  // found in the cache
   PassLog log;
 };
 
@@ -82,14 +82,14 @@ struct StageTime {
 };
 
 struct Compilation {
-  Schedule schedule;                    // without the graphs of its kernels
-  std::vector<CompiledKernel> kernels;  // by kernel id of the schedule
-  Plan plan;                            // without the descriptions of its files
-  std::vector<PlanFile> files;          // chunks borrowed from `code`, the kernels, `constants` and the model
+  Schedule schedule;                             // without the graphs of its kernels
+  std::vector<CompiledKernel> kernels;           // by kernel id of the schedule
+  Plan plan;                                     // without the descriptions of its files
+  std::vector<PlanFile> files;                   // chunks borrowed from `code`, the kernels, `constants` and the model
   std::deque<std::vector<std::byte>> constants;  // weights in the order in which kernels read them
   std::string code, source;
   std::vector<StageTime> times;
-  PassLog log;                          // of all kernels, in order
+  PassLog log;  // of all kernels, in order
 };
 
 /// The model must outlive the result: constants stay borrowed from it. With PassOptions::stopAfter the result has

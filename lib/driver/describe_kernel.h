@@ -12,8 +12,8 @@ namespace svod {
 /// What memory holds for values of a dtype; sizes and positions are 64-bit integers there.
 ElementType storedType(DType dtype);
 
-/// `ast` is the kernel as scheduled, for its arguments and estimates; `opts` as text; `layouts` of the arguments that are
-/// read in another order than `ast` has them. Kernels lie in file 0.
+/// `ast` is the kernel as scheduled, for its arguments and estimates; `opts` as text; `layouts` of the arguments that
+/// are read in another order than `ast` has them. Kernels lie in file 0.
 Result<KernelDesc> describeKernel(const LinearKernel& linear, UOp ast, std::string opts,
                                   std::span<const ConstantLayout> layouts);
 

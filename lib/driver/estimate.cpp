@@ -50,7 +50,8 @@ class Counter {
 bool isCounted(UOp n) {
   if (n.op() != Op::Reduce && !isElementwise(n.op())) return false;
   if (isFloat(n.dtype())) return n.op() != Op::Where && n.op() != Op::Cast && n.op() != Op::Bitcast;
-  const bool sumsUp = n.op() == Op::Reduce && (n.argAs<ReduceArg>().op == Op::Add || n.argAs<ReduceArg>().op == Op::Mul);
+  const bool sumsUp =
+      n.op() == Op::Reduce && (n.argAs<ReduceArg>().op == Op::Add || n.argAs<ReduceArg>().op == Op::Mul);
   return (sumsUp || n.op() == Op::Mul || n.op() == Op::Mulacc) && isInt(n.dtype()) && n.dtype() != DType::Index;
 }
 

@@ -128,8 +128,8 @@ class Folder {
     int64_t growth, elements;
   };
 
-  /// Reading what weights were widened to costs every run more than widening them, where each is needed once; weights of
-  /// less than a byte are what they are to be small.
+  /// Reading what weights were widened to costs every run more than widening them, where each is needed once; weights
+  /// of less than a byte are what they are to be small.
   bool isWorthReading(const Fold& f) const {
     constexpr int64_t kCachedBytes = 1 << 20, kManyReads = 8, kMostWidening = 4;
     if (f.growth <= kCachedBytes || !readsWeights(f.root)) return true;
@@ -145,8 +145,10 @@ class Folder {
     for (UOp n : nodes_) {
       if (!owner_[n.id()]) continue;
       Fold& fold = folds[at[owner_[n.id()].id()]];
-      if (isWeight(model_, n)) fold.growth -= bytesOf(n);
-      else fold.elements += elementsOf(n);
+      if (isWeight(model_, n))
+        fold.growth -= bytesOf(n);
+      else
+        fold.elements += elementsOf(n);
     }
     std::ranges::stable_sort(folds, {}, &Fold::growth);
     std::vector<UOp> chosen;
@@ -198,8 +200,8 @@ class Folder {
 
   Model& model_;
   Graph& g_;
-  std::vector<UOp> nodes_;     // sources first
-  std::vector<Kind> kinds_;    // by node id, as those below
+  std::vector<UOp> nodes_;   // sources first
+  std::vector<Kind> kinds_;  // by node id, as those below
   std::vector<bool> isRoot_;
   std::vector<UOp> owner_;
   std::vector<int64_t> reads_;

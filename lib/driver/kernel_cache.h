@@ -22,8 +22,8 @@ class KernelCache {
   KernelCache(std::string folder, uint64_t maxBytes, std::string compiler)
       : files_(std::move(folder)), maxBytes_(maxBytes), compiler_(std::move(compiler)) {}
 
-  /// A SHA-256 of the scheduled kernel as text, its name, its opts where they are `requested`, and all options that code
-  /// depends on.
+  /// A SHA-256 of the scheduled kernel as text, its name, its opts where they are `requested`, and all options that
+  /// code depends on.
   std::string keyOf(const CompiledKernel& kernel, const KernelOpts* requested, const CompileOptions& options) const;
   /// Fills `desc` and `code`; false when they have to be compiled.
   bool find(const std::string& key, CompiledKernel& kernel) const;

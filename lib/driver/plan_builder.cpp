@@ -66,8 +66,8 @@ class PlanBuilder {
     return at == layouts.end() ? nullptr : &*at;
   }
 
-  /// The buffer with the elements of a weight in this order. The first order takes the place of a weight that nobody reads
-  /// as it is.
+  /// The buffer with the elements of a weight in this order. The first order takes the place of a weight that nobody
+  /// reads as it is.
   BufferId reordered(BufferId weight, const ConstantLayout& layout) {
     for (const Reordered& r : reordered_)
       if (r.weight == weight && r.layout->dims == layout.dims && r.layout->table == layout.table) return r.buffer;
@@ -77,11 +77,13 @@ class PlanBuilder {
     d.bytes = memoryBytes(d.dtype, d.shape[0]);
     constants_.push_back(laidOut(layout, {data.data, data.bytes}, byteSize(d.dtype)));
     d.constant = weights_.add(constants_.back());
-    const bool takesPlace = !isPlain_[weight] &&
-                            std::ranges::none_of(reordered_, [&](const Reordered& r) { return r.weight == weight; });
+    const bool takesPlace =
+        !isPlain_[weight] && std::ranges::none_of(reordered_, [&](const Reordered& r) { return r.weight == weight; });
     const BufferId id = takesPlace ? weight : static_cast<BufferId>(plan_.buffers.size());
-    if (takesPlace) plan_.buffers[id] = std::move(d);
-    else plan_.buffers.push_back(std::move(d));
+    if (takesPlace)
+      plan_.buffers[id] = std::move(d);
+    else
+      plan_.buffers.push_back(std::move(d));
     reordered_.push_back({weight, &layout, id});
     return id;
   }
@@ -236,17 +238,18 @@ class PlanBuilder {
   std::vector<bool> isPlain_, isReordered_;  // by buffer of the schedule: read as it is, read in another order
   std::vector<Reordered> reordered_;
   Plan plan_;
-  std::vector<InPlace> inPlace_;                             // offers of the schedule
-  std::vector<std::string> names_;                           // by variable; empty for counters of loops that ended
-  std::set<std::string, std::less<>> taken_;                 // names of the plan's variables
-  std::map<std::string, int> lastOf_;                        // by counter: the last number behind its name
-  std::vector<std::pair<size_t, size_t>> loopEnds_;          // first step behind an open loop, and its variable
+  std::vector<InPlace> inPlace_;                     // offers of the schedule
+  std::vector<std::string> names_;                   // by variable; empty for counters of loops that ended
+  std::set<std::string, std::less<>> taken_;         // names of the plan's variables
+  std::map<std::string, int> lastOf_;                // by counter: the last number behind its name
+  std::vector<std::pair<size_t, size_t>> loopEnds_;  // first step behind an open loop, and its variable
 };
 
 }  // namespace
 
 Result<Plan> buildPlan(const Model& model, const Schedule& schedule, std::span<const PlannedKernel> kernels,
-                       const PlanOptions& options, WeightsLayout& weights, std::deque<std::vector<std::byte>>& constants) {
+                       const PlanOptions& options, WeightsLayout& weights,
+                       std::deque<std::vector<std::byte>>& constants) {
   return PlanBuilder(model, schedule, kernels, options, weights, constants).build(options);
 }
 

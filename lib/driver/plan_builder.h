@@ -23,9 +23,9 @@ struct PlannedKernel {
   const std::vector<ConstantLayout>& layouts;  // of operands that are weights
 };
 
-/// The plan without its files. `kernels` are those of the schedule, by id. Constants lie in file 1 (weights) as `weights`
-/// lays them out, which borrows from the model and from `constants`, where weights in another order are added; kernels in
-/// file 0.
+/// The plan without its files. `kernels` are those of the schedule, by id. Constants lie in file 1 (weights) as
+/// `weights` lays them out, which borrows from the model and from `constants`, where weights in another order are
+/// added; kernels in file 0.
 Result<Plan> buildPlan(const Model& model, const Schedule& schedule, std::span<const PlannedKernel> kernels,
                        const PlanOptions& options, class WeightsLayout& weights,
                        std::deque<std::vector<std::byte>>& constants);

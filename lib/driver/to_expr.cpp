@@ -16,9 +16,9 @@ struct BinaryRow {
   bool nonNegativeOnly;  // the same value for operands of at least 0
 };
 constexpr BinaryRow kBinary[] = {
-    {Op::Add, ExprOp::Add, false},           {Op::Sub, ExprOp::Sub, false},       {Op::Mul, ExprOp::Mul, false},
-    {Op::Floordiv, ExprOp::FloorDiv, false}, {Op::Floormod, ExprOp::Mod, false},  {Op::Max, ExprOp::Max, false},
-    {Op::Min, ExprOp::Min, false},           {Op::Cdiv, ExprOp::FloorDiv, true},  {Op::Cmod, ExprOp::Mod, true},
+    {Op::Add, ExprOp::Add, false},           {Op::Sub, ExprOp::Sub, false},      {Op::Mul, ExprOp::Mul, false},
+    {Op::Floordiv, ExprOp::FloorDiv, false}, {Op::Floormod, ExprOp::Mod, false}, {Op::Max, ExprOp::Max, false},
+    {Op::Min, ExprOp::Min, false},           {Op::Cdiv, ExprOp::FloorDiv, true}, {Op::Cmod, ExprOp::Mod, true},
 };
 
 /// Shifts and masks by constants, which legalization makes of divisions by powers of two.
@@ -43,7 +43,8 @@ std::optional<Expr> binary(UOp n, const Expr& a, const Expr& b) {
 
 tl::unexpected<Error> tooLong(UOp dim) {
   constexpr size_t kMostShown = 200;
-  return fail(Diag::TooLarge, "a size of the plan is too long an expression: " + toExpr(dim).substr(0, kMostShown) + "..",
+  return fail(Diag::TooLarge,
+              "a size of the plan is too long an expression: " + toExpr(dim).substr(0, kMostShown) + "..",
               "a plan has sizes of up to " + std::to_string(Expr::kMaxNodes) +
                   " words; --var n=8 or --var n=m makes it shorter");
 }

@@ -41,8 +41,8 @@ double bytesRead(const Access& access) {
 
 namespace {
 
-// Whether every comparison of the gate moves with both loops or with neither. How far it moves does not tell: over counters
-// from 0 on, 0 < 2 * x + k says no more than 0 < x + k.
+// Whether every comparison of the gate moves with both loops or with neither. How far it moves does not tell: over
+// counters from 0 on, 0 < 2 * x + k says no more than 0 < x + k.
 bool gateMovesAlike(UOp gate, UOp out, UOp tap) {
   for (UOp n : toposort(gate)) {
     if (!has(n.op(), Comparison) || !isInt(n.src(0).dtype())) continue;

@@ -21,7 +21,8 @@ struct Access {
 std::vector<Access> accessesOf(UOp sink);
 std::vector<Access> accessesOf(std::span<const UOp> nodes);  // of the kernel, in the order of toposort()
 
-/// The parameter that a Stage holds a copy of, in another order, with gaps filled or bytes flipped; null for other values.
+/// The parameter that a Stage holds a copy of, in another order, with gaps filled or bytes flipped; null for other
+/// values.
 UOp copiedBy(UOp stage);
 
 /// Elements the address moves when `range` advances by one: 0 when it does not depend on it, nothing when it
@@ -31,9 +32,9 @@ std::optional<int64_t> strideOf(const Access& access, UOp range);
 /// Bytes of all elements an access reads or writes, each counted once per loop it depends on.
 double bytesRead(const Access& access);
 
-/// Whether a window slides: the address and the gate move alike with `out`, an output loop, and `tap`, a loop of the reduce,
-/// in whole steps of one of them, and meet again (strided windows, dilated ones). Where padding lets a column of the result
-/// run on beside a line of the input, it meets the next line, or channel, by its address only.
+/// Whether a window slides: the address and the gate move alike with `out`, an output loop, and `tap`, a loop of the
+/// reduce, in whole steps of one of them, and meet again (strided windows, dilated ones). Where padding lets a column
+/// of the result run on beside a line of the input, it meets the next line, or channel, by its address only.
 bool slides(const Access& load, UOp out, UOp tap);
 
 }  // namespace svod

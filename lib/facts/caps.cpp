@@ -22,8 +22,6 @@ Caps capsOf(const CpuTarget& cpu, Numerics numerics) {
   return caps;
 }
 
-bool mayReassociate(const Caps& caps, DType dtype) {
-  return !isFloat(dtype) || caps.numerics != Numerics::Strict;
-}
+bool mayReassociate(const Caps& caps, DType dtype) { return !isFloat(dtype) || caps.numerics != Numerics::Strict; }
 
 }  // namespace svod

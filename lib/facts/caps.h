@@ -14,25 +14,26 @@ namespace svod {
 struct Caps {
   int vectorBytes = 16;
   int vectorRegisters = 16;
-  int fmaPerCycle = 1;     // full-width instructions started per cycle
-  int fmaLatency = 4;      // cycles until the result can be used
+  int fmaPerCycle = 1;                       // full-width instructions started per cycle
+  int fmaLatency = 4;                        // cycles until the result can be used
   bool mixedDots = false, likeDots = false;  // dot products of bytes: unsigned with signed, and of one sign
   bool bf16Dots = false;                     // and of bf16, where numerics allow them
-  bool maskedOps = false;  // masked vector loads and stores cost about as much as plain ones
+  bool maskedOps = false;                    // masked vector loads and stores cost about as much as plain ones
   int64_t l1Bytes = 32 << 10, l2Bytes = 256 << 10, lineBytes = 64;
-  int64_t l3Bytes = 8 << 20;       // the last cache there is; results this large are written past it
-  int64_t scratchBytes = 8 << 20;  // most that the Local buffers of one kernel may take
-  bool threads = true;             // kernels are split into tiles for worker threads
-  int clockMHz = 2000;             // for predictions of time, as the next; no choice depends on them
-  int memoryMBs = 8000;            // MB per second between one thread and memory
-  int workers = 1;                 // threads to make enough tiles for; results never depend on it
-  bool workgroups = false;         // a GPU: Global, Local and Group axes exist
-  int maxLocal = 1024;             // threads of one workgroup
-  int64_t sharedBytes = 48 << 10;  // memory a workgroup shares
+  int64_t l3Bytes = 8 << 20;             // the last cache there is; results this large are written past it
+  int64_t scratchBytes = 8 << 20;        // most that the Local buffers of one kernel may take
+  bool threads = true;                   // kernels are split into tiles for worker threads
+  int clockMHz = 2000;                   // for predictions of time, as the next; no choice depends on them
+  int memoryMBs = 8000;                  // MB per second between one thread and memory
+  int workers = 1;                       // threads to make enough tiles for; results never depend on it
+  bool workgroups = false;               // a GPU: Global, Local and Group axes exist
+  int maxLocal = 1024;                   // threads of one workgroup
+  int64_t sharedBytes = 48 << 10;        // memory a workgroup shares
   std::vector<const TensorCore*> cores;  // tensor cores of a GPU, as tc numbers them
-  int maxCopies = 512;             // values one expression may be expanded into by Upcast and Unroll ranges
-  bool overwrites = false;         // the result may lie on an operand: no element may be computed twice
-  std::vector<uint32_t> constants;  // slots of operands that are laid out, when the plan is built, as the kernel reads them
+  int maxCopies = 512;                   // values one expression may be expanded into by Upcast and Unroll ranges
+  bool overwrites = false;               // the result may lie on an operand: no element may be computed twice
+  std::vector<uint32_t>
+      constants;  // slots of operands that are laid out, when the plan is built, as the kernel reads them
   Numerics numerics = Numerics::Contract;
 };
 

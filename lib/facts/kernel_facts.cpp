@@ -15,13 +15,8 @@ std::vector<UOp> only(std::span<const UOp> nodes, Op op) {
 }  // namespace
 
 KernelFacts::KernelFacts(UOp kernel)
-    : sink(kernel),
-      nodes(toposort(kernel)),
-      reduces(only(nodes, Op::Reduce)),
-      stages(only(nodes, Op::Stage)),
-      axes(axesOf(nodes)),
-      accesses(accessesOf(nodes)),
-      lanes(lanesOf(nodes)) {}
+    : sink(kernel), nodes(toposort(kernel)), reduces(only(nodes, Op::Reduce)), stages(only(nodes, Op::Stage)),
+      axes(axesOf(nodes)), accesses(accessesOf(nodes)), lanes(lanesOf(nodes)) {}
 
 Pattern KernelFacts::pattern() const {
   if (!pattern_) pattern_ = patternOf(*this);

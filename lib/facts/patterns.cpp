@@ -40,8 +40,7 @@ bool isGemm(const Signature& s) {
   };
   for (const Access& a : s.loads)
     for (const Access& b : s.loads)
-      if (shareReduce(a.node, b.node) && lacksWhatOtherHas(a.node, b.node) &&
-          lacksWhatOtherHas(b.node, a.node))
+      if (shareReduce(a.node, b.node) && lacksWhatOtherHas(a.node, b.node) && lacksWhatOtherHas(b.node, a.node))
         return true;
   return false;
 }

@@ -59,8 +59,7 @@ bool canBeNegative(UOp dim) {
       return true;
     }
   }
-  double perVariable =
-      std::pow(static_cast<double>(kMaxEnumeration), 1.0 / std::max<double>(1, variables.size()));
+  double perVariable = std::pow(static_cast<double>(kMaxEnumeration), 1.0 / std::max<double>(1, variables.size()));
   std::vector<std::vector<int64_t>> tries;
   size_t combinations = 1;
   for (UOp v : variables) {
@@ -70,8 +69,7 @@ bool canBeNegative(UOp dim) {
   }
   std::vector<int64_t> values(variables.size());
   LeafValue leaf = [&](UOp v) -> std::optional<Scalar> {
-    return Scalar::ofInt(DType::Index,
-                         values[std::find(variables.begin(), variables.end(), v) - variables.begin()]);
+    return Scalar::ofInt(DType::Index, values[std::find(variables.begin(), variables.end(), v) - variables.begin()]);
   };
   // A counter stays below its count, whatever that is.
   auto isReached = [&] {
@@ -216,8 +214,7 @@ Dim GraphBuilder::variable(std::string_view name, int64_t min, int64_t max) {
   }
   if (min > max || min < -kMaxVariableValue || max > kMaxVariableValue) {
     fail(Diag::VariableBounds,
-         "variable '" + std::string(name) + "' has bounds [" + std::to_string(min) + ", " +
-             std::to_string(max) + "]",
+         "variable '" + std::string(name) + "' has bounds [" + std::to_string(min) + ", " + std::to_string(max) + "]",
          min > max ? "the lower bound comes first" : "bounds lie between -2^40 and 2^40");
     return {};
   }
@@ -260,19 +257,17 @@ bool GraphBuilder::checkData(std::string_view name, DType dtype, const Dims& dim
   }
   if (data.bytes == static_cast<size_t>(memoryBytes(dtype, elements))) return true;
   fail(Diag::BadWeights,
-       "'" + std::string(name) + "' needs " + std::to_string(memoryBytes(dtype, elements)) +
-           " bytes of data, got " + std::to_string(data.bytes),
+       "'" + std::string(name) + "' needs " + std::to_string(memoryBytes(dtype, elements)) + " bytes of data, got " +
+           std::to_string(data.bytes),
        "make the shape and the data agree");
   return false;
 }
 
-Tensor GraphBuilder::port(PortKind kind, std::string_view name, DType dtype, const Dims& dims,
-                          ConstData data) {
+Tensor GraphBuilder::port(PortKind kind, std::string_view name, DType dtype, const Dims& dims, ConstData data) {
   if (!checkDims(dims, dtype, true)) return {};
   std::vector<UOp> nodes;
   for (const Dim& d : dims) nodes.push_back(d.node());
-  UOp buffer =
-      graph().buffer(dtype, nodes, SlotArg{static_cast<uint32_t>(model_.ports.size()), Space::Global});
+  UOp buffer = graph().buffer(dtype, nodes, SlotArg{static_cast<uint32_t>(model_.ports.size()), Space::Global});
   model_.ports.push_back({kind, std::string(name), buffer, std::move(data)});
   if (!name.empty()) model_.labels.emplace(buffer.id(), name);
   return Tensor(this, buffer, false);
@@ -304,8 +299,7 @@ void GraphBuilder::output(std::string_view name, Tensor value) {
   }
   for (const ModelPort& p : model_.ports)
     if (p.kind == PortKind::Output && p.name == name) {
-      fail(Diag::DuplicateName, "output '" + std::string(name) + "' is defined twice",
-           "give one of them another name");
+      fail(Diag::DuplicateName, "output '" + std::string(name) + "' is defined twice", "give one of them another name");
       return;
     }
   record(BuildLog::Kind::Output, name, {value});

@@ -42,9 +42,9 @@ class GraphBuilder {
   Dim variable(std::string_view name, int64_t min, int64_t max);
   /// Forgets a variable that no value uses: it was given a value.
   void dropVariable(std::string_view name);
-  /// A size that a run computes: an integer scalar, which must lie in [0, room]. In dims it is a variable like others; the
-  /// values have storage for `room`, and what lies behind the length means nothing. The same count and room are the same
-  /// length. `name` is for messages.
+  /// A size that a run computes: an integer scalar, which must lie in [0, room]. In dims it is a variable like others;
+  /// the values have storage for `room`, and what lies behind the length means nothing. The same count and room are the
+  /// same length. `name` is for messages.
   Dim length(std::string_view name, Tensor count, Dim room);
   bool hasLength(Dim dim) const;
   /// What a length is in a run; null for variables that are none.
@@ -71,8 +71,8 @@ class GraphBuilder {
   /// Also labels the value, unless it has a name.
   void output(std::string_view name, Tensor value);
 
-  /// Makes a run fail unless the integers of `given`, a scalar or a vector of constant size, are those of `wanted`, which
-  /// broadcasts to it. `text` says what they are. Outside of loops.
+  /// Makes a run fail unless the integers of `given`, a scalar or a vector of constant size, are those of `wanted`,
+  /// which broadcasts to it. `text` says what they are. Outside of loops.
   void expect(Tensor given, Tensor wanted, std::string_view text);
 
   // --- Sizes that must be equal
@@ -88,8 +88,8 @@ class GraphBuilder {
   /// x with dims that agree with its own: cut, or with 0 where it ends. The same for equal ones.
   Tensor fitted(Tensor x, const Dims& dims);
 
-  /// Whether a reader could make two sizes equal that are not for all values: then the op fails, demand() is what it lacks,
-  /// and the reader starts again.
+  /// Whether a reader could make two sizes equal that are not for all values: then the op fails, demand() is what it
+  /// lacks, and the reader starts again.
   using Unifier = std::function<bool(Dim a, Dim b)>;
   void setUnifier(Unifier unifier) { unifier_ = std::move(unifier); }
   /// What the op of the error needs and sizes do not give: left == right, or left >= right.
@@ -102,8 +102,8 @@ class GraphBuilder {
   // --- Loops. What a body computes stays inside; it leaves by assign(). Everything that does not depend on the
   // iteration is computed once, before the loop.
   struct LoopOptions {
-    bool unroll = false;               // a copy of the body per iteration; the count must be a constant
-    std::function<Tensor()> condition; // a bool scalar, computed before every iteration; false ends the loop
+    bool unroll = false;                // a copy of the body per iteration; the count must be a constant
+    std::function<Tensor()> condition;  // a bool scalar, computed before every iteration; false ends the loop
   };
   /// Runs `body` once per iteration with the counter 0, 1, .. count-1. A negative count is 0.
   void loop(std::string_view counter, Dim count, const std::function<void(Dim counter)>& body,
@@ -143,8 +143,7 @@ class GraphBuilder {
   Tensor op(std::string_view name, std::span<const Tensor> operands, const Attributes& attributes = {});
   Tensor op(std::string_view name, std::initializer_list<Tensor> operands, const Attributes& attributes = {});
   /// All results; empty after an error.
-  std::vector<Tensor> ops(std::string_view name, std::span<const Tensor> operands,
-                          const Attributes& attributes = {});
+  std::vector<Tensor> ops(std::string_view name, std::span<const Tensor> operands, const Attributes& attributes = {});
   /// Names a value, for kernel names and messages. The first name of a value stays.
   void label(Tensor x, std::string_view name);
 
@@ -202,13 +201,13 @@ class GraphBuilder {
   void storeInto(Tensor target, Tensor value);
   /// The model outside of loops, or the body of one.
   struct Scope {
-    UOp range;                                                  // null outside of loops
-    std::vector<UOp> stores;                                    // and loops
-    std::map<uint32_t, UOp> newest;                             // Buffer id -> After with every store so far
-    std::vector<UOp> read, written;                             // Buffers
+    UOp range;                       // null outside of loops
+    std::vector<UOp> stores;         // and loops
+    std::map<uint32_t, UOp> newest;  // Buffer id -> After with every store so far
+    std::vector<UOp> read, written;  // Buffers
     std::function<Tensor()> condition;
-    Tensor flag;                                                // what the condition is kept in
-    Tensor done;                                                // iterations, where a length is their count; or null
+    Tensor flag;  // what the condition is kept in
+    Tensor done;  // iterations, where a length is their count; or null
   };
   void openScope(std::string_view counter, Dim count, Tensor flag, AxisType type);
   bool openBranch(Tensor condition);
@@ -235,17 +234,17 @@ class GraphBuilder {
   std::set<std::string, std::less<>> declared_;
   std::map<uint32_t, bool> negativeDims_;  // dim id -> some values of the variables make it negative
   std::map<uint32_t, int> dimSizes_;
-  std::set<std::pair<uint32_t, uint32_t>> equalSizes_;         // expected of every run, by the ids of the dims
+  std::set<std::pair<uint32_t, uint32_t>> equalSizes_;  // expected of every run, by the ids of the dims
   std::map<std::pair<uint32_t, uint32_t>, Truth> decided_;
   bool leavesSizesToRuns_ = false;
   Lengths lengths_;
   std::optional<Error> error_;
   Unifier unifier_;
   std::optional<Demand> lacking_, errorDemand_;  // of the last comparison, and of that which made the error
-  std::string opName_;  // the op being built, prefix of messages
+  std::string opName_;                           // the op being built, prefix of messages
   BuildLog* log_ = nullptr;
   std::optional<size_t> openCall_;  // the step of the op that is being lowered
-  UOp lastCall_;  // the temporary that holds the result of the last kept call
+  UOp lastCall_;                    // the temporary that holds the result of the last kept call
 };
 
 class GraphBuilder::Mark {

@@ -32,8 +32,7 @@ bool GraphBuilder::hasLength(Dim dim) const {
 }
 
 bool GraphBuilder::outlives(Dim dim, Dim counter) const {
-  if (!dim || std::ranges::find(dim.node().ranges(), counter.node()) != dim.node().ranges().end())
-    return false;
+  if (!dim || std::ranges::find(dim.node().ranges(), counter.node()) != dim.node().ranges().end()) return false;
   return std::ranges::all_of(lengthsIn(lengths_, dim.node()), [&](const Length* l) {
     return std::ranges::find(l->ranges, counter.node()) == l->ranges.end();
   });
@@ -70,8 +69,7 @@ void GraphBuilder::settleLog(Rooms& rooms) {
     return std::ranges::none_of(s.results, isLost) &&
            std::ranges::none_of(s.operands, [&](const BuildLog::Operand& o) { return isLost(o.node); });
   };
-  std::erase_if(log_->steps,
-                [&](const BuildLog::Step& s) { return s.kind == BuildLog::Kind::Call && !isPlain(s); });
+  std::erase_if(log_->steps, [&](const BuildLog::Step& s) { return s.kind == BuildLog::Kind::Call && !isPlain(s); });
   for (BuildLog::Step& s : log_->steps) {
     if (s.kind == BuildLog::Kind::Call || s.kind == BuildLog::Kind::Note) continue;
     if (s.kind == BuildLog::Kind::Expect && s.operands.empty()) writeCounts(*this, s);

@@ -24,8 +24,8 @@ bool isWrittenIn(bool isOutermost, UOp newest) {
 
 // --- The newest content
 
-/// What is read once `effect` has happened after `content`. The targets of stores hold the content before them, so a store
-/// or the end of a loop stands for all effects before it; the counter of a loop does not.
+/// What is read once `effect` has happened after `content`. The targets of stores hold the content before them, so a
+/// store or the end of a loop stands for all effects before it; the counter of a loop does not.
 UOp GraphBuilder::followedBy(UOp content, UOp effect) {
   std::vector<UOp> src{bufferOf(content)};
   if (effect.op() == Op::Range && content.op() == Op::After) src.assign(content.src().begin(), content.src().end());
@@ -144,9 +144,9 @@ Tensor GraphBuilder::makeTemporary(DType dtype, const Dims& dims, Tensor value) 
 
 // --- Calls
 
-// The result goes into a temporary of its own, so that the call is an effect as stores are: it is made in every iteration
-// of the loops around it. Reading what the temporary held before ties it to the iteration, and reading the temporary of
-// the call before it keeps the order.
+// The result goes into a temporary of its own, so that the call is an effect as stores are: it is made in every
+// iteration of the loops around it. Reading what the temporary held before ties it to the iteration, and reading the
+// temporary of the call before it keeps the order.
 Tensor GraphBuilder::keptCall(std::string_view function, std::vector<UOp> src, DType dtype, const Dims& dims) {
   Dims most;  // storage is as large as the result is in any iteration
   for (const Dim& d : dims) most.add(d.node().ranges().empty() ? d : dim(d.max()));
@@ -191,8 +191,9 @@ Dim GraphBuilder::beginLoop(std::string_view counter, Dim count, const LoopOptio
   const LoopOptions options = hasLength(count) ? countedTo(count, asked, done) : asked;
   if (mayBeNegative(count.node())) count = larger(count, dim(0));
   if (options.unroll && (!count.isConst() || options.condition)) {
-    fail(Diag::BadAttribute, "a loop of " + describe(count) + " iterations" +
-                                 (options.condition ? " and a condition" : "") + " cannot be unrolled",
+    fail(Diag::BadAttribute,
+         "a loop of " + describe(count) + " iterations" + (options.condition ? " and a condition" : "") +
+             " cannot be unrolled",
          "leave unroll out, or make the count a constant");
     return {};
   }

@@ -6,12 +6,8 @@
 
 namespace svod {
 
-Tensor GraphBuilder::literal(int64_t v) {
-  return Tensor(this, graph().constant(Scalar::ofInt(DType::I64, v)), true);
-}
-Tensor GraphBuilder::literal(double v) {
-  return Tensor(this, graph().constant(Scalar::ofFloat(DType::F64, v)), true);
-}
+Tensor GraphBuilder::literal(int64_t v) { return Tensor(this, graph().constant(Scalar::ofInt(DType::I64, v)), true); }
+Tensor GraphBuilder::literal(double v) { return Tensor(this, graph().constant(Scalar::ofFloat(DType::F64, v)), true); }
 Tensor GraphBuilder::literal(bool v) { return Tensor(this, graph().boolean(v), true); }
 Tensor GraphBuilder::constant(Scalar v) { return Tensor(this, graph().constant(v), false); }
 Tensor GraphBuilder::full(const Dims& dims, Tensor value) {
@@ -33,18 +29,17 @@ void GraphBuilder::label(Tensor x, std::string_view name) {
   UOp node = x.node_;
   while (node.op() == Op::After) node = node.src(0);
   if (node.op() == Op::Buffer)
-    if (ModelPort& port = model_.ports[node.argAs<SlotArg>().slot]; port.kind == PortKind::Temporary && port.name.empty())
+    if (ModelPort& port = model_.ports[node.argAs<SlotArg>().slot];
+        port.kind == PortKind::Temporary && port.name.empty())
       port.name = name;
   if (node.op() != Op::Const) model_.labels.emplace(node.id(), name);
 }
 
-Tensor GraphBuilder::op(std::string_view name, std::initializer_list<Tensor> operands,
-                        const Attributes& attributes) {
+Tensor GraphBuilder::op(std::string_view name, std::initializer_list<Tensor> operands, const Attributes& attributes) {
   return op(name, std::span(operands.begin(), operands.size()), attributes);
 }
 
-Tensor GraphBuilder::op(std::string_view name, std::span<const Tensor> operands,
-                        const Attributes& attributes) {
+Tensor GraphBuilder::op(std::string_view name, std::span<const Tensor> operands, const Attributes& attributes) {
   std::vector<Tensor> results = ops(name, operands, attributes);
   return results.empty() ? Tensor() : results[0];
 }
@@ -222,8 +217,7 @@ Model tidied(Model from) {
 
 Result<Model> GraphBuilder::finish() {
   settleLengths();
-  if (!failed() && scopes_.size() > 1)
-    fail(Diag::Syntax, "a loop is still open", "end every loop that was begun");
+  if (!failed() && scopes_.size() > 1) fail(Diag::Syntax, "a loop is still open", "end every loop that was begun");
   if (!failed() && scopes_[0].stores.empty())
     fail(Diag::NoOutputs, "the graph has no output and assigns no state", "add `output NAME`");
   if (auto error = takeError()) return tl::unexpected<Error>(std::move(*error));

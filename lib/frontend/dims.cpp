@@ -80,8 +80,7 @@ Dims Dims::operator+(const Dims& more) const {
 std::string describe(Dim dim) {
   if (!dim) return "?";
   std::string text = toExpr(dim.node());
-  for (size_t at = text.find("+ -"); at != std::string::npos; at = text.find("+ -", at))
-    text.replace(at, 3, "- ");
+  for (size_t at = text.find("+ -"); at != std::string::npos; at = text.find("+ -", at)) text.replace(at, 3, "- ");
   return text;
 }
 

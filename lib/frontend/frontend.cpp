@@ -85,9 +85,11 @@ Result<ShapeOption> parseShapeOption(std::string_view text) {
   for (std::string_view part : splitShape(parts.second)) {
     Result<SizeForm> dim = parseSizeForm(part);
     if (part.empty() || !dim || (dim->isNumber() && dim->constant < 0)) {
-      Error error{Diag::Usage, "'" + std::string(parts.second) + "' is no shape",
+      Error error{Diag::Usage,
+                  "'" + std::string(parts.second) + "' is no shape",
                   "write dims with x between: 1x3x224x224, or batchx3x8*k; where a name holds an x, commas: max_len,3",
-                  {}, {}};
+                  {},
+                  {}};
       if (!part.empty() && !dim) error.notes.push_back(dim.error().message);
       return fail(std::move(error));
     }
@@ -113,7 +115,8 @@ Result<std::pair<std::string, std::string>> parseStateOption(std::string_view te
 Result<HostOpOption> parseHostOpOption(std::string_view text) {
   const size_t equals = std::min(text.find('='), text.size()), colon = text.substr(0, equals).rfind(':');
   const std::string what = "--host-op '" + std::string(text) + "': ", example = "for example --host-op com.acme:Scale";
-  if (colon == text.npos || colon == 0 || colon + 1 == equals) return fail(Diag::Usage, what + "it is DOMAIN:OP", example);
+  if (colon == text.npos || colon == 0 || colon + 1 == equals)
+    return fail(Diag::Usage, what + "it is DOMAIN:OP", example);
   HostOpOption option{std::string(text.substr(0, colon)), std::string(text.substr(colon + 1, equals - colon - 1)), {}};
   if (equals == text.size()) return option;
   option.dtype = dtypeFromText(text.substr(equals + 1));
@@ -125,11 +128,13 @@ Result<HostOpOption> parseHostOpOption(std::string_view text) {
 Result<GraphFile> parseGraph(std::string_view text, const std::string& path) {
   const SourceLoc start{path, 1, 1};
   if (text.empty())
-    return fail(Error{
-        Diag::Syntax, "the file is empty", "a graph file begins with the line 'svod 1', or is a JSON object", start, {}});
+    return fail(Error{Diag::Syntax,
+                      "the file is empty",
+                      "a graph file begins with the line 'svod 1', or is a JSON object",
+                      start,
+                      {}});
   if (looksBinary(text))
-    return fail(Error{Diag::Syntax, "this is binary data, not the text of a graph",
-                      std::string(kOnnxName), start, {}});
+    return fail(Error{Diag::Syntax, "this is binary data, not the text of a graph", std::string(kOnnxName), start, {}});
   size_t first = text.find_first_not_of(" \t\r\n");
   bool looksLikeJson = first != std::string_view::npos && text[first] == '{';
   bool isJson = path.ends_with(".json") || (!path.ends_with(".svod") && looksLikeJson);

@@ -30,16 +30,18 @@ struct HostOpOption {
 };
 
 struct LoadOptions {
-  std::vector<VariableOption> variables;  // --var
-  std::vector<ShapeOption> shapes;        // --shape
+  std::vector<VariableOption> variables;                       // --var
+  std::vector<ShapeOption> shapes;                             // --shape
   std::vector<std::pair<std::string, std::string>> constants;  // --const: a .npy file in place of an input
-  std::vector<std::pair<std::string, std::string>> states = {};  // --state: an input, and the output it is in the next run
+  std::vector<std::pair<std::string, std::string>> states =
+      {};  // --state: an input, and the output it is in the next run
   std::vector<HostOpOption> hostOps = {};
 };
 
 /// "n=1:64", "n=8", "n=m" or "h=8*k + 1".
 Result<VariableOption> parseVariableOption(std::string_view text);
-/// "x=1x3x224x224"; "x=" for a scalar. Dims may be sizes: "x=batchx4x8*k". Where a comma stands, dims end at commas only.
+/// "x=1x3x224x224"; "x=" for a scalar. Dims may be sizes: "x=batchx4x8*k". Where a comma stands, dims end at commas
+/// only.
 Result<ShapeOption> parseShapeOption(std::string_view text);
 /// "w=file.npy".
 Result<std::pair<std::string, std::string>> parseConstantOption(std::string_view text);

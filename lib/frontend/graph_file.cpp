@@ -5,7 +5,8 @@
 namespace svod {
 
 std::string_view toText(StatementKind kind) {
-  constexpr std::string_view kText[] = {"var", "input", "weight", "state", "let", "assign", "output", "temp", "loop", "if"};
+  constexpr std::string_view kText[] = {"var",    "input",  "weight", "state", "let",
+                                        "assign", "output", "temp",   "loop",  "if"};
   return kText[static_cast<size_t>(kind)];
 }
 
@@ -53,9 +54,7 @@ GraphExpr withItems(ExprKind kind, std::vector<GraphExpr> items) {
 }
 }  // namespace
 
-GraphExpr GraphExpr::list(std::vector<GraphExpr> items) {
-  return withItems(ExprKind::List, std::move(items));
-}
+GraphExpr GraphExpr::list(std::vector<GraphExpr> items) { return withItems(ExprKind::List, std::move(items)); }
 
 GraphExpr GraphExpr::call(std::string op, std::vector<GraphExpr> operands) {
   GraphExpr e = withItems(ExprKind::Call, std::move(operands));
@@ -69,7 +68,8 @@ int strengthOf(std::string_view op) { return op == "+" || op == "-" ? 0 : 1; }
 
 int binaryStrength(const GraphExpr& e) {
   if (e.kind == ExprKind::Chain) return strengthOf(e.operators[0].text);
-  const bool isBinary = e.kind == ExprKind::Call && e.attributes.empty() && e.items.size() == 2 && isOperator(e.text, 2);
+  const bool isBinary =
+      e.kind == ExprKind::Call && e.attributes.empty() && e.items.size() == 2 && isOperator(e.text, 2);
   return isBinary ? strengthOf(e.text) : -1;
 }
 

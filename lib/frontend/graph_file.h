@@ -28,8 +28,8 @@ struct OperatorAt {
 
 /// Name: `text`. String: `text`. Int: `integer` (unsigned values above the i64 range as their bit pattern,
 /// `isBig`). List: `items`. Call: `text` is the op or an operator symbol, `items` the operands, `attributes`
-/// the rest. Chain: three or more `items` with `operators` between them, all sums or all products, applied from the left:
-/// a + b - c is no nesting, however long it is.
+/// the rest. Chain: three or more `items` with `operators` between them, all sums or all products, applied from the
+/// left: a + b - c is no nesting, however long it is.
 struct GraphExpr {
   ExprKind kind = ExprKind::Name;
   bool flag = false;   // Bool

@@ -37,8 +37,7 @@ constexpr Row kRows[] = {
 #undef GRAPH_ALU
 };
 
-constexpr size_t kOpCount =
-    std::count_if(std::begin(kRows), std::end(kRows), [](const Row& r) { return !r.isTheme; });
+constexpr size_t kOpCount = std::count_if(std::begin(kRows), std::end(kRows), [](const Row& r) { return !r.isTheme; });
 
 constexpr auto kOps = [] {
   std::array<GraphOp, kOpCount> ops{};

@@ -35,26 +35,20 @@ Result<GraphExpr> JsonReader::dim(const JsonValue& v) const {
 Result<GraphExpr> JsonReader::data(const JsonValue& v) const {
   SVOD_TRY(GraphExpr e, expr(v));
   if (e.kind == ExprKind::Name && !isData(e)) e.kind = ExprKind::String;
-  if (!isData(e))
-    return failAt(v.at, "an op is no data", "use a file name, a number, an array, \"zeros\" or \"ones\"");
+  if (!isData(e)) return failAt(v.at, "an op is no data", "use a file name, a number, an array, \"zeros\" or \"ones\"");
   return e;
 }
 
 Result<GraphExpr> JsonReader::expr(const JsonValue& v) const {
   GraphExpr e;
   switch (v.kind) {
-    case JsonKind::Null:
-      return failAt(v.at, "null is no value");
-    case JsonKind::Bool:
-      e = GraphExpr::ofBool(v.flag);
-      break;
+    case JsonKind::Null: return failAt(v.at, "null is no value");
+    case JsonKind::Bool: e = GraphExpr::ofBool(v.flag); break;
     case JsonKind::Int:
       e = GraphExpr::ofInt(v.integer);
       e.isBig = v.isBig;
       break;
-    case JsonKind::Float:
-      e = GraphExpr::ofFloat(v.number);
-      break;
+    case JsonKind::Float: e = GraphExpr::ofFloat(v.number); break;
     case JsonKind::String: {
       SVOD_TRY(std::string name, text(v, "a name"));
       e = GraphExpr::name(std::move(name));
@@ -123,14 +117,16 @@ Result<GraphExpr> JsonReader::call(const JsonValue& v) const {
 }
 
 /// One operator between all operands, or a list of those between them.
-Result<GraphExpr> JsonReader::operation(const JsonValue& v, const JsonValue& op, std::vector<GraphExpr> operands) const {
+Result<GraphExpr> JsonReader::operation(const JsonValue& v, const JsonValue& op,
+                                        std::vector<GraphExpr> operands) const {
   const bool isList = op.kind == JsonKind::Array;
   if (isList && (op.items.empty() || op.items.size() + 1 != operands.size()))
-    return failAt(op.at,
-                  std::to_string(op.items.size()) + " operators stand between " + std::to_string(operands.size()) +
-                      " operands",
-                  "a list of operators has one entry less than args");
-  if (operands.empty()) return failAt(op.at, "an operator has no operands", "operators take two operands and no attributes");
+    return failAt(
+        op.at,
+        std::to_string(op.items.size()) + " operators stand between " + std::to_string(operands.size()) + " operands",
+        "a list of operators has one entry less than args");
+  if (operands.empty())
+    return failAt(op.at, "an operator has no operands", "operators take two operands and no attributes");
   GraphExpr result;
   for (size_t i = 0; i < operands.size(); ++i) {
     const JsonValue& at = isList ? op.items[i == 0 ? 0 : i - 1] : op;

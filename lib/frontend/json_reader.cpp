@@ -14,10 +14,9 @@ bool isComment(const JsonValue& v) {
   return v.kind == JsonKind::String && v.text.starts_with('#') && v.text.find('\n') == std::string::npos;
 }
 
-constexpr StatementKind kKinds[] = {StatementKind::Var,   StatementKind::Input, StatementKind::Weight,
-                                    StatementKind::State, StatementKind::Let,   StatementKind::Assign,
-                                    StatementKind::Output, StatementKind::Temp, StatementKind::Loop,
-                                    StatementKind::If};
+constexpr StatementKind kKinds[] = {
+    StatementKind::Var,    StatementKind::Input,  StatementKind::Weight, StatementKind::State, StatementKind::Let,
+    StatementKind::Assign, StatementKind::Output, StatementKind::Temp,   StatementKind::Loop,  StatementKind::If};
 
 }  // namespace
 
@@ -32,8 +31,8 @@ Status JsonReader::onlyMembers(const JsonValue& object, std::initializer_list<st
 
 Result<std::string> JsonReader::text(const JsonValue& v, const char* what) const {
   if (v.kind == JsonKind::String && !v.text.empty()) return v.text;
-  return failAt(v.at, std::string(what) + " is " + std::string(toText(v.kind)) +
-                          ", expected a string that is not empty");
+  return failAt(v.at,
+                std::string(what) + " is " + std::string(toText(v.kind)) + ", expected a string that is not empty");
 }
 
 Result<int64_t> JsonReader::integer(const JsonValue& object, std::string_view name) const {
@@ -87,13 +86,13 @@ Status JsonReader::statement(const JsonValue& v, std::vector<Statement>& all, in
   s.at = v.at;
   const JsonValue* head = nullptr;
   for (StatementKind kind : kKinds)
-    if (const JsonValue* found = v.kind == JsonKind::Object ? v.find(toText(kind)) : nullptr;
-        found && !head) {
+    if (const JsonValue* found = v.kind == JsonKind::Object ? v.find(toText(kind)) : nullptr; found && !head) {
       s.kind = kind;
       head = found;
     }
   if (!head)
-    return failAt(v.at, "a statement is an object with var, input, weight, state, temp, let, assign, output, loop or if");
+    return failAt(v.at,
+                  "a statement is an object with var, input, weight, state, temp, let, assign, output, loop or if");
   if (s.kind == StatementKind::Assign) {
     SVOD_TRY(s.target, expr(*head));
   } else if (s.kind == StatementKind::If) {
@@ -158,11 +157,9 @@ Status JsonReader::body(const JsonValue& v, Statement& s) const {
   } else if (s.kind == StatementKind::Weight || s.kind == StatementKind::State) {
     SVOD_CHECK(onlyMembers(v, {head, "dtype", "shape", "data", "comments", "comment"}));
   } else {
-    SVOD_CHECK(
-        onlyMembers(v, {head, "dtype", "shape", "value", "op", "args", "attrs", "comments", "comment"}));
+    SVOD_CHECK(onlyMembers(v, {head, "dtype", "shape", "value", "op", "args", "attrs", "comments", "comment"}));
   }
-  bool isTyped =
-      s.kind == StatementKind::Input || s.kind == StatementKind::Weight || s.kind == StatementKind::State;
+  bool isTyped = s.kind == StatementKind::Input || s.kind == StatementKind::Weight || s.kind == StatementKind::State;
   if (isTyped || ((s.kind == StatementKind::Let || s.kind == StatementKind::Temp) && v.find("dtype"))) {
     SVOD_TRY(s.type, type(v));
     s.hasType = true;
@@ -175,9 +172,8 @@ Status JsonReader::body(const JsonValue& v, Statement& s) const {
     SVOD_TRY(s.value, call(v));
     s.hasValue = true;
   }
-  bool needsValue =
-      s.kind == StatementKind::Weight || s.kind == StatementKind::Let || s.kind == StatementKind::Assign ||
-      s.kind == StatementKind::Temp;
+  bool needsValue = s.kind == StatementKind::Weight || s.kind == StatementKind::Let ||
+                    s.kind == StatementKind::Assign || s.kind == StatementKind::Temp;
   if (needsValue && !s.hasValue)
     return failAt(v.at, "a " + std::string(head) + " needs " + (isTyped ? "data" : "a value or an op"));
   return {};

@@ -79,9 +79,7 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
     return add(std::move(v));
   }
   bool number_integer(int64_t value) override { return addInt(value, false); }
-  bool number_unsigned(uint64_t value) override {
-    return addInt(static_cast<int64_t>(value), value > INT64_MAX);
-  }
+  bool number_unsigned(uint64_t value) override { return addInt(static_cast<int64_t>(value), value > INT64_MAX); }
   bool number_float(double value, const std::string&) override {
     JsonValue v;
     v.kind = JsonKind::Float;
@@ -127,9 +125,7 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
   }
 
  private:
-  size_t offset() const {
-    return std::min<size_t>(static_cast<size_t>(*taken_ - text_.data()), text_.size());
-  }
+  size_t offset() const { return std::min<size_t>(static_cast<size_t>(*taken_ - text_.data()), text_.size()); }
 
   // The parser has taken the closing quote: the opening one is the nearest before it that is not escaped.
   size_t stringStart() const {
@@ -181,8 +177,7 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
   }
   bool add(JsonValue value) {
     if (++values_ > kMaxValues)
-      return fail(value.at, "the file holds more than 2^21 values",
-                  "put data into a .npy or .safetensors file");
+      return fail(value.at, "the file holds more than 2^21 values", "put data into a .npy or .safetensors file");
     if (open_.empty()) {
       root_ = std::move(value);
     } else if (open_.back().kind == JsonKind::Array) {
@@ -193,8 +188,7 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
   bool fail(Position at, std::string message, std::string help) {
-    if (!error_)
-      error_ = Error{Diag::Syntax, std::move(message), std::move(help), {"", at.line, at.column}, {}};
+    if (!error_) error_ = Error{Diag::Syntax, std::move(message), std::move(help), {"", at.line, at.column}, {}};
     return false;
   }
 
@@ -212,8 +206,8 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
 Result<JsonValue> parseJson(std::string_view text, const std::string& path) {
   const char* taken = text.data();
   TreeBuilder builder(text, &taken);
-  nlohmann::json::sax_parse(CountingIterator(text.data(), &taken),
-                            CountingIterator(text.data() + text.size(), &taken), &builder);
+  nlohmann::json::sax_parse(CountingIterator(text.data(), &taken), CountingIterator(text.data() + text.size(), &taken),
+                            &builder);
   return builder.take(path);
 }
 

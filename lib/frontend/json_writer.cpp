@@ -38,17 +38,13 @@ void addCall(Json& object, const GraphExpr& e) {
 
 Json exprJson(const GraphExpr& e) {
   switch (e.kind) {
-    case ExprKind::Name:
-      return e.text;
-    case ExprKind::Int:
-      return e.isBig ? Json(static_cast<uint64_t>(e.integer)) : Json(e.integer);
+    case ExprKind::Name: return e.text;
+    case ExprKind::Int: return e.isBig ? Json(static_cast<uint64_t>(e.integer)) : Json(e.integer);
     case ExprKind::Float:
       if (std::isfinite(e.number)) return e.number;
       return Json{{"float", std::isnan(e.number) ? "nan" : e.number < 0 ? "-inf" : "inf"}};
-    case ExprKind::Bool:
-      return e.flag;
-    case ExprKind::String:
-      return Json{{"string", e.text}};
+    case ExprKind::Bool: return e.flag;
+    case ExprKind::String: return Json{{"string", e.text}};
     case ExprKind::List: {
       Json list = Json::array();
       for (const GraphExpr& item : e.items) list.push_back(exprJson(item));

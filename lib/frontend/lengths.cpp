@@ -36,8 +36,7 @@ bool Rooms::hasAny(std::span<const UOp> dims) {
 bool Rooms::isInvolved(UOp node) {
   if (hasAny(node.shape())) return true;
   return std::ranges::any_of(node.src(), [&](UOp s) {
-    return hasAny(s.shape()) ||
-           (s.dtype() == DType::Index && s.rank() == 0 && isMovement(node.op()) && has(s));
+    return hasAny(s.shape()) || (s.dtype() == DType::Index && s.rank() == 0 && isMovement(node.op()) && has(s));
   });
 }
 
@@ -90,20 +89,14 @@ Rooms::Bounds Rooms::bounds(UOp dim) {
   Bounds a = bounds(dim.src(0)), c = dim.srcCount() > 1 ? bounds(dim.src(1)) : Bounds();
   auto isNatural = [](const Bounds& x) { return x.low.min() >= 0; };
   switch (dim.op()) {
-    case Op::Add:
-      return {a.low + c.low, a.high + c.high};
-    case Op::Sub:
-      return {a.low - c.high, a.high - c.low};
-    case Op::Neg:
-      return {b_.dim(0) - a.high, b_.dim(0) - a.low};
-    case Op::Max:
-      return {larger(a.low, c.low), larger(a.high, c.high)};
-    case Op::Min:
-      return {smaller(a.low, c.low), smaller(a.high, c.high)};
+    case Op::Add: return {a.low + c.low, a.high + c.high};
+    case Op::Sub: return {a.low - c.high, a.high - c.low};
+    case Op::Neg: return {b_.dim(0) - a.high, b_.dim(0) - a.low};
+    case Op::Max: return {larger(a.low, c.low), larger(a.high, c.high)};
+    case Op::Min: return {smaller(a.low, c.low), smaller(a.high, c.high)};
     case Op::Mul:
       if (isNatural(a) && isNatural(c)) return {a.low * c.low, a.high * c.high};
-      if (c.high.isConst() && c.low == c.high && c.high.constant() < 0)
-        return {a.high * c.low, a.low * c.low};
+      if (c.high.isConst() && c.low == c.high && c.high.constant() < 0) return {a.high * c.low, a.low * c.low};
       break;
     case Op::Floordiv:
     case Op::Cdiv:
@@ -113,8 +106,7 @@ Rooms::Bounds Rooms::bounds(UOp dim) {
     case Op::Cmod:
       if (isNatural(a) && c.low.min() > 0) return {b_.dim(0), smaller(a.high, c.high - 1)};
       break;
-    default:
-      break;
+    default: break;
   }
   return {b_.dim(dim.bounds().min), b_.dim(dim.bounds().max)};
 }
@@ -122,8 +114,7 @@ Rooms::Bounds Rooms::bounds(UOp dim) {
 Dim Rooms::room(UOp dim) {
   Dim high = bounds(dim).high;
   if (!has(dim)) return high;
-  if (high.isConst())
-    return b_.dim(std::clamp<int64_t>(high.constant(), 0, std::max<int64_t>(0, dim.bounds().max)));
+  if (high.isConst()) return b_.dim(std::clamp<int64_t>(high.constant(), 0, std::max<int64_t>(0, dim.bounds().max)));
   return b_.mayBeNegative(high.node()) ? larger(high, b_.dim(0)) : high;
 }
 
@@ -143,9 +134,7 @@ Tensor Rooms::position(const Dims& rooms, int axis) {
   return at;
 }
 
-Tensor Rooms::isInside(const Dims& rooms, int axis, UOp dim) {
-  return lt(position(rooms, axis), number(dim));
-}
+Tensor Rooms::isInside(const Dims& rooms, int axis, UOp dim) { return lt(position(rooms, axis), number(dim)); }
 
 // x with other room behind its elements.
 Tensor Rooms::fitted(Tensor x, const Dims& rooms) {
@@ -154,8 +143,7 @@ Tensor Rooms::fitted(Tensor x, const Dims& rooms) {
     if (more.is(0)) continue;
     if (more.max() > 0) {
       Dims none, after;
-      for (int k = 0; k < x.rank(); ++k)
-        none.add(b_.dim(0)), after.add(k == i ? larger(more, b_.dim(0)) : b_.dim(0));
+      for (int k = 0; k < x.rank(); ++k) none.add(b_.dim(0)), after.add(k == i ? larger(more, b_.dim(0)) : b_.dim(0));
       x = pad(x, none, after, cast(b_.literal(false), x.dtype()));
     }
     if (x && x.dim(i) != rooms[i]) x = narrow(x, i, b_.dim(0), rooms[i]);
@@ -187,8 +175,7 @@ UOp remade(Graph& g, UOp node, std::vector<UOp> src) {
 }
 
 UOp refused(GraphBuilder& b, UOp custom) {
-  b.fail(Diag::Unsupported,
-         "a host function with " + describe(b.asIs(custom)) + " and a size that a run computes",
+  b.fail(Diag::Unsupported, "a host function with " + describe(b.asIs(custom)) + " and a size that a run computes",
          "give it values of sizes that are known before");
   return {};
 }
@@ -216,37 +203,21 @@ UOp Rooms::withRooms(UOp node) {
   std::vector<UOp> src;
   bool isShape = node.op() == Op::Buffer || node.op() == Op::Iota;
   for (size_t i = 0; i < node.srcCount(); ++i)
-    src.push_back(isShape || (i > 0 && node.op() == Op::Expand) ? room(node.src(i)).node()
-                                                                : known_[node.src(i).id()]);
+    src.push_back(isShape || (i > 0 && node.op() == Op::Expand) ? room(node.src(i)).node() : known_[node.src(i).id()]);
   return remade(b_.graph(), node, std::move(src));
 }
 
 UOp Rooms::lowered(UOp node) {
   Tensor made;
   switch (node.op()) {
-    case Op::Reshape:
-      made = reshaped(node);
-      break;
-    case Op::Pad:
-      made = padded(node);
-      break;
-    case Op::Shrink:
-      made = shrunk(node);
-      break;
-    case Op::Flip:
-      made = flipped(node);
-      break;
-    case Op::Reduce:
-      made = reduced(node);
-      break;
-    case Op::Gather:
-      made = gathered(node);
-      break;
-    case Op::Scatter:
-      made = scattered(node);
-      break;
-    case Op::Custom:
-      return refused(b_, node);
+    case Op::Reshape: made = reshaped(node); break;
+    case Op::Pad: made = padded(node); break;
+    case Op::Shrink: made = shrunk(node); break;
+    case Op::Flip: made = flipped(node); break;
+    case Op::Reduce: made = reduced(node); break;
+    case Op::Gather: made = gathered(node); break;
+    case Op::Scatter: made = scattered(node); break;
+    case Op::Custom: return refused(b_, node);
     default: {
       if (!isElementwise(node.op())) return withRooms(node);
       made = elementwise(node);
@@ -284,8 +255,7 @@ Tensor Rooms::reshaped(UOp node) {
       else
         want = mulDims(g, to[--firstTo], want);
     } while (have != want && (firstFrom > 0 || firstTo > 0));
-    bool isSimple = have == want &&
-                    !hasAny(from.subspan(std::min(firstFrom + 1, i), i - std::min(firstFrom + 1, i))) &&
+    bool isSimple = have == want && !hasAny(from.subspan(std::min(firstFrom + 1, i), i - std::min(firstFrom + 1, i))) &&
                     !hasAny(to.subspan(std::min(firstTo + 1, k), k - std::min(firstTo + 1, k)));
     if (!isSimple) return renumbered(node);
     i = firstFrom, k = firstTo;
@@ -300,8 +270,7 @@ Tensor Rooms::renumbered(UOp node) {
   UOp x = node.src(0);
   Dims dims = rooms(node.shape());
   Tensor rest = b_.constant(Scalar::ofInt(DType::I64, 0));
-  for (int i = 0; i < dims.rank(); ++i)
-    rest = rest * number(node.shape()[static_cast<size_t>(i)]) + position(dims, i);
+  for (int i = 0; i < dims.rank(); ++i) rest = rest * number(node.shape()[static_cast<size_t>(i)]) + position(dims, i);
   if (x.rank() == 0) return b_.full(dims, value(x));
   std::vector<Tensor> positions(x.rank());
   for (size_t i = x.rank(); i-- > 0;) {
@@ -473,12 +442,10 @@ bool Rooms::checkTarget(UOp target) {
     UOp made = known_[view.id()];
     isWhole &= made && made.op() == view.op();
     for (size_t i = 0; i < view.rank() && view.op() == Op::Shrink; ++i)
-      isWhole &=
-          view.shape()[i] == view.src(0).shape()[i] || (!has(view.shape()[i]) && !has(view.src(1 + i)));
+      isWhole &= view.shape()[i] == view.src(0).shape()[i] || (!has(view.shape()[i]) && !has(view.src(1 + i)));
   }
   if (!isWhole)
-    b_.fail(Diag::Unsupported,
-            "a store into " + describe(b_.asIs(target)) + ", a part whose size a run computes",
+    b_.fail(Diag::Unsupported, "a store into " + describe(b_.asIs(target)) + ", a part whose size a run computes",
             "store the whole");
   return isWhole;
 }

@@ -1,6 +1,6 @@
-// Sizes that a run computes, such as how many elements of a mask hold. While a graph is built such a length is a variable
-// like any other: shapes, checks and every op treat it as one. Before the model leaves the builder, storage gets room for
-// the largest case, and what depends on how much of it is filled is said with the count itself.
+// Sizes that a run computes, such as how many elements of a mask hold. While a graph is built such a length is a
+// variable like any other: shapes, checks and every op treat it as one. Before the model leaves the builder, storage
+// gets room for the largest case, and what depends on how much of it is filled is said with the count itself.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -24,8 +24,8 @@ using Lengths = std::map<uint32_t, Length>;
 /// The lengths in a dim.
 std::vector<const Length*> lengthsIn(const Lengths& lengths, UOp dim);
 
-/// Rebuilds nodes without lengths. The value of a node keeps its elements inside of its dims; what stands behind them, up
-/// to the room of every axis, means nothing. Errors are recorded in the builder.
+/// Rebuilds nodes without lengths. The value of a node keeps its elements inside of its dims; what stands behind them,
+/// up to the room of every axis, means nothing. Errors are recorded in the builder.
 class Rooms {
  public:
   Rooms(GraphBuilder& b, const Lengths& lengths) : b_(b), lengths_(lengths) {}
@@ -51,8 +51,8 @@ class Rooms {
 
   Bounds bounds(UOp dim);
   Dims rooms(std::span<const UOp> dims);
-  Tensor value(UOp node);   // in the place of a node
-  Tensor number(UOp dim);   // what a dim is in a run, an i64 scalar
+  Tensor value(UOp node);  // in the place of a node
+  Tensor number(UOp dim);  // what a dim is in a run, an i64 scalar
   Tensor position(const Dims& rooms, int axis);
   Tensor isInside(const Dims& rooms, int axis, UOp dim);
   Tensor fitted(Tensor x, const Dims& rooms);

@@ -18,8 +18,7 @@ int hexDigit(char c) {
 
 // Bytes of multi-byte UTF-8 characters count as letters.
 bool isNameStart(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-         static_cast<unsigned char>(c) >= 0x80;
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<unsigned char>(c) >= 0x80;
 }
 bool isNameChar(char c) { return isNameStart(c) || isDigit(c) || c == '.'; }
 
@@ -29,8 +28,7 @@ std::string trimComment(std::string text) {
 }
 
 tl::unexpected<Error> Lexer::fail(Position at, std::string message, std::string help) const {
-  return svod::fail(
-      Error{Diag::Syntax, std::move(message), std::move(help), {path_, at.line, at.column}, {}});
+  return svod::fail(Error{Diag::Syntax, std::move(message), std::move(help), {path_, at.line, at.column}, {}});
 }
 
 void Lexer::advance() {
@@ -79,8 +77,7 @@ Result<Token> Lexer::read() {
   if (c == '/' && peek(1) == '/') return take(TokenKind::Symbol, 2);
   if (std::string_view("()[]{},:=<+-*/%").find(c) != std::string_view::npos) return take(TokenKind::Symbol, 1);
   bool isPrintable = c > 32 && c < 127;
-  return fail(position_,
-              isPrintable ? "unexpected character '" + std::string(1, c) + "'" : "unexpected character",
+  return fail(position_, isPrintable ? "unexpected character '" + std::string(1, c) + "'" : "unexpected character",
               "names with other characters stand in backquotes: `name`");
 }
 
@@ -103,15 +100,13 @@ Result<Token> Lexer::number(Token token) {
     }
   }
   std::string_view text = text_.substr(begin, at_ - begin);
-  if (isNameChar(peek()))
-    return fail(token.at, "a number ends in a letter", "write names with a letter first");
+  if (isNameChar(peek())) return fail(token.at, "a number ends in a letter", "write names with a letter first");
   token.text = std::string(text);
   const char *first = text.data() + (isHex ? 2 : 0), *last = text.data() + text.size();
   if (isFloat) {
     token.kind = TokenKind::Float;
     auto [end, error] = std::from_chars(first, last, token.number);
-    if (error == std::errc::result_out_of_range)
-      token.number = std::strtod(token.text.c_str(), nullptr), end = last;
+    if (error == std::errc::result_out_of_range) token.number = std::strtod(token.text.c_str(), nullptr), end = last;
     if (end != last) return fail(token.at, "'" + token.text + "' is not a number", "write 1.5 or 1e-3");
     return token;
   }
@@ -119,8 +114,7 @@ Result<Token> Lexer::number(Token token) {
   uint64_t value = 0;
   auto [end, error] = std::from_chars(first, last, value, isHex ? 16 : 10);
   if (error != std::errc() || end != last)
-    return fail(token.at, "'" + token.text + "' is not a 64-bit integer",
-                "write it as a float: " + token.text + ".0");
+    return fail(token.at, "'" + token.text + "' is not a 64-bit integer", "write it as a float: " + token.text + ".0");
   token.integer = static_cast<int64_t>(value);
   token.isBig = token.integer < 0;
   return token;
@@ -132,8 +126,7 @@ Result<Token> Lexer::quoted(Token token, char quote) {
   advance();
   while (peek() != quote) {
     if (at_ >= text_.size() || peek() == '\n')
-      return fail(token.at,
-                  quote == '"' ? "a string does not end on its line" : "a name does not end on its line",
+      return fail(token.at, quote == '"' ? "a string does not end on its line" : "a name does not end on its line",
                   std::string("close it with ") + quote);
     char c = peek();
     Position at = position_;
@@ -146,20 +139,12 @@ Result<Token> Lexer::quoted(Token token, char quote) {
     char escape = peek();
     advance();
     switch (escape) {
-      case 'n':
-        token.text += '\n';
-        break;
-      case 't':
-        token.text += '\t';
-        break;
-      case 'r':
-        token.text += '\r';
-        break;
+      case 'n': token.text += '\n'; break;
+      case 't': token.text += '\t'; break;
+      case 'r': token.text += '\r'; break;
       case '\\':
       case '"':
-      case '`':
-        token.text += escape;
-        break;
+      case '`': token.text += escape; break;
       case 'x': {
         int high = hexDigit(peek()), low = hexDigit(peek(1));
         if (high < 0 || low < 0) return fail(at, "\\x needs two hexadecimal digits");
@@ -167,8 +152,7 @@ Result<Token> Lexer::quoted(Token token, char quote) {
         advance(), advance();
         break;
       }
-      default:
-        return fail(at, "unknown escape", "use \\n \\t \\r \\\\ \\\" \\` or \\x41");
+      default: return fail(at, "unknown escape", "use \\n \\t \\r \\\\ \\\" \\` or \\x41");
     }
   }
   advance();

@@ -50,8 +50,7 @@ bool ModelReader::dependsOnStatement(const Statement& from, const Statement& tar
     pending.pop_back();
     if (s == &target) return true;
     for (std::string_view name : namesUsed(*s))
-      if (const Statement* next = definitionOf(name); next && seen.insert(next).second)
-        pending.push_back(next);
+      if (const Statement* next = definitionOf(name); next && seen.insert(next).second) pending.push_back(next);
   }
   return false;
 }
@@ -101,29 +100,21 @@ Tensor ModelReader::value(const GraphExpr& e) {
 std::vector<Tensor> ModelReader::values(const GraphExpr& e) {
   Tensor one;
   switch (e.kind) {
-    case ExprKind::Call:
-      return call(e);
-    case ExprKind::Chain:
-      one = chain(e);
-      break;
-    case ExprKind::Name:
-      one = named(e);
-      break;
+    case ExprKind::Call: return call(e);
+    case ExprKind::Chain: one = chain(e); break;
+    case ExprKind::Name: one = named(e); break;
     case ExprKind::Int:
       one = e.isBig ? builder_.constant(Scalar::ofInt(DType::U64, e.integer)) : builder_.literal(e.integer);
       break;
-    case ExprKind::Float:
-      one = builder_.literal(e.number);
-      break;
-    case ExprKind::Bool:
-      one = builder_.literal(e.flag);
-      break;
+    case ExprKind::Float: one = builder_.literal(e.number); break;
+    case ExprKind::Bool: one = builder_.literal(e.flag); break;
     case ExprKind::String:
     case ExprKind::List:
-      record(Diag::Syntax, e.at, writeGraphExpr(e).substr(0, 60) + " is not a tensor",
-             std::any_of(e.items.begin(), e.items.end(), [](const GraphExpr& item) { return item.kind == ExprKind::Name; })
-                 ? "operands stand side by side, without brackets: concat(a, b)"
-                 : "declare constant data with weight NAME: TYPE = ..");
+      record(
+          Diag::Syntax, e.at, writeGraphExpr(e).substr(0, 60) + " is not a tensor",
+          std::any_of(e.items.begin(), e.items.end(), [](const GraphExpr& item) { return item.kind == ExprKind::Name; })
+              ? "operands stand side by side, without brackets: concat(a, b)"
+              : "declare constant data with weight NAME: TYPE = ..");
       break;
   }
   return one ? std::vector<Tensor>{one} : std::vector<Tensor>{};
@@ -164,8 +155,7 @@ std::vector<Tensor> ModelReader::call(const GraphExpr& e) {
   const std::vector<AttributeSpec>& specs = attributeSpecs(*op);
   for (const Argument& a : e.attributes) {
     auto spec = std::ranges::find_if(specs, [&](const AttributeSpec& s) { return s.name == a.name; });
-    std::optional<AttributeValue> v =
-        attribute(a.value, spec == specs.end() ? AttributeType::Word : spec->type);
+    std::optional<AttributeValue> v = attribute(a.value, spec == specs.end() ? AttributeType::Word : spec->type);
     isComplete &= v.has_value();
     if (v) attributes.emplace_back(a.name, std::move(*v));
   }
@@ -184,12 +174,9 @@ std::optional<AttributeValue> ModelReader::attribute(const GraphExpr& e, Attribu
       if (!e.isBig) return e.integer;
       record(Diag::TooLarge, e.at, writeGraphExpr(e) + " does not fit 64 bits with a sign");
       return std::nullopt;
-    case ExprKind::Float:
-      return e.number;
-    case ExprKind::Bool:
-      return e.flag;
-    case ExprKind::String:
-      return e.text;
+    case ExprKind::Float: return e.number;
+    case ExprKind::Bool: return e.flag;
+    case ExprKind::String: return e.text;
     case ExprKind::List: {
       AttributeValue::List list;
       for (const GraphExpr& item : e.items) {
@@ -208,8 +195,7 @@ std::optional<AttributeValue> ModelReader::attribute(const GraphExpr& e, Attribu
       if (!isSize) return e.text;
       break;
     case ExprKind::Call:
-    case ExprKind::Chain:
-      break;
+    case ExprKind::Chain: break;
   }
   Dim d = size(e);
   if (!d) return std::nullopt;
@@ -224,8 +210,7 @@ Dim ModelReader::size(const GraphExpr& e) {
     case ExprKind::Int:
       if (e.isBig) break;
       return builder_.dim(e.integer);
-    case ExprKind::Call:
-      return sizeCall(e);
+    case ExprKind::Call: return sizeCall(e);
     case ExprKind::Chain: {
       Dim result = size(e.items[0]);
       for (size_t i = 1; result && i < e.items.size(); ++i) {
@@ -242,8 +227,7 @@ Dim ModelReader::size(const GraphExpr& e) {
              "sizes are integers over variables: var NAME in [MIN, MAX]");
       return {};
     }
-    default:
-      break;
+    default: break;
   }
   record(Diag::ShapeMismatch, e.at, writeGraphExpr(e).substr(0, 60) + " is not a size",
          "sizes are integers and variables");
@@ -254,8 +238,8 @@ Dim ModelReader::sizeCall(const GraphExpr& e) {
   if (e.text == "size") {
     Tensor x = e.items.size() == 1 ? value(e.items[0]) : Tensor();
     if (!x) return {};
-    bool hasAxis = e.attributes.size() == 1 && e.attributes[0].name == "axis" &&
-                   e.attributes[0].value.kind == ExprKind::Int;
+    bool hasAxis =
+        e.attributes.size() == 1 && e.attributes[0].name == "axis" && e.attributes[0].value.kind == ExprKind::Int;
     int axis = hasAxis ? builder_.axis(x, e.attributes[0].value.integer) : -1;
     if (!hasAxis) record(Diag::BadAttribute, e.at, "size needs an axis", "write size(x, axis=0)");
     return takeError(e.at) || axis < 0 ? Dim() : x.dim(axis);

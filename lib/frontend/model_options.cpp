@@ -33,7 +33,7 @@ void ModelReader::bindDim(const Statement& input, size_t axis, const SizeForm& w
   const GraphExpr& declared = input.type.dims[axis];
   if (declared.kind == ExprKind::Name && wanted.isNumber()) return bind(declared.text, wanted.constant, from);
   const Result<SizeForm> form = sizeFormOf(declared);
-  if (!form || *form == wanted) return;       // checkShapeOption compares what it becomes
+  if (!form || *form == wanted) return;  // checkShapeOption compares what it becomes
   if (form->isNumber()) {
     if (!wanted.isNumber())
       record(fixedDimError(from, input.names[0].text, static_cast<int>(axis), toText(*form), wanted,
@@ -45,9 +45,8 @@ void ModelReader::bindDim(const Statement& input, size_t axis, const SizeForm& w
 }
 
 void ModelReader::bindShape(const std::string& input, const std::vector<SizeForm>& shape, const std::string& from) {
-  auto s = std::ranges::find_if(file_.statements, [&](const Statement& x) {
-    return x.kind == StatementKind::Input && x.names[0].text == input;
-  });
+  auto s = std::ranges::find_if(
+      file_.statements, [&](const Statement& x) { return x.kind == StatementKind::Input && x.names[0].text == input; });
   if (s == file_.statements.end()) {
     std::vector<std::string_view> inputs;
     for (const Statement& x : file_.statements)
@@ -57,8 +56,8 @@ void ModelReader::bindShape(const std::string& input, const std::vector<SizeForm
   }
   if (s->type.dims.size() != shape.size())
     return record(Diag::ShapeMismatch, s->at,
-                  from + ": input '" + input + "' has rank " + std::to_string(s->type.dims.size()) +
-                      ", not " + std::to_string(shape.size()));
+                  from + ": input '" + input + "' has rank " + std::to_string(s->type.dims.size()) + ", not " +
+                      std::to_string(shape.size()));
   for (size_t i = 0; i < shape.size(); ++i) bindDim(*s, i, shape[i], from);
 }
 
@@ -70,8 +69,7 @@ void ModelReader::declareVariables() {
     if (s.value.kind == ExprKind::Int && !s.value.isBig) {
       bind(s.names[0].text, s.value.integer, place(s.at));
     } else {
-      record(Diag::Syntax, s.value.at,
-             "variable '" + s.names[0].text + "' is bound to " + writeGraphExpr(s.value),
+      record(Diag::Syntax, s.value.at, "variable '" + s.names[0].text + "' is bound to " + writeGraphExpr(s.value),
              "bind it to an integer");
     }
   }
@@ -89,11 +87,14 @@ void ModelReader::applyOptions() {
     return Error{Diag::UnknownPort,
                  "--var: " + (isCounter(file_.statements, name) ? "'" + name + "' is the counter of a loop"
                                                                 : "the graph has no variable '" + name + "'"),
-                 didYouMean(name, variables), {}, {}};
+                 didYouMean(name, variables),
+                 {},
+                 {}};
   };
-  applyVariableOptions(sizes_, options_,
-                       {[&](Error e) { record(std::move(e), {}); }, unknown,
-                        [&](const std::string& name, int64_t value, const std::string& from) { bind(name, value, from); }});
+  applyVariableOptions(
+      sizes_, options_,
+      {[&](Error e) { record(std::move(e), {}); }, unknown,
+       [&](const std::string& name, int64_t value, const std::string& from) { bind(name, value, from); }});
   for (const auto& [name, shape] : options_.shapes) bindShape(name, shape, "--shape " + name);
   for (const auto& [name, path] : options_.constants) {
     DType want = DType::Void;

@@ -35,25 +35,16 @@ void ModelReader::statement(const Statement& s) {
                   isDeclaration ? "declare it above the loop"
                                 : "assign the value to a temp or state, and export that below the loop");
   switch (s.kind) {
-    case StatementKind::Var:
-      return variable(s);
-    case StatementKind::Input:
-      return input(s);
+    case StatementKind::Var: return variable(s);
+    case StatementKind::Input: return input(s);
     case StatementKind::Weight:
-    case StatementKind::State:
-      return weightOrState(s);
-    case StatementKind::Let:
-      return let(s);
-    case StatementKind::Assign:
-      return assign(s);
-    case StatementKind::Output:
-      return output(s);
-    case StatementKind::Temp:
-      return temporary(s);
-    case StatementKind::Loop:
-      return loop(s);
-    case StatementKind::If:
-      return branch(s);
+    case StatementKind::State: return weightOrState(s);
+    case StatementKind::Let: return let(s);
+    case StatementKind::Assign: return assign(s);
+    case StatementKind::Output: return output(s);
+    case StatementKind::Temp: return temporary(s);
+    case StatementKind::Loop: return loop(s);
+    case StatementKind::If: return branch(s);
   }
 }
 
@@ -122,7 +113,8 @@ void ModelReader::variable(const Statement& s) {
   if (form.isNumber() && (form.constant < min || form.constant > max))
     return record(Diag::VariableBounds, name.at,
                   "variable '" + name.text + "' is bound to " + std::to_string(form.constant) + " (" +
-                      sizes_.reasonOf(name.text) + "), outside [" + std::to_string(min) + ", " + std::to_string(max) + "]",
+                      sizes_.reasonOf(name.text) + "), outside [" + std::to_string(min) + ", " + std::to_string(max) +
+                      "]",
                   "bind it to a value inside, or widen the bounds");
   scope_[name.text] = {Entry::Kind::Variable, dim, {}, name.at};
 }
@@ -169,16 +161,14 @@ void ModelReader::weightOrState(const Statement& s) {
   std::optional<StatedType> type = statedType(s.type);
   if (!type) return;
   bool isState = s.kind == StatementKind::State;
-  bool startsAsZeros =
-      isState && (!s.hasValue || (s.value.kind == ExprKind::Name && s.value.text == "zeros"));
+  bool startsAsZeros = isState && (!s.hasValue || (s.value.kind == ExprKind::Name && s.value.text == "zeros"));
   ConstData data;
   if (!startsAsZeros) {
     std::optional<std::vector<int64_t>> sizes = constantShape(type->dims);
     if (!sizes)
-      return record(
-          Diag::ShapeMismatch, s.type.at,
-          std::string(toText(s.kind)) + " '" + name.text + "' has data and the shape " + describe(type->dims),
-          "data needs constant dims of 0 or more");
+      return record(Diag::ShapeMismatch, s.type.at,
+                    std::string(toText(s.kind)) + " '" + name.text + "' has data and the shape " + describe(type->dims),
+                    "data needs constant dims of 0 or more");
     Result<ConstData> loaded = weights_.load(s.value, type->dtype, *sizes);
     if (!loaded) return record(std::move(loaded.error()), s.value.at);
     data = std::move(*loaded);

@@ -105,7 +105,7 @@ class ModelReader {
   std::map<std::string, std::string> constantFiles_;
   std::vector<Error> errors_;
   const Statement* current_ = nullptr;
-  int bodies_ = 0;                                  // open ones
+  int bodies_ = 0;                                      // open ones
   std::map<std::string, Position, std::less<>> ended_;  // names that were defined in a body
 };
 

@@ -63,17 +63,16 @@ std::optional<DType> ModelReader::dtype(const TypeExpr& type) {
   std::string known = "use one of";
   for (std::string_view name : dtypeNames()) known += " " + std::string(name);
   std::string_view meant = dtypeElsewhere(type.dtype);
-  record(Diag::UnknownDType, type.at, "no dtype is called '" + type.dtype + "'",
-         meant.empty() ? didYouMean(type.dtype, dtypeNames(), known)
-                       : "it is called '" + std::string(meant) + "' here");
+  record(
+      Diag::UnknownDType, type.at, "no dtype is called '" + type.dtype + "'",
+      meant.empty() ? didYouMean(type.dtype, dtypeNames(), known) : "it is called '" + std::string(meant) + "' here");
   return std::nullopt;
 }
 
 std::optional<Dims> ModelReader::dims(const TypeExpr& type) {
   constexpr size_t kMaxRank = 32;
   if (type.dims.size() > kMaxRank) {
-    record(Diag::TooLarge, type.at, "a shape has " + std::to_string(type.dims.size()) + " dims",
-           "at most 32");
+    record(Diag::TooLarge, type.at, "a shape has " + std::to_string(type.dims.size()) + " dims", "at most 32");
     return std::nullopt;
   }
   Dims all;

@@ -23,9 +23,10 @@ struct WrittenModel {
 };
 
 /// Everything that was built since the log began, which must be all of it. `weightFile` is what the text calls the
-/// .safetensors file of the weights; those with few elements stand in the text. Values keep their labels as names, others
-/// are _1, _2, .. Reading the result gives the same Model as builder.finish() does. The builder must have no error; nodes
-/// are added to its graph, but none that a model needs. Diag::Unsupported for what has no form in graph files.
+/// .safetensors file of the weights; those with few elements stand in the text. Values keep their labels as names,
+/// others are _1, _2, .. Reading the result gives the same Model as builder.finish() does. The builder must have no
+/// error; nodes are added to its graph, but none that a model needs. Diag::Unsupported for what has no form in graph
+/// files.
 Result<WrittenModel> writeModel(GraphBuilder& builder, const BuildLog& log, const std::string& weightFile);
 
 }  // namespace svod

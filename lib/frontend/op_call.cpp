@@ -31,24 +31,15 @@ bool isListOf(const AttributeValue& v, bool (*isElement)(const AttributeValue&))
 
 bool fits(const AttributeSpec& spec, const AttributeValue& v) {
   switch (spec.type) {
-    case AttributeType::Int:
-      return holdsInt(v);
-    case AttributeType::Float:
-      return holdsNumber(v);
-    case AttributeType::Bool:
-      return std::holds_alternative<bool>(v.value);
-    case AttributeType::DType:
-      return std::holds_alternative<DType>(v.value);
-    case AttributeType::Dim:
-      return holdsSize(v);
-    case AttributeType::Ints:
-      return isListOf(v, holdsInt);
-    case AttributeType::Floats:
-      return isListOf(v, holdsNumber);
-    case AttributeType::Dims:
-      return isListOf(v, holdsSize);
-    case AttributeType::Word:
-      break;
+    case AttributeType::Int: return holdsInt(v);
+    case AttributeType::Float: return holdsNumber(v);
+    case AttributeType::Bool: return std::holds_alternative<bool>(v.value);
+    case AttributeType::DType: return std::holds_alternative<DType>(v.value);
+    case AttributeType::Dim: return holdsSize(v);
+    case AttributeType::Ints: return isListOf(v, holdsInt);
+    case AttributeType::Floats: return isListOf(v, holdsNumber);
+    case AttributeType::Dims: return isListOf(v, holdsSize);
+    case AttributeType::Word: break;
   }
   const auto* word = std::get_if<std::string>(&v.value);
   return word && (spec.choices.empty() || std::ranges::find(spec.choices, *word) != spec.choices.end());
@@ -56,24 +47,15 @@ bool fits(const AttributeSpec& spec, const AttributeValue& v) {
 
 std::string wanted(const AttributeSpec& spec) {
   switch (spec.type) {
-    case AttributeType::Int:
-      return "an integer";
-    case AttributeType::Float:
-      return "a number";
-    case AttributeType::Bool:
-      return "true or false";
-    case AttributeType::DType:
-      return "a dtype such as f32";
-    case AttributeType::Dim:
-      return "a size";
-    case AttributeType::Ints:
-      return "a list of integers";
-    case AttributeType::Floats:
-      return "a list of numbers";
-    case AttributeType::Dims:
-      return "a list of sizes";
-    case AttributeType::Word:
-      break;
+    case AttributeType::Int: return "an integer";
+    case AttributeType::Float: return "a number";
+    case AttributeType::Bool: return "true or false";
+    case AttributeType::DType: return "a dtype such as f32";
+    case AttributeType::Dim: return "a size";
+    case AttributeType::Ints: return "a list of integers";
+    case AttributeType::Floats: return "a list of numbers";
+    case AttributeType::Dims: return "a list of sizes";
+    case AttributeType::Word: break;
   }
   if (spec.choices.empty()) return "a word";
   std::string text = "one of";
@@ -87,8 +69,7 @@ void checkAttributes(OpCall& call) {
   for (const AttributeSpec& spec : specs) names.push_back(spec.name);
   for (size_t i = 0; i < call.attributes.size(); ++i) {
     const auto& [name, value] = call.attributes[i];
-    auto spec =
-        std::find_if(specs.begin(), specs.end(), [&](const AttributeSpec& s) { return s.name == name; });
+    auto spec = std::find_if(specs.begin(), specs.end(), [&](const AttributeSpec& s) { return s.name == name; });
     if (spec == specs.end()) {
       std::string known = "it takes";
       for (std::string_view n : names) known += " " + std::string(n);
@@ -107,8 +88,7 @@ void checkAttributes(OpCall& call) {
   }
   for (const AttributeSpec& spec : specs)
     if (spec.required && !call.has(spec.name))
-      call.fail(Diag::BadAttribute, "attribute '" + std::string(spec.name) + "' is missing",
-                "it is " + wanted(spec));
+      call.fail(Diag::BadAttribute, "attribute '" + std::string(spec.name) + "' is missing", "it is " + wanted(spec));
 }
 
 void checkCount(OpCall& call) {
@@ -178,17 +158,12 @@ AttributeValue defaultValue(const AttributeSpec& spec) {
     case AttributeType::Int:
     case AttributeType::Dim:
     case AttributeType::Ints:
-    case AttributeType::Dims:
-      return toInt();
+    case AttributeType::Dims: return toInt();
     case AttributeType::Float:
-    case AttributeType::Floats:
-      return std::strtod(std::string(text).c_str(), nullptr);
-    case AttributeType::Bool:
-      return text == "true";
-    case AttributeType::DType:
-      return dtypeFromText(text).value_or(DType::Void);
-    case AttributeType::Word:
-      break;
+    case AttributeType::Floats: return std::strtod(std::string(text).c_str(), nullptr);
+    case AttributeType::Bool: return text == "true";
+    case AttributeType::DType: return dtypeFromText(text).value_or(DType::Void);
+    case AttributeType::Word: break;
   }
   return std::string(text);
 }

@@ -79,7 +79,8 @@ int64_t border(AtLeast& demand, const std::string& name, int64_t bad, int64_t go
   return good;
 }
 
-// The bounds of one variable for which it holds: from a number on, or up to one. Beyond the greatest when none inside does.
+// The bounds of one variable for which it holds: from a number on, or up to one. Beyond the greatest when none inside
+// does.
 std::optional<Interval> tightened(AtLeast& demand, const std::string& name) {
   const Interval b = demand.bounds().at(name);
   const bool holdsAtLeast = demand.holdsWith(name, b.min);

@@ -9,9 +9,9 @@
 
 namespace svod {
 
-/// Bounds for some of the free variables, by name, with which left >= right whatever the others are within theirs: of one
-/// variable where that is enough. Empty where it holds as it is, nothing where no bounds help. A least value may lie beyond
-/// the bounds the variable has; then so does the greatest.
+/// Bounds for some of the free variables, by name, with which left >= right whatever the others are within theirs: of
+/// one variable where that is enough. Empty where it holds as it is, nothing where no bounds help. A least value may
+/// lie beyond the bounds the variable has; then so does the greatest.
 std::optional<std::map<std::string, Interval>> boundsFor(UOp left, UOp right,
                                                          const std::function<bool(const std::string&)>& isFree);
 

@@ -52,11 +52,12 @@ void applyVariableOptions(SizeVariables& sizes, const LoadOptions& options, cons
 
 Error fixedDimError(const std::string& from, const std::string& input, int axis, const std::string& declared,
                     const SizeForm& wanted, std::string help) {
-  return {Diag::ShapeMismatch,
-          from + ": axis " + std::to_string(axis) + " of input '" + input + "' is " + declared + ", not " + toText(wanted),
-          std::move(help),
-          {},
-          {}};
+  return {
+      Diag::ShapeMismatch,
+      from + ": axis " + std::to_string(axis) + " of input '" + input + "' is " + declared + ", not " + toText(wanted),
+      std::move(help),
+      {},
+      {}};
 }
 
 }  // namespace svod

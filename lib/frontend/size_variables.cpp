@@ -114,10 +114,10 @@ Status SizeVariables::equate(const SizeForm& left, const SizeForm& right, const 
     for (const SizeForm* side : {&left, &right})
       for (const auto& [name, times] : side->factors)
         if (auto at = solved_.find(name); at != solved_.end())
-          known += (known.empty() ? "" : ", and ") + ("'" + name + "' is " + toText(at->second.form) + " (" +
-                                                      at->second.from + ")");
-    return fail(Diag::BindMismatch, claim + toText(left) + " is never " + toText(right) +
-                                        (known.empty() ? "" : ": " + known),
+          known += (known.empty() ? "" : ", and ") +
+                   ("'" + name + "' is " + toText(at->second.form) + " (" + at->second.from + ")");
+    return fail(Diag::BindMismatch,
+                claim + toText(left) + " is never " + toText(right) + (known.empty() ? "" : ": " + known),
                 "leave out what contradicts the rest");
   }
   if (zero->constant % commonFactor(*zero) != 0)

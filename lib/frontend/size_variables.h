@@ -1,5 +1,5 @@
-// The variables of a graph before it is built: what options, the shapes of inputs and the ops say about them, solved for
-// those that stay free. Equations are linear; each takes away one variable that stands in it once.
+// The variables of a graph before it is built: what options, the shapes of inputs and the ops say about them, solved
+// for those that stay free. Equations are linear; each takes away one variable that stands in it once.
 #pragma once
 #include <map>
 #include <optional>
@@ -26,8 +26,8 @@ class SizeVariables {
   /// left == right, as `from` says ("--var h=8*k"). Takes away a variable of `left` where it can, else the one declared
   /// last. Diag::BindMismatch where the two contradict what is known.
   Status equate(const SizeForm& left, const SizeForm& right, const std::string& from);
-  /// The same for what nobody said: only variables without given bounds may be taken away, and which one is (the form it
-  /// has from now on) is the result; nothing when there is none or the two can never be equal.
+  /// The same for what nobody said: only variables without given bounds may be taken away, and which one is (the form
+  /// it has from now on) is the result; nothing when there is none or the two can never be equal.
   std::optional<std::pair<std::string, SizeForm>> unify(const SizeForm& left, const SizeForm& right);
 
   /// Bounds of the free variables, once all is said. `unstated`: those of a new variable that nothing bounds.

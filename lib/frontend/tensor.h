@@ -110,12 +110,12 @@ class Operand {
  public:
   Operand(Tensor tensor) : tensor_(tensor) {}
   template <class Number>
-  requires std::is_arithmetic_v<Number> Operand(Number number)
+    requires std::is_arithmetic_v<Number>
+  Operand(Number number)
       : kind_(std::is_same_v<Number, bool> ? Kind::Bool
               : std::is_integral_v<Number> ? Kind::Int
                                            : Kind::Float),
-        integer_(std::is_integral_v<Number> ? static_cast<int64_t>(number) : 0),
-        real_(static_cast<double>(number)) {}
+        integer_(std::is_integral_v<Number> ? static_cast<int64_t>(number) : 0), real_(static_cast<double>(number)) {}
   GraphBuilder* builder() const { return tensor_.builder(); }
   Tensor in(GraphBuilder& builder) const;
 
@@ -213,8 +213,8 @@ Tensor wrapNegative(Tensor positions, Dim size);
 Tensor contiguous(Tensor x);
 /// Devices: "cpu". Errors: BadAttribute for another.
 Tensor copyTo(Tensor x, std::string_view device);
-/// Kept: the function is called as often as this is, in this order, whoever reads the result. Pure: the result depends on
-/// the inputs only, so equal calls are made once, and those that nothing reads never.
+/// Kept: the function is called as often as this is, in this order, whoever reads the result. Pure: the result depends
+/// on the inputs only, so equal calls are made once, and those that nothing reads never.
 enum class CallKind : uint8_t { Kept, Pure };
 /// Host function `name` of the inputs. It sees them as dense arrays and fills a dense result.
 Tensor custom(GraphBuilder& builder, std::string_view name, std::span<const Tensor> inputs, DType dtype,

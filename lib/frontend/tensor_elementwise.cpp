@@ -8,14 +8,10 @@ namespace svod {
 
 Tensor Operand::in(GraphBuilder& b) const {
   switch (kind_) {
-    case Kind::Bool:
-      return b.literal(integer_ != 0);
-    case Kind::Int:
-      return b.literal(integer_);
-    case Kind::Float:
-      return b.literal(real_);
-    default:
-      return tensor_;
+    case Kind::Bool: return b.literal(integer_ != 0);
+    case Kind::Int: return b.literal(integer_);
+    case Kind::Float: return b.literal(real_);
+    default: return tensor_;
   }
 }
 
@@ -38,8 +34,7 @@ namespace {
 
 Tensor fitLiteral(GraphBuilder& b, Tensor x, DType to) {
   Scalar value = x.node().constant();
-  if (isFloat(to))
-    return b.constant(Scalar::ofFloat(to, isFloat(x.dtype()) ? value.asFloat() : double(value.asInt())));
+  if (isFloat(to)) return b.constant(Scalar::ofFloat(to, isFloat(x.dtype()) ? value.asFloat() : double(value.asInt())));
   if (isFloat(x.dtype())) {
     Scalar operands[] = {value};
     return b.constant(evalScalar(Op::Cast, to, operands));
@@ -176,8 +171,7 @@ Tensor bitcast(Tensor x, DType to) {
   if (x.isLiteral()) x = cast(x, commonDType({&x, 1}));
   if (memoryBits(x.dtype()) != memoryBits(to) || to == DType::Bool || x.dtype() == DType::Bool || to == DType::Index ||
       x.dtype() == DType::Index)
-    return b.fail(Diag::DTypeMismatch,
-                  "cannot view the bits of " + describe(x) + " as " + std::string(toText(to)),
+    return b.fail(Diag::DTypeMismatch, "cannot view the bits of " + describe(x) + " as " + std::string(toText(to)),
                   "bitcast between dtypes of the same size");
   return x.dtype() == to ? x : b.wrap(b.graph().bitcast(x.node(), to));
 }

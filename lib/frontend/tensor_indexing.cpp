@@ -32,8 +32,7 @@ Tensor reduce(Op op, Tensor x, std::span<const int> axes, bool keepDims) {
     for (int i = 0; i < x.rank(); ++i) sorted.push_back(i);
   std::sort(sorted.begin(), sorted.end());
   if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
-    return b.fail(Diag::BadAttribute, "an axis of " + describe(x) + " is reduced twice",
-                  "list each axis once");
+    return b.fail(Diag::BadAttribute, "an axis of " + describe(x) + " is reduced twice", "list each axis once");
   if (sorted.empty()) return x;
   if (!canFold(op, x)) return {};
   Tensor folded = b.wrap(b.graph().reduce(op, x.node(), sorted));
@@ -60,8 +59,7 @@ std::vector<UOp> indexNodes(GraphBuilder& b, std::span<const Tensor> indices, co
     t = settled(t);
     if (!t) return {};
     if (!isInt(t.dtype())) {
-      b.fail(Diag::DTypeMismatch, "positions are " + describe(t) + ", not integers",
-             "cast them to i32 or i64");
+      b.fail(Diag::DTypeMismatch, "positions are " + describe(t) + ", not integers", "cast them to i32 or i64");
       return {};
     }
     if (t.rank() > 0) t = expand(t, dims);
@@ -122,8 +120,7 @@ Tensor scatter(Op op, Tensor base, std::span<const Tensor> indices, Tensor updat
 }
 
 Tensor wrapNegative(Tensor positions, Dim size) {
-  if (!positions || !size || isUnsigned(positions.dtype()) || positions.node().bounds().min >= 0)
-    return positions;
+  if (!positions || !size || isUnsigned(positions.dtype()) || positions.node().bounds().min >= 0) return positions;
   bool isWide = size.max() > INT32_MAX || info(positions.dtype()).bits == 64;
   positions = cast(positions, isWide ? DType::I64 : DType::I32);
   Tensor count = cast(positions.builder()->value(size), positions.dtype());
@@ -143,12 +140,11 @@ Tensor copyTo(Tensor x, std::string_view device) {
     return x.builder()->fail(Diag::BadAttribute, "there is no device '" + std::string(device) + "'",
                              choicesFor(device, kDevices));
   if (x && x.dtype() == DType::Index) x = cast(x, DType::I64);
-  return x ? x.builder()->wrap(x.builder()->graph().make(Op::Copy, x.dtype(), {x.node()}, NameArg{device}))
-           : x;
+  return x ? x.builder()->wrap(x.builder()->graph().make(Op::Copy, x.dtype(), {x.node()}, NameArg{device})) : x;
 }
 
-Tensor custom(GraphBuilder& b, std::string_view name, std::span<const Tensor> inputs, DType dtype,
-              const Dims& dims, CallKind kind) {
+Tensor custom(GraphBuilder& b, std::string_view name, std::span<const Tensor> inputs, DType dtype, const Dims& dims,
+              CallKind kind) {
   std::vector<UOp> src;
   for (Tensor t : inputs) {
     t = settled(t);

@@ -121,13 +121,11 @@ Tensor pad(Tensor x, const Dims& before, const Dims& after, Operand fill) {
                   "give one amount before and one after per axis");
   Tensor value = cast(fill.in(b), x.dtype());
   if (!value) return {};
-  if (value.rank() != 0)
-    return b.fail(Diag::ShapeMismatch, "the fill value is " + describe(value), "use a scalar");
+  if (value.rank() != 0) return b.fail(Diag::ShapeMismatch, "the fill value is " + describe(value), "use a scalar");
   for (const Dims* amounts : {&before, &after})
     for (const Dim& d : *amounts)
       if (b.mayBeNegative(d.node()))
-        return b.fail(Diag::BadAttribute, "a padding of " + describe(d) + " can be negative",
-                      "use shrink to cut");
+        return b.fail(Diag::BadAttribute, "a padding of " + describe(d) + " can be negative", "use shrink to cut");
   return b.wrap(b.graph().pad(x.node(), value.node(), nodes(before), nodes(after)));
 }
 
@@ -142,9 +140,8 @@ Tensor shrink(Tensor x, const Dims& offsets, const Dims& sizes) {
   for (int i = 0; i < x.rank(); ++i) {
     Dim slack = x.dim(i) - offsets[i] - sizes[i];
     if (offsets[i].min() < 0 || sizes[i].max() < 0 || slack.max() < 0 || (slack.isConst() && slack.min() < 0))
-      return b.fail(Diag::ShapeMismatch, "elements " + describe(offsets[i]) + " to " +
-                                             describe(offsets[i] + sizes[i]) + " of axis " +
-                                             std::to_string(i) + " are outside " + describe(x));
+      return b.fail(Diag::ShapeMismatch, "elements " + describe(offsets[i]) + " to " + describe(offsets[i] + sizes[i]) +
+                                             " of axis " + std::to_string(i) + " are outside " + describe(x));
   }
   return b.wrap(b.graph().shrink(x.node(), nodes(offsets), nodes(sizes)));
 }
@@ -190,8 +187,8 @@ Tensor squeeze(Tensor x, int axis) {
   axis = x.builder()->axis(x, axis);
   if (axis < 0) return {};
   if (!x.dim(axis).is(1))
-    return x.builder()->fail(Diag::ShapeMismatch, "axis " + std::to_string(axis) + " of " + describe(x) +
-                                                      " is not 1 and cannot be dropped");
+    return x.builder()->fail(Diag::ShapeMismatch,
+                             "axis " + std::to_string(axis) + " of " + describe(x) + " is not 1 and cannot be dropped");
   Dims dims = x.dims();
   dims.erase(axis);
   return reshape(x, dims);

@@ -27,8 +27,7 @@ constexpr std::string_view kProducts[] = {"*", "/", "//", "%"};
 
 Result<GraphExpr> TextParser::binary(int depth, int level) {
   if (level == 2) return unary(depth);
-  std::span<const std::string_view> symbols =
-      level == 0 ? std::span<const std::string_view>(kSums) : kProducts;
+  std::span<const std::string_view> symbols = level == 0 ? std::span<const std::string_view>(kSums) : kProducts;
   SVOD_TRY(GraphExpr left, binary(depth, level + 1));
   for (;;) {
     std::string_view symbol;
@@ -70,8 +69,7 @@ Result<GraphExpr> TextParser::primary(int depth) {
   if (depth >= kMaxDepth)
     return failAt(token_.at, "an expression is nested too deeply", "name parts of it on lines of their own");
   if (++values_ > kMaxValues)
-    return failAt(token_.at, "the file holds more than 2^21 values",
-                  "put data into a .npy or .safetensors file");
+    return failAt(token_.at, "the file holds more than 2^21 values", "put data into a .npy or .safetensors file");
   Token token = token_;
   GraphExpr result;
   if (token.kind == TokenKind::Name) {
@@ -104,8 +102,7 @@ Result<GraphExpr> TextParser::primary(int depth) {
     open_.pop_back();
     return expect(")", "to close the bracket").map([&] { return std::move(result); });
   } else {
-    return unexpected("a value", isSymbol("*") ? "a power is written pow(x, 2)"
-                                               : "a name, a number, a list or op(..)");
+    return unexpected("a value", isSymbol("*") ? "a power is written pow(x, 2)" : "a name, a number, a list or op(..)");
   }
   result.at = token.at;
   return result;

@@ -19,15 +19,12 @@ class TextParser {
 
  private:
   Status advance();
-  bool isSymbol(std::string_view text) const {
-    return token_.kind == TokenKind::Symbol && token_.text == text;
-  }
+  bool isSymbol(std::string_view text) const { return token_.kind == TokenKind::Symbol && token_.text == text; }
   bool isWord(std::string_view text) const {
     return token_.kind == TokenKind::Name && !token_.quoted && token_.text == text;
   }
   bool endsLine() const {
-    return token_.kind == TokenKind::Newline || token_.kind == TokenKind::Comment ||
-           token_.kind == TokenKind::End;
+    return token_.kind == TokenKind::Newline || token_.kind == TokenKind::Comment || token_.kind == TokenKind::End;
   }
   Result<bool> accept(std::string_view symbol);
   Status expect(std::string_view symbol, std::string_view where);

@@ -12,11 +12,10 @@ struct Keyword {
   std::string_view word;
   StatementKind kind;
 };
-constexpr Keyword kKeywords[] = {{"var", StatementKind::Var},       {"input", StatementKind::Input},
-                                 {"weight", StatementKind::Weight}, {"state", StatementKind::State},
-                                 {"temp", StatementKind::Temp},     {"assign", StatementKind::Assign},
-                                 {"output", StatementKind::Output}, {"loop", StatementKind::Loop},
-                                 {"if", StatementKind::If}};
+constexpr Keyword kKeywords[] = {
+    {"var", StatementKind::Var},       {"input", StatementKind::Input}, {"weight", StatementKind::Weight},
+    {"state", StatementKind::State},   {"temp", StatementKind::Temp},   {"assign", StatementKind::Assign},
+    {"output", StatementKind::Output}, {"loop", StatementKind::Loop},   {"if", StatementKind::If}};
 
 std::vector<std::string_view> keywords() {
   std::vector<std::string_view> words;
@@ -75,7 +74,8 @@ Status TextParser::statement(std::vector<Statement>& statements) {
   if (isLet) {
     SVOD_CHECK(letStatement(s, begin));
   } else {
-    auto known = std::ranges::find_if(kKeywords, [&](const Keyword& k) { return !first.quoted && first.text == k.word; });
+    auto known =
+        std::ranges::find_if(kKeywords, [&](const Keyword& k) { return !first.quoted && first.text == k.word; });
     if (known == std::end(kKeywords))
       return failAt(first.at, "'" + first.text + "' does not start a statement",
                     didYouMean(first.text, keywords(),
@@ -93,8 +93,7 @@ Status TextParser::statement(std::vector<Statement>& statements) {
 }
 
 Status TextParser::endOfStatement(Statement& s) {
-  if (!endsLine())
-    return unexpected("the end of the line", "one statement per line; lines go on inside brackets");
+  if (!endsLine()) return unexpected("the end of the line", "one statement per line; lines go on inside brackets");
   for (std::string& comment : innerComments_) s.comments.push_back(std::move(comment));
   innerComments_.clear();
   if (token_.kind == TokenKind::Comment) {

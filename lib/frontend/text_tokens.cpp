@@ -16,22 +16,17 @@ namespace {
 std::string tokenText(const Token& t) {
   switch (t.kind) {
     case TokenKind::Newline:
-    case TokenKind::Comment:
-      return "the end of the line";
-    case TokenKind::End:
-      return "the end of the file";
-    case TokenKind::String:
-      return "a string";
-    default:
-      return "'" + t.text + "'";
+    case TokenKind::Comment: return "the end of the line";
+    case TokenKind::End: return "the end of the file";
+    case TokenKind::String: return "a string";
+    default: return "'" + t.text + "'";
   }
 }
 
 }  // namespace
 
 tl::unexpected<Error> TextParser::failAt(Position at, std::string message, std::string help) const {
-  return fail(
-      Error{Diag::Syntax, std::move(message), std::move(help), {lexer_.path(), at.line, at.column}, {}});
+  return fail(Error{Diag::Syntax, std::move(message), std::move(help), {lexer_.path(), at.line, at.column}, {}});
 }
 
 tl::unexpected<Error> TextParser::unexpected(const std::string& wanted, std::string help) const {

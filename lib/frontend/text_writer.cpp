@@ -16,15 +16,9 @@ std::string escaped(std::string_view text, char quote) {
   std::string out(1, quote);
   for (char c : text) {
     switch (c) {
-      case '\n':
-        out += "\\n";
-        break;
-      case '\t':
-        out += "\\t";
-        break;
-      case '\r':
-        out += "\\r";
-        break;
+      case '\n': out += "\\n"; break;
+      case '\t': out += "\\t"; break;
+      case '\r': out += "\\r"; break;
       default:
         if (c == quote || c == '\\') {
           out += '\\', out += c;
@@ -39,9 +33,7 @@ std::string escaped(std::string_view text, char quote) {
   return out + quote;
 }
 
-bool isReserved(std::string_view name) {
-  return name == "true" || name == "false" || name == "inf" || name == "nan";
-}
+bool isReserved(std::string_view name) { return name == "true" || name == "false" || name == "inf" || name == "nan"; }
 
 std::string floatText(double value) {
   if (std::isnan(value)) return "nan";
@@ -79,24 +71,14 @@ std::string printCall(const GraphExpr& e) {
 std::string print(const GraphExpr& e, int outer) {
   std::string text;
   switch (e.kind) {
-    case ExprKind::Name:
-      text = writeName(e.text);
-      break;
+    case ExprKind::Name: text = writeName(e.text); break;
     case ExprKind::Int:
       text = e.isBig ? fmt::format("{}", static_cast<uint64_t>(e.integer)) : fmt::format("{}", e.integer);
       break;
-    case ExprKind::Float:
-      text = floatText(e.number);
-      break;
-    case ExprKind::Bool:
-      text = e.flag ? "true" : "false";
-      break;
-    case ExprKind::String:
-      text = escaped(e.text, '"');
-      break;
-    case ExprKind::Call:
-      text = printCall(e);
-      break;
+    case ExprKind::Float: text = floatText(e.number); break;
+    case ExprKind::Bool: text = e.flag ? "true" : "false"; break;
+    case ExprKind::String: text = escaped(e.text, '"'); break;
+    case ExprKind::Call: text = printCall(e); break;
     case ExprKind::Chain:
       text = print(e.items[0], strength(e));
       for (size_t i = 1; i < e.items.size(); ++i)
@@ -141,7 +123,8 @@ std::string wrapped(const std::string& line, size_t indent) {
   constexpr size_t kLongest = 120, kShortest = 60, kFurther = 4;
   if (indent + line.size() <= kLongest) return line;
   std::string out;
-  size_t begin = 0, column = indent, comma = 0, sign = 0;  // of the line so far; the last spaces to break at, 0 for none
+  size_t begin = 0, column = indent, comma = 0,
+         sign = 0;  // of the line so far; the last spaces to break at, 0 for none
   int depth = 0;
   char quote = 0;
   for (size_t i = 0; i < line.size(); ++i) {

@@ -23,9 +23,7 @@ std::string typeText(std::string_view dtype, std::span<const int64_t> shape) {
 
 std::vector<int64_t> toSigned(std::span<const uint64_t> shape) { return {shape.begin(), shape.end()}; }
 
-std::string_view elementName(std::optional<ElementType> type) {
-  return type ? nameOf(*type) : "an unknown dtype";
-}
+std::string_view elementName(std::optional<ElementType> type) { return type ? nameOf(*type) : "an unknown dtype"; }
 
 bool isType(std::string_view have, std::span<const uint64_t> haveShape, DType want,
             std::span<const int64_t> wantShape) {
@@ -33,12 +31,15 @@ bool isType(std::string_view have, std::span<const uint64_t> haveShape, DType wa
 }
 
 Error wrongType(const std::string& where, const std::string& have, const std::string& want) {
-  return {Diag::BadWeights, where + " holds " + have + ", declared is " + want,
-          "declare the dtype and shape of the file; cast and reshape afterwards", {}, {}};
+  return {Diag::BadWeights,
+          where + " holds " + have + ", declared is " + want,
+          "declare the dtype and shape of the file; cast and reshape afterwards",
+          {},
+          {}};
 }
 
-Status checkType(const std::string& where, std::string_view have, std::span<const uint64_t> haveShape,
-                 DType want, std::span<const int64_t> wantShape) {
+Status checkType(const std::string& where, std::string_view have, std::span<const uint64_t> haveShape, DType want,
+                 std::span<const int64_t> wantShape) {
   if (isType(have, haveShape, want, wantShape)) return {};
   return fail(wrongType(where, typeText(have, toSigned(haveShape)), typeText(toText(want), wantShape)));
 }
@@ -68,8 +69,7 @@ Result<Scalar> scalarOf(const GraphExpr& e, DType dtype) {
   if (e.kind == ExprKind::Float && isFloat(dtype)) return Scalar::ofFloat(dtype, e.number);
   if (e.kind == ExprKind::Int) {
     double unsignedValue = static_cast<double>(static_cast<uint64_t>(e.integer));
-    if (isFloat(dtype))
-      return Scalar::ofFloat(dtype, e.isBig ? unsignedValue : static_cast<double>(e.integer));
+    if (isFloat(dtype)) return Scalar::ofFloat(dtype, e.isBig ? unsignedValue : static_cast<double>(e.integer));
     bool isU64 = dtype == DType::U64 && (e.isBig || e.integer >= 0);
     bool fits = dtype == DType::Bool ? !e.isBig && (e.integer == 0 || e.integer == 1)
                                      : !e.isBig && e.integer >= minInt(dtype) && e.integer <= maxInt(dtype);
@@ -86,19 +86,17 @@ void append(std::vector<std::byte>& bytes, Scalar value) {
   std::memcpy(bytes.data() + at, &bits, bytes.size() - at);  // little endian hosts only, as the whole project
 }
 
-Status appendList(std::vector<std::byte>& bytes, const GraphExpr& e, DType dtype,
-                  std::span<const int64_t> shape) {
+Status appendList(std::vector<std::byte>& bytes, const GraphExpr& e, DType dtype, std::span<const int64_t> shape) {
   if (shape.empty()) {
     SVOD_TRY(Scalar value, scalarOf(e, dtype));
     append(bytes, value);
     return {};
   }
   if (e.kind != ExprKind::List || static_cast<int64_t>(e.items.size()) != shape[0])
-    return fail(
-        Diag::BadWeights,
-        (e.kind == ExprKind::List ? "a list of " + std::to_string(e.items.size()) : writeGraphExpr(e)) +
-            " stands where " + std::to_string(shape[0]) + " entries are declared",
-        "nest the lists like the shape");
+    return fail(Diag::BadWeights,
+                (e.kind == ExprKind::List ? "a list of " + std::to_string(e.items.size()) : writeGraphExpr(e)) +
+                    " stands where " + std::to_string(shape[0]) + " entries are declared",
+                "nest the lists like the shape");
   for (const GraphExpr& item : e.items) SVOD_CHECK(appendList(bytes, item, dtype, shape.subspan(1)));
   return {};
 }
@@ -153,8 +151,7 @@ Result<ConstData> WeightLoader::load(const GraphExpr& data, DType dtype, std::sp
   return asMemory(dtype, std::move(bytes));
 }
 
-Result<ConstData> WeightLoader::loadFile(const std::string& spec, DType dtype,
-                                         std::span<const int64_t> shape) {
+Result<ConstData> WeightLoader::loadFile(const std::string& spec, DType dtype, std::span<const int64_t> shape) {
   if (auto given = given_.find(spec); given != given_.end()) return given->second;
   constexpr std::string_view kMark = ".safetensors";
   if (size_t at = spec.find(std::string(kMark) + ":"); at != std::string::npos) {
@@ -164,8 +161,7 @@ Result<ConstData> WeightLoader::loadFile(const std::string& spec, DType dtype,
   if (spec.ends_with(kMark))
     return fail(Diag::BadWeights, "'" + spec + "' does not say which tensor", "write \"" + spec + ":NAME\"");
   if (!spec.ends_with(".npy"))
-    return fail(Diag::BadWeights, "'" + spec + "' is of no known kind",
-                "use FILE.npy or FILE.safetensors:NAME");
+    return fail(Diag::BadWeights, "'" + spec + "' is of no known kind", "use FILE.npy or FILE.safetensors:NAME");
   const std::string path = resolve(spec);
   return loadArray(path, dtype, shape,
                    [&](const std::string& have, const std::string& want) { return wrongType(path, have, want); });
@@ -174,8 +170,11 @@ Result<ConstData> WeightLoader::loadFile(const std::string& spec, DType dtype,
 Result<ConstData> WeightLoader::loadConstant(const std::string& input, const std::string& path, DType dtype,
                                              std::span<const int64_t> shape) {
   return loadArray(path, dtype, shape, [&](const std::string& have, const std::string& want) {
-    return Error{Diag::BadWeights, "--const: " + path + " holds " + have + ", the input '" + input + "' is " + want,
-                 "save an array of " + want + " for it (astype and reshape of numpy convert)", {}, {}};
+    return Error{Diag::BadWeights,
+                 "--const: " + path + " holds " + have + ", the input '" + input + "' is " + want,
+                 "save an array of " + want + " for it (astype and reshape of numpy convert)",
+                 {},
+                 {}};
   });
 }
 
@@ -185,8 +184,8 @@ Result<std::vector<int64_t>> WeightLoader::npyShape(const std::string& path, DTy
   return toSigned(header.shape);
 }
 
-Result<ConstData> WeightLoader::loadSafetensor(const std::string& path, const std::string& tensor,
-                                               DType dtype, std::span<const int64_t> shape) {
+Result<ConstData> WeightLoader::loadSafetensor(const std::string& path, const std::string& tensor, DType dtype,
+                                               std::span<const int64_t> shape) {
   std::shared_ptr<const SafetensorsFile>& file = open_[path];
   if (!file) {
     SVOD_TRY(SafetensorsFile opened, SafetensorsFile::open(path));

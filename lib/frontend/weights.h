@@ -28,7 +28,9 @@ class WeightLoader {
   /// the words zeros and ones for every element, or nested lists of numbers.
   Result<ConstData> load(const GraphExpr& data, DType dtype, std::span<const int64_t> shape);
   /// Bytes of the right size that a file of this description is known to hold; it is not read then.
-  void give(std::string description, ConstData data) { given_.insert_or_assign(std::move(description), std::move(data)); }
+  void give(std::string description, ConstData data) {
+    given_.insert_or_assign(std::move(description), std::move(data));
+  }
   /// Shape of a .npy file, from its header.
   static Result<std::vector<int64_t>> npyShape(const std::string& path, DType dtype);
   /// The array that `--const input=path` gives to an input of this type.

@@ -21,8 +21,9 @@ using CustomFunction =
     std::function<Result<HostTensor>(std::span<const HostTensor> inputs, DType dtype, std::span<const int64_t> dims)>;
 
 struct ModelBindings {
-  std::vector<HostTensor> ports;  // by Model::ports; dtype Void or a missing tail: weights and states use their own data
-  VariableValues variables;   // every variable of the model
+  std::vector<HostTensor>
+      ports;                 // by Model::ports; dtype Void or a missing tail: weights and states use their own data
+  VariableValues variables;  // every variable of the model
   std::map<std::string, CustomFunction, std::less<>> functions;
   bool areArbitrary = false;  // the inputs: whether they meet the expectations of the model does not matter
 };

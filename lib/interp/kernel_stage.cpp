@@ -31,7 +31,7 @@ class KernelInterpreter {
     LaneValues value;
     uint64_t time = 0;
     bool looping = false;  // a range inside its loop
-    HostTensor storage;        // of a Buffer
+    HostTensor storage;    // of a Buffer
   };
   Slot& slot(UOp u) { return slots_[u.id()]; }
 
@@ -134,7 +134,8 @@ class KernelInterpreter {
       }
       case Op::Range:
       case Op::Special:
-        return fail(Diag::Verify, "the value of " + toLineText(u) + " is used outside its loop", "verify the graph first");
+        return fail(Diag::Verify, "the value of " + toLineText(u) + " is used outside its loop",
+                    "verify the graph first");
       default: return fail(Diag::Verify, "not a value: " + toLineText(u), "verify the graph first");
     }
   }

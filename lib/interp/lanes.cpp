@@ -58,8 +58,7 @@ LaneValues rampOf(UOp node, const LaneValues& base) {
 
 bool hasEvalLanes(UOp node) {
   Op op = node.op();
-  return isElementwise(op) || op == Op::Const || op == Op::Stack || op == Op::Ramp || op == Op::Lane ||
-         op == Op::Dot ||
+  return isElementwise(op) || op == Op::Const || op == Op::Stack || op == Op::Ramp || op == Op::Lane || op == Op::Dot ||
          (op == Op::Reduce && node.srcCount() == 1);
 }
 

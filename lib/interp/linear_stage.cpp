@@ -1,5 +1,5 @@
-// Execution of instruction lists. All threads of a workgroup run one after another up to the next barrier, or to the next
-// product that the lanes of a warp compute together.
+// Execution of instruction lists. All threads of a workgroup run one after another up to the next barrier, or to the
+// next product that the lanes of a warp compute together.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -194,7 +194,7 @@ class Thread {
   std::vector<HostTensor>& group_;
   std::pair<int64_t, int64_t> tiles_;
   std::vector<LaneValues> registers_;  // by position
-  std::vector<HostTensor> own_;       // by position of a Reg Buffer
+  std::vector<HostTensor> own_;        // by position of a Reg Buffer
   size_t at_ = 0;
 };
 

@@ -8,8 +8,9 @@
 
 namespace svod {
 
-/// The content of a port of this dtype and these dims: `bound`, unless it is null or of dtype Void, else the data of the
-/// port, else zeros. Errors: a negative dim, a tensor or data that does not fit, an input or weight without a value.
+/// The content of a port of this dtype and these dims: `bound`, unless it is null or of dtype Void, else the data of
+/// the port, else zeros. Errors: a negative dim, a tensor or data that does not fit, an input or weight without a
+/// value.
 Result<HostTensor> portContent(DType dtype, std::vector<int64_t> dims, const ModelPort& port, const HostTensor* bound);
 
 }  // namespace svod

@@ -7,9 +7,9 @@ namespace svod {
 
 /// A loaded or stored place: elements of `storage` per lane.
 struct Address {
-  UOp index;       // the Index node
+  UOp index;  // the Index node
   HostTensor* storage = nullptr;
-  LaneValues at;        // flat element per lane
+  LaneValues at;  // flat element per lane
 };
 
 /// Row-major flat element of one index per dim; an index outside its dim gives -1, which every access rejects.

@@ -31,7 +31,9 @@ HostTensor HostTensor::fromMemory(DType dtype, std::vector<int64_t> dims, std::s
   return {dtype, std::move(dims), {memory.begin(), memory.end()}};
 }
 
-std::vector<std::byte> HostTensor::toMemory() const { return isPacked(dtype) ? packCodes(info(dtype).bits, data) : data; }
+std::vector<std::byte> HostTensor::toMemory() const {
+  return isPacked(dtype) ? packCodes(info(dtype).bits, data) : data;
+}
 
 int64_t HostTensor::numel() const { return numelOf(dims); }
 

@@ -21,7 +21,8 @@ struct HostTensor {
   /// Elements converted with Scalar::of. There must be numel() of them.
   static HostTensor of(DType dtype, std::vector<int64_t> dims, std::initializer_list<double> values);
 
-  /// From the memory of a port, memoryBytes(dtype, elements) bytes, and back: elements of 2 and 4 bits share bytes there.
+  /// From the memory of a port, memoryBytes(dtype, elements) bytes, and back: elements of 2 and 4 bits share bytes
+  /// there.
   static HostTensor fromMemory(DType dtype, std::vector<int64_t> dims, std::span<const std::byte> memory);
   std::vector<std::byte> toMemory() const;
 

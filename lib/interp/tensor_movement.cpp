@@ -122,7 +122,8 @@ View reshapeView(const View& x, std::span<const int64_t> dims) {
 Result<View> moveView(UOp node, const View& x, std::span<const int64_t> numbers, const Scalar& fill) {
   switch (node.op()) {
     case Op::Reshape:
-      if (std::ranges::any_of(numbers, isNegative) || numelOf(numbers) != x.numel()) return doesNotFit(node, x, numbers);
+      if (std::ranges::any_of(numbers, isNegative) || numelOf(numbers) != x.numel())
+        return doesNotFit(node, x, numbers);
       return reshapeView(x, numbers);
     case Op::Expand: return expandView(node, x, numbers);
     case Op::Permute: return permuteView(x, node.argAs<AxesArg>().axes);

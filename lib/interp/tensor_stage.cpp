@@ -229,18 +229,14 @@ class TensorInterpreter {
     switch (n.op()) {
       case Op::Sink:
       case Op::Group: return View();
-      case Op::End:
-        SVOD_CHECK(runLoop(n));
-        return View();
+      case Op::End: SVOD_CHECK(runLoop(n)); return View();
       case Op::Const: return scalarView(n.constant());
       case Op::Var:
       case Op::Range: {
         SVOD_TRY(int64_t v, sizes_.number(n));
         return scalarView(Scalar::ofInt(n.dtype(), v));
       }
-      case Op::Buffer:
-        SVOD_CHECK(openBuffer(n));
-        return versionsOf(n).front();
+      case Op::Buffer: SVOD_CHECK(openBuffer(n)); return versionsOf(n).front();
       case Op::After: return afterValue(n);
       case Op::Store: {
         SVOD_CHECK(store(n));
@@ -280,12 +276,12 @@ class TensorInterpreter {
   const Model& model_;
   const ModelBindings& bindings_;
   SizeValues sizes_;
-  std::vector<View> values_;              // by node id
-  std::vector<uint32_t> usesLeft_;        // by node id
-  std::vector<std::vector<View>> versions_;  // by port
-  std::vector<uint32_t> storeIndex_;      // by node id of a Store: the version it made
+  std::vector<View> values_;                             // by node id
+  std::vector<uint32_t> usesLeft_;                       // by node id
+  std::vector<std::vector<View>> versions_;              // by port
+  std::vector<uint32_t> storeIndex_;                     // by node id of a Store: the version it made
   std::map<uint32_t, std::vector<uint32_t>> versionAt_;  // by id of a Range or End, then by port
-  std::map<uint32_t, std::vector<UOp>> bodies_;      // by id of an End
+  std::map<uint32_t, std::vector<UOp>> bodies_;          // by id of an End
 };
 
 }  // namespace

@@ -67,10 +67,10 @@ Result<HostTensor> places(UOp n, const View& base, std::span<const View> indices
 }  // namespace
 
 tl::unexpected<Error> dimsMismatch(UOp node, const View& a, const View& b) {
-  return fail(Diag::ShapeMismatch,
-              fmt::format("dims [{}] and [{}] meet in {}", fmt::join(a.dims, ", "), fmt::join(b.dims, ", "),
-                          toLineText(node)),
-              "check the values of the variables");
+  return fail(
+      Diag::ShapeMismatch,
+      fmt::format("dims [{}] and [{}] meet in {}", fmt::join(a.dims, ", "), fmt::join(b.dims, ", "), toLineText(node)),
+      "check the values of the variables");
 }
 
 Scalar scalarOf(const View& view) {
@@ -156,8 +156,7 @@ Result<View> gatherView(UOp n, const View& x, std::span<const View> indices) {
 Result<View> scatterView(UOp n, const View& x, std::span<const View> indices, const View& update) {
   HostTensor out = x.toTensor();
   SVOD_TRY(HostTensor to, places(n, x, indices));
-  if (!update.dims.empty() && update.dims != to.dims && !to.dims.empty())
-    return dimsMismatch(n, update, View::of(to));
+  if (!update.dims.empty() && update.dims != to.dims && !to.dims.empty()) return dimsMismatch(n, update, View::of(to));
   Op op = n.argAs<ReduceArg>().op;
   std::vector<int64_t> dims = to.dims.empty() ? update.dims : to.dims;
   HostTensor updates = broadcastTo(update, dims).toTensor();

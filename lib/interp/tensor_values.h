@@ -1,4 +1,5 @@
-// Ops that compute tensors from tensors (an internal header of the room). Results are new tensors; operands are only read.
+// Ops that compute tensors from tensors (an internal header of the room). Results are new tensors; operands are only
+// read.
 #pragma once
 #include <span>
 #include <vector>

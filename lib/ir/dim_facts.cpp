@@ -29,9 +29,9 @@ struct NormalRow {
   Op op;
   UOp (*make)(Graph&, UOp, UOp);
 };
-constexpr NormalRow kNormal[] = {{Op::Add, addDims},           {Op::Sub, subDims},           {Op::Mul, mulDims},
-                                 {Op::Floordiv, floordivDims}, {Op::Floormod, floormodDims}, {Op::Min, minDims},
-                                 {Op::Max, maxDims}};
+constexpr NormalRow kNormal[] = {
+    {Op::Add, addDims},           {Op::Sub, subDims}, {Op::Mul, mulDims}, {Op::Floordiv, floordivDims},
+    {Op::Floormod, floormodDims}, {Op::Min, minDims}, {Op::Max, maxDims}};
 
 using Replacements = std::unordered_map<uint32_t, UOp>;
 
@@ -193,8 +193,9 @@ class Decider {
         const Interval& b = u.bounds();
         const uint64_t span = static_cast<uint64_t>(b.max) - static_cast<uint64_t>(b.min);
         const uint64_t mix = (u.hash().lo ^ static_cast<uint64_t>(sample)) * 0x9E3779B97F4A7C15u >> 8;
-        at.push_back(sample == 0 ? b.min : sample == 1 ? b.max
-                                         : b.min + static_cast<int64_t>(span == UINT64_MAX ? mix : mix % (span + 1)));
+        at.push_back(sample == 0   ? b.min
+                     : sample == 1 ? b.max
+                                   : b.min + static_cast<int64_t>(span == UINT64_MAX ? mix : mix % (span + 1)));
       }
       std::optional<int64_t> value = valueAt(dim, leaves, at);
       if (value && !holds(question_, *value)) return true;
@@ -265,9 +266,7 @@ class Decider {
   int budget_ = kMaxCases, fresh_ = 0;
 };
 
-bool areDims(UOp a, UOp b) {
-  return a.dtype() == DType::Index && b.dtype() == DType::Index;
-}
+bool areDims(UOp a, UOp b) { return a.dtype() == DType::Index && b.dtype() == DType::Index; }
 
 }  // namespace
 

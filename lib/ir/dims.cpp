@@ -13,8 +13,12 @@ namespace {
 
 bool areIndices(UOp a, UOp b) { return !a.ranges().empty() || !b.ranges().empty(); }
 
-int64_t wrapAdd(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b)); }
-int64_t wrapMul(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b)); }
+int64_t wrapAdd(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+int64_t wrapMul(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
 
 }  // namespace
 
@@ -113,9 +117,8 @@ UOp chosenDim(Graph& g, Op op, UOp a, UOp b) {
   const int64_t content = takeContent(all);
   std::vector<UOp> dims;
   for (const Polynomial& p : all) dims.push_back(toDim(g, p));
-  std::sort(dims.begin(), dims.end(), [](UOp x, UOp y) {
-    return x.isConst() != y.isConst() ? y.isConst() : structuralLess(x, y);
-  });
+  std::sort(dims.begin(), dims.end(),
+            [](UOp x, UOp y) { return x.isConst() != y.isConst() ? y.isConst() : structuralLess(x, y); });
   UOp result = dims[0];
   for (size_t i = 1; i < dims.size(); ++i) result = g.alu(op, {result, dims[i]});
   return toDim(g, sum(common, atomPolynomial(result), content));

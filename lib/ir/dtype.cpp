@@ -63,7 +63,8 @@ double maxFinite(DType d) {
 
 FloatFormat floatFormat(DType d) {
   const DTypeInfo& row = info(d);
-  FloatFormat f{row.specials, row.bits - 1 - row.fractionBits, row.fractionBits, 0, uint64_t{1} << (row.bits - 1), 0, 0, 0};
+  FloatFormat f{
+      row.specials, row.bits - 1 - row.fractionBits, row.fractionBits, 0, uint64_t{1} << (row.bits - 1), 0, 0, 0};
   if (f.specials == Specials::Powers) return {f.specials, row.bits, 0, 127, 0, 0, 0xfe, 0xff};
   f.bias = (1 << (f.exponentBits - 1)) - (f.specials == Specials::ZeroNan ? 0 : 1);
   uint64_t top = ((uint64_t{1} << f.exponentBits) - 1) << f.fractionBits, ones = f.signBit - 1;

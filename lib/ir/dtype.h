@@ -76,10 +76,10 @@ double maxFinite(DType dtype);
 struct FloatFormat {
   Specials specials;
   int exponentBits, fractionBits, bias;
-  uint64_t signBit;   // 0 where there is no sign
-  uint64_t infinity;  // bits of +infinity, of an Ieee format
-  uint64_t largest;   // of the largest finite value
-  uint64_t nan;       // of the NaN that conversions give; 0 where there is none
+  uint64_t signBit;                             // 0 where there is no sign
+  uint64_t infinity;                            // bits of +infinity, of an Ieee format
+  uint64_t largest;                             // of the largest finite value
+  uint64_t nan;                                 // of the NaN that conversions give; 0 where there is none
   int minExponent() const { return 1 - bias; }  // of the smallest normal number
   bool hasInfinity() const { return specials == Specials::Ieee; }
   bool hasNan() const { return specials != Specials::Numbers; }

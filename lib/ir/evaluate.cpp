@@ -90,9 +90,7 @@ bool sameNumel(std::span<const UOp> a, std::span<const UOp> b) {
   return true;
 }
 
-bool sameDim(UOp a, UOp b) {
-  return a == b || sameNumel(std::span<const UOp>(&a, 1), std::span<const UOp>(&b, 1));
-}
+bool sameDim(UOp a, UOp b) { return a == b || sameNumel(std::span<const UOp>(&a, 1), std::span<const UOp>(&b, 1)); }
 
 bool sameShape(std::span<const UOp> a, std::span<const UOp> b) {
   return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), sameDim);

@@ -53,7 +53,9 @@ void hashArg(Hasher& h, const Arg& arg) {
     void operator()(const SlotArg& a) const { h.add(a.slot), h.add(toText(a.space)); }
     void operator()(const VarArg& a) const { h.add(a.name), h.add(a.min), h.add(a.max); }
     void operator()(const AxisArg& a) const { h.add(a.id), h.add(toText(a.type)); }
-    void operator()(const AxesArg& a) const { for (int32_t x : a.axes) h.add(x); }
+    void operator()(const AxesArg& a) const {
+      for (int32_t x : a.axes) h.add(x);
+    }
     void operator()(const ReduceArg& a) const {
       h.add(toText(a.op));
       for (int32_t x : a.axes) h.add(x);
@@ -103,8 +105,7 @@ std::span<const UOp> openRanges(Arena& arena, Op op, std::span<const UOp> src) {
   if (all.empty()) return {};
   std::sort(all.begin(), all.end(), rangeLess);
   all.erase(std::unique(all.begin(), all.end()), all.end());
-  if (endsRanges(op))
-    std::erase_if(all, [&](UOp r) { return std::find(src.begin() + 1, src.end(), r) != src.end(); });
+  if (endsRanges(op)) std::erase_if(all, [&](UOp r) { return std::find(src.begin() + 1, src.end(), r) != src.end(); });
   for (UOp s : src)
     if (std::ranges::equal(s.ranges(), all)) return s.ranges();
   return arena.copy(std::span<const UOp>(all));
@@ -183,7 +184,9 @@ UOp Graph::variable(std::string_view name, int64_t min, int64_t max) {
   return make(Op::Var, DType::Index, std::span<const UOp>{}, VarArg{name, min, max});
 }
 
-UOp Graph::range(UOp end, uint32_t id, AxisType type) { return make(Op::Range, DType::Index, {end}, AxisArg{id, type}); }
+UOp Graph::range(UOp end, uint32_t id, AxisType type) {
+  return make(Op::Range, DType::Index, {end}, AxisArg{id, type});
+}
 
 UOp Graph::alu(Op op, std::span<const UOp> src) {
   DType dtype = has(op, Comparison) ? DType::Bool : src[op == Op::Where ? 1 : 0].dtype();

@@ -45,8 +45,8 @@ class Graph {
   UOp pad(UOp x, UOp fill, std::span<const UOp> before, std::span<const UOp> after);
   UOp shrink(UOp x, std::span<const UOp> offsets, std::span<const UOp> sizes);
   UOp flip(UOp x, std::span<const int32_t> axes);
-  UOp reduce(Op op, UOp x, std::span<const int32_t> axes);                 // tensor stage
-  UOp reduceRanges(Op op, UOp x, std::span<const UOp> ranges);             // kernel stage
+  UOp reduce(Op op, UOp x, std::span<const int32_t> axes);      // tensor stage
+  UOp reduceRanges(Op op, UOp x, std::span<const UOp> ranges);  // kernel stage
 
   // Kernel stage
   UOp load(UOp address) { return make(Op::Load, address.dtype(), {address}); }
@@ -64,7 +64,7 @@ class Graph {
   /// Copies the DAG below `root` of another graph into this one.
   UOp clone(UOp root);
 
-  size_t size() const { return nodes_.size(); }   // ids are 0..size()-1
+  size_t size() const { return nodes_.size(); }  // ids are 0..size()-1
   UOp node(uint32_t id) const { return UOp(nodes_[id]); }
 
  private:
@@ -72,8 +72,8 @@ class Graph {
   void insert(const Node* node);
 
   Arena arena_;
-  std::vector<const Node*> nodes_;   // by id
-  std::vector<uint32_t> table_;      // open addressing over ids + 1
+  std::vector<const Node*> nodes_;  // by id
+  std::vector<uint32_t> table_;     // open addressing over ids + 1
 };
 
 /// Nodes reachable from `root`, sources before users, each once, in an order that depends on structure only.

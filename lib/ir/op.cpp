@@ -8,8 +8,7 @@ namespace {
 
 constexpr uint8_t T = 1, K = 2, L = 4, P = 8;
 constexpr OpInfo kOps[] = {
-#define OP(name, text, min, max, arg, stages, traits, what) \
-  {#name, text, min, max, ArgKind::arg, stages, traits, what},
+#define OP(name, text, min, max, arg, stages, traits, what) {#name, text, min, max, ArgKind::arg, stages, traits, what},
 #include "ir/ops.def"
 #undef OP
 };

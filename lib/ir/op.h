@@ -18,15 +18,15 @@ enum class Stage : uint8_t { Tensor = 1, Kernel = 2, Lowered = 4, Linear = 8 };
 std::string_view toText(Stage stage);
 
 enum OpTrait : uint32_t {
-  Elementwise = 1,    // lane-wise over equal shapes; () broadcasts
+  Elementwise = 1,  // lane-wise over equal shapes; () broadcasts
   Commutative = 2,
-  Associative = 4,    // exactly for integers; for floats only where reassociation is allowed
-  Idempotent = 8,     // op(x, x) == x
-  Comparison = 16,    // yields bool
-  Movement = 32,      // rearranges elements without computing
-  Memory = 64,        // touches storage
-  IntOnly = 128,      // integers, Index and bool
-  FloatOnly = 256,    // floats
+  Associative = 4,              // exactly for integers; for floats only where reassociation is allowed
+  Idempotent = 8,               // op(x, x) == x
+  Comparison = 16,              // yields bool
+  Movement = 32,                // rearranges elements without computing
+  Memory = 64,                  // touches storage
+  IntOnly = 128,                // integers, Index and bool
+  FloatOnly = 256,              // floats
   Transcend = 512 | FloatOnly,  // floats; decomposed to polynomials, documented error bound
 };
 
@@ -38,8 +38,8 @@ struct OpInfo {
   std::string_view name, text;
   int minSrc, maxSrc;  // maxSrc == kAny: unbounded
   ArgKind arg;
-  uint8_t stages;      // bits of Stage
-  uint32_t traits;     // bits of OpTrait
+  uint8_t stages;   // bits of Stage
+  uint32_t traits;  // bits of OpTrait
   std::string_view what;
 };
 

@@ -17,8 +17,12 @@ bool termLess(const DimTerm& a, const DimTerm& b) {
   return std::lexicographical_compare(a.atoms.begin(), a.atoms.end(), b.atoms.begin(), b.atoms.end(), structuralLess);
 }
 
-int64_t wrapAdd(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b)); }
-int64_t wrapMul(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b)); }
+int64_t wrapAdd(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+int64_t wrapMul(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
 
 void normalize(Polynomial& p) {
   std::sort(p.begin(), p.end(), termLess);
@@ -297,9 +301,8 @@ namespace {
 
 // Whether every term of `part` is one of `whole`; the constant of `part` may be missing there.
 bool isPartOf(const Polynomial& part, const Polynomial& whole) {
-  return std::ranges::all_of(part, [&](const DimTerm& t) {
-    return t.atoms.empty() || std::ranges::find(whole, t) != whole.end();
-  });
+  return std::ranges::all_of(
+      part, [&](const DimTerm& t) { return t.atoms.empty() || std::ranges::find(whole, t) != whole.end(); });
 }
 
 DimTerm without(const DimTerm& t, UOp atom) {

@@ -3,7 +3,8 @@
 //   (c*A + B) // c = A + B // c           (g*A + k) // (g*c) = (A + k//g) // c
 //   (A // b + B) // c = (A + b*B) // (b*c)       B // c = -((-B + c - 1) // c)
 //   min(A, B) // c = min(A // c, B // c)
-// The numerator that is left has factors between -c and c, a first term with a positive factor and a constant in [0, c).
+// The numerator that is left has factors between -c and c, a first term with a positive factor and a constant in [0,
+// c).
 #include <numeric>
 
 #include "ir/polynomial.h"

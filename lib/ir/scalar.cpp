@@ -142,11 +142,13 @@ int64_t evalBinaryInt(Op op, DType dtype, int64_t a, int64_t b) {
     case Op::Cmod: return divide(dtype, a, b).remainder;
     case Op::Floordiv: {
       QuoRem r = divide(dtype, a, b);
-      return b != 0 && r.remainder != 0 && isSigned(dtype) && (r.remainder < 0) != (b < 0) ? r.quotient - 1 : r.quotient;
+      return b != 0 && r.remainder != 0 && isSigned(dtype) && (r.remainder < 0) != (b < 0) ? r.quotient - 1
+                                                                                           : r.quotient;
     }
     case Op::Floormod: {
       QuoRem r = divide(dtype, a, b);
-      return b != 0 && r.remainder != 0 && isSigned(dtype) && (r.remainder < 0) != (b < 0) ? r.remainder + b : r.remainder;
+      return b != 0 && r.remainder != 0 && isSigned(dtype) && (r.remainder < 0) != (b < 0) ? r.remainder + b
+                                                                                           : r.remainder;
     }
     case Op::Shl:
     case Op::Shr: return shift(op, dtype, a, b);
@@ -168,9 +170,8 @@ int64_t evalUnaryInt(Op op, DType dtype, int64_t x) {
 }
 
 double fusedMultiplyAdd(DType dtype, double a, double b, double c) {
-  return dtype == DType::F32
-             ? std::fma(static_cast<float>(a), static_cast<float>(b), static_cast<float>(c))
-             : std::fma(a, b, c);
+  return dtype == DType::F32 ? std::fma(static_cast<float>(a), static_cast<float>(b), static_cast<float>(c))
+                             : std::fma(a, b, c);
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 #include <span>
 #include <string>
 
-#include "ir/op.h"
 #include "ir/dtype.h"
+#include "ir/op.h"
 
 namespace svod {
 
@@ -27,10 +27,10 @@ class Scalar {
   static Scalar fromBits(DType dtype, uint64_t storageBits);  // from the bits in memory
 
   DType dtype() const { return dtype_; }
-  int64_t asInt() const { return static_cast<int64_t>(raw_); }   // not for floats
+  int64_t asInt() const { return static_cast<int64_t>(raw_); }    // not for floats
   double asFloat() const { return std::bit_cast<double>(raw_); }  // floats only
-  uint64_t raw() const { return raw_; }      // internal encoding, key for interning
-  uint64_t storageBits() const;              // the bits in memory, byteSize(dtype) bytes; i2 and i4 extend their sign
+  uint64_t raw() const { return raw_; }                           // internal encoding, key for interning
+  uint64_t storageBits() const;  // the bits in memory, byteSize(dtype) bytes; i2 and i4 extend their sign
   bool operator==(const Scalar&) const = default;
 
  private:

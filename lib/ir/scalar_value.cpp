@@ -87,9 +87,7 @@ uint64_t encode(DType dtype, double x) {
 
 }  // namespace
 
-Scalar Scalar::ofInt(DType dtype, int64_t value) {
-  return Scalar(dtype, static_cast<uint64_t>(wrap(dtype, value)));
-}
+Scalar Scalar::ofInt(DType dtype, int64_t value) { return Scalar(dtype, static_cast<uint64_t>(wrap(dtype, value))); }
 
 Scalar Scalar::ofFloat(DType dtype, double value) {
   return Scalar(dtype, std::bit_cast<uint64_t>(roundTo(dtype, value)));

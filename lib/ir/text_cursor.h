@@ -25,7 +25,8 @@ class LineCursor {
       if (toText(value) == text) return value;
       known += (known.empty() ? "" : ", ") + std::string(toText(value));
     }
-    return errorAt(start, Diag::Syntax, "'" + std::string(text) + "' is not " + std::string(what), "use one of " + known);
+    return errorAt(start, Diag::Syntax, "'" + std::string(text) + "' is not " + std::string(what),
+                   "use one of " + known);
   }
 
   Result<DType> dtypeWord() {
@@ -43,7 +44,8 @@ class LineCursor {
     Int value = 0;
     auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error == std::errc() && stop == text.data() + text.size() && !text.empty()) return value;
-    return errorAt(start, Diag::Syntax, "expected an integer, got '" + std::string(text) + "'", "write a decimal number");
+    return errorAt(start, Diag::Syntax, "expected an integer, got '" + std::string(text) + "'",
+                   "write a decimal number");
   }
 
   Result<size_t> reference() {
@@ -109,7 +111,8 @@ class LineCursor {
   Status expectEnd() {
     skipSpace();
     if (atEnd()) return {};
-    return errorAt(at_, Diag::Syntax, "unexpected text at the end of the line", "one node per line; comments start with ;");
+    return errorAt(at_, Diag::Syntax, "unexpected text at the end of the line",
+                   "one node per line; comments start with ;");
   }
 
   tl::unexpected<Error> errorAt(size_t column, Diag diag, std::string message, std::string help) const {

@@ -16,10 +16,9 @@ struct Infix {
   int strength;
 };
 constexpr Infix kInfix[] = {
-    {Op::Mul, "*", 10},      {Op::Fdiv, "/", 10},    {Op::Floordiv, "//", 10}, {Op::Floormod, "%", 10},
-    {Op::Add, " + ", 9},     {Op::Sub, " - ", 9},    {Op::Shl, " << ", 8},     {Op::Shr, " >> ", 8},
-    {Op::Lt, " < ", 7},      {Op::Le, " <= ", 7},    {Op::Eq, " == ", 6},      {Op::Ne, " != ", 6},
-    {Op::And, " & ", 5},     {Op::Xor, " ^ ", 4},    {Op::Or, " | ", 3},
+    {Op::Mul, "*", 10},  {Op::Fdiv, "/", 10},  {Op::Floordiv, "//", 10}, {Op::Floormod, "%", 10}, {Op::Add, " + ", 9},
+    {Op::Sub, " - ", 9}, {Op::Shl, " << ", 8}, {Op::Shr, " >> ", 8},     {Op::Lt, " < ", 7},      {Op::Le, " <= ", 7},
+    {Op::Eq, " == ", 6}, {Op::Ne, " != ", 6},  {Op::And, " & ", 5},      {Op::Xor, " ^ ", 4},     {Op::Or, " | ", 3},
 };
 constexpr int kUnary = 11, kTernary = 2, kAtom = 12;
 
@@ -95,15 +94,9 @@ class ExprPrinter {
       case Op::Range: out_ += "r" + std::to_string(u.argAs<AxisArg>().id); return;
       case Op::Param:
       case Op::Buffer: out_ += std::string(toText(u.op())) + std::to_string(u.argAs<SlotArg>().slot); return;
-      case Op::Index:
-        expr(u.src(0), kAtom);
-        return list(u.src().subspan(1), "[", "]");
-      case Op::Cast:
-        out_ += toText(u.dtype());
-        return list(u.src(), "(", ")");
-      default:
-        out_ += toText(u.op());
-        return list(u.src(), "(", ")");
+      case Op::Index: expr(u.src(0), kAtom); return list(u.src().subspan(1), "[", "]");
+      case Op::Cast: out_ += toText(u.dtype()); return list(u.src(), "(", ")");
+      default: out_ += toText(u.op()); return list(u.src(), "(", ")");
     }
   }
 

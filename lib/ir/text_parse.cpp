@@ -195,7 +195,8 @@ class LineParser : private LineCursor {
     size_t start = at_;
     std::string_view text = word();
     std::optional<Op> op = opFromText(text);
-    if (!op) return errorAt(start, Diag::UnknownOp, "unknown op '" + std::string(text) + "'", "use add, mul, max or min");
+    if (!op)
+      return errorAt(start, Diag::UnknownOp, "unknown op '" + std::string(text) + "'", "use add, mul, max or min");
     SVOD_CHECK(axisList(axes, false));
     return Arg(ReduceArg{*op, axes});
   }
@@ -213,10 +214,10 @@ class LineParser : private LineCursor {
   }
 
   static constexpr Space kSpaces[] = {Space::Global, Space::Local, Space::Reg, Space::Stream};
-  static constexpr AxisType kAxisTypes[] = {AxisType::Loop,  AxisType::Serial, AxisType::Thread, AxisType::Global,
-                                            AxisType::Local, AxisType::Group,  AxisType::Upcast, AxisType::Vector,
-                                            AxisType::Reduce, AxisType::Unroll, AxisType::Dot,
-                                            AxisType::Warp,  AxisType::Core};
+  static constexpr AxisType kAxisTypes[] = {AxisType::Loop,   AxisType::Serial, AxisType::Thread, AxisType::Global,
+                                            AxisType::Local,  AxisType::Group,  AxisType::Upcast, AxisType::Vector,
+                                            AxisType::Reduce, AxisType::Unroll, AxisType::Dot,    AxisType::Warp,
+                                            AxisType::Core};
 
   Graph& graph_;
   std::vector<UOp>& nodes_;

@@ -32,9 +32,7 @@ struct ArgPrinter {
   std::string operator()(const VarArg& a) const {
     return quoted(a.name) + ", " + std::to_string(a.min) + ", " + std::to_string(a.max);
   }
-  std::string operator()(const AxisArg& a) const {
-    return std::to_string(a.id) + ", " + std::string(toText(a.type));
-  }
+  std::string operator()(const AxisArg& a) const { return std::to_string(a.id) + ", " + std::string(toText(a.type)); }
   std::string operator()(const AxesArg& a) const { return axesText(a.axes, {}); }
   std::string operator()(const ReduceArg& a) const { return axesText(a.axes, std::string(toText(a.op))); }
   std::string operator()(const NameArg& a) const { return quoted(a.name); }
@@ -63,9 +61,10 @@ std::string toUopText(UOp root) {
   for (UOp n : order) {
     if (n.isConst() && n != root) continue;
     numberOf[n.id()] = next++;
-    out += "%" + std::to_string(numberOf[n.id()]) + " = " + bodyText(n, [&](UOp s) {
-      return s.isConst() ? literal(s.constant()) : "%" + std::to_string(numberOf[s.id()]);
-    }) + "\n";
+    out += "%" + std::to_string(numberOf[n.id()]) + " = " +
+           bodyText(
+               n, [&](UOp s) { return s.isConst() ? literal(s.constant()) : "%" + std::to_string(numberOf[s.id()]); }) +
+           "\n";
   }
   return out;
 }

@@ -8,8 +8,8 @@ bool AxesArg::operator==(const AxesArg& o) const { return std::ranges::equal(axe
 bool ReduceArg::operator==(const ReduceArg& o) const { return op == o.op && std::ranges::equal(axes, o.axes); }
 
 std::string_view toText(AxisType type) {
-  constexpr std::string_view kText[] = {"loop", "serial", "thread", "global", "local",
-                                        "group", "upcast", "vector", "reduce", "unroll", "dot", "warp", "core"};
+  constexpr std::string_view kText[] = {"loop",   "serial", "thread", "global", "local", "group", "upcast",
+                                        "vector", "reduce", "unroll", "dot",    "warp",  "core"};
   return kText[static_cast<size_t>(type)];
 }
 
@@ -36,8 +36,6 @@ bool UOp::hasSymbolicShape() const {
 
 bool UOp::dependsOn(UOp range) const { return std::find(ranges().begin(), ranges().end(), range) != ranges().end(); }
 
-bool UOp::isConst(int64_t value) const {
-  return op() == Op::Const && !isFloat(dtype()) && constant().asInt() == value;
-}
+bool UOp::isConst(int64_t value) const { return op() == Op::Const && !isFloat(dtype()) && constant().asInt() == value; }
 
 }  // namespace svod

@@ -19,7 +19,19 @@ namespace svod {
 /// instruction sums up in a lane. Warp is the lanes of a warp that work on one tile of a tensor core, Core what each of
 /// them has of it: elements of the result, and the terms that one instruction sums up.
 enum class AxisType : uint8_t {
-  Loop, Serial, Thread, Global, Local, Group, Upcast, Vector, Reduce, Unroll, Dot, Warp, Core
+  Loop,
+  Serial,
+  Thread,
+  Global,
+  Local,
+  Group,
+  Upcast,
+  Vector,
+  Reduce,
+  Unroll,
+  Dot,
+  Warp,
+  Core
 };
 /// Where storage lies. Stream is global memory that is written past the caches, where the CPU can.
 enum class Space : uint8_t { Global, Local, Reg, Stream };
@@ -81,11 +93,11 @@ struct Node {
   Op op;
   DType dtype;
   uint32_t id;
-  uint64_t childOps;             // bit (op % 64) set for each source op
+  uint64_t childOps;  // bit (op % 64) set for each source op
   Hash128 hash;
   std::span<const UOp> src;
-  std::span<const UOp> shape;    // dims, each an Index value of shape ()
-  std::span<const UOp> ranges;   // open Range nodes, sorted by (axis id, hash)
+  std::span<const UOp> shape;   // dims, each an Index value of shape ()
+  std::span<const UOp> ranges;  // open Range nodes, sorted by (axis id, hash)
   Interval bounds;
   Arg arg;
 };
@@ -102,7 +114,9 @@ class UOp {
   size_t srcCount() const;
   const Arg& arg() const { return node_->arg; }
   template <class T>
-  const T& argAs() const { return std::get<T>(node_->arg); }
+  const T& argAs() const {
+    return std::get<T>(node_->arg);
+  }
   uint32_t id() const { return node_->id; }  // dense per Graph, sources before users; index for side tables
   const Hash128& hash() const { return node_->hash; }
   uint64_t childOps() const { return node_->childOps; }
@@ -123,7 +137,7 @@ class UOp {
   bool dependsOn(UOp range) const;
 
   bool isConst() const { return op() == Op::Const; }
-  bool isConst(int64_t value) const;              // integer, Index or bool constant of that value
+  bool isConst(int64_t value) const;  // integer, Index or bool constant of that value
   Scalar constant() const { return argAs<Scalar>(); }
   int64_t constInt() const { return constant().asInt(); }
 

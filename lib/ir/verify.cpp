@@ -19,8 +19,7 @@ namespace {
 
 Status checkNode(UOp node, Stage stage) {
   auto bit = static_cast<uint8_t>(stage);
-  if ((info(node.op()).stages & bit) == 0)
-    return violation(node, stage, "stage", "does not belong to this stage");
+  if ((info(node.op()).stages & bit) == 0) return violation(node, stage, "stage", "does not belong to this stage");
   NodeView view{node.op(), node.dtype(), node.src(), node.arg()};
   for (std::span<const SpecRule> table : {structuralRules(), valueRules(), storageRules()})
     for (const SpecRule& rule : table) {

@@ -18,7 +18,7 @@ struct NodeView {
 /// One line of the specification. `check` returns "" or what is wrong, in words that continue "op: ".
 struct SpecRule {
   std::string_view name, what;
-  uint8_t stages;        // bits of Stage the rule holds in
+  uint8_t stages;  // bits of Stage the rule holds in
   bool (*covers)(Op op);
   std::string (*check)(const NodeView& node);
 };
@@ -34,7 +34,8 @@ std::string checkStructure(const NodeView& node);
 
 struct VerifyOptions {
   /// Loads and stores whose index is not provably inside its buffer are evaluated at all values of their ranges and
-  /// variables when these have at most this many combinations, else at their ends (ir/verify_access.h); 0 skips the check.
+  /// variables when these have at most this many combinations, else at their ends (ir/verify_access.h); 0 skips the
+  /// check.
   int64_t enumerate = 4096;
 };
 

@@ -25,8 +25,8 @@ struct Limit {
   UOp size;
 };
 
-// By index, or for one flat index the number of elements. A parameter has as many as its size says, local memory as many
-// as its largest size.
+// By index, or for one flat index the number of elements. A parameter has as many as its size says, local memory as
+// many as its largest size.
 std::vector<Limit> limitsOf(UOp index) {
   UOp storage = behindAliases(index.src(0));
   if (storage.op() == Op::Param && !storage.src(0).isConst()) return {{storage.src(0).bounds().min, storage.src(0)}};
@@ -50,7 +50,8 @@ bool hasValue(UOp u) {
 }
 
 /// Evaluates an access at values of the counters below it and looks for some where it leaves the buffer. Nodes are
-/// evaluated in topological order; a counter goes through its values for everything after it. Lanes are one more counter.
+/// evaluated in topological order; a counter goes through its values for everything after it. Lanes are one more
+/// counter.
 class Search {
  public:
   /// `loops`: those around it, beside the ones it depends on. `places`: scratch, by node id.
@@ -188,8 +189,9 @@ Status checkAccesses(UOp root, Stage stage, int64_t enumerate) {
     const bool isLoad = node.op() == Op::Load;
     if (isLoad && !seen.emplace(access->index.id(), access->gate ? access->gate.id() + 1 : 0).second) continue;
     if (std::optional<std::string> where = Search(*access, limits, loops[node.id()], places).counterexample(enumerate))
-      return violation(node, stage, "bounds",
-                       "leaves its buffer" + (where->empty() ? "" : " at " + *where) + "; address " + toExpr(access->index));
+      return violation(
+          node, stage, "bounds",
+          "leaves its buffer" + (where->empty() ? "" : " at " + *where) + "; address " + toExpr(access->index));
   }
   return {};
 }

@@ -16,7 +16,8 @@ bool isStorage(Op op) { return op == Op::Param || op == Op::Buffer || op == Op::
 std::string checkKernelValues(const NodeView& n) {
   bool addresses = n.op == Op::Index || n.op == Op::After || n.op == Op::Prefetch;
   for (UOp s : n.src.subspan(addresses ? 1 : 0)) {
-    if (isStorage(behindAliases(s).op())) return "uses " + textOf(behindAliases(s).op()) + " as a value; index and load it";
+    if (isStorage(behindAliases(s).op()))
+      return "uses " + textOf(behindAliases(s).op()) + " as a value; index and load it";
     if (s.rank() > 1) return "values in kernels are scalars or vectors, got " + toTypeText(s);
   }
   return {};
@@ -116,7 +117,9 @@ std::string checkTensorRange(const NodeView& n) {
   bool isFlag = condition.op() == Op::Buffer && condition.dtype() == DType::Bool && condition.isScalar();
   return isFlag ? "" : "the condition is a bool scalar buffer";
 }
-std::string checkKernelRange(const NodeView& n) { return n.src.size() == 1 ? "" : "loops of kernels have no condition"; }
+std::string checkKernelRange(const NodeView& n) {
+  return n.src.size() == 1 ? "" : "loops of kernels have no condition";
+}
 std::string checkKernelSink(const NodeView& n) {
   constexpr Op kAllowed[] = {Op::Store, Op::End, Op::Group, Op::Barrier};
   return onlySources(n, kAllowed);
@@ -165,7 +168,9 @@ std::string checkWmma(const NodeView& n) {
   return fits ? "" : "takes fragments of " + std::string(core->name);
 }
 
-std::string checkLaneFold(const NodeView& n) { return n.src.size() == 1 ? "" : "folds lanes only; loops fold into buffers"; }
+std::string checkLaneFold(const NodeView& n) {
+  return n.src.size() == 1 ? "" : "folds lanes only; loops fold into buffers";
+}
 
 std::string checkTensorReduce(const NodeView& n) {
   return n.src.size() == 1 && !std::get<ReduceArg>(n.arg).axes.empty() ? "" : "folds axes in a tensor graph";

@@ -132,10 +132,11 @@ bool computes(Op op) { return isArithmetic(op) || op == Op::Reduce || op == Op::
 bool usesIndices(Op op) { return op == Op::Gather || op == Op::Scatter; }
 
 constexpr SpecRule kRules[] = {
-    {"elementwise-dtype", "elementwise sources and result have one dtype; comparisons yield bool", kEvery, isElementwise,
-     checkElementwiseDType},
+    {"elementwise-dtype", "elementwise sources and result have one dtype; comparisons yield bool", kEvery,
+     isElementwise, checkElementwiseDType},
     {"family", "float ops get floats, integer ops integers or bools", kEvery, isArithmetic, checkFamily},
-    {"computed", "dtypes that only hold values are moved, compared, selected and cast", kEvery, computes, checkComputed},
+    {"computed", "dtypes that only hold values are moved, compared, selected and cast", kEvery, computes,
+     checkComputed},
     {"bitcast", "bitcast keeps the size", kEvery, isOp<Op::Bitcast>, checkBitcast},
     {"condition", "where selects by a bool", kEvery, isOp<Op::Where>, checkCondition},
     {"pass-through", "ops that only move values keep their dtype", kEvery, passesDTypeThrough, checkPassThrough},
@@ -143,7 +144,8 @@ constexpr SpecRule kRules[] = {
     {"value", "everything else has a dtype", kEvery, hasDType, checkValue},
     {"iota-dtype", "iota counts in an integer dtype", T, isOp<Op::Iota>, checkIota},
     {"reduce-op", "folds use add, mul, max or min; scatter and stage also store", kEvery, folds, checkReduceOp},
-    {"elementwise-shape", "elementwise sources have equal shapes or shape ()", kEvery, isElementwise, checkElementwiseShape},
+    {"elementwise-shape", "elementwise sources have equal shapes or shape ()", kEvery, isElementwise,
+     checkElementwiseShape},
     {"reshape", "reshape keeps the number of elements", T, isOp<Op::Reshape>, checkReshape},
     {"expand", "expand repeats axes of size 1", T, isOp<Op::Expand>, checkExpand},
     {"pad", "pad has a scalar fill and no negative amount", T, isOp<Op::Pad>, checkPad},

@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "ir/numerics.h"
 #include "ir/graph.h"
+#include "ir/numerics.h"
 
 namespace svod {
 
 struct KernelParam {
-  UOp param;             // Op::Param; its dtype is the storage dtype, src0 the maximum number of elements
+  UOp param;  // Op::Param; its dtype is the storage dtype, src0 the maximum number of elements
   bool read = false, written = false;
   bool inPlace = false;  // the result may lie exactly on it; every element is read before the same place is written
 };
@@ -19,7 +19,7 @@ struct KernelParam {
 /// properly. After is an alias of src0. A Thread range runs over [tileBegin, tileEnd) instead of [0, src0).
 /// Values have shape () or (w); a () operand of a vector op is broadcast. All UOps belong to the kernel's Graph.
 struct LinearKernel {
-  std::string name;                 // symbol, a C identifier
+  std::string name;  // symbol, a C identifier
   std::vector<UOp> ops;
   std::vector<KernelParam> params;  // by slot: position in the `buffers` argument
   std::vector<UOp> variables;       // Op::Var: position in the `values` argument

@@ -181,8 +181,8 @@ class Linearizer {
   }
 
   /// When accumulators of a register tile add up: all of them their first term before any adds its second, so that what
-  /// they share is loaded for one term at a time; within a term, those that share the factor which fewest of them share, so
-  /// that it is soon done with and only the few factors that all of them need stay in registers.
+  /// they share is loaded for one term at a time; within a term, those that share the factor which fewest of them
+  /// share, so that it is soon done with and only the few factors that all of them need stay in registers.
   std::vector<Turn> turnsOf(const std::vector<size_t>& items, const Edges& edges) const {
     constexpr Turn kNone{SIZE_MAX, SIZE_MAX};
     std::vector<Turn> turns(nodes_.size(), kNone);
@@ -192,7 +192,8 @@ class Linearizer {
     const std::vector<std::vector<Addend>> all = termsOf(stores);
     for (size_t turn = 0; turn < all.size(); ++turn) {
       const size_t factor = factorOfFewest(all[turn]);
-      for (const Addend& t : all[turn]) turns[positionOf_[t.sum.id()]] = {turn + 1, positionOf_[t.factors[factor].id()]};
+      for (const Addend& t : all[turn])
+        turns[positionOf_[t.sum.id()]] = {turn + 1, positionOf_[t.factors[factor].id()]};
     }
     for (auto [from, to] : edges | std::views::reverse) turns[from] = std::min(turns[from], turns[to]);
     std::ranges::replace(turns, kNone, Turn{});
@@ -244,7 +245,7 @@ class Linearizer {
 
   std::vector<UOp> nodes_;
   std::vector<size_t> positionOf_, loopOfRange_, home_;
-  std::map<uint32_t, UOp> endOfRange_;  // by range id
+  std::map<uint32_t, UOp> endOfRange_;    // by range id
   std::vector<std::vector<UOp>> keptIn_;  // by node id: ranges it does not depend on
   std::vector<Loop> loops_;
   std::vector<UOp> out_;

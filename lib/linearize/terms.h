@@ -12,8 +12,8 @@ struct Addend {
   UOp sum, factors[2];
 };
 
-/// The first terms of all accumulators among `stores`, then their second ones, and so on. Stores of anything but products
-/// added to what the same buffer held have none.
+/// The first terms of all accumulators among `stores`, then their second ones, and so on. Stores of anything but
+/// products added to what the same buffer held have none.
 std::vector<std::vector<Addend>> termsOf(std::span<const UOp> stores);
 
 /// The factor, 0 or 1, that has more values among these terms.

@@ -47,25 +47,25 @@ UOp foldLanes(Graph& graph, UOp x, const std::function<UOp(UOp, UOp)>& step);
 
 namespace detail {
 // The functions of the table, by theme.
-UOp decomposeCdiv(Emitter&, const Call&);       // decompose_int.cpp
+UOp decomposeCdiv(Emitter&, const Call&);  // decompose_int.cpp
 UOp decomposeFloordiv(Emitter&, const Call&);
 UOp decomposeShift(Emitter&, const Call&);
 UOp decomposeIntAbs(Emitter&, const Call&);
 UOp decomposeThreefry(Emitter&, const Call&);
 UOp decomposeBool(Emitter&, const Call&);
 UOp decomposeIntMulacc(Emitter&, const Call&);
-UOp decomposeCast(Emitter&, const Call&);       // decompose_float.cpp
+UOp decomposeCast(Emitter&, const Call&);  // decompose_float.cpp
 UOp decomposeFloatMaxMin(Emitter&, const Call&);
 UOp decomposeRecip(Emitter&, const Call&);
 UOp decomposeRounding(Emitter&, const Call&);
 UOp decomposeReduce(Emitter&, const Call&);
-UOp decomposeExp(Emitter&, const Call&);        // decompose_exp.cpp
+UOp decomposeExp(Emitter&, const Call&);  // decompose_exp.cpp
 UOp decomposeScaleb(Emitter&, const Call&);
 UOp decomposeTanh(Emitter&, const Call&);
 UOp decomposeErf(Emitter&, const Call&);
-UOp decomposeLog(Emitter&, const Call&);        // decompose_log.cpp
+UOp decomposeLog(Emitter&, const Call&);  // decompose_log.cpp
 UOp decomposePow(Emitter&, const Call&);
-UOp decomposeTrig(Emitter&, const Call&);       // decompose_trig.cpp
+UOp decomposeTrig(Emitter&, const Call&);  // decompose_trig.cpp
 }  // namespace detail
 
 }  // namespace svod

@@ -8,9 +8,9 @@ namespace {
 
 struct ExpTable {
   const double *log2e, *ln2;
-  double lowest, highest;          // beyond these e^x is 0 or infinity, whatever the rounding
+  double lowest, highest;  // beyond these e^x is 0 or infinity, whatever the rounding
   double lowest2, highest2;
-  double farBelow;                 // 0 without a subnormal on the way, for both, where one instruction scales
+  double farBelow;  // 0 without a subnormal on the way, for both, where one instruction scales
   std::span<const double> exp, exp2;
 };
 constexpr ExpTable kF32{kLog2eF32, kLn2F32, -104.5, 89, -151, 129, -700, kExpF32, kExp2F32};
@@ -27,8 +27,8 @@ Ex scaleByPowerOfTwo(Ex x, const Rounded& n) {
   return (x * powerOfTwo(half, x.dtype())) * powerOfTwo(n.integer - half, x.dtype());
 }
 
-// What is beyond one power of two is multiplied before, in steps that leave a factor small enough for the last product to
-// be the one that rounds: where an earlier one is inexact, the result is 0 anyway.
+// What is beyond one power of two is multiplied before, in steps that leave a factor small enough for the last product
+// to be the one that rounds: where an earlier one is inexact, the result is 0 anyway.
 UOp decomposeScaleb(Emitter& e, const Call& call) {
   if (e.options.nativeScaleb) return {};
   Ex x{&e, call.src[0]}, power{&e, call.src[1]};
@@ -69,8 +69,8 @@ Ex exp2Within(Ex x) {
 
 }  // namespace
 
-// A product that is subnormal, or rounds to 0 from there, takes processors 50 times as long, and masked rows are full of
-// exponents far below.
+// A product that is subnormal, or rounds to 0 from there, takes processors 50 times as long, and masked rows are full
+// of exponents far below.
 UOp decomposeExp(Emitter& e, const Call& call) {
   Ex x{&e, call.src[0]};
   const ExpTable& t = tableOf(x.dtype());

@@ -26,8 +26,8 @@ inline Ex bin(Op op, Ex a, Ex b) {
   return {a.e, a.e->make(op, has(op, Comparison) ? DType::Bool : a.dtype(), {a.node, b.node})};
 }
 
-#define SVOD_EX_OPERATOR(sign, op)                                           \
-  inline Ex operator sign(Ex a, Ex b) { return bin(Op::op, a, b); }          \
+#define SVOD_EX_OPERATOR(sign, op)                                             \
+  inline Ex operator sign(Ex a, Ex b) { return bin(Op::op, a, b); }            \
   inline Ex operator sign(Ex a, double b) { return bin(Op::op, a, a.num(b)); } \
   inline Ex operator sign(double a, Ex b) { return bin(Op::op, b.num(a), b); }
 SVOD_EX_OPERATOR(+, Add)

@@ -60,7 +60,7 @@ UOp decomposeFloordiv(Emitter& e, const Call& call) {
   Ex safe = safeDivisor(a, b);
   Ex quotient = rawDivide(Op::Cdiv, a, safe);
   Ex remainder = a - quotient * safe;
-  Ex signsDiffer = b.node.bounds().min >= 0 ? remainder < 0
+  Ex signsDiffer = b.node.bounds().min >= 0  ? remainder < 0
                    : b.node.bounds().max < 0 ? 0 < remainder
                                              : ((remainder ^ b) < 0) & (remainder != 0);
   Ex result = divides ? quotient - cast(signsDiffer, a.dtype()) : where(signsDiffer, remainder + b, remainder);

@@ -77,7 +77,8 @@ UOp decomposePow(Emitter& e, const Call& call) {
   Ex base = where(ordinary, magnitude, 1.0);
   Ex power = x.dtype() == DType::F32 ? powerF32(base, y) : powerF64(base, y);
   Ex towardsZero = (magnitude == 0) ^ (y < 0);  // of 0 or infinity
-  power = where(ordinary, power, where(x != x, x.nan(), where(y != y, x.nan(), where(towardsZero, x.num(0.0), infinity))));
+  power =
+      where(ordinary, power, where(x != x, x.nan(), where(y != y, x.nan(), where(towardsZero, x.num(0.0), infinity))));
   Ex whole = truncated(y) == y, half = y * 0.5;
   Ex odd = whole & (truncated(half) != half);
   Ex negative = bitcast(x, layoutOf(x.dtype()).sint) < 0;

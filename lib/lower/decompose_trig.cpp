@@ -37,8 +37,7 @@ std::vector<Ex> funnelShift(const std::vector<Ex>& words, Ex offset) {
   int width = info(words[0].dtype()).bits;
   Ex left = cast(offset & (width - 1), words[0].dtype()), right = (width - 1) - left;
   std::vector<Ex> shifted;
-  for (size_t i = 0; i + 1 < words.size(); ++i)
-    shifted.push_back((words[i] << left) | ((words[i + 1] >> 1) >> right));
+  for (size_t i = 0; i + 1 < words.size(); ++i) shifted.push_back((words[i] << left) | ((words[i + 1] >> 1) >> right));
   return shifted;
 }
 

@@ -36,8 +36,8 @@ std::optional<DotForm> dotFormOf(UOp reduce) {
 UOp spreadOver(Graph& g, UOp index, const DotLanes& lanes) {
   std::vector<UOp> from{lanes.dot}, zeros{g.index(0)}, steps, results;
   if (lanes.vector) from.push_back(lanes.vector), zeros.push_back(g.index(0));
-  const bool isRun = coefficientOf(index, lanes.dot) == 1 &&
-                     (!lanes.vector || coefficientOf(index, lanes.vector) == lanes.group());
+  const bool isRun =
+      coefficientOf(index, lanes.dot) == 1 && (!lanes.vector || coefficientOf(index, lanes.vector) == lanes.group());
   if (isRun) {
     UOp first = simplify(g, substitute(g, index, from, zeros));
     return g.make(Op::Ramp, DType::Index, {first}, SlotArg{static_cast<uint32_t>(lanes.count())});

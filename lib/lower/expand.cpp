@@ -153,7 +153,8 @@ class Expander {
     return g_.indexInto(storageFor(node.src(0), env), {&at, 1});
   }
   UOp storageFor(UOp base, const Env& env) {
-    if (base.op() == Op::Prefetch) return g_.make(Op::Prefetch, base.dtype(), {storageFor(base.src(0), env)}, base.arg());
+    if (base.op() == Op::Prefetch)
+      return g_.make(Op::Prefetch, base.dtype(), {storageFor(base.src(0), env)}, base.arg());
     return base.op() == Op::Stage ? localBuffer(base, env) : expandNode(base, env);
   }
 
@@ -211,7 +212,8 @@ class Expander {
                         : g_.make(Op::Ramp, DType::Index, {g_.alu(Op::Mul, {step, g_.index(width)})},
                                   SlotArg{static_cast<uint32_t>(width)});
     UOp fresh = before.size() == 1 ? buffer : g_.make(Op::After, stage.dtype(), before);
-    UOp clear = g_.make(Op::Store, DType::Void, {g_.indexInto(fresh, {&at, 1}), g_.constant(identity(op, stage.dtype()))});
+    UOp clear =
+        g_.make(Op::Store, DType::Void, {g_.indexInto(fresh, {&at, 1}), g_.constant(identity(op, stage.dtype()))});
     std::vector<UOp> inside{buffer, g_.make(Op::End, DType::Void, {clear, step})};
     for (UOp r : stage.src().subspan(1))
       if (isLoop(r)) inside.push_back(r);
@@ -234,8 +236,8 @@ class Expander {
   }
 
   // ---- dot products
-  /// What a reduce takes in one step: a value, or (b given) two factors of as many lanes as `group` times its results, or
-  /// (core given) fragments of two factors.
+  /// What a reduce takes in one step: a value, or (b given) two factors of as many lanes as `group` times its results,
+  /// or (core given) fragments of two factors.
   struct Term {
     UOp a, b = {};
     int64_t group = 1;
@@ -333,8 +335,7 @@ class Expander {
       totals.push_back(foldLoops(op, node.dtype(), loops, values, own ? extentOf(*own) : 1));
     });
     for (size_t step = 1; step < totals.size(); step *= 2)  // a tree: the accumulators are independent
-      for (size_t i = 0; i + step < totals.size(); i += 2 * step)
-        totals[i] = g_.alu(op, {totals[i], totals[i + step]});
+      for (size_t i = 0; i + step < totals.size(); i += 2 * step) totals[i] = g_.alu(op, {totals[i], totals[i + step]});
     return own ? g_.make(Op::Reduce, node.dtype(), {totals[0]}, ReduceArg{op, {}}) : totals[0];
   }
 
@@ -362,7 +363,8 @@ class Expander {
 
   Graph& g_;
   std::map<uint32_t, std::map<Env, UOp>> memo_;
-  std::map<uint32_t, std::map<std::pair<uint32_t, Env>, UOp>> groups_;  // by range of the lanes; by node and environment
+  std::map<uint32_t, std::map<std::pair<uint32_t, Env>, UOp>>
+      groups_;  // by range of the lanes; by node and environment
   CoreTile tile_;
   std::map<std::pair<uint32_t, Env>, UOp> coreSums_;  // by node and environment without the elements of the tile
   std::unordered_map<uint32_t, bool> isIndexMath_;

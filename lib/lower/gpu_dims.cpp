@@ -19,8 +19,7 @@ std::vector<UOp> rangesWhere(UOp sink, bool (*wanted)(UOp)) {
   std::vector<UOp> found;
   for (UOp n : toposort(sink))
     if (n.op() == Op::Range && wanted(n)) found.push_back(n);
-  std::sort(found.begin(), found.end(),
-            [](UOp a, UOp b) { return a.argAs<AxisArg>().id < b.argAs<AxisArg>().id; });
+  std::sort(found.begin(), found.end(), [](UOp a, UOp b) { return a.argAs<AxisArg>().id < b.argAs<AxisArg>().id; });
   return found;
 }
 
@@ -76,8 +75,8 @@ namespace {
 
 /// Which hardware dimensions a list of axes uses: `dims[0]` is x. An axis is read back by div and mod.
 struct Mapping {
-  std::vector<UOp> extents;             // per hardware dimension, x first
-  std::vector<std::vector<UOp>> axes;   // axes of each, outermost first
+  std::vector<UOp> extents;            // per hardware dimension, x first
+  std::vector<std::vector<UOp>> axes;  // axes of each, outermost first
 };
 
 // Axes that stand in one list are one dimension.
@@ -105,7 +104,8 @@ Result<Mapping> mapAxes(Graph& g, std::vector<std::vector<UOp>> axes, const std:
     if (m.extents[i].bounds().max > limits[i])
       return fail(Diag::Unsupported,
                   std::string(what) + " dimension " + std::to_string(i) + " has " +
-                      std::to_string(m.extents[i].bounds().max) + " entries, the device takes " + std::to_string(limits[i]),
+                      std::to_string(m.extents[i].bounds().max) + " entries, the device takes " +
+                      std::to_string(limits[i]),
                   "split the axis with opts so that each part fits");
   return m;
 }
@@ -144,7 +144,8 @@ UOp gateOnce(Graph& g, UOp store, std::span<const UOp> threads) {
 
 bool isLocalBuffer(UOp n) { return n.op() == Op::Buffer && n.argAs<SlotArg>().space == Space::Local; }
 
-/// A loop that fills a Local buffer anew in every iteration ends with a Barrier: the slowest thread has read it by then.
+/// A loop that fills a Local buffer anew in every iteration ends with a Barrier: the slowest thread has read it by
+/// then.
 UOp guardRefills(Graph& g, UOp sink) {
   std::vector<UOp> refilling;  // ranges of loops around a Barrier
   for (UOp n : toposort(sink))

@@ -18,10 +18,11 @@ struct GpuLimits {
   std::array<int64_t, 3> group{1024, 1024, 64};
 };
 
-/// Lowered stage in and out: Global ranges become Special gidx0..2, Local, Group and Warp ranges lidx0..2, the last axis x.
-/// Warp ranges come last, as one axis: in the order lidx0 + size0 * (lidx1 + size1 * lidx2), each warp is a run of threads.
-/// Axes beyond three are joined. Stores to memory that do not depend on some thread index are done by its thread 0; a
-/// Local buffer is read behind a Barrier after it was written. Errors: Unsupported when the axes do not fit the limits.
+/// Lowered stage in and out: Global ranges become Special gidx0..2, Local, Group and Warp ranges lidx0..2, the last
+/// axis x. Warp ranges come last, as one axis: in the order lidx0 + size0 * (lidx1 + size1 * lidx2), each warp is a run
+/// of threads. Axes beyond three are joined. Stores to memory that do not depend on some thread index are done by its
+/// thread 0; a Local buffer is read behind a Barrier after it was written. Errors: Unsupported when the axes do not fit
+/// the limits.
 Result<UOp> lowerGpuDims(Graph& graph, UOp sink, const GpuLimits& limits);
 
 }  // namespace svod

@@ -15,8 +15,8 @@ SmallFormat formatOf(DType d) {
   FloatFormat f = floatFormat(d);
   auto infinity = static_cast<uint32_t>(f.hasInfinity() ? f.infinity : f.largest);
   auto largest = isMinifloat(d) ? static_cast<uint32_t>(f.largest) : infinity;
-  return {f.specials, f.fractionBits, f.bias,   23 - f.fractionBits,         127 - f.bias,
-          info(d).bits - 1, largest,  infinity, static_cast<uint32_t>(f.nan)};
+  return {f.specials,       f.fractionBits, f.bias,   23 - f.fractionBits,         127 - f.bias,
+          info(d).bits - 1, largest,        infinity, static_cast<uint32_t>(f.nan)};
 }
 
 Ex asBits(Ex x) { return bitcast(x, DType::U32); }
@@ -38,7 +38,8 @@ struct Subnormals {
   double limit, magic, unit;
 };
 Subnormals subnormalsOf(const SmallFormat& f) {
-  return {std::ldexp(1.0, 1 - f.bias), std::ldexp(1.0, 24 - f.bias - f.fraction), std::ldexp(1.0, 1 - f.bias - f.fraction)};
+  return {std::ldexp(1.0, 1 - f.bias), std::ldexp(1.0, 24 - f.bias - f.fraction),
+          std::ldexp(1.0, 1 - f.bias - f.fraction)};
 }
 Ex countUnits(Ex magnitude, const Subnormals& s) {
   return asBits(asFloat(magnitude) + s.magic) - asBits(asFloat(magnitude).num(s.magic));

@@ -15,8 +15,7 @@ class IndexLowering {
   UOp lower(UOp node, std::span<const UOp> newSrc) {
     std::vector<UOp> src(newSrc.begin(), newSrc.end());
     bool isIndex = node.dtype() == DType::Index;
-    if (node.op() == Op::Const)
-      return isIndex ? graph_.constant(Scalar::ofInt(typeOf(node), node.constInt())) : node;
+    if (node.op() == Op::Const) return isIndex ? graph_.constant(Scalar::ofInt(typeOf(node), node.constInt())) : node;
     if (node.op() == Op::Var && isIndex) return variable(node);
     bool anyIndex = isIndex;
     for (UOp s : node.src()) anyIndex |= s.dtype() == DType::Index;

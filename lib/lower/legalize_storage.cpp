@@ -58,8 +58,7 @@ class StorageLowering {
 
   UOp constant(UOp node) {
     DType d = node.dtype();
-    if (isSmallFloat(d))
-      return isOf(d, graph_.constant(Scalar::ofFloat(DType::F32, node.constant().asFloat())));
+    if (isSmallFloat(d)) return isOf(d, graph_.constant(Scalar::ofFloat(DType::F32, node.constant().asFloat())));
     return isSmallInt(d) ? graph_.constant(Scalar::ofInt(wideOf(d), node.constant().asInt())) : node;
   }
 
@@ -79,14 +78,10 @@ class StorageLowering {
     exact_.emplace(x.id(), format);
     return x;
   }
-  bool holdsExactly(DType format, UOp x) const {
-    return roundsEveryOp(format) || exact_.contains({x.id(), format});
-  }
+  bool holdsExactly(DType format, UOp x) const { return roundsEveryOp(format) || exact_.contains({x.id(), format}); }
 
   // The two forms of a small float.
-  UOp value(UOp x, DType format) {
-    return x.dtype() == DType::F32 ? x : isOf(format, decodeFloat(ex(x), format).node);
-  }
+  UOp value(UOp x, DType format) { return x.dtype() == DType::F32 ? x : isOf(format, decodeFloat(ex(x), format).node); }
   UOp exactValue(UOp x, DType format) {
     x = value(x, format);
     return holdsExactly(format, x) ? x : rounded(x, format);
@@ -100,9 +95,7 @@ class StorageLowering {
     auto it = unrounded_.find(x.id());
     return encodeFloat(ex(it == unrounded_.end() ? x : it->second), format);
   }
-  UOp form(UOp x, DType format, DType wanted) {
-    return wanted == DType::F32 ? value(x, format) : bits(x, format);
-  }
+  UOp form(UOp x, DType format, DType wanted) { return wanted == DType::F32 ? value(x, format) : bits(x, format); }
 
   // `exact` is an f32 or f64 that stands for a value of `format` before rounding.
   UOp rounded(UOp exact, DType format) {

@@ -11,8 +11,8 @@ namespace svod {
 
 namespace {
 
-// Places of the lanes: `first` + l, line after line of `pitch` places; the first `width` of each are stored to, from `base`
-// on without gaps.
+// Places of the lanes: `first` + l, line after line of `pitch` places; the first `width` of each are stored to, from
+// `base` on without gaps.
 struct Lines {
   UOp base, first;
   int64_t pitch, width, lanes;
@@ -26,7 +26,9 @@ void addParts(UOp n, Op op, std::vector<UOp>& parts) {
 
 // n = place / pitch * width, for some width.
 bool isLine(UOp n, UOp place, UOp pitch, int64_t width) {
-  const auto divides = [&](UOp line) { return line.op() == Op::Floordiv && line.src(0) == place && line.src(1) == pitch; };
+  const auto divides = [&](UOp line) {
+    return line.op() == Op::Floordiv && line.src(0) == place && line.src(1) == pitch;
+  };
   if (width == 1) return divides(n);
   return n.op() == Op::Mul && n.src(1).isConst(width) && divides(n.src(0));
 }
@@ -40,8 +42,8 @@ std::optional<Lines> linesOf(Graph& g, UOp store) {
   addParts(store.src(2), Op::And, gates);
   auto column = std::ranges::find_if(terms, [](UOp n) { return n.op() == Op::Floormod && n.src(1).isConst(); });
   if (column == terms.end()) return std::nullopt;
-  auto bound = std::ranges::find_if(
-      gates, [&](UOp n) { return n.op() == Op::Lt && n.src(0) == *column && n.src(1).isConst(); });
+  auto bound =
+      std::ranges::find_if(gates, [&](UOp n) { return n.op() == Op::Lt && n.src(0) == *column && n.src(1).isConst(); });
   if (bound == gates.end()) return std::nullopt;
   UOp place = column->src(0), pitch = column->src(1);
   const int64_t width = bound->src(1).constInt();
@@ -49,8 +51,12 @@ std::optional<Lines> linesOf(Graph& g, UOp store) {
   std::optional<LaneOffsets> offsets = laneOffsets(g, place);
   if (line == terms.end() || !offsets) return std::nullopt;
   const std::vector<int64_t>& lanes = offsets->lanes;
-  Lines lines{g.index(0), g.alu(Op::Add, {offsets->base, g.index(lanes[0])}), pitch.constInt(), width,
-              static_cast<int64_t>(lanes.size()), {}};
+  Lines lines{g.index(0),
+              g.alu(Op::Add, {offsets->base, g.index(lanes[0])}),
+              pitch.constInt(),
+              width,
+              static_cast<int64_t>(lanes.size()),
+              {}};
   for (size_t i = 0; i < lanes.size(); ++i)
     if (lanes[i] != lanes[0] + static_cast<int64_t>(i)) return std::nullopt;
   for (auto it = terms.begin(); it != terms.end(); ++it) {

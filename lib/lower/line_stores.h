@@ -4,9 +4,9 @@
 
 namespace svod {
 
-/// Lowered stage in, Lowered stage out. A store whose lanes count through lines of P places and write the first W of each,
-/// lines being neighbours in memory, becomes two masked stores of neighbours: what is left of the line it starts in, and
-/// the beginning of the next. Cannot fail.
+/// Lowered stage in, Lowered stage out. A store whose lanes count through lines of P places and write the first W of
+/// each, lines being neighbours in memory, becomes two masked stores of neighbours: what is left of the line it starts
+/// in, and the beginning of the next. Cannot fail.
 UOp storeLines(Graph& graph, UOp sink);
 
 }  // namespace svod

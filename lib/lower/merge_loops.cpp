@@ -10,7 +10,7 @@ namespace {
 
 /// Ends of one future loop nest: equal extents and axis types, the same open ranges around them.
 struct LoopKey {
-  std::vector<uint32_t> context;  // ids of the open ranges
+  std::vector<uint32_t> context;                       // ids of the open ranges
   std::vector<std::pair<uint32_t, AxisType>> extents;  // id of each range's end, type
   auto operator<=>(const LoopKey&) const = default;
 };
@@ -89,8 +89,8 @@ UOp mergeOne(Graph& g, UOp sink) {
   return substitute(g, sink, chosen, merged);
 }
 
-/// Gives an End that closes the same ranges as another one, in another place, ranges of its own: the inner one, if one is
-/// below the other. Returns the same sink when there is none.
+/// Gives an End that closes the same ranges as another one, in another place, ranges of its own: the inner one, if one
+/// is below the other. Returns the same sink when there is none.
 UOp separateOne(Graph& g, UOp sink) {
   std::vector<UOp> nodes = toposort(sink);
   std::map<uint32_t, UOp> closerOf;  // by id of the range
@@ -125,8 +125,6 @@ UOp untilStable(Graph& g, UOp sink, UOp (*step)(Graph&, UOp)) {
 
 }  // namespace
 
-UOp mergeLoops(Graph& graph, UOp sink) {
-  return untilStable(graph, untilStable(graph, sink, mergeOne), separateOne);
-}
+UOp mergeLoops(Graph& graph, UOp sink) { return untilStable(graph, untilStable(graph, sink, mergeOne), separateOne); }
 
 }  // namespace svod

@@ -93,7 +93,8 @@ class StridedLoads {
       UOp same = g_.withSrc(node, src);
       std::optional<Gather> gather = gatherOf(g_, same);
       if (!gather) return same;
-      if (auto place = blockOf_.find(node.id()); place != blockOf_.end()) return fromBlock(*gather, same, place->second);
+      if (auto place = blockOf_.find(node.id()); place != blockOf_.end())
+        return fromBlock(*gather, same, place->second);
       UOp near = fromWindows(*gather, same);
       return near ? near : same;
     });
@@ -223,8 +224,8 @@ class StridedLoads {
   }
 
   Graph& g_;
-  std::map<uint32_t, InBlock> blockOf_;             // by id of a load
-  std::map<uint32_t, std::vector<UOp>> blocks_;     // by id of its first load
+  std::map<uint32_t, InBlock> blockOf_;          // by id of a load
+  std::map<uint32_t, std::vector<UOp>> blocks_;  // by id of its first load
 };
 
 }  // namespace

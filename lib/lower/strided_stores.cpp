@@ -22,8 +22,7 @@ std::optional<Scatter> scatterOf(Graph& g, UOp store) {
   if (store.op() != Op::Store || store.src(0).op() != Op::Index) return std::nullopt;
   UOp value = store.src(1), address = store.src(0).src(1);
   const bool gated = store.srcCount() > 2 && !store.src(2).isScalar();
-  if (value.isScalar() || gated || address.isScalar() || address.op() == Op::Ramp ||
-      address.dtype() != DType::Index)
+  if (value.isScalar() || gated || address.isScalar() || address.op() == Op::Ramp || address.dtype() != DType::Index)
     return std::nullopt;
   std::optional<LaneOffsets> offsets = laneOffsets(g, address);
   if (!offsets || offsets->lanes.size() < 2) return std::nullopt;
@@ -84,8 +83,8 @@ class StridedStores {
     values = interleaved(values);
     const int64_t width = values[0].lanes();
     for (size_t i = 0; i < run.size(); ++i) {
-      UOp first = simplify(
-          g_, g_.alu(Op::Add, {run[0].base, g_.index(run[0].constant + static_cast<int64_t>(i) * width)}));
+      UOp first =
+          simplify(g_, g_.alu(Op::Add, {run[0].base, g_.index(run[0].constant + static_cast<int64_t>(i) * width)}));
       UOp at = g_.make(Op::Ramp, DType::Index, {first}, SlotArg{static_cast<uint32_t>(width)});
       UOp old = run[i].store;
       std::vector<UOp> src(old.src().begin(), old.src().end());

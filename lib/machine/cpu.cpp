@@ -33,8 +33,7 @@ const CpuRow* findCpu(Arch arch, std::string_view name) {
 }
 
 const CpuRow& baseline(Arch arch) {
-  return *std::find_if(std::begin(kCpus), std::end(kCpus),
-                       [arch](const CpuRow& row) { return row.arch == arch; });
+  return *std::find_if(std::begin(kCpus), std::end(kCpus), [arch](const CpuRow& row) { return row.arch == arch; });
 }
 
 void appendWords(std::string_view text, std::vector<std::string>& words) {
@@ -47,8 +46,7 @@ void appendWords(std::string_view text, std::vector<std::string>& words) {
 
 std::vector<std::string> featuresOf(const CpuRow& row) {
   std::vector<std::string> names;
-  for (const CpuRow* at = &row; at != nullptr; at = findCpu(row.arch, at->base))
-    appendWords(at->features, names);
+  for (const CpuRow* at = &row; at != nullptr; at = findCpu(row.arch, at->base)) appendWords(at->features, names);
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -70,8 +68,8 @@ CpuTarget fromRow(const CpuRow& row, std::string_view triple) {
           .memoryMBs = row.memoryMBs};
 }
 
-// A virtual machine tells the L3 of the whole processor, though the cores it was not given use it as well. More than this
-// has hardly a core to itself, and where one has, large results that are written past the cache lose little.
+// A virtual machine tells the L3 of the whole processor, though the cores it was not given use it as well. More than
+// this has hardly a core to itself, and where one has, large results that are written past the cache lose little.
 constexpr int64_t kMostL3PerCore = 8 << 20;
 
 // Features come from the machine itself; throughput figures from the row of the table that describes it best.
@@ -79,8 +77,7 @@ CpuTarget readHost(std::string_view triple, Arch arch) {
   const std::string vendor = hostVendor();
   const CpuRow* best = &baseline(arch);
   for (const CpuRow& row : kCpus)
-    if (row.arch == arch && (row.vendor.empty() || row.vendor == vendor) &&
-        missingCpuFeatures(featuresOf(row)).empty())
+    if (row.arch == arch && (row.vendor.empty() || row.vendor == vendor) && missingCpuFeatures(featuresOf(row)).empty())
       best = &row;
   CpuTarget cpu = fromRow(*best, triple);
   const auto present = hostCpuFeatures();
@@ -175,16 +172,14 @@ std::string toText(const CpuTarget& cpu) {
     return std::string(name) + ": " + value + "\n";
   };
   return line("triple", cpu.triple) + line("cpu", cpu.name) + line("features", joined(cpu.features, " ")) +
-         line("vectors",
-              std::to_string(cpu.vectorRegisters) + " of " + std::to_string(cpu.vectorBytes) + " bytes") +
-         line("fma", std::to_string(cpu.fmaPerCycle) + " per cycle, latency " +
-                         std::to_string(cpu.fmaLatency) +
+         line("vectors", std::to_string(cpu.vectorRegisters) + " of " + std::to_string(cpu.vectorBytes) + " bytes") +
+         line("fma", std::to_string(cpu.fmaPerCycle) + " per cycle, latency " + std::to_string(cpu.fmaLatency) +
                          (cpu.hasFma() ? "" : " (separate multiply and add)")) +
          line("caches", "L1 " + sizeText(cpu.l1Bytes) + ", L2 " + sizeText(cpu.l2Bytes) + ", L3 " +
-                            sizeText(cpu.l3Bytes) + ", lines of " + std::to_string(cpu.lineBytes) +
-                            " bytes") +
+                            sizeText(cpu.l3Bytes) + ", lines of " + std::to_string(cpu.lineBytes) + " bytes") +
          line("cores", std::to_string(cpu.cores)) +
-         line("clock", std::to_string(cpu.clockMHz) + " MHz, " + std::to_string(cpu.memoryMBs) + " MB/s of memory per core");
+         line("clock",
+              std::to_string(cpu.clockMHz) + " MHz, " + std::to_string(cpu.memoryMBs) + " MB/s of memory per core");
 }
 
 }  // namespace svod

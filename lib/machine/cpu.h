@@ -18,9 +18,8 @@ std::string_view toText(Arch arch);
 struct CpuTarget {
   std::string triple;  // "x86_64-unknown-linux-gnu"
   Arch arch = Arch::X86_64;
-  std::string name;  // the row of cpus.def, also LLVM's name of the scheduling model
-  std::vector<std::string>
-      features;  // sorted; code may use these and nothing else beyond the architecture's baseline
+  std::string name;                   // the row of cpus.def, also LLVM's name of the scheduling model
+  std::vector<std::string> features;  // sorted; code may use these and nothing else beyond the architecture's baseline
   int vectorBytes = 16;
   int vectorRegisters = 16;
   int fmaPerCycle = 1;  // full-width instructions started per cycle
@@ -36,8 +35,8 @@ struct CpuTarget {
   bool hasRounding() const;  // floor, ceil, trunc, round of floats as instructions
   bool hasScaleb() const;    // float times a power of two as one instruction
   bool hasMasks() const;     // masked vector loads and stores cost about as much as plain ones
-  /// Groups of four products of bytes are added to each i32 lane, without saturation, by few instructions: of an unsigned
-  /// byte with a signed one, and of two bytes alike.
+  /// Groups of four products of bytes are added to each i32 lane, without saturation, by few instructions: of an
+  /// unsigned byte with a signed one, and of two bytes alike.
   bool hasMixedDots() const;
   bool hasLikeDots() const;
   bool hasBf16Dots() const;  // pairs of products of bf16 are added to each f32 lane by one instruction

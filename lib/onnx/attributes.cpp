@@ -11,31 +11,23 @@ namespace {
 
 int fileType(OnnxType type) {
   switch (type) {
-    case OnnxType::Float:
-      return kFloat;
+    case OnnxType::Float: return kFloat;
     case OnnxType::Int:
     case OnnxType::Flag:
-    case OnnxType::DType:
-      return kInt;
-    case OnnxType::String:
-      return kString;
-    case OnnxType::Tensor:
-      return kTensor;
-    case OnnxType::Graph:
-      return kGraph;
-    case OnnxType::Floats:
-      return kFloats;
-    case OnnxType::Ints:
-      return kInts;
-    default:
-      return kStrings;
+    case OnnxType::DType: return kInt;
+    case OnnxType::String: return kString;
+    case OnnxType::Tensor: return kTensor;
+    case OnnxType::Graph: return kGraph;
+    case OnnxType::Floats: return kFloats;
+    case OnnxType::Ints: return kInts;
+    default: return kStrings;
   }
 }
 
 std::string_view typeName(int type) {
-  constexpr std::string_view kNames[] = {
-      "of no type", "a float",          "an integer",         "a string",         "a tensor",
-      "a graph",    "a list of floats", "a list of integers", "a list of strings"};
+  constexpr std::string_view kNames[] = {"of no type",       "a float", "an integer",       "a string",
+                                         "a tensor",         "a graph", "a list of floats", "a list of integers",
+                                         "a list of strings"};
   return type >= 0 && type < static_cast<int>(std::size(kNames)) ? kNames[type] : "of another type";
 }
 
@@ -66,9 +58,9 @@ constexpr std::string_view kWithoutMeaning[] = {"consumed_inputs", "doc_string"}
 
 }  // namespace
 
-std::vector<const proto::AttributeProto*> resolveAttributes(
-    const proto::NodeProto& node, const FunctionAttributes& function,
-    std::vector<std::unique_ptr<proto::AttributeProto>>& made) {
+std::vector<const proto::AttributeProto*> resolveAttributes(const proto::NodeProto& node,
+                                                            const FunctionAttributes& function,
+                                                            std::vector<std::unique_ptr<proto::AttributeProto>>& made) {
   std::vector<const proto::AttributeProto*> all;
   for (const proto::AttributeProto& a : node.attribute()) {
     if (a.ref_attr_name().empty()) {
@@ -119,21 +111,11 @@ Attributes graphAttributes(const OnnxNode& node) {
     const std::string name(spec.name);
     AttributeValue::List list;
     switch (spec.type) {
-      case OnnxType::Float:
-        all.emplace_back(name, node.number(spec.name));
-        break;
-      case OnnxType::Int:
-        all.emplace_back(name, node.integer(spec.name));
-        break;
-      case OnnxType::Flag:
-        all.emplace_back(name, node.flag(spec.name));
-        break;
-      case OnnxType::DType:
-        all.emplace_back(name, node.dtype(spec.name));
-        break;
-      case OnnxType::String:
-        all.emplace_back(name, node.word(spec.name));
-        break;
+      case OnnxType::Float: all.emplace_back(name, node.number(spec.name)); break;
+      case OnnxType::Int: all.emplace_back(name, node.integer(spec.name)); break;
+      case OnnxType::Flag: all.emplace_back(name, node.flag(spec.name)); break;
+      case OnnxType::DType: all.emplace_back(name, node.dtype(spec.name)); break;
+      case OnnxType::String: all.emplace_back(name, node.word(spec.name)); break;
       case OnnxType::Ints:
         for (int64_t v : node.integers(spec.name)) list.emplace_back(v);
         all.emplace_back(name, std::move(list));
@@ -142,8 +124,7 @@ Attributes graphAttributes(const OnnxNode& node) {
         for (double v : node.numbers(spec.name)) list.emplace_back(v);
         all.emplace_back(name, std::move(list));
         break;
-      default:
-        break;
+      default: break;
     }
   }
   return all;

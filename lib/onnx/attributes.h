@@ -29,9 +29,9 @@ using FunctionAttributes = std::map<std::string, const proto::AttributeProto*>;
 
 /// The attributes a node has, with references replaced by what the function was given. References to
 /// attributes the function was not given are left out. `made` keeps renamed copies alive.
-std::vector<const proto::AttributeProto*> resolveAttributes(
-    const proto::NodeProto& node, const FunctionAttributes& function,
-    std::vector<std::unique_ptr<proto::AttributeProto>>& made);
+std::vector<const proto::AttributeProto*> resolveAttributes(const proto::NodeProto& node,
+                                                            const FunctionAttributes& function,
+                                                            std::vector<std::unique_ptr<proto::AttributeProto>>& made);
 
 /// Errors: Unsupported for attributes the row does not have, BadAttribute for wrong types, doubles and what
 /// is missing.

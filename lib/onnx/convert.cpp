@@ -14,8 +14,7 @@ namespace {
 // For comments, which end with their line.
 std::string oneLine(std::string text) {
   std::string line = shortened(std::move(text), 80);
-  std::ranges::replace_if(
-      line, [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
+  std::ranges::replace_if(line, [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
   return line;
 }
 
@@ -40,7 +39,8 @@ void OnnxImporter::label(const Tensor& value, const std::string& name) {
   if (isRehearsing) return;
   UOp node = value.node();
   while (node.op() == Op::After) node = node.src(0);
-  if (!node.isConst() && !builder_.model().labels.contains(node.id())) builder_.label(value, uniqueName(plainName(name)));
+  if (!node.isConst() && !builder_.model().labels.contains(node.id()))
+    builder_.label(value, uniqueName(plainName(name)));
 }
 
 void OnnxImporter::noteNode(const proto::NodeProto& node) {

@@ -103,8 +103,7 @@ std::optional<std::vector<Tensor>> integersOf(const OnnxNode& n, const Dequantiz
 
 bool hasUsualScales(const OnnxNode& n, const Dequantized& x) {
   constexpr double kSmallest = 1e-30, kLargest = 1e30;
-  std::optional<HostTensor> scales =
-      x.scale.dtype() == DType::F32 ? n.valueOf(x.scale) : std::optional<HostTensor>();
+  std::optional<HostTensor> scales = x.scale.dtype() == DType::F32 ? n.valueOf(x.scale) : std::optional<HostTensor>();
   for (int64_t i = 0; scales && i < scales->numel(); ++i)
     if (double s = scales->at(i).asFloat(); !(s >= kSmallest && s <= kLargest)) return false;
   return scales.has_value();

@@ -8,7 +8,8 @@
 
 namespace svod {
 
-/// Marks the results of a node that only moves dequantized operands, or chooses among them by size. `lower` lowers a node.
+/// Marks the results of a node that only moves dequantized operands, or chooses among them by size. `lower` lowers a
+/// node.
 void carryDequantized(OnnxNode& n, const std::vector<Tensor>& results,
                       const std::function<std::vector<Tensor>(OnnxNode&)>& lower);
 /// Whether all scales are known, positive, and neither overflow nor vanish when they are multiplied or divided by.

@@ -29,8 +29,7 @@ Result<DType> dtypeOfOnnx(int number, const std::string& what) {
                 what + " has the element type " + std::to_string(number) + ", which ONNX does not define",
                 "element types are numbered 1 to " + std::to_string(std::size(kDTypes)));
   if (row->dtype != DType::Void) return row->dtype;
-  return fail(Diag::Unsupported,
-              what + " has the element type " + std::string(row->name) + ", which is not supported",
+  return fail(Diag::Unsupported, what + " has the element type " + std::string(row->name) + ", which is not supported",
               "use " + std::string(row->instead));
 }
 

@@ -119,8 +119,7 @@ std::string OnnxImporter::uniqueName(std::string_view wanted) {
   int& count = nameCounts_[name];
   if (++count == 1) return name;
   for (;; ++count)
-    if (auto [it, isNew] = nameCounts_.try_emplace(name + "." + std::to_string(count), 1); isNew)
-      return it->first;
+    if (auto [it, isNew] = nameCounts_.try_emplace(name + "." + std::to_string(count), 1); isNew) return it->first;
 }
 
 namespace {
@@ -142,8 +141,7 @@ bool isUniform(const TensorData& t) {
 Tensor OnnxImporter::constantOf(const TensorData& t, std::string_view name) {
   Dims dims;
   for (int64_t d : t.dims) dims.add(builder_.dim(d));
-  if (isUniform(t))
-    return builder_.full(dims, builder_.constant(HostTensor::readMemory(t.dtype, t.data.data, 0)));
+  if (isUniform(t)) return builder_.full(dims, builder_.constant(HostTensor::readMemory(t.dtype, t.data.data, 0)));
   return builder_.weight(uniqueName(name), t.dtype, dims, t.data);
 }
 
@@ -227,8 +225,7 @@ OnnxImport importOnnx(const std::string& path, const LoadOptions& options) {
   return importFile(readOnnxFile(path), options);
 }
 
-OnnxImport importOnnxBytes(std::span<const std::byte> bytes, const std::string& path,
-                           const LoadOptions& options) {
+OnnxImport importOnnxBytes(std::span<const std::byte> bytes, const std::string& path, const LoadOptions& options) {
   return importFile(parseOnnx(bytes, path), options);
 }
 

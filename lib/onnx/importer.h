@@ -33,7 +33,8 @@ using StateRooms = std::map<std::string, StateRoom>;  // by input
 
 class OnnxImporter : public OnnxContext {
  public:
-  /// `findings`: what earlier attempts found out about sizes. Without rooms, the inputs that are to be states stay inputs.
+  /// `findings`: what earlier attempts found out about sizes. Without rooms, the inputs that are to be states stay
+  /// inputs.
   OnnxImporter(std::shared_ptr<const OnnxFile> file, const LoadOptions& options, const SizeFindings& findings,
                StateRooms rooms = {});
   /// An importer that has read the model: the first one whose ops find the sizes they need, or the last one.
@@ -61,9 +62,7 @@ class OnnxImporter : public OnnxContext {
   std::vector<Tensor> subgraph(const proto::GraphProto& graph, std::span<const Tensor> inputs) override;
   bool attempt(const std::function<void()>& build) override;
   std::string lengthName() const override;
-  void setDequantized(const Tensor& x, Dequantized from) override {
-    dequantized_[x.node().id()] = std::move(from);
-  }
+  void setDequantized(const Tensor& x, Dequantized from) override { dequantized_[x.node().id()] = std::move(from); }
   const Dequantized* dequantized(const Tensor& x) const override;
   uint64_t randomKey() override { return ++randomCount_; }
   void expect(const Tensor& given, const Tensor& wanted, const std::string& operands) override;
@@ -90,7 +89,7 @@ class OnnxImporter : public OnnxContext {
     const Opsets* opsets = nullptr;
     UsedNames used;  // by nodes, or as results
     FunctionAttributes attributes;
-    std::string place;  // " in function 'f'", for messages
+    std::string place;            // " in function 'f'", for messages
     const Body* outer = nullptr;  // the one whose values a graph attribute sees
     int depth = 0;
   };
@@ -115,8 +114,7 @@ class OnnxImporter : public OnnxContext {
   void importNode(Body& body, const proto::NodeProto& node);
   bool gatherInputs(Body& body, const proto::NodeProto& node, std::vector<Tensor>& inputs);
   void recordMissing(const Body& body, const proto::NodeProto& node, const std::string& name);
-  std::vector<Tensor> lowered(Body& body, const proto::NodeProto& node, const OnnxOp& op,
-                              std::vector<Tensor> inputs);
+  std::vector<Tensor> lowered(Body& body, const proto::NodeProto& node, const OnnxOp& op, std::vector<Tensor> inputs);
   std::vector<Tensor> called(Body& body, const proto::NodeProto& node, const Function& function,
                              const std::vector<Tensor>& inputs);
   Tensor appended(const Body& body, const proto::NodeProto& node, const OnnxNode& view);
@@ -195,34 +193,34 @@ class OnnxImporter : public OnnxContext {
   KnownValues known_;
   TensorLoader loader_;
   Opsets opsets_;
-  std::map<std::string, Function> functions_;           // by domain::name::overload
-  std::map<std::string, Tensor> constants_;             // weights made from bytes, by name
-  std::map<std::string, int64_t> bound_;                // variables with a value
-  std::map<std::string, std::string> boundFrom_;        // who gave it
+  std::map<std::string, Function> functions_;            // by domain::name::overload
+  std::map<std::string, Tensor> constants_;              // weights made from bytes, by name
+  std::map<std::string, int64_t> bound_;                 // variables with a value
+  std::map<std::string, std::string> boundFrom_;         // who gave it
   std::map<std::string, std::vector<SizeForm>> shapes_;  // of inputs, from the options
   SizeVariables sizes_;
   std::map<std::string, const proto::ValueInfoProto*> inputOf_;  // an input with this variable in its dims
-  std::map<std::string, std::string> constantFiles_;  // empty: the file has an error
+  std::map<std::string, std::string> constantFiles_;             // empty: the file has an error
   std::map<std::string, Dim> variables_;
-  std::vector<std::string> unbounded_;  // free variables that no option bounds
+  std::vector<std::string> unbounded_;                                        // free variables that no option bounds
   std::unordered_map<std::string, const proto::TensorShapeProto*> declared_;  // of values of the main graph
   std::map<std::string, int> nameCounts_;
   std::map<std::string, Repeated> repeated_;
   std::vector<Error> errors_, notes_;
   SizeFindings findings_;
-  std::vector<SizeDemand> demands_;  // of ops that were refused, and what they would rather have
-  size_t problems_ = 0;   // with those that repeat an earlier error
-  Body* body_ = nullptr;  // the one a lowering runs in
+  std::vector<SizeDemand> demands_;         // of ops that were refused, and what they would rather have
+  size_t problems_ = 0;                     // with those that repeat an earlier error
+  Body* body_ = nullptr;                    // the one a lowering runs in
   const proto::NodeProto* node_ = nullptr;  // the one that is lowered
   size_t nodeCount_ = 0;
   uint64_t randomCount_ = 0;
   std::unordered_map<uint32_t, Dequantized> dequantized_;  // by node
   StateRooms rooms_;
-  std::map<std::string, ImportedState> states_;            // by input
-  std::map<std::string, std::string> presentOf_;           // the input, by output
-  std::map<std::string, std::string> presentMakers_;       // the input, by the value that becomes the output
-  std::unordered_map<uint32_t, std::string> stateOf_;      // the input, by the node of its past
-  bool isFull_ = false;                                    // too many nodes or errors: the rest is skipped
+  std::map<std::string, ImportedState> states_;        // by input
+  std::map<std::string, std::string> presentOf_;       // the input, by output
+  std::map<std::string, std::string> presentMakers_;   // the input, by the value that becomes the output
+  std::unordered_map<uint32_t, std::string> stateOf_;  // the input, by the node of its past
+  bool isFull_ = false;                                // too many nodes or errors: the rest is skipped
 };
 
 /// How much room the states that the options name need: from an import without them. With `errors` when that fails.

@@ -98,7 +98,9 @@ void OnnxImporter::noteShape(const Body& body, const proto::ValueInfoProto& outp
     fits = d.dim_value() >= x.dim(i).min() && d.dim_value() <= x.dim(i).max();
   }
   if (fits) return;
-  auto makes = [&](const proto::NodeProto& n) { return std::ranges::find(n.output(), output.name()) != n.output().end(); };
+  auto makes = [&](const proto::NodeProto& n) {
+    return std::ranges::find(n.output(), output.name()) != n.output().end();
+  };
   auto node = std::ranges::find_if(*body.nodes, makes);
   Error note{Diag::ShapeMismatch,
              "the output '" + shortened(output.name()) + "' is declared as [" + declared + "], but " +
@@ -118,8 +120,7 @@ bool OnnxImporter::attempt(const std::function<void()>& build) {
   build();
   auto isLimit = [](const Error& e) { return e.diag == Diag::Unsupported; };
   bool isGood = !builder_.failed() && problems_ == problems;
-  if (isGood || !std::all_of(errors_.begin() + static_cast<ptrdiff_t>(errors), errors_.end(), isLimit))
-    return true;
+  if (isGood || !std::all_of(errors_.begin() + static_cast<ptrdiff_t>(errors), errors_.end(), isLimit)) return true;
   builder_.takeError();
   builder_.rewind(std::move(before));
   errors_.erase(errors_.begin() + static_cast<ptrdiff_t>(errors), errors_.end());

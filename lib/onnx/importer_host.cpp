@@ -30,20 +30,15 @@ std::optional<HostTensor> operandOf(const proto::AttributeProto& a) {
     return x;
   };
   switch (typeOf(a)) {
-    case kInt:
-      return integers(DType::I64, {}, std::vector{a.i()});
-    case kInts:
-      return integers(DType::I64, {a.ints_size()}, a.ints());
-    case kFloat:
-      return floats({}, std::vector{a.f()});
-    case kFloats:
-      return floats({a.floats_size()}, a.floats());
+    case kInt: return integers(DType::I64, {}, std::vector{a.i()});
+    case kInts: return integers(DType::I64, {a.ints_size()}, a.ints());
+    case kFloat: return floats({}, std::vector{a.f()});
+    case kFloats: return floats({a.floats_size()}, a.floats());
     case kString: {
       const std::vector<unsigned char> bytes(a.s().begin(), a.s().end());
       return integers(DType::U8, {std::ssize(bytes)}, bytes);
     }
-    default:
-      return std::nullopt;
+    default: return std::nullopt;
   }
 }
 

@@ -30,8 +30,9 @@ constexpr Refusal kRefusals[] = {
     {"String*", "plans hold numbers: pass the indices of the words"},
     {"RegexFullMatch", "plans hold numbers: match before, and pass the result"},
     {"TfIdfVectorizer", "plans hold numbers: count before, and pass the vector"},
-    {"ai.onnx.ml::ZipMap", "plans hold dense tensors, not maps: leave it out, and the scores it gets become the output "
-                           "(skl2onnx: options={'zipmap': False})"},
+    {"ai.onnx.ml::ZipMap",
+     "plans hold dense tensors, not maps: leave it out, and the scores it gets become the output "
+     "(skl2onnx: options={'zipmap': False})"},
     {"ai.onnx.ml::DictVectorizer", "plans hold dense tensors, not maps: make the vector before, and pass it"},
     {"ai.onnx.ml::CastMap", "plans hold dense tensors, not maps: pass the values of the map"},
     {"ai.onnx.ml::CategoryMapper", "plans hold numbers: pass the indices of the words"},
@@ -70,8 +71,7 @@ void OnnxImporter::importNodes(Body& body) {
   for (const proto::NodeProto& node : *body.nodes) {
     if (isFull_) break;
     if (++nodeCount_ > kMaxNodes) {
-      record(Diag::TooLarge, "functions and loops expand to more than 2^20 nodes",
-             "use fewer or smaller ones");
+      record(Diag::TooLarge, "functions and loops expand to more than 2^20 nodes", "use fewer or smaller ones");
       isFull_ = true;
       break;
     }
@@ -137,8 +137,7 @@ void OnnxImporter::importNode(Body& body, const proto::NodeProto& node) {
                  "the output '" + shortened(name) + "' (number " + std::to_string(i) + ") is not supported",
                  withoutOutput(results));
     if (has) label(results[static_cast<size_t>(i)], name);
-    define(body, name,
-           has ? Value{results[static_cast<size_t>(i)], nullptr, false} : Value{Tensor(), nullptr, true});
+    define(body, name, has ? Value{results[static_cast<size_t>(i)], nullptr, false} : Value{Tensor(), nullptr, true});
   }
 }
 
@@ -158,7 +157,8 @@ const OnnxOp* OnnxImporter::rowOf(Body& body, const proto::NodeProto& node) {
   } else {
     std::string help = refusalOf(name);
     if (help.empty())
-      help = didYouMean(name, onnxOpNames(), "express it with other ops, or as a function of the model" + hostOpHelp(node));
+      help = didYouMean(name, onnxOpNames(),
+                        "express it with other ops, or as a function of the model" + hostOpHelp(node));
     recordNode(body, node, Diag::Unsupported, "the op is not supported", std::move(help));
   }
   return nullptr;
@@ -224,8 +224,7 @@ std::vector<Tensor> OnnxImporter::called(Body& body, const proto::NodeProto& nod
   Body inner;
   std::vector<std::unique_ptr<proto::AttributeProto>> made;
   for (const proto::AttributeProto& a : f.attribute_proto()) inner.attributes[a.name()] = &a;
-  for (const proto::AttributeProto* a : resolveAttributes(node, body.attributes, made))
-    inner.attributes[a->name()] = a;
+  for (const proto::AttributeProto* a : resolveAttributes(node, body.attributes, made)) inner.attributes[a->name()] = a;
   inner.nodes = &f.node();
   inner.opsets = &function.opsets;
   inner.used.insert(f.output().begin(), f.output().end());
@@ -277,8 +276,7 @@ std::vector<Tensor> OnnxImporter::subgraph(const proto::GraphProto& graph, std::
     results.push_back(value ? tensorOf(*value, output.name()) : Tensor());
     if (results.back()) continue;
     if (!value) {
-      builder_.fail(Diag::UnknownName,
-                    "no node of the graph makes its output '" + shortened(output.name()) + "'",
+      builder_.fail(Diag::UnknownName, "no node of the graph makes its output '" + shortened(output.name()) + "'",
                     "the model is incomplete");
     } else if (value->isBroken) {
       ++problems_;  // of a node outside of the graph
@@ -289,7 +287,8 @@ std::vector<Tensor> OnnxImporter::subgraph(const proto::GraphProto& graph, std::
     return {};
   }
   if (results.empty())
-    builder_.fail(Diag::Syntax, "the graph '" + shortened(graph.name()) + "' has no outputs", "the model is incomplete");
+    builder_.fail(Diag::Syntax, "the graph '" + shortened(graph.name()) + "' has no outputs",
+                  "the model is incomplete");
   return problems_ == problemsBefore ? results : std::vector<Tensor>();
 }
 

@@ -43,8 +43,10 @@ bool OnnxImporter::bindShape(const proto::ValueInfoProto& input, const std::vect
                              const std::string& from, const std::string& help) {
   const proto::TensorShapeProto& declared = input.type().tensor_type().shape();
   if (hasShape(input) && declared.dim_size() != static_cast<int>(shape.size())) {
-    record(Diag::ShapeMismatch, from + ": input '" + input.name() + "' has rank " + std::to_string(declared.dim_size()) +
-                                    ", not " + std::to_string(shape.size()), help);
+    record(Diag::ShapeMismatch,
+           from + ": input '" + input.name() + "' has rank " + std::to_string(declared.dim_size()) + ", not " +
+               std::to_string(shape.size()),
+           help);
     return false;
   }
   shapes_[input.name()] = shape;
@@ -54,8 +56,10 @@ bool OnnxImporter::bindShape(const proto::ValueInfoProto& input, const std::vect
     const int64_t have = declared.dim(i).dim_value();
     if (!declared.dim(i).has_dim_value()) {
       const SizeForm form = formOfDim(input, i);
-      if (form.asVariable() && wanted.isNumber()) bind(*form.asVariable(), wanted.constant, from);
-      else equate(form, wanted, from);
+      if (form.asVariable() && wanted.isNumber())
+        bind(*form.asVariable(), wanted.constant, from);
+      else
+        equate(form, wanted, from);
     } else if (have >= 0 && wanted != SizeForm::number(have)) {
       record(fixedDimError(from, input.name(), i, std::to_string(have), wanted, help));
       fits = false;
@@ -83,12 +87,16 @@ void OnnxImporter::readVariables(const proto::GraphProto& graph) {
     }
   auto unknown = [&](const std::string& name) {
     const std::vector<std::string_view> names(variables.begin(), variables.end());
-    return Error{Diag::UnknownPort, "--var: the model has no variable '" + name + "'",
-                 didYouMean(name, names, "variables are the symbolic dims of the inputs"), {}, {}};
+    return Error{Diag::UnknownPort,
+                 "--var: the model has no variable '" + name + "'",
+                 didYouMean(name, names, "variables are the symbolic dims of the inputs"),
+                 {},
+                 {}};
   };
-  applyVariableOptions(sizes_, options_,
-                       {[&](Error e) { record(std::move(e)); }, unknown,
-                        [&](const std::string& name, int64_t value, const std::string& from) { bind(name, value, from); }});
+  applyVariableOptions(
+      sizes_, options_,
+      {[&](Error e) { record(std::move(e)); }, unknown,
+       [&](const std::string& name, int64_t value, const std::string& from) { bind(name, value, from); }});
 }
 
 // --- What earlier attempts of reading the model found out
@@ -159,10 +167,11 @@ void OnnxImporter::readConstant(const proto::ValueInfoProto& input, const std::s
 void OnnxImporter::readOptions(const proto::GraphProto& graph) {
   readVariables(graph);
   for (const auto& [name, shape] : options_.shapes)
-    if (isHostValue(name)) shapes_[name] = shape;
+    if (isHostValue(name))
+      shapes_[name] = shape;
     else if (const proto::ValueInfoProto* input = inputFor("--shape", graph, name))
-      bindShape(*input, shape, "--shape " + name, "only dims that are a variable can be chosen: " +
-                                                      optionText("--shape", name, shapeText(*input)));
+      bindShape(*input, shape, "--shape " + name,
+                "only dims that are a variable can be chosen: " + optionText("--shape", name, shapeText(*input)));
   for (const auto& [name, path] : options_.constants)
     if (const proto::ValueInfoProto* input = inputFor("--const", graph, name)) readConstant(*input, path);
   applyFindings();
@@ -185,7 +194,8 @@ std::vector<Error> OnnxImporter::notes() const {
     auto input = inputOf_.find(names.front());
     std::string help = "other bounds: " + optionText("--var", names.front(), "LO:HI") +
                        "; one size: " + optionText("--var", names.front(), "SIZE");
-    if (input != inputOf_.end()) help += ", or " + optionText("--shape", input->second->name(), shapeText(*input->second));
+    if (input != inputOf_.end())
+      help += ", or " + optionText("--shape", input->second->name(), shapeText(*input->second));
     all.push_back(printable({Diag::VariableBounds,
                              "the size of " + list + " may be " + std::to_string(bounds.min) + " to " +
                                  std::to_string(bounds.max) + " in a run",

@@ -34,16 +34,14 @@ std::optional<Dims> OnnxImporter::dimsOf(const proto::ValueInfoProto& input) {
   }
   const proto::TensorShapeProto& shape = input.type().tensor_type().shape();
   if (shape.dim_size() > kMaxRank) {
-    record(Diag::TooLarge,
-           "the input '" + input.name() + "' has " + std::to_string(shape.dim_size()) + " dims",
+    record(Diag::TooLarge, "the input '" + input.name() + "' has " + std::to_string(shape.dim_size()) + " dims",
            "at most 32");
     return std::nullopt;
   }
   for (int i = 0; i < shape.dim_size(); ++i) {
     const bool isNegative = shape.dim(i).has_dim_value() && shape.dim(i).dim_value() < 0;
     if (isNegative && given == shapes_.end()) {
-      record(Diag::Syntax,
-             "the input '" + input.name() + "' has the dim " + std::to_string(shape.dim(i).dim_value()),
+      record(Diag::Syntax, "the input '" + input.name() + "' has the dim " + std::to_string(shape.dim(i).dim_value()),
              "dims are 0 or more, or have a name; give it sizes: " +
                  optionText("--shape", input.name(), shapeText(input)));
       return std::nullopt;
@@ -69,8 +67,7 @@ void OnnxImporter::readDeclarations(const proto::GraphProto& graph) {
   for (const proto::ValueInfoProto& value : graph.value_info()) declare(value);
   for (int i = graph.node_size(); i-- > 0;) {
     const proto::NodeProto& node = graph.node(i);
-    if (!canonicalDomain(node.domain()).empty() || node.input_size() == 0 || node.output_size() == 0)
-      continue;
+    if (!canonicalDomain(node.domain()).empty() || node.input_size() == 0 || node.output_size() == 0) continue;
     if (std::ranges::find(kKeepShape, node.op_type()) == std::end(kKeepShape)) continue;
     auto known = declared_.find(node.output(0));
     if (known != declared_.end()) declared_.try_emplace(node.input(0), known->second);
@@ -93,8 +90,7 @@ std::vector<std::optional<Dims>> OnnxImporter::declaredDims(const Body& body, co
   return all;
 }
 
-Tensor OnnxImporter::constantInput(const std::string& name, const std::string& path, DType dtype,
-                                   const Dims& dims) {
+Tensor OnnxImporter::constantInput(const std::string& name, const std::string& path, DType dtype, const Dims& dims) {
   std::vector<int64_t> sizes;
   for (const Dim& d : dims) {
     if (path.empty() || !d || !d.isConst()) return {};
@@ -123,7 +119,7 @@ void OnnxImporter::addInput(Body& body, const proto::ValueInfoProto& input) {
   } else if (std::optional<Dims> dims = dimsOf(input)) {
     bool isConstant = constant != constantFiles_.end();
     if (!isConstant) nameCounts_[name] = 1;
-    value.tensor = isConstant           ? constantInput(name, constant->second, *dtype, *dims)
+    value.tensor = isConstant              ? constantInput(name, constant->second, *dtype, *dims)
                    : rooms_.contains(name) ? stateInput(name, *dtype, *dims)
                                            : builder_.input(name, *dtype, *dims);
     if (std::optional<Error> error = builder_.takeError()) {
@@ -142,8 +138,7 @@ void OnnxImporter::addInput(Body& body, const proto::ValueInfoProto& input) {
 void OnnxImporter::addOutput(Body& body, const proto::ValueInfoProto& output) {
   Value* value = lookup(body.scope, output.name());
   if (!value)
-    return record(Diag::UnknownName, "no node makes the output '" + output.name() + "'",
-                  "the model is incomplete");
+    return record(Diag::UnknownName, "no node makes the output '" + output.name() + "'", "the model is incomplete");
   Tensor x = tensorOf(*value, output.name());
   if (!x || value->isBroken) return;
   int declared = output.type().tensor_type().elem_type();
@@ -151,8 +146,7 @@ void OnnxImporter::addOutput(Body& body, const proto::ValueInfoProto& output) {
   if (declared != 0 && (!row || row->dtype != x.dtype()))
     return record(Diag::Syntax,
                   "the output '" + output.name() + "' is declared as " +
-                      (row ? std::string(row->name) : std::to_string(declared)) + ", its node makes " +
-                      describe(x),
+                      (row ? std::string(row->name) : std::to_string(declared)) + ", its node makes " + describe(x),
                   "correct the declaration of the output");
   if (auto past = presentOf_.find(output.name()); past != presentOf_.end() && !rooms_.empty()) {
     finishState(past->second, x);

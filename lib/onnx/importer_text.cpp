@@ -14,7 +14,8 @@ std::string textOfDim(const proto::ValueInfoProto& input, int axis) {
   return dim.dim_param().empty() ? input.name() + "." + std::to_string(axis) : dim.dim_param();
 }
 
-// Exporters write sizes that depend on others as expressions: 2*s0, past + seq. A hyphen without spaces is part of a name.
+// Exporters write sizes that depend on others as expressions: 2*s0, past + seq. A hyphen without spaces is part of a
+// name.
 bool isExpression(std::string_view text) {
   if (text.find_first_of("+*- ") == text.npos) return false;
   for (size_t at = text.find('-'); at != text.npos; at = text.find('-', at + 1))
@@ -60,8 +61,7 @@ std::string shapeText(const proto::ValueInfoProto& input) {
 
 Error printable(Error error) {
   auto clean = [](std::string& text) {
-    std::ranges::replace_if(
-        text, [](char c) { return (c >= 0 && c < ' ' && c != '\n') || c == 0x7f; }, '?');
+    std::ranges::replace_if(text, [](char c) { return (c >= 0 && c < ' ' && c != '\n') || c == 0x7f; }, '?');
   };
   clean(error.message);
   clean(error.help);

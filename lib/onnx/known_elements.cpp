@@ -91,8 +91,7 @@ Elements KnownValues::gathered(UOp node) {
     }
     if (at.size() != have.size()) continue;
     int64_t source = flat(at, have);
-    all[i] =
-        source >= 0 ? from[static_cast<size_t>(source)] : b_.graph().constant(Scalar::of(node.dtype(), 0));
+    all[i] = source >= 0 ? from[static_cast<size_t>(source)] : b_.graph().constant(Scalar::of(node.dtype(), 0));
   }
   return all;
 }
@@ -103,8 +102,7 @@ Elements KnownValues::scattered(UOp node) {
   const std::vector<int64_t> dims = knownDims(node);
   const Elements& updates = known_[node.src(node.srcCount() - 1).id()];
   size_t count = updates.size();
-  for (size_t axis = 0; axis < dims.size(); ++axis)
-    count = std::max(count, known_[node.src(axis + 1).id()].size());
+  for (size_t axis = 0; axis < dims.size(); ++axis) count = std::max(count, known_[node.src(axis + 1).id()].size());
   for (size_t i = 0; i < count; ++i) {
     std::vector<int64_t> at;
     for (size_t axis = 0; axis < dims.size(); ++axis) {
@@ -135,9 +133,8 @@ Elements KnownValues::reduced(UOp node) {
     UOp operands[] = {target, from[i++]};
     // A symbolic element joins the identity as it is.
     bool isFirst = isKnown(target) && target.isConst() && target.constant() == identity(arg.op, node.dtype());
-    target = isFirst && isKnown(operands[1]) && !operands[1].isConst()
-                 ? operands[1]
-                 : scalar(arg.op, node.dtype(), operands);
+    target = isFirst && isKnown(operands[1]) && !operands[1].isConst() ? operands[1]
+                                                                       : scalar(arg.op, node.dtype(), operands);
   });
   return all;
 }

@@ -23,16 +23,12 @@ size_t valueSources(UOp node) {
     case Op::Shrink:
     case Op::Flip:
     case Op::Contiguous:
-    case Op::Reduce:
-      return 1;
-    case Op::Pad:
-      return 2;
+    case Op::Reduce: return 1;
+    case Op::Pad: return 2;
     case Op::Stack:
     case Op::Gather:
-    case Op::Scatter:
-      return node.srcCount();
-    default:
-      return isElementwise(node.op()) ? node.srcCount() : 0;
+    case Op::Scatter: return node.srcCount();
+    default: return isElementwise(node.op()) ? node.srcCount() : 0;
   }
 }
 
@@ -75,29 +71,23 @@ Elements KnownValues::evaluate(UOp node) {
     case Op::Var:
     case Op::Range:  // the counter of a loop
       return {node};
-    case Op::Buffer:
-      return buffer(node);
+    case Op::Buffer: return buffer(node);
     case Op::Iota: {
       Elements all;
       for (int64_t i = 0; i < knownCount(node); ++i) all.push_back(g.index(i));
       return all;
     }
     case Op::Reshape:
-    case Op::Contiguous:
-      return known_[node.src(0).id()];
+    case Op::Contiguous: return known_[node.src(0).id()];
     case Op::Stack: {
       Elements all;
       for (UOp s : node.src()) all.push_back(known_[s.id()][0]);
       return all;
     }
-    case Op::Gather:
-      return gathered(node);
-    case Op::Scatter:
-      return scattered(node);
-    case Op::Reduce:
-      return reduced(node);
-    default:
-      return isElementwise(node.op()) ? elementwise(node) : moved(node);
+    case Op::Gather: return gathered(node);
+    case Op::Scatter: return scattered(node);
+    case Op::Reduce: return reduced(node);
+    default: return isElementwise(node.op()) ? elementwise(node) : moved(node);
   }
 }
 
@@ -120,8 +110,7 @@ bool KnownValues::dependsOnRun(UOp root) {
     }
     size_t waiting = stack.size();
     bool depends = node.op() == Op::Var || node.op() == Op::Range || node.op() == Op::After || node.op() == Op::Custom;
-    if (node.op() == Op::Buffer)
-      depends = b_.model().ports[node.argAs<SlotArg>().slot].kind != PortKind::Weight;
+    if (node.op() == Op::Buffer) depends = b_.model().ports[node.argAs<SlotArg>().slot].kind != PortKind::Weight;
     for (UOp s : node.src()) {
       auto known = dependsOnRun_.find(s.id());
       if (known == dependsOnRun_.end()) {

@@ -22,8 +22,8 @@ class KnownValues {
   explicit KnownValues(GraphBuilder& builder) : b_(builder) {}
 
   /// The elements of x in row-major order, or nothing when the shape is symbolic or larger than kMaxElements.
-  /// An element is a constant of the dtype of x, an expression over variables as in size_arithmetic.h, or null when only a
-  /// run can tell.
+  /// An element is a constant of the dtype of x, an expression over variables as in size_arithmetic.h, or null when
+  /// only a run can tell.
   std::optional<std::vector<UOp>> elements(const Tensor& x);
   /// The value of x when it depends on no input, state or variable. Large constants are copied.
   std::optional<HostTensor> constant(const Tensor& x);

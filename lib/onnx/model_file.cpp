@@ -35,8 +35,7 @@ Result<std::shared_ptr<const OnnxFile>> parseOnnx(std::span<const std::byte> byt
   google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(bytes.data()),
                                                 static_cast<int>(bytes.size()));
   stream.SetRecursionLimit(kMaxMessageDepth);
-  if (!file->model.ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage())
-    return fail(damaged(path));
+  if (!file->model.ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage()) return fail(damaged(path));
   if (!file->model.has_graph()) return fail(damaged(path));
   SVOD_CHECK(checkNames(file->model, path));
   sortNodes(file->model);

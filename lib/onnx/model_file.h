@@ -11,7 +11,7 @@
 namespace svod {
 
 struct OnnxFile {
-  proto::ModelProto model;       // with its nodes sorted
+  proto::ModelProto model;      // with its nodes sorted
   std::string path, directory;  // external data is looked for in the directory
 };
 

@@ -33,7 +33,8 @@ class NameCheck {
   }
   void value(const proto::ValueInfoProto& v, const char* what) {
     name(v.name(), what);
-    for (const proto::TensorShapeProto::Dimension& d : v.type().tensor_type().shape().dim()) name(d.dim_param(), "a dim");
+    for (const proto::TensorShapeProto::Dimension& d : v.type().tensor_type().shape().dim())
+      name(d.dim_param(), "a dim");
   }
   void node(const proto::NodeProto& n) {
     name(n.name(), "a node");
@@ -50,8 +51,8 @@ class NameCheck {
     const std::optional<size_t> bad = status_ ? firstNotUtf8(text) : std::nullopt;
     if (!bad) return;
     status_ = fail(Error{Diag::Syntax,
-                         notUtf8Text(text, *bad) + ": it is byte " + std::to_string(*bad + 1) + " of the name of " + what +
-                             ", '" + toUtf8(text) + "'",
+                         notUtf8Text(text, *bad) + ": it is byte " + std::to_string(*bad + 1) + " of the name of " +
+                             what + ", '" + toUtf8(text) + "'",
                          "names are UTF-8: rename it in the model",
                          {path_, 0, 0},
                          {}});

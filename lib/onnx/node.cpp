@@ -11,14 +11,8 @@ namespace svod {
 OnnxNode::OnnxNode(GraphBuilder& builder, OnnxContext& context, const OnnxOp& row, int version,
                    std::vector<Tensor> inputs, std::vector<const proto::AttributeProto*> attributes,
                    std::vector<bool> wanted, std::vector<std::optional<Dims>> declared)
-    : b(builder),
-      op(row),
-      opset(version),
-      resultCount(static_cast<int>(wanted.size())),
-      context_(context),
-      inputs_(std::move(inputs)),
-      attributes_(std::move(attributes)),
-      wanted_(std::move(wanted)),
+    : b(builder), op(row), opset(version), resultCount(static_cast<int>(wanted.size())), context_(context),
+      inputs_(std::move(inputs)), attributes_(std::move(attributes)), wanted_(std::move(wanted)),
       declared_(std::move(declared)) {}
 
 // --- Attributes
@@ -98,8 +92,7 @@ Tensor OnnxNode::call(std::string_view name, std::initializer_list<Tensor> opera
                       const Attributes& attributes) const {
   return b.op(name, operands, attributes);
 }
-Tensor OnnxNode::call(std::string_view name, std::span<const Tensor> operands,
-                      const Attributes& attributes) const {
+Tensor OnnxNode::call(std::string_view name, std::span<const Tensor> operands, const Attributes& attributes) const {
   return b.op(name, operands, attributes);
 }
 std::vector<Tensor> OnnxNode::callAll(std::string_view name, std::span<const Tensor> operands,
@@ -107,12 +100,9 @@ std::vector<Tensor> OnnxNode::callAll(std::string_view name, std::span<const Ten
   return b.ops(name, operands, attributes);
 }
 
-Tensor OnnxNode::constantTensor(const HostTensor& value) const {
-  return context_.constantTensor(value, op.name);
-}
+Tensor OnnxNode::constantTensor(const HostTensor& value) const { return context_.constantTensor(value, op.name); }
 
-Tensor OnnxNode::constantTensor(DType dtype, std::vector<int64_t> dims,
-                                std::initializer_list<double> values) const {
+Tensor OnnxNode::constantTensor(DType dtype, std::vector<int64_t> dims, std::initializer_list<double> values) const {
   return constantTensor(HostTensor::of(dtype, std::move(dims), values));
 }
 
@@ -149,15 +139,13 @@ Tensor OnnxNode::unsupported(std::string message, std::string help) const {
 }
 
 bool OnnxNode::require(bool condition, std::string_view what) const {
-  if (!condition)
-    b.fail(Diag::ShapeMismatch, std::string(what), "the node breaks a rule of the ONNX operator");
+  if (!condition) b.fail(Diag::ShapeMismatch, std::string(what), "the node breaks a rule of the ONNX operator");
   return condition;
 }
 
 int OnnxNode::axis(int64_t axis, int rank) const {
   if (axis >= -rank && axis < rank) return static_cast<int>(axis < 0 ? axis + rank : axis);
-  b.fail(Diag::BadAttribute,
-         "axis " + std::to_string(axis) + " is out of range for rank " + std::to_string(rank),
+  b.fail(Diag::BadAttribute, "axis " + std::to_string(axis) + " is out of range for rank " + std::to_string(rank),
          "axes count from 0, or from -1 backwards");
   return -1;
 }

@@ -48,7 +48,8 @@ class OnnxContext {
   virtual uint64_t randomKey() = 0;
   /// Every run is to check that `given`, what it makes of these operands of the node, is `wanted`.
   virtual void expect(const Tensor& given, const Tensor& wanted, const std::string& operands) = 0;
-  /// Sizes nobody bounded are to be such that least <= most, if they can: what the model was made for. No error otherwise.
+  /// Sizes nobody bounded are to be such that least <= most, if they can: what the model was made for. No error
+  /// otherwise.
   virtual void prefer(Dim least, Dim most) = 0;
   /// Whether what is imported now is forgotten, but for the dims of its results.
   bool isRehearsing = false;
@@ -65,9 +66,9 @@ class OnnxNode {
 
   /// `attributes` fit the row; `wanted[i]` tells whether output i has a name, and
   /// `declared[i]` which dims the model states for it.
-  OnnxNode(GraphBuilder& builder, OnnxContext& context, const OnnxOp& row, int version,
-           std::vector<Tensor> inputs, std::vector<const proto::AttributeProto*> attributes,
-           std::vector<bool> wanted, std::vector<std::optional<Dims>> declared = {});
+  OnnxNode(GraphBuilder& builder, OnnxContext& context, const OnnxOp& row, int version, std::vector<Tensor> inputs,
+           std::vector<const proto::AttributeProto*> attributes, std::vector<bool> wanted,
+           std::vector<std::optional<Dims>> declared = {});
 
   // --- Operands. Omitted ones are null.
   int count() const { return static_cast<int>(inputs_.size()); }
@@ -119,9 +120,7 @@ class OnnxNode {
   /// A list that older opsets have as attribute and newer ones as operand: the operand if there is one.
   std::vector<int64_t> integers(std::string_view attribute, int i) const;
   /// The dims of output 0 to use in place of the sizes in operand i, when only a run knows these.
-  std::optional<Dims> declaredFor(int i) const {
-    return has(i) && !isKnown(i) ? declared(0) : std::nullopt;
-  }
+  std::optional<Dims> declaredFor(int i) const { return has(i) && !isKnown(i) ? declared(0) : std::nullopt; }
   /// Every run checks that `given`, an integer vector that it makes of these operands, is `wanted`, which the plan is
   /// compiled for.
   void expect(std::initializer_list<int> operands, Tensor given, const Dims& wanted) const;
@@ -134,8 +133,7 @@ class OnnxNode {
   /// An op of frontend/ops.def. Prefer it to formulas where one fits: converted graphs stay readable.
   Tensor call(std::string_view graphOp, std::initializer_list<Tensor> operands,
               const Attributes& attributes = {}) const;
-  Tensor call(std::string_view graphOp, std::span<const Tensor> operands,
-              const Attributes& attributes = {}) const;
+  Tensor call(std::string_view graphOp, std::span<const Tensor> operands, const Attributes& attributes = {}) const;
   std::vector<Tensor> callAll(std::string_view graphOp, std::span<const Tensor> operands,
                               const Attributes& attributes = {}) const;
   Tensor constantTensor(const HostTensor& value) const;
@@ -152,9 +150,7 @@ class OnnxNode {
   Dim length(Tensor count, Dim room) const;
   /// The first `count` entries along an axis.
   Tensor firstOf(Tensor x, int axis, Tensor count) const;
-  void setDequantized(const Tensor& x, Dequantized from) const {
-    context_.setDequantized(x, std::move(from));
-  }
+  void setDequantized(const Tensor& x, Dequantized from) const { context_.setDequantized(x, std::move(from)); }
   const Dequantized* dequantized(int i) const { return has(i) ? context_.dequantized(arg(i)) : nullptr; }
 
   // --- Errors

@@ -56,9 +56,7 @@ bool OnnxNode::isKnown(int i) const {
   return context_.knownValues().constant(arg(i)).has_value();
 }
 
-std::optional<HostTensor> OnnxNode::valueOf(const Tensor& x) const {
-  return context_.knownValues().constant(x);
-}
+std::optional<HostTensor> OnnxNode::valueOf(const Tensor& x) const { return context_.knownValues().constant(x); }
 
 std::optional<HostTensor> OnnxNode::constant(int i) const {
   std::optional<HostTensor> value = context_.knownValues().constant(arg(i));
@@ -84,7 +82,8 @@ bool OnnxNode::hasEntries(int i, std::optional<int> count) const {
   bool isVector = x.rank() == 1, fits = isVector && (!count || x.dim(0).is(*count));
   if (!isVector || x.dim(0).isConst())
     return require(fits, operandName(op.inputs, i) + " fits the declared dims of the result");
-  unsupported(operandName(op.inputs, i) + " decides a shape, and its length is a variable", "bind the variable with --var");
+  unsupported(operandName(op.inputs, i) + " decides a shape, and its length is a variable",
+              "bind the variable with --var");
   return false;
 }
 
@@ -110,8 +109,7 @@ std::vector<int64_t> OnnxNode::integers(int i) const {
     if (d.is(0)) return {};
   std::optional<HostTensor> value = constant(i);
   std::vector<int64_t> all;
-  if (!value || !require(!isFloat(value->dtype), "operand " + std::to_string(i) + " holds integers"))
-    return all;
+  if (!value || !require(!isFloat(value->dtype), "operand " + std::to_string(i) + " holds integers")) return all;
   for (int64_t k = 0; k < value->numel(); ++k) all.push_back(value->at(k).asInt());
   return all;
 }
@@ -134,8 +132,7 @@ std::vector<int64_t> OnnxNode::integers(std::string_view attribute, int i) const
 int64_t OnnxNode::integer(std::string_view attribute, int i, int64_t absent) const {
   if (!has(i)) return has(attribute) ? integer(attribute) : absent;
   std::vector<int64_t> all = integers(i);
-  if (b.failed() || !require(all.size() == 1, "operand " + std::to_string(i) + " is one number"))
-    return absent;
+  if (b.failed() || !require(all.size() == 1, "operand " + std::to_string(i) + " is one number")) return absent;
   return all[0];
 }
 

@@ -33,8 +33,7 @@ bool isOnnxPath(std::string_view path);
 OnnxImport importOnnx(const std::string& path, const LoadOptions& options = {});
 /// The same from memory. External data is looked for in the folder of `path`; `bytes` are not
 /// needed afterwards.
-OnnxImport importOnnxBytes(std::span<const std::byte> bytes, const std::string& path,
-                           const LoadOptions& options = {});
+OnnxImport importOnnxBytes(std::span<const std::byte> bytes, const std::string& path, const LoadOptions& options = {});
 
 /// A model as a graph file, and the notes of OnnxImport.
 struct OnnxConversion {
@@ -42,8 +41,8 @@ struct OnnxConversion {
   std::vector<Error> notes;
 };
 
-/// The model as a graph file that builds the same Model; the first error. `weightFile` is what the text calls the file of
-/// its weights. The bytes of the weights stay those of the model, mapped or copied as importOnnx says.
+/// The model as a graph file that builds the same Model; the first error. `weightFile` is what the text calls the file
+/// of its weights. The bytes of the weights stay those of the model, mapped or copied as importOnnx says.
 Result<OnnxConversion> convertOnnx(const std::string& path, const LoadOptions& options, const std::string& weightFile);
 Result<OnnxConversion> convertOnnxBytes(std::span<const std::byte> bytes, const std::string& path,
                                         const LoadOptions& options, const std::string& weightFile);

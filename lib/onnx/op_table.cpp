@@ -26,9 +26,8 @@ constexpr OnnxOp kRows[] = {
 constexpr auto kOps = [] {
   std::array<OnnxOp, std::size(kRows)> ops{};
   std::copy(std::begin(kRows), std::end(kRows), ops.begin());
-  std::sort(ops.begin(), ops.end(), [](const OnnxOp& a, const OnnxOp& b) {
-    return a.name != b.name ? a.name < b.name : a.since < b.since;
-  });
+  std::sort(ops.begin(), ops.end(),
+            [](const OnnxOp& a, const OnnxOp& b) { return a.name != b.name ? a.name < b.name : a.since < b.since; });
   return ops;
 }();
 
@@ -55,8 +54,7 @@ OnnxAttribute parseAttribute(std::string_view text) {
   std::string_view type = trim(text.substr(colon + 1, equals - colon - 1));
   for (const TypeName& t : kTypeNames)
     if (t.text == type) attribute.type = t.type;
-  if (equals < text.size() && trim(text.substr(equals + 1)) != "none")
-    attribute.preset = trim(text.substr(equals + 1));
+  if (equals < text.size() && trim(text.substr(equals + 1)) != "none") attribute.preset = trim(text.substr(equals + 1));
   return attribute;
 }
 

@@ -125,7 +125,9 @@ std::optional<Fraction> fractionOf(Graph& g, UOp u) {
   if (!isFloat(u.dtype())) return Fraction{Dim(g, u), one};
   if (u.op() == Op::Cast && u.src(0).dtype() == DType::Index) return Fraction{Dim(g, u.src(0)), one};
   if (u.op() != Op::Fdiv) return std::nullopt;
-  auto part = [&](UOp s) { return Dim(g, s.isConst() ? g.index(static_cast<int64_t>(s.constant().asFloat())) : s.src(0)); };
+  auto part = [&](UOp s) {
+    return Dim(g, s.isConst() ? g.index(static_cast<int64_t>(s.constant().asFloat())) : s.src(0));
+  };
   return Fraction{part(u.src(0)), part(u.src(1))};
 }
 
@@ -138,7 +140,8 @@ UOp floatOf(Graph& g, DType dtype, Fraction f) {
   if (whole * f.below == f.above) f = {whole, Dim(g, g.index(1))};
   if (!isExact(f.above, dtype) || !isExact(f.below, dtype)) return UOp();
   auto part = [&](Dim d) {
-    return d.isConst() ? g.constant(Scalar::ofFloat(dtype, static_cast<double>(d.constant()))) : g.cast(d.node(), dtype);
+    return d.isConst() ? g.constant(Scalar::ofFloat(dtype, static_cast<double>(d.constant())))
+                       : g.cast(d.node(), dtype);
   };
   return f.below.is(1) ? part(f.above) : g.alu(Op::Fdiv, {part(f.above), part(f.below)});
 }

@@ -82,9 +82,12 @@ Polynomial withoutCommonAtoms(const Polynomial& p) {
 std::optional<SizeForm> linear(const Polynomial& p) {
   SizeForm form;
   for (const auto& [atoms, times] : p) {
-    if (atoms.empty()) form.constant = times;
-    else if (atoms.size() == 1 && atoms[0].op() == Op::Var) form.factors[std::string(atoms[0].argAs<VarArg>().name)] = times;
-    else return std::nullopt;
+    if (atoms.empty())
+      form.constant = times;
+    else if (atoms.size() == 1 && atoms[0].op() == Op::Var)
+      form.factors[std::string(atoms[0].argAs<VarArg>().name)] = times;
+    else
+      return std::nullopt;
   }
   return form;
 }
@@ -110,7 +113,7 @@ std::function<bool(const std::string&)> nobodyBounds(const SizeVariables& sizes)
 
 // What the choice of operands of Min and Max asks for.
 std::optional<std::map<std::string, Interval>> boundsOf(const std::vector<UOp>& nodes, const Choice& choice,
-                                                         const SizeVariables& sizes) {
+                                                        const SizeVariables& sizes) {
   std::map<std::string, Interval> all;
   for (UOp n : nodes) {
     const auto chosen = static_cast<size_t>(choice.at(n.id()));
@@ -142,7 +145,8 @@ bool learnEqual(const SizeDemand& demand, bool mayUnify, SizeVariables& sizes, S
   for (size_t choices = 0; choices < size_t{1} << clamps.size(); ++choices) {
     Choice choice;
     for (size_t i = 0; i < clamps.size(); ++i) choice[clamps[i].id()] = static_cast<int>(choices >> i & 1);
-    const std::optional<Polynomial> left = polynomialOf(demand.left, choice), right = polynomialOf(demand.right, choice);
+    const std::optional<Polynomial> left = polynomialOf(demand.left, choice),
+                                    right = polynomialOf(demand.right, choice);
     const std::optional<Polynomial> zero = left && right ? sum(*left, *right, -1) : std::nullopt;
     if (!zero || (!mayUnify && !zero->empty())) continue;
     const auto bounds = boundsOf(clamps, choice, sizes);
@@ -162,12 +166,11 @@ bool learnEqual(const SizeDemand& demand, bool mayUnify, SizeVariables& sizes, S
 }  // namespace
 
 bool learn(const SizeDemand& demand, SizeVariables& sizes, SizeFindings& findings) {
-  if (demand.isEqual)
-    return learnEqual(demand, false, sizes, findings) || learnEqual(demand, true, sizes, findings);
+  if (demand.isEqual) return learnEqual(demand, false, sizes, findings) || learnEqual(demand, true, sizes, findings);
   auto bounds = boundsFor(demand.left, demand.right, nobodyBounds(sizes));
   if (!bounds || bounds->empty()) return false;
-  // Where small sizes are out, those that are used are several times the least one. A greatest one that an op asks for is
-  // found again.
+  // Where small sizes are out, those that are used are several times the least one. A greatest one that an op asks for
+  // is found again.
   constexpr int64_t kUsual = 16;
   for (auto& [name, b] : *bounds)
     if (b.min > 1) b.max = std::max(b.max, kUsual * b.min);

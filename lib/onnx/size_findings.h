@@ -1,5 +1,5 @@
-// What the ops of a model say about its sizes where nobody else does: dims that must be one, and the bounds without which
-// an op is refused. The importer collects demands while it builds, and starts again with what follows from them.
+// What the ops of a model say about its sizes where nobody else does: dims that must be one, and the bounds without
+// which an op is refused. The importer collects demands while it builds, and starts again with what follows from them.
 #pragma once
 #include <map>
 #include <string>
@@ -25,8 +25,8 @@ struct SizeFindings {
     Interval bounds;
     std::string by;
   };
-  std::vector<Equality> equalities;       // each takes away one variable
-  std::map<std::string, Bounds> bounds;   // of variables that stay free
+  std::vector<Equality> equalities;      // each takes away one variable
+  std::map<std::string, Bounds> bounds;  // of variables that stay free
 };
 
 /// Adds to `findings` what meets the demand, as far as variables are concerned that nobody bounded: an equality, or

@@ -34,18 +34,12 @@ ConstData converted(const google::protobuf::RepeatedField<From>& values) {
 // The elements from the field that ONNX assigns to the dtype.
 ConstData typedField(const proto::TensorProto& t, DType dtype) {
   switch (dtype) {
-    case DType::F32:
-      return converted<float, float>(t.float_data());
-    case DType::F64:
-      return converted<double, double>(t.double_data());
-    case DType::I64:
-      return converted<int64_t, int64_t>(t.int64_data());
-    case DType::U64:
-      return converted<uint64_t, uint64_t>(t.uint64_data());
-    case DType::U32:
-      return converted<uint64_t, uint32_t>(t.uint64_data());
-    case DType::I32:
-      return converted<int32_t, int32_t>(t.int32_data());
+    case DType::F32: return converted<float, float>(t.float_data());
+    case DType::F64: return converted<double, double>(t.double_data());
+    case DType::I64: return converted<int64_t, int64_t>(t.int64_data());
+    case DType::U64: return converted<uint64_t, uint64_t>(t.uint64_data());
+    case DType::U32: return converted<uint64_t, uint32_t>(t.uint64_data());
+    case DType::I32: return converted<int32_t, int32_t>(t.int32_data());
     default:
       return byteSize(dtype) == 2 ? converted<int32_t, uint16_t>(t.int32_data())
                                   : converted<int32_t, uint8_t>(t.int32_data());
@@ -82,25 +76,22 @@ Result<int64_t> countOf(const proto::TensorProto& t, const std::string& name) {
 }
 
 // The path of an external file, if it stays in the folder.
-Result<std::string> insideFolder(const std::string& folder, const std::string& location,
-                                 const std::string& name) {
+Result<std::string> insideFolder(const std::string& folder, const std::string& location, const std::string& name) {
   namespace fs = std::filesystem;
   std::error_code error;
   const fs::path base = fs::weakly_canonical(folder, error);
   const fs::path target = fs::weakly_canonical(base / location, error);
   const fs::path inside = target.lexically_relative(base);
-  if (!error && !location.empty() && location.find('\0') == std::string::npos &&
-      !fs::path(location).is_absolute() && !inside.empty() && *inside.begin() != ".." && inside != ".")
+  if (!error && !location.empty() && location.find('\0') == std::string::npos && !fs::path(location).is_absolute() &&
+      !inside.empty() && *inside.begin() != ".." && inside != ".")
     return target.string();
-  return fail(Diag::Syntax,
-              name + " has its data in '" + location + "', which is outside the folder of the model",
+  return fail(Diag::Syntax, name + " has its data in '" + location + "', which is outside the folder of the model",
               "external data lies beside the model or below it");
 }
 
 }  // namespace
 
-Result<ConstData> TensorLoader::external(const proto::TensorProto& t, const std::string& name,
-                                         uint64_t bytes) {
+Result<ConstData> TensorLoader::external(const proto::TensorProto& t, const std::string& name, uint64_t bytes) {
   std::string location;
   uint64_t offset = 0, length = bytes;
   for (const auto& entry : t.external_data()) {
@@ -124,9 +115,9 @@ Result<ConstData> TensorLoader::external(const proto::TensorProto& t, const std:
   }
   if (length != bytes || offset > mapped->size() || bytes > mapped->size() - offset)
     return fail(Diag::BadWeights,
-                name + " needs " + std::to_string(bytes) + " bytes, its external data is " +
-                    std::to_string(length) + " bytes at " + std::to_string(offset) + " of '" + path +
-                    "', which has " + std::to_string(mapped->size()),
+                name + " needs " + std::to_string(bytes) + " bytes, its external data is " + std::to_string(length) +
+                    " bytes at " + std::to_string(offset) + " of '" + path + "', which has " +
+                    std::to_string(mapped->size()),
                 "check that the data files belong to this model");
   return ConstData{mapped->data() + offset, static_cast<size_t>(bytes), mapped};
 }
@@ -145,10 +136,9 @@ Result<TensorData> TensorLoader::load(const proto::TensorProto& t) {
     result.data = typedField(t, dtype);
   }
   if (result.data.bytes != bytes)
-    return fail(
-        Diag::Syntax,
-        name + " needs " + std::to_string(bytes) + " bytes of data, got " + std::to_string(result.data.bytes),
-        "the file is damaged, or dims and element type do not belong to the data");
+    return fail(Diag::Syntax,
+                name + " needs " + std::to_string(bytes) + " bytes of data, got " + std::to_string(result.data.bytes),
+                "the file is damaged, or dims and element type do not belong to the data");
   if (dtype == DType::Bool) result.data = normalizedBools(std::move(result.data));
   return result;
 }

@@ -119,8 +119,8 @@ UOp maskedFactor(Graph& g, UOp factor, UOp valid, const Caps& caps) {
   return g.bitcast(g.alu(Op::Xor, {load, flip.src(1)}), factor.dtype());
 }
 
-// where(valid, x * y, 0) as x * (y or 0): the product stays one of small numbers. 0 times infinity would be NaN, so both
-// floats are masked.
+// where(valid, x * y, 0) as x * (y or 0): the product stays one of small numbers. 0 times infinity would be NaN, so
+// both floats are masked.
 UOp masksInside(Graph& g, UOp sink, UOp dot, UOp column, const Caps& caps) {
   return transform(g, sink, [&](UOp n, std::span<const UOp> src) {
     UOp value = src.empty() ? UOp() : src[0];
@@ -164,8 +164,7 @@ namespace {
 Result<std::vector<Product>> productsAlong(Graph& g, UOp sink, const Axis& axis, std::string_view name) {
   std::vector<Product> products;
   for (UOp reduce : closersOf(sink, axis.range)) {
-    const bool expanded =
-        std::ranges::any_of(reduce.src().subspan(1), [](UOp r) { return isExpanded(axisType(r)); });
+    const bool expanded = std::ranges::any_of(reduce.src().subspan(1), [](UOp r) { return isExpanded(axisType(r)); });
     std::optional<Product> product = expanded ? std::nullopt : productOf(g, reduce, lastOutput(sink));
     if (!product || (!products.empty() && products[0].group() != product->group()))
       return fail(Diag::BadOpt, std::string(name) + " does not sum products of bytes or of bf16",
@@ -180,13 +179,13 @@ Result<std::vector<Product>> productsAlong(Graph& g, UOp sink, const Axis& axis,
 
 Result<Applied> applyDot(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
   const auto& args = std::get<AxisAmount>(opt.args);
-  if (caps.workgroups)
-    return fail(Diag::BadOpt, "dot is an instruction of CPUs, and this target has workgroups");
+  if (caps.workgroups) return fail(Diag::BadOpt, "dot is an instruction of CPUs, and this target has workgroups");
   SVOD_TRY(Axis axis, pickAxis(sink, args.axis, kReduce, {AxisType::Reduce}));
   SVOD_TRY(std::vector<Product> products, productsAlong(g, sink, axis, "axis " + std::to_string(args.axis)));
   const int64_t group = products[0].group();
   if (isFloat(products[0].reduce.dtype()) && caps.numerics != Numerics::Fast)
-    return fail(Diag::BadOpt, "dot products of bf16 flush subnormals and skip roundings", "compile with --numerics fast");
+    return fail(Diag::BadOpt, "dot products of bf16 flush subnormals and skip roundings",
+                "compile with --numerics fast");
   if (args.amount != group)
     return fail(Diag::BadOpt, "groups of " + std::to_string(args.amount),
                 "dot products of " + std::string(group == 2 ? "bf16" : "bytes") + " take groups of " +
@@ -202,8 +201,8 @@ Result<Applied> applyDot(Graph& g, UOp sink, const OptOp& opt, const Caps& caps)
   }
   const UOp column = lastOutput(sink);
   sink = substitute(g, sink, from, to);
-  SplitResult split = splitRange(
-      g, sink, {axis.range, group, AxisType::Reduce, AxisType::Dot, SplitForm::Inner, caps.overwrites});
+  SplitResult split =
+      splitRange(g, sink, {axis.range, group, AxisType::Reduce, AxisType::Dot, SplitForm::Inner, caps.overwrites});
   made.push_back({MadeLoop::How::Part, split.inner, {axis.range}, "d"});
   return Applied(masksInside(g, split.sink, split.inner, column, caps), std::move(made));
 }

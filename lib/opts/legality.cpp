@@ -23,9 +23,8 @@ Status checkExpansion(UOp n, const Caps& caps) {
       return fail(Diag::BadOpt, "more than " + count(caps.maxCopies) + " copies of one expression",
                   "use smaller upcast and unroll amounts");
     if (n.op() == Op::Stage && isExpanded(type))
-      return fail(
-          Diag::BadOpt, "a local buffer would be filled once per copy of an expanded axis",
-          "apply pack and share after upcast and vector of the axes they stay inside of, or close them");
+      return fail(Diag::BadOpt, "a local buffer would be filled once per copy of an expanded axis",
+                  "apply pack and share after upcast and vector of the axes they stay inside of, or close them");
     if (n.op() == Op::Stage && type == AxisType::Warp)
       return fail(Diag::BadOpt, "each lane of a warp would fill a local buffer of its own",
                   "apply pack and share before tc");
@@ -49,10 +48,9 @@ Status checkWorkgroup(UOp sink, const Caps& caps) {
     if (isThreadOfGroup(axisType(n))) threads *= maxExtent(n);
   }
   if (threads <= caps.maxLocal) return {};
-  return fail(
-      Diag::BadOpt,
-      "the workgroup would have " + count(threads) + " threads, the device allows " + count(caps.maxLocal),
-      "use smaller local and group amounts");
+  return fail(Diag::BadOpt,
+              "the workgroup would have " + count(threads) + " threads, the device allows " + count(caps.maxLocal),
+              "use smaller local and group amounts");
 }
 
 }  // namespace
@@ -79,8 +77,7 @@ Result<Axis> pickAxis(UOp sink, int32_t number, uint8_t nests, std::initializer_
   AxisType type = axisType(axis.range);
   std::string name = "axis " + std::to_string(number);
   if (type == AxisType::Serial)
-    return fail(Diag::BadOpt,
-                name + " must run in order: its iterations depend on each other through memory");
+    return fail(Diag::BadOpt, name + " must run in order: its iterations depend on each other through memory");
   if (!(nests & (1 << static_cast<int>(axis.nest)))) {
     constexpr std::string_view kNest[] = {"an output axis", "a reduce axis", "a stage axis"};
     return fail(Diag::BadOpt, name + " is " + std::string(kNest[static_cast<int>(axis.nest)]),
@@ -93,8 +90,7 @@ Result<Axis> pickAxis(UOp sink, int32_t number, uint8_t nests, std::initializer_
 
 Result<int64_t> pickAmount(const Axis& axis, int64_t amount, int64_t most) {
   std::optional<int64_t> extent = constExtent(axis.range);
-  if (amount == 0 && !extent)
-    return fail(Diag::BadOpt, "the whole of an axis of symbolic extent", "give an amount");
+  if (amount == 0 && !extent) return fail(Diag::BadOpt, "the whole of an axis of symbolic extent", "give an amount");
   int64_t n = amount == 0 ? *extent : amount;
   if (n < 2) return fail(Diag::BadOpt, "an amount of " + count(n) + " splits nothing", "use 2 or more");
   if (n > most)

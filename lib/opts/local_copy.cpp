@@ -44,8 +44,7 @@ Renamed withOwnRanges(Graph& g, UOp sink, UOp value, std::span<const UOp> closed
   std::vector<UOp> from(closed.begin(), closed.end()), fresh;
   for (UOp r : closed) fresh.push_back(g.range(r.src(0), id++, typeOf(r)));
   std::vector<UOp> to = fresh;
-  for (UOp r : innerLoops(value, closed))
-    from.push_back(r), to.push_back(g.range(r.src(0), id++, axisType(r)));
+  for (UOp r : innerLoops(value, closed)) from.push_back(r), to.push_back(g.range(r.src(0), id++, axisType(r)));
   std::vector<std::pair<UOp, UOp>> copies;
   for (size_t i = 0; i < from.size(); ++i) copies.emplace_back(from[i], to[i]);
   uint32_t slot = nextBufferSlot(sink);

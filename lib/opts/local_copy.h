@@ -16,9 +16,9 @@ uint32_t nextBufferSlot(UOp sink);
 /// with buffers of its own.
 struct Renamed {
   UOp value;
-  std::vector<UOp> ranges;  // in place of those
+  std::vector<UOp> ranges;                  // in place of those
   std::vector<std::pair<UOp, UOp>> copies;  // all ranges with others in their place, and those
-  uint32_t slot;            // that is free for one more buffer
+  uint32_t slot;                            // that is free for one more buffer
 };
 Renamed withOwnRanges(Graph& graph, UOp sink, UOp value, std::span<const UOp> closed,
                       const std::function<AxisType(UOp)>& typeOf);

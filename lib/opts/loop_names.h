@@ -1,5 +1,5 @@
-// Names of loops that stay what they are while opts come and go: taking one opt out of a list leaves the others meaning what
-// they meant.
+// Names of loops that stay what they are while opts come and go: taking one opt out of a list leaves the others meaning
+// what they meant.
 #pragma once
 #include <map>
 #include <span>
@@ -11,9 +11,9 @@
 
 namespace svod {
 
-/// Output loops of the kernel as it is given are n0, n1, .. from the outermost one, loops of reductions k0, k1, .., loops
-/// that fill local buffers s0, s1, .. Opts make others of them: `tile` n0.o and n0.i, `merge` n0+n1, `pack` of parameter 2
-/// p2.k0. What is left of a loop that vector, upcast or unroll take steps of keeps its name.
+/// Output loops of the kernel as it is given are n0, n1, .. from the outermost one, loops of reductions k0, k1, ..,
+/// loops that fill local buffers s0, s1, .. Opts make others of them: `tile` n0.o and n0.i, `merge` n0+n1, `pack` of
+/// parameter 2 p2.k0. What is left of a loop that vector, upcast or unroll take steps of keeps its name.
 class LoopNames {
  public:
   /// Of a kernel before any opt.
@@ -24,8 +24,8 @@ class LoopNames {
   /// Empty for a loop without a name.
   std::string_view nameOf(UOp range) const;
 
-  /// The opt with every number in place of a name, or every name in place of a number, as far as there is one. `axes`: of
-  /// the kernel the names are of. Errors: BadOpt for a name that no axis has.
+  /// The opt with every number in place of a name, or every name in place of a number, as far as there is one. `axes`:
+  /// of the kernel the names are of. Errors: BadOpt for a name that no axis has.
   Result<OptOp> numbered(const OptOp& opt, std::span<const Axis> axes) const;
   OptOp named(const OptOp& opt, std::span<const Axis> axes) const;
 

@@ -48,18 +48,15 @@ Applied mergeRanges(Graph& g, UOp sink, UOp outer, UOp inner, AxisType type) {
 
 Status needWorkgroups(const Caps& caps, std::string_view what) {
   if (caps.workgroups) return {};
-  return fail(Diag::BadOpt, "the target has no " + std::string(what),
-              "use thread, vector and upcast on a CPU");
+  return fail(Diag::BadOpt, "the target has no " + std::string(what), "use thread, vector and upcast on a CPU");
 }
 
 // BadOpt unless b stands directly inside a wherever one of them is closed.
 Status adjacent(UOp sink, UOp a, UOp b) {
   std::vector<UOp> closers = closersOf(sink, a);
-  if (closers != closersOf(sink, b))
-    return fail(Diag::BadOpt, "the two axes do not belong to the same loop nests");
+  if (closers != closersOf(sink, b)) return fail(Diag::BadOpt, "the two axes do not belong to the same loop nests");
   for (UOp closer : closers) {
-    if (closer.op() == Op::Stage)
-      return fail(Diag::BadOpt, "the axes of a stage are its layout and stay apart");
+    if (closer.op() == Op::Stage) return fail(Diag::BadOpt, "the axes of a stage are its layout and stay apart");
     auto list = closer.src().subspan(1);
     auto at = std::ranges::find(list, a);
     if (at + 1 == list.end() || *(at + 1) != b)
@@ -73,12 +70,9 @@ Status adjacent(UOp sink, UOp a, UOp b) {
 
 Result<Applied> applyMerge(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
   const auto& axes = std::get<AxisList>(opt.args).axes;
-  if (axes.size() != 2 || axes[0] == axes[1])
-    return fail(Diag::BadOpt, "merge takes two axes", "write merge(0,1)");
-  SVOD_TRY(Axis a,
-           pickAxis(sink, axes[0], kOutput | kReduce, {AxisType::Loop, AxisType::Reduce, AxisType::Global}));
-  SVOD_TRY(Axis b,
-           pickAxis(sink, axes[1], kOutput | kReduce, {AxisType::Loop, AxisType::Reduce, AxisType::Global}));
+  if (axes.size() != 2 || axes[0] == axes[1]) return fail(Diag::BadOpt, "merge takes two axes", "write merge(0,1)");
+  SVOD_TRY(Axis a, pickAxis(sink, axes[0], kOutput | kReduce, {AxisType::Loop, AxisType::Reduce, AxisType::Global}));
+  SVOD_TRY(Axis b, pickAxis(sink, axes[1], kOutput | kReduce, {AxisType::Loop, AxisType::Reduce, AxisType::Global}));
   if (axisType(a.range) != axisType(b.range)) return fail(Diag::BadOpt, "the two axes have different types");
   SVOD_CHECK(adjacent(sink, a.range, b.range));
   Applied merged = mergeRanges(g, sink, a.range, b.range, axisType(a.range));
@@ -107,16 +101,14 @@ Result<Applied> applyPitch(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
 Result<Applied> applyOrder(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
   std::vector<UOp> order;
   for (int32_t number : std::get<AxisList>(opt.args).axes) {
-    SVOD_TRY(Axis axis,
-             pickAxis(sink, number, kAnyNest, {AxisType::Loop, AxisType::Reduce, AxisType::Global}));
+    SVOD_TRY(Axis axis, pickAxis(sink, number, kAnyNest, {AxisType::Loop, AxisType::Reduce, AxisType::Global}));
     if (std::ranges::find(order, axis.range) != order.end())
       return fail(Diag::BadOpt, "axis " + std::to_string(number) + " is named twice");
     if (axis.nest == Nest::Reduce) SVOD_CHECK(mayReorder(sink, axis.range, caps));
     if (axis.nest == Nest::Stage && closersOf(sink, axis.range)[0].argAs<ReduceArg>().op != Op::Store)
       return fail(Diag::BadOpt, "axis " + std::to_string(number) + " adds to a local buffer");
     if (!order.empty() && closersOf(sink, order[0]) != closersOf(sink, axis.range))
-      return fail(Diag::BadOpt, "the axes do not belong to the same loop nests",
-                  "axes: " + describeAxes(sink));
+      return fail(Diag::BadOpt, "the axes do not belong to the same loop nests", "axes: " + describeAxes(sink));
     order.push_back(axis.range);
   }
   if (order.size() < 2) return fail(Diag::BadOpt, "order needs at least two axes", "write order(1,0)");
@@ -188,8 +180,7 @@ Result<Applied> applyGroup(Graph& g, UOp sink, const OptOp& opt, const Caps& cap
     for (UOp r : closer.ranges()) {
       AxisType type = axisType(r);
       if (type == AxisType::Reduce || type == AxisType::Unroll || type == AxisType::Group)
-        return fail(Diag::BadOpt,
-                    "the reduce of axis " + std::to_string(args.axis) + " is inside another reduce");
+        return fail(Diag::BadOpt, "the reduce of axis " + std::to_string(args.axis) + " is inside another reduce");
       const bool isOfTile = type == AxisType::Warp || type == AxisType::Core;
       if (type == AxisType::Upcast || type == AxisType::Local || isOfTile) bytes *= maxExtent(r);
     }
@@ -205,8 +196,7 @@ Result<Applied> applyGroup(Graph& g, UOp sink, const OptOp& opt, const Caps& cap
 
 Result<Applied> applySwap(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
   const auto& axes = std::get<AxisList>(opt.args).axes;
-  if (axes.size() != 2 || axes[0] == axes[1])
-    return fail(Diag::BadOpt, "swap takes two axes", "write swap(0,1)");
+  if (axes.size() != 2 || axes[0] == axes[1]) return fail(Diag::BadOpt, "swap takes two axes", "write swap(0,1)");
   SVOD_TRY(Axis a, pickAxis(sink, axes[0], kOutput, {AxisType::Global}));
   SVOD_TRY(Axis b, pickAxis(sink, axes[1], kOutput, {AxisType::Global}));
   std::vector<UOp> order{b.range, a.range};

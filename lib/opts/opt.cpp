@@ -76,7 +76,8 @@ class OptParser {
       const char* end = text_.data() + text_.size();
       auto [next, error] = std::from_chars(text_.data() + at_, end, value);
       if (error != std::errc() || value < 0 || value > INT32_MAX)
-        return fail(Diag::BadOpt, "expected a number from 0 to 2147483647, or the name of a loop," + here(), usageOf(kind));
+        return fail(Diag::BadOpt, "expected a number from 0 to 2147483647, or the name of a loop," + here(),
+                    usageOf(kind));
       at_ = static_cast<size_t>(next - text_.data());
       words.emplace_back(static_cast<int32_t>(value));
     }
@@ -98,16 +99,13 @@ class OptParser {
   void skip(std::string_view set) {
     while (at_ < text_.size() && set.find(text_[at_]) != std::string_view::npos) ++at_;
   }
-  std::string here() const {
-    return " at position " + std::to_string(at_ + 1) + " of `" + std::string(text_) + "`";
-  }
+  std::string here() const { return " at position " + std::to_string(at_ + 1) + " of `" + std::string(text_) + "`"; }
 
   Error unknownName(std::string_view name, size_t start) const {
     std::vector<std::string_view> known;
     for (const OptInfo& row : allOpts()) known.push_back(row.name);
     at_ = start;
-    std::string what =
-        name.empty() ? "expected the name of an opt" : "unknown opt `" + std::string(name) + "`";
+    std::string what = name.empty() ? "expected the name of an opt" : "unknown opt `" + std::string(name) + "`";
     return {Diag::BadOpt, what + here(), choicesFor(name, known), {}, {}};
   }
 
@@ -126,7 +124,8 @@ std::string toText(const OptOp& opt) {
   char separator = '(';
   auto add = [&](const std::string& word) { text += separator + word, separator = ','; };
   auto number = [&](auto value) { add(std::to_string(value)); };
-  forEachArg(opt.args, number, [&](const AxisRef& a) { add(a.name.empty() ? std::to_string(a.number) : a.name); }, number);
+  forEachArg(
+      opt.args, number, [&](const AxisRef& a) { add(a.name.empty() ? std::to_string(a.number) : a.name); }, number);
   return separator == '(' ? text : text + ")";
 }
 

@@ -92,7 +92,8 @@ struct CoreAxes {  // "tc(0,0,1,2)": tensor core 0 of the target, rows axis 0, c
   AxisRef m, n, k;
   bool operator==(const CoreAxes&) const = default;
 };
-using OptArgs = std::variant<NoArgs, AxisAmount, AxisList, TwoAxesAmount, PackArgs, ParamSlot, SlotAxisAmount, CoreAxes>;
+using OptArgs =
+    std::variant<NoArgs, AxisAmount, AxisList, TwoAxesAmount, PackArgs, ParamSlot, SlotAxisAmount, CoreAxes>;
 
 struct OptOp {
   OptKind kind;
@@ -125,9 +126,9 @@ struct Applied {
   Applied(UOp kernel, std::vector<MadeLoop> loops = {}) : sink(kernel), made(std::move(loops)) {}
 };
 
-/// One row per kind. `apply` returns the changed kernel with the loops it has now and had not before, or an error (BadOpt)
-/// that says why the opt does not apply; it never changes what the kernel computes, except for the rounding of float
-/// reductions where `caps` allows it. It reads numbers of axes alone: names are looked up before (replay.h).
+/// One row per kind. `apply` returns the changed kernel with the loops it has now and had not before, or an error
+/// (BadOpt) that says why the opt does not apply; it never changes what the kernel computes, except for the rounding of
+/// float reductions where `caps` allows it. It reads numbers of axes alone: names are looked up before (replay.h).
 struct OptInfo {
   OptKind kind;
   std::string_view name, signature, what;

@@ -68,16 +68,11 @@ class Relooper {
         if (const Reloop* loop = loopFrom(n)) return loop->value;
         break;
       case Op::End:
-      case Op::Stage:
-        return g_.withSrc(n, closing(n, src[0]));
-      case Op::Reduce:
-        return reduce(n, src[0]);
-      case Op::Load:
-        return load(n, src);
-      case Op::Store:
-        return store(n, src);
-      default:
-        break;
+      case Op::Stage: return g_.withSrc(n, closing(n, src[0]));
+      case Op::Reduce: return reduce(n, src[0]);
+      case Op::Load: return load(n, src);
+      case Op::Store: return store(n, src);
+      default: break;
     }
     return g_.withSrc(n, src);
   }
@@ -103,8 +98,7 @@ class Relooper {
   }
 
   UOp masked(UOp n, std::span<const UOp> list, UOp valid) {
-    const bool isCoreSum =
-        std::ranges::any_of(list.subspan(1), [](UOp r) { return axisType(r) == AxisType::Core; });
+    const bool isCoreSum = std::ranges::any_of(list.subspan(1), [](UOp r) { return axisType(r) == AxisType::Core; });
     if (isCoreSum) return maskedProduct(g_, list[0], valid);
     return g_.where(valid, list[0], g_.constant(identity(n.argAs<ReduceArg>().op, n.dtype())));
   }
@@ -139,14 +133,11 @@ UOp ceilDiv(Graph& g, UOp extent, int64_t n) {
 bool isMultipleOf(UOp dim, int64_t n) {
   if (dim.isConst()) return dim.constInt() % n == 0;
   if (dim.op() == Op::Mul) return isMultipleOf(dim.src(0), n) || isMultipleOf(dim.src(1), n);
-  if (dim.op() == Op::Add || dim.op() == Op::Sub)
-    return isMultipleOf(dim.src(0), n) && isMultipleOf(dim.src(1), n);
+  if (dim.op() == Op::Add || dim.op() == Op::Sub) return isMultipleOf(dim.src(0), n) && isMultipleOf(dim.src(1), n);
   return false;
 }
 
-UOp reloop(Graph& graph, UOp sink, std::span<const Reloop> loops) {
-  return Relooper(graph, sink, loops).run();
-}
+UOp reloop(Graph& graph, UOp sink, std::span<const Reloop> loops) { return Relooper(graph, sink, loops).run(); }
 
 namespace {
 
@@ -154,8 +145,7 @@ namespace {
 bool mayRepeat(UOp sink) {
   std::vector<UOp> written, read;
   for (UOp n : toposort(sink))
-    if (n.op() == Op::Load || n.op() == Op::Store)
-      (n.op() == Op::Load ? read : written).push_back(storageOf(n.src(0)));
+    if (n.op() == Op::Load || n.op() == Op::Store) (n.op() == Op::Load ? read : written).push_back(storageOf(n.src(0)));
   return std::ranges::none_of(read, [&](UOp s) { return std::ranges::find(written, s) != written.end(); });
 }
 
@@ -180,8 +170,7 @@ void maskRemainder(Graph& g, UOp sink, const Split& s, UOp start, UOp inner, Rel
     UOp last = subIndices(g, extent, g.index(s.amount));
     loop.value = g.alu(Op::Add, {g.alu(Op::Min, {start, last}), inner});
     loop.clamped = true;
-    if (!isIdempotent(sink, s.range))
-      loop.valid = g.alu(Op::Le, {start, loop.value});  // not seen a step before
+    if (!isIdempotent(sink, s.range)) loop.valid = g.alu(Op::Le, {start, loop.value});  // not seen a step before
     return;
   }
   loop.valid = g.alu(Op::Lt, {loop.value, extent});

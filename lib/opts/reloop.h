@@ -20,12 +20,10 @@ struct Reloop {
   bool clamped = false;
 };
 
-/// Applies all replacements at once. A reduce left without ranges becomes its one value; sums of a tensor core get their
-/// neutral element as products of zeros.
+/// Applies all replacements at once. A reduce left without ranges becomes its one value; sums of a tensor core get
+/// their neutral element as products of zeros.
 UOp reloop(Graph& graph, UOp sink, std::span<const Reloop> loops);
-inline UOp reloop(Graph& graph, UOp sink, const Reloop& loop) {
-  return reloop(graph, sink, std::span(&loop, 1));
-}
+inline UOp reloop(Graph& graph, UOp sink, const Reloop& loop) { return reloop(graph, sink, std::span(&loop, 1)); }
 
 /// How a loop of N iterations becomes two. Inner: counter = outer * amount + inner, the inner loop has
 /// `amount` iterations. Chunks: counter = inner * ceil(N / amount) + outer, so each value of the inner range

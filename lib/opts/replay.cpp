@@ -50,8 +50,7 @@ Result<UOp> applyOpts(Graph& graph, UOp sink, std::span<const OptOp> opts, const
   NamedKernel kernel(sink);
   for (const OptOp& opt : opts) {
     if (noLocals && usesWorkgroup(opt.kind))
-      return fail(Diag::BadOpt, toText(opt) + ": nolocals stands before it in the list",
-                  "remove one of the two");
+      return fail(Diag::BadOpt, toText(opt) + ": nolocals stands before it in the list", "remove one of the two");
     noLocals |= opt.kind == OptKind::NoLocals;
     SVOD_TRY(AppliedOpt applied, applyOpt(graph, kernel, opt, caps));
     kernel = std::move(applied.kernel);
@@ -61,8 +60,9 @@ Result<UOp> applyOpts(Graph& graph, UOp sink, std::span<const OptOp> opts, const
 
 Status checkEffects(UOp sink, std::span<const OptOp> opts) {
   for (const OptOp& opt : opts) {
-    const bool isIdle = (opt.kind == OptKind::Stream && !storesVectors(sink, std::get<ParamSlot>(opt.args).slot)) ||
-                        (opt.kind == OptKind::Prefetch && !prefetchesVectors(sink, std::get<SlotAxisAmount>(opt.args).slot));
+    const bool isIdle =
+        (opt.kind == OptKind::Stream && !storesVectors(sink, std::get<ParamSlot>(opt.args).slot)) ||
+        (opt.kind == OptKind::Prefetch && !prefetchesVectors(sink, std::get<SlotAxisAmount>(opt.args).slot));
     if (isIdle)
       return fail(Diag::BadOpt, toText(opt) + ": no vectors pass there, so it changes nothing",
                   "use vector on the loop along its elements, or leave it out");

@@ -23,8 +23,8 @@ struct AppliedOpt {
   OptOp opt;
 };
 
-/// One opt with every check: its own legality, then checkKernel(). Errors: BadOpt, also where nothing changes; the message
-/// starts with the opt's text, and a note or the help line lists the axes.
+/// One opt with every check: its own legality, then checkKernel(). Errors: BadOpt, also where nothing changes; the
+/// message starts with the opt's text, and a note or the help line lists the axes.
 Result<AppliedOpt> applyOpt(Graph& graph, const NamedKernel& kernel, const OptOp& opt, const Caps& caps);
 /// The same as the first opt of a list.
 Result<UOp> applyOpt(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
@@ -34,8 +34,8 @@ Result<UOp> applyOpt(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps)
 /// all that needs to be recorded.
 Result<UOp> applyOpts(Graph& graph, UOp sink, std::span<const OptOp> opts, const Caps& caps);
 
-/// What no single opt shows: each of the `opts` that made `sink` matters. Errors: BadOpt for a stream or prefetch that no
-/// vector passes.
+/// What no single opt shows: each of the `opts` that made `sink` matters. Errors: BadOpt for a stream or prefetch that
+/// no vector passes.
 Status checkEffects(UOp sink, std::span<const OptOp> opts);
 
 }  // namespace svod

@@ -31,8 +31,7 @@ UOp nestReduces(Graph& g, UOp sink, UOp copies) {
     bool closes = n.op() == Op::Reduce && std::ranges::find(n.src(), copies) != n.src().end();
     if (!closes) return g.withSrc(n, src);
     std::vector<UOp> inner{src[0]}, outer{UOp()};
-    for (UOp r : src.subspan(1))
-      (r == copies || axisType(r) == AxisType::Vector ? outer : inner).push_back(r);
+    for (UOp r : src.subspan(1)) (r == copies || axisType(r) == AxisType::Vector ? outer : inner).push_back(r);
     outer[0] = g.withSrc(n, inner);
     return g.withSrc(n, outer);
   });
@@ -66,22 +65,19 @@ Result<Applied> applyUpcast(Graph& g, UOp sink, const OptOp& opt, const Caps& ca
 
 Result<Applied> applyVector(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
   const auto& args = std::get<AxisAmount>(opt.args);
-  SVOD_TRY(Axis axis,
-           pickAxis(sink, args.axis, kAnyNest, {AxisType::Loop, AxisType::Thread, AxisType::Reduce}));
+  SVOD_TRY(Axis axis, pickAxis(sink, args.axis, kAnyNest, {AxisType::Loop, AxisType::Thread, AxisType::Reduce}));
   if (args.amount < 2 || args.amount > kMaxLanes || !std::has_single_bit(static_cast<uint64_t>(args.amount)))
     return fail(Diag::BadOpt, std::to_string(args.amount) + " lanes", "use 2, 4, 8, 16, 32 or 64");
   for (UOp closer : closersOf(sink, axis.range))
     for (UOp r : closer.src().subspan(1))
-      if (axisType(r) == AxisType::Vector)
-        return fail(Diag::BadOpt, "this loop nest already has a vector axis");
+      if (axisType(r) == AxisType::Vector) return fail(Diag::BadOpt, "this loop nest already has a vector axis");
   if (axis.nest == Nest::Reduce) SVOD_CHECK(mayReorder(sink, axis.range, caps));
   return steps(splitInner(g, sink, axis.range, args.amount, AxisType::Vector, caps), axis.range, "v");
 }
 
 Result<Applied> applyUnroll(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
   const auto& args = std::get<AxisAmount>(opt.args);
-  SVOD_TRY(Axis axis,
-           pickAxis(sink, args.axis, kReduce, {AxisType::Reduce, AxisType::Loop, AxisType::Group}));
+  SVOD_TRY(Axis axis, pickAxis(sink, args.axis, kReduce, {AxisType::Reduce, AxisType::Loop, AxisType::Group}));
   SVOD_TRY(int64_t n, pickAmount(axis, args.amount, kMaxUnroll));
   SVOD_CHECK(keepsOrder(sink, axis.range, caps));
   return steps(splitInner(g, sink, axis.range, n, AxisType::Unroll, caps), axis.range, "r");
@@ -98,14 +94,14 @@ Result<Applied> applyAcc(Graph& g, UOp sink, const OptOp& opt, const Caps& caps)
 
 Result<Applied> applyTile(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
   const auto& args = std::get<AxisAmount>(opt.args);
-  SVOD_TRY(Axis axis,
-           pickAxis(sink, args.axis, kAnyNest, {AxisType::Loop, AxisType::Thread, AxisType::Reduce}));
+  SVOD_TRY(Axis axis, pickAxis(sink, args.axis, kAnyNest, {AxisType::Loop, AxisType::Thread, AxisType::Reduce}));
   SVOD_TRY(int64_t n, pickAmount(axis, args.amount, INT32_MAX));
   if (constExtent(axis.range) == n)
     return fail(Diag::BadOpt, "a tile of the whole axis changes nothing", "use a smaller amount");
   const AxisType type = axisType(axis.range), inner = type == AxisType::Thread ? AxisType::Loop : type;
   SplitResult split = splitInner(g, sink, axis.range, n, inner, caps);
-  if (isDivided(sink, axis.range)) split.sink = simplify(g, split.sink);  // what a group reads depends on its number alone
+  if (isDivided(sink, axis.range))
+    split.sink = simplify(g, split.sink);  // what a group reads depends on its number alone
   return Applied(split.sink, partsOf(split, axis.range));
 }
 
@@ -114,13 +110,13 @@ Result<Applied> applyPadTo(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
   SVOD_TRY(Axis axis, pickAxis(sink, args.axis, kOutput | kReduce,
                                {AxisType::Loop, AxisType::Reduce, AxisType::Global, AxisType::Local}));
   std::optional<int64_t> extent = constExtent(axis.range);
-  if (!extent)
-    return fail(Diag::BadOpt, "padto of an axis of symbolic extent", "use tile, which masks the remainder");
+  if (!extent) return fail(Diag::BadOpt, "padto of an axis of symbolic extent", "use tile, which masks the remainder");
   if (args.amount < 2)
     return fail(Diag::BadOpt, "padto to multiples of " + std::to_string(args.amount), "use 2 or more");
   int64_t padded = (*extent + args.amount - 1) / args.amount * args.amount;
   if (padded == *extent)
-    return fail(Diag::BadOpt, "the extent is a multiple of " + std::to_string(args.amount) + " already", "leave it out");
+    return fail(Diag::BadOpt, "the extent is a multiple of " + std::to_string(args.amount) + " already",
+                "leave it out");
   SVOD_CHECK(checkPadding(*extent, padded));
   AxisArg arg = axis.range.argAs<AxisArg>();
   UOp wide = g.range(g.index(padded), arg.id, arg.type);

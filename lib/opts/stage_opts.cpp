@@ -83,10 +83,8 @@ std::vector<UOp> sharedValues(Graph& g, UOp sink, UOp from, std::span<const UOp>
     return other.id() < present.size() && present[other.id()];
   };
   for (UOp n : std::views::reverse(order)) {
-    bool value =
-        (n.op() == Op::Load || isElementwise(n.op())) && n.dtype() != DType::Index && n.dependsOn(from);
-    bool candidate =
-        value && loads[n.id()] && std::ranges::any_of(to, [&](UOp axis) { return computedFor(n, axis); });
+    bool value = (n.op() == Op::Load || isElementwise(n.op())) && n.dtype() != DType::Index && n.dependsOn(from);
+    bool candidate = value && loads[n.id()] && std::ranges::any_of(to, [&](UOp axis) { return computedFor(n, axis); });
     if (candidate && !inner[n.id()]) shared.push_back(n);
     if (candidate || inner[n.id()])
       for (UOp s : n.src()) inner[s.id()] = true;
@@ -164,12 +162,12 @@ Result<Applied> applyKBlock(Graph& g, UOp sink, const OptOp& opt, const Caps& ca
   if (numbers.size() < 2)
     return fail(Diag::BadOpt, "kblock needs a reduce axis and at least one output axis", "write kblock(2,0,1)");
   if (caps.workgroups)
-    return fail(Diag::BadOpt, "kblock keeps sums of one thread, and this target has workgroups", "use group or grouptop");
+    return fail(Diag::BadOpt, "kblock keeps sums of one thread, and this target has workgroups",
+                "use group or grouptop");
   SVOD_TRY(Axis block, pickAxis(sink, numbers[0], kReduce, {AxisType::Reduce}));
   SVOD_CHECK(mayReorder(sink, block.range, caps));
   std::vector<UOp> reduces = closersOf(sink, block.range), closed;
-  if (reduces.size() != 1)
-    return fail(Diag::BadOpt, "several reductions run along axis " + std::to_string(numbers[0]));
+  if (reduces.size() != 1) return fail(Diag::BadOpt, "several reductions run along axis " + std::to_string(numbers[0]));
   UOp reduce = reduces[0];
   for (int32_t number : std::span(numbers).subspan(1)) {
     SVOD_TRY(Axis axis, pickAxis(sink, number, kOutput, {AxisType::Loop}));
@@ -183,8 +181,8 @@ Result<Applied> applyKBlock(Graph& g, UOp sink, const OptOp& opt, const Caps& ca
   UOp partial = reduceWithout(g, reduce, block.range);
   std::vector<UOp> all{block.range};
   all.insert(all.end(), closed.begin(), closed.end());
-  Renamed own = withOwnRanges(g, sink, partial, all,
-                              [&](UOp r) { return r == block.range ? AxisType::Serial : axisType(r); });
+  Renamed own =
+      withOwnRanges(g, sink, partial, all, [&](UOp r) { return r == block.range ? AxisType::Serial : axisType(r); });
   std::span<const UOp> loops = own.ranges;
   UOp buffer = g.accumulator(reduce.argAs<ReduceArg>().op, own.value, loops.first(1), loops.subspan(1), own.slot);
   UOp read = g.load(g.indexRowMajor(buffer, closed, closed));
@@ -235,7 +233,8 @@ Result<Applied> applyHold(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
   SVOD_TRY(Axis loop, pickAxis(sink, numbers[1], kOutput | kStage, {AxisType::Loop}));
   SVOD_TRY(UOp closer, closerToHold(sink, axis));
   if (!closer.dependsOn(loop.range))
-    return fail(Diag::BadOpt, "axis " + std::to_string(numbers[1]) + " is not around axis " + std::to_string(numbers[0]),
+    return fail(Diag::BadOpt,
+                "axis " + std::to_string(numbers[1]) + " is not around axis " + std::to_string(numbers[0]),
                 "axes: " + describeAxes(sink));
   if (closer.op() == Op::Stage) return heldStage(g, sink, closer, loop.range);
   std::vector<UOp> closed;

@@ -10,8 +10,8 @@ Result<Applied> applyShare(Graph& graph, UOp sink, const OptOp& opt, const Caps&
 Result<Applied> applyHold(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
 Result<Applied> applyKBlock(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
 
-/// The one load from parameter `slot`, which the kernel only reads, whose address depends on all of `axes`. `kind` is the
-/// opt that asks.
+/// The one load from parameter `slot`, which the kernel only reads, whose address depends on all of `axes`. `kind` is
+/// the opt that asks.
 Result<UOp> loadToPack(UOp sink, OptKind kind, uint32_t slot, std::span<const UOp> axes);
 
 }  // namespace svod

@@ -13,8 +13,8 @@ namespace svod {
 
 namespace {
 
-// One dim of the copy: an axis, or the positions stride * out + dilation * tap that two axes reach together. One of both
-// factors is 1.
+// One dim of the copy: an axis, or the positions stride * out + dilation * tap that two axes reach together. One of
+// both factors is 1.
 struct WindowDim {
   UOp axis;      // the tap, or the axis alone
   UOp out = {};  // null: an axis alone
@@ -25,8 +25,8 @@ struct WindowDim {
   }
 };
 
-// The dims of the copy. Positions that are `stride` apart lie side by side, so that neighbouring results read neighbours:
-// position p is at (p % stride, p / stride), and the phases p % stride come before all positions.
+// The dims of the copy. Positions that are `stride` apart lie side by side, so that neighbouring results read
+// neighbours: position p is at (p % stride, p / stride), and the phases p % stride come before all positions.
 class WindowCopy {
  public:
   WindowCopy(Graph& g, UOp sink, std::string name) : g_(g), name_(std::move(name)), id_(nextRangeId(sink)) {}
@@ -61,7 +61,8 @@ class WindowCopy {
     for (const Dim& d : dims) ranges.push_back(d.range), places.push_back(d.place);
     UOp value = substitute(g_, guarded(load), from_, to_);
     UOp again = simplify(g_, substitute(g_, value, ranges, places));
-    if (again.op() == Op::Load && again.srcCount() == 3 && again.src(2) == g_.boolean(true)) again = g_.load(again.src(0));
+    if (again.op() == Op::Load && again.srcCount() == 3 && again.src(2) == g_.boolean(true))
+      again = g_.load(again.src(0));
     if (again != simplify(g_, load)) return {};
     return g_.load(g_.indexRowMajor(g_.stage(simplify(g_, value), ranges, nextBufferSlot(sink)), ranges, places));
   }
@@ -85,7 +86,7 @@ class WindowCopy {
   uint32_t id_;
   std::vector<MadeLoop> made_;
   std::vector<Dim> dims_, phases_;
-  std::optional<size_t> firstWindow_;   // in dims_
+  std::optional<size_t> firstWindow_;    // in dims_
   std::vector<UOp> from_, to_, inside_;  // inside_ speaks of the loops of the copy
 };
 
@@ -115,7 +116,8 @@ std::vector<WindowDim> windowDims(const Access& access, std::span<const Axis> ax
   std::vector<WindowDim> dims;
   for (UOp out : outs)
     if (std::optional<WindowDim> window = windowAlong(access, out, axes, dims)) dims.push_back(*window);
-  std::vector<WindowDim> ordered;  // windows at the place of their output axes, so that lines stay inside of single taps
+  std::vector<WindowDim>
+      ordered;  // windows at the place of their output axes, so that lines stay inside of single taps
   for (const Axis& axis : axes) {
     auto pair = std::ranges::find(dims, axis.range, &WindowDim::out);
     if (pair != dims.end())
@@ -136,7 +138,8 @@ Result<Applied> applyWindow(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
     SVOD_TRY(Axis axis, pickAxis(sink, number, kOutput | kReduce, {AxisType::Loop, AxisType::Reduce}));
     if (std::ranges::find(ranges, axis.range) != ranges.end())
       return fail(Diag::BadOpt, "axis " + std::to_string(number) + " is named twice");
-    if (!constExtent(axis.range)) return fail(Diag::BadOpt, "axis " + std::to_string(number) + " has a symbolic extent");
+    if (!constExtent(axis.range))
+      return fail(Diag::BadOpt, "axis " + std::to_string(number) + " has a symbolic extent");
     axes.push_back(axis), ranges.push_back(axis.range);
   }
   SVOD_TRY(UOp load, loadToPack(sink, opt.kind, args.slot, ranges));

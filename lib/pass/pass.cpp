@@ -86,7 +86,8 @@ Status checkChain(std::span<const Pass> passes) {
 
 bool isSkipped(const Pass& pass, int64_t optionalBefore, const PassOptions& options) {
   if (!pass.optional) return false;
-  return (options.bisectLimit >= 0 && optionalBefore >= options.bisectLimit) || lists(options.disabledPasses, pass.name);
+  return (options.bisectLimit >= 0 && optionalBefore >= options.bisectLimit) ||
+         lists(options.disabledPasses, pass.name);
 }
 
 PassOptions optionsAfter(const PassOptions& options, std::span<const Pass> earlier) {
@@ -137,7 +138,8 @@ std::string toText(std::span<const PassTime> times) {
     total += t.seconds;
   }
   std::ranges::stable_sort(rows, std::greater{}, &Row::seconds);
-  std::string out = fmt::format("{:<28}{:>7}{:>12}{:>8}{:>10}{:>10}\n", "pass", "calls", "ms", "share", "nodes", "after");
+  std::string out =
+      fmt::format("{:<28}{:>7}{:>12}{:>8}{:>10}{:>10}\n", "pass", "calls", "ms", "share", "nodes", "after");
   for (const Row& r : rows)
     out += fmt::format("{:<28}{:>7}{:>12.3f}{:>7.1f}%{:>10}{:>10}\n", r.pass, r.calls, r.seconds * 1e3,
                        total > 0 ? r.seconds / total * 100 : 0, r.before, r.after);

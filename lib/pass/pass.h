@@ -20,16 +20,18 @@ struct PassContext;
 /// What the user asked to see and check; the same for every pipeline of a compile. Filled from the flag table.
 struct PassOptions {
   std::vector<std::string> printBefore = {}, printAfter = {};  // pass names, or "all"
-  bool printChanged = false;                         // after every pass that changed the graph
+  bool printChanged = false;                                   // after every pass that changed the graph
   bool timePasses = false;
   bool ruleStats = false;
   std::vector<std::string> disabledRules = {};
   std::vector<std::string> disabledPasses = {};  // names of optional passes that are left out
-  std::string stopAfter = {};  // pass name; empty: run everything
-  bool verifyEach = false;    // check the stage's rules before the first and after every pass
-  bool checkAccesses = true;  // on every compile: that no load or store is seen to leave its buffer (ir/verify_access.h)
-  int64_t bisectLimit = -1;   // run only the first N optional passes of each pipeline; -1: all
-  /// Given what a pass returned, before that is printed and verified; what it returns goes on in its place. May be empty.
+  std::string stopAfter = {};                    // pass name; empty: run everything
+  bool verifyEach = false;                       // check the stage's rules before the first and after every pass
+  bool checkAccesses =
+      true;                  // on every compile: that no load or store is seen to leave its buffer (ir/verify_access.h)
+  int64_t bisectLimit = -1;  // run only the first N optional passes of each pipeline; -1: all
+  /// Given what a pass returned, before that is printed and verified; what it returns goes on in its place. May be
+  /// empty.
   std::function<Result<UOp>(const Pass& pass, UOp root, PassContext& cx)> instrument = {};
 };
 
@@ -46,12 +48,12 @@ struct RuleTally {
 /// What happened in one or more pipelines of one job. Not thread-safe: each parallel job has its own, and the driver
 /// joins them in job order with add().
 struct PassLog {
-  std::string text;                        // printed graphs, each under a `; after NAME` line
-  std::vector<PassTime> times;             // in order of execution; only with timePasses
+  std::string text;                                     // printed graphs, each under a `; after NAME` line
+  std::vector<PassTime> times;                          // in order of execution; only with timePasses
   std::map<std::string, RuleTally, std::less<>> rules;  // by rule name; only with ruleStats
-  std::string lastGood;                    // .uop text before the pass that failed, empty if none failed
-  std::string failedPass;                  // its name
-  bool stopped = false;                    // stopAfter was reached; what the pipeline returned is not its goal
+  std::string lastGood;                                 // .uop text before the pass that failed, empty if none failed
+  std::string failedPass;                               // its name
+  bool stopped = false;  // stopAfter was reached; what the pipeline returned is not its goal
 
   void add(const PassLog& other);
 };
@@ -110,17 +112,17 @@ struct PassContext {
   Graph& graph;
   PassLog& log;
   const PassOptions& options;
-  std::string job;                         // name of the kernel, or "graph": shown with everything printed
+  std::string job;  // name of the kernel, or "graph": shown with everything printed
   Numerics numerics = Numerics::Contract;
   PassData data;
-  const PassSubject* subject = nullptr;    // null: the root is all there is
+  const PassSubject* subject = nullptr;  // null: the root is all there is
 };
 
 struct Pass {
   std::string_view name, what;  // CLI name, kebab-case; the line of --list-passes
   Stage in, out;                // legal graph before and after
   Result<UOp> (*run)(UOp root, PassContext& cx);
-  bool optional = false;        // the graph stays correct without it, so --bisect-limit may skip it
+  bool optional = false;  // the graph stays correct without it, so --bisect-limit may skip it
 };
 
 /// Whether a pass is run, where `optionalBefore` optional passes were.

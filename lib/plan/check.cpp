@@ -44,8 +44,7 @@ Status checkConstants(const Plan& plan) {
       return bad(at("constants", i), noSuch("file", constant.file, plan.files.size()));
     if (plan.files[constant.file].kind != FileKind::Weights)
       return bad(at("constants", i), "its file '" + plan.files[constant.file].path + "' holds no weights");
-    if (constant.offset % kPlanAlignment != 0)
-      return bad(at("constants", i), "the offset is not a multiple of 64");
+    if (constant.offset % kPlanAlignment != 0) return bad(at("constants", i), "the offset is not a multiple of 64");
     if (constant.offset > kMaxBytes || constant.bytes > kMaxBytes ||
         constant.offset + constant.bytes > plan.files[constant.file].bytes)
       return bad(at("constants", i), "it lies outside its file: " +
@@ -58,13 +57,11 @@ Status checkVariables(const Plan& plan) {
   SVOD_CHECK(checkNames(plan.variables, "variables"));
   for (size_t i = 0; i < plan.variables.size(); i++) {
     const Variable& variable = plan.variables[i];
-    if (variable.name.find('`') != std::string::npos)
-      return bad(at("variables", i), "a backquote in the name");
+    if (variable.name.find('`') != std::string::npos) return bad(at("variables", i), "a backquote in the name");
     if (variable.min > variable.max)
       return bad(at("variables", i), "the minimum " + std::to_string(variable.min) + " is above the maximum " +
                                          std::to_string(variable.max));
-    if (variable.kind == VariableKind::Fixed &&
-        (variable.value < variable.min || variable.value > variable.max))
+    if (variable.kind == VariableKind::Fixed && (variable.value < variable.min || variable.value > variable.max))
       return bad(at("variables", i), "the value " + std::to_string(variable.value) + " lies outside the bounds " +
                                          std::to_string(variable.min) + ".." + std::to_string(variable.max));
   }
@@ -81,8 +78,8 @@ Status checkPlace(const Plan& plan, const BufferDesc& buffer, const std::string&
     if (buffer.constant >= plan.constants.size())
       return bad(where, noSuch("constant", buffer.constant, plan.constants.size()));
     if (buffer.bytes > plan.constants[buffer.constant].bytes)
-      return bad(where, "it is larger than its constant: " +
-                            bytesOf(0, buffer.bytes, plan.constants[buffer.constant].bytes));
+      return bad(where,
+                 "it is larger than its constant: " + bytesOf(0, buffer.bytes, plan.constants[buffer.constant].bytes));
   }
   if (buffer.place == Place::View) {
     if (buffer.base >= plan.buffers.size())
@@ -139,8 +136,8 @@ Status checkKernels(const Plan& plan) {
     if (kernel.scratchBytes > kMaxBytes) return bad(where, "the scratch size is too large");
     for (const Expr* expr : {&kernel.tiles, &kernel.flops, &kernel.bytes})
       if (expr->varCount() > kernel.values.size())
-        return bad(where, "an expression names a value beyond the " + std::to_string(kernel.values.size()) +
-                              " of the kernel");
+        return bad(where,
+                   "an expression names a value beyond the " + std::to_string(kernel.values.size()) + " of the kernel");
   }
   return {};
 }
@@ -160,7 +157,8 @@ Status checkVariablesIn(const Plan& plan, const Expr& size, const std::string& w
   for (const ExprNode& node : size.nodes())
     if (node.op == ExprOp::Var && (static_cast<size_t>(node.value) >= plan.variables.size() ||
                                    plan.variables[static_cast<size_t>(node.value)].kind == VariableKind::Loop))
-      return bad(where, what + " names variable " + std::to_string(node.value) + ", which is that of a loop, or not there");
+      return bad(where,
+                 what + " names variable " + std::to_string(node.value) + ", which is that of a loop, or not there");
   return {};
 }
 
@@ -222,8 +220,7 @@ Status checkExpectations(const Plan& plan) {
 
 bool isPlainFileName(std::string_view name) {
   if (name.empty() || name == "." || name == ".." || name.size() > 255) return false;
-  return std::none_of(name.begin(), name.end(),
-                      [](char c) { return c == '/' || c == '\\' || (c >= 0 && c < 32); });
+  return std::none_of(name.begin(), name.end(), [](char c) { return c == '/' || c == '\\' || (c >= 0 && c < 32); });
 }
 
 Status check(const Plan& plan) {

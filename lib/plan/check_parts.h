@@ -9,9 +9,7 @@ namespace svod {
 inline tl::unexpected<Error> bad(const std::string& where, const std::string& what) {
   return fail(Diag::BadPlan, where + ": " + what, "compile the graph again");
 }
-inline std::string at(const char* list, size_t index) {
-  return std::string(list) + "[" + std::to_string(index) + "]";
-}
+inline std::string at(const char* list, size_t index) { return std::string(list) + "[" + std::to_string(index) + "]"; }
 /// "there is no buffer 9 of 8"
 inline std::string noSuch(const char* what, uint64_t id, size_t count) {
   return std::string("there is no ") + what + " " + std::to_string(id) + " of " + std::to_string(count);

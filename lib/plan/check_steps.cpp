@@ -44,7 +44,8 @@ class StepChecker {
     for (StepId dep : plan_.steps[step].deps) {
       const std::string what = "the dependency on step " + std::to_string(dep);
       if (dep >= step) return bad(where_, what + ", which is no earlier one");
-      if (static_cast<int64_t>(dep) <= before) return bad(where_, what + " comes behind that on " + std::to_string(before));
+      if (static_cast<int64_t>(dep) <= before)
+        return bad(where_, what + " comes behind that on " + std::to_string(before));
       if (dep < first || scopeOf_[dep] != scopeId()) return bad(where_, what + " crosses the border of a loop");
       before = dep;
     }
@@ -58,9 +59,8 @@ class StepChecker {
       if (node.op != ExprOp::Var) continue;
       const auto index = static_cast<size_t>(node.value);
       if (index >= plan_.variables.size()) return bad(where_, noSuch("variable", index, plan_.variables.size()));
-      const bool bound =
-          plan_.variables[index].kind != VariableKind::Loop ||
-          std::any_of(loops_.begin(), loops_.end(), [&](auto& loop) { return loop.variable == index; });
+      const bool bound = plan_.variables[index].kind != VariableKind::Loop ||
+                         std::any_of(loops_.begin(), loops_.end(), [&](auto& loop) { return loop.variable == index; });
       if (!bound) return bad(where_, "'" + plan_.variables[index].name + "' is used outside its loop");
     }
     return {};
@@ -76,7 +76,8 @@ class StepChecker {
   }
 
   Status check(const Launch& launch) {
-    if (launch.kernel >= plan_.kernels.size()) return bad(where_, noSuch("kernel", launch.kernel, plan_.kernels.size()));
+    if (launch.kernel >= plan_.kernels.size())
+      return bad(where_, noSuch("kernel", launch.kernel, plan_.kernels.size()));
     const KernelDesc& kernel = plan_.kernels[launch.kernel];
     if (launch.buffers.size() != kernel.args.size() || launch.values.size() != kernel.values.size())
       return bad(where_, "'" + kernel.name + "' takes " + counts(kernel.args.size(), kernel.values.size()) + ", not " +

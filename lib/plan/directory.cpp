@@ -84,8 +84,9 @@ Status writePlanDirectory(const std::string& path, Plan plan, std::span<const Pl
   plan.files = describeFiles(files);
   const std::string json = toJson(plan);
   if (const std::optional<size_t> bad = firstNotUtf8(json))
-    return fail(Diag::Syntax, "a name of the plan holds bytes that are not UTF-8: " + notUtf8Text(json, *bad) + " behind '" +
-                                  json.substr(*bad - std::min<size_t>(*bad, 20), std::min<size_t>(*bad, 20)) + "'",
+    return fail(Diag::Syntax,
+                "a name of the plan holds bytes that are not UTF-8: " + notUtf8Text(json, *bad) + " behind '" +
+                    json.substr(*bad - std::min<size_t>(*bad, 20), std::min<size_t>(*bad, 20)) + "'",
                 "names are UTF-8");
   SVOD_CHECK(planFromJson(json, path));  // for example an expression longer than readers accept
   SVOD_CHECK(checkPlanTarget(path));
@@ -103,18 +104,18 @@ Status checkPlanTarget(const std::string& path) {
   }
   if (isFree) return {};
   const bool isFolder = S_ISDIR(before.st_mode);
-  return fail(
-      Diag::Io,
-      "cannot write '" + path + "': it is " +
-          (isFolder ? "a directory that is no plan, or holds other files as well" : "not a directory"),
-      "choose another name for the plan, or remove it first");
+  return fail(Diag::Io,
+              "cannot write '" + path + "': it is " +
+                  (isFolder ? "a directory that is no plan, or holds other files as well" : "not a directory"),
+              "choose another name for the plan, or remove it first");
 }
 
 Status checkHoldsPlan(const std::string& path) {
   constexpr const char* kHelp = "a plan is the directory that svodc compile GRAPH -o PLAN wrote";
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return {};
-  if (!std::filesystem::is_directory(path, error)) return fail(Diag::BadPlan, "'" + path + "' is not a directory", kHelp);
+  if (!std::filesystem::is_directory(path, error))
+    return fail(Diag::BadPlan, "'" + path + "' is not a directory", kHelp);
   if (std::filesystem::exists(path + "/" + kPlanFileName, error) || error) return {};
   return fail(Diag::BadPlan, "'" + path + "' is not a plan: it has no " + kPlanFileName, kHelp);
 }
@@ -159,8 +160,7 @@ bool isPlanDirectory(const std::string& path) {
   if (Result<Plan> plan = planFromJson(asText(json->bytes()), path))
     for (const FileDesc& file : plan->files) known.insert(file.path);
   std::error_code error;
-  for (std::filesystem::directory_iterator entry(path, error), end; !error && entry != end;
-       entry.increment(error))
+  for (std::filesystem::directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error))
     if (!entry->is_regular_file(error) || !known.contains(entry->path().filename().string())) return false;
   return !error;
 }

@@ -52,9 +52,9 @@ enum class WeightsCheck : uint8_t { Small, Always, Never };
 inline constexpr uint64_t kSmallWeights = UINT64_C(64) << 20;
 Checksum checksumFor(const FileDesc& file, WeightsCheck weights);
 
-/// What stands at the end of a code file, behind the image that is linked: the SHA-256 of the manifest it was written with,
-/// except for the size and checksum of code files. So no number of a manifest can contradict the code, whose accesses
-/// follow from them.
+/// What stands at the end of a code file, behind the image that is linked: the SHA-256 of the manifest it was written
+/// with, except for the size and checksum of code files. So no number of a manifest can contradict the code, whose
+/// accesses follow from them.
 std::string codeRecord(const Plan& plan);
 
 /// Diag::PlanChecksum when `code`, called `shown` in the message, was written with another manifest than `plan`. Code
@@ -78,8 +78,7 @@ class WeightsLayout {
   uint64_t size_ = 0;
   std::vector<Constant> constants_;
   std::vector<std::span<const std::byte>> chunks_;
-  std::map<std::pair<const std::byte*, size_t>, ConstantId>
-      known_;  // looked up only, so addresses decide nothing
+  std::map<std::pair<const std::byte*, size_t>, ConstantId> known_;  // looked up only, so addresses decide nothing
 };
 
 }  // namespace svod

@@ -29,28 +29,20 @@ std::optional<int64_t> floorDivide(int64_t a, int64_t b, bool remainder) {
 std::optional<int64_t> apply(ExprOp op, int64_t a, int64_t b) {
   int64_t out = 0;
   switch (op) {
-    case ExprOp::Add:
-      return __builtin_add_overflow(a, b, &out) ? std::nullopt : std::optional(out);
-    case ExprOp::Sub:
-      return __builtin_sub_overflow(a, b, &out) ? std::nullopt : std::optional(out);
-    case ExprOp::Mul:
-      return __builtin_mul_overflow(a, b, &out) ? std::nullopt : std::optional(out);
-    case ExprOp::FloorDiv:
-      return floorDivide(a, b, false);
-    case ExprOp::Mod:
-      return floorDivide(a, b, true);
-    case ExprOp::Max:
-      return std::max(a, b);
-    case ExprOp::Min:
-      return std::min(a, b);
+    case ExprOp::Add: return __builtin_add_overflow(a, b, &out) ? std::nullopt : std::optional(out);
+    case ExprOp::Sub: return __builtin_sub_overflow(a, b, &out) ? std::nullopt : std::optional(out);
+    case ExprOp::Mul: return __builtin_mul_overflow(a, b, &out) ? std::nullopt : std::optional(out);
+    case ExprOp::FloorDiv: return floorDivide(a, b, false);
+    case ExprOp::Mod: return floorDivide(a, b, true);
+    case ExprOp::Max: return std::max(a, b);
+    case ExprOp::Min: return std::min(a, b);
     case ExprOp::CeilDiv: {
       std::optional<int64_t> quotient = floorDivide(a, b, false);
       if (!quotient || *quotient * b == a) return quotient;
       return *quotient + 1;  // cannot overflow: the division was not exact, so |b| > 1
     }
     case ExprOp::Const:
-    case ExprOp::Var:
-      break;
+    case ExprOp::Var: break;
   }
   return std::nullopt;
 }
@@ -59,10 +51,8 @@ bool isNameStart(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z
 bool isDigit(char c) { return c >= '0' && c <= '9'; }
 
 bool isIdentifier(std::string_view name) {
-  if (name.empty() || !isNameStart(name[0]) || name == "max" || name == "min" || name == "ceildiv")
-    return false;
-  return std::all_of(name.begin(), name.end(),
-                     [](char c) { return isNameStart(c) || isDigit(c) || c == '.'; });
+  if (name.empty() || !isNameStart(name[0]) || name == "max" || name == "min" || name == "ceildiv") return false;
+  return std::all_of(name.begin(), name.end(), [](char c) { return isNameStart(c) || isDigit(c) || c == '.'; });
 }
 
 /// Recursive descent, with the nesting bounded because the text may come from a damaged file.

@@ -36,8 +36,7 @@ enum class ExprOp : uint8_t {
 /// One word of an expression in postfix order.
 struct ExprNode {
   ExprOp op = ExprOp::Const;
-  int64_t value =
-      0;  // Const: the number; Var: an index into the names and values the expression is used with
+  int64_t value = 0;  // Const: the number; Var: an index into the names and values the expression is used with
   bool operator==(const ExprNode&) const = default;
 };
 

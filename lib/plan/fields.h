@@ -17,8 +17,7 @@ struct EnumNames<FileKind> {
 };
 template <>
 struct EnumNames<Place> {
-  static constexpr std::array<std::string_view, 6> kTexts = {"arena", "input",    "output",
-                                                             "state", "constant", "view"};
+  static constexpr std::array<std::string_view, 6> kTexts = {"arena", "input", "output", "state", "constant", "view"};
 };
 template <>
 struct EnumNames<VariableKind> {

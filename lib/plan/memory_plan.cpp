@@ -32,18 +32,12 @@ class Planner {
  public:
   /// With `byProgramOrder`, steps count as ordered by their index, and missing orders are added at the end.
   Planner(const MemoryProblem& problem, MemoryMode mode, bool byProgramOrder)
-      : problem_(problem),
-        mode_(mode),
-        byProgramOrder_(byProgramOrder),
+      : problem_(problem), mode_(mode), byProgramOrder_(byProgramOrder),
         ancestors_(problem.deps, 0, byProgramOrder ? 0 : static_cast<uint32_t>(problem.deps.size())),
-        life_(problem.sizes.size()),
-        summaries_(problem.sizes.size()),
-        pairsOf_(problem.sizes.size()),
-        offsets_(problem.sizes.size(), 0),
-        isPlaced_(problem.sizes.size(), false) {
+        life_(problem.sizes.size()), summaries_(problem.sizes.size()), pairsOf_(problem.sizes.size()),
+        offsets_(problem.sizes.size(), 0), isPlaced_(problem.sizes.size(), false) {
     for (uint32_t i = 0; i < problem.inPlace.size(); i++)
-      for (uint32_t buffer : {problem.inPlace[i].source, problem.inPlace[i].result})
-        pairsOf_[buffer].push_back(i);
+      for (uint32_t buffer : {problem.inPlace[i].source, problem.inPlace[i].result}) pairsOf_[buffer].push_back(i);
     for (uint32_t step = 0; step < problem.steps.size(); step++)
       for (const BufferAccess& access : problem.steps[step]) {
         addOnce(life_[access.storage].users, step);
@@ -97,8 +91,7 @@ class Planner {
     if (summaries_[a].last >= summaries_[b].firstWrite) return false;
     const Lifetime &from = life_[a], &to = life_[b];
     return std::all_of(from.users.begin(), from.users.end(), [&](uint32_t user) {
-      return std::all_of(to.writers.begin(), to.writers.end(),
-                         [&](uint32_t writer) { return precedes(user, writer); });
+      return std::all_of(to.writers.begin(), to.writers.end(), [&](uint32_t writer) { return precedes(user, writer); });
     });
   }
   bool mayShare(uint32_t a, uint32_t b) const {
@@ -135,8 +128,7 @@ class Planner {
   std::vector<Interval> forbidden(uint32_t buffer, uint32_t except) const {
     std::vector<Interval> out;
     for (uint32_t other : byOffset_)
-      if (other != except && !mayShare(buffer, other))
-        out.push_back({offsets_[other], offsets_[other] + room(other)});
+      if (other != except && !mayShare(buffer, other)) out.push_back({offsets_[other], offsets_[other] + room(other)});
     return out;
   }
 
@@ -149,8 +141,7 @@ class Planner {
       if (other == buffer || !isPlaced_[other] || !diesWith(pair.source, pair.result)) continue;
       const uint64_t begin = offsets_[other], end = begin + room(buffer);
       const std::vector<Interval> taken = forbidden(buffer, other);
-      if (std::any_of(taken.begin(), taken.end(),
-                      [&](const Interval& i) { return i.begin < end && begin < i.end; }))
+      if (std::any_of(taken.begin(), taken.end(), [&](const Interval& i) { return i.begin < end && begin < i.end; }))
         continue;
       put(buffer, begin);
       inPlace_.push_back(pair);
@@ -191,8 +182,7 @@ class Planner {
     for (uint32_t other : placed_) {
       const uint64_t begin = offsets_[other];
       if (room(other) == room(buffer) &&
-          std::none_of(taken.begin(), taken.end(),
-                       [&](const Interval& interval) { return interval.begin == begin; }))
+          std::none_of(taken.begin(), taken.end(), [&](const Interval& interval) { return interval.begin == begin; }))
         return begin;
     }
     return arena_;

@@ -26,10 +26,9 @@ std::string_view nameOf(MemoryMode mode);
 std::optional<MemoryMode> memoryModeFromName(std::string_view name);
 
 struct MemoryProblem {
-  std::vector<std::vector<BufferAccess>>
-      steps;                    // in program order; BufferAccess::storage is an index into sizes
-  DepLists deps;                // every hazard between the separate buffers included
-  std::vector<uint64_t> sizes;  // bytes; only buffers that are to be placed
+  std::vector<std::vector<BufferAccess>> steps;  // in program order; BufferAccess::storage is an index into sizes
+  DepLists deps;                                 // every hazard between the separate buffers included
+  std::vector<uint64_t> sizes;                   // bytes; only buffers that are to be placed
   /// `result` may lie exactly on `source`: the step that writes `result` reads each element of `source` before it
   /// writes the same position. Done where nobody needs `source` afterwards.
   std::vector<InPlace> inPlace;
@@ -39,7 +38,7 @@ struct MemoryProblem {
 struct MemoryLayout {
   std::vector<uint64_t> offsets;                          // by buffer; multiples of kPlanAlignment
   std::vector<std::pair<uint32_t, uint32_t>> addedEdges;  // (first, then), in order
-  MemoryReport report;  // inPlace: indices into sizes, like offsets
+  MemoryReport report;                                    // inPlace: indices into sizes, like offsets
 };
 
 /// Deterministic: equal problems give equal layouts. The lower bound is the most bytes in use at one step.

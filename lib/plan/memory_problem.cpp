@@ -19,10 +19,9 @@ void stretchOverLoops(const Plan& plan, std::vector<std::vector<BufferAccess>>& 
       all.insert(all.end(), steps[inner].begin(), steps[inner].end());
     std::sort(all.begin(), all.end(),
               [](const BufferAccess& a, const BufferAccess& b) { return a.storage < b.storage; });
-    all.erase(
-        std::unique(all.begin(), all.end(),
-                    [](const BufferAccess& a, const BufferAccess& b) { return a.storage == b.storage; }),
-        all.end());
+    all.erase(std::unique(all.begin(), all.end(),
+                          [](const BufferAccess& a, const BufferAccess& b) { return a.storage == b.storage; }),
+              all.end());
     for (BufferAccess& access : all) access.mode = Mode::ReadWrite;
     for (StepId inner = step; inner <= step + loop->length; inner++) steps[inner] = all;
   }

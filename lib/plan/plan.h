@@ -155,8 +155,8 @@ struct HostCall {
 /// bool buffer is not 0, else the loop ends; so a branch is a loop of one trip.
 struct Loop {
   VariableId variable = 0;
-  Expr trips;           // over the plan's variables
-  uint32_t length = 0;  // steps in the body; loops may nest
+  Expr trips;                              // over the plan's variables
+  uint32_t length = 0;                     // steps in the body; loops may nest
   std::optional<BufferId> condition = {};  // read before every iteration
   bool operator==(const Loop&) const = default;
 };

@@ -39,9 +39,8 @@ void transitiveReduction(DepLists& deps) {
     for (uint32_t step = begin; step < count; step++) {
       for (uint32_t dep : deps[step]) {
         if (dep < begin || dep >= end) continue;
-        const bool implied = std::any_of(deps[step].begin(), deps[step].end(), [&](uint32_t other) {
-          return other > dep && ancestors.precedes(dep, other);
-        });
+        const bool implied = std::any_of(deps[step].begin(), deps[step].end(),
+                                         [&](uint32_t other) { return other > dep && ancestors.precedes(dep, other); });
         if (!implied) kept[step].push_back(dep);
       }
     }

@@ -71,8 +71,7 @@ class Reader {
     value = json.get_ref<const std::string&>();
   }
   void read(const Json& json, uint64_t& value) {
-    if (!json.is_number_unsigned() || json.get<uint64_t>() > INT64_MAX)
-      return bad("a size or count was expected");
+    if (!json.is_number_unsigned() || json.get<uint64_t>() > INT64_MAX) return bad("a size or count was expected");
     value = json.get<uint64_t>();
   }
   void read(const Json& json, uint32_t& value) {
@@ -95,7 +94,7 @@ class Reader {
     value = *type;
   }
   template <class E>
-  requires std::is_enum_v<E>
+    requires std::is_enum_v<E>
   void read(const Json& json, E& value) {
     std::string text;
     read(json, text);
@@ -130,7 +129,7 @@ class Reader {
     }
   }
   template <class T>
-  requires std::is_class_v<T>
+    requires std::is_class_v<T>
   void read(const Json& json, T& value) {
     if (!json.is_object()) return bad("an object was expected");
     const Json* outer = std::exchange(object_, &json);
@@ -171,8 +170,7 @@ Status checkVersion(const Json& json, const std::string& name) {
 Result<Plan> planFromJson(std::string_view text, const std::string& name) {
   const Json json = Json::parse(text.begin(), text.end(), nullptr, false);
   if (json.is_discarded() || !json.is_object())
-    return fail(Diag::BadPlan, "'" + name + "' is damaged: it is not a JSON object",
-                "compile the graph again");
+    return fail(Diag::BadPlan, "'" + name + "' is damaged: it is not a JSON object", "compile the graph again");
   SVOD_CHECK(checkVersion(json, name));
   const std::string owned(text);
   if (!text.starts_with(kPlanJsonStart) || withChecksum(owned) != owned)

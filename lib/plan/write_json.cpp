@@ -62,8 +62,10 @@ class Writer {
   void write(int64_t value) { out_ += std::to_string(value); }
   void write(ElementType value) { text(nameOf(value)); }
   template <class E>
-  requires std::is_enum_v<E>
-  void write(E value) { text(detail::EnumNames<E>::kTexts[static_cast<size_t>(value)]); }
+    requires std::is_enum_v<E>
+  void write(E value) {
+    text(detail::EnumNames<E>::kTexts[static_cast<size_t>(value)]);
+  }
   void write(const Expr& value) {
     if (std::optional<int64_t> number = value.constant())
       write(*number);
@@ -72,8 +74,7 @@ class Writer {
   }
   template <class T>
   void write(const std::vector<T>& values) {
-    const bool lines =
-        depth_ == 0 && std::is_class_v<T> && !std::is_same_v<T, std::string> && !values.empty();
+    const bool lines = depth_ == 0 && std::is_class_v<T> && !std::is_same_v<T, std::string> && !values.empty();
     out_ += '[';
     for (size_t i = 0; i < values.size(); i++) {
       if (i > 0) out_ += lines ? "," : ", ";
@@ -83,7 +84,7 @@ class Writer {
     out_ += lines ? "\n  ]" : "]";
   }
   template <class T>
-  requires std::is_class_v<T>
+    requires std::is_class_v<T>
   void write(const T& value) {
     const std::span<const std::string> outerNames = names_;
     out_ += '{';

@@ -15,9 +15,10 @@ std::string alternativesText(const Decision& decision) {
 }  // namespace
 
 Section decisionsOf(const Plan& plan) {
-  Table table{"decisions",
-              {{"name", "decision"}, {"value", "value"}, {"alternatives", "alternatives and costs"}, {"reason", "reason"}},
-              {}};
+  Table table{
+      "decisions",
+      {{"name", "decision"}, {"value", "value"}, {"alternatives", "alternatives and costs"}, {"reason", "reason"}},
+      {}};
   for (const std::string& line : plan.decisions)
     if (const Result<Decision> d = parseDecision(line))
       table.rows.push_back({d->name, d->value(), alternativesText(*d), d->reason});

@@ -64,8 +64,8 @@ void addInsights(Table& table, const Subject& subject) {
 void addFacts(FactList& facts, const KernelInsight& insight) {
   const Speed speed(insight);
   if (!insight.pattern.empty())
-    facts.push_back(
-        {"class", "class", Cell(insight.pattern, std::string(insight.pattern) + ": " + std::string(insight.patternWhat))});
+    facts.push_back({"class", "class",
+                     Cell(insight.pattern, std::string(insight.pattern) + ": " + std::string(insight.patternWhat))});
   if (!insight.strategy.empty()) facts.push_back({"strategy", "strategy", Cell(insight.strategy)});
   if (speed.predicted > 0) {
     facts.push_back({"predictedNs", "predicted time", timeCell(speed.predicted)});
@@ -78,7 +78,9 @@ void addFacts(FactList& facts, const KernelInsight& insight) {
 /// Where the kernels stand beneath the roofline of one thread: at the measured time if there is one.
 Scatter rooflineOf(const Subject& subject) {
   Scatter scatter{"Kernels beneath what the processor could do with their bytes and flops, on one thread",
-                  "flops per byte", "GFLOP/s", {}};
+                  "flops per byte",
+                  "GFLOP/s",
+                  {}};
   for (const KernelDesc& kernel : subject.plan->kernels) {
     const KernelView* view = viewOf(subject, kernel);
     if (view == nullptr) continue;
@@ -184,8 +186,9 @@ Section kernelsOf(const Subject& subject, bool full, bool source) {
     section.parts.push_back(kernelSection(subject, i, full, source));
   const auto hasSource = [](const KernelView& view) { return !view.source.empty(); };
   if (source && std::ranges::none_of(subject.kernels, hasSource) && subject.planSource.empty())
-    section.blocks.push_back(Note{
-        "The plan holds machine code only: svodc inspect GRAPH --source, with the same flags, shows where it came from."});
+    section.blocks.push_back(
+        Note{"The plan holds machine code only: svodc inspect GRAPH --source, with the same flags, shows where it came "
+             "from."});
   return section;
 }
 

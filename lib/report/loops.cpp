@@ -29,9 +29,9 @@ std::string addressText(UOp address) {
   address = behindAliases(address);
   if (address.op() != Op::Index) return toExpr(address, kIndexLength);
   const UOp index = address.src(1);
-  std::string text = index.op() == Op::Ramp ? toExpr(index.src(0), kIndexLength) + " .. +" +
-                                                  std::to_string(index.argAs<SlotArg>().slot)
-                                            : toExpr(index, kIndexLength);
+  std::string text = index.op() == Op::Ramp
+                         ? toExpr(index.src(0), kIndexLength) + " .. +" + std::to_string(index.argAs<SlotArg>().slot)
+                         : toExpr(index, kIndexLength);
   return storageText(address.src(0)) + "[" + text + "]";
 }
 
@@ -93,7 +93,8 @@ class LoopPrinter {
     runKey_ = key;
   }
   void endRun() {
-    if (runLength_ > 0) text_ += std::string(2 * depth_, ' ') + "... and " + std::to_string(runLength_) + " more like it\n";
+    if (runLength_ > 0)
+      text_ += std::string(2 * depth_, ' ') + "... and " + std::to_string(runLength_) + " more like it\n";
     runLength_ = 0;
     runKey_.clear();
   }

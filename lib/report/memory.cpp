@@ -75,7 +75,8 @@ Table bufferTable(const Plan& plan, const std::vector<Lifetime>& lifetimes) {
     const Cell overCell =
         source == over.end() ? Cell(-1, "-") : Cell(source->second, "b" + std::to_string(source->second));
     const bool placed = b.place == Place::Arena || b.place == Place::View;
-    const std::string place = b.place == Place::View ? "view of b" + std::to_string(b.base) : std::string(toText(b.place));
+    const std::string place =
+        b.place == Place::View ? "view of b" + std::to_string(b.base) : std::string(toText(b.place));
     auto step = [](int64_t s) { return s < 0 ? Cell(s, "-") : Cell(s); };
     table.rows.push_back({i, b.name, typeText(b), bytesCell(b.bytes), place, placed ? Cell(b.offset) : Cell(0, "-"),
                           overCell, step(lifetimes[i].first), step(lifetimes[i].last)});
@@ -84,14 +85,18 @@ Table bufferTable(const Plan& plan, const std::vector<Lifetime>& lifetimes) {
 }
 
 Chart arenaChart(const Plan& plan, const std::vector<Lifetime>& lifetimes) {
-  Chart chart{"The arena: which buffer lies where, at which step", "steps", "offset",
-              static_cast<int64_t>(plan.steps.size()), static_cast<int64_t>(plan.arenaBytes), {}};
+  Chart chart{"The arena: which buffer lies where, at which step",
+              "steps",
+              "offset",
+              static_cast<int64_t>(plan.steps.size()),
+              static_cast<int64_t>(plan.arenaBytes),
+              {}};
   for (size_t i = 0; i < plan.buffers.size(); ++i) {
     const BufferDesc& b = plan.buffers[i];
     if (b.place != Place::Arena || lifetimes[i].first < 0) continue;
     const auto offset = static_cast<int64_t>(b.offset), bytes = static_cast<int64_t>(b.bytes);
-    chart.boxes.push_back({bufferText(plan, static_cast<BufferId>(i)) + ", " + bytesCell(b.bytes).text(), lifetimes[i].first,
-                           lifetimes[i].last + 1, offset, offset + bytes});
+    chart.boxes.push_back({bufferText(plan, static_cast<BufferId>(i)) + ", " + bytesCell(b.bytes).text(),
+                           lifetimes[i].first, lifetimes[i].last + 1, offset, offset + bytes});
   }
   return chart;
 }

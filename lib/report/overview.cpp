@@ -15,16 +15,19 @@ Table portTable(const Plan& plan) {
 }
 
 Table variableTable(const Plan& plan) {
-  Table table{"variables",
-              {{"name", "variable"}, {"min", "min", true}, {"max", "max", true}, {"kind", "kind"}, {"value", "value", true}},
-              {}};
+  Table table{
+      "variables",
+      {{"name", "variable"}, {"min", "min", true}, {"max", "max", true}, {"kind", "kind"}, {"value", "value", true}},
+      {}};
   for (const Variable& v : plan.variables)
-    table.rows.push_back({v.name, v.min, v.max, toText(v.kind), v.kind == VariableKind::Fixed ? Cell(v.value) : Cell("")});
+    table.rows.push_back(
+        {v.name, v.min, v.max, toText(v.kind), v.kind == VariableKind::Fixed ? Cell(v.value) : Cell("")});
   return table;
 }
 
 Table expectationTable(const Plan& plan) {
-  Table table{"expectations", {{"text", "checked in a run"}, {"values", "values", true}, {"buffer", "buffer", true}}, {}};
+  Table table{
+      "expectations", {{"text", "checked in a run"}, {"values", "values", true}, {"buffer", "buffer", true}}, {}};
   for (const Expectation& e : plan.expectations)
     table.rows.push_back({e.text, plan.buffers[e.buffer].shape.at(1), e.buffer});
   return table;
@@ -56,15 +59,15 @@ Section overviewOf(const Plan& plan) {
   Section section{"", ""};
   const TargetRecord& t = plan.target;
   FactList facts = {{"name", "graph", plan.name},
-                 {"version", "plan version", plan.version},
-                 {"triple", "triple", t.triple},
-                 {"cpu", "cpu", t.cpu},
-                 {"features", "cpu features", Cell(joined(t.features), std::to_string(t.features.size()))},
-                 {"numerics", "numerics", t.numerics},
-                 {"compiler", "compiler", t.compiler}};
+                    {"version", "plan version", plan.version},
+                    {"triple", "triple", t.triple},
+                    {"cpu", "cpu", t.cpu},
+                    {"features", "cpu features", Cell(joined(t.features), std::to_string(t.features.size()))},
+                    {"numerics", "numerics", t.numerics},
+                    {"compiler", "compiler", t.compiler}};
   facts.push_back({"decisions", "decisions", static_cast<int64_t>(plan.decisions.size())});
-  section.blocks = {facts, portTable(plan), variableTable(plan), equalSizesTable(plan),
-                    expectationTable(plan), fileTable(plan)};
+  section.blocks = {facts,          portTable(plan), variableTable(plan), equalSizesTable(plan), expectationTable(plan),
+                    fileTable(plan)};
   std::erase_if(section.blocks, [](const Block& block) {
     const Table* table = std::get_if<Table>(&block);
     return table != nullptr && table->rows.empty() && table->key != "ports";

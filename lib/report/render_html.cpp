@@ -55,8 +55,7 @@ class HtmlPrinter {
 
   void operator()(const FactList& facts) {
     out_ += "<dl>";
-    for (const Fact& f : facts)
-      out_ += "<dt>" + escaped(f.title) + "</dt><dd>" + escaped(f.value.text()) + "</dd>";
+    for (const Fact& f : facts) out_ += "<dt>" + escaped(f.title) + "</dt><dd>" + escaped(f.value.text()) + "</dd>";
     out_ += "</dl>\n";
   }
 
@@ -89,10 +88,10 @@ class HtmlPrinter {
     out_ += "<figure><figcaption>" + escaped(chart.title) + "</figcaption><svg viewBox=\"0 0 980 340\" role=\"img\">";
     for (size_t i = 0; i < chart.boxes.size(); ++i) {
       const Chart::Box& b = chart.boxes[i];
-      out_ += "<rect x=\"" + number(static_cast<double>(b.x0) * sx) + "\" y=\"" + number(static_cast<double>(b.y0) * sy) +
-              "\" width=\"" + number(static_cast<double>(b.x1 - b.x0) * sx) + "\" height=\"" +
-              number(std::max(1.0, static_cast<double>(b.y1 - b.y0) * sy)) + "\" class=\"c" + std::to_string(i % 8) +
-              "\"><title>" + escaped(b.label) + "</title></rect>";
+      out_ += "<rect x=\"" + number(static_cast<double>(b.x0) * sx) + "\" y=\"" +
+              number(static_cast<double>(b.y0) * sy) + "\" width=\"" + number(static_cast<double>(b.x1 - b.x0) * sx) +
+              "\" height=\"" + number(std::max(1.0, static_cast<double>(b.y1 - b.y0) * sy)) + "\" class=\"c" +
+              std::to_string(i % 8) + "\"><title>" + escaped(b.label) + "</title></rect>";
     }
     out_ += "<text x=\"0\" y=\"336\">" + escaped(chart.xTitle) + " &#8594;, " + escaped(chart.yTitle) +
             " &#8595;</text></svg></figure>\n";
@@ -122,16 +121,16 @@ class HtmlPrinter {
   };
 
   static std::string line(std::string_view kind, Pixel from, Pixel to) {
-    return "<line class=\"" + std::string(kind) + "\" x1=\"" + number(from.x) + "\" y1=\"" + number(from.y) + "\" x2=\"" +
-           number(to.x) + "\" y2=\"" + number(to.y) + "\"/>";
+    return "<line class=\"" + std::string(kind) + "\" x1=\"" + number(from.x) + "\" y1=\"" + number(from.y) +
+           "\" x2=\"" + number(to.x) + "\" y2=\"" + number(to.y) + "\"/>";
   }
 
   /// With the power of ten beside its end.
   void gridLine(Pixel from, Pixel to, Pixel beside, int decade) {
     char value[32];
     std::snprintf(value, sizeof value, "%g", std::pow(10, decade));
-    out_ += line("grid", from, to) + "<text x=\"" + number(to.x + beside.x) + "\" y=\"" + number(to.y + beside.y) + "\">" +
-            value + "</text>";
+    out_ += line("grid", from, to) + "<text x=\"" + number(to.x + beside.x) + "\" y=\"" + number(to.y + beside.y) +
+            "\">" + value + "</text>";
   }
 
   void section(const Section& s, int level = 2) {

@@ -76,8 +76,8 @@ Section stepsOf(const Plan& plan, bool full) {
   for (const Step& step : plan.steps) edges += step.deps.size();
   Section section{"steps", "Steps"};
   section.blocks.push_back(FactList{{"count", "steps", plan.steps.size()},
-                                 {"edges", "edges", edges},
-                                 {"longestChain", "longest chain", longestChain(plan)}});
+                                    {"edges", "edges", edges},
+                                    {"longestChain", "longest chain", longestChain(plan)}});
   if (full) section.blocks.push_back(stepTable(plan));
   return section;
 }

@@ -45,7 +45,8 @@ uint64_t maskOfSources(const Pat& pat) {
   int child = 1;
   for (int i = 0; i < root.srcs; child += pat.nodes[child].size, ++i) {
     const PatNode& n = pat.nodes[child];
-    if (n.kind == PatKind::Constant || n.kind == PatKind::Literal) mask |= uint64_t{1} << (static_cast<int>(Op::Const) % 64);
+    if (n.kind == PatKind::Constant || n.kind == PatKind::Literal)
+      mask |= uint64_t{1} << (static_cast<int>(Op::Const) % 64);
     if (n.kind == PatKind::Apply) mask |= uint64_t{1} << (static_cast<int>(n.op) % 64);
   }
   return mask;
@@ -77,9 +78,7 @@ bool domainHolds(const Rule& rule, UOp node) {
 }
 
 // A scalar may not replace a shaped value: users that are not elementwise would see another shape.
-bool mayReplace(UOp node, UOp by) {
-  return by.dtype() == node.dtype() && std::ranges::equal(by.shape(), node.shape());
-}
+bool mayReplace(UOp node, UOp by) { return by.dtype() == node.dtype() && std::ranges::equal(by.shape(), node.shape()); }
 
 UOp tryRule(const Rule& rule, const Pat& lhs, Match& match) {
   match.captured = {};
@@ -108,8 +107,9 @@ void Matcher::add(const Rule& rule) {
     variants_.push_back(order);
     const PatNode& root = order.nodes[0];
     for (Op op : allOps()) {
-      bool matches = root.kind == PatKind::Apply ? op == root.op
-                                                 : root.kind == PatKind::Trait && has(op, static_cast<OpTrait>(root.imm));
+      bool matches = root.kind == PatKind::Apply
+                         ? op == root.op
+                         : root.kind == PatKind::Trait && has(op, static_cast<OpTrait>(root.imm));
       if (matches) buckets_[static_cast<size_t>(op)].push_back({&variants_.back(), maskOfSources(order), position});
     }
   }

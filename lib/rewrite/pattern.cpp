@@ -102,9 +102,12 @@ std::optional<Scalar> foldScalar(Op op, DType result, std::span<const Scalar> in
   if (result != DType::Index || in.empty() || in[0].dtype() != DType::Index) return evalScalar(op, result, in);
   int64_t value = 0, a = in[0].asInt(), b = in.size() > 1 ? in[1].asInt() : 0;
   switch (op) {
-    case Op::Add: return __builtin_add_overflow(a, b, &value) ? std::nullopt : std::optional(Scalar::ofInt(result, value));
-    case Op::Sub: return __builtin_sub_overflow(a, b, &value) ? std::nullopt : std::optional(Scalar::ofInt(result, value));
-    case Op::Mul: return __builtin_mul_overflow(a, b, &value) ? std::nullopt : std::optional(Scalar::ofInt(result, value));
+    case Op::Add:
+      return __builtin_add_overflow(a, b, &value) ? std::nullopt : std::optional(Scalar::ofInt(result, value));
+    case Op::Sub:
+      return __builtin_sub_overflow(a, b, &value) ? std::nullopt : std::optional(Scalar::ofInt(result, value));
+    case Op::Mul:
+      return __builtin_mul_overflow(a, b, &value) ? std::nullopt : std::optional(Scalar::ofInt(result, value));
     case Op::Neg:
     case Op::Abs:
       if (a == INT64_MIN) return std::nullopt;

@@ -56,7 +56,8 @@ bool Rewriter::step(Frame& frame, RewriteStats* stats) {
     if (e && !e->open) return frame.current = e->value, true;
   }
   size_t fired = 0;
-  UOp by = matcher_.apply(graph_, frame.current, context_, fired, stats ? std::span(stats->counts) : std::span<RuleCount>());
+  UOp by =
+      matcher_.apply(graph_, frame.current, context_, fired, stats ? std::span(stats->counts) : std::span<RuleCount>());
   if (!by) return true;
   recent_[firedCount_++ % recent_.size()] = matcher_.rules()[fired];
   if (stats) ++stats->rewritten;

@@ -10,17 +10,17 @@ namespace svod {
 /// What a run did. `counts[i]` belongs to matcher.rules()[i].
 struct RewriteStats {
   std::vector<RuleCount> counts;
-  uint64_t visited = 0;     // distinct nodes
-  uint64_t rewritten = 0;   // rule applications
-  std::string trouble;      // not empty: some node was left as it was because rules kept replacing it; names the rules
+  uint64_t visited = 0;    // distinct nodes
+  uint64_t rewritten = 0;  // rule applications
+  std::string trouble;     // not empty: some node was left as it was because rules kept replacing it; names the rules
 };
 
 /// Results by node id: open addressing, so that a small expression in a big graph costs nothing for the rest of it.
 class NodeMemo {
  public:
   struct Entry {
-    uint32_t key = 0;    // node id + 1
-    bool open = false;   // under way; `value` is the node itself
+    uint32_t key = 0;   // node id + 1
+    bool open = false;  // under way; `value` is the node itself
     UOp value;
   };
   NodeMemo() : table_(kStart) {}

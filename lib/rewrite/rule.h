@@ -23,7 +23,7 @@ constexpr Domain domainOf(DTypeKind kind) { return {static_cast<uint8_t>(1 << st
 inline constexpr Domain kBools = domainOf(DTypeKind::Bool), kSigned = domainOf(DTypeKind::Signed),
                         kUnsigned = domainOf(DTypeKind::Unsigned), kFloats = domainOf(DTypeKind::Float),
                         kIndices = domainOf(DTypeKind::Index);
-inline constexpr Domain kFixed = kSigned | kUnsigned;      // integers that wrap
+inline constexpr Domain kFixed = kSigned | kUnsigned;  // integers that wrap
 inline constexpr Domain kInts = kFixed | kIndices;
 inline constexpr Domain kIntegral = kInts | kBools;
 inline constexpr Domain kAllDomains{0xFF};

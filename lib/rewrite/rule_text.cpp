@@ -37,9 +37,7 @@ void print(const Pat& pat, int& at, bool parentheses, std::string& out) {
     case PatKind::Constant: out += kSlotNames[n.slot]; return;
     case PatKind::Literal: out += std::to_string(n.imm); return;
     case PatKind::Trait: out += "any"; return;
-    case PatKind::Fold:
-      out += "fold(", print(pat, at, false, out), out += ')';
-      return;
+    case PatKind::Fold: out += "fold(", print(pat, at, false, out), out += ')'; return;
     case PatKind::Apply: break;
   }
   if (std::string_view text = infix(n.op); !text.empty() && n.srcs == 2) {
@@ -75,7 +73,12 @@ std::string listRules(const RuleSet& set) {
   for (const RuleGroup* group : set.all())
     for (const Rule& rule : group->rules) {
       out.append(set.name).append(" ").append(group->name).append(" ").append(rule.name).append("  ");
-      out.append(toText(rule)).append("  ").append(rule.file).append(":").append(std::to_string(rule.line)).append("\n");
+      out.append(toText(rule))
+          .append("  ")
+          .append(rule.file)
+          .append(":")
+          .append(std::to_string(rule.line))
+          .append("\n");
     }
   return out;
 }
@@ -93,7 +96,8 @@ std::string toText(const RewriteStats& stats, const Matcher& matcher) {
   for (size_t i : order) {
     std::string_view name = matcher.rules()[i]->name;
     std::snprintf(line, sizeof line, "%8llu %8llu  %.*s\n", static_cast<unsigned long long>(stats.counts[i].hits),
-                  static_cast<unsigned long long>(stats.counts[i].attempts), static_cast<int>(name.size()), name.data());
+                  static_cast<unsigned long long>(stats.counts[i].attempts), static_cast<int>(name.size()),
+                  name.data());
     out += line;
   }
   return out;

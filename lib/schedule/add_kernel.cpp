@@ -20,7 +20,8 @@ void markAccesses(ScheduleItem& item, UOp sink) {
   for (UOp n : toposort(sink)) {
     if (n.op() != Op::Store && n.op() != Op::Load) continue;
     UOp storage = storageOf(n.src(0));
-    if (storage.op() == Op::Param) (n.op() == Op::Store ? item.writes : item.reads)[storage.argAs<SlotArg>().slot] = true;
+    if (storage.op() == Op::Param)
+      (n.op() == Op::Store ? item.writes : item.reads)[storage.argAs<SlotArg>().slot] = true;
   }
 }
 

@@ -5,14 +5,14 @@
 #include <optional>
 #include <set>
 
-#include "tensor/dot_operands.h"
 #include "schedule/fuse_rows.h"
 #include "schedule/kernel_size.h"
+#include "schedule/work.h"
+#include "tensor/dot_operands.h"
 #include "tensor/late_normalize.h"
 #include "tensor/node_names.h"
 #include "tensor/nodes.h"
 #include "tensor/uses.h"
-#include "schedule/work.h"
 
 namespace svod {
 
@@ -25,7 +25,9 @@ constexpr double kCachedRecompute = 3, kCachedWork = 40;
 constexpr double kRegisterTile = 8;
 // A value read at more indices than this is materialized: computing it at each would multiply without end.
 constexpr size_t kMaxUses = 4;
-bool alwaysMaterialized(Op op) { return op == Op::Contiguous || op == Op::Copy || op == Op::Custom || op == Op::Scatter; }
+bool alwaysMaterialized(Op op) {
+  return op == Op::Contiguous || op == Op::Copy || op == Op::Custom || op == Op::Scatter;
+}
 
 class Fuser {
  public:
@@ -77,8 +79,7 @@ class Fuser {
       double& sum = work_[n.id()] = isStorage(n) ? kLoadCost : isIndexMath_[n.id()] ? 0 : work(n);
       if (isStorage(n) || isIndexMath_[n.id()]) continue;
       for (UOp s : n.src())
-        sum +=
-            isCut_[s.id()] || alwaysMaterialized(s.op()) || s.op() == Op::Reduce ? kLoadCost : work_[s.id()];
+        sum += isCut_[s.id()] || alwaysMaterialized(s.op()) || s.op() == Op::Reduce ? kLoadCost : work_[s.id()];
     }
   }
 
@@ -146,7 +147,8 @@ class Fuser {
     addRoot(n, n, n);
   }
 
-  /// What becomes of a value: computed where it is read, kept in a buffer, or kept row by row in the kernel that reads it.
+  /// What becomes of a value: computed where it is read, kept in a buffer, or kept row by row in the kernel that reads
+  /// it.
   enum class Fate : uint8_t { Fuse, Keep, Rows };
   static constexpr const char* kFates[] = {"fuse", "keep", "rows"};
 
@@ -179,7 +181,8 @@ class Fuser {
     Verdict verdict{Fate::Fuse, "no element of it is computed twice", uses_[n.id()].size() <= kMaxUses};
     const bool isHoisted = canHoist(n);
     if (isHoisted && !isSecondProduct(n)) return verdict;
-    if (auto rows = planRowsOf(n)) return withRows(verdict, std::move(rows), "reductions of its kernel sweep over its rows");
+    if (auto rows = planRowsOf(n))
+      return withRows(verdict, std::move(rows), "reductions of its kernel sweep over its rows");
     verdict.fate = Fate::Keep;
     verdict.reason = isHoisted ? "its kernel computes another product" : "it would be computed more than once";
     return verdict;
@@ -223,8 +226,9 @@ class Fuser {
     if (verdict.rows) legal.push_back(Fate::Rows);
     Decision decision{"keep:", {}, 0, verdict.reason};
     for (Fate fate : legal) {
-      const std::optional<double> cost =
-          fate == Fate::Fuse ? verdict.fuseCost : fate == Fate::Keep ? verdict.keepCost : std::nullopt;
+      const std::optional<double> cost = fate == Fate::Fuse   ? verdict.fuseCost
+                                         : fate == Fate::Keep ? verdict.keepCost
+                                                              : std::nullopt;
       decision.alternatives.push_back({kFates[static_cast<size_t>(fate)], cost});
       if (fate == verdict.fate) decision.chosen = decision.alternatives.size() - 1;
     }
@@ -244,7 +248,8 @@ class Fuser {
     const bool isProduct = n.op() == Op::Reduce;
     if (uses.size() > kMaxUses || noRows_.contains(owner) || rowProducts_.contains(owner)) return std::nullopt;
     if (isProduct && uses.size() < 2) return std::nullopt;
-    if (!std::ranges::all_of(uses, [&](const Use& use) { return use.root == root && use.inReduce; })) return std::nullopt;
+    if (!std::ranges::all_of(uses, [&](const Use& use) { return use.root == root && use.inReduce; }))
+      return std::nullopt;
     std::optional<RowPlan> plan = planRows(n, uses, rootShape_[root], tokens_);
     if (!plan || repetitions(n, uses[0]) > 1) return std::nullopt;
     const auto repeats = [&](int axis) { return readsAgain(n, uses[0], {axis}); };
@@ -256,7 +261,8 @@ class Fuser {
     std::vector<Use>& uses = uses_[n.id()];
     const uint32_t owner = rootOwner_[uses[0].root].id();
     rows_[n.id()] = {std::move(plan.axes), owner};
-    if (n.op() == Op::Reduce) rowProducts_.insert(owner);  // what it reads is kept elsewhere: one product is enough to tile
+    if (n.op() == Op::Reduce)
+      rowProducts_.insert(owner);           // what it reads is kept elsewhere: one product is enough to tile
     uses.resize(1), uses[0].outer.clear();  // its operands are read where it is filled, once
   }
 
@@ -346,8 +352,8 @@ class Fuser {
     return !productOf_.insert(use.root).second;
   }
 
-  /// Whether the reduction reads elements that it reads for other results along `axes`, too, as products and convolutions
-  /// do.
+  /// Whether the reduction reads elements that it reads for other results along `axes`, too, as products and
+  /// convolutions do.
   bool readsAgain(UOp reduce, const Use& use, const std::vector<int>& axes) {
     std::vector<std::pair<UOp, Use>> open{{reduce, use}};
     std::set<uint32_t> seen;
@@ -355,8 +361,10 @@ class Fuser {
     auto visitOperand = [&](UOp n, Use read) {
       if (isIndexMath_[n.id()] || !seen.insert(n.id()).second) return;
       bool leaf = isStorage(n) || isCut_[n.id()] || alwaysMaterialized(n.op()) || n.op() == Op::Reduce;
-      if (leaf) found |= !std::ranges::includes(tokens_.axesOf(read), axes);
-      else open.emplace_back(n, std::move(read));
+      if (leaf)
+        found |= !std::ranges::includes(tokens_.axesOf(read), axes);
+      else
+        open.emplace_back(n, std::move(read));
     };
     while (!found && !open.empty()) {
       auto [n, read] = std::move(open.back());
@@ -387,18 +395,18 @@ class Fuser {
   const Decisions& decisions_;
   NodeNames names_;
   std::map<uint32_t, Decision> made_;  // by node id, before the answers to them
-  std::set<uint32_t> isOperand_;  // ids of values that kinds with kernels of their own read whole
+  std::set<uint32_t> isOperand_;       // ids of values that kinds with kernels of their own read whole
   std::vector<std::vector<Use>> uses_;
   std::vector<double> work_;
   std::vector<bool> isIndexMath_, isCut_, materialized_;
-  std::vector<UOp> rootShape_;  // by root number: the value whose axes the kernel runs over
+  std::vector<UOp> rootShape_;    // by root number: the value whose axes the kernel runs over
   std::set<uint32_t> productOf_;  // roots that compute a long reduction for each of their elements
-  std::vector<UOp> rootOwner_;  // and the value or Store it is for
+  std::vector<UOp> rootOwner_;    // and the value or Store it is for
   struct Row {
     std::vector<int> axes;
     uint32_t owner;  // of the kernel that keeps it
   };
-  std::map<uint32_t, Row> rows_;  // by node id
+  std::map<uint32_t, Row> rows_;             // by node id
   std::set<uint32_t> rowProducts_, noRows_;  // owners of kernels that keep rows of a product, or none
   TokenTable tokens_;
   std::span<const Bf16Product> dots_;

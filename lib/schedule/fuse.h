@@ -1,5 +1,5 @@
-// The fusion decision: which values of a tensor graph are kept in a buffer, and which in a row inside of the kernel that
-// uses them. Everything else is computed where it is used.
+// The fusion decision: which values of a tensor graph are kept in a buffer, and which in a row inside of the kernel
+// that uses them. Everything else is computed where it is used.
 #pragma once
 #include <map>
 #include <set>
@@ -21,17 +21,17 @@ struct Fusion {
 };
 
 struct FusionOptions {
-  const std::set<uint32_t>& whole;      // ids of values that are not kept for the size of their kernel
-  std::span<const Bf16Product> dots;    // products that take bf16 operands as they are, if all of their readers do
+  const std::set<uint32_t>& whole;    // ids of values that are not kept for the size of their kernel
+  std::span<const Bf16Product> dots;  // products that take bf16 operands as they are, if all of their readers do
 };
 
 /// Walks from the outputs to the inputs. For each value it knows every way the value is read: by which kernel, and at
 /// which index as a function of that kernel's axes. Values that are read at one index by one kernel are computed
 /// there. A reduction is computed in place only if no element of it is computed twice: its index uses the leading axes
-/// of the kernel, so its loop is hoisted out of the others (softmax becomes one kernel). What only the reductions of one
-/// kernel read, along the same axes, is kept row by row where a product makes those rows (attention becomes one kernel).
-/// Everything else weighs the arithmetic of computing again against writing and reading memory. What makes a kernel too
-/// large is kept as well. What `decisions` has answers to is as these say.
+/// of the kernel, so its loop is hoisted out of the others (softmax becomes one kernel). What only the reductions of
+/// one kernel read, along the same axes, is kept row by row where a product makes those rows (attention becomes one
+/// kernel). Everything else weighs the arithmetic of computing again against writing and reading memory. What makes a
+/// kernel too large is kept as well. What `decisions` has answers to is as these say.
 Fusion chooseFusion(const Model& model, UOp sink, const FusionOptions& options, const Decisions& decisions);
 
 /// Every value is kept that is computed and can be: sizes and positions, which no memory is read for, are not.

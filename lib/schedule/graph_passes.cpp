@@ -3,14 +3,14 @@
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "schedule/in_place.h"
+#include "schedule/scheduler.h"
+#include "schedule/siblings.h"
+#include "schedule/verify_schedule.h"
 #include "tensor/late_normalize.h"
 #include "tensor/layout.h"
 #include "tensor/loops.h"
 #include "tensor/rescale.h"
-#include "schedule/scheduler.h"
-#include "schedule/siblings.h"
 #include "tensor/split_reduce.h"
-#include "schedule/verify_schedule.h"
 #include "tensor/winograd.h"
 
 namespace svod {
@@ -23,9 +23,7 @@ std::vector<Bf16Product> dotsOf(UOp root, const GraphJob& job) {
   return job.options.bf16Dots ? bf16Products(toposort(root)) : std::vector<Bf16Product>();
 }
 
-Result<UOp> unroll(UOp root, PassContext& cx) {
-  return unrollLoops(jobOf(cx).model, root, jobOf(cx).decisions);
-}
+Result<UOp> unroll(UOp root, PassContext& cx) { return unrollLoops(jobOf(cx).model, root, jobOf(cx).decisions); }
 
 Result<UOp> lateNormalize(UOp root, PassContext& cx) {
   return normalizeLate(jobOf(cx).model, root, cx.numerics, jobOf(cx).decisions);
@@ -87,13 +85,14 @@ constexpr Pass kGraphPasses[] = {
     // First: every other pass sees the body of such a loop as often as it runs, like any other part of the graph.
     {"unroll-loops", "loops that ask for it as copies of their bodies", T, T, unroll, true},
     // Before split-reduces, which leaves products of a softmax in one piece, and tells them by what stands here.
-    {"normalize-late", "softmax rows that a product sums up are divided by their sum after it", T, T, lateNormalize, true},
+    {"normalize-late", "softmax rows that a product sums up are divided by their sum after it", T, T, lateNormalize,
+     true},
     // Before what cuts and lays out sums: the products over channels it makes are sums like others.
-    {"winograd", "convolutions of 3 x 3 taps as two transforms and a product over channels; fast numerics", T, T, winograd,
-     true},
+    {"winograd", "convolutions of 3 x 3 taps as two transforms and a product over channels; fast numerics", T, T,
+     winograd, true},
     // Before split-reduces, which would cut the maximum and the sum of a row apart.
-    {"rescale-sums", "long rows of a softmax in parts whose sums are rescaled: memory is swept once less", T, T, rescaleSums,
-     true},
+    {"rescale-sums", "long rows of a softmax in parts whose sums are rescaled: memory is swept once less", T, T,
+     rescaleSums, true},
     {"split-reduces", "reductions to few results in parts, which threads share, and a reduction over the parts", T, T,
      splitReduces, true},
     // Asks what fusion would keep, so it sees the graph that fusion will see, but for the order of what is stored.

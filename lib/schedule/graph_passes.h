@@ -5,9 +5,9 @@
 #include <span>
 
 #include "pass/pass.h"
-#include "tensor/dot_operands.h"
 #include "schedule/fuse.h"
 #include "schedule/schedule.h"
+#include "tensor/dot_operands.h"
 
 namespace svod {
 
@@ -22,15 +22,16 @@ struct GraphJob final : PassSubject {
   Model& model;
   ScheduleOptions options;
   Decisions decisions;
-  std::set<uint32_t> whole;             // filled by winograd: ids of values that are computed in place whatever the size
-  std::vector<Bf16Product> dots;        // filled by dot-operands
-  std::optional<Fusion> fusion;         // filled by fuse
-  std::optional<Schedule> schedule;     // filled by make-kernels
+  std::set<uint32_t> whole;          // filled by winograd: ids of values that are computed in place whatever the size
+  std::vector<Bf16Product> dots;     // filled by dot-operands
+  std::optional<Fusion> fusion;      // filled by fuse
+  std::optional<Schedule> schedule;  // filled by make-kernels
 };
 
 std::span<const Pass> graphPasses();
 
-/// The schedule of `sink`, which computes what the model's does; none if PassOptions::stopAfter names one of the passes.
+/// The schedule of `sink`, which computes what the model's does; none if PassOptions::stopAfter names one of the
+/// passes.
 Result<std::optional<Schedule>> runGraphPasses(Model& model, UOp sink, const ScheduleOptions& options, PassLog& log);
 
 }  // namespace svod

@@ -17,8 +17,8 @@ std::vector<int> overwritableArgs(UOp sink) {
   std::vector<int> slots;
   for (UOp n : nodes) {
     if (n.op() != Op::Param || n == result || byteSize(n.dtype()) != byteSize(result.dtype())) continue;
-    const bool isReadThere = std::ranges::all_of(
-        loads, [&](UOp load) { return storageOf(load.src(0)) != n || load.src(0).src(1) == at; });
+    const bool isReadThere =
+        std::ranges::all_of(loads, [&](UOp load) { return storageOf(load.src(0)) != n || load.src(0).src(1) == at; });
     if (isReadThere) slots.push_back(static_cast<int>(n.argAs<SlotArg>().slot));
   }
   std::ranges::sort(slots);
@@ -59,7 +59,8 @@ void offerInPlace(Schedule& schedule) {
       const ScheduleBuffer& source = buffer(slot);
       if (source.port >= 0 || result.port >= 0 || source.maxElements != result.maxElements) continue;
       if (last[static_cast<size_t>(item.args[static_cast<size_t>(slot)])] != i) continue;
-      item.overwrites = slot;  // the last of several: it was computed last, so its place is the most likely one to be free
+      item.overwrites =
+          slot;  // the last of several: it was computed last, so its place is the most likely one to be free
       isOffered[static_cast<size_t>(item.kernel)] = true;
     }
   }

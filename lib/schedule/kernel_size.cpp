@@ -9,12 +9,12 @@ namespace svod {
 
 bool regroups(UOp n) {
   auto isWide = [](UOp dim) { return !dim.isConst(1); };
-  return n.op() == Op::Reshape && !std::ranges::equal(n.shape() | std::views::filter(isWide),
-                                                      n.src(0).shape() | std::views::filter(isWide));
+  return n.op() == Op::Reshape &&
+         !std::ranges::equal(n.shape() | std::views::filter(isWide), n.src(0).shape() | std::views::filter(isWide));
 }
 
-bool cutLargeKernels(std::span<const UOp> order, const std::function<bool(UOp)>& isKept, const std::set<uint32_t>& whole,
-                     std::vector<bool>& isCut) {
+bool cutLargeKernels(std::span<const UOp> order, const std::function<bool(UOp)>& isKept,
+                     const std::set<uint32_t>& whole, std::vector<bool>& isCut) {
   constexpr SizeLimit kBuffer = {0, 1, 1, 0};
   std::vector<SizeLimit> sizes(isCut.size());
   bool found = false;

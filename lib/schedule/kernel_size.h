@@ -9,8 +9,8 @@
 
 namespace svod {
 
-/// Reductions are the better places to cut: their results are smaller than what they read. `regroupings` bounds what one
-/// path divides and multiplies indices, which no rule may be able to undo.
+/// Reductions are the better places to cut: their results are smaller than what they read. `regroupings` bounds what
+/// one path divides and multiplies indices, which no rule may be able to undo.
 struct SizeLimit {
   int ops, leaves, depth, regroupings;
   bool admits(const SizeLimit& size) const {
@@ -24,7 +24,7 @@ bool regroups(UOp node);
 
 /// Marks values of `order`, which is topological, at which a kernel has grown too large; false when there are none.
 /// `isKept` says what is read from a buffer. Values whose ids are in `whole` are never marked.
-bool cutLargeKernels(std::span<const UOp> order, const std::function<bool(UOp)>& isKept, const std::set<uint32_t>& whole,
-                     std::vector<bool>& isCut);
+bool cutLargeKernels(std::span<const UOp> order, const std::function<bool(UOp)>& isKept,
+                     const std::set<uint32_t>& whole, std::vector<bool>& isCut);
 
 }  // namespace svod

@@ -1,4 +1,5 @@
-// The order of producers and loops: every value after what it reads, every overwrite after the readers of the old state.
+// The order of producers and loops: every value after what it reads, every overwrite after the readers of the old
+// state.
 #include <algorithm>
 
 #include "schedule/fuse.h"
@@ -76,10 +77,10 @@ class Writers {
     return count == known->second.end() ? 0 : count->second;
   }
 
-  std::map<uint32_t, std::vector<size_t>> writers_;         // by Buffer id
-  std::map<uint32_t, size_t> behind_;                       // by Store id: its position, from 1
-  std::map<std::pair<uint32_t, int>, size_t> behindLast_;   // by Buffer id and loop
-  std::map<uint32_t, std::map<uint32_t, size_t>> ends_;     // by End id, then by Buffer id
+  std::map<uint32_t, std::vector<size_t>> writers_;        // by Buffer id
+  std::map<uint32_t, size_t> behind_;                      // by Store id: its position, from 1
+  std::map<std::pair<uint32_t, int>, size_t> behindLast_;  // by Buffer id and loop
+  std::map<uint32_t, std::map<uint32_t, size_t>> ends_;    // by End id, then by Buffer id
 };
 
 }  // namespace
@@ -198,7 +199,8 @@ class ReadOrder {
   void addStore(size_t store) {
     UOp prior = belowMovement(producers_[store].node.src(0));
     const size_t contained = writers_.before(prior);
-    if (contained > 0 && writers_.of(prior)[contained - 1] != store) elements_.add(writers_.of(prior)[contained - 1], store);
+    if (contained > 0 && writers_.of(prior)[contained - 1] != store)
+      elements_.add(writers_.of(prior)[contained - 1], store);
   }
 
  private:

@@ -4,10 +4,10 @@
 #include "ir/custom.h"
 #include "ir/shape.h"
 #include "schedule/add_kernel.h"
-#include "tensor/packing.h"
 #include "schedule/scheduler.h"
 #include "symbolic/guard_loads.h"
 #include "symbolic/symbolic.h"
+#include "tensor/packing.h"
 
 namespace svod {
 
@@ -22,7 +22,8 @@ UOp dropUnusedParams(Graph& g, UOp sink, std::vector<int>& args) {
   for (size_t slot = 0; slot < args.size(); ++slot) {
     if (!paramOf[slot]) continue;
     from.push_back(paramOf[slot]);
-    to.push_back(g.make(Op::Param, from.back().dtype(), from.back().src(), SlotArg{static_cast<uint32_t>(kept.size())}));
+    to.push_back(
+        g.make(Op::Param, from.back().dtype(), from.back().src(), SlotArg{static_cast<uint32_t>(kept.size())}));
     kept.push_back(args[slot]);
   }
   if (kept.size() == args.size()) return sink;
@@ -53,7 +54,8 @@ void Scheduler::addLaunch(Producer& p, std::unique_ptr<Graph> graph, UOp sink, K
 
 void Scheduler::addCopy(Producer& p, UOp from, int to, UOp named) {
   p.reads.push_back(from);
-  ScheduleItem item{ItemKind::Copy, -1, {}, {to, storageOf(from)->buffer}, {true, false}, {false, true}, labelOf(named)};
+  ScheduleItem item{ItemKind::Copy, -1, {}, {to, storageOf(from)->buffer}, {true, false}, {false, true},
+                    labelOf(named)};
   item.elements = counters_.asVariables(numel(*model_.graph, from.shape()));
   p.items.push_back(std::move(item));
 }
@@ -84,7 +86,8 @@ void Scheduler::produceSnapshot(UOp state) {
   storage_.insert_or_assign(state.id(), to);
 }
 
-// The value has storage of its own, and both sides hold their elements in one order, in bytes of their own without gaps.
+// The value has storage of its own, and both sides hold their elements in one order, in bytes of their own without
+// gaps.
 bool Scheduler::isPlainCopy(UOp store) const {
   UOp target = store.src(0), value = store.src(1);
   const Storage *from = storageOf(skipReshapes(value)), *to = storageOf(target);

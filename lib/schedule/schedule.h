@@ -50,22 +50,22 @@ struct ScheduleLoop {
 
 enum class ItemKind : uint8_t { Launch, Copy, HostCall, Loop };
 
-/// One step in program order. Sizes are expressions in the model's graph, over variables and counters. Launch: args[slot]
-/// is the buffer of Param slot. Copy: args = {destination, source}.
-/// HostCall: args = {result, inputs...}. Loop: its body is the `length` items that follow, those of inner loops counted.
+/// One step in program order. Sizes are expressions in the model's graph, over variables and counters. Launch:
+/// args[slot] is the buffer of Param slot. Copy: args = {destination, source}. HostCall: args = {result, inputs...}.
+/// Loop: its body is the `length` items that follow, those of inner loops counted.
 struct ScheduleItem {
   ItemKind kind;
-  int kernel = -1;           // Launch; Loop: position in Schedule::loops
-  std::string function;      // HostCall
+  int kernel = -1;       // Launch; Loop: position in Schedule::loops
+  std::string function;  // HostCall
   std::vector<int> args;
   std::vector<bool> writes;  // per arg; an arg that is written may be read as well
   std::vector<bool> reads;
   std::string label;
-  size_t length = 0;         // Loop
-  UOp elements = {};         // Copy: how many, from the first on
+  size_t length = 0;                          // Loop
+  UOp elements = {};                          // Copy: how many, from the first on
   std::vector<std::vector<UOp>> shapes = {};  // HostCall: per arg, dense at this shape
   std::vector<UOp> values = {};               // HostCall: numbers it gets besides
-  int overwrites = -1;       // Launch: slot of a temporary that nobody reads afterwards and the result may lie on
+  int overwrites = -1;  // Launch: slot of a temporary that nobody reads afterwards and the result may lie on
 };
 
 struct Schedule {
@@ -77,8 +77,8 @@ struct Schedule {
 };
 
 /// Runs all of graphPasses() (graph_passes.h) on the model. Adds nodes to its graph but changes no existing one. Pure
-/// constants, zero-element values and ports that are only copied are handled; a value that can never be ordered (a state
-/// read both before and after its own store by one value) is given a snapshot.
+/// constants, zero-element values and ports that are only copied are handled; a value that can never be ordered (a
+/// state read both before and after its own store by one value) is given a snapshot.
 Result<Schedule> makeSchedule(Model& model, const ScheduleOptions& options);
 
 /// The schedule as text: buffers, then items with their arguments, then each kernel.

@@ -26,8 +26,7 @@ std::string toText(const Schedule& s) {
     out += item.kind == ItemKind::Launch ? "launch " + s.kernels[item.kernel].name
            : item.kind == ItemKind::Copy ? std::string("copy")
                                          : "host " + item.function;
-    for (size_t a = 0; a < item.args.size(); ++a)
-      out += (item.writes[a] ? " >b" : " b") + std::to_string(item.args[a]);
+    for (size_t a = 0; a < item.args.size(); ++a) out += (item.writes[a] ? " >b" : " b") + std::to_string(item.args[a]);
     out += "\n";
   }
   for (const Kernel& k : s.kernels) out += "\nkernel " + k.name + "\n" + toUopText(k.sink);

@@ -23,9 +23,7 @@ Result<Schedule> Scheduler::run() {
 
 namespace {
 /// It is made whatever its result is.
-bool isKeptCall(UOp n) {
-  return n.op() == Op::Custom && !contentsBeforeCall(n.src(), n.argAs<CustomArg>()).empty();
-}
+bool isKeptCall(UOp n) { return n.op() == Op::Custom && !contentsBeforeCall(n.src(), n.argAs<CustomArg>()).empty(); }
 }  // namespace
 
 Status Scheduler::produceAll() {

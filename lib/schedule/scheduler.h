@@ -6,10 +6,10 @@
 #include <set>
 
 #include "schedule/fuse.h"
+#include "schedule/schedule.h"
 #include "tensor/kernel_builder.h"
 #include "tensor/node_names.h"
 #include "tensor/nodes.h"
-#include "schedule/schedule.h"
 
 namespace svod {
 
@@ -83,13 +83,13 @@ class Scheduler {
   Model& model_;
   Schedule schedule_;
   Counters counters_;
-  std::vector<UOp> nodes_;                 // toposort of the sink
+  std::vector<UOp> nodes_;  // toposort of the sink
   LoopTree loops_;
-  std::map<uint32_t, std::string> labels_; // by node id
+  std::map<uint32_t, std::string> labels_;  // by node id
   const Fusion& fusion_;
-  std::map<uint32_t, Storage> storage_;    // by node id
-  std::set<uint32_t> writtenInPlace_;      // Stores whose value is computed directly into the target
-  std::set<uint32_t> snapshots_;           // states copied before they are overwritten
+  std::map<uint32_t, Storage> storage_;  // by node id
+  std::set<uint32_t> writtenInPlace_;    // Stores whose value is computed directly into the target
+  std::set<uint32_t> snapshots_;         // states copied before they are overwritten
   std::map<Hash128, int> kernelOf_;
   std::vector<Producer> producers_;
 };

@@ -67,8 +67,8 @@ bool isWorthOneKernel(std::span<const UOp> first, std::span<const UOp> second, U
          std::ranges::all_of(repeated, isShared);
 }
 
-/// What the nest of a later kernel computes where it loads what `stores` of an earlier one, over the same loops, have stored
-/// in this iteration; null where it loads other elements of theirs.
+/// What the nest of a later kernel computes where it loads what `stores` of an earlier one, over the same loops, have
+/// stored in this iteration; null where it loads other elements of theirs.
 UOp fedFrom(Graph& graph, UOp nest, std::span<const UOp> stores) {
   std::vector<UOp> from, to;
   for (UOp n : toposort(nest)) {
@@ -163,14 +163,16 @@ class Siblings {
   /// Both read some memory, and b writes none of a's. What it reads of a's results it knows by the same buffer.
   bool mayJoin(const ScheduleItem& a, const ScheduleItem& b) const {
     const auto isInTheWay = [&](size_t i, size_t j) { return b.writes[j] || (a.writes[i] && a.args[i] != b.args[j]); };
-    return !anyShared(a, b, isInTheWay) && anyShared(a, b, [&](size_t i, size_t j) { return a.reads[i] && b.reads[j]; });
+    return !anyShared(a, b, isInTheWay) &&
+           anyShared(a, b, [&](size_t i, size_t j) { return a.reads[i] && b.reads[j]; });
   }
 
   bool join(size_t into, size_t at) {
     ScheduleItem& first = s_.items[into];
     const ScheduleItem& second = s_.items[at];
     const std::optional<UOp> a = onlyNest(kernel(first).sink), b = onlyNest(kernel(second).sink);
-    if (!a || !b || !std::ranges::equal(a->src().subspan(1), b->src().subspan(1), {}, &UOp::hash, &UOp::hash)) return false;
+    if (!a || !b || !std::ranges::equal(a->src().subspan(1), b->src().subspan(1), {}, &UOp::hash, &UOp::hash))
+      return false;
     if (storesOf(*a).size() + storesOf(*b).size() > kMaxResults) return false;
 
     auto graph = std::make_unique<Graph>();
@@ -184,7 +186,8 @@ class Siblings {
     const std::string name = "join:" + plainLabel(first.label) + "+" + plainLabel(second.label);
     const Decision decision{name, {{"join", {}}, {"apart", {}}}, 0, "both read the same memory in equal loops"};
     if (decisions_.decide(decision) == 1) return false;
-    if (other != loading) sink = bothNests(*graph, nest, fedFrom(*graph, withOwnReduces(*graph, loading, nest), stores));
+    if (other != loading)
+      sink = bothNests(*graph, nest, fedFrom(*graph, withOwnReduces(*graph, loading, nest), stores));
     markAccesses(joined, sink);
     joined.label += "_" + second.label;
     joined.kernel = addKernel(s_, kernelOf_, std::move(graph), sink, joined.label);
@@ -225,8 +228,7 @@ class Siblings {
       ScheduleItem& item = s_.items[i];
       if (joined_.contains(i)) continue;
       if (item.kind == ItemKind::Loop)
-        item.length -= static_cast<size_t>(
-            std::distance(joined_.lower_bound(i), joined_.upper_bound(i + item.length)));
+        item.length -= static_cast<size_t>(std::distance(joined_.lower_bound(i), joined_.upper_bound(i + item.length)));
       kept.push_back(std::move(item));
     }
     s_.items = std::move(kept);

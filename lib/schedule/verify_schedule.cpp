@@ -50,7 +50,8 @@ class ScheduleVerifier {
     if (item.reads.size() != item.args.size() || item.writes.size() != item.args.size())
       return fail(wrong(item.label, "not every argument says how it is used"));
     for (size_t a = 0; a < item.args.size(); ++a) {
-      if (static_cast<size_t>(item.args[a]) >= s_.buffers.size()) return fail(wrong(item.label, "an argument is no buffer"));
+      if (static_cast<size_t>(item.args[a]) >= s_.buffers.size())
+        return fail(wrong(item.label, "an argument is no buffer"));
       const ScheduleBuffer& buffer = s_.buffers[static_cast<size_t>(item.args[a])];
       const bool isFresh = buffer.port < 0 && buffer.viewOf < 0 && !isWritten_[static_cast<size_t>(item.args[a])];
       if (item.reads[a] && !item.writes[a] && isFresh && buffer.maxElements > 0)
@@ -62,7 +63,8 @@ class ScheduleVerifier {
   }
 
   Status launch(const ScheduleItem& item) const {
-    if (static_cast<size_t>(item.kernel) >= s_.kernels.size()) return fail(wrong(item.label, "there is no such kernel"));
+    if (static_cast<size_t>(item.kernel) >= s_.kernels.size())
+      return fail(wrong(item.label, "there is no such kernel"));
     const Kernel& kernel = s_.kernels[static_cast<size_t>(item.kernel)];
     for (UOp n : toposort(kernel.sink))
       if (n.op() == Op::Param && n.argAs<SlotArg>().slot >= item.args.size())

@@ -15,7 +15,8 @@ std::vector<bool> indexMath(std::span<const UOp> order, size_t size) {
 }
 
 bool isByteDistance(UOp n) {
-  const bool isOffset = (n.op() == Op::Sub || n.op() == Op::Add) && n.dtype() == DType::I32 && n.src(0).op() == Op::Cast;
+  const bool isOffset =
+      (n.op() == Op::Sub || n.op() == Op::Add) && n.dtype() == DType::I32 && n.src(0).op() == Op::Cast;
   if (!isOffset || !isInt(n.src(0).src(0).dtype()) || info(n.src(0).src(0).dtype()).bits != 8) return false;
   UOp zero = n.src(1);
   while (zero.op() == Op::Cast || isMovement(zero.op())) zero = zero.src(0);

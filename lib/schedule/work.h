@@ -21,21 +21,18 @@ inline double work(UOp node) {
     case Op::Cdiv:
     case Op::Cmod:
     case Op::Floordiv:
-    case Op::Floormod:
-      return kDivideCost;
+    case Op::Floormod: return kDivideCost;
     case Op::Cast:  // loads of narrow integers extend them
       return isInt(node.dtype()) && isInt(node.src(0).dtype()) && byteSize(node.src(0).dtype()) < byteSize(node.dtype())
                  ? 0
                  : kOpCost;
-    case Op::Threefry:
-      return kHashCost;
-    default:
-      return isElementwise(node.op()) ? kOpCost : 0;
+    case Op::Threefry: return kHashCost;
+    default: return isElementwise(node.op()) ? kOpCost : 0;
   }
 }
 
-/// By node id, below `size`: counters, sizes and cheap arithmetic on them. No memory is read, so every kernel computes these
-/// for itself. `order` is topological.
+/// By node id, below `size`: counters, sizes and cheap arithmetic on them. No memory is read, so every kernel computes
+/// these for itself. `order` is topological.
 std::vector<bool> indexMath(std::span<const UOp> order, size_t size);
 
 /// A byte less a zero point that many bytes share.

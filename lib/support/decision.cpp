@@ -86,7 +86,8 @@ const std::string* Decisions::requested(const std::string& name) const {
 }
 
 size_t Decisions::answer(const Decision& decision) const {
-  if (const std::string* value = requested(decision.name)) return positionOf(decision, *value).value_or(decision.chosen);
+  if (const std::string* value = requested(decision.name))
+    return positionOf(decision, *value).value_or(decision.chosen);
   if (!requests_.choose) return decision.chosen;
   const size_t chosen = requests_.choose(decision).value_or(decision.chosen);
   return chosen < decision.alternatives.size() ? chosen : decision.chosen;

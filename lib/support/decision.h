@@ -12,7 +12,8 @@ namespace svod {
 
 struct Alternative {
   std::string value;
-  std::optional<double> cost = {};  // by the model of whoever decides, to be compared within one decision; none: not known
+  std::optional<double> cost =
+      {};  // by the model of whoever decides, to be compared within one decision; none: not known
   bool operator==(const Alternative&) const = default;
 };
 
@@ -50,7 +51,8 @@ class Decisions {
   size_t decide(Decision decision);
   const std::vector<Decision>& made() const { return made_; }
   bool hasRequests() const { return !requests_.empty(); }
-  /// Errors: Usage, for a value that is no alternative, with these, and a name that no decision has, with those near it.
+  /// Errors: Usage, for a value that is no alternative, with these, and a name that no decision has, with those near
+  /// it.
   Status check() const;
 
  private:

@@ -16,7 +16,7 @@ enum class ElementType : uint8_t {
 enum class ElementKind : uint8_t { Bool, Signed, Unsigned, Float };
 
 struct ElementInfo {
-  std::string_view name;         // "f32": graphs, plans, messages
+  std::string_view name;  // "f32": graphs, plans, messages
   ElementKind kind;
   uint8_t bits;                  // of one element in memory: 2 and 4 share bytes, others are a multiple of 8
   std::string_view npy;          // numpy descr, little endian

@@ -17,9 +17,10 @@ std::string listed(std::span<const int64_t> values) {
 Status checkExpectation(std::string_view text, std::span<const int64_t> both) {
   const std::span<const int64_t> given = both.first(both.size() / 2), wanted = both.last(both.size() / 2);
   if (std::equal(given.begin(), given.end(), wanted.begin())) return {};
-  return fail(Diag::InputMismatch,
-              std::string(text) + ": the run gives " + listed(given) + ", the plan is for " + listed(wanted),
-              "pass values that agree with the plan, or compile for these: --const INPUT=FILE.npy, or other declared dims");
+  return fail(
+      Diag::InputMismatch,
+      std::string(text) + ": the run gives " + listed(given) + ", the plan is for " + listed(wanted),
+      "pass values that agree with the plan, or compile for these: --const INPUT=FILE.npy, or other declared dims");
 }
 
 Status checkEqualSizes(std::string_view text, int64_t a, int64_t b, const std::map<std::string, int64_t>& variables) {
@@ -31,8 +32,8 @@ Status checkEqualSizes(std::string_view text, int64_t a, int64_t b, const std::m
   const std::string last = variables.size() < 2 ? "m" : variables.rbegin()->first;
   return fail(Diag::InputMismatch,
               std::string(text) + ": " + std::to_string(a) + " is not " + std::to_string(b) + values,
-              "pass inputs whose sizes agree; when compiling, --var " + last + "=" + first + " or --var " + last + "=2*" +
-                  first + " says how sizes depend on each other");
+              "pass inputs whose sizes agree; when compiling, --var " + last + "=" + first + " or --var " + last +
+                  "=2*" + first + " says how sizes depend on each other");
 }
 
 }  // namespace svod

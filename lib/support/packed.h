@@ -1,5 +1,5 @@
-// Elements of 2 or 4 bits that share bytes, the first one in the low bits: the memory of ports, and ONNX files. The other
-// form of such elements is a code each: a byte whose low bits count.
+// Elements of 2 or 4 bits that share bytes, the first one in the low bits: the memory of ports, and ONNX files. The
+// other form of such elements is a code each: a byte whose low bits count.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -47,15 +47,15 @@ std::string toText(const Error& error);
 
 #define SVOD_CONCAT_(a, b) a##b
 #define SVOD_CONCAT(a, b) SVOD_CONCAT_(a, b)
-#define SVOD_TRY_(tmp, decl, ...)                                        \
-  auto tmp = (__VA_ARGS__);                                              \
+#define SVOD_TRY_(tmp, decl, ...)                                         \
+  auto tmp = (__VA_ARGS__);                                               \
   if (!tmp) return tl::unexpected<::svod::Error>(std::move(tmp).error()); \
   decl = std::move(*tmp)
 /// `SVOD_TRY(auto x, makeX());` declares (or assigns) x, or returns the error.
 #define SVOD_TRY(decl, ...) SVOD_TRY_(SVOD_CONCAT(svodTry, __COUNTER__), decl, __VA_ARGS__)
 /// `SVOD_CHECK(doIt());` returns the error of a Status (or drops the value of a Result).
-#define SVOD_CHECK(...)                                                                                     \
-  do {                                                                                                      \
-    if (auto svodStatus = (__VA_ARGS__); !svodStatus)                                                       \
-      return tl::unexpected<::svod::Error>(std::move(svodStatus).error());                                  \
+#define SVOD_CHECK(...)                                                    \
+  do {                                                                     \
+    if (auto svodStatus = (__VA_ARGS__); !svodStatus)                      \
+      return tl::unexpected<::svod::Error>(std::move(svodStatus).error()); \
   } while (0)

@@ -24,7 +24,8 @@ uint8_t byteAt(std::string_view text, size_t at) { return static_cast<uint8_t>(t
 /// Bytes of the character at the start of `text`; 0 when there is none.
 size_t characterLength(std::string_view text) {
   const uint8_t first = byteAt(text, 0);
-  const auto* row = std::ranges::find_if(kSequences, [&](const Sequence& s) { return s.first <= first && first <= s.last; });
+  const auto* row =
+      std::ranges::find_if(kSequences, [&](const Sequence& s) { return s.first <= first && first <= s.last; });
   if (row == std::end(kSequences) || text.size() < row->length) return 0;
   if (row->length > 1 && (byteAt(text, 1) < row->secondMin || byteAt(text, 1) > row->secondMax)) return 0;
   for (size_t i = 2; i < row->length; i++)

@@ -6,8 +6,8 @@
 
 namespace svod {
 
-/// Offset of the first byte that no well-formed UTF-8 text has there: also of an overlong form, of half a surrogate pair
-/// and of what lies above U+10FFFF.
+/// Offset of the first byte that no well-formed UTF-8 text has there: also of an overlong form, of half a surrogate
+/// pair and of what lies above U+10FFFF.
 std::optional<size_t> firstNotUtf8(std::string_view text);
 
 /// "byte 0xff is not UTF-8", of the byte at that offset.

@@ -53,12 +53,13 @@ UOp sortClauses(const Match& m) {
   while (!pending.empty()) {
     UOp n = pending.back();
     pending.pop_back();
-    if (n.op() == op) pending.insert(pending.end(), {n.src(1), n.src(0)});
-    else clauses.push_back(n);
+    if (n.op() == op)
+      pending.insert(pending.end(), {n.src(1), n.src(0)});
+    else
+      clauses.push_back(n);
   }
-  std::sort(clauses.begin(), clauses.end(), [](UOp a, UOp b) {
-    return a.isConst() != b.isConst() ? b.isConst() : structuralLess(a, b);
-  });
+  std::sort(clauses.begin(), clauses.end(),
+            [](UOp a, UOp b) { return a.isConst() != b.isConst() ? b.isConst() : structuralLess(a, b); });
   clauses.erase(std::unique(clauses.begin(), clauses.end()), clauses.end());
   if (op == Op::And && !mergeLimits(m.graph, clauses)) return m.graph.boolean(false);
   UOp chain;
@@ -71,8 +72,8 @@ UOp sortClauses(const Match& m) {
 }
 
 constexpr Rule kRules[] = {
-    rule("bool-mul", x * y, x & y, kBools),
-    rule("bool-min", min(x, y), x & y, kBools),
+    rule("bool-mul", x* y, x& y, kBools),
+    rule("bool-min", min(x, y), x& y, kBools),
     rule("bool-add", x + y, x | y, kBools),
     rule("bool-max", max(x, y), x | y, kBools),
     rule("bool-eq-true", eq(x, 1), x, kBools),
@@ -85,9 +86,9 @@ constexpr Rule kRules[] = {
     rule("or-not", either(x | !x), 1, kBools),
     rule("not-and", !(x & y), (!x) | (!y), kBools),
     rule("not-or", !(x | y), (!x) & (!y), kBools),
-    rule("and-absorb", either(x & either(x | y)), x, kIntegral),
+    rule("and-absorb", either(x& either(x | y)), x, kIntegral),
     rule("or-absorb", either(x | either(x & y)), x, kIntegral),
-    rule("and-not-or", either(x & either((!x) | y)), x & y, kIntegral),
+    rule("and-not-or", either(x& either((!x) | y)), x& y, kIntegral),
     rule("or-not-and", either(x | either((!x) & y)), x | y, kIntegral),
     native("sort-and", op(Op::And), kBools, sortClauses),
     native("sort-or", op(Op::Or), kBools, sortClauses),

@@ -17,7 +17,8 @@ bool holdsAll(DType to, DType from) {
     if (to == DType::F32) return from != DType::F64;
     return false;
   }
-  if (isFloat(to)) return f.bits - (isSigned(from) ? 1 : 0) <= t.fractionBits + 1 && (to == DType::F32 || to == DType::F64);
+  if (isFloat(to))
+    return f.bits - (isSigned(from) ? 1 : 0) <= t.fractionBits + 1 && (to == DType::F32 || to == DType::F64);
   if (isSigned(from)) return isSigned(to) && t.bits >= f.bits;
   return isSigned(to) ? t.bits > f.bits : t.bits >= f.bits;
 }
@@ -86,7 +87,8 @@ UOp compareOfCasts(const Match& m) {
 // Integer arithmetic that does not wrap becomes index arithmetic when its result is converted to Index.
 UOp indexOfArithmetic(const Match& m) {
   UOp n = m[x];
-  if (m.node.dtype() != DType::Index || !isInt(n.dtype()) || n.dtype() == DType::U64 || n.dtype() == DType::Index) return {};
+  if (m.node.dtype() != DType::Index || !isInt(n.dtype()) || n.dtype() == DType::U64 || n.dtype() == DType::Index)
+    return {};
   bool exact = false;
   switch (n.op()) {
     case Op::Add: {

@@ -59,7 +59,8 @@ UOp Collapse::sum(UOp body, int depth) {
       return {};
     case Op::Cast: {  // narrowing keeps sums
       UOp inner = body.src(0);
-      if (!isInt(inner.dtype()) || !isInt(body.dtype()) || info(inner.dtype()).bits < info(body.dtype()).bits) return {};
+      if (!isInt(inner.dtype()) || !isInt(body.dtype()) || info(inner.dtype()).bits < info(body.dtype()).bits)
+        return {};
       UOp a = sum(inner, depth + 1);
       return a ? g_.cast(a, body.dtype()) : UOp();
     }
@@ -145,8 +146,10 @@ UOp Collapse::countOfAll(const std::vector<UOp>& clauses) {
     if (c->coef < 0) bound.add(1);
     UOp limit = build(g_, bound);
     if (!limit) return {};
-    if (c->coef > 0) high = g_.alu(Op::Min, {high, limit});
-    else low = low ? g_.alu(Op::Max, {low, limit}) : g_.alu(Op::Max, {limit, g_.index(0)});
+    if (c->coef > 0)
+      high = g_.alu(Op::Min, {high, limit});
+    else
+      low = low ? g_.alu(Op::Max, {low, limit}) : g_.alu(Op::Max, {limit, g_.index(0)});
   }
   UOp size = low ? g_.alu(Op::Sub, {high, low}) : high;
   size = g_.alu(Op::Max, {size, g_.index(0)});

@@ -5,7 +5,9 @@ namespace svod {
 
 namespace {
 
-bool notMax(const Match& m) { return m.scalar(c0) != Scalar::ofInt(m.scalar(c0).dtype(), maxInt(m.scalar(c0).dtype())); }
+bool notMax(const Match& m) {
+  return m.scalar(c0) != Scalar::ofInt(m.scalar(c0).dtype(), maxInt(m.scalar(c0).dtype()));
+}
 bool belowMax(const Match& m) { return m[x].dtype() != DType::U64 && notMax(m); }
 bool aboveMin(const Match& m) { return m[x].dtype() != DType::U64 && m[c0] != minInt(m.scalar(c0).dtype()); }
 

@@ -54,8 +54,8 @@ constexpr Rule kRules[] = {
     native("fold-constants", trait(Elementwise), kAllDomains, foldConstants),
     native("constant-to-right", trait(Elementwise | Commutative), kAllDomains, constantToRight),
     rule("add-constants", (x + c0) + c1, x + fold(c0 + c1), kFixed),
-    rule("mul-constants", (x * c0) * c1, x * fold(c0 * c1), kFixed),
-    rule("and-constants", (x & c0) & c1, x & fold(c0 & c1), kIntegral),
+    rule("mul-constants", (x * c0) * c1, x* fold(c0* c1), kFixed),
+    rule("and-constants", (x & c0) & c1, x& fold(c0& c1), kIntegral),
     rule("or-constants", (x | c0) | c1, x | fold(c0 | c1), kIntegral),
     rule("xor-constants", (x ^ c0) ^ c1, x ^ fold(c0 ^ c1), kIntegral),
     rule("max-constants", max(max(x, c0), c1), max(x, fold(max(c0, c1))), kAllDomains),
@@ -63,11 +63,11 @@ constexpr Rule kRules[] = {
     rule("sub-constant", x - c0, x + fold(-c0), kFixed),
     rule("constant-sub-add", op(Op::Sub, c0, x + c1), op(Op::Sub, fold(c0 - c1), x), kFixed),
     rule("constant-add-sub", op(Op::Sub, c0, x) + c1, op(Op::Sub, fold(c0 + c1), x), kFixed),
-    rule("fdiv-power-of-two", op(Op::Fdiv, x, c0), x * fold(op(Op::Recip, c0)), kFloats, hasExactReciprocal),
+    rule("fdiv-power-of-two", op(Op::Fdiv, x, c0), x* fold(op(Op::Recip, c0)), kFloats, hasExactReciprocal),
     native("pow-of-constant", op(Op::Pow, x, c0), kFloats, powOfConstant),
     rule("neg-constant-sub", -op(Op::Sub, c0, x), x + fold(-c0), kFixed),
-    rule("neg-mul-constant", -(x * c0), x * fold(-c0), kFixed | kFloats),
-    rule("mul-neg-constant", (-x) * c0, x * fold(-c0), kFixed | kFloats),
+    rule("neg-mul-constant", -(x* c0), x* fold(-c0), kFixed | kFloats),
+    rule("mul-neg-constant", (-x) * c0, x* fold(-c0), kFixed | kFloats),
 };
 
 constexpr Rule kContract[] = {native("pow-as-products", op(Op::Pow, x, c0), kFloats, powAsProducts)};

@@ -26,7 +26,8 @@ Linear divideTerms(const Linear& n, int64_t g) {
 // Terms whose coefficient is a multiple of c (divided by it) and everything else, constant included.
 SplitSum splitMultiples(const Linear& n, int64_t c) {
   SplitSum split;
-  for (const Term& t : n.terms) t.coef % c == 0 ? split.multiples.add(t.base, t.coef / c) : split.rest.add(t.base, t.coef);
+  for (const Term& t : n.terms)
+    t.coef % c == 0 ? split.multiples.add(t.base, t.coef / c) : split.rest.add(t.base, t.coef);
   split.rest.add(n.constant);
   return split;
 }

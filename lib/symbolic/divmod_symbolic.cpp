@@ -28,8 +28,8 @@ std::optional<Linear> withoutSymbolicRanges(Graph& graph, const Linear& form) {
   for (const Term& t : form.terms) {
     std::vector<UOp> factors;
     flattenFactors(t.base, factors);
-    auto range = std::find_if(factors.begin(), factors.end(),
-                              [](UOp f) { return f.op() == Op::Range && !f.src(0).isConst(); });
+    auto range =
+        std::find_if(factors.begin(), factors.end(), [](UOp f) { return f.op() == Op::Range && !f.src(0).isConst(); });
     if (range == factors.end()) {
       result.add(t.base, t.coef);
       continue;
@@ -154,7 +154,8 @@ bool joinSymbolic(Graph& graph, Linear& form, const Term& t) {
   flattenFactors(d, factors);
   Linear whole;
   addProduct(graph, whole, std::move(factors), t.coef);
-  if (whole.overflow || whole.terms.size() != 1 || form.coefOf(whole.terms[0].base) != whole.terms[0].coef) return false;
+  if (whole.overflow || whole.terms.size() != 1 || form.coefOf(whole.terms[0].base) != whole.terms[0].coef)
+    return false;
   form.add(t.base, -t.coef);
   form.add(whole, -1);
   form.add(linearOf(b), t.coef);

@@ -51,9 +51,12 @@ void Facts::assumeClause(UOp clause) {
   if (!index && !c.src(0).isConst() && !c.src(1).isConst()) return;
   Linear difference;
   auto add = [&](UOp n, int64_t sign) {
-    if (index) difference.add(linearOf(n), sign);
-    else if (n.isConst()) n.constInt() == INT64_MIN ? void(difference.overflow = true) : difference.add(sign * n.constInt());
-    else difference.add(n, sign);
+    if (index)
+      difference.add(linearOf(n), sign);
+    else if (n.isConst())
+      n.constInt() == INT64_MIN ? void(difference.overflow = true) : difference.add(sign * n.constInt());
+    else
+      difference.add(n, sign);
   };
   add(c.src(0), 1);
   add(c.src(1), -1);
@@ -149,10 +152,11 @@ Interval Facts::compute(UOp n, int depth) const {
       tighter |= in[i] != n.src(i).bounds();
     }
     if (tighter)
-      result =
-          intersect(result, computeBounds(n.op(), n.dtype(), n.src(), std::span<const Interval>(in, n.srcCount()), n.arg()));
+      result = intersect(
+          result, computeBounds(n.op(), n.dtype(), n.src(), std::span<const Interval>(in, n.srcCount()), n.arg()));
   }
-  if (n.dtype() == DType::Index && (n.op() == Op::Add || n.op() == Op::Sub || n.op() == Op::Mul) && !constraints_.empty()) {
+  if (n.dtype() == DType::Index && (n.op() == Op::Add || n.op() == Op::Sub || n.op() == Op::Mul) &&
+      !constraints_.empty()) {
     Linear form = linearOf(n);
     bool split = form.terms.size() > 1 || (form.terms.size() == 1 && form.terms[0].base != n);
     if (!form.overflow && split) result = intersect(result, of(form));

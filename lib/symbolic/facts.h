@@ -13,7 +13,7 @@ class Facts {
   /// Adds every clause of `gate` (a bool, And of clauses).
   void assume(UOp gate);
 
-  Interval of(UOp n) const;             // bounds of an integer or bool, at least as tight as n.bounds()
+  Interval of(UOp n) const;  // bounds of an integer or bool, at least as tight as n.bounds()
   Interval of(const Linear& form) const;
   bool empty() const { return known_.empty() && constraints_.empty(); }
   /// The clauses contradict each other: nothing is ever evaluated under this gate.
@@ -32,8 +32,8 @@ class Facts {
   Interval compute(UOp n, int depth) const;
 
   std::vector<Constraint> constraints_;
-  std::unordered_map<uint32_t, Interval> known_;           // by node id
-  mutable std::unordered_map<uint32_t, Interval> memo_;    // by node id; looked up only, never iterated
+  std::unordered_map<uint32_t, Interval> known_;         // by node id
+  mutable std::unordered_map<uint32_t, Interval> memo_;  // by node id; looked up only, never iterated
   bool contradictory_ = false;
 };
 

@@ -22,8 +22,8 @@ class LoadGuard {
   }
 
  private:
-  /// What must hold for an element to be there and is not known yet; null when everything is. A product is 0 when a factor
-  /// is.
+  /// What must hold for an element to be there and is not known yet; null when everything is. A product is 0 when a
+  /// factor is.
   UOp condition(UOp node, UOp size) {
     std::vector<UOp> factors, missing;
     flattenFactors(size, factors);

@@ -88,8 +88,7 @@ bool dropSmallTerms(const IndexMath& math, Bound& b) {
   std::sort(steps.begin(), steps.end(), std::greater<>());
   for (int64_t f : steps) {
     Linear multiples, rest;
-    for (const Term& t : b.terms.terms)
-      t.coef % f == 0 ? multiples.add(t.base, t.coef / f) : rest.add(t.base, t.coef);
+    for (const Term& t : b.terms.terms) t.coef % f == 0 ? multiples.add(t.base, t.coef / f) : rest.add(t.base, t.coef);
     Interval p = math.bounds(rest);
     int64_t low = 0, high = 0, last = 0;
     if (__builtin_sub_overflow(b.limit, 1, &last) || __builtin_sub_overflow(last, p.max, &low) ||
@@ -190,7 +189,8 @@ UOp equal(const Match& m) {
   Linear opposite;
   opposite.add(difference, -1);
   int64_t g = gcdOfTerms(difference);
-  bool never = math.alwaysNegative(difference) || math.alwaysNegative(opposite) || (g > 1 && difference.constant % g != 0);
+  bool never =
+      math.alwaysNegative(difference) || math.alwaysNegative(opposite) || (g > 1 && difference.constant % g != 0);
   if (never || difference.isConst()) return m.graph.boolean(never || difference.constant != 0 ? !isEq : isEq);
   UOp first = difference.terms[0].base;  // its coefficient gets the positive sign
   for (const Term& t : difference.terms)
@@ -251,8 +251,7 @@ constexpr Rule kRules[] = {
     native("index-shl", x << c0, kIndices, sum),
     rule("index-shr", x >> c0, x / fold(op(Op::Shl, 1, c0)), kIndices,
          [](const Match& m) { return m[c0] >= 0 && m[c0] < 62; }),
-    rule("index-mask", x & c0, x % fold(c0 + 1), kIndices,
-         [](const Match& m) { return isLowMask(m[c0]); }),
+    rule("index-mask", x& c0, x % fold(c0 + 1), kIndices, [](const Match& m) { return isLowMask(m[c0]); }),
     native("index-mul", op(Op::Mul), kIndices, product),
     native("index-floordiv", op(Op::Floordiv), kIndices, division),
     native("index-floormod", op(Op::Floormod), kIndices, division),

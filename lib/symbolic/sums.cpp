@@ -7,11 +7,11 @@ namespace {
 
 constexpr Rule kRules[] = {
     rule("double", x + x, x * 2, kFixed),
-    rule("add-multiple", either(x + x * c0), x * fold(c0 + 1), kFixed),
-    rule("add-multiples", x * c0 + x * c1, x * fold(c0 + c1), kFixed),
-    rule("sub-multiple", x * c0 - x, x * fold(c0 - 1), kFixed),
-    rule("multiple-sub", x - x * c0, x * fold(1 - c0), kFixed),
-    rule("sub-multiples", x * c0 - x * c1, x * fold(c0 - c1), kFixed),
+    rule("add-multiple", either(x + x * c0), x* fold(c0 + 1), kFixed),
+    rule("add-multiples", x* c0 + x * c1, x* fold(c0 + c1), kFixed),
+    rule("sub-multiple", x* c0 - x, x* fold(c0 - 1), kFixed),
+    rule("multiple-sub", x - x * c0, x* fold(1 - c0), kFixed),
+    rule("sub-multiples", x* c0 - x * c1, x* fold(c0 - c1), kFixed),
     rule("add-sub", either(x + y) - y, x, kFixed),
     rule("sub-add", either((x - y) + y), x, kFixed),
     rule("sub-sum", x - either(x + y), -y, kFixed),

@@ -10,24 +10,26 @@ constinit const RuleSet kSymbolic{"symbolic",
                                   {&kConstantRules, &kNeutralRules, &kBoundsRules, &kBoolRules, &kBitRules, &kCastRules,
                                    &kWhereRules, &kSumRules, &kCompareRules, &kIndexRules}};
 
-constinit const RuleSet kSymbolicFast{"symbolic-fast",
-                                      {&kConstantRules, &kNeutralRules, &kBoundsRules, &kBoolRules, &kBitRules,
-                                       &kCastRules, &kWhereRules, &kSumRules, &kCompareRules, &kIndexRules, &kFastRules}};
+constinit const RuleSet kSymbolicFast{
+    "symbolic-fast",
+    {&kConstantRules, &kNeutralRules, &kBoundsRules, &kBoolRules, &kBitRules, &kCastRules, &kWhereRules, &kSumRules,
+     &kCompareRules, &kIndexRules, &kFastRules}};
 
 namespace {
 
-constinit const RuleSet kKernelStrict{"kernel-strict",
-                                      {&kConstantRules, &kNeutralRules, &kBoundsRules, &kBoolRules, &kBitRules,
-                                       &kCastRules, &kWhereRules, &kSumRules, &kCompareRules, &kIndexRules,
-                                       &kAccessRules, &kReduceRules}};
-constinit const RuleSet kKernelContract{"kernel-contract",
-                                        {&kConstantRules, &kNeutralRules, &kBoundsRules, &kBoolRules, &kBitRules,
-                                         &kCastRules, &kWhereRules, &kSumRules, &kCompareRules, &kIndexRules,
-                                         &kAccessRules, &kReduceRules, &kReduceContractRules, &kConstantContractRules}};
-constinit const RuleSet kKernelFast{"kernel-fast",
-                                    {&kConstantRules, &kNeutralRules, &kBoundsRules, &kBoolRules, &kBitRules, &kCastRules,
-                                     &kWhereRules, &kSumRules, &kCompareRules, &kIndexRules, &kFastRules, &kAccessRules,
-                                     &kReduceRules, &kReduceContractRules, &kReduceFastRules, &kConstantContractRules}};
+constinit const RuleSet kKernelStrict{
+    "kernel-strict",
+    {&kConstantRules, &kNeutralRules, &kBoundsRules, &kBoolRules, &kBitRules, &kCastRules, &kWhereRules, &kSumRules,
+     &kCompareRules, &kIndexRules, &kAccessRules, &kReduceRules}};
+constinit const RuleSet kKernelContract{
+    "kernel-contract",
+    {&kConstantRules, &kNeutralRules, &kBoundsRules, &kBoolRules, &kBitRules, &kCastRules, &kWhereRules, &kSumRules,
+     &kCompareRules, &kIndexRules, &kAccessRules, &kReduceRules, &kReduceContractRules, &kConstantContractRules}};
+constinit const RuleSet kKernelFast{
+    "kernel-fast",
+    {&kConstantRules, &kNeutralRules, &kBoundsRules, &kBoolRules, &kBitRules, &kCastRules, &kWhereRules, &kSumRules,
+     &kCompareRules, &kIndexRules, &kFastRules, &kAccessRules, &kReduceRules, &kReduceContractRules, &kReduceFastRules,
+     &kConstantContractRules}};
 
 }  // namespace
 
@@ -121,8 +123,10 @@ std::optional<int64_t> coefficientOf(UOp expr, UOp range) {
   if (form.overflow) return std::nullopt;
   int64_t coef = 0;
   for (const Term& t : form.terms) {
-    if (t.base == range) coef = t.coef;
-    else if (t.base.dependsOn(range)) return std::nullopt;
+    if (t.base == range)
+      coef = t.coef;
+    else if (t.base.dependsOn(range))
+      return std::nullopt;
   }
   return coef;
 }

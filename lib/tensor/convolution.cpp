@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "ir/evaluate.h"
-#include "tensor/kernel_builder.h"
 #include "symbolic/symbolic.h"
+#include "tensor/kernel_builder.h"
 
 namespace svod {
 
@@ -28,8 +28,9 @@ class Reader {
   IndexList counters(std::span<const UOp> shape) {
     IndexList list;
     for (UOp d : shape)
-      list.push_back(d.isConst(1) ? g_.index(0) : g_.range(g_.index(d.constInt()), static_cast<uint32_t>(list.size()),
-                                                           AxisType::Loop));
+      list.push_back(d.isConst(1)
+                         ? g_.index(0)
+                         : g_.range(g_.index(d.constInt()), static_cast<uint32_t>(list.size()), AxisType::Loop));
     return list;
   }
 
@@ -214,8 +215,11 @@ class Matcher3x3 {
       if (isOut && inWeights) return false;
       if (isOut || isOwnTap || extent(axis) == 1) continue;
       if (!inData && (!inWeights || isReduced_[static_cast<size_t>(axis)])) return false;
-      (isReduced_[static_cast<size_t>(axis)] ? found_.channels : !inData ? found_.filters
-       : inWeights ? found_.groups : found_.batch).push_back(axis);
+      (isReduced_[static_cast<size_t>(axis)] ? found_.channels
+       : !inData                             ? found_.filters
+       : inWeights                           ? found_.groups
+                                             : found_.batch)
+          .push_back(axis);
     }
     return true;
   }

@@ -1,5 +1,5 @@
-// Convolutions in the graph of tensors, found by what is read at which index: frontends, models and rewrites write windows
-// in many ways, but all of them become the same index functions.
+// Convolutions in the graph of tensors, found by what is read at which index: frontends, models and rewrites write
+// windows in many ways, but all of them become the same index functions.
 #pragma once
 #include <array>
 #include <optional>
@@ -12,8 +12,8 @@ namespace svod {
 /// One axis of the data under windows of stride 1: result element `out` and tap `tap` meet at out + tap - before, where
 /// what lies outside of the data is 0.
 struct ConvWindow {
-  size_t dim;       // of the data
-  int32_t out, tap; // axes of the product
+  size_t dim;        // of the data
+  int32_t out, tap;  // axes of the product
   int64_t before;
 };
 
@@ -25,13 +25,13 @@ struct Convolution {
   std::vector<int32_t> axisOfDim;  // of the data: the axis that reads it, -1 for a dim of one element or under a window
   std::array<ConvWindow, 2> windows;
   std::vector<int32_t> groups, batch, filters, channels;
-  uint32_t weights;                // port
-  std::vector<int64_t> strides;    // by axis: elements of the weights
-  int64_t first;                   // element of the weights where all counters are 0
+  uint32_t weights;              // port
+  std::vector<int64_t> strides;  // by axis: elements of the weights
+  int64_t first;                 // element of the weights where all counters are 0
 };
 
-/// `reduce` as a convolution with two windows of three taps, stride and dilation 1, over weights of the model; nothing for
-/// anything else.
+/// `reduce` as a convolution with two windows of three taps, stride and dilation 1, over weights of the model; nothing
+/// for anything else.
 std::optional<Convolution> convolutionOf(Model& model, UOp reduce);
 
 }  // namespace svod

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "ir/shape.h"
-#include "tensor/packing.h"
 #include "symbolic/symbolic.h"
+#include "tensor/packing.h"
 
 namespace svod {
 
@@ -212,7 +212,8 @@ UOp KernelBuilder::gathered(UOp node, std::span<const UOp> index, UOp gate) {
 UOp KernelBuilder::stacked(UOp node, std::span<const UOp> index, UOp gate) {
   UOp result = value(node.src(node.srcCount() - 1), {}, gate);
   for (size_t i = node.srcCount() - 1; i-- > 0;)
-    result = g_.where(g_.alu(Op::Eq, {index[0], g_.index(static_cast<int64_t>(i))}), value(node.src(i), {}, gate), result);
+    result =
+        g_.where(g_.alu(Op::Eq, {index[0], g_.index(static_cast<int64_t>(i))}), value(node.src(i), {}, gate), result);
   return result;
 }
 

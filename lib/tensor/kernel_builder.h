@@ -21,8 +21,8 @@ struct Storage {
 class KernelBuilder {
  public:
   using Rows = std::map<uint32_t, std::vector<int>>;
-  /// `rows`: by id of a tensor node, the axes of which it is kept in a local buffer. `storageOf` returns the storage of a
-  /// tensor node, or nullptr when it is computed in place.
+  /// `rows`: by id of a tensor node, the axes of which it is kept in a local buffer. `storageOf` returns the storage of
+  /// a tensor node, or nullptr when it is computed in place.
   KernelBuilder(Graph& graph, Counters& counters, Rows rows, std::function<const Storage*(UOp)> storageOf)
       : g_(graph), counters_(counters), rows_(std::move(rows)), storageOf_(std::move(storageOf)) {}
 

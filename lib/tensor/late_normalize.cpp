@@ -108,7 +108,8 @@ UOp normalizeLate(Model& model, UOp sink, Numerics numerics, Decisions& decision
     UOp same = std::ranges::equal(src, node.src()) ? node : g.withSrc(node, src);
     const int factor = normalizedFactor(node, readers);
     if (factor < 0) return same;
-    const bool isEarly = decide.decide("divide", node, {{"after", {}}, {"before", {}}}, 0, "a result has many terms") == 1;
+    const bool isEarly =
+        decide.decide("divide", node, {{"after", {}}, {"before", {}}}, 0, "a result has many terms") == 1;
     return isEarly ? same : normalizedAfter(g, same, factor);
   });
 }

@@ -44,7 +44,8 @@ UOp layOutForReaders(Model& model, UOp sink, const std::vector<bool>& kept, std:
     const bool keepsRows = isNormalizedLate(n);
     if (!keepsRows && !(isComputed(n) && kept[n.id()])) continue;
     UOp permute = orderOfReaders(n, readers, keepsRows ? 1 : kMinRun);
-    if (permute && decide.decide("layout", n, {{"read", {}}, {"computed", {}}}, 0, "all readers see it in one order") == 0)
+    if (permute &&
+        decide.decide("layout", n, {{"read", {}}, {"computed", {}}}, 0, "all readers see it in one order") == 0)
       stored.insert(permute.id());
   }
   if (stored.empty()) return sink;

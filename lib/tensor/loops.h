@@ -43,8 +43,8 @@ class Counters {
   std::map<uint32_t, UOp> memo_;
 };
 
-/// Replaces every loop of AxisType::Unroll by a copy of its body per iteration, unless it is decided otherwise. Adds names
-/// of the loops it copies to the model.
+/// Replaces every loop of AxisType::Unroll by a copy of its body per iteration, unless it is decided otherwise. Adds
+/// names of the loops it copies to the model.
 Result<UOp> unrollLoops(Model& model, UOp sink, Decisions& decisions);
 
 /// The Buffer of a content of a state or temporary, or of a view of one.

@@ -67,7 +67,8 @@ std::vector<AxisGroup> matchAxes(std::span<const UOp> in, std::span<const UOp> o
     Product a, b;
     if (i < in.size()) a.multiply(in[i++]);
     if (o < out.size()) b.multiply(out[o++]);
-    while (!(a == b) && !isOneSize(in, out, {group.inBegin, i, group.outBegin, o}) && (i < in.size() || o < out.size())) {
+    while (!(a == b) && !isOneSize(in, out, {group.inBegin, i, group.outBegin, o}) &&
+           (i < in.size() || o < out.size())) {
       bool growIn = i < in.size() && (o == out.size() || (inside(a, b) && !inside(b, a)) ||
                                       (inside(a, b) == inside(b, a) && a.factor < b.factor));
       if (growIn || o == out.size()) {

@@ -12,7 +12,8 @@ std::map<uint32_t, std::string> labelsOf(const Model& model, std::span<const UOp
   std::map<uint32_t, std::string> labels = model.labels;
   for (size_t i = order.size(); i-- > 0;) {
     UOp n = order[i];
-    if (n.op() == Op::Store && n.src(0).op() == Op::Buffer) labels.try_emplace(n.id(), labelOf(model, labels, n.src(0)));
+    if (n.op() == Op::Store && n.src(0).op() == Op::Buffer)
+      labels.try_emplace(n.id(), labelOf(model, labels, n.src(0)));
     auto it = labels.find(n.id());
     if (it == labels.end()) continue;
     for (UOp s : n.src())
@@ -29,7 +30,8 @@ std::string labelOf(const Model& model, const std::map<uint32_t, std::string>& l
 
 std::string plainLabel(std::string label) {
   for (char& c : label)
-    if (std::isspace(static_cast<unsigned char>(c)) || std::string_view("=|,#").find(c) != std::string_view::npos) c = '_';
+    if (std::isspace(static_cast<unsigned char>(c)) || std::string_view("=|,#").find(c) != std::string_view::npos)
+      c = '_';
   return label;
 }
 

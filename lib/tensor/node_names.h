@@ -9,8 +9,8 @@
 
 namespace svod {
 
-/// What the source file calls a node, by node id: a value without a name of its own is a step towards the first named value
-/// that uses it. `order` is topological.
+/// What the source file calls a node, by node id: a value without a name of its own is a step towards the first named
+/// value that uses it. `order` is topological.
 std::map<uint32_t, std::string> labelsOf(const Model& model, std::span<const UOp> order);
 /// The label, else the name of the port, else the op.
 std::string labelOf(const Model& model, const std::map<uint32_t, std::string>& labels, UOp node);
@@ -19,7 +19,8 @@ std::string labelOf(const Model& model, const std::map<uint32_t, std::string>& l
 std::string plainLabel(std::string label);
 
 /// Names as label.op, which no two nodes share: further ones of a label and op are label.op#2, .., in order of their
-/// distance from the leaves, then of content. So no name depends on an address or on parts of the graph beside its label.
+/// distance from the leaves, then of content. So no name depends on an address or on parts of the graph beside its
+/// label.
 class NodeNames {
  public:
   NodeNames(const Model& model, std::span<const UOp> order) : model_(model), order_(order.begin(), order.end()) {}

@@ -5,9 +5,7 @@
 
 namespace svod {
 
-UOp codeOf(Graph& g, UOp element) {
-  return g.cast(g.bitcast(element, unsignedOf(element.dtype())), DType::U8);
-}
+UOp codeOf(Graph& g, UOp element) { return g.cast(g.bitcast(element, unsignedOf(element.dtype())), DType::U8); }
 
 UOp elementOf(Graph& g, UOp code, DType dtype) { return g.bitcast(g.cast(code, unsignedOf(dtype)), dtype); }
 

@@ -12,8 +12,8 @@ inline DType storedDType(DType dtype) { return isPacked(dtype) ? DType::U8 : dty
 UOp codeOf(Graph& graph, UOp element);
 UOp elementOf(Graph& graph, UOp code, DType dtype);
 
-/// Tensor stage: the bytes in which the elements of `value` are packed, along the last axis if it fills whole bytes, else
-/// as a vector.
+/// Tensor stage: the bytes in which the elements of `value` are packed, along the last axis if it fills whole bytes,
+/// else as a vector.
 UOp packedBytes(Graph& graph, UOp value);
 
 }  // namespace svod

@@ -24,7 +24,8 @@ Monoid monoidOf(Graph& g, Op op) {
           }};
 }
 
-Monoid::Values reducedInParts(Graph& g, const Monoid& monoid, UOp terms, std::span<const int32_t> axes, int32_t partAxis) {
+Monoid::Values reducedInParts(Graph& g, const Monoid& monoid, UOp terms, std::span<const int32_t> axes,
+                              int32_t partAxis) {
   Monoid::Values parts = monoid.fold(terms, axes);
   for (UOp& part : parts) part = stored(g, part);
   return monoid.merge(parts, partAxis);

@@ -15,7 +15,8 @@ int64_t divisorWithin(int64_t extent, int64_t least, int64_t most);
 UOp inParts(Graph& graph, UOp x, int32_t axis, int64_t parts);
 
 /// What a reduction computes, as a monoid over one or several values per result (a sum; a maximum with the sum that is
-/// relative to it): folding each part of the terms and merging what the parts give is folding all terms, up to rounding.
+/// relative to it): folding each part of the terms and merging what the parts give is folding all terms, up to
+/// rounding.
 struct Monoid {
   using Values = std::vector<UOp>;
   std::function<Values(UOp terms, std::span<const int32_t> axes)> fold;

@@ -10,10 +10,11 @@ namespace svod {
 
 namespace {
 
-/// Fewer elements stay in the second level cache from one sweep to the next. Few rows are cut that are shorter, as long as
-/// all of them have that many: threads share them then.
+/// Fewer elements stay in the second level cache from one sweep to the next. Few rows are cut that are shorter, as long
+/// as all of them have that many: threads share them then.
 constexpr int64_t kMany = 1 << 19, kSharedRow = 1 << 16, kFewRows = 64;
-constexpr int64_t kLeastOfPart = 4096, kMostOfPart = 32768;  // elements: a part stays in the first or second level cache
+constexpr int64_t kLeastOfPart = 4096,
+                  kMostOfPart = 32768;  // elements: a part stays in the first or second level cache
 
 /// The sum over one axis of exp(x - max x).
 struct ExpSum {
@@ -84,7 +85,7 @@ Monoid::Values rowInParts(Graph& g, const ExpSum& e, int64_t parts) {
 UOp rescaleLongSums(Model& model, UOp sink, Numerics numerics, Decisions& decisions) {
   if (numerics == Numerics::Strict) return sink;
   Graph& g = *model.graph;
-  std::set<uint32_t> whole;  // ids of sums that stay in one part
+  std::set<uint32_t> whole;              // ids of sums that stay in one part
   for (bool changed = true; changed;) {  // what changes is built anew: the rows after it are looked for there
     changed = false;
     const std::vector<UOp> order = toposort(sink);

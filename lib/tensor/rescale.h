@@ -6,9 +6,10 @@
 
 namespace svod {
 
-/// Cuts long rows into parts. A part's maximum m and sum s of exp(x - m) come from one sweep over it; those of the row from
-/// these, each s rescaled by exp(m - the maximum of all) (Milakov and Gimelshein, Online normalizer calculation for softmax,
-/// 2018). Nothing is changed in strict mode, where the order of additions is fixed, and where extents are symbolic.
+/// Cuts long rows into parts. A part's maximum m and sum s of exp(x - m) come from one sweep over it; those of the row
+/// from these, each s rescaled by exp(m - the maximum of all) (Milakov and Gimelshein, Online normalizer calculation
+/// for softmax, 2018). Nothing is changed in strict mode, where the order of additions is fixed, and where extents are
+/// symbolic.
 UOp rescaleLongSums(Model& model, UOp sink, Numerics numerics, Decisions& decisions);
 
 }  // namespace svod

@@ -7,7 +7,8 @@ namespace svod {
 namespace {
 
 bool folds(UOp n, Op op, UOp values) {
-  return n.op() == Op::Reduce && n.argAs<ReduceArg>().op == op && belowArrangement(n.src(0)) == belowArrangement(values);
+  return n.op() == Op::Reduce && n.argAs<ReduceArg>().op == op &&
+         belowArrangement(n.src(0)) == belowArrangement(values);
 }
 
 }  // namespace

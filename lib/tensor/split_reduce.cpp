@@ -15,8 +15,8 @@ namespace {
 constexpr int64_t kMinRatio = 32768, kMaxResult = 64;
 constexpr int64_t kMaxParts = 256, kMinParts = 8;
 
-// Products of matrices that are read again this often, but have few results for so many terms: a part of the terms stays in
-// cache for all results, and there are tiles for many threads.
+// Products of matrices that are read again this often, but have few results for so many terms: a part of the terms
+// stays in cache for all results, and there are tiles for many threads.
 constexpr int64_t kMinReuse = 16, kMaxProducts = 1 << 16;
 constexpr int64_t kMinTermsOfPart = 1024, kMaxPartsOfProduct = 64, kMinPartsOfProduct = 8;
 
@@ -43,7 +43,8 @@ bool isDeepProduct(UOp reduce) {
   const auto& arg = reduce.argAs<ReduceArg>();
   UOp terms = reduce.src(0);
   if (isFloat(reduce.dtype()) && byteSize(reduce.dtype()) < 4) return false;  // a buffer would round the parts
-  if (arg.op != Op::Add || arg.axes.size() != 1 || terms.op() != Op::Mul || reduce.maxNumel() > kMaxProducts) return false;
+  if (arg.op != Op::Add || arg.axes.size() != 1 || terms.op() != Op::Mul || reduce.maxNumel() > kMaxProducts)
+    return false;
   const int64_t largest =  // of the factors before they were repeated for each other
       std::max(belowArrangement(terms.src(0)).maxNumel(), belowArrangement(terms.src(1)).maxNumel());
   return terms.maxNumel() >= kMinReuse * largest && !keepsRows(terms);

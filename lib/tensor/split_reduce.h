@@ -6,9 +6,9 @@
 
 namespace svod {
 
-/// Rewrites Reduce nodes whose input is much larger than their result, and products of matrices with many terms for each of
-/// few results: partial results over equal parts of the terms, in a buffer, and a second Reduce over the parts. Floats are
-/// left alone in strict mode, where the order of additions is fixed.
+/// Rewrites Reduce nodes whose input is much larger than their result, and products of matrices with many terms for
+/// each of few results: partial results over equal parts of the terms, in a buffer, and a second Reduce over the parts.
+/// Floats are left alone in strict mode, where the order of additions is fixed.
 UOp splitReduces(Model& model, UOp sink, Numerics numerics, Decisions& decisions);
 
 }  // namespace svod

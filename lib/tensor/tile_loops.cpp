@@ -62,7 +62,8 @@ UOp TileLoops::withLoops(UOp sink) const {
   std::set<uint32_t> seen;
   for (UOp effect : sink.src())
     for (UOp n : toposort(effect))
-      if ((n == effect || std::ranges::find(ends_, n) != ends_.end()) && seen.insert(n.id()).second) effects.push_back(n);
+      if ((n == effect || std::ranges::find(ends_, n) != ends_.end()) && seen.insert(n.id()).second)
+        effects.push_back(n);
   return g_.make(Op::Sink, DType::Void, effects);
 }
 

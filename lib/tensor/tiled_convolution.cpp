@@ -8,7 +8,8 @@ namespace svod {
 
 TiledConvolution::TiledConvolution(Model& model, const Convolution& conv, const WinogradForm& form, UOp reduce,
                                    std::set<uint32_t>& whole)
-    : model_(model), g_(*model.graph), conv_(conv), form_(form), reduce_(reduce), product_(reduce.src(0)), whole_(whole) {
+    : model_(model), g_(*model.graph), conv_(conv), form_(form), reduce_(reduce), product_(reduce.src(0)),
+      whole_(whole) {
   for (size_t w = 0; w < 2; ++w) tiles_[w] = (dim(conv.windows[w].out) + form.tile - 1) / form.tile;
 }
 
@@ -110,13 +111,16 @@ UOp TiledConvolution::combined(const SmallMatrix& m, int row, std::span<const UO
     if (factor == 0) continue;
     UOp value = values[static_cast<size_t>(column)];
     UOp term = size == 1 ? value : g_.alu(Op::Mul, {value, g_.constant(Scalar::ofFloat(DType::F32, size))});
-    if (!sum) sum = factor < 0 ? g_.alu(Op::Neg, {term}) : term;
-    else sum = g_.alu(factor < 0 ? Op::Sub : Op::Add, {sum, term});
+    if (!sum)
+      sum = factor < 0 ? g_.alu(Op::Neg, {term}) : term;
+    else
+      sum = g_.alu(factor < 0 ? Op::Sub : Op::Add, {sum, term});
   }
   return sum;
 }
 
-std::vector<UOp> TiledConvolution::applied(const SmallMatrix& shared, const SmallMatrix& last, std::span<const UOp> values) {
+std::vector<UOp> TiledConvolution::applied(const SmallMatrix& shared, const SmallMatrix& last,
+                                           std::span<const UOp> values) {
   Values middle, result;
   for (int row = 0; row < shared.rows; ++row) middle.push_back(combined(shared, row, values));
   for (int row = 0; row < last.rows; ++row) result.push_back(combined(last, row, middle));

@@ -13,22 +13,23 @@ struct TileBlock {
   int64_t rows;
 };
 
-/// Builds the graph of one convolution. Places of a tile come first, then groups, batch, tiles, and channels or filters:
-/// lanes run along these in all three kernels. The ids of what its transforms compute are added to `whole`.
+/// Builds the graph of one convolution. Places of a tile come first, then groups, batch, tiles, and channels or
+/// filters: lanes run along these in all three kernels. The ids of what its transforms compute are added to `whole`.
 class TiledConvolution {
  public:
-  TiledConvolution(Model& model, const Convolution& conv, const WinogradForm& form, UOp reduce, std::set<uint32_t>& whole);
+  TiledConvolution(Model& model, const Convolution& conv, const WinogradForm& form, UOp reduce,
+                   std::set<uint32_t>& whole);
 
   int64_t rows() const { return tiles_[0]; }  // of tiles
-  /// The results, tile by tile: the axes of the convolution with more than one element in their order, each axis of tiles
-  /// with the places in a tile behind it. Not stored. Of all rows of tiles, or of a block of them.
+  /// The results, tile by tile: the axes of the convolution with more than one element in their order, each axis of
+  /// tiles with the places in a tile behind it. Not stored. Of all rows of tiles, or of a block of them.
   UOp results(const TileBlock* block = nullptr);
   /// The axis of `results` along rows of tiles.
   size_t rowAxis() const;
   /// Such tiles as the convolution has them, without what lies beyond its last result.
   UOp untiled(UOp tiles);
-  /// The shape of its results with the last two axes in tiles; nothing where these are not the windows' or the last tiles
-  /// reach beyond them.
+  /// The shape of its results with the last two axes in tiles; nothing where these are not the windows' or the last
+  /// tiles reach beyond them.
   std::vector<UOp> tiledShape() const;
 
  private:

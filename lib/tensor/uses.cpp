@@ -60,9 +60,7 @@ class Operands {
   }
 
  private:
-  Use at(std::vector<TokenId> index) const {
-    return {use_.root, std::move(index), use_.inReduce, use_.outer};
-  }
+  Use at(std::vector<TokenId> index) const { return {use_.root, std::move(index), use_.inReduce, use_.outer}; }
   Use atScalar() const { return at({}); }
 
   void visitReduce() const {
@@ -72,8 +70,7 @@ class Operands {
     for (size_t i = 0; i < n_.src(0).rank(); ++i) {
       bool reduced = std::ranges::find(axes, static_cast<int32_t>(i)) != axes.end();
       double extent = static_cast<double>(std::max<int64_t>(1, n_.src(0).shape()[i].bounds().max));
-      inner.index.push_back(reduced ? tokens_.reduceAxis(n_.id(), static_cast<int>(i), extent)
-                                    : use_.index[next++]);
+      inner.index.push_back(reduced ? tokens_.reduceAxis(n_.id(), static_cast<int>(i), extent) : use_.index[next++]);
     }
     add_(n_.src(0), std::move(inner));
   }
@@ -96,17 +93,15 @@ class Operands {
     // The index along one axis plus or minus `offset`, which is the same index when that is 0.
     auto shift = [&](size_t axis, UOp offset) {
       bool isSame = n_.op() != Op::Flip && offset.isConst(0);
-      moved[axis] =
-          isSame ? use_.index[axis]
-                 : tokens_.derive({static_cast<int64_t>(n_.op()), offset.id()}, {&use_.index[axis], 1});
+      moved[axis] = isSame ? use_.index[axis]
+                           : tokens_.derive({static_cast<int64_t>(n_.op()), offset.id()}, {&use_.index[axis], 1});
     };
     switch (n_.op()) {
       case Op::Expand:
         for (size_t i = 0; i < rank; ++i) moved[i] = source.dim(i) == 1 ? tokens_.zero() : use_.index[i];
         break;
       case Op::Permute:
-        for (size_t i = 0; i < rank; ++i)
-          moved[static_cast<size_t>(n_.argAs<AxesArg>().axes[i])] = use_.index[i];
+        for (size_t i = 0; i < rank; ++i) moved[static_cast<size_t>(n_.argAs<AxesArg>().axes[i])] = use_.index[i];
         break;
       case Op::Shrink:
         for (size_t i = 0; i < rank; ++i) shift(i, n_.src(1 + i));
@@ -119,9 +114,7 @@ class Operands {
         moved = use_.index;
         for (int32_t axis : n_.argAs<AxesArg>().axes) shift(static_cast<size_t>(axis), source.shape()[axis]);
         break;
-      default:
-        reshape(moved);
-        break;
+      default: reshape(moved); break;
     }
     add_(source, at(std::move(moved)));
   }

@@ -36,9 +36,7 @@ class TokenTable {
  public:
   TokenId zero() { return make({0}, {}); }
   TokenId rootAxis(uint32_t root, int axis) { return make({1, root, axis}, {{axis}}); }
-  TokenId reduceAxis(uint32_t node, int axis, double extent) {
-    return make({2, node, axis}, {{}, extent, true, true});
-  }
+  TokenId reduceAxis(uint32_t node, int axis, double extent) { return make({2, node, axis}, {{}, extent, true, true}); }
   /// A function, named by `key`, of other tokens.
   TokenId derive(std::vector<int64_t> key, std::span<const TokenId> from, bool fromData = false);
   const IndexToken& operator[](TokenId id) const { return tokens_[static_cast<size_t>(id)]; }

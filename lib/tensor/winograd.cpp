@@ -27,8 +27,8 @@ class WinogradRewriter {
   }
 
  private:
-  /// Results in tiles that are not stored yet, of all rows of tiles or of a block of them, and how many steps behind their
-  /// transform that is.
+  /// Results in tiles that are not stored yet, of all rows of tiles or of a block of them, and how many steps behind
+  /// their transform that is.
   struct Open {
     UOp tiles;
     std::optional<TileBlock> block;
@@ -63,13 +63,15 @@ class WinogradRewriter {
     return label == model_.labels.end() ? otherwise : label->second;
   }
 
-  /// Whether the one user of a node computes its elements from those of the node at the same places of the last two axes.
+  /// Whether the one user of a node computes its elements from those of the node at the same places of the last two
+  /// axes.
   bool continues(UOp node) const {
     UOp user = readers_.only(node);
     if (!user || !std::ranges::equal(user.ranges(), node.ranges())) return false;
     if (isElementwise(user.op()))
       return std::ranges::none_of(user.src(), [&](UOp s) { return s != node && endsSum(s); });
-    return user.op() == Op::Reshape && user.rank() >= 2 && std::ranges::equal(lastTwo(user.shape()), lastTwo(node.shape()));
+    return user.op() == Op::Reshape && user.rank() >= 2 &&
+           std::ranges::equal(lastTwo(user.shape()), lastTwo(node.shape()));
   }
 
   /// Whether a sum would become part of the kernel that reads this: it has a better one of its own.
@@ -146,8 +148,8 @@ class WinogradRewriter {
   UOp sink_;
   std::vector<UOp> nodes_;
   TileLoops loops_;
-  Readers readers_;                   // of the graph as it was
-  std::map<uint32_t, Open> open_;     // by id of that graph
+  Readers readers_;                // of the graph as it was
+  std::map<uint32_t, Open> open_;  // by id of that graph
   WinogradGraph result_;
 };
 

@@ -53,9 +53,10 @@ constexpr WinogradForm kForms[] = {
     {2, 4, {4, 3, kWeights2}, {4, 4, kSame4}, {4, 4, kData2}, {4, 4, kSame4}, {2, 4, kResult2}}};
 // clang-format on
 
-// Costs relative to a multiplication with its addition inside of a register tile: reading a transformed weight, of which
-// there are more than of plain ones, and moving an element of a tile through a transform, out to memory and in again. Moving
-// gets dearer with every doubling of the tiles beyond what a second level cache holds, until they move to main memory.
+// Costs relative to a multiplication with its addition inside of a register tile: reading a transformed weight, of
+// which there are more than of plain ones, and moving an element of a tile through a transform, out to memory and in
+// again. Moving gets dearer with every doubling of the tiles beyond what a second level cache holds, until they move to
+// main memory.
 constexpr double kWeightCost = 17, kNearCost = 20, kDoublingCost = 25, kFarCost = 90, kNearElements = 1 << 18;
 // Reading a weight again that stayed in that cache; three launches.
 constexpr double kNearWeightCost = 3, kBlockCost = 2e5;
@@ -156,8 +157,7 @@ using Taps = std::array<std::array<double, 3>, 3>;
 double transformed(const SmallMatrix& g, const Taps& taps, int i, int j) {
   double sum = 0;
   for (int y = 0; y < 3; ++y)
-    for (int x = 0; x < 3; ++x)
-      sum += g(i, y) * g(j, x) * taps[static_cast<size_t>(y)][static_cast<size_t>(x)];
+    for (int x = 0; x < 3; ++x) sum += g(i, y) * g(j, x) * taps[static_cast<size_t>(y)][static_cast<size_t>(x)];
   return sum;
 }
 

@@ -23,8 +23,8 @@ struct WinogradForm {
 
 std::span<const WinogradForm> winogradForms();
 
-/// How a convolution is computed. It takes its rows of tiles `rows` at a time, so that what is between its three steps stays
-/// in cache; all at once if there are not more. No form: as a plain sum.
+/// How a convolution is computed. It takes its rows of tiles `rows` at a time, so that what is between its three steps
+/// stays in cache; all at once if there are not more. No form: as a plain sum.
 struct WinogradPlan {
   const WinogradForm* form = nullptr;
   int64_t rows = INT64_MAX;

@@ -63,11 +63,8 @@ int spawn(const Tool& tool, std::span<const std::string> args, int output, pid_t
 }
 
 tl::unexpected<Error> failed(std::string message, const std::string& output) {
-  Error error{Diag::CompileFailed,
-              std::move(message),
-              "its last lines are above; try --cc with another compiler",
-              {},
-              {}};
+  Error error{
+      Diag::CompileFailed, std::move(message), "its last lines are above; try --cc with another compiler", {}, {}};
   error.notes = lastLines(output);
   return fail(std::move(error));
 }

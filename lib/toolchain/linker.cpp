@@ -34,8 +34,7 @@ constexpr const char* kFlags[] = {"ld.lld",
 
 Result<std::string> Linker::linkShared(std::span<const std::string> objects) {
   const std::lock_guard lock(linking_);
-  if (!usable_)
-    return fail(Diag::CompileFailed, "the linker crashed before and cannot run again in this process");
+  if (!usable_) return fail(Diag::CompileFailed, "the linker crashed before and cannot run again in this process");
   SVOD_TRY(const TempDir folder, TempDir::make(tempRoot_));
   std::vector<std::string> names;
   for (const std::string& object : objects) {

@@ -59,8 +59,7 @@ Result<std::unique_ptr<llvm::TargetMachine>> makeTargetMachine(const CpuTarget& 
   std::unique_ptr<llvm::TargetMachine> machine(
       target->createTargetMachine(cpu.triple, std::string(baselineName(cpu.arch)), featureText(cpu), options,
                                   llvm::Reloc::PIC_, llvm::CodeModel::Small, effort));
-  if (machine == nullptr)
-    return fail(Diag::CompileFailed, "LLVM cannot generate code for '" + cpu.triple + "'");
+  if (machine == nullptr) return fail(Diag::CompileFailed, "LLVM cannot generate code for '" + cpu.triple + "'");
   return machine;
 }
 
@@ -106,8 +105,7 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, OptLevel level
   if (level != OptLevel::O0) {
     passes.addPass(llvm::InstCombinePass());
     passes.addPass(llvm::SimplifyCFGPass());
-    passes.addPass(
-        llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
+    passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
     passes.addPass(llvm::EarlyCSEPass());
     passes.addPass(llvm::InstCombinePass());
   }

@@ -59,7 +59,8 @@ TEST_CASE("What the heuristic chooses") {
         "tile(n1,8) order(n1.o,n0) pack(2,k0,n1.i) vector(p2.n1.i,4) upcast(p2.n1.i,2) upcast(n0,6) "
         "vector(n1.i,4) upcast(n1.i,2) unroll(k0,4) thread(n1.o,1)");
   CHECK_THAT(chosen(buildMatmul, {700, 700, 5}, caps), !Catch::Contains("order(") && !Catch::Contains("pack("));
-  CHECK(chosen(buildMatmul, {64, 64, 64}, caps) == "tile(n1,32) order(n1.o,n0) upcast(n0,8) vector(n1.i,16) upcast(n1.i,2)");
+  CHECK(chosen(buildMatmul, {64, 64, 64}, caps) ==
+        "tile(n1,32) order(n1.o,n0) upcast(n0,8) vector(n1.i,16) upcast(n1.i,2)");
   CHECK(chosen(buildMatmul, {100, 100, 100}, caps) ==
         "tile(n1,32) order(n1.o,n0) upcast(n0,10) vector(n1.i,16) upcast(n1.i,2) thread(n1.o,1) "
         "thread(n0,1)");
@@ -74,8 +75,9 @@ TEST_CASE("What the heuristic chooses") {
         "pack(1,n0.i,k0) vector(p1.k0,16) upcast(p1.n0.i,16) upcast(n0.i,6) vector(n1.i,16) upcast(n1.i,4) "
         "unroll(k0,2) thread(n0.o,1) thread(n1.o,4)");
   // Of one block of many terms, as many rows as the second level cache keeps; without blocks there is room for few.
-  CHECK_THAT(chosen(buildMatmulAcross, {512, 512, 65536}, caps),
-             Catch::StartsWith("tile(k0,512) tile(n0,132) ") && Catch::Contains("pack(1,") && Catch::Contains("kblock("));
+  CHECK_THAT(chosen(buildMatmulAcross, {512, 512, 65536}, caps), Catch::StartsWith("tile(k0,512) tile(n0,132) ") &&
+                                                                     Catch::Contains("pack(1,") &&
+                                                                     Catch::Contains("kblock("));
   CHECK_THAT(chosen(buildMatmulAcross, {1024, 512, 16384}, strict),
              Catch::StartsWith("tile(n0,64) ") && Catch::Contains("pack(1,"));
   for (int64_t terms : {32768, 524288})
@@ -84,7 +86,8 @@ TEST_CASE("What the heuristic chooses") {
     CHECK_THAT(chosen(buildMatmulAcross, s, caps), !Catch::Contains("pack(1,"));
   Caps weights = caps;
   weights.constants = {2};
-  // Few elements: lanes along filters, rows along neighbours in the image. Panels outside where all images stay in cache.
+  // Few elements: lanes along filters, rows along neighbours in the image. Panels outside where all images stay in
+  // cache.
   CHECK(chosen(buildPointwise, {512, 49, 512}, weights) ==
         "tile(n1,64) upcast(n2,5) vector(n1.i,16) upcast(n1.i,4) unroll(k0,2) thread(n0,1) thread(n1.o,1)");
   CHECK(chosen(buildPointwise, {2048, 49, 256}, weights) ==
@@ -104,7 +107,8 @@ TEST_CASE("What the heuristic chooses") {
   CHECK_THAT(chosen(buildAttention, {8, 64, 64}, caps), !Catch::Contains("hold("));  // fewer rows than lanes
   CHECK(chosen(buildAdd, {1000, 1000, 0}, caps) ==
         "merge(n0,n1) vector(n0+n1,16) upcast(n0+n1,4) thread(n0+n1,1) prefetch(1,n0+n1,1024) prefetch(2,n0+n1,1024)");
-  CHECK(chosen(buildTranspose, {512, 512, 0}, caps) == "vector(n1,16) upcast(n0,16) order(n1,n0) thread(n1,1) thread(n0,1)");
+  CHECK(chosen(buildTranspose, {512, 512, 0}, caps) ==
+        "vector(n1,16) upcast(n0,16) order(n1,n0) thread(n1,1) thread(n0,1)");
   CHECK(chosen(buildRowSum, {512, 512, 0}, caps) == "vector(k0,16) acc(k0,8)");
   CHECK(chosen(buildRowSum, {512, 512, 0}, strict) == "vector(n0,16) upcast(n0,16) thread(n0,1)");
   CHECK(chosen(buildColumnSum, {512, 512, 0}, caps) == "vector(n0,16) upcast(n0,16)");
@@ -183,8 +187,7 @@ TEST_CASE("The heuristic keeps the value of every test kernel, strictly where as
     std::mt19937 random(seed);
     const TestKernel& kernel = testKernels()[seed % testKernels().size()];
     auto size = [&] {
-      return random() % 3 == 0 ? 8 * (1 + static_cast<int64_t>(random() % 2))
-                               : 1 + static_cast<int64_t>(random() % 19);
+      return random() % 3 == 0 ? 8 * (1 + static_cast<int64_t>(random() % 2)) : 1 + static_cast<int64_t>(random() % 19);
     };
     Sizes sizes{size(), size(), 1 + static_cast<int64_t>(random() % 9)};
     Caps caps = random() % 2 ? avx512() : Caps{};
@@ -197,8 +200,8 @@ TEST_CASE("The heuristic keeps the value of every test kernel, strictly where as
     UOp sink = kernel.build(g, sizes);
     std::vector<OptOp> opts = chooseOpts(g, sink, caps);
     auto tuned = applyOpts(g, sink, opts, caps);
-    INFO("seed " << seed << " kernel " << kernel.name << " " << sizes.m << "x" << sizes.n << "x" << sizes.k
-                 << ": " << toText(opts));
+    INFO("seed " << seed << " kernel " << kernel.name << " " << sizes.m << "x" << sizes.n << "x" << sizes.k << ": "
+                 << toText(opts));
     REQUIRE(tuned);
     REQUIRE(checkEffects(*tuned, opts));
     REQUIRE(verify(*tuned, Stage::Kernel));

@@ -27,10 +27,12 @@ constexpr GraphCase kGraphs[] = {
     {"input x: f32[2, 8, 12, 10]\ninput w: f32[16, 4, 3, 3]\noutput y = conv2d(x, w, groups=2)", 1},
     {"input x: f32[1, 9, 12, 10]\ninput w: f32[16, 9, 1, 1]\noutput y = conv2d(x, w)", 1},
     {"input q: f32[2, 18, 16]\ninput k: f32[2, 18, 16]\ninput v: f32[2, 18, 24]\n"
-     "output y = attention(q, k, v, causal=true)", 2},
+     "output y = attention(q, k, v, causal=true)",
+     2},
     {"input x: f32[18, 16]\ninput s: f32[16]\ninput w: f32[16, 24]\noutput y = matmul(rms_norm(x, s), w)", 1},
     {"input x: f32[18, 16]\ninput g: f32[16, 24]\ninput u: f32[16, 24]\n"
-     "output y = silu(matmul(x, g)) * matmul(x, u)", 2},
+     "output y = silu(matmul(x, g)) * matmul(x, u)",
+     2},
     {"input x: f32[18, 16]\ninput w: u8[16, 24]\noutput y = matmul(x, cast(w, dtype=f32) * 0.5)", 1},
     {"input x: f32[16, 20]\ninput w: f32[20, 16]\noutput y = tril(matmul(tril(x), w))", 1},
     {"input x: bf16[18, 16]\ninput w: bf16[16, 24]\noutput y = matmul(x, w)", 1},

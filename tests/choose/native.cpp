@@ -35,7 +35,8 @@ LinearKernel linearOf(Graph& g, UOp sink, std::span<const OptOp> opts, const Cap
   return valueOf(linearize(g, root, "kernel", caps.numerics));
 }
 
-NativeKernel::NativeKernel(std::unique_ptr<SharedLibrary> loaded, const LinearKernel& linear) : library(std::move(loaded)) {
+NativeKernel::NativeKernel(std::unique_ptr<SharedLibrary> loaded, const LinearKernel& linear)
+    : library(std::move(loaded)) {
   function = library->function<KernelFunction>("kernel");
   REQUIRE(function);
   if (linear.threadRange) tiles = linear.threadRange.src(0).constInt();

@@ -108,10 +108,11 @@ TEST_CASE("Dot products of bf16 compute the same with the instructions of x86") 
   if (nativeCpu().arch != Arch::X86_64) return;
   for (bool byRows : {false, true})
     for (const Sizes& s : kSizes)
-      for (const auto& [lanes, list] :
-           {std::pair{4, "dot(2,2) vector(1,4)"}, {8, "dot(2,2) vector(1,8) upcast(0,3)"},
-            {16, "dot(2,2) vector(1,16) upcast(0,2)"}, {16, "dot(2,2) vector(1,32)"},
-            {16, "dot(2,2) order(1,0) pack(2,2,0) vector(0,16) upcast(1,4)"}}) {
+      for (const auto& [lanes, list] : {std::pair{4, "dot(2,2) vector(1,4)"},
+                                        {8, "dot(2,2) vector(1,8) upcast(0,3)"},
+                                        {16, "dot(2,2) vector(1,16) upcast(0,2)"},
+                                        {16, "dot(2,2) vector(1,32)"},
+                                        {16, "dot(2,2) order(1,0) pack(2,2,0) vector(0,16) upcast(1,4)"}}) {
         INFO(list);
         Graph g;
         UOp sink = buildBf16Matmul(g, s, byRows);

@@ -29,8 +29,8 @@ TEST_CASE("Hand-written lists of docs/opts.md compile and compute the same") {
       "tile(1,32) order(1,0,2) pack(2,3,2) upcast(1,8) vector(2,16) upcast(2,0) vector(5,16) upcast(5,0) "
       "thread(0,1)");
   for (Sizes s : {Sizes{16, 64, 9}, Sizes{13, 45, 7}}) requireSame(buildMatmul, s, gemm, caps);
-  auto softmax = *parseOpts(
-      "share(1,3) thread(0,1) vector(1,16) vector(2,16) vector(3,16) vector(4,16) acc(2,4) acc(3,4)");
+  auto softmax =
+      *parseOpts("share(1,3) thread(0,1) vector(1,16) vector(2,16) vector(3,16) vector(4,16) acc(2,4) acc(3,4)");
   for (Sizes s : {Sizes{3, 64, 0}, Sizes{2, 70, 0}}) requireSame(buildSoftmax, s, softmax, caps);
 }
 
@@ -66,8 +66,7 @@ TEST_CASE("Rows that lie across memory, turned where they do not stay in cache, 
     requireSame(buildMatmulAcross, s, opts, caps);
     return toText(opts);
   };
-  for (Sizes s : {Sizes{70, 256, 67}, Sizes{101, 259, 71}})
-    CHECK_THAT(chosen(32 << 10, s), Catch::Contains("pack(1,"));
+  for (Sizes s : {Sizes{70, 256, 67}, Sizes{101, 259, 71}}) CHECK_THAT(chosen(32 << 10, s), Catch::Contains("pack(1,"));
   for (Sizes s : {Sizes{53, 192, 384}, Sizes{61, 259, 384}})
     CHECK_THAT(chosen(128 << 10, s), Catch::Contains("pack(1,") && Catch::Contains("kblock"));
 }

@@ -1,4 +1,5 @@
-// How far a contract-mode result may be from the interpreter's: computed by interpreting a shadow graph of error bounds.
+// How far a contract-mode result may be from the interpreter's: computed by interpreting a shadow graph of error
+// bounds.
 #pragma once
 #include <string>
 

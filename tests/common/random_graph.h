@@ -7,21 +7,21 @@
 namespace svod {
 
 struct RandomOptions {
-  int steps = 24;               // ops drawn; movement and casts that make operands fit come on top
-  int64_t maxElements = 400;    // of any tensor
-  bool contract = false;        // no rounded float feeds a comparison, rounding op, integer cast, gather or bitcast
-  bool transcendentals = false; // exp, log, sin, pow, ..: equal only within their documented error
-  bool states = true;           // buffers that are read, stored to (also in part) and read again
-  bool symbolic = true;         // sometimes a variable as a leading dim
-  bool zeroDims = true;         // sometimes tensors without elements
-  bool loops = false;           // temporaries, and loops, conditions and branches that assign them; not with contract
-  bool edges = false;           // sizes that can be 0, or only 0, quotients, remainders and products of variables; parts
-                                // that these carry beyond their tensor; more small floats, bools, casts and special values
-  std::vector<DType> dtypes;    // of inputs and casts; empty: all
+  int steps = 24;                // ops drawn; movement and casts that make operands fit come on top
+  int64_t maxElements = 400;     // of any tensor
+  bool contract = false;         // no rounded float feeds a comparison, rounding op, integer cast, gather or bitcast
+  bool transcendentals = false;  // exp, log, sin, pow, ..: equal only within their documented error
+  bool states = true;            // buffers that are read, stored to (also in part) and read again
+  bool symbolic = true;          // sometimes a variable as a leading dim
+  bool zeroDims = true;          // sometimes tensors without elements
+  bool loops = false;            // temporaries, and loops, conditions and branches that assign them; not with contract
+  bool edges = false;  // sizes that can be 0, or only 0, quotients, remainders and products of variables; parts
+                       // that these carry beyond their tensor; more small floats, bools, casts and special values
+  std::vector<DType> dtypes;  // of inputs and casts; empty: all
 };
 
-/// A legal tensor graph with inputs, weights, two to five outputs that share subgraphs, states, and loops if wanted. Its
-/// results do not depend on what the language leaves open: the sign of a zero chosen by max or min never reaches a
+/// A legal tensor graph with inputs, weights, two to five outputs that share subgraphs, states, and loops if wanted.
+/// Its results do not depend on what the language leaves open: the sign of a zero chosen by max or min never reaches a
 /// division, and the bits of a NaN never reach an integer. Compare with sameValues(a, b, true).
 Model randomModel(uint64_t seed, const RandomOptions& options = {});
 

@@ -188,7 +188,7 @@ class RandomLoops : protected RandomSteps {
   }
 
   std::vector<Kept> kept_;
-  UOps counters_;                   // of the open loops, innermost last
+  UOps counters_;                    // of the open loops, innermost last
   std::vector<UOps> bodies_ = {{}};  // effects of the graph, then of the open loops
 };
 

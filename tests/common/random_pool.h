@@ -109,8 +109,8 @@ class RandomPool {
 
   UOp symbolicSize() { return options_.edges ? draw_.of(sizes_) : variable_; }
 
-  /// Offsets and sizes of a part of `x` that may leave it for some values of the variables: along every axis as it is, as
-  /// long as the axis from a variable on, of a length that variables give, or all but the first elements.
+  /// Offsets and sizes of a part of `x` that may leave it for some values of the variables: along every axis as it is,
+  /// as long as the axis from a variable on, of a length that variables give, or all but the first elements.
   struct Part {
     UOps offsets, sizes;
   };

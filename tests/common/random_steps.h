@@ -12,13 +12,14 @@ class RandomSteps : protected RandomPool {
 
   void step() {
     using Step = void (RandomSteps::*)();
-    constexpr Step kSteps[] = {&RandomSteps::unary,   &RandomSteps::unary,   &RandomSteps::unary,  &RandomSteps::unary,
-                               &RandomSteps::binary,  &RandomSteps::binary,  &RandomSteps::binary, &RandomSteps::binary,
-                               &RandomSteps::binary,  &RandomSteps::binary,  &RandomSteps::compare, &RandomSteps::select,
-                               &RandomSteps::cast,    &RandomSteps::bitcast, &RandomSteps::reshape, &RandomSteps::permute,
-                               &RandomSteps::expand,  &RandomSteps::pad,     &RandomSteps::shrink,  &RandomSteps::flip,
-                               &RandomSteps::reduce,  &RandomSteps::reduce,  &RandomSteps::gather,  &RandomSteps::scatter,
-                               &RandomSteps::materialize};
+    constexpr Step kSteps[] = {
+        &RandomSteps::unary,      &RandomSteps::unary,   &RandomSteps::unary,   &RandomSteps::unary,
+        &RandomSteps::binary,     &RandomSteps::binary,  &RandomSteps::binary,  &RandomSteps::binary,
+        &RandomSteps::binary,     &RandomSteps::binary,  &RandomSteps::compare, &RandomSteps::select,
+        &RandomSteps::cast,       &RandomSteps::bitcast, &RandomSteps::reshape, &RandomSteps::permute,
+        &RandomSteps::expand,     &RandomSteps::pad,     &RandomSteps::shrink,  &RandomSteps::flip,
+        &RandomSteps::reduce,     &RandomSteps::reduce,  &RandomSteps::gather,  &RandomSteps::scatter,
+        &RandomSteps::materialize};
     (this->*draw_.of(kSteps))();
   }
 
@@ -99,7 +100,8 @@ class RandomSteps : protected RandomPool {
     if (!v) return;
     std::vector<DType> to;
     for (DType d : options_.dtypes)
-      if (memoryBits(d) == memoryBits(v->node.dtype()) && (isInt(d) || (isFloat(d) && !options_.contract))) to.push_back(d);
+      if (memoryBits(d) == memoryBits(v->node.dtype()) && (isInt(d) || (isFloat(d) && !options_.contract)))
+        to.push_back(d);
     if (!to.empty()) add({g_.bitcast(v->node, draw_.of(to))});
   }
 
@@ -140,10 +142,10 @@ class RandomSteps : protected RandomPool {
     dims.insert(dims.begin() + at, g_.index(1));
     grown = dims;
     UOp size = variable_ ? symbolicSize() : UOp();
-    grown[static_cast<size_t>(at)] = size && v.node.maxNumel() * size.bounds().max <= options_.maxElements &&
-                                             draw_.chance(options_.edges ? 50 : 20)
-                                         ? size
-                                         : g_.index(times);
+    grown[static_cast<size_t>(at)] =
+        size && v.node.maxNumel() * size.bounds().max <= options_.maxElements && draw_.chance(options_.edges ? 50 : 20)
+            ? size
+            : g_.index(times);
     add(moved(v, g_.expand(g_.reshape(v.node, dims), grown)));
   }
 
@@ -158,8 +160,8 @@ class RandomSteps : protected RandomPool {
     }
     int64_t total = 1;
     for (size_t i = 0; i < v.node.rank(); ++i)
-      total *= v.node.shape()[i].bounds().max +
-               (options_.edges ? before[i].bounds().max + after[i].bounds().max + 1 : 4);
+      total *=
+          v.node.shape()[i].bounds().max + (options_.edges ? before[i].bounds().max + after[i].bounds().max + 1 : 4);
     if (total > options_.maxElements * 4) return;
     Value fill = constant(v.node.dtype());
     add(moved(v, g_.pad(v.node, fill.node, before, after)));
@@ -218,7 +220,8 @@ class RandomSteps : protected RandomPool {
     }
     bool inside = size.isConst() && index.bounds().min >= 0 && index.bounds().max < size.constInt();
     if (!size.isConst() || inside || draw_.chance(20)) return index;
-    return g_.alu(Op::Floormod, {index, g_.constant(Scalar::ofInt(index.dtype(), std::max<int64_t>(size.constInt(), 1)))});
+    return g_.alu(Op::Floormod,
+                  {index, g_.constant(Scalar::ofInt(index.dtype(), std::max<int64_t>(size.constInt(), 1)))});
   }
 
   UOps indexDims() {

@@ -9,8 +9,7 @@
 
 TEST_CASE("the fuzz target survives its seed corpus") {
   std::vector<std::string> files;
-  for (const auto& entry : std::filesystem::directory_iterator(kSeedCorpus))
-    files.push_back(entry.path().string());
+  for (const auto& entry : std::filesystem::directory_iterator(kSeedCorpus)) files.push_back(entry.path().string());
   std::sort(files.begin(), files.end());
   REQUIRE(!files.empty());
   const auto run = [](const std::string& bytes) {

@@ -9,7 +9,8 @@ namespace svod {
 namespace {
 
 // Memory as kernels see it: ports of a packed dtype share bytes, but for states.
-HostTensor initialContents(const ModelPort& port, const ModelBindings& bindings, size_t i, const ScheduleBuffer& buffer) {
+HostTensor initialContents(const ModelPort& port, const ModelBindings& bindings, size_t i,
+                           const ScheduleBuffer& buffer) {
   if (i < bindings.ports.size() && bindings.ports[i].dtype != DType::Void) {
     const HostTensor& bound = bindings.ports[i];
     if (!isPacked(buffer.dtype)) return bound;
@@ -48,7 +49,9 @@ class ScheduleInterpreter {
 
  private:
   int64_t number(UOp size) const {
-    auto leaf = [&](UOp var) { return Scalar::ofInt(var.dtype(), variables_.at(std::string(var.argAs<VarArg>().name))); };
+    auto leaf = [&](UOp var) {
+      return Scalar::ofInt(var.dtype(), variables_.at(std::string(var.argAs<VarArg>().name)));
+    };
     return evaluate(size, leaf)->asInt();
   }
 
@@ -90,7 +93,8 @@ Result<std::vector<HostTensor>> interpretSchedule(const Model& model, Schedule& 
     }
     sinks.push_back(sink);
   }
-  SVOD_CHECK(ScheduleInterpreter(schedule, std::move(sinks), buffers, bindings.variables).run(0, schedule.items.size()));
+  SVOD_CHECK(
+      ScheduleInterpreter(schedule, std::move(sinks), buffers, bindings.variables).run(0, schedule.items.size()));
   buffers.resize(model.ports.size());
   for (size_t i = 0; i < buffers.size(); ++i) {
     DType dtype = model.ports[i].buffer.dtype();

@@ -9,6 +9,6 @@ namespace svod {
 /// (optimized or lowered); null runs the kernels as scheduled.
 using KernelTransform = std::function<Result<UOp>(Kernel& kernel)>;
 Result<std::vector<HostTensor>> interpretSchedule(const Model& model, Schedule& schedule, const ModelBindings& bindings,
-                                              const KernelTransform& transform = {});
+                                                  const KernelTransform& transform = {});
 
 }  // namespace svod

@@ -73,8 +73,8 @@ TEST_CASE("pairs of bf16 that one instruction sums up stand side by side") {
     REQUIRE(matrix != r.layouts.end());
     CHECK(matrix->dims.back().extent == 2);
     CHECK(matrix->dims.back().stride == (byRows ? 1 : 32));
-    checked(g, buildBf16Matmul(g, {7, 35, 13}, byRows), "dot(2,2) tile(1,16) order(1,0) upcast(1,4) vector(2,8) upcast(2,0)",
-            caps);
+    checked(g, buildBf16Matmul(g, {7, 35, 13}, byRows),
+            "dot(2,2) tile(1,16) order(1,0) upcast(1,4) vector(2,8) upcast(2,0)", caps);
   }
 }
 
@@ -82,7 +82,8 @@ TEST_CASE("remainders that step back and merged loops are read in order") {
   for (Sizes s : {Sizes{7, 35, 5}, Sizes{17, 33, 3}, Sizes{9, 70, 4}}) {
     Graph g;
     UOp sink = buildMatmul(g, s);
-    CHECK(checked(g, sink, "order(1,0) upcast(1,4) vector(0,16) upcast(0,2) thread(0,1) thread(1,1)").layouts.size() == 2);
+    CHECK(checked(g, sink, "order(1,0) upcast(1,4) vector(0,16) upcast(0,2) thread(0,1) thread(1,1)").layouts.size() ==
+          2);
     checked(g, sink, "tile(1,32) order(1,0,2) pack(2,3,2) upcast(1,4) vector(2,16) upcast(2,0)");
     checked(g, sink, "merge(0,1) thread(0,5)");
   }
@@ -118,8 +119,9 @@ TEST_CASE("an address whose quotients nest is looked at once per part") {
   Graph g;
   UOp i = g.range(g.index(24), 0, AxisType::Loop), at = i;
   for (int step = 0; step < 60; ++step)  // doubles the number of paths down to the counter
-    at = g.alu(Op::Add, {g.alu(Op::Mul, {g.alu(Op::Floormod, {g.alu(Op::Add, {at, g.index(1)}), g.index(4)}), g.index(6)}),
-                         g.alu(Op::Floordiv, {g.alu(Op::Add, {at, g.index(1)}), g.index(5)})});
+    at = g.alu(Op::Add,
+               {g.alu(Op::Mul, {g.alu(Op::Floormod, {g.alu(Op::Add, {at, g.index(1)}), g.index(4)}), g.index(6)}),
+                g.alu(Op::Floordiv, {g.alu(Op::Add, {at, g.index(1)}), g.index(5)})});
   UOp size = g.index(32), to = g.make(Op::Param, DType::F32, {size}, SlotArg{0, Space::Global}),
       from = g.make(Op::Param, DType::F32, {size}, SlotArg{1, Space::Global});
   UOp store = g.make(Op::Store, DType::Void, {g.indexInto(to, {&i, 1}), g.load(g.indexInto(from, {&at, 1}))});

@@ -1,8 +1,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
 #include <atomic>
+#include <catch2/catch.hpp>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -43,7 +43,7 @@ TEST_CASE("A cache gives back what was put") {
   CHECK(cache.get(keyOf(1)) == "other");
   CHECK(cache.usage()->entries == 2);
   CHECK(cache.usage()->bytes == 2 * 4096);
-  struct stat status {};
+  struct stat status{};
   REQUIRE(::stat(cache.folder().c_str(), &status) == 0);
   CHECK((status.st_mode & 0777) == 0700);
 }

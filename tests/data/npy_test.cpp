@@ -39,7 +39,8 @@ TEST_CASE("every element type survives write and read") {
       for (size_t b = 0; b < data.size(); b++) data[b] = static_cast<std::byte>(b * 7 + 1);
       size_t items = 1;
       for (uint64_t dim : shape) items *= dim;
-      if (const size_t rest = items * info(type).bits % 8; rest != 0) data.back() &= static_cast<std::byte>((1 << rest) - 1);
+      if (const size_t rest = items * info(type).bits % 8; rest != 0)
+        data.back() &= static_cast<std::byte>((1 << rest) - 1);
       REQUIRE(writeNpy(folder / "a.npy", type, shape, data));
       auto array = readNpy(folder / "a.npy", type);
       REQUIRE(array);
@@ -53,8 +54,7 @@ TEST_CASE("every element type survives write and read") {
 
 TEST_CASE("header versions, key order and spellings") {
   const std::string four(16, '\0');
-  for (char version : {1, 2, 3})
-    CHECK(parse(file(dict("<f4", "(4,)"), four, version))->dtype == ElementType::F32);
+  for (char version : {1, 2, 3}) CHECK(parse(file(dict("<f4", "(4,)"), four, version))->dtype == ElementType::F32);
   CHECK(parse(file("{\"shape\":(2,2),\"fortran_order\":True,\"descr\":\"<i4\"}", four))->fortranOrder);
   CHECK(parse(file(dict("=u4", "(4)"), four))->dtype == ElementType::U32);
   CHECK(parse(file(dict("?", "(16,)"), four))->dtype == ElementType::Bool);
@@ -121,8 +121,7 @@ TEST_CASE("malformed files are refused with a reason") {
   CHECK(messageOf(parse(file(dict("<f4", "(-1,)"), four))) != "");
   CHECK(messageOf(parse(file(dict("<f4", "(99999999999999999999,)"), four))) != "");
   CHECK(messageOf(parse(file(dict("<f4", "(4294967296, 4294967296)"), four))) != "");
-  CHECK(messageOf(parse(file("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (4,)}", four))) !=
-        "");
+  CHECK(messageOf(parse(file("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (4,)}", four))) != "");
   CHECK(messageOf(parse(file("{'descr': '<f4', 'fortran_order': False}", four))) != "");
   CHECK(messageOf(parse(file(dict("<f4", "(4,)"), four, 9))).find("version 9") != std::string::npos);
   CHECK(messageOf(parse(file(dict("", "(4,)"), four))) != "");

@@ -20,9 +20,8 @@ std::string file(const std::string& header, size_t dataBytes) {
 Result<std::vector<SafeTensor>> parse(const std::string& text) {
   return parseSafetensors(std::as_bytes(std::span(text)), "w.safetensors");
 }
-const char* const kTwo =
-    R"({"__metadata__":{"by":"test"},"b":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]},)"
-    R"("a":{"dtype":"BF16","shape":[3],"data_offsets":[16,22]}})";
+const char* const kTwo = R"({"__metadata__":{"by":"test"},"b":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]},)"
+                         R"("a":{"dtype":"BF16","shape":[3],"data_offsets":[16,22]}})";
 
 }  // namespace
 
@@ -66,12 +65,10 @@ TEST_CASE("damaged headers are refused with a reason") {
   refuse(R"({"x":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,4]}})", 8, "does not fit");
   refuse(R"({"x":{"shape":[1],"data_offsets":[0,4]}})", 8, "no 'dtype'");
   refuse(R"({"x":7})", 8, "not an object");
-  refuse(
-      R"({"x":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},"y":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}})",
-      3, "overlap");
-  refuse(
-      R"({"x":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"x":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})",
-      2, "twice");
+  refuse(R"({"x":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},"y":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}})",
+         3, "overlap");
+  refuse(R"({"x":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"x":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})",
+         2, "twice");
   CHECK(!parse("short"));
   CHECK(!parse(std::string(8, '\xff')));
 }

@@ -139,8 +139,8 @@ TEST_CASE("Folded values keep within the limits, the smallest growth first") {
   for (auto [name, size] : {std::pair{"a", 4000}, {"b", 1000}, {"c", 2000}}) {
     UOp w = weight(m, name, {size});
     UOp sines = m.g.alu(Op::Sin, {m.g.cast(m.g.make(Op::Iota, DType::I32, {m.g.index(size)}), DType::F32)});
-    m.output((std::string(name) + "1").c_str(), sines);                                      // grows by 4 * size
-    m.output((std::string(name) + "2").c_str(), m.g.alu(Op::Mul, {w, w}));                   // takes the place of w
+    m.output((std::string(name) + "1").c_str(), sines);                     // grows by 4 * size
+    m.output((std::string(name) + "2").c_str(), m.g.alu(Op::Mul, {w, w}));  // takes the place of w
     m.output((std::string(name) + "3").c_str(), m.g.alu(Op::Mul, {m.input("x", {size}), sines}));
   }
   auto folded = [&](FoldLimits limits) {

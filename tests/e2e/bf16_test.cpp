@@ -56,7 +56,8 @@ TEST_CASE("vectors of every width have an instruction, and lanes that fill none 
   for (const auto& [columns, instruction] : {std::pair{16, "dpbf16ps.512"}, {8, "dpbf16ps.256"}, {4, "dpbf16ps.128"}})
     CHECK_THAT(compiledFor(product(32, columns, 64), kX86, "sapphirerapids", Numerics::Fast).second,
                Catch::Contains(instruction));
-  CHECK_THAT(compiledFor(product(32, 2, 64), kX86, "sapphirerapids", Numerics::Fast).second, !Catch::Contains("vpdpbf16ps"));
+  CHECK_THAT(compiledFor(product(32, 2, 64), kX86, "sapphirerapids", Numerics::Fast).second,
+             !Catch::Contains("vpdpbf16ps"));
 }
 
 TEST_CASE("groups of bf16 equal the interpreter where no instruction sums them up") {

@@ -130,8 +130,8 @@ TEST_CASE("matrix products of bytes use the dot products of the processor") {
                {"aarch64", "neoverse-v1", "u8", "i8", "aarch64.neon.usdot"}};
   for (const auto& row : kCpus) {
     INFO(row.cpu << " " << row.a << " " << row.b);
-    auto [opts, source] = compiledFor({row.a, row.b, 64, 64, 64},
-                                      (std::string(row.arch) + "-unknown-linux-gnu").c_str(), row.cpu);
+    auto [opts, source] =
+        compiledFor({row.a, row.b, 64, 64, 64}, (std::string(row.arch) + "-unknown-linux-gnu").c_str(), row.cpu);
     CHECK_THAT(opts, Catch::Contains("dot(k0,4)"));
     CHECK_THAT(source, Catch::Contains(row.instruction));
   }

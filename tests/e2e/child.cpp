@@ -67,8 +67,7 @@ void describeCrash(int signal, siginfo_t* info, void* context) {
   bool memory = signal == SIGSEGV || signal == SIGBUS;
   std::string text = std::string(::strsignal(signal));
   Dl_info function{};
-  if (::dladdr(reinterpret_cast<void*>(instructionOf(context)), &function) != 0 &&
-      function.dli_sname != nullptr)
+  if (::dladdr(reinterpret_cast<void*>(instructionOf(context)), &function) != 0 && function.dli_sname != nullptr)
     text += std::string(" in ") + function.dli_sname;
   std::string place = memory ? (*crashPlaces)(address) : "";
   if (!place.empty()) text += ", touching memory " + place;
@@ -82,7 +81,7 @@ void describeCrash(int signal, siginfo_t* info, void* context) {
                            const SharedFile& output) {
   ::dup2(output.fd(), STDERR_FILENO);
   crashPlaces = &whereIs;
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_sigaction = describeCrash;
   action.sa_flags = SA_SIGINFO;
   for (int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE}) ::sigaction(signal, &action, nullptr);
@@ -95,8 +94,7 @@ void describeCrash(int signal, siginfo_t* info, void* context) {
 std::string ending(int status) {
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) return "it took longer than a minute";
   if (WIFSIGNALED(status)) return "killed by signal " + std::to_string(WTERMSIG(status));
-  return WEXITSTATUS(status) == kCrashed ? "it crashed"
-                                         : "it ended with status " + std::to_string(WEXITSTATUS(status));
+  return WEXITSTATUS(status) == kCrashed ? "it crashed" : "it ended with status " + std::to_string(WEXITSTATUS(status));
 }
 
 }  // namespace
@@ -111,8 +109,7 @@ Result<std::string> inChild(const std::function<std::string()>& body,
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (status == 0) return result.read();
-  return fail(Diag::DeviceFailure,
-              "the plan did not run to its end: " + ending(status) + ": " + output.read());
+  return fail(Diag::DeviceFailure, "the plan did not run to its end: " + ending(status) + ": " + output.read());
 }
 
 }  // namespace svod

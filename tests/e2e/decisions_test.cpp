@@ -1,4 +1,5 @@
-// Decisions about the graph change how results are computed, never what they are; they are recorded, named and replayed.
+// Decisions about the graph change how results are computed, never what they are; they are recorded, named and
+// replayed.
 #include <catch2/catch.hpp>
 #include <set>
 

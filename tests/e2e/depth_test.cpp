@@ -59,7 +59,8 @@ std::string problem(const std::string& text, bool compiles) {
   for (const ModelPort& port : model->ports) {
     std::vector<int64_t> dims;
     for (UOp d : port.buffer.shape()) dims.push_back(d.bounds().max);
-    bindings.ports.push_back(port.kind == PortKind::Input ? HostTensor::zeros(port.buffer.dtype(), dims) : HostTensor());
+    bindings.ports.push_back(port.kind == PortKind::Input ? HostTensor::zeros(port.buffer.dtype(), dims)
+                                                          : HostTensor());
   }
   for (UOp v : model->variables) bindings.variables[std::string(v.argAs<VarArg>().name)] = v.argAs<VarArg>().max;
   if (auto values = interpret(*model, bindings); !values) return toText(values.error());
@@ -102,8 +103,8 @@ TEST_CASE("chains of reductions") {
 
 TEST_CASE("chains of numbers and sizes") {
   check(chain("x0 = arange(stop=8)\n", "x# = x@ * 3 + 1", "output y = x@\n", 20000));
-  check(chain("var n in [8, 64]\ninput x0: f32[n]\n",
-              "x# = slice(x@, starts=[0], ends=[(size(x@, axis=0) + 7) // 2])", "output y = x@\n", 30));
+  check(chain("var n in [8, 64]\ninput x0: f32[n]\n", "x# = slice(x@, starts=[0], ends=[(size(x@, axis=0) + 7) // 2])",
+              "output y = x@\n", 30));
 }
 
 TEST_CASE("chains of assignments and loops") {

@@ -52,31 +52,43 @@ TEST_CASE("a part keeps its offset whatever its length; beyond the tensor it rea
       const std::string part = ", starts=[i], ends=[i + " + std::to_string(length) + "])";
       std::vector<int64_t> state(3, 0);
       for (int64_t k = 0; k < length && i + k < 3; ++k) state[static_cast<size_t>(i + k)] = x[static_cast<size_t>(k)];
-      checkResults("var i in [0, 3]\ninput x: i32[3]\nstate s: i32[3] = 0\nassign slice(s" + part + " = slice(x, ends=[" +
-                       std::to_string(length) + "], starts=[0])\noutput s\noutput r = slice(x" + part + "\n",
+      checkResults("var i in [0, 3]\ninput x: i32[3]\nstate s: i32[3] = 0\nassign slice(s" + part +
+                       " = slice(x, ends=[" + std::to_string(length) + "], starts=[0])\noutput s\noutput r = slice(x" +
+                       part + "\n",
                    i, {numbers(state), numbers(state), numbers(partOf(x, i, length))});
     }
 }
 
 TEST_CASE("a counter that carries a part beyond its tensor stores what is inside") {
-  checkResults("input x: i32[3]\nstate s: i32[3] = 0\nloop i < 4 {\n"
-               "  assign slice(s, starts=[i], ends=[i + 2]) = slice(x, starts=[0], ends=[2])\n}\noutput s\n",
-               0, {numbers({10, 10, 10}), numbers({10, 10, 10})});
+  checkResults(
+      "input x: i32[3]\nstate s: i32[3] = 0\nloop i < 4 {\n"
+      "  assign slice(s, starts=[i], ends=[i + 2]) = slice(x, starts=[0], ends=[2])\n}\noutput s\n",
+      0, {numbers({10, 10, 10}), numbers({10, 10, 10})});
 }
 
 // Between guard pages: where one of these ran its body once, a page that faults was touched.
 TEST_CASE("work over a size that can only be 0 is no work") {
-  const char* const kOps[] = {"full(1.5, shape=[D, 40]) + 1", "x * 2", "sum(x * 2, axes=0)",
-                              "reduce_max(x, axes=1)", "cumsum(x, axis=0)", "softmax(x)", "matmul(x, w)",
-                              "concat(x, x + 1, axis=0)", "pad(x, before=[1, 0], after=[0, 1])",
-                              "reshape(x, shape=[D * 40]) + 1", "permute(x, order=[1, 0]) * 2", "flip(x, axes=[0])",
-                              "expand(sum(x), shape=[3, D])", "cast(x, dtype=i32)"};
+  const char* const kOps[] = {"full(1.5, shape=[D, 40]) + 1",
+                              "x * 2",
+                              "sum(x * 2, axes=0)",
+                              "reduce_max(x, axes=1)",
+                              "cumsum(x, axis=0)",
+                              "softmax(x)",
+                              "matmul(x, w)",
+                              "concat(x, x + 1, axis=0)",
+                              "pad(x, before=[1, 0], after=[0, 1])",
+                              "reshape(x, shape=[D * 40]) + 1",
+                              "permute(x, order=[1, 0]) * 2",
+                              "flip(x, axes=[0])",
+                              "expand(sum(x), shape=[3, D])",
+                              "cast(x, dtype=i32)"};
   for (const char* dim : {"n // 8", "n % 1", "n // 8 * m", "m - m % 8 - m // 8 * 8"})
     for (std::string op : kOps) {
       for (size_t at; (at = op.find('D')) != std::string::npos;) op.replace(at, 1, "(" + std::string(dim) + ")");
       const std::string text = "var n in [0, 7]\nvar m in [0, 7]\ninput x: f32[" + std::string(dim) +
                                ", 40]\nweight w: f32[40, 17] = 0.5\ninput z: f32[n, m]\n"
-                               "output o = z + 1\noutput y = " + op + "\n";
+                               "output o = z + 1\noutput y = " +
+                               op + "\n";
       for (int level : {0, 1}) {
         RunOptions options;
         options.optLevel = level;
@@ -90,9 +102,11 @@ TEST_CASE("no update of a scatter without updates happens") {
   for (const char* mode : {"set", "add"})
     for (const char* dims : {"[n]", "[n, 3]"})
       for (int64_t n : {0, 1, 2})
-        checkBetweenGuards("var n in [0, 2]\ninput x: i32[4]\ninput v: i32\n"
-                           "output y = scatter_at(x, expand(cast(v, dtype=i64) * 0 + 1, shape=" + std::string(dims) +
-                               "), expand(v + 5, shape=" + dims + "), mode=" + mode + ")\n", n);
+        checkBetweenGuards(
+            "var n in [0, 2]\ninput x: i32[4]\ninput v: i32\n"
+            "output y = scatter_at(x, expand(cast(v, dtype=i64) * 0 + 1, shape=" +
+                std::string(dims) + "), expand(v + 5, shape=" + dims + "), mode=" + mode + ")\n",
+            n);
 }
 
 TEST_CASE("elements that share bytes of a tensor that may be empty are not read when it is") {
@@ -100,8 +114,8 @@ TEST_CASE("elements that share bytes of a tensor that may be empty are not read 
     for (const char* dim : {"n", "2 * n", "n // 2"})
       for (const char* op : {"cast(x, dtype=f32)", "cast(x, dtype=u8)", "sum(cast(x, dtype=f32))", "flip(x, axes=[0])"})
         for (int64_t n : {0, 1})
-          checkBetweenGuards("var n in [0, 1]\ninput x: " + std::string(type) + "[" + dim + "]\noutput y = " + op + "\n",
-                             n);
+          checkBetweenGuards(
+              "var n in [0, 1]\ninput x: " + std::string(type) + "[" + dim + "]\noutput y = " + op + "\n", n);
 }
 
 TEST_CASE("a bool that passes through a dtype without 0 becomes true") {

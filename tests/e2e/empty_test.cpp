@@ -1,5 +1,5 @@
-// Variables that may be 0, and dims made from several. Where a dim holds nothing, kernels touch nothing. All memory lies
-// between pages that fault.
+// Variables that may be 0, and dims made from several. Where a dim holds nothing, kernels touch nothing. All memory
+// lies between pages that fault.
 #include <catch2/catch.hpp>
 
 #include "e2e/graph_text.h"
@@ -30,7 +30,8 @@ const char* const kOps[] = {
 std::string graphOf(const std::string& op, int most, const std::string& dim) {
   return "var n in [0, " + std::to_string(most) + "]\ninput x: f32[" + dim +
          ", 8, 5, 3]\nweight w: f32[16, 8, 3, 3] = 0.5\nweight t: f32[8, 6, 3, 3] = 0.25\n"
-         "weight m: f32[3, 33] = 2\noutput y = " + op + "\n";
+         "weight m: f32[3, 33] = 2\noutput y = " +
+         op + "\n";
 }
 
 }  // namespace
@@ -43,8 +44,12 @@ TEST_CASE("kernels over nothing touch nothing") {
 }
 
 TEST_CASE("results with two dims that variables give, less than those of the operand") {
-  for (const char* op : {"conv2d(x, w)", "conv2d(x, w, stride=2)", "max_pool(x, kernel=2)", "slice(x, starts=[0, 0, 1, 0])"})
+  for (const char* op :
+       {"conv2d(x, w)", "conv2d(x, w, stride=2)", "max_pool(x, kernel=2)", "slice(x, starts=[0, 0, 1, 0])"})
     for (int64_t n : {3, 7, 20})
-      checkBetweenGuards("var n in [3, 20]\nvar m in [3, 20]\ninput x: f32[1, 3, n, m]\nweight w: f32[5, 3, 3, 3] = 0.5\n"
-                         "output y = " + std::string(op) + "\n", n);
+      checkBetweenGuards(
+          "var n in [3, 20]\nvar m in [3, 20]\ninput x: f32[1, 3, n, m]\nweight w: f32[5, 3, 3, 3] = 0.5\n"
+          "output y = " +
+              std::string(op) + "\n",
+          n);
 }

@@ -41,9 +41,13 @@ double hardSwishTerm(double x) { return std::abs(x) < 4 ? 1.5 * std::abs(x) : 0;
 const Function kFunctions[] = {
     {"neg", "", SVOD_REAL(-x), 0.5},
     {"abs", "", SVOD_REAL(std::abs(x)), 0.5},
-    {"sign", "", SVOD_REAL(x > 0 ? 1 : x < 0 ? -1 : x), 0.5, nullptr, true},
+    {"sign", "",
+     SVOD_REAL(x > 0   ? 1
+               : x < 0 ? -1
+                       : x),
+     0.5, nullptr, true},
     {"recip", "", SVOD_REAL(1 / x), 0.51},
-    {"square", "", SVOD_REAL(x * x), 0.51},
+    {"square", "", SVOD_REAL(x* x), 0.51},
     {"sqrt", "", SVOD_REAL(std::sqrt(x)), 0.51},
     {"rsqrt", "", SVOD_REAL(1 / std::sqrt(x)), 1.6},
     {"trunc", "", SVOD_REAL(std::trunc(x)), 0.5},
@@ -97,16 +101,19 @@ std::span<const Function> unaryFunctions() { return kFunctions; }
 
 std::string differenceAt(const Function& f, DType d, double x, long double exact, double got) {
   const auto words = [&] {
-    return std::string(f.op) + "(" + toText(Scalar::ofFloat(d, x)) + ") is " + toText(Scalar::ofFloat(d, got)) + ", not " +
-           std::to_string(static_cast<double>(exact)) + " (" + toText(Scalar::ofFloat(d, static_cast<double>(exact))) + ")";
+    return std::string(f.op) + "(" + toText(Scalar::ofFloat(d, x)) + ") is " + toText(Scalar::ofFloat(d, got)) +
+           ", not " + std::to_string(static_cast<double>(exact)) + " (" +
+           toText(Scalar::ofFloat(d, static_cast<double>(exact))) + ")";
   };
   const FloatFormat format = floatFormat(d);
   if (std::isnan(exact)) return std::isnan(got) || (!format.hasNan() && got == 0) ? "" : words();
   if (std::isnan(got)) return words();
   const double nearest = Scalar::ofFloat(d, static_cast<double>(exact)).asFloat();
   // Beyond the range of f32 small floats follow what f32 gives.
-  const double throughF32 = Scalar::ofFloat(d, Scalar::ofFloat(DType::F32, static_cast<double>(exact)).asFloat()).asFloat();
-  const bool signsAgree = got != 0 || f.eitherZero || !format.hasNegativeZero() || std::signbit(got) == std::signbit(exact);
+  const double throughF32 =
+      Scalar::ofFloat(d, Scalar::ofFloat(DType::F32, static_cast<double>(exact)).asFloat()).asFloat();
+  const bool signsAgree =
+      got != 0 || f.eitherZero || !format.hasNegativeZero() || std::signbit(got) == std::signbit(exact);
   if (got == nearest || (d != DType::F64 && got == throughF32)) return signsAgree ? "" : words();
   if (std::isinf(exact) || exact == 0) return words();
 

@@ -15,13 +15,14 @@ struct Function {
   double ulp;  // bound in units of the last place of the result, for f32 and f64; small floats are within one unit
   /// What else may be off, for an operand, in units of the last place of 1; null: nothing.
   double (*absolute)(double) = nullptr;
-  bool eitherZero = false;    // of -0 and +0, which come out of max, min and sign
+  bool eitherZero = false;  // of -0 and +0, which come out of max, min and sign
   /// Factors that meet below the range of normal numbers lose digits: |x| times the smallest number counts as nothing.
   bool isProduct = false;
 };
 std::span<const Function> unaryFunctions();
 
-/// "" if `got` is within the bound of what the function is worth at x, both values of dtype d, else the difference in words.
+/// "" if `got` is within the bound of what the function is worth at x, both values of dtype d, else the difference in
+/// words.
 std::string differenceAt(const Function& f, DType d, double x, long double exact, double got);
 
 }  // namespace svod

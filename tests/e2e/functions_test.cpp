@@ -59,8 +59,7 @@ class FunctionCases {
  public:
   FunctionCases(DType d, int perExponent) : d_(d), operands_(operandsOf(d, perExponent)) {
     HostTensor x = HostTensor::zeros(d, {static_cast<int64_t>(operands_.size())});
-    for (size_t i = 0; i < operands_.size(); ++i)
-      x.set(static_cast<int64_t>(i), Scalar::ofFloat(d, operands_[i]));
+    for (size_t i = 0; i < operands_.size(); ++i) x.set(static_cast<int64_t>(i), Scalar::ofFloat(d, operands_[i]));
     bindings_.ports = {x};
     for (const Function& f : unaryFunctions()) {
       std::vector<long double>& values = exact_.emplace_back();
@@ -77,7 +76,8 @@ class FunctionCases {
               (f.attributes.empty() ? "" : ", " + std::string(f.attributes)) + ")\n";
     Model model = modelOf(text);
     RunOptions options;
-    options.optLevel = mode.level, options.numerics = mode.numerics, options.target = mode.target, options.quickC = true;
+    options.optLevel = mode.level, options.numerics = mode.numerics, options.target = mode.target,
+    options.quickC = true;
     auto results = runPlan(model, bindings_, options);
     if (!results) FAIL(toText(results.error()));
     for (size_t i = 0; i < unaryFunctions().size(); ++i) {
@@ -124,8 +124,8 @@ TEST_CASE("no function of one operand is missing") {
   std::set<std::string_view> known;
   for (const Function& f : unaryFunctions()) known.insert(f.op);
   for (const GraphOp& op : allGraphOps()) {
-    const bool isFunction = op.theme == "Elementwise arithmetic" || op.theme == "Elementwise transcendentals" ||
-                            op.theme == "Activations";
+    const bool isFunction =
+        op.theme == "Elementwise arithmetic" || op.theme == "Elementwise transcendentals" || op.theme == "Activations";
     INFO(op.name);
     if (isFunction && op.maxOperands == 1) CHECK(known.contains(op.name));
   }

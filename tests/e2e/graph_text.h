@@ -32,7 +32,8 @@ inline ModelBindings bindingsOf(const Model& model, int64_t n) {
 
 inline bool isResult(const ModelPort& port) { return port.kind == PortKind::Output || port.kind == PortKind::State; }
 
-inline void checkEqual(const Model& model, const std::vector<HostTensor>& expected, const std::vector<HostTensor>& actual) {
+inline void checkEqual(const Model& model, const std::vector<HostTensor>& expected,
+                       const std::vector<HostTensor>& actual) {
   for (size_t i = 0; i < model.ports.size(); ++i)
     if (isResult(model.ports[i])) {
       INFO(model.ports[i].name);
@@ -40,8 +41,8 @@ inline void checkEqual(const Model& model, const std::vector<HostTensor>& expect
     }
 }
 
-/// The plan of a graph file computes what the interpreter does, every variable being `n`; all memory lies between pages that
-/// fault.
+/// The plan of a graph file computes what the interpreter does, every variable being `n`; all memory lies between pages
+/// that fault.
 inline void checkBetweenGuards(const std::string& text, int64_t n, RunOptions options = {}) {
   INFO(text << "n = " << n);
   Model model = modelOf(text);

@@ -65,10 +65,8 @@ Result<std::vector<std::vector<HostTensor>>> runPlan(Model& model, const ModelBi
   return results;
 }
 
-Result<std::vector<HostTensor>> runPlan(Model& model, const ModelBindings& bindings,
-                                        const RunOptions& options) {
-  SVOD_TRY(std::vector<std::vector<HostTensor>> results,
-           runPlan(model, bindings, options, {options.execute}));
+Result<std::vector<HostTensor>> runPlan(Model& model, const ModelBindings& bindings, const RunOptions& options) {
+  SVOD_TRY(std::vector<std::vector<HostTensor>> results, runPlan(model, bindings, options, {options.execute}));
   return std::move(results[0]);
 }
 

@@ -15,7 +15,7 @@ struct RunOptions {
   MemoryMode memory = MemoryMode::Arena;
   std::string target = "cpu", cpu = "native";
   int jobs = 1;
-  std::string opts;     // for every kernel, in place of the chosen ones
+  std::string opts;  // for every kernel, in place of the chosen ones
   std::vector<std::string> disabledPasses = {};
   DecisionRequests decisions = {};
   bool quickC = false;  // the C compiler does not optimize: for thousands of kernels that run once
@@ -31,8 +31,7 @@ CompileOptions compileOptions(const RunOptions& options);
 
 /// Contents of every output and state port after the runs, by Model::ports; inputs and weights are left as
 /// given.
-Result<std::vector<HostTensor>> runPlan(Model& model, const ModelBindings& bindings,
-                                        const RunOptions& options);
+Result<std::vector<HostTensor>> runPlan(Model& model, const ModelBindings& bindings, const RunOptions& options);
 
 /// One compilation, executed by a fresh instance for each of `runs`.
 Result<std::vector<std::vector<HostTensor>>> runPlan(Model& model, const ModelBindings& bindings,

@@ -11,7 +11,8 @@ using namespace svod;
 
 namespace {
 
-/// result[e] = e + the sum of (k + 1) * (element e, wrapped) over the inputs k: every element, value and position shows.
+/// result[e] = e + the sum of (k + 1) * (element e, wrapped) over the inputs k: every element, value and position
+/// shows.
 Result<HostTensor> blend(std::span<const HostTensor> inputs, DType dtype, std::span<const int64_t> dims) {
   HostTensor out = HostTensor::zeros(dtype, {dims.begin(), dims.end()});
   for (int64_t e = 0; e < out.numel(); ++e) {

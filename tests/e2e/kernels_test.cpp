@@ -56,8 +56,9 @@ TEST_CASE("reductions over one axis share a loop") {
     CHECK(loopsOf(c->kernels[0]) == 2);
   }
   // The second needs the first, or has another extent.
-  for (const char* text : {"input x: f32[64, 100]\noutput y = sum(x - reduce_max(x, axes=1, keepdims=true), axes=1)\n",
-                           "input x: f32[64, 100]\ninput z: f32[64, 50]\noutput y = sum(x, axes=1) + sum(z, axes=1)\n"}) {
+  for (const char* text :
+       {"input x: f32[64, 100]\noutput y = sum(x - reduce_max(x, axes=1, keepdims=true), axes=1)\n",
+        "input x: f32[64, 100]\ninput z: f32[64, 50]\noutput y = sum(x, axes=1) + sum(z, axes=1)\n"}) {
     INFO(text);
     auto c = compiled(text, 0);
     REQUIRE(c->kernels.size() == 1);

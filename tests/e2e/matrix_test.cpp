@@ -25,7 +25,8 @@ constexpr UlpBound kBounds[] = {{Op::Exp, 1.1}, {Op::Exp2, 1.1}, {Op::Log, 1.1},
 
 double boundOf(Op op, DType d) {
   for (const UlpBound& b : kBounds)
-    if (b.op == op) return d == DType::F64 ? b.ulp + 1 : d == DType::F32 ? b.ulp : 0.51;  // the C library's f64 errs, too
+    if (b.op == op)
+      return d == DType::F64 ? b.ulp + 1 : d == DType::F32 ? b.ulp : 0.51;  // the C library's f64 errs, too
   FAIL("no error bound known for " << toText(op));
   return 0;
 }
@@ -34,7 +35,8 @@ double boundOf(Op op, DType d) {
 bool withinUlps(DType d, double got, double exact, double bound) {
   if (std::isnan(exact) && !floatFormat(d).hasNan()) return got == 0;
   if (std::isnan(exact) || std::isnan(got)) return std::isnan(exact) && std::isnan(got);
-  Scalar nearest = Scalar::ofFloat(d, exact), throughF32 = Scalar::ofFloat(d, Scalar::ofFloat(DType::F32, exact).asFloat());
+  Scalar nearest = Scalar::ofFloat(d, exact),
+         throughF32 = Scalar::ofFloat(d, Scalar::ofFloat(DType::F32, exact).asFloat());
   if (got == nearest.asFloat() || (d != DType::F64 && got == throughF32.asFloat())) return true;
   if (exact == 0 || std::isinf(exact)) return false;
   int fraction = info(d).fractionBits, top = std::ilogb(maxFinite(d));
@@ -52,7 +54,8 @@ std::string transcendentalDifference(const OpMatrix& m, const MatrixCase& c, con
   DType d = c.value.dtype();
   for (int64_t i = 0; i < actual.numel(); ++i) {
     std::vector<Scalar> wide;
-    for (const HostTensor& t : operands) wide.push_back(Scalar::ofFloat(DType::F64, t.at(t.dims.empty() ? 0 : i).asFloat()));
+    for (const HostTensor& t : operands)
+      wide.push_back(Scalar::ofFloat(DType::F64, t.at(t.dims.empty() ? 0 : i).asFloat()));
     double exact = evalScalar(op, DType::F64, wide).asFloat(), got = actual.at(i).asFloat();
     if (withinUlps(d, got, exact, boundOf(op, d))) continue;
     std::string of;
@@ -63,7 +66,8 @@ std::string transcendentalDifference(const OpMatrix& m, const MatrixCase& c, con
   return "";
 }
 
-std::string caseDifference(const OpMatrix& m, const MatrixCase& c, const HostTensor& expected, const HostTensor& actual) {
+std::string caseDifference(const OpMatrix& m, const MatrixCase& c, const HostTensor& expected,
+                           const HostTensor& actual) {
   if (!c.operands.empty()) return transcendentalDifference(m, c, actual);
   if (sameValues(expected, actual, c.eitherZero)) return "";
   std::string words = difference(expected, actual, 0);
@@ -87,7 +91,8 @@ void check(std::span<const DType> dtypes, size_t layout, const Combination& comb
   bool whole = isWhole(combination);
   OpMatrix m =
       opMatrix(dtypes, layout, [&](size_t number) { return whole || (number + layout) % matrixLayouts().size() == 0; });
-  INFO(combination.target << " -O" << combination.optLevel << ", " << combination.cpu << ", " << matrixLayouts()[layout]);
+  INFO(combination.target << " -O" << combination.optLevel << ", " << combination.cpu << ", "
+                          << matrixLayouts()[layout]);
   Status legal = verify(m.model.sink, Stage::Tensor);
   if (!legal) FAIL(toText(legal.error()));
   CHECK(m.cases.size() > (whole ? 700 : 100));

@@ -71,9 +71,26 @@ HostTensor edgeTensor(DType d, Dims dims, uint64_t seed) {
     }
     int fraction = info(d).fractionBits;
     double tiny = Scalar::fromBits(d, 1).asFloat(), normal = std::ldexp(tiny, fraction), top = maxFinite(d);
-    const double kFloats[] = {0.0, -0.0, 1, -1, 0.5, -0.5, 1.5, 2.5, -2.5,
-                              HUGE_VAL, -HUGE_VAL, std::nan(""), tiny, -tiny, normal, normal - tiny, top, -top,
-                              std::ldexp(1.0, fraction) + 1, 3e9};
+    const double kFloats[] = {0.0,
+                              -0.0,
+                              1,
+                              -1,
+                              0.5,
+                              -0.5,
+                              1.5,
+                              2.5,
+                              -2.5,
+                              HUGE_VAL,
+                              -HUGE_VAL,
+                              std::nan(""),
+                              tiny,
+                              -tiny,
+                              normal,
+                              normal - tiny,
+                              top,
+                              -top,
+                              std::ldexp(1.0, fraction) + 1,
+                              3e9};
     t.set(i, Scalar::ofFloat(d, kFloats[which]));
   }
   return t;
@@ -135,7 +152,8 @@ class MatrixBuilder {
     UOps symbolic = dimsOf(dims);
     for (int64_t& size : dims) size = size == kVariable ? kVariableValue : size;
     uint64_t seed = 100 * static_cast<uint64_t>(d) + 10 * which + static_cast<uint64_t>(kind);
-    std::string name = std::string(kind == PortKind::Input ? "x" : "s") + std::to_string(which) + std::string(toText(d));
+    std::string name =
+        std::string(kind == PortKind::Input ? "x" : "s") + std::to_string(which) + std::string(toText(d));
     return known = port(kind, name, d, symbolic, edgeTensor(d, dims, seed));
   }
 

@@ -10,11 +10,11 @@
 namespace svod {
 
 struct MatrixCase {
-  std::string name;            // op and dtype, "add.f32"
+  std::string name;  // op and dtype, "add.f32"
   UOp value;
-  std::vector<UOp> operands;   // transcendentals only: what the exact result is computed from
+  std::vector<UOp> operands;  // transcendentals only: what the exact result is computed from
   size_t port = 0;
-  bool eitherZero = false;     // max and min may return a zero of either sign
+  bool eitherZero = false;  // max and min may return a zero of either sign
 };
 
 struct OpMatrix {

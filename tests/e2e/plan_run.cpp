@@ -22,9 +22,7 @@ void copyBytes(void* to, const void* from, size_t bytes) {
 
 // -- results on their way from the child
 
-void put(std::string& out, const void* data, size_t bytes) {
-  out.append(static_cast<const char*>(data), bytes);
-}
+void put(std::string& out, const void* data, size_t bytes) { out.append(static_cast<const char*>(data), bytes); }
 void putNumber(std::string& out, uint64_t number) { put(out, &number, sizeof number); }
 
 uint64_t takeNumber(std::string_view& in) {
@@ -88,16 +86,15 @@ int callFunction(void* user, const svod_host_call* call) {
 
 class PlanRun {
  public:
-  PlanRun(const PlanImage& image, const Model& model, const ModelBindings& bindings,
-          const ExecuteOptions& options, WatchedMemory& memory)
+  PlanRun(const PlanImage& image, const Model& model, const ModelBindings& bindings, const ExecuteOptions& options,
+          WatchedMemory& memory)
       : image_(image), model_(model), bindings_(bindings), options_(options), memory_(memory) {}
 
   Result<std::vector<HostTensor>> execute() {
     SVOD_CHECK(load());
     SVOD_CHECK(bind());
     svod_execute_options executeOptions{options_.orderSeed};
-    for (int i = 0; i < options_.runs; ++i)
-      SVOD_CHECK(ok(svod_execute(instance_.get(), &executeOptions, &error_)));
+    for (int i = 0; i < options_.runs; ++i) SVOD_CHECK(ok(svod_execute(instance_.get(), &executeOptions, &error_)));
     std::string damage = memory_.damage();
     if (!damage.empty()) return fail(Diag::DeviceFailure, damage);
     return collect();
@@ -162,10 +159,9 @@ class PlanRun {
     for (size_t i = 0; i < model_.ports.size(); ++i) {
       const ModelPort& port = model_.ports[i];
       if (port.kind == PortKind::Input) SVOD_CHECK(bindInput(port, i));
-      if (port.kind == PortKind::State && i < bindings_.ports.size() &&
-          bindings_.ports[i].dtype != DType::Void)
-        copyBox(port, bindings_.ports[i].dims, const_cast<std::byte*>(bindings_.ports[i].data.data()),
-                stateData(port), true);
+      if (port.kind == PortKind::State && i < bindings_.ports.size() && bindings_.ports[i].dtype != DType::Void)
+        copyBox(port, bindings_.ports[i].dims, const_cast<std::byte*>(bindings_.ports[i].data.data()), stateData(port),
+                true);
     }
     for (size_t i = 0; i < model_.ports.size(); ++i)
       if (model_.ports[i].kind == PortKind::Output) SVOD_CHECK(bindOutput(model_.ports[i], i));
@@ -180,8 +176,8 @@ class PlanRun {
     copyBytes(data, memory.data(), memory.size());
     memory_.makeReadOnly(data);
     std::vector<uint64_t> shape(t.dims.begin(), t.dims.end());
-    return ok(svod_bind_input(instance_.get(), index, std::string(toText(t.dtype)).c_str(), shape.data(),
-                              shape.size(), data, &error_));
+    return ok(svod_bind_input(instance_.get(), index, std::string(toText(t.dtype)).c_str(), shape.data(), shape.size(),
+                              data, &error_));
   }
 
   Status bindOutput(const ModelPort& port, size_t i) {
@@ -211,8 +207,8 @@ class PlanRun {
   }
 
   // A state is laid out for its largest shape; `dense` holds the elements of the actual one.
-  static void copyBox(const ModelPort& port, const std::vector<int64_t>& dims, std::byte* dense,
-                      std::byte* state, bool toState) {
+  static void copyBox(const ModelPort& port, const std::vector<int64_t>& dims, std::byte* dense, std::byte* state,
+                      bool toState) {
     auto size = static_cast<size_t>(byteSize(port.buffer.dtype()));
     for (int64_t i = 0; i < numelOf(dims); ++i) {
       int64_t rest = i, at = 0, stride = 1;
@@ -295,16 +291,15 @@ PlanImage planImage(const Compilation& compilation) {
   return image;
 }
 
-Result<std::vector<HostTensor>> executePlan(const PlanImage& image, const Model& model,
-                                            const ModelBindings& bindings, const ExecuteOptions& options) {
+Result<std::vector<HostTensor>> executePlan(const PlanImage& image, const Model& model, const ModelBindings& bindings,
+                                            const ExecuteOptions& options) {
   WatchedMemory memory(options.watch);
   auto body = [&]() -> std::string {
     Result<std::vector<HostTensor>> results = PlanRun(image, model, bindings, options, memory).execute();
     return results ? "+" + packed(*results) : "-" + results.error().message;
   };
   SVOD_TRY(std::string out, inChild(body, [&](uintptr_t address) { return memory.describe(address); }));
-  if (out.empty() || out[0] != '+')
-    return fail(Diag::DeviceFailure, out.empty() ? "no result" : out.substr(1));
+  if (out.empty() || out[0] != '+') return fail(Diag::DeviceFailure, out.empty() ? "no result" : out.substr(1));
   std::vector<HostTensor> results = unpacked(std::string_view(out).substr(1));
   for (size_t i = 0; i < results.size() && i < bindings.ports.size(); ++i)
     if (model.ports[i].kind == PortKind::Input) results[i] = bindings.ports[i];

@@ -29,7 +29,7 @@ struct ExecuteOptions {
 
 /// Contents of every output and state port after the runs, by Model::ports; inputs and weights are left as
 /// given. Errors: what the runtime reports, and every access beside a buffer with the buffer and the kernel.
-Result<std::vector<HostTensor>> executePlan(const PlanImage& image, const Model& model,
-                                            const ModelBindings& bindings, const ExecuteOptions& options);
+Result<std::vector<HostTensor>> executePlan(const PlanImage& image, const Model& model, const ModelBindings& bindings,
+                                            const ExecuteOptions& options);
 
 }  // namespace svod

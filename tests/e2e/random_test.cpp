@@ -34,8 +34,7 @@ RunOptions draw(uint64_t seed, Numerics numerics, const char* target) {
 
 // "", or what is wrong.
 template <class Compare>
-std::string compareResults(Model& model, const ModelBindings& bindings, const RunOptions& options,
-                           Compare compare) {
+std::string compareResults(Model& model, const ModelBindings& bindings, const RunOptions& options, Compare compare) {
   auto actual = runPlan(model, bindings, options);
   if (!actual) return toText(actual.error()) + "\n" + toUopText(model.sink);
   for (size_t i = 0; i < model.ports.size(); ++i) {
@@ -50,8 +49,7 @@ std::string strictDifference(Model& model, const ModelBindings& bindings, const 
   auto expected = interpret(model, bindings);
   if (!expected) return toText(expected.error());
   return compareResults(model, bindings, options, [&](size_t i, const HostTensor& actual) {
-    return sameValues((*expected)[i], actual, true) ? ""
-                                                    : "differs: " + difference((*expected)[i], actual, 0);
+    return sameValues((*expected)[i], actual, true) ? "" : "differs: " + difference((*expected)[i], actual, 0);
   });
 }
 
@@ -65,8 +63,7 @@ std::string boundsDifference(Model& model, const ModelBindings& bindings, const 
 
 /// Compiles, runs and compares the graph of a seed. What is wrong is said of a graph as small as possible.
 template <class Difference>
-std::string check(uint64_t seed, const RandomOptions& drawn, const RunOptions& options,
-                  Difference findDifference) {
+std::string check(uint64_t seed, const RandomOptions& drawn, const RunOptions& options, Difference findDifference) {
   Model model = randomModel(seed, drawn);
   ModelBindings bindings = randomBindings(model, seed, drawn);
   ModelCheck differs = [&](Model& m, const ModelBindings& b) { return findDifference(m, b, options); };

@@ -41,8 +41,7 @@ class Reducer {
   uint32_t addPort(PortKind kind, UOp like, HostTensor data) {
     auto slot = static_cast<uint32_t>(model_.ports.size());
     UOp buffer = model_.graph->buffer(like.dtype(), like.shape(), SlotArg{slot});
-    model_.ports.push_back(
-        {kind, (kind == PortKind::Input ? "cut" : "result") + std::to_string(slot), buffer, {}});
+    model_.ports.push_back({kind, (kind == PortKind::Input ? "cut" : "result") + std::to_string(slot), buffer, {}});
     bindings_.ports.push_back(std::move(data));
     return slot;
   }

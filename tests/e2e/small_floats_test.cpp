@@ -10,24 +10,44 @@ using namespace svod;
 namespace {
 
 // Values of one op that registers may hold with more digits than the dtype has.
-constexpr const char* kHeld[] = {"a * b", "a + b", "a - b", "max(a * b, 0.01)", "where(lt(a, b), a * b, b)", "neg(a * b)"};
+constexpr const char* kHeld[] = {"a * b",     "a + b", "a - b", "max(a * b, 0.01)", "where(lt(a, b), a * b, b)",
+                                 "neg(a * b)"};
 
 // What shows them.
-constexpr const char* kShown[] = {
-    "cast(p, dtype=f32)",        "cast(p, dtype=f64)",         "cast(p, dtype=i32)",         "cast(p, dtype=u8)",
-    "cast(p, dtype=bool)",       "cast(p, dtype=f8e4m3)",      "gt(p, c)",                   "le(c, p)",
-    "eq(p, c)",                  "ne(cast(p, dtype=f32), c)",  "floor(p)",                   "round(p)",
-    "trunc(p)",                  "ceil(p)",                    "isinf(p)",                   "sign(p)",
-    "cast(round(p), dtype=i32)", "bitcast(p, dtype=u16)",      "where(gt(p, c), 1, 2)",      "argmax(p, axis=0)",
-    "sum(cast(p, dtype=f32))",   "cast(cast(p, dtype=D), dtype=f32)", "cast(cast(p, dtype=f32), dtype=D) * c",
-    "cast(p, dtype=D) * c",      "cast(reshape(p, shape=[37]), dtype=D) - c",
-    "cast(cast(p, dtype=f16), dtype=bf16)"};
+constexpr const char* kShown[] = {"cast(p, dtype=f32)",
+                                  "cast(p, dtype=f64)",
+                                  "cast(p, dtype=i32)",
+                                  "cast(p, dtype=u8)",
+                                  "cast(p, dtype=bool)",
+                                  "cast(p, dtype=f8e4m3)",
+                                  "gt(p, c)",
+                                  "le(c, p)",
+                                  "eq(p, c)",
+                                  "ne(cast(p, dtype=f32), c)",
+                                  "floor(p)",
+                                  "round(p)",
+                                  "trunc(p)",
+                                  "ceil(p)",
+                                  "isinf(p)",
+                                  "sign(p)",
+                                  "cast(round(p), dtype=i32)",
+                                  "bitcast(p, dtype=u16)",
+                                  "where(gt(p, c), 1, 2)",
+                                  "argmax(p, axis=0)",
+                                  "sum(cast(p, dtype=f32))",
+                                  "cast(cast(p, dtype=D), dtype=f32)",
+                                  "cast(cast(p, dtype=f32), dtype=D) * c",
+                                  "cast(p, dtype=D) * c",
+                                  "cast(reshape(p, shape=[37]), dtype=D) - c",
+                                  "cast(cast(p, dtype=f16), dtype=bf16)"};
 
 // Stand-ins for names in a call: D is a dtype, and a, b, c and p get a number.
 std::string filled(const std::string& call, const std::string& dtype, const std::string& number) {
   std::string text;
   for (size_t i = 0; i < call.size(); ++i) {
-    const auto isLetter = [&](size_t at) { return at < call.size() && std::isalnum(static_cast<unsigned char>(call[at])); };
+    const auto isLetter = [&](size_t at) {
+      return at < call.size() && std::isalnum(static_cast<unsigned char>(call[at]));
+    };
     const bool isName = isLetter(i) && !isLetter(i + 1) && (i == 0 || !isLetter(i - 1)) && std::isalpha(call[i]);
     text += isName && call[i] == 'D' ? dtype : std::string(1, call[i]);
     if (isName && call[i] != 'D') text += number;
@@ -66,8 +86,8 @@ void checkShown(DType d, const char* held, const RunOptions& options) {
   auto actual = runPlan(model, bindings, options);
   if (!actual) FAIL(toText(actual.error()));
   for (size_t i = 0; i < std::size(kShown); ++i) {
-    INFO(dtype << " " << options.target << " -O" << options.optLevel << " " << toText(options.numerics) << ": p = " << held
-               << ", " << kShown[i]);
+    INFO(dtype << " " << options.target << " -O" << options.optLevel << " " << toText(options.numerics)
+               << ": p = " << held << ", " << kShown[i]);
     const bool reorders = std::string_view(kShown[i]).starts_with("sum");
     const size_t port = bindings.ports.size() + i;
     CHECK(difference((*expected)[port], (*actual)[port], reorders ? 1e-6 : 0) == "");
@@ -121,8 +141,7 @@ TEST_CASE("every bit pattern of every dtype is finite, infinite or NaN as its fo
     HostTensor x = HostTensor::zeros(d, {count});
     for (int64_t code = 0; code < count; ++code) x.set(code, Scalar::fromBits(d, static_cast<uint64_t>(code) << shift));
     const std::string type = std::string(toText(d)) + "[" + std::to_string(count) + "]\n";
-    Model model =
-        modelOf("input x: " + type + "output n = isnan(x)\noutput i = isinf(x)\noutput f = isfinite(x)\n");
+    Model model = modelOf("input x: " + type + "output n = isnan(x)\noutput i = isinf(x)\noutput f = isfinite(x)\n");
     ModelBindings bindings;
     bindings.ports = {x};
     auto results = runPlan(model, bindings, {});

@@ -94,8 +94,7 @@ TEST_CASE("an access behind or before a buffer is named with the kernel") {
   sample.replaceKernel(which, "  out[37] = 1;");
   CHECK_THAT(sample.run(Watch::End), Catch::Contains("in " + symbol) && Catch::Contains("0 bytes behind '"));
   sample.replaceKernel(which, "  out[-2] = 1;");
-  CHECK_THAT(sample.run(Watch::Start),
-             Catch::Contains("in " + symbol) && Catch::Contains("8 bytes before '"));
+  CHECK_THAT(sample.run(Watch::Start), Catch::Contains("in " + symbol) && Catch::Contains("8 bytes before '"));
   sample.replaceKernel(which, "  (void)in[37];");
   CHECK_THAT(sample.run(Watch::End), Catch::Contains("0 bytes behind '"));
   sample.replaceKernel(which, "  (void)in[-1];");
@@ -112,8 +111,7 @@ TEST_CASE("bytes that alignment leaves over are checked after the run") {
   Sample sample;
   sample.replaceKernel(1, "  out[-1] = 1;");  // in the page of y, which ends at the page's end
   CHECK_THAT(sample.run(Watch::End), Catch::Contains("bytes beside 'y' (148 bytes) were overwritten"));
-  sample.replaceKernel(
-      0, "  out[37] = 1;");  // the arena's end is aligned to 64 bytes, which the temporary's is not
+  sample.replaceKernel(0, "  out[37] = 1;");  // the arena's end is aligned to 64 bytes, which the temporary's is not
   CHECK(sample.run(Watch::End, false) == "no error");
 }
 
@@ -134,8 +132,7 @@ TEST_CASE("a build with ThreadSanitizer reports the races of a child") {
 TEST_CASE("other ways to die are errors, too") {
   Sample sample;
   sample.replaceKernel(0, "  __builtin_trap();");
-  CHECK_THAT(sample.run(Watch::End),
-             Catch::Contains("Illegal instruction in " + sample.image.plan.kernels[0].symbol));
+  CHECK_THAT(sample.run(Watch::End), Catch::Contains("Illegal instruction in " + sample.image.plan.kernels[0].symbol));
   sample.replaceKernel(0, "  extern void _exit(int); _exit(7);");
   CHECK_THAT(sample.run(Watch::End), Catch::Contains("it ended with status 7"));
 }
@@ -150,8 +147,7 @@ TEST_CASE("an extent one too large is caught") {
     return buffer;
   };
   UOp x = port(PortKind::Input, "x"), y = port(PortKind::Output, "y");
-  m.model.sink =
-      m.g.make(Op::Sink, DType::Void, {m.g.make(Op::Store, DType::Void, {y, m.g.alu(Op::Neg, {x})})});
+  m.model.sink = m.g.make(Op::Sink, DType::Void, {m.g.make(Op::Store, DType::Void, {y, m.g.alu(Op::Neg, {x})})});
   ModelBindings bindings;
   bindings.variables["n"] = 21;
   bindings.ports = {HostTensor::zeros(DType::F32, {21}), {}};

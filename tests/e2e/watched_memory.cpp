@@ -76,8 +76,7 @@ std::string WatchedMemory::damage() const {
     auto isPattern = [](std::byte b) { return b == kPattern; };
     bool whole = watch_ == Watch::Heap || (std::all_of(block.pages, block.data, isPattern) &&
                                            std::all_of(block.data + block.bytes, block.pagesEnd, isPattern));
-    if (!whole)
-      return "bytes beside '" + block.name + "' (" + std::to_string(block.bytes) + " bytes) were overwritten";
+    if (!whole) return "bytes beside '" + block.name + "' (" + std::to_string(block.bytes) + " bytes) were overwritten";
   }
   return "";
 }
@@ -87,12 +86,9 @@ std::string WatchedMemory::describe(uintptr_t address) const {
   for (const Block& block : blocks_) {
     auto begin = reinterpret_cast<uintptr_t>(block.data), end = begin + block.bytes;
     std::string where;
-    if (address >= end && address - end < kNear / 2)
-      where = std::to_string(address - end) + " bytes behind '";
-    if (address < begin && begin - address <= kNear / 2)
-      where = std::to_string(begin - address) + " bytes before '";
-    if (address >= begin && address < end)
-      where = "at byte " + std::to_string(address - begin) + " of read-only '";
+    if (address >= end && address - end < kNear / 2) where = std::to_string(address - end) + " bytes behind '";
+    if (address < begin && begin - address <= kNear / 2) where = std::to_string(begin - address) + " bytes before '";
+    if (address >= begin && address < end) where = "at byte " + std::to_string(address - begin) + " of read-only '";
     if (!where.empty()) return where + block.name + "' (" + std::to_string(block.bytes) + " bytes)";
   }
   return "";

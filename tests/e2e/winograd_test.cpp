@@ -1,4 +1,5 @@
-// Convolutions in fast numerics: plans give the values of the plain sum, which strict plans compute as the interpreter does.
+// Convolutions in fast numerics: plans give the values of the plain sum, which strict plans compute as the interpreter
+// does.
 #include <catch2/catch.hpp>
 
 #include "e2e/graph_text.h"
@@ -59,21 +60,28 @@ TEST_CASE("lanes, tiles and channels that do not divide") {
 }
 
 TEST_CASE("what stands around a convolution") {
-  check("input x: f32[1, 128, 16, 16]\nweight w: f32[128, 128, 3, 3] = 1\nweight v: f32[128, 128, 3, 3] = 1\n"
-        "weight b: f32[128] = 1\noutput y = relu(conv2d(relu(conv2d(x, w, b, padding=1)), v, padding=1) + x)\n", 2);
-  check("input x: f32[1, 256, 20, 20]\nweight w: f32[256, 128, 3, 3] = 1\n"
-        "output y = max_pool(conv2d(x, w, groups=2, padding=1), kernel=[2, 2])\n", 1);
+  check(
+      "input x: f32[1, 128, 16, 16]\nweight w: f32[128, 128, 3, 3] = 1\nweight v: f32[128, 128, 3, 3] = 1\n"
+      "weight b: f32[128] = 1\noutput y = relu(conv2d(relu(conv2d(x, w, b, padding=1)), v, padding=1) + x)\n",
+      2);
+  check(
+      "input x: f32[1, 256, 20, 20]\nweight w: f32[256, 128, 3, 3] = 1\n"
+      "output y = max_pool(conv2d(x, w, groups=2, padding=1), kernel=[2, 2])\n",
+      1);
 }
 
 TEST_CASE("large tiles are computed some rows at a time") {
   const std::string head = "weight w: f32[64, 64, 3, 3] = 1\nweight b: f32[64] = 1\n";
   check("input x: f32[1, 64, 56, 56]\n" + head + "output y = relu(conv2d(x, w, b, padding=1) + x)\n", 1, 1);
-  check("input x: f32[1, 64, 52, 53]\n" + head + "h = relu(conv2d(x, w, padding=1))\noutput y = conv2d(h, w, b)\n", 1, 2);
+  check("input x: f32[1, 64, 52, 53]\n" + head + "h = relu(conv2d(x, w, padding=1))\noutput y = conv2d(h, w, b)\n", 1,
+        2);
 }
 
 TEST_CASE("a convolution in a loop") {
-  check("input x: f32[1, 64, 56, 56]\nweight w: f32[64, 64, 3, 3] = 0.1\ntemp h = x\n"
-        "loop i < 2 {\n  assign h = tanh(conv2d(h, w, padding=1) * 0.01)\n}\noutput y = h\n", 1, 1);
+  check(
+      "input x: f32[1, 64, 56, 56]\nweight w: f32[64, 64, 3, 3] = 0.1\ntemp h = x\n"
+      "loop i < 2 {\n  assign h = tanh(conv2d(h, w, padding=1) * 0.01)\n}\noutput y = h\n",
+      1, 1);
 }
 
 TEST_CASE("convolutions that stay as they are") {

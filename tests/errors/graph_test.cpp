@@ -18,8 +18,7 @@ namespace {
 std::vector<std::filesystem::path> corpus() {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(SVOD_TEST_DIR "/graph"))
-    if (entry.path().extension() == ".svod" || entry.path().extension() == ".json")
-      files.push_back(entry.path());
+    if (entry.path().extension() == ".svod" || entry.path().extension() == ".json") files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   return files;
 }
@@ -65,8 +64,8 @@ TEST_CASE("messages name the file and a line") {
     for (const Error& e : errorsOf(path.string())) {
       INFO(toText(e));
       CHECK(e.loc.file == path.string());
-      bool isAboutFile = e.diag == Diag::NoOutputs || e.diag == Diag::BindMismatch ||
-                         e.diag == Diag::UnknownPort || e.diag == Diag::Io ||
+      bool isAboutFile = e.diag == Diag::NoOutputs || e.diag == Diag::BindMismatch || e.diag == Diag::UnknownPort ||
+                         e.diag == Diag::Io ||
                          (e.diag == Diag::VariableBounds && !optionsOf(readText(path.string())).variables.empty());
       CHECK((e.loc.line > 0 || isAboutFile));
       CHECK(e.message.size() < 400);

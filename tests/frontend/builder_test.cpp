@@ -73,12 +73,10 @@ TEST_CASE("shape rules of composites") {
   Tensor w = b.input("w", DType::F16, b.dims({8, 3, 3, 5}));
   Tensor wt = b.input("wt", DType::F16, b.dims({6, 4, 2, 2}));
   CHECK(typeOf(b, "conv2d", {image, w}, {{"groups", 2}, {"padding", 1}}) == "f16[n, 8, 32, 28]");
-  CHECK(typeOf(b, "conv2d", {image, w}, {{"groups", 2}, {"stride", AttributeValue::List{2, 3}}}) ==
-        "f16[n, 8, 15, 9]");
+  CHECK(typeOf(b, "conv2d", {image, w}, {{"groups", 2}, {"stride", AttributeValue::List{2, 3}}}) == "f16[n, 8, 15, 9]");
   CHECK(typeOf(b, "conv2d", {image, w}) == "shape-mismatch");
   CHECK(typeOf(b, "conv_transpose2d", {image, wt}, {{"stride", 2}}) == "f16[n, 4, 64, 60]");
-  CHECK(typeOf(b, "max_pool", {image}, {{"kernel", AttributeValue::List{3, 4}}, {"ceil", true}}) ==
-        "f16[n, 6, 11, 8]");
+  CHECK(typeOf(b, "max_pool", {image}, {{"kernel", AttributeValue::List{3, 4}}, {"ceil", true}}) == "f16[n, 6, 11, 8]");
   CHECK(typeOf(b, "max_pool", {image}, {{"kernel", AttributeValue::List{3, 4}}}) == "f16[n, 6, 10, 7]");
   CHECK(typeOf(b, "avg_pool", {image}, {{"kernel", AttributeValue::List{2}}}) == "f16[n, 6, 32, 15]");
   CHECK(typeOf(b, "softmax", {image}, {{"axis", 1}}) == "f16[n, 6, 32, 30]");
@@ -98,8 +96,8 @@ TEST_CASE("shape rules of composites") {
 }
 
 TEST_CASE("transposed convolutions multiply no zeros between elements") {
-  // Positions of the result, padding included, in whole strides, times the taps that meet each: those of one stride are all
-  // taps of the kernel. Kernels of 3 x 5 have phases of two and of one, of three and of two taps.
+  // Positions of the result, padding included, in whole strides, times the taps that meet each: those of one stride are
+  // all taps of the kernel. Kernels of 3 x 5 have phases of two and of one, of three and of two taps.
   for (const auto& [taps, blocks] : {std::pair{4 * 4, 9 * 7}, std::pair{3 * 5, 8 * 7}}) {
     GraphBuilder b;
     const int64_t height = taps == 16 ? 4 : 3;
@@ -128,10 +126,8 @@ TEST_CASE("shape rules of products") {
   CHECK(typeOf(b, "matmul", {input({5, 2, 3}), input({6, 3, 4})}) == "shape-mismatch");
   CHECK(typeOf(b, "matmul", {input({2, 3}), input({2, 3})}) == "shape-mismatch");
   CHECK(typeOf(b, "linear", {input({7, 3}), input({4, 3}), input({4})}) == "f32[7, 4]");
-  CHECK(typeOf(b, "attention", {input({2, 8, 5, 16}), input({2, 2, 9, 16}), input({2, 2, 9, 4})}) ==
-        "f32[2, 8, 5, 4]");
-  CHECK(typeOf(b, "attention", {input({2, 8, 5, 16}), input({2, 3, 9, 16}), input({2, 3, 9, 4})}) ==
-        "shape-mismatch");
+  CHECK(typeOf(b, "attention", {input({2, 8, 5, 16}), input({2, 2, 9, 16}), input({2, 2, 9, 4})}) == "f32[2, 8, 5, 4]");
+  CHECK(typeOf(b, "attention", {input({2, 8, 5, 16}), input({2, 3, 9, 16}), input({2, 3, 9, 4})}) == "shape-mismatch");
 }
 
 TEST_CASE("states are read after their assignments") {
@@ -193,8 +189,7 @@ TEST_CASE("the op table is consistent") {
       INFO(spec.name);
       CHECK_FALSE(spec.name.empty());
       CHECK((spec.required || !spec.defaultText.empty()));
-      if (!spec.choices.empty())
-        CHECK(std::ranges::find(spec.choices, spec.defaultText) != spec.choices.end());
+      if (!spec.choices.empty()) CHECK(std::ranges::find(spec.choices, spec.defaultText) != spec.choices.end());
     }
   }
   CHECK(findGraphOp("+")->name == "add");

@@ -13,8 +13,7 @@ using namespace svod;
 namespace {
 
 constexpr const char* kPage = "docs/graph-format.md";
-constexpr std::string_view kBegin =
-    "<!-- ops: written by tests/frontend/docs_test.cpp with SVOD_UPDATE=1 -->\n";
+constexpr std::string_view kBegin = "<!-- ops: written by tests/frontend/docs_test.cpp with SVOD_UPDATE=1 -->\n";
 constexpr std::string_view kEnd = "<!-- end of ops -->";
 
 // A table per theme. The bars inside choices are written so that they do not end a cell.
@@ -22,8 +21,7 @@ std::string opTables() {
   std::string text;
   std::string_view theme;
   for (const GraphOp& op : allGraphOps()) {
-    if (op.theme != theme)
-      text += "\n### " + std::string(op.theme) + "\n\n| op | attributes | |\n|---|---|---|\n";
+    if (op.theme != theme) text += "\n### " + std::string(op.theme) + "\n\n| op | attributes | |\n|---|---|---|\n";
     theme = op.theme;
     std::string attributes;
     for (char c : op.attributes) attributes += c == '|' ? std::string("\\|") : std::string(1, c);
@@ -55,8 +53,7 @@ TEST_CASE("the page lists every op") {
   REQUIRE(begin != std::string::npos);
   REQUIRE(end != std::string::npos);
   begin += kBegin.size();
-  if (std::getenv("SVOD_UPDATE") != nullptr)
-    writeText(kPage, page.substr(0, begin) + want + page.substr(end));
+  if (std::getenv("SVOD_UPDATE") != nullptr) writeText(kPage, page.substr(0, begin) + want + page.substr(end));
   page = readText(kPage);
   end = page.find(kEnd);
   CHECK(page.substr(begin, end - begin) == want);

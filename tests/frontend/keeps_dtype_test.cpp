@@ -1,5 +1,5 @@
-// Ops that move, choose or order elements give back the dtype they got, of every dtype, and the elements that the same op
-// gives of numbers which hold them all.
+// Ops that move, choose or order elements give back the dtype they got, of every dtype, and the elements that the same
+// op gives of numbers which hold them all.
 #include <catch2/catch.hpp>
 #include <set>
 
@@ -13,25 +13,59 @@ namespace {
 
 // Calls on X [4, 6], on I, positions in i32 [4, 2] below 4, and on C, a bool [4, 6].
 constexpr const char* kCalls[] = {
-    "reshape(X, shape=[6, 4])", "flatten(X)", "squeeze(unsqueeze(X, axes=0))", "unsqueeze(X, axes=1)",
-    "expand(unsqueeze(X, axes=0), shape=[3, 4, 6])", "permute(X, order=[1, 0])", "transpose(X)",
-    "pad(X, before=[1, 0], after=[0, 2])", "pad(X, before=[1, 1], after=[1, 2], mode=reflect)",
-    "pad(X, before=[1, 1], after=[1, 2], mode=edge)", "pad(X, before=[1, 1], after=[1, 2], mode=wrap)",
-    "pad(X, before=[1, 0], after=[0, 2], value=1)", "shrink(X, offset=[1, 2], size=[2, 3])",
-    "slice(X, starts=[1, 5], ends=[3, 0], steps=[1, -2])", "flip(X, axes=[0, 1])", "stride(X, steps=[1, -2])",
-    "roll(X, shifts=[1, -2], axes=[0, 1])", "repeat(X, counts=[2, 3])", "concat(X, flip(X, axes=0), axis=1)",
-    "stack(X, flip(X, axes=0))", "split(X, parts=2)", "reduce_max(X, axes=1)", "reduce_min(X)",
-    "fold(X, with=max, axes=0)", "fold(X, with=min)", "max(X, flip(X, axes=0))", "min(X, flip(X, axes=1))",
-    "where(C, X, flip(X, axes=0))", "gather(X, I)", "gather_elements(X, I, axis=1)", "gather_nd(X, I)",
+    "reshape(X, shape=[6, 4])",
+    "flatten(X)",
+    "squeeze(unsqueeze(X, axes=0))",
+    "unsqueeze(X, axes=1)",
+    "expand(unsqueeze(X, axes=0), shape=[3, 4, 6])",
+    "permute(X, order=[1, 0])",
+    "transpose(X)",
+    "pad(X, before=[1, 0], after=[0, 2])",
+    "pad(X, before=[1, 1], after=[1, 2], mode=reflect)",
+    "pad(X, before=[1, 1], after=[1, 2], mode=edge)",
+    "pad(X, before=[1, 1], after=[1, 2], mode=wrap)",
+    "pad(X, before=[1, 0], after=[0, 2], value=1)",
+    "shrink(X, offset=[1, 2], size=[2, 3])",
+    "slice(X, starts=[1, 5], ends=[3, 0], steps=[1, -2])",
+    "flip(X, axes=[0, 1])",
+    "stride(X, steps=[1, -2])",
+    "roll(X, shifts=[1, -2], axes=[0, 1])",
+    "repeat(X, counts=[2, 3])",
+    "concat(X, flip(X, axes=0), axis=1)",
+    "stack(X, flip(X, axes=0))",
+    "split(X, parts=2)",
+    "reduce_max(X, axes=1)",
+    "reduce_min(X)",
+    "fold(X, with=max, axes=0)",
+    "fold(X, with=min)",
+    "max(X, flip(X, axes=0))",
+    "min(X, flip(X, axes=1))",
+    "where(C, X, flip(X, axes=0))",
+    "gather(X, I)",
+    "gather_elements(X, I, axis=1)",
+    "gather_nd(X, I)",
     "scatter_elements(X, I, slice(flip(X, axes=0), starts=[0, 0], ends=[4, 2]), axis=1)",
     "scatter_elements(X, I, slice(flip(X, axes=0), starts=[0, 0], ends=[4, 2]), axis=0, mode=max)",
-    "scatter_nd(X, I, reduce_max(X, axes=1))", "gather_at(X, I, 1)", "scatter_at(X, 1, 2, reduce_max(X))",
-    "embedding(X, I)", "triu(X, k=1)", "tril(X)", "cummax(X, axis=1)", "cummin(X, axis=0, reverse=true)", "sort(X)",
-    "sort(X, axis=0, descending=true)", "sort(repeat(X, counts=[1, 50]))",
-    "sort(repeat(X, counts=[1, 50]), descending=true)", "topk(X, k=3)", "topk(X, k=2, largest=false, axis=0)",
-    "contiguous(X)", "max_pool(unsqueeze(X, axes=[0, 1]), kernel=[2, 2], padding=1)",
-    "global_max_pool(unsqueeze(X, axes=[0, 1]))", "resize(unsqueeze(X, axes=[0, 1]), size=[3, 9])",
-    "pixel_shuffle(unsqueeze(X, axes=-1), factor=1)", "pixel_unshuffle(unsqueeze(X, axes=0), factor=2)"};
+    "scatter_nd(X, I, reduce_max(X, axes=1))",
+    "gather_at(X, I, 1)",
+    "scatter_at(X, 1, 2, reduce_max(X))",
+    "embedding(X, I)",
+    "triu(X, k=1)",
+    "tril(X)",
+    "cummax(X, axis=1)",
+    "cummin(X, axis=0, reverse=true)",
+    "sort(X)",
+    "sort(X, axis=0, descending=true)",
+    "sort(repeat(X, counts=[1, 50]))",
+    "sort(repeat(X, counts=[1, 50]), descending=true)",
+    "topk(X, k=3)",
+    "topk(X, k=2, largest=false, axis=0)",
+    "contiguous(X)",
+    "max_pool(unsqueeze(X, axes=[0, 1]), kernel=[2, 2], padding=1)",
+    "global_max_pool(unsqueeze(X, axes=[0, 1]))",
+    "resize(unsqueeze(X, axes=[0, 1]), size=[3, 9])",
+    "pixel_shuffle(unsqueeze(X, axes=-1), factor=1)",
+    "pixel_unshuffle(unsqueeze(X, axes=0), factor=2)"};
 
 // Of the themes below: ops with results of another kind, or that compute.
 constexpr std::string_view kOthers[] = {"one_hot", "argsort", "cumsum", "cumprod"};

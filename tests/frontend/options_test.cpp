@@ -19,8 +19,7 @@ input k: f32[n]
 output y = sum(x, axes=2) * unsqueeze(k, axes=1) + n
 )";
 
-Model build(const LoadOptions& options, std::string_view text = kGraph,
-            const std::string& path = "graph.svod") {
+Model build(const LoadOptions& options, std::string_view text = kGraph, const std::string& path = "graph.svod") {
   Result<GraphFile> file = parseGraph(text, path);
   if (!file) FAIL(toText(file.error()));
   Result<Model> model = buildModel(*file, options);
@@ -117,9 +116,8 @@ TEST_CASE("a constant takes the place of an input and binds its variables") {
 TEST_CASE("weight files are found beside the graph and stay mapped") {
   TempFolder folder;
   writeFloats(folder / "w.npy", {2, 2}, {1, 2, 3, 4});
-  Model model =
-      build({}, "svod 1\nweight w: f32[2, 2] = \"w.npy\"\nstate s: f32[2, 2] = \"w.npy\"\noutput y = w + s\n",
-            folder / "graph.svod");
+  Model model = build({}, "svod 1\nweight w: f32[2, 2] = \"w.npy\"\nstate s: f32[2, 2] = \"w.npy\"\noutput y = w + s\n",
+                      folder / "graph.svod");
   for (size_t i = 0; i < 2; ++i) {
     float values[4];
     REQUIRE(model.ports[i].data.bytes == sizeof values);

@@ -1,5 +1,5 @@
-// Graphs with symbolic sizes against the same graphs with these sizes as numbers, at all small values of the variables; and
-// sizes that must be equal: proved, refuted, or checked by every run.
+// Graphs with symbolic sizes against the same graphs with these sizes as numbers, at all small values of the variables;
+// and sizes that must be equal: proved, refuted, or checked by every run.
 #include <catch2/catch.hpp>
 
 #include "frontend/frontend.h"
@@ -17,9 +17,12 @@ Result<Model> build(const std::string& text, const LoadOptions& options = {}) {
 }
 
 int64_t sizeAt(UOp dim, const VariableValues& values) {
-  return evaluate(dim, [&](UOp leaf) {
-           return std::optional(Scalar::ofInt(DType::Index, values.at(std::string(leaf.argAs<VarArg>().name))));
-         })->asInt();
+  return evaluate(
+             dim,
+             [&](UOp leaf) {
+               return std::optional(Scalar::ofInt(DType::Index, values.at(std::string(leaf.argAs<VarArg>().name))));
+             })
+      ->asInt();
 }
 
 Result<std::vector<HostTensor>> run(const Model& model, const VariableValues& values) {
@@ -122,14 +125,14 @@ TEST_CASE("sizes that are never equal are refused, and those that are equal for 
     CHECK(model.error().diag == Diag::ShapeMismatch);
   }
   const std::string equal = inputs + "_ = equal_sizes(a=n, b=m, text=\"the batches\")\n";
-  for (const char* text : {"output o = x + y\n", "output o = matmul(x, y)\n", "output o = reshape(x, shape=[m]) + y\n",
-                           "output o = concat(unsqueeze(x, axes=1), unsqueeze(y, axes=1), axis=1)\n",
-                           "output o = layer_norm(x, y)\n",
-                           "output o = group_norm(reshape(x, shape=[1, n, 1]), y, groups=1)\n",
-                           "output o = conv1d(reshape(x, shape=[1, n, 1]), reshape(y, shape=[1, m, 1]))\n",
-                           "output o = conv_transpose1d(reshape(x, shape=[1, n, 1]), reshape(y, shape=[m, 1, 1]))\n",
-                           "output o = scatter_elements(x, cast(x * 0, dtype=i64), y)\n",
-                           "output o = scatter_nd(x, cast(unsqueeze(x * 0, axes=1), dtype=i64), y)\n"}) {
+  for (const char* text :
+       {"output o = x + y\n", "output o = matmul(x, y)\n", "output o = reshape(x, shape=[m]) + y\n",
+        "output o = concat(unsqueeze(x, axes=1), unsqueeze(y, axes=1), axis=1)\n", "output o = layer_norm(x, y)\n",
+        "output o = group_norm(reshape(x, shape=[1, n, 1]), y, groups=1)\n",
+        "output o = conv1d(reshape(x, shape=[1, n, 1]), reshape(y, shape=[1, m, 1]))\n",
+        "output o = conv_transpose1d(reshape(x, shape=[1, n, 1]), reshape(y, shape=[m, 1, 1]))\n",
+        "output o = scatter_elements(x, cast(x * 0, dtype=i64), y)\n",
+        "output o = scatter_nd(x, cast(unsqueeze(x * 0, axes=1), dtype=i64), y)\n"}) {
     INFO(text);
     Result<Model> model = build(equal + text);
     if (!model) FAIL(toText(model.error()));

@@ -26,8 +26,7 @@ inline GraphFile readAgain(const std::string& text, const char* path) {
 inline void checkGraphFile(const GraphFile& file, bool isUtf8) {
   std::string text = writeGraphText(file);
   requireEqual(writeGraphText(readAgain(text, "a.svod")), text, "text changes when it is read and printed");
-  if (isUtf8)
-    requireEqual(writeGraphText(readAgain(writeGraphJson(file), "a.json")), text, "JSON loses something");
+  if (isUtf8) requireEqual(writeGraphText(readAgain(writeGraphJson(file), "a.json")), text, "JSON loses something");
   Result<Model> model = buildModel(file);
   if (!model) return;
   if (Status legal = verify(model->sink, Stage::Tensor); !legal) {

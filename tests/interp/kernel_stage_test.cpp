@@ -83,7 +83,8 @@ TEST_CASE("gated loads do not touch memory where the gate is false") {
 %9 = index %0, %2 : f32
 %10 = store %9, %8
 %11 = end %10, %2
-%12 = sink %11)", Stage::Kernel, b);
+%12 = sink %11)",
+            Stage::Kernel, b);
   CHECK(floats(b[0]) == Doubles{-1, 7, 8, -1});
 }
 
@@ -111,7 +112,8 @@ TEST_CASE("a stage keeps a value for every closed range; loops repeat it for out
 %18 = index %0, %17 : f32
 %19 = store %18, %16
 %20 = end %19, %2, %13
-%21 = sink %20)", Stage::Kernel, b);
+%21 = sink %20)",
+            Stage::Kernel, b);
   CHECK(floats(b[0]) == Doubles{6, 4, 2, 12, 10, 8});
 }
 
@@ -141,7 +143,8 @@ TEST_CASE("a stage that folds starts at the identity, again for every outer iter
 %20 = index %0, %19 : f32
 %21 = store %20, %17
 %22 = end %21, %2, %15
-%23 = sink %22)", Stage::Kernel, b);
+%23 = sink %22)",
+            Stage::Kernel, b);
   CHECK(floats(b[0]) == Doubles{9, 12, 17, 10});
 }
 
@@ -176,7 +179,8 @@ TEST_CASE("lowered: accumulator in a register buffer, vectors, horizontal fold")
 %25 = index %0, %2 : f32
 %26 = store %25, %24
 %27 = end %26, %2
-%28 = sink %27)", Stage::Lowered, b);
+%28 = sink %27)",
+            Stage::Lowered, b);
   CHECK(floats(b[0]) == Doubles{36, 12});
 }
 
@@ -191,7 +195,8 @@ TEST_CASE("the halving tree decides the order of a horizontal fold") {
 %5 = reduce %4 {add} : f32
 %6 = index %0, 0 : f32
 %7 = store %6, %5
-%8 = sink %7)", Stage::Lowered, b);
+%8 = sink %7)",
+            Stage::Lowered, b);
   CHECK(floats(b[0]) == Doubles{2});  // (v0 + v2) + (v1 + v3); from left to right it would be 1
 }
 
@@ -304,8 +309,10 @@ TEST_CASE("linear: threads of a workgroup meet at barriers") {
 
 TEST_CASE("linear: lists that are no programs are refused") {
   Graph g;
-  LinearKernel kernel = linearOf(g, "%0 = param 2 {0} : f32[2]\n%1 = range 2:i64 {0, loop} : i64\n%2 = index %0, %1 : f32\n"
-                                    "%3 = store %2, 1.0:f32\n%4 = end %3, %1\n%5 = sink %4");
+  LinearKernel kernel =
+      linearOf(g,
+               "%0 = param 2 {0} : f32[2]\n%1 = range 2:i64 {0, loop} : i64\n%2 = index %0, %1 : f32\n"
+               "%3 = store %2, 1.0:f32\n%4 = end %3, %1\n%5 = sink %4");
   std::vector<HostTensor> b{HostTensor::zeros(DType::F32, {2})};
   REQUIRE(interpretLinear(kernel, b, {}).has_value());
   LinearKernel swapped = kernel;

@@ -79,8 +79,8 @@ TEST_CASE("float sums round after every addition, in row-major order") {
 %2 = buffer {1} : f32
 %3 = store %2, %1
 %4 = sink %3)");
-  std::vector<HostTensor> out =
-      run(m, {.ports = {HostTensor::of(DType::F32, {4}, {16777216, 1, 1, -16777216})}, .variables = {}, .functions = {}});
+  std::vector<HostTensor> out = run(
+      m, {.ports = {HostTensor::of(DType::F32, {4}, {16777216, 1, 1, -16777216})}, .variables = {}, .functions = {}});
   checkValues(out[1], {}, {0});
 }
 
@@ -90,7 +90,8 @@ TEST_CASE("reductions of zero elements give the identity") {
 %2 = buffer 2 {1} : f32[2]
 %3 = store %2, %1
 %4 = sink %3)");
-  std::vector<HostTensor> out = run(m, {.ports = {HostTensor::zeros(DType::F32, {0, 2})}, .variables = {}, .functions = {}});
+  std::vector<HostTensor> out =
+      run(m, {.ports = {HostTensor::zeros(DType::F32, {0, 2})}, .variables = {}, .functions = {}});
   checkValues(out[1], {2}, {-INFINITY, -INFINITY});
 }
 
@@ -134,7 +135,8 @@ TEST_CASE("states: plain reads see the old value, reads after a store the new on
 %10 = store %9, %3
 %11 = buffer 4 {3} : i32[4]
 %12 = store %11, %6
-%13 = sink %2, %5, %8, %10, %12)", {0});
+%13 = sink %2, %5, %8, %10, %12)",
+                    {0});
   ModelBindings bindings{{HostTensor::of(DType::I32, {4}, {1, 2, 3, 4})}, {}, {}};
   std::vector<HostTensor> out = run(m, bindings);
   checkValues(out[1], {4}, {1, 2, 3, 4});
@@ -180,9 +182,8 @@ TEST_CASE("host functions are called and their results checked") {
     return out;
   };
   checkValues(run(m, bindings)[1], {3}, {1, 2, 0});
-  bindings.functions["grow"] = [](std::span<const HostTensor> in, DType, std::span<const int64_t>) -> Result<HostTensor> {
-    return in[0];
-  };
+  bindings.functions["grow"] = [](std::span<const HostTensor> in, DType,
+                                  std::span<const int64_t>) -> Result<HostTensor> { return in[0]; };
   CHECK(interpret(m, bindings).error().diag == Diag::DeviceFailure);
 }
 

@@ -20,7 +20,7 @@ bool contains(UOp u, const Scalar& value) {
 }
 
 constexpr Op kBinary[] = {Op::Add, Op::Sub, Op::Mul, Op::Max, Op::Min, Op::Cdiv, Op::Cmod, Op::Floordiv, Op::Floormod,
-                          Op::Shl, Op::Shr, Op::And, Op::Or, Op::Xor, Op::Lt, Op::Le, Op::Eq, Op::Ne};
+                          Op::Shl, Op::Shr, Op::And, Op::Or,  Op::Xor, Op::Lt,   Op::Le,   Op::Eq,       Op::Ne};
 constexpr Op kUnary[] = {Op::Neg, Op::Not, Op::Abs};
 
 UOp leaf(Graph& g, DType d, std::string_view name, int64_t min, int64_t max) {

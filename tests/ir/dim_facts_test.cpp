@@ -1,5 +1,5 @@
-// Answers about dims against all values of their variables: no answer may be wrong, and those about the sizes that models
-// are made of must be found.
+// Answers about dims against all values of their variables: no answer may be wrong, and those about the sizes that
+// models are made of must be found.
 #include <catch2/catch.hpp>
 #include <random>
 
@@ -41,9 +41,8 @@ struct Seen {
 };
 
 int64_t valueAt(UOp dim, std::span<const UOp> vars, int64_t a, int64_t b) {
-  return evaluate(dim, [&](UOp leaf) {
-           return std::optional(Scalar::ofInt(DType::Index, leaf == vars[0] ? a : b));
-         })->asInt();
+  return evaluate(dim, [&](UOp leaf) { return std::optional(Scalar::ofInt(DType::Index, leaf == vars[0] ? a : b)); })
+      ->asInt();
 }
 
 void checkAnswers(Graph& g, std::span<const UOp> vars, UOp x, UOp y, size_t& decided, size_t& all) {
@@ -104,10 +103,10 @@ struct Family {
   std::string_view what;
   Truth (*decide)(Size h, Size w, Size k);
 };
-#define CLAIM(what, question, x, y)                       \
-  {what, [](Size h, Size w, Size k) {                     \
-     (void)h, (void)w, (void)k;                           \
-     return question((x).node, (y).node);                 \
+#define CLAIM(what, question, x, y)       \
+  {what, [](Size h, Size w, Size k) {     \
+     (void)h, (void)w, (void)k;           \
+     return question((x).node, (y).node); \
    }}
 Size numberOf(Size h, int64_t value) { return {h.g, h.g->index(value)}; }
 
@@ -122,24 +121,24 @@ const Family kAlways[] = {
     CLAIM("dilated", equalDims, (h + 4 - 2 * 2 - 1) / 1 + 1, h),
     CLAIM("windows", equalDims, (h + 6) / 7 * 7, h + (numberOf(h, 7) - h % 7) % 7),
     CLAIM("windows of two axes", equalDims, ((h + 6) / 7) * ((w + 6) / 7) * 49, (h + 6) / 7 * 7 * ((w + 6) / 7 * 7)),
-    CLAIM("patches", equalDims, (h * 16 / 16) * (w * 16 / 16), h * w),
-    CLAIM("pixel shuffle", equalDims, h * 2 * (w * 2) * 3, h * w * 12),
+    CLAIM("patches", equalDims, (h * 16 / 16) * (w * 16 / 16), h* w),
+    CLAIM("pixel shuffle", equalDims, h * 2 * (w * 2) * 3, h* w * 12),
     CLAIM("minimum and maximum", equalDims, least(h, w) + greatest(h, w), h + w),
     CLAIM("a clamped slice", equalDims, greatest(least(h, w) - numberOf(h, 0), 0), least(h, w)),
     CLAIM("rounding up stays above", lessEqualDims, h, (h + 6) / 7 * 7),
     CLAIM("rounding down stays below", lessEqualDims, h / 7 * 7, h),
     CLAIM("a padding is not negative", lessEqualDims, numberOf(h, 0), (h + 63) / 64 * 64 - h),
-    CLAIM("a product is not less", lessEqualDims, h, h * w),
-    CLAIM("less one", lessEqualDims, numberOf(h, 0), h * w - h),
+    CLAIM("a product is not less", lessEqualDims, h, h* w),
+    CLAIM("less one", lessEqualDims, numberOf(h, 0), h* w - h),
     CLAIM("windows divide", dividesDim, numberOf(h, 7), (h + 6) / 7 * 7),
-    CLAIM("heads divide", dividesDim, h * 12, w * h * 768),
-    CLAIM("neighbours", dividesDim, numberOf(h, 2), h * (h + 1)),
+    CLAIM("heads divide", dividesDim, h * 12, w* h * 768),
+    CLAIM("neighbours", dividesDim, numberOf(h, 2), h*(h + 1)),
 };
 const Family kNever[] = {
     CLAIM("one more", equalDims, h, h + 1),
     CLAIM("even and odd", equalDims, h * 2, w * 2 + 1),
     CLAIM("beyond a rounding", equalDims, (h + 6) / 7 * 7, h + 7),
-    CLAIM("far beyond", lessEqualDims, h * w + h, h * w),
+    CLAIM("far beyond", lessEqualDims, h* w + h, h* w),
 };
 const Family kNotAlways[] = {
     CLAIM("two variables", equalDims, h, w),

@@ -1,7 +1,7 @@
 // The normal form of dims against plain integers: random expressions over all small values, and the families of sizes
 // that models are made of, where equal dims must be the same node.
-#include <catch2/catch.hpp>
 #include <array>
+#include <catch2/catch.hpp>
 #include <functional>
 #include <random>
 
@@ -41,11 +41,13 @@ Vars makeVars(Graph& g, std::array<Interval, kVars> bounds) {
 }
 
 int64_t valueAt(UOp dim, const Point& at) {
-  return evaluate(dim, [&](UOp leaf) -> std::optional<Scalar> {
-           for (size_t i = 0; i < kVars; ++i)
-             if (leaf.argAs<VarArg>().name == kNames[i]) return Scalar::ofInt(DType::Index, at[i]);
-           return std::nullopt;
-         })->asInt();
+  return evaluate(dim,
+                  [&](UOp leaf) -> std::optional<Scalar> {
+                    for (size_t i = 0; i < kVars; ++i)
+                      if (leaf.argAs<VarArg>().name == kNames[i]) return Scalar::ofInt(DType::Index, at[i]);
+                    return std::nullopt;
+                  })
+      ->asInt();
 }
 
 /// A dim in its normal form, and the same expression as it was asked for.
@@ -57,9 +59,9 @@ struct OpRow {
   Op op;
   UOp (*normal)(Graph&, UOp, UOp);
 };
-constexpr OpRow kOps[] = {{Op::Add, addDims},           {Op::Sub, subDims},           {Op::Mul, mulDims},
-                          {Op::Floordiv, floordivDims}, {Op::Floormod, floormodDims}, {Op::Min, minDims},
-                          {Op::Max, maxDims}};
+constexpr OpRow kOps[] = {
+    {Op::Add, addDims},           {Op::Sub, subDims}, {Op::Mul, mulDims}, {Op::Floordiv, floordivDims},
+    {Op::Floormod, floormodDims}, {Op::Min, minDims}, {Op::Max, maxDims}};
 
 Twin randomDim(Graph& g, Random& r, const Vars& v, int depth) {
   if (depth == 0 || pick(r, 0, 7) == 0) {
@@ -141,12 +143,19 @@ struct Family {
   Size (*b)(Size h, Size n, Size p);
 };
 
-#define SAME(what, x, y) \
-  {what, [](Size h, Size n, Size p) { (void)h, (void)n, (void)p; return x; }, \
-   [](Size h, Size n, Size p) { (void)h, (void)n, (void)p; return y; }}
+#define SAME(what, x, y)        \
+  {what,                        \
+   [](Size h, Size n, Size p) { \
+     (void)h, (void)n, (void)p; \
+     return x;                  \
+   },                           \
+   [](Size h, Size n, Size p) { \
+     (void)h, (void)n, (void)p; \
+     return y;                  \
+   }}
 
 const Family kFamilies[] = {
-    SAME("products commute", h * n * 2, n * (h * 2)),
+    SAME("products commute", h* n * 2, n*(h * 2)),
     SAME("nested quotients", (h - 1) / 2 / 2, (h - 1) / 4),
     SAME("a chain of strides", ((h - 1) / 2 + 1 - 1) / 2 + 1, (h - 1) / 4 + 1),
     SAME("a convolution's rounding", (h + h.number(2) - 3) / 2 + 1, (h + 1) / 2),
@@ -156,7 +165,7 @@ const Family kFamilies[] = {
     SAME("a sum times a variable", (p * n * 128 + n * 128) / (p * 32 + 32), n * 4),
     SAME("a sum of quotients", ((h - 1) / 2 * n * 8 + n * 8) / (n * 8), (h - 1) / 2 + 1),
     SAME("squares", (p + 1) * (p + 1) * n / (p * p + p * 2 + 1), n),
-    SAME("pixel shuffle", (h * 2) * (p * 2) * 3 / 4, h * p * 3),
+    SAME("pixel shuffle", (h * 2) * (p * 2) * 3 / 4, h* p * 3),
     SAME("patches", (h / 4) * (p / 4) * 16 / 16, (p / 4) * (h / 4)),
     SAME("windows", (h + 6) / 7 * 7, h + (7 - h % 7) % 7),
     SAME("windows, from the padding", h + (0 - h) % 7, (h + 6) / 7 * 7),

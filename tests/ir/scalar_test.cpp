@@ -21,7 +21,8 @@ constexpr DType kSmallFloats[] = {DType::F4E2M1,     DType::F8E4M3, DType::F8E4M
 double decodeByFormula(DType d, uint32_t code) {
   int fraction = info(d).fractionBits, exponentBits = info(d).bits - 1 - fraction;
   double sign = code >> (info(d).bits - 1) ? -1 : 1;
-  int e = static_cast<int>(code >> fraction) & ((1 << exponentBits) - 1), m = static_cast<int>(code) & ((1 << fraction) - 1);
+  int e = static_cast<int>(code >> fraction) & ((1 << exponentBits) - 1),
+      m = static_cast<int>(code) & ((1 << fraction) - 1);
   bool isFnuz = d == DType::F8E4M3FNUZ || d == DType::F8E5M2FNUZ;
   int bias = (1 << (exponentBits - 1)) - (isFnuz ? 0 : 1), top = (1 << exponentBits) - 1;
   if (isFnuz) {
@@ -117,8 +118,8 @@ __int128 byDefinition(Op op, DType d, __int128 a, __int128 b) {
   }
 }
 
-constexpr Op kIntOps[] = {Op::Add, Op::Sub, Op::Mul, Op::Max, Op::Min, Op::Cdiv, Op::Cmod, Op::Floordiv,
-                          Op::Floormod, Op::Shl, Op::Shr, Op::And, Op::Or, Op::Xor};
+constexpr Op kIntOps[] = {Op::Add,      Op::Sub,      Op::Mul, Op::Max, Op::Min, Op::Cdiv, Op::Cmod,
+                          Op::Floordiv, Op::Floormod, Op::Shl, Op::Shr, Op::And, Op::Or,   Op::Xor};
 
 }  // namespace
 

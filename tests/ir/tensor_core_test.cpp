@@ -55,12 +55,9 @@ TEST_CASE("fragments of tensor cores are those that the instructions define") {
   for (const TensorCore& core : allTensorCores()) {
     INFO(core.name);
     const Formulas expected = formulasOf(core);
-    checkFragment(
-        core.a, [](TilePlace p) { return Coordinates(p.m, p.k); }, expected.a);
-    checkFragment(
-        core.b, [](TilePlace p) { return Coordinates(p.k, p.n); }, expected.b);
-    checkFragment(
-        core.c, [](TilePlace p) { return Coordinates(p.m, p.n); }, expected.c);
+    checkFragment(core.a, [](TilePlace p) { return Coordinates(p.m, p.k); }, expected.a);
+    checkFragment(core.b, [](TilePlace p) { return Coordinates(p.k, p.n); }, expected.b);
+    checkFragment(core.c, [](TilePlace p) { return Coordinates(p.m, p.n); }, expected.c);
   }
 }
 

@@ -29,7 +29,8 @@ constexpr Stage T = Stage::Tensor, K = Stage::Kernel, L = Stage::Lowered, P = St
 constexpr Row kBroken[] = {
     {"stage", T, "%0 = param 4 {0} : i32[4]\n%1 = sink %0"},
     {"root", T, "%0 = buffer 4 {0} : f32[4]"},
-    {"elementwise-dtype", T, "%0 = buffer 4 {0} : f32[4]\n%1 = add %0, 1:i32 : f32[4]\n%2 = store %0, %1\n%3 = sink %2"},
+    {"elementwise-dtype", T,
+     "%0 = buffer 4 {0} : f32[4]\n%1 = add %0, 1:i32 : f32[4]\n%2 = store %0, %1\n%3 = sink %2"},
     {"elementwise-dtype", T, "%0 = buffer 4 {0} : f32[4]\n%1 = lt %0, %0 : f32[4]\n%2 = store %0, %1\n%3 = sink %2"},
     {"family", T, "%0 = buffer 4 {0} : i32[4]\n%1 = sqrt %0 : i32[4]\n%2 = store %0, %1\n%3 = sink %2"},
     {"family", T, "%0 = buffer 4 {0} : f32[4]\n%1 = cmod %0, %0 : f32[4]\n%2 = store %0, %1\n%3 = sink %2"},
@@ -41,20 +42,27 @@ constexpr Row kBroken[] = {
     {"void", T, "%0 = buffer 4 {0} : i32[4]\n%1 = store %0, 1:i32 : i32\n%2 = sink %1"},
     {"value", T, "%0 = buffer 4 {0}\n%1 = store %0, 1:i32\n%2 = sink %1"},
     {"iota-dtype", T, "%0 = buffer 4 {0} : f32[4]\n%1 = iota 4 : f32[4]\n%2 = store %0, %1\n%3 = sink %2"},
-    {"reduce-op", T, "%0 = buffer {0} : i32\n%1 = iota 4 : i32[4]\n%2 = reduce %1 {sub, 0} : i32\n%3 = store %0, %2\n"
-                     "%4 = sink %3"},
-    {"elementwise-shape", T, "%0 = buffer 4 {0} : i32[4]\n%1 = iota 3 : i32[3]\n%2 = add %0, %1 : i32[4]\n"
-                             "%3 = store %0, %2\n%4 = sink %3"},
-    {"reshape", T, "%0 = buffer 5 {0} : i32[5]\n%1 = iota 4 : i32[4]\n%2 = reshape %1, 5 : i32[5]\n%3 = store %0, %2\n"
-                   "%4 = sink %3"},
-    {"expand", T, "%0 = buffer 4 {0} : i32[4]\n%1 = iota 2 : i32[2]\n%2 = expand %1, 4 : i32[4]\n%3 = store %0, %2\n"
-                  "%4 = sink %3"},
-    {"pad", T, "%0 = buffer 4 {0} : i32[4]\n%1 = iota 2 : i32[2]\n%2 = pad %1, 0:i64, 1, 1 : i32[4]\n%3 = store %0, %2\n"
-               "%4 = sink %3"},
-    {"pad", T, "%0 = buffer 4 {0} : i32[4]\n%1 = iota 2 : i32[2]\n%2 = pad %1, 0:i32, -1, 3 : i32[4]\n%3 = store %0, %2\n"
-               "%4 = sink %3"},
-    {"shrink", T, "%0 = buffer 4 {0} : i32[4]\n%1 = iota 5 : i32[5]\n%2 = shrink %1, 2, -1 : i32[-1]\n%3 = store %0, %2\n"
-                  "%4 = sink %3"},
+    {"reduce-op", T,
+     "%0 = buffer {0} : i32\n%1 = iota 4 : i32[4]\n%2 = reduce %1 {sub, 0} : i32\n%3 = store %0, %2\n"
+     "%4 = sink %3"},
+    {"elementwise-shape", T,
+     "%0 = buffer 4 {0} : i32[4]\n%1 = iota 3 : i32[3]\n%2 = add %0, %1 : i32[4]\n"
+     "%3 = store %0, %2\n%4 = sink %3"},
+    {"reshape", T,
+     "%0 = buffer 5 {0} : i32[5]\n%1 = iota 4 : i32[4]\n%2 = reshape %1, 5 : i32[5]\n%3 = store %0, %2\n"
+     "%4 = sink %3"},
+    {"expand", T,
+     "%0 = buffer 4 {0} : i32[4]\n%1 = iota 2 : i32[2]\n%2 = expand %1, 4 : i32[4]\n%3 = store %0, %2\n"
+     "%4 = sink %3"},
+    {"pad", T,
+     "%0 = buffer 4 {0} : i32[4]\n%1 = iota 2 : i32[2]\n%2 = pad %1, 0:i64, 1, 1 : i32[4]\n%3 = store %0, %2\n"
+     "%4 = sink %3"},
+    {"pad", T,
+     "%0 = buffer 4 {0} : i32[4]\n%1 = iota 2 : i32[2]\n%2 = pad %1, 0:i32, -1, 3 : i32[4]\n%3 = store %0, %2\n"
+     "%4 = sink %3"},
+    {"shrink", T,
+     "%0 = buffer 4 {0} : i32[4]\n%1 = iota 5 : i32[5]\n%2 = shrink %1, 2, -1 : i32[-1]\n%3 = store %0, %2\n"
+     "%4 = sink %3"},
     {"indices", T, "%0 = buffer 4 {0} : i32[4]\n%1 = gather %0, %0, %0 : i32[4]\n%2 = store %0, %1\n%3 = sink %2"},
     {"indices", T, "%0 = buffer 4 {0} : f32[4]\n%1 = gather %0, %0 : f32[4]\n%2 = store %0, %1\n%3 = sink %2"},
     {"stack", T, "%0 = buffer 2 {0} : i32[2]\n%1 = stack 1:i32, 2:i64 : i32[2]\n%2 = store %0, %1\n%3 = sink %2"},
@@ -63,119 +71,160 @@ constexpr Row kBroken[] = {
     {"tensor-store", T, "%0 = buffer 4 {0} : i32[4]\n%1 = iota 3 : i32[3]\n%2 = store %0, %1\n%3 = sink %2"},
     {"tensor-reduce", T, "%0 = buffer 4 {0} : i32[4]\n%1 = reduce %0 {add} : i32\n%2 = store %0, %1\n%3 = sink %2"},
     {"tensor-sink", T, "%0 = buffer 4 {0} : i32[4]\n%1 = sink %0"},
-    {"tensor-end", T, "%0 = buffer {0} : i32\n%1 = range 4 {0, loop} : index\n%2 = store %0, 1:i32\n%3 = group %2\n"
-                      "%4 = end %3, %1\n%5 = sink %4"},
-    {"tensor-range", T, "%0 = buffer {0} : i32\n%1 = range 4 {0, reduce} : index\n%2 = after %0, %1 : i32\n"
-                        "%3 = store %2, 1:i32\n%4 = group %3\n"
-                        "%5 = end %4, %1\n%6 = sink %5"},
-    {"tensor-range", T, "%0 = buffer {0} : i32\n%1 = range 4, %0 {0, loop} : index\n%2 = after %0, %1 : i32\n"
-                        "%3 = store %2, 1:i32\n%4 = group %3\n"
-                        "%5 = end %4, %1\n%6 = sink %5"},
-    {"kernel-range", K, "%0 = param 4 {0} : i32[4]\n%1 = range 4, true {0, loop} : index\n%2 = index %0, %1 : i32\n"
-                        "%3 = store %2, 1:i32\n%4 = end %3, %1\n"
-                        "%5 = sink %4"},
-    {"vector", K, "%0 = param 4 {0} : i32[4]\n%1 = index %0, 0 : i32\n%2 = neg %0 : i32[4]\n%3 = store %1, %2\n"
-                  "%4 = sink %3"},
-    {"vector", K, "%0 = param 4 {0} : i32[4]\n%1 = range 4 {0, loop} : index\n%2 = buffer 4 {0, reg} : i32[4]\n"
-                  "%3 = index %2, %1 : i32\n"
-                  "%4 = store %3, 1:i32\n%5 = stage %4, %1 {store} : i32[4]\n%6 = index %0, 0 : i32\n%7 = store %6, %5\n"
-                  "%8 = sink %7"},
+    {"tensor-end", T,
+     "%0 = buffer {0} : i32\n%1 = range 4 {0, loop} : index\n%2 = store %0, 1:i32\n%3 = group %2\n"
+     "%4 = end %3, %1\n%5 = sink %4"},
+    {"tensor-range", T,
+     "%0 = buffer {0} : i32\n%1 = range 4 {0, reduce} : index\n%2 = after %0, %1 : i32\n"
+     "%3 = store %2, 1:i32\n%4 = group %3\n"
+     "%5 = end %4, %1\n%6 = sink %5"},
+    {"tensor-range", T,
+     "%0 = buffer {0} : i32\n%1 = range 4, %0 {0, loop} : index\n%2 = after %0, %1 : i32\n"
+     "%3 = store %2, 1:i32\n%4 = group %3\n"
+     "%5 = end %4, %1\n%6 = sink %5"},
+    {"kernel-range", K,
+     "%0 = param 4 {0} : i32[4]\n%1 = range 4, true {0, loop} : index\n%2 = index %0, %1 : i32\n"
+     "%3 = store %2, 1:i32\n%4 = end %3, %1\n"
+     "%5 = sink %4"},
+    {"vector", K,
+     "%0 = param 4 {0} : i32[4]\n%1 = index %0, 0 : i32\n%2 = neg %0 : i32[4]\n%3 = store %1, %2\n"
+     "%4 = sink %3"},
+    {"vector", K,
+     "%0 = param 4 {0} : i32[4]\n%1 = range 4 {0, loop} : index\n%2 = buffer 4 {0, reg} : i32[4]\n"
+     "%3 = index %2, %1 : i32\n"
+     "%4 = store %3, 1:i32\n%5 = stage %4, %1 {store} : i32[4]\n%6 = index %0, 0 : i32\n%7 = store %6, %5\n"
+     "%8 = sink %7"},
     {"kernel-buffer", K, "%0 = buffer 4 {0} : i32[4]\n%1 = index %0, 0 : i32\n%2 = store %1, 1:i32\n%3 = sink %2"},
-    {"const-size", K, "%0 = var {\"n\", 1, 4} : index\n%1 = buffer %0 {0, local} : i32[n]\n%2 = index %1, 0 : i32\n"
-                      "%3 = store %2, 1:i32\n%4 = sink %3"},
-    {"code-size", P, "%0 = var {\"n\", 1, 4} : i64\n%1 = param %0 {0} : i32[n]\n%2 = index %1, 0:i64 : i32\n"
-                     "%3 = store %2, 1:i32\n%4 = sink %3"},
-    {"bounds", K, "%0 = var {\"n\", 1, 4} : index\n%1 = param %0 {0} : i32[n]\n%2 = index %1, 1 : i32\n"
-                  "%3 = store %2, 1:i32\n%4 = sink %3"},
-    {"stage", K, "%0 = param 4 {0} : i32[4]\n%1 = range 4 {0, loop} : index\n%2 = index %0, %1 : i32\n%3 = store %2, 1:i32\n"
-                 "%4 = stage %3, %1 {store} : i32[4]\n%5 = index %4, 0 : i32\n%6 = load %5 : i32\n%7 = index %0, 0 : i32\n"
-                 "%8 = store %7, %6\n%9 = sink %8"},
+    {"const-size", K,
+     "%0 = var {\"n\", 1, 4} : index\n%1 = buffer %0 {0, local} : i32[n]\n%2 = index %1, 0 : i32\n"
+     "%3 = store %2, 1:i32\n%4 = sink %3"},
+    {"code-size", P,
+     "%0 = var {\"n\", 1, 4} : i64\n%1 = param %0 {0} : i32[n]\n%2 = index %1, 0:i64 : i32\n"
+     "%3 = store %2, 1:i32\n%4 = sink %3"},
+    {"bounds", K,
+     "%0 = var {\"n\", 1, 4} : index\n%1 = param %0 {0} : i32[n]\n%2 = index %1, 1 : i32\n"
+     "%3 = store %2, 1:i32\n%4 = sink %3"},
+    {"stage", K,
+     "%0 = param 4 {0} : i32[4]\n%1 = range 4 {0, loop} : index\n%2 = index %0, %1 : i32\n%3 = store %2, 1:i32\n"
+     "%4 = stage %3, %1 {store} : i32[4]\n%5 = index %4, 0 : i32\n%6 = load %5 : i32\n%7 = index %0, 0 : i32\n"
+     "%8 = store %7, %6\n%9 = sink %8"},
     {"index", K, "%0 = param 4 {0} : i32[4]\n%1 = index %0, 0.0:f32 : i32\n%2 = store %1, 1:i32\n%3 = sink %2"},
-    {"prefetch", K, "%0 = param 4 {0} : i32[4]\n%1 = prefetch %0 {0} : i32[4]\n%2 = index %1, 1 : i32\n%3 = load %2 : i32\n"
-                    "%4 = index %0, 0 : i32\n%5 = store %4, %3\n%6 = sink %5"},
-    {"index-per-dim", K, "%0 = buffer 4, 4 {0, local} : i32[4,4]\n%1 = index %0, 0 : i32\n%2 = store %1, 1:i32\n"
-                         "%3 = sink %2"},
-    {"flat-index", L, "%0 = buffer 4, 4 {0, local} : i32[4,4]\n%1 = index %0, 0, 0 : i32\n%2 = store %1, 1:i32\n"
-                      "%3 = sink %2"},
-    {"load", K, "%0 = param 4 {0} : i32[4]\n%1 = index %0, 0 : i32\n%2 = load %1, 1:i64, true : i32\n%3 = store %1, %2\n"
-                "%4 = sink %3"},
-    {"load", K, "%0 = param 4 {0} : i32[4]\n%1 = index %0, 0 : i32\n%2 = load %1, 1:i32, 1 : i32\n%3 = store %1, %2\n"
-                "%4 = sink %3"},
-    {"load", K, "%0 = param 4 {0} : i32[4]\n%1 = index %0, 0 : i32\n%2 = load %1, 1:i32 : i32\n%3 = store %1, %2\n"
-                "%4 = sink %3"},
+    {"prefetch", K,
+     "%0 = param 4 {0} : i32[4]\n%1 = prefetch %0 {0} : i32[4]\n%2 = index %1, 1 : i32\n%3 = load %2 : i32\n"
+     "%4 = index %0, 0 : i32\n%5 = store %4, %3\n%6 = sink %5"},
+    {"index-per-dim", K,
+     "%0 = buffer 4, 4 {0, local} : i32[4,4]\n%1 = index %0, 0 : i32\n%2 = store %1, 1:i32\n"
+     "%3 = sink %2"},
+    {"flat-index", L,
+     "%0 = buffer 4, 4 {0, local} : i32[4,4]\n%1 = index %0, 0, 0 : i32\n%2 = store %1, 1:i32\n"
+     "%3 = sink %2"},
+    {"load", K,
+     "%0 = param 4 {0} : i32[4]\n%1 = index %0, 0 : i32\n%2 = load %1, 1:i64, true : i32\n%3 = store %1, %2\n"
+     "%4 = sink %3"},
+    {"load", K,
+     "%0 = param 4 {0} : i32[4]\n%1 = index %0, 0 : i32\n%2 = load %1, 1:i32, 1 : i32\n%3 = store %1, %2\n"
+     "%4 = sink %3"},
+    {"load", K,
+     "%0 = param 4 {0} : i32[4]\n%1 = index %0, 0 : i32\n%2 = load %1, 1:i32 : i32\n%3 = store %1, %2\n"
+     "%4 = sink %3"},
     {"store", K, "%0 = param 4 {0} : i32[4]\n%1 = index %0, 0 : i32\n%2 = store %1, 1:i64\n%3 = sink %2"},
-    {"store", L, "%0 = param 4 {0} : i32[4]\n%1 = index %0, 0 : i32\n%2 = stack 1:i32, 2:i32 : i32[2]\n%3 = store %1, %2\n"
-                 "%4 = sink %3"},
+    {"store", L,
+     "%0 = param 4 {0} : i32[4]\n%1 = index %0, 0 : i32\n%2 = stack 1:i32, 2:i32 : i32[2]\n%3 = store %1, %2\n"
+     "%4 = sink %3"},
     {"kernel-sink", K, "%0 = sink 4"},
-    {"closed-ranges", K, "%0 = param 4 {0} : i32[4]\n%1 = index %0, 0 : i32\n%2 = store %1, 1:i32\n%3 = end %2, 4\n"
-                         "%4 = sink %3"},
-    {"kernel-reduce", L, "%0 = param 4 {0} : i32[4]\n%1 = index %0, 0 : i32\n%2 = stack 1:i32, 2:i32, 3:i32 : i32[3]\n"
-                         "%3 = reduce %2 {add} : i32\n%4 = store %1, %3\n%5 = sink %4"},
-    {"dot", L, "%0 = param 4 {0} : i32[4]\n%1 = index %0, 0 : i32\n%2 = stack 1:i8, 2:i8, 3:i8 : i8[3]\n"
-               "%3 = dot %2, %2, 1:i32 {4} : i32\n"
-               "%4 = store %1, %3\n%5 = sink %4"},
-    {"dot", L, "%0 = param 4 {0} : i32[4]\n%1 = index %0, 0 : i32\n%2 = stack 1:i32, 2:i32 : i32[2]\n"
-               "%3 = dot %2, %2, 1:i32 {2} : i32\n"
-               "%4 = store %1, %3\n%5 = sink %4"},
-    {"dot", L, "%0 = param 4 {0} : i64[4]\n%1 = index %0, 0 : i64\n%2 = stack 1:i8, 2:i8 : i8[2]\n"
-               "%3 = dot %2, %2, 1:i64 {2} : i64\n"
-               "%4 = store %1, %3\n%5 = sink %4"},
-    {"wmma", L, "%0 = param 4 {0} : f32[4]\n%1 = index %0, 0 : f32\n%2 = stack 1.0:f32, 2.0:f32 : f32[2]\n"
-                "%3 = wmma %2, %2, %2 {\"m8n8k9-f32-f32\"} : f32[2]\n"
-                "%4 = lane %3 {0} : f32\n%5 = store %1, %4\n%6 = sink %5"},
-    {"wmma", L, "%0 = param 4 {0} : f32[4]\n%1 = index %0, 0 : f32\n%2 = stack 1.0:f32, 2.0:f32 : f32[2]\n"
-                "%3 = wmma %2, %2, %2 {\"m8n8k8-f16-f32\"} : f32[2]\n"
-                "%4 = lane %3 {0} : f32\n%5 = store %1, %4\n%6 = sink %5"},
-    {"wmma", L, "%0 = param 4 {0} : f32[4]\n%1 = index %0, 0 : f32\n%2 = stack 1.0:f32, 2.0:f32 : f32[2]\n"
-                "%3 = wmma %2, %2, 1.0:f32 {\"m8n8k8-f32-f32\"} : f32\n"
-                "%4 = store %1, %3\n%5 = sink %4"},
-    {"dot", L, "%0 = param 4 {0} : f32[4]\n%1 = index %0, 0 : f32\n%2 = stack 1:bf16, 2:bf16 : bf16[2]\n"
-               "%3 = stack 1:f32, 2:f32 : f32[2]\n%4 = dot %2, %3, 1:f32 {2} : f32\n"
-               "%5 = store %1, %4\n%6 = sink %5"},
-    {"dot", L, "%0 = param 4 {0} : i32[4]\n%1 = index %0, 0 : i32\n%2 = stack 1:bf16, 2:bf16 : bf16[2]\n"
-               "%3 = dot %2, %2, 1:i32 {2} : i32\n"
-               "%4 = store %1, %3\n%5 = sink %4"},
-    {"lane-fold", P, "%0 = param 4 {0} : i32[4]\n%1 = range 4:i64 {0, loop} : i64\n%2 = index %0, %1 : i32\n"
-                     "%3 = load %2 : i32\n%4 = reduce %3, %1 {add} : i32\n"
-                     "%5 = index %0, 0:i64 : i32\n%6 = store %5, %4\n%7 = sink %6"},
-    {"no-index-dtype", P, "%0 = param 4 {0} : i32[4]\n%1 = range 4 {0, loop} : index\n%2 = index %0, %1 : i32\n"
-                          "%3 = store %2, 1:i32\n%4 = end %3, %1\n%5 = sink %4"},
-    {"no-bool-storage", P, "%0 = param 4 {0} : bool[4]\n%1 = index %0, 0:i64 : bool\n%2 = store %1, true\n%3 = sink %2"},
-    {"open-range", K, "%0 = param 4 {0} : i32[4]\n%1 = range 4 {0, loop} : index\n%2 = index %0, %1 : i32\n"
-                      "%3 = store %2, 1:i32\n%4 = sink %3"},
-    {"bounds", K, "%0 = param 4 {0} : i32[4]\n%1 = range 5 {0, loop} : index\n%2 = index %0, %1 : i32\n"
-                  "%3 = store %2, 1:i32\n%4 = end %3, %1\n%5 = sink %4"},
-    {"bounds", K, "%0 = param 4 {0} : i32[4]\n%1 = range 6 {0, loop} : index\n%2 = index %0, %1 : i32\n"
-                  "%3 = lt %1, 5 : bool\n%4 = load %2, 0:i32, %3 : i32\n"
-                  "%5 = lt %1, 4 : bool\n%6 = store %2, %4, %5\n%7 = end %6, %1\n%8 = sink %7"},
+    {"closed-ranges", K,
+     "%0 = param 4 {0} : i32[4]\n%1 = index %0, 0 : i32\n%2 = store %1, 1:i32\n%3 = end %2, 4\n"
+     "%4 = sink %3"},
+    {"kernel-reduce", L,
+     "%0 = param 4 {0} : i32[4]\n%1 = index %0, 0 : i32\n%2 = stack 1:i32, 2:i32, 3:i32 : i32[3]\n"
+     "%3 = reduce %2 {add} : i32\n%4 = store %1, %3\n%5 = sink %4"},
+    {"dot", L,
+     "%0 = param 4 {0} : i32[4]\n%1 = index %0, 0 : i32\n%2 = stack 1:i8, 2:i8, 3:i8 : i8[3]\n"
+     "%3 = dot %2, %2, 1:i32 {4} : i32\n"
+     "%4 = store %1, %3\n%5 = sink %4"},
+    {"dot", L,
+     "%0 = param 4 {0} : i32[4]\n%1 = index %0, 0 : i32\n%2 = stack 1:i32, 2:i32 : i32[2]\n"
+     "%3 = dot %2, %2, 1:i32 {2} : i32\n"
+     "%4 = store %1, %3\n%5 = sink %4"},
+    {"dot", L,
+     "%0 = param 4 {0} : i64[4]\n%1 = index %0, 0 : i64\n%2 = stack 1:i8, 2:i8 : i8[2]\n"
+     "%3 = dot %2, %2, 1:i64 {2} : i64\n"
+     "%4 = store %1, %3\n%5 = sink %4"},
+    {"wmma", L,
+     "%0 = param 4 {0} : f32[4]\n%1 = index %0, 0 : f32\n%2 = stack 1.0:f32, 2.0:f32 : f32[2]\n"
+     "%3 = wmma %2, %2, %2 {\"m8n8k9-f32-f32\"} : f32[2]\n"
+     "%4 = lane %3 {0} : f32\n%5 = store %1, %4\n%6 = sink %5"},
+    {"wmma", L,
+     "%0 = param 4 {0} : f32[4]\n%1 = index %0, 0 : f32\n%2 = stack 1.0:f32, 2.0:f32 : f32[2]\n"
+     "%3 = wmma %2, %2, %2 {\"m8n8k8-f16-f32\"} : f32[2]\n"
+     "%4 = lane %3 {0} : f32\n%5 = store %1, %4\n%6 = sink %5"},
+    {"wmma", L,
+     "%0 = param 4 {0} : f32[4]\n%1 = index %0, 0 : f32\n%2 = stack 1.0:f32, 2.0:f32 : f32[2]\n"
+     "%3 = wmma %2, %2, 1.0:f32 {\"m8n8k8-f32-f32\"} : f32\n"
+     "%4 = store %1, %3\n%5 = sink %4"},
+    {"dot", L,
+     "%0 = param 4 {0} : f32[4]\n%1 = index %0, 0 : f32\n%2 = stack 1:bf16, 2:bf16 : bf16[2]\n"
+     "%3 = stack 1:f32, 2:f32 : f32[2]\n%4 = dot %2, %3, 1:f32 {2} : f32\n"
+     "%5 = store %1, %4\n%6 = sink %5"},
+    {"dot", L,
+     "%0 = param 4 {0} : i32[4]\n%1 = index %0, 0 : i32\n%2 = stack 1:bf16, 2:bf16 : bf16[2]\n"
+     "%3 = dot %2, %2, 1:i32 {2} : i32\n"
+     "%4 = store %1, %3\n%5 = sink %4"},
+    {"lane-fold", P,
+     "%0 = param 4 {0} : i32[4]\n%1 = range 4:i64 {0, loop} : i64\n%2 = index %0, %1 : i32\n"
+     "%3 = load %2 : i32\n%4 = reduce %3, %1 {add} : i32\n"
+     "%5 = index %0, 0:i64 : i32\n%6 = store %5, %4\n%7 = sink %6"},
+    {"no-index-dtype", P,
+     "%0 = param 4 {0} : i32[4]\n%1 = range 4 {0, loop} : index\n%2 = index %0, %1 : i32\n"
+     "%3 = store %2, 1:i32\n%4 = end %3, %1\n%5 = sink %4"},
+    {"no-bool-storage", P,
+     "%0 = param 4 {0} : bool[4]\n%1 = index %0, 0:i64 : bool\n%2 = store %1, true\n%3 = sink %2"},
+    {"open-range", K,
+     "%0 = param 4 {0} : i32[4]\n%1 = range 4 {0, loop} : index\n%2 = index %0, %1 : i32\n"
+     "%3 = store %2, 1:i32\n%4 = sink %3"},
+    {"bounds", K,
+     "%0 = param 4 {0} : i32[4]\n%1 = range 5 {0, loop} : index\n%2 = index %0, %1 : i32\n"
+     "%3 = store %2, 1:i32\n%4 = end %3, %1\n%5 = sink %4"},
+    {"bounds", K,
+     "%0 = param 4 {0} : i32[4]\n%1 = range 6 {0, loop} : index\n%2 = index %0, %1 : i32\n"
+     "%3 = lt %1, 5 : bool\n%4 = load %2, 0:i32, %3 : i32\n"
+     "%5 = lt %1, 4 : bool\n%6 = store %2, %4, %5\n%7 = end %6, %1\n%8 = sink %7"},
 };
 
 constexpr Row kLegal[] = {
-    {"symbolic shapes", T, "%0 = var {\"n\", 1, 8} : index\n%1 = buffer %0, 4 {0} : f32[n,4]\n%2 = mul %0, 4 : index\n"
-                           "%3 = reshape %1, %2 : f32[n*4]\n"
-                           "%4 = add %3, %3 : f32[n*4]\n%5 = reshape %4, %0, 4 : f32[n,4]\n%6 = store %1, %5\n%7 = sink %6"},
+    {"symbolic shapes", T,
+     "%0 = var {\"n\", 1, 8} : index\n%1 = buffer %0, 4 {0} : f32[n,4]\n%2 = mul %0, 4 : index\n"
+     "%3 = reshape %1, %2 : f32[n*4]\n"
+     "%4 = add %3, %3 : f32[n*4]\n%5 = reshape %4, %0, 4 : f32[n,4]\n%6 = store %1, %5\n%7 = sink %6"},
     {"equal dims written differently", T,
      "%0 = var {\"n\", 1, 8} : index\n%1 = add %0, %0 : index\n%2 = mul %0, 2 : index\n%3 = iota %1 : i32[n + n]\n"
      "%4 = iota %2 : i32[n*2]\n"
      "%5 = add %3, %4 : i32[n + n]\n%6 = buffer %1 {0} : i32[n + n]\n%7 = store %6, %5\n%8 = sink %7"},
-    {"store to a view", T, "%0 = buffer 4 {0} : i32[4]\n%1 = shrink %0, 1, 2 : i32[2]\n%2 = store %1, 7:i32\n%3 = sink %2"},
-    {"loop", T, "%0 = buffer {0} : i32\n%1 = range 4 {0, loop} : index\n%2 = after %0, %1 : i32\n%3 = store %2, 1:i32\n"
-                "%4 = group %3\n%5 = end %4, %1\n"
-             "%6 = after %0, %5 : i32\n%7 = buffer {1} : i32\n%8 = store %7, %6\n%9 = sink %5, %8"},
-    {"gated access", K, "%0 = param 4 {0} : i32[4]\n%1 = range 6 {0, loop} : index\n%2 = index %0, %1 : i32\n"
-                        "%3 = lt %1, 4 : bool\n%4 = load %2, 0:i32, %3 : i32\n"
-                        "%5 = store %2, %4, %3\n%6 = end %5, %1\n%7 = sink %6"},
-    {"inside by correlation", K, "%0 = param 4 {0} : i32[4]\n%1 = range 4 {0, loop} : index\n%2 = sub %1, %1 : index\n"
-                                 "%3 = index %0, %2 : i32\n%4 = store %3, 1:i32\n"
-                                 "%5 = end %4, %1\n%6 = sink %5"},
-    {"triangular loop", K, "%0 = param 4 {0} : i32[4]\n%1 = range 4 {0, loop} : index\n%2 = range %1 {1, loop} : index\n"
-                           "%3 = add %2, 1 : index\n%4 = index %0, %3 : i32\n"
-                           "%5 = store %4, 1:i32\n%6 = end %5, %1, %2\n%7 = sink %6"},
-    {"vectors", L, "%0 = param 8 {0} : f32[8]\n%1 = ramp 4 {4} : index[4]\n%2 = index %0, %1 : f32[4]\n"
-                   "%3 = load %2 : f32[4]\n%4 = add %3, 1.0:f32 : f32[4]\n"
-                   "%5 = reduce %4 {max} : f32\n%6 = add %4, %5 : f32[4]\n%7 = store %2, %6\n%8 = sink %7"},
-    {"linear", P, "%0 = param 8 {0} : u8[8]\n%1 = range 8:i32 {0, loop} : i32\n%2 = index %0, %1 : u8\n%3 = store %2, 1:u8\n"
-                  "%4 = end %3, %1\n%5 = sink %4"},
+    {"store to a view", T,
+     "%0 = buffer 4 {0} : i32[4]\n%1 = shrink %0, 1, 2 : i32[2]\n%2 = store %1, 7:i32\n%3 = sink %2"},
+    {"loop", T,
+     "%0 = buffer {0} : i32\n%1 = range 4 {0, loop} : index\n%2 = after %0, %1 : i32\n%3 = store %2, 1:i32\n"
+     "%4 = group %3\n%5 = end %4, %1\n"
+     "%6 = after %0, %5 : i32\n%7 = buffer {1} : i32\n%8 = store %7, %6\n%9 = sink %5, %8"},
+    {"gated access", K,
+     "%0 = param 4 {0} : i32[4]\n%1 = range 6 {0, loop} : index\n%2 = index %0, %1 : i32\n"
+     "%3 = lt %1, 4 : bool\n%4 = load %2, 0:i32, %3 : i32\n"
+     "%5 = store %2, %4, %3\n%6 = end %5, %1\n%7 = sink %6"},
+    {"inside by correlation", K,
+     "%0 = param 4 {0} : i32[4]\n%1 = range 4 {0, loop} : index\n%2 = sub %1, %1 : index\n"
+     "%3 = index %0, %2 : i32\n%4 = store %3, 1:i32\n"
+     "%5 = end %4, %1\n%6 = sink %5"},
+    {"triangular loop", K,
+     "%0 = param 4 {0} : i32[4]\n%1 = range 4 {0, loop} : index\n%2 = range %1 {1, loop} : index\n"
+     "%3 = add %2, 1 : index\n%4 = index %0, %3 : i32\n"
+     "%5 = store %4, 1:i32\n%6 = end %5, %1, %2\n%7 = sink %6"},
+    {"vectors", L,
+     "%0 = param 8 {0} : f32[8]\n%1 = ramp 4 {4} : index[4]\n%2 = index %0, %1 : f32[4]\n"
+     "%3 = load %2 : f32[4]\n%4 = add %3, 1.0:f32 : f32[4]\n"
+     "%5 = reduce %4 {max} : f32\n%6 = add %4, %5 : f32[4]\n%7 = store %2, %6\n%8 = sink %7"},
+    {"linear", P,
+     "%0 = param 8 {0} : u8[8]\n%1 = range 8:i32 {0, loop} : i32\n%2 = index %0, %1 : u8\n%3 = store %2, 1:u8\n"
+     "%4 = end %3, %1\n%5 = sink %4"},
 };
 
 }  // namespace
@@ -269,8 +318,9 @@ TEST_CASE("structural rules catch what cannot become a node") {
 
 TEST_CASE("the bounds message names the point that leaves the buffer") {
   Graph graph;
-  UOp root = parse(graph, "%0 = param 4 {0} : i32[4]\n%1 = range 5 {7, loop} : index\n%2 = index %0, %1 : i32\n"
-                          "%3 = store %2, 1:i32\n%4 = end %3, %1\n%5 = sink %4");
+  UOp root = parse(graph,
+                   "%0 = param 4 {0} : i32[4]\n%1 = range 5 {7, loop} : index\n%2 = index %0, %1 : i32\n"
+                   "%3 = store %2, 1:i32\n%4 = end %3, %1\n%5 = sink %4");
   Status status = verify(root, K);
   REQUIRE_FALSE(status.has_value());
   CHECK(status.error().message.find("r7 = 4") != std::string::npos);
@@ -299,7 +349,8 @@ TEST_CASE("the cheap check of addresses finds accesses that leave their buffer a
        "%3 = add %2, 1 : index\n%4 = index %1, %3 : f32\n%5 = store %4, 0:f32\n%6 = end %5, %2\n%7 = sink %6",
        "r1 = 511"},
       {"%0 = var {\"n\", 0, 512} : index\n%1 = param %0 {0} : f32[n]\n%2 = range %0 {1, loop} : index\n"
-       "%3 = range 1 {2, loop} : index\n%4 = index %1, %3 : f32\n%5 = store %4, 0:f32\n%6 = end %5, %2, %3\n%7 = sink %6",
+       "%3 = range 1 {2, loop} : index\n%4 = index %1, %3 : f32\n%5 = store %4, 0:f32\n%6 = end %5, %2, %3\n%7 = sink "
+       "%6",
        nullptr},
   };
   for (const Case& c : kCases) {

@@ -99,7 +99,8 @@ TEST_CASE("a shared reduction beside local axes") {
 }
 
 TEST_CASE("a panel that is refilled in a loop is guarded by barriers") {
-  for (const char* opts : {"local(1,4) pack(1,3)", "local(1,4) pack(2,3)", "local(0,4) pack(1,3)", "local(0,4) pack(2,3)"}) {
+  for (const char* opts :
+       {"local(1,4) pack(1,3)", "local(1,4) pack(2,3)", "local(0,4) pack(1,3)", "local(0,4) pack(2,3)"}) {
     INFO(opts);
     GraphMaker m;
     UOp a = m.input("a", {8, 32}), b = m.input("b", {32, 12});

@@ -17,8 +17,9 @@ UOp buildStrided(Graph& g, int64_t n, int64_t stride, int64_t offset, int64_t va
   UOp from = stride < 0 ? g.index(length - 1 + offset) : g.index(offset);
   UOp at = g.alu(Op::Add, {g.alu(Op::Mul, {r, g.index(stride)}), from});
   UOp address = g.indexInto(in, {&at, 1});
-  UOp value = valid == n ? g.load(address)
-                         : g.load(address, g.constant(Scalar::ofFloat(DType::F32, -1)), g.alu(Op::Lt, {r, g.index(valid)}));
+  UOp value = valid == n
+                  ? g.load(address)
+                  : g.load(address, g.constant(Scalar::ofFloat(DType::F32, -1)), g.alu(Op::Lt, {r, g.index(valid)}));
   UOp store = g.make(Op::Store, DType::Void, {g.indexInto(out, {&r, 1}), value});
   return g.make(Op::Sink, DType::Void, {g.make(Op::End, DType::Void, {store, r})});
 }

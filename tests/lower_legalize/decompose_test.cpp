@@ -13,16 +13,46 @@ namespace {
 std::vector<Scalar> interesting(DType d, std::mt19937_64& random, int count) {
   std::vector<Scalar> values;
   if (isFloat(d)) {
-    for (double x : {0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 127.5, 128.0, -128.5, 255.0, 256.0, 32767.5, 65535.9,
-                     2147483647.0, 2147483648.0, -2147483649.0, 4294967295.0, 4294967296.0, 9.2e18, 9.3e18, -9.3e18, 1.8e19,
-                     1.9e19, 8388607.5, -8388608.5, 0x1p52, 0x1p53, 1e-40, 1e300, double(INFINITY), -double(INFINITY),
+    for (double x : {0.0,
+                     -0.0,
+                     1.0,
+                     -1.0,
+                     0.5,
+                     -0.5,
+                     1.5,
+                     2.5,
+                     -2.5,
+                     127.5,
+                     128.0,
+                     -128.5,
+                     255.0,
+                     256.0,
+                     32767.5,
+                     65535.9,
+                     2147483647.0,
+                     2147483648.0,
+                     -2147483649.0,
+                     4294967295.0,
+                     4294967296.0,
+                     9.2e18,
+                     9.3e18,
+                     -9.3e18,
+                     1.8e19,
+                     1.9e19,
+                     8388607.5,
+                     -8388608.5,
+                     0x1p52,
+                     0x1p53,
+                     1e-40,
+                     1e300,
+                     double(INFINITY),
+                     -double(INFINITY),
                      double(NAN)})
       values.push_back(Scalar::ofFloat(d, x));
     for (int i = 0; i < count; ++i) values.push_back(Scalar::fromBits(d, random()));
     return values;
   }
-  for (int64_t x : {0, 1, -1, 2, -2, 3, 7, 8, 31, 32, 63, 64, 100})
-    values.push_back(Scalar::ofInt(d, x));
+  for (int64_t x : {0, 1, -1, 2, -2, 3, 7, 8, 31, 32, 63, 64, 100}) values.push_back(Scalar::ofInt(d, x));
   values.push_back(Scalar::ofInt(d, minInt(d)));
   values.push_back(Scalar::ofInt(d, maxInt(d)));
   for (int i = 0; i < count; ++i) values.push_back(Scalar::ofInt(d, static_cast<int64_t>(random())));

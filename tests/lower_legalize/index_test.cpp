@@ -62,7 +62,6 @@ TEST_CASE("narrow and wide indices compute the same") {
     std::vector<HostTensor> buffers{HostTensor::zeros(DType::F32, {30}), HostTensor::zeros(DType::F32, {20})};
     for (int i = 0; i < 20; ++i) buffers[1].set(i, Scalar::ofFloat(DType::F32, 100 * i));
     REQUIRE(interpretLinear(kernel, buffers, {{"n", 12}}, 2, 8).has_value());
-    for (int i = 0; i < 30; ++i)
-      CHECK(buffers[0].at(i).asFloat() == (i >= 2 && i < 8 ? 100.0 * (i / 3 * 2) + i : 0));
+    for (int i = 0; i < 30; ++i) CHECK(buffers[0].at(i).asFloat() == (i >= 2 && i < 8 ? 100.0 * (i / 3 * 2) + i : 0));
   }
 }

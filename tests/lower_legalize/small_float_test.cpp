@@ -13,7 +13,9 @@ namespace {
 const DType kFormats[] = {DType::F16,        DType::BF16,       DType::F8E4M3, DType::F8E5M2,
                           DType::F8E4M3FNUZ, DType::F8E5M2FNUZ, DType::F8E8M0, DType::F4E2M1};
 
-bool same(double a, double b) { return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b)); }
+bool same(double a, double b) {
+  return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b));
+}
 
 struct Encoder {
   explicit Encoder(DType from, DType format) : e(g, {}), x(leaf(g, from, 0)), from(from) {
@@ -76,7 +78,8 @@ TEST_CASE("encoding rounds to nearest even, once") {
                        57344.0, 61440.0, 65519.0, 65520.0})
         checkEncode(encoder, format, v), checkEncode(encoder, format, -v);
       if (from == DType::F64)
-        for (double v : {1e300, 5e-324, 0x1p-150, 3.5e38}) checkEncode(encoder, format, v), checkEncode(encoder, format, -v);
+        for (double v : {1e300, 5e-324, 0x1p-150, 3.5e38})
+          checkEncode(encoder, format, v), checkEncode(encoder, format, -v);
       for (int i = 0; i < 20000; ++i) {
         double v = Scalar::fromBits(from, random()).asFloat();
         checkEncode(encoder, format, v);
@@ -103,8 +106,8 @@ TEST_CASE("transcendental functions of every small float are within one unit of 
       for (int code = 0; code < count; code += format == DType::BF16 ? 5 : 1) {
         Scalar in = Scalar::fromBits(format, static_cast<uint64_t>(code)), expected = evalScalar(op, format, {&in, 1});
         if (overflows && in.asFloat() > 10) continue;  // f32 overflows to infinity where f64 saturates
-        Scalar got =
-            Scalar::fromBits(format, tape({Scalar::fromBits(detail::storageOf(format), in.storageBits())}).storageBits());
+        Scalar got = Scalar::fromBits(
+            format, tape({Scalar::fromBits(detail::storageOf(format), in.storageBits())}).storageBits());
         if (same(got.asFloat(), expected.asFloat())) continue;
         ++different;
         int64_t distance = static_cast<int64_t>(got.storageBits()) - static_cast<int64_t>(expected.storageBits());

@@ -87,8 +87,9 @@ TEST_CASE("transcendental functions stay within their documented error") {
       }
       CAPTURE(toText(bound.op), toText(bound.dtype), fma, static_cast<double>(worst), where, tape.nodes().size());
       if (std::getenv("SVOD_SHOW_ULP"))
-        WARN(toText(bound.op) << " " << toText(bound.dtype) << (fma ? " fma " : " no fma ") << static_cast<double>(worst)
-                              << " at " << where << ", " << tape.nodes().size() << " ops");
+        WARN(toText(bound.op) << " " << toText(bound.dtype) << (fma ? " fma " : " no fma ")
+                              << static_cast<double>(worst) << " at " << where << ", " << tape.nodes().size()
+                              << " ops");
       CHECK(worst <= (fma ? bound.ulp : bound.ulpNoFma));
     }
 }
@@ -143,8 +144,8 @@ TEST_CASE("pow stays within its documented error and has the special cases of C"
       }
       CAPTURE(toText(d), fma, static_cast<double>(worst), whereX, whereY);
       if (std::getenv("SVOD_SHOW_ULP"))
-        WARN("pow " << toText(d) << (fma ? " fma " : " no fma ") << static_cast<double>(worst) << " at " << whereX << ", "
-                    << whereY << ", " << tape.nodes().size() << " ops");
+        WARN("pow " << toText(d) << (fma ? " fma " : " no fma ") << static_cast<double>(worst) << " at " << whereX
+                    << ", " << whereY << ", " << tape.nodes().size() << " ops");
       CHECK(worst <= (fma ? 1.0 : 1.5));
     }
 }

@@ -29,8 +29,7 @@ TEST_CASE("every CPU row is a consistent record") {
       CHECK(std::is_sorted(cpu.features.begin(), cpu.features.end()));
       CHECK(std::adjacent_find(cpu.features.begin(), cpu.features.end()) == cpu.features.end());
       CHECK(cpu.l1Bytes < cpu.l2Bytes);
-      CHECK(cpu.fmaPerCycle * cpu.fmaLatency <
-            cpu.vectorRegisters);  // enough accumulators to hide the latency
+      CHECK(cpu.fmaPerCycle * cpu.fmaLatency < cpu.vectorRegisters);  // enough accumulators to hide the latency
     }
   }
 }

@@ -89,8 +89,7 @@ void check(const Case& c) {
   REQUIRE(got);
   REQUIRE(got->dims == want->dims);
   for (int64_t i = 0; i < got->numel(); ++i)
-    CHECK(std::abs(got->at(i).asFloat() - want->at(i).asFloat()) <=
-          2e-5 * (1 + std::abs(want->at(i).asFloat())));
+    CHECK(std::abs(got->at(i).asFloat() - want->at(i).asFloat()) <= 2e-5 * (1 + std::abs(want->at(i).asFloat())));
 }
 
 void checkRefused(Case c, size_t operand, std::vector<double> values) {
@@ -104,9 +103,8 @@ void checkRefused(Case c, size_t operand, std::vector<double> values) {
 }  // namespace
 
 TEST_CASE("Resize by scales, sizes and regions of the run") {
-  const std::vector<std::string> coordinates = {"half_pixel",         "half_pixel_symmetric",
-                                                "pytorch_half_pixel", "align_corners",
-                                                "asymmetric",         "tf_crop_and_resize"};
+  const std::vector<std::string> coordinates = {"half_pixel",    "half_pixel_symmetric", "pytorch_half_pixel",
+                                                "align_corners", "asymmetric",           "tf_crop_and_resize"};
   struct Scaled {
     double scale;
     int64_t size;
@@ -138,8 +136,7 @@ TEST_CASE("Resize by scales, sizes and regions of the run") {
 }
 
 TEST_CASE("transforms along an axis and of a length of the run") {
-  Case dft{"DFT", 20, {2, 5, 5, 1}, {{"n", kInt64, {7}, true}, {"a", kInt64, {2}, true}}, {2, 5, 7, 2},
-           {},    {}};
+  Case dft{"DFT", 20, {2, 5, 5, 1}, {{"n", kInt64, {7}, true}, {"a", kInt64, {2}, true}}, {2, 5, 7, 2}, {}, {}};
   check(dft);
   checkRefused(dft, 0, {6});
   checkRefused(dft, 1, {1});

@@ -37,7 +37,8 @@ TEST_CASE("nodes become lines with the names of the model") {
   for (size_t i = 0; i < weights.size(); ++i) weights[i] = 0.01f * static_cast<float>(i);
   m.input("x", {"batch", "3", "8", "8"}).floats("conv.weight", {8, 3, 3, 3}, weights).output("out/y:0");
   m.floats("bias", {8}, {1, 2, 3, 4, 5, 6, 7, 8});
-  addAttribute(m.node("Conv", {"x", "conv.weight", "bias"}, {"/layer1/conv:0"}), "pads", std::vector<int64_t>{1, 1, 1, 1});
+  addAttribute(m.node("Conv", {"x", "conv.weight", "bias"}, {"/layer1/conv:0"}), "pads",
+               std::vector<int64_t>{1, 1, 1, 1});
   m.node("Relu", {"/layer1/conv:0"}, {"1234"});
   addAttribute(m.node("Softmax", {"1234"}, {"out/y:0"}), "axis", int64_t{1});
   CHECK(converted(m) ==
@@ -56,8 +57,9 @@ TEST_CASE("shape arithmetic and the constants it reads leave nothing behind") {
   m.node("Unsqueeze", {"batch", "front"}, {"batches"});
   addAttribute(m.node("Concat", {"batches", "rest"}, {"wanted"}), "axis", int64_t{0});
   m.node("Reshape", {"x", "wanted"}, {"y"});
-  CHECK(converted(m) == "svod 1\n# test, opset 17\nvar n in [1, 512]\ninput x: f32[n, 2, 3]\n"
-                        "output y = reshape(x, shape=[n, -1])\n");
+  CHECK(converted(m) ==
+        "svod 1\n# test, opset 17\nvar n in [1, 512]\ninput x: f32[n, 2, 3]\n"
+        "output y = reshape(x, shape=[n, -1])\n");
 }
 
 TEST_CASE("sizes that are results are written as values") {

@@ -37,7 +37,7 @@ const BadModel kBadModels[] = {
     {"byte 0xff is not UTF-8: it is byte 2 of the name of an input", Diag::Syntax,
      [](OnnxMaker& m) { m.model.mutable_graph()->mutable_input(0)->set_name("a\xff"); }},
     {"of the name of an output of a node", Diag::Syntax,
-     [](OnnxMaker& m) { m.model.mutable_graph()->mutable_node(0)->set_output(0, "\xc3(") ; }},
+     [](OnnxMaker& m) { m.model.mutable_graph()->mutable_node(0)->set_output(0, "\xc3("); }},
     {"of the name of a dim", Diag::Syntax,
      [](OnnxMaker& m) {
        auto* type = m.model.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type();
@@ -46,18 +46,13 @@ const BadModel kBadModels[] = {
     {"opset 99", Diag::Unsupported, [](OnnxMaker& m) { m.model.mutable_opset_import(0)->set_version(99); }},
     {"opset 0", Diag::Syntax, [](OnnxMaker& m) { m.model.mutable_opset_import(0)->set_version(0); }},
     {"no version of the domain", Diag::Syntax, [](OnnxMaker& m) { m.model.clear_opset_import(); }},
-    {"got 2 inputs", Diag::Arity,
-     [](OnnxMaker& m) { m.model.mutable_graph()->mutable_node(0)->add_input("x"); }},
-    {"got 0 inputs", Diag::Arity,
-     [](OnnxMaker& m) { m.model.mutable_graph()->mutable_node(0)->clear_input(); }},
+    {"got 2 inputs", Diag::Arity, [](OnnxMaker& m) { m.model.mutable_graph()->mutable_node(0)->add_input("x"); }},
+    {"got 0 inputs", Diag::Arity, [](OnnxMaker& m) { m.model.mutable_graph()->mutable_node(0)->clear_input(); }},
     {"the attribute 'depth' is not supported", Diag::Unsupported,
      [](OnnxMaker& m) { addAttribute(*m.model.mutable_graph()->mutable_node(0), "depth", int64_t{1}); }},
     {"is a float", Diag::BadAttribute,
      [](OnnxMaker& m) { addAttribute(m.node("Flatten", {"x"}, {"z"}), "axis", 1.5f); }},
-    {"is missing", Diag::BadAttribute,
-     [](OnnxMaker& m) {
-       m.node("Concat", {"x", "x"}, {"z"});
-     }},
+    {"is missing", Diag::BadAttribute, [](OnnxMaker& m) { m.node("Concat", {"x", "x"}, {"z"}); }},
     {"no node, input or initializer makes 'q'", Diag::UnknownName,
      [](OnnxMaker& m) { m.model.mutable_graph()->mutable_node(0)->set_input(0, "q"); }},
     {"in a circle: 'z' needs 'y', 'y' needs 'z'", Diag::Cycle,
@@ -109,21 +104,13 @@ const BadModel kBadModels[] = {
     {"element type string", Diag::Unsupported, [](OnnxMaker& m) { m.input("z", {"3"}, 8); }},
     {"has no shape", Diag::Unsupported,
      [](OnnxMaker& m) {
-       m.input("z", {})
-           .model.mutable_graph()
-           ->mutable_input(1)
-           ->mutable_type()
-           ->mutable_tensor_type()
-           ->clear_shape();
+       m.input("z", {}).model.mutable_graph()->mutable_input(1)->mutable_type()->mutable_tensor_type()->clear_shape();
      }},
     {"is a sequence", Diag::Unsupported,
      [](OnnxMaker& m) {
        m.input("z", {}).model.mutable_graph()->mutable_input(1)->mutable_type()->mutable_sequence_type();
      }},
-    {"the input 'z': the size", Diag::TooLarge,
-     [](OnnxMaker& m) {
-       m.input("z", {"4611686018427387904", "2"});
-     }},
+    {"the input 'z': the size", Diag::TooLarge, [](OnnxMaker& m) { m.input("z", {"4611686018427387904", "2"}); }},
     {"40 dims", Diag::TooLarge, [](OnnxMaker& m) { m.input("z", OnnxMaker::Names(40, "1")); }},
     {"needs 8 bytes of data, got 4", Diag::Syntax,
      [](OnnxMaker& m) {
@@ -151,9 +138,7 @@ const BadModel kBadModels[] = {
        m.node("Reshape", {"x", "s"}, {"z"});
      }},
     {"out of range", Diag::BadAttribute,
-     [](OnnxMaker& m) {
-       addAttribute(m.node("Gather", {"x", "x"}, {"z"}), "axis", int64_t{2});
-     }},
+     [](OnnxMaker& m) { addAttribute(m.node("Gather", {"x", "x"}, {"z"}), "axis", int64_t{2}); }},
     {"the output 'extra' (number 1) is not supported", Diag::Unsupported,
      [](OnnxMaker& m) {
        m.model.mutable_graph()->mutable_node(0)->add_output("extra");

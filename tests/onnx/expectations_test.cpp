@@ -1,5 +1,5 @@
-// Operands that decide a shape and come from a run, where the model declares the dims of the result: runs that agree with
-// them and runs that do not.
+// Operands that decide a shape and come from a run, where the model declares the dims of the result: runs that agree
+// with them and runs that do not.
 #include <catch2/catch.hpp>
 
 #include "onnx_maker.h"
@@ -23,8 +23,8 @@ Status runWith(const OnnxImport& import, const Values& values) {
     HostTensor& t = bindings.ports.back() = HostTensor::zeros(port.buffer.dtype(), dims);
     auto given = values.find(port.name);
     for (int64_t i = 0; i < t.numel(); ++i)
-      t.set(i, Scalar::of(t.dtype, given == values.end() ? static_cast<double>(i)
-                                                         : given->second.at(static_cast<size_t>(i))));
+      t.set(i, Scalar::of(t.dtype,
+                          given == values.end() ? static_cast<double>(i) : given->second.at(static_cast<size_t>(i))));
   }
   Result<std::vector<HostTensor>> ports = interpret(*import.model, bindings);
   return ports ? Status() : fail(ports.error());
@@ -77,8 +77,13 @@ struct OneNode : OnnxMaker {
 TEST_CASE("Reshape: 0 keeps a dim and -1 is what is left") {
   check(OneNode("Reshape", {"2", "3", "4"}, {"s"}, {2, 6, 2}).operand("s", "3"),
         {{{"s", {2, 6, 2}}}, {{"s", {0, 6, 2}}}, {{"s", {-1, 6, 2}}}, {{"s", {0, -1, 2}}}, {{"s", {2, 6, -1}}}},
-        {{{"s", {2, 2, 6}}}, {{"s", {2, 0, 2}}}, {{"s", {-1, -1, 2}}}, {{"s", {0, 0, -1}}}, {{"s", {2, -1, 5}}},
-         {{"s", {2, 6, 0}}}, {{"s", {-2, 6, 2}}}});
+        {{{"s", {2, 2, 6}}},
+         {{"s", {2, 0, 2}}},
+         {{"s", {-1, -1, 2}}},
+         {{"s", {0, 0, -1}}},
+         {{"s", {2, -1, 5}}},
+         {{"s", {2, 6, 0}}},
+         {{"s", {-2, 6, 2}}}});
   check(OneNode("Reshape", {"0", "3"}, {"s"}, {3, 0}).operand("s", "2").with("allowzero", int64_t{1}),
         {{{"s", {3, 0}}}, {{"s", {3, -1}}}}, {{{"s", {0, 3}}}, {{"s", {-1, 0}}}});
 }
@@ -144,10 +149,14 @@ TEST_CASE("Slice and Pad: bounds and amounts of the run") {
   OneNode slice("Slice", {"4", "5"}, {"b", "e", "a", "t"}, {4, 2});
   slice.operand("b", "1").operand("e", "1").operand("a", "1").operand("t", "1");
   check(slice,
-        {{{"b", {1}}, {"e", {3}}, {"a", {1}}, {"t", {1}}}, {{"b", {-3}}, {"e", {1e18}}, {"a", {-1}}, {"t", {2}}},
-         {{"b", {9}}, {"e", {2}}, {"a", {1}}, {"t", {-1}}}, {{"b", {1}}, {"e", {-1e18}}, {"a", {1}}, {"t", {-1}}}},
-        {{{"b", {1}}, {"e", {4}}, {"a", {1}}, {"t", {1}}}, {{"b", {1}}, {"e", {3}}, {"a", {0}}, {"t", {1}}},
-         {{"b", {3}}, {"e", {1}}, {"a", {1}}, {"t", {1}}}, {{"b", {1}}, {"e", {3}}, {"a", {1}}, {"t", {0}}}});
+        {{{"b", {1}}, {"e", {3}}, {"a", {1}}, {"t", {1}}},
+         {{"b", {-3}}, {"e", {1e18}}, {"a", {-1}}, {"t", {2}}},
+         {{"b", {9}}, {"e", {2}}, {"a", {1}}, {"t", {-1}}},
+         {{"b", {1}}, {"e", {-1e18}}, {"a", {1}}, {"t", {-1}}}},
+        {{{"b", {1}}, {"e", {4}}, {"a", {1}}, {"t", {1}}},
+         {{"b", {1}}, {"e", {3}}, {"a", {0}}, {"t", {1}}},
+         {{"b", {3}}, {"e", {1}}, {"a", {1}}, {"t", {1}}},
+         {{"b", {1}}, {"e", {3}}, {"a", {1}}, {"t", {0}}}});
   check(OneNode("Pad", {"2", "3"}, {"p"}, {4, 4}).operand("p", "4"), {{{"p", {1, 0, 1, 1}}}, {{"p", {3, 1, -1, 0}}}},
         {{{"p", {0, 1, 1, 1}}}, {{"p", {2, 0, 0, 0}}}});
 }
@@ -158,7 +167,8 @@ TEST_CASE("Split, Tile, CenterCropPad, TopK: sizes of the run") {
   split.node("Split", {"x", "s"}, {"y", "z"});
   check(split, {{{"s", {2, 3}}}}, {{{"s", {3, 2}}}, {{"s", {1, 4}}}});
   check(OneNode("Tile", {"2", "3"}, {"r"}, {4, 3}).operand("r", "2"), {{{"r", {2, 1}}}}, {{{"r", {1, 2}}}});
-  check(OneNode("CenterCropPad", {"4", "3"}, {"s"}, {2, 5}, 18).operand("s", "2"), {{{"s", {2, 5}}}}, {{{"s", {2, 3}}}});
+  check(OneNode("CenterCropPad", {"4", "3"}, {"s"}, {2, 5}, 18).operand("s", "2"), {{{"s", {2, 5}}}},
+        {{{"s", {2, 3}}}});
   OnnxMaker top;
   top.input("x", {"4"}).input("k", {"1"}, kInt64).shapedOutput("y", {2}).shapedOutput("i", {2}, kInt64);
   top.node("TopK", {"x", "k"}, {"y", "i"});
@@ -206,7 +216,8 @@ TEST_CASE("an output whose declared shape its node contradicts is noted") {
   CHECK(import.model);
   REQUIRE(!import.notes.empty());
   CHECK(import.notes[0].message ==
-        "the output 'y' is declared as [2, 700], but Relu (opset 17), node 'the node' makes f32[2, n], which the plan has");
+        "the output 'y' is declared as [2, 700], but Relu (opset 17), node 'the node' makes f32[2, n], which the plan "
+        "has");
   CHECK(OneNode("Relu", {"2", "3"}, {}, {6}).import().notes.size() == 1);
   CHECK(OneNode("Relu", {"2", "3"}, {}, {2, 3}).import().notes.empty());
   CHECK(OneNode("Relu", {"2", "n"}, {}, {2, 5}).import().notes.size() == 1);  // that of n alone

@@ -43,8 +43,8 @@ OnnxMaker nestedLoops(int depth, int64_t steps) {
     std::string in = "s" + std::to_string(i), out = "t" + std::to_string(i), on = "on" + std::to_string(i);
     proto::GraphProto& body = addGraph(*loop, "body", {"i" + std::to_string(i), on, in}, {on, out});
     bool isLast = i + 1 == depth;
-    addNode(*body.mutable_node(), isLast ? "Neg" : "Loop", isLast ? OnnxMaker::Names{in} : OnnxMaker::Names{"count", "", in},
-            {out});
+    addNode(*body.mutable_node(), isLast ? "Neg" : "Loop",
+            isLast ? OnnxMaker::Names{in} : OnnxMaker::Names{"count", "", in}, {out});
     loop = body.mutable_node(0);
   }
   return m;
@@ -61,9 +61,9 @@ TEST_CASE("external data stays in the folder of the model") {
   std::string folder = (base / "model").string();
   CHECK(withExternal(folder, "near").model);
   CHECK(withExternal(folder, "sub/../sub/deep").model);
-  for (const std::string& location : {std::string("../secret"), (base / "secret").string(), std::string("link"),
-                                      std::string("sub/../../secret"), std::string(""), std::string("."),
-                                      std::string("near\0x", 6)}) {
+  for (const std::string& location :
+       {std::string("../secret"), (base / "secret").string(), std::string("link"), std::string("sub/../../secret"),
+        std::string(""), std::string("."), std::string("near\0x", 6)}) {
     INFO(location);
     CHECK(problem(withExternal(folder, location)) == Diag::Syntax);
   }

@@ -57,11 +57,7 @@ TEST_CASE("a model becomes a graph with its names") {
 TEST_CASE("shape arithmetic is known when the model is read") {
   // reshape(x, concat(shape(x)[0:1], [-1])), written as exporters do.
   OnnxMaker m;
-  m.input("x", {"n", "2", "3"})
-      .ints("zero", {}, {0})
-      .ints("rest", {1}, {-1})
-      .ints("front", {1}, {0})
-      .output("y");
+  m.input("x", {"n", "2", "3"}).ints("zero", {}, {0}).ints("rest", {1}, {-1}).ints("front", {1}, {0}).output("y");
   m.node("Shape", {"x"}, {"shape"});
   addAttribute(m.node("Gather", {"shape", "zero"}, {"batch"}), "axis", int64_t{0});
   m.node("Unsqueeze", {"batch", "front"}, {"batches"});
@@ -102,18 +98,18 @@ TEST_CASE("nodes may be listed in any order, in graphs inside of nodes as well")
     proto::TensorProto& yes = *m.model.mutable_graph()->mutable_initializer(1);
     yes.set_data_type(9);
     yes.add_int32_data(1);
-    const std::function<void()> adds[] = {
-        [&] { m.node("Add", {"x", "one"}, {"a"}); },
-        [&] {
-          proto::NodeProto& node = m.node("If", {"yes"}, {"b"});
-          for (const char* branch : {"then_branch", "else_branch"}) {
-            auto& nodes = *addGraph(node, branch, {}, {"r"}).mutable_node();
-            addNode(nodes, "Neg", {"q"}, {"r"});
-            addNode(nodes, "Mul", {"a", "a"}, {"q"});
-          }
-        },
-        [&] { m.node("Add", {"a", "b"}, {"s"}); }, [&] { m.node("Add", {"s", "x"}, {"t"}); },
-        [&] { m.node("Abs", {"t"}, {"y"}); }};
+    const std::function<void()> adds[] = {[&] { m.node("Add", {"x", "one"}, {"a"}); },
+                                          [&] {
+                                            proto::NodeProto& node = m.node("If", {"yes"}, {"b"});
+                                            for (const char* branch : {"then_branch", "else_branch"}) {
+                                              auto& nodes = *addGraph(node, branch, {}, {"r"}).mutable_node();
+                                              addNode(nodes, "Neg", {"q"}, {"r"});
+                                              addNode(nodes, "Mul", {"a", "a"}, {"q"});
+                                            }
+                                          },
+                                          [&] { m.node("Add", {"a", "b"}, {"s"}); },
+                                          [&] { m.node("Add", {"s", "x"}, {"t"}); },
+                                          [&] { m.node("Abs", {"t"}, {"y"}); }};
     for (int i : order) adds[i]();
     return m;
   };

@@ -53,8 +53,7 @@ HostTensor inputValue(const std::string& name, DType dtype, std::vector<int64_t>
 }
 
 /// The outputs y and, if there is one, y.length, of a run; inputs of a name are given.
-std::optional<Run> computed(const OnnxImport& import,
-                            const std::function<HostTensor(const ModelPort&)>& give) {
+std::optional<Run> computed(const OnnxImport& import, const std::function<HostTensor(const ModelPort&)>& give) {
   for (const Error& e : import.errors) UNSCOPED_INFO(toText(e));
   REQUIRE(import.model);
   ModelBindings bindings;
@@ -84,8 +83,7 @@ std::optional<Run> computed(const OnnxImport& import,
   return run;
 }
 
-std::vector<int64_t> rowsOf(const Input& input, const std::vector<int>& first,
-                            const std::vector<int>& second) {
+std::vector<int64_t> rowsOf(const Input& input, const std::vector<int>& first, const std::vector<int>& second) {
   std::vector<int64_t> rows;
   for (int64_t i = 0; i < kRows; ++i)
     if (input.mask < 0 || (input.mask == 0 ? first : second)[static_cast<size_t>(i)] != 0) rows.push_back(i);
@@ -99,8 +97,7 @@ OnnxMaker compressed(const Nodes& nodes, int opset) {
     OnnxMaker::Names dims = i.name == "at" ? OnnxMaker::Names{"6"} : OnnxMaker::Names{"6", "3"};
     m.input(i.mask < 0 ? i.name : "all." + i.name, dims, i.name == "at" ? kInt64 : 1);
     if (i.mask < 0) continue;
-    addAttribute(m.node("Compress", {"all." + i.name, i.mask == 0 ? "m0" : "m1"}, {i.name}), "axis",
-                 int64_t{0});
+    addAttribute(m.node("Compress", {"all." + i.name, i.mask == 0 ? "m0" : "m1"}, {i.name}), "axis", int64_t{0});
   }
   nodes(m);
   return m;
@@ -127,8 +124,7 @@ void check(const std::string& what, const Nodes& nodes, int type = 1, bool takes
     for (const Input& i : kInputs) {
       std::string rows = std::to_string(rowsOf(i, first, second).size());
       bool isVector = i.name == "at";
-      exact.input(i.name, isVector ? OnnxMaker::Names{rows} : OnnxMaker::Names{rows, "3"},
-                  isVector ? kInt64 : 1);
+      exact.input(i.name, isVector ? OnnxMaker::Names{rows} : OnnxMaker::Names{rows, "3"}, isVector ? kInt64 : 1);
     }
     nodes(exact);
     exact.output("y", type);
@@ -161,9 +157,7 @@ TEST_CASE("lengths pass through elementwise ops, and equal ones meet") {
     check(op, [&](OnnxMaker& m) { one(m, op, {"v"}); });
   for (std::string op : {"Add", "Mul", "Sub", "Max", "Pow"}) {
     check(op, [&](OnnxMaker& m) { one(m, op, {"v", "w"}); });
-    check(op + " with a row", [&](OnnxMaker& m) {
-      m.floats("row", {3}, {1, 2, 3}), one(m, op, {"v", "row"});
-    });
+    check(op + " with a row", [&](OnnxMaker& m) { m.floats("row", {3}, {1, 2, 3}), one(m, op, {"v", "row"}); });
   }
   check("Where", [](OnnxMaker& m) {
     m.node("Less", {"v", "w"}, {"c"});
@@ -173,8 +167,7 @@ TEST_CASE("lengths pass through elementwise ops, and equal ones meet") {
     m.floats("low", {}, {-1}).floats("high", {}, {1});
     one(m, "Clip", {"v", "low", "high"});
   });
-  check(
-      "Cast", [](OnnxMaker& m) { addAttribute(one(m, "Cast", {"v"}), "to", int64_t{kInt64}); }, kInt64);
+  check("Cast", [](OnnxMaker& m) { addAttribute(one(m, "Cast", {"v"}), "to", int64_t{kInt64}); }, kInt64);
   check("outer sum", [](OnnxMaker& m) {
     m.ints("a", {1}, {1}).ints("b", {1}, {0});
     m.node("Unsqueeze", {"v", "a"}, {"p"}), m.node("Unsqueeze", {"u", "b"}, {"q"});
@@ -192,11 +185,9 @@ TEST_CASE("reductions leave out what lies behind the length") {
       });
   for (std::string op : {"ArgMax", "ArgMin"})
     for (int64_t axis : {0, 1})
-      check(
-          op, [&](OnnxMaker& m) { addAttribute(one(m, op, {"v"}), "axis", axis); }, kInt64, axis == 1);
+      check(op, [&](OnnxMaker& m) { addAttribute(one(m, op, {"v"}), "axis", axis); }, kInt64, axis == 1);
   for (std::string op : {"Softmax", "LogSoftmax", "Hardmax"})
-    for (int64_t axis : {0, 1})
-      check(op, [&](OnnxMaker& m) { addAttribute(one(m, op, {"v"}), "axis", axis); });
+    for (int64_t axis : {0, 1}) check(op, [&](OnnxMaker& m) { addAttribute(one(m, op, {"v"}), "axis", axis); });
   for (int64_t flags = 0; flags < 4; ++flags)
     check("CumSum", [&](OnnxMaker& m) {
       m.ints("axis", {}, {0});
@@ -221,9 +212,8 @@ TEST_CASE("products of values with lengths") {
     m.floats("f", {2, 3}, {1, 2, 3, 4, 5, 6}).floats("c", {2}, {1, -1});
     addAttribute(one(m, "Gemm", {"v", "f", "c"}), "transB", int64_t{1});
   });
-  check("Einsum", [](OnnxMaker& m) {
-    addAttribute(one(m, "Einsum", {"v", "u"}), "equation", std::string("ik,jk->ji"));
-  });
+  check("Einsum",
+        [](OnnxMaker& m) { addAttribute(one(m, "Einsum", {"v", "u"}), "equation", std::string("ik,jk->ji")); });
 }
 
 TEST_CASE("movement of values with lengths") {
@@ -251,8 +241,7 @@ TEST_CASE("movement of values with lengths") {
   for (int64_t axis : {0, 1})
     check("Concat", [&](OnnxMaker& m) {
       addAttribute(
-          m.node("Concat", axis == 0 ? OnnxMaker::Names{"v", "six", "u", "w"} : OnnxMaker::Names{"v", "w"},
-                 {"y"}),
+          m.node("Concat", axis == 0 ? OnnxMaker::Names{"v", "six", "u", "w"} : OnnxMaker::Names{"v", "w"}, {"y"}),
           "axis", axis);
     });
   check("Split", [](OnnxMaker& m) {
@@ -286,22 +275,14 @@ TEST_CASE("movement of values with lengths") {
 }
 
 TEST_CASE("sizes that follow from lengths") {
-  check(
-      "Shape", [](OnnxMaker& m) { one(m, "Shape", {"v"}); }, kInt64);
-  check(
-      "Size", [](OnnxMaker& m) { one(m, "Size", {"v"}); }, kInt64);
-  check("ConstantOfShape",
-        [](OnnxMaker& m) { m.node("Shape", {"v"}, {"s"}), one(m, "ConstantOfShape", {"s"}); });
+  check("Shape", [](OnnxMaker& m) { one(m, "Shape", {"v"}); }, kInt64);
+  check("Size", [](OnnxMaker& m) { one(m, "Size", {"v"}); }, kInt64);
+  check("ConstantOfShape", [](OnnxMaker& m) { m.node("Shape", {"v"}, {"s"}), one(m, "ConstantOfShape", {"s"}); });
   auto size = [](OnnxMaker& m) {
     m.ints("zero", {}, {0}).ints("one", {}, {1});
     m.node("Shape", {"v"}, {"s"}), m.node("Gather", {"s", "zero"}, {"k"});
   };
-  check(
-      "Range",
-      [&](OnnxMaker& m) {
-        size(m), one(m, "Range", {"zero", "k", "one"});
-      },
-      kInt64);
+  check("Range", [&](OnnxMaker& m) { size(m), one(m, "Range", {"zero", "k", "one"}); }, kInt64);
   check("TopK of the shorter", [&](OnnxMaker& m) {
     size(m), m.ints("two", {}, {2}).ints("first", {1}, {0});
     m.node("Min", {"k", "two"}, {"least"}), m.node("Unsqueeze", {"least", "first"}, {"count"});
@@ -315,12 +296,7 @@ TEST_CASE("sizes that follow from lengths") {
 
 TEST_CASE("indices and data with lengths") {
   check("Gather", [](OnnxMaker& m) { one(m, "Gather", {"six", "at"}); });
-  check(
-      "Gather of a length",
-      [](OnnxMaker& m) {
-        m.ints("i", {2}, {0, -1}), one(m, "Gather", {"v", "i"});
-      },
-      1, false);
+  check("Gather of a length", [](OnnxMaker& m) { m.ints("i", {2}, {0, -1}), one(m, "Gather", {"v", "i"}); }, 1, false);
   check("GatherElements", [](OnnxMaker& m) {
     m.ints("a", {1}, {1}).ints("shape", {2}, {1, 3});
     m.node("Unsqueeze", {"at", "a"}, {"i"}), m.node("Expand", {"i", "shape"}, {"indices"});
@@ -343,8 +319,7 @@ TEST_CASE("indices and data with lengths") {
       addAttribute(one(m, "ScatterElements", {"six", "indices", "v"}), "reduction", reduction);
     });
   }
-  check(
-      "NonZero", [](OnnxMaker& m) { one(m, "NonZero", {"v"}); }, kInt64);
+  check("NonZero", [](OnnxMaker& m) { one(m, "NonZero", {"v"}); }, kInt64);
   check("Compress again", [](OnnxMaker& m) {
     m.floats("zero", {}, {0}).ints("column", {}, {0});
     addAttribute(m.node("Gather", {"v", "column"}, {"c"}), "axis", int64_t{1});

@@ -34,18 +34,13 @@ OnnxMaker& OnnxMaker::output(const std::string& name, int type) {
 
 OnnxMaker& OnnxMaker::shapedOutput(const std::string& name, const std::vector<int64_t>& dims, int type) {
   output(name, type);
-  auto& shape = *model.mutable_graph()
-                     ->mutable_output()
-                     ->rbegin()
-                     ->mutable_type()
-                     ->mutable_tensor_type()
-                     ->mutable_shape();
+  auto& shape =
+      *model.mutable_graph()->mutable_output()->rbegin()->mutable_type()->mutable_tensor_type()->mutable_shape();
   for (int64_t d : dims) shape.add_dim()->set_dim_value(d);
   return *this;
 }
 
-OnnxMaker& OnnxMaker::floats(const std::string& name, std::vector<int64_t> dims,
-                             const std::vector<float>& values) {
+OnnxMaker& OnnxMaker::floats(const std::string& name, std::vector<int64_t> dims, const std::vector<float>& values) {
   proto::TensorProto& t = *model.mutable_graph()->add_initializer();
   t.set_name(name);
   t.set_data_type(1);
@@ -54,8 +49,7 @@ OnnxMaker& OnnxMaker::floats(const std::string& name, std::vector<int64_t> dims,
   return *this;
 }
 
-OnnxMaker& OnnxMaker::ints(const std::string& name, std::vector<int64_t> dims,
-                           const std::vector<int64_t>& values) {
+OnnxMaker& OnnxMaker::ints(const std::string& name, std::vector<int64_t> dims, const std::vector<int64_t>& values) {
   proto::TensorProto& t = *model.mutable_graph()->add_initializer();
   t.set_name(name);
   t.set_data_type(7);
@@ -119,8 +113,8 @@ void addAttribute(proto::NodeProto& node, const std::string& name, const std::st
   a.set_s(value);
 }
 
-proto::GraphProto& addGraph(proto::NodeProto& node, const std::string& name,
-                            const std::vector<std::string>& inputs, const std::vector<std::string>& outputs) {
+proto::GraphProto& addGraph(proto::NodeProto& node, const std::string& name, const std::vector<std::string>& inputs,
+                            const std::vector<std::string>& outputs) {
   proto::AttributeProto& a = *node.add_attribute();
   a.set_name(name);
   a.set_type(5);

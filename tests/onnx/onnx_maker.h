@@ -41,7 +41,7 @@ void addAttribute(proto::NodeProto& node, const std::string& name, float value);
 void addAttribute(proto::NodeProto& node, const std::string& name, const std::vector<int64_t>& values);
 void addAttribute(proto::NodeProto& node, const std::string& name, const std::string& value);
 /// A graph attribute, with inputs and outputs by name; its nodes are added by the caller.
-proto::GraphProto& addGraph(proto::NodeProto& node, const std::string& name,
-                            const std::vector<std::string>& inputs, const std::vector<std::string>& outputs);
+proto::GraphProto& addGraph(proto::NodeProto& node, const std::string& name, const std::vector<std::string>& inputs,
+                            const std::vector<std::string>& outputs);
 
 }  // namespace svod

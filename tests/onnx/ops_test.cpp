@@ -19,8 +19,8 @@ HostTensor einsum(const std::string& equation, const OnnxMaker::Names& a, const 
   OnnxMaker m;
   m.input("a", a).output("y");
   if (!b.empty()) m.input("b", b);
-  addAttribute(m.node("Einsum", b.empty() ? OnnxMaker::Names{"a"} : OnnxMaker::Names{"a", "b"}, {"y"}),
-               "equation", equation);
+  addAttribute(m.node("Einsum", b.empty() ? OnnxMaker::Names{"a"} : OnnxMaker::Names{"a", "b"}, {"y"}), "equation",
+               equation);
   return run(m.import());
 }
 
@@ -117,8 +117,7 @@ OnnxMaker addingRnn(bool isBatchFirst) {
   return m;
 }
 
-void addRnn(OnnxMaker& m, const OnnxMaker::Names& inputs, const OnnxMaker::Names& outputs,
-            bool isBatchFirst) {
+void addRnn(OnnxMaker& m, const OnnxMaker::Names& inputs, const OnnxMaker::Names& outputs, bool isBatchFirst) {
   proto::NodeProto& rnn = m.node("RNN", inputs, outputs);
   addAttribute(rnn, "direction", word("bidirectional"));
   addAttribute(rnn, "layout", int64_t{isBatchFirst});
@@ -140,8 +139,7 @@ TEST_CASE("recurrent layers: directions, clip, layout, lengths") {
   for (bool isBatchFirst : {false, true}) {
     OnnxMaker m = addingRnn(isBatchFirst);
     addRnn(m, {"x", "w", "r"}, {"y", "h"}, isBatchFirst);
-    std::vector<int64_t> dims =
-        isBatchFirst ? std::vector<int64_t>{1, 3, 2, 1} : std::vector<int64_t>{3, 2, 1, 1};
+    std::vector<int64_t> dims = isBatchFirst ? std::vector<int64_t>{1, 3, 2, 1} : std::vector<int64_t>{3, 2, 1, 1};
     CHECK(run(m.import()) == f32(dims, {0, 2.5, 1, 2.5, 2.5, 2}));
   }
   OnnxMaker m = addingRnn(false);

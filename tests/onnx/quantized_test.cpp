@@ -114,24 +114,24 @@ void checkMoved(const Moved& node, bool isWeight) {
 
 TEST_CASE("integers are moved where dequantized values are") {
   const Moved kMoved[] = {{"Concat", {"again"}, with("axis", int64_t{1})},
-                                 {"DepthToSpace", {}, with("blocksize", int64_t{2})},
-                                 {"Expand", {"2,4,2,2"}},
-                                 {"Flatten"},
-                                 {"Gather", {"1,0"}, with("axis", int64_t{1})},
-                                 {"GlobalMaxPool"},
-                                 {"MaxPool", {}, with("kernel_shape", List{2, 1})},
-                                 {"Pad", {"pads"}},
-                                 {"Pad", {"pads", "zero.f"}},
-                                 {"Relu"},
-                                 {"Reshape", {"4,1,2,2"}},
-                                 {"Resize", {"", "1,1,2,2"}, with("mode", std::string("nearest"))},
-                                 {"Slice", {"1", "3", "1"}},
-                                 {"SpaceToDepth", {}, with("blocksize", int64_t{2})},
-                                 {"Split", {}, with("axis", int64_t{1})},
-                                 {"Squeeze", {"0"}},
-                                 {"Tile", {"2,4,2,2"}},
-                                 {"Transpose", {}, with("perm", List{0, 3, 1, 2})},
-                                 {"Unsqueeze", {"1"}}};
+                          {"DepthToSpace", {}, with("blocksize", int64_t{2})},
+                          {"Expand", {"2,4,2,2"}},
+                          {"Flatten"},
+                          {"Gather", {"1,0"}, with("axis", int64_t{1})},
+                          {"GlobalMaxPool"},
+                          {"MaxPool", {}, with("kernel_shape", List{2, 1})},
+                          {"Pad", {"pads"}},
+                          {"Pad", {"pads", "zero.f"}},
+                          {"Relu"},
+                          {"Reshape", {"4,1,2,2"}},
+                          {"Resize", {"", "1,1,2,2"}, with("mode", std::string("nearest"))},
+                          {"Slice", {"1", "3", "1"}},
+                          {"SpaceToDepth", {}, with("blocksize", int64_t{2})},
+                          {"Split", {}, with("axis", int64_t{1})},
+                          {"Squeeze", {"0"}},
+                          {"Tile", {"2,4,2,2"}},
+                          {"Transpose", {}, with("perm", List{0, 3, 1, 2})},
+                          {"Unsqueeze", {"1"}}};
   for (const Moved& m : kMoved) checkMoved(m, false);
   // What is filled in, or stands beside it, is no integer times the scale.
   CHECK(sumsFloats(moved({"Pad", {"pads", "one.f"}}, false, false)));
@@ -140,15 +140,15 @@ TEST_CASE("integers are moved where dequantized values are") {
 
 TEST_CASE("scales follow their axis") {
   const Moved kMoved[] = {{"Concat", {"again"}, with("axis", int64_t{0}), {1, 2}, 1},
-                                 {"Flatten"},
-                                 {"Gather", {"1,0"}, with("axis", int64_t{0})},
-                                 {"Relu"},
-                                 {"Reshape", {"2,-1"}, none, {1, 2, 2}, 2},
-                                 {"Slice", {"1", "3", "0"}, none, {3, 2}, 1},
-                                 {"Split", {}, with("axis", int64_t{0}), {4, 2}, 1},
-                                 {"Squeeze", {"0"}, none, {1, 2, 2}, 2},
-                                 {"Transpose", {}, with("perm", List{1, 0}), {2, 2}, 0},
-                                 {"Unsqueeze", {"0"}}};
+                          {"Flatten"},
+                          {"Gather", {"1,0"}, with("axis", int64_t{0})},
+                          {"Relu"},
+                          {"Reshape", {"2,-1"}, none, {1, 2, 2}, 2},
+                          {"Slice", {"1", "3", "0"}, none, {3, 2}, 1},
+                          {"Split", {}, with("axis", int64_t{0}), {4, 2}, 1},
+                          {"Squeeze", {"0"}, none, {1, 2, 2}, 2},
+                          {"Transpose", {}, with("perm", List{1, 0}), {2, 2}, 0},
+                          {"Unsqueeze", {"0"}}};
   for (const Moved& m : kMoved) checkMoved(m, true);
   // Mixed among columns, a scale of its own for every term, and reordered.
   CHECK(sumsFloats(moved({"Reshape", {"2,-1"}, none, {1, 2, 2}, 1}, true, false)));

@@ -16,7 +16,8 @@ struct Sized : OnnxMaker {
   Sized() : OnnxMaker(18) {
     input("x", {"n", "3", "h"});
     output("y");
-    for (const auto& [name, value] : std::map<std::string, int64_t>{{"zero", 0}, {"one", 1}, {"two", 2}, {"seven", 7}}) {
+    for (const auto& [name, value] :
+         std::map<std::string, int64_t>{{"zero", 0}, {"one", 1}, {"two", 2}, {"seven", 7}}) {
       ints(name, {}, {value});
       ints(name + "v", {1}, {value});
     }
@@ -29,7 +30,9 @@ struct Sized : OnnxMaker {
   }
   /// NAME + "v", from a scalar.
   void vector(const std::string& name) { node("Unsqueeze", {name, "zerov"}, {name + "v"}); }
-  void concat(const Names& parts, const std::string& to) { addAttribute(node("Concat", parts, {to}), "axis", int64_t{0}); }
+  void concat(const Names& parts, const std::string& to) {
+    addAttribute(node("Concat", parts, {to}), "axis", int64_t{0});
+  }
   void cast(const std::string& from, const std::string& to, int64_t type) {
     addAttribute(node("Cast", {from}, {to}), "to", type);
   }
@@ -62,27 +65,33 @@ void resized(Sized& m, const std::string& mode, float scale) {
 
 const Case kCases[] = {
     {"repeated", [](Sized& m) { m.concat({"onev", "twov", "n_v"}, "r"), m.node("Tile", {"x", "r"}, {"y"}); }},
-    {"in uneven parts", [](Sized& m) {
+    {"in uneven parts",
+     [](Sized& m) {
        auto& split = m.node("Split", {"x"}, {"a", "b", "c"});
        addAttribute(split, "axis", int64_t{2}), addAttribute(split, "num_outputs", int64_t{3});
        addAttribute(m.node("Concat", {"c", "a", "b"}, {"y"}), "axis", int64_t{2});
-     }, false},
-    {"padded to a multiple", [](Sized& m) {
+     },
+     false},
+    {"padded to a multiple",
+     [](Sized& m) {
        m.node("Neg", {"h_"}, {"minus"}), m.node("Mod", {"minus", "seven"}, {"p"}), m.vector("p");
        m.concat({"zerov", "zerov", "zerov", "zerov", "zerov", "pv"}, "pads");
        m.node("Pad", {"x", "pads"}, {"wide"});
        m.ints("windows", {4}, {0, 3, -1, 7});
        m.node("Reshape", {"wide", "windows"}, {"y"});
      }},
-    {"from the end", [](Sized& m) {
+    {"from the end",
+     [](Sized& m) {
        m.node("Neg", {"h_"}, {"minus"}), m.node("Add", {"minus", "one"}, {"start"}), m.vector("start");
        m.node("Slice", {"x", "startv", "last", "twov"}, {"y"});
      }},
-    {"from where the sign is open", [](Sized& m) {
+    {"from where the sign is open",
+     [](Sized& m) {
        m.node("Sub", {"h_", "seven"}, {"start"}), m.vector("start");
        m.node("Slice", {"x", "startv", "last", "twov"}, {"y"});
      }},
-    {"windows, divided toward zero", [](Sized& m) {
+    {"windows, divided toward zero",
+     [](Sized& m) {
        m.node("Sub", {"h_", "two"}, {"a"}), m.node("Div", {"a", "two"}, {"b"}), m.node("Add", {"b", "one"}, {"q"});
        m.node("Range", {"zero", "q", "one"}, {"r"}), m.node("Mod", {"r", "h_"}, {"at"});
        addAttribute(m.node("Gather", {"x", "at"}, {"y"}), "axis", int64_t{2});
@@ -90,15 +99,18 @@ const Case kCases[] = {
     {"half, through floats", [](Sized& m) { throughFloats(m, "Mul", 0.5f, "Ceil"); }},
     {"a third, through floats", [](Sized& m) { throughFloats(m, "Div", 3, "Floor"); }},
     {"three quarters, through floats", [](Sized& m) { throughFloats(m, "Mul", 0.75f, "Floor"); }},
-    {"the larger by a condition", [](Sized& m) {
+    {"the larger by a condition",
+     [](Sized& m) {
        m.node("Greater", {"h_", "seven"}, {"c"}), m.node("Where", {"c", "seven", "two"}, {"end"});
        slicedTo(m, "end");
      }},
-    {"counted in floats", [](Sized& m) {
+    {"counted in floats",
+     [](Sized& m) {
        m.cast("h_", "f", kFloat), m.floats("f0", {}, {0}), m.floats("f1", {}, {1});
        m.node("Range", {"f0", "f", "f1"}, {"r"}), m.node("Add", {"x", "r"}, {"y"});
      }},
-    {"counted in steps", [](Sized& m) {
+    {"counted in steps",
+     [](Sized& m) {
        m.node("Range", {"zero", "h_", "n_"}, {"r"}), m.cast("r", "f", kFloat), m.node("ReduceSum", {"x"}, {"s"});
        m.node("Add", {"s", "f"}, {"y"});
      }},

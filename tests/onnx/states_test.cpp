@@ -168,9 +168,9 @@ OnnxMaker grouped() {
     sine.push_back(static_cast<float>(i) / 64);
   }
   m.floats("cosine", {16, 4}, cosine).floats("sine", {16, 4}, sine);
-  proto::NodeProto& node = m.node("GroupQueryAttention",
-                                  {"q", "k", "v", "past.0.key", "past.0.value", "last", "total", "cosine", "sine"},
-                                  {"y", "present.0.key", "present.0.value"});
+  proto::NodeProto& node =
+      m.node("GroupQueryAttention", {"q", "k", "v", "past.0.key", "past.0.value", "last", "total", "cosine", "sine"},
+             {"y", "present.0.key", "present.0.value"});
   node.set_domain("com.microsoft");
   addAttribute(node, "num_heads", int64_t{4});
   addAttribute(node, "kv_num_heads", int64_t{2});

@@ -28,8 +28,8 @@ std::string variablesOf(const OnnxImport& import) {
   if (!import.model) return toText(import.model.error());
   std::string all;
   for (UOp v : import.model->variables)
-    all += (all.empty() ? "" : " ") + std::string(v.argAs<VarArg>().name) + " [" + std::to_string(v.bounds().min) + ", " +
-           std::to_string(v.bounds().max) + "]";
+    all += (all.empty() ? "" : " ") + std::string(v.argAs<VarArg>().name) + " [" + std::to_string(v.bounds().min) +
+           ", " + std::to_string(v.bounds().max) + "]";
   return all;
 }
 
@@ -127,7 +127,11 @@ TEST_CASE("a table that is read at counted positions bounds the count") {
   m.input("x", {"seq", "2"}).output("y");
   std::vector<float> rows;
   for (int i = 0; i < 48; ++i) rows.push_back(static_cast<float>(i));
-  m.floats("table", {24, 2}, rows).ints("start", {}, {0}).ints("step", {}, {1}).ints("zero", {}, {0}).ints("two", {}, {2});
+  m.floats("table", {24, 2}, rows)
+      .ints("start", {}, {0})
+      .ints("step", {}, {1})
+      .ints("zero", {}, {0})
+      .ints("two", {}, {2});
   m.node("Shape", {"x"}, {"shape"});
   m.node("Gather", {"shape", "zero"}, {"length"});
   m.node("Range", {"start", "length", "step"}, {"count"});
@@ -140,8 +144,8 @@ TEST_CASE("a table that is read at counted positions bounds the count") {
 }
 
 TEST_CASE("sizes that could be negative bound the variables in them") {
-  for (const auto& [kernel, want] : std::vector<std::pair<int64_t, std::string>>{
-           {10, "n [10, 512]"}, {400, "n [400, 6400]"}, {1, "n [1, 512]"}}) {
+  for (const auto& [kernel, want] :
+       std::vector<std::pair<int64_t, std::string>>{{10, "n [10, 512]"}, {400, "n [400, 6400]"}, {1, "n [1, 512]"}}) {
     OnnxMaker m;
     m.input("x", {"1", "1", "n"}).output("y");
     m.floats("w", {1, 1, kernel}, std::vector<float>(static_cast<size_t>(kernel), 1.0f));

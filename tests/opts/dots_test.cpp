@@ -44,7 +44,8 @@ TEST_CASE("Groups of bytes are summed as dot products, whatever their signs and 
   CHECK(errorOf(g, plain, "dot(0,4)").find("is an output axis") != std::string::npos);
   CHECK(errorOf(g, plain, "vector(2,4) dot(2,4)").find("does not sum products of bytes") != std::string::npos);
   CHECK(errorOf(g, plain, "dot(2,4)", gpuCaps()).find("workgroups") != std::string::npos);
-  CHECK(errorOf(g, buildMatmul(g, {8, 32, 16}), "dot(2,4)").find("does not sum products of bytes") != std::string::npos);
+  CHECK(errorOf(g, buildMatmul(g, {8, 32, 16}), "dot(2,4)").find("does not sum products of bytes") !=
+        std::string::npos);
 }
 
 TEST_CASE("Pairs of bf16 are summed as dot products") {
@@ -55,7 +56,8 @@ TEST_CASE("Pairs of bf16 are summed as dot products") {
       for (const char* text :
            {"dot(2,2)", "dot(2,2) tile(1,16) order(1,0) upcast(1,3) vector(2,16)", "dot(2,2) vector(2,2) upcast(0,2)",
             "dot(2,2) tile(1,16) order(1,0) pack(2,3,2) vector(5,8) upcast(6,0) upcast(1,3) vector(2,16)"}) {
-        if (s.k % 4 != 0 && std::string_view(text).find("vector(2,2)") != std::string_view::npos) continue;  // masks a group
+        if (s.k % 4 != 0 && std::string_view(text).find("vector(2,2)") != std::string_view::npos)
+          continue;  // masks a group
         UOp code = lowered(g, applied(g, sink, text, fast()));
         INFO(text);
         CHECK(countOp(code, Op::Dot) >= 1);

@@ -33,16 +33,14 @@ UOp buildGather(Graph& g, const Sizes& s) {
   UOp r0 = b.loop(s.m), r1 = b.loop(s.n);
   UOp row = g.cast(g.load(b.at(1, DType::I32, {s.m}, {r0})), DType::Index);
   UOp inside = b.both(b.lt(b.i(-1), row), b.lt(row, b.i(s.k)));
-  UOp value =
-      g.load(b.at(2, DType::F32, {s.k, s.n}, {row, r1}), g.constant(Scalar::of(DType::F32, 0)), inside);
+  UOp value = g.load(b.at(2, DType::F32, {s.k, s.n}, {row, r1}), g.constant(Scalar::of(DType::F32, 0)), inside);
   return b.sink({b.end(b.store(b.at(0, DType::F32, {s.m, s.n}, {r0, r1}), value), {r0, r1})});
 }
 
 UOp buildSymbolicRows(Graph& g,
                       const Sizes& s) {  // the first rows up to a variable, summed over k per column
   Builder b(g);
-  UOp rows = g.variable("rows", 1, s.m), r0 = b.loop(rows), r1 = b.loop(s.n),
-      k = b.loop(s.k, AxisType::Reduce);
+  UOp rows = g.variable("rows", 1, s.m), r0 = b.loop(rows), r1 = b.loop(s.n), k = b.loop(s.k, AxisType::Reduce);
   UOp value = b.reduce(Op::Max, b.read(1, {s.m, s.k, s.n}, {r0, k, r1}), {k});
   return b.sink({b.end(b.store(b.at(0, DType::F32, {s.m, s.n}, {r0, r1}), value), {r0, r1})});
 }
@@ -59,8 +57,7 @@ UOp buildIntDot(Graph& g, const Sizes& s) {
   UOp r0 = b.loop(s.m), k0 = b.loop(s.n, AxisType::Reduce), k1 = b.loop(s.k, AxisType::Reduce);
   UOp x = g.load(b.at(1, DType::I32, {s.m, s.n, s.k}, {r0, k0, k1})),
       w = g.load(b.at(2, DType::I32, {s.n, s.k}, {k0, k1}));
-  return b.sink(
-      {b.end(b.store(b.at(0, DType::I32, {s.m}, {r0}), b.reduce(Op::Add, b.mul(x, w), {k0, k1})), {r0})});
+  return b.sink({b.end(b.store(b.at(0, DType::I32, {s.m}, {r0}), b.reduce(Op::Add, b.mul(x, w), {k0, k1})), {r0})});
 }
 
 UOp buildByteSums(Graph& g, const Sizes& s) {  // sums of the bytes of rows
@@ -115,8 +112,8 @@ constexpr TestKernel kKernels[] = {
 UOp buildSerial(Graph& g, const Sizes& s) {  // running sums along the rows, one after the other
   Builder b(g);
   UOp r0 = b.loop(s.m), t = b.loop(s.n, AxisType::Serial);
-  UOp before = g.load(b.at(0, DType::F32, {s.m, s.n}, {r0, b.sub(t, b.i(1))}),
-                      g.constant(Scalar::of(DType::F32, 0)), b.lt(b.i(0), t));
+  UOp before = g.load(b.at(0, DType::F32, {s.m, s.n}, {r0, b.sub(t, b.i(1))}), g.constant(Scalar::of(DType::F32, 0)),
+                      b.lt(b.i(0), t));
   UOp value = b.add(before, b.read(1, {s.m, s.n}, {r0, t}));
   return b.sink({b.end(b.store(b.at(0, DType::F32, {s.m, s.n}, {r0, t}), value), {r0, t})});
 }
@@ -125,16 +122,14 @@ UOp buildMatmul(Graph& g, const Sizes& s) {
   Builder b(g);
   UOp r0 = b.loop(s.m), r1 = b.loop(s.n), k = b.loop(s.k, AxisType::Reduce);
   UOp product = b.mul(b.read(1, {s.m, s.k}, {r0, k}), b.read(2, {s.k, s.n}, {k, r1}));
-  return b.sink(
-      {b.end(b.store(b.at(0, DType::F32, {s.m, s.n}, {r0, r1}), b.reduce(Op::Add, product, {k})), {r0, r1})});
+  return b.sink({b.end(b.store(b.at(0, DType::F32, {s.m, s.n}, {r0, r1}), b.reduce(Op::Add, product, {k})), {r0, r1})});
 }
 
 UOp buildMatmulAcross(Graph& g, const Sizes& s) {
   Builder b(g);
   UOp r0 = b.loop(s.m), r1 = b.loop(s.n), k = b.loop(s.k, AxisType::Reduce);
   UOp product = b.mul(b.read(1, {s.k, s.m}, {k, r0}), b.read(2, {s.k, s.n}, {k, r1}));
-  return b.sink(
-      {b.end(b.store(b.at(0, DType::F32, {s.m, s.n}, {r0, r1}), b.reduce(Op::Add, product, {k})), {r0, r1})});
+  return b.sink({b.end(b.store(b.at(0, DType::F32, {s.m, s.n}, {r0, r1}), b.reduce(Op::Add, product, {k})), {r0, r1})});
 }
 
 UOp buildPointwise(Graph& g, const Sizes& s) {
@@ -151,7 +146,8 @@ UOp buildGroups(Graph& g, const Sizes& s) {
   UOp r0 = b.loop(2 * s.m), r1 = b.loop(s.n), k = b.loop(s.k, AxisType::Reduce);
   UOp group = g.alu(Op::Floordiv, {r0, g.index(s.m)});
   UOp product = b.mul(b.read(1, {2, s.k, s.n}, {group, k, r1}), b.read(2, {2 * s.m, s.k}, {r0, k}));
-  return b.sink({b.end(b.store(b.at(0, DType::F32, {2 * s.m, s.n}, {r0, r1}), b.reduce(Op::Add, product, {k})), {r0, r1})});
+  return b.sink(
+      {b.end(b.store(b.at(0, DType::F32, {2 * s.m, s.n}, {r0, r1}), b.reduce(Op::Add, product, {k})), {r0, r1})});
 }
 
 UOp buildByteMatmul(Graph& g, const Sizes& s, const Bytes& bytes) {
@@ -192,24 +188,21 @@ UOp buildAdd(Graph& g, const Sizes& s) {
 UOp buildTranspose(Graph& g, const Sizes& s) {
   Builder b(g);
   UOp r0 = b.loop(s.m), r1 = b.loop(s.n);
-  return b.sink(
-      {b.end(b.store(b.at(0, DType::F32, {s.m, s.n}, {r0, r1}), b.read(1, {s.n, s.m}, {r1, r0})), {r0, r1})});
+  return b.sink({b.end(b.store(b.at(0, DType::F32, {s.m, s.n}, {r0, r1}), b.read(1, {s.n, s.m}, {r1, r0})), {r0, r1})});
 }
 
 UOp buildRowSum(Graph& g, const Sizes& s) {
   Builder b(g);
   UOp r0 = b.loop(s.m), k = b.loop(s.n, AxisType::Reduce);
-  return b.sink({b.end(
-      b.store(b.at(0, DType::F32, {s.m}, {r0}), b.reduce(Op::Add, b.read(1, {s.m, s.n}, {r0, k}), {k})),
-      {r0})});
+  return b.sink(
+      {b.end(b.store(b.at(0, DType::F32, {s.m}, {r0}), b.reduce(Op::Add, b.read(1, {s.m, s.n}, {r0, k}), {k})), {r0})});
 }
 
 UOp buildColumnSum(Graph& g, const Sizes& s) {
   Builder b(g);
   UOp r0 = b.loop(s.n), k = b.loop(s.m, AxisType::Reduce);
-  return b.sink({b.end(
-      b.store(b.at(0, DType::F32, {s.n}, {r0}), b.reduce(Op::Add, b.read(1, {s.m, s.n}, {k, r0}), {k})),
-      {r0})});
+  return b.sink(
+      {b.end(b.store(b.at(0, DType::F32, {s.n}, {r0}), b.reduce(Op::Add, b.read(1, {s.m, s.n}, {k, r0}), {k})), {r0})});
 }
 
 UOp buildFullMax(Graph& g, const Sizes& s) {
@@ -305,8 +298,7 @@ bool sameBuffers(const Buffers& a, const Buffers& b, double relative) {
 VariableValues valuesOf(UOp sink) {
   VariableValues variables;
   for (UOp n : toposort(sink))
-    if (n.op() == Op::Var)
-      variables.emplace(n.argAs<VarArg>().name, std::min<int64_t>(n.argAs<VarArg>().max, 3));
+    if (n.op() == Op::Var) variables.emplace(n.argAs<VarArg>().name, std::min<int64_t>(n.argAs<VarArg>().max, 3));
   return variables;
 }
 

@@ -21,10 +21,11 @@ struct TestKernel {
 /// Parameter 0 is the output; ranges are numbered in nest order.
 std::span<const TestKernel> testKernels();
 
-UOp buildMatmul(Graph& graph, const Sizes& sizes);   // out[m,n] = sum over k of a[m,k] * b[k,n]
+UOp buildMatmul(Graph& graph, const Sizes& sizes);        // out[m,n] = sum over k of a[m,k] * b[k,n]
 UOp buildMatmulAcross(Graph& graph, const Sizes& sizes);  // the same with a[k,m]
-UOp buildPointwise(Graph& graph, const Sizes& sizes);  // 8 images of k channels and n elements, m filters of one tap
-UOp buildGroups(Graph& graph, const Sizes& sizes);   // 2 groups of m rows, each of them times a matrix [k,n] of the group
+UOp buildPointwise(Graph& graph, const Sizes& sizes);     // 8 images of k channels and n elements, m filters of one tap
+UOp buildGroups(Graph& graph,
+                const Sizes& sizes);  // 2 groups of m rows, each of them times a matrix [k,n] of the group
 /// Factors of a product of bytes, summed in i32, each less a zero point per row or column where asked for.
 struct Bytes {
   DType a = DType::U8, b = DType::I8;
@@ -37,20 +38,20 @@ template <bool byRows>
 UOp buildBf16(Graph& graph, const Sizes& sizes) {
   return buildBf16Matmul(graph, sizes, byRows);
 }
-UOp buildMatvec(Graph& graph, const Sizes& sizes);   // out[n] = sum over k of a[k] * b[k,n]
-UOp buildSoftmax(Graph& graph, const Sizes& sizes);  // rows m, columns n
+UOp buildMatvec(Graph& graph, const Sizes& sizes);     // out[n] = sum over k of a[k] * b[k,n]
+UOp buildSoftmax(Graph& graph, const Sizes& sizes);    // rows m, columns n
 UOp buildAttention(Graph& graph, const Sizes& sizes);  // queries m, n + 3 keys of k, magnitudes of n values
-UOp buildAdd(Graph& graph, const Sizes& sizes);      // out[m,n] = a[m,n] + b[m,n]
+UOp buildAdd(Graph& graph, const Sizes& sizes);        // out[m,n] = a[m,n] + b[m,n]
 UOp buildTranspose(Graph& graph, const Sizes& sizes);
 UOp buildRowSum(Graph& graph, const Sizes& sizes);     // out[m] = sum over n
 UOp buildColumnSum(Graph& graph, const Sizes& sizes);  // out[n] = sum over m
 UOp buildFullMax(Graph& graph, const Sizes& sizes);
-UOp buildConv1d(Graph& graph, const Sizes& sizes);  // m channels, n positions, k taps, zero padding
-UOp buildConv2d(Graph& graph, const Sizes& sizes);  // m filters of 3 x 3, 2 channels of k x n, zero padding
-UOp buildDeepConv2d(Graph& graph, const Sizes& sizes);  // the same of 16 channels
-UOp buildDilatedConv2d(Graph& graph, const Sizes& sizes);  // as buildConv2d, taps 3 elements apart
-UOp buildColumnConv2d(Graph& graph, const Sizes& sizes);   // taps of 3 x 1: lines of results are longer
-UOp buildConv2dStep2(Graph& graph, const Sizes& sizes);  // k x n results; windows move by 2, zero padding
+UOp buildConv1d(Graph& graph, const Sizes& sizes);            // m channels, n positions, k taps, zero padding
+UOp buildConv2d(Graph& graph, const Sizes& sizes);            // m filters of 3 x 3, 2 channels of k x n, zero padding
+UOp buildDeepConv2d(Graph& graph, const Sizes& sizes);        // the same of 16 channels
+UOp buildDilatedConv2d(Graph& graph, const Sizes& sizes);     // as buildConv2d, taps 3 elements apart
+UOp buildColumnConv2d(Graph& graph, const Sizes& sizes);      // taps of 3 x 1: lines of results are longer
+UOp buildConv2dStep2(Graph& graph, const Sizes& sizes);       // k x n results; windows move by 2, zero padding
 UOp buildConv2dStep2Valid(Graph& graph, const Sizes& sizes);  // the same without padding
 
 UOp buildSerial(Graph& graph, const Sizes& sizes);  // running sums along n

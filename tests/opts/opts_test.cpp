@@ -15,13 +15,11 @@ TEST_CASE("Axis numbers: outputs, then reduces, then stages; splits keep the oth
   CHECK(describeAxes(applied(g, sink, "upcast(0,4)")) == "0 loop 2, 1 loop 64, 2 reduce 6");
   CHECK(describeAxes(applied(g, sink, "vector(1,16) unroll(2,3)")) == "0 loop 8, 1 loop 4, 2 reduce 2");
   CHECK(describeAxes(applied(g, sink, "tile(1,32)")) == "0 loop 8, 1 loop 2, 2 loop 32, 3 reduce 6");
-  CHECK(describeAxes(applied(g, sink, "tile(1,32) order(1,0,2)")) ==
-        "0 loop 2, 1 loop 8, 2 loop 32, 3 reduce 6");
+  CHECK(describeAxes(applied(g, sink, "tile(1,32) order(1,0,2)")) == "0 loop 2, 1 loop 8, 2 loop 32, 3 reduce 6");
   CHECK(describeAxes(applied(g, sink, "tile(1,32) pack(2,3,2)")) ==
         "0 loop 8, 1 loop 2, 2 loop 32, 3 reduce 6, 4 stage 6, 5 stage 32");
   CHECK(describeAxes(applied(g, sink, "thread(1,16)")) == "0 thread 4, 1 loop 8, 2 loop 16, 3 reduce 6");
-  CHECK(describeAxes(applied(g, sink, "thread(1,16) thread(1,4)")) ==
-        "0 thread 8, 1 loop 4, 2 loop 16, 3 reduce 6");
+  CHECK(describeAxes(applied(g, sink, "thread(1,16) thread(1,4)")) == "0 thread 8, 1 loop 4, 2 loop 16, 3 reduce 6");
   CHECK(describeAxes(applied(g, sink, "merge(0,1)")) == "0 loop 512, 1 reduce 6");
 }
 
@@ -29,10 +27,10 @@ TEST_CASE("The GEMM nest with a packed column panel is expressible") {
   Graph g;
   for (Sizes s : {Sizes{8, 64, 6}, Sizes{7, 35, 5}, Sizes{17, 33, 1}}) {
     UOp sink = buildMatmul(g, s);
-    UOp tuned = applied(
-        g, sink,
-        "tile(1,32) order(1,0,2) pack(2,3,2) upcast(1,4) vector(2,16) upcast(2,0) vector(5,16) upcast(5,0) "
-        "thread(0,1)");
+    UOp tuned =
+        applied(g, sink,
+                "tile(1,32) order(1,0,2) pack(2,3,2) upcast(1,4) vector(2,16) upcast(2,0) vector(5,16) upcast(5,0) "
+                "thread(0,1)");
     UOp end = tuned.src(0);
     CHECK(countOp(tuned, Op::Stage) == 1);
     CHECK(end.src(0).srcCount() == 2);  // remainders step back, no gate
@@ -115,9 +113,10 @@ TEST_CASE("Windows of taps that lie apart are copied once where they meet") {
 TEST_CASE("Windows that move in steps read neighbours of their copy") {
   Graph g;
   UOp padded = buildConv2dStep2(g, {4, 9, 12}), valid = buildConv2dStep2Valid(g, {4, 7, 6});
-  CHECK(describeAxes(applied(g, padded, "window(1,3,4,5,1,2)")) ==
-        "0 loop 4, 1 loop 12, 2 loop 9, 3 reduce 2, 4 reduce 3, 5 reduce 3, 6 stage 2, 7 stage 2, 8 stage 2, 9 stage 13, "
-        "10 stage 10");
+  CHECK(
+      describeAxes(applied(g, padded, "window(1,3,4,5,1,2)")) ==
+      "0 loop 4, 1 loop 12, 2 loop 9, 3 reduce 2, 4 reduce 3, 5 reduce 3, 6 stage 2, 7 stage 2, 8 stage 2, 9 stage 13, "
+      "10 stage 10");
   applied(g, padded, "tile(1,5) order(1,0,2,3) window(1,4,5,6,2,3) vector(11,8) upcast(1,3) upcast(2,2) vector(3,8)");
   applied(g, padded, "window(1,3,4,5,1,2) pitch(1,2,10) vector(8,8) upcast(0,3) vector(1,8) upcast(1,4) thread(0,1)");
   applied(g, valid, "window(1,3,4,5,1,2)");
@@ -158,8 +157,7 @@ TEST_CASE("An output is streamed unless the kernel reads it") {
 TEST_CASE("Softmax keeps its exponentials in a row-local buffer") {
   Graph g;
   UOp sink = buildSoftmax(g, {4, 37, 0});
-  UOp shared =
-      applied(g, sink, "share(1,3) thread(0,1) vector(1,8) vector(2,8) vector(3,8) vector(4,8) acc(2,4)");
+  UOp shared = applied(g, sink, "share(1,3) thread(0,1) vector(1,8) vector(2,8) vector(3,8) vector(4,8) acc(2,4)");
   CHECK(countOp(sink, Op::Exp) == 2);
   CHECK(countOp(shared, Op::Exp) == 1);
   CHECK(countOp(shared, Op::Stage) == 1);
@@ -275,25 +273,22 @@ OptOp randomOpt(std::mt19937& random, int axes) {
   const OptInfo& row = allOpts()[random() % allOpts().size()];
   auto axis = [&] { return pick(0, axes - 1); };
   switch (row.shape) {
-    case OptShape::None:
-      return {row.kind, NoArgs{}};
+    case OptShape::None: return {row.kind, NoArgs{}};
     case OptShape::AxisAmount:
       return {row.kind, AxisAmount{axis(), row.kind == OptKind::Vector ? 2 << pick(0, 1) : pick(0, 4)}};
     case OptShape::Pack:
-      if (row.kind == OptKind::Window) return {row.kind, PackArgs{1, {axis(), axes - 1}}};  // the taps are the last axis
+      if (row.kind == OptKind::Window)
+        return {row.kind, PackArgs{1, {axis(), axes - 1}}};  // the taps are the last axis
       if (pick(0, 1)) return {row.kind, PackArgs{static_cast<uint32_t>(pick(1, 2)), {axis()}}};
       return {row.kind, PackArgs{static_cast<uint32_t>(pick(1, 2)), {axis(), axis()}}};
-    case OptShape::Param:
-      return {row.kind, ParamSlot{static_cast<uint32_t>(pick(0, 1))}};
+    case OptShape::Param: return {row.kind, ParamSlot{static_cast<uint32_t>(pick(0, 1))}};
     case OptShape::SlotAxisAmount:
       return {row.kind, SlotAxisAmount{static_cast<uint32_t>(pick(1, 2)), axis(), pick(1, 64)}};
     case OptShape::CoreAxes:  // core 0 of gpuCaps() multiplies f32
       if (pick(0, 1)) return {row.kind, CoreAxes{0, 0, std::min(1, axes - 1), axes - 1}};
       return {row.kind, CoreAxes{static_cast<uint32_t>(pick(0, 5)), axis(), axis(), axis()}};
-    case OptShape::TwoAxesAmount:
-      return {row.kind, TwoAxesAmount{axis(), axis(), pick(0, 9)}};
-    case OptShape::AxisList:
-      break;
+    case OptShape::TwoAxesAmount: return {row.kind, TwoAxesAmount{axis(), axis(), pick(0, 9)}};
+    case OptShape::AxisList: break;
   }
   const int32_t first = axis();
   AxisList list{{first, (first + pick(1, std::max(1, axes - 1))) % axes}};
@@ -302,7 +297,8 @@ OptOp randomOpt(std::mt19937& random, int axes) {
 }
 
 /// Opts of `list` that apply one after the other, and what they make of the kernel.
-std::pair<NamedKernel, std::vector<OptOp>> whatApplies(Graph& g, UOp sink, std::span<const OptOp> list, const Caps& caps) {
+std::pair<NamedKernel, std::vector<OptOp>> whatApplies(Graph& g, UOp sink, std::span<const OptOp> list,
+                                                       const Caps& caps) {
   NamedKernel kernel(sink);
   std::vector<OptOp> applied;
   bool noLocals = false;
@@ -379,8 +375,8 @@ TEST_CASE("Every opt is an error or keeps the value, on random kernels and lists
       REQUIRE(names.size() == axesOf(changing.sink).size());
     }
     UOp sink = changing.sink;
-    INFO("seed " << seed << " kernel " << kernel.name << " " << sizes.m << "x" << sizes.n << "x" << sizes.k
-                 << ": " << toText(list) << "\n"
+    INFO("seed " << seed << " kernel " << kernel.name << " " << sizes.m << "x" << sizes.n << "x" << sizes.k << ": "
+                 << toText(list) << "\n"
                  << toUopText(original) << "\n"
                  << toUopText(sink));
     auto replayed = applyOpts(g, original, *parseOpts(toText(list)), caps);
@@ -388,9 +384,9 @@ TEST_CASE("Every opt is an error or keeps the value, on random kernels and lists
       REQUIRE(verifyText(*replayed) == "");
       Buffers expected = resultOf(original);
       REQUIRE(sameBuffers(expected, resultOf(*replayed), kClose));
-      REQUIRE(sameBuffers(expected,
-                          caps.workgroups ? emulated(threadsOf(g, *replayed), *replayed) : resultOf(lowered(g, *replayed)),
-                          kClose));
+      REQUIRE(sameBuffers(
+          expected, caps.workgroups ? emulated(threadsOf(g, *replayed), *replayed) : resultOf(lowered(g, *replayed)),
+          kClose));
     } else {
       REQUIRE(replayed.error().message.find("nolocals") != std::string::npos);
     }
@@ -441,8 +437,9 @@ TEST_CASE("Loops have names that stay when other opts come and go") {
   CHECK(described("tile(1,32) order(1,0,2) pack(2,3,2) upcast(1,4) vector(2,16) thread(0,1)") ==
         "tile(n1,32) order(n1.o,n0,n1.i) pack(2,k0,n1.i) upcast(n0,4) vector(n1.i,16) thread(n1.o,1): "
         "0 n1.o thread 2, 1 n0 loop 2, 2 n1.i loop 2, 3 k0 reduce 6, 4 p2.k0 stage 6, 5 p2.n1.i stage 32");
-  CHECK(described("tile(n1,32) tile(n1.i,8)") == "tile(n1,32) tile(n1.i,8): 0 n0 loop 8, 1 n1.o loop 2, 2 n1.i.o loop 4, "
-                                                 "3 n1.i.i loop 8, 4 k0 reduce 6");
+  CHECK(described("tile(n1,32) tile(n1.i,8)") ==
+        "tile(n1,32) tile(n1.i,8): 0 n0 loop 8, 1 n1.o loop 2, 2 n1.i.o loop 4, "
+        "3 n1.i.i loop 8, 4 k0 reduce 6");
   CHECK(described("merge(n0,n1)") == "merge(n0,n1): 0 n0+n1 loop 512, 1 k0 reduce 6");
   CHECK(described("thread(1,16) thread(1,4)") ==
         "thread(n1,16) thread(n0,4): 0 n1.o+n0.o thread 8, 1 n0.i loop 4, 2 n1.i loop 16, 3 k0 reduce 6");

@@ -5,10 +5,10 @@
 using namespace svod;
 
 TEST_CASE("Lists of opts print and parse back") {
-  for (const char* text :
-       {"upcast(0,4) vector(1,16) unroll(0,4)", "order(1,0,2)", "pack(2,3,1) thread(0,8)", "tc(2,0,1,3) local(0,2)",
-        "pitch(0,1,9)", "nolocals", "", "tile(n1,64) order(n1.o,n0) pack(2,k0,n1.i) vector(p2.n1.i,16) prefetch(2,k0.o,64)",
-        "merge(n0,n1) upcast(n0+n1,4) hold(s0,n2) vector(h_2.n2,8)"}) {
+  for (const char* text : {"upcast(0,4) vector(1,16) unroll(0,4)", "order(1,0,2)", "pack(2,3,1) thread(0,8)",
+                           "tc(2,0,1,3) local(0,2)", "pitch(0,1,9)", "nolocals", "",
+                           "tile(n1,64) order(n1.o,n0) pack(2,k0,n1.i) vector(p2.n1.i,16) prefetch(2,k0.o,64)",
+                           "merge(n0,n1) upcast(n0+n1,4) hold(s0,n2) vector(h_2.n2,8)"}) {
     auto opts = parseOpts(text);
     REQUIRE(opts);
     CHECK(toText(*opts) == text);
@@ -39,12 +39,13 @@ TEST_CASE("Malformed lists are errors that name the place") {
     const char* text;
     const char* part;
   };
-  for (Case c : {Case{"upcats(0,4)", "unknown opt `upcats` at position 1"}, Case{"tile(1,2", "missing `)`"},
-                 Case{"tile(1)", "wrong number of arguments"}, Case{"tile(1,-2)", "expected a number"},
-                 Case{"tile(0,2) (1,2)", "expected the name of an opt at position 11"},
-                 Case{"nolocals(1)", "wrong number"}, Case{"tile(1,99999999999)", "expected a number"},
-                 Case{"UPCAST(0,4)", "expected the name"}, Case{"upcast(n0,n1)", "names a loop in place of a number"},
-                 Case{"stream(n0)", "names a loop in place of a number"}, Case{"tile(N0,4)", "or the name of a loop"}}) {
+  for (Case c :
+       {Case{"upcats(0,4)", "unknown opt `upcats` at position 1"}, Case{"tile(1,2", "missing `)`"},
+        Case{"tile(1)", "wrong number of arguments"}, Case{"tile(1,-2)", "expected a number"},
+        Case{"tile(0,2) (1,2)", "expected the name of an opt at position 11"}, Case{"nolocals(1)", "wrong number"},
+        Case{"tile(1,99999999999)", "expected a number"}, Case{"UPCAST(0,4)", "expected the name"},
+        Case{"upcast(n0,n1)", "names a loop in place of a number"},
+        Case{"stream(n0)", "names a loop in place of a number"}, Case{"tile(N0,4)", "or the name of a loop"}}) {
     auto opts = parseOpts(c.text);
     INFO(c.text);
     REQUIRE_FALSE(opts);

@@ -6,8 +6,7 @@ namespace svod {
 
 UOp buildSoftmax(Graph& g, const Sizes& s) {
   Builder b(g);
-  UOp r0 = b.loop(s.m), r1 = b.loop(s.n), k0 = b.loop(s.n, AxisType::Reduce),
-      k1 = b.loop(s.n, AxisType::Reduce);
+  UOp r0 = b.loop(s.m), r1 = b.loop(s.n), k0 = b.loop(s.n, AxisType::Reduce), k1 = b.loop(s.n, AxisType::Reduce);
   UOp largest = b.reduce(Op::Max, b.read(1, {s.m, s.n}, {r0, k0}), {k0});
   auto shifted = [&](UOp at) { return g.alu(Op::Exp, {b.sub(b.read(1, {s.m, s.n}, {r0, at}), largest)}); };
   UOp value = g.alu(Op::Fdiv, {shifted(r1), b.reduce(Op::Add, shifted(k1), {k1})});

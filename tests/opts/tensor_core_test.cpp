@@ -246,7 +246,8 @@ TEST_CASE("The heuristic gives sums of products to the tensor core that needs th
         "tc(2,n0,n1,k0) upcast(n0,4) upcast(n1,4) local(n1,4) global(n0,n1)");
   CHECK(chosen("m16n8k16-f16-f32", {512, 256, 72}, cuda) ==  // terms in tiles of 8
         "tc(5,n0,n1,k0) upcast(n0,4) upcast(n1,4) local(n1,4) global(n0,n1)");
-  CHECK_THAT(chosen("m16n8k16-f16-f32", {100, 50, 70}, cuda), Catch::StartsWith("tc(5,n0,n1,k0)"));  // the least padding
+  CHECK_THAT(chosen("m16n8k16-f16-f32", {100, 50, 70}, cuda),
+             Catch::StartsWith("tc(5,n0,n1,k0)"));  // the least padding
   CHECK_THAT(chosen("m16n8k16-f16-f32", {512, 3, 64}, cuda), Catch::Contains("tc(2,n0,n1,k0)"));
   CHECK_THAT(chosen("m16n8k16-f16-f32", {512, 1, 64}, cuda), !Catch::Contains("tc"));
   CHECK_THAT(chosen("m16n8k8-tf32-f32", {512, 256, 64}, cuda), Catch::Contains("tc(7,n0,n1,k0)"));

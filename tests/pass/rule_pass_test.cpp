@@ -12,7 +12,8 @@ constexpr Rule kSimple[] = {rule("add-zero", x + 0, x, kInts), rule("mul-one", x
 constexpr RuleGroup kSimpleGroup{"simple", kSimple};
 constexpr RuleSet kSimpleSet{"simple", {&kSimpleGroup}};
 
-[[maybe_unused]] constexpr Rule kFighting[] = {rule("to-double", x + x, x * 2, kInts), rule("to-sum", x * 2, x + x, kInts)};
+[[maybe_unused]] constexpr Rule kFighting[] = {rule("to-double", x + x, x * 2, kInts),
+                                               rule("to-sum", x * 2, x + x, kInts)};
 constexpr RuleGroup kFightingGroup{"fighting", kFighting};
 [[maybe_unused]] constexpr RuleSet kFightingSet{"fighting", {&kFightingGroup}};
 

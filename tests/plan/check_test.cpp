@@ -53,8 +53,7 @@ TEST_CASE("check: constants and variables") {
       {"constants[0]: its file 'kernels.so' holds no weights", [](Plan& p) { p.constants[0].file = 0; }},
       {"constants[0]: there is no file 7 of 2", [](Plan& p) { p.constants[0].file = 7; }},
       {"constants[0]: the offset is not a multiple of 64", [](Plan& p) { p.constants[0].offset = 32; }},
-      {"constants[1]: it lies outside its file: bytes 128 to 320 of 256",
-       [](Plan& p) { p.constants[1].offset = 128; }},
+      {"constants[1]: it lies outside its file: bytes 128 to 320 of 256", [](Plan& p) { p.constants[1].offset = 128; }},
       {"constants[1]: it lies outside its file: bytes 64 to 63 of 256",
        [](Plan& p) { p.constants[1].bytes = UINT64_MAX; }},
       {"variables[1]: 'n' is there twice", [](Plan& p) { p.variables[1].name = "n"; }},
@@ -101,7 +100,8 @@ TEST_CASE("check: expectations") {
   checkMessages({
       {"expectations[0]: buffer 8 is no i64 [2, n] of the arena", [](Plan& p) { p.expectations[0].buffer = 8; }},
       {"expectations[0]: buffer 2 is no i64 [2, n] of the arena", [](Plan& p) { p.expectations[0].buffer = 2; }},
-      {"expectations[0]: buffer 7 is no i64 [2, n] of the arena", [](Plan& p) { p.buffers[7].dtype = ElementType::U64; }},
+      {"expectations[0]: buffer 7 is no i64 [2, n] of the arena",
+       [](Plan& p) { p.buffers[7].dtype = ElementType::U64; }},
       {"expectations[0]: buffer 7 is no i64 [2, n] of the arena", [](Plan& p) { p.buffers[7].shape = {4}; }},
       {"expectations[0]: buffer 7 is no i64 [2, n] of the arena", [](Plan& p) { p.buffers[7].shape = {1, 4}; }},
   });
@@ -135,8 +135,7 @@ TEST_CASE("check: an argument that does not fit is described") {
       {"steps[2]: there is no buffer 9 of 8", [](Plan& p) { action<HostCall>(p, 2).args[0].buffer = 9; }},
       {"steps[2]: there is no variable 3 of 3",
        [](Plan& p) { action<HostCall>(p, 2).args[0].shape = {Expr::variable(3)}; }},
-      {"steps[2]: 'i' is used outside its loop",
-       [](Plan& p) { action<HostCall>(p, 2).values = {Expr::variable(2)}; }},
+      {"steps[2]: 'i' is used outside its loop", [](Plan& p) { action<HostCall>(p, 2).values = {Expr::variable(2)}; }},
   });
 }
 

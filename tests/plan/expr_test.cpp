@@ -43,8 +43,7 @@ TEST_CASE("expressions: values, precedence and rounding") {
 }
 
 TEST_CASE("expressions: overflow and division by zero are errors that show the values") {
-  for (const char* text :
-       {"n//(m-5)", "n%(m-5)", "ceildiv(n,m-5)", "n*4611686018427387904", "n+9223372036854775800"}) {
+  for (const char* text : {"n//(m-5)", "n%(m-5)", "ceildiv(n,m-5)", "n*4611686018427387904", "n+9223372036854775800"}) {
     auto expr = parseExpr(text, kNames);
     REQUIRE(expr);
     auto result = expr->evaluate(std::vector<int64_t>{17, 5, 3}, kNames);
@@ -74,12 +73,14 @@ TEST_CASE("expressions: what is too long or too deep to be read is known before 
     INFO(text.substr(0, 100));
     const Result<Expr> parsed = parseExpr(text, kNames);
     CHECK(canBeRead(expr) == parsed.has_value());
-    if (parsed) CHECK(parsed->tryEvaluate(std::vector<int64_t>{3, 2, 1}) == expr.tryEvaluate(std::vector<int64_t>{3, 2, 1}));
+    if (parsed)
+      CHECK(parsed->tryEvaluate(std::vector<int64_t>{3, 2, 1}) == expr.tryEvaluate(std::vector<int64_t>{3, 2, 1}));
     const bool divides = text.find("//") != std::string::npos || text.find('%') != std::string::npos;
     if (parsed && !divides) CHECK(expr.tryEvaluate(std::vector<int64_t>{3, 2, 1}).has_value());
     parsed ? ++readable : ++unreadable;
   };
-  const ExprOp kinds[] = {ExprOp::Add, ExprOp::Sub, ExprOp::Mul, ExprOp::FloorDiv, ExprOp::Mod, ExprOp::Max, ExprOp::Min};
+  const ExprOp kinds[] = {ExprOp::Add, ExprOp::Sub, ExprOp::Mul, ExprOp::FloorDiv,
+                          ExprOp::Mod, ExprOp::Max, ExprOp::Min};
   for (ExprOp op : kinds) {
     Expr left = n, right = n, deep = n;
     for (size_t i = 0; i < 40; i++) {

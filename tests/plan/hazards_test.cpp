@@ -19,8 +19,7 @@ std::set<std::pair<uint32_t, uint32_t>> conflicts(const std::vector<std::vector<
     for (uint32_t b = a + 1; b < steps.size(); b++)
       for (const BufferAccess& x : steps[a])
         for (const BufferAccess& y : steps[b])
-          if (x.storage == y.storage && x.begin < y.end && y.begin < x.end &&
-              (writes(x.mode) || writes(y.mode)))
+          if (x.storage == y.storage && x.begin < y.end && y.begin < x.end && (writes(x.mode) || writes(y.mode)))
             out.emplace(a, b);
   return out;
 }

@@ -33,8 +33,8 @@ bool isSafe(const MemoryProblem& problem, const MemoryLayout& layout) {
   std::vector<std::vector<BufferAccess>> placed(problem.steps.size());
   for (size_t step = 0; step < problem.steps.size(); step++)
     for (const BufferAccess& access : problem.steps[step])
-      placed[step].push_back({0, layout.offsets[access.storage] + access.begin,
-                              layout.offsets[access.storage] + access.end, access.mode});
+      placed[step].push_back(
+          {0, layout.offsets[access.storage] + access.begin, layout.offsets[access.storage] + access.end, access.mode});
   DepLists deps = problem.deps;
   for (auto [first, then] : layout.addedEdges) deps[then].push_back(first);
   auto pairs = hazardPairs(placed);
@@ -121,9 +121,8 @@ TEST_CASE("memory: random graphs are safe in every mode, aligned, and reproducib
     for (uint32_t i = 0; i < count; i++) {
       std::vector<uint32_t> from;
       for (uint32_t k = 0; i > 0 && k < random() % 3; k++) from.push_back(random() % i);
-      steps.step(from, random() % 8 == 0 && i > 0
-                           ? std::vector<uint32_t>{i, static_cast<uint32_t>(random() % i)}
-                           : std::vector<uint32_t>{i});
+      steps.step(from, random() % 8 == 0 && i > 0 ? std::vector<uint32_t>{i, static_cast<uint32_t>(random() % i)}
+                                                  : std::vector<uint32_t>{i});
       for (uint32_t source : from)
         if (random() % 2 == 0) steps.problem.inPlace.push_back({source, i});
     }
@@ -168,21 +167,13 @@ TEST_CASE("memory of a plan: offsets, views and loops, and the result passes the
   for (int i = 0; i < 6; i++)
     plan.buffers.push_back({"t" + std::to_string(i), ElementType::F32, {16}, 64, Place::Arena, 0, 0, 0});
   plan.buffers.push_back({"v", ElementType::F32, {8}, 32, Place::View, 32, 0, 0});  // of t0
-  plan.kernels = {{0,
-                   "k",
-                   "k",
-                   {{ElementType::F32, Mode::Read, 32}, {ElementType::F32, Mode::Write, 64}},
-                   {},
-                   1,
-                   0,
-                   0,
-                   0,
-                   ""},
-                  {0, "w", "w", {{ElementType::F32, Mode::Write, 64}}, {}, 1, 0, 0, 0, ""}};
-  plan.steps = {{{}, Launch{1, {0}, {}}},    {{}, Launch{0, {0, 1}, {}}}, {{}, Launch{0, {1, 2}, {}}},
-                {{}, Launch{0, {6, 3}, {}}},  // the view keeps t0 alive until here
-                {{}, Loop{0, Expr(3), 2}},   {{}, Launch{0, {3, 4}, {}}}, {{}, Launch{0, {4, 3}, {}}},
-                {{}, Launch{0, {3, 5}, {}}}};
+  plan.kernels = {
+      {0, "k", "k", {{ElementType::F32, Mode::Read, 32}, {ElementType::F32, Mode::Write, 64}}, {}, 1, 0, 0, 0, ""},
+      {0, "w", "w", {{ElementType::F32, Mode::Write, 64}}, {}, 1, 0, 0, 0, ""}};
+  plan.steps = {{{}, Launch{1, {0}, {}}},    {{}, Launch{0, {0, 1}, {}}},
+                {{}, Launch{0, {1, 2}, {}}}, {{}, Launch{0, {6, 3}, {}}},  // the view keeps t0 alive until here
+                {{}, Loop{0, Expr(3), 2}},   {{}, Launch{0, {3, 4}, {}}},
+                {{}, Launch{0, {4, 3}, {}}}, {{}, Launch{0, {3, 5}, {}}}};
   for (MemoryMode mode : {MemoryMode::Arena, MemoryMode::Remap, MemoryMode::Off})
     for (uint64_t budget : {UINT64_MAX, UINT64_C(0)}) {
       Plan planned = plan;

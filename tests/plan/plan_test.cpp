@@ -54,8 +54,7 @@ TEST_CASE("plan.json: members are strict, and errors say where") {
     return result.error().message;
   };
   CHECK(message("\"arenaBytes\": 512", "\"arenaBytes\": -1").find("arenaBytes: a size") != std::string::npos);
-  CHECK(message("\"arenaBytes\": 512", "\"arenaBites\": 512").find("'arenaBytes' is missing") !=
-        std::string::npos);
+  CHECK(message("\"arenaBytes\": 512", "\"arenaBites\": 512").find("'arenaBytes' is missing") != std::string::npos);
   CHECK(message("\"decisions\"", "\"more\": 1, \"decisions\"").find("does not know") != std::string::npos);
   CHECK(message("\"dtype\": \"f32\"", "\"dtype\": \"f31\"").find("buffers[0].dtype") != std::string::npos);
   CHECK(message("\"place\": \"input\"", "\"place\": \"lost\"").find("'lost'") != std::string::npos);
@@ -69,16 +68,16 @@ TEST_CASE("plan directory: written, read, replaced, and a folder with other file
   TempFolder folder;
   Plan plan = samplePlan();
   const std::string code(100, 'c'), weights(256, 'w');
-  const std::vector<PlanFile> files = {
-      {"kernels.so", FileKind::Code, {std::as_bytes(std::span(code))}},
-      {"weights.bin", FileKind::Weights, {std::as_bytes(std::span(weights))}}};
+  const std::vector<PlanFile> files = {{"kernels.so", FileKind::Code, {std::as_bytes(std::span(code))}},
+                                       {"weights.bin", FileKind::Weights, {std::as_bytes(std::span(weights))}}};
   REQUIRE(writePlanDirectory(folder / "p", plan, files));
   REQUIRE(writePlanDirectory(folder / "p", plan, files));
   auto back = readPlanDirectory(folder / "p");
   REQUIRE(back);
   const std::string written = readText(folder / "p/kernels.so");
   CHECK(written == code + codeRecord(*back));
-  const std::vector<PlanFile> withRecord = {{"kernels.so", FileKind::Code, {std::as_bytes(std::span(written))}}, files[1]};
+  const std::vector<PlanFile> withRecord = {{"kernels.so", FileKind::Code, {std::as_bytes(std::span(written))}},
+                                            files[1]};
   plan.files = describeFiles(withRecord);
   CHECK(*back == plan);
   writeText(folder / "p/notes.txt", "mine");

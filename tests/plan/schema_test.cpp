@@ -47,8 +47,7 @@ class Validator {
       return at + ": too short";
     if (value.is_object()) return validateObject(value, schema, at);
     for (size_t i = 0; value.is_array() && i < value.size(); i++)
-      if (std::string wrong = validate(value[i], schema["items"], at + "[" + std::to_string(i) + "]");
-          !wrong.empty())
+      if (std::string wrong = validate(value[i], schema["items"], at + "[" + std::to_string(i) + "]"); !wrong.empty())
         return wrong;
     return "";
   }
@@ -67,8 +66,7 @@ class Validator {
             return at + ": lacks " + member.dump();
     if (!schema.contains("oneOf")) return "";
     int matching = 0;
-    for (const Json& choice : schema["oneOf"])
-      matching += value.contains(choice["required"][0].get<std::string>());
+    for (const Json& choice : schema["oneOf"]) matching += value.contains(choice["required"][0].get<std::string>());
     return matching == 1 ? "" : at + ": not exactly one action";
   }
   Json root_;
@@ -88,8 +86,7 @@ TEST_CASE("schema: what the reader refuses, the schema refuses, member by member
   const Validator validator(schema());
   int members = 0;
   // Every member of every object in turn: left out, of another type, and with a companion nobody knows.
-  const std::function<void(const Json&, Json::json_pointer)> visit = [&](const Json& value,
-                                                                         Json::json_pointer at) {
+  const std::function<void(const Json&, Json::json_pointer)> visit = [&](const Json& value, Json::json_pointer at) {
     if (value.is_array())
       for (size_t i = 0; i < value.size(); i++) visit(value[i], at / i);
     if (!value.is_object()) return;
@@ -102,8 +99,7 @@ TEST_CASE("schema: what the reader refuses, the schema refuses, member by member
         // The reader wants its own first line; the rest may be laid out in any way.
         Json rest = changed;
         rest.erase("checksum");
-        const std::string text =
-            std::string(kPlanJsonStart) + std::string(64, '0') + "\"," + rest.dump().substr(1);
+        const std::string text = std::string(kPlanJsonStart) + std::string(64, '0') + "\"," + rest.dump().substr(1);
         CHECK(!planFromJson(withChecksum(text), "changed"));
       };
       if (name == "checksum") continue;

@@ -76,8 +76,8 @@ TEST_CASE("a plan in full lists buffers and steps with their edges") {
 
 TEST_CASE("kernels show their class, the reasons for their opts, and times") {
   const Plan plan = samplePlan();
-  KernelInsight insight{"gemm", "rows times columns", "loop-nests",
-                        {{"upcast(0,4)", "because of registers"}}, 2000, "compute", 1000};
+  KernelInsight insight{
+      "gemm", "rows times columns", "loop-nests", {{"upcast(0,4)", "because of registers"}}, 2000, "compute", 1000};
   ReportOptions options;
   options.kernels = true;
   auto described = [&] {

@@ -5,4 +5,4 @@
 namespace svod {
 uint64_t allocationCount();
 uint64_t lookupCount();  // linked with --wrap=dlsym
-}
+}  // namespace svod

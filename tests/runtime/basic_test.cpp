@@ -13,8 +13,7 @@ PlanBuilder addAndDouble() {
   const Expr n = Expr::variable(b.variable("n", 0, 16));
   std::vector<float> weights(16);
   for (size_t i = 0; i < 16; i++) weights[i] = static_cast<float>(100 * i);
-  const BufferId x = b.input("x", 16, n), w = b.constant("w", weights), t = b.arena("t", 16),
-                 y = b.output("y", 16, n);
+  const BufferId x = b.input("x", 16, n), w = b.constant("w", weights), t = b.arena("t", 16), y = b.output("y", 16, n);
   b.launch("k_add", {x, w, t}, {R, R, W}, {n});
   b.launch("k_double", {t, y}, {R, W}, {n});
   return b;
@@ -55,8 +54,7 @@ TEST_CASE("a plan describes itself before anything is allocated") {
   CHECK(svod_plan_instance_bytes(plan.get(), 1) >= 64);
   CHECK(svod_plan_instance_bytes(plan.get(), 1) < 4096);
   svod_tensor tensor = {};
-  REQUIRE(svod_plan_tensor(plan.get(), SVOD_INPUT, svod_plan_find(plan.get(), SVOD_INPUT, "x"), &tensor) ==
-          0);
+  REQUIRE(svod_plan_tensor(plan.get(), SVOD_INPUT, svod_plan_find(plan.get(), SVOD_INPUT, "x"), &tensor) == 0);
   CHECK(std::string(tensor.dtype) == "f32");
   CHECK(tensor.rank == 1);
   CHECK(tensor.max_shape[0] == 16);
@@ -139,8 +137,7 @@ TEST_CASE("a plan that was compiled again is loaded beside the old one") {
     b.write(folder / "p", kernelsTimes(factor));
     plans.push_back(loadPlan(folder / "p"));
     plans.push_back(loadPlan(folder / "p"));
-    inMemory.push_back(loadMemory(readText(folder / "p/plan.json"), readText(folder / "p/kernels.so"),
-                                  weights));
+    inMemory.push_back(loadMemory(readText(folder / "p/plan.json"), readText(folder / "p/kernels.so"), weights));
   }
   for (size_t i = 0; i < 3; ++i) {
     const float expected = std::vector<float>{2, 3, 5}[i];
@@ -331,8 +328,8 @@ TEST_CASE("errors of host functions are told apart") {
       results[failing] = number;
       error = executeError(instance);
       CHECK(std::string(error.code) == "device-failure");
-      CHECK(error.message == "host function '" + std::string(entries[failing].name) + "' failed with " +
-                                 std::to_string(number));
+      CHECK(error.message ==
+            "host function '" + std::string(entries[failing].name) + "' failed with " + std::to_string(number));
     }
   results[0] = results[1] = 0;
   execute(instance);

@@ -14,8 +14,7 @@ struct Fixture {
 
   Fixture() {
     PlanBuilder builder;
-    const Expr n = Expr::variable(builder.variable("n", 1, 8)),
-               m = Expr::variable(builder.variable("m", 1, 4));
+    const Expr n = Expr::variable(builder.variable("n", 1, 8)), m = Expr::variable(builder.variable("m", 1, 4));
     builder.variable("k", 3, 3, VariableKind::Fixed);
     builder.variable("i", 1, 2);
     builder.input("a", 8, n);

@@ -29,10 +29,9 @@ TEST_CASE("a C99 program compiles without warnings, links the shared library and
   b.launch("k_double", {x, y}, {R, W}, {n});
   b.write(folder / "p");
   const Run compiled =
-      shell(folder,
-            "cc -std=c99 -pedantic -Wall -Wextra -Werror -Iruntime-min/include tests/runtime/example.c -o " +
-                folder / "example" + " -L" + kLibrary + " -lsvod-runtime -Wl,-rpath," +
-                std::filesystem::absolute(kLibrary).string());
+      shell(folder, "cc -std=c99 -pedantic -Wall -Wextra -Werror -Iruntime-min/include tests/runtime/example.c -o " +
+                        folder / "example" + " -L" + kLibrary + " -lsvod-runtime -Wl,-rpath," +
+                        std::filesystem::absolute(kLibrary).string());
   INFO(compiled.out);
   REQUIRE(compiled.code == 0);
   Run run = shell(folder, folder / "example" + " " + folder / "p");
@@ -54,12 +53,11 @@ TEST_CASE("the shared library shows the functions of the header and nothing else
     const std::string line = symbols.out.substr(at, symbols.out.find('\n', at) - at);
     const std::string name = line.substr(line.rfind(' ') + 1);
     INFO(line);
-    const bool isDeclared = header.find(" " + name + "(") != std::string::npos ||
-                            header.find("*" + name + "(") != std::string::npos;
+    const bool isDeclared =
+        header.find(" " + name + "(") != std::string::npos || header.find("*" + name + "(") != std::string::npos;
     CHECK(isDeclared);
     count++;
   }
-  for (size_t at = header.find("SVOD_API "); at != std::string::npos; at = header.find("SVOD_API ", at + 1))
-    declared++;
+  for (size_t at = header.find("SVOD_API "); at != std::string::npos; at = header.find("SVOD_API ", at + 1)) declared++;
   CHECK(count == declared - 1);  // the definition of the macro
 }

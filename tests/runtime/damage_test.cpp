@@ -142,7 +142,8 @@ void writeVariedPlan(const std::string& path) {
   PlanBuilder b;
   const VariableId n = b.variable("n", 1, 8), i = b.variable("i", 0, 3, VariableKind::Loop);
   const BufferId x = b.input("x", 8, Expr::variable(n)), y = b.output("y", 8, Expr::variable(n)),
-                 z = b.output("z", 4, Expr(4)), w = b.constant("w", {1, 2, 3, 4}), t = b.arena("t", 8), s = b.state("s", 4);
+                 z = b.output("z", 4, Expr(4)), w = b.constant("w", {1, 2, 3, 4}), t = b.arena("t", 8),
+                 s = b.state("s", 4);
   b.step(Loop{i, 3, 1});
   b.launch("k_add_value", {s}, {RW}, {Expr(4), Expr::variable(i)});
   b.launch("k_reverse", {x, t}, {R, W}, {Expr::variable(n)}, 1, 32);
@@ -234,6 +235,5 @@ TEST_CASE("more memory than the machine has is an error, not a crash") {
   svod_instance* instance = nullptr;
   svod_error error = {};
   CHECK(svod_instance_create(plan.get(), nullptr, &instance, &error) == 6);
-  CHECK(std::string(error.message).find("36028797018963968 bytes for arena") !=
-        std::string::npos);
+  CHECK(std::string(error.message).find("36028797018963968 bytes for arena") != std::string::npos);
 }

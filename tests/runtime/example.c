@@ -24,8 +24,7 @@ int main(int argc, char** argv) {
   options.pool = svod_pool_create(2);
   if (svod_instance_create(plan, &options, &instance, &error) != 0 ||
       svod_bind_input(instance, input, "f32", shape, 1, x, &error) != 0 ||
-      svod_bind_output(instance, output, y, sizeof y, &error) != 0 ||
-      svod_execute(instance, NULL, &error) != 0)
+      svod_bind_output(instance, output, y, sizeof y, &error) != 0 || svod_execute(instance, NULL, &error) != 0)
     return fail(&error);
   printf("%g %g %g\n", y[0], y[1], y[2]);
   svod_instance_free(instance);

@@ -31,7 +31,11 @@ KERNEL(k_reverse) { /* one tile */
 }
 KERNEL(k_mix) { /* o = hash of two inputs and values[1]; n = values[0] words */
   const uint32_t *x = b[0], *y = b[1]; uint32_t* o = b[2];
-  FOR(i) { uint32_t h = x[i] * 2654435761u ^ (y[i] + 0x9e3779b9u + (uint32_t)v[1]); h ^= h >> 15; o[i] = h * 2246822519u; }
+  FOR(i) {
+    uint32_t h = x[i] * 2654435761u ^ (y[i] + 0x9e3779b9u + (uint32_t)v[1]);
+    h ^= h >> 15;
+    o[i] = h * 2246822519u;
+  }
 }
 KERNEL(k_spin) { /* about values[1] steps of work per tile of one element */
   uint32_t* o = b[0]; (void)scratch;
@@ -53,17 +57,17 @@ KERNEL(k_nothing) { (void)b; (void)v; (void)t0; (void)t1; (void)scratch; }
 )";
 
 /// The compiler of the kernels. In a sanitizer build they are watched as well; the program has the runtime they call.
-inline constexpr const char* kKernelCompiler =
-    kThreadSanitizer    ? "clang-19 -fsanitize=thread"
-    : kAddressSanitizer ? "clang-19 -fsanitize=address,undefined -fno-sanitize-recover=all"
-                        : "cc";
+inline constexpr const char* kKernelCompiler = kThreadSanitizer ? "clang-19 -fsanitize=thread"
+                                               : kAddressSanitizer
+                                                   ? "clang-19 -fsanitize=address,undefined -fno-sanitize-recover=all"
+                                                   : "cc";
 
 /// The bytes of a shared library built from C source.
 inline std::string compiled(const std::string& source) {
   TempFolder folder;
   writeText(folder / "k.c", source);
-  const std::string command = std::string(kKernelCompiler) + " -std=c99 -O1 -g -shared -fPIC -o " +
-                              folder / "k.so" + " " + folder / "k.c";
+  const std::string command =
+      std::string(kKernelCompiler) + " -std=c99 -O1 -g -shared -fPIC -o " + folder / "k.so" + " " + folder / "k.c";
   if (std::system(command.c_str()) != 0) throw std::runtime_error("the C compiler failed: " + command);
   return readText(folder / "k.so");
 }
@@ -93,13 +97,11 @@ struct PlanBuilder {
     plan.memory.mode = "off";
   }
 
-  VariableId variable(const std::string& name, int64_t min, int64_t max,
-                      VariableKind kind = VariableKind::Free) {
+  VariableId variable(const std::string& name, int64_t min, int64_t max, VariableKind kind = VariableKind::Free) {
     plan.variables.push_back({name, min, max, kind, min});
     return static_cast<VariableId>(plan.variables.size() - 1);
   }
-  BufferId buffer(const std::string& name, uint64_t count, Place place,
-                  ElementType dtype = ElementType::F32) {
+  BufferId buffer(const std::string& name, uint64_t count, Place place, ElementType dtype = ElementType::F32) {
     BufferDesc desc{name, dtype, {count}, count * byteSize(dtype), place, 0, 0, 0};
     if (place == Place::Arena) {
       desc.offset = plan.arenaBytes;
@@ -139,8 +141,8 @@ struct PlanBuilder {
   StepId launch(const std::string& symbol, std::vector<BufferId> buffers, std::vector<Mode> modes,
                 std::vector<Expr> values, Expr tiles = Expr::make(ExprOp::CeilDiv, Expr::variable(0), 4),
                 uint64_t scratch = 0) {
-    KernelDesc kernel{
-        0, symbol, symbol, {}, {}, std::move(tiles), scratch, Expr::variable(0), Expr::variable(0) * 4, ""};
+    KernelDesc kernel{0, symbol, symbol, {}, {}, std::move(tiles), scratch, Expr::variable(0), Expr::variable(0) * 4,
+                      ""};
     for (size_t i = 0; i < buffers.size(); i++)
       kernel.args.push_back({plan.buffers[buffers[i]].dtype, modes[i], plan.buffers[buffers[i]].bytes});
     for (size_t i = 0; i < values.size(); i++) kernel.values.push_back("v" + std::to_string(i));
@@ -210,14 +212,12 @@ template <class T>
 void bindIn(const InstanceHandle& instance, size_t index, const std::vector<T>& data) {
   const uint64_t shape = data.size();
   svod_error error = {};
-  if (svod_bind_input(instance.get(), index, nullptr, &shape, 1, data.data(), &error) != 0)
-    FAIL(error.message);
+  if (svod_bind_input(instance.get(), index, nullptr, &shape, 1, data.data(), &error) != 0) FAIL(error.message);
 }
 template <class T>
 void bindOut(const InstanceHandle& instance, size_t index, std::vector<T>& data) {
   svod_error error = {};
-  if (svod_bind_output(instance.get(), index, data.data(), data.size() * sizeof(T), &error) != 0)
-    FAIL(error.message);
+  if (svod_bind_output(instance.get(), index, data.data(), data.size() * sizeof(T), &error) != 0) FAIL(error.message);
 }
 inline void execute(const InstanceHandle& instance, uint64_t seed = 0) {
   const svod_execute_options options = {seed};

@@ -38,8 +38,7 @@ struct RandomGraph {
       const size_t a = buffers.size() - 1 - random() % back, b = buffers.size() - 1 - random() % back;
       const BufferId to = i == count ? builder.output("y", kWords, words, ElementType::U32)
                                      : builder.arena("t" + std::to_string(i), kWords, ElementType::U32);
-      builder.launch("k_mix", {buffers[a], buffers[b], to}, {R, R, W},
-                     {words, Expr(static_cast<int64_t>(i))});
+      builder.launch("k_mix", {buffers[a], buffers[b], to}, {R, R, W}, {words, Expr(static_cast<int64_t>(i))});
       buffers.push_back(to);
       std::vector<uint32_t>& value = values.emplace_back(kWords);
       for (size_t k = 0; k < kWords; k++) value[k] = mix(values[a][k], values[b][k], i);
@@ -96,8 +95,7 @@ TEST_CASE("random graphs give the same bytes for any threads, order and memory m
 TEST_CASE("loops with parallel bodies, nested, on many threads") {
   TempFolder folder;
   PlanBuilder b;
-  const VariableId i = b.variable("i", 0, 99, VariableKind::Loop),
-                   j = b.variable("j", 0, 99, VariableKind::Loop);
+  const VariableId i = b.variable("i", 0, 99, VariableKind::Loop), j = b.variable("j", 0, 99, VariableKind::Loop);
   const Expr n(64), vi = Expr::variable(i), vj = Expr::variable(j);
   std::vector<BufferId> s;
   for (int k = 0; k < 4; k++) s.push_back(b.state("s" + std::to_string(k), 64));
@@ -342,13 +340,10 @@ TEST_CASE("dispatch cost of empty kernels", "[.bench]") {
     PlanBuilder b;
     std::vector<BufferId> lanes;
     for (int i = 0; i < (chain ? 1 : 16); i++) lanes.push_back(b.arena("t" + std::to_string(i), 16));
-    for (uint32_t i = 0; i < kSteps; i++)
-      b.launch("k_nothing", {lanes[i % lanes.size()]}, {RW}, {Expr(1)}, Expr(1));
+    for (uint32_t i = 0; i < kSteps; i++) b.launch("k_nothing", {lanes[i % lanes.size()]}, {RW}, {Expr(1)}, Expr(1));
     b.plan.kernels[0].flops = 50'000;  // claims to be worth sharing
     auto start = std::chrono::steady_clock::now();
-    const auto since = [&] {
-      return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    };
+    const auto since = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
     b.write(folder / "p");
     std::printf("%s: write %.1f ms", chain ? "chain" : "16 lanes", since() * 1e3);
     start = std::chrono::steady_clock::now();

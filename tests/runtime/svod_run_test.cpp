@@ -45,12 +45,10 @@ struct Fixture {
     return {values, values + array->data.size() / 4};
   }
   Result3 run(const std::string& arguments, const std::string& redirections = "") {
-    const std::string command = "cd '" + folder.path() + "' && '" +
-                                std::filesystem::absolute(SVOD_BIN_DIR).string() + "/svod-run' " + arguments +
-                                " >out.txt 2>err.txt </dev/null " + redirections;
+    const std::string command = "cd '" + folder.path() + "' && '" + std::filesystem::absolute(SVOD_BIN_DIR).string() +
+                                "/svod-run' " + arguments + " >out.txt 2>err.txt </dev/null " + redirections;
     const int status = std::system(command.c_str());
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, readText(folder / "out.txt"),
-            readText(folder / "err.txt")};
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, readText(folder / "out.txt"), readText(folder / "err.txt")};
   }
   void refuses(const std::string& arguments, int code, const std::string& text) {
     const Result3 result = run(arguments);
@@ -186,14 +184,12 @@ TEST_CASE("svod-run: wrong use is exit 2, wrong input exit 1, with a suggestion"
   f.refuses("p --input x=x.npy --output y/2=o.npy", 1, "did you mean 'y/1'?");
   f.refuses("p --input input=x.npy", 1, "the inputs are x");
   f.refuses("p --input x=x.npy --var lenght=3", 1, "did you mean 'length'?");
-  f.refuses("p --input x=x.npy --var length=4", 1,
-            "has two values: it is set to 4, axis 0 of input 'x' makes it 3");
+  f.refuses("p --input x=x.npy --var length=4", 1, "has two values: it is set to 4, axis 0 of input 'x' makes it 3");
   f.refuses("p", 1, "there is no file for input 'x', f32[length]");
   f.refuses("p --var length=3", 1, "add --input x=FILE.npy");
   f.array("long.npy", {1, 2, 3, 4, 5, 6, 7});
   f.refuses("p --input x=long.npy", 1, "must be from 1 to 6");
-  REQUIRE(writeNpy(f.folder / "i.npy", ElementType::I32, std::vector<uint64_t>{1},
-                   std::as_bytes(std::span("abc"))));
+  REQUIRE(writeNpy(f.folder / "i.npy", ElementType::I32, std::vector<uint64_t>{1}, std::as_bytes(std::span("abc"))));
   f.refuses("p --input x=i.npy", 1, "has dtype i32, the plan wants f32");
   CHECK(f.run("p --input x=i.npy").err.find("note: it was read from 'i.npy'") != std::string::npos);
   writeText(f.folder / "cut.npy", readText(f.folder / "x.npy").substr(0, 130));

@@ -13,7 +13,8 @@ inline HostTensor pattern(UOp buffer, int seed) {
   std::vector<int64_t> dims;
   for (size_t i = 0; i < buffer.rank(); ++i) dims.push_back(buffer.dim(i));
   HostTensor t = HostTensor::zeros(buffer.dtype(), dims);
-  for (int64_t i = 0; i < t.numel(); ++i) t.set(i, Scalar::of(t.dtype, static_cast<double>((i * 7 + seed * 3) % 11 - 5)));
+  for (int64_t i = 0; i < t.numel(); ++i)
+    t.set(i, Scalar::of(t.dtype, static_cast<double>((i * 7 + seed * 3) % 11 - 5)));
   return t;
 }
 
@@ -25,7 +26,8 @@ inline ModelBindings patterns(const Model& model) {
   return bindings;
 }
 
-/// The schedule computes what the graph means, as kernels and after expansion. Sums of `patterns` are exact in any order.
+/// The schedule computes what the graph means, as kernels and after expansion. Sums of `patterns` are exact in any
+/// order.
 inline Schedule checked(Model& model, Numerics numerics = Numerics::Strict) {
   auto schedule = makeSchedule(model, {.numerics = numerics, .passes = {.verifyEach = true}});
   REQUIRE(schedule);

@@ -154,8 +154,10 @@ TEST_CASE("heads of an attention are stored as they are read, its result as its 
   };
   CHECK(launches("output r\n") == 4);
   CHECK(launches("output y = matmul(r, wq)\n") == 5);
-  Model model = modelOf("input x: f32[9, 80]\ninput w: f32[80, 80]\nm = permute(reshape(matmul(x, w), shape=[9, 2, 40]), "
-                        "order=[1, 0, 2])\noutput y = matmul(m, transpose(m))\n");
-  const Schedule s = checked(model);  // the columns of a head are a loop of the kernel: its results stand as they are read
+  Model model = modelOf(
+      "input x: f32[9, 80]\ninput w: f32[80, 80]\nm = permute(reshape(matmul(x, w), shape=[9, 2, 40]), "
+      "order=[1, 0, 2])\noutput y = matmul(m, transpose(m))\n");
+  const Schedule s =
+      checked(model);  // the columns of a head are a loop of the kernel: its results stand as they are read
   CHECK(s.kernels[0].sink.src(0).srcCount() == 4);
 }

@@ -208,7 +208,7 @@ TEST_CASE("products of deep matrices are split where the results are few and rea
   };
   CHECK(items(32, 48, 8192) == 2);
   CHECK(items(32, 48, 8192, DType::F16) == items(32, 48, 64, DType::F16));  // parts would be rounded
-  CHECK(items(32, 48, 8191) == 1);  // a prime has no equal parts
+  CHECK(items(32, 48, 8191) == 1);                                          // a prime has no equal parts
   CHECK(items(32, 48, 4096) == 1);
   CHECK(items(8, 48, 8192) == 1);
   CHECK(items(300, 300, 8192) == 1);
@@ -235,7 +235,8 @@ TEST_CASE("products of a softmax are not split, those of other functions are") {
 }
 
 TEST_CASE("long rows of a softmax are swept once for maximum and sum") {
-  const auto kernels = [](int64_t rows, int64_t columns, Numerics numerics = Numerics::Contract, DType dtype = DType::F32) {
+  const auto kernels = [](int64_t rows, int64_t columns, Numerics numerics = Numerics::Contract,
+                          DType dtype = DType::F32) {
     GraphMaker m;
     m.output("y", m.softmax(m.input("x", {rows, columns}, dtype), rows, columns));
     auto schedule = makeSchedule(m.model, {numerics});
@@ -247,7 +248,8 @@ TEST_CASE("long rows of a softmax are swept once for maximum and sum") {
   CHECK(kernels(100, 1 << 19) == 2);
   CHECK(kernels(100, 1 << 18) == 1);  // a row stays in cache
   CHECK(kernels(100, 1 << 19, Numerics::Strict) == 1);
-  CHECK(kernels(100, 1 << 19, Numerics::Contract, DType::BF16) == kernels(100, 1 << 10, Numerics::Contract, DType::BF16));
+  CHECK(kernels(100, 1 << 19, Numerics::Contract, DType::BF16) ==
+        kernels(100, 1 << 10, Numerics::Contract, DType::BF16));
   CHECK(kernels(100, (1 << 19) - 1) == 1);  // a prime has no equal parts
 }
 

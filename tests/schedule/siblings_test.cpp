@@ -20,7 +20,8 @@ size_t launches(const std::string& text) { return scheduled(text).items.size(); 
 }  // namespace
 
 TEST_CASE("results over one input are one kernel") {
-  CHECK(launches("input a: f32[9, 4]\ninput b: f32[9, 4]\noutput x = a + b\noutput y = a * b\noutput z = exp(a)\n") == 1);
+  CHECK(launches("input a: f32[9, 4]\ninput b: f32[9, 4]\noutput x = a + b\noutput y = a * b\noutput z = exp(a)\n") ==
+        1);
   Model symbolic = modelOf("var n in [1, 9]\ninput a: f32[n, 4]\noutput x = a + 1\noutput y = a * 2\n");
   CHECK(makeSchedule(symbolic, {})->items.size() == 1);
 }
@@ -50,7 +51,8 @@ TEST_CASE("kernels stay apart that share too little or cannot move") {
   CHECK(launches("input a: f32[9, 4]\noutput x = a + 1\noutput y = slice(a, starts=[0, 0], ends=[8, 4]) * 2\n") == 2);
   CHECK(launches("input a: f32[9, 4]\ninput b: f32[9, 4]\ninput r: f32[4]\noutput x = a + r\noutput y = b + r\n") == 2);
   // The second result is of the new content of the state.
-  const char* text = "input a: f32[9, 4]\nstate s: f32[9, 4] = 0\noutput x = a + s\nassign s = a * 2\noutput y = a - s\n";
+  const char* text =
+      "input a: f32[9, 4]\nstate s: f32[9, 4] = 0\noutput x = a + s\nassign s = a * 2\noutput y = a - s\n";
   Schedule s = scheduled(text);
   for (const ScheduleItem& item : s.items)
     for (size_t slot = 0; slot < item.args.size(); ++slot) CHECK(!(item.reads[slot] && item.writes[slot]));

@@ -58,8 +58,8 @@ double errorOf(const std::string& text, const WinogradChoice& choose) {
   model.sink = sink;
   auto actual = interpret(model, bindings);
   if (!actual) FAIL(toText(actual.error()));
-  const size_t y = static_cast<size_t>(
-      std::ranges::find(model.ports, PortKind::Output, &ModelPort::kind) - model.ports.begin());
+  const size_t y =
+      static_cast<size_t>(std::ranges::find(model.ports, PortKind::Output, &ModelPort::kind) - model.ports.begin());
   HostTensor difference = (*expected)[y];
   for (int64_t i = 0; i < difference.numel(); ++i)
     difference.set(i, Scalar::ofFloat(DType::F32, difference.at(i).asFloat() - (*actual)[y].at(i).asFloat()));
@@ -73,10 +73,12 @@ constexpr double kTolerance = 2e-5;
 TEST_CASE("convolutions of 3x3 taps at every place are rewritten, however they are written") {
   CHECK(isRewritten(conv("[1, 4, 9, 9]", "[5, 4, 3, 3]", "padding=1")));
   CHECK(isRewritten(conv("[2, 4, 9, 7]", "[6, 2, 3, 3]", "groups=2")));
-  CHECK(isRewritten("input x: f32[1, 4, 9, 9]\nweight w: f32[5, 4, 3, 3] = 1\n"
-                    "output y = relu(conv2d(pad(x, before=[0, 0, 2, 1], after=[0, 0, 0, 3]), w))\n"));
-  CHECK(isRewritten("input x: f32[1, 9, 9, 4]\nweight w: f32[3, 3, 4, 5] = 1\n"  // channels last
-                    "output y = conv2d(permute(x, order=[0, 3, 1, 2]), permute(w, order=[3, 2, 0, 1]), padding=1)\n"));
+  CHECK(
+      isRewritten("input x: f32[1, 4, 9, 9]\nweight w: f32[5, 4, 3, 3] = 1\n"
+                  "output y = relu(conv2d(pad(x, before=[0, 0, 2, 1], after=[0, 0, 0, 3]), w))\n"));
+  CHECK(
+      isRewritten("input x: f32[1, 9, 9, 4]\nweight w: f32[3, 3, 4, 5] = 1\n"  // channels last
+                  "output y = conv2d(permute(x, order=[0, 3, 1, 2]), permute(w, order=[3, 2, 0, 1]), padding=1)\n"));
 }
 
 TEST_CASE("everything else is left alone") {
@@ -102,7 +104,8 @@ TEST_CASE("only fast numerics and only where it is less work") {
   const std::string wide = conv("[1, 128, 32, 32]", "[128, 128, 3, 3]", "padding=1");
   CHECK(launches(wide, Numerics::Contract) == 1);
   CHECK(launches(wide, Numerics::Fast) == 3);
-  CHECK(launches(conv("[1, 128, 30, 30]", "[128, 128, 3, 3]", "padding=1"), Numerics::Fast) == 4);  // the last tiles are cut
+  CHECK(launches(conv("[1, 128, 30, 30]", "[128, 128, 3, 3]", "padding=1"), Numerics::Fast) ==
+        4);  // the last tiles are cut
   // What follows is part of the last transform, other than a sum, which has a kernel of its own.
   const std::string head = "input x: f32[1, 128, 32, 32]\nweight w: f32[128, 128, 3, 3] = 1\nweight b: f32[128] = 1\n";
   CHECK(launches(head + "output y = relu(conv2d(x, w, b, padding=1) + x)\n", Numerics::Fast) == 3);
@@ -115,14 +118,15 @@ TEST_CASE("only fast numerics and only where it is less work") {
 }
 
 TEST_CASE("scheduling a model again adds nothing") {
-  Model model = modelOf("input x: f32[1, 64, 56, 56]\nweight w: f32[64, 64, 3, 3] = 1\n"
-                        "output y = conv2d(relu(conv2d(x, w, padding=1)), w, padding=1)\n");
+  Model model = modelOf(
+      "input x: f32[1, 64, 56, 56]\nweight w: f32[64, 64, 3, 3] = 1\n"
+      "output y = conv2d(relu(conv2d(x, w, padding=1)), w, padding=1)\n");
   const size_t before = model.ports.size();
   for (int i = 0; i < 2; ++i) {
     auto schedule = makeSchedule(model, {Numerics::Fast});
     REQUIRE(schedule);
-    CHECK(schedule->loops.size() == 2);        // some rows of tiles at a time
-    CHECK(model.ports.size() == before + 3);   // transformed weights, results of both
+    CHECK(schedule->loops.size() == 2);       // some rows of tiles at a time
+    CHECK(model.ports.size() == before + 3);  // transformed weights, results of both
     CHECK(model.loops.size() == 2);
   }
 }

@@ -23,18 +23,18 @@ TEST_CASE("words are quoted where a shell would split or change them") {
 }
 
 TEST_CASE("the first byte that is not UTF-8 is found") {
-  for (const char* good : {"", "abc", "gr\u00f6\u00dfe", "\u20ac", "\xed\x9f\xbf\xee\x80\x80\xef\xbf\xbf",
-                           "\U00010000\U0010ffff"})
+  for (const char* good :
+       {"", "abc", "gr\u00f6\u00dfe", "\u20ac", "\xed\x9f\xbf\xee\x80\x80\xef\xbf\xbf", "\U00010000\U0010ffff"})
     CHECK_FALSE(firstNotUtf8(good));
   const std::pair<std::string, size_t> bad[] = {
       {"\xff", 0},
       {"ab\x80", 2},
       {"a\xc3", 1},
-      {"\xc0\xaf", 0},          // overlong
+      {"\xc0\xaf", 0},  // overlong
       {"\xc1\xbf", 0},
       {"\xe0\x9f\xbf", 0},
       {"\xf0\x8f\xbf\xbf", 0},
-      {"\xe2\x82", 0},          // cut
+      {"\xe2\x82", 0},  // cut
       {"\xe2\x82z\x82", 0},
       {"x\xed\xa0\x80", 1},     // half a pair
       {"\xf4\x90\x80\x80", 0},  // above U+10FFFF

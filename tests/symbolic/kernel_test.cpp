@@ -86,7 +86,7 @@ TEST_CASE("ranges a value does not use leave the reduction") {
   CHECK(s.simple(most) == s.g.reduceRanges(Op::Max, u, std::vector<UOp>{r}));
   UOp add = s.sum(u, {r, q});
   CHECK(s.simple(add) == add);
-  CHECK(s.simple(add, Numerics::Contract) == s.g.alu(Op::Mul, {s.sum(u, {r}), s.number(DType::F32, 8)}) );
+  CHECK(s.simple(add, Numerics::Contract) == s.g.alu(Op::Mul, {s.sum(u, {r}), s.number(DType::F32, 8)}));
   UOp odd = s.sum(u, {r, s.range(7)});
   CHECK(s.simple(odd, Numerics::Contract) == odd);
   CHECK_FALSE(s.simple(odd, Numerics::Fast) == odd);

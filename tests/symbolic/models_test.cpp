@@ -93,9 +93,9 @@ TEST_CASE("schedules in contract mode stay within their error bounds") {
     Result<Schedule> schedule = makeSchedule(model, {Numerics::Contract});
     if (!schedule) FAIL(toText(schedule.error()));
     INFO("seed " << seed);
-    Result<std::vector<HostTensor>> got = interpretSchedule(model, *schedule, bindings, [](Kernel& kernel) -> Result<UOp> {
-      return simplifyKernel(*kernel.graph, kernel.sink, Numerics::Contract);
-    });
+    Result<std::vector<HostTensor>> got = interpretSchedule(
+        model, *schedule, bindings,
+        [](Kernel& kernel) -> Result<UOp> { return simplifyKernel(*kernel.graph, kernel.sink, Numerics::Contract); });
     if (!got) FAIL(toText(got.error()));
     for (size_t i = 0; i < want->values.size(); ++i) {
       (*got)[i].dims = want->values[i].dims;

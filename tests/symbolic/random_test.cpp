@@ -137,8 +137,8 @@ class TypedWorld {
   Scalar number() {
     if (isFloat(dtype_)) {
       constexpr double kEdges[] = {0.0, -0.0, 1.0, -1.0, 2.0, 0.5, -INFINITY, INFINITY, NAN, 3e38};
-      return Scalar::ofFloat(
-          dtype_, pick(random_, 0, 2) ? kEdges[pick(random_, 0, 9)] : static_cast<double>(pick(random_, -999, 999)) / 8);
+      return Scalar::ofFloat(dtype_, pick(random_, 0, 2) ? kEdges[pick(random_, 0, 9)]
+                                                         : static_cast<double>(pick(random_, -999, 999)) / 8);
     }
     if (pick(random_, 0, 2)) return Scalar::ofInt(dtype_, pick(random_, -3, 9));
     return Scalar::ofInt(dtype_, static_cast<int64_t>(random_()));
@@ -147,14 +147,16 @@ class TypedWorld {
   UOp expression(int depth) {
     if (depth == 0 || pick(random_, 0, 7) == 0)
       return pick(random_, 0, 2) ? leaves_[pick(random_, 0, 2)] : graph.constant(number());
-    constexpr Op kInt[] = {Op::Add, Op::Sub, Op::Mul, Op::Max, Op::Min, Op::Cdiv, Op::Cmod, Op::Floordiv, Op::Floormod,
-                           Op::And, Op::Or, Op::Xor, Op::Shl, Op::Shr, Op::Neg, Op::Not, Op::Abs, Op::Add, Op::Mul};
+    constexpr Op kInt[] = {Op::Add,      Op::Sub,      Op::Mul, Op::Max, Op::Min, Op::Cdiv, Op::Cmod,
+                           Op::Floordiv, Op::Floormod, Op::And, Op::Or,  Op::Xor, Op::Shl,  Op::Shr,
+                           Op::Neg,      Op::Not,      Op::Abs, Op::Add, Op::Mul};
     constexpr Op kFloat[] = {Op::Add, Op::Sub, Op::Mul,   Op::Max,   Op::Min,  Op::Fdiv,
                              Op::Neg, Op::Abs, Op::Floor, Op::Trunc, Op::Round};
     int64_t kind = pick(random_, 0, 9);
     if (kind < 2) return graph.where(condition(depth - 1), expression(depth - 1), expression(depth - 1));
     if (kind < 3) return throughCast(depth);
-    Op op = isFloat(dtype_) ? kFloat[pick(random_, 0, std::size(kFloat) - 1)] : kInt[pick(random_, 0, std::size(kInt) - 1)];
+    Op op =
+        isFloat(dtype_) ? kFloat[pick(random_, 0, std::size(kFloat) - 1)] : kInt[pick(random_, 0, std::size(kInt) - 1)];
     if (dtype_ == DType::Bool && op == Op::Abs) op = Op::Not;
     if (dtype_ == DType::Bool && (op == Op::Neg || op == Op::Sub || (op >= Op::Cdiv && op <= Op::Shr))) op = Op::And;
     return info(op).maxSrc == 1 ? graph.alu(op, {expression(depth - 1)})
@@ -191,8 +193,8 @@ class TypedWorld {
       Scalar v = number();
       bool bounded = isInt(dtype_) && dtype_ != DType::U64;
       if (bounded && (v.asInt() < l.bounds().min || v.asInt() > l.bounds().max))
-        v = Scalar::ofInt(
-            dtype_, l.bounds().max - l.bounds().min < 100 ? pick(random_, l.bounds().min, l.bounds().max) : l.bounds().min);
+        v = Scalar::ofInt(dtype_, l.bounds().max - l.bounds().min < 100 ? pick(random_, l.bounds().min, l.bounds().max)
+                                                                        : l.bounds().min);
       values[l.id()] = v;
     }
     return values;
@@ -235,7 +237,8 @@ TEST_CASE("the order of rules does not change values") {
   for (int seed = 0; seed < 40; ++seed) {
     Random random(seed);
     std::vector<Rule> shuffled;
-    for (const RuleGroup* group : kSymbolic.all()) shuffled.insert(shuffled.end(), group->rules.begin(), group->rules.end());
+    for (const RuleGroup* group : kSymbolic.all())
+      shuffled.insert(shuffled.end(), group->rules.begin(), group->rules.end());
     std::shuffle(shuffled.begin(), shuffled.end(), random);
     RuleGroup group{"shuffled", shuffled};
     RuleSet set{"shuffled", {&group}};
@@ -269,7 +272,8 @@ std::vector<UOp> rareExpressions(Graph& g) {
   all.push_back(g.alu(Op::Lt, {wide, number(DType::I64, 4)}));
   all.push_back(g.alu(Op::Lt, {g.cast(r, DType::I32), g.cast(leaf("n", DType::Index, 0, 99), DType::I32)}));
   all.push_back(g.alu(Op::Pow, {f, number(DType::F32, 3)}));
-  for (double exponent : {-1, 1, 2}) all.push_back(g.alu(Op::Pow, {f, g.constant(Scalar::ofFloat(DType::F32, exponent))}));
+  for (double exponent : {-1, 1, 2})
+    all.push_back(g.alu(Op::Pow, {f, g.constant(Scalar::ofFloat(DType::F32, exponent))}));
   all.push_back(g.cast(g.alu(Op::Add, {g.cast(r, DType::I32), number(DType::I32, 3)}), DType::Index));
   all.push_back(g.alu(Op::Mul, {bit, i}));
   all.push_back(g.make(Op::Cast, DType::I32, {i}));

@@ -77,10 +77,14 @@ class Sampler {
 
   UOp leaf(DType d) {
     Interval bounds{0, 0};
-    if (d == DType::Bool) bounds = {0, 1};
-    else if (isFloat(d)) bounds = {};
-    else if (d == DType::Index) bounds = {-40, 40};
-    else bounds = {minInt(d), maxInt(d)};
+    if (d == DType::Bool)
+      bounds = {0, 1};
+    else if (isFloat(d))
+      bounds = {};
+    else if (d == DType::Index)
+      bounds = {-40, 40};
+    else
+      bounds = {minInt(d), maxInt(d)};
     if (isInt(d) && d != DType::U64 && pick(random_, 0, 1))
       bounds.min = std::clamp(pick(random_, 0, 2), bounds.min, bounds.max);
     if (isInt(d) && d != DType::U64 && pick(random_, 0, 2) == 0)
@@ -141,7 +145,8 @@ class Sampler {
   DType knownBelow(int at) {
     for (int i = at; i < at + pat_->nodes[at].size; ++i) {
       const PatNode& n = pat_->nodes[i];
-      if ((n.kind == PatKind::Value || n.kind == PatKind::Constant) && captured_[n.slot]) return captured_[n.slot].dtype();
+      if ((n.kind == PatKind::Value || n.kind == PatKind::Constant) && captured_[n.slot])
+        return captured_[n.slot].dtype();
     }
     for (int i = at + pat_->nodes[at].size; i < pat_->count; ++i) {  // used again behind with the root's dtype
       const PatNode& n = pat_->nodes[i];

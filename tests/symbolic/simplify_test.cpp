@@ -14,8 +14,8 @@ struct Ix {
   UOp u;
 };
 Ix wrap(Ix a, int64_t v) { return {a.g, a.g->index(v)}; }
-#define BINARY(symbol, op)                                                          \
-  Ix operator symbol(Ix a, Ix b) { return {a.g, a.g->alu(op, {a.u, b.u})}; }        \
+#define BINARY(symbol, op)                                                   \
+  Ix operator symbol(Ix a, Ix b) { return {a.g, a.g->alu(op, {a.u, b.u})}; } \
   [[maybe_unused]] Ix operator symbol(Ix a, int64_t b) { return a symbol wrap(a, b); }
 BINARY(+, Op::Add)
 BINARY(-, Op::Sub)

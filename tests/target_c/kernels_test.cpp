@@ -37,7 +37,8 @@ const KernelCase kCases[] = {
 %12 = index %0, %2 : f32
 %13 = store %12, %11
 %14 = end %13, %2
-%15 = sink %14)", true},
+%15 = sink %14)",
+     true},
     {"column_max", R"(%0 = param 16 {0} : f32[16]
 %1 = param 80 {1} : f32[80]
 %2 = range 2 {0, loop} : index
@@ -53,7 +54,8 @@ const KernelCase kCases[] = {
 %12 = index %0, %6 : f32
 %13 = store %12, %11
 %14 = end %13, %2, %3
-%15 = sink %14)", false},
+%15 = sink %14)",
+     false},
     {"row_max", R"(%0 = param 1 {0} : f64[1]
 %1 = param 64 {1} : f64[64]
 %2 = range 16 {0, reduce} : index
@@ -65,7 +67,8 @@ const KernelCase kCases[] = {
 %8 = reduce %7, %2, %3 {max} : f64
 %9 = index %0, 0 : f64
 %10 = store %9, %8
-%11 = sink %10)", false},
+%11 = sink %10)",
+     false},
     {"half_axpy", R"(%0 = param 32 {0} : f16[32]
 %1 = param 32 {1} : f16[32]
 %2 = param 32 {2} : f16[32]
@@ -82,7 +85,8 @@ const KernelCase kCases[] = {
 %13 = index %0, %6 : f16
 %14 = store %13, %12
 %15 = end %14, %3, %4
-%16 = sink %15)", false},
+%16 = sink %15)",
+     false},
     {"bf16_sum", R"(%0 = param 2 {0} : bf16[2]
 %1 = param 20 {1} : bf16[20]
 %2 = range 2 {0, loop} : index
@@ -95,7 +99,8 @@ const KernelCase kCases[] = {
 %9 = index %0, %2 : bf16
 %10 = store %9, %8
 %11 = end %10, %2
-%12 = sink %11)", false},
+%12 = sink %11)",
+     false},
     {"staged_flags", R"(%0 = param 24 {0} : bool[24]
 %1 = param 24 {1} : f32[24]
 %2 = range 3 {0, loop} : index
@@ -117,7 +122,8 @@ const KernelCase kCases[] = {
 %18 = index %0, %17 : bool
 %19 = store %18, %16
 %20 = end %19, %2, %13
-%21 = sink %20)", false},
+%21 = sink %20)",
+     false},
     {"shifted", R"(%0 = param 16 {0} : i32[16]
 %1 = param 16 {1} : i32[16]
 %2 = range 2 {0, loop} : index
@@ -135,7 +141,8 @@ const KernelCase kCases[] = {
 %14 = lt %5, 13 : bool
 %15 = store %13, %12, %14
 %16 = end %15, %2, %3
-%17 = sink %16)", false},
+%17 = sink %16)",
+     false},
     {"transposed", R"(%0 = param 32 {0} : i8[32]
 %1 = param 32 {1} : i8[32]
 %2 = range 4 {0, loop} : index
@@ -152,7 +159,8 @@ const KernelCase kCases[] = {
 %13 = index %0, %7 : i8
 %14 = store %13, %12
 %15 = end %14, %2, %3
-%16 = sink %15)", false},
+%16 = sink %15)",
+     false},
 };
 
 std::vector<HostTensor> inputsFor(UOp kernel, bool wholeNumbers) {

@@ -34,11 +34,9 @@ Scalar sample(DType dtype, uint64_t i) {
     return Scalar::ofInt(dtype, i % 3 == 0 ? edges[(mixed >> 40) % 8] : static_cast<int64_t>(mixed >> 9));
   }
   constexpr double kInf = std::numeric_limits<double>::infinity();
-  const double edges[] = {0.0,   -0.0, 1.0,       -0.5,  2.5,  -3.5,       kInf,
-                          -kInf, NAN,  8388607.5, 1e-40, 3e38, 0.49999997, -1.5};
+  const double edges[] = {0.0, -0.0, 1.0, -0.5, 2.5, -3.5, kInf, -kInf, NAN, 8388607.5, 1e-40, 3e38, 0.49999997, -1.5};
   if (i % 2 == 0) return Scalar::ofFloat(dtype, edges[(mixed >> 40) % 14]);
-  return Scalar::ofFloat(dtype,
-                         static_cast<double>(static_cast<int64_t>(mixed)) / 4611686018427387904.0 * 1000.0);
+  return Scalar::ofFloat(dtype, static_cast<double>(static_cast<int64_t>(mixed)) / 4611686018427387904.0 * 1000.0);
 }
 
 // What legalization guards: divisors, shift counts, conversions out of range, infinite powers.
@@ -87,8 +85,7 @@ LinearKernel kernelFor(Graph& g, const Case& c, int lanes, const std::string& na
     return g.make(Op::Index, memory(d), {param, at});
   };
   std::vector<UOp> in;
-  for (const DType d : c.operands())
-    in.push_back(convert(g.load(address(static_cast<uint32_t>(in.size()) + 1, d)), d));
+  for (const DType d : c.operands()) in.push_back(convert(g.load(address(static_cast<uint32_t>(in.size()) + 1, d)), d));
   const UOp result = g.make(c.op, c.to, std::span<const UOp>(in));
   const UOp store = g.make(Op::Store, DType::Void, {address(0, c.to), convert(result, memory(c.to))});
   return kernelOf(g.make(Op::Sink, DType::Void, {g.make(Op::End, DType::Void, {store, range})}), name);
@@ -122,8 +119,7 @@ void check(const Case& c, KernelFunction* function) {
     const Scalar got = Scalar::fromBits(c.to, bits), expected = evalScalar(c.op, c.to, rows[i]);
     if (got == expected) continue;
     // The sign of a zero from max and min is free.
-    if (isFloat(c.to) && (c.op == Op::Max || c.op == Op::Min) && got.asFloat() == expected.asFloat())
-      continue;
+    if (isFloat(c.to) && (c.op == Op::Max || c.op == Op::Min) && got.asFloat() == expected.asFloat()) continue;
     for (const Scalar& s : rows[i]) problem += " " + toText(s);
     problem += " gave " + toText(got) + " for " + toText(expected);
     break;
@@ -146,16 +142,14 @@ std::vector<Case> allCases() {
   for (const DType from : castable)
     for (const DType to : castable)
       if (from != to) cases.push_back({Op::Cast, from, to});
-  for (const auto& [a, b] :
-       {std::pair{DType::F32, DType::U32}, {DType::F64, DType::I64}, {DType::I16, DType::U16}})
+  for (const auto& [a, b] : {std::pair{DType::F32, DType::U32}, {DType::F64, DType::I64}, {DType::I16, DType::U16}})
     cases.push_back({Op::Bitcast, a, b}), cases.push_back({Op::Bitcast, b, a});
   return cases;
 }
 
 std::vector<Case> casesFor(const CpuTarget& cpu) {
   std::vector<Case> cases = allCases();
-  std::erase_if(cases,
-                [&](const Case& c) { return c.op == Op::Mulacc && c.from == DType::F64 && !cpu.hasFma(); });
+  std::erase_if(cases, [&](const Case& c) { return c.op == Op::Mulacc && c.from == DType::F64 && !cpu.hasFma(); });
   if (cpu.hasScaleb())
     for (const DType d : kFloats) cases.push_back({Op::Scaleb, d, d});
   if (cpu.has("f16c") || cpu.arch == Arch::AArch64)
@@ -166,8 +160,7 @@ std::vector<Case> casesFor(const CpuTarget& cpu) {
 
 std::vector<LinearKernel> kernelsFor(Graph& graph, std::span<const Case> cases, int lanes) {
   std::vector<LinearKernel> kernels;
-  for (const Case& c : cases)
-    kernels.push_back(kernelFor(graph, c, lanes, "k" + std::to_string(kernels.size())));
+  for (const Case& c : cases) kernels.push_back(kernelFor(graph, c, lanes, "k" + std::to_string(kernels.size())));
   return kernels;
 }
 
@@ -176,8 +169,7 @@ void checkAll(const CpuTarget& cpu, int lanes) {
   const std::vector<Case> cases = casesFor(cpu);
   const std::vector<LinearKernel> kernels = kernelsFor(graph, cases, lanes);
   const auto library = loadKernels(kernels, cpu);
-  for (size_t i = 0; i < cases.size(); ++i)
-    check(cases[i], library->function<KernelFunction>(kernels[i].name.c_str()));
+  for (size_t i = 0; i < cases.size(); ++i) check(cases[i], library->function<KernelFunction>(kernels[i].name.c_str()));
 }
 
 }  // namespace
@@ -190,14 +182,11 @@ TEST_CASE("vector ops give the defined results") {
 }
 
 #if defined(__x86_64__)
-TEST_CASE("ops give the defined results without any extension") {
-  checkAll(makeCpuTarget("", "x86-64").value(), 4);
-}
+TEST_CASE("ops give the defined results without any extension") { checkAll(makeCpuTarget("", "x86-64").value(), 4); }
 #endif
 
 TEST_CASE("no op calls a library on another architecture") {
   Graph graph;
   const CpuTarget cpu = makeCpuTarget("aarch64-unknown-linux-gnu", "").value();
-  for (const int lanes : {1, 4})
-    CHECK_FALSE(buildKernels(kernelsFor(graph, casesFor(cpu), lanes), cpu).empty());
+  for (const int lanes : {1, 4}) CHECK_FALSE(buildKernels(kernelsFor(graph, casesFor(cpu), lanes), cpu).empty());
 }

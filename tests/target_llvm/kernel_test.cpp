@@ -24,17 +24,15 @@ struct Maker {
   UOp ramp(UOp base, uint32_t lanes) { return g.make(Op::Ramp, DType::I64, {base}, SlotArg{lanes}); }
   UOp at(UOp storage, UOp index) { return g.make(Op::Index, storage.dtype(), {storage, index}); }
   UOp store(UOp address, UOp value) { return g.make(Op::Store, DType::Void, {address, value}); }
-  UOp store(UOp address, UOp value, UOp gate) {
-    return g.make(Op::Store, DType::Void, {address, value, gate});
-  }
+  UOp store(UOp address, UOp value, UOp gate) { return g.make(Op::Store, DType::Void, {address, value, gate}); }
   UOp end(UOp body, UOp range) { return g.make(Op::End, DType::Void, {body, range}); }
   UOp add(UOp a, UOp b) { return g.alu(Op::Add, {a, b}); }
   UOp mul(UOp a, UOp b) { return g.alu(Op::Mul, {a, b}); }
   UOp less(UOp a, UOp b) { return g.alu(Op::Lt, {a, b}); }
 };
 
-void run(const LinearKernel& kernel, std::vector<void*> buffers, std::vector<int64_t> values = {},
-         int64_t begin = 0, int64_t end = 1) {
+void run(const LinearKernel& kernel, std::vector<void*> buffers, std::vector<int64_t> values = {}, int64_t begin = 0,
+         int64_t end = 1) {
   alignas(64) static thread_local std::byte scratch[4096];
   REQUIRE(kernel.scratchBytes <= static_cast<int64_t>(sizeof scratch));
   const auto library = loadKernels(std::span(&kernel, 1), nativeCpu());
@@ -104,11 +102,10 @@ TEST_CASE("vector indices gather and scatter, the last lane wins") {
   const UOp lanes = m.ramp(m.i64(0), 4);
   const UOp gathered = m.g.load(m.at(m.param(1, 16), m.mul(lanes, m.i64(5))));
   const UOp half = m.g.make(Op::Shr, DType::I64, {lanes, m.i64(1)});
-  const UOp reversed =
-      m.g.load(m.at(m.param(1, 16), m.mul(lanes, m.i64(-1))), m.f32(0), m.less(lanes, m.i64(1)));
-  const UOp both = m.g.make(Op::Group, DType::Void,
-                            {m.store(m.at(m.param(0, 8), half), gathered),
-                             m.store(m.at(m.param(0, 8), m.ramp(m.i64(4), 4)), reversed)});
+  const UOp reversed = m.g.load(m.at(m.param(1, 16), m.mul(lanes, m.i64(-1))), m.f32(0), m.less(lanes, m.i64(1)));
+  const UOp both = m.g.make(
+      Op::Group, DType::Void,
+      {m.store(m.at(m.param(0, 8), half), gathered), m.store(m.at(m.param(0, 8), m.ramp(m.i64(4), 4)), reversed)});
   std::vector<float> out(8), in = counting(16);
   run(kernelOf(both, "gather"), {out.data(), in.data()});
   CHECK(out == std::vector<float>{6, 16, 0, 0, 1, 0, 0, 0});
@@ -125,8 +122,8 @@ TEST_CASE("a guarded scalar store happens only where the gate is open") {
 
 TEST_CASE("lanes fold by halves") {
   Maker m;
-  const UOp sum = m.g.make(Op::Reduce, DType::F32, {m.g.load(m.at(m.param(1, 8), m.ramp(m.i64(0), 8)))},
-                           ReduceArg{Op::Add, {}});
+  const UOp sum =
+      m.g.make(Op::Reduce, DType::F32, {m.g.load(m.at(m.param(1, 8), m.ramp(m.i64(0), 8)))}, ReduceArg{Op::Add, {}});
   std::vector<float> out(1), in = {1e8f, 1.0f, -1e8f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f};
   run(kernelOf(m.store(m.at(m.param(0, 1), m.i64(0)), sum), "fold"), {out.data(), in.data()});
   const float half[4] = {1e8f + 1, 2, -1e8f + 1, 2}, quarter[2] = {half[0] + half[2], half[1] + half[3]};
@@ -152,8 +149,7 @@ TEST_CASE("stack, lane and bool memory") {
   Maker m;
   const UOp x = m.g.load(m.at(m.param(1, 4), m.ramp(m.i64(0), 4)));
   std::vector<UOp> picked;
-  for (const uint32_t lane : {3u, 1u, 1u, 0u})
-    picked.push_back(m.g.make(Op::Lane, DType::F32, {x}, SlotArg{lane}));
+  for (const uint32_t lane : {3u, 1u, 1u, 0u}) picked.push_back(m.g.make(Op::Lane, DType::F32, {x}, SlotArg{lane}));
   const UOp shuffled = m.g.make(Op::Stack, DType::F32, std::span<const UOp>(picked));
   const UOp flags = m.less(shuffled, m.f32(2.5));
   const UOp both = m.g.make(Op::Group, DType::Void,
@@ -173,23 +169,20 @@ LinearKernel tileKernel(Maker& m, uint32_t width, Numerics numerics) {
   const UOp zero = m.i64(0), k = m.range(0, m.i64(64)), lanes = m.i64(width);
   std::vector<UOp> ops = {m.param(0, 4 * 2 * width), m.param(1, 4 * 64), m.param(2, 64 * 2 * width)};
   std::vector<UOp> buffers, body, stores;
-  for (uint32_t i = 0; i < 8; ++i)
-    buffers.push_back(m.g.buffer(DType::F32, std::span(&lanes, 1), {i, Space::Reg}));
+  for (uint32_t i = 0; i < 8; ++i) buffers.push_back(m.g.buffer(DType::F32, std::span(&lanes, 1), {i, Space::Reg}));
   std::vector<UOp> inits, updates;
   for (UOp b : buffers) inits.push_back(m.store(m.at(b, m.ramp(zero, width)), m.f32(0)));
   for (uint32_t i = 0; i < 8; ++i) {
     std::vector<UOp> after = {buffers[i], inits[i], k};
     const UOp acc = m.at(m.g.make(Op::After, DType::F32, std::span<const UOp>(after)), m.ramp(zero, width));
     const UOp a = m.g.load(m.at(ops[1], m.add(m.i64(i / 2 * 64), k)));
-    const UOp b =
-        m.g.load(m.at(ops[2], m.ramp(m.add(m.mul(k, m.i64(2 * width)), m.i64(i % 2 * width)), width)));
+    const UOp b = m.g.load(m.at(ops[2], m.ramp(m.add(m.mul(k, m.i64(2 * width)), m.i64(i % 2 * width)), width)));
     updates.push_back(m.store(acc, m.add(m.g.load(acc), m.mul(a, b))));
   }
   const UOp end = m.end(m.g.make(Op::Group, DType::Void, std::span<const UOp>(updates)), k);
   for (uint32_t i = 0; i < 8; ++i) {
     const UOp acc = m.g.make(Op::After, DType::F32, {buffers[i], end});
-    stores.push_back(
-        m.store(m.at(ops[0], m.ramp(m.i64(i * width), width)), m.g.load(m.at(acc, m.ramp(zero, width)))));
+    stores.push_back(m.store(m.at(ops[0], m.ramp(m.i64(i * width), width)), m.g.load(m.at(acc, m.ramp(zero, width)))));
   }
   // toposort interleaves init stores with the loop, so the three parts are listed one after the other.
   std::vector<UOp> order;

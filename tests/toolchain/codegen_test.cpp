@@ -95,16 +95,14 @@ TEST_CASE("the bytes are the same in every run, thread and temporary directory")
 
 TEST_CASE("memory used as an accumulator becomes a register, and vectors keep their width") {
   const std::string text =
-      compile(kScale, makeCpuTarget("x86_64-unknown-linux-gnu", "skylake-avx512").value(), CodeKind::Assembly)
-          .value();
+      compile(kScale, makeCpuTarget("x86_64-unknown-linux-gnu", "skylake-avx512").value(), CodeKind::Assembly).value();
   CHECK(text.find("zmm") != std::string::npos);
   CHECK(text.find("rsp") == std::string::npos);
 }
 
 TEST_CASE("only the features of the record are used") {
   const auto assembly = [](const char* cpu) {
-    return compile(kScale, makeCpuTarget("x86_64-unknown-linux-gnu", cpu).value(), CodeKind::Assembly)
-        .value();
+    return compile(kScale, makeCpuTarget("x86_64-unknown-linux-gnu", cpu).value(), CodeKind::Assembly).value();
   };
   CHECK(assembly("haswell").find("ymm") != std::string::npos);
   CHECK(assembly("haswell").find("zmm") == std::string::npos);

@@ -18,8 +18,6 @@ SharedLibrary::~SharedLibrary() {
   if (handle_ != nullptr) dlclose(handle_);
 }
 
-void* SharedLibrary::find(const char* name) const {
-  return handle_ == nullptr ? nullptr : dlsym(handle_, name);
-}
+void* SharedLibrary::find(const char* name) const { return handle_ == nullptr ? nullptr : dlsym(handle_, name); }
 
 }  // namespace svod

@@ -12,8 +12,8 @@ std::vector<CommandFlag> flagsFor(OptToolOptions& o) {
       {"all", "", "", "", "", "every pass from the stage of the graph on, in order", &o.all},
       {"output", "o", "FILE", "", "", "where to write the result, in place of stdout", &o.output},
       {"emit", "", "FORM", "", "", "print c or llvm code of a legalized kernel in place of the graph", &o.emit},
-      {"check", "", "", "", "", "run the graph before and after on random data and compare; exit code 4 when they differ",
-       &o.check},
+      {"check", "", "", "", "",
+       "run the graph before and after on random data and compare; exit code 4 when they differ", &o.check},
       {"reduce", "", "", "", "", "the smallest graph found that fails in the same way", &o.reduce},
       {"target", "", "NAME", "cpu", "", "whose passes: those of svodc --list-targets", &o.target},
       {"triple", "", "TRIPLE", "", "", "the system to compile for; default: this one", &o.triple},
@@ -73,7 +73,8 @@ std::string optToolHelp() {
 Result<Numerics> numericsOf(const OptToolOptions& options) {
   if (auto mode = numericsFromText(options.numerics)) return *mode;
   constexpr std::string_view kModes[] = {"strict", "contract", "fast"};
-  return fail(Diag::Usage, "there is no numerics mode '" + options.numerics + "'", choicesFor(options.numerics, kModes));
+  return fail(Diag::Usage, "there is no numerics mode '" + options.numerics + "'",
+              choicesFor(options.numerics, kModes));
 }
 
 Result<KernelJob> kernelJobOf(const OptToolOptions& options, const CpuTarget& cpu) {

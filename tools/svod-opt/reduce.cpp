@@ -40,7 +40,8 @@ std::vector<Cut> cutsOf(Graph& g, UOp root) {
     }
     if (!isScalarValue(*node) || op == Op::Range || op == Op::Param || op == Op::Buffer || op == Op::Index) continue;
     for (int value : {0, 1})
-      cuts.push_back({*node, node->dtype() == DType::Index ? g.index(value) : g.constant(Scalar::of(node->dtype(), value))});
+      cuts.push_back(
+          {*node, node->dtype() == DType::Index ? g.index(value) : g.constant(Scalar::of(node->dtype(), value))});
     for (UOp operand : node->src())
       if (mayStandFor(operand, *node)) cuts.push_back({*node, operand});
   }

@@ -41,7 +41,8 @@ Result<std::vector<Pass>> passesOf(const OptToolOptions& options, UOp root) {
   for (const std::string& name : options.passes) {
     const auto row = std::ranges::find(kernelPasses(), name, &Pass::name);
     if (row == kernelPasses().end())
-      return fail(Diag::Usage, "there is no pass '" + name + "'", didYouMean(name, names, "svod-opt --list shows them"));
+      return fail(Diag::Usage, "there is no pass '" + name + "'",
+                  didYouMean(name, names, "svod-opt --list shows them"));
     if (!passes.empty() && passes.back().out != row->in)
       return fail(Diag::Usage,
                   name + " needs a graph of stage " + std::string(toText(row->in)) + ", and " +
@@ -52,7 +53,8 @@ Result<std::vector<Pass>> passesOf(const OptToolOptions& options, UOp root) {
   return passes;
 }
 
-Result<UOp> runPasses(std::span<const Pass> passes, const OptToolOptions& options, Graph& graph, UOp root, PassLog& log) {
+Result<UOp> runPasses(std::span<const Pass> passes, const OptToolOptions& options, Graph& graph, UOp root,
+                      PassLog& log) {
   SVOD_TRY(const CpuTarget cpu, cpuOf(options));
   SVOD_TRY(KernelJob job, kernelJobOf(options, cpu));
   PassOptions passOptions;

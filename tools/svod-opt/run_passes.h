@@ -10,11 +10,13 @@ namespace svod {
 /// Errors: Usage, with the nearest name.
 Result<std::vector<Pass>> passesOf(const OptToolOptions& options, UOp root);
 
-/// The first stage in which the graph is legal, or the error of the last one. Tensor graphs have no passes by themselves.
+/// The first stage in which the graph is legal, or the error of the last one. Tensor graphs have no passes by
+/// themselves.
 Result<Stage> stageOf(UOp root);
 
 /// What the passes make of `root`, verified before the first and after each.
-Result<UOp> runPasses(std::span<const Pass> passes, const OptToolOptions& options, Graph& graph, UOp root, PassLog& log);
+Result<UOp> runPasses(std::span<const Pass> passes, const OptToolOptions& options, Graph& graph, UOp root,
+                      PassLog& log);
 
 /// The code of a legalized kernel, as --emit says.
 Result<std::string> emitted(const OptToolOptions& options, Graph& graph, UOp root);

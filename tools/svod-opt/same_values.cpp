@@ -11,7 +11,7 @@ namespace svod {
 namespace {
 
 constexpr int64_t kMostElements = int64_t{1} << 26;  // of one argument
-constexpr double kUnits = 256;  // of the last place of the largest element
+constexpr double kUnits = 256;                       // of the last place of the largest element
 
 struct Argument {
   DType dtype = DType::Void;
@@ -35,9 +35,9 @@ HostTensor randomTensor(const Argument& argument, std::mt19937& random) {
   HostTensor tensor = HostTensor::zeros(argument.dtype, {argument.elements});
   for (int64_t i = 0; i < argument.elements; ++i) {
     const auto draw = static_cast<double>(random() % 129);
-    tensor.set(i, Scalar::of(argument.dtype, isFloat(argument.dtype)           ? draw / 64 - 1
+    tensor.set(i, Scalar::of(argument.dtype, isFloat(argument.dtype)         ? draw / 64 - 1
                                              : argument.dtype == DType::Bool ? std::fmod(draw, 2)
-                                                                               : std::fmod(draw, 8)));
+                                                                             : std::fmod(draw, 8)));
   }
   return tensor;
 }
@@ -59,8 +59,8 @@ Status compare(size_t slot, const HostTensor& before, const HostTensor& after) {
   for (int64_t i = 0; i < before.numel(); ++i)
     if (!agree(before.at(i), after.at(i), allowed))
       return fail(Diag::Mismatch,
-                  "element " + std::to_string(i) + " of argument " + std::to_string(slot) + " is " + toText(after.at(i)) +
-                      ", and " + toText(before.at(i)) + " before",
+                  "element " + std::to_string(i) + " of argument " + std::to_string(slot) + " is " +
+                      toText(after.at(i)) + ", and " + toText(before.at(i)) + " before",
                   "give fewer passes to find the one that changes it, and --reduce for a small graph");
   return {};
 }

@@ -34,10 +34,9 @@ Result<std::vector<std::string>> outputFiles(const Session& session, const RunOp
     files[i] = options.outputDir + "/" + outputFileName(name);
     const auto [other, isNew] = owner.emplace(files[i], name);
     if (!isNew)
-      return fail(
-          Diag::Usage,
-          "outputs '" + other->second + "' and '" + name + "' would both be written to '" + files[i] + "'",
-          "name their files with --output");
+      return fail(Diag::Usage,
+                  "outputs '" + other->second + "' and '" + name + "' would both be written to '" + files[i] + "'",
+                  "name their files with --output");
   }
   return files;
 }
@@ -47,22 +46,19 @@ Status writeToStandardOutput(const OutputArray& output) {
   const std::vector<std::byte> items = npyItems(output.dtype, output.shape, output.data);
   const std::span<const std::byte> data = items.empty() ? std::span<const std::byte>(output.data) : items;
   const bool written = std::fwrite(header.data(), 1, header.size(), stdout) == header.size() &&
-                       std::fwrite(data.data(), 1, data.size(), stdout) == data.size() &&
-                       std::fflush(stdout) == 0;
+                       std::fwrite(data.data(), 1, data.size(), stdout) == data.size() && std::fflush(stdout) == 0;
   if (!written) return fail(ioError("cannot write", "standard output", errno));
   return {};
 }
 
 /// All files, or with an interrupt none.
-Status writeOutputs(const Session& session, const std::vector<std::string>& files,
-                    InterruptGuard& interrupts) {
+Status writeOutputs(const Session& session, const std::vector<std::string>& files, InterruptGuard& interrupts) {
   for (size_t i = 0; i < files.size(); i++)
     if (files[i] == "-") SVOD_CHECK(writeToStandardOutput(session.outputs()[i]));
   return interrupts.place([&]() -> Status {
     for (size_t i = 0; i < files.size(); i++) {
       const OutputArray& output = session.outputs()[i];
-      if (files[i] != "-" && !files[i].empty())
-        SVOD_CHECK(writeNpy(files[i], output.dtype, output.shape, output.data));
+      if (files[i] != "-" && !files[i].empty()) SVOD_CHECK(writeNpy(files[i], output.dtype, output.shape, output.data));
     }
     return {};
   });
@@ -136,12 +132,10 @@ Status run(const RunOptions& options, Console& console, InterruptGuard& interrup
   SVOD_TRY(const Timings timings, runAll(session, options));
   SVOD_CHECK(session.cutOutputs());
   SVOD_CHECK(writeOutputs(session, files, interrupts));
-  if (!options.saveState.empty())
-    SVOD_CHECK(interrupts.place([&] { return session.saveStates(options.saveState); }));
+  if (!options.saveState.empty()) SVOD_CHECK(interrupts.place([&] { return session.saveStates(options.saveState); }));
   if (!options.trace.empty())
     SVOD_CHECK(interrupts.place([&] { return writeFileAtomic(options.trace, traceJson(session.instance())); }));
-  const bool written =
-      std::any_of(files.begin(), files.end(), [](const std::string& file) { return !file.empty(); });
+  const bool written = std::any_of(files.begin(), files.end(), [](const std::string& file) { return !file.empty(); });
   std::vector<Agreement> rows;
   if (!options.reference.empty())
     rows = compareWithReferences(session.outputs(), options.reference, options.rtol, options.atol);
@@ -161,12 +155,10 @@ int main(int argc, char** argv) {
   svod::prepareProcess();
   const auto options = svod::parseOptions({argv + 1, argv + argc});
   const bool noColor = svod::isSet(std::getenv("NO_COLOR"));
-  svod::Console console(
-      {noColor, options && options->diagnostics == "json", options && options->dataOnStdout()});
+  svod::Console console({noColor, options && options->diagnostics == "json", options && options->dataOnStdout()});
   if (!options) return console.finish(options.error());
   if (options->help || options->version) {
-    const svod::Status shown =
-        console.print(options->help ? svod::helpText() : "svod-run " SVOD_VERSION "\n");
+    const svod::Status shown = console.print(options->help ? svod::helpText() : "svod-run " SVOD_VERSION "\n");
     return shown ? 0 : console.finish(shown.error());
   }
   svod::InterruptGuard interrupts(console);

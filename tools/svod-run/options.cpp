@@ -32,17 +32,15 @@ std::vector<CommandFlag> flagsFor(RunOptions& o, Words& w) {
       {"profile", "", "", "", "", "a table of the time every kernel took", &o.profile},
       {"trace", "", "FILE", "", "", "write a trace for Perfetto or chrome://tracing", &o.trace},
       {"reference", "", "DIR", "", "",
-       "compare every output with DIR/NAME.npy and show the greatest errors; exit code 4 when they differ", &o.reference},
-      {"rtol", "", "X", "", "", "allowed error relative to the reference; the default depends on the dtype",
-       &w.rtol},
+       "compare every output with DIR/NAME.npy and show the greatest errors; exit code 4 when they differ",
+       &o.reference},
+      {"rtol", "", "X", "", "", "allowed error relative to the reference; the default depends on the dtype", &w.rtol},
       {"atol", "", "X", "", "", "allowed absolute error; the default depends on the dtype", &w.atol},
       {"verify-weights", "", "", "", "", "check the checksum of the weights, however large they are", &o.verifyWeights},
       {"no-verify-weights", "", "", "", "", "do not check the checksum of the weights, however small", &o.trustWeights},
       {"json", "", "", "", "", "the report as JSON, with the profile", &o.json},
-      {"diagnostics", "", "FORM", "text", "SVOD_DIAGNOSTICS", "errors as text or json, one per line",
-       &o.diagnostics},
-      {"order-seed", "", "N", "0", "", "run independent steps in an order drawn from this number",
-       &o.orderSeed},
+      {"diagnostics", "", "FORM", "text", "SVOD_DIAGNOSTICS", "errors as text or json, one per line", &o.diagnostics},
+      {"order-seed", "", "N", "0", "", "run independent steps in an order drawn from this number", &o.orderSeed},
       {"help", "h", "", "", "", "this text", &o.help},
       {"version", "", "", "", "", "the version of svod-run", &o.version},
   };
@@ -99,9 +97,7 @@ Status checkNumbers(const RunOptions& options) {
   return {};
 }
 
-std::optional<double> given(double value) {
-  return std::isnan(value) ? std::nullopt : std::optional<double>(value);
-}
+std::optional<double> given(double value) { return std::isnan(value) ? std::nullopt : std::optional<double>(value); }
 
 }  // namespace
 
@@ -115,8 +111,7 @@ Result<RunOptions> parseOptions(const std::vector<std::string>& words) {
   std::vector<std::string> files;
   SVOD_CHECK(parseCommandFlags("svod-run", flagsFor(options, texts), words, files));
   if (options.help || options.version) return options;
-  if (files.empty())
-    return fail(Diag::Usage, "svod-run needs PLAN", "the directory that svodc compile wrote");
+  if (files.empty()) return fail(Diag::Usage, "svod-run needs PLAN", "the directory that svodc compile wrote");
   options.plan = files.front();
   SVOD_TRY(options.inputs, splitPairs(texts.inputs, "--input"));
   SVOD_TRY(options.outputs, splitPairs(texts.outputs, "--output"));

@@ -93,10 +93,9 @@ std::string profileText(const std::vector<ProfileRow>& rows) {
   std::string text = tableLine("kernel", width, titles);
   for (const ProfileRow& row : rows) {
     char share[16];
-    std::snprintf(share, sizeof share, "%.1f%%",
-                  total.busyNs == 0
-                      ? 0.0
-                      : 100.0 * static_cast<double>(row.busyNs) / static_cast<double>(total.busyNs));
+    std::snprintf(
+        share, sizeof share, "%.1f%%",
+        total.busyNs == 0 ? 0.0 : 100.0 * static_cast<double>(row.busyNs) / static_cast<double>(total.busyNs));
     std::vector<std::string> cells = {std::to_string(row.calls), durationText(static_cast<double>(row.busyNs) / 1e9),
                                       share, rateText(row.bytes, row.wallNs), rateText(row.flops, row.wallNs)};
     if (!row.runNs.empty()) {

@@ -77,13 +77,13 @@ void compareElements(const OutputArray& output, const Reference& reference, cons
     if (expected != 0) row.relative = std::max(row.relative, error / std::fabs(expected));
   }
   if (row.differing == 0) return;
-  row.status = fail(Diag::Mismatch,
-                    "output '" + output.name + "' differs from " + reference.from + " at " +
-                        indexText(first, output.shape) + ": got " +
-                        elementText(output.dtype, output.data.data(), first) + ", reference " +
-                        elementText(want.dtype, want.data.data(), first) + "; " + std::to_string(row.differing) +
-                        " of " + std::to_string(row.elements) + " elements differ",
-                    isFloat(output.dtype) ? "--rtol and --atol set the allowed error" : "");
+  row.status =
+      fail(Diag::Mismatch,
+           "output '" + output.name + "' differs from " + reference.from + " at " + indexText(first, output.shape) +
+               ": got " + elementText(output.dtype, output.data.data(), first) + ", reference " +
+               elementText(want.dtype, want.data.data(), first) + "; " + std::to_string(row.differing) + " of " +
+               std::to_string(row.elements) + " elements differ",
+           isFloat(output.dtype) ? "--rtol and --atol set the allowed error" : "");
 }
 
 Agreement compared(const std::vector<OutputArray>& outputs, const OutputArray& output, const std::string& directory,
@@ -105,16 +105,11 @@ std::string errorText(long double error) {
 
 Tolerance defaultTolerance(ElementType type) {
   switch (type) {
-    case ElementType::F64:
-      return {1e-9L, 1e-11L};
-    case ElementType::F32:
-      return {1e-4L, 1e-5L};
-    case ElementType::F16:
-      return {5e-3L, 5e-4L};
-    case ElementType::BF16:
-      return {3e-2L, 3e-3L};
-    default:
-      return isFloat(type) ? Tolerance{2e-1L, 2e-2L} : Tolerance{};
+    case ElementType::F64: return {1e-9L, 1e-11L};
+    case ElementType::F32: return {1e-4L, 1e-5L};
+    case ElementType::F16: return {5e-3L, 5e-4L};
+    case ElementType::BF16: return {3e-2L, 3e-3L};
+    default: return isFloat(type) ? Tolerance{2e-1L, 2e-2L} : Tolerance{};
   }
 }
 
@@ -151,9 +146,10 @@ std::string agreementText(const std::vector<Agreement>& rows) {
   std::string text = line("output", {"elements", "abs error", "rel error"}, "differ");
   for (const Agreement& row : rows) {
     const bool compared = row.status || row.differing > 0;
-    text += compared ? line(row.output, {std::to_string(row.elements), errorText(row.absolute), errorText(row.relative)},
-                            std::to_string(row.differing))
-                     : line(row.output, {"-", "-", "-"}, "-");
+    text += compared
+                ? line(row.output, {std::to_string(row.elements), errorText(row.absolute), errorText(row.relative)},
+                       std::to_string(row.differing))
+                : line(row.output, {"-", "-", "-"}, "-");
   }
   return text;
 }

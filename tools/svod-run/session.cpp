@@ -85,14 +85,12 @@ Result<Session> Session::open(const RunOptions& options) {
   Session session;
   const svod_load_options load = {options.verifyWeights ? 1 : options.trustWeights ? -1 : 0};
   svod_plan* plan = nullptr;
-  SVOD_CHECK(
-      checked([&](svod_error* error) { return svod_plan_load(options.plan.c_str(), &load, &plan, error); }));
+  SVOD_CHECK(checked([&](svod_error* error) { return svod_plan_load(options.plan.c_str(), &load, &plan, error); }));
   session.plan_.reset(plan);
   SVOD_CHECK(session.checkNames(options));
   if (options.threads != 1) {
     session.pool_.reset(svod_pool_create(static_cast<size_t>(options.threads)));
-    if (!session.pool_)
-      return fail(Diag::DeviceFailure, "cannot start the worker threads", "ask for fewer --threads");
+    if (!session.pool_) return fail(Diag::DeviceFailure, "cannot start the worker threads", "ask for fewer --threads");
   }
   svod_instance_options make = {};
   make.pool = session.pool_.get();
@@ -111,8 +109,7 @@ Status Session::bindInputs(const RunOptions& options) {
   for (const auto& [name, value] : options.variables) {
     SVOD_TRY(const size_t index, find(SVOD_VARIABLE, name));
     const int64_t number = value;
-    SVOD_CHECK(
-        checked([&](svod_error* error) { return svod_set_variable(instance_.get(), index, number, error); }));
+    SVOD_CHECK(checked([&](svod_error* error) { return svod_set_variable(instance_.get(), index, number, error); }));
   }
   inputs_.reserve(options.inputs.size());
   for (const auto& [name, file] : options.inputs) {
@@ -134,8 +131,7 @@ Status Session::bindInputs(const RunOptions& options) {
 Status Session::bindOutputs() {
   svod_tensor tensor = {};
   for (size_t i = 0; svod_plan_tensor(plan_.get(), SVOD_OUTPUT, i, &tensor) == 0; i++) {
-    OutputArray output{
-        tensor.name, *elementTypeFromName(tensor.dtype), std::vector<uint64_t>(tensor.rank), {}, {}};
+    OutputArray output{tensor.name, *elementTypeFromName(tensor.dtype), std::vector<uint64_t>(tensor.rank), {}, {}};
     uint64_t bytes = 0;
     SVOD_CHECK(checked([&](svod_error* error) {
       return svod_get_shape(instance_.get(), SVOD_OUTPUT, i, output.shape.data(), &bytes, error);

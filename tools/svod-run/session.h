@@ -33,9 +33,7 @@ class Session {
   svod_plan_info info() const;
   /// NAME=value of every variable.
   std::vector<std::pair<std::string, int64_t>> variables() const;
-  uint64_t instanceBytes() const {
-    return svod_plan_instance_bytes(plan_.get(), svod_pool_threads(pool_.get()));
-  }
+  uint64_t instanceBytes() const { return svod_plan_instance_bytes(plan_.get(), svod_pool_threads(pool_.get())); }
   size_t threads() const { return svod_pool_threads(pool_.get()); }
   const svod_instance* instance() const { return instance_.get(); }
 

@@ -23,7 +23,9 @@ std::vector<StateView> statesOf(const svod_plan* plan, svod_instance* instance) 
   std::vector<StateView> all;
   svod_tensor t = {};
   for (size_t i = 0; svod_plan_tensor(plan, SVOD_STATE, i, &t) == 0; i++)
-    all.push_back({t.name, *elementTypeFromName(t.dtype), {t.max_shape, t.max_shape + t.rank},
+    all.push_back({t.name,
+                   *elementTypeFromName(t.dtype),
+                   {t.max_shape, t.max_shape + t.rank},
                    {static_cast<std::byte*>(svod_state_data(instance, i)), t.max_bytes}});
   return all;
 }
@@ -75,8 +77,8 @@ Status loadStates(const std::string& path, const svod_plan* plan, svod_instance*
     if (!t) return fail(Diag::InputMismatch, "'" + path + "' lacks the state '" + s.name + "'", help);
     if (t->dtype != s.dtype || t->shape != s.shape || t->bytes != s.bytes.size())
       return fail(Diag::InputMismatch,
-                  "'" + path + "': the state '" + s.name + "' is " + typeText(t->dtypeText, t->shape) + ", the plan has " +
-                      typeText(nameOf(s.dtype), s.shape),
+                  "'" + path + "': the state '" + s.name + "' is " + typeText(t->dtypeText, t->shape) +
+                      ", the plan has " + typeText(nameOf(s.dtype), s.shape),
                   help);
   }
   for (const StateView& s : states) {  // nothing is changed before everything fits

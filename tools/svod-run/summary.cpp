@@ -79,8 +79,7 @@ std::string summaryText(const OutputArray& output) {
 
 nlohmann::ordered_json summaryJson(const OutputArray& output) {
   const Statistics stats = statisticsOf(output);
-  nlohmann::ordered_json json = {
-      {"name", output.name}, {"dtype", nameOf(output.dtype)}, {"shape", output.shape}};
+  nlohmann::ordered_json json = {{"name", output.name}, {"dtype", nameOf(output.dtype)}, {"shape", output.shape}};
   json["first"] = firstValues(output);  // as text: JSON has no NaN and no 64-bit integers
   if (stats.counted > 0 && stats.infinities == 0) {
     json["min"] = static_cast<double>(stats.least);
@@ -101,8 +100,8 @@ std::string tableLine(const std::string& name, size_t width, const std::vector<s
 std::string outputFileName(const std::string& name) {
   std::string file = name;
   for (char& c : file) {
-    const bool plain = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
-                       c == '.' || c == '_' || c == '-';
+    const bool plain =
+        (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
     if (!plain) c = '_';
   }
   return file + ".npy";

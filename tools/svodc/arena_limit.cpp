@@ -39,7 +39,8 @@ Result<uint64_t> parseBytes(std::string_view text) {
   const size_t power = unit.empty() ? 0 : kUnits.find(unit[0]) + 1;
   const bool isUnit = unit.empty() || (unit.size() == 1 && kUnits.find(unit[0]) != kUnits.npos);
   if (error != std::errc() || !isUnit || number > (UINT64_MAX >> (10 * power)))
-    return fail(Diag::Usage, "'" + std::string(text) + "' is no size of memory", "such as 512M, 2G or a number of bytes");
+    return fail(Diag::Usage, "'" + std::string(text) + "' is no size of memory",
+                "such as 512M, 2G or a number of bytes");
   return number << (10 * power);
 }
 
@@ -59,11 +60,14 @@ Result<std::optional<Error>> arenaWarning(const Plan& plan, const std::string& m
   if (free.empty())
     return std::optional(
         Error{Diag::TooLarge, needs + beyond, "every run takes that much; --max-arena moves the limit", {}, {}});
-  return std::optional(Error{Diag::TooLarge, needs + " at the greatest sizes, " + sizes + beyond,
-                             "runs of such sizes may fail; tighter bounds make it smaller:" +
-                                 tighterBounds(free, static_cast<double>(limit) / static_cast<double>(plan.arenaBytes)) +
-                                 "; --max-arena moves the limit",
-                             {}, {}});
+  return std::optional(
+      Error{Diag::TooLarge,
+            needs + " at the greatest sizes, " + sizes + beyond,
+            "runs of such sizes may fail; tighter bounds make it smaller:" +
+                tighterBounds(free, static_cast<double>(limit) / static_cast<double>(plan.arenaBytes)) +
+                "; --max-arena moves the limit",
+            {},
+            {}});
 }
 
 }  // namespace svod

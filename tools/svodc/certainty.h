@@ -14,7 +14,8 @@ enum class Certainty : uint8_t { Exact, Rounded, Free };
 /// By Model::ports: of outputs what is stored to them, of states and temporaries the least certain of all stores.
 std::vector<Certainty> certainties(const Model& model, Numerics numerics);
 
-/// Whether results depend on what the language leaves open: the sign of a zero that max or min choose, or the bits of a NaN.
+/// Whether results depend on what the language leaves open: the sign of a zero that max or min choose, or the bits of a
+/// NaN.
 bool dependsOnOpenBits(const Model& model);
 
 }  // namespace svod

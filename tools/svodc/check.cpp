@@ -8,12 +8,15 @@ namespace svod {
 namespace {
 
 Document summary(const std::string& name, const Checkup& checkup) {
-  return {"", {{"", "", {FactList{{"file", "file", name},
-                               {"ok", "ok", checkup.errors.empty()},
-                               {"errors", "errors", checkup.errors.size()},
-                               {"inputs", "inputs", checkup.inputs},
-                               {"outputs", "outputs", checkup.outputs},
-                               {checkup.unit, checkup.unit, checkup.count}}}}}};
+  return {"",
+          {{"",
+            "",
+            {FactList{{"file", "file", name},
+                      {"ok", "ok", checkup.errors.empty()},
+                      {"errors", "errors", checkup.errors.size()},
+                      {"inputs", "inputs", checkup.inputs},
+                      {"outputs", "outputs", checkup.outputs},
+                      {checkup.unit, checkup.unit, checkup.count}}}}}};
 }
 
 }  // namespace

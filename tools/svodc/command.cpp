@@ -9,10 +9,12 @@ constexpr Command kCommands[] = {
     {"inspect", "PLAN|GRAPH", "show what a plan holds, or what compiling a graph would make", Inspect, 1, runInspect},
     {"check", "GRAPH", "report every problem of a graph file", Check, 1, runCheck},
     {"convert", "GRAPH|MODEL.onnx -o GRAPH",
-     "write a graph file in the other format, or a model as a graph file: .svod is text, .json is JSON; large weights of a "
+     "write a graph file in the other format, or a model as a graph file: .svod is text, .json is JSON; large weights "
+     "of a "
      "model go into a .safetensors file beside it",
      Convert, 1, runConvert},
-    {"targets", "", "list what code can be generated for; with --cpu NAME, describe a processor", Targets, 0, runTargets},
+    {"targets", "", "list what code can be generated for; with --cpu NAME, describe a processor", Targets, 0,
+     runTargets},
     {"cache", "", "show or clear the compiled kernels that are kept for later", Cache, 0, runCache},
 };
 

@@ -26,7 +26,7 @@ struct Request {
   const Command* command = nullptr;  // null: only lists, help or version were asked for
   Flags flags;
   std::vector<std::string> files;
-  std::vector<std::string> words;  // as they were given, behind "svodc"
+  std::vector<std::string> words;       // as they were given, behind "svodc"
   std::vector<std::string_view> lists;  // rows of allLists()
   Environment environment;
   InterruptGuard* interrupts = nullptr;  // held while results are put in place; set by main

@@ -16,8 +16,8 @@ bool knows(const Command* command, const FlagInfo& row) {
 
 void setDefaults(Flags& flags) {
   for (const FlagInfo& row : allFlags()) {
-    if (auto text = std::get_if<std::string Flags::*>(&row.member)) flags.**text = row.preset;
-    if (auto number = std::get_if<int64_t Flags::*>(&row.member)) flags.**number = std::stoll(std::string(row.preset));
+    if (auto text = std::get_if<std::string Flags::*>(&row.member)) flags.** text = row.preset;
+    if (auto number = std::get_if<int64_t Flags::*>(&row.member)) flags.** number = std::stoll(std::string(row.preset));
   }
 }
 
@@ -75,8 +75,9 @@ Result<Request> parseCommandLine(const std::vector<std::string>& words, Environm
   if (aside) return request;
   if (request.command == nullptr) return fail(usage("a command is missing", nullptr));
   if (request.files.size() < request.command->files)
-    return fail(usage("svodc " + std::string(request.command->name) + " needs " +
-                          std::string(request.command->arguments), request.command));
+    return fail(
+        usage("svodc " + std::string(request.command->name) + " needs " + std::string(request.command->arguments),
+              request.command));
   return request;
 }
 

@@ -11,9 +11,7 @@ namespace svod {
 
 namespace {
 
-int64_t reusedKernels(const Compilation& c) {
-  return std::ranges::count(c.kernels, true, &CompiledKernel::reused);
-}
+int64_t reusedKernels(const Compilation& c) { return std::ranges::count(c.kernels, true, &CompiledKernel::reused); }
 
 Document timesDocument(const Compilation& c) {
   double total = 0;
@@ -68,10 +66,12 @@ void noteSizes(const std::vector<SizeChoice>& choices, Console& console) {
   std::string ran;
   for (const SizeChoice& c : choices) ran += (ran.empty() ? "" : "; ") + toText(c.values);
   if (std::ranges::none_of(choices, &SizeChoice::isReduced)) return;
-  console.note(Error{Diag::VariableBounds, "--verify ran with " + ran + ", not up to the greatest values",
-                     "the interpreter would need long for these; give the variables tighter bounds to have all of them run",
-                     {},
-                     {}});
+  console.note(
+      Error{Diag::VariableBounds,
+            "--verify ran with " + ran + ", not up to the greatest values",
+            "the interpreter would need long for these; give the variables tighter bounds to have all of them run",
+            {},
+            {}});
 }
 
 Status verified(BuildResult& build, Console& console) {
@@ -107,8 +107,8 @@ Result<int> runCompile(const Request& request, Console& console) {
   SVOD_TRY(const std::optional<Error> large, arenaWarning(compilation.plan, flags.maxArena));
   if (large) console.warn(*large);
   if (flags.verify) SVOD_CHECK(verified(build, console));
-  SVOD_CHECK(request.interrupts->place(
-      [&] { return writePlanDirectory(flags.output, compilation.plan, compilation.files); }));
+  SVOD_CHECK(
+      request.interrupts->place([&] { return writePlanDirectory(flags.output, compilation.plan, compilation.files); }));
   SVOD_CHECK(printSummary(compilation, flags.output, flags, console));
   return 0;
 }

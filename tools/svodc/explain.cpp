@@ -45,7 +45,8 @@ Result<Profile> readProfile(const std::string& path) {
 KernelInsight insightOf(const KernelDesc& kernel, const Profile& profile) {
   KernelInsight insight;
   const auto found = profile.find(kernel.name);
-  if (found != profile.end() && found->second.calls > 0) insight.measuredNs = found->second.busyNs / found->second.calls;
+  if (found != profile.end() && found->second.calls > 0)
+    insight.measuredNs = found->second.busyNs / found->second.calls;
   return insight;
 }
 

@@ -25,7 +25,8 @@ std::string helpText(const Command* command) {
   std::string text;
   if (command == nullptr) {
     text = "usage: svodc COMMAND ...\n\ncommands:\n";
-    for (const Command& c : allCommands()) text += helpEntry(std::string(c.name) + " " + std::string(c.arguments), c.what);
+    for (const Command& c : allCommands())
+      text += helpEntry(std::string(c.name) + " " + std::string(c.arguments), c.what);
     text += "\nsvodc COMMAND --help shows the flags of a command.\n\nlists:\n";
     for (const List& list : allLists()) text += helpEntry("--" + std::string(list.flag), list.what);
     text += "\nflags:\n";

@@ -14,8 +14,8 @@ namespace {
 ReportOptions reportOptions(const Flags& flags) {
   if (!flags.html.empty()) return ReportOptions::all();
   const bool showKernels = flags.showKernels || !flags.profile.empty();
-  ReportOptions options{flags.showGraph, showKernels, flags.showMemory, flags.showSteps, flags.showSource,
-                        flags.showDecisions};
+  ReportOptions options{flags.showGraph, showKernels,      flags.showMemory,
+                        flags.showSteps, flags.showSource, flags.showDecisions};
   if (flags.json && !options.any()) return ReportOptions::all();
   return options;
 }
@@ -39,8 +39,8 @@ Result<std::string> sourceOf(const Plan& plan, const std::string& directory) {
   return std::string();
 }
 
-/// A profile of another plan, or of this one before it was compiled otherwise, says nothing here: kernels are named after
-/// their content.
+/// A profile of another plan, or of this one before it was compiled otherwise, says nothing here: kernels are named
+/// after their content.
 Status checkProfile(const std::string& path, const Profile& profile, const Subject& subject) {
   const auto isMeasured = [&](const KernelView& kernel) { return profile.contains(std::string(kernel.name)); };
   if (path.empty() || subject.kernels.empty() || std::ranges::any_of(subject.kernels, isMeasured)) return {};

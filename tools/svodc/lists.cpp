@@ -32,8 +32,9 @@ std::string stagesText(uint8_t stages) {
 }
 
 Table listUops() {
-  Table table{
-      "uops", {{"name", "op"}, {"min", "min", true}, {"max", "max", true}, {"stages", "stages"}, {"what", "meaning"}}, {}};
+  Table table{"uops",
+              {{"name", "op"}, {"min", "min", true}, {"max", "max", true}, {"stages", "stages"}, {"what", "meaning"}},
+              {}};
   for (Op op : allOps()) {
     const OpInfo& row = info(op);
     const Cell most = row.maxSrc == kAny ? Cell(-1, "any") : Cell(row.maxSrc);
@@ -77,8 +78,9 @@ Table listTargets() {
 }
 
 std::string commandsText(uint8_t bits) {
-  constexpr std::pair<uint8_t, std::string_view> kNames[] = {{Compile, "compile"}, {Inspect, "inspect"}, {Check, "check"},
-                                                             {Convert, "convert"}, {Targets, "targets"}, {Cache, "cache"}};
+  constexpr std::pair<uint8_t, std::string_view> kNames[] = {{Compile, "compile"}, {Inspect, "inspect"},
+                                                             {Check, "check"},     {Convert, "convert"},
+                                                             {Targets, "targets"}, {Cache, "cache"}};
   std::string text;
   for (const auto& [bit, name] : kNames)
     if ((bits & bit) != 0) text += (text.empty() ? "" : " ") + std::string(name);

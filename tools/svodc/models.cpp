@@ -20,15 +20,16 @@ Result<Model> readModel(const std::string& path, const LoadOptions& options, std
 Result<Checkup> checkModel(const std::string& path, const LoadOptions& options) {
   if (isOnnxPath(path)) {
     OnnxImport import = importOnnx(path, options);
-    return Checkup{std::move(import.errors), std::move(import.notes), import.counts.inputs, import.counts.outputs,
-                   "nodes", import.counts.nodes};
+    return Checkup{
+        std::move(import.errors), std::move(import.notes), import.counts.inputs, import.counts.outputs, "nodes",
+        import.counts.nodes};
   }
   SVOD_TRY(const GraphFile file, readGraph(path));
   auto countOf = [&](StatementKind kind) {
     return static_cast<size_t>(std::ranges::count(file.statements, kind, &Statement::kind));
   };
-  return Checkup{checkGraphFile(file, options), {}, countOf(StatementKind::Input), countOf(StatementKind::Output),
-                 "statements", file.statements.size()};
+  return Checkup{checkGraphFile(file, options),  {},           countOf(StatementKind::Input),
+                 countOf(StatementKind::Output), "statements", file.statements.size()};
 }
 
 }  // namespace svod

@@ -27,12 +27,14 @@ Status checkRuleName(const std::string& name) {
 }
 
 /// `more`: what the flag takes besides names of passes; `isFor`: which passes it takes.
-Status checkPassName(const std::string& name, std::string_view flag, std::string_view more = "",
-                     bool (*isFor)(const Pass&) = [](const Pass&) { return true; }) {
+Status checkPassName(
+    const std::string& name, std::string_view flag, std::string_view more = "",
+    bool (*isFor)(const Pass&) = [](const Pass&) { return true; }) {
   std::vector<std::string_view> names;
   for (std::span<const Pass> passes : {graphPasses(), kernelPasses()})
     for (const Pass& pass : passes) {
-      if (isFor(pass)) names.push_back(pass.name);
+      if (isFor(pass))
+        names.push_back(pass.name);
       else if (pass.name == name)
         return fail(Diag::Usage, "pass '" + name + "' always runs: --" + std::string(flag) + " takes optional ones",
                     "svodc --list-passes shows them");
@@ -81,8 +83,8 @@ Result<std::vector<KernelOpts>> kernelOpts(const Flags& flags) {
   return all;
 }
 
-/// The decisions a plan was made with, or the lines of a file; empty lines and what follows a # at the start of one are left
-/// out.
+/// The decisions a plan was made with, or the lines of a file; empty lines and what follows a # at the start of one are
+/// left out.
 Result<std::vector<std::string>> decisionLines(const std::string& path) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) {
@@ -134,7 +136,8 @@ Result<Numerics> numericsMode(const std::string& name) {
 Result<int64_t> foldLimit(const Flags& flags) {
   constexpr int64_t kMostMiB = int64_t{1} << 32;
   if (flags.foldLimit < 0 || flags.foldLimit > kMostMiB)
-    return fail(Diag::Usage, "--fold-limit needs a number of MiB of at least 0, not " + std::to_string(flags.foldLimit));
+    return fail(Diag::Usage,
+                "--fold-limit needs a number of MiB of at least 0, not " + std::to_string(flags.foldLimit));
   return flags.optLevel == 0 ? 0 : flags.foldLimit << 20;
 }
 

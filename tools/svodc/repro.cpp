@@ -42,7 +42,8 @@ std::string againCommand(const PassFailure& failure, const Flags& flags) {
   const auto add = [&](const char* flag, const std::string& value) {
     if (!value.empty()) words.insert(words.end(), {flag, value});
   };
-  add("--target", flags.target), add("--triple", flags.triple), add("--cpu", flags.cpu), add("--numerics", flags.numerics);
+  add("--target", flags.target), add("--triple", flags.triple), add("--cpu", flags.cpu),
+      add("--numerics", flags.numerics);
   for (const std::string& rule : flags.disableRule) add("--disable-rule", rule);
   for (const std::string& text : flags.opts)
     if (failure.kernel.find(text.substr(0, text.find('='))) != std::string::npos)

@@ -70,7 +70,8 @@ Scalar plainElement(DType dtype, Random& random) {
   return Scalar::of(dtype, value);
 }
 
-/// Where every result is certain: any magnitude, infinities, NaN, zeros of both signs, subnormals, the ends of integers.
+/// Where every result is certain: any magnitude, infinities, NaN, zeros of both signs, subnormals, the ends of
+/// integers.
 Scalar wildElement(DType dtype, Random& random) {
   if (!isFloat(dtype)) {
     const int64_t kEnds[] = {minInt(dtype), maxInt(dtype), -1, 0};
@@ -182,14 +183,17 @@ class Trial {
     const std::string should = wanted ? "" : wanted.error().message;
     if (said == should.substr(0, sizeof(svod_error::message) - 1)) return {};
     auto quoted = [](const std::string& text) { return text.empty() ? "is fine" : "fails: \"" + text + "\""; };
-    return fail(Diag::Mismatch, "a run " + quoted(said) + "; the interpreter says that it " + quoted(should), kFindThePass);
+    return fail(Diag::Mismatch, "a run " + quoted(said) + "; the interpreter says that it " + quoted(should),
+                kFindThePass);
   }
 
   void setVariables(const VariableValues& variables) {
     bindings_.variables = variables;
     for (const Variable& v : plan_.variables) {
       auto chosen = bindings_.variables.find(v.name);
-      values_.push_back(v.kind == VariableKind::Fixed ? v.value : chosen == bindings_.variables.end() ? 0 : chosen->second);
+      values_.push_back(v.kind == VariableKind::Fixed         ? v.value
+                        : chosen == bindings_.variables.end() ? 0
+                                                              : chosen->second);
     }
   }
 
@@ -259,7 +263,7 @@ class Trial {
   svod_plan* handle_;
   Random random_;
   ModelBindings bindings_;
-  std::vector<int64_t> values_;                 // by plan variable
+  std::vector<int64_t> values_;                  // by plan variable
   std::vector<std::vector<std::byte>> inputs_;   // the memory bound to them
   std::vector<std::vector<std::byte>> results_;  // by model port
 };
@@ -269,7 +273,8 @@ class Trial {
 Result<std::vector<SizeChoice>> verifyPlan(const Model& model, const Compilation& compilation, Numerics numerics) {
   for (UOp node : toposort(model.sink))
     if (node.op() == Op::Custom)
-      return fail(Diag::Unsupported, "--verify cannot call the host functions of the graph", "compile without --verify");
+      return fail(Diag::Unsupported, "--verify cannot call the host functions of the graph",
+                  "compile without --verify");
   Tolerance tolerance{certainties(model, numerics)};
   tolerance.wild = std::ranges::count(tolerance.certainties, Certainty::Free) == 0 && !dependsOnOpenBits(model);
   const PlanInMemory memory(compilation);

@@ -12,8 +12,8 @@ struct SizeChoice {
   int runs = 1;            // with other inputs each; more where there are few elements
 };
 
-/// All variables at their least value, in the middle, at their greatest, and at primes, which differ from each other where
-/// the bounds let them; no choice twice. One choice without values for a model without variables.
+/// All variables at their least value, in the middle, at their greatest, and at primes, which differ from each other
+/// where the bounds let them; no choice twice. One choice without values for a model without variables.
 std::vector<SizeChoice> chooseSizes(const Model& model);
 
 /// `n=3, m=7`.

@@ -24,8 +24,7 @@ Tensor masked(OpCall& call, Tensor scores) {
   constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
   if (call.count() > 3) {
     Tensor mask = call.arg(3);
-    scores = mask.dtype() == DType::Bool ? where(mask, scores, kMinusInfinity)
-                                         : scores + cast(mask, scores.dtype());
+    scores = mask.dtype() == DType::Bool ? where(mask, scores, kMinusInfinity) : scores + cast(mask, scores.dtype());
   }
   if (!call.flag("causal") || !scores) return scores;
   Tensor query = positionsAlong(call.b, scores.dims(), scores.rank() - 2) + call.b.value(call.dim("offset"));
@@ -41,8 +40,7 @@ Results lowerAttention(OpCall& call) {
   if (!call.require(ranksFit && call.b.agree(q.dim(-1), k.dim(-1)) && call.b.agree(k.dim(-2), v.dim(-2)),
                     "q is [.., l, d], k is [.., s, d] and v is [.., s, e]"))
     return Tensor();
-  DType result = commonDType(call.operands.subspan(0, 3)),
-        wide = isFloat(result) ? sumDType(result) : DType::F32;
+  DType result = commonDType(call.operands.subspan(0, 3)), wide = isFloat(result) ? sumDType(result) : DType::F32;
   if (q.rank() > 2 && q.dim(-3) != k.dim(-3) && !k.dim(-3).is(1)) {
     Dim count = k.dim(-3).min() > 0 ? floordiv(q.dim(-3), k.dim(-3)) : Dim();
     if (!call.require(count && count * k.dim(-3) == q.dim(-3) && k.dim(-3) == v.dim(-3),
@@ -53,8 +51,7 @@ Results lowerAttention(OpCall& call) {
   }
   if (!q.dim(-1).isConst() && !call.has("scale"))
     return call.fail(Diag::BadAttribute, "the size of a head is symbolic", "give scale=..");
-  double scale =
-      call.has("scale") ? call.number("scale") : 1 / std::sqrt(static_cast<double>(q.dim(-1).constant()));
+  double scale = call.has("scale") ? call.number("scale") : 1 / std::sqrt(static_cast<double>(q.dim(-1).constant()));
   Tensor kT = k;
   std::vector<int> order;
   for (int i = 0; i < k.rank(); ++i) order.push_back(i);

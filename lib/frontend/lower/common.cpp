@@ -106,8 +106,7 @@ constexpr int64_t kLongestWindowAxis = int64_t{1} << 31;  // products of a strid
 std::vector<int64_t> perAxis(OpCall& call, std::string_view name, size_t axes, int64_t smallest) {
   std::vector<int64_t> values = call.integers(name);
   if (values.size() == 1) values.assign(axes, values[0]);
-  bool inRange =
-      std::ranges::all_of(values, [&](int64_t v) { return v >= smallest && v <= kLongestWindowAxis; });
+  bool inRange = std::ranges::all_of(values, [&](int64_t v) { return v >= smallest && v <= kLongestWindowAxis; });
   if (values.size() == axes && inRange) return values;
   call.fail(Diag::BadAttribute, "attribute '" + std::string(name) + "' does not fit",
             "give one number, or one for each of the " + std::to_string(axes) + " axes, from " +
@@ -119,8 +118,7 @@ std::vector<int64_t> perAxis(OpCall& call, std::string_view name, size_t axes, i
 
 std::vector<WindowAxis> windowAttributes(OpCall& call, const Tensor& x, int firstAxis, const Dims& kernel) {
   size_t count = static_cast<size_t>(kernel.rank());
-  std::vector<int64_t> strides = perAxis(call, "stride", count, 1),
-                       dilations = perAxis(call, "dilation", count, 1);
+  std::vector<int64_t> strides = perAxis(call, "stride", count, 1), dilations = perAxis(call, "dilation", count, 1);
   bool isOneSided = call.integers("padding").size() == 2 * count && count > 0;
   std::vector<int64_t> pads = perAxis(call, "padding", isOneSided ? 2 * count : count, 0);
   if (strides.empty() || dilations.empty() || pads.empty()) return {};
@@ -143,8 +141,7 @@ std::vector<WindowAxis> windowAttributes(OpCall& call, const Tensor& x, int firs
   return axes;
 }
 
-std::vector<WindowAxis> windowAxes(OpCall& call, const Tensor& x, int firstAxis, const Dims& kernel,
-                                   bool roundUp) {
+std::vector<WindowAxis> windowAxes(OpCall& call, const Tensor& x, int firstAxis, const Dims& kernel, bool roundUp) {
   std::vector<WindowAxis> axes = windowAttributes(call, x, firstAxis, kernel);
   for (size_t i = 0; i < axes.size(); ++i) {
     WindowAxis& a = axes[i];
@@ -206,8 +203,7 @@ Tensor unfold(Tensor x, int firstAxis, const std::vector<WindowAxis>& axes) {
   std::vector<Tensor> indices;
   for (int i = 0; i < firstAxis; ++i) indices.push_back(positionsAlong(b, result, i));
   for (int i = 0; i < count; ++i) {
-    Tensor window = positionsAlong(b, result, firstAxis + i),
-           tap = positionsAlong(b, result, firstAxis + count + i);
+    Tensor window = positionsAlong(b, result, firstAxis + i), tap = positionsAlong(b, result, firstAxis + count + i);
     Tensor at = window * axes[i].stride + tap * axes[i].dilation;
     indices.push_back(axes[i].before.is(0) ? at : at - b.value(axes[i].before));
   }

@@ -56,8 +56,7 @@ struct WindowAxis {
 std::vector<WindowAxis> windowAttributes(OpCall& call, const Tensor& x, int firstAxis, const Dims& kernel);
 /// The same with the number of windows that fit. With `roundUp` the last may hang over the end but begins
 /// inside.
-std::vector<WindowAxis> windowAxes(OpCall& call, const Tensor& x, int firstAxis, const Dims& kernel,
-                                   bool roundUp);
+std::vector<WindowAxis> windowAxes(OpCall& call, const Tensor& x, int firstAxis, const Dims& kernel, bool roundUp);
 /// x [lead.., spatial..] as [lead.., counts.., kernels..]. Taps outside x give 0.
 Tensor unfold(Tensor x, int firstAxis, const std::vector<WindowAxis>& axes);
 

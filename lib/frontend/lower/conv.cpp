@@ -18,8 +18,8 @@ struct ConvShape {
 int spatialAxes(const OpCall& call) { return call.op.name[call.op.name.size() - 2] - '0'; }
 
 bool checkRanks(OpCall& call, int spatial) {
-  std::string ranks = "x is [n, channels, " + std::to_string(spatial) + " sizes] and w has " +
-                      std::to_string(spatial + 2) + " dims";
+  std::string ranks =
+      "x is [n, channels, " + std::to_string(spatial) + " sizes] and w has " + std::to_string(spatial + 2) + " dims";
   return call.require(call.arg(0).rank() == spatial + 2 && call.arg(1).rank() == spatial + 2, ranks);
 }
 
@@ -75,9 +75,8 @@ Results lowerConv(OpCall& call) {
   shape.spatial = spatialAxes(call);
   if (!checkRanks(call, shape.spatial) || !checkGroups(call, shape, x.dim(1))) return Tensor();
   shape.outPerGroup = floordiv(w.dim(0), shape.groups);
-  if (!call.require(
-          call.b.agree(w.dim(1), shape.perGroup) && call.b.agree(shape.outPerGroup * shape.groups, w.dim(0)),
-          "w must be [out channels, channels / groups, taps..] with groups dividing the out channels") ||
+  if (!call.require(call.b.agree(w.dim(1), shape.perGroup) && call.b.agree(shape.outPerGroup * shape.groups, w.dim(0)),
+                    "w must be [out channels, channels / groups, taps..] with groups dividing the out channels") ||
       !checkBias(call, w.dim(0)))
     return Tensor();
   Dims taps = w.dims().slice(2, w.rank());
@@ -101,14 +100,14 @@ Tensor unfoldTransposed(Tensor x, const std::vector<WindowAxis>& axes) {
   std::vector<Tensor> indices;
   for (int i = 0; i < 3; ++i) indices.push_back(positionsAlong(b, result, i));
   for (int i = 0; i < count; ++i)
-    indices.push_back(meetingPositions(positionsAlong(b, result, 3 + i),
-                                       positionsAlong(b, result, 3 + count + i), axes[i]));
+    indices.push_back(
+        meetingPositions(positionsAlong(b, result, 3 + i), positionsAlong(b, result, 3 + count + i), axes[i]));
   return gather(x, indices);
 }
 
-// Along an axis of stride s, element o of the result sums over the taps (o + before) % s + s * u, each of which meets x at
-// (o + before) / s - u: elements s apart, a phase, are a convolution of stride 1, and no tap meets the zeros in between. One
-// kernel computes neighbouring phases of equally many taps that begin at the same place of x.
+// Along an axis of stride s, element o of the result sums over the taps (o + before) % s + s * u, each of which meets x
+// at (o + before) / s - u: elements s apart, a phase, are a convolution of stride 1, and no tap meets the zeros in
+// between. One kernel computes neighbouring phases of equally many taps that begin at the same place of x.
 struct Phases {
   int64_t first, count;  // the first taps: one of each phase
   int64_t taps;
@@ -151,7 +150,8 @@ class PhaseConvolution {
 
   static bool fits(const std::vector<WindowAxis>& axes) {
     auto isPlain = [](const WindowAxis& a) { return (a.dilation == 1 || a.stride == 1) && a.kernel.isConst(); };
-    return std::ranges::all_of(axes, isPlain) && std::ranges::any_of(axes, [](const WindowAxis& a) { return a.stride > 1; });
+    return std::ranges::all_of(axes, isPlain) &&
+           std::ranges::any_of(axes, [](const WindowAxis& a) { return a.stride > 1; });
   }
 
   /// [n, g, m/g, results..]

@@ -38,17 +38,14 @@ Tensor anyIntegerPower(Tensor x, Tensor n) {
   return where(lt(n, 0), isUnsigned(dtype) ? where(eq(x, 1), one, 0) : unit, power);
 }
 
-Tensor floatOperand(Tensor a, Tensor b) {
-  return isFloat(commonDType(std::vector<Tensor>{a, b})) ? a : Tensor();
-}
+Tensor floatOperand(Tensor a, Tensor b) { return isFloat(commonDType(std::vector<Tensor>{a, b})) ? a : Tensor(); }
 
 }  // namespace
 
 Results lowerPow(OpCall& call) {
   Tensor a = call.arg(0), b = call.arg(1);
   if (isFloat(commonDType(call.operands))) {
-    bool isSquare =
-        b.isLiteral() && (isInt(b.dtype()) ? b.node().isConst(2) : b.node().constant().asFloat() == 2);
+    bool isSquare = b.isLiteral() && (isInt(b.dtype()) ? b.node().isConst(2) : b.node().constant().asFloat() == 2);
     return isSquare ? a * a : pow(a, b);  // squaring is correctly rounded, as pow is
   }
   constexpr int64_t kUnrolled = 64;
@@ -183,15 +180,14 @@ Results lowerBitcast(OpCall& call) {
   DType to = call.dtype("dtype");
   if (x.isLiteral()) x = cast(x, commonDType({&x, 1}));
   if (x.dtype() == DType::Bool || to == DType::Bool || to == DType::Void || to == DType::Index)
-    return call.fail(Diag::DTypeMismatch,
-                     "cannot view the bits of " + describe(x) + " as " + std::string(toText(to)),
+    return call.fail(Diag::DTypeMismatch, "cannot view the bits of " + describe(x) + " as " + std::string(toText(to)),
                      "bool has no fixed bits; use cast");
   if (info(x.dtype()).bits == info(to).bits) return bitcast(x, to);
   if (!call.require(x.rank() > 0, "another size needs a last dim to scale")) return Tensor();
   Tensor bits = bitcast(x, unsignedOf(x.dtype()));
   bool isWider = info(to).bits > info(x.dtype()).bits;
-  return bitcast(
-      isWider ? widenBits(call.b, call, bits, unsignedOf(to)) : narrowBits(call.b, bits, unsignedOf(to)), to);
+  return bitcast(isWider ? widenBits(call.b, call, bits, unsignedOf(to)) : narrowBits(call.b, bits, unsignedOf(to)),
+                 to);
 }
 
 }  // namespace svod

@@ -96,8 +96,7 @@ Results lowerResize(OpCall& call) {
   bool isLinear = call.word("mode") == "linear";
   if (isLinear) x = cast(x, computeDType(x));
   for (int i = 0; i < sizes.rank() && x; ++i) {
-    if (!call.require(x.dim(axes[i]).min() > 0 || sizes[i].max() == 0, "resized axes need elements"))
-      return Tensor();
+    if (!call.require(x.dim(axes[i]).min() > 0 || sizes[i].max() == 0, "resized axes need elements")) return Tensor();
     x = isLinear ? resizeLinear(call, x, axes[i], sizes[i]) : resizeNearest(call, x, axes[i], sizes[i]);
   }
   if (sizes.rank() == 0) return Tensor();
@@ -123,8 +122,7 @@ Results lowerPixelShuffle(OpCall& call) {
   int64_t r = factorOf(call);
   if (r == 0) return Tensor();
   Dim channels = floordiv(x.dim(-3), r * r), h = x.dim(-2), w = x.dim(-1), factor = call.b.dim(r);
-  if (!call.require(channels * (r * r) == x.dim(-3),
-                    "the channels must be a multiple of " + std::to_string(r * r)))
+  if (!call.require(channels * (r * r) == x.dim(-3), "the channels must be a multiple of " + std::to_string(r * r)))
     return Tensor();
   Dims lead = x.dims().slice(0, x.rank() - 3);
   int n = lead.rank();

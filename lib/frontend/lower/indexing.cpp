@@ -7,8 +7,7 @@ namespace {
 
 bool checkPositions(OpCall& call, const Tensor& positions) {
   if (isInt(positions.dtype())) return true;
-  call.fail(Diag::DTypeMismatch, "positions are " + describe(positions) + ", not integers",
-            "cast them to i32 or i64");
+  call.fail(Diag::DTypeMismatch, "positions are " + describe(positions) + ", not integers", "cast them to i32 or i64");
   return false;
 }
 
@@ -24,8 +23,7 @@ Tensor settledPositions(Tensor t) { return t.isLiteral() ? cast(t, DType::I64) :
 std::vector<Tensor> elementIndices(OpCall& call, const Tensor& x, const Tensor& positions, int axis) {
   std::vector<Tensor> indices;
   for (int i = 0; i < x.rank(); ++i)
-    indices.push_back(i == axis ? wrapNegative(positions, x.dim(axis))
-                                : positionsAlong(call.b, positions.dims(), i));
+    indices.push_back(i == axis ? wrapNegative(positions, x.dim(axis)) : positionsAlong(call.b, positions.dims(), i));
   return indices;
 }
 
@@ -86,8 +84,7 @@ Results lowerGatherNd(OpCall& call) {
   int64_t batch = call.integer("batch_dims");
   if (!checkPositions(call, positions)) return Tensor();
   if (batch < 0 || batch > x.rank() || batch > positions.rank())
-    return call.fail(Diag::BadAttribute, std::to_string(batch) + " batch dims",
-                     "at most the axes both operands have");
+    return call.fail(Diag::BadAttribute, std::to_string(batch) + " batch dims", "at most the axes both operands have");
   std::vector<Tensor> indices = tupleIndices(call, x, positions, static_cast<int>(batch));
   if (indices.empty()) return Tensor();
   // Positions in every axis: the result has no axis of x left, and every index may be a scalar.
@@ -111,7 +108,8 @@ Results lowerScatterNd(OpCall& call) {
   if (indices.empty()) return Tensor();
   int named = static_cast<int>(positions.dim(-1).constant());
   Dims want = positions.dims().slice(0, positions.rank() - 1) + x.dims().slice(named, x.rank());
-  if (!call.require(haveShape(call, updates.dims(), want), "updates must have the shape " + describe(want))) return Tensor();
+  if (!call.require(haveShape(call, updates.dims(), want), "updates must have the shape " + describe(want)))
+    return Tensor();
   return scatter(scatterOp(call), x, indices, updates);
 }
 
@@ -132,8 +130,7 @@ Results lowerOneHot(OpCall& call) {
   dims.set(axis, depth);
   Tensor isHot = eq(wrapped, cast(positionsAlong(call.b, dims, axis), wrapped.dtype()));
   DType dtype = call.dtype("dtype");
-  return where(isHot, cast(call.b.literal(call.number("on")), dtype),
-               cast(call.b.literal(call.number("off")), dtype));
+  return where(isHot, cast(call.b.literal(call.number("on")), dtype), cast(call.b.literal(call.number("off")), dtype));
 }
 
 namespace {
@@ -142,8 +139,7 @@ namespace {
 Tensor triangle(OpCall& call, bool upper) {
   Tensor x = call.arg(0);
   if (!call.require(x.rank() >= 2, "needs a matrix")) return {};
-  Tensor row = positionsAlong(call.b, x.dims(), x.rank() - 2),
-         column = positionsAlong(call.b, x.dims(), x.rank() - 1);
+  Tensor row = positionsAlong(call.b, x.dims(), x.rank() - 2), column = positionsAlong(call.b, x.dims(), x.rank() - 1);
   Tensor diagonal = column - row;
   int64_t k = call.integer("k");
   return where(upper ? ge(diagonal, k) : le(diagonal, k), x, cast(call.b.literal(false), x.dtype()));

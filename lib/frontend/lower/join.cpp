@@ -72,8 +72,7 @@ Results lowerSplit(OpCall& call) {
   int axis = call.b.axis(x, call.integer("axis"));
   if (axis < 0) return Tensor();
   Dims sizes = call.dims("sizes");
-  if (call.has("sizes") == call.has("parts"))
-    return call.fail(Diag::BadAttribute, "give either 'sizes' or 'parts'");
+  if (call.has("sizes") == call.has("parts")) return call.fail(Diag::BadAttribute, "give either 'sizes' or 'parts'");
   if (call.has("parts")) {
     int64_t parts = call.integer("parts");
     constexpr int64_t kMostParts = 65536;
@@ -94,9 +93,8 @@ Results lowerSplit(OpCall& call) {
     offset = offset + size;
   }
   if (!call.b.agree(offset, x.dim(axis)))
-    return call.fail(Diag::ShapeMismatch, "the sizes add up to " + describe(offset) + ", axis " +
-                                              std::to_string(axis) + " of " + describe(x) + " has " +
-                                              describe(x.dim(axis)));
+    return call.fail(Diag::ShapeMismatch, "the sizes add up to " + describe(offset) + ", axis " + std::to_string(axis) +
+                                              " of " + describe(x) + " has " + describe(x.dim(axis)));
   return results;
 }
 

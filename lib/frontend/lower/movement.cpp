@@ -15,8 +15,7 @@ std::optional<std::vector<int>> distinctAxes(OpCall& call, std::string_view name
     int axis = call.b.axisOfRank(rank, a, call.arg(0));
     if (axis < 0) return std::nullopt;
     if (std::ranges::find(all, axis) != all.end()) {
-      call.fail(Diag::BadAttribute, "axis " + std::to_string(axis) + " is listed twice",
-                "list each axis once");
+      call.fail(Diag::BadAttribute, "axis " + std::to_string(axis) + " is listed twice", "list each axis once");
       return std::nullopt;
     }
     all.push_back(axis);
@@ -26,8 +25,8 @@ std::optional<std::vector<int>> distinctAxes(OpCall& call, std::string_view name
 
 bool sameCount(OpCall& call, size_t have, size_t want, std::string_view name) {
   if (have == want) return true;
-  call.fail(Diag::BadAttribute, "'" + std::string(name) + "' has " + std::to_string(have) +
-                                    " entries, expected " + std::to_string(want));
+  call.fail(Diag::BadAttribute,
+            "'" + std::string(name) + "' has " + std::to_string(have) + " entries, expected " + std::to_string(want));
   return false;
 }
 
@@ -57,8 +56,7 @@ Results lowerReshape(OpCall& call) {
     } else if (!dims[i].is(-1)) {
       known = known * dims[i];
     } else if (unknown >= 0) {
-      return call.fail(Diag::BadAttribute, "two dims of " + describe(dims) + " are -1",
-                       "only one can be computed");
+      return call.fail(Diag::BadAttribute, "two dims of " + describe(dims) + " are -1", "only one can be computed");
     } else {
       unknown = i;
     }
@@ -153,8 +151,7 @@ Results lowerPad(OpCall& call) {
   Tensor x = call.arg(0);
   Dims before = call.dims("before"), after = call.dims("after"), offsets, sizes = x.dims();
   size_t rank = static_cast<size_t>(x.rank());
-  if (!sameCount(call, before.rank(), rank, "before") || !sameCount(call, after.rank(), rank, "after"))
-    return Tensor();
+  if (!sameCount(call, before.rank(), rank, "before") || !sameCount(call, after.rank(), rank, "after")) return Tensor();
   Dim zero = call.b.dim(0);
   auto cut = [&](Dim amount) { return call.b.mayBeNegative(amount.node()) ? larger(zero - amount, zero) : zero; };
   for (int i = 0; i < x.rank(); ++i) {
@@ -193,8 +190,8 @@ Tensor everyNth(Tensor x, int axis, int64_t step) {
   return reshape(narrow(padded, axis + 1, b.dim(0), b.dim(1)), result);
 }
 
-// A Python slice bound as an offset into [0, size]. Symbolic bounds count from the end where they are never 0 or more, and
-// are otherwise taken as they are.
+// A Python slice bound as an offset into [0, size]. Symbolic bounds count from the end where they are never 0 or more,
+// and are otherwise taken as they are.
 Dim clampBound(GraphBuilder& b, Dim bound, Dim size, int64_t low, Dim high) {
   if (!bound.isConst()) return bound.max() < 0 ? larger(size + bound, b.dim(low)) : bound;
   if (bound.constant() >= 0) return smaller(bound, high);
@@ -229,8 +226,7 @@ Results lowerSlice(OpCall& call) {
   if (!call.has("axes"))
     for (size_t i = 0; i < count; ++i) axes->push_back(static_cast<int>(i));
   if (steps.size() == 1) steps.assign(count, steps[0]);
-  if (!call.require(count <= static_cast<size_t>(x.rank()),
-                    "'starts' has more entries than there are axes") ||
+  if (!call.require(count <= static_cast<size_t>(x.rank()), "'starts' has more entries than there are axes") ||
       (call.has("ends") && !sameCount(call, ends.rank(), count, "ends")) ||
       !sameCount(call, axes->size(), count, "axes") || !sameCount(call, steps.size(), count, "steps"))
     return Tensor();
@@ -252,8 +248,7 @@ Results lowerStride(OpCall& call) {
   for (int i = 0; i < static_cast<int>(steps.size()) && x; ++i) {
     int64_t step = steps[i];
     if (step == 0 || std::abs(step) > (int64_t{1} << 40))
-      return call.fail(Diag::BadAttribute, "a step is " + std::to_string(step),
-                       "steps are not 0 and below 2^40");
+      return call.fail(Diag::BadAttribute, "a step is " + std::to_string(step), "steps are not 0 and below 2^40");
     if (step < 0) x = flip(x, {{i}});
     if (x && std::abs(step) > 1) x = everyNth(x, i, std::abs(step));
   }
@@ -267,8 +262,7 @@ Results lowerRoll(OpCall& call) {
   if (!axes || !sameCount(call, shifts.size(), axes->size(), "shifts")) return Tensor();
   for (size_t i = 0; i < axes->size() && x; ++i) {
     Dim size = x.dim((*axes)[i]);
-    x = take(x, (*axes)[i],
-             floormod(call.b.iota(size) - shifts[i], call.b.value(larger(size, call.b.dim(1)))));
+    x = take(x, (*axes)[i], floormod(call.b.iota(size) - shifts[i], call.b.value(larger(size, call.b.dim(1)))));
   }
   return x;
 }
@@ -280,8 +274,9 @@ Results lowerRepeat(OpCall& call) {
   Dims split, wide, result;
   for (int i = 0; i < x.rank(); ++i) {
     if (call.b.mayBeNegative(counts[i].node()))
-      return call.fail(Diag::BadAttribute, counts[i].isConst() ? "a count is " + describe(counts[i])
-                                                               : "a count of " + describe(counts[i]) + " can be negative",
+      return call.fail(Diag::BadAttribute,
+                       counts[i].isConst() ? "a count is " + describe(counts[i])
+                                           : "a count of " + describe(counts[i]) + " can be negative",
                        "counts are 0 or more");
     split = split + Dims{call.b.dim(1), x.dim(i)};
     wide = wide + Dims{counts[i], x.dim(i)};

@@ -86,8 +86,7 @@ Results lowerGroupNorm(OpCall& call) {
   if (!call.require(x.rank() >= 2, "x is [n, channels, ..]")) return Tensor();
   Dim channels = x.dim(1), groups = call.has("groups") ? call.dim("groups") : channels;
   if (groups.min() < 1) return call.fail(Diag::BadAttribute, describe(groups) + " groups", "use 1 or more");
-  if (!call.require(floordiv(channels, groups) * groups == channels,
-                    "the channels must divide into the groups") ||
+  if (!call.require(floordiv(channels, groups) * groups == channels, "the channels must divide into the groups") ||
       !checkChannels(call, 1, channels))
     return Tensor();
   Dim rest = floordiv(channels, groups);
@@ -116,8 +115,7 @@ Results lowerNormalize(OpCall& call) {
   int axis = call.b.axis(x, call.integer("axis"));
   int64_t p = call.integer("p");
   if (axis < 0) return Tensor();
-  if (p != 1 && p != 2)
-    return call.fail(Diag::BadAttribute, "a norm with p = " + std::to_string(p), "use 1 or 2");
+  if (p != 1 && p != 2) return call.fail(Diag::BadAttribute, "a norm with p = " + std::to_string(p), "use 1 or 2");
   Tensor norm = p == 1 ? sum(abs(x), axis, true) : sqrt(sum(x * x, axis, true));
   return narrowed(call, x / max(norm, call.number("eps")));
 }

@@ -16,8 +16,7 @@ struct Pool {
 // A stride of 0, the default, means the size of the kernel.
 std::vector<WindowAxis> poolAxes(OpCall& call, const Tensor& x, int firstAxis, const Dims& kernel) {
   std::vector<int64_t> strides = call.integers("stride");
-  if (strides.size() != 1 || strides[0] != 0)
-    return windowAxes(call, x, firstAxis, kernel, call.flag("ceil"));
+  if (strides.size() != 1 || strides[0] != 0) return windowAxes(call, x, firstAxis, kernel, call.flag("ceil"));
   Attributes attributes = call.attributes;
   std::erase_if(attributes, [](const auto& a) { return a.first == "stride"; });
   attributes.emplace_back("stride", AttributeValue(kernel));
@@ -30,8 +29,7 @@ Pool poolOf(OpCall& call) {
   Dims kernel = call.dims("kernel");
   Pool pool;
   pool.firstAxis = x.rank() - kernel.rank();
-  if (!call.require(kernel.rank() > 0 && pool.firstAxis >= 0,
-                    "the kernel needs 1 entry per spatial axis of x"))
+  if (!call.require(kernel.rank() > 0 && pool.firstAxis >= 0, "the kernel needs 1 entry per spatial axis of x"))
     return {};
   for (const Dim& k : kernel)
     if (!k.isConst()) {
@@ -96,8 +94,7 @@ Results lowerMaxPoolPositions(OpCall& call) {
   Tensor positions = unfold(numbers, pool.firstAxis, pool.axes);
   Tensor taps = unfold(x, pool.firstAxis, pool.axes);
   Scalar smallest = identity(Op::Max, x.dtype());
-  Tensor largest =
-      reduce(Op::Max, where(eq(positions, 0), call.b.constant(smallest), taps), pool.folded, true);
+  Tensor largest = reduce(Op::Max, where(eq(positions, 0), call.b.constant(smallest), taps), pool.folded, true);
   Tensor isLargest = both(ne(positions, 0), either(eq(taps, largest), isNan(taps)));
   Scalar none = identity(Op::Min, DType::I64);
   return reduce(Op::Min, where(isLargest, positions, call.b.constant(none)), pool.folded, false) - 1;
@@ -128,8 +125,7 @@ Results lowerAvgPool(OpCall& call) {
   Tensor count;
   for (size_t i = 0; i < pool.axes.size(); ++i) {
     Tensor along = tapCount(call, pool.axes[i], countPadding);
-    for (int after = pool.firstAxis + static_cast<int>(i) + 1; after < rank; ++after)
-      along = unsqueeze(along, -1);
+    for (int after = pool.firstAxis + static_cast<int>(i) + 1; after < rank; ++after) along = unsqueeze(along, -1);
     count = count ? count * along : along;
   }
   return cast(sums / cast(count, sums.dtype()), resultDType(call.arg(0)));

@@ -50,11 +50,9 @@ Tensor extremePosition(OpCall& call, Op op) {
   DType dtype = call.dtype("dtype");
   if (axis < 0) return {};
   if (!isInt(dtype))
-    return call.fail(Diag::BadAttribute, "positions of dtype " + std::string(toText(dtype)),
-                     "use i32 or i64");
+    return call.fail(Diag::BadAttribute, "positions of dtype " + std::string(toText(dtype)), "use i32 or i64");
   if (x.dim(axis).max() == 0)
-    return call.fail(Diag::ShapeMismatch,
-                     "axis " + std::to_string(axis) + " of " + describe(x) + " has no elements");
+    return call.fail(Diag::ShapeMismatch, "axis " + std::to_string(axis) + " of " + describe(x) + " has no elements");
   Tensor isExtreme = eq(x, reduce(op, x, {{axis}}, true));
   if (isFloat(x.dtype())) isExtreme = either(isExtreme, isNan(x));
   DType narrow = x.dim(axis).max() <= INT32_MAX ? DType::I32 : DType::I64;
@@ -62,8 +60,7 @@ Tensor extremePosition(OpCall& call, Op op) {
   for (int i = axis + 1; i < x.rank(); ++i) position = unsqueeze(position, -1);
   bool last = call.flag("last");
   Tensor outside = call.b.constant(Scalar::ofInt(narrow, last ? -1 : maxInt(narrow)));
-  return cast(reduce(last ? Op::Max : Op::Min, where(isExtreme, position, outside), {{axis}}, keep(call)),
-              dtype);
+  return cast(reduce(last ? Op::Max : Op::Min, where(isExtreme, position, outside), {{axis}}, keep(call)), dtype);
 }
 
 }  // namespace
@@ -99,8 +96,7 @@ Results lowerLogSumExp(OpCall& call) {
   if (!keep(call)) {
     Dims kept;
     for (int i = 0; i < x.rank(); ++i) {
-      bool folded =
-          axes.empty() || std::ranges::any_of(axes, [&](int a) { return a == i || a + x.rank() == i; });
+      bool folded = axes.empty() || std::ranges::any_of(axes, [&](int a) { return a == i || a + x.rank() == i; });
       if (!folded) kept.add(x.dim(i));
     }
     result = reshape(result, kept);

@@ -16,8 +16,8 @@ class Contents {
 
  private:
   struct Scope {
-    UOp range;                         // null outside of loops
-    std::map<uint32_t, UOp> effects;   // newest one, by slot
+    UOp range;                        // null outside of loops
+    std::map<uint32_t, UOp> effects;  // newest one, by slot
   };
   void close(UOp end);
   std::vector<Scope> scopes_ = std::vector<Scope>(1);

@@ -38,9 +38,11 @@ Result<const Definition*> Definitions::of(UOp node) {
   }
   const BuildLog::Step& step = *call->second;
   Definition made{step.name, step.operands, step.attributes, step.results};
-  all_.push_back(isKeptCall(step) ? std::move(made) : shortened(std::move(made)));  // a second call would be another one
+  all_.push_back(isKeptCall(step) ? std::move(made)
+                                  : shortened(std::move(made)));  // a second call would be another one
   for (UOp r : step.results)
-    if (auto other = callOf_.find(r.id()); other != callOf_.end() && other->second == &step) known_[r.id()] = &all_.back();
+    if (auto other = callOf_.find(r.id()); other != callOf_.end() && other->second == &step)
+      known_[r.id()] = &all_.back();
   return &all_.back();
 }
 
@@ -108,8 +110,10 @@ Result<Definition> Definitions::primitive(UOp node) {
   // What a state held before the first assignment cannot be asked for again.
   auto isStorage = [](const BuildLog::Operand& o) { return o.node.op() == Op::Buffer; };
   if (!all.empty() && std::ranges::any_of(all.back().operands, isStorage)) return std::move(all.back());
-  return fail(Diag::Unsupported, "a value made by '" + std::string(toText(node.op())) + "', " + describe(b_.wrap(node)) +
-                                     ", has no form in graph files", "compile the model without converting it");
+  return fail(Diag::Unsupported,
+              "a value made by '" + std::string(toText(node.op())) + "', " + describe(b_.wrap(node)) +
+                  ", has no form in graph files",
+              "compile the model without converting it");
 }
 
 }  // namespace svod

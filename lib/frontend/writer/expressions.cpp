@@ -3,8 +3,8 @@
 #include <cstring>
 
 #include "frontend/weights.h"
-#include "support/packed.h"
 #include "ir/shape.h"
+#include "support/packed.h"
 
 namespace svod {
 

@@ -13,12 +13,12 @@ namespace svod {
 /// A definition that is needed.
 struct Item {
   const Definition* definition = nullptr;
-  uint32_t at = UINT32_MAX;     // when it was built: the least id of the results that are needed
-  std::vector<UOp> wanted;      // results that somebody uses
-  std::vector<Item*> users;     // one entry per use
-  std::vector<size_t> roots;    // steps that use it, one entry per use
-  int scope = 0;                // where it stands
-  size_t before = 0;            // the position in Layout::steps it stands before
+  uint32_t at = UINT32_MAX;   // when it was built: the least id of the results that are needed
+  std::vector<UOp> wanted;    // results that somebody uses
+  std::vector<Item*> users;   // one entry per use
+  std::vector<size_t> roots;  // steps that use it, one entry per use
+  int scope = 0;              // where it stands
+  size_t before = 0;          // the position in Layout::steps it stands before
 };
 
 class Layout {
@@ -57,7 +57,7 @@ class Layout {
   std::vector<int> scopeBefore_, scopeBehind_;  // of each step
   std::vector<Scope> scopes_{{-1, 0}};
   std::map<const Definition*, std::unique_ptr<Item>> items_;  // looked up only
-  std::vector<Item*> order_;                                   // by `at`
+  std::vector<Item*> order_;                                  // by `at`
   std::vector<Item*> pending_;
   std::set<uint32_t> slots_;
   bool hasStorage_ = false;  // whether the model has states or temporaries

@@ -34,7 +34,8 @@ Result<TypeExpr> ModelWriter::typeOf(DType dtype, std::span<const UOp> dims) {
   TypeExpr type{std::string(toText(dtype)), {}, {}};
   for (UOp d : dims) {
     std::optional<GraphExpr> size = sizeExpr(d, [this](UOp n) { return sizeName(n); });
-    if (!size) return fail(Diag::Unsupported, "the size " + describe(Dim(b_.graph(), d)) + " has no form in graph files");
+    if (!size)
+      return fail(Diag::Unsupported, "the size " + describe(Dim(b_.graph(), d)) + " has no form in graph files");
     type.dims.push_back(std::move(*size));
   }
   return type;
@@ -62,7 +63,8 @@ Status ModelWriter::declare() {
   }
   for (const ModelPort& port : b_.model().ports) {
     uint32_t slot = port.buffer.argAs<SlotArg>().slot;
-    if (port.kind == PortKind::Output || port.kind == PortKind::Temporary || port.kind == PortKind::Expectation) continue;
+    if (port.kind == PortKind::Output || port.kind == PortKind::Temporary || port.kind == PortKind::Expectation)
+      continue;
     if (port.kind == PortKind::Weight && !layout_.reads(slot)) continue;
     slotNames_[slot] = newName(port.name);
     Statement& s = add(port.kind == PortKind::Input    ? StatementKind::Input
@@ -97,9 +99,9 @@ Result<GraphExpr> ModelWriter::operand(const BuildLog::Operand& o) {
 namespace {
 
 std::string symbolOf(std::string_view op, size_t operands) {
-  constexpr std::pair<std::string_view, std::string_view> kSymbols[] = {{"add", "+"},      {"sub", "-"},  {"mul", "*"},
-                                                                        {"div", "/"},      {"fdiv", "/"}, {"floordiv", "//"},
-                                                                        {"floormod", "%"}, {"neg", "-"}};
+  constexpr std::pair<std::string_view, std::string_view> kSymbols[] = {
+      {"add", "+"},  {"sub", "-"},       {"mul", "*"},      {"div", "/"},
+      {"fdiv", "/"}, {"floordiv", "//"}, {"floormod", "%"}, {"neg", "-"}};
   for (const auto& [name, symbol] : kSymbols)
     if (name == op && isOperator(symbol, operands)) return std::string(symbol);
   return std::string(op);

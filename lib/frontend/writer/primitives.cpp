@@ -109,8 +109,7 @@ std::vector<Definition> Definitions::movementWays(UOp node) {
         all.push_back({"expand", {{x.src(0)}}, {{"shape", dims(1, node.rank())}}, {}});
       all.push_back({"expand", {{x}}, {{"shape", dims(1, node.rank())}}, {}});
       return all;
-    case Op::Permute:
-      return {{"permute", {{x}}, {{"order", listOf(node.argAs<AxesArg>().axes)}}, {}}};
+    case Op::Permute: return {{"permute", {{x}}, {{"order", listOf(node.argAs<AxesArg>().axes)}}, {}}};
     case Op::Pad: {
       Attributes amounts{{"before", dims(2, rank)}, {"after", dims(2 + rank, rank)}};
       all.push_back({"pad", {{x}}, amounts, {}});
@@ -118,12 +117,9 @@ std::vector<Definition> Definitions::movementWays(UOp node) {
       all.push_back({"pad", {{x}, {node.src(1)}}, amounts, {}});
       return all;
     }
-    case Op::Shrink:
-      return {{"shrink", {{x}}, {{"offset", dims(1, rank)}, {"size", dims(1 + rank, rank)}}, {}}};
-    case Op::Flip:
-      return {{"flip", {{x}}, {{"axes", listOf(node.argAs<AxesArg>().axes)}}, {}}};
-    default:
-      return {};
+    case Op::Shrink: return {{"shrink", {{x}}, {{"offset", dims(1, rank)}, {"size", dims(1 + rank, rank)}}, {}}};
+    case Op::Flip: return {{"flip", {{x}}, {{"axes", listOf(node.argAs<AxesArg>().axes)}}, {}}};
+    default: return {};
   }
 }
 
@@ -137,22 +133,14 @@ std::vector<Definition> Definitions::ways(UOp node) {
   if (isMovement(node.op())) return movementWays(node);
   switch (node.op()) {
     case Op::Cast:
-    case Op::Bitcast:
-      return {{std::string(toText(node.op())), operands, {{"dtype", node.dtype()}}, {}}};
-    case Op::Iota:
-      return {{"iota", {}, {{"size", Dim(g, node.src(0))}}, {}}};
-    case Op::Gather:
-      return {{"gather_at", operands, {}, {}}};
-    case Op::Scatter:
-      return {{"scatter_at", operands, {{"mode", modeName(node.argAs<ReduceArg>().op)}}, {}}};
-    case Op::Reduce:
-      return reduceWays(node, node);
-    case Op::Contiguous:
-      return {{"contiguous", operands, {}, {}}};
-    case Op::Copy:
-      return {{"copy", operands, {{"device", std::string(node.argAs<NameArg>().name)}}, {}}};
-    case Op::Stack:
-      return {{"vector", operands, {}, {}}};
+    case Op::Bitcast: return {{std::string(toText(node.op())), operands, {{"dtype", node.dtype()}}, {}}};
+    case Op::Iota: return {{"iota", {}, {{"size", Dim(g, node.src(0))}}, {}}};
+    case Op::Gather: return {{"gather_at", operands, {}, {}}};
+    case Op::Scatter: return {{"scatter_at", operands, {{"mode", modeName(node.argAs<ReduceArg>().op)}}, {}}};
+    case Op::Reduce: return reduceWays(node, node);
+    case Op::Contiguous: return {{"contiguous", operands, {}, {}}};
+    case Op::Copy: return {{"copy", operands, {{"device", std::string(node.argAs<NameArg>().name)}}, {}}};
+    case Op::Stack: return {{"vector", operands, {}, {}}};
     case Op::Custom: {
       const CustomArg& arg = node.argAs<CustomArg>();
       operands.resize(static_cast<size_t>(arg.inputs));
@@ -161,8 +149,7 @@ std::vector<Definition> Definitions::ways(UOp node) {
       if (contentsBeforeCall(node.src(), arg).empty()) attributes.emplace_back("pure", true);
       return {{"custom", operands, attributes, {}}};
     }
-    default:
-      return isElementwise(node.op()) ? elementwiseWays(node) : std::vector<Definition>();
+    default: return isElementwise(node.op()) ? elementwiseWays(node) : std::vector<Definition>();
   }
 }
 

@@ -27,7 +27,8 @@ bool ModelWriter::isInlined(const Item& item, const GraphExpr& e) {
   bool isLabelled = label != b_.model().labels.end();
   if (item.roots.empty()) {
     const Item& user = *item.users[0];
-    return !isLabelled && user.before == item.before && user.scope == item.scope && writeGraphExpr(e).size() <= kLongest;
+    return !isLabelled && user.before == item.before && user.scope == item.scope &&
+           writeGraphExpr(e).size() <= kLongest;
   }
   const BuildLog::Step& user = *layout_.steps()[item.roots[0]];
   bool isNear = item.roots[0] == item.before || !layout_.readsStorage(d.results[0]);
@@ -108,10 +109,8 @@ Status ModelWriter::expectedSizes(const BuildLog::Step& step) {
 
 Status ModelWriter::step(const BuildLog::Step& step) {
   switch (step.kind) {
-    case Kind::Temporary:
-      return temporary(step);
-    case Kind::Loop:
-      return loop(step);
+    case Kind::Temporary: return temporary(step);
+    case Kind::Loop: return loop(step);
     case Kind::Assign: {
       SVOD_TRY(GraphExpr target, unnamed({step.operands[0].node}));
       SVOD_TRY(GraphExpr value, operand(step.operands[1]));
@@ -149,12 +148,9 @@ Status ModelWriter::step(const BuildLog::Step& step) {
       bodies_.back()->back().hasOtherwise = true;
       bodies_.push_back(&bodies_.back()->back().otherwise);
       return {};
-    case Kind::End:
-      bodies_.pop_back();
-      return {};
+    case Kind::End: bodies_.pop_back(); return {};
     case Kind::Call:
-    case Kind::Note:
-      break;
+    case Kind::Note: break;
   }
   return {};
 }

@@ -11,13 +11,9 @@ Results onnxLegacyPRelu(OnnxNode& n) {
   return n.call("prelu", {x, slope});
 }
 
-Results onnxSelu(OnnxNode& n) {
-  return n.call("elu", {n.arg(0)}, {{"alpha", n.number("alpha")}}) * n.number("gamma");
-}
+Results onnxSelu(OnnxNode& n) { return n.call("elu", {n.arg(0)}, {{"alpha", n.number("alpha")}}) * n.number("gamma"); }
 
-Results onnxSwiGlu(OnnxNode& n) {
-  return n.call("quick_gelu", {n.arg(0)}, {{"alpha", n.number("alpha")}}) * n.arg(1);
-}
+Results onnxSwiGlu(OnnxNode& n) { return n.call("quick_gelu", {n.arg(0)}, {{"alpha", n.number("alpha")}}) * n.arg(1); }
 
 // Integers are compared and moved as f64, which holds those of 32 bits.
 Results onnxShrink(OnnxNode& n) {

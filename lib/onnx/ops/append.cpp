@@ -17,7 +17,8 @@ UOp untouchedState(GraphBuilder& b, const Tensor& past) {
 }  // namespace
 
 Tensor appendedToState(GraphBuilder& b, const Tensor& past, const Tensor& fresh, int axis) {
-  if (!past || !fresh || fresh.dtype() != past.dtype() || fresh.rank() != past.rank() || !b.counters().empty()) return {};
+  if (!past || !fresh || fresh.dtype() != past.dtype() || fresh.rank() != past.rank() || !b.counters().empty())
+    return {};
   const UOp state = untouchedState(b, past);
   if (!state) return {};
   Dims none, at, all = past.dims();

@@ -4,8 +4,9 @@
 
 namespace svod {
 
-/// `fresh` stored behind `past` along an axis, where past is the beginning of a state that has room for both at all sizes:
-/// the beginning that holds both, without a copy of the past. Null for all other values, and after a first append.
+/// `fresh` stored behind `past` along an axis, where past is the beginning of a state that has room for both at all
+/// sizes: the beginning that holds both, without a copy of the past. Null for all other values, and after a first
+/// append.
 Tensor appendedToState(GraphBuilder& b, const Tensor& past, const Tensor& fresh, int axis);
 
 /// The same where past is the beginning of a state; a Concat otherwise.

@@ -120,8 +120,7 @@ Results onnxAttention(OnnxNode& n) {
   stages[3] = bias.isEmpty() ? n.call("softmax", {stages[2]}) : safeSoftmax(stages[2]);
   Tensor values = cast(repeatHeads(n, v, q.dim(1)), wide);
   Tensor y = cast(n.call("matmul", {stages[3], values}), dtype);
-  if (n.arg(0).rank() == 3 && y)
-    y = reshape(permute(y, {0, 2, 1, 3}), {y.dim(0), y.dim(2), y.dim(1) * y.dim(3)});
+  if (n.arg(0).rank() == 3 && y) y = reshape(permute(y, {0, 2, 1, 3}), {y.dim(0), y.dim(2), y.dim(1) * y.dim(3)});
   return std::vector<Tensor>{y, k, v, n.wants(3) ? cast(stages[mode], dtype) : Tensor()};
 }
 
@@ -132,9 +131,7 @@ Results onnxFlexAttention(OnnxNode& n) {
       !n.require(q.dim(3) == k.dim(3) && k.dim(2) == v.dim(2), "the sizes of q, k and v agree"))
     return Tensor();
   DType dtype = q.dtype(), wide = precisionOf(n, dtype);
-  DType seen = n.has("softmax_precision") ? n.dtype("softmax_precision")
-               : dtype == DType::F64      ? dtype
-                                          : DType::F32;
+  DType seen = n.has("softmax_precision") ? n.dtype("softmax_precision") : dtype == DType::F64 ? dtype : DType::F32;
   auto modified = [&](std::string_view attribute, Tensor x) {
     if (!x || !n.has(attribute)) return x;
     x = cast(x, seen);
@@ -156,8 +153,7 @@ Results onnxRotaryEmbedding(OnnxNode& n) {
   Tensor x = splitHeads(n, n.arg(0), "num_heads");
   if (!x) return Tensor();
   DType wide = sumDType(x.dtype());
-  Dim turning =
-      n.integer("rotary_embedding_dim") == 0 ? x.dim(3) : n.b.dim(n.integer("rotary_embedding_dim"));
+  Dim turning = n.integer("rotary_embedding_dim") == 0 ? x.dim(3) : n.b.dim(n.integer("rotary_embedding_dim"));
   auto angle = [&](int i) {
     Tensor table = cast(n.arg(i), wide);
     if (n.has(3)) table = n.call("gather", {table, n.arg(3)}, {{"axis", 0}});
@@ -166,8 +162,7 @@ Results onnxRotaryEmbedding(OnnxNode& n) {
     return unsqueeze(narrow(table, 2, n.b.dim(0), floordiv(turning, 2)), 1);
   };
   Tensor cosine = angle(1), sine = angle(2);
-  Tensor turned =
-      rotated(n, cast(narrow(x, 3, n.b.dim(0), turning), wide), cosine, sine, n.flag("interleaved"));
+  Tensor turned = rotated(n, cast(narrow(x, 3, n.b.dim(0), turning), wide), cosine, sine, n.flag("interleaved"));
   turned = cast(turned, x.dtype());
   if (turned && turning != x.dim(3))
     turned = n.call("concat", {turned, narrow(x, 3, turning, x.dim(3) - turning)}, {{"axis", 3}});

@@ -14,8 +14,7 @@ namespace {
 // A power of two as ONNX rounds to it; infinities give NaN, and so does what rounds beyond unless that saturates.
 Tensor castToPower(const OnnxNode& n, Tensor x, bool saturates, const std::string& mode) {
   constexpr int64_t kExponent = 0x7f800000, kFraction = 0x7fffff, kSmallest = 0x400000;  // in bits of f32
-  if (!n.require(mode == "up" || mode == "down" || mode == "nearest", "'round_mode' is up, down or nearest"))
-    return {};
+  if (!n.require(mode == "up" || mode == "down" || mode == "nearest", "'round_mode' is up, down or nearest")) return {};
   x = abs(cast(x, DType::F32));
   Tensor bits = bitcast(x, DType::U32), rounded = bits;  // the op cast rounds to the nearest power
   if (mode == "up") rounded = where(le(bits, kSmallest), bits, both(bits + kFraction, kExponent));
@@ -71,8 +70,7 @@ Results onnxCastByName(OnnxNode& n) {
   std::ranges::transform(name, name.begin(),
                          [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
   for (const OnnxDType& row : allOnnxDTypes())
-    if (row.name == name && row.dtype != DType::Void)
-      return n.call("cast", {n.arg(0)}, {{"dtype", row.dtype}});
+    if (row.name == name && row.dtype != DType::Void) return n.call("cast", {n.arg(0)}, {{"dtype", row.dtype}});
   return n.unsupported("a cast to '" + n.word("to") + "'", "an element type of numbers");
 }
 

@@ -17,8 +17,7 @@ Tensor along(Tensor vector, int rank, int axis) {
   return vector;
 }
 
-Tensor constantOf(const OnnxNode& n, DType dtype, std::vector<int64_t> dims,
-                  const std::vector<double>& values) {
+Tensor constantOf(const OnnxNode& n, DType dtype, std::vector<int64_t> dims, const std::vector<double>& values) {
   HostTensor host = HostTensor::zeros(dtype, std::move(dims));
   for (size_t i = 0; i < values.size(); ++i) host.set(static_cast<int64_t>(i), Scalar::of(dtype, values[i]));
   return n.constantTensor(host);
@@ -27,20 +26,16 @@ Tensor constantOf(const OnnxNode& n, DType dtype, std::vector<int64_t> dims,
 // --- Windows
 
 Attributes OnnxWindow::attributes() const {
-  return {{"stride", listAttribute(strides)},
-          {"padding", listAttribute(pads)},
-          {"dilation", listAttribute(dilations)}};
+  return {{"stride", listAttribute(strides)}, {"padding", listAttribute(pads)}, {"dilation", listAttribute(dilations)}};
 }
 
 namespace {
 
 // `name` with one entry per axis; `absent` everywhere when it is not given.
-bool perAxis(const OnnxNode& n, std::string_view name, size_t count, int64_t absent,
-             std::vector<int64_t>& all) {
+bool perAxis(const OnnxNode& n, std::string_view name, size_t count, int64_t absent, std::vector<int64_t>& all) {
   all = n.integers(name);
   if (all.empty()) all.assign(count, absent);
-  return n.require(all.size() == count,
-                   "'" + std::string(name) + "' has " + std::to_string(count) + " entries");
+  return n.require(all.size() == count, "'" + std::string(name) + "' has " + std::to_string(count) + " entries");
 }
 
 // Pads of SAME_UPPER and SAME_LOWER: as many windows as there are strides in the axis.

@@ -22,8 +22,7 @@ Tensor along(Tensor vector, int rank, int axis);
 /// An i64 scalar.
 inline Tensor number(const OnnxNode& n, int64_t value) { return n.b.constant(Scalar::ofInt(DType::I64, value)); }
 /// Integers, or floats, as a constant tensor.
-Tensor constantOf(const OnnxNode& n, DType dtype, std::vector<int64_t> dims,
-                  const std::vector<double>& values);
+Tensor constantOf(const OnnxNode& n, DType dtype, std::vector<int64_t> dims, const std::vector<double>& values);
 
 // --- Windows
 

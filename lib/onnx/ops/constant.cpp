@@ -95,8 +95,7 @@ Results onnxRange(OnnxNode& n) {
   if (n.b.failed()) return Tensor();
   Dims start = n.sizes(0), limit = n.sizes(1);
   std::vector<int64_t> delta = n.integers(2);
-  if (n.b.failed() ||
-      !n.require(start.rank() == 1 && limit.rank() == 1 && delta.size() == 1, "operands are scalars") ||
+  if (n.b.failed() || !n.require(start.rank() == 1 && limit.rank() == 1 && delta.size() == 1, "operands are scalars") ||
       !n.require(delta[0] != 0, "delta is not 0"))
     return Tensor();
   Attributes attributes = {{"start", start[0]}, {"stop", limit[0]}, {"step", delta[0]}, {"dtype", dtype}};

@@ -26,9 +26,8 @@ Tensor chosen(OnnxNode& n, Tensor condition, Tensor a, Tensor b) {
 }
 
 bool sameShapes(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
-  return std::ranges::equal(a, b, [](const Tensor& x, const Tensor& y) {
-    return x && y && x.dims() == y.dims() && x.dtype() == y.dtype();
-  });
+  return std::ranges::equal(
+      a, b, [](const Tensor& x, const Tensor& y) { return x && y && x.dims() == y.dims() && x.dtype() == y.dtype(); });
 }
 
 Tensor scalarOf(Tensor x) { return x && x.rank() > 0 ? reshape(x, Dims()) : x; }
@@ -57,9 +56,8 @@ Results onnxIf(OnnxNode& n) {
   if (a.empty()) return Tensor();
   std::vector<Tensor> b = branch("else_branch");
   if (b.empty()) return Tensor();
-  bool fits = std::ranges::equal(a, b, [](const Tensor& x, const Tensor& y) {
-    return x.dtype() == y.dtype() && x.rank() == y.rank();
-  });
+  bool fits = std::ranges::equal(
+      a, b, [](const Tensor& x, const Tensor& y) { return x.dtype() == y.dtype() && x.rank() == y.rank(); });
   if (!fits)
     return n.unsupported("branches with different ranks under a condition that only a run can tell",
                          "a condition made from constants and shapes, or branches of one rank");
@@ -161,9 +159,11 @@ Results LaidOut::run() {
     std::optional<bool> known = knownCondition(n_, condition_);
     if (known == false) break;
     if (i >= kMostLaidOut || (!known && trips > kMostLaidOut))
-      return n_.unsupported("values that change their shape in a loop with a number of steps that only a run can "
-                            "tell, or with more than " + std::to_string(kMostLaidOut),
-                            "values that keep their shapes, or a trip count made from constants and shapes");
+      return n_.unsupported(
+          "values that change their shape in a loop with a number of steps that only a run can "
+          "tell, or with more than " +
+              std::to_string(kMostLaidOut),
+          "values that keep their shapes, or a trip count made from constants and shapes");
     if (!known) isActive_ = isActive_ ? isActive_ * scalarOf(condition_) : scalarOf(condition_);
     if (!step(i)) return Tensor();
   }

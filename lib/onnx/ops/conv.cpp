@@ -8,14 +8,11 @@ namespace svod {
 
 namespace {
 
-std::string sized(std::string_view op, int spatial) {
-  return std::string(op) + std::to_string(spatial) + "d";
-}
+std::string sized(std::string_view op, int spatial) { return std::string(op) + std::to_string(spatial) + "d"; }
 
 // The windows of kernel w over x; nothing after an error.
 std::optional<OnnxWindow> convWindow(OnnxNode& n, Tensor x, Tensor w) {
-  if (!n.require(x.rank() >= 3 && w.rank() == x.rank(),
-                 "x is [n, channels, sizes..], and w has as many axes"))
+  if (!n.require(x.rank() >= 3 && w.rank() == x.rank(), "x is [n, channels, sizes..], and w has as many axes"))
     return std::nullopt;
   if (x.rank() > 5) {
     n.unsupported("a convolution over " + std::to_string(x.rank() - 2) + " axes", "1 to 3 axes");
@@ -67,8 +64,8 @@ Results onnxQLinearConv(OnnxNode& n) {
   Tensor sum = convolution(n, x, w, n.arg(8));
   if (!sum) return Tensor();
   int rank = n.arg(0).rank();
-  Tensor scale = cast(quantParameter(n, 1, rank, 1), DType::F32) * quantParameter(n, 4, rank, 1) /
-                 quantParameter(n, 6, rank, 1);
+  Tensor scale =
+      cast(quantParameter(n, 1, rank, 1), DType::F32) * quantParameter(n, 4, rank, 1) / quantParameter(n, 6, rank, 1);
   return roundedTo(n.arg(7).dtype(), cast(sum, DType::F32) * scale, quantParameter(n, 7, rank, 1));
 }
 
@@ -76,8 +73,7 @@ namespace {
 
 // Pads that give 'output_shape', or the strided sizes of x for auto_pad. What the natural size lacks is added
 // behind.
-bool padToShape(OnnxNode& n, Tensor x, std::vector<int64_t> wanted, OnnxWindow& w,
-                std::vector<int64_t>& extra) {
+bool padToShape(OnnxNode& n, Tensor x, std::vector<int64_t> wanted, OnnxWindow& w, std::vector<int64_t>& extra) {
   std::string mode = n.word("auto_pad");
   bool isSame = mode == "SAME_UPPER" || mode == "SAME_LOWER";
   size_t count = w.kernel.size();
@@ -108,14 +104,12 @@ bool padToShape(OnnxNode& n, Tensor x, std::vector<int64_t> wanted, OnnxWindow& 
 Results onnxConvTranspose(OnnxNode& n) {
   Tensor x = n.arg(0), w = n.arg(1);
   std::vector<int64_t> kernel, listed = n.integers("kernel_shape"), extra = n.integers("output_padding");
-  if (!n.require(x.rank() >= 3 && w.rank() == x.rank(),
-                 "x is [n, channels, sizes..], and w has as many axes"))
+  if (!n.require(x.rank() >= 3 && w.rank() == x.rank(), "x is [n, channels, sizes..], and w has as many axes"))
     return Tensor();
   if (x.rank() > 5) return n.unsupported("a transposed convolution over more than 3 axes", "1 to 3 axes");
   for (int i = 2; i < w.rank(); ++i) kernel.push_back(w.dim(i).isConst() ? w.dim(i).constant() : 0);
   std::optional<OnnxWindow> window;
-  if (n.require(listed.empty() || listed == kernel, "'kernel_shape' is that of w"))
-    window = windowOf(n, x, kernel);
+  if (n.require(listed.empty() || listed == kernel, "'kernel_shape' is that of w")) window = windowOf(n, x, kernel);
   if (!window) return Tensor();
   if (extra.empty()) extra.assign(kernel.size(), 0);
   if (!n.require(extra.size() == kernel.size(), "'output_padding' has one entry per spatial axis") ||
@@ -137,9 +131,8 @@ Results onnxConvTranspose(OnnxNode& n) {
 // A depthwise convolution that sees the state before x.
 Results onnxCausalConv(OnnxNode& n) {
   Tensor x = n.arg(0), w = n.arg(1);
-  if (!n.require(
-          x.rank() == 3 && w.rank() == 3 && w.dim(2).isConst() && w.dim(0) == x.dim(1) && w.dim(1).is(1),
-          "x is [n, channels, length] and w is [channels, 1, k]"))
+  if (!n.require(x.rank() == 3 && w.rank() == 3 && w.dim(2).isConst() && w.dim(0) == x.dim(1) && w.dim(1).is(1),
+                 "x is [n, channels, length] and w is [channels, 1, k]"))
     return Tensor();
   int64_t before = w.dim(2).constant() - 1;
   std::string activation = n.word("activation");
@@ -192,10 +185,8 @@ Results onnxDeformConv(OnnxNode& n) {
   int64_t groups = n.integer("group"), offsetGroups = n.integer("offset_group");
   Dim channels = x.dim(1), outputs = w.dim(0);
   if (!n.require(offset.rank() == x.rank() && groups > 0 && offsetGroups > 0 &&
-                     floordiv(channels, groups) * groups == channels &&
-                     floordiv(outputs, groups) * groups == outputs &&
-                     floordiv(channels, offsetGroups) * offsetGroups == channels &&
-                     w.dim(1) * groups == channels,
+                     floordiv(channels, groups) * groups == channels && floordiv(outputs, groups) * groups == outputs &&
+                     floordiv(channels, offsetGroups) * offsetGroups == channels && w.dim(1) * groups == channels,
                  "groups divide the channels, and offset has as many axes as x"))
     return Tensor();
   DType wide = computeDType(x);

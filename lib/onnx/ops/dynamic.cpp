@@ -9,9 +9,7 @@ namespace svod {
 
 namespace {
 
-Tensor zeros(OnnxNode& n, const Dims& dims, DType dtype) {
-  return n.b.full(dims, cast(n.b.literal(false), dtype));
-}
+Tensor zeros(OnnxNode& n, const Dims& dims, DType dtype) { return n.b.full(dims, cast(n.b.literal(false), dtype)); }
 
 Dim sizeOf(OnnxNode& n, const Dims& dims) {
   Dim size = n.b.dim(1);
@@ -142,8 +140,8 @@ Results onnxUnique(OnnxNode& n) {
   Tensor ones = n.b.full({count}, n.b.constant(Scalar::ofInt(DType::I64, 1)));
   Tensor counts = scatter(Op::Add, none, {&distinct.rank, 1}, ones);
   Tensor found = sum(cast(distinct.isFirst, DType::I64), 0);
-  return std::vector<Tensor>{n.firstOf(take(x, axis, firsts), axis, found), n.firstOf(firsts, 0, found),
-                             distinct.rank, n.firstOf(counts, 0, found)};
+  return std::vector<Tensor>{n.firstOf(take(x, axis, firsts), axis, found), n.firstOf(firsts, 0, found), distinct.rank,
+                             n.firstOf(counts, 0, found)};
 }
 
 }  // namespace svod

@@ -53,8 +53,7 @@ Term withoutRepeats(OnnxNode& n, Term t) {
   if (unique.size() == t.labels.size()) return t;
   std::vector<Tensor> indices;
   for (int i = 0; i < t.x.rank(); ++i) {
-    size_t at =
-        static_cast<size_t>(std::ranges::find(unique, t.labels[static_cast<size_t>(i)]) - unique.begin());
+    size_t at = static_cast<size_t>(std::ranges::find(unique, t.labels[static_cast<size_t>(i)]) - unique.begin());
     Tensor position = n.b.iota(t.x.dim(i));
     for (size_t k = at + 1; k < unique.size(); ++k) position = unsqueeze(position, -1);
     indices.push_back(position);
@@ -120,8 +119,7 @@ std::vector<Term> termsOf(OnnxNode& n, std::string_view text, int& dots, DType w
     parts.push_back(text.substr(at, comma - at));
     at = comma + 1;
   }
-  if (!n.require(static_cast<int>(parts.size()) == n.count(), "the equation has a term for every operand"))
-    return {};
+  if (!n.require(static_cast<int>(parts.size()) == n.count(), "the equation has a term for every operand")) return {};
   for (int i = 0; i < n.count(); ++i)
     if (parts[static_cast<size_t>(i)].find('.') != std::string_view::npos)
       dots = std::max(dots, n.arg(i).rank() - lettersIn(parts[static_cast<size_t>(i)]));

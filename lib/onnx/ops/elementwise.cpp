@@ -17,9 +17,7 @@ Tensor alignedAt(OnnxNode& n, Tensor a, Tensor b, int64_t axis) {
   return reshape(b, dims);
 }
 
-Tensor quotient(OnnxNode& n, Tensor a, Tensor b) {
-  return n.call(isFloat(a.dtype()) ? "div" : "cdiv", {a, b});
-}
+Tensor quotient(OnnxNode& n, Tensor a, Tensor b) { return n.call(isFloat(a.dtype()) ? "div" : "cdiv", {a, b}); }
 
 // The number in operand i when it is known and stretches to any shape like a literal.
 std::optional<double> knownNumber(OnnxNode& n, int i) {

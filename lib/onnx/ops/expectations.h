@@ -1,5 +1,5 @@
-// Operands that decide a shape and that only a run knows: what every run must find in them, so that the shape is the one
-// the plan is for. Errors are recorded in the node.
+// Operands that decide a shape and that only a run knows: what every run must find in them, so that the shape is the
+// one the plan is for. Errors are recorded in the node.
 #pragma once
 #include "onnx/node.h"
 
@@ -19,7 +19,8 @@ void expectUnsqueezed(OnnxNode& n, const Dims& wanted);
 struct CaseAtRun {
   Tensor isMeant, result;
 };
-/// The result of the case that a run asks for, which must be one of these; all have the same dims. An error without any.
+/// The result of the case that a run asks for, which must be one of these; all have the same dims. An error without
+/// any.
 Tensor chosenAtRun(OnnxNode& n, std::initializer_list<int> operands, const std::vector<CaseAtRun>& cases);
 
 /// The operands of Range give so many numbers.

@@ -53,7 +53,8 @@ std::vector<double> activationParameters(const OnnxNode& n) {
   return all;
 }
 
-// A factor as it is multiplied. With `isBatched` the first axis is one of the matrix, and those behind it are the batch.
+// A factor as it is multiplied. With `isBatched` the first axis is one of the matrix, and those behind it are the
+// batch.
 Tensor factor(const OnnxNode& n, Tensor x, bool isTransposed, bool isBatched) {
   if (isBatched && x.rank() > 2) {
     std::vector<int> order = axesFrom(1, x.rank() - 1);

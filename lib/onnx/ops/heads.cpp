@@ -47,8 +47,8 @@ Tensor rotaryTurned(OnnxNode& n, Tensor x, Tensor cosines, Tensor sines, Tensor 
     Tensor rows = n.call("gather", {cast(narrow(cache, 1, n.b.dim(0), half), wide), positions}, {{"axis", 0}});
     return unsqueeze(rows, 1);
   };
-  Tensor y = cast(rotated(n, cast(narrow(x, 3, n.b.dim(0), turning), wide), angle(cosines), angle(sines), isInterleaved),
-                  dtype);
+  Tensor y = cast(
+      rotated(n, cast(narrow(x, 3, n.b.dim(0), turning), wide), angle(cosines), angle(sines), isInterleaved), dtype);
   if (turning == x.dim(3) || !y) return y;
   return n.call("concat", {y, narrow(x, 3, turning, x.dim(3) - turning)}, {{"axis", 3}});
 }

@@ -25,8 +25,7 @@ Results onnxDepthToSpace(OnnxNode& n) {
   if (n.word("mode") == "CRD") return n.call("pixel_shuffle", {x}, {{"factor", size}});
   if (!n.require(n.word("mode") == "DCR", "'mode' is DCR or CRD")) return Tensor();
   Dim block = n.b.dim(size), channels = floordiv(x.dim(1), size * size), h = x.dim(2), w = x.dim(3);
-  if (!n.require(channels * (size * size) == x.dim(1),
-                 "the channels are a multiple of the square of 'blocksize'"))
+  if (!n.require(channels * (size * size) == x.dim(1), "the channels are a multiple of the square of 'blocksize'"))
     return Tensor();
   Tensor split = reshape(x, {x.dim(0), block, block, channels, h, w});
   return reshape(permute(split, {0, 3, 4, 1, 5, 2}), {x.dim(0), channels, h * size, w * size});
@@ -50,13 +49,12 @@ namespace {
 // The windows that blocks were cut from, with their counts; nothing after an error.
 std::vector<WindowAxis> blockAxes(OnnxNode& n, const Dims& image, const std::vector<int64_t>& block) {
   size_t count = block.size();
-  std::vector<int64_t> strides = n.integers("strides"), dilations = n.integers("dilations"),
-                       pads = n.integers("pads");
+  std::vector<int64_t> strides = n.integers("strides"), dilations = n.integers("dilations"), pads = n.integers("pads");
   if (strides.empty()) strides.assign(count, 1);
   if (dilations.empty()) dilations.assign(count, 1);
   if (pads.empty()) pads.assign(2 * count, 0);
-  if (!n.require(static_cast<size_t>(image.rank()) == count && strides.size() == count &&
-                     dilations.size() == count && pads.size() == 2 * count,
+  if (!n.require(static_cast<size_t>(image.rank()) == count && strides.size() == count && dilations.size() == count &&
+                     pads.size() == 2 * count,
                  "shapes, strides and dilations have an entry per axis of the image, pads two"))
     return {};
   std::vector<WindowAxis> axes;
@@ -66,8 +64,7 @@ std::vector<WindowAxis> blockAxes(OnnxNode& n, const Dims& image, const std::vec
     a.kernel = n.b.dim(block[i]);
     a.before = n.b.dim(pads[i]), a.after = n.b.dim(pads[count + i]);
     a.stride = strides[i], a.dilation = dilations[i];
-    if (!n.require(block[i] > 0 && a.stride > 0 && a.dilation > 0,
-                   "blocks, strides and dilations are positive"))
+    if (!n.require(block[i] > 0 && a.stride > 0 && a.dilation > 0, "blocks, strides and dilations are positive"))
       return {};
     a.count = floordiv(a.size + a.before + a.after - ((block[i] - 1) * a.dilation + 1), a.stride) + 1;
     axes.push_back(a);
@@ -98,12 +95,11 @@ Tensor imageOf(OnnxNode& n, const Dims& image, const std::vector<int64_t>& block
   std::vector<Tensor> index{positionsAlong(n.b, result, 0), positionsAlong(n.b, result, 1)};
   for (int i = 0; i < count; ++i) index.push_back(positionsAlong(n.b, result, 2 + count + i));
   for (int i = 0; i < count; ++i)
-    index.push_back(meetingPositions(positionsAlong(n.b, result, 2 + i),
-                                     positionsAlong(n.b, result, 2 + count + i),
+    index.push_back(meetingPositions(positionsAlong(n.b, result, 2 + i), positionsAlong(n.b, result, 2 + count + i),
                                      axes[static_cast<size_t>(i)]));
   if (!split) return {};
-  Tensor sums = reduce(Op::Add, cast(gather(split, index), sumDType(x.dtype())),
-                       axesFrom(2 + count, 2 + 2 * count), false);
+  Tensor sums =
+      reduce(Op::Add, cast(gather(split, index), sumDType(x.dtype())), axesFrom(2 + count, 2 + 2 * count), false);
   return cast(sums, x.dtype());
 }
 

@@ -32,8 +32,8 @@ Step eliminated(OnnxNode& n, Tensor x, int64_t size) {
   Tensor pivot = element(n, pivotRow, 0, 0);
   Tensor divisor = where(eq(pivot, 0), 1.0, pivot);
   Tensor factor = narrow(below, -1, n.b.dim(0), n.b.dim(1)) / unsqueeze(unsqueeze(divisor, -1), -1);
-  Tensor rest = narrow(below, -1, n.b.dim(1), n.b.dim(size - 1)) -
-                factor * narrow(pivotRow, -1, n.b.dim(1), n.b.dim(size - 1));
+  Tensor rest =
+      narrow(below, -1, n.b.dim(1), n.b.dim(size - 1)) - factor * narrow(pivotRow, -1, n.b.dim(1), n.b.dim(size - 1));
   Tensor sign = where(eq(squeeze(best, -1), 0), 1.0, -1.0);
   return {pivot * cast(sign, pivot.dtype()), contiguous(rest)};
 }

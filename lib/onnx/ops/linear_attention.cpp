@@ -77,24 +77,22 @@ Results onnxLinearAttention(OnnxNode& n) {
   std::string rule = n.word("update_rule");
   bool decays = rule == "gated" || rule == "gated_delta", corrects = rule == "delta" || rule == "gated_delta";
   if (!n.require(q.rank() == 3 && k.rank() == 3 && v.rank() == 3, "query, key and value have 3 axes") ||
-      !n.require(count > 0 && qCount > 0 && qCount % count == 0,
-                 "q_num_heads is a multiple of kv_num_heads") ||
-      !n.require(decays || corrects || rule == "linear",
-                 "update_rule is linear, gated, delta or gated_delta") ||
+      !n.require(count > 0 && qCount > 0 && qCount % count == 0, "q_num_heads is a multiple of kv_num_heads") ||
+      !n.require(decays || corrects || rule == "linear", "update_rule is linear, gated, delta or gated_delta") ||
       !n.require(!decays || n.has(4), "the rule needs decay") ||
       !n.require(!corrects || n.has(5), "the rule needs beta"))
     return Tensor();
   DType dtype = q.dtype(), wide = sumDType(dtype);
   Dim heads = n.b.dim(count), batch = q.dim(0);
   Dim keySize = floordiv(k.dim(2), count), valueSize = floordiv(v.dim(2), count);
-  Tensor state = n.has(3) ? cast(n.arg(3), wide)
-                          : n.b.full({batch, heads, keySize, valueSize}, cast(n.b.literal(0.0), wide));
+  Tensor state =
+      n.has(3) ? cast(n.arg(3), wide) : n.b.full({batch, heads, keySize, valueSize}, cast(n.b.literal(0.0), wide));
   double scale = n.number("scale");
-  if (scale == 0 && !n.require(keySize.isConst(), "the size of a head is constant, or scale is given"))
-    return Tensor();
+  if (scale == 0 && !n.require(keySize.isConst(), "the size of a head is constant, or scale is given")) return Tensor();
   if (scale == 0) scale = 1 / std::sqrt(static_cast<double>(keySize.constant()));
-  LinearAttention attention{n,     q,       k,         v,                       wide,   heads,    n.b.dim(qCount),
-                            batch, keySize, valueSize, n.b.dim(qCount / count), decays, corrects, scale};
+  LinearAttention attention{
+      n,      q,        k,    v, wide, heads, n.b.dim(qCount), batch, keySize, valueSize, n.b.dim(qCount / count),
+      decays, corrects, scale};
   bool isShort = q.dim(1).isConst() && q.dim(1).constant() <= kMostUnrolledSteps;
   Tensor y;
   state = isShort ? attention.laidOut(state, y) : attention.inPlan(state, y);

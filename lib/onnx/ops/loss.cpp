@@ -10,8 +10,7 @@ namespace {
 Tensor likelihoodLoss(OnnxNode& n, Tensor x, Tensor target, Tensor weight) {
   Dims want = x.dims();
   want.erase(1);
-  if (!n.require(x.rank() >= 2 && target.dims() == want, "targets have the shape of x without its axis 1"))
-    return {};
+  if (!n.require(x.rank() >= 2 && target.dims() == want, "targets have the shape of x without its axis 1")) return {};
   Tensor isIgnored = n.has("ignore_index") ? eq(target, n.integer("ignore_index")) : Tensor();
   Tensor chosen = isIgnored ? where(isIgnored, 0, target) : target;
   Tensor picked = n.call("gather_elements", {x, unsqueeze(chosen, 1)}, {{"axis", 1}});
@@ -26,8 +25,7 @@ Tensor likelihoodLoss(OnnxNode& n, Tensor x, Tensor target, Tensor weight) {
   if (reduction == "none") return cast(loss, x.dtype());
   if (!n.require(reduction == "sum" || reduction == "mean", "'reduction' is none, sum or mean")) return {};
   Tensor total = n.call("sum", {loss});
-  if (reduction == "mean")
-    total = share ? total / n.call("sum", {expand(share, loss.dims())}) : n.call("mean", {loss});
+  if (reduction == "mean") total = share ? total / n.call("sum", {expand(share, loss.dims())}) : n.call("mean", {loss});
   return cast(total, x.dtype());
 }
 

@@ -54,7 +54,7 @@ Tensor table(OnnxNode& n, const Forest& forest, DType dtype, Get get) {
   return n.constantTensor(all);
 }
 
-Tensor childTable(OnnxNode& n, const Forest& forest, int64_t TreeNode::*child) {
+Tensor childTable(OnnxNode& n, const Forest& forest, int64_t TreeNode::* child) {
   const auto nodes = std::ssize(forest.nodes);
   HostTensor all = HostTensor::zeros(DType::I32, {nodes + forest.leafCount});
   for (int64_t i = 0; i < nodes + forest.leafCount; ++i) {
@@ -83,18 +83,12 @@ Tables tablesOf(OnnxNode& n, const Forest& forest, DType dtype) {
 
 Tensor compared(BranchMode mode, Tensor x, Tensor value) {
   switch (mode) {
-    case BranchMode::Leq:
-      return le(x, value);
-    case BranchMode::Lt:
-      return lt(x, value);
-    case BranchMode::Gte:
-      return ge(x, value);
-    case BranchMode::Gt:
-      return gt(x, value);
-    case BranchMode::Eq:
-      return eq(x, value);
-    case BranchMode::Neq:
-      break;
+    case BranchMode::Leq: return le(x, value);
+    case BranchMode::Lt: return lt(x, value);
+    case BranchMode::Gte: return ge(x, value);
+    case BranchMode::Gt: return gt(x, value);
+    case BranchMode::Eq: return eq(x, value);
+    case BranchMode::Neq: break;
   }
   return ne(x, value);
 }

@@ -43,12 +43,10 @@ Results onnxSplit(OnnxNode& n) {
   if (n.b.failed()) return Tensor();
   if (!n.has(1) && !n.has("split")) {
     int64_t parts = n.has("num_outputs") ? n.integer("num_outputs") : n.resultCount;
-    if (!n.require(parts >= n.resultCount && parts >= 1 && parts <= 65536,
-                   "num_outputs is the number of outputs"))
+    if (!n.require(parts >= n.resultCount && parts >= 1 && parts <= 65536, "num_outputs is the number of outputs"))
       return Tensor();
     Dim each = floordiv(x.dim(axis) + (parts - 1), parts), left = x.dim(axis);
-    if (n.opset < 18 && !n.require(each * parts == left, "the axis divides into equal parts"))
-      return Tensor();
+    if (n.opset < 18 && !n.require(each * parts == left, "the axis divides into equal parts")) return Tensor();
     Dim begin = n.b.dim(0);
     for (int64_t i = 1; i <= parts; ++i) {
       Dim end = i < parts ? smaller(each * i, left) : left;
@@ -61,8 +59,8 @@ Results onnxSplit(OnnxNode& n) {
 
 namespace {
 
-// A bound that only variables or counters know ends at the end of the axis, like all others, and counts from there when it
-// is negative. Where it can be neither it stays simple.
+// A bound that only variables or counters know ends at the end of the axis, like all others, and counts from there when
+// it is negative. Where it can be neither it stays simple.
 void limitBounds(OnnxNode& n, Dims& bounds, const std::vector<int>& axes, const std::vector<int64_t>& steps) {
   const Dim zero = n.b.dim(0), one = n.b.dim(1);
   for (int i = 0; i < bounds.rank() && i < static_cast<int>(std::min(axes.size(), steps.size())); ++i) {
@@ -81,8 +79,7 @@ void limitBounds(OnnxNode& n, Dims& bounds, const std::vector<int>& axes, const 
 void limitStarts(OnnxNode& n, Dims& starts, const std::vector<int>& axes, const std::vector<int64_t>& steps) {
   for (int i = 0; i < starts.rank() && i < static_cast<int>(std::min(axes.size(), steps.size())); ++i) {
     Dim size = n.arg(0).dim(axes[static_cast<size_t>(i)]), zero = n.b.dim(0);
-    if (steps[static_cast<size_t>(i)] > 0 || !starts[i].isConst() || starts[i].constant() >= -size.min())
-      continue;
+    if (steps[static_cast<size_t>(i)] > 0 || !starts[i].isConst() || starts[i].constant() >= -size.min()) continue;
     starts.set(i, starts[i].constant() < -size.max() ? zero : larger(size + starts[i].constant(), zero));
   }
 }
@@ -98,8 +95,7 @@ Results onnxSlice(OnnxNode& n) {
   if (n.b.failed()) return Tensor();
   Dims ends = isOld ? dimsOf(n, n.integers("ends")) : n.sizes(2);
   if (n.b.failed()) return Tensor();
-  std::vector<int> axes =
-      axesOr(n, isOld ? n.has("axes") : n.has(3), n.integers("axes", 3), x.rank(), starts.rank());
+  std::vector<int> axes = axesOr(n, isOld ? n.has("axes") : n.has(3), n.integers("axes", 3), x.rank(), starts.rank());
   std::vector<int64_t> steps(static_cast<size_t>(starts.rank()), 1);
   if (!n.b.failed() && n.has(4)) steps = n.integers(4);
   if (n.b.failed()) return Tensor();
@@ -110,9 +106,8 @@ Results onnxSlice(OnnxNode& n) {
   limitBounds(n, starts, axes, steps);
   limitBounds(n, ends, axes, steps);
   limitStarts(n, starts, axes, steps);
-  return n.call(
-      "slice", {x},
-      {{"starts", starts}, {"ends", ends}, {"steps", listAttribute(steps)}, {"axes", listAttribute(axes)}});
+  return n.call("slice", {x},
+                {{"starts", starts}, {"ends", ends}, {"steps", listAttribute(steps)}, {"axes", listAttribute(axes)}});
 }
 
 namespace {
@@ -142,8 +137,7 @@ Results onnxPad(OnnxNode& n) {
   if (!isKnown && n.declared(0)) return padAtRun(n, *n.declared(0));
   Dims pads = opset >= 11 ? n.sizes(1) : dimsOf(n, n.integers(opset == 1 ? "paddings" : "pads"));
   if (n.b.failed()) return Tensor();
-  std::vector<int> axes =
-      axesOr(n, n.has(3), n.has(3) ? n.integers(3) : std::vector<int64_t>(), x.rank(), x.rank());
+  std::vector<int> axes = axesOr(n, n.has(3), n.has(3) ? n.integers(3) : std::vector<int64_t>(), x.rank(), x.rank());
   if (n.b.failed()) return Tensor();
   int count = static_cast<int>(axes.size());
   if (!n.require(pads.rank() == 2 * count, "there are two pads for every axis")) return Tensor();
@@ -171,8 +165,7 @@ Results onnxCenterCropPad(OnnxNode& n) {
   } else {
     shape = n.sizes(1);
   }
-  if (n.b.failed() ||
-      !n.require(shape.rank() == static_cast<int>(axes.size()), "there is a size for every axis"))
+  if (n.b.failed() || !n.require(shape.rank() == static_cast<int>(axes.size()), "there is a size for every axis"))
     return Tensor();
   Dims before = zeros(n, x.rank()), after = before;
   Dims offsets = before, sizes = x.dims();
@@ -195,8 +188,7 @@ Results onnxTile(OnnxNode& n) {
   Dims have = n.arg(0).dims(), stated = n.declared(0).value_or(Dims());
   if (!n.isKnown(1) && stated.rank() == have.rank())
     for (int i = 0; i < have.rank(); ++i)
-      if (have[i].isConst() && have[i].constant() > 0)
-        repeats.add(floordiv(stated[i], have[i]));
+      if (have[i].isConst() && have[i].constant() > 0) repeats.add(floordiv(stated[i], have[i]));
   if (repeats.rank() != have.rank() || have.rank() == 0) {
     repeats = n.sizes(1);
   } else {
@@ -210,8 +202,7 @@ Results onnxTile(OnnxNode& n) {
 Results onnxLegacyTile(OnnxNode& n) {
   Tensor x = n.arg(0);
   std::vector<double> tiles = n.numbers(1), axes = n.b.failed() ? tiles : n.numbers(2);
-  if (n.b.failed() || !n.require(tiles.size() == 1 && axes.size() == 1, "tiles and axis are numbers"))
-    return Tensor();
+  if (n.b.failed() || !n.require(tiles.size() == 1 && axes.size() == 1, "tiles and axis are numbers")) return Tensor();
   int axis = n.axis(static_cast<int64_t>(axes[0]), x.rank());
   if (axis < 0) return Tensor();
   AttributeValue::List counts(static_cast<size_t>(x.rank()), AttributeValue(1));

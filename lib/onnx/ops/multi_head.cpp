@@ -149,7 +149,8 @@ Results onnxRotaryCache(OnnxNode& n) {
     return Tensor();
   Dim size = x.rank() == 4 ? x.dim(3) : heads > 0 ? floordiv(x.dim(2), heads) : cosine.dim(1) * 2;
   Tensor y = x.rank() == 4 ? x : Tensor();
-  if (!y && n.require(x.rank() == 3 && size.min() > 0, "x is [batch, length, heads * size] or [batch, heads, length, size]"))
+  if (!y &&
+      n.require(x.rank() == 3 && size.min() > 0, "x is [batch, length, heads * size] or [batch, heads, length, size]"))
     y = permute(reshape(x, {x.dim(0), x.dim(1), floordiv(x.dim(2), size), size}), {0, 2, 1, 3});
   if (!y) return Tensor();
   if (positions.rank() <= 1) {

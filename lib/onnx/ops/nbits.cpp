@@ -43,7 +43,8 @@ Results onnxMatMulNBits(OnnxNode& n) {
     for (const Dim& d : x.dims()) size = size * d;
     return size.is(count);
   };
-  if (!n.require(b.dtype() == DType::U8 && hasSize(b, columns * blocks * bytes), "b is u8 [N, blocks, bytes of a block]") ||
+  if (!n.require(b.dtype() == DType::U8 && hasSize(b, columns * blocks * bytes),
+                 "b is u8 [N, blocks, bytes of a block]") ||
       !n.require(hasSize(n.arg(2), columns * blocks), "scales are [N, blocks]"))
     return Tensor();
   const DType dtype = a.dtype(), wide = sumDType(dtype);
@@ -71,8 +72,10 @@ Results onnxGatherBlockQuantized(OnnxNode& n) {
   const int64_t bits = isBytes ? n.integer("bits") : 4, block = n.integer("block_size");
   if (bits != 2 && bits != 4 && bits != 8)
     return n.unsupported("data of " + std::to_string(bits) + " bits", "2, 4 or 8 bits");
-  const int gathered = n.axis(n.integer("gather_axis"), data.rank()), axis = n.axis(n.integer("quantize_axis"), data.rank());
-  if (gathered < 0 || axis < 0 || !n.require(gathered != axis && block > 0, "the axes differ, and blocks have elements"))
+  const int gathered = n.axis(n.integer("gather_axis"), data.rank()),
+            axis = n.axis(n.integer("quantize_axis"), data.rank());
+  if (gathered < 0 || axis < 0 ||
+      !n.require(gathered != axis && block > 0, "the axes differ, and blocks have elements"))
     return Tensor();
   auto rowsOf = [&](Tensor x) { return n.call("gather", {x, indices}, {{"axis", gathered}}); };
   Tensor rows = rowsOf(data), zero = n.has(3) ? rowsOf(n.arg(3)) : Tensor();

@@ -59,8 +59,7 @@ Results onnxBatchNorm(OnnxNode& n) {
   if (x.rank() == 1) x = unsqueeze(x, -1);  // one channel
   if (!n.require(x.rank() >= 2, "x is [n, channels, sizes..]")) return Tensor();
   for (int i = 1; i < 5; ++i)
-    if (!n.require(n.arg(i).rank() == 1 || n.has("spatial"), "operands after x are [channels]"))
-      return Tensor();
+    if (!n.require(n.arg(i).rank() == 1 || n.has("spatial"), "operands after x are [channels]")) return Tensor();
   if (n.flag("training_mode")) return trainedBatchNorm(n, x);
   for (int i = 1; i < n.resultCount; ++i)
     if (n.wants(i)) return n.unsupported("statistics of a training run as outputs", "the output y alone");
@@ -118,14 +117,12 @@ Results onnxLrn(OnnxNode& n) {
   for (const Dim& d : x.dims().slice(2, x.rank())) rest = rest * d;
   Tensor rows = reshape(y, {x.dim(0), x.dim(1), rest});
   std::vector<int64_t> kernel{size, 1}, pads{(size - 1) / 2, 0, size / 2, 0}, stride{1, 1};
-  Tensor squares = n.call("sum_pool", {rows * rows},
-                          {{"kernel", listAttribute(kernel)},
-                           {"stride", listAttribute(stride)},
-                           {"padding", listAttribute(pads)}});
+  Tensor squares =
+      n.call("sum_pool", {rows * rows},
+             {{"kernel", listAttribute(kernel)}, {"stride", listAttribute(stride)}, {"padding", listAttribute(pads)}});
   if (!squares) return Tensor();
   double beta = n.number("beta");
-  Tensor base =
-      reshape(squares, x.dims()) * (n.number("alpha") / static_cast<double>(size)) + n.number("bias");
+  Tensor base = reshape(squares, x.dims()) * (n.number("alpha") / static_cast<double>(size)) + n.number("bias");
   Tensor root = sqrt(base);
   Tensor divisor = beta == 0.75 ? root * sqrt(root) : beta == 0.5 ? root : beta == 1 ? base : pow(base, beta);
   return cast(y / divisor, x.dtype());

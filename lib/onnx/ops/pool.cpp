@@ -36,8 +36,7 @@ Tensor flatPositions(OnnxNode& n, Tensor x, Tensor inImage) {
     }
     inImage = columns;
   }
-  Tensor plane =
-      positionsAlong(n.b, inImage.dims(), 0) * n.b.value(x.dim(1)) + positionsAlong(n.b, inImage.dims(), 1);
+  Tensor plane = positionsAlong(n.b, inImage.dims(), 0) * n.b.value(x.dim(1)) + positionsAlong(n.b, inImage.dims(), 1);
   return inImage + cast(plane * n.b.value(image), DType::I64);
 }
 
@@ -83,8 +82,7 @@ Results onnxLpPool(OnnxNode& n) {
 Results onnxGlobalLpPool(OnnxNode& n) {
   Tensor x = n.arg(0);
   double p = exponent(n);
-  if (!n.require(x.rank() >= 3, "x is [n, channels, sizes..]") || !n.require(p > 0, "'p' is positive"))
-    return Tensor();
+  if (!n.require(x.rank() >= 3, "x is [n, channels, sizes..]") || !n.require(p > 0, "'p' is positive")) return Tensor();
   Tensor terms = powered(n, cast(x, computeDType(x)), p);
   return cast(rooted(reduce(Op::Add, terms, axesFrom(2, x.rank()), true), p), x.dtype());
 }
@@ -98,8 +96,7 @@ Results onnxMaxUnpool(OnnxNode& n) {
   size_t count = w->kernel.size();
   Dim total = x.dim(0) * x.dim(1);
   for (size_t i = 0; i < count; ++i) {
-    dims.add((x.dim(2 + static_cast<int>(i)) - 1) * w->strides[i] +
-             (w->kernel[i] - w->pads[i] - w->pads[count + i]));
+    dims.add((x.dim(2 + static_cast<int>(i)) - 1) * w->strides[i] + (w->kernel[i] - w->pads[i] - w->pads[count + i]));
     total = total * dims[-1];
   }
   Dim elements = n.b.dim(1);
@@ -109,8 +106,7 @@ Results onnxMaxUnpool(OnnxNode& n) {
   Tensor y = reshape(scatter(Op::Store, cast(zeros, x.dtype()), at, reshape(x, {elements})), dims);
   if (!n.has(2) || !y) return y;
   Dims wanted = n.sizes(2), before, after;
-  if (n.b.failed() || !n.require(wanted.rank() == x.rank(), "'output_shape' has an entry per axis"))
-    return Tensor();
+  if (n.b.failed() || !n.require(wanted.rank() == x.rank(), "'output_shape' has an entry per axis")) return Tensor();
   for (int i = 0; i < x.rank(); ++i) before.add(n.b.dim(0)), after.add(wanted[i] - dims[i]);
   return n.call("pad", {y}, {{"before", before}, {"after", after}});
 }

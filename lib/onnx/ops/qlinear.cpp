@@ -63,12 +63,10 @@ struct Unary {
   std::string_view op;
   Tensor (*of)(const OnnxNode& n, Tensor x);
 };
-constexpr Unary kUnaries[] = {{"com.microsoft::QLinearAveragePool", average},
-                              {"com.microsoft::QLinearGlobalAveragePool", globalAverage},
-                              {"com.microsoft::QLinearLeakyRelu", leakyRelu},
-                              {"com.microsoft::QLinearReduceMean", reducedMean},
-                              {"com.microsoft::QLinearSigmoid", sigmoid},
-                              {"com.microsoft::QLinearSoftmax", softmax}};
+constexpr Unary kUnaries[] = {
+    {"com.microsoft::QLinearAveragePool", average}, {"com.microsoft::QLinearGlobalAveragePool", globalAverage},
+    {"com.microsoft::QLinearLeakyRelu", leakyRelu}, {"com.microsoft::QLinearReduceMean", reducedMean},
+    {"com.microsoft::QLinearSigmoid", sigmoid},     {"com.microsoft::QLinearSoftmax", softmax}};
 
 }  // namespace
 

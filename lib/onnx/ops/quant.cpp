@@ -23,8 +23,7 @@ Tensor granular(OnnxNode& n, Tensor x, int i) {
   int axis = axisOf(n, x);
   if (!n.require(axis >= 0, "before opset 13 scale and zero point are scalars")) return {};
   if (!isBlocked) {
-    n.require(p.rank() == 1 && p.dim(0) == x.dim(axis),
-              "scale and zero point have an entry per element of the axis");
+    n.require(p.rank() == 1 && p.dim(0) == x.dim(axis), "scale and zero point have an entry per element of the axis");
     return along(p, x.rank(), axis);
   }
   int64_t block = n.integer("block_size");
@@ -46,11 +45,9 @@ bool isZero(OnnxNode& n, int i) {
 }
 
 DType quantizedDType(OnnxNode& n) {
-  DType listed =
-      n.has("output_dtype") && n.integer("output_dtype") != 0 ? n.dtype("output_dtype") : DType::Void;
+  DType listed = n.has("output_dtype") && n.integer("output_dtype") != 0 ? n.dtype("output_dtype") : DType::Void;
   if (n.has(2)) {
-    n.require(listed == DType::Void || listed == n.arg(2).dtype(),
-              "'output_dtype' is the type of y_zero_point");
+    n.require(listed == DType::Void || listed == n.arg(2).dtype(), "'output_dtype' is the type of y_zero_point");
     return n.arg(2).dtype();
   }
   return listed == DType::Void ? DType::U8 : listed;
@@ -67,16 +64,15 @@ Tensor quantized(const OnnxNode& n, DType to, Tensor quotient, Tensor zero, bool
 // to any other.
 bool undoesDequantize(const OnnxNode& n, DType to, DType precision) {
   const Dequantized* from = n.dequantized(0);
-  if (!from || !isInt(to) || info(to).bits > 16 || precision != DType::F32 || n.integer("block_size") != 0) return false;
+  if (!from || !isInt(to) || info(to).bits > 16 || precision != DType::F32 || n.integer("block_size") != 0)
+    return false;
   bool isSame = from->scale.node() == n.arg(1).node() && n.arg(0).dtype() == DType::F32;
   bool isAlong = from->scale.rank() == 0 || from->axis == axisOf(n, n.arg(0));
   return isSame && isAlong && hasUsualScales(n, *from);
 }
 
 // An i32 as the nearest element of `to`.
-Tensor saturated(DType to, Tensor x) {
-  return cast(min(max(x, minInt(to)), maxInt(to)), to);
-}
+Tensor saturated(DType to, Tensor x) { return cast(min(max(x, minInt(to)), maxInt(to)), to); }
 
 }  // namespace
 
@@ -101,8 +97,7 @@ Results onnxQuantize(OnnxNode& n) {
 Results onnxDequantize(OnnxNode& n) {
   Tensor x = n.arg(0), scale = granular(n, x, 1), zero = isZero(n, 2) ? Tensor() : granular(n, x, 2);
   if (n.b.failed()) return Tensor();
-  DType result =
-      n.has("output_dtype") && n.integer("output_dtype") != 0 ? n.dtype("output_dtype") : scale.dtype();
+  DType result = n.has("output_dtype") && n.integer("output_dtype") != 0 ? n.dtype("output_dtype") : scale.dtype();
   if (n.b.failed()) return Tensor();
   DType exact = isFloat(x.dtype()) ? sumDType(x.dtype()) : DType::I32;
   Tensor distance = zero ? cast(x, exact) - cast(zero, exact) : x;

@@ -14,8 +14,7 @@ Tensor keyOf(OnnxNode& n) {
   if (n.op.name == "Dropout" && n.has("seed")) key = static_cast<uint64_t>(n.integer("seed"));
   if (n.op.name != "Dropout" && n.has("seed")) key = std::bit_cast<uint64_t>(n.number("seed"));
   Tensor mixed = n.b.constant(Scalar::ofInt(DType::U64, static_cast<int64_t>(key)));
-  for (const Dim& step : n.b.counters())
-    mixed = n.call("threefry", {cast(n.b.value(step), DType::U64), mixed});
+  for (const Dim& step : n.b.counters()) mixed = n.call("threefry", {cast(n.b.value(step), DType::U64), mixed});
   return mixed;
 }
 
@@ -26,9 +25,7 @@ Tensor uniform(OnnxNode& n, const Dims& dims, DType dtype) {
 // What random numbers are computed in.
 DType wideOf(DType dtype) { return dtype == DType::F64 ? DType::F64 : DType::F32; }
 
-Tensor trues(OnnxNode& n, const Tensor& x) {
-  return n.b.full(x.dims(), n.b.constant(Scalar::ofInt(DType::Bool, 1)));
-}
+Tensor trues(OnnxNode& n, const Tensor& x) { return n.b.full(x.dims(), n.b.constant(Scalar::ofInt(DType::Bool, 1))); }
 
 }  // namespace
 
@@ -80,8 +77,7 @@ Results onnxMultinomial(OnnxNode& n) {
 // same in every run.
 Results onnxDropout(OnnxNode& n) {
   Tensor x = n.arg(0), training = n.arg(2);
-  if (n.opset < 7 && !n.flag("is_test"))
-    return n.unsupported("dropout in training mode (is_test=0)", "is_test=1");
+  if (n.opset < 7 && !n.flag("is_test")) return n.unsupported("dropout in training mode (is_test=0)", "is_test=1");
   bool isInference = !training;
   if (training && n.isKnown(2)) isInference = n.integers(2) == std::vector<int64_t>{0};
   if (isInference) {

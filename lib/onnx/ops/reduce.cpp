@@ -21,10 +21,8 @@ constexpr Sum kSums[] = {{"ReduceSum", Sum::Same, Sum::Nothing},
 struct Fold {
   std::string_view name, graphOp;
 };
-constexpr Fold kFolds[] = {{"ReduceMax", "reduce_max"},
-                           {"ReduceMin", "reduce_min"},
-                           {"ReduceProd", "prod"},
-                           {"ReduceLogSumExp", "logsumexp"}};
+constexpr Fold kFolds[] = {
+    {"ReduceMax", "reduce_max"}, {"ReduceMin", "reduce_min"}, {"ReduceProd", "prod"}, {"ReduceLogSumExp", "logsumexp"}};
 
 // Integers need f64 around roots and logarithms; f16 and the like are rounded once, at the end.
 Tensor foldedSum(OnnxNode& n, const Sum& row, Tensor x, const std::vector<int>& axes) {
@@ -33,8 +31,7 @@ Tensor foldedSum(OnnxNode& n, const Sum& row, Tensor x, const std::vector<int>& 
   Tensor y = cast(x, wide);
   if (row.before == Sum::Magnitude) y = abs(y);
   if (row.before == Sum::Square) y = y * y;
-  if (!axes.empty())
-    y = n.call("sum", {y}, {{"axes", listAttribute(axes)}, {"keepdims", n.flag("keepdims")}});
+  if (!axes.empty()) y = n.call("sum", {y}, {{"axes", listAttribute(axes)}, {"keepdims", n.flag("keepdims")}});
   if (row.after == Sum::Root) y = sqrt(y);
   if (row.after == Sum::Log) y = log(y);
   return cast(y, x.dtype());

@@ -89,8 +89,7 @@ std::optional<Tensor> asGraphOp(OnnxNode& n, Tensor x, const Request& r, const R
     bool isWhole = scale >= 1 && scale == std::floor(scale) && scale < 65536;
     bool isFixed = in.isConst() && (r.scales.empty() ? r.sizes[static_cast<int>(i)].isConst() : true);
     if (r.scales.empty()) {
-      if (isFixed && (in.is(0) || r.sizes[static_cast<int>(i)].constant() % in.constant() != 0))
-        return std::nullopt;
+      if (isFixed && (in.is(0) || r.sizes[static_cast<int>(i)].constant() % in.constant() != 0)) return std::nullopt;
       sizes.add(r.sizes[static_cast<int>(i)]);
     } else if (!isWhole || r.sizes.rank()) {
       return std::nullopt;
@@ -141,16 +140,14 @@ Tensor resized(OnnxNode& n, Tensor x, Request r, const ResizeRule& rule, double 
     if (!in.isConst() || (r.sizes.rank() && !r.sizes[static_cast<int>(i)].isConst()))
       return resizedSymbolic(n, n.arg(0), r, rule, extrapolation);
     ResizeAxis a = axisOf(r, i, in);
-    if (!n.require(a.out >= 0 && a.scale > 0 && (a.in > 0 || a.out == 0), "scales and sizes are positive"))
-      return {};
-    bool isSame = a.in == a.out && a.scale == 1 && a.start == 0 && a.end == 1 &&
-                  rule.coordinates != "tf_half_pixel_for_nn";
+    if (!n.require(a.out >= 0 && a.scale > 0 && (a.in > 0 || a.out == 0), "scales and sizes are positive")) return {};
+    bool isSame =
+        a.in == a.out && a.scale == 1 && a.start == 0 && a.end == 1 && rule.coordinates != "tf_half_pixel_for_nn";
     if (isSame) continue;
     double reach = rule.antialias && a.scale < 1 ? 4 / a.scale : 4;
     if (static_cast<double>(a.out) * reach > static_cast<double>(kMostTaps))
-      return n.unsupported(
-          "a resize of " + std::to_string(a.in) + " to " + std::to_string(a.out) + " elements",
-          "fewer elements along one axis");
+      return n.unsupported("a resize of " + std::to_string(a.in) + " to " + std::to_string(a.out) + " elements",
+                           "fewer elements along one axis");
     x = resizedAlong(n, x, r.axes[i], resizeTaps(rule, a), a.out, outside);
   }
   if (outside) x = where(outside, extrapolation, x);
@@ -165,8 +162,7 @@ Results onnxUpsample(OnnxNode& n) {
   r.axes = axesFrom(0, x.rank());
   r.scales = n.has(1) ? n.numbers(1) : n.numbers("scales");
   if (n.has("height_scale")) r.scales = {1, 1, n.number("height_scale"), n.number("width_scale")};
-  if (n.b.failed() ||
-      !n.require(static_cast<int>(r.scales.size()) == x.rank(), "there is a scale for every axis"))
+  if (n.b.failed() || !n.require(static_cast<int>(r.scales.size()) == x.rank(), "there is a scale for every axis"))
     return Tensor();
   // Axes that stay are left alone, so that they may be symbolic.
   for (size_t i = r.scales.size(); i-- > 0;)
@@ -223,7 +219,8 @@ bool readRequest(OnnxNode& n, Tensor x, Request& r) {
   bool isCrop = n.word("coordinate_transformation_mode") == "tf_crop_and_resize";
   if (isCrop && !n.require(isGiven(1), "tf_crop_and_resize has a roi")) return false;
   const auto count = static_cast<int64_t>(r.axes.size());
-  if (!n.require(n.arg(isGiven(2) ? 2 : 3).dim(0).is(count), "there is a scale or size for every axis that is resized") ||
+  if (!n.require(n.arg(isGiven(2) ? 2 : 3).dim(0).is(count),
+                 "there is a scale or size for every axis that is resized") ||
       !n.require(!isCrop || n.arg(1).dim(0).is(2 * count), "roi has a start and an end per axis"))
     return false;
   bool isKnown = n.isKnown(isGiven(2) ? 2 : 3), isRegionKnown = !isCrop || n.isKnown(1);

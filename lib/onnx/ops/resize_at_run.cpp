@@ -20,8 +20,7 @@ struct AxisAtRun {
 };
 
 Tensor entryOf(OnnxNode& n, int operand, size_t i) {
-  return squeeze(narrow(cast(n.arg(operand), DType::F64), 0, n.b.dim(static_cast<int64_t>(i)), n.b.dim(1)),
-                 0);
+  return squeeze(narrow(cast(n.arg(operand), DType::F64), 0, n.b.dim(static_cast<int64_t>(i)), n.b.dim(1)), 0);
 }
 
 bool isGiven(OnnxNode& n, int operand) { return n.has(operand) && !n.arg(operand).dim(0).is(0); }
@@ -29,14 +28,15 @@ bool isGiven(OnnxNode& n, int operand) { return n.has(operand) && !n.arg(operand
 // Scales and lengths of all axes, as axisOf() and keepAspect() in resize.cpp find them.
 std::vector<AxisAtRun> axesOf(OnnxNode& n, const ResizeAtRun& r) {
   std::vector<AxisAtRun> all;
-  bool hasScales = r.isKnown ? !r.scales.empty() : isGiven(n, 2), hasRegion = r.rule.coordinates == "tf_crop_and_resize";
+  bool hasScales = r.isKnown ? !r.scales.empty() : isGiven(n, 2),
+       hasRegion = r.rule.coordinates == "tf_crop_and_resize";
   std::string policy = n.word("keep_aspect_ratio_policy");
   Tensor common;
   for (size_t i = 0; i < r.axes.size(); ++i) {
     AxisAtRun a;
     a.axis = r.axes[i], a.out = r.sizes[static_cast<int>(i)];
     a.in = cast(n.b.value(n.arg(0).dim(a.axis)), DType::F64);
-    Tensor given = !r.isKnown ? entryOf(n, hasScales ? 2 : 3, i)
+    Tensor given = !r.isKnown  ? entryOf(n, hasScales ? 2 : 3, i)
                    : hasScales ? n.b.constant(Scalar::ofFloat(DType::F64, r.scales[i]))
                                : cast(n.b.value(a.out), DType::F64);
     a.scale = hasScales ? given : given / max(a.in, 1.0);
@@ -112,8 +112,7 @@ Tensor resizedAlong(OnnxNode& n, Tensor x, const AxisAtRun& a, const ResizeAtRun
   auto inside = [&](Tensor position) { return cast(max(min(position, last), 0.0), DType::I64); };
   if (rule.mode == "nearest") return take(x, a.axis, inside(roundedPosition(rule.rounding, at)));
   int64_t reach = reachOf(n, rule, a);
-  if (reach > kMostTaps)
-    return n.unsupported("a resize to one element of " + std::to_string(reach), "a larger result");
+  if (reach > kMostTaps) return n.unsupported("a resize to one element of " + std::to_string(reach), "a larger result");
   Tensor tap = cast(n.b.iota(n.b.dim(2 * reach)), DType::F64) - static_cast<double>(reach - 1);
   at = unsqueeze(at, 1);
   Tensor position = floor(at) + tap;  // [out, taps]

@@ -1,4 +1,5 @@
-// Resizing by scales, sizes or a region that only a run knows, to sizes that the plan is for, and resizing of symbolic axes.
+// Resizing by scales, sizes or a region that only a run knows, to sizes that the plan is for, and resizing of symbolic
+// axes.
 #pragma once
 #include "onnx/node.h"
 #include "onnx/ops/resize_taps.h"
@@ -10,7 +11,7 @@ struct ResizeAtRun {
   Dims sizes;  // of the result, along these axes
   ResizeRule rule;
   double extrapolation = 0;
-  bool isKnown = false;        // what is asked for is `sizes`, or `scales`, and no operand is read
+  bool isKnown = false;             // what is asked for is `sizes`, or `scales`, and no operand is read
   std::vector<double> scales = {};  // empty: as the sizes say
 };
 

@@ -26,8 +26,7 @@ struct ResizeAxis {
 struct ResizeTaps {
   int64_t count = 1;
   std::vector<double> positions, weights;
-  std::vector<double>
-      isOutside;  // 1 where an element lies outside the region that can be read; empty if none can
+  std::vector<double> isOutside;  // 1 where an element lies outside the region that can be read; empty if none can
   bool isSelection() const { return count == 1; }  // weights are all 1
 };
 

@@ -67,9 +67,7 @@ class Layer {
   State nextRnn(Tensor gates) const;
   State nextGru(Tensor fromInput, const State& s) const;
   State nextLstm(Tensor gates, const State& s) const;
-  Tensor times(Tensor h, Tensor weights) const {
-    return n_.call("matmul", {h, n_.call("transpose", {weights})});
-  }
+  Tensor times(Tensor h, Tensor weights) const { return n_.call("matmul", {h, n_.call("transpose", {weights})}); }
   Tensor weighted(Tensor x, int operand) const;  // x by all weights of operand 1 or 2
   Tensor quantizedProduct(Tensor x, int operand) const;
 
@@ -162,8 +160,7 @@ State Layer::next(Tensor fromInput, const State& s) const {
 Tensor Layer::fromInputs() const {
   Tensor fromInput = weighted(x_, 1);
   if (bias_) {
-    Tensor sum = narrow(bias_, 0, n_.b.dim(0), hidden_ * gates_) +
-                 narrow(bias_, 0, hidden_ * gates_, hidden_ * gates_);
+    Tensor sum = narrow(bias_, 0, n_.b.dim(0), hidden_ * gates_) + narrow(bias_, 0, hidden_ * gates_, hidden_ * gates_);
     // The second bias of the candidate of a GRU is reset with the state.
     if (gates_ == 3 && n_.flag("linear_before_reset"))
       sum = n_.call("concat", {narrow(sum, 0, n_.b.dim(0), hidden_ * 2), biasPart(2)});

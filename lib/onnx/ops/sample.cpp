@@ -60,8 +60,7 @@ std::vector<Tensor> cubicWeights(Tensor part) {
   return {outer(part + 1.0), inner(part), inner(1.0 - part), outer(2.0 - part)};
 }
 
-Tensor sampleCubic(Tensor x, const std::vector<Tensor>& lead, const std::vector<Tensor>& at,
-                   const IndexMap& map) {
+Tensor sampleCubic(Tensor x, const std::vector<Tensor>& lead, const std::vector<Tensor>& at, const IndexMap& map) {
   std::vector<Tensor> first;
   std::vector<std::vector<Tensor>> weights;
   int axes = static_cast<int>(at.size()), taps = 1;
@@ -96,8 +95,7 @@ Results onnxGridSample(OnnxNode& n) {
   Tensor x = n.arg(0), grid = n.arg(1);
   int axes = x.rank() - 2;
   std::string mode = n.word("mode");
-  Border border{n.word("padding_mode"), n.flag("align_corners"), x.dims().slice(2, x.rank()),
-                computeDType(grid)};
+  Border border{n.word("padding_mode"), n.flag("align_corners"), x.dims().slice(2, x.rank()), computeDType(grid)};
   if (!n.require(axes >= 1 && grid.rank() == x.rank() && grid.dim(-1).is(axes) && grid.dim(0) == x.dim(0),
                  "x is [n, channels, sizes..] and grid [n, sizes.., axes]") ||
       !n.require(isOneOf(border.mode, {"zeros", "border", "reflection"}),
@@ -145,9 +143,8 @@ Results onnxAffineGrid(OnnxNode& n) {
   }
   if (n.b.failed()) return Tensor();
   int axes = size.rank() - 2;
-  if (!n.require(
-          (axes == 2 || axes == 3) && theta.rank() == 3 && theta.dim(1).is(axes) && theta.dim(2).is(axes + 1),
-          "theta is [n, 2, 3] with a size [n, c, h, w], or [n, 3, 4] with [n, c, d, h, w]"))
+  if (!n.require((axes == 2 || axes == 3) && theta.rank() == 3 && theta.dim(1).is(axes) && theta.dim(2).is(axes + 1),
+                 "theta is [n, 2, 3] with a size [n, c, h, w], or [n, 3, 4] with [n, c, d, h, w]"))
     return Tensor();
   DType wide = computeDType(theta);
   Dims sizes = size.slice(2, size.rank());
@@ -159,7 +156,8 @@ Results onnxAffineGrid(OnnxNode& n) {
       int axis = axes - 1 - i;
       Tensor at = cast(positionsAlong(n.b, sizes, axis), wide), count = cast(n.b.value(sizes[axis]), wide);
       // The only element of an axis lies in its middle.
-      at = n.flag("align_corners") ? (at * 2.0 - (count - 1.0)) / max(count - 1.0, 1.0) : (at * 2.0 + 1.0) / count - 1.0;
+      at =
+          n.flag("align_corners") ? (at * 2.0 - (count - 1.0)) / max(count - 1.0, 1.0) : (at * 2.0 + 1.0) / count - 1.0;
       column = column * unsqueeze(at, -1);
     }
     sum = sum ? sum + column : column;

@@ -49,8 +49,7 @@ std::vector<Tensor> ScanNode::step(const std::vector<Tensor>& from, Dim i) const
                              : squeeze(narrow(sequences[k], along[k], i, n.b.dim(1)), along[k]));
   }
   std::vector<Tensor> made = n.graph("body", inputs);
-  bool fits = !made.empty() && !n.b.failed() &&
-              n.require(made.size() >= state.size(), "the body gives every state");
+  bool fits = !made.empty() && !n.b.failed() && n.require(made.size() >= state.size(), "the body gives every state");
   return fits ? made : std::vector<Tensor>();
 }
 
@@ -112,8 +111,7 @@ std::vector<Tensor> ScanNode::run() {
 // The last num_scan_inputs operands are sequences, those before are states; false after an error.
 bool divide(OnnxNode& n, int first, std::vector<Tensor>& state, std::vector<Tensor>& sequences) {
   int64_t count = n.integer("num_scan_inputs");
-  if (!n.require(count >= 1 && count <= n.count() - first, "num_scan_inputs is the number of sequences"))
-    return false;
+  if (!n.require(count >= 1 && count <= n.count() - first, "num_scan_inputs is the number of sequences")) return false;
   int split = n.count() - static_cast<int>(count);
   for (int i = first; i < n.count(); ++i) {
     if (!n.require(n.has(i), "states and sequences are not omitted")) return false;
@@ -148,8 +146,7 @@ Results onnxBatchedScan(OnnxNode& n) {
   if (!divide(n, 1, state, sequences)) return Tensor();
   Dim batch = sequences[0].dim(0);
   if (!batch || !batch.isConst() || batch.constant() < 1 || batch.constant() > kMostEntries)
-    return n.unsupported("a scan with a batch that is empty, symbolic or above 256",
-                         "a constant batch, or opset 9");
+    return n.unsupported("a scan with a batch that is empty, symbolic or above 256", "a constant batch, or opset 9");
   std::vector<std::vector<Tensor>> entries;
   for (int64_t i = 0; i < batch.constant(); ++i) {
     auto entry = [&](std::vector<Tensor> all) {

@@ -40,13 +40,10 @@ Circle circle(OnnxNode& n, DType dtype, Dim results, Dim terms, int64_t length) 
     cosines.push_back(std::cos(angle)), sines.push_back(std::sin(angle));
   }
   Tensor at = floormod(unsqueeze(n.b.iota(results), -1) * n.b.iota(terms), length);
-  return {take(constantOf(n, dtype, {length}, cosines), 0, at),
-          take(constantOf(n, dtype, {length}, sines), 0, at)};
+  return {take(constantOf(n, dtype, {length}, cosines), 0, at), take(constantOf(n, dtype, {length}, sines), 0, at)};
 }
 
-Tensor summed(Tensor line, Tensor factors) {
-  return reduce(Op::Add, unsqueeze(line, -2) * factors, {{-1}}, false);
-}
+Tensor summed(Tensor line, Tensor factors) { return reduce(Op::Add, unsqueeze(line, -2) * factors, {{-1}}, false); }
 
 // x has at most `length` terms along the last axis; missing ones are 0.
 Complex transformed(OnnxNode& n, const Complex& x, int64_t length, Dim results, bool isInverse) {
@@ -100,8 +97,7 @@ std::vector<int64_t> transformLengths(OnnxNode& n, Dim size, bool isMirrored, Di
     return n.b.failed() ? std::vector<int64_t>() : checked({length});
   }
   if (!size.isConst()) {
-    n.unsupported("a transform of the symbolic length " + describe(size),
-                  "fix it with --shape, or give dft_length");
+    n.unsupported("a transform of the symbolic length " + describe(size), "fix it with --shape, or give dft_length");
     return {};
   }
   return checked({isMirrored ? 2 * (size.constant() - 1) : size.constant()});
@@ -138,9 +134,7 @@ std::vector<int64_t> frameLengths(OnnxNode& n, const std::optional<Dims>& stated
 Tensor transformedAlong(OnnxNode& n, const Complex& c, int axis, int64_t length) {
   bool isInverse = n.flag("inverse"), isOneSided = n.flag("onesided"), isMirrored = isInverse && isOneSided;
   std::vector<int> order = orderWithLast(c.real.rank(), axis), back = inverseOrder(order);
-  auto line = [&](Tensor t) {
-    return t ? firstTerms(n, permute(t, order), isMirrored ? length / 2 + 1 : length) : t;
-  };
+  auto line = [&](Tensor t) { return t ? firstTerms(n, permute(t, order), isMirrored ? length / 2 + 1 : length) : t; };
   Complex terms{line(c.real), line(c.imaginary)};
   Complex y;
   if (isMirrored) {
@@ -260,15 +254,13 @@ Results onnxWindow(OnnxNode& n) {
     size = n.integer("", 0, 0);
   }
   DType dtype = n.dtype("output_datatype");
-  if (n.b.failed() || !n.require(size >= 0 && size <= (1 << 26), "the size is from 0 to 2^26"))
-    return Tensor();
+  if (n.b.failed() || !n.require(size >= 0 && size <= (1 << 26), "the size is from 0 to 2^26")) return Tensor();
   struct Row {
     std::string_view name;
     double a, b, c;
   };
-  constexpr Row kRows[] = {{"HannWindow", 0.5, 0.5, 0},
-                           {"HammingWindow", 25.0 / 46, 21.0 / 46, 0},
-                           {"BlackmanWindow", 0.42, 0.5, 0.08}};
+  constexpr Row kRows[] = {
+      {"HannWindow", 0.5, 0.5, 0}, {"HammingWindow", 25.0 / 46, 21.0 / 46, 0}, {"BlackmanWindow", 0.42, 0.5, 0.08}};
   const Row& row = *std::ranges::find(kRows, n.op.name, &Row::name);
   double period = static_cast<double>(n.flag("periodic") ? size : std::max<int64_t>(size - 1, 1));
   std::vector<double> values;

@@ -83,8 +83,8 @@ Results onnxSkipGroupNorm(OnnxNode& n) {
     total = total + t;
   }
   if (!total) return Tensor();
-  Tensor y = n.call("group_norm", {total, wide(n.arg(1)), wide(n.arg(2))},
-                    {{"groups", groups}, {"eps", n.number("epsilon")}});
+  Tensor y =
+      n.call("group_norm", {total, wide(n.arg(1)), wide(n.arg(2))}, {{"groups", groups}, {"eps", n.number("epsilon")}});
   if (activation == 1) y = n.call("silu", {y});
   auto restored = [&](Tensor t) { return cast(isLast ? channelsLast(t) : t, x.dtype()); };
   return std::vector<Tensor>{restored(y), n.wants(1) ? restored(total) : Tensor()};

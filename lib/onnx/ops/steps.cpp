@@ -63,9 +63,10 @@ std::optional<StepResults> StepRunner::called(Dim at) {
   auto isSame = [&](Dim d) { return d.node().ranges().empty() && b_.outlives(d, b_.counters().back()); };
   auto isFixed = [&](const Tensor& x) { return x && std::ranges::all_of(x.dims(), isSame); };
   if (keepsShape && std::ranges::all_of(made->collected, isFixed)) return made;
-  n_.unsupported("values that change their shape from step to step, in a loop with many steps or with a number of "
-                 "steps that only a run can tell",
-                 "values that keep their shapes, or a smaller trip count that is known when the model is compiled");
+  n_.unsupported(
+      "values that change their shape from step to step, in a loop with many steps or with a number of "
+      "steps that only a run can tell",
+      "values that keep their shapes, or a smaller trip count that is known when the model is compiled");
   return std::nullopt;
 }
 

@@ -100,10 +100,14 @@ std::string fillText(const CDialect& dialect, std::string_view text, DType d, st
       continue;
     }
     char what = text[++i];
-    if (what == 'T') out += dialect.typeName(d);
-    else if (what == 'U') out += dialect.typeName(wrapType(d));
-    else if (what == 'f') out += d == DType::F32 ? "f" : "";
-    else out += operands[static_cast<size_t>(what - '0')];
+    if (what == 'T')
+      out += dialect.typeName(d);
+    else if (what == 'U')
+      out += dialect.typeName(wrapType(d));
+    else if (what == 'f')
+      out += d == DType::F32 ? "f" : "";
+    else
+      out += operands[static_cast<size_t>(what - '0')];
   }
   return out;
 }

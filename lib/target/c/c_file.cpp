@@ -17,8 +17,8 @@ constexpr const char* kLanesMacro =
 std::string helperText(std::string_view code) {
   constexpr struct {
     std::string_view from, fromType, to, toType;
-  } kHelpers[] = {{"u32", "uint32_t", "f32", "float"}, {"f32", "float", "u32", "uint32_t"},
-                  {"i32", "int32_t", "f32", "float"},  {"f32", "float", "i32", "int32_t"},
+  } kHelpers[] = {{"u32", "uint32_t", "f32", "float"},  {"f32", "float", "u32", "uint32_t"},
+                  {"i32", "int32_t", "f32", "float"},   {"f32", "float", "i32", "int32_t"},
                   {"u64", "uint64_t", "f64", "double"}, {"f64", "double", "u64", "uint64_t"},
                   {"i64", "int64_t", "f64", "double"},  {"f64", "double", "i64", "int64_t"}};
   std::string text;

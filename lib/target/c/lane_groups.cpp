@@ -47,7 +47,9 @@ class Grouping {
   // Lane by lane, an access must not meet one of another lane that belongs before or after it.
   bool conflicts(UOp n) const {
     if (n.op() != Op::Load && n.op() != Op::Store) return false;
-    auto clashes = [&](UOp other) { return storageOf(other) == storageOf(n.src(0)) && other.src(1) != n.src(0).src(1); };
+    auto clashes = [&](UOp other) {
+      return storageOf(other) == storageOf(n.src(0)) && other.src(1) != n.src(0).src(1);
+    };
     if (std::ranges::any_of(stores_, clashes)) return true;
     return n.op() == Op::Store && std::ranges::any_of(loads_, clashes);
   }

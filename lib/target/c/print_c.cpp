@@ -72,8 +72,10 @@ class KernelPrinter {
       if (n.op() == Op::Param) printParam(n);
       if (n.op() == Op::Var) printVariable(n);
       if (n.op() != Op::Buffer) continue;
-      if (n.argAs<SlotArg>().space == Space::Local) locals.push_back(n);
-      else line(typeName(n.dtype()) + " " + local(n) + "[" + std::to_string(n.maxNumel()) + "];");
+      if (n.argAs<SlotArg>().space == Space::Local)
+        locals.push_back(n);
+      else
+        line(typeName(n.dtype()) + " " + local(n) + "[" + std::to_string(n.maxNumel()) + "];");
     }
     std::ranges::sort(locals, {}, [](UOp b) { return b.argAs<SlotArg>().slot; });
     int64_t offset = 0;
@@ -171,7 +173,9 @@ class KernelPrinter {
     const std::string group = std::to_string(dot.argAs<SlotArg>().slot), type = typeName(dot.dtype());
     const bool isVector = dot.rank() > 0;
     const int lanes = dot.lanes() * static_cast<int>(dot.argAs<SlotArg>().slot);
-    auto factor = [&](UOp x) { return local(behindAliases(x)) + (x.lanes() == lanes ? "[l * " + group + " + j]" : "[j]"); };
+    auto factor = [&](UOp x) {
+      return local(behindAliases(x)) + (x.lanes() == lanes ? "[l * " + group + " + j]" : "[j]");
+    };
     line(type + " " + local(dot) + (isVector ? "[" + std::to_string(dot.lanes()) + "];" : ";"));
     line("for (int l = 0; l < " + std::to_string(dot.lanes()) + "; ++l) {");
     const std::string sum = isFloat(dot.dtype()) ? type : "uint32_t";

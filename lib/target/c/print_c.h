@@ -10,9 +10,9 @@ namespace svod {
 
 /// One file with a function `void NAME(void* const* buffers, const int64_t* values, int64_t tile_begin,
 /// int64_t tile_end, void* scratch)` per kernel. It compiles without warnings as strict C11 and needs libm only.
-/// Vector values are loops over lanes, fused so that a compiler vectorizes them: -O3 -fno-math-errno -fno-trapping-math.
-/// Parameters do not overlap, so pointers are `restrict`, except where the result may be written in place.
-/// Thread-safe, deterministic. Fails with Verify if a kernel was not legalized.
+/// Vector values are loops over lanes, fused so that a compiler vectorizes them: -O3 -fno-math-errno
+/// -fno-trapping-math. Parameters do not overlap, so pointers are `restrict`, except where the result may be written in
+/// place. Thread-safe, deterministic. Fails with Verify if a kernel was not legalized.
 Result<std::string> printC(std::span<const LinearKernel> kernels);
 
 /// The same in two parts: the function of one kernel, and the file of some.

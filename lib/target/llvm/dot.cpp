@@ -31,7 +31,8 @@ struct Instruction {
   bool pairs = false;  // multiplies i16 and sums up two products: even bytes, then odd ones
 };
 
-// The widest of three x86 instructions, for registers of 64, 32 and 16 bytes, that whole registers of `lanes` words fill.
+// The widest of three x86 instructions, for registers of 64, 32 and 16 bytes, that whole registers of `lanes` words
+// fill.
 Instruction widest(const CpuTarget& cpu, int lanes, const llvm::Intrinsic::ID (&ids)[3], bool has64) {
   if (has64 && cpu.vectorBytes >= 64 && lanes % 16 == 0) return {ids[0], 16};
   if (lanes % 8 == 0) return {ids[1], 8};
@@ -81,7 +82,8 @@ Instruction instructionFor(const CpuTarget& cpu, UOp node) {
 // Groups of `count` lanes from lane `first` on, each in a word of four bytes; one group is repeated.
 Value* wordsOf(Builder& b, Value* groups, int groupSize, int first, int count) {
   llvm::Type *i32 = b.getInt32Ty(), *words = llvm::FixedVectorType::get(i32, static_cast<unsigned>(count));
-  if (lanesOf(groups) == groupSize) return b.CreateVectorSplat(static_cast<unsigned>(count), b.CreateBitCast(groups, i32));
+  if (lanesOf(groups) == groupSize)
+    return b.CreateVectorSplat(static_cast<unsigned>(count), b.CreateBitCast(groups, i32));
   const bool isWhole = lanesOf(groups) == groupSize * count;
   return b.CreateBitCast(isWhole ? groups : lanesFrom(b, groups, groupSize * first, groupSize * count), words);
 }
@@ -109,8 +111,7 @@ Value* emitCall(Builder& b, const CpuTarget& cpu, const Instruction& with, UOp n
   const DType factor = node.src(0).dtype();
   if (factor == DType::BF16 || cpu.arch == Arch::AArch64) {
     llvm::Type* element = factor == DType::BF16 ? b.getBFloatTy() : static_cast<llvm::Type*>(b.getInt8Ty());
-    llvm::Type* type =
-        llvm::FixedVectorType::get(element, static_cast<unsigned>(dotGroup(factor) * with.lanes));
+    llvm::Type* type = llvm::FixedVectorType::get(element, static_cast<unsigned>(dotGroup(factor) * with.lanes));
     x = b.CreateBitCast(x, type), y = b.CreateBitCast(y, type);
   }
   llvm::SmallVector<llvm::Type*, 2> types;
@@ -118,21 +119,19 @@ Value* emitCall(Builder& b, const CpuTarget& cpu, const Instruction& with, UOp n
   return b.CreateIntrinsic(with.id, types, {sum, x, y});
 }
 
-Value* emitInstruction(Builder& b, const CpuTarget& cpu, const Instruction& with, UOp node, Value* x,
-                       Value* y, Value* sum) {
+Value* emitInstruction(Builder& b, const CpuTarget& cpu, const Instruction& with, UOp node, Value* x, Value* y,
+                       Value* sum) {
   if (with.swaps) std::swap(x, y);
   const int lanes = lanesOf(sum), group = dotGroup(node.src(0).dtype());
   Value* result = lanes == with.lanes ? nullptr : llvm::PoisonValue::get(sum->getType());
   for (int first = 0; first < lanes; first += with.lanes) {
     Value* part = result ? lanesFrom(b, sum, first, with.lanes) : sum;
     Value *a = wordsOf(b, x, group, first, with.lanes), *other = wordsOf(b, y, group, first, with.lanes);
-    Value* dot = with.pairs ? emitPairs(b, with, node, part, a, other)
-                            : emitCall(b, cpu, with, node, part, a, other);
+    Value* dot = with.pairs ? emitPairs(b, with, node, part, a, other) : emitCall(b, cpu, with, node, part, a, other);
     if (result == nullptr) return dot;
     llvm::SmallVector<int> spread(static_cast<size_t>(lanes), -1), mask;
     for (int i = 0; i < with.lanes; ++i) spread[static_cast<size_t>(i)] = i;
-    for (int i = 0; i < lanes; ++i)
-      mask.push_back(i >= first && i < first + with.lanes ? lanes + i - first : i);
+    for (int i = 0; i < lanes; ++i) mask.push_back(i >= first && i < first + with.lanes ? lanes + i - first : i);
     result = b.CreateShuffleVector(result, b.CreateShuffleVector(dot, spread), mask);
   }
   return result;
@@ -155,11 +154,11 @@ Value* emitDot(Builder& b, const CpuTarget& cpu, UOp node, llvm::ArrayRef<Value*
   for (int j = 0; j < group; ++j) {
     const auto nth = [&](size_t k) {  // the j-th factor of every lane
       const int count = lanesOf(in[k]) / group;
-      Value* part = count == 1 ? b.CreateExtractElement(in[k], static_cast<uint64_t>(j))
-                               : lanesFrom(b, in[k], j, count, group);
+      Value* part =
+          count == 1 ? b.CreateExtractElement(in[k], static_cast<uint64_t>(j)) : lanesFrom(b, in[k], j, count, group);
       llvm::Type* wide = count == 1 ? scalar : type;
-      part = scalar->isFloatTy() ? b.CreateFPCast(part, wide)
-                                 : b.CreateIntCast(part, wide, isSigned(node.src(k).dtype()));
+      part =
+          scalar->isFloatTy() ? b.CreateFPCast(part, wide) : b.CreateIntCast(part, wide, isSigned(node.src(k).dtype()));
       return count == 1 && lanes > 1 ? b.CreateVectorSplat(static_cast<unsigned>(lanes), part) : part;
     };
     sum = addProduct(b, cpu, sum, nth(0), nth(1));

@@ -9,7 +9,6 @@ namespace svod {
 
 /// The value of a Dot node from the values of its sources: one instruction per register where `cpu` has it,
 /// else widened products and sums.
-llvm::Value* emitDot(llvm::IRBuilder<>& builder, const CpuTarget& cpu, UOp node,
-                     llvm::ArrayRef<llvm::Value*> in);
+llvm::Value* emitDot(llvm::IRBuilder<>& builder, const CpuTarget& cpu, UOp node, llvm::ArrayRef<llvm::Value*> in);
 
 }  // namespace svod

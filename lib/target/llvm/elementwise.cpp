@@ -65,14 +65,10 @@ const Row* findRow(const Row (&table)[N], Op op) {
 Value* emitExtreme(Builder& b, Op op, DType dtype, Value* x, Value* y) {
   const bool isMax = op == Op::Max;
   switch (kindOf(dtype)) {
-    case Kind::Bool:
-      return isMax ? b.CreateOr(x, y) : b.CreateAnd(x, y);
-    case Kind::Signed:
-      return b.CreateBinaryIntrinsic(isMax ? llvm::Intrinsic::smax : llvm::Intrinsic::smin, x, y);
-    case Kind::Unsigned:
-      return b.CreateBinaryIntrinsic(isMax ? llvm::Intrinsic::umax : llvm::Intrinsic::umin, x, y);
-    case Kind::Float:
-      break;
+    case Kind::Bool: return isMax ? b.CreateOr(x, y) : b.CreateAnd(x, y);
+    case Kind::Signed: return b.CreateBinaryIntrinsic(isMax ? llvm::Intrinsic::smax : llvm::Intrinsic::smin, x, y);
+    case Kind::Unsigned: return b.CreateBinaryIntrinsic(isMax ? llvm::Intrinsic::umax : llvm::Intrinsic::umin, x, y);
+    case Kind::Float: break;
   }
   Value* better = isMax ? b.CreateFCmpOLT(x, y) : b.CreateFCmpOLT(y, x);
   return b.CreateSelect(b.CreateFCmpUNO(y, y), y, b.CreateSelect(better, y, x));
@@ -96,8 +92,7 @@ Value* emitBinary(Builder& b, Op op, DType dtype, Value* x, Value* y) {
   if (row == nullptr) return nullptr;
   const auto instruction = row->byKind[static_cast<size_t>(kindOf(dtype))];
   if (instruction == kNoInstruction) return nullptr;
-  if ((op == Op::Shl || op == Op::Shr) && x->getType() != y->getType())
-    y = b.CreateZExtOrTrunc(y, x->getType());
+  if ((op == Op::Shl || op == Op::Shr) && x->getType() != y->getType()) y = b.CreateZExtOrTrunc(y, x->getType());
   if (op == Op::Cdiv || op == Op::Cmod) return emitDivision(b, instruction, x, y);
   return b.CreateBinOp(instruction, x, y);
 }
@@ -112,8 +107,7 @@ Value* emitRoundingBySums(Builder& b, Op op, DType dtype, Value* x) {
   Value* magnitude = b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
   Value* rounded = b.CreateFSub(b.CreateFAdd(magnitude, limit), limit);
   if (op == Op::Trunc)
-    rounded =
-        b.CreateSelect(b.CreateFCmpOGT(rounded, magnitude), b.CreateFSub(rounded, constant(1)), rounded);
+    rounded = b.CreateSelect(b.CreateFCmpOGT(rounded, magnitude), b.CreateFSub(rounded, constant(1)), rounded);
   rounded = b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, rounded, x);
   if (op == Op::Floor)
     rounded = b.CreateSelect(b.CreateFCmpOGT(rounded, x), b.CreateFSub(rounded, constant(1)), rounded);
@@ -132,19 +126,14 @@ Value* emitUnary(Builder& b, const CpuTarget& cpu, Op op, DType dtype, Value* x)
   if (op == Op::Abs && kind != Kind::Float) return x;
   if (kind != Kind::Float) return nullptr;
   switch (op) {
-    case Op::Abs:
-      return b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
-    case Op::Sqrt:
-      return b.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x);
-    case Op::Recip:
-      return b.CreateFDiv(llvm::ConstantFP::get(x->getType(), 1.0), x);
+    case Op::Abs: return b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
+    case Op::Sqrt: return b.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x);
+    case Op::Recip: return b.CreateFDiv(llvm::ConstantFP::get(x->getType(), 1.0), x);
     case Op::Trunc:
     case Op::Floor:
     case Op::Ceil:
-    case Op::Round:
-      break;
-    default:
-      return nullptr;
+    case Op::Round: break;
+    default: return nullptr;
   }
   if (!cpu.hasRounding()) return emitRoundingBySums(b, op, dtype, x);
   const auto intrinsic = op == Op::Trunc   ? llvm::Intrinsic::trunc
@@ -185,8 +174,7 @@ Value* emitMulaccInDouble(Builder& b, llvm::ArrayRef<Value*> in) {
   Value* addend = b.CreateFPExt(in[2], f64);
   Value* sum = b.CreateFAdd(product, addend);
   Value* addendPart = b.CreateFSub(sum, product);
-  Value* lost =
-      b.CreateFAdd(b.CreateFSub(product, b.CreateFSub(sum, addendPart)), b.CreateFSub(addend, addendPart));
+  Value* lost = b.CreateFAdd(b.CreateFSub(product, b.CreateFSub(sum, addendPart)), b.CreateFSub(addend, addendPart));
   Value *zero = llvm::ConstantFP::get(f64, 0.0), *one = llvm::ConstantInt::get(i64, 1);
   Value* bits = b.CreateBitCast(sum, i64);
   Value* isEven = b.CreateICmpEQ(b.CreateAnd(bits, one), llvm::ConstantInt::get(i64, 0));
@@ -197,8 +185,7 @@ Value* emitMulaccInDouble(Builder& b, llvm::ArrayRef<Value*> in) {
 }
 
 Value* emitMulacc(Builder& b, const CpuTarget& cpu, DType dtype, llvm::ArrayRef<Value*> in) {
-  if (!isFloat(dtype))
-    return emitBinary(b, Op::Add, dtype, emitBinary(b, Op::Mul, dtype, in[0], in[1]), in[2]);
+  if (!isFloat(dtype)) return emitBinary(b, Op::Add, dtype, emitBinary(b, Op::Mul, dtype, in[0], in[1]), in[2]);
   if (!cpu.hasFma()) return dtype == DType::F32 ? emitMulaccInDouble(b, in) : nullptr;
   return b.CreateIntrinsic(llvm::Intrinsic::fma, {in[0]->getType()}, {in[0], in[1], in[2]});
 }
@@ -213,8 +200,7 @@ llvm::Type* llvmType(llvm::LLVMContext& context, DType dtype, int lanes) {
   if (dtype == DType::F64) scalar = llvm::Type::getDoubleTy(context);
   if (!isFloat(dtype) && dtype != DType::Void)
     scalar = llvm::Type::getIntNTy(context, static_cast<unsigned>(info(dtype).bits));
-  return scalar == nullptr || lanes == 1 ? scalar
-                                         : llvm::FixedVectorType::get(scalar, static_cast<unsigned>(lanes));
+  return scalar == nullptr || lanes == 1 ? scalar : llvm::FixedVectorType::get(scalar, static_cast<unsigned>(lanes));
 }
 
 llvm::Type* llvmMemoryType(llvm::LLVMContext& context, DType dtype, int lanes) {

@@ -70,12 +70,10 @@ void KernelEmitter::startFunction() {
   auto* type = llvm::FunctionType::get(builder_.getVoidTy(), {pointer, pointer, i64, i64, pointer}, false);
   function_ = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, kernel_.name, module_);
   for (llvm::Argument& argument : function_->args()) argument.setName(kArgumentNames[argument.getArgNo()]);
-  for (const unsigned argument : {kBuffers, kValues})
-    function_->addParamAttr(argument, llvm::Attribute::ReadOnly);
+  for (const unsigned argument : {kBuffers, kValues}) function_->addParamAttr(argument, llvm::Attribute::ReadOnly);
   for (const unsigned argument : {kBuffers, kValues, kScratch})
     function_->addParamAttr(argument, llvm::Attribute::NoAlias);
-  function_->addParamAttr(kScratch,
-                          llvm::Attribute::getWithAlignment(context_, llvm::Align(kLocalAlignment)));
+  function_->addParamAttr(kScratch, llvm::Attribute::getWithAlignment(context_, llvm::Align(kLocalAlignment)));
   function_->addFnAttr(llvm::Attribute::NoUnwind);
   function_->addFnAttr("no-builtins");
   function_->addFnAttr("no-trapping-math", "true");
@@ -116,7 +114,8 @@ void KernelEmitter::makeScopes() {
     if (node.op() == Op::Buffer && !isLocal(node)) continue;
     shared.push_back(&storage);
     const auto isSame = [&](const KernelParam& p) {
-      const bool isIt = node.op() == Op::Param && p.param && p.param.argAs<SlotArg>().slot == node.argAs<SlotArg>().slot;
+      const bool isIt =
+          node.op() == Op::Param && p.param && p.param.argAs<SlotArg>().slot == node.argAs<SlotArg>().slot;
       return isIt && (p.inPlace || p.written);
     };
     const bool isCommon = inPlace && std::ranges::any_of(kernel_.params, isSame);
@@ -137,45 +136,27 @@ void KernelEmitter::makeScopes() {
 Result<llvm::Value*> KernelEmitter::emit(UOp node) {
   switch (node.op()) {
     case Op::Sink:
-    case Op::Group:
-      return nullptr;
-    case Op::Const:
-      return emitConst(node);
-    case Op::Param:
-      return emitParam(node);
-    case Op::Var:
-      return emitVariable(node);
-    case Op::Buffer:
-      return emitBuffer(node);
+    case Op::Group: return nullptr;
+    case Op::Const: return emitConst(node);
+    case Op::Param: return emitParam(node);
+    case Op::Var: return emitVariable(node);
+    case Op::Buffer: return emitBuffer(node);
     case Op::After:
-    case Op::Prefetch:
-      return value(node.src(0));
-    case Op::Index:
-      return emitIndex(node);
-    case Op::Load:
-      return emitLoad(node);
-    case Op::Store:
-      SVOD_CHECK(emitStore(node));
-      return nullptr;
-    case Op::Range:
-      return openLoop(node);
-    case Op::End:
-      SVOD_CHECK(closeLoops(node));
-      return nullptr;
-    case Op::Stack:
-      return emitStack(node);
+    case Op::Prefetch: return value(node.src(0));
+    case Op::Index: return emitIndex(node);
+    case Op::Load: return emitLoad(node);
+    case Op::Store: SVOD_CHECK(emitStore(node)); return nullptr;
+    case Op::Range: return openLoop(node);
+    case Op::End: SVOD_CHECK(closeLoops(node)); return nullptr;
+    case Op::Stack: return emitStack(node);
     case Op::Ramp:  // contiguous addresses need its start only
       return isOperand_[node.id()] ? emitRamp(node) : nullptr;
     case Op::Lane:
-      return node.src(0).lanes() == 1
-                 ? value(node.src(0))
-                 : builder_.CreateExtractElement(value(node.src(0)), node.argAs<SlotArg>().slot);
-    case Op::Reduce:
-      return emitLaneFold(node);
-    case Op::Dot:
-      return emitDot(builder_, cpu_, node, {value(node.src(0)), value(node.src(1)), value(node.src(2))});
-    default:
-      return emitArithmetic(node);
+      return node.src(0).lanes() == 1 ? value(node.src(0))
+                                      : builder_.CreateExtractElement(value(node.src(0)), node.argAs<SlotArg>().slot);
+    case Op::Reduce: return emitLaneFold(node);
+    case Op::Dot: return emitDot(builder_, cpu_, node, {value(node.src(0)), value(node.src(1)), value(node.src(2))});
+    default: return emitArithmetic(node);
   }
 }
 
@@ -201,8 +182,7 @@ llvm::Value* KernelEmitter::emitConst(UOp node) {
   const Scalar constant = node.constant();
   const auto bits = static_cast<unsigned>(info(node.dtype()).bits);
   llvm::Constant* integer = builder_.getInt(llvm::APInt(bits, constant.storageBits()));
-  return isFloat(node.dtype()) ? builder_.CreateBitCast(integer, llvmType(context_, node.dtype(), 1))
-                               : integer;
+  return isFloat(node.dtype()) ? builder_.CreateBitCast(integer, llvmType(context_, node.dtype(), 1)) : integer;
 }
 
 Result<llvm::Value*> KernelEmitter::emitParam(UOp node) {
@@ -234,8 +214,7 @@ Result<llvm::Value*> KernelEmitter::emitBuffer(UOp node) {
   if (slot.space == Space::Local)
     return builder_.CreateConstGEP1_64(builder_.getInt8Ty(), function_->getArg(kScratch),
                                        static_cast<uint64_t>(localOffset_.at(node.id())));
-  auto* type =
-      llvm::ArrayType::get(llvmMemoryType(context_, node.dtype(), 1), static_cast<uint64_t>(node.maxNumel()));
+  auto* type = llvm::ArrayType::get(llvmMemoryType(context_, node.dtype(), 1), static_cast<uint64_t>(node.maxNumel()));
   const llvm::IRBuilderBase::InsertPointGuard restore(builder_);
   builder_.SetInsertPoint(entryEnd_);
   auto* memory = builder_.CreateAlloca(type, nullptr, "reg" + llvm::Twine(slot.slot));
@@ -247,8 +226,7 @@ Result<llvm::Value*> KernelEmitter::emitBuffer(UOp node) {
 llvm::Value* KernelEmitter::openLoop(UOp range) {
   const AxisArg axis = range.argAs<AxisArg>();
   const bool tiled = range == kernel_.threadRange;
-  llvm::Value* begin =
-      tiled ? function_->getArg(kTileBegin) : static_cast<llvm::Value*>(builder_.getInt64(0));
+  llvm::Value* begin = tiled ? function_->getArg(kTileBegin) : static_cast<llvm::Value*>(builder_.getInt64(0));
   llvm::Value* end = tiled ? function_->getArg(kTileEnd) : asI64(range.src(0));
   llvm::BasicBlock* before = builder_.GetInsertBlock();
   auto* body = llvm::BasicBlock::Create(context_, "loop" + llvm::Twine(axis.id), function_);
@@ -270,8 +248,7 @@ Status KernelEmitter::closeLoops(UOp end) {
       return refuse(end, "it does not close the innermost open loop");
     const Loop loop = loops_.back();
     loops_.pop_back();
-    llvm::Value* next =
-        builder_.CreateAdd(loop.counter, builder_.getInt64(1), "", /*NUW=*/true, /*NSW=*/true);
+    llvm::Value* next = builder_.CreateAdd(loop.counter, builder_.getInt64(1), "", /*NUW=*/true, /*NSW=*/true);
     loop.counter->addIncoming(next, builder_.GetInsertBlock());
     builder_.CreateCondBr(builder_.CreateICmpSLT(next, loop.end), loop.body, loop.exit);
     loop.exit->insertInto(function_);
@@ -282,20 +259,17 @@ Status KernelEmitter::closeLoops(UOp end) {
 
 llvm::Value* KernelEmitter::value(UOp node, int lanes) {
   llvm::Value* known = values_[node.id()];
-  return lanes > 1 && node.lanes() == 1 ? builder_.CreateVectorSplat(static_cast<unsigned>(lanes), known)
-                                        : known;
+  return lanes > 1 && node.lanes() == 1 ? builder_.CreateVectorSplat(static_cast<unsigned>(lanes), known) : known;
 }
 
 llvm::Value* KernelEmitter::asI64(UOp node) {
-  return builder_.CreateIntCast(value(node), llvmType(context_, DType::I64, node.lanes()),
-                                isSigned(node.dtype()));
+  return builder_.CreateIntCast(value(node), llvmType(context_, DType::I64, node.lanes()), isSigned(node.dtype()));
 }
 
 tl::unexpected<Error> KernelEmitter::refuse(UOp node, const char* why) const {
-  return fail(
-      Diag::CompileFailed,
-      "internal error in kernel '" + kernel_.name + "': LLVM emission met `" + toLineText(node) + "`: " + why,
-      "report the graph; until it is fixed, --target c may compile it");
+  return fail(Diag::CompileFailed,
+              "internal error in kernel '" + kernel_.name + "': LLVM emission met `" + toLineText(node) + "`: " + why,
+              "report the graph; until it is fixed, --target c may compile it");
 }
 
 }  // namespace svod

@@ -40,8 +40,7 @@ llvm::Value* KernelEmitter::emitStack(UOp node) {
   if (node.lanes() == 1) return value(node.src(0));
   if (llvm::Value* shuffled = emitShuffle(node)) return shuffled;
   llvm::Value* vector = llvm::PoisonValue::get(llvmType(context_, node.dtype(), node.lanes()));
-  for (size_t i = 0; i < node.srcCount(); ++i)
-    vector = builder_.CreateInsertElement(vector, value(node.src(i)), i);
+  for (size_t i = 0; i < node.srcCount(); ++i) vector = builder_.CreateInsertElement(vector, value(node.src(i)), i);
   return vector;
 }
 
@@ -104,8 +103,8 @@ Result<llvm::Value*> KernelEmitter::emitLaneFold(UOp node) {
     llvm::SmallVector<int> low, high;
     for (int i = 0; i < lanes / 2; ++i) low.push_back(i), high.push_back(i + lanes / 2);
     llvm::Value* a = builder_.CreateShuffleVector(folded, low);
-    folded = emitCombine(builder_, node.argAs<ReduceArg>().op, node.dtype(), a,
-                         builder_.CreateShuffleVector(folded, high));
+    folded =
+        emitCombine(builder_, node.argAs<ReduceArg>().op, node.dtype(), a, builder_.CreateShuffleVector(folded, high));
     if (folded == nullptr) return refuse(node, "no such reduction");
   }
   return folded->getType()->isVectorTy() ? builder_.CreateExtractElement(folded, uint64_t{0}) : folded;

@@ -84,8 +84,7 @@ llvm::Value* KernelEmitter::loadPlain(UOp index, llvm::Type* type) {
 }
 
 // A null mask reads all lanes.
-llvm::Value* KernelEmitter::loadMasked(UOp index, llvm::Type* type, llvm::Value* mask,
-                                       llvm::Value* alternative) {
+llvm::Value* KernelEmitter::loadMasked(UOp index, llvm::Type* type, llvm::Value* mask, llvm::Value* alternative) {
   auto* access = isContiguous(index)
                      ? builder_.CreateMaskedLoad(type, value(index), alignmentOf(index), mask, alternative)
                      : builder_.CreateMaskedGather(type, value(index), alignmentOf(index), mask, alternative);

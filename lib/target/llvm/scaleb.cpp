@@ -67,8 +67,8 @@ Value* emitScaleb(Builder& b, const CpuTarget& cpu, Value* x, Value* n) {
     return llvm::concatenateVectors(b, parts);
   }
   const unsigned bits = std::max(128U, std::bit_ceil(lanes) * elementBits);
-  const auto* row = std::ranges::find_if(
-      kRows, [&](const Row& r) { return r.elementBits == elementBits && r.registerBits == bits; });
+  const auto* row =
+      std::ranges::find_if(kRows, [&](const Row& r) { return r.elementBits == elementBits && r.registerBits == bits; });
   return row == std::end(kRows) ? nullptr : emitRegister(b, *row, x, n);
 }
 

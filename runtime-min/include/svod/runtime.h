@@ -49,8 +49,8 @@ typedef struct svod_error {
  * ------------------------------------------------------------------------------------------------- */
 
 typedef struct svod_load_options {
-  /* The checksum of the weights: 0 checks it below 64 MiB, a positive number always, a negative one never. It takes one to
-   * six seconds per gigabyte. */
+  /* The checksum of the weights: 0 checks it below 64 MiB, a positive number always, a negative one never. It takes one
+   * to six seconds per gigabyte. */
   int verify_weights;
 } svod_load_options;
 
@@ -78,9 +78,9 @@ typedef struct svod_plan_info {
 } svod_plan_info;
 SVOD_API void svod_plan_get_info(const svod_plan* plan, svod_plan_info* info);
 
-/* Bytes that an instance with this many threads allocates: arena, states, scratch and tables, for the greatest sizes. (More
- * with svod_memory.separate.) Memory of the system, which is used without svod_memory, is occupied as runs touch it: as much
- * as the sizes need that were bound so far. */
+/* Bytes that an instance with this many threads allocates: arena, states, scratch and tables, for the greatest sizes.
+ * (More with svod_memory.separate.) Memory of the system, which is used without svod_memory, is occupied as runs touch
+ * it: as much as the sizes need that were bound so far. */
 SVOD_API uint64_t svod_plan_instance_bytes(const svod_plan* plan, size_t threads);
 
 typedef enum svod_kind { SVOD_INPUT, SVOD_OUTPUT, SVOD_STATE, SVOD_VARIABLE } svod_kind;
@@ -171,14 +171,14 @@ typedef struct svod_instance_options {
   svod_pool* pool;                  /* NULL: runs on the calling thread only */
   const svod_host_entry* functions; /* every function the plan calls must be here */
   size_t function_count;
-  int profile;         /* record times; costs two clock reads per kernel */
-  size_t trace_events; /* with profile: events kept per thread, the newest win */
+  int profile;               /* record times; costs two clock reads per kernel */
+  size_t trace_events;       /* with profile: events kept per thread, the newest win */
   const svod_memory* memory; /* NULL: the system's; its functions and `user` outlive the instance */
 } svod_instance_options;
 
 /* `options` may be NULL. Allocates everything: a run allocates nothing. States get their first contents. */
-SVOD_API int svod_instance_create(svod_plan* plan, const svod_instance_options* options,
-                                  svod_instance** instance, svod_error* error);
+SVOD_API int svod_instance_create(svod_plan* plan, const svod_instance_options* options, svod_instance** instance,
+                                  svod_error* error);
 SVOD_API void svod_instance_free(svod_instance* instance);
 
 /* Gives a variable its value, until it is cleared. Variables that are whole dimensions of an input, or the only unknown
@@ -193,14 +193,13 @@ SVOD_API int svod_bind_input(svod_instance* instance, size_t index, const char* 
 /* `bytes` is the room at `data`; at least what svod_get_shape says is needed for the run. It must not overlap
  * any other bound memory. Where only the run can tell how large an output NAME is, that is the largest case, and the
  * output NAME.length, i64 with an entry per axis, then holds how much of it was filled. */
-SVOD_API int svod_bind_output(svod_instance* instance, size_t index, void* data, uint64_t bytes,
-                              svod_error* error);
+SVOD_API int svod_bind_output(svod_instance* instance, size_t index, void* data, uint64_t bytes, svod_error* error);
 
 /* The value or shape under the current variables and input bindings, all of which are checked here.
  * `shape` gets rank numbers; `shape` and `bytes` may be NULL. Not for SVOD_VARIABLE. */
 SVOD_API int svod_get_variable(svod_instance* instance, size_t index, int64_t* value, svod_error* error);
-SVOD_API int svod_get_shape(svod_instance* instance, svod_kind kind, size_t index, uint64_t* shape,
-                            uint64_t* bytes, svod_error* error);
+SVOD_API int svod_get_shape(svod_instance* instance, svod_kind kind, size_t index, uint64_t* shape, uint64_t* bytes,
+                            svod_error* error);
 
 /* The memory of a state: may be read and written between runs. NULL when there is no such index. */
 SVOD_API void* svod_state_data(svod_instance* instance, size_t index);
@@ -212,9 +211,9 @@ typedef struct svod_execute_options {
                           same */
 } svod_execute_options;
 
-/* Runs the plan once. Everything is checked before the first kernel starts, but for what the plan expects of values in the
- * inputs ("input-mismatch" then), which the run itself computes. After an error while running,
- * outputs and states are undefined and the instance can be used again. `options` may be NULL. */
+/* Runs the plan once. Everything is checked before the first kernel starts, but for what the plan expects of values in
+ * the inputs ("input-mismatch" then), which the run itself computes. After an error while running, outputs and states
+ * are undefined and the instance can be used again. `options` may be NULL. */
 SVOD_API int svod_execute(svod_instance* instance, const svod_execute_options* options, svod_error* error);
 /* Makes a run in progress end early, with exit code 75. From any thread or signal handler; without a run in
  * progress, or when its last step has begun, the next one ends so. */
