@@ -69,28 +69,31 @@ Status checkOptsMatch(const Schedule& schedule, const CompileOptions& options) {
   return {};
 }
 
-Status emitCode(CompiledKernel& kernel, UOp lowered, const Target& target, const CompileOptions& options) {
+Status emitCode(CompiledKernel& kernel, UOp lowered, const CompileOptions& options) {
   SVOD_TRY(kernel.linear, linearize(*kernel.graph, lowered, kernel.name, options.numerics));
   for (int slot : kernel.inPlace)
     if (static_cast<size_t>(slot) < kernel.linear.params.size()) kernel.linear.params[slot].inPlace = true;
   SVOD_TRY(kernel.desc, describeKernel(kernel.linear, kernel.ast, toText(optsOf(kernel.choice)), kernel.layouts));
-  return target.emitKernel(kernel, options);
+  return options.target->emitKernel(kernel, options);
 }
 
-Status compileAnew(CompiledKernel& kernel, const Target& target, const CompileOptions& options) {
-  KernelJob job = kernelJob(target, options.cpu, options.numerics, options.optLevel);
+Status compileAnew(CompiledKernel& kernel, const CompileOptions& options) {
+  KernelJob job = kernelJob(*options.target, options.machine, options.numerics, options.optLevel);
   job.caps.overwrites = !kernel.inPlace.empty();
   job.caps.constants = kernel.constants;
   if (const KernelOpts* entry = requestedOpts(kernel.name, options)) job.requested = entry->opts;
   PassContext cx{*kernel.graph, kernel.log, options.passes, kernel.name, options.numerics, {}};
   cx.data.put(job);
-  SVOD_TRY(UOp lowered, runPipeline(kernelPasses(), kernel.ast, cx));
+  SVOD_TRY(UOp lowered, runPipeline(options.target->passes(), kernel.ast, cx));
   kernel.optimized = job.optimized;
   kernel.choice = std::move(job.choice);
   kernel.layouts = std::move(job.layouts);
   if (kernel.log.stopped) return {};
-  Status emitted = emitCode(kernel, lowered, target, options);
-  if (!emitted) kernel.log.lastGood = toUopText(lowered), kernel.log.failedPass = "code of target " + options.target;
+  Status emitted = emitCode(kernel, lowered, options);
+  if (!emitted) {
+    kernel.log.lastGood = toUopText(lowered);
+    kernel.log.failedPass = "code of target " + std::string(options.target->name);
+  }
   return emitted;
 }
 
@@ -101,11 +104,11 @@ bool wantsToSee(const CompileOptions& options) {
          !p.stopAfter.empty() || p.instrument;
 }
 
-Status compileKernel(CompiledKernel& kernel, const Target& target, const CompileOptions& options) {
-  if (options.cache == nullptr || wantsToSee(options)) return compileAnew(kernel, target, options);
+Status compileKernel(CompiledKernel& kernel, const CompileOptions& options) {
+  if (options.cache == nullptr || wantsToSee(options)) return compileAnew(kernel, options);
   const std::string key = options.cache->keyOf(kernel, requestedOpts(kernel.name, options), options);
   if (options.cache->find(key, kernel)) return {};
-  SVOD_CHECK(compileAnew(kernel, target, options));
+  SVOD_CHECK(compileAnew(kernel, options));
   options.cache->keep(key, kernel);
   return {};
 }
@@ -129,12 +132,12 @@ void findConstants(const Model& model, const Schedule& schedule, std::vector<Com
 }
 
 /// Compiles all kernels on `jobs` threads. The first error in kernel order is returned, whichever came first in time.
-Status compileKernels(std::vector<CompiledKernel>& kernels, const Target& target, const CompileOptions& options) {
+Status compileKernels(std::vector<CompiledKernel>& kernels, const CompileOptions& options) {
   std::vector<Status> status(kernels.size());
   std::atomic<size_t> next = 0, done = 0;
   auto work = [&](bool reports) {
     for (size_t i; (i = next++) < kernels.size();) {
-      status[i] = compileKernel(kernels[i], target, options);
+      status[i] = compileKernel(kernels[i], options);
       ++done;
       if (reports && options.progress) options.progress(done, kernels.size());
     }
@@ -156,9 +159,9 @@ Status compileKernels(std::vector<CompiledKernel>& kernels, const Target& target
   return {};
 }
 
-ScheduleOptions scheduleOptions(const Target& target, const CompileOptions& options) {
-  return {options.numerics, target.usesCpuFeatures && capsOf(options.cpu, options.numerics).bf16Dots, options.passes,
-          options.decisions};
+ScheduleOptions scheduleOptions(const CompileOptions& options) {
+  const Caps caps = options.target->caps(options.machine, options.numerics);
+  return {options.numerics, caps.bf16Dots, options.passes, options.decisions};
 }
 
 /// What a pass over the graph was given when it failed.
@@ -168,24 +171,27 @@ Error withFailure(Error error, const PassLog& log, const CompileOptions& options
   return error;
 }
 
+TargetRecord recordOf(const CpuTarget& cpu) { return {cpu.triple, cpu.name, cpu.features, {}, {}}; }
+TargetRecord recordOf(const GpuTarget& gpu) { return {hostTriple(), gpu.name, {}, {}, {}}; }
+
 PlanOptions planOptions(const CompileOptions& options) {
   PlanOptions plan;
   plan.name = options.name;
   plan.memory = options.memory;
-  plan.target = {options.cpu.triple, options.cpu.name, options.cpu.features, std::string(toText(options.numerics)),
-                 "svod " + std::string(kVersion)};
+  plan.target = std::visit([](const auto& m) { return recordOf(m); }, options.machine);
+  plan.target.numerics = toText(options.numerics);
+  plan.target.compiler = "svod " + std::string(kVersion);
   return plan;
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Compilation>> compile(Model& model, const CompileOptions& options) {
-  SVOD_TRY(const Target* target, targetByName(options.target));
   auto result = std::make_unique<Compilation>();
   Stopwatch watch(result->times);
   SVOD_TRY(const UOp folded, foldConstants(model, options.fold));
   watch.lap("fold");
-  auto schedule = runGraphPasses(model, folded, scheduleOptions(*target, options), result->log);
+  auto schedule = runGraphPasses(model, folded, scheduleOptions(options), result->log);
   if (!schedule) return fail(withFailure(std::move(schedule.error()), result->log, options));
   if (!*schedule) return result;
   result->schedule = std::move(**schedule);
@@ -205,7 +211,7 @@ Result<std::unique_ptr<Compilation>> compile(Model& model, const CompileOptions&
   findConstants(model, result->schedule, result->kernels);
   CompileOptions perKernel = options;
   perKernel.passes = optionsAfter(options.passes, graphPasses());
-  Status compiled = compileKernels(result->kernels, *target, perKernel);
+  Status compiled = compileKernels(result->kernels, perKernel);
   bool stopped = false;
   for (CompiledKernel& k : result->kernels) {
     result->log.add(k.log);
@@ -215,7 +221,7 @@ Result<std::unique_ptr<Compilation>> compile(Model& model, const CompileOptions&
   watch.lap("kernels");
   if (stopped) return result;
 
-  SVOD_CHECK(target->finish(*result, options));
+  SVOD_CHECK(options.target->finish(*result, options));
   watch.lap("link");
   std::vector<PlannedKernel> kernels;
   for (const CompiledKernel& k : result->kernels) kernels.push_back({k.desc, k.layouts});

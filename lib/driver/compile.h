@@ -14,11 +14,12 @@
 #include "driver/targets.h"
 #include "ir/model.h"
 #include "linearize/linear.h"
-#include "machine/cpu.h"
+#include "machine/machine.h"
 #include "pass/pass.h"
 #include "plan/directory.h"
 #include "plan/memory_plan.h"
 #include "schedule/schedule.h"
+#include "toolchain/c_compiler.h"
 #include "toolchain/linker.h"
 
 namespace svod {
@@ -36,10 +37,10 @@ struct PassFailure {
 };
 
 struct CompileOptions {
-  std::string name;            // of the graph, recorded in the plan
-  std::string target = "cpu";  // a row of targets()
-  CpuTarget cpu;               // what to generate code for
-  int optLevel = 1;            // 0: no opts; 1: analytic schedule
+  std::string name;                      // of the graph, recorded in the plan
+  const Target* target = &targets()[0];  // what to generate code for, and the machine, which is one of the target's
+  Machine machine;
+  int optLevel = 1;  // 0: no opts; 1: analytic schedule
   Numerics numerics = Numerics::Contract;
   FoldLimits fold;  // of values that no run changes
   MemoryMode memory = MemoryMode::Arena;

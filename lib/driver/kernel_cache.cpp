@@ -32,8 +32,8 @@ std::string KernelCache::keyOf(const CompiledKernel& kernel, const KernelOpts* r
   KeyText key;
   key.add("form", kForm);
   key.add("compiler", compiler_);
-  key.add("target", options.target);
-  key.add("cpu", toText(options.cpu));
+  key.add("target", options.target->name);
+  key.add("machine", toText(options.machine));
   key.add("numerics", toText(options.numerics));
   key.add("level", options.optLevel);
   for (const std::string& rule : options.passes.disabledRules) key.add("without", rule);

@@ -2,11 +2,10 @@
 #pragma once
 #include "driver/kernel_passes.h"
 #include "driver/targets.h"
-#include "machine/cpu.h"
 
 namespace svod {
 
 /// A job without what belongs to one kernel: its constants, whether it overwrites an argument, requested opts.
-KernelJob kernelJob(const Target& target, const CpuTarget& cpu, Numerics numerics, int optLevel);
+KernelJob kernelJob(const Target& target, const Machine& machine, Numerics numerics, int optLevel);
 
 }  // namespace svod

@@ -3,6 +3,7 @@
 #include "choose/choose.h"
 #include "ir/verify_access.h"
 #include "lower/expand.h"
+#include "lower/gpu_dims.h"
 #include "lower/line_stores.h"
 #include "lower/strided_loads.h"
 #include "lower/strided_stores.h"
@@ -48,6 +49,10 @@ Result<UOp> constantLayout(UOp root, PassContext& cx) {
 }
 
 Result<UOp> expandRanges(UOp root, PassContext& cx) { return guarded(expand(cx.graph, root), cx); }
+Result<UOp> groupReduces(UOp root, PassContext& cx) { return guarded(shareGroupReduces(cx.graph, root), cx); }
+Result<UOp> gridIndices(UOp root, PassContext& cx) {
+  return guarded(lowerGpuDims(cx.graph, root, cx.data.get<KernelJob>().limits), cx);
+}
 Result<UOp> merge(UOp root, PassContext& cx) { return mergeLoops(cx.graph, root); }
 Result<UOp> contiguousLoads(UOp root, PassContext& cx) { return loadStrides(cx.graph, root); }
 Result<UOp> contiguousStores(UOp root, PassContext& cx) { return storeStrides(cx.graph, root); }
@@ -87,8 +92,28 @@ constexpr Pass kKernelPasses[] = {
      legalizeKernel},
 };
 
+consteval Pass shared(std::string_view name) { return *std::ranges::find(kKernelPasses, name, &Pass::name); }
+
+/// Those above, but for what knows vectors in memory, and what a grid needs.
+constexpr Pass kGridKernelPasses[] = {
+    shared("symbolic"),
+    shared("apply-opts"),
+    shared("constant-layout"),
+    // While a reduction is one node with its ranges: the threads that share it each take some of them.
+    {"share-group-reduces", "reductions of a workgroup as partial results in memory that it shares", Stage::Kernel,
+     Stage::Kernel, groupReduces},
+    shared("expand"),
+    // Before loops are merged: what becomes a hardware index is no loop.
+    {"grid-indices", "axes of the grid and of workgroups as hardware indices; barriers", Stage::Lowered, Stage::Lowered,
+     gridIndices},
+    shared("merge-loops"),
+    shared("symbolic-late"),
+    shared("legalize"),
+};
+
 }  // namespace
 
 std::span<const Pass> kernelPasses() { return kKernelPasses; }
+std::span<const Pass> gridKernelPasses() { return kGridKernelPasses; }
 
 }  // namespace svod

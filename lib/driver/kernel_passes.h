@@ -8,6 +8,7 @@
 #include "constants/constant_layout.h"
 #include "facts/caps.h"
 #include "lower/legalize.h"
+#include "machine/gpu.h"
 #include "opts/opt.h"
 #include "pass/pass.h"
 
@@ -17,6 +18,7 @@ namespace svod {
 struct KernelJob {
   Caps caps;
   LegalizeOptions legalize;
+  GpuLimits limits;  // of a grid, where the machine has one
   int optLevel = 1;
   std::optional<std::vector<OptOp>> requested;  // replayed instead of the analytic choice
   Choice choice;                                // filled by apply-opts: what was applied, and why
@@ -24,6 +26,8 @@ struct KernelJob {
   std::vector<ConstantLayout> layouts;          // filled by constant-layout
 };
 
+/// Of targets with loops and threads, and of those with a grid and workgroups.
 std::span<const Pass> kernelPasses();
+std::span<const Pass> gridKernelPasses();
 
 }  // namespace svod

@@ -2,6 +2,8 @@
 
 #include "data/mapped_file.h"
 #include "driver/compile.h"
+#include "driver/kernel_passes.h"
+#include "schedule/graph_passes.h"
 #include "support/suggest.h"
 #include "target/c/print_c.h"
 #include "target/llvm/emit.h"
@@ -15,13 +17,31 @@ namespace {
 
 std::span<const std::byte> bytesOf(const std::string& text) { return std::as_bytes(std::span(text)); }
 
+const CpuTarget& cpuOf(const Machine& machine) { return std::get<CpuTarget>(machine); }
+
+Result<Machine> processor(std::string_view triple, std::string_view cpu) {
+  SVOD_TRY(CpuTarget found, makeCpuTarget(triple, cpu.empty() ? "native" : cpu));
+  return Machine(std::move(found));
+}
+
 // ---- cpu: LLVM to objects, LLD to kernels.so
 
+Caps nativeCaps(const Machine& machine, Numerics numerics) { return capsOf(cpuOf(machine), numerics); }
+
+LegalizeOptions nativeOps(const Machine& machine, Numerics numerics) {
+  const CpuTarget& cpu = cpuOf(machine);
+  return {.numerics = numerics,
+          .fma = cpu.hasFma(),
+          .nativeF16 = cpu.has("f16c"),
+          .nativeBf16 = cpu.hasBf16Dots(),
+          .nativeScaleb = cpu.hasScaleb()};
+}
+
 Status emitObjectOf(CompiledKernel& kernel, const CompileOptions& options) {
-  SVOD_TRY(LlvmModule module, emitLlvm({&kernel.linear, 1}, options.cpu));
+  SVOD_TRY(LlvmModule module, emitLlvm({&kernel.linear, 1}, cpuOf(options.machine)));
   if (options.keepSource) kernel.source = irText(*module.module);
   OptLevel level = options.optLevel == 0 ? OptLevel::O0 : OptLevel::O1;
-  SVOD_TRY(kernel.code, emitObject(*module.module, options.cpu, level));
+  SVOD_TRY(kernel.code, emitObject(*module.module, cpuOf(options.machine), level));
   return {};
 }
 
@@ -34,7 +54,16 @@ Status linkObjects(Compilation& c, const CompileOptions& options) {
   return {};
 }
 
-// ---- c: one C11 file, built when a compiler is given
+// ---- c: one C11 file, built when a compiler is given. Loops are those that suit the processor, while the text uses no
+// instruction of its own: whoever compiles it may do that for another one.
+
+Caps portableCaps(const Machine& machine, Numerics numerics) {
+  Caps caps = capsOf(cpuOf(machine), numerics);
+  caps.bf16Dots = false;
+  return caps;
+}
+
+LegalizeOptions portableOps(const Machine&, Numerics numerics) { return {.numerics = numerics, .fma = false}; }
 
 Status printKernel(CompiledKernel& kernel, const CompileOptions& options) {
   SVOD_TRY(kernel.code, printFunction(kernel.linear));
@@ -63,13 +92,17 @@ Status joinSource(Compilation& c, const CompileOptions& options) {
 }
 
 constexpr Target kTargets[] = {
-    {"cpu", "native code for a CPU, through LLVM; kernels.so", emitObjectOf, linkObjects, true},
-    {"c", "portable C11 source, kernels.c; with --cc also kernels.so built from it", printKernel, joinSource, false},
+    {"cpu", "native code for a CPU, through LLVM; kernels.so", processor, nativeCaps, nativeOps, kernelPasses,
+     emitObjectOf, linkObjects},
+    {"c", "portable C11 source, kernels.c; with --cc also kernels.so built from it", processor, portableCaps,
+     portableOps, kernelPasses, printKernel, joinSource},
 };
 
 }  // namespace
 
 std::span<const Target> targets() { return kTargets; }
+
+std::array<std::span<const Pass>, 2> passTables(const Target& target) { return {graphPasses(), target.passes()}; }
 
 Result<const Target*> targetByName(std::string_view name) {
   std::vector<std::string_view> names;

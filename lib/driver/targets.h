@@ -1,11 +1,16 @@
-// The targets: what code is generated for.
+// The targets: what code is generated for. A target is a row and the functions it names; nothing else knows one by
+// name.
 #pragma once
+#include <array>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "facts/caps.h"
+#include "lower/legalize.h"
+#include "machine/machine.h"
+#include "pass/pass.h"
 #include "support/result.h"
-#include "toolchain/c_compiler.h"
 
 namespace svod {
 
@@ -15,14 +20,22 @@ struct CompileOptions;
 
 struct Target {
   std::string_view name, what;
+  /// The machine of a triple and the name of a processor, as flags give them; empty ones are this machine.
+  Result<Machine> (*machine)(std::string_view triple, std::string_view processor);
+  /// What may be done with kernels, and which ops the code has, of a machine that `machine` returns.
+  Caps (*caps)(const Machine& machine, Numerics numerics);
+  LegalizeOptions (*legal)(const Machine& machine, Numerics numerics);
+  /// From the kernel as scheduled to what `emitKernel` takes.
+  std::span<const Pass> (*passes)();
   /// Code of one kernel; called for several kernels at once.
   Status (*emitKernel)(CompiledKernel& kernel, const CompileOptions& options);
   /// Joins the kernels' code into the plan's files.
   Status (*finish)(Compilation& compilation, const CompileOptions& options);
-  bool usesCpuFeatures;  // code may use what CompileOptions::cpu has beyond its architecture's baseline
 };
 
 std::span<const Target> targets();
+/// The tables that a graph and its kernels go through, in this order.
+std::array<std::span<const Pass>, 2> passTables(const Target& target);
 /// Errors: Usage, with the names there are.
 Result<const Target*> targetByName(std::string_view name);
 

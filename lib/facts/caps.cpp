@@ -22,6 +22,20 @@ Caps capsOf(const CpuTarget& cpu, Numerics numerics) {
   return caps;
 }
 
+Caps capsOf(const GpuTarget& gpu, Numerics numerics) {
+  Caps caps;
+  caps.workgroups = true, caps.threads = false;
+  caps.maxLocal = gpu.maxThreads;
+  caps.sharedBytes = gpu.sharedBytes;
+  caps.cores = tensorCoresOf(gpu.family, gpu.generation);
+  caps.l2Bytes = caps.l3Bytes = gpu.l2Bytes;
+  caps.workers = gpu.units;
+  caps.clockMHz = gpu.clockMHz;
+  caps.memoryMBs = gpu.memoryMBs;
+  caps.numerics = numerics;
+  return caps;
+}
+
 bool mayReassociate(const Caps& caps, DType dtype) { return !isFloat(dtype) || caps.numerics != Numerics::Strict; }
 
 }  // namespace svod

@@ -6,7 +6,7 @@
 #include "ir/dtype.h"
 #include "ir/numerics.h"
 #include "ir/tensor_core.h"
-#include "machine/cpu.h"
+#include "machine/machine.h"
 
 namespace svod {
 
@@ -37,8 +37,9 @@ struct Caps {
   Numerics numerics = Numerics::Contract;
 };
 
-/// What a compile for `cpu` may use.
+/// What a compile for a processor or a GPU may use.
 Caps capsOf(const CpuTarget& cpu, Numerics numerics);
+Caps capsOf(const GpuTarget& gpu, Numerics numerics);
 
 /// Whether a reduction of `dtype` may be computed in another order than its ranges give.
 bool mayReassociate(const Caps& caps, DType dtype);

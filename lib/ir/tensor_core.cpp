@@ -21,7 +21,7 @@ consteval Fragment fragment(std::string_view text) {
 
 constexpr TensorCore kCores[] = {
 #define CORE(name, family, since, in, out, m, n, k, drops, a, b, c) \
-  {name, CoreFamily::family, since, DType::in, DType::out, m, n, k, drops, fragment(a), fragment(b), fragment(c)},
+  {name, GpuFamily::family, since, DType::in, DType::out, m, n, k, drops, fragment(a), fragment(b), fragment(c)},
 #include "ir/tensor_cores.def"
 #undef CORE
 };
@@ -52,7 +52,7 @@ static_assert(std::ranges::all_of(kCores, isConsistent));
 
 std::span<const TensorCore> allTensorCores() { return kCores; }
 
-std::vector<const TensorCore*> tensorCoresOf(CoreFamily family, int generation) {
+std::vector<const TensorCore*> tensorCoresOf(GpuFamily family, int generation) {
   std::vector<const TensorCore*> cores;
   for (const TensorCore& core : kCores)
     if (core.family == family && core.since <= generation) cores.push_back(&core);

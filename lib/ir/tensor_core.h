@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ir/dtype.h"
+#include "support/gpu_family.h"
 
 namespace svod {
 
@@ -26,12 +27,10 @@ struct Fragment {
   constexpr int count() const { return laneBits + elementBits; }
 };
 
-enum class CoreFamily : uint8_t { Cuda, Metal };
-
 struct TensorCore {
   std::string_view name;
-  CoreFamily family;
-  int since;      // first generation of the family that has it: compute capability times ten, GPU family of Apple
+  GpuFamily family;
+  int since;      // first generation of the family that has it
   DType in, out;  // of A and B, and of C
   int m, n, k;
   bool dropsDigits;  // factors are rounded to fewer digits than `in` has
@@ -41,7 +40,7 @@ struct TensorCore {
 
 std::span<const TensorCore> allTensorCores();
 /// Those of one generation of a family, in table order.
-std::vector<const TensorCore*> tensorCoresOf(CoreFamily family, int generation);
+std::vector<const TensorCore*> tensorCoresOf(GpuFamily family, int generation);
 /// Null for an unknown name.
 const TensorCore* findTensorCore(std::string_view name);
 

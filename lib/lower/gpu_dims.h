@@ -1,8 +1,7 @@
 // GPU axes: reductions shared by a workgroup, and grid and workgroup ranges as hardware indices.
 #pragma once
-#include <array>
-
 #include "ir/graph.h"
+#include "machine/gpu.h"
 #include "support/result.h"
 
 namespace svod {
@@ -11,12 +10,6 @@ namespace svod {
 /// the group then reduces; buffers that a thread fills for itself become registers. Without Group and Local ranges the
 /// graph is returned as it is.
 UOp shareGroupReduces(Graph& graph, UOp sink);
-
-/// Largest grid (in workgroups) and workgroup (in threads) per dimension x, y, z.
-struct GpuLimits {
-  std::array<int64_t, 3> grid{2147483647, 65535, 65535};
-  std::array<int64_t, 3> group{1024, 1024, 64};
-};
 
 /// Lowered stage in and out: Global ranges become Special gidx0..2, Local, Group and Warp ranges lidx0..2, the last
 /// axis x. Warp ranges come last, as one axis: in the order lidx0 + size0 * (lidx1 + size1 * lidx2), each warp is a run

@@ -158,7 +158,7 @@ TEST_CASE("Every strategy that fits a kernel keeps its value, and the first is c
         Caps caps = machine == 0 ? Caps{} : avx512();
         if (machine == 1) caps.l1Bytes = 1 << 10, caps.l2Bytes = 1 << 12;
         if (machine > 1) caps.workgroups = true, caps.threads = false;
-        if (machine == 3) caps.cores = tensorCoresOf(CoreFamily::Metal, 7);
+        if (machine == 3) caps.cores = tensorCoresOf(GpuFamily::Metal, 7);
         Graph g;
         UOp sink = kernel.build(g, sizes);
         const std::vector<Choice> seeds = seedsOf(g, sink, caps);
@@ -193,7 +193,7 @@ TEST_CASE("The heuristic keeps the value of every test kernel, strictly where as
     Caps caps = random() % 2 ? avx512() : Caps{};
     if (random() % 2) caps.numerics = Numerics::Strict;
     if (random() % 4 == 0)
-      caps.workgroups = true, caps.threads = false, caps.cores = tensorCoresOf(CoreFamily::Metal, 7);
+      caps.workgroups = true, caps.threads = false, caps.cores = tensorCoresOf(GpuFamily::Metal, 7);
     caps.mixedDots = random() % 2, caps.likeDots = random() % 2;
     if (random() % 3 == 0) caps.numerics = Numerics::Fast, caps.bf16Dots = true;
     Graph g;

@@ -29,12 +29,14 @@ struct Built {
   bool operator==(const Built&) const = default;
 };
 
+CpuTarget& cpuOf(CompileOptions& options) { return std::get<CpuTarget>(options.machine); }
+
 Built compiled(KernelCache* cache, const std::function<void(CompileOptions&)>& change = {}, bool backwards = false) {
   GraphMaker m;
   build(m, backwards);
   CompileOptions options;
-  options.target = "c", options.jobs = 3, options.cache = cache;
-  options.cpu = makeCpuTarget("x86_64-unknown-linux-gnu", "x86-64-v3").value();
+  options.target = *targetByName("c"), options.jobs = 3, options.cache = cache;
+  options.machine = makeCpuTarget("x86_64-unknown-linux-gnu", "x86-64-v3").value();
   if (change) change(options);
   auto done = compile(m.model, options);
   if (!done) FAIL(toText(done.error()));
@@ -60,10 +62,10 @@ TEST_CASE("Kernels from the cache are those that compiling gives") {
 
 TEST_CASE("Every option that code depends on is part of the key") {
   const std::pair<const char*, std::function<void(CompileOptions&)>> changes[] = {
-      {"cores", [](CompileOptions& o) { o.cpu.cores += 1; }},
-      {"cache sizes", [](CompileOptions& o) { o.cpu.l2Bytes *= 2; }},
-      {"registers", [](CompileOptions& o) { o.cpu.vectorRegisters = 32; }},
-      {"features", [](CompileOptions& o) { o.cpu.features.pop_back(); }},
+      {"cores", [](CompileOptions& o) { cpuOf(o).cores += 1; }},
+      {"cache sizes", [](CompileOptions& o) { cpuOf(o).l2Bytes *= 2; }},
+      {"registers", [](CompileOptions& o) { cpuOf(o).vectorRegisters = 32; }},
+      {"features", [](CompileOptions& o) { cpuOf(o).features.pop_back(); }},
       {"level", [](CompileOptions& o) { o.optLevel = 0; }},
       {"numerics", [](CompileOptions& o) { o.numerics = Numerics::Strict; }},
       {"rules", [](CompileOptions& o) { o.passes.disabledRules = {"fold-constants"}; }},

@@ -11,8 +11,8 @@ namespace {
 
 Plan planOf(Model& model) {
   CompileOptions options;
-  options.target = "c";
-  options.cpu = makeCpuTarget("x86_64-unknown-linux-gnu", "x86-64-v3").value();
+  options.target = *targetByName("c");
+  options.machine = makeCpuTarget("x86_64-unknown-linux-gnu", "x86-64-v3").value();
   auto done = compile(model, options);
   if (!done) FAIL(toText(done.error()));
   return (*done)->plan;

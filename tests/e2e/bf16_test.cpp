@@ -15,7 +15,7 @@ std::pair<std::string, std::string> compiledFor(const std::string& text, const c
   RunOptions run;
   run.numerics = numerics;
   CompileOptions options = compileOptions(run);
-  options.cpu = *makeCpuTarget(triple, cpu), options.keepSource = true;
+  options.machine = *makeCpuTarget(triple, cpu), options.keepSource = true;
   auto compilation = compile(model, options);
   if (!compilation) FAIL(toText(compilation.error()));
   std::string opts, source;

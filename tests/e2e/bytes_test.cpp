@@ -77,7 +77,7 @@ std::pair<std::string, std::string> compiledFor(const Case& c, const char* tripl
   CompileOptions options = compileOptions({});
   auto target = makeCpuTarget(triple, cpu);
   REQUIRE(target);
-  options.cpu = *target, options.keepSource = true;
+  options.machine = *target, options.keepSource = true;
   auto compilation = compile(model, options);
   if (!compilation) FAIL(toText(compilation.error()));
   std::string opts, source;

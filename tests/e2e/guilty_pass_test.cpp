@@ -53,7 +53,7 @@ std::string notesWithFaultIn(std::string_view name) {
 }  // namespace
 
 TEST_CASE("a fault that is planted in a pass is named") {
-  for (std::span<const Pass> passes : {graphPasses(), kernelPasses()})
+  for (std::span<const Pass> passes : passTables(targets()[0]))
     for (const Pass& pass : passes) {
       const std::string notes = notesWithFaultIn(pass.name), name(pass.name);
       INFO(name << "\n" << notes);
@@ -68,7 +68,7 @@ TEST_CASE("without optional passes every value is right, and each can be left ou
   GraphMaker m;
   UOp x = m.input("x", {5, 7}), w = m.input("w", {7, 6});
   m.output("y", m.matmul(m.softmax(x, 5, 7), w, 5, 6, 7));
-  for (std::span<const Pass> passes : {graphPasses(), kernelPasses()})
+  for (std::span<const Pass> passes : passTables(targets()[0]))
     for (const Pass& pass : passes) {
       if (!pass.optional) continue;
       CompileOptions options = compileOptions({});

@@ -29,8 +29,8 @@ std::span<const char* const> testTargets() {
 CompileOptions compileOptions(const RunOptions& options) {
   CompileOptions c;
   c.name = "test";
-  c.target = options.target;
-  c.cpu = *makeCpuTarget("", options.cpu);
+  c.target = *targetByName(options.target);
+  c.machine = *c.target->machine("", options.cpu);
   c.optLevel = options.optLevel;
   c.numerics = options.numerics;
   c.memory = options.memory;

@@ -30,7 +30,7 @@ Formulas formulasOf(const TensorCore& core) {
   auto g = [](int t) { return t >> 2; };
   auto q = [](int t) { return t & 3; };
   const Layout c = [=](int t, int e) { return Coordinates(g(t) + 8 * (e >> 1), 2 * q(t) + (e & 1)); };
-  if (core.family == CoreFamily::Metal) {
+  if (core.family == GpuFamily::Metal) {
     const Layout all = [](int t, int e) {
       return Coordinates(4 * (t >> 4) + ((t >> 1) & 3), 4 * ((t >> 3) & 1) + 2 * (t & 1) + e);
     };
@@ -114,18 +114,18 @@ TEST_CASE("dtypes, terms and the walk through the result tell tensor cores apart
 }
 
 TEST_CASE("a generation of a family has what older ones have, and more") {
-  auto names = [](CoreFamily family, int generation) {
+  auto names = [](GpuFamily family, int generation) {
     std::set<std::string_view> all;
     for (const TensorCore* core : tensorCoresOf(family, generation)) all.insert(core->name);
     return all;
   };
   using Names = std::set<std::string_view>;
-  CHECK(names(CoreFamily::Cuda, 70).empty());
-  CHECK(names(CoreFamily::Cuda, 75) == Names{"m16n8k8-f16-f32", "m16n8k8-f16-f16"});
-  CHECK(names(CoreFamily::Cuda, 80) == Names{"m16n8k16-f16-f32", "m16n8k16-bf16-f32", "m16n8k16-f16-f16",
-                                             "m16n8k8-f16-f32", "m16n8k8-f16-f16", "m16n8k8-tf32-f32"});
-  CHECK(names(CoreFamily::Cuda, 89).size() == 8);
-  CHECK(names(CoreFamily::Cuda, 90) == names(CoreFamily::Cuda, 89));
-  CHECK(names(CoreFamily::Metal, 6).empty());
-  CHECK(names(CoreFamily::Metal, 7).size() == 5);
+  CHECK(names(GpuFamily::Cuda, 70).empty());
+  CHECK(names(GpuFamily::Cuda, 75) == Names{"m16n8k8-f16-f32", "m16n8k8-f16-f16"});
+  CHECK(names(GpuFamily::Cuda, 80) == Names{"m16n8k16-f16-f32", "m16n8k16-bf16-f32", "m16n8k16-f16-f16",
+                                            "m16n8k8-f16-f32", "m16n8k8-f16-f16", "m16n8k8-tf32-f32"});
+  CHECK(names(GpuFamily::Cuda, 89).size() == 8);
+  CHECK(names(GpuFamily::Cuda, 90) == names(GpuFamily::Cuda, 89));
+  CHECK(names(GpuFamily::Metal, 6).empty());
+  CHECK(names(GpuFamily::Metal, 7).size() == 5);
 }

@@ -10,10 +10,8 @@
 namespace svod {
 
 /// A GPU with a grid, workgroups and these tensor cores.
-inline Caps gpuCaps(std::vector<const TensorCore*> cores = tensorCoresOf(CoreFamily::Metal, 7)) {
-  Caps caps;
-  caps.workgroups = true;
-  caps.threads = false;
+inline Caps gpuCaps(std::vector<const TensorCore*> cores = tensorCoresOf(GpuFamily::Metal, 7)) {
+  Caps caps = capsOf(GpuTarget{}, Numerics::Contract);
   caps.cores = std::move(cores);
   return caps;
 }

@@ -144,7 +144,7 @@ TEST_CASE("Every tensor core multiplies whole, odd and small extents") {
 
 TEST_CASE("Sums of products of all forms") {
   for (const ProductKernel& kernel : productKernels())
-    for (const TensorCore* core : tensorCoresOf(CoreFamily::Cuda, 80)) {
+    for (const TensorCore* core : tensorCoresOf(GpuFamily::Cuda, 80)) {
       INFO(kernel.name);
       Graph g;
       requireSame(g, kernel.build(g, {19, 11, 21}, *core), "tc(0," + std::string(kernel.axes) + ")", *core);
@@ -237,7 +237,7 @@ TEST_CASE("Tiles of symbolic extents are masked, whatever the extents are in a r
 }
 
 TEST_CASE("The heuristic gives sums of products to the tensor core that needs the least padding") {
-  const Caps cuda = capsWith(tensorCoresOf(CoreFamily::Cuda, 89));
+  const Caps cuda = capsWith(tensorCoresOf(GpuFamily::Cuda, 89));
   auto chosen = [&](const char* dtypes, const Sizes& sizes, const Caps& caps) {
     Graph g;
     return toText(chooseOpts(g, buildProduct(g, sizes, coreNamed(dtypes)), caps));

@@ -15,9 +15,10 @@
 namespace svod {
 namespace {
 
-std::string listText() {
+Result<std::string> listText(const OptToolOptions& options) {
+  SVOD_TRY(const Target* target, targetByName(options.target));
   std::string text;
-  for (const Pass& pass : kernelPasses()) {
+  for (const Pass& pass : target->passes()) {
     std::string row(pass.name);
     row.resize(std::max<size_t>(row.size() + 2, 20), ' ');
     row += std::string(toText(pass.in)) + " -> " + std::string(toText(pass.out));
@@ -68,7 +69,10 @@ Result<std::string> resultText(const OptToolOptions& options) {
 Status run(const OptToolOptions& options, Console& console) {
   if (options.help) return console.print(optToolHelp());
   if (options.version) return console.print("svod-opt " SVOD_VERSION "\n");
-  if (options.list) return console.print(listText());
+  if (options.list) {
+    SVOD_TRY(const std::string list, listText(options));
+    return console.print(list);
+  }
   SVOD_TRY(const std::string text, resultText(options));
   return options.output.empty() || options.output == "-" ? console.print(text) : writeFileAtomic(options.output, text);
 }

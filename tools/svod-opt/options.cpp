@@ -77,10 +77,11 @@ Result<Numerics> numericsOf(const OptToolOptions& options) {
               choicesFor(options.numerics, kModes));
 }
 
-Result<KernelJob> kernelJobOf(const OptToolOptions& options, const CpuTarget& cpu) {
+Result<KernelJob> kernelJobOf(const OptToolOptions& options) {
   SVOD_TRY(const Target* target, targetByName(options.target));
+  SVOD_TRY(const Machine machine, target->machine(options.triple, options.cpu));
   SVOD_TRY(const Numerics numerics, numericsOf(options));
-  KernelJob job = kernelJob(*target, cpu, numerics, static_cast<int>(options.optLevel));
+  KernelJob job = kernelJob(*target, machine, numerics, static_cast<int>(options.optLevel));
   if (!options.opts.empty()) {
     SVOD_TRY(job.requested, parseOpts(options.opts));
   }

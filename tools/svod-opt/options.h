@@ -24,7 +24,7 @@ Result<OptToolOptions> parseOptToolOptions(const std::vector<std::string>& words
 std::string optToolHelp();
 
 /// What the passes of the kernel are told. Errors: Usage.
-Result<KernelJob> kernelJobOf(const OptToolOptions& options, const CpuTarget& cpu);
+Result<KernelJob> kernelJobOf(const OptToolOptions& options);
 Result<Numerics> numericsOf(const OptToolOptions& options);
 
 }  // namespace svod

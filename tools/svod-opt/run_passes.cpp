@@ -29,18 +29,20 @@ Result<Stage> stageOf(UOp root) {
 }
 
 Result<std::vector<Pass>> passesOf(const OptToolOptions& options, UOp root) {
+  SVOD_TRY(const Target* target, targetByName(options.target));
+  const std::span<const Pass> rows = target->passes();
   std::vector<Pass> passes;
   if (options.all) {
     SVOD_TRY(const Stage stage, stageOf(root));
-    for (const Pass& pass : kernelPasses())
+    for (const Pass& pass : rows)
       if (!passes.empty() || pass.in == stage) passes.push_back(pass);
     return passes;
   }
   std::vector<std::string_view> names;
-  for (const Pass& pass : kernelPasses()) names.push_back(pass.name);
+  for (const Pass& pass : rows) names.push_back(pass.name);
   for (const std::string& name : options.passes) {
-    const auto row = std::ranges::find(kernelPasses(), name, &Pass::name);
-    if (row == kernelPasses().end())
+    const auto row = std::ranges::find(rows, name, &Pass::name);
+    if (row == rows.end())
       return fail(Diag::Usage, "there is no pass '" + name + "'",
                   didYouMean(name, names, "svod-opt --list shows them"));
     if (!passes.empty() && passes.back().out != row->in)
@@ -55,8 +57,7 @@ Result<std::vector<Pass>> passesOf(const OptToolOptions& options, UOp root) {
 
 Result<UOp> runPasses(std::span<const Pass> passes, const OptToolOptions& options, Graph& graph, UOp root,
                       PassLog& log) {
-  SVOD_TRY(const CpuTarget cpu, cpuOf(options));
-  SVOD_TRY(KernelJob job, kernelJobOf(options, cpu));
+  SVOD_TRY(KernelJob job, kernelJobOf(options));
   PassOptions passOptions;
   passOptions.verifyEach = true;
   passOptions.timePasses = options.timePasses;

@@ -51,7 +51,7 @@ KernelInsight insightOf(const KernelDesc& kernel, const Profile& profile) {
 }
 
 KernelInsight insightOf(const CompiledKernel& kernel, const BuildResult& build, const Profile& profile) {
-  const Caps caps = capsOf(build.options.cpu, build.options.numerics);
+  const Caps caps = build.options.target->caps(build.options.machine, build.options.numerics);
   const Prediction prediction = predict(kernel.optimized, workOf(kernel.desc, build.compilation->plan), caps);
   KernelInsight insight = insightOf(kernel.desc, profile);
   insight.pattern = info(kernel.choice.pattern).name;

@@ -2,8 +2,7 @@
 
 #include <optional>
 
-#include "driver/kernel_passes.h"
-#include "schedule/graph_passes.h"
+#include "driver/targets.h"
 #include "verify.h"
 
 namespace svod {
@@ -11,9 +10,9 @@ namespace svod {
 namespace {
 
 /// Names of passes in the order in which --bisect-limit counts them.
-std::vector<std::string> passNames(bool optional) {
+std::vector<std::string> passNames(const Target& target, bool optional) {
   std::vector<std::string> names;
-  for (std::span<const Pass> passes : {graphPasses(), kernelPasses()})
+  for (std::span<const Pass> passes : passTables(target))
     for (const Pass& pass : passes)
       if (pass.optional == optional) names.emplace_back(pass.name);
   return names;
@@ -28,7 +27,7 @@ std::string joined(const std::vector<std::string>& names) {
 }  // namespace
 
 Error withGuiltyPass(Error error, Model& model, CompileOptions options) {
-  const std::vector<std::string> optional = passNames(true);
+  const std::vector<std::string> optional = passNames(*options.target, true);
   const auto isRight = [&](size_t passes) -> std::optional<bool> {
     options.passes.bisectLimit = static_cast<int64_t>(passes);
     auto compiled = compile(model, options);
@@ -39,7 +38,7 @@ Error withGuiltyPass(Error error, Model& model, CompileOptions options) {
   std::optional<bool> middle = isRight(right);
   if (middle == false)
     return std::move(error).withNote("without optional passes it is wrong as well; those that always run are " +
-                                     joined(passNames(false)) + ": see --print-after of each");
+                                     joined(passNames(*options.target, false)) + ": see --print-after of each");
   while (middle && wrong - right > 1) {
     const size_t half = (right + wrong) / 2;
     middle = isRight(half);

@@ -1,6 +1,7 @@
 #include "lists.h"
 
 #include <algorithm>
+#include <set>
 
 #include "choose/strategies.h"
 #include "driver/kernel_passes.h"
@@ -65,9 +66,12 @@ Table listRules() {
 Table listPasses() {
   Table table{
       "passes", {{"name", "pass"}, {"in", "from"}, {"out", "to"}, {"optional", "optional"}, {"what", "meaning"}}, {}};
-  for (std::span<const Pass> passes : {graphPasses(), kernelPasses()})
-    for (const Pass& pass : passes)
-      table.rows.push_back({pass.name, toText(pass.in), toText(pass.out), pass.optional, pass.what});
+  std::set<std::string_view> seen;  // targets share most
+  for (const Target& target : targets())
+    for (std::span<const Pass> passes : passTables(target))
+      for (const Pass& pass : passes)
+        if (seen.insert(pass.name).second)
+          table.rows.push_back({pass.name, toText(pass.in), toText(pass.out), pass.optional, pass.what});
   return table;
 }
 

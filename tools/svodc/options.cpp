@@ -6,9 +6,7 @@
 
 #include "data/atomic_write.h"
 #include "data/mapped_file.h"
-#include "driver/kernel_passes.h"
 #include "plan/directory.h"
-#include "schedule/graph_passes.h"
 #include "support/suggest.h"
 #include "support/utf8.h"
 #include "symbolic/symbolic.h"
@@ -28,10 +26,10 @@ Status checkRuleName(const std::string& name) {
 
 /// `more`: what the flag takes besides names of passes; `isFor`: which passes it takes.
 Status checkPassName(
-    const std::string& name, std::string_view flag, std::string_view more = "",
+    const Target& target, const std::string& name, std::string_view flag, std::string_view more = "",
     bool (*isFor)(const Pass&) = [](const Pass&) { return true; }) {
   std::vector<std::string_view> names;
-  for (std::span<const Pass> passes : {graphPasses(), kernelPasses()})
+  for (std::span<const Pass> passes : passTables(target))
     for (const Pass& pass : passes) {
       if (isFor(pass))
         names.push_back(pass.name);
@@ -45,13 +43,13 @@ Status checkPassName(
               didYouMean(name, names, "svodc --list-passes shows them"));
 }
 
-Result<PassOptions> passOptions(const Flags& flags) {
+Result<PassOptions> passOptions(const Flags& flags, const Target& target) {
   PassOptions options;
-  for (const std::string& name : flags.printBefore) SVOD_CHECK(checkPassName(name, "print-before", "all"));
-  for (const std::string& name : flags.printAfter) SVOD_CHECK(checkPassName(name, "print-after", "all"));
-  if (!flags.stopAfter.empty()) SVOD_CHECK(checkPassName(flags.stopAfter, "stop-after"));
+  for (const std::string& name : flags.printBefore) SVOD_CHECK(checkPassName(target, name, "print-before", "all"));
+  for (const std::string& name : flags.printAfter) SVOD_CHECK(checkPassName(target, name, "print-after", "all"));
+  if (!flags.stopAfter.empty()) SVOD_CHECK(checkPassName(target, flags.stopAfter, "stop-after"));
   for (const std::string& name : flags.disablePass)
-    SVOD_CHECK(checkPassName(name, "disable-pass", "", [](const Pass& pass) { return pass.optional; }));
+    SVOD_CHECK(checkPassName(target, name, "disable-pass", "", [](const Pass& pass) { return pass.optional; }));
   for (const std::string& name : flags.disableRule) SVOD_CHECK(checkRuleName(name));
   options.printBefore = flags.printBefore;
   options.printAfter = flags.printAfter;
@@ -169,9 +167,8 @@ Result<CompileOptions> compileOptions(const Request& request) {
     return fail(Diag::Usage, "--cc is for --target c; target " + flags.target + " needs no compiler");
   CompileOptions options;
   options.name = graphName(request.files.at(0));
-  options.target = flags.target;
-  SVOD_CHECK(targetByName(flags.target));
-  SVOD_TRY(options.cpu, cpuTarget(flags));
+  SVOD_TRY(options.target, targetByName(flags.target));
+  SVOD_TRY(options.machine, options.target->machine(flags.triple, flags.cpu));
   options.optLevel = static_cast<int>(flags.optLevel);
   SVOD_TRY(options.numerics, numericsMode(flags.numerics));
   SVOD_TRY(options.fold.bytes, foldLimit(flags));
@@ -179,7 +176,7 @@ Result<CompileOptions> compileOptions(const Request& request) {
   options.jobs = jobsOf(flags.jobs);
   SVOD_TRY(options.opts, kernelOpts(flags));
   SVOD_TRY(options.decisions, decisionRequests(flags));
-  SVOD_TRY(options.passes, passOptions(flags));
+  SVOD_TRY(options.passes, passOptions(flags, *options.target));
   options.cCompiler = {flags.cc, request.environment.forTools};
   options.tempDirectory = request.environment.tempDirectory;
   return options;

@@ -1,0 +1,37 @@
+// What a GPU can do, as data: the counterpart of CpuTarget for kernels that run as a grid of workgroups.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "support/gpu_family.h"
+
+namespace svod {
+
+/// Largest grid (in workgroups) and workgroup (in threads) per dimension x, y, z.
+struct GpuLimits {
+  std::array<int64_t, 3> grid{2147483647, 65535, 65535};
+  std::array<int64_t, 3> group{1024, 1024, 64};
+  bool operator==(const GpuLimits&) const = default;
+};
+
+/// A GPU to compile for. Sizes are bytes.
+struct GpuTarget {
+  std::string name;  // "sm_90a"
+  GpuFamily family = GpuFamily::Cuda;
+  int generation = 0;  // of the family: which tensor cores there are
+  GpuLimits limits;
+  int maxThreads = 1024;           // of a workgroup in all
+  int64_t sharedBytes = 48 << 10;  // that the threads of a workgroup share
+  int64_t l2Bytes = 4 << 20;
+  int units = 1;         // multiprocessors: workgroups that run at the same time, at least
+  int clockMHz = 1000;   // typical, as the next: predictions use them
+  int memoryMBs = 8000;  // MB per second between all units and memory
+
+  bool operator==(const GpuTarget&) const = default;
+};
+
+/// Several lines of `name: value` for people.
+std::string toText(const GpuTarget& gpu);
+
+}  // namespace svod
