@@ -339,7 +339,7 @@ Tensor Rooms::shrunk(UOp node) {
     isShifted |= has(offset);
     offsets.add(has(offset) ? b_.dim(0) : Dim(b_.graph(), known_[offset.id()]));
     Dim end = offsets[-1] + dims[static_cast<int>(i)], own = room(x.shape()[i]);
-    reach.add((own - end).min() >= 0 ? own : larger(own, end));
+    reach.add(b_.mayBeNegative((own - end).node()) ? larger(own, end) : own);
   }
   if (!isShifted) return shrink(fitted(value(x), reach), offsets, dims);
   std::vector<Tensor> positions;

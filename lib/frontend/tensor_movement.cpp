@@ -139,7 +139,8 @@ Tensor shrink(Tensor x, const Dims& offsets, const Dims& sizes) {
                   "give one offset and one size per axis");
   for (int i = 0; i < x.rank(); ++i) {
     Dim slack = x.dim(i) - offsets[i] - sizes[i];
-    if (offsets[i].min() < 0 || sizes[i].max() < 0 || slack.max() < 0 || (slack.isConst() && slack.min() < 0))
+    if (b.mayBeNegative(offsets[i].node()) || sizes[i].max() < 0 || slack.max() < 0 ||
+        (slack.isConst() && slack.min() < 0))
       return b.fail(Diag::ShapeMismatch, "elements " + describe(offsets[i]) + " to " + describe(offsets[i] + sizes[i]) +
                                              " of axis " + std::to_string(i) + " are outside " + describe(x));
   }
@@ -186,10 +187,13 @@ Tensor squeeze(Tensor x, int axis) {
   if (!x) return {};
   axis = x.builder()->axis(x, axis);
   if (axis < 0) return {};
-  if (!x.dim(axis).is(1))
-    return x.builder()->fail(Diag::ShapeMismatch,
-                             "axis " + std::to_string(axis) + " of " + describe(x) + " is not 1 and cannot be dropped");
+  GraphBuilder& b = *x.builder();
   Dims dims = x.dims();
+  dims.set(axis, b.dim(1));
+  if (!b.agree(x.dim(axis), dims[axis]))
+    return b.fail(Diag::ShapeMismatch,
+                  "axis " + std::to_string(axis) + " of " + describe(x) + " is not 1 and cannot be dropped");
+  x = b.fitted(settled(x), dims);
   dims.erase(axis);
   return reshape(x, dims);
 }

@@ -72,6 +72,13 @@ Dim truncated(Graph& g, Dim a, Dim b) {
   return floordiv(larger(a, zero), b) - floordiv(larger(zero - a, zero), b);
 }
 
+// A number that is proved to be positive as one whose bounds say so; null for others.
+Dim divisor(Graph& g, Dim b) {
+  if (b.min() > 0) return b;
+  const Dim one(g, g.index(1));
+  return lessEqualDims(one.node(), b.node()) == Truth::Always ? larger(b, one) : Dim();
+}
+
 UOp integers(Graph& g, Op op, std::span<const UOp> operands) {
   Dim a(g, asIndex(g, operands[0]));
   if (op == Op::Neg) return (Dim(g, g.index(0)) - a).node();
@@ -84,10 +91,10 @@ UOp integers(Graph& g, Op op, std::span<const UOp> operands) {
     case Op::Mul: return (a * b).node();
     case Op::Max: return larger(a, b).node();
     case Op::Min: return smaller(a, b).node();
-    case Op::Floordiv: return b.min() > 0 ? floordiv(a, b).node() : UOp();
-    case Op::Floormod: return b.min() > 0 ? floormod(a, b).node() : UOp();
-    case Op::Cdiv: return b.min() > 0 ? truncated(g, a, b).node() : UOp();
-    case Op::Cmod: return b.min() > 0 ? (a - truncated(g, a, b) * b).node() : UOp();
+    case Op::Floordiv: return (b = divisor(g, b)) ? floordiv(a, b).node() : UOp();
+    case Op::Floormod: return (b = divisor(g, b)) ? floormod(a, b).node() : UOp();
+    case Op::Cdiv: return (b = divisor(g, b)) ? truncated(g, a, b).node() : UOp();
+    case Op::Cmod: return (b = divisor(g, b)) ? (a - truncated(g, a, b) * b).node() : UOp();
     default: return has(op, Comparison) ? truth(g, op, a.node(), b.node()) : UOp();
   }
 }

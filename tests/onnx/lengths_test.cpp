@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 
+#include "ir/verify.h"
 #include "onnx_maker.h"
 #include "onnx_run.h"
 
@@ -53,10 +54,15 @@ HostTensor inputValue(const std::string& name, DType dtype, std::vector<int64_t>
 }
 
 /// The outputs y and, if there is one, y.length, of a run; inputs of a name are given.
-std::optional<Run> computed(const OnnxImport& import, const std::function<HostTensor(const ModelPort&)>& give) {
+std::optional<Run> computed(const OnnxImport& import, const std::function<HostTensor(const ModelPort&)>& give,
+                            VariableValues variables = {}) {
   for (const Error& e : import.errors) UNSCOPED_INFO(toText(e));
   REQUIRE(import.model);
+  Status isLegal = verify(import.model->sink, Stage::Tensor);
+  if (!isLegal) UNSCOPED_INFO(toText(isLegal.error()));
+  REQUIRE(isLegal);
   ModelBindings bindings;
+  bindings.variables = std::move(variables);
   for (const ModelPort& port : import.model->ports) {
     bindings.ports.emplace_back();
     if (port.kind == PortKind::Input) bindings.ports.back() = give(port);
@@ -372,4 +378,52 @@ TEST_CASE("control flow by lengths") {
     addNode(*body.mutable_node(), "Add", {"row", "x"}, {"z"});
     addNode(*body.mutable_node(), "Identity", {"z"}, {"kept"});
   });
+}
+
+TEST_CASE("a scan over rows whose number a run and a variable bound") {
+  for (int64_t backward : {0, 1}) {
+    OnnxMaker m;
+    m.input("x", {"n", "1"}).input("m", {"n"}, kBool).floats("start", {1}, {0}).output("y");
+    addAttribute(m.node("Compress", {"x", "m"}, {"v"}), "axis", int64_t{0});
+    proto::NodeProto& scan = m.node("Scan", {"start", "v"}, {"last", "y"});
+    addAttribute(scan, "num_scan_inputs", int64_t{1});
+    addAttribute(scan, "scan_output_directions", std::vector<int64_t>{backward});
+    proto::GraphProto& body = addGraph(scan, "body", {"s", "row"}, {"t", "kept"});
+    addNode(*body.mutable_node(), "Add", {"row", "s"}, {"t"});
+    addNode(*body.mutable_node(), "Identity", {"t"}, {"kept"});
+    std::optional<Run> run = computed(m.import(),
+                                      [](const ModelPort& port) {
+                                        std::vector<int64_t> dims =
+                                            port.name == "m" ? std::vector<int64_t>{5} : std::vector<int64_t>{5, 1};
+                                        HostTensor t = HostTensor::zeros(port.buffer.dtype(), dims);
+                                        for (int64_t i = 0; i < 5; ++i)
+                                          t.set(i, Scalar::of(t.dtype, port.name == "m" ? i % 2 == 0 : i + 1));
+                                        return t;
+                                      },
+                                      {{"n", 5}});
+    REQUIRE(run);
+    CHECK(run->dims == std::vector<int64_t>{3, 1});
+    CHECK(run->values == (backward != 0 ? std::vector<double>{9, 4, 1} : std::vector<double>{1, 4, 9}));
+  }
+}
+
+TEST_CASE("a condition says nothing behind the end of the axis") {
+  for (const char* rows : {"4", "n"}) {
+    OnnxMaker m;
+    m.input("x", {rows, "2"}).input("m", {"7"}, kBool).output("y");
+    addAttribute(m.node("Compress", {"x", "m"}, {"y"}), "axis", int64_t{0});
+    OnnxImport import = m.import();
+    std::optional<Run> run =
+        computed(import,
+                 [](const ModelPort& port) {
+                   HostTensor t = HostTensor::zeros(
+                       port.buffer.dtype(), port.name == "m" ? std::vector<int64_t>{7} : std::vector<int64_t>{4, 2});
+                   for (int64_t i = 0; i < t.numel(); ++i) t.set(i, Scalar::of(t.dtype, port.name == "m" ? i % 2 : i));
+                   return t;
+                 },
+                 {{"n", 4}});
+    REQUIRE(run);
+    CHECK(run->dims == std::vector<int64_t>{2, 2});
+    CHECK(run->values == std::vector<double>{2, 3, 6, 7});
+  }
 }

@@ -44,9 +44,9 @@ struct Case {
   bool hasForm = true;  // in graph files; otherwise convert says so
 };
 
-void slicedTo(Sized& m, const std::string& end) {
+void slicedTo(Sized& m, const std::string& end, const std::string& to = "y") {
   m.vector(end);
-  m.node("Slice", {"x", "zerov", end + "v", "twov"}, {"y"});
+  m.node("Slice", {"x", "zerov", end + "v", "twov"}, {to});
 }
 
 void throughFloats(Sized& m, const std::string& op, float by, const std::string& round) {
@@ -96,6 +96,26 @@ const Case kCases[] = {
        m.node("Range", {"zero", "q", "one"}, {"r"}), m.node("Mod", {"r", "h_"}, {"at"});
        addAttribute(m.node("Gather", {"x", "at"}, {"y"}), "axis", int64_t{2});
      }},
+    {"a quotient that is 0 or 1",
+     [](Sized& m) {
+       m.node("Min", {"h_", "seven"}, {"least"}), m.node("Sub", {"h_", "least"}, {"more"});
+       m.node("Mul", {"more", "two"}, {"twice"}), m.node("Add", {"twice", "h_"}, {"below"});
+       m.node("Div", {"h_", "below"}, {"end"});
+       slicedTo(m, "end");
+     }},
+    {"without an axis that is 1 in every run",
+     [](Sized& m) {
+       m.node("Min", {"h_", "two"}, {"least"}), m.node("Sub", {"least", "one"}, {"end"}), slicedTo(m, "end", "part");
+       m.node("Squeeze", {"part", "twov"}, {"y"});
+     }},
+    {"in rows of a size that may be 0",
+     [](Sized& m) {
+       m.node("Div", {"h_", "two"}, {"half"}), m.node("Mul", {"half", "two"}, {"end"}), slicedTo(m, "end", "part");
+       m.node("Sub", {"half", "one"}, {"less"}), m.node("Sub", {"half", "less"}, {"unit"});
+       m.node("Mul", {"half", "unit"}, {"row"}), m.vector("row");
+       m.ints("rest", {1}, {-1}), m.concat({"rest", "rowv"}, "shape2");
+       m.node("Reshape", {"part", "shape2"}, {"y"});
+     }},
     {"half, through floats", [](Sized& m) { throughFloats(m, "Mul", 0.5f, "Ceil"); }},
     {"a third, through floats", [](Sized& m) { throughFloats(m, "Div", 3, "Floor"); }},
     {"three quarters, through floats", [](Sized& m) { throughFloats(m, "Mul", 0.75f, "Floor"); }},
@@ -126,6 +146,23 @@ LoadOptions withSizes(int64_t n, int64_t h) {
   return options;
 }
 
+// At several sizes the model with variables gives what it gives with numbers.
+void checkSizes(const Sized& m, bool hasForm = true) {
+  LoadOptions bounds;
+  for (const char* text : {"n=1:3", "h=2:15"}) bounds.variables.push_back(parseVariableOption(text).value());
+  OnnxImport symbolic = m.import(bounds);
+  for (const Error& e : symbolic.errors) UNSCOPED_INFO(toText(e));
+  REQUIRE(symbolic.model);
+  for (const auto& [n, h] : {std::pair<int64_t, int64_t>{1, 2}, {2, 3}, {3, 7}, {2, 8}, {1, 15}}) {
+    INFO("n=" << n << " h=" << h);
+    HostTensor got = run(symbolic, {{"n", n}, {"h", h}}), wanted = run(m.import(withSizes(n, h)));
+    REQUIRE(got.dims == wanted.dims);
+    for (int64_t i = 0; i < got.numel(); ++i)
+      CHECK(got.at(i).asFloat() == Approx(wanted.at(i).asFloat()).epsilon(1e-5).margin(1e-5));
+  }
+  CHECK(m.convert(bounds).has_value() == hasForm);
+}
+
 }  // namespace
 
 TEST_CASE("sizes that models compute are those of the model with numbers") {
@@ -133,20 +170,26 @@ TEST_CASE("sizes that models compute are those of the model with numbers") {
     Sized m;
     c.build(m);
     INFO(c.what);
-    LoadOptions bounds;
-    for (const char* text : {"n=1:3", "h=2:15"}) bounds.variables.push_back(parseVariableOption(text).value());
-    OnnxImport symbolic = m.import(bounds);
-    for (const Error& e : symbolic.errors) UNSCOPED_INFO(toText(e));
-    REQUIRE(symbolic.model);
-    for (const auto& [n, h] : {std::pair<int64_t, int64_t>{1, 2}, {2, 3}, {3, 7}, {2, 8}, {1, 15}}) {
-      INFO("n=" << n << " h=" << h);
-      HostTensor got = run(symbolic, {{"n", n}, {"h", h}}), wanted = run(m.import(withSizes(n, h)));
-      REQUIRE(got.dims == wanted.dims);
-      for (int64_t i = 0; i < got.numel(); ++i)
-        CHECK(got.at(i).asFloat() == Approx(wanted.at(i).asFloat()).epsilon(1e-5).margin(1e-5));
-    }
-    CHECK(m.convert(bounds).has_value() == c.hasForm);
+    checkSizes(m, c.hasForm);
   }
+}
+
+TEST_CASE("parts between sizes, forward and backward, are those between numbers") {
+  const std::vector<std::string> bounds = {"half", "open", "below", "beyond", "fourth", "back"};
+  for (const std::string& start : bounds)
+    for (const std::string& end : bounds)
+      for (int64_t step : {-3, -1, 2}) {
+        Sized m;
+        m.ints("four", {}, {4}), m.ints("fourthv", {1}, {4}), m.ints("backv", {1}, {-3}), m.ints("step", {1}, {step});
+        m.node("Div", {"h_", "two"}, {"half"}), m.vector("half");        // 0 or more
+        m.node("Sub", {"half", "four"}, {"open"}), m.vector("open");     // of either sign
+        m.node("Sub", {"zero", "h_"}, {"minus"});                        // the first element, from the end
+        m.node("Sub", {"minus", "four"}, {"below"}), m.vector("below");  // before it
+        m.node("Add", {"h_", "four"}, {"beyond"}), m.vector("beyond");
+        m.node("Slice", {"x", start + "v", end + "v", "twov", "step"}, {"y"});
+        INFO(start << " to " << end << " by " << step);
+        checkSizes(m);
+      }
 }
 
 TEST_CASE("sizes under two names with bounds meet, and a run in which they differ says so") {

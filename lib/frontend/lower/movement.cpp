@@ -66,7 +66,10 @@ Results lowerReshape(OpCall& call) {
     if (known.is(0))
       return call.fail(Diag::BadAttribute, "the dim -1 of " + describe(dims) + " could be anything",
                        "give it a number");
-    dims.set(unknown, floordiv(total, known));
+    // Sizes that may be 0 cancel where they can; elsewhere they are 1 or more, or there is nothing to divide.
+    Dim quotient = floordiv(total, known);
+    if (known.min() <= 0 && quotient * known != total) quotient = floordiv(total, larger(known, call.b.dim(1)));
+    dims.set(unknown, quotient);
   }
   return reshape(x, dims);
 }

@@ -55,7 +55,11 @@ Results onnxCompress(OnnxNode& n) {
   int axis = n.has("axis") ? n.axis(n.integer("axis"), x.rank()) : 0;
   if (axis < 0) return Tensor();
   Dim length = condition.dim(0), size = x.dim(axis);
-  if (!n.require(length.min() <= size.max(), "condition is not longer than the axis")) return Tensor();
+  // What a condition says behind the end of the axis is about nothing.
+  if (n.b.mayBeNegative((size - length).node())) {
+    length = smaller(length, size);
+    condition = narrow(condition, 0, n.b.dim(0), length);
+  }
   Places places = placesOf(n, condition, length);
   if (!places.list) return Tensor();
   return n.firstOf(take(x, axis, places.list), axis, places.count);

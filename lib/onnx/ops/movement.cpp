@@ -59,29 +59,62 @@ Results onnxSplit(OnnxNode& n) {
 
 namespace {
 
-// A bound that only variables or counters know ends at the end of the axis, like all others, and counts from there when
-// it is negative. Where it can be neither it stays simple.
-void limitBounds(OnnxNode& n, Dims& bounds, const std::vector<int>& axes, const std::vector<int64_t>& steps) {
+/// What a Slice cuts from the axes it lists.
+struct Cut {
+  std::vector<int> axes;
+  Dims starts, ends;
+  std::vector<int64_t> steps;
+};
+
+// A bound that only variables or counters know counts from the end of the axis where it is negative. Where it cannot be
+// it stays simple.
+Dim countedFromFront(OnnxNode& n, Dim at, Dim size) {
+  if (!n.b.mayBeNegative(at.node())) return at;
   const Dim zero = n.b.dim(0), one = n.b.dim(1);
-  for (int i = 0; i < bounds.rank() && i < static_cast<int>(std::min(axes.size(), steps.size())); ++i) {
-    Dim size = n.arg(0).dim(axes[static_cast<size_t>(i)]), at = bounds[i];
-    if (!at || at.isConst()) continue;
-    if (steps[static_cast<size_t>(i)] > 0 && n.b.mayBeNegative(at.node())) {
-      Dim isNegative = at.max() < 0 ? one : one - smaller(larger(at + 1, zero), one);
-      at = at + isNegative * size;
-      if (n.b.mayBeNegative(at.node())) at = larger(at, zero);
-    }
-    bounds.set(i, n.b.mayBeNegative((size - at).node()) ? smaller(at, size) : at);
-  }
+  return at + size * (at.max() < 0 ? one : one - smaller(larger(at + 1, zero), one));
 }
 
-// Backwards, a start before the axis is its first element, as ONNX says; Python's slices are empty then.
-void limitStarts(OnnxNode& n, Dims& starts, const std::vector<int>& axes, const std::vector<int64_t>& steps) {
-  for (int i = 0; i < starts.rank() && i < static_cast<int>(std::min(axes.size(), steps.size())); ++i) {
-    Dim size = n.arg(0).dim(axes[static_cast<size_t>(i)]), zero = n.b.dim(0);
-    if (steps[static_cast<size_t>(i)] > 0 || !starts[i].isConst() || starts[i].constant() >= -size.min()) continue;
-    starts.set(i, starts[i].constant() < -size.max() ? zero : larger(size + starts[i].constant(), zero));
+// Bounds of variables end where the axis does, like all others.
+Dim limitedForward(OnnxNode& n, Dim at, Dim size) {
+  if (at.isConst()) return at;
+  at = countedFromFront(n, at, size);
+  if (n.b.mayBeNegative(at.node())) at = larger(at, n.b.dim(0));
+  return n.b.mayBeNegative((size - at).node()) ? smaller(at, size) : at;
+}
+
+// Where a bound of a backward part stands on the reversed axis: a start before the axis is its first element, as ONNX
+// says (Python's slices are empty then), an end before it takes the first element in.
+Dim limitedBackward(OnnxNode& n, Dim at, Dim size, bool isEnd) {
+  const Dim zero = n.b.dim(0), last = isEnd ? size : size - 1;
+  if (!at.isConst()) return larger(smaller(size - 1 - countedFromFront(n, at, size), last), zero);
+  // Counted from either end, and too far for any size where it is beyond the largest one.
+  const int64_t far = size.max() + 1, c = std::clamp(at.constant(), -far, far);
+  return c < 0 ? larger(smaller(n.b.dim(-1 - c), last), zero) : larger(size - 1 - c, zero);
+}
+
+// Bounds within the axes. Parts that go backwards between constants stay as they are, unless the length of the axis is
+// known in a run only; for others the axis is reversed, since a bound in front of the first element has no number there
+// that the end of the axis does not have as well.
+Tensor limit(OnnxNode& n, Tensor x, Cut& cut) {
+  std::vector<int> reversed;
+  for (int i = 0; i < static_cast<int>(cut.axes.size()); ++i) {
+    const int axis = cut.axes[static_cast<size_t>(i)];
+    int64_t& step = cut.steps[static_cast<size_t>(i)];
+    const Dim size = x.dim(axis), start = cut.starts[i], end = cut.ends[i];
+    if (step > 0) {
+      cut.starts.set(i, limitedForward(n, start, size)), cut.ends.set(i, limitedForward(n, end, size));
+    } else if (step < 0 && start.isConst() && end.isConst() && !n.b.hasLength(size)) {
+      if (start.constant() < -size.max())
+        cut.starts.set(i, n.b.dim(0));
+      else if (start.constant() < -size.min())
+        cut.starts.set(i, larger(size + start.constant(), n.b.dim(0)));
+    } else if (step < 0) {
+      cut.starts.set(i, limitedBackward(n, start, size, false)), cut.ends.set(i, limitedBackward(n, end, size, true));
+      step = step == INT64_MIN ? INT64_MAX : -step;
+      reversed.push_back(axis);
+    }
   }
+  return reversed.empty() ? x : n.call("flip", {x}, {{"axes", listAttribute(reversed)}});
 }
 
 }  // namespace
@@ -100,14 +133,16 @@ Results onnxSlice(OnnxNode& n) {
   if (!n.b.failed() && n.has(4)) steps = n.integers(4);
   if (n.b.failed()) return Tensor();
   if (starts.rank() == 0) return x;
-  // Backwards from the end of an axis that may be empty.
-  for (size_t i = 0; i < std::min(axes.size(), steps.size()) && !isOld; ++i)
-    if (steps[i] < 0 && n.b.hasLength(x.dim(axes[i]))) return sliceAtRun(n, std::nullopt);
-  limitBounds(n, starts, axes, steps);
-  limitBounds(n, ends, axes, steps);
-  limitStarts(n, starts, axes, steps);
+  bool isWhole = axes.size() == static_cast<size_t>(starts.rank()) && ends.rank() == starts.rank();
+  if (!n.require(isWhole && steps.size() == axes.size(), "starts, ends, axes and steps are equally many"))
+    return Tensor();
+  Cut cut{axes, starts, ends, steps};
+  x = limit(n, x, cut);
   return n.call("slice", {x},
-                {{"starts", starts}, {"ends", ends}, {"steps", listAttribute(steps)}, {"axes", listAttribute(axes)}});
+                {{"starts", cut.starts},
+                 {"ends", cut.ends},
+                 {"steps", listAttribute(cut.steps)},
+                 {"axes", listAttribute(cut.axes)}});
 }
 
 namespace {
