@@ -8,7 +8,7 @@ namespace svod {
 
 bool Chooser::apply(OptKind kind, OptArgs args, std::string why) {
   const OptOp opt{kind, std::move(args)};
-  Result<AppliedOpt> changed = applyOpt(graph, NamedKernel(sink, names), opt, caps);
+  Result<AppliedOpt> changed = tryOpt(graph, NamedKernel(sink, names), opt, caps);
   if (!changed) return false;
   sink = changed->kernel.sink, names = std::move(changed->kernel.names), made = std::move(changed->made);
   opts.push_back({std::move(changed->opt), std::move(why)});

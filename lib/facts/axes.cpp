@@ -96,12 +96,6 @@ std::string describeAxes(UOp sink, const std::function<std::string_view(UOp)>& n
   return text.empty() ? "none" : text;
 }
 
-Result<Axis> axisAt(UOp sink, int32_t number) {
-  std::vector<Axis> axes = axesOf(sink);
-  if (number >= 0 && static_cast<size_t>(number) < axes.size()) return axes[static_cast<size_t>(number)];
-  return fail(Diag::BadOpt, "there is no axis " + std::to_string(number), "axes: " + describeAxes(sink));
-}
-
 std::vector<UOp> closersOf(UOp sink, UOp range) { return closersOf(toposort(sink), range); }
 
 std::vector<UOp> closersOf(std::span<const UOp> nodes, UOp range) {

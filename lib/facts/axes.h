@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "ir/graph.h"
-#include "support/result.h"
 
 namespace svod {
 
@@ -27,9 +26,6 @@ struct Axis {
 /// outer part: numbers of other axes do not depend on earlier opts otherwise.
 std::vector<Axis> axesOf(UOp sink);
 std::vector<Axis> axesOf(std::span<const UOp> nodes);  // of the kernel, in the order of toposort()
-
-/// Axis `number`, or BadOpt naming the axes there are.
-Result<Axis> axisAt(UOp sink, int32_t number);
 
 /// `0 loop 512, 1 loop 512, 2 reduce 256`; a symbolic extent prints its maximum as `<=64`.
 std::string describeAxes(UOp sink);

@@ -73,18 +73,20 @@ Status checkKernel(UOp sink, const Caps& caps) {
 }
 
 Result<Axis> pickAxis(UOp sink, int32_t number, uint8_t nests, std::initializer_list<AxisType> types) {
-  SVOD_TRY(Axis axis, axisAt(sink, number));
+  const std::vector<Axis> axes = axesOf(sink);
+  if (number < 0 || static_cast<size_t>(number) >= axes.size())
+    return fail(Diag::BadOpt, "there is no axis " + std::to_string(number), kAxesHere);
+  const Axis axis = axes[static_cast<size_t>(number)];
   AxisType type = axisType(axis.range);
   std::string name = "axis " + std::to_string(number);
   if (type == AxisType::Serial)
     return fail(Diag::BadOpt, name + " must run in order: its iterations depend on each other through memory");
   if (!(nests & (1 << static_cast<int>(axis.nest)))) {
     constexpr std::string_view kNest[] = {"an output axis", "a reduce axis", "a stage axis"};
-    return fail(Diag::BadOpt, name + " is " + std::string(kNest[static_cast<int>(axis.nest)]),
-                "axes: " + describeAxes(sink));
+    return fail(Diag::BadOpt, name + " is " + std::string(kNest[static_cast<int>(axis.nest)]), kAxesHere);
   }
   if (std::find(types.begin(), types.end(), type) == types.end())
-    return fail(Diag::BadOpt, name + " has type " + std::string(toText(type)), "axes: " + describeAxes(sink));
+    return fail(Diag::BadOpt, name + " has type " + std::string(toText(type)), kAxesHere);
   return axis;
 }
 

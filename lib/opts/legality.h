@@ -12,6 +12,10 @@ namespace svod {
 /// not compute any more, scratch or shared memory or workgroup beyond `caps`.
 Status checkKernel(UOp sink, const Caps& caps);
 
+/// Stands in the help of an error for the axes of the kernel, which applyOpt() writes in its place: most errors are
+/// thrown away by those who try opts.
+inline constexpr const char* kAxesHere = "axes: {}";
+
 /// Bits of Nest an opt accepts.
 enum NestSet : uint8_t { kOutput = 1, kReduce = 2, kStage = 4, kAnyNest = 7 };
 

@@ -108,7 +108,7 @@ Result<Applied> applyOrder(Graph& g, UOp sink, const OptOp& opt, const Caps& cap
     if (axis.nest == Nest::Stage && closersOf(sink, axis.range)[0].argAs<ReduceArg>().op != Op::Store)
       return fail(Diag::BadOpt, "axis " + std::to_string(number) + " adds to a local buffer");
     if (!order.empty() && closersOf(sink, order[0]) != closersOf(sink, axis.range))
-      return fail(Diag::BadOpt, "the axes do not belong to the same loop nests", "axes: " + describeAxes(sink));
+      return fail(Diag::BadOpt, "the axes do not belong to the same loop nests", kAxesHere);
     order.push_back(axis.range);
   }
   if (order.size() < 2) return fail(Diag::BadOpt, "order needs at least two axes", "write order(1,0)");

@@ -73,7 +73,7 @@ Result<Applied> applyPrefetch(Graph& g, UOp sink, const OptOp& opt, const Caps&)
   if (isWritten)
     return fail(Diag::BadOpt, name + " is written by the kernel", "prefetch takes an operand that is only read");
   if (isTaken) return fail(Diag::BadOpt, "a load of " + name + " is prefetched already", "leave one of the two out");
-  if (!found) return fail(Diag::BadOpt, name + " is not read along " + loop, "axes: " + describeAxes(sink));
+  if (!found) return fail(Diag::BadOpt, name + " is not read along " + loop, kAxesHere);
   return ahead;
 }
 

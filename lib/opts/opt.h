@@ -14,6 +14,9 @@
 
 namespace svod {
 
+class KernelFacts;
+class LoopNames;
+
 enum class OptKind : uint8_t {
   Upcast,
   Vector,
@@ -129,11 +132,13 @@ struct Applied {
 /// One row per kind. `apply` returns the changed kernel with the loops it has now and had not before, or an error
 /// (BadOpt) that says why the opt does not apply; it never changes what the kernel computes, except for the rounding of
 /// float reductions where `caps` allows it. It reads numbers of axes alone: names are looked up before (replay.h).
+/// `propose` lists the moves that make sense for a kernel (propose.h).
 struct OptInfo {
   OptKind kind;
   std::string_view name, signature, what;
   OptShape shape;
   Result<Applied> (*apply)(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
+  std::vector<OptOp> (*propose)(const KernelFacts& kernel, const LoopNames& names, const Caps& caps);
 };
 
 const OptInfo& info(OptKind kind);

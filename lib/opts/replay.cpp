@@ -7,9 +7,7 @@
 
 namespace svod {
 
-namespace {
-
-Result<AppliedOpt> applyChecked(Graph& graph, const NamedKernel& kernel, const OptOp& opt, const Caps& caps) {
+Result<AppliedOpt> tryOpt(Graph& graph, const NamedKernel& kernel, const OptOp& opt, const Caps& caps) {
   const std::vector<Axis> axes = axesOf(kernel.sink);
   SVOD_TRY(OptOp numbered, kernel.names.numbered(opt, axes));
   SVOD_TRY(Applied applied, info(opt.kind).apply(graph, kernel.sink, numbered, caps));
@@ -20,6 +18,8 @@ Result<AppliedOpt> applyChecked(Graph& graph, const NamedKernel& kernel, const O
   return AppliedOpt{{applied.sink, std::move(names)}, std::move(applied.made), kernel.names.named(numbered, axes)};
 }
 
+namespace {
+
 bool usesWorkgroup(OptKind kind) {
   return kind == OptKind::Local || kind == OptKind::Group || kind == OptKind::GroupTop || kind == OptKind::Tc;
 }
@@ -27,16 +27,16 @@ bool usesWorkgroup(OptKind kind) {
 }  // namespace
 
 Result<AppliedOpt> applyOpt(Graph& graph, const NamedKernel& kernel, const OptOp& opt, const Caps& caps) {
-  Result<AppliedOpt> changed = applyChecked(graph, kernel, opt, caps);
+  Result<AppliedOpt> changed = tryOpt(graph, kernel, opt, caps);
   if (changed) return changed;
   Error error = std::move(changed).error();
   error.message = toText(opt) + ": " + error.message;
   if (error.help.empty()) error.help = usageOf(opt.kind);
-  const std::string axes = "axes: " + describeAxes(kernel.sink), named = "axes: " + kernel.names.describe(kernel.sink);
-  if (const size_t at = error.help.find(axes); at != std::string::npos)
-    error.help.replace(at, axes.size(), named);
+  const std::string axes = "axes: " + kernel.names.describe(kernel.sink);
+  if (const size_t at = error.help.find(kAxesHere); at != std::string::npos)
+    error.help.replace(at, std::string_view(kAxesHere).size(), axes);
   else
-    error.notes.push_back(named);
+    error.notes.push_back(axes);
   return fail(std::move(error));
 }
 

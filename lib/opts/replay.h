@@ -26,7 +26,9 @@ struct AppliedOpt {
 /// One opt with every check: its own legality, then checkKernel(). Errors: BadOpt, also where nothing changes; the
 /// message starts with the opt's text, and a note or the help line lists the axes.
 Result<AppliedOpt> applyOpt(Graph& graph, const NamedKernel& kernel, const OptOp& opt, const Caps& caps);
-/// The same as the first opt of a list.
+/// The same for who tries many and drops the errors: their text is that of the opt alone (kAxesHere, legality.h).
+Result<AppliedOpt> tryOpt(Graph& graph, const NamedKernel& kernel, const OptOp& opt, const Caps& caps);
+/// applyOpt() as the first opt of a list.
 Result<UOp> applyOpt(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
 
 /// The whole list in order, then loops of one iteration are dropped. Nothing is applied partially: an error

@@ -26,9 +26,8 @@ Result<UOp> loadToPack(UOp sink, OptKind kind, uint32_t slot, std::span<const UO
     found = n;
   }
   if (found) return found;
-  return fail(
-      Diag::BadOpt, param + " is not read at an address that depends on all of these axes",
-      std::string(info(kind).signature) + " takes the number of a kernel parameter first; axes: " + describeAxes(sink));
+  return fail(Diag::BadOpt, param + " is not read at an address that depends on all of these axes",
+              std::string(info(kind).signature) + " takes the number of a kernel parameter first; " + kAxesHere);
 }
 
 namespace {
@@ -118,7 +117,7 @@ Result<Applied> applyShare(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
   for (int32_t number : std::get<AxisList>(opt.args).axes) {
     SVOD_TRY(Axis axis, pickAxis(sink, number, kOutput | kReduce, {AxisType::Loop, AxisType::Reduce}));
     if (!axes.empty() && axes[0].src(0) != axis.range.src(0))
-      return fail(Diag::BadOpt, "the axes have different extents", "axes: " + describeAxes(sink));
+      return fail(Diag::BadOpt, "the axes have different extents", kAxesHere);
     if (std::ranges::find(axes, axis.range) != axes.end())
       return fail(Diag::BadOpt, "axis " + std::to_string(number) + " is named twice");
     axes.push_back(axis.range);
@@ -197,7 +196,7 @@ Result<UOp> closerToHold(UOp sink, const Axis& axis) {
   if (closers.size() == 1 && (closers[0].op() != Op::Stage || closers[0].argAs<ReduceArg>().op == Op::Store))
     return closers[0];
   return fail(Diag::BadOpt, "hold needs an axis of one reduction, or of one local buffer that is filled once",
-              "axes: " + describeAxes(sink));
+              kAxesHere);
 }
 
 // `stage` with another innermost dim that `loop` counts through, filled outside of that loop.
@@ -234,8 +233,7 @@ Result<Applied> applyHold(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
   SVOD_TRY(UOp closer, closerToHold(sink, axis));
   if (!closer.dependsOn(loop.range))
     return fail(Diag::BadOpt,
-                "axis " + std::to_string(numbers[1]) + " is not around axis " + std::to_string(numbers[0]),
-                "axes: " + describeAxes(sink));
+                "axis " + std::to_string(numbers[1]) + " is not around axis " + std::to_string(numbers[0]), kAxesHere);
   if (closer.op() == Op::Stage) return heldStage(g, sink, closer, loop.range);
   std::vector<UOp> closed;
   closeExpanded(closer, closed);

@@ -49,6 +49,20 @@ class Files(unittest.TestCase):
             self.assertEqual(svod_opt(["-"], expected).stdout, expected)
 
 
+class Proposals(unittest.TestCase):
+    def test_every_line_is_an_opt_that_applies_or_says_why_not(self):
+        graph, _, _ = case("apply-opts-matmul")
+        cpu = ["--triple", "x86_64-unknown-linux-gnu", "--cpu", "skylake-avx512"]
+        done = svod_opt(["--propose", "--opts", "tile(n1,16)", *cpu, "-"], graph)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        legal = [line for line in done.stdout.splitlines() if ";" not in line]
+        for opt in ("upcast(n0,4)", "vector(n1.i,16)", "order(n1.o,n0)", "pack(2,k0,n1.i)", "thread(n1.o,1)"):
+            self.assertIn(opt, legal)
+        for opt in legal[::10]:
+            applied = svod_opt(["--propose", "--opts", "tile(n1,16) " + opt, *cpu, "-"], graph)
+            self.assertEqual(applied.returncode, 0, f"{opt}: {applied.stderr}")
+
+
 class Errors(unittest.TestCase):
     def refused(self, code, part, words, graph=""):
         done = svod_opt(words, graph)

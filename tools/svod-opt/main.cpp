@@ -8,6 +8,7 @@
 #include "data/atomic_write.h"
 #include "data/mapped_file.h"
 #include "ir/text.h"
+#include "proposals.h"
 #include "reduce.h"
 #include "run_passes.h"
 #include "same_values.h"
@@ -62,6 +63,7 @@ Result<std::string> resultText(const OptToolOptions& options) {
   if (options.reduce) return reduced(options, graph, *root);
   PassLog log;
   SVOD_TRY(const UOp result, runOn(options, graph, *root, log));
+  if (options.propose) return proposalsFor(options, graph, result);
   if (options.timePasses) std::fputs(toText(log.times).c_str(), stderr);
   return options.emit.empty() ? toUopText(result) : emitted(options, graph, result);
 }

@@ -15,6 +15,8 @@ std::vector<CommandFlag> flagsFor(OptToolOptions& o) {
       {"check", "", "", "", "",
        "run the graph before and after on random data and compare; exit code 4 when they differ", &o.check},
       {"reduce", "", "", "", "", "the smallest graph found that fails in the same way", &o.reduce},
+      {"propose", "", "", "", "", "the opts that make sense for a kernel after those of --opts, one a line",
+       &o.propose},
       {"target", "", "NAME", "cpu", "", "whose passes: those of svodc --list-targets", &o.target},
       {"triple", "", "TRIPLE", "", "", "the system to compile for; default: this one", &o.triple},
       {"cpu", "", "NAME", "", "", "the processor to compile for; default: native, this one", &o.cpu},
@@ -60,6 +62,8 @@ Result<OptToolOptions> parseOptToolOptions(const std::vector<std::string>& words
   if (o.optLevel != 0 && o.optLevel != 1)
     return fail(Diag::Usage, "there is no -O" + std::to_string(o.optLevel), "-O0 or -O1");
   if (o.all && !o.passes.empty()) return fail(Diag::Usage, "--all together with names of passes", "give one of them");
+  if (o.propose && (o.reduce || o.check || !o.emit.empty()))
+    return fail(Diag::Usage, "--propose prints opts, and no graph or code", "leave out --reduce, --check and --emit");
   return o;
 }
 

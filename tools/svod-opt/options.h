@@ -14,7 +14,8 @@ struct OptToolOptions {
   std::string output, emit, target = "cpu", triple, cpu, numerics = "contract", opts, diagnostics = "text";
   int64_t optLevel = 1;
   std::vector<std::string> disabledRules;
-  bool all = false, check = false, reduce = false, list = false, timePasses = false, help = false, version = false;
+  bool all = false, check = false, reduce = false, propose = false, list = false, timePasses = false, help = false,
+       version = false;
 };
 
 /// `words` are the arguments without the program's name: passes, and one file, whose name has a dot or a slash or is
