@@ -1,8 +1,7 @@
-#include "same_values.h"
+#include "interp/same_values.h"
 
 #include <algorithm>
 #include <cmath>
-#include <random>
 
 #include "interp/interp.h"
 
@@ -30,18 +29,6 @@ std::vector<Argument> argumentsOf(UOp sink) {
   return arguments;
 }
 
-/// Floats in [-1, 1] in steps of 1/64, integers from 0 to 7: every sum of some is exact in most dtypes.
-HostTensor randomTensor(const Argument& argument, std::mt19937& random) {
-  HostTensor tensor = HostTensor::zeros(argument.dtype, {argument.elements});
-  for (int64_t i = 0; i < argument.elements; ++i) {
-    const auto draw = static_cast<double>(random() % 129);
-    tensor.set(i, Scalar::of(argument.dtype, isFloat(argument.dtype)         ? draw / 64 - 1
-                                             : argument.dtype == DType::Bool ? std::fmod(draw, 2)
-                                                                             : std::fmod(draw, 8)));
-  }
-  return tensor;
-}
-
 bool agree(const Scalar& a, const Scalar& b, double allowed) {
   if (a == b) return true;
   if (!isFloat(a.dtype())) return false;
@@ -49,7 +36,20 @@ bool agree(const Scalar& a, const Scalar& b, double allowed) {
   return (std::isnan(x) && std::isnan(y)) || x == y || std::abs(x - y) <= allowed;
 }
 
-Status compare(size_t slot, const HostTensor& before, const HostTensor& after) {
+}  // namespace
+
+HostTensor plainValues(DType dtype, std::vector<int64_t> dims, std::mt19937& random) {
+  HostTensor tensor = HostTensor::zeros(dtype, std::move(dims));
+  for (int64_t i = 0; i < tensor.numel(); ++i) {
+    const auto draw = static_cast<double>(random() % 129);
+    tensor.set(i, Scalar::of(dtype, isFloat(dtype)         ? draw / 64 - 1
+                                    : dtype == DType::Bool ? std::fmod(draw, 2)
+                                                           : std::fmod(draw, 8)));
+  }
+  return tensor;
+}
+
+Status checkClose(const std::string& name, const HostTensor& before, const HostTensor& after) {
   double largest = 1e-30;
   if (isFloat(before.dtype))
     for (int64_t i = 0; i < before.numel(); ++i)
@@ -59,11 +59,13 @@ Status compare(size_t slot, const HostTensor& before, const HostTensor& after) {
   for (int64_t i = 0; i < before.numel(); ++i)
     if (!agree(before.at(i), after.at(i), allowed))
       return fail(Diag::Mismatch,
-                  "element " + std::to_string(i) + " of argument " + std::to_string(slot) + " is " +
-                      toText(after.at(i)) + ", and " + toText(before.at(i)) + " before",
+                  "element " + std::to_string(i) + " of " + name + " is " + toText(after.at(i)) + ", and " +
+                      toText(before.at(i)) + " before",
                   "give fewer passes to find the one that changes it, and --reduce for a small graph");
   return {};
 }
+
+namespace {
 
 Status checkAt(UOp before, UOp after, const VariableValues& variables) {
   std::mt19937 random(1);
@@ -72,14 +74,16 @@ Status checkAt(UOp before, UOp after, const VariableValues& variables) {
     if (argument.elements > kMostElements)
       return fail(Diag::Unsupported, "an argument of " + std::to_string(argument.elements) + " elements",
                   "--check interprets every element: use a smaller graph");
-    data.push_back(argument.dtype == DType::Void ? HostTensor{} : randomTensor(argument, random));
+    data.push_back(argument.dtype == DType::Void ? HostTensor{}
+                                                 : plainValues(argument.dtype, {argument.elements}, random));
   }
   std::vector<HostTensor> expected = data;
   SVOD_CHECK(interpretKernel(before, expected, variables));
   if (Status ran = interpretKernel(after, data, variables); !ran)
     return fail(std::move(ran).error().withNote("in the graph after the passes"));
   for (size_t slot = 0; slot < data.size(); ++slot)
-    if (data[slot].dtype != DType::Void) SVOD_CHECK(compare(slot, expected[slot], data[slot]));
+    if (data[slot].dtype != DType::Void)
+      SVOD_CHECK(checkClose("argument " + std::to_string(slot), expected[slot], data[slot]));
   return {};
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <catch2/catch.hpp>
 
-#include "common/schedule_interp.h"
+#include "../../tools/svodc/schedule_interp.h"
 #include "ir/model.h"
 #include "lower/expand.h"
 #include "schedule/schedule.h"
@@ -34,7 +34,7 @@ inline Schedule checked(Model& model, Numerics numerics = Numerics::Strict) {
   ModelBindings bindings = patterns(model);
   auto expected = interpret(model, bindings);
   REQUIRE(expected);
-  KernelTransform lower = [](Kernel& k) -> Result<UOp> {
+  KernelTransform lower = [](const Kernel& k) -> Result<UOp> {
     SVOD_TRY(UOp sink, expand(*k.graph, k.sink));
     return mergeLoops(*k.graph, sink);
   };

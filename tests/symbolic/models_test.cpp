@@ -1,9 +1,9 @@
 // Random models and the kernels made from them compute the same before and after simplification.
 #include <catch2/catch.hpp>
+#include "../../tools/svodc/schedule_interp.h"
 
 #include "common/error_bound.h"
 #include "common/random_graph.h"
-#include "common/schedule_interp.h"
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "schedule/schedule.h"
@@ -93,9 +93,10 @@ TEST_CASE("schedules in contract mode stay within their error bounds") {
     Result<Schedule> schedule = makeSchedule(model, {Numerics::Contract});
     if (!schedule) FAIL(toText(schedule.error()));
     INFO("seed " << seed);
-    Result<std::vector<HostTensor>> got = interpretSchedule(
-        model, *schedule, bindings,
-        [](Kernel& kernel) -> Result<UOp> { return simplifyKernel(*kernel.graph, kernel.sink, Numerics::Contract); });
+    Result<std::vector<HostTensor>> got =
+        interpretSchedule(model, *schedule, bindings, [](const Kernel& kernel) -> Result<UOp> {
+          return simplifyKernel(*kernel.graph, kernel.sink, Numerics::Contract);
+        });
     if (!got) FAIL(toText(got.error()));
     for (size_t i = 0; i < want->values.size(); ++i) {
       (*got)[i].dims = want->values[i].dims;

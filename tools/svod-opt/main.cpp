@@ -7,11 +7,11 @@
 #include "console/process.h"
 #include "data/atomic_write.h"
 #include "data/mapped_file.h"
+#include "interp/same_values.h"
 #include "ir/text.h"
 #include "proposals.h"
 #include "reduce.h"
 #include "run_passes.h"
-#include "same_values.h"
 
 namespace svod {
 namespace {

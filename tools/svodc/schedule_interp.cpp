@@ -1,4 +1,4 @@
-#include "common/schedule_interp.h"
+#include "schedule_interp.h"
 
 #include <cstring>
 
@@ -79,14 +79,14 @@ class ScheduleInterpreter {
 
 }  // namespace
 
-Result<std::vector<HostTensor>> interpretSchedule(const Model& model, Schedule& schedule, const ModelBindings& bindings,
-                                                  const KernelTransform& transform) {
+Result<std::vector<HostTensor>> interpretSchedule(const Model& model, const Schedule& schedule,
+                                                  const ModelBindings& bindings, const KernelTransform& transform) {
   std::vector<HostTensor> buffers;
   for (const ScheduleBuffer& b : schedule.buffers)
     buffers.push_back(b.port < 0 ? HostTensor::zeros(b.dtype, {b.maxElements})
                                  : initialContents(model.ports[b.port], bindings, static_cast<size_t>(b.port), b));
   std::vector<UOp> sinks;
-  for (Kernel& k : schedule.kernels) {
+  for (const Kernel& k : schedule.kernels) {
     UOp sink = k.sink;
     if (transform) {
       SVOD_TRY(sink, transform(k));

@@ -7,8 +7,8 @@ namespace svod {
 
 /// Contents of every port after one run, by Model::ports. `transform` may replace a kernel's graph before it runs
 /// (optimized or lowered); null runs the kernels as scheduled.
-using KernelTransform = std::function<Result<UOp>(Kernel& kernel)>;
-Result<std::vector<HostTensor>> interpretSchedule(const Model& model, Schedule& schedule, const ModelBindings& bindings,
-                                                  const KernelTransform& transform = {});
+using KernelTransform = std::function<Result<UOp>(const Kernel& kernel)>;
+Result<std::vector<HostTensor>> interpretSchedule(const Model& model, const Schedule& schedule,
+                                                  const ModelBindings& bindings, const KernelTransform& transform = {});
 
 }  // namespace svod
