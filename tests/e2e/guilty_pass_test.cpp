@@ -5,6 +5,7 @@
 
 #include "../../tools/svodc/verify.h"
 #include "common/graphs.h"
+#include "common/model_text.h"
 #include "driver/kernel_passes.h"
 #include "e2e/harness.h"
 #include "schedule/graph_passes.h"
@@ -82,4 +83,22 @@ TEST_CASE("without optional passes every value is right, and each can be left ou
       CHECK(verifyPlan(m.model, **compiled, options.numerics));
       CHECK_FALSE(hasRun);
     }
+}
+
+TEST_CASE("roundings that every step doubles are no fault, and an error of 1 is one") {
+  std::string text = "input x: f32[50]\ny0 = x\n";  // 2 y y - 1 may be rounded once or twice
+  for (int i = 1; i <= 14; ++i) {
+    const std::string y = "y" + std::to_string(i - 1);
+    text += (i == 14 ? "output y" : "y") + std::to_string(i) + " = " + y + " * " + y + " * 2 - 1\n";
+  }
+  Model model = modelOf(text);
+  for (bool spoils : {false, true}) {
+    CompileOptions options = compileOptions({});
+    options.passes.instrument = [&](const Pass& pass, UOp root, PassContext& cx) -> Result<UOp> {
+      return spoils && pass.name == "symbolic-late" ? spoil(pass, root, cx) : root;
+    };
+    auto compiled = compile(model, options);
+    REQUIRE(compiled);
+    CHECK(verifyPlan(model, **compiled, options.numerics).has_value() == !spoils);
+  }
 }

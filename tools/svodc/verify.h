@@ -8,9 +8,9 @@ namespace svod {
 
 /// Runs the plan in this process on random inputs, with each choice of sizes (verify_sizes.h), and compares outputs and
 /// states with the interpreter: bit for bit integers and all that has one legal result (certainty.h), other floats
-/// within 256 units of the last place of the largest value. Inputs take special values where all results have one legal
-/// result. Returns the sizes it ran with. Errors: Mismatch, naming the value and the sizes; Unsupported for plans that
-/// cannot run here.
+/// within 256 units of the last place of the largest value, or 16 times what the last bits of the inputs change. Inputs
+/// take special values where all results have one legal result. Returns the sizes it ran with. Errors: Mismatch, naming
+/// the value and the sizes; Unsupported for plans that cannot run here.
 Result<std::vector<SizeChoice>> verifyPlan(const Model& model, const Compilation& compilation, Numerics numerics);
 
 }  // namespace svod
