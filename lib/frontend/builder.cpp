@@ -171,6 +171,8 @@ Tensor GraphBuilder::wrap(UOp node) {
 
 std::string GraphBuilder::boundsHelp(UOp dim) {
   if (dim.isConst()) return "sizes are 0 or more";
+  if (hasLength(Dim(graph(), dim)))
+    return "only a run knows this size, and it may be 0: pad the value in front of this op to the least that it takes";
   auto isFree = [](const std::string&) { return true; };
   auto bounds = boundsFor(dim, graph().index(1), isFree);
   if (!bounds || bounds->empty()) return "tighten the bounds of the variables in it: --var NAME=MIN:MAX";

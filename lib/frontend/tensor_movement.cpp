@@ -139,7 +139,9 @@ Tensor shrink(Tensor x, const Dims& offsets, const Dims& sizes) {
                   "give one offset and one size per axis");
   for (int i = 0; i < x.rank(); ++i) {
     Dim slack = x.dim(i) - offsets[i] - sizes[i];
-    if (b.mayBeNegative(offsets[i].node()) || sizes[i].max() < 0 || slack.max() < 0 ||
+    // What a counter carries beyond an axis is nothing; what never fits otherwise is a mistake.
+    bool isCounted = !offsets[i].node().ranges().empty();
+    if (b.mayBeNegative(offsets[i].node()) || sizes[i].max() < 0 || (slack.max() < 0 && !isCounted) ||
         (slack.isConst() && slack.min() < 0))
       return b.fail(Diag::ShapeMismatch, "elements " + describe(offsets[i]) + " to " + describe(offsets[i] + sizes[i]) +
                                              " of axis " + std::to_string(i) + " are outside " + describe(x));

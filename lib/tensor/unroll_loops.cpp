@@ -13,16 +13,13 @@ constexpr int64_t kMaxNodes = 1 << 20;  // of all copies of one body
 /// One loop at a time; the effects of its iterations take the place of its End.
 class Unroller {
  public:
-  Unroller(Model& model, UOp end) : model_(model), g_(*model.graph), end_(end), range_(end.src(1)) {
-    std::vector<UOp> below = toposort(end.src(0)), inner{range_};
+  Unroller(Model& model, UOp end) : model_(model), g_(*model.graph), end_(end), range_(end.src(1)), inner_{end.src(1)} {
+    std::vector<UOp> below = toposort(end.src(0));
     for (UOp n : below)
-      if (n.op() == Op::End && n.src(1) != range_) inner.push_back(n.src(1));
-    auto isInside = [&](UOp n) {
-      return std::any_of(inner.begin(), inner.end(), [&](UOp r) { return n.dependsOn(r); });
-    };
+      if (n.op() == Op::End && n.src(1) != range_) inner_.push_back(n.src(1));
     // A loop before this one is no part of the body, nor is what depends on its counter.
-    std::erase_if(inner, [&](UOp r) { return r != range_ && !isNested(r, below); });
-    std::copy_if(below.begin(), below.end(), std::back_inserter(body_), isInside);
+    std::erase_if(inner_, [&](UOp r) { return r != range_ && !isNested(r, below); });
+    std::ranges::copy_if(below, std::back_inserter(body_), [&](UOp n) { return isInside(n); });
   }
 
   Status unroll() {
@@ -31,6 +28,7 @@ class Unroller {
       return fail(Diag::TooLarge, "a loop of " + std::to_string(count) + " iterations is too long to be unrolled",
                   "leave unroll out");
     for (int64_t i = 0; i < count; ++i) iteration(i);
+    if (effects_.empty()) enter();
     return {};
   }
 
@@ -49,14 +47,30 @@ class Unroller {
   }
 
  private:
+  bool isInside(UOp n) const {
+    return std::ranges::any_of(inner_, [&](UOp r) { return n.dependsOn(r); });
+  }
+
   bool isNested(UOp range, const std::vector<UOp>& below) const {
     return std::any_of(below.begin(), below.end(),
                        [&](UOp n) { return n.op() == Op::End && n.src(1) == range && n.dependsOn(range_); });
   }
 
+  /// What a loop without iterations leaves in a buffer: what was there when it began.
+  void enter() {
+    for (UOp n : body_) {
+      if (n.op() != Op::After || std::ranges::find(n.src(), range_) == n.src().end()) continue;
+      std::vector<UOp>& before = before_[bufferBelow(n).id()];
+      for (UOp s : n.src().subspan(1))
+        if (!isInside(s) && std::ranges::find(before, s) == before.end()) before.push_back(s);
+    }
+  }
+
   /// The effects so far, or the last one on a buffer, which those before it lead to.
   void append(std::vector<UOp>& all, UOp buffer) const {
     if (!buffer) all.insert(all.end(), effects_.begin(), effects_.end());
+    if (auto before = buffer ? before_.find(buffer.id()) : before_.end(); before != before_.end())
+      all.insert(all.end(), before->second.begin(), before->second.end());
     auto last = buffer ? lastOn_.find(buffer.id()) : lastOn_.end();
     if (last != lastOn_.end()) all.push_back(last->second);
   }
@@ -101,8 +115,9 @@ class Unroller {
   Model& model_;
   Graph& g_;
   UOp end_, range_;
-  std::vector<UOp> body_, effects_;
-  std::map<uint32_t, UOp> lastOn_;  // by Buffer id
+  std::vector<UOp> inner_, body_, effects_;
+  std::map<uint32_t, UOp> lastOn_;               // by Buffer id
+  std::map<uint32_t, std::vector<UOp>> before_;  // by Buffer id, of a loop without iterations
 };
 
 }  // namespace

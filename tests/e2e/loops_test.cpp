@@ -143,6 +143,56 @@ output out
   CHECK(schedule->loops.size() == 4);  // the first inner loop of every iteration
 }
 
+TEST_CASE("loops without iterations leave what was there, unrolled or not") {
+  const std::string text = R"(input x: f32[6]
+state s: f32[6] = 7
+temp a: f32[6] = 3
+assign s = s + 1
+loop i < 2, unroll=true {
+  assign a = a + 2
+  loop j < 0UNROLL {
+    if gt(sum(x), 0) {
+      assign s = x
+      assign slice(a, starts=[j], ends=[j + 1]) = slice(x, starts=[0], ends=[1])
+    }
+    loop k < 3UNROLL {
+      assign a = a + x
+    }
+  }
+  assign s = s + a
+}
+loop i < 0UNROLL {
+  assign a = x
+}
+output s
+output a
+)";
+  for (const std::string unroll : {"", ", unroll=true"}) {
+    std::string own = text;
+    for (size_t at; (at = own.find("UNROLL")) != std::string::npos;) own.replace(at, 6, unroll);
+    INFO(own);
+    Model model = modelOf(own);
+    ModelBindings bindings = bindingsOf(model, 0);
+    auto actual = runPlan(model, bindings, RunOptions{});
+    if (!actual) FAIL(toText(actual.error()));
+    auto expected = interpret(model, bindings);
+    if (!expected) FAIL(toText(expected.error()));
+    checkEqual(model, *expected, *actual);
+  }
+}
+
+TEST_CASE("a loop over the rows of a tensor without rows does nothing") {
+  for (const char* count : {"0", "n", "n // 4"})
+    for (int64_t n : {0, 3})
+      for (const char* rows : {"0", "n // 4"})
+        checkBetweenGuards("var n in [0, 3]\ninput x: f32[" + std::string(rows) +
+                               ", 3]\ntemp h: f32[3] = 1\ntemp all: f32[" + rows + ", 3] = 5\nloop i < " + count +
+                               " {\n  assign h = h + reshape(slice(x, starts=[i], ends=[i + 1]), shape=[3])\n"
+                               "  assign slice(all, starts=[i], ends=[i + 1]) = reshape(h, shape=[1, 3])\n}\n"
+                               "output h\noutput all\n",
+                           n);
+}
+
 TEST_CASE("a long loop stays one step, and states survive runs") {
   Model model = modelOf(R"(state s: i64
 loop i < 1000 {

@@ -192,6 +192,29 @@ TEST_CASE("parts between sizes, forward and backward, are those between numbers"
       }
 }
 
+TEST_CASE("an axis that may be empty is reversed") {
+  for (const char* columns : {"0:4", "0:1"})
+    for (int64_t start : {-1, 2, -3})
+      for (int64_t end : {0, -2, -9}) {
+        OnnxMaker m;
+        m.input("x", {"h"}).output("y").ints("start", {1}, {start}).ints("end", {1}, {end});
+        m.ints("axis", {1}, {0}).ints("step", {1}, {-1});
+        m.node("Slice", {"x", "start", "end", "axis", "step"}, {"y"});
+        LoadOptions bounds;
+        bounds.variables.push_back(parseVariableOption(std::string("h=") + columns).value());
+        OnnxImport import = m.import(bounds);
+        for (int64_t h : {0, 1, 4}) {
+          if (h > columns[2] - '0') continue;
+          INFO(start << " to " << end << " of " << h);
+          const int64_t first = std::clamp<int64_t>(start < 0 ? start + h : start, 0, std::max<int64_t>(h - 1, 0));
+          const int64_t last = end < 0 ? std::max<int64_t>(end + h, -1) : std::min(end, h - 1);
+          HostTensor y = run(import, {{"h", h}});
+          REQUIRE(y.dims == std::vector<int64_t>{h == 0 ? 0 : std::max<int64_t>(first - last, 0)});
+          for (int64_t i = 0; i < y.numel(); ++i) CHECK(y.at(i).asFloat() == static_cast<double>(first - i));
+        }
+      }
+}
+
 TEST_CASE("sizes under two names with bounds meet, and a run in which they differ says so") {
   for (std::string op : {"Add", "MatMul", "Concat", "Where"}) {
     OnnxMaker m;

@@ -92,9 +92,9 @@ Dim limitedBackward(OnnxNode& n, Dim at, Dim size, bool isEnd) {
   return c < 0 ? larger(smaller(n.b.dim(-1 - c), last), zero) : larger(size - 1 - c, zero);
 }
 
-// Bounds within the axes. Parts that go backwards between constants stay as they are, unless the length of the axis is
-// known in a run only; for others the axis is reversed, since a bound in front of the first element has no number there
-// that the end of the axis does not have as well.
+// Bounds within the axes. Parts that go backwards between constants stay as they are, unless the axis may be empty; for
+// others the axis is reversed, since a bound in front of the first element has no number there that the end of the axis
+// does not have as well.
 Tensor limit(OnnxNode& n, Tensor x, Cut& cut) {
   std::vector<int> reversed;
   for (int i = 0; i < static_cast<int>(cut.axes.size()); ++i) {
@@ -103,7 +103,7 @@ Tensor limit(OnnxNode& n, Tensor x, Cut& cut) {
     const Dim size = x.dim(axis), start = cut.starts[i], end = cut.ends[i];
     if (step > 0) {
       cut.starts.set(i, limitedForward(n, start, size)), cut.ends.set(i, limitedForward(n, end, size));
-    } else if (step < 0 && start.isConst() && end.isConst() && !n.b.hasLength(size)) {
+    } else if (step < 0 && start.isConst() && end.isConst() && size.min() > 0) {
       if (start.constant() < -size.max())
         cut.starts.set(i, n.b.dim(0));
       else if (start.constant() < -size.min())
