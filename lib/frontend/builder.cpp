@@ -228,6 +228,16 @@ void GraphBuilder::dropVariable(std::string_view name) {
   std::erase_if(model_.variables, [&](UOp v) { return v.argAs<VarArg>().name == name; });
 }
 
+std::vector<UOp> GraphBuilder::usedVariables() const {
+  std::vector<UOp> roots = scopes_[0].stores, used;
+  for (const EqualSizes& e : model_.equalSizes) roots.insert(roots.end(), {e.a, e.b});
+  for (const auto& [id, length] : lengths_) roots.insert(roots.end(), {length.count, length.room.node()});
+  for (const ModelPort& p : model_.ports) roots.push_back(p.buffer);
+  for (UOp n : toposort(roots))
+    if (n.op() == Op::Var) used.push_back(n);
+  return used;
+}
+
 bool GraphBuilder::checkDims(const Dims& dims, DType dtype, bool isStorage) {
   if (dtype == DType::Void || dtype == DType::Index) {
     fail(Diag::UnknownDType, "'" + std::string(toText(dtype)) + "' cannot be stored", "use i64 for indices");

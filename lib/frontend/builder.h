@@ -42,6 +42,8 @@ class GraphBuilder {
   Dim variable(std::string_view name, int64_t min, int64_t max);
   /// Forgets a variable that no value uses: it was given a value.
   void dropVariable(std::string_view name);
+  /// The variables that outputs, states, expectations and equal sizes depend on so far.
+  std::vector<UOp> usedVariables() const;
   /// A size that a run computes: an integer scalar, which must lie in [0, room]. In dims it is a variable like others;
   /// the values have storage for `room`, and what lies behind the length means nothing. The same count and room are the
   /// same length. `name` is for messages.

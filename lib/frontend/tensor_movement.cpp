@@ -140,8 +140,9 @@ Tensor shrink(Tensor x, const Dims& offsets, const Dims& sizes) {
   for (int i = 0; i < x.rank(); ++i) {
     Dim slack = x.dim(i) - offsets[i] - sizes[i];
     // What a counter carries beyond an axis is nothing; what never fits otherwise is a mistake.
-    bool isCounted = !offsets[i].node().ranges().empty();
-    if (b.mayBeNegative(offsets[i].node()) || sizes[i].max() < 0 || (slack.max() < 0 && !isCounted) ||
+    const bool isCounted = !offsets[i].node().ranges().empty();
+    const bool isBehind = lessEqualDims(b.graph().index(0), offsets[i].node()) == Truth::Always;
+    if ((!isBehind && b.mayBeNegative(offsets[i].node())) || sizes[i].max() < 0 || (slack.max() < 0 && !isCounted) ||
         (slack.isConst() && slack.min() < 0))
       return b.fail(Diag::ShapeMismatch, "elements " + describe(offsets[i]) + " to " + describe(offsets[i] + sizes[i]) +
                                              " of axis " + std::to_string(i) + " are outside " + describe(x));

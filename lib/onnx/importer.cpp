@@ -21,11 +21,18 @@ std::unique_ptr<OnnxImporter> OnnxImporter::readFile(std::shared_ptr<const OnnxF
                                                      const StateRooms& rooms, bool keepsLog) {
   constexpr int kMostAttempts = 64;
   SizeFindings findings;
+  std::unique_ptr<OnnxImporter> refused;  // by ops that need the value of an input
   for (int attempt = 1;; ++attempt) {
     auto importer = std::make_unique<OnnxImporter>(file, options, findings, rooms);
     if (keepsLog) importer->keepLog();
     importer->read();
-    if (attempt == kMostAttempts || !importer->learn(findings)) return importer;
+    if (attempt < kMostAttempts && importer->learn(findings)) continue;
+    const bool isGood = importer->errors().empty() && !importer->hasOpenValues();
+    if (!isGood && attempt < kMostAttempts && importer->learnValues(findings)) {
+      if (!refused) refused = std::move(importer);
+    } else {
+      return isGood || !refused ? std::move(importer) : std::move(refused);
+    }
   }
 }
 
@@ -47,6 +54,7 @@ void OnnxImporter::read() {
   for (const proto::ValueInfoProto& input : graph.input()) addInput(body, input);
   importNodes(body);
   for (const proto::ValueInfoProto& output : graph.output()) addOutput(body, output);
+  finishValues();
 }
 
 std::optional<OnnxImporter::Opsets> OnnxImporter::opsetsOf(

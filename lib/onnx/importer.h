@@ -45,6 +45,10 @@ class OnnxImporter : public OnnxContext {
   std::vector<Error>& errors() { return errors_; }
   /// After read(): adds what ops lacked and free variables can give. False when there is nothing new.
   bool learn(SizeFindings& findings) const;
+  /// The same for inputs whose elements ops need as sizes.
+  bool learnValues(SizeFindings& findings) const;
+  /// Whether elements of inputs are sizes that nothing tells.
+  bool hasOpenValues() const { return isOpen_; }
   /// What was chosen because neither the model nor the options do.
   std::vector<Error> notes() const;
   /// After read() without errors and without rooms: those that the states of the options need.
@@ -67,6 +71,7 @@ class OnnxImporter : public OnnxContext {
   uint64_t randomKey() override { return ++randomCount_; }
   void expect(const Tensor& given, const Tensor& wanted, const std::string& operands) override;
   void prefer(Dim least, Dim most) override;
+  void askForValues(std::span<const std::string> inputs) override;
 
  private:
   using Opsets = std::map<std::string, int64_t, std::less<>>;  // by domain
@@ -102,6 +107,13 @@ class OnnxImporter : public OnnxContext {
     std::string present;  // the output that is its next value
     Tensor content;       // all of it; null in an import without rooms
     UOp buffer;           // what it holds when a run begins
+  };
+  /// An element of an input that is a size.
+  struct ValueOfInput {
+    std::string input;
+    int64_t element = 0, count = 0;  // this one, and how many the input has
+    Tensor x;
+    Dim size;
   };
   /// The nodes that use one thing which is not supported.
   struct Repeated {
@@ -160,6 +172,13 @@ class OnnxImporter : public OnnxContext {
   Tensor stateInput(const std::string& name, DType dtype, const Dims& dims);
   void finishState(const std::string& past, const Tensor& x);
 
+  // importer_values.cpp: elements of inputs as sizes
+  void declareValues(const proto::GraphProto& graph, Interval bounds);
+  void addValues(const proto::ValueInfoProto& input, const Tensor& x);
+  bool isOfValues(Dim d) const;
+  void demandDeclared(const proto::ValueInfoProto& output, const Tensor& x);
+  void finishValues();
+
   // importer_ports.cpp: inputs and outputs
   void addInput(Body& body, const proto::ValueInfoProto& input);
   std::optional<Dims> dimsOf(const proto::ValueInfoProto& input);
@@ -208,7 +227,10 @@ class OnnxImporter : public OnnxContext {
   std::map<std::string, Repeated> repeated_;
   std::vector<Error> errors_, notes_;
   SizeFindings findings_;
-  std::vector<SizeDemand> demands_;         // of ops that were refused, and what they would rather have
+  std::vector<SizeDemand> demands_;  // of ops that were refused, and what they would rather have
+  std::vector<std::string> asked_;   // inputs whose value ops were refused for
+  std::vector<ValueOfInput> values_;
+  bool isOpen_ = false;                     // some of values_ are sizes that nothing tells
   size_t problems_ = 0;                     // with those that repeat an earlier error
   Body* body_ = nullptr;                    // the one a lowering runs in
   const proto::NodeProto* node_ = nullptr;  // the one that is lowered

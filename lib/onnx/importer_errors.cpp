@@ -114,7 +114,7 @@ void OnnxImporter::noteShape(const Body& body, const proto::ValueInfoProto& outp
 
 bool OnnxImporter::attempt(const std::function<void()>& build) {
   GraphBuilder::Mark before = builder_.mark();
-  size_t errors = errors_.size(), problems = problems_, demands = demands_.size();
+  size_t errors = errors_.size(), problems = problems_, demands = demands_.size(), asked = asked_.size();
   std::map<std::string, Repeated> repeated = repeated_;
   bool wasFull = isFull_;
   build();
@@ -126,6 +126,7 @@ bool OnnxImporter::attempt(const std::function<void()>& build) {
   errors_.erase(errors_.begin() + static_cast<ptrdiff_t>(errors), errors_.end());
   problems_ = problems;
   demands_.resize(demands);
+  asked_.resize(asked);
   repeated_ = std::move(repeated);
   isFull_ = wasFull;
   return false;

@@ -22,7 +22,6 @@ struct Refusal {
   std::string_view name, help;
 };
 constexpr Refusal kRefusals[] = {
-    {"ImageDecoder", "decode the image before, and make its pixels the input"},
     {"Sequence*", "plans hold dense tensors: pass the elements of a sequence one by one, or stacked"},
     {"SplitToSequence", "use Split: plans hold dense tensors, not sequences"},
     {"ConcatFromSequence", "use Concat: plans hold dense tensors, not sequences"},

@@ -85,6 +85,7 @@ void OnnxImporter::readVariables(const proto::GraphProto& graph) {
         inputOf_.try_emplace(name, &input);
       }
     }
+  declareValues(graph, kDefaultBounds);
   auto unknown = [&](const std::string& name) {
     const std::vector<std::string_view> names(variables.begin(), variables.end());
     return Error{Diag::UnknownPort,

@@ -127,6 +127,7 @@ void OnnxImporter::addInput(Body& body, const proto::ValueInfoProto& input) {
       record(std::move(*error));
     }
     value.isBroken = !value.tensor;
+    if (value.tensor && !isConstant) addValues(input, value.tensor);
   }
   if (initializer) {
     *initializer = value;
@@ -153,6 +154,7 @@ void OnnxImporter::addOutput(Body& body, const proto::ValueInfoProto& output) {
     takeError();
     return;
   }
+  demandDeclared(output, x);
   noteShape(body, output, x);
   builder_.output(output.name(), x);
   addLengths(output.name(), x);

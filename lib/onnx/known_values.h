@@ -27,6 +27,8 @@ class KnownValues {
   std::optional<std::vector<UOp>> elements(const Tensor& x);
   /// The value of x when it depends on no input, state or variable. Large constants are copied.
   std::optional<HostTensor> constant(const Tensor& x);
+  /// From here on the elements of x, an input, are these.
+  void set(const Tensor& x, std::vector<UOp> elements) { known_[x.node().id()] = std::move(elements); }
   /// What a run must give before x has a value.
   Dependencies dependencies(const Tensor& x) const;
 

@@ -51,6 +51,8 @@ class OnnxContext {
   /// Sizes nobody bounded are to be such that least <= most, if they can: what the model was made for. No error
   /// otherwise.
   virtual void prefer(Dim least, Dim most) = 0;
+  /// An op was refused because it must know the value of these inputs.
+  virtual void askForValues(std::span<const std::string> inputs) = 0;
   /// Whether what is imported now is forgotten, but for the dims of its results.
   bool isRehearsing = false;
 };

@@ -37,6 +37,7 @@ std::pair<std::string, std::string> listed(const std::vector<std::string>& names
 void OnnxNode::failUnknown(int i) const {
   const std::string what = operandName(op.inputs, i) + " must be known when the model is compiled";
   const Dependencies from = context_.knownValues().dependencies(arg(i));
+  context_.askForValues(from.inputs);
   if (!from.inputs.empty()) {
     auto [names, options] = listed(from.inputs, "--const", "FILE.npy");
     unsupported(what + ", but depends on " + names, "give it a value:" + options);

@@ -67,8 +67,8 @@ UOp chosen(Graph& g, UOp condition, UOp u, UOp v) {
 // Toward zero, by a positive number: max(a, 0) // b - max(-a, 0) // b.
 Dim truncated(Graph& g, Dim a, Dim b) {
   const Dim zero(g, g.index(0));
-  if (a.min() >= 0) return floordiv(a, b);
-  if (a.max() <= 0) return zero - floordiv(zero - a, b);
+  if (lessEqualDims(zero.node(), a.node()) == Truth::Always) return floordiv(a, b);
+  if (lessEqualDims(a.node(), zero.node()) == Truth::Always) return zero - floordiv(zero - a, b);
   return floordiv(larger(a, zero), b) - floordiv(larger(zero - a, zero), b);
 }
 

@@ -2,6 +2,7 @@
 // which an op is refused. The importer collects demands while it builds, and starts again with what follows from them.
 #pragma once
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ struct SizeFindings {
   };
   std::vector<Equality> equalities;      // each takes away one variable
   std::map<std::string, Bounds> bounds;  // of variables that stay free
+  std::set<std::string> values;          // inputs whose elements are sizes
 };
 
 /// Adds to `findings` what meets the demand, as far as variables are concerned that nobody bounded: an equality, or

@@ -22,6 +22,7 @@ import legacy  # noqa: E402,F401
 import ml  # noqa: E402,F401
 import norms_signals  # noqa: E402,F401
 import one_node  # noqa: E402
+import pictures  # noqa: E402,F401
 import qlinear  # noqa: E402,F401
 import small_types  # noqa: E402,F401
 import windows  # noqa: E402,F401
