@@ -1,0 +1,152 @@
+#include "schedule/fuse_rules.h"
+
+#include <algorithm>
+
+#include "schedule/work.h"
+#include "tensor/late_normalize.h"
+#include "tensor/nodes.h"
+
+namespace svod {
+
+namespace {
+
+size_t idsBelow(std::span<const UOp> order) {
+  uint32_t largest = 0;
+  for (UOp n : order) largest = std::max(largest, n.id());
+  return largest + 1;
+}
+
+// Whether the reduction reads elements that it reads for other results along `axes`, too, as products and convolutions
+// do.
+bool readsAgain(FusionState& s, UOp reduce, const Use& use, const std::vector<int>& axes) {
+  std::vector<std::pair<UOp, Use>> open{{reduce, use}};
+  std::set<uint32_t> seen;
+  bool found = false;
+  auto visitOperand = [&](UOp n, Use read) {
+    if (s.isIndexMath[n.id()] || !seen.insert(n.id()).second) return;
+    bool leaf = isStorage(n) || s.isCut[n.id()] || hasOwnKernel(n.op()) || n.op() == Op::Reduce;
+    if (leaf)
+      found |= !std::ranges::includes(s.uses.tokens().axesOf(read), axes);
+    else
+      open.emplace_back(n, std::move(read));
+  };
+  while (!found && !open.empty()) {
+    auto [n, read] = std::move(open.back());
+    open.pop_back();
+    passToOperands(n, read, s.uses.tokens(), visitOperand);
+  }
+  return found;
+}
+
+// A product for every element of a kernel that has another such: in one loop nest neither gets the tile, panel and
+// order that suit it. The first that asks is none.
+bool isSecondProduct(FusionState& s, UOp n) {
+  constexpr double kLong = 16;  // steps from which that matters
+  const Use& use = s.uses.of(n)[0];
+  bool everyElement = s.uses.elementsRead(use) >= static_cast<double>(s.uses.rootShape(use).maxNumel());
+  double steps = static_cast<double>(n.src(0).maxNumel()) / static_cast<double>(std::max<int64_t>(1, n.maxNumel()));
+  if (!everyElement || steps < kLong || !readsAgain(s, n, use, s.uses.tokens().axesOf(use))) return false;
+  return !s.productOf.insert(use.root).second;
+}
+
+// How a product that several reductions of one kernel read, or what is computed from it, is kept there row by row.
+std::optional<RowPlan> planRowsOf(FusionState& s, UOp n) {
+  const std::span<const Use> uses = s.uses.of(n);
+  const uint32_t root = uses[0].root, owner = s.uses.owner(uses[0]).id();
+  const bool isProduct = n.op() == Op::Reduce;
+  if (uses.size() > kMaxUses || s.noRows.contains(owner) || s.rowProducts.contains(owner)) return std::nullopt;
+  if (isProduct && uses.size() < 2) return std::nullopt;
+  if (!std::ranges::all_of(uses, [&](const Use& use) { return use.root == root && use.inReduce; })) return std::nullopt;
+  std::optional<RowPlan> plan = planRows(n, uses, s.uses.rootShape(uses[0]), s.uses.tokens());
+  if (!plan || s.uses.repetitions(n, uses[0]) > 1) return std::nullopt;
+  const auto repeats = [&](int axis) { return readsAgain(s, n, uses[0], {axis}); };
+  if (isProduct && (!isRowProduct(n, *plan) || std::ranges::none_of(plan->over, repeats))) return std::nullopt;
+  return plan;
+}
+
+bool isReduce(FusionState&, UOp n, Verdict&) { return n.op() == Op::Reduce; }
+bool isReadWhole(FusionState& s, UOp n, Verdict&) { return hasOwnKernel(n.op()) || s.isOperand.contains(n.id()); }
+bool isTarget(FusionState& s, UOp n, Verdict&) {
+  return s.uses.of(n).size() == 1 && s.uses.isRootUse(n, s.uses.of(n)[0]);
+}
+bool isTooLarge(FusionState& s, UOp n, Verdict&) { return s.isCut[n.id()]; }
+bool isIndex(FusionState& s, UOp n, Verdict&) { return s.isIndexMath[n.id()]; }
+bool isHoisted(FusionState& s, UOp n, Verdict&) { return n.op() == Op::Reduce && s.uses.canHoist(n); }
+bool isOnlyProduct(FusionState& s, UOp n, Verdict& v) { return isHoisted(s, n, v) && !isSecondProduct(s, n); }
+bool hasRows(FusionState& s, UOp n, Verdict& v) {
+  v.rows = planRowsOf(s, n);
+  return v.rows.has_value();
+}
+bool hasProductRows(FusionState& s, UOp n, Verdict& v) { return n.op() == Op::Reduce && hasRows(s, n, v); }
+
+// From here on reductions have a fate.
+bool hasNoWork(FusionState&, UOp n, Verdict&) { return isMovement(n.op()) || work(n) == 0; }
+bool isLateWithSum(FusionState& s, UOp n, Verdict&) { return isNormalizedLate(n) && s.uses.canHoist(n); }
+bool isLate(FusionState&, UOp n, Verdict&) { return isNormalizedLate(n); }
+bool isByteOperand(FusionState& s, UOp n, Verdict&) {
+  return isByteDistance(n) && std::ranges::all_of(s.uses.of(n), &Use::inReduce);
+}
+bool isDotOperand(FusionState& s, UOp n, Verdict&) { return s.dotOperands.contains(n.id()); }
+bool hasDearRows(FusionState& s, UOp n, Verdict& v) {
+  const bool isSweptAgain = s.uses.of(n).size() > 1 && s.costs.ofElement(n) >= kTranscendentalCost;
+  return isSweptAgain && hasRows(s, n, v);
+}
+bool isCheaperFused(FusionState& s, UOp n, Verdict& v) {
+  v.cost = s.costs.weigh(n, s.uses);
+  return s.uses.of(n).size() <= kMaxUses && !v.cost->isKeepCheaper;
+}
+bool isCheaperKept(FusionState&, UOp, Verdict& v) { return v.cost->isKeepCheaper; }
+bool isAny(FusionState&, UOp, Verdict&) { return true; }
+
+using enum Fate;
+constexpr std::string_view kNoChoice = {};
+constexpr FusionRule kFusionRules[] = {
+    {Keep, kNoChoice, isReadWhole},
+    {Fuse, kNoChoice, isTarget},  // the value of a store: its buffer is the target
+    {Keep, "its kernel would be too large", isTooLarge},
+    {Fuse, kNoChoice, isIndex},
+    {Fuse, "no element of it is computed twice", isOnlyProduct},
+    {Rows, "reductions of its kernel sweep over its rows", hasProductRows},
+    {Keep, "its kernel computes another product", isHoisted},
+    {Keep, "it would be computed more than once", isReduce},
+    {Fuse, kNoChoice, hasNoWork},
+    {Fuse, "it stays with its sum", isLateWithSum},
+    {Keep, "its sum would be computed more than once", isLate},
+    {Fuse, "dot products take bytes", isByteOperand},
+    {Fuse, "dot products take bf16", isDotOperand},
+    {Rows, "reductions sweep over it again", hasDearRows},
+    {Fuse, "computing it where it is read costs less", isCheaperFused},
+    {Rows, "reductions sweep over it again", hasRows},
+    {Keep, "computing it again costs more", isCheaperKept},
+    {Keep, "it is read in too many ways", isAny},
+};
+
+}  // namespace
+
+std::string_view toText(Fate fate) {
+  constexpr std::string_view kFates[] = {"fuse", "keep", "rows"};
+  return kFates[static_cast<size_t>(fate)];
+}
+
+FusionState::FusionState(UOp sink)
+    : order(toposort(sink)), isIndexMath(indexMath(order, idsBelow(order))), isCut(isIndexMath.size()),
+      uses(isIndexMath.size()), costs(isIndexMath.size()) {}
+
+void FusionState::beginWalk() {
+  uses.clear();
+  isOperand.clear(), productOf.clear(), rowProducts.clear();
+}
+
+std::span<const FusionRule> fusionRules() { return kFusionRules; }
+
+Verdict judge(FusionState& state, UOp n) {
+  Verdict verdict;
+  const auto rule =
+      std::ranges::find_if(kFusionRules, [&](const FusionRule& row) { return row.fits(state, n, verdict); });
+  verdict.fate = rule->fate, verdict.reason = rule->reason;
+  verdict.mayFuse = !state.isCut[n.id()] && state.uses.of(n).size() <= kMaxUses;
+  verdict.mayKeep = n.op() == Op::Reduce || state.isCut[n.id()] || n.dtype() != DType::Index;
+  return verdict;
+}
+
+}  // namespace svod

@@ -1,0 +1,58 @@
+// The table of what fusion decides by: for each value, the first rule that fits says what becomes of it, and why.
+#pragma once
+#include <optional>
+#include <set>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "schedule/fuse_costs.h"
+#include "schedule/fuse_rows.h"
+#include "schedule/fuse_uses.h"
+
+namespace svod {
+
+/// What becomes of a value: computed where it is read, kept in a buffer, or kept row by row in the kernel that reads
+/// it.
+enum class Fate : uint8_t { Fuse, Keep, Rows };
+std::string_view toText(Fate fate);
+
+/// What is known while fusion walks the graph. Sets hold node ids where nothing else is said.
+struct FusionState {
+  explicit FusionState(UOp sink);
+
+  std::vector<UOp> order;         // sources before their users
+  std::vector<bool> isIndexMath;  // by node id: every kernel computes these for itself
+  std::vector<bool> isCut;        // by node id: kept, as its kernel would be too large
+  FusionUses uses;
+  FusionCosts costs;
+  std::set<uint32_t> isOperand;            // values that kinds with kernels of their own read whole
+  std::set<uint32_t> dotOperands;          // bf16 that dot product instructions take as it is
+  std::set<uint32_t> productOf;            // numbers of roots that compute a long reduction for each of their elements
+  std::set<uint32_t> rowProducts, noRows;  // owners of kernels that keep rows of a product, or none
+
+  /// Forgets what a walk found, but not what is cut, refused or taken as it is.
+  void beginWalk();
+};
+
+/// The best fate of a value, why, and which others are legal.
+struct Verdict {
+  Fate fate = Fate::Fuse;
+  std::string_view reason = {};  // empty: there is nothing to choose
+  bool mayFuse = true, mayKeep = true;
+  std::optional<RowPlan> rows = {};
+  std::optional<KeepOrFuse> cost = {};
+};
+
+/// The first rule of the table whose `fits` is true decides. `fits` may leave in the verdict what it found on the way:
+/// a plan for rows, costs.
+struct FusionRule {
+  Fate fate;
+  std::string_view reason;  // empty: no choice
+  bool (*fits)(FusionState& state, UOp n, Verdict& verdict);
+};
+std::span<const FusionRule> fusionRules();
+
+Verdict judge(FusionState& state, UOp n);
+
+}  // namespace svod

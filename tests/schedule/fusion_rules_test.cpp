@@ -1,0 +1,76 @@
+// The table of what fusion decides by: every rule with a reason decides about some value.
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "common/model_text.h"
+#include "schedule/fuse_rules.h"
+#include "schedule/schedule.h"
+
+using namespace svod;
+
+namespace {
+
+struct RuleCase {
+  const char* reason;
+  const char* graph;
+  Numerics numerics = Numerics::Contract;
+};
+
+constexpr const char* kAttention =
+    "input q: f32[8, 512, 64]\ninput k: f32[8, 512, 64]\ninput v: f32[8, 512, 64]\noutput y = attention(q, k, v)";
+
+const RuleCase kCases[] = {
+    {"its kernel would be too large",
+     "input x: f32[64]\na = exp(x) + exp(x * 2) + exp(x * 3) + exp(x * 4) + exp(x * 5) + exp(x * 6) + exp(x * 7)\n"
+     "b = a * a + sin(a) * cos(a) + tan(a) + a * a * a + exp(a) + sqrt(a) + log(a) + sigmoid(a) + tanh(a) + erf(a)\n"
+     "c = b * b + sin(b) * cos(b) + tan(b) + b * b * b + exp(b) + sqrt(b) + log(b) + sigmoid(b) + tanh(b) + erf(b)\n"
+     "d = c * c + sin(c) * cos(c) + tan(c) + c * c * c + exp(c) + sqrt(c) + log(c) + sigmoid(c) + tanh(c) + erf(c)\n"
+     "output y = d * d + sin(d) * cos(d) + tan(d) + d * d * d + exp(d) + sqrt(d) + log(d) + sigmoid(d) + tanh(d)"},
+    {"no element of it is computed twice", "input x: f32[4, 64]\noutput y = softmax(x)"},
+    {"reductions of its kernel sweep over its rows", kAttention},
+    {"its kernel computes another product",
+     "input x: f32[64, 64]\ninput u: f32[64, 64]\ninput w: f32[64, 64]\noutput y = silu(matmul(x, u)) * matmul(x, w)"},
+    {"it would be computed more than once", "input x: f32[64, 64]\noutput y = matmul(matmul(x, x), x)"},
+    {"it stays with its sum",
+     "input q: f32[2, 9, 16]\ninput k: f32[2, 9, 16]\ninput v: f32[2, 9, 16]\noutput y = relu(attention(q, k, v))"},
+    {"its sum would be computed more than once",
+     "input q: f32[2, 9, 16]\ninput k: f32[2, 9, 16]\ninput v: f32[2, 9, 16]\ninput r: f32[2, 9, 16]\n"
+     "output y = layer_norm(attention(q, k, v) + r)"},
+    {"dot products take bytes",
+     "input a: u8[64, 64]\ninput b: i8[64, 64]\ninput z: u8[64, 1]\n"
+     "output y = matmul(cast(a, dtype=i32) - cast(z, dtype=i32), cast(b, dtype=i32))"},
+    {"dot products take bf16",
+     "input a: bf16[64, 64]\ninput b: bf16[64, 64]\noutput y = matmul(cast(a, dtype=f32), cast(b, dtype=f32))",
+     Numerics::Fast},
+    {"reductions sweep over it again", kAttention},
+    {"computing it where it is read costs less", "input x: f32[64]\noutput y = exp(x * 2)"},
+    {"computing it again costs more", "input a: f32[512, 512]\ninput b: f32[512, 512]\noutput y = matmul(exp(a), b)"},
+};
+
+std::set<std::string> reasonsIn(const RuleCase& c) {
+  Model model = modelOf(std::string(c.graph) + "\n");
+  auto schedule = makeSchedule(model, {c.numerics, c.numerics == Numerics::Fast, {}, {}});
+  REQUIRE(schedule);
+  std::set<std::string> reasons;
+  for (const Decision& d : schedule->decisions)
+    if (d.name.starts_with("keep:")) reasons.insert(d.reason);
+  return reasons;
+}
+
+}  // namespace
+
+TEST_CASE("each rule of fusion decides about a value, and says why") {
+  std::set<std::string, std::less<>> shown;
+  for (const RuleCase& c : kCases) {
+    const std::set<std::string> reasons = reasonsIn(c);
+    INFO(c.reason << ", in\n" << c.graph);
+    for (const std::string& r : reasons) UNSCOPED_INFO("there is: " << r);
+    CHECK(reasons.contains(c.reason));
+    shown.emplace(c.reason);
+  }
+  for (const FusionRule& rule : fusionRules()) {
+    const bool isLast = rule.reason == "it is read in too many ways";  // more than four, each of them cheap
+    INFO(rule.reason);
+    CHECK((rule.reason.empty() || isLast || shown.contains(rule.reason)));
+  }
+}
