@@ -25,6 +25,8 @@ const char* const kOps[] = {
     "flip(x, axes=[0])",
     "pad(x, before=[1, 0, 0, 0], after=[1, 0, 1, 0], value=1)",
     "permute(x, order=[1, 0, 3, 2]) * 2",
+    "resize(x, size=[n + 1], axes=[0], mode=linear)",
+    "resize(x, size=[2 * n], axes=[0], mode=nearest)",
 };
 
 std::string graphOf(const std::string& op, int most, const std::string& dim) {

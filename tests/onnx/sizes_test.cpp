@@ -215,6 +215,29 @@ TEST_CASE("an axis that may be empty is reversed") {
       }
 }
 
+TEST_CASE("an axis that may be empty is resized") {
+  for (const char* mode : {"nearest", "linear", "cubic"})
+    for (float scale : {0.5f, 1.5f, 2.f}) {
+      OnnxMaker m(18);
+      m.input("x", {"1", "2", "h"}).output("y").floats("scales", {3}, {1, 1, scale});
+      addAttribute(m.node("Resize", {"x", "", "scales"}, {"y"}), "mode", std::string(mode));
+      auto sized = [&](const std::string& h) {
+        LoadOptions options;
+        options.variables.push_back(parseVariableOption("h=" + h).value());
+        return m.import(options);
+      };
+      OnnxImport import = sized("0:9");
+      CHECK(run(import, {{"h", 0}}).dims == std::vector<int64_t>{1, 2, 0});
+      for (int64_t h : {2, 5, 9}) {
+        INFO(mode << " by " << scale << " of " << h);
+        HostTensor got = run(import, {{"h", h}}), wanted = run(sized(std::to_string(h)));
+        REQUIRE(got.dims == wanted.dims);
+        for (int64_t i = 0; i < got.numel(); ++i)
+          CHECK(got.at(i).asFloat() == Approx(wanted.at(i).asFloat()).margin(1e-5));
+      }
+    }
+}
+
 TEST_CASE("sizes under two names with bounds meet, and a run in which they differ says so") {
   for (std::string op : {"Add", "MatMul", "Concat", "Where"}) {
     OnnxMaker m;

@@ -96,7 +96,7 @@ Results lowerResize(OpCall& call) {
   bool isLinear = call.word("mode") == "linear";
   if (isLinear) x = cast(x, computeDType(x));
   for (int i = 0; i < sizes.rank() && x; ++i) {
-    if (!call.require(x.dim(axes[i]).min() > 0 || sizes[i].max() == 0, "resized axes need elements")) return Tensor();
+    if (!call.require(x.dim(axes[i]).max() > 0 || sizes[i].max() == 0, "resized axes need elements")) return Tensor();
     x = isLinear ? resizeLinear(call, x, axes[i], sizes[i]) : resizeNearest(call, x, axes[i], sizes[i]);
   }
   if (sizes.rank() == 0) return Tensor();

@@ -121,10 +121,7 @@ Tensor resizedSymbolic(OnnxNode& n, Tensor x, const Request& r, const ResizeRule
   for (size_t i = 0; i < r.axes.size() && r.sizes.rank() == 0 && isUsable; ++i)
     request.sizes.add(scaledSize(x.dim(r.axes[i]), r.scales[i]));
   for (const Dim& size : request.sizes) isUsable &= static_cast<bool>(size);
-  for (size_t i = 0; i < r.axes.size(); ++i) isUsable &= x.dim(r.axes[i]).min() > 0;
-  if (!isUsable)
-    return n.unsupported("this resize of symbolic axes of " + describe(x),
-                         "fix the sizes with --shape, or let them be at least 1");
+  if (!isUsable) return n.unsupported("this resize of symbolic axes of " + describe(x), "fix the sizes with --shape");
   return resizedAtRun(n, request);
 }
 
