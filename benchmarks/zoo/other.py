@@ -148,11 +148,9 @@ UNET = LATENT | {"states": {0: "batch", 1: "words"}}
 DENOISED = sized((1, 16, 16, 7), (2, 16, 24, 9), (3, 32, 8, 13))
 PLAIN = tuple({k: v for k, v in row.items() if k != "words"} for row in DENOISED)
 
-EVEN = ("--var", "height=2*h", "--var", "width=2*w", "--var", "h=8:16", "--var", "w=4:12")     # halved once
-
 DIFFUSION = [
-    Model("sd_unet", "diffusers", partial(Denoise, unet), denoised, UNET, DENOISED, flags=EVEN),
-    Model("sdxl_unet", "diffusers", partial(Denoise, unet_xl), denoised, UNET, DENOISED, flags=EVEN),
+    Model("sd_unet", "diffusers", partial(Denoise, unet), denoised, UNET, DENOISED),
+    Model("sdxl_unet", "diffusers", partial(Denoise, unet_xl), denoised, UNET, DENOISED),
     Model("vae_encoder", "diffusers", partial(Encode, vae), partial(latents, channels=3), LATENT, PLAIN),
     Model("vae_decoder", "diffusers", partial(Decode, vae), latents, LATENT, PLAIN),
     Model("sd3_transformer", "diffusers", partial(Flow, dit), flowing,

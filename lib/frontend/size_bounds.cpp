@@ -90,9 +90,14 @@ std::optional<Interval> tightened(AtLeast& demand, const std::string& name) {
   while (!demand.holdsWith(name, most) && most < kLargestLeast) most = std::max<int64_t>(1, most * 2);
   if (!demand.holdsWith(name, most)) return std::nullopt;
   const int64_t least = border(demand, name, b.min, most);
-  // Where small sizes are out, those that are used are several times the least one.
-  constexpr int64_t kUsual = 16;
-  return Interval{least, least <= b.max ? b.max : kUsual * least};
+  return Interval{least, least <= b.max ? b.max : kUsualMultiple * least};
+}
+
+std::vector<std::string> freeOf(const AtLeast& demand, const std::function<bool(const std::string&)>& isFree) {
+  std::vector<std::string> free;
+  for (UOp v : demand.variables())
+    if (isFree(nameOf(v))) free.push_back(nameOf(v));
+  return free;
 }
 
 }  // namespace
@@ -102,9 +107,7 @@ std::optional<std::map<std::string, Interval>> boundsFor(UOp left, UOp right,
   AtLeast demand(left, right);
   std::map<std::string, Interval> found;
   if (demand.holds()) return found;
-  std::vector<std::string> free;
-  for (UOp v : demand.variables())
-    if (isFree(nameOf(v))) free.push_back(nameOf(v));
+  const std::vector<std::string> free = freeOf(demand, isFree);
   // One variable alone may be enough.
   for (const std::string& name : free)
     if (std::optional<Interval> bounds = tightened(demand, name)) {
@@ -114,7 +117,14 @@ std::optional<std::map<std::string, Interval>> boundsFor(UOp left, UOp right,
       found[name] = *bounds;
       return found;
     }
+  return sharesFor(left, right, isFree);
+}
+
+std::optional<std::map<std::string, Interval>> sharesFor(UOp left, UOp right,
+                                                         const std::function<bool(const std::string&)>& isFree) {
   AtLeast shares(left, right);
+  const std::vector<std::string> free = freeOf(shares, isFree);
+  std::map<std::string, Interval> found;
   for (int halvings = 0; !shares.holds(); ++halvings) {
     std::string most;
     for (const std::string& name : free)

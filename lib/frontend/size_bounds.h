@@ -9,10 +9,17 @@
 
 namespace svod {
 
+/// Where small sizes are out, those in use are many times the least one: as many as sizes without a least one have.
+inline constexpr int64_t kUsualMultiple = 512;
+
 /// Bounds for some of the free variables, by name, with which left >= right whatever the others are within theirs: of
 /// one variable where that is enough. Empty where it holds as it is, nothing where no bounds help. A least value may
 /// lie beyond the bounds the variable has; then so does the greatest.
 std::optional<std::map<std::string, Interval>> boundsFor(UOp left, UOp right,
+                                                         const std::function<bool(const std::string&)>& isFree);
+
+/// The same with greatest values halved in turns, so that every free variable keeps its share of the room.
+std::optional<std::map<std::string, Interval>> sharesFor(UOp left, UOp right,
                                                          const std::function<bool(const std::string&)>& isFree);
 
 }  // namespace svod

@@ -158,7 +158,7 @@ std::optional<std::pair<std::string, SizeForm>> SizeVariables::unify(const SizeF
   return result;
 }
 
-// What the bounds of a variable that is no longer free mean for those in its form.
+// What the bounds of a variable that has a form mean for the variables in it.
 Status SizeVariables::derive(const std::string& name, const SizeForm& form, const Stated& stated) {
   const bool isGivenHere = stated.source == Source::Given;
   if (form.isNumber()) return {};  // whoever uses the number compares it

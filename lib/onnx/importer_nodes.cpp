@@ -135,7 +135,13 @@ void OnnxImporter::importNode(Body& body, const proto::NodeProto& node) {
       recordNode(body, node, Diag::Unsupported,
                  "the output '" + shortened(name) + "' (number " + std::to_string(i) + ") is not supported",
                  withoutOutput(results));
-    if (has) label(results[static_cast<size_t>(i)], name);
+    if (has) {
+      label(results[static_cast<size_t>(i)], name);
+      if (auto room = roomDemand(results[static_cast<size_t>(i)])) {
+        room->by = nameOf(body, node);
+        demands_.push_back(std::move(*room));
+      }
+    }
     define(body, name, has ? Value{results[static_cast<size_t>(i)], nullptr, false} : Value{Tensor(), nullptr, true});
   }
 }

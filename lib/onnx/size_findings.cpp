@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "frontend/builder.h"
 #include "frontend/size_bounds.h"
 #include "ir/graph.h"
 
@@ -108,7 +109,7 @@ void add(const std::map<std::string, Interval>& bounds, const std::string& by, S
 }
 
 std::function<bool(const std::string&)> nobodyBounds(const SizeVariables& sizes) {
-  return [&](const std::string& name) { return sizes.isFree(name) && !sizes.isGiven(name); };
+  return [&](const std::string& name) { return sizes.isKnown(name) && sizes.isFree(name) && !sizes.isGiven(name); };
 }
 
 // What the choice of operands of Min and Max asks for.
@@ -165,15 +166,30 @@ bool learnEqual(const SizeDemand& demand, bool mayUnify, SizeVariables& sizes, S
 
 }  // namespace
 
+std::optional<SizeDemand> roomDemand(const Tensor& value) {
+  constexpr int64_t kRoom = int64_t{1} << 39;  // some dozens of such values still have addresses
+  const int64_t elements = kRoom / byteSize(value.dtype());
+  if (value.node().maxNumel() <= elements) return std::nullopt;
+  Graph& graph = value.builder()->graph();
+  Dim taken(graph, graph.index(1));
+  for (const Dim& dim : value.dims()) taken = taken * dim;
+  return SizeDemand{graph.index(elements), taken.node(), false, {}, true};
+}
+
 bool learn(const SizeDemand& demand, SizeVariables& sizes, SizeFindings& findings) {
   if (demand.isEqual) return learnEqual(demand, false, sizes, findings) || learnEqual(demand, true, sizes, findings);
-  auto bounds = boundsFor(demand.left, demand.right, nobodyBounds(sizes));
+  const auto isFree = nobodyBounds(sizes);
+  auto bounds =
+      demand.isRoom ? sharesFor(demand.left, demand.right, isFree) : boundsFor(demand.left, demand.right, isFree);
   if (!bounds || bounds->empty()) return false;
-  // Where small sizes are out, those that are used are several times the least one. A greatest one that an op asks for
-  // is found again.
-  constexpr int64_t kUsual = 16;
-  for (auto& [name, b] : *bounds)
-    if (b.min > 1) b.max = std::max(b.max, kUsual * b.min);
+  // A greatest value that an op asks for is found again, under the new least one.
+  for (UOp root : {demand.left, demand.right})
+    for (UOp n : toposort(root)) {
+      if (n.op() != Op::Var) continue;
+      const auto found = bounds->find(std::string(n.argAs<VarArg>().name));
+      if (found == bounds->end() || found->second.min <= n.bounds().min) continue;
+      found->second.max = std::max(found->second.max, kUsualMultiple * found->second.min);
+    }
   add(*bounds, demand.by, findings);
   return true;
 }

@@ -2,11 +2,13 @@
 // which an op is refused. The importer collects demands while it builds, and starts again with what follows from them.
 #pragma once
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "frontend/size_variables.h"
+#include "frontend/tensor.h"
 
 namespace svod {
 
@@ -14,8 +16,13 @@ namespace svod {
 struct SizeDemand {
   UOp left, right;  // over free variables
   bool isEqual = true;
-  std::string by;  // the op and its node
+  std::string by;       // the op and its node
+  bool isRoom = false;  // left is what there is, right what is taken: all variables leave some, not one of them all
 };
+
+/// A value takes addresses for its greatest sizes, and a process has few: what it must not exceed, with `by` left
+/// empty. Nothing where it does not.
+std::optional<SizeDemand> roomDemand(const Tensor& value);
 
 struct SizeFindings {
   struct Equality {

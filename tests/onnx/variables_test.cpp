@@ -144,8 +144,8 @@ TEST_CASE("a table that is read at counted positions bounds the count") {
 }
 
 TEST_CASE("sizes that could be negative bound the variables in them") {
-  for (const auto& [kernel, want] :
-       std::vector<std::pair<int64_t, std::string>>{{10, "n [10, 512]"}, {400, "n [400, 6400]"}, {1, "n [1, 512]"}}) {
+  for (const auto& [kernel, want] : std::vector<std::pair<int64_t, std::string>>{
+           {10, "n [10, 5120]"}, {400, "n [400, 204800]"}, {1, "n [1, 512]"}}) {
     OnnxMaker m;
     m.input("x", {"1", "1", "n"}).output("y");
     m.floats("w", {1, 1, kernel}, std::vector<float>(static_cast<size_t>(kernel), 1.0f));
@@ -153,8 +153,34 @@ TEST_CASE("sizes that could be negative bound the variables in them") {
     const OnnxImport import = m.import();
     CHECK(variablesOf(import) == want);
     if (kernel == 10) {
-      notes(import, "'n' is taken to be 10 to 512: Conv (opset 17)");
+      notes(import, "'n' is taken to be 10 to 5120: Conv (opset 17)");
       CHECK(inputsOf(m.import(withVariables({"n=1:64"}))).find("--var n=10:64") != std::string::npos);
     }
   }
+}
+
+TEST_CASE("default bounds leave every value addresses, and every variable a share of them") {
+  OnnxMaker m;  // every pixel with every other one
+  m.input("x", {"batch", "height", "width"}).output("y").ints("rows", {3}, {0, -1, 1}).ints("columns", {3}, {0, 1, -1});
+  m.node("Reshape", {"x", "rows"}, {"r"});
+  m.node("Reshape", {"x", "columns"}, {"c"});
+  m.node("Sub", {"r", "c"}, {"y"}).set_name("pairs");
+  const OnnxImport import = m.import();
+  CHECK(variablesOf(import) == "batch [1, 128] height [1, 128] width [1, 256]");
+  notes(import, "'width' is taken to be 1 to 256: Sub (opset 17), node 'pairs' needs it");
+  CHECK(variablesOf(m.import(withVariables({"width=1:1024"}))) == "batch [1, 32] height [1, 64] width [1, 1024]");
+}
+
+TEST_CASE("a size may have a greatest value beside a large least one") {
+  OnnxMaker m;
+  m.input("x", {"1", "1", "n"}).output("y").output("z");
+  m.floats("w", {1, 1, 105}, std::vector<float>(105, 1.0f)).floats("table", {300, 2}, std::vector<float>(600, 1.0f));
+  m.ints("zero", {1}, {0}).ints("two", {1}, {2}).ints("three", {1}, {3});
+  m.node("Conv", {"x", "w"}, {"y"});
+  m.node("Shape", {"x"}, {"shape"});
+  m.node("Slice", {"shape", "two", "three"}, {"length"});
+  m.node("Slice", {"table", "zero", "length", "zero"}, {"rows"});
+  m.node("Transpose", {"rows"}, {"columns"});
+  m.node("Add", {"x", "columns"}, {"z"});
+  CHECK(variablesOf(m.import()) == "n [105, 300]");
 }
