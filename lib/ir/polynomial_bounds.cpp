@@ -1,0 +1,143 @@
+// Where a polynomial lies when its atoms lie in their bounds.
+#include <algorithm>
+
+#include "ir/polynomial_parts.h"
+
+namespace svod {
+
+using namespace detail;
+
+namespace {
+
+using Wide = __int128;
+constexpr Wide kWideMax = (Wide{1} << 126), kWideMin = -kWideMax;
+
+Wide saturated(Wide value) { return std::clamp(value, kWideMin, kWideMax); }
+Wide addWide(Wide a, Wide b) { return saturated(saturated(a) + saturated(b)); }
+Wide mulWide(Wide a, Wide b) {
+  Wide out = 0;
+  if (!__builtin_mul_overflow(a, b, &out)) return saturated(out);
+  return (a < 0) == (b < 0) ? kWideMax : kWideMin;
+}
+
+WideInterval mulWide(WideInterval a, WideInterval b) {
+  Wide v[4] = {mulWide(a.min, b.min), mulWide(a.min, b.max), mulWide(a.max, b.min), mulWide(a.max, b.max)};
+  return {*std::min_element(v, v + 4), *std::max_element(v, v + 4)};
+}
+
+WideInterval termBounds(const DimTerm& t) {
+  WideInterval all{t.factor, t.factor};
+  for (UOp atom : t.atoms) all = mulWide(all, {atom.bounds().min, atom.bounds().max});
+  return all;
+}
+
+WideInterval boundsTermByTerm(const Polynomial& p) {
+  WideInterval all;
+  for (const DimTerm& t : p) {
+    WideInterval part = termBounds(t);
+    all = {addWide(all.min, part.min), addWide(all.max, part.max)};
+  }
+  return all;
+}
+
+// How p changes with an atom: the terms that hold it, without it. Nothing where it stands to a higher power.
+std::optional<Polynomial> slope(const Polynomial& p, UOp atom) {
+  Polynomial out;
+  for (DimTerm t : p) {
+    auto count = std::ranges::count(t.atoms, atom);
+    if (count == 0) continue;
+    if (count > 1) return std::nullopt;
+    t.atoms.erase(std::ranges::find(t.atoms, atom));
+    out.push_back(std::move(t));
+  }
+  return out;
+}
+
+Polynomial withValue(Polynomial p, UOp atom, int64_t value) {
+  for (DimTerm& t : p) {
+    while (true) {
+      auto at = std::ranges::find(t.atoms, atom);
+      if (at == t.atoms.end()) break;
+      t.atoms.erase(at);
+      t.factor = wrapMul(t.factor, value);
+    }
+  }
+  normalize(p);
+  return p;
+}
+
+bool isSmall(Wide a, Wide b) { return std::max(a < 0 ? -a : a, b < 0 ? -b : b) < INT32_MAX; }
+
+// Atoms that p depends on linearly, in several terms: their least or greatest value gives an end of p.
+UOp sharedAtom(const Polynomial& p) {
+  for (size_t i = 0; i < p.size(); ++i)
+    for (UOp atom : p[i].atoms)
+      for (size_t j = i + 1; j < p.size(); ++j)
+        if (std::ranges::find(p[j].atoms, atom) != p[j].atoms.end() && slope(p, atom) &&
+            isSmall(atom.bounds().min, atom.bounds().max))
+          return atom;
+  return UOp();
+}
+
+WideInterval boundsByCorners(const Polynomial& p, int depth) {
+  WideInterval all = boundsTermByTerm(p);
+  if (depth == 0 || !isModest(p) || !all.fits()) return all;
+  UOp atom = sharedAtom(p);
+  if (!atom) return all;
+  const Interval& ends = atom.bounds();
+  WideInterval low = boundsByCorners(withValue(p, atom, ends.min), depth - 1);
+  WideInterval high = boundsByCorners(withValue(p, atom, ends.max), depth - 1);
+  return {std::max(all.min, std::min(low.min, high.min)), std::min(all.max, std::max(low.max, high.max))};
+}
+
+}  // namespace
+
+// Linear in each atom that is tried, so an end lies where it is least or greatest.
+WideInterval boundsOf(const Polynomial& p) { return boundsByCorners(p, 4); }
+
+namespace {
+
+Wide floorDivide(Wide a, Wide b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+
+// The quotient by a number that is a term's only atom; null for other terms.
+UOp quotientIn(const DimTerm& t) {
+  const bool isOne = t.atoms.size() == 1 && t.atoms[0].op() == Op::Floordiv && t.atoms[0].src(1).isConst();
+  return isOne && t.atoms[0].src(1).constInt() > 0 ? t.atoms[0] : UOp();
+}
+
+// s // c - t // c lies between (s - t) / c rounded down and rounded up. Nothing where s or t may wrap.
+std::optional<WideInterval> quotientsApart(Graph& g, UOp a, UOp b) {
+  const Wide c = a.src(1).constInt();
+  const Polynomial s = toPolynomial(g, a.src(0)), t = toPolynomial(g, b.src(0));
+  if (!boundsOf(s).fits() || !boundsOf(t).fits()) return std::nullopt;
+  const WideInterval apart = boundsOf(sum(s, t, -1));
+  return WideInterval{floorDivide(apart.min, c), -floorDivide(-apart.max, c)};
+}
+
+// Terms f * (s // c) and -f * (t // c) leave p; where they lie.
+std::optional<WideInterval> takePair(Graph& g, Polynomial& p) {
+  for (const DimTerm& t : p)
+    for (const DimTerm& u : p) {
+      UOp a = quotientIn(t), b = quotientIn(u);
+      if (!a || !b || t.factor <= 0 || u.factor != -t.factor || a.src(1) != b.src(1)) continue;
+      const std::optional<WideInterval> one = quotientsApart(g, a, b);
+      if (!one) continue;
+      const WideInterval apart = mulWide(*one, {t.factor, t.factor});
+      p = sum(sum(p, {t}, -1), {u}, -1);
+      return apart;
+    }
+  return std::nullopt;
+}
+
+}  // namespace
+
+WideInterval boundsOfDifference(Graph& g, Polynomial p) {
+  const WideInterval plain = boundsOf(p);
+  WideInterval paired;
+  while (std::optional<WideInterval> apart = takePair(g, p))
+    paired = {addWide(paired.min, apart->min), addWide(paired.max, apart->max)};
+  const WideInterval rest = boundsOf(p);
+  return {std::max(plain.min, addWide(paired.min, rest.min)), std::min(plain.max, addWide(paired.max, rest.max))};
+}
+
+}  // namespace svod
