@@ -1,4 +1,5 @@
-// Softmax and its kin: expensive values of one sweep over a row that a later sweep needs again.
+// Caching in place of recomputation, for softmax and its kin: expensive values of one sweep over a row that a later
+// sweep needs again.
 #pragma once
 #include "choose/chooser.h"
 

@@ -1,4 +1,4 @@
-// Caps: all that optimize may know about the machine and the flags of a compile.
+// Caps: all that opts, their costs and their choice may know about the machine and the flags of a compile.
 #pragma once
 #include <cstdint>
 #include <vector>

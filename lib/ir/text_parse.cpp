@@ -20,6 +20,9 @@ class LineParser : private LineCursor {
     if (atEnd()) return {};
     size_t start = at_;
     SVOD_TRY(const size_t number, reference());
+    if (number == 0 && !nodes_.empty())
+      return errorAt(start, Diag::Syntax, "a second graph begins here",
+                     "give one graph: cut the text before this line");
     if (number != nodes_.size())
       return errorAt(start, Diag::Syntax, "expected %" + std::to_string(nodes_.size()) + " here",
                      "number nodes 0, 1, 2, .. in the order of their lines");

@@ -34,6 +34,11 @@ bool lists(const std::vector<std::string>& names, std::string_view pass) {
   return std::ranges::any_of(names, [&](const std::string& n) { return n == pass || n == "all"; });
 }
 
+/// Whether what is to be printed was chosen.
+bool printsAny(const PassOptions& options) {
+  return options.printChanged || !options.printBefore.empty() || !options.printAfter.empty();
+}
+
 std::string textOf(const PassContext& cx, UOp root) {
   return cx.subject != nullptr ? cx.subject->text(root) : toUopText(root);
 }
@@ -115,7 +120,7 @@ Result<UOp> runPipeline(std::span<const Pass> passes, UOp root, PassContext& cx)
     }
     if (pass.name == cx.options.stopAfter) {
       cx.log.stopped = true;
-      if (!lists(cx.options.printAfter, pass.name)) print(cx, "after", pass, textOf(cx, root));
+      if (!printsAny(cx.options)) print(cx, "after", pass, textOf(cx, root));
       break;
     }
   }

@@ -93,10 +93,11 @@ class Fuser {
     addRoot(n, n, n);
   }
 
-  /// The fate that is asked for, or that of the verdict.
+  /// The fate that is asked for, or that of the verdict. Values that are not kept for the size of their kernel, the
+  /// scalars of a transform, are many and of no interest one by one.
   Fate decideFate(UOp n) {
     Verdict verdict = judge(s_, n);
-    if (verdict.reason.empty()) return verdict.fate;
+    if (verdict.reason.empty() || options_.whole.contains(n.id())) return take(n, std::move(verdict));
     std::vector<Fate> legal;
     if (verdict.mayFuse || verdict.fate == Fate::Fuse) legal.push_back(Fate::Fuse);
     if (verdict.mayKeep || verdict.fate == Fate::Keep) legal.push_back(Fate::Keep);
@@ -111,6 +112,10 @@ class Fuser {
       verdict.fate = legal[decisions_.answer(decision)];
     }
     made_.insert_or_assign(n.id(), std::move(decision));
+    return take(n, std::move(verdict));
+  }
+
+  Fate take(UOp n, Verdict verdict) {
     if (verdict.fate == Fate::Rows) keepRows(n, std::move(*verdict.rows));
     return verdict.fate;
   }

@@ -32,9 +32,9 @@ KeepOrFuse FusionCosts::weigh(UOp n, const FusionUses& uses) const {
     isStored |= uses.isRootUse(n, use);
   }
   KeepOrFuse cost{total * each, elements * (each + kStoreCost) + total * kLoadCost + kLaunch};
-  const bool isComputedOnce = all.size() == 1 && total <= elements;
-  const bool staysInCache = oneKernel && total <= kCachedRecompute * elements && each <= kCachedWork;
-  if (isComputedOnce || staysInCache) return cost;
+  cost.isOnce = all.size() == 1 && total <= elements;
+  cost.isCached = oneKernel && total <= kCachedRecompute * elements && each <= kCachedWork;
+  if (cost.isOnce || cost.isCached) return cost;
   cost.isKeepCheaper = isStored ? (total - elements) * kLoadCost < (total - elements) * each  // an output anyway
                                 : cost.keep < cost.fuse;
   return cost;

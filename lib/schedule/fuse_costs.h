@@ -10,6 +10,8 @@ namespace svod {
 /// In cheap ops (work.h).
 struct KeepOrFuse {
   double fuse = 0, keep = 0;
+  bool isOnce = false;    // each element is computed once where it is read
+  bool isCached = false;  // one kernel computes it again a few times, from operands that stay in cache
   bool isKeepCheaper = false;
 };
 

@@ -91,8 +91,12 @@ bool hasDearRows(FusionState& s, UOp n, Verdict& v) {
   const bool isSweptAgain = s.uses.of(n).size() > 1 && s.costs.ofElement(n) >= kTranscendentalCost;
   return isSweptAgain && hasRows(s, n, v);
 }
-bool isCheaperFused(FusionState& s, UOp n, Verdict& v) {
+bool isReadOnce(FusionState& s, UOp n, Verdict& v) {
   v.cost = s.costs.weigh(n, s.uses);
+  return s.uses.of(n).size() <= kMaxUses && v.cost->isOnce;
+}
+bool isReadInCache(FusionState& s, UOp n, Verdict& v) { return s.uses.of(n).size() <= kMaxUses && v.cost->isCached; }
+bool isCheaperFused(FusionState& s, UOp n, Verdict& v) {
   return s.uses.of(n).size() <= kMaxUses && !v.cost->isKeepCheaper;
 }
 bool isCheaperKept(FusionState&, UOp, Verdict& v) { return v.cost->isKeepCheaper; }
@@ -115,6 +119,8 @@ constexpr FusionRule kFusionRules[] = {
     {Fuse, "dot products take bytes", isByteOperand},
     {Fuse, "dot products take bf16", isDotOperand},
     {Rows, "reductions sweep over it again", hasDearRows},
+    {Fuse, "each element is computed once", isReadOnce},
+    {Fuse, "its kernel computes it again a few times, from operands in cache", isReadInCache},
     {Fuse, "computing it where it is read costs less", isCheaperFused},
     {Rows, "reductions sweep over it again", hasRows},
     {Keep, "computing it again costs more", isCheaperKept},

@@ -1,4 +1,4 @@
-// Kernels over the same elements that read the same memory become one kernel with several results.
+// Horizontal fusion: kernels over the same elements that read the same memory become one kernel with several results.
 #pragma once
 #include "schedule/schedule.h"
 

@@ -1,4 +1,4 @@
-// Sums of exp(x - max x) over rows that no cache holds: memory is swept once for maximum and sum.
+// Online softmax: sums of exp(x - max x) over rows that no cache holds: memory is swept once for maximum and sum.
 #pragma once
 #include "ir/model.h"
 #include "ir/numerics.h"

@@ -20,7 +20,9 @@ constexpr int64_t kMaxParts = 256, kMinParts = 8;
 constexpr int64_t kMinReuse = 16, kMaxProducts = 1 << 16;
 constexpr int64_t kMinTermsOfPart = 1024, kMaxPartsOfProduct = 64, kMinPartsOfProduct = 8;
 
-bool mayReassociate(UOp reduce, Numerics numerics) {
+// Parts keep the order of the terms, so that a maximum of floats, which knows no rounding, may be one of parts even
+// where its terms must not change places (mayReassociate, facts/caps.h).
+bool mayRegroup(UOp reduce, Numerics numerics) {
   Op op = reduce.argAs<ReduceArg>().op;
   return numerics != Numerics::Strict || !isFloat(reduce.dtype()) || op == Op::Max || op == Op::Min;
 }
@@ -93,7 +95,7 @@ UOp splitReduces(Model& model, UOp sink, Numerics numerics, Decisions& decisions
   NodeDecisions decide(model, toposort(sink), decisions);
   return transform(g, sink, [&](UOp node, std::span<const UOp> src) {
     UOp same = std::ranges::equal(src, node.src()) ? node : g.withSrc(node, src);
-    if (same.op() != Op::Reduce || same.src(0).hasSymbolicShape() || !mayReassociate(same, numerics)) return same;
+    if (same.op() != Op::Reduce || same.src(0).hasSymbolicShape() || !mayRegroup(same, numerics)) return same;
     return splitAsDecided(g, same, node, decide);
   });
 }

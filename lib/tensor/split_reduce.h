@@ -1,4 +1,4 @@
-// Large reductions to few elements in two steps, so that the first has parallel work on what stays in cache.
+// Split K: large reductions to few elements in two steps, so that the first has parallel work on what stays in cache.
 #pragma once
 #include "ir/model.h"
 #include "ir/numerics.h"

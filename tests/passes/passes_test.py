@@ -86,6 +86,14 @@ class Errors(unittest.TestCase):
                    "%3 = sink %2\n")
         self.refused(1, "in pass symbolic of stdin", ["symbolic", "-"], outside)
 
+    def test_a_graph_of_another_stage_is_refused(self):
+        graph, _, _ = case("expand-sum")
+        expanded = svod_opt(["symbolic", "expand", "-"], case("apply-opts-matmul")[0]).stdout
+        for words in (["legalize"], ["strided-loads"], ["symbolic", "--emit", "c"], ["symbolic", "--emit", "llvm"]):
+            self.refused(2, "stage lowered is needed", [*words, "-"], graph)
+        self.refused(2, "stage kernel is needed", ["apply-opts", "-"], expanded)
+        self.refused(1, "a second graph begins here", ["symbolic", "-"], graph + graph)
+
     def test_a_list_of_opts_that_does_not_apply_says_why(self):
         graph, _, _ = case("apply-opts-matmul")
         self.refused(1, "upcast", ["apply-opts", "--opts", "upcast(9,2)", "-"], graph)

@@ -43,7 +43,11 @@ const RuleCase kCases[] = {
      "input a: bf16[64, 64]\ninput b: bf16[64, 64]\noutput y = matmul(cast(a, dtype=f32), cast(b, dtype=f32))",
      Numerics::Fast},
     {"reductions sweep over it again", kAttention},
-    {"computing it where it is read costs less", "input x: f32[64]\noutput y = exp(x * 2)"},
+    {"each element is computed once", "input x: f32[64]\noutput y = exp(x * 2)"},
+    {"its kernel computes it again a few times, from operands in cache",
+     "input x: f32[64, 64]\noutput y = layer_norm(x * 2)"},
+    {"computing it where it is read costs less",
+     "input x: f32[64, 64]\na = x * 2\noutput y = sum(a, axes=0)\noutput z = sum(exp(a), axes=1)"},
     {"computing it again costs more", "input a: f32[512, 512]\ninput b: f32[512, 512]\noutput y = matmul(exp(a), b)"},
 };
 

@@ -1,5 +1,6 @@
 #include "run_passes.h"
 
+#include "facts/axes.h"
 #include "ir/verify.h"
 #include "linearize/linearize.h"
 #include "support/suggest.h"
@@ -13,16 +14,52 @@ namespace {
 
 constexpr const char* kKernelName = "kernel";
 
+/// What the pass expand takes away.
+bool hasLoopsToExpand(UOp root) {
+  return std::ranges::any_of(toposort(root), [](UOp n) {
+    const bool closes = n.op() == Op::Reduce || n.op() == Op::Stage;
+    if (n.op() == Op::Range && isExpanded(axisType(n))) return true;
+    return closes && std::ranges::any_of(n.src().subspan(1), [](UOp s) { return s.op() == Op::Range; });
+  });
+}
+
+/// What it makes of reductions.
+bool hasAccumulators(UOp root) {
+  return std::ranges::any_of(toposort(root),
+                             [](UOp n) { return n.op() == Op::Buffer && n.argAs<SlotArg>().space == Space::Reg; });
+}
+
 Result<CpuTarget> cpuOf(const OptToolOptions& options) {
   return makeCpuTarget(options.triple, options.cpu.empty() ? "native" : options.cpu);
 }
 
 }  // namespace
 
+namespace {
+
+/// What verifying a stage leaves open.
+Status checkForm(UOp root, Stage stage) {
+  if (stage == Stage::Lowered && hasLoopsToExpand(root))
+    return fail(Diag::Usage,
+                "a graph of stage lowered is needed, and this one has loops of reductions or of local buffers",
+                "run the passes of stage kernel first, up to expand, or all with --all");
+  if (stage == Stage::Kernel && hasAccumulators(root))
+    return fail(Diag::Usage, "a graph of stage kernel is needed, and this one is expanded: it has accumulators",
+                "take the graph before the pass expand");
+  return {};
+}
+
+}  // namespace
+
+Status checkStage(UOp root, Stage stage) {
+  SVOD_CHECK(verify(root, stage));
+  return checkForm(root, stage);
+}
+
 Result<Stage> stageOf(UOp root) {
   Status legal;
   for (Stage stage : {Stage::Kernel, Stage::Lowered}) {
-    legal = verify(root, stage);
+    legal = checkStage(root, stage);
     if (legal) return stage;
   }
   return fail(std::move(legal).error());
@@ -50,6 +87,7 @@ Result<std::vector<Pass>> passesOf(const OptToolOptions& options, UOp root) {
                   name + " needs a graph of stage " + std::string(toText(row->in)) + ", and " +
                       std::string(passes.back().name) + " leaves stage " + std::string(toText(passes.back().out)),
                   "svod-opt --list shows the stages of all passes");
+    if (passes.empty()) SVOD_CHECK(checkForm(root, row->in));
     passes.push_back(*row);
   }
   return passes;
@@ -69,6 +107,7 @@ Result<UOp> runPasses(std::span<const Pass> passes, const OptToolOptions& option
 
 Result<std::string> emitted(const OptToolOptions& options, Graph& graph, UOp root) {
   SVOD_TRY(const Numerics numerics, numericsOf(options));
+  SVOD_CHECK(checkStage(root, Stage::Lowered));
   SVOD_TRY(const LinearKernel kernel, linearize(graph, root, kKernelName, numerics));
   if (options.emit == "c") return printC({&kernel, 1});
   SVOD_TRY(const CpuTarget cpu, cpuOf(options));

@@ -14,6 +14,9 @@ Result<std::vector<Pass>> passesOf(const OptToolOptions& options, UOp root);
 /// themselves.
 Result<Stage> stageOf(UOp root);
 
+/// Whether the graph is one of this stage. Errors: Verify, and Usage where verifying alone does not tell.
+Status checkStage(UOp root, Stage stage);
+
 /// What the passes make of `root`, verified before the first and after each.
 Result<UOp> runPasses(std::span<const Pass> passes, const OptToolOptions& options, Graph& graph, UOp root,
                       PassLog& log);
