@@ -48,6 +48,7 @@ void OnnxImporter::read() {
   readDeclarations(graph);
   Body body;
   body.nodes = &graph.node();
+  body.declarations = {&graph.value_info(), &graph.output()};
   body.opsets = &opsets_;
   for (const proto::ValueInfoProto& output : graph.output()) body.used.insert(output.name());
   addInitializers(body, graph);

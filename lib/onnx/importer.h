@@ -76,6 +76,7 @@ class OnnxImporter : public OnnxContext {
  private:
   using Opsets = std::map<std::string, int64_t, std::less<>>;  // by domain
   using Nodes = google::protobuf::RepeatedPtrField<proto::NodeProto>;
+  using Declarations = google::protobuf::RepeatedPtrField<proto::ValueInfoProto>;
 
   /// What a name stands for: a tensor, or an initializer nobody has used yet, or something with an error.
   struct Value {
@@ -94,6 +95,8 @@ class OnnxImporter : public OnnxContext {
     const Opsets* opsets = nullptr;
     UsedNames used;  // by nodes, or as results
     FunctionAttributes attributes;
+    std::vector<const Declarations*> declarations;  // of its values
+    bool isOfFunction = false;    // it is a function or in one, where names of dims are not those of the model
     std::string place;            // " in function 'f'", for messages
     const Body* outer = nullptr;  // the one whose values a graph attribute sees
     int depth = 0;
@@ -161,9 +164,10 @@ class OnnxImporter : public OnnxContext {
   // importer_host.cpp
   const HostOpOption* hostOpOf(const proto::NodeProto& node) const;
   bool isHostValue(const std::string& name) const;
-  const proto::ValueInfoProto* declarationOf(const std::string& name) const;
-  DType hostDType(const HostOpOption& option, const std::string& name);
-  std::optional<Dims> hostDims(const std::string& name);
+  bool makesHostValue(const Nodes& nodes, const std::string& name) const;
+  static const proto::ValueInfoProto* declarationOf(const Body& body, const std::string& name);
+  DType hostDType(const Body& body, const HostOpOption& option, const std::string& name);
+  std::optional<Dims> hostDims(const Body& body, const std::string& name);
   std::vector<Tensor> hostCalls(Body& body, const proto::NodeProto& node, const HostOpOption& option,
                                 std::vector<Tensor> operands);
 

@@ -49,25 +49,34 @@ const HostOpOption* OnnxImporter::hostOpOf(const proto::NodeProto& node) const {
   return found == options_.hostOps.end() ? nullptr : &*found;
 }
 
-// What the model says of a value: null when it says nothing.
-const proto::ValueInfoProto* OnnxImporter::declarationOf(const std::string& name) const {
-  const proto::GraphProto& graph = file_->model.graph();
-  for (const auto* list : {&graph.value_info(), &graph.output()})
+// What the model, or the function or graph that has the node, says of a value: null when it says nothing.
+const proto::ValueInfoProto* OnnxImporter::declarationOf(const Body& body, const std::string& name) {
+  for (const Declarations* list : body.declarations)
     for (const proto::ValueInfoProto& value : *list)
       if (value.name() == name && value.type().has_tensor_type()) return &value;
   return nullptr;
 }
 
-bool OnnxImporter::isHostValue(const std::string& name) const {
-  return std::ranges::any_of(file_->model.graph().node(), [&](const proto::NodeProto& node) {
-    return hostOpOf(node) && std::ranges::find(node.output(), name) != node.output().end();
+bool OnnxImporter::makesHostValue(const Nodes& nodes, const std::string& name) const {
+  return std::ranges::any_of(nodes, [&](const proto::NodeProto& node) {
+    if (hostOpOf(node) && std::ranges::find(node.output(), name) != node.output().end()) return true;
+    return std::ranges::any_of(node.attribute(), [&](const proto::AttributeProto& a) {
+      return a.has_g() && makesHostValue(a.g().node(), name);
+    });
   });
 }
 
+bool OnnxImporter::isHostValue(const std::string& name) const {
+  if (options_.hostOps.empty()) return false;
+  return makesHostValue(file_->model.graph().node(), name) ||
+         std::ranges::any_of(file_->model.functions(),
+                             [&](const proto::FunctionProto& f) { return makesHostValue(f.node(), name); });
+}
+
 // The dtype that the model declares, or the option; Void and an error where neither does.
-DType OnnxImporter::hostDType(const HostOpOption& option, const std::string& name) {
+DType OnnxImporter::hostDType(const Body& body, const HostOpOption& option, const std::string& name) {
   if (option.dtype) return *option.dtype;
-  const proto::ValueInfoProto* declared = declarationOf(name);
+  const proto::ValueInfoProto* declared = declarationOf(body, name);
   const int type = declared ? declared->type().tensor_type().elem_type() : 0;
   if (type != 0) {
     Result<DType> dtype = dtypeOfOnnx(type, "the value '" + shortened(name) + "'");
@@ -81,13 +90,13 @@ DType OnnxImporter::hostDType(const HostOpOption& option, const std::string& nam
 }
 
 // The dims that --shape gives, or those that the model declares, by variables of its inputs.
-std::optional<Dims> OnnxImporter::hostDims(const std::string& name) {
+std::optional<Dims> OnnxImporter::hostDims(const Body& body, const std::string& name) {
   Dims dims;
   if (auto given = shapes_.find(name); given != shapes_.end()) {
     for (const SizeForm& d : given->second) dims.add(sizeOf(d));
     return dims;
   }
-  const proto::ValueInfoProto* declared = declarationOf(name);
+  const proto::ValueInfoProto* declared = declarationOf(body, name);
   bool isKnown = declared && hasShape(*declared);
   for (int i = 0; isKnown && i < declared->type().tensor_type().shape().dim_size(); ++i) {
     const auto& d = declared->type().tensor_type().shape().dim(i);
@@ -97,7 +106,8 @@ std::optional<Dims> OnnxImporter::hostDims(const std::string& name) {
       continue;
     }
     const SizeForm form = formOfDim(*declared, i);
-    isKnown = std::ranges::all_of(form.factors, [&](const auto& f) { return inputOf_.contains(f.first); });
+    isKnown = !body.isOfFunction &&
+              std::ranges::all_of(form.factors, [&](const auto& f) { return inputOf_.contains(f.first); });
     if (isKnown) dims.add(sizeOf(form));
   }
   if (isKnown) return dims;
@@ -116,10 +126,9 @@ std::vector<Tensor> OnnxImporter::hostCalls(Body& body, const proto::NodeProto& 
   };
   if (std::ranges::any_of(operands, [](const Tensor& x) { return !x; }))
     return refused("an input of a host function is left out", "give it a value");
-  if (body.depth > 0)
-    return refused("a host function in a function or graph of the model", "it stands in the graph of the model");
   std::map<std::string, const proto::AttributeProto*> attributes;
-  for (const proto::AttributeProto& a : node.attribute()) attributes[a.name()] = &a;
+  std::vector<std::unique_ptr<proto::AttributeProto>> made;
+  for (const proto::AttributeProto* a : resolveAttributes(node, body.attributes, made)) attributes[a->name()] = a;
   for (const auto& [name, a] : attributes) {
     std::optional<HostTensor> value = typeOf(*a) == kTensor ? tensorAttribute(*a) : operandOf(*a);
     if (builder_.failed()) return {};
@@ -132,8 +141,8 @@ std::vector<Tensor> OnnxImporter::hostCalls(Body& body, const proto::NodeProto& 
   for (int i = 0; i < node.output_size(); ++i) {
     const std::string& name = node.output(i);
     if (!body.used.contains(name)) continue;
-    const DType dtype = hostDType(option, name);
-    const std::optional<Dims> dims = dtype == DType::Void ? std::nullopt : hostDims(name);
+    const DType dtype = hostDType(body, option, name);
+    const std::optional<Dims> dims = dtype == DType::Void ? std::nullopt : hostDims(body, name);
     if (!dims) return {};
     const std::string function = option.domain + ":" + option.op + (i > 0 ? ":" + std::to_string(i) : "");
     results[static_cast<size_t>(i)] =

@@ -231,6 +231,8 @@ std::vector<Tensor> OnnxImporter::called(Body& body, const proto::NodeProto& nod
   for (const proto::AttributeProto& a : f.attribute_proto()) inner.attributes[a.name()] = &a;
   for (const proto::AttributeProto* a : resolveAttributes(node, body.attributes, made)) inner.attributes[a->name()] = a;
   inner.nodes = &f.node();
+  inner.declarations = {&f.value_info()};
+  inner.isOfFunction = true;
   inner.opsets = &function.opsets;
   inner.used.insert(f.output().begin(), f.output().end());
   inner.place = body.place + " in function '" + shortened(f.name()) + "'";
@@ -265,6 +267,8 @@ std::vector<Tensor> OnnxImporter::subgraph(const proto::GraphProto& graph, std::
   inner.scope.outer = &body_->scope;
   inner.outer = body_;
   inner.nodes = &graph.node();
+  inner.declarations = {&graph.value_info(), &graph.output()};
+  inner.isOfFunction = body_->isOfFunction;
   inner.opsets = body_->opsets;
   for (const proto::ValueInfoProto& output : graph.output()) inner.used.insert(output.name());
   inner.attributes = body_->attributes;

@@ -125,6 +125,96 @@ TEST_CASE("dtype and shape come from options where the model does not say them")
   CHECK(checked(m.import(options), 3)[1].dims == std::vector<int64_t>{6, 4});
 }
 
+namespace {
+
+/// acme:Mix of `value` and the constants it wants, as a node of a function or a graph attribute.
+void addMix(google::protobuf::RepeatedPtrField<proto::NodeProto>& nodes, const std::string& value,
+            const std::string& result) {
+  addNode(nodes, "Mix", {value, "table"}, {result});
+  proto::NodeProto& node = *nodes.rbegin();
+  node.set_domain("acme");
+  addAttribute(node, "weight", 2.5f);
+  addAttribute(node, "axes", std::vector<int64_t>{1, 0, 3});
+  addAttribute(node, "mode", std::string("up"));
+}
+
+OnnxMaker withTable(const std::vector<std::string>& dims) {
+  OnnxMaker m;
+  auto& domain = *m.model.add_opset_import();
+  domain.set_domain("acme");
+  domain.set_version(3);
+  m.input("x", dims, kFloat).floats("table", {2}, {0.5f, -2.f}).output("y", kFloat);
+  return m;
+}
+
+void declareIn(google::protobuf::RepeatedPtrField<proto::ValueInfoProto>& list, const std::string& name) {
+  proto::ValueInfoProto& value = *list.Add();
+  value.set_name(name);
+  value.mutable_type()->mutable_tensor_type()->set_elem_type(kFloat);
+  value.mutable_type()->mutable_tensor_type()->mutable_shape()->add_dim()->set_dim_value(4);
+}
+
+constexpr double kMore = 6.5 - (117 + 112) / 64.0;
+
+}  // namespace
+
+TEST_CASE("a host function is called in every step of a loop, laid out or of the plan") {
+  for (int64_t steps : {3, 40}) {
+    OnnxMaker m = withTable({"4"});
+    m.ints("steps", {}, {steps});
+    proto::NodeProto& loop = m.node("Loop", {"steps", "", "x"}, {"y"});
+    proto::GraphProto& body = addGraph(loop, "body", {"i", "goes", "v"}, {"goes.now", "mixed"});
+    addNode(*body.mutable_node(), "Identity", {"goes"}, {"goes.now"});
+    addMix(*body.mutable_node(), "v", "mixed");
+    declareIn(*body.mutable_value_info(), "mixed");
+    const std::vector<HostTensor> ports = checked(m.import(requested()), 1);
+    double want = ports[0].at(0).asFloat();
+    for (int64_t i = 0; i < steps; ++i) want = want * 0.5 + kMore;
+    CHECK(ports[1].at(0).asFloat() == Approx(want));
+  }
+}
+
+TEST_CASE("a host function stands in a branch and in a function of the model") {
+  OnnxMaker m = withTable({"4"});
+  m.input("which", {}, 9);
+  proto::NodeProto& choice = m.node("If", {"which"}, {"chosen"});
+  proto::GraphProto& then = addGraph(choice, "then_branch", {}, {"a"});
+  addMix(*then.mutable_node(), "x", "a");
+  declareIn(*then.mutable_value_info(), "a");
+  proto::GraphProto& otherwise = addGraph(choice, "else_branch", {}, {"b"});
+  addNode(*otherwise.mutable_node(), "Neg", {"x"}, {"b"});
+  proto::FunctionProto& f = *m.model.add_functions();
+  f.set_name("twice");
+  f.set_domain("local");
+  *f.add_input() = "v", *f.add_input() = "table", *f.add_output() = "w";
+  addMix(*f.mutable_node(), "v", "once");
+  addMix(*f.mutable_node(), "once", "w");
+  declareIn(*f.mutable_value_info(), "once");
+  declareIn(*f.mutable_value_info(), "w");
+  proto::NodeProto& call = m.node("twice", {"chosen", "table"}, {"y"});
+  call.set_domain("local");
+  auto& domain = *m.model.add_opset_import();
+  domain.set_domain("local");
+  domain.set_version(1);
+  const std::vector<HostTensor> ports = checked(m.import(requested()), 1);
+  const double x = ports[0].at(0).asFloat();
+  const double chosen = ports[1].at(0).asInt() != 0 ? x * 0.5 + kMore : -x;
+  CHECK(ports[2].at(0).asFloat() == Approx((chosen * 0.5 + kMore) * 0.5 + kMore));
+}
+
+TEST_CASE("the shape of a value in a loop may be an option") {
+  OnnxMaker m = withTable({"4"});
+  m.ints("steps", {}, {2});
+  proto::NodeProto& loop = m.node("Loop", {"steps", "", "x"}, {"y"});
+  proto::GraphProto& body = addGraph(loop, "body", {"i", "goes", "v"}, {"goes.now", "mixed"});
+  addNode(*body.mutable_node(), "Identity", {"goes"}, {"goes.now"});
+  addMix(*body.mutable_node(), "v", "mixed");
+  CHECK_THAT(errorOf(m.import(requested(DType::F32))), Catch::Matchers::Contains("--shape mixed=nx8"));
+  LoadOptions options = requested(DType::F32);
+  options.shapes.push_back(*parseShapeOption("mixed=4"));
+  CHECK(checked(m.import(options), 1)[1].dims == std::vector<int64_t>{4});
+}
+
 TEST_CASE("what nobody says of a host function is an error that names the flag") {
   CHECK_THAT(errorOf(mixed().import()), Catch::Matchers::Contains("--host-op acme:Mix makes it a function"));
   CHECK_THAT(errorOf(mixed().import(requested())), Catch::Matchers::Contains("--host-op acme:Mix=f32"));
