@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "cost/ops.h"
+
 namespace svod {
 
 namespace {
@@ -26,12 +28,6 @@ int64_t neighbourStride(const Access& access) {
   for (UOp r : access.node.ranges())
     if (axisType(r) == AxisType::Dot && strideOf(access, r) == 1) return maxExtent(r);
   return 1;
-}
-
-// Bytes of a lane while it is computed: small floats are computed as f32, bools are masks.
-int64_t laneBytes(UOp n) {
-  if (n.dtype() == DType::Index || n.dtype() == DType::Bool || n.dtype() == DType::Void) return 1;
-  return isFloat(n.dtype()) ? std::max(byteSize(n.dtype()), 4) : byteSize(n.dtype());
 }
 
 // Known once the expanded loops are written out: whether it is this case, and what is taken then.
@@ -62,14 +58,10 @@ double opWeight(UOp n) {
 
 double nanoseconds(double instructions) { return instructions / kInstructionsPerNanosecond; }
 
-CostModel::CostModel(const KernelFacts& kernel, const Caps& caps, Products products)
-    : caps_(caps), loops_(kernel.loops()) {
-  std::vector<UOp> joined;
-  for (UOp n : kernel.reduces)
-    if (products == Products::Joined && n.src(0).op() == Op::Mul) joined.push_back(n.src(0));
+CostModel::CostModel(const KernelFacts& kernel, const Caps& caps) : caps_(caps), loops_(kernel.loops()) {
   for (UOp n : kernel.nodes) {
     double weight = opWeight(n);
-    if (weight == 0 || isKnown(n) || std::ranges::find(joined, n) != joined.end()) continue;
+    if (weight == 0 || isKnown(n)) continue;
     auto access = std::ranges::find(kernel.accesses, n, &Access::node);
     items_.push_back({n, weight, access == kernel.accesses.end() ? nullptr : &*access});
   }

@@ -12,9 +12,7 @@ namespace svod {
 /// Costs of one kernel, whose facts it borrows. Symbolic extents count with their maximum.
 class CostModel {
  public:
-  /// A product that only a sum takes is an instruction of its own, or one with the addition.
-  enum class Products : uint8_t { Separate, Joined };
-  CostModel(const KernelFacts& kernel, const Caps& caps, Products products = Products::Separate);
+  CostModel(const KernelFacts& kernel, const Caps& caps);
 
   /// Instructions executed in all when the loops of `lanes` are vectorized: a vector instruction counts once,
   /// an access whose neighbours are not neighbours in memory once per lane. The load `packed` reads from a

@@ -193,7 +193,7 @@ class Inspect(ToolTest):
 
     def test_kernels_say_why(self):
         words = ["--cpu", "cascadelake", "--json"]
-        text = "svod 1\nvar n in [1, 64]\ninput a: f32[256, 256]\ninput b: f32[256, 256]\ninput v: f32[n]\n" \
+        text = "svod 1\nvar n in [1, 64]\ninput a: f32[192, 192]\ninput b: f32[192, 192]\ninput v: f32[n]\n" \
                "output c = matmul(a, b)\noutput s = v + 1\n"
         graph, plan = self.graph(text), self.folder / "plan"
         gemm, stream = json.loads(self.svodc("inspect", graph, "--kernels", *words).stdout)["kernels"]["details"]

@@ -51,7 +51,8 @@ KernelInsight insightOf(const KernelDesc& kernel, const Profile& profile) {
 }
 
 KernelInsight insightOf(const CompiledKernel& kernel, const BuildResult& build, const Profile& profile) {
-  const Caps caps = build.options.target->caps(build.options.machine, build.options.numerics);
+  Caps caps = build.options.target->caps(build.options.machine, build.options.numerics);
+  caps.constants = kernel.constants;
   const Prediction prediction = predict(kernel.optimized, workOf(kernel.desc, build.compilation->plan), caps);
   KernelInsight insight = insightOf(kernel.desc, profile);
   insight.pattern = info(kernel.choice.pattern).name;

@@ -1,0 +1,81 @@
+#include "cost/kernel_cost.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "cost/bodies.h"
+#include "cost/traffic.h"
+
+namespace svod {
+
+namespace {
+
+constexpr double kIssued = 4;           // instructions started per cycle
+constexpr double kIterationCycles = 1;  // what one turn of the innermost loop adds
+constexpr double kLoopCycles = 12;      // to start a loop and to leave it, by a branch that was not foreseen
+constexpr double kSpillCycles = 1.5;    // of a register that is stored and loaded again
+constexpr double kWindow = 400;         // instructions in flight: shorter sums overlap with what follows
+constexpr double kLaunchNs = 150;
+
+struct BodyCycles {
+  double computing = 0, waiting = 0;
+};
+
+double innermost(const Body& body) { return body.loops.empty() ? 1 : extentOf(body.loops.back()); }
+
+BodyCycles cyclesOf(const Body& body, const Caps& caps) {
+  const double spills = std::max(0.0, body.accumulators + 2 - caps.vectorRegisters);
+  const double each =
+      std::max({body.each.arithmetic, body.each.memory + spills * kSpillCycles, body.each.instructions / kIssued});
+  const double steps = innermost(body);
+  BodyCycles cycles;
+  cycles.computing = body.runs * each;
+  if (body.additions > 0 && steps > 1) {
+    const double overlapping = std::max(1.0, kWindow / std::max(1.0, steps * body.each.instructions));
+    cycles.waiting = body.runs * body.additions * caps.fmaLatency / overlapping;
+  }
+  return cycles;
+}
+
+// Starting every loop that runs, and its turns.
+double loopCycles(const Bodies& bodies) {
+  std::vector<std::vector<UOp>> seen;
+  double cycles = 0;
+  for (const Body& body : bodies.all) {
+    std::vector<UOp> loops = body.loops;
+    for (; !loops.empty(); loops.pop_back()) {
+      if (std::ranges::find(seen, loops) != seen.end()) continue;
+      seen.push_back(loops);
+      double runs = 1;
+      for (UOp r : loops) runs *= extentOf(r);
+      const double extent = extentOf(loops.back());
+      if (extent > 1) cycles += runs * kIterationCycles + runs / extent * kLoopCycles;
+    }
+  }
+  return cycles;
+}
+
+// Two things done at a time: the longer one, and a part of the other where they are as long.
+double together(double a, double b) { return std::hypot(a, b); }
+
+}  // namespace
+
+KernelCost costOf(const KernelFacts& kernel, const Caps& caps) {
+  const Bodies bodies = bodiesOf(kernel, caps, caps.numerics != Numerics::Strict);
+  const std::vector<Traffic> traffic = trafficOf(bodies, caps);
+  KernelCost cost;
+  for (const Body& body : bodies.all) {
+    const BodyCycles cycles = cyclesOf(body, caps);
+    const double computing = nanosecondsOf(cycles.computing, caps), waiting = nanosecondsOf(cycles.waiting, caps);
+    double moving = 0;
+    for (size_t touch : body.touches) moving += nanosecondsOf(traffic[touch], caps);
+    cost.computing += computing, cost.waiting += waiting, cost.moving += moving;
+    cost.total += together(std::max(computing, waiting), moving);
+  }
+  const double loops = nanosecondsOf(loopCycles(bodies), caps);
+  cost.computing += loops;
+  cost.total += loops + kLaunchNs;
+  return cost;
+}
+
+}  // namespace svod

@@ -1,0 +1,24 @@
+// The levels of memory, as one core sees them.
+#pragma once
+#include "facts/caps.h"
+
+namespace svod {
+
+enum class Level : uint8_t { L1, L2, L3, Memory };
+
+/// How lines come from a level. The figures of scripts/calibrate that they stand for are in docs/cost.md.
+struct LevelCost {
+  double bytesPerNs;   // of lines that prefetchers see coming
+  double lonelyLines;  // how many times as long a line takes that lies alone, far from the one before
+};
+LevelCost costOf(Level level, const Caps& caps);
+
+/// Bytes that stay in a level while a loop comes back to them: half of it, for what passes by takes the rest. Memory
+/// holds all.
+double bytesThatStay(Level level, const Caps& caps);
+inline bool fits(Level level, double bytes, const Caps& caps) { return bytes <= bytesThatStay(level, caps); }
+
+/// Of one core at the clock of full vectors.
+double nanosecondsOf(double cycles, const Caps& caps);
+
+}  // namespace svod

@@ -1,0 +1,104 @@
+#include "cost/ops.h"
+
+#include <algorithm>
+
+#include "ir/evaluate.h"
+
+namespace svod {
+
+namespace {
+
+// Cycles of one vector, from kernels of that op alone on arrays in the first level cache (scripts/calibrate --bin).
+double transcendentalCycles(Op op) {
+  switch (op) {
+    case Op::Exp:
+    case Op::Exp2: return 8;
+    case Op::Erf: return 11;
+    case Op::Log:
+    case Op::Log2: return 14;
+    case Op::Tanh: return 18;
+    case Op::Pow: return 85;
+    default: return 55;  // sine and its kin: a reduction of large arguments
+  }
+}
+
+constexpr double kDivisionCycles = 9, kIntegerDivisionCycles = 20, kHashCycles = 60;
+constexpr double kLoadPorts = 2, kStorePorts = 1;        // per cycle
+constexpr double kGatheredLane = 0.6;                    // cycles of one of the lanes of a gather
+constexpr double kScatteredLane = 1.2;                   // of one that is stored alone
+constexpr double kMaskedLoad = 1.2, kMaskedStore = 1.3;  // cycles of a vector
+constexpr double kGatedLoad = 2.5;                       // with a mask that is made of a condition for all lanes
+
+// Elements from one lane to the next where all are neighbours in memory: a lane may hold a group of a dot product.
+int64_t neighbourStride(const Access& access) {
+  for (UOp r : access.node.ranges())
+    if (axisType(r) == AxisType::Dot && strideOf(access, r) == 1) return maxExtent(r);
+  return 1;
+}
+
+bool isAddress(UOp n) { return n.dtype() == DType::Index; }
+
+}  // namespace
+
+std::optional<Pace> paceOf(const Access& access, UOp range) {
+  if (const std::optional<int64_t> stride = strideOf(access, range)) return Pace{static_cast<double>(*stride), *stride};
+  const auto at = [&](int64_t value) -> std::optional<int64_t> {
+    const std::optional<Scalar> found = evaluate(access.address, [&](UOp leaf) -> std::optional<Scalar> {
+      if (leaf.op() == Op::Range) return Scalar::ofInt(DType::Index, leaf == range ? value : 0);
+      return leaf.op() == Op::Var ? std::optional(Scalar::ofInt(DType::Index, leaf.bounds().max)) : std::nullopt;
+    });
+    return found ? std::optional(found->asInt()) : std::nullopt;
+  };
+  const int64_t last = std::max<int64_t>(maxExtent(range) - 1, 1);
+  const std::optional<int64_t> start = at(0), next = at(1), end = at(last);
+  if (!start || !next || !end) return std::nullopt;
+  return Pace{static_cast<double>(*end - *start) / static_cast<double>(last), *next - *start};
+}
+
+bool isLaidOut(const Access& access, const Caps& caps) {
+  return access.slot && !access.isStore && std::ranges::find(caps.constants, *access.slot) != caps.constants.end();
+}
+
+int64_t laneBytes(UOp n) {
+  if (n.dtype() == DType::Index || n.dtype() == DType::Bool || n.dtype() == DType::Void) return 1;
+  return isFloat(n.dtype()) ? std::max(byteSize(n.dtype()), 4) : byteSize(n.dtype());
+}
+
+Cycles cyclesOf(UOp n, const Caps& caps) {
+  const double plain = 1.0 / caps.fmaPerCycle;
+  if (n.op() == Op::Reduce) return {plain, 0, 1};
+  if (!isElementwise(n.op()) || n.op() == Op::Bitcast) return {};
+  const bool divides = n.op() == Op::Cdiv || n.op() == Op::Cmod || n.op() == Op::Floordiv || n.op() == Op::Floormod;
+  if (isAddress(n)) return {0, 0, divides ? 4.0 : 0.0};  // by constants: a product and shifts
+  if (has(n.op(), Transcend)) return {transcendentalCycles(n.op()), 0, 2 * transcendentalCycles(n.op())};
+  if (divides) return {kIntegerDivisionCycles, 0, kIntegerDivisionCycles};
+  if (n.op() == Op::Threefry) return {kHashCycles, 0, 2 * kHashCycles};
+  if (n.op() == Op::Fdiv || n.op() == Op::Sqrt || n.op() == Op::Recip) return {kDivisionCycles, 0, 1};
+  return {plain, 0, 1};
+}
+
+Cycles cyclesOf(const Access& access, UOp range, int64_t width, double vectors, const Caps& caps) {
+  const double ports = access.isStore ? kStorePorts : kLoadPorts;
+  const Cycles plain{0, vectors / ports, vectors};
+  if (width <= 1) return plain;
+  const std::optional<Pace> moves = paceOf(access, range);
+  const bool isMasked = access.node.srcCount() > 2;
+  if (moves && moves->first == 0 && moves->average == 0) return {0, 1 / ports, 1};
+  if (isLaidOut(access, caps) || (moves && moves->first == neighbourStride(access))) {
+    if (!isMasked) return plain;
+    const double load = access.node.src(2).dependsOn(range) ? kMaskedLoad : kGatedLoad;
+    const double each = access.isStore ? kMaskedStore : load;
+    return {0, vectors * each * (caps.maskedOps ? 1 : static_cast<double>(width)), 2 * vectors};
+  }
+  const auto lanes = static_cast<double>(width);
+  const int64_t apart = moves ? std::abs(moves->first) : 0;
+  // Loads of a few vectors where those hold all lanes, then shuffles (lower/strided_loads.h).
+  if (!access.isStore && apart > 0 && width >= 4 && apart <= std::max<int64_t>(2, width / 4)) {
+    const auto loads = static_cast<double>(apart) * vectors;
+    return {loads, loads / ports, 2 * loads};
+  }
+  const double each = access.isStore ? kScatteredLane : kGatheredLane;
+  return {access.isStore ? 0 : lanes / 4, each * lanes, 2 * lanes};
+}
+
+}  // namespace svod
