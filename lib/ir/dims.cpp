@@ -27,7 +27,7 @@ UOp addDims(Graph& g, UOp a, UOp b) {
   if (a.isConst(0)) return b;
   if (b.isConst(0)) return a;
   Polynomial p = sum(toPolynomial(g, a), toPolynomial(g, b));
-  return p.size() <= kMaxDimTerms ? toDim(g, p) : g.alu(Op::Add, {a, b});
+  return p.size() <= kMaxSumTerms ? toDim(g, p) : g.alu(Op::Add, {a, b});
 }
 
 UOp subDims(Graph& g, UOp a, UOp b) {
@@ -35,7 +35,7 @@ UOp subDims(Graph& g, UOp a, UOp b) {
   if (a == b) return g.index(0);
   if (b.isConst(0)) return a;
   Polynomial p = sum(toPolynomial(g, a), toPolynomial(g, b), -1);
-  return p.size() <= kMaxDimTerms ? toDim(g, p) : g.alu(Op::Sub, {a, b});
+  return p.size() <= kMaxSumTerms ? toDim(g, p) : g.alu(Op::Sub, {a, b});
 }
 
 UOp mulDims(Graph& g, UOp a, UOp b) {
@@ -44,7 +44,7 @@ UOp mulDims(Graph& g, UOp a, UOp b) {
   if (a.isConst(1)) return b;
   if (b.isConst(1)) return a;
   Polynomial x = toPolynomial(g, a), y = toPolynomial(g, b);
-  return x.size() * y.size() <= kMaxDimTerms ? toDim(g, product(x, y)) : g.alu(Op::Mul, {a, b});
+  return hasShortProduct(x, y) ? toDim(g, product(x, y)) : g.alu(Op::Mul, {a, b});
 }
 
 // --- Least and greatest

@@ -21,8 +21,8 @@ struct DimTerm {
 /// Terms with distinct atoms, sorted by structure, the constant last.
 using Polynomial = std::vector<DimTerm>;
 
-/// Dims with more terms stay as they are written.
-constexpr size_t kMaxDimTerms = 64;
+/// Products with more terms stay as they are written; and sums.
+constexpr size_t kMaxDimTerms = 64, kMaxSumTerms = 256;
 
 /// An interval of integers of more than 64 bits; ends saturate.
 struct WideInterval {
@@ -36,6 +36,10 @@ Polynomial atomPolynomial(UOp atom);
 /// a + factor * b
 Polynomial sum(Polynomial a, const Polynomial& b, int64_t factor = 1);
 Polynomial product(const Polynomial& a, const Polynomial& b);
+/// Whether the product is short enough to be multiplied out: one by a single term is as long as a sum may be.
+inline bool hasShortProduct(const Polynomial& a, const Polynomial& b) {
+  return a.size() * b.size() <= (a.size() <= 1 || b.size() <= 1 ? kMaxSumTerms : kMaxDimTerms);
+}
 /// a without its constant, and that.
 int64_t constantOf(const Polynomial& p);
 Polynomial withConstant(Polynomial p, int64_t value);

@@ -12,16 +12,30 @@ namespace {
 
 bool isSum(UOp dim) { return dim.op() == Op::Add || dim.op() == Op::Sub; }
 
+// Terms are put in order once, however long the sum is.
+Polynomial sumOf(Graph& g, UOp dim) {
+  Polynomial all;
+  auto add = [&](UOp part, bool isNegative) {
+    for (DimTerm& t : toPolynomial(g, part)) {
+      if (isNegative) t.factor = wrapMul(t.factor, -1);
+      all.push_back(std::move(t));
+    }
+  };
+  for (; isSum(dim) && !isSum(dim.src(1)); dim = dim.src(0)) add(dim.src(1), dim.op() == Op::Sub);
+  add(dim, false);
+  normalize(all);
+  return all;
+}
+
 }  // namespace
 
 Polynomial toPolynomial(Graph& g, UOp dim) {
   if (dim.isConst()) return numberPolynomial(dim.constInt());
   if (dim.dtype() != DType::Index) return atomPolynomial(dim);
-  if (isSum(dim) && !isSum(dim.src(1)))
-    return sum(toPolynomial(g, dim.src(0)), toPolynomial(g, dim.src(1)), dim.op() == Op::Add ? 1 : -1);
+  if (isSum(dim) && !isSum(dim.src(1))) return sumOf(g, dim);
   if (dim.op() == Op::Mul && !isSum(dim.src(1)) && dim.src(1).op() != Op::Mul) {
     Polynomial left = toPolynomial(g, dim.src(0)), right = toPolynomial(g, dim.src(1));
-    if (left.size() * right.size() <= kMaxDimTerms) return product(left, right);
+    if (hasShortProduct(left, right)) return product(left, right);
   }
   if (dim.op() == Op::Floormod && dim.src(1).bounds().min > 0) {
     Polynomial a = toPolynomial(g, dim.src(0)), b = toPolynomial(g, dim.src(1));

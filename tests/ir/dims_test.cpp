@@ -1,5 +1,6 @@
 // The normal form of dims against plain integers: random expressions over all small values, and the families of sizes
 // that models are made of, where equal dims must be the same node.
+#include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
 #include <functional>
@@ -203,6 +204,34 @@ TEST_CASE("equal sizes of models are the same node") {
     INFO(f.what << ": " << toExpr(a) << " and " << toExpr(b));
     for (const Point& at : v.points()) REQUIRE(valueAt(a, at) == valueAt(b, at));
     CHECK(a == b);
+  }
+}
+
+TEST_CASE("sums of many variables are the same node in any order, and lose what is subtracted") {
+  for (const int count : {2, 64, 65, 130, 250}) {
+    Graph g;
+    Random r(23);
+    std::vector<UOp> variables;
+    for (int i = 0; i < count; ++i) variables.push_back(g.variable("n" + std::to_string(i), 1, 512));
+    auto sumOf = [&](std::span<const UOp> all) {
+      UOp total = g.index(0);
+      for (UOp v : all) total = addDims(g, total, v);
+      return total;
+    };
+    const UOp total = sumOf(variables);
+    std::vector<UOp> mixed = variables;
+    std::shuffle(mixed.begin(), mixed.end(), r);
+    INFO(count << " variables");
+    CHECK(sumOf(mixed) == total);
+    UOp rest = total, twice = total;
+    for (UOp v : mixed) {
+      rest = subDims(g, rest, v);
+      CHECK(rest.bounds().min >= 0);
+    }
+    CHECK(rest.isConst(0));
+    for (UOp v : mixed) twice = addDims(g, twice, v);
+    CHECK(mulDims(g, total, g.index(2)) == twice);
+    CHECK(subDims(g, total, sumOf(std::span(variables).first(variables.size() - 1))) == variables.back());
   }
 }
 

@@ -184,3 +184,20 @@ TEST_CASE("a size may have a greatest value beside a large least one") {
   m.node("Add", {"x", "columns"}, {"z"});
   CHECK(variablesOf(m.import()) == "n [105, 300]");
 }
+
+TEST_CASE("parts of any number of sizes are joined") {
+  OnnxMaker m;
+  OnnxMaker::Names parts;
+  for (int i = 0; i < 100; ++i) {
+    parts.push_back("x" + std::to_string(i));
+    m.input(parts.back(), {"n" + std::to_string(i), "2"});
+  }
+  m.output("y");
+  addAttribute(m.node("Concat", parts, {"c"}), "axis", int64_t{0});
+  m.node("Neg", {"c"}, {"d"});
+  m.node("Add", {"c", "d"}, {"y"});
+  const OnnxImport import = m.import();
+  INFO((import.model ? "" : toText(import.model.error())));
+  CHECK(import.model);
+  CHECK(import.errors.empty());
+}
