@@ -20,7 +20,12 @@ class Counter {
     for (UOp r : node.ranges()) count = mulDims(g_, count, extent(r.src(0)));
     return count;
   }
-  UOp number(int64_t value) { return g_.index(value); }
+  // Code may not need a variable that the loops had, and an extent may be no size: then its greatest value counts.
+  UOp extent(UOp dim) {
+    auto [at, isNew] = extents_.try_emplace(dim.id());
+    if (isNew) at->second = toExpr(dim, names_) ? g_.clone(dim) : g_.index(dim.bounds().max);
+    return at->second;
+  }
   UOp add(UOp a, UOp b) { return a ? addDims(g_, a, b) : b; }
   UOp scale(UOp a, int64_t by) { return mulDims(g_, a, g_.index(by)); }
   UOp smaller(UOp a, UOp b) { return minDims(g_, a, b); }
@@ -34,13 +39,6 @@ class Counter {
 
  private:
   static constexpr size_t kMostWords = 64;
-
-  // Code may not need a variable that the loops had, and an extent may be no size: then its greatest value counts.
-  UOp extent(UOp dim) {
-    auto [at, isNew] = extents_.try_emplace(dim.id());
-    if (isNew) at->second = toExpr(dim, names_) ? g_.clone(dim) : g_.index(dim.bounds().max);
-    return at->second;
-  }
 
   Graph g_;
   std::span<const std::string> names_;
@@ -60,13 +58,13 @@ bool isCounted(UOp n) {
 Estimate estimate(UOp sink, std::span<const std::string> names) {
   Counter counter(names);
   UOp flops, bytes;
-  std::map<uint32_t, std::pair<UOp, int64_t>> accessOf;  // by param id: times accessed, elements
+  std::map<uint32_t, UOp> accessOf;  // by param id: times accessed
   for (UOp n : toposort(sink)) {
     if (n.op() == Op::Load || n.op() == Op::Store) {
       UOp base = storageOf(n.src(0));
       if (base.op() != Op::Param) continue;
-      auto& [times, size] = accessOf[base.id()];
-      times = counter.add(times, counter.iterations(n)), size = base.src(0).bounds().max;
+      UOp& times = accessOf[base.id()];
+      times = counter.add(times, counter.iterations(n));
     } else if (isCounted(n)) {
       UOp times = counter.iterations(n.op() == Op::Reduce ? n.src(0) : n);
       flops = counter.add(flops, n.op() == Op::Mulacc ? counter.scale(times, 2) : times);
@@ -75,7 +73,7 @@ Estimate estimate(UOp sink, std::span<const std::string> names) {
   for (UOp n : toposort(sink)) {
     auto it = accessOf.find(n.id());
     if (it == accessOf.end()) continue;
-    UOp elements = counter.smaller(it->second.first, counter.number(it->second.second));
+    UOp elements = counter.smaller(it->second, counter.extent(n.src(0)));
     bytes = counter.add(bytes, counter.scale(elements, static_cast<int64_t>(byteSize(n.dtype()))));
   }
   return {counter.expr(flops), counter.expr(bytes)};

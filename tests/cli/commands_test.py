@@ -230,6 +230,15 @@ class Inspect(ToolTest):
         self.svodc("compile", self.graph(), "-o", plan, "--target", "c")
         self.assertIn("void z_", self.svodc("inspect", plan, "--source").stdout)
 
+    def test_symbol_and_sizes_of_a_kernel_are_shown(self):
+        plan = self.folder / "plan"
+        self.svodc("compile", self.graph(), "-o", plan)
+        kernel = json.loads((plan / "plan.json").read_text())["kernels"][0]
+        shown = json.loads(self.svodc("inspect", plan, "--kernels", "--json").stdout)["kernels"]["details"][0]
+        self.assertEqual(shown.get("symbol", shown["name"]), kernel["symbol"])
+        self.assertEqual([a["bytes"] for a in shown["args"]], [a["bytes"] for a in kernel["args"]])
+        self.assertIn("tiles", shown)
+
     def test_page(self):
         page = self.folder / "page.html"
         self.svodc("inspect", self.graph(), "--html", page)

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "common/graphs.h"
+#include "common/model_text.h"
 #include "driver/compile.h"
 #include "plan/json.h"
 
@@ -77,4 +78,28 @@ TEST_CASE("a kernel's arguments, values and estimates follow from its graph") {
   CHECK(argsText(counter) == "rw f32 24; ");
   CHECK(counter.flops.constant() == 6);
   CHECK(counter.bytes.constant() == 4 * 6);
+}
+
+TEST_CASE("a buffer that is read several times counts once, whatever its size") {
+  Model model = modelOf("var n in [1, 64]\ninput x: f32[n, 64]\noutput y = softmax(x, axis=1)\n");
+  const Plan plan = planOf(model);
+  REQUIRE(plan.kernels.size() == 1);
+  for (int64_t rows : {1, 7, 64}) {
+    const std::vector<int64_t> at = {rows};
+    CHECK(plan.kernels[0].bytes.evaluate(at, plan.kernels[0].values).value() == 2 * 4 * 64 * rows);
+  }
+}
+
+TEST_CASE("the tiles of a launch follow its variables") {
+  Model model = modelOf("var n in [0, 4096]\ninput x: f32[n, 4096]\noutput y = tanh(x)\n");
+  const Plan plan = planOf(model);
+  REQUIRE(plan.kernels.size() == 1);
+  const auto tiles = [&](int64_t n) {
+    const std::vector<int64_t> at = {n};
+    return plan.kernels[0].tiles.evaluate(at, plan.kernels[0].values).value();
+  };
+  CHECK(tiles(0) == 0);
+  CHECK(tiles(1) > 0);
+  CHECK(tiles(4096) > 64 * tiles(1));
+  for (int64_t n = 1; n < 4096; n += 7) CHECK(tiles(n) <= tiles(n + 1));
 }

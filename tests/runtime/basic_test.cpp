@@ -21,18 +21,18 @@ PlanBuilder addAndDouble() {
 
 }  // namespace
 
-TEST_CASE("a plan runs, for every length, from one instance") {
+TEST_CASE("a plan runs, for every length and every content, from one instance") {
   TempFolder folder;
   addAndDouble().write(folder / "p");
   const PlanHandle plan = loadPlan(folder / "p");
   const InstanceHandle instance = makeInstance(plan);
   for (size_t n : {16u, 3u, 0u, 1u}) {
     std::vector<float> x(n), y(n, -1);
-    for (size_t i = 0; i < n; i++) x[i] = static_cast<float>(i);
+    for (size_t i = 0; i < n; i++) x[i] = static_cast<float>(i + n);
     bindIn(instance, 0, x);
     bindOut(instance, 0, y);
     execute(instance);
-    for (size_t i = 0; i < n; i++) CHECK(y[i] == static_cast<float>(202 * i));
+    for (size_t i = 0; i < n; i++) CHECK(y[i] == static_cast<float>(202 * i + 2 * n));
     int64_t value = -1;
     REQUIRE(svod_get_variable(instance.get(), 0, &value, nullptr) == 0);
     CHECK(value == static_cast<int64_t>(n));
@@ -62,12 +62,29 @@ TEST_CASE("a plan describes itself before anything is allocated") {
   CHECK(tensor.max_bytes == 64);
   svod_variable variable = {};
   REQUIRE(svod_plan_variable(plan.get(), 0, &variable) == 0);
+  CHECK(std::string(variable.name) == "n");
+  CHECK(variable.min == 0);
   CHECK(variable.max == 16);
   CHECK(svod_plan_find(plan.get(), SVOD_OUTPUT, "x") == SVOD_NONE);
   CHECK(svod_plan_find(plan.get(), SVOD_VARIABLE, "n") == 0);
   CHECK(svod_plan_tensor(plan.get(), SVOD_OUTPUT, 1, &tensor) != 0);
   CHECK(svod_plan_tensor(plan.get(), SVOD_VARIABLE, 0, &tensor) != 0);
   CHECK(svod_plan_variable(plan.get(), 1, &variable) != 0);
+}
+
+TEST_CASE("a variable has a name and both bounds") {
+  TempFolder folder;
+  PlanBuilder b;
+  const Expr rows = Expr::variable(b.variable("rows", 3, 16));
+  const BufferId x = b.input("x", 16, rows), y = b.output("y", 16, rows);
+  b.launch("k_double", {x, y}, {R, W}, {rows});
+  b.write(folder / "p");
+  const PlanHandle plan = loadPlan(folder / "p");
+  svod_variable variable = {};
+  REQUIRE(svod_plan_variable(plan.get(), 0, &variable) == 0);
+  CHECK(std::string(variable.name) == "rows");
+  CHECK(variable.min == 3);
+  CHECK(variable.max == 16);
 }
 
 TEST_CASE("a plan loads from memory, and an instance outlives its plan handle") {
