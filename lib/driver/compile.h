@@ -40,12 +40,12 @@ struct CompileOptions {
   std::string name;                      // of the graph, recorded in the plan
   const Target* target = &targets()[0];  // what to generate code for, and the machine, which is one of the target's
   Machine machine;
-  int optLevel = 1;  // 0: no opts; 1: analytic schedule
+  int optLevel = 1;  // 0: no opts; 1: those that choose() finds
   Numerics numerics = Numerics::Contract;
   FoldLimits fold;  // of values that no run changes
   MemoryMode memory = MemoryMode::Arena;
   int jobs = 1;                  // kernels compiled at once; never changes the result
-  std::vector<KernelOpts> opts;  // replayed instead of the analytic schedule; every entry must match a kernel
+  std::vector<KernelOpts> opts;  // replayed in place of what choose() finds; every entry must match a kernel
   DecisionRequests decisions;    // about the graph, in place of the usual ones; each must be one that this graph has
   PassOptions passes;
   bool keepSource = false;                                  // fill CompiledKernel::source

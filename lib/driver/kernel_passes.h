@@ -20,7 +20,7 @@ struct KernelJob {
   LegalizeOptions legalize;
   GpuLimits limits;  // of a grid, where the machine has one
   int optLevel = 1;
-  std::optional<std::vector<OptOp>> requested;  // replayed instead of the analytic choice
+  std::optional<std::vector<OptOp>> requested;  // replayed in place of what choose() finds
   Choice choice;                                // filled by apply-opts: what was applied, and why
   UOp optimized;                                // filled by apply-opts
   std::vector<ConstantLayout> layouts;          // filled by constant-layout

@@ -134,6 +134,8 @@ Status checkBytes(const FileDesc& file, std::span<const std::byte> bytes, const 
 Result<MappedFile> openPlanFile(const std::string& path, const FileDesc& file, Checksum checksum) {
   const std::string name = path + "/" + file.path;
   SVOD_CHECK(checkInside(path, file.path));
+  if (std::error_code error; !std::filesystem::exists(name, error) && !error)
+    return fail(Diag::BadPlan, "'" + name + "' is missing, which the plan lists", "compile the graph again");
   SVOD_TRY(MappedFile mapped, MappedFile::open(name));
   SVOD_CHECK(checkBytes(file, mapped.bytes(), name, checksum));
   return mapped;

@@ -155,8 +155,10 @@ Section kernelSection(const Subject& subject, size_t id, bool loops, bool source
   if (!kernel.opts.empty()) facts.push_back({"opts", "opts", kernel.opts});
   facts.push_back({"tiles", "tiles", exprCell(kernel.tiles, kernel.values)});
   if (view != nullptr) addFacts(facts, view->insight);
-  if (view != nullptr && view->scheduled) facts.push_back({"scheduled", "loops, scheduled", axesText(view->scheduled)});
-  if (view != nullptr && view->optimized) facts.push_back({"optimized", "loops, with opts", axesText(view->optimized)});
+  if (view != nullptr && !view->insight.scheduled.empty())
+    facts.push_back({"scheduled", "loops, scheduled", view->insight.scheduled});
+  if (view != nullptr && !view->insight.optimized.empty())
+    facts.push_back({"optimized", "loops, with opts", view->insight.optimized});
   section.blocks = {facts};
   if (loops) {
     if (view != nullptr && !view->insight.opts.empty()) section.blocks.push_back(choiceTable(view->insight));

@@ -109,18 +109,6 @@ class LoopPrinter {
 
 }  // namespace
 
-std::string axesText(UOp sink) {
-  std::map<uint32_t, UOp> ranges;
-  for (UOp node : toposort(sink))
-    if (node.op() == Op::Range) ranges[node.argAs<AxisArg>().id] = node;
-  std::string text;
-  for (const auto& [id, range] : ranges) {
-    text += text.empty() ? "r" : ", r";
-    text += std::to_string(id) + " " + std::string(toText(range.argAs<AxisArg>().type)) + " " + extentText(range);
-  }
-  return text;
-}
-
 std::string loopsText(const LinearKernel& kernel) { return LoopPrinter().print(kernel); }
 
 }  // namespace svod

@@ -6,9 +6,6 @@
 
 namespace svod {
 
-/// The ranges of a kernel by id: `r0 thread 8, r1 loop n (<=64), r2 vector 8`.
-std::string axesText(UOp sink);
-
 /// Nested loops with the stores they contain, two spaces per level:
 ///   for r0 in 0..64 thread
 ///     param0[r0*8 .. +8] = ...

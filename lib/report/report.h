@@ -16,6 +16,7 @@ struct KernelInsight {
   std::string_view pattern, patternWhat;                  // its class; empty where not known
   std::string_view strategy;                              // that chose its opts; empty: none did, or not known
   std::vector<std::pair<std::string, std::string>> opts;  // each with the reason for it
+  std::string scheduled, optimized;                       // its loops by name, before and after opts; may be empty
   double predictedNs = 0;                                 // on one thread, with the largest variables
   std::string_view limit;                                 // what most of that goes to
   double rooflineNs = 0;                                  // the least the machine needs on one thread
@@ -26,7 +27,6 @@ struct KernelInsight {
 /// What is known about a kernel besides the plan; matched to the plan's kernels by name.
 struct KernelView {
   std::string_view name;
-  UOp scheduled, optimized;              // Kernel stage, before and after opts; null: not known
   const LinearKernel* linear = nullptr;  // null: not known
   std::string_view source;               // generated code
   KernelInsight insight = {};

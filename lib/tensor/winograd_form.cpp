@@ -113,13 +113,14 @@ std::vector<PricedPlan> pricedPlans(const Convolution& conv, UOp product) {
                       sizeOf(conv.filters, product),
                       sizeOf({&conv.windows[0].out, 1}, product),
                       sizeOf({&conv.windows[1].out, 1}, product)};
-  std::vector<PricedPlan> plans{{{}, "direct", directCost(size)}};
+  std::vector<PricedPlan> plans{{{}, "direct", directCost(size), false}};
   if (size.channels < kMinChannels || size.filters < kMinChannels) return plans;
   for (const WinogradForm& form : kForms) {
     const int64_t all = tilesAlong(size.height, form), rows = bestRows(form, size);
     const std::string name = "f" + std::to_string(form.tile);
-    plans.push_back({{&form, all}, name, costOf(form, size, all)});
-    if (rows > 0) plans.push_back({{&form, rows}, name + ".rows" + std::to_string(rows), costOf(form, size, rows)});
+    plans.push_back({{&form, all}, name, costOf(form, size, all), false});
+    if (rows > 0)
+      plans.push_back({{&form, rows}, name + ".rows" + std::to_string(rows), costOf(form, size, rows), true});
   }
   return plans;
 }
@@ -128,9 +129,8 @@ size_t cheapestPlan(std::span<const PricedPlan> plans) {
   size_t best = 0;
   double least = plans[0].cost / kWorthwhile;
   for (size_t i = 1; i < plans.size(); ++i) {
-    const bool isLoop = plans[i].name.find('.') != std::string::npos;
     // Of one form: a loop is to be worth it beside all rows at once.
-    if (isLoop && plans[i].cost >= plans[i - 1].cost / kWorthLoop) continue;
+    if (plans[i].isLoop && plans[i].cost >= plans[i - 1].cost / kWorthLoop) continue;
     if (plans[i].cost < least) best = i, least = plans[i].cost;
   }
   return best;

@@ -34,6 +34,7 @@ struct PricedPlan {
   WinogradPlan plan;
   std::string name;  // direct, f4, f2.rows3, ..
   double cost;
+  bool isLoop = false;  // over rows of tiles, of the form before it
 };
 /// The plain sum, then each form with all rows at once and with the best number of them, where that is fewer.
 std::vector<PricedPlan> pricedPlans(const Convolution& conv, UOp product);

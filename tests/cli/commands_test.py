@@ -255,6 +255,9 @@ class Inspect(ToolTest):
         self.fails(5, "inspect", plan, says="[plan-checksum]")
         (plan / "plan.json").write_bytes(manifest[:-40])
         self.fails(5, "inspect", plan, says="plan.json")
+        (plan / "plan.json").write_bytes(manifest)
+        (plan / "kernels.so").unlink()
+        self.fails(5, "inspect", plan, says="kernels.so' is missing")
         self.fails(74, "inspect", self.folder / "absent")
 
 

@@ -92,7 +92,7 @@ TEST_CASE("plan directory: written, read, replaced, and a folder with other file
   writeText(folder / "p/weights.bin", weights + "w");
   CHECK(readPlanDirectory(folder / "p").error().diag == Diag::PlanChecksum);
   std::filesystem::remove(folder / "p/weights.bin");
-  CHECK(readPlanDirectory(folder / "p").error().diag == Diag::Io);
+  CHECK(readPlanDirectory(folder / "p").error().diag == Diag::BadPlan);
   std::filesystem::remove(folder / "p/plan.json");
   CHECK(readPlanDirectory(folder / "p").error().diag == Diag::BadPlan);
 }

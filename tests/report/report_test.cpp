@@ -78,17 +78,20 @@ TEST_CASE("a plan in full lists buffers and steps with their edges") {
 
 TEST_CASE("kernels show their class, the reasons for their opts, and times") {
   const Plan plan = samplePlan();
-  KernelInsight insight{
-      "gemm", "rows times columns", "loop-nests", {{"upcast(0,4)", "because of registers"}}, 2000, "compute", 1000};
+  KernelInsight insight{"gemm",        "rows times columns",    "loop-nests", {{"upcast(0,4)", "because of registers"}},
+                        "0 n0 loop 8", "0 n0 loop 2, upcast 4", 2000,         "compute",
+                        1000};
   ReportOptions options;
   options.kernels = true;
   auto described = [&] {
-    return describe({&plan, nullptr, {{plan.kernels[0].name, {}, {}, nullptr, {}, insight}}, {}}, options);
+    return describe({&plan, nullptr, {{plan.kernels[0].name, nullptr, {}, insight}}, {}}, options);
   };
   const json predicted = json::parse(toJson(described()));
   const json& details = predicted["kernels"]["details"][0];
   CHECK(details["class"] == "gemm");
   CHECK(details["strategy"] == "loop-nests");
+  CHECK(details["scheduled"] == "0 n0 loop 8");
+  CHECK(details["optimized"] == "0 n0 loop 2, upcast 4");
   CHECK(details["predictedNs"] == 2000);
   CHECK(details["limit"] == "compute");
   CHECK(details["rooflineShare"] == 0.5);
@@ -116,7 +119,7 @@ TEST_CASE("the page draws kernels beneath the roofline") {
   insight.predictedNs = 1250, insight.rooflineNs = 1000;
   const std::string roof = "<line class=\"most\"", gap = "<line class=\"lack\"";
   auto page = [&] {
-    const Subject subject{&plan, nullptr, {{plan.kernels[0].name, {}, {}, nullptr, {}, insight}}, {}};
+    const Subject subject{&plan, nullptr, {{plan.kernels[0].name, nullptr, {}, insight}}, {}};
     return toHtml(describe(subject, ReportOptions::all()));
   };
   auto drop = [&] {  // from the roof down to the point, in pixels
@@ -146,8 +149,7 @@ TEST_CASE("the page is one file and escapes names") {
   plan.name = "<script>";
   Graph g;
   const LinearKernel kernel = sampleKernel(g);
-  const std::string page =
-      toHtml(describe({&plan, nullptr, {{"k_add", {}, {}, &kernel, "a < b"}}, {}}, ReportOptions::all()));
+  const std::string page = toHtml(describe({&plan, nullptr, {{"k_add", &kernel, "a < b"}}, {}}, ReportOptions::all()));
   CHECK(contains(page, "&lt;script&gt;"));
   CHECK(!contains(page, "<script>"));
   CHECK(contains(page, "a &lt; b"));

@@ -88,9 +88,9 @@ TEST_CASE("weights: a wrong size always, a changed byte unless they are large or
 TEST_CASE("missing files and folders") {
   Fixture f;
   fs::remove(f.path + "/weights.bin");
-  f.refused(74, "io", "weights.bin");
+  f.refused(5, "bad-plan", "weights.bin");
   fs::remove(f.path + "/kernels.so");
-  f.refused(74, "io", "kernels.so");
+  f.refused(5, "bad-plan", "kernels.so");
   fs::remove(f.path + "/plan.json");
   f.refused(5, "bad-plan", "plan.json");
   f.path = f.folder / "none";

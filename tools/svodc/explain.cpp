@@ -4,6 +4,7 @@
 
 #include "cost/predict.h"
 #include "data/mapped_file.h"
+#include "opts/replay.h"
 #include "report/plan_text.h"
 
 namespace svod {
@@ -21,6 +22,29 @@ Work workOf(const KernelDesc& kernel, const Plan& plan) {
   const std::vector<int64_t> values = largestValues(kernel, plan);
   auto most = [&](const Expr& expr) { return static_cast<double>(expr.tryEvaluate(values).value_or(0)); };
   return {most(kernel.flops), most(kernel.bytes)};
+}
+
+/// Loops that are written out or run in lanes: `, vector 16`. No opt can name them.
+std::string expandedText(UOp sink) {
+  std::string text;
+  for (UOp n : toposort(sink))
+    if (n.op() == Op::Range && isExpanded(axisType(n)))
+      text += ", " + std::string(toText(axisType(n))) + " " + std::to_string(maxExtent(n));
+  return text;
+}
+
+/// The loops of a kernel by the names that --opts takes, before and after its opts.
+void nameLoops(KernelInsight& insight, const CompiledKernel& kernel, Caps caps) {
+  if (!kernel.ast) return;
+  caps.overwrites = !kernel.inPlace.empty(), caps.constants = kernel.constants;
+  NamedKernel named(kernel.ast);
+  insight.scheduled = named.names.describe(named.sink);
+  for (const OptOp& opt : optsOf(kernel.choice)) {
+    Result<AppliedOpt> applied = applyOpt(*kernel.graph, named, opt, caps);
+    if (!applied) return;
+    named = std::move(applied->kernel);
+  }
+  insight.optimized = named.names.describe(named.sink) + expandedText(named.sink);
 }
 
 }  // namespace
@@ -59,6 +83,7 @@ KernelInsight insightOf(const CompiledKernel& kernel, const BuildResult& build, 
   insight.patternWhat = info(kernel.choice.pattern).what;
   insight.strategy = kernel.choice.strategy;
   for (const ChosenOpt& chosen : kernel.choice.opts) insight.opts.emplace_back(toText(chosen.opt), chosen.why);
+  nameLoops(insight, kernel, caps);
   insight.predictedNs = prediction.expected;
   insight.rooflineNs = prediction.roofline;
   insight.limit = toText(prediction.limit);

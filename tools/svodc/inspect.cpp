@@ -55,8 +55,7 @@ Result<int> inspectPlan(const std::string& path, const Request& request, Console
   SVOD_TRY(const std::string source, sourceOf(plan, path));
   SVOD_TRY(const Profile profile, readProfile(request.flags.profile));
   Subject subject{&plan, nullptr, {}, source};
-  for (const KernelDesc& k : plan.kernels)
-    subject.kernels.push_back({k.name, {}, {}, nullptr, {}, insightOf(k, profile)});
+  for (const KernelDesc& k : plan.kernels) subject.kernels.push_back({k.name, nullptr, {}, insightOf(k, profile)});
   SVOD_CHECK(checkProfile(request.flags.profile, profile, subject));
   return show(subject, request, console);
 }
@@ -64,7 +63,7 @@ Result<int> inspectPlan(const std::string& path, const Request& request, Console
 Subject subjectOf(const BuildResult& build, const Profile& profile) {
   Subject subject{&build.compilation->plan, &build.model, {}, build.compilation->source};
   for (const CompiledKernel& k : build.compilation->kernels)
-    subject.kernels.push_back({k.name, k.ast, k.optimized, &k.linear, k.source, insightOf(k, build, profile)});
+    subject.kernels.push_back({k.name, &k.linear, k.source, insightOf(k, build, profile)});
   return subject;
 }
 

@@ -72,7 +72,7 @@ Result<std::vector<KernelOpts>> kernelOpts(const Flags& flags) {
   std::vector<KernelOpts> all;
   for (const std::string& text : flags.opts) {
     const size_t equals = text.find('=');
-    if (equals == text.npos)
+    if (equals == text.npos || equals == 0)
       return fail(Diag::Usage, "--opts needs KERNEL=LIST, not '" + text + "'",
                   "such as --opts 'matmul=upcast(0,4) thread(0,1)'");
     SVOD_TRY(std::vector<OptOp> opts, parseOpts(std::string_view(text).substr(equals + 1)));
