@@ -132,18 +132,30 @@ void dropCoefficients(const IndexMath& math, Bound& b) {
   for (Term& t : b.terms.terms) t.coef = sign;
 }
 
+// An index may be data, such as any number of an i64: what is added to it might leave i64 where the comparison as it is
+// written does not.
+bool mayLeaveI64(const Linear& sum) {
+  __int128 min = sum.constant, max = sum.constant;
+  for (const Term& t : sum.terms) {
+    const Interval bounds = t.base.bounds();
+    min += static_cast<__int128>(t.coef) * bounds.min, max += static_cast<__int128>(t.coef) * bounds.max;
+  }
+  return min < INT64_MIN || max > INT64_MAX;
+}
+
 UOp emitLess(Graph& graph, const Bound& b) {
   Linear left, right;
   for (const Term& t : b.terms.terms) {
     if (t.coef == INT64_MIN) return {};
     t.coef > 0 ? left.add(t.base, t.coef) : right.add(t.base, -t.coef);
   }
+  if (mayLeaveI64(left) || mayLeaveI64(right)) return {};
   if (left.terms.empty()) {
     if (b.limit == INT64_MIN) return {};
     return graph.alu(Op::Lt, {graph.index(-b.limit), build(graph, right)});
   }
   right.add(b.limit);
-  return graph.alu(Op::Lt, {build(graph, left), build(graph, right)});
+  return mayLeaveI64(right) ? UOp() : graph.alu(Op::Lt, {build(graph, left), build(graph, right)});
 }
 
 // difference < 0

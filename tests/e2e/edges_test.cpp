@@ -109,6 +109,19 @@ TEST_CASE("no update of a scatter without updates happens") {
             n);
 }
 
+TEST_CASE("indices at the ends of i64 are outside of an axis whose size has a difference in it") {
+  for (const char* size : {"13 - n", "14 - 2 * n", "3 * n + 4 - n * n"})
+    for (const char* end : {"9223372036854775807", "9223372036854775804", "-9223372036854775807"})
+      for (const char* mode : {"set", "add", "min"})
+        for (int64_t n : {0, 1, 3})
+          checkBetweenGuards("var n in [0, 3]\ninput x: f32[" + std::string(size) +
+                                 "]\ninput i: i64[6]\n"
+                                 "at = pad(-i, before=[0], after=[5], value=" +
+                                 end + ")\noutput y = scatter_at(x, at, cast(at, dtype=f32), mode=" + mode +
+                                 ")\noutput z = gather_at(x, at)\n",
+                             n);
+}
+
 TEST_CASE("elements that share bytes of a tensor that may be empty are not read when it is") {
   for (const char* type : {"u2", "i4", "f4e2m1"})
     for (const char* dim : {"n", "2 * n", "n // 2"})
