@@ -118,7 +118,12 @@ TEST_CASE("indices at the ends of i64 are outside of an axis whose size has a di
                                  "]\ninput i: i64[6]\n"
                                  "at = pad(-i, before=[0], after=[5], value=" +
                                  end + ")\noutput y = scatter_at(x, at, cast(at, dtype=f32), mode=" + mode +
-                                 ")\noutput z = gather_at(x, at)\n",
+                                 ")\noutput z = gather_at(x, at)\n"
+                                 "wrapped = where(lt(at, 0), at + " +
+                                 size +
+                                 ", at)\noutput w = gather_at(x, wrapped)\noutput v = scatter_at(x, wrapped, cast(at, "
+                                 "dtype=f32), mode=" +
+                                 mode + ")\n",
                              n);
 }
 
