@@ -1,5 +1,6 @@
 """Results as lines, as JSON and as the tables of docs/models.md."""
 import json
+import re
 
 BEGIN, END = "<!-- models: benchmarks/models.py -->", "<!-- end of models -->"
 
@@ -78,7 +79,8 @@ def listed(results, chosen, words):
 
 
 def failure(result):
-    return f"{result['failed']}: `{result['message']}`"
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", result["message"])  # exporters color their messages
+    return f"{result['failed']}: `{plain}`"
 
 
 def slowest(results, count=8):
