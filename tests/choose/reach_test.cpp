@@ -50,8 +50,8 @@ constexpr const char* kCases[] = {
     "input x: f32[4096, 1024]\noutput y = layer_norm(x)",
     "input x: f32[4096, 4096]\noutput y = transpose(x)",
     "input q: f32[8, 512, 64]\ninput k: f32[8, 512, 64]\ninput v: f32[8, 512, 64]\noutput y = attention(q, k, v)",
-    "input q: f32[8, 2048, 64]\ninput k: f32[8, 2048, 64]\ninput v: f32[8, 2048, 64]\n"
-    "output y = attention(q, k, v, causal=true)",
+    ("input q: f32[8, 2048, 64]\ninput k: f32[8, 2048, 64]\ninput v: f32[8, 2048, 64]\n"
+     "output y = attention(q, k, v, causal=true)"),
     "var n in [1, 512]\ninput a: f32[n, 64]\noutput y = softmax(matmul(a, transpose(a)))",
 };
 
