@@ -30,7 +30,8 @@ std::optional<Panel> panelOperand(const Chooser& c, UOp reduce, const Lanes& lan
   for (const Access& a : all) {
     if (a.isStore || !a.node.dependsOn(lanes.range) || a.node.dependsOn(rowAxis)) continue;
     if (!a.slot || (slot ? a.slot != *slot : strideOf(a, lanes.range) != 1 && !isLaidOut(c, *a.slot))) continue;
-    if (std::ranges::count(all, a.slot, &Access::slot) == 1) return panelOf(a, reduce);
+    if (std::ranges::count(all, a.slot, &Access::slot) != 1) continue;
+    if (std::optional<Panel> panel = panelOf(a, reduce)) return panel;  // nothing for a bias of each column
   }
   return std::nullopt;
 }

@@ -64,6 +64,8 @@ TEST_CASE("What the heuristic chooses") {
   CHECK(chosen(buildMatmul, {100, 100, 100}, caps) ==
         "tile(n1,32) order(n1.o,n0) upcast(n0,10) vector(n1.i,16) upcast(n1.i,2) thread(n1.o,1) "
         "thread(n0,1)");
+  for (Sizes s : {Sizes{64, 64, 64}, Sizes{512, 512, 512}, Sizes{196, 512, 2048}})  // the panel is not that of a bias
+    CHECK(chosen(buildMatmulBias, s, caps) == chosen(buildMatmul, s, caps));
   CHECK(chosen(buildGroups, {64, 64, 64}, caps) ==
         "tile(n0,64) tile(n1,32) order(n1.o,n0.i) upcast(n0.i,8) vector(n1.i,16) upcast(n1.i,2)");
   CHECK_THAT(chosen(buildGroups, {2, 64, 64}, caps), !Catch::StartsWith("tile"));  // too few rows share a group

@@ -101,6 +101,7 @@ constexpr TestKernel kKernels[] = {
     {"bytes-ss-zeros", buildBytes<DType::I8, DType::I8, 3>},
     {"byte-sums", buildByteSums},
     {"matmul-across", buildMatmulAcross},
+    {"matmul-bias", buildMatmulBias},
     {"conv2d-dilated", buildDilatedConv2d},
     {"pointwise", buildPointwise},
     {"bf16", buildBf16<false>},
@@ -130,6 +131,15 @@ UOp buildMatmulAcross(Graph& g, const Sizes& s) {
   UOp r0 = b.loop(s.m), r1 = b.loop(s.n), k = b.loop(s.k, AxisType::Reduce);
   UOp product = b.mul(b.read(1, {s.k, s.m}, {k, r0}), b.read(2, {s.k, s.n}, {k, r1}));
   return b.sink({b.end(b.store(b.at(0, DType::F32, {s.m, s.n}, {r0, r1}), b.reduce(Op::Add, product, {k})), {r0, r1})});
+}
+
+UOp buildMatmulBias(Graph& g, const Sizes& s) {
+  Builder b(g);
+  UOp r0 = b.loop(s.m), r1 = b.loop(s.n), k = b.loop(s.k, AxisType::Reduce);
+  UOp bias = b.read(3, {s.n}, {r1});
+  UOp product = b.mul(b.read(1, {s.m, s.k}, {r0, k}), b.read(2, {s.k, s.n}, {k, r1}));
+  UOp sum = b.add(bias, b.reduce(Op::Add, product, {k}));
+  return b.sink({b.end(b.store(b.at(0, DType::F32, {s.m, s.n}, {r0, r1}), sum), {r0, r1})});
 }
 
 UOp buildPointwise(Graph& g, const Sizes& s) {

@@ -23,6 +23,7 @@ std::span<const TestKernel> testKernels();
 
 UOp buildMatmul(Graph& graph, const Sizes& sizes);        // out[m,n] = sum over k of a[m,k] * b[k,n]
 UOp buildMatmulAcross(Graph& graph, const Sizes& sizes);  // the same with a[k,m]
+UOp buildMatmulBias(Graph& graph, const Sizes& sizes);    // the first, plus an element for each column
 UOp buildPointwise(Graph& graph, const Sizes& sizes);     // 8 images of k channels and n elements, m filters of one tap
 UOp buildGroups(Graph& graph,
                 const Sizes& sizes);  // 2 groups of m rows, each of them times a matrix [k,n] of the group
