@@ -35,11 +35,13 @@ Tensor reduce(Op op, Tensor x, std::span<const int> axes, bool keepDims) {
     return b.fail(Diag::BadAttribute, "an axis of " + describe(x) + " is reduced twice", "list each axis once");
   if (sorted.empty()) return x;
   if (!canFold(op, x)) return {};
-  Tensor folded = b.wrap(b.graph().reduce(op, x.node(), sorted));
-  if (!keepDims || !folded) return folded;
-  Dims kept = x.dims();
-  for (int32_t axis : sorted) kept.set(axis, b.dim(1));
-  return reshape(folded, kept);
+  Dims result;
+  for (int axis = 0; axis < x.rank(); ++axis) {
+    const bool isReduced = std::ranges::binary_search(sorted, axis);
+    if (!isReduced || keepDims) result.add(isReduced ? b.dim(1) : x.dim(axis));
+  }
+  std::erase_if(sorted, [&](int32_t axis) { return x.dim(axis).is(1); });  // one element is its own reduction
+  return reshape(sorted.empty() ? x : b.wrap(b.graph().reduce(op, x.node(), sorted)), result);
 }
 
 Tensor accumulate(Op op, Tensor x, std::span<const int> axes, bool keepDims) {

@@ -10,8 +10,6 @@ namespace svod {
 
 namespace {
 
-constexpr uint64_t kMaxBytes = UINT64_C(1) << 56;  // sums of two sizes never overflow
-
 template <class T>
 Status checkNames(const std::vector<T>& rows, const char* list) {
   std::set<std::string_view> names;
@@ -29,7 +27,7 @@ Status checkFiles(const Plan& plan) {
       return fail(Diag::PlanPath, at("files", i) + ": '" + file.path + "' is not a plain file name",
                   "a plan can only name files of its own directory");
     if (!names.insert(file.path).second) return bad(at("files", i), "'" + file.path + "' is listed twice");
-    if (file.bytes > kMaxBytes) return bad(at("files", i), "the size is too large");
+    if (file.bytes > kMaxPlanBytes) return bad(at("files", i), "the size is too large");
     const auto isHex = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
     if (file.sha256.size() != 64 || !std::all_of(file.sha256.begin(), file.sha256.end(), isHex))
       return bad(at("files", i), "the SHA-256 is malformed");
@@ -45,7 +43,7 @@ Status checkConstants(const Plan& plan) {
     if (plan.files[constant.file].kind != FileKind::Weights)
       return bad(at("constants", i), "its file '" + plan.files[constant.file].path + "' holds no weights");
     if (constant.offset % kPlanAlignment != 0) return bad(at("constants", i), "the offset is not a multiple of 64");
-    if (constant.offset > kMaxBytes || constant.bytes > kMaxBytes ||
+    if (constant.offset > kMaxPlanBytes || constant.bytes > kMaxPlanBytes ||
         constant.offset + constant.bytes > plan.files[constant.file].bytes)
       return bad(at("constants", i), "it lies outside its file: " +
                                          bytesOf(constant.offset, constant.bytes, plan.files[constant.file].bytes));
@@ -71,7 +69,7 @@ Status checkVariables(const Plan& plan) {
 Status checkPlace(const Plan& plan, const BufferDesc& buffer, const std::string& where) {
   if (buffer.place == Place::Arena) {
     if (buffer.offset % kPlanAlignment != 0) return bad(where, "the arena offset is not a multiple of 64");
-    if (buffer.offset > kMaxBytes || buffer.offset + buffer.bytes > plan.arenaBytes)
+    if (buffer.offset > kMaxPlanBytes || buffer.offset + buffer.bytes > plan.arenaBytes)
       return bad(where, "it lies outside the arena: " + bytesOf(buffer.offset, buffer.bytes, plan.arenaBytes));
   }
   if (buffer.place == Place::Constant) {
@@ -89,7 +87,7 @@ Status checkPlace(const Plan& plan, const BufferDesc& buffer, const std::string&
       return bad(where, "a view whose base, buffer " + std::to_string(buffer.base) + ", is a view itself");
     if (buffer.offset % byteSize(buffer.dtype) != 0)
       return bad(where, "a view at byte " + std::to_string(buffer.offset) + " is not aligned for its dtype");
-    if (buffer.offset > kMaxBytes || buffer.offset + buffer.bytes > base.bytes)
+    if (buffer.offset > kMaxPlanBytes || buffer.offset + buffer.bytes > base.bytes)
       return bad(where, "a view that reaches beyond its base, buffer " + std::to_string(buffer.base) + ": " +
                             bytesOf(buffer.offset, buffer.bytes, base.bytes));
   }
@@ -97,11 +95,11 @@ Status checkPlace(const Plan& plan, const BufferDesc& buffer, const std::string&
 }
 
 Status checkBuffers(const Plan& plan) {
-  if (plan.arenaBytes > kMaxBytes) return bad("arenaBytes", "too large");
+  if (plan.arenaBytes > kMaxPlanBytes) return bad("arenaBytes", "too large");
   for (size_t i = 0; i < plan.buffers.size(); i++) {
     const BufferDesc& buffer = plan.buffers[i];
     const std::optional<uint64_t> needed = tensorBytes(buffer.dtype, buffer.shape);
-    if (!needed || buffer.bytes > kMaxBytes || *needed > buffer.bytes)
+    if (!needed || buffer.bytes > kMaxPlanBytes || *needed > buffer.bytes)
       return bad(at("buffers", i), "the shape does not fit " + std::to_string(buffer.bytes) + " bytes");
     SVOD_CHECK(checkPlace(plan, buffer, at("buffers", i)));
   }
@@ -131,9 +129,9 @@ Status checkKernels(const Plan& plan) {
       return bad(where, "its file '" + plan.files[kernel.file].path + "' holds no code");
     if (kernel.symbol.empty()) return bad(where, "the symbol is empty");
     for (size_t k = 0; k < kernel.args.size(); k++)
-      if (kernel.args[k].bytes > kMaxBytes || !(reads(kernel.args[k].mode) || writes(kernel.args[k].mode)))
+      if (kernel.args[k].bytes > kMaxPlanBytes || !(reads(kernel.args[k].mode) || writes(kernel.args[k].mode)))
         return bad(where, "argument " + std::to_string(k) + " is neither read nor written, or too large");
-    if (kernel.scratchBytes > kMaxBytes) return bad(where, "the scratch size is too large");
+    if (kernel.scratchBytes > kMaxPlanBytes) return bad(where, "the scratch size is too large");
     for (const Expr* expr : {&kernel.tiles, &kernel.flops, &kernel.bytes})
       if (expr->varCount() > kernel.values.size())
         return bad(where,

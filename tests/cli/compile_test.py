@@ -137,6 +137,22 @@ output y = x * sin(cast(iota(size=300000), dtype=f32))
         for wrong in ("3X", "many", "99999999T"):
             self.fails(2, "compile", graph, "-o", self.folder / "q", "--max-arena", wrong, says="no size of memory")
 
+    def test_an_arena_beyond_any_plan_is_an_error_about_sizes(self):
+        graph = self.graph("svod 1\nvar n in [1, 1048576]\ninput x: f32[n]\n"
+                           "t = contiguous(reshape(x, shape=[n, 1, 1]) * reshape(x, shape=[n, 1]) * x)\n"
+                           "output y = reduce_max(t, axes=[1, 2])\noutput z = reduce_max(t, axes=[0, 1])\n")
+        self.fails(1, "compile", graph, "-o", self.folder / "q", says="the arena takes 4194304 TiB at the greatest sizes")
+        self.assertFalse((self.folder / "q").exists())
+        self.svodc("compile", graph, "-o", self.folder / "q", "--var", "n=1:64")
+
+    def test_distinct_rows_take_memory_that_grows_with_their_number(self):
+        graph = self.graph("svod 1\ninput x: i32[1000]\n"
+                           "same = all(eq(reshape(x, shape=[1000, 1, 1]), reshape(x, shape=[1000, 1])), axes=2)\n"
+                           "output most = reduce_max(cast(same, dtype=i32), axes=1)\n"
+                           "output count = sum(cast(same, dtype=i32), axes=0)\n")
+        done = self.svodc("compile", graph, "-o", self.folder / "p", "--json")
+        self.assertLess(json.loads(done.stdout)["memory"]["arenaBytes"], 100_000)
+
     def test_stdin_and_json_summary(self):
         plan = self.folder / "plan"
         done = self.svodc("compile", "-", "-o", plan, "--json", stdin=SMALL)

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "plan/check.h"
 #include "report/document.h"
 #include "support/text.h"
 
@@ -55,19 +56,18 @@ Result<std::optional<Error>> arenaWarning(const Plan& plan, const std::string& m
     if (v.kind == VariableKind::Free && v.min < v.max) free.push_back(v);
   std::string sizes;
   for (const Variable& v : free) sizes += (sizes.empty() ? "" : ", ") + ("'" + v.name + "' " + std::to_string(v.max));
+  const bool isPossible = plan.arenaBytes <= kMaxPlanBytes;
   const std::string needs = "the arena takes " + bytesCell(plan.arenaBytes).text();
-  const std::string beyond = ", more than " + bytesCell(limit).text();
-  if (free.empty())
-    return std::optional(
-        Error{Diag::TooLarge, needs + beyond, "every run takes that much; --max-arena moves the limit", {}, {}});
-  return std::optional(
-      Error{Diag::TooLarge,
-            needs + " at the greatest sizes, " + sizes + beyond,
-            "runs of such sizes may fail; tighter bounds make it smaller:" +
-                tighterBounds(free, static_cast<double>(limit) / static_cast<double>(plan.arenaBytes)) +
-                "; --max-arena moves the limit",
-            {},
-            {}});
+  const std::string beyond = isPossible ? ", more than " + bytesCell(limit).text() : ", more than a plan may ask for";
+  const std::string bounds = tighterBounds(free, static_cast<double>(limit) / static_cast<double>(plan.arenaBytes));
+  Error large{Diag::TooLarge, needs + beyond, "every run takes that much; --max-arena moves the limit", {}, {}};
+  if (!free.empty()) {
+    large.message = needs + " at the greatest sizes, " + sizes + beyond;
+    large.help = (isPossible ? "runs of such sizes may fail; " : "") + ("tighter bounds make it smaller:" + bounds) +
+                 (isPossible ? "; --max-arena moves the limit" : "");
+  }
+  if (!isPossible) return fail(std::move(large));
+  return std::optional(std::move(large));
 }
 
 }  // namespace svod

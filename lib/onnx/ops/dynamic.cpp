@@ -108,7 +108,8 @@ void DistinctRows::find(bool isSorted) {
   Tensor differs = ne(mine_, other_);
   if (isFloat(rows_.dtype())) differs = both(differs, negated(both(isNan(mine_), isNan(other_))));
   Tensor isSame = negated(n_.call("any", {differs}, {{"axes", AttributeValue::List{2}}}));
-  firstOf = contiguous(n_.call("argmax", {cast(isSame, DType::I32)}, {{"axis", 1}}));
+  const Tensor none = cast(n_.b.value(count_), DType::I64);
+  firstOf = contiguous(reduce(Op::Min, where(isSame, unsqueeze(at_, 0), none), {{1}}, false));
   isFirst = eq(firstOf, at_);
   Tensor comesBefore = isSorted ? isLess() : lt(unsqueeze(at_, 0), unsqueeze(firstOf, 1));
   rank = contiguous(sum(cast(both(comesBefore, unsqueeze(isFirst, 0)), DType::I64), 1));
