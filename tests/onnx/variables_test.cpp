@@ -80,6 +80,15 @@ TEST_CASE("dims without names that products, joins and reshapes bring together a
   CHECK(inputsOf(import) == "f32[a.0,k,8] f32[a.0,8,b.2] f32[a.0,5,b.2]");
 }
 
+TEST_CASE("the sizes of a kernel are those that a convolution lists") {
+  for (const char* op : {"Conv", "ConvTranspose"}) {
+    OnnxMaker m;
+    m.input("x", {"n", "4", "h"}).input("w", {"4", "4", "taps"}).output("y");
+    addAttribute(m.node(op, {"x", "w"}, {"y"}), "kernel_shape", std::vector<int64_t>{3});
+    CHECK(inputsOf(m.import()) == "f32[n,4,h] f32[4,4,3]");
+  }
+}
+
 TEST_CASE("a dim is the sum of two others where the model says so") {
   OnnxMaker m;
   m.input("p", {"batch", "past", "4"}).input("x", {"batch", "seq", "4"}).input("mask", {"batch2", "total", "4"});

@@ -10,18 +10,38 @@ namespace {
 
 std::string sized(std::string_view op, int spatial) { return std::string(op) + std::to_string(spatial) + "d"; }
 
+// The sizes of a kernel, which w has from then on; nothing after an error.
+std::optional<std::vector<int64_t>> kernelOf(OnnxNode& n, Tensor& w) {
+  std::vector<int64_t> kernel = n.integers("kernel_shape");
+  Dims dims = w.dims();
+  bool isThat = kernel.empty() || static_cast<int>(kernel.size()) == w.rank() - 2;
+  for (int i = 2; isThat && i < w.rank(); ++i) {
+    if (static_cast<int>(kernel.size()) == i - 2) {
+      if (!dims[i].isConst()) {
+        n.unsupported("a kernel of the symbolic size " + describe(dims[i]), "fix the size with --shape");
+        return std::nullopt;
+      }
+      kernel.push_back(dims[i].constant());
+    }
+    const Dim size = n.b.dim(kernel[static_cast<size_t>(i - 2)]);
+    isThat = n.b.agree(dims[i], size);
+    dims.set(i, size);
+  }
+  if (!n.require(isThat, "'kernel_shape' is that of w")) return std::nullopt;
+  w = n.b.fitted(w, dims);
+  return kernel;
+}
+
 // The windows of kernel w over x; nothing after an error.
-std::optional<OnnxWindow> convWindow(OnnxNode& n, Tensor x, Tensor w) {
+std::optional<OnnxWindow> convWindow(OnnxNode& n, Tensor x, Tensor& w) {
   if (!n.require(x.rank() >= 3 && w.rank() == x.rank(), "x is [n, channels, sizes..], and w has as many axes"))
     return std::nullopt;
   if (x.rank() > 5) {
     n.unsupported("a convolution over " + std::to_string(x.rank() - 2) + " axes", "1 to 3 axes");
     return std::nullopt;
   }
-  std::vector<int64_t> kernel, listed = n.integers("kernel_shape");
-  for (int i = 2; i < w.rank(); ++i) kernel.push_back(w.dim(i).isConst() ? w.dim(i).constant() : 0);
-  if (!n.require(listed.empty() || listed == kernel, "'kernel_shape' is that of w")) return std::nullopt;
-  return windowOf(n, x, kernel);
+  const std::optional<std::vector<int64_t>> kernel = kernelOf(n, w);
+  return kernel ? windowOf(n, x, *kernel) : std::nullopt;
 }
 
 Tensor convolution(OnnxNode& n, Tensor x, Tensor w, Tensor bias) {
@@ -103,16 +123,16 @@ bool padToShape(OnnxNode& n, Tensor x, std::vector<int64_t> wanted, OnnxWindow& 
 
 Results onnxConvTranspose(OnnxNode& n) {
   Tensor x = n.arg(0), w = n.arg(1);
-  std::vector<int64_t> kernel, listed = n.integers("kernel_shape"), extra = n.integers("output_padding");
+  std::vector<int64_t> extra = n.integers("output_padding");
   if (!n.require(x.rank() >= 3 && w.rank() == x.rank(), "x is [n, channels, sizes..], and w has as many axes"))
     return Tensor();
   if (x.rank() > 5) return n.unsupported("a transposed convolution over more than 3 axes", "1 to 3 axes");
-  for (int i = 2; i < w.rank(); ++i) kernel.push_back(w.dim(i).isConst() ? w.dim(i).constant() : 0);
-  std::optional<OnnxWindow> window;
-  if (n.require(listed.empty() || listed == kernel, "'kernel_shape' is that of w")) window = windowOf(n, x, kernel);
+  const std::optional<std::vector<int64_t>> kernel = kernelOf(n, w);
+  if (!kernel) return Tensor();
+  std::optional<OnnxWindow> window = windowOf(n, x, *kernel);
   if (!window) return Tensor();
-  if (extra.empty()) extra.assign(kernel.size(), 0);
-  if (!n.require(extra.size() == kernel.size(), "'output_padding' has one entry per spatial axis") ||
+  if (extra.empty()) extra.assign(kernel->size(), 0);
+  if (!n.require(extra.size() == kernel->size(), "'output_padding' has one entry per spatial axis") ||
       !padToShape(n, x, n.integers("output_shape"), *window, extra))
     return Tensor();
   Attributes attributes = window->attributes();
@@ -120,7 +140,7 @@ Results onnxConvTranspose(OnnxNode& n) {
   attributes.emplace_back("output_padding", listAttribute(extra));
   const std::string op = sized("conv_transpose", x.rank() - 2);
   Dim terms = w.dim(0);
-  for (int64_t k : kernel) terms = terms * k;
+  for (int64_t k : *kernel) terms = terms * k;
   std::optional<IntegerFactors> factors = integerFactors(n, 0, n.integer("group") == 1 ? 1 : -1, terms);
   if (factors) return rescaled(n, *factors, n.call(op, {factors->a, factors->b}, attributes));
   std::vector<Tensor> operands{x, w};
