@@ -9,7 +9,7 @@ namespace svod {
 
 namespace {
 
-constexpr size_t kIndent = 2, kTextColumn = 30;
+constexpr size_t kIndent = 2, kTextColumn = 30, kWidth = 100;
 
 bool isList(const CommandFlag& flag) { return std::holds_alternative<std::vector<std::string>*>(flag.into); }
 
@@ -18,6 +18,20 @@ std::string dashed(const CommandFlag& flag) { return "--" + std::string(flag.nam
 Error usage(const std::string& program, std::string message, std::string help = {}) {
   if (help.empty()) help = program + " --help lists what there is";
   return Error{Diag::Usage, std::move(message), std::move(help), {}, {}};
+}
+
+/// In lines that end before column kWidth, between words; all but the first begin in kTextColumn.
+std::string wrapped(std::string_view text) {
+  constexpr size_t kRoom = kWidth - kTextColumn;
+  std::string lines;
+  while (text.size() > kRoom) {
+    size_t cut = text.rfind(' ', kRoom);
+    if (cut == text.npos) cut = text.find(' ');
+    if (cut == text.npos) break;
+    lines += std::string(text.substr(0, cut)) + "\n" + std::string(kTextColumn, ' ');
+    text.remove_prefix(cut + 1);
+  }
+  return lines + std::string(text);
 }
 
 std::string flagForm(const CommandFlag& flag) {
@@ -103,7 +117,7 @@ std::string helpEntry(const std::string& left, std::string_view what) {
   std::string line = std::string(kIndent, ' ') + left;
   const bool fits = line.size() + 2 <= kTextColumn;
   line += fits ? std::string(kTextColumn - line.size(), ' ') : "\n" + std::string(kTextColumn, ' ');
-  return line + std::string(what) + "\n";
+  return line + wrapped(what) + "\n";
 }
 
 std::string helpEntries(std::span<const CommandFlag> flags) {

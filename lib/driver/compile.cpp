@@ -35,13 +35,9 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-bool isFor(const KernelOpts& entry, const std::string& kernel) {
-  return kernel.find(entry.kernel) != std::string::npos;
-}
-
 /// The opts asked for this kernel, or null.
 const KernelOpts* requestedOpts(const std::string& kernel, const CompileOptions& options) {
-  auto found = std::ranges::find_if(options.opts, [&](const KernelOpts& entry) { return isFor(entry, kernel); });
+  auto found = std::ranges::find_if(options.opts, [&](const KernelOpts& entry) { return entry.isFor(kernel); });
   return found == options.opts.end() ? nullptr : &*found;
 }
 
@@ -50,13 +46,13 @@ Status checkOptsMatch(const Schedule& schedule, const CompileOptions& options) {
   for (const Kernel& k : schedule.kernels) {
     const KernelOpts* first = requestedOpts(k.name, options);
     for (const KernelOpts& other : options.opts)
-      if (first != nullptr && &other != first && isFor(other, k.name))
+      if (first != nullptr && &other != first && other.isFor(k.name))
         return fail(Diag::Usage,
                     "--opts '" + first->kernel + "' and '" + other.kernel + "' are both for kernel " + k.name,
                     "give each kernel one list; longer parts of their names tell kernels apart");
   }
   for (const KernelOpts& entry : options.opts) {
-    auto matches = [&](const Kernel& k) { return isFor(entry, k.name); };
+    auto matches = [&](const Kernel& k) { return entry.isFor(k.name); };
     if (std::any_of(schedule.kernels.begin(), schedule.kernels.end(), matches)) continue;
     std::vector<std::string_view> names;
     for (const Kernel& k : schedule.kernels) {

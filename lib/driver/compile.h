@@ -28,6 +28,7 @@ namespace svod {
 struct KernelOpts {
   std::string kernel;
   std::vector<OptOp> opts;
+  bool isFor(std::string_view name) const { return name.find(kernel) != name.npos; }
 };
 
 /// What a pass of a kernel, or the printing of its code, was given when it left an illegal graph or could not go on.

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "interp/interp.h"
-#include "schedule/work.h"
+#include "tensor/work.h"
 
 namespace svod {
 

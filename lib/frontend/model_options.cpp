@@ -54,10 +54,14 @@ void ModelReader::bindShape(const std::string& input, const std::vector<SizeForm
     return record(Diag::UnknownPort, {}, from + ": the graph has no input '" + input + "'",
                   didYouMean(input, inputs, "svodc inspect GRAPH shows them"));
   }
-  if (s->type.dims.size() != shape.size())
+  if (s->type.dims.size() != shape.size()) {
+    std::string declared;
+    for (const GraphExpr& dim : s->type.dims) declared += (declared.empty() ? "" : ", ") + writeGraphExpr(dim);
     return record(Diag::ShapeMismatch, s->at,
                   from + ": input '" + input + "' has rank " + std::to_string(s->type.dims.size()) + ", not " +
-                      std::to_string(shape.size()));
+                      std::to_string(shape.size()),
+                  "it is declared as [" + declared + "]: give it one size for each of these");
+  }
   for (size_t i = 0; i < shape.size(); ++i) bindDim(*s, i, shape[i], from);
 }
 

@@ -111,11 +111,12 @@ void ModelReader::variable(const Statement& s) {
   Dim dim = sizeOf(form);
   if ((!isFree || !isMade) && takeError(name.at)) return;
   if (form.isNumber() && (form.constant < min || form.constant > max))
-    return record(Diag::VariableBounds, name.at,
-                  "variable '" + name.text + "' is bound to " + std::to_string(form.constant) + " (" +
-                      sizes_.reasonOf(name.text) + "), outside [" + std::to_string(min) + ", " + std::to_string(max) +
-                      "]",
-                  "bind it to a value inside, or widen the bounds");
+    return record(
+        Diag::VariableBounds, name.at,
+        "variable '" + name.text + "' is bound to " + std::to_string(form.constant) + " (" +
+            sizes_.reasonOf(name.text) + "), outside [" + std::to_string(min) + ", " + std::to_string(max) + "]",
+        "bind it to a value inside, or give it other bounds: --var " + name.text + "=" +
+            std::to_string(std::min(min, form.constant)) + ":" + std::to_string(std::max(max, form.constant)));
   scope_[name.text] = {Entry::Kind::Variable, dim, {}, name.at};
 }
 

@@ -42,7 +42,8 @@ void applyVariableOptions(SizeVariables& sizes, const LoadOptions& options, cons
     // A new name for one dim is a typing mistake more often than a wish.
     const std::string* alone = o.form->asVariable();
     if (alone && !sizes.isDeclared(*alone) && uses.at(*alone) == 1 && !hasBounds(options, *alone)) {
-      hooks.record(hooks.unknown(*alone));
+      hooks.record(hooks.unknown(*alone).withHelp("to rename '" + o.name +
+                                                  "', give the new name bounds as well: --var " + *alone + "=MIN:MAX"));
       continue;
     }
     if (Status made = sizes.equate(SizeForm::variable(o.name), *o.form, from + toText(*o.form)); !made)

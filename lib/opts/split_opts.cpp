@@ -67,7 +67,7 @@ Result<Applied> applyVector(Graph& g, UOp sink, const OptOp& opt, const Caps& ca
   const auto& args = std::get<AxisAmount>(opt.args);
   SVOD_TRY(Axis axis, pickAxis(sink, args.axis, kAnyNest, {AxisType::Loop, AxisType::Thread, AxisType::Reduce}));
   if (args.amount < 2 || args.amount > kMaxLanes || !std::has_single_bit(static_cast<uint64_t>(args.amount)))
-    return fail(Diag::BadOpt, std::to_string(args.amount) + " lanes", "use 2, 4, 8, 16, 32 or 64");
+    return fail(Diag::BadOpt, "no vector has " + std::to_string(args.amount) + " lanes", "use 2, 4, 8, 16, 32 or 64");
   for (UOp closer : closersOf(sink, axis.range))
     for (UOp r : closer.src().subspan(1))
       if (axisType(r) == AxisType::Vector) return fail(Diag::BadOpt, "this loop nest already has a vector axis");

@@ -43,6 +43,10 @@ std::string textOf(const PassContext& cx, UOp root) {
   return cx.subject != nullptr ? cx.subject->text(root) : toUopText(root);
 }
 
+size_t nodesOf(const PassContext& cx, UOp root) {
+  return cx.subject != nullptr ? cx.subject->nodes(root) : toposort(root).size();
+}
+
 void print(PassContext& cx, std::string_view when, const Pass& pass, const std::string& text) {
   cx.log.text += fmt::format("; {} {} ({})\n{}\n", when, pass.name, cx.job, text);
 }
@@ -63,13 +67,13 @@ Result<UOp> runOne(const Pass& pass, UOp root, PassContext& cx) {
   const bool wantsBefore = options.printChanged || lists(options.printBefore, pass.name);
   const std::string before = wantsBefore ? textOf(cx, root) : "";
   if (lists(options.printBefore, pass.name)) print(cx, "before", pass, before);
+  const size_t nodesBefore = options.timePasses ? nodesOf(cx, root) : 0;
   auto begin = std::chrono::steady_clock::now();
   Result<UOp> result = pass.run(root, cx);
   std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
   if (result && options.instrument) result = options.instrument(pass, *result, cx);
   if (!result) return fail(inPass(std::move(result).error(), pass, cx));
-  if (options.timePasses)
-    cx.log.times.push_back({pass.name, spent.count(), toposort(root).size(), toposort(*result).size()});
+  if (options.timePasses) cx.log.times.push_back({pass.name, spent.count(), nodesBefore, nodesOf(cx, *result)});
   if (lists(options.printAfter, pass.name) || (options.printChanged && textOf(cx, *result) != before))
     print(cx, "after", pass, textOf(cx, *result));
   SVOD_CHECK(verifyStage(*result, pass.out, pass, cx));
@@ -154,7 +158,7 @@ std::string toText(std::span<const PassTime> times) {
 std::string toText(const std::map<std::string, RuleTally, std::less<>>& rules) {
   std::vector<std::pair<std::string_view, RuleTally>> rows;
   for (const auto& [name, tally] : rules)
-    if (tally.attempts > 0) rows.emplace_back(name, tally);
+    if (tally.hits > 0) rows.emplace_back(name, tally);
   std::ranges::stable_sort(rows, [](const auto& a, const auto& b) { return a.second.hits > b.second.hits; });
   std::string out = fmt::format("{:<32}{:>12}{:>12}\n", "rule", "hits", "attempts");
   for (const auto& [name, tally] : rows) out += fmt::format("{:<32}{:>12}{:>12}\n", name, tally.hits, tally.attempts);

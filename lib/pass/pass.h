@@ -60,7 +60,7 @@ struct PassLog {
 
 /// A table of all passes with their calls, time, share and nodes, longest first.
 std::string toText(std::span<const PassTime> times);
-/// A table of rules with at least one attempt, most hits first.
+/// A table of the rules that fired, most hits first.
 std::string toText(const std::map<std::string, RuleTally, std::less<>>& rules);
 
 /// What the passes of one job share besides the graph: objects registered by type, owned by the caller.
@@ -105,6 +105,7 @@ class PassSubject {
  public:
   virtual ~PassSubject() = default;
   virtual std::string text(UOp root) const = 0;
+  virtual size_t nodes(UOp root) const = 0;  // how large it is
   virtual Status verify(UOp root, Stage stage) const = 0;
 };
 

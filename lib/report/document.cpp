@@ -18,6 +18,18 @@ struct ToText {
     std::snprintf(buffer, sizeof buffer, "%.6g", number);
     return buffer;
   }
+  std::string operator()(const Cell::Words& words) const {
+    std::string text;
+    for (const std::string& w : words) text += (text.empty() ? "" : ", ") + w;
+    return text;
+  }
+  std::string operator()(const Cell::Amounts& amounts) const {
+    std::string text;
+    for (const auto& [name, amount] : amounts)
+      text += (text.empty() ? "" : ", ") + name +
+              (amount ? " " + countCell(static_cast<int64_t>(std::llround(*amount))).text() : "");
+    return text;
+  }
   std::string operator()(const Cell::Numbers& numbers) const {
     std::string text;
     for (int64_t n : numbers) text += (text.empty() ? "" : " ") + std::to_string(n);

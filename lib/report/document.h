@@ -2,6 +2,7 @@
 // as text, JSON or HTML by render.h.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,13 +14,17 @@ namespace svod {
 /// What stands in one place of a table: a value for JSON and, where people want another form ("1.5 KiB"), its text.
 struct Cell {
   using Numbers = std::vector<int64_t>;
-  std::variant<std::string, int64_t, double, bool, Numbers> value;
+  using Words = std::vector<std::string>;
+  using Amounts = std::vector<std::pair<std::string, std::optional<double>>>;  // by name, in order; none: not known
+  std::variant<std::string, int64_t, double, bool, Numbers, Words, Amounts> value;
   std::string shown;  // empty: the value itself
 
   Cell(std::string text) : value(std::move(text)) {}
   Cell(std::string_view text) : value(std::string(text)) {}
   Cell(const char* text) : value(std::string(text)) {}
   Cell(Numbers numbers) : value(std::move(numbers)) {}
+  Cell(Words words) : value(std::move(words)) {}
+  Cell(Amounts amounts) : value(std::move(amounts)) {}
   template <class T>
     requires std::is_arithmetic_v<T>
   Cell(T number) : value(toValue(number)) {}

@@ -118,7 +118,7 @@ Table kernelTable(const Plan& plan) {
   const std::vector<int64_t> calls = callsOf(plan);
   for (size_t i = 0; i < plan.kernels.size(); ++i) {
     const KernelDesc& k = plan.kernels[i];
-    table.rows.push_back({i, k.name, calls[i], exprCell(k.tiles, k.values), estimateCell(k.flops, k, plan),
+    table.rows.push_back({i, k.name, calls[i], tilesCell(k, plan), estimateCell(k.flops, k, plan),
                           estimateCell(k.bytes, k, plan), bytesCell(k.scratchBytes), k.opts});
   }
   return table;
@@ -153,7 +153,7 @@ Section kernelSection(const Subject& subject, size_t id, bool loops, bool source
   FactList facts = {{"id", "id", id}, {"name", "name", kernel.name}};
   if (kernel.symbol != kernel.name) facts.push_back({"symbol", "symbol", kernel.symbol});
   if (!kernel.opts.empty()) facts.push_back({"opts", "opts", kernel.opts});
-  facts.push_back({"tiles", "tiles", exprCell(kernel.tiles, kernel.values)});
+  facts.push_back({"tiles", "tiles", tilesCell(kernel, *subject.plan)});
   if (view != nullptr) addFacts(facts, view->insight);
   if (view != nullptr && !view->insight.scheduled.empty())
     facts.push_back({"scheduled", "loops, scheduled", view->insight.scheduled});
@@ -183,14 +183,16 @@ Section kernelsOf(const Subject& subject, bool full, bool source) {
   section.blocks.push_back(std::move(table));
   if (!full && !source) return section;
   if (full) section.blocks.push_back(rooflineOf(subject));
-  section.partsKey = "details";
-  for (size_t i = 0; i < subject.plan->kernels.size(); ++i)
-    section.parts.push_back(kernelSection(subject, i, full, source));
   const auto hasSource = [](const KernelView& view) { return !view.source.empty(); };
-  if (source && std::ranges::none_of(subject.kernels, hasSource) && subject.planSource.empty())
+  const bool isBinary = std::ranges::none_of(subject.kernels, hasSource) && subject.planSource.empty();
+  if (source && isBinary)
     section.blocks.push_back(
         Note{"The plan holds machine code only: svodc inspect GRAPH --source, with the same flags, shows where it came "
              "from."});
+  section.partsKey = "details";
+  if (full || !isBinary)
+    for (size_t i = 0; i < subject.plan->kernels.size(); ++i)
+      section.parts.push_back(kernelSection(subject, i, full, source));
   return section;
 }
 

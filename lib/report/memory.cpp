@@ -27,10 +27,12 @@ std::vector<Lifetime> lifetimesOf(const Plan& plan) {
   return lifetimes;
 }
 
-std::string percentAbove(uint64_t value, uint64_t bound) {
-  if (bound == 0 || value <= bound) return "0 %";
+/// As a part of the bound, shown in percent.
+Cell shareAbove(uint64_t value, uint64_t bound) {
+  if (bound == 0 || value <= bound) return Cell(0.0, "0 %");
   const uint64_t tenths = (value - bound) * 1000 / bound;
-  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " %";
+  return Cell(static_cast<double>(value - bound) / static_cast<double>(bound),
+              std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " %");
 }
 
 uint64_t bytesIn(const Plan& plan, Place place) {
@@ -45,7 +47,7 @@ FactList summary(const Plan& plan) {
           {"arenaBytes", "arena", bytesCell(plan.arenaBytes)},
           {"peakBytes", "peak", bytesCell(m.peakBytes)},
           {"lowerBoundBytes", "lower bound", bytesCell(m.lowerBoundBytes)},
-          {"aboveBound", "above the bound", percentAbove(m.peakBytes, m.lowerBoundBytes)},
+          {"aboveBound", "above the bound", shareAbove(m.peakBytes, m.lowerBoundBytes)},
           {"unplannedBytes", "without reuse", bytesCell(m.unplannedBytes)},
           {"addedEdges", "edges for reuse", m.addedEdges},
           {"inPlace", "written in place", m.inPlace.size()},

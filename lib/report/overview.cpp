@@ -47,12 +47,6 @@ Table fileTable(const Plan& plan) {
   return table;
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& w : words) text += (text.empty() ? "" : ", ") + w;
-  return text;
-}
-
 }  // namespace
 
 Section overviewOf(const Plan& plan) {
@@ -62,7 +56,7 @@ Section overviewOf(const Plan& plan) {
                     {"version", "plan version", plan.version},
                     {"triple", "triple", t.triple},
                     {"cpu", "cpu", t.cpu},
-                    {"features", "cpu features", Cell(joined(t.features), std::to_string(t.features.size()))},
+                    {"features", "cpu features", Cell(t.features, std::to_string(t.features.size()))},
                     {"numerics", "numerics", t.numerics},
                     {"compiler", "compiler", t.compiler}};
   facts.push_back({"decisions", "decisions", static_cast<int64_t>(plan.decisions.size())});

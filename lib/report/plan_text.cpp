@@ -57,7 +57,13 @@ std::vector<int64_t> largestValues(const KernelDesc& kernel, const Plan& plan) {
 Cell estimateCell(const Expr& expr, const KernelDesc& kernel, const Plan& plan) {
   const std::optional<int64_t> most = expr.tryEvaluate(largestValues(kernel, plan));
   if (expr.constant() || !most) return exprCell(expr, kernel.values);
-  return Cell(svod::toText(expr, kernel.values), "<=" + countCell(*most).text());
+  return Cell(*most, "<=" + countCell(*most).text());
+}
+
+Cell tilesCell(const KernelDesc& kernel, const Plan& plan) {
+  const std::optional<int64_t> most = kernel.tiles.tryEvaluate(largestValues(kernel, plan));
+  if (kernel.tiles.constant() || !most) return exprCell(kernel.tiles, kernel.values);
+  return Cell(*most, svod::toText(kernel.tiles, kernel.values));
 }
 
 StepUse useOf(const Plan& plan, const Step& step) {

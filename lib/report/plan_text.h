@@ -25,8 +25,10 @@ Cell exprCell(const Expr& expr, std::span<const std::string> names);
 /// Of the kernel's variables; 1 where the plan names no such variable.
 std::vector<int64_t> largestValues(const KernelDesc& kernel, const Plan& plan);
 
-/// An estimate of a kernel: as exprCell, but people see the number for the largest variables, `<=2.50 M`.
+/// An estimate of a kernel: the number for the largest variables, shown as `<=2.50 M`.
 Cell estimateCell(const Expr& expr, const KernelDesc& kernel, const Plan& plan);
+/// How many tiles a launch has: the number for the largest variables, shown as the expression.
+Cell tilesCell(const KernelDesc& kernel, const Plan& plan);
 
 /// What a step touches; buffer ids with views resolved to their base.
 struct StepUse {

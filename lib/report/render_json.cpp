@@ -8,9 +8,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json toJsonValue(const Cell& cell) {
-  return std::visit([](const auto& value) { return Json(value); }, cell.value);
-}
+struct ToJson {
+  Json operator()(const auto& value) const { return Json(value); }
+  Json operator()(const Cell::Amounts& amounts) const {
+    Json object = Json::object();
+    for (const auto& [name, amount] : amounts) object[name] = amount ? Json(*amount) : Json();
+    return object;
+  }
+};
+
+Json toJsonValue(const Cell& cell) { return std::visit(ToJson(), cell.value); }
 
 Json rows(const Table& table) {
   Json array = Json::array();

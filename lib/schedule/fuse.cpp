@@ -6,9 +6,9 @@
 
 #include "schedule/fuse_rules.h"
 #include "schedule/kernel_size.h"
-#include "schedule/work.h"
 #include "tensor/node_names.h"
 #include "tensor/nodes.h"
+#include "tensor/work.h"
 
 namespace svod {
 

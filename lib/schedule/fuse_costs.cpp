@@ -1,7 +1,7 @@
 #include "schedule/fuse_costs.h"
 
-#include "schedule/work.h"
 #include "tensor/nodes.h"
+#include "tensor/work.h"
 
 namespace svod {
 

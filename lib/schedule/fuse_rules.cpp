@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "schedule/work.h"
 #include "tensor/late_normalize.h"
 #include "tensor/nodes.h"
+#include "tensor/work.h"
 
 namespace svod {
 

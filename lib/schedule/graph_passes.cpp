@@ -114,6 +114,13 @@ constexpr Pass kGraphPasses[] = {
 
 std::string GraphJob::text(UOp root) const { return schedule ? toText(*schedule) : toUopText(root); }
 
+size_t GraphJob::nodes(UOp root) const {
+  if (!schedule) return toposort(root).size();
+  size_t sum = 0;
+  for (const Kernel& kernel : schedule->kernels) sum += toposort(kernel.sink).size();
+  return sum;
+}
+
 Status GraphJob::verify(UOp root, Stage stage) const {
   return stage == Stage::Kernel ? verifySchedule(*schedule) : svod::verify(root, stage);
 }

@@ -17,6 +17,7 @@ struct GraphJob final : PassSubject {
   GraphJob(Model& model, const ScheduleOptions& options)
       : model(model), options(options), decisions(options.decisions) {}
   std::string text(UOp root) const override;
+  size_t nodes(UOp root) const override;
   Status verify(UOp root, Stage stage) const override;
 
   Model& model;

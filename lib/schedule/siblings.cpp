@@ -8,6 +8,7 @@
 #include "schedule/add_kernel.h"
 #include "schedule/kernel_size.h"
 #include "tensor/node_names.h"
+#include "tensor/work.h"
 
 namespace svod {
 
@@ -100,6 +101,19 @@ UOp withOwnReduces(Graph& graph, UOp nest, UOp beside) {
   return substitute(graph, nest, from, to);
 }
 
+/// Of a launch of the kernel: every node as often as the loops it depends on run, index arithmetic aside.
+double costOf(UOp sink) {
+  double sum = kLaunch;
+  for (UOp n : toposort(sink)) {
+    const double each = n.op() == Op::Load ? kLoadCost : n.op() == Op::Store ? kStoreCost : work(n);
+    if (each == 0 || n.dtype() == DType::Index) continue;
+    double times = 1;
+    for (UOp range : n.ranges()) times *= static_cast<double>(range.bounds().max + 1);
+    sum += each * times;
+  }
+  return sum;
+}
+
 bool isSmallEnough(UOp sink) {
   int ops = 0;
   size_t params = 0;
@@ -184,7 +198,9 @@ class Siblings {
     UOp sink = bothNests(*graph, nest, other);
     if (!isSmallEnough(sink) || !isWorthOneKernel(stores, storesOf(other), sink)) return false;
     const std::string name = "join:" + plainLabel(first.label) + "+" + plainLabel(second.label);
-    const Decision decision{name, {{"join", {}}, {"apart", {}}}, 0, "both read the same memory in equal loops"};
+    const double apart = costOf(kernel(first).sink) + costOf(kernel(second).sink);
+    const Decision decision{
+        name, {{"join", costOf(sink)}, {"apart", apart}}, 0, "both read the same memory in equal loops"};
     if (decisions_.decide(decision) == 1) return false;
     if (other != loading)
       sink = bothNests(*graph, nest, fedFrom(*graph, withOwnReduces(*graph, loading, nest), stores));

@@ -12,9 +12,10 @@ namespace {
 
 constexpr std::string_view kBar = " | ";
 
+/// A whole number: costs are compared, and nobody needs parts of an op.
 std::string costText(double cost) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.6g", cost);
+  std::snprintf(text, sizeof text, "%.0f", cost);
   return text;
 }
 
@@ -41,6 +42,26 @@ std::optional<size_t> positionOf(const Decision& decision, std::string_view valu
 }
 
 }  // namespace
+
+Status DecisionRequests::add(std::string_view line) {
+  SVOD_TRY(const Decision decision, parseDecision(line));
+  values.insert_or_assign(decision.name, decision.value());
+  return {};
+}
+
+Status DecisionRequests::addLines(std::string_view text, const std::string& file) {
+  int number = 0;
+  while (!text.empty()) {
+    const size_t end = text.find('\n');
+    std::string_view line = text.substr(0, end);
+    text = end == text.npos ? std::string_view() : text.substr(end + 1);
+    ++number;
+    while (!line.empty() && (line.back() == ' ' || line.back() == '\r')) line.remove_suffix(1);
+    if (line.empty() || line[0] == '#') continue;
+    if (Status added = add(line); !added) return fail(std::move(added.error()).at({file, number, 1}));
+  }
+  return {};
+}
 
 std::string toText(const Decision& d) {
   std::string text = d.name + "=" + d.value() + std::string(kBar);
@@ -80,6 +101,33 @@ Result<Decision> parseDecision(std::string_view line) {
   return d;
 }
 
+namespace {
+
+/// Why a decision is as it was asked for: what is usual, and the reason for that.
+std::string reasonOfRequest(const Decision& usual, size_t chosen) {
+  const std::string why = usual.reason.empty() ? "" : ": " + usual.reason;
+  return chosen == usual.chosen ? "requested, and usual" + why : "requested in place of " + usual.value() + why;
+}
+
+/// The names that `wanted` is the beginning of, or the one it probably meant.
+std::string namesNear(std::string_view wanted, const std::vector<Decision>& made) {
+  constexpr size_t kMost = 8;
+  if (made.empty()) return "no decision is made about this graph, so there is none to ask for";
+  std::vector<std::string_view> names, longer;
+  for (const Decision& d : made) {
+    names.push_back(d.name);
+    if (d.name.starts_with(wanted)) longer.push_back(d.name);
+  }
+  const std::string all = "svodc inspect GRAPH --decisions shows them";
+  if (longer.empty() && names.size() > kMost) return didYouMean(wanted, names, all);
+  if (longer.empty()) return choicesFor(wanted, names);
+  if (longer.size() == 1) return "did you mean '" + std::string(longer[0]) + "'?";
+  if (longer.size() <= kMost) return choicesFor(wanted, longer);
+  return std::to_string(longer.size()) + " names begin with it: " + all;
+}
+
+}  // namespace
+
 const std::string* Decisions::requested(const std::string& name) const {
   const auto found = requests_.values.find(name);
   return found == requests_.values.end() ? nullptr : &found->second;
@@ -96,7 +144,8 @@ size_t Decisions::answer(const Decision& decision) const {
 size_t Decisions::decide(Decision decision) {
   if (const int before = taken_[decision.name]++; before > 0) decision.name += "#" + std::to_string(before + 1);
   const size_t chosen = answer(decision);
-  if (chosen != decision.chosen || requested(decision.name) != nullptr) decision.reason = "as requested";
+  decision.requested = chosen != decision.chosen || requested(decision.name) != nullptr;
+  if (decision.requested) decision.reason = reasonOfRequest(decision, chosen);
   decision.chosen = chosen;
   made_.push_back(std::move(decision));
   return chosen;
@@ -105,12 +154,8 @@ size_t Decisions::decide(Decision decision) {
 Status Decisions::check() const {
   for (const auto& [name, value] : requests_.values) {
     const auto found = std::ranges::find(made_, name, &Decision::name);
-    if (found == made_.end()) {
-      std::vector<std::string_view> names;
-      for (const Decision& d : made_) names.push_back(d.name);
-      return fail(Diag::Usage, "there is no decision '" + name + "' about this graph",
-                  didYouMean(name, names, "svodc inspect GRAPH --decisions shows them"));
-    }
+    if (found == made_.end())
+      return fail(Diag::Usage, "there is no decision '" + name + "' about this graph", namesNear(name, made_));
     if (!positionOf(*found, value))
       return fail(Diag::Usage, "decision '" + name + "' cannot be '" + value + "'", "it can be: " + listed(*found));
   }

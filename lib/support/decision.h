@@ -12,8 +12,7 @@ namespace svod {
 
 struct Alternative {
   std::string value;
-  std::optional<double> cost =
-      {};  // by the model of whoever decides, to be compared within one decision; none: not known
+  std::optional<double> cost = {};  // in ops: the cheapest op on one element is 1; none: not known
   bool operator==(const Alternative&) const = default;
 };
 
@@ -23,6 +22,7 @@ struct Decision {
   std::vector<Alternative> alternatives;  // all of them legal
   size_t chosen = 0;                      // position in alternatives
   std::string reason;
+  bool requested = false;  // somebody asked for the value; the reason then also says what is usual, and why
   const std::string& value() const { return alternatives[chosen].value; }
   bool operator==(const Decision&) const = default;
 };
@@ -35,6 +35,11 @@ Result<Decision> parseDecision(std::string_view line);
 /// What is asked of decisions, by name.
 struct DecisionRequests {
   std::map<std::string, std::string, std::less<>> values = {};
+  /// Adds the decisions of `text`, one a line; empty lines and those that begin with # are left out. Errors: Usage,
+  /// with the line of `file`.
+  Status addLines(std::string_view text, const std::string& file);
+  /// Adds one. Errors: Usage.
+  Status add(std::string_view line);
   /// Asked where no value is given: the position of an alternative, or nothing for the usual choice. May be empty.
   std::function<std::optional<size_t>(const Decision&)> choose = {};
   bool empty() const { return values.empty() && !choose; }
@@ -51,8 +56,8 @@ class Decisions {
   size_t decide(Decision decision);
   const std::vector<Decision>& made() const { return made_; }
   bool hasRequests() const { return !requests_.empty(); }
-  /// Errors: Usage, for a value that is no alternative, with these, and a name that no decision has, with those near
-  /// it.
+  /// Errors: Usage, for a value that is no alternative, with these, and a name that no decision has, with those it is
+  /// the beginning of or near to.
   Status check() const;
 
  private:

@@ -7,6 +7,7 @@
 #include "tensor/nodes.h"
 #include "tensor/softmax.h"
 #include "tensor/uses.h"
+#include "tensor/work.h"
 
 namespace svod {
 
@@ -85,6 +86,14 @@ int normalizedFactor(UOp sum, const Readers& readers) {
   return -1;
 }
 
+// One op for each result, or one for each term.
+std::vector<Alternative> placesToDivide(UOp sum, int factor) {
+  const Op op = normalizedOf(factorBelow(sum.src(0).src(factor)).value)->op;
+  const double each = op == Op::Fdiv ? kDivideCost : kOpCost;
+  return {{"after", each * static_cast<double>(sum.maxNumel())},
+          {"before", each * static_cast<double>(sum.src(0).maxNumel())}};
+}
+
 // `sum` itself where what was rebuilt below it is no softmax any more.
 UOp normalizedAfter(Graph& g, UOp sum, int factor) {
   if (!isProductSum(sum)) return sum;
@@ -108,8 +117,7 @@ UOp normalizeLate(Model& model, UOp sink, Numerics numerics, Decisions& decision
     UOp same = std::ranges::equal(src, node.src()) ? node : g.withSrc(node, src);
     const int factor = normalizedFactor(node, readers);
     if (factor < 0) return same;
-    const bool isEarly =
-        decide.decide("divide", node, {{"after", {}}, {"before", {}}}, 0, "a result has many terms") == 1;
+    const bool isEarly = decide.decide("divide", node, placesToDivide(node, factor), 0, "a result has many terms") == 1;
     return isEarly ? same : normalizedAfter(g, same, factor);
   });
 }

@@ -32,7 +32,7 @@ Monoid::Values reducedInParts(Graph& g, const Monoid& monoid, UOp terms, std::sp
 }
 
 int64_t decideParts(NodeDecisions& decisions, const char* kind, UOp reduce, int64_t extent, int64_t parts,
-                    const char* reason) {
+                    const char* reason, const CostOfParts& costOf) {
   constexpr int64_t kMostParts = 256;
   parts = std::max<int64_t>(1, parts);
   std::vector<int64_t> counts{1};
@@ -41,7 +41,7 @@ int64_t decideParts(NodeDecisions& decisions, const char* kind, UOp reduce, int6
   if (std::ranges::find(counts, parts) == counts.end()) counts.push_back(parts);
   if (counts.size() == 1) return 1;
   std::vector<Alternative> alternatives;
-  for (int64_t count : counts) alternatives.push_back({std::to_string(count), {}});
+  for (int64_t count : counts) alternatives.push_back({std::to_string(count), costOf ? costOf(count) : std::nullopt});
   const auto usual = static_cast<size_t>(std::ranges::find(counts, parts) - counts.begin());
   return counts[decisions.decide(kind, reduce, std::move(alternatives), usual, parts > 1 ? reason : "one is enough")];
 }

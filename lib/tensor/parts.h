@@ -1,6 +1,7 @@
 // A reduction in parts: what each part of the terms gives, and what these give together.
 #pragma once
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -30,10 +31,13 @@ Monoid monoidOf(Graph& graph, Op op);
 Monoid::Values reducedInParts(Graph& graph, const Monoid& monoid, UOp terms, std::span<const int32_t> axes,
                               int32_t partAxis);
 
+/// What a number of parts costs (tensor/work.h); none: not known.
+using CostOfParts = std::function<std::optional<double>(int64_t parts)>;
+
 /// Into how many equal parts `extent` terms of `reduce` go, as decided; at most 1 for none. `kind` is that of the
 /// decision, `parts` the usual choice.
 int64_t decideParts(NodeDecisions& decisions, const char* kind, UOp reduce, int64_t extent, int64_t parts,
-                    const char* reason);
+                    const char* reason, const CostOfParts& costOf = {});
 
 /// In a buffer.
 UOp stored(Graph& graph, UOp value);

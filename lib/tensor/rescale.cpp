@@ -5,6 +5,7 @@
 
 #include "tensor/parts.h"
 #include "tensor/softmax.h"
+#include "tensor/work.h"
 
 namespace svod {
 
@@ -53,6 +54,13 @@ int64_t partsOf(const ExpSum& e) {
   return 0;
 }
 
+/// Loads from memory: maximum, sum and quotients each sweep over a row that no cache holds; over parts that stay in
+/// one, the first two are a single sweep.
+double costOf(const ExpSum& e, int64_t parts) {
+  const bool isCached = parts > 1 && e.x.dim(e.axis) / parts <= kMostOfPart;
+  return (isCached ? 2 : 3) * kLoadCost * static_cast<double>(e.x.maxNumel());
+}
+
 UOp reduced(Graph& g, Op op, UOp x, int32_t axis) { return g.reduce(op, x, {&axis, 1}); }
 UOp expOf(Graph& g, UOp x, UOp from) { return g.alu(Op::Exp, {g.alu(Op::Sub, {x, from})}); }
 
@@ -93,7 +101,10 @@ UOp rescaleLongSums(Model& model, UOp sink, Numerics numerics, Decisions& decisi
     for (UOp n : order) {
       const std::optional<ExpSum> e = whole.contains(n.id()) ? std::nullopt : expSumOf(g, n);
       if (!e) continue;
-      const int64_t parts = decideParts(decide, "rescale", n, e->x.dim(e->axis), partsOf(*e), "no cache holds the row");
+      const int64_t usual = partsOf(*e);
+      const auto cost = [&](int64_t parts) { return std::optional(costOf(*e, parts)); };
+      const int64_t parts = decideParts(decide, "rescale", n, e->x.dim(e->axis), usual, "no cache holds the row",
+                                        usual > 1 ? cost : CostOfParts());
       if (parts <= 1) {
         whole.insert(n.id());
         continue;

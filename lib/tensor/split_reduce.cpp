@@ -6,6 +6,7 @@
 #include "tensor/nodes.h"
 #include "tensor/parts.h"
 #include "tensor/softmax.h"
+#include "tensor/work.h"
 
 namespace svod {
 
@@ -52,10 +53,24 @@ bool isDeepProduct(UOp reduce) {
   return terms.maxNumel() >= kMinReuse * largest && !keepsRows(terms);
 }
 
+bool hasFewResults(UOp reduce) {
+  const int64_t out = std::max<int64_t>(reduce.maxNumel(), 1);
+  return out <= kMaxResult && reduce.src(0).maxNumel() / out >= kMinRatio;
+}
+
+// Of the thread that has most to do, where threads have nothing but parts to share. What parts of a product gain is
+// that they stay in cache, which nothing knows before there are loops.
+std::optional<double> costOf(UOp reduce, int64_t parts) {
+  if (!hasFewResults(reduce)) return std::nullopt;
+  constexpr double kTermCost = kLoadCost + kOpCost;
+  const auto in = static_cast<double>(reduce.src(0).maxNumel()), out = static_cast<double>(reduce.maxNumel());
+  const auto count = static_cast<double>(parts);
+  return in / count * kTermCost + (parts > 1 ? count * out * kTermCost + kLaunch : 0);
+}
+
 // Into how many parts a reduce over `extent` terms goes; 0 for one.
 int64_t partsOf(UOp reduce, int64_t extent) {
-  const int64_t in = reduce.src(0).maxNumel(), out = std::max<int64_t>(reduce.maxNumel(), 1);
-  if (out <= kMaxResult && in / out >= kMinRatio) return divisorWithin(extent, kMinParts, kMaxParts);
+  if (hasFewResults(reduce)) return divisorWithin(extent, kMinParts, kMaxParts);
   if (!isDeepProduct(reduce)) return 0;
   return divisorWithin(extent, kMinPartsOfProduct, std::min(kMaxPartsOfProduct, extent / kMinTermsOfPart));
 }
@@ -78,7 +93,8 @@ UOp splitAsDecided(Graph& g, UOp reduce, UOp named, NodeDecisions& decide) {
   if (axes.empty()) return reduce;
   for (int32_t axis : axes)
     if (const int64_t usual = partsOf(reduce, extent(axis)); usual > 1) {
-      const int64_t parts = decideParts(decide, "parts", named, extent(axis), usual, "few results, many terms");
+      const int64_t parts = decideParts(decide, "parts", named, extent(axis), usual, "few results, many terms",
+                                        [&](int64_t count) { return costOf(reduce, count); });
       return parts > 1 ? split(g, reduce, axis, parts) : reduce;
     }
   // A buffer would round sums of small floats.

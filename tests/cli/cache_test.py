@@ -56,7 +56,7 @@ class Cache(ToolTest):
                  "--opt-level": ["0"], "--opts": ["y=vector(0,2)"], "--var": ["n=3:9"], "--shape": ["x=5x8"], "--const": [f"w={weights}"],
                  "--numerics": ["strict"], "--fold-limit": ["0"], "--memory": ["off"], "--cc": ["cc", "--target", "c"], "--disable-rule": ["fold-constants"],
                  "--disable-pass": ["apply-opts"],
-                 "--decide": ["keep:y.exp=keep"], "--decisions": [str(decided)], "--bisect-limit": ["1"]}
+                 "--decide": ["keep:y.exp=keep"], "--decide-from": [str(decided)], "--bisect-limit": ["1"]}
         flags = json.loads(self.svodc("--list-flags", "--json").stdout)
         of_onnx = {"--state", "--host-op"}  # change the graph alone
         self.assertEqual(cases.keys() | of_onnx, {flag["name"] for flag in flags if flag["changesOutput"]})

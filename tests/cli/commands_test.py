@@ -189,7 +189,36 @@ class Inspect(ToolTest):
         self.assertIn("reduce", self.svodc("inspect", graph, "--kernels").stdout)
         self.assertRegex(self.svodc("inspect", graph, "--decisions").stdout, r"keep:\S+ +(fuse|keep) +fuse")
         self.assertIn("exp", self.svodc("inspect", graph, "--graph").stdout)
+        self.assertIn("as one page", self.svodc("inspect", graph, "--html", self.folder / "page.html").stdout)
         self.assertIn("void", self.svodc("inspect", graph, "--source", "--target", "c").stdout)
+
+    def test_decisions(self):
+        graph = self.graph("svod 1\ninput x: f32[64]\nbig = exp(x)\noutput y = big / sum(big, axes=0)\n")
+        row = {d["name"]: d for d in json.loads(self.svodc("inspect", graph, "--decisions", "--json").stdout)["decisions"]["decisions"]}["keep:big.exp"]
+        self.assertEqual(list(row["alternatives"]), ["fuse", "keep"])
+        self.assertTrue(all(cost > 0 for cost in row["alternatives"].values()), row)
+        other = next(value for value in row["alternatives"] if value != row["value"])
+        decided, plan = self.folder / "decided", self.folder / "plan"
+        decided.write_text(f"# another choice\n\nkeep:big.exp={other}\n")
+        self.svodc("compile", graph, "-o", plan, "--decide-from", decided)
+        for words in (["--decide-from", decided], ["--decide-from", plan], ["--decide", f"keep:big.exp={other}"]):
+            shown = self.svodc("inspect", graph, "--decisions", *words).stdout
+            self.assertRegex(shown, rf"keep:big.exp +{other} .*requested in place of {row['value']}: {row['reason']}")
+        again = self.svodc("inspect", graph, "--decisions", "--decide", f"keep:big.exp={row['value']}").stdout
+        self.assertRegex(again, rf"requested, and usual: {row['reason']}")
+        none = self.graph("svod 1\ninput x: f32[4]\noutput y = x\n")
+        self.assertIn("left to decide", self.svodc("inspect", none, "--decisions").stdout)
+
+    def test_opts_of_several_kernels_are_noted(self):
+        graph = self.graph("svod 1\ninput x: f32[64]\ninput y: f32[32]\noutput ab = exp(x)\noutput ac = sin(y)\n")
+        noted = self.svodc("inspect", graph, "--kernels", "--opts", "a=vector(n0,8)").stderr
+        self.assertRegex(noted, r"--opts 'a' is for 2 kernels: ab_\S+, ac_\S+")
+        self.assertEqual(self.svodc("inspect", graph, "--kernels", "--opts", "ab=vector(n0,8)").stderr, "")
+
+    def test_help_fits_a_terminal(self):
+        for words in ([], ["compile"], ["inspect"]):
+            for line in self.svodc(*words, "--help").stdout.splitlines():
+                self.assertLessEqual(len(line), 110, line)
 
     def test_kernels_say_why(self):
         words = ["--cpu", "cascadelake", "--json"]

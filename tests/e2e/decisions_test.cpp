@@ -116,7 +116,7 @@ TEST_CASE("a decision can be changed; others than there are, and values that are
   const std::vector<std::string> changed = decisionsAbout(false, {{{"keep:hidden.exp", "keep"}}});
   const auto isChanged = [](const std::string& line) { return line.find("keep:hidden.exp=keep") == 0; };
   CHECK(std::ranges::count_if(changed, isChanged) == 1);
-  CHECK(std::ranges::find_if(changed, isChanged)->find("| as requested") != std::string::npos);
+  CHECK(std::ranges::find_if(changed, isChanged)->find("| requested in place of fuse: ") != std::string::npos);
   const std::string unknown = decisionsAbout(false, {{{"keep:hiden.exp", "keep"}}})[0];
   CHECK(unknown.find("there is no decision 'keep:hiden.exp'") != std::string::npos);
   CHECK(unknown.find("did you mean 'keep:hidden.exp'?") != std::string::npos);

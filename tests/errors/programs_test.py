@@ -115,6 +115,24 @@ class Graphs(Case):
             (self.folder / "graph.json").write_text(text, encoding="latin-1")
             self.refused("syntax", "svodc", "check", "graph.json", says=says)
 
+    def test_flags_say_what_to_do_next(self):
+        self.plan(SYMBOLIC, "--var", "n=4:16")
+        (self.folder / "decided").write_text("# a comment\n\nkeep:y\n")
+        wide = npy(self.folder / "wide.npy", "<f4", (20, 8), bytes(20 * 8 * 4))
+        for code, words, says in (
+            ("usage", ["svodc", "inspect", "graph.svod", "--decide-from", "decided"], "decided:3:1: error: 'keep:y' is no decision"),
+            ("usage", ["svodc", "inspect", "graph.svod", "--decide", "keep:y=keep"], "help: "),
+            ("usage", ["svodc", "inspect", "graph.svod", "--opts", "=vector(n0,8)"], "--opts needs KERNEL=LIST"),
+            ("bad-opt", ["svodc", "inspect", "graph.svod", "--opts", "y=vectr(n0,8)"], "in --opts for kernel 'y'"),
+            ("variable-bounds", ["svodc", "check", "graph.svod", "--var", "n=65"], "give it other bounds: --var n="),
+            ("unknown-port", ["svodc", "check", "graph.svod", "--var", "n=k"], "--var k=MIN:MAX"),
+            ("shape-mismatch", ["svodc", "check", "graph.svod", "--shape", "x=5"], "it is declared as [n, 8]"),
+            ("usage", ["svod-run", "plan", "-i", "x=x.npy", "--repeat", "0"], "leave it out to run once"),
+            ("variable-bounds", ["svod-run", "plan", "-i", f"x={wide}"], "svodc inspect PLAN shows"),
+        ):
+            with self.subTest(words=words):
+                self.refused(code, *words, says=says)
+
     def test_flags_about_values(self):
         for code, words in (("variable-bounds", ["--var", "n=65"]), ("unknown-port", ["--var", "m=1"]), ("bad-npy", ["--const", "x=junk.npy"]),
                             ("io", ["--const", "x=none.npy"]), ("bind-mismatch", ["--var", "n=4", "--shape", "x=5x8"]),

@@ -60,7 +60,8 @@ Result<std::vector<NameValue>> splitPairs(const std::vector<std::string>& texts,
   for (const std::string& text : texts) {
     SVOD_TRY(NameValue pair, splitPair(text, flag, "FILE"));
     for (const NameValue& other : pairs)
-      if (other.first == pair.first) return fail(Diag::Usage, flag + " names '" + pair.first + "' twice");
+      if (other.first == pair.first)
+        return fail(Diag::Usage, flag + " names '" + pair.first + "' twice", "leave one of them out");
     const bool isStandard = text.ends_with("=-");
     if (isStandard && standard)
       return fail(Diag::Usage, flag + " has - twice", "only one array can go through a pipe; name a file");
@@ -77,7 +78,8 @@ Status readVariables(const std::vector<std::string>& texts, RunOptions& options)
     const char* const end = pair.second.data() + pair.second.size();
     const auto [stop, error] = std::from_chars(pair.second.data(), end, value);
     if (error != std::errc() || stop != end)
-      return fail(Diag::Usage, "--var '" + text + "': '" + pair.second + "' is not a whole number");
+      return fail(Diag::Usage, "--var '" + text + "': '" + pair.second + "' is not a whole number",
+                  "for example --var " + pair.first + "=17");
     options.variables.emplace_back(pair.first, value);
   }
   return {};
@@ -86,14 +88,18 @@ Status readVariables(const std::vector<std::string>& texts, RunOptions& options)
 Status checkNumbers(const RunOptions& options) {
   constexpr int64_t kMostThreads = 4096;
   if (options.threads < 0 || options.threads > kMostThreads)
-    return fail(Diag::Usage, "--threads needs a number from 0 to " + std::to_string(kMostThreads));
-  if (options.repeat < 1) return fail(Diag::Usage, "--repeat needs a number of at least 1");
+    return fail(Diag::Usage, "--threads needs a number from 0 to " + std::to_string(kMostThreads),
+                "0 is one per processor");
+  if (options.repeat < 1)
+    return fail(Diag::Usage, "--repeat needs a number of at least 1, not " + std::to_string(options.repeat),
+                "leave it out to run once");
   constexpr std::string_view kForms[] = {"text", "json"};
   if (options.diagnostics != "text" && options.diagnostics != "json")
     return fail(Diag::Usage, "there is no form '" + options.diagnostics + "' of diagnostics",
                 choicesFor(options.diagnostics, kForms));
   if (options.rtol.value_or(0) < 0 || options.atol.value_or(0) < 0)
-    return fail(Diag::Usage, "--rtol and --atol need numbers of at least 0");
+    return fail(Diag::Usage, "--rtol and --atol need numbers of at least 0",
+                "0 asks for equal values, and leaving them out for what the dtype can be expected to give");
   return {};
 }
 
@@ -120,9 +126,10 @@ Result<RunOptions> parseOptions(const std::vector<std::string>& words) {
   options.atol = given(texts.atol);
   SVOD_CHECK(checkNumbers(options));
   if (options.verifyWeights && options.trustWeights)
-    return fail(Diag::Usage, "--verify-weights and --no-verify-weights cannot be used together");
+    return fail(Diag::Usage, "--verify-weights and --no-verify-weights cannot be used together",
+                "without either, small weights are checked");
   if (!options.outputDir.empty() && !options.outputs.empty())
-    return fail(Diag::Usage, "--output-dir and --output cannot be used together");
+    return fail(Diag::Usage, "--output-dir and --output cannot be used together", "--output-dir writes all outputs");
   return options;
 }
 

@@ -32,6 +32,15 @@ Result<NpyArray> readInput(const std::string& file, ElementType want) {
   return readNpyBytes(std::as_bytes(std::span(text)), "standard input", want);
 }
 
+/// What a plan takes is fixed when it is compiled.
+Error withNextStep(Error error) {
+  if (!error.help.empty()) return error;
+  return std::move(error).withHelp(
+      "svodc inspect PLAN shows the inputs, sizes and bounds it was compiled for; compile the graph again for others, "
+      "as "
+      "with --var N=MIN:MAX");
+}
+
 constexpr const char* kPlurals[] = {"inputs", "outputs", "states", "variables"};
 
 }  // namespace
@@ -109,7 +118,8 @@ Status Session::bindInputs(const RunOptions& options) {
   for (const auto& [name, value] : options.variables) {
     SVOD_TRY(const size_t index, find(SVOD_VARIABLE, name));
     const int64_t number = value;
-    SVOD_CHECK(checked([&](svod_error* error) { return svod_set_variable(instance_.get(), index, number, error); }));
+    Status set = checked([&](svod_error* error) { return svod_set_variable(instance_.get(), index, number, error); });
+    if (!set) return fail(withNextStep(std::move(set.error())));
   }
   inputs_.reserve(options.inputs.size());
   for (const auto& [name, file] : options.inputs) {
@@ -123,7 +133,7 @@ Status Session::bindInputs(const RunOptions& options) {
       return svod_bind_input(instance_.get(), index, dtype.c_str(), kept.shape.data(), kept.shape.size(),
                              kept.data.data(), error);
     });
-    if (!bound) return fail(std::move(bound.error()).withNote("it was read from '" + file + "'"));
+    if (!bound) return fail(withNextStep(std::move(bound.error())).withNote("it was read from '" + file + "'"));
   }
   return {};
 }
@@ -133,9 +143,10 @@ Status Session::bindOutputs() {
   for (size_t i = 0; svod_plan_tensor(plan_.get(), SVOD_OUTPUT, i, &tensor) == 0; i++) {
     OutputArray output{tensor.name, *elementTypeFromName(tensor.dtype), std::vector<uint64_t>(tensor.rank), {}, {}};
     uint64_t bytes = 0;
-    SVOD_CHECK(checked([&](svod_error* error) {
+    Status shaped = checked([&](svod_error* error) {
       return svod_get_shape(instance_.get(), SVOD_OUTPUT, i, output.shape.data(), &bytes, error);
-    }));
+    });
+    if (!shaped) return fail(withNextStep(std::move(shaped.error())));
     output.data.resize(bytes);
     outputs_.push_back(std::move(output));
     SVOD_CHECK(checked([&](svod_error* error) {

@@ -12,6 +12,26 @@ Result<std::unique_ptr<Workplace>> Workplace::make(const Request& request) {
   return std::make_unique<Workplace>(std::move(directory));
 }
 
+namespace {
+
+/// Which kernels a list of --opts was taken for, where its name fits several.
+void noteOptsOfSeveral(const BuildResult& build, Console& console) {
+  for (const KernelOpts& entry : build.options.opts) {
+    std::string names;
+    size_t count = 0;
+    for (const CompiledKernel& k : build.compilation->kernels)
+      if (entry.isFor(k.name)) names += (count++ == 0 ? "" : ", ") + k.name;
+    if (count > 1)
+      console.note(Error{Diag::BadOpt,
+                         "--opts '" + entry.kernel + "' is for " + std::to_string(count) + " kernels: " + names,
+                         "a longer part of a name tells them apart",
+                         {},
+                         {}});
+  }
+}
+
+}  // namespace
+
 Result<BuildResult> buildGraph(const Request& request, Console& console, Workplace& place, bool keepSource) {
   BuildResult build;
   SVOD_TRY(build.options, compileOptions(request));
@@ -36,6 +56,7 @@ Result<BuildResult> buildGraph(const Request& request, Console& console, Workpla
   if (!compiled && !failure.pass.empty()) return fail(withRepro(std::move(compiled.error()), failure, request));
   SVOD_TRY(build.compilation, std::move(compiled));
   console.clearProgress();
+  noteOptsOfSeveral(build, console);
   return build;
 }
 

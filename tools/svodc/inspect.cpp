@@ -26,6 +26,7 @@ Result<int> show(const Subject& subject, const Request& request, Console& consol
   if (!flags.html.empty()) {
     const std::string page = toHtml(document);
     SVOD_CHECK(writeResult(flags.html, page, request, console));
+    if (flags.html != "-") SVOD_CHECK(console.print(flags.html + ": " + document.title + " as one page\n"));
     return 0;
   }
   SVOD_CHECK(console.print(flags.json ? toJson(document) : toText(document, styleOf(console))));

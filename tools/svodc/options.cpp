@@ -75,44 +75,25 @@ Result<std::vector<KernelOpts>> kernelOpts(const Flags& flags) {
     if (equals == text.npos || equals == 0)
       return fail(Diag::Usage, "--opts needs KERNEL=LIST, not '" + text + "'",
                   "such as --opts 'matmul=upcast(0,4) thread(0,1)'");
-    SVOD_TRY(std::vector<OptOp> opts, parseOpts(std::string_view(text).substr(equals + 1)));
-    all.push_back({text.substr(0, equals), std::move(opts)});
+    Result<std::vector<OptOp>> opts = parseOpts(std::string_view(text).substr(equals + 1));
+    if (!opts) return fail(std::move(opts.error()).withNote("in --opts for kernel '" + text.substr(0, equals) + "'"));
+    all.push_back({text.substr(0, equals), std::move(*opts)});
   }
   return all;
 }
 
-/// The decisions a plan was made with, or the lines of a file; empty lines and what follows a # at the start of one are
-/// left out.
-Result<std::vector<std::string>> decisionLines(const std::string& path) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
-    SVOD_TRY(Plan plan, readPlanDirectory(path));
-    return std::move(plan.decisions);
-  }
-  SVOD_TRY(const std::string text, readWholeFile(path));
-  std::vector<std::string> lines;
-  for (size_t begin = 0; begin < text.size();) {
-    const size_t end = std::min(text.find('\n', begin), text.size());
-    std::string line = text.substr(begin, end - begin);
-    while (!line.empty() && (line.back() == ' ' || line.back() == '\r')) line.pop_back();
-    if (!line.empty() && line[0] != '#') lines.push_back(std::move(line));
-    begin = end + 1;
-  }
-  return lines;
-}
-
-/// Those of --decide come last, so they win over those of the file.
+/// Those of --decide come last, so they win over those of the file or plan of --decide-from.
 Result<DecisionRequests> decisionRequests(const Flags& flags) {
-  std::vector<std::string> lines;
-  if (!flags.decisions.empty()) {
-    SVOD_TRY(lines, decisionLines(flags.decisions));
-  }
-  lines.insert(lines.end(), flags.decide.begin(), flags.decide.end());
   DecisionRequests requests;
-  for (const std::string& line : lines) {
-    SVOD_TRY(const Decision decision, parseDecision(line));
-    requests.values.insert_or_assign(decision.name, decision.value());
+  std::error_code ignored;
+  if (std::filesystem::is_directory(flags.decideFrom, ignored)) {
+    SVOD_TRY(const Plan plan, readPlanDirectory(flags.decideFrom));
+    for (const std::string& line : plan.decisions) SVOD_CHECK(requests.add(line));
+  } else if (!flags.decideFrom.empty()) {
+    SVOD_TRY(const std::string text, readWholeFile(flags.decideFrom));
+    SVOD_CHECK(requests.addLines(text, flags.decideFrom));
   }
+  for (const std::string& line : flags.decide) SVOD_CHECK(requests.add(line));
   return requests;
 }
 

@@ -1,4 +1,4 @@
-#include "schedule/work.h"
+#include "tensor/work.h"
 
 #include <algorithm>
 

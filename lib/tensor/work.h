@@ -1,4 +1,5 @@
-// What decisions before any loop is chosen know of effort: relative costs of one element.
+// Relative costs of one element, the ops that decisions about a graph are weighed in: before any loop is chosen, they
+// are all that is known of effort.
 #pragma once
 #include <span>
 #include <vector>
