@@ -2,6 +2,7 @@
 """Predicted against measured times of kernels: of networks, and of one kernel under random lists of opts.
 
 usage: benchmarks/predictions.py --networks FOLDER [--export] [--bin FOLDER] [--only TEXT] [--rounds N] [--worst N] [--json FILE]
+       benchmarks/predictions.py --networks FOLDER --seeds [--bin FOLDER] [--only TEXT] [--rounds N] [--json FILE]
        benchmarks/predictions.py --rank [--tests FOLDER] [--only TEXT] [--lists N] [--json FILE]
 
 With --networks every ONNX model in FOLDER (--export makes those of full_size.py there) is compiled and runs with one thread;
@@ -9,6 +10,10 @@ kernels that take over 50 us are compared with what `svodc inspect --kernels` ex
 predicted, apart for networks the cost model was calibrated on and for the others, and the kernels that are furthest off. A
 kernel's time is the least of the runs. Subnormal numbers, which networks with masks of -100 make in every softmax, take many
 times as long as others and depend on the data, so they are flushed to zero unless --subnormals says otherwise.
+
+With --seeds the networks run with every list of opts that the strategies make of a kernel, not only the chosen one. What is
+printed is how often a list that is expected to be so many times as fast as the preferred one is faster, and by how much: the
+margin of lib/choose comes from there.
 
 With --rank each kernel of tests/cost/rank_test.cpp is compiled with N random lists of opts and timed in one process; what is
 printed is Spearman's rank correlation of prediction and time. Timings want a quiet core: chrt -f 50 taskset -c 1.
@@ -35,6 +40,7 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--networks", type=Path, help="folder of .onnx files without variables")
     parser.add_argument("--export", action="store_true", help="first make those of full_size.py that are not there")
+    parser.add_argument("--seeds", action="store_true", help="every list that the strategies make")
     parser.add_argument("--rank", action="store_true", help="random lists of opts in place of networks")
     parser.add_argument("--bin", type=Path, default=Path("build/release/bin"), help="folder of svodc and svod-run")
     parser.add_argument("--tests", type=Path, default=Path("build/test/tests"), help="folder of cost_rank")
@@ -78,19 +84,45 @@ def inputs_of(plan, folder):
         yield from ("-i", f"{port['name']}={folder}/{number}.npy")
 
 
+def profile_of(plan, folder, options):
+    return json.loads(run(options.bin / "svod-run", plan, *inputs_of(plan, folder), "--threads", 1, "--repeat", options.rounds,
+                          "--json", "--output-dir", folder / "out", env=None if options.subnormals else flushing(folder)))
+
+
+def times_of(report):
+    """Nanoseconds of one call of every kernel, the least of all runs."""
+    return {row["name"]: row["run"]["bestNs"] * report["runs"] / row["calls"] for row in report["profile"]
+            if row["kind"] == "kernel" and row["calls"]}
+
+
+def seeds_of(model, options):
+    """A row for every kernel of a network with several seeds: what was predicted of each, and its time."""
+    kernels = json.loads(run(options.bin / "svodc", "inspect", model, "--kernels", "--json"))["kernels"]["details"]
+    rows = {k["name"]: {"network": model.stem, "kernel": k["name"], "class": k["class"], "seeds": k["seeds"]}
+            for k in kernels if len(k.get("seeds", ())) > 1}
+    for place in range(max((len(r["seeds"]) for r in rows.values()), default=0)):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            words = [w for r in rows.values() if place < len(r["seeds"])
+                     for w in ("--opts", f"{r['kernel']}={r['seeds'][place]['opts']}")]
+            run(options.bin / "svodc", "compile", model, "-o", folder / "model.plan", *words)
+            best = times_of(profile_of(folder / "model.plan", folder, options))
+        for r in rows.values():
+            if place < len(r["seeds"]) and r["kernel"] in best:
+                r["seeds"][place]["measured"] = best[r["kernel"]]
+    return [r for r in rows.values() if all("measured" in s for s in r["seeds"])]
+
+
 def kernels_of(model, options):
     """A row for every kernel of a network: nanoseconds of one call, the least of all runs, and what was predicted."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         plan = folder / "model.plan"
         run(options.bin / "svodc", "compile", model, "-o", plan)
-        report = run(options.bin / "svod-run", plan, *inputs_of(plan, folder), "--threads", 1, "--repeat", options.rounds,
-                     "--json", "--output-dir", folder / "out", env=None if options.subnormals else flushing(folder))
-        (folder / "profile.json").write_text(report)
+        report = profile_of(plan, folder, options)
+        (folder / "profile.json").write_text(json.dumps(report))
         text = run(options.bin / "svodc", "inspect", model, "--kernels", "--profile", folder / "profile.json", "--json")
-        profile = json.loads(report)
-        best = {row["name"]: row["run"]["bestNs"] * profile["runs"] / row["calls"] for row in profile["profile"]
-                if row["kind"] == "kernel" and row["calls"]}
+        best = times_of(report)
         for kernel in json.loads(text)["kernels"]["kernels"]:
             if kernel["name"] in best:
                 kernel.pop("args", None)
@@ -123,6 +155,32 @@ def report_networks(rows, options):
     for row in sorted(rows, key=lambda r: -abs(np.log(ratio(r))))[:options.worst]:
         print(f"{ratio(row):6.2f}  {row['measured'] / 1e3:9.1f} us of {row['predicted'] / 1e3:9.1f} ({row['limit']})  "
               f"{row['network']}  {row['class']}  {row['name']}\n        {row['opts']}")
+
+
+def report_seeds(rows, options):
+    pairs = []  # how many times as fast another seed than the preferred one is expected to be, and is
+    for row in rows:
+        first, *others = row["seeds"]
+        if first["measured"] >= LEAST_NS:
+            pairs += [(first["predictedNs"] / s["predictedNs"], first["measured"] / s["measured"], row, s) for s in others]
+    for least, most in ((0, 0.67), (0.67, 0.9), (0.9, 1), (1, 1.1), (1.1, 1.25), (1.25, 1.5), (1.5, 2), (2, 1e9)):
+        gains = [measured for expected, measured, _, _ in pairs if least <= expected < most]
+        if gains:
+            print(f"expected {least} to {most} times as fast: {len(gains)}, {100 * np.mean(np.array(gains) > 1):.0f} % are faster, "
+                  f"5 % {np.percentile(gains, 5):.2f}  median {np.median(gains):.2f}  95 % {np.percentile(gains, 95):.2f}")
+    for expected, measured, row, seed in sorted(pairs, key=lambda p: -p[1])[:options.worst]:
+        print(f"{measured:6.2f}, expected {expected:.2f}  {row['network']}  {row['seeds'][0]['measured'] / 1e3:.1f} us  "
+              f"{row['kernel']}\n        {row['seeds'][0]['seed']}: {row['seeds'][0]['opts']}\n        {seed['seed']}: {seed['opts']}")
+
+
+def seeds(options):
+    rows = []
+    for model in sorted(options.networks.glob("*.onnx")):
+        if options.only in model.stem:
+            rows += seeds_of(model, options)
+            print(f"{model.stem}: {len(rows)} kernels so far", file=sys.stderr)
+    report_seeds(rows, options)
+    return rows
 
 
 def networks(options):
@@ -172,7 +230,7 @@ def main():
     options = arguments()
     if not options.rank and not options.networks:
         sys.exit("predictions.py: name --networks FOLDER, or --rank")
-    rows = rank(options) if options.rank else networks(options)
+    rows = rank(options) if options.rank else seeds(options) if options.seeds else networks(options)
     if options.json:
         options.json.write_text(json.dumps(rows, indent=1) + "\n")
 

@@ -19,6 +19,8 @@ struct Choice {
   Pattern pattern;            // of the kernel as it was given
   std::string_view strategy;  // a row of strategies(); empty where none was asked for
   std::vector<ChosenOpt> opts;
+  std::string_view branch = {};  // a row of allBranches() at which it goes the other way; empty: at none
+  std::string why = {};          // it and no other seed
 };
 
 }  // namespace svod

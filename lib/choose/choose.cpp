@@ -1,44 +1,73 @@
 #include "choose/choose.h"
 
-#include "choose/strategies.h"
+#include <algorithm>
+#include <cmath>
+
+#include "choose/seeds.h"
+#include "cost/kernel_cost.h"
 
 namespace svod {
 
 namespace {
 
-void runAll(std::span<const Strategy> steps, Chooser& c) {
-  for (const Strategy& step : steps)
-    if (step.fits(c.facts(), c.caps)) step.run(c);
+// A seed is preferred to those after it unless one of these is expected to be faster by more than predictions err: of
+// 523 seeds of 14 networks (benchmarks/predictions.py --seeds) 95 % are at least 1 / 1.5 of as many times as fast as
+// the first one as was expected.
+constexpr double kMargin = 1.5;
+constexpr double kWorthPricing = 50'000;  // nanoseconds; of shorter kernels it was not measured
+
+std::string ratioText(double ratio) {
+  const auto tenths = static_cast<int64_t>(std::llround(ratio * 10));
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10);
 }
 
-// What the strategy makes of a kernel that is prepared, if the kernel is one for it.
-std::optional<Choice> choiceOf(const Strategy& strategy, const Chooser& prepared) {
-  if (!strategy.fits(prepared.facts(), prepared.caps)) return std::nullopt;
-  Chooser seed = prepared;
-  if (!strategy.run(seed)) return std::nullopt;
-  runAll(finishes(), seed);
-  return Choice{seed.pattern(), strategy.name, std::move(seed.opts)};
+Choice pick(const Chooser& prepared, Seed first) {
+  const auto because = [](Seed& seed, std::string why) {
+    seed.choice.why = std::move(why);
+    return std::move(seed.choice);
+  };
+  if (prepared.caps.workgroups) return because(first, "the first that fits: there is no model of costs for a GPU");
+  if (!hasOthers(prepared, first)) return because(first, "no other way to run it is known");
+  const SeedTime own = timeOf(first, prepared);
+  if (own.oneThread < kWorthPricing) return because(first, "the first that fits: too short for predictions to tell");
+  const double least = leastNanoseconds(prepared.facts(), prepared.caps);
+  if (own.oneThread <= kMargin * least)
+    return because(first,
+                   "the first that fits: at " + ratioText(own.oneThread / least) + " times its arithmetic alone");
+  std::vector<Seed> others = otherSeeds(prepared, first);
+  double best = own.shared / kMargin;
+  Seed* found = nullptr;
+  for (Seed& seed : others)
+    if (const double other = timeOf(seed, prepared).shared; other < best) found = &seed, best = other;
+  if (found)
+    return because(*found, "expected to be " + ratioText(own.shared / best) + " times as fast as the first that fits");
+  return because(first, "the first that fits: no other is expected to be " + ratioText(kMargin) + " times as fast");
 }
 
 }  // namespace
 
 Choice choose(Graph& graph, UOp sink, const Caps& caps) {
   FactsCache cache;
-  Chooser prepared{graph, sink, caps, cache, sink, LoopNames(sink), {}, {}};
-  runAll(preparations(), prepared);
-  for (const Strategy& strategy : strategies())
-    if (std::optional<Choice> choice = choiceOf(strategy, prepared)) return std::move(*choice);
-  return {prepared.pattern(), {}, std::move(prepared.opts)};
+  Chooser prepared = prepare(graph, sink, caps, cache);
+  std::optional<Seed> first = firstSeed(prepared);
+  if (!first) return {prepared.pattern(), {}, std::move(prepared.opts)};
+  return pick(prepared, std::move(*first));
 }
 
-std::vector<Choice> seedsOf(Graph& graph, UOp sink, const Caps& caps) {
+std::vector<PricedSeed> seedsOf(Graph& graph, UOp sink, const Caps& caps) {
   FactsCache cache;
-  Chooser prepared{graph, sink, caps, cache, sink, LoopNames(sink), {}, {}};
-  runAll(preparations(), prepared);
-  std::vector<Choice> seeds;
-  for (const Strategy& strategy : strategies())
-    if (std::optional<Choice> choice = choiceOf(strategy, prepared)) seeds.push_back(std::move(*choice));
-  return seeds;
+  const Chooser prepared = prepare(graph, sink, caps, cache);
+  std::vector<PricedSeed> priced;
+  const auto add = [&](Seed& seed) {
+    const double time = caps.workgroups ? 0 : timeOf(seed, prepared).oneThread;
+    priced.push_back({std::move(seed.choice), time});
+  };
+  std::optional<Seed> first = firstSeed(prepared);
+  if (!first) return priced;
+  std::vector<Seed> others = otherSeeds(prepared, *first);
+  add(*first);
+  for (Seed& seed : others) add(seed);
+  return priced;
 }
 
 std::vector<OptOp> optsOf(const Choice& choice) {

@@ -1,4 +1,4 @@
-// The plain heuristic schedule of `-O1`: opts from strides and extents, without search.
+// The schedule of `-O1`: of what the strategies make of a kernel, the one that pays best, without search.
 #pragma once
 #include <vector>
 
@@ -11,11 +11,19 @@ namespace svod {
 /// register tile within the vector registers, column order and a packed panel for matrix products, tiles for
 /// threads. Numerics in `caps` decide what may be reassociated. Depends on the kernel and `caps` only. An
 /// empty list is a valid answer.
+///
+/// It is the first of seedsOf() unless the cost model expects another to be faster by more than it errs. Where that
+/// cannot be, the others are not even made.
 Choice choose(Graph& graph, UOp sink, const Caps& caps);
-/// What every strategy (strategies.h) that fits makes of the kernel, in order of preference: choose() takes
-/// the first. Their order decides, not a prediction: how far those are off differs more from one schedule to
-/// the other than the schedules do.
-std::vector<Choice> seedsOf(Graph& graph, UOp sink, const Caps& caps);
+
+struct PricedSeed {
+  Choice choice;
+  double nanoseconds;  // expected on one thread; 0 where there is no model
+};
+/// What every strategy (strategies.h) that fits makes of the kernel, also with one of its own choices (branches.h) the
+/// other way; in order of preference.
+std::vector<PricedSeed> seedsOf(Graph& graph, UOp sink, const Caps& caps);
+
 /// The opts alone.
 std::vector<OptOp> optsOf(const Choice& choice);
 std::vector<OptOp> chooseOpts(Graph& graph, UOp sink, const Caps& caps);

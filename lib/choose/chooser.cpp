@@ -17,6 +17,7 @@ bool Chooser::apply(OptKind kind, OptArgs args, std::string why) {
 
 void Chooser::keep(Chooser&& trial) {
   sink = trial.sink, names = std::move(trial.names), opts = std::move(trial.opts), made = std::move(trial.made);
+  branches = trial.branches;
 }
 
 UOp Chooser::madePart(std::string_view label) const {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "choose/branches.h"
 #include "choose/choice.h"
 #include "facts/caps.h"
 #include "facts/kernel_facts.h"
@@ -24,6 +25,7 @@ struct Chooser {
   LoopNames names;
   std::vector<ChosenOpt> opts;  // loops by name
   std::vector<MadeLoop> made;   // by the last of them
+  Branches branches = {};       // that strategies came by
 
   Pattern pattern() const { return cache.of(given).pattern(); }
   /// Of the kernel as it is now. They live as long as the choice, whatever is applied.

@@ -78,8 +78,15 @@ UOp deepestReduce(const KernelFacts& kernel, UOp range) {
 std::span<const NestStrategy> nestStrategies() { return kNestStrategies; }
 
 void chooseNest(Chooser& c, const LoopNest& nest) {
+  std::vector<const NestStrategy*> fitting;
   for (const NestStrategy& strategy : kNestStrategies)
-    if (strategy.fits(c.facts(), nest) && attempt(c, [&](Chooser& trial) { return strategy.run(trial, nest); })) return;
+    if (strategy.fits(c.facts(), nest)) fitting.push_back(&strategy);
+  for (const NestStrategy* strategy : fitting) {
+    Chooser trial = c;
+    if (!strategy->run(trial, nest)) continue;
+    if (strategy != fitting.back() && trial.branches.decide(Branch::NextNest, false)) continue;
+    return c.keep(std::move(trial));
+  }
 }
 
 bool chooseNests(Chooser& c) {

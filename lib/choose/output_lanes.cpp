@@ -45,7 +45,7 @@ void tileOutputLanes(Chooser& c, const LoopNest& nest) {
     std::optional<Panel> panel = gemm ? panelOperand(c, reduce, lanes, tile.rowAxis, packed) : std::nullopt;
     const bool inGroups = panel && sumsGroups(reduce) && !isLaidOut(c, panel->slot);
     const int64_t width = maxExtent(lanes.range);
-    const bool pays = panel && width > columns && paysToPack(c, *panel, columns, width, rowTiles);
+    const bool pays = panel && width > columns && packs(c, *panel, columns, width, rowTiles);
     std::optional<RowPanel> across;
     if (panel) across = rowPanelOf(c, reduce, lanes, tile, maxExtent(reduce.src(1)), c.caps.scratchBytes / 2);
     if (across) row = innerOfTile(c, row, across->rows, kSharedCopy);

@@ -77,10 +77,10 @@ void vectorizeFill(Chooser& c, uint32_t slot, int64_t width, int64_t vectors) {
   }
 }
 
-bool paysToPack(const Chooser& c, const Panel& panel, int64_t columns, int64_t width, int64_t rowTiles) {
+bool packs(Chooser& c, const Panel& panel, int64_t columns, int64_t width, int64_t rowTiles) {
+  if (rowTiles < 2 || isLaidOut(c, panel.slot) || panel.bytesPerColumn * columns > c.caps.l2Bytes / 2) return false;
   const int64_t least = panel.bytesPerColumn * width > c.caps.l2Bytes / 4 ? 4 : 16;
-  return rowTiles >= least && !isLaidOut(c, panel.slot) && panel.rowStride * panel.elementBytes >= 256 &&
-         panel.bytesPerColumn * columns <= c.caps.l2Bytes / 2;
+  return c.branches.decide(Branch::Pack, rowTiles >= least && panel.rowStride * panel.elementBytes >= 256);
 }
 
 namespace {
@@ -101,16 +101,19 @@ std::optional<Access> farPanels(const Chooser& c, UOp column, UOp row) {
 // comes from far, outside of every loop that reads the same ones.
 void columnsOutside(Chooser& c, uint32_t column, uint32_t row) {
   const int32_t j = c.numberOf(column), i = c.numberOf(row);
+  const bool isInside = i >= 0 && i < j;
   AxisList order{{j}};
   if (std::optional<Access> panels = farPanels(c, c.range(column), c.range(row))) {
     const std::vector<Axis> axes = c.facts().axes;
     int32_t first = j;
     while (first > 0 && !panels->node.dependsOn(axes[static_cast<size_t>(first) - 1].range)) --first;
     for (int32_t k = first; k < j; ++k) order.axes.push_back(k);
-  } else if (i >= 0 && i < j) {
+  } else if (isInside) {
     order.axes.push_back(i);
   }
-  if (order.axes.size() > 1) c.apply(OptKind::Order, order, kPanelOutside);
+  const bool prior = order.axes.size() > 1;
+  if ((!prior && !isInside) || !c.branches.decide(Branch::Order, prior)) return;
+  c.apply(OptKind::Order, prior ? order : AxisList{{j, i}}, kPanelOutside);
 }
 
 }  // namespace

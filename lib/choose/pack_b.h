@@ -28,8 +28,8 @@ void vectorizeFill(Chooser& chooser, uint32_t slot, int64_t width, int64_t vecto
 
 inline constexpr const char* kPanelOutside = "one panel of columns serves all rows";
 /// Worth it when many row tiles read the panel again and its rows are far apart in memory; a few are enough where the
-/// matrix, which has `width` columns, does not stay in the cache.
-bool paysToPack(const Chooser& chooser, const Panel& panel, int64_t columns, int64_t width, int64_t rowTiles);
+/// matrix, which has `width` columns, does not stay in the cache. Asks Branch::Pack where there is a choice.
+bool packs(Chooser& chooser, const Panel& panel, int64_t columns, int64_t width, int64_t rowTiles);
 /// The columns of one panel inside of the rows, so that a row of the register tile takes one vector after the other and
 /// little is held beside the sums. Returns the loop that carries the lanes then: the one inside of the column tile, or
 /// the columns' loop itself if one tile holds them all.

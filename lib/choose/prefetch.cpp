@@ -4,6 +4,7 @@
 #include <map>
 
 #include "facts/accesses.h"
+#include "opts/operand_opts.h"
 
 namespace svod {
 
@@ -97,8 +98,11 @@ void prefetchCopy(Chooser& c, const Access& load, uint32_t slot) {
   const std::optional<Sweep> found = sweepOf(c.facts(), load);
   if (!found) return;
   if (!found->isInRuns || found->all * byteSize(load.node.dtype()) <= c.caps.l1Bytes / 2) return;
-  c.apply(OptKind::Prefetch, SlotAxisAmount{slot, c.numberOf(idOf(found->loop)), found->stride},
-          "short runs from the second level cache");
+  const SlotAxisAmount ahead{slot, c.numberOf(idOf(found->loop)), found->stride};
+  attempt(c, [&](Chooser& trial) {
+    return trial.apply(OptKind::Prefetch, ahead, "short runs from the second level cache") &&
+           prefetchesVectors(trial.sink, slot);
+  });
 }
 
 }  // namespace

@@ -136,6 +136,7 @@ std::vector<StrategyRow> allStrategies() {
   add(rows, "kernel", kStrategies);
   add(rows, "nest", nestStrategies());
   add(rows, "after", kFinishes);
+  add(rows, "branch", allBranches());
   return rows;
 }
 

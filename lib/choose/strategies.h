@@ -23,7 +23,7 @@ std::span<const Strategy> finishes();
 /// In the order in which they are preferred; the last one of a target fits every kernel.
 std::span<const Strategy> strategies();
 
-/// All rows of these tables and of nestStrategies(), in the order in which they are tried.
+/// All rows of these tables, of nestStrategies() and of allBranches(), in the order in which they are tried.
 struct StrategyRow {
   std::string_view phase, name, what;
 };

@@ -58,6 +58,10 @@ double loopCycles(const Bodies& bodies) {
 // Two things done at a time: the longer one, and a part of the other where they are as long.
 double together(double a, double b) { return std::hypot(a, b); }
 
+bool isJoined(UOp n, const KernelFacts& kernel) {  // a product that is one instruction with the addition
+  return n.op() == Op::Mul && std::ranges::any_of(kernel.reduces, [&](UOp reduce) { return reduce.src(0) == n; });
+}
+
 }  // namespace
 
 KernelCost costOf(const KernelFacts& kernel, const Caps& caps) {
@@ -76,6 +80,20 @@ KernelCost costOf(const KernelFacts& kernel, const Caps& caps) {
   cost.computing += loops;
   cost.total += loops + kLaunchNs;
   return cost;
+}
+
+double leastNanoseconds(const KernelFacts& kernel, const Caps& caps) {
+  double cycles = 0;
+  for (UOp n : kernel.nodes) {
+    double each = cyclesOf(n, caps).arithmetic * static_cast<double>(laneBytes(n)) / caps.vectorBytes;
+    if (each == 0 || (caps.numerics != Numerics::Strict && isJoined(n, kernel))) continue;
+    std::vector<UOp> loops(n.ranges().begin(), n.ranges().end());
+    if (n.op() == Op::Reduce) loops.insert(loops.end(), n.src().begin() + 1, n.src().end());
+    for (UOp r : loops)
+      if (axisType(r) != AxisType::Dot) each *= extentOf(r);
+    cycles += each;
+  }
+  return nanosecondsOf(cycles, caps);
 }
 
 }  // namespace svod

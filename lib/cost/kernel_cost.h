@@ -17,4 +17,7 @@ struct KernelCost {
 /// others from the nearest level that holds all that the kernel touches.
 KernelCost costOf(const KernelFacts& kernel, const Caps& caps);
 
+/// Nanoseconds that no opts of the kernel come below: its arithmetic in full vectors, each value computed once.
+double leastNanoseconds(const KernelFacts& kernel, const Caps& caps);
+
 }  // namespace svod

@@ -81,7 +81,7 @@ Status compileAnew(CompiledKernel& kernel, const CompileOptions& options) {
   PassContext cx{*kernel.graph, kernel.log, options.passes, kernel.name, options.numerics, {}};
   cx.data.put(job);
   SVOD_TRY(UOp lowered, runPipeline(options.target->passes(), kernel.ast, cx));
-  kernel.optimized = job.optimized;
+  kernel.unopted = job.unopted, kernel.optimized = job.optimized;
   kernel.choice = std::move(job.choice);
   kernel.layouts = std::move(job.layouts);
   if (kernel.log.stopped) return {};

@@ -59,7 +59,7 @@ struct CompileOptions {
 };
 
 /// Everything known about one kernel after compiling. Owns its graph. Of a kernel that was found in the cache,
-/// `optimized`, `choice`, `linear`, `source` and `log` are empty.
+/// `unopted`, `optimized`, `choice`, `linear`, `source` and `log` are empty.
 struct CompiledKernel {
   std::string name;
   std::unique_ptr<Graph> graph;
@@ -67,7 +67,7 @@ struct CompiledKernel {
   std::vector<int> inPlace;             // slots of arguments that its result may lie on
   std::vector<uint32_t> constants;      // slots of weights in every launch
   std::vector<ConstantLayout> layouts;  // of those that it reads in an order of its own
-  UOp optimized;                        // Kernel stage, after opts
+  UOp unopted, optimized;               // Kernel stage, before and after opts
   Choice choice;                        // what was applied, and why
   LinearKernel linear;
   std::string source;   // C or LLVM IR text, with keepSource

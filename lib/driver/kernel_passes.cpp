@@ -29,6 +29,7 @@ Result<UOp> symbolicLate(UOp root, PassContext& cx) {
 
 Result<UOp> applyOpts(UOp root, PassContext& cx) {
   auto& job = cx.data.get<KernelJob>();
+  const UOp before = root;
   job.choice = {patternOf(root), {}, {}};
   if (job.requested) {
     for (const OptOp& opt : *job.requested) job.choice.opts.push_back({opt, "as requested"});
@@ -38,7 +39,7 @@ Result<UOp> applyOpts(UOp root, PassContext& cx) {
   const std::vector<OptOp> opts = optsOf(job.choice);
   SVOD_TRY(root, guarded(applyOpts(cx.graph, root, opts, job.caps), cx));
   if (job.requested) SVOD_CHECK(checkEffects(root, opts));
-  job.optimized = root;
+  job.unopted = before, job.optimized = root;
   return root;
 }
 

@@ -22,7 +22,7 @@ struct KernelJob {
   int optLevel = 1;
   std::optional<std::vector<OptOp>> requested;  // replayed in place of what choose() finds
   Choice choice;                                // filled by apply-opts: what was applied, and why
-  UOp optimized;                                // filled by apply-opts
+  UOp unopted, optimized;                       // filled by apply-opts: the kernel before it and after
   std::vector<ConstantLayout> layouts;          // filled by constant-layout
 };
 

@@ -55,8 +55,10 @@ Result<UOp> applyOpts(Graph& graph, UOp sink, std::span<const OptOp> opts, const
     SVOD_TRY(AppliedOpt applied, applyOpt(graph, kernel, opt, caps));
     kernel = std::move(applied.kernel);
   }
-  return simplify(graph, dropUnitRanges(graph, kernel.sink));
+  return endOfOpts(graph, kernel.sink);
 }
+
+UOp endOfOpts(Graph& graph, UOp sink) { return simplify(graph, dropUnitRanges(graph, sink)); }
 
 Status checkEffects(UOp sink, std::span<const OptOp> opts) {
   for (const OptOp& opt : opts) {

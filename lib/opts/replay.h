@@ -36,6 +36,9 @@ Result<UOp> applyOpt(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps)
 /// all that needs to be recorded.
 Result<UOp> applyOpts(Graph& graph, UOp sink, std::span<const OptOp> opts, const Caps& caps);
 
+/// That last step: loops of one iteration are dropped, and indices are simple again.
+UOp endOfOpts(Graph& graph, UOp sink);
+
 /// What no single opt shows: each of the `opts` that made `sink` matters. Errors: BadOpt for a stream or prefetch that
 /// no vector passes.
 Status checkEffects(UOp sink, std::span<const OptOp> opts);

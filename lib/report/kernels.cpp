@@ -67,6 +67,7 @@ void addFacts(FactList& facts, const KernelInsight& insight) {
     facts.push_back({"class", "class",
                      Cell(insight.pattern, std::string(insight.pattern) + ": " + std::string(insight.patternWhat))});
   if (!insight.strategy.empty()) facts.push_back({"strategy", "strategy", Cell(insight.strategy)});
+  if (!insight.chosen.empty()) facts.push_back({"chosen", "why it was chosen", insight.chosen});
   if (speed.predicted > 0) {
     facts.push_back({"predictedNs", "predicted time", timeCell(speed.predicted)});
     facts.push_back({"limit", "which is limited by", insight.limit});
@@ -101,6 +102,12 @@ Scatter rooflineOf(const Subject& subject) {
 Table choiceTable(const KernelInsight& insight) {
   Table table{"choices", {{"opt", "opt"}, {"why", "why"}}, {}};
   for (const auto& [opt, why] : insight.opts) table.rows.push_back({opt, why});
+  return table;
+}
+
+Table seedTable(const KernelInsight& insight) {
+  Table table{"seeds", {{"seed", "seed"}, {"predictedNs", "predicted", true}, {"opts", "opts"}}, {}};
+  for (const SeedView& seed : insight.seeds) table.rows.push_back({seed.name, knownTime(seed.predictedNs), seed.opts});
   return table;
 }
 
@@ -162,6 +169,7 @@ Section kernelSection(const Subject& subject, size_t id, bool loops, bool source
   section.blocks = {facts};
   if (loops) {
     if (view != nullptr && !view->insight.opts.empty()) section.blocks.push_back(choiceTable(view->insight));
+    if (view != nullptr && view->insight.seeds.size() > 1) section.blocks.push_back(seedTable(view->insight));
     section.blocks.push_back(argTable(kernel));
     if (view != nullptr && view->linear != nullptr)
       section.blocks.push_back(Code{"loops", "loops", loopsText(*view->linear)});

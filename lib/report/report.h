@@ -12,9 +12,15 @@
 namespace svod {
 
 /// How the schedule of a kernel came about, and how fast it should be. Times are of one call, 0 where not known.
+/// One list of opts for a kernel.
+struct SeedView {
+  std::string name, opts;
+  double predictedNs = 0;  // 0: not known
+};
+
 struct KernelInsight {
   std::string_view pattern, patternWhat;                  // its class; empty where not known
-  std::string_view strategy;                              // that chose its opts; empty: none did, or not known
+  std::string strategy;                                   // that chose its opts; empty: none did, or not known
   std::vector<std::pair<std::string, std::string>> opts;  // each with the reason for it
   std::string scheduled, optimized;                       // its loops by name, before and after opts; may be empty
   double predictedNs = 0;                                 // on one thread, with the largest variables
@@ -22,6 +28,8 @@ struct KernelInsight {
   double rooflineNs = 0;                                  // the least the machine needs on one thread
   double measuredNs = 0;                                  // time of all threads together
   double measuredRooflineNs = 0;                          // for what was measured: variables may have been smaller
+  std::string chosen = {};                                // why by this strategy; may be empty
+  std::vector<SeedView> seeds = {};                       // what all strategies make of it, in order of preference
 };
 
 /// What is known about a kernel besides the plan; matched to the plan's kernels by name.

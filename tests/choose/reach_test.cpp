@@ -68,7 +68,7 @@ bool isProposed(Graph& g, const NamedKernel& kernel, const AppliedOpt& chosen, c
 // The opts of what is chosen that are not proposed where they stand.
 std::string outOfReach(Graph& g, UOp sink, const Caps& caps) {
   std::string text;
-  for (const Choice& seed : seedsOf(g, sink, caps)) {
+  for (const auto& [seed, time] : seedsOf(g, sink, caps)) {
     NamedKernel kernel(sink);
     for (const OptOp& opt : optsOf(seed)) {
       Result<AppliedOpt> applied = applyOpt(g, kernel, opt, caps);

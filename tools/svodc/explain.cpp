@@ -33,6 +33,18 @@ std::string expandedText(UOp sink) {
   return text;
 }
 
+std::string nameOf(const Choice& seed) {
+  return std::string(seed.strategy) + (seed.branch.empty() ? "" : ", other " + std::string(seed.branch));
+}
+
+/// What all strategies make of it, whichever list was asked for.
+void addSeeds(KernelInsight& insight, const CompiledKernel& kernel, Caps caps) {
+  if (!kernel.unopted) return;
+  caps.overwrites = !kernel.inPlace.empty();
+  for (const PricedSeed& seed : seedsOf(*kernel.graph, kernel.unopted, caps))
+    insight.seeds.push_back({nameOf(seed.choice), toText(optsOf(seed.choice)), seed.nanoseconds});
+}
+
 /// The loops of a kernel by the names that --opts takes, before and after its opts.
 void nameLoops(KernelInsight& insight, const CompiledKernel& kernel, Caps caps) {
   if (!kernel.ast) return;
@@ -81,8 +93,10 @@ KernelInsight insightOf(const CompiledKernel& kernel, const BuildResult& build, 
   KernelInsight insight = insightOf(kernel.desc, profile);
   insight.pattern = info(kernel.choice.pattern).name;
   insight.patternWhat = info(kernel.choice.pattern).what;
-  insight.strategy = kernel.choice.strategy;
+  insight.strategy = nameOf(kernel.choice);
   for (const ChosenOpt& chosen : kernel.choice.opts) insight.opts.emplace_back(toText(chosen.opt), chosen.why);
+  insight.chosen = kernel.choice.why;
+  addSeeds(insight, kernel, caps);
   nameLoops(insight, kernel, caps);
   insight.predictedNs = prediction.expected;
   insight.rooflineNs = prediction.roofline;
