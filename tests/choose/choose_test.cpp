@@ -208,7 +208,7 @@ TEST_CASE("The chosen seed is the first, or one that is expected to be clearly f
       CHECK((at == seeds.begin()) == (chosen.why.find("expected to be") != 0));
       if (at == seeds.begin()) continue;
       ++displaced;
-      CHECK(1.5 * at->nanoseconds < seeds[0].nanoseconds);
+      CHECK(1.9 * at->nanoseconds < seeds[0].nanoseconds);
       for (const PricedSeed& other : seeds) CHECK(at->nanoseconds <= other.nanoseconds);
     }
   CHECK(displaced > 0);
