@@ -103,7 +103,7 @@ void svod_plan_get_info(const svod_plan* plan, svod_plan_info* out) {
   out->variables = plan->loaded->variables().size();
   out->kernels = from.kernels.size();
   out->steps = from.steps.size();
-  out->arena_bytes = from.arenaBytes;
+  out->arena_bytes = svod::arenaBytes(from);
   out->state_bytes = plan->loaded->stateBytes();
   out->scratch_bytes = plan->loaded->program().scratchBytes;
   for (const FileDesc& file : from.files)
@@ -112,7 +112,7 @@ void svod_plan_get_info(const svod_plan* plan, svod_plan_info* out) {
 
 uint64_t svod_plan_instance_bytes(const svod_plan* plan, size_t threads) {
   const LoadedPlan& loaded = *plan->loaded;
-  return loaded.plan().arenaBytes + loaded.stateBytes() +
+  return svod::arenaBytes(loaded.plan()) + loaded.stateBytes() +
          Run::bytesFor(loaded, threads == 0 ? usableProcessors() : threads) + loaded.plan().buffers.size() * 16;
 }
 

@@ -57,17 +57,19 @@ Status Instance::allocate(const svod_memory& memory) {
 
 Status Instance::allocateTogether(const svod_memory& memory) {
   const Plan& plan = loaded_->plan();
-  SVOD_TRY(MemoryBlock arena, MemoryBlock::allocate(memory, plan.arenaBytes, kPlanAlignment, "arena"));
+  for (const DeviceDesc& device : plan.devices) {
+    SVOD_TRY(MemoryBlock arena, MemoryBlock::allocate(memory, device.arenaBytes, kPlanAlignment, "arena"));
+    blocks_.push_back(std::move(arena));
+  }
   SVOD_TRY(MemoryBlock states, MemoryBlock::allocate(memory, loaded_->stateBytes(), kPlanAlignment, "states"));
   for (BufferId id = 0; id < plan.buffers.size(); id++)
-    if (plan.buffers[id].place == Place::Arena && plan.arenaBytes > 0)
-      pointers_[id] = arena.data() + plan.buffers[id].offset;
+    if (plan.buffers[id].place == Place::Arena && plan.devices[plan.buffers[id].device].arenaBytes > 0)
+      pointers_[id] = blocks_[plan.buffers[id].device].data() + plan.buffers[id].offset;
   uint64_t offset = 0;
   for (const State& state : plan.states) {
     if (sizes_[state.buffer] > 0) pointers_[state.buffer] = states.data() + offset;
     offset += (sizes_[state.buffer] + kPlanAlignment - 1) / kPlanAlignment * kPlanAlignment;
   }
-  blocks_.push_back(std::move(arena));
   blocks_.push_back(std::move(states));
   return {};
 }

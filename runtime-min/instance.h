@@ -38,7 +38,7 @@ class Instance {
   Bindings bindings_;
   Pool* pool_ = nullptr;
   std::unique_ptr<Run> run_;
-  std::vector<MemoryBlock> blocks_;  // arena and states
+  std::vector<MemoryBlock> blocks_;  // arenas, that of the host first, and states
   std::vector<void*> pointers_;      // by BufferId
   std::vector<uint64_t> sizes_;      // by BufferId: bytes that are really there
   bool usesHugePages_ = false;       // in a vast arena

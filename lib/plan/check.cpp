@@ -10,6 +10,8 @@ namespace svod {
 
 namespace {
 
+constexpr size_t kMaxDevices = 64;  // the sum of their arenas never overflows
+
 template <class T>
 Status checkNames(const std::vector<T>& rows, const char* list) {
   std::set<std::string_view> names;
@@ -32,6 +34,15 @@ Status checkFiles(const Plan& plan) {
     if (file.sha256.size() != 64 || !std::all_of(file.sha256.begin(), file.sha256.end(), isHex))
       return bad(at("files", i), "the SHA-256 is malformed");
   }
+  return {};
+}
+
+Status checkDevices(const Plan& plan) {
+  if (plan.devices.empty()) return bad("devices", "there is no host");
+  if (plan.devices.size() > kMaxDevices) return bad("devices", "more than " + std::to_string(kMaxDevices));
+  SVOD_CHECK(checkNames(plan.devices, "devices"));
+  for (size_t i = 0; i < plan.devices.size(); i++)
+    if (plan.devices[i].arenaBytes > kMaxPlanBytes) return bad(at("devices", i), "the arena is too large");
   return {};
 }
 
@@ -69,8 +80,10 @@ Status checkVariables(const Plan& plan) {
 Status checkPlace(const Plan& plan, const BufferDesc& buffer, const std::string& where) {
   if (buffer.place == Place::Arena) {
     if (buffer.offset % kPlanAlignment != 0) return bad(where, "the arena offset is not a multiple of 64");
-    if (buffer.offset > kMaxPlanBytes || buffer.offset + buffer.bytes > plan.arenaBytes)
-      return bad(where, "it lies outside the arena: " + bytesOf(buffer.offset, buffer.bytes, plan.arenaBytes));
+    if (buffer.device >= plan.devices.size()) return bad(where, noSuch("device", buffer.device, plan.devices.size()));
+    const uint64_t arena = plan.devices[buffer.device].arenaBytes;
+    if (buffer.offset > kMaxPlanBytes || buffer.offset + buffer.bytes > arena)
+      return bad(where, "it lies outside the arena: " + bytesOf(buffer.offset, buffer.bytes, arena));
   }
   if (buffer.place == Place::Constant) {
     if (buffer.constant >= plan.constants.size())
@@ -95,7 +108,6 @@ Status checkPlace(const Plan& plan, const BufferDesc& buffer, const std::string&
 }
 
 Status checkBuffers(const Plan& plan) {
-  if (plan.arenaBytes > kMaxPlanBytes) return bad("arenaBytes", "too large");
   for (size_t i = 0; i < plan.buffers.size(); i++) {
     const BufferDesc& buffer = plan.buffers[i];
     const std::optional<uint64_t> needed = tensorBytes(buffer.dtype, buffer.shape);
@@ -113,6 +125,7 @@ Status checkInPlace(const Plan& plan) {
       return id < plan.buffers.size() && plan.buffers[id].place == Place::Arena;
     };
     if (!isArena(pair.source) || !isArena(pair.result) ||
+        plan.buffers[pair.source].device != plan.buffers[pair.result].device ||
         plan.buffers[pair.source].offset != plan.buffers[pair.result].offset)
       return bad(at("memory.inPlace", i), "buffers " + std::to_string(pair.source) + " and " +
                                               std::to_string(pair.result) + " are no two of the arena at one place");
@@ -208,8 +221,8 @@ Status checkExpectations(const Plan& plan) {
     const BufferId id = plan.expectations[i].buffer;
     if (id >= plan.buffers.size() || plan.buffers[id].place != Place::Arena ||
         plan.buffers[id].dtype != ElementType::I64 || plan.buffers[id].shape.size() != 2 ||
-        plan.buffers[id].shape[0] != 2)
-      return bad(at("expectations", i), "buffer " + std::to_string(id) + " is no i64 [2, n] of the arena");
+        plan.buffers[id].shape[0] != 2 || plan.buffers[id].device != 0)
+      return bad(at("expectations", i), "buffer " + std::to_string(id) + " is no i64 [2, n] of the host's arena");
   }
   return {};
 }
@@ -225,6 +238,7 @@ Status check(const Plan& plan) {
   if (plan.version != kPlanVersion)
     return bad("version", std::to_string(plan.version) + ", not " + std::to_string(kPlanVersion));
   SVOD_CHECK(checkFiles(plan));
+  SVOD_CHECK(checkDevices(plan));
   SVOD_CHECK(checkConstants(plan));
   SVOD_CHECK(checkVariables(plan));
   SVOD_CHECK(checkBuffers(plan));

@@ -91,9 +91,27 @@ class StepChecker {
                                std::to_string(kernel.args[i].bytes));
     }
     for (const Expr& value : launch.values) SVOD_CHECK(expr(value));
+    SVOD_CHECK(onOneDevice(launch));
     for (size_t i = 0; i < launch.buffers.size(); i++)
       if (writes(kernel.args[i].mode)) SVOD_CHECK(apart(launch, i));
     return {};
+  }
+
+  Status onOneDevice(const Launch& launch) {
+    std::optional<DeviceId> device;
+    for (BufferId id : launch.buffers) {
+      const std::optional<DeviceId> other = deviceOf(plan_, id);
+      if (device && other && *device != *other)
+        return bad(where_, "'" + plan_.kernels[launch.kernel].name + "' has buffers on '" +
+                               plan_.devices[*device].name + "' and on '" + plan_.devices[*other].name + "'");
+      if (other) device = other;
+    }
+    return {};
+  }
+  /// What the host itself reads or gives to a function.
+  Status onHost(BufferId id) {
+    if (deviceOf(plan_, id).value_or(0) == 0) return {};
+    return bad(where_, "'" + plan_.buffers[id].name + "' is not in the memory of the host");
   }
 
   /// Code takes the arguments of a launch for memory of their own: only what is done in place may overlap.
@@ -105,7 +123,7 @@ class StepChecker {
       const BufferId source = launch.buffers[i];
       const BufferDesc& other = plan_.buffers[source];
       const bool overlap = desc.place == Place::Arena && other.place == Place::Arena && source != result &&
-                           desc.offset < other.offset + kernel.args[i].bytes &&
+                           desc.device == other.device && desc.offset < other.offset + kernel.args[i].bytes &&
                            other.offset < desc.offset + kernel.args[written].bytes;
       const std::vector<InPlace>& known = plan_.memory.inPlace;
       if (overlap && std::find(known.begin(), known.end(), InPlace{source, result}) == known.end())
@@ -132,6 +150,7 @@ class StepChecker {
     if (call.function.empty()) return bad(where_, "the function has no name");
     for (const HostArg& arg : call.args) {
       SVOD_CHECK(buffer(arg.buffer, arg.mode));
+      SVOD_CHECK(onHost(arg.buffer));
       for (const Expr& dim : arg.shape) SVOD_CHECK(expr(dim));
     }
     for (const Expr& value : call.values) SVOD_CHECK(expr(value));
@@ -148,6 +167,7 @@ class StepChecker {
     if (!loopVariables_.insert(loop.variable).second) return bad(where_, variable + " belongs to another loop");
     if (loop.condition) {
       SVOD_CHECK(buffer(*loop.condition, Mode::Read));
+      SVOD_CHECK(onHost(*loop.condition));
       const BufferDesc& flag = plan_.buffers[*loop.condition];
       if (flag.dtype != ElementType::Bool || flag.bytes < 1)
         return bad(where_, "its condition '" + flag.name + "' is no bool");

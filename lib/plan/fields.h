@@ -16,6 +16,10 @@ struct EnumNames<FileKind> {
   static constexpr std::array<std::string_view, 3> kTexts = {"code", "source", "weights"};
 };
 template <>
+struct EnumNames<DeviceKind> {
+  static constexpr std::array<std::string_view, 1> kTexts = {"cpu"};
+};
+template <>
 struct EnumNames<Place> {
   static constexpr std::array<std::string_view, 6> kTexts = {"arena", "input", "output", "state", "constant", "view"};
 };
@@ -46,6 +50,13 @@ void fields(V& visit, FileDesc& file) {
 }
 
 template <class V>
+void fields(V& visit, DeviceDesc& device) {
+  visit("name", device.name);
+  visit("kind", device.kind);
+  visit("arenaBytes", device.arenaBytes);
+}
+
+template <class V>
 void fields(V& visit, Constant& constant) {
   visit("file", constant.file);
   visit("offset", constant.offset);
@@ -59,6 +70,7 @@ void fields(V& visit, BufferDesc& buffer) {
   visit("shape", buffer.shape);
   visit("bytes", buffer.bytes);
   visit("place", buffer.place);
+  if (buffer.place == Place::Arena) visit("device", buffer.device);
   if (buffer.place == Place::View) visit("base", buffer.base);
   if (buffer.place == Place::Arena || buffer.place == Place::View) visit("offset", buffer.offset);
   if (buffer.place == Place::Constant) visit("constant", buffer.constant);
@@ -191,7 +203,7 @@ void fields(V& visit, Plan& plan) {
   visit("target", plan.target);
   visit("decisions", plan.decisions);
   visit("files", plan.files);
-  visit("arenaBytes", plan.arenaBytes);
+  visit("devices", plan.devices);
   visit("memory", plan.memory);
   visit("constants", plan.constants);
   visit("variables", plan.variables);

@@ -76,7 +76,8 @@ BufferAccess accessTo(const Plan& plan, BufferId id, Mode mode, uint64_t bytes, 
     buffer = &plan.buffers[id];
   }
   if (buffer->place == Place::Arena && view == StorageView::Placed)
-    return {0, buffer->offset + offset, buffer->offset + offset + bytes, mode};
+    return {buffer->device == 0 ? 0 : static_cast<uint32_t>(plan.buffers.size()) + buffer->device,
+            buffer->offset + offset, buffer->offset + offset + bytes, mode};
   return {1 + id, offset, offset + bytes, mode};
 }
 

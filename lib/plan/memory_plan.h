@@ -50,9 +50,9 @@ struct MemoryOptions {
   std::vector<InPlace> inPlace;       // what may be done, not what must
 };
 
-/// Gives every Arena buffer of `plan` its offset, sets arenaBytes and the memory report, and makes the
-/// dependencies complete: true ones, hazards and reuse, without implied ones. Call once, with data
-/// dependencies or none set.
+/// Gives every Arena buffer of `plan` its offset in the arena of its device, sets the sizes of the arenas and the
+/// memory report, of all of them together, and makes the dependencies complete: true ones, hazards and reuse, without
+/// implied ones. Call once, with data dependencies or none set.
 void planMemory(Plan& plan, const MemoryOptions& options);
 
 }  // namespace svod

@@ -55,14 +55,15 @@ void readAtTheEnd(const Plan& plan, std::span<const uint32_t> slotOf, MemoryProb
   problem.deps.push_back(std::move(all));
 }
 
-}  // namespace
-
-void planMemory(Plan& plan, const MemoryOptions& options) {
-  addHazardEdges(plan, StorageView::Separate);
+/// The buffers of one arena as a problem: `placed` is filled with their ids, in the order of its sizes.
+MemoryProblem problemOf(const Plan& plan, DeviceId device, const MemoryOptions& options,
+                        std::vector<BufferId>& placed) {
+  const auto isHere = [&](BufferId id) {
+    return plan.buffers[id].place == Place::Arena && plan.buffers[id].device == device;
+  };
   std::vector<uint32_t> slotOf(plan.buffers.size(), 0);
-  std::vector<BufferId> placed;
   for (BufferId id = 0; id < plan.buffers.size(); id++)
-    if (plan.buffers[id].place == Place::Arena) {
+    if (isHere(id)) {
       slotOf[id] = static_cast<uint32_t>(placed.size());
       placed.push_back(id);
     }
@@ -76,26 +77,48 @@ void planMemory(Plan& plan, const MemoryOptions& options) {
     if (const auto* loop = std::get_if<Loop>(&plan.steps[step].action)) accesses.resize(loop->condition ? 1 : 0);
     for (BufferAccess access : accesses) {
       const BufferId owner = access.storage - 1;
-      if (plan.buffers[owner].place != Place::Arena) continue;
+      if (!isHere(owner)) continue;
       access.storage = slotOf[owner];
       mine.push_back(access);
     }
   }
   stretchOverLoops(plan, problem.steps);
   problem.deps = flatDeps(plan);
-  readAtTheEnd(plan, slotOf, problem);
+  if (device == 0) readAtTheEnd(plan, slotOf, problem);
   for (const InPlace& pair : options.inPlace)
-    if (plan.buffers[pair.source].place == Place::Arena && plan.buffers[pair.result].place == Place::Arena)
+    if (isHere(pair.source) && isHere(pair.result))
       problem.inPlace.push_back({slotOf[pair.source], slotOf[pair.result]});
+  return problem;
+}
+
+/// Lays out the arena of a device and adds it to the report.
+void planArena(Plan& plan, DeviceId device, const MemoryOptions& options) {
+  std::vector<BufferId> placed;
+  const MemoryProblem problem = problemOf(plan, device, options, placed);
   const MemoryLayout layout = placeBuffers(problem, options.mode);
-  plan.arenaBytes = layout.report.peakBytes;
+  uint64_t& arena = plan.devices[device].arenaBytes;
+  arena = layout.report.peakBytes;
   for (size_t i = 0; i < placed.size(); i++) {  // also one that no step touches has its place inside
     BufferDesc& buffer = plan.buffers[placed[i]];
     buffer.offset = layout.offsets[i];
-    plan.arenaBytes = std::max(plan.arenaBytes, buffer.offset + buffer.bytes);
+    arena = std::max(arena, buffer.offset + buffer.bytes);
   }
-  plan.memory = layout.report;
-  for (InPlace& pair : plan.memory.inPlace) pair = {placed[pair.source], placed[pair.result]};
+  MemoryReport& all = plan.memory;
+  all.mode = layout.report.mode;
+  all.peakBytes += layout.report.peakBytes;
+  all.unplannedBytes += layout.report.unplannedBytes;
+  all.lowerBoundBytes += layout.report.lowerBoundBytes;
+  all.addedEdges += layout.report.addedEdges;
+  for (const InPlace& pair : layout.report.inPlace) all.inPlace.push_back({placed[pair.source], placed[pair.result]});
+}
+
+}  // namespace
+
+void planMemory(Plan& plan, const MemoryOptions& options) {
+  addHazardEdges(plan, StorageView::Separate);
+  plan.memory = {};
+  for (DeviceId device = 0; device < plan.devices.size(); device++) planArena(plan, device, options);
+  std::ranges::sort(plan.memory.inPlace, {}, &InPlace::result);
   addHazardEdges(plan, StorageView::Placed);
 }
 

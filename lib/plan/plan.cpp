@@ -9,4 +9,17 @@ std::vector<std::string> variableNames(const Plan& plan) {
   return names;
 }
 
+uint64_t arenaBytes(const Plan& plan) {
+  uint64_t bytes = 0;
+  for (const DeviceDesc& device : plan.devices) bytes += device.arenaBytes;
+  return bytes;
+}
+
+std::optional<DeviceId> deviceOf(const Plan& plan, BufferId buffer) {
+  const BufferDesc& desc = plan.buffers[buffer];
+  if (desc.place == Place::Constant) return std::nullopt;
+  if (desc.place == Place::View) return deviceOf(plan, desc.base);
+  return desc.place == Place::Arena ? desc.device : 0;
+}
+
 }  // namespace svod

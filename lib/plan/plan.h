@@ -14,7 +14,7 @@
 
 namespace svod {
 
-inline constexpr uint32_t kPlanVersion = 4;     // what we write; the reader accepts exactly this one
+inline constexpr uint32_t kPlanVersion = 5;     // what we write; the reader accepts exactly this one
 inline constexpr uint64_t kPlanAlignment = 64;  // arena offsets, constants, states and scratch
 
 using BufferId = uint32_t;
@@ -23,6 +23,7 @@ using VariableId = uint32_t;
 using KernelId = uint32_t;
 using StepId = uint32_t;
 using FileId = uint32_t;
+using DeviceId = uint32_t;
 
 /// What the plan was compiled for. No time and no path stands here: equal input gives equal bytes.
 struct TargetRecord {
@@ -49,6 +50,19 @@ struct FileDesc {
   bool operator==(const FileDesc&) const = default;
 };
 
+enum class DeviceKind : uint8_t {
+  Cpu,  // "cpu": the threads of the process that runs the plan
+};
+
+/// Memory of its own, and what runs on it. Device 0 is the host: the caller's memory, states, host functions and
+/// conditions of loops are there. A launch runs on the device of its buffers.
+struct DeviceDesc {
+  std::string name;  // as the graph calls it; unique
+  DeviceKind kind = DeviceKind::Cpu;
+  uint64_t arenaBytes = 0;
+  bool operator==(const DeviceDesc&) const = default;
+};
+
 struct Constant {
   FileId file = 0;  // of kind Weights
   uint64_t offset = 0, bytes = 0;
@@ -57,11 +71,11 @@ struct Constant {
 
 /// Where the bytes of a buffer live.
 enum class Place : uint8_t {
-  Arena,     // "arena": at `offset` in the instance's arena; contents undefined before the first write
+  Arena,     // "arena": at `offset` in the instance's arena on `device`; contents undefined before the first write
   Input,     // "input": the caller's memory, dense at the actual shape; only read
   Output,    // "output": the caller's memory, dense at the actual shape
   State,     // "state": the instance's memory, kept between runs
-  Constant,  // "constant": bytes of `constant`; only read
+  Constant,  // "constant": bytes of `constant`; only read, on any device
   View,      // "view": `offset` bytes into buffer `base`, which is no View itself
 };
 
@@ -74,6 +88,7 @@ struct BufferDesc {
   uint64_t offset = 0;      // Arena, View
   BufferId base = 0;        // View
   ConstantId constant = 0;  // Constant
+  DeviceId device = 0;      // Arena; other places but Constant and View are on the host
   bool operator==(const BufferDesc&) const = default;
 };
 
@@ -126,7 +141,7 @@ struct Launch {
   bool operator==(const Launch&) const = default;
 };
 
-/// Copies the first `bytes` bytes.
+/// Copies the first `bytes` bytes, from one device to another or on one.
 struct Copy {
   BufferId dst = 0, src = 0;
   Expr bytes;  // over the plan's variables
@@ -220,7 +235,7 @@ struct Plan {
   TargetRecord target;
   std::vector<std::string> decisions;  // graph-level choices, replayable; informative here
   std::vector<FileDesc> files;
-  uint64_t arenaBytes = 0;
+  std::vector<DeviceDesc> devices = {{"cpu", DeviceKind::Cpu, 0}};
   MemoryReport memory;
   std::vector<Constant> constants;
   std::vector<Variable> variables;
@@ -233,6 +248,11 @@ struct Plan {
   std::vector<Expectation> expectations;
   bool operator==(const Plan&) const = default;
 };
+
+/// Of the intermediate buffers of one instance, on all devices.
+uint64_t arenaBytes(const Plan& plan);
+/// The device that holds a buffer; nothing for constants, which every device reads.
+std::optional<DeviceId> deviceOf(const Plan& plan, BufferId buffer);
 
 /// The variables' names, in order: the names plan-level expressions print and parse with.
 std::vector<std::string> variableNames(const Plan& plan);

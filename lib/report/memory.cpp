@@ -44,7 +44,7 @@ uint64_t bytesIn(const Plan& plan, Place place) {
 FactList summary(const Plan& plan) {
   const MemoryReport& m = plan.memory;
   return {{"mode", "mode", m.mode},
-          {"arenaBytes", "arena", bytesCell(plan.arenaBytes)},
+          {"arenaBytes", "arena", bytesCell(arenaBytes(plan))},
           {"peakBytes", "peak", bytesCell(m.peakBytes)},
           {"lowerBoundBytes", "lower bound", bytesCell(m.lowerBoundBytes)},
           {"aboveBound", "above the bound", shareAbove(m.peakBytes, m.lowerBoundBytes)},
@@ -77,8 +77,9 @@ Table bufferTable(const Plan& plan, const std::vector<Lifetime>& lifetimes) {
     const Cell overCell =
         source == over.end() ? Cell(-1, "-") : Cell(source->second, "b" + std::to_string(source->second));
     const bool placed = b.place == Place::Arena || b.place == Place::View;
-    const std::string place =
-        b.place == Place::View ? "view of b" + std::to_string(b.base) : std::string(toText(b.place));
+    const std::string place = b.place == Place::View ? "view of b" + std::to_string(b.base)
+                              : b.device != 0        ? "arena of " + plan.devices[b.device].name
+                                                     : std::string(toText(b.place));
     auto step = [](int64_t s) { return s < 0 ? Cell(s, "-") : Cell(s); };
     table.rows.push_back({i, b.name, typeText(b), bytesCell(b.bytes), place, placed ? Cell(b.offset) : Cell(0, "-"),
                           overCell, step(lifetimes[i].first), step(lifetimes[i].last)});
@@ -86,16 +87,17 @@ Table bufferTable(const Plan& plan, const std::vector<Lifetime>& lifetimes) {
   return table;
 }
 
-Chart arenaChart(const Plan& plan, const std::vector<Lifetime>& lifetimes) {
-  Chart chart{"The arena: which buffer lies where, at which step",
+Chart arenaChart(const Plan& plan, DeviceId device, const std::vector<Lifetime>& lifetimes) {
+  Chart chart{"The arena" + (device == 0 ? "" : " of " + plan.devices[device].name) +
+                  ": which buffer lies where, at which step",
               "steps",
               "offset",
               static_cast<int64_t>(plan.steps.size()),
-              static_cast<int64_t>(plan.arenaBytes),
+              static_cast<int64_t>(plan.devices[device].arenaBytes),
               {}};
   for (size_t i = 0; i < plan.buffers.size(); ++i) {
     const BufferDesc& b = plan.buffers[i];
-    if (b.place != Place::Arena || lifetimes[i].first < 0) continue;
+    if (b.place != Place::Arena || b.device != device || lifetimes[i].first < 0) continue;
     const auto offset = static_cast<int64_t>(b.offset), bytes = static_cast<int64_t>(b.bytes);
     chart.boxes.push_back({bufferText(plan, static_cast<BufferId>(i)) + ", " + bytesCell(b.bytes).text(),
                            lifetimes[i].first, lifetimes[i].last + 1, offset, offset + bytes});
@@ -110,7 +112,8 @@ Section memoryOf(const Plan& plan, bool full) {
   section.blocks.push_back(summary(plan));
   if (!full) return section;
   const std::vector<Lifetime> lifetimes = lifetimesOf(plan);
-  section.blocks.push_back(arenaChart(plan, lifetimes));
+  for (DeviceId device = 0; device < plan.devices.size(); ++device)
+    section.blocks.push_back(arenaChart(plan, device, lifetimes));
   section.blocks.push_back(bufferTable(plan, lifetimes));
   return section;
 }

@@ -47,6 +47,14 @@ Table fileTable(const Plan& plan) {
   return table;
 }
 
+/// Of one device, the memory section says it all.
+Table deviceTable(const Plan& plan) {
+  Table table{"devices", {{"name", "device"}, {"kind", "kind"}, {"arenaBytes", "arena", true}}, {}};
+  if (plan.devices.size() > 1)
+    for (const DeviceDesc& d : plan.devices) table.rows.push_back({d.name, toText(d.kind), bytesCell(d.arenaBytes)});
+  return table;
+}
+
 }  // namespace
 
 Section overviewOf(const Plan& plan) {
@@ -60,7 +68,12 @@ Section overviewOf(const Plan& plan) {
                     {"numerics", "numerics", t.numerics},
                     {"compiler", "compiler", t.compiler}};
   facts.push_back({"decisions", "decisions", static_cast<int64_t>(plan.decisions.size())});
-  section.blocks = {facts,          portTable(plan), variableTable(plan), equalSizesTable(plan), expectationTable(plan),
+  section.blocks = {facts,
+                    deviceTable(plan),
+                    portTable(plan),
+                    variableTable(plan),
+                    equalSizesTable(plan),
+                    expectationTable(plan),
                     fileTable(plan)};
   std::erase_if(section.blocks, [](const Block& block) {
     const Table* table = std::get_if<Table>(&block);

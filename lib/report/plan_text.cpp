@@ -17,6 +17,8 @@ std::string_view toText(FileKind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
+std::string_view toText(DeviceKind) { return "cpu"; }
+
 std::string_view toText(Mode mode) {
   return mode == Mode::Read ? "read" : mode == Mode::Write ? "write" : "read-write";
 }

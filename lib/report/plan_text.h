@@ -10,6 +10,7 @@ namespace svod {
 std::string_view toText(Place place);
 std::string_view toText(VariableKind kind);
 std::string_view toText(FileKind kind);
+std::string_view toText(DeviceKind kind);
 std::string_view toText(Mode mode);
 
 /// `f32[64,128]`; only the dtype for rank 0.

@@ -80,7 +80,7 @@ TEST_CASE("check: buffers") {
 TEST_CASE("check: a bad view is described") {
   checkMessages({
       {"buffers[5]: a view whose base, buffer 5, is a view itself", [](Plan& p) { p.buffers[5].base = 5; }},
-      {"buffers[5]: a view whose base is missing: there is no buffer 9 of 8", [](Plan& p) { p.buffers[5].base = 9; }},
+      {"buffers[5]: a view whose base is missing: there is no buffer 9 of 9", [](Plan& p) { p.buffers[5].base = 9; }},
       {"buffers[5]: a view that reaches beyond its base, buffer 2: bytes 36 to 68 of 64",
        [](Plan& p) { p.buffers[5].offset = 36; }},
       {"buffers[5]: a view at byte 2 is not aligned for its dtype", [](Plan& p) { p.buffers[5].offset = 2; }},
@@ -98,12 +98,12 @@ TEST_CASE("check: sizes that must be equal") {
 
 TEST_CASE("check: expectations") {
   checkMessages({
-      {"expectations[0]: buffer 8 is no i64 [2, n] of the arena", [](Plan& p) { p.expectations[0].buffer = 8; }},
-      {"expectations[0]: buffer 2 is no i64 [2, n] of the arena", [](Plan& p) { p.expectations[0].buffer = 2; }},
-      {"expectations[0]: buffer 7 is no i64 [2, n] of the arena",
+      {"expectations[0]: buffer 9 is no i64 [2, n] of the host's arena", [](Plan& p) { p.expectations[0].buffer = 9; }},
+      {"expectations[0]: buffer 2 is no i64 [2, n] of the host's arena", [](Plan& p) { p.expectations[0].buffer = 2; }},
+      {"expectations[0]: buffer 7 is no i64 [2, n] of the host's arena",
        [](Plan& p) { p.buffers[7].dtype = ElementType::U64; }},
-      {"expectations[0]: buffer 7 is no i64 [2, n] of the arena", [](Plan& p) { p.buffers[7].shape = {4}; }},
-      {"expectations[0]: buffer 7 is no i64 [2, n] of the arena", [](Plan& p) { p.buffers[7].shape = {1, 4}; }},
+      {"expectations[0]: buffer 7 is no i64 [2, n] of the host's arena", [](Plan& p) { p.buffers[7].shape = {4}; }},
+      {"expectations[0]: buffer 7 is no i64 [2, n] of the host's arena", [](Plan& p) { p.buffers[7].shape = {1, 4}; }},
   });
 }
 
@@ -120,11 +120,39 @@ TEST_CASE("check: an inconsistent kernel is described") {
   });
 }
 
+TEST_CASE("check: devices") {
+  checkMessages({
+      {"devices: there is no host", [](Plan& p) { p.devices.clear(); }},
+      {"devices[1]: 'cpu' is there twice", [](Plan& p) { p.devices[1].name = "cpu"; }},
+      {"devices[1]: the name is empty", [](Plan& p) { p.devices[1].name = ""; }},
+      {"devices: more than 64", [](Plan& p) { p.devices.resize(65); }},
+      {"devices[1]: the arena is too large", [](Plan& p) { p.devices[1].arenaBytes = UINT64_MAX; }},
+      {"buffers[8]: there is no device 2 of 2", [](Plan& p) { p.buffers[8].device = 2; }},
+      {"buffers[8]: it lies outside the arena: bytes 128 to 192 of 128", [](Plan& p) { p.buffers[8].offset = 128; }},
+      {"expectations[0]: buffer 7 is no i64 [2, n] of the host's arena",
+       [](Plan& p) { p.buffers[7].device = 1, p.buffers[7].offset = 0; }},
+      {"memory.inPlace[0]: buffers 2 and 6 are no two of the arena at one place",
+       [](Plan& p) { p.buffers[6].device = 1; }},
+      {"steps[0]: 'add' has buffers on 'cpu' and on 'other'", [](Plan& p) { action<Launch>(p, 0).buffers[1] = 8; }},
+      {"steps[2]: 'd' is not in the memory of the host", [](Plan& p) { action<HostCall>(p, 2).args[0].buffer = 8; }},
+      {"steps[3]: 'd' is not in the memory of the host", [](Plan& p) { action<Loop>(p, 3).condition = 8; }},
+  });
+}
+
+TEST_CASE("check: bytes of one offset on two devices are no hazard, on one device they are") {
+  const auto write = [](Plan& p, DeviceId device) {
+    p.buffers.push_back({"d2", ElementType::F32, {16}, 64, Place::Arena, 64, 0, 0, device});
+    p.steps.push_back({{1, 2, 3}, Copy{9, 0, 64}});
+  };
+  CHECK(refusal([&](Plan& p) { write(p, 0); }) == "");
+  CHECK_THAT(refusal([&](Plan& p) { write(p, 1); }), Catch::Contains("steps 6 and 7 touch the same bytes"));
+}
+
 TEST_CASE("check: an argument that does not fit is described") {
   checkMessages({
       {"steps[0]: 'x', of 64 bytes, does not fit argument 0 of 'add', of 65",
        [](Plan& p) { p.kernels[0].args[0].bytes = 65; }},
-      {"steps[0]: there is no buffer 9 of 8", [](Plan& p) { action<Launch>(p, 0).buffers[1] = 9; }},
+      {"steps[0]: there is no buffer 9 of 9", [](Plan& p) { action<Launch>(p, 0).buffers[1] = 9; }},
       {"steps[0]: 'add' takes 2 buffers and 1 values, not 1 buffers and 1 values",
        [](Plan& p) { action<Launch>(p, 0).buffers.pop_back(); }},
       {"steps[0]: 'add' takes 2 buffers and 1 values, not 2 buffers and 0 values",
@@ -132,7 +160,7 @@ TEST_CASE("check: an argument that does not fit is described") {
       {"steps[0]: there is no variable 3 of 3", [](Plan& p) { action<Launch>(p, 0).values[0] = Expr::variable(3); }},
       {"steps[0]: 'i' is used outside its loop", [](Plan& p) { action<Launch>(p, 0).values[0] = Expr::variable(2); }},
       {"steps[0]: it writes to 'x', which is read-only", [](Plan& p) { action<Launch>(p, 0).buffers[1] = 0; }},
-      {"steps[2]: there is no buffer 9 of 8", [](Plan& p) { action<HostCall>(p, 2).args[0].buffer = 9; }},
+      {"steps[2]: there is no buffer 9 of 9", [](Plan& p) { action<HostCall>(p, 2).args[0].buffer = 9; }},
       {"steps[2]: there is no variable 3 of 3",
        [](Plan& p) { action<HostCall>(p, 2).args[0].shape = {Expr::variable(3)}; }},
       {"steps[2]: 'i' is used outside its loop", [](Plan& p) { action<HostCall>(p, 2).values = {Expr::variable(2)}; }},
@@ -149,8 +177,8 @@ TEST_CASE("check: a step that cannot be done is described with its number") {
       {"steps[3]: 'n' is no variable of a loop", [](Plan& p) { action<Loop>(p, 3).variable = 0; }},
       {"steps[3]: there is no variable 4 of 3", [](Plan& p) { action<Loop>(p, 3).variable = 4; }},
       {"steps[3]: its condition 't' is no bool", [](Plan& p) { action<Loop>(p, 3).condition = 2; }},
-      {"steps[3]: its body of 3 steps ends outside the enclosing one", [](Plan& p) { action<Loop>(p, 3).length = 3; }},
-      {"steps[6]: 'i' belongs to another loop", [](Plan& p) { p.steps.push_back({{}, Loop{2, Expr(1), 0}}); }},
+      {"steps[3]: its body of 4 steps ends outside the enclosing one", [](Plan& p) { action<Loop>(p, 3).length = 4; }},
+      {"steps[7]: 'i' belongs to another loop", [](Plan& p) { p.steps.push_back({{}, Loop{2, Expr(1), 0}}); }},
   });
 }
 
@@ -159,7 +187,7 @@ TEST_CASE("check: a wrong dependency is described with both steps") {
       {"steps[1]: the dependency on step 1, which is no earlier one", [](Plan& p) { p.steps[1].deps = {1}; }},
       {"steps[1]: the dependency on step 0 comes behind that on 0", [](Plan& p) { p.steps[1].deps = {0, 0}; }},
       {"steps[4]: the dependency on step 0 crosses the border of a loop", [](Plan& p) { p.steps[4].deps = {0}; }},
-      {"steps[6]: the dependency on step 5 crosses the border of a loop",
+      {"steps[7]: the dependency on step 5 crosses the border of a loop",
        [](Plan& p) { p.steps.push_back({{5}, p.steps[1].action}); }},
   });
 }
@@ -174,7 +202,7 @@ TEST_CASE("check: only what is done in place shares bytes") {
        [](Plan& p) { p.memory.inPlace[0].result = 0; }},
       {"memory.inPlace[0]: buffers 2 and 6 are no two of the arena at one place",
        [](Plan& p) { p.buffers[6].offset = 128; }},
-      {"steps[6]: 't2' and 't' share bytes",
+      {"steps[7]: 't2' and 't' share bytes",
        [&](Plan& p) {
          addLaunch(p);
          p.memory.inPlace.clear();
@@ -185,7 +213,7 @@ TEST_CASE("check: only what is done in place shares bytes") {
 TEST_CASE("check: inputs, outputs and states") {
   checkMessages({
       {"inputs[0]: buffer 1 has another place", [](Plan& p) { p.inputs[0].buffer = 1; }},
-      {"inputs[0]: there is no buffer 99 of 8", [](Plan& p) { p.inputs[0].buffer = 99; }},
+      {"inputs[0]: there is no buffer 99 of 9", [](Plan& p) { p.inputs[0].buffer = 99; }},
       {"inputs[0]: the name is empty", [](Plan& p) { p.inputs[0].name = ""; }},
       {"buffers[0]: no input, output or state owns it", [](Plan& p) { p.inputs.clear(); }},
       {"inputs[1]: buffer 0 has another owner", [](Plan& p) { p.inputs.push_back({"x2", 0, {Expr(1)}}); }},

@@ -53,7 +53,8 @@ TEST_CASE("plan.json: members are strict, and errors say where") {
     CHECK(result.error().diag == Diag::BadPlan);
     return result.error().message;
   };
-  CHECK(message("\"arenaBytes\": 512", "\"arenaBytes\": -1").find("arenaBytes: a size") != std::string::npos);
+  CHECK(message("\"arenaBytes\": 512", "\"arenaBytes\": -1").find("devices[0].arenaBytes: a size") !=
+        std::string::npos);
   CHECK(message("\"arenaBytes\": 512", "\"arenaBites\": 512").find("'arenaBytes' is missing") != std::string::npos);
   CHECK(message("\"decisions\"", "\"more\": 1, \"decisions\"").find("does not know") != std::string::npos);
   CHECK(message("\"dtype\": \"f32\"", "\"dtype\": \"f31\"").find("buffers[0].dtype") != std::string::npos);

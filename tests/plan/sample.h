@@ -5,8 +5,8 @@
 
 namespace svod {
 
-/// y = f(x) twice through the arena, a copy, a host call, a loop, a state, sizes that must be equal and an expectation.
-/// No code belongs to it.
+/// y = f(x) twice through the arena, a copy, one to another device, a host call, a loop, a state, sizes that must be
+/// equal and an expectation. No code belongs to it.
 inline Plan samplePlan() {
   Plan plan;
   plan.name = "sample \"quoted\"";
@@ -14,7 +14,7 @@ inline Plan samplePlan() {
   plan.decisions = {"fuse a b"};
   plan.files = {{"kernels.so", FileKind::Code, 100, std::string(64, 'a')},
                 {"weights.bin", FileKind::Weights, 256, std::string(64, '0')}};
-  plan.arenaBytes = 512;
+  plan.devices = {{"cpu", DeviceKind::Cpu, 512}, {"other", DeviceKind::Cpu, 128}};
   plan.memory = {"arena", 512, 512, 512, 0, {{2, 6}}};
   plan.constants = {{1, 0, 64}, {1, 64, 192}};
   plan.variables = {{"n", 1, 16, VariableKind::Free, 0},
@@ -27,7 +27,8 @@ inline Plan samplePlan() {
                   {"s", ElementType::F32, {16}, 64, Place::State, 0, 0, 0},
                   {"v", ElementType::I32, {8}, 32, Place::View, 32, 2, 0},
                   {"t2", ElementType::F32, {16}, 64, Place::Arena, 64, 0, 0},
-                  {"e", ElementType::I64, {2, 2}, 32, Place::Arena, 128, 0, 0}};
+                  {"e", ElementType::I64, {2, 2}, 32, Place::Arena, 128, 0, 0},
+                  {"d", ElementType::F32, {16}, 64, Place::Arena, 64, 0, 0, 1}};
   plan.kernels = {{0,
                    "k_add",
                    "add",
@@ -44,7 +45,8 @@ inline Plan samplePlan() {
                 {{0}, HostCall{"log", {{5, Mode::Read, {8}}, {3, Mode::Read, {n, 1}}}, {n + 1}}},
                 {{0}, Loop{2, Expr(3), 2}},
                 {{}, Launch{0, {2, 4}, {Expr::variable(2)}}},
-                {{4}, Launch{0, {3, 4}, {n}}}};
+                {{4}, Launch{0, {3, 4}, {n}}},
+                {{}, Copy{8, 0, n * 4}}};
   plan.inputs = {{"x", 0, {n}}};
   plan.outputs = {{"y", 1, {n}}};
   plan.states = {{"s", 4, ConstantId{0}}};

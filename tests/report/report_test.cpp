@@ -67,7 +67,7 @@ TEST_CASE("a plan in full lists buffers and steps with their edges") {
   CHECK(all["memory"]["buffers"][6]["over"] == 2);
   std::string kinds;
   for (const json& step : all["steps"]["steps"]) kinds += step["kind"].get<std::string>() + " ";
-  CHECK(kinds == "launch copy host loop launch launch ");
+  CHECK(kinds == "launch copy host loop launch launch copy ");
   CHECK(all["steps"]["steps"][5]["deps"] == json::array({4}));
   CHECK(all["steps"]["longestChain"] == 2);
   CHECK(all["kernels"]["details"][0]["args"][1]["mode"] == "write");

@@ -101,7 +101,7 @@ TEST_CASE("versions, paths, indices and offsets") {
   SECTION("version") {
     Fixture f;
     f.edit("\"version\": " + std::to_string(kPlanVersion), "\"version\": 1");
-    f.refused(5, "plan-version", "has plan version 1, this reader accepts version 4");
+    f.refused(5, "plan-version", "has plan version 1, this reader accepts version 5");
   }
   SECTION("path") {
     Fixture f;
@@ -226,7 +226,7 @@ TEST_CASE("code that is no shared library") {
 TEST_CASE("more memory than the machine has is an error, not a crash") {
   TempFolder folder;
   PlanBuilder b;
-  b.plan.arenaBytes = UINT64_C(1) << 55;
+  b.plan.devices[0].arenaBytes = UINT64_C(1) << 55;
   b.write(folder / "p");
   const PlanHandle plan = loadPlan(folder / "p");
   svod_plan_info info = {};

@@ -90,6 +90,7 @@ inline TargetRecord hostTarget() {
 struct PlanBuilder {
   Plan plan;
   std::vector<std::vector<float>> weights;
+  DeviceId device = 0;  // of arena buffers from here on
 
   PlanBuilder() {
     plan.name = "test";
@@ -104,8 +105,10 @@ struct PlanBuilder {
   BufferId buffer(const std::string& name, uint64_t count, Place place, ElementType dtype = ElementType::F32) {
     BufferDesc desc{name, dtype, {count}, count * byteSize(dtype), place, 0, 0, 0};
     if (place == Place::Arena) {
-      desc.offset = plan.arenaBytes;
-      plan.arenaBytes += (desc.bytes + 63) / 64 * 64;
+      desc.device = device;
+      uint64_t& arena = plan.devices[device].arenaBytes;
+      desc.offset = arena;
+      arena += (desc.bytes + 63) / 64 * 64;
     }
     plan.buffers.push_back(desc);
     return static_cast<BufferId>(plan.buffers.size() - 1);

@@ -21,14 +21,17 @@ uint32_t mix(uint32_t x, uint32_t y, uint32_t salt) {
   return h * 2246822519u;
 }
 
-/// A random graph of hash steps over arena buffers, each value used a few times, with the planned (reused)
-/// arena. Every step's result ends in the output through a last chain. `expected` is what the output must be.
+/// A random graph of hash steps over arena buffers, each value used a few times, on a random device, with the planned
+/// (reused) arenas; operands are copied to where a step runs. Every step's result ends in the output through a last
+/// chain. `expected` is what the output must be.
 struct RandomGraph {
   PlanBuilder builder;
   std::vector<uint32_t> input = std::vector<uint32_t>(kWords), expected;
 
-  RandomGraph(uint32_t seed, uint32_t count, MemoryMode mode, uint64_t budget) {
+  RandomGraph(uint32_t seed, uint32_t count, MemoryMode mode, uint64_t budget, DeviceId devices = 1) {
     std::mt19937 random(seed);
+    for (DeviceId d = 1; d < devices; d++)
+      builder.plan.devices.push_back({"d" + std::to_string(d), DeviceKind::Cpu, 0});
     for (uint32_t& word : input) word = static_cast<uint32_t>(random());
     const auto words = Expr(static_cast<int64_t>(kWords));
     std::vector<BufferId> buffers = {builder.input("x", kWords, words, ElementType::U32)};
@@ -36,9 +39,11 @@ struct RandomGraph {
     for (uint32_t i = 1; i <= count; i++) {
       const size_t back = std::min<size_t>(buffers.size(), 12);
       const size_t a = buffers.size() - 1 - random() % back, b = buffers.size() - 1 - random() % back;
+      builder.device = i == count || devices == 1 ? 0 : static_cast<DeviceId>(random() % devices);
       const BufferId to = i == count ? builder.output("y", kWords, words, ElementType::U32)
                                      : builder.arena("t" + std::to_string(i), kWords, ElementType::U32);
-      builder.launch("k_mix", {buffers[a], buffers[b], to}, {R, R, W}, {words, Expr(static_cast<int64_t>(i))});
+      builder.launch("k_mix", {here(buffers[a]), here(buffers[b]), to}, {R, R, W},
+                     {words, Expr(static_cast<int64_t>(i))});
       buffers.push_back(to);
       std::vector<uint32_t>& value = values.emplace_back(kWords);
       for (size_t k = 0; k < kWords; k++) value[k] = mix(values[a][k], values[b][k], i);
@@ -47,6 +52,15 @@ struct RandomGraph {
     // Estimates large enough that the runtime shares every step.
     for (KernelDesc& kernel : builder.plan.kernels) kernel.flops = 1'000'000;
     planMemory(builder.plan, {mode, budget, {}});
+  }
+
+  /// The value on the builder's device.
+  BufferId here(BufferId value) {
+    if (deviceOf(builder.plan, value) == builder.device) return value;
+    const std::string name = builder.plan.buffers[value].name + " copied";
+    const BufferId copy = builder.arena(name, kWords, ElementType::U32);
+    builder.step(Copy{copy, value, static_cast<int64_t>(kWords * 4)});
+    return copy;
   }
 };
 
@@ -90,6 +104,55 @@ TEST_CASE("random graphs give the same bytes for any threads, order and memory m
     }
   }
   CHECK(total == 12 * 4 * 6);
+}
+
+TEST_CASE("random graphs on devices with memory of their own give the same bytes for any threads and order") {
+  for (uint32_t seed = 1; seed <= 12; seed++) {
+    TempFolder folder;
+    RandomGraph graph(seed, 10 + seed * 7, static_cast<MemoryMode>(seed % 3), seed % 4 == 0 ? 0 : UINT64_MAX, 3);
+    for (const DeviceDesc& device : graph.builder.plan.devices) CHECK(device.arenaBytes > 0);
+    graph.builder.write(folder / "p", compiledKernels());
+    const PlanHandle plan = loadPlan(folder / "p");
+    for (size_t threads : {1u, 3u}) {
+      const PoolHandle pool(threads == 1 ? nullptr : svod_pool_create(threads));
+      const InstanceHandle instance = instanceOn(plan, pool.get());
+      bindIn(instance, 0, graph.input);
+      for (uint64_t order : {0u, 1u, 2u, 3u}) {
+        std::vector<uint32_t> output(kWords, 0);
+        bindOut(instance, 0, output);
+        execute(instance, order);
+        CHECK(output == graph.expected);
+      }
+    }
+  }
+}
+
+TEST_CASE("every device has an arena of its own, and their bytes are known") {
+  TempFolder folder;
+  RandomGraph graph(7, 20, MemoryMode::Arena, UINT64_MAX, 3);
+  graph.builder.write(folder / "p", compiledKernels());
+  const PlanHandle plan = loadPlan(folder / "p");
+  struct Asked {
+    std::vector<uint64_t> arenas;
+  } asked;
+  svod_memory memory = {};
+  memory.user = &asked;
+  memory.allocate = [](void* user, uint64_t bytes, uint64_t alignment, const char* purpose) {
+    if (std::strcmp(purpose, "arena") == 0) static_cast<Asked*>(user)->arenas.push_back(bytes);
+    return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  };
+  memory.release = [](void*, void* data, uint64_t) { std::free(data); };
+  svod_instance_options options = {};
+  options.memory = &memory;
+  const InstanceHandle instance = makeInstance(plan, options);
+  std::vector<uint64_t> expected;
+  uint64_t total = 0;
+  for (const DeviceDesc& device : graph.builder.plan.devices)
+    expected.push_back(device.arenaBytes), total += device.arenaBytes;
+  CHECK(asked.arenas == expected);
+  svod_plan_info info = {};
+  svod_plan_get_info(plan.get(), &info);
+  CHECK(info.arena_bytes == total);
 }
 
 TEST_CASE("loops with parallel bodies, nested, on many threads") {

@@ -50,16 +50,16 @@ Result<std::optional<Error>> arenaWarning(const Plan& plan, const std::string& m
   if (!maxArena.empty()) {
     SVOD_TRY(limit, parseBytes(maxArena));
   }
-  if (plan.arenaBytes <= limit) return std::optional<Error>();
+  if (arenaBytes(plan) <= limit) return std::optional<Error>();
   std::vector<Variable> free;
   for (const Variable& v : plan.variables)
     if (v.kind == VariableKind::Free && v.min < v.max) free.push_back(v);
   std::string sizes;
   for (const Variable& v : free) sizes += (sizes.empty() ? "" : ", ") + ("'" + v.name + "' " + std::to_string(v.max));
-  const bool isPossible = plan.arenaBytes <= kMaxPlanBytes;
-  const std::string needs = "the arena takes " + bytesCell(plan.arenaBytes).text();
+  const bool isPossible = arenaBytes(plan) <= kMaxPlanBytes;
+  const std::string needs = "the arena takes " + bytesCell(arenaBytes(plan)).text();
   const std::string beyond = isPossible ? ", more than " + bytesCell(limit).text() : ", more than a plan may ask for";
-  const std::string bounds = tighterBounds(free, static_cast<double>(limit) / static_cast<double>(plan.arenaBytes));
+  const std::string bounds = tighterBounds(free, static_cast<double>(limit) / static_cast<double>(arenaBytes(plan)));
   Error large{Diag::TooLarge, needs + beyond, "every run takes that much; --max-arena moves the limit", {}, {}};
   if (!free.empty()) {
     large.message = needs + " at the greatest sizes, " + sizes + beyond;

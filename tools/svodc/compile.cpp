@@ -57,7 +57,7 @@ Status printSummary(const Compilation& compilation, const std::string& path, con
   }
   const std::string from = reused == 0 ? "" : " (" + std::to_string(reused) + " from the cache)";
   return console.print(path + ": " + plural(plan.kernels.size(), "kernel") + from + ", " +
-                       plural(plan.steps.size(), "step") + ", arena " + bytesCell(plan.arenaBytes).text() + ", " +
+                       plural(plan.steps.size(), "step") + ", arena " + bytesCell(arenaBytes(plan)).text() + ", " +
                        plan.target.numerics + ", for " + plan.target.cpu + " on " + plan.target.triple + "\n");
 }
 
