@@ -7,6 +7,7 @@
 #include "choose/local_buffers.h"
 #include "choose/nest_strategies.h"
 #include "choose/pack_b.h"
+#include "choose/parameters.h"
 #include "choose/register_tile.h"
 #include "cost/cost.h"
 #include "facts/accesses.h"
@@ -17,8 +18,6 @@ namespace svod {
 
 namespace {
 
-constexpr int64_t kSweepVectors = 4;  // chains of one sweep that hide the latency of each other
-constexpr double kOneVector = 1.3;    // times the work where every load serves one vector only
 constexpr const char *kHoldWhy = "a line for each row of the block",
                      *kAcrossWhy = "lanes across rows: nothing is folded";
 
@@ -66,7 +65,7 @@ std::optional<RowKernel> rowKernelOf(const KernelFacts& kernel) {
 
 // How much more is computed than is needed when `extent` goes in steps of `part`.
 double excess(int64_t extent, int64_t part) {
-  return static_cast<double>((extent + part - 1) / part * part) / static_cast<double>(extent);
+  return static_cast<double>(roundUp(extent, part)) / static_cast<double>(extent);
 }
 
 int64_t bytesOfStages(const Chooser& c) {
@@ -78,17 +77,16 @@ int64_t bytesOfStages(const Chooser& c) {
 // Rows of a block: whole vectors, few beyond the last row, the last register tile of the result and that of the rows'
 // product, and what the second level cache has room for. 0 for fewer rows than lanes.
 int64_t rowsOfBlock(const Chooser& c, const RowKernel& k, int64_t width) {
-  constexpr int64_t kMostRows = 64;
   const int64_t bytes = bytesOfStages(c);
   int64_t best = 0;
   const RegisterTile tile = chooseRegisterTile(c, k.result, {k.column, width}, INT64_MAX, k.row);
   double least = INFINITY;
-  for (int64_t vectors = 1; vectors * width <= std::min(kMostRows, maxExtent(k.row)); ++vectors) {
+  for (int64_t vectors = 1; vectors * width <= std::min(parameters::kMostBlockRows, maxExtent(k.row)); ++vectors) {
     const int64_t rows = vectors * width;
     if (rows * bytes > c.caps.l2Bytes && best > 0) break;
     const double cost = excess(maxExtent(k.row), rows) * excess(rows, tile.rowAxis == k.row ? tile.rows : 1) *
                         excess(vectors, chooseRegisterTile(c, k.score, {k.row, width}, vectors).vectors) *
-                        (vectors == 1 ? kOneVector : 1);
+                        (vectors == 1 ? parameters::kOneVector : 1);
     if (cost < least) best = rows, least = cost;
   }
   return best;
@@ -157,7 +155,6 @@ bool tileScore(Chooser& c, UOp score, UOp row, int64_t width) {
 // Operands that meet the elements of the rows where those are computed (masks) and lie far apart from row to row: their
 // blocks are copied so that rows are neighbours.
 void packMasks(Chooser& c, UOp element, UOp row, int64_t width) {
-  constexpr int64_t kBlock = 64;  // elements of a row whose copies stay in the first level cache
   std::vector<uint32_t> slots;
   for (const Access& a : c.facts().accesses) {
     const bool isMask = !a.isStore && a.slot && a.node.dependsOn(row) && a.node.dependsOn(element);
@@ -165,7 +162,8 @@ void packMasks(Chooser& c, UOp element, UOp row, int64_t width) {
       slots.push_back(*a.slot);
   }
   if (slots.empty()) return;
-  if (maxExtent(element) > kBlock && c.apply(OptKind::Tile, idOf(element), kBlock, "a block of the mask at a time"))
+  if (maxExtent(element) > parameters::kMaskBlock &&
+      c.apply(OptKind::Tile, idOf(element), parameters::kMaskBlock, "a block of the mask at a time"))
     element = c.inner();
   for (uint32_t slot : slots) {
     const PackArgs args{slot, {c.numberOf(idOf(element)), c.numberOf(idOf(row))}};
@@ -183,7 +181,7 @@ bool tileFill(Chooser& c, UOp stage, int64_t width) {
   const AxisList rowsOutside{{c.numberOf(idOf(row)), c.numberOf(idOf(stage.src(1)))}};
   if (stage.srcCount() > 2 && !c.apply(OptKind::Order, rowsOutside, "what belongs to a row is computed once"))
     return false;
-  return lanesAcross(c, idOf(row), width, std::min(kSweepVectors, maxExtent(row) / width));
+  return lanesAcross(c, idOf(row), width, std::min(parameters::kSweepVectors, maxExtent(row) / width));
 }
 
 // What the rows are multiplied with.

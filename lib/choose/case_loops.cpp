@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "choose/parameters.h"
 #include "cost/cost.h"
 
 namespace svod {
@@ -22,14 +23,13 @@ double selectedWork(const KernelFacts& kernel, UOp range) {
 }  // namespace
 
 void expandCases(Chooser& c) {
-  constexpr int64_t kMaxCopies = 64;
-  constexpr double kWorth = 16;
   int64_t copies = 1;
   for (const Axis& axis : c.facts().axes) {
     std::optional<int64_t> extent = constExtent(axis.range);
-    if (axis.nest != Nest::Output || axisType(axis.range) != AxisType::Loop || !extent || *extent * copies > kMaxCopies)
+    if (axis.nest != Nest::Output || axisType(axis.range) != AxisType::Loop || !extent ||
+        *extent * copies > parameters::kMostCases)
       continue;
-    if (selectedWork(c.facts(), axis.range) >= kWorth &&
+    if (selectedWork(c.facts(), axis.range) >= parameters::kWorthCases &&
         c.apply(OptKind::Upcast, idOf(axis.range), 0, "each iteration takes another of the values that all share"))
       copies *= *extent;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "choose/parameters.h"
 #include "choose/seeds.h"
 #include "cost/kernel_cost.h"
 
@@ -10,11 +11,7 @@ namespace svod {
 
 namespace {
 
-// A seed is preferred to those after it unless one of these is expected to be faster by more than predictions err: of
-// 523 seeds of 14 networks (benchmarks/predictions.py --seeds) 95 % are at least 1 / 1.5 of as many times as fast as
-// the first one as was expected.
-constexpr double kMargin = 1.9;
-constexpr double kWorthPricing = 50'000;  // nanoseconds; of shorter kernels it was not measured
+using parameters::kMargin;
 
 std::string ratioText(double ratio) {
   const auto tenths = static_cast<int64_t>(std::llround(ratio * 10));
@@ -29,7 +26,8 @@ Choice pick(const Chooser& prepared, Seed first) {
   if (prepared.caps.workgroups) return because(first, "the first that fits: there is no model of costs for a GPU");
   if (!hasOthers(prepared, first)) return because(first, "no other way to run it is known");
   const SeedTime own = timeOf(first, prepared);
-  if (own.oneThread < kWorthPricing) return because(first, "the first that fits: too short for predictions to tell");
+  if (own.oneThread < parameters::kWorthPricing)
+    return because(first, "the first that fits: too short for predictions to tell");
   const double least = leastNanoseconds(prepared.facts(), prepared.caps);
   if (own.oneThread <= kMargin * least)
     return because(first,

@@ -62,6 +62,17 @@ bool attempt(Chooser& chooser, const Change& change) {
 /// The largest power of two that is not above n > 0.
 inline int64_t powerBelow(int64_t n) { return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(n))); }
 
+inline int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+/// The least multiple of `step` that is not below n.
+inline int64_t roundUp(int64_t n, int64_t step) { return ceilDiv(n, step) * step; }
+
+/// The `run` of a strategy that always works out.
+template <auto choose, class... More>
+bool always(Chooser& chooser, const More&... more) {
+  choose(chooser, more...);
+  return true;
+}
+
 inline uint32_t idOf(UOp range) { return range.argAs<AxisArg>().id; }
 
 /// The loop inside of a tile of `amount` iterations; the loop itself where it has no more than that.

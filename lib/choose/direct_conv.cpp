@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "choose/pack_b.h"
+#include "choose/parameters.h"
 #include "choose/unroll.h"
 #include "facts/accesses.h"
 #include "opts/legality.h"
@@ -22,8 +23,6 @@ struct Slide {
   SlideTile tile;
   uint32_t line;  // the loop over the lines of one copy
 };
-
-int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // Applies the copy for `lines` lines at a time. The loop over those; nothing where an opt does not apply.
 std::optional<uint32_t> copyWindows(Chooser& c, const Windows& w, int64_t lines) {
@@ -61,9 +60,8 @@ class SlideCost {
   }
 
   bool fits(const SlideTile& t) const {
-    constexpr int64_t kOthers = 2;  // a weight, and one that is on its way
     const int64_t vectors = t.lines * t.vectors;
-    return t.filters <= filters_ && t.filters * vectors + vectors + kOthers <= caps_.vectorRegisters;
+    return t.filters <= filters_ && t.filters * vectors + vectors + parameters::kSlideOthers <= caps_.vectorRegisters;
   }
 
   /// Share of the lanes of whole vectors that hold results where each line has its own.
@@ -72,34 +70,31 @@ class SlideCost {
   }
 
   double cycles(const SlideTile& t) const {
-    constexpr double kLoads = 2, kLoop = 0.2;  // started per cycle; what one turn of the loop adds
-    constexpr double kOverlap = 0.1;           // share of the shorter one that shows beside the longer one
-    constexpr double kPerVector = 3;           // lines of the cache that a vector at any tap touches, and a prefetch
-    constexpr double kCopyPerVector = 6;       // lines are short, and padding takes a select
     const int64_t vectors = t.lines * t.vectors;
     const double products = static_cast<double>(t.filters * vectors) / caps_.fmaPerCycle;
-    const double loads = (kPerVector * static_cast<double>(vectors) + static_cast<double>(t.filters)) / kLoads;
+    const double loads = (parameters::kSlideVector * static_cast<double>(vectors) + static_cast<double>(t.filters)) /
+                         parameters::kSlideLoads;
     const int64_t steps = t.acrossLines ? ceilDiv(ceilDiv(lines_ * pitch_ - (pitch_ - width_), lanes_), t.vectors)
                                         : ceilDiv(lines_, t.lines) * ceilDiv(ceilDiv(width_, lanes_), t.vectors);
     const double turns = static_cast<double>(ceilDiv(filters_, t.filters) * steps * taps_);
-    const double turn = std::max(products, loads) + kOverlap * std::min(products, loads) + kLoop;
-    return turns * turn + static_cast<double>(copied_ / lanes_) * kCopyPerVector + weightCycles();
+    const double turn =
+        std::max(products, loads) + parameters::kSlideOverlap * std::min(products, loads) + parameters::kSlideTurn;
+    return turns * turn + static_cast<double>(copied_ / lanes_) * parameters::kSlideCopy + weightCycles();
   }
 
   std::optional<SlideTile> best(bool mayCrossLines) const {
     std::optional<SlideTile> found;
-    constexpr double kClearly =
-        0.98;  // where a block reads weights again, which take their time when they come from far
     auto offer = [&](const SlideTile& t) {
       if (!fits(t)) return;
-      if (!found || cycles(t) < cycles(*found) * (t.vectors < found->vectors ? kClearly : 1)) found = t;
+      if (!found || cycles(t) < cycles(*found) * (t.vectors < found->vectors ? parameters::kSlideClearly : 1))
+        found = t;
     };
-    constexpr int64_t kMostVectors = 8, kMostFilters = 16;  // with more, loads of weights take the time
-    for (int64_t vectors = kMostVectors; vectors >= 1; --vectors)
-      for (int64_t filters = std::min(kMostFilters, caps_.vectorRegisters / vectors); filters >= 1; --filters) {
+    for (int64_t vectors = parameters::kSlideMostVectors; vectors >= 1; --vectors)
+      for (int64_t filters = std::min(parameters::kSlideMostFilters, caps_.vectorRegisters / vectors); filters >= 1;
+           --filters) {
         if (mayCrossLines) offer({filters, 1, vectors, true});
         if (vectors > ceilDiv(width_, lanes_)) continue;
-        for (int64_t lines = std::min(lines_, kMostVectors / vectors); lines >= 1; --lines)
+        for (int64_t lines = std::min(lines_, parameters::kSlideMostVectors / vectors); lines >= 1; --lines)
           offer({filters, lines, vectors, false});
       }
     return found;
@@ -108,9 +103,9 @@ class SlideCost {
  private:
   // All weights are read once per copy.
   double weightCycles() const {
-    constexpr double kFromL2 = 32, kFromBeyond = 8;                       // bytes per cycle
     const int64_t bytes = filters_ * taps_ * caps_.vectorBytes / lanes_;  // a vector holds lanes_ elements
-    return static_cast<double>(bytes) / (bytes > caps_.l2Bytes / 2 ? kFromBeyond : kFromL2);
+    return static_cast<double>(bytes) /
+           (bytes > caps_.l2Bytes / 2 ? parameters::kWeightsFromBeyond : parameters::kWeightsFromL2);
   }
 
   const Caps& caps_;
@@ -120,15 +115,13 @@ class SlideCost {
 
 // As many lines per copy as stay in a part of the cache, and the results in registers that take the fewest cycles.
 std::optional<Slide> bestSlide(const Chooser& c, const Windows& w) {
-  constexpr int64_t kEnoughTiles = 8;  // per worker; more of them only copy more lines twice
-  constexpr double kUseful = 0.7;      // share of the lanes below which packing what each tap reads is faster
   std::optional<Slide> best;
   double least = 0;
   const int64_t lines = maxExtent(w.line);
   for (int64_t parts = 1; parts <= lines; ++parts) {
     const int64_t n = ceilDiv(lines, parts);
     if (parts > 1 && n == ceilDiv(lines, parts - 1)) continue;
-    if (best && parts > kEnoughTiles * c.caps.workers) break;
+    if (best && parts > parameters::kSlideTiles * c.caps.workers) break;
     Slide slide{c, {}, 0};
     const std::optional<uint32_t> line = copyWindows(slide.copied, w, n);
     if (!line) continue;
@@ -143,13 +136,13 @@ std::optional<Slide> bestSlide(const Chooser& c, const Windows& w) {
     }
     const SlideCost cost(w, c.caps, copy, n);
     const bool skips = strideOfCopy(slide.copied.facts(), w.column) != 1;
-    if (skips && cost.usefulLanes() < kUseful) continue;
+    if (skips && cost.usefulLanes() < parameters::kSlideUseful) continue;
     const std::optional<SlideTile> tile = cost.best(!skips);
     if (!tile) continue;
     slide.tile = *tile;
     const int64_t tiles = ceilDiv(lines, n), turns = ceilDiv(tiles, c.caps.workers);
     const double busy = static_cast<double>(tiles) / static_cast<double>(turns * c.caps.workers);
-    const double cycles = static_cast<double>(tiles) * cost.cycles(*tile) / (0.85 + 0.15 * busy);
+    const double cycles = static_cast<double>(tiles) * cost.cycles(*tile) / (1 - parameters::kIdleShare * (1 - busy));
     if (!best || cycles < least) least = cycles, best.emplace(slide);
   }
   return best;
@@ -158,7 +151,7 @@ std::optional<Slide> bestSlide(const Chooser& c, const Windows& w) {
 }  // namespace
 
 bool slideOverCopy(Chooser& c) {
-  const Windows w = *convolutionOf(c.facts(), c.caps);
+  const Windows w = *windowsToCopy(c.facts(), c.caps);
   if (!w.line || w.elementBytes < 4 || w.filters.empty()) return false;
   std::optional<Slide> slide = bestSlide(c, w);
   if (!slide) return false;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "choose/laid_out.h"
+#include "choose/parameters.h"
 #include "facts/accesses.h"
 #include "facts/patterns.h"
 #include "opts/dot_opt.h"
@@ -39,7 +40,6 @@ bool isDense(const Chooser& c, UOp reduce, UOp axis, UOp column) {
 
 // Enough results share what is copied into groups.
 bool paysToGroup(const Chooser& c, UOp reduce, UOp column) {
-  constexpr int64_t kWorthCopy = 8;
   int64_t rows = 1;
   for (const Access& a : c.facts().accesses) {
     if (a.isStore || !column || !a.node.dependsOn(column)) continue;
@@ -48,7 +48,7 @@ bool paysToGroup(const Chooser& c, UOp reduce, UOp column) {
       if (axis.nest == Nest::Output && reduce.dependsOn(axis.range) && !a.node.dependsOn(axis.range))
         rows *= maxExtent(axis.range);
   }
-  return rows >= kWorthCopy;
+  return rows >= parameters::kWorthGroups;
 }
 
 // `whole`: only loops that groups divide.

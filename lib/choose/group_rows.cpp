@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "choose/parameters.h"
 #include "facts/accesses.h"
 
 namespace svod {
@@ -23,12 +24,11 @@ int64_t groupOf(UOp address, UOp loop) {
 }  // namespace
 
 void splitGroups(Chooser& c) {
-  constexpr int64_t kRows = 4;  // fewer share too little
   for (const Access& a : c.facts().accesses)
     for (const Axis& axis : c.facts().axes) {
       const int64_t group = axis.nest == Nest::Output && !a.isStore ? groupOf(a.address, axis.range) : 0;
       const std::optional<int64_t> extent = constExtent(axis.range);
-      if (group >= kRows && extent && *extent > group && *extent % group == 0)
+      if (group >= parameters::kLeastGroup && extent && *extent > group && *extent % group == 0)
         c.apply(OptKind::Tile, idOf(axis.range), group, "rows of a group read the same");
     }
   c.given = c.sink;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "choose/collapse_loops.h"
+#include "choose/parameters.h"
 #include "choose/windows.h"
 
 namespace svod {
@@ -21,20 +22,18 @@ WindowTile tileOf(const Windows& w, const Caps& caps) {
   int64_t fit = std::max(caps.l2Bytes / 2 / perColumn, 2 * lanes);
   int64_t columns = maxExtent(w.column), lines = w.line ? maxExtent(w.line) : 1, best = 1;
   if (columns > fit || lines == 1) {
-    constexpr int64_t kWide = 8;  // vectors of a tile of one long line
-    return {1, std::min({columns, fit / (2 * lanes) * 2 * lanes, kWide * lanes})};
+    return {1, std::min({columns, fit / (2 * lanes) * 2 * lanes, parameters::kWideTile * lanes})};
   }
   double bestScore = 0, workers = static_cast<double>(caps.workers);
   for (int64_t n = 1; n <= lines && n * columns <= fit; ++n) {
     int64_t width = n * columns;
-    auto useful = [&](int64_t unit) {
-      return static_cast<double>(width) / static_cast<double>((width + unit - 1) / unit * unit);
-    };
+    auto useful = [&](int64_t unit) { return static_cast<double>(width) / static_cast<double>(roundUp(width, unit)); };
     // Filters are streamed once per tile; the last tile may repeat lines of the one before.
     double stream = static_cast<double>(width) / static_cast<double>(width + 2 * lanes);
-    double tiles = static_cast<double>((lines + n - 1) / n), busy = std::min(1.0, tiles / (2 * workers));
+    double tiles = static_cast<double>(ceilDiv(lines, n)), busy = std::min(1.0, tiles / (2 * workers));
     double whole = static_cast<double>(lines) / (tiles * static_cast<double>(n));
-    double score = std::max(useful(2 * lanes), 0.97 * useful(4 * lanes)) * stream * whole * (0.85 + 0.15 * busy);
+    double score = std::max(useful(2 * lanes), 0.97 * useful(4 * lanes)) * stream * whole *
+                   (1 - parameters::kIdleShare * (1 - busy));
     if (score > bestScore) bestScore = score, best = n;
   }
   return {best, columns};
@@ -53,7 +52,7 @@ bool packTile(Chooser& c, const Windows& w, const WindowTile& tile) {
 }  // namespace
 
 bool packWindows(Chooser& c) {
-  const Windows w = *convolutionOf(c.facts(), c.caps);
+  const Windows w = *windowsToCopy(c.facts(), c.caps);
   if (!packTile(c, w, tileOf(w, c.caps))) return false;
   collapseLoops(c);
   vectorizeCopy(c, w.slot);

@@ -5,7 +5,7 @@
 
 namespace svod {
 
-/// Packs what the windows of a kernel that is a convolutionOf() read; the rest of it is a matrix product
+/// Packs what the windows of a kernel that is a windowsToCopy() read; the rest of it is a matrix product
 /// then. False where an opt does not apply: the trial is no good then.
 bool packWindows(Chooser& chooser);
 

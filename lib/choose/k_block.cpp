@@ -5,6 +5,7 @@
 #include "choose/laid_out.h"
 #include "choose/pack_a.h"
 #include "choose/pack_b.h"
+#include "choose/parameters.h"
 #include "choose/register_tile.h"
 #include "facts/accesses.h"
 
@@ -58,21 +59,22 @@ constexpr const char *kTaskColumns = "as few columns as one thread should walk",
 // the other operand again.
 int64_t columnsPerTask(const Chooser& c, int64_t extent, int64_t columns, int64_t fewest) {
   int64_t tasks = c.caps.threads ? c.caps.workers : 1;
-  int64_t each = std::max((extent + tasks - 1) / tasks, fewest);
-  return (each + columns - 1) / columns * columns;
+  int64_t each = std::max(ceilDiv(extent, tasks), fewest);
+  return roundUp(each, columns);
 }
 
 // y[n] (+)= x[k] * B[k, n] for a few k at a time, along whole rows of B: as many streams as the prefetchers follow.
 bool fewRows(Chooser& c, const Product& p, const Lanes& lanes) {
-  constexpr int64_t kStreams = 8, kMostRows = 12, kRun = 1024;
+  using parameters::kStreams;
   int64_t columns = maxExtent(lanes.range), matrix = p.depth * columns * bytesOf(p);
-  if (p.rows > kMostRows || p.depth % kStreams != 0 || p.depth < 8 * kStreams || columns < 4 * lanes.width)
+  if (p.rows > parameters::kMostFewRows || p.depth % kStreams != 0 || p.depth < 8 * kStreams ||
+      columns < 4 * lanes.width)
     return false;
   if (matrix < c.caps.l2Bytes / 2) return false;
   uint32_t k = idOf(p.k), column = idOf(lanes.range);
   if (!c.apply(OptKind::Tile, k, kStreams, "as many rows of the matrix at a time as prefetchers follow")) return false;
   uint32_t inBlock = idOf(c.inner());
-  column = innerOfTile(c, column, columnsPerTask(c, columns, 2 * lanes.width, kRun), kTaskColumns);
+  column = innerOfTile(c, column, columnsPerTask(c, columns, 2 * lanes.width, parameters::kRun), kTaskColumns);
   for (UOp row : p.rowAxes)
     if (maxExtent(row) > 1 && !c.apply(OptKind::Upcast, idOf(row), 0, "every row uses what was loaded")) return false;
   if (p.rows == 1) c.apply(OptKind::Unroll, inBlock, 0, "one load for each of those rows per step");
@@ -87,9 +89,10 @@ bool tallPanel(Chooser& c, UOp reduce, const Product& p, const Lanes& lanes) {
   RegisterTile tile = chooseRegisterTile(c, reduce, lanes, INT64_MAX);
   int64_t columns = tile.vectors * lanes.width, extent = maxExtent(lanes.range);
   if (!tile.rowAxis || p.rowAxes.size() != 1 || tile.rowAxis != p.rowAxes[0] || extent <= columns) return false;
-  if (p.depth * columns * bytesOf(p) <= c.caps.l2Bytes / 2 || p.rows < 4 * tile.rows) return false;
+  if (p.depth * columns * bytesOf(p) <= c.caps.l2Bytes / 2 || p.rows < parameters::kWorthBlocks * tile.rows)
+    return false;
   int64_t depth = divisorUpTo(p.depth, c.caps.l2Bytes / 8 / (columns * bytesOf(p)));
-  if (depth < 64) return false;
+  if (depth < parameters::kLeastDepth) return false;
   const int64_t stay = c.caps.l2Bytes / 2;  // of one block of the other operand
   const std::optional<RowPanel> across =
       rowPanelOf(c, reduce, lanes, tile, depth, std::min(stay, c.caps.scratchBytes / 2));

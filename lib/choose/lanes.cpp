@@ -5,6 +5,7 @@
 #include "choose/laid_out.h"
 #include "choose/local_buffers.h"
 #include "choose/pack_b.h"
+#include "choose/parameters.h"
 #include "cost/cost.h"
 #include "facts/accesses.h"
 #include "facts/patterns.h"
@@ -37,7 +38,7 @@ class LaneChoice {
   LanePlan best() const {
     // Lanes of a reduce end in a fold and leave what follows the reduce scalar; a panel costs more than its
     // copies.
-    constexpr double kReduceLanes = 1.4, kPanel = 1.1;
+    using parameters::kReduceLanes, parameters::kPanelLanes;
     LanePlan best{withReduces({}), {}};
     double cost = kReduceLanes * model_.instructions(best.lanes);
     for (const Axis& axis : c_.facts().axes) {
@@ -48,7 +49,7 @@ class LaneChoice {
         if (double other = model_.instructions(lanes); other < cost) best = {lanes, {}}, cost = other;
         for (const Access& load : packable(axis.range, w)) {
           const bool isFree = isLaidOutSlot(*load.slot);
-          if (double other = (isFree ? 1 : kPanel) * model_.instructions(lanes, &load); other < cost)
+          if (double other = (isFree ? 1 : kPanelLanes) * model_.instructions(lanes, &load); other < cost)
             best = {lanes, isFree ? std::nullopt : load.slot}, cost = other;
         }
       }
@@ -83,11 +84,10 @@ class LaneChoice {
   }
 
   bool hasRows(const Access& load, UOp reduce, UOp axis) const {
-    constexpr int64_t kWorthPanel = 32;  // rows that read it
     return std::ranges::any_of(c_.facts().axes, [&](const Axis& row) {
       return row.nest == Nest::Output && row.range != axis && axisType(row.range) == AxisType::Loop &&
-             maxExtent(row.range) >= kWorthPanel && reduce.dependsOn(row.range) && !load.node.dependsOn(row.range) &&
-             !fillsStage(c_.facts(), row.range);
+             maxExtent(row.range) >= parameters::kWorthPanel && reduce.dependsOn(row.range) &&
+             !load.node.dependsOn(row.range) && !fillsStage(c_.facts(), row.range);
     });
   }
 
@@ -111,7 +111,8 @@ class LaneChoice {
       for (int64_t w : widthsFor(r, model_.fullWidth(r))) {
         std::vector<Lanes> more = lanes;
         more.push_back({r, w});
-        if (double other = model_.instructions(more); other < 0.95 * cost) best = more, cost = other;
+        if (double other = model_.instructions(more); other < parameters::kClearlyLess * cost)
+          best = more, cost = other;
       }
     }
     lanes = best;

@@ -28,13 +28,6 @@ bool hasOutputLanes(const KernelFacts& kernel, const LoopNest& nest) {
 /// A block of a sum is no place for a panel that has to hold all of it.
 bool mayBlock(const KernelFacts& kernel, const LoopNest& nest) { return hasOutputLanes(kernel, nest) && !nest.packed; }
 
-/// For what always works out.
-template <void (*choose)(Chooser&, const LoopNest&)>
-bool always(Chooser& c, const LoopNest& nest) {
-  choose(c, nest);
-  return true;
-}
-
 constexpr NestStrategy kNestStrategies[] = {
     {"transpose-blocks",
      "elements stored in another order than they are read: as many rows as a vector has lanes are "

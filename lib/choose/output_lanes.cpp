@@ -6,6 +6,7 @@
 #include "choose/laid_out.h"
 #include "choose/pack_a.h"
 #include "choose/pack_b.h"
+#include "choose/parameters.h"
 #include "choose/register_tile.h"
 #include "choose/unroll.h"
 #include "facts/patterns.h"
@@ -39,8 +40,9 @@ void tileOutputLanes(Chooser& c, const LoopNest& nest) {
   uint32_t column = idOf(lanes.range);
   if (tile.rowAxis) {
     uint32_t row = idOf(tile.rowAxis);
-    int64_t rowTiles = (maxExtent(tile.rowAxis) + tile.rows - 1) / tile.rows, columns = tile.vectors * lanes.width;
-    const bool isShort = !packed && termsOf(reduce) < 4 * lanes.width;  // writing takes the time: lines as a whole
+    int64_t rowTiles = ceilDiv(maxExtent(tile.rowAxis), tile.rows), columns = tile.vectors * lanes.width;
+    const bool isShort =
+        !packed && termsOf(reduce) < parameters::kShortSum * lanes.width;  // writing takes the time: lines as a whole
     bool gemm = (c.facts().pattern() == Pattern::Gemm && !isShort) || packed;
     std::optional<Panel> panel = gemm ? panelOperand(c, reduce, lanes, tile.rowAxis, packed) : std::nullopt;
     const bool inGroups = panel && sumsGroups(reduce) && !isLaidOut(c, panel->slot);

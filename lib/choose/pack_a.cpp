@@ -4,6 +4,7 @@
 
 #include "choose/laid_out.h"
 #include "choose/pack_b.h"
+#include "choose/parameters.h"
 #include "facts/accesses.h"
 
 namespace svod {
@@ -14,28 +15,26 @@ namespace {
 // copies the columns of the other operand again. Nothing where there is room for so few that this takes more than it
 // saves.
 std::optional<int64_t> rowsOfCopy(const Chooser& c, const Lanes& lanes, const RegisterTile& tile, int64_t most) {
-  constexpr int64_t kFewest = 128, kLeastVectors = 4;  // where there is room; of rows, beside columns in lanes
   const int64_t rows = maxExtent(tile.rowAxis), shares = c.caps.threads && c.caps.workers > 1 ? 2 * c.caps.workers : 1;
-  if (most < std::min(kLeastVectors * lanes.width, rows)) return {};
+  if (most < std::min(parameters::kLeastVectors * lanes.width, rows)) return {};
   int64_t others = 1;  // blocks there are without those of rows
   for (const Axis& axis : c.facts().axes)
     if (const UOp r = axis.range; axis.nest == Nest::Output && r != lanes.range && r != tile.rowAxis)
       others *= maxExtent(r);
-  const int64_t wholeTiles = (most + tile.rows - 1) / tile.rows * tile.rows;
-  const int64_t block = std::min(wholeTiles, std::max(kFewest, (rows * others + shares - 1) / shares));
-  const int64_t blocks = (rows + block - 1) / block, even = (rows + blocks - 1) / blocks;
-  return (even + tile.rows - 1) / tile.rows * tile.rows;
+  const int64_t wholeTiles = roundUp(most, tile.rows);
+  const int64_t block = std::min(wholeTiles, std::max(parameters::kFewestRows, ceilDiv(rows * others, shares)));
+  const int64_t even = ceilDiv(rows, ceilDiv(rows, block));
+  return roundUp(even, tile.rows);
 }
 
 }  // namespace
 
 std::optional<RowPanel> rowPanelOf(const Chooser& c, UOp reduce, const Lanes& lanes, const RegisterTile& tile,
                                    int64_t terms, int64_t mostBytes) {
-  constexpr int64_t kWorthCopy = 2;  // column tiles that read it
   if (reduce.srcCount() != 2 || !tile.rowAxis || !constExtent(tile.rowAxis) || !constExtent(reduce.src(1))) return {};
   const int64_t depth = maxExtent(reduce.src(1));
   const bool stays = depth * c.caps.lineBytes <= c.caps.l1Bytes / 4 * 3;  // what one row tile touches, for the next one
-  if (stays || maxExtent(lanes.range) < kWorthCopy * tile.vectors * lanes.width) return {};
+  if (stays || maxExtent(lanes.range) < parameters::kWorthTurning * tile.vectors * lanes.width) return {};
   const std::vector<Access> all = c.facts().accesses;
   for (const Access& a : all) {
     if (!a.slot || a.isStore || a.node.dependsOn(lanes.range) || strideOf(a, tile.rowAxis) != 1) continue;

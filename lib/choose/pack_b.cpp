@@ -4,6 +4,7 @@
 
 #include "choose/dot_products.h"
 #include "choose/laid_out.h"
+#include "choose/parameters.h"
 
 namespace svod {
 
@@ -44,8 +45,7 @@ bool fillGroups(Chooser& c, const Access& load) {
   if (axes.size() < 2 || axes.back().nest != Nest::Stage) return false;
   const UOp group = axes.back().range, column = axes[axes.size() - 2].range;
   const uint32_t groupId = idOf(group), columnId = idOf(column);
-  constexpr int64_t kBytes = 16;  // what two-operand shuffles of all CPUs take
-  const int64_t lanes = kBytes / byteSize(load.node.dtype());
+  const int64_t lanes = parameters::kShuffleBytes / byteSize(load.node.dtype());
   if (strideOf(load, column) == 1)
     c.apply(OptKind::Vector, columnId, std::min<int64_t>(lanes, powerBelow(maxExtent(column))), kCopyLanes);
   return c.apply(OptKind::Upcast, groupId, 0, "the copy interleaves what one instruction sums up");
@@ -79,8 +79,10 @@ void vectorizeFill(Chooser& c, uint32_t slot, int64_t width, int64_t vectors) {
 
 bool packs(Chooser& c, const Panel& panel, int64_t columns, int64_t width, int64_t rowTiles) {
   if (rowTiles < 2 || isLaidOut(c, panel.slot) || panel.bytesPerColumn * columns > c.caps.l2Bytes / 2) return false;
-  const int64_t least = panel.bytesPerColumn * width > c.caps.l2Bytes / 4 ? 4 : 16;
-  return c.branches.decide(Branch::Pack, rowTiles >= least && panel.rowStride * panel.elementBytes >= 256);
+  const int64_t least =
+      panel.bytesPerColumn * width > c.caps.l2Bytes / 4 ? parameters::kPackFarTiles : parameters::kPackTiles;
+  return c.branches.decide(Branch::Pack,
+                           rowTiles >= least && panel.rowStride * panel.elementBytes >= parameters::kPackStride);
 }
 
 namespace {

@@ -3,15 +3,13 @@
 #include <algorithm>
 #include <map>
 
+#include "choose/parameters.h"
 #include "facts/accesses.h"
 #include "opts/operand_opts.h"
 
 namespace svod {
 
 namespace {
-
-constexpr int64_t kAheadBytes =
-    4096;  // of a stream: farther than hardware looks, within what the first level cache keeps
 
 // A load of neighbours, and the loop that walks on from there.
 struct Walk {
@@ -52,7 +50,7 @@ int64_t elementsAhead(const Chooser& c, const Walk& walk, bool isSweptAgain) {
   const int64_t bytes = byteSize(walk.load.node.dtype());
   const UOp rows = isSweptAgain ? nextLoop(walk.load, *strideOf(walk.load, walk.loop) + 1) : UOp();
   const int64_t row = rows ? *strideOf(walk.load, rows) : 0;
-  return row > 0 && row * bytes <= c.caps.l2Bytes / 4 ? row : kAheadBytes / bytes;
+  return row > 0 && row * bytes <= c.caps.l2Bytes / 4 ? row : parameters::kAheadBytes / bytes;
 }
 
 void prefetchOperand(Chooser& c, uint32_t slot, std::vector<Walk> walks) {

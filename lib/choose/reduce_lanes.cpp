@@ -1,13 +1,13 @@
 #include "choose/reduce_lanes.h"
 
+#include "choose/parameters.h"
 #include "choose/register_tile.h"
 
 namespace svod {
 
 void tileReduceLanes(Chooser& c, const LoopNest& nest) {
   const Lanes& lanes = nest.lanes;
-  constexpr int64_t kChains = 8;  // independent accumulators that hide any latency
-  RegisterTile tile = chooseRegisterTile(c, nest.reduce, lanes, kChains);
+  RegisterTile tile = chooseRegisterTile(c, nest.reduce, lanes, parameters::kChains);
   if (tile.rowAxis) c.apply(OptKind::Upcast, idOf(tile.rowAxis), tile.rows, registersText(c, tile));
   constexpr const char* kLanesWhy = "the reduction walks memory in order; lanes are folded at its end";
   if (!c.apply(OptKind::Vector, idOf(lanes.range), lanes.width, kLanesWhy) || tile.vectors < 2) return;

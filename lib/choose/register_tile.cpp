@@ -5,6 +5,7 @@
 #include "choose/dot_products.h"
 #include "choose/laid_out.h"
 #include "choose/local_buffers.h"
+#include "choose/parameters.h"
 #include "cost/cost.h"
 #include "facts/accesses.h"
 
@@ -39,7 +40,7 @@ class TileChoice {
     RegisterTile best;
     double bestCost = cost(best);
     for (const RegisterTile& tile : candidates())
-      if (double other = cost(tile); other < 0.98 * bestCost) best = tile, bestCost = other;
+      if (double other = cost(tile); other < parameters::kClearlyCheaper * bestCost) best = tile, bestCost = other;
     return best;
   }
 
@@ -68,7 +69,7 @@ class TileChoice {
   // Accumulators and what is loaded for one row must stay in registers with some to spare (more where a copy with
   // gates keeps its masks and counters), and no part may be empty.
   bool fits(UOp axis, int64_t rows, int64_t vectors) const {
-    int64_t steps = (maxExtent(lanes_.range) + lanes_.width - 1) / lanes_.width, registers = c_.caps.vectorRegisters;
+    int64_t steps = ceilDiv(maxExtent(lanes_.range), lanes_.width), registers = c_.caps.vectorRegisters;
     if (vectors > std::min(steps, maxVectors_) || (axis && rows > maxExtent(axis))) return false;
     int64_t held = axis ? vectors : 0;  // one row takes its operand from memory
     return rows * vectors + held + 1 <= registers - (copies_ ? registers / 5 : registers / 10);
@@ -89,17 +90,16 @@ class TileChoice {
   }
 
   static double useful(int64_t extent, int64_t part) {
-    int64_t blocks = (extent + part - 1) / part;
+    int64_t blocks = ceilDiv(extent, part);
     double share = static_cast<double>(extent) / static_cast<double>(blocks * part);
-    return extent % part == 0 ? 1 : 0.97 * share;
+    return extent % part == 0 ? 1 : parameters::kUneven * share;
   }
 
   // Cycles per useful vector of the tile: arithmetic, load ports or latency, whichever is most, and what
   // memory and the loop add. An element shared by all lanes comes from a matrix that is streamed again for
   // every column tile; a vector comes from a panel in the second level cache, or across cache lines.
   double cost(const RegisterTile& t) const {
-    constexpr double kPortCycles = 0.5, kVectorCycles = 0.8, kScalarCycles = 0.3, kFarCycles = 0.6, kLineCycles = 0.8,
-                     kLoopCycles = 1, kRunStart = 30;
+    using namespace parameters;
     double loads = 0, memory = 0, copies = static_cast<double>(t.rows * t.vectors);
     for (const Access& load : loads_) {
       bool vector = load.node.dependsOn(lanes_.range);
@@ -112,9 +112,9 @@ class TileChoice {
     }
     double work = std::max(arithmetic_, 1.0) * copies / c_.caps.fmaPerCycle;
     double cycles = std::max({work, loads * kPortCycles, static_cast<double>(c_.caps.fmaLatency)});
-    cycles += memory + kLoopCycles;
+    cycles += memory + kTurnCycles;
     double share = t.rowAxis ? useful(maxExtent(t.rowAxis), t.rows) : 1;
-    share *= useful((maxExtent(lanes_.range) + lanes_.width - 1) / lanes_.width, t.vectors);
+    share *= useful(ceilDiv(maxExtent(lanes_.range), lanes_.width), t.vectors);
     return cycles / (copies * share);
   }
 

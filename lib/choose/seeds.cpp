@@ -85,7 +85,7 @@ SeedTime timeOf(const Seed& seed, const Chooser& prepared) {
   const KernelFacts& kernel = prepared.cache.of(endOfOpts(prepared.graph, seed.sink));
   const int64_t tiles = tilesOf(kernel), workers = prepared.caps.threads ? prepared.caps.workers : 1;
   const double time = costOf(kernel, prepared.caps).total;
-  return {time, time * static_cast<double>((tiles + workers - 1) / workers) / static_cast<double>(tiles)};
+  return {time, time * static_cast<double>(ceilDiv(tiles, workers)) / static_cast<double>(tiles)};
 }
 
 }  // namespace svod

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "choose/parameters.h"
 #include "facts/accesses.h"
 
 namespace svod {
@@ -39,11 +40,11 @@ bool tryShare(Chooser& c, size_t first) {
   std::vector<Axis> axes = c.facts().axes;
   AxisList list = sweeps(axes, first);
   if (list.axes.size() < 2) return false;
-  constexpr int64_t kRows = 4;
   return attempt(c, [&](Chooser& trial) {
     if (axes[first].nest == Nest::Reduce)
       if (UOp row = rowsReadingTheSame(c, axes[first].range))
-        trial.apply(OptKind::Upcast, idOf(row), kRows, "rows that read the same operand share its loads");
+        trial.apply(OptKind::Upcast, idOf(row), parameters::kSharedRows,
+                    "rows that read the same operand share its loads");
     const int before = transcendentals(trial.facts());
     return trial.apply(OptKind::Share, list, "later sweeps need the expensive values again") &&
            transcendentals(trial.facts()) < before;

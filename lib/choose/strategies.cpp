@@ -29,14 +29,7 @@ bool hasTensorCores(const KernelFacts&, const Caps& caps) { return caps.workgrou
 bool isCpuLoops(const KernelFacts& kernel, const Caps& caps) { return isCpu(kernel, caps) && mayReorder(kernel, caps); }
 bool isCpuRows(const KernelFacts& kernel, const Caps& caps) { return isCpuLoops(kernel, caps) && keepsRows(kernel); }
 bool isCpuWindows(const KernelFacts& kernel, const Caps& caps) {
-  return isCpuLoops(kernel, caps) && convolutionOf(kernel, caps).has_value();
-}
-
-/// For what always works out.
-template <void (*choose)(Chooser&)>
-bool always(Chooser& c) {
-  choose(c);
-  return true;
+  return isCpuLoops(kernel, caps) && windowsToCopy(kernel, caps).has_value();
 }
 
 bool leaveLoops(Chooser&) { return true; }

@@ -1,5 +1,6 @@
 #include "choose/stream_lanes.h"
 
+#include "choose/parameters.h"
 #include "cost/cost.h"
 
 namespace svod {
@@ -10,7 +11,7 @@ void widenStreams(Chooser& c, const LoopNest& nest) {
   double weight = 0;
   for (UOp n : c.facts().nodes) weight += n.dependsOn(c.range(idOf(lanes.range))) ? opWeight(n) : 0;
   std::optional<int64_t> extent = constExtent(lanes.range);
-  if (!extent || *extent % lanes.width != 0 || weight > 32) return;
+  if (!extent || *extent % lanes.width != 0 || weight > parameters::kCheapBody) return;
   for (int64_t n : {4, 2})
     if (*extent / lanes.width % n == 0 && *extent / lanes.width / n >= 4 &&
         c.apply(OptKind::Upcast, idOf(lanes.range), n, "a cheap body: several vectors per step"))

@@ -24,7 +24,7 @@ std::vector<Candidate> candidates(const Chooser& c) {
   const std::vector<Axis> axes = c.facts().axes;
   auto padded = [&](int32_t axis, int64_t size) {
     const int64_t extent = std::max<int64_t>(maxExtent(axes[static_cast<size_t>(axis)].range), 1);
-    return static_cast<double>((extent + size - 1) / size * size) / static_cast<double>(extent);
+    return static_cast<double>(roundUp(extent, size)) / static_cast<double>(extent);
   };
   std::vector<Candidate> found;
   for (uint32_t number = 0; number < c.caps.cores.size(); ++number) {

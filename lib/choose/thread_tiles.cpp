@@ -5,6 +5,7 @@
 
 #include "choose/dot_products.h"
 #include "choose/local_buffers.h"
+#include "choose/parameters.h"
 #include "cost/cost.h"
 #include "opts/legality.h"
 
@@ -16,16 +17,15 @@ double instructionsOf(const Chooser& c) { return CostModel(c.facts(), c.caps).in
 
 // Instructions to fill a local buffer once, in vectors.
 double fillCost(const Chooser& c, UOp stage) {
-  constexpr double kPlain = 4, kGated = 12;
-  return (isGated(stage) ? kGated : kPlain) * static_cast<double>(stageBytes(stage)) / c.caps.vectorBytes;
+  return (isGated(stage) ? parameters::kGatedFill : parameters::kPlainFill) * static_cast<double>(stageBytes(stage)) /
+         c.caps.vectorBytes;
 }
 
 // At least `least` iterations per part such that the last part repeats few of the one before; 0 for no split.
 int64_t evenPart(int64_t extent, int64_t least) {
-  constexpr double kRepeated = 1.04;
   for (int64_t parts = extent / least; parts > 1; --parts) {
-    int64_t part = (extent + parts - 1) / parts;
-    if (static_cast<double>(part * parts) <= kRepeated * static_cast<double>(extent)) return part;
+    int64_t part = ceilDiv(extent, parts);
+    if (static_cast<double>(part * parts) <= parameters::kRepeated * static_cast<double>(extent)) return part;
   }
   return 0;
 }
@@ -33,7 +33,6 @@ int64_t evenPart(int64_t extent, int64_t least) {
 // Iterations one tile needs so that what does not depend on `axis` is not computed too often: 1 when
 // everything does, 0 when the axis cannot be split over tiles, or need not be.
 int64_t iterationsPerTile(const Chooser& c, UOp axis, int64_t tiles) {
-  constexpr double kWorthRefill = 8;  // times the work of a fill
   const bool areShared = tiles % c.caps.workers == 0;
   double refills = 0;
   bool copiesWindows = false;
@@ -50,7 +49,7 @@ int64_t iterationsPerTile(const Chooser& c, UOp axis, int64_t tiles) {
   if (!constExtent(axis) && tiles > 1) return 0;  // a part of a loop that may be short is computed whole
   int64_t wanted = (copiesWindows ? 2 : 4) * c.caps.workers, extent = maxExtent(axis);
   double perIteration = instructionsOf(c) / static_cast<double>(extent * tiles);
-  auto worth = static_cast<int64_t>(std::ceil(kWorthRefill * refills / std::max(perIteration, 1.0)));
+  auto worth = static_cast<int64_t>(std::ceil(parameters::kWorthRefill * refills / std::max(perIteration, 1.0)));
   int64_t iterations = std::max({int64_t{1}, worth, extent * tiles / wanted});
   return tiles < wanted ? evenPart(extent, iterations) : 0;
 }
@@ -58,11 +57,11 @@ int64_t iterationsPerTile(const Chooser& c, UOp axis, int64_t tiles) {
 }  // namespace
 
 void splitForThreads(Chooser& c) {
-  constexpr double kWorthThreads = 20'000;  // nanoseconds of work below which one thread is faster
   const double work = nanoseconds(instructionsOf(c));
-  if (!c.caps.threads || work < kWorthThreads) return;
+  if (!c.caps.threads || work < parameters::kWorthThreads) return;
   const std::string why = "about " + std::to_string(std::llround(work / 1000)) + " us of work to share";
-  const int64_t wanted = std::max(4 * c.caps.workers, 64);
+  const int64_t wanted =
+      std::max(static_cast<int64_t>(c.caps.workers) * parameters::kTilesPerWorker, parameters::kLeastTiles);
   for (int64_t tiles = 1; tiles < wanted;) {
     std::vector<Axis> axes = c.facts().axes;  // after the first thread axis the next is the outermost loop left
     auto at = std::ranges::find_if(axes, [](const Axis& a) {
@@ -72,7 +71,7 @@ void splitForThreads(Chooser& c) {
     int64_t extent = maxExtent(at->range), iterations = iterationsPerTile(c, at->range, tiles);
     if (iterations == 0) return;
     if (!c.apply(OptKind::Thread, AxisAmount{static_cast<int32_t>(at - axes.begin()), iterations}, why)) return;
-    tiles *= (extent + iterations - 1) / iterations;
+    tiles *= ceilDiv(extent, iterations);
     if (iterations > 1) return;
   }
 }

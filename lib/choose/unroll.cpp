@@ -2,6 +2,7 @@
 
 #include <ranges>
 
+#include "choose/parameters.h"
 #include "facts/patterns.h"
 #include "opts/legality.h"
 
@@ -14,13 +15,10 @@ UOp reduceOver(const KernelFacts& kernel, UOp range) {
 }
 
 void unrollInnermost(Chooser& c, UOp reduce, int64_t copies) {
-  constexpr int64_t kLongest = 8;           // iterations of a loop that is written out whole
-  constexpr int64_t kMany = 64, kFew = 16;  // terms in one body
-  constexpr int64_t kTaps = 480;            // of products, in short loops one inside of the other
-  constexpr int64_t kTurns = 64;            // from here on a body of many terms pays
+  using namespace parameters;
   if (!reduce) return;
   const bool products = sumsProducts(reduce);
-  const int64_t mostWhole = products ? kTaps : kMany;
+  const int64_t mostWhole = products ? kMostTaps : kManyTerms;
   bool inside = false;  // the loops inside this one are written out
   const std::vector<UOp> loops(reduce.src().begin() + 1, reduce.src().end());
   for (UOp loop : std::views::reverse(loops)) {
@@ -31,9 +29,9 @@ void unrollInnermost(Chooser& c, UOp reduce, int64_t copies) {
              c.apply(OptKind::Unroll, idOf(loop), n, "fewer branches in a short body");
     };
     const auto mostInPart = [&](int64_t n) {
-      return inside ? kTaps : products && *extent / n >= kTurns ? kMany : kFew;
+      return inside ? kMostTaps : products && *extent / n >= kLongTurns ? kManyTerms : kFewTerms;
     };
-    if (*extent > kLongest || !writesOut(*extent, mostWhole)) {
+    if (*extent > kLongestWhole || !writesOut(*extent, mostWhole)) {
       if (!writesOut(4, mostInPart(4))) writesOut(2, mostInPart(2));
       return;
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "choose/pack_b.h"
+#include "choose/parameters.h"
 #include "facts/accesses.h"
 
 namespace svod {
@@ -34,9 +35,8 @@ void vectorizeCopy(Chooser& c, uint32_t slot) {
     if (a.slot != slot || a.isStore) continue;
     std::vector<Axis> axes = c.facts().axes;
     const Axis& last = axes.back();
-    constexpr int64_t kNear = 4;  // elements between lanes that a few vectors and shuffles bring together
     const int64_t stride = strideOf(a, last.range).value_or(0);
-    if (last.nest != Nest::Stage || stride < 1 || stride > kNear) return;
+    if (last.nest != Nest::Stage || stride < 1 || stride > parameters::kNearLanes) return;
     int64_t width = c.caps.vectorBytes / byteSize(a.node.dtype());
     while (width > 2 && width > maxExtent(last.range)) width /= 2;
     uint32_t id = idOf(last.range);
@@ -58,11 +58,10 @@ bool isPlainLoop(UOp range) { return axisType(range) == AxisType::Loop && constE
 std::optional<Access> slidingLoad(std::span<const Access> all, UOp reduce, std::span<const UOp> outputs) {
   for (const Access& a : all) {
     if (a.isStore || !a.slot || std::ranges::count(all, a.slot, &Access::slot) != 1) continue;
-    constexpr int64_t kMaxSkip = 8;  // a larger step is a row, not a gap between neighbours
     if (!dependsOnAny(a.node, reduce.src().subspan(1))) continue;
     for (UOp r : outputs) {
       auto x = strideOf(a, r);
-      if (x && *x > 1 && *x <= kMaxSkip) return a;
+      if (x && *x > 1 && *x <= parameters::kMostSkip) return a;
       for (UOp k : reduce.src().subspan(1))
         if (slides(a, r, k)) return a;
     }
@@ -101,20 +100,18 @@ std::optional<Windows> windowsOf(const KernelFacts& kernel, const Caps& caps) {
   if (!w.column || w.taps.size() + 1 != reduce.srcCount()) return std::nullopt;
   w.line = loopOfStride(store, w.outer, maxExtent(w.column));
   // Plain lines of some vectors and more are read as they lie.
-  constexpr int64_t kLongLine = 4;
   bool padded = load->node.srcCount() > 1, strided = strideOf(*load, w.column) != 1;
-  bool isShort = w.line && maxExtent(w.column) < kLongLine * caps.vectorBytes / w.elementBytes;
+  bool isShort = w.line && maxExtent(w.column) < parameters::kLongLine * caps.vectorBytes / w.elementBytes;
   return padded || strided || isShort ? std::optional(w) : std::nullopt;
 }
 
-std::optional<Windows> convolutionOf(const KernelFacts& kernel, const Caps& caps) {
-  constexpr int64_t kWorthCopy = 16;  // filters that read it
+std::optional<Windows> windowsToCopy(const KernelFacts& kernel, const Caps& caps) {
   if (Pattern pattern = kernel.pattern(); pattern != Pattern::Conv && pattern != Pattern::Gemm) return std::nullopt;
   std::optional<Windows> w = windowsOf(kernel, caps);
   if (!w) return std::nullopt;
   int64_t filters = 1;
   for (UOp r : w->filters) filters *= maxExtent(r);
-  return filters < kWorthCopy ? std::nullopt : w;
+  return filters < parameters::kWorthWindows ? std::nullopt : w;
 }
 
 }  // namespace svod

@@ -20,7 +20,7 @@ struct Windows {
 /// Nothing where the kernel has no such operand, or reads it as well where it lies.
 std::optional<Windows> windowsOf(const KernelFacts& kernel, const Caps& caps);
 /// The same for a convolution or a product with enough filters that read the windows for a copy of them to pay.
-std::optional<Windows> convolutionOf(const KernelFacts& kernel, const Caps& caps);
+std::optional<Windows> windowsToCopy(const KernelFacts& kernel, const Caps& caps);
 
 /// Adds the loop inside of a tile of `amount` iterations: the inner one of a split, or the loop itself.
 bool enterTile(Chooser& chooser, UOp loop, int64_t amount, std::vector<uint32_t>& inside);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "choose/parameters.h"
 #include "choose/strategies.h"
 #include "driver/kernel_passes.h"
 #include "driver/targets.h"
@@ -121,6 +122,13 @@ Table listStrategies() {
   return table;
 }
 
+Table listTunables() {
+  Table table{"tunables", {{"name", "tunable"}, {"value", "value", true}, {"from", "from"}, {"what", "meaning"}}, {}};
+  for (const ParameterInfo& row : allParameters())
+    table.rows.push_back({row.name, row.value, toText(row.origin), row.what});
+  return table;
+}
+
 Table listDTypes() {
   Table table{"dtypes", {{"name", "dtype"}, {"bits", "bits", true}, {"what", "meaning"}}, {}};
   for (DType dtype : allDTypes()) table.rows.push_back({toText(dtype), info(dtype).bits, info(dtype).what});
@@ -140,6 +148,7 @@ constexpr List kLists[] = {
     {"passes", "list-passes", "passes over the graph and over each kernel, in order", listPasses},
     {"opts", "list-opts", "schedule decisions for --opts", listOpts},
     {"strategies", "list-strategies", "how opts are chosen, in the order in which it is tried", listStrategies},
+    {"tunables", "list-tunables", "numbers that strategies compare with", listTunables},
     {"targets", "list-targets", "targets for --target", listTargets},
     {"flags", "list-flags", "flags of all commands", listFlags},
     {"dtypes", "list-dtypes", "element types", listDTypes},

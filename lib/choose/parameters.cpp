@@ -1,0 +1,22 @@
+#include "choose/parameters.h"
+
+namespace svod {
+
+namespace {
+
+#define PARAMETER(type, name, value, what, from) {std::string_view(#name).substr(1), value, what, Origin::from},
+constexpr ParameterInfo kParameters[] = {
+#include "choose/parameters.def"
+};
+#undef PARAMETER
+
+}  // namespace
+
+std::span<const ParameterInfo> allParameters() { return kParameters; }
+
+std::string_view toText(Origin origin) {
+  constexpr std::string_view kText[] = {"measured", "machine", "judged"};
+  return kText[static_cast<size_t>(origin)];
+}
+
+}  // namespace svod
