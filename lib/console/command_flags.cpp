@@ -51,7 +51,7 @@ CLI::Option* addFlag(CLI::App& app, const CommandFlag& flag) {
       },
       flag.into);
   if (isList(flag))
-    option->allow_extra_args(false)->expected(1, 1 << 20);
+    option->allow_extra_args(false);  // one value each time it is named
   else if (!flag.value.empty())
     option->take_last();
   if (!flag.env.empty()) option->envname(std::string(flag.env));

@@ -1,17 +1,13 @@
 #include <algorithm>
 #include <map>
 
+#include "ir/model_text.h"
 #include "ir/text.h"
 #include "report/report.h"
 
 namespace svod {
 
 namespace {
-
-std::string_view toText(PortKind kind) {
-  constexpr std::string_view kNames[] = {"input", "output", "state", "weight", "temporary"};
-  return kNames[static_cast<size_t>(kind)];
-}
 
 Table portTable(const Model& model) {
   Table table{"ports", {{"kind", "port"}, {"name", "name"}, {"type", "type"}, {"bytes", "data", true}}, {}};

@@ -1,6 +1,6 @@
 #include "schedule/graph_passes.h"
 
-#include "ir/text.h"
+#include "ir/model_text.h"
 #include "ir/verify.h"
 #include "schedule/in_place.h"
 #include "schedule/scheduler.h"
@@ -112,7 +112,7 @@ constexpr Pass kGraphPasses[] = {
 
 }  // namespace
 
-std::string GraphJob::text(UOp root) const { return schedule ? toText(*schedule) : toUopText(root); }
+std::string GraphJob::text(UOp root) const { return schedule ? toText(*schedule) : toText(model, root); }
 
 size_t GraphJob::nodes(UOp root) const {
   if (!schedule) return toposort(root).size();

@@ -27,6 +27,7 @@ std::string toText(const Schedule& s) {
            : item.kind == ItemKind::Copy ? std::string("copy")
                                          : "host " + item.function;
     for (size_t a = 0; a < item.args.size(); ++a) out += (item.writes[a] ? " >b" : " b") + std::to_string(item.args[a]);
+    if (item.overwrites >= 0) out += " over b" + std::to_string(item.args[static_cast<size_t>(item.overwrites)]);
     out += "\n";
   }
   for (const Kernel& k : s.kernels) out += "\nkernel " + k.name + "\n" + toUopText(k.sink);

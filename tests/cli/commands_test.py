@@ -209,6 +209,11 @@ class Inspect(ToolTest):
         none = self.graph("svod 1\ninput x: f32[4]\noutput y = x\n")
         self.assertIn("left to decide", self.svodc("inspect", none, "--decisions").stdout)
 
+    def test_flags_may_stand_before_the_graph(self):
+        graph = self.graph(SYMBOLIC)
+        self.svodc("check", "--var", "n=4", graph)
+        self.svodc("check", "--var", "n=4", "--shape", "x=4x8", graph)
+
     def test_opts_of_several_kernels_are_noted(self):
         graph = self.graph("svod 1\ninput x: f32[64]\ninput y: f32[32]\noutput ab = exp(x)\noutput ac = sin(y)\n")
         noted = self.svodc("inspect", graph, "--kernels", "--opts", "a=vector(n0,8)").stderr

@@ -4,6 +4,7 @@ A file holds `; run: ARGUMENTS` of svod-opt, a graph, and behind a line `; gives
 the latter anew.
 """
 import os
+import re
 import shlex
 import subprocess
 import unittest
@@ -12,6 +13,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 BIN = Path(os.environ["SVOD_BIN_DIR"])
 GIVES = "; gives\n"
+ELEMENTWISE = ("%0 = param 4 {0} : f32[4]\n%1 = range 4 {0, loop} : index\n%2 = index %0, %1 : f32\n%3 = load %2 : f32\n"
+               "%4 = exp %3 : f32\n%5 = store %2, %4\n%6 = end %5, %1\n%7 = sink %6\n")
 
 
 def svod_opt(words, graph=""):
@@ -93,6 +96,27 @@ class Errors(unittest.TestCase):
             self.refused(2, "stage lowered is needed", [*words, "-"], graph)
         self.refused(2, "stage kernel is needed", ["apply-opts", "-"], expanded)
         self.refused(1, "a second graph begins here", ["symbolic", "-"], graph + graph)
+        for form in ("c", "llvm"):  # nothing in it but index arithmetic tells that it is not legalized
+            self.refused(2, "name legalize behind the passes", ["symbolic", "--emit", form, "-"], ELEMENTWISE)
+
+    def test_passes_over_a_graph_of_tensors_know_their_order(self):
+        graph, _, _ = case("fuse-add")
+        self.refused(2, "name make-kernels before it", ["join-siblings", "-"], graph)
+        self.refused(2, "make-kernels leaves a schedule", ["make-kernels", "fuse", "-"], graph)
+        self.refused(2, "'symbolic' is no pass over a graph of tensors", ["fuse", "symbolic", "-"], graph)
+        self.refused(2, "about a kernel", ["fuse", "--emit", "c", "-"], graph)
+        self.refused(2, "no decision 'keep:z'", ["fuse", "--decide", "keep:z=keep", "-"], graph)
+        self.refused(1, "-:1:1: error: '; port x' describes no port", ["fuse", "-"], "; port x\n" + graph)
+        self.refused(1, "does not belong to this stage", ["fuse", "-"], ELEMENTWISE)
+
+    def test_a_decision_can_be_asked_for(self):
+        graph, _, printed = case("fuse-softmax")
+        made = re.search(r"^; (keep:\S+)=(\w+) \| fuse \d+, keep \d+", printed, re.M)
+        other = {"fuse": "keep", "keep": "fuse"}[made[2]]
+        done = svod_opt(["fuse", "--decide", f"{made[1]}={other}", "--check", "-"], graph)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"; {made[1]}={other} ", done.stdout)
+        self.assertIn("requested in place of " + made[2], done.stdout)
 
     def test_a_list_of_opts_that_does_not_apply_says_why(self):
         graph, _, _ = case("apply-opts-matmul")

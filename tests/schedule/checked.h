@@ -2,7 +2,7 @@
 #pragma once
 #include <catch2/catch.hpp>
 
-#include "../../tools/svodc/schedule_interp.h"
+#include "driver/schedule_interp.h"
 #include "ir/model.h"
 #include "lower/expand.h"
 #include "schedule/schedule.h"

@@ -1,6 +1,6 @@
 // Random models and the kernels made from them compute the same before and after simplification.
 #include <catch2/catch.hpp>
-#include "../../tools/svodc/schedule_interp.h"
+#include "driver/schedule_interp.h"
 
 #include "common/error_bound.h"
 #include "common/random_graph.h"

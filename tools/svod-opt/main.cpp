@@ -7,11 +7,13 @@
 #include "console/process.h"
 #include "data/atomic_write.h"
 #include "data/mapped_file.h"
+#include "graph_run.h"
 #include "interp/same_values.h"
 #include "ir/text.h"
 #include "proposals.h"
 #include "reduce.h"
 #include "run_passes.h"
+#include "schedule/graph_passes.h"
 
 namespace svod {
 namespace {
@@ -19,7 +21,9 @@ namespace {
 Result<std::string> listText(const OptToolOptions& options) {
   SVOD_TRY(const Target* target, targetByName(options.target));
   std::string text;
-  for (const Pass& pass : target->passes()) {
+  std::vector<Pass> passes(graphPasses().begin(), graphPasses().end());
+  passes.insert(passes.end(), target->passes().begin(), target->passes().end());
+  for (const Pass& pass : passes) {
     std::string row(pass.name);
     row.resize(std::max<size_t>(row.size() + 2, 20), ' ');
     row += std::string(toText(pass.in)) + " -> " + std::string(toText(pass.out));
@@ -37,18 +41,38 @@ Result<UOp> runOn(const OptToolOptions& options, Graph& graph, UOp root, PassLog
   return result;
 }
 
-/// A graph that fails with the same diagnostic in the same pass.
-Result<std::string> reduced(const OptToolOptions& options, Graph& graph, UOp root) {
+std::string codeOf(const Error& error, const PassLog& log) {
+  return log.failedPass + " " + std::string(info(error.diag).code);
+}
+
+/// A graph that fails with the same diagnostic in the same pass. `ports`: what its text says of them.
+Result<std::string> reduced(const OptToolOptions& options, Graph& graph, UOp root, const std::string& ports) {
+  const bool overGraph = isOverGraph(options, root);
   const auto failure = [&](Graph& g, UOp r) -> std::string {
     PassLog log;
+    if (overGraph) {
+      const Result<std::string> ran = runOverGraph(options, ports + toUopText(r), log);
+      return ran ? "" : codeOf(ran.error(), log);
+    }
     const Result<UOp> ran = runOn(options, g, r, log);
-    return ran ? "" : log.failedPass + " " + std::string(info(ran.error().diag).code);
+    return ran ? "" : codeOf(ran.error(), log);
   };
   const std::string first = failure(graph, root);
   if (first.empty())
     return fail(Diag::Usage, "nothing fails here, so there is nothing to reduce", "--check also compares values");
   Graph small;
-  return toUopText(reduceUop(small, root, [&](Graph& g, UOp r) { return failure(g, r) == first; }));
+  return ports + toUopText(reduceUop(small, root, [&](Graph& g, UOp r) { return failure(g, r) == first; }));
+}
+
+/// The comments that describe ports of a model (ir/model_text.h).
+std::string portLines(std::string_view text) {
+  std::string lines;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, std::min(text.find('\n'), text.size() - 1) + 1);
+    if (line.starts_with("; port ")) lines += line;
+    text.remove_prefix(line.size());
+  }
+  return lines;
 }
 
 Result<std::string> resultText(const OptToolOptions& options) {
@@ -60,8 +84,13 @@ Result<std::string> resultText(const OptToolOptions& options) {
     root.error().loc.file = options.file;
     return fail(std::move(root).error());
   }
-  if (options.reduce) return reduced(options, graph, *root);
+  if (options.reduce) return reduced(options, graph, *root, portLines(text));
   PassLog log;
+  if (isOverGraph(options, *root)) {
+    SVOD_TRY(std::string result, runOverGraph(options, text, log));
+    if (options.timePasses) std::fputs(toText(log.times).c_str(), stderr);
+    return result;
+  }
   SVOD_TRY(const UOp result, runOn(options, graph, *root, log));
   if (options.propose) return proposalsFor(options, graph, result);
   if (options.timePasses) std::fputs(toText(log.times).c_str(), stderr);

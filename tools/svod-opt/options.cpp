@@ -23,6 +23,7 @@ std::vector<CommandFlag> flagsFor(OptToolOptions& o) {
       {"numerics", "", "MODE", "contract", "", "strict, contract or fast float arithmetic", &o.numerics},
       {"opt-level", "O", "0|1", "1", "", "0: apply-opts applies nothing by itself", &o.optLevel},
       {"opts", "", "LIST", "", "", "what apply-opts applies, such as 'upcast(0,4) thread(0,1)'", &o.opts},
+      {"decide", "", "NAME=VALUE", "", "", "a decision of a pass over a graph in place of the usual one", &o.decide},
       {"disable-rule", "", "RULE", "", "", "leave a rewrite rule out", &o.disabledRules},
       {"time-passes", "", "", "", "", "a table of the time and nodes of every pass, on stderr", &o.timePasses},
       {"list", "", "", "", "", "the passes, their stages and what they do", &o.list},
@@ -70,7 +71,9 @@ Result<OptToolOptions> parseOptToolOptions(const std::vector<std::string>& words
 std::string optToolHelp() {
   OptToolOptions presets;
   return "usage: svod-opt [PASS...] FILE.uop [flags]\n\n"
-         "Runs passes of the compiler, each verified, on a graph in text form, and prints what they make of it.\n\n" +
+         "Runs passes of the compiler, each verified, on a graph in text form, of tensors or of a kernel, and prints "
+         "what\n"
+         "they make of it.\n\n" +
          helpEntries(flagsFor(presets)) + std::string(kHelpLegend);
 }
 

@@ -13,7 +13,7 @@ struct OptToolOptions {
   std::string file;                 // "-" is stdin
   std::string output, emit, target = "cpu", triple, cpu, numerics = "contract", opts, diagnostics = "text";
   int64_t optLevel = 1;
-  std::vector<std::string> disabledRules;
+  std::vector<std::string> disabledRules, decide;
   bool all = false, check = false, reduce = false, propose = false, list = false, timePasses = false, help = false,
        version = false;
 };

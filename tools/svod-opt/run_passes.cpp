@@ -1,11 +1,13 @@
 #include "run_passes.h"
 
 #include "facts/axes.h"
+#include "ir/text.h"
 #include "ir/verify.h"
 #include "linearize/linearize.h"
 #include "support/suggest.h"
 #include "target/c/print_c.h"
 #include "target/llvm/emit.h"
+#include "target/target.h"
 #include "toolchain/object.h"
 
 namespace svod {
@@ -105,10 +107,27 @@ Result<UOp> runPasses(std::span<const Pass> passes, const OptToolOptions& option
   return runPipeline(passes, root, cx);
 }
 
+namespace {
+
+/// Code is printed of what legalize leaves.
+Status checkLegal(const LinearKernel& kernel) {
+  const auto isLeft = [](UOp n) {
+    return n.dtype() == DType::Index ||
+           std::ranges::find(emittableOps(), n.op(), &Emittable::op) == emittableOps().end();
+  };
+  const auto left = std::ranges::find_if(kernel.ops, isLeft);
+  if (left == kernel.ops.end()) return {};
+  return fail(Diag::Usage, "--emit needs a legalized kernel, and this one has '" + toLineText(*left) + "'",
+              "name legalize behind the passes, or run all with --all");
+}
+
+}  // namespace
+
 Result<std::string> emitted(const OptToolOptions& options, Graph& graph, UOp root) {
   SVOD_TRY(const Numerics numerics, numericsOf(options));
   SVOD_CHECK(checkStage(root, Stage::Lowered));
   SVOD_TRY(const LinearKernel kernel, linearize(graph, root, kKernelName, numerics));
+  SVOD_CHECK(checkLegal(kernel));
   if (options.emit == "c") return printC({&kernel, 1});
   SVOD_TRY(const CpuTarget cpu, cpuOf(options));
   SVOD_TRY(const LlvmModule module, emitLlvm({&kernel, 1}, cpu));

@@ -44,6 +44,7 @@ std::string againCommand(const PassFailure& failure, const Flags& flags) {
   };
   add("--target", flags.target), add("--triple", flags.triple), add("--cpu", flags.cpu),
       add("--numerics", flags.numerics);
+  for (const std::string& line : flags.decide) add("--decide", line);
   for (const std::string& rule : flags.disableRule) add("--disable-rule", rule);
   for (const std::string& text : flags.opts)
     if (failure.kernel.find(text.substr(0, text.find('='))) != std::string::npos)

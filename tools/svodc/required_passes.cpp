@@ -2,48 +2,14 @@
 
 #include "driver/fold_constants.h"
 #include "driver/kernel_job.h"
+#include "driver/same_graph.h"
 #include "interp/same_values.h"
-#include "ir/evaluate.h"
 #include "schedule/graph_passes.h"
-#include "schedule_interp.h"
 #include "verify_sizes.h"
 
 namespace svod {
 
 namespace {
-
-std::vector<int64_t> dimsOf(const ModelPort& port, const VariableValues& variables) {
-  std::vector<int64_t> dims;
-  for (UOp dim : port.buffer.shape()) {
-    const auto leaf = [&](UOp var) -> std::optional<Scalar> {
-      const auto at = variables.find(var.argAs<VarArg>().name);
-      return Scalar::ofInt(var.dtype(), at == variables.end() ? var.argAs<VarArg>().min : at->second);
-    };
-    dims.push_back(evaluate(dim, leaf)->asInt());
-  }
-  return dims;
-}
-
-ModelBindings bindingsFor(const Model& model, const VariableValues& variables) {
-  std::mt19937 random(1);
-  ModelBindings bindings{{}, variables, {}, true};
-  for (const ModelPort& port : model.ports) {
-    const bool isInput = port.kind == PortKind::Input;
-    bindings.ports.push_back(isInput ? plainValues(port.buffer.dtype(), dimsOf(port, variables), random)
-                                     : HostTensor{});
-  }
-  return bindings;
-}
-
-/// What outputs hold, and states whose places do not depend on variables.
-Status checkPorts(const Model& model, std::span<const HostTensor> before, std::span<const HostTensor> after) {
-  for (size_t i = 0; i < before.size(); ++i) {
-    const ModelPort& port = model.ports[i];
-    const bool isState = port.kind == PortKind::State && !port.buffer.hasSymbolicShape();
-    if (port.kind == PortKind::Output || isState) SVOD_CHECK(checkClose(port.name, before[i], after[i]));
-  }
-  return {};
-}
 
 /// Compares what the graph computes after each pass over it with what the model does.
 class GraphWatch {
@@ -51,24 +17,11 @@ class GraphWatch {
   explicit GraphWatch(Model& model) : model_(model), choices_(chooseSizes(model)) {}
 
   Status check(UOp root, const GraphJob& job) const {
-    for (const SizeChoice& choice : choices_) {
-      const ModelBindings bindings = bindingsFor(model_, choice.values);
-      SVOD_TRY(const std::vector<HostTensor> expected, interpret(model_, bindings));
-      SVOD_TRY(const std::vector<HostTensor> now, valuesOf(root, job, bindings));
-      SVOD_CHECK(checkPorts(model_, expected, now));
-    }
+    for (const SizeChoice& choice : choices_) SVOD_CHECK(checkSameGraph(model_, root, job, choice.values));
     return {};
   }
 
  private:
-  Result<std::vector<HostTensor>> valuesOf(UOp root, const GraphJob& job, const ModelBindings& bindings) const {
-    if (job.schedule) return interpretSchedule(model_, *job.schedule, bindings);
-    const UOp sink = std::exchange(model_.sink, root);
-    Result<std::vector<HostTensor>> values = interpret(model_, bindings);
-    model_.sink = sink;
-    return values;
-  }
-
   Model& model_;
   std::vector<SizeChoice> choices_;
 };

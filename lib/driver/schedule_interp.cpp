@@ -1,4 +1,4 @@
-#include "schedule_interp.h"
+#include "driver/schedule_interp.h"
 
 #include <cstring>
 
