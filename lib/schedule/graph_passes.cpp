@@ -66,7 +66,7 @@ Result<UOp> fuse(UOp root, PassContext& cx) {
 Result<UOp> makeKernels(UOp root, PassContext& cx) {
   GraphJob& job = jobOf(cx);
   if (!job.fusion) job.fusion = keepAll(root);
-  SVOD_TRY(job.schedule, Scheduler(job.model, root, *job.fusion).run());
+  SVOD_TRY(job.schedule, scheduleOf(job.model, root, *job.fusion));
   return root;
 }
 

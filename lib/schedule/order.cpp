@@ -1,9 +1,10 @@
-// The order of producers and loops: every value after what it reads, every overwrite after the readers of the old
-// state.
-#include <algorithm>
+#include "schedule/order.h"
 
-#include "schedule/fuse.h"
-#include "schedule/scheduler.h"
+#include <algorithm>
+#include <map>
+
+#include "schedule/elements.h"
+#include "tensor/nodes.h"
 
 namespace svod {
 
@@ -83,91 +84,6 @@ class Writers {
   std::map<uint32_t, std::map<uint32_t, size_t>> ends_;    // by End id, then by Buffer id
 };
 
-}  // namespace
-
-/// Producers and loops as the elements of bodies: which must come before which. Element numbers are those of the
-/// producers, then those of the loops.
-class Elements {
- public:
-  Elements(const std::vector<Producer>& producers, const LoopTree& loops) : loops_(loops), count_(producers.size()) {
-    size_t all = count_ + loops.loops().size();
-    after_.resize(all), waiting_.resize(all), isDone_.resize(all), parent_.resize(all), first_.resize(all, all);
-    for (size_t i = 0; i < count_; ++i) parent_[i] = loops.of(producers[i].node), first_[i] = i;
-    for (size_t l = 0; l < loops.loops().size(); ++l) parent_[count_ + l] = loops.loops()[l].parent;
-    for (size_t i = 0; i < all; ++i)  // inner loops have smaller numbers than those around them
-      if (parent_[i] >= 0) first_[ofLoop(parent_[i])] = std::min(first_[ofLoop(parent_[i])], first_[i]);
-    for (size_t i = 0; i < all; ++i) members_[parent_[i]].push_back(i);
-  }
-
-  size_t ofLoop(int loop) const { return count_ + static_cast<size_t>(loop); }
-  int parent(size_t element) const { return parent_[element]; }
-  bool isLoop(size_t element) const { return element >= count_; }
-  int loopOf(size_t element) const { return static_cast<int>(element - count_); }
-
-  /// `from` before `to`, or what they belong to in the innermost body around both.
-  void add(size_t from, size_t to) {
-    lift(from, to);
-    if (from == to) return;
-    after_[from].push_back(to);
-    ++waiting_[to];
-  }
-  /// Takes one add() back, also when a body was sorted that got stuck: goes on there.
-  void remove(size_t from, size_t to) {
-    lift(from, to);
-    if (from == to || isDone_[from]) return;
-    after_[from].erase(std::ranges::find(after_[from], to));
-    if (--waiting_[to] > 0 || !sorted_.contains(parent_[to])) return;
-    for (std::vector<size_t> ready{to}; !ready.empty();) {
-      const size_t i = ready.back();
-      ready.pop_back();
-      isDone_[i] = true;
-      for (size_t j : after_[i])
-        if (--waiting_[j] == 0) ready.push_back(j);
-    }
-  }
-
-  /// The elements of a body (-1: outside of loops) in order; fewer than there are if some wait for each other.
-  std::vector<size_t> sorted(int loop) {
-    sorted_.insert(loop);
-    std::vector<size_t> sequence;
-    std::set<std::pair<size_t, size_t>> ready;
-    for (size_t i : members_[loop])
-      if (waiting_[i] == 0) ready.emplace(first_[i], i);
-    while (!ready.empty()) {
-      size_t i = ready.begin()->second;
-      ready.erase(ready.begin());
-      sequence.push_back(i);
-      isDone_[i] = true;
-      for (size_t j : after_[i])
-        if (--waiting_[j] == 0) ready.emplace(first_[j], j);
-    }
-    return sequence;
-  }
-  const std::vector<size_t>& members(int loop) { return members_[loop]; }
-  bool isStuck(size_t element) const { return waiting_[element] > 0; }
-
- private:
-  /// To the members of the innermost body around both.
-  void lift(size_t& from, size_t& to) const {
-    while (parent_[from] != parent_[to]) {
-      int a = depth(from), b = depth(to);
-      if (a >= b) from = ofLoop(parent_[from]);
-      if (b >= a) to = ofLoop(parent_[to]);
-    }
-  }
-  int depth(size_t element) const { return parent_[element] < 0 ? 0 : loops_.loops()[parent_[element]].depth; }
-
-  const LoopTree& loops_;
-  size_t count_;
-  std::vector<std::vector<size_t>> after_;  // elements that must wait for it
-  std::vector<size_t> waiting_;             // how many it waits for
-  std::vector<bool> isDone_;                // it has its place in the sorted body
-  std::set<int> sorted_;                    // bodies
-  std::vector<int> parent_;                 // loop, or -1
-  std::vector<size_t> first_;               // its first producer, for ties
-  std::map<int, std::vector<size_t>> members_;
-};
-
 /// Adds the orders that reading `content` of a buffer asks for. A content from before a loop that is read inside of it,
 /// where the loop overwrites it, needs a snapshot.
 class ReadOrder {
@@ -227,7 +143,31 @@ class ReadOrder {
   Writers writers_;
 };
 
-bool Scheduler::constrain(Elements& elements, ReadOrder& reads) {
+class Ordering {
+ public:
+  Ordering(const Model& model, const LoopTree& loops, std::vector<Producer>& producers, Counters& counters,
+           Schedule& schedule, std::set<uint32_t>& snapshots)
+      : model_(model), loops_(loops), producers_(producers), counters_(counters), schedule_(schedule),
+        snapshots_(snapshots) {}
+  Result<std::vector<ScheduleItem>> run();
+
+ private:
+  /// What must come before what. False after adding to snapshots_.
+  bool constrain(Elements& elements, ReadOrder& reads);
+  bool keepContents(int stuckIn, Elements& elements, ReadOrder& reads);
+  /// The items of a body (-1: outside of loops), or the body that has no order.
+  std::optional<int> appendBody(int loop, Elements& elements, std::vector<ScheduleItem>& items);
+  ScheduleItem loopItem(int loop);
+
+  const Model& model_;
+  const LoopTree& loops_;
+  std::vector<Producer>& producers_;
+  Counters& counters_;
+  Schedule& schedule_;
+  std::set<uint32_t>& snapshots_;
+};
+
+bool Ordering::constrain(Elements& elements, ReadOrder& reads) {
   std::map<uint32_t, size_t> producerOf;  // by node id
   for (size_t i = 0; i < producers_.size(); ++i) producerOf[producers_[i].node.id()] = i;
   bool isComplete = true;
@@ -249,7 +189,7 @@ bool Scheduler::constrain(Elements& elements, ReadOrder& reads) {
   return isComplete;
 }
 
-std::optional<int> Scheduler::appendBody(int loop, Elements& elements, std::vector<ScheduleItem>& items) {
+std::optional<int> Ordering::appendBody(int loop, Elements& elements, std::vector<ScheduleItem>& items) {
   std::vector<size_t> sequence = elements.sorted(loop);
   if (sequence.size() < elements.members(loop).size()) return loop;
   for (size_t e : sequence) {
@@ -268,7 +208,7 @@ std::optional<int> Scheduler::appendBody(int loop, Elements& elements, std::vect
 
 /// Values that read a state both before and after it is overwritten make a body wait for itself: snapshots keep the old
 /// contents, as few as end that. False where none does.
-bool Scheduler::keepContents(int stuckIn, Elements& elements, ReadOrder& reads) {
+bool Ordering::keepContents(int stuckIn, Elements& elements, ReadOrder& reads) {
   std::map<uint32_t, std::vector<size_t>> readersOf;  // by id of a content
   for (size_t i = 0; i < producers_.size(); ++i)
     for (UOp read : producers_[i].reads)
@@ -288,7 +228,7 @@ bool Scheduler::keepContents(int stuckIn, Elements& elements, ReadOrder& reads) 
   return isKept;
 }
 
-Result<std::vector<ScheduleItem>> Scheduler::order() {
+Result<std::vector<ScheduleItem>> Ordering::run() {
   Elements elements(producers_, loops_);
   ReadOrder reads(producers_, loops_, elements);
   if (!constrain(elements, reads)) return std::vector<ScheduleItem>();
@@ -301,13 +241,21 @@ Result<std::vector<ScheduleItem>> Scheduler::order() {
               "read the states into values before assigning them");
 }
 
-ScheduleItem Scheduler::loopItem(int loop) {
+ScheduleItem Ordering::loopItem(int loop) {
   UOp range = loops_.loops()[loop].range;
   ScheduleLoop made{model_.loops[range.argAs<AxisArg>().id], counters_.asVariables(range.src(0))};
   if (range.srcCount() > 1) made.condition = static_cast<int>(bufferBelow(range.src(1)).argAs<SlotArg>().slot);
   ScheduleItem item{ItemKind::Loop, static_cast<int>(schedule_.loops.size()), {}, {}, {}, {}, made.counter};
   schedule_.loops.push_back(std::move(made));
   return item;
+}
+
+}  // namespace
+
+Result<std::vector<ScheduleItem>> orderItems(const Model& model, const LoopTree& loops,
+                                             std::vector<Producer>& producers, Counters& counters, Schedule& schedule,
+                                             std::set<uint32_t>& snapshots) {
+  return Ordering(model, loops, producers, counters, schedule, snapshots).run();
 }
 
 }  // namespace svod

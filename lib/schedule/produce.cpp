@@ -1,12 +1,13 @@
-// The items of one producer: kernels, copies and calls.
+#include "schedule/produce.h"
+
 #include <algorithm>
 
 #include "ir/custom.h"
 #include "ir/shape.h"
 #include "schedule/add_kernel.h"
-#include "schedule/scheduler.h"
 #include "symbolic/guard_loads.h"
 #include "symbolic/symbolic.h"
+#include "tensor/nodes.h"
 #include "tensor/packing.h"
 
 namespace svod {
@@ -38,29 +39,65 @@ bool storesNothing(UOp sink) {
       sink.src(), [&](UOp end) { return end.op() == Op::End && std::ranges::any_of(end.src().subspan(1), isEmpty); });
 }
 
+/// It is made whatever its result is.
+bool isKeptCall(UOp n) { return n.op() == Op::Custom && !contentsBeforeCall(n.src(), n.argAs<CustomArg>()).empty(); }
+
 }  // namespace
 
-void Scheduler::addLaunch(Producer& p, std::unique_ptr<Graph> graph, UOp sink, KernelBuilder& builder, UOp named) {
+std::vector<Producer> ItemMaker::run(std::span<const UOp> nodes, const std::set<uint32_t>& snapshots) && {
+  for (UOp n : nodes) {
+    if (n.op() == Op::Store) {
+      produceStore(n);
+    } else if (isStorage(n)) {
+      if (snapshots.contains(n.id()) && !isEmpty(n)) produceSnapshot(n);
+    } else if (storage_.isMaterialized(n) && (!isEmpty(n) || isKeptCall(n))) {
+      n.op() == Op::Scatter  ? produceScatter(n)
+      : n.op() == Op::Custom ? produceHostCall(n)
+                             : produceElements(n, *storage_.of(n), n);
+    }
+  }
+  return std::move(producers_);
+}
+
+Producer& ItemMaker::producer(UOp node) {
+  producers_.push_back({node, {}, {}});
+  return producers_.back();
+}
+
+KernelBuilder ItemMaker::builderFor(Graph& graph) {
+  return {graph, counters_, fusion_.rows, [this](UOp n) { return storage_.of(n); }};
+}
+
+void ItemMaker::addElements(Producer& p, UOp value, const Storage& to, UOp named) {
+  auto graph = std::make_unique<Graph>();
+  KernelBuilder builder = builderFor(*graph);
+  IndexList index = builder.openRanges(value.shape(), AxisType::Loop);
+  UOp at = builder.addressIn(to, index), v = builder.value(value, index, UOp());
+  UOp sink = builder.finish(builder.storeAt(at, v), index);
+  addLaunch(p, std::move(graph), sink, builder, named);
+}
+
+void ItemMaker::addLaunch(Producer& p, std::unique_ptr<Graph> graph, UOp sink, KernelBuilder& builder, UOp named) {
   sink = guardLoads(*graph, simplify(*graph, sink));
   if (storesNothing(sink)) return;
   for (UOp r : builder.reads())
     if (std::find(p.reads.begin(), p.reads.end(), r) == p.reads.end()) p.reads.push_back(r);
-  ScheduleItem item{ItemKind::Launch, 0, {}, builder.args(), {}, {}, labelOf(named)};
+  ScheduleItem item{ItemKind::Launch, 0, {}, builder.args(), {}, {}, storage_.labelOf(named)};
   sink = dropUnusedParams(*graph, sink, item.args);
   markAccesses(item, sink);
   item.kernel = addKernel(schedule_, kernelOf_, std::move(graph), sink, item.label);
   p.items.push_back(std::move(item));
 }
 
-void Scheduler::addCopy(Producer& p, UOp from, int to, UOp named) {
+void ItemMaker::addCopy(Producer& p, UOp from, int to, UOp named) {
   p.reads.push_back(from);
-  ScheduleItem item{ItemKind::Copy, -1, {}, {to, storageOf(from)->buffer}, {true, false}, {false, true},
-                    labelOf(named)};
+  ScheduleItem item{ItemKind::Copy,         -1, {}, {to, storage_.of(from)->buffer}, {true, false}, {false, true},
+                    storage_.labelOf(named)};
   item.elements = counters_.asVariables(numel(*model_.graph, from.shape()));
   p.items.push_back(std::move(item));
 }
 
-void Scheduler::produceElements(UOp node, const Storage& storage, UOp valueNode) {
+void ItemMaker::produceElements(UOp node, const Storage& storage, UOp valueNode) {
   Producer& p = producer(node);
   auto graph = std::make_unique<Graph>();
   KernelBuilder builder = builderFor(*graph);
@@ -71,32 +108,29 @@ void Scheduler::produceElements(UOp node, const Storage& storage, UOp valueNode)
   addLaunch(p, std::move(graph), sink, builder, valueNode);
 }
 
-void Scheduler::produceValue(UOp node) { produceElements(node, *storageOf(node), node); }
-
-void Scheduler::produceSnapshot(UOp state) {
-  int temporary = addTemporary(state);
+void ItemMaker::produceSnapshot(UOp state) {
+  Storage to = storage_.layoutOf(state, storage_.addTemporary(state), false);
   Producer& p = producer(state);
   auto graph = std::make_unique<Graph>();
   KernelBuilder builder = builderFor(*graph);
   IndexList index = builder.openRanges(state.shape(), AxisType::Loop);
   UOp value = builder.value(state, index, UOp());
-  Storage to = layoutOf(state, temporary, false);
   UOp sink = builder.finish(builder.storeAt(builder.addressIn(to, index), value), index);
   addLaunch(p, std::move(graph), sink, builder, state);
-  storage_.insert_or_assign(state.id(), to);
+  storage_.set(state, to);
 }
 
 // The value has storage of its own, and both sides hold their elements in one order, in bytes of their own without
 // gaps.
-bool Scheduler::isPlainCopy(UOp store) const {
+bool ItemMaker::isPlainCopy(UOp store) const {
   UOp target = store.src(0), value = store.src(1);
-  const Storage *from = storageOf(skipReshapes(value)), *to = storageOf(target);
+  const Storage *from = storage_.of(skipReshapes(value)), *to = storage_.of(target);
   return from && to && !from->packed && !to->packed && std::ranges::equal(value.shape(), target.shape()) &&
          isGapless(*from) && isGapless(*to);
 }
 
-void Scheduler::produceStore(UOp store) {
-  if (writtenInPlace_.contains(store.id())) return;
+void ItemMaker::produceStore(UOp store) {
+  if (storage_.isWrittenInPlace(store)) return;
   UOp target = store.src(0), value = store.src(1);
   Producer& p = producer(store);
   if (isEmpty(value)) {  // nothing to do, but a call may have to come before what follows
@@ -108,7 +142,7 @@ void Scheduler::produceStore(UOp store) {
   auto slot = static_cast<int>(bufferBelow(base).argAs<SlotArg>().slot);
   if (isPlainCopy(store)) return addCopy(p, skipReshapes(value), slot, store);
 
-  Storage own = portLayout(base, slot);
+  Storage own = storage_.portLayout(base, slot);
   if (own.packed) return producePacked(p, own);
   auto graph = std::make_unique<Graph>();
   KernelBuilder builder = builderFor(*graph);
@@ -127,42 +161,30 @@ void Scheduler::produceStore(UOp store) {
 }
 
 // An output whose elements share bytes: the kernel runs over the bytes.
-void Scheduler::producePacked(Producer& p, const Storage& own) {
+void ItemMaker::producePacked(Producer& p, const Storage& own) {
   UOp bytes = packedBytes(*model_.graph, p.node.src(1));
-  auto graph = std::make_unique<Graph>();
-  KernelBuilder builder = builderFor(*graph);
-  IndexList index = builder.openRanges(bytes.shape(), AxisType::Loop);
-  Storage to{bytes, own.buffer, {bytes.shape().begin(), bytes.shape().end()}};
-  UOp at = builder.addressIn(to, index);
-  UOp sink = builder.finish(builder.storeAt(at, builder.value(bytes, index, UOp())), index);
-  addLaunch(p, std::move(graph), sink, builder, p.node);
+  addElements(p, bytes, {bytes, own.buffer, {bytes.shape().begin(), bytes.shape().end()}}, p.node);
 }
 
 // Computes the whole value before the first element of the target is overwritten.
-void Scheduler::produceThroughTemporary(Producer& p, const Storage& own) {
+void ItemMaker::produceThroughTemporary(Producer& p, const Storage& own) {
   UOp target = p.node.src(0), value = p.node.src(1);
-  Storage through = layoutOf(value, addTemporary(value), false);
-  auto graph = std::make_unique<Graph>();
-  KernelBuilder builder = builderFor(*graph);
-  IndexList index = builder.openRanges(value.shape(), AxisType::Loop);
-  UOp at = builder.addressIn(through, index);
-  UOp v = builder.value(value, index, UOp());
-  UOp sink = builder.finish(builder.storeAt(at, v), index);
-  addLaunch(p, std::move(graph), sink, builder, p.node);
+  Storage through = storage_.layoutOf(value, storage_.addTemporary(value), false);
+  addElements(p, value, through, p.node);
 
   std::vector<UOp> reads = p.reads;  // what the second kernel reads is the temporary
   auto second = std::make_unique<Graph>();
-  KernelBuilder copier(*second, counters_, {}, [&](UOp n) { return n == value ? &through : storageOf(n); });
-  index = copier.openRanges(value.shape(), AxisType::Loop);
+  KernelBuilder copier(*second, counters_, {}, [&](UOp n) { return n == value ? &through : storage_.of(n); });
+  IndexList index = copier.openRanges(value.shape(), AxisType::Loop);
   auto [place, gate] = copier.place(target, index, own);
-  v = copier.value(value, index, UOp());
-  sink = copier.finish(copier.storeAt(place, v, gate), index);
+  UOp v = copier.value(value, index, UOp());
+  UOp sink = copier.finish(copier.storeAt(place, v, gate), index);
   addLaunch(p, std::move(second), sink, copier, p.node);
   p.reads = std::move(reads);
 }
 
-void Scheduler::produceScatter(UOp node) {
-  const Storage& storage = *storageOf(node);
+void ItemMaker::produceScatter(UOp node) {
+  const Storage& storage = *storage_.of(node);
   produceElements(node, storage, node.src(0));
   Producer& p = producers_.back();
   if (isEmpty(node.src(node.srcCount() - 1))) return;
@@ -196,27 +218,22 @@ void Scheduler::produceScatter(UOp node) {
 }
 
 // A buffer with the elements of `value` and nothing between them, packed ones in a byte each.
-int Scheduler::denseBuffer(Producer& p, UOp value) {
-  const Storage* storage = storageOf(value);
-  if (storage == nullptr) return addTemporary(value);  // no elements
+int ItemMaker::denseBuffer(Producer& p, UOp value) {
+  const Storage* storage = storage_.of(value);
+  if (storage == nullptr) return storage_.addTemporary(value);  // no elements
   if (isGapless(*storage) && !storage->packed) {
     p.reads.push_back(value);
     return storage->buffer;
   }
-  Storage dense = layoutOf(value, addTemporary(value), true);
-  auto graph = std::make_unique<Graph>();
-  KernelBuilder builder = builderFor(*graph);
-  IndexList index = builder.openRanges(value.shape(), AxisType::Loop);
-  UOp at = builder.addressIn(dense, index), v = builder.value(value, index, UOp());
-  UOp sink = builder.finish(builder.storeAt(at, v), index);
-  addLaunch(p, std::move(graph), sink, builder, value);
+  Storage dense = storage_.layoutOf(value, storage_.addTemporary(value), true);
+  addElements(p, value, dense, value);
   return dense.buffer;
 }
 
-void Scheduler::produceHostCall(UOp node) {
+void ItemMaker::produceHostCall(UOp node) {
   const auto& arg = node.argAs<CustomArg>();
   Producer& p = producer(node);
-  ScheduleItem item{ItemKind::HostCall, -1, std::string(arg.name), {}, {}, {}, labelOf(node)};
+  ScheduleItem item{ItemKind::HostCall, -1, std::string(arg.name), {}, {}, {}, storage_.labelOf(node)};
   auto add = [&](UOp value, int buffer, bool isResult) {
     item.args.push_back(buffer);
     item.writes.push_back(isResult);
@@ -224,7 +241,7 @@ void Scheduler::produceHostCall(UOp node) {
     item.shapes.emplace_back();
     for (UOp dim : value.shape()) item.shapes.back().push_back(counters_.asVariables(dim));
   };
-  add(node, isEmpty(node) ? addTemporary(node) : storageOf(node)->buffer, true);
+  add(node, isEmpty(node) ? storage_.addTemporary(node) : storage_.of(node)->buffer, true);
   for (UOp s : node.src().first(static_cast<size_t>(arg.inputs))) {
     if (s.dtype() == DType::Index) {
       item.values.push_back(counters_.asVariables(s));
