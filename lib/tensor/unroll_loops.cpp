@@ -22,11 +22,13 @@ class Unroller {
     std::ranges::copy_if(below, std::back_inserter(body_), [&](UOp n) { return isInside(n); });
   }
 
-  Status unroll() {
-    int64_t count = range_.src(0).constInt();
-    if (count > kMaxNodes / std::max<int64_t>(1, static_cast<int64_t>(body_.size())))
+  /// `room`: effects that the graph may still gain.
+  Status unroll(int64_t& room) {
+    const int64_t count = range_.src(0).constInt(), nodes = std::ssize(body_), effects = std::ssize(end_.src(0).src());
+    if (count > kMaxNodes / std::max<int64_t>(1, nodes) || count > room / std::max<int64_t>(1, effects))
       return fail(Diag::TooLarge, "a loop of " + std::to_string(count) + " iterations is too long to be unrolled",
                   "leave unroll out");
+    room -= count * effects;
     for (int64_t i = 0; i < count; ++i) iteration(i);
     if (effects_.empty()) enter();
     return {};
@@ -123,7 +125,8 @@ class Unroller {
 }  // namespace
 
 Result<UOp> unrollLoops(Model& model, UOp sink, Decisions& decisions) {
-  std::set<uint32_t> stay;  // loops, by number
+  std::set<uint32_t> stay;                       // loops, by number
+  int64_t room = kAny - std::ssize(sink.src());  // the sink has all effects as sources
   for (;;) {
     std::vector<UOp> order = toposort(sink);
     auto end = std::find_if(order.begin(), order.end(), [&](UOp n) {
@@ -137,7 +140,7 @@ Result<UOp> unrollLoops(Model& model, UOp sink, Decisions& decisions) {
       continue;
     }
     Unroller unroller(model, *end);
-    SVOD_CHECK(unroller.unroll());
+    SVOD_CHECK(unroller.unroll(room));
     sink = transform(*model.graph, sink, [&](UOp n, std::span<const UOp> src) { return unroller.rebuilt(n, src); });
   }
 }

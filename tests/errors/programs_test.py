@@ -87,6 +87,10 @@ class Graphs(Case):
                 self.assertEqual(done.stdout, "")
                 shown.update(codes)
 
+    def test_loops_too_long_to_be_unrolled(self):
+        loop = "loop i < 40000, unroll=true {\n  assign s = s + 1\n}\n"
+        self.graph_refused("too-large", "state s: i64\n" + 2 * loop, says="too long to be unrolled")
+
     def test_mistakes_in_text(self):
         for code, body, says in (
             ("syntax", "output y = (x", "graph.svod:"),
@@ -471,6 +475,8 @@ class Running(Case):
         if SANITIZERS:  # they reserve more than any limit, and have one of their own
             limit = {"env": {name: "allocator_may_return_null=1" for name in ("ASAN_OPTIONS", "TSAN_OPTIONS")}}
         self.refuse("device-failure", "-i", "x=x.npy", says="bytes", **limit)
+        self.graph("svod 1\noutput v = zeros(shape=[1000000, 1000000])\n")
+        self.refused("device-failure", "svodc", "compile", "graph.svod", "-o", "q", "--verify", says="out of memory", **limit)
 
 
 class Interrupts(Case):

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <new>
 
 #include "command_line.h"
 #include "console/console.h"
@@ -76,8 +77,12 @@ int main(int argc, char** argv) {
   if (!request) return console.finish(request.error());
   InterruptGuard interrupts(console);
   request->interrupts = &interrupts;
-  const Result<int> result = run(*request, console);
-  if (result) return *result;
-  interrupts.beforeError();
-  return console.finish(result.error());
+  try {
+    const Result<int> result = run(*request, console);
+    if (result) return *result;
+    interrupts.beforeError();
+    return console.finish(result.error());
+  } catch (const std::bad_alloc&) {
+    return console.finish({Diag::DeviceFailure, "out of memory", "use smaller shapes", {}, {}});
+  }
 }
