@@ -27,7 +27,8 @@ Result<std::vector<svod_host_entry>> hostEntries(const Program& program, const s
 }  // namespace
 
 Result<std::unique_ptr<Instance>> Instance::create(std::shared_ptr<const LoadedPlan> loaded,
-                                                   const svod_instance_options& options, Pool* pool) {
+                                                   const svod_instance_options& options, Pool* pool,
+                                                   std::vector<Device*> devices) {
   std::unique_ptr<Instance> instance(new Instance(std::move(loaded)));
   instance->pool_ = pool;
   Run::Config config;
@@ -35,10 +36,12 @@ Result<std::unique_ptr<Instance>> Instance::create(std::shared_ptr<const LoadedP
   config.profile = options.profile != 0;
   config.traceEvents = options.trace_events;
   if (options.memory != nullptr) config.memory = *options.memory;
+  config.devices = devices;
   const svod_memory memory = config.memory;
   SVOD_TRY(config.functions, hostEntries(instance->loaded_->program(), options));
   SVOD_TRY(instance->run_, Run::create(*instance->loaded_, std::move(config)));
   SVOD_CHECK(instance->allocate(memory));
+  SVOD_CHECK(instance->onDevices_.allocate(*instance->loaded_, std::move(devices), instance->pointers_));
   instance->fillStates(memory.allocate == nullptr);
   return instance;
 }
@@ -125,10 +128,14 @@ Status Instance::execute(uint64_t seed) {
     prepared_ = UINT64_MAX;
     placeExternal();
     chooseHugePages();
-    SVOD_CHECK(run_->prepare(bindings_.values(), pointers_, sizes_));
+    SVOD_CHECK(run_->prepare(bindings_.values(), pointers_, sizes_, onDevices_.arguments()));
     prepared_ = bindings_.version();
   }
-  SVOD_CHECK(run_->execute(pool_, seed));
+  if (needsConstants_) SVOD_CHECK(onDevices_.copyConstants());
+  needsConstants_ = false;
+  const Status status = run_->execute(pool_, seed);
+  needsConstants_ = run_->lostMemory();
+  SVOD_CHECK(status);
   return checkExpectations();
 }
 

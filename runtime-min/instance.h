@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "runtime-min/bindings.h"
+#include "runtime-min/device_memory.h"
 #include "runtime-min/loaded_plan.h"
 #include "runtime-min/memory_block.h"
 #include "runtime-min/run.h"
@@ -12,8 +13,10 @@ namespace svod {
 
 class Instance {
  public:
+  /// `devices` by DeviceId, null or missing where the host runs what the plan has there; they outlive the instance.
   static Result<std::unique_ptr<Instance>> create(std::shared_ptr<const LoadedPlan> loaded,
-                                                  const svod_instance_options& options, Pool* pool);
+                                                  const svod_instance_options& options, Pool* pool,
+                                                  std::vector<Device*> devices = {});
 
   const LoadedPlan& loaded() const { return *loaded_; }
   Bindings& bindings() { return bindings_; }
@@ -38,6 +41,8 @@ class Instance {
   Bindings bindings_;
   Pool* pool_ = nullptr;
   std::unique_ptr<Run> run_;
+  DeviceMemory onDevices_;
+  bool needsConstants_ = false;      // a device lost its memory
   std::vector<MemoryBlock> blocks_;  // arenas, that of the host first, and states
   std::vector<void*> pointers_;      // by BufferId
   std::vector<uint64_t> sizes_;      // by BufferId: bytes that are really there

@@ -30,7 +30,7 @@ uint64_t estimate(const Expr& expr, std::span<const int64_t> values) {
 Run::Run(const LoadedPlan& loaded, Config config)
     : loaded_(loaded), program_(loaded.program()), config_(std::move(config)), args_(program_.argBuffers.size()),
       sizes_(program_.argBuffers.size()), values_(program_.valueCount), variables_(loaded.plan().variables.size()),
-      work_(program_.steps.size()), workers_(config_.workers),
+      work_(program_.steps.size()), devices_(loaded.plan(), config_.devices), workers_(config_.workers),
       pending_(std::make_unique<std::atomic<uint32_t>[]>(program_.steps.size())),
       next_(std::make_unique<std::atomic<uint64_t>[]>(program_.steps.size())),
       done_(std::make_unique<std::atomic<uint32_t>[]>(program_.steps.size())), scopes_(program_.scopes.size()) {
@@ -82,7 +82,7 @@ Status Run::evaluateLaunch(StepId step, const Launch& launch) {
                       "kernel '" + kernel.name + "' would have " + std::to_string(*tiles) + " tiles",
                       "choose other values for the variables");
   work_[step] = {*tiles, 1, estimate(kernel.flops, values), estimate(kernel.bytes, values)};
-  work_[step].tasks = tasksFor(work_[step]);
+  work_[step].tasks = devices_.isOnDevice(step) ? 1 : tasksFor(work_[step]);
   return {};
 }
 
@@ -113,17 +113,18 @@ Status Run::evaluateCopy(StepId id, const Copy& copy) {
                           "', which is more than they hold",
                       "choose other values for the variables");
   work_[id] = {(*bytes + kCopyTile - 1) / kCopyTile, 1, 0, 2 * static_cast<uint64_t>(*bytes)};
-  work_[id].tasks = tasksFor(work_[id]);
+  work_[id].tasks = devices_.isOnDevice(id) ? 1 : tasksFor(work_[id]);
   return {};
 }
 
 Status Run::prepare(std::span<const int64_t> variables, std::span<void* const> pointers,
-                    std::span<const uint64_t> sizes) {
+                    std::span<const uint64_t> sizes, std::span<const std::pair<uint32_t, void*>> elsewhere) {
   std::copy(variables.begin(), variables.end(), variables_.begin());
   for (size_t slot = 0; slot < args_.size(); slot++) {
     args_[slot] = pointers[program_.argBuffers[slot]];
     sizes_[slot] = sizes[program_.argBuffers[slot]];
   }
+  for (const auto& [slot, pointer] : elsewhere) args_[slot] = pointer;
   uint64_t total = 0;
   bool shared = false;
   for (StepId step = 0; step < program_.steps.size(); step++) {
@@ -160,9 +161,21 @@ Status Run::beginIteration(uint32_t scope, int64_t trip) {
 
 // ---- Running one step ----
 
+/// Gives all of a step to the queue of its device.
+Status Run::performOnDevice(StepId id) {
+  const ProgramStep& step = program_.steps[id];
+  void* const* args = args_.data() + step.args.begin;
+  if (step.kind == StepKind::Copy) return devices_.copy(id, args[0], args[1], work_[id].bytes / 2);
+  const auto& launch = std::get<Launch>(loaded_.plan().steps[id].action);
+  devices_.launch(id, {step.function, args, step.args.size(), values_.data() + step.values.begin, work_[id].tiles,
+                       loaded_.plan().kernels[launch.kernel].scratchBytes});
+  return {};
+}
+
 Status Run::perform(StepId id, uint32_t worker, int64_t tileBegin, int64_t tileEnd) {
   const ProgramStep& step = program_.steps[id];
   void* const* args = args_.data() + step.args.begin;
+  if (devices_.isOnDevice(id)) return performOnDevice(id);
   if (step.kind == StepKind::Launch) {
     step.function(args, values_.data() + step.values.begin, tileBegin, tileEnd, workers_[worker].scratch.data());
   } else if (step.kind == StepKind::Copy) {
@@ -194,11 +207,13 @@ Status Run::runInOrder(uint32_t scope) {
   for (StepId id : program_.scopes[scope].steps) {
     if (stop_.load(std::memory_order_relaxed)) return svod::fail(Diag::Interrupted, "the run was stopped");
     const ProgramStep& step = program_.steps[id];
+    if (devices_.any()) SVOD_CHECK(devices_.await(id));
     if (step.kind == StepKind::Loop) {
       SVOD_TRY(const int64_t trips, tripsOf(id));
       for (int64_t trip = 0; trip < trips && goesOn(id); trip++) {
         SVOD_CHECK(beginIteration(step.body, trip));
         SVOD_CHECK(runInOrder(step.body));
+        if (devices_.any()) SVOD_CHECK(devices_.settle());
       }
       continue;
     }
@@ -227,6 +242,10 @@ Status Run::execute(Pool* pool, uint64_t seed) {
     if (!program_.steps.empty()) startScope(0, 0);
     if (pool == nullptr || workers_.size() == 1 || !pool->run(*this)) work(0);
     if (failed_.load()) status = svod::fail(std::move(error_));
+  }
+  if (devices_.any()) {
+    if (status) status = devices_.settle();
+    lostMemory_ = devices_.recover() || lostMemory_;
   }
   // A stop that came too late for this run ends the next one, so that nobody waits for it in vain.
   if (!status) stop_.store(false, std::memory_order_relaxed);

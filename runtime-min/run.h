@@ -10,9 +10,11 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "runtime-min/deque.h"
+#include "runtime-min/device_steps.h"
 #include "runtime-min/host_call.h"
 #include "runtime-min/loaded_plan.h"
 #include "runtime-min/memory_block.h"
@@ -27,18 +29,23 @@ class Run final : public Job {
     size_t workers = 1;
     std::vector<svod_host_entry> functions;  // by Program::hostFunctions
     bool profile = false;
-    size_t traceEvents = 0;   // per worker
-    svod_memory memory = {};  // no functions: the system's
+    size_t traceEvents = 0;             // per worker
+    svod_memory memory = {};            // no functions: the system's
+    std::vector<Device*> devices = {};  // by DeviceId; null or missing: the host
   };
   static Result<std::unique_ptr<Run>> create(const LoadedPlan& loaded, Config config);
 
   /// Sets what kernels and copies get: `variables` by VariableId, `pointers` and actual `sizes` by BufferId.
-  Status prepare(std::span<const int64_t> variables, std::span<void* const> pointers, std::span<const uint64_t> sizes);
+  /// `elsewhere`: argument slots that get another pointer than their buffer has.
+  Status prepare(std::span<const int64_t> variables, std::span<void* const> pointers, std::span<const uint64_t> sizes,
+                 std::span<const std::pair<uint32_t, void*>> elsewhere = {});
   /// Runs all steps; `seed` not 0 draws the order of independent steps from it.
   Status execute(Pool* pool, uint64_t seed);
   void stop() { stop_.store(true, std::memory_order_relaxed); }
   Profile& profile() { return profile_; }
   const Profile& profile() const { return profile_; }
+  /// Whether a device failed and started anew since this was asked last: what was copied to it may be gone.
+  bool lostMemory() { return std::exchange(lostMemory_, false); }
 
   void work(uint32_t worker) override;
 
@@ -78,6 +85,7 @@ class Run final : public Job {
 
   Status runInOrder(uint32_t scope);
   Status call(StepId step, uint32_t worker, int64_t tileBegin, int64_t tileEnd);
+  Status performOnDevice(StepId step);
   Status perform(StepId step, uint32_t worker, int64_t tileBegin, int64_t tileEnd);
 
   StepId runStep(StepId step, uint32_t worker);
@@ -107,6 +115,9 @@ class Run final : public Job {
   std::vector<int64_t> variables_;
   std::vector<Work> work_;     // by StepId
   bool worthSharing_ = false;  // enough work to wake other threads
+
+  DeviceSteps devices_;
+  bool lostMemory_ = false;
 
   std::vector<Worker> workers_;
   std::unique_ptr<std::atomic<uint32_t>[]> pending_;  // by StepId: dependencies that have not finished

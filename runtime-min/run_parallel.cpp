@@ -38,6 +38,11 @@ StepId Run::runStep(StepId id, uint32_t worker) {
     return kNone;
   }
   const ProgramStep& step = program_.steps[id];
+  if (devices_.any())
+    if (Status status = devices_.await(id); !status) {
+      fail(std::move(status).error());
+      return kNone;
+    }
   if (step.kind == StepKind::Loop) return startLoop(id, worker);
   const Work& work = work_[id];
   if (profile_.on()) profile_.begin(id, Profile::now());
@@ -154,6 +159,11 @@ StepId Run::finish(StepId id, uint32_t worker) {
       endRun();
       return kNone;
     }
+    if (devices_.any())
+      if (Status status = devices_.settle(); !status) {
+        fail(std::move(status).error());
+        return kNone;
+      }
     if (++scope.trip < scope.trips && goesOn(program_.scopes[step.scope].loop)) {
       if (Status status = beginIteration(step.scope, scope.trip); !status)
         fail(std::move(status).error());

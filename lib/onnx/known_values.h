@@ -8,6 +8,7 @@
 
 #include "frontend/builder.h"
 #include "interp/tensor.h"
+#include "onnx/value_ranges.h"
 
 namespace svod {
 
@@ -19,7 +20,7 @@ struct Dependencies {
 /// Belongs to one builder, which outlives it, and remembers what it found; used by the thread of the builder.
 class KnownValues {
  public:
-  explicit KnownValues(GraphBuilder& builder) : b_(builder) {}
+  explicit KnownValues(GraphBuilder& builder) : b_(builder), ranges_(builder) {}
 
   /// The elements of x in row-major order, or nothing when the shape is symbolic or larger than kMaxElements.
   /// An element is a constant of the dtype of x, an expression over variables as in size_arithmetic.h, or null when
@@ -29,6 +30,8 @@ class KnownValues {
   std::optional<HostTensor> constant(const Tensor& x);
   /// From here on the elements of x, an input, are these.
   void set(const Tensor& x, std::vector<UOp> elements) { known_[x.node().id()] = std::move(elements); }
+  /// What the elements of x can be in a run.
+  ValueRange range(const Tensor& x) { return ranges_.of(x.node()); }
   /// What a run must give before x has a value.
   Dependencies dependencies(const Tensor& x) const;
 
@@ -48,6 +51,7 @@ class KnownValues {
   bool dependsOnRun(UOp node);
 
   GraphBuilder& b_;
+  ValueRanges ranges_;
   std::unordered_map<uint32_t, Elements> known_;  // node id -> elements; empty also for "nothing is known"
   std::unordered_map<uint32_t, bool> dependsOnRun_;
 };

@@ -117,6 +117,9 @@ class OnnxNode {
   std::optional<HostTensor> constant(int i) const;
   /// The elements of an integer operand as sizes: numbers, or expressions over variables.
   Dims sizes(int i) const;
+  /// The same, where elements that only a run knows become lengths if something bounds them, such as Min or Clip. A run
+  /// in which one is negative fails.
+  Dims sizesOrLengths(int i) const;
   std::vector<int64_t> integers(int i) const;
   std::vector<double> numbers(int i) const;
   /// A list that older opsets have as attribute and newer ones as operand: the operand if there is one.
@@ -167,6 +170,7 @@ class OnnxNode {
   std::vector<int> axes(std::span<const int64_t> axes, int rank) const;
 
  private:
+  Dim boundedSize(int i, int64_t element) const;
   const proto::AttributeProto* find(std::string_view attribute) const;
   std::string_view preset(std::string_view attribute) const;
   void failUnknown(int i) const;

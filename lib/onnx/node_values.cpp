@@ -4,6 +4,7 @@
 #include "onnx/importer_text.h"
 #include "onnx/known_values.h"
 #include "onnx/node.h"
+#include "onnx/run_elements.h"
 #include "support/text.h"
 
 namespace svod {
@@ -76,6 +77,33 @@ Dims OnnxNode::sizes(int i) const {
   if (all && static_cast<size_t>(sizes.rank()) == all->size()) return sizes;
   failUnknown(i);
   return {};
+}
+
+// The size that an element is in a run; null when nothing bounds it.
+Dim OnnxNode::boundedSize(int i, int64_t element) const {
+  constexpr double kMost = 1 << 16;
+  Tensor x = arg(i);
+  UOp node = runElement(b, x.node(), x.rank() == 0 ? std::vector<int64_t>() : std::vector{element});
+  if (!node) return {};
+  Tensor value = b.asIs(node);
+  const ValueRange range = context_.knownValues().range(value);
+  const bool isNatural = range.least >= 0;
+  if (range.most > kMost || (!isNatural && !b.counters().empty())) return {};
+  if (!isNatural) expect({i}, min(cast(value, DType::I64), 0), {b.dim(0)});
+  return length(cast(value, DType::I64), b.dim(std::max<int64_t>(0, static_cast<int64_t>(range.most))));
+}
+
+Dims OnnxNode::sizesOrLengths(int i) const {
+  Tensor x = arg(i);
+  std::optional<std::vector<UOp>> all = x ? context_.knownValues().elements(x) : std::nullopt;
+  if (!all || x.rank() > 1 || !isInt(x.dtype())) return sizes(i);
+  Dims found;
+  for (size_t k = 0; k < all->size() && !b.failed(); ++k) {
+    UOp u = (*all)[k];
+    found.add(!u ? boundedSize(i, static_cast<int64_t>(k)) : u.isConst() ? b.dim(u.constInt()) : Dim(b.graph(), u));
+    if (!found[-1]) return sizes(i);
+  }
+  return found;
 }
 
 bool OnnxNode::hasEntries(int i, std::optional<int> count) const {

@@ -41,7 +41,7 @@ Results onnxConstant(OnnxNode& n) {
 
 Results onnxConstantOfShape(OnnxNode& n) {
   std::optional<Dims> declared = n.declaredFor(0);
-  Dims dims = declared ? *declared : n.sizes(0);
+  Dims dims = declared ? *declared : n.sizesOrLengths(0);
   if (declared) n.expect({0}, n.arg(0), dims);
   if (n.b.failed()) return Tensor();
   Tensor fill = n.b.constant(Scalar::ofFloat(DType::F32, 0));
@@ -59,7 +59,8 @@ namespace {
 
 // The elements from operand 0 on, by operand 2; how many there are is known as a size.
 Tensor countedRange(OnnxNode& n, Tensor count) {
-  Dims all = n.withArgs({cast(reshape(count, Dims()), DType::I64)}).sizes(0);
+  Tensor natural = max(cast(reshape(count, Dims()), DType::I64), 0);
+  Dims all = n.withArgs({n.arg(0), natural}).sizesOrLengths(1);
   if (all.rank() != 1) return {};
   Dim size = larger(all[0], n.b.dim(0));
   return reshape(n.arg(0), Dims()) + cast(n.b.iota(size), n.arg(0).dtype()) * reshape(n.arg(2), Dims());
@@ -87,6 +88,7 @@ Results onnxRange(OnnxNode& n) {
     Tensor steps = cast(n.b.iota(n.b.dim(static_cast<int64_t>(count))), dtype);
     return n.arg(0) + steps * n.arg(2);
   }
+  if (!isKnown && n.isKnown(2)) return countedRange(n, -floordiv(n.arg(0) - n.arg(1), n.arg(2)));
   Dims step = n.sizes(2);
   if (step.rank() == 1 && !step[0].isConst()) {
     if (!n.require(step[0].min() > 0 || step[0].max() < 0, "delta is never 0")) return Tensor();

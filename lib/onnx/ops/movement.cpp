@@ -225,7 +225,7 @@ Results onnxTile(OnnxNode& n) {
     for (int i = 0; i < have.rank(); ++i)
       if (have[i].isConst() && have[i].constant() > 0) repeats.add(floordiv(stated[i], have[i]));
   if (repeats.rank() != have.rank() || have.rank() == 0) {
-    repeats = n.sizes(1);
+    repeats = n.sizesOrLengths(1);
   } else {
     n.expect({1}, n.arg(1), repeats);
   }

@@ -224,7 +224,7 @@ bool readRequest(OnnxNode& n, Tensor x, Request& r) {
   if (!isKnown || !isRegionKnown) r.isAtRun = sizesAtRun(n, x, isGiven(3) && isKnown, r);
   if (r.isAtRun) return !n.b.failed();
   if (isGiven(2)) r.scales = n.numbers(2);
-  if (isGiven(3) && !n.b.failed()) r.sizes = n.sizes(3);
+  if (isGiven(3) && !n.b.failed()) r.sizes = n.sizesOrLengths(3);
   if (isCrop && !n.b.failed()) r.region = n.numbers(1);
   return !n.b.failed();
 }

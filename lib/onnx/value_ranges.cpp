@@ -1,0 +1,184 @@
+#include "onnx/value_ranges.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "interp/tensor.h"
+#include "ir/bounds.h"
+
+namespace svod {
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kExact = 4503599627370496.0;  // 2^52: integers up to here, and their neighbours, are doubles
+constexpr int64_t kMostWeights = 1 << 16;
+
+ValueRange both(ValueRange a, ValueRange c) { return {std::min(a.least, c.least), std::max(a.most, c.most)}; }
+ValueRange with(ValueRange a, double value) { return both(a, {value, value}); }
+
+ValueRange ofInterval(const Interval& i) {
+  auto least = static_cast<double>(i.min), most = static_cast<double>(i.max);
+  return {least < -kExact ? -kInfinity : least, most > kExact ? kInfinity : most};
+}
+
+Interval intervalOf(ValueRange r) {
+  return {r.least < -kExact ? INT64_MIN : static_cast<int64_t>(std::ceil(r.least)),
+          r.most > kExact ? INT64_MAX : static_cast<int64_t>(std::floor(r.most))};
+}
+
+// Nothing but NaN tells that a bound was infinity minus infinity, or zero times it.
+ValueRange ordered(std::initializer_list<double> corners) {
+  for (double c : corners)
+    if (std::isnan(c)) return {-kInfinity, kInfinity};
+  return {std::min(corners), std::max(corners)};
+}
+
+// What rounding to the dtype, in whatever order a compiler computes, can add.
+ValueRange rounded(DType dtype, ValueRange r) {
+  const double error = info(dtype).bits >= 32 ? 1e-6 : 1.0 / 64;
+  r.least -= std::abs(r.least) * error, r.most += std::abs(r.most) * error;
+  const double finite = maxFinite(dtype);
+  return {r.least < -finite ? -kInfinity : r.least, r.most > finite ? kInfinity : r.most};
+}
+
+ValueRange everything(DType dtype) {
+  return isFloat(dtype) ? ValueRange{-kInfinity, kInfinity} : ofInterval({minInt(dtype), maxInt(dtype)});
+}
+
+ValueRange quotient(ValueRange a, ValueRange c) {
+  if (c.least <= 0 && c.most >= 0) return {-kInfinity, kInfinity};
+  return ordered({a.least / c.least, a.least / c.most, a.most / c.least, a.most / c.most});
+}
+
+ValueRange product(ValueRange a, ValueRange c) {
+  return ordered({a.least * c.least, a.least * c.most, a.most * c.least, a.most * c.most});
+}
+
+bool mayBeEmpty(UOp node, std::span<const int32_t> axes) {
+  return std::ranges::any_of(axes, [&](int32_t a) { return node.shape()[static_cast<size_t>(a)].bounds().min < 1; });
+}
+
+}  // namespace
+
+ValueRange ValueRanges::allOf(std::span<const UOp> nodes) const {
+  ValueRange all = known(nodes[0]);
+  for (UOp n : nodes.subspan(1)) all = both(all, known(n));
+  return all;
+}
+
+// Sources before users, without recursion: chains of ops can be long.
+ValueRange ValueRanges::of(UOp root) {
+  std::vector<UOp> stack{root};
+  while (!stack.empty()) {
+    UOp node = stack.back();
+    if (known_.contains(node.id())) {
+      stack.pop_back();
+      continue;
+    }
+    size_t waiting = stack.size();
+    for (UOp s : node.src())
+      if (!known_.contains(s.id())) stack.push_back(s);
+    if (stack.size() > waiting) continue;
+    stack.pop_back();
+    known_.emplace(node.id(), evaluate(node));
+  }
+  return known_.at(root.id());
+}
+
+ValueRange ValueRanges::evaluate(UOp node) const {
+  switch (node.op()) {
+    case Op::Const: {
+      const Scalar value = node.constant();
+      if (!isFloat(node.dtype())) return ofInterval(node.bounds());
+      if (std::isnan(value.asFloat())) return everything(node.dtype());
+      return {value.asFloat(), value.asFloat()};
+    }
+    case Op::Buffer: return weights(node);
+    case Op::Reshape:
+    case Op::Expand:
+    case Op::Permute:
+    case Op::Shrink:
+    case Op::Flip:
+    case Op::Contiguous: return known(node.src(0));
+    case Op::Pad: return both(known(node.src(0)), known(node.src(1)));
+    case Op::Gather: return with(known(node.src(0)), 0);
+    case Op::Stack: return allOf(node.src());
+    case Op::Scatter: {
+      const bool sets = node.argAs<ReduceArg>().op == Op::Store;
+      return sets ? both(known(node.src(0)), known(node.src(node.srcCount() - 1))) : everything(node.dtype());
+    }
+    case Op::Reduce: return folded(node);
+    default: break;
+  }
+  return isElementwise(node.op()) ? elementwise(node)
+         : isFloat(node.dtype())  ? everything(node.dtype())
+                                  : ofInterval(node.bounds());
+}
+
+ValueRange ValueRanges::weights(UOp node) const {
+  const ModelPort& port = b_.model().ports[node.argAs<SlotArg>().slot];
+  int64_t count = 1;
+  for (size_t i = 0; i < node.rank() && count >= 0; ++i)
+    count = node.dim(i) < 0 || node.dim(i) > kMostWeights ? -1 : std::min(count * node.dim(i), kMostWeights + 1);
+  if (port.kind != PortKind::Weight || count < 1 || count > kMostWeights) return everything(node.dtype());
+  ValueRange all{kInfinity, -kInfinity};
+  for (int64_t i = 0; i < count; ++i) {
+    const Scalar s = HostTensor::readMemory(node.dtype(), port.data.data, i);
+    const double value = isFloat(s.dtype()) ? s.asFloat() : static_cast<double>(s.asInt());
+    if (!std::isnan(value)) all = with(all, value);
+  }
+  return all.least <= all.most ? all : everything(node.dtype());
+}
+
+ValueRange ValueRanges::folded(UOp node) const {
+  const ReduceArg& arg = node.argAs<ReduceArg>();
+  if ((arg.op == Op::Max || arg.op == Op::Min) && !mayBeEmpty(node.src(0), arg.axes)) return known(node.src(0));
+  return everything(node.dtype());
+}
+
+// What may overflow is bounded by the dtype alone.
+ValueRange ValueRanges::integers(UOp node) const {
+  std::vector<Interval> in;
+  for (UOp s : node.src()) {
+    if (isFloat(s.dtype())) return ofInterval(node.bounds());
+    in.push_back(intervalOf(known(s)));
+  }
+  return ofInterval(computeBounds(node.op(), node.dtype(), node.src(), in, node.arg()));
+}
+
+ValueRange ValueRanges::elementwise(UOp node) const {
+  const DType dtype = node.dtype();
+  const ValueRange a = known(node.src(0));
+  if (node.op() == Op::Where) return both(known(node.src(1)), known(node.src(2)));
+  if (node.op() == Op::Cast && dtype != DType::Bool) {
+    // NaN becomes 0.
+    const bool isFromFloat = isFloat(node.src(0).dtype());
+    if (isFloat(dtype)) return rounded(dtype, a);
+    const Interval limits{minInt(dtype), maxInt(dtype)};
+    const ValueRange whole = isFromFloat ? with({std::trunc(a.least), std::trunc(a.most)}, 0) : a;
+    const bool fits = whole.least >= static_cast<double>(limits.min) && whole.most <= static_cast<double>(limits.max);
+    return fits ? whole : everything(dtype);
+  }
+  if (!isFloat(dtype)) return integers(node);
+  const ValueRange c = node.srcCount() > 1 ? known(node.src(1)) : a;
+  switch (node.op()) {
+    case Op::Neg: return {-a.most, -a.least};
+    case Op::Abs: return {a.least > 0 ? a.least : std::max(0.0, -a.most), std::max(-a.least, a.most)};
+    case Op::Trunc: return {std::trunc(a.least), std::trunc(a.most)};
+    case Op::Floor: return {std::floor(a.least), std::floor(a.most)};
+    case Op::Ceil: return {std::ceil(a.least), std::ceil(a.most)};
+    case Op::Round: return {std::nearbyint(a.least), std::nearbyint(a.most)};
+    case Op::Add: return rounded(dtype, ordered({a.least + c.least, a.most + c.most}));
+    case Op::Sub: return rounded(dtype, ordered({a.least - c.most, a.most - c.least}));
+    case Op::Mul: return rounded(dtype, product(a, c));
+    case Op::Fdiv: return rounded(dtype, quotient(a, c));
+    case Op::Recip: return rounded(dtype, quotient({1, 1}, a));
+    case Op::Max: return {std::max(a.least, c.least), std::max(a.most, c.most)};
+    case Op::Min: return {std::min(a.least, c.least), std::min(a.most, c.most)};
+    default: return everything(dtype);
+  }
+}
+
+}  // namespace svod

@@ -1,0 +1,52 @@
+// A device with memory that the host cannot touch. Its work is given to a queue and done later, in the order in which
+// it was given. Whoever makes an instance lends it devices (Instance::create), each to one instance at a time; a device
+// of the plan that is not lent is the host, whose memory its arena then is.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "runtime-min/program.h"
+#include "support/result.h"
+
+namespace svod {
+
+/// A kernel on all its tiles. What is pointed to stays as it is until the work is done; the buffers are addresses of
+/// the device.
+struct DeviceLaunch {
+  KernelFunction function = nullptr;
+  void* const* buffers = nullptr;
+  uint32_t bufferCount = 0;
+  const int64_t* values = nullptr;
+  int64_t tiles = 0;
+  uint64_t scratchBytes = 0;
+};
+
+/// Any thread may give work and wait. `tag` is what a failure of the work is known by.
+class Device {
+ public:
+  /// Counts what was given, from 1 on: a ticket is done when everything up to it is.
+  using Ticket = uint64_t;
+  struct Failure {
+    uint32_t tag = 0;  // of the first work that failed
+    std::string what;
+  };
+
+  virtual ~Device() = default;
+  /// An address of the device, aligned to kPlanAlignment; contents undefined. Errors: DeviceFailure.
+  virtual Result<void*> allocate(uint64_t bytes) = 0;
+  virtual void release(void* memory, uint64_t bytes) = 0;
+
+  virtual Ticket launch(const DeviceLaunch& launch, uint32_t tag) = 0;
+  virtual Ticket copyIn(void* to, const void* fromHost, uint64_t bytes, uint32_t tag) = 0;
+  virtual Ticket copyOut(void* toHost, const void* from, uint64_t bytes, uint32_t tag) = 0;
+  virtual Ticket copyWithin(void* to, const void* from, uint64_t bytes, uint32_t tag) = 0;
+
+  /// Returns when the ticket is done. After a failure, or when the device is lost, nothing more is done until reset().
+  virtual std::optional<Failure> wait(Ticket ticket) = 0;
+  /// Makes the device usable again after a failure. Its memory stays allocated; the contents may be gone. Nothing is
+  /// being waited for.
+  virtual void reset() = 0;
+};
+
+}  // namespace svod

@@ -1,0 +1,43 @@
+// What an instance keeps on lent devices: an arena, and copies of the weights that launches there read.
+#pragma once
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "runtime-min/device.h"
+#include "runtime-min/loaded_plan.h"
+
+namespace svod {
+
+class DeviceMemory {
+ public:
+  DeviceMemory() = default;
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+  ~DeviceMemory();
+
+  /// `devices` by DeviceId, null or missing for the host; borrowed. Sets the `pointers` of arena buffers there.
+  Status allocate(const LoadedPlan& loaded, std::vector<Device*> devices, std::vector<void*>& pointers);
+  /// Also after a device lost what it held.
+  Status copyConstants();
+  /// Argument slots of the program whose weights lie on a device, and where.
+  const std::vector<std::pair<uint32_t, void*>>& arguments() const { return arguments_; }
+  bool has(DeviceId device) const { return device < devices_.size() && devices_[device] != nullptr; }
+
+ private:
+  struct Block {
+    Device* device;
+    void* data;
+    uint64_t bytes;
+  };
+  Result<void*> take(Device* device, uint64_t bytes);
+  Status placeConstants(StepId step, const Launch& launch);
+
+  const LoadedPlan* loaded_ = nullptr;
+  std::vector<Device*> devices_;
+  std::vector<Block> blocks_;
+  std::map<std::pair<DeviceId, ConstantId>, void*> constants_;
+  std::vector<std::pair<uint32_t, void*>> arguments_;
+};
+
+}  // namespace svod

@@ -1,0 +1,107 @@
+#include "runtime-min/device_steps.h"
+
+#include <algorithm>
+
+namespace svod {
+
+DeviceSteps::DeviceSteps(const Plan& plan, std::vector<Device*> devices)
+    : plan_(&plan), devices_(std::move(devices)), homes_(plan.steps.size(), 0), tickets_(plan.steps.size(), 0) {
+  devices_.resize(plan.devices.size(), nullptr);
+  any_ = std::ranges::any_of(devices_, [](const Device* device) { return device != nullptr; });
+  if (!any_) return;
+  last_ = std::make_unique<std::atomic<Device::Ticket>[]>(devices_.size());
+  const auto queueOf = [&](BufferId buffer) {
+    const DeviceId device = deviceOf(plan, buffer).value_or(0);
+    return devices_[device] != nullptr ? device : 0;
+  };
+  uint64_t staged = 0;
+  for (StepId step = 0; step < plan.steps.size(); step++) {
+    DeviceId& home = homes_[step];
+    if (const auto* launch = std::get_if<Launch>(&plan.steps[step].action)) {
+      for (BufferId buffer : launch->buffers) home = std::max(home, queueOf(buffer));  // they are on one device
+    } else if (const auto* copy = std::get_if<Copy>(&plan.steps[step].action)) {
+      const DeviceId to = queueOf(copy->dst), from = queueOf(copy->src);
+      home = to != 0 ? to : from;
+      if (to != 0 && from != 0 && to != from) staged = std::max(staged, plan.buffers[copy->dst].bytes);
+    }
+  }
+  staging_.resize(staged);
+}
+
+Status DeviceSteps::failure(DeviceId device, const Device::Failure& failure) const {
+  std::string what = "step " + std::to_string(failure.tag);
+  if (failure.tag < plan_->steps.size())
+    if (const auto* launch = std::get_if<Launch>(&plan_->steps[failure.tag].action))
+      what += ", kernel '" + plan_->kernels[launch->kernel].name + "',";
+  return fail(Diag::DeviceFailure, what + " failed on device '" + plan_->devices[device].name + "': " + failure.what,
+              "run again; the device starts anew");
+}
+
+Status DeviceSteps::wait(DeviceId device, Device::Ticket ticket) {
+  const std::optional<Device::Failure> failed = devices_[device]->wait(ticket);
+  return failed ? failure(device, *failed) : Status();
+}
+
+Status DeviceSteps::await(StepId step) {
+  // A step that has nothing to do gives no work: who waits for it waits for what came before on its queue.
+  tickets_[step] = 0;
+  for (StepId dep : plan_->steps[step].deps) {
+    if (homes_[dep] == 0) continue;
+    if (homes_[dep] == homes_[step])
+      tickets_[step] = std::max(tickets_[step], tickets_[dep]);
+    else
+      SVOD_CHECK(wait(homes_[dep], tickets_[dep]));
+  }
+  return {};
+}
+
+/// Several workers may give work to one queue: the greatest ticket counts.
+void DeviceSteps::gave(StepId step, DeviceId device, Device::Ticket ticket) {
+  tickets_[step] = ticket;
+  Device::Ticket last = last_[device].load();
+  while (last < ticket && !last_[device].compare_exchange_weak(last, ticket)) {
+  }
+}
+
+void DeviceSteps::launch(StepId step, const DeviceLaunch& launch) {
+  gave(step, homes_[step], devices_[homes_[step]]->launch(launch, step));
+}
+
+Status DeviceSteps::copy(StepId step, void* to, const void* from, uint64_t bytes) {
+  const auto& copy = std::get<Copy>(plan_->steps[step].action);
+  Device* target = devices_[deviceOf(*plan_, copy.dst).value_or(0)];
+  const DeviceId sourceId = deviceOf(*plan_, copy.src).value_or(0);
+  Device* source = devices_[sourceId];
+  if (source == nullptr)
+    gave(step, homes_[step], target->copyIn(to, from, bytes, step));
+  else if (target == nullptr)
+    gave(step, homes_[step], source->copyOut(to, from, bytes, step));
+  else if (source == target)
+    gave(step, homes_[step], source->copyWithin(to, from, bytes, step));
+  else {
+    const std::lock_guard lock(*stagingLock_);
+    gave(step, sourceId, source->copyOut(staging_.data(), from, bytes, step));
+    SVOD_CHECK(wait(sourceId, tickets_[step]));
+    gave(step, homes_[step], target->copyIn(to, staging_.data(), bytes, step));
+    return wait(homes_[step], tickets_[step]);
+  }
+  return {};
+}
+
+Status DeviceSteps::settle() {
+  for (DeviceId device = 0; device < devices_.size(); device++)
+    if (devices_[device] != nullptr) SVOD_CHECK(wait(device, last_[device].load()));
+  return {};
+}
+
+bool DeviceSteps::recover() {
+  bool isNew = false;
+  for (DeviceId device = 0; device < devices_.size(); device++) {
+    if (devices_[device] == nullptr || !devices_[device]->wait(last_[device].load())) continue;
+    devices_[device]->reset();
+    isNew = true;
+  }
+  return isNew;
+}
+
+}  // namespace svod

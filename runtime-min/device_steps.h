@@ -1,0 +1,50 @@
+// The steps of a plan that run on devices of their own, and who has to wait for them.
+#pragma once
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "plan/plan.h"
+#include "runtime-min/device.h"
+
+namespace svod {
+
+/// Work of one queue is done in its order; what depends on work of another queue, and the host, waits for a ticket.
+class DeviceSteps {
+ public:
+  DeviceSteps() = default;
+  /// `devices` by DeviceId, null for what the host runs itself; borrowed.
+  DeviceSteps(const Plan& plan, std::vector<Device*> devices);
+
+  bool any() const { return any_; }
+  bool isOnDevice(StepId step) const { return any_ && homes_[step] != 0; }
+
+  /// To be called before a step: waits for what it depends on and its own queue does not order.
+  Status await(StepId step);
+  /// Gives a launch, or a copy of so many bytes, to its queue. Between two devices it goes through the host, and is
+  /// done when this returns.
+  void launch(StepId step, const DeviceLaunch& launch);
+  Status copy(StepId step, void* to, const void* from, uint64_t bytes);
+  /// Waits for everything that was given. The first error in the order of devices.
+  Status settle();
+  /// Waits for everything, whatever comes of it, and makes failed devices usable again; true when there were any.
+  bool recover();
+
+ private:
+  Status wait(DeviceId device, Device::Ticket ticket);
+  void gave(StepId step, DeviceId device, Device::Ticket ticket);
+  Status failure(DeviceId device, const Device::Failure& failure) const;
+
+  const Plan* plan_ = nullptr;
+  std::vector<Device*> devices_;
+  bool any_ = false;
+  std::vector<DeviceId> homes_;                          // by StepId: whose queue it goes to; 0: none
+  std::vector<Device::Ticket> tickets_;                  // by StepId
+  std::unique_ptr<std::atomic<Device::Ticket>[]> last_;  // by DeviceId
+  std::vector<std::byte> staging_;                       // for copies between two devices
+  std::unique_ptr<std::mutex> stagingLock_ = std::make_unique<std::mutex>();
+};
+
+}  // namespace svod

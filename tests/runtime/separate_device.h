@@ -1,0 +1,155 @@
+// A device on a thread of the host: its addresses cannot be read or written by anybody, its queue runs late, and it
+// fails when it is told to.
+#pragma once
+#include <sys/mman.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "runtime-min/device.h"
+
+namespace svod {
+
+class SeparateDevice final : public Device {
+ public:
+  /// Before each piece of work it waits up to `mostMicroseconds`, drawn from `seed`.
+  SeparateDevice(uint32_t seed, uint32_t mostMicroseconds) : random_(seed), most_(mostMicroseconds) {
+    thread_ = std::thread([this] { main(); });
+  }
+  ~SeparateDevice() override {
+    {
+      const std::lock_guard lock(mutex_);
+      closing_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+
+  /// The work that comes after `pieces` more fails; with `isLost` all that the memory holds is gone, too.
+  void failAfter(uint64_t pieces, bool isLost) {
+    const std::lock_guard lock(mutex_);
+    failAt_ = given_ + pieces + 1, loses_ = isLost;
+  }
+  uint64_t given() const { return given_; }
+  size_t allocations() const { return spaces_.size(); }
+
+  Result<void*> allocate(uint64_t bytes) override {
+    const std::lock_guard lock(mutex_);
+    Space space{map(bytes, PROT_NONE), map(bytes, PROT_READ | PROT_WRITE), bytes};
+    std::memset(space.real, 0x7f, bytes);
+    spaces_[space.address] = space;
+    return static_cast<void*>(space.address);
+  }
+  void release(void* memory, uint64_t bytes) override {
+    const std::lock_guard lock(mutex_);
+    const Space space = spaces_.at(static_cast<char*>(memory));
+    ::munmap(space.address, bytes);
+    ::munmap(space.real, bytes);
+    spaces_.erase(space.address);
+  }
+
+  Ticket launch(const DeviceLaunch& given, uint32_t tag) override {
+    return give(tag, [this, given] {
+      std::vector<void*> buffers;
+      for (uint32_t i = 0; i < given.bufferCount; i++) buffers.push_back(real(given.buffers[i], 0));
+      std::vector<std::max_align_t> scratch(given.scratchBytes / sizeof(std::max_align_t) + 1);
+      given.function(buffers.data(), given.values, 0, given.tiles, scratch.data());
+    });
+  }
+  Ticket copyIn(void* to, const void* fromHost, uint64_t bytes, uint32_t tag) override {
+    return give(tag, [this, to, fromHost, bytes] { std::memcpy(real(to, bytes), fromHost, bytes); });
+  }
+  Ticket copyOut(void* toHost, const void* from, uint64_t bytes, uint32_t tag) override {
+    return give(tag, [this, toHost, from, bytes] { std::memcpy(toHost, real(from, bytes), bytes); });
+  }
+  Ticket copyWithin(void* to, const void* from, uint64_t bytes, uint32_t tag) override {
+    return give(tag, [this, to, from, bytes] { std::memmove(real(to, bytes), real(from, bytes), bytes); });
+  }
+
+  std::optional<Failure> wait(Ticket ticket) override {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return done_ >= ticket; });
+    return failure_;
+  }
+  void reset() override {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return done_ == given_; });
+    failure_.reset();
+  }
+
+ private:
+  struct Space {
+    char *address = nullptr, *real = nullptr;
+    uint64_t bytes = 0;
+  };
+  struct Piece {
+    uint32_t tag;
+    std::function<void()> work;
+  };
+
+  static char* map(uint64_t bytes, int protection) {
+    void* memory = ::mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) std::abort();
+    return static_cast<char*>(memory);
+  }
+  /// On the thread of the device. An address that is none of its own ends the test.
+  void* real(const void* given, uint64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    char* address = const_cast<char*>(static_cast<const char*>(given));
+    auto space = spaces_.upper_bound(address);
+    if (space == spaces_.begin()) std::abort();
+    const Space& found = std::prev(space)->second;
+    if (address + bytes > found.address + found.bytes) std::abort();
+    return found.real + (address - found.address);
+  }
+  Ticket give(uint32_t tag, std::function<void()> work) {
+    const std::lock_guard lock(mutex_);
+    queue_.push_back({tag, std::move(work)});
+    changed_.notify_all();
+    return ++given_;
+  }
+  void main() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [&] { return closing_ || !queue_.empty(); });
+      if (queue_.empty()) return;
+      const Piece piece = std::move(queue_.front());
+      queue_.pop_front();
+      if (done_ + 1 == failAt_) fail(piece.tag);
+      const bool runs = !failure_;
+      const auto delay = std::chrono::microseconds(most_ == 0 ? 0 : random_() % most_);
+      lock.unlock();
+      if (runs && delay.count() > 0) std::this_thread::sleep_for(delay);
+      if (runs) piece.work();
+      lock.lock();
+      done_++;
+      changed_.notify_all();
+    }
+  }
+  void fail(uint32_t tag) {
+    failure_ = {tag, loses_ ? "the device is lost" : "injected"};
+    if (loses_)
+      for (const auto& [address, space] : spaces_) std::memset(space.real, 0x7f, space.bytes);
+  }
+
+  std::mt19937 random_;
+  const uint32_t most_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Piece> queue_;
+  std::map<char*, Space> spaces_;
+  uint64_t given_ = 0, done_ = 0, failAt_ = 0;
+  bool loses_ = false, closing_ = false;
+  std::optional<Failure> failure_;
+  std::thread thread_;
+};
+
+}  // namespace svod
