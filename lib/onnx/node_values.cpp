@@ -90,7 +90,9 @@ Dim OnnxNode::boundedSize(int i, int64_t element) const {
   const bool isNatural = range.least >= 0;
   if (range.most > kMost || (!isNatural && !b.counters().empty())) return {};
   if (!isNatural) expect({i}, min(cast(value, DType::I64), 0), {b.dim(0)});
-  return length(cast(value, DType::I64), b.dim(std::max<int64_t>(0, static_cast<int64_t>(range.most))));
+  // No run writes outside of the room, whatever it computes before it is found to be wrong.
+  const Dim room = b.dim(std::max<int64_t>(0, static_cast<int64_t>(range.most)));
+  return length(max(min(cast(value, DType::I64), cast(b.value(room), DType::I64)), 0), room);
 }
 
 Dims OnnxNode::sizesOrLengths(int i) const {

@@ -20,12 +20,12 @@ ValueRange with(ValueRange a, double value) { return both(a, {value, value}); }
 
 ValueRange ofInterval(const Interval& i) {
   auto least = static_cast<double>(i.min), most = static_cast<double>(i.max);
-  return {least < -kExact ? -kInfinity : least, most > kExact ? kInfinity : most};
+  return {least < -kExact ? -kInfinity : std::min(least, kExact), most > kExact ? kInfinity : std::max(most, -kExact)};
 }
 
 Interval intervalOf(ValueRange r) {
-  return {r.least < -kExact ? INT64_MIN : static_cast<int64_t>(std::ceil(r.least)),
-          r.most > kExact ? INT64_MAX : static_cast<int64_t>(std::floor(r.most))};
+  return {r.least < -kExact ? INT64_MIN : static_cast<int64_t>(std::ceil(std::min(r.least, kExact))),
+          r.most > kExact ? INT64_MAX : static_cast<int64_t>(std::floor(std::max(r.most, -kExact)))};
 }
 
 // Nothing but NaN tells that a bound was infinity minus infinity, or zero times it.
@@ -35,10 +35,13 @@ ValueRange ordered(std::initializer_list<double> corners) {
   return {std::min(corners), std::max(corners)};
 }
 
-// What rounding to the dtype, in whatever order a compiler computes, can add.
+// What rounding to the dtype, in whatever order a compiler computes, can add. What is too small for it becomes 0.
 ValueRange rounded(DType dtype, ValueRange r) {
   const double error = info(dtype).bits >= 32 ? 1e-6 : 1.0 / 64;
+  const double normal = std::ldexp(1.0, floatFormat(dtype).minExponent());
   r.least -= std::abs(r.least) * error, r.most += std::abs(r.most) * error;
+  if (r.least > 0 && r.least < normal) r.least = 0;
+  if (r.most < 0 && r.most > -normal) r.most = 0;
   const double finite = maxFinite(dtype);
   return {r.least < -finite ? -kInfinity : r.least, r.most > finite ? kInfinity : r.most};
 }
@@ -158,7 +161,8 @@ ValueRange ValueRanges::elementwise(UOp node) const {
     if (isFloat(dtype)) return rounded(dtype, a);
     const Interval limits{minInt(dtype), maxInt(dtype)};
     const ValueRange whole = isFromFloat ? with({std::trunc(a.least), std::trunc(a.most)}, 0) : a;
-    const bool fits = whole.least >= static_cast<double>(limits.min) && whole.most <= static_cast<double>(limits.max);
+    const bool fits = whole.least >= std::max(static_cast<double>(limits.min), -kExact) &&
+                      whole.most <= std::min(static_cast<double>(limits.max), kExact);
     return fits ? whole : everything(dtype);
   }
   if (!isFloat(dtype)) return integers(node);

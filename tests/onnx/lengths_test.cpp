@@ -516,6 +516,18 @@ TEST_CASE("bounds of sizes follow through floats and single elements of vectors"
   });
 }
 
+TEST_CASE("a quotient by what may underflow to 0 bounds no size") {
+  OnnxMaker m(18);
+  m.input("k", {"1"}, kInt64).ints("least", {}, {0}).ints("most", {}, {kMostBounded}).floats("tiny", {}, {1e-30F});
+  m.node("Clip", {"k", "least", "most"}, {"c"}), m.output("y");
+  addAttribute(m.node("Cast", {"c"}, {"f"}), "to", int64_t{1});
+  m.node("Mul", {"f", "tiny"}, {"g"}), m.node("Add", {"g", "tiny"}, {"h"}), m.node("Mul", {"h", "h"}, {"square"});
+  m.node("Div", {"h", "square"}, {"i"}), m.node("Mul", {"i", "tiny"}, {"j"});
+  addAttribute(m.node("Cast", {"j"}, {"size"}), "to", int64_t{kInt64});
+  m.node("ConstantOfShape", {"size"}, {"y"});
+  CHECK_FALSE(m.import().model);
+}
+
 TEST_CASE("a resize in a loop has a size of its own in every step") {
   checkBounded("Loop", [](OnnxMaker& m) {
     m.ints("steps", {}, {20}).ints("seven", {}, {7}).ints("one", {}, {1});
