@@ -39,8 +39,8 @@ bool printsAny(const PassOptions& options) {
   return options.printChanged || !options.printBefore.empty() || !options.printAfter.empty();
 }
 
-std::string textOf(const PassContext& cx, UOp root) {
-  return cx.subject != nullptr ? cx.subject->text(root) : toUopText(root);
+std::string textOf(const PassContext& cx, UOp root, Stage stage) {
+  return cx.subject != nullptr ? cx.subject->text(root, stage) : toUopText(root);
 }
 
 size_t nodesOf(const PassContext& cx, UOp root) {
@@ -65,7 +65,7 @@ Status verifyStage(UOp root, Stage stage, const Pass& pass, const PassContext& c
 Result<UOp> runOne(const Pass& pass, UOp root, PassContext& cx) {
   const PassOptions& options = cx.options;
   const bool wantsBefore = options.printChanged || lists(options.printBefore, pass.name);
-  const std::string before = wantsBefore ? textOf(cx, root) : "";
+  const std::string before = wantsBefore ? textOf(cx, root, pass.in) : "";
   if (lists(options.printBefore, pass.name)) print(cx, "before", pass, before);
   const size_t nodesBefore = options.timePasses ? nodesOf(cx, root) : 0;
   auto begin = std::chrono::steady_clock::now();
@@ -74,8 +74,8 @@ Result<UOp> runOne(const Pass& pass, UOp root, PassContext& cx) {
   if (result && options.instrument) result = options.instrument(pass, *result, cx);
   if (!result) return fail(inPass(std::move(result).error(), pass, cx));
   if (options.timePasses) cx.log.times.push_back({pass.name, spent.count(), nodesBefore, nodesOf(cx, *result)});
-  if (lists(options.printAfter, pass.name) || (options.printChanged && textOf(cx, *result) != before))
-    print(cx, "after", pass, textOf(cx, *result));
+  if (lists(options.printAfter, pass.name) || (options.printChanged && textOf(cx, *result, pass.out) != before))
+    print(cx, "after", pass, textOf(cx, *result, pass.out));
   SVOD_CHECK(verifyStage(*result, pass.out, pass, cx));
   return result;
 }
@@ -116,7 +116,7 @@ Result<UOp> runPipeline(std::span<const Pass> passes, UOp root, PassContext& cx)
     if (!skipped) {
       Result<UOp> next = runOne(pass, root, cx);
       if (!next) {
-        cx.log.lastGood = textOf(cx, root);
+        cx.log.lastGood = textOf(cx, root, pass.in);
         cx.log.failedPass = pass.name;
         return next;
       }
@@ -124,7 +124,7 @@ Result<UOp> runPipeline(std::span<const Pass> passes, UOp root, PassContext& cx)
     }
     if (pass.name == cx.options.stopAfter) {
       cx.log.stopped = true;
-      if (!printsAny(cx.options)) print(cx, "after", pass, textOf(cx, root));
+      if (!printsAny(cx.options)) print(cx, "after", pass, textOf(cx, root, pass.out));
       break;
     }
   }

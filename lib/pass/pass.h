@@ -104,7 +104,7 @@ class PassData {
 class PassSubject {
  public:
   virtual ~PassSubject() = default;
-  virtual std::string text(UOp root) const = 0;
+  virtual std::string text(UOp root, Stage stage) const = 0;
   virtual size_t nodes(UOp root) const = 0;  // how large it is
   virtual Status verify(UOp root, Stage stage) const = 0;
 };

@@ -112,7 +112,9 @@ constexpr Pass kGraphPasses[] = {
 
 }  // namespace
 
-std::string GraphJob::text(UOp root) const { return schedule ? toText(*schedule) : toText(model, root); }
+std::string GraphJob::text(UOp root, Stage stage) const {
+  return stage == Stage::Kernel ? toText(*schedule) : toText(model, root);
+}
 
 size_t GraphJob::nodes(UOp root) const {
   if (!schedule) return toposort(root).size();

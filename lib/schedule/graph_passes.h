@@ -16,7 +16,7 @@ namespace svod {
 struct GraphJob final : PassSubject {
   GraphJob(Model& model, const ScheduleOptions& options)
       : model(model), options(options), decisions(options.decisions) {}
-  std::string text(UOp root) const override;
+  std::string text(UOp root, Stage stage) const override;
   size_t nodes(UOp root) const override;
   Status verify(UOp root, Stage stage) const override;
 

@@ -1,8 +1,27 @@
-// Text of a schedule.
+// Text of a schedule, also of one that breaks its rules: it is printed to find out why.
 #include "ir/text.h"
 #include "schedule/schedule.h"
 
 namespace svod {
+
+namespace {
+
+std::string kernelName(const Schedule& s, int kernel) {
+  const auto at = static_cast<size_t>(kernel);
+  return at < s.kernels.size() ? s.kernels[at].name : "?" + std::to_string(kernel);
+}
+
+std::string argsText(const ScheduleItem& item) {
+  std::string out;
+  for (size_t a = 0; a < item.args.size(); ++a)
+    out += (a < item.writes.size() && item.writes[a] ? " >b" : " b") + std::to_string(item.args[a]);
+  if (item.overwrites < 0) return out;
+  const auto slot = static_cast<size_t>(item.overwrites);
+  return out + " over " +
+         (slot < item.args.size() ? "b" + std::to_string(item.args[slot]) : "argument " + std::to_string(slot));
+}
+
+}  // namespace
 
 std::string toText(const Schedule& s) {
   std::string out;
@@ -23,12 +42,10 @@ std::string toText(const Schedule& s) {
       ends.push_back(&item - s.items.data() + 1 + static_cast<std::ptrdiff_t>(item.length));
       continue;
     }
-    out += item.kind == ItemKind::Launch ? "launch " + s.kernels[item.kernel].name
+    out += item.kind == ItemKind::Launch ? "launch " + kernelName(s, item.kernel)
            : item.kind == ItemKind::Copy ? std::string("copy")
                                          : "host " + item.function;
-    for (size_t a = 0; a < item.args.size(); ++a) out += (item.writes[a] ? " >b" : " b") + std::to_string(item.args[a]);
-    if (item.overwrites >= 0) out += " over b" + std::to_string(item.args[static_cast<size_t>(item.overwrites)]);
-    out += "\n";
+    out += argsText(item) + "\n";
   }
   for (const Kernel& k : s.kernels) out += "\nkernel " + k.name + "\n" + toUopText(k.sink);
   return out;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "common/graphs.h"
+#include "ir/model_text.h"
 #include "schedule/checked.h"
 #include "schedule/graph_passes.h"
 
@@ -302,10 +303,23 @@ TEST_CASE("a schedule that breaks its rules is an error that names the pass and 
       if (pass.name == "make-kernels") breakIt(*cx.data.get<GraphJob>().schedule);
       return root;
     };
-    auto schedule = makeSchedule(m.model, options);
+    PassLog log;
+    auto schedule = runGraphPasses(m.model, m.model.sink, options, log);
     REQUIRE_FALSE(schedule);
     CHECK(schedule.error().diag == Diag::Verify);
     CHECK(toText(schedule.error()).find(words) != std::string::npos);
     CHECK(toText(schedule.error()).find("in pass make-kernels of graph") != std::string::npos);
+    CHECK(log.lastGood == toText(m.model, m.model.sink));
   }
+}
+
+TEST_CASE("a schedule that breaks its rules can be printed") {
+  GraphMaker m;
+  UOp x = m.input("x", {64, 64});
+  m.output("y", m.matmul(x, x, 64, 64, 64));
+  Schedule s = std::move(*makeSchedule(m.model, {}));
+  ScheduleItem& item = s.items.at(0);
+  item.kernel = 5, item.overwrites = 7, item.writes.clear();
+  CHECK(toText(s).find("launch ?5 b") != std::string::npos);
+  CHECK(toText(s).find(" over argument 7") != std::string::npos);
 }
