@@ -108,7 +108,7 @@ Result<std::string> runOverGraph(const OptToolOptions& options, std::string_view
   SVOD_TRY(const UOp root, runPipeline(passes, model.sink, cx));
   SVOD_CHECK(job.decisions.check());
   if (options.check) SVOD_CHECK(checkValues(model, root, job));
-  std::string result = job.text(root);
+  std::string result = job.text(root, job.schedule ? Stage::Kernel : Stage::Tensor);
   for (const Decision& decision : job.decisions.made()) result += "; " + toText(decision) + "\n";
   return result;
 }
