@@ -7,23 +7,19 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "ir/dim_facts_parts.h"
 #include "ir/evaluate.h"
 #include "ir/polynomial.h"
 #include "ir/shape.h"
 
 namespace svod {
 
+using namespace detail;
+
 namespace {
 
-enum class Question : uint8_t { IsZero, IsNotNegative };
-
-constexpr int64_t kMaxPoints = 1024;  // of which all are tried
 constexpr int64_t kMaxResidues = 128;
-constexpr int kMaxCases = 1024, kSamples = 8;
-
-bool holds(Question q, int64_t value) { return q == Question::IsZero ? value == 0 : value >= 0; }
-
-bool isLeaf(UOp u) { return u.op() == Op::Var || u.op() == Op::Range; }
+constexpr int kMaxCases = 1024;
 
 struct NormalRow {
   Op op;
@@ -47,19 +43,6 @@ UOp rebuilt(Graph& g, UOp dim, const Replacements& by) {
   });
 }
 
-/// Of several cases that together are all values.
-struct Cases {
-  bool always = true, never = true, fails = false;
-  void add(Truth t) {
-    always &= t == Truth::Always;
-    never &= t == Truth::Never;
-    fails |= t == Truth::Never || t == Truth::NotAlways;
-  }
-  Truth all() const {
-    return always ? Truth::Always : never ? Truth::Never : fails ? Truth::NotAlways : Truth::Unknown;
-  }
-};
-
 class Decider {
  public:
   explicit Decider(Question question) : question_(question) {}
@@ -69,26 +52,24 @@ class Decider {
   Truth decide(UOp dim) {
     dim = rebuilt(g_, dim, {});
     const Truth truth = cases(dim);
-    return truth == Truth::Unknown && failsSomewhere(dim) ? Truth::NotAlways : truth;
+    return truth == Truth::Unknown && failsSomewhere(question_, dim) ? Truth::NotAlways : truth;
   }
 
  private:
-  Truth answer(bool always) const { return always ? Truth::Always : Truth::Never; }
-
   Truth cases(UOp dim) {
     if (--budget_ < 0) return Truth::Unknown;
-    if (dim.isConst()) return answer(holds(question_, dim.constInt()));
+    if (dim.isConst()) return answerOf(question_, dim.constInt());
     const Polynomial p = toPolynomial(g_, dim);
     Truth truth = byBounds(p);
     if (truth != Truth::Unknown) return truth;
     const std::vector<UOp> leaves = leavesOf(dim);
-    if (std::optional<Truth> known = byAllPoints(dim, leaves)) return *known;
+    if (std::optional<Truth> known = byAllPoints(question_, dim, leaves)) return *known;
     if (UOp choice = choiceIn(dim)) return byChoice(dim, choice);
     return byResidues(dim, leaves);
   }
 
   Truth byBounds(const Polynomial& p) {
-    if (isNumber(p)) return answer(holds(question_, constantOf(p)));
+    if (isNumber(p)) return answerOf(question_, constantOf(p));
     const int64_t content = contentOf(p);
     if (question_ == Question::IsZero && content > 1 && constantOf(p) % content != 0) return Truth::Never;
     if (Truth t = within(boundsOf(p), 1); t != Truth::Unknown) return t;
@@ -144,64 +125,6 @@ class Decider {
 
   // A variable under a name that no model can use.
   UOp fresh(int64_t min, int64_t max) { return g_.variable("\x01" + std::to_string(fresh_++), min, max); }
-
-  std::vector<UOp> leavesOf(UOp dim) const {
-    std::vector<UOp> leaves;
-    for (UOp u : toposort(dim))
-      if (!u.isConst() && !isElementwise(u.op()) && u.dtype() == DType::Index) leaves.push_back(u);
-    return leaves;
-  }
-
-  std::optional<int64_t> valueAt(UOp dim, std::span<const UOp> leaves, std::span<const int64_t> values) const {
-    std::optional<Scalar> value = evaluate(dim, [&](UOp leaf) -> std::optional<Scalar> {
-      auto at = std::ranges::find(leaves, leaf);
-      if (at == leaves.end()) return std::nullopt;
-      return Scalar::ofInt(DType::Index, values[static_cast<size_t>(at - leaves.begin())]);
-    });
-    if (!value) return std::nullopt;
-    return value->asInt();
-  }
-
-  std::optional<Truth> byAllPoints(UOp dim, std::span<const UOp> leaves) {
-    __int128 points = 1;
-    bool hasCounter = false;  // which does not reach its greatest value when its extent is not
-    for (UOp u : leaves) {
-      if (!isLeaf(u)) return std::nullopt;
-      hasCounter |= u.op() != Op::Var;
-      points *= static_cast<__int128>(u.bounds().max) - u.bounds().min + 1;
-      if (points > kMaxPoints || points <= 0) return std::nullopt;
-    }
-    std::vector<int64_t> at;
-    for (UOp u : leaves) at.push_back(u.bounds().min);
-    Cases cases;
-    for (int64_t i = 0; i < static_cast<int64_t>(points); ++i) {
-      std::optional<int64_t> value = valueAt(dim, leaves, at);
-      if (!value) return std::nullopt;
-      cases.add(answer(holds(question_, *value)));
-      if (cases.fails && !cases.never) break;
-      for (size_t v = 0; v < at.size() && ++at[v] > leaves[v].bounds().max; ++v) at[v] = leaves[v].bounds().min;
-    }
-    return hasCounter && cases.all() == Truth::NotAlways ? Truth::Unknown : cases.all();
-  }
-
-  bool failsSomewhere(UOp dim) const {
-    const std::vector<UOp> leaves = leavesOf(dim);
-    for (int sample = 0; sample < kSamples; ++sample) {
-      std::vector<int64_t> at;
-      for (UOp u : leaves) {
-        if (u.op() != Op::Var) return false;
-        const Interval& b = u.bounds();
-        const uint64_t span = static_cast<uint64_t>(b.max) - static_cast<uint64_t>(b.min);
-        const uint64_t mix = (u.hash().lo ^ static_cast<uint64_t>(sample)) * 0x9E3779B97F4A7C15u >> 8;
-        at.push_back(sample == 0   ? b.min
-                     : sample == 1 ? b.max
-                                   : b.min + static_cast<int64_t>(span == UINT64_MAX ? mix : mix % (span + 1)));
-      }
-      std::optional<int64_t> value = valueAt(dim, leaves, at);
-      if (value && !holds(question_, *value)) return true;
-    }
-    return false;
-  }
 
   UOp choiceIn(UOp dim) const {
     for (UOp u : toposort(dim))
