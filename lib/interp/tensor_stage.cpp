@@ -1,9 +1,8 @@
 // Evaluation of tensor graphs: whole tensors, node by node in topological order.
 #include <algorithm>
-#include <set>
 
+#include "interp/buffer_versions.h"
 #include "interp/interp.h"
-#include "interp/port_content.h"
 #include "interp/size_values.h"
 #include "interp/tensor_movement.h"
 #include "interp/tensor_values.h"
@@ -14,13 +13,6 @@ namespace svod {
 
 namespace {
 
-// The buffer a view names elements of.
-UOp baseOf(UOp target) {
-  auto passes = [](Op op) { return op == Op::After || (isMovement(op) && op != Op::Pad && op != Op::Expand); };
-  while (passes(target.op())) target = target.src(0);
-  return target;
-}
-
 // The flat position of every element of a buffer.
 View positions(const std::vector<int64_t>& dims) {
   HostTensor out = HostTensor::zeros(DType::I64, dims);
@@ -28,16 +20,26 @@ View positions(const std::vector<int64_t>& dims) {
   return View::of(std::move(out));
 }
 
+Result<View> callHost(const ModelBindings& bindings, UOp n, std::span<const HostTensor> inputs,
+                      const std::vector<int64_t>& dims) {
+  const CustomArg& arg = n.argAs<CustomArg>();
+  auto found = bindings.functions.find(arg.name);
+  if (found == bindings.functions.end())
+    return fail(Diag::MissingInput, "no host function '" + std::string(arg.name) + "'", "bind it");
+  SVOD_TRY(HostTensor out, found->second(inputs, n.dtype(), dims));
+  if (out.dtype == n.dtype() && out.dims == dims) return View::of(std::move(out));
+  return fail(Diag::DeviceFailure, "host function '" + std::string(arg.name) + "' returned another dtype or shape",
+              "return " + toTypeText(n));
+}
+
 class TensorInterpreter {
  public:
   TensorInterpreter(const Model& model, const ModelBindings& bindings)
-      : model_(model), bindings_(bindings), sizes_{bindings, {}} {}
+      : model_(model), bindings_(bindings), sizes_{bindings, {}}, buffers_(model, bindings) {}
 
   Status run(std::span<const UOp> roots) {
     values_.resize(model_.graph->size());
     usesLeft_.assign(model_.graph->size(), 0);
-    versions_.resize(model_.ports.size()), storeIndex_.assign(model_.graph->size(), 0);
-    versionAt_.clear(), sizes_.counters.clear(), bodies_.clear();
     std::vector<UOp> order = toposort(roots);
     std::erase_if(order, [](UOp n) { return !n.ranges().empty(); });  // bodies belong to their End
     for (UOp n : order)
@@ -56,8 +58,8 @@ class TensorInterpreter {
   Result<std::vector<HostTensor>> ports() {
     std::vector<HostTensor> out;
     for (const ModelPort& port : model_.ports) {
-      SVOD_CHECK(openBuffer(port.buffer));
-      out.push_back(versionsOf(port.buffer).back().toTensor());
+      SVOD_CHECK(buffers_.open(port.buffer, sizes_));
+      out.push_back(buffers_.newest(port.buffer).toTensor());
     }
     return out;
   }
@@ -89,25 +91,21 @@ class TensorInterpreter {
     UOp range = end.src(1);
     SVOD_TRY(int64_t count, sizes_.number(range.src(0)));
     const std::vector<UOp>& body = bodyOf(end);
-    std::vector<size_t> kept;  // versions from before the loop; of its own only the newest is
-    for (const std::vector<View>& versions : versions_) kept.push_back(std::max<size_t>(1, versions.size()));
+    const std::vector<size_t> before = buffers_.counts();
     for (int64_t i = 0; i < count; ++i) {
       SVOD_TRY(bool goesOn, conditionOf(range));
       if (!goesOn) break;
       sizes_.counters[range.id()] = i;
-      noteVersions(range);
+      buffers_.noteAt(range);
       for (UOp n : body) {
         auto isOpen = [&](UOp r) { return sizes_.counters.contains(r.id()); };
         if (!std::ranges::all_of(n.ranges(), isOpen)) continue;  // of a loop inside
         SVOD_TRY(values_[n.id()], value(n));
       }
-      for (size_t slot = 0; slot < versions_.size(); ++slot)
-        if (versions_[slot].size() > kept[slot] + 1)
-          versions_[slot].erase(versions_[slot].begin() + static_cast<std::ptrdiff_t>(kept[slot]),
-                                versions_[slot].end() - 1);
+      buffers_.forgetSince(before);
     }
     sizes_.counters.erase(range.id());
-    noteVersions(end);
+    buffers_.noteAt(end);
     for (UOp n : body) values_[n.id()] = View();
     return {};
   }
@@ -115,59 +113,17 @@ class TensorInterpreter {
   Result<bool> conditionOf(UOp range) {
     if (range.srcCount() < 2) return true;
     UOp flag = baseOf(range.src(1));
-    SVOD_CHECK(openBuffer(flag));
-    return versionsOf(flag).back().toTensor().at(0).asInt() != 0;
+    SVOD_CHECK(buffers_.open(flag, sizes_));
+    return buffers_.newest(flag).toTensor().at(0).asInt() != 0;
   }
 
-  /// Remembers the newest version of every buffer: what an iteration starts with, or what a loop left.
-  void noteVersions(UOp node) {
-    std::vector<uint32_t>& at = versionAt_[node.id()];
-    at.clear();
-    for (const std::vector<View>& versions : versions_)
-      at.push_back(static_cast<uint32_t>(std::max<size_t>(1, versions.size()) - 1));
-  }
+  // -- storage
 
-  // -- storage: versions_[slot][k] is the buffer after k stores
-
-  std::vector<View>& versionsOf(UOp buffer) { return versions_[buffer.argAs<SlotArg>().slot]; }
-
-  Status openBuffer(UOp buffer) {
-    if (buffer.argAs<SlotArg>().slot >= model_.ports.size())
-      return fail(Diag::UnknownPort, "no port for " + toLineText(buffer), "give every buffer a port");
-    std::vector<View>& versions = versionsOf(buffer);
-    if (!versions.empty()) return {};
-    const size_t slot = buffer.argAs<SlotArg>().slot;
-    const HostTensor* bound = slot < bindings_.ports.size() ? &bindings_.ports[slot] : nullptr;
-    SVOD_TRY(std::vector<int64_t> dims, sizes_.numbers(buffer.shape()));
-    SVOD_TRY(HostTensor content, portContent(buffer.dtype(), std::move(dims), model_.ports[slot], bound));
-    versions.push_back(View::of(std::move(content)));
-    return {};
-  }
-
-  // The content the dependencies guarantee: after the last store to this buffer any of them needed.
   Result<View> afterValue(UOp node) {
     UOp base = baseOf(node);
     if (base.op() != Op::Buffer) return values_[node.src(0).id()];
-    SVOD_CHECK(openBuffer(base));
-    uint32_t version = 0;
-    const size_t slot = base.argAs<SlotArg>().slot;
-    std::vector<UOp> pending{node};
-    std::set<uint32_t> seen;
-    while (!pending.empty()) {
-      UOp n = pending.back();
-      pending.pop_back();
-      if (!seen.insert(n.id()).second) continue;
-      if (n.op() == Op::Store && baseOf(n.src(0)) == base) {
-        version = std::max(version, storeIndex_[n.id()]);  // those before it made older versions
-        continue;
-      }
-      if (n.op() == Op::End || n.op() == Op::Range) {
-        version = std::max(version, versionAt_.at(n.id())[slot]);
-      } else {
-        pending.insert(pending.end(), n.src().begin(), n.src().end());
-      }
-    }
-    return moved(node.src(0), versionsOf(base)[version], Scalar::of(base.dtype(), 0));
+    SVOD_CHECK(buffers_.open(base, sizes_));
+    return moved(node.src(0), buffers_.seenBy(node, base), Scalar::of(base.dtype(), 0));
   }
 
   // The movement ops between the base buffer and `view`, applied to `content` of that buffer.
@@ -194,8 +150,8 @@ class TensorInterpreter {
     UOp base = baseOf(node.src(0));
     if (base.op() != Op::Buffer)
       return fail(Diag::Verify, "store to " + toLineText(node.src(0)), "store to a buffer or a view of one");
-    SVOD_CHECK(openBuffer(base));
-    HostTensor content = versionsOf(base).back().toTensor();
+    SVOD_CHECK(buffers_.open(base, sizes_));
+    HostTensor content = buffers_.newest(base).toTensor();
     const Scalar nowhere = Scalar::ofInt(DType::I64, -1);
     SVOD_TRY(View places, moved(node.src(0), positions(content.dims), nowhere));
     View value = values_[node.src(1).id()];
@@ -210,8 +166,7 @@ class TensorInterpreter {
       for (size_t j = 0; j < what.size(); ++j)
         if (where[j].asInt() >= 0) content.set(where[j].asInt(), what[j]);
     });
-    versionsOf(base).push_back(View::of(std::move(content)));
-    storeIndex_[node.id()] = static_cast<uint32_t>(versionsOf(base).size() - 1);
+    buffers_.add(node, View::of(std::move(content)));
     return {};
   }
 
@@ -236,7 +191,7 @@ class TensorInterpreter {
         SVOD_TRY(int64_t v, sizes_.number(n));
         return scalarView(Scalar::ofInt(n.dtype(), v));
       }
-      case Op::Buffer: SVOD_CHECK(openBuffer(n)); return versionsOf(n).front();
+      case Op::Buffer: SVOD_CHECK(buffers_.open(n, sizes_)); return buffers_.oldest(n);
       case Op::After: return afterValue(n);
       case Op::Store: {
         SVOD_CHECK(store(n));
@@ -260,28 +215,20 @@ class TensorInterpreter {
   }
 
   Result<View> custom(UOp n) {
-    const CustomArg& arg = n.argAs<CustomArg>();
-    auto found = bindings_.functions.find(arg.name);
-    if (found == bindings_.functions.end())
-      return fail(Diag::MissingInput, "no host function '" + std::string(arg.name) + "'", "bind it");
     std::vector<HostTensor> inputs;
-    for (int32_t i = 0; i < arg.inputs; ++i) inputs.push_back(values_[n.src(static_cast<size_t>(i)).id()].toTensor());
+    for (UOp input : n.src().first(static_cast<size_t>(n.argAs<CustomArg>().inputs)))
+      inputs.push_back(values_[input.id()].toTensor());
     SVOD_TRY(std::vector<int64_t> dims, sizes_.numbers(n.shape()));
-    SVOD_TRY(HostTensor out, found->second(inputs, n.dtype(), dims));
-    if (out.dtype == n.dtype() && out.dims == dims) return View::of(std::move(out));
-    return fail(Diag::DeviceFailure, "host function '" + std::string(arg.name) + "' returned another dtype or shape",
-                "return " + toTypeText(n));
+    return callHost(bindings_, n, inputs, dims);
   }
 
   const Model& model_;
   const ModelBindings& bindings_;
   SizeValues sizes_;
-  std::vector<View> values_;                             // by node id
-  std::vector<uint32_t> usesLeft_;                       // by node id
-  std::vector<std::vector<View>> versions_;              // by port
-  std::vector<uint32_t> storeIndex_;                     // by node id of a Store: the version it made
-  std::map<uint32_t, std::vector<uint32_t>> versionAt_;  // by id of a Range or End, then by port
-  std::map<uint32_t, std::vector<UOp>> bodies_;          // by id of an End
+  BufferVersions buffers_;
+  std::vector<View> values_;                     // by node id
+  std::vector<uint32_t> usesLeft_;               // by node id
+  std::map<uint32_t, std::vector<UOp>> bodies_;  // by id of an End
 };
 
 }  // namespace

@@ -1,0 +1,69 @@
+// One thread of a workgroup that executes an instruction list (an internal header of the room).
+#pragma once
+#include <unordered_map>
+
+#include "interp/interp.h"
+#include "interp/storage.h"
+
+namespace svod {
+
+/// What an instruction list needs besides itself, found once: positions, loops, storage.
+struct PreparedKernel {
+  const LinearKernel& kernel;
+  std::unordered_map<uint32_t, size_t> positionOf;  // node id -> position in ops
+  std::vector<size_t> loopEnd;                      // by position of a Range: position of its End
+  std::vector<size_t> specials;                     // positions
+};
+
+/// One thread: registers, loop counters and where it stands. `group` storage is shared by its workgroup.
+class Thread {
+ public:
+  Thread(const PreparedKernel& program, std::span<HostTensor> buffers, const VariableValues& variables,
+         std::vector<HostTensor>& group, std::pair<int64_t, int64_t> tiles)
+      : program_(program), buffers_(buffers), variables_(variables), group_(group), tiles_(tiles),
+        registers_(program.kernel.ops.size()), own_(program.kernel.ops.size()) {}
+
+  void setSpecial(size_t position, int64_t value) {
+    registers_[position] = LaneValues(Scalar::ofInt(program_.kernel.ops[position].dtype(), value));
+  }
+
+  /// Runs to the next op that threads execute together, or to the end (null).
+  Result<UOp> runToMeeting();
+  size_t position() const { return at_; }
+  const LaneValues& operand(UOp user, size_t i) const { return valueOf(user.src(i)); }
+  void leave(LaneValues result = {}) { registers_[at_++] = std::move(result); }
+
+ private:
+  size_t positionOf(UOp u) const { return program_.positionOf.at(u.id()); }
+  const LaneValues& valueOf(UOp u) const { return registers_[positionOf(u)]; }
+  LaneValues& here() { return registers_[at_]; }
+
+  Status step(UOp u);
+  Status execute(UOp u);
+
+  // Loops: a counter starts at its Range, and its End steps it or lets the thread pass.
+  Status enterLoop(UOp range);
+  // An empty inner loop whose End also closes outer ranges still has to step those.
+  Status skippedOuter(UOp range);
+  Status closeLoops(UOp end) { return stepOuter(end, end.srcCount()); }
+  // Steps the ranges of `end` below `count`, innermost first; the first that has a next value runs again.
+  Status stepOuter(UOp end, size_t count);
+  int64_t limitOf(UOp range) const;
+
+  Result<Address> address(UOp index);
+  HostTensor& localOf(UOp buffer);
+  void openLocal(UOp buffer);
+  Status load(UOp u);
+  Status store(UOp u);
+
+  const PreparedKernel& program_;
+  std::span<HostTensor> buffers_;
+  const VariableValues& variables_;
+  std::vector<HostTensor>& group_;
+  std::pair<int64_t, int64_t> tiles_;
+  std::vector<LaneValues> registers_;  // by position
+  std::vector<HostTensor> own_;        // by position of a Reg Buffer
+  size_t at_ = 0;
+};
+
+}  // namespace svod
