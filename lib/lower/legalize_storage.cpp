@@ -1,16 +1,10 @@
 // Bools are u8 and small floats u8 or u16 in memory; small floats compute in f32, integers of 2 and 4 bits in i8 or u8.
 //
-// A small float becomes either its storage bits (an unsigned value, where it was loaded or only moved) or an f32 (where
-// it was computed). Whoever uses it asks for the form needed, so copies never convert and keep the payload of a NaN.
-// An f32 of f16 or bf16 may hold more digits than the format, unless numerics are strict. Whoever would show them, a
-// conversion, a comparison or a rounding to whole numbers, asks for the value of the format.
 // A small integer is an i8 or u8 of the same value; ops that may leave its range are followed by a wrap.
 #include <algorithm>
-#include <set>
-#include <unordered_map>
 #include <vector>
 
-#include "lower/legalize_float.h"
+#include "lower/small_floats.h"
 
 namespace svod::detail {
 
@@ -21,7 +15,8 @@ DType wideOf(DType d) { return !isSmallInt(d) ? d : isSigned(d) ? DType::I8 : DT
 
 class StorageLowering {
  public:
-  StorageLowering(Graph& graph, const LegalizeOptions& options) : graph_(graph), emitter_(graph, options) {}
+  StorageLowering(Graph& graph, const LegalizeOptions& options)
+      : graph_(graph), emitter_(graph, options), floats_(emitter_) {}
 
   UOp lower(UOp node, std::span<const UOp> src) {
     bool small = isSmallFloat(node.dtype());
@@ -58,7 +53,8 @@ class StorageLowering {
 
   UOp constant(UOp node) {
     DType d = node.dtype();
-    if (isSmallFloat(d)) return isOf(d, graph_.constant(Scalar::ofFloat(DType::F32, node.constant().asFloat())));
+    if (isSmallFloat(d))
+      return floats_.isOf(d, graph_.constant(Scalar::ofFloat(DType::F32, node.constant().asFloat())));
     return isSmallInt(d) ? graph_.constant(Scalar::ofInt(wideOf(d), node.constant().asInt())) : node;
   }
 
@@ -73,46 +69,11 @@ class StorageLowering {
            op == Op::Xor;
   }
 
-  // An f32 that is known to be a value of `format`.
-  UOp isOf(DType format, UOp x) {
-    exact_.emplace(x.id(), format);
-    return x;
-  }
-  bool holdsExactly(DType format, UOp x) const { return roundsEveryOp(format) || exact_.contains({x.id(), format}); }
-
-  // The two forms of a small float.
-  UOp value(UOp x, DType format) { return x.dtype() == DType::F32 ? x : isOf(format, decodeFloat(ex(x), format).node); }
-  UOp exactValue(UOp x, DType format) {
-    x = value(x, format);
-    return holdsExactly(format, x) ? x : rounded(x, format);
-  }
-  UOp bits(UOp x, DType format) {
-    if (x.dtype() != DType::F32) return x;
-    if (x.isConst()) {
-      Scalar rounded = Scalar::ofFloat(format, x.constant().asFloat());
-      return graph_.constant(Scalar::fromBits(storageOf(format), rounded.storageBits()));
-    }
-    auto it = unrounded_.find(x.id());
-    return encodeFloat(ex(it == unrounded_.end() ? x : it->second), format);
-  }
-  UOp form(UOp x, DType format, DType wanted) { return wanted == DType::F32 ? value(x, format) : bits(x, format); }
-
-  // `exact` is an f32 or f64 that stands for a value of `format` before rounding.
-  UOp rounded(UOp exact, DType format) {
-    if (exact.dtype() == DType::F64) return encodeFloat(ex(exact), format);
-    UOp result = isOf(format, roundFloat(ex(exact), format));
-    unrounded_.emplace(result.id(), exact);
-    return result;
-  }
-  bool roundsEveryOp(DType format) const {
-    return isMinifloat(format) || emitter_.options.numerics == Numerics::Strict;
-  }
-
   UOp load(UOp node, std::span<const UOp> newSrc) {
     std::vector<UOp> src(newSrc.begin(), newSrc.end());
     DType memory = src[0].dtype(), d = node.dtype();
     if (src.size() > 1 && d == DType::Bool) src[1] = emitter_.cast(src[1], memory);
-    if (src.size() > 1 && isSmallFloat(d)) src[1] = form(src[1], d, memory);
+    if (src.size() > 1 && isSmallFloat(d)) src[1] = floats_.form(src[1], d, memory);
     UOp loaded = graph_.make(Op::Load, memory, src);
     return d == DType::Bool ? emitter_.make(Op::Ne, DType::Bool, {loaded, ex(loaded).num(0).node}) : loaded;
   }
@@ -121,18 +82,18 @@ class StorageLowering {
     std::vector<UOp> src(newSrc.begin(), newSrc.end());
     DType d = node.src(1).dtype();
     if (d == DType::Bool) src[1] = emitter_.cast(src[1], src[0].dtype());
-    if (isSmallFloat(d)) src[1] = form(src[1], d, src[0].dtype());
+    if (isSmallFloat(d)) src[1] = floats_.form(src[1], d, src[0].dtype());
     return graph_.make(Op::Store, node.dtype(), src);
   }
 
   UOp cast(UOp node, UOp x) {
     DType from = node.src(0).dtype(), to = node.dtype();
-    if (isSmallFloat(from)) x = exactValue(x, from);
+    if (isSmallFloat(from)) x = floats_.exactValue(x, from);
     if (isSmallInt(to)) return toSmallInt(x, to);
     if (!isSmallFloat(to)) return graph_.cast(x, to);
-    if (from == to || exact_.contains({x.id(), to})) return x;
+    if (from == to || floats_.isKnownOf(to, x)) return x;
     bool direct = x.dtype() == DType::F32 || x.dtype() == DType::F64;
-    return rounded(direct ? x : graph_.cast(x, DType::F32), to);
+    return floats_.rounded(direct ? x : graph_.cast(x, DType::F32), to);
   }
 
   UOp toSmallInt(UOp x, DType to) {
@@ -144,7 +105,7 @@ class StorageLowering {
 
   UOp bitcastNode(UOp node, UOp x) {
     DType from = node.src(0).dtype(), to = node.dtype();
-    if (isSmallFloat(from)) x = bits(x, from);
+    if (isSmallFloat(from)) x = floats_.bits(x, from);
     if (isSmallInt(from)) x = wrapped(graph_.bitcast(x, DType::U8), unsignedOf(from));
     if (isSmallFloat(to)) return graph_.bitcast(x, storageOf(to));
     if (isSmallInt(to)) return wrapped(graph_.bitcast(x, wideOf(to)), to);
@@ -160,19 +121,19 @@ class StorageLowering {
     auto values = std::span(src).subspan(node.op() == Op::Where ? 1 : 0);
     bool moved = std::ranges::all_of(values, [](UOp s) { return s.dtype() != DType::F32 || s.isConst(); });
     DType wanted = moved ? storageOf(node.dtype()) : DType::F32;
-    for (UOp& s : values) s = form(s, node.dtype(), wanted);
-    const bool exact = std::ranges::all_of(values, [&](UOp s) { return holdsExactly(node.dtype(), s); });
+    for (UOp& s : values) s = floats_.form(s, node.dtype(), wanted);
+    const bool exact = std::ranges::all_of(values, [&](UOp s) { return floats_.holdsExactly(node.dtype(), s); });
     UOp result = graph_.make(node.op(), wanted, src, node.arg());
-    return exact && wanted == DType::F32 ? isOf(node.dtype(), result) : result;
+    return exact && wanted == DType::F32 ? floats_.isOf(node.dtype(), result) : result;
   }
 
   UOp elementwise(UOp node, std::span<const UOp> newSrc) {
     std::vector<UOp> src(newSrc.begin(), newSrc.end());
     for (size_t i = 0; i < src.size(); ++i)
       if (DType d = node.src(i).dtype(); isSmallFloat(d))
-        src[i] = showsDigits(node.op()) ? exactValue(src[i], d) : value(src[i], d);
+        src[i] = showsDigits(node.op()) ? floats_.exactValue(src[i], d) : floats_.value(src[i], d);
     DType d = node.dtype();
-    if (isSmallFloat(d)) return compute(node.op(), d, src);
+    if (isSmallFloat(d)) return floats_.compute(node.op(), d, src);
     UOp result = graph_.make(node.op(), wideOf(d), src, node.arg());
     return staysInRange(node.op()) ? result : wrapped(result, d);
   }
@@ -182,37 +143,11 @@ class StorageLowering {
     return has(op, Comparison) || op == Op::Trunc || op == Op::Floor || op == Op::Ceil || op == Op::Round;
   }
 
-  // The result of an op on small floats given as f32.
-  UOp compute(Op op, DType format, std::vector<UOp> src) {
-    bool rounds = roundsEveryOp(format);
-    if (op == Op::Mulacc && rounds) {  // f32 would round the sum twice
-      for (UOp& s : src) s = graph_.cast(s, DType::F64);
-      return rounded(graph_.alu(op, src), format);
-    }
-    UOp result = graph_.alu(op, src);
-    if (isExact(op, format) && std::ranges::all_of(src, [&](UOp s) { return holdsExactly(format, s); }))
-      return isOf(format, result);
-    return rounds ? rounded(result, format) : result;
-  }
-  static bool isExact(Op op, DType format) {
-    switch (op) {
-      case Op::Abs:
-      case Op::Max:
-      case Op::Min: return true;
-      case Op::Neg:  // these can give -0
-      case Op::Trunc:
-      case Op::Floor:
-      case Op::Ceil:
-      case Op::Round: return floatFormat(format).hasNegativeZero();
-      default: return false;
-    }
-  }
-
   // Tensor cores take the bits of small floats, and give them.
   UOp wmma(UOp node, std::span<const UOp> newSrc) {
     std::vector<UOp> src(newSrc.begin(), newSrc.end());
     for (size_t i = 0; i < src.size(); ++i)
-      if (isSmallFloat(node.src(i).dtype())) src[i] = bits(src[i], node.src(i).dtype());
+      if (isSmallFloat(node.src(i).dtype())) src[i] = floats_.bits(src[i], node.src(i).dtype());
     return graph_.make(Op::Wmma, src[2].dtype(), src, node.arg());
   }
 
@@ -223,9 +158,10 @@ class StorageLowering {
       UOp folded = graph_.make(Op::Reduce, wideOf(format), src, node.arg());
       return staysInRange(op) ? folded : wrapped(folded, format);
     }
-    UOp x = value(src[0], format);
-    if (!roundsEveryOp(format)) return graph_.make(Op::Reduce, DType::F32, {x}, node.arg());
-    return foldLanes(graph_, x, [&](UOp a, UOp b) { return value(compute(op, format, {a, b}), format); });
+    UOp x = floats_.value(src[0], format);
+    if (!floats_.roundsEveryOp(format)) return graph_.make(Op::Reduce, DType::F32, {x}, node.arg());
+    return foldLanes(graph_, x,
+                     [&](UOp a, UOp b) { return floats_.value(floats_.compute(op, format, {a, b}), format); });
   }
 
   // Of bf16 for the instruction; else products of f32, which are exact.
@@ -234,15 +170,14 @@ class StorageLowering {
     for (size_t i : {0, 1}) {
       const DType d = node.src(i).dtype();
       if (!isSmallFloat(d)) continue;
-      src[i] = emitter_.options.nativeBf16 ? graph_.bitcast(bits(src[i], d), d) : value(src[i], d);
+      src[i] = emitter_.options.nativeBf16 ? graph_.bitcast(floats_.bits(src[i], d), d) : floats_.value(src[i], d);
     }
     return graph_.make(Op::Dot, node.dtype(), src, node.arg());
   }
 
   Graph& graph_;
   Emitter emitter_;
-  std::set<std::pair<uint32_t, DType>> exact_;   // ids of f32 values that are values of a format
-  std::unordered_map<uint32_t, UOp> unrounded_;  // id of a rounded f32 -> what was rounded
+  SmallFloats floats_;
 };
 
 }  // namespace
