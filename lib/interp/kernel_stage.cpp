@@ -9,6 +9,26 @@ namespace svod {
 
 namespace {
 
+/// Of one node: the value and the time it was computed at. A range's time is when it took its present value.
+struct Computed {
+  LaneValues value;
+  uint64_t time = 0;
+  bool looping = false;  // a range inside its loop
+  HostTensor storage;    // of a Buffer
+};
+
+LaneValues spread(const LaneValues& alt, UOp like) {
+  if (like.isScalar() || alt.isVector()) return alt;
+  return LaneValues(std::vector<Scalar>(static_cast<size_t>(like.lanes()), alt.first));
+}
+
+/// The buffer of a stage before anything is folded into it.
+HostTensor makeFilled(UOp buffer, const Scalar& value) {
+  HostTensor storage = makeLocal(buffer);
+  for (int64_t i = 0; i < buffer.maxNumel(); ++i) storage.set(i, value);
+  return storage;
+}
+
 class KernelInterpreter {
  public:
   KernelInterpreter(UOp sink, std::span<HostTensor> buffers, const VariableValues& variables)
@@ -26,14 +46,7 @@ class KernelInterpreter {
   }
 
  private:
-  // Per node: the value and the time it was computed at. A range's time is when it took its present value.
-  struct Slot {
-    LaneValues value;
-    uint64_t time = 0;
-    bool looping = false;  // a range inside its loop
-    HostTensor storage;    // of a Buffer
-  };
-  Slot& slot(UOp u) { return slots_[u.id()]; }
+  Computed& slot(UOp u) { return slots_[u.id()]; }
 
   // Valid while no open range moved on since. The first source of a Stage counts through the Stage's own ranges.
   bool isCurrent(UOp u) {
@@ -78,14 +91,12 @@ class KernelInterpreter {
     switch (u.op()) {
       case Op::Sink:
       case Op::Group:
+      case Op::After:
         for (UOp s : u.src()) SVOD_CHECK(execute(s));
         return {};
       case Op::End: return loop(u.src().subspan(1), 0, [&] { return execute(u.src(0)); });
       case Op::Store: return store(u);
-      case Op::Range: return {};
-      case Op::After:
-        for (UOp s : u.src()) SVOD_CHECK(execute(s));
-        return {};
+      case Op::Range:
       case Op::Buffer:
       case Op::Param: return {};
       case Op::Prefetch: return execute(u.src(0));
@@ -162,11 +173,6 @@ class KernelInterpreter {
     return loadLanes(u, from, alt, gate);
   }
 
-  static LaneValues spread(const LaneValues& alt, UOp like) {
-    if (like.isScalar() || alt.isVector()) return alt;
-    return LaneValues(std::vector<Scalar>(static_cast<size_t>(like.lanes()), alt.first));
-  }
-
   Result<LaneValues> reduce(UOp u) {
     Op op = u.argAs<ReduceArg>().op;
     LaneValues total = spread(LaneValues(identity(op, u.dtype())), u);
@@ -209,15 +215,10 @@ class KernelInterpreter {
   Status fillStage(UOp u) {
     if (isCurrent(u)) return {};
     UOp buffer = storageOf(u.src(0).src(0));
-    slot(buffer).storage = makeLocal(buffer);
-    Op op = u.argAs<ReduceArg>().op;
-    if (op == Op::Store) {
-      SVOD_CHECK(loop(u.src().subspan(1), 0, [&] { return execute(u.src(0)); }));
-    } else {
-      HostTensor& storage = slot(buffer).storage;
-      for (int64_t i = 0; i < buffer.maxNumel(); ++i) storage.set(i, identity(op, u.dtype()));
-      SVOD_CHECK(loop(u.src().subspan(1), 0, [&] { return store(u.src(0), op); }));
-    }
+    const Op op = u.argAs<ReduceArg>().op;
+    const bool folds = op != Op::Store;
+    slot(buffer).storage = folds ? makeFilled(buffer, identity(op, u.dtype())) : makeLocal(buffer);
+    SVOD_CHECK(loop(u.src().subspan(1), 0, [&] { return folds ? store(u.src(0), op) : execute(u.src(0)); }));
     slot(u).time = ++clock_;
     return {};
   }
@@ -225,7 +226,7 @@ class KernelInterpreter {
   UOp sink_;
   std::span<HostTensor> buffers_;
   const VariableValues& variables_;
-  std::vector<Slot> slots_;  // by node id
+  std::vector<Computed> slots_;  // by node id
   uint64_t clock_ = 0, specialTime_ = 0;
 };
 

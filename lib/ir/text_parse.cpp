@@ -9,6 +9,28 @@ namespace svod {
 
 namespace {
 
+/// Nothing where the text is no value of the dtype.
+std::optional<Scalar> number(std::string_view text, DType dtype) {
+  const char *begin = text.data(), *end = begin + text.size();
+  auto whole = [&](auto& value) {
+    auto [stop, error] = std::from_chars(begin, end, value);
+    return error == std::errc() && stop == end && begin != end;
+  };
+  if (isFloat(dtype)) {
+    double value = 0;
+    if (!whole(value)) return std::nullopt;
+    return Scalar::ofFloat(dtype, value);
+  }
+  if (dtype == DType::U64) {
+    uint64_t value = 0;
+    if (!whole(value)) return std::nullopt;
+    return Scalar::ofInt(dtype, static_cast<int64_t>(value));
+  }
+  int64_t value = 0;
+  if (dtype == DType::Void || !whole(value) || Scalar::ofInt(dtype, value).asInt() != value) return std::nullopt;
+  return Scalar::ofInt(dtype, value);
+}
+
 class LineParser : private LineCursor {
  public:
   LineParser(Graph& graph, std::vector<UOp>& nodes, std::string_view line, int number)
@@ -111,27 +133,6 @@ class LineParser : private LineCursor {
                      "'" + std::string(text) + "' is no " + std::string(toText(dtype)) + " constant",
                      "operands are %N, 4 (index), true, or a typed literal as 2.0:f32");
     return graph_.constant(*value);
-  }
-
-  static std::optional<Scalar> number(std::string_view text, DType dtype) {
-    const char *begin = text.data(), *end = begin + text.size();
-    auto whole = [&](auto& value) {
-      auto [stop, error] = std::from_chars(begin, end, value);
-      return error == std::errc() && stop == end && begin != end;
-    };
-    if (isFloat(dtype)) {
-      double value = 0;
-      if (!whole(value)) return std::nullopt;
-      return Scalar::ofFloat(dtype, value);
-    }
-    if (dtype == DType::U64) {
-      uint64_t value = 0;
-      if (!whole(value)) return std::nullopt;
-      return Scalar::ofInt(dtype, static_cast<int64_t>(value));
-    }
-    int64_t value = 0;
-    if (dtype == DType::Void || !whole(value) || Scalar::ofInt(dtype, value).asInt() != value) return std::nullopt;
-    return Scalar::ofInt(dtype, value);
   }
 
   // `{..}`; `axes` and `name` keep what the returned arg points to.
