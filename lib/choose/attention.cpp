@@ -4,13 +4,13 @@
 #include <cmath>
 
 #include "choose/laid_out.h"
-#include "choose/local_buffers.h"
 #include "choose/nest_strategies.h"
 #include "choose/pack_b.h"
-#include "choose/parameters.h"
 #include "choose/register_tile.h"
 #include "cost/cost.h"
+#include "cost/parameters.h"
 #include "facts/accesses.h"
+#include "facts/local_buffers.h"
 #include "facts/patterns.h"
 #include "opts/legality.h"
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "choose/parameters.h"
 #include "cost/cost.h"
+#include "cost/parameters.h"
 
 namespace svod {
 

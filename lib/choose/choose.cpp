@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "choose/parameters.h"
 #include "choose/seeds.h"
 #include "cost/kernel_cost.h"
+#include "cost/parameters.h"
 
 namespace svod {
 
@@ -24,7 +24,11 @@ Choice pick(const Chooser& prepared, Seed first) {
     return std::move(seed.choice);
   };
   if (prepared.caps.workgroups) return because(first, "the first that fits: there is no model of costs for a GPU");
-  if (!hasOthers(prepared, first)) return because(first, "no other way to run it is known");
+  const bool hasOthers =
+      first.branches.any() || std::ranges::any_of(strategiesAfter(first), [&](const Strategy& later) {
+        return later.fits(prepared.facts(), prepared.caps);
+      });
+  if (!hasOthers) return because(first, "no other way to run it is known");
   const SeedTime own = timeOf(first, prepared);
   if (own.oneThread < parameters::kWorthPricing)
     return because(first, "the first that fits: too short for predictions to tell");
@@ -46,21 +50,23 @@ Choice pick(const Chooser& prepared, Seed first) {
 
 Choice choose(Graph& graph, UOp sink, const Caps& caps) {
   FactsCache cache;
-  Chooser prepared = prepare(graph, sink, caps, cache);
-  std::optional<Seed> first = firstSeed(prepared);
+  Chooser prepared(graph, sink, caps, cache);
+  runAll(preparations(), prepared);
+  std::optional<Seed> first = firstSeed(strategies(), prepared);
   if (!first) return {prepared.pattern(), {}, std::move(prepared.opts)};
   return pick(prepared, std::move(*first));
 }
 
 std::vector<PricedSeed> seedsOf(Graph& graph, UOp sink, const Caps& caps) {
   FactsCache cache;
-  const Chooser prepared = prepare(graph, sink, caps, cache);
+  Chooser prepared(graph, sink, caps, cache);
+  runAll(preparations(), prepared);
   std::vector<PricedSeed> priced;
   const auto add = [&](Seed& seed) {
     const double time = caps.workgroups ? 0 : timeOf(seed, prepared).oneThread;
     priced.push_back({std::move(seed.choice), time});
   };
-  std::optional<Seed> first = firstSeed(prepared);
+  std::optional<Seed> first = firstSeed(strategies(), prepared);
   if (!first) return priced;
   std::vector<Seed> others = otherSeeds(prepared, *first);
   add(*first);

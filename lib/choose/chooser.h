@@ -1,6 +1,5 @@
 // The kernel as changed so far and the opts that did it: what the parts of a choice hand on.
 #pragma once
-#include <bit>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,12 +10,17 @@
 #include "facts/kernel_facts.h"
 #include "opts/loop_names.h"
 #include "opts/opt.h"
+#include "support/integers.h"
 
 namespace svod {
 
 /// Borrows the graph, `caps` and the cache of facts. A copy is a trial: it may change its sink and opts without
 /// touching the original's.
 struct Chooser {
+  /// Of a kernel that no opt has changed yet.
+  Chooser(Graph& graph, UOp sink, const Caps& caps, FactsCache& cache)
+      : graph(graph), sink(sink), caps(caps), cache(cache), given(sink), names(sink) {}
+
   Graph& graph;
   UOp sink;
   const Caps& caps;
@@ -25,7 +29,7 @@ struct Chooser {
   LoopNames names;
   std::vector<ChosenOpt> opts;  // loops by name
   std::vector<MadeLoop> made;   // by the last of them
-  Branches branches = {};       // that strategies came by
+  Branches branches;            // that strategies came by
 
   Pattern pattern() const { return cache.of(given).pattern(); }
   /// Of the kernel as it is now. They live as long as the choice, whatever is applied.
@@ -58,13 +62,6 @@ bool attempt(Chooser& chooser, const Change& change) {
   chooser.keep(std::move(trial));
   return true;
 }
-
-/// The largest power of two that is not above n > 0.
-inline int64_t powerBelow(int64_t n) { return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(n))); }
-
-inline int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-/// The least multiple of `step` that is not below n.
-inline int64_t roundUp(int64_t n, int64_t step) { return ceilDiv(n, step) * step; }
 
 /// The `run` of a strategy that always works out.
 template <auto choose, class... More>

@@ -3,24 +3,20 @@
 #include <algorithm>
 
 #include "choose/pack_b.h"
-#include "choose/parameters.h"
 #include "choose/unroll.h"
+#include "cost/parameters.h"
+#include "cost/sliding_tile.h"
 #include "facts/accesses.h"
+#include "facts/reduces.h"
 #include "opts/legality.h"
 
 namespace svod {
 
 namespace {
 
-// Results in registers: filters x lines x vectors.
-struct SlideTile {
-  int64_t filters = 1, lines = 1, vectors = 1;
-  bool acrossLines = false;  // lanes go on in the next line, over elements that are copied for the taps
-};
-
 struct Slide {
   Chooser copied;  // reads the copy
-  SlideTile tile;
+  SlidingTile tile;
   uint32_t line;  // the loop over the lines of one copy
 };
 
@@ -49,69 +45,23 @@ std::optional<int64_t> strideOfCopy(const KernelFacts& kernel, UOp axis) {
   return std::nullopt;
 }
 
-// What one copy of `lines` lines costs, and how.
-class SlideCost {
- public:
-  SlideCost(const Windows& w, const Caps& caps, UOp copy, int64_t lines)
-      : caps_(caps), lines_(lines), width_(maxExtent(w.column)), pitch_(maxExtent(copy.src().back())),
-        lanes_(caps.vectorBytes / w.elementBytes), filters_(maxExtent(w.filters.back())) {
-    for (UOp tap : w.taps) taps_ *= maxExtent(tap);
-    for (UOp dim : copy.src().subspan(1)) copied_ *= maxExtent(dim);
-  }
-
-  bool fits(const SlideTile& t) const {
-    const int64_t vectors = t.lines * t.vectors;
-    return t.filters <= filters_ && t.filters * vectors + vectors + parameters::kSlideOthers <= caps_.vectorRegisters;
-  }
-
-  /// Share of the lanes of whole vectors that hold results where each line has its own.
-  double usefulLanes() const {
-    return static_cast<double>(width_) / static_cast<double>(ceilDiv(width_, lanes_) * lanes_);
-  }
-
-  double cycles(const SlideTile& t) const {
-    const int64_t vectors = t.lines * t.vectors;
-    const double products = static_cast<double>(t.filters * vectors) / caps_.fmaPerCycle;
-    const double loads = (parameters::kSlideVector * static_cast<double>(vectors) + static_cast<double>(t.filters)) /
-                         parameters::kSlideLoads;
-    const int64_t steps = t.acrossLines ? ceilDiv(ceilDiv(lines_ * pitch_ - (pitch_ - width_), lanes_), t.vectors)
-                                        : ceilDiv(lines_, t.lines) * ceilDiv(ceilDiv(width_, lanes_), t.vectors);
-    const double turns = static_cast<double>(ceilDiv(filters_, t.filters) * steps * taps_);
-    const double turn =
-        std::max(products, loads) + parameters::kSlideOverlap * std::min(products, loads) + parameters::kSlideTurn;
-    return turns * turn + static_cast<double>(copied_ / lanes_) * parameters::kSlideCopy + weightCycles();
-  }
-
-  std::optional<SlideTile> best(bool mayCrossLines) const {
-    std::optional<SlideTile> found;
-    auto offer = [&](const SlideTile& t) {
-      if (!fits(t)) return;
-      if (!found || cycles(t) < cycles(*found) * (t.vectors < found->vectors ? parameters::kSlideClearly : 1))
-        found = t;
-    };
-    for (int64_t vectors = parameters::kSlideMostVectors; vectors >= 1; --vectors)
-      for (int64_t filters = std::min(parameters::kSlideMostFilters, caps_.vectorRegisters / vectors); filters >= 1;
-           --filters) {
-        if (mayCrossLines) offer({filters, 1, vectors, true});
-        if (vectors > ceilDiv(width_, lanes_)) continue;
-        for (int64_t lines = std::min(lines_, parameters::kSlideMostVectors / vectors); lines >= 1; --lines)
-          offer({filters, lines, vectors, false});
-      }
-    return found;
-  }
-
- private:
-  // All weights are read once per copy.
-  double weightCycles() const {
-    const int64_t bytes = filters_ * taps_ * caps_.vectorBytes / lanes_;  // a vector holds lanes_ elements
-    return static_cast<double>(bytes) /
-           (bytes > caps_.l2Bytes / 2 ? parameters::kWeightsFromBeyond : parameters::kWeightsFromL2);
-  }
-
-  const Caps& caps_;
-  int64_t lines_, width_, pitch_, lanes_, filters_;
-  int64_t taps_ = 1, copied_ = 1;
-};
+std::optional<SlidingTile> bestTile(const SlidingTileCost& cost, int64_t linesOfCopy, bool mayCrossLines,
+                                    const Caps& caps) {
+  using namespace parameters;
+  std::optional<SlidingTile> found;
+  auto offer = [&](const SlidingTile& t) {
+    if (!cost.fits(t)) return;
+    if (!found || cost.cycles(t) < cost.cycles(*found) * (t.vectors < found->vectors ? kSlideClearly : 1)) found = t;
+  };
+  for (int64_t vectors = kSlideMostVectors; vectors >= 1; --vectors)
+    for (int64_t filters = std::min(kSlideMostFilters, caps.vectorRegisters / vectors); filters >= 1; --filters) {
+      if (mayCrossLines) offer({filters, 1, vectors, true});
+      if (vectors > cost.vectorsOfLine()) continue;
+      for (int64_t lines = std::min(linesOfCopy, kSlideMostVectors / vectors); lines >= 1; --lines)
+        offer({filters, lines, vectors, false});
+    }
+  return found;
+}
 
 // As many lines per copy as stay in a part of the cache, and the results in registers that take the fewest cycles.
 std::optional<Slide> bestSlide(const Chooser& c, const Windows& w) {
@@ -134,15 +84,14 @@ std::optional<Slide> bestSlide(const Chooser& c, const Windows& w) {
                                   1);
       continue;  // where the copy may be small enough
     }
-    const SlideCost cost(w, c.caps, copy, n);
+    const SlidingTileCost cost({w.taps, w.column, w.filters.back(), copy, n, w.elementBytes}, c.caps);
     const bool skips = strideOfCopy(slide.copied.facts(), w.column) != 1;
     if (skips && cost.usefulLanes() < parameters::kSlideUseful) continue;
-    const std::optional<SlideTile> tile = cost.best(!skips);
+    const std::optional<SlidingTile> tile = bestTile(cost, n, !skips, c.caps);
     if (!tile) continue;
     slide.tile = *tile;
-    const int64_t tiles = ceilDiv(lines, n), turns = ceilDiv(tiles, c.caps.workers);
-    const double busy = static_cast<double>(tiles) / static_cast<double>(turns * c.caps.workers);
-    const double cycles = static_cast<double>(tiles) * cost.cycles(*tile) / (1 - parameters::kIdleShare * (1 - busy));
+    const int64_t tiles = ceilDiv(lines, n);
+    const double cycles = static_cast<double>(tiles) * cost.cycles(*tile) / busyShare(tiles, c.caps);
     if (!best || cycles < least) least = cycles, best.emplace(slide);
   }
   return best;
@@ -155,7 +104,7 @@ bool slideOverCopy(Chooser& c) {
   if (!w.line || w.elementBytes < 4 || w.filters.empty()) return false;
   std::optional<Slide> slide = bestSlide(c, w);
   if (!slide) return false;
-  const SlideTile& tile = slide->tile;
+  const SlidingTile& tile = slide->tile;
   Chooser& trial = slide->copied;
   const uint32_t line = slide->line;
   uint32_t column = idOf(w.column);

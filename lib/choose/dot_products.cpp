@@ -3,27 +3,19 @@
 #include <algorithm>
 
 #include "choose/laid_out.h"
-#include "choose/parameters.h"
+#include "cost/parameters.h"
 #include "facts/accesses.h"
 #include "facts/patterns.h"
+#include "facts/reduces.h"
 #include "opts/dot_opt.h"
 
 namespace svod {
 
-bool sumsGroups(UOp reduce) {
-  return std::ranges::any_of(reduce.src().subspan(1), [](UOp r) { return axisType(r) == AxisType::Dot; });
-}
-
-bool hasGroups(const KernelFacts& kernel) {
-  return std::ranges::any_of(kernel.nodes, [](UOp n) { return n.op() == Op::Reduce && sumsGroups(n); });
-}
-
 namespace {
 
-std::vector<UOp> reducesOf(const KernelFacts& kernel) {
-  std::vector<UOp> found;
-  for (UOp n : kernel.nodes)
-    if (n.op() == Op::Reduce && n.srcCount() > 1) found.push_back(n);
+std::vector<UOp> loopedReduces(const KernelFacts& kernel) {
+  std::vector<UOp> found = kernel.reduces;
+  std::erase_if(found, [](UOp n) { return n.srcCount() < 2; });
   return found;
 }
 
@@ -79,7 +71,7 @@ void sumRows(Chooser& c, UOp rows, int64_t group, UOp column) {
 }  // namespace
 
 void useDots(Chooser& c) {
-  std::vector<UOp> reduces = reducesOf(c.facts());
+  std::vector<UOp> reduces = loopedReduces(c.facts());
   if (reduces.size() != 1 || c.facts().pattern() != Pattern::Gemm) return;
   const int64_t group = dotGroupOf(c.graph, reduces[0], c.caps);
   if (group == 0) return;
@@ -87,7 +79,7 @@ void useDots(Chooser& c) {
   for (const Axis& axis : c.facts().axes)
     if (axis.nest == Nest::Output) column = axis.range;
   if (!paysToGroup(c, reduces[0], column) || !groupLongest(c, reduces[0], group, column)) return;
-  for (UOp rows : reducesOf(c.facts()))
+  for (UOp rows : loopedReduces(c.facts()))
     if (!sumsGroups(rows)) sumRows(c, rows, group, column);
 }
 

@@ -6,8 +6,5 @@ namespace svod {
 
 /// Sums of products of bytes and of bf16 in groups, where the CPU has instructions for that.
 void useDots(Chooser& chooser);
-/// Whether dot was applied to the reduce, or to any of the kernel.
-bool sumsGroups(UOp reduce);
-bool hasGroups(const KernelFacts& kernel);
 
 }  // namespace svod

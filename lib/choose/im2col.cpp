@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "choose/collapse_loops.h"
-#include "choose/parameters.h"
 #include "choose/windows.h"
+#include "cost/parameters.h"
 
 namespace svod {
 

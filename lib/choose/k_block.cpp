@@ -5,8 +5,8 @@
 #include "choose/laid_out.h"
 #include "choose/pack_a.h"
 #include "choose/pack_b.h"
-#include "choose/parameters.h"
 #include "choose/register_tile.h"
+#include "cost/parameters.h"
 #include "facts/accesses.h"
 
 namespace svod {

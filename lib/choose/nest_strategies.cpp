@@ -10,6 +10,7 @@
 #include "choose/share_rows.h"
 #include "choose/stream_lanes.h"
 #include "choose/transpose_blocks.h"
+#include "facts/reduces.h"
 
 namespace svod {
 
@@ -58,14 +59,6 @@ constexpr NestStrategy kNestStrategies[] = {
      hasOutputLanes, always<tileOutputLanes>},
 };
 
-UOp deepestReduce(const KernelFacts& kernel, UOp range) {
-  UOp deepest;
-  for (UOp n : kernel.reduces)
-    if (n.src(0).dependsOn(range))
-      if (!deepest || n.src(0).ranges().size() > deepest.src(0).ranges().size()) deepest = n;
-  return deepest;
-}
-
 }  // namespace
 
 std::span<const NestStrategy> nestStrategies() { return kNestStrategies; }
@@ -88,7 +81,7 @@ bool chooseNests(Chooser& c) {
   const LanePlan plan = chooseLanes(c);
   for (const Lanes& l : plan.lanes)
     if (UOp range = c.range(idOf(l.range)))  // as earlier opts left it
-      chooseNest(c, {deepestReduce(c.facts(), range), {range, l.width}, plan.packed});
+      chooseNest(c, {deepestReduceOf(c.facts(), range), {range, l.width}, plan.packed});
   return true;
 }
 

@@ -4,7 +4,7 @@
 
 #include "choose/laid_out.h"
 #include "choose/pack_b.h"
-#include "choose/parameters.h"
+#include "cost/parameters.h"
 #include "facts/accesses.h"
 
 namespace svod {

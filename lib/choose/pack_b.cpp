@@ -2,40 +2,12 @@
 
 #include <algorithm>
 
-#include "choose/dot_products.h"
 #include "choose/laid_out.h"
-#include "choose/parameters.h"
+#include "cost/parameters.h"
+#include "facts/accesses.h"
+#include "facts/reduces.h"
 
 namespace svod {
-
-std::optional<Panel> panelOf(const Access& load, UOp reduce) {
-  if (!load.slot) return std::nullopt;
-  Panel panel{*load.slot, {}, byteSize(load.node.dtype()), byteSize(load.node.dtype()), 0};
-  for (UOp r : reduce.src().subspan(1)) {
-    if (!load.node.dependsOn(r)) continue;
-    if (axisType(r) == AxisType::Dot) {  // beside its column
-      panel.bytesPerColumn *= maxExtent(r);
-      continue;
-    }
-    std::optional<int64_t> step = strideOf(load, r);
-    if ((!step && !sumsGroups(reduce)) || axisType(r) != AxisType::Reduce) return std::nullopt;
-    panel.reduceAxes.push_back(r), panel.rowStride = step.value_or(0);
-    if (__builtin_mul_overflow(panel.bytesPerColumn, maxExtent(r), &panel.bytesPerColumn)) return std::nullopt;
-  }
-  return panel.reduceAxes.empty() ? std::nullopt : std::optional(panel);
-}
-
-std::optional<Panel> panelOperand(const Chooser& c, UOp reduce, const Lanes& lanes, UOp rowAxis,
-                                  std::optional<uint32_t> slot) {
-  std::vector<Access> all = c.facts().accesses;
-  for (const Access& a : all) {
-    if (a.isStore || !a.node.dependsOn(lanes.range) || a.node.dependsOn(rowAxis)) continue;
-    if (!a.slot || (slot ? a.slot != *slot : strideOf(a, lanes.range) != 1 && !isLaidOut(c, *a.slot))) continue;
-    if (std::ranges::count(all, a.slot, &Access::slot) != 1) continue;
-    if (std::optional<Panel> panel = panelOf(a, reduce)) return panel;  // nothing for a bias of each column
-  }
-  return std::nullopt;
-}
 
 namespace {
 
@@ -99,14 +71,16 @@ std::optional<Access> farPanels(const Chooser& c, UOp column, UOp row) {
   return panels;
 }
 
-// The lanes' loop goes outside of the rows' loop, so that one column panel serves all rows; where panels are all that
-// comes from far, outside of every loop that reads the same ones.
-void columnsOutside(Chooser& c, uint32_t column, uint32_t row) {
+}  // namespace
+
+uint32_t splitColumns(Chooser& c, uint32_t column, uint32_t row, int64_t columns) {
+  const uint32_t inner = innerOfTile(c, column, columns, "the columns of one panel");
+  if (inner == column) return inner;
   const int32_t j = c.numberOf(column), i = c.numberOf(row);
   const bool isInside = i >= 0 && i < j;
   AxisList order{{j}};
   if (std::optional<Access> panels = farPanels(c, c.range(column), c.range(row))) {
-    const std::vector<Axis> axes = c.facts().axes;
+    const std::vector<Axis>& axes = c.facts().axes;
     int32_t first = j;
     while (first > 0 && !panels->node.dependsOn(axes[static_cast<size_t>(first) - 1].range)) --first;
     for (int32_t k = first; k < j; ++k) order.axes.push_back(k);
@@ -114,27 +88,17 @@ void columnsOutside(Chooser& c, uint32_t column, uint32_t row) {
     order.axes.push_back(i);
   }
   const bool prior = order.axes.size() > 1;
-  if ((!prior && !isInside) || !c.branches.decide(Branch::Order, prior)) return;
-  c.apply(OptKind::Order, prior ? order : AxisList{{j, i}}, kPanelOutside);
-}
-
-}  // namespace
-
-uint32_t splitColumns(Chooser& c, uint32_t column, uint32_t row, int64_t columns) {
-  const uint32_t inner = innerOfTile(c, column, columns, "the columns of one panel");
-  if (inner != column) columnsOutside(c, column, row);
+  if ((prior || isInside) && c.branches.decide(Branch::Order, prior))
+    c.apply(OptKind::Order, prior ? order : AxisList{{j, i}}, kPanelOutside);
   return inner;
 }
 
-uint32_t packPanel(Chooser& c, const Panel& panel, uint32_t column, uint32_t row, int64_t columns) {
-  std::vector<uint32_t> reduceIds;
-  for (UOp r : panel.reduceAxes) reduceIds.push_back(idOf(r));
-  const uint32_t inner = splitColumns(c, column, row, columns);
+void packPanel(Chooser& c, const Panel& panel, uint32_t column, int64_t width, int64_t vectors) {
   PackArgs args{panel.slot, {}};
-  for (uint32_t id : reduceIds) args.axes.push_back(c.numberOf(id));
-  args.axes.push_back(c.numberOf(inner));
+  for (UOp r : panel.reduceAxes) args.axes.push_back(c.numberOf(idOf(r)));
+  args.axes.push_back(c.numberOf(column));
   c.apply(OptKind::Pack, args, "rows that are far apart in memory, copied once for all row tiles");
-  return inner;
+  vectorizeFill(c, panel.slot, width, vectors);
 }
 
 }  // namespace svod

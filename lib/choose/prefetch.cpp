@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "choose/parameters.h"
+#include "cost/parameters.h"
 #include "facts/accesses.h"
 #include "opts/operand_opts.h"
 

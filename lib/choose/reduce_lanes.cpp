@@ -1,7 +1,7 @@
 #include "choose/reduce_lanes.h"
 
-#include "choose/parameters.h"
 #include "choose/register_tile.h"
+#include "cost/parameters.h"
 
 namespace svod {
 

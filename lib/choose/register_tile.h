@@ -3,15 +3,11 @@
 #include <string>
 
 #include "choose/chooser.h"
+#include "cost/register_tile.h"
 
 namespace svod {
 
-/// Copies of the values of a loop body: `rows` along another output axis, `vectors` along the vector axis.
-struct RegisterTile {
-  UOp rowAxis;  // null: one row
-  int64_t rows = 1, vectors = 1;
-};
-/// `held`: a loop for which local buffers will get a dim, so that it may be expanded.
+/// The tile with the least cycles. `held`: a loop for which local buffers will get a dim, so that it may be expanded.
 RegisterTile chooseRegisterTile(const Chooser& chooser, UOp reduce, const Lanes& lanes, int64_t maxVectors,
                                 UOp held = {});
 /// Why rows and vectors are repeated, for Chooser::apply.

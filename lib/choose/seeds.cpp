@@ -2,33 +2,12 @@
 
 #include <algorithm>
 
-#include "choose/strategies.h"
 #include "cost/kernel_cost.h"
 #include "opts/replay.h"
 
 namespace svod {
 
 namespace {
-
-void runAll(std::span<const Strategy> steps, Chooser& c) {
-  for (const Strategy& step : steps)
-    if (step.fits(c.facts(), c.caps)) step.run(c);
-}
-
-// What the strategy makes of a kernel that is prepared, if the kernel is one for it.
-std::optional<Seed> seedOf(const Strategy& strategy, const Chooser& prepared, Branches branches,
-                           std::string_view branch) {
-  if (!strategy.fits(prepared.facts(), prepared.caps)) return std::nullopt;
-  Chooser seed = prepared;
-  seed.branches = branches;
-  if (!strategy.run(seed)) return std::nullopt;
-  runAll(finishes(), seed);
-  return Seed{{seed.pattern(), strategy.name, std::move(seed.opts), branch, {}}, seed.sink, seed.branches};
-}
-
-const Strategy& strategyOf(const Seed& seed) {
-  return *std::ranges::find(strategies(), seed.choice.strategy, &Strategy::name);
-}
 
 int64_t tilesOf(const KernelFacts& kernel) {
   int64_t tiles = 1;
@@ -39,23 +18,28 @@ int64_t tilesOf(const KernelFacts& kernel) {
 
 }  // namespace
 
-Chooser prepare(Graph& graph, UOp sink, const Caps& caps, FactsCache& cache) {
-  Chooser prepared{graph, sink, caps, cache, sink, LoopNames(sink), {}, {}};
-  runAll(preparations(), prepared);
-  return prepared;
+void runAll(std::span<const Strategy> steps, Chooser& c) {
+  for (const Strategy& step : steps)
+    if (step.fits(c.facts(), c.caps)) step.run(c);
 }
 
-std::optional<Seed> firstSeed(const Chooser& prepared) {
-  for (const Strategy& strategy : strategies())
-    if (std::optional<Seed> seed = seedOf(strategy, prepared, {}, {})) return seed;
+std::optional<Seed> firstSeed(std::span<const Strategy> candidates, const Chooser& prepared,
+                              std::optional<Branch> other) {
+  for (const Strategy& strategy : candidates) {
+    if (!strategy.fits(prepared.facts(), prepared.caps)) continue;
+    Chooser seed = prepared;
+    if (other) seed.branches = Branches(*other);
+    if (!strategy.run(seed)) continue;
+    runAll(finishes(), seed);
+    const std::string_view branch = other ? allBranches()[static_cast<size_t>(*other)].name : "";
+    return Seed{{seed.pattern(), strategy.name, std::move(seed.opts), branch, {}}, seed.sink, seed.branches};
+  }
   return std::nullopt;
 }
 
-bool hasOthers(const Chooser& prepared, const Seed& first) {
-  if (first.branches.any()) return true;
-  return std::ranges::any_of(strategies(), [&](const Strategy& strategy) {
-    return &strategy > &strategyOf(first) && strategy.fits(prepared.facts(), prepared.caps);
-  });
+std::span<const Strategy> strategiesAfter(const Seed& seed) {
+  const auto at = std::ranges::find(strategies(), seed.choice.strategy, &Strategy::name);
+  return strategies().subspan(static_cast<size_t>(at - strategies().begin()) + 1);
 }
 
 std::vector<Seed> otherSeeds(const Chooser& prepared, const Seed& first) {
@@ -67,12 +51,12 @@ std::vector<Seed> otherSeeds(const Chooser& prepared, const Seed& first) {
   const auto addBranches = [&](const Strategy& strategy, const Branches& met) {
     for (size_t i = 0; i < allBranches().size(); ++i)
       if (const auto branch = static_cast<Branch>(i); met.wasMet(branch))
-        add(seedOf(strategy, prepared, Branches(branch), allBranches()[i].name));
+        add(firstSeed({&strategy, 1}, prepared, branch));
   };
-  addBranches(strategyOf(first), first.branches);
-  for (const Strategy& strategy : strategies()) {
-    if (&strategy <= &strategyOf(first)) continue;
-    std::optional<Seed> plain = seedOf(strategy, prepared, {}, {});
+  const std::span<const Strategy> later = strategiesAfter(first);
+  addBranches(*(later.data() - 1), first.branches);
+  for (const Strategy& strategy : later) {
+    std::optional<Seed> plain = firstSeed({&strategy, 1}, prepared);
     if (!plain) continue;
     const Branches met = plain->branches;
     add(std::move(plain));

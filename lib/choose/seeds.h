@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "choose/chooser.h"
+#include "choose/strategies.h"
 
 namespace svod {
 
@@ -13,14 +13,16 @@ struct Seed {
   Branches branches;
 };
 
-/// The kernel as the preparations leave it. Borrows all of its arguments.
-Chooser prepare(Graph& graph, UOp sink, const Caps& caps, FactsCache& cache);
+/// Runs every row that fits, in order.
+void runAll(std::span<const Strategy> steps, Chooser& chooser);
 
-/// Of the first strategy that works out, all choices its own; nothing where none does.
-std::optional<Seed> firstSeed(const Chooser& prepared);
-/// Whether there may be others: another strategy fits, or the first one had a choice.
-bool hasOthers(const Chooser& prepared, const Seed& first);
-/// Those, in order of preference, no kernel twice.
+/// Of the first of `candidates` that works out on a kernel as preparations left it, all choices its own but `other`;
+/// nothing where none does.
+std::optional<Seed> firstSeed(std::span<const Strategy> candidates, const Chooser& prepared,
+                              std::optional<Branch> other = {});
+/// The rows of strategies() after the one that made `seed`.
+std::span<const Strategy> strategiesAfter(const Seed& seed);
+/// What these make of it, and the first one with a choice the other way; in order of preference, no kernel twice.
 std::vector<Seed> otherSeeds(const Chooser& prepared, const Seed& first);
 
 /// Nanoseconds that the cost model expects of it.

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "choose/parameters.h"
+#include "cost/parameters.h"
 #include "facts/accesses.h"
 
 namespace svod {

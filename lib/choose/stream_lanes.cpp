@@ -1,7 +1,7 @@
 #include "choose/stream_lanes.h"
 
-#include "choose/parameters.h"
 #include "cost/cost.h"
+#include "cost/parameters.h"
 
 namespace svod {
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "choose/dot_products.h"
-#include "choose/local_buffers.h"
-#include "choose/parameters.h"
 #include "cost/cost.h"
+#include "cost/parameters.h"
+#include "facts/local_buffers.h"
+#include "facts/reduces.h"
 #include "opts/legality.h"
 
 namespace svod {

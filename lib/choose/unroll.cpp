@@ -2,17 +2,11 @@
 
 #include <ranges>
 
-#include "choose/parameters.h"
+#include "cost/parameters.h"
 #include "facts/patterns.h"
 #include "opts/legality.h"
 
 namespace svod {
-
-UOp reduceOver(const KernelFacts& kernel, UOp range) {
-  for (UOp n : kernel.nodes)
-    if (n.op() == Op::Reduce && !n.src(0).ranges().empty() && n.dependsOn(range)) return n;
-  return {};
-}
 
 void unrollInnermost(Chooser& c, UOp reduce, int64_t copies) {
   using namespace parameters;

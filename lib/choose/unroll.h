@@ -4,9 +4,8 @@
 
 namespace svod {
 
-/// The first reduce whose value depends on `range`, or null; iterations of its innermost loops are written out where a
-/// body of `copies` terms is short.
-UOp reduceOver(const KernelFacts& kernel, UOp range);
+/// Iterations of the innermost loops of a reduce are written out where a body of `copies` terms is short; nothing for
+/// null.
 void unrollInnermost(Chooser& chooser, UOp reduce, int64_t copies);
 
 }  // namespace svod

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "choose/pack_b.h"
-#include "choose/parameters.h"
+#include "cost/parameters.h"
 #include "facts/accesses.h"
 
 namespace svod {

@@ -74,6 +74,18 @@ int64_t CostModel::fullWidth(UOp range) const {
   return std::clamp<int64_t>(caps_.vectorBytes / widest, 2, 64);
 }
 
+std::vector<int64_t> CostModel::widths(UOp range) const {
+  const int64_t full = fullWidth(range);
+  const std::optional<int64_t> extent = constExtent(range);
+  if (!extent) return {full};
+  std::vector<int64_t> found;
+  for (int64_t w = full; w >= 2; w /= 2) {
+    if (w < 2 * *extent) found.push_back(w);
+    if (*extent % w == 0) break;
+  }
+  return found;
+}
+
 double CostModel::cost(const Item& item, std::span<const Lanes> lanes, bool packed) const {
   double runs = 1;
   std::vector<UOp> loops(loops_[item.node].begin(), loops_[item.node].end());

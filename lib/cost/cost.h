@@ -20,6 +20,8 @@ class CostModel {
   double instructions(std::span<const Lanes> lanes, const Access* packed = nullptr) const;
   /// Lanes of the widest value that depends on `range` in a vector register; 2 to 64.
   int64_t fullWidth(UOp range) const;
+  /// Widths worth trying on a loop: full vectors, and narrower ones for short loops or to avoid a masked remainder.
+  std::vector<int64_t> widths(UOp range) const;
 
  private:
   struct Item {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "choose/parameters.h"
 #include "choose/strategies.h"
+#include "cost/parameters.h"
 #include "driver/kernel_passes.h"
 #include "driver/targets.h"
 #include "flags.h"

@@ -1,4 +1,4 @@
-// The parameters of strategies by name, from parameters.def.
+// The numbers that costs and strategies take for granted, by name, from parameters.def.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -8,7 +8,7 @@ namespace svod {
 
 #define PARAMETER(type, name, value, what, from) inline constexpr type name = value;
 namespace parameters {
-#include "choose/parameters.def"
+#include "cost/parameters.def"
 }  // namespace parameters
 #undef PARAMETER
 

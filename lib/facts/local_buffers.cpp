@@ -1,4 +1,4 @@
-#include "choose/local_buffers.h"
+#include "facts/local_buffers.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "choose/parameters.h"
+#include "cost/parameters.h"
 
 namespace svod {
 
@@ -6,7 +6,7 @@ namespace {
 
 #define PARAMETER(type, name, value, what, from) {std::string_view(#name).substr(1), value, what, Origin::from},
 constexpr ParameterInfo kParameters[] = {
-#include "choose/parameters.def"
+#include "cost/parameters.def"
 };
 #undef PARAMETER
 

@@ -1,0 +1,51 @@
+#include "cost/sliding_tile.h"
+
+#include <algorithm>
+
+#include "cost/parameters.h"
+#include "facts/axes.h"
+#include "support/integers.h"
+
+namespace svod {
+
+using namespace parameters;
+
+SlidingTileCost::SlidingTileCost(const SlidingCopy& c, const Caps& caps)
+    : caps_(caps), lines_(c.lines), width_(maxExtent(c.column)), pitch_(maxExtent(c.copy.src().back())),
+      lanes_(caps.vectorBytes / c.elementBytes), filters_(maxExtent(c.filter)) {
+  for (UOp tap : c.taps) taps_ *= maxExtent(tap);
+  for (UOp dim : c.copy.src().subspan(1)) copied_ *= maxExtent(dim);
+}
+
+bool SlidingTileCost::fits(const SlidingTile& t) const {
+  const int64_t vectors = t.lines * t.vectors;
+  return t.filters <= filters_ && t.filters * vectors + vectors + kSlideOthers <= caps_.vectorRegisters;
+}
+
+double SlidingTileCost::usefulLanes() const {
+  return static_cast<double>(width_) / static_cast<double>(roundUp(width_, lanes_));
+}
+
+int64_t SlidingTileCost::vectorsOfLine() const { return ceilDiv(width_, lanes_); }
+
+double SlidingTileCost::cycles(const SlidingTile& t) const {
+  const int64_t vectors = t.lines * t.vectors;
+  const double products = static_cast<double>(t.filters * vectors) / caps_.fmaPerCycle;
+  const double loads = (kSlideVector * static_cast<double>(vectors) + static_cast<double>(t.filters)) / kSlideLoads;
+  const int64_t steps = t.acrossLines ? ceilDiv(ceilDiv(lines_ * pitch_ - (pitch_ - width_), lanes_), t.vectors)
+                                      : ceilDiv(lines_, t.lines) * ceilDiv(vectorsOfLine(), t.vectors);
+  const double turns = static_cast<double>(ceilDiv(filters_, t.filters) * steps * taps_);
+  const double turn = std::max(products, loads) + kSlideOverlap * std::min(products, loads) + kSlideTurn;
+  const int64_t weightBytes = filters_ * taps_ * caps_.vectorBytes / lanes_;  // a vector holds lanes_ elements
+  const double weights =
+      static_cast<double>(weightBytes) / (weightBytes > caps_.l2Bytes / 2 ? kWeightsFromBeyond : kWeightsFromL2);
+  return turns * turn + static_cast<double>(copied_ / lanes_) * kSlideCopy + weights;
+}
+
+double busyShare(int64_t tiles, const Caps& caps) {
+  const int64_t turns = ceilDiv(tiles, caps.workers);
+  const double busy = static_cast<double>(tiles) / static_cast<double>(turns * caps.workers);
+  return 1 - kIdleShare * (1 - busy);
+}
+
+}  // namespace svod

@@ -1,0 +1,20 @@
+// The sums of a kernel: which one belongs to a loop, and what it adds up.
+#pragma once
+#include "facts/kernel_facts.h"
+
+namespace svod {
+
+/// The first reduce over loops whose value depends on `range`; null where there is none.
+UOp reduceOver(const KernelFacts& kernel, UOp range);
+/// The reduce inside of the most loops among those that sum up values which depend on `range`; null where there is
+/// none.
+UOp deepestReduceOf(const KernelFacts& kernel, UOp range);
+
+/// Terms of one element of the result.
+int64_t termsOf(UOp reduce);
+
+/// Whether some of its loops are groups of a dot product instruction; and any reduce of the kernel.
+bool sumsGroups(UOp reduce);
+bool hasGroups(const KernelFacts& kernel);
+
+}  // namespace svod
