@@ -66,6 +66,10 @@ TEST_CASE("states, scatter and copies") {
   m.output("scattered", m.g.make(Op::Scatter, DType::F32, {fresh, index, updates}, ReduceArg{Op::Max, {}}));
   m.output("same", x);
   check(m.model, 0);
+  auto compiled = compile(m.model, compileOptions({}));
+  REQUIRE(compiled);
+  const auto isCopy = [](const Step& step) { return std::holds_alternative<Copy>(step.action); };
+  CHECK(std::ranges::any_of((*compiled)->plan.steps, isCopy));
 }
 
 TEST_CASE("the kernels of one plan run in four instances at once") {

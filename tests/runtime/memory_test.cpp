@@ -104,10 +104,10 @@ TEST_CASE("an instance takes its memory from the application and gives it back")
   const svod_memory memory = ledger.memory(separate);
   svod_instance_options options = {};
   options.memory = &memory;
+  const std::vector<float> x = {1, 2, 3, 4, 5, 6, 7, 8};  // stays the caller's, as does y
+  std::vector<float> y(8);
   {
     InstanceHandle instance = makeInstance(plan, options);
-    const std::vector<float> x = {1, 2, 3, 4, 5, 6, 7, 8};
-    std::vector<float> y(8);
     bindIn(instance, 0, x);
     bindOut(instance, 0, y);
     svod_error error = {};
@@ -116,6 +116,7 @@ TEST_CASE("an instance takes its memory from the application and gives it back")
     CHECK(ledger.live.count(svod_state_data(instance.get(), 0)) == 1);
   }
   CHECK(ledger.live.empty());
+  CHECK(x == std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8});
   CHECK(ledger.seen.at("scratch").alignment == 64);
   if (separate) {
     CHECK(ledger.seen.size() == 4);
