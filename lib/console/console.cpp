@@ -8,6 +8,8 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "support/error_text.h"
+
 namespace svod {
 
 namespace {
@@ -37,8 +39,7 @@ std::string jsonText(const Error& error, std::string_view severity) {
 
 std::string plainText(const Error& error, std::string_view severity, bool color) {
   const std::string word = std::string(severity) + ":", code(colorOf(severity));
-  std::string text = toText(error);
-  return text.replace(text.find("error:"), 6, color ? code + word + "\x1b[0m" : word);
+  return toText(error, color ? code + word + "\x1b[0m" : word);
 }
 
 }  // namespace

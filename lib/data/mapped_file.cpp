@@ -5,8 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 namespace svod {
@@ -20,14 +22,42 @@ struct Descriptor {
   }
 };
 
-Result<struct stat> openForReading(const std::string& path, Descriptor& file, int flags = 0) {
-  file.fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags);
+/// A regular file: a pipe would make open wait for somebody who writes to it, and a device may have no end.
+Result<struct stat> openForReading(const std::string& path, Descriptor& file) {
+  file.fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (file.fd < 0) return fail(ioError("cannot open", path, errno));
   struct stat status{};
   if (::fstat(file.fd, &status) != 0) return fail(ioError("cannot read", path, errno));
   if (S_ISDIR(status.st_mode)) return fail(ioError("cannot read", path, EISDIR));
+  if (!S_ISREG(status.st_mode))
+    return fail(Diag::Io, "cannot read '" + path + "': not a regular file", "copy it to a file first");
   return status;
 }
+
+}  // namespace
+
+namespace {
+
+struct IoHelp {
+  int error;
+  const char* help;
+};
+constexpr IoHelp kIoHelps[] = {
+    {ENOSPC, "free some space or write to another disk"},
+    {EDQUOT, "free some space or write to another disk"},
+    {EACCES, "check the permissions of the file and of its directory"},
+    {EPERM, "check the permissions of the file and of its directory"},
+    {ENOENT, "check that the path exists"},
+    {EISDIR, "name a file, not a directory"},
+    {ENOTDIR, "a part of the path is a file, where a directory is needed: name another place"},
+    {ENAMETOOLONG, "use a shorter name"},
+    {ELOOP, "the path holds a circle of symbolic links: name a file"},
+    {EROFS, "the file system is read-only: name another place"},
+    {EFBIG, "the limit on file sizes is reached: ulimit -f shows it"},
+    {EMFILE, "the limit on open files is reached: ulimit -n shows it"},
+    {EEXIST, "choose another name, or remove what stands there"},
+    {ENOMEM, "memory ran out: use smaller files or shapes"},
+};
 
 }  // namespace
 
@@ -35,11 +65,8 @@ Error ioError(const std::string& action, const std::string& path, int errnoValue
   char buffer[128];
   // The GNU strerror_r may return a static text instead of filling the buffer.
   std::string text = ::strerror_r(errnoValue, buffer, sizeof buffer);
-  std::string help;
-  if (errnoValue == ENOSPC || errnoValue == EDQUOT) help = "free some space or write to another disk";
-  if (errnoValue == EACCES || errnoValue == EPERM) help = "check the permissions of the file and of its directory";
-  if (errnoValue == ENOENT) help = "check that the path exists";
-  if (errnoValue == EISDIR) help = "name a file, not a directory";
+  const auto* row = std::ranges::find(kIoHelps, errnoValue, &IoHelp::error);
+  std::string help = row == std::end(kIoHelps) ? "check the path, and the file system it is on" : row->help;
   return Error{Diag::Io, action + " '" + path + "': " + text, help, {}, {}};
 }
 
@@ -58,10 +85,7 @@ MappedFile::~MappedFile() {
 
 Result<MappedFile> MappedFile::open(const std::string& path) {
   Descriptor file;
-  // A pipe would make open wait for somebody who writes to it.
-  SVOD_TRY(struct stat status, openForReading(path, file, O_NONBLOCK));
-  if (!S_ISREG(status.st_mode))
-    return fail(Diag::Io, "cannot map '" + path + "': not a regular file", "copy it to a file first");
+  SVOD_TRY(struct stat status, openForReading(path, file));
   MappedFile mapped;
   if (status.st_size == 0) return mapped;
   void* data = ::mmap(nullptr, static_cast<size_t>(status.st_size), PROT_READ, MAP_PRIVATE, file.fd, 0);
@@ -71,21 +95,40 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
   return mapped;
 }
 
-Result<std::string> readWholeFile(const std::string& path, uint64_t limit) {
-  Descriptor file;
-  SVOD_TRY(struct stat status, openForReading(path, file));
-  std::string text;
-  if (S_ISREG(status.st_mode) && static_cast<uint64_t>(status.st_size) <= limit) text.reserve(status.st_size);
+namespace {
+
+Error tooLong(const std::string& path, uint64_t limit) {
+  return {Diag::Io,
+          "cannot read '" + path + "': larger than " + std::to_string(limit) + " bytes",
+          "check that it is the right file",
+          {},
+          {}};
+}
+
+/// What can be read from `fd`, appended to `text`; errors name `path`.
+Result<std::string> readToEnd(int fd, const std::string& path, uint64_t limit, std::string text) {
   char chunk[16384];
   for (;;) {
-    ssize_t got = ::read(file.fd, chunk, sizeof chunk);
+    ssize_t got = ::read(fd, chunk, sizeof chunk);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return fail(ioError("cannot read", path, errno));
     if (got == 0) return text;
-    if (text.size() + static_cast<uint64_t>(got) > limit)
-      return fail(Diag::Io, "cannot read '" + path + "': larger than " + std::to_string(limit) + " bytes");
+    if (text.size() + static_cast<uint64_t>(got) > limit) return fail(tooLong(path, limit));
     text.append(chunk, static_cast<size_t>(got));
   }
 }
+
+}  // namespace
+
+Result<std::string> readWholeFile(const std::string& path, uint64_t limit) {
+  Descriptor file;
+  SVOD_TRY(struct stat status, openForReading(path, file));
+  if (static_cast<uint64_t>(status.st_size) > limit) return fail(tooLong(path, limit));
+  std::string text;
+  text.reserve(static_cast<size_t>(status.st_size));
+  return readToEnd(file.fd, path, limit, std::move(text));
+}
+
+Result<std::string> readStandardInput(uint64_t limit) { return readToEnd(STDIN_FILENO, "stdin", limit, {}); }
 
 }  // namespace svod

@@ -33,8 +33,10 @@ class MappedFile {
   uint64_t size_ = 0;
 };
 
-/// The whole file as text (or bytes), copied; works for pipes and devices too. Refuses more than `limit`
-/// bytes.
+/// The whole file as text (or bytes), copied. Regular files only, of at most `limit` bytes.
 Result<std::string> readWholeFile(const std::string& path, uint64_t limit = UINT64_C(1) << 32);
+
+/// All that comes from standard input, whatever that is: at most `limit` bytes.
+Result<std::string> readStandardInput(uint64_t limit = UINT64_C(1) << 32);
 
 }  // namespace svod

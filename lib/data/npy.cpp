@@ -128,7 +128,9 @@ Result<ElementType> elementOf(const std::string& descr, std::optional<ElementTyp
 Result<std::pair<std::string_view, uint64_t>> headerText(std::string_view file, const std::string& name) {
   if (!file.starts_with(kMagic))
     return fail(Diag::BadNpy, "'" + name + "' is not a .npy file", "write it with numpy.save");
-  const auto truncated = [&] { return fail(Diag::BadNpy, "'" + name + "': the header is truncated"); };
+  const auto truncated = [&] {
+    return fail(Diag::BadNpy, "'" + name + "': the header is truncated", "write it again with numpy.save");
+  };
   if (file.size() < 10) return truncated();
   const unsigned version = static_cast<unsigned char>(file[6]);
   if (version < 1 || version > 3)
@@ -172,7 +174,7 @@ Result<NpyHeader> parseNpy(std::span<const std::byte> file, const std::string& n
   header.dataOffset = located.second;
   const bool packed = isPacked(header.dtype);  // in memory: the file has a byte for each element
   std::optional<uint64_t> bytes = tensorBytes(packed ? ElementType::U8 : header.dtype, header.shape);
-  if (!bytes) return fail(Diag::BadNpy, "'" + name + "': the shape is too large");
+  if (!bytes) return fail(Diag::BadNpy, "'" + name + "': the shape is too large", "write it again with numpy.save");
   header.dataBytes = *bytes;
   const uint64_t have = file.size() - header.dataOffset;
   if (have != *bytes)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "frontend/graph_op.h"
 #include "frontend/size_bounds.h"
 #include "frontend/weights.h"
 #include "ir/evaluate.h"
@@ -90,9 +91,23 @@ bool canBeNegative(UOp dim) {
 
 }  // namespace
 
+namespace {
+
+/// What an op takes and is: what there is to say where a check says nothing better.
+std::string formOf(std::string_view opName) {
+  const GraphOp* op = findGraphOp(opName);
+  if (op == nullptr) return {};
+  std::string form = std::string(op->name) + "(" + std::string(op->operands);
+  if (!op->attributes.empty()) form += (op->operands.empty() ? "" : ", ") + std::string(op->attributes);
+  return form + ") is: " + std::string(op->what);
+}
+
+}  // namespace
+
 Tensor GraphBuilder::fail(Diag diag, std::string message, std::string help) {
   if (error_) return {};
   if (!opName_.empty()) message = opName_ + ": " + message;
+  if (help.empty()) help = formOf(opName_);
   error_ = Error{diag, std::move(message), std::move(help), {}, {}};
   errorDemand_ = std::exchange(lacking_, std::nullopt);
   return {};

@@ -38,7 +38,8 @@ void GraphBuilder::expectEqual(Dim a, Dim b, std::string_view text) {
     return;
   }
   if (equalDims(a.node(), b.node()) == Truth::Never) {
-    fail(Diag::ShapeMismatch, std::string(text) + ": " + describe(a) + " is never " + describe(b));
+    fail(Diag::ShapeMismatch, std::string(text) + ": " + describe(a) + " is never " + describe(b),
+         "correct the shapes, or the bounds of the variables in them");
     return;
   }
   equalSizes_.insert(unordered(a, b));

@@ -24,7 +24,8 @@ std::optional<int64_t> parseInt(std::string_view text) {
 Result<std::pair<std::string, std::string_view>> splitOption(std::string_view text, const std::string& form) {
   size_t at = text.find('=');
   if (at == 0 || at == std::string_view::npos)
-    return fail(Diag::Usage, "'" + std::string(text) + "' is not of the form " + form);
+    return fail(Diag::Usage, "'" + std::string(text) + "' is not of the form " + form,
+                "write a name, = and its value: " + form);
   return std::pair(std::string(text.substr(0, at)), text.substr(at + 1));
 }
 
@@ -126,6 +127,8 @@ Result<HostOpOption> parseHostOpOption(std::string_view text) {
 }
 
 Result<GraphFile> parseGraph(std::string_view text, const std::string& path) {
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";  // which some editors begin UTF-8 with
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   const SourceLoc start{path, 1, 1};
   if (text.empty())
     return fail(Error{Diag::Syntax,

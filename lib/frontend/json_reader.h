@@ -17,6 +17,8 @@ class JsonReader {
 
  private:
   tl::unexpected<Error> failAt(Position at, std::string message, std::string help = {}) const {
+    if (help.empty())
+      help = "docs/graph.schema.json describes the form; svodc convert GRAPH.svod -o - shows an example";
     return fail(Error{Diag::Syntax, std::move(message), std::move(help), {path_, at.line, at.column}, {}});
   }
   Status onlyMembers(const JsonValue& object, std::initializer_list<std::string_view> known) const;

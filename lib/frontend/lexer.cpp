@@ -147,7 +147,7 @@ Result<Token> Lexer::quoted(Token token, char quote) {
       case '`': token.text += escape; break;
       case 'x': {
         int high = hexDigit(peek()), low = hexDigit(peek(1));
-        if (high < 0 || low < 0) return fail(at, "\\x needs two hexadecimal digits");
+        if (high < 0 || low < 0) return fail(at, "\\x needs two hexadecimal digits", "such as \\x41");
         token.text += static_cast<char>(high * 16 + low);
         advance(), advance();
         break;
@@ -156,7 +156,7 @@ Result<Token> Lexer::quoted(Token token, char quote) {
     }
   }
   advance();
-  if (token.text.empty() && quote == '`') return fail(token.at, "a name is empty");
+  if (token.text.empty() && quote == '`') return fail(token.at, "a name is empty", "write a letter at least");
   return token;
 }
 

@@ -71,7 +71,7 @@ void ModelReader::unknownName(const GraphExpr& e, bool isSize) {
   std::vector<std::string_view> known;
   for (const std::string& name : order_)
     if (!isSize || scope_.at(name).kind == Entry::Kind::Variable) known.push_back(name);
-  std::string help;
+  std::string help = "define it above, or declare it: input " + e.text + ": f32[2, 3]";
   if (isSize) help = "declare it above: var " + e.text + " in [MIN, MAX]";
   if (findGraphOp(e.text)) help = "'" + e.text + "' is an op: write " + e.text + "(..)";
   record(Diag::UnknownName, e.at, "nothing is called '" + e.text + "'", didYouMean(e.text, known, help));
@@ -172,7 +172,8 @@ std::optional<AttributeValue> ModelReader::attribute(const GraphExpr& e, Attribu
   switch (e.kind) {
     case ExprKind::Int:
       if (!e.isBig) return e.integer;
-      record(Diag::TooLarge, e.at, writeGraphExpr(e) + " does not fit 64 bits with a sign");
+      record(Diag::TooLarge, e.at, writeGraphExpr(e) + " does not fit 64 bits with a sign",
+             "write it as a float: add .0");
       return std::nullopt;
     case ExprKind::Float: return e.number;
     case ExprKind::Bool: return e.flag;

@@ -91,7 +91,8 @@ void ModelReader::applyOptions() {
     return Error{Diag::UnknownPort,
                  "--var: " + (isCounter(file_.statements, name) ? "'" + name + "' is the counter of a loop"
                                                                 : "the graph has no variable '" + name + "'"),
-                 didYouMean(name, variables),
+                 didYouMean(name, variables,
+                            variables.empty() ? "it has none: all its dims are numbers" : choicesFor(name, variables)),
                  {},
                  {}};
   };

@@ -95,6 +95,18 @@ void ModelReader::define(const NameAt& name, Tensor value) {
 
 // --- Statements
 
+namespace {
+
+/// What to do about a value outside of the bounds. Few dims can be made of a negative one.
+std::string otherBounds(const std::string& name, int64_t min, int64_t max, int64_t value) {
+  const std::string inside = "bind it to a value inside";
+  if (value < 0 && min >= 0) return inside;
+  return inside + ", or give it other bounds: --var " + name + "=" + std::to_string(std::min(min, value)) + ":" +
+         std::to_string(std::max(max, value));
+}
+
+}  // namespace
+
 void ModelReader::variable(const Statement& s) {
   const NameAt& name = s.names[0];
   if (!declare(name)) return;
@@ -111,12 +123,11 @@ void ModelReader::variable(const Statement& s) {
   Dim dim = sizeOf(form);
   if ((!isFree || !isMade) && takeError(name.at)) return;
   if (form.isNumber() && (form.constant < min || form.constant > max))
-    return record(
-        Diag::VariableBounds, name.at,
-        "variable '" + name.text + "' is bound to " + std::to_string(form.constant) + " (" +
-            sizes_.reasonOf(name.text) + "), outside [" + std::to_string(min) + ", " + std::to_string(max) + "]",
-        "bind it to a value inside, or give it other bounds: --var " + name.text + "=" +
-            std::to_string(std::min(min, form.constant)) + ":" + std::to_string(std::max(max, form.constant)));
+    return record(Diag::VariableBounds, name.at,
+                  "variable '" + name.text + "' is bound to " + std::to_string(form.constant) + " (" +
+                      sizes_.reasonOf(name.text) + "), outside [" + std::to_string(min) + ", " + std::to_string(max) +
+                      "]",
+                  otherBounds(name.text, min, max, form.constant));
   scope_[name.text] = {Entry::Kind::Variable, dim, {}, name.at};
 }
 

@@ -160,7 +160,7 @@ Tensor isNan(Tensor x) { return ne(x, x); }
 Tensor cast(Tensor x, DType to) {
   if (!x) return {};
   GraphBuilder& b = *x.builder();
-  if (to == DType::Void) return b.fail(Diag::UnknownDType, "nothing can be cast to void");
+  if (to == DType::Void) return b.fail(Diag::UnknownDType, "nothing can be cast to void", "name a dtype such as f32");
   if (x.isLiteral()) return fitLiteral(b, x, to);
   return x.dtype() == to ? x : b.wrap(b.graph().cast(x.node(), to));
 }

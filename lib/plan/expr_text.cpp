@@ -40,7 +40,8 @@ class ExprParser {
 
  private:
   tl::unexpected<Error> bad(const std::string& what) const {
-    return fail(Diag::BadPlan, "expression '" + std::string(text_.substr(0, 200)) + "': " + what);
+    return fail(Diag::BadPlan, "expression '" + std::string(text_.substr(0, 200)) + "': " + what,
+                "compile the graph again");
   }
   char peek() {
     while (at_ < text_.size() && text_[at_] == ' ') at_++;

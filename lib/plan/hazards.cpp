@@ -188,9 +188,11 @@ Status checkHazards(const Plan& plan) {
   for (const Scope& scope : scopesOf(plan)) {
     Pairs pairs = hazardPairs(accessesOf(plan, scope, StorageView::Placed));
     if (const auto* open = findUnordered(scope.deps, pairs))
-      return fail(Diag::BadPlan, "steps " + std::to_string(scope.steps[open->first]) + " and " +
-                                     std::to_string(scope.steps[open->second]) +
-                                     " touch the same bytes, but no dependency orders them");
+      return fail(Diag::BadPlan,
+                  "steps " + std::to_string(scope.steps[open->first]) + " and " +
+                      std::to_string(scope.steps[open->second]) +
+                      " touch the same bytes, but no dependency orders them",
+                  "compile the graph again");
   }
   return {};
 }

@@ -4,6 +4,7 @@
 
 #include "report/html_style.h"
 #include "report/render.h"
+#include "support/text.h"
 
 namespace svod {
 
@@ -11,7 +12,7 @@ namespace {
 
 std::string escaped(std::string_view text) {
   std::string out;
-  for (char c : text) {
+  for (char c : printable(text, Lines::Kept)) {
     switch (c) {
       case '&': out += "&amp;"; break;
       case '<': out += "&lt;"; break;

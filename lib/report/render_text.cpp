@@ -1,6 +1,8 @@
 #include <algorithm>
 
 #include "report/render.h"
+#include "support/text.h"
+#include "support/utf8.h"
 
 namespace svod {
 
@@ -16,8 +18,13 @@ std::string padded(const std::string& text, size_t width, bool right) {
   return right ? fill + text : text + fill;
 }
 
-std::string cut(const std::string& text, size_t width) {
-  return columnsOf(text) <= width || width < 8 ? text : text.substr(0, width - 3) + "...";
+std::string textOf(const Cell& cell) { return printable(cell.text()); }
+
+std::string cut(std::string_view text, size_t width) {
+  if (columnsOf(text) <= width || width < 8) return std::string(text);
+  size_t end = 0;
+  for (size_t columns = 0; columns < width - 3; ++columns) end += std::max<size_t>(firstCharacter(text.substr(end)), 1);
+  return std::string(text.substr(0, end)) + "...";
 }
 
 class TextPrinter {
@@ -39,7 +46,7 @@ class TextPrinter {
   void operator()(const FactList& facts) {
     size_t width = 0;
     for (const Fact& f : facts) width = std::max(width, columnsOf(f.title));
-    for (const Fact& f : facts) line(padded(f.title, width, false) + "  " + f.value.text());
+    for (const Fact& f : facts) line(padded(f.title, width, false) + "  " + textOf(f.value));
   }
 
   void operator()(const Table& table) {
@@ -47,13 +54,13 @@ class TextPrinter {
     std::vector<size_t> widths;
     for (const Column& c : table.columns) widths.push_back(columnsOf(c.title));
     for (const auto& row : table.rows)
-      for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], columnsOf(row[i].text()));
+      for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], columnsOf(textOf(row[i])));
     std::vector<std::string> titles;
     for (const Column& c : table.columns) titles.push_back(c.title);
     line(dim(join(table, titles, widths)));
     for (const auto& row : table.rows) {
       std::vector<std::string> texts;
-      for (const Cell& cell : row) texts.push_back(cell.text());
+      for (const Cell& cell : row) texts.push_back(textOf(cell));
       line(join(table, texts, widths));
     }
   }
@@ -63,13 +70,13 @@ class TextPrinter {
     indent_ += 2;
     for (size_t at = 0; at < code.text.size();) {
       const size_t end = std::min(code.text.find('\n', at), code.text.size());
-      line(code.text.substr(at, end - at));
+      line(printable(code.text.substr(at, end - at)));
       at = end + 1;
     }
     indent_ -= 2;
   }
 
-  void operator()(const Note& note) { line(note.text); }
+  void operator()(const Note& note) { line(printable(note.text)); }
   void operator()(const Chart&) {}
   void operator()(const Scatter&) {}
 
@@ -95,7 +102,8 @@ class TextPrinter {
     if (title.empty()) return;
     if (depth > 0) out_ += "\n";
     indent_ = depth > 1 ? 2 * (depth - 1) : 0;
-    line(style_.color ? "\x1b[1m" + title + "\x1b[0m" : title);
+    const std::string shown = printable(title);
+    line(style_.color ? "\x1b[1m" + shown + "\x1b[0m" : shown);
   }
 
   std::string dim(const std::string& text) const { return style_.color ? "\x1b[2m" + text + "\x1b[0m" : text; }

@@ -41,15 +41,27 @@ std::optional<size_t> positionOf(const Decision& decision, std::string_view valu
   return static_cast<size_t>(found - decision.alternatives.begin());
 }
 
+template <class T>
+Result<T> placed(Result<T> result, const SourceLoc& place) {
+  if (!result) result.error().loc = place;
+  return result;
+}
+
 }  // namespace
 
 Status DecisionRequests::add(std::string_view line) {
   SVOD_TRY(const Decision decision, parseDecision(line));
-  values.insert_or_assign(decision.name, decision.value());
-  return {};
+  const auto [at, isNew] = values.emplace(decision.name, decision.value());
+  if (isNew) return {};
+  return fail(
+      Diag::Usage,
+      "decision '" + decision.name + "' is asked for twice: '" + at->second + "' and '" + decision.value() + "'",
+      "leave one of them out");
 }
 
 Status DecisionRequests::addLines(std::string_view text, const std::string& file) {
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   int number = 0;
   while (!text.empty()) {
     const size_t end = text.find('\n');
@@ -58,7 +70,10 @@ Status DecisionRequests::addLines(std::string_view text, const std::string& file
     ++number;
     while (!line.empty() && (line.back() == ' ' || line.back() == '\r')) line.remove_suffix(1);
     if (line.empty() || line[0] == '#') continue;
-    if (Status added = add(line); !added) return fail(std::move(added.error()).at({file, number, 1}));
+    const SourceLoc place{file, number, 1};
+    SVOD_TRY(const Decision decision, placed(parseDecision(line), place));
+    SVOD_CHECK(placed(add(line), place));
+    places.insert_or_assign(decision.name, place);
   }
   return {};
 }
@@ -153,11 +168,15 @@ size_t Decisions::decide(Decision decision) {
 
 Status Decisions::check() const {
   for (const auto& [name, value] : requests_.values) {
+    const auto from = requests_.places.find(name);
+    const SourceLoc place = from == requests_.places.end() ? SourceLoc{} : from->second;
     const auto found = std::ranges::find(made_, name, &Decision::name);
     if (found == made_.end())
-      return fail(Diag::Usage, "there is no decision '" + name + "' about this graph", namesNear(name, made_));
+      return fail(Error{
+          Diag::Usage, "there is no decision '" + name + "' about this graph", namesNear(name, made_), place, {}});
     if (!positionOf(*found, value))
-      return fail(Diag::Usage, "decision '" + name + "' cannot be '" + value + "'", "it can be: " + listed(*found));
+      return fail(Error{
+          Diag::Usage, "decision '" + name + "' cannot be '" + value + "'", "it can be: " + listed(*found), place, {}});
   }
   return {};
 }

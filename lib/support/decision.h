@@ -35,10 +35,11 @@ Result<Decision> parseDecision(std::string_view line);
 /// What is asked of decisions, by name.
 struct DecisionRequests {
   std::map<std::string, std::string, std::less<>> values = {};
+  std::map<std::string, SourceLoc, std::less<>> places = {};  // of values that stand in a file
   /// Adds the decisions of `text`, one a line; empty lines and those that begin with # are left out. Errors: Usage,
   /// with the line of `file`.
   Status addLines(std::string_view text, const std::string& file);
-  /// Adds one. Errors: Usage.
+  /// Adds one. Errors: Usage, also for a name that is there already.
   Status add(std::string_view line);
   /// Asked where no value is given: the position of an alternative, or nothing for the usual choice. May be empty.
   std::function<std::optional<size_t>(const Decision&)> choose = {};
@@ -57,7 +58,7 @@ class Decisions {
   const std::vector<Decision>& made() const { return made_; }
   bool hasRequests() const { return !requests_.empty(); }
   /// Errors: Usage, for a value that is no alternative, with these, and a name that no decision has, with those it is
-  /// the beginning of or near to.
+  /// the beginning of or near to; with the place of the request.
   Status check() const;
 
  private:

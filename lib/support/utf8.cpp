@@ -21,8 +21,9 @@ constexpr Sequence kSequences[] = {
 
 uint8_t byteAt(std::string_view text, size_t at) { return static_cast<uint8_t>(text[at]); }
 
-/// Bytes of the character at the start of `text`; 0 when there is none.
-size_t characterLength(std::string_view text) {
+}  // namespace
+
+size_t firstCharacter(std::string_view text) {
   const uint8_t first = byteAt(text, 0);
   const auto* row =
       std::ranges::find_if(kSequences, [&](const Sequence& s) { return s.first <= first && first <= s.last; });
@@ -33,11 +34,9 @@ size_t characterLength(std::string_view text) {
   return row->length;
 }
 
-}  // namespace
-
 std::optional<size_t> firstNotUtf8(std::string_view text) {
   for (size_t at = 0; at < text.size();) {
-    const size_t length = byteAt(text, at) < 0x80 ? 1 : characterLength(text.substr(at));
+    const size_t length = byteAt(text, at) < 0x80 ? 1 : firstCharacter(text.substr(at));
     if (length == 0) return at;
     at += length;
   }

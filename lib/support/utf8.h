@@ -10,6 +10,9 @@ namespace svod {
 /// pair and of what lies above U+10FFFF.
 std::optional<size_t> firstNotUtf8(std::string_view text);
 
+/// Bytes of the well-formed character that a text, which is not empty, begins with; 0 where there is none.
+size_t firstCharacter(std::string_view text);
+
 /// "byte 0xff is not UTF-8", of the byte at that offset.
 std::string notUtf8Text(std::string_view text, size_t offset);
 

@@ -69,6 +69,7 @@ TEST_CASE("messages name the file and a line") {
                          (e.diag == Diag::VariableBounds && !optionsOf(readText(path.string())).variables.empty());
       CHECK((e.loc.line > 0 || isAboutFile));
       CHECK(e.message.size() < 400);
+      CHECK_FALSE(e.help.empty());
       CHECK((info(e.diag).exitCode == 1 || info(e.diag).exitCode == 3 || info(e.diag).exitCode == 74));
     }
 }

@@ -26,6 +26,7 @@ NOT_SHOWN = {"no-device": "no target has a device of its own; a source that uses
 
 TABLE = {row["code"]: row["exitCode"] for row in json.loads(run("svodc", "--list-diagnostics", "--json").stdout)}
 ERROR = re.compile(r"^(?:\S.*?: )?error: (.*) \[([a-z-]+)\]$", re.M)
+CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # that a terminal obeys
 shown = set()
 
 
@@ -64,6 +65,8 @@ class Case(ToolTest):
         self.assertEqual(done.returncode, TABLE[code], f"{done.args}\n{done.stderr}")
         found = ERROR.findall(done.stderr)
         self.assertEqual([c for _, c in found], [code], done.stderr)
+        self.assertIn("\n  help: ", done.stderr, f"no help: {done.args}\n{done.stderr}")
+        self.assertNotRegex(done.stderr, CONTROLS)
         self.assertIn(says, done.stderr)
         self.assertRegex(done.stdout or "", rf"\A{printed}\Z")
         shown.add(code)
@@ -475,8 +478,144 @@ class Running(Case):
         if SANITIZERS:  # they reserve more than any limit, and have one of their own
             limit = {"env": {name: "allocator_may_return_null=1" for name in ("ASAN_OPTIONS", "TSAN_OPTIONS")}}
         self.refuse("device-failure", "-i", "x=x.npy", says="bytes", **limit)
-        self.graph("svod 1\noutput v = zeros(shape=[1000000, 1000000])\n")
+        self.graph("svod 1\noutput v = zeros(shape=[20000, 100000])\n")
         self.refused("device-failure", "svodc", "compile", "graph.svod", "-o", "q", "--verify", says="out of memory", **limit)
+
+
+    def test_results_in_one_file(self):
+        self.graph("svod 1\ninput x: f32[3, 8]\nstate s: f32[3] = 0\nassign s = s + sum(x, axes=1)\noutput y = x * 2\noutput z = x + 1\n")
+        self.svodc("compile", "graph.svod", "-o", "plan", cwd=self.folder)
+        (self.folder / "here").mkdir()
+        (self.folder / "there").symlink_to("here")
+        (self.folder / "here/b.npy").write_text("before")
+        (self.folder / "link.npy").symlink_to("here/b.npy")
+        for one, other in (("o.npy", "o.npy"), ("o.npy", "here/../o.npy"), ("here/b.npy", "there/b.npy"), ("here/b.npy", "link.npy")):
+            with self.subTest(one=one, other=other):
+                self.refuse("usage", "-i", "x=x.npy", "-o", f"y={one}", "-o", f"z={other}", says="output 'y' and output 'z'")
+        self.refuse("usage", "-i", "x=x.npy", "-o", "y=o", "--trace", "o", says="--trace")
+        self.refuse("usage", "-i", "x=x.npy", "--save-state", "o", "--trace", "o", says="--trace")
+        self.refuse("usage", "-i", "x=x.npy", "--output-dir", "here", "--trace", "there/z.npy", says="--trace")
+        done = run("svod-run", "plan", "-i", "x=x.npy", "-o", "y=/dev/null", "-o", "z=/dev/null", cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for name in ("graph.svod", "here/../graph.svod"):
+            self.refused("usage", "svodc", "inspect", "graph.svod", "--html", name, says="--html and the graph")
+        self.refused("usage", "svodc", "inspect", "graph.svod", "--html", "-", "--json", says="stdout")
+
+    def test_flags_without_what_they_are_for(self):
+        self.refuse("usage", "-i", "x=x.npy", "--rtol", "0.1", says="--reference")
+        self.refuse("usage", "-i", "x=x.npy", "--atol", "0", says="--reference")
+        self.refuse("usage", "-i", "x=x.npy", "--save-state", "s.safetensors", says="states")
+        self.refuse("usage", "-i", "x=x.npy", "--load-state", "s.safetensors", says="states")
+
+
+class Strangers(Case):
+    """Files and names that somebody made who wishes us no good."""
+    NAME = "\x1b]0;owned\x07\r\n\u202eerror: fake [io]\u2066\u009b31m"
+
+    def test_names_do_not_reach_the_terminal(self):
+        name = "".join(f"\\x{b:02x}" for b in self.NAME.encode())
+        self.graph(f"svod 1\nvar `n{name}` in [1, 4]\ninput `x{name}`: f32[`n{name}`, 8]\n"
+                   f"output `y{name}` = exp(`x{name}`)\noutput `z{name}` = sum(exp(`x{name}`), axes=1)\n")
+        for words in (["check", "graph.svod"], ["compile", "graph.svod", "-o", "plan", "--print-after", "all"],
+                      ["inspect", "graph.svod", "--kernels", "--memory", "--steps", "--source", "--graph", "--decisions"], ["inspect", "plan"],
+                      ["inspect", "graph.svod", "--html", "-"], ["convert", "graph.svod", "-o", "-"]):
+            with self.subTest(words=words):
+                done = self.svodc(*words, cwd=self.folder)
+                self.assertNotRegex(done.stdout if words[0] != "convert" else "", CONTROLS)
+                self.assertNotRegex(done.stderr, CONTROLS)
+                self.assertFalse(re.search(r"^\W*error: fake", done.stdout, re.M), "a name begins a line")
+        seen = json.loads(self.svodc("inspect", "plan", "--json", cwd=self.folder).stdout)
+        self.assertIn("x" + self.NAME, list(self.strings(seen)))
+        ran = run("svod-run", "plan", "-i", f"x{self.NAME}=x.npy", "--profile", cwd=self.folder)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.assertNotRegex(ran.stdout, CONTROLS)
+        self.refused("missing-input", "svod-run", "plan")
+        self.refused("unknown-port", "svod-run", "plan", "-i", f"q{self.NAME}=x.npy")
+        self.graph(f"svod 1\ninput x: f32[2]\noutput y = matmul(x, `x{name}`)\n")
+        self.refused("unknown-name", "svodc", "check", "graph.svod")
+        evil = self.folder / (self.NAME.replace("\n", "") + ".svod")
+        evil.write_text("svod 1\n")
+        self.refused("no-outputs", "svodc", "check", evil)
+
+    def strings(self, value):
+        if isinstance(value, str):
+            yield value
+        for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+            yield from self.strings(inner)
+
+    def test_files_that_are_no_regular_files(self):
+        plan = self.plan()
+        os.mkfifo(self.folder / "pipe")
+        for name in ("pipe", "/dev/zero", "/dev/null", "/"):
+            for words in (["check", name], ["inspect", "graph.svod", "--decide-from", name], ["inspect", plan, "--profile", name],
+                          ["compile", name, "-o", "new"], ["convert", name, "-o", "new.svod"]):
+                if name == "/" and words[0] == "inspect" and words[2] == "--decide-from":
+                    continue  # a folder is a plan there
+                with self.subTest(words=words):
+                    self.refused("io", "svodc", *words)
+        for name in ("pipe.onnx", "pipe.json", "pipe.svod"):
+            os.mkfifo(self.folder / name)
+            self.refused("io", "svodc", "check", name, says="not a regular file")
+        for file in sorted(p.name for p in plan.iterdir()):
+            good = (plan / file).read_bytes()
+            (plan / file).unlink()
+            os.mkfifo(plan / file)
+            with self.subTest(file=file):
+                for words in (["svodc", "inspect", "plan"], ["svod-run", "plan", "-i", "x=x.npy"]):
+                    self.check("io", run(*words, cwd=self.folder), file)
+            (plan / file).unlink()
+            (plan / file).mkdir()
+            with self.subTest(folder=file):
+                for words in (["svodc", "inspect", "plan"], ["svod-run", "plan", "-i", "x=x.npy"]):
+                    self.check("io", run(*words, cwd=self.folder), file)
+            (plan / file).rmdir()
+            (plan / file).write_bytes(good)
+        self.refused("io", "svod-run", "plan", "-i", "x=pipe", says="not a regular file")
+
+    def test_decisions(self):
+        (self.folder / "twice").write_text("keep:a=keep\n# a comment\nkeep:a=fuse\n")
+        (self.folder / "unknown").write_text("\ufeff# a comment\n\nkeep:nothing=keep\n")
+        for words, says in ((["--decide", "X=a", "--decide", "X=b"], "'X' is asked for twice"),
+                            (["--decide-from", "twice"], "twice:3:1: error: decision 'keep:a' is asked for twice"),
+                            (["--decide-from", "unknown"], "unknown:3:1: error: there is no decision 'keep:nothing'")):
+            with self.subTest(words=words):
+                self.refused("usage", "svodc", "inspect", "graph.svod", *words, says=says)
+
+    def test_byte_order_marks(self):
+        (self.folder / "mark.svod").write_text("\ufeff" + SYMBOLIC)
+        self.svodc("check", "mark.svod", cwd=self.folder)
+        self.svodc("convert", "graph.svod", "-o", "graph.json", cwd=self.folder)
+        (self.folder / "mark.json").write_text("\ufeff" + (self.folder / "graph.json").read_text())
+        self.svodc("check", "mark.json", cwd=self.folder)
+        plan = self.plan()
+        profile = run("svod-run", plan, "-i", "x=x.npy", "--json", cwd=self.folder).stdout
+        (self.folder / "profile").write_text("\ufeff" + profile)
+        self.svodc("inspect", plan, "--profile", "profile", cwd=self.folder)
+
+    def test_numbers_of_flags(self):
+        for words, says in ((["-j", "-1"], "at least 0"), (["--fold-limit", "-1"], "from 0"), (["--cache-limit", "-4"], "from 0"),
+                            (["--bisect-limit", "x"], "whole number"), (["--var", "n"], "NAME=8"),
+                            (["--shape", "n"], "NAME=1x3"), (["--const", "n"], "NAME=FILE"), (["-O", "7"], "-O7")):
+            with self.subTest(words=words):
+                self.refused("usage", "svodc", "compile", "graph.svod", "-o", "new", *words, says=says)
+        done = run("svodc", "check", "graph.svod", "--var", "n=-5", cwd=self.folder)
+        self.check("variable-bounds", done)
+        self.assertNotIn("-5:", done.stderr)
+
+    def test_outputs_in_odd_places(self):
+        plan = self.plan()
+        for path, says in (("graph.svod/y", "Not a directory"), ("y" * 300, "File name too long")):
+            self.refused("io", "svod-run", plan, "-i", "x=x.npy", "-o", f"y={path}", says=says)
+            self.refused("io", "svodc", "convert", "graph.svod", "-o", path + ".json", says=says)
+            self.refused("io", "svodc", "inspect", "graph.svod", "--html", path, says=says)
+
+    def test_verify_ends(self):
+        for body in ("temp a: i32 = 0\nloop i < 1000000000000 {\n  assign a = a + 1\n}\noutput v = a\n",
+                     "output v = zeros(shape=[1000000, 1000000])\n", "state s: f32[1000000, 1000000]\nassign s = s + 1\n",
+                     "input x: f32[1000000, 1000000]\noutput v = sum(x)\n"):
+            self.graph("svod 1\n" + body)
+            with self.subTest(body=body):
+                self.refused("unsupported", "svodc", "compile", "graph.svod", "-o", "new", "--verify", says="an hour or more")
 
 
 class Interrupts(Case):

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "support/result.h"
 #include "support/utf8.h"
 
 using namespace svod;
@@ -13,6 +14,20 @@ TEST_CASE("long texts are cut between characters, and say so") {
   CHECK(shortened("ab\u00e9d", 4) == "ab\u00e9..");
   CHECK(shortened("\x80\x80\x80", 2) == "..");
   CHECK(shortened(std::string(101, 'x')) == std::string(100, 'x') + "..");
+}
+
+TEST_CASE("what steers a terminal is shown as an escape, and letters of any language as they are") {
+  CHECK(printable("gr\u00f6\u00dfe \u20ac \U0001f600 a\\b") == "gr\u00f6\u00dfe \u20ac \U0001f600 a\\b");
+  CHECK(printable("a\x1b]0;x\x07") == "a\\x1b]0;x\\x07");
+  CHECK(printable("a\nb\tc\r") == "a\\nb\\tc\\r");
+  CHECK(printable("a\nb\tc\r", Lines::Kept) == "a\nb\tc\\r");
+  CHECK(printable(std::string_view("\0\x7f", 2)) == "\\x00\\x7f");
+  CHECK(printable("\u009b31m \u202eabc \u2066 \u2028 \ufeff") ==
+        "\\u{9b}31m \\u{202e}abc \\u{2066} \\u{2028} \\u{feff}");
+  CHECK(printable("\x9b\xff\xc3") == "\\x9b\\xff\\xc3");
+  CHECK(printable("").empty());
+  const Error error{Diag::Io, "no '\x1b[2J\nerror: x'", "try '\r'", {"a\nb", 1, 2}, {"n\n"}};
+  CHECK(toText(error) == "a\\nb:1:2: error: no '\\x1b[2J\\nerror: x' [io]\n  note: n\\n\n  help: try '\\r'");
 }
 
 TEST_CASE("words are quoted where a shell would split or change them") {

@@ -76,7 +76,7 @@ std::string portLines(std::string_view text) {
 }
 
 Result<std::string> resultText(const OptToolOptions& options) {
-  SVOD_TRY(std::string text, readWholeFile(options.file == "-" ? "/dev/stdin" : options.file));
+  SVOD_TRY(std::string text, options.file == "-" ? readStandardInput() : readWholeFile(options.file));
   if (const size_t end = text.find("\n; gives\n"); end != text.npos) text.resize(end + 1);
   Graph graph;
   Result<UOp> root = parseUop(graph, text);

@@ -11,6 +11,7 @@
 #include "console/console.h"
 #include "console/process.h"
 #include "data/atomic_write.h"
+#include "data/distinct.h"
 #include "options.h"
 #include "profile_report.h"
 #include "reference.h"
@@ -39,6 +40,15 @@ Result<std::vector<std::string>> outputFiles(const Session& session, const RunOp
                   "name their files with --output");
   }
   return files;
+}
+
+/// All that a run writes goes to places of its own.
+Status checkResults(const Session& session, const std::vector<std::string>& files, const RunOptions& options) {
+  std::vector<ResultFile> results;
+  for (size_t i = 0; i < files.size(); i++) results.push_back({"output '" + session.outputs()[i].name + "'", files[i]});
+  results.push_back({"--save-state", options.saveState});
+  results.push_back({"--trace", options.trace});
+  return checkDistinct(results);
 }
 
 Status writeToStandardOutput(const OutputArray& output) {
@@ -128,6 +138,7 @@ Status makeFolder(const std::string& path) {
 Status run(const RunOptions& options, Console& console, InterruptGuard& interrupts) {
   SVOD_TRY(Session session, Session::open(options));
   SVOD_TRY(const std::vector<std::string> files, outputFiles(session, options));
+  SVOD_CHECK(checkResults(session, files, options));
   if (!options.outputDir.empty()) SVOD_CHECK(makeFolder(options.outputDir));
   SVOD_TRY(const Timings timings, runAll(session, options));
   SVOD_CHECK(session.cutOutputs());

@@ -48,9 +48,10 @@ std::vector<CommandFlag> flagsFor(RunOptions& o, Words& w) {
 
 Result<NameValue> splitPair(const std::string& text, const std::string& flag, const std::string& what) {
   const size_t equals = text.find('=');
+  const std::string name = equals == 0 || text.empty() ? "x" : text.substr(0, equals);
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
     return fail(Diag::Usage, flag + " '" + text + "' is not NAME=" + what,
-                "for example " + flag + " x=" + (what == "FILE" ? "x.npy" : "17"));
+                "for example " + flag + " " + name + "=" + (what == "FILE" ? "x.npy" : "17"));
   return NameValue{text.substr(0, equals), text.substr(equals + 1)};
 }
 
@@ -128,6 +129,9 @@ Result<RunOptions> parseOptions(const std::vector<std::string>& words) {
   if (options.verifyWeights && options.trustWeights)
     return fail(Diag::Usage, "--verify-weights and --no-verify-weights cannot be used together",
                 "without either, small weights are checked");
+  if (options.reference.empty() && (options.rtol || options.atol))
+    return fail(Diag::Usage, "--rtol and --atol are for --reference, which is not there",
+                "add --reference DIR, or leave them out");
   if (!options.outputDir.empty() && !options.outputs.empty())
     return fail(Diag::Usage, "--output-dir and --output cannot be used together", "--output-dir writes all outputs");
   return options;

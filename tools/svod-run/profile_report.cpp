@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "summary.h"
+#include "support/text.h"
 
 namespace svod {
 
@@ -84,7 +85,7 @@ std::string profileText(const std::vector<ProfileRow>& rows) {
   ProfileRow total;
   const bool manyRuns = std::any_of(rows.begin(), rows.end(), [](const ProfileRow& row) { return !row.runNs.empty(); });
   for (const ProfileRow& row : rows) {
-    width = std::max(width, row.name.size());
+    width = std::max(width, printable(row.name).size());
     total.calls += row.calls;
     total.busyNs += row.busyNs;
   }

@@ -7,6 +7,7 @@
 
 #include "data/element_value.h"
 #include "summary.h"
+#include "support/text.h"
 
 namespace svod {
 
@@ -58,9 +59,11 @@ Result<Reference> referenceOf(const std::vector<OutputArray>& outputs, const Out
 Status sameType(const OutputArray& output, const Reference& reference) {
   const NpyArray& want = reference.array;
   if (want.dtype == output.dtype && want.shape == output.shape) return {};
-  return fail(Diag::Mismatch, "output '" + output.name + "' is " + std::string(nameOf(output.dtype)) + " " +
-                                  shapeOf(output.shape) + ", the reference " + reference.from + " is " +
-                                  std::string(nameOf(want.dtype)) + " " + shapeOf(want.shape));
+  return fail(Diag::Mismatch,
+              "output '" + output.name + "' is " + std::string(nameOf(output.dtype)) + " " + shapeOf(output.shape) +
+                  ", the reference " + reference.from + " is " + std::string(nameOf(want.dtype)) + " " +
+                  shapeOf(want.shape),
+              "make the references with the same inputs and sizes");
 }
 
 void compareElements(const OutputArray& output, const Reference& reference, const Tolerance& allowed, Agreement& row) {
@@ -83,7 +86,8 @@ void compareElements(const OutputArray& output, const Reference& reference, cons
                ": got " + elementText(output.dtype, output.data.data(), first) + ", reference " +
                elementText(want.dtype, want.data.data(), first) + "; " + std::to_string(row.differing) + " of " +
                std::to_string(row.elements) + " elements differ",
-           isFloat(output.dtype) ? "--rtol and --atol set the allowed error" : "");
+           isFloat(output.dtype) ? "--rtol and --atol set the allowed error"
+                                 : "check that the references were made from the same inputs");
 }
 
 Agreement compared(const std::vector<OutputArray>& outputs, const OutputArray& output, const std::string& directory,
@@ -136,7 +140,7 @@ std::string agreementText(const std::vector<Agreement>& rows) {
   size_t width = 6;
   bool differ = false;
   for (const Agreement& row : rows) {
-    width = std::max(width, row.output.size());
+    width = std::max(width, printable(row.output).size());
     differ |= row.differing > 0;
   }
   auto line = [&](const std::string& name, std::vector<std::string> cells, const std::string& differing) {

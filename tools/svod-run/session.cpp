@@ -28,7 +28,7 @@ Status checked(Call call) {
 /// `NAME.npy`, or standard input for "-".
 Result<NpyArray> readInput(const std::string& file, ElementType want) {
   if (file != "-") return readNpy(file, want);
-  SVOD_TRY(std::string text, readWholeFile("/dev/stdin"));
+  SVOD_TRY(std::string text, readStandardInput());
   return readNpyBytes(std::as_bytes(std::span(text)), "standard input", want);
 }
 
@@ -73,8 +73,12 @@ Status Session::checkNames(const RunOptions& options) const {
   for (const NameValue& input : options.inputs) SVOD_CHECK(find(SVOD_INPUT, input.first));
   for (const NameValue& output : options.outputs) SVOD_CHECK(find(SVOD_OUTPUT, output.first));
   for (const auto& variable : options.variables) SVOD_CHECK(find(SVOD_VARIABLE, variable.first));
-  std::string missing, help;
   svod_tensor tensor = {};
+  const bool hasStates = svod_plan_tensor(plan_.get(), SVOD_STATE, 0, &tensor) == 0;
+  if (!hasStates && !(options.saveState.empty() && options.loadState.empty()))
+    return fail(Diag::Usage, "the plan has no states: --load-state and --save-state are for plans with some",
+                "leave them out; --output-dir DIR writes the outputs");
+  std::string missing, help;
   for (size_t i = 0; svod_plan_tensor(plan_.get(), SVOD_INPUT, i, &tensor) == 0; i++) {
     const std::string name = tensor.name;
     const bool given = std::any_of(options.inputs.begin(), options.inputs.end(),

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "data/element_value.h"
+#include "support/text.h"
 
 namespace svod {
 
@@ -61,7 +62,7 @@ size_t elementCount(const OutputArray& output) {
 }
 
 std::string summaryText(const OutputArray& output) {
-  std::string text = output.name + "  " + std::string(nameOf(output.dtype)) + " " + shapeText(output.shape);
+  std::string text = printable(output.name) + "  " + std::string(nameOf(output.dtype)) + " " + shapeText(output.shape);
   if (output.data.empty()) return text + "  no elements\n";
   const Statistics stats = statisticsOf(output);
   if (stats.counted > 0 && output.dtype != ElementType::Bool)
@@ -92,7 +93,8 @@ nlohmann::ordered_json summaryJson(const OutputArray& output) {
 }
 
 std::string tableLine(const std::string& name, size_t width, const std::vector<std::string>& cells) {
-  std::string text = name + std::string(width - name.size(), ' ');
+  const std::string shown = printable(name);
+  std::string text = shown + std::string(width - std::min(width, shown.size()), ' ');
   for (const std::string& cell : cells) text += std::string(cell.size() < 11 ? 11 - cell.size() : 1, ' ') + cell;
   return text + "\n";
 }

@@ -12,7 +12,8 @@ constexpr int64_t kMostMiB = int64_t{1} << 30;
 Result<uint64_t> limitBytes(const Flags& flags) {
   if (flags.cacheLimit < 0 || flags.cacheLimit > kMostMiB)
     return fail(Diag::Usage,
-                "--cache-limit needs a number of MiB of at least 0, not " + std::to_string(flags.cacheLimit));
+                "--cache-limit needs a number of MiB from 0 to 2^30, not " + std::to_string(flags.cacheLimit),
+                "0 keeps no kernels, and leaving it out 256 MiB");
   return static_cast<uint64_t>(flags.cacheLimit) << 20;
 }
 

@@ -2,6 +2,7 @@
 #include "console/console.h"
 #include "models.h"
 #include "options.h"
+#include "support/text.h"
 
 namespace svod {
 
@@ -32,7 +33,7 @@ Result<int> runCheck(const Request& request, Console& console) {
   if (request.flags.json) {
     SVOD_CHECK(console.print(toJson(summary(name, checkup))));
   } else if (errors.empty()) {
-    SVOD_CHECK(console.print(name + ": ok\n"));
+    SVOD_CHECK(console.print(printable(name) + ": ok\n"));
   }
   return errors.empty() ? 0 : info(errors.front().diag).exitCode;
 }

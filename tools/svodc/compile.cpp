@@ -5,6 +5,7 @@
 #include "build.h"
 #include "guilty_pass.h"
 #include "plan/directory.h"
+#include "support/text.h"
 #include "verify.h"
 
 namespace svod {
@@ -32,7 +33,7 @@ Document timesDocument(const Compilation& c) {
 
 /// What --print-*, --time-passes and --rule-stats ask for.
 Status printInsights(const Compilation& c, const Flags& flags, Console& console) {
-  if (!c.log.text.empty()) SVOD_CHECK(console.print(c.log.text));
+  if (!c.log.text.empty()) SVOD_CHECK(console.print(printable(c.log.text, Lines::Kept)));
   if (flags.timePasses) {
     SVOD_CHECK(console.print(toText(timesDocument(c), styleOf(console))));
     SVOD_CHECK(console.print("\n" + toText(c.log.times)));
@@ -56,7 +57,7 @@ Status printSummary(const Compilation& compilation, const std::string& path, con
     return console.print(toJson(document));
   }
   const std::string from = reused == 0 ? "" : " (" + std::to_string(reused) + " from the cache)";
-  return console.print(path + ": " + plural(plan.kernels.size(), "kernel") + from + ", " +
+  return console.print(printable(path) + ": " + plural(plan.kernels.size(), "kernel") + from + ", " +
                        plural(plan.steps.size(), "step") + ", arena " + bytesCell(arenaBytes(plan)).text() + ", " +
                        plan.target.numerics + ", for " + plan.target.cpu + " on " + plan.target.triple + "\n");
 }

@@ -3,9 +3,11 @@
 #include <filesystem>
 
 #include "build.h"
+#include "data/distinct.h"
 #include "data/mapped_file.h"
 #include "explain.h"
 #include "plan/directory.h"
+#include "support/text.h"
 
 namespace svod {
 
@@ -20,14 +22,30 @@ ReportOptions reportOptions(const Flags& flags) {
   return options;
 }
 
+/// The page takes the place of nothing that was read.
+Status checkPage(const Request& request) {
+  const Flags& flags = request.flags;
+  if (flags.html == "-" && flags.json)
+    return fail(Diag::Usage, "--html - and --json both write to stdout", "name a file: --html FILE");
+  if (flags.html.empty() || flags.html == "-") return {};
+  const ResultFile page{"--html", flags.html};
+  for (const ResultFile& read : {ResultFile{"the graph", request.files.at(0)}, ResultFile{"--profile", flags.profile},
+                                 ResultFile{"--decide-from", flags.decideFrom}}) {
+    const ResultFile files[] = {page, read};
+    SVOD_CHECK(checkDistinct(files));
+  }
+  return {};
+}
+
 Result<int> show(const Subject& subject, const Request& request, Console& console) {
   const Flags& flags = request.flags;
   const Document document = describe(subject, reportOptions(flags));
   if (!flags.html.empty()) {
     const std::string page = toHtml(document);
     SVOD_CHECK(writeResult(flags.html, page, request, console));
-    if (flags.html != "-") SVOD_CHECK(console.print(flags.html + ": " + document.title + " as one page\n"));
-    return 0;
+    if (flags.html != "-" && !flags.json)
+      SVOD_CHECK(console.print(printable(flags.html + ": " + document.title) + " as one page\n"));
+    if (!flags.json) return 0;
   }
   SVOD_CHECK(console.print(flags.json ? toJson(document) : toText(document, styleOf(console))));
   return 0;
@@ -71,6 +89,7 @@ Subject subjectOf(const BuildResult& build, const Profile& profile) {
 }  // namespace
 
 Result<int> runInspect(const Request& request, Console& console) {
+  SVOD_CHECK(checkPage(request));
   const std::string& path = request.files.at(0);
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) return inspectPlan(path, request, console);

@@ -1,6 +1,5 @@
 #include "options.h"
 
-#include <cstdio>
 #include <filesystem>
 #include <thread>
 
@@ -93,9 +92,17 @@ Result<DecisionRequests> decisionRequests(const Flags& flags) {
     SVOD_TRY(const std::string text, readWholeFile(flags.decideFrom));
     SVOD_CHECK(requests.addLines(text, flags.decideFrom));
   }
-  for (const std::string& line : flags.decide) SVOD_CHECK(requests.add(line));
+  DecisionRequests named;
+  for (const std::string& line : flags.decide) SVOD_CHECK(named.add(line));
+  for (const auto& [name, value] : named.values) {
+    requests.values.insert_or_assign(name, value);
+    requests.places.erase(name);
+  }
   return requests;
 }
+
+// As for a file.
+constexpr uint64_t kMaxGraphBytes = uint64_t{1} << 26;
 
 Result<MemoryMode> memoryMode(const std::string& name) {
   if (auto mode = memoryModeFromName(name)) return *mode;
@@ -116,21 +123,14 @@ Result<int64_t> foldLimit(const Flags& flags) {
   constexpr int64_t kMostMiB = int64_t{1} << 32;
   if (flags.foldLimit < 0 || flags.foldLimit > kMostMiB)
     return fail(Diag::Usage,
-                "--fold-limit needs a number of MiB of at least 0, not " + std::to_string(flags.foldLimit));
+                "--fold-limit needs a number of MiB from 0 to 2^32, not " + std::to_string(flags.foldLimit),
+                "0 has every run compute all values, and leaving it out allows 64 MiB");
   return flags.optLevel == 0 ? 0 : flags.foldLimit << 20;
 }
 
 int jobsOf(int64_t wanted) {
   if (wanted > 0) return static_cast<int>(std::min<int64_t>(wanted, 1024));
   return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-}
-
-Result<std::string> readStdin() {
-  std::string text;
-  char buffer[1 << 16];
-  while (size_t n = std::fread(buffer, 1, sizeof buffer, stdin)) text.append(buffer, n);
-  if (std::ferror(stdin) != 0) return fail(Diag::Io, "cannot read stdin");
-  return text;
 }
 
 }  // namespace
@@ -143,9 +143,12 @@ Result<CompileOptions> compileOptions(const Request& request) {
   const Flags& flags = request.flags;
   if (flags.optLevel < 0 || flags.optLevel > 1)
     return fail(Diag::Usage, "there is no -O" + std::to_string(flags.optLevel), "-O0 or -O1");
-  if (flags.jobs < 0) return fail(Diag::Usage, "-j needs a number of at least 0, not " + std::to_string(flags.jobs));
+  if (flags.jobs < 0)
+    return fail(Diag::Usage, "-j needs a number of at least 0, not " + std::to_string(flags.jobs),
+                "0, or leaving it out, is one per processor");
   if (!flags.cc.empty() && flags.target != "c")
-    return fail(Diag::Usage, "--cc is for --target c; target " + flags.target + " needs no compiler");
+    return fail(Diag::Usage, "--cc is for --target c; target " + flags.target + " needs no compiler",
+                "leave --cc out, or add --target c");
   CompileOptions options;
   options.name = graphName(request.files.at(0));
   SVOD_TRY(options.target, targetByName(flags.target));
@@ -190,7 +193,7 @@ Result<LoadOptions> loadOptions(const Flags& flags) {
 
 Result<GraphFile> readGraph(const std::string& path) {
   if (path != "-") return readGraphFile(path);
-  SVOD_TRY(std::string text, readStdin());
+  SVOD_TRY(std::string text, readStandardInput(kMaxGraphBytes));
   return parseGraph(text, "stdin");
 }
 

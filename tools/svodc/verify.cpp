@@ -318,6 +318,10 @@ Result<std::vector<SizeChoice>> verifyPlan(const Model& model, const Compilation
     if (node.op() == Op::Custom)
       return fail(Diag::Unsupported, "--verify cannot call the host functions of the graph",
                   "compile without --verify");
+  std::vector<SizeChoice> choices = chooseSizes(model);
+  if (choices.empty())
+    return fail(Diag::Unsupported, "--verify: the interpreter would need an hour or more for this graph",
+                "make the loops or dims of a copy smaller and verify that, or compile without --verify");
   Tolerance tolerance{certainties(model, numerics), false, {}};
   tolerance.wild = std::ranges::count(tolerance.certainties, Certainty::Free) == 0 && !dependsOnOpenBits(model);
   const PlanInMemory memory(compilation);
@@ -326,7 +330,6 @@ Result<std::vector<SizeChoice>> verifyPlan(const Model& model, const Compilation
   if (svod_plan_load_memory(memory.files.data(), memory.files.size(), nullptr, &handle, &error) != 0)
     return fail(toError(error));
   const PlanHandle owner(handle, svod_plan_free);
-  std::vector<SizeChoice> choices = chooseSizes(model);
   for (const SizeChoice& choice : choices)
     for (int number = 0; number < choice.runs; ++number) {
       Status status = Trial(model, compilation.plan, handle, number).run(choice.values, tolerance);

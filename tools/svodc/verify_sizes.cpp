@@ -10,6 +10,7 @@ namespace svod {
 namespace {
 
 constexpr double kMostElements = 3e6;  // which the interpreter computes in some seconds
+constexpr double kLongestRun = 1e10;   // elements: beyond it, it computes for an hour or more, or has not the memory
 constexpr int64_t kSteps = 256;        // between the least values and the wanted ones
 
 /// About how many elements the interpreter computes.
@@ -114,7 +115,10 @@ VariableValues valuesAt(const Model& model, Pick pick, int64_t step) {
 
 std::vector<SizeChoice> chooseSizes(const Model& model) {
   const Work work(model);
-  if (model.variables.empty()) return {{{}, false, runsFor(work.at({}))}};
+  if (model.variables.empty()) {
+    const double elements = work.at({});
+    return elements > kLongestRun ? std::vector<SizeChoice>{} : std::vector<SizeChoice>{{{}, false, runsFor(elements)}};
+  }
   std::vector<SizeChoice> choices;
   for (Pick pick : {Pick::Greatest, Pick::Least, Pick::Middle, Pick::Prime}) {
     int64_t step = kSteps;
@@ -128,7 +132,9 @@ std::vector<SizeChoice> chooseSizes(const Model& model) {
     }
     SizeChoice choice{valuesAt(model, pick, step)};
     choice.isReduced = choice.values != valuesAt(model, pick, kSteps);
-    choice.runs = runsFor(work.at(choice.values));
+    const double elements = work.at(choice.values);
+    if (elements > kLongestRun) continue;
+    choice.runs = runsFor(elements);
     auto isSame = [&](const SizeChoice& c) { return c.values == choice.values; };
     if (auto same = std::ranges::find_if(choices, isSame); same != choices.end())
       same->isReduced |= choice.isReduced;

@@ -14,6 +14,7 @@ struct SizeChoice {
 
 /// All variables at their least value, in the middle, at their greatest, and at primes, which differ from each other
 /// where the bounds let them; no choice twice. One choice without values for a model without variables.
+/// Sizes for which the interpreter would need an hour or more are left out; there may be none left.
 std::vector<SizeChoice> chooseSizes(const Model& model);
 
 /// `n=3, m=7`.
