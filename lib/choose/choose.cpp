@@ -29,7 +29,7 @@ Choice pick(const Chooser& prepared, Seed first) {
         return later.fits(prepared.facts(), prepared.caps);
       });
   if (!hasOthers) return because(first, "no other way to run it is known");
-  const SeedTime own = timeOf(first, prepared);
+  const KernelTime own = timeOf(first, prepared);
   if (own.oneThread < parameters::kWorthPricing)
     return because(first, "the first that fits: too short for predictions to tell");
   const double least = leastNanoseconds(prepared.facts(), prepared.caps);

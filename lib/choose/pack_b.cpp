@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "choose/laid_out.h"
+#include "cost/far_panels.h"
 #include "cost/parameters.h"
 #include "facts/accesses.h"
 #include "facts/reduces.h"
@@ -57,29 +58,13 @@ bool packs(Chooser& c, const Panel& panel, int64_t columns, int64_t width, int64
                            rowTiles >= least && panel.rowStride * panel.elementBytes >= parameters::kPackStride);
 }
 
-namespace {
-
-// What the columns read, if its panels come from far while all that the rows read stays in cache.
-std::optional<Access> farPanels(const Chooser& c, UOp column, UOp row) {
-  const double stays = static_cast<double>(c.caps.l2Bytes) / 2;
-  std::optional<Access> panels;
-  for (const Access& a : c.facts().accesses) {
-    if (a.isStore || !a.slot) continue;
-    if (a.node.dependsOn(row) ? bytesRead(a) > stays : bytesRead(a) > stays && panels) return std::nullopt;
-    if (a.node.dependsOn(column) && bytesRead(a) > stays) panels = a;
-  }
-  return panels;
-}
-
-}  // namespace
-
 uint32_t splitColumns(Chooser& c, uint32_t column, uint32_t row, int64_t columns) {
   const uint32_t inner = innerOfTile(c, column, columns, "the columns of one panel");
   if (inner == column) return inner;
   const int32_t j = c.numberOf(column), i = c.numberOf(row);
   const bool isInside = i >= 0 && i < j;
   AxisList order{{j}};
-  if (std::optional<Access> panels = farPanels(c, c.range(column), c.range(row))) {
+  if (std::optional<Access> panels = farPanels(c.facts(), c.range(column), c.range(row), c.caps)) {
     const std::vector<Axis>& axes = c.facts().axes;
     int32_t first = j;
     while (first > 0 && !panels->node.dependsOn(axes[static_cast<size_t>(first) - 1].range)) --first;

@@ -8,21 +8,6 @@
 
 namespace svod {
 
-namespace {
-
-// From small to large, of one size those with more rows first.
-std::vector<RegisterTile> tilesAlong(std::span<const UOp> rowAxes, int64_t maxVectors) {
-  std::vector<RegisterTile> all;
-  for (int64_t vectors : {1, 2, 3, 4, 5, 6, 7, 8, 12, 16})
-    for (UOp axis : rowAxes)
-      for (int64_t rows : {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14})
-        if ((rows > 1) == static_cast<bool>(axis) && vectors <= maxVectors) all.push_back({axis, rows, vectors});
-  std::ranges::stable_sort(all, {}, [](const RegisterTile& t) { return std::pair(t.rows * t.vectors, -t.rows); });
-  return all;
-}
-
-}  // namespace
-
 RegisterTile chooseRegisterTile(const Chooser& c, UOp reduce, const Lanes& lanes, int64_t maxVectors, UOp held) {
   const KernelFacts& kernel = c.facts();
   const RegisterTileCost cost(kernel, c.caps, reduce, lanes, laidOutSlots(c));
@@ -32,9 +17,16 @@ RegisterTile chooseRegisterTile(const Chooser& c, UOp reduce, const Lanes& lanes
         axisType(range) == AxisType::Loop && maxExtent(range) > 1 && (range == held || !fillsStage(kernel, range)) &&
         cost.isReusedAlong(range))
       rowAxes.push_back(range);
+  std::vector<RegisterTile> tiles;
+  for (int64_t vectors : {1, 2, 3, 4, 5, 6, 7, 8, 12, 16})
+    for (UOp axis : rowAxes)
+      for (int64_t rows : {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14})
+        if ((rows > 1) == static_cast<bool>(axis) && vectors <= maxVectors) tiles.push_back({axis, rows, vectors});
+  // From small to large, of one size those with more rows first.
+  std::ranges::stable_sort(tiles, {}, [](const RegisterTile& t) { return std::pair(t.rows * t.vectors, -t.rows); });
   RegisterTile best;
   double least = cost.cycles(best);
-  for (const RegisterTile& tile : tilesAlong(rowAxes, maxVectors)) {
+  for (const RegisterTile& tile : tiles) {
     if (!cost.fits(tile)) continue;
     if (double other = cost.cycles(tile); other < parameters::kClearlyCheaper * least) best = tile, least = other;
   }

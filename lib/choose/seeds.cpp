@@ -7,17 +7,6 @@
 
 namespace svod {
 
-namespace {
-
-int64_t tilesOf(const KernelFacts& kernel) {
-  int64_t tiles = 1;
-  for (const Axis& axis : kernel.axes)
-    if (axisType(axis.range) == AxisType::Thread) tiles *= std::max<int64_t>(maxExtent(axis.range), 1);
-  return tiles;
-}
-
-}  // namespace
-
 void runAll(std::span<const Strategy> steps, Chooser& c) {
   for (const Strategy& step : steps)
     if (step.fits(c.facts(), c.caps)) step.run(c);
@@ -65,11 +54,8 @@ std::vector<Seed> otherSeeds(const Chooser& prepared, const Seed& first) {
   return seeds;
 }
 
-SeedTime timeOf(const Seed& seed, const Chooser& prepared) {
-  const KernelFacts& kernel = prepared.cache.of(endOfOpts(prepared.graph, seed.sink));
-  const int64_t tiles = tilesOf(kernel), workers = prepared.caps.threads ? prepared.caps.workers : 1;
-  const double time = costOf(kernel, prepared.caps).total;
-  return {time, time * static_cast<double>(ceilDiv(tiles, workers)) / static_cast<double>(tiles)};
+KernelTime timeOf(const Seed& seed, const Chooser& prepared) {
+  return timeOf(prepared.cache.of(endOfOpts(prepared.graph, seed.sink)), prepared.caps);
 }
 
 }  // namespace svod

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "choose/strategies.h"
+#include "cost/kernel_cost.h"
 
 namespace svod {
 
@@ -25,10 +26,7 @@ std::span<const Strategy> strategiesAfter(const Seed& seed);
 /// What these make of it, and the first one with a choice the other way; in order of preference, no kernel twice.
 std::vector<Seed> otherSeeds(const Chooser& prepared, const Seed& first);
 
-/// Nanoseconds that the cost model expects of it.
-struct SeedTime {
-  double oneThread, shared;  // on one thread; by the workers that share its tiles
-};
-SeedTime timeOf(const Seed& seed, const Chooser& prepared);
+/// What the cost model expects of it.
+KernelTime timeOf(const Seed& seed, const Chooser& prepared);
 
 }  // namespace svod

@@ -13,8 +13,6 @@ namespace svod {
 
 namespace {
 
-double instructionsOf(const Chooser& c) { return CostModel(c.facts(), c.caps).instructions(c.facts().lanes); }
-
 // Instructions to fill a local buffer once, in vectors.
 double fillCost(const Chooser& c, UOp stage) {
   return (isGated(stage) ? parameters::kGatedFill : parameters::kPlainFill) * static_cast<double>(stageBytes(stage)) /
@@ -48,7 +46,7 @@ int64_t iterationsPerTile(const Chooser& c, UOp axis, int64_t tiles) {
   if (refills == 0) return 1;
   if (!constExtent(axis) && tiles > 1) return 0;  // a part of a loop that may be short is computed whole
   int64_t wanted = (copiesWindows ? 2 : 4) * c.caps.workers, extent = maxExtent(axis);
-  double perIteration = instructionsOf(c) / static_cast<double>(extent * tiles);
+  double perIteration = CostModel(c.facts(), c.caps).instructions() / static_cast<double>(extent * tiles);
   auto worth = static_cast<int64_t>(std::ceil(parameters::kWorthRefill * refills / std::max(perIteration, 1.0)));
   int64_t iterations = std::max({int64_t{1}, worth, extent * tiles / wanted});
   return tiles < wanted ? evenPart(extent, iterations) : 0;
@@ -57,7 +55,7 @@ int64_t iterationsPerTile(const Chooser& c, UOp axis, int64_t tiles) {
 }  // namespace
 
 void splitForThreads(Chooser& c) {
-  const double work = nanoseconds(instructionsOf(c));
+  const double work = nanoseconds(CostModel(c.facts(), c.caps).instructions());
   if (!c.caps.threads || work < parameters::kWorthThreads) return;
   const std::string why = "about " + std::to_string(std::llround(work / 1000)) + " us of work to share";
   const int64_t wanted =

@@ -58,7 +58,8 @@ double opWeight(UOp n) {
 
 double nanoseconds(double instructions) { return instructions / kInstructionsPerNanosecond; }
 
-CostModel::CostModel(const KernelFacts& kernel, const Caps& caps) : caps_(caps), loops_(kernel.loops()) {
+CostModel::CostModel(const KernelFacts& kernel, const Caps& caps)
+    : caps_(caps), loops_(kernel.loops()), lanes_(kernel.lanes) {
   for (UOp n : kernel.nodes) {
     double weight = opWeight(n);
     if (weight == 0 || isKnown(n)) continue;

@@ -18,6 +18,8 @@ class CostModel {
   /// an access whose neighbours are not neighbours in memory once per lane. The load `packed` reads from a
   /// panel where they are, after a copy of each of its elements.
   double instructions(std::span<const Lanes> lanes, const Access* packed = nullptr) const;
+  /// The same with the vector axes that the kernel has.
+  double instructions() const { return instructions(lanes_); }
   /// Lanes of the widest value that depends on `range` in a vector register; 2 to 64.
   int64_t fullWidth(UOp range) const;
   /// Widths worth trying on a loop: full vectors, and narrower ones for short loops or to avoid a masked remainder.
@@ -33,6 +35,7 @@ class CostModel {
 
   const Caps& caps_;
   const LoopsOf& loops_;
+  const std::vector<Lanes>& lanes_;
   std::vector<Item> items_;
 };
 

@@ -5,6 +5,7 @@
 
 #include "cost/bodies.h"
 #include "cost/traffic.h"
+#include "support/integers.h"
 
 namespace svod {
 
@@ -80,6 +81,15 @@ KernelCost costOf(const KernelFacts& kernel, const Caps& caps) {
   cost.computing += loops;
   cost.total += loops + kLaunchNs;
   return cost;
+}
+
+KernelTime timeOf(const KernelFacts& kernel, const Caps& caps) {
+  int64_t tiles = 1;
+  for (const Axis& axis : kernel.axes)
+    if (axisType(axis.range) == AxisType::Thread) tiles *= std::max<int64_t>(maxExtent(axis.range), 1);
+  const int64_t workers = caps.threads ? caps.workers : 1;
+  const double time = costOf(kernel, caps).total;
+  return {time, time * static_cast<double>(ceilDiv(tiles, workers)) / static_cast<double>(tiles)};
 }
 
 double leastNanoseconds(const KernelFacts& kernel, const Caps& caps) {

@@ -17,6 +17,12 @@ struct KernelCost {
 /// others from the nearest level that holds all that the kernel touches.
 KernelCost costOf(const KernelFacts& kernel, const Caps& caps);
 
+/// Nanoseconds on one thread, and by the workers that share the tiles of its thread axes.
+struct KernelTime {
+  double oneThread, shared;
+};
+KernelTime timeOf(const KernelFacts& kernel, const Caps& caps);
+
 /// Nanoseconds that no opts of the kernel come below: its arithmetic in full vectors, each value computed once.
 double leastNanoseconds(const KernelFacts& kernel, const Caps& caps);
 

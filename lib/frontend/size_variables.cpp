@@ -4,16 +4,12 @@
 #include <numeric>
 #include <tuple>
 
+#include "support/integers.h"
 #include "support/text.h"
 
 namespace svod {
 
 namespace {
-
-__int128 floorDivide(__int128 a, __int128 b) {
-  __int128 q = a / b;
-  return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
-}
 
 int64_t clamped(__int128 x) { return static_cast<int64_t>(std::clamp<__int128>(x, INT64_MIN, INT64_MAX)); }
 

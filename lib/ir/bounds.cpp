@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "support/integers.h"
+
 namespace svod {
 
 namespace {
@@ -25,15 +27,10 @@ Interval corners(DType d, Interval a, Interval b, __int128 (*f)(__int128, __int1
   return fit(d, *std::min_element(v, v + 4), *std::max_element(v, v + 4));
 }
 
-__int128 floorDiv(__int128 a, __int128 b) {
-  __int128 q = a / b;
-  return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
-}
-
 Interval divideBounds(Op op, DType d, Interval a, Interval b) {
   if (b.min <= 0 && b.max >= 0) return whole(d);
   if (op == Op::Cdiv) return corners(d, a, b, [](__int128 x, __int128 y) { return x / y; });
-  return corners(d, a, b, floorDiv);
+  return corners(d, a, b, floorDivide<__int128>);
 }
 
 Interval moduloBounds(Op op, DType d, Interval a, Interval b) {
@@ -42,7 +39,7 @@ Interval moduloBounds(Op op, DType d, Interval a, Interval b) {
   if (nonnegative && a.max < b.min) return a;
   if (op == Op::Cmod && !nonnegative) return {-(b.max - 1), a.max <= 0 ? 0 : b.max - 1};
   if (b.isConst() && (nonnegative || op == Op::Floormod)) {
-    __int128 lo = floorDiv(a.min, b.min), hi = floorDiv(a.max, b.min);
+    __int128 lo = floorDivide<__int128>(a.min, b.min), hi = floorDivide<__int128>(a.max, b.min);
     if (lo == hi) return {static_cast<int64_t>(a.min - lo * b.min), static_cast<int64_t>(a.max - lo * b.min)};
   }
   return {0, nonnegative ? std::min(a.max, b.max - 1) : b.max - 1};

@@ -11,6 +11,7 @@
 #include "ir/evaluate.h"
 #include "ir/polynomial.h"
 #include "ir/shape.h"
+#include "support/integers.h"
 
 namespace svod {
 
@@ -172,7 +173,6 @@ class Decider {
     if (!leaf) return Truth::Unknown;
     Cases cases;
     const Interval b = leaf.bounds();
-    auto floorDivide = [](int64_t a, int64_t c) { return a / c - (a % c != 0 && a < 0); };
     for (int64_t r = 0; r < period; ++r) {
       const int64_t low = -floorDivide(r - b.min, period), high = floorDivide(b.max - r, period);
       if (low > high) continue;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ir/polynomial_parts.h"
+#include "support/integers.h"
 
 namespace svod {
 
@@ -96,8 +97,6 @@ WideInterval boundsByCorners(const Polynomial& p, int depth) {
 WideInterval boundsOf(const Polynomial& p) { return boundsByCorners(p, 4); }
 
 namespace {
-
-Wide floorDivide(Wide a, Wide b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 
 // The quotient by a number that is a term's only atom; null for other terms.
 UOp quotientIn(const DimTerm& t) {

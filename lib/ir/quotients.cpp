@@ -9,14 +9,11 @@
 
 #include "ir/polynomial.h"
 #include "ir/shape.h"
+#include "support/integers.h"
 
 namespace svod {
 
 namespace {
-
-int64_t floorDivide(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
-
-__int128 floorDivide(__int128 a, __int128 b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 
 constexpr int kMaxSteps = 64;  // of one division
 

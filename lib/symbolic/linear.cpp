@@ -143,16 +143,6 @@ Interval boundsOf(const Linear& form) {
   return form.overflow ? Interval{} : sum;
 }
 
-int64_t floorDivide(int64_t a, int64_t b) {
-  int64_t q = a / b;
-  return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
-}
-
-int64_t floorModulo(int64_t a, int64_t b) {
-  int64_t r = a % b;
-  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
-}
-
 int64_t gcdOfTerms(const Linear& form) {
   int64_t g = 0;
   for (const Term& t : form.terms) g = std::gcd(g, t.coef);

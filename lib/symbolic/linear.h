@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "support/integers.h"
 
 namespace svod {
 
@@ -47,8 +48,6 @@ Interval intersect(Interval a, Interval b);
 /// Interval of `form` from the bounds of its terms.
 Interval boundsOf(const Linear& form);
 
-int64_t floorDivide(int64_t a, int64_t b);  // b != 0, not MIN / -1
-int64_t floorModulo(int64_t a, int64_t b);
 /// Greatest common divisor of the coefficients' magnitudes; 0 without terms.
 int64_t gcdOfTerms(const Linear& form);
 
