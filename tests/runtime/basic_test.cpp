@@ -164,6 +164,29 @@ TEST_CASE("a plan that was compiled again is loaded beside the old one") {
   }
 }
 
+TEST_CASE("ports are found by name, wherever they stand") {
+  TempFolder folder;
+  PlanBuilder b;
+  const BufferId p = b.input("p", 4, Expr(4)), q = b.input("q", 4, Expr(4));
+  b.step(Copy{b.output("fromQ", 4, Expr(4)), q, Expr(16)});
+  b.step(Copy{b.output("fromP", 4, Expr(4)), p, Expr(16)});
+  b.write(folder / "p");
+  const PlanHandle plan = loadPlan(folder / "p");
+  const InstanceHandle instance = makeInstance(plan);
+  const std::vector<float> ones = {1, 2, 3, 4}, tens = {10, 20, 30, 40};
+  std::vector<float> fromP(4), fromQ(4);
+  const auto input = [&](const char* name) { return svod_plan_find(plan.get(), SVOD_INPUT, name); };
+  const auto output = [&](const char* name) { return svod_plan_find(plan.get(), SVOD_OUTPUT, name); };
+  bindIn(instance, input("q"), tens);
+  bindOut(instance, output("fromP"), fromP);
+  bindIn(instance, input("p"), ones);
+  bindOut(instance, output("fromQ"), fromQ);
+  execute(instance);
+  CHECK(fromP == ones);
+  CHECK(fromQ == tens);
+  CHECK(output("p") == SVOD_NONE);
+}
+
 TEST_CASE("shapes are known before outputs are bound") {
   TempFolder folder;
   PlanBuilder b;
