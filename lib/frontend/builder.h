@@ -87,6 +87,9 @@ class GraphBuilder {
   void leaveSizesToRuns() { leavesSizesToRuns_ = true; }
   /// Makes a run fail unless two sizes are equal. From here on they agree.
   void expectEqual(Dim a, Dim b, std::string_view text);
+  /// Makes a run fail unless least <= most, which `text` says. False and an error where it never is, and where it may
+  /// not be in an iteration of a loop.
+  bool expectAtMost(Dim least, Dim most, std::string_view text);
   /// x with dims that agree with its own: cut, or with 0 where it ends. The same for equal ones.
   Tensor fitted(Tensor x, const Dims& dims);
 

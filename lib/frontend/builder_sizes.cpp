@@ -51,6 +51,20 @@ void GraphBuilder::expectEqual(Dim a, Dim b, std::string_view text) {
   addExpectation(unsqueeze(cast(value(a), DType::I64), 0), unsqueeze(cast(value(b), DType::I64), 0), text);
 }
 
+bool GraphBuilder::expectAtMost(Dim least, Dim most, std::string_view text) {
+  if (!least || !most) return false;
+  const Truth fits = lessEqualDims(least.node(), most.node());
+  if (fits == Truth::Always) return true;
+  const bool mayFit = fits != Truth::Never && least.min() <= most.max();
+  if (mayFit && isOfRun(least) && isOfRun(most)) {
+    expectEqual(smaller(least, most), least, (opName_.empty() ? "" : opName_ + ": ") + std::string(text));
+  } else if (!mayFit || mayBeNegative((most - least).node())) {
+    fail(Diag::ShapeMismatch, std::string(text) + ", and there are " + describe(most),
+         "ask for fewer, or pad the value in front of this op");
+  }
+  return !failed();
+}
+
 Tensor GraphBuilder::fitted(Tensor x, const Dims& dims) {
   if (!x || x.rank() != dims.rank()) return {};
   std::vector<UOp> offsets, sizes;

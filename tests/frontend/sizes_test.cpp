@@ -145,3 +145,31 @@ TEST_CASE("sizes that are never equal are refused, and those that are equal for 
   CHECK(wrong.error().diag == Diag::InputMismatch);
   CHECK(wrong.error().message == "the batches: 5 is not 7 with m=7, n=5");
 }
+
+TEST_CASE("the first k of an axis that may be shorter: a run of it says so") {
+  for (int64_t k : {0, 1, 3, 8})
+    for (const char* more : {"", ", largest=false", ", axis=0"}) {
+      Result<Model> model = build("var n in [0, 8]\ninput x: f32[n, n]\nv, i = topk(x, k=" + std::to_string(k) + more +
+                                  ")\noutput v\noutput i\n");
+      INFO(k << more);
+      REQUIRE(model);
+      for (int64_t n = 0; n <= 8; ++n) {
+        Result<std::vector<HostTensor>> ports = run(*model, {{"n", n}});
+        CHECK(ports.has_value() == (n >= k));
+        if (!ports) CHECK(ports.error().message.find(": " + std::to_string(n) + " is not ") != std::string::npos);
+      }
+    }
+  for (const char* text : {"input x: f32[2]\nv, i = topk(x, k=3)\noutput v\n",
+                           "var n in [1, 2]\ninput x: f32[n]\nv, i = topk(x, k=3)\noutput v\n"}) {
+    Result<Model> model = build(text);
+    REQUIRE(!model);
+    CHECK(model.error().diag == Diag::ShapeMismatch);
+    CHECK(!model.error().help.empty());
+  }
+  for (const char* text : {"var n in [1, 8]\ninput x: f32[n]\nv, i = topk(x, k=(n + 1) // 2)\noutput v\n",
+                           "var n in [3, 8]\ninput x: f32[n]\nv, i = topk(x, k=3)\noutput v\n"}) {
+    Result<Model> model = build(text);
+    REQUIRE(model);
+    CHECK(model->equalSizes.empty());
+  }
+}

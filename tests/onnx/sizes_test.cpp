@@ -270,3 +270,22 @@ TEST_CASE("sizes under two names with bounds meet, and a run in which they diffe
     CHECK(wrong.error().message.find("the sizes") != std::string::npos);
   }
 }
+
+TEST_CASE("TopK of a free size: it has k elements or more, unless its bounds say otherwise; then runs say so") {
+  OnnxMaker m;
+  m.input("x", {"n"}).output("y").ints("k", {1}, {5});
+  m.node("TopK", {"x", "k"}, {"y", "i"});
+  OnnxImport free = m.import();
+  for (const Error& e : free.errors) UNSCOPED_INFO(toText(e));
+  REQUIRE(free.model);
+  REQUIRE(free.model->variables.size() == 1);
+  CHECK(free.model->variables[0].bounds().min == 5);
+  CHECK(free.model->equalSizes.empty());
+  LoadOptions bounds;
+  bounds.variables.push_back(parseVariableOption("n=1:9").value());
+  OnnxImport bound = m.import(bounds);
+  REQUIRE(bound.model);
+  CHECK(bound.model->equalSizes.size() == 1);
+  CHECK(run(bound, {{"n", 5}}).dims == std::vector<int64_t>{5});
+  CHECK(m.convert(bounds));
+}

@@ -156,7 +156,9 @@ Results lowerTopk(OpCall& call) {
   Keyed sorted = sortedAlong(call, call.flag("largest"));
   if (!sorted.keys) return Tensor();
   int axis = call.b.axis(sorted.keys, call.integer("axis"));
-  Dim k = call.dim("k"), zero = call.b.dim(0);
+  Dim k = call.dim("k"), size = sorted.keys.dim(axis), zero = call.b.dim(0);
+  if (!call.b.expectAtMost(k, size, "axis " + std::to_string(axis) + " has the first " + describe(k) + " elements"))
+    return Tensor();
   return std::vector<Tensor>{narrow(sorted.keys, axis, zero, k), narrow(sorted.positions, axis, zero, k)};
 }
 
