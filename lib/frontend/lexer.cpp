@@ -74,8 +74,9 @@ Result<Token> Lexer::read() {
   }
   if (isDigit(c) || (c == '.' && isDigit(peek(1)))) return number(token);
   if (c == '"' || c == '`') return quoted(token, c);
-  if (c == '/' && peek(1) == '/') return take(TokenKind::Symbol, 2);
-  if (std::string_view("()[]{},:=<+-*/%").find(c) != std::string_view::npos) return take(TokenKind::Symbol, 1);
+  const bool isComparison = peek(1) == '=' && std::string_view("<>=!").find(c) != std::string_view::npos;
+  if (isComparison || (c == '/' && peek(1) == '/')) return take(TokenKind::Symbol, 2);
+  if (std::string_view("()[]{},:=<>+-*/%@").find(c) != std::string_view::npos) return take(TokenKind::Symbol, 1);
   bool isPrintable = c > 32 && c < 127;
   return fail(position_, isPrintable ? "unexpected character '" + std::string(1, c) + "'" : "unexpected character",
               "names with other characters stand in backquotes: `name`");

@@ -22,8 +22,46 @@ Result<std::vector<GraphExpr>> TextParser::exprList(int depth, std::string_view 
   return items;
 }
 
+namespace {
+
+/// Operators that are another way to write an op of the table.
+struct OperatorOp {
+  std::string_view symbol, op;
+};
+constexpr OperatorOp kComparisons[] = {{"<", "lt"},  {"<=", "le"}, {">", "gt"},
+                                       {">=", "ge"}, {"==", "eq"}, {"!=", "ne"}};
 constexpr std::string_view kSums[] = {"+", "-"};
-constexpr std::string_view kProducts[] = {"*", "/", "//", "%"};
+constexpr std::string_view kProducts[] = {"*", "/", "//", "%", "@"};
+
+GraphExpr callAt(std::string_view op, GraphExpr left, GraphExpr right, Position at) {
+  std::vector<GraphExpr> operands;
+  operands.push_back(std::move(left));
+  operands.push_back(std::move(right));
+  GraphExpr e = GraphExpr::call(std::string(op), std::move(operands));
+  e.at = at;
+  return e;
+}
+
+}  // namespace
+
+// Comparisons bind weakest and do not chain.
+Result<GraphExpr> TextParser::expr(int depth) {
+  const auto comparison = [&] {
+    return std::ranges::find_if(kComparisons, [&](const OperatorOp& c) { return isSymbol(c.symbol); });
+  };
+  SVOD_TRY(GraphExpr left, binary(depth, 0));
+  const OperatorOp* found = comparison();
+  if (found == std::end(kComparisons)) return left;
+  const Position at = token_.at;
+  SVOD_CHECK(advance());
+  SVOD_TRY(GraphExpr right, binary(depth, 0));
+  if (comparison() != std::end(kComparisons))
+    return failAt(token_.at, "a comparison of a comparison", "write and(a < b, b < c), or set brackets: (a < b) == c");
+  left = callAt(found->op, std::move(left), std::move(right), at);
+  if (left.depth + depth > kMaxDepth)
+    return failAt(at, "an expression is nested too deeply", "name parts of it on lines of their own");
+  return left;
+}
 
 Result<GraphExpr> TextParser::binary(int depth, int level) {
   if (level == 2) return unary(depth);
@@ -37,7 +75,8 @@ Result<GraphExpr> TextParser::binary(int depth, int level) {
     Position at = token_.at;
     SVOD_CHECK(advance());
     SVOD_TRY(GraphExpr right, binary(depth, level + 1));
-    left = GraphExpr::binary(std::move(left), {std::string(symbol), at}, std::move(right));
+    left = symbol == "@" ? callAt("matmul", std::move(left), std::move(right), at)
+                         : GraphExpr::binary(std::move(left), {std::string(symbol), at}, std::move(right));
     if (left.depth + depth > kMaxDepth)
       return failAt(at, "an expression is nested too deeply", "name parts of it on lines of their own");
   }
@@ -46,7 +85,12 @@ Result<GraphExpr> TextParser::binary(int depth, int level) {
 Result<GraphExpr> TextParser::unary(int depth) {
   Position at = token_.at;
   SVOD_TRY(bool negative, accept("-"));
-  if (!negative) return primary(depth);
+  if (!negative) {
+    SVOD_TRY(GraphExpr operand, primary(depth));
+    if (!isSymbol("[")) return operand;
+    return failAt(token_.at, "a '[' behind a value",
+                  "a part of x is written slice(x, starts=[0], ends=[2]), one row of it gather(x, 0)");
+  }
   bool isNumber = token_.kind == TokenKind::Int || token_.kind == TokenKind::Float || isWord("inf");
   if (depth >= kMaxDepth)
     return failAt(at, "an expression is nested too deeply", "name parts of it on lines of their own");

@@ -43,7 +43,7 @@ class TextParser {
   Result<NameAt> name();
   Result<int64_t> integer();
   Result<TypeExpr> type();
-  Result<GraphExpr> expr(int depth) { return binary(depth, 0); }
+  Result<GraphExpr> expr(int depth);
   Result<GraphExpr> binary(int depth, int level);
   Result<GraphExpr> unary(int depth);
   Result<GraphExpr> primary(int depth);

@@ -147,6 +147,7 @@ Status TextParser::keywordStatement(Statement& s, StatementKind kind) {
 Status TextParser::loopStatement(Statement& s) {
   SVOD_TRY(NameAt counter, name());
   s.names.push_back(std::move(counter));
+  if (isSymbol("<=")) return unexpected("'<' between the counter and the count", "i <= n is written i < n + 1");
   SVOD_CHECK(expect("<", "between the counter and the count"));
   SVOD_TRY(s.value, expr(1));
   s.hasValue = true;

@@ -53,6 +53,58 @@ TEST_CASE("graph files convert to JSON and back") {
   CHECK(count > 20);
 }
 
+TEST_CASE("comparisons and @ are ops, and bind as in Python") {
+  CHECK(printed("x < 2") == "lt(x, 2)");
+  CHECK(printed("x <= 2") == "le(x, 2)");
+  CHECK(printed("x > 2") == "gt(x, 2)");
+  CHECK(printed("x >= -2") == "ge(x, -2)");
+  CHECK(printed("x<-2") == "lt(x, -2)");
+  CHECK(printed("x == y") == "eq(x, y)");
+  CHECK(printed("x != y") == "ne(x, y)");
+  CHECK(printed("a + b * c > d - e") == "gt(a + b * c, d - e)");
+  CHECK(printed("(a > b) == c") == "eq(gt(a, b), c)");
+  CHECK(printed("a + (b > c)") == "a + gt(b, c)");
+  CHECK(printed("f(a == b, axis=2)") == "f(eq(a, b), axis=2)");
+  CHECK(printed("x @ y") == "matmul(x, y)");
+  CHECK(printed("a @ b @ c") == "matmul(matmul(a, b), c)");
+  CHECK(printed("a * b @ c * d") == "matmul(a * b, c) * d");
+  CHECK(printed("-a @ -b + c") == "matmul(-a, -b) + c");
+  CHECK(printed("a - b @ c") == "a - matmul(b, c)");
+}
+
+TEST_CASE("products and comparisons nest, and deep nesting is refused") {
+  std::string products = "a", brackets = "a";
+  for (int i = 0; i < 100000; ++i) products += " @ a";
+  CHECK(parseGraphExpr(products, "").error().diag == Diag::Syntax);
+  for (int i = 0; i < 250; ++i) brackets = "(" + brackets + " < a)";
+  CHECK(parseGraphExpr(brackets, "").error().diag == Diag::Syntax);
+  for (const char* broken :
+       {"a <", "< a", "a < b < c", "a == b != c", "a @", "@ a", "a ! b", "a = b", "a => b", "a <> b"})
+    CHECK(parseGraphExpr(broken, "").error().diag == Diag::Syntax);
+}
+
+TEST_CASE("a graph with comparisons and @ is the one with their ops") {
+  const std::string head = "svod 1\nvar n in [1, 9]\ninput x: f32[n, 4]\nweight w: f32[4, 4] = 0.5\n";
+  const std::string loop = "temp h: f32 = 0\nloop t < n while ";
+  GraphFile sugar = parsed(head + loop + "h <= 3 {\n  assign h = h + 1\n  if h > 2 {\n    assign h = 9\n  }\n}\n" +
+                               "output y = where(x @ w + h >= 0, x, 1 - x)\n",
+                           "a.svod");
+  GraphFile plain = parsed(head + loop + "le(h, 3) {\n  assign h = h + 1\n  if gt(h, 2) {\n    assign h = 9\n  }\n}\n" +
+                               "output y = where(ge(matmul(x, w) + h, 0), x, 1 - x)\n",
+                           "a.svod");
+  CHECK(writeGraphText(sugar) == writeGraphText(plain));
+  CHECK(checkGraphFile(sugar, {}).empty());
+}
+
+TEST_CASE("what the message about x[0] says to write is a graph") {
+  const std::string error = toText(parseGraphExpr("x[0]", "").error());
+  for (const std::string form : {"slice(x, starts=[0], ends=[2])", "gather(x, 0)"}) {
+    CHECK(error.find(form) != error.npos);
+    GraphFile file = parsed("svod 1\ninput x: f32[2, 3]\noutput y = " + form + "\n", "a.svod");
+    CHECK(checkGraphFile(file, {}).empty());
+  }
+}
+
 TEST_CASE("chains of operators are no nesting, however long they are") {
   CHECK(printed("a + b - c + d") == "a + b - c + d");
   CHECK(printed("(a + b) + c") == "a + b + c");
