@@ -63,7 +63,8 @@ class OnnxImporter : public OnnxContext {
   KnownValues& knownValues() override { return known_; }
   Tensor constantTensor(const HostTensor& value, std::string_view name) override;
   std::optional<HostTensor> tensorAttribute(const proto::AttributeProto& attribute) override;
-  std::vector<Tensor> subgraph(const proto::GraphProto& graph, std::span<const Tensor> inputs) override;
+  std::vector<Tensor> subgraph(const proto::GraphProto& graph, std::span<const Tensor> inputs,
+                               std::span<const OutputAs> others) override;
   bool attempt(const std::function<void()>& build) override;
   std::string lengthName() const override;
   void setDequantized(const Tensor& x, Dequantized from) override { dequantized_[x.node().id()] = std::move(from); }
@@ -94,6 +95,7 @@ class OnnxImporter : public OnnxContext {
     const Nodes* nodes = nullptr;
     const Opsets* opsets = nullptr;
     UsedNames used;  // by nodes, or as results
+    UsedNames left;  // what nobody asks for: nodes that make it are left out
     FunctionAttributes attributes;
     std::vector<const Declarations*> declarations;  // of its values
     bool isOfFunction = false;    // it is a function or in one, where names of dims are not those of the model

@@ -1,4 +1,4 @@
-// Nodes: operands by name, the row of the op, functions and graph attributes.
+// Nodes: operands by name, and the row of the op.
 #include <algorithm>
 
 #include "onnx/dequantized.h"
@@ -13,8 +13,7 @@ namespace svod {
 
 namespace {
 
-// Functions and graph attributes may nest and repeat; these bounds end what a small file could make large.
-constexpr int kDeepest = 64;
+// Functions and graph attributes may repeat; this ends what a small file could make large.
 constexpr size_t kMaxNodes = size_t{1} << 20;
 
 /// Ops that stay outside, and what to do instead. A name that ends in * stands for all that begin so.
@@ -74,7 +73,8 @@ void OnnxImporter::importNodes(Body& body) {
       isFull_ = true;
       break;
     }
-    importNode(body, node);
+    const bool isLeft = node.output_size() == 1 && body.left.contains(node.output(0));
+    if (!isLeft) importNode(body, node);
   }
   body_ = outer;
 }
@@ -212,93 +212,6 @@ Tensor OnnxImporter::appended(const Body& body, const proto::NodeProto& node, co
   if (state == presentMakers_.end() || past->second != state->second) return {};
   Tensor fresh = parts.size() == 2 ? parts[1] : view.call("concat", std::span(parts).subspan(1), {{"axis", axis}});
   return appendedToState(builder_, parts[0], fresh, axis);
-}
-
-std::vector<Tensor> OnnxImporter::called(Body& body, const proto::NodeProto& node, const Function& function,
-                                         const std::vector<Tensor>& inputs) {
-  const proto::FunctionProto& f = *function.proto;
-  if (body.depth >= kDeepest) {
-    builder_.fail(Diag::TooLarge, "functions nest deeper than 64 levels", "a function may not call itself");
-    return {};
-  }
-  if (static_cast<int>(inputs.size()) > f.input_size()) {
-    builder_.fail(Diag::Arity, "got " + std::to_string(inputs.size()) + " inputs",
-                  "the function takes " + std::to_string(f.input_size()));
-    return {};
-  }
-  Body inner;
-  std::vector<std::unique_ptr<proto::AttributeProto>> made;
-  for (const proto::AttributeProto& a : f.attribute_proto()) inner.attributes[a.name()] = &a;
-  for (const proto::AttributeProto* a : resolveAttributes(node, body.attributes, made)) inner.attributes[a->name()] = a;
-  inner.nodes = &f.node();
-  inner.declarations = {&f.value_info()};
-  inner.isOfFunction = true;
-  inner.opsets = &function.opsets;
-  inner.used.insert(f.output().begin(), f.output().end());
-  inner.place = body.place + " in function '" + shortened(f.name()) + "'";
-  inner.depth = body.depth + 1;
-  for (int i = 0; i < f.input_size(); ++i)
-    define(inner, f.input(i),
-           {i < static_cast<int>(inputs.size()) ? inputs[static_cast<size_t>(i)] : Tensor(), nullptr, false});
-  importNodes(inner);
-  std::vector<Tensor> results;
-  for (const std::string& name : f.output()) {
-    Value* value = lookup(inner.scope, name);
-    if (!value)
-      builder_.fail(Diag::UnknownName, "no node of the function makes its output '" + shortened(name) + "'",
-                    "the model is incomplete");
-    results.push_back(value ? tensorOf(*value, name) : Tensor());
-  }
-  return results;
-}
-
-std::vector<Tensor> OnnxImporter::subgraph(const proto::GraphProto& graph, std::span<const Tensor> inputs) {
-  if (body_->depth >= kDeepest) {
-    builder_.fail(Diag::TooLarge, "graphs nest deeper than 64 levels", "use fewer levels");
-    return {};
-  }
-  if (static_cast<int>(inputs.size()) != graph.input_size()) {
-    builder_.fail(Diag::Syntax, "the graph '" + shortened(graph.name()) + "' has " +
-                                    std::to_string(graph.input_size()) + " inputs, not " +
-                                    std::to_string(inputs.size()));
-    return {};
-  }
-  Body inner;
-  inner.scope.outer = &body_->scope;
-  inner.outer = body_;
-  inner.nodes = &graph.node();
-  inner.declarations = {&graph.value_info(), &graph.output()};
-  inner.isOfFunction = body_->isOfFunction;
-  inner.opsets = body_->opsets;
-  for (const proto::ValueInfoProto& output : graph.output()) inner.used.insert(output.name());
-  inner.attributes = body_->attributes;
-  inner.place = body_->place + " in graph '" + shortened(graph.name()) + "'";
-  inner.depth = body_->depth + 1;
-  for (int i = 0; i < graph.input_size(); ++i)
-    define(inner, graph.input(i).name(), {inputs[static_cast<size_t>(i)], nullptr, false});
-  addInitializers(inner, graph);
-  size_t problemsBefore = problems_;
-  importNodes(inner);
-  std::vector<Tensor> results;
-  for (const proto::ValueInfoProto& output : graph.output()) {
-    Value* value = lookup(inner.scope, output.name());
-    results.push_back(value ? tensorOf(*value, output.name()) : Tensor());
-    if (results.back()) continue;
-    if (!value) {
-      builder_.fail(Diag::UnknownName, "no node of the graph makes its output '" + shortened(output.name()) + "'",
-                    "the model is incomplete");
-    } else if (value->isBroken) {
-      ++problems_;  // of a node outside of the graph
-    } else {
-      builder_.fail(Diag::Unsupported, "the output '" + shortened(output.name()) + "' of the graph is an omitted input",
-                    "give the input a value");
-    }
-    return {};
-  }
-  if (results.empty())
-    builder_.fail(Diag::Syntax, "the graph '" + shortened(graph.name()) + "' has no outputs",
-                  "the model is incomplete");
-  return problems_ == problemsBefore ? results : std::vector<Tensor>();
 }
 
 }  // namespace svod

@@ -80,10 +80,15 @@ std::optional<HostTensor> OnnxNode::tensor(std::string_view name) const {
   return a ? context_.tensorAttribute(*a) : std::nullopt;
 }
 
-std::vector<Tensor> OnnxNode::graph(std::string_view name, std::span<const Tensor> inputs) const {
+std::vector<Tensor> OnnxNode::graph(std::string_view name, std::span<const Tensor> inputs,
+                                    std::span<const OutputAs> others) const {
+  const proto::GraphProto* graph = graphText(name);
+  return graph != nullptr ? context_.subgraph(*graph, inputs, others) : std::vector<Tensor>();
+}
+
+const proto::GraphProto* OnnxNode::graphText(std::string_view name) const {
   const proto::AttributeProto* a = find(name);
-  if (!a) return {};
-  return context_.subgraph(a->g(), inputs);
+  return a != nullptr ? &a->g() : nullptr;
 }
 
 // --- Making values

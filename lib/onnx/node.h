@@ -28,6 +28,11 @@ struct Dequantized {
   int axis = 0;
 };
 
+/// An output of a graph attribute that is asked for as another value of it; the node that makes it is left out.
+struct OutputAs {
+  std::string output, value;
+};
+
 /// What a node needs from the importer. Lowerings use the functions of OnnxNode instead.
 class OnnxContext {
  public:
@@ -35,8 +40,9 @@ class OnnxContext {
   virtual class KnownValues& knownValues() = 0;
   virtual Tensor constantTensor(const HostTensor& value, std::string_view name) = 0;
   virtual std::optional<HostTensor> tensorAttribute(const proto::AttributeProto& attribute) = 0;
-  /// The outputs of a graph attribute; its names see those of the graph around it.
-  virtual std::vector<Tensor> subgraph(const proto::GraphProto& graph, std::span<const Tensor> inputs) = 0;
+  /// The outputs of a graph attribute, some of them as other values; its names see those of the graph around it.
+  virtual std::vector<Tensor> subgraph(const proto::GraphProto& graph, std::span<const Tensor> inputs,
+                                       std::span<const OutputAs> others) = 0;
   /// Runs `build`. False when it comes upon something unsupported: then its errors and effects are forgotten.
   virtual bool attempt(const std::function<void()>& build) = 0;
   /// What a length that the node makes is called.
@@ -105,7 +111,10 @@ class OnnxNode {
   DType dtype(std::string_view attribute) const;
   std::optional<HostTensor> tensor(std::string_view attribute) const;
   /// Imports the graph of an attribute with these inputs; its outputs, or nothing after an error.
-  std::vector<Tensor> graph(std::string_view attribute, std::span<const Tensor> inputs) const;
+  std::vector<Tensor> graph(std::string_view attribute, std::span<const Tensor> inputs,
+                            std::span<const OutputAs> others = {}) const;
+  /// The graph of an attribute as it is written; null where there is none.
+  const proto::GraphProto* graphText(std::string_view attribute) const;
   /// Runs `build`. False when it comes upon something unsupported: then its errors and effects are forgotten.
   bool attempt(const std::function<void()>& build) const { return context_.attempt(build); }
 

@@ -12,12 +12,8 @@
 
 namespace svod {
 
-namespace {
-
-void addUses(const proto::NodeProto& node, UsedNames& names);
-
 // What the graph of a node takes from the graph around it. Graphs nest no deeper than the parser lets them.
-void addUses(const proto::GraphProto& graph, UsedNames& names) {
+static void addUses(const proto::GraphProto& graph, UsedNames& names) {
   UsedNames used;
   for (const proto::NodeProto& node : graph.node()) addUses(node, used);
   for (const auto& output : graph.output()) used.insert(output.name());
@@ -35,6 +31,8 @@ void addUses(const proto::NodeProto& node, UsedNames& names) {
     for (const proto::GraphProto& g : a.graphs()) addUses(g, names);
   }
 }
+
+namespace {
 
 /// For every node the nodes it needs, each once, ascending.
 using Needs = std::vector<std::vector<int>>;

@@ -18,7 +18,8 @@ void sortNodes(proto::ModelProto& model);
 
 /// Names of values, which point into the model.
 using UsedNames = std::unordered_set<std::string_view>;
-/// Adds what the nodes take, and what graphs inside of them take from around.
+/// Adds what one node takes, or all of them, and what graphs inside of them take from around.
+void addUses(const proto::NodeProto& node, UsedNames& names);
 void addUses(const ProtoNodes& nodes, UsedNames& names);
 
 /// Why `name`, which one of the nodes makes, depends on itself: "'a' needs 'b', 'b' needs 'a'". Empty when it does not.

@@ -106,7 +106,7 @@ ValueRange ValueRanges::evaluate(UOp node) const {
     case Op::Flip:
     case Op::Contiguous: return known(node.src(0));
     case Op::Pad: return both(known(node.src(0)), known(node.src(1)));
-    case Op::Gather: return with(known(node.src(0)), 0);
+    case Op::Gather: return gathered(node);
     case Op::Stack: return allOf(node.src());
     case Op::Scatter: {
       const bool sets = node.argAs<ReduceArg>().op == Op::Store;
@@ -133,6 +133,19 @@ ValueRange ValueRanges::weights(UOp node) const {
     if (!std::isnan(value)) all = with(all, value);
   }
   return all.least <= all.most ? all : everything(node.dtype());
+}
+
+// What an index names outside of x reads as 0.
+ValueRange ValueRanges::gathered(UOp node) const {
+  UOp x = node.src(0);
+  bool isInside = true;
+  for (size_t i = 0; i < x.rank(); ++i) {
+    const ValueRange at = known(node.src(1 + i));
+    isInside &= at.least >= 0 && at.most < static_cast<double>(x.shape()[i].bounds().min);
+  }
+  UOp first = x.rank() == 1 ? node.src(1) : UOp();
+  if (isInside && x.op() == Op::Stack && first.isConst()) return known(x.src(static_cast<size_t>(first.constInt())));
+  return isInside ? known(x) : with(known(x), 0);
 }
 
 ValueRange ValueRanges::folded(UOp node) const {

@@ -23,6 +23,7 @@ class ValueRanges {
   ValueRange elementwise(UOp node) const;
   ValueRange integers(UOp node) const;
   ValueRange folded(UOp node) const;
+  ValueRange gathered(UOp node) const;
   ValueRange weights(UOp node) const;
   ValueRange known(UOp node) const { return known_.at(node.id()); }
   ValueRange allOf(std::span<const UOp> nodes) const;

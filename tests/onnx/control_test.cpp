@@ -97,7 +97,7 @@ TEST_CASE("the step is an index, and decides what is read") {
   CHECK(run(import) == f32({1}, {780}));
 }
 
-TEST_CASE("values that grow are laid out, also over many steps") {
+TEST_CASE("what many steps put behind a value is collected, and put there at once") {
   OnnxMaker m;
   m.input("x", {"1"}).ints("count", {}, {20}).output("y");
   proto::NodeProto& loop = m.node("Loop", {"count", "", "x"}, {"all"});
@@ -106,8 +106,23 @@ TEST_CASE("values that grow are laid out, also over many steps") {
   m.node("Shape", {"all"}, {"size"});
   addAttribute(m.node("Cast", {"size"}, {"y"}), "to", int64_t{1});
   OnnxImport import = m.import();
-  CHECK(loopCount(import) == 0);
+  CHECK(loopCount(import) == 1);
   CHECK(run(import) == f32({1}, {21}));
+}
+
+TEST_CASE("a value that grows and is read by its steps is laid out, also over many") {
+  OnnxMaker m;
+  m.input("x", {"1"}).ints("count", {}, {20}).output("y");
+  proto::NodeProto& loop = m.node("Loop", {"count", "", "x"}, {"y"});
+  proto::GraphProto& body = addGraph(loop, "body", {"i", "on", "s"}, {"on", "t"});
+  addNode(*body.mutable_node(), "ReduceMax", {"s"}, {"largest"});
+  addNode(*body.mutable_node(), "Add", {"largest", "x"}, {"next"});
+  addNode(*body.mutable_node(), "Concat", {"s", "next"}, {"t"});
+  addAttribute(*body.mutable_node(2), "axis", int64_t{0});
+  OnnxImport import = m.import();
+  CHECK(loopCount(import) == 0);
+  HostTensor y = run(import);  // x is [0]
+  REQUIRE(y.dims == std::vector<int64_t>{21});
 }
 
 TEST_CASE("a loop that ends early tells how much it collected") {

@@ -380,6 +380,63 @@ TEST_CASE("control flow by lengths") {
   });
 }
 
+TEST_CASE("what the steps of a loop put behind a value, as often as a run says") {
+  for (int64_t axis : {0, 1, -1})
+    for (int64_t rows : {0, 2}) {
+      auto grow = [&](OnnxMaker& m, bool isSizedByRun) {
+        m.ints("zero", {}, {0}).ints("four", {1}, {4}).ints("three", {1}, {3}).ints("along", {1}, {axis == 0 ? 0 : 1});
+        m.node("Shape", {"v"}, {"s"}), m.node("Gather", {"s", "zero"}, {"k"});
+        const std::vector<int64_t> dims = axis == 0 ? std::vector{rows, kColumns} : std::vector{kColumns, rows};
+        m.floats("start", dims, std::vector<float>(static_cast<size_t>(rows * kColumns), 7))
+            .floats("sum", {3}, {1, 2, 3});
+        proto::NodeProto& loop = m.node("Loop", {"k", "", "start", "sum"}, {"y", "last", "sums"});
+        proto::GraphProto& body = addGraph(loop, "body", {"i", "c", "all", "t"}, {"d", "more", "u", "kept"});
+        auto& nodes = *body.mutable_node();
+        addNode(nodes, "Identity", {"c"}, {"d"}), addNode(nodes, "Gather", {"v", "i"}, {"row"});
+        addNode(nodes, "Add", {"row", "t"}, {"u"}), addNode(nodes, "Identity", {"u"}, {"kept"});
+        std::string fresh = "u";
+        if (isSizedByRun) {  // some zeros and ones, 3 of both
+          addNode(nodes, "Gather", {"at", "i"}, {"place"}), addNode(nodes, "Mod", {"place", "four"}, {"a"});
+          addNode(nodes, "Sub", {"three", "a"}, {"b"}), addNode(nodes, "ConstantOfShape", {"a"}, {"zeros"});
+          addNode(nodes, "ConstantOfShape", {"b"}, {"others"}), addNode(nodes, "Cos", {"others"}, {"ones"});
+          addNode(nodes, "Concat", {"zeros", "ones"}, {"bits"});
+          addAttribute(nodes[nodes.size() - 1], "axis", int64_t{0});
+          fresh = "bits";
+        }
+        addNode(nodes, "Unsqueeze", {fresh, "along"}, {"behind"}),
+            addNode(nodes, "Concat", {"all", "behind"}, {"more"});
+        addAttribute(nodes[nodes.size() - 1], "axis", axis);
+      };
+      const std::string what = "axis " + std::to_string(axis) + ", " + std::to_string(rows) + " first";
+      check(what, [&](OnnxMaker& m) { grow(m, false); });
+      check(what + ", sizes of the run", [&](OnnxMaker& m) { grow(m, true); });
+    }
+}
+
+TEST_CASE("a step that puts something of another size behind a value fails the run") {
+  OnnxMaker m(18);
+  m.input("k", {"1"}, kInt64).ints("least", {}, {0}).ints("most", {}, {5}).ints("count", {}, {20});
+  m.ints("zero", {1}, {0}).floats("start", {0, 3}, {}).output("y");
+  m.node("Clip", {"k", "least", "most"}, {"c"});
+  proto::NodeProto& loop = m.node("Loop", {"count", "", "start"}, {"y"});
+  proto::GraphProto& body = addGraph(loop, "body", {"i", "on", "all"}, {"on", "more"});
+  addNode(*body.mutable_node(), "ConstantOfShape", {"c"}, {"row"});
+  addNode(*body.mutable_node(), "Unsqueeze", {"row", "zero"}, {"behind"});
+  addNode(*body.mutable_node(), "Concat", {"all", "behind"}, {"more"});
+  addAttribute(*body.mutable_node(2), "axis", int64_t{0});
+  OnnxImport import = m.import();
+  auto run = [&](int64_t k) {
+    return computed(import, [&](const ModelPort& p) {
+      HostTensor t = HostTensor::zeros(p.buffer.dtype(), {1});
+      t.set(0, Scalar::ofInt(DType::I64, k));
+      return t;
+    });
+  };
+  CHECK(run(3)->dims == std::vector<int64_t>{20, 3});
+  CHECK_FALSE(run(2));
+  CHECK_FALSE(run(5));
+}
+
 TEST_CASE("a scan over rows whose number a run and a variable bound") {
   for (int64_t backward : {0, 1}) {
     OnnxMaker m;
@@ -514,6 +571,27 @@ TEST_CASE("bounds of sizes follow through floats and single elements of vectors"
     addAttribute(m.node("Concat", {"h", "five"}, {"shape"}), "axis", int64_t{0});
     m.node("Resize", {"x", "", "", "shape"}, {"y"});
   });
+}
+
+TEST_CASE("bounds follow through one element of a shape with other ones that only a run knows") {
+  checkBounded(
+      "Div",
+      [](OnnxMaker& m) {
+        m.ints("zero", {}, {0})
+            .ints("one", {}, {1})
+            .ints("second", {}, {1})
+            .ints("behind", {1}, {3})
+            .ints("first", {1}, {0});
+        m.node("Slice", {"c", "first", "first1"}, {"rows"});
+        addAttribute(m.node("Concat", {"rows", "behind"}, {"dims"}), "axis", int64_t{0});
+        m.ints("first1", {1}, {1}), m.node("ConstantOfShape", {"dims"}, {"grid"});
+        m.node("Shape", {"grid"}, {"s"}), m.node("Gather", {"s", "second"}, {"three"});
+        addAttribute(m.node("Cast", {"three"}, {"f"}), "to", int64_t{1});
+        m.node("Gather", {"c", "zero"}, {"a"}), addAttribute(m.node("Cast", {"a"}, {"g"}), "to", int64_t{1});
+        m.node("Div", {"g", "f"}, {"h"}), addAttribute(m.node("Cast", {"h"}, {"size"}), "to", int64_t{kInt64});
+        m.node("Range", {"zero", "size", "one"}, {"y"});
+      },
+      kInt64);
 }
 
 TEST_CASE("a quotient by what may underflow to 0 bounds no size") {

@@ -2,6 +2,7 @@
 // have no side effects, so a branch that only a run can choose is a choice between values.
 #include <algorithm>
 
+#include "onnx/grown_states.h"
 #include "onnx/ops/common.h"
 #include "onnx/ops/steps.h"
 
@@ -76,11 +77,11 @@ struct LoopNode {
   Tensor condition;              // of the first step, or null
   Dim count;                     // the trip count where it is known, but no number
 
-  std::vector<Tensor> body(Tensor step, const std::vector<Tensor>& from) const {
+  std::vector<Tensor> body(Tensor step, const std::vector<Tensor>& from, std::span<const OutputAs> others = {}) const {
     // A step takes place only under its condition.
     std::vector<Tensor> inputs = {step, always(n)};
     inputs.insert(inputs.end(), from.begin(), from.end());
-    std::vector<Tensor> made = n.graph("body", inputs);
+    std::vector<Tensor> made = n.graph("body", inputs, others);
     if (n.b.failed() || made.empty()) return {};
     bool fits = n.require(made.size() >= state.size() + 1, "the body gives a condition and every carried value");
     return fits ? made : std::vector<Tensor>();
@@ -170,38 +171,105 @@ Results LaidOut::run() {
   return results();
 }
 
-/// Steps as a loop of the plan.
-Results inPlan(const LoopNode& loop) {
-  OnnxNode& n = loop.n;
-  size_t carried = loop.state.size();
+/// Steps as a loop of the plan. What a step only puts behind a carried value is collected, and put there at once when
+/// the loop is over.
+class StepsInPlan {
+ public:
+  explicit StepsInPlan(const LoopNode& loop);
+  Results run();
+
+ private:
+  std::optional<StepResults> step(const StepInputs& from) const;
+  std::vector<Tensor> statesOf(const StepInputs& from) const;
+  bool isGrown(size_t state) const { return std::ranges::find(grown_, state, &GrownState::state) != grown_.end(); }
+  Tensor grownBy(const GrownState& grown, const Tensor& steps, const StepTotals& totals) const;
+
+  const LoopNode& loop_;
+  OnnxNode& n_;
+  size_t carried_;
+  std::vector<GrownState> grown_;
+  std::vector<OutputAs> others_;  // of the body: what is put behind, in place of the whole
+  std::vector<int> collected_;    // outputs of the node that are collected
+};
+
+StepsInPlan::StepsInPlan(const LoopNode& loop) : loop_(loop), n_(loop.n), carried_(loop.state.size()) {
+  if (const proto::GraphProto* body = n_.graphText("body")) grown_ = grownStates(*body, carried_);
+  for (const GrownState& g : grown_) others_.push_back({g.made, g.fresh});
+  for (int i = static_cast<int>(carried_); i < n_.resultCount; ++i)
+    if (n_.wants(i)) collected_.push_back(i);
+}
+
+std::vector<Tensor> StepsInPlan::statesOf(const StepInputs& from) const {
+  std::vector<Tensor> all;
+  auto next = from.state.begin();
+  for (size_t k = 0; k < carried_; ++k) all.push_back(isGrown(k) ? loop_.state[k] : *next++);
+  return all;
+}
+
+std::optional<StepResults> StepsInPlan::step(const StepInputs& from) const {
+  const std::vector<Tensor> made = loop_.body(cast(n_.b.value(from.at), DType::I64), statesOf(from), others_);
+  if (made.empty()) return std::nullopt;
+  StepResults results{made[0], {}, {}};
+  for (size_t k = 0; k < carried_; ++k)
+    if (!isGrown(k)) results.state.push_back(made[k + 1]);
+  for (int i : collected_)
+    if (static_cast<size_t>(i) + 1 < made.size()) results.collected.push_back(made[static_cast<size_t>(i) + 1]);
+  for (const GrownState& g : grown_) results.collected.push_back(made[g.state + 1]);
+  return results;
+}
+
+// Along other axes what is put behind has the sizes of the value itself.
+Dims statedFor(const GrownState& grown, const Tensor& state) {
+  Dims stated = state.dims();
+  if (grown.axis < stated.rank() && grown.axis >= -stated.rank()) stated.set(static_cast<int>(grown.axis), Dim());
+  return stated;
+}
+
+Tensor StepsInPlan::grownBy(const GrownState& grown, const Tensor& steps, const StepTotals& totals) const {
+  const Tensor& state = loop_.state[grown.state];
+  const int axis = n_.axis(grown.axis, state.rank());
+  if (axis < 0 || !n_.require(steps.rank() == state.rank() + 1, "what is put behind has the rank of the value"))
+    return {};
+  const Tensor all = totals.steps ? n_.firstOf(steps, 0, totals.steps) : steps;
+  if (!all) return {};
+  std::vector<int> order;
+  Dims dims = all.dims();
+  dims.erase(0);
+  dims.set(axis, all.dim(0) * dims[axis]);
+  for (int i = 1; i < all.rank(); ++i) {
+    if (i == axis + 1) order.push_back(0);
+    order.push_back(i);
+  }
+  return n_.call("concat", {state, reshape(permute(all, order), dims)}, {{"axis", axis}});
+}
+
+Results StepsInPlan::run() {
   StepLoop steps;
-  steps.goesOn = loop.condition;
-  if (loop.trips && *loop.trips <= INT32_MAX) steps.count = n.b.dim(std::max<int64_t>(0, *loop.trips));
-  if (loop.count) steps.count = loop.count;
-  if (!loop.trips && !loop.count) steps.limit = scalarOf(cast(n.arg(0), DType::I64));
-  for (int i = static_cast<int>(carried); i < n.resultCount; ++i) {
-    if (!n.wants(i)) continue;
-    std::optional<Dims> declared = n.declared(i);
+  steps.goesOn = loop_.condition;
+  if (loop_.trips && *loop_.trips <= INT32_MAX) steps.count = n_.b.dim(std::max<int64_t>(0, *loop_.trips));
+  if (loop_.count) steps.count = loop_.count;
+  if (!loop_.trips && !loop_.count) steps.limit = scalarOf(cast(n_.arg(0), DType::I64));
+  for (int i : collected_) {
+    std::optional<Dims> declared = n_.declared(i);
     steps.room.push_back(declared && declared->rank() > 0 ? (*declared)[0] : Dim());
   }
-  auto body = [&](const StepInputs& from) -> std::optional<StepResults> {
-    std::vector<Tensor> made = loop.body(cast(n.b.value(from.at), DType::I64), from.state);
-    if (made.empty()) return std::nullopt;
-    auto states = made.begin() + 1, others = states + static_cast<ptrdiff_t>(carried);
-    StepResults results{made[0], {states, others}, {}};
-    for (size_t i = carried; i + 1 < made.size(); ++i)
-      if (n.wants(static_cast<int>(i))) results.collected.push_back(made[i + 1]);
-    return results;
-  };
-  std::optional<StepTotals> totals = runSteps(n, steps, loop.state, body);
+  steps.stated.resize(collected_.size());
+  for (const GrownState& g : grown_) steps.stated.push_back(statedFor(g, loop_.state[g.state]));
+  std::vector<Tensor> initial;
+  for (size_t k = 0; k < carried_; ++k)
+    if (!isGrown(k)) initial.push_back(loop_.state[k]);
+  std::optional<StepTotals> totals = runSteps(n_, steps, initial, [&](const StepInputs& from) { return step(from); });
   if (!totals) return Tensor();
-  std::vector<Tensor> results = totals->state;
+  std::vector<Tensor> results(static_cast<size_t>(std::max(n_.resultCount, static_cast<int>(carried_))));
+  auto state = totals->state.begin();
+  for (size_t k = 0; k < carried_; ++k)
+    if (!isGrown(k)) results[k] = *state++;
   auto all = totals->collected.begin();
-  for (int i = static_cast<int>(carried); i < n.resultCount; ++i) {
-    results.emplace_back();
-    if (n.wants(i) && all != totals->collected.end())
-      results.back() = totals->steps ? n.firstOf(*all++, 0, totals->steps) : *all++;
-  }
+  for (int i : collected_)
+    if (all != totals->collected.end())
+      results[static_cast<size_t>(i)] = totals->steps ? n_.firstOf(*all++, 0, totals->steps) : *all++;
+  for (const GrownState& g : grown_)
+    if (all != totals->collected.end()) results[g.state] = grownBy(g, *all++, *totals);
   return results;
 }
 
@@ -219,11 +287,11 @@ Results onnxLoop(OnnxNode& n) {
     loop.trips = n.integer("", 0, 0);
   }
   if (n.b.failed()) return Tensor();
-  if (!loop.trips) return inPlan(loop);
+  if (!loop.trips) return StepsInPlan(loop).run();
   if (*loop.trips <= kMostUnrolledSteps) return LaidOut(loop).run();
   // A small trip count may stand for steps of different shapes.
   Results results = Tensor();
-  if (n.attempt([&] { results = inPlan(loop); })) return results;
+  if (n.attempt([&] { results = StepsInPlan(loop).run(); })) return results;
   return LaidOut(loop).run();
 }
 

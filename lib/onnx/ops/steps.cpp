@@ -38,6 +38,8 @@ class StepRunner {
   bool step(Dim at);
   bool keep(const StepResults& made, Dim at);
   void expectRoom();
+  void expectStated();
+  void fitToStated(StepResults& made);
   std::optional<StepResults> called(Dim at);
   /// What a temporary holds now, whatever is assigned later.
   Tensor content(Tensor temporary) { return b_.wrap(temporary.node()); }
@@ -47,9 +49,11 @@ class StepRunner {
   const StepLoop& loop_;
   const StepBody& body_;
   Dim count_;
-  std::vector<Tensor> state_, kept_;  // temporaries
-  std::vector<Tensor> shown_;         // values that are collected, as the rehearsal made them
-  Tensor goesOn_, done_;              // temporaries; null when all steps take place
+  std::vector<Tensor> state_, kept_;        // temporaries
+  std::vector<Tensor> shown_;               // values that are collected, as the rehearsal made them
+  Tensor goesOn_, done_;                    // temporaries; null when all steps take place
+  std::vector<std::pair<Dim, Dim>> sizes_;  // of collected values in one step: what they are, and what they are to be
+  std::vector<Tensor> seen_;                // temporaries, per pair: the first one that is another
 };
 
 std::optional<StepResults> StepRunner::called(Dim at) {
@@ -57,6 +61,7 @@ std::optional<StepResults> StepRunner::called(Dim at) {
   for (const Tensor& s : state_) inputs.state.push_back(content(s));
   std::optional<StepResults> made = body_(inputs);
   if (!made || b_.failed()) return std::nullopt;
+  fitToStated(*made);
   bool keepsShape = std::ranges::equal(made->state, state_, [](const Tensor& a, const Tensor& b) {
     return a && a.dims() == b.dims() && a.dtype() == b.dtype();
   });
@@ -68,6 +73,20 @@ std::optional<StepResults> StepRunner::called(Dim at) {
       "steps that only a run can tell",
       "values that keep their shapes, or a smaller trip count that is known when the model is compiled");
   return std::nullopt;
+}
+
+// Steps have the dims that are stated; sizes that only a run can tell are compared with them when it is over.
+void StepRunner::fitToStated(StepResults& made) {
+  sizes_.clear();
+  for (size_t i = 0; i < std::min(made.collected.size(), loop_.stated.size()); ++i) {
+    Tensor& x = made.collected[i];
+    for (int axis = 0; x && axis < std::min(x.rank(), loop_.stated[i].rank()); ++axis) {
+      const Dim stated = loop_.stated[i][axis], size = x.dim(axis);
+      if (!stated || size == stated) continue;
+      sizes_.emplace_back(size, stated);
+      x = take(x, axis, b_.iota(stated));
+    }
+  }
 }
 
 // One step whose effects are forgotten: it tells whether a step can be the last, and what is collected.
@@ -86,6 +105,7 @@ bool StepRunner::rehearse(const std::vector<Tensor>& initial) {
   b_.rewind(std::move(before));
   n_.setRehearsing(wasRehearsing);
   state_.clear();
+  for (const auto& [size, stated] : sizes_) seen_.push_back(b_.temporary(cast(b_.value(stated), DType::I64)));
   if (isGood && canEnd) goesOn_ = b_.temporary(loop_.goesOn ? scalarOf(loop_.goesOn) : b_.literal(true));
   if (isGood && (canEnd || loop_.limit)) done_ = b_.temporary(number(n_, 0));
   return isGood && !b_.failed();
@@ -123,6 +143,12 @@ bool StepRunner::keep(const StepResults& made, Dim at) {
     Tensor place = narrow(kept_[i], 0, at, b_.dim(1));
     b_.assign(place, unsqueeze(made.collected[i], 0));
   }
+  for (size_t i = 0; i < seen_.size(); ++i) {
+    const Tensor size = cast(b_.value(sizes_[i].first), DType::I64),
+                 stated = cast(b_.value(sizes_[i].second), DType::I64);
+    const Tensor seen = content(seen_[i]);
+    b_.assign(seen_[i], where(eq(seen, stated), size, seen));
+  }
   if (goesOn_) b_.assign(goesOn_, made.goesOn ? scalarOf(made.goesOn) : b_.literal(true));
   if (done_) b_.assign(done_, done_ + 1);
   return !b_.failed();
@@ -130,7 +156,7 @@ bool StepRunner::keep(const StepResults& made, Dim at) {
 
 bool StepRunner::step(Dim at) {
   std::optional<StepResults> made = called(at);
-  return made && made->collected.size() == kept_.size() && keep(*made, at);
+  return made && made->collected.size() == kept_.size() && sizes_.size() == seen_.size() && keep(*made, at);
 }
 
 // When all steps that have room are done, there is no other one.
@@ -141,6 +167,12 @@ void StepRunner::expectRoom() {
   if (loop_.limit) goesOn = both(goesOn, lt(done, loop_.limit));
   Tensor room = cast(b_.value(count_), DType::I64), isFull = both(goesOn, ge(done, room));
   n_.expect({0, 1}, where(isFull, room + 1, room), {count_});
+}
+
+void StepRunner::expectStated() {
+  for (size_t i = 0; i < seen_.size(); ++i)
+    b_.expect(content(seen_[i]), cast(b_.value(sizes_[i].second), DType::I64),
+              std::string(n_.op.name) + ": the sizes of what its steps put together");
 }
 
 std::optional<StepTotals> StepRunner::run(const std::vector<Tensor>& initial) {
@@ -154,7 +186,7 @@ std::optional<StepTotals> StepRunner::run(const std::vector<Tensor>& initial) {
     b_.endLoop();
     if (!isGood || b_.failed()) return std::nullopt;
   }
-  if (!n_.isRehearsing()) expectRoom();
+  if (!n_.isRehearsing()) expectRoom(), expectStated();
   StepTotals totals;
   for (const Tensor& s : state_) totals.state.push_back(content(s));
   for (size_t i = 0; i < kept_.size(); ++i) {

@@ -30,6 +30,9 @@ struct StepLoop {
   Tensor goesOn;                 // whether there is a first step, or null
   std::vector<bool> isBackward;  // per collected value: whether the last step comes first; shorter lists mean no
   std::vector<Dim> room;         // per collected value: how many steps to keep when `count` is null, or null
+  /// Per collected value: the dims it has in every step, where only a run can tell; null: as the body makes them. A run
+  /// in which a step makes others fails.
+  std::vector<Dims> stated;
 };
 
 struct StepTotals {

@@ -1,0 +1,22 @@
+// Values that a loop carries only to put something behind them in every step, as exporters write lists of tensors.
+#pragma once
+#include <onnx.pb.h>
+
+#include <string>
+#include <vector>
+
+namespace svod {
+
+/// A carried value whose next value is Concat(itself, fresh), and which nothing else in the body uses.
+struct GrownState {
+  size_t state = 0;   // among the carried values
+  std::string made;   // the name of the Concat's result, an output of the body
+  std::string fresh;  // the name of what is put behind
+  int64_t axis = 0;   // as written
+};
+
+/// The carried values of this kind in a body of inputs (step, condition, carried ..) and outputs (condition, carried
+/// .., collected ..), as Loop has them.
+std::vector<GrownState> grownStates(const proto::GraphProto& body, size_t carried);
+
+}  // namespace svod
