@@ -83,6 +83,7 @@ ValueRange ValueRanges::of(UOp root) {
     size_t waiting = stack.size();
     for (UOp s : node.src())
       if (!known_.contains(s.id())) stack.push_back(s);
+    if (UOp count = countOf(node); count && !known_.contains(count.id())) stack.push_back(count);
     if (stack.size() > waiting) continue;
     stack.pop_back();
     known_.emplace(node.id(), evaluate(node));
@@ -98,6 +99,7 @@ ValueRange ValueRanges::evaluate(UOp node) const {
       if (std::isnan(value.asFloat())) return everything(node.dtype());
       return {value.asFloat(), value.asFloat()};
     }
+    case Op::Var: return variable(node);
     case Op::Buffer: return weights(node);
     case Op::Reshape:
     case Op::Expand:
@@ -118,6 +120,15 @@ ValueRange ValueRanges::evaluate(UOp node) const {
   return isElementwise(node.op()) ? elementwise(node)
          : isFloat(node.dtype())  ? everything(node.dtype())
                                   : ofInterval(node.bounds());
+}
+
+// A length is what it counts, between 0 and its room.
+ValueRange ValueRanges::variable(UOp node) const {
+  const ValueRange all = ofInterval(node.bounds());
+  UOp count = countOf(node);
+  if (!count) return all;
+  const ValueRange counted{std::max(all.least, known(count).least), std::min(all.most, known(count).most)};
+  return counted.least <= counted.most ? counted : all;
 }
 
 ValueRange ValueRanges::weights(UOp node) const {

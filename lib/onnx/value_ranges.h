@@ -25,6 +25,8 @@ class ValueRanges {
   ValueRange folded(UOp node) const;
   ValueRange gathered(UOp node) const;
   ValueRange weights(UOp node) const;
+  ValueRange variable(UOp node) const;
+  UOp countOf(UOp node) const { return node.op() == Op::Var ? b_.countOf(node) : UOp(); }
   ValueRange known(UOp node) const { return known_.at(node.id()); }
   ValueRange allOf(std::span<const UOp> nodes) const;
 
