@@ -41,7 +41,10 @@ void OnnxNode::failUnknown(int i) const {
   context_.askForValues(from.inputs);
   if (!from.inputs.empty()) {
     auto [names, options] = listed(from.inputs, "--const", "FILE.npy");
-    unsupported(what + ", but depends on " + names, "give it a value:" + options);
+    const std::string bounds = listed(from.variables, "--var", "LEAST:MOST").second;
+    unsupported(
+        what + ", but depends on " + names,
+        "give it a value:" + options + (bounds.empty() ? "" : "; where a size bounds it, bound that:" + bounds));
   } else if (!from.variables.empty()) {
     auto [names, options] = listed(from.variables, "--var", "SIZE");
     unsupported(what + ", but depends on the size of " + names, "give it a value:" + options);

@@ -14,8 +14,13 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kExact = 4503599627370496.0;  // 2^52: integers up to here, and their neighbours, are doubles
 constexpr int64_t kMostWeights = 1 << 16;
+constexpr int kDeepestChoice = 6;  // minima and maxima below a difference
 
-ValueRange both(ValueRange a, ValueRange c) { return {std::min(a.least, c.least), std::max(a.most, c.most)}; }
+constexpr ValueRange kAnyFloat{-kInfinity, kInfinity, false};
+
+ValueRange both(ValueRange a, ValueRange c) {
+  return {std::min(a.least, c.least), std::max(a.most, c.most), a.isNumber && c.isNumber};
+}
 ValueRange with(ValueRange a, double value) { return both(a, {value, value}); }
 
 ValueRange ofInterval(const Interval& i) {
@@ -28,11 +33,13 @@ Interval intervalOf(ValueRange r) {
           r.most > kExact ? INT64_MAX : static_cast<int64_t>(std::floor(std::max(r.most, -kExact)))};
 }
 
-// Nothing but NaN tells that a bound was infinity minus infinity, or zero times it.
-ValueRange ordered(std::initializer_list<double> corners) {
-  for (double c : corners)
-    if (std::isnan(c)) return {-kInfinity, kInfinity};
-  return {std::min(corners), std::max(corners)};
+// Of finite corners only numbers follow. NaN as a corner was infinity minus infinity, or zero times it.
+ValueRange ordered(std::initializer_list<double> corners, bool areNumbers) {
+  for (double c : corners) {
+    if (std::isnan(c)) return kAnyFloat;
+    areNumbers &= std::isfinite(c);
+  }
+  return {std::min(corners), std::max(corners), areNumbers};
 }
 
 // What rounding to the dtype, in whatever order a compiler computes, can add. What is too small for it becomes 0.
@@ -43,20 +50,18 @@ ValueRange rounded(DType dtype, ValueRange r) {
   if (r.least > 0 && r.least < normal) r.least = 0;
   if (r.most < 0 && r.most > -normal) r.most = 0;
   const double finite = maxFinite(dtype);
-  return {r.least < -finite ? -kInfinity : r.least, r.most > finite ? kInfinity : r.most};
+  return {r.least < -finite ? -kInfinity : r.least, r.most > finite ? kInfinity : r.most, r.isNumber};
 }
 
-ValueRange everything(DType dtype) {
-  return isFloat(dtype) ? ValueRange{-kInfinity, kInfinity} : ofInterval({minInt(dtype), maxInt(dtype)});
-}
+ValueRange everything(DType dtype) { return isFloat(dtype) ? kAnyFloat : ofInterval({minInt(dtype), maxInt(dtype)}); }
 
 ValueRange quotient(ValueRange a, ValueRange c) {
-  if (c.least <= 0 && c.most >= 0) return {-kInfinity, kInfinity};
-  return ordered({a.least / c.least, a.least / c.most, a.most / c.least, a.most / c.most});
+  if (c.least <= 0 && c.most >= 0) return kAnyFloat;
+  return ordered({a.least / c.least, a.least / c.most, a.most / c.least, a.most / c.most}, a.isNumber && c.isNumber);
 }
 
 ValueRange product(ValueRange a, ValueRange c) {
-  return ordered({a.least * c.least, a.least * c.most, a.most * c.least, a.most * c.most});
+  return ordered({a.least * c.least, a.least * c.most, a.most * c.least, a.most * c.most}, a.isNumber && c.isNumber);
 }
 
 bool mayBeEmpty(UOp node, std::span<const int32_t> axes) {
@@ -141,7 +146,7 @@ ValueRange ValueRanges::weights(UOp node) const {
   for (int64_t i = 0; i < count; ++i) {
     const Scalar s = HostTensor::readMemory(node.dtype(), port.data.data, i);
     const double value = isFloat(s.dtype()) ? s.asFloat() : static_cast<double>(s.asInt());
-    if (!std::isnan(value)) all = with(all, value);
+    all = std::isnan(value) ? ValueRange{all.least, all.most, false} : with(all, value);
   }
   return all.least <= all.most ? all : everything(node.dtype());
 }
@@ -165,6 +170,32 @@ ValueRange ValueRanges::folded(UOp node) const {
   return everything(node.dtype());
 }
 
+// Below casts that keep every value of an integer.
+UOp ValueRanges::uncast(UOp node) const {
+  while (node.op() == Op::Cast && isInt(node.src(0).dtype()) && isInt(node.dtype())) {
+    const ValueRange from = known(node.src(0)), to = ofInterval({minInt(node.dtype()), maxInt(node.dtype())});
+    if (from.least < to.least || from.most > to.most) break;
+    node = node.src(0);
+  }
+  return node;
+}
+
+// a - c, where what one chooses from may be the other: h - min(x, h) = max(h - x, 0).
+ValueRange ValueRanges::difference(UOp a, UOp c, int depth) const {
+  a = uncast(a), c = uncast(c);
+  if (a == c) return {0, 0};
+  const bool isSplit = c.op() == Op::Min || c.op() == Op::Max;
+  UOp choice = isSplit ? c : a;
+  if (depth == 0 || (choice.op() != Op::Min && choice.op() != Op::Max))
+    return {known(a).least - known(c).most, known(a).most - known(c).least};
+  UOp p = choice.src(0), q = choice.src(1);
+  const ValueRange r = isSplit ? difference(a, p, depth - 1) : difference(p, c, depth - 1);
+  const ValueRange s = isSplit ? difference(a, q, depth - 1) : difference(q, c, depth - 1);
+  const bool isLarger = isSplit == (choice.op() == Op::Min);
+  return isLarger ? ValueRange{std::max(r.least, s.least), std::max(r.most, s.most)}
+                  : ValueRange{std::min(r.least, s.least), std::min(r.most, s.most)};
+}
+
 // What may overflow is bounded by the dtype alone.
 ValueRange ValueRanges::integers(UOp node) const {
   std::vector<Interval> in;
@@ -172,7 +203,13 @@ ValueRange ValueRanges::integers(UOp node) const {
     if (isFloat(s.dtype())) return ofInterval(node.bounds());
     in.push_back(intervalOf(known(s)));
   }
-  return ofInterval(computeBounds(node.op(), node.dtype(), node.src(), in, node.arg()));
+  const ValueRange all = ofInterval(computeBounds(node.op(), node.dtype(), node.src(), in, node.arg()));
+  if (node.op() != Op::Sub) return all;
+  // Where the operands alone keep the difference within the dtype, it does not wrap.
+  const ValueRange limits = ofInterval({minInt(node.dtype()), maxInt(node.dtype())});
+  const ValueRange apart = difference(node.src(0), node.src(1), 0);
+  const bool isExact = apart.least >= std::max(limits.least, -kExact) && apart.most <= std::min(limits.most, kExact);
+  return isExact ? difference(node.src(0), node.src(1), kDeepestChoice) : all;
 }
 
 ValueRange ValueRanges::elementwise(UOp node) const {
@@ -180,31 +217,31 @@ ValueRange ValueRanges::elementwise(UOp node) const {
   const ValueRange a = known(node.src(0));
   if (node.op() == Op::Where) return both(known(node.src(1)), known(node.src(2)));
   if (node.op() == Op::Cast && dtype != DType::Bool) {
-    // NaN becomes 0.
-    const bool isFromFloat = isFloat(node.src(0).dtype());
     if (isFloat(dtype)) return rounded(dtype, a);
     const Interval limits{minInt(dtype), maxInt(dtype)};
-    const ValueRange whole = isFromFloat ? with({std::trunc(a.least), std::trunc(a.most)}, 0) : a;
+    const ValueRange truncated{std::trunc(a.least), std::trunc(a.most)};
+    const ValueRange whole = a.isNumber ? truncated : with(truncated, 0);  // NaN becomes 0
     const bool fits = whole.least >= std::max(static_cast<double>(limits.min), -kExact) &&
                       whole.most <= std::min(static_cast<double>(limits.max), kExact);
     return fits ? whole : everything(dtype);
   }
   if (!isFloat(dtype)) return integers(node);
   const ValueRange c = node.srcCount() > 1 ? known(node.src(1)) : a;
+  const bool areNumbers = a.isNumber && c.isNumber;
   switch (node.op()) {
-    case Op::Neg: return {-a.most, -a.least};
-    case Op::Abs: return {a.least > 0 ? a.least : std::max(0.0, -a.most), std::max(-a.least, a.most)};
-    case Op::Trunc: return {std::trunc(a.least), std::trunc(a.most)};
-    case Op::Floor: return {std::floor(a.least), std::floor(a.most)};
-    case Op::Ceil: return {std::ceil(a.least), std::ceil(a.most)};
-    case Op::Round: return {std::nearbyint(a.least), std::nearbyint(a.most)};
-    case Op::Add: return rounded(dtype, ordered({a.least + c.least, a.most + c.most}));
-    case Op::Sub: return rounded(dtype, ordered({a.least - c.most, a.most - c.least}));
+    case Op::Neg: return {-a.most, -a.least, a.isNumber};
+    case Op::Abs: return {a.least > 0 ? a.least : std::max(0.0, -a.most), std::max(-a.least, a.most), a.isNumber};
+    case Op::Trunc: return {std::trunc(a.least), std::trunc(a.most), a.isNumber};
+    case Op::Floor: return {std::floor(a.least), std::floor(a.most), a.isNumber};
+    case Op::Ceil: return {std::ceil(a.least), std::ceil(a.most), a.isNumber};
+    case Op::Round: return {std::nearbyint(a.least), std::nearbyint(a.most), a.isNumber};
+    case Op::Add: return rounded(dtype, ordered({a.least + c.least, a.most + c.most}, areNumbers));
+    case Op::Sub: return rounded(dtype, ordered({a.least - c.most, a.most - c.least}, areNumbers));
     case Op::Mul: return rounded(dtype, product(a, c));
     case Op::Fdiv: return rounded(dtype, quotient(a, c));
     case Op::Recip: return rounded(dtype, quotient({1, 1}, a));
-    case Op::Max: return {std::max(a.least, c.least), std::max(a.most, c.most)};
-    case Op::Min: return {std::min(a.least, c.least), std::min(a.most, c.most)};
+    case Op::Max: return {std::max(a.least, c.least), std::max(a.most, c.most), areNumbers};
+    case Op::Min: return {std::min(a.least, c.least), std::min(a.most, c.most), areNumbers};
     default: return everything(dtype);
   }
 }

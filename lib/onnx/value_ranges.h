@@ -10,6 +10,7 @@ namespace svod {
 /// Every element that is no NaN lies between these, which may be infinite.
 struct ValueRange {
   double least, most;
+  bool isNumber = true;  // no element is NaN
 };
 
 /// Belongs to one builder, which outlives it, and remembers what it found.
@@ -22,6 +23,8 @@ class ValueRanges {
   ValueRange evaluate(UOp node) const;
   ValueRange elementwise(UOp node) const;
   ValueRange integers(UOp node) const;
+  ValueRange difference(UOp a, UOp c, int depth) const;
+  UOp uncast(UOp node) const;
   ValueRange folded(UOp node) const;
   ValueRange gathered(UOp node) const;
   ValueRange weights(UOp node) const;

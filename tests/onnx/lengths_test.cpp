@@ -594,6 +594,33 @@ TEST_CASE("bounds follow through one element of a shape with other ones that onl
       kInt64);
 }
 
+TEST_CASE("a length is never below what it counts, and a minimum never above what it chooses from") {
+  checkBounded("Floor", [](OnnxMaker& m) {
+    m.ints("first", {1}, {0}).ints("behind", {1}, {1}).floats("more", {1}, {1.5F}).floats("twelve", {1}, {12});
+    m.node("Slice", {"c", "first", "behind"}, {"a"}), addAttribute(m.node("Cast", {"a"}, {"f"}), "to", int64_t{1});
+    m.node("Add", {"f", "more"}, {"g"}), m.node("Floor", {"g"}, {"whole"});
+    addAttribute(m.node("Cast", {"whole"}, {"rows"}), "to", int64_t{kInt64});
+    m.node("ConstantOfShape", {"rows"}, {"grid"}), m.node("Shape", {"grid"}, {"s"});
+    addAttribute(m.node("Cast", {"s"}, {"divisor"}), "to", int64_t{1});
+    m.node("Div", {"twelve", "divisor"}, {"h"}), addAttribute(m.node("Cast", {"h"}, {"shape"}), "to", int64_t{kInt64});
+    m.node("ConstantOfShape", {"shape"}, {"y"});
+  });
+  checkBounded(
+      "Loop",
+      [](OnnxMaker& m) {
+        m.ints("steps", {}, {20}).ints("zero", {}, {0}).ints("axis", {1}, {0});
+        m.node("Gather", {"c", "zero"}, {"room"});
+        proto::NodeProto& loop = m.node("Loop", {"steps", ""}, {"y"});
+        proto::GraphProto& body = addGraph(loop, "body", {"i", "cond"}, {"again", "z"});
+        auto& nodes = *body.mutable_node();
+        addNode(nodes, "Identity", {"cond"}, {"again"}), addNode(nodes, "Min", {"i", "room"}, {"used"});
+        addNode(nodes, "Sub", {"room", "used"}, {"left"}), addNode(nodes, "Unsqueeze", {"left", "axis"}, {"shape"});
+        addNode(nodes, "ConstantOfShape", {"shape"}, {"row"}), addNode(nodes, "Shape", {"row"}, {"size"});
+        addNode(nodes, "ReduceSum", {"size"}, {"z"});
+      },
+      kInt64);
+}
+
 TEST_CASE("a quotient by what may underflow to 0 bounds no size") {
   OnnxMaker m(18);
   m.input("k", {"1"}, kInt64).ints("least", {}, {0}).ints("most", {}, {kMostBounded}).floats("tiny", {}, {1e-30F});
