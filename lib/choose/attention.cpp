@@ -1,96 +1,21 @@
 #include "choose/attention.h"
 
 #include <algorithm>
-#include <cmath>
 
-#include "choose/laid_out.h"
-#include "choose/nest_strategies.h"
+#include "choose/output_lanes.h"
 #include "choose/pack_b.h"
-#include "choose/register_tile.h"
 #include "cost/cost.h"
 #include "cost/parameters.h"
-#include "facts/accesses.h"
+#include "cost/register_tile.h"
+#include "cost/row_blocks.h"
 #include "facts/local_buffers.h"
-#include "facts/patterns.h"
-#include "opts/legality.h"
+#include "facts/row_kernel.h"
 
 namespace svod {
 
 namespace {
 
-constexpr const char *kHoldWhy = "a line for each row of the block",
-                     *kAcrossWhy = "lanes across rows: nothing is folded";
-
-bool isProduct(UOp n) { return sumsProducts(n) && n.srcCount() == 2; }  // along one loop
-
-// The kernel as the scheduler makes it.
-struct RowKernel {
-  UOp row, column;           // output loops: local buffers depend on the first, only the result on the second
-  std::vector<UOp> between;  // loops inside of `row` that buffers depend on as well
-  UOp result, score;         // products: elements of the result, elements of a row
-};
-
-// Whether an operand of the product is the same in all iterations of `loop`.
-bool readsAgain(UOp product, UOp loop) {
-  return std::ranges::any_of(toposort(product), [&](UOp n) {
-    return n.op() == Op::Load && n.dependsOn(product.src(1)) && !n.dependsOn(loop);
-  });
-}
-
-std::optional<RowKernel> rowKernelOf(const KernelFacts& kernel) {
-  const std::vector<UOp> stages = kernel.stages;
-  RowKernel k;
-  std::vector<UOp> outer;
-  for (const Axis& axis : kernel.axes) {
-    if (axis.nest != Nest::Output || axisType(axis.range) != AxisType::Loop) continue;
-    const bool isOutside = std::ranges::all_of(stages, [&](UOp s) { return s.dependsOn(axis.range); });
-    if (isOutside && !k.column)
-      outer.push_back(axis.range);
-    else
-      k.column = axis.range;
-  }
-  if (stages.empty() || !k.column || fillsStage(kernel, k.column)) return std::nullopt;
-  for (UOp n : kernel.reduces)
-    if (isProduct(n)) (n.dependsOn(k.column) ? k.result : k.score) = n;
-  if (!k.result || !k.score) return std::nullopt;
-  for (; !outer.empty(); outer.pop_back()) {
-    if (readsAgain(k.score, outer.back())) {
-      k.row = outer.back();
-      return k;
-    }
-    k.between.insert(k.between.begin(), outer.back());
-  }
-  return std::nullopt;
-}
-
-// How much more is computed than is needed when `extent` goes in steps of `part`.
-double excess(int64_t extent, int64_t part) {
-  return static_cast<double>(roundUp(extent, part)) / static_cast<double>(extent);
-}
-
-int64_t bytesOfStages(const Chooser& c) {
-  int64_t bytes = 0;
-  for (UOp s : c.facts().stages) bytes += stageBytes(s);
-  return bytes;
-}
-
-// Rows of a block: whole vectors, few beyond the last row, the last register tile of the result and that of the rows'
-// product, and what the second level cache has room for. 0 for fewer rows than lanes.
-int64_t rowsOfBlock(const Chooser& c, const RowKernel& k, int64_t width) {
-  const int64_t bytes = bytesOfStages(c);
-  int64_t best = 0;
-  const RegisterTile tile = chooseRegisterTile(c, k.result, {k.column, width}, INT64_MAX, k.row);
-  double least = INFINITY;
-  for (int64_t vectors = 1; vectors * width <= std::min(parameters::kMostBlockRows, maxExtent(k.row)); ++vectors) {
-    const int64_t rows = vectors * width;
-    if (rows * bytes > c.caps.l2Bytes && best > 0) break;
-    const double cost = excess(maxExtent(k.row), rows) * excess(rows, tile.rowAxis == k.row ? tile.rows : 1) *
-                        excess(vectors, chooseRegisterTile(c, k.score, {k.row, width}, vectors).vectors) *
-                        (vectors == 1 ? parameters::kOneVector : 1);
-    if (cost < least) best = rows, least = cost;
-  }
-  return best;
-}
+constexpr const char* kHoldWhy = "a line for each row of the block";
 
 // Every local buffer that is filled row by row gets a dim for the rows of the block `loop` counts, those that fill
 // others last.
@@ -134,32 +59,13 @@ bool packRows(Chooser& c, UOp score, UOp row, int64_t width) {
   return false;
 }
 
-bool lanesAcross(Chooser& c, uint32_t row, int64_t width, int64_t vectors) {
-  return c.apply(OptKind::Vector, row, width, kAcrossWhy) &&
-         (vectors < 2 || c.apply(OptKind::Upcast, row, vectors, "vectors of several rows in one sweep"));
-}
-
-UOp scoreOf(UOp stage) {
-  for (UOp n : toposort(stage.src(0)))
-    if (isProduct(n) && n.dependsOn(stage.src(1)) && n.dependsOn(stage.src().back())) return n;
-  return {};
-}
-
-bool tileScore(Chooser& c, UOp score, UOp row, int64_t width) {
-  const RegisterTile tile = chooseRegisterTile(c, score, {row, width}, maxExtent(row) / width);
-  return packRows(c, score, row, width) &&
-         (!tile.rowAxis || c.apply(OptKind::Upcast, idOf(tile.rowAxis), tile.rows, registersText(c, tile))) &&
-         lanesAcross(c, idOf(row), width, tile.vectors);
-}
-
 // Operands that meet the elements of the rows where those are computed (masks) and lie far apart from row to row: their
 // blocks are copied so that rows are neighbours.
 void packMasks(Chooser& c, UOp element, UOp row, int64_t width) {
   std::vector<uint32_t> slots;
   for (const Access& a : c.facts().accesses) {
     const bool isMask = !a.isStore && a.slot && a.node.dependsOn(row) && a.node.dependsOn(element);
-    if (isMask && strideOf(a, row) != 1 && strideOf(a, element) == 1 && !isLaidOut(c, *a.slot))
-      slots.push_back(*a.slot);
+    if (isMask && strideOf(a, row) != 1 && strideOf(a, element) == 1 && !c.isLaidOut(*a.slot)) slots.push_back(*a.slot);
   }
   if (slots.empty()) return;
   if (maxExtent(element) > parameters::kMaskBlock &&
@@ -171,24 +77,24 @@ void packMasks(Chooser& c, UOp element, UOp row, int64_t width) {
   }
 }
 
-// The loops that fill the buffer, which hold made: elements of a row, then rows.
+// The loops that fill the buffer, which hold made: elements of a row, then rows. Lanes run across rows.
 bool tileFill(Chooser& c, UOp stage, int64_t width) {
-  const UOp row = stage.src().back();
+  UOp row = stage.src().back();
+  int64_t vectors = std::min(parameters::kSweepVectors, maxExtent(row) / width);
   if (scoreOf(stage)) {
     packMasks(c, stage.src(1), row, width);
-    return tileScore(c, scoreOf(c.facts().closersOf(row)[0]), row, width);
+    const UOp score = scoreOf(c.facts().closersOf(row)[0]);
+    const RegisterTile tile =
+        bestRegisterTile(c.facts(), c.caps, c.laidOut(), score, {row, width}, maxExtent(row) / width);
+    if (!packRows(c, score, row, width)) return false;
+    if (tile.rowAxis && !c.apply(OptKind::Upcast, idOf(tile.rowAxis), tile.rows, toText(tile, c.caps))) return false;
+    vectors = tile.vectors;
+  } else if (stage.srcCount() > 2) {
+    const AxisList rowsOutside{{c.numberOf(idOf(row)), c.numberOf(idOf(stage.src(1)))}};
+    if (!c.apply(OptKind::Order, rowsOutside, "what belongs to a row is computed once")) return false;
   }
-  const AxisList rowsOutside{{c.numberOf(idOf(row)), c.numberOf(idOf(stage.src(1)))}};
-  if (stage.srcCount() > 2 && !c.apply(OptKind::Order, rowsOutside, "what belongs to a row is computed once"))
-    return false;
-  return lanesAcross(c, idOf(row), width, std::min(parameters::kSweepVectors, maxExtent(row) / width));
-}
-
-// What the rows are multiplied with.
-std::optional<Access> matrixOf(const Chooser& c, UOp result, UOp column) {
-  for (const Access& a : c.facts().accesses)
-    if (!a.isStore && a.slot && a.node.dependsOn(column) && a.node.dependsOn(result.src(1))) return a;
-  return std::nullopt;
+  return c.apply(OptKind::Vector, idOf(row), width, "lanes across rows: nothing is folded") &&
+         (vectors < 2 || c.apply(OptKind::Upcast, idOf(row), vectors, "vectors of several rows in one sweep"));
 }
 
 // Where the matrix, beside the rows, does not stay in the second level cache, each register tile would fetch it from
@@ -199,27 +105,31 @@ bool blockElements(Chooser& c, const Access& matrix, UOp result, UOp column) {
   const int64_t each = maxExtent(column) * byteSize(matrix.node.dtype()), block = powerBelow(c.caps.l1Bytes / each);
   if (!mayReassociate(c.caps, result.dtype()) || !constExtent(element) || block < 16 || maxExtent(element) < 4 * block)
     return false;
-  if (bytesOfStages(c) + maxExtent(element) * each <= c.caps.l2Bytes / 2) return false;
+  if (bytesOfStages(c.facts()) + maxExtent(element) * each <= c.caps.l2Bytes / 2) return false;
   return c.apply(OptKind::Tile, idOf(element), block, "a block of the matrix stays in the first level cache");
 }
 
 // The register tiles of the result: lanes along columns.
 bool tileResult(Chooser& c, UOp result, uint32_t row, uint32_t column, int64_t width) {
-  const std::optional<Access> matrix = matrixOf(c, result, c.range(column));
+  const std::optional<Access> matrix = matrixOf(c.facts(), result, c.range(column));
   const bool isAcross =
       matrix && strideOf(*matrix, c.range(column)) != 1;  // columns are no neighbours: copied for all rows
   const std::optional<uint32_t> packed = isAcross ? matrix->slot : std::nullopt;
   const uint32_t element = idOf(result.src(1));
   const bool inBlocks = matrix && !isAcross && blockElements(c, *matrix, result, c.range(column));
   const Lanes lanes{c.range(column), std::min(width, powerBelow(maxExtent(c.range(column))))};
-  chooseNest(c, {c.facts().closersOf(c.range(element))[0], lanes, packed});
+  tileOutputLanes(c, {c.facts().closersOf(c.range(element))[0], lanes, packed});
   if (!inBlocks) return true;
   const AxisList sums{{c.numberOf(element), c.numberOf(row), c.numberOf(column)}};
   return c.apply(OptKind::KBlock, sums, "sums wait in memory while the blocks pass");
 }
 
-bool tileBlocks(Chooser& c, const RowKernel& k, int64_t width) {
-  const int64_t rows = rowsOfBlock(c, k, width);
+}  // namespace
+
+bool blockRows(Chooser& c) {
+  const RowKernel k = *rowKernelOf(c.facts());
+  const int64_t width = CostModel(c.facts(), c.caps).fullWidth(k.row);
+  const int64_t rows = rowsOfBlock(c.facts(), c.caps, c.laidOut(), k, width);
   if (rows < width) return false;
   uint32_t row = idOf(k.row);
   const uint32_t column = idOf(k.column);
@@ -237,18 +147,8 @@ bool tileBlocks(Chooser& c, const RowKernel& k, int64_t width) {
   for (UOp stage : c.facts().stages) blocks.push_back(idOf(stage.src().back()));
   for (uint32_t block : blocks)
     if (!tileFill(c, c.facts().closersOf(c.range(block))[0], width)) return false;
-  for (UOp n : c.facts().reduces)
-    if (isProduct(n) && n.dependsOn(c.range(column))) return tileResult(c, n, row, column, width);
-  return false;
-}
-
-}  // namespace
-
-bool keepsRows(const KernelFacts& kernel) { return rowKernelOf(kernel).has_value(); }
-
-bool blockRows(Chooser& c) {
-  const RowKernel k = *rowKernelOf(c.facts());
-  return tileBlocks(c, k, CostModel(c.facts(), c.caps).fullWidth(k.row));
+  const UOp result = resultOver(c.facts(), c.range(column));
+  return result && tileResult(c, result, row, column, width);
 }
 
 }  // namespace svod

@@ -5,9 +5,8 @@
 
 namespace svod {
 
-/// Whether the kernel keeps rows of a product in local buffers, and multiplies them.
-bool keepsRows(const KernelFacts& kernel);
-/// Blocks of rows for such a kernel. False where a block would have fewer rows than lanes: the trial is no good then.
+/// Blocks of rows for a kernel that keeps them (facts/row_kernel.h). False where a block would have fewer rows than
+/// lanes: the trial is no good then.
 bool blockRows(Chooser& chooser);
 
 }  // namespace svod

@@ -13,20 +13,19 @@ namespace {
 
 using parameters::kMargin;
 
-std::string ratioText(double ratio) {
-  const auto tenths = static_cast<int64_t>(std::llround(ratio * 10));
-  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10);
-}
-
 Choice pick(const Chooser& prepared, Seed first) {
   const auto because = [](Seed& seed, std::string why) {
     seed.choice.why = std::move(why);
     return std::move(seed.choice);
   };
+  const auto ratioText = [](double ratio) {
+    const auto tenths = static_cast<int64_t>(std::llround(ratio * 10));
+    return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10);
+  };
   if (prepared.caps.workgroups) return because(first, "the first that fits: there is no model of costs for a GPU");
   const bool hasOthers =
-      first.branches.any() || std::ranges::any_of(strategiesAfter(first), [&](const Strategy& later) {
-        return later.fits(prepared.facts(), prepared.caps);
+      first.branches.any() || std::ranges::any_of(first.candidates.subspan(1), [&](const Strategy& later) {
+        return fits(later, prepared.facts(), prepared.caps);
       });
   if (!hasOthers) return because(first, "no other way to run it is known");
   const KernelTime own = timeOf(first, prepared);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "constants/constant_layout.h"
 #include "opts/replay.h"
 
 namespace svod {
@@ -48,9 +49,19 @@ UOp Chooser::range(uint32_t rangeId) const {
   return number < 0 ? UOp() : facts().axes[static_cast<size_t>(number)].range;
 }
 
-uint32_t innerOfTile(Chooser& c, uint32_t loop, int64_t amount, std::string why) {
-  if (maxExtent(c.range(loop)) <= amount || !c.apply(OptKind::Tile, loop, amount, std::move(why))) return loop;
-  return idOf(c.inner());
+uint32_t Chooser::innerOfTile(uint32_t loop, int64_t amount, std::string why) {
+  if (maxExtent(range(loop)) <= amount || !apply(OptKind::Tile, loop, amount, std::move(why))) return loop;
+  return idOf(inner());
+}
+
+std::vector<uint32_t> Chooser::laidOut() const {
+  std::vector<uint32_t> slots = caps.constants;
+  std::erase_if(slots, [&](uint32_t slot) { return !readingOrder(graph, sink, slot); });
+  return slots;
+}
+
+bool Chooser::isLaidOut(uint32_t slot) const {
+  return std::ranges::find(caps.constants, slot) != caps.constants.end() && readingOrder(graph, sink, slot);
 }
 
 }  // namespace svod

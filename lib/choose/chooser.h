@@ -43,6 +43,8 @@ struct Chooser {
   UOp madeCopy(UOp from) const;
   /// The loop inside of the tile that was made last.
   UOp inner() const { return madePart("i"); }
+  /// The loop inside of a tile of `amount` iterations, which is made; the loop itself where it has no more than that.
+  uint32_t innerOfTile(uint32_t loop, int64_t amount, std::string why);
 
   /// Goes on from where a copy came to.
   void keep(Chooser&& trial);
@@ -52,6 +54,11 @@ struct Chooser {
   int32_t numberOf(uint32_t rangeId) const;
   /// The range with this id.
   UOp range(uint32_t rangeId) const;
+
+  /// Slots of weights that will stand in memory in the order in which the kernel reads them: any loop walks them as
+  /// lanes do, and a panel of them needs no copy.
+  std::vector<uint32_t> laidOut() const;
+  bool isLaidOut(uint32_t slot) const;
 };
 
 /// Changes a copy; keeps what it came to if `change` returns true, and nothing of it otherwise.
@@ -71,8 +78,5 @@ bool always(Chooser& chooser, const More&... more) {
 }
 
 inline uint32_t idOf(UOp range) { return range.argAs<AxisArg>().id; }
-
-/// The loop inside of a tile of `amount` iterations; the loop itself where it has no more than that.
-uint32_t innerOfTile(Chooser& chooser, uint32_t loop, int64_t amount, std::string why);
 
 }  // namespace svod

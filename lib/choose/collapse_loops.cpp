@@ -1,62 +1,17 @@
 #include "choose/collapse_loops.h"
 
-#include <algorithm>
-
-#include "facts/accesses.h"
+#include "facts/loop_pairs.h"
 
 namespace svod {
 
-namespace {
-
-// Whether a or b is used for anything but addresses of parameters.
-bool countersAreValues(UOp sink, UOp a, UOp b) {
-  std::vector<bool> seen;
-  std::vector<UOp> stack{sink};
-  while (!stack.empty()) {
-    UOp n = stack.back();
-    stack.pop_back();
-    if (n.id() < seen.size() && seen[n.id()]) continue;
-    if (n.id() >= seen.size()) seen.resize(n.id() + 1);
-    seen[n.id()] = true;
-    if (n == a || n == b) return true;
-    bool closer = n.op() == Op::End || n.op() == Op::Reduce || n.op() == Op::Stage;
-    for (UOp s : n.src()) {
-      if (closer && s.op() == Op::Range) continue;
-      if (n.op() == Op::Index && s != n.src(0)) continue;
-      stack.push_back(s);
-    }
-  }
-  return false;
-}
-
-bool walksAsOne(const KernelFacts& kernel, UOp a, UOp b) {
-  std::optional<int64_t> inner = constExtent(b);
-  if (!inner || countersAreValues(kernel.sink, a, b)) return false;
-  for (const Access& access : kernel.accesses) {
-    for (UOp n : toposort(access.address))
-      if (n.op() == Op::Load && (n.dependsOn(a) || n.dependsOn(b))) return false;
-    auto x = strideOf(access, a), y = strideOf(access, b);
-    if (!x || !y || *x != *y * *inner) return false;
-  }
-  return true;
-}
-
-bool mergeOnce(Chooser& c) {
-  std::vector<Axis> axes = c.facts().axes;
-  for (size_t i = 0; i + 1 < axes.size(); ++i) {
-    if (axes[i].nest != axes[i + 1].nest || axes[i].nest == Nest::Stage) continue;
-    auto number = static_cast<int32_t>(i);
-    if (walksAsOne(c.facts(), axes[i].range, axes[i + 1].range) &&
-        c.apply(OptKind::Merge, AxisList{{number, number + 1}}, "every access walks both as one loop"))
-      return true;
-  }
-  return false;
-}
-
-}  // namespace
-
 void collapseLoops(Chooser& c) {
-  while (mergeOnce(c)) {
+  for (size_t i = 0; i + 1 < c.facts().axes.size();) {
+    const Axis outer = c.facts().axes[i], inner = c.facts().axes[i + 1];
+    const AxisList both{{static_cast<int32_t>(i), static_cast<int32_t>(i) + 1}};
+    const bool merged = outer.nest == inner.nest && outer.nest != Nest::Stage &&
+                        walksAsOne(c.facts(), outer.range, inner.range) &&
+                        c.apply(OptKind::Merge, both, "every access walks both as one loop");
+    i = merged ? 0 : i + 1;
   }
 }
 

@@ -4,11 +4,11 @@
 
 #include "choose/pack_b.h"
 #include "choose/unroll.h"
+#include "choose/windows.h"
 #include "cost/parameters.h"
 #include "cost/sliding_tile.h"
-#include "facts/accesses.h"
+#include "facts/local_buffers.h"
 #include "facts/reduces.h"
-#include "opts/legality.h"
 
 namespace svod {
 
@@ -32,37 +32,6 @@ std::optional<uint32_t> copyWindows(Chooser& c, const Windows& w, int64_t lines)
   return inside[0];
 }
 
-UOp copyIn(const KernelFacts& kernel) {
-  for (UOp n : kernel.nodes)
-    if (n.op() == Op::Stage) return n;
-  return {};
-}
-
-// Elements of the copy between neighbours along `axis`.
-std::optional<int64_t> strideOfCopy(const KernelFacts& kernel, UOp axis) {
-  for (const Access& a : kernel.accesses)
-    if (!a.slot) return strideOf(a, axis);
-  return std::nullopt;
-}
-
-std::optional<SlidingTile> bestTile(const SlidingTileCost& cost, int64_t linesOfCopy, bool mayCrossLines,
-                                    const Caps& caps) {
-  using namespace parameters;
-  std::optional<SlidingTile> found;
-  auto offer = [&](const SlidingTile& t) {
-    if (!cost.fits(t)) return;
-    if (!found || cost.cycles(t) < cost.cycles(*found) * (t.vectors < found->vectors ? kSlideClearly : 1)) found = t;
-  };
-  for (int64_t vectors = kSlideMostVectors; vectors >= 1; --vectors)
-    for (int64_t filters = std::min(kSlideMostFilters, caps.vectorRegisters / vectors); filters >= 1; --filters) {
-      if (mayCrossLines) offer({filters, 1, vectors, true});
-      if (vectors > cost.vectorsOfLine()) continue;
-      for (int64_t lines = std::min(linesOfCopy, kSlideMostVectors / vectors); lines >= 1; --lines)
-        offer({filters, lines, vectors, false});
-    }
-  return found;
-}
-
 // As many lines per copy as stay in a part of the cache, and the results in registers that take the fewest cycles.
 std::optional<Slide> bestSlide(const Chooser& c, const Windows& w) {
   std::optional<Slide> best;
@@ -76,8 +45,8 @@ std::optional<Slide> bestSlide(const Chooser& c, const Windows& w) {
     const std::optional<uint32_t> line = copyWindows(slide.copied, w, n);
     if (!line) continue;
     slide.line = *line;
-    const UOp copy = copyIn(slide.copied.facts());
-    if (!copy) continue;
+    if (slide.copied.facts().stages.empty()) continue;
+    const UOp copy = slide.copied.facts().stages[0];
     if (const int64_t bytes = stageBytes(copy), most = c.caps.l2Bytes / 2; bytes > most) {
       parts = std::max(parts, static_cast<int64_t>(static_cast<double>(lines) * static_cast<double>(bytes) /
                                                    (static_cast<double>(n) * static_cast<double>(most))) -
@@ -85,9 +54,9 @@ std::optional<Slide> bestSlide(const Chooser& c, const Windows& w) {
       continue;  // where the copy may be small enough
     }
     const SlidingTileCost cost({w.taps, w.column, w.filters.back(), copy, n, w.elementBytes}, c.caps);
-    const bool skips = strideOfCopy(slide.copied.facts(), w.column) != 1;
+    const bool skips = strideInStage(slide.copied.facts(), w.column) != 1;
     if (skips && cost.usefulLanes() < parameters::kSlideUseful) continue;
-    const std::optional<SlidingTile> tile = bestTile(cost, n, !skips, c.caps);
+    const std::optional<SlidingTile> tile = cost.best(!skips);
     if (!tile) continue;
     slide.tile = *tile;
     const int64_t tiles = ceilDiv(lines, n);
@@ -109,7 +78,7 @@ bool slideOverCopy(Chooser& c) {
   const uint32_t line = slide->line;
   uint32_t column = idOf(w.column);
   if (tile.acrossLines) {
-    const int64_t pitch = maxExtent(copyIn(trial.facts()).src().back());
+    const int64_t pitch = maxExtent(trial.facts().stages[0].src().back());
     const TwoAxesAmount lines{trial.numberOf(line), trial.numberOf(column), pitch};
     if (!trial.apply(OptKind::Pitch, lines, "lanes go on in the next line: fewer of them are idle")) return false;
     column = line;

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 
-#include "choose/laid_out.h"
-#include "cost/parameters.h"
-#include "facts/accesses.h"
+#include "cost/dot_groups.h"
 #include "facts/patterns.h"
 #include "facts/reduces.h"
 #include "opts/dot_opt.h"
@@ -13,42 +11,12 @@ namespace svod {
 
 namespace {
 
-std::vector<UOp> loopedReduces(const KernelFacts& kernel) {
-  std::vector<UOp> found = kernel.reduces;
-  std::erase_if(found, [](UOp n) { return n.srcCount() < 2; });
-  return found;
-}
-
-// Whether the elements of a group are neighbours in every operand that is not copied for the lanes of the
-// result.
-bool isDense(const Chooser& c, UOp reduce, UOp axis, UOp column) {
-  for (const Access& a : c.facts().accesses) {
-    if (a.isStore || !reduce.src(0).dependsOn(axis) || !a.node.dependsOn(axis)) continue;
-    const bool copied = column && a.node.dependsOn(column);
-    if (!copied && strideOf(a, axis) != 1 && !(a.slot && isLaidOut(c, *a.slot))) return false;
-  }
-  return true;
-}
-
-// Enough results share what is copied into groups.
-bool paysToGroup(const Chooser& c, UOp reduce, UOp column) {
-  int64_t rows = 1;
-  for (const Access& a : c.facts().accesses) {
-    if (a.isStore || !column || !a.node.dependsOn(column)) continue;
-    if (a.slot && isLaidOut(c, *a.slot)) return true;
-    for (const Axis& axis : c.facts().axes)
-      if (axis.nest == Nest::Output && reduce.dependsOn(axis.range) && !a.node.dependsOn(axis.range))
-        rows *= maxExtent(axis.range);
-  }
-  return rows >= parameters::kWorthGroups;
-}
-
 // `whole`: only loops that groups divide.
 bool groupLongest(Chooser& c, UOp reduce, int64_t group, UOp column, bool whole = false) {
   std::vector<UOp> loops;
   for (UOp r : reduce.src().subspan(1))
     if ((!whole || maxExtent(r) % group == 0) && axisType(r) == AxisType::Reduce && constExtent(r) &&
-        maxExtent(r) >= group && isDense(c, reduce, r, column))
+        maxExtent(r) >= group && isDense(c.facts(), c.laidOut(), reduce, r, column))
       loops.push_back(r);
   std::ranges::stable_sort(loops, std::ranges::greater(), maxExtent);
   const std::string why = "one instruction sums up " + std::to_string(group) + " products";
@@ -78,7 +46,7 @@ void useDots(Chooser& c) {
   UOp column;
   for (const Axis& axis : c.facts().axes)
     if (axis.nest == Nest::Output) column = axis.range;
-  if (!paysToGroup(c, reduces[0], column) || !groupLongest(c, reduces[0], group, column)) return;
+  if (!paysToGroup(c.facts(), c.laidOut(), reduces[0], column) || !groupLongest(c, reduces[0], group, column)) return;
   for (UOp rows : loopedReduces(c.facts()))
     if (!sumsGroups(rows)) sumRows(c, rows, group, column);
 }

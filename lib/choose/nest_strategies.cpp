@@ -29,6 +29,15 @@ bool hasOutputLanes(const KernelFacts& kernel, const LoopNest& nest) {
 /// A block of a sum is no place for a panel that has to hold all of it.
 bool mayBlock(const KernelFacts& kernel, const LoopNest& nest) { return hasOutputLanes(kernel, nest) && !nest.packed; }
 
+constexpr Strategy kNestPreparations[] = {
+    {"case-loops",
+     "a short output loop whose counter selects among values that every iteration computes (the places of a tile of a "
+     "Winograd convolution) is written out",
+     On::Cpu, LoopOrder::Free, nullptr, always<expandCases>},
+    {"share-rows", "transcendental values that two sweeps over a row need are shared (`share`)", On::Cpu,
+     LoopOrder::Free, nullptr, always<shareRows>},
+};
+
 constexpr NestStrategy kNestStrategies[] = {
     {"transpose-blocks",
      "elements stored in another order than they are read: as many rows as a vector has lanes are "
@@ -59,10 +68,7 @@ constexpr NestStrategy kNestStrategies[] = {
      hasOutputLanes, always<tileOutputLanes>},
 };
 
-}  // namespace
-
-std::span<const NestStrategy> nestStrategies() { return kNestStrategies; }
-
+// Runs the first strategy that the nest has.
 void chooseNest(Chooser& c, const LoopNest& nest) {
   std::vector<const NestStrategy*> fitting;
   for (const NestStrategy& strategy : kNestStrategies)
@@ -75,9 +81,13 @@ void chooseNest(Chooser& c, const LoopNest& nest) {
   }
 }
 
+}  // namespace
+
+std::span<const Strategy> nestPreparations() { return kNestPreparations; }
+std::span<const NestStrategy> nestStrategies() { return kNestStrategies; }
+
 bool chooseNests(Chooser& c) {
-  expandCases(c);
-  shareRows(c);
+  runAll(nestPreparations(), c);
   const LanePlan plan = chooseLanes(c);
   for (const Lanes& l : plan.lanes)
     if (UOp range = c.range(idOf(l.range)))  // as earlier opts left it

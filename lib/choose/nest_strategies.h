@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "choose/loop_nest.h"
+#include "choose/strategy.h"
 
 namespace svod {
 
@@ -15,11 +16,10 @@ struct NestStrategy {
   bool (*run)(Chooser& chooser, const LoopNest& nest);
 };
 
+/// Every row runs, in this order, before the loop nests of a kernel get lanes.
+std::span<const Strategy> nestPreparations();
 /// In the order in which they are preferred.
 std::span<const NestStrategy> nestStrategies();
-
-/// Runs the first strategy that the nest has.
-void chooseNest(Chooser& chooser, const LoopNest& nest);
 
 /// Lanes for every loop nest of the kernel, and what follows from them.
 bool chooseNests(Chooser& chooser);

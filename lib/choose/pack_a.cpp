@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "choose/laid_out.h"
 #include "choose/pack_b.h"
 #include "cost/parameters.h"
 #include "facts/accesses.h"
@@ -41,7 +40,7 @@ std::optional<RowPanel> rowPanelOf(const Chooser& c, UOp reduce, const Lanes& la
     const int64_t bytes = byteSize(a.node.dtype());
     if (strideOf(a, reduce.src(1)).value_or(0) * bytes < c.caps.lineBytes) continue;
     if (maxExtent(tile.rowAxis) * depth * bytes <= c.caps.l2Bytes / 2) continue;
-    if (isLaidOut(c, *a.slot) || std::ranges::count(all, a.slot, &Access::slot) != 1) continue;
+    if (c.isLaidOut(*a.slot) || std::ranges::count(all, a.slot, &Access::slot) != 1) continue;
     const int64_t most = mostBytes / (terms * bytes);
     if (std::optional<int64_t> rows = rowsOfCopy(c, lanes, tile, most)) return RowPanel{*a.slot, *rows};
   }

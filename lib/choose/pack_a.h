@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "choose/chooser.h"
-#include "choose/register_tile.h"
+#include "cost/register_tile.h"
 
 namespace svod {
 

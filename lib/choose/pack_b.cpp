@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "choose/laid_out.h"
 #include "cost/far_panels.h"
 #include "cost/parameters.h"
 #include "facts/accesses.h"
@@ -50,16 +49,8 @@ void vectorizeFill(Chooser& c, uint32_t slot, int64_t width, int64_t vectors) {
   }
 }
 
-bool packs(Chooser& c, const Panel& panel, int64_t columns, int64_t width, int64_t rowTiles) {
-  if (rowTiles < 2 || isLaidOut(c, panel.slot) || panel.bytesPerColumn * columns > c.caps.l2Bytes / 2) return false;
-  const int64_t least =
-      panel.bytesPerColumn * width > c.caps.l2Bytes / 4 ? parameters::kPackFarTiles : parameters::kPackTiles;
-  return c.branches.decide(Branch::Pack,
-                           rowTiles >= least && panel.rowStride * panel.elementBytes >= parameters::kPackStride);
-}
-
 uint32_t splitColumns(Chooser& c, uint32_t column, uint32_t row, int64_t columns) {
-  const uint32_t inner = innerOfTile(c, column, columns, "the columns of one panel");
+  const uint32_t inner = c.innerOfTile(column, columns, "the columns of one panel");
   if (inner == column) return inner;
   const int32_t j = c.numberOf(column), i = c.numberOf(row);
   const bool isInside = i >= 0 && i < j;

@@ -10,9 +10,6 @@ inline constexpr const char* kCopyLanes = "the copy runs in whole vectors";
 void vectorizeFill(Chooser& chooser, uint32_t slot, int64_t width, int64_t vectors);
 
 inline constexpr const char* kPanelOutside = "one panel of columns serves all rows";
-/// Worth it when many row tiles read the panel again and its rows are far apart in memory; a few are enough where the
-/// matrix, which has `width` columns, does not stay in the cache. Asks Branch::Pack where there is a choice.
-bool packs(Chooser& chooser, const Panel& panel, int64_t columns, int64_t width, int64_t rowTiles);
 /// The columns of one panel inside of the rows, so that a row of the register tile takes one vector after the other and
 /// little is held beside the sums. The columns' own loop goes outside of the rows' loop, so that one column panel
 /// serves all rows; where panels are all that comes from far, outside of every loop that reads the same ones. Asks

@@ -4,45 +4,12 @@
 #include <map>
 
 #include "cost/parameters.h"
-#include "facts/accesses.h"
+#include "facts/operand_walks.h"
 #include "opts/operand_opts.h"
 
 namespace svod {
 
 namespace {
-
-// A load of neighbours, and the loop that walks on from there.
-struct Walk {
-  Access load;
-  UOp loop;
-};
-
-bool isLoop(UOp r) { return !isExpanded(axisType(r)); }
-
-// The loop with the smallest positive stride from `least` on; null when there is none.
-UOp nextLoop(const Access& load, int64_t least) {
-  UOp best;
-  for (UOp r : load.node.src(0).ranges()) {
-    const int64_t stride = strideOf(load, r).value_or(0);
-    if (isLoop(r) && stride >= least && (!best || stride < *strideOf(load, best))) best = r;
-  }
-  return best;
-}
-
-std::vector<Walk> walksOf(const KernelFacts& kernel) {
-  std::vector<Walk> walks;
-  const std::vector<Lanes> lanes = kernel.lanes;
-  for (const Access& a : kernel.accesses) {
-    const bool isVector = std::ranges::any_of(lanes, [&](const Lanes& l) { return strideOf(a, l.range) == 1; });
-    if (a.isStore || !a.slot || !isVector) continue;
-    if (UOp loop = nextLoop(a, 1)) walks.push_back({a, loop});
-  }
-  return walks;
-}
-
-bool isReduceLoop(const KernelFacts& kernel, UOp loop) {
-  return std::ranges::any_of(kernel.closersOf(loop), [](UOp c) { return c.op() == Op::Reduce; });
-}
 
 // Rows that several loops sweep over come from memory in the first of them, which does little else; the next row is
 // asked for in one that computes. Streams are asked for a little ahead.
@@ -62,32 +29,6 @@ void prefetchOperand(Chooser& c, uint32_t slot, std::vector<Walk> walks) {
   const std::string why =
       isSweptAgain ? "the next row comes from memory while this one is computed" : "comes from memory";
   c.apply(OptKind::Prefetch, SlotAxisAmount{slot, c.numberOf(idOf(chosen->loop)), ahead}, why);
-}
-
-// How a reduce reads a buffer.
-struct Sweep {
-  UOp loop;               // its loop with the largest stride
-  int64_t stride = 0;     // of that loop, as the next, in elements
-  int64_t all = 1;        // what the reduce reaches
-  bool isInRuns = false;  // short ones, with gaps between them
-};
-
-std::optional<Sweep> sweepOf(const KernelFacts& kernel, const Access& load) {
-  Sweep sweep;
-  std::vector<std::pair<int64_t, int64_t>> steps;  // stride, number of them
-  for (UOp r : load.node.src(0).ranges()) {
-    const int64_t stride = strideOf(load, r).value_or(0);
-    if (isLoop(r) && !isReduceLoop(kernel, r)) continue;
-    steps.emplace_back(stride, maxExtent(r) - 1);
-    if (isLoop(r) && stride > sweep.stride) sweep.loop = r, sweep.stride = stride;
-  }
-  if (!sweep.loop) return std::nullopt;
-  std::ranges::sort(steps);
-  for (const auto& [stride, count] : steps) {
-    sweep.isInRuns |= stride >= 2 * sweep.all;
-    sweep.all += stride * count;
-  }
-  return sweep;
 }
 
 // A copy that is read in runs too short for hardware to look ahead, and again for every block of results: more than the

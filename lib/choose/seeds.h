@@ -12,17 +12,13 @@ struct Seed {
   Choice choice;
   UOp sink;  // with its opts, as the last of them leaves it
   Branches branches;
+  std::span<const Strategy> candidates;  // the strategy that made it, and those that come after it
 };
-
-/// Runs every row that fits, in order.
-void runAll(std::span<const Strategy> steps, Chooser& chooser);
 
 /// Of the first of `candidates` that works out on a kernel as preparations left it, all choices its own but `other`;
 /// nothing where none does.
 std::optional<Seed> firstSeed(std::span<const Strategy> candidates, const Chooser& prepared,
                               std::optional<Branch> other = {});
-/// The rows of strategies() after the one that made `seed`.
-std::span<const Strategy> strategiesAfter(const Seed& seed);
 /// What these make of it, and the first one with a choice the other way; in order of preference, no kernel twice.
 std::vector<Seed> otherSeeds(const Chooser& prepared, const Seed& first);
 

@@ -4,22 +4,20 @@
 #include <bit>
 
 #include "cost/ops.h"
+#include "cost/parameters.h"
 
 namespace svod {
 
 namespace {
 
-constexpr double kTranscendental = 20, kDivision = 6, kMemory = 2;
-constexpr double kMaskedShare = 1.3;   // of a masked access where masks are cheap
-constexpr double kScatterShare = 1.5;  // of a lane stored alone to one loaded alone
-constexpr double kInstructionsPerNanosecond = 6;
+using namespace parameters;
 
 // Accesses and shuffles for `width` lanes that lie `stride` elements apart: loads of a few vectors where those hold
 // them all (lower/strided_loads.h), else one access per lane.
 double scattered(int64_t stride, int64_t width, bool isStore) {
   int64_t vectors = stride < 0 ? -stride : stride;
   if (isStore || vectors == 0 || vectors > std::max<int64_t>(2, width / 4) || width < 4)
-    return static_cast<double>(width) * (isStore ? kScatterShare : 1);
+    return static_cast<double>(width) * (isStore ? kScatteredWeight : 1);
   return static_cast<double>(2 * vectors - (stride > 0 ? 1 : 0));
 }
 
@@ -47,13 +45,23 @@ UOp caseCounter(UOp condition) {
 }
 
 double opWeight(UOp n) {
-  if (n.op() == Op::Load || n.op() == Op::Store) return kMemory;
+  if (n.op() == Op::Load || n.op() == Op::Store) return kMemoryWeight;
   if (n.op() == Op::Reduce) return 1;
   if (!isElementwise(n.op()) || n.dtype() == DType::Index) return 0;
-  if (has(n.op(), Transcend) || n.op() == Op::Threefry) return kTranscendental;
+  if (has(n.op(), Transcend) || n.op() == Op::Threefry) return kTranscendentalWeight;
   bool divides = n.op() == Op::Fdiv || n.op() == Op::Sqrt || n.op() == Op::Recip || n.op() == Op::Cdiv ||
                  n.op() == Op::Cmod || n.op() == Op::Floordiv || n.op() == Op::Floormod;
-  return divides ? kDivision : 1;
+  return divides ? kDivisionWeight : 1;
+}
+
+double selectedWork(const KernelFacts& kernel, UOp range) {
+  std::vector<UOp> choices;
+  for (UOp n : kernel.nodes)
+    if (n.op() == Op::Where && caseCounter(n.src(0)) == range) choices.insert(choices.end(), {n.src(1), n.src(2)});
+  double work = 0;
+  for (UOp n : toposort(choices))
+    if (n.op() != Op::Load && n.op() != Op::Where && !n.dependsOn(range)) work += opWeight(n);
+  return work;
 }
 
 double nanoseconds(double instructions) { return instructions / kInstructionsPerNanosecond; }
@@ -105,12 +113,12 @@ double CostModel::cost(const Item& item, std::span<const Lanes> lanes, bool pack
     if (!stride || (*stride != 0 && *stride != neighbourStride(*item.access)))
       runs *= scattered(stride.value_or(0), width, item.access->isStore);
     else if (extent < width || !constExtent(r))
-      runs *= caps_.maskedOps ? kMaskedShare : static_cast<double>(width);
+      runs *= caps_.maskedOps ? kMaskedWeight : static_cast<double>(width);
   }
   if (!packed) return runs * item.weight;
   double elements = 1;
   for (UOp r : item.node.ranges()) elements *= static_cast<double>(std::max<int64_t>(maxExtent(r), 1));
-  return runs * item.weight + elements * 2 * kMemory;
+  return runs * item.weight + elements * 2 * kMemoryWeight;
 }
 
 double CostModel::instructions(std::span<const Lanes> lanes, const Access* packed) const {

@@ -45,6 +45,9 @@ UOp caseCounter(UOp condition);
 /// Cost of one execution of an op, an addition being 1; 0 for what costs nothing (constants, addresses).
 double opWeight(UOp node);
 
+/// Arithmetic that every iteration of `range` does although it uses the result in some only.
+double selectedWork(const KernelFacts& kernel, UOp range);
+
 /// Estimated nanoseconds for a number of instructions on one thread.
 double nanoseconds(double instructions);
 

@@ -1,5 +1,7 @@
 #include "cost/far_panels.h"
 
+#include "cost/parameters.h"
+
 namespace svod {
 
 std::optional<Access> farPanels(const KernelFacts& kernel, UOp column, UOp row, const Caps& caps) {
@@ -11,6 +13,12 @@ std::optional<Access> farPanels(const KernelFacts& kernel, UOp column, UOp row, 
     if (a.node.dependsOn(column) && bytesRead(a) > stays) panels = a;
   }
   return panels;
+}
+
+bool paysToPack(const Panel& panel, const Caps& caps, int64_t width, int64_t rowTiles) {
+  const bool isFar = panel.bytesPerColumn * width > caps.l2Bytes / 4;
+  return rowTiles >= (isFar ? parameters::kPackFarTiles : parameters::kPackTiles) &&
+         panel.rowStride * panel.elementBytes >= parameters::kPackStride;
 }
 
 }  // namespace svod

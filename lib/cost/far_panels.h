@@ -1,13 +1,18 @@
-// Which operand of a matrix product comes from beyond the second level cache, column panel after column panel.
+// Panels of columns of a matrix product: which come from beyond the second level cache, and which are worth a copy.
 #pragma once
 #include <optional>
 
 #include "facts/caps.h"
 #include "facts/kernel_facts.h"
+#include "facts/panels.h"
 
 namespace svod {
 
 /// What the columns read, if its panels come from far while all that the rows read stays in cache.
 std::optional<Access> farPanels(const KernelFacts& kernel, UOp column, UOp row, const Caps& caps);
+
+/// Worth it when many row tiles read the panel again and its rows are far apart in memory; a few are enough where the
+/// matrix, which has `width` columns, does not stay in the cache.
+bool paysToPack(const Panel& panel, const Caps& caps, int64_t width, int64_t rowTiles);
 
 }  // namespace svod

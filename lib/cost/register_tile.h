@@ -1,6 +1,7 @@
 // What a micro kernel that keeps some rows and vectors of a result in registers (register blocking) costs.
 #pragma once
 #include <span>
+#include <string>
 #include <vector>
 
 #include "facts/caps.h"
@@ -46,5 +47,12 @@ class RegisterTileCost {
   double arithmetic_ = 0;
   bool copies_ = false;  // the kernel fills a local buffer behind gates
 };
+
+/// The tile with the least cycles, at most `maxVectors` wide. `held`: a loop for which local buffers will get a dim, so
+/// that it may be expanded.
+RegisterTile bestRegisterTile(const KernelFacts& kernel, const Caps& caps, std::span<const uint32_t> laidOut,
+                              UOp reduce, const Lanes& lanes, int64_t maxVectors, UOp held = {});
+/// Why rows and vectors are repeated.
+std::string toText(const RegisterTile& tile, const Caps& caps);
 
 }  // namespace svod

@@ -42,6 +42,22 @@ double SlidingTileCost::cycles(const SlidingTile& t) const {
   return turns * turn + static_cast<double>(copied_ / lanes_) * kSlideCopy + weights;
 }
 
+std::optional<SlidingTile> SlidingTileCost::best(bool mayCrossLines) const {
+  std::optional<SlidingTile> found;
+  auto offer = [&](const SlidingTile& t) {
+    if (!fits(t)) return;
+    if (!found || cycles(t) < cycles(*found) * (t.vectors < found->vectors ? kSlideClearly : 1)) found = t;
+  };
+  for (int64_t vectors = kSlideMostVectors; vectors >= 1; --vectors)
+    for (int64_t filters = std::min(kSlideMostFilters, caps_.vectorRegisters / vectors); filters >= 1; --filters) {
+      if (mayCrossLines) offer({filters, 1, vectors, true});
+      if (vectors > vectorsOfLine()) continue;
+      for (int64_t lines = std::min(lines_, kSlideMostVectors / vectors); lines >= 1; --lines)
+        offer({filters, lines, vectors, false});
+    }
+  return found;
+}
+
 double busyShare(int64_t tiles, const Caps& caps) {
   const int64_t turns = ceilDiv(tiles, caps.workers);
   const double busy = static_cast<double>(tiles) / static_cast<double>(turns * caps.workers);

@@ -1,5 +1,6 @@
 // What a direct convolution costs that reads a copy of some lines of its input, padding included (implicit GEMM).
 #pragma once
+#include <optional>
 #include <span>
 
 #include "facts/caps.h"
@@ -26,15 +27,18 @@ class SlidingTileCost {
  public:
   SlidingTileCost(const SlidingCopy& copy, const Caps& caps);
 
-  bool fits(const SlidingTile& tile) const;
+  /// The tile with the fewest cycles, wider ones first; nothing where none fits. `mayCrossLines`: neighbours of a line
+  /// are neighbours in the copy.
+  std::optional<SlidingTile> best(bool mayCrossLines) const;
   /// Share of the lanes of whole vectors that hold results where each line has its own.
   double usefulLanes() const;
-  /// Vectors that hold a line.
-  int64_t vectorsOfLine() const;
   /// Of all that one copy serves: products, loads, the copy, and weights, which are read once for it.
   double cycles(const SlidingTile& tile) const;
 
  private:
+  bool fits(const SlidingTile& tile) const;
+  int64_t vectorsOfLine() const;
+
   const Caps& caps_;
   int64_t lines_, width_, pitch_, lanes_, filters_;
   int64_t taps_ = 1, copied_ = 1;

@@ -23,6 +23,10 @@ Pattern KernelFacts::pattern() const {
   return *pattern_;
 }
 
+bool KernelFacts::hasSerial() const {
+  return std::ranges::any_of(axes, [](const Axis& a) { return axisType(a.range) == AxisType::Serial; });
+}
+
 const LoopsOf& KernelFacts::loops() const {
   if (!loops_) loops_.emplace(nodes);
   return *loops_;

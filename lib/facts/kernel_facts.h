@@ -24,6 +24,8 @@ class KernelFacts {
   const std::vector<Lanes> lanes;  // the vector axes there are
 
   Pattern pattern() const;
+  /// Some loop must run in order.
+  bool hasSerial() const;
   const LoopsOf& loops() const;
   /// The nodes that close `range`, in the order of `nodes`.
   std::vector<UOp> closersOf(UOp range) const { return svod::closersOf(nodes, range); }

@@ -18,6 +18,12 @@ UOp deepestReduceOf(const KernelFacts& kernel, UOp range) {
   return deepest;
 }
 
+std::vector<UOp> loopedReduces(const KernelFacts& kernel) {
+  std::vector<UOp> found = kernel.reduces;
+  std::erase_if(found, [](UOp n) { return n.srcCount() < 2; });
+  return found;
+}
+
 int64_t termsOf(UOp reduce) {
   int64_t terms = 1;
   for (UOp r : reduce.src().subspan(1)) terms *= maxExtent(r);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "facts/local_buffers.h"
 #include "ir/tensor_core_form.h"
 
 namespace svod {
@@ -54,11 +55,6 @@ Status checkWorkgroup(UOp sink, const Caps& caps) {
 }
 
 }  // namespace
-
-int64_t stageBytes(UOp stage) {
-  int64_t bytes = 0;
-  return __builtin_mul_overflow(stage.maxNumel(), byteSize(stage.dtype()), &bytes) ? INT64_MAX : bytes;
-}
 
 Status checkKernel(UOp sink, const Caps& caps) {
   int64_t local = 0, limit = caps.workgroups ? caps.sharedBytes : caps.scratchBytes;

@@ -33,7 +33,4 @@ Status checkPadding(int64_t extent, int64_t padded);
 /// BadOpt if a float reduction over `range` may not change its order.
 Status mayReorder(UOp sink, UOp range, const Caps& caps);
 
-/// Largest number of bytes a stage can take.
-int64_t stageBytes(UOp stage);
-
 }  // namespace svod

@@ -1,0 +1,30 @@
+// In which steps loops walk over an operand: what a prefetch has to know.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "facts/kernel_facts.h"
+
+namespace svod {
+
+/// A load of neighbours by lanes, and the loop that walks on from there.
+struct Walk {
+  Access load;
+  UOp loop;
+};
+std::vector<Walk> walksOf(const KernelFacts& kernel);
+
+/// The loop of the load with the smallest positive stride from `least` on; null when there is none.
+UOp nextLoop(const Access& load, int64_t least);
+bool isReduceLoop(const KernelFacts& kernel, UOp loop);
+
+/// How a reduce reads a buffer.
+struct Sweep {
+  UOp loop;               // its loop with the largest stride
+  int64_t stride = 0;     // of that loop, as the next, in elements
+  int64_t all = 1;        // what the reduce reaches
+  bool isInRuns = false;  // short ones, with gaps between them
+};
+std::optional<Sweep> sweepOf(const KernelFacts& kernel, const Access& load);
+
+}  // namespace svod
