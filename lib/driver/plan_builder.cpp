@@ -5,6 +5,7 @@
 #include <set>
 
 #include "driver/describe_kernel.h"
+#include "driver/place_devices.h"
 #include "driver/to_expr.h"
 #include "plan/directory.h"
 #include "plan/hazards.h"
@@ -20,6 +21,8 @@ class PlanBuilder {
       : model_(model), schedule_(schedule), kernels_(kernels), weights_(weights), constants_(constants) {
     plan_.name = options.name;
     plan_.target = options.target;
+    for (const std::string& name : std::span(model.devices).subspan(1))
+      plan_.devices.push_back({name, DeviceKind::Cpu, 0});
   }
 
   Result<Plan> build(const PlanOptions& options) {
@@ -36,6 +39,7 @@ class PlanBuilder {
       plan_.equalSizes.push_back({std::move(a), std::move(b), sizes.text});
     }
     plan_.constants = weights_.constants();
+    placeOnDevices(plan_, asked_);
     planMemory(plan_, {options.memory, UINT64_MAX, inPlace_});
     return std::move(plan_);
   }
@@ -162,6 +166,7 @@ class PlanBuilder {
                                VariableKind::Loop, 0});
     names_.push_back(scheduled.counter);
     plan_.steps.push_back({{}, std::move(loop)});
+    asked_.emplace_back();
     loopEnds_.emplace_back(plan_.steps.size() + item.length, names_.size() - 1);
     return {};
   }
@@ -189,7 +194,13 @@ class PlanBuilder {
       SVOD_TRY(step.action, hostCallOf(item));
     }
     plan_.steps.push_back(std::move(step));
+    asked_.push_back(deviceOf(item));
     return {};
+  }
+
+  std::optional<DeviceId> deviceOf(const ScheduleItem& item) const {
+    if (item.device.empty()) return std::nullopt;
+    return static_cast<DeviceId>(std::ranges::find(model_.devices, item.device) - model_.devices.begin());
   }
 
   Launch launchOf(const ScheduleItem& item) {
@@ -238,6 +249,7 @@ class PlanBuilder {
   std::vector<bool> isPlain_, isReordered_;  // by buffer of the schedule: read as it is, read in another order
   std::vector<Reordered> reordered_;
   Plan plan_;
+  std::vector<std::optional<DeviceId>> asked_;       // by step: where the graph copies its result to
   std::vector<InPlace> inPlace_;                     // offers of the schedule
   std::vector<std::string> names_;                   // by variable; empty for counters of loops that ended
   std::set<std::string, std::less<>> taken_;         // names of the plan's variables

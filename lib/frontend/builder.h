@@ -36,6 +36,10 @@ class GraphBuilder {
   GraphBuilder(const GraphBuilder&) = delete;
   GraphBuilder& operator=(const GraphBuilder&) = delete;
 
+  /// What copyTo may name: the host, "cpu", and those that are added.
+  const std::vector<std::string>& devices() const { return model_.devices; }
+  void addDevice(std::string_view name) { model_.devices.emplace_back(name); }
+
   // --- Variables and sizes
   /// An integer in [min, max] that is known when a plan runs. Variables, inputs, weights and states share one
   /// name space; outputs have their own.

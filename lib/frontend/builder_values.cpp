@@ -200,6 +200,7 @@ Model tidied(Model from) {
   }
   to.sink = made[from.sink.id()];
   for (UOp v : from.variables) to.variables.push_back(made[v.id()]);
+  to.devices = std::move(from.devices);
   for (EqualSizes& e : from.equalSizes) to.equalSizes.push_back({made[e.a.id()], made[e.b.id()], std::move(e.text)});
   to.ports.resize(static_cast<size_t>(std::ranges::count_if(slots, [](int slot) { return slot >= 0; })));
   for (size_t i = 0; i < slots.size(); ++i) {

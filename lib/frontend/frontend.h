@@ -36,6 +36,7 @@ struct LoadOptions {
   std::vector<std::pair<std::string, std::string>> states =
       {};  // --state: an input, and the output it is in the next run
   std::vector<HostOpOption> hostOps = {};
+  std::vector<std::string> devices = {};  // --device: besides cpu, what copy(x, device=NAME) may name
 };
 
 /// "n=1:64", "n=8", "n=m" or "h=8*k + 1".

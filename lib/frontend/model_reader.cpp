@@ -19,6 +19,7 @@ ModelReader::ModelReader(const GraphFile& file, const LoadOptions& options)
     : file_(file), options_(options), weights_(directoryOf(file.path)) {}
 
 void ModelReader::read() {
+  for (const std::string& device : options_.devices) builder_.addDevice(device);
   applyOptions();
   for (const Statement& s : file_.statements) {
     if (errors_.size() >= kMaxErrors) return;

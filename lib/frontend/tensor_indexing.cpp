@@ -137,12 +137,14 @@ Tensor contiguous(Tensor x) {
 
 Tensor copyTo(Tensor x, std::string_view device) {
   x = settled(x);
-  constexpr std::string_view kDevices[] = {"cpu"};
-  if (x && std::ranges::find(kDevices, device) == std::end(kDevices))
-    return x.builder()->fail(Diag::BadAttribute, "there is no device '" + std::string(device) + "'",
-                             choicesFor(device, kDevices));
-  if (x && x.dtype() == DType::Index) x = cast(x, DType::I64);
-  return x ? x.builder()->wrap(x.builder()->graph().make(Op::Copy, x.dtype(), {x.node()}, NameArg{device})) : x;
+  if (!x) return x;
+  const std::vector<std::string>& devices = x.builder()->devices();
+  if (std::ranges::find(devices, device) == devices.end())
+    return x.builder()->fail(
+        Diag::BadAttribute, "there is no device '" + std::string(device) + "'",
+        choicesFor(device, std::vector<std::string_view>(devices.begin(), devices.end())) + "; --device NAME adds one");
+  if (x.dtype() == DType::Index) x = cast(x, DType::I64);
+  return x.builder()->wrap(x.builder()->graph().make(Op::Copy, x.dtype(), {x.node()}, NameArg{device}));
 }
 
 Tensor custom(GraphBuilder& b, std::string_view name, std::span<const Tensor> inputs, DType dtype, const Dims& dims,

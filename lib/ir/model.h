@@ -54,6 +54,7 @@ struct Model {
   std::vector<ModelPort> ports;
   std::vector<UOp> variables;  // Op::Var nodes in declaration order
   std::vector<EqualSizes> equalSizes;
+  std::vector<std::string> devices = {"cpu"};  // that a value can be copied to; the first is the host
   std::vector<std::string> loops;  // by id of a Range: name of the counter, unlike variables and enclosing loops
   std::map<uint32_t, std::string> labels;  // node id -> name in the source file, for kernel names and messages
 };

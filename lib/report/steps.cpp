@@ -7,6 +7,14 @@ namespace svod {
 
 namespace {
 
+/// Where a step runs, in a plan with several devices.
+std::string deviceText(const Plan& plan, std::span<const BufferId> buffers) {
+  if (plan.devices.size() == 1) return "";
+  for (BufferId id : buffers)
+    if (std::optional<DeviceId> device = deviceOf(plan, id)) return " on " + plan.devices[*device].name;
+  return "";
+}
+
 struct StepText {
   const Plan& plan;
   std::vector<std::string> names = variableNames(plan);
@@ -15,10 +23,12 @@ struct StepText {
     std::string text = plan.kernels[launch.kernel].name;
     for (size_t i = 0; i < launch.values.size(); ++i)
       text += " " + plan.kernels[launch.kernel].values[i] + "=" + toText(launch.values[i], names);
-    return {"launch", text};
+    return {"launch", text + deviceText(plan, launch.buffers)};
   }
   std::pair<std::string, std::string> operator()(const Copy& copy) const {
-    return {"copy", toText(copy.bytes, names) + " bytes"};
+    const std::string from = deviceText(plan, {&copy.src, 1}), to = deviceText(plan, {&copy.dst, 1});
+    const std::string way = from.empty() || from == to ? to : " from" + from.substr(3) + " to" + to.substr(3);
+    return {"copy", toText(copy.bytes, names) + " bytes" + way};
   }
   std::pair<std::string, std::string> operator()(const HostCall& call) const {
     std::string text = call.function;

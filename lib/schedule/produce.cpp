@@ -53,6 +53,7 @@ std::vector<Producer> ItemMaker::run(std::span<const UOp> nodes, const std::set<
     } else if (storage_.isMaterialized(n) && (!isEmpty(n) || isKeptCall(n))) {
       n.op() == Op::Scatter  ? produceScatter(n)
       : n.op() == Op::Custom ? produceHostCall(n)
+      : n.op() == Op::Copy   ? produceTransfer(n)
                              : produceElements(n, *storage_.of(n), n);
     }
   }
@@ -122,11 +123,21 @@ void ItemMaker::produceSnapshot(UOp state) {
 
 // The value has storage of its own, and both sides hold their elements in one order, in bytes of their own without
 // gaps.
-bool ItemMaker::isPlainCopy(UOp store) const {
-  UOp target = store.src(0), value = store.src(1);
+bool ItemMaker::isPlainCopy(UOp target, UOp value) const {
   const Storage *from = storage_.of(skipReshapes(value)), *to = storage_.of(target);
   return from && to && !from->packed && !to->packed && std::ranges::equal(value.shape(), target.shape()) &&
          isGapless(*from) && isGapless(*to);
+}
+
+/// With one device there is nothing to transfer, and a copy is a kernel like any other.
+void ItemMaker::produceTransfer(UOp copy) {
+  const Storage& to = *storage_.of(copy);
+  if (model_.devices.size() > 1 && isPlainCopy(copy, copy.src(0)))
+    addCopy(producer(copy), skipReshapes(copy.src(0)), to.buffer, copy);
+  else
+    produceElements(copy, to, copy);
+  for (ScheduleItem& item : producers_.back().items)
+    if (model_.devices.size() > 1) item.device = copy.argAs<NameArg>().name;
 }
 
 void ItemMaker::produceStore(UOp store) {
@@ -140,7 +151,7 @@ void ItemMaker::produceStore(UOp store) {
   // The target is written in its own storage even when its old content is read from a snapshot.
   UOp base = belowMovement(target);
   auto slot = static_cast<int>(bufferBelow(base).argAs<SlotArg>().slot);
-  if (isPlainCopy(store)) return addCopy(p, skipReshapes(value), slot, store);
+  if (isPlainCopy(target, value)) return addCopy(p, skipReshapes(value), slot, store);
 
   Storage own = storage_.portLayout(base, slot);
   if (own.packed) return producePacked(p, own);

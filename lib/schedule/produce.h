@@ -31,11 +31,12 @@ class ItemMaker {
   int denseBuffer(Producer& p, UOp value);
   /// Kernel that writes `valueNode` element by element into `storage`.
   void produceElements(UOp node, const Storage& storage, UOp valueNode);
+  void produceTransfer(UOp copy);
   /// A launch of the kernel that writes all elements of `value` to `to`.
   void addElements(Producer& p, UOp value, const Storage& to, UOp named);
   void addLaunch(Producer& p, std::unique_ptr<Graph> graph, UOp sink, KernelBuilder& builder, UOp named);
   void addCopy(Producer& p, UOp from, int to, UOp named);
-  bool isPlainCopy(UOp store) const;
+  bool isPlainCopy(UOp target, UOp value) const;
 
   Model& model_;
   const Fusion& fusion_;

@@ -65,6 +65,7 @@ struct ScheduleItem {
   UOp elements = {};                          // Copy: how many, from the first on
   std::vector<std::vector<UOp>> shapes = {};  // HostCall: per arg, dense at this shape
   std::vector<UOp> values = {};               // HostCall: numbers it gets besides
+  std::string device = {};                    // Launch, Copy: where the graph wants the result; empty: anywhere
   int overwrites = -1;  // Launch: slot of a temporary that nobody reads afterwards and the result may lie on
 };
 

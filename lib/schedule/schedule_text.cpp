@@ -45,7 +45,7 @@ std::string toText(const Schedule& s) {
     out += item.kind == ItemKind::Launch ? "launch " + kernelName(s, item.kernel)
            : item.kind == ItemKind::Copy ? std::string("copy")
                                          : "host " + item.function;
-    out += argsText(item) + "\n";
+    out += argsText(item) + (item.device.empty() ? "" : " to " + item.device) + "\n";
   }
   for (const Kernel& k : s.kernels) out += "\nkernel " + k.name + "\n" + toUopText(k.sink);
   return out;

@@ -54,7 +54,7 @@ class Cache(ToolTest):
         decided.write_text("# what is computed again\n\nkeep:y.exp=keep\n")
         cases = {"--target": ["c"], "--triple": ["aarch64-unknown-linux-gnu", "--cpu", "neoverse-n1"], "--cpu": ["x86-64-v2"],
                  "--opt-level": ["0"], "--opts": ["y=vector(0,2)"], "--var": ["n=3:9"], "--shape": ["x=5x8"], "--const": [f"w={weights}"],
-                 "--numerics": ["strict"], "--fold-limit": ["0"], "--memory": ["off"], "--cc": ["cc", "--target", "c"], "--disable-rule": ["fold-constants"],
+                 "--numerics": ["strict"], "--fold-limit": ["0"], "--device": ["near"], "--memory": ["off"], "--cc": ["cc", "--target", "c"], "--disable-rule": ["fold-constants"],
                  "--disable-pass": ["apply-opts"],
                  "--decide": ["keep:y.exp=keep"], "--decide-from": [str(decided)], "--bisect-limit": ["1"]}
         flags = json.loads(self.svodc("--list-flags", "--json").stdout)

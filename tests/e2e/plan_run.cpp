@@ -6,6 +6,8 @@
 #include "driver/to_expr.h"
 #include "e2e/child.h"
 #include "plan/json.h"
+#include "runtime-min/handles.h"
+#include "runtime/separate_device.h"
 #include "svod/runtime.h"
 
 namespace svod {
@@ -143,9 +145,23 @@ class PlanRun {
       functions.push_back({name.c_str(), callFunction, const_cast<CustomFunction*>(&function)});
     instanceOptions.functions = functions.data();
     instanceOptions.function_count = functions.size();
+    if (options_.deviceSeed) return loadOnDevices(instanceOptions);
     svod_instance* instance = nullptr;
     SVOD_CHECK(ok(svod_instance_create(plan, &instanceOptions, &instance, &error_)));
     instance_.reset(instance);
+    return {};
+  }
+
+  Status loadOnDevices(const svod_instance_options& instanceOptions) {
+    constexpr uint32_t kMostMicroseconds = 20;
+    std::vector<Device*> lent(1, nullptr);
+    for (uint32_t i = 1; i < image_.plan.devices.size(); ++i) {
+      devices_.push_back(std::make_unique<SeparateDevice>(*options_.deviceSeed + i, kMostMicroseconds));
+      lent.push_back(devices_.back().get());
+    }
+    Pool* pool = pool_ ? &pool_->pool : nullptr;
+    SVOD_TRY(auto instance, Instance::create(plan_->loaded, instanceOptions, pool, std::move(lent)));
+    instance_.reset(new svod_instance{std::move(instance)});
     return {};
   }
 
@@ -247,6 +263,7 @@ class PlanRun {
   svod_error error_{};
   Owned<svod_plan, svod_plan_free> plan_;
   Owned<svod_pool, svod_pool_free> pool_;
+  std::vector<std::unique_ptr<SeparateDevice>> devices_;
   Owned<svod_instance, svod_instance_free> instance_;
   std::vector<PortMemory> memories_;  // of outputs, by Model::ports
   std::vector<std::string> variableNames_;

@@ -1,5 +1,6 @@
 // A compiled plan executed through the runtime library, in a process of its own and in watched memory.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,9 @@ struct ExecuteOptions {
   size_t threads = 1;
   uint64_t orderSeed = 0;
   int runs = 1;  // executions of one instance, states carried over
+  /// Devices besides the host have memory that the host cannot touch, and queues that run late by this seed; without
+  /// one they are the host's.
+  std::optional<uint32_t> deviceSeed = {};
 };
 
 /// Contents of every output and state port after the runs, by Model::ports; inputs and weights are left as

@@ -1,5 +1,6 @@
 #include "options.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <thread>
 
@@ -166,6 +167,35 @@ Result<CompileOptions> compileOptions(const Request& request) {
   return options;
 }
 
+namespace {
+
+/// NAME or NAME=TARGET, with names that copy(x, device=NAME) can write.
+Result<std::vector<std::string>> deviceNames(const std::vector<std::string>& given, const std::string& target) {
+  constexpr size_t kMost = 63;  // and the host
+  const auto isLetter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  const auto isPart = [&](char c) { return isLetter(c) || (c >= '0' && c <= '9'); };
+  std::vector<std::string> names;
+  for (const std::string& text : given) {
+    const std::string name = text.substr(0, text.find('='));
+    if (name.empty() || !isLetter(name[0]) || !std::ranges::all_of(name, isPart))
+      return fail(Diag::Usage, "--device '" + text + "' has no name",
+                  "letters, digits and _, such as --device near=" + target);
+    if (name.size() < text.size() && text.substr(name.size() + 1) != target)
+      return fail(Diag::Usage, "--device '" + text + "' is for another target than the plan, " + target,
+                  "one plan has one target: --device " + name + "=" + target);
+    if (name == "cpu" || std::ranges::find(names, name) != names.end())
+      return fail(Diag::Usage, "--device '" + name + "' is there already",
+                  "cpu is the host, and every other device needs a name of its own");
+    names.push_back(name);
+  }
+  if (names.size() > kMost)
+    return fail(Diag::Usage, "--device is given " + std::to_string(names.size()) + " times",
+                "at most " + std::to_string(kMost));
+  return names;
+}
+
+}  // namespace
+
 Result<LoadOptions> loadOptions(const Flags& flags) {
   LoadOptions options;
   for (const std::string& text : flags.var) {
@@ -188,6 +218,7 @@ Result<LoadOptions> loadOptions(const Flags& flags) {
     SVOD_TRY(auto option, parseHostOpOption(text));
     options.hostOps.push_back(std::move(option));
   }
+  SVOD_TRY(options.devices, deviceNames(flags.device, flags.target));
   return options;
 }
 

@@ -1,0 +1,16 @@
+// Which device each value of a plan is on: kernels run where their operands are, and what is elsewhere is copied there.
+#pragma once
+#include <optional>
+#include <span>
+
+#include "plan/plan.h"
+
+namespace svod {
+
+/// Gives every arena buffer of `plan` its device and adds the copies between devices as steps. `asked[step]` is where
+/// the graph wants the result of a launch or copy, or nothing. A launch runs on the first device that is not the host
+/// among those of its buffers, else on the host. Inputs, outputs, states, what host functions are given, conditions of
+/// loops and expectations are on the host. Call once, before the memory is planned; with one device it changes nothing.
+void placeOnDevices(Plan& plan, std::span<const std::optional<DeviceId>> asked);
+
+}  // namespace svod

@@ -1,0 +1,155 @@
+// Graphs whose values are copied to devices: the same results wherever they are computed, with memory that the host
+// cannot read and queues that run late.
+#include <catch2/catch.hpp>
+
+#include "common/error_bound.h"
+#include "common/random_graph.h"
+#include "e2e/graph_text.h"
+#include "e2e/seeds.h"
+#include "frontend/frontend.h"
+#include "ir/text.h"
+
+using namespace svod;
+
+namespace {
+
+/// What a kernel makes.
+bool mayBeCopied(UOp n) {
+  const bool isValue =
+      isElementwise(n.op()) || n.op() == Op::Reduce || n.op() == Op::Gather || n.op() == Op::Contiguous;
+  return isValue && n.dtype() != DType::Index && n.dtype() != DType::Void;
+}
+
+/// Copies some values to devices of the model, drawn by `seed`; returns how many.
+int scatter(Model& model, uint64_t seed) {
+  Draw draw(seed);
+  const int percents[] = {5, 20, 60};
+  const int percent = draw.of(percents);
+  std::vector<UOp> nodes = toposort(model.sink), made(model.graph->size()), src;
+  int copies = 0;
+  for (UOp n : nodes) {
+    src.clear();
+    for (UOp s : n.src()) src.push_back(made[s.id()]);
+    made[n.id()] = std::ranges::equal(src, n.src()) ? n : model.graph->make(n.op(), n.dtype(), src, n.arg());
+    if (!mayBeCopied(n) || !draw.chance(percent)) continue;
+    const NameArg device{draw.of(model.devices)};
+    made[n.id()] = model.graph->make(Op::Copy, n.dtype(), {made[n.id()]}, device);
+    ++copies;
+  }
+  model.sink = made[model.sink.id()];
+  return copies;
+}
+
+bool launchesOnEvery(const Plan& plan) {
+  std::vector<bool> isUsed(plan.devices.size(), false);
+  for (const Step& step : plan.steps)
+    if (const auto* launch = std::get_if<Launch>(&step.action))
+      for (BufferId id : launch->buffers) isUsed[plan.buffers[id].device] = true;
+  return std::ranges::count(isUsed, false) == 0;
+}
+
+RandomOptions drawn(uint64_t seed) {
+  RandomOptions options;
+  options.loops = seed % 3 == 0;
+  options.edges = seed % 3 == 1;
+  options.steps = 14;
+  return options;
+}
+
+std::string check(uint64_t seed) {
+  Model model = randomModel(seed, drawn(seed));
+  const ModelBindings bindings = randomBindings(model, seed, drawn(seed));
+  auto expected = interpret(model, bindings);
+  if (!expected) return toText(expected.error());
+  model.devices.insert(model.devices.end(), {"a", "b"});
+  scatter(model, seed);
+  RunOptions options;
+  options.numerics = Numerics::Strict;
+  options.optLevel = static_cast<int>(seed % 2);
+  options.memory = static_cast<MemoryMode>(seed % 5 == 0 ? 1 + seed % 2 : 0);
+  options.execute.deviceSeed = static_cast<uint32_t>(seed);
+  options.execute.threads = 1 + seed % 3;
+  options.execute.orderSeed = seed % 4;
+  options.execute.separate = false;
+  auto actual = runPlan(model, bindings, options);
+  if (!actual) return toText(actual.error()) + "\n" + toUopText(model.sink);
+  for (size_t i = 0; i < model.ports.size(); ++i)
+    if (isResult(model.ports[i]) && !sameValues((*expected)[i], (*actual)[i], true))
+      return "port " + model.ports[i].name + ": " + difference((*expected)[i], (*actual)[i], 0) + "\n" +
+             toUopText(model.sink);
+  return "";
+}
+
+Result<Model> modelOn(const std::string& text, std::vector<std::string> devices) {
+  SVOD_TRY(GraphFile file, parseGraph("svod 1\n" + text, "test"));
+  LoadOptions options;
+  options.devices = std::move(devices);
+  return buildModel(file, options);
+}
+
+constexpr const char* kTwoDevices = R"(
+var n in [0, 9]
+input x: f32[n, 8]
+input w: f32[8, 8]
+state total: f32[8] = 0
+here = copy(x, device="a")
+y = relu(here @ copy(w, device="a"))
+there = copy(y, device="b")
+z = softmax(there * 2 + sum(there, axes=[0], keepdims=true), axis=1)
+assign total = total + sum(z, axes=[0])
+output back = copy(z, device="cpu") + x
+output both = here + there
+)";
+
+}  // namespace
+
+TEST_CASE("random graphs whose values are copied to random devices equal the interpreter bit for bit") {
+  forSeeds(150, {}, check);
+}
+
+TEST_CASE("kernels run where their operands are, and transfers are steps") {
+  for (int64_t n : {0, 1, 5, 9}) {
+    Result<Model> model = modelOn(kTwoDevices, {"a", "b"});
+    REQUIRE(model);
+    const ModelBindings bindings = bindingsOf(*model, n);
+    auto expected = interpret(*model, bindings);
+    REQUIRE(expected);
+    for (uint32_t seed = 0; seed < 4; ++seed) {
+      RunOptions options;
+      options.execute.deviceSeed = seed;
+      options.execute.threads = 1 + seed;
+      auto actual = runPlan(*model, bindings, options);
+      if (!actual) FAIL(toText(actual.error()));
+      checkEqual(*model, *expected, *actual);
+    }
+    auto compiled = compile(*model, compileOptions({}));
+    REQUIRE(compiled);
+    const Plan& plan = (*compiled)->plan;
+    CHECK(plan.devices.size() == 3);
+    CHECK(launchesOnEvery(plan));
+    for (const DeviceDesc& device : plan.devices) CHECK(device.arenaBytes > 0);
+  }
+}
+
+TEST_CASE("devices that no value is copied to change nothing but the table of devices") {
+  const std::string text = "input x: f32[64]\noutput y = sum(exp(x))\n";
+  Result<Model> one = modelOn(text, {}), two = modelOn(text, {"a"});
+  REQUIRE(one);
+  REQUIRE(two);
+  auto first = compile(*one, compileOptions({})), second = compile(*two, compileOptions({}));
+  REQUIRE(first);
+  REQUIRE(second);
+  Plan &a = (*first)->plan, &b = (*second)->plan;
+  CHECK(b.devices.size() == 2);
+  b.devices.resize(1);
+  CHECK(a.devices == b.devices);
+  CHECK(a.buffers == b.buffers);
+  CHECK(a.steps == b.steps);
+}
+
+TEST_CASE("a device that nobody declared is an error that says how to") {
+  Result<Model> model = modelOn("input x: f32[4]\noutput y = copy(x, device=\"mars\")\n", {"a", "b"});
+  REQUIRE_FALSE(model);
+  CHECK(model.error().message.find("there is no device 'mars'") != std::string::npos);
+  CHECK(toText(model.error()).find("--device") != std::string::npos);
+}
