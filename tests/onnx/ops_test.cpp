@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "onnx_maker.h"
 #include "onnx_run.h"
@@ -134,6 +135,23 @@ void addRnn(OnnxMaker& m, const OnnxMaker::Names& inputs, const OnnxMaker::Names
 }
 
 }  // namespace
+
+TEST_CASE("grid points that are no numbers, or beyond every index, are those at -1") {
+  const auto nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
+  for (const char* mode : {"linear", "nearest", "cubic"})
+    for (const char* padding : {"zeros", "border", "reflection"})
+      for (int64_t corners : {0, 1}) {
+        INFO(mode << " " << padding << " " << corners);
+        OnnxMaker m(20);
+        m.input("x", {"1", "1", "2", "3"}).output("y");
+        m.floats("grid", {1, 1, 6, 2}, {-1, 0.5F, nan, 0.5F, inf, 0.5F, -inf, 0.5F, 1e30F, 0.5F, -1e30F, 0.5F});
+        proto::NodeProto& sample = m.node("GridSample", {"x", "grid"}, {"y"});
+        addAttribute(sample, "mode", word(mode)), addAttribute(sample, "padding_mode", word(padding));
+        addAttribute(sample, "align_corners", corners);
+        const HostTensor y = run(m.import());
+        for (int64_t i = 1; i < 6; ++i) CHECK(y.at(i) == y.at(0));
+      }
+}
 
 TEST_CASE("recurrent layers: directions, clip, layout, lengths") {
   for (bool isBatchFirst : {false, true}) {

@@ -107,7 +107,12 @@ Results onnxGridSample(OnnxNode& n) {
 
   Dims result = Dims{x.dim(0), x.dim(1)} + grid.dims().slice(1, grid.rank() - 1);
   std::vector<Tensor> lead{positionsAlong(n.b, result, 0), positionsAlong(n.b, result, 1)}, at;
-  Tensor wide = unsqueeze(cast(grid, border.dtype), 1);  // [n, 1, sizes.., axes]
+  // Infinities, NaN and what no index can hold are -1, as ONNX Runtime has it: exported models make 0 / 0 of empty
+  // masks.
+  constexpr double kMostIndex = 9e18;
+  Tensor points = cast(grid, border.dtype);
+  points = where(lt(abs(points), kMostIndex), points, -1.0);
+  Tensor wide = unsqueeze(points, 1);  // [n, 1, sizes.., axes]
   for (int i = 0; i < axes; ++i) {
     // The last coordinate of a grid point belongs to the first axis.
     Tensor p = squeeze(narrow(wide, -1, n.b.dim(axes - 1 - i), n.b.dim(1)), -1);
