@@ -16,9 +16,12 @@ Status DeviceMemory::allocate(const LoadedPlan& loaded, std::vector<Device*> dev
   loaded_ = &loaded;
   devices_ = std::move(devices);
   const Plan& plan = loaded.plan();
+  arenas_.assign(plan.devices.size(), nullptr);
   for (DeviceId id = 1; id < plan.devices.size(); id++) {
-    if (!has(id) || plan.devices[id].arenaBytes == 0) continue;
-    SVOD_TRY(void* arena, take(devices_[id], plan.devices[id].arenaBytes));
+    if (!has(id)) continue;
+    // Buffers without elements have an address of the device, too.
+    SVOD_TRY(arenas_[id], take(devices_[id], std::max(plan.devices[id].arenaBytes, kPlanAlignment)));
+    void* const arena = arenas_[id];
     for (BufferId buffer = 0; buffer < plan.buffers.size(); buffer++)
       if (plan.buffers[buffer].place == Place::Arena && plan.buffers[buffer].device == id)
         pointers[buffer] = static_cast<std::byte*>(arena) + plan.buffers[buffer].offset;
@@ -37,15 +40,19 @@ Status DeviceMemory::placeConstants(StepId step, const Launch& launch) {
     const BufferDesc& buffer = plan.buffers[launch.buffers[i]];
     const bool isView = buffer.place == Place::View;
     const BufferDesc& base = isView ? plan.buffers[buffer.base] : buffer;
-    const uint64_t bytes = base.place == Place::Constant ? plan.constants[base.constant].bytes : 0;
-    if (bytes == 0) continue;
+    if (base.place != Place::Constant) continue;
+    const uint64_t bytes = plan.constants[base.constant].bytes;
+    const uint32_t argument = loaded_->program().steps[step].args.begin + i;
+    if (bytes == 0) {
+      arguments_.emplace_back(argument, arenas_[device]);
+      continue;
+    }
     const auto [at, isNew] = constants_.try_emplace({device, base.constant}, nullptr);
     if (isNew) {
       SVOD_TRY(at->second, take(devices_[device], bytes));
     }
     const uint64_t offset = isView ? buffer.offset : 0;
-    arguments_.emplace_back(loaded_->program().steps[step].args.begin + i,
-                            static_cast<std::byte*>(at->second) + offset);
+    arguments_.emplace_back(argument, static_cast<std::byte*>(at->second) + offset);
   }
   return {};
 }

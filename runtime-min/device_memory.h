@@ -36,6 +36,7 @@ class DeviceMemory {
   const LoadedPlan* loaded_ = nullptr;
   std::vector<Device*> devices_;
   std::vector<Block> blocks_;
+  std::vector<void*> arenas_;  // by DeviceId; null for the host
   std::map<std::pair<DeviceId, ConstantId>, void*> constants_;
   std::vector<std::pair<uint32_t, void*>> arguments_;
 };

@@ -104,7 +104,7 @@ output both = here + there
 }  // namespace
 
 TEST_CASE("random graphs whose values are copied to random devices equal the interpreter bit for bit") {
-  forSeeds(150, {}, check);
+  forSeeds(150, {1180}, check);
 }
 
 TEST_CASE("kernels run where their operands are, and transfers are steps") {
