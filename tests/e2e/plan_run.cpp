@@ -96,6 +96,7 @@ class PlanRun {
     SVOD_CHECK(load());
     SVOD_CHECK(bind());
     svod_execute_options executeOptions{options_.orderSeed};
+    if (options_.failAfter) SVOD_CHECK(failOnce(executeOptions));
     for (int i = 0; i < options_.runs; ++i) SVOD_CHECK(ok(svod_execute(instance_.get(), &executeOptions, &error_)));
     std::string damage = memory_.damage();
     if (!damage.empty()) return fail(Diag::DeviceFailure, damage);
@@ -111,6 +112,16 @@ class PlanRun {
   Status ok(int exitCode) const {
     if (exitCode == 0) return {};
     return fail(Diag::DeviceFailure, error_.message, error_.help);
+  }
+
+  Status failOnce(const svod_execute_options& executeOptions) {
+    devices_.at(0)->failAfter(*options_.failAfter, options_.isLost);
+    const int exitCode = svod_execute(instance_.get(), &executeOptions, &error_);
+    if (exitCode == 0) return fail(Diag::DeviceFailure, std::string(kNothingFailed));
+    const std::string_view message = error_.message;
+    const std::string device = "failed on device '" + image_.plan.devices[1].name + "'";
+    if (exitCode == 6 && message.starts_with("step ") && message.find(device) != std::string_view::npos) return {};
+    return fail(Diag::DeviceFailure, "exit code " + std::to_string(exitCode) + ": " + std::string(message));
   }
 
   Result<std::byte*> take(uint64_t bytes, uint64_t alignment, const std::string& name) {

@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "driver/compile.h"
@@ -29,7 +30,14 @@ struct ExecuteOptions {
   /// Devices besides the host have memory that the host cannot touch, and queues that run late by this seed; without
   /// one they are the host's.
   std::optional<uint32_t> deviceSeed = {};
+  /// Before the runs that count comes one in which device 1 fails after this many pieces of work, with `isLost` all
+  /// that its memory holds is gone, too. It must end with exit code 6 and name the step and the device.
+  std::optional<uint64_t> failAfter = {};
+  bool isLost = false;
 };
+
+/// What executePlan says where a device that was to fail had less to do than that.
+inline constexpr std::string_view kNothingFailed = "nothing failed";
 
 /// Contents of every output and state port after the runs, by Model::ports; inputs and weights are left as
 /// given. Errors: what the runtime reports, and every access beside a buffer with the buffer and the kernel.
