@@ -12,13 +12,6 @@ namespace svod {
 
 namespace {
 
-// The largest divisor of n that is at most `most`.
-int64_t divisorUpTo(int64_t n, int64_t most) {
-  for (int64_t d = std::min(n, most); d > 1; --d)
-    if (n % d == 0) return d;
-  return 1;
-}
-
 constexpr const char *kTaskColumns = "as few columns as one thread should walk",
                      *kColumnLanes = "columns are neighbours in the matrix and in the result";
 
@@ -68,8 +61,8 @@ bool blockTallPanel(Chooser& c, const LoopNest& nest) {
   if (!tile.rowAxis || p.rowAxes.size() != 1 || tile.rowAxis != p.rowAxes[0] || extent <= columns) return false;
   if (p.depth * columns * p.elementBytes() <= c.caps.l2Bytes / 2 || p.rows < parameters::kWorthBlocks * tile.rows)
     return false;
-  int64_t depth = divisorUpTo(p.depth, c.caps.l2Bytes / 8 / (columns * p.elementBytes()));
-  if (depth < parameters::kLeastDepth) return false;
+  int64_t depth = divisorWithin(p.depth, parameters::kLeastDepth, c.caps.l2Bytes / 8 / (columns * p.elementBytes()));
+  if (depth == 0) return false;
   const int64_t stay = c.caps.l2Bytes / 2;  // of one block of the other operand
   const std::optional<RowPanel> across =
       rowPanelOf(c, reduce, lanes, tile, depth, std::min(stay, c.caps.scratchBytes / 2));

@@ -14,9 +14,4 @@ constexpr ParameterInfo kParameters[] = {
 
 std::span<const ParameterInfo> allParameters() { return kParameters; }
 
-std::string_view toText(Origin origin) {
-  constexpr std::string_view kText[] = {"measured", "machine", "judged"};
-  return kText[static_cast<size_t>(origin)];
-}
-
 }  // namespace svod

@@ -2,7 +2,8 @@
 #pragma once
 #include <cstdint>
 #include <span>
-#include <string_view>
+
+#include "support/parameter.h"
 
 namespace svod {
 
@@ -12,15 +13,6 @@ namespace parameters {
 }  // namespace parameters
 #undef PARAMETER
 
-enum class Origin : uint8_t { Measured, Machine, Judged };
-
-struct ParameterInfo {
-  std::string_view name;
-  double value;
-  std::string_view what;
-  Origin origin;
-};
 std::span<const ParameterInfo> allParameters();
-std::string_view toText(Origin origin);
 
 }  // namespace svod

@@ -23,15 +23,15 @@ namespace {
 
 class Stopwatch {
  public:
-  explicit Stopwatch(std::vector<StageTime>& times) : times_(times) {}
-  void lap(std::string stage) {
+  explicit Stopwatch(std::vector<PhaseTime>& times) : times_(times) {}
+  void lap(std::string phase) {
     auto now = std::chrono::steady_clock::now();
-    times_.push_back({std::move(stage), std::chrono::duration<double>(now - start_).count()});
+    times_.push_back({std::move(phase), std::chrono::duration<double>(now - start_).count()});
     start_ = now;
   }
 
  private:
-  std::vector<StageTime>& times_;
+  std::vector<PhaseTime>& times_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 

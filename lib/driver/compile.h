@@ -77,9 +77,9 @@ struct CompiledKernel {
   PassLog log;
 };
 
-/// Seconds of wall time per stage, in order.
-struct StageTime {
-  std::string stage;
+/// Seconds of wall time per phase, in order.
+struct PhaseTime {
+  std::string phase;
   double seconds = 0;
 };
 
@@ -90,7 +90,7 @@ struct Compilation {
   std::vector<PlanFile> files;                   // chunks borrowed from `code`, the kernels, `constants` and the model
   std::deque<std::vector<std::byte>> constants;  // weights in the order in which kernels read them
   std::string code, source;
-  std::vector<StageTime> times;
+  std::vector<PhaseTime> times;
   PassLog log;  // of all kernels, in order
 };
 

@@ -131,7 +131,7 @@ class Folder {
   /// Reading what weights were widened to costs every run more than widening them, where each is needed once; weights
   /// of less than a byte are what they are to be small.
   bool isWorthReading(const Fold& f) const {
-    constexpr int64_t kCachedBytes = 1 << 20, kManyReads = 8, kMostWidening = 4;
+    using namespace parameters;
     if (f.growth <= kCachedBytes || !readsWeights(f.root)) return true;
     const int64_t bytes = bytesOf(f.root), weights = bytes - f.growth;
     return bytes <= kMostWidening * weights && reads_[f.root.id()] / f.root.maxNumel() >= kManyReads;

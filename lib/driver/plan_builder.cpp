@@ -6,6 +6,7 @@
 
 #include "driver/describe_kernel.h"
 #include "driver/place_devices.h"
+#include "driver/plan_weights.h"
 #include "driver/to_expr.h"
 #include "plan/directory.h"
 #include "plan/hazards.h"
@@ -18,7 +19,8 @@ class PlanBuilder {
  public:
   PlanBuilder(const Model& model, const Schedule& schedule, std::span<const PlannedKernel> kernels,
               const PlanOptions& options, WeightsLayout& weights, std::deque<std::vector<std::byte>>& constants)
-      : model_(model), schedule_(schedule), kernels_(kernels), weights_(weights), constants_(constants) {
+      : model_(model), schedule_(schedule), kernels_(kernels), layout_(weights),
+        weights_(model, schedule, kernels, weights, constants) {
     plan_.name = options.name;
     plan_.target = options.target;
     for (const std::string& name : std::span(model.devices).subspan(1))
@@ -27,7 +29,6 @@ class PlanBuilder {
 
   Result<Plan> build(const PlanOptions& options) {
     addVariables();
-    findReads();
     for (const ScheduleBuffer& b : schedule_.buffers) addBuffer(b);
     for (const PlannedKernel& k : kernels_) plan_.kernels.push_back(k.desc);
     for (const ScheduleItem& item : schedule_.items) SVOD_CHECK(addStep(item));
@@ -38,7 +39,7 @@ class PlanBuilder {
       SVOD_TRY(Expr b, toExpr(sizes.b, names_));
       plan_.equalSizes.push_back({std::move(a), std::move(b), sizes.text});
     }
-    plan_.constants = weights_.constants();
+    plan_.constants = layout_.constants();
     placeOnDevices(plan_, asked_);
     planMemory(plan_, {options.memory, UINT64_MAX, inPlace_});
     return std::move(plan_);
@@ -52,44 +53,6 @@ class PlanBuilder {
       names_.emplace_back(var.name);
       taken_.emplace(var.name);
     }
-  }
-
-  /// In which ways steps read each buffer.
-  void findReads() {
-    isPlain_.assign(schedule_.buffers.size(), false);
-    isReordered_.assign(schedule_.buffers.size(), false);
-    for (const ScheduleItem& item : schedule_.items)
-      for (size_t slot = 0; slot < item.args.size(); ++slot)
-        (layoutOf(item, slot) ? isReordered_ : isPlain_)[static_cast<size_t>(item.args[slot])] = true;
-  }
-
-  const ConstantLayout* layoutOf(const ScheduleItem& item, size_t slot) const {
-    if (item.kind != ItemKind::Launch) return nullptr;
-    const std::vector<ConstantLayout>& layouts = kernels_[static_cast<size_t>(item.kernel)].layouts;
-    auto at = std::ranges::find(layouts, slot, &ConstantLayout::slot);
-    return at == layouts.end() ? nullptr : &*at;
-  }
-
-  /// The buffer with the elements of a weight in this order. The first order takes the place of a weight that nobody
-  /// reads as it is.
-  BufferId reordered(BufferId weight, const ConstantLayout& layout) {
-    for (const Reordered& r : reordered_)
-      if (r.weight == weight && r.layout->dims == layout.dims && r.layout->table == layout.table) return r.buffer;
-    const ConstData& data = model_.ports[weight].data;
-    BufferDesc d = plan_.buffers[weight];
-    d.shape = {static_cast<uint64_t>(layout.elements())};
-    d.bytes = memoryBytes(d.dtype, d.shape[0]);
-    constants_.push_back(laidOut(layout, {data.data, data.bytes}, byteSize(d.dtype)));
-    d.constant = weights_.add(constants_.back());
-    const bool takesPlace =
-        !isPlain_[weight] && std::ranges::none_of(reordered_, [&](const Reordered& r) { return r.weight == weight; });
-    const BufferId id = takesPlace ? weight : static_cast<BufferId>(plan_.buffers.size());
-    if (takesPlace)
-      plan_.buffers[id] = std::move(d);
-    else
-      plan_.buffers.push_back(std::move(d));
-    reordered_.push_back({weight, &layout, id});
-    return id;
   }
 
   void addBuffer(const ScheduleBuffer& b) {
@@ -107,7 +70,7 @@ class PlanBuilder {
     }
     d.bytes = memoryBytes(d.dtype, static_cast<uint64_t>(b.maxElements));
     // The plan does not need what no step reads.
-    if (isWeight && !isPlain_[id] && !isReordered_[id]) d.place = Place::Arena, d.shape = {0}, d.bytes = 0;
+    if (isWeight && !weights_.isRead(id)) d.place = Place::Arena, d.shape = {0}, d.bytes = 0;
     plan_.buffers.push_back(std::move(d));
   }
 
@@ -120,7 +83,7 @@ class PlanBuilder {
       case PortKind::Expectation: d.place = Place::Arena; break;
       case PortKind::Weight:
         d.place = Place::Constant;
-        if (isPlain_[plan_.buffers.size()]) d.constant = weights_.add({port.data.data, port.data.bytes});
+        if (weights_.isPlain(plan_.buffers.size())) d.constant = layout_.add({port.data.data, port.data.bytes});
         break;
     }
   }
@@ -130,7 +93,7 @@ class PlanBuilder {
     if (port.kind == PortKind::Weight || port.kind == PortKind::Temporary) return {};
     if (port.kind == PortKind::State) {
       State state{port.name, id, {}};
-      if (port.data.bytes > 0) state.init = weights_.add({port.data.data, port.data.bytes});
+      if (port.data.bytes > 0) state.init = layout_.add({port.data.data, port.data.bytes});
       plan_.states.push_back(std::move(state));
       return {};
     }
@@ -204,10 +167,9 @@ class PlanBuilder {
   }
 
   Launch launchOf(const ScheduleItem& item) {
-    Launch launch{static_cast<KernelId>(item.kernel), {item.args.begin(), item.args.end()}, {}};
+    Launch launch{static_cast<KernelId>(item.kernel), {}, {}};
     for (size_t slot = 0; slot < item.args.size(); ++slot)
-      if (const ConstantLayout* layout = layoutOf(item, slot))
-        launch.buffers[slot] = reordered(launch.buffers[slot], *layout);
+      launch.buffers.push_back(weights_.bufferFor(item, slot, plan_.buffers));
     for (const std::string& name : plan_.kernels[item.kernel].values)
       launch.values.push_back(
           Expr::variable(static_cast<uint32_t>(std::find(names_.begin(), names_.end(), name) - names_.begin())));
@@ -237,17 +199,9 @@ class PlanBuilder {
 
   const Model& model_;
   const Schedule& schedule_;
-  struct Reordered {
-    BufferId weight;
-    const ConstantLayout* layout;
-    BufferId buffer;
-  };
-
   std::span<const PlannedKernel> kernels_;
-  WeightsLayout& weights_;
-  std::deque<std::vector<std::byte>>& constants_;
-  std::vector<bool> isPlain_, isReordered_;  // by buffer of the schedule: read as it is, read in another order
-  std::vector<Reordered> reordered_;
+  WeightsLayout& layout_;
+  PlanWeights weights_;
   Plan plan_;
   std::vector<std::optional<DeviceId>> asked_;       // by step: where the graph copies its result to
   std::vector<InPlace> inPlace_;                     // offers of the schedule

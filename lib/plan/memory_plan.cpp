@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "plan/lifetimes.h"
+
 namespace svod {
 
 namespace {
@@ -13,37 +15,14 @@ constexpr uint32_t kMostExactSteps = 32768;  // beyond it the ancestor bits of a
 
 uint64_t roundUp(uint64_t bytes, uint64_t unit) { return (bytes + unit - 1) / unit * unit; }
 
-/// When a buffer is in use.
-struct Lifetime {
-  std::vector<uint32_t> users;    // steps that touch it, increasing
-  std::vector<uint32_t> writers;  // those that write it
-  uint32_t first() const { return users.front(); }
-  uint32_t last() const { return users.back(); }
-};
-
-/// The part of a lifetime that decides most pairs of buffers at a glance.
-struct Summary {
-  uint32_t last = 0;        // the last step that touches it
-  uint32_t firstWrite = 0;  // the first step that writes it
-  uint32_t allBefore = 0;   // every step below this one is an ancestor of every writer
-};
-
 class Planner {
  public:
   /// With `byProgramOrder`, steps count as ordered by their index, and missing orders are added at the end.
   Planner(const MemoryProblem& problem, MemoryMode mode, bool byProgramOrder)
-      : problem_(problem), mode_(mode), byProgramOrder_(byProgramOrder),
-        ancestors_(problem.deps, 0, byProgramOrder ? 0 : static_cast<uint32_t>(problem.deps.size())),
-        life_(problem.sizes.size()), summaries_(problem.sizes.size()), pairsOf_(problem.sizes.size()),
-        offsets_(problem.sizes.size(), 0), isPlaced_(problem.sizes.size(), false) {
+      : problem_(problem), mode_(mode), byProgramOrder_(byProgramOrder), lives_(problem, byProgramOrder),
+        pairsOf_(problem.sizes.size()), offsets_(problem.sizes.size(), 0), isPlaced_(problem.sizes.size(), false) {
     for (uint32_t i = 0; i < problem.inPlace.size(); i++)
       for (uint32_t buffer : {problem.inPlace[i].source, problem.inPlace[i].result}) pairsOf_[buffer].push_back(i);
-    for (uint32_t step = 0; step < problem.steps.size(); step++)
-      for (const BufferAccess& access : problem.steps[step]) {
-        addOnce(life_[access.storage].users, step);
-        if (writes(access.mode)) addOnce(life_[access.storage].writers, step);
-      }
-    summarize();
   }
 
   MemoryLayout run() {
@@ -52,7 +31,7 @@ class Planner {
     layout.offsets = offsets_;
     layout.report.mode = std::string(nameOf(mode_));
     layout.report.peakBytes = arena_;
-    for (uint32_t buffer = 0; buffer < life_.size(); buffer++) layout.report.unplannedBytes += room(buffer);
+    for (uint32_t buffer = 0; buffer < problem_.sizes.size(); buffer++) layout.report.unplannedBytes += room(buffer);
     layout.report.lowerBoundBytes = lowerBound();
     layout.report.inPlace = inPlace_;
     std::sort(layout.report.inPlace.begin(), layout.report.inPlace.end(),
@@ -63,60 +42,20 @@ class Planner {
   }
 
  private:
-  static void addOnce(std::vector<uint32_t>& list, uint32_t step) {
-    if (list.empty() || list.back() != step) list.push_back(step);
-  }
   /// Bytes it takes up in the arena.
   uint64_t room(uint32_t buffer) const {
     return roundUp(problem_.sizes[buffer], mode_ == MemoryMode::Remap ? kRemapClass : kPlanAlignment);
   }
-  bool precedes(uint32_t first, uint32_t then) const {
-    return byProgramOrder_ ? first < then : first < then && ancestors_.precedes(first, then);
-  }
-  void summarize() {
-    for (size_t buffer = 0; buffer < life_.size(); buffer++) {
-      const Lifetime& life = life_[buffer];
-      Summary& summary = summaries_[buffer];
-      if (!life.users.empty()) summary.last = life.last();
-      if (life.writers.empty()) continue;
-      summary.firstWrite = life.writers.front();
-      summary.allBefore = UINT32_MAX;
-      for (uint32_t writer : life.writers)
-        summary.allBefore = std::min(summary.allBefore, byProgramOrder_ ? writer : ancestors_.prefix(writer));
-    }
-  }
-  /// Every user of `a` is done before any writer of `b` begins.
-  bool diesBefore(uint32_t a, uint32_t b) const {
-    if (summaries_[a].last < summaries_[b].allBefore) return true;
-    if (summaries_[a].last >= summaries_[b].firstWrite) return false;
-    const Lifetime &from = life_[a], &to = life_[b];
-    return std::all_of(from.users.begin(), from.users.end(), [&](uint32_t user) {
-      return std::all_of(to.writers.begin(), to.writers.end(), [&](uint32_t writer) { return precedes(user, writer); });
-    });
-  }
-  bool mayShare(uint32_t a, uint32_t b) const {
-    return mode_ != MemoryMode::Off && (diesBefore(a, b) || diesBefore(b, a));
-  }
-
-  /// As diesBefore, except that one step may be both the last user of `a` and the first writer of `b`.
-  bool diesWith(uint32_t a, uint32_t b) const {
-    const Lifetime &from = life_[a], &to = life_[b];
-    if (to.writers.empty() || from.last() != to.first() || room(b) > room(a)) return false;
-    const uint32_t meeting = to.first();
-    const auto before = [&](uint32_t step) { return step == meeting || precedes(step, meeting); };
-    const auto after = [&](uint32_t step) { return step == meeting || precedes(meeting, step); };
-    return std::all_of(from.users.begin(), from.users.end(), before) &&
-           std::all_of(to.users.begin(), to.users.end(), after);
-  }
+  bool mayShare(uint32_t a, uint32_t b) const { return mode_ != MemoryMode::Off && lives_.areApart(a, b); }
 
   /// Large ones first: small ones fit into what they leave. Ties by birth, then index.
   std::vector<uint32_t> placementOrder() const {
     std::vector<uint32_t> order;
-    for (uint32_t buffer = 0; buffer < life_.size(); buffer++)
-      if (!life_[buffer].users.empty() && problem_.sizes[buffer] > 0) order.push_back(buffer);
+    for (uint32_t buffer = 0; buffer < problem_.sizes.size(); buffer++)
+      if (lives_.isUsed(buffer) && problem_.sizes[buffer] > 0) order.push_back(buffer);
     std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
       if (room(a) != room(b)) return room(a) > room(b);
-      return std::pair(life_[a].first(), a) < std::pair(life_[b].first(), b);
+      return std::pair(lives_.firstUser(a), a) < std::pair(lives_.firstUser(b), b);
     });
     return order;
   }
@@ -138,7 +77,9 @@ class Planner {
       // Whichever of the two is placed second goes where the other one lies.
       const InPlace& pair = problem_.inPlace[index];
       const uint32_t other = pair.result == buffer ? pair.source : pair.result;
-      if (other == buffer || !isPlaced_[other] || !diesWith(pair.source, pair.result)) continue;
+      if (other == buffer || !isPlaced_[other] || room(pair.result) > room(pair.source) ||
+          !lives_.diesWith(pair.source, pair.result))
+        continue;
       const uint64_t begin = offsets_[other], end = begin + room(buffer);
       const std::vector<Interval> taken = forbidden(buffer, other);
       if (std::any_of(taken.begin(), taken.end(), [&](const Interval& i) { return i.begin < end && begin < i.end; }))
@@ -190,11 +131,11 @@ class Planner {
 
   uint64_t lowerBound() const {
     std::vector<int64_t> change(problem_.steps.size() + 1, 0);
-    for (uint32_t buffer = 0; buffer < life_.size(); buffer++) {
-      if (life_[buffer].users.empty()) continue;
+    for (uint32_t buffer = 0; buffer < problem_.sizes.size(); buffer++) {
+      if (!lives_.isUsed(buffer)) continue;
       const auto bytes = static_cast<int64_t>(roundUp(problem_.sizes[buffer], kPlanAlignment));
-      change[life_[buffer].first()] += bytes;
-      change[life_[buffer].last() + 1] -= bytes;
+      change[lives_.firstUser(buffer)] += bytes;
+      change[lives_.lastUser(buffer) + 1] -= bytes;
     }
     int64_t live = 0, most = 0;
     for (int64_t delta : change) most = std::max(most, live += delta);
@@ -224,9 +165,7 @@ class Planner {
   const MemoryProblem& problem_;
   MemoryMode mode_;
   bool byProgramOrder_;
-  Ancestors ancestors_;
-  std::vector<Lifetime> life_;
-  std::vector<Summary> summaries_;
+  Lifetimes lives_;
   std::vector<std::vector<uint32_t>> pairsOf_;  // by buffer: indices into problem_.inPlace
   std::vector<uint64_t> offsets_;
   std::vector<bool> isPlaced_;

@@ -7,8 +7,7 @@ namespace svod {
 
 namespace {
 
-// Inside one kernel the operands stay in cache, so a value may be computed this often instead of being stored.
-constexpr double kCachedRecompute = 3, kCachedWork = 40;
+using parameters::kCachedRecompute, parameters::kCachedWork;
 
 }  // namespace
 

@@ -3,19 +3,13 @@
 #include <algorithm>
 
 #include "ir/evaluate.h"
+#include "tensor/parameters.h"
 
 namespace svod {
 
 namespace {
 
-/// Longer rows of several lines at a time would take more memory than a kernel should have for itself.
-constexpr int64_t kMaxRow = 32768;
-/// Fewer rows are no block: each would read the operands of the product for itself.
-constexpr int64_t kMinRows = 16;
-/// Terms of a product that computes a row: the operand it reads again has that many elements per element of the row.
-constexpr int64_t kMinTerms = 8, kMaxTerms = 512;
-/// Elements of a row for each term: with fewer, products of their own with tiles of their own are faster.
-constexpr int64_t kRowPerTerm = 2;
+using namespace parameters;
 
 int64_t most(UOp dim) { return std::max<int64_t>(1, dim.bounds().max); }
 

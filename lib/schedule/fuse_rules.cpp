@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "tensor/late_normalize.h"
 #include "tensor/nodes.h"
+#include "tensor/softmax.h"
 #include "tensor/work.h"
 
 namespace svod {
@@ -41,11 +41,11 @@ bool readsAgain(FusionState& s, UOp reduce, const Use& use, const std::vector<in
 // A product for every element of a kernel that has another such: in one loop nest neither gets the tile, panel and
 // order that suit it. The first that asks is none.
 bool isSecondProduct(FusionState& s, UOp n) {
-  constexpr double kLong = 16;  // steps from which that matters
   const Use& use = s.uses.of(n)[0];
   bool everyElement = s.uses.elementsRead(use) >= static_cast<double>(s.uses.rootShape(use).maxNumel());
   double steps = static_cast<double>(n.src(0).maxNumel()) / static_cast<double>(std::max<int64_t>(1, n.maxNumel()));
-  if (!everyElement || steps < kLong || !readsAgain(s, n, use, s.uses.tokens().axesOf(use))) return false;
+  if (!everyElement || steps < parameters::kLongProduct || !readsAgain(s, n, use, s.uses.tokens().axesOf(use)))
+    return false;
   return !s.productOf.insert(use.root).second;
 }
 

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 
+#include "tensor/parameters.h"
+
 namespace svod {
 
 namespace {
 
-// A value inside a reduction is computed once for this many elements of the result: those of a register tile.
-constexpr double kRegisterTile = 8;
+using parameters::kRegisterTile;
 
 double most(UOp dim) { return static_cast<double>(std::max<int64_t>(1, dim.bounds().max)); }
 

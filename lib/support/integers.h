@@ -24,4 +24,11 @@ constexpr int64_t roundUp(int64_t n, int64_t step) { return ceilDiv(n, step) * s
 /// The largest power of two that is not above n > 0.
 constexpr int64_t powerBelow(int64_t n) { return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(n))); }
 
+/// The greatest divisor of n > 0 between `least` and `most`; 0 for none.
+constexpr int64_t divisorWithin(int64_t n, int64_t least, int64_t most) {
+  for (int64_t d = most < n ? most : n; d >= 1 && d >= least; --d)
+    if (n % d == 0) return d;
+  return 0;
+}
+
 }  // namespace svod

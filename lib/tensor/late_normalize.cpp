@@ -69,10 +69,6 @@ UOp firstTerm(Graph& g, UOp reduce, UOp x) {
   return g.reshape(g.shrink(x, offsets, sizes), reduce.shape());
 }
 
-bool isProductSum(UOp n) {
-  return n.op() == Op::Reduce && n.argAs<ReduceArg>().op == Op::Add && n.src(0).op() == Op::Mul;
-}
-
 // Which factor of the sum's terms is a softmax that nothing else reads; -1 for none.
 int normalizedFactor(UOp sum, const Readers& readers) {
   if (!isProductSum(sum)) return -1;
@@ -120,13 +116,6 @@ UOp normalizeLate(Model& model, UOp sink, Numerics numerics, Decisions& decision
     const bool isEarly = decide.decide("divide", node, placesToDivide(node, factor), 0, "a result has many terms") == 1;
     return isEarly ? same : normalizedAfter(g, same, factor);
   });
-}
-
-bool isNormalizedLate(UOp n) {
-  if ((n.op() != Op::Mul && n.op() != Op::Fdiv) || !isProductSum(n.src(0))) return false;
-  UOp scale = belowMovement(n.src(1));
-  if (scale.op() == Op::Recip) scale = belowMovement(scale.src(0));
-  return scale.op() == Op::Reduce && isSumOfExp(scale, scale.src(0));
 }
 
 }  // namespace svod

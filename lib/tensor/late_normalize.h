@@ -11,7 +11,4 @@ namespace svod {
 /// numerics, and where it is decided otherwise.
 UOp normalizeLate(Model& model, UOp sink, Numerics numerics, Decisions& decisions);
 
-/// Whether `node` is the division or product that normalizeLate put behind a sum.
-bool isNormalizedLate(UOp node);
-
 }  // namespace svod

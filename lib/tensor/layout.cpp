@@ -2,16 +2,16 @@
 
 #include <algorithm>
 
-#include "tensor/late_normalize.h"
 #include "tensor/node_names.h"
 #include "tensor/nodes.h"
+#include "tensor/parameters.h"
+#include "tensor/softmax.h"
 
 namespace svod {
 
 namespace {
 
-/// Elements that stay next to each other: two vectors, so that a product that writes them has register tiles.
-constexpr int64_t kMinRun = 32;
+using parameters::kMinRun;
 
 bool keepsRuns(UOp permute, int64_t least) {
   std::span<const int32_t> order = permute.argAs<AxesArg>().axes;

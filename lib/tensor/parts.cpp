@@ -2,13 +2,9 @@
 
 #include <algorithm>
 
-namespace svod {
+#include "tensor/parameters.h"
 
-int64_t divisorWithin(int64_t extent, int64_t least, int64_t most) {
-  for (int64_t parts = std::min(most, extent); parts >= std::max<int64_t>(1, least); --parts)
-    if (extent % parts == 0) return parts;
-  return 0;
-}
+namespace svod {
 
 UOp inParts(Graph& g, UOp x, int32_t axis, int64_t parts) {
   std::vector<UOp> dims(x.shape().begin(), x.shape().end());
@@ -33,7 +29,7 @@ Monoid::Values reducedInParts(Graph& g, const Monoid& monoid, UOp terms, std::sp
 
 int64_t decideParts(NodeDecisions& decisions, const char* kind, UOp reduce, int64_t extent, int64_t parts,
                     const char* reason, const CostOfParts& costOf) {
-  constexpr int64_t kMostParts = 256;
+  using parameters::kMostParts;
   parts = std::max<int64_t>(1, parts);
   std::vector<int64_t> counts{1};
   for (int64_t count = 2; count <= std::min(kMostParts, extent / 2) && extent % count == 0; count *= 2)

@@ -9,9 +9,6 @@
 
 namespace svod {
 
-/// The greatest divisor of `extent` between `least` and `most`; 0 for none.
-int64_t divisorWithin(int64_t extent, int64_t least, int64_t most);
-
 /// `x` with `axis` as two: parts, and the terms of a part.
 UOp inParts(Graph& graph, UOp x, int32_t axis, int64_t parts);
 

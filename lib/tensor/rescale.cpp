@@ -11,11 +11,7 @@ namespace svod {
 
 namespace {
 
-/// Fewer elements stay in the second level cache from one sweep to the next. Few rows are cut that are shorter, as long
-/// as all of them have that many: threads share them then.
-constexpr int64_t kMany = 1 << 19, kSharedRow = 1 << 16, kFewRows = 64;
-constexpr int64_t kLeastOfPart = 4096,
-                  kMostOfPart = 32768;  // elements: a part stays in the first or second level cache
+using namespace parameters;
 
 /// The sum over one axis of exp(x - max x).
 struct ExpSum {
@@ -47,8 +43,8 @@ std::optional<ExpSum> expSumOf(Graph& g, UOp n) {
 /// Into how many equal parts a row goes; 0 for none.
 int64_t partsOf(const ExpSum& e) {
   const int64_t extent = e.x.dim(e.axis), rows = e.sum.maxNumel();
-  const bool isShared = rows <= kFewRows && extent >= kSharedRow && rows * extent >= kMany;
-  if (extent < kMany && !isShared) return 0;
+  const bool isShared = rows <= kFewRows && extent >= kSharedRow && rows * extent >= kManyElements;
+  if (extent < kManyElements && !isShared) return 0;
   for (int64_t parts = extent / kLeastOfPart; parts * kMostOfPart >= extent; --parts)
     if (extent % parts == 0) return parts;
   return 0;

@@ -1,5 +1,7 @@
 #include "tensor/softmax.h"
 
+#include <set>
+
 #include "tensor/nodes.h"
 
 namespace svod {
@@ -32,6 +34,30 @@ std::optional<Normalized> normalizedOf(UOp n) {
       return Normalized{values, n.src(i), Op::Mul};
   }
   return std::nullopt;
+}
+
+bool hasSoftmaxFactor(UOp terms) {
+  std::vector<UOp> open{terms};
+  std::set<uint32_t> seen;
+  while (!open.empty()) {
+    UOp n = open.back();
+    open.pop_back();
+    if (expOfDistance(n)) return true;
+    if (!seen.insert(n.id()).second || !(isElementwise(n.op()) || isMovement(n.op()))) continue;
+    open.insert(open.end(), n.src().begin(), n.src().end());
+  }
+  return false;
+}
+
+bool isProductSum(UOp n) {
+  return n.op() == Op::Reduce && n.argAs<ReduceArg>().op == Op::Add && n.src(0).op() == Op::Mul;
+}
+
+bool isNormalizedLate(UOp n) {
+  if ((n.op() != Op::Mul && n.op() != Op::Fdiv) || !isProductSum(n.src(0))) return false;
+  UOp scale = belowMovement(n.src(1));
+  if (scale.op() == Op::Recip) scale = belowMovement(scale.src(0));
+  return scale.op() == Op::Reduce && isSumOfExp(scale, scale.src(0));
 }
 
 }  // namespace svod

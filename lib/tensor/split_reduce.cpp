@@ -1,8 +1,8 @@
 #include "tensor/split_reduce.h"
 
 #include <algorithm>
-#include <set>
 
+#include "support/integers.h"
 #include "tensor/nodes.h"
 #include "tensor/parts.h"
 #include "tensor/softmax.h"
@@ -12,14 +12,7 @@ namespace svod {
 
 namespace {
 
-// Worth a second kernel only when the first sweeps this many elements per result and the result has few elements.
-constexpr int64_t kMinRatio = 32768, kMaxResult = 64;
-constexpr int64_t kMaxParts = 256, kMinParts = 8;
-
-// Products of matrices that are read again this often, but have few results for so many terms: a part of the terms
-// stays in cache for all results, and there are tiles for many threads.
-constexpr int64_t kMinReuse = 16, kMaxProducts = 1 << 16;
-constexpr int64_t kMinTermsOfPart = 1024, kMaxPartsOfProduct = 64, kMinPartsOfProduct = 8;
+using namespace parameters;
 
 // Parts keep the order of the terms, so that a maximum of floats, which knows no rounding, may be one of parts even
 // where its terms must not change places (mayReassociate, facts/caps.h).
@@ -28,20 +21,8 @@ bool mayRegroup(UOp reduce, Numerics numerics) {
   return numerics != Numerics::Strict || !isFloat(reduce.dtype()) || op == Op::Max || op == Op::Min;
 }
 
-// Whether a factor of `terms` is a softmax, whose rows a kernel keeps beside the product.
-bool keepsRows(UOp terms) {
-  std::vector<UOp> open{terms};
-  std::set<uint32_t> seen;
-  while (!open.empty()) {
-    UOp n = open.back();
-    open.pop_back();
-    if (expOfDistance(n)) return true;
-    if (!seen.insert(n.id()).second || !(isElementwise(n.op()) || isMovement(n.op()))) continue;
-    open.insert(open.end(), n.src().begin(), n.src().end());
-  }
-  return false;
-}
-
+// A product of matrices that are read again often, but with few results for so many terms: a part of the terms stays in
+// cache for all results, and there are tiles for many threads.
 bool isDeepProduct(UOp reduce) {
   const auto& arg = reduce.argAs<ReduceArg>();
   UOp terms = reduce.src(0);
@@ -50,9 +31,10 @@ bool isDeepProduct(UOp reduce) {
     return false;
   const int64_t largest =  // of the factors before they were repeated for each other
       std::max(belowArrangement(terms.src(0)).maxNumel(), belowArrangement(terms.src(1)).maxNumel());
-  return terms.maxNumel() >= kMinReuse * largest && !keepsRows(terms);
+  return terms.maxNumel() >= kMinReuse * largest && !hasSoftmaxFactor(terms);
 }
 
+// Worth a second kernel.
 bool hasFewResults(UOp reduce) {
   const int64_t out = std::max<int64_t>(reduce.maxNumel(), 1);
   return out <= kMaxResult && reduce.src(0).maxNumel() / out >= kMinRatio;

@@ -1,8 +1,9 @@
 #include "tensor/tiled_convolution.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
+
+#include "tensor/small_transforms.h"
 
 namespace svod {
 
@@ -103,60 +104,6 @@ size_t TiledConvolution::windowOf(int32_t axis) const {
   return static_cast<size_t>(std::ranges::find(conv_.windows, axis, &ConvWindow::out) - conv_.windows.begin());
 }
 
-// sum of factor * value over a row of the matrix.
-UOp TiledConvolution::combined(const SmallMatrix& m, int row, std::span<const UOp> values) {
-  UOp sum;
-  for (int column = 0; column < m.columns; ++column) {
-    const double factor = m(row, column), size = std::abs(factor);
-    if (factor == 0) continue;
-    UOp value = values[static_cast<size_t>(column)];
-    UOp term = size == 1 ? value : g_.alu(Op::Mul, {value, g_.constant(Scalar::ofFloat(DType::F32, size))});
-    if (!sum)
-      sum = factor < 0 ? g_.alu(Op::Neg, {term}) : term;
-    else
-      sum = g_.alu(factor < 0 ? Op::Sub : Op::Add, {sum, term});
-  }
-  return sum;
-}
-
-std::vector<UOp> TiledConvolution::applied(const SmallMatrix& shared, const SmallMatrix& last,
-                                           std::span<const UOp> values) {
-  Values middle, result;
-  for (int row = 0; row < shared.rows; ++row) middle.push_back(combined(shared, row, values));
-  for (int row = 0; row < last.rows; ++row) result.push_back(combined(last, row, middle));
-  return result;
-}
-
-// M x M^T for x given row by row, M = last * shared; the result likewise.
-std::vector<std::vector<UOp>> TiledConvolution::bothSides(const SmallMatrix& shared, const SmallMatrix& last,
-                                                          const std::vector<Values>& x) {
-  std::vector<Values> turned(x.size()), result(static_cast<size_t>(last.rows));
-  for (size_t column = 0; column < x.size(); ++column) {
-    Values down;
-    for (const Values& row : x) down.push_back(row[column]);
-    turned[column] = applied(shared, last, down);
-  }
-  for (size_t row = 0; row < result.size(); ++row) {
-    Values along;
-    for (const Values& column : turned) along.push_back(column[row]);
-    result[row] = applied(shared, last, along);
-  }
-  return result;
-}
-
-// values[i][j] at counters i and j, which are known where the loops over them are written out.
-UOp TiledConvolution::selected(const std::vector<Values>& values, UOp i, UOp j) {
-  auto pick = [&](UOp counter, const Values& list) {
-    UOp result = list.back();
-    for (size_t k = list.size() - 1; k-- > 0;)
-      result = g_.where(g_.alu(Op::Eq, {counter, g_.index(static_cast<int64_t>(k))}), list[k], result);
-    return result;
-  };
-  Values rows;
-  for (const Values& row : values) rows.push_back(pick(j, row));
-  return pick(i, rows);
-}
-
 UOp TiledConvolution::gathered(UOp from, const Values& at) {
   Values src{from};
   src.insert(src.end(), at.begin(), at.end());
@@ -190,7 +137,7 @@ UOp TiledConvolution::transformedData() {
       at[conv_.windows[0].dim] = along(conv_.windows[0], i), at[conv_.windows[1].dim] = along(conv_.windows[1], j);
       d[static_cast<size_t>(i)].push_back(gathered(conv_.data, at));
     }
-  return selected(bothSides(form_.dataShared, form_.data, d), counter(shape, 0), counter(shape, 1));
+  return selected(g_, bothSides(g_, form_.dataShared, form_.data, d), counter(shape, 0), counter(shape, 1));
 }
 
 // [place and group, batch and tile, filter].
@@ -227,7 +174,8 @@ UOp TiledConvolution::transformedResults(UOp sums) {
       at[0] = g_.index(i), at[1] = g_.index(j);
       m[static_cast<size_t>(i)].push_back(gathered(tiles, at));
     }
-  return selected(bothSides(form_.resultShared, form_.result, m), counter(shape, place[0]), counter(shape, place[1]));
+  return selected(g_, bothSides(g_, form_.resultShared, form_.result, m), counter(shape, place[0]),
+                  counter(shape, place[1]));
 }
 
 // The transformed weights as a constant: that of an earlier schedule of the model, or a new one.

@@ -45,10 +45,6 @@ class TiledConvolution {
   /// The number of the window along an axis of the product; 2 for none.
   size_t windowOf(int32_t axis) const;
 
-  UOp combined(const SmallMatrix& matrix, int row, std::span<const UOp> values);
-  Values applied(const SmallMatrix& shared, const SmallMatrix& last, std::span<const UOp> values);
-  std::vector<Values> bothSides(const SmallMatrix& shared, const SmallMatrix& last, const std::vector<Values>& x);
-  UOp selected(const std::vector<Values>& values, UOp i, UOp j);
   UOp gathered(UOp from, const Values& at);
   UOp asWhole(UOp value);
 

@@ -4,9 +4,13 @@
 #include <array>
 #include <cmath>
 
+#include "tensor/parameters.h"
+
 namespace svod {
 
 namespace {
+
+using namespace parameters;
 
 // clang-format off
 constexpr double kWeights4[] = {1. / 4,       0,       0,
@@ -52,17 +56,6 @@ constexpr WinogradForm kForms[] = {
     {4, 6, {6, 3, kWeights4}, {6, 6, kDataShared4}, {6, 6, kData4}, {6, 6, kResultShared4}, {4, 6, kResult4}},
     {2, 4, {4, 3, kWeights2}, {4, 4, kSame4}, {4, 4, kData2}, {4, 4, kSame4}, {2, 4, kResult2}}};
 // clang-format on
-
-// Costs relative to a multiplication with its addition inside of a register tile: reading a transformed weight, of
-// which there are more than of plain ones, and moving an element of a tile through a transform, out to memory and in
-// again. Moving gets dearer with every doubling of the tiles beyond what a second level cache holds, until they move to
-// main memory.
-constexpr double kWeightCost = 17, kNearCost = 20, kDoublingCost = 25, kFarCost = 90, kNearElements = 1 << 18;
-// Reading a weight again that stayed in that cache; three launches.
-constexpr double kNearWeightCost = 3, kBlockCost = 2e5;
-// The rounding of more steps and two more kernels are to be worth it, and so is a loop.
-constexpr double kWorthwhile = 1.2, kWorthLoop = 1.1;
-constexpr int64_t kMinChannels = 32;
 
 double sizeOf(std::span<const int32_t> axes, UOp product) {
   double size = 1;

@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "tensor/parameters.h"
 
 namespace svod {
 
-constexpr double kOpCost = 1, kDivideCost = 4, kTranscendentalCost = 12, kHashCost = 100, kLoadCost = 2, kStoreCost = 3;
-/// A kernel launch costs as much as this many of the cheapest ops.
-constexpr double kLaunch = 4000;
+using parameters::kOpCost, parameters::kDivideCost, parameters::kTranscendentalCost, parameters::kHashCost,
+    parameters::kLoadCost, parameters::kStoreCost, parameters::kLaunch;
 
 /// That of the op alone, its operands given.
 inline double work(UOp node) {

@@ -16,19 +16,19 @@ int64_t reusedKernels(const Compilation& c) { return std::ranges::count(c.kernel
 
 Document timesDocument(const Compilation& c) {
   double total = 0;
-  for (const StageTime& t : c.times) total += t.seconds;
-  Table stages{"stages", {{"stage", "stage"}, {"seconds", "ms", true}, {"share", "%", true}}, {}};
+  for (const PhaseTime& t : c.times) total += t.seconds;
+  Table phases{"phases", {{"phase", "phase"}, {"seconds", "ms", true}, {"share", "%", true}}, {}};
   auto fixed = [](double value) {
     char text[32];
     std::snprintf(text, sizeof text, "%.2f", value);
     return std::string(text);
   };
-  for (const StageTime& t : c.times) {
+  for (const PhaseTime& t : c.times) {
     const double share = total > 0 ? 100 * t.seconds / total : 0;
-    stages.rows.push_back({t.stage, Cell(t.seconds, fixed(t.seconds * 1e3)), Cell(share, fixed(share))});
+    phases.rows.push_back({t.phase, Cell(t.seconds, fixed(t.seconds * 1e3)), Cell(share, fixed(share))});
   }
   const FactList facts = {{"reused", "kernels from the cache", reusedKernels(c)}};
-  return {"", {{"", "", {facts, stages}}}};
+  return {"", {{"", "", {facts, phases}}}};
 }
 
 /// What --print-*, --time-passes and --rule-stats ask for.

@@ -15,6 +15,7 @@
 #include "report/plan_text.h"
 #include "schedule/graph_passes.h"
 #include "symbolic/symbolic.h"
+#include "tensor/parameters.h"
 
 namespace svod {
 
@@ -124,8 +125,8 @@ Table listStrategies() {
 
 Table listTunables() {
   Table table{"tunables", {{"name", "tunable"}, {"value", "value", true}, {"from", "from"}, {"what", "meaning"}}, {}};
-  for (const ParameterInfo& row : allParameters())
-    table.rows.push_back({row.name, row.value, toText(row.origin), row.what});
+  for (const std::span<const ParameterInfo> rows : {graphParameters(), allParameters()})
+    for (const ParameterInfo& row : rows) table.rows.push_back({row.name, row.value, toText(row.origin), row.what});
   return table;
 }
 

@@ -1,0 +1,46 @@
+#include "driver/plan_weights.h"
+
+#include <algorithm>
+
+namespace svod {
+
+PlanWeights::PlanWeights(const Model& model, const Schedule& schedule, std::span<const PlannedKernel> kernels,
+                         WeightsLayout& layout, std::deque<std::vector<std::byte>>& constants)
+    : model_(model), kernels_(kernels), layout_(layout), constants_(constants), isPlain_(schedule.buffers.size()),
+      isReordered_(schedule.buffers.size()) {
+  for (const ScheduleItem& item : schedule.items)
+    for (size_t slot = 0; slot < item.args.size(); ++slot)
+      (orderOf(item, slot) ? isReordered_ : isPlain_)[static_cast<size_t>(item.args[slot])] = true;
+}
+
+const ConstantLayout* PlanWeights::orderOf(const ScheduleItem& item, size_t slot) const {
+  if (item.kind != ItemKind::Launch) return nullptr;
+  const std::vector<ConstantLayout>& layouts = kernels_[static_cast<size_t>(item.kernel)].layouts;
+  auto at = std::ranges::find(layouts, slot, &ConstantLayout::slot);
+  return at == layouts.end() ? nullptr : &*at;
+}
+
+BufferId PlanWeights::bufferFor(const ScheduleItem& launch, size_t slot, std::vector<BufferDesc>& buffers) {
+  const auto weight = static_cast<BufferId>(launch.args[slot]);
+  const ConstantLayout* order = orderOf(launch, slot);
+  if (!order) return weight;
+  for (const Reordered& r : reordered_)
+    if (r.weight == weight && r.order->dims == order->dims && r.order->table == order->table) return r.buffer;
+  const ConstData& data = model_.ports[weight].data;
+  BufferDesc d = buffers[weight];
+  d.shape = {static_cast<uint64_t>(order->elements())};
+  d.bytes = memoryBytes(d.dtype, d.shape[0]);
+  constants_.push_back(laidOut(*order, {data.data, data.bytes}, byteSize(d.dtype)));
+  d.constant = layout_.add(constants_.back());
+  const bool takesPlace =
+      !isPlain_[weight] && std::ranges::none_of(reordered_, [&](const Reordered& r) { return r.weight == weight; });
+  const BufferId id = takesPlace ? weight : static_cast<BufferId>(buffers.size());
+  if (takesPlace)
+    buffers[id] = std::move(d);
+  else
+    buffers.push_back(std::move(d));
+  reordered_.push_back({weight, order, id});
+  return id;
+}
+
+}  // namespace svod

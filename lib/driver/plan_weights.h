@@ -1,0 +1,42 @@
+// Weights as the kernels of a plan read them: each in the orders that its readers want.
+#pragma once
+#include <deque>
+#include <span>
+#include <vector>
+
+#include "driver/plan_builder.h"
+#include "plan/directory.h"
+
+namespace svod {
+
+/// Borrows everything; what stands in another order is added to `constants`.
+class PlanWeights {
+ public:
+  PlanWeights(const Model& model, const Schedule& schedule, std::span<const PlannedKernel> kernels,
+              WeightsLayout& layout, std::deque<std::vector<std::byte>>& constants);
+
+  /// Whether some step reads this buffer of the schedule as it is; and in any order.
+  bool isPlain(size_t buffer) const { return isPlain_[buffer]; }
+  bool isRead(size_t buffer) const { return isPlain_[buffer] || isReordered_[buffer]; }
+
+  /// The buffer that a launch reads at `slot`, one more of `buffers` where its order is new. The first order takes the
+  /// place of a weight that nobody reads as it is.
+  BufferId bufferFor(const ScheduleItem& launch, size_t slot, std::vector<BufferDesc>& buffers);
+
+ private:
+  const ConstantLayout* orderOf(const ScheduleItem& item, size_t slot) const;
+
+  struct Reordered {
+    BufferId weight;
+    const ConstantLayout* order;
+    BufferId buffer;
+  };
+  const Model& model_;
+  std::span<const PlannedKernel> kernels_;
+  WeightsLayout& layout_;
+  std::deque<std::vector<std::byte>>& constants_;
+  std::vector<bool> isPlain_, isReordered_;  // by buffer of the schedule
+  std::vector<Reordered> reordered_;
+};
+
+}  // namespace svod

@@ -1,0 +1,17 @@
+#include "tensor/parameters.h"
+
+namespace svod {
+
+namespace {
+
+#define PARAMETER(type, name, value, what, from) {std::string_view(#name).substr(1), value, what, Origin::from},
+constexpr ParameterInfo kParameters[] = {
+#include "tensor/parameters.def"
+};
+#undef PARAMETER
+
+}  // namespace
+
+std::span<const ParameterInfo> graphParameters() { return kParameters; }
+
+}  // namespace svod
