@@ -89,6 +89,13 @@ output y = x * sin(cast(iota(size=300000), dtype=f32))
     def test_opts_reach_the_kernel(self):
         plan = self.compile(self.graph(), "--opts", "z=upcast(0,2)")
         self.assertEqual([k["opts"] for k in plan["kernels"]], ["upcast(0,2)"])
+        sources = []
+        for opts in ("", "upcast(0,2)"):
+            kernel, = self.compile(self.graph(), "--target", "c", "--opts", "z=" + opts)["kernels"]
+            shown = self.svodc("inspect", self.folder / "plan", "--source").stdout
+            self.assertIn(f"void {kernel['symbol']}(", shown)
+            sources.append(shown.partition("void ")[2])  # opts are listed before it
+        self.assertNotEqual(*sources)
         self.fails(1, "compile", self.graph(), "-o", self.folder / "q", "--opts", "z=upcast(9,2)", says="[bad-opt]")
         for useless in ("order(0,1)", "tile(0,4)", "stream(0)", "upcast(0,2) prefetch(1,2,16)"):
             self.fails(1, "compile", self.graph(), "-o", self.folder / "q", "--opts", "z=" + useless, says="changes nothing")

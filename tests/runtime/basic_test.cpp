@@ -72,6 +72,27 @@ TEST_CASE("a plan describes itself before anything is allocated") {
   CHECK(svod_plan_variable(plan.get(), 1, &variable) != 0);
 }
 
+TEST_CASE("outputs are counted and found, by name and by position") {
+  TempFolder folder;
+  PlanBuilder b;
+  const Expr n = Expr::variable(b.variable("n", 0, 16));
+  const BufferId x = b.input("x", 16, n), first = b.output("first", 16, n), second = b.output("second", 16, n);
+  b.launch("k_double", {x, first}, {R, W}, {n});
+  b.launch("k_add", {x, first, second}, {R, R, W}, {n});
+  b.write(folder / "p");
+  const PlanHandle plan = loadPlan(folder / "p");
+  svod_plan_info info = {};
+  svod_plan_get_info(plan.get(), &info);
+  CHECK(info.outputs == 2);
+  CHECK(svod_plan_find(plan.get(), SVOD_OUTPUT, "first") == 0);
+  CHECK(svod_plan_find(plan.get(), SVOD_OUTPUT, "second") == 1);
+  CHECK(svod_plan_find(plan.get(), SVOD_OUTPUT, "third") == SVOD_NONE);
+  svod_tensor tensor = {};
+  REQUIRE(svod_plan_tensor(plan.get(), SVOD_OUTPUT, 1, &tensor) == 0);
+  CHECK(std::string(tensor.name) == "second");
+  CHECK(svod_plan_tensor(plan.get(), SVOD_OUTPUT, 2, &tensor) != 0);
+}
+
 TEST_CASE("a variable has a name and both bounds") {
   TempFolder folder;
   PlanBuilder b;
