@@ -132,7 +132,7 @@ SEGMENTATION = [
 
 
 class Detector(nn.Module):
-    """Boxes, scores and labels of one image."""
+    """Boxes, scores, labels and keypoints of one image."""
 
     def __init__(self, model):
         super().__init__()
@@ -141,7 +141,8 @@ class Detector(nn.Module):
     def forward(self, image):
         found = self.model([image])
         found = (found[1] if isinstance(found, tuple) else found)[0]
-        return tuple(found[name] for name in ("boxes", "scores", "labels") if name in found)
+        names = ("boxes", "scores", "labels", "keypoints", "keypoints_scores")
+        return tuple(found[name] for name in names if name in found)
 
 
 def one_image(height=96, width=96):
@@ -167,16 +168,19 @@ def retinanet():
                                topk_candidates=50, **SMALL)
 
 
-def ssdlite():
+def alive(model):
     """With weights of a size that keeps signals alive: torchvision's own make of every box nearly the same score, and
     which of equal ones are taken is nobody's to say."""
-    model = detection.ssdlite320_mobilenet_v3_large(weights_backbone=None, num_classes=5, topk_candidates=30)
     for layer in model.modules():
         if isinstance(layer, torch.nn.Conv2d):
             torch.nn.init.kaiming_normal_(layer.weight)
     for last in (*model.head.classification_head.module_list, *model.head.regression_head.module_list):
-        last[-1].weight.data *= 0.03
+        (last[-1] if isinstance(last, torch.nn.Sequential) else last).weight.data *= 0.03
     return model
+
+
+def ssdlite():
+    return alive(detection.ssdlite320_mobilenet_v3_large(weights_backbone=None, num_classes=5, topk_candidates=30))
 
 
 def faster_rcnn(make=detection.FasterRCNN):
@@ -187,11 +191,29 @@ def mask_rcnn():
     return faster_rcnn(detection.MaskRCNN)
 
 
+def keypoint_rcnn():
+    return detection.KeypointRCNN(fpn(), num_keypoints=5, rpn_pre_nms_top_n_test=50, rpn_post_nms_top_n_test=20,
+                                  **SMALL | {"num_classes": 2})
+
+
+def fcos():
+    from torchvision.ops.feature_pyramid_network import LastLevelP6P7
+    return detection.FCOS(fpn(returned_layers=[2, 3, 4], extra_blocks=LastLevelP6P7(256, 256)), topk_candidates=50, **SMALL)
+
+
+def ssd300():
+    """With weights as those of ssdlite."""
+    return alive(detection.ssd300_vgg16(weights=None, weights_backbone=None, num_classes=5, topk_candidates=30))
+
+
 DETECTION = [
     detector("faster_rcnn", faster_rcnn),
     detector("mask_rcnn", mask_rcnn),
+    detector("keypoint_rcnn", keypoint_rcnn),
+    detector("fcos", fcos),
     detector("retinanet", retinanet),
     # Resized to 320 by scales that f32 has exactly, as ONNX Runtime computes positions in it.
+    detector("ssd300", ssd300, sizes=((300, 300), (150, 300), (300, 150))),
     detector("ssdlite320", ssdlite, sizes=((320, 320), (160, 320), (128, 256))),
 ]
 

@@ -2,12 +2,16 @@
 #pragma once
 #include <onnx.pb.h>
 
+#include <span>
 #include <string>
 #include <vector>
 
+#include "ir/dtype.h"
+
 namespace svod {
 
-/// A carried value whose next value is Concat(itself, fresh), and which nothing else in the body uses.
+/// A carried value whose next value is Concat(itself, fresh), and which nothing else in the body uses. Casts to the
+/// dtype it has may stand between.
 struct GrownState {
   size_t state = 0;   // among the carried values
   std::string made;   // the name of the Concat's result, an output of the body
@@ -16,7 +20,7 @@ struct GrownState {
 };
 
 /// The carried values of this kind in a body of inputs (step, condition, carried ..) and outputs (condition, carried
-/// .., collected ..), as Loop has them.
-std::vector<GrownState> grownStates(const proto::GraphProto& body, size_t carried);
+/// .., collected ..), as Loop has them; `carried` are their dtypes.
+std::vector<GrownState> grownStates(const proto::GraphProto& body, std::span<const DType> carried);
 
 }  // namespace svod

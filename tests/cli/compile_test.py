@@ -54,6 +54,19 @@ output z = x + slice(y, starts=[0], ends=[(m + 1) // 2])
         self.assertEqual(plan["equalSizes"], [{"a": "n", "b": "(m+1)//2", "text": "halves"}])
         self.assertEqual(plan["expectations"], [])
 
+    def test_devices_are_named_by_a_flag(self):
+        graph = self.graph("svod 1\ninput x: f32[8]\noutput y = relu(copy(x, device=near))\n")
+        plan = self.compile(graph, "--device", "near=cpu", "--verify")
+        self.assertEqual([device["name"] for device in plan["devices"]], ["cpu", "near"])
+        self.fails(2, "compile", graph, "-o", self.folder / "other", "--device", "near=c", says="another target than the plan")
+        self.fails(1, "compile", graph, "-o", self.folder / "other", says="near")
+        for device in ("near", "near=cpu", "near=c"):
+            self.svodc("check", graph, "--device", device)
+        self.fails(2, "check", graph, "--device", "near=mars", says="mars")
+        model = ROOT / "tests/onnx/corpus/onnx/shapes.onnx"
+        for command in (["compile", model, "-o", self.folder / "other"], ["check", model]):
+            self.fails(2, *command, "--device", "near", says="graph files")
+
     def test_long_sizes_can_be_read(self):
         names = "abcdefghij"
         dims = [f"{a} + {b}" for a, b in zip(names[::2], names[1::2])]

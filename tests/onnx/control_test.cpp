@@ -110,6 +110,26 @@ TEST_CASE("what many steps put behind a value is collected, and put there at onc
   CHECK(run(import) == f32({1}, {21}));
 }
 
+TEST_CASE("a value that grows may pass casts to its own dtype only") {
+  for (int64_t dtype : {1, 11, 6}) {  // f32, which x has, f64 and i32
+    OnnxMaker m;
+    m.input("x", {"1"}).floats("half", {1}, {0.5F}).ints("count", {}, {20}).output("y");
+    proto::NodeProto& loop = m.node("Loop", {"count", "", "x"}, {"y"});
+    proto::GraphProto& body = addGraph(loop, "body", {"i", "on", "s"}, {"on", "t"});
+    auto& nodes = *body.mutable_node();
+    addNode(nodes, "Cast", {"s"}, {"a"}), addNode(nodes, "Cast", {"a"}, {"b"});
+    addAttribute(nodes[0], "to", dtype), addAttribute(nodes[1], "to", int64_t{1});
+    addNode(nodes, "Concat", {"b", "half"}, {"t"});
+    addAttribute(nodes[2], "axis", int64_t{0});
+    OnnxImport import = m.import();
+    CHECK(loopCount(import) == (dtype == 1 ? 1 : 0));
+    HostTensor y = run(import);  // x is [0]
+    REQUIRE(y.dims == std::vector<int64_t>{21});
+    CHECK(y.at(20) == Scalar::ofFloat(DType::F32, 0.5));
+    CHECK(y.at(1) == Scalar::ofFloat(DType::F32, dtype == 6 ? 0.0 : 0.5));
+  }
+}
+
 TEST_CASE("a value that grows and is read by its steps is laid out, also over many") {
   OnnxMaker m;
   m.input("x", {"1"}).ints("count", {}, {20}).output("y");

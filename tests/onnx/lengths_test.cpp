@@ -403,8 +403,11 @@ TEST_CASE("what the steps of a loop put behind a value, as often as a run says")
           addAttribute(nodes[nodes.size() - 1], "axis", int64_t{0});
           fresh = "bits";
         }
+        const std::string carried = axis == 0 ? "same" : "all";
+        if (axis == 0)
+          addNode(nodes, "Cast", {"all"}, {"same"}), addAttribute(nodes[nodes.size() - 1], "to", int64_t{1});
         addNode(nodes, "Unsqueeze", {fresh, "along"}, {"behind"}),
-            addNode(nodes, "Concat", {"all", "behind"}, {"more"});
+            addNode(nodes, "Concat", {carried, "behind"}, {"more"});
         addAttribute(nodes[nodes.size() - 1], "axis", axis);
       };
       const std::string what = "axis " + std::to_string(axis) + ", " + std::to_string(rows) + " first";

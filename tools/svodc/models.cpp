@@ -7,8 +7,21 @@
 
 namespace svod {
 
+namespace {
+
+/// Values are put on devices by statements of a graph file; a model has none.
+Status noDevices(const LoadOptions& options) {
+  if (options.devices.empty()) return {};
+  return fail(
+      Diag::Usage, "--device " + options.devices[0] + " is for graph files, and this is an ONNX model",
+      "svodc convert writes it as a graph file, in which copy(x, device=" + options.devices[0] + ") puts values there");
+}
+
+}  // namespace
+
 Result<Model> readModel(const std::string& path, const LoadOptions& options, std::vector<Error>& notes) {
   if (isOnnxPath(path)) {
+    SVOD_CHECK(noDevices(options));
     OnnxImport import = importOnnx(path, options);
     notes = std::move(import.notes);
     return std::move(import.model);
@@ -19,6 +32,7 @@ Result<Model> readModel(const std::string& path, const LoadOptions& options, std
 
 Result<Checkup> checkModel(const std::string& path, const LoadOptions& options) {
   if (isOnnxPath(path)) {
+    SVOD_CHECK(noDevices(options));
     OnnxImport import = importOnnx(path, options);
     return Checkup{
         std::move(import.errors), std::move(import.notes), import.counts.inputs, import.counts.outputs, "nodes",

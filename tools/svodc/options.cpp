@@ -134,6 +134,14 @@ int jobsOf(int64_t wanted) {
   return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
 
+Status oneTarget(const Flags& flags) {
+  for (const std::string& text : flags.device)
+    if (size_t at = text.find('='); at != std::string::npos && text.substr(at + 1) != flags.target)
+      return fail(Diag::Usage, "--device '" + text + "' is for another target than the plan, " + flags.target,
+                  "one plan has one target: --device " + text.substr(0, at) + "=" + flags.target);
+  return {};
+}
+
 }  // namespace
 
 Result<CpuTarget> cpuTarget(const Flags& flags) {
@@ -150,6 +158,7 @@ Result<CompileOptions> compileOptions(const Request& request) {
   if (!flags.cc.empty() && flags.target != "c")
     return fail(Diag::Usage, "--cc is for --target c; target " + flags.target + " needs no compiler",
                 "leave --cc out, or add --target c");
+  SVOD_CHECK(oneTarget(flags));
   CompileOptions options;
   options.name = graphName(request.files.at(0));
   SVOD_TRY(options.target, targetByName(flags.target));
@@ -170,7 +179,7 @@ Result<CompileOptions> compileOptions(const Request& request) {
 namespace {
 
 /// NAME or NAME=TARGET, with names that copy(x, device=NAME) can write.
-Result<std::vector<std::string>> deviceNames(const std::vector<std::string>& given, const std::string& target) {
+Result<std::vector<std::string>> deviceNames(const std::vector<std::string>& given) {
   constexpr size_t kMost = 63;  // and the host
   const auto isLetter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
   const auto isPart = [&](char c) { return isLetter(c) || (c >= '0' && c <= '9'); };
@@ -179,10 +188,8 @@ Result<std::vector<std::string>> deviceNames(const std::vector<std::string>& giv
     const std::string name = text.substr(0, text.find('='));
     if (name.empty() || !isLetter(name[0]) || !std::ranges::all_of(name, isPart))
       return fail(Diag::Usage, "--device '" + text + "' has no name",
-                  "letters, digits and _, such as --device near=" + target);
-    if (name.size() < text.size() && text.substr(name.size() + 1) != target)
-      return fail(Diag::Usage, "--device '" + text + "' is for another target than the plan, " + target,
-                  "one plan has one target: --device " + name + "=" + target);
+                  "letters, digits and _, such as --device near or --device near=cpu");
+    if (name.size() < text.size()) SVOD_CHECK(targetByName(text.substr(name.size() + 1)));
     if (name == "cpu" || std::ranges::find(names, name) != names.end())
       return fail(Diag::Usage, "--device '" + name + "' is there already",
                   "cpu is the host, and every other device needs a name of its own");
@@ -218,7 +225,7 @@ Result<LoadOptions> loadOptions(const Flags& flags) {
     SVOD_TRY(auto option, parseHostOpOption(text));
     options.hostOps.push_back(std::move(option));
   }
-  SVOD_TRY(options.devices, deviceNames(flags.device, flags.target));
+  SVOD_TRY(options.devices, deviceNames(flags.device));
   return options;
 }
 

@@ -193,7 +193,9 @@ class StepsInPlan {
 };
 
 StepsInPlan::StepsInPlan(const LoopNode& loop) : loop_(loop), n_(loop.n), carried_(loop.state.size()) {
-  if (const proto::GraphProto* body = n_.graphText("body")) grown_ = grownStates(*body, carried_);
+  std::vector<DType> dtypes;
+  for (const Tensor& state : loop_.state) dtypes.push_back(state.dtype());
+  if (const proto::GraphProto* body = n_.graphText("body")) grown_ = grownStates(*body, dtypes);
   for (const GrownState& g : grown_) others_.push_back({g.made, g.fresh});
   for (int i = static_cast<int>(carried_); i < n_.resultCount; ++i)
     if (n_.wants(i)) collected_.push_back(i);
