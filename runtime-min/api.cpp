@@ -1,51 +1,11 @@
 // The C interface: turns handles, null pointers and exceptions into what the C++ inside expects, and back.
-#include <cstring>
-#include <new>
-#include <stdexcept>
+#include <algorithm>
 
-#include "runtime-min/handles.h"
+#include "runtime-min/api_error.h"
 
 namespace {
 
 using namespace svod;
-
-/// Cuts at the end of a character, not inside one.
-void copyText(char* to, size_t room, std::string_view text) {
-  size_t length = std::min(text.size(), room - 1);
-  while (length > 0 && length < text.size() && (static_cast<unsigned char>(text[length]) & 0xc0) == 0x80) length--;
-  std::memcpy(to, text.data(), length);
-  to[length] = '\0';
-}
-
-int report(const Error& from, svod_error* to) {
-  const DiagInfo& row = info(from.diag);
-  if (to != nullptr) {
-    to->exit_code = row.exitCode;
-    copyText(to->code, sizeof to->code, row.code);
-    copyText(to->message, sizeof to->message, from.message);
-    copyText(to->help, sizeof to->help, from.help);
-  }
-  return row.exitCode;
-}
-
-/// Runs `body`, which returns a Status; no exception passes.
-template <class Body>
-int guard(svod_error* error, Body body) noexcept {
-  try {
-    Status status = body();
-    return status ? 0 : report(status.error(), error);
-  } catch (const std::bad_alloc&) {
-    return report(Error{Diag::DeviceFailure, "out of memory", "", {}, {}}, error);
-  } catch (const std::exception& exception) {
-    return report(Error{Diag::DeviceFailure, exception.what(), "", {}, {}}, error);
-  }
-}
-
-Status checkIndex(size_t index, size_t count, const char* what) {
-  if (index < count) return {};
-  return fail(Diag::UnknownPort, std::string("there is no ") + what + " " + std::to_string(index) + ": the plan has " +
-                                     std::to_string(count));
-}
 
 const char* wordOf(svod_kind kind) {
   constexpr const char* kWords[] = {"input", "output", "state", "variable"};
@@ -178,6 +138,7 @@ int svod_set_variable(svod_instance* instance, size_t index, int64_t value, svod
   return guard(error, [&]() -> Status {
     const std::vector<VariableId>& ids = instance->inner->loaded().variables();
     SVOD_CHECK(checkIndex(index, ids.size(), "variable"));
+    SVOD_CHECK(checkIdle(instance));
     return instance->inner->bindings().setVariable(ids[index], value);
   });
 }
@@ -191,6 +152,7 @@ int svod_bind_input(svod_instance* instance, size_t index, const char* dtype, co
                     const void* data, svod_error* error) {
   return guard(error, [&]() -> Status {
     SVOD_CHECK(checkIndex(index, instance->inner->loaded().plan().inputs.size(), "input"));
+    SVOD_CHECK(checkIdle(instance));
     return instance->inner->bindings().bindInput(index, dtype, {shape, rank}, data);
   });
 }
@@ -198,6 +160,7 @@ int svod_bind_input(svod_instance* instance, size_t index, const char* dtype, co
 int svod_bind_output(svod_instance* instance, size_t index, void* data, uint64_t bytes, svod_error* error) {
   return guard(error, [&]() -> Status {
     SVOD_CHECK(checkIndex(index, instance->inner->loaded().plan().outputs.size(), "output"));
+    SVOD_CHECK(checkIdle(instance));
     return instance->inner->bindings().bindOutput(index, data, bytes);
   });
 }
@@ -235,11 +198,5 @@ void* svod_state_data(svod_instance* instance, size_t index) {
 }
 
 void svod_reset_states(svod_instance* instance) { instance->inner->resetStates(); }
-
-int svod_execute(svod_instance* instance, const svod_execute_options* options, svod_error* error) {
-  return guard(error, [&] { return instance->inner->execute(options != nullptr ? options->order_seed : 0); });
-}
-
-void svod_stop(svod_instance* instance) { instance->inner->run().stop(); }
 
 }  // extern "C"

@@ -2,6 +2,7 @@
 #pragma once
 #include <memory>
 
+#include "runtime-min/event.h"
 #include "runtime-min/instance.h"
 #include "svod/runtime.h"
 
@@ -10,6 +11,9 @@ struct svod_plan {
 };
 struct svod_pool {
   svod::Pool pool;
+};
+struct svod_event {
+  svod::Event event;
 };
 struct svod_instance {
   std::unique_ptr<svod::Instance> inner;

@@ -29,8 +29,7 @@ Result<std::vector<svod_host_entry>> hostEntries(const Program& program, const s
 Result<std::unique_ptr<Instance>> Instance::create(std::shared_ptr<const LoadedPlan> loaded,
                                                    const svod_instance_options& options, Pool* pool,
                                                    std::vector<Device*> devices) {
-  std::unique_ptr<Instance> instance(new Instance(std::move(loaded)));
-  instance->pool_ = pool;
+  std::unique_ptr<Instance> instance(new Instance(std::move(loaded), pool));
   Run::Config config;
   config.workers = pool == nullptr ? 1 : pool->threads();
   config.profile = options.profile != 0;
@@ -40,15 +39,23 @@ Result<std::unique_ptr<Instance>> Instance::create(std::shared_ptr<const LoadedP
   const svod_memory memory = config.memory;
   SVOD_TRY(config.functions, hostEntries(instance->loaded_->program(), options));
   SVOD_TRY(instance->run_, Run::create(*instance->loaded_, std::move(config)));
-  SVOD_CHECK(instance->allocate(memory));
+  instance->pointers_.resize(instance->loaded_->plan().buffers.size(), nullptr);
   SVOD_CHECK(instance->onDevices_.allocate(*instance->loaded_, std::move(devices), instance->pointers_));
+  SVOD_CHECK(instance->allocate(memory));
   instance->fillStates(memory.allocate == nullptr);
   return instance;
 }
 
+Instance::~Instance() {
+  if (submission_.isIdle()) return;
+  run_->stop();
+  submission_.stop();
+  (void)submission_.wait();
+}
+
+/// What lies on no device that was lent.
 Status Instance::allocate(const svod_memory& memory) {
   const Plan& plan = loaded_->plan();
-  pointers_.resize(plan.buffers.size(), nullptr);
   sizes_.resize(plan.buffers.size(), 0);
   for (BufferId id = 0; id < plan.buffers.size(); id++) {
     sizes_[id] = plan.buffers[id].bytes;
@@ -60,13 +67,14 @@ Status Instance::allocate(const svod_memory& memory) {
 
 Status Instance::allocateTogether(const svod_memory& memory) {
   const Plan& plan = loaded_->plan();
-  for (const DeviceDesc& device : plan.devices) {
-    SVOD_TRY(MemoryBlock arena, MemoryBlock::allocate(memory, device.arenaBytes, kPlanAlignment, "arena"));
+  for (DeviceId id = 0; id < plan.devices.size(); id++) {
+    const uint64_t bytes = onDevices_.has(id) ? 0 : plan.devices[id].arenaBytes;
+    SVOD_TRY(MemoryBlock arena, MemoryBlock::allocate(memory, bytes, kPlanAlignment, "arena"));
     blocks_.push_back(std::move(arena));
   }
   SVOD_TRY(MemoryBlock states, MemoryBlock::allocate(memory, loaded_->stateBytes(), kPlanAlignment, "states"));
   for (BufferId id = 0; id < plan.buffers.size(); id++)
-    if (plan.buffers[id].place == Place::Arena && plan.devices[plan.buffers[id].device].arenaBytes > 0)
+    if (plan.buffers[id].place == Place::Arena && blocks_[plan.buffers[id].device].data() != nullptr)
       pointers_[id] = blocks_[plan.buffers[id].device].data() + plan.buffers[id].offset;
   uint64_t offset = 0;
   for (const State& state : plan.states) {
@@ -81,7 +89,7 @@ Status Instance::allocateSeparately(const svod_memory& memory) {
   const Plan& plan = loaded_->plan();
   for (BufferId id = 0; id < plan.buffers.size(); id++) {
     const BufferDesc& buffer = plan.buffers[id];
-    if (buffer.place != Place::Arena && buffer.place != Place::State) continue;
+    if (buffer.place != Place::State && (buffer.place != Place::Arena || onDevices_.has(buffer.device))) continue;
     SVOD_TRY(MemoryBlock block,
              MemoryBlock::allocate(memory, buffer.bytes, byteSize(buffer.dtype), buffer.name.c_str()));
     pointers_[id] = block.data();
@@ -122,21 +130,29 @@ void Instance::placeExternal() {
   }
 }
 
-Status Instance::execute(uint64_t seed) {
+Status Instance::prepare() {
   SVOD_CHECK(bindings_.complete());
-  if (prepared_ != bindings_.version()) {
-    prepared_ = UINT64_MAX;
-    placeExternal();
-    chooseHugePages();
-    SVOD_CHECK(run_->prepare(bindings_.values(), pointers_, sizes_, onDevices_.arguments()));
-    prepared_ = bindings_.version();
+  if (prepared_ == bindings_.version()) return {};
+  prepared_ = UINT64_MAX;
+  placeExternal();
+  chooseHugePages();
+  SVOD_CHECK(run_->prepare(bindings_.values(), pointers_, sizes_, onDevices_.arguments()));
+  prepared_ = bindings_.version();
+  return {};
+}
+
+Status Instance::runPrepared(uint64_t seed) {
+  if (run_->lostMemory()) {
+    SVOD_CHECK(onDevices_.copyConstants());
+    run_->restoredMemory();
   }
-  if (needsConstants_) SVOD_CHECK(onDevices_.copyConstants());
-  needsConstants_ = false;
-  const Status status = run_->execute(pool_, seed);
-  needsConstants_ = run_->lostMemory();
-  SVOD_CHECK(status);
+  SVOD_CHECK(run_->execute(pool_, seed));
   return checkExpectations();
+}
+
+Status Instance::execute(uint64_t seed) {
+  SVOD_CHECK(prepare());
+  return runPrepared(seed);
 }
 
 /// In an arena much larger than what a run uses, whose rows lie far apart, a huge page would hold little.

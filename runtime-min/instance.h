@@ -8,6 +8,7 @@
 #include "runtime-min/loaded_plan.h"
 #include "runtime-min/memory_block.h"
 #include "runtime-min/run.h"
+#include "runtime-min/submission.h"
 
 namespace svod {
 
@@ -17,6 +18,7 @@ class Instance {
   static Result<std::unique_ptr<Instance>> create(std::shared_ptr<const LoadedPlan> loaded,
                                                   const svod_instance_options& options, Pool* pool,
                                                   std::vector<Device*> devices = {});
+  ~Instance();
 
   const LoadedPlan& loaded() const { return *loaded_; }
   Bindings& bindings() { return bindings_; }
@@ -24,10 +26,16 @@ class Instance {
   const Run& run() const { return *run_; }
   void* state(size_t index) const { return pointers_[loaded_->plan().states[index].buffer]; }
   void resetStates() { fillStates(false); }
+  /// execute() in two halves: checks everything and fixes what the run gets, then runs.
+  Status prepare();
+  Status runPrepared(uint64_t seed);
   Status execute(uint64_t seed);
+  Submission& submission() { return submission_; }
+  const Submission& submission() const { return submission_; }
 
  private:
-  explicit Instance(std::shared_ptr<const LoadedPlan> loaded) : loaded_(std::move(loaded)), bindings_(*loaded_) {}
+  Instance(std::shared_ptr<const LoadedPlan> loaded, Pool* pool)
+      : loaded_(std::move(loaded)), bindings_(*loaded_), pool_(pool), submission_(*this, pool) {}
   Status allocate(const svod_memory& memory);
   Status allocateTogether(const svod_memory& memory);
   Status allocateSeparately(const svod_memory& memory);
@@ -39,10 +47,10 @@ class Instance {
 
   std::shared_ptr<const LoadedPlan> loaded_;
   Bindings bindings_;
-  Pool* pool_ = nullptr;
+  Pool* pool_;
+  Submission submission_;
   std::unique_ptr<Run> run_;
   DeviceMemory onDevices_;
-  bool needsConstants_ = false;      // a device lost its memory
   std::vector<MemoryBlock> blocks_;  // arenas, that of the host first, and states
   std::vector<void*> pointers_;      // by BufferId
   std::vector<uint64_t> sizes_;      // by BufferId: bytes that are really there

@@ -26,7 +26,10 @@ Pool::Pool(size_t threads) {
 }
 
 Pool::~Pool() {
-  closing_ = true;
+  {
+    const std::lock_guard lock(mutex_);  // who submitted the last task is out of submit()
+    closing_ = true;
+  }
   epoch_.fetch_add(1);
   epoch_.notify_all();
   for (std::thread& thread : threads_) thread.join();
@@ -47,6 +50,41 @@ bool Pool::run(Job& job) {
   return true;
 }
 
+void Pool::submit(Task& task) {
+  const std::lock_guard lock(mutex_);
+  task.next_ = nullptr;
+  Task* last = first_.load(std::memory_order_relaxed);
+  while (last != nullptr && last->next_ != nullptr) last = last->next_;
+  if (last != nullptr)
+    last->next_ = &task;
+  else
+    first_.store(&task, std::memory_order_relaxed);
+  epoch_.fetch_add(1, std::memory_order_seq_cst);
+  epoch_.notify_one();
+}
+
+bool Pool::withdraw(Task& task) {
+  const std::lock_guard lock(mutex_);
+  Task* before = nullptr;
+  for (Task* at = first_.load(std::memory_order_relaxed); at != nullptr; before = at, at = at->next_) {
+    if (at != &task) continue;
+    if (before != nullptr)
+      before->next_ = task.next_;
+    else
+      first_.store(task.next_, std::memory_order_relaxed);
+    return true;
+  }
+  return false;
+}
+
+Task* Pool::take() {
+  if (first_.load(std::memory_order_relaxed) == nullptr) return nullptr;
+  const std::lock_guard lock(mutex_);
+  Task* task = first_.load(std::memory_order_relaxed);
+  if (task != nullptr) first_.store(task->next_, std::memory_order_relaxed);
+  return task;
+}
+
 void Pool::threadMain(uint32_t worker) {
   uint32_t seen = 0;
   for (;;) {
@@ -54,6 +92,7 @@ void Pool::threadMain(uint32_t worker) {
     epoch_.wait(seen);
     seen = epoch_.load(std::memory_order_seq_cst);
     if (closing_) return;
+    while (Task* task = take()) task->perform();
     inside_.fetch_add(1, std::memory_order_seq_cst);
     if (Job* job = job_.load(std::memory_order_seq_cst)) job->work(worker);
     inside_.fetch_sub(1, std::memory_order_seq_cst);

@@ -1,8 +1,9 @@
-// Worker threads that sleep until a run is offered to them.
+// Worker threads that sleep until there is something to do: a run to begin, or one to join.
 #pragma once
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -17,6 +18,19 @@ class Job {
   ~Job() = default;
 };
 
+/// What one thread of a pool does when it is free, or somebody else who withdraws it.
+class Task {
+ public:
+  virtual void perform() = 0;  // may end with the task freed
+
+ protected:
+  ~Task() = default;
+
+ private:
+  friend class Pool;
+  Task* next_ = nullptr;
+};
+
 class Pool {
  public:
   /// `threads` counts the caller of run(). Throws std::system_error when a thread cannot be started.
@@ -28,14 +42,22 @@ class Pool {
   /// inside it. False, with nothing done, when another run has the pool.
   bool run(Job& job);
 
+  /// Tasks are begun in the order in which they were submitted, by the threads that are in no job.
+  void submit(Task& task);
+  /// True when nobody has begun it: it is the caller's then.
+  bool withdraw(Task& task);
+
  private:
   void threadMain(uint32_t worker);
+  Task* take();
 
   std::atomic<bool> busy_{false};
   alignas(64) std::atomic<uint32_t> epoch_{0};  // counts offers; threads sleep on it
   alignas(64) std::atomic<Job*> job_{nullptr};
   alignas(64) std::atomic<uint32_t> inside_{0};  // threads that may be touching job_
   std::atomic<bool> closing_{false};
+  std::mutex mutex_;                               // of the tasks
+  alignas(64) std::atomic<Task*> first_{nullptr};  // changed under the mutex
   std::vector<std::thread> threads_;
 };
 

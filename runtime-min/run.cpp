@@ -248,7 +248,7 @@ Status Run::execute(Pool* pool, uint64_t seed) {
     lostMemory_ = devices_.recover() || lostMemory_;
   }
   // A stop that came too late for this run ends the next one, so that nobody waits for it in vain.
-  if (!status) stop_.store(false, std::memory_order_relaxed);
+  if (!status) clearStop();
   return status;
 }
 

@@ -42,10 +42,13 @@ class Run final : public Job {
   /// Runs all steps; `seed` not 0 draws the order of independent steps from it.
   Status execute(Pool* pool, uint64_t seed);
   void stop() { stop_.store(true, std::memory_order_relaxed); }
+  bool isStopped() const { return stop_.load(std::memory_order_relaxed); }
+  void clearStop() { stop_.store(false, std::memory_order_relaxed); }
   Profile& profile() { return profile_; }
   const Profile& profile() const { return profile_; }
-  /// Whether a device failed and started anew since this was asked last: what was copied to it may be gone.
-  bool lostMemory() { return std::exchange(lostMemory_, false); }
+  /// Whether a device failed and started anew: what was copied to it before runs may be gone.
+  bool lostMemory() const { return lostMemory_; }
+  void restoredMemory() { lostMemory_ = false; }
 
   void work(uint32_t worker) override;
 

@@ -124,6 +124,32 @@ TEST_CASE("a device that fails or is lost ends the run with the step named, and 
     }
 }
 
+TEST_CASE("the arena of a lent device is reserved there and not on the host") {
+  TempFolder folder;
+  writeLoop(folder / "p");
+  auto loaded = LoadedPlan::fromDirectory(folder / "p", WeightsCheck::Small);
+  REQUIRE(loaded);
+  for (const int separate : {0, 1}) {
+    std::vector<std::string> asked;
+    svod_memory memory = {};
+    memory.user = &asked;
+    memory.separate = separate;
+    memory.allocate = [](void* user, uint64_t bytes, uint64_t alignment, const char* purpose) {
+      static_cast<std::vector<std::string>*>(user)->push_back(purpose);
+      return std::aligned_alloc(alignment < 64 ? 64 : alignment, (bytes + 63) / 64 * 64);
+    };
+    memory.release = [](void*, void* data, uint64_t) { std::free(data); };
+    svod_instance_options options = {};
+    options.memory = &memory;
+    SeparateDevice device(1, 0);
+    auto instance = Instance::create(*loaded, options, nullptr, {nullptr, &device});
+    REQUIRE(instance);
+    CHECK(asked == std::vector<std::string>{separate != 0 ? "host" : "arena"});
+    CHECK(device.allocations() == 2);  // the arena and a weight
+    instance->reset();
+  }
+}
+
 TEST_CASE("copies between two separate devices, and within one") {
   TempFolder folder;
   PlanBuilder b;

@@ -3,17 +3,20 @@
  *   svod_plan* plan;          code and weights, shared by any number of instances
  *   svod_pool* pool;          worker threads, shared by any number of instances; optional
  *   svod_instance* instance;  memory, bindings and states of one user of the plan
+ *   svod_event* event;        a count that runs and threads wait for; optional
  *
  * Errors. Functions that can fail return 0, or the exit code a program would end with (1 bad argument or
- * input, 3 unsupported, 5 bad plan or wrong CPU, 6 failure while running, 74 file trouble, 75 stopped), and
- * fill *error when `error` is not NULL. Nothing is printed, no exception and no signal handler leaves the
- * library.
+ * input, 2 a call that does not fit a submitted run, 3 unsupported, 5 bad plan or wrong CPU, 6 failure while running,
+ * 74 file trouble, 75 stopped), and fill *error when `error` is not NULL. Nothing is printed, no exception and no
+ * signal handler leaves the library.
  *
  * Threads. A plan is immutable. An instance and its bindings belong to one thread at a time; different
- * instances run at once. The only threads are those of pools. There is no global state.
+ * instances run at once. Events are for any number of threads. The only threads are those of pools. There is no global
+ * state.
  *
  * Ownership. What a *_load or *_create function makes, the matching *_free function frees (NULL is allowed).
- * Instances keep their plan alive; a pool must outlive the instances made with it. Texts belong to the plan.
+ * Instances keep their plan alive; a pool must outlive the instances made with it, an event the runs that name it.
+ * Texts belong to the plan.
  *
  * Shapes count elements, offsets and sizes bytes, arrays are dense in C order, little endian. */
 #ifndef SVOD_RUNTIME_H
@@ -37,6 +40,7 @@ extern "C" {
 typedef struct svod_plan svod_plan;
 typedef struct svod_pool svod_pool;
 typedef struct svod_instance svod_instance;
+typedef struct svod_event svod_event;
 
 typedef struct svod_error {
   int exit_code;      /* as returned */
@@ -115,8 +119,8 @@ SVOD_API const char* svod_plan_host_function(const svod_plan* plan, size_t index
  * ----------------------------------------------------------------------------------------------- */
 
 /* Starts threads - 1 workers: the thread that calls svod_execute works too. 0 means one per processor that
- * this process may use. NULL when the system refuses. A pool serves one run at a time; a run that finds it
- * busy does all its work on its own thread. */
+ * this process may use. NULL when the system refuses. Its threads begin submitted runs, in their order, and join one
+ * run at a time; a run that finds them at another one does all its work on its own thread. */
 SVOD_API svod_pool* svod_pool_create(size_t threads);
 SVOD_API size_t svod_pool_threads(const svod_pool* pool);
 SVOD_API void svod_pool_free(svod_pool* pool);
@@ -179,6 +183,7 @@ typedef struct svod_instance_options {
 /* `options` may be NULL. Allocates everything: a run allocates nothing. States get their first contents. */
 SVOD_API int svod_instance_create(svod_plan* plan, const svod_instance_options* options, svod_instance** instance,
                                   svod_error* error);
+/* A submitted run is stopped, and waited for. */
 SVOD_API void svod_instance_free(svod_instance* instance);
 
 /* Gives a variable its value, until it is cleared. Variables that are whole dimensions of an input, or the only unknown
@@ -186,8 +191,8 @@ SVOD_API void svod_instance_free(svod_instance* instance);
 SVOD_API int svod_set_variable(svod_instance* instance, size_t index, int64_t value, svod_error* error);
 SVOD_API void svod_clear_variable(svod_instance* instance, size_t index);
 
-/* Lends the caller's memory, without a copy, until another binding; it must stay valid through svod_execute.
- * `data` is aligned for its dtype. `dtype` may be NULL (not checked). A shape with a zero needs no data. */
+/* Lends the caller's memory, without a copy, until another binding; it must stay valid through svod_execute, or
+ * svod_wait. `data` is aligned for its dtype. `dtype` may be NULL (not checked). A shape with a zero needs no data. */
 SVOD_API int svod_bind_input(svod_instance* instance, size_t index, const char* dtype, const uint64_t* shape,
                              size_t rank, const void* data, svod_error* error);
 /* `bytes` is the room at `data`; at least what svod_get_shape says is needed for the run. It must not overlap
@@ -216,8 +221,53 @@ typedef struct svod_execute_options {
  * are undefined and the instance can be used again. `options` may be NULL. */
 SVOD_API int svod_execute(svod_instance* instance, const svod_execute_options* options, svod_error* error);
 /* Makes a run in progress end early, with exit code 75. From any thread or signal handler; without a run in
- * progress, or when its last step has begun, the next one ends so. */
+ * progress, or when its last step has begun, the next one ends so. A submitted run that waits for events ends in
+ * svod_wait, whether they come or not. */
 SVOD_API void svod_stop(svod_instance* instance);
+
+/* ---- Submitted runs
+ * -------------------------------------------------------------------------------------------- */
+
+/* svod_submit and svod_wait are svod_execute in two halves, and the caller goes on between them: submits runs of other
+ * instances, fills the inputs of the next one. Between them the instance is the run's: only svod_poll, svod_wait,
+ * svod_stop and svod_instance_free may be called, the others that can fail end with exit code 2. What is bound must
+ * stay as it is. Neither allocates.
+ *
+ * A submitted run is begun by a thread of the pool, or by svod_wait where none has begun it yet. So without a pool, or
+ * with one of a single thread, all of it happens in svod_wait. */
+
+/* Events order runs without a thread that waits. An event counts up from 0. */
+SVOD_API svod_event* svod_event_create(void); /* NULL when memory ran out */
+SVOD_API void svod_event_free(svod_event* event);
+SVOD_API void svod_event_add(svod_event* event, uint64_t count);
+/* Runs that wait for it now or later end with exit code 75, before their first step; so does svod_event_wait. */
+SVOD_API void svod_event_fail(svod_event* event);
+/* Back to 0 and not failed. Nothing waits for it. */
+SVOD_API void svod_event_reset(svod_event* event);
+SVOD_API uint64_t svod_event_count(const svod_event* event);
+/* Returns when it has counted so far. Begins no run: one without a pool that is to count it must be in its svod_wait.
+ */
+SVOD_API int svod_event_wait(svod_event* event, uint64_t count, svod_error* error);
+
+typedef struct svod_event_point {
+  svod_event* event;
+  uint64_t count;
+} svod_event_point;
+
+typedef struct svod_submit_options {
+  uint64_t order_seed; /* as in svod_execute_options */
+  const svod_event_point*
+      after; /* the run begins when all of these are reached; stays as it is until svod_wait returns */
+  size_t after_count;
+  svod_event* done; /* counts one up when the run has ended well, fails when it ended with an error; may be NULL */
+} svod_submit_options;
+
+/* Checks what svod_execute checks before the first kernel, and returns. `options` may be NULL. */
+SVOD_API int svod_submit(svod_instance* instance, const svod_submit_options* options, svod_error* error);
+/* The end of the submitted run, and its error; for its order with others, `done` was counted before. */
+SVOD_API int svod_wait(svod_instance* instance, svod_error* error);
+/* 1 when svod_wait would not wait, or there is nothing to wait for; else 0. */
+SVOD_API int svod_poll(const svod_instance* instance);
 
 /* ---- Profile
  * ----------------------------------------------------------------------------------------------- */

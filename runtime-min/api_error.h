@@ -1,0 +1,32 @@
+// How functions of the C interface end: a Status or an exception becomes an exit code and a filled svod_error.
+#pragma once
+#include <exception>
+#include <new>
+#include <string>
+
+#include "runtime-min/handles.h"
+
+namespace svod {
+
+/// The exit code; `to` may be null.
+int report(const Error& from, svod_error* to);
+
+Status checkIndex(size_t index, size_t count, const char* what);
+
+/// The caller may use the instance: no submitted run does.
+Status checkIdle(const svod_instance* instance);
+
+/// Runs `body`, which returns a Status; no exception passes.
+template <class Body>
+int guard(svod_error* error, Body body) noexcept {
+  try {
+    Status status = body();
+    return status ? 0 : report(status.error(), error);
+  } catch (const std::bad_alloc&) {
+    return report(Error{Diag::DeviceFailure, "out of memory", "", {}, {}}, error);
+  } catch (const std::exception& exception) {
+    return report(Error{Diag::DeviceFailure, exception.what(), "", {}, {}}, error);
+  }
+}
+
+}  // namespace svod

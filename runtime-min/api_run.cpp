@@ -1,0 +1,58 @@
+// The C interface of runs and events.
+#include "runtime-min/api_error.h"
+
+using namespace svod;
+
+extern "C" {
+
+int svod_execute(svod_instance* instance, const svod_execute_options* options, svod_error* error) {
+  return guard(error, [&]() -> Status {
+    SVOD_CHECK(checkIdle(instance));
+    return instance->inner->execute(options != nullptr ? options->order_seed : 0);
+  });
+}
+
+int svod_submit(svod_instance* instance, const svod_submit_options* options, svod_error* error) {
+  return guard(error, [&]() -> Status {
+    SVOD_CHECK(checkIdle(instance));
+    SVOD_CHECK(instance->inner->prepare());
+    const svod_submit_options chosen = options != nullptr ? *options : svod_submit_options{};
+    instance->inner->submission().submit({chosen.after, chosen.after_count},
+                                         chosen.done != nullptr ? &chosen.done->event : nullptr, chosen.order_seed);
+    return {};
+  });
+}
+
+int svod_poll(const svod_instance* instance) {
+  const Submission& submission = instance->inner->submission();
+  return submission.isIdle() || submission.isDone() ? 1 : 0;
+}
+
+int svod_wait(svod_instance* instance, svod_error* error) {
+  return guard(error, [&]() -> Status {
+    if (instance->inner->submission().isIdle())
+      return fail(Diag::Usage, "the instance has no submitted run", "call svod_submit first");
+    return instance->inner->submission().wait();
+  });
+}
+
+void svod_stop(svod_instance* instance) {
+  instance->inner->run().stop();
+  instance->inner->submission().stop();
+}
+
+svod_event* svod_event_create(void) { return new (std::nothrow) svod_event; }
+void svod_event_free(svod_event* event) { delete event; }
+void svod_event_add(svod_event* event, uint64_t count) { event->event.add(count); }
+void svod_event_fail(svod_event* event) { event->event.fail(); }
+void svod_event_reset(svod_event* event) { event->event.reset(); }
+uint64_t svod_event_count(const svod_event* event) { return event->event.count(); }
+
+int svod_event_wait(svod_event* event, uint64_t count, svod_error* error) {
+  return guard(error, [&]() -> Status {
+    if (event->event.wait(count)) return {};
+    return fail(Diag::Interrupted, "the event failed", "svod_wait of the run that it belongs to says why");
+  });
+}
+
+}  // extern "C"
