@@ -41,7 +41,7 @@ std::string flagForm(const CommandFlag& flag) {
 }
 
 CLI::Option* addFlag(CLI::App& app, const CommandFlag& flag) {
-  const std::string names = (flag.shortName.empty() ? "" : "-" + std::string(flag.shortName) + ",") + dashed(flag);
+  const std::string names = (flag.shortName.size() != 1 ? "" : "-" + std::string(flag.shortName) + ",") + dashed(flag);
   CLI::Option* option = std::visit(
       [&](auto* into) {
         if constexpr (std::is_same_v<decltype(into), bool*>)
@@ -82,6 +82,13 @@ Error explained(const std::string& program, std::span<const CommandFlag> flags, 
   return usage(program, dashed(*flag) + " needs a " + (whole ? "whole number" : "number") + got, about);
 }
 
+/// CLI11 knows short names of one letter: longer ones become long names.
+std::string longForm(const std::string& word, std::span<const CommandFlag> flags) {
+  for (const CommandFlag& flag : flags)
+    if (flag.shortName.size() > 1 && word == "-" + std::string(flag.shortName)) return dashed(flag);
+  return word;
+}
+
 Error unknownFlag(const std::string& program, std::span<const CommandFlag> flags, const std::string& word) {
   const std::string name = word.substr(0, word.find('='));
   std::vector<std::string> known;
@@ -100,7 +107,8 @@ Status parseCommandFlags(const std::string& program, std::span<const CommandFlag
   app.add_option("file", files)->allow_extra_args(false);
   for (const CommandFlag& flag : flags) addFlag(app, flag);
   try {
-    std::vector<std::string> reversed(words.rbegin(), words.rend());  // CLI11 takes them from the back
+    std::vector<std::string> reversed;  // CLI11 takes them from the back
+    for (auto word = words.rbegin(); word != words.rend(); ++word) reversed.push_back(longForm(*word, flags));
     app.parse(std::move(reversed));
   } catch (const CLI::ParseError& error) {
     return fail(explained(program, flags, error));

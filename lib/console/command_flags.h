@@ -13,7 +13,7 @@ namespace svod {
 
 /// One flag and the variable it sets, which holds the default before.
 struct CommandFlag {
-  std::string_view name, shortName;  // without dashes; "" for no short name
+  std::string_view name, shortName;  // without dashes; "" for no short name. Of several letters: a word of its own, -MF
   std::string_view value;            // such as "FILE"; "" for a switch
   std::string_view preset;           // the default for the help; "" for none
   std::string_view env;              // the environment variable with the same meaning, or ""

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 
 #include "data/mapped_file.h"
@@ -83,6 +84,14 @@ Status writeDirectly(const std::string& path, Chunks chunks) {
   return fillAndClose(fd, chunks, path, Flush::Sometime);
 }
 
+/// `now`, which holds these chunks, gets the time of `old` if that holds the same.
+void keepTime(const std::string& old, const std::string& now, Chunks chunks) {
+  struct stat status{};
+  if (!holdsChunks(old, chunks) || ::stat(old.c_str(), &status) != 0) return;
+  const timespec times[] = {status.st_atim, status.st_mtim};
+  (void)::utimensat(AT_FDCWD, now.c_str(), times, 0);
+}
+
 bool hasNoExchange(int error) { return error == EINVAL || error == ENOSYS; }
 
 /// What a step of putting a folder in its place came to: another process may have done the same just before.
@@ -150,6 +159,29 @@ Status writeFileAtomic(const std::string& path, std::string_view text) {
   return writeChunksAtomic(path, Chunks(&bytes, 1));
 }
 
+bool holdsChunks(const std::string& path, Chunks chunks) {
+  const Result<MappedFile> file = MappedFile::open(path);
+  if (!file) return false;
+  std::span<const std::byte> rest = file->bytes();
+  for (std::span<const std::byte> chunk : chunks) {
+    if (chunk.empty()) continue;
+    if (chunk.size() > rest.size() || std::memcmp(chunk.data(), rest.data(), chunk.size()) != 0) return false;
+    rest = rest.subspan(chunk.size());
+  }
+  return rest.empty();
+}
+
+Status checkFolderOf(const std::string& path) {
+  const std::string target = resolved(withoutTrailingSlashes(path)), folder = folderOf(target);
+  struct stat status{};
+  if (::stat(target.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) return {};
+  int error = ::stat(folder.c_str(), &status) != 0 ? errno : S_ISDIR(status.st_mode) ? 0 : ENOTDIR;
+  if (error == ENOENT) return fail(ioError("cannot create", path, error).withHelp("make the folder '" + folder + "'"));
+  if (error == 0 && ::access(folder.c_str(), W_OK | X_OK) != 0) error = errno;
+  if (error != 0) return fail(ioError("cannot create", path, error));
+  return {};
+}
+
 namespace {
 
 /// A filled temporary file that is put in the place of another one, and can be taken back.
@@ -211,6 +243,19 @@ Status writeFilesAtomic(std::span<const NewFile> files) {
 
 namespace {
 
+/// Whether the folder has exactly these files, with these bytes.
+bool holdsFiles(const std::string& folder, std::span<const FileContent> files) {
+  std::error_code error;
+  size_t entries = 0;
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    if (entry->is_symlink()) return false;
+    entries++;
+  }
+  if (error || entries != files.size()) return false;
+  return std::ranges::all_of(
+      files, [&](const FileContent& file) { return holdsChunks(folder + "/" + file.name, file.chunks); });
+}
+
 /// Creates `target` from the filled folder, or exchanges them, whatever other processes do to that name meanwhile.
 Status placeFolder(Temporary& temporary, const std::string& target, const std::string& shown,
                    const std::function<bool(const std::string&)>& mayReplace) {
@@ -236,6 +281,7 @@ Status placeFolder(Temporary& temporary, const std::string& target, const std::s
 Status writeDirectoryAtomic(const std::string& path, std::span<const FileContent> files,
                             const std::function<bool(const std::string&)>& mayReplace) {
   const std::string target = resolved(withoutTrailingSlashes(path));
+  if (holdsFiles(target, files) && mayReplace(target)) return {};
   Temporary temporary;
   auto create = [](const std::string& name) { return ::mkdir(name.c_str(), 0777) == 0; };
   if (!temporary.createBeside(target, create)) return fail(ioError("cannot create", path, errno));
@@ -244,6 +290,7 @@ Status writeDirectoryAtomic(const std::string& path, std::span<const FileContent
     const int fd = createFile(name);
     if (fd < 0) return fail(ioError("cannot write", shown, errno));
     SVOD_CHECK(fillAndClose(fd, file.chunks, shown, Flush::BeforeRename));
+    keepTime(target + "/" + file.name, name, file.chunks);
   }
   flushFolder(temporary.path());
   SVOD_CHECK(placeFolder(temporary, target, path, mayReplace));

@@ -25,6 +25,11 @@ Status writeChunksAtomic(const std::string& path, std::span<const std::span<cons
                          Flush flush = Flush::BeforeRename);
 Status writeFileAtomic(const std::string& path, std::string_view text);
 
+/// Whether a regular file stands at `path` that holds exactly these chunks, one after the other.
+bool holdsChunks(const std::string& path, std::span<const std::span<const std::byte>> chunks);
+/// Diag::Io unless something new can be written at `path`: its folder is there and takes files. For before long work.
+Status checkFolderOf(const std::string& path);
+
 /// A file to be written beside others. The chunks are borrowed.
 struct NewFile {
   std::string path;
@@ -41,7 +46,8 @@ struct FileContent {
 };
 
 /// Creates the directory `path` with exactly these files. An existing directory is exchanged for the new one
-/// and deleted, but only if `mayReplace(path)` says so; anything else at `path` is an error.
+/// and deleted, but only if `mayReplace(path)` says so; anything else at `path` is an error. Files that keep their
+/// bytes keep their time, and where all do nothing is written: build tools then find nothing to do.
 Status writeDirectoryAtomic(const std::string& path, std::span<const FileContent> files,
                             const std::function<bool(const std::string&)>& mayReplace);
 

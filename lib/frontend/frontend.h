@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -36,7 +37,8 @@ struct LoadOptions {
   std::vector<std::pair<std::string, std::string>> states =
       {};  // --state: an input, and the output it is in the next run
   std::vector<HostOpOption> hostOps = {};
-  std::vector<std::string> devices = {};  // --device: besides cpu, what copy(x, device=NAME) may name
+  std::vector<std::string> devices = {};       // --device: besides cpu, what copy(x, device=NAME) may name
+  std::set<std::string>* filesRead = nullptr;  // gets the path of every file with weights that is opened
 };
 
 /// "n=1:64", "n=8", "n=m" or "h=8*k + 1".

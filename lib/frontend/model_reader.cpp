@@ -16,7 +16,7 @@ std::string directoryOf(const std::string& path) {
 }  // namespace
 
 ModelReader::ModelReader(const GraphFile& file, const LoadOptions& options)
-    : file_(file), options_(options), weights_(directoryOf(file.path)) {}
+    : file_(file), options_(options), weights_(directoryOf(file.path), options.filesRead) {}
 
 void ModelReader::read() {
   for (const std::string& device : options_.devices) builder_.addDevice(device);

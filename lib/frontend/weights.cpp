@@ -116,8 +116,11 @@ ConstData sharedBytes(DType dtype, ConstData data) {
   return isPacked(dtype) ? asMemory(dtype, {data.data, data.data + data.bytes}) : data;
 }
 
-std::string WeightLoader::resolve(const std::string& path) const {
-  return path.starts_with('/') || directory_.empty() ? path : directory_ + "/" + path;
+/// Where a file that is about to be opened lies.
+std::string WeightLoader::opened(const std::string& path) {
+  const std::string place = path.starts_with('/') || directory_.empty() ? path : directory_ + "/" + path;
+  if (filesRead_ != nullptr) filesRead_->insert(place);
+  return place;
 }
 
 Result<ConstData> WeightLoader::load(const GraphExpr& data, DType dtype, std::span<const int64_t> shape) {
@@ -156,13 +159,13 @@ Result<ConstData> WeightLoader::loadFile(const std::string& spec, DType dtype, s
   constexpr std::string_view kMark = ".safetensors";
   if (size_t at = spec.find(std::string(kMark) + ":"); at != std::string::npos) {
     size_t end = at + kMark.size();
-    return loadSafetensor(resolve(spec.substr(0, end)), spec.substr(end + 1), dtype, shape);
+    return loadSafetensor(opened(spec.substr(0, end)), spec.substr(end + 1), dtype, shape);
   }
   if (spec.ends_with(kMark))
     return fail(Diag::BadWeights, "'" + spec + "' does not say which tensor", "write \"" + spec + ":NAME\"");
   if (!spec.ends_with(".npy"))
     return fail(Diag::BadWeights, "'" + spec + "' is of no known kind", "use FILE.npy or FILE.safetensors:NAME");
-  const std::string path = resolve(spec);
+  const std::string path = opened(spec);
   return loadArray(path, dtype, shape,
                    [&](const std::string& have, const std::string& want) { return wrongType(path, have, want); });
 }

@@ -3,6 +3,7 @@
 #pragma once
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,8 +22,9 @@ ConstData sharedBytes(DType dtype, ConstData data);
 
 class WeightLoader {
  public:
-  /// Relative paths start at `directory`.
-  explicit WeightLoader(std::string directory) : directory_(std::move(directory)) {}
+  /// Relative paths start at `directory`. `filesRead`, where given, gets the path of every file that is opened.
+  explicit WeightLoader(std::string directory, std::set<std::string>* filesRead = nullptr)
+      : directory_(std::move(directory)), filesRead_(filesRead) {}
 
   /// Elements of dtype and shape from a data expression: "file.npy", "file.safetensors:tensor", a number or
   /// the words zeros and ones for every element, or nested lists of numbers.
@@ -41,9 +43,10 @@ class WeightLoader {
   Result<ConstData> loadFile(const std::string& spec, DType dtype, std::span<const int64_t> shape);
   Result<ConstData> loadSafetensor(const std::string& path, const std::string& tensor, DType dtype,
                                    std::span<const int64_t> shape);
-  std::string resolve(const std::string& path) const;
+  std::string opened(const std::string& path);
 
   std::string directory_;
+  std::set<std::string>* filesRead_;
   std::map<std::string, ConstData> given_;
   std::map<std::string, std::shared_ptr<const SafetensorsFile>> open_;
 };

@@ -11,8 +11,8 @@ namespace svod {
 
 OnnxImporter::OnnxImporter(std::shared_ptr<const OnnxFile> file, const LoadOptions& options,
                            const SizeFindings& findings, StateRooms rooms)
-    : file_(std::move(file)), options_(options), known_(builder_), loader_(file_), findings_(findings),
-      rooms_(std::move(rooms)) {
+    : file_(std::move(file)), options_(options), known_(builder_), loader_(file_, options.filesRead),
+      findings_(findings), rooms_(std::move(rooms)) {
   builder_.leaveSizesToRuns();  // exporters name equal sizes differently
   builder_.setUnifier([this](Dim a, Dim b) { return canUnify(a, b); });
 }

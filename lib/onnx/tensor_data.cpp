@@ -106,6 +106,8 @@ Result<ConstData> TensorLoader::external(const proto::TensorProto& t, const std:
   SVOD_TRY(const std::string path, insideFolder(file_->directory, location, name));
   std::shared_ptr<const MappedFile>& mapped = open_[path];
   if (!mapped) {
+    if (filesRead_ != nullptr)
+      filesRead_->insert((std::filesystem::path(file_->directory) / location).lexically_normal().string());
     Result<MappedFile> opened = MappedFile::open(path);
     if (!opened) {
       opened.error().message = name + " has its data in another file: " + opened.error().message;

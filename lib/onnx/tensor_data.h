@@ -2,6 +2,7 @@
 #pragma once
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,9 @@ struct TensorData {
 
 class TensorLoader {
  public:
-  explicit TensorLoader(std::shared_ptr<const OnnxFile> file) : file_(std::move(file)) {}
+  /// `filesRead`, where given, gets the path of every file that is opened.
+  explicit TensorLoader(std::shared_ptr<const OnnxFile> file, std::set<std::string>* filesRead = nullptr)
+      : file_(std::move(file)), filesRead_(filesRead) {}
 
   /// Borrows from the model or a mapped file where the format allows it; the result keeps either alive.
   /// `tensor` is part of the model. Errors: Syntax, Unsupported dtypes, Io and BadWeights for external data.
@@ -31,6 +34,7 @@ class TensorLoader {
   Result<ConstData> external(const proto::TensorProto& tensor, const std::string& name, uint64_t bytes);
 
   std::shared_ptr<const OnnxFile> file_;
+  std::set<std::string>* filesRead_;
   std::map<std::string, std::shared_ptr<const MappedFile>> open_;
 };
 

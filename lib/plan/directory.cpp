@@ -36,6 +36,13 @@ Status checkInside(const std::string& path, const std::string& file) {
               "put a copy of the file in its place");
 }
 
+/// Build tools make the folder of a file before they have it made.
+bool isFreeFor(const std::string& path) {
+  std::error_code error;
+  return isPlanDirectory(path) ||
+         (std::filesystem::is_directory(path, error) && std::filesystem::is_empty(path, error));
+}
+
 }  // namespace
 
 std::vector<FileDesc> describeFiles(std::span<const PlanFile> files) {
@@ -92,17 +99,17 @@ Status writePlanDirectory(const std::string& path, Plan plan, std::span<const Pl
   SVOD_CHECK(checkPlanTarget(path));
   std::vector<FileContent> contents = {{kPlanFileName, {std::as_bytes(std::span(json))}}};
   for (const PlanFile& file : files) contents.push_back({file.path, file.chunks});
-  return writeDirectoryAtomic(path, contents, isPlanDirectory);
+  return writeDirectoryAtomic(path, contents, isFreeFor);
 }
 
 Status checkPlanTarget(const std::string& path) {
   struct stat before = {}, after = {};
   bool isSame = false, isFree = false;
   while (!isSame && !isFree) {  // another process may exchange the plan while it is looked at
-    isFree = ::stat(path.c_str(), &before) != 0 || isPlanDirectory(path);
+    isFree = ::stat(path.c_str(), &before) != 0 || isFreeFor(path);
     isSame = ::stat(path.c_str(), &after) == 0 && after.st_ino == before.st_ino;
   }
-  if (isFree) return {};
+  if (isFree) return checkFolderOf(path);
   const bool isFolder = S_ISDIR(before.st_mode);
   return fail(Diag::Io,
               "cannot write '" + path + "': it is " +

@@ -24,11 +24,12 @@ struct PlanFile {
 /// Sizes and checksums for Plan::files, in the same order.
 std::vector<FileDesc> describeFiles(std::span<const PlanFile> files);
 
-/// Fills plan.files from `files`, checks the plan and writes the directory atomically. An existing plan is
-/// replaced; any other directory, and a plan directory with files of the user's, is left alone (Diag::Io).
+/// Fills plan.files from `files`, checks the plan and writes the directory atomically. An existing plan and an empty
+/// directory are replaced; any other, and a plan directory with files of the user's, is left alone (Diag::Io). Nothing
+/// is written where the same plan stands there already.
 Status writePlanDirectory(const std::string& path, Plan plan, std::span<const PlanFile> files);
 
-/// Whether writePlanDirectory would replace or create `path`. Diag::Io, saying what stands there.
+/// Whether writePlanDirectory would replace or create `path`. Diag::Io, saying what stands there or which folder lacks.
 Status checkPlanTarget(const std::string& path);
 
 /// Diag::BadPlan when `path` is there, but is no directory with a plan.json.

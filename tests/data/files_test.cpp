@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <csignal>
 
 #include "common/temp_folder.h"
@@ -213,4 +214,68 @@ TEST_CASE("several files are replaced together or not at all") {
     CHECK(readText(folder / "a") == "two");
     CHECK(entriesIn(folder.path()) == 3);
   }
+}
+
+TEST_CASE(
+    "what has the same bytes already is left alone, and files that stay keep their time in a folder that changes") {
+  TempFolder folder;
+  const auto times = [&](const std::string& name) { return fs::last_write_time(folder / name); };
+  const auto inodeOf = [&](const std::string& name) {
+    struct stat status{};
+    return ::stat((folder / name).c_str(), &status) == 0 ? status.st_ino : 0;
+  };
+  const fs::file_time_type old = fs::file_time_type::clock::now() - std::chrono::hours(30);
+  const auto textFile = [](const std::string& name, std::string_view text) {
+    return FileContent{name, {std::as_bytes(std::span(text))}};
+  };
+  std::vector<FileContent> files = {textFile("a", "one")};
+  files.push_back({"b", {std::as_bytes(std::span("two", 3)), {}, std::as_bytes(std::span("!", 1))}});
+  REQUIRE(writeDirectoryAtomic(folder / "d", files, kAlways));
+  CHECK(readText(folder / "d/b") == "two!");
+  for (const char* name : {"d/a", "d/b"}) fs::last_write_time(folder / name, old);
+  const ino_t first = inodeOf("d");
+
+  REQUIRE(writeDirectoryAtomic(folder / "d", files, kAlways));
+  CHECK(inodeOf("d") == first);
+  CHECK(times("d/a") == old);
+
+  files[0] = textFile("a", "six");
+  REQUIRE(writeDirectoryAtomic(folder / "d", files, kAlways));
+  CHECK(inodeOf("d") != first);
+  CHECK(times("d/a") != old);
+  CHECK(times("d/b") == old);
+  CHECK(readText(folder / "d/a") == "six");
+
+  REQUIRE(writeDirectoryAtomic(folder / "d", oneFile("a", "six"), kAlways));  // b goes
+  CHECK(!fs::exists(folder / "d/b"));
+  CHECK(!writeDirectoryAtomic(folder / "d", oneFile("a", "six"), kNever));
+}
+
+TEST_CASE("chunks are compared with all of a file, and with nothing but files") {
+  TempFolder folder;
+  writeText(folder / "f", "abc");
+  const auto holds = [&](const std::string& name, std::string_view text) {
+    const std::span<const std::byte> chunks[] = {std::as_bytes(std::span(text)).first(text.size() / 2),
+                                                 std::as_bytes(std::span(text)).subspan(text.size() / 2)};
+    return holdsChunks(folder / name, chunks);
+  };
+  CHECK(holds("f", "abc"));
+  for (const char* other : {"", "ab", "abd", "abcd"}) CHECK(!holds("f", other));
+  CHECK(!holds("none", ""));
+  CHECK(!holds(".", ""));
+}
+
+TEST_CASE("folders are checked before something is written into them") {
+  TempFolder folder;
+  writeText(folder / "file", "");
+  CHECK(checkFolderOf(folder / "new"));
+  CHECK(checkFolderOf(folder / "new/"));
+  CHECK(checkFolderOf("/dev/null"));
+  CHECK(checkFolderOf("relative"));
+  const Status missing = checkFolderOf(folder / "none/new"), inside = checkFolderOf(folder / "file/new");
+  REQUIRE(!missing);
+  CHECK(missing.error().diag == Diag::Io);
+  CHECK(missing.error().help == "make the folder '" + folder / "none" + "'");
+  REQUIRE(!inside);
+  CHECK(inside.error().message.find("Not a directory") != std::string::npos);
 }

@@ -1,5 +1,6 @@
 #include "build.h"
 
+#include "depfile.h"
 #include "models.h"
 #include "repro.h"
 
@@ -43,7 +44,9 @@ Result<BuildResult> buildGraph(const Request& request, Console& console, Workpla
   build.options.linker = &place.linker;
   build.options.tempDirectory = place.directory.file("");
   build.options.progress = [&console](size_t done, size_t total) { console.progress(done, total); };
-  SVOD_TRY(const LoadOptions load, loadOptions(request.flags));
+  SVOD_TRY(LoadOptions load, loadOptions(request.flags));
+  build.filesRead = namedFiles(request, load);
+  load.filesRead = &build.filesRead;
   std::vector<Error> notes;
   Result<Model> model = readModel(request.files.at(0), load, notes);
   for (const Error& note : notes) console.note(note);

@@ -1,6 +1,7 @@
 // A graph compiled in memory: what compile, inspect and --verify start from.
 #pragma once
 #include <memory>
+#include <set>
 
 #include "cache.h"
 #include "console/console.h"
@@ -26,6 +27,7 @@ struct BuildResult {
   std::unique_ptr<KernelCache> cache;
   CompileOptions options;
   Model model;
+  std::set<std::string> filesRead;  // that the plan was made from
   std::unique_ptr<Compilation> compilation;
 };
 

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "lists.h"
+#include "response_file.h"
 #include "support/suggest.h"
 
 namespace svod {
@@ -61,9 +62,9 @@ Status parseWords(const std::vector<std::string>& words, Request& request) {
 Result<Request> parseCommandLine(const std::vector<std::string>& words, Environment environment) {
   Request request;
   request.environment = std::move(environment);
-  request.words = words;
+  SVOD_TRY(request.words, withResponseFiles(words));
   setDefaults(request.flags);
-  std::vector<std::string> rest = words;
+  std::vector<std::string> rest = request.words;
   if (!rest.empty() && (rest[0].empty() || rest[0][0] != '-')) {
     request.command = findCommand(rest[0]);
     if (request.command == nullptr) return fail(unknownCommand(rest[0]));

@@ -7,7 +7,8 @@
 
 namespace svod {
 
-/// `words` are the arguments without the program's name. Errors: Usage, with the nearest known name.
+/// `words` are the arguments without the program's name; @FILE stands for the words of that file. Errors: Usage, with
+/// the nearest known name.
 Result<Request> parseCommandLine(const std::vector<std::string>& words, Environment environment);
 
 }  // namespace svod

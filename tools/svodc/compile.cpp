@@ -3,6 +3,7 @@
 
 #include "arena_limit.h"
 #include "build.h"
+#include "depfile.h"
 #include "guilty_pass.h"
 #include "plan/directory.h"
 #include "support/text.h"
@@ -46,14 +47,28 @@ std::string plural(size_t count, const std::string& word) {
   return std::to_string(count) + " " + word + (count == 1 ? "" : "s");
 }
 
-Status printSummary(const Compilation& compilation, const std::string& path, const Flags& flags, Console& console) {
+std::vector<std::string> filesWritten(const Compilation& compilation, const Flags& flags) {
+  std::vector<std::string> files = {flags.output + "/" + kPlanFileName};
+  for (const PlanFile& file : compilation.files) files.push_back(flags.output + "/" + file.path);
+  if (const std::string depfile = depfilePath(flags); !depfile.empty()) files.push_back(depfile);
+  return files;
+}
+
+Status printSummary(const BuildResult& build, const Flags& flags, Console& console) {
+  const Compilation& compilation = *build.compilation;
+  const std::string& path = flags.output;
   const Plan& plan = compilation.plan;
   const int64_t reused = reusedKernels(compilation);
   if (flags.json) {
     Document document = describe(Subject{&plan, nullptr, {}, {}}, {});
     document.sections.insert(
         document.sections.begin(),
-        Section{"", "", {FactList{{"plan", "plan", path}, {"reusedKernels", "kernels from the cache", reused}}}});
+        Section{"",
+                "",
+                {FactList{{"plan", "plan", path},
+                          {"reusedKernels", "kernels from the cache", reused},
+                          {"filesRead", "read", Cell::Words(build.filesRead.begin(), build.filesRead.end())},
+                          {"filesWritten", "written", filesWritten(compilation, flags)}}}});
     return console.print(toJson(document));
   }
   const std::string from = reused == 0 ? "" : " (" + std::to_string(reused) + " from the cache)";
@@ -86,19 +101,20 @@ Status verified(BuildResult& build, Console& console) {
   return fail(withGuiltyPass(std::move(choices.error()), build.model, build.options));
 }
 
-Status checkOutput(const Flags& flags) {
+Status checkOutput(const Request& request) {
+  const Flags& flags = request.flags;
   if (!flags.stopAfter.empty()) return {};
   if (flags.output.empty()) return fail(Diag::Usage, "svodc compile needs -o PLAN", "svodc compile --help");
   if (flags.output == "-") return fail(Diag::Usage, "a plan is a directory and cannot go to stdout", "give -o a path");
   SVOD_CHECK(checkPlanTarget(flags.output));  // before a long compilation
-  return {};
+  return checkResults(request);
 }
 
 }  // namespace
 
 Result<int> runCompile(const Request& request, Console& console) {
   const Flags& flags = request.flags;
-  SVOD_CHECK(checkOutput(flags));
+  SVOD_CHECK(checkOutput(request));
   if (!flags.maxArena.empty()) SVOD_CHECK(parseBytes(flags.maxArena));
   SVOD_TRY(std::unique_ptr<Workplace> place, Workplace::make(request));
   SVOD_TRY(BuildResult build, buildGraph(request, console, *place, false));
@@ -108,9 +124,11 @@ Result<int> runCompile(const Request& request, Console& console) {
   SVOD_TRY(const std::optional<Error> large, arenaWarning(compilation.plan, flags.maxArena));
   if (large) console.warn(*large);
   if (flags.verify) SVOD_CHECK(verified(build, console));
-  SVOD_CHECK(
-      request.interrupts->place([&] { return writePlanDirectory(flags.output, compilation.plan, compilation.files); }));
-  SVOD_CHECK(printSummary(compilation, flags.output, flags, console));
+  SVOD_CHECK(request.interrupts->place([&]() -> Status {
+    SVOD_CHECK(writePlanDirectory(flags.output, compilation.plan, compilation.files));
+    return writeDepfile(request, {flags.output + "/" + kPlanFileName}, build.filesRead);
+  }));
+  SVOD_CHECK(printSummary(build, flags, console));
   return 0;
 }
 

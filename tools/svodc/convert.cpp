@@ -1,9 +1,12 @@
 // svodc convert GRAPH -o GRAPH
+#include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "console/console.h"
 #include "data/atomic_write.h"
 #include "data/safetensors.h"
+#include "depfile.h"
 #include "onnx/onnx.h"
 #include "options.h"
 
@@ -36,22 +39,31 @@ Status writeBoth(const std::string& path, const std::string& text, const std::st
         {w.name, *elementTypeFromName(toText(w.dtype)), {w.dims.begin(), w.dims.end()}, {w.data.data, w.data.bytes}});
   const NewSafetensors file = layOutSafetensors(std::move(tensors));
   const NewFile files[] = {{weightPath, file.chunks()}, {path, {std::as_bytes(std::span(text))}}};
-  return writeFilesAtomic(files);
+  const auto isThere = [](const NewFile& f) { return holdsChunks(f.path, f.chunks); };
+  return std::ranges::all_of(files, isThere) ? Status() : writeFilesAtomic(files);
 }
 
 Status convertModel(const Request& request, bool json, Console& console) {
   const std::string &path = request.files.at(0), &output = request.flags.output;
-  SVOD_TRY(const LoadOptions load, loadOptions(request.flags));
+  SVOD_TRY(LoadOptions load, loadOptions(request.flags));
+  std::set<std::string> read = namedFiles(request, load);
+  load.filesRead = &read;
   const std::filesystem::path weightPath = std::filesystem::path(output).replace_extension(kWeightExtension);
   SVOD_TRY(const OnnxConversion conversion, convertOnnx(path, load, weightPath.filename().string()));
   const WrittenModel& model = conversion.written;
   for (const Error& note : conversion.notes) console.note(note);
   const std::string text = textOf(model.file, json);
-  if (model.weights.empty()) return writeResult(output, text, request, console);
+  if (model.weights.empty()) {
+    SVOD_CHECK(writeResult(output, text, request, console));
+    return writeDepfile(request, {output}, read);
+  }
   if (output == "-")
     return fail(Diag::Usage, "the weights of '" + path + "' need a file beside the graph",
                 "give the graph a name: -o GRAPH.svod");
-  return request.interrupts->place([&] { return writeBoth(output, text, weightPath.string(), model.weights); });
+  return request.interrupts->place([&]() -> Status {
+    SVOD_CHECK(writeBoth(output, text, weightPath.string(), model.weights));
+    return writeDepfile(request, {output, weightPath.string()}, read);
+  });
 }
 
 }  // namespace
@@ -60,6 +72,7 @@ Result<int> runConvert(const Request& request, Console& console) {
   const std::string &input = request.files.at(0), &output = request.flags.output;
   if (output.empty()) return fail(Diag::Usage, "svodc convert needs -o GRAPH", "svodc convert --help");
   SVOD_TRY(const bool json, wantsJson(output, input));
+  SVOD_CHECK(checkResults(request));
   if (isOnnxPath(input)) {
     SVOD_CHECK(convertModel(request, json, console));
     return 0;
@@ -70,6 +83,7 @@ Result<int> runConvert(const Request& request, Console& console) {
                 "give them to svodc compile");
   SVOD_TRY(const GraphFile file, readGraph(input));
   SVOD_CHECK(writeResult(output, textOf(file, json), request, console));
+  SVOD_CHECK(writeDepfile(request, {output}, namedFiles(request, {})));
   return 0;
 }
 

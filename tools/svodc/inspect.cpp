@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "build.h"
+#include "data/atomic_write.h"
 #include "data/distinct.h"
 #include "data/mapped_file.h"
 #include "explain.h"
@@ -28,6 +29,7 @@ Status checkPage(const Request& request) {
   if (flags.html == "-" && flags.json)
     return fail(Diag::Usage, "--html - and --json both write to stdout", "name a file: --html FILE");
   if (flags.html.empty() || flags.html == "-") return {};
+  SVOD_CHECK(checkFolderOf(flags.html));
   const ResultFile page{"--html", flags.html};
   for (const ResultFile& read : {ResultFile{"the graph", request.files.at(0)}, ResultFile{"--profile", flags.profile},
                                  ResultFile{"--decide-from", flags.decideFrom}}) {

@@ -237,6 +237,8 @@ Result<GraphFile> readGraph(const std::string& path) {
 
 Status writeResult(const std::string& path, std::string_view text, const Request& request, Console& console) {
   if (path == "-") return console.print(text);
+  const std::span<const std::byte> bytes = std::as_bytes(std::span(text.data(), text.size()));
+  if (holdsChunks(path, std::span(&bytes, 1))) return {};
   return request.interrupts->place([&] { return writeFileAtomic(path, text); });
 }
 

@@ -16,7 +16,7 @@ Result<CpuTarget> cpuTarget(const Flags& flags);
 /// A graph file read from `path`, or from stdin when it is "-".
 Result<GraphFile> readGraph(const std::string& path);
 
-/// To a file, or to stdout when `path` is "-".
+/// To a file, which keeps its time if it holds that text already, or to stdout when `path` is "-".
 Status writeResult(const std::string& path, std::string_view text, const Request& request, Console& console);
 
 /// How tables look on stdout.
