@@ -21,7 +21,11 @@ ModelReader::ModelReader(const GraphFile& file, const LoadOptions& options)
 void ModelReader::read() {
   for (const std::string& device : options_.devices) builder_.addDevice(device);
   applyOptions();
-  for (const Statement& s : file_.statements) {
+  inOrder(file_.statements);
+}
+
+void ModelReader::inOrder(const std::vector<Statement>& statements) {
+  for (const Statement& s : statements) {
     if (errors_.size() >= kMaxErrors) return;
     current_ = &s;
     statement(s);
@@ -221,63 +225,6 @@ void ModelReader::output(const Statement& s) {
   if (!result) return;
   builder_.output(s.names[0].text, result);
   takeError(s.names[0].at);
-}
-
-// --- Bodies
-
-void ModelReader::temporary(const Statement& s) {
-  const NameAt& name = s.names[0];
-  Tensor start = value(s.value), made;
-  if (!declare(name) || !start) return;
-  if (s.hasType) {
-    std::optional<StatedType> type = statedType(s.type);
-    if (!type) return;
-    made = builder_.temporary(type->dtype, type->dims, start);
-  } else {
-    made = builder_.temporary(start);
-  }
-  if (!takeError(s.value.at)) define(name, made);
-}
-
-// Names that are defined in a body end with it.
-void ModelReader::body(const std::vector<Statement>& statements) {
-  size_t outer = order_.size();
-  ++bodies_;
-  for (const Statement& s : statements) {
-    if (errors_.size() >= kMaxErrors) break;
-    current_ = &s;
-    statement(s);
-  }
-  --bodies_;
-  for (; order_.size() > outer; order_.pop_back()) {
-    ended_.insert_or_assign(order_.back(), scope_.at(order_.back()).at);
-    scope_.erase(order_.back());
-  }
-}
-
-void ModelReader::loop(const Statement& s) {
-  const NameAt& name = s.names[0];
-  Dim count = size(s.value);
-  if (!count || !declare(name)) return;
-  GraphBuilder::LoopOptions options{s.unroll, {}};
-  if (s.hasCondition) options.condition = [&] { return value(s.condition); };
-  auto run = [&](Dim counter) {
-    scope_[name.text] = {Entry::Kind::Variable, counter, {}, name.at};
-    body(s.body);
-  };
-  builder_.loop(name.text, count, run, options);
-  takeError(s.at);
-  scope_.erase(name.text);
-  if (!order_.empty() && order_.back() == name.text) order_.pop_back();  // names of the body went before it
-  ended_.insert_or_assign(name.text, name.at);
-}
-
-void ModelReader::branch(const Statement& s) {
-  Tensor condition = value(s.value);
-  if (!condition) return;
-  auto otherwise = [&] { body(s.otherwise); };
-  builder_.branch(condition, [&] { body(s.body); }, s.hasOtherwise ? otherwise : std::function<void()>());
-  takeError(s.value.at);
 }
 
 // --- Entry points

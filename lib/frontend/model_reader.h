@@ -49,10 +49,8 @@ class ModelReader {
   void let(const Statement& s);
   void assign(const Statement& s);
   void output(const Statement& s);
-  void temporary(const Statement& s);
-  void loop(const Statement& s);
-  void branch(const Statement& s);
-  void body(const std::vector<Statement>& statements);
+  /// All of them, until there are too many errors.
+  void inOrder(const std::vector<Statement>& statements);
   bool declare(const NameAt& name);
   void define(const NameAt& name, Tensor value);
   void record(Error error, Position at);
@@ -60,6 +58,12 @@ class ModelReader {
   /// Moves an error of the builder here; true if there was one.
   bool takeError(Position at);
   std::string place(Position at) const;
+
+  // model_bodies.cpp
+  void temporary(const Statement& s);
+  void loop(const Statement& s);
+  void branch(const Statement& s);
+  void body(const std::vector<Statement>& statements);
 
   // model_options.cpp
   void applyOptions();

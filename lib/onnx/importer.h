@@ -134,6 +134,7 @@ class OnnxImporter : public OnnxContext {
   std::vector<Tensor> lowered(Body& body, const proto::NodeProto& node, const OnnxOp& op, std::vector<Tensor> inputs);
   std::vector<Tensor> called(Body& body, const proto::NodeProto& node, const Function& function,
                              const std::vector<Tensor>& inputs);
+  Tensor graphResult(Body& graph, const std::string& name);
   Tensor appended(const Body& body, const proto::NodeProto& node, const OnnxNode& view);
   const OnnxOp* rowOf(Body& body, const proto::NodeProto& node);
 

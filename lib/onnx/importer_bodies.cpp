@@ -52,6 +52,20 @@ std::vector<Tensor> OnnxImporter::called(Body& body, const proto::NodeProto& nod
   return results;
 }
 
+/// An output of a graph; null: an error was recorded, here or where its value was made.
+Tensor OnnxImporter::graphResult(Body& graph, const std::string& name) {
+  Value* value = lookup(graph.scope, name);
+  if (Tensor result = value ? tensorOf(*value, name) : Tensor()) return result;
+  if (!value)
+    return builder_.fail(Diag::UnknownName, "no node of the graph makes its output '" + shortened(name) + "'",
+                         "the model is incomplete");
+  if (!value->isBroken)
+    return builder_.fail(Diag::Unsupported, "the output '" + shortened(name) + "' of the graph is an omitted input",
+                         "give the input a value");
+  ++problems_;  // of a node outside of the graph
+  return {};
+}
+
 std::vector<Tensor> OnnxImporter::subgraph(const proto::GraphProto& graph, std::span<const Tensor> inputs,
                                            std::span<const OutputAs> others) {
   if (body_->depth >= kDeepest) {
@@ -88,19 +102,8 @@ std::vector<Tensor> OnnxImporter::subgraph(const proto::GraphProto& graph, std::
   importNodes(inner);
   std::vector<Tensor> results;
   for (const std::string& name : wanted) {
-    Value* value = lookup(inner.scope, name);
-    results.push_back(value ? tensorOf(*value, name) : Tensor());
-    if (results.back()) continue;
-    if (!value) {
-      builder_.fail(Diag::UnknownName, "no node of the graph makes its output '" + shortened(name) + "'",
-                    "the model is incomplete");
-    } else if (value->isBroken) {
-      ++problems_;  // of a node outside of the graph
-    } else {
-      builder_.fail(Diag::Unsupported, "the output '" + shortened(name) + "' of the graph is an omitted input",
-                    "give the input a value");
-    }
-    return {};
+    results.push_back(graphResult(inner, name));
+    if (!results.back()) return {};
   }
   if (results.empty())
     builder_.fail(Diag::Syntax, "the graph '" + shortened(graph.name()) + "' has no outputs",

@@ -157,3 +157,25 @@ TEST_CASE("a slice at a step that passes the end of what it reads") {
   addNode(*body.mutable_node(), "Add", {"s", "e"}, {"t"});
   CHECK_FALSE(m.import().model);
 }
+
+TEST_CASE("damaged files are refused") {
+  OnnxMaker good;
+  good.input("x", {"2", "3"}).output("y").node("Relu", {"x"}, {"y"}).set_name("first");
+  std::string bytes = good.bytes();
+  auto import = [](const std::string& data) {
+    return importOnnxBytes(std::as_bytes(std::span(data.data(), data.size())), "test.onnx");
+  };
+  for (size_t size = 0; size < bytes.size(); ++size) {
+    OnnxImport cut = import(bytes.substr(0, size));
+    if (!cut.model) CHECK(!cut.errors.empty());
+  }
+  for (size_t bit = 0; bit < bytes.size() * 8; ++bit) {
+    std::string flipped = bytes;
+    flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << bit % 8));
+    OnnxImport other = import(flipped);
+    if (!other.model) CHECK(!other.errors.empty());
+  }
+  CHECK(import("").errors.at(0).message == "'test.onnx' is empty");
+  CHECK(import("svod 1\n").errors.at(0).diag == Diag::Syntax);
+  CHECK(importOnnx("no/such.onnx").errors.at(0).diag == Diag::Io);
+}

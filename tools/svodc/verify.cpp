@@ -1,13 +1,13 @@
 #include "verify.h"
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 
-#include "certainty.h"
 #include "interp/interp.h"
 #include "plan/json.h"
 #include "svod/runtime.h"
+#include "verify_compare.h"
+#include "verify_inputs.h"
 
 namespace svod {
 
@@ -15,12 +15,6 @@ namespace {
 
 using PlanHandle = std::unique_ptr<svod_plan, decltype(&svod_plan_free)>;
 using InstanceHandle = std::unique_ptr<svod_instance, decltype(&svod_instance_free)>;
-
-constexpr double kUnitsOfLastPlace = 256;
-/// A result may differ by this many times what the last bits of the inputs change of it.
-constexpr double kSensitivity = 16;
-constexpr char kFindThePass[] =
-    "find the first pass that changes the value: svodc compile --verify --bisect-limit=N with growing N";
 
 Error toError(const svod_error& error) {
   Diag diag = Diag::DeviceFailure;
@@ -49,129 +43,6 @@ struct PlanInMemory {
   }
 };
 
-/// A small generator with a fixed start: a failure can be repeated.
-class Random {
- public:
-  explicit Random(uint64_t number) : state_(0x9E3779B97F4A7C15 * (2 * number + 1)) {}
-  uint64_t next() {
-    state_ ^= state_ << 13, state_ ^= state_ >> 7, state_ ^= state_ << 17;
-    return state_;
-  }
-  int64_t between(int64_t low, int64_t high) {
-    return low + static_cast<int64_t>(next() % static_cast<uint64_t>(high - low + 1));
-  }
-
- private:
-  uint64_t state_;
-};
-
-/// Floats in [-1, 1] in steps of 1/64, which every float dtype but the 8-bit ones holds exactly; integers in [0, 7].
-Scalar plainElement(DType dtype, Random& random) {
-  const double value = isFloat(dtype) ? static_cast<double>(random.between(-64, 64)) / 64.0
-                                      : static_cast<double>(random.between(0, dtype == DType::Bool ? 1 : 7));
-  return Scalar::of(dtype, value);
-}
-
-/// Where every result is certain: any magnitude, infinities, NaN, zeros of both signs, subnormals, the ends of
-/// integers.
-Scalar wildElement(DType dtype, Random& random) {
-  if (!isFloat(dtype)) {
-    const int64_t kEnds[] = {minInt(dtype), maxInt(dtype), -1, 0};
-    const bool isEnd = random.between(0, 1) == 0;
-    return Scalar::ofInt(dtype, isEnd ? kEnds[random.between(0, 3)] : static_cast<int64_t>(random.next()));
-  }
-  const double tiny = Scalar::fromBits(dtype, 1).asFloat();
-  const double kEnds[] = {HUGE_VAL, -HUGE_VAL, std::nan(""), -0.0, tiny, -tiny, maxFinite(dtype), -maxFinite(dtype)};
-  if (random.between(0, 2) == 0) return Scalar::ofFloat(dtype, kEnds[random.between(0, 7)]);
-  return Scalar::ofFloat(dtype, static_cast<double>(random.between(-(1 << 20), 1 << 20)) / 4096.0);
-}
-
-/// The float next to a finite one, up or down.
-Scalar neighbour(const Scalar& value, Random& random) {
-  if (!isFloat(value.dtype()) || !std::isfinite(value.asFloat()) || value.asFloat() == 0) return value;
-  const uint64_t bits = value.storageBits();
-  return Scalar::fromBits(value.dtype(), random.between(0, 1) == 0 ? bits - 1 : bits + 1);
-}
-
-HostTensor randomTensor(DType dtype, std::vector<int64_t> dims, Random& random, bool wild) {
-  HostTensor tensor = HostTensor::zeros(dtype, std::move(dims));
-  for (int64_t i = 0; i < tensor.numel(); ++i)
-    tensor.set(i, wild && random.between(0, 1) == 0 ? wildElement(dtype, random) : plainElement(dtype, random));
-  return tensor;
-}
-
-struct Tolerance {
-  std::vector<Certainty> certainties;  // by model port
-  bool wild = false;                   // all of them are certain
-  std::vector<HostTensor> moved;       // by model port, for inputs of which every float is its neighbour; may be empty
-
-  bool isFree(size_t port, const HostTensor& expected) const {
-    return certainties[port] == Certainty::Free && isFloat(expected.dtype);
-  }
-
-  double of(size_t port, const HostTensor& expected) const {
-    if (!isFree(port, expected)) return 0;
-    return std::max(units(expected), moved.empty() ? 0 : kSensitivity * distance(expected, moved[port]));
-  }
-
- private:
-  static double units(const HostTensor& expected) {
-    double largest = 1e-30;
-    for (int64_t i = 0; i < expected.numel(); ++i)
-      if (const double v = std::abs(expected.at(i).asFloat()); std::isfinite(v)) largest = std::max(largest, v);
-    return largest * kUnitsOfLastPlace * std::ldexp(1.0, -info(expected.dtype).fractionBits - 1);
-  }
-
-  static double distance(const HostTensor& a, const HostTensor& b) {
-    double largest = 0;
-    for (int64_t i = 0; i < std::min(a.numel(), b.numel()); ++i)
-      if (const double d = std::abs(a.at(i).asFloat() - b.at(i).asFloat()); std::isfinite(d))
-        largest = std::max(largest, d);
-    return largest;
-  }
-};
-
-bool agree(const Scalar& expected, const Scalar& actual, double tolerance) {
-  if (expected == actual) return true;
-  if (!isFloat(expected.dtype())) return false;
-  const double a = expected.asFloat(), b = actual.asFloat();
-  return (std::isnan(a) && std::isnan(b)) || a == b || std::abs(a - b) <= tolerance;
-}
-
-std::string positionText(int64_t flat, const std::vector<int64_t>& dims) {
-  std::vector<int64_t> position(dims.size());
-  for (size_t i = dims.size(); i-- > 0; flat /= dims[i]) position[i] = flat % dims[i];
-  std::string text = "[";
-  for (size_t i = 0; i < position.size(); ++i) text += (i > 0 ? "," : "") + std::to_string(position[i]);
-  return text + "]";
-}
-
-Status compare(const std::string& name, const HostTensor& expected, const void* data, double allowed) {
-  for (int64_t i = 0; i < expected.numel(); ++i) {
-    const Scalar actual = HostTensor::readElement(expected.dtype, static_cast<const std::byte*>(data), i);
-    if (agree(expected.at(i), actual, allowed)) continue;
-    return fail(Diag::Mismatch,
-                name + positionText(i, expected.dims) + " is " + toText(actual) + ", the interpreter says " +
-                    toText(expected.at(i)),
-                kFindThePass);
-  }
-  return {};
-}
-
-/// A state is laid out for its largest shape; `expected` holds the elements of the present one.
-Status compareState(const ModelPort& port, const HostTensor& expected, const void* data, double allowed) {
-  HostTensor present = HostTensor::zeros(expected.dtype, expected.dims);
-  for (int64_t i = 0; i < present.numel(); ++i) {
-    int64_t rest = i, at = 0, stride = 1;
-    for (size_t axis = expected.dims.size(); axis-- > 0; rest /= expected.dims[axis]) {
-      at += rest % expected.dims[axis] * stride;
-      stride *= port.buffer.shape()[axis].bounds().max;
-    }
-    present.set(i, HostTensor::readElement(expected.dtype, static_cast<const std::byte*>(data), at));
-  }
-  return compare(port.name, expected, present.data.data(), allowed);
-}
-
 /// One set of variables and inputs, run both ways.
 class Trial {
  public:
@@ -179,7 +50,7 @@ class Trial {
   Trial(const Model& model, const Plan& plan, svod_plan* handle, int number)
       : model_(model), plan_(plan), handle_(handle), random_(static_cast<uint64_t>(number)) {}
 
-  Status run(const VariableValues& variables, const Tolerance& tolerance) {
+  Status run(const VariableValues& variables, const ResultTolerance& tolerance) {
     setVariables(variables);
     SVOD_CHECK(chooseInputs(tolerance.wild));
     SVOD_TRY(std::vector<HostTensor> expected, interpret(model_, bindings_));
@@ -197,7 +68,7 @@ class Trial {
     Status compared = compareAll(made, expected, tolerance);
     if (compared) return compared;
     // Thousands of steps that depend on each other may add up roundings: as much as the last bits of the inputs do.
-    Tolerance sensitive{tolerance.certainties, tolerance.wild, {}};
+    ResultTolerance sensitive{tolerance.certainties, tolerance.wild, {}};
     SVOD_TRY(sensitive.moved, interpretMoved());
     return compareAll(made, expected, sensitive);
   }
@@ -286,7 +157,8 @@ class Trial {
     return {};
   }
 
-  Status compareAll(svod_instance* instance, const std::vector<HostTensor>& expected, const Tolerance& tolerance) {
+  Status compareAll(svod_instance* instance, const std::vector<HostTensor>& expected,
+                    const ResultTolerance& tolerance) {
     for (size_t i = 0; i < model_.ports.size(); ++i) {
       const ModelPort& port = model_.ports[i];
       if (port.kind == PortKind::Output) {
@@ -322,7 +194,7 @@ Result<std::vector<SizeChoice>> verifyPlan(const Model& model, const Compilation
   if (choices.empty())
     return fail(Diag::Unsupported, "--verify: the interpreter would need an hour or more for this graph",
                 "make the loops or dims of a copy smaller and verify that, or compile without --verify");
-  Tolerance tolerance{certainties(model, numerics), false, {}};
+  ResultTolerance tolerance{certainties(model, numerics), false, {}};
   tolerance.wild = std::ranges::count(tolerance.certainties, Certainty::Free) == 0 && !dependsOnOpenBits(model);
   const PlanInMemory memory(compilation);
   svod_error error{};

@@ -1,9 +1,8 @@
 // RNN, GRU and LSTM. What the inputs contribute to the gates is one product for all steps. Few steps follow each
 // other in the graph, more become a loop of the plan. DynamicQuantizeLSTM multiplies integers: its weights are of 8
 // bits, and what they are multiplied with, all inputs or the state of one step, is quantized by its own range.
-#include <algorithm>
-
 #include "onnx/ops/common.h"
+#include "onnx/ops/rnn_activations.h"
 #include "onnx/ops/steps.h"
 
 namespace svod {
@@ -13,34 +12,6 @@ Results onnxDynamicQuantize(OnnxNode& n);
 namespace {
 
 constexpr std::string_view kQuantized = "com.microsoft::DynamicQuantizeLSTM";
-
-struct Activation {
-  std::string_view name, graphOp;
-  bool takesAlpha, takesBeta;
-  double alpha, beta;  // unless given
-};
-constexpr Activation kActivations[] = {
-    {"relu", "relu", false, false, 0, 0},
-    {"tanh", "tanh", false, false, 0, 0},
-    {"sigmoid", "sigmoid", false, false, 0, 0},
-    {"affine", "", true, true, 1, 0},
-    {"leakyrelu", "leaky_relu", true, false, 0.01, 0},
-    {"thresholdedrelu", "threshold", true, false, 1, 0},
-    {"scaledtanh", "", true, true, 1, 1},
-    {"hardsigmoid", "hard_sigmoid", true, true, 0.2, 0.5},
-    {"elu", "elu", true, false, 1, 0},
-    {"softsign", "softsign", false, false, 0, 0},
-    {"softplus", "softplus", false, false, 0, 0},
-};
-
-Tensor activated(OnnxNode& n, const Activation& f, Tensor x) {
-  if (f.name == "affine") return x * f.alpha + f.beta;
-  if (f.name == "scaledtanh") return tanh(x * f.beta) * f.alpha;
-  Attributes attributes;
-  if (f.takesAlpha) attributes.emplace_back("alpha", f.alpha);
-  if (f.takesBeta) attributes.emplace_back("beta", f.beta);
-  return n.call(f.graphOp, {x}, attributes);
-}
 
 /// Gates of one step, [batch, hidden] each, and what they make of the state.
 struct State {
@@ -225,34 +196,6 @@ State Layer::run(bool isReverse, Tensor& outputs) {
   State s{n_.has(5) ? part(5) : zero, n_.has(6) ? part(6) : zero};
   bool isShort = x_.dim(0).isConst() && x_.dim(0).constant() <= kMostUnrolledSteps;
   return isShort ? laidOut(fromInput, isReverse, s, outputs) : inPlan(fromInput, isReverse, s, outputs);
-}
-
-// The functions of one direction. Parameters are handed out in order, to those that take one.
-std::vector<Activation> activationsOf(OnnxNode& n, int directions) {
-  size_t each = n.op.name == "RNN" ? 1 : n.op.name == "GRU" ? 2 : 3;
-  std::vector<std::string> names = n.words("activations");
-  if (names.empty())
-    for (int d = 0; d < directions; ++d)
-      for (size_t i = 0; i < each; ++i) names.emplace_back(each > 1 && i == 0 ? "Sigmoid" : "Tanh");
-  if (!n.require(names.size() == each * static_cast<size_t>(directions),
-                 "there are " + std::to_string(each) + " activations for every direction"))
-    return {};
-  std::vector<double> alphas = n.numbers("activation_alpha"), betas = n.numbers("activation_beta");
-  size_t nextAlpha = 0, nextBeta = 0;
-  std::vector<Activation> all;
-  for (std::string& name : names) {
-    std::ranges::transform(name, name.begin(),
-                           [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-    auto row = std::ranges::find(kActivations, std::string_view(name), &Activation::name);
-    if (row == std::end(kActivations)) {
-      n.unsupported("the activation '" + name + "'", "Sigmoid, Tanh, Relu and the others of the operator");
-      return {};
-    }
-    all.push_back(*row);
-    if (row->takesAlpha && nextAlpha < alphas.size()) all.back().alpha = alphas[nextAlpha++];
-    if (row->takesBeta && nextBeta < betas.size()) all.back().beta = betas[nextBeta++];
-  }
-  return all;
 }
 
 bool checkOperands(OnnxNode& n, int directions, Tensor x) {
