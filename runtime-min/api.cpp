@@ -8,12 +8,12 @@ namespace {
 using namespace svod;
 
 const char* wordOf(svod_kind kind) {
-  constexpr const char* kWords[] = {"input", "output", "state", "variable"};
+  constexpr const char* kWords[] = {"input", "output", "state", "variable", "intermediate"};
   return kWords[kind];
 }
 
 const TensorView* findTensor(const LoadedPlan& loaded, svod_kind kind, size_t index) {
-  if (kind < SVOD_INPUT || kind > SVOD_STATE || index >= loaded.views(kind).size()) return nullptr;
+  if (kind < SVOD_INPUT || kind > SVOD_INTERMEDIATE || index >= loaded.views(kind).size()) return nullptr;
   return &loaded.views(kind)[index];
 }
 
@@ -178,11 +178,12 @@ int svod_get_variable(svod_instance* instance, size_t index, int64_t* value, svo
 int svod_get_shape(svod_instance* instance, svod_kind kind, size_t index, uint64_t* shape, uint64_t* bytes,
                    svod_error* error) {
   return guard(error, [&]() -> Status {
-    if (kind < SVOD_INPUT || kind > SVOD_STATE) return fail(Diag::UnknownPort, "only tensors have a shape");
+    if (kind < SVOD_INPUT || kind > SVOD_INTERMEDIATE || kind == SVOD_VARIABLE)
+      return fail(Diag::UnknownPort, "only tensors have a shape");
     SVOD_CHECK(checkIndex(index, instance->inner->loaded().views(kind).size(), wordOf(kind)));
     std::span<const uint64_t> found = instance->inner->loaded().views(kind)[index].shape;
     uint64_t size = instance->inner->loaded().views(kind)[index].c.max_bytes;
-    if (kind != SVOD_STATE) {
+    if (kind == SVOD_INPUT || kind == SVOD_OUTPUT) {
       SVOD_CHECK(instance->inner->bindings().resolve());
       found = instance->inner->bindings().shape(kind, index);
       size = instance->inner->bindings().bytes(kind, index);

@@ -41,6 +41,19 @@ void svod_stop(svod_instance* instance) {
   instance->inner->submission().stop();
 }
 
+int svod_probe(svod_instance* instance, size_t index, void* data, uint64_t bytes, svod_error* error) {
+  return guard(error, [&]() -> Status {
+    SVOD_CHECK(checkIndex(index, instance->inner->loaded().intermediates().size(), "intermediate"));
+    SVOD_CHECK(checkIdle(instance));
+    return instance->inner->probe(index, data, bytes);
+  });
+}
+
+uint64_t svod_probe_count(const svod_instance* instance, size_t index) {
+  const std::vector<BufferId>& buffers = instance->inner->loaded().intermediates();
+  return index < buffers.size() ? instance->inner->run().probes().count(buffers[index]) : 0;
+}
+
 svod_event* svod_event_create(void) { return new (std::nothrow) svod_event; }
 void svod_event_free(svod_event* event) { delete event; }
 void svod_event_add(svod_event* event, uint64_t count) { event->event.add(count); }

@@ -1,6 +1,7 @@
 #include "runtime-min/device_steps.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace svod {
 
@@ -85,6 +86,17 @@ Status DeviceSteps::copy(StepId step, void* to, const void* from, uint64_t bytes
     gave(step, homes_[step], target->copyIn(to, staging_.data(), bytes, step));
     return wait(homes_[step], tickets_[step]);
   }
+  return {};
+}
+
+Status DeviceSteps::fetch(StepId step, BufferId buffer, void* to, const void* from, uint64_t bytes) {
+  if (isOnDevice(step)) {
+    const DeviceId id = deviceOf(*plan_, buffer).value_or(0);
+    if (devices_[id] != nullptr) gave(step, id, devices_[id]->copyOut(to, from, bytes, step));
+    SVOD_CHECK(wait(homes_[step], tickets_[step]));
+    if (devices_[id] != nullptr) return {};
+  }
+  std::memcpy(to, from, bytes);
   return {};
 }
 

@@ -27,6 +27,8 @@ class DeviceSteps {
   /// done when this returns.
   void launch(StepId step, const DeviceLaunch& launch);
   Status copy(StepId step, void* to, const void* from, uint64_t bytes);
+  /// Copies from a buffer that the step wrote to the host, when the step is done.
+  Status fetch(StepId step, BufferId buffer, void* to, const void* from, uint64_t bytes);
   /// Waits for everything that was given. The first error in the order of devices.
   Status settle();
   /// Waits for everything, whatever comes of it, and makes failed devices usable again; true when there were any.

@@ -98,6 +98,19 @@ Status Instance::allocateSeparately(const svod_memory& memory) {
   return {};
 }
 
+Status Instance::probe(size_t index, void* data, uint64_t bytes) {
+  const TensorView& view = loaded_->views(SVOD_INTERMEDIATE)[index];
+  if (data != nullptr && bytes < view.c.max_bytes)
+    return fail(Diag::InputMismatch, "intermediate '" + view.name + "' needs " + std::to_string(view.c.max_bytes) +
+                                         " bytes, the memory given for it has " + std::to_string(bytes));
+  const BufferId id = loaded_->intermediates()[index];
+  const BufferDesc& buffer = loaded_->plan().buffers[id];
+  const bool isView = buffer.place == Place::View;
+  const auto* from = static_cast<const std::byte*>(pointers_[isView ? buffer.base : id]);
+  run_->probes().set(loaded_->plan(), id, isView ? from + buffer.offset : from, data, view.c.max_bytes);
+  return {};
+}
+
 void Instance::fillStates(bool isZero) {
   for (const State& state : loaded_->plan().states) {
     void* data = pointers_[state.buffer];

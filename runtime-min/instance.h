@@ -25,6 +25,8 @@ class Instance {
   Run& run() { return *run_; }
   const Run& run() const { return *run_; }
   void* state(size_t index) const { return pointers_[loaded_->plan().states[index].buffer]; }
+  /// Copies of an intermediate, by its index, go to `data`; null ends them.
+  Status probe(size_t index, void* data, uint64_t bytes);
   void resetStates() { fillStates(false); }
   /// execute() in two halves: checks everything and fixes what the run gets, then runs.
   Status prepare();

@@ -12,7 +12,7 @@
 
 namespace svod {
 
-/// Ports, states and variables as the C interface shows them.
+/// Ports, states and intermediate buffers as the C interface shows them.
 struct TensorView {
   std::string name, dtype;
   std::vector<uint64_t> shape;
@@ -35,6 +35,8 @@ class LoadedPlan {
     return files_[plan_.constants[id].file].data() + plan_.constants[id].offset;
   }
   const std::vector<TensorView>& views(svod_kind kind) const { return views_[kind]; }
+  /// The buffers of views(SVOD_INTERMEDIATE).
+  const std::vector<BufferId>& intermediates() const { return intermediates_; }
   /// The variables a caller sees: indices into plan().variables.
   const std::vector<VariableId>& variables() const { return variables_; }
   const std::vector<std::string>& variableNames() const { return names_; }
@@ -49,6 +51,8 @@ class LoadedPlan {
   Status link(FileId id, const std::string& path, const std::string& shown);
   Status finish();
   void describe();
+  void addView(svod_kind kind, std::string name, BufferId buffer, std::vector<std::string> texts);
+  void addIntermediates();
 
   Plan plan_;
   std::vector<std::span<const std::byte>> files_;  // contents, by FileId
@@ -56,7 +60,8 @@ class LoadedPlan {
   std::vector<std::unique_ptr<std::byte[], FreeAligned>> copies_;
   std::vector<void*> libraries_;  // by FileId; null for files without code
   Program program_;
-  std::vector<TensorView> views_[3];
+  std::vector<TensorView> views_[SVOD_INTERMEDIATE + 1];
+  std::vector<BufferId> intermediates_;
   std::vector<VariableId> variables_;
   std::vector<std::string> names_;
 };

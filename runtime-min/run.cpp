@@ -221,13 +221,25 @@ Status Run::runInOrder(uint32_t scope) {
     if (profile_.on()) profile_.begin(id, Profile::now());
     if (work.tiles > 0) SVOD_CHECK(call(id, 0, 0, work.tiles));
     if (profile_.on()) profile_.end(id, Profile::now(), work.flops, work.bytes);
+    if (probes_.any() && work.tiles > 0) SVOD_CHECK(probe(id));
+  }
+  return {};
+}
+
+/// The step is the last that was begun.
+Status Run::probe(StepId step) {
+  for (Probe& probe : probes_.all()) {
+    if (!probe.isWrittenBy[step]) continue;
+    SVOD_CHECK(devices_.fetch(step, probe.buffer, probe.to, probe.from, probe.bytes));
+    probe.count++;
   }
   return {};
 }
 
 Status Run::execute(Pool* pool, uint64_t seed) {
   Status status;
-  if (seed == 0 && !worthSharing_) {
+  probes_.begin();
+  if (probes_.any() || (seed == 0 && !worthSharing_)) {
     status = runInOrder(0);
   } else {
     seed_ = seed;

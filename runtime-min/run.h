@@ -19,6 +19,7 @@
 #include "runtime-min/loaded_plan.h"
 #include "runtime-min/memory_block.h"
 #include "runtime-min/pool.h"
+#include "runtime-min/probes.h"
 #include "runtime-min/profile.h"
 
 namespace svod {
@@ -46,6 +47,8 @@ class Run final : public Job {
   void clearStop() { stop_.store(false, std::memory_order_relaxed); }
   Profile& profile() { return profile_; }
   const Profile& profile() const { return profile_; }
+  Probes& probes() { return probes_; }
+  const Probes& probes() const { return probes_; }
   /// Whether a device failed and started anew: what was copied to it before runs may be gone.
   bool lostMemory() const { return lostMemory_; }
   void restoredMemory() { lostMemory_ = false; }
@@ -87,6 +90,7 @@ class Run final : public Job {
   Status beginIteration(uint32_t scope, int64_t trip);
 
   Status runInOrder(uint32_t scope);
+  Status probe(StepId step);
   Status call(StepId step, uint32_t worker, int64_t tileBegin, int64_t tileEnd);
   Status performOnDevice(StepId step);
   Status perform(StepId step, uint32_t worker, int64_t tileBegin, int64_t tileEnd);
@@ -110,6 +114,7 @@ class Run final : public Job {
   const Program& program_;
   Config config_;
   Profile profile_;
+  Probes probes_;
 
   std::vector<void*> args_;          // by argument slot
   std::vector<uint64_t> sizes_;      // by argument slot, for host functions and copies

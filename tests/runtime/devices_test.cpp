@@ -91,6 +91,29 @@ TEST_CASE("random graphs on separate devices that run late give the same bytes f
   }
 }
 
+TEST_CASE("intermediates on separate devices are seen as they were") {
+  for (uint32_t seed = 1; seed <= 20; seed++) {
+    TempFolder folder;
+    RandomGraph graph(seed, 4 + seed, static_cast<MemoryMode>(seed % 3), UINT64_MAX, 2 + seed % 3);
+    graph.builder.write(folder / "p", compiledKernels());
+    Separate s(folder / "p", seed, 1 + seed % 3);
+    const std::vector<TensorView>& views = s.instance->loaded().views(SVOD_INTERMEDIATE);
+    std::vector<std::vector<uint32_t>> seen(views.size(), std::vector<uint32_t>(kWords));
+    for (size_t i = 0; i < views.size(); i++) CHECK(s.instance->probe(i, seen[i].data(), kWords * 4));
+    std::vector<uint32_t> output(kWords);
+    s.bind(graph.input, output);
+    const Status status = s.instance->execute(0);
+    if (!status) FAIL(toText(status.error()));
+    CHECK(output == graph.expected);
+    for (size_t i = 0; i < views.size(); i++) {
+      const std::string& name = views[i].name;  // "t7", "t7 copied" or "t7 copied#12"
+      const size_t of = name[0] == 'x' ? 0 : std::stoul(name.substr(1));
+      INFO(name);
+      CHECK(seen[i] == graph.values[of]);
+    }
+  }
+}
+
 TEST_CASE("loops and weights on a separate device") {
   TempFolder folder;
   writeLoop(folder / "p");

@@ -21,6 +21,7 @@ inline uint32_t mix(uint32_t x, uint32_t y, uint32_t salt) {
 struct RandomGraph {
   PlanBuilder builder;
   std::vector<uint32_t> input = std::vector<uint32_t>(kWords), expected;
+  std::vector<std::vector<uint32_t>> values;  // of the input, of t1, t2, … and of the output
 
   RandomGraph(uint32_t seed, uint32_t count, MemoryMode mode, uint64_t budget, DeviceId devices = 1) {
     std::mt19937 random(seed);
@@ -29,7 +30,7 @@ struct RandomGraph {
     for (uint32_t& word : input) word = static_cast<uint32_t>(random());
     const auto words = Expr(static_cast<int64_t>(kWords));
     std::vector<BufferId> buffers = {builder.input("x", kWords, words, ElementType::U32)};
-    std::vector<std::vector<uint32_t>> values = {input};
+    values = {input};
     for (uint32_t i = 1; i <= count; i++) {
       const size_t back = std::min<size_t>(buffers.size(), 12);
       const size_t a = buffers.size() - 1 - random() % back, b = buffers.size() - 1 - random() % back;

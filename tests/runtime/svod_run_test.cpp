@@ -139,6 +139,36 @@ TEST_CASE("svod-run: a readable summary, a profile, JSON and a trace") {
   CHECK(f.run("--version").out.rfind("svod-run ", 0) == 0);
 }
 
+TEST_CASE("svod-run: intermediates are shown or written, and unknown ones are an error with near names") {
+  Fixture f;
+  Result3 result = f.run("p --input x=x.npy --output-dir o --dump t");
+  CHECK(result.code == 0);
+  CHECK(result.out.find("intermediate t  f32 (6,)") != std::string::npos);
+  CHECK(result.out.find("[11, 22, 33, ") != std::string::npos);
+  CHECK(f.run("p --input x=x.npy --output-dir o --dump t=t.npy").out.empty());
+  const std::vector<float> t = f.read("t.npy");
+  REQUIRE(t.size() == 6);
+  CHECK(std::vector<float>(t.begin(), t.begin() + 3) == std::vector<float>{11, 22, 33});
+  const auto json = nlohmann::json::parse(f.run("p --input x=x.npy --json --dump t=t.npy").out);
+  CHECK(json["intermediates"][0]["name"] == "t");
+  CHECK(json["intermediates"][0]["file"] == "t.npy");
+  f.refuses("p --input x=x.npy --dump tt", 1, "the plan has no intermediate 'tt'");
+  f.refuses("p --input x=x.npy --dump tt", 1, "did you mean 't'?");
+  PlanBuilder b;
+  const BufferId x = b.input("x", 3, Expr(3)), y = b.output("y", 3, Expr(3)), s = b.arena("y", 3), t2 = b.arena("y", 3);
+  b.launch("k_double", {x, s}, {R, W}, {Expr(3)});
+  b.launch("k_double", {s, t2}, {R, W}, {Expr(3)});
+  b.launch("k_double", {t2, y}, {R, W}, {Expr(3)});
+  b.write(f.folder / "shared");
+  f.refuses("shared --input x=x.npy --dump y", 1, "2 share the name: y#2, y#3");
+  CHECK(f.run("shared --input x=x.npy --output-dir o --dump y#3=t.npy").code == 0);
+  CHECK(f.read("t.npy") == std::vector<float>{4, 8, 12});
+  f.refuses("p --input x=x.npy --dump weights", 1, "svodc inspect PLAN --memory lists them");
+  f.refuses("p --input x=x.npy --dump t --dump t=a.npy", 2, "names 't' twice");
+  f.refuses("p --input x=x.npy --dump t=-", 2, "names no file");
+  f.refuses("p --input x=x.npy --dump t=o.npy --output c=o.npy", 2, "o.npy");
+}
+
 TEST_CASE("svod-run: comparison with reference arrays") {
   Fixture f;
   REQUIRE(f.run("p --input x=x.npy --output-dir ref").code == 0);

@@ -12,6 +12,7 @@
 #include "console/process.h"
 #include "data/atomic_write.h"
 #include "data/distinct.h"
+#include "dumps.h"
 #include "options.h"
 #include "profile_report.h"
 #include "reference.h"
@@ -46,6 +47,7 @@ Result<std::vector<std::string>> outputFiles(const Session& session, const RunOp
 Status checkResults(const Session& session, const std::vector<std::string>& files, const RunOptions& options) {
   std::vector<ResultFile> results;
   for (size_t i = 0; i < files.size(); i++) results.push_back({"output '" + session.outputs()[i].name + "'", files[i]});
+  for (const NameValue& dump : options.dumps) results.push_back({"--dump " + dump.first, dump.second});
   results.push_back({"--save-state", options.saveState});
   results.push_back({"--trace", options.trace});
   return checkDistinct(results);
@@ -92,7 +94,7 @@ Result<Timings> runAll(Session& session, const RunOptions& options) {
 }
 
 Json reportJson(const Session& session, const Timings& timings, const std::vector<std::string>& files,
-                const std::vector<Agreement>& agreements) {
+                const std::vector<Agreement>& agreements, const Dumps& dumps) {
   const std::vector<double>& sorted = timings.seconds;
   const svod_plan_info info = session.info();
   Json json = {{"plan", info.name}, {"threads", session.threads()}, {"variables", Json::object()}};
@@ -109,17 +111,19 @@ Json reportJson(const Session& session, const Timings& timings, const std::vecto
     if (!files[i].empty()) json["outputs"].back()["file"] = files[i];
     if (!agreements.empty()) json["outputs"].back()["reference"] = agreementJson(agreements[i]);
   }
+  json["intermediates"] = dumps.json();
   json["profile"] = profileJson(profileRows(session.instance(), timings.kernels));
   return json;
 }
 
 /// Everything for people.
 std::string reportText(const Session& session, const RunOptions& options, const Timings& timings, bool written,
-                       const std::vector<Agreement>& agreements) {
+                       const std::vector<Agreement>& agreements, const Dumps& dumps) {
   const std::vector<double>& sorted = timings.seconds;
   std::string text;
   if (!written)
     for (const OutputArray& output : session.outputs()) text += summaryText(output);
+  text += dumps.text();
   if (!agreements.empty()) text += agreementText(agreements);
   if (options.repeat > 1)
     text += std::to_string(sorted.size()) + " runs: min " + durationText(sorted.front()) + ", median " +
@@ -140,9 +144,11 @@ Status run(const RunOptions& options, Console& console, InterruptGuard& interrup
   SVOD_TRY(const std::vector<std::string> files, outputFiles(session, options));
   SVOD_CHECK(checkResults(session, files, options));
   if (!options.outputDir.empty()) SVOD_CHECK(makeFolder(options.outputDir));
+  SVOD_TRY(const Dumps dumps, Dumps::open(session, options.dumps));
   SVOD_TRY(const Timings timings, runAll(session, options));
   SVOD_CHECK(session.cutOutputs());
   SVOD_CHECK(writeOutputs(session, files, interrupts));
+  if (!options.dumps.empty()) SVOD_CHECK(interrupts.place([&] { return dumps.write(); }));
   if (!options.saveState.empty()) SVOD_CHECK(interrupts.place([&] { return session.saveStates(options.saveState); }));
   if (!options.trace.empty())
     SVOD_CHECK(interrupts.place([&] { return writeFileAtomic(options.trace, traceJson(session.instance())); }));
@@ -152,8 +158,8 @@ Status run(const RunOptions& options, Console& console, InterruptGuard& interrup
     rows = compareWithReferences(session.outputs(), options.reference, options.rtol, options.atol);
   SVOD_CHECK(console.print(
       options.json
-          ? reportJson(session, timings, files, rows).dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
-          : reportText(session, options, timings, written, rows)));
+          ? reportJson(session, timings, files, rows, dumps).dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
+          : reportText(session, options, timings, written, rows, dumps)));
   return statusOf(rows);
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 /// The texts of flags that need another look.
 struct Words {
-  std::vector<std::string> inputs, outputs, variables;
+  std::vector<std::string> inputs, outputs, variables, dumps;
   double rtol = std::nan(""), atol = std::nan("");  // NaN: not given
 };
 
@@ -29,6 +29,8 @@ std::vector<CommandFlag> flagsFor(RunOptions& o, Words& w) {
       {"load-state", "", "FILE", "", "", "start with the states of this .safetensors file", &o.loadState},
       {"save-state", "", "FILE", "", "", "write the states after the last run; it may be the file of --load-state",
        &o.saveState},
+      {"dump", "", "NAME[=FILE]", "", "",
+       "show an intermediate value of the plan, or write it as .npy; runs on one thread then", &w.dumps},
       {"profile", "", "", "", "", "a table of the time every kernel took", &o.profile},
       {"trace", "", "FILE", "", "", "write a trace for Perfetto or chrome://tracing", &o.trace},
       {"reference", "", "DIR", "", "",
@@ -70,6 +72,23 @@ Result<std::vector<NameValue>> splitPairs(const std::vector<std::string>& texts,
     pairs.push_back(std::move(pair));
   }
   return pairs;
+}
+
+Status readDumps(const std::vector<std::string>& texts, RunOptions& options) {
+  for (const std::string& text : texts) {
+    NameValue dump{text, ""};
+    if (text.find('=') != std::string::npos) {
+      SVOD_TRY(dump, splitPair(text, "--dump", "FILE"));
+    }
+    if (dump.first.empty() || dump.second == "-")
+      return fail(Diag::Usage, "--dump '" + text + "' names no " + (dump.first.empty() ? "value" : "file"),
+                  "for example --dump h, or --dump h=h.npy");
+    for (const NameValue& other : options.dumps)
+      if (other.first == dump.first)
+        return fail(Diag::Usage, "--dump names '" + dump.first + "' twice", "leave one of them out");
+    options.dumps.push_back(std::move(dump));
+  }
+  return {};
 }
 
 Status readVariables(const std::vector<std::string>& texts, RunOptions& options) {
@@ -122,6 +141,7 @@ Result<RunOptions> parseOptions(const std::vector<std::string>& words) {
   options.plan = files.front();
   SVOD_TRY(options.inputs, splitPairs(texts.inputs, "--input"));
   SVOD_TRY(options.outputs, splitPairs(texts.outputs, "--output"));
+  SVOD_CHECK(readDumps(texts.dumps, options));
   SVOD_CHECK(readVariables(texts.variables, options));
   options.rtol = given(texts.rtol);
   options.atol = given(texts.atol);

@@ -15,6 +15,7 @@ using NameValue = std::pair<std::string, std::string>;
 struct RunOptions {
   std::string plan;
   std::vector<NameValue> inputs, outputs;  // port name, file; "-" is standard input or output
+  std::vector<NameValue> dumps;            // name of an intermediate, file or ""
   std::string outputDir;
   std::vector<std::pair<std::string, int64_t>> variables;
   int64_t threads = 0;  // 0: one per processor

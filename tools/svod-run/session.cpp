@@ -3,27 +3,13 @@
 #include <algorithm>
 #include <cstring>
 
+#include "c_call.h"
 #include "support/packed.h"
 #include "support/suggest.h"
 
 namespace svod {
 
 namespace {
-
-Error fromC(const svod_error& from) {
-  Error error{Diag::DeviceFailure, from.message, from.help, {}, {}};
-  for (size_t i = 0; i < allDiagnostics().size(); i++)
-    if (allDiagnostics()[i].code == from.code) error.diag = static_cast<Diag>(i);
-  return error;
-}
-
-/// Calls a function of the C interface with an error to fill.
-template <class Call>
-Status checked(Call call) {
-  svod_error error = {};
-  if (call(&error) == 0) return {};
-  return fail(fromC(error));
-}
 
 /// `NAME.npy`, or standard input for "-".
 Result<NpyArray> readInput(const std::string& file, ElementType want) {

@@ -35,7 +35,10 @@ class Session {
   std::vector<std::pair<std::string, int64_t>> variables() const;
   uint64_t instanceBytes() const { return svod_plan_instance_bytes(plan_.get(), svod_pool_threads(pool_.get())); }
   size_t threads() const { return svod_pool_threads(pool_.get()); }
+  const svod_plan* plan() const { return plan_.get(); }
   const svod_instance* instance() const { return instance_.get(); }
+  svod_instance* instance() { return instance_.get(); }
+  std::vector<std::string> names(svod_kind kind) const;
 
  private:
   struct Freer {
@@ -43,7 +46,6 @@ class Session {
     void operator()(svod_pool* pool) const { svod_pool_free(pool); }
     void operator()(svod_instance* instance) const { svod_instance_free(instance); }
   };
-  std::vector<std::string> names(svod_kind kind) const;
   Result<size_t> find(svod_kind kind, const std::string& name) const;
   Status checkNames(const RunOptions& options) const;
   Status bindInputs(const RunOptions& options);

@@ -87,7 +87,8 @@ SVOD_API void svod_plan_get_info(const svod_plan* plan, svod_plan_info* info);
  * it: as much as the sizes need that were bound so far. */
 SVOD_API uint64_t svod_plan_instance_bytes(const svod_plan* plan, size_t threads);
 
-typedef enum svod_kind { SVOD_INPUT, SVOD_OUTPUT, SVOD_STATE, SVOD_VARIABLE } svod_kind;
+/* An intermediate is a buffer that steps write and read and nobody else sees: for svod_probe. */
+typedef enum svod_kind { SVOD_INPUT, SVOD_OUTPUT, SVOD_STATE, SVOD_VARIABLE, SVOD_INTERMEDIATE } svod_kind;
 
 typedef struct svod_tensor {
   const char* name;
@@ -107,7 +108,8 @@ typedef struct svod_variable {
   int fixed;        /* cannot be set: it has the value `min` and `max` both show */
 } svod_variable;
 
-/* The index of a name, or SVOD_NONE. */
+/* The index of a name, or SVOD_NONE. Intermediates are called as in the graph, those that share a name NAME#NUMBER with
+ * the number of the buffer. */
 SVOD_API size_t svod_plan_find(const svod_plan* plan, svod_kind kind, const char* name);
 /* Describes by index; not for SVOD_VARIABLE. Nonzero when there is no such index. */
 SVOD_API int svod_plan_tensor(const svod_plan* plan, svod_kind kind, size_t index, svod_tensor* tensor);
@@ -268,6 +270,16 @@ SVOD_API int svod_submit(svod_instance* instance, const svod_submit_options* opt
 SVOD_API int svod_wait(svod_instance* instance, svod_error* error);
 /* 1 when svod_wait would not wait, or there is nothing to wait for; else 0. */
 SVOD_API int svod_poll(const svod_instance* instance);
+
+/* ---- Looking into a run
+ * ------------------------------------------------------------------------------------------- */
+
+/* Copies an intermediate to `data` whenever a step of a run has written it, so that the last copy counts; until another
+ * call, where NULL ends it. It is laid out for its greatest shape, and `bytes` is at least its max_bytes. For
+ * debugging: such runs go in plan order on one thread. Allocates; the run does not. */
+SVOD_API int svod_probe(svod_instance* instance, size_t index, void* data, uint64_t bytes, svod_error* error);
+/* The copies in the last run: 0 where none of its steps did anything, as in a loop without trips. */
+SVOD_API uint64_t svod_probe_count(const svod_instance* instance, size_t index);
 
 /* ---- Profile
  * ----------------------------------------------------------------------------------------------- */
