@@ -109,6 +109,11 @@ const char* svod_plan_host_function(const svod_plan* plan, size_t index) {
   return index < names.size() ? names[index].c_str() : nullptr;
 }
 
+const char* svod_plan_device(const svod_plan* plan, size_t index) {
+  const std::vector<DeviceDesc>& devices = plan->loaded->plan().devices;
+  return index < devices.size() ? devices[index].name.c_str() : nullptr;
+}
+
 svod_pool* svod_pool_create(size_t threads) {
   try {
     return new svod_pool{Pool(threads == 0 ? usableProcessors() : threads)};
@@ -157,11 +162,31 @@ int svod_bind_input(svod_instance* instance, size_t index, const char* dtype, co
   });
 }
 
+int svod_bind_device_input(svod_instance* instance, size_t index, size_t device, const char* dtype,
+                           const uint64_t* shape, size_t rank, const void* data, svod_error* error) {
+  return guard(error, [&]() -> Status {
+    SVOD_CHECK(checkIndex(index, instance->inner->loaded().plan().inputs.size(), "input"));
+    SVOD_CHECK(checkIndex(device, instance->inner->loaded().plan().devices.size(), "device"));
+    SVOD_CHECK(checkIdle(instance));
+    return instance->inner->bindings().bindInput(index, dtype, {shape, rank}, data, static_cast<DeviceId>(device));
+  });
+}
+
 int svod_bind_output(svod_instance* instance, size_t index, void* data, uint64_t bytes, svod_error* error) {
   return guard(error, [&]() -> Status {
     SVOD_CHECK(checkIndex(index, instance->inner->loaded().plan().outputs.size(), "output"));
     SVOD_CHECK(checkIdle(instance));
     return instance->inner->bindings().bindOutput(index, data, bytes);
+  });
+}
+
+int svod_bind_device_output(svod_instance* instance, size_t index, size_t device, void* data, uint64_t bytes,
+                            svod_error* error) {
+  return guard(error, [&]() -> Status {
+    SVOD_CHECK(checkIndex(index, instance->inner->loaded().plan().outputs.size(), "output"));
+    SVOD_CHECK(checkIndex(device, instance->inner->loaded().plan().devices.size(), "device"));
+    SVOD_CHECK(checkIdle(instance));
+    return instance->inner->bindings().bindOutput(index, data, bytes, static_cast<DeviceId>(device));
   });
 }
 

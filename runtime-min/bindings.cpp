@@ -34,13 +34,50 @@ Bindings::Bindings(const LoadedPlan& loaded) : loaded_(loaded) {
   };
   add(SVOD_INPUT, plan.inputs, "input");
   add(SVOD_OUTPUT, plan.outputs, "output");
+  findPartners();
   set_.resize(plan.variables.size());
   values_.resize(plan.variables.size());
   sources_.resize(plan.variables.size());
   extents_.reserve(plan.inputs.size() + plan.outputs.size());
 }
 
-Status Bindings::bindInput(size_t index, const char* dtype, std::span<const uint64_t> shape, const void* data) {
+/// Which device each input and output could be on: that with which it is copied, and nothing else is done with it.
+void Bindings::findPartners() {
+  const Plan& plan = loaded_.plan();
+  std::vector<std::optional<DeviceId>> partners(plan.buffers.size());
+  std::vector<bool> isOnHost(plan.buffers.size(), plan.devices.size() == 1);
+  const auto base = [&](BufferId id) { return plan.buffers[id].place == Place::View ? plan.buffers[id].base : id; };
+  for (const Step& step : plan.steps) {
+    if (const auto* copy = std::get_if<Copy>(&step.action)) {
+      for (const auto& [id, other] : {std::pair(copy->dst, copy->src), std::pair(copy->src, copy->dst)}) {
+        const DeviceId there = deviceOf(plan, other).value_or(0);
+        isOnHost[base(id)] = isOnHost[base(id)] || partners[base(id)].value_or(there) != there;
+        partners[base(id)] = there;
+      }
+    } else if (const auto* launch = std::get_if<Launch>(&step.action)) {
+      for (BufferId id : launch->buffers) isOnHost[base(id)] = true;
+    } else if (const auto* call = std::get_if<HostCall>(&step.action)) {
+      for (const HostArg& arg : call->args) isOnHost[base(arg.buffer)] = true;
+    } else if (const auto* loop = std::get_if<Loop>(&step.action); loop->condition) {
+      isOnHost[base(*loop->condition)] = true;
+    }
+  }
+  for (std::vector<PortState>& ports : ports_)
+    for (PortState& port : ports)
+      if (!isOnHost[port.port->buffer]) port.onlyPartner = partners[port.port->buffer];
+}
+
+Status Bindings::checkDevice(const PortState& port, DeviceId device) const {
+  if (device == 0 || port.onlyPartner == device) return {};
+  return fail(Diag::InputMismatch,
+              std::string(port.word) + " " + quoted(port.port->name) + " cannot be on device " +
+                  quoted(loaded_.plan().devices[device].name) + ": its steps are not only copies " +
+                  (port.isInput ? "to there" : "from there"),
+              "bind memory of the host, or compile a graph that uses it on that device alone");
+}
+
+Status Bindings::bindInput(size_t index, const char* dtype, std::span<const uint64_t> shape, const void* data,
+                           DeviceId device) {
   PortState& input = ports_[SVOD_INPUT][index];
   const auto mismatch = [&](const std::string& what) {
     return fail(Diag::InputMismatch, "input " + quoted(input.port->name) + " " + what,
@@ -59,19 +96,23 @@ Status Bindings::bindInput(size_t index, const char* dtype, std::span<const uint
                       std::to_string(*want));
     if (shape[axis] > INT64_MAX) return mismatch("has a dimension that is too large");
   }
+  SVOD_CHECK(checkDevice(input, device));
   resolved_ = resolved_ && input.bound && std::equal(shape.begin(), shape.end(), input.given.begin());
-  complete_ = complete_ && resolved_ && input.data == data;
+  complete_ = complete_ && resolved_ && input.data == data && input.device == device;
   std::copy(shape.begin(), shape.end(), input.given.begin());
   input.data = const_cast<void*>(data);
+  input.device = device;
   input.bound = true;
   return {};
 }
 
-Status Bindings::bindOutput(size_t index, void* data, uint64_t bytes) {
+Status Bindings::bindOutput(size_t index, void* data, uint64_t bytes, DeviceId device) {
   PortState& output = ports_[SVOD_OUTPUT][index];
-  complete_ = complete_ && output.data == data && output.room == bytes;
+  SVOD_CHECK(checkDevice(output, device));
+  complete_ = complete_ && output.data == data && output.room == bytes && output.device == device;
   output.bound = true;
   output.data = data;
+  output.device = device;
   output.room = bytes;
   return {};
 }
@@ -133,9 +174,13 @@ Status Bindings::checkOverlaps() {
       const auto begin = reinterpret_cast<uintptr_t>(port.data);
       if (port.bytes > 0) extents_.push_back({begin, begin + port.bytes, &port});
     }
-  std::sort(extents_.begin(), extents_.end(), [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
+  // Devices count addresses on their own.
+  std::sort(extents_.begin(), extents_.end(), [](const Extent& a, const Extent& b) {
+    return std::pair(a.port->device, a.begin) < std::pair(b.port->device, b.begin);
+  });
   const Extent *reach = nullptr, *outputReach = nullptr;  // of those before, what ends last
   for (const Extent& extent : extents_) {
+    if (reach != nullptr && reach->port->device != extent.port->device) reach = outputReach = nullptr;
     const Extent* other = extent.port->isInput ? outputReach : reach;
     if (other != nullptr && other->end > extent.begin)
       return fail(Diag::InputMismatch, std::string(other->port->word) + " " + quoted(other->port->port->name) +

@@ -17,8 +17,10 @@ class Bindings {
 
   Status setVariable(VariableId id, int64_t value);
   void clearVariable(VariableId id);
-  Status bindInput(size_t index, const char* dtype, std::span<const uint64_t> shape, const void* data);
-  Status bindOutput(size_t index, void* data, uint64_t bytes);
+  /// `data` is an address of `device`.
+  Status bindInput(size_t index, const char* dtype, std::span<const uint64_t> shape, const void* data,
+                   DeviceId device = 0);
+  Status bindOutput(size_t index, void* data, uint64_t bytes, DeviceId device = 0);
 
   /// Finds the value of every variable and the shape of every input and output, and checks them.
   Status resolve();
@@ -30,6 +32,7 @@ class Bindings {
   std::span<const uint64_t> shape(svod_kind kind, size_t index) const { return ports_[kind][index].shape; }
   uint64_t bytes(svod_kind kind, size_t index) const { return ports_[kind][index].bytes; }
   void* data(svod_kind kind, size_t index) const { return ports_[kind][index].data; }
+  DeviceId device(svod_kind kind, size_t index) const { return ports_[kind][index].device; }
   /// Changes whenever complete() has something new to run with.
   uint64_t version() const { return version_; }
 
@@ -41,9 +44,11 @@ class Bindings {
     bool isInput = false;
     bool bound = false;
     void* data = nullptr;
-    uint64_t room = 0;            // Output: bytes at data
-    std::vector<uint64_t> given;  // Input: the bound shape
-    std::vector<uint64_t> shape;  // what resolve() found
+    DeviceId device = 0;                  // of data
+    std::optional<DeviceId> onlyPartner;  // all its steps are copies, and the other side of each is there
+    uint64_t room = 0;                    // Output: bytes at data
+    std::vector<uint64_t> given;          // Input: the bound shape
+    std::vector<uint64_t> shape;          // what resolve() found
     uint64_t bytes = 0;
   };
   /// Where a variable's value comes from.
@@ -63,6 +68,8 @@ class Bindings {
   Result<bool> solveFor(uint32_t input, uint32_t axis);
   Status checkVariables() const;
   Status checkSizes() const;
+  void findPartners();
+  Status checkDevice(const PortState& port, DeviceId device) const;
   Status findShape(PortState& port);
   Status checkMemory(const PortState& port) const;
   Status checkOverlaps();

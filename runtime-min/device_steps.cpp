@@ -6,7 +6,8 @@
 namespace svod {
 
 DeviceSteps::DeviceSteps(const Plan& plan, std::vector<Device*> devices)
-    : plan_(&plan), devices_(std::move(devices)), homes_(plan.steps.size(), 0), tickets_(plan.steps.size(), 0) {
+    : plan_(&plan), devices_(std::move(devices)), places_(plan.buffers.size(), 0), homes_(plan.steps.size(), 0),
+      tickets_(plan.steps.size(), 0) {
   devices_.resize(plan.devices.size(), nullptr);
   any_ = std::ranges::any_of(devices_, [](const Device* device) { return device != nullptr; });
   if (!any_) return;
@@ -15,6 +16,8 @@ DeviceSteps::DeviceSteps(const Plan& plan, std::vector<Device*> devices)
     const DeviceId device = deviceOf(plan, buffer).value_or(0);
     return devices_[device] != nullptr ? device : 0;
   };
+  for (BufferId buffer = 0; buffer < plan.buffers.size(); buffer++)
+    places_[buffer] = deviceOf(plan, buffer).value_or(0);
   uint64_t staged = 0;
   for (StepId step = 0; step < plan.steps.size(); step++) {
     DeviceId& home = homes_[step];
@@ -68,10 +71,14 @@ void DeviceSteps::launch(StepId step, const DeviceLaunch& launch) {
   gave(step, homes_[step], devices_[homes_[step]]->launch(launch, step));
 }
 
+DeviceId DeviceSteps::placeOf(BufferId buffer) const {
+  return places_[plan_->buffers[buffer].place == Place::View ? plan_->buffers[buffer].base : buffer];
+}
+
 Status DeviceSteps::copy(StepId step, void* to, const void* from, uint64_t bytes) {
   const auto& copy = std::get<Copy>(plan_->steps[step].action);
-  Device* target = devices_[deviceOf(*plan_, copy.dst).value_or(0)];
-  const DeviceId sourceId = deviceOf(*plan_, copy.src).value_or(0);
+  Device* target = devices_[placeOf(copy.dst)];
+  const DeviceId sourceId = placeOf(copy.src);
   Device* source = devices_[sourceId];
   if (source == nullptr)
     gave(step, homes_[step], target->copyIn(to, from, bytes, step));

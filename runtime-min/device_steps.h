@@ -19,6 +19,8 @@ class DeviceSteps {
   DeviceSteps(const Plan& plan, std::vector<Device*> devices);
 
   bool any() const { return any_; }
+  /// Where an input or output is in the runs that follow; all its copies are from or to that device.
+  void placePort(BufferId buffer, DeviceId device) { places_[buffer] = device; }
   bool isOnDevice(StepId step) const { return any_ && homes_[step] != 0; }
 
   /// To be called before a step: waits for what it depends on and its own queue does not order.
@@ -35,6 +37,7 @@ class DeviceSteps {
   bool recover();
 
  private:
+  DeviceId placeOf(BufferId buffer) const;
   Status wait(DeviceId device, Device::Ticket ticket);
   void gave(StepId step, DeviceId device, Device::Ticket ticket);
   Status failure(DeviceId device, const Device::Failure& failure) const;
@@ -42,6 +45,7 @@ class DeviceSteps {
   const Plan* plan_ = nullptr;
   std::vector<Device*> devices_;
   bool any_ = false;
+  std::vector<DeviceId> places_;                         // by BufferId, but for views: whose memory it is in
   std::vector<DeviceId> homes_;                          // by StepId: whose queue it goes to; 0: none
   std::vector<Device::Ticket> tickets_;                  // by StepId
   std::unique_ptr<std::atomic<Device::Ticket>[]> last_;  // by DeviceId

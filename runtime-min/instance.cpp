@@ -129,6 +129,7 @@ void Instance::placeExternal() {
     for (size_t i = 0; i < ports.size(); i++) {
       pointers_[ports[i].buffer] = bindings_.data(kind, i);
       sizes_[ports[i].buffer] = bindings_.bytes(kind, i);
+      run_->placePort(ports[i].buffer, bindings_.device(kind, i));
     }
   };
   place(SVOD_INPUT, plan.inputs);

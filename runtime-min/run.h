@@ -40,6 +40,7 @@ class Run final : public Job {
   /// `elsewhere`: argument slots that get another pointer than their buffer has.
   Status prepare(std::span<const int64_t> variables, std::span<void* const> pointers, std::span<const uint64_t> sizes,
                  std::span<const std::pair<uint32_t, void*>> elsewhere = {});
+  void placePort(BufferId buffer, DeviceId device) { devices_.placePort(buffer, device); }
   /// Runs all steps; `seed` not 0 draws the order of independent steps from it.
   Status execute(Pool* pool, uint64_t seed);
   void stop() { stop_.store(true, std::memory_order_relaxed); }

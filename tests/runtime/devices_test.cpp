@@ -147,6 +147,76 @@ TEST_CASE("a device that fails or is lost ends the run with the step named, and 
     }
 }
 
+TEST_CASE("inputs and outputs on a device stay there between runs, and only what copies to and from it can") {
+  TempFolder folder;
+  PlanBuilder b;
+  for (const char* name : {"d1", "d2"}) b.plan.devices.push_back({name, DeviceKind::Cpu, 0});
+  const Expr n = Expr::variable(b.variable("n", 0, 16)), bytes = n * 4;
+  const BufferId x = b.input("x", 16, n), y = b.output("y", 16, n), z = b.output("z", 16, n);
+  const BufferId host = b.arena("host", 16);
+  b.device = 1;
+  const BufferId a = b.arena("a", 16), twice = b.arena("twice", 16);
+  b.step(Copy{a, x, bytes});
+  b.launch("k_double", {a, twice}, {R, W}, {n});
+  b.step(Copy{y, twice, bytes});
+  b.step(Copy{host, twice, bytes});
+  b.launch("k_double", {host, z}, {R, W}, {n});
+  b.write(folder / "p");
+  for (size_t threads : {1u, 2u}) {
+    Separate s(folder / "p", 3, threads);
+    Bindings& bindings = s.instance->bindings();
+    void* const memory[] = {*s.devices[0]->allocate(64), *s.devices[0]->allocate(64)};
+    std::vector<float> in(16, 1.5f), out(16, 0), z(16, 0);
+    const uint64_t shape = 12;
+    const auto run = [&](uint64_t order) {
+      CHECK(bindings.bindOutput(1, z.data(), 64));
+      const Status status = s.instance->execute(order);
+      if (!status) FAIL(toText(status.error()));
+    };
+    CHECK(bindings.bindInput(0, nullptr, {&shape, 1}, in.data()));
+    CHECK(bindings.bindOutput(0, memory[0], 64, 1));
+    run(0);
+    const uint64_t before = s.devices[0]->transfers();
+    for (size_t round = 0; round < 6; round++) {
+      CHECK(bindings.bindInput(0, nullptr, {&shape, 1}, memory[round % 2], 1));
+      CHECK(bindings.bindOutput(0, memory[(round + 1) % 2], 64, 1));
+      run(round);
+      CHECK(z[11] == 1.5f * static_cast<float>(8 << round));
+    }
+    CHECK(s.devices[0]->transfers() - before == 6);  // what z is made from
+    CHECK(bindings.bindInput(0, nullptr, {&shape, 1}, memory[0], 1));
+    CHECK(bindings.bindOutput(0, out.data(), 64));
+    run(0);
+    CHECK(std::vector<float>(out.begin(), out.begin() + 12) == std::vector<float>(12, 1.5f * 256));
+    CHECK(out[12] == 0);
+    // The same address on the host is another place.
+    CHECK(bindings.bindOutput(0, memory[0], 64, 0));
+    CHECK(bindings.complete());
+    CHECK(bindings.bindOutput(0, static_cast<float*>(memory[0]) + 4, 64, 1));
+    CHECK_THAT(bindings.complete().error().message, Catch::Contains("overlapping"));
+    CHECK_THAT(bindings.bindInput(0, nullptr, {&shape, 1}, memory[0], 2).error().message,
+               Catch::Contains("input 'x' cannot be on device 'd2': its steps are not only copies to there"));
+    CHECK_THAT(bindings.bindOutput(1, memory[0], 64, 1).error().message,
+               Catch::Contains("output 'z' cannot be on device 'd1'"));
+    for (void* each : memory) s.devices[0]->release(each, 64);
+  }
+  // Through the C interface, where the host runs the devices.
+  const PlanHandle plan = loadPlan(folder / "p");
+  CHECK(std::string(svod_plan_device(plan.get(), 1)) == "d1");
+  CHECK(svod_plan_device(plan.get(), 3) == nullptr);
+  const InstanceHandle instance = makeInstance(plan);
+  std::vector<float> in(16, 2), out(16, 0), other(16, 0);
+  const uint64_t shape = 16;
+  CHECK(svod_bind_device_input(instance.get(), 0, 1, "f32", &shape, 1, in.data(), nullptr) == 0);
+  CHECK(svod_bind_device_output(instance.get(), 0, 1, out.data(), 64, nullptr) == 0);
+  CHECK(svod_bind_device_output(instance.get(), 1, 1, other.data(), 64, nullptr) == 1);
+  CHECK(svod_bind_device_output(instance.get(), 1, 3, other.data(), 64, nullptr) == 1);
+  CHECK(svod_bind_device_output(instance.get(), 1, 0, other.data(), 64, nullptr) == 0);
+  execute(instance);
+  CHECK(out == std::vector<float>(16, 4));
+  CHECK(other == std::vector<float>(16, 8));
+}
+
 TEST_CASE("the arena of a lent device is reserved there and not on the host") {
   TempFolder folder;
   writeLoop(folder / "p");

@@ -3,6 +3,7 @@
 #pragma once
 #include <sys/mman.h>
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
@@ -39,6 +40,8 @@ class SeparateDevice final : public Device {
     failAt_ = given_ + pieces + 1, loses_ = isLost;
   }
   uint64_t given() const { return given_; }
+  /// Copies from or to the host that were given.
+  uint64_t transfers() const { return transfers_; }
   size_t allocations() const { return spaces_.size(); }
 
   Result<void*> allocate(uint64_t bytes) override {
@@ -65,9 +68,11 @@ class SeparateDevice final : public Device {
     });
   }
   Ticket copyIn(void* to, const void* fromHost, uint64_t bytes, uint32_t tag) override {
+    transfers_++;
     return give(tag, [this, to, fromHost, bytes] { std::memcpy(real(to, bytes), fromHost, bytes); });
   }
   Ticket copyOut(void* toHost, const void* from, uint64_t bytes, uint32_t tag) override {
+    transfers_++;
     return give(tag, [this, toHost, from, bytes] { std::memcpy(toHost, real(from, bytes), bytes); });
   }
   Ticket copyWithin(void* to, const void* from, uint64_t bytes, uint32_t tag) override {
@@ -147,6 +152,7 @@ class SeparateDevice final : public Device {
   std::deque<Piece> queue_;
   std::map<char*, Space> spaces_;
   uint64_t given_ = 0, done_ = 0, failAt_ = 0;
+  std::atomic<uint64_t> transfers_{0};
   bool loses_ = false, closing_ = false;
   std::optional<Failure> failure_;
   std::thread thread_;

@@ -116,6 +116,8 @@ SVOD_API int svod_plan_tensor(const svod_plan* plan, svod_kind kind, size_t inde
 SVOD_API int svod_plan_variable(const svod_plan* plan, size_t index, svod_variable* variable);
 /* Names of the host functions the plan calls, by index; NULL past the end. */
 SVOD_API const char* svod_plan_host_function(const svod_plan* plan, size_t index);
+/* Names of the devices, by index, the host first; NULL past the end. */
+SVOD_API const char* svod_plan_device(const svod_plan* plan, size_t index);
 
 /* ---- Threads
  * ----------------------------------------------------------------------------------------------- */
@@ -201,6 +203,15 @@ SVOD_API int svod_bind_input(svod_instance* instance, size_t index, const char* 
  * any other bound memory. Where only the run can tell how large an output NAME is, that is the largest case, and the
  * output NAME.length, i64 with an entry per axis, then holds how much of it was filled. */
 SVOD_API int svod_bind_output(svod_instance* instance, size_t index, void* data, uint64_t bytes, svod_error* error);
+
+/* The same for memory of a device of the plan, where a value is already or is to stay between runs: `data` is an
+ * address there. Only where the plan does nothing with the input but copy it to that device, or with the output but
+ * copy it from there; then no byte of it goes by the host. A device that the instance runs on the host itself has the
+ * host's addresses. */
+SVOD_API int svod_bind_device_input(svod_instance* instance, size_t index, size_t device, const char* dtype,
+                                    const uint64_t* shape, size_t rank, const void* data, svod_error* error);
+SVOD_API int svod_bind_device_output(svod_instance* instance, size_t index, size_t device, void* data, uint64_t bytes,
+                                     svod_error* error);
 
 /* The value or shape under the current variables and input bindings, all of which are checked here.
  * `shape` gets rank numbers; `shape` and `bytes` may be NULL. Not for SVOD_VARIABLE. */
