@@ -10,6 +10,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <random>
 #include <thread>
@@ -22,7 +23,9 @@ namespace svod {
 class SeparateDevice final : public Device {
  public:
   /// Before each piece of work it waits up to `mostMicroseconds`, drawn from `seed`.
-  SeparateDevice(uint32_t seed, uint32_t mostMicroseconds) : random_(seed), most_(mostMicroseconds) {
+  /// Devices that share a `unit` work in turns: queues of one device.
+  SeparateDevice(uint32_t seed, uint32_t mostMicroseconds, std::shared_ptr<std::mutex> unit = nullptr)
+      : random_(seed), most_(mostMicroseconds), unit_(std::move(unit)) {
     thread_ = std::thread([this] { main(); });
   }
   ~SeparateDevice() override {
@@ -133,7 +136,10 @@ class SeparateDevice final : public Device {
       const auto delay = std::chrono::microseconds(most_ == 0 ? 0 : random_() % most_);
       lock.unlock();
       if (runs && delay.count() > 0) std::this_thread::sleep_for(delay);
-      if (runs) piece.work();
+      if (runs) {
+        const auto turn = unit_ ? std::unique_lock(*unit_) : std::unique_lock<std::mutex>();
+        piece.work();
+      }
       lock.lock();
       done_++;
       changed_.notify_all();
@@ -147,6 +153,7 @@ class SeparateDevice final : public Device {
 
   std::mt19937 random_;
   const uint32_t most_;
+  const std::shared_ptr<std::mutex> unit_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Piece> queue_;
