@@ -1,6 +1,7 @@
 // A device with memory that the host cannot touch. Its work is given to a queue and done later, in the order in which
-// it was given. Whoever makes an instance lends it devices (Instance::create), each to one instance at a time; a device
-// of the plan that is not lent is the host, whose memory its arena then is.
+// it was given. Whoever makes an instance lends it devices (Instance::create), each to one instance at a time: several
+// instances on one piece of hardware have a queue of it each, as Devices of their own. A device of the plan that is not
+// lent is the host, whose memory its arena then is.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -42,6 +43,9 @@ class Device {
   virtual Ticket copyOut(void* toHost, const void* from, uint64_t bytes, uint32_t tag) = 0;
   virtual Ticket copyWithin(void* to, const void* from, uint64_t bytes, uint32_t tag) = 0;
 
+  /// An event between queues: what is given from here on is begun when `ticket` of `other` is done, well or not. 0 when
+  /// this device cannot wait for that one; then the host does.
+  virtual Ticket waitFor(Device& /*other*/, Ticket /*ticket*/, uint32_t /*tag*/) { return 0; }
   /// Returns when the ticket is done. After a failure, or when the device is lost, nothing more is done until reset().
   virtual std::optional<Failure> wait(Ticket ticket) = 0;
   /// Makes the device usable again after a failure. Its memory stays allocated; the contents may be gone. Nothing is

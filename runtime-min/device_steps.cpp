@@ -53,9 +53,18 @@ Status DeviceSteps::await(StepId step) {
     if (homes_[dep] == 0) continue;
     if (homes_[dep] == homes_[step])
       tickets_[step] = std::max(tickets_[step], tickets_[dep]);
-    else
-      SVOD_CHECK(wait(homes_[dep], tickets_[dep]));
+    else if (tickets_[dep] != 0)
+      SVOD_CHECK(order(step, homes_[step], homes_[dep], tickets_[dep]));
   }
+  return {};
+}
+
+/// What `device` (0: the host) does from here on comes after the ticket of `after`.
+Status DeviceSteps::order(StepId step, DeviceId device, DeviceId after, Device::Ticket ticket) {
+  if (device == 0) return wait(after, ticket);
+  const Device::Ticket waits = devices_[device]->waitFor(*devices_[after], ticket, step);
+  if (waits == 0) return wait(after, ticket);
+  gave(step, device, waits);
   return {};
 }
 
@@ -77,22 +86,27 @@ DeviceId DeviceSteps::placeOf(BufferId buffer) const {
 
 Status DeviceSteps::copy(StepId step, void* to, const void* from, uint64_t bytes) {
   const auto& copy = std::get<Copy>(plan_->steps[step].action);
-  Device* target = devices_[placeOf(copy.dst)];
-  const DeviceId sourceId = placeOf(copy.src);
-  Device* source = devices_[sourceId];
+  const DeviceId targetId = placeOf(copy.dst), sourceId = placeOf(copy.src);
+  Device *target = devices_[targetId], *source = devices_[sourceId];
   if (source == nullptr)
     gave(step, homes_[step], target->copyIn(to, from, bytes, step));
   else if (target == nullptr)
     gave(step, homes_[step], source->copyOut(to, from, bytes, step));
   else if (source == target)
     gave(step, homes_[step], source->copyWithin(to, from, bytes, step));
-  else {
-    const std::lock_guard lock(*stagingLock_);
-    gave(step, sourceId, source->copyOut(staging_.data(), from, bytes, step));
-    SVOD_CHECK(wait(sourceId, tickets_[step]));
-    gave(step, homes_[step], target->copyIn(to, staging_.data(), bytes, step));
-    return wait(homes_[step], tickets_[step]);
-  }
+  else
+    return copyAcross(step, targetId, to, sourceId, from, bytes);
+  return {};
+}
+
+Status DeviceSteps::copyAcross(StepId step, DeviceId target, void* to, DeviceId source, const void* from,
+                               uint64_t bytes) {
+  const std::lock_guard lock(*stagingLock_);
+  if (stagingReader_ != 0 && stagingReader_ != source) SVOD_CHECK(order(step, source, stagingReader_, stagingRead_));
+  gave(step, source, devices_[source]->copyOut(staging_.data(), from, bytes, step));
+  SVOD_CHECK(order(step, target, source, tickets_[step]));
+  gave(step, target, devices_[target]->copyIn(to, staging_.data(), bytes, step));
+  stagingReader_ = target, stagingRead_ = tickets_[step];
   return {};
 }
 

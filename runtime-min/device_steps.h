@@ -11,7 +11,8 @@
 
 namespace svod {
 
-/// Work of one queue is done in its order; what depends on work of another queue, and the host, waits for a ticket.
+/// Work of one queue is done in its order; a queue that depends on another one waits for a ticket of it, and so does
+/// the host.
 class DeviceSteps {
  public:
   DeviceSteps() = default;
@@ -23,10 +24,10 @@ class DeviceSteps {
   void placePort(BufferId buffer, DeviceId device) { places_[buffer] = device; }
   bool isOnDevice(StepId step) const { return any_ && homes_[step] != 0; }
 
-  /// To be called before a step: waits for what it depends on and its own queue does not order.
+  /// To be called before a step: makes its queue, or the host, wait for what it depends on and its queue does not
+  /// order.
   Status await(StepId step);
-  /// Gives a launch, or a copy of so many bytes, to its queue. Between two devices it goes through the host, and is
-  /// done when this returns.
+  /// Gives a launch, or a copy of so many bytes, to its queue. Between two devices it goes through memory of the host.
   void launch(StepId step, const DeviceLaunch& launch);
   Status copy(StepId step, void* to, const void* from, uint64_t bytes);
   /// Copies from a buffer that the step wrote to the host, when the step is done.
@@ -40,6 +41,8 @@ class DeviceSteps {
   DeviceId placeOf(BufferId buffer) const;
   Status wait(DeviceId device, Device::Ticket ticket);
   void gave(StepId step, DeviceId device, Device::Ticket ticket);
+  Status order(StepId step, DeviceId device, DeviceId after, Device::Ticket ticket);
+  Status copyAcross(StepId step, DeviceId target, void* to, DeviceId source, const void* from, uint64_t bytes);
   Status failure(DeviceId device, const Device::Failure& failure) const;
 
   const Plan* plan_ = nullptr;
@@ -50,6 +53,8 @@ class DeviceSteps {
   std::vector<Device::Ticket> tickets_;                  // by StepId
   std::unique_ptr<std::atomic<Device::Ticket>[]> last_;  // by DeviceId
   std::vector<std::byte> staging_;                       // for copies between two devices
+  DeviceId stagingReader_ = 0;                           // who reads it last, and until when
+  Device::Ticket stagingRead_ = 0;
   std::unique_ptr<std::mutex> stagingLock_ = std::make_unique<std::mutex>();
 };
 

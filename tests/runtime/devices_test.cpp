@@ -147,6 +147,42 @@ TEST_CASE("a device that fails or is lost ends the run with the step named, and 
     }
 }
 
+TEST_CASE("queues wait for each other by events, and the host only for what it reads") {
+  TempFolder folder;
+  PlanBuilder b;
+  for (const char* name : {"d1", "d2"}) b.plan.devices.push_back({name, DeviceKind::Cpu, 0});
+  const Expr n = 16;
+  BufferId value = b.input("x", 16, n);
+  const BufferId y = b.output("y", 16, n);
+  constexpr int kHops = 20;
+  for (int hop = 0; hop < kHops; hop++) {
+    b.device = static_cast<DeviceId>(1 + hop % 2);
+    const BufferId here = b.arena("h", 16), twice = b.arena("t", 16);
+    b.step(Copy{here, value, 64});
+    b.launch(hop % 4 == 0 ? "k_double" : "k_reverse", {here, twice}, {R, W}, {n},
+             hop % 4 == 0 ? Expr::make(ExprOp::CeilDiv, Expr::variable(0), 4) : Expr(1), 64);
+    value = twice;
+  }
+  b.step(Copy{y, value, 64});
+  b.write(folder / "p");
+  for (const bool withEvents : {true, false})
+    for (size_t threads : {1u, 2u}) {
+      Separate s(folder / "p", 3, threads, 300);
+      if (!withEvents) s.devices[0]->useNoEvents();
+      std::vector<float> in(16), out(16, 0), want(16);
+      for (size_t k = 0; k < 16; k++) in[k] = static_cast<float>(k), want[k] = static_cast<float>(15 - k) * 32;
+      s.bind(in, out);
+      const uint64_t before = s.devices[0]->waits() + s.devices[1]->waits();
+      for (uint64_t order : {0u, 7u}) {
+        out.assign(16, 0);
+        CHECK(s.instance->execute(order));
+        CHECK(out == want);
+      }
+      const uint64_t waits = s.devices[0]->waits() + s.devices[1]->waits() - before;
+      CHECK((waits <= 2 * 2 * 2) == withEvents);  // at the end of each run, each device, twice
+    }
+}
+
 TEST_CASE("inputs and outputs on a device stay there between runs, and only what copies to and from it can") {
   TempFolder folder;
   PlanBuilder b;

@@ -43,6 +43,9 @@ class SeparateDevice final : public Device {
     failAt_ = given_ + pieces + 1, loses_ = isLost;
   }
   uint64_t given() const { return given_; }
+  /// How often the host waited.
+  uint64_t waits() const { return waits_; }
+  void useNoEvents() { hasNoEvents_ = true; }
   /// Copies from or to the host that were given.
   uint64_t transfers() const { return transfers_; }
   size_t allocations() const { return spaces_.size(); }
@@ -82,8 +85,14 @@ class SeparateDevice final : public Device {
     return give(tag, [this, to, from, bytes] { std::memmove(real(to, bytes), real(from, bytes), bytes); });
   }
 
+  Ticket waitFor(Device& other, Ticket ticket, uint32_t tag) override {
+    auto* after = dynamic_cast<SeparateDevice*>(&other);
+    return after == nullptr || hasNoEvents_ ? 0 : give(tag, [] {}, after, ticket);
+  }
+
   std::optional<Failure> wait(Ticket ticket) override {
     std::unique_lock lock(mutex_);
+    waits_++;
     changed_.wait(lock, [&] { return done_ >= ticket; });
     return failure_;
   }
@@ -101,6 +110,8 @@ class SeparateDevice final : public Device {
   struct Piece {
     uint32_t tag;
     std::function<void()> work;
+    SeparateDevice* after;  // whose ticket it waits for, or null
+    Ticket ticket;
   };
 
   static char* map(uint64_t bytes, int protection) {
@@ -118,11 +129,15 @@ class SeparateDevice final : public Device {
     if (address + bytes > found.address + found.bytes) std::abort();
     return found.real + (address - found.address);
   }
-  Ticket give(uint32_t tag, std::function<void()> work) {
+  Ticket give(uint32_t tag, std::function<void()> work, SeparateDevice* after = nullptr, Ticket ticket = 0) {
     const std::lock_guard lock(mutex_);
-    queue_.push_back({tag, std::move(work)});
+    queue_.push_back({tag, std::move(work), after, ticket});
     changed_.notify_all();
     return ++given_;
+  }
+  void waitQuietly(Ticket ticket) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return done_ >= ticket; });
   }
   void main() {
     std::unique_lock lock(mutex_);
@@ -135,6 +150,7 @@ class SeparateDevice final : public Device {
       const bool runs = !failure_;
       const auto delay = std::chrono::microseconds(most_ == 0 ? 0 : random_() % most_);
       lock.unlock();
+      if (piece.after != nullptr) piece.after->waitQuietly(piece.ticket);
       if (runs && delay.count() > 0) std::this_thread::sleep_for(delay);
       if (runs) {
         const auto turn = unit_ ? std::unique_lock(*unit_) : std::unique_lock<std::mutex>();
@@ -159,7 +175,8 @@ class SeparateDevice final : public Device {
   std::deque<Piece> queue_;
   std::map<char*, Space> spaces_;
   uint64_t given_ = 0, done_ = 0, failAt_ = 0;
-  std::atomic<uint64_t> transfers_{0};
+  std::atomic<uint64_t> transfers_{0}, waits_{0};
+  bool hasNoEvents_ = false;
   bool loses_ = false, closing_ = false;
   std::optional<Failure> failure_;
   std::thread thread_;
