@@ -3,17 +3,20 @@
 // instances on one piece of hardware have a queue of it each, as Devices of their own. A device of the plan that is not
 // lent is the host, whose memory its arena then is.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "runtime-min/program.h"
 #include "support/result.h"
 
 namespace svod {
 
-/// A kernel on all its tiles. What is pointed to stays as it is until the work is done; the buffers are addresses of
-/// the device.
+/// A kernel on all its tiles, or, where it has a grid, on all its workgroups. What is pointed to stays as it is until
+/// the work is done; the buffers are addresses of the device.
 struct DeviceLaunch {
   KernelFunction function = nullptr;
   void* const* buffers = nullptr;
@@ -21,6 +24,15 @@ struct DeviceLaunch {
   const int64_t* values = nullptr;
   int64_t tiles = 0;
   uint64_t scratchBytes = 0;
+  const void* loaded = nullptr;               // with a grid: what Device::load gave, in place of the function
+  std::array<int64_t, 3> groups = {1, 1, 1};  // with a grid
+};
+
+/// An image that holds a kernel, and what the plan says of it.
+struct DeviceImage {
+  const FileDesc& file;
+  const KernelImage& needs;
+  std::span<const std::byte> bytes;
 };
 
 /// Any thread may give work and wait. `tag` is what a failure of the work is known by.
@@ -34,6 +46,15 @@ class Device {
   };
 
   virtual ~Device() = default;
+  /// As DeviceDesc::kind says it.
+  virtual std::string_view kind() const { return DeviceKind::Cpu; }
+  /// Loads a kernel with a grid from the first image that the device can run; `images` is what the plan has for this
+  /// kind of device. The kernel and the images stay as long as the device is lent. Errors: CpuFeatures when it can
+  /// run none, Unsupported for an attribute or a tensor map that the device does not know.
+  virtual Result<const void*> load(const KernelDesc& kernel, std::span<const DeviceImage> images) {
+    return fail(Diag::CpuFeatures, "a device of kind '" + std::string(kind()) + "' loads none of the " +
+                                       std::to_string(images.size()) + " images of kernel '" + kernel.name + "'");
+  }
   /// An address of the device, aligned to kPlanAlignment; contents undefined. Errors: DeviceFailure.
   virtual Result<void*> allocate(uint64_t bytes) = 0;
   virtual void release(void* memory, uint64_t bytes) = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime-min/device_code.h"
 #include "support/expectation.h"
 
 namespace svod {
@@ -38,6 +39,8 @@ Result<std::unique_ptr<Instance>> Instance::create(std::shared_ptr<const LoadedP
   config.devices = devices;
   const svod_memory memory = config.memory;
   SVOD_TRY(config.functions, hostEntries(instance->loaded_->program(), options));
+  SVOD_CHECK(checkDevices(instance->loaded_->plan(), devices));
+  SVOD_TRY(config.loaded, loadKernels(*instance->loaded_, devices));
   SVOD_TRY(instance->run_, Run::create(*instance->loaded_, std::move(config)));
   instance->pointers_.resize(instance->loaded_->plan().buffers.size(), nullptr);
   SVOD_CHECK(instance->onDevices_.allocate(*instance->loaded_, std::move(devices), instance->pointers_));

@@ -71,7 +71,7 @@ Status LoadedPlan::readManifest(std::string_view text, const std::string& name) 
   SVOD_CHECK(check(plan_));
   SVOD_CHECK(checkMachine(plan_.target));
   for (const KernelDesc& kernel : plan_.kernels)
-    if (plan_.files[kernel.file].kind != FileKind::Code)
+    if (!kernel.grid && plan_.files[kernel.file].kind != FileKind::Code)
       return fail(Diag::Unsupported, "the plan holds the source of its kernels, not machine code",
                   "compile the graph with --cc PROGRAM, or with --target cpu");
   names_ = svod::variableNames(plan_);
@@ -91,6 +91,10 @@ Status LoadedPlan::link(FileId id, const std::string& path, const std::string& s
 Status LoadedPlan::finish() {
   std::vector<KernelFunction> functions;
   for (const KernelDesc& kernel : plan_.kernels) {
+    if (kernel.grid) {  // loaded by the devices of an instance
+      functions.push_back(nullptr);
+      continue;
+    }
     void* address = ::dlsym(libraries_[kernel.file], kernel.symbol.c_str());
     if (address == nullptr)
       return fail(Diag::BadPlan, "'" + plan_.files[kernel.file].path + "' has no function '" + kernel.symbol + "'",
@@ -115,8 +119,8 @@ Result<std::shared_ptr<const LoadedPlan>> LoadedPlan::fromDirectory(const std::s
     loaded->files_[id] = loaded->mapped_.back().bytes();
     // A name without a separator would be searched for in the system's folders.
     const std::string file = path + "/" + desc.path;
+    if (isCode(desc.kind)) SVOD_CHECK(checkCodeRecord(loaded->plan_, loaded->files_[id], file));
     if (desc.kind != FileKind::Code) continue;
-    SVOD_CHECK(checkCodeRecord(loaded->plan_, loaded->files_[id], file));
     SVOD_CHECK(loaded->link(id, file[0] == '/' ? file : "./" + file, file));
   }
   SVOD_CHECK(loaded->finish());
@@ -165,8 +169,8 @@ Result<std::shared_ptr<const LoadedPlan>> LoadedPlan::fromMemory(std::span<const
     if (file == nullptr) return fail(Diag::BadPlan, "no file is called " + desc.path, "pass every file of the plan");
     loaded->files_[id] = {static_cast<const std::byte*>(file->data), file->bytes};
     SVOD_CHECK(checkBytes(desc, loaded->files_[id], desc.path, checksumFor(desc, weights)));
+    if (isCode(desc.kind)) SVOD_CHECK(checkCodeRecord(loaded->plan_, loaded->files_[id], desc.path));
     if (desc.kind == FileKind::Code) {
-      SVOD_CHECK(checkCodeRecord(loaded->plan_, loaded->files_[id], desc.path));
       AnonymousFile code;
       SVOD_CHECK(code.fill(desc.path, loaded->files_[id]));
       SVOD_CHECK(loaded->link(id, code.path(), desc.path));

@@ -34,6 +34,8 @@ class LoadedPlan {
   const std::byte* constant(ConstantId id) const {
     return files_[plan_.constants[id].file].data() + plan_.constants[id].offset;
   }
+  /// What a device loads.
+  std::span<const std::byte> image(FileId id) const { return withoutRecord(files_[id]); }
   const std::vector<TensorView>& views(svod_kind kind) const { return views_[kind]; }
   /// The buffers of views(SVOD_INTERMEDIATE).
   const std::vector<BufferId>& intermediates() const { return intermediates_; }

@@ -34,6 +34,7 @@ Run::Run(const LoadedPlan& loaded, Config config)
       pending_(std::make_unique<std::atomic<uint32_t>[]>(program_.steps.size())),
       next_(std::make_unique<std::atomic<uint64_t>[]>(program_.steps.size())),
       done_(std::make_unique<std::atomic<uint32_t>[]>(program_.steps.size())), scopes_(program_.scopes.size()) {
+  groups_.resize(config_.loaded.size());
   for (Worker& worker : workers_) worker.deque.reserve(program_.steps.size());
   for (StepId step : program_.calls)
     calls_.emplace_back(loaded.plan(), std::get<HostCall>(loaded.plan().steps[step].action));
@@ -75,6 +76,7 @@ Status Run::evaluateLaunch(StepId step, const Launch& launch) {
     else
       return svod::fail(launch.values[i].evaluate(variables_, loaded_.variableNames()).error());
   }
+  if (kernel.grid) return evaluateGrid(step, kernel, values);
   const std::optional<int64_t> tiles = kernel.tiles.tryEvaluate(values);
   if (!tiles) return svod::fail(kernel.tiles.evaluate(values, kernel.values).error());
   if (*tiles < 0 || *tiles > kMaxTiles)
@@ -83,6 +85,23 @@ Status Run::evaluateLaunch(StepId step, const Launch& launch) {
                       "choose other values for the variables");
   work_[step] = {*tiles, 1, estimate(kernel.flops, values), estimate(kernel.bytes, values)};
   work_[step].tasks = devices_.isOnDevice(step) ? 1 : tasksFor(work_[step]);
+  return {};
+}
+
+Status Run::evaluateGrid(StepId step, const KernelDesc& kernel, std::span<const int64_t> values) {
+  bool isEmpty = false;
+  for (size_t axis = 0; axis < 3; axis++) {
+    const Expr& extent = kernel.grid->groups[axis];
+    const std::optional<int64_t> groups = extent.tryEvaluate(values);
+    if (!groups) return svod::fail(extent.evaluate(values, kernel.values).error());
+    if (*groups < 0 || *groups > kMaxTiles)
+      return svod::fail(Diag::VariableBounds,
+                        "kernel '" + kernel.name + "' would have " + std::to_string(*groups) + " workgroups",
+                        "choose other values for the variables");
+    groups_[step][axis] = *groups;
+    isEmpty = isEmpty || *groups == 0;
+  }
+  work_[step] = {isEmpty ? 0 : 1, 1, estimate(kernel.flops, values), estimate(kernel.bytes, values)};
   return {};
 }
 
@@ -167,8 +186,11 @@ Status Run::performOnDevice(StepId id) {
   void* const* args = args_.data() + step.args.begin;
   if (step.kind == StepKind::Copy) return devices_.copy(id, args[0], args[1], work_[id].bytes / 2);
   const auto& launch = std::get<Launch>(loaded_.plan().steps[id].action);
-  devices_.launch(id, {step.function, args, step.args.size(), values_.data() + step.values.begin, work_[id].tiles,
-                       loaded_.plan().kernels[launch.kernel].scratchBytes});
+  DeviceLaunch work{step.function,    args,
+                    step.args.size(), values_.data() + step.values.begin,
+                    work_[id].tiles,  loaded_.plan().kernels[launch.kernel].scratchBytes};
+  if (!groups_.empty()) work.loaded = config_.loaded[id], work.groups = groups_[id];
+  devices_.launch(id, work);
   return {};
 }
 

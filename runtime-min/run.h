@@ -33,6 +33,7 @@ class Run final : public Job {
     size_t traceEvents = 0;             // per worker
     svod_memory memory = {};            // no functions: the system's
     std::vector<Device*> devices = {};  // by DeviceId; null or missing: the host
+    std::vector<const void*> loaded;    // by StepId: what Device::load gave; empty without grids
   };
   static Result<std::unique_ptr<Run>> create(const LoadedPlan& loaded, Config config);
 
@@ -83,6 +84,7 @@ class Run final : public Job {
 
   Status evaluate(StepId step);
   Status evaluateLaunch(StepId step, const Launch& launch);
+  Status evaluateGrid(StepId step, const KernelDesc& kernel, std::span<const int64_t> values);
   Status evaluateCopy(StepId step, const Copy& copy);
   Status evaluateCall(StepId step);
   uint32_t tasksFor(const Work& work) const;
@@ -122,8 +124,9 @@ class Run final : public Job {
   std::vector<int64_t> values_;      // by value slot
   std::vector<PreparedCall> calls_;  // by ProgramStep::call
   std::vector<int64_t> variables_;
-  std::vector<Work> work_;     // by StepId
-  bool worthSharing_ = false;  // enough work to wake other threads
+  std::vector<Work> work_;                      // by StepId
+  std::vector<std::array<int64_t, 3>> groups_;  // by StepId; empty without grids
+  bool worthSharing_ = false;                   // enough work to wake other threads
 
   DeviceSteps devices_;
   bool lostMemory_ = false;

@@ -33,6 +33,9 @@ Status checkFiles(const Plan& plan) {
     const auto isHex = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
     if (file.sha256.size() != 64 || !std::all_of(file.sha256.begin(), file.sha256.end(), isHex))
       return bad(at("files", i), "the SHA-256 is malformed");
+    if (file.kind != FileKind::Image) continue;
+    if (file.image.device.empty() || file.image.device == DeviceKind::Cpu || file.image.arch.empty())
+      return bad(at("files", i), "an image is for a kind of device besides cpu, and an architecture of it");
   }
   return {};
 }
@@ -41,8 +44,15 @@ Status checkDevices(const Plan& plan) {
   if (plan.devices.empty()) return bad("devices", "there is no host");
   if (plan.devices.size() > kMaxDevices) return bad("devices", "more than " + std::to_string(kMaxDevices));
   SVOD_CHECK(checkNames(plan.devices, "devices"));
-  for (size_t i = 0; i < plan.devices.size(); i++)
-    if (plan.devices[i].arenaBytes > kMaxPlanBytes) return bad(at("devices", i), "the arena is too large");
+  if (plan.devices[0].kind != DeviceKind::Cpu)
+    return bad(at("devices", 0), "the host is no '" + plan.devices[0].kind + "'");
+  for (size_t i = 0; i < plan.devices.size(); i++) {
+    if (plan.devices[i].kind.empty()) return bad(at("devices", i), "the kind is empty");
+    for (MemorySpace space : kMemorySpaces)
+      if (arenaBytes(plan.devices[i], space) > kMaxPlanBytes) return bad(at("devices", i), "the arena is too large");
+    if (plan.devices[i].kind == DeviceKind::Cpu && plan.devices[i].sharedBytes > 0)
+      return bad(at("devices", i), "a device of kind cpu has one arena");
+  }
   return {};
 }
 
@@ -81,7 +91,7 @@ Status checkPlace(const Plan& plan, const BufferDesc& buffer, const std::string&
   if (buffer.place == Place::Arena) {
     if (buffer.offset % kPlanAlignment != 0) return bad(where, "the arena offset is not a multiple of 64");
     if (buffer.device >= plan.devices.size()) return bad(where, noSuch("device", buffer.device, plan.devices.size()));
-    const uint64_t arena = plan.devices[buffer.device].arenaBytes;
+    const uint64_t arena = arenaBytes(plan.devices[buffer.device], buffer.space);
     if (buffer.offset > kMaxPlanBytes || buffer.offset + buffer.bytes > arena)
       return bad(where, "it lies outside the arena: " + bytesOf(buffer.offset, buffer.bytes, arena));
   }
@@ -126,6 +136,7 @@ Status checkInPlace(const Plan& plan) {
     };
     if (!isArena(pair.source) || !isArena(pair.result) ||
         plan.buffers[pair.source].device != plan.buffers[pair.result].device ||
+        plan.buffers[pair.source].space != plan.buffers[pair.result].space ||
         plan.buffers[pair.source].offset != plan.buffers[pair.result].offset)
       return bad(at("memory.inPlace", i), "buffers " + std::to_string(pair.source) + " and " +
                                               std::to_string(pair.result) + " are no two of the arena at one place");
@@ -133,22 +144,27 @@ Status checkInPlace(const Plan& plan) {
   return {};
 }
 
+/// Where the function is, and what is known of its launches.
+Status checkFunction(const Plan& plan, const KernelDesc& kernel, const std::string& where) {
+  if (kernel.grid) return checkGrid(plan, kernel, where);
+  if (kernel.file >= plan.files.size()) return bad(where, noSuch("file", kernel.file, plan.files.size()));
+  const FileDesc& file = plan.files[kernel.file];
+  if (file.kind != FileKind::Code && file.kind != FileKind::Source)
+    return bad(where, "its file '" + file.path + "' holds no code");
+  if (kernel.scratchBytes > kMaxPlanBytes) return bad(where, "the scratch size is too large");
+  return checkValues(kernel, kernel.tiles, where);
+}
+
 Status checkKernels(const Plan& plan) {
   for (size_t i = 0; i < plan.kernels.size(); i++) {
     const KernelDesc& kernel = plan.kernels[i];
     const std::string where = at("kernels", i);
-    if (kernel.file >= plan.files.size()) return bad(where, noSuch("file", kernel.file, plan.files.size()));
-    if (plan.files[kernel.file].kind == FileKind::Weights)
-      return bad(where, "its file '" + plan.files[kernel.file].path + "' holds no code");
+    SVOD_CHECK(checkFunction(plan, kernel, where));
     if (kernel.symbol.empty()) return bad(where, "the symbol is empty");
     for (size_t k = 0; k < kernel.args.size(); k++)
       if (kernel.args[k].bytes > kMaxPlanBytes || !(reads(kernel.args[k].mode) || writes(kernel.args[k].mode)))
         return bad(where, "argument " + std::to_string(k) + " is neither read nor written, or too large");
-    if (kernel.scratchBytes > kMaxPlanBytes) return bad(where, "the scratch size is too large");
-    for (const Expr* expr : {&kernel.tiles, &kernel.flops, &kernel.bytes})
-      if (expr->varCount() > kernel.values.size())
-        return bad(where,
-                   "an expression names a value beyond the " + std::to_string(kernel.values.size()) + " of the kernel");
+    for (const Expr* expr : {&kernel.flops, &kernel.bytes}) SVOD_CHECK(checkValues(kernel, *expr, where));
   }
   return {};
 }

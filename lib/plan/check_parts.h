@@ -19,6 +19,10 @@ inline std::string bytesOf(uint64_t offset, uint64_t size, uint64_t whole) {
   return "bytes " + std::to_string(offset) + " to " + std::to_string(offset + size) + " of " + std::to_string(whole);
 }
 
+/// Whether an expression of a kernel stays with the kernel's values.
+Status checkValues(const KernelDesc& kernel, const Expr& expr, const std::string& where);
+/// The grid of a kernel that has one: sizes, attributes, tensor maps and images. Files must have been checked.
+Status checkGrid(const Plan& plan, const KernelDesc& kernel, const std::string& where);
 /// Ids, arguments and expressions of the steps, and which loops enclose which. Buffers, kernels and variables must
 /// have been checked.
 Status checkSteps(const Plan& plan);

@@ -92,6 +92,9 @@ class StepChecker {
     }
     for (const Expr& value : launch.values) SVOD_CHECK(expr(value));
     SVOD_CHECK(onOneDevice(launch));
+    const DeviceDesc& device = plan_.devices[deviceOf(plan_, launch)];
+    if (!runsOn(plan_, kernel, device.kind))
+      return bad(where_, "'" + kernel.name + "' is no kernel for device '" + device.name + "', of kind " + device.kind);
     for (size_t i = 0; i < launch.buffers.size(); i++)
       if (writes(kernel.args[i].mode)) SVOD_CHECK(apart(launch, i));
     return {};
@@ -123,7 +126,8 @@ class StepChecker {
       const BufferId source = launch.buffers[i];
       const BufferDesc& other = plan_.buffers[source];
       const bool overlap = desc.place == Place::Arena && other.place == Place::Arena && source != result &&
-                           desc.device == other.device && desc.offset < other.offset + kernel.args[i].bytes &&
+                           desc.device == other.device && desc.space == other.space &&
+                           desc.offset < other.offset + kernel.args[i].bytes &&
                            other.offset < desc.offset + kernel.args[written].bytes;
       const std::vector<InPlace>& known = plan_.memory.inPlace;
       if (overlap && std::find(known.begin(), known.end(), InPlace{source, result}) == known.end())

@@ -48,7 +48,7 @@ bool isFreeFor(const std::string& path) {
 std::vector<FileDesc> describeFiles(std::span<const PlanFile> files) {
   std::vector<FileDesc> out;
   for (const PlanFile& file : files) {
-    FileDesc& desc = out.emplace_back(FileDesc{file.path, file.kind, 0, {}});
+    FileDesc& desc = out.emplace_back(FileDesc{file.path, file.kind, 0, {}, file.image});
     Sha256 hash;
     for (std::span<const std::byte> chunk : file.chunks) {
       hash.update(chunk);
@@ -67,15 +67,19 @@ Checksum checksumFor(const FileDesc& file, WeightsCheck weights) {
 std::string codeRecord(const Plan& plan) {
   Plan without = plan;
   for (FileDesc& file : without.files)
-    if (file.kind == FileKind::Code) file.bytes = 0, file.sha256.clear();
+    if (isCode(file.kind)) file.bytes = 0, file.sha256.clear();
   return std::string(kRecordStart) + sha256Hex(toJson(without)) + "\n";
 }
 
-Status checkCodeRecord(const Plan& plan, std::span<const std::byte> code, const std::string& shown) {
+std::span<const std::byte> withoutRecord(std::span<const std::byte> code) {
   constexpr size_t kLength = kRecordStart.size() + 64 + 1;
-  if (code.size() < kLength) return {};
-  const std::string_view end = asText(code.last(kLength));
-  if (!end.starts_with(kRecordStart) || end == codeRecord(plan)) return {};
+  if (code.size() < kLength || !asText(code.last(kLength)).starts_with(kRecordStart)) return code;
+  return code.first(code.size() - kLength);
+}
+
+Status checkCodeRecord(const Plan& plan, std::span<const std::byte> code, const std::string& shown) {
+  const std::string_view record = asText(code.subspan(withoutRecord(code).size()));
+  if (record.empty() || record == codeRecord(plan)) return {};
   return fail(Diag::PlanChecksum,
               "'" + shown + "' was compiled with another " + kPlanFileName + ": a number in it was changed",
               "compile the graph again");
@@ -87,7 +91,7 @@ Status writePlanDirectory(const std::string& path, Plan plan, std::span<const Pl
   SVOD_CHECK(check(plan));
   const std::string record = codeRecord(plan);
   for (PlanFile& file : files)
-    if (file.kind == FileKind::Code) file.chunks.push_back(std::as_bytes(std::span(record)));
+    if (isCode(file.kind)) file.chunks.push_back(std::as_bytes(std::span(record)));
   plan.files = describeFiles(files);
   const std::string json = toJson(plan);
   if (const std::optional<size_t> bad = firstNotUtf8(json))
@@ -156,7 +160,7 @@ Result<Plan> readPlanDirectory(const std::string& path) {
   SVOD_CHECK(check(plan));
   for (const FileDesc& file : plan.files) {
     SVOD_TRY(const MappedFile mapped, openPlanFile(path, file, checksumFor(file, WeightsCheck::Small)));
-    if (file.kind == FileKind::Code) SVOD_CHECK(checkCodeRecord(plan, mapped.bytes(), path + "/" + file.path));
+    if (isCode(file.kind)) SVOD_CHECK(checkCodeRecord(plan, mapped.bytes(), path + "/" + file.path));
   }
   return plan;
 }

@@ -19,6 +19,7 @@ struct PlanFile {
   std::string path;  // "kernels.so", "kernels.c", "weights.bin"
   FileKind kind = FileKind::Code;
   std::vector<std::span<const std::byte>> chunks;
+  ImageTarget image = {};  // of an image
 };
 
 /// Sizes and checksums for Plan::files, in the same order.
@@ -53,14 +54,19 @@ enum class WeightsCheck : uint8_t { Small, Always, Never };
 inline constexpr uint64_t kSmallWeights = UINT64_C(64) << 20;
 Checksum checksumFor(const FileDesc& file, WeightsCheck weights);
 
-/// What stands at the end of a code file, behind the image that is linked: the SHA-256 of the manifest it was written
-/// with, except for the size and checksum of code files. So no number of a manifest can contradict the code, whose
-/// accesses follow from them.
+/// Code and images: files whose accesses follow from the numbers of the manifest.
+inline bool isCode(FileKind kind) { return kind == FileKind::Code || kind == FileKind::Image; }
+
+/// What stands at the end of a file of code, behind what is linked or loaded: the SHA-256 of the manifest it was
+/// written with, except for the size and checksum of such files. So no number of a manifest can contradict the code,
+/// whose accesses follow from them.
 std::string codeRecord(const Plan& plan);
 
 /// Diag::PlanChecksum when `code`, called `shown` in the message, was written with another manifest than `plan`. Code
 /// without a record, of an older release, is taken as it is.
 Status checkCodeRecord(const Plan& plan, std::span<const std::byte> code, const std::string& shown);
+/// What stands before the record.
+std::span<const std::byte> withoutRecord(std::span<const std::byte> code);
 
 /// Whether `path` is a directory that holds a plan and nothing else.
 bool isPlanDirectory(const std::string& path);

@@ -13,11 +13,11 @@ template <class E>
 struct EnumNames;
 template <>
 struct EnumNames<FileKind> {
-  static constexpr std::array<std::string_view, 3> kTexts = {"code", "source", "weights"};
+  static constexpr std::array<std::string_view, 4> kTexts = {"code", "source", "weights", "image"};
 };
 template <>
-struct EnumNames<DeviceKind> {
-  static constexpr std::array<std::string_view, 1> kTexts = {"cpu"};
+struct EnumNames<MemorySpace> {
+  static constexpr std::array<std::string_view, 2> kTexts = {"device", "shared"};
 };
 template <>
 struct EnumNames<Place> {
@@ -42,11 +42,19 @@ void fields(V& visit, TargetRecord& target) {
 }
 
 template <class V>
+void fields(V& visit, ImageTarget& image) {
+  visit("device", image.device);
+  visit("arch", image.arch);
+  visit("driver", image.driver);
+}
+
+template <class V>
 void fields(V& visit, FileDesc& file) {
   visit("path", file.path);
   visit("kind", file.kind);
   visit("bytes", file.bytes);
   visit("sha256", file.sha256);
+  if (file.kind == FileKind::Image) visit("image", file.image);
 }
 
 template <class V>
@@ -54,6 +62,7 @@ void fields(V& visit, DeviceDesc& device) {
   visit("name", device.name);
   visit("kind", device.kind);
   visit("arenaBytes", device.arenaBytes);
+  if (device.kind != DeviceKind::Cpu) visit("sharedBytes", device.sharedBytes);
 }
 
 template <class V>
@@ -71,6 +80,7 @@ void fields(V& visit, BufferDesc& buffer) {
   visit("bytes", buffer.bytes);
   visit("place", buffer.place);
   if (buffer.place == Place::Arena) visit("device", buffer.device);
+  if (buffer.place == Place::Arena && buffer.device != 0) visit("space", buffer.space);
   if (buffer.place == Place::View) visit("base", buffer.base);
   if (buffer.place == Place::Arena || buffer.place == Place::View) visit("offset", buffer.offset);
   if (buffer.place == Place::Constant) visit("constant", buffer.constant);
@@ -93,15 +103,52 @@ void fields(V& visit, KernelArg& arg) {
 }
 
 template <class V>
+void fields(V& visit, KernelImage& image) {
+  visit("file", image.file);
+  visit("registers", image.registers);
+  visit("sharedBytes", image.sharedBytes);
+}
+
+template <class V>
+void fields(V& visit, LaunchAttribute& attribute) {
+  visit("name", attribute.name);
+  visit("value", attribute.value);
+}
+
+template <class V>
+void fields(V& visit, TensorMap& map) {
+  visit("arg", map.arg);
+  visit("offset", map.offset);
+  visit("dtype", map.dtype);
+  visit("dims", map.dims);
+  visit("strides", map.strides);
+  visit("box", map.box);
+  visit("step", map.step);
+  visit("swizzleBytes", map.swizzleBytes);
+}
+
+template <class V>
+void fields(V& visit, Grid& grid) {
+  visit("groups", grid.groups);
+  visit("threads", grid.threads);
+  visit("sharedBytes", grid.sharedBytes);
+  visit("attributes", grid.attributes);
+  visit("tensorMaps", grid.tensorMaps);
+  visit("images", grid.images);
+}
+
+template <class V>
 void fields(V& visit, KernelDesc& kernel) {
-  visit("file", kernel.file);
+  visit.mayHave("grid", kernel.grid);
+  if (!kernel.grid) visit("file", kernel.file);
   visit("symbol", kernel.symbol);
   visit("name", kernel.name);
   visit("args", kernel.args);
   visit("values", kernel.values);
   visit.useNames(kernel.values);
-  visit("tiles", kernel.tiles);
-  visit("scratchBytes", kernel.scratchBytes);
+  if (kernel.grid) visit("grid", *kernel.grid);
+  if (!kernel.grid) visit("tiles", kernel.tiles);
+  if (!kernel.grid) visit("scratchBytes", kernel.scratchBytes);
   visit("flops", kernel.flops);
   visit("bytes", kernel.bytes);
   visit("opts", kernel.opts);

@@ -66,6 +66,13 @@ class History {
   std::map<uint64_t, Piece> pieces_;
 };
 
+/// A number for each arena, as others have that are no arenas.
+uint32_t arenaOf(const Plan& plan, const BufferDesc& buffer) {
+  if (buffer.device == 0) return 0;
+  const auto first = static_cast<uint32_t>(plan.buffers.size() + 1);
+  return first + 2 * buffer.device + (buffer.space == MemorySpace::Shared ? 1 : 0);
+}
+
 /// The access through a buffer, or through the buffer its view looks into.
 BufferAccess accessTo(const Plan& plan, BufferId id, Mode mode, uint64_t bytes, StorageView view) {
   const BufferDesc* buffer = &plan.buffers[id];
@@ -76,8 +83,7 @@ BufferAccess accessTo(const Plan& plan, BufferId id, Mode mode, uint64_t bytes, 
     buffer = &plan.buffers[id];
   }
   if (buffer->place == Place::Arena && view == StorageView::Placed)
-    return {buffer->device == 0 ? 0 : static_cast<uint32_t>(plan.buffers.size()) + buffer->device,
-            buffer->offset + offset, buffer->offset + offset + bytes, mode};
+    return {arenaOf(plan, *buffer), buffer->offset + offset, buffer->offset + offset + bytes, mode};
   return {1 + id, offset, offset + bytes, mode};
 }
 

@@ -26,8 +26,8 @@ std::vector<std::pair<uint32_t, uint32_t>> hazardPairs(std::span<const std::vect
 enum class StorageView : uint8_t { Placed, Separate };
 
 /// What the step of this index touches; a Loop touches what its body does. Constants are left out. A view
-/// counts as its base's bytes. Storage 0 is the host's arena, `buffers + device` that of another device (Placed);
-/// others are 1 + the index of the buffer that owns the bytes.
+/// counts as its base's bytes. Storage 0 is the host's arena, those of other devices have numbers above all buffers
+/// (Placed); others are 1 + the index of the buffer that owns the bytes.
 std::vector<BufferAccess> accessesOf(const Plan& plan, StepId step, StorageView view);
 
 /// The steps of one body (or of the whole plan) in order; a nested loop counts as one step.

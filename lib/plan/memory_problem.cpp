@@ -56,10 +56,11 @@ void readAtTheEnd(const Plan& plan, std::span<const uint32_t> slotOf, MemoryProb
 }
 
 /// The buffers of one arena as a problem: `placed` is filled with their ids, in the order of its sizes.
-MemoryProblem problemOf(const Plan& plan, DeviceId device, const MemoryOptions& options,
+MemoryProblem problemOf(const Plan& plan, DeviceId device, MemorySpace space, const MemoryOptions& options,
                         std::vector<BufferId>& placed) {
   const auto isHere = [&](BufferId id) {
-    return plan.buffers[id].place == Place::Arena && plan.buffers[id].device == device;
+    const BufferDesc& buffer = plan.buffers[id];
+    return buffer.place == Place::Arena && buffer.device == device && buffer.space == space;
   };
   std::vector<uint32_t> slotOf(plan.buffers.size(), 0);
   for (BufferId id = 0; id < plan.buffers.size(); id++)
@@ -92,11 +93,12 @@ MemoryProblem problemOf(const Plan& plan, DeviceId device, const MemoryOptions& 
 }
 
 /// Lays out the arena of a device and adds it to the report.
-void planArena(Plan& plan, DeviceId device, const MemoryOptions& options) {
+void planArena(Plan& plan, DeviceId device, MemorySpace space, const MemoryOptions& options) {
   std::vector<BufferId> placed;
-  const MemoryProblem problem = problemOf(plan, device, options, placed);
+  const MemoryProblem problem = problemOf(plan, device, space, options, placed);
+  if (space == MemorySpace::Shared && placed.empty()) return;
   const MemoryLayout layout = placeBuffers(problem, options.mode);
-  uint64_t& arena = plan.devices[device].arenaBytes;
+  uint64_t& arena = arenaBytes(plan.devices[device], space);
   arena = layout.report.peakBytes;
   for (size_t i = 0; i < placed.size(); i++) {  // also one that no step touches has its place inside
     BufferDesc& buffer = plan.buffers[placed[i]];
@@ -117,7 +119,8 @@ void planArena(Plan& plan, DeviceId device, const MemoryOptions& options) {
 void planMemory(Plan& plan, const MemoryOptions& options) {
   addHazardEdges(plan, StorageView::Separate);
   plan.memory = {};
-  for (DeviceId device = 0; device < plan.devices.size(); device++) planArena(plan, device, options);
+  for (DeviceId device = 0; device < plan.devices.size(); device++)
+    for (MemorySpace space : kMemorySpaces) planArena(plan, device, space, options);
   std::ranges::sort(plan.memory.inPlace, {}, &InPlace::result);
   addHazardEdges(plan, StorageView::Placed);
 }

@@ -11,7 +11,7 @@ std::vector<std::string> variableNames(const Plan& plan) {
 
 uint64_t arenaBytes(const Plan& plan) {
   uint64_t bytes = 0;
-  for (const DeviceDesc& device : plan.devices) bytes += device.arenaBytes;
+  for (const DeviceDesc& device : plan.devices) bytes += device.arenaBytes + device.sharedBytes;
   return bytes;
 }
 
@@ -20,6 +20,19 @@ std::optional<DeviceId> deviceOf(const Plan& plan, BufferId buffer) {
   if (desc.place == Place::Constant) return std::nullopt;
   if (desc.place == Place::View) return deviceOf(plan, desc.base);
   return desc.place == Place::Arena ? desc.device : 0;
+}
+
+DeviceId deviceOf(const Plan& plan, const Launch& launch) {
+  for (BufferId id : launch.buffers)
+    if (const std::optional<DeviceId> device = deviceOf(plan, id)) return *device;
+  return 0;
+}
+
+bool runsOn(const Plan& plan, const KernelDesc& kernel, std::string_view deviceKind) {
+  if (!kernel.grid) return deviceKind == DeviceKind::Cpu;
+  for (const KernelImage& image : kernel.grid->images)
+    if (plan.files[image.file].image.device == deviceKind) return true;
+  return false;
 }
 
 }  // namespace svod

@@ -3,9 +3,11 @@
 // bytes unless a comment says otherwise. A plan is plain data; `check` (plan/check.h) says whether it is
 // consistent.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -14,7 +16,7 @@
 
 namespace svod {
 
-inline constexpr uint32_t kPlanVersion = 5;     // what we write; the reader accepts exactly this one
+inline constexpr uint32_t kPlanVersion = 6;     // what we write; the reader accepts exactly this one
 inline constexpr uint64_t kPlanAlignment = 64;  // arena offsets, constants, states and scratch
 
 using BufferId = uint32_t;
@@ -39,27 +41,40 @@ enum class FileKind : uint8_t {
   Code,     // "code": a shared library with the kernels
   Source,   // "source": C source of the kernels; informative, never run
   Weights,  // "weights": bytes of the constants
+  Image,    // "image": kernels as a device of `image` loads them
 };
 
-/// A file beside plan.json. Code is checked against its SHA-256 at load, weights on request.
+/// What an image needs of a device before it is loaded.
+struct ImageTarget {
+  std::string device;   // its kind, as DeviceDesc::kind
+  std::string arch;     // "sm_90a"; the device knows which ones it runs
+  uint32_t driver = 0;  // the least version, as the device counts
+  bool operator==(const ImageTarget&) const = default;
+};
+
+/// A file beside plan.json. Code and images are checked against their SHA-256 at load, weights on request.
 struct FileDesc {
   std::string path;  // a plain file name inside the plan directory
   FileKind kind = FileKind::Code;
   uint64_t bytes = 0;
-  std::string sha256;  // of the whole file, 64 lower-case hexadecimal digits
+  std::string sha256;      // of the whole file, 64 lower-case hexadecimal digits
+  ImageTarget image = {};  // Image
   bool operator==(const FileDesc&) const = default;
 };
 
-enum class DeviceKind : uint8_t {
-  Cpu,  // "cpu": the threads of the process that runs the plan
+/// What runs the kernels of a device, by the name of its driver. A runtime without a driver of that name refuses the
+/// plan.
+struct DeviceKind {
+  static constexpr const char* Cpu = "cpu";  // the threads of the process that runs the plan
 };
 
 /// Memory of its own, and what runs on it. Device 0 is the host: the caller's memory, states, host functions and
 /// conditions of loops are there. A launch runs on the device of its buffers.
 struct DeviceDesc {
   std::string name;  // as the graph calls it; unique
-  DeviceKind kind = DeviceKind::Cpu;
+  std::string kind = DeviceKind::Cpu;
   uint64_t arenaBytes = 0;
+  uint64_t sharedBytes = 0;  // of a second arena, which the host reads and writes as well; none of kind cpu
   bool operator==(const DeviceDesc&) const = default;
 };
 
@@ -71,7 +86,7 @@ struct Constant {
 
 /// Where the bytes of a buffer live.
 enum class Place : uint8_t {
-  Arena,     // "arena": at `offset` in the instance's arena on `device`; contents undefined before the first write
+  Arena,     // "arena": at `offset` in an arena of the instance on `device`; contents undefined before the first write
   Input,     // "input": the caller's memory, dense at the actual shape; only read
   Output,    // "output": the caller's memory, dense at the actual shape
   State,     // "state": the instance's memory, kept between runs
@@ -79,16 +94,24 @@ enum class Place : uint8_t {
   View,      // "view": `offset` bytes into buffer `base`, which is no View itself
 };
 
+/// Which arena of its device a buffer lies in.
+enum class MemorySpace : uint8_t {
+  Device,  // "device": that which others see through copies only
+  Shared,  // "shared": that which the host reads and writes as well
+};
+inline constexpr MemorySpace kMemorySpaces[] = {MemorySpace::Device, MemorySpace::Shared};
+
 struct BufferDesc {
   std::string name;  // for people; need not be unique
   ElementType dtype = ElementType::F32;
   std::vector<uint64_t> shape;  // maximum, in elements; internal buffers are strided for it
   uint64_t bytes = 0;           // at least what the shape needs
   Place place = Place::Arena;
-  uint64_t offset = 0;      // Arena, View
-  BufferId base = 0;        // View
-  ConstantId constant = 0;  // Constant
-  DeviceId device = 0;      // Arena; other places but Constant and View are on the host
+  uint64_t offset = 0;                      // Arena, View
+  BufferId base = 0;                        // View
+  ConstantId constant = 0;                  // Constant
+  DeviceId device = 0;                      // Arena; other places but Constant and View are on the host
+  MemorySpace space = MemorySpace::Device;  // Arena of a device besides the host
   bool operator==(const BufferDesc&) const = default;
 };
 
@@ -118,9 +141,50 @@ struct KernelArg {
   bool operator==(const KernelArg&) const = default;
 };
 
+/// An image that holds a kernel, and what the kernel needs there of each thread and workgroup.
+struct KernelImage {
+  FileId file = 0;           // of kind Image
+  uint32_t registers = 0;    // of a thread
+  uint64_t sharedBytes = 0;  // of a workgroup, besides those of the grid
+  bool operator==(const KernelImage&) const = default;
+};
+
+/// What a driver is told of a launch besides its sizes, such as `cluster.x` 2.
+struct LaunchAttribute {
+  std::string name;
+  int64_t value = 0;
+  bool operator==(const LaunchAttribute&) const = default;
+};
+
+/// A view of a buffer that the copy engine of a device walks in boxes, given to the kernel in place of the address.
+/// Axes are innermost first.
+struct TensorMap {
+  uint32_t arg = 0;     // of KernelDesc::args
+  uint64_t offset = 0;  // bytes
+  ElementType dtype = ElementType::F32;
+  std::vector<Expr> dims;      // 1 to 5, in elements
+  std::vector<Expr> strides;   // bytes between neighbours, of all axes but the first
+  std::vector<uint64_t> box;   // elements of each axis in one copy
+  std::vector<uint64_t> step;  // every how many-th element of each axis is taken
+  uint64_t swizzleBytes = 0;   // of a row that is permuted in shared memory: 0, 32, 64 or 128
+  bool operator==(const TensorMap&) const = default;
+};
+
+/// Work of a device with workgroups.
+struct Grid {
+  std::array<Expr, 3> groups = {1, 1, 1};       // along x, y and z; 0 means nothing to do
+  std::array<uint64_t, 3> threads = {1, 1, 1};  // of a workgroup
+  uint64_t sharedBytes = 0;                     // of a workgroup, given with the launch
+  std::vector<LaunchAttribute> attributes;
+  std::vector<TensorMap> tensorMaps;
+  std::vector<KernelImage> images;  // the device takes the first that it can run
+  bool operator==(const Grid&) const = default;
+};
+
 /// One function `void f(void* const* buffers, const int64_t* values, int64_t tileBegin, int64_t tileEnd,
 /// void* scratch)`. Any split of [0, tiles) into ranges, run in any order or at once, gives the same bytes.
-/// Expressions use the indices of `values`. Several launches may share a kernel.
+/// Expressions use the indices of `values`. Several launches may share a kernel. With a grid it is a function of each
+/// of its images, and `file`, `tiles` and `scratchBytes` mean nothing.
 struct KernelDesc {
   FileId file = 0;                  // of kind Code (or Source, in a plan that cannot run yet)
   std::string symbol, name;         // in the file; for people
@@ -130,6 +194,7 @@ struct KernelDesc {
   uint64_t scratchBytes = 0;        // per thread that runs it, 64-byte aligned, contents undefined
   Expr flops, bytes;                // estimates for one launch: operations, bytes read and written
   std::string opts;                 // the opts that shaped it, as text; informative
+  std::optional<Grid> grid = {};
   bool operator==(const KernelDesc&) const = default;
 };
 
@@ -251,8 +316,19 @@ struct Plan {
 
 /// Of the intermediate buffers of one instance, on all devices.
 uint64_t arenaBytes(const Plan& plan);
+/// The size of one arena of a device.
+inline uint64_t& arenaBytes(DeviceDesc& device, MemorySpace space) {
+  return space == MemorySpace::Shared ? device.sharedBytes : device.arenaBytes;
+}
+inline uint64_t arenaBytes(const DeviceDesc& device, MemorySpace space) {
+  return space == MemorySpace::Shared ? device.sharedBytes : device.arenaBytes;
+}
 /// The device that holds a buffer; nothing for constants, which every device reads.
 std::optional<DeviceId> deviceOf(const Plan& plan, BufferId buffer);
+/// The device that a launch runs on.
+DeviceId deviceOf(const Plan& plan, const Launch& launch);
+/// Whether a device of this kind runs the kernel.
+bool runsOn(const Plan& plan, const KernelDesc& kernel, std::string_view deviceKind);
 
 /// The variables' names, in order: the names plan-level expressions print and parse with.
 std::vector<std::string> variableNames(const Plan& plan);

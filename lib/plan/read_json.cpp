@@ -30,6 +30,11 @@ class Reader {
       within(key, *found, value.template emplace<T>());
     }
   }
+  /// Makes the value if there is such a member, which is read later.
+  template <class T>
+  void mayHave(const char* key, std::optional<T>& value) {
+    if (!error_ && object_->contains(key)) value.emplace();
+  }
   void useNames(std::span<const std::string> names) { names_ = names; }
 
   std::optional<Error> plan(const Json& json, Plan& plan) {
@@ -127,6 +132,14 @@ class Reader {
       read(json[i], values[i]);
       path_.pop_back();
     }
+  }
+  template <class T, size_t N>
+  void read(const Json& json, std::array<T, N>& values) {
+    std::vector<T> list;
+    read(json, list);
+    if (error_) return;
+    if (list.size() != N) return bad("a list of " + std::to_string(N) + " was expected");
+    std::move(list.begin(), list.end(), values.begin());
   }
   template <class T>
     requires std::is_class_v<T>

@@ -24,6 +24,8 @@ class Writer {
   void choice(std::string_view key, const Variant& value) {
     if (const T* held = std::get_if<T>(&value)) (*this)(key, *held);
   }
+  template <class T>
+  void mayHave(std::string_view, const std::optional<T>&) {}
   void useNames(std::span<const std::string> names) { names_ = names; }
 
   std::string plan(const Plan& plan) {
@@ -74,6 +76,14 @@ class Writer {
   }
   template <class T>
   void write(const std::vector<T>& values) {
+    list<T>(values);
+  }
+  template <class T, size_t N>
+  void write(const std::array<T, N>& values) {
+    list<T>(values);
+  }
+  template <class T>
+  void list(std::span<const T> values) {
     const bool lines = depth_ == 0 && std::is_class_v<T> && !std::is_same_v<T, std::string> && !values.empty();
     out_ += '[';
     for (size_t i = 0; i < values.size(); i++) {

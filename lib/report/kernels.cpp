@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "ir/text.h"
+#include "report/grid.h"
 #include "report/loops.h"
 #include "report/plan_text.h"
 #include "report/report.h"
@@ -160,7 +161,10 @@ Section kernelSection(const Subject& subject, size_t id, bool loops, bool source
   FactList facts = {{"id", "id", id}, {"name", "name", kernel.name}};
   if (kernel.symbol != kernel.name) facts.push_back({"symbol", "symbol", kernel.symbol});
   if (!kernel.opts.empty()) facts.push_back({"opts", "opts", kernel.opts});
-  facts.push_back({"tiles", "tiles", tilesCell(kernel, *subject.plan)});
+  if (kernel.grid)
+    addGridFacts(facts, kernel);
+  else
+    facts.push_back({"tiles", "tiles", tilesCell(kernel, *subject.plan)});
   if (view != nullptr) addFacts(facts, view->insight);
   if (view != nullptr && !view->insight.scheduled.empty())
     facts.push_back({"scheduled", "loops, scheduled", view->insight.scheduled});
@@ -171,6 +175,8 @@ Section kernelSection(const Subject& subject, size_t id, bool loops, bool source
     if (view != nullptr && !view->insight.opts.empty()) section.blocks.push_back(choiceTable(view->insight));
     if (view != nullptr && view->insight.seeds.size() > 1) section.blocks.push_back(seedTable(view->insight));
     section.blocks.push_back(argTable(kernel));
+    if (kernel.grid)
+      for (Table& table : gridTables(kernel, *subject.plan)) section.blocks.push_back(std::move(table));
     if (view != nullptr && view->linear != nullptr)
       section.blocks.push_back(Code{"loops", "loops", loopsText(*view->linear)});
   }

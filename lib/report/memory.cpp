@@ -57,6 +57,11 @@ FactList summary(const Plan& plan) {
           {"constantBytes", "constants", bytesCell(bytesIn(plan, Place::Constant))}};
 }
 
+std::string arenaText(const Plan& plan, const BufferDesc& buffer) {
+  const char* shared = buffer.space == MemorySpace::Shared ? ", shared with host" : "";
+  return "arena of " + plan.devices[buffer.device].name + shared;
+}
+
 Table bufferTable(const Plan& plan, const std::vector<Lifetime>& lifetimes) {
   Table table{"buffers",
               {{"id", "id", true},
@@ -78,7 +83,7 @@ Table bufferTable(const Plan& plan, const std::vector<Lifetime>& lifetimes) {
         source == over.end() ? Cell(-1, "-") : Cell(source->second, "b" + std::to_string(source->second));
     const bool placed = b.place == Place::Arena || b.place == Place::View;
     const std::string place = b.place == Place::View ? "view of b" + std::to_string(b.base)
-                              : b.device != 0        ? "arena of " + plan.devices[b.device].name
+                              : b.device != 0        ? arenaText(plan, b)
                                                      : std::string(toText(b.place));
     auto step = [](int64_t s) { return s < 0 ? Cell(s, "-") : Cell(s); };
     table.rows.push_back({i, b.name, typeText(b), bytesCell(b.bytes), place, placed ? Cell(b.offset) : Cell(0, "-"),
@@ -87,17 +92,18 @@ Table bufferTable(const Plan& plan, const std::vector<Lifetime>& lifetimes) {
   return table;
 }
 
-Chart arenaChart(const Plan& plan, DeviceId device, const std::vector<Lifetime>& lifetimes) {
-  Chart chart{"The arena" + (device == 0 ? "" : " of " + plan.devices[device].name) +
+Chart arenaChart(const Plan& plan, DeviceId device, MemorySpace space, const std::vector<Lifetime>& lifetimes) {
+  const std::string owner = device == 0 ? "" : " of " + plan.devices[device].name;
+  Chart chart{"The arena" + owner + (space == MemorySpace::Shared ? " that the host shares" : "") +
                   ": which buffer lies where, at which step",
               "steps",
               "offset",
               static_cast<int64_t>(plan.steps.size()),
-              static_cast<int64_t>(plan.devices[device].arenaBytes),
+              static_cast<int64_t>(arenaBytes(plan.devices[device], space)),
               {}};
   for (size_t i = 0; i < plan.buffers.size(); ++i) {
     const BufferDesc& b = plan.buffers[i];
-    if (b.place != Place::Arena || b.device != device || lifetimes[i].first < 0) continue;
+    if (b.place != Place::Arena || b.device != device || b.space != space || lifetimes[i].first < 0) continue;
     const auto offset = static_cast<int64_t>(b.offset), bytes = static_cast<int64_t>(b.bytes);
     chart.boxes.push_back({bufferText(plan, static_cast<BufferId>(i)) + ", " + bytesCell(b.bytes).text(),
                            lifetimes[i].first, lifetimes[i].last + 1, offset, offset + bytes});
@@ -113,7 +119,9 @@ Section memoryOf(const Plan& plan, bool full) {
   if (!full) return section;
   const std::vector<Lifetime> lifetimes = lifetimesOf(plan);
   for (DeviceId device = 0; device < plan.devices.size(); ++device)
-    section.blocks.push_back(arenaChart(plan, device, lifetimes));
+    for (MemorySpace space : kMemorySpaces)
+      if (space == MemorySpace::Device || plan.devices[device].sharedBytes > 0)
+        section.blocks.push_back(arenaChart(plan, device, space, lifetimes));
   section.blocks.push_back(bufferTable(plan, lifetimes));
   return section;
 }

@@ -40,18 +40,30 @@ Table equalSizesTable(const Plan& plan) {
   return table;
 }
 
+/// `image for cuda sm_90a, driver 12000`
+std::string kindText(const FileDesc& file) {
+  std::string text(toText(file.kind));
+  if (file.kind != FileKind::Image) return text;
+  text += " for " + file.image.device + " " + file.image.arch;
+  return file.image.driver == 0 ? text : text + ", driver " + std::to_string(file.image.driver);
+}
+
 Table fileTable(const Plan& plan) {
   Table table{"files", {{"path", "file"}, {"kind", "kind"}, {"bytes", "size", true}, {"sha256", "sha256"}}, {}};
   for (const FileDesc& f : plan.files)
-    table.rows.push_back({f.path, toText(f.kind), bytesCell(f.bytes), Cell(f.sha256, f.sha256.substr(0, 16))});
+    table.rows.push_back({f.path, kindText(f), bytesCell(f.bytes), Cell(f.sha256, f.sha256.substr(0, 16))});
   return table;
 }
 
 /// Of one device, the memory section says it all.
 Table deviceTable(const Plan& plan) {
-  Table table{"devices", {{"name", "device"}, {"kind", "kind"}, {"arenaBytes", "arena", true}}, {}};
+  Table table{
+      "devices",
+      {{"name", "device"}, {"kind", "kind"}, {"arenaBytes", "arena", true}, {"sharedBytes", "shared with host", true}},
+      {}};
   if (plan.devices.size() > 1)
-    for (const DeviceDesc& d : plan.devices) table.rows.push_back({d.name, toText(d.kind), bytesCell(d.arenaBytes)});
+    for (const DeviceDesc& d : plan.devices)
+      table.rows.push_back({d.name, d.kind, bytesCell(d.arenaBytes), bytesCell(d.sharedBytes)});
   return table;
 }
 

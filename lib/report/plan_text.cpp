@@ -13,11 +13,9 @@ std::string_view toText(VariableKind kind) {
 }
 
 std::string_view toText(FileKind kind) {
-  constexpr std::string_view kNames[] = {"code", "source", "weights"};
+  constexpr std::string_view kNames[] = {"code", "source", "weights", "image"};
   return kNames[static_cast<size_t>(kind)];
 }
-
-std::string_view toText(DeviceKind) { return "cpu"; }
 
 std::string_view toText(Mode mode) {
   return mode == Mode::Read ? "read" : mode == Mode::Write ? "write" : "read-write";
@@ -63,9 +61,11 @@ Cell estimateCell(const Expr& expr, const KernelDesc& kernel, const Plan& plan) 
 }
 
 Cell tilesCell(const KernelDesc& kernel, const Plan& plan) {
-  const std::optional<int64_t> most = kernel.tiles.tryEvaluate(largestValues(kernel, plan));
-  if (kernel.tiles.constant() || !most) return exprCell(kernel.tiles, kernel.values);
-  return Cell(*most, svod::toText(kernel.tiles, kernel.values));
+  const Expr pieces =
+      kernel.grid ? kernel.grid->groups[0] * kernel.grid->groups[1] * kernel.grid->groups[2] : kernel.tiles;
+  const std::optional<int64_t> most = pieces.tryEvaluate(largestValues(kernel, plan));
+  if (pieces.constant() || !most) return exprCell(pieces, kernel.values);
+  return Cell(*most, svod::toText(pieces, kernel.values));
 }
 
 StepUse useOf(const Plan& plan, const Step& step) {

@@ -10,7 +10,6 @@ namespace svod {
 std::string_view toText(Place place);
 std::string_view toText(VariableKind kind);
 std::string_view toText(FileKind kind);
-std::string_view toText(DeviceKind kind);
 std::string_view toText(Mode mode);
 
 /// `f32[64,128]`; only the dtype for rank 0.
@@ -28,7 +27,7 @@ std::vector<int64_t> largestValues(const KernelDesc& kernel, const Plan& plan);
 
 /// An estimate of a kernel: the number for the largest variables, shown as `<=2.50 M`.
 Cell estimateCell(const Expr& expr, const KernelDesc& kernel, const Plan& plan);
-/// How many tiles a launch has: the number for the largest variables, shown as the expression.
+/// How many tiles or workgroups a launch has: the number for the largest variables, shown as the expression.
 Cell tilesCell(const KernelDesc& kernel, const Plan& plan);
 
 /// What a step touches; buffer ids with views resolved to their base.

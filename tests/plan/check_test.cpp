@@ -139,6 +139,69 @@ TEST_CASE("check: devices") {
   });
 }
 
+TEST_CASE("check: an inconsistent grid, image or tensor map is described") {
+  const auto says = [](const std::string& message, const std::function<void(Plan&)>& damage) {
+    Plan plan = sampleGridPlan();
+    damage(plan);
+    const Status status = check(plan);
+    CHECK((status ? "" : status.error().message) == message);
+  };
+  const auto grid = [](Plan& p) -> Grid& { return *p.kernels[1].grid; };
+  const auto map = [](Plan& p) -> TensorMap& { return p.kernels[1].grid->tensorMaps[0]; };
+  says("", [](Plan&) {});
+  says("devices[0]: the host is no 'gpu'", [](Plan& p) { p.devices[0].kind = "gpu"; });
+  says("devices[2]: the kind is empty", [](Plan& p) { p.devices[2].kind = ""; });
+  says("devices[1]: a device of kind cpu has one arena", [](Plan& p) { p.devices[1].sharedBytes = 64; });
+  says("buffers[9]: it lies outside the arena: bytes 64 to 128 of 64", [](Plan& p) { p.buffers[9].offset = 64; });
+  says("files[2]: an image is for a kind of device besides cpu, and an architecture of it",
+       [](Plan& p) { p.files[2].image.device = "cpu"; });
+  says("files[3]: an image is for a kind of device besides cpu, and an architecture of it",
+       [](Plan& p) { p.files[3].image.arch = ""; });
+  says("kernels[0]: its file 'kernels.bin' holds no code", [](Plan& p) { p.kernels[0].file = 2; });
+  says("kernels[1]: no image holds it", [&](Plan& p) { grid(p).images.clear(); });
+  says("kernels[1]: there is no file 4 of 4", [&](Plan& p) { grid(p).images[1].file = 4; });
+  says("kernels[1]: its file 'kernels.so' is no image", [&](Plan& p) { grid(p).images[1].file = 0; });
+  says("kernels[1]: the image 'kernels.bin' is there twice", [&](Plan& p) { grid(p).images[1].file = 2; });
+  says("kernels[1]: the image 'kernels.bin' needs too much memory",
+       [&](Plan& p) { grid(p).images[0].sharedBytes = UINT64_MAX; });
+  says("kernels[1]: the memory of a workgroup is too large", [&](Plan& p) { grid(p).sharedBytes = UINT64_MAX; });
+  says("kernels[1]: a workgroup has not from 1 to 65536 threads", [&](Plan& p) { grid(p).threads[2] = 0; });
+  says("kernels[1]: a workgroup has not from 1 to 65536 threads", [&](Plan& p) { grid(p).threads[0] = 1 << 16; });
+  says("kernels[1]: an expression names a value beyond the 1 of the kernel",
+       [&](Plan& p) { grid(p).groups[2] = Expr::variable(1); });
+  says("kernels[1]: an attribute has no name", [&](Plan& p) { grid(p).attributes[0].name = ""; });
+  says("kernels[1]: the attribute 'cluster.x' is there twice",
+       [&](Plan& p) { grid(p).attributes.push_back({"cluster.x", 1}); });
+  says("kernels[1].tensorMaps[0]: there is no argument 2 of 2", [&](Plan& p) { map(p).arg = 2; });
+  says("kernels[1].tensorMaps[0]: its lists are not those of 1 to 5 axes", [&](Plan& p) { map(p).box.pop_back(); });
+  says("kernels[1].tensorMaps[0]: its lists are not those of 1 to 5 axes", [&](Plan& p) { map(p).dims.clear(); });
+  says("kernels[1].tensorMaps[0]: a box or step is not from 1 to 256", [&](Plan& p) { map(p).box[0] = 257; });
+  says("kernels[1].tensorMaps[0]: a box or step is not from 1 to 256", [&](Plan& p) { map(p).step[1] = 0; });
+  says("kernels[1].tensorMaps[0]: the offset 68 is no place in its argument", [&](Plan& p) { map(p).offset = 68; });
+  says("kernels[1].tensorMaps[0]: the offset 2 is no place in its argument", [&](Plan& p) { map(p).offset = 2; });
+  says("kernels[1].tensorMaps[0]: no rows of 48 bytes are permuted", [&](Plan& p) { map(p).swizzleBytes = 48; });
+  says("kernels[1].tensorMaps[0]: an expression names a value beyond the 1 of the kernel",
+       [&](Plan& p) { map(p).strides[0] = Expr::variable(1); });
+  says("steps[8]: 'k_grid' is no kernel for device 'other', of kind cpu", [](Plan& p) {
+    p.buffers[9].device = p.buffers[10].device = 1;
+    p.buffers[9].space = MemorySpace::Device, p.buffers[9].offset = p.buffers[10].offset = 0;
+  });
+  says("steps[8]: 'add' is no kernel for device 'far', of kind gpu", [](Plan& p) { action<Launch>(p, 8).kernel = 0; });
+}
+
+TEST_CASE("check: two arenas of a device are bytes of their own") {
+  const auto second = [](MemorySpace space) {
+    Plan plan = sampleGridPlan();
+    plan.devices[2].sharedBytes = 128;
+    plan.buffers.push_back({"more", ElementType::F32, {16}, 64, Place::Arena, 0, 0, 0, 2, space});
+    plan.steps.push_back({{}, Copy{11, 0, 64}});
+    return check(plan);
+  };
+  CHECK(second(MemorySpace::Device));
+  REQUIRE(!second(MemorySpace::Shared));
+  CHECK_THAT(second(MemorySpace::Shared).error().message, Catch::Contains("touch the same bytes"));
+}
+
 TEST_CASE("check: bytes of one offset on two devices are no hazard, on one device they are") {
   const auto write = [](Plan& p, DeviceId device) {
     p.buffers.push_back({"d2", ElementType::F32, {16}, 64, Place::Arena, 64, 0, 0, device});

@@ -9,7 +9,7 @@
 using namespace svod;
 
 TEST_CASE("plan.json: what was written is read, byte for byte the same again") {
-  const Plan plan = samplePlan();
+  const Plan plan = GENERATE(0, 1) == 0 ? samplePlan() : sampleGridPlan();
   REQUIRE(check(plan));
   const std::string text = toJson(plan);
   auto back = planFromJson(text, "plan.json");
@@ -63,6 +63,25 @@ TEST_CASE("plan.json: members are strict, and errors say where") {
   CHECK(message("\"copy\"", "\"copied\"").find("launch") != std::string::npos);
   CHECK(message("\"length\": 2", "\"length\": 4294967296").find("too large") != std::string::npos);
   CHECK(message("\"min\": 1", "\"min\": 9223372036854775808").find("too large") != std::string::npos);
+}
+
+TEST_CASE("plan.json: a grid is in place of a file with tiles, and its lists have three elements") {
+  const std::string text = toJson(sampleGridPlan());
+  const auto message = [&](const std::string& from, const std::string& to) {
+    std::string changed = text;
+    const size_t at = changed.find(from);
+    REQUIRE(at != std::string::npos);
+    changed.replace(at, from.size(), to);
+    auto result = planFromJson(withChecksum(changed), "plan.json");
+    REQUIRE(!result);
+    return result.error().message;
+  };
+  CHECK(text.find(R"~("grid": {"groups": ["ceildiv(n,4)", 2, 1], "threads": [4, 2, 1])~") != std::string::npos);
+  CHECK_THAT(message("\"threads\": [4, 2, 1]", "\"threads\": [4, 2]"),
+             Catch::Contains("kernels[1].grid.threads: a list of 3 was expected"));
+  CHECK_THAT(message("\"tiles\"", "\"grid\""), Catch::Contains("kernels[0]"));
+  CHECK_THAT(message("\"grid\": {", "\"tiles\": 1, \"grid\": {"), Catch::Contains("does not know"));
+  CHECK_THAT(message("\"space\": \"shared\"", "\"space\": \"far\""), Catch::Contains("'far'"));
 }
 
 TEST_CASE("plan directory: written, read, replaced, and a folder with other files is left alone") {

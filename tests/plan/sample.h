@@ -55,4 +55,30 @@ inline Plan samplePlan() {
   return plan;
 }
 
+/// The same with a device of another kind: copies into both of its arenas, and a kernel with a grid there.
+inline Plan sampleGridPlan() {
+  Plan plan = samplePlan();
+  plan.files.push_back({"kernels.bin", FileKind::Image, 300, std::string(64, 'b'), {"gpu", "arch_9", 12}});
+  plan.files.push_back({"older.bin", FileKind::Image, 200, std::string(64, 'c'), {"gpu", "arch_8", 0}});
+  plan.devices.push_back({"far", "gpu", 192, 64});
+  plan.buffers.push_back({"in", ElementType::F32, {16}, 64, Place::Arena, 0, 0, 0, 2, MemorySpace::Shared});
+  plan.buffers.push_back({"out", ElementType::F32, {16}, 64, Place::Arena, 128, 0, 0, 2});
+  KernelDesc kernel = plan.kernels[0];
+  kernel.symbol = kernel.name = "k_grid";
+  kernel.file = 0, kernel.tiles = 1, kernel.scratchBytes = 0;
+  const Expr n = Expr::variable(0);
+  Grid& grid = kernel.grid.emplace();
+  grid.groups = {Expr::make(ExprOp::CeilDiv, n, 4), 2, 1};
+  grid.threads = {4, 2, 1};
+  grid.sharedBytes = 256;
+  grid.attributes = {{"cluster.x", 2}};
+  grid.tensorMaps = {{0, 0, ElementType::F32, {4, n}, {16}, {4, 2}, {1, 1}, 32}};
+  grid.images = {{2, 40, 128}, {3, 32, 0}};
+  plan.kernels.push_back(std::move(kernel));
+  plan.steps.push_back({{}, Copy{9, 0, n * 4}});
+  plan.steps.push_back({{7}, Launch{1, {9, 10}, {n}}});
+  plan.steps.push_back({{1, 8}, Copy{1, 10, n * 4}});
+  return plan;
+}
+
 }  // namespace svod

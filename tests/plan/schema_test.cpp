@@ -41,6 +41,10 @@ class Validator {
         std::find(schema["enum"].begin(), schema["enum"].end(), value) == schema["enum"].end())
       return at + ": not in the enumeration";
     if (schema.contains("minimum") && value < schema["minimum"]) return at + ": too small";
+    if (schema.contains("not") && value == schema["not"].value("const", Json())) return at + ": excluded";
+    if (value.is_array() &&
+        (value.size() < schema.value("minItems", size_t{0}) || value.size() > schema.value("maxItems", value.size())))
+      return at + ": too few or too many";
     if (schema.contains("multipleOf") && value.get<uint64_t>() % schema["multipleOf"].get<uint64_t>() != 0)
       return at + ": no multiple";
     if (schema.contains("minLength") && value.get<std::string>().size() < schema["minLength"])
@@ -62,12 +66,21 @@ class Validator {
     for (const Json& rule : schema.value("allOf", Json::array()))
       for (const auto& [name, wanted] : rule["if"]["properties"].items())
         for (const Json& member : rule["then"]["required"])
-          if (value[name] == wanted["const"] && !value.contains(member.get<std::string>()))
+          if (value.contains(name) && validate(value[name], wanted, at).empty() &&
+              !value.contains(member.get<std::string>()))
             return at + ": lacks " + member.dump();
     if (!schema.contains("oneOf")) return "";
     int matching = 0;
-    for (const Json& choice : schema["oneOf"]) matching += value.contains(choice["required"][0].get<std::string>());
-    return matching == 1 ? "" : at + ": not exactly one action";
+    for (const Json& choice : schema["oneOf"]) matching += isChosen(value, choice) ? 1 : 0;
+    return matching == 1 ? "" : at + ": not exactly one choice";
+  }
+  /// All that the choice requires is there, and nothing that it excludes.
+  static bool isChosen(const Json& value, const Json& choice) {
+    const auto isThere = [&](const Json& name) { return value.contains(name.get<std::string>()); };
+    const auto isWhole = [&](const Json& names) { return std::all_of(names.begin(), names.end(), isThere); };
+    const Json excluded = choice.contains("not") ? choice["not"]["anyOf"] : Json::array();
+    const auto isThereWhole = [&](const Json& other) { return isWhole(other["required"]); };
+    return isWhole(choice["required"]) && std::none_of(excluded.begin(), excluded.end(), isThereWhole);
   }
   Json root_;
 };
@@ -77,12 +90,13 @@ Json schema() { return Json::parse(readText("docs/plan.schema.json")); }
 }  // namespace
 
 TEST_CASE("schema: a plan with everything in it is valid") {
-  CHECK(Validator(schema()).validate(Json::parse(toJson(samplePlan()))) == "");
+  for (const Plan& plan : {samplePlan(), sampleGridPlan()})
+    CHECK(Validator(schema()).validate(Json::parse(toJson(plan))) == "");
   CHECK(Validator(schema()).validate(Json::parse(toJson(Plan{}))).find("numerics") != std::string::npos);
 }
 
 TEST_CASE("schema: what the reader refuses, the schema refuses, member by member") {
-  const Json plan = Json::parse(toJson(samplePlan()));
+  const Json plan = Json::parse(toJson(sampleGridPlan()));
   const Validator validator(schema());
   int members = 0;
   // Every member of every object in turn: left out, of another type, and with a companion nobody knows.
@@ -116,5 +130,5 @@ TEST_CASE("schema: what the reader refuses, the schema refuses, member by member
     }
   };
   visit(plan, Json::json_pointer());
-  CHECK(members > 140);
+  CHECK(members > 220);
 }

@@ -76,6 +76,27 @@ TEST_CASE("a plan in full lists buffers and steps with their edges") {
   CHECK(contains(toText(describe({&plan, nullptr, {}, {}}, {})), "what is \"given\""));
 }
 
+TEST_CASE("a plan with a grid shows its images, its arenas, and how its kernels are launched") {
+  const Plan plan = sampleGridPlan();
+  const json all = json::parse(toJson(describe({&plan, nullptr, {}, {}}, ReportOptions::all())));
+  CHECK(all["files"][2]["kind"] == "image for gpu arch_9, driver 12");
+  CHECK(all["files"][3]["kind"] == "image for gpu arch_8");
+  CHECK(all["devices"][2] == json::parse(R"({"name":"far","kind":"gpu","arenaBytes":192,"sharedBytes":64})"));
+  CHECK(all["memory"]["buffers"][9]["place"] == "arena of far, shared with host");
+  CHECK(all["memory"]["buffers"][10]["place"] == "arena of far");
+  const json& kernel = all["kernels"]["details"][1];
+  CHECK(kernel["groups"] == "ceildiv(n,4) x 2 x 1");
+  CHECK(kernel["threads"] == "4 x 2 x 1");
+  CHECK(kernel["sharedBytes"] == 256);
+  CHECK(kernel["cluster.x"] == 2);
+  CHECK(!kernel.contains("tiles"));
+  CHECK(kernel["images"][0] ==
+        json::parse(R"({"path":"kernels.bin","arch":"arch_9","registers":40,"sharedBytes":128})"));
+  CHECK(kernel["tensorMaps"][0] == json::parse(R"({"arg":0,"offset":0,"dtype":"f32","dims":"4 x n","strides":"16",)"
+                                               R"("box":"4 x 2","step":"1 x 1","swizzleBytes":32})"));
+  CHECK(all["kernels"]["kernels"][1]["tiles"] == 8);
+}
+
 TEST_CASE("kernels show their class, the reasons for their opts, and times") {
   const Plan plan = samplePlan();
   KernelInsight insight{"gemm",        "rows times columns",    "loop-nests", {{"upcast(0,4)", "because of registers"}},

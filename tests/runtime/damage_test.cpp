@@ -101,7 +101,7 @@ TEST_CASE("versions, paths, indices and offsets") {
   SECTION("version") {
     Fixture f;
     f.edit("\"version\": " + std::to_string(kPlanVersion), "\"version\": 1");
-    f.refused(5, "plan-version", "has plan version 1, this reader accepts version 5");
+    f.refused(5, "plan-version", "has plan version 1, this reader accepts version " + std::to_string(kPlanVersion));
   }
   SECTION("path") {
     Fixture f;

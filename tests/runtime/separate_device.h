@@ -20,7 +20,7 @@
 
 namespace svod {
 
-class SeparateDevice final : public Device {
+class SeparateDevice : public Device {
  public:
   /// Before each piece of work it waits up to `mostMicroseconds`, drawn from `seed`.
   /// Devices that share a `unit` work in turns: queues of one device.
@@ -69,8 +69,7 @@ class SeparateDevice final : public Device {
     return give(tag, [this, given] {
       std::vector<void*> buffers;
       for (uint32_t i = 0; i < given.bufferCount; i++) buffers.push_back(real(given.buffers[i], 0));
-      std::vector<std::max_align_t> scratch(given.scratchBytes / sizeof(std::max_align_t) + 1);
-      given.function(buffers.data(), given.values, 0, given.tiles, scratch.data());
+      run(given, buffers);
     });
   }
   Ticket copyIn(void* to, const void* fromHost, uint64_t bytes, uint32_t tag) override {
@@ -114,6 +113,11 @@ class SeparateDevice final : public Device {
     Ticket ticket;
   };
 
+  /// On the thread of the device, with addresses that can be read.
+  virtual void run(const DeviceLaunch& launch, std::span<void* const> buffers) {
+    std::vector<std::max_align_t> scratch(launch.scratchBytes / sizeof(std::max_align_t) + 1);
+    launch.function(buffers.data(), launch.values, 0, launch.tiles, scratch.data());
+  }
   static char* map(uint64_t bytes, int protection) {
     void* memory = ::mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) std::abort();

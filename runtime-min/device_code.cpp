@@ -1,0 +1,56 @@
+#include "runtime-min/device_code.h"
+
+#include <map>
+
+namespace svod {
+
+Status checkDevices(const Plan& plan, std::span<Device* const> devices) {
+  for (DeviceId id = 0; id < plan.devices.size(); id++) {
+    const DeviceDesc& wanted = plan.devices[id];
+    const Device* device = id < devices.size() ? devices[id] : nullptr;
+    const std::string_view kind = device == nullptr ? std::string_view(DeviceKind::Cpu) : device->kind();
+    if (kind != wanted.kind)
+      return fail(Diag::NoDevice,
+                  "the plan needs a device of kind '" + wanted.kind + "', which it calls '" + wanted.name +
+                      "'; there is none here",
+                  "run it with a program that has a driver for it, or compile the graph for another --target");
+    if (wanted.sharedBytes > 0)
+      return fail(Diag::Unsupported,
+                  "device '" + wanted.name + "' has an arena that the host shares, which this runtime does not have",
+                  "compile the graph again with the svodc that belongs to this runtime");
+  }
+  return {};
+}
+
+namespace {
+
+Result<const void*> loadOn(Device& device, const LoadedPlan& loaded, const KernelDesc& kernel) {
+  std::vector<DeviceImage> images;
+  for (const KernelImage& image : kernel.grid->images) {
+    const FileDesc& file = loaded.plan().files[image.file];
+    if (file.image.device == device.kind()) images.push_back({file, image, loaded.image(image.file)});
+  }
+  return device.load(kernel, images);
+}
+
+}  // namespace
+
+Result<std::vector<const void*>> loadKernels(const LoadedPlan& loaded, std::span<Device* const> devices) {
+  const Plan& plan = loaded.plan();
+  std::vector<const void*> bySteps;
+  std::map<std::pair<DeviceId, KernelId>, const void*> known;
+  for (StepId step = 0; step < plan.steps.size(); step++) {
+    const auto* launch = std::get_if<Launch>(&plan.steps[step].action);
+    if (launch == nullptr || !plan.kernels[launch->kernel].grid) continue;
+    const DeviceId device = deviceOf(plan, *launch);
+    const auto [at, isNew] = known.try_emplace({device, launch->kernel}, nullptr);
+    if (isNew) {
+      SVOD_TRY(at->second, loadOn(*devices[device], loaded, plan.kernels[launch->kernel]));
+    }
+    bySteps.resize(plan.steps.size(), nullptr);
+    bySteps[step] = at->second;
+  }
+  return bySteps;
+}
+
+}  // namespace svod
