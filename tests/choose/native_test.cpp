@@ -3,6 +3,7 @@
 #include "choose/choose.h"
 #include "choose/native.h"
 #include "opts/kernels.h"
+#include "opts/replay.h"
 
 using namespace svod;
 
@@ -17,6 +18,7 @@ void requireSame(UOp (*build)(Graph&, const Sizes&), const Sizes& sizes, std::sp
   std::vector<void*> pointers;
   for (HostTensor& b : buffers) pointers.push_back(b.data.data());
   INFO(toText(opts));
+  if (!opts.empty()) REQUIRE_FALSE(applyOpts(g, sink, opts, caps).value() == applyOpts(g, sink, {}, caps).value());
   compileNative(g, sink, opts, caps).run(pointers);
   REQUIRE(sameBuffers(resultOf(sink), buffers, caps.numerics == Numerics::Strict ? 0 : 1e-5));
 }

@@ -76,10 +76,19 @@ output z = x + slice(y, starts=[0], ends=[(m + 1) // 2])
         self.assertGreater(sum(plan["outputs"][0]["shape"][0].count(op) for op in "+*"), 128)
 
     def test_verify_both_targets_and_levels(self):
+        def opts(plan):
+            return any(kernel["opts"] for kernel in plan["kernels"])
+
+        ways = (  # what is asked for, and where the plan says that it was done
+            (["-O0"], lambda plan: not opts(plan)),
+            (["-O1"], opts),
+            (["--target", "c", "--cc", "cc"], lambda plan: "kernels.c" in [file["path"] for file in plan["files"]]),
+            (["--numerics", "strict"], lambda plan: plan["target"]["numerics"] == "strict"),
+            (["--memory", "off"], lambda plan: plan["memory"]["mode"] == "off"))
         for graph in (self.graph(SMALL, "small.svod"), self.graph(SYMBOLIC, "symbolic.svod")):
-            for words in (["-O0"], ["-O1"], ["--target", "c", "--cc", "cc"], ["--numerics", "strict"], ["--memory", "off"]):
+            for words, was_done in ways:
                 with self.subTest(graph=graph.name, words=words):
-                    self.compile(graph, "--verify", *words)
+                    self.assertTrue(was_done(self.compile(graph, "--verify", *words)))
 
     def test_flags_win_over_the_environment(self):
         graph = self.graph()
@@ -102,6 +111,7 @@ output y = x * sin(cast(iota(size=300000), dtype=f32))
     def test_opts_reach_the_kernel(self):
         plan = self.compile(self.graph(), "--opts", "z=upcast(0,2)")
         self.assertEqual([k["opts"] for k in plan["kernels"]], ["upcast(0,2)"])
+        self.assertEqual([k["name"].partition("_")[0] for k in plan["kernels"]], ["z"])
         sources = []
         for opts in ("", "upcast(0,2)"):
             kernel, = self.compile(self.graph(), "--target", "c", "--opts", "z=" + opts)["kernels"]

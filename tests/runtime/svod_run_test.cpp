@@ -117,6 +117,7 @@ TEST_CASE("svod-run: a readable summary, a profile, JSON and a trace") {
   const auto repeated = nlohmann::json::parse(f.run("p --input x=x.npy --json --repeat 3").out);
   CHECK(repeated["profile"].size() == 4);
   for (const auto& row : repeated["profile"]) {
+    CHECK(row["run"]["bestNs"] > 0);
     CHECK(row["run"]["bestNs"] <= row["run"]["medianNs"]);
     CHECK(row["run"]["meanNs"].get<double>() * 3 == Approx(row["busyNs"].get<double>()));
     CHECK(row["run"]["medianNs"].get<double>() + 2 * row["run"]["bestNs"].get<double>() <= row["busyNs"].get<double>());
