@@ -5,7 +5,7 @@
 
 namespace svod {
 
-/// Blocks of rows for a kernel that keeps them (facts/row_kernel.h). False where a block would have fewer rows than
+/// Blocks of rows for a kernel that holds them (facts/row_kernel.h). False where a block would have fewer rows than
 /// lanes: the trial is no good then.
 bool blockRows(Chooser& chooser);
 

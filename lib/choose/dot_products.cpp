@@ -11,11 +11,11 @@ namespace svod {
 
 namespace {
 
-// `whole`: only loops that groups divide.
-bool groupLongest(Chooser& c, UOp reduce, int64_t group, UOp column, bool whole = false) {
+// `exact`: only loops that groups divide.
+bool groupLongest(Chooser& c, UOp reduce, int64_t group, UOp column, bool exact = false) {
   std::vector<UOp> loops;
   for (UOp r : reduce.src().subspan(1))
-    if ((!whole || maxExtent(r) % group == 0) && axisType(r) == AxisType::Reduce && constExtent(r) &&
+    if ((!exact || maxExtent(r) % group == 0) && axisType(r) == AxisType::Reduce && constExtent(r) &&
         maxExtent(r) >= group && isDense(c.facts(), c.laidOut(), reduce, r, column))
       loops.push_back(r);
   std::ranges::stable_sort(loops, std::ranges::greater(), maxExtent);

@@ -20,7 +20,7 @@ namespace svod {
 namespace {
 
 bool copiesWindows(const KernelFacts& kernel, const Caps& caps) { return windowsToCopy(kernel, caps).has_value(); }
-bool keepsRows(const KernelFacts& kernel, const Caps&) { return rowKernelOf(kernel).has_value(); }
+bool holdsRows(const KernelFacts& kernel, const Caps&) { return rowKernelOf(kernel).has_value(); }
 
 bool leaveLoops(Chooser&) { return true; }
 bool coresInGrid(Chooser& c) {  // cores first: a tile takes some of one operand alone, and the grid merges axes
@@ -69,12 +69,12 @@ constexpr Strategy kStrategies[] = {
      "axes merged the rest is a matrix product, whose loop nests are chosen below",
      On::Cpu, LoopOrder::Free, copiesWindows, multiplyPacked},
     {"attention",
-     "kernels that keep rows of a product: blocks of rows (`hold`), whole vectors of them, as many as leave "
+     "kernels that hold rows of a product: blocks of rows (`hold`), whole vectors of them, as many as leave "
      "the least over in register tiles and fit the second level cache; sweeps run across rows, where "
      "nothing is folded; a mask with a row of its own for every query is turned block by block, so that its "
      "rows are neighbours, too (`pack`); where the rows and the matrix they are multiplied with do not fit "
      "half of the second level cache, that product runs in blocks that fit the first (`kblock`)",
-     On::Cpu, LoopOrder::Free, keepsRows, blockRows},
+     On::Cpu, LoopOrder::Free, holdsRows, blockRows},
     {"loop-nests",
      "every kernel: after what is done for all *nests*, each loop nest gets lanes along the axis for which the "
      "cost model counts the fewest instructions, an access that is not contiguous along it counting once "

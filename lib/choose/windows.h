@@ -1,4 +1,4 @@
-// Copies of what windows read: what the two ways to choose the schedule of a convolution share.
+// Copies of what windows read: what direct convolution and im2col share.
 #pragma once
 #include <span>
 #include <vector>

@@ -1,5 +1,5 @@
-// Operands whose values are known when the plan is built stand in memory in the order in which the kernel reads them,
-// so that no panel is packed at run time and every stream runs forward.
+// Weight prepacking: operands whose values are known when the plan is built stand in memory in the order in which the
+// kernel reads them, so that no panel is packed at run time and every stream runs forward.
 #pragma once
 #include <optional>
 #include <span>

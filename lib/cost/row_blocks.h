@@ -1,4 +1,4 @@
-// How many rows of a product a kernel that keeps them (attention) should take at a time.
+// How many rows of a product a kernel that holds them (attention) should take at a time.
 #pragma once
 #include <span>
 

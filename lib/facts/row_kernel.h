@@ -1,4 +1,4 @@
-// Kernels that keep rows of a product in local buffers (attention): which of their loops and sums are which.
+// Kernels that hold rows of a product in local buffers (attention): which of their loops and sums are which.
 #pragma once
 #include <optional>
 #include <vector>

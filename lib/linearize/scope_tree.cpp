@@ -40,21 +40,21 @@ Status ScopeTree::findLoops() {
 
 /// What an End closes stays in its loop even if it does not depend on it, unless the loop runs in any case.
 void ScopeTree::keepInLoops() {
-  keptIn_.resize(positionOf_.size());
+  heldIn_.resize(positionOf_.size());
   for (UOp n : nodes_ | std::views::reverse) {  // ends around others come first
     if (n.op() != Op::End && n.op() != Op::Group) continue;
-    std::vector<UOp> around = keptIn_[n.id()];
+    std::vector<UOp> around = heldIn_[n.id()];
     if (n.op() == Op::End && n.src(1).src(0).bounds().min < 1) around.push_back(n.src(1));
     for (UOp effect : n.op() == Op::End ? n.src().first(1) : n.src())
-      keptIn_[effect.id()].insert(keptIn_[effect.id()].end(), around.begin(), around.end());
+      heldIn_[effect.id()].insert(heldIn_[effect.id()].end(), around.begin(), around.end());
   }
 }
 
 /// The ranges of the loops that a node is in.
 std::vector<UOp> ScopeTree::rangesAround(UOp node) const {
   std::vector<UOp> ranges(node.ranges().begin(), node.ranges().end());
-  const std::vector<UOp>& kept = keptIn_[node.id()];
-  ranges.insert(ranges.end(), kept.begin(), kept.end());
+  const std::vector<UOp>& held = heldIn_[node.id()];
+  ranges.insert(ranges.end(), held.begin(), held.end());
   return ranges;
 }
 

@@ -45,7 +45,7 @@ class ScopeTree {
   std::vector<UOp> nodes_;
   std::vector<size_t> positionOf_, loopOfRange_, home_;
   std::map<uint32_t, UOp> endOfRange_;    // by range id
-  std::vector<std::vector<UOp>> keptIn_;  // by node id: ranges it does not depend on
+  std::vector<std::vector<UOp>> heldIn_;  // by node id: ranges it does not depend on
   std::vector<Loop> loops_;
 };
 

@@ -25,10 +25,10 @@ using Assignment = std::map<uint32_t, int64_t>;
 
 /// What the value of `node` depends on.
 inline Assignment relevant(UOp node, const Assignment& all) {
-  Assignment kept;
+  Assignment left;
   for (UOp r : node.ranges())
-    if (auto it = all.find(r.id()); it != all.end()) kept.insert(*it);
-  return kept;
+    if (auto it = all.find(r.id()); it != all.end()) left.insert(*it);
+  return left;
 }
 
 /// Calls `visit` for every assignment of the unrolled ranges among `ranges`, last range fastest.

@@ -152,10 +152,10 @@ UOp guardRefills(Graph& g, UOp sink) {
     if (n.op() == Op::Barrier) refilling.insert(refilling.end(), n.ranges().begin(), n.ranges().end());
   auto refills = [&](UOp r) { return std::find(refilling.begin(), refilling.end(), r) != refilling.end(); };
   return transform(g, sink, [&](UOp node, std::span<const UOp> src) {
-    std::vector<UOp> kept(src.begin(), src.end());
+    std::vector<UOp> left(src.begin(), src.end());
     if (node.op() == Op::End && std::any_of(src.begin() + 1, src.end(), refills))
-      kept[0] = g.make(Op::Group, DType::Void, {src[0], g.make(Op::Barrier, DType::Void, {src[0]})});
-    return std::ranges::equal(kept, node.src()) ? node : g.withSrc(node, kept);
+      left[0] = g.make(Op::Group, DType::Void, {src[0], g.make(Op::Barrier, DType::Void, {src[0]})});
+    return std::ranges::equal(left, node.src()) ? node : g.withSrc(node, left);
   });
 }
 
@@ -178,20 +178,20 @@ Result<UOp> lowerGpuDims(Graph& g, UOp sink, const GpuLimits& limits) {
     for (size_t i = 0; i < from.size(); ++i)
       if (node == from[i]) return to[i];
     if (node.op() == Op::End) {
-      std::vector<UOp> kept{src[0]};
+      std::vector<UOp> left{src[0]};
       for (UOp r : src.subspan(1))
-        if (r.op() == Op::Range) kept.push_back(r);
-      return kept.size() == 1 ? src[0] : g.make(Op::End, DType::Void, kept);
+        if (r.op() == Op::Range) left.push_back(r);
+      return left.size() == 1 ? src[0] : g.make(Op::End, DType::Void, left);
     }
     if (node.op() == Op::After) {  // accumulator scopes may name hardware indices: they are no loops
-      std::vector<UOp> kept{src[0]};
+      std::vector<UOp> left{src[0]};
       for (UOp s : src.subspan(1))
-        if (s.op() == Op::Range || s.dtype() == DType::Void) kept.push_back(s);
+        if (s.op() == Op::Range || s.dtype() == DType::Void) left.push_back(s);
       if (isLocalBuffer(src[0])) {
-        std::vector<UOp> writes(kept.begin() + 1, kept.end());
-        kept = {src[0], g.make(Op::Barrier, DType::Void, writes)};
+        std::vector<UOp> writes(left.begin() + 1, left.end());
+        left = {src[0], g.make(Op::Barrier, DType::Void, writes)};
       }
-      return kept.size() == 1 ? src[0] : g.make(Op::After, node.dtype(), kept);
+      return left.size() == 1 ? src[0] : g.make(Op::After, node.dtype(), left);
     }
     return std::ranges::equal(src, node.src()) ? node : g.withSrc(node, src);
   });

@@ -99,7 +99,7 @@ Ex encodeFloat(Ex value, DType format) {
   if (f.infinity != f.largest) bits = where(magnitude == 0x7f800000, f.infinity, bits);
   Ex sign = (u >> (31 - f.signBit)) & (1u << f.signBit);
   bits = f.specials == Specials::ZeroNan ? where(bits == 0, bits, bits | sign) : bits | sign;
-  return cast(where(x != x, f.nan, bits), storageOf(format));
+  return cast(where(x != x, f.nan, bits), memoryDType(format));
 }
 
 Ex roundFloat(Ex x, DType format) {
@@ -111,7 +111,7 @@ Ex roundFloat(Ex x, DType format) {
   if (f.hasF32Exponents()) return asFloat(where(x != x, 0x7fc00000, roundedUp(u, f.shift) & keep));
   Ex magnitude = u & 0x7fffffff;
   Ex normal = roundedUp(magnitude, f.shift) & keep;
-  Ex overflow = asBits(decodeFloat(cast(u.num(f.largest), storageOf(format)), format));
+  Ex overflow = asBits(decodeFloat(cast(u.num(f.largest), memoryDType(format)), format));
   normal = where(asBits(x.num(maxFinite(format))) < normal, overflow, normal);
   if (f.infinity != f.largest) normal = where(magnitude == 0x7f800000, magnitude, normal);
   Subnormals s = subnormalsOf(f);

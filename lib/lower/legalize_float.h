@@ -6,7 +6,7 @@ namespace svod::detail {
 
 inline bool isSmallFloat(DType d) { return isFloat(d) && d != DType::F32 && d != DType::F64; }
 /// u16 or u8: how a small float stands in memory; f4e2m1 in the low bits of a u8.
-inline DType storageOf(DType d) { return byteSize(d) == 2 ? DType::U16 : DType::U8; }
+inline DType memoryDType(DType d) { return byteSize(d) == 2 ? DType::U16 : DType::U8; }
 
 /// The f32 value of storage bits.
 Ex decodeFloat(Ex storage, DType format);

@@ -48,7 +48,7 @@ class StorageLowering {
     DType d = storage.dtype();
     if (d == DType::Bool) return DType::U8;
     if (!isSmallFloat(d)) return wideOf(d);
-    return storage.op() == Op::Buffer && storage.argAs<SlotArg>().space == Space::Reg ? DType::F32 : storageOf(d);
+    return storage.op() == Op::Buffer && storage.argAs<SlotArg>().space == Space::Reg ? DType::F32 : memoryDType(d);
   }
 
   UOp constant(UOp node) {
@@ -107,7 +107,7 @@ class StorageLowering {
     DType from = node.src(0).dtype(), to = node.dtype();
     if (isSmallFloat(from)) x = floats_.bits(x, from);
     if (isSmallInt(from)) x = wrapped(graph_.bitcast(x, DType::U8), unsignedOf(from));
-    if (isSmallFloat(to)) return graph_.bitcast(x, storageOf(to));
+    if (isSmallFloat(to)) return graph_.bitcast(x, memoryDType(to));
     if (isSmallInt(to)) return wrapped(graph_.bitcast(x, wideOf(to)), to);
     if (from == DType::Bool) x = graph_.cast(x, DType::U8);
     if (to == DType::Bool) return emitter_.make(Op::Ne, DType::Bool, {x, ex(x).num(0).node});
@@ -120,7 +120,7 @@ class StorageLowering {
     std::vector<UOp> src(newSrc.begin(), newSrc.end());
     auto values = std::span(src).subspan(node.op() == Op::Where ? 1 : 0);
     bool moved = std::ranges::all_of(values, [](UOp s) { return s.dtype() != DType::F32 || s.isConst(); });
-    DType wanted = moved ? storageOf(node.dtype()) : DType::F32;
+    DType wanted = moved ? memoryDType(node.dtype()) : DType::F32;
     for (UOp& s : values) s = floats_.form(s, node.dtype(), wanted);
     const bool exact = std::ranges::all_of(values, [&](UOp s) { return floats_.holdsExactly(node.dtype(), s); });
     UOp result = graph_.make(node.op(), wanted, src, node.arg());

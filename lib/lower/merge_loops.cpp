@@ -1,3 +1,4 @@
+// Loop fusion: reductions over equal extents share a loop where neither needs the other.
 #include <algorithm>
 #include <map>
 #include <set>

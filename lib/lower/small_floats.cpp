@@ -36,7 +36,7 @@ UOp SmallFloats::bits(UOp x, DType format) {
   if (x.dtype() != DType::F32) return x;
   if (x.isConst()) {
     Scalar rounded = Scalar::ofFloat(format, x.constant().asFloat());
-    return emitter_.graph.constant(Scalar::fromBits(storageOf(format), rounded.storageBits()));
+    return emitter_.graph.constant(Scalar::fromBits(memoryDType(format), rounded.storageBits()));
   }
   auto it = unrounded_.find(x.id());
   return encodeFloat(ex(it == unrounded_.end() ? x : it->second), format);

@@ -1,4 +1,4 @@
-// Values kept in buffers local to a kernel, and copies of expressions with loops of their own.
+// Values held in buffers local to a kernel, and copies of expressions with loops of their own.
 #pragma once
 #include <functional>
 #include <span>

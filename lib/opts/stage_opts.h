@@ -1,4 +1,4 @@
-// The opts that decide where values are kept: in buffers local to the kernel.
+// The opts that decide where values are held: in buffers local to the kernel.
 #pragma once
 #include "opts/opt.h"
 

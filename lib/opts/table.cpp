@@ -53,7 +53,7 @@ constexpr OptInfo kOpts[] = {
      "pack for operands read at sums of an output and a reduce axis: each element under the windows is copied once",
      OptShape::Pack, applyWindow, proposeWindow},
     {Share, "share", "share(axis,axis,...)",
-     "values computed along the first axis and again along the others, kept in a local buffer", kList, applyShare,
+     "values computed along the first axis and again along the others, held in a local buffer", kList, applyShare,
      proposeShare},
     {KBlock, "kblock", "kblock(axis,out,...)",
      "a reduce axis becomes the outermost loop around these output axes; partial results wait in a local buffer", kList,

@@ -19,7 +19,7 @@ class Fuser {
  public:
   Fuser(const Model& model, UOp sink, const FusionOptions& options, const Decisions& decisions)
       : s_(sink), options_(options), decisions_(decisions), names_(model, s_.order), dots_(options.dots),
-        materialized_(s_.isCut.size()) {}
+        kept_(s_.isCut.size()) {}
 
   /// Decides by the rules alone, then cuts what became too large and decides again with these cuts as given.
   Fusion run() {
@@ -28,8 +28,8 @@ class Fuser {
       s_.costs.measure(s_.order, s_.isIndexMath, s_.isCut);
       do walk();
       while (refuseRowsWithoutProduct() || refuseDots());
-    } while (cutLargeKernels(s_.order, [this](UOp n) { return isKept(n); }, options_.whole, s_.isCut));
-    Fusion fusion{materialized_, {}, {}};
+    } while (cutLargeKernels(s_.order, [this](UOp n) { return hasBuffer(n); }, options_.uncut, s_.isCut));
+    Fusion fusion{kept_, {}, {}};
     for (UOp n : s_.order)
       if (auto made = made_.find(n.id()); made != made_.end()) {
         made->second.name = "keep:" + names_.of(n);
@@ -42,10 +42,11 @@ class Fuser {
   }
 
  private:
-  bool isKept(UOp n) const { return materialized_[n.id()] || rows_.contains(n.id()); }
+  /// In memory, or for a row in the kernel.
+  bool hasBuffer(UOp n) const { return kept_[n.id()] || rows_.contains(n.id()); }
 
   void walk() {
-    materialized_.assign(materialized_.size(), false);
+    kept_.assign(kept_.size(), false);
     s_.beginWalk();
     rows_.clear(), made_.clear();
     for (size_t i = s_.order.size(); i-- > 0;) visit(s_.order[i]);
@@ -56,7 +57,7 @@ class Fuser {
     if (n.op() == Op::Store) return visitStore(n);
     if (isStorage(n) || s_.uses.of(n).empty()) return;
     if (decideFate(n) == Fate::Keep) {
-      materialized_[n.id()] = true;
+      kept_[n.id()] = true;
       s_.uses.drop(n);
       addRoot(n, n, n);
       if (hasOwnKernel(n.op())) return visitOwnKernel(n);
@@ -97,7 +98,7 @@ class Fuser {
   /// scalars of a transform, are many and of no interest one by one.
   Fate decideFate(UOp n) {
     Verdict verdict = judge(s_, n);
-    if (verdict.reason.empty() || options_.whole.contains(n.id())) return take(n, std::move(verdict));
+    if (verdict.reason.empty() || options_.uncut.contains(n.id())) return take(n, std::move(verdict));
     std::vector<Fate> legal;
     if (verdict.mayFuse || verdict.fate == Fate::Fuse) legal.push_back(Fate::Fuse);
     if (verdict.mayKeep || verdict.fate == Fate::Keep) legal.push_back(Fate::Keep);
@@ -116,7 +117,7 @@ class Fuser {
   }
 
   Fate take(UOp n, Verdict verdict) {
-    if (verdict.fate == Fate::Rows) keepRows(n, std::move(*verdict.rows));
+    if (verdict.fate == Fate::Rows) holdRows(n, std::move(*verdict.rows));
     return verdict.fate;
   }
 
@@ -125,11 +126,11 @@ class Fuser {
     return fate == Fate::Fuse ? verdict.cost->fuse : verdict.cost->keep;
   }
 
-  void keepRows(UOp n, RowPlan plan) {
+  void holdRows(UOp n, RowPlan plan) {
     const uint32_t owner = s_.uses.owner(s_.uses.of(n)[0]).id();
     rows_[n.id()] = {std::move(plan.axes), owner};
     if (n.op() == Op::Reduce)
-      s_.rowProducts.insert(owner);  // what it reads is kept elsewhere: one product is enough to tile
+      s_.rowProducts.insert(owner);  // what it reads lies elsewhere: one product is enough to tile
     s_.uses.readOnce(n);
   }
 
@@ -152,7 +153,7 @@ class Fuser {
   }
   bool isDotOperand(UOp widened) const {
     const UOp value = belowMovement(widened.src(0));
-    if ((!isStorage(value) && !materialized_[value.id()]) || !s_.dotOperands.contains(widened.id())) return false;
+    if ((!isStorage(value) && !kept_[value.id()]) || !s_.dotOperands.contains(widened.id())) return false;
     return std::ranges::all_of(s_.uses.of(widened), [&](const Use& use) {
       return use.inReduce && !s_.rowProducts.contains(s_.uses.owner(use).id());
     });
@@ -160,7 +161,7 @@ class Fuser {
 
   struct Row {
     std::vector<int> axes;
-    uint32_t owner;  // of the kernel that keeps it
+    uint32_t owner;  // of the kernel that holds it
   };
 
   FusionState s_;
@@ -168,7 +169,7 @@ class Fuser {
   const Decisions& decisions_;
   NodeNames names_;
   std::span<const Bf16Product> dots_;
-  std::vector<bool> materialized_;     // by node id
+  std::vector<bool> kept_;             // by node id
   std::map<uint32_t, Decision> made_;  // by node id, before the answers to them
   std::map<uint32_t, Row> rows_;       // by node id
 };
@@ -186,7 +187,7 @@ Fusion keepAll(UOp sink) {
   const std::vector<bool> isMath = indexMath(order, largest + 1);
   Fusion fusion{std::vector<bool>(largest + 1), {}, {}};
   const auto keep = [&](UOp n) {
-    if (!isStorage(n)) fusion.materialized[n.id()] = true;
+    if (!isStorage(n)) fusion.kept[n.id()] = true;
   };
   for (UOp n : order) {
     const bool isComputed = isElementwise(n.op()) || n.op() == Op::Reduce || n.op() == Op::Gather;

@@ -1,4 +1,4 @@
-// Flash attention: values that a kernel keeps row by row because several of its reductions sweep over them.
+// Flash attention: values that a kernel holds row by row because several of its reductions sweep over them.
 #pragma once
 #include <optional>
 #include <span>

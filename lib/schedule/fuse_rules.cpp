@@ -49,7 +49,7 @@ bool isSecondProduct(FusionState& s, UOp n) {
   return !s.productOf.insert(use.root).second;
 }
 
-// How a product that several reductions of one kernel read, or what is computed from it, is kept there row by row.
+// How a product that several reductions of one kernel read, or what is computed from it, is held there row by row.
 std::optional<RowPlan> planRowsOf(FusionState& s, UOp n) {
   const std::span<const Use> uses = s.uses.of(n);
   const uint32_t root = uses[0].root, owner = s.uses.owner(uses[0]).id();

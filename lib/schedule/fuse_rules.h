@@ -12,7 +12,7 @@
 
 namespace svod {
 
-/// What becomes of a value: computed where it is read, kept in a buffer, or kept row by row in the kernel that reads
+/// What becomes of a value: computed where it is read, kept in a buffer, or held row by row in the kernel that reads
 /// it.
 enum class Fate : uint8_t { Fuse, Keep, Rows };
 std::string_view toText(Fate fate);
@@ -29,7 +29,7 @@ struct FusionState {
   std::set<uint32_t> isOperand;            // values that kinds with kernels of their own read whole
   std::set<uint32_t> dotOperands;          // bf16 that dot product instructions take as it is
   std::set<uint32_t> productOf;            // numbers of roots that compute a long reduction for each of their elements
-  std::set<uint32_t> rowProducts, noRows;  // owners of kernels that keep rows of a product, or none
+  std::set<uint32_t> rowProducts, noRows;  // owners of kernels that hold rows of a product, or none
 
   /// Forgets what a walk found, but not what is cut, refused or taken as it is.
   void beginWalk();

@@ -32,7 +32,7 @@ Result<UOp> lateNormalize(UOp root, PassContext& cx) {
 Result<UOp> winograd(UOp root, PassContext& cx) {
   if (cx.numerics != Numerics::Fast) return root;
   WinogradGraph fast = useWinograd(jobOf(cx).model, root, jobOf(cx).decisions);
-  jobOf(cx).whole = std::move(fast.whole);
+  jobOf(cx).uncut = std::move(fast.uncut);
   return fast.sink;
 }
 
@@ -47,8 +47,8 @@ Result<UOp> splitReduces(UOp root, PassContext& cx) {
 Result<UOp> layOut(UOp root, PassContext& cx) {
   GraphJob& job = jobOf(cx);
   const std::vector<Bf16Product> dots = dotsOf(root, job);
-  const Fusion fusion = chooseFusion(job.model, root, {job.whole, dots}, job.decisions);
-  return layOutForReaders(job.model, root, fusion.materialized, job.whole, job.decisions);
+  const Fusion fusion = chooseFusion(job.model, root, {job.uncut, dots}, job.decisions);
+  return layOutForReaders(job.model, root, fusion.kept, job.uncut, job.decisions);
 }
 
 Result<UOp> dotOperands(UOp root, PassContext& cx) {
@@ -58,7 +58,7 @@ Result<UOp> dotOperands(UOp root, PassContext& cx) {
 
 Result<UOp> fuse(UOp root, PassContext& cx) {
   GraphJob& job = jobOf(cx);
-  job.fusion = chooseFusion(job.model, root, {job.whole, job.dots}, job.decisions);
+  job.fusion = chooseFusion(job.model, root, {job.uncut, job.dots}, job.decisions);
   for (const Decision& decision : job.fusion->decisions) job.decisions.decide(decision);
   return root;
 }
@@ -100,8 +100,8 @@ constexpr Pass kGraphPasses[] = {
     // From here on nodes stay the same: these name nodes of the graph, and kernels are made of them.
     {"dot-operands", "operands of products that dot product instructions take as bf16", T, T, dotOperands, true},
     // Without it every value is kept.
-    {"fuse", "which values are kept, in memory or in rows of a kernel; others are computed where they are read", T, T,
-     fuse, true},
+    {"fuse", "which values are kept in memory or held in rows of a kernel; others are computed where they are read", T,
+     T, fuse, true},
     {"make-kernels", "a kernel for each kept value, in an order in which all is written before it is read", T, K,
      makeKernels},
     // Before in-place: a joined kernel has several results and takes no operand's place.

@@ -23,7 +23,7 @@ struct GraphJob final : PassSubject {
   Model& model;
   ScheduleOptions options;
   Decisions decisions;
-  std::set<uint32_t> whole;          // filled by winograd: ids of values that are computed in place whatever the size
+  std::set<uint32_t> uncut;          // filled by winograd: ids of values that are not kept for the size of their kernel
   std::vector<Bf16Product> dots;     // filled by dot-operands
   std::optional<Fusion> fusion;      // filled by fuse
   std::optional<Schedule> schedule;  // filled by make-kernels

@@ -13,8 +13,8 @@ bool regroups(UOp n) {
          !std::ranges::equal(n.shape() | std::views::filter(isWide), n.src(0).shape() | std::views::filter(isWide));
 }
 
-bool cutLargeKernels(std::span<const UOp> order, const std::function<bool(UOp)>& isKept,
-                     const std::set<uint32_t>& whole, std::vector<bool>& isCut) {
+bool cutLargeKernels(std::span<const UOp> order, const std::function<bool(UOp)>& hasBuffer,
+                     const std::set<uint32_t>& uncut, std::vector<bool>& isCut) {
   constexpr SizeLimit kBuffer = {0, 1, 1, 0};
   std::vector<SizeLimit> sizes(isCut.size());
   bool found = false;
@@ -29,10 +29,10 @@ bool cutLargeKernels(std::span<const UOp> order, const std::function<bool(UOp)>&
       inlined.regroupings = std::max(inlined.regroupings, sizes[s.id()].regroupings + regroups(n));
     }
     const SizeLimit& limit = n.op() == Op::Reduce ? kMaxReduce : kMaxElementwise;
-    const bool tooLarge = !whole.contains(n.id()) && !limit.admits(inlined);
+    const bool tooLarge = !uncut.contains(n.id()) && !limit.admits(inlined);
     found |= tooLarge && !isCut[n.id()] && n.op() != Op::Sink;
     if (tooLarge) isCut[n.id()] = true;
-    if (!tooLarge && !isKept(n)) size = inlined;
+    if (!tooLarge && !hasBuffer(n)) size = inlined;
   }
   return found;
 }

@@ -23,8 +23,8 @@ constexpr SizeLimit kMaxElementwise = {160, 24, 400, 12}, kMaxReduce = {64, 12, 
 bool regroups(UOp node);
 
 /// Marks values of `order`, which is topological, at which a kernel has grown too large; false when there are none.
-/// `isKept` says what is read from a buffer. Values whose ids are in `whole` are never marked.
-bool cutLargeKernels(std::span<const UOp> order, const std::function<bool(UOp)>& isKept,
-                     const std::set<uint32_t>& whole, std::vector<bool>& isCut);
+/// `hasBuffer` says what is read from one. Values whose ids are in `uncut` are never marked.
+bool cutLargeKernels(std::span<const UOp> order, const std::function<bool(UOp)>& hasBuffer,
+                     const std::set<uint32_t>& uncut, std::vector<bool>& isCut);
 
 }  // namespace svod

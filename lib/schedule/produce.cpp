@@ -19,16 +19,16 @@ UOp dropUnusedParams(Graph& g, UOp sink, std::vector<int>& args) {
   std::vector<UOp> paramOf(args.size()), from, to;
   for (UOp n : toposort(sink))
     if (n.op() == Op::Param) paramOf[n.argAs<SlotArg>().slot] = n;
-  std::vector<int> kept;
+  std::vector<int> used;
   for (size_t slot = 0; slot < args.size(); ++slot) {
     if (!paramOf[slot]) continue;
     from.push_back(paramOf[slot]);
     to.push_back(
-        g.make(Op::Param, from.back().dtype(), from.back().src(), SlotArg{static_cast<uint32_t>(kept.size())}));
-    kept.push_back(args[slot]);
+        g.make(Op::Param, from.back().dtype(), from.back().src(), SlotArg{static_cast<uint32_t>(used.size())}));
+    used.push_back(args[slot]);
   }
-  if (kept.size() == args.size()) return sink;
-  args = std::move(kept);
+  if (used.size() == args.size()) return sink;
+  args = std::move(used);
   return substitute(g, sink, from, to);
 }
 
@@ -50,7 +50,7 @@ std::vector<Producer> ItemMaker::run(std::span<const UOp> nodes, const std::set<
       produceStore(n);
     } else if (isStorage(n)) {
       if (snapshots.contains(n.id()) && !isEmpty(n)) produceSnapshot(n);
-    } else if (storage_.isMaterialized(n) && (!isEmpty(n) || isKeptCall(n))) {
+    } else if (storage_.isKept(n) && (!isEmpty(n) || isKeptCall(n))) {
       n.op() == Op::Scatter  ? produceScatter(n)
       : n.op() == Op::Custom ? produceHostCall(n)
       : n.op() == Op::Copy   ? produceTransfer(n)
@@ -158,7 +158,7 @@ void ItemMaker::produceStore(UOp store) {
   auto graph = std::make_unique<Graph>();
   KernelBuilder builder = builderFor(*graph);
   IndexList index = builder.openRanges(value.shape(), AxisType::Loop);
-  auto [address, gate] = builder.place(target, index, own);
+  auto [address, gate] = builder.addressOf(target, index, own);
   UOp v = builder.value(value, index, UOp());
   auto readsElsewhere = [at = address](UOp n) {  // an element of the target that another iteration writes
     return n.op() == Op::Load && n.src(0).src(0) == at.src(0) && !(n.src(0) == at);
@@ -187,7 +187,7 @@ void ItemMaker::produceThroughTemporary(Producer& p, const Storage& own) {
   auto second = std::make_unique<Graph>();
   KernelBuilder copier(*second, counters_, {}, [&](UOp n) { return n == value ? &through : storage_.of(n); });
   IndexList index = copier.openRanges(value.shape(), AxisType::Loop);
-  auto [place, gate] = copier.place(target, index, own);
+  auto [place, gate] = copier.addressOf(target, index, own);
   UOp v = copier.value(value, index, UOp());
   UOp sink = copier.finish(copier.storeAt(place, v, gate), index);
   addLaunch(p, std::move(second), sink, copier, p.node);

@@ -6,7 +6,7 @@
 
 namespace svod {
 
-/// One value that is written by items of its own: a materialized node, or a Store of the tensor graph.
+/// One value that is written by items of its own: a kept value, or a Store of the tensor graph.
 struct Producer {
   UOp node;
   std::vector<ScheduleItem> items;

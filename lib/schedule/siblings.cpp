@@ -239,27 +239,27 @@ class Siblings {
 
   void removeJoined() {
     if (joined_.empty()) return;
-    std::vector<ScheduleItem> kept;
+    std::vector<ScheduleItem> left;
     for (size_t i = 0; i < s_.items.size(); ++i) {
       ScheduleItem& item = s_.items[i];
       if (joined_.contains(i)) continue;
       if (item.kind == ItemKind::Loop)
         item.length -= static_cast<size_t>(std::distance(joined_.lower_bound(i), joined_.upper_bound(i + item.length)));
-      kept.push_back(std::move(item));
+      left.push_back(std::move(item));
     }
-    s_.items = std::move(kept);
+    s_.items = std::move(left);
   }
 
   void removeUnused() {
     std::map<int, int> place;
-    std::vector<Kernel> kept;
+    std::vector<Kernel> used;
     for (ScheduleItem& item : s_.items) {
       if (item.kind != ItemKind::Launch) continue;
-      auto [it, isNew] = place.try_emplace(item.kernel, static_cast<int>(kept.size()));
-      if (isNew) kept.push_back(std::move(s_.kernels[static_cast<size_t>(item.kernel)]));
+      auto [it, isNew] = place.try_emplace(item.kernel, static_cast<int>(used.size()));
+      if (isNew) used.push_back(std::move(s_.kernels[static_cast<size_t>(item.kernel)]));
       item.kernel = it->second;
     }
-    s_.kernels = std::move(kept);
+    s_.kernels = std::move(used);
   }
 
   Schedule& s_;

@@ -46,14 +46,14 @@ void StorageMap::addPorts() {
   }
 }
 
-/// A materialized value that is stored whole into an output lives there.
+/// A kept value of which all is stored into an output lives there.
 void StorageMap::addOutputs(std::span<const UOp> nodes) {
   for (UOp n : nodes) {
     if (n.op() != Op::Store || n.src(0).op() != Op::Buffer) continue;
     auto slot = n.src(0).argAs<SlotArg>().slot;
     UOp value = skipReshapes(n.src(1));
     if (model_.ports[slot].kind != PortKind::Output) continue;
-    if (!isMaterialized(value) || storage_.contains(value.id()) || isEmpty(value)) continue;
+    if (!isKept(value) || storage_.contains(value.id()) || isEmpty(value)) continue;
     if (isPacked(value.dtype())) continue;  // its elements have a byte each
     set(value, layoutOf(value, static_cast<int>(slot), true));
     writtenInPlace_.insert(n.id());
@@ -66,7 +66,7 @@ void StorageMap::addValues(std::span<const UOp> nodes) {
     if (isStorage(n)) {
       auto slot = static_cast<int>(bufferBelow(n).argAs<SlotArg>().slot);
       set(n, portLayout(n, slot));
-    } else if (isMaterialized(n) && !storage_.contains(n.id()) && !isEmpty(n)) {
+    } else if (isKept(n) && !storage_.contains(n.id()) && !isEmpty(n)) {
       set(n, layoutOf(n, addTemporary(n), dense.contains(n.id())));
     }
   }

@@ -31,7 +31,7 @@ class StorageMap {
   /// Null for values without a buffer.
   const Storage* of(UOp node) const;
   void set(UOp node, Storage storage) { storage_.insert_or_assign(node.id(), std::move(storage)); }
-  bool isMaterialized(UOp n) const { return n.id() < fusion_.materialized.size() && fusion_.materialized[n.id()]; }
+  bool isKept(UOp n) const { return n.id() < fusion_.kept.size() && fusion_.kept[n.id()]; }
   /// Whether the value of a Store is computed directly into the target.
   bool isWrittenInPlace(UOp store) const { return writtenInPlace_.contains(store.id()); }
 

@@ -44,7 +44,7 @@ UOp KernelBuilder::addressIn(const Storage& storage, std::span<const UOp> index)
   return g_.indexInto(param(storage), {&flat, 1});
 }
 
-KernelBuilder::Place KernelBuilder::place(UOp target, std::span<const UOp> index, const Storage& base) {
+KernelBuilder::GatedAddress KernelBuilder::addressOf(UOp target, std::span<const UOp> index, const Storage& base) {
   IndexList at(index.begin(), index.end());
   UOp gate;
   for (; target != base.node; target = target.src(0)) {
@@ -83,7 +83,7 @@ UOp KernelBuilder::load(const Storage& storage, std::span<const UOp> index, UOp 
 }
 
 UOp KernelBuilder::value(UOp node, std::span<const UOp> index, UOp gate) {
-  if (const Storage* storage = storageOf_(node)) return load(*storage, index, gate);
+  if (const Storage* storage = storedAt_(node)) return load(*storage, index, gate);
   auto row = rows_.find(node.id());
   return row == rows_.end() ? computedValue(node, index, gate) : rowElement(node, row->second, index, gate);
 }

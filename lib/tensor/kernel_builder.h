@@ -12,7 +12,7 @@ namespace svod {
 
 /// A place elements are read from or written to.
 struct Storage {
-  UOp node;               // of the tensor graph: Buffer, After or a materialized value
+  UOp node;               // of the tensor graph: Buffer, After or a kept value
   int buffer;             // position in Schedule::buffers
   std::vector<UOp> dims;  // row-major layout, in the tensor graph
   bool packed = false;    // elements share bytes: the memory of a port of a packed dtype
@@ -21,10 +21,10 @@ struct Storage {
 class KernelBuilder {
  public:
   using Rows = std::map<uint32_t, std::vector<int>>;
-  /// `rows`: by id of a tensor node, the axes of which it is kept in a local buffer. `storageOf` returns the storage of
+  /// `rows`: by id of a tensor node, the axes of which it is held in a local buffer. `storedAt` returns the storage of
   /// a tensor node, or nullptr when it is computed in place.
-  KernelBuilder(Graph& graph, Counters& counters, Rows rows, std::function<const Storage*(UOp)> storageOf)
-      : g_(graph), counters_(counters), rows_(std::move(rows)), storageOf_(std::move(storageOf)) {}
+  KernelBuilder(Graph& graph, Counters& counters, Rows rows, std::function<const Storage*(UOp)> storedAt)
+      : g_(graph), counters_(counters), rows_(std::move(rows)), storedAt_(std::move(storedAt)) {}
 
   /// A range per axis of `shape` (tensor dims); axes of one element get the constant 0.
   IndexList openRanges(std::span<const UOp> shape, AxisType type);
@@ -34,10 +34,10 @@ class KernelBuilder {
   UOp computedValue(UOp node, std::span<const UOp> index, UOp gate);
   /// Where the element at `index` of `target` is, which is `base.node` or a view of it. It is there under `gate`, or
   /// always if that is null.
-  struct Place {
+  struct GatedAddress {
     UOp address, gate;
   };
-  Place place(UOp target, std::span<const UOp> index, const Storage& base);
+  GatedAddress addressOf(UOp target, std::span<const UOp> index, const Storage& base);
   UOp addressIn(const Storage& storage, std::span<const UOp> index);
   /// store(address, value, gate), the value in the form that memory holds. Where `gate` is false nothing is stored.
   UOp storeAt(UOp address, UOp value, UOp gate = {});
@@ -50,7 +50,7 @@ class KernelBuilder {
   UOp import(UOp dim);  // a dim, counter or constant of the tensor graph in the kernel's graph
 
  private:
-  /// An element of a value that is kept in rows: its row is filled where the other axes are open.
+  /// An element of a value that is held in rows: its row is filled where the other axes are open.
   UOp rowElement(UOp node, const std::vector<int>& axes, std::span<const UOp> index, UOp gate);
   UOp load(const Storage& storage, std::span<const UOp> index, UOp gate);
   UOp loadAt(UOp address, UOp gate);
@@ -65,7 +65,7 @@ class KernelBuilder {
   Graph& g_;
   Counters& counters_;
   Rows rows_;
-  std::function<const Storage*(UOp)> storageOf_;
+  std::function<const Storage*(UOp)> storedAt_;
   std::map<std::vector<uint32_t>, UOp> memo_;
   struct Row {
     UOp stage;

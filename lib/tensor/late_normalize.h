@@ -1,4 +1,4 @@
-// Softmax rows that a product sums up are divided by their sum after the product.
+// Delayed softmax normalization: softmax rows that a product sums up are divided by their sum after the product.
 #pragma once
 #include "ir/model.h"
 #include "ir/numerics.h"

@@ -30,31 +30,31 @@ bool isComputed(UOp n) { return n.op() == Op::Reduce || isElementwise(n.op()); }
 
 }  // namespace
 
-UOp layOutForReaders(Model& model, UOp sink, const std::vector<bool>& kept, std::set<uint32_t>& whole,
+UOp layOutForReaders(Model& model, UOp sink, const std::vector<bool>& kept, std::set<uint32_t>& uncut,
                      Decisions& decisions) {
   Graph& g = *model.graph;
   const std::vector<UOp> order = toposort(sink);
   NodeDecisions decide(model, order, decisions);
   const Readers readers(order);
-  std::set<uint32_t> stored;  // permutations
+  std::set<uint32_t> laidOut;  // permutations
   std::vector<UOp> roots{sink};
   for (UOp n : order) {
-    if (whole.contains(n.id())) roots.push_back(n);
-    // A product of a softmax keeps rows in its kernel, which then runs over these axes and not over those of an output.
-    const bool keepsRows = isNormalizedLate(n);
-    if (!keepsRows && !(isComputed(n) && kept[n.id()])) continue;
-    UOp permute = orderOfReaders(n, readers, keepsRows ? 1 : kMinRun);
+    if (uncut.contains(n.id())) roots.push_back(n);
+    // A product of a softmax holds rows in its kernel, which then runs over these axes and not over those of an output.
+    const bool holdsRows = isNormalizedLate(n);
+    if (!holdsRows && !(isComputed(n) && kept[n.id()])) continue;
+    UOp permute = orderOfReaders(n, readers, holdsRows ? 1 : kMinRun);
     if (permute &&
         decide.decide("layout", n, {{"read", {}}, {"computed", {}}}, 0, "all readers see it in one order") == 0)
-      stored.insert(permute.id());
+      laidOut.insert(permute.id());
   }
-  if (stored.empty()) return sink;
+  if (laidOut.empty()) return sink;
   UOp changed = transform(g, g.make(Op::Sink, DType::Void, roots), [&](UOp n, std::span<const UOp> src) {
     UOp same = std::ranges::equal(src, n.src()) ? n : g.withSrc(n, src);
-    return stored.contains(n.id()) ? g.make(Op::Contiguous, n.dtype(), {same}) : same;
+    return laidOut.contains(n.id()) ? g.make(Op::Contiguous, n.dtype(), {same}) : same;
   });
-  whole.clear();
-  for (UOp n : changed.src().subspan(1)) whole.insert(n.id());
+  uncut.clear();
+  for (UOp n : changed.src().subspan(1)) uncut.insert(n.id());
   return changed.src(0);
 }
 

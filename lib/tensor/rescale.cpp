@@ -20,9 +20,9 @@ struct ExpSum {
 };
 
 UOp alongAxis(Graph& g, UOp perRow, UOp x, int32_t axis) {
-  std::vector<UOp> kept(x.shape().begin(), x.shape().end());
-  kept[static_cast<size_t>(axis)] = g.index(1);
-  return g.expand(g.reshape(perRow, kept), x.shape());
+  std::vector<UOp> withOne(x.shape().begin(), x.shape().end());
+  withOne[static_cast<size_t>(axis)] = g.index(1);
+  return g.expand(g.reshape(perRow, withOne), x.shape());
 }
 
 bool isOneAxis(UOp n, Op op) {

@@ -23,7 +23,7 @@ std::optional<Normalized> normalizedOf(UOp node);
 /// Whether `node` is a sum over terms exp(x - max x), which may be arranged otherwise than `values`, the same ones.
 bool isSumOfExp(UOp node, UOp values);
 
-/// Whether a factor of `terms` is a softmax before its division, whose rows a kernel keeps beside the product.
+/// Whether a factor of `terms` is a softmax before its division, whose rows a kernel holds beside the product.
 bool hasSoftmaxFactor(UOp terms);
 /// A sum of products.
 bool isProductSum(UOp node);

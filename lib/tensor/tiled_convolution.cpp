@@ -8,9 +8,9 @@
 namespace svod {
 
 TiledConvolution::TiledConvolution(Model& model, const Convolution& conv, const WinogradForm& form, UOp reduce,
-                                   std::set<uint32_t>& whole)
+                                   std::set<uint32_t>& uncut)
     : model_(model), g_(*model.graph), conv_(conv), form_(form), reduce_(reduce), product_(reduce.src(0)),
-      whole_(whole) {
+      uncut_(uncut) {
   for (size_t w = 0; w < 2; ++w) tiles_[w] = (dim(conv.windows[w].out) + form.tile - 1) / form.tile;
 }
 
@@ -18,7 +18,7 @@ UOp TiledConvolution::results(const TileBlock* block) {
   part_ = tiles_;
   if (block != nullptr) part_[0] = block->rows, first_ = block->first;
   UOp data = g_.make(Op::Contiguous, DType::F32, {asWhole(transformedData())});
-  whole_.insert(data.id());
+  uncut_.insert(data.id());
   return asWhole(transformedResults(g_.make(Op::Contiguous, DType::F32, {products(data)})));
 }
 
@@ -115,7 +115,7 @@ UOp TiledConvolution::asWhole(UOp value) {
   while (!open.empty()) {
     UOp n = open.back();
     open.pop_back();
-    if (isElementwise(n.op()) && whole_.insert(n.id()).second) open.insert(open.end(), n.src().begin(), n.src().end());
+    if (isElementwise(n.op()) && uncut_.insert(n.id()).second) open.insert(open.end(), n.src().begin(), n.src().end());
   }
   return value;
 }

@@ -1,4 +1,4 @@
-// One convolution in tiles: two transforms and a product.
+// One Winograd convolution in tiles: two transforms and a product, and its epilogue as part of the second transform.
 #pragma once
 #include <array>
 #include <set>
@@ -14,11 +14,11 @@ struct TileBlock {
 };
 
 /// Builds the graph of one convolution. Places of a tile come first, then groups, batch, tiles, and channels or
-/// filters: lanes run along these in all three kernels. The ids of what its transforms compute are added to `whole`.
+/// filters: lanes run along these in all three kernels. The ids of what its transforms compute are added to `uncut`.
 class TiledConvolution {
  public:
   TiledConvolution(Model& model, const Convolution& conv, const WinogradForm& form, UOp reduce,
-                   std::set<uint32_t>& whole);
+                   std::set<uint32_t>& uncut);
 
   int64_t rows() const { return tiles_[0]; }  // of tiles
   /// The results, tile by tile: the axes of the convolution with more than one element in their order, each axis of
@@ -58,7 +58,7 @@ class TiledConvolution {
   const Convolution& conv_;
   const WinogradForm& form_;
   UOp reduce_, product_;
-  std::set<uint32_t>& whole_;
+  std::set<uint32_t>& uncut_;
   std::array<int64_t, 2> tiles_, part_;  // along each window: all, and of the block
   UOp first_;                            // row of the block; null: of all
 };

@@ -46,7 +46,7 @@ class WinogradRewriter {
     std::optional<Convolution> conv = convolutionOf(model_, same);
     const WinogradPlan plan = conv ? choose_(*conv, same.src(0), node) : WinogradPlan();
     if (plan.form == nullptr) return same;
-    TiledConvolution tiled(model_, *conv, *plan.form, same, result_.whole);
+    TiledConvolution tiled(model_, *conv, *plan.form, same, result_.uncut);
     Open open{{}, {}, tiled.rowAxis(), tiled.rows(), labelOf(node, model_.ports[conv->weights].name)};
     if (plan.rows < tiled.rows() && same.ranges().empty()) open.block = loops_.open(tiled.rows(), plan.rows);
     open.tiles = tiled.results(open.block ? &*open.block : nullptr);
@@ -89,7 +89,7 @@ class WinogradRewriter {
   }
 
   UOp opened(UOp node, Open open) {
-    result_.whole.insert(open.tiles.id());
+    result_.uncut.insert(open.tiles.id());
     open.label = labelOf(node, open.label);
     open_.insert_or_assign(node.id(), std::move(open));
     return node;  // its user takes the tiles
@@ -136,7 +136,7 @@ class WinogradRewriter {
   UOp stored(const Open& open) {
     if (open.block) return loops_.close(*open.block, open.tiles, open.rowAxis, open.rows, open.label);
     UOp value = g_.make(Op::Contiguous, open.tiles.dtype(), {open.tiles});
-    result_.whole.insert(value.id());
+    result_.uncut.insert(value.id());
     return value;
   }
 

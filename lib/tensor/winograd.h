@@ -18,7 +18,8 @@ namespace svod {
 /// (docs/numerics.md).
 struct WinogradGraph {
   UOp sink;
-  std::set<uint32_t> whole;  // ids of values inside the transforms: never stored, as they share what they compute
+  std::set<uint32_t>
+      uncut;  // ids of values inside the transforms: they share what they compute, and stay in one kernel
 };
 /// `choose` decides which convolutions, and how, given the product and the sum of it in the graph as it was. A model
 /// that is scheduled again keeps the ports and loops it has.

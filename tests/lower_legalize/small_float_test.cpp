@@ -46,11 +46,11 @@ TEST_CASE("decoding is exact for every bit pattern") {
   for (DType format : kFormats) {
     Graph g;
     Emitter e(g, {});
-    UOp bits = leaf(g, detail::storageOf(format), 0);
+    UOp bits = leaf(g, detail::memoryDType(format), 0);
     Tape decode(detail::decodeFloat({&e, bits}, format).node, {bits});
     for (uint64_t code = 0; code < uint64_t{1} << info(format).bits; ++code) {
       double expected = Scalar::fromBits(format, code).asFloat();
-      double got = decode({Scalar::fromBits(detail::storageOf(format), code)}).asFloat();
+      double got = decode({Scalar::fromBits(detail::memoryDType(format), code)}).asFloat();
       if (same(got, expected)) continue;
       CAPTURE(toText(format), code, expected);
       FAIL("decoded " << got);
@@ -107,7 +107,7 @@ TEST_CASE("transcendental functions of every small float are within one unit of 
         Scalar in = Scalar::fromBits(format, static_cast<uint64_t>(code)), expected = evalScalar(op, format, {&in, 1});
         if (overflows && in.asFloat() > 10) continue;  // f32 overflows to infinity where f64 saturates
         Scalar got = Scalar::fromBits(
-            format, tape({Scalar::fromBits(detail::storageOf(format), in.storageBits())}).storageBits());
+            format, tape({Scalar::fromBits(detail::memoryDType(format), in.storageBits())}).storageBits());
         if (same(got.asFloat(), expected.asFloat())) continue;
         ++different;
         int64_t distance = static_cast<int64_t>(got.storageBits()) - static_cast<int64_t>(expected.storageBits());
