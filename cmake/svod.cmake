@@ -22,7 +22,7 @@ function(svod_tool name)
   svod_link(${name} PRIVATE "${arg_DEPS}" "${arg_LIBS}")
   svod_verify_definition(${name} ${name})
   add_dependencies(programs ${name})
-  install(TARGETS ${name})
+  install(TARGETS ${name} EXPORT svodTargets)
 endfunction()
 
 # svod_test(NAME SOURCES a.cpp ... [DEPS room ...] [LIBS target ...] [TOOLS tool ...] [LABELS label ...] [SHARDS n])
@@ -98,7 +98,9 @@ endfunction()
 # Library headers that most files include are parsed once: reading them is more than half of compiling a file. Files
 # still include what they use; targets with other flags than the rest set DISABLE_PRECOMPILE_HEADERS.
 function(svod_precompile target headers)
-  target_precompile_headers(${target} REUSE_FROM svod_headers_${headers})
+  if(TARGET svod_headers_${headers})
+    target_precompile_headers(${target} REUSE_FROM svod_headers_${headers})
+  endif()
 endfunction()
 
 function(svod_add_precompiled_headers)

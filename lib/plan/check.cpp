@@ -247,7 +247,8 @@ Status checkExpectations(const Plan& plan) {
 
 bool isPlainFileName(std::string_view name) {
   if (name.empty() || name == "." || name == ".." || name.size() > 255) return false;
-  return std::none_of(name.begin(), name.end(), [](char c) { return c == '/' || c == '\\' || (c >= 0 && c < 32); });
+  return std::none_of(name.begin(), name.end(),
+                      [](char c) { return c == '/' || c == '\\' || static_cast<unsigned char>(c) < 32; });
 }
 
 Status check(const Plan& plan) {

@@ -93,6 +93,40 @@ TEST_CASE("outputs are counted and found, by name and by position") {
   CHECK(svod_plan_tensor(plan.get(), SVOD_OUTPUT, 2, &tensor) != 0);
 }
 
+TEST_CASE("the index of no name is refused wherever an index is taken") {
+  TempFolder folder;
+  PlanBuilder b;
+  const Expr n = Expr::variable(b.variable("n", 1, 16));
+  b.launch("k_double", {b.input("x", 16, n), b.output("y", 16, n)}, {R, W}, {n});
+  b.write(folder / "p");
+  const PlanHandle plan = loadPlan(folder / "p");
+  svod_instance* instance = nullptr;
+  REQUIRE(svod_instance_create(plan.get(), nullptr, &instance, nullptr) == 0);
+  svod_error error;
+  const uint64_t shape[] = {4};
+  float data[4] = {};
+  int64_t value = 0;
+  const auto isRefused = [&](int code) { return code == 1 && std::string(error.code) == "unknown-port"; };
+  CHECK(isRefused(svod_bind_input(instance, SVOD_NONE, "f32", shape, 1, data, &error)));
+  CHECK(isRefused(svod_bind_output(instance, SVOD_NONE, data, sizeof data, &error)));
+  CHECK(isRefused(svod_set_variable(instance, SVOD_NONE, 4, &error)));
+  CHECK(isRefused(svod_get_variable(instance, SVOD_NONE, &value, &error)));
+  for (const svod_kind kind : {SVOD_INPUT, SVOD_OUTPUT, SVOD_STATE})
+    CHECK(isRefused(svod_get_shape(instance, kind, SVOD_NONE, nullptr, nullptr, &error)));
+  svod_tensor tensor;
+  svod_variable variable;
+  svod_profile_record record;
+  svod_trace_event event;
+  CHECK(svod_plan_tensor(plan.get(), SVOD_INPUT, SVOD_NONE, &tensor) == 1);
+  CHECK(svod_plan_variable(plan.get(), SVOD_NONE, &variable) == 1);
+  CHECK(svod_plan_host_function(plan.get(), SVOD_NONE) == nullptr);
+  CHECK(svod_state_data(instance, SVOD_NONE) == nullptr);
+  CHECK(svod_profile_get(instance, SVOD_NONE, &record) == 1);
+  CHECK(svod_trace_get(instance, SVOD_NONE, &event) == 1);
+  svod_clear_variable(instance, SVOD_NONE);
+  svod_instance_free(instance);
+}
+
 TEST_CASE("a variable has a name and both bounds") {
   TempFolder folder;
   PlanBuilder b;

@@ -35,6 +35,10 @@ extern "C" {
 #define SVOD_API
 #endif
 
+/* No index: what svod_plan_find returns for a name that the plan does not have. Every function that takes an index
+ * takes it as one that is not there: svod_bind_*, svod_set_variable and svod_get_* return 1 ("unknown-port"), functions
+ * that describe return 1 or NULL, svod_state_data NULL, and svod_clear_variable does nothing. So what svod_plan_find
+ * returns may be passed on unchecked. */
 #define SVOD_NONE ((size_t)-1)
 
 typedef struct svod_plan svod_plan;
