@@ -141,7 +141,14 @@ Result<GraphFile> parseGraph(std::string_view text, const std::string& path) {
   size_t first = text.find_first_not_of(" \t\r\n");
   bool looksLikeJson = first != std::string_view::npos && text[first] == '{';
   bool isJson = path.ends_with(".json") || (!path.ends_with(".svod") && looksLikeJson);
-  return isJson ? parseGraphJson(text, path) : parseGraphText(text, path);
+  Result<GraphFile> file = isJson ? parseGraphJson(text, path) : parseGraphText(text, path);
+  auto source = std::make_shared<const SourceText>(std::string(text));
+  if (file) {
+    file->source = std::move(source);
+  } else {
+    file.error().loc = source->at(path, file.error().loc.line, file.error().loc.column);
+  }
+  return file;
 }
 
 Result<GraphFile> readGraphFile(const std::string& path) {

@@ -5,8 +5,8 @@
 namespace svod {
 
 std::string_view toText(StatementKind kind) {
-  constexpr std::string_view kText[] = {"var",    "input",  "weight", "state", "let",
-                                        "assign", "output", "temp",   "loop",  "if"};
+  constexpr std::string_view kText[] = {"var",  "input", "weight", "state",  "let", "assign", "output",
+                                        "temp", "loop",  "if",     "repeat", "def", "return"};
   return kText[static_cast<size_t>(kind)];
 }
 

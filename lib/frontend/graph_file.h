@@ -2,12 +2,14 @@
 // from. It keeps everything but the spacing, so text and JSON convert into each other without loss.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "support/result.h"
+#include "support/source_text.h"
 
 namespace svod {
 
@@ -82,13 +84,33 @@ struct NameAt {
   Position at;
 };
 
-enum class StatementKind : uint8_t { Var, Input, Weight, State, Let, Assign, Output, Temp, Loop, If };
+enum class StatementKind : uint8_t {
+  Var,
+  Input,
+  Weight,
+  State,
+  Let,
+  Assign,
+  Output,
+  Temp,
+  Loop,
+  If,
+  Repeat,
+  Def,
+  Return
+};
 std::string_view toText(StatementKind kind);
+/// Whether statements of this kind have a body of statements.
+inline bool hasBody(StatementKind kind) {
+  return kind == StatementKind::Loop || kind == StatementKind::If || kind == StatementKind::Repeat ||
+         kind == StatementKind::Def;
+}
 
 /// Var: names[0], min, max, optional value. Input: names[0], type. Weight, State: names[0], type, value
 /// (data). Let: names, optional type, value. Assign: target, value. Output: names[0], optional value. Temp: names[0],
 /// optional type, value. Loop: names[0] (the counter), value (the count), optional condition, body. If: value (the
-/// condition), body, optional otherwise.
+/// condition), body, optional otherwise. Repeat: names[0] (the number of the copy), value (their count), body. Def:
+/// names[0], then the parameters, body. Return: value, a list.
 struct Statement {
   StatementKind kind = StatementKind::Let;
   Position at;
@@ -104,7 +126,8 @@ struct Statement {
 };
 
 struct GraphFile {
-  std::string path;  // as given; weights are found beside it
+  std::string path;                          // as given; weights are found beside it
+  std::shared_ptr<const SourceText> source;  // what errors show lines of; null when a program made the tree
   std::vector<Statement> statements;
   std::vector<std::string> comments;  // lines after the last statement
 };

@@ -16,7 +16,8 @@ bool isComment(const JsonValue& v) {
 
 constexpr StatementKind kKinds[] = {
     StatementKind::Var,    StatementKind::Input,  StatementKind::Weight, StatementKind::State, StatementKind::Let,
-    StatementKind::Assign, StatementKind::Output, StatementKind::Temp,   StatementKind::Loop,  StatementKind::If};
+    StatementKind::Assign, StatementKind::Output, StatementKind::Temp,   StatementKind::Loop,  StatementKind::If,
+    StatementKind::Repeat, StatementKind::Def,    StatementKind::Return};
 
 }  // namespace
 
@@ -91,13 +92,17 @@ Status JsonReader::statement(const JsonValue& v, std::vector<Statement>& all, in
       head = found;
     }
   if (!head)
-    return failAt(v.at,
-                  "a statement is an object with var, input, weight, state, temp, let, assign, output, loop or if");
+    return failAt(
+        v.at,
+        "a statement is an object with var, input, weight, state, temp, let, assign, output, loop, if, repeat, "
+        "def or return");
   if (s.kind == StatementKind::Assign) {
     SVOD_TRY(s.target, expr(*head));
-  } else if (s.kind == StatementKind::If) {
+  } else if (s.kind == StatementKind::If || s.kind == StatementKind::Return) {
     SVOD_TRY(s.value, expr(*head));
     s.hasValue = true;
+    if (s.kind == StatementKind::Return && (s.value.kind != ExprKind::List || s.value.items.empty()))
+      return failAt(head->at, "'return' must be an array of values");
   } else if (s.kind == StatementKind::Let && head->kind == JsonKind::Array) {
     for (const JsonValue& n : head->items) {
       SVOD_TRY(std::string name, text(n, "a name"));
@@ -113,20 +118,40 @@ Status JsonReader::statement(const JsonValue& v, std::vector<Statement>& all, in
     if (!isComment(*trailing)) return failAt(trailing->at, "a comment is one line that starts with #");
     s.trailingComment = trimComment(trailing->text);
   }
-  bool isBlock = s.kind == StatementKind::Loop || s.kind == StatementKind::If;
-  SVOD_CHECK(isBlock ? block(v, s, depth) : body(v, s));
+  SVOD_CHECK(hasBody(s.kind) ? block(v, s, depth) : body(v, s));
   all.push_back(std::move(s));
   return {};
 }
 
+Status JsonReader::count(const JsonValue& v, Statement& s) const {
+  const JsonValue* count = v.find("count");
+  if (!count) return failAt(v.at, "a " + std::string(toText(s.kind)) + " needs a count");
+  SVOD_TRY(s.value, dim(*count));
+  s.hasValue = true;
+  return {};
+}
+
+Status JsonReader::parameters(const JsonValue& v, Statement& s) const {
+  const JsonValue* names = v.find("params");
+  if (!names || names->kind != JsonKind::Array) return failAt(v.at, "'params' must be an array of names");
+  for (const JsonValue& n : names->items) {
+    SVOD_TRY(std::string name, text(n, "a parameter"));
+    s.names.push_back({std::move(name), n.at});
+  }
+  return {};
+}
+
 Status JsonReader::block(const JsonValue& v, Statement& s, int depth) const {
-  bool isLoop = s.kind == StatementKind::Loop;
-  if (isLoop) {
+  if (s.kind == StatementKind::Repeat) {
+    SVOD_CHECK(onlyMembers(v, {"repeat", "count", "body", "bodyComments", "comments", "comment"}));
+    SVOD_CHECK(count(v, s));
+  } else if (s.kind == StatementKind::Def) {
+    SVOD_CHECK(onlyMembers(v, {"def", "params", "body", "bodyComments", "comments", "comment"}));
+    SVOD_CHECK(parameters(v, s));
+  } else if (s.kind == StatementKind::Loop) {
     SVOD_CHECK(onlyMembers(v, {"loop", "count", "while", "unroll", "body", "bodyComments", "comments", "comment"}));
-    const JsonValue *count = v.find("count"), *unroll = v.find("unroll");
-    if (!count) return failAt(v.at, "a loop needs a count");
-    SVOD_TRY(s.value, dim(*count));
-    s.hasValue = true;
+    SVOD_CHECK(count(v, s));
+    const JsonValue* unroll = v.find("unroll");
     if (const JsonValue* condition = v.find("while")) {
       SVOD_TRY(s.condition, expr(*condition));
       s.hasCondition = true;
@@ -148,6 +173,7 @@ Status JsonReader::block(const JsonValue& v, Statement& s, int depth) const {
 
 Status JsonReader::body(const JsonValue& v, Statement& s) const {
   std::string_view head = toText(s.kind);
+  if (s.kind == StatementKind::Return) return onlyMembers(v, {head, "comments", "comment"});
   if (s.kind == StatementKind::Var) {
     SVOD_CHECK(onlyMembers(v, {head, "min", "max", "value", "op", "args", "attrs", "comments", "comment"}));
     SVOD_TRY(s.min, integer(v, "min"));

@@ -24,6 +24,8 @@ class JsonReader {
   Status onlyMembers(const JsonValue& object, std::initializer_list<std::string_view> known) const;
   Status statements(const JsonValue& list, std::vector<Statement>& all, int depth) const;
   Status statement(const JsonValue& v, std::vector<Statement>& all, int depth) const;
+  Status count(const JsonValue& v, Statement& s) const;
+  Status parameters(const JsonValue& v, Statement& s) const;
   Status block(const JsonValue& v, Statement& s, int depth) const;
   Status body(const JsonValue& v, Statement& s) const;
   Status comments(const JsonValue* v, std::vector<std::string>& lines) const;

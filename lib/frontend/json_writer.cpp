@@ -93,6 +93,13 @@ void addBlock(Json& object, const std::vector<Statement>& statements, const std:
 void addHead(Json& object, const Statement& s) {
   if (s.kind == StatementKind::If) {
     object["if"] = exprJson(s.value);
+  } else if (s.kind == StatementKind::Repeat) {
+    object["repeat"] = s.names[0].text;
+    object["count"] = dimJson(s.value);
+  } else if (s.kind == StatementKind::Def) {
+    object["def"] = s.names[0].text;
+    object["params"] = Json::array();
+    for (size_t i = 1; i < s.names.size(); ++i) object["params"].push_back(s.names[i].text);
   } else {
     object["loop"] = s.names[0].text;
     object["count"] = dimJson(s.value);
@@ -106,9 +113,11 @@ void addHead(Json& object, const Statement& s) {
 Json statementJson(const Statement& s) {
   Json object = Json::object();
   std::string head(toText(s.kind));
-  bool isBlock = s.kind == StatementKind::Loop || s.kind == StatementKind::If;
+  const bool isBlock = hasBody(s.kind), isReturn = s.kind == StatementKind::Return;
   if (isBlock) {
     addHead(object, s);
+  } else if (isReturn) {
+    object[head] = exprJson(s.value);
   } else if (s.kind == StatementKind::Assign) {
     object[head] = exprJson(s.target);
   } else if (s.names.size() == 1) {
@@ -125,7 +134,7 @@ Json statementJson(const Statement& s) {
       object["shape"] = std::move(shape);
     }
   }
-  if (!isBlock) addValue(object, s, s.kind == StatementKind::Weight || s.kind == StatementKind::State);
+  if (!isBlock && !isReturn) addValue(object, s, s.kind == StatementKind::Weight || s.kind == StatementKind::State);
   if (!s.trailingComment.empty()) object["comment"] = s.trailingComment;
   if (!s.comments.empty()) object["comments"] = s.comments;
   return object;

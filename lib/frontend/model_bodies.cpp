@@ -3,8 +3,6 @@
 
 namespace svod {
 
-// --- Bodies
-
 void ModelReader::temporary(const Statement& s) {
   const NameAt& name = s.names[0];
   Tensor start = value(s.value), made;
@@ -19,12 +17,16 @@ void ModelReader::temporary(const Statement& s) {
   if (!takeError(s.value.at)) define(name, made);
 }
 
-// Names that are defined in a body end with it.
 void ModelReader::body(const std::vector<Statement>& statements) {
-  size_t outer = order_.size();
   ++bodies_;
-  inOrder(statements);
+  scoped(statements);
   --bodies_;
+}
+
+// Names that are defined by these statements end with them.
+void ModelReader::scoped(const std::vector<Statement>& statements) {
+  size_t outer = order_.size();
+  inOrder(statements);
   for (; order_.size() > outer; order_.pop_back()) {
     ended_.insert_or_assign(order_.back(), scope_.at(order_.back()).at);
     scope_.erase(order_.back());
@@ -38,11 +40,17 @@ void ModelReader::loop(const Statement& s) {
   GraphBuilder::LoopOptions options{s.unroll, {}};
   if (s.hasCondition) options.condition = [&] { return value(s.condition); };
   auto run = [&](Dim counter) {
-    scope_[name.text] = {Entry::Kind::Variable, counter, {}, name.at};
+    scope_[name.text].kind = Entry::Kind::Variable;
+    scope_[name.text].dim = counter;
     body(s.body);
   };
   builder_.loop(name.text, count, run, options);
   takeError(s.at);
+  end(name);
+}
+
+// The name that a body was for.
+void ModelReader::end(const NameAt& name) {
   scope_.erase(name.text);
   if (!order_.empty() && order_.back() == name.text) order_.pop_back();  // names of the body went before it
   ended_.insert_or_assign(name.text, name.at);

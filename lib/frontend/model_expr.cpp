@@ -10,10 +10,9 @@ namespace svod {
 // --- Names
 
 const ModelReader::Entry* ModelReader::lookup(const GraphExpr& e, bool isSize) {
-  auto it = scope_.find(e.text);
-  if (it != scope_.end()) return &it->second;
-  unknownName(e, isSize);
-  return nullptr;
+  const Entry* entry = find(e.text);
+  if (entry == nullptr) unknownName(e, isSize);
+  return entry;
 }
 
 namespace {
@@ -36,7 +35,7 @@ std::vector<std::string_view> namesUsed(const Statement& s) {
 const Statement* ModelReader::definitionOf(std::string_view name) {
   if (definitions_.empty())
     for (const Statement& s : file_.statements)
-      if (s.kind != StatementKind::Output && s.kind != StatementKind::Assign && s.kind != StatementKind::Loop)
+      if (s.kind != StatementKind::Output && s.kind != StatementKind::Assign && !hasBody(s.kind))
         for (const NameAt& n : s.names) definitions_.try_emplace(n.text, &s);
   auto it = definitions_.find(name);
   return it == definitions_.end() ? nullptr : it->second;
@@ -56,10 +55,13 @@ bool ModelReader::dependsOnStatement(const Statement& from, const Statement& tar
 }
 
 void ModelReader::unknownName(const GraphExpr& e, bool isSize) {
+  if (!calls_.empty() && calls_.front().scope.contains(e.text))
+    return record(Diag::UnknownName, e.at, "'" + e.text + "' is no name that a function sees",
+                  "give it to the function as an operand; it sees variables, inputs, weights and states above it");
   if (auto ended = ended_.find(e.text); ended != ended_.end())
-    return record(Diag::UnknownName, e.at,
-                  "'" + e.text + "' ended with the body it was defined in, at " + place(ended->second),
-                  "assign it to a temp or state that is declared above the loop");
+    return record(
+        Diag::UnknownName, e.at, "'" + e.text + "' ended with the body it was defined in, at " + place(ended->second),
+        "assign it to a temp or state that is declared above the loop; a repeat carries values defined above it");
   if (const Statement* later = definitionOf(e.text)) {
     if (current_ && dependsOnStatement(*later, *current_))
       return record(Diag::Cycle, e.at, "'" + e.text + "' depends on itself",
@@ -81,6 +83,7 @@ Tensor ModelReader::named(const GraphExpr& e) {
   const Entry* entry = lookup(e);
   if (!entry) return {};
   if (entry->kind == Entry::Kind::Variable) return cast(builder_.value(entry->dim), DType::I64);
+  if (entry->kind == Entry::Kind::Literal) return value(*entry->literal);
   return entry->tensor;
 }
 
@@ -139,6 +142,8 @@ Tensor ModelReader::chain(const GraphExpr& e) {
 }
 
 std::vector<Tensor> ModelReader::call(const GraphExpr& e) {
+  if (const auto function = functions_.find(e.text); function != functions_.end() && isVisible(function->second))
+    return callFunction(function->second, e);
   std::vector<Tensor> operands;
   bool isComplete = true;
   for (const GraphExpr& item : e.items) {
@@ -148,7 +153,7 @@ std::vector<Tensor> ModelReader::call(const GraphExpr& e) {
   const GraphOp* op = findGraphOp(e.text, e.items.size());
   if (!op) {
     record(Diag::UnknownOp, e.at, "no op is called '" + e.text + "'",
-           didYouMean(e.text, graphOpNames(), "svodc --list-ops shows them all"));
+           didYouMean(e.text, graphOpNames(), "svodc --list-ops shows them all; functions stand above their calls"));
     return {};
   }
   Attributes attributes;
@@ -188,6 +193,8 @@ std::optional<AttributeValue> ModelReader::attribute(const GraphExpr& e, Attribu
       return AttributeValue(std::move(list));
     }
     case ExprKind::Name:
+      if (const Entry* entry = find(e.text); entry != nullptr && entry->kind == Entry::Kind::Literal)
+        return attribute(*entry->literal, type);
       if (type == AttributeType::DType) {
         std::optional<DType> found = dtype({e.text, {}, e.at});
         if (found) return *found;
@@ -224,8 +231,9 @@ Dim ModelReader::size(const GraphExpr& e) {
       const Entry* entry = lookup(e, true);
       if (!entry || entry->kind == Entry::Kind::Broken) return {};
       if (entry->kind == Entry::Kind::Variable) return entry->dim;
+      if (entry->kind == Entry::Kind::Literal) return size(*entry->literal);
       record(Diag::ShapeMismatch, e.at, "'" + e.text + "' is a tensor, not a size",
-             "sizes are integers over variables: var NAME in [MIN, MAX]");
+             "sizes are integers over variables: var NAME in [MIN, MAX]; elements by a tensor are gather(x, i)");
       return {};
     }
     default: break;

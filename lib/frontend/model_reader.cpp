@@ -6,7 +6,7 @@ namespace svod {
 
 namespace {
 
-constexpr size_t kMaxErrors = 20;
+constexpr size_t kMaxCallNotes = 3;
 
 std::string directoryOf(const std::string& path) {
   size_t slash = path.rfind('/');
@@ -39,6 +39,15 @@ void ModelReader::statement(const Statement& s) {
     return record(Diag::Syntax, s.at, std::string(toText(s.kind)) + " stands inside a body",
                   isDeclaration ? "declare it above the loop"
                                 : "assign the value to a temp or state, and export that below the loop");
+  const bool isPort =
+      s.kind == StatementKind::Weight || s.kind == StatementKind::State || s.kind == StatementKind::Output;
+  const bool isCopied = !copies_.empty() || bodies_ > 0 || !calls_.empty();
+  if (!calls_.empty() && (isDeclaration || isPort))
+    return record(Diag::Syntax, s.at, std::string(toText(s.kind)) + " stands inside a function",
+                  isDeclaration ? "declare it above the function, or give it as an operand" : "return the value");
+  if (isCopied && !isPort && (isDeclaration || s.kind == StatementKind::Def))
+    return record(Diag::Syntax, s.at, std::string(toText(s.kind)) + " stands inside a body",
+                  "move it to the statements of the file");
   switch (s.kind) {
     case StatementKind::Var: return variable(s);
     case StatementKind::Input: return input(s);
@@ -50,6 +59,10 @@ void ModelReader::statement(const Statement& s) {
     case StatementKind::Temp: return temporary(s);
     case StatementKind::Loop: return loop(s);
     case StatementKind::If: return branch(s);
+    case StatementKind::Repeat: return repeat(s);
+    case StatementKind::Def: return function(s);
+    case StatementKind::Return:
+      return record(Diag::Syntax, s.at, "return stands outside of a function", "it is the last line of a def");
   }
 }
 
@@ -60,7 +73,11 @@ std::string ModelReader::place(Position at) const {
 }
 
 void ModelReader::record(Error error, Position at) {
-  if (error.loc.file.empty()) error.loc = {file_.path, at.line, at.column};
+  for (auto call = calls_.rbegin(); call != calls_.rend() && error.notes.size() < kMaxCallNotes; ++call)
+    error.notes.push_back("in '" + call->function->definition->names[0].text + "', called at " + place(call->at));
+  if (error.loc.file.empty())
+    error.loc =
+        file_.source ? file_.source->at(file_.path, at.line, at.column) : SourceLoc{file_.path, at.line, at.column};
   errors_.push_back(std::move(error));
 }
 
@@ -78,6 +95,8 @@ bool ModelReader::takeError(Position at) {
 bool ModelReader::declare(const NameAt& name) {
   auto [it, isNew] = scope_.try_emplace(name.text, Entry{Entry::Kind::Broken, {}, {}, name.at});
   if (isNew) {
+    it->second.order = order_.size();
+    it->second.copies = copies_.size(), it->second.bodies = bodies_;
     order_.push_back(name.text);
     return true;
   }
@@ -95,7 +114,7 @@ void ModelReader::define(const NameAt& name, Tensor value) {
   Entry& entry = scope_[name.text];
   entry.kind = Entry::Kind::Value;
   entry.tensor = value;
-  if (!name.text.starts_with('_')) builder_.label(value, name.text);
+  if (!name.text.starts_with('_')) builder_.label(value, fullName(name));
 }
 
 // --- Statements
@@ -133,7 +152,10 @@ void ModelReader::variable(const Statement& s) {
                       sizes_.reasonOf(name.text) + "), outside [" + std::to_string(min) + ", " + std::to_string(max) +
                       "]",
                   otherBounds(name.text, min, max, form.constant));
-  scope_[name.text] = {Entry::Kind::Variable, dim, {}, name.at};
+  Entry& entry = scope_[name.text];
+  entry.kind = Entry::Kind::Variable;
+  entry.dim = dim;
+  entry.isShared = true;
 }
 
 namespace {
@@ -170,6 +192,7 @@ void ModelReader::input(const Statement& s) {
   }
   takeError(name.at);
   define(name, made);
+  scope_[name.text].isShared = true;
 }
 
 void ModelReader::weightOrState(const Statement& s) {
@@ -186,20 +209,24 @@ void ModelReader::weightOrState(const Statement& s) {
       return record(Diag::ShapeMismatch, s.type.at,
                     std::string(toText(s.kind)) + " '" + name.text + "' has data and the shape " + describe(type->dims),
                     "data needs constant dims of 0 or more");
-    Result<ConstData> loaded = weights_.load(s.value, type->dtype, *sizes);
+    Result<ConstData> loaded = weights_.load(filled(s.value), type->dtype, *sizes);
     if (!loaded) return record(std::move(loaded.error()), s.value.at);
     data = std::move(*loaded);
   }
-  Tensor made = isState ? builder_.state(name.text, type->dtype, type->dims, std::move(data))
-                        : builder_.weight(name.text, type->dtype, type->dims, std::move(data));
+  Tensor made = isState ? builder_.state(fullName(name), type->dtype, type->dims, std::move(data))
+                        : builder_.weight(fullName(name), type->dtype, type->dims, std::move(data));
   takeError(name.at);
   define(name, made);
+  scope_[name.text].isShared = copies_.empty();
 }
 
 void ModelReader::let(const Statement& s) {
   std::vector<Tensor> results = values(s.value);
   for (const NameAt& name : s.names)
-    if (name.text != "_" && !declare(name)) return;
+    if (name.text != "_" && !isCarried(name)) {
+      if (!declare(name)) return;
+      scope_[name.text].isLet = true;
+    }
   if (results.empty()) return;
   if (results.size() != s.names.size())
     return record(Diag::Arity, s.at,
@@ -223,7 +250,7 @@ void ModelReader::output(const Statement& s) {
   self.at = s.names[0].at;
   Tensor result = value(s.hasValue ? s.value : self);
   if (!result) return;
-  builder_.output(s.names[0].text, result);
+  builder_.output(fullName(s.names[0]), result);
   takeError(s.names[0].at);
 }
 

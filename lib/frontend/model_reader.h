@@ -25,12 +25,35 @@ class ModelReader {
   Result<Model> finish() { return std::move(builder_).finish(); }
 
  private:
-  /// What a name stands for. Broken: its line had an error, so uses of it say nothing more.
+  static constexpr size_t kMaxErrors = 20;  // more are not looked for
+
+  /// What a name stands for. Broken: its line had an error, so uses of it say nothing more. Literal: a parameter that
+  /// is a number, a word or a list of them.
   struct Entry {
-    enum class Kind : uint8_t { Variable, Value, Broken } kind = Kind::Broken;
+    enum class Kind : uint8_t { Variable, Value, Literal, Broken } kind = Kind::Broken;
     Dim dim;
     Tensor tensor;
     Position at;
+    const GraphExpr* literal = nullptr;
+    bool isLet = false, isShared = false;  // shared: functions defined below see it
+    size_t order = 0, copies = 0;          // names before it; copies of repeats and bodies around it
+    int bodies = 0;
+  };
+  struct Function {
+    const Statement* definition;
+    size_t known;  // names of the file above it
+    bool isGood;   // else an error was recorded
+    size_t calls;  // so far
+  };
+  /// A call that is being read, with the names of its caller.
+  struct FunctionCall {
+    std::unordered_map<std::string, Entry> scope;
+    std::vector<std::string> order;
+    std::map<std::string, Position, std::less<>> ended;
+    const Function* function;
+    Position at;
+    std::string prefix;  // of the names of its values, for people
+    size_t copies;       // of repeats around it
   };
   struct StatedType {
     DType dtype;
@@ -41,7 +64,7 @@ class ModelReader {
     std::string from;  // "--var n=8" or "graph.svod:3"
   };
 
-  // model_reader.cpp: statements
+  // model_reader.cpp, model_bodies.cpp: statements
   void statement(const Statement& s);
   void variable(const Statement& s);
   void input(const Statement& s);
@@ -64,6 +87,23 @@ class ModelReader {
   void loop(const Statement& s);
   void branch(const Statement& s);
   void body(const std::vector<Statement>& statements);
+  void scoped(const std::vector<Statement>& statements);
+  void end(const NameAt& name);
+
+  // model_functions.cpp
+  void repeat(const Statement& s);
+  void function(const Statement& s);
+  bool mayCopy(const Statement& s, Position at);
+  bool isCarried(const NameAt& name) const;
+  std::string fullName(const NameAt& name) const;
+  GraphExpr filled(GraphExpr data) const;
+  const Entry* find(const std::string& name) const;
+  bool isVisible(const Function& function) const;
+  bool isSize(const GraphExpr& e) const;
+  Entry operand(const GraphExpr& e);
+  std::vector<Tensor> callFunction(Function& function, const GraphExpr& e);
+  std::vector<Tensor> bodyResults(const Statement& definition);
+  void swapNames(FunctionCall& call);
 
   // model_options.cpp
   void applyOptions();
@@ -109,7 +149,11 @@ class ModelReader {
   std::map<std::string, std::string> constantFiles_;
   std::vector<Error> errors_;
   const Statement* current_ = nullptr;
-  int bodies_ = 0;                                      // open ones
+  int bodies_ = 0;               // open ones
+  std::vector<int64_t> copies_;  // numbers of those that are being read, of nested repeats
+  size_t copied_ = 0;            // statements of copies and calls so far
+  std::map<std::string, Function, std::less<>> functions_;
+  std::vector<FunctionCall> calls_;                     // open ones
   std::map<std::string, Position, std::less<>> ended_;  // names that were defined in a body
 };
 

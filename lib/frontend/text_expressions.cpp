@@ -87,9 +87,10 @@ Result<GraphExpr> TextParser::unary(int depth) {
   SVOD_TRY(bool negative, accept("-"));
   if (!negative) {
     SVOD_TRY(GraphExpr operand, primary(depth));
-    if (!isSymbol("[")) return operand;
-    return failAt(token_.at, "a '[' behind a value",
-                  "a part of x is written slice(x, starts=[0], ends=[2]), one row of it gather(x, 0)");
+    while (isSymbol("[")) {
+      SVOD_TRY(operand, subscript(depth, std::move(operand)));
+    }
+    return operand;
   }
   bool isNumber = token_.kind == TokenKind::Int || token_.kind == TokenKind::Float || isWord("inf");
   if (depth >= kMaxDepth)

@@ -10,7 +10,7 @@
 namespace svod {
 
 /// Reads one text, once. Errors are Diag::Syntax with line and column. Statements are parsed in text_reader.cpp,
-/// expressions in text_expressions.cpp, with the tokens of text_tokens.cpp.
+/// expressions in text_expressions.cpp, subscripts in text_subscripts.cpp, with the tokens of text_tokens.cpp.
 class TextParser {
  public:
   TextParser(std::string_view text, const std::string& path) : lexer_(text, path) {}
@@ -37,6 +37,9 @@ class TextParser {
   Status keywordStatement(Statement& s, StatementKind kind);
   Status loopStatement(Statement& s);
   Status ifStatement(Statement& s);
+  Status repeatStatement(Statement& s);
+  Status defStatement(Statement& s);
+  Status returnStatement(Statement& s);
   Status block(Statement& s, std::vector<Statement>& body, std::vector<std::string>& endComments);
   Status letStatement(Statement& s, NameAt first);
   Status endOfStatement(Statement& s);
@@ -49,6 +52,15 @@ class TextParser {
   Result<GraphExpr> primary(int depth);
   Result<GraphExpr> call(int depth, Token name);
   Status arguments(int depth, GraphExpr& call);
+  /// Between the brackets of a subscript: a position, a range, or all axes that are not named.
+  struct SubscriptEntry {
+    enum class Kind : uint8_t { Position, Range, Others } kind = Kind::Position;
+    bool hasStart = false, hasEnd = false;
+    GraphExpr start, end;  // a position is `start`
+    int64_t step = 1;
+  };
+  Result<SubscriptEntry> subscriptEntry(int depth);
+  Result<GraphExpr> subscript(int depth, GraphExpr of);
   Result<std::vector<GraphExpr>> exprList(int depth, std::string_view close);
 
   Lexer lexer_;

@@ -15,7 +15,8 @@ struct Keyword {
 constexpr Keyword kKeywords[] = {
     {"var", StatementKind::Var},       {"input", StatementKind::Input}, {"weight", StatementKind::Weight},
     {"state", StatementKind::State},   {"temp", StatementKind::Temp},   {"assign", StatementKind::Assign},
-    {"output", StatementKind::Output}, {"loop", StatementKind::Loop},   {"if", StatementKind::If}};
+    {"output", StatementKind::Output}, {"loop", StatementKind::Loop},   {"if", StatementKind::If},
+    {"repeat", StatementKind::Repeat}, {"def", StatementKind::Def},     {"return", StatementKind::Return}};
 
 std::vector<std::string_view> keywords() {
   std::vector<std::string_view> words;
@@ -76,14 +77,17 @@ Status TextParser::statement(std::vector<Statement>& statements) {
   } else {
     auto known =
         std::ranges::find_if(kKeywords, [&](const Keyword& k) { return !first.quoted && first.text == k.word; });
+    if (known == std::end(kKeywords) && isSymbol("["))
+      return failAt(first.at, "a part of '" + first.text + "' is no new name",
+                    "assign " + first.text + "[..] = VALUE writes a part of a state or temp");
     if (known == std::end(kKeywords))
-      return failAt(first.at, "'" + first.text + "' does not start a statement",
-                    didYouMean(first.text, keywords(),
-                               "write NAME = op(..), or var, input, weight, state, temp, assign, output, loop, if"));
+      return failAt(
+          first.at, "'" + first.text + "' does not start a statement",
+          didYouMean(first.text, keywords(),
+                     "write NAME = op(..), or var, input, weight, state, temp, assign, output, loop, if, repeat, def"));
     SVOD_CHECK(keywordStatement(s, known->kind));
   }
-  bool isBlock = s.kind == StatementKind::Loop || s.kind == StatementKind::If;
-  if (isBlock && token_.kind == TokenKind::Comment) {  // behind the }: it moves in front of the next statement
+  if (hasBody(s.kind) && token_.kind == TokenKind::Comment) {  // behind the }: it moves in front of the next statement
     comments_.push_back(token_.text);
     SVOD_CHECK(advance());
   }
@@ -107,6 +111,9 @@ Status TextParser::keywordStatement(Statement& s, StatementKind kind) {
   s.kind = kind;
   if (kind == StatementKind::Loop) return loopStatement(s);
   if (kind == StatementKind::If) return ifStatement(s);
+  if (kind == StatementKind::Repeat) return repeatStatement(s);
+  if (kind == StatementKind::Def) return defStatement(s);
+  if (kind == StatementKind::Return) return returnStatement(s);
   if (kind == StatementKind::Assign) {
     SVOD_TRY(s.target, expr(1));
     SVOD_CHECK(expect("=", "after the target"));
@@ -165,6 +172,46 @@ Status TextParser::loopStatement(Statement& s) {
     SVOD_CHECK(advance());
   }
   return block(s, s.body, s.bodyComments);
+}
+
+// repeat NAME < count { .. }
+Status TextParser::repeatStatement(Statement& s) {
+  SVOD_TRY(NameAt counter, name());
+  s.names.push_back(std::move(counter));
+  SVOD_CHECK(expect("<", "between the name and the count"));
+  SVOD_TRY(s.value, expr(1));
+  s.hasValue = true;
+  return block(s, s.body, s.bodyComments);
+}
+
+// def NAME([NAME {, NAME}]) { .. }
+Status TextParser::defStatement(Statement& s) {
+  SVOD_TRY(NameAt function, name());
+  s.names.push_back(std::move(function));
+  open_.push_back(token_.at);
+  SVOD_CHECK(expect("(", "before the parameters"));
+  while (!isSymbol(")")) {
+    SVOD_TRY(NameAt parameter, name());
+    s.names.push_back(std::move(parameter));
+    if (!isSymbol(")")) SVOD_CHECK(expect(",", "or ')' after a parameter"));
+  }
+  open_.pop_back();
+  SVOD_CHECK(advance());
+  return block(s, s.body, s.bodyComments);
+}
+
+// return expr {, expr}
+Status TextParser::returnStatement(Statement& s) {
+  std::vector<GraphExpr> values;
+  do {
+    if (!values.empty()) SVOD_CHECK(advance());
+    SVOD_TRY(GraphExpr next, expr(2));
+    values.push_back(std::move(next));
+  } while (isSymbol(","));
+  s.value = GraphExpr::list(std::move(values));
+  s.value.at = s.at;
+  s.hasValue = true;
+  return {};
 }
 
 // if condition { .. } [else { .. }]

@@ -68,6 +68,12 @@ std::string printCall(const GraphExpr& e) {
   return text + ")";
 }
 
+std::string listText(const std::vector<GraphExpr>& items) {
+  std::string text;
+  for (const GraphExpr& item : items) text += (text.empty() ? "" : ", ") + print(item, 0);
+  return text;
+}
+
 std::string print(const GraphExpr& e, int outer) {
   std::string text;
   switch (e.kind) {
@@ -84,10 +90,7 @@ std::string print(const GraphExpr& e, int outer) {
       for (size_t i = 1; i < e.items.size(); ++i)
         text += " " + e.operators[i - 1].text + " " + print(e.items[i], strength(e) + 1);
       break;
-    case ExprKind::List:
-      for (const GraphExpr& item : e.items) text += (text.empty() ? "" : ", ") + print(item, 0);
-      text = "[" + text + "]";
-      break;
+    case ExprKind::List: text = "[" + listText(e.items) + "]"; break;
   }
   return strength(e) < outer ? "(" + text + ")" : text;
 }
@@ -95,9 +98,13 @@ std::string print(const GraphExpr& e, int outer) {
 std::string typeText(const TypeExpr& type) {
   std::string text = writeName(type.dtype);
   if (type.dims.empty()) return text;
-  std::string dims;
-  for (const GraphExpr& d : type.dims) dims += (dims.empty() ? "" : ", ") + print(d, 0);
-  return text + "[" + dims + "]";
+  return text + "[" + listText(type.dims) + "]";
+}
+
+std::string functionText(const Statement& s) {
+  std::string text;
+  for (size_t i = 1; i < s.names.size(); ++i) text += (i == 1 ? "" : ", ") + writeName(s.names[i].text);
+  return "def " + writeName(s.names[0].text) + "(" + text + ")";
 }
 
 std::string headText(const Statement& s) {
@@ -107,8 +114,11 @@ std::string headText(const Statement& s) {
     if (s.hasCondition) text += " while " + print(s.condition, 0);
     return s.unroll ? text + ", unroll=true" : text;
   }
+  if (s.kind == StatementKind::Repeat) return "repeat " + writeName(s.names[0].text) + " < " + print(s.value, 0);
+  if (s.kind == StatementKind::Def) return functionText(s);
   std::string text;
   if (s.kind != StatementKind::Let) text = std::string(toText(s.kind)) + " ";
+  if (s.kind == StatementKind::Return) return text + listText(s.value.items);
   for (const NameAt& n : s.names) text += (&n == &s.names[0] ? "" : ", ") + writeName(n.text);
   if (s.kind == StatementKind::Assign) text += print(s.target, 0);
   if (s.kind == StatementKind::Var) text += fmt::format(" in [{}, {}]", s.min, s.max);
@@ -157,7 +167,7 @@ void writeComments(std::string& out, const std::vector<std::string>& lines, size
 void writeStatements(std::string& out, const std::vector<Statement>& statements, size_t indent) {
   constexpr size_t kStep = 2;
   for (const Statement& s : statements) {
-    bool isBlock = s.kind == StatementKind::Loop || s.kind == StatementKind::If;
+    const bool isBlock = hasBody(s.kind);
     writeComments(out, s.comments, indent);
     out += std::string(indent, ' ') + wrapped(headText(s), indent) + (isBlock ? " {" : "") +
            (s.trailingComment.empty() ? "" : "  " + s.trailingComment) + "\n";

@@ -9,11 +9,13 @@
 
 namespace svod {
 
-/// Where an error points to. Line and column start at 1; 0 means "not known".
+/// Where an error points to. Line and column start at 1; 0 means "not known". `before` and `behind` are what stands on
+/// the line up to the column and from it on, both empty when not known.
 struct SourceLoc {
-  std::string file;
+  std::string file = {};
   int line = 0;
   int column = 0;
+  std::string before = {}, behind = {};
   bool operator==(const SourceLoc&) const = default;
 };
 
@@ -40,7 +42,8 @@ inline tl::unexpected<Error> fail(Diag diag, std::string message, std::string he
 }
 inline tl::unexpected<Error> fail(Error error) { return tl::unexpected<Error>(std::move(error)); }
 
-/// `file:line:col: error: message [code]`, then notes and a help line, each on a line of its own.
+/// `file:line:col: error: message [code]`, then the line with a caret below the column, notes and a help line, each on
+/// a line of its own.
 std::string toText(const Error& error);
 
 }  // namespace svod

@@ -10,8 +10,7 @@ namespace svod {
 
 std::string shortened(std::string text, size_t longest) {
   if (text.size() <= longest) return text;
-  auto isInside = [&](size_t at) { return (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80; };
-  while (longest > 0 && isInside(longest)) --longest;
+  while (longest > 0 && isInsideCharacter(text[longest])) --longest;
   text.resize(longest);
   text += "..";
   return text;

@@ -13,6 +13,9 @@ std::optional<size_t> firstNotUtf8(std::string_view text);
 /// Bytes of the well-formed character that a text, which is not empty, begins with; 0 where there is none.
 size_t firstCharacter(std::string_view text);
 
+/// Whether a byte goes on a character that an earlier one began.
+inline bool isInsideCharacter(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
+
 /// "byte 0xff is not UTF-8", of the byte at that offset.
 std::string notUtf8Text(std::string_view text, size_t offset);
 

@@ -5,6 +5,7 @@ import re
 import resource
 import shutil
 import signal
+import struct
 import subprocess
 import time
 
@@ -66,6 +67,26 @@ output z = x + slice(y, starts=[0], ends=[(m + 1) // 2])
         model = ROOT / "tests/onnx/corpus/onnx/shapes.onnx"
         for command in (["compile", model, "-o", self.folder / "other"], ["check", model]):
             self.fails(2, *command, "--device", "near", says="graph files")
+
+    def test_copies_have_weights_by_their_number(self):
+        for i in range(3):
+            npy(self.folder / f"layer.{i}.npy", "<f4", (1,), struct.pack("<f", 10.0**i))
+        graph = self.graph("""svod 1
+input x: f32[2]
+h = x
+repeat i < 3 {
+  weight w: f32[1] = "layer.{i}.npy"
+  state s: f32[2]
+  assign s = h
+  h = h + w
+}
+output h
+""")
+        plan = self.compile(graph, "--verify")
+        self.assertEqual([state["name"] for state in plan["states"]], ["s.0", "s.1", "s.2"])
+        x = npy(self.folder / "x.npy", "<f4", (2,), struct.pack("<2f", 1, 2))
+        run("svod-run", self.folder / "plan", "-i", f"x={x}", "-o", f"h={self.folder / 'h.npy'}")
+        self.assertEqual(struct.unpack("<2f", (self.folder / "h.npy").read_bytes()[-8:]), (112, 113))
 
     def test_long_sizes_can_be_read(self):
         names = "abcdefghij"

@@ -96,13 +96,25 @@ TEST_CASE("a graph with comparisons and @ is the one with their ops") {
   CHECK(checkGraphFile(sugar, {}).empty());
 }
 
-TEST_CASE("what the message about x[0] says to write is a graph") {
-  const std::string error = toText(parseGraphExpr("x[0]", "").error());
-  for (const std::string form : {"slice(x, starts=[0], ends=[2])", "gather(x, 0)"}) {
-    CHECK(error.find(form) != error.npos);
-    GraphFile file = parsed("svod 1\ninput x: f32[2, 3]\noutput y = " + form + "\n", "a.svod");
-    CHECK(checkGraphFile(file, {}).empty());
-  }
+TEST_CASE("parts of values are slice and at") {
+  CHECK(printed("x[0]") == "at(x, positions=[0], axes=[0])");
+  CHECK(printed("x[n - 1, -2]") == "at(x, positions=[n - 1, -2], axes=[0, 1])");
+  CHECK(printed("x[1:n]") == "slice(x, starts=[1], ends=[n], axes=[0])");
+  CHECK(printed("x[:, ::-2]") == "slice(x, starts=[-1], steps=[-2], axes=[1])");
+  CHECK(printed("x[..., :3]") == "slice(x, starts=[0], ends=[3], axes=[-1])");
+  CHECK(printed("x[2:, :3]") == "slice(slice(x, starts=[0], ends=[3], axes=[1]), starts=[2], axes=[0])");
+  CHECK(printed("x[1:2, ..., 0]") == "at(slice(x, starts=[1], ends=[2], axes=[0]), positions=[0], axes=[-1])");
+  CHECK(printed("x[:]") == "x");
+  CHECK(printed("x[...]") == "x");
+  CHECK(printed("relu(a + b)[0][1:]") ==
+        printed("slice(at(relu(a + b), positions=[0], axes=[0]), starts=[1], axes=[0])"));
+  CHECK(printed("-x[0] + f(a=[1, 2])[0]") == printed("-(x[0]) + (f(a=[1, 2]))[0]"));
+  for (const char* broken :
+       {"x[", "x[]", "x[0", "x[0 1]", "x[,]", "x[..., ...]", "x[::0]", "x[1:2:3:4]", "x[1:2:n]", "x]", "..."})
+    CHECK(parseGraphExpr(broken, "").error().diag == Diag::Syntax);
+  std::string deep = "x";
+  for (int i = 0; i < 250; ++i) deep += "[0]";
+  CHECK(parseGraphExpr(deep, "").error().diag == Diag::Syntax);
 }
 
 TEST_CASE("chains of operators are no nesting, however long they are") {

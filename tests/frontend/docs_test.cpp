@@ -86,5 +86,5 @@ TEST_CASE("the schema knows the dtypes and statements") {
   for (size_t i = 0; i < kinds.size(); ++i) {
     CHECK(kinds[i]["required"][0] == std::string(toText(static_cast<StatementKind>(i))));
   }
-  CHECK(kinds.size() == static_cast<size_t>(StatementKind::If) + 1);
+  CHECK(kinds.size() == static_cast<size_t>(StatementKind::Return) + 1);
 }

@@ -27,6 +27,7 @@ constexpr const char* kCalls[] = {
     "pad(X, before=[1, 0], after=[0, 2], value=1)",
     "shrink(X, offset=[1, 2], size=[2, 3])",
     "slice(X, starts=[1, 5], ends=[3, 0], steps=[1, -2])",
+    "at(X, positions=[1, -2])",
     "flip(X, axes=[0, 1])",
     "stride(X, steps=[1, -2])",
     "roll(X, shifts=[1, -2], axes=[0, 1])",

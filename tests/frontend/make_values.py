@@ -639,3 +639,73 @@ with Case("conv_phases", "transposed convolutions that skip elements of x, or ha
     c.output("deep", "conv_transpose3d(p, q, stride=[3, 2, 2], padding=[1, 1, 0], output_padding=[1, 1, 0])",
              conv_transpose(p, q, None, [3, 2, 2], [1, 1, 0], None, 1, [1, 1, 0]))
     c.tolerance(1e-4)
+
+with Case("subscripts", "parts of a tensor by positions, ranges and ...") as c:
+    x = c.weight("x", np.arange(60, dtype=np.float32).reshape(3, 4, 5))
+    texts = ["x[0]", "x[-1]", "x[..., 0]", "x[1, ..., -2]", "x[2, 3, 4]", "x[:]", "x[...]", "x[:, :]", "x[::-1, 1:-1, ::2]",
+             "x[1:][0]", "x[...][..., 1:3]", "x[:, 2:2]", "x[::-2, ..., 3::-1]", "x[-2:, :-1, 4]", "(x + 1)[0] - x[1]", "-x[0, 1] * 2"]
+    bounds = ["", "0", "1", "3", "-1", "-2", "9", "-9"]
+    draws = np.random.default_rng(11)
+    for _ in range(60):
+        parts = [f"{draws.choice(bounds)}:{draws.choice(bounds)}:{draws.choice(['', '1', '2', '-1', '-3'])}"
+                 if draws.integers(3) else str(draws.integers(-3, 3)) for _ in range(draws.integers(1, 4))]
+        if draws.integers(3) == 0:
+            parts.insert(draws.integers(len(parts) + 1), "...")
+        texts.append(f"x[{', '.join(parts)}]")
+    for text in texts:
+        c.output("o%d" % len(c.notes), text, f32(eval(text)))
+    c.output("of_call", "matmul(x, x[0, 0])[1, 2]", f32((x @ x[0, 0])[1, 2]))
+    c.line("state s: f32[4, 2] = 1")
+    c.line("assign s[1:3, 0] = 5")
+    c.line("assign s[-1] = x[1, 0, 1:3]")
+    c.output("s", "", f32([[1, 1], [5, 1], [5, 1], [21, 22]]))
+    c.line("temp t: f32[4, 5] = 0")
+    c.line("loop i < 3 {")
+    c.line("  assign t[i + 1] = x[i, i]")
+    c.line("}")
+    c.output("t", "", f32(np.stack([x[0, 0] * 0, x[0, 0], x[1, 1], x[2, 2]])))
+
+with Case("functions", "functions, and statements that are read several times") as c:
+    x, w = c.weight("x", floats(3, 4)), c.weight("w", floats(3, 4, 4, scale=0.5))
+    c.line("weight shift: f32[4] = 0.5")
+    c.line("def relu_of(x, scale) {  # x and scale are the function's own")
+    c.line("  y = max(x * scale + shift, 0)")
+    c.line("  return y, -y")
+    c.line("}")
+    c.line("def parts(x, count, axis) {")
+    c.line("  y = reshape(x, shape=[count, size(x, axis=0) * 4 // count])")
+    c.line("  return sum(y, axes=axis) + count")
+    c.line("}")
+    c.line("a, b = relu_of(x[0], 2)")
+    c.line("p, _ = relu_of(x, 0.25)")
+    c.output("a", "", np.maximum(x[0] * 2 + f32(0.5), 0))
+    c.output("b", "", -np.maximum(x[0] * 2 + f32(0.5), 0))
+    c.output("p", "", np.maximum(x * f32(0.25) + f32(0.5), 0))
+    c.output("parts", "parts(x, 6, 1) * 2", (x.reshape(6, 2).sum(1) + 6) * 2)
+    c.line("h = x")
+    c.line("total = 0.0")
+    c.line("repeat i < 3 {")
+    c.line("  y, _ = relu_of(h @ w[i], 1)")
+    c.line("  repeat j < i {")
+    c.line("    total = total + i * 10 + j")
+    c.line("  }")
+    c.line("  h = h + y * (i + 1)")
+    c.line("  output y")
+    c.line("}")
+    h = x
+    for i in range(3):
+        y = np.maximum(h @ w[i] + f32(0.5), 0)
+        h = h + y * (i + 1)
+        c.notes.append("# expect " + declare(f"`y.{i}`", f32(y)))
+    c.output("h", "", f32(h))
+    c.output("total", "", f32(10 + 20 + 21))
+    c.line("temp t: f32 = 0")
+    c.line("loop k < 5 {")
+    c.line("  _, n = relu_of(t + k, 1)")
+    c.line("  assign t = sum(n[:1])")
+    c.line("}")
+    t = f32(0)
+    for k in range(5):
+        t = -max(t + k + f32(0.5), f32(0))
+    c.output("t", "", f32(t))
+    c.tolerance(1e-5)

@@ -244,6 +244,25 @@ Results lowerSlice(OpCall& call) {
   return x;
 }
 
+Results lowerAt(OpCall& call) {
+  Tensor x = call.arg(0);
+  const Dims positions = call.dims("positions");
+  auto axes = distinctAxes(call, "axes", x.rank());
+  if (!axes) return Tensor();
+  if (!call.require(positions.rank() <= x.rank(), "'positions' has more entries than there are axes")) return Tensor();
+  if (!call.has("axes"))
+    for (int i = 0; i < positions.rank(); ++i) axes->push_back(i);
+  if (!sameCount(call, axes->size(), static_cast<size_t>(positions.rank()), "axes")) return Tensor();
+  for (int i = 0; i < positions.rank(); ++i) {
+    const int axis = (*axes)[static_cast<size_t>(i)];
+    const Dim at = positions[i].max() < 0 ? x.dim(axis) + positions[i] : positions[i];
+    x = narrow(x, axis, at, call.b.dim(1));
+  }
+  std::ranges::sort(*axes, std::ranges::greater());
+  for (int axis : *axes) x = squeeze(x, axis);
+  return x;
+}
+
 Results lowerStride(OpCall& call) {
   Tensor x = call.arg(0);
   std::vector<int64_t> steps = call.integers("steps");
