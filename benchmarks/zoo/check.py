@@ -1,6 +1,7 @@
 """Compiles an exported model with svodc, runs the plan with svod-run and compares with what is kept beside it."""
 import json
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -24,10 +25,11 @@ def limited(command, seconds, memory):
     return None if used["seconds"] >= seconds else used["status"], done.stderr, used["seconds"], used["mib"]
 
 
-def message(text, folder):
+def message(text, folder, status):
     """The first error of a program, without the place of the file."""
     text = text.replace(f"{folder}/", "")
-    lines = [line for line in text.splitlines() if "error" in line] or text.splitlines() or ["no message"]
+    ended = "killed: it held more memory than it may" if status == -signal.SIGKILL else "no message"
+    lines = [line for line in text.splitlines() if "error" in line] or text.splitlines() or [ended]
     return lines[0].split("error: ", 1)[-1][:400]
 
 
@@ -83,7 +85,7 @@ class Checker:
         status, text, used, mib = limited(command, self.seconds, self.memory)
         result = {"seconds": round(used, 2), "mib": round(mib)}
         if status != 0:
-            failed = f"no plan within {self.seconds} s" if status is None else message(text, folder)
+            failed = f"no plan within {self.seconds} s" if status is None else message(text, folder, status)
             return result | {"failed": "svodc", "status": status, "message": failed}
         result["kernels"] = len(json.loads((plan / "plan.json").read_text())["kernels"])
         result["error"] = 0.0
@@ -106,7 +108,7 @@ class Checker:
         command = [self.svod_run, plan, "-t", "1", *inputs, "--output-dir", out]
         status, text, _, _ = limited(command, self.seconds, self.memory)
         if status != 0:
-            failed = f"no result within {self.seconds} s" if status is None else message(text, folder)
+            failed = f"no result within {self.seconds} s" if status is None else message(text, folder, status)
             return {"failed": "svod-run", "status": status, "message": failed}
         wanted = {path.stem: np.load(path) for path in sorted((case / "out").iterdir())}
         got = {stem: bits_to_float(np.load(out / f"{stem}.npy"), array) for stem, array in wanted.items()}

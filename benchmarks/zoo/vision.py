@@ -164,23 +164,37 @@ def fpn(**more):
 
 def retinanet():
     from torchvision.ops.feature_pyramid_network import LastLevelP6P7
-    return detection.RetinaNet(fpn(returned_layers=[2, 3, 4], extra_blocks=LastLevelP6P7(256, 256)),
-                               topk_candidates=50, **SMALL)
+    model = detection.RetinaNet(fpn(returned_layers=[2, 3, 4], extra_blocks=LastLevelP6P7(256, 256)), topk_candidates=50,
+                                **SMALL)
+    return alive(model, (model.head.classification_head.cls_logits, model.head.regression_head.bbox_reg), 0.003)
 
 
-def alive(model):
-    """With weights of a size that keeps signals alive: torchvision's own make of every box nearly the same score, and
-    which of equal ones are taken is nobody's to say."""
+def alive(model, last=(), scale=1.0):
+    """With weights of a size that keeps signals alive, those of the last layers times `scale`: torchvision's own make of
+    every box nearly the same score, so that none is found, or which of equal ones are taken is nobody's to say."""
     for layer in model.modules():
         if isinstance(layer, torch.nn.Conv2d):
             torch.nn.init.kaiming_normal_(layer.weight)
-    for last in (*model.head.classification_head.module_list, *model.head.regression_head.module_list):
-        (last[-1] if isinstance(last, torch.nn.Sequential) else last).weight.data *= 0.03
+    for layer in last:
+        layer.weight.data *= scale
     return model
 
 
+def last_of_heads(model):
+    """The last convolutions of the heads of an SSD."""
+    for head in (model.head.classification_head, model.head.regression_head):
+        for layer in head.module_list:
+            yield layer[-1] if isinstance(layer, torch.nn.Sequential) else layer
+
+
 def ssdlite():
-    return alive(detection.ssdlite320_mobilenet_v3_large(weights_backbone=None, num_classes=5, topk_candidates=30))
+    model = detection.ssdlite320_mobilenet_v3_large(weights_backbone=None, num_classes=5, topk_candidates=30)
+    return alive(model, last_of_heads(model), 0.03)
+
+
+def ssd300():
+    model = detection.ssd300_vgg16(weights=None, weights_backbone=None, num_classes=5, topk_candidates=30)
+    return alive(model, last_of_heads(model), 0.003)
 
 
 def faster_rcnn(make=detection.FasterRCNN):
@@ -198,12 +212,8 @@ def keypoint_rcnn():
 
 def fcos():
     from torchvision.ops.feature_pyramid_network import LastLevelP6P7
-    return detection.FCOS(fpn(returned_layers=[2, 3, 4], extra_blocks=LastLevelP6P7(256, 256)), topk_candidates=50, **SMALL)
-
-
-def ssd300():
-    """With weights as those of ssdlite."""
-    return alive(detection.ssd300_vgg16(weights=None, weights_backbone=None, num_classes=5, topk_candidates=30))
+    return alive(detection.FCOS(fpn(returned_layers=[2, 3, 4], extra_blocks=LastLevelP6P7(256, 256)),
+                                topk_candidates=50, **SMALL))
 
 
 DETECTION = [
