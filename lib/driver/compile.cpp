@@ -96,8 +96,8 @@ Status compileAnew(CompiledKernel& kernel, const CompileOptions& options) {
 /// Whether something is wanted that only compiling shows.
 bool wantsToSee(const CompileOptions& options) {
   const PassOptions& p = options.passes;
-  return options.keepSource || !p.printBefore.empty() || !p.printAfter.empty() || p.printChanged || p.ruleStats ||
-         !p.stopAfter.empty() || p.instrument;
+  return options.keepSource || options.keepForms || !p.printBefore.empty() || !p.printAfter.empty() || p.printChanged ||
+         p.ruleStats || !p.stopAfter.empty() || p.instrument;
 }
 
 Status compileKernel(CompiledKernel& kernel, const CompileOptions& options) {

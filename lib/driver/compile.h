@@ -49,6 +49,7 @@ struct CompileOptions {
   std::vector<KernelOpts> opts;  // replayed in place of what choose() finds; every entry must match a kernel
   DecisionRequests decisions;    // about the graph, in place of the usual ones; each must be one that this graph has
   PassOptions passes;
+  bool keepForms = false;                                   // target cpu: fill CompiledKernel::object and assembly
   bool keepSource = false;                                  // fill CompiledKernel::source
   Linker* linker = nullptr;                                 // target cpu: must be set; a process has one
   std::string tempDirectory;                                // target c with a compiler: for its input and output
@@ -70,10 +71,11 @@ struct CompiledKernel {
   UOp unopted, optimized;               // Kernel stage, before and after opts
   Choice choice;                        // what was applied, and why
   LinearKernel linear;
-  std::string source;   // C or LLVM IR text, with keepSource
-  std::string code;     // what the target joins: a relocatable object, or a function of C
-  KernelDesc desc;      // for the plan
-  bool reused = false;  // found in the cache
+  std::string source;            // C or LLVM IR text, with keepSource
+  std::string code;              // what the target joins: a relocatable object, or a function of C
+  std::string object, assembly;  // with keepForms
+  KernelDesc desc;               // for the plan
+  bool reused = false;           // found in the cache
   PassLog log;
 };
 

@@ -42,6 +42,10 @@ Status emitObjectOf(CompiledKernel& kernel, const CompileOptions& options) {
   if (options.keepSource) kernel.source = irText(*module.module);
   OptLevel level = options.optLevel == 0 ? OptLevel::O0 : OptLevel::O1;
   SVOD_TRY(kernel.code, emitObject(*module.module, cpuOf(options.machine), level));
+  if (!options.keepForms) return {};
+  kernel.object = kernel.code;
+  SVOD_TRY(LlvmModule again, emitLlvm({&kernel.linear, 1}, cpuOf(options.machine)));  // the first one was optimized
+  SVOD_TRY(kernel.assembly, emitObject(*again.module, cpuOf(options.machine), level, CodeKind::Assembly));
   return {};
 }
 

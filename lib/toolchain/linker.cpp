@@ -12,27 +12,35 @@ namespace svod {
 
 namespace {
 
-constexpr const char* kFlags[] = {"ld.lld",
-                                  "-shared",
-                                  "-nostdlib",
-                                  "--hash-style=gnu",
-                                  "--build-id=none",
-                                  "-z",
-                                  "defs",
-                                  "-z",
-                                  "noexecstack",
-                                  "-z",
-                                  "relro",
-                                  "-z",
-                                  "now",
-                                  "--discard-all",
-                                  "--gc-sections",
-                                  "--threads=1",
-                                  "--error-limit=0"};
+constexpr const char* kShared[] = {"ld.lld",
+                                   "-shared",
+                                   "-nostdlib",
+                                   "--hash-style=gnu",
+                                   "--build-id=none",
+                                   "-z",
+                                   "defs",
+                                   "-z",
+                                   "noexecstack",
+                                   "-z",
+                                   "relro",
+                                   "-z",
+                                   "now",
+                                   "--discard-all",
+                                   "--gc-sections",
+                                   "--threads=1",
+                                   "--error-limit=0"};
+
+constexpr const char* kRelocatable[] = {"ld.lld", "-r", "-z", "noexecstack", "--threads=1", "--error-limit=0"};
 
 }  // namespace
 
-Result<std::string> Linker::linkShared(std::span<const std::string> objects) {
+Result<std::string> Linker::linkShared(std::span<const std::string> objects) { return link(kShared, objects); }
+
+Result<std::string> Linker::linkRelocatable(std::span<const std::string> objects) {
+  return link(kRelocatable, objects);
+}
+
+Result<std::string> Linker::link(std::span<const char* const> flags, std::span<const std::string> objects) {
   const std::lock_guard lock(linking_);
   if (!usable_) return fail(Diag::CompileFailed, "the linker crashed before and cannot run again in this process");
   SVOD_TRY(const TempDir folder, TempDir::make(tempRoot_));
@@ -42,7 +50,7 @@ Result<std::string> Linker::linkShared(std::span<const std::string> objects) {
     SVOD_CHECK(writeWholeFile(names.back(), object));
   }
   const std::string output = folder.file("kernels.so");
-  std::vector<const char*> args(std::begin(kFlags), std::end(kFlags));
+  std::vector<const char*> args(flags.begin(), flags.end());
   for (const std::string& name : names) args.push_back(name.c_str());
   args.insert(args.end(), {"-o", output.c_str()});
 

@@ -19,8 +19,12 @@ class Linker {
   /// bytes. They depend on the objects and their order alone. Errors: CompileFailed with LLD's messages (an
   /// undefined symbol is one), Io for the temporary files.
   Result<std::string> linkShared(std::span<const std::string> objects);
+  /// The same to one relocatable object, in which undefined symbols stay.
+  Result<std::string> linkRelocatable(std::span<const std::string> objects);
 
  private:
+  Result<std::string> link(std::span<const char* const> flags, std::span<const std::string> objects);
+
   std::string tempRoot_;
   std::mutex linking_;
   bool usable_ = true;

@@ -36,7 +36,8 @@ void noteOptsOfSeveral(const BuildResult& build, Console& console) {
 Result<BuildResult> buildGraph(const Request& request, Console& console, Workplace& place, bool keepSource) {
   BuildResult build;
   SVOD_TRY(build.options, compileOptions(request));
-  build.options.keepSource = keepSource;
+  build.options.keepForms = !request.flags.emit.empty();
+  build.options.keepSource = keepSource || build.options.keepForms;
   if (!keepSource) {
     SVOD_TRY(build.cache, kernelCache(request));
   }

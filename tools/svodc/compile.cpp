@@ -4,6 +4,7 @@
 #include "arena_limit.h"
 #include "build.h"
 #include "depfile.h"
+#include "emit.h"
 #include "guilty_pass.h"
 #include "plan/directory.h"
 #include "support/text.h"
@@ -47,14 +48,18 @@ std::string plural(size_t count, const std::string& word) {
   return std::to_string(count) + " " + word + (count == 1 ? "" : "s");
 }
 
-std::vector<std::string> filesWritten(const Compilation& compilation, const Flags& flags) {
+std::vector<std::string> filesWritten(const Compilation& compilation, std::span<const Emission> emissions,
+                                      const Flags& flags) {
   std::vector<std::string> files = {flags.output + "/" + kPlanFileName};
   for (const PlanFile& file : compilation.files) files.push_back(flags.output + "/" + file.path);
+  for (const Emission& e : emissions)
+    for (std::string& path : filesOf(e, compilation)) files.push_back(std::move(path));
   if (const std::string depfile = depfilePath(flags); !depfile.empty()) files.push_back(depfile);
   return files;
 }
 
-Status printSummary(const BuildResult& build, const Flags& flags, Console& console) {
+Status printSummary(const BuildResult& build, std::span<const Emission> emissions, const Flags& flags,
+                    Console& console) {
   const Compilation& compilation = *build.compilation;
   const std::string& path = flags.output;
   const Plan& plan = compilation.plan;
@@ -68,7 +73,7 @@ Status printSummary(const BuildResult& build, const Flags& flags, Console& conso
                 {FactList{{"plan", "plan", path},
                           {"reusedKernels", "kernels from the cache", reused},
                           {"filesRead", "read", Cell::Words(build.filesRead.begin(), build.filesRead.end())},
-                          {"filesWritten", "written", filesWritten(compilation, flags)}}}});
+                          {"filesWritten", "written", filesWritten(compilation, emissions, flags)}}}});
     return console.print(toJson(document));
   }
   const std::string from = reused == 0 ? "" : " (" + std::to_string(reused) + " from the cache)";
@@ -115,6 +120,7 @@ Status checkOutput(const Request& request) {
 Result<int> runCompile(const Request& request, Console& console) {
   const Flags& flags = request.flags;
   SVOD_CHECK(checkOutput(request));
+  SVOD_TRY(const std::vector<Emission> emissions, emissionsOf(request));
   if (!flags.maxArena.empty()) SVOD_CHECK(parseBytes(flags.maxArena));
   SVOD_TRY(std::unique_ptr<Workplace> place, Workplace::make(request));
   SVOD_TRY(BuildResult build, buildGraph(request, console, *place, false));
@@ -125,10 +131,11 @@ Result<int> runCompile(const Request& request, Console& console) {
   if (large) console.warn(*large);
   if (flags.verify) SVOD_CHECK(verified(build, console));
   SVOD_CHECK(request.interrupts->place([&]() -> Status {
+    SVOD_CHECK(writeEmissions(emissions, compilation, place->linker));
     SVOD_CHECK(writePlanDirectory(flags.output, compilation.plan, compilation.files));
     return writeDepfile(request, {flags.output + "/" + kPlanFileName}, build.filesRead);
   }));
-  SVOD_CHECK(printSummary(build, flags, console));
+  SVOD_CHECK(printSummary(build, emissions, flags, console));
   return 0;
 }
 

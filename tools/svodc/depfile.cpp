@@ -48,15 +48,18 @@ Status checkDepfile(const Request& request, const std::string& path) {
     const ResultFile files[] = {{"--depfile", path}, other};
     SVOD_CHECK(checkDistinct(files));
   }
-  std::error_code ignored;
-  const fs::path folder = fs::weakly_canonical(fs::absolute(path), ignored).parent_path();
-  const fs::path plan = fs::weakly_canonical(fs::absolute(flags.output) / kPlanFileName, ignored).parent_path();
-  if (request.command->bit == Compile && folder == plan)
+  if (request.command->bit == Compile && isInPlan(path, flags))
     return fail(Diag::Usage, "the depfile '" + path + "' would be a file of the plan", "put it beside the plan");
   return checkFolderOf(path);
 }
 
 }  // namespace
+
+bool isInPlan(const std::string& path, const Flags& flags) {
+  std::error_code ignored;
+  const fs::path folder = fs::weakly_canonical(fs::absolute(path), ignored).parent_path();
+  return folder == fs::weakly_canonical(fs::absolute(flags.output) / kPlanFileName, ignored).parent_path();
+}
 
 std::set<std::string> namedFiles(const Request& request, const LoadOptions& load) {
   std::set<std::string> files;

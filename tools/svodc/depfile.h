@@ -16,6 +16,9 @@ std::set<std::string> namedFiles(const Request& request, const LoadOptions& load
 /// Where the depfile goes; "" for nowhere.
 std::string depfilePath(const Flags& flags);
 
+/// Whether `path` would be a file of the plan that is written.
+bool isInPlan(const std::string& path, const Flags& flags);
+
 /// To be called before work starts. Errors: Usage for a depfile over another file or inside of the plan; Io for folders
 /// that are not there or cannot be written.
 Status checkResults(const Request& request);

@@ -1,0 +1,117 @@
+"""svodc compile --emit: code of kernels beside the plan, which other linkers, assemblers and compilers take."""
+import ctypes
+import json
+import os
+import shutil
+import subprocess
+import unittest
+
+from svodc import ROOT, ToolTest, contents, main
+
+DIGITS = ROOT / "examples/digits/digits.svod"
+GRAPH = "svod 1\ninput x: f32[37]\noutput y = x * 2 + 1\noutput z = sum(x, axes=0)\n"
+KINDS = {"obj-dir": ".o", "asm": ".s", "llvm-ir": ".ll"}
+
+
+class Emit(ToolTest):
+    def emit(self, graph, *kinds, words=()):
+        """The plan's description, and the folder with what was emitted as KIND."""
+        plan = self.folder / "p"
+        flags = [word for kind in kinds for word in ("--emit", f"{kind}={self.folder / kind}")]
+        done = self.svodc("compile", graph, "-o", plan, *flags, "--json", *words)
+        return json.loads((plan / "plan.json").read_text()), json.loads(done.stdout)
+
+    def build(self, *words):
+        done = subprocess.run([*map(str, words)], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def check_kernels(self, plan, library):
+        """Runs the launches of GRAPH with the kernels of a shared library."""
+        functions = ctypes.CDLL(str(library))
+        memory = {i: (ctypes.c_float * 64)() for i in range(len(plan["buffers"]))}
+        ports = {port["name"]: memory[port["buffer"]] for port in plan["inputs"] + plan["outputs"]}
+        for i in range(37):
+            ports["x"][i] = i
+        for step in plan["steps"]:
+            launch = step["launch"]
+            kernel = plan["kernels"][launch["kernel"]]
+            buffers = (ctypes.c_void_p * len(launch["buffers"]))(*[ctypes.addressof(memory[b]) for b in launch["buffers"]])
+            values = (ctypes.c_int64 * 8)(*launch["values"])
+            scratch = ctypes.create_string_buffer(kernel["scratchBytes"] + 64)
+            aligned = ctypes.c_void_p((ctypes.addressof(scratch) + 63) // 64 * 64)
+            getattr(functions, kernel["symbol"])(buffers, values, ctypes.c_int64(0), ctypes.c_int64(kernel["tiles"]), aligned)
+        self.assertEqual(list(ports["y"][:37]), [2 * i + 1 for i in range(37)])
+        self.assertEqual(ports["z"][0], 37 * 18)
+
+    def test_every_kind_holds_the_kernels_of_the_plan(self):
+        plan, said = self.emit(self.graph(GRAPH), "obj", *KINDS)
+        symbols = sorted(kernel["symbol"] for kernel in plan["kernels"])
+        for kind, extension in KINDS.items():
+            self.assertEqual(sorted(contents(self.folder / kind)), [name + extension for name in symbols])
+        self.assertIn(str(self.folder / "obj"), said["filesWritten"])
+        self.assertIn(f"{self.folder}/asm/{symbols[0]}.s", said["filesWritten"])
+        names = self.build("nm", self.folder / "obj").splitlines()
+        self.assertEqual(sorted(line.split()[-1] for line in names if " T " in line), symbols)
+        self.assertFalse([line for line in names if " U " in line and "_GLOBAL_OFFSET_TABLE_" not in line])
+
+    def test_objects_run(self):
+        plan, _ = self.emit(self.graph(GRAPH), "obj", "obj-dir")
+        for name, objects in (("one", [self.folder / "obj"]), ("many", sorted((self.folder / "obj-dir").iterdir()))):
+            self.build("ld", "-shared", *objects, "-o", self.folder / f"{name}.so")
+            self.check_kernels(plan, self.folder / f"{name}.so")
+
+    def test_assembly_runs(self):
+        plan, _ = self.emit(self.graph(GRAPH), "asm")
+        self.build("cc", "-shared", "-nostdlib", *sorted((self.folder / "asm").iterdir()), "-o", self.folder / "a.so")
+        self.check_kernels(plan, self.folder / "a.so")
+
+    @unittest.skipUnless(shutil.which("clang-19"), "needs clang-19")
+    def test_llvm_ir_runs(self):
+        plan, _ = self.emit(self.graph(GRAPH), "llvm-ir")
+        self.build("clang-19", "-Wno-override-module", "-O1", "-march=native", "-fPIC", "-shared", "-nostdlib",
+                   *sorted((self.folder / "llvm-ir").iterdir()), "-o", self.folder / "i.so")
+        self.check_kernels(plan, self.folder / "i.so")
+
+    def test_the_plan_is_the_same_and_bytes_are_equal(self):
+        self.svodc("compile", DIGITS, "-o", self.folder / "q", "--cpu", "x86-64-v3")
+        emitted = []
+        for jobs in (1, 2):
+            self.emit(DIGITS, "obj", *KINDS, words=["--cpu", "x86-64-v3", "-j", jobs])
+            emitted.append({kind: contents(self.folder / kind) for kind in KINDS} | {"obj": (self.folder / "obj").read_bytes()})
+        self.assertEqual(emitted[0], emitted[1])
+        self.assertEqual(contents(self.folder / "p"), contents(self.folder / "q"))
+
+    def test_default_paths_and_times(self):
+        plan = self.folder / "p"
+        words = ["compile", self.graph(GRAPH), "-o", f"{plan}/", "--emit", "obj", "--emit", "asm"]
+        self.svodc(*words)
+        files = [self.folder / "p.obj", *(self.folder / "p.asm").iterdir()]
+        for path in files:
+            os.utime(path, ns=(10**18, 10**18))
+        self.svodc(*words)
+        self.assertEqual({path.stat().st_mtime_ns for path in files}, {10**18})
+
+    def test_another_system(self):
+        self.emit(self.graph(GRAPH), "obj", "asm", words=["--triple", "aarch64-unknown-linux-gnu", "--cpu", "neoverse-n1"])
+        self.assertIn("AArch64", self.build("readelf", "-h", self.folder / "obj"))
+
+    def test_mistakes(self):
+        graph, plan = self.graph(GRAPH), self.folder / "p"
+        mine = self.folder / "mine"
+        mine.mkdir()
+        (mine / "letter.txt").write_text("keep me")
+        for emit, code, says in (("objects", 2, "obj"), ("obj=", 2, "needs a path"), (f"obj={graph}", 2, "--emit obj"), (f"asm={plan}", 2, "--emit asm"),
+                                 (f"asm={plan}/asm", 2, "part of the plan"), (f"asm={mine}", 74, "holds other files"),
+                                 (f"obj={self.folder}/no/o", 74, "no/o")):
+            with self.subTest(emit):
+                self.fails(code, "compile", graph, "-o", plan, "--emit", emit, says=says)
+        self.fails(2, "compile", graph, "-o", plan, "--emit", "obj", "--target", "c", says="--target cpu")
+        self.fails(2, "compile", graph, "-o", plan, "--emit", f"obj={mine}x", "--emit", f"asm={mine}x", says="--emit asm")
+        self.fails(3, "compile", self.graph("svod 1\ninput x: f32[2]\noutput x\n", "none.svod"), "-o", plan, "--emit", "obj", says="no kernels")
+        self.assertFalse(plan.exists())
+        self.assertEqual(contents(mine), {"letter.txt": b"keep me"})
+
+
+if __name__ == "__main__":
+    main()
