@@ -172,7 +172,7 @@ Status Bindings::checkOverlaps() {
   for (const svod_kind kind : {SVOD_INPUT, SVOD_OUTPUT})
     for (const PortState& port : ports_[kind]) {
       const auto begin = reinterpret_cast<uintptr_t>(port.data);
-      if (port.bytes > 0) extents_.push_back({begin, begin + port.bytes, &port});
+      if (port.bytes > 0) extents_.push_back({begin, begin + static_cast<uintptr_t>(port.bytes), &port});
     }
   // Devices count addresses on their own.
   std::sort(extents_.begin(), extents_.end(), [](const Extent& a, const Extent& b) {
