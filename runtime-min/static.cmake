@@ -23,7 +23,7 @@ add_custom_command(OUTPUT ${object} BYPRODUCTS ${whole}
     $<TARGET_FILE:svod_support> ${cxx_library}
   COMMAND ${CMAKE_OBJCOPY} --wildcard --weaken-symbol=_Z* ${whole}  # unique ones are not seen by the next
   COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbol=svod_* ${whole} ${object}
-  DEPENDS $<TARGET_OBJECTS:svod_runtime-min> $<TARGET_OBJECTS:svod_runtime_terminate> svod_plan svod_data svod_support
+  DEPENDS svod_runtime-min svod_runtime_terminate svod_plan svod_data svod_support
   COMMAND_EXPAND_LISTS VERBATIM)
 add_library(svod_runtime_static STATIC ${object})
 target_link_libraries(svod_runtime_static INTERFACE pthread dl)
