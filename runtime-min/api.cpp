@@ -190,6 +190,15 @@ int svod_bind_device_output(svod_instance* instance, size_t index, size_t device
   });
 }
 
+int svod_bind_device_state(svod_instance* instance, size_t index, size_t device, void* data, svod_error* error) {
+  return guard(error, [&]() -> Status {
+    SVOD_CHECK(checkIndex(index, instance->inner->loaded().plan().states.size(), "state"));
+    SVOD_CHECK(checkIndex(device, instance->inner->loaded().plan().devices.size(), "device"));
+    SVOD_CHECK(checkIdle(instance));
+    return instance->inner->bindState(index, static_cast<DeviceId>(device), data);
+  });
+}
+
 int svod_get_variable(svod_instance* instance, size_t index, int64_t* value, svod_error* error) {
   return guard(error, [&]() -> Status {
     const std::vector<VariableId>& ids = instance->inner->loaded().variables();

@@ -41,18 +41,19 @@ Bindings::Bindings(const LoadedPlan& loaded) : loaded_(loaded) {
   extents_.reserve(plan.inputs.size() + plan.outputs.size());
 }
 
-/// Which device each input and output could be on: that with which it is copied, and nothing else is done with it.
 void Bindings::findPartners() {
   const Plan& plan = loaded_.plan();
-  std::vector<std::optional<DeviceId>> partners(plan.buffers.size());
-  std::vector<bool> isOnHost(plan.buffers.size(), plan.devices.size() == 1);
+  std::vector<bool> isCopied(plan.buffers.size()), isOnHost(plan.buffers.size(), plan.devices.size() == 1);
+  partners_.resize(plan.buffers.size(), 0);
   const auto base = [&](BufferId id) { return plan.buffers[id].place == Place::View ? plan.buffers[id].base : id; };
   for (const Step& step : plan.steps) {
     if (const auto* copy = std::get_if<Copy>(&step.action)) {
-      for (const auto& [id, other] : {std::pair(copy->dst, copy->src), std::pair(copy->src, copy->dst)}) {
+      for (const auto& [side, other] : {std::pair(copy->dst, copy->src), std::pair(copy->src, copy->dst)}) {
+        const BufferId id = base(side);
         const DeviceId there = deviceOf(plan, other).value_or(0);
-        isOnHost[base(id)] = isOnHost[base(id)] || partners[base(id)].value_or(there) != there;
-        partners[base(id)] = there;
+        isOnHost[id] = isOnHost[id] || (isCopied[id] && partners_[id] != there);
+        isCopied[id] = true;
+        partners_[id] = there;
       }
     } else if (const auto* launch = std::get_if<Launch>(&step.action)) {
       for (BufferId id : launch->buffers) isOnHost[base(id)] = true;
@@ -62,17 +63,15 @@ void Bindings::findPartners() {
       isOnHost[base(*loop->condition)] = true;
     }
   }
-  for (std::vector<PortState>& ports : ports_)
-    for (PortState& port : ports)
-      if (!isOnHost[port.port->buffer]) port.onlyPartner = partners[port.port->buffer];
+  for (BufferId id = 0; id < partners_.size(); id++)
+    if (isOnHost[id]) partners_[id] = 0;
 }
 
-Status Bindings::checkDevice(const PortState& port, DeviceId device) const {
-  if (device == 0 || port.onlyPartner == device) return {};
+Status Bindings::checkDevice(const std::string& what, BufferId buffer, DeviceId device) const {
+  if (device == 0 || partners_[buffer] == device) return {};
   return fail(Diag::InputMismatch,
-              std::string(port.word) + " " + quoted(port.port->name) + " cannot be on device " +
-                  quoted(loaded_.plan().devices[device].name) + ": its steps are not only copies " +
-                  (port.isInput ? "to there" : "from there"),
+              what + " cannot be on device " + quoted(loaded_.plan().devices[device].name) +
+                  ": the plan does more with it than copies to and from there",
               "bind memory of the host, or compile a graph that uses it on that device alone");
 }
 
@@ -96,7 +95,7 @@ Status Bindings::bindInput(size_t index, const char* dtype, std::span<const uint
                       std::to_string(*want));
     if (shape[axis] > INT64_MAX) return mismatch("has a dimension that is too large");
   }
-  SVOD_CHECK(checkDevice(input, device));
+  SVOD_CHECK(checkDevice("input " + quoted(input.port->name), input.port->buffer, device));
   resolved_ = resolved_ && input.bound && std::equal(shape.begin(), shape.end(), input.given.begin());
   complete_ = complete_ && resolved_ && input.data == data && input.device == device;
   std::copy(shape.begin(), shape.end(), input.given.begin());
@@ -108,7 +107,7 @@ Status Bindings::bindInput(size_t index, const char* dtype, std::span<const uint
 
 Status Bindings::bindOutput(size_t index, void* data, uint64_t bytes, DeviceId device) {
   PortState& output = ports_[SVOD_OUTPUT][index];
-  SVOD_CHECK(checkDevice(output, device));
+  SVOD_CHECK(checkDevice("output " + quoted(output.port->name), output.port->buffer, device));
   complete_ = complete_ && output.data == data && output.room == bytes && output.device == device;
   output.bound = true;
   output.data = data;

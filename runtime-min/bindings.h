@@ -22,6 +22,9 @@ class Bindings {
                    DeviceId device = 0);
   Status bindOutput(size_t index, void* data, uint64_t bytes, DeviceId device = 0);
 
+  /// `what`, whose memory the buffer is, can be on the device: the plan only copies it to and from there.
+  Status checkDevice(const std::string& what, BufferId buffer, DeviceId device) const;
+
   /// Finds the value of every variable and the shape of every input and output, and checks them.
   Status resolve();
   /// resolve(), and every input and output has memory that fits and does not overlap an output.
@@ -44,11 +47,10 @@ class Bindings {
     bool isInput = false;
     bool bound = false;
     void* data = nullptr;
-    DeviceId device = 0;                  // of data
-    std::optional<DeviceId> onlyPartner;  // all its steps are copies, and the other side of each is there
-    uint64_t room = 0;                    // Output: bytes at data
-    std::vector<uint64_t> given;          // Input: the bound shape
-    std::vector<uint64_t> shape;          // what resolve() found
+    DeviceId device = 0;          // of data
+    uint64_t room = 0;            // Output: bytes at data
+    std::vector<uint64_t> given;  // Input: the bound shape
+    std::vector<uint64_t> shape;  // what resolve() found
     uint64_t bytes = 0;
   };
   /// Where a variable's value comes from.
@@ -69,12 +71,12 @@ class Bindings {
   Status checkVariables() const;
   Status checkSizes() const;
   void findPartners();
-  Status checkDevice(const PortState& port, DeviceId device) const;
   Status findShape(PortState& port);
   Status checkMemory(const PortState& port) const;
   Status checkOverlaps();
 
   const LoadedPlan& loaded_;
+  std::vector<DeviceId> partners_;           // by BufferId: the only device it is copied to and from, or the host
   std::vector<PortState> ports_[2];          // by svod_kind
   std::vector<std::optional<int64_t>> set_;  // by VariableId
   std::vector<int64_t> values_;

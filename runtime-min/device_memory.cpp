@@ -1,5 +1,7 @@
 #include "runtime-min/device_memory.h"
 
+#include <cstring>
+
 namespace svod {
 
 DeviceMemory::~DeviceMemory() {
@@ -58,17 +60,33 @@ Status DeviceMemory::placeConstants(StepId step, const Launch& launch) {
 }
 
 Status DeviceMemory::copyConstants() {
-  for (const auto& [key, data] : constants_) {
-    Device* device = devices_[key.first];
-    const Plan& plan = loaded_->plan();
-    const uint64_t bytes = plan.constants[key.second].bytes;
-    if (const auto failed = device->wait(device->copyIn(data, loaded_->constant(key.second), bytes, 0))) {
-      device->reset();
-      return fail(Diag::DeviceFailure,
-                  "cannot copy weights to device '" + plan.devices[key.first].name + "': " + failed->what,
-                  "run again; the device starts anew");
-    }
-  }
+  for (const auto& [key, data] : constants_)
+    SVOD_CHECK(
+        copyIn(key.first, data, loaded_->constant(key.second), loaded_->plan().constants[key.second].bytes, "weights"));
+  return {};
+}
+
+Status DeviceMemory::finish(DeviceId device, Device::Ticket ticket, const std::string& what) {
+  const std::optional<Device::Failure> failed = devices_[device]->wait(ticket);
+  if (!failed) return {};
+  devices_[device]->reset();
+  return fail(
+      Diag::DeviceFailure,
+      "cannot copy " + what + " to or from device '" + loaded_->plan().devices[device].name + "': " + failed->what,
+      "run again; the device starts anew");
+}
+
+Status DeviceMemory::copyIn(DeviceId device, void* to, const void* fromHost, uint64_t bytes, const std::string& what) {
+  if (bytes == 0) return {};
+  if (has(device)) return finish(device, devices_[device]->copyIn(to, fromHost, bytes, 0), what);
+  std::memcpy(to, fromHost, bytes);
+  return {};
+}
+
+Status DeviceMemory::copyOut(DeviceId device, void* toHost, const void* from, uint64_t bytes, const std::string& what) {
+  if (bytes == 0) return {};
+  if (has(device)) return finish(device, devices_[device]->copyOut(toHost, from, bytes, 0), what);
+  std::memcpy(toHost, from, bytes);
   return {};
 }
 

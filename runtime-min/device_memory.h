@@ -20,6 +20,9 @@ class DeviceMemory {
   Status allocate(const LoadedPlan& loaded, std::vector<Device*> devices, std::vector<void*>& pointers);
   /// Also after a device lost what it held.
   Status copyConstants();
+  /// Copies that are done when they return, on `device` or, where that is not lent, on the host.
+  Status copyIn(DeviceId device, void* to, const void* fromHost, uint64_t bytes, const std::string& what);
+  Status copyOut(DeviceId device, void* toHost, const void* from, uint64_t bytes, const std::string& what);
   /// Argument slots of the program whose weights lie on a device, and where.
   const std::vector<std::pair<uint32_t, void*>>& arguments() const { return arguments_; }
   bool has(DeviceId device) const { return device < devices_.size() && devices_[device] != nullptr; }
@@ -31,6 +34,7 @@ class DeviceMemory {
     uint64_t bytes;
   };
   Result<void*> take(Device* device, uint64_t bytes);
+  Status finish(DeviceId device, Device::Ticket ticket, const std::string& what);
   Status placeConstants(StepId step, const Launch& launch);
 
   const LoadedPlan* loaded_ = nullptr;

@@ -45,6 +45,8 @@ Result<std::unique_ptr<Instance>> Instance::create(std::shared_ptr<const LoadedP
   instance->pointers_.resize(instance->loaded_->plan().buffers.size(), nullptr);
   SVOD_CHECK(instance->onDevices_.allocate(*instance->loaded_, std::move(devices), instance->pointers_));
   SVOD_CHECK(instance->allocate(memory));
+  for (const State& state : instance->loaded_->plan().states)
+    instance->states_.push_back({instance->pointers_[state.buffer], 0});
   instance->fillStates(memory.allocate == nullptr);
   return instance;
 }
@@ -115,14 +117,49 @@ Status Instance::probe(size_t index, void* data, uint64_t bytes) {
 }
 
 void Instance::fillStates(bool isZero) {
-  for (const State& state : loaded_->plan().states) {
-    void* data = pointers_[state.buffer];
+  for (size_t i = 0; i < states_.size(); i++) {
+    const State& state = loaded_->plan().states[i];
+    void* data = states_[i].own;
     if (sizes_[state.buffer] == 0) continue;
     if (state.init)
       std::memcpy(data, loaded_->constant(*state.init), sizes_[state.buffer]);
     else if (!isZero)
       std::memset(data, 0, sizes_[state.buffer]);
   }
+}
+
+void Instance::resetStates() {
+  fillStates(false);
+  isReset_ = true;
+}
+
+Status Instance::sendStates() {
+  for (size_t i = 0; i < states_.size(); i++) {
+    const State& state = loaded_->plan().states[i];
+    if (states_[i].device != 0)
+      SVOD_CHECK(onDevices_.copyIn(states_[i].device, pointers_[state.buffer], states_[i].own, sizes_[state.buffer],
+                                   "state '" + state.name + "'"));
+  }
+  isReset_ = false;
+  return {};
+}
+
+Status Instance::bindState(size_t index, DeviceId device, void* data) {
+  const State& state = loaded_->plan().states[index];
+  const std::string what = "state '" + state.name + "'";
+  StatePlace& place = states_[index];
+  void*& pointer = pointers_[state.buffer];
+  const uint64_t bytes = sizes_[state.buffer];
+  SVOD_CHECK(bindings_.checkDevice(what, state.buffer, device));
+  if (device != 0 && data == nullptr && bytes > 0)
+    return fail(Diag::InputMismatch, what + " is bound to a null pointer");
+  if (place.device != 0 && !isReset_) SVOD_CHECK(onDevices_.copyOut(place.device, place.own, pointer, bytes, what));
+  if (device != 0) SVOD_CHECK(onDevices_.copyIn(device, data, place.own, bytes, what));
+  place.device = device;
+  pointer = device != 0 ? data : place.own;
+  run_->placePort(state.buffer, device);
+  prepared_ = UINT64_MAX;
+  return {};
 }
 
 /// Fills in the caller's memory, and the views into any memory.
@@ -163,6 +200,7 @@ Status Instance::runPrepared(uint64_t seed) {
     SVOD_CHECK(onDevices_.copyConstants());
     run_->restoredMemory();
   }
+  if (isReset_) SVOD_CHECK(sendStates());
   SVOD_CHECK(run_->execute(pool_, seed));
   return checkExpectations();
 }

@@ -27,7 +27,10 @@ class Instance {
   void* state(size_t index) const { return pointers_[loaded_->plan().states[index].buffer]; }
   /// Copies of an intermediate, by its index, go to `data`; null ends them.
   Status probe(size_t index, void* data, uint64_t bytes);
-  void resetStates() { fillStates(false); }
+  /// States on devices follow at the beginning of the next run.
+  void resetStates();
+  /// Moves the state with its contents to `data` on a device, or for the host back to memory of the instance.
+  Status bindState(size_t index, DeviceId device, void* data);
   /// execute() in two halves: checks everything and fixes what the run gets, then runs.
   Status prepare();
   Status runPrepared(uint64_t seed);
@@ -43,6 +46,7 @@ class Instance {
   Status allocateSeparately(const svod_memory& memory);
   /// `isZero`: all memory of states is zero already.
   void fillStates(bool isZero);
+  Status sendStates();
   void placeExternal();
   void chooseHugePages();
   Status checkExpectations() const;
@@ -55,9 +59,15 @@ class Instance {
   DeviceMemory onDevices_;
   std::vector<MemoryBlock> blocks_;  // arenas, that of the host first, and states
   std::vector<void*> pointers_;      // by BufferId
-  std::vector<uint64_t> sizes_;      // by BufferId: bytes that are really there
-  bool usesHugePages_ = false;       // in a vast arena
-  uint64_t prepared_ = UINT64_MAX;   // the version of the bindings run_ was prepared for
+  struct StatePlace {
+    void* own = nullptr;  // of the instance
+    DeviceId device = 0;
+  };
+  std::vector<StatePlace> states_;  // by state
+  bool isReset_ = false;            // what is on devices is not yet
+  std::vector<uint64_t> sizes_;     // by BufferId: bytes that are really there
+  bool usesHugePages_ = false;      // in a vast arena
+  uint64_t prepared_ = UINT64_MAX;  // the version of the bindings run_ was prepared for
 };
 
 }  // namespace svod

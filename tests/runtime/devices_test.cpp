@@ -231,7 +231,7 @@ TEST_CASE("inputs and outputs on a device stay there between runs, and only what
     CHECK(bindings.bindOutput(0, static_cast<float*>(memory[0]) + 4, 64, 1));
     CHECK_THAT(bindings.complete().error().message, Catch::Contains("overlapping"));
     CHECK_THAT(bindings.bindInput(0, nullptr, {&shape, 1}, memory[0], 2).error().message,
-               Catch::Contains("input 'x' cannot be on device 'd2': its steps are not only copies to there"));
+               Catch::Contains("input 'x' cannot be on device 'd2': the plan does more with it than copies"));
     CHECK_THAT(bindings.bindOutput(1, memory[0], 64, 1).error().message,
                Catch::Contains("output 'z' cannot be on device 'd1'"));
     for (void* each : memory) s.devices[0]->release(each, 64);
@@ -251,6 +251,67 @@ TEST_CASE("inputs and outputs on a device stay there between runs, and only what
   execute(instance);
   CHECK(out == std::vector<float>(16, 4));
   CHECK(other == std::vector<float>(16, 8));
+}
+
+TEST_CASE("a state stays on a device between runs, with what it held, and comes back") {
+  TempFolder folder;
+  PlanBuilder b;
+  b.plan.devices.push_back({"d1", DeviceKind::Cpu, 0});
+  const Expr n = 8;
+  const BufferId s = b.state("s", 8), t = b.state("t", 8), y = b.output("y", 8, n);
+  b.device = 1;
+  const BufferId a = b.arena("a", 8);
+  b.step(Copy{a, s, 32});
+  b.launch("k_add_value", {a}, {RW}, {n, Expr(1)});
+  b.step(Copy{s, a, 32});
+  b.step(Copy{y, a, 32});
+  b.launch("k_add_value", {t}, {RW}, {n, Expr(1)});
+  b.write(folder / "p");
+  for (size_t threads : {1u, 2u}) {
+    Separate device(folder / "p", 3, threads);
+    Instance& instance = *device.instance;
+    std::vector<float> out(8);
+    void* const memory = *device.devices[0]->allocate(32);
+    float value = 0;
+    const auto run = [&] {
+      CHECK(instance.bindings().bindOutput(0, out.data(), 32));
+      const Status status = instance.execute(0);
+      if (!status) FAIL(toText(status.error()));
+      value = value * 2 + 1;
+      CHECK(out == std::vector<float>(8, value));
+    };
+    run();
+    CHECK(instance.bindState(0, 1, memory));
+    CHECK(instance.state(0) == memory);
+    const uint64_t before = device.devices[0]->transfers();
+    for (int i = 0; i < 4; i++) run();
+    CHECK(device.devices[0]->transfers() - before == 4);  // the output
+    CHECK(instance.bindState(0, 0, nullptr));
+    CHECK(static_cast<float*>(instance.state(0))[7] == value);
+    run();
+    CHECK(instance.bindState(0, 1, memory));
+    instance.resetStates();
+    value = 0;
+    run();
+    run();
+    device.devices[0]->failAfter(0, true);
+    CHECK_FALSE(instance.execute(0));
+    instance.resetStates();
+    value = 0;
+    run();
+    CHECK_THAT(instance.bindState(1, 1, memory).error().message, Catch::Contains("state 't' cannot be on device 'd1'"));
+    device.devices[0]->release(memory, 32);
+  }
+  const PlanHandle plan = loadPlan(folder / "p");
+  const InstanceHandle instance = makeInstance(plan);
+  std::vector<float> out(8), there(8, 5);
+  bindOut(instance, 0, out);
+  execute(instance);
+  CHECK(svod_bind_device_state(instance.get(), 0, 1, nullptr, nullptr) == 1);
+  CHECK(svod_bind_device_state(instance.get(), 0, 1, there.data(), nullptr) == 0);
+  CHECK(there[7] == 1);
+  execute(instance);
+  CHECK(there == std::vector<float>(8, 3));
 }
 
 TEST_CASE("the arena of a lent device is reserved there and not on the host") {

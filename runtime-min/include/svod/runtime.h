@@ -225,7 +225,12 @@ SVOD_API int svod_get_shape(svod_instance* instance, svod_kind kind, size_t inde
 
 /* The memory of a state: may be read and written between runs. NULL when there is no such index. */
 SVOD_API void* svod_state_data(svod_instance* instance, size_t index);
-/* Gives all states their first contents again. */
+/* Moves a state, with what it holds, to `data` on a device of the plan, where it stays between runs, or with device 0
+ * back to memory of the instance. As for inputs and outputs, only where the plan does nothing with it but copy it to
+ * and from that device. `data` has room for its max_bytes, and svod_state_data is that address then. */
+SVOD_API int svod_bind_device_state(svod_instance* instance, size_t index, size_t device, void* data,
+                                    svod_error* error);
+/* Gives all states their first contents again; those on devices get them at the beginning of the next run. */
 SVOD_API void svod_reset_states(svod_instance* instance);
 
 typedef struct svod_execute_options {
