@@ -85,18 +85,26 @@ UOp fedFrom(Graph& graph, UOp nest, std::span<const UOp> stores) {
   return substitute(graph, nest, from, to);
 }
 
-/// The same nest with reduce loops of its own.
-UOp withOwnReduces(Graph& graph, UOp nest, UOp beside) {
+/// Which reduce loops of a nest get ids of their own beside another one: all of them, or those whose id is that of
+/// another loop there. The same loop in both is one.
+enum class OwnIds : uint8_t { All, Clashing };
+UOp withOwnReduces(Graph& graph, UOp nest, UOp beside, OwnIds own) {
   uint32_t id = 0;
+  std::map<uint32_t, UOp> others;
+  auto isOwn = [&](UOp range) {
+    const auto other = others.find(range.argAs<AxisArg>().id);
+    return own == OwnIds::All || (other != others.end() && other->second != range);
+  };
   for (UOp n : toposort(beside))
-    if (n.op() == Op::Range) id = std::max(id, n.argAs<AxisArg>().id + 1);
+    if (n.op() == Op::Range) others.emplace(n.argAs<AxisArg>().id, n);
   std::vector<UOp> from, to;
   for (UOp n : toposort(nest)) {
     if (n.op() != Op::Range) continue;
     const AxisArg& axis = n.argAs<AxisArg>();
     id = std::max(id, axis.id + 1);
-    if (axis.type == AxisType::Reduce) from.push_back(n);
+    if (axis.type == AxisType::Reduce && isOwn(n)) from.push_back(n);
   }
+  if (!others.empty()) id = std::max(id, others.rbegin()->first + 1);
   for (UOp n : from) to.push_back(graph.range(n.src(0), id++, AxisType::Reduce));
   return substitute(graph, nest, from, to);
 }
@@ -191,7 +199,8 @@ class Siblings {
 
     auto graph = std::make_unique<Graph>();
     ScheduleItem joined = first;
-    const UOp nest = graph->clone(*a), loading = withArgs(*graph, *b, second, joined);
+    const UOp nest = graph->clone(*a);
+    const UOp loading = withOwnReduces(*graph, withArgs(*graph, *b, second, joined), nest, OwnIds::Clashing);
     const std::vector<UOp> stores = storesOf(nest);
     const UOp other = fedFrom(*graph, loading, stores);
     if (!other) return false;
@@ -203,7 +212,7 @@ class Siblings {
         name, {{"join", costOf(sink)}, {"apart", apart}}, 0, "both read the same memory in equal loops"};
     if (decisions_.decide(decision) == 1) return false;
     if (other != loading)
-      sink = bothNests(*graph, nest, fedFrom(*graph, withOwnReduces(*graph, loading, nest), stores));
+      sink = bothNests(*graph, nest, fedFrom(*graph, withOwnReduces(*graph, loading, nest, OwnIds::All), stores));
     markAccesses(joined, sink);
     joined.label += "_" + second.label;
     joined.kernel = addKernel(s_, kernelOf_, std::move(graph), sink, joined.label);

@@ -2,6 +2,7 @@
 #include "schedule/siblings.h"
 
 #include <catch2/catch.hpp>
+#include <map>
 
 #include "common/model_text.h"
 #include "schedule/checked.h"
@@ -43,6 +44,21 @@ TEST_CASE("a reduction that uses another one of the same rows is computed with i
                  "output s = sum(a - flip(m, axes=[0]), axes=1)\n") == 2);
   CHECK(launches("input a: f16[9, 40]\nm = reduce_max(a, axes=1, keepdims=true)\noutput m\n"
                  "output s = sum(a - m, axes=1)\n") == 2);
+}
+
+TEST_CASE("one kernel of two has an id for each of its loops") {
+  const Schedule schedule = scheduled(
+      "input x: f32[8, 8]\ninput i: i32\np = floormod(expand(reshape(i, shape=[1, 1]), shape=[6, 6]), 8)\n"
+      "g = gather_at(x, p, p)\nq = prod(shrink(g, offset=[0, 3], size=[4, 3]))\nb = sum(g)\n"
+      "output y = max(contiguous(q), b)\noutput z = -b\n");
+  size_t loops = 0;
+  for (const ScheduleItem& item : schedule.items) {
+    std::map<uint32_t, UOp> known;
+    for (UOp n : toposort(schedule.kernels[static_cast<size_t>(item.kernel)].sink))
+      if (n.op() == Op::Range) CHECK(known.emplace(n.argAs<AxisArg>().id, n).first->second == n);
+    loops = std::max(loops, known.size());
+  }
+  CHECK(loops == 4);  // 4 x 3 of the product and 6 x 6 of the sum are in one kernel
 }
 
 TEST_CASE("kernels stay apart that share too little or cannot move") {
