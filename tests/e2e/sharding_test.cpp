@@ -141,6 +141,146 @@ TEST_CASE("a sum over parts on several devices is the same on all of them") {
     }
 }
 
+namespace {
+
+/// "a, b" for two devices.
+std::string namesOf(size_t devices) {
+  std::string out;
+  for (size_t i = 0; i < devices; ++i) out += (i ? ", " : "") + kNames[i];
+  return out;
+}
+
+/// `p0, p1 = OP, devices="a, b")` for OP such as "shard(x, axis=1".
+std::string asParts(size_t devices, const std::string& prefix, const std::string& op) {
+  return parts(devices, prefix, ", ") + " = " + op + ", devices=\"" + namesOf(devices) + "\")\n";
+}
+
+/// One line for each device, in which # is its number.
+std::string onEach(size_t devices, const std::string& line) {
+  return lines(devices, [&](size_t i, auto&) {
+    std::string out;
+    for (char c : line) out += c == '#' ? std::to_string(i) : std::string(1, c);
+    return out;
+  });
+}
+
+std::string joined(size_t devices, const std::string& prefix, int axis) {
+  return "output y = unshard(" + parts(devices, prefix, ", ") + ", axis=" + std::to_string(axis) + ")\n";
+}
+
+/// What is computed on one device, and the same in parts, for a number of devices.
+struct Sharded {
+  const char* name;
+  std::string head, whole;
+  std::string (*parts)(size_t devices);
+};
+
+const std::string kTwo = "var n in [0, 9]\ninput x: f32[n, 6]\ninput z: f32[n, 6]\n";
+
+const Sharded kSharded[] = {
+    {"elementwise, both operands cut alike", kTwo, "output y = relu(x - z) * 2\n",
+     [](size_t d) {
+       return asParts(d, "x", "shard(x") + asParts(d, "z", "shard(z") + onEach(d, "r# = relu(x# - z#) * 2") +
+              joined(d, "r", 0);
+     }},
+    {"a sum along the axis that is cut", kTwo, "output y = sum(x, axes=[1])\n",
+     [](size_t d) {
+       return asParts(d, "x", "shard(x, axis=1") + onEach(d, "s# = sum(x#, axes=[1])") +
+              asParts(d, "r", "all_reduce(" + parts(d, "s", ", ")) + "output y = copy(r0, device=cpu)\n";
+     }},
+    {"a sum along another axis", kTwo, "output y = sum(x, axes=[1])\n",
+     [](size_t d) { return asParts(d, "x", "shard(x") + onEach(d, "s# = sum(x#, axes=[1])") + joined(d, "s", 0); }},
+    {"a maximum along the axis that is cut", "input x: f32[5, 6]\nvar n in [0, 9]\n",
+     "output y = fold(x, with=max, axes=[1])\n",
+     [](size_t d) {
+       return asParts(d, "x", "shard(x, axis=1") + onEach(d, "s# = fold(x#, with=max, axes=[1])") +
+              asParts(d, "r", "all_reduce(" + parts(d, "s", ", ") + ", op=max") + "output y = copy(r" +
+              std::to_string(d - 1) + ", device=cpu)\n";
+     }},
+    {"a product with rows and a copy of the weights everywhere", kProduct, "output y = x @ w\n",
+     [](size_t d) {
+       return asParts(d, "x", "shard(x") + asParts(d, "w", "replicate(w") + onEach(d, "p# = x# @ w#") +
+              joined(d, "p", 0);
+     }},
+    {"a product with columns", kProduct, "output y = x @ w\n",
+     [](size_t d) {
+       return asParts(d, "x", "replicate(x") + asParts(d, "w", "shard(w, axis=1") + onEach(d, "p# = x# @ w#") +
+              joined(d, "p", 1);
+     }},
+    {"a product with terms", kProduct, "output y = tanh(x @ w)\n",
+     [](size_t d) {
+       return asParts(d, "x", "shard(x, axis=1") + asParts(d, "w", "shard(w") + onEach(d, "p# = x# @ w#") +
+              asParts(d, "r", "all_reduce(" + parts(d, "p", ", ")) + "output y = copy(tanh(r1), device=cpu)\n";
+     }},
+    {"two layers, columns then terms, as tensor parallel networks have them", kProduct + "input v: f32[7, 4]\n",
+     "output y = relu(x @ w) @ v\n",
+     [](size_t d) {
+       return asParts(d, "x", "replicate(x") + asParts(d, "w", "shard(w, axis=1") + asParts(d, "v", "shard(v") +
+              onEach(d, "p# = relu(x# @ w#) @ v#") + asParts(d, "r", "all_reduce(" + parts(d, "p", ", ")) +
+              "output y = copy(r0, device=cpu)\n";
+     }},
+    {"parts permuted", kTwo, "output y = transpose(x) + transpose(z)\n",
+     [](size_t d) {
+       return asParts(d, "x", "shard(x") + asParts(d, "z", "shard(z") +
+              onEach(d, "t# = transpose(x#) + transpose(z#)") + joined(d, "t", 1);
+     }},
+    {"parts reshaped and cut along the axis that stays whole", kTwo,
+     "output y = reshape(x, shape=[n, 2, 3])[:, :, 1:3] * 2\n",
+     [](size_t d) {
+       return asParts(d, "x", "shard(x, axis=1") +
+              asParts(d, "w", "replicate(unshard(" + parts(d, "x", ", ") + ", axis=1)") +
+              onEach(d, "r# = reshape(w#, shape=[n, 2, 3])[:, :, 1:3] * 2") + asParts(d, "s", "shard(r0, axis=2") +
+              joined(d, "s", 2);
+     }},
+    {"a softmax over the axis that is cut", "input x: f32[5, 7]\nvar n in [0, 9]\n", "output y = softmax(x, axis=1)\n",
+     [](size_t d) {
+       return asParts(d, "x", "shard(x, axis=1") + onEach(d, "m# = fold(x#, with=max, axes=[1], keepdims=true)") +
+              asParts(d, "g", "all_reduce(" + parts(d, "m", ", ") + ", op=max") + onEach(d, "e# = exp(x# - g#)") +
+              onEach(d, "s# = sum(e#, axes=[1], keepdims=true)") +
+              asParts(d, "t", "all_reduce(" + parts(d, "s", ", ")) + onEach(d, "r# = e# / t#") + joined(d, "r", 1);
+     }},
+};
+
+}  // namespace
+
+TEST_CASE("sharded values, reduced and joined by the ops for them, equal one device") {
+  for (const Sharded& row : kSharded) {
+    INFO(row.name);
+    checkAll(row.head, row.whole, row.parts);
+  }
+}
+
+TEST_CASE("parts that do not fit the devices are errors") {
+  const auto says = [](const std::string& line) {
+    auto file = parseGraph("svod 1\ninput x: f32[4, 6]\ninput z: f32[4, 5]\n" + line, "test");
+    REQUIRE(file);
+    LoadOptions options;
+    options.devices = {"a", "b"};
+    Result<Model> model = buildModel(*file, options);
+    REQUIRE(!model);
+    return model.error().message;
+  };
+  CHECK_THAT(says("p, q = shard(x, devices=\"a, mars\")\noutput y = p\n"), Catch::Contains("no device 'mars'"));
+  CHECK_THAT(says("p, q = all_reduce(x, x, devices=\"a\")\noutput y = p\n"), Catch::Contains("2 parts for 1 devices"));
+  CHECK_THAT(says("p, q = all_reduce(x, z, devices=\"a, b\")\noutput y = p\n"), Catch::Contains("must be equal"));
+  CHECK_THAT(says("output y = unshard(x, z)\n"), Catch::Contains("all dims but axis 0 must be equal"));
+}
+
+TEST_CASE("all devices get the same bits of what is reduced") {
+  Model model = modelOn("input x: f32[9, 5]\n" + asParts(3, "x", "shard(x") + onEach(3, "p# = sum(exp(x#), axes=[0])") +
+                            asParts(3, "r", "all_reduce(" + parts(3, "p", ", ")) +
+                            "output u = copy(r0, device=cpu)\noutput v = copy(r1, device=cpu)\n"
+                            "output w = copy(r2, device=cpu)\n",
+                        3);
+  RunOptions options;
+  options.execute.deviceSeed = 5;
+  auto results = runPlan(model, bindingsOf(model, 0), options);
+  if (!results) FAIL(toText(results.error()));
+  const size_t last = results->size() - 1;
+  CHECK((*results)[last].data == (*results)[last - 1].data);
+  CHECK((*results)[last].data == (*results)[last - 2].data);
+}
+
 TEST_CASE("equal parts share one kernel, whatever device they are on") {
   const std::string text = lines(3, [](size_t i, auto&) {
     return "y" + std::to_string(i) + " = tanh(sum(" + shard("x", 0, "9", i, 3) + ", axes=[1]))";
