@@ -69,7 +69,8 @@ Status emitCode(CompiledKernel& kernel, UOp lowered, const CompileOptions& optio
   SVOD_TRY(kernel.linear, linearize(*kernel.graph, lowered, kernel.name, options.numerics));
   for (int slot : kernel.inPlace)
     if (static_cast<size_t>(slot) < kernel.linear.params.size()) kernel.linear.params[slot].inPlace = true;
-  SVOD_TRY(kernel.desc, describeKernel(kernel.linear, kernel.ast, toText(optsOf(kernel.choice)), kernel.layouts));
+  SVOD_TRY(kernel.desc, describeKernel(kernel.linear, kernel.ast, toText(optsOf(kernel.choice)), kernel.layouts,
+                                       options.target->deviceKind != DeviceKind::Cpu));
   return options.target->emitKernel(kernel, options);
 }
 
@@ -174,6 +175,7 @@ PlanOptions planOptions(const CompileOptions& options) {
   PlanOptions plan;
   plan.name = options.name;
   plan.memory = options.memory;
+  plan.deviceKind = options.target->deviceKind;
   plan.target = std::visit([](const auto& m) { return recordOf(m); }, options.machine);
   plan.target.numerics = toText(options.numerics);
   plan.target.compiler = "svod " + std::string(kVersion);

@@ -19,6 +19,29 @@ KernelArg describe(UOp param, const KernelParam& use, std::span<const ConstantLa
   return arg;
 }
 
+/// Hardware indices are gidx0..2 of workgroups and lidx0..2 of their threads, x first; the others have one value.
+Result<Grid> gridOf(const LinearKernel& linear, std::span<const std::string> values) {
+  Grid grid;
+  grid.sharedBytes = static_cast<uint64_t>(linear.scratchBytes);
+  grid.images = {{0, 0, 0}};
+  for (UOp op : linear.ops) {
+    if (op.op() != Op::Special) continue;
+    const std::string_view name = op.argAs<VarArg>().name;
+    const auto axis = static_cast<size_t>(name.back() - '0');
+    SVOD_TRY(Expr extent, toExpr(op.src(0), values));
+    if (name.starts_with("gidx")) {
+      grid.groups.at(axis) = std::move(extent);
+      continue;
+    }
+    const std::optional<int64_t> threads = extent.constant();
+    if (!threads)
+      return fail(Diag::Unsupported, "the threads of a workgroup would be " + toText(extent, values),
+                  "split the axis with opts, such as local(0,32)");
+    grid.threads.at(axis) = static_cast<uint64_t>(*threads);
+  }
+  return grid;
+}
+
 }  // namespace
 
 ElementType storedType(DType dtype) {
@@ -26,14 +49,18 @@ ElementType storedType(DType dtype) {
 }
 
 Result<KernelDesc> describeKernel(const LinearKernel& linear, UOp ast, std::string opts,
-                                  std::span<const ConstantLayout> layouts) {
+                                  std::span<const ConstantLayout> layouts, bool hasGrid) {
   KernelDesc k;
   k.symbol = k.name = linear.name;
   k.opts = std::move(opts);
-  k.scratchBytes = static_cast<uint64_t>(linear.scratchBytes);
   for (UOp v : linear.variables) k.values.emplace_back(v.argAs<VarArg>().name);
-  if (linear.threadRange) {
-    SVOD_TRY(k.tiles, toExpr(linear.threadRange.src(0), k.values));
+  if (hasGrid) {
+    SVOD_TRY(k.grid, gridOf(linear, k.values));
+  } else {
+    k.scratchBytes = static_cast<uint64_t>(linear.scratchBytes);
+    if (linear.threadRange) {
+      SVOD_TRY(k.tiles, toExpr(linear.threadRange.src(0), k.values));
+    }
   }
   // The arguments are those of the scheduled kernel: code may use fewer, and see another storage dtype.
   std::vector<UOp> params;

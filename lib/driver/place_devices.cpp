@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+
+#include "driver/stand_ins.h"
 
 namespace svod {
 
@@ -10,7 +13,8 @@ namespace {
 class Placer {
  public:
   Placer(Plan& plan, std::span<const std::optional<DeviceId>> asked)
-      : plan_(plan), asked_(asked), deviceOf_(plan.buffers.size()), isTouched_(plan.buffers.size(), false) {
+      : plan_(plan), asked_(asked), standIns_(plan), deviceOf_(plan.buffers.size()),
+        isTouched_(plan.buffers.size(), false) {
     for (BufferId id = 0; id < plan.buffers.size(); id++) {
       const Place place = plan.buffers[id].place;
       isTouched_[id] = place == Place::Input || place == Place::State || place == Place::Constant;
@@ -20,6 +24,7 @@ class Placer {
     for (const Step& step : plan.steps)
       if (const auto* loop = std::get_if<Loop>(&step.action); loop != nullptr && loop->condition)
         deviceOf_[base(*loop->condition)] = 0;
+    findWeights();
   }
 
   void run() {
@@ -30,25 +35,62 @@ class Placer {
     };
     std::vector<Open> open;
     const auto close = [&](size_t step) {
-      for (; !open.empty() && open.back().end == step; open.pop_back())
+      for (; !open.empty() && open.back().end == step; open.pop_back()) {
         std::get<Loop>(plan_.steps[open.back().loop].action).length =
             static_cast<uint32_t>(plan_.steps.size() - open.back().loop - 1);
+        standIns_.leaveLoop();
+      }
     };
     for (size_t i = 0; i < steps.size(); i++) {
       close(i);
       isRepeated_ = !open.empty();
       add(steps[i], asked_[i]);
-      if (const auto* loop = std::get_if<Loop>(&steps[i].action))
+      if (const auto* loop = std::get_if<Loop>(&steps[i].action)) {
         open.push_back({static_cast<StepId>(plan_.steps.size() - 1), i + 1 + loop->length});
+        standIns_.enterLoop(std::span(steps).subspan(i + 1, loop->length));
+      }
     }
     close(steps.size());
     for (BufferId id = 0; id < plan_.buffers.size(); id++)
       if (plan_.buffers[id].place == Place::Arena) plan_.buffers[id].device = deviceOf_[id].value_or(0);
+    for (const auto& [copy, weight] : weightOf_) plan_.buffers[copy].shape = {0}, plan_.buffers[copy].bytes = 0;
   }
 
  private:
   BufferId base(BufferId id) const { return plan_.buffers[id].place == Place::View ? plan_.buffers[id].base : id; }
   bool isConstant(BufferId id) const { return plan_.buffers[base(id)].place == Place::Constant; }
+
+  /// Copies of weights to a device that nothing changes: weights are on every device, and no run copies them. What is
+  /// looked into by views, or by the host at the ends of runs and iterations, keeps its place.
+  void findWeights() {
+    std::map<BufferId, int> writers;
+    for (const Step& step : plan_.steps) {
+      if (const auto* copy = std::get_if<Copy>(&step.action)) writers[base(copy->dst)]++;
+      if (const auto* launch = std::get_if<Launch>(&step.action))
+        for (size_t i = 0; i < launch->buffers.size(); i++)
+          if (writes(plan_.kernels[launch->kernel].args[i].mode)) writers[base(launch->buffers[i])]++;
+      if (const auto* call = std::get_if<HostCall>(&step.action))
+        for (const HostArg& arg : call->args)
+          if (writes(arg.mode)) writers[base(arg.buffer)]++;
+    }
+    std::set<BufferId> isBase;
+    for (const BufferDesc& buffer : plan_.buffers)
+      if (buffer.place == Place::View) isBase.insert(buffer.base);
+    for (const Step& step : plan_.steps) {
+      const auto* copy = std::get_if<Copy>(&step.action);
+      if (copy == nullptr) continue;
+      const BufferDesc& to = plan_.buffers[copy->dst];
+      const bool isOwn = to.place == Place::Arena && !deviceOf_[copy->dst] && !isBase.contains(copy->dst);
+      const BufferId from = weightOf(copy->src);
+      if (isOwn && writers[copy->dst] == 1 && plan_.buffers[from].place == Place::Constant &&
+          plan_.buffers[from].dtype == to.dtype && plan_.buffers[from].bytes >= to.bytes)
+        weightOf_[copy->dst] = from;
+    }
+  }
+  BufferId weightOf(BufferId id) const {
+    const auto found = weightOf_.find(id);
+    return found == weightOf_.end() ? id : found->second;
+  }
 
   void add(Step step, std::optional<DeviceId> asked) {
     if (auto* launch = std::get_if<Launch>(&step.action)) {
@@ -57,7 +99,8 @@ class Placer {
       for (const KernelArg& arg : args) modes.push_back(arg.mode);
       std::vector<BufferId*> buffers;
       for (BufferId& id : launch->buffers) buffers.push_back(&id);
-      return addOn(homeOf(launch->buffers), asked, step, buffers, modes);
+      const bool hasGrid = plan_.kernels[launch->kernel].grid.has_value();
+      return addOn(homeOf(launch->buffers, hasGrid ? 1 : 0), asked, step, buffers, modes);
     }
     if (auto* call = std::get_if<HostCall>(&step.action)) {
       std::vector<Mode> modes;
@@ -65,48 +108,61 @@ class Placer {
       for (HostArg& arg : call->args) modes.push_back(arg.mode), buffers.push_back(&arg.buffer);
       return addOn(0, {}, step, buffers, modes);
     }
-    if (const auto* copy = std::get_if<Copy>(&step.action)) {
+    if (auto* copy = std::get_if<Copy>(&step.action)) {
       std::optional<DeviceId>& to = deviceOf_[base(copy->dst)];
       if (!to) to = asked.value_or(deviceOf_[base(copy->src)].value_or(0));
+      if (weightOf_.contains(copy->dst)) return;
+      copy->src = weightOf(copy->src);
       isTouched_[base(copy->dst)] = true;
+      standIns_.wrote(copy->dst, {});
     }
     plan_.steps.push_back(std::move(step));
   }
 
-  DeviceId homeOf(std::span<const BufferId> buffers) const {
+  DeviceId homeOf(std::span<const BufferId> buffers, DeviceId usual) const {
     for (BufferId id : buffers)
       if (deviceOf_[base(id)].value_or(0) != 0) return *deviceOf_[base(id)];
-    return 0;
+    return usual;
   }
 
   /// The step with all its buffers on `home`. New values stay there unless another device is asked for.
   void addOn(DeviceId home, std::optional<DeviceId> asked, Step& step, std::span<BufferId* const> buffers,
              std::span<const Mode> modes) {
-    std::map<BufferId, BufferId> stand;  // in for those on other devices
     std::vector<Step> after;
+    std::vector<std::pair<BufferId, std::optional<DeviceId>>> written;
     for (size_t i = 0; i < buffers.size(); i++) {
       BufferId& id = *buffers[i];
+      id = weightOf(id);
       const BufferId owner = base(id);
       const bool isNew = !deviceOf_[owner] && !isConstant(id);
       if (isNew) deviceOf_[owner] = writes(modes[i]) ? asked.value_or(home) : home;
       if (isConstant(id) || *deviceOf_[owner] == home) {
         isTouched_[owner] = isTouched_[owner] || writes(modes[i]);
+        if (writes(modes[i])) written.emplace_back(id, std::nullopt);
         continue;
       }
-      const auto [at, isFirst] = stand.try_emplace(id, static_cast<BufferId>(plan_.buffers.size()));
-      if (isFirst) addStandIn(id, home);
-      // What the step leaves as it is must be there afterwards, too; in a loop an earlier iteration may have written
-      // it.
-      const bool isKept = isTouched_[owner] || isRepeated_;
-      if (isFirst && isKept) plan_.steps.push_back({{}, Copy{at->second, id, bytesOf(id)}});
+      const BufferId standIn = standInOf(id, home);
       if (writes(modes[i])) {
-        after.push_back({{}, Copy{id, at->second, bytesOf(id)}});
+        after.push_back({{}, Copy{id, standIn, bytesOf(id)}});
         isTouched_[owner] = true;
+        written.emplace_back(id, home);
       }
-      id = at->second;
+      id = standIn;
     }
     plan_.steps.push_back(std::move(step));
     plan_.steps.insert(plan_.steps.end(), after.begin(), after.end());
+    for (const auto& [id, updated] : written) standIns_.wrote(id, updated);
+  }
+
+  /// With what the buffer holds.
+  BufferId standInOf(BufferId id, DeviceId device) {
+    if (const std::optional<BufferId> known = standIns_.find(id, device)) return *known;
+    const auto standIn = static_cast<BufferId>(plan_.buffers.size());
+    addStandIn(id, device);
+    // What the step leaves as it is must be there afterwards, too; in a loop an earlier iteration may have written it.
+    if (isTouched_[base(id)] || isRepeated_) plan_.steps.push_back({{}, Copy{standIn, id, bytesOf(id)}});
+    standIns_.add(id, device, standIn);
+    return standIn;
   }
 
   void addStandIn(BufferId id, DeviceId device) {
@@ -135,6 +191,8 @@ class Placer {
 
   Plan& plan_;
   std::span<const std::optional<DeviceId>> asked_;
+  StandIns standIns_;
+  std::map<BufferId, BufferId> weightOf_;          // the weight that a copy of it is on its device
   std::vector<std::optional<DeviceId>> deviceOf_;  // by buffer; none yet, or a constant
   std::vector<bool> isTouched_;                    // by buffer: holds something
   bool isRepeated_ = false;                        // the step stands in a loop

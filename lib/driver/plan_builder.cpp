@@ -24,7 +24,9 @@ class PlanBuilder {
     plan_.name = options.name;
     plan_.target = options.target;
     for (const std::string& name : std::span(model.devices).subspan(1))
-      plan_.devices.push_back({name, DeviceKind::Cpu, 0});
+      plan_.devices.push_back({name, options.deviceKind, 0});
+    if (options.deviceKind != DeviceKind::Cpu && plan_.devices.size() == 1)
+      plan_.devices.push_back({options.deviceKind, options.deviceKind, 0});
   }
 
   Result<Plan> build(const PlanOptions& options) {

@@ -16,6 +16,7 @@ struct PlanOptions {
   std::string name;
   TargetRecord target;
   MemoryMode memory = MemoryMode::Arena;
+  std::string deviceKind = DeviceKind::Cpu;  // of devices besides the host; with another kind there is at least one
 };
 
 struct PlannedKernel {

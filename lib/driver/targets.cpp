@@ -6,6 +6,7 @@
 #include "schedule/graph_passes.h"
 #include "support/suggest.h"
 #include "target/c/print_c.h"
+#include "target/emulated/thread_text.h"
 #include "target/llvm/emit.h"
 #include "target/target.h"
 #include "toolchain/object.h"
@@ -95,11 +96,44 @@ Status joinSource(Compilation& c, const CompileOptions& options) {
   return {};
 }
 
+// ---- emulated: what one thread of a workgroup does, as text. It shows kernels with a grid without a GPU.
+
+constexpr const char* kEmulated = "emulated";
+constexpr const char* kSmallGrid = "small";
+
+Result<Machine> smallGrid(std::string_view, std::string_view processor) {
+  if (!processor.empty() && processor != kSmallGrid)
+    return fail(Diag::Usage, "target emulated has no processor '" + std::string(processor) + "'",
+                "leave --cpu out, or give small");
+  GpuTarget gpu;
+  gpu.name = kSmallGrid, gpu.family = GpuFamily::Metal, gpu.generation = 7;
+  gpu.limits = {{65535, 65535, 65535}, {64, 64, 64}}, gpu.maxThreads = 64, gpu.sharedBytes = 32 << 10, gpu.units = 4;
+  return Machine(std::move(gpu));
+}
+
+Caps gridCaps(const Machine& machine, Numerics numerics) { return capsOf(std::get<GpuTarget>(machine), numerics); }
+LegalizeOptions gridOps(const Machine&, Numerics numerics) { return {.numerics = numerics, .narrowIndex = true}; }
+
+Status printThread(CompiledKernel& kernel, const CompileOptions& options) {
+  SVOD_TRY(kernel.code, threadText(*kernel.graph, kernel.linear));
+  if (options.keepSource) kernel.source = kernel.code;
+  return {};
+}
+
+Status joinThreads(Compilation& c, const CompileOptions&) {
+  if (c.kernels.empty()) return {};
+  for (CompiledKernel& k : c.kernels) c.code += std::exchange(k.code, {});
+  c.files.push_back({"kernels.uop", FileKind::Image, {bytesOf(c.code)}, {kEmulated, kSmallGrid, 1}});
+  return {};
+}
+
 constexpr Target kTargets[] = {
     {"cpu", "native code for a CPU, through LLVM; kernels.so", processor, nativeCaps, nativeOps, kernelPasses,
-     emitObjectOf, linkObjects},
+     emitObjectOf, linkObjects, DeviceKind::Cpu},
     {"c", "portable C11 source, kernels.c; with --cc also kernels.so built from it", processor, portableCaps,
-     portableOps, kernelPasses, printKernel, joinSource},
+     portableOps, kernelPasses, printKernel, joinSource, DeviceKind::Cpu},
+    {"emulated", "workgroups of threads as text, kernels.uop, for a device that interprets it", smallGrid, gridCaps,
+     gridOps, gridKernelPasses, printThread, joinThreads, kEmulated},
 };
 
 }  // namespace

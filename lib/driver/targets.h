@@ -10,6 +10,7 @@
 #include "lower/legalize.h"
 #include "machine/machine.h"
 #include "pass/pass.h"
+#include "plan/plan.h"
 #include "support/result.h"
 
 namespace svod {
@@ -31,6 +32,8 @@ struct Target {
   Status (*emitKernel)(CompiledKernel& kernel, const CompileOptions& options);
   /// Joins the kernels' code into the plan's files.
   Status (*finish)(Compilation& compilation, const CompileOptions& options);
+  /// What runs it, as DeviceDesc::kind. Kernels of any kind but cpu have a grid, and run on devices besides the host.
+  std::string_view deviceKind;
 };
 
 std::span<const Target> targets();

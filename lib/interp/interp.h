@@ -2,6 +2,7 @@
 // in strict mode compiled plans must agree with it bit for bit outside transcendentals (docs/semantics.md).
 // Functions here share nothing and may run on several threads at once.
 #pragma once
+#include <array>
 #include <functional>
 #include <map>
 #include <string>
@@ -56,5 +57,13 @@ Status interpretKernel(UOp sink, std::span<HostTensor> buffers, const VariableVa
 /// [tileBegin, tileEnd), the whole range when tileEnd is negative.
 Status interpretLinear(const LinearKernel& kernel, std::span<HostTensor> buffers, const VariableValues& variables,
                        int64_t tileBegin = 0, int64_t tileEnd = -1);
+
+/// The workgroups of a launch and the threads of each, x first.
+struct LaunchExtents {
+  std::array<int64_t, 3> groups = {1, 1, 1}, threads = {1, 1, 1};
+};
+/// The same with these extents, whatever those of the kernel's Specials are: as a device is told them.
+Status interpretLinear(const LinearKernel& kernel, std::span<HostTensor> buffers, const VariableValues& variables,
+                       const LaunchExtents& extents);
 
 }  // namespace svod

@@ -70,8 +70,8 @@ std::vector<size_t> warpOrder(const std::vector<std::string_view>& names, const 
 class LinearInterpreter {
  public:
   LinearInterpreter(const PreparedKernel& program, std::span<HostTensor> buffers, const VariableValues& variables,
-                    std::pair<int64_t, int64_t> tiles)
-      : program_(program), buffers_(buffers), variables_(variables), tiles_(tiles) {}
+                    std::pair<int64_t, int64_t> tiles, const LaunchExtents* extents = nullptr)
+      : program_(program), buffers_(buffers), variables_(variables), tiles_(tiles), extents_(extents) {}
 
   Status run() {
     std::vector<size_t> group, thread;
@@ -93,6 +93,10 @@ class LinearInterpreter {
  private:
   // Launch sizes may depend on variables only.
   Result<int64_t> launchSize(UOp special) {
+    if (extents_ != nullptr) {
+      const auto axis = static_cast<size_t>(special.argAs<VarArg>().name.back() - '0');
+      return (isThreadIndex(special) ? extents_->threads : extents_->groups).at(axis);
+    }
     HostTensor out = HostTensor::zeros(DType::I64, {1});
     Graph graph;
     UOp size = graph.cast(graph.clone(special.src(0)), DType::I64);
@@ -153,6 +157,7 @@ class LinearInterpreter {
   std::span<HostTensor> buffers_;
   const VariableValues& variables_;
   std::pair<int64_t, int64_t> tiles_;
+  const LaunchExtents* extents_;  // null: those of the kernel
   std::vector<size_t> warpOrder_;
 };
 
@@ -162,6 +167,12 @@ Status interpretLinear(const LinearKernel& kernel, std::span<HostTensor> buffers
                        int64_t tileBegin, int64_t tileEnd) {
   SVOD_TRY(PreparedKernel program, prepare(kernel));
   return LinearInterpreter(program, buffers, variables, {tileBegin, tileEnd}).run();
+}
+
+Status interpretLinear(const LinearKernel& kernel, std::span<HostTensor> buffers, const VariableValues& variables,
+                       const LaunchExtents& extents) {
+  SVOD_TRY(PreparedKernel program, prepare(kernel));
+  return LinearInterpreter(program, buffers, variables, {0, -1}, &extents).run();
 }
 
 }  // namespace svod

@@ -62,15 +62,21 @@ void describe(LinearKernel& kernel) {
 
 }  // namespace
 
-Result<LinearKernel> linearize(Graph& graph, UOp sink, std::string name, Numerics numerics) {
+LinearKernel listedKernel(std::vector<UOp> ops, std::string name, Numerics numerics) {
   LinearKernel kernel;
   kernel.name = std::move(name);
   kernel.numerics = numerics;
-  SVOD_TRY(const ScopeTree tree, ScopeTree::of(splitEnds(graph, sink)));
-  SVOD_CHECK(emit(tree, 0, kernel.ops));
-  std::erase_if(kernel.ops, [](UOp n) { return n.op() == Op::Sink; });
+  kernel.ops = std::move(ops);
   describe(kernel);
   return kernel;
+}
+
+Result<LinearKernel> linearize(Graph& graph, UOp sink, std::string name, Numerics numerics) {
+  std::vector<UOp> ops;
+  SVOD_TRY(const ScopeTree tree, ScopeTree::of(splitEnds(graph, sink)));
+  SVOD_CHECK(emit(tree, 0, ops));
+  std::erase_if(ops, [](UOp n) { return n.op() == Op::Sink; });
+  return listedKernel(std::move(ops), std::move(name), numerics);
 }
 
 }  // namespace svod

@@ -12,4 +12,7 @@ namespace svod {
 /// (mergeLoops). `name` becomes the symbol; other fields of the result are derived from the graph.
 Result<LinearKernel> linearize(Graph& graph, UOp sink, std::string name, Numerics numerics);
 
+/// The kernel of a list that is in its order already, such as one read from text.
+LinearKernel listedKernel(std::vector<UOp> ops, std::string name, Numerics numerics);
+
 }  // namespace svod

@@ -1,6 +1,7 @@
 // Graphs whose values are copied to devices: the same results wherever they are computed, with memory that the host
 // cannot read and queues that run late.
 #include <catch2/catch.hpp>
+#include <set>
 
 #include "common/error_bound.h"
 #include "common/random_graph.h"
@@ -152,4 +153,78 @@ TEST_CASE("a device that nobody declared is an error that says how to") {
   REQUIRE_FALSE(model);
   CHECK(model.error().message.find("there is no device 'mars'") != std::string::npos);
   CHECK(toText(model.error()).find("--device") != std::string::npos);
+}
+
+namespace {
+
+/// Steps that copy a buffer of this name.
+int64_t copiesOf(const Plan& plan, const std::string& name) {
+  return std::ranges::count_if(plan.steps, [&](const Step& step) {
+    const auto* copy = std::get_if<Copy>(&step.action);
+    return copy != nullptr && plan.buffers[copy->src].name == name;
+  });
+}
+
+/// The plan of a graph that computes the same on devices as the interpreter does.
+Plan planOf(const std::string& text, int64_t n) {
+  Result<Model> model = modelOn(text, {"a", "b"});
+  if (!model) FAIL(toText(model.error()));
+  const ModelBindings bindings = bindingsOf(*model, n);
+  auto expected = interpret(*model, bindings);
+  if (!expected) FAIL(toText(expected.error()));
+  RunOptions options;
+  options.execute.deviceSeed = 1;
+  options.execute.runs = 1;
+  auto actual = runPlan(*model, bindings, options);
+  if (!actual) FAIL(toText(actual.error()));
+  checkEqual(*model, *expected, *actual);
+  auto compiled = compile(*model, compileOptions(options));
+  if (!compiled) FAIL(toText(compiled.error()));
+  return std::move((*compiled)->plan);
+}
+
+}  // namespace
+
+TEST_CASE("a weight is on every device, and no step copies it there") {
+  const Plan plan = planOf(R"(
+var n in [0, 9]
+input x: f32[n, 4]
+weight w: f32[4] = [1, 2, 3, 4]
+near = exp(copy(x, device="a")) * copy(w, device="a")
+far = copy(sum(near), device="b") + copy(copy(w, device="a"), device="b")
+output y = copy(near, device="cpu")
+output z = copy(far, device="cpu")
+)",
+                           5);
+  for (const Step& step : plan.steps)
+    if (const auto* copy = std::get_if<Copy>(&step.action)) CHECK(plan.buffers[copy->src].place != Place::Constant);
+  std::set<DeviceId> readers;
+  for (const Step& step : plan.steps)
+    if (const auto* launch = std::get_if<Launch>(&step.action))
+      for (BufferId id : launch->buffers)
+        if (plan.buffers[id].place == Place::Constant) readers.insert(deviceOf(plan, *launch));
+  CHECK(readers == std::set<DeviceId>{1, 2});
+}
+
+TEST_CASE("what several kernels read on a device is copied there once, until it is written") {
+  const Plan once = planOf(R"(
+var n in [0, 9]
+input x: f32[8, 8]
+p = copy(x * 2, device="a") @ x
+output y = copy(relu(p) @ x, device="cpu")
+)",
+                           5);
+  CHECK(copiesOf(once, "x") == 1);
+  const Plan looped = planOf(R"(
+var n in [0, 9]
+input x: f32[8, 8]
+state s: f32[8, 8] = 0
+p = copy(x, device="a")
+loop i < n {
+  assign s = (p + i) @ x + s
+}
+output y = copy(p @ s, device="cpu")
+)",
+                             5);
+  CHECK(copiesOf(looped, "s") >= 2);
 }

@@ -1,11 +1,10 @@
-// A target is a record: one with a grid and workgroups, defined here, compiles every op of graph files. Its kernels,
-// run as threads that meet at barriers, compute what the kernels do as they were scheduled.
+// The target with a grid and workgroups compiles every op of graph files. Its kernels, run as threads that meet at
+// barriers, compute what the kernels do as they were scheduled.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <filesystem>
 
-#include "driver/kernel_passes.h"
 #include "e2e/harness.h"
 #include "frontend/frontend.h"
 #include "interp/interp.h"
@@ -14,20 +13,6 @@
 using namespace svod;
 
 namespace {
-
-Result<Machine> smallGpu(std::string_view, std::string_view) {
-  GpuTarget gpu;
-  gpu.name = "small", gpu.family = GpuFamily::Metal, gpu.generation = 7;
-  gpu.limits = {{65535, 65535, 65535}, {64, 64, 64}}, gpu.maxThreads = 64, gpu.sharedBytes = 32 << 10, gpu.units = 4;
-  return Machine(std::move(gpu));
-}
-Caps caps(const Machine& machine, Numerics numerics) { return capsOf(std::get<GpuTarget>(machine), numerics); }
-LegalizeOptions legal(const Machine&, Numerics numerics) { return {.numerics = numerics, .narrowIndex = true}; }
-Status keepList(CompiledKernel&, const CompileOptions&) { return {}; }
-Status noFiles(Compilation&, const CompileOptions&) { return {}; }
-
-constexpr Target kGrid{"grid", "lists of instructions of one thread", smallGpu, caps, legal, gridKernelPasses, keepList,
-                       noFiles};
 
 /// A kernel that the opts left without a grid is one thread.
 bool hasGrid(const LinearKernel& kernel) {
@@ -56,7 +41,8 @@ void checkKernels(const std::string& path, int level, Counts& counts) {
   Result<Model> model = buildModel(*file);
   if (!model) FAIL(toText(model.error()));
   CompileOptions options = compileOptions({});
-  options.target = &kGrid, options.machine = *kGrid.machine("", ""), options.optLevel = level;
+  options.target = *targetByName("emulated"), options.machine = *options.target->machine("", "");
+  options.optLevel = level;
   auto compilation = compile(*model, options);
   if (!compilation) FAIL(toText(compilation.error()));
   for (const CompiledKernel& kernel : (*compilation)->kernels) {

@@ -229,8 +229,8 @@ const Sharded kSharded[] = {
      [](size_t d) {
        return asParts(d, "x", "shard(x, axis=1") +
               asParts(d, "w", "replicate(unshard(" + parts(d, "x", ", ") + ", axis=1)") +
-              onEach(d, "r# = reshape(w#, shape=[n, 2, 3])[:, :, 1:3] * 2") + asParts(d, "s", "shard(r0, axis=2") +
-              joined(d, "s", 2);
+              onEach(d, "r# = reshape(w#, shape=[n, 2, 3])[:, :, 1:3]") + asParts(d, "s", "shard(r0, axis=2") +
+              onEach(d, "u# = s# * 2") + joined(d, "u", 2);
      }},
     {"a softmax over the axis that is cut", "input x: f32[5, 7]\nvar n in [0, 9]\n", "output y = softmax(x, axis=1)\n",
      [](size_t d) {
