@@ -8,6 +8,7 @@ namespace svod {
 namespace {
 
 constexpr size_t kMaxCopied = size_t{1} << 20;  // statements of one file that copies and calls read
+constexpr size_t kMaxCalls = 16;                // inside each other; reading them takes stack
 
 }  // namespace
 
@@ -170,6 +171,11 @@ std::vector<Tensor> ModelReader::callFunction(Function& function, const GraphExp
                      (wanted == 1 ? " operand, got " : " operands, got ") + std::to_string(e.items.size())
                : "an operand of '" + name + "' is given by its name, '" + e.attributes[0].name + "'",
            "operands of functions stand in the order of their parameters, at " + place(definition.at));
+    return {};
+  }
+  if (calls_.size() >= kMaxCalls) {
+    record(Diag::TooLarge, e.at, "more than 16 calls of functions are inside each other",
+           "name what an inner one gives on a line of the file");
     return {};
   }
   const std::string prefix = (calls_.empty() ? "" : calls_.back().prefix) + definition.names[0].text + ".";
