@@ -14,6 +14,7 @@ find_package(Catch2 2 REQUIRED)       # unit tests (version 2: one header)
 find_package(zstd REQUIRED)
 
 # LIBS svod::llvm - code generation for the cpu target. LIBS svod::lld - links kernels in process.
+# LIBS svod::clang - compiles C in process: kernels of target c, and functions of users.
 macro(svod_find_llvm)
   if(NOT TARGET svod::llvm)
     svod_create_llvm()
@@ -54,4 +55,31 @@ function(svod_create_lld)
   endif()
   target_link_libraries(svod_lld_interface INTERFACE lldELF lldCommon svod::llvm)
   add_library(svod::lld ALIAS svod_lld_interface)
+endfunction()
+
+macro(svod_find_clang)
+  svod_find_llvm()
+  if(NOT TARGET svod::clang)
+    svod_create_clang()
+  endif()
+endmacro()
+
+# The packaged targets of Clang want every tool of LLVM installed, so the library is named by its path.
+function(svod_create_clang)
+  find_library(SVOD_CLANG_CPP clang-cpp PATHS /usr/lib/llvm-19/lib NO_DEFAULT_PATH REQUIRED)
+  find_path(SVOD_CLANG_RESOURCES stddef.h PATHS /usr/lib/llvm-19/lib/clang/19/include NO_DEFAULT_PATH REQUIRED)
+  add_library(svod_clang_interface INTERFACE)
+  if(SVOD_STATIC_LLVM)
+    # clang-cpp names the shared libLLVM, and two copies of LLVM in one program clash.
+    set(archives CodeGen Frontend Driver Serialization Parse Sema APINotes Analysis Edit ASTMatchers AST Support
+      Lex Basic)
+    list(TRANSFORM archives PREPEND /usr/lib/llvm-19/lib/libclang)
+    list(TRANSFORM archives APPEND .a)
+    llvm_map_components_to_libnames(components coverage frontenddriver frontendhlsl frontendopenmp instrumentation lto option
+      passes windowsdriver)
+    target_link_libraries(svod_clang_interface INTERFACE ${archives} ${components} svod::llvm)
+  else()
+    target_link_libraries(svod_clang_interface INTERFACE ${SVOD_CLANG_CPP} svod::llvm)
+  endif()
+  add_library(svod::clang ALIAS svod_clang_interface)
 endfunction()

@@ -195,7 +195,7 @@ int svod_bind_device_state(svod_instance* instance, size_t index, size_t device,
     SVOD_CHECK(checkIndex(index, instance->inner->loaded().plan().states.size(), "state"));
     SVOD_CHECK(checkIndex(device, instance->inner->loaded().plan().devices.size(), "device"));
     SVOD_CHECK(checkIdle(instance));
-    return instance->inner->bindState(index, static_cast<DeviceId>(device), data);
+    return instance->inner->bindState(StateId(index), static_cast<DeviceId>(device), data);
   });
 }
 
@@ -229,7 +229,7 @@ int svod_get_shape(svod_instance* instance, svod_kind kind, size_t index, uint64
 }
 
 void* svod_state_data(svod_instance* instance, size_t index) {
-  return index < instance->inner->loaded().plan().states.size() ? instance->inner->state(index) : nullptr;
+  return index < instance->inner->loaded().plan().states.size() ? instance->inner->state(StateId(index)) : nullptr;
 }
 
 void svod_reset_states(svod_instance* instance) { instance->inner->resetStates(); }

@@ -6,12 +6,12 @@ namespace {
 using namespace svod;
 
 /// Steps that a profile lists: all but loops.
-bool isListed(const Program& program, size_t step) { return program.steps[step].kind != StepKind::Loop; }
+bool isListed(const Program& program, StepId step) { return program.steps[step].kind != StepKind::Loop; }
 
 struct StepNames {
   const char *name, *kind;
 };
-StepNames namesOf(const Plan& plan, size_t step) {
+StepNames namesOf(const Plan& plan, StepId step) {
   const auto& action = plan.steps[step].action;
   if (const auto* launch = std::get_if<Launch>(&action)) return {plan.kernels[launch->kernel].name.c_str(), "kernel"};
   if (const auto* call = std::get_if<HostCall>(&action)) return {call->function.c_str(), "call"};
@@ -26,7 +26,7 @@ size_t svod_profile_count(const svod_instance* instance) {
   if (!instance->inner->run().profile().on()) return 0;
   const Program& program = instance->inner->loaded().program();
   size_t count = 0;
-  for (size_t step = 0; step < program.steps.size(); step++) count += isListed(program, step);
+  for (StepId step = 0; step < program.steps.size(); step++) count += isListed(program, step);
   return count;
 }
 

@@ -68,17 +68,18 @@ Status Bindings::inferVariables() {
 /// The value of a variable that is a dim.
 Status Bindings::inferFrom(uint32_t input, uint32_t axis) {
   const PortState& state = ports_[SVOD_INPUT][input];
-  const std::optional<uint32_t> id = state.port->shape[axis].singleVar();
-  if (!id) return {};
+  const std::optional<uint32_t> variable = state.port->shape[axis].singleVar();
+  if (!variable) return {};
+  const VariableId id(*variable);
   const auto dim = static_cast<int64_t>(state.given[axis]);
   const Source here{true, false, input, axis};
-  if (sources_[*id].known && values_[*id] != dim)
+  if (sources_[id].known && values_[id] != dim)
     return fail(Diag::BindMismatch,
-                "variable " + quoted(loaded_.plan().variables[*id].name) +
-                    " has two values: " + describe(sources_[*id], values_[*id]) + ", " + describe(here, dim),
+                "variable " + quoted(loaded_.plan().variables[id].name) +
+                    " has two values: " + describe(sources_[id], values_[id]) + ", " + describe(here, dim),
                 "bind arrays whose shapes agree");
-  if (!sources_[*id].known) sources_[*id] = here;
-  values_[*id] = dim;
+  if (!sources_[id].known) sources_[id] = here;
+  values_[id] = dim;
   return {};
 }
 

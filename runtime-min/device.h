@@ -67,11 +67,20 @@ class Device {
   /// An event between queues: what is given from here on is begun when `ticket` of `other` is done, well or not. 0 when
   /// this device cannot wait for that one; then the host does.
   virtual Ticket waitFor(Device& /*other*/, Ticket /*ticket*/, uint32_t /*tag*/) { return 0; }
-  /// Returns when the ticket is done. After a failure, or when the device is lost, nothing more is done until reset().
+  /// Returns when the ticket is done. After a failure nothing more is done until reset().
   virtual std::optional<Failure> wait(Ticket ticket) = 0;
   /// Makes the device usable again after a failure. Its memory stays allocated; the contents may be gone. Nothing is
   /// being waited for.
   virtual void reset() = 0;
+  /// Whether it is gone for good, from a failure on: every wait fails, reset() cannot help, and its memory went with
+  /// it. The instance that it is lent to is of no more use; nothing of it is released on the device.
+  virtual bool isLost() const { return false; }
 };
+
+/// What to do next.
+inline const char* helpAfterFailure(const Device& device) {
+  return device.isLost() ? "free the instance, and make another one on a device that is there"
+                         : "run again; the device starts anew";
+}
 
 }  // namespace svod

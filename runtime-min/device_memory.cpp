@@ -5,7 +5,8 @@
 namespace svod {
 
 DeviceMemory::~DeviceMemory() {
-  for (const Block& block : blocks_) block.device->release(block.data, block.bytes);
+  for (const Block& block : blocks_)
+    if (!block.device->isLost()) block.device->release(block.data, block.bytes);
 }
 
 Result<void*> DeviceMemory::take(Device* device, uint64_t bytes) {
@@ -69,11 +70,11 @@ Status DeviceMemory::copyConstants() {
 Status DeviceMemory::finish(DeviceId device, Device::Ticket ticket, const std::string& what) {
   const std::optional<Device::Failure> failed = devices_[device]->wait(ticket);
   if (!failed) return {};
-  devices_[device]->reset();
+  if (!devices_[device]->isLost()) devices_[device]->reset();
   return fail(
       Diag::DeviceFailure,
       "cannot copy " + what + " to or from device '" + loaded_->plan().devices[device].name + "': " + failed->what,
-      "run again; the device starts anew");
+      helpAfterFailure(*devices_[device]));
 }
 
 Status DeviceMemory::copyIn(DeviceId device, void* to, const void* fromHost, uint64_t bytes, const std::string& what) {

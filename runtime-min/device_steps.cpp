@@ -14,7 +14,7 @@ DeviceSteps::DeviceSteps(const Plan& plan, std::vector<Device*> devices)
   last_ = std::make_unique<std::atomic<Device::Ticket>[]>(devices_.size());
   const auto queueOf = [&](BufferId buffer) {
     const DeviceId device = deviceOf(plan, buffer).value_or(0);
-    return devices_[device] != nullptr ? device : 0;
+    return devices_[device] != nullptr ? device : DeviceId();
   };
   for (BufferId buffer = 0; buffer < plan.buffers.size(); buffer++)
     places_[buffer] = deviceOf(plan, buffer).value_or(0);
@@ -35,10 +35,10 @@ DeviceSteps::DeviceSteps(const Plan& plan, std::vector<Device*> devices)
 Status DeviceSteps::failure(DeviceId device, const Device::Failure& failure) const {
   std::string what = "step " + std::to_string(failure.tag);
   if (failure.tag < plan_->steps.size())
-    if (const auto* launch = std::get_if<Launch>(&plan_->steps[failure.tag].action))
+    if (const auto* launch = std::get_if<Launch>(&plan_->steps[StepId(failure.tag)].action))
       what += ", kernel '" + plan_->kernels[launch->kernel].name + "',";
   return fail(Diag::DeviceFailure, what + " failed on device '" + plan_->devices[device].name + "': " + failure.what,
-              "run again; the device starts anew");
+              helpAfterFailure(*devices_[device]));
 }
 
 Status DeviceSteps::wait(DeviceId device, Device::Ticket ticket) {
@@ -127,11 +127,20 @@ Status DeviceSteps::settle() {
   return {};
 }
 
+Status DeviceSteps::checkPresent() const {
+  for (DeviceId device = 0; device < devices_.size(); device++)
+    if (devices_[device] != nullptr && devices_[device]->isLost())
+      return fail(Diag::DeviceFailure,
+                  "device '" + plan_->devices[device].name + "' is lost, and this instance with it",
+                  helpAfterFailure(*devices_[device]));
+  return {};
+}
+
 bool DeviceSteps::recover() {
   bool isNew = false;
   for (DeviceId device = 0; device < devices_.size(); device++) {
     if (devices_[device] == nullptr || !devices_[device]->wait(last_[device].load())) continue;
-    devices_[device]->reset();
+    if (!devices_[device]->isLost()) devices_[device]->reset();
     isNew = true;
   }
   return isNew;

@@ -34,7 +34,10 @@ class DeviceSteps {
   Status fetch(StepId step, BufferId buffer, void* to, const void* from, uint64_t bytes);
   /// Waits for everything that was given. The first error in the order of devices.
   Status settle();
-  /// Waits for everything, whatever comes of it, and makes failed devices usable again; true when there were any.
+  /// An error when a device is lost.
+  Status checkPresent() const;
+  /// Waits for everything, whatever comes of it, and makes failed devices usable again where they are not lost; true
+  /// when there were any.
   bool recover();
 
  private:

@@ -117,7 +117,7 @@ Status Instance::probe(size_t index, void* data, uint64_t bytes) {
 }
 
 void Instance::fillStates(bool isZero) {
-  for (size_t i = 0; i < states_.size(); i++) {
+  for (StateId i = 0; i < states_.size(); i++) {
     const State& state = loaded_->plan().states[i];
     void* data = states_[i].own;
     if (sizes_[state.buffer] == 0) continue;
@@ -134,7 +134,7 @@ void Instance::resetStates() {
 }
 
 Status Instance::sendStates() {
-  for (size_t i = 0; i < states_.size(); i++) {
+  for (StateId i = 0; i < states_.size(); i++) {
     const State& state = loaded_->plan().states[i];
     if (states_[i].device != 0)
       SVOD_CHECK(onDevices_.copyIn(states_[i].device, pointers_[state.buffer], states_[i].own, sizes_[state.buffer],
@@ -144,13 +144,14 @@ Status Instance::sendStates() {
   return {};
 }
 
-Status Instance::bindState(size_t index, DeviceId device, void* data) {
-  const State& state = loaded_->plan().states[index];
+Status Instance::bindState(StateId id, DeviceId device, void* data) {
+  const State& state = loaded_->plan().states[id];
   const std::string what = "state '" + state.name + "'";
-  StatePlace& place = states_[index];
+  StatePlace& place = states_[id];
   void*& pointer = pointers_[state.buffer];
   const uint64_t bytes = sizes_[state.buffer];
   SVOD_CHECK(bindings_.checkDevice(what, state.buffer, device));
+  SVOD_CHECK(run_->checkDevicesPresent());
   if (device != 0 && data == nullptr && bytes > 0)
     return fail(Diag::InputMismatch, what + " is bound to a null pointer");
   if (place.device != 0 && !isReset_) SVOD_CHECK(onDevices_.copyOut(place.device, place.own, pointer, bytes, what));
@@ -196,6 +197,7 @@ Status Instance::prepare() {
 }
 
 Status Instance::runPrepared(uint64_t seed) {
+  if (run_->usesDevices()) SVOD_CHECK(run_->checkDevicesPresent());
   if (run_->lostMemory()) {
     SVOD_CHECK(onDevices_.copyConstants());
     run_->restoredMemory();
@@ -227,7 +229,8 @@ Status Instance::checkExpectations() const {
   const Plan& plan = loaded_->plan();
   for (const Expectation& e : plan.expectations) {
     const auto* both = static_cast<const int64_t*>(pointers_[e.buffer]);
-    SVOD_CHECK(checkExpectation(e.text, {both, 2 * static_cast<size_t>(plan.buffers[e.buffer].shape[1])}));
+    const size_t count = 2 * static_cast<size_t>(plan.buffers[e.buffer].shape[1]);
+    SVOD_CHECK(checkExpectation(e.kind, e.text, {both, count}));
   }
   return {};
 }

@@ -24,13 +24,13 @@ class Instance {
   Bindings& bindings() { return bindings_; }
   Run& run() { return *run_; }
   const Run& run() const { return *run_; }
-  void* state(size_t index) const { return pointers_[loaded_->plan().states[index].buffer]; }
+  void* state(StateId id) const { return pointers_[loaded_->plan().states[id].buffer]; }
   /// Copies of an intermediate, by its index, go to `data`; null ends them.
   Status probe(size_t index, void* data, uint64_t bytes);
   /// States on devices follow at the beginning of the next run.
   void resetStates();
   /// Moves the state with its contents to `data` on a device, or for the host back to memory of the instance.
-  Status bindState(size_t index, DeviceId device, void* data);
+  Status bindState(StateId id, DeviceId device, void* data);
   /// execute() in two halves: checks everything and fixes what the run gets, then runs.
   Status prepare();
   Status runPrepared(uint64_t seed);
@@ -61,9 +61,9 @@ class Instance {
   std::vector<void*> pointers_;      // by BufferId
   struct StatePlace {
     void* own = nullptr;  // of the instance
-    DeviceId device = 0;
+    DeviceId device;
   };
-  std::vector<StatePlace> states_;  // by state
+  std::vector<StatePlace> states_;  // by StateId
   bool isReset_ = false;            // what is on devices is not yet
   std::vector<uint64_t> sizes_;     // by BufferId: bytes that are really there
   bool usesHugePages_ = false;      // in a vast arena

@@ -8,7 +8,7 @@ namespace {
 
 bool usesLoopVariable(const Plan& plan, const Expr& expr) {
   return std::any_of(expr.nodes().begin(), expr.nodes().end(), [&](const ExprNode& node) {
-    return node.op == ExprOp::Var && plan.variables[static_cast<size_t>(node.value)].kind == VariableKind::Loop;
+    return node.op == ExprOp::Var && plan.variables[VariableId(node.value)].kind == VariableKind::Loop;
   });
 }
 
@@ -29,7 +29,7 @@ bool isDynamic(const Plan& plan, const Step& step) {
 /// Steps on the longest way from this one to the end of its body: what to start first.
 std::vector<uint32_t> urgencies(const Plan& plan) {
   std::vector<uint32_t> urgency(plan.steps.size(), 1);
-  for (size_t step = plan.steps.size(); step-- > 0;)
+  for (StepId step(plan.steps.size()); step-- > 0;)
     for (StepId dep : plan.steps[step].deps) urgency[dep] = std::max(urgency[dep], urgency[step] + 1);
   return urgency;
 }
@@ -54,7 +54,7 @@ void Program::fillSteps(const Plan& plan, std::span<const KernelFunction> functi
     argBuffers.insert(argBuffers.end(), buffers.begin(), buffers.end());
     return range;
   };
-  std::vector<std::pair<uint32_t, StepId>> open = {{0, static_cast<StepId>(plan.steps.size())}};  // scope, end
+  std::vector<std::pair<uint32_t, StepId>> open = {{0, StepId(plan.steps.size())}};  // scope, end
   for (StepId id = 0; id < plan.steps.size(); id++) {
     while (open.size() > 1 && id == open.back().second) open.pop_back();
     const Step& from = plan.steps[id];
@@ -108,7 +108,7 @@ void Program::linkSteps(const Plan& plan) {
   for (ProgramScope& scope : scopes) std::sort(scope.roots.begin(), scope.roots.end(), lessUrgent);
   isChain = scopes.size() == 1;
   for (StepId id = 1; id < plan.steps.size(); id++)
-    isChain = isChain && plan.steps[id].deps == std::vector<StepId>{id - 1};
+    isChain = isChain && plan.steps[id].deps == std::vector<StepId>{StepId(id - 1)};
 }
 
 }  // namespace svod

@@ -51,6 +51,8 @@ class Run final : public Job {
   const Profile& profile() const { return profile_; }
   Probes& probes() { return probes_; }
   const Probes& probes() const { return probes_; }
+  bool usesDevices() const { return devices_.any(); }
+  Status checkDevicesPresent() const { return devices_.checkPresent(); }
   /// Whether a device failed and started anew: what was copied to it before runs may be gone.
   bool lostMemory() const { return lostMemory_; }
   void restoredMemory() { lostMemory_ = false; }

@@ -22,8 +22,8 @@ constexpr const char* kHoldWhy = "a line for each row of the block";
 bool holdBuffers(Chooser& c, uint32_t loop) {
   for (std::vector<uint32_t> loops{loop}; !loops.empty();) {
     UOp next;
-    for (UOp stage : c.facts().stages)
-      if (stage.dependsOn(c.range(loops.back()))) next = stage;  // what is filled from it comes later
+    for (UOp fill : c.facts().fills)
+      if (fill.dependsOn(c.range(loops.back()))) next = fill;  // what is filled from it comes later
     if (!next) {
       loops.pop_back();
       continue;
@@ -78,19 +78,19 @@ void packMasks(Chooser& c, UOp element, UOp row, int64_t width) {
 }
 
 // The loops that fill the buffer, which hold made: elements of a row, then rows. Lanes run across rows.
-bool tileFill(Chooser& c, UOp stage, int64_t width) {
-  UOp row = stage.src().back();
+bool tileFill(Chooser& c, UOp fill, int64_t width) {
+  UOp row = fill.src().back();
   int64_t vectors = std::min(parameters::kSweepVectors, maxExtent(row) / width);
-  if (scoreOf(stage)) {
-    packMasks(c, stage.src(1), row, width);
+  if (scoreOf(fill)) {
+    packMasks(c, fill.src(1), row, width);
     const UOp score = scoreOf(c.facts().closersOf(row)[0]);
     const RegisterTile tile =
         bestRegisterTile(c.facts(), c.caps, c.laidOut(), score, {row, width}, maxExtent(row) / width);
     if (!packRows(c, score, row, width)) return false;
     if (tile.rowAxis && !c.apply(OptKind::Upcast, idOf(tile.rowAxis), tile.rows, toText(tile, c.caps))) return false;
     vectors = tile.vectors;
-  } else if (stage.srcCount() > 2) {
-    const AxisList rowsOutside{{c.numberOf(idOf(row)), c.numberOf(idOf(stage.src(1)))}};
+  } else if (fill.srcCount() > 2) {
+    const AxisList rowsOutside{{c.numberOf(idOf(row)), c.numberOf(idOf(fill.src(1)))}};
     if (!c.apply(OptKind::Order, rowsOutside, "what belongs to a row is computed once")) return false;
   }
   return c.apply(OptKind::Vector, idOf(row), width, "lanes across rows: nothing is folded") &&
@@ -105,7 +105,7 @@ bool blockElements(Chooser& c, const Access& matrix, UOp result, UOp column) {
   const int64_t each = maxExtent(column) * byteSize(matrix.node.dtype()), block = powerBelow(c.caps.l1Bytes / each);
   if (!mayReassociate(c.caps, result.dtype()) || !constExtent(element) || block < 16 || maxExtent(element) < 4 * block)
     return false;
-  if (bytesOfStages(c.facts()) + maxExtent(element) * each <= c.caps.l2Bytes / 2) return false;
+  if (bytesOfFills(c.facts()) + maxExtent(element) * each <= c.caps.l2Bytes / 2) return false;
   return c.apply(OptKind::Tile, idOf(element), block, "a block of the matrix stays in the first level cache");
 }
 
@@ -144,7 +144,7 @@ bool blockRows(Chooser& c) {
   }
   if (!holdBuffers(c, row) || !holdSums(c, row, column)) return false;
   std::vector<uint32_t> blocks;  // the loops over rows that fill buffers
-  for (UOp stage : c.facts().stages) blocks.push_back(idOf(stage.src().back()));
+  for (UOp fill : c.facts().fills) blocks.push_back(idOf(fill.src().back()));
   for (uint32_t block : blocks)
     if (!tileFill(c, c.facts().closersOf(c.range(block))[0], width)) return false;
   const UOp result = resultOver(c.facts(), c.range(column));

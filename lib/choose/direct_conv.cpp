@@ -45,16 +45,16 @@ std::optional<Slide> bestSlide(const Chooser& c, const Windows& w) {
     const std::optional<uint32_t> line = copyWindows(slide.copied, w, n);
     if (!line) continue;
     slide.line = *line;
-    if (slide.copied.facts().stages.empty()) continue;
-    const UOp copy = slide.copied.facts().stages[0];
-    if (const int64_t bytes = stageBytes(copy), most = c.caps.l2Bytes / 2; bytes > most) {
+    if (slide.copied.facts().fills.empty()) continue;
+    const UOp copy = slide.copied.facts().fills[0];
+    if (const int64_t bytes = fillBytes(copy), most = c.caps.l2Bytes / 2; bytes > most) {
       parts = std::max(parts, static_cast<int64_t>(static_cast<double>(lines) * static_cast<double>(bytes) /
                                                    (static_cast<double>(n) * static_cast<double>(most))) -
                                   1);
       continue;  // where the copy may be small enough
     }
     const SlidingTileCost cost({w.taps, w.column, w.filters.back(), copy, n, w.elementBytes}, c.caps);
-    const bool skips = strideInStage(slide.copied.facts(), w.column) != 1;
+    const bool skips = strideInFill(slide.copied.facts(), w.column) != 1;
     if (skips && cost.usefulLanes() < parameters::kSlideUseful) continue;
     const std::optional<SlidingTile> tile = cost.best(!skips);
     if (!tile) continue;
@@ -78,7 +78,7 @@ bool slideOverCopy(Chooser& c) {
   const uint32_t line = slide->line;
   uint32_t column = idOf(w.column);
   if (tile.acrossLines) {
-    const int64_t pitch = maxExtent(trial.facts().stages[0].src().back());
+    const int64_t pitch = maxExtent(trial.facts().fills[0].src().back());
     const TwoAxesAmount lines{trial.numberOf(line), trial.numberOf(column), pitch};
     if (!trial.apply(OptKind::Pitch, lines, "lanes go on in the next line: fewer of them are idle")) return false;
     column = line;

@@ -12,7 +12,7 @@ namespace svod {
 
 namespace {
 
-// Adds the best lanes of every reduce and stage whose value has none yet.
+// Adds the best lanes of every reduce and fill whose value has none yet.
 std::vector<Lanes> withReduces(const Chooser& c, const CostModel& model, std::vector<Lanes> lanes) {
   const std::vector<UOp>& nodes = c.facts().nodes;
   // Two reduces over one loop share its lanes; no value may then have two lane axes.
@@ -23,7 +23,7 @@ std::vector<Lanes> withReduces(const Chooser& c, const CostModel& model, std::ve
            });
   };
   for (UOp n : nodes) {
-    if (n.op() != Op::Reduce && n.op() != Op::Stage) continue;
+    if (n.op() != Op::Reduce && n.op() != Op::Fill) continue;
     if (n.op() == Op::Reduce && !mayReassociate(c.caps, n.dtype())) continue;
     if (std::ranges::any_of(lanes, [&](const Lanes& l) { return n.src(0).dependsOn(l.range); })) continue;
     if (std::ranges::any_of(n.src().subspan(1), [](UOp r) { return axisType(r) == AxisType::Vector; })) continue;
@@ -53,7 +53,7 @@ LanePlan chooseLanes(const Chooser& c) {
   LanePlan best{withReduces(c, model, {}), {}};
   double cost = kReduceLanes * model.instructions(best.lanes);
   for (const Axis& axis : c.facts().axes) {
-    if (axis.nest != Nest::Output || axisType(axis.range) != AxisType::Loop || fillsStage(c.facts(), axis.range))
+    if (axis.nest != Nest::Output || axisType(axis.range) != AxisType::Loop || isInFill(c.facts(), axis.range))
       continue;
     for (int64_t w : model.widths(axis.range)) {
       std::vector<Lanes> lanes = withReduces(c, model, {{axis.range, w}});

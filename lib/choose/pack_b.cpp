@@ -14,7 +14,7 @@ namespace {
 // Groups of a dot product: rows are interleaved, where columns are neighbours in the operand; else groups are copied.
 bool fillGroups(Chooser& c, const Access& load) {
   std::vector<Axis> axes = c.facts().axes;
-  if (axes.size() < 2 || axes.back().nest != Nest::Stage) return false;
+  if (axes.size() < 2 || axes.back().nest != Nest::Fill) return false;
   const UOp group = axes.back().range, column = axes[axes.size() - 2].range;
   const uint32_t groupId = idOf(group), columnId = idOf(column);
   const int64_t lanes = parameters::kShuffleBytes / byteSize(load.node.dtype());
@@ -35,7 +35,7 @@ void vectorizeFill(Chooser& c, uint32_t slot, int64_t width, int64_t vectors) {
       return;
     }
     for (const Axis& axis : c.facts().axes) {
-      if (axis.nest != Nest::Stage || strideOf(a, axis.range) != 1) continue;
+      if (axis.nest != Nest::Fill || strideOf(a, axis.range) != 1) continue;
       UOp last = c.facts().closersOf(axis.range)[0].src().back();
       uint32_t id = idOf(axis.range), lastId = idOf(last);
       if (!c.apply(OptKind::Vector, lastId, width, kCopyLanes)) return;

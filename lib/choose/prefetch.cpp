@@ -48,7 +48,7 @@ void prefetchCopy(Chooser& c, const Access& load, uint32_t slot) {
 
 void prefetchCopies(Chooser& c) {
   for (const Access& a : c.facts().accesses) {
-    UOp storage = storageOf(a.node.src(0)), param = storage.op() == Op::Stage ? copiedBy(storage) : UOp();
+    UOp storage = storageOf(a.node.src(0)), param = storage.op() == Op::Fill ? copiedBy(storage) : UOp();
     if (param && !a.isStore) prefetchCopy(c, a, param.argAs<SlotArg>().slot);
   }
 }

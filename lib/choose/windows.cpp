@@ -36,7 +36,7 @@ void vectorizeCopy(Chooser& c, uint32_t slot) {
     std::vector<Axis> axes = c.facts().axes;
     const Axis& last = axes.back();
     const int64_t stride = strideOf(a, last.range).value_or(0);
-    if (last.nest != Nest::Stage || stride < 1 || stride > parameters::kNearLanes) return;
+    if (last.nest != Nest::Fill || stride < 1 || stride > parameters::kNearLanes) return;
     int64_t width = c.caps.vectorBytes / byteSize(a.node.dtype());
     while (width > 2 && width > maxExtent(last.range)) width /= 2;
     uint32_t id = idOf(last.range);

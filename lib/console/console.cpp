@@ -75,9 +75,13 @@ int Console::finish(const Error& error) {
 }
 
 void Console::progress(size_t done, size_t total) {
+  progress("kernel " + std::to_string(done) + " of " + std::to_string(total));
+}
+
+void Console::progress(std::string_view text) {
   if (!progressWanted_) return;
   progressShown_ = true;
-  std::fprintf(stderr, "\r\x1b[Kkernel %zu of %zu", done, total);
+  std::fprintf(stderr, "\r\x1b[K%.*s", static_cast<int>(text.size()), text.data());
 }
 
 void Console::clearProgress() {

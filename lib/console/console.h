@@ -33,6 +33,7 @@ class Console {
   int finish(const Error& error);
   /// Overwrites one line on stderr; nothing when that is no terminal. `clearProgress` removes it.
   void progress(size_t done, size_t total);
+  void progress(std::string_view text);
   void clearProgress();
 
  private:

@@ -50,7 +50,8 @@ struct InterruptGuard::State {
   Console& console;
   std::string folder{};
   std::mutex busy{};
-  bool inPlace = false;  // guarded by busy
+  bool inPlace = false;  // guarded by busy, as the next two
+  std::string message = "interrupted; nothing was written", help = "run it again";
   std::atomic<bool> ending = false;
   sigset_t signals{}, before{};
   std::thread watcher{};
@@ -72,7 +73,7 @@ struct InterruptGuard::State {
     if (inPlace) return;
     std::error_code ignored;
     if (!folder.empty()) std::filesystem::remove_all(folder, ignored);
-    console.report({Diag::Interrupted, "interrupted; nothing was written", "run it again", {}, {}});
+    console.report({Diag::Interrupted, message, help, {}, {}});
     _exit(info(Diag::Interrupted).exitCode);
   }
   void stopWatching() {
@@ -120,6 +121,11 @@ Status InterruptGuard::place(const std::function<Status()>& write) {
 void InterruptGuard::removesFolder(std::string path) {
   std::unique_lock<std::mutex> lock(state_->busy);
   state_->folder = std::move(path);
+}
+
+void InterruptGuard::says(std::string message, std::string help) {
+  std::unique_lock<std::mutex> lock(state_->busy);
+  state_->message = std::move(message), state_->help = std::move(help);
 }
 
 }  // namespace svod

@@ -52,11 +52,11 @@ bool collectLeaves(UOp address, std::vector<UOp>& leaves) {
 
 // The ranges of reduces whose results fill a local buffer that is computed from `load`: they run inside of the loops
 // over that buffer, though axes are numbered the other way round.
-std::vector<UOp> reducesInStages(UOp sink, UOp load) {
+std::vector<UOp> reducesInFills(UOp sink, UOp load) {
   std::vector<UOp> found;
-  for (UOp stage : toposort(sink)) {
-    if (stage.op() != Op::Stage) continue;
-    const std::vector<UOp> inside = toposort(stage.src(0));
+  for (UOp fill : toposort(sink)) {
+    if (fill.op() != Op::Fill) continue;
+    const std::vector<UOp> inside = toposort(fill.src(0));
     if (std::ranges::find(inside, load) == inside.end()) continue;
     for (UOp n : inside)
       if (n.op() == Op::Reduce) found.insert(found.end(), n.src().begin() + 1, n.src().end());
@@ -90,7 +90,7 @@ std::optional<Reading> readingOf(UOp sink, uint32_t slot) {
   }
   if (!found.load) return std::nullopt;
   const std::vector<Axis> axes = axesOf(sink);
-  const std::vector<UOp> innermost = reducesInStages(sink, found.load);
+  const std::vector<UOp> innermost = reducesInFills(sink, found.load);
   std::ranges::stable_sort(found.leaves, {}, [&](UOp leaf) { return nestingKey(leaf, axes, innermost); });
   return found;
 }

@@ -18,7 +18,7 @@ bool isKnown(UOp n) {
   return a.op() == Op::Range && b.isConst() && axisType(a) == AxisType::Upcast;
 }
 
-UOp bufferOf(UOp storage) { return storage.op() == Op::Stage ? storageOf(storage.src(0).src(0)) : storage; }
+UOp bufferOf(UOp storage) { return storage.op() == Op::Fill ? storageOf(storage.src(0).src(0)) : storage; }
 
 class Collector {
  public:

@@ -17,7 +17,7 @@ std::vector<Access> panelsForLanes(const KernelFacts& kernel, const Caps& caps, 
     return std::ranges::any_of(kernel.axes, [&](const Axis& row) {
       return row.nest == Nest::Output && row.range != axis && axisType(row.range) == AxisType::Loop &&
              maxExtent(row.range) >= parameters::kWorthPanel && reduce.dependsOn(row.range) &&
-             !load.node.dependsOn(row.range) && !fillsStage(kernel, row.range);
+             !load.node.dependsOn(row.range) && !isInFill(kernel, row.range);
     });
   };
   for (const Access& a : kernel.accesses) {

@@ -29,7 +29,7 @@ double useful(int64_t extent, int64_t part) {
 
 RegisterTileCost::RegisterTileCost(const KernelFacts& kernel, const Caps& caps, UOp reduce, const Lanes& lanes,
                                    std::span<const uint32_t> laidOut)
-    : caps_(caps), lanes_(lanes), copies_(std::ranges::any_of(kernel.stages, isGated)) {
+    : caps_(caps), lanes_(lanes), copies_(std::ranges::any_of(kernel.fills, isGated)) {
   const UOp step = reduce.src().back();
   for (UOp n : toposort(reduce.src(0))) {
     if (!isInside(n, reduce)) continue;
@@ -97,7 +97,7 @@ RegisterTile bestRegisterTile(const KernelFacts& kernel, const Caps& caps, std::
   std::vector<UOp> rowAxes{UOp()};
   for (const auto& [range, nest] : kernel.axes)
     if (nest != Nest::Reduce && range != lanes.range && reduce.src(0).dependsOn(range) &&
-        axisType(range) == AxisType::Loop && maxExtent(range) > 1 && (range == held || !fillsStage(kernel, range)) &&
+        axisType(range) == AxisType::Loop && maxExtent(range) > 1 && (range == held || !isInFill(kernel, range)) &&
         cost.isReusedAlong(range))
       rowAxes.push_back(range);
   std::vector<RegisterTile> tiles;

@@ -21,7 +21,7 @@ double excess(int64_t extent, int64_t part) {
 
 int64_t rowsOfBlock(const KernelFacts& kernel, const Caps& caps, std::span<const uint32_t> laidOut, const RowKernel& k,
                     int64_t width) {
-  const int64_t bytes = bytesOfStages(kernel);
+  const int64_t bytes = bytesOfFills(kernel);
   int64_t best = 0;
   const RegisterTile tile = bestRegisterTile(kernel, caps, laidOut, k.result, {k.column, width}, INT64_MAX, k.row);
   double least = INFINITY;

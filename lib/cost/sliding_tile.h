@@ -18,7 +18,7 @@ struct SlidingTile {
 struct SlidingCopy {
   std::span<const UOp> taps;  // loops of the reduce
   UOp column, filter;         // output loops: neighbours in the result, and what reads the same window again
-  UOp copy;                   // Stage
+  UOp copy;                   // Fill
   int64_t lines, elementBytes;
 };
 

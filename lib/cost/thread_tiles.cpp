@@ -14,8 +14,8 @@ namespace svod {
 namespace {
 
 // Instructions to fill a local buffer once, in vectors.
-double fillCost(const Caps& caps, UOp stage) {
-  return (isGated(stage) ? parameters::kGatedFill : parameters::kPlainFill) * static_cast<double>(stageBytes(stage)) /
+double fillCost(const Caps& caps, UOp fill) {
+  return (isGated(fill) ? parameters::kGatedFill : parameters::kPlainFill) * static_cast<double>(fillBytes(fill)) /
          caps.vectorBytes;
 }
 
@@ -35,7 +35,7 @@ int64_t iterationsPerTile(const KernelFacts& kernel, const Caps& caps, UOp axis,
   double refills = 0;
   bool copiesWindows = false;
   for (UOp n : kernel.nodes) {
-    if ((n.op() != Op::Reduce && n.op() != Op::Stage) || n.dependsOn(axis)) continue;
+    if ((n.op() != Op::Reduce && n.op() != Op::Fill) || n.dependsOn(axis)) continue;
     const bool inLanes = std::ranges::any_of(n.ranges(), [](UOp r) { return axisType(r) == AxisType::Vector; });
     if (n.op() == Op::Reduce && !inLanes && hasGroups(kernel)) continue;  // bytes of a row: once per panel anyway
     if (n.op() == Op::Reduce) return 0;

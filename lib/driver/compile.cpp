@@ -8,9 +8,11 @@
 #include <thread>
 
 #include "driver/describe_kernel.h"
+#include "driver/device_kernels.h"
 #include "driver/kernel_job.h"
 #include "driver/kernel_passes.h"
 #include "driver/plan_builder.h"
+#include "driver/tuned_opts.h"
 #include "ir/text.h"
 #include "linearize/linearize.h"
 #include "schedule/graph_passes.h"
@@ -67,6 +69,11 @@ Status checkOptsMatch(const Schedule& schedule, const CompileOptions& options) {
 
 Status emitCode(CompiledKernel& kernel, UOp lowered, const CompileOptions& options) {
   SVOD_TRY(kernel.linear, linearize(*kernel.graph, lowered, kernel.name, options.numerics));
+  if (kernel.linear.ops.size() > options.mostInstructions)
+    return fail(Diag::TooLarge,
+                "the kernel has " + std::to_string(kernel.linear.ops.size()) + " instructions, and may have " +
+                    std::to_string(options.mostInstructions),
+                "use opts that write out less");
   for (int slot : kernel.inPlace)
     if (static_cast<size_t>(slot) < kernel.linear.params.size()) kernel.linear.params[slot].inPlace = true;
   SVOD_TRY(kernel.desc, describeKernel(kernel.linear, kernel.ast, toText(optsOf(kernel.choice)), kernel.layouts,
@@ -79,6 +86,7 @@ Status compileAnew(CompiledKernel& kernel, const CompileOptions& options) {
   job.caps.overwrites = !kernel.inPlace.empty();
   job.caps.constants = kernel.constants;
   if (const KernelOpts* entry = requestedOpts(kernel.name, options)) job.requested = entry->opts;
+  job.tuned = kernel.tuned;
   PassContext cx{*kernel.graph, kernel.log, options.passes, kernel.name, options.numerics, {}};
   cx.data.put(job);
   SVOD_TRY(UOp lowered, runPipeline(options.target->passes(), kernel.ast, cx));
@@ -102,6 +110,8 @@ bool wantsToSee(const CompileOptions& options) {
 }
 
 Status compileKernel(CompiledKernel& kernel, const CompileOptions& options) {
+  if (options.tuning != nullptr && options.optLevel > 0 && requestedOpts(kernel.name, options) == nullptr)
+    kernel.tuned = winnersOf(*options.tuning, tuningHash(kernel), tuningTarget(options), options.compiler);
   if (options.cache == nullptr || wantsToSee(options)) return compileAnew(kernel, options);
   const std::string key = options.cache->keyOf(kernel, requestedOpts(kernel.name, options), options);
   if (options.cache->find(key, kernel)) return {};
@@ -129,12 +139,14 @@ void findConstants(const Model& model, const Schedule& schedule, std::vector<Com
 }
 
 /// Compiles all kernels on `jobs` threads. The first error in kernel order is returned, whichever came first in time.
-Status compileKernels(std::vector<CompiledKernel>& kernels, const CompileOptions& options) {
+Status compileKernels(std::vector<CompiledKernel>& kernels, std::span<const CompileOptions> byTarget,
+                      std::span<const size_t> targetOf) {
+  const CompileOptions& options = byTarget[0];
   std::vector<Status> status(kernels.size());
   std::atomic<size_t> next = 0, done = 0;
   auto work = [&](bool reports) {
     for (size_t i; (i = next++) < kernels.size();) {
-      status[i] = compileKernel(kernels[i], options);
+      status[i] = compileKernel(kernels[i], byTarget[targetOf[i]]);
       ++done;
       if (reports && options.progress) options.progress(done, kernels.size());
     }
@@ -158,7 +170,7 @@ Status compileKernels(std::vector<CompiledKernel>& kernels, const CompileOptions
 
 ScheduleOptions scheduleOptions(const CompileOptions& options) {
   const Caps caps = options.target->caps(options.machine, options.numerics);
-  return {options.numerics, caps.bf16Dots, options.passes, options.decisions};
+  return {options.numerics, graphMachine(caps), options.passes, options.decisions};
 }
 
 /// What a pass over the graph was given when it failed.
@@ -171,18 +183,55 @@ Error withFailure(Error error, const PassLog& log, const CompileOptions& options
 TargetRecord recordOf(const CpuTarget& cpu) { return {cpu.triple, cpu.name, cpu.features, {}, {}}; }
 TargetRecord recordOf(const GpuTarget& gpu) { return {hostTriple(), gpu.name, {}, {}, {}}; }
 
-PlanOptions planOptions(const CompileOptions& options) {
+PlanOptions planOptions(const Model& model, const CompileOptions& options) {
   PlanOptions plan;
+  const PlanDevices devices = planDevices(model, options);
+  plan.devices = devices.table, plan.usual = devices.usual;
   plan.name = options.name;
   plan.memory = options.memory;
-  plan.deviceKind = options.target->deviceKind;
-  plan.target = std::visit([](const auto& m) { return recordOf(m); }, options.machine);
+  // The processor, where there is code for one.
+  const CpuTarget* host = hostProcessor(options);
+  plan.target =
+      host != nullptr ? recordOf(*host) : std::visit([](const auto& m) { return recordOf(m); }, options.machine);
   plan.target.numerics = toText(options.numerics);
   plan.target.compiler = "svod " + std::string(kVersion);
   return plan;
 }
 
+/// Every target joins its kernels, that of the host functions of C files as well; they know where they are then.
+Status joinKernels(Compilation& c, std::span<const CompileOptions> byTarget, std::span<const size_t> targetOf) {
+  for (size_t target = 0; target < byTarget.size(); ++target) {
+    std::vector<CompiledKernel*> kernels;
+    for (size_t i = 0; i < c.kernels.size(); ++i)
+      if (targetOf[i] == target) kernels.push_back(&c.kernels[i]);
+    const FileId file(c.files.size());
+    SVOD_CHECK(byTarget[target].target->finish(c, kernels, byTarget[target]));
+    if (byTarget[target].target->deviceKind == DeviceKind::Cpu)
+      for (KernelDesc& function : c.functions) function.file = file;
+    for (CompiledKernel* kernel : kernels) {
+      if (!kernel->desc.grid) kernel->desc.file = file;
+      if (kernel->desc.grid)
+        for (KernelImage& image : kernel->desc.grid->images) image.file += file;
+    }
+  }
+  return {};
+}
+
 }  // namespace
+
+CompiledKernel copyOf(const CompiledKernel& kernel, std::string name) {
+  CompiledKernel copy;
+  copy.name = std::move(name), copy.inPlace = kernel.inPlace, copy.constants = kernel.constants;
+  copy.graph = std::make_unique<Graph>();
+  copy.ast = copy.graph->clone(kernel.ast);
+  return copy;
+}
+
+Status compileWith(CompiledKernel& copy, std::vector<OptOp> opts, const CompileOptions& options) {
+  CompileOptions own = options;
+  own.opts = {{copy.name, std::move(opts)}};
+  return compileAnew(copy, own);
+}
 
 Result<std::unique_ptr<Compilation>> compile(Model& model, const CompileOptions& options) {
   auto result = std::make_unique<Compilation>();
@@ -194,6 +243,7 @@ Result<std::unique_ptr<Compilation>> compile(Model& model, const CompileOptions&
   if (!*schedule) return result;
   result->schedule = std::move(**schedule);
   SVOD_CHECK(checkOptsMatch(result->schedule, options));
+  SVOD_TRY(const std::vector<size_t> targetOf, assignTargets(model, result->schedule, options));
   watch.lap("schedule");
 
   for (Kernel& k : result->schedule.kernels) {
@@ -207,9 +257,9 @@ Result<std::unique_ptr<Compilation>> compile(Model& model, const CompileOptions&
     result->kernels.push_back(std::move(kernel));
   }
   findConstants(model, result->schedule, result->kernels);
-  CompileOptions perKernel = options;
-  perKernel.passes = optionsAfter(options.passes, graphPasses());
-  Status compiled = compileKernels(result->kernels, perKernel);
+  std::vector<CompileOptions> byTarget = optionsByTarget(options);
+  for (CompileOptions& of : byTarget) of.passes = optionsAfter(options.passes, graphPasses());
+  Status compiled = compileKernels(result->kernels, byTarget, targetOf);
   bool stopped = false;
   for (CompiledKernel& k : result->kernels) {
     result->log.add(k.log);
@@ -219,12 +269,16 @@ Result<std::unique_ptr<Compilation>> compile(Model& model, const CompileOptions&
   watch.lap("kernels");
   if (stopped) return result;
 
-  SVOD_CHECK(options.target->finish(*result, options));
+  SVOD_CHECK(compileCFunctions(*result, byTarget));
+  SVOD_CHECK(joinKernels(*result, byTarget, targetOf));
   watch.lap("link");
   std::vector<PlannedKernel> kernels;
   for (const CompiledKernel& k : result->kernels) kernels.push_back({k.desc, k.layouts});
   WeightsLayout weights(static_cast<FileId>(result->files.size()));
-  SVOD_TRY(result->plan, buildPlan(model, result->schedule, kernels, planOptions(options), weights, result->constants));
+  const std::vector<ConstantLayout> none;
+  for (const KernelDesc& function : result->functions) kernels.push_back({function, none});
+  SVOD_TRY(result->plan,
+           buildPlan(model, result->schedule, kernels, planOptions(model, options), weights, result->constants));
   for (const Decision& decision : result->schedule.decisions) result->plan.decisions.push_back(toText(decision));
   if (!weights.constants().empty()) result->files.push_back(weights.file("weights.bin"));
   watch.lap("plan");

@@ -9,6 +9,7 @@
 
 #include "choose/choose.h"
 #include "constants/constant_layout.h"
+#include "driver/c_functions.h"
 #include "driver/fold_constants.h"
 #include "driver/kernel_cache.h"
 #include "driver/targets.h"
@@ -21,6 +22,7 @@
 #include "schedule/schedule.h"
 #include "toolchain/c_compiler.h"
 #include "toolchain/linker.h"
+#include "tuning/winners.h"
 
 namespace svod {
 
@@ -37,19 +39,30 @@ struct PassFailure {
   std::string before;  // .uop text
 };
 
+/// What the kernels of a device besides the host are compiled for.
+struct DeviceTarget {
+  std::string name;  // of the device, as the graph says it
+  const Target* target = nullptr;
+  Machine machine;
+};
+
 struct CompileOptions {
   std::string name;                      // of the graph, recorded in the plan
   const Target* target = &targets()[0];  // what to generate code for, and the machine, which is one of the target's
   Machine machine;
-  int optLevel = 1;  // 0: no opts; 1: those that choose() finds
+  std::vector<DeviceTarget> devices;  // those of another target; a plan has one target for each kind of device
+  int optLevel = 1;                   // 0: no opts; 1: those that choose() finds
   Numerics numerics = Numerics::Contract;
   FoldLimits fold;  // of values that no run changes
   MemoryMode memory = MemoryMode::Arena;
-  int jobs = 1;                  // kernels compiled at once; never changes the result
-  std::vector<KernelOpts> opts;  // replayed in place of what choose() finds; every entry must match a kernel
-  DecisionRequests decisions;    // about the graph, in place of the usual ones; each must be one that this graph has
+  int jobs = 1;                       // kernels compiled at once; never changes the result
+  std::vector<KernelOpts> opts;       // replayed in place of what choose() finds; every entry must match a kernel
+  const TuningLog* tuning = nullptr;  // whose winners are replayed in place of what choose() finds, where they apply
+  std::string compiler;               // tuningCompiler(): whose records of the log are no hints
+  DecisionRequests decisions;  // about the graph, in place of the usual ones; each must be one that this graph has
   PassOptions passes;
-  bool keepForms = false;                                   // target cpu: fill CompiledKernel::object and assembly
+  size_t mostInstructions = SIZE_MAX;                       // of a kernel, once it is a list of them
+  bool keepForms = false;                                   // fill CompiledKernel::object and assembly
   bool keepSource = false;                                  // fill CompiledKernel::source
   Linker* linker = nullptr;                                 // target cpu: must be set; a process has one
   std::string tempDirectory;                                // target c with a compiler: for its input and output
@@ -57,7 +70,15 @@ struct CompileOptions {
   PassFailure* failure = nullptr;                           // filled when an error is the compiler's own (Diag::Verify)
   KernelCache* cache = nullptr;                             // kernels of earlier compiles; never changes the result
   std::function<void(size_t done, size_t total)> progress;  // called from the compiling thread, may be empty
+  // Target c builds kernels.so: with cCompiler where that has a program, else in process, for which linker must be set.
+  bool sourceOnly = false;  // target c: no kernels.so
+  CFiles cFiles;            // that the graph takes functions from
 };
+
+/// Whether kernels of target c are compiled in process.
+inline bool compilesC(const CompileOptions& options) {
+  return !options.sourceOnly && options.cCompiler.program.empty();
+}
 
 /// Everything known about one kernel after compiling. Owns its graph. Of a kernel that was found in the cache,
 /// `unopted`, `optimized`, `choice`, `linear`, `source` and `log` are empty.
@@ -73,10 +94,19 @@ struct CompiledKernel {
   LinearKernel linear;
   std::string source;            // C or LLVM IR text, with keepSource
   std::string code;              // what the target joins: a relocatable object, or a function of C
-  std::string object, assembly;  // with keepForms
+  std::string object, assembly;  // with keepForms: the same, and target cpu as text
   KernelDesc desc;               // for the plan
+  std::vector<Winner> tuned;     // what the tuning log has for it, best first
   bool reused = false;           // found in the cache
   PassLog log;
+  std::string compiled;  // target c: an object of its function, compiled in process
+  std::string bitcode;   // target cpu: its LLVM IR, with keepForms
+};
+
+/// The functions of a C file, compiled; the first are those that compiled C may call without its knowledge.
+struct FunctionObject {
+  std::string file;  // as the graph names it
+  std::string object;
 };
 
 /// Seconds of wall time per phase, in order.
@@ -91,10 +121,18 @@ struct Compilation {
   Plan plan;                                     // without the descriptions of its files
   std::vector<PlanFile> files;                   // chunks borrowed from `code`, the kernels, `constants` and the model
   std::deque<std::vector<std::byte>> constants;  // weights in the order in which kernels read them
-  std::string code, source;
+  std::deque<std::string> code;                  // joined, by the targets that have kernels
+  std::string source;
   std::vector<PhaseTime> times;
-  PassLog log;  // of all kernels, in order
+  PassLog log;                                  // of all kernels, in order
+  std::vector<KernelDesc> functions;            // of C files: kernels of the plan behind those of the schedule
+  std::vector<FunctionObject> functionObjects;  // with their code
 };
+
+/// A kernel as scheduled, under another name and in a graph of its own: nothing is compiled.
+CompiledKernel copyOf(const CompiledKernel& kernel, std::string name);
+/// Compiles a copy with these opts: up to `code`. Errors: as for compile(); TooLarge beyond mostInstructions.
+Status compileWith(CompiledKernel& copy, std::vector<OptOp> opts, const CompileOptions& options);
 
 /// The model must outlive the result: constants stay borrowed from it. With PassOptions::stopAfter the result has
 /// no plan. Errors name the kernel and the pass.

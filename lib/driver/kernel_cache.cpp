@@ -1,5 +1,7 @@
 #include "driver/kernel_cache.h"
 
+#include <charconv>
+
 #include "data/sha256.h"
 #include "driver/compile.h"
 #include "ir/text.h"
@@ -10,7 +12,7 @@ namespace svod {
 namespace {
 
 /// A change of what is kept, or of how, needs another number.
-constexpr std::string_view kForm = "svod kernel 3";
+constexpr std::string_view kForm = "svod kernel 4";
 
 /// One value per line, so that no two lists of values give the same text.
 class KeyText {
@@ -33,6 +35,7 @@ std::string KernelCache::keyOf(const CompiledKernel& kernel, const KernelOpts* r
   key.add("form", kForm);
   key.add("compiler", compiler_);
   key.add("target", options.target->name);
+  key.add("compiles C", compilesC(options));
   key.add("machine", toText(options.machine));
   key.add("numerics", toText(options.numerics));
   key.add("level", options.optLevel);
@@ -41,6 +44,7 @@ std::string KernelCache::keyOf(const CompiledKernel& kernel, const KernelOpts* r
   key.add("limit", options.passes.bisectLimit);
   key.add("verify", options.passes.verifyEach);
   if (requested != nullptr) key.add("opts", toText(requested->opts));
+  for (const Winner& winner : kernel.tuned) key.add("tuned", winner.opts);
   key.add("name", kernel.name);
   for (int slot : kernel.inPlace) key.add("overwrites", slot);
   for (uint32_t slot : kernel.constants) key.add("constant", slot);
@@ -48,18 +52,25 @@ std::string KernelCache::keyOf(const CompiledKernel& kernel, const KernelOpts* r
   return sha256Hex(key.text());
 }
 
-// What is kept: a plan.json with this kernel alone, its layouts, each followed by a zero, and its code.
+// What is kept: a plan.json with this kernel alone, its layouts, the length of its code, each followed by a zero, then
+// its code and its object.
 bool KernelCache::find(const std::string& key, CompiledKernel& kernel) const {
-  std::optional<std::string> value = files_.get(key);
-  const size_t zero = value ? value->find('\0') : std::string::npos;
-  const size_t second = zero == std::string::npos ? zero : value->find('\0', zero + 1);
-  if (second == std::string::npos) return false;
-  Result<Plan> plan = planFromJson(std::string_view(*value).substr(0, zero), key);
-  std::optional<std::vector<ConstantLayout>> layouts = layoutsFromText(value->substr(zero + 1, second - zero - 1));
-  if (!plan || plan->kernels.size() != 1 || !layouts) return false;
+  const std::optional<std::string> value = files_.get(key);
+  std::string_view rest = value ? *value : std::string_view(), parts[3];
+  for (std::string_view& part : parts) {
+    const size_t zero = rest.find('\0');
+    if (zero == rest.npos) return false;
+    part = rest.substr(0, zero), rest.remove_prefix(zero + 1);
+  }
+  Result<Plan> plan = planFromJson(parts[0], key);
+  std::optional<std::vector<ConstantLayout>> layouts = layoutsFromText(std::string(parts[1]));
+  size_t length = 0;
+  const auto [end, error] = std::from_chars(parts[2].data(), parts[2].data() + parts[2].size(), length);
+  if (!plan || plan->kernels.size() != 1 || !layouts || error != std::errc() || length > rest.size()) return false;
   kernel.desc = std::move(plan->kernels[0]);
   kernel.layouts = std::move(*layouts);
-  kernel.code = value->substr(second + 1);
+  kernel.code = rest.substr(0, length);
+  kernel.compiled = rest.substr(length);
   kernel.reused = true;
   return true;
 }
@@ -68,8 +79,13 @@ void KernelCache::keep(const std::string& key, const CompiledKernel& kernel) {
   Plan plan;
   plan.kernels.push_back(kernel.desc);
   std::string value = toJson(plan);
-  value += '\0' + toText(kernel.layouts) + '\0';
-  remember(files_.put(key, value + kernel.code));
+  value += '\0' + toText(kernel.layouts) + '\0' + std::to_string(kernel.code.size()) + '\0';
+  remember(files_.put(key, value + kernel.code + kernel.compiled));
+  grew_ = true;
+}
+
+void KernelCache::keepObject(const std::string& key, const std::string& object) {
+  remember(files_.put(key, object));
   grew_ = true;
 }
 

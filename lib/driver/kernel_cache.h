@@ -28,6 +28,10 @@ class KernelCache {
   /// Fills `desc` and `code`; false when they have to be compiled.
   bool find(const std::string& key, CompiledKernel& kernel) const;
   void keep(const std::string& key, const CompiledKernel& kernel);
+  /// The same for objects of other code.
+  std::optional<std::string> findObject(const std::string& key) const { return files_.get(key); }
+  void keepObject(const std::string& key, const std::string& object);
+  const std::string& compiler() const { return compiler_; }
 
   /// To be called after the last kernel: removes what has to go. The first trouble there was, if any.
   std::optional<Error> finish();

@@ -1,5 +1,7 @@
 #include "driver/kernel_job.h"
 
+#include <algorithm>
+
 namespace svod {
 
 KernelJob kernelJob(const Target& target, const Machine& machine, Numerics numerics, int optLevel) {
@@ -9,6 +11,19 @@ KernelJob kernelJob(const Target& target, const Machine& machine, Numerics numer
   job.legalize = target.legal(machine, numerics);
   if (const auto* gpu = std::get_if<GpuTarget>(&machine)) job.limits = gpu->limits;
   return job;
+}
+
+GraphMachine graphMachine(const Caps& caps) {
+  constexpr int64_t kWarpBytes = 128;  // 32 threads, 4 bytes each
+  constexpr int64_t kHeldRows = 64;    // that are in a kernel's own memory at a time
+  GraphMachine machine{.cacheBytes = caps.l2Bytes, .sweepBytes = caps.l2Bytes, .bf16Dots = caps.bf16Dots};
+  if (caps.workgroups) {
+    machine.runBytes = kWarpBytes, machine.heldBytes = caps.sharedBytes;
+    machine.sweepBytes = caps.l2Bytes / std::max(1, caps.workers);
+  } else {
+    machine.runBytes = 2 * caps.vectorBytes, machine.heldBytes = caps.scratchBytes / kHeldRows;
+  }
+  return machine;
 }
 
 }  // namespace svod

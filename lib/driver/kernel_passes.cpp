@@ -1,6 +1,7 @@
 #include "driver/kernel_passes.h"
 
 #include "choose/choose.h"
+#include "driver/tuned_opts.h"
 #include "ir/verify_access.h"
 #include "lower/expand.h"
 #include "lower/gpu_dims.h"
@@ -34,7 +35,8 @@ Result<UOp> applyOpts(UOp root, PassContext& cx) {
   if (job.requested) {
     for (const OptOp& opt : *job.requested) job.choice.opts.push_back({opt, "as requested"});
   } else if (job.optLevel > 0) {
-    job.choice = choose(cx.graph, root, job.caps);
+    std::optional<Choice> tuned = tunedChoice(cx.graph, root, job.tuned, job.caps);
+    job.choice = tuned ? std::move(*tuned) : choose(cx.graph, root, job.caps);
   }
   const std::vector<OptOp> opts = optsOf(job.choice);
   SVOD_TRY(root, guarded(applyOpts(cx.graph, root, opts, job.caps), cx));
@@ -74,7 +76,7 @@ constexpr Pass kKernelPasses[] = {
     {"constant-layout", "constant operands in the order in which the loops read them", Stage::Kernel, Stage::Kernel,
      constantLayout, true},
     // The last over ranges that stand for many values; from here on a value is a scalar or a vector.
-    {"expand", "ranges to lanes and copies; reductions to accumulators; stages to local buffers", Stage::Kernel,
+    {"expand", "ranges to lanes and copies; reductions to accumulators; fills to local buffers", Stage::Kernel,
      Stage::Lowered, expandRanges},
     // Reductions are loops with accumulators now, so that two of them can stand in one.
     {"merge-loops", "one loop for reductions that can share it", Stage::Lowered, Stage::Lowered, merge},

@@ -11,6 +11,7 @@
 #include "machine/gpu.h"
 #include "opts/opt.h"
 #include "pass/pass.h"
+#include "tuning/winners.h"
 
 namespace svod {
 
@@ -21,6 +22,7 @@ struct KernelJob {
   GpuLimits limits;  // of a grid, where the machine has one
   int optLevel = 1;
   std::optional<std::vector<OptOp>> requested;  // replayed in place of what choose() finds
+  std::vector<Winner> tuned;                    // of a tuning log: the first that applies, before choose() is asked
   Choice choice;                                // filled by apply-opts: what was applied, and why
   UOp unopted, optimized;                       // filled by apply-opts: the kernel before it and after
   std::vector<ConstantLayout> layouts;          // filled by constant-layout

@@ -12,18 +12,18 @@ namespace {
 
 class Placer {
  public:
-  Placer(Plan& plan, std::span<const std::optional<DeviceId>> asked)
-      : plan_(plan), asked_(asked), standIns_(plan), deviceOf_(plan.buffers.size()),
-        isTouched_(plan.buffers.size(), false) {
+  Placer(Plan& plan, std::span<const std::optional<DeviceId>> asked, DeviceId usual, KernelId functions)
+      : plan_(plan), asked_(asked), usual_(usual), functions_(functions), standIns_(plan),
+        deviceOf_(plan.buffers.size()), isTouched_(plan.buffers.size(), false) {
     for (BufferId id = 0; id < plan.buffers.size(); id++) {
       const Place place = plan.buffers[id].place;
       isTouched_[id] = place == Place::Input || place == Place::State || place == Place::Constant;
-      if (place != Place::Arena && place != Place::Constant) deviceOf_[id] = 0;
+      if (place != Place::Arena && place != Place::Constant) deviceOf_[id] = DeviceId();
     }
-    for (const Expectation& e : plan.expectations) deviceOf_[e.buffer] = 0;
+    for (const Expectation& e : plan.expectations) deviceOf_[e.buffer] = DeviceId();
     for (const Step& step : plan.steps)
       if (const auto* loop = std::get_if<Loop>(&step.action); loop != nullptr && loop->condition)
-        deviceOf_[base(*loop->condition)] = 0;
+        deviceOf_[base(*loop->condition)] = DeviceId();
     findWeights();
   }
 
@@ -99,8 +99,7 @@ class Placer {
       for (const KernelArg& arg : args) modes.push_back(arg.mode);
       std::vector<BufferId*> buffers;
       for (BufferId& id : launch->buffers) buffers.push_back(&id);
-      const bool hasGrid = plan_.kernels[launch->kernel].grid.has_value();
-      return addOn(homeOf(launch->buffers, hasGrid ? 1 : 0), asked, step, buffers, modes);
+      return addOn(homeOf(*launch), asked, step, buffers, modes);
     }
     if (auto* call = std::get_if<HostCall>(&step.action)) {
       std::vector<Mode> modes;
@@ -119,10 +118,11 @@ class Placer {
     plan_.steps.push_back(std::move(step));
   }
 
-  DeviceId homeOf(std::span<const BufferId> buffers, DeviceId usual) const {
-    for (BufferId id : buffers)
+  DeviceId homeOf(const Launch& launch) const {
+    if (launch.kernel >= functions_) return 0;
+    for (BufferId id : launch.buffers)
       if (deviceOf_[base(id)].value_or(0) != 0) return *deviceOf_[base(id)];
-    return usual;
+    return usual_;
   }
 
   /// The step with all its buffers on `home`. New values stay there unless another device is asked for.
@@ -191,6 +191,8 @@ class Placer {
 
   Plan& plan_;
   std::span<const std::optional<DeviceId>> asked_;
+  DeviceId usual_;
+  KernelId functions_;  // the first of them
   StandIns standIns_;
   std::map<BufferId, BufferId> weightOf_;          // the weight that a copy of it is on its device
   std::vector<std::optional<DeviceId>> deviceOf_;  // by buffer; none yet, or a constant
@@ -200,8 +202,8 @@ class Placer {
 
 }  // namespace
 
-void placeOnDevices(Plan& plan, std::span<const std::optional<DeviceId>> asked) {
-  if (plan.devices.size() > 1) Placer(plan, asked).run();
+void placeOnDevices(Plan& plan, std::span<const std::optional<DeviceId>> asked, DeviceId usual, KernelId functions) {
+  if (plan.devices.size() > 1) Placer(plan, asked, usual, functions).run();
 }
 
 }  // namespace svod

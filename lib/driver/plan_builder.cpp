@@ -23,10 +23,7 @@ class PlanBuilder {
         weights_(model, schedule, kernels, weights, constants) {
     plan_.name = options.name;
     plan_.target = options.target;
-    for (const std::string& name : std::span(model.devices).subspan(1))
-      plan_.devices.push_back({name, options.deviceKind, 0});
-    if (options.deviceKind != DeviceKind::Cpu && plan_.devices.size() == 1)
-      plan_.devices.push_back({options.deviceKind, options.deviceKind, 0});
+    plan_.devices = options.devices;
   }
 
   Result<Plan> build(const PlanOptions& options) {
@@ -42,7 +39,7 @@ class PlanBuilder {
       plan_.equalSizes.push_back({std::move(a), std::move(b), sizes.text});
     }
     plan_.constants = layout_.constants();
-    placeOnDevices(plan_, asked_);
+    placeOnDevices(plan_, asked_, options.usual, KernelId(schedule_.kernels.size()));
     planMemory(plan_, {options.memory, UINT64_MAX, inPlace_});
     return std::move(plan_);
   }
@@ -100,7 +97,7 @@ class PlanBuilder {
       return {};
     }
     if (port.kind == PortKind::Expectation) {
-      plan_.expectations.push_back({id, port.name});
+      plan_.expectations.push_back({id, port.expectation, port.name});
       return {};
     }
     Port p{port.name, id, {}};
@@ -150,7 +147,7 @@ class PlanBuilder {
     if (item.kind == ItemKind::Loop) return addLoop(item);
     Step step;
     if (item.kind == ItemKind::Launch) {
-      step.action = launchOf(item);
+      SVOD_TRY(step.action, launchOf(item));
     } else if (item.kind == ItemKind::Copy) {
       SVOD_TRY(Expr elements, toExpr(item.elements, names_));
       const auto to = static_cast<BufferId>(item.args[0]), from = static_cast<BufferId>(item.args[1]);
@@ -168,11 +165,15 @@ class PlanBuilder {
     return static_cast<DeviceId>(std::ranges::find(model_.devices, item.device) - model_.devices.begin());
   }
 
-  Launch launchOf(const ScheduleItem& item) {
+  Result<Launch> launchOf(const ScheduleItem& item) {
     Launch launch{static_cast<KernelId>(item.kernel), {}, {}};
     for (size_t slot = 0; slot < item.args.size(); ++slot)
       launch.buffers.push_back(weights_.bufferFor(item, slot, plan_.buffers));
-    for (const std::string& name : plan_.kernels[item.kernel].values)
+    if (!item.function.empty()) {
+      SVOD_TRY(launch.values, valuesOf(item));
+      return launch;
+    }
+    for (const std::string& name : plan_.kernels[launch.kernel].values)
       launch.values.push_back(
           Expr::variable(static_cast<uint32_t>(std::find(names_.begin(), names_.end(), name) - names_.begin())));
     if (item.overwrites >= 0) {
@@ -180,6 +181,17 @@ class PlanBuilder {
       inPlace_.push_back({launch.buffers[item.overwrites], launch.buffers[result]});
     }
     return launch;
+  }
+
+  /// What a function of a C file is given besides its arrays: its numbers, and how many elements each array has.
+  Result<std::vector<Expr>> valuesOf(const ScheduleItem& item) const {
+    SVOD_TRY(HostCall call, hostCallOf(item));
+    for (const HostArg& arg : call.args) {
+      Expr elements = 1;
+      for (const Expr& extent : arg.shape) elements = elements * extent;
+      call.values.push_back(std::move(elements));
+    }
+    return std::move(call.values);
   }
 
   Result<HostCall> hostCallOf(const ScheduleItem& item) const {

@@ -16,7 +16,8 @@ struct PlanOptions {
   std::string name;
   TargetRecord target;
   MemoryMode memory = MemoryMode::Arena;
-  std::string deviceKind = DeviceKind::Cpu;  // of devices besides the host; with another kind there is at least one
+  Rows<DeviceDesc> devices = {{"cpu", DeviceKind::Cpu, 0}};  // the host first
+  DeviceId usual = {};  // where launches run whose operands are on no device besides the host
 };
 
 struct PlannedKernel {

@@ -20,7 +20,7 @@ const ConstantLayout* PlanWeights::orderOf(const ScheduleItem& item, size_t slot
   return at == layouts.end() ? nullptr : &*at;
 }
 
-BufferId PlanWeights::bufferFor(const ScheduleItem& launch, size_t slot, std::vector<BufferDesc>& buffers) {
+BufferId PlanWeights::bufferFor(const ScheduleItem& launch, size_t slot, Rows<BufferDesc>& buffers) {
   const auto weight = static_cast<BufferId>(launch.args[slot]);
   const ConstantLayout* order = orderOf(launch, slot);
   if (!order) return weight;

@@ -21,7 +21,7 @@ class PlanWeights {
 
   /// The buffer that a launch reads at `slot`, one more of `buffers` where its order is new. The first order takes the
   /// place of a weight that nobody reads as it is.
-  BufferId bufferFor(const ScheduleItem& launch, size_t slot, std::vector<BufferDesc>& buffers);
+  BufferId bufferFor(const ScheduleItem& launch, size_t slot, Rows<BufferDesc>& buffers);
 
  private:
   const ConstantLayout* orderOf(const ScheduleItem& item, size_t slot) const;

@@ -9,6 +9,7 @@
 #include "target/emulated/thread_text.h"
 #include "target/llvm/emit.h"
 #include "target/target.h"
+#include "toolchain/clang.h"
 #include "toolchain/object.h"
 #include "toolchain/temp_dir.h"
 
@@ -46,21 +47,29 @@ Status emitObjectOf(CompiledKernel& kernel, const CompileOptions& options) {
   if (!options.keepForms) return {};
   kernel.object = kernel.code;
   SVOD_TRY(LlvmModule again, emitLlvm({&kernel.linear, 1}, cpuOf(options.machine)));  // the first one was optimized
+  kernel.bitcode = irBitcode(*again.module);
   SVOD_TRY(kernel.assembly, emitObject(*again.module, cpuOf(options.machine), level, CodeKind::Assembly));
   return {};
 }
 
-Status linkObjects(Compilation& c, const CompileOptions& options) {
-  if (c.kernels.empty()) return {};
+Status linkObjects(Compilation& c, std::span<CompiledKernel* const> kernels, const CompileOptions& options) {
+  if (kernels.empty() && c.functions.empty()) return {};
   std::vector<std::string> objects;
-  for (CompiledKernel& k : c.kernels) objects.push_back(std::move(k.code));
-  SVOD_TRY(c.code, options.linker->linkShared(objects));
-  c.files.push_back({"kernels.so", FileKind::Code, {bytesOf(c.code)}});
+  for (CompiledKernel* k : kernels) objects.push_back(std::move(k->code));
+  for (const FunctionObject& f : c.functionObjects) objects.push_back(f.object);
+  std::string& library = c.code.emplace_back();
+  SVOD_TRY(library, options.linker->linkShared(objects));
+  c.files.push_back({"kernels.so", FileKind::Code, {bytesOf(library)}});
   return {};
 }
 
-// ---- c: one C11 file, built when a compiler is given. Loops are those that suit the processor, while the text uses no
-// instruction of its own: whoever compiles it may do that for another one.
+// ---- c: one C11 file, built when a compiler is given. Loops are those that suit the processor, by default any one of
+// the architecture, while the text uses no instruction of its own: whoever compiles it may do that for another one.
+
+Result<Machine> anyProcessor(std::string_view triple, std::string_view cpu) {
+  SVOD_TRY(CpuTarget found, makeCpuTarget(triple, cpu));
+  return Machine(std::move(found));
+}
 
 Caps portableCaps(const Machine& machine, Numerics numerics) {
   Caps caps = capsOf(cpuOf(machine), numerics);
@@ -72,7 +81,12 @@ LegalizeOptions portableOps(const Machine&, Numerics numerics) { return {.numeri
 
 Status printKernel(CompiledKernel& kernel, const CompileOptions& options) {
   SVOD_TRY(kernel.code, printFunction(kernel.linear));
+  if (options.keepForms) kernel.object = kernel.code;
   if (options.keepSource) kernel.source = joinFunctions({&kernel.code, 1});
+  if (!compilesC(options)) return {};
+  const OptLevel level = options.optLevel == 0 ? OptLevel::O0 : OptLevel::O1;
+  const CFile file{kernel.name + ".c", joinFunctions({&kernel.code, 1})};
+  SVOD_TRY(kernel.compiled, compileC(file, cpuOf(options.machine), level));
   return {};
 }
 
@@ -83,14 +97,27 @@ Result<std::string> buildLibrary(const std::string& source, const CompileOptions
   return readWholeFile(dir.file("kernels.so"));
 }
 
-Status joinSource(Compilation& c, const CompileOptions& options) {
-  if (c.kernels.empty()) return {};
+Result<std::string> linkCompiledC(const Compilation& c, std::span<CompiledKernel* const> kernels,
+                                  const CompileOptions& options) {
+  std::vector<std::string> objects;
+  for (CompiledKernel* k : kernels) objects.push_back(std::move(k->compiled));
+  for (const FunctionObject& f : c.functionObjects) objects.push_back(f.object);
+  if (c.functionObjects.empty()) {
+    SVOD_TRY(std::string memory, compileMemoryFunctions(cpuOf(options.machine)));
+    objects.push_back(std::move(memory));
+  }
+  return options.linker->linkShared(objects);
+}
+
+Status joinSource(Compilation& c, std::span<CompiledKernel* const> kernels, const CompileOptions& options) {
+  if (kernels.empty() && c.functions.empty()) return {};
   std::vector<std::string> functions;
-  for (CompiledKernel& k : c.kernels) functions.push_back(std::move(k.code));
+  for (CompiledKernel* k : kernels) functions.push_back(std::move(k->code));
   c.source = joinFunctions(functions);
-  if (!options.cCompiler.program.empty()) {
-    SVOD_TRY(c.code, buildLibrary(c.source, options));
-    c.files.push_back({"kernels.so", FileKind::Code, {bytesOf(c.code)}});
+  if (!options.sourceOnly) {
+    std::string& library = c.code.emplace_back();
+    SVOD_TRY(library, compilesC(options) ? linkCompiledC(c, kernels, options) : buildLibrary(c.source, options));
+    c.files.push_back({"kernels.so", FileKind::Code, {bytesOf(library)}});
   }
   c.files.push_back({"kernels.c", FileKind::Source, {bytesOf(c.source)}});
   return {};
@@ -120,17 +147,18 @@ Status printThread(CompiledKernel& kernel, const CompileOptions& options) {
   return {};
 }
 
-Status joinThreads(Compilation& c, const CompileOptions&) {
-  if (c.kernels.empty()) return {};
-  for (CompiledKernel& k : c.kernels) c.code += std::exchange(k.code, {});
-  c.files.push_back({"kernels.uop", FileKind::Image, {bytesOf(c.code)}, {kEmulated, kSmallGrid, 1}});
+Status joinThreads(Compilation& c, std::span<CompiledKernel* const> kernels, const CompileOptions&) {
+  if (kernels.empty()) return {};
+  std::string& texts = c.code.emplace_back();
+  for (CompiledKernel* k : kernels) texts += std::exchange(k->code, {});
+  c.files.push_back({"kernels.uop", FileKind::Image, {bytesOf(texts)}, {kEmulated, kSmallGrid, 1}});
   return {};
 }
 
 constexpr Target kTargets[] = {
     {"cpu", "native code for a CPU, through LLVM; kernels.so", processor, nativeCaps, nativeOps, kernelPasses,
      emitObjectOf, linkObjects, DeviceKind::Cpu},
-    {"c", "portable C11 source, kernels.c; with --cc also kernels.so built from it", processor, portableCaps,
+    {"c", "portable C11 source, kernels.c; with --cc also kernels.so built from it", anyProcessor, portableCaps,
      portableOps, kernelPasses, printKernel, joinSource, DeviceKind::Cpu},
     {"emulated", "workgroups of threads as text, kernels.uop, for a device that interprets it", smallGrid, gridCaps,
      gridOps, gridKernelPasses, printThread, joinThreads, kEmulated},

@@ -30,8 +30,8 @@ struct Target {
   std::span<const Pass> (*passes)();
   /// Code of one kernel; called for several kernels at once.
   Status (*emitKernel)(CompiledKernel& kernel, const CompileOptions& options);
-  /// Joins the kernels' code into the plan's files.
-  Status (*finish)(Compilation& compilation, const CompileOptions& options);
+  /// Joins the kernels' code into files of the plan; the first of them holds the functions.
+  Status (*finish)(Compilation& compilation, std::span<CompiledKernel* const> kernels, const CompileOptions& options);
   /// What runs it, as DeviceDesc::kind. Kernels of any kind but cpu have a grid, and run on devices besides the host.
   std::string_view deviceKind;
 };

@@ -15,14 +15,14 @@ std::vector<Access> accessesOf(std::span<const UOp> nodes) {
     UOp storage = storageOf(n.src(0));
     if (storage.op() == Op::Param)
       all.push_back({n, n.src(0).src(1), storage.argAs<SlotArg>().slot, n.op() == Op::Store});
-    else if (storage.op() == Op::Stage)
+    else if (storage.op() == Op::Fill)
       all.push_back({n, n.src(0).src(1), std::nullopt, false});
   }
   return all;
 }
 
-UOp copiedBy(UOp stage) {
-  UOp value = stage.src(0).src(1);
+UOp copiedBy(UOp fill) {
+  UOp value = fill.src(0).src(1);
   while (value.op() == Op::Bitcast || (value.op() == Op::Xor && value.src(1).isConst())) value = value.src(0);
   UOp storage = value.op() == Op::Load ? storageOf(value.src(0)) : UOp();
   return storage && storage.op() == Op::Param ? storage : UOp();

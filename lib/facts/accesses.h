@@ -21,9 +21,9 @@ struct Access {
 std::vector<Access> accessesOf(UOp sink);
 std::vector<Access> accessesOf(std::span<const UOp> nodes);  // of the kernel, in the order of toposort()
 
-/// The parameter that a Stage holds a copy of, in another order, with gaps filled or bytes flipped; null for other
+/// The parameter that a Fill holds a copy of, in another order, with gaps filled or bytes flipped; null for other
 /// values.
-UOp copiedBy(UOp stage);
+UOp copiedBy(UOp fill);
 
 /// Elements the address moves when `range` advances by one: 0 when it does not depend on it, nothing when it
 /// is no constant (a gather, a division).

@@ -6,12 +6,12 @@ namespace svod {
 
 namespace {
 
-bool closes(Op op) { return op == Op::End || op == Op::Reduce || op == Op::Stage; }
+bool closes(Op op) { return op == Op::End || op == Op::Reduce || op == Op::Fill; }
 
 std::optional<Nest> nestOf(UOp closer) {
   if (closer.op() == Op::End) return Nest::Output;
   if (closer.op() == Op::Reduce) return Nest::Reduce;
-  if (closer.op() == Op::Stage) return Nest::Stage;
+  if (closer.op() == Op::Fill) return Nest::Fill;
   return std::nullopt;
 }
 
@@ -88,7 +88,7 @@ std::string describeAxes(UOp sink, const std::function<std::string_view(UOp)>& n
   std::string text;
   for (size_t i = 0; i < axes.size(); ++i) {
     UOp r = axes[i].range;
-    std::string_view type = axes[i].nest == Nest::Stage ? "stage" : toText(axisType(r));
+    std::string_view type = axes[i].nest == Nest::Fill ? "fill" : toText(axisType(r));
     const std::string name(nameOf(r));
     text += (i ? ", " : "") + std::to_string(i) + " " + (name.empty() ? "" : name + " ") + std::string(type) + " ";
     text += (constExtent(r) ? "" : "<=") + std::to_string(maxExtent(r));

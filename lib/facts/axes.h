@@ -11,8 +11,8 @@
 
 namespace svod {
 
-/// What closes a loop: a store's End, a Reduce, or a Stage that fills a local buffer.
-enum class Nest : uint8_t { Output, Reduce, Stage };
+/// What closes a loop: a store's End, a Reduce, or a Fill that fills a local buffer.
+enum class Nest : uint8_t { Output, Reduce, Fill };
 
 struct Axis {
   UOp range;
@@ -20,7 +20,7 @@ struct Axis {
 };
 
 /// The numbered axes of a kernel: output loops in nest order, then the loops of reduces, then those of
-/// stages; several reduces (or stages) come by their lowest range id. Ranges that are expanded into values
+/// fills; several reduces (or fills) come by their lowest range id. Ranges that are expanded into values
 /// (Upcast, Vector, Unroll, ..) and the lanes of a warp are not numbered, so upcast, vector, unroll and tc
 /// renumber nothing; tile puts the inner axis right after the outer one. A split keeps the range id for the
 /// outer part: numbers of other axes do not depend on earlier opts otherwise.
@@ -32,7 +32,7 @@ std::string describeAxes(UOp sink);
 /// The same with a name for each range after its number, where there is one.
 std::string describeAxes(UOp sink, const std::function<std::string_view(UOp)>& nameOf);
 
-/// The nodes that close `range` (End, Reduce, Stage), in a structural order.
+/// The nodes that close `range` (End, Reduce, Fill), in a structural order.
 std::vector<UOp> closersOf(UOp sink, UOp range);
 std::vector<UOp> closersOf(std::span<const UOp> nodes, UOp range);
 

@@ -15,7 +15,7 @@ std::vector<UOp> only(std::span<const UOp> nodes, Op op) {
 }  // namespace
 
 KernelFacts::KernelFacts(UOp kernel)
-    : sink(kernel), nodes(toposort(kernel)), reduces(only(nodes, Op::Reduce)), stages(only(nodes, Op::Stage)),
+    : sink(kernel), nodes(toposort(kernel)), reduces(only(nodes, Op::Reduce)), fills(only(nodes, Op::Fill)),
       axes(axesOf(nodes)), accesses(accessesOf(nodes)), lanes(lanesOf(nodes)) {}
 
 Pattern KernelFacts::pattern() const {

@@ -17,8 +17,8 @@ class KernelFacts {
   explicit KernelFacts(UOp sink);
 
   const UOp sink;
-  const std::vector<UOp> nodes;            // sources before their users
-  const std::vector<UOp> reduces, stages;  // of those, in their order
+  const std::vector<UOp> nodes;           // sources before their users
+  const std::vector<UOp> reduces, fills;  // of those, in their order
   const std::vector<Axis> axes;
   const std::vector<Access> accesses;
   const std::vector<Lanes> lanes;  // the vector axes there are

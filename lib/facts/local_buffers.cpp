@@ -4,26 +4,26 @@
 
 namespace svod {
 
-int64_t stageBytes(UOp stage) {
+int64_t fillBytes(UOp fill) {
   int64_t bytes = 0;
-  return __builtin_mul_overflow(stage.maxNumel(), byteSize(stage.dtype()), &bytes) ? INT64_MAX : bytes;
+  return __builtin_mul_overflow(fill.maxNumel(), byteSize(fill.dtype()), &bytes) ? INT64_MAX : bytes;
 }
 
-int64_t bytesOfStages(const KernelFacts& kernel) {
+int64_t bytesOfFills(const KernelFacts& kernel) {
   int64_t bytes = 0;
-  for (UOp stage : kernel.stages) bytes += stageBytes(stage);
+  for (UOp fill : kernel.fills) bytes += fillBytes(fill);
   return bytes;
 }
 
-bool isGated(UOp stage) {
-  return std::ranges::any_of(toposort(stage.src(0)), [](UOp n) { return n.op() == Op::Load && n.srcCount() > 2; });
+bool isGated(UOp fill) {
+  return std::ranges::any_of(toposort(fill.src(0)), [](UOp n) { return n.op() == Op::Load && n.srcCount() > 2; });
 }
 
-bool fillsStage(const KernelFacts& kernel, UOp range) {
-  return std::ranges::any_of(kernel.nodes, [&](UOp n) { return n.op() == Op::Stage && n.dependsOn(range); });
+bool isInFill(const KernelFacts& kernel, UOp range) {
+  return std::ranges::any_of(kernel.nodes, [&](UOp n) { return n.op() == Op::Fill && n.dependsOn(range); });
 }
 
-std::optional<int64_t> strideInStage(const KernelFacts& kernel, UOp axis) {
+std::optional<int64_t> strideInFill(const KernelFacts& kernel, UOp axis) {
   for (const Access& a : kernel.accesses)
     if (!a.slot) return strideOf(a, axis);
   return std::nullopt;

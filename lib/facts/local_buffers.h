@@ -4,17 +4,17 @@
 
 namespace svod {
 
-/// Largest number of bytes a stage can take; and all of a kernel together.
-int64_t stageBytes(UOp stage);
-int64_t bytesOfStages(const KernelFacts& kernel);
+/// Largest number of bytes a fill can take; and all of a kernel together.
+int64_t fillBytes(UOp fill);
+int64_t bytesOfFills(const KernelFacts& kernel);
 
 /// A local buffer is filled behind gates: in short lines that fill vectors badly.
-bool isGated(UOp stage);
+bool isGated(UOp fill);
 
 /// A buffer local to the kernel is filled once per iteration of this loop, so the loop cannot be expanded.
-bool fillsStage(const KernelFacts& kernel, UOp range);
+bool isInFill(const KernelFacts& kernel, UOp range);
 
 /// Elements of the first local buffer that is read between neighbours along `axis`.
-std::optional<int64_t> strideInStage(const KernelFacts& kernel, UOp axis);
+std::optional<int64_t> strideInFill(const KernelFacts& kernel, UOp axis);
 
 }  // namespace svod

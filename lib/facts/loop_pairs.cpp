@@ -15,7 +15,7 @@ bool countersAreValues(UOp sink, UOp a, UOp b) {
     if (n.id() >= seen.size()) seen.resize(n.id() + 1);
     seen[n.id()] = true;
     if (n == a || n == b) return true;
-    bool closer = n.op() == Op::End || n.op() == Op::Reduce || n.op() == Op::Stage;
+    bool closer = n.op() == Op::End || n.op() == Op::Reduce || n.op() == Op::Fill;
     for (UOp s : n.src()) {
       if (closer && s.op() == Op::Range) continue;
       if (n.op() == Op::Index && s != n.src(0)) continue;

@@ -24,11 +24,11 @@ LoopsOf::LoopsOf(std::span<const UOp> order) {
 
 void LoopsOf::enter(UOp user, UOp node) {
   std::vector<UOp> loops = loops_[user.id()];
-  if (user.op() == Op::End || user.op() == Op::Reduce || user.op() == Op::Stage)
+  if (user.op() == Op::End || user.op() == Op::Reduce || user.op() == Op::Fill)
     loops.insert(loops.end(), user.src().begin() + 1, user.src().end());
   std::erase_if(loops, [](UOp r) { return r.op() != Op::Range; });
   // A store runs in all loops around it, whatever its address depends on.
-  bool body = user.op() == Op::End || user.op() == Op::Stage;
+  bool body = user.op() == Op::End || user.op() == Op::Fill;
   if (!body) loops = upToInnermostOf(std::move(loops), node);
   if (loops.size() > loops_[node.id()].size()) loops_[node.id()] = std::move(loops);
 }

@@ -24,13 +24,13 @@ std::optional<RowKernel> rowKernelOf(const KernelFacts& kernel) {
   std::vector<UOp> outer;
   for (const Axis& axis : kernel.axes) {
     if (axis.nest != Nest::Output || axisType(axis.range) != AxisType::Loop) continue;
-    const bool isOutside = std::ranges::all_of(kernel.stages, [&](UOp s) { return s.dependsOn(axis.range); });
+    const bool isOutside = std::ranges::all_of(kernel.fills, [&](UOp s) { return s.dependsOn(axis.range); });
     if (isOutside && !k.column)
       outer.push_back(axis.range);
     else
       k.column = axis.range;
   }
-  if (kernel.stages.empty() || !k.column || fillsStage(kernel, k.column)) return std::nullopt;
+  if (kernel.fills.empty() || !k.column || isInFill(kernel, k.column)) return std::nullopt;
   for (UOp n : kernel.reduces)
     if (isProduct(n)) (n.dependsOn(k.column) ? k.result : k.score) = n;
   if (!k.result || !k.score) return std::nullopt;
@@ -44,9 +44,9 @@ std::optional<RowKernel> rowKernelOf(const KernelFacts& kernel) {
   return std::nullopt;
 }
 
-UOp scoreOf(UOp stage) {
-  for (UOp n : toposort(stage.src(0)))
-    if (isProduct(n) && n.dependsOn(stage.src(1)) && n.dependsOn(stage.src().back())) return n;
+UOp scoreOf(UOp fill) {
+  for (UOp n : toposort(fill.src(0)))
+    if (isProduct(n) && n.dependsOn(fill.src(1)) && n.dependsOn(fill.src().back())) return n;
   return {};
 }
 

@@ -17,7 +17,7 @@ std::optional<RowKernel> rowKernelOf(const KernelFacts& kernel);
 
 /// The product of two matrices whose sums fill the buffer, as long as it has loops of its own; null where there is
 /// none.
-UOp scoreOf(UOp stage);
+UOp scoreOf(UOp fill);
 /// The sum of products that depends on `column`.
 UOp resultOver(const KernelFacts& kernel, UOp column);
 /// What the rows are multiplied with.

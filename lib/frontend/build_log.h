@@ -13,9 +13,10 @@ struct BuildLog {
   /// Call: an op of the table; `name`, `operands`, `attributes`, `results`. Calls inside of its lowering are not kept.
   /// Note: `name` says what the nodes from here on belong to.
   /// Temporary: `operands` the start value, `results` the buffer. Assign: `operands` target and value.
-  /// Output: `name`, `operands` the value. Expect: `name` the text, `operands` what is given and wanted, or
-  /// `attributes` two sizes a and b. Loop: `name` the counter, `count`, `unroll`, `operands` the condition if there is
-  /// one, `results` the range. Branch: `operands` the condition. Otherwise and End: of the innermost of these.
+  /// Output: `name`, `operands` the value. Expect: `name` the text, `operands` what is given and wanted,
+  /// `attributes` a kind that is not the usual one; or `attributes` two sizes a and b. Loop: `name` the counter,
+  /// `count`, `unroll`, `operands` the condition if there is one, `results` the range. Branch: `operands` the
+  /// condition. Otherwise and End: of the innermost of these.
   enum class Kind : uint8_t { Call, Note, Temporary, Assign, Output, Expect, Loop, Branch, Otherwise, End };
 
   struct Operand {

@@ -78,8 +78,8 @@ class GraphBuilder {
   void output(std::string_view name, Tensor value);
 
   /// Makes a run fail unless the integers of `given`, a scalar or a vector of constant size, are those of `wanted`,
-  /// which broadcasts to it. `text` says what they are. Outside of loops.
-  void expect(Tensor given, Tensor wanted, std::string_view text);
+  /// which broadcasts to it. `text` says what they are, or what is wrong, as `kind` says. Outside of loops.
+  void expect(Tensor given, Tensor wanted, std::string_view text, ExpectationKind kind = ExpectationKind::Agrees);
 
   // --- Sizes that must be equal
   /// Whether an op may go on as if a and b were equal: they are for all values of the variables, or that could not be
@@ -224,7 +224,7 @@ class GraphBuilder {
   UOp newestEffect(UOp buffer);
   Tensor makeTemporary(DType dtype, const Dims& dims, Tensor value);
   bool isExpected(UOp both, std::string_view text) const;
-  bool addExpectation(Tensor row, Tensor wanted, std::string_view text);
+  bool addExpectation(Tensor row, Tensor wanted, std::string_view text, ExpectationKind kind);
   BuildLog::Step* recordBeforeCall(BuildLog::Kind kind, std::string_view name);
   BuildLog::Step* record(BuildLog::Kind kind, std::string_view name, std::span<const Tensor> operands);
   BuildLog::Step* record(BuildLog::Kind kind, std::string_view name, std::initializer_list<Tensor> operands) {

@@ -48,7 +48,8 @@ void GraphBuilder::expectEqual(Dim a, Dim b, std::string_view text) {
     model_.equalSizes.push_back({a.node(), b.node(), std::string(text)});
     return;
   }
-  addExpectation(unsqueeze(cast(value(a), DType::I64), 0), unsqueeze(cast(value(b), DType::I64), 0), text);
+  addExpectation(unsqueeze(cast(value(a), DType::I64), 0), unsqueeze(cast(value(b), DType::I64), 0), text,
+                 ExpectationKind::Agrees);
 }
 
 bool GraphBuilder::expectAtMost(Dim least, Dim most, std::string_view text) {

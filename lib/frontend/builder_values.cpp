@@ -46,7 +46,7 @@ Tensor GraphBuilder::op(std::string_view name, std::span<const Tensor> operands,
 
 // --- Expectations
 
-void GraphBuilder::expect(Tensor given, Tensor wanted, std::string_view text) {
+void GraphBuilder::expect(Tensor given, Tensor wanted, std::string_view text, ExpectationKind kind) {
   if (!given || !wanted || !checkVisible(given) || !checkVisible(wanted)) return;
   if (scopes_.size() > 1) {
     fail(Diag::Syntax, "something is expected inside a loop", "expect it before the loop, or of what the loop leaves");
@@ -61,16 +61,18 @@ void GraphBuilder::expect(Tensor given, Tensor wanted, std::string_view text) {
   }
   Tensor row = cast(given, DType::I64);
   if (row.rank() == 0) row = unsqueeze(row, 0);
-  if (addExpectation(row, expand(cast(wanted, DType::I64), row.dims()), text))
-    record(BuildLog::Kind::Expect, text, {given, wanted});
+  if (!addExpectation(row, expand(cast(wanted, DType::I64), row.dims()), text, kind)) return;
+  BuildLog::Step* step = record(BuildLog::Kind::Expect, text, {given, wanted});
+  if (step && kind != ExpectationKind::Agrees) step->attributes = {{"kind", std::string(toText(kind))}};
 }
 
-bool GraphBuilder::addExpectation(Tensor row, Tensor wanted, std::string_view text) {
+bool GraphBuilder::addExpectation(Tensor row, Tensor wanted, std::string_view text, ExpectationKind kind) {
   Tensor both = where(eq(unsqueeze(iota(dim(2)), -1), 0), row, wanted);
   if (!both || isExpected(both.node(), text)) return false;
   Tensor target = port(PortKind::Expectation, "expectation", DType::I64, both.dims(), {});
   if (!target) return false;
   model_.ports.back().name = text;
+  model_.ports.back().expectation = kind;
   scopes_[0].stores.push_back(graph().make(Op::Store, DType::Void, {target.node_, both.node()}));
   return true;
 }

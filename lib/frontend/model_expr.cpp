@@ -2,10 +2,18 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "data/mapped_file.h"
 #include "frontend/model_reader.h"
+#include "ir/c_function.h"
 #include "support/suggest.h"
 
 namespace svod {
+
+namespace {
+
+constexpr uint64_t kMaxSourceBytes = uint64_t{1} << 24;
+
+}  // namespace
 
 // --- Names
 
@@ -166,7 +174,28 @@ std::vector<Tensor> ModelReader::call(const GraphExpr& e) {
   }
   if (!isComplete) return {};
   std::vector<Tensor> results = builder_.ops(e.text, operands, attributes);
-  return takeError(e.at) ? std::vector<Tensor>{} : results;
+  if (takeError(e.at)) return {};
+  if (e.text == "custom" && !readSource(attributes, e.at)) return {};
+  return results;
+}
+
+/// Reads the file of C that has the function of a custom call.
+bool ModelReader::readSource(const Attributes& attributes, Position at) {
+  CFunctionName name;
+  for (const auto& [key, value] : attributes) {
+    if (key == "source") name.source = std::get<std::string>(value.value);
+    if (key == "function") name.function = std::get<std::string>(value.value);
+  }
+  if (name.source.empty() || sources_ == nullptr) return true;
+  sources_->calls.try_emplace(name.text(), locationOf(at));
+  if (sources_->files.contains(name.source)) return true;
+  const size_t slash = name.source.starts_with('/') ? file_.path.npos : file_.path.rfind('/');
+  const std::string path = slash == file_.path.npos ? name.source : file_.path.substr(0, slash + 1) + name.source;
+  if (options_.filesRead != nullptr) options_.filesRead->insert(path);
+  Result<std::string> text = readWholeFile(path, kMaxSourceBytes);
+  if (!text) return record(std::move(text.error()), at), false;
+  sources_->files.emplace(name.source, CSources::File{path, std::move(*text)});
+  return true;
 }
 
 // --- Attributes

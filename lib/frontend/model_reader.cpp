@@ -15,8 +15,8 @@ std::string directoryOf(const std::string& path) {
 
 }  // namespace
 
-ModelReader::ModelReader(const GraphFile& file, const LoadOptions& options)
-    : file_(file), options_(options), weights_(directoryOf(file.path), options.filesRead) {}
+ModelReader::ModelReader(const GraphFile& file, const LoadOptions& options, CSources* sources)
+    : file_(file), options_(options), sources_(sources), weights_(directoryOf(file.path), options.filesRead) {}
 
 void ModelReader::read() {
   for (const std::string& device : options_.devices) builder_.addDevice(device);
@@ -72,12 +72,14 @@ std::string ModelReader::place(Position at) const {
   return at.line == 0 ? file_.path : file_.path + ":" + std::to_string(at.line);
 }
 
+SourceLoc ModelReader::locationOf(Position at) const {
+  return file_.source ? file_.source->at(file_.path, at.line, at.column) : SourceLoc{file_.path, at.line, at.column};
+}
+
 void ModelReader::record(Error error, Position at) {
   for (auto call = calls_.rbegin(); call != calls_.rend() && error.notes.size() < kMaxCallNotes; ++call)
     error.notes.push_back("in '" + call->function->definition->names[0].text + "', called at " + place(call->at));
-  if (error.loc.file.empty())
-    error.loc =
-        file_.source ? file_.source->at(file_.path, at.line, at.column) : SourceLoc{file_.path, at.line, at.column};
+  if (error.loc.file.empty()) error.loc = locationOf(at);
   errors_.push_back(std::move(error));
 }
 
@@ -256,8 +258,9 @@ void ModelReader::output(const Statement& s) {
 
 // --- Entry points
 
-Result<Model> buildModel(const GraphFile& file, const LoadOptions& options) {
-  ModelReader reader(file, options);
+namespace {
+
+Result<Model> modelOf(ModelReader& reader, const GraphFile& file) {
   reader.read();
   if (!reader.errors().empty()) return tl::unexpected<Error>(reader.errors()[0]);
   Result<Model> model = reader.finish();
@@ -265,14 +268,32 @@ Result<Model> buildModel(const GraphFile& file, const LoadOptions& options) {
   return model;
 }
 
+std::vector<Error> errorsOf(ModelReader& reader, const GraphFile& file) {
+  const Result<Model> model = modelOf(reader, file);
+  if (!reader.errors().empty()) return reader.errors();
+  return model ? std::vector<Error>() : std::vector{model.error()};
+}
+
+}  // namespace
+
+Result<Model> buildModel(const GraphFile& file, const LoadOptions& options) {
+  ModelReader reader(file, options);
+  return modelOf(reader, file);
+}
+
+Result<Model> buildModel(const GraphFile& file, const LoadOptions& options, CSources& sources) {
+  ModelReader reader(file, options, &sources);
+  return modelOf(reader, file);
+}
+
 std::vector<Error> checkGraphFile(const GraphFile& file, const LoadOptions& options) {
   ModelReader reader(file, options);
-  reader.read();
-  if (!reader.errors().empty()) return reader.errors();
-  Result<Model> model = reader.finish();
-  if (model) return {};
-  model.error().loc.file = file.path;
-  return {model.error()};
+  return errorsOf(reader, file);
+}
+
+std::vector<Error> checkGraphFile(const GraphFile& file, const LoadOptions& options, CSources& sources) {
+  ModelReader reader(file, options, &sources);
+  return errorsOf(reader, file);
 }
 
 }  // namespace svod

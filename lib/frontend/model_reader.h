@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "frontend/builder.h"
+#include "frontend/c_sources.h"
 #include "frontend/frontend.h"
 #include "frontend/graph_op.h"
 #include "frontend/size_variables.h"
@@ -16,7 +17,8 @@ namespace svod {
 
 class ModelReader {
  public:
-  ModelReader(const GraphFile& file, const LoadOptions& options);
+  /// Without `sources` files of C are not read.
+  ModelReader(const GraphFile& file, const LoadOptions& options, CSources* sources = nullptr);
   /// Runs over every statement; errors() is empty afterwards if the model is good.
   void read();
   const std::vector<Error>& errors() const { return errors_; }
@@ -81,6 +83,7 @@ class ModelReader {
   /// Moves an error of the builder here; true if there was one.
   bool takeError(Position at);
   std::string place(Position at) const;
+  SourceLoc locationOf(Position at) const;
 
   // model_bodies.cpp
   void temporary(const Statement& s);
@@ -131,6 +134,7 @@ class ModelReader {
   Dim sizeOf(const std::string& symbol, const std::vector<Dim>& sides, Position at);
   std::optional<AttributeValue> attribute(const GraphExpr& e, AttributeType type);
   Tensor named(const GraphExpr& e);
+  bool readSource(const Attributes& attributes, Position at);
   const Entry* lookup(const GraphExpr& e, bool isSize = false);
   void unknownName(const GraphExpr& e, bool isSize);
   const Statement* definitionOf(std::string_view name);
@@ -138,6 +142,7 @@ class ModelReader {
 
   const GraphFile& file_;
   const LoadOptions& options_;
+  CSources* sources_;
   GraphBuilder builder_;
   WeightLoader weights_;
   std::unordered_map<std::string, Entry> scope_;

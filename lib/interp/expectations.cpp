@@ -9,7 +9,7 @@ Status checkExpectations(const Model& model, std::span<const HostTensor> content
     if (model.ports[i].kind != PortKind::Expectation) continue;
     std::vector<int64_t> both;
     for (int64_t k = 0; k < contents[i].numel(); ++k) both.push_back(contents[i].at(k).asInt());
-    SVOD_CHECK(checkExpectation(model.ports[i].name, both));
+    SVOD_CHECK(checkExpectation(model.ports[i].expectation, model.ports[i].name, both));
   }
   return {};
 }

@@ -1,5 +1,5 @@
 // Evaluation of kernel and lowered graphs by recursion: a value or effect is computed when it is needed and kept until
-// one of its open ranges takes another value. An End, Reduce or Stage runs the loops it closes.
+// one of its open ranges takes another value. An End, Reduce or Fill runs the loops it closes.
 #include <fmt/format.h>
 
 #include "interp/storage.h"
@@ -22,7 +22,7 @@ LaneValues spread(const LaneValues& alt, UOp like) {
   return LaneValues(std::vector<Scalar>(static_cast<size_t>(like.lanes()), alt.first));
 }
 
-/// The buffer of a stage before anything is folded into it.
+/// The buffer of a fill before anything is folded into it.
 HostTensor makeFilled(UOp buffer, const Scalar& value) {
   HostTensor storage = makeLocal(buffer);
   for (int64_t i = 0; i < buffer.maxNumel(); ++i) storage.set(i, value);
@@ -48,7 +48,7 @@ class KernelInterpreter {
  private:
   Computed& slot(UOp u) { return slots_[u.id()]; }
 
-  // Valid while no open range moved on since. The first source of a Stage counts through the Stage's own ranges.
+  // Valid while no open range moved on since. The first source of a Fill counts through the Fill's own ranges.
   bool isCurrent(UOp u) {
     uint64_t time = slot(u).time;
     if (u.op() == Op::Special) return time > 0;
@@ -100,7 +100,7 @@ class KernelInterpreter {
       case Op::Buffer:
       case Op::Param: return {};
       case Op::Prefetch: return execute(u.src(0));
-      case Op::Stage: return fillStage(u);
+      case Op::Fill: return runFill(u);
       default: SVOD_CHECK(value(u)); return {};
     }
   }
@@ -207,12 +207,12 @@ class KernelInterpreter {
       case Op::Buffer:
         if (slot(u).storage.dtype == DType::Void) slot(u).storage = makeLocal(u);
         return &slot(u).storage;
-      case Op::Stage: SVOD_CHECK(fillStage(u)); return &slot(storageOf(u.src(0).src(0))).storage;
+      case Op::Fill: SVOD_CHECK(runFill(u)); return &slot(storageOf(u.src(0).src(0))).storage;
       default: return fail(Diag::Verify, "not storage: " + toLineText(u), "verify the graph first");
     }
   }
 
-  Status fillStage(UOp u) {
+  Status runFill(UOp u) {
     if (isCurrent(u)) return {};
     UOp buffer = storageOf(u.src(0).src(0));
     const Op op = u.argAs<ReduceArg>().op;

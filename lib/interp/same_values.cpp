@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "interp/interp.h"
 
@@ -67,7 +68,9 @@ Status checkClose(const std::string& name, const HostTensor& before, const HostT
 
 namespace {
 
-Status checkAt(UOp before, UOp after, const VariableValues& variables) {
+using RunKernel = std::function<Status(std::span<HostTensor> buffers, const VariableValues& variables)>;
+
+Status checkAt(UOp before, const RunKernel& after, const VariableValues& variables) {
   std::mt19937 random(1);
   std::vector<HostTensor> data;
   for (const Argument& argument : argumentsOf(before)) {
@@ -79,7 +82,7 @@ Status checkAt(UOp before, UOp after, const VariableValues& variables) {
   }
   std::vector<HostTensor> expected = data;
   SVOD_CHECK(interpretKernel(before, expected, variables));
-  if (Status ran = interpretKernel(after, data, variables); !ran)
+  if (Status ran = after(data, variables); !ran)
     return fail(std::move(ran).error().withNote("in the graph after the passes"));
   for (size_t slot = 0; slot < data.size(); ++slot)
     if (data[slot].dtype != DType::Void)
@@ -87,9 +90,7 @@ Status checkAt(UOp before, UOp after, const VariableValues& variables) {
   return {};
 }
 
-}  // namespace
-
-Status checkSameValues(UOp before, UOp after) {
+Status checkSame(UOp before, const RunKernel& after) {
   for (int part : {0, 1, 2}) {
     VariableValues variables;
     for (UOp node : toposort(before)) {
@@ -101,6 +102,20 @@ Status checkSameValues(UOp before, UOp after) {
     if (variables.empty()) break;
   }
   return {};
+}
+
+}  // namespace
+
+Status checkSameValues(UOp before, UOp after) {
+  return checkSame(before, [&](std::span<HostTensor> buffers, const VariableValues& variables) {
+    return interpretKernel(after, buffers, variables);
+  });
+}
+
+Status checkSameValues(UOp before, const LinearKernel& after) {
+  return checkSame(before, [&](std::span<HostTensor> buffers, const VariableValues& variables) {
+    return interpretLinear(after, buffers, variables);
+  });
 }
 
 }  // namespace svod

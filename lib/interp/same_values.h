@@ -6,6 +6,7 @@
 
 #include "interp/tensor.h"
 #include "ir/graph.h"
+#include "linearize/linear.h"
 #include "support/result.h"
 
 namespace svod {
@@ -14,6 +15,8 @@ namespace svod {
 /// greatest and between. Floats may differ by what a few roundings make. Errors: Mismatch, with the argument and the
 /// element, and what the interpreter says of an illegal access.
 Status checkSameValues(UOp before, UOp after);
+/// The same with threads, where `after` has some: they meet at barriers.
+Status checkSameValues(UOp before, const LinearKernel& after);
 
 /// The elements of `before` against as many of `after`, in memory order; floats as above. Errors: Mismatch, in which
 /// `name` says what they belong to.

@@ -24,7 +24,7 @@ bool anyLane(const LaneValues& gate);
 /// The tensor bound to a Param, checked against its element size.
 Result<HostTensor*> boundBuffer(UOp param, size_t position, std::span<HostTensor> buffers);
 Result<Scalar> boundVariable(UOp variable, const VariableValues& values);
-/// Zeroed storage for a Buffer or Stage node; dims must be constant.
+/// Zeroed storage for a Buffer or Fill node; dims must be constant.
 HostTensor makeLocal(UOp node);
 std::vector<int64_t> constDims(UOp node);
 

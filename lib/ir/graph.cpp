@@ -91,7 +91,7 @@ bool rangeLess(UOp a, UOp b) {
   return x != y ? x < y : structuralLess(a, b);
 }
 
-bool endsRanges(Op op) { return op == Op::End || op == Op::Reduce || op == Op::Stage; }
+bool endsRanges(Op op) { return op == Op::End || op == Op::Reduce || op == Op::Fill; }
 
 // Ranges open at a node: those of its sources, less the ones it closes. Reuses a source's span when nothing is added.
 std::span<const UOp> openRanges(Arena& arena, Op op, std::span<const UOp> src) {
@@ -238,19 +238,19 @@ UOp Graph::indexInto(UOp storage, std::span<const UOp> indices) {
   return make(Op::Index, storage.dtype(), join(storage, indices));
 }
 
-UOp Graph::stage(UOp value, std::span<const UOp> ranges, uint32_t slot) {
+UOp Graph::fill(UOp value, std::span<const UOp> ranges, uint32_t slot) {
   int64_t elements = 1;
   for (UOp r : ranges) elements *= std::max<int64_t>(r.src(0).bounds().max, 0);
   UOp size = index(elements), storage = buffer(value.dtype(), {&size, 1}, {slot, Space::Local});
   UOp store = make(Op::Store, DType::Void, {indexRowMajor(storage, ranges, ranges), value});
-  return make(Op::Stage, value.dtype(), join(store, ranges), ReduceArg{Op::Store, {}});
+  return make(Op::Fill, value.dtype(), join(store, ranges), ReduceArg{Op::Store, {}});
 }
 UOp Graph::accumulator(Op op, UOp value, std::span<const UOp> over, std::span<const UOp> ranges, uint32_t slot) {
-  UOp plain = stage(value, ranges, slot);
+  UOp plain = fill(value, ranges, slot);
   std::vector<UOp> src{plain.src(0)};
   src.insert(src.end(), over.begin(), over.end());
   src.insert(src.end(), ranges.begin(), ranges.end());
-  return make(Op::Stage, value.dtype(), src, ReduceArg{op, {}});
+  return make(Op::Fill, value.dtype(), src, ReduceArg{op, {}});
 }
 UOp Graph::indexRowMajor(UOp storage, std::span<const UOp> ranges, std::span<const UOp> at) {
   UOp flat = index(0);

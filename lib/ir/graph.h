@@ -53,7 +53,7 @@ class Graph {
   UOp load(UOp address, UOp alt, UOp gate) { return make(Op::Load, address.dtype(), {address, alt, gate}); }
   UOp indexInto(UOp storage, std::span<const UOp> indices);
   /// `value` for all iterations of `ranges`, kept in a flat Local buffer: row-major by their largest extents.
-  UOp stage(UOp value, std::span<const UOp> ranges, uint32_t slot);
+  UOp fill(UOp value, std::span<const UOp> ranges, uint32_t slot);
   /// Such a buffer whose elements fold `value` with `op` over all iterations of `over`, the outermost loops.
   UOp accumulator(Op op, UOp value, std::span<const UOp> over, std::span<const UOp> ranges, uint32_t slot);
   /// The address in such a buffer of the element at counters `at`, one per range.
@@ -83,7 +83,7 @@ std::vector<UOp> toposort(std::span<const UOp> roots);
 /// `node` without the effects (After) and hints (Prefetch) around it.
 UOp behindAliases(UOp node);
 
-/// The Buffer, Param or Stage that an address (Index) or a storage after some effects (After) belongs to.
+/// The Buffer, Param or Fill that an address (Index) or a storage after some effects (After) belongs to.
 UOp storageOf(UOp address);
 
 /// Rebuilds the DAG below `root` with `map(node, newSources)` applied once to every node, sources first.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "support/expectation.h"
 
 namespace svod {
 
@@ -19,7 +20,7 @@ struct ConstData {
 
 /// Temporary: storage of one run that is stored to like a State, but that nobody outside sees.
 /// Expectation: i64 [2, n], stored to like an Output: what a run was given, and what it must be; a run in which the two
-/// rows differ fails. The name says what the numbers are.
+/// rows differ fails. The name says what the numbers are, and `expectation` how the run ends.
 enum class PortKind : uint8_t { Input, Output, State, Weight, Temporary, Expectation };
 
 /// What Buffer slot `i` of the tensor graph is: ports[i]. The dims and dtype stand in the Buffer node.
@@ -30,6 +31,7 @@ struct ModelPort {
   // Weight: the elements, row-major, sharing bytes as memoryBytes() says. State: initial value, byteSize() bytes for
   // each element, or empty for zeros.
   ConstData data;
+  ExpectationKind expectation = {};
 };
 
 /// Dims over variables that ops take as equal: a run whose variables give them different values fails before its first

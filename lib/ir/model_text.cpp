@@ -17,8 +17,16 @@ constexpr std::string_view kPort = "; port ";
 struct PortLine {
   size_t slot;
   PortKind kind;
+  ExpectationKind expectation;
   std::string name;
 };
+
+std::string kindText(const ModelPort& port) {
+  std::string text(toText(port.kind));
+  if (port.kind == PortKind::Expectation && port.expectation != ExpectationKind::Agrees)
+    text += ":" + std::string(toText(port.expectation));
+  return text;
+}
 
 /// What stands before the next space, which is taken away with it.
 std::string_view nextWord(std::string_view& text) {
@@ -53,18 +61,20 @@ std::optional<std::string> unquoted(std::string_view text) {
   return name;
 }
 
-/// `SLOT KIND "NAME"`.
+/// `SLOT KIND "NAME"`; how a run ends that does not meet an expectation stands behind its kind, as kindText() has it.
 std::optional<PortLine> parsePort(std::string_view text) {
   constexpr size_t kMostPorts = 1 << 20;
-  const std::string_view slot = nextWord(text), kind = nextWord(text);
-  PortLine port{0, {}, {}};
+  const std::string_view slot = nextWord(text), word = nextWord(text), kind = word.substr(0, word.find(':'));
+  const std::optional<ExpectationKind> expectation =
+      kind == word ? ExpectationKind::Agrees : expectationKind(word.substr(kind.size() + 1));
+  PortLine port{0, {}, {}, {}};
   const auto [end, error] = std::from_chars(slot.data(), slot.data() + slot.size(), port.slot);
   const auto row = std::ranges::find(kKinds, kind);
   const std::optional<std::string> name = unquoted(text);
   if (error != std::errc() || end != slot.data() + slot.size() || port.slot >= kMostPorts || !name ||
-      row == std::end(kKinds))
+      row == std::end(kKinds) || !expectation)
     return std::nullopt;
-  port.kind = static_cast<PortKind>(row - std::begin(kKinds)), port.name = *name;
+  port.kind = static_cast<PortKind>(row - std::begin(kKinds)), port.expectation = *expectation, port.name = *name;
   return port;
 }
 
@@ -121,7 +131,7 @@ std::string_view toText(PortKind kind) { return kKinds[static_cast<size_t>(kind)
 std::string toText(const Model& model, UOp sink) {
   std::string text;
   for (size_t i = 0; i < model.ports.size(); ++i)
-    text += std::string(kPort) + std::to_string(i) + " " + std::string(toText(model.ports[i].kind)) + " " +
+    text += std::string(kPort) + std::to_string(i) + " " + kindText(model.ports[i]) + " " +
             svod::quoted(model.ports[i].name) + "\n";
   return text + toUopText(sink);
 }
@@ -147,6 +157,7 @@ Result<Model> parseModel(std::string_view text) {
                         {}});
     if (port->slot >= model.ports.size()) continue;  // nothing in the graph is there
     model.ports[port->slot].kind = port->kind;
+    model.ports[port->slot].expectation = port->expectation;
     model.ports[port->slot].name = port->name;
   }
   return model;

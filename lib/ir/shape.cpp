@@ -62,7 +62,7 @@ std::vector<UOp> inferShape(Graph& g, Op op, std::span<const UOp> src, const Arg
     case Op::Shrink: return toVector(src.subspan(1 + src[0].rank()));
     case Op::Reduce: return reducedShape(src, std::get<ReduceArg>(arg));
     case Op::Custom: return toVector(dimsOfCall(src, std::get<CustomArg>(arg)));
-    case Op::Stage: return toVector(storageOf(src[0].src(0)).shape());
+    case Op::Fill: return toVector(storageOf(src[0].src(0)).shape());
     case Op::Stack: return {g.index(static_cast<int64_t>(src.size()))};
     case Op::Ramp: return {g.index(std::get<SlotArg>(arg).slot)};
     case Op::Dot:

@@ -59,7 +59,7 @@ struct AxesArg {
   bool operator==(const AxesArg& other) const;
 };
 struct ReduceArg {
-  Op op = Op::Add;  // Add, Mul, Max, Min; Scatter and Stage also Store
+  Op op = Op::Add;  // Add, Mul, Max, Min; Scatter and Fill also Store
   std::span<const int32_t> axes;
   bool operator==(const ReduceArg& other) const;
 };

@@ -10,7 +10,7 @@ using namespace detail;
 
 namespace {
 
-bool isStorage(Op op) { return op == Op::Param || op == Op::Buffer || op == Op::Stage; }
+bool isStorage(Op op) { return op == Op::Param || op == Op::Buffer || op == Op::Fill; }
 
 // Storage is reached through index, after and prefetch only; everything else works on scalars and vectors.
 std::string checkKernelValues(const NodeView& n) {
@@ -176,7 +176,7 @@ std::string checkTensorReduce(const NodeView& n) {
   return n.src.size() == 1 && !std::get<ReduceArg>(n.arg).axes.empty() ? "" : "folds axes in a tensor graph";
 }
 
-std::string checkStage(const NodeView& n) {
+std::string checkFill(const NodeView& n) {
   if (n.src[0].op() != Op::Store) return "is filled by a store, got " + textOf(n.src[0].op());
   UOp buffer = storageOf(n.src[0].src(0));
   if (buffer.op() != Op::Buffer) return "fills a buffer of its own, got " + textOf(buffer.op());
@@ -197,7 +197,7 @@ std::string checkNoIndexDType(const NodeView& n) {
 std::string checkNoBoolStorage(const NodeView& n) { return n.dtype == DType::Bool ? "memory holds u8 for bool" : ""; }
 
 bool isGrouping(Op op) { return op == Op::Sink || op == Op::Group; }
-bool closesRanges(Op op) { return op == Op::End || op == Op::Stage; }
+bool closesRanges(Op op) { return op == Op::End || op == Op::Fill; }
 bool isStorageLeaf(Op op) { return op == Op::Param || op == Op::Buffer; }
 
 constexpr SpecRule kRules[] = {
@@ -214,7 +214,7 @@ constexpr SpecRule kRules[] = {
     {"kernel-buffer", "buffers inside kernels are local or reg", K | L | P, isOp<Op::Buffer>, checkKernelBuffer},
     {"const-size", "sizes of local storage are constants", K | L, isOp<Op::Buffer>, checkConstSize},
     {"code-size", "sizes of storage are constants", P, isStorageLeaf, checkConstSize},
-    {"stage", "a stage is filled by a store to a buffer of its own", K, isOp<Op::Stage>, checkStage},
+    {"fill", "a fill stores to a buffer of its own", K, isOp<Op::Fill>, checkFill},
     {"index", "an index addresses storage with integers", K | L | P, isOp<Op::Index>, checkIndex},
     {"prefetch", "a prefetch looks ahead in storage", K | L | P, isOp<Op::Prefetch>, checkPrefetch},
     {"index-per-dim", "one index per axis of the storage", K, isOp<Op::Index>, checkIndexPerDim},
@@ -222,7 +222,7 @@ constexpr SpecRule kRules[] = {
     {"load", "loads read an index; alternative and gate fit it", K | L | P, isOp<Op::Load>, checkLoad},
     {"store", "stores write an index; value and gate fit it", K | L | P, isOp<Op::Store>, checkStore},
     {"kernel-sink", "the sink of a kernel holds stores, ends and groups", K | L | P, isOp<Op::Sink>, checkKernelSink},
-    {"closed-ranges", "end and stage close ranges", K | L | P, closesRanges, checkClosedRanges},
+    {"closed-ranges", "end and fill close ranges", K | L | P, closesRanges, checkClosedRanges},
     {"kernel-reduce", "reductions in kernels fold ranges, or a power of two lanes", K | L | P, isOp<Op::Reduce>,
      checkHorizontal},
     {"dot", "dot products sum groups of bytes", L | P, isOp<Op::Dot>, checkDot},

@@ -127,7 +127,7 @@ std::string checkStack(const NodeView& n) {
 
 bool hasDType(Op op) { return !yieldsNothing(op) && op != Op::After && op != Op::Custom; }
 bool isArithmetic(Op op) { return isElementwise(op) && op != Op::Cast && op != Op::Bitcast && op != Op::Where; }
-bool folds(Op op) { return op == Op::Reduce || op == Op::Scatter || op == Op::Stage; }
+bool folds(Op op) { return op == Op::Reduce || op == Op::Scatter || op == Op::Fill; }
 bool computes(Op op) { return isArithmetic(op) || op == Op::Reduce || op == Op::Scatter; }
 bool usesIndices(Op op) { return op == Op::Gather || op == Op::Scatter; }
 
@@ -143,7 +143,7 @@ constexpr SpecRule kRules[] = {
     {"void", "stores and control yield no value", kEvery, yieldsNothing, checkVoid},
     {"value", "everything else has a dtype", kEvery, hasDType, checkValue},
     {"iota-dtype", "iota counts in an integer dtype", T, isOp<Op::Iota>, checkIota},
-    {"reduce-op", "folds use add, mul, max or min; scatter and stage also store", kEvery, folds, checkReduceOp},
+    {"reduce-op", "folds use add, mul, max or min; scatter and fill also store", kEvery, folds, checkReduceOp},
     {"elementwise-shape", "elementwise sources have equal shapes or shape ()", kEvery, isElementwise,
      checkElementwiseShape},
     {"reshape", "reshape keeps the number of elements", T, isOp<Op::Reshape>, checkReshape},

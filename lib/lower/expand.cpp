@@ -13,24 +13,24 @@ namespace svod {
 
 namespace {
 
-/// The buffer of a stage that folds, as its loops see it: each element starts at the identity of the fold.
-UOp cleared(Graph& g, UOp buffer, Op op, UOp stage, uint32_t range) {
+/// The buffer of a fill that folds, as its loops see it: each element starts at the identity of the fold.
+UOp cleared(Graph& g, UOp buffer, Op op, UOp fill, uint32_t range) {
   std::vector<UOp> before{buffer};
-  for (UOp r : stage.ranges())
+  for (UOp r : fill.ranges())
     if (isLoop(r)) before.push_back(r);
   int64_t width = 1, size = buffer.maxNumel();
-  for (UOp r : stage.src().subspan(1))
+  for (UOp r : fill.src().subspan(1))
     if (isVector(r) && size % extentOf(r) == 0) width = extentOf(r);
   UOp steps = g.index(size / width), step = g.range(steps, range, AxisType::Loop);
   UOp at = width == 1 ? step
                       : g.make(Op::Ramp, DType::Index, {g.alu(Op::Mul, {step, g.index(width)})},
                                SlotArg{static_cast<uint32_t>(width)});
-  UOp fresh = before.size() == 1 ? buffer : g.make(Op::After, stage.dtype(), before);
-  UOp clear = g.make(Op::Store, DType::Void, {g.indexInto(fresh, {&at, 1}), g.constant(identity(op, stage.dtype()))});
+  UOp fresh = before.size() == 1 ? buffer : g.make(Op::After, fill.dtype(), before);
+  UOp clear = g.make(Op::Store, DType::Void, {g.indexInto(fresh, {&at, 1}), g.constant(identity(op, fill.dtype()))});
   std::vector<UOp> inside{buffer, g.make(Op::End, DType::Void, {clear, step})};
-  for (UOp r : stage.src().subspan(1))
+  for (UOp r : fill.src().subspan(1))
     if (isLoop(r)) inside.push_back(r);
-  return g.make(Op::After, stage.dtype(), inside);
+  return g.make(Op::After, fill.dtype(), inside);
 }
 
 /// Lanes that access one address under different gates each have an address of their own.
@@ -47,7 +47,7 @@ UOp foldTree(Graph& g, Op op, std::vector<UOp> values) {
   return values[0];
 }
 
-/// Values without open ranges may still contain reductions or stages to lower.
+/// Values without open ranges may still contain reductions or fills to lower.
 bool containsLoops(UOp node) { return node.srcCount() > 0 && node.op() != Op::Param; }
 
 class Expander {
@@ -103,32 +103,32 @@ class Expander {
   UOp storageFor(UOp base, const Assignment& point) {
     if (base.op() == Op::Prefetch)
       return g_.make(Op::Prefetch, base.dtype(), {storageFor(base.src(0), point)}, base.arg());
-    return base.op() == Op::Stage ? localBuffer(base, point) : expandNode(base, point);
+    return base.op() == Op::Fill ? localBuffer(base, point) : expandNode(base, point);
   }
 
-  /// The buffer of a stage, filled. Every copy of what fills it has a buffer of its own.
-  UOp localBuffer(UOp stage, const Assignment& point) {
-    Assignment key = relevant(stage, point);
-    auto& instances = memo_[stage.id()];
+  /// The buffer of a fill, filled. Every copy of what fills it has a buffer of its own.
+  UOp localBuffer(UOp fill, const Assignment& point) {
+    Assignment key = relevant(fill, point);
+    auto& instances = memo_[fill.id()];
     if (auto it = instances.find(key); it != instances.end()) return it->second;
-    UOp store = stage.src(0), size = g_.index(stage.maxNumel());
+    UOp store = fill.src(0), size = g_.index(fill.maxNumel());
     Space space = storageOf(store.src(0)).argAs<SlotArg>().space;
-    UOp buffer = g_.buffer(stage.dtype(), {&size, 1}, {space == Space::Reg ? nextReg_++ : nextLocal_++, space});
+    UOp buffer = g_.buffer(fill.dtype(), {&size, 1}, {space == Space::Reg ? nextReg_++ : nextLocal_++, space});
     UOp place = store.src(0).src(1);
-    std::vector<UOp> filling(store.src().begin(), store.src().end()), end(stage.src().begin(), stage.src().end());
+    std::vector<UOp> filling(store.src().begin(), store.src().end()), end(fill.src().begin(), fill.src().end());
     UOp storage = buffer;
-    if (Op op = stage.argAs<ReduceArg>().op; op != Op::Store) {
-      storage = cleared(g_, buffer, op, stage, nextRange_++);
+    if (Op op = fill.argAs<ReduceArg>().op; op != Op::Store) {
+      storage = cleared(g_, buffer, op, fill, nextRange_++);
       UOp present = g_.indexInto(storage, {&place, 1});
       bool gated = filling.size() > 2;
-      UOp before = gated ? g_.load(present, g_.constant(identity(op, stage.dtype())), filling[2]) : g_.load(present);
+      UOp before = gated ? g_.load(present, g_.constant(identity(op, fill.dtype())), filling[2]) : g_.load(present);
       filling[1] = g_.alu(op, {before, filling[1]});
     }
     filling[0] = g_.indexInto(storage, {&place, 1});
     end[0] = g_.withSrc(store, filling);
     UOp filled = expandEnd(g_.make(Op::End, DType::Void, end), key);
-    UOp ready = g_.make(Op::After, stage.dtype(), {buffer, filled});
-    memo_[stage.id()].emplace(std::move(key), ready);
+    UOp ready = g_.make(Op::After, fill.dtype(), {buffer, filled});
+    memo_[fill.id()].emplace(std::move(key), ready);
     return ready;
   }
 

@@ -1,5 +1,5 @@
 // From ranges to values: upcast and unrolled ranges become separate values, the vector range becomes lanes, reductions
-// become accumulators, stages become local buffers. Kernel stage in, Lowered stage out.
+// become accumulators, fills become local buffers. Kernel stage in, Lowered stage out.
 #pragma once
 #include "ir/graph.h"
 #include "support/result.h"

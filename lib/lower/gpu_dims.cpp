@@ -33,7 +33,7 @@ uint32_t firstFreeId(UOp sink) {
 UOp keepPrivate(Graph& g, UOp sink) {
   std::vector<UOp> from, to;
   for (UOp n : toposort(sink)) {
-    if (n.op() != Op::Stage || std::ranges::none_of(n.ranges(), isGroup)) continue;
+    if (n.op() != Op::Fill || std::ranges::none_of(n.ranges(), isGroup)) continue;
     UOp shared = storageOf(n.src(0).src(0));
     from.push_back(shared);
     to.push_back(g.buffer(shared.dtype(), shared.src(), {shared.argAs<SlotArg>().slot, Space::Reg}));
@@ -66,8 +66,8 @@ UOp shareGroupReduces(Graph& g, UOp sink) {
     at.insert(at.end(), loops.begin(), loops.end());
     for (UOp r : same.ranges())  // innermost, so that lanes are neighbours
       if (typeOf(r) == AxisType::Vector) closed.push_back(r), at.push_back(r);
-    UOp stage = g.stage(partial, closed, nextSlot++);
-    return g.reduceRanges(op, g.load(g.indexRowMajor(stage, closed, at)), loops);
+    UOp fill = g.fill(partial, closed, nextSlot++);
+    return g.reduceRanges(op, g.load(g.indexRowMajor(fill, closed, at)), loops);
   });
 }
 

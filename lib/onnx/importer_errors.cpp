@@ -47,6 +47,8 @@ void OnnxImporter::noteDemand(const Body& body, const proto::NodeProto& node) {
 }
 
 void OnnxImporter::prefer(Dim least, Dim most) {
+  // What a length may be bounds no variable: only a run tells how much of its room it takes.
+  if (builder_.hasLength(least) || builder_.hasLength(most)) return;
   if (least && most && lessEqualDims(least.node(), most.node()) != Truth::Always)
     demands_.push_back({most.node(), least.node(), false, nameOf(*body_, *node_)});
 }

@@ -129,6 +129,13 @@ class OnnxNode {
   /// The same, where elements that only a run knows become lengths if something bounds them, such as Min or Clip. A run
   /// in which one is negative fails.
   Dims sizesOrLengths(int i) const;
+  /// The same of amounts, which may be negative.
+  Dims amountsOrLengths(int i) const;
+  /// Operand i, one integer, as such a length, or 0 where it is negative; null where nothing bounds it.
+  Dim lengthOf(int i) const;
+  /// A size that may be negative, and that no bounds of variables keep from it, as one that is 0 then; such a run
+  /// fails.
+  Dim natural(Dim size) const;
   std::vector<int64_t> integers(int i) const;
   std::vector<double> numbers(int i) const;
   /// A list that older opsets have as attribute and newer ones as operand: the operand if there is one.
@@ -179,7 +186,8 @@ class OnnxNode {
   std::vector<int> axes(std::span<const int64_t> axes, int rank) const;
 
  private:
-  Dim boundedSize(int i, int64_t element) const;
+  Dim bounded(int i, int64_t element, bool isSigned) const;
+  Dims boundedAll(int i, bool areSigned) const;
   const proto::AttributeProto* find(std::string_view attribute) const;
   std::string_view preset(std::string_view attribute) const;
   void failUnknown(int i) const;

@@ -1,5 +1,6 @@
 // What a node knows of its operands before the plan runs, and what it has every run check of the others.
 #include <algorithm>
+#include <array>
 
 #include "onnx/importer_text.h"
 #include "onnx/known_values.h"
@@ -82,33 +83,54 @@ Dims OnnxNode::sizes(int i) const {
   return {};
 }
 
-// The size that an element is in a run; null when nothing bounds it.
-Dim OnnxNode::boundedSize(int i, int64_t element) const {
+// The size that an element is in a run, or a signed amount; null when nothing bounds it.
+Dim OnnxNode::bounded(int i, int64_t element, bool isSigned) const {
   constexpr double kMost = 1 << 16;
   Tensor x = arg(i);
   UOp node = runElement(b, x.node(), x.rank() == 0 ? std::vector<int64_t>() : std::vector{element});
   if (!node) return {};
-  Tensor value = b.asIs(node);
-  const ValueRange range = context_.knownValues().range(value);
+  Tensor value = cast(b.asIs(node), DType::I64);
+  const ValueRange range = context_.knownValues().range(b.asIs(node));
   const bool isNatural = range.least >= 0;
-  if (range.most > kMost || (!isNatural && !b.counters().empty())) return {};
-  if (!isNatural) expect({i}, min(cast(value, DType::I64), 0), {b.dim(0)});
+  if (range.most > kMost || (isSigned ? range.least < -kMost : !isNatural && !b.counters().empty())) return {};
+  if (!isNatural && !isSigned) expect({i}, min(value, 0), {b.dim(0)});
+  const int64_t least = isSigned && !isNatural ? static_cast<int64_t>(range.least) : 0;
   // No run writes outside of the room, whatever it computes before it is found to be wrong.
-  const Dim room = b.dim(std::max<int64_t>(0, static_cast<int64_t>(range.most)));
-  return length(max(min(cast(value, DType::I64), cast(b.value(room), DType::I64)), 0), room);
+  const Dim room = b.dim(std::max<int64_t>(0, static_cast<int64_t>(range.most) - least));
+  return length(max(min(value - least, cast(b.value(room), DType::I64)), 0), room) + least;
 }
 
-Dims OnnxNode::sizesOrLengths(int i) const {
+Dims OnnxNode::boundedAll(int i, bool areSigned) const {
   Tensor x = arg(i);
   std::optional<std::vector<UOp>> all = x ? context_.knownValues().elements(x) : std::nullopt;
   if (!all || x.rank() > 1 || !isInt(x.dtype())) return sizes(i);
   Dims found;
   for (size_t k = 0; k < all->size() && !b.failed(); ++k) {
     UOp u = (*all)[k];
-    found.add(!u ? boundedSize(i, static_cast<int64_t>(k)) : u.isConst() ? b.dim(u.constInt()) : Dim(b.graph(), u));
+    if (!u)
+      found.add(bounded(i, static_cast<int64_t>(k), areSigned));
+    else if (u.isConst())
+      found.add(b.dim(u.constInt()));
+    else
+      found.add(areSigned ? Dim(b.graph(), u) : natural(Dim(b.graph(), u)));
     if (!found[-1]) return sizes(i);
   }
   return found;
+}
+
+Dims OnnxNode::sizesOrLengths(int i) const { return boundedAll(i, false); }
+Dims OnnxNode::amountsOrLengths(int i) const { return boundedAll(i, true); }
+
+Dim OnnxNode::lengthOf(int i) const {
+  return withArgs({max(cast(reshape(arg(i), Dims()), DType::I64), 0)}).bounded(0, 0, false);
+}
+
+Dim OnnxNode::natural(Dim size) const {
+  if (size.isConst() || !b.mayBeNegative(size.node()) || size.max() < 0 || !size.node().ranges().empty()) return size;
+  // Bounds of one variable say nothing about its relation to another one.
+  const std::array root{size.node()};
+  if (std::ranges::count(toposort(root), Op::Var, &UOp::op) < 2) prefer(b.dim(0), size);
+  return b.expectAtMost(b.dim(0), size, "sizes are 0 or more") ? larger(size, b.dim(0)) : size;
 }
 
 bool OnnxNode::hasEntries(int i, std::optional<int> count) const {

@@ -23,10 +23,10 @@ Status checkExpansion(UOp n, const Caps& caps) {
     if (copies > caps.maxCopies)
       return fail(Diag::BadOpt, "more than " + count(caps.maxCopies) + " copies of one expression",
                   "use smaller upcast and unroll amounts");
-    if (n.op() == Op::Stage && isExpanded(type))
+    if (n.op() == Op::Fill && isExpanded(type))
       return fail(Diag::BadOpt, "a local buffer would be filled once per copy of an expanded axis",
                   "apply pack and share after upcast and vector of the axes they stay inside of, or close them");
-    if (n.op() == Op::Stage && type == AxisType::Warp)
+    if (n.op() == Op::Fill && type == AxisType::Warp)
       return fail(Diag::BadOpt, "each lane of a warp would fill a local buffer of its own",
                   "apply pack and share before tc");
   }
@@ -60,7 +60,7 @@ Status checkKernel(UOp sink, const Caps& caps) {
   int64_t local = 0, limit = caps.workgroups ? caps.sharedBytes : caps.scratchBytes;
   for (UOp n : toposort(sink)) {
     SVOD_CHECK(checkExpansion(n, caps));
-    if (n.op() == Op::Stage && (stageBytes(n) > limit || (local += stageBytes(n)) > limit))
+    if (n.op() == Op::Fill && (fillBytes(n) > limit || (local += fillBytes(n)) > limit))
       return fail(Diag::BadOpt, "local buffers would take more than " + count(limit) + " bytes",
                   "tile an axis first and pack only the inner part");
   }
@@ -78,7 +78,7 @@ Result<Axis> pickAxis(UOp sink, int32_t number, uint8_t nests, std::initializer_
   if (type == AxisType::Serial)
     return fail(Diag::BadOpt, name + " must run in order: its iterations depend on each other through memory");
   if (!(nests & (1 << static_cast<int>(axis.nest)))) {
-    constexpr std::string_view kNest[] = {"an output axis", "a reduce axis", "a stage axis"};
+    constexpr std::string_view kNest[] = {"an output axis", "a reduce axis", "a fill axis"};
     return fail(Diag::BadOpt, name + " is " + std::string(kNest[static_cast<int>(axis.nest)]), kAxesHere);
   }
   if (std::find(types.begin(), types.end(), type) == types.end())

@@ -17,7 +17,7 @@ Status checkKernel(UOp sink, const Caps& caps);
 inline constexpr const char* kAxesHere = "axes: {}";
 
 /// Bits of Nest an opt accepts.
-enum NestSet : uint8_t { kOutput = 1, kReduce = 2, kStage = 4, kAnyNest = 7 };
+enum NestSet : uint8_t { kOutput = 1, kReduce = 2, kFill = 4, kAnyNest = 7 };
 
 /// The axis an opt names, if it is in one of `nests` and its type is one of `types`; else BadOpt that says
 /// why not.

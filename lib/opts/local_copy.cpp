@@ -31,7 +31,7 @@ std::vector<UOp> innerLoops(UOp value, std::span<const UOp> closed) {
 std::vector<UOp> innerBuffers(UOp value, std::span<const UOp> closed) {
   std::vector<UOp> buffers;
   for (UOp n : toposort(value))
-    if (n.op() == Op::Stage && std::ranges::any_of(closed, [&](UOp r) { return n.dependsOn(r); }))
+    if (n.op() == Op::Fill && std::ranges::any_of(closed, [&](UOp r) { return n.dependsOn(r); }))
       buffers.push_back(storageOf(n.src(0).src(0)));
   return buffers;
 }
@@ -55,7 +55,7 @@ Renamed withOwnRanges(Graph& g, UOp sink, UOp value, std::span<const UOp> closed
 
 LocalCopy makeLocalCopy(Graph& g, UOp sink, UOp value, std::vector<UOp> closed) {
   Renamed own = withOwnRanges(g, sink, value, closed, [](UOp) { return AxisType::Loop; });
-  return {g.stage(own.value, own.ranges, own.slot), std::move(closed), std::move(own.copies)};
+  return {g.fill(own.value, own.ranges, own.slot), std::move(closed), std::move(own.copies)};
 }
 
 std::vector<MadeLoop> madeOf(std::span<const std::pair<UOp, UOp>> copies, const std::string& label) {

@@ -28,12 +28,12 @@ std::vector<MadeLoop> madeOf(std::span<const std::pair<UOp, UOp>> copies, const 
 
 /// A value in a local buffer: for each range of `closed`, a copy of it counts through one dim of the buffer.
 struct LocalCopy {
-  UOp stage;
+  UOp fill;
   std::vector<UOp> closed;
   std::vector<std::pair<UOp, UOp>> copies;  // of Renamed
 
   /// The element at `at`, one index for each of `closed`.
-  UOp read(Graph& g, std::span<const UOp> at) const { return g.load(g.indexRowMajor(stage, closed, at)); }
+  UOp read(Graph& g, std::span<const UOp> at) const { return g.load(g.indexRowMajor(fill, closed, at)); }
 };
 LocalCopy makeLocalCopy(Graph& graph, UOp sink, UOp value, std::vector<UOp> closed);
 

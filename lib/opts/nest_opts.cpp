@@ -15,7 +15,7 @@ namespace {
 // order.
 UOp permuteRanges(Graph& g, UOp sink, std::span<const UOp> order) {
   return transform(g, sink, [&](UOp n, std::span<const UOp> src) {
-    if (n.op() != Op::End && n.op() != Op::Reduce && n.op() != Op::Stage) return g.withSrc(n, src);
+    if (n.op() != Op::End && n.op() != Op::Reduce && n.op() != Op::Fill) return g.withSrc(n, src);
     std::vector<UOp> list(src.begin(), src.end()), present;
     for (UOp r : order)
       if (std::ranges::find(src, r) != src.end()) present.push_back(r);
@@ -56,7 +56,7 @@ Status adjacent(UOp sink, UOp a, UOp b) {
   std::vector<UOp> closers = closersOf(sink, a);
   if (closers != closersOf(sink, b)) return fail(Diag::BadOpt, "the two axes do not belong to the same loop nests");
   for (UOp closer : closers) {
-    if (closer.op() == Op::Stage) return fail(Diag::BadOpt, "the axes of a stage are its layout and stay apart");
+    if (closer.op() == Op::Fill) return fail(Diag::BadOpt, "the axes of a stage are its layout and stay apart");
     auto list = closer.src().subspan(1);
     auto at = std::ranges::find(list, a);
     if (at + 1 == list.end() || *(at + 1) != b)
@@ -105,7 +105,7 @@ Result<Applied> applyOrder(Graph& g, UOp sink, const OptOp& opt, const Caps& cap
     if (std::ranges::find(order, axis.range) != order.end())
       return fail(Diag::BadOpt, "axis " + std::to_string(number) + " is named twice");
     if (axis.nest == Nest::Reduce) SVOD_CHECK(mayReorder(sink, axis.range, caps));
-    if (axis.nest == Nest::Stage && closersOf(sink, axis.range)[0].argAs<ReduceArg>().op != Op::Store)
+    if (axis.nest == Nest::Fill && closersOf(sink, axis.range)[0].argAs<ReduceArg>().op != Op::Store)
       return fail(Diag::BadOpt, "axis " + std::to_string(number) + " adds to a local buffer");
     if (!order.empty() && closersOf(sink, order[0]) != closersOf(sink, axis.range))
       return fail(Diag::BadOpt, "the axes do not belong to the same loop nests", kAxesHere);

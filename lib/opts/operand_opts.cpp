@@ -28,7 +28,7 @@ bool isParam(UOp storage, uint32_t slot) { return storage.op() == Op::Param && s
 
 // Whether a load reads the parameter where it lies, or a local copy of it.
 bool readsOperand(UOp load, uint32_t slot) {
-  UOp storage = storageOf(load.src(0)), copied = storage.op() == Op::Stage ? copiedBy(storage) : UOp();
+  UOp storage = storageOf(load.src(0)), copied = storage.op() == Op::Fill ? copiedBy(storage) : UOp();
   return isParam(copied ? copied : storage, slot);
 }
 

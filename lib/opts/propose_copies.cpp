@@ -41,7 +41,7 @@ std::vector<std::vector<UOp>> panelsOf(const KernelFacts& kernel, UOp load) {
   for (UOp a : all)
     for (UOp b : all)
       if (a != b) lists.add({a, b});
-  for (uint8_t nest : {kOutput, kStage}) {
+  for (uint8_t nest : {kOutput, kFill}) {
     const std::vector<UOp> results = loopsUnder(kernel, load, nest);
     for (size_t first = 0; first <= results.size(); ++first) lists.add(joined(terms, from(results, first)));
     for (UOp r : results) lists.add(joined(terms, std::span(&r, 1)));
@@ -109,7 +109,7 @@ bool walkAlike(const KernelFacts& kernel, UOp a, UOp b) {
 UOp heldBy(const KernelFacts& kernel, UOp range) {
   const std::vector<UOp> closers = kernel.closersOf(range);
   if (closers.size() != 1) return {};
-  const bool adds = closers[0].op() == Op::Stage && closers[0].argAs<ReduceArg>().op != Op::Store;
+  const bool adds = closers[0].op() == Op::Fill && closers[0].argAs<ReduceArg>().op != Op::Store;
   return adds ? UOp() : closers[0];
 }
 
@@ -159,8 +159,8 @@ std::vector<OptOp> proposeKBlock(const KernelFacts& kernel, const LoopNames& nam
 
 std::vector<OptOp> proposeHold(const KernelFacts& kernel, const LoopNames& names, const Caps&) {
   std::vector<OptOp> moves;
-  const std::vector<UOp> around = loopsIn(kernel, kOutput | kStage, {AxisType::Loop});
-  for (UOp r : loopsIn(kernel, kStage | kReduce, {AxisType::Loop, AxisType::Reduce})) {
+  const std::vector<UOp> around = loopsIn(kernel, kOutput | kFill, {AxisType::Loop});
+  for (UOp r : loopsIn(kernel, kFill | kReduce, {AxisType::Loop, AxisType::Reduce})) {
     const UOp held = heldBy(kernel, r);
     for (UOp loop : around)
       if (held && loop != r && held.dependsOn(loop))

@@ -38,7 +38,7 @@ std::vector<std::vector<UOp>> freeNests(const KernelFacts& kernel, const Caps& c
   for (UOp r : loopsIn(kernel, kAnyNest, {AxisType::Loop, AxisType::Reduce, AxisType::Global})) {
     std::vector<UOp> closers = kernel.closersOf(r);
     const bool addsUp =
-        std::ranges::any_of(closers, [](UOp c) { return c.op() == Op::Stage && c.argAs<ReduceArg>().op != Op::Store; });
+        std::ranges::any_of(closers, [](UOp c) { return c.op() == Op::Fill && c.argAs<ReduceArg>().op != Op::Store; });
     if (addsUp || !mayFoldInAnyOrder(kernel, r, caps)) continue;
     const auto at = std::ranges::find(closersOf, closers);
     if (at == closersOf.end()) {

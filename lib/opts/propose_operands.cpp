@@ -13,7 +13,7 @@ namespace {
 // The parameter that a load reads, itself or through a local copy.
 UOp operandOf(const Access& access) {
   const UOp storage = storageOf(access.node.src(0));
-  return storage.op() == Op::Stage ? copiedBy(storage) : storage;
+  return storage.op() == Op::Fill ? copiedBy(storage) : storage;
 }
 
 // How many factors a dot product takes at once along a loop: by what is summed up in all reduces that close it.

@@ -63,7 +63,7 @@ std::vector<int64_t> tileSizes(const KernelFacts& kernel, UOp range) {
 
 std::vector<OptOp> proposeUpcast(const KernelFacts& kernel, const LoopNames& names, const Caps&) {
   const std::vector<UOp> loops =
-      loopsIn(kernel, kOutput | kStage, {AxisType::Loop, AxisType::Thread, AxisType::Global, AxisType::Local});
+      loopsIn(kernel, kOutput | kFill, {AxisType::Loop, AxisType::Thread, AxisType::Global, AxisType::Local});
   return alongEach(kernel, names, OptKind::Upcast, loops, {kCopies, kMostCopies});
 }
 

@@ -32,7 +32,7 @@ class Relooper {
 
   UOp run() {
     for (UOp n : toposort(sink_))
-      if (n.op() == Op::End || n.op() == Op::Stage) gateStoresOf(n.src(0), n);
+      if (n.op() == Op::End || n.op() == Op::Fill) gateStoresOf(n.src(0), n);
     return transform(g_, sink_, [this](UOp n, std::span<const UOp> src) { return rebuild(n, src); });
   }
 
@@ -68,7 +68,7 @@ class Relooper {
         if (const Reloop* loop = loopFrom(n)) return loop->value;
         break;
       case Op::End:
-      case Op::Stage: return g_.withSrc(n, closing(n, src[0]));
+      case Op::Fill: return g_.withSrc(n, closing(n, src[0]));
       case Op::Reduce: return reduce(n, src[0]);
       case Op::Load: return load(n, src);
       case Op::Store: return store(n, src);

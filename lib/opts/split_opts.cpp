@@ -57,7 +57,7 @@ bool isDivided(UOp sink, UOp range) {
 
 Result<Applied> applyUpcast(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
   const auto& args = std::get<AxisAmount>(opt.args);
-  SVOD_TRY(Axis axis, pickAxis(sink, args.axis, kOutput | kStage,
+  SVOD_TRY(Axis axis, pickAxis(sink, args.axis, kOutput | kFill,
                                {AxisType::Loop, AxisType::Thread, AxisType::Global, AxisType::Local}));
   SVOD_TRY(int64_t n, pickAmount(axis, args.amount, kMaxUpcast));
   return steps(splitInner(g, sink, axis.range, n, AxisType::Upcast, caps), axis.range, "u");

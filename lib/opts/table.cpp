@@ -1,11 +1,11 @@
 // The table of opts.
 #include "opts/dot_opt.h"
+#include "opts/local_buffer_opts.h"
 #include "opts/nest_opts.h"
 #include "opts/operand_opts.h"
 #include "opts/opt.h"
 #include "opts/proposals.h"
 #include "opts/split_opts.h"
-#include "opts/stage_opts.h"
 #include "opts/tensor_core_opt.h"
 
 namespace svod {
@@ -16,7 +16,7 @@ using enum OptKind;
 constexpr OptShape kAmount = OptShape::AxisAmount, kList = OptShape::AxisList;
 
 constexpr OptInfo kOpts[] = {
-    {Upcast, "upcast", "upcast(axis,n)", "n copies of each value along an output or stage axis: the register tile",
+    {Upcast, "upcast", "upcast(axis,n)", "n copies of each value along an output or fill axis: the register tile",
      kAmount, applyUpcast, proposeUpcast},
     {Vector, "vector", "vector(axis,lanes)",
      "the axis in steps of `lanes`, computed as vectors; a reduce keeps lanes of partial results", kAmount, applyVector,
@@ -59,7 +59,7 @@ constexpr OptInfo kOpts[] = {
      "a reduce axis becomes the outermost loop around these output axes; partial results wait in a local buffer", kList,
      applyKBlock, proposeKBlock},
     {Hold, "hold", "hold(axis,loop)",
-     "what a stage axis fills, or a reduce axis folds, gets a buffer dim for a loop around it and is computed before "
+     "what a fill axis fills, or a reduce axis folds, gets a buffer dim for a loop around it and is computed before "
      "that "
      "loop",
      kList, applyHold, proposeHold},

@@ -5,8 +5,8 @@
 #include "facts/accesses.h"
 #include "ir/shape.h"
 #include "opts/legality.h"
+#include "opts/local_buffer_opts.h"
 #include "opts/local_copy.h"
-#include "opts/stage_opts.h"
 #include "symbolic/symbolic.h"
 
 namespace svod {
@@ -64,7 +64,7 @@ class WindowCopy {
     if (again.op() == Op::Load && again.srcCount() == 3 && again.src(2) == g_.boolean(true))
       again = g_.load(again.src(0));
     if (again != simplify(g_, load)) return {};
-    return g_.load(g_.indexRowMajor(g_.stage(simplify(g_, value), ranges, nextBufferSlot(sink)), ranges, places));
+    return g_.load(g_.indexRowMajor(g_.fill(simplify(g_, value), ranges, nextBufferSlot(sink)), ranges, places));
   }
 
  private:

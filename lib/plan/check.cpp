@@ -23,7 +23,7 @@ Status checkNames(const std::vector<T>& rows, const char* list) {
 
 Status checkFiles(const Plan& plan) {
   std::set<std::string_view> names = {"plan.json"};
-  for (size_t i = 0; i < plan.files.size(); i++) {
+  for (FileId i = 0; i < plan.files.size(); i++) {
     const FileDesc& file = plan.files[i];
     if (!isPlainFileName(file.path))
       return fail(Diag::PlanPath, at("files", i) + ": '" + file.path + "' is not a plain file name",
@@ -46,7 +46,7 @@ Status checkDevices(const Plan& plan) {
   SVOD_CHECK(checkNames(plan.devices, "devices"));
   if (plan.devices[0].kind != DeviceKind::Cpu)
     return bad(at("devices", 0), "the host is no '" + plan.devices[0].kind + "'");
-  for (size_t i = 0; i < plan.devices.size(); i++) {
+  for (DeviceId i = 0; i < plan.devices.size(); i++) {
     if (plan.devices[i].kind.empty()) return bad(at("devices", i), "the kind is empty");
     for (MemorySpace space : kMemorySpaces)
       if (arenaBytes(plan.devices[i], space) > kMaxPlanBytes) return bad(at("devices", i), "the arena is too large");
@@ -57,7 +57,7 @@ Status checkDevices(const Plan& plan) {
 }
 
 Status checkConstants(const Plan& plan) {
-  for (size_t i = 0; i < plan.constants.size(); i++) {
+  for (ConstantId i = 0; i < plan.constants.size(); i++) {
     const Constant& constant = plan.constants[i];
     if (constant.file >= plan.files.size())
       return bad(at("constants", i), noSuch("file", constant.file, plan.files.size()));
@@ -74,7 +74,7 @@ Status checkConstants(const Plan& plan) {
 
 Status checkVariables(const Plan& plan) {
   SVOD_CHECK(checkNames(plan.variables, "variables"));
-  for (size_t i = 0; i < plan.variables.size(); i++) {
+  for (VariableId i = 0; i < plan.variables.size(); i++) {
     const Variable& variable = plan.variables[i];
     if (variable.name.find('`') != std::string::npos) return bad(at("variables", i), "a backquote in the name");
     if (variable.min > variable.max)
@@ -118,7 +118,7 @@ Status checkPlace(const Plan& plan, const BufferDesc& buffer, const std::string&
 }
 
 Status checkBuffers(const Plan& plan) {
-  for (size_t i = 0; i < plan.buffers.size(); i++) {
+  for (BufferId i = 0; i < plan.buffers.size(); i++) {
     const BufferDesc& buffer = plan.buffers[i];
     const std::optional<uint64_t> needed = tensorBytes(buffer.dtype, buffer.shape);
     if (!needed || buffer.bytes > kMaxPlanBytes || *needed > buffer.bytes)
@@ -156,7 +156,7 @@ Status checkFunction(const Plan& plan, const KernelDesc& kernel, const std::stri
 }
 
 Status checkKernels(const Plan& plan) {
-  for (size_t i = 0; i < plan.kernels.size(); i++) {
+  for (KernelId i = 0; i < plan.kernels.size(); i++) {
     const KernelDesc& kernel = plan.kernels[i];
     const std::string where = at("kernels", i);
     SVOD_CHECK(checkFunction(plan, kernel, where));
@@ -183,7 +183,7 @@ Status checkOwner(const Plan& plan, BufferId id, Place place, const std::string&
 Status checkVariablesIn(const Plan& plan, const Expr& size, const std::string& where, const std::string& what) {
   for (const ExprNode& node : size.nodes())
     if (node.op == ExprOp::Var && (static_cast<size_t>(node.value) >= plan.variables.size() ||
-                                   plan.variables[static_cast<size_t>(node.value)].kind == VariableKind::Loop))
+                                   plan.variables[VariableId(node.value)].kind == VariableKind::Loop))
       return bad(where,
                  what + " names variable " + std::to_string(node.value) + ", which is that of a loop, or not there");
   return {};
@@ -212,7 +212,7 @@ Status checkPorts(const Plan& plan, const std::vector<Port>& ports, Place place,
 
 Status checkStates(const Plan& plan, std::vector<bool>& owned) {
   SVOD_CHECK(checkNames(plan.states, "states"));
-  for (size_t i = 0; i < plan.states.size(); i++) {
+  for (StateId i = 0; i < plan.states.size(); i++) {
     const State& state = plan.states[i];
     SVOD_CHECK(checkOwner(plan, state.buffer, Place::State, at("states", i), owned));
     if (!state.init) continue;
@@ -268,7 +268,7 @@ Status check(const Plan& plan) {
   SVOD_CHECK(checkPorts(plan, plan.inputs, Place::Input, "inputs", owned));
   SVOD_CHECK(checkPorts(plan, plan.outputs, Place::Output, "outputs", owned));
   SVOD_CHECK(checkStates(plan, owned));
-  for (size_t i = 0; i < plan.buffers.size(); i++) {
+  for (BufferId i = 0; i < plan.buffers.size(); i++) {
     const Place place = plan.buffers[i].place;
     if (!owned[i] && (place == Place::Input || place == Place::Output || place == Place::State))
       return bad(at("buffers", i), "no input, output or state owns it");

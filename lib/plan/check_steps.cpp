@@ -15,7 +15,7 @@ class StepChecker {
   explicit StepChecker(const Plan& plan) : plan_(plan) {}
 
   Status run() {
-    const auto count = static_cast<StepId>(plan_.steps.size());
+    const auto count = StepId(plan_.steps.size());
     for (StepId i = 0; i < count; i++) {
       while (!loops_.empty() && i == loops_.back().end) loops_.pop_back();
       where_ = at("steps", i);
@@ -39,7 +39,7 @@ class StepChecker {
 
   /// Dependencies stay inside the innermost body and name a nested loop, not steps inside it.
   Status deps(StepId step) {
-    const StepId first = loops_.empty() ? 0 : loops_.back().loop + 1;
+    const StepId first = loops_.empty() ? StepId() : loops_.back().loop + 1;
     int64_t before = -1;
     for (StepId dep : plan_.steps[step].deps) {
       const std::string what = "the dependency on step " + std::to_string(dep);
@@ -52,13 +52,14 @@ class StepChecker {
     scopeOf_.push_back(scopeId());
     return {};
   }
-  uint32_t scopeId() const { return loops_.empty() ? 0 : loops_.back().loop + 1; }
+  uint32_t scopeId() const { return loops_.empty() ? StepId() : loops_.back().loop + 1; }
 
   Status expr(const Expr& expr) {
     for (const ExprNode& node : expr.nodes()) {
       if (node.op != ExprOp::Var) continue;
-      const auto index = static_cast<size_t>(node.value);
-      if (index >= plan_.variables.size()) return bad(where_, noSuch("variable", index, plan_.variables.size()));
+      if (static_cast<size_t>(node.value) >= plan_.variables.size())
+        return bad(where_, noSuch("variable", static_cast<size_t>(node.value), plan_.variables.size()));
+      const VariableId index(node.value);
       const bool bound = plan_.variables[index].kind != VariableKind::Loop ||
                          std::any_of(loops_.begin(), loops_.end(), [&](auto& loop) { return loop.variable == index; });
       if (!bound) return bad(where_, "'" + plan_.variables[index].name + "' is used outside its loop");

@@ -23,7 +23,7 @@ struct PlanFile {
 };
 
 /// Sizes and checksums for Plan::files, in the same order.
-std::vector<FileDesc> describeFiles(std::span<const PlanFile> files);
+Rows<FileDesc> describeFiles(std::span<const PlanFile> files);
 
 /// Fills plan.files from `files`, checks the plan and writes the directory atomically. An existing plan and an empty
 /// directory are replaced; any other, and a plan directory with files of the user's, is left alone (Diag::Io). Nothing
@@ -77,13 +77,13 @@ class WeightsLayout {
   explicit WeightsLayout(FileId file) : file_(file) {}
   /// Borrows `bytes` until the plan is written. Equal pointers with equal sizes share their place.
   ConstantId add(std::span<const std::byte> bytes);
-  const std::vector<Constant>& constants() const { return constants_; }
+  const Rows<Constant>& constants() const { return constants_; }
   PlanFile file(std::string path) const { return {std::move(path), FileKind::Weights, chunks_}; }
 
  private:
   FileId file_;
   uint64_t size_ = 0;
-  std::vector<Constant> constants_;
+  Rows<Constant> constants_;
   std::vector<std::span<const std::byte>> chunks_;
   std::map<std::pair<const std::byte*, size_t>, ConstantId> known_;  // looked up only, so addresses decide nothing
 };

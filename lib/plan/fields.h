@@ -31,6 +31,14 @@ template <>
 struct EnumNames<Mode> {
   static constexpr std::array<std::string_view, 4> kTexts = {"none", "read", "write", "readwrite"};
 };
+template <>
+struct EnumNames<ExpectationKind> {
+  static constexpr std::array kTexts = {
+#define EXPECTATION(name, text, diag, says, help) std::string_view(text),
+#include "support/expectations.def"
+#undef EXPECTATION
+  };
+};
 
 template <class V>
 void fields(V& visit, TargetRecord& target) {
@@ -216,6 +224,7 @@ void fields(V& visit, State& state) {
 template <class V>
 void fields(V& visit, Expectation& expectation) {
   visit("buffer", expectation.buffer);
+  visit("kind", expectation.kind);
   visit("text", expectation.text);
 }
 

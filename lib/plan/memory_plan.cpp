@@ -10,7 +10,7 @@ namespace svod {
 namespace {
 
 constexpr std::string_view kModeNames[] = {"arena", "remap", "off"};
-constexpr uint64_t kRemapClass = 4096;       // buffers of one class of sizes may take each other's place
+constexpr uint64_t kRemapClass = 4096;       // a buffer of this class of sizes may take the place of a larger one
 constexpr uint32_t kMostExactSteps = 32768;  // beyond it the ancestor bits of all steps take too much memory
 
 uint64_t roundUp(uint64_t bytes, uint64_t unit) { return (bytes + unit - 1) / unit * unit; }
@@ -33,9 +33,8 @@ class Planner {
     layout.report.peakBytes = arena_;
     for (uint32_t buffer = 0; buffer < problem_.sizes.size(); buffer++) layout.report.unplannedBytes += room(buffer);
     layout.report.lowerBoundBytes = lowerBound();
-    layout.report.inPlace = inPlace_;
-    std::sort(layout.report.inPlace.begin(), layout.report.inPlace.end(),
-              [](const InPlace& a, const InPlace& b) { return a.result < b.result; });
+    layout.inPlace = inPlace_;
+    std::ranges::sort(layout.inPlace, {}, &PlacePair::result);
     if (byProgramOrder_) layout.addedEdges = missingEdges();
     layout.report.addedEdges = layout.addedEdges.size();
     return layout;
@@ -43,9 +42,7 @@ class Planner {
 
  private:
   /// Bytes it takes up in the arena.
-  uint64_t room(uint32_t buffer) const {
-    return roundUp(problem_.sizes[buffer], mode_ == MemoryMode::Remap ? kRemapClass : kPlanAlignment);
-  }
+  uint64_t room(uint32_t buffer) const { return roundUp(problem_.sizes[buffer], kPlanAlignment); }
   bool mayShare(uint32_t a, uint32_t b) const { return mode_ != MemoryMode::Off && lives_.areApart(a, b); }
 
   /// Large ones first: small ones fit into what they leave. Ties by birth, then index.
@@ -75,7 +72,7 @@ class Planner {
     if (mode_ == MemoryMode::Off) return false;
     for (uint32_t index : pairsOf_[buffer]) {
       // Whichever of the two is placed second goes where the other one lies.
-      const InPlace& pair = problem_.inPlace[index];
+      const PlacePair& pair = problem_.inPlace[index];
       const uint32_t other = pair.result == buffer ? pair.source : pair.result;
       if (other == buffer || !isPlaced_[other] || room(pair.result) > room(pair.source) ||
           !lives_.diesWith(pair.source, pair.result))
@@ -118,11 +115,11 @@ class Planner {
     return best != UINT64_MAX ? best : at;
   }
 
-  /// The place of an earlier buffer of the same class, or a new one.
+  /// The place of an earlier buffer of the same class, which is no smaller, or a new one.
   uint64_t wholePlace(uint32_t buffer, const std::vector<Interval>& taken) const {
     for (uint32_t other : placed_) {
       const uint64_t begin = offsets_[other];
-      if (room(other) == room(buffer) &&
+      if (roundUp(room(other), kRemapClass) == roundUp(room(buffer), kRemapClass) &&
           std::none_of(taken.begin(), taken.end(), [&](const Interval& interval) { return interval.begin == begin; }))
         return begin;
     }
@@ -170,7 +167,7 @@ class Planner {
   std::vector<uint64_t> offsets_;
   std::vector<bool> isPlaced_;
   std::vector<uint32_t> placed_, byOffset_;  // in the order of placement, and by offset
-  std::vector<InPlace> inPlace_;             // those that were used
+  std::vector<PlacePair> inPlace_;           // those that were used
   uint64_t arena_ = 0;
 };
 

@@ -25,20 +25,27 @@ enum class MemoryMode : uint8_t {
 std::string_view nameOf(MemoryMode mode);
 std::optional<MemoryMode> memoryModeFromName(std::string_view name);
 
+/// Like InPlace, of a problem's buffers.
+struct PlacePair {
+  uint32_t source = 0, result = 0;
+  bool operator==(const PlacePair&) const = default;
+};
+
 struct MemoryProblem {
   std::vector<std::vector<BufferAccess>> steps;  // in program order; BufferAccess::storage is an index into sizes
   DepLists deps;                                 // every hazard between the separate buffers included
   std::vector<uint64_t> sizes;                   // bytes; only buffers that are to be placed
   /// `result` may lie exactly on `source`: the step that writes `result` reads each element of `source` before it
   /// writes the same position. Done where nobody needs `source` afterwards.
-  std::vector<InPlace> inPlace;
+  std::vector<PlacePair> inPlace;
   uint64_t budgetBytes = UINT64_MAX;
 };
 
 struct MemoryLayout {
   std::vector<uint64_t> offsets;                          // by buffer; multiples of kPlanAlignment
   std::vector<std::pair<uint32_t, uint32_t>> addedEdges;  // (first, then), in order
-  MemoryReport report;                                    // inPlace: indices into sizes, like offsets
+  std::vector<PlacePair> inPlace;                         // those that were used, by result
+  MemoryReport report;                                    // without inPlace
 };
 
 /// Deterministic: equal problems give equal layouts. The lower bound is the most bytes in use at one step.

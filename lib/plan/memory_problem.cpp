@@ -11,7 +11,7 @@ namespace {
 /// A buffer touched inside a loop is in use for the whole loop: the next iteration may read what this one
 /// left.
 void stretchOverLoops(const Plan& plan, std::vector<std::vector<BufferAccess>>& steps) {
-  for (StepId step = static_cast<StepId>(plan.steps.size()); step-- > 0;) {
+  for (StepId step = StepId(plan.steps.size()); step-- > 0;) {
     const auto* loop = std::get_if<Loop>(&plan.steps[step].action);
     if (loop == nullptr) continue;
     std::vector<BufferAccess> all;
@@ -34,10 +34,8 @@ DepLists flatDeps(const Plan& plan) {
   for (StepId step = 0; step < plan.steps.size(); step++) {
     const auto* loop = std::get_if<Loop>(&plan.steps[step].action);
     lastOf[step] = loop == nullptr ? step : step + loop->length;
-    deps[step] = plan.steps[step].deps;
+    for (StepId dep : plan.steps[step].deps) deps[step].push_back(lastOf[dep]);
   }
-  for (std::vector<StepId>& list : deps)
-    for (StepId& dep : list) dep = lastOf[dep];
   // The planner sees a body as one piece, in program order: all its steps use the same buffers.
   for (StepId step = 0; step < plan.steps.size(); step++)
     for (StepId inner = step + 1; inner <= lastOf[step]; inner++) deps[inner].push_back(inner - 1);
@@ -77,7 +75,7 @@ MemoryProblem problemOf(const Plan& plan, DeviceId device, MemorySpace space, co
     std::vector<BufferAccess> accesses = accessesOf(plan, step, StorageView::Separate);
     if (const auto* loop = std::get_if<Loop>(&plan.steps[step].action)) accesses.resize(loop->condition ? 1 : 0);
     for (BufferAccess access : accesses) {
-      const BufferId owner = access.storage - 1;
+      const BufferId owner(access.storage - 1);
       if (!isHere(owner)) continue;
       access.storage = slotOf[owner];
       mine.push_back(access);
@@ -111,7 +109,7 @@ void planArena(Plan& plan, DeviceId device, MemorySpace space, const MemoryOptio
   all.unplannedBytes += layout.report.unplannedBytes;
   all.lowerBoundBytes += layout.report.lowerBoundBytes;
   all.addedEdges += layout.report.addedEdges;
-  for (const InPlace& pair : layout.report.inPlace) all.inPlace.push_back({placed[pair.source], placed[pair.result]});
+  for (const PlacePair& pair : layout.inPlace) all.inPlace.push_back({placed[pair.source], placed[pair.result]});
 }
 
 }  // namespace

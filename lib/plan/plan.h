@@ -1,5 +1,5 @@
 // A plan: what runs, on which bytes, in which order. These types equal plan.json field by field
-// (docs/plan.md, docs/plan.schema.json). Ids are indices into the plan's vectors. Sizes and offsets are in
+// (docs/plan.md, docs/plan.schema.json). Ids are indices into the lists of the plan. Sizes and offsets are in
 // bytes unless a comment says otherwise. A plan is plain data; `check` (plan/check.h) says whether it is
 // consistent.
 #pragma once
@@ -12,20 +12,23 @@
 #include <vector>
 
 #include "plan/expr.h"
+#include "plan/id.h"
 #include "support/element_type.h"
+#include "support/expectation.h"
 
 namespace svod {
 
-inline constexpr uint32_t kPlanVersion = 6;     // what we write; the reader accepts exactly this one
+inline constexpr uint32_t kPlanVersion = 7;     // what we write; the reader accepts exactly this one
 inline constexpr uint64_t kPlanAlignment = 64;  // arena offsets, constants, states and scratch
 
-using BufferId = uint32_t;
-using ConstantId = uint32_t;
-using VariableId = uint32_t;
-using KernelId = uint32_t;
-using StepId = uint32_t;
-using FileId = uint32_t;
-using DeviceId = uint32_t;
+using FileId = Id<struct FileDesc>;
+using DeviceId = Id<struct DeviceDesc>;
+using ConstantId = Id<struct Constant>;
+using VariableId = Id<struct Variable>;
+using BufferId = Id<struct BufferDesc>;
+using KernelId = Id<struct KernelDesc>;
+using StepId = Id<struct Step>;
+using StateId = Id<struct State>;
 
 /// What the plan was compiled for. No time and no path stands here: equal input gives equal bytes.
 struct TargetRecord {
@@ -79,7 +82,7 @@ struct DeviceDesc {
 };
 
 struct Constant {
-  FileId file = 0;  // of kind Weights
+  FileId file = {};  // of kind Weights
   uint64_t offset = 0, bytes = 0;
   bool operator==(const Constant&) const = default;
 };
@@ -108,9 +111,9 @@ struct BufferDesc {
   uint64_t bytes = 0;           // at least what the shape needs
   Place place = Place::Arena;
   uint64_t offset = 0;                      // Arena, View
-  BufferId base = 0;                        // View
-  ConstantId constant = 0;                  // Constant
-  DeviceId device = 0;                      // Arena; other places but Constant and View are on the host
+  BufferId base = {};                       // View
+  ConstantId constant = {};                 // Constant
+  DeviceId device = {};                     // Arena; other places but Constant and View are on the host
   MemorySpace space = MemorySpace::Device;  // Arena of a device besides the host
   bool operator==(const BufferDesc&) const = default;
 };
@@ -143,7 +146,7 @@ struct KernelArg {
 
 /// An image that holds a kernel, and what the kernel needs there of each thread and workgroup.
 struct KernelImage {
-  FileId file = 0;           // of kind Image
+  FileId file = {};          // of kind Image
   uint32_t registers = 0;    // of a thread
   uint64_t sharedBytes = 0;  // of a workgroup, besides those of the grid
   bool operator==(const KernelImage&) const = default;
@@ -186,7 +189,7 @@ struct Grid {
 /// Expressions use the indices of `values`. Several launches may share a kernel. With a grid it is a function of each
 /// of its images, and `file`, `tiles` and `scratchBytes` mean nothing.
 struct KernelDesc {
-  FileId file = 0;                  // of kind Code (or Source, in a plan that cannot run yet)
+  FileId file = {};                 // of kind Code (or Source, in a plan that cannot run yet)
   std::string symbol, name;         // in the file; for people
   std::vector<KernelArg> args;      // in the order of `buffers`
   std::vector<std::string> values;  // names, in the order of `values`
@@ -200,7 +203,7 @@ struct KernelDesc {
 
 /// Runs a kernel on all its tiles.
 struct Launch {
-  KernelId kernel = 0;
+  KernelId kernel = {};
   std::vector<BufferId> buffers;  // one per KernelDesc::args
   std::vector<Expr> values;       // one per KernelDesc::values, over the plan's variables
   bool operator==(const Launch&) const = default;
@@ -208,14 +211,14 @@ struct Launch {
 
 /// Copies the first `bytes` bytes, from one device to another or on one.
 struct Copy {
-  BufferId dst = 0, src = 0;
+  BufferId dst = {}, src = {};
   Expr bytes;  // over the plan's variables
   bool operator==(const Copy&) const = default;
 };
 
 /// A buffer that a function of the application is given, dense at `shape`.
 struct HostArg {
-  BufferId buffer = 0;
+  BufferId buffer = {};
   Mode mode = Mode::Read;
   std::vector<Expr> shape;  // over the plan's variables
   bool operator==(const HostArg&) const = default;
@@ -234,7 +237,7 @@ struct HostCall {
 /// itself. Every loop has a variable of its own. With a condition, an iteration only begins when the first byte of that
 /// bool buffer is not 0, else the loop ends; so a branch is a loop of one trip.
 struct Loop {
-  VariableId variable = 0;
+  VariableId variable = {};
   Expr trips;                              // over the plan's variables
   uint32_t length = 0;                     // steps in the body; loops may nest
   std::optional<BufferId> condition = {};  // read before every iteration
@@ -250,7 +253,7 @@ struct Step {
 /// An input or output by its name in the graph.
 struct Port {
   std::string name;
-  BufferId buffer = 0;
+  BufferId buffer = {};
   std::vector<Expr> shape;  // over the plan's variables; never above the buffer's shape
   bool operator==(const Port&) const = default;
 };
@@ -258,15 +261,16 @@ struct Port {
 /// A buffer that survives between runs of one instance.
 struct State {
   std::string name;
-  BufferId buffer = 0;
+  BufferId buffer = {};
   std::optional<ConstantId> init;  // its first contents; zero without
   bool operator==(const State&) const = default;
 };
 
 /// A run fails when its steps leave something else in the first half of an arena buffer than in the second. `text` says
-/// what the numbers are.
+/// what the numbers are, `kind` how the run ends.
 struct Expectation {
-  BufferId buffer = 0;  // i64 [2, n]
+  BufferId buffer = {};  // i64 [2, n]
+  ExpectationKind kind = {};
   std::string text;
   bool operator==(const Expectation&) const = default;
 };
@@ -281,7 +285,7 @@ struct EqualExprs {
 /// Two arena buffers with one place: `result` is written over `source`, element by element, by the step that reads
 /// `source` last.
 struct InPlace {
-  BufferId source = 0, result = 0;
+  BufferId source = {}, result = {};
   bool operator==(const InPlace&) const = default;
 };
 
@@ -299,16 +303,16 @@ struct Plan {
   std::string name;  // of the graph
   TargetRecord target;
   std::vector<std::string> decisions;  // graph-level choices, replayable; informative here
-  std::vector<FileDesc> files;
-  std::vector<DeviceDesc> devices = {{"cpu", DeviceKind::Cpu, 0}};
+  Rows<FileDesc> files;
+  Rows<DeviceDesc> devices = {{"cpu", DeviceKind::Cpu, 0}};
   MemoryReport memory;
-  std::vector<Constant> constants;
-  std::vector<Variable> variables;
-  std::vector<BufferDesc> buffers;
-  std::vector<KernelDesc> kernels;
-  std::vector<Step> steps;
+  Rows<Constant> constants;
+  Rows<Variable> variables;
+  Rows<BufferDesc> buffers;
+  Rows<KernelDesc> kernels;
+  Rows<Step> steps;
   std::vector<Port> inputs, outputs;
-  std::vector<State> states;
+  Rows<State> states;
   std::vector<EqualExprs> equalSizes;
   std::vector<Expectation> expectations;
   bool operator==(const Plan&) const = default;

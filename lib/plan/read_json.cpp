@@ -20,7 +20,8 @@ class Reader {
     if (found == 0) return bad("member '" + std::string(key) + "' is missing");
     within(key, found, value);
   }
-  void operator()(const char* key, std::optional<ConstantId>& value) {
+  template <class Row>
+  void operator()(const char* key, std::optional<Id<Row>>& value) {
     if (const uint32_t found = member(key)) within(key, found, value.emplace());
   }
   template <class T, class Variant>
@@ -134,6 +135,16 @@ class Reader {
       read(element, values[i]);
       path_.pop_back();
     }
+  }
+  template <class Row>
+  void read(uint32_t at, Id<Row>& value) {
+    uint32_t index = 0;
+    read(at, index);
+    value = Id<Row>(index);
+  }
+  template <class Row>
+  void read(uint32_t at, Rows<Row>& rows) {
+    read(at, static_cast<std::vector<Row>&>(rows));
   }
   template <class T, size_t N>
   void read(uint32_t at, std::array<T, N>& values) {

@@ -28,8 +28,8 @@ bool isFreeFor(const std::string& path) {
 
 }  // namespace
 
-std::vector<FileDesc> describeFiles(std::span<const PlanFile> files) {
-  std::vector<FileDesc> out;
+Rows<FileDesc> describeFiles(std::span<const PlanFile> files) {
+  Rows<FileDesc> out;
   for (const PlanFile& file : files) {
     FileDesc& desc = out.emplace_back(FileDesc{file.path, file.kind, 0, {}, file.image});
     Sha256 hash;

@@ -17,7 +17,8 @@ class Writer {
     out_ += ": ";
     write(value);
   }
-  void operator()(std::string_view key, const std::optional<ConstantId>& value) {
+  template <class Row>
+  void operator()(std::string_view key, const std::optional<Id<Row>>& value) {
     if (value) (*this)(key, *value);
   }
   template <class T, class Variant>
@@ -77,6 +78,14 @@ class Writer {
   template <class T>
   void write(const std::vector<T>& values) {
     list<T>(values);
+  }
+  template <class Row>
+  void write(Id<Row> value) {
+    write(static_cast<uint32_t>(value));
+  }
+  template <class Row>
+  void write(const Rows<Row>& rows) {
+    list<Row>(rows);
   }
   template <class T, size_t N>
   void write(const std::array<T, N>& values) {

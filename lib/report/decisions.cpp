@@ -17,10 +17,12 @@ std::vector<Cell> rowOf(const Decision& decision) {
 }  // namespace
 
 Section decisionsOf(const Plan& plan) {
-  Table table{
-      "decisions",
-      {{"name", "decision"}, {"value", "value"}, {"alternatives", "alternatives and ops"}, {"reason", "reason"}},
-      {}};
+  Table table{"decisions",
+              {{"name", "decision", false, true},
+               {"value", "value"},
+               {"alternatives", "alternatives and ops", false, true},
+               {"reason", "reason", false, true}},
+              {}};
   for (const bool open : {true, false})
     for (const std::string& line : plan.decisions)
       if (const Result<Decision> d = parseDecision(line); d && isOpen(*d) == open) table.rows.push_back(rowOf(*d));

@@ -1,65 +1,54 @@
 #include <algorithm>
-#include <cmath>
 
 #include "ir/text.h"
 #include "report/grid.h"
 #include "report/loops.h"
 #include "report/plan_text.h"
 #include "report/report.h"
+#include "report/speed.h"
 
 namespace svod {
 
 namespace {
 
-const KernelView* viewOf(const Subject& subject, const KernelDesc& kernel) {
-  for (const KernelView& view : subject.kernels)
-    if (view.name == kernel.name || view.name == kernel.symbol) return &view;
-  return nullptr;
-}
+/// Which columns about speed a table of kernels has: of what is known of some kernel.
+struct Known {
+  bool compiled = false, measured = false;
 
-std::vector<int64_t> callsOf(const Plan& plan) {
-  std::vector<int64_t> calls(plan.kernels.size());
-  for (const Step& step : plan.steps)
-    if (const Launch* launch = std::get_if<Launch>(&step.action)) ++calls[launch->kernel];
-  return calls;
-}
-
-/// What the columns and facts about speed say of a kernel; 0 and empty where it is not known.
-struct Speed {
-  double predicted = 0, measured = 0, share = 0;  // share of the roofline: measured if it was measured, else predicted
-
-  explicit Speed(const KernelInsight& insight) : predicted(insight.predictedNs), measured(insight.measuredNs) {
-    const double roofline = measured > 0 ? insight.measuredRooflineNs : insight.rooflineNs;
-    const double time = measured > 0 ? measured : predicted;
-    if (time > 0) share = roofline / time;
+  explicit Known(const Subject& subject) {
+    for (const KernelView& view : subject.kernels) {
+      compiled = compiled || !view.insight.pattern.empty();
+      measured = measured || view.insight.measuredNs > 0;
+    }
   }
 };
 
-Cell shareCell(double share) { return Cell(share, std::to_string(std::lround(100 * share)) + " %"); }
-Cell knownTime(double nanoseconds) { return nanoseconds > 0 ? timeCell(nanoseconds) : Cell("-"); }
-
-/// Columns for what some kernel is known to have: its class, times and share of the roofline.
+/// Class, times and share of the roofline, and how much of a run that is.
 void addInsights(Table& table, const Subject& subject) {
-  auto any = [&](auto has) {
-    return std::ranges::any_of(subject.kernels, [&](const KernelView& view) { return has(view.insight); });
-  };
-  const bool compiled = any([](const KernelInsight& i) { return !i.pattern.empty(); });
-  const bool measured = any([](const KernelInsight& i) { return i.measuredNs > 0; });
+  const Known known(subject);
+  if (!known.compiled && !known.measured) return;
   std::vector<Column> columns;
-  if (compiled) columns = {{"class", "class"}, {"predictedNs", "predicted", true}};
-  if (measured) columns.push_back({"measuredNs", "measured", true});
-  if (compiled) columns.insert(columns.end(), {{"rooflineShare", "roofline", true}, {"limit", "limit"}});
+  if (known.compiled) columns = {{"class", "class"}, {"predictedNs", "predicted", true}};
+  if (known.measured) columns.push_back({"measuredNs", "measured", true});
+  columns.insert(columns.end(), {{"runNs", "in a run", true}, {"share", "share", true}});
+  if (known.compiled) columns.insert(columns.end(), {{"rooflineShare", "roofline", true}, {"limit", "limit"}});
   table.columns.insert(table.columns.end() - 1, columns.begin(), columns.end());
-  for (size_t i = 0; i < table.rows.size(); ++i) {
+  const std::vector<double> times = runTimesOf(subject);
+  const double total = sumOf(times);
+  for (KernelId i = 0; i < table.rows.size(); ++i) {
     const KernelView* view = viewOf(subject, subject.plan->kernels[i]);
     const KernelInsight insight = view == nullptr ? KernelInsight{} : view->insight;
     const Speed speed(insight);
     std::vector<Cell> cells;
-    if (compiled) cells = {insight.pattern, knownTime(speed.predicted)};
-    if (measured) cells.push_back(knownTime(speed.measured));
-    if (compiled) cells.insert(cells.end(), {shareCell(speed.share), insight.limit});
+    if (known.compiled) cells = {insight.pattern, knownTime(speed.predicted)};
+    if (known.measured) cells.push_back(knownTime(speed.measured));
+    cells.insert(cells.end(), {knownTime(times[i]), shareCell(total > 0 ? times[i] / total : 0)});
+    if (known.compiled) cells.insert(cells.end(), {shareCell(speed.share), insight.limit});
     table.rows[i].insert(table.rows[i].end() - 1, cells.begin(), cells.end());
   }
+  for (auto column = table.columns.end() - 1 - static_cast<int64_t>(columns.size()); column != table.columns.end() - 1;
+       ++column)
+    table.totals.insert(table.totals.end() - 1, column->key == "runNs" ? knownTime(total) : Cell(""));
 }
 
 void addFacts(FactList& facts, const KernelInsight& insight) {
@@ -69,6 +58,7 @@ void addFacts(FactList& facts, const KernelInsight& insight) {
                      Cell(insight.pattern, std::string(insight.pattern) + ": " + std::string(insight.patternWhat))});
   if (!insight.strategy.empty()) facts.push_back({"strategy", "strategy", Cell(insight.strategy)});
   if (!insight.chosen.empty()) facts.push_back({"chosen", "why it was chosen", insight.chosen});
+  if (!insight.tuningHash.empty()) facts.push_back({"tuningHash", "in tuning logs", insight.tuningHash});
   if (speed.predicted > 0) {
     facts.push_back({"predictedNs", "predicted time", timeCell(speed.predicted)});
     facts.push_back({"limit", "which is limited by", insight.limit});
@@ -77,58 +67,59 @@ void addFacts(FactList& facts, const KernelInsight& insight) {
   if (speed.share > 0) facts.push_back({"rooflineShare", "share of the roofline", shareCell(speed.share)});
 }
 
-/// Where the kernels stand beneath the roofline of one thread: at the measured time if there is one.
-Scatter rooflineOf(const Subject& subject) {
-  Scatter scatter{"Kernels beneath what the processor could do with their bytes and flops, on one thread",
-                  "flops per byte",
-                  "GFLOP/s",
-                  {}};
-  for (const KernelDesc& kernel : subject.plan->kernels) {
-    const KernelView* view = viewOf(subject, kernel);
-    if (view == nullptr) continue;
-    const Speed speed(view->insight);
-    const std::vector<int64_t> largest = largestValues(kernel, *subject.plan);
-    const auto flops = static_cast<double>(kernel.flops.tryEvaluate(largest).value_or(0));
-    const auto bytes = static_cast<double>(kernel.bytes.tryEvaluate(largest).value_or(0));
-    if (flops <= 0 || bytes <= 0 || speed.share <= 0) continue;
-    const double most = flops / view->insight.rooflineNs;
-    const std::string time = timeCell(speed.measured > 0 ? speed.measured : speed.predicted).text();
-    scatter.points.push_back({kernel.name + ": " + shareCell(speed.share).text() + " of the roofline, " +
-                                  (speed.measured > 0 ? "measured " : "predicted ") + time,
-                              flops / bytes, most * speed.share, most});
-  }
-  return scatter;
-}
-
 Table choiceTable(const KernelInsight& insight) {
-  Table table{"choices", {{"opt", "opt"}, {"why", "why"}}, {}};
+  Table table{"choices", {{"opt", "opt"}, {"why", "why", false, true}}, {}};
   for (const auto& [opt, why] : insight.opts) table.rows.push_back({opt, why});
   return table;
 }
 
 Table seedTable(const KernelInsight& insight) {
-  Table table{"seeds", {{"seed", "seed"}, {"predictedNs", "predicted", true}, {"opts", "opts"}}, {}};
+  Table table{"seeds", {{"seed", "seed"}, {"predictedNs", "predicted", true}, {"opts", "opts", false, true}}, {}};
   for (const SeedView& seed : insight.seeds) table.rows.push_back({seed.name, knownTime(seed.predictedNs), seed.opts});
   return table;
+}
+
+Cell launchesCell(double launches) {
+  return launches < 1e15 ? Cell(static_cast<int64_t>(launches)) : Cell(launches, "very many");
+}
+
+/// Of all launches of a run, for the largest variables.
+Cell totalOf(const Plan& plan, const std::vector<double>& launches, Expr KernelDesc::* estimate) {
+  double total = 0;
+  for (KernelId i = 0; i < plan.kernels.size(); ++i) {
+    const KernelDesc& k = plan.kernels[i];
+    const double one = static_cast<double>((k.*estimate).tryEvaluate(largestValues(k, plan)).value_or(0));
+    total += launches[i] * one;
+  }
+  return total < 9e18 ? countCell(static_cast<int64_t>(total)) : Cell(total);
 }
 
 Table kernelTable(const Plan& plan) {
   Table table{"kernels",
               {{"id", "id", true},
-               {"name", "kernel"},
+               {"name", "kernel", false, true},
                {"launches", "launches", true},
                {"tiles", "tiles", true},
                {"flops", "flops", true},
                {"bytes", "bytes", true},
                {"scratch", "scratch", true},
-               {"opts", "opts"}},
+               {"opts", "opts", false, true, true}},
               {}};
-  const std::vector<int64_t> calls = callsOf(plan);
-  for (size_t i = 0; i < plan.kernels.size(); ++i) {
+  const std::vector<double> launches = launchesOf(plan);
+  for (KernelId i = 0; i < plan.kernels.size(); ++i) {
     const KernelDesc& k = plan.kernels[i];
-    table.rows.push_back({i, k.name, calls[i], tilesCell(k, plan), estimateCell(k.flops, k, plan),
-                          estimateCell(k.bytes, k, plan), bytesCell(k.scratchBytes), k.opts});
+    table.rows.push_back({i, Cell(k.name).to(kernelAnchor(i)), launchesCell(launches[i]), tilesCell(k, plan),
+                          estimateCell(k.flops, k, plan), estimateCell(k.bytes, k, plan), bytesCell(k.scratchBytes),
+                          k.opts});
   }
+  table.totals = {"",
+                  "all, in a run",
+                  launchesCell(sumOf(launches)),
+                  "",
+                  totalOf(plan, launches, &KernelDesc::flops),
+                  totalOf(plan, launches, &KernelDesc::bytes),
+                  "",
+                  ""};
   return table;
 }
 
@@ -154,10 +145,10 @@ std::string functionText(std::string_view source, const std::string& symbol) {
   return {};
 }
 
-Section kernelSection(const Subject& subject, size_t id, bool loops, bool source) {
+Section kernelSection(const Subject& subject, KernelId id, bool loops, bool source) {
   const KernelDesc& kernel = subject.plan->kernels[id];
   const KernelView* view = viewOf(subject, kernel);
-  Section section{"kernel-" + std::to_string(id), kernel.name};
+  Section section{kernelAnchor(id), kernel.name};
   FactList facts = {{"id", "id", id}, {"name", "name", kernel.name}};
   if (kernel.symbol != kernel.name) facts.push_back({"symbol", "symbol", kernel.symbol});
   if (!kernel.opts.empty()) facts.push_back({"opts", "opts", kernel.opts});
@@ -188,6 +179,14 @@ Section kernelSection(const Subject& subject, size_t id, bool loops, bool source
   return section;
 }
 
+constexpr std::string_view kNoSource =
+    "The plan holds machine code only: svodc inspect GRAPH --source, with the same flags, shows where it came from.";
+
+bool hasNoSource(const Subject& subject) {
+  const auto hasSource = [](const KernelView& view) { return !view.source.empty(); };
+  return std::ranges::none_of(subject.kernels, hasSource) && subject.planSource.empty();
+}
+
 }  // namespace
 
 Section kernelsOf(const Subject& subject, bool full, bool source) {
@@ -196,17 +195,56 @@ Section kernelsOf(const Subject& subject, bool full, bool source) {
   if (full) addInsights(table, subject);
   section.blocks.push_back(std::move(table));
   if (!full && !source) return section;
-  if (full) section.blocks.push_back(rooflineOf(subject));
-  const auto hasSource = [](const KernelView& view) { return !view.source.empty(); };
-  const bool isBinary = std::ranges::none_of(subject.kernels, hasSource) && subject.planSource.empty();
-  if (source && isBinary)
-    section.blocks.push_back(
-        Note{"The plan holds machine code only: svodc inspect GRAPH --source, with the same flags, shows where it came "
-             "from."});
+  const bool isBinary = hasNoSource(subject);
+  if (source && isBinary) section.blocks.push_back(Note{std::string(kNoSource)});
   section.partsKey = "details";
   if (full || !isBinary)
-    for (size_t i = 0; i < subject.plan->kernels.size(); ++i)
+    for (KernelId i = 0; i < subject.plan->kernels.size(); ++i)
       section.parts.push_back(kernelSection(subject, i, full, source));
+  return section;
+}
+
+Section kernelsInShort(const Subject& subject) {
+  Section section{"kernels", "Kernels"};
+  Table table = kernelTable(*subject.plan);
+  addInsights(table, subject);
+  section.blocks = {std::move(table), rooflineOf(subject)};
+  return section;
+}
+
+Section kernelDetails(const Subject& subject) {
+  Section section{"details", "Every kernel"};
+  const std::vector<double> times = runTimesOf(subject);
+  for (KernelId i = 0; i < subject.plan->kernels.size(); ++i) {
+    Section part = kernelSection(subject, i, true, true);
+    const KernelView* view = viewOf(subject, subject.plan->kernels[i]);
+    if (view != nullptr) part.brief = view->insight.pattern;
+    if (times[i] > 0) part.brief += (part.brief.empty() ? "" : ", ") + timeCell(times[i]).text() + " in a run";
+    part.isFolded = true;
+    section.parts.push_back(std::move(part));
+  }
+  if (!section.parts.empty() && hasNoSource(subject)) section.blocks.push_back(Note{std::string(kNoSource)});
+  return section;
+}
+
+Section figuresOf(const Subject& subject) {
+  const Plan& plan = *subject.plan;
+  const std::vector<double> launches = launchesOf(plan);
+  const Known known(subject);
+  Section section{"", ""};
+  uint64_t weights = 0;
+  for (const BufferDesc& b : plan.buffers) weights += b.place == Place::Constant ? b.bytes : 0;
+  FactList facts = {{"kernels", "kernels", plan.kernels.size()},
+                    {"steps", "steps", plan.steps.size()},
+                    {"flops", "flops in a run", totalOf(plan, launches, &KernelDesc::flops)},
+                    {"arena", "arena", bytesCell(arenaBytes(plan))},
+                    {"weights", "weights", bytesCell(weights)}};
+  if (const double total = sumOf(runTimesOf(subject)); total > 0)
+    facts.push_back({"time", known.measured ? "measured in a run, over all threads" : "predicted for a run, one thread",
+                     timeCell(total)});
+  facts.push_back({"cpu", "for", plan.target.cpu.empty() ? plan.target.triple : plan.target.cpu});
+  facts.push_back({"numerics", "numerics", plan.target.numerics});
+  section.blocks.push_back(std::move(facts));
   return section;
 }
 

@@ -14,7 +14,7 @@ struct Lifetime {
 
 std::vector<Lifetime> lifetimesOf(const Plan& plan) {
   std::vector<Lifetime> lifetimes(plan.buffers.size());
-  for (size_t i = 0; i < plan.steps.size(); ++i) {
+  for (StepId i = 0; i < plan.steps.size(); ++i) {
     const StepUse use = useOf(plan, plan.steps[i]);
     for (const std::vector<int64_t>* ids : {&use.reads, &use.writes}) {
       for (int64_t id : *ids) {
@@ -62,10 +62,16 @@ std::string arenaText(const Plan& plan, const BufferDesc& buffer) {
   return "arena of " + plan.devices[buffer.device].name + shared;
 }
 
-Table bufferTable(const Plan& plan, const std::vector<Lifetime>& lifetimes) {
+enum class Which : uint8_t { All, Weights, Others };
+
+bool isOf(Which which, const BufferDesc& buffer) {
+  return which == Which::All || (buffer.place == Place::Constant) == (which == Which::Weights);
+}
+
+Table bufferTable(const Plan& plan, const std::vector<Lifetime>& lifetimes, Which which) {
   Table table{"buffers",
               {{"id", "id", true},
-               {"name", "buffer"},
+               {"name", "buffer", false, true},
                {"type", "type"},
                {"bytes", "size", true},
                {"place", "place"},
@@ -74,18 +80,22 @@ Table bufferTable(const Plan& plan, const std::vector<Lifetime>& lifetimes) {
                {"first", "first step", true},
                {"last", "last step", true}},
               {}};
+  table.anchor = kBufferAnchor;
   std::map<BufferId, BufferId> over;
   for (const InPlace& pair : plan.memory.inPlace) over[pair.result] = pair.source;
-  for (size_t i = 0; i < plan.buffers.size(); ++i) {
+  for (BufferId i = 0; i < plan.buffers.size(); ++i) {
     const BufferDesc& b = plan.buffers[i];
-    const auto source = over.find(static_cast<BufferId>(i));
+    if (!isOf(which, b)) continue;
+    const auto source = over.find(i);
     const Cell overCell =
         source == over.end() ? Cell(-1, "-") : Cell(source->second, "b" + std::to_string(source->second));
     const bool placed = b.place == Place::Arena || b.place == Place::View;
     const std::string place = b.place == Place::View ? "view of b" + std::to_string(b.base)
                               : b.device != 0        ? arenaText(plan, b)
                                                      : std::string(toText(b.place));
-    auto step = [](int64_t s) { return s < 0 ? Cell(s, "-") : Cell(s); };
+    auto step = [](int64_t s) {
+      return s < 0 ? Cell(s, "-") : Cell(s).to(std::string(kStepAnchor) + std::to_string(s));
+    };
     table.rows.push_back({i, b.name, typeText(b), bytesCell(b.bytes), place, placed ? Cell(b.offset) : Cell(0, "-"),
                           overCell, step(lifetimes[i].first), step(lifetimes[i].last)});
   }
@@ -96,18 +106,22 @@ Chart arenaChart(const Plan& plan, DeviceId device, MemorySpace space, const std
   const std::string owner = device == 0 ? "" : " of " + plan.devices[device].name;
   Chart chart{"The arena" + owner + (space == MemorySpace::Shared ? " that the host shares" : "") +
                   ": which buffer lies where, at which step",
-              "steps",
-              "offset",
-              static_cast<int64_t>(plan.steps.size()),
-              static_cast<int64_t>(arenaBytes(plan.devices[device], space)),
-              {}};
-  for (size_t i = 0; i < plan.buffers.size(); ++i) {
+              "step", "offset", static_cast<double>(plan.steps.size()),
+              static_cast<double>(arenaBytes(plan.devices[device], space))};
+  for (BufferId i = 0; i < plan.buffers.size(); ++i) {
     const BufferDesc& b = plan.buffers[i];
     if (b.place != Place::Arena || b.device != device || b.space != space || lifetimes[i].first < 0) continue;
-    const auto offset = static_cast<int64_t>(b.offset), bytes = static_cast<int64_t>(b.bytes);
-    chart.boxes.push_back({bufferText(plan, static_cast<BufferId>(i)) + ", " + bytesCell(b.bytes).text(),
-                           lifetimes[i].first, lifetimes[i].last + 1, offset, offset + bytes});
+    const auto offset = static_cast<double>(b.offset), bytes = static_cast<double>(b.bytes);
+    const auto first = static_cast<double>(lifetimes[i].first), last = static_cast<double>(lifetimes[i].last);
+    chart.boxes.push_back({bufferText(plan, i) + ", " + typeText(b) + ", " + bytesCell(b.bytes).text() + ", steps " +
+                               std::to_string(lifetimes[i].first) + " to " + std::to_string(lifetimes[i].last),
+                           b.name, first, last + 1, offset, offset + bytes, i % Chart::kOtherColor,
+                           std::string(kBufferAnchor) + std::to_string(i)});
   }
+  const bool isAlone = plan.devices.size() == 1 && space == MemorySpace::Device;
+  if (isAlone && plan.memory.lowerBoundBytes > 0 && !chart.boxes.empty())
+    chart.levels = {{static_cast<double>(plan.memory.lowerBoundBytes),
+                     "lower bound " + bytesCell(plan.memory.lowerBoundBytes).text()}};
   return chart;
 }
 
@@ -116,13 +130,32 @@ Chart arenaChart(const Plan& plan, DeviceId device, MemorySpace space, const std
 Section memoryOf(const Plan& plan, bool full) {
   Section section{"memory", "Memory"};
   section.blocks.push_back(summary(plan));
-  if (!full) return section;
+  if (full) section.blocks.push_back(bufferTable(plan, lifetimesOf(plan), Which::All));
+  return section;
+}
+
+Section memoryAtWork(const Plan& plan) {
+  Section section{"memory", "Memory"};
+  section.blocks.push_back(summary(plan));
   const std::vector<Lifetime> lifetimes = lifetimesOf(plan);
   for (DeviceId device = 0; device < plan.devices.size(); ++device)
     for (MemorySpace space : kMemorySpaces)
       if (space == MemorySpace::Device || plan.devices[device].sharedBytes > 0)
         section.blocks.push_back(arenaChart(plan, device, space, lifetimes));
-  section.blocks.push_back(bufferTable(plan, lifetimes));
+  section.blocks.push_back(bufferTable(plan, lifetimes, Which::Others));
+  return section;
+}
+
+Section weightsOf(const Plan& plan) {
+  Section section{"weights", "Weights"};
+  Table table = bufferTable(plan, lifetimesOf(plan), Which::Weights);
+  if (table.rows.empty()) return section;
+  std::erase_if(table.columns,
+                [](const Column& c) { return c.key == "place" || c.key == "offset" || c.key == "over"; });
+  for (std::vector<Cell>& row : table.rows) row.erase(row.begin() + 4, row.begin() + 7);
+  const std::string total = bytesCell(bytesIn(plan, Place::Constant)).text();
+  section.brief = std::to_string(table.rows.size()) + " constants, " + total;
+  section.blocks.push_back(std::move(table));
   return section;
 }
 

@@ -26,10 +26,11 @@ Table variableTable(const Plan& plan) {
 }
 
 Table expectationTable(const Plan& plan) {
-  Table table{
-      "expectations", {{"text", "checked in a run"}, {"values", "values", true}, {"buffer", "buffer", true}}, {}};
+  Table table{"expectations",
+              {{"text", "checked in a run"}, {"kind", "kind"}, {"values", "values", true}, {"buffer", "buffer", true}},
+              {}};
   for (const Expectation& e : plan.expectations)
-    table.rows.push_back({e.text, plan.buffers[e.buffer].shape.at(1), e.buffer});
+    table.rows.push_back({e.text, toText(e.kind), plan.buffers[e.buffer].shape.at(1), e.buffer});
   return table;
 }
 

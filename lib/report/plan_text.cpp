@@ -1,5 +1,7 @@
 #include "report/plan_text.h"
 
+#include <algorithm>
+
 namespace svod {
 
 std::string_view toText(Place place) {
@@ -67,6 +69,57 @@ Cell tilesCell(const KernelDesc& kernel, const Plan& plan) {
   if (pieces.constant() || !most) return exprCell(pieces, kernel.values);
   return Cell(*most, svod::toText(pieces, kernel.values));
 }
+
+std::vector<double> timesOf(const Plan& plan) {
+  std::vector<int64_t> largest;
+  for (const Variable& v : plan.variables) largest.push_back(v.kind == VariableKind::Fixed ? v.value : v.max);
+  std::vector<double> times(plan.steps.size(), 1);
+  for (StepId i = 0; i < plan.steps.size(); ++i) {
+    const Loop* loop = std::get_if<Loop>(&plan.steps[i].action);
+    if (loop == nullptr) continue;
+    const auto trips = static_cast<double>(std::max<int64_t>(loop->trips.tryEvaluate(largest).value_or(1), 0));
+    const size_t end = std::min(times.size(), size_t{i} + 1 + loop->length);
+    for (size_t k = size_t{i} + 1; k < end; ++k) times[k] *= trips;
+  }
+  return times;
+}
+
+/// `conv1.Relu_output_0`, as exporters name the only result of a node, is `conv1.Relu`.
+static std::string withoutNumber(const std::string& name) {
+  constexpr std::string_view kEnding = "_output_0";
+  return name.ends_with(kEnding) && name.size() > kEnding.size() ? name.substr(0, name.size() - kEnding.size()) : name;
+}
+
+std::string labelOf(const Plan& plan, const Step& step) {
+  if (const HostCall* call = std::get_if<HostCall>(&step.action)) return call->function;
+  if (const Loop* loop = std::get_if<Loop>(&step.action)) return "loop " + plan.variables[loop->variable].name;
+  for (int64_t id : useOf(plan, step).writes)
+    if (const std::string& name = plan.buffers[BufferId(id)].name; !name.empty()) return withoutNumber(name);
+  const Launch* launch = std::get_if<Launch>(&step.action);
+  return launch == nullptr ? "copy" : plan.kernels[launch->kernel].name;
+}
+
+std::string labelOf(const Plan& plan, KernelId kernel) {
+  for (const Step& step : plan.steps)
+    if (const Launch* launch = std::get_if<Launch>(&step.action); launch != nullptr && launch->kernel == kernel)
+      return labelOf(plan, step);
+  return plan.kernels[kernel].name;
+}
+
+std::string deviceText(const Plan& plan, std::span<const BufferId> buffers) {
+  if (plan.devices.size() == 1) return "";
+  for (BufferId id : buffers)
+    if (std::optional<DeviceId> device = deviceOf(plan, id)) return plan.devices[*device].name;
+  return "";
+}
+
+std::string deviceText(const Plan& plan, const Step& step) {
+  if (const Launch* launch = std::get_if<Launch>(&step.action)) return deviceText(plan, launch->buffers);
+  const Copy* copy = std::get_if<Copy>(&step.action);
+  return copy == nullptr ? "" : deviceText(plan, {&copy->dst, 1});
+}
+
+std::string kernelAnchor(KernelId id) { return "kernel-" + std::to_string(id); }
 
 StepUse useOf(const Plan& plan, const Step& step) {
   StepUse use;

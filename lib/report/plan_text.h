@@ -1,5 +1,6 @@
 // Names of a plan's things, as reports write them.
 #pragma once
+#include <span>
 #include <string>
 
 #include "plan/plan.h"
@@ -29,6 +30,22 @@ std::vector<int64_t> largestValues(const KernelDesc& kernel, const Plan& plan);
 Cell estimateCell(const Expr& expr, const KernelDesc& kernel, const Plan& plan);
 /// How many tiles or workgroups a launch has: the number for the largest variables, shown as the expression.
 Cell tilesCell(const KernelDesc& kernel, const Plan& plan);
+
+/// How often each step runs in a run, at most; without end where that is more than can be counted.
+std::vector<double> timesOf(const Plan& plan);
+
+/// What a step computes, by the name of its result in the graph, `layer1.0.conv`; of a step without, what it is.
+std::string labelOf(const Plan& plan, const Step& step);
+/// Of the first step that launches a kernel; its name where none does.
+std::string labelOf(const Plan& plan, KernelId kernel);
+
+/// Where a step runs, or the buffers are that it works on, in a plan with several devices; empty in others.
+std::string deviceText(const Plan& plan, std::span<const BufferId> buffers);
+std::string deviceText(const Plan& plan, const Step& step);
+
+/// Places of a page.
+std::string kernelAnchor(KernelId id);
+inline constexpr std::string_view kBufferAnchor = "buffer-", kStepAnchor = "step-";
 
 /// What a step touches; buffer ids with views resolved to their base.
 struct StepUse {

@@ -19,14 +19,24 @@ struct ToJson {
 
 Json toJsonValue(const Cell& cell) { return std::visit(ToJson(), cell.value); }
 
+Json rowObject(const Table& table, const std::vector<Cell>& row) {
+  Json object = Json::object();
+  for (size_t i = 0; i < row.size(); ++i) object[table.columns[i].key] = toJsonValue(row[i]);
+  return object;
+}
+
 Json rows(const Table& table) {
   Json array = Json::array();
-  for (const auto& row : table.rows) {
-    Json object = Json::object();
-    for (size_t i = 0; i < row.size(); ++i) object[table.columns[i].key] = toJsonValue(row[i]);
-    array.push_back(std::move(object));
-  }
+  for (const auto& row : table.rows) array.push_back(rowObject(table, row));
   return array;
+}
+
+/// Only of the columns that have one.
+Json totals(const Table& table) {
+  Json object = rowObject(table, table.totals);
+  for (auto member = object.begin(); member != object.end();)
+    member = *member == "" ? object.erase(member) : std::next(member);
+  return object;
 }
 
 /// Puts a block into the object of its section.
@@ -35,11 +45,15 @@ struct Member {
   void operator()(const FactList& facts) const {
     for (const Fact& f : facts) object[f.key] = toJsonValue(f.value);
   }
-  void operator()(const Table& table) const { object[table.key] = rows(table); }
+  void operator()(const Table& table) const {
+    object[table.key] = rows(table);
+    if (!table.totals.empty()) object[table.key + "Totals"] = totals(table);
+  }
   void operator()(const Code& code) const { object[code.key] = code.text; }
   void operator()(const Note&) const {}
   void operator()(const Chart&) const {}
   void operator()(const Scatter&) const {}
+  void operator()(const Flow&) const {}
 };
 
 void addSection(Json& parent, const Section& section) {

@@ -55,14 +55,13 @@ class TextPrinter {
     for (const Column& c : table.columns) widths.push_back(columnsOf(c.title));
     for (const auto& row : table.rows)
       for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], columnsOf(textOf(row[i])));
+    for (size_t i = 0; i < table.totals.size(); ++i)
+      widths[i] = std::max(widths[i], columnsOf(textOf(table.totals[i])));
     std::vector<std::string> titles;
     for (const Column& c : table.columns) titles.push_back(c.title);
     line(dim(join(table, titles, widths)));
-    for (const auto& row : table.rows) {
-      std::vector<std::string> texts;
-      for (const Cell& cell : row) texts.push_back(textOf(cell));
-      line(join(table, texts, widths));
-    }
+    for (const auto& row : table.rows) line(join(table, textsOf(row), widths));
+    if (table.rows.size() > 1 && !table.totals.empty()) line(dim(join(table, textsOf(table.totals), widths)));
   }
 
   void operator()(const Code& code) {
@@ -79,10 +78,18 @@ class TextPrinter {
   void operator()(const Note& note) { line(printable(note.text)); }
   void operator()(const Chart&) {}
   void operator()(const Scatter&) {}
+  void operator()(const Flow&) {}
 
  private:
   static bool isDrawing(const Block& block) {
-    return std::holds_alternative<Chart>(block) || std::holds_alternative<Scatter>(block);
+    return std::holds_alternative<Chart>(block) || std::holds_alternative<Scatter>(block) ||
+           std::holds_alternative<Flow>(block);
+  }
+
+  static std::vector<std::string> textsOf(const std::vector<Cell>& row) {
+    std::vector<std::string> texts;
+    for (const Cell& cell : row) texts.push_back(textOf(cell));
+    return texts;
   }
 
   void section(const Section& s, size_t depth) {

@@ -15,4 +15,20 @@ Document describe(const Subject& subject, const ReportOptions& options) {
   return document;
 }
 
+Document pageOf(const Subject& subject) {
+  const Plan& plan = *subject.plan;
+  Document page{
+      "plan " + plan.name,
+      {figuresOf(subject), kernelsInShort(subject), flowOf(subject), timeLineOf(subject), memoryAtWork(plan)}};
+  Section overview = overviewOf(plan);
+  overview.key = "plan", overview.title = "Inputs, outputs and target";
+  page.sections.push_back(std::move(overview));
+  page.sections.push_back(stepsOf(plan, true));
+  page.sections.push_back(kernelDetails(subject));
+  page.sections.push_back(decisionsOf(plan));
+  if (subject.model != nullptr) page.sections.push_back(graphOf(*subject.model, true));
+  page.sections.push_back(weightsOf(plan));
+  return page;
+}
+
 }  // namespace svod

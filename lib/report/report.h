@@ -11,13 +11,13 @@
 
 namespace svod {
 
-/// How the schedule of a kernel came about, and how fast it should be. Times are of one call, 0 where not known.
 /// One list of opts for a kernel.
 struct SeedView {
   std::string name, opts;
   double predictedNs = 0;  // 0: not known
 };
 
+/// How the schedule of a kernel came about, and how fast it should be. Times are of one call, 0 where not known.
 struct KernelInsight {
   std::string_view pattern, patternWhat;                  // its class; empty where not known
   std::string strategy;                                   // that chose its opts; empty: none did, or not known
@@ -29,6 +29,7 @@ struct KernelInsight {
   double measuredNs = 0;                                  // time of all threads together
   double measuredRooflineNs = 0;                          // for what was measured: variables may have been smaller
   std::string chosen = {};                                // why by this strategy; may be empty
+  std::string tuningHash = {};                            // by which tuning logs know it; may be empty
   std::vector<SeedView> seeds = {};                       // what all strategies make of it, in order of preference
 };
 
@@ -40,12 +41,26 @@ struct KernelView {
   KernelInsight insight = {};
 };
 
+/// A part of a step that one thread ran, in nanoseconds since the run began.
+struct TracedPart {
+  size_t step = 0;
+  uint32_t thread = 0;
+  double start = 0, end = 0;
+};
+
+/// What one core of the processor can do at most; 0 where not known.
+struct CoreLimits {
+  double memoryGBs = 0, cacheGBs = 0, gflops = 0;  // of the second level cache; of f32
+};
+
 /// Everything is borrowed. `model` and `kernels` are absent when a plan was read from disk.
 struct Subject {
   const Plan* plan = nullptr;
   const Model* model = nullptr;
   std::vector<KernelView> kernels;
   std::string_view planSource;  // text of the plan's Source file, if it has one
+  CoreLimits core = {};
+  std::vector<TracedPart> events = {};  // of one run, by start; empty: not known
 };
 
 /// Which parts to describe in full; without any, all of them in short.
@@ -58,6 +73,8 @@ struct ReportOptions {
 };
 
 Document describe(const Subject& subject, const ReportOptions& options);
+/// All of it in the order of a page: how fast first, then what runs when and where, the weights last.
+Document pageOf(const Subject& subject);
 
 // The parts. `full` adds what is too long for an overview.
 Section overviewOf(const Plan& plan);
@@ -66,5 +83,18 @@ Section decisionsOf(const Plan& plan);
 Section kernelsOf(const Subject& subject, bool full, bool source);
 Section memoryOf(const Plan& plan, bool full);
 Section stepsOf(const Plan& plan, bool full);
+
+// Of pages alone.
+/// The key figures, without a title.
+Section figuresOf(const Subject& subject);
+/// As kernelsOf, without the details of each, and these alone, folded.
+Section kernelsInShort(const Subject& subject);
+Section kernelDetails(const Subject& subject);
+Section flowOf(const Subject& subject);
+/// When which step runs: of `events`, else as long as its kernel takes by itself. Empty where nothing is known.
+Section timeLineOf(const Subject& subject);
+/// As memoryOf in full, without constants, and these alone.
+Section memoryAtWork(const Plan& plan);
+Section weightsOf(const Plan& plan);
 
 }  // namespace svod

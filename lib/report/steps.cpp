@@ -7,13 +7,7 @@ namespace svod {
 
 namespace {
 
-/// Where a step runs, in a plan with several devices.
-std::string deviceText(const Plan& plan, std::span<const BufferId> buffers) {
-  if (plan.devices.size() == 1) return "";
-  for (BufferId id : buffers)
-    if (std::optional<DeviceId> device = deviceOf(plan, id)) return " on " + plan.devices[*device].name;
-  return "";
-}
+std::string onDevice(const std::string& device) { return device.empty() ? "" : " on " + device; }
 
 struct StepText {
   const Plan& plan;
@@ -23,10 +17,11 @@ struct StepText {
     std::string text = plan.kernels[launch.kernel].name;
     for (size_t i = 0; i < launch.values.size(); ++i)
       text += " " + plan.kernels[launch.kernel].values[i] + "=" + toText(launch.values[i], names);
-    return {"launch", text + deviceText(plan, launch.buffers)};
+    return {"launch", text + onDevice(deviceText(plan, launch.buffers))};
   }
   std::pair<std::string, std::string> operator()(const Copy& copy) const {
-    const std::string from = deviceText(plan, {&copy.src, 1}), to = deviceText(plan, {&copy.dst, 1});
+    const std::string from = onDevice(deviceText(plan, {&copy.src, 1})),
+                      to = onDevice(deviceText(plan, {&copy.dst, 1}));
     const std::string way = from.empty() || from == to ? to : " from" + from.substr(3) + " to" + to.substr(3);
     return {"copy", toText(copy.bytes, names) + " bytes" + way};
   }
@@ -46,7 +41,7 @@ struct StepText {
 size_t longestChain(const Plan& plan) {
   std::vector<size_t> depth(plan.steps.size());
   size_t longest = 0;
-  for (size_t i = 0; i < plan.steps.size(); ++i) {
+  for (StepId i = 0; i < plan.steps.size(); ++i) {
     for (StepId dep : plan.steps[i].deps) depth[i] = std::max(depth[i], depth[dep]);
     longest = std::max(longest, ++depth[i]);
   }
@@ -63,17 +58,20 @@ Table stepTable(const Plan& plan) {
   Table table{"steps",
               {{"id", "id", true},
                {"kind", "step"},
-               {"what", "what"},
-               {"reads", "reads"},
+               {"what", "what", false, true},
+               {"reads", "reads", false, true},
                {"writes", "writes"},
                {"deps", "after steps"}},
               {}};
+  table.anchor = kStepAnchor;
   const StepText text{plan};
-  for (size_t i = 0; i < plan.steps.size(); ++i) {
+  for (StepId i = 0; i < plan.steps.size(); ++i) {
     const Step& step = plan.steps[i];
     const auto [kind, what] = std::visit(text, step.action);
     const StepUse use = useOf(plan, step);
-    table.rows.push_back({i, kind, what, Cell(use.reads, idsText(use.reads)), Cell(use.writes, idsText(use.writes)),
+    const Launch* launch = std::get_if<Launch>(&step.action);
+    table.rows.push_back({i, kind, launch == nullptr ? Cell(what) : Cell(what).to(kernelAnchor(launch->kernel)),
+                          Cell(use.reads, idsText(use.reads)), Cell(use.writes, idsText(use.writes)),
                           Cell(Cell::Numbers(step.deps.begin(), step.deps.end()))});
   }
   return table;

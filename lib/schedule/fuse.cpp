@@ -18,8 +18,8 @@ namespace {
 class Fuser {
  public:
   Fuser(const Model& model, UOp sink, const FusionOptions& options, const Decisions& decisions)
-      : s_(sink), options_(options), decisions_(decisions), names_(model, s_.order), dots_(options.dots),
-        kept_(s_.isCut.size()) {}
+      : s_(sink, options.heldBytes), options_(options), decisions_(decisions), names_(model, s_.order),
+        dots_(options.dots), kept_(s_.isCut.size()) {}
 
   /// Decides by the rules alone, then cuts what became too large and decides again with these cuts as given.
   Fusion run() {

@@ -15,7 +15,8 @@ int64_t most(UOp dim) { return std::max<int64_t>(1, dim.bounds().max); }
 
 }  // namespace
 
-std::optional<RowPlan> planRows(UOp n, std::span<const Use> uses, UOp root, const TokenTable& tokens) {
+std::optional<RowPlan> planRows(UOp n, std::span<const Use> uses, UOp root, const TokenTable& tokens,
+                                int64_t mostBytes) {
   RowPlan plan;
   std::vector<bool> used(root.rank());
   int64_t row = 1, rows = 1;
@@ -45,7 +46,7 @@ std::optional<RowPlan> planRows(UOp n, std::span<const Use> uses, UOp root, cons
     if (used[axis]) open *= extent;
     if (used[axis] && extent >= kMinRows) plan.over.push_back(static_cast<int>(axis));
   }
-  const bool fits = row >= 2 && row <= kMaxRow && ended && open == rows;
+  const bool fits = row >= 2 && row <= mostBytes / byteSize(n.dtype()) && ended && open == rows;
   return fits && !plan.over.empty() ? std::optional(plan) : std::nullopt;
 }
 

@@ -15,8 +15,9 @@ struct RowPlan {
 };
 /// The axes of `n` along which every use runs over a reduce axis of its own, where all other axes are leading axes of
 /// one kernel, `root`, that has further ones: a row of these, filled once, serves all reductions. Nothing where that is
-/// not so, where a row is too long, or rows are too few to work on several at a time.
-std::optional<RowPlan> planRows(UOp n, std::span<const Use> uses, UOp root, const TokenTable& tokens);
+/// not so, where a row has more than `mostBytes`, or rows are too few to work on several at a time.
+std::optional<RowPlan> planRows(UOp n, std::span<const Use> uses, UOp root, const TokenTable& tokens,
+                                int64_t mostBytes);
 
 /// A sum of products that is worth keeping row by row: what it reads again for every row of the result is small, and
 /// rows are long beside its terms, so that storing them would take a good part of the time.

@@ -57,7 +57,7 @@ std::optional<RowPlan> planRowsOf(FusionState& s, UOp n) {
   if (uses.size() > kMaxUses || s.noRows.contains(owner) || s.rowProducts.contains(owner)) return std::nullopt;
   if (isProduct && uses.size() < 2) return std::nullopt;
   if (!std::ranges::all_of(uses, [&](const Use& use) { return use.root == root && use.inReduce; })) return std::nullopt;
-  std::optional<RowPlan> plan = planRows(n, uses, s.uses.rootShape(uses[0]), s.uses.tokens());
+  std::optional<RowPlan> plan = planRows(n, uses, s.uses.rootShape(uses[0]), s.uses.tokens(), s.heldBytes);
   if (!plan || s.uses.repetitions(n, uses[0]) > 1) return std::nullopt;
   const auto repeats = [&](int axis) { return readsAgain(s, n, uses[0], {axis}); };
   if (isProduct && (!isRowProduct(n, *plan) || std::ranges::none_of(plan->over, repeats))) return std::nullopt;
@@ -134,9 +134,9 @@ std::string_view toText(Fate fate) {
   return kFates[static_cast<size_t>(fate)];
 }
 
-FusionState::FusionState(UOp sink)
-    : order(toposort(sink)), isIndexMath(indexMath(order, idsBelow(order))), isCut(isIndexMath.size()),
-      uses(isIndexMath.size()), costs(isIndexMath.size()) {}
+FusionState::FusionState(UOp sink, int64_t heldBytes)
+    : heldBytes(heldBytes), order(toposort(sink)), isIndexMath(indexMath(order, idsBelow(order))),
+      isCut(isIndexMath.size()), uses(isIndexMath.size()), costs(isIndexMath.size()) {}
 
 void FusionState::beginWalk() {
   uses.clear();

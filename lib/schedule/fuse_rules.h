@@ -19,8 +19,9 @@ std::string_view toText(Fate fate);
 
 /// What is known while fusion walks the graph. Sets hold node ids where nothing else is said.
 struct FusionState {
-  explicit FusionState(UOp sink);
+  FusionState(UOp sink, int64_t heldBytes);
 
+  int64_t heldBytes;              // of a row at most that a kernel holds
   std::vector<UOp> order;         // sources before their users
   std::vector<bool> isIndexMath;  // by node id: every kernel computes these for itself
   std::vector<bool> isCut;        // by node id: kept, as its kernel would be too large

@@ -20,7 +20,7 @@ namespace {
 GraphJob& jobOf(PassContext& cx) { return cx.data.get<GraphJob>(); }
 
 std::vector<Bf16Product> dotsOf(UOp root, const GraphJob& job) {
-  return job.options.bf16Dots ? bf16Products(toposort(root)) : std::vector<Bf16Product>();
+  return job.options.machine.bf16Dots ? bf16Products(toposort(root)) : std::vector<Bf16Product>();
 }
 
 Result<UOp> unroll(UOp root, PassContext& cx) { return unrollLoops(jobOf(cx).model, root, jobOf(cx).decisions); }
@@ -31,13 +31,13 @@ Result<UOp> lateNormalize(UOp root, PassContext& cx) {
 
 Result<UOp> winograd(UOp root, PassContext& cx) {
   if (cx.numerics != Numerics::Fast) return root;
-  WinogradGraph fast = useWinograd(jobOf(cx).model, root, jobOf(cx).decisions);
+  WinogradGraph fast = useWinograd(jobOf(cx).model, root, jobOf(cx).options.machine, jobOf(cx).decisions);
   jobOf(cx).uncut = std::move(fast.uncut);
   return fast.sink;
 }
 
 Result<UOp> rescaleSums(UOp root, PassContext& cx) {
-  return rescaleLongSums(jobOf(cx).model, root, cx.numerics, jobOf(cx).decisions);
+  return rescaleLongSums(jobOf(cx).model, root, cx.numerics, jobOf(cx).options.machine, jobOf(cx).decisions);
 }
 
 Result<UOp> splitReduces(UOp root, PassContext& cx) {
@@ -47,8 +47,8 @@ Result<UOp> splitReduces(UOp root, PassContext& cx) {
 Result<UOp> layOut(UOp root, PassContext& cx) {
   GraphJob& job = jobOf(cx);
   const std::vector<Bf16Product> dots = dotsOf(root, job);
-  const Fusion fusion = chooseFusion(job.model, root, {job.uncut, dots}, job.decisions);
-  return layOutForReaders(job.model, root, fusion.kept, job.uncut, job.decisions);
+  const Fusion fusion = chooseFusion(job.model, root, {job.uncut, dots, job.options.machine.heldBytes}, job.decisions);
+  return layOutForReaders(job.model, root, fusion.kept, job.uncut, job.options.machine, job.decisions);
 }
 
 Result<UOp> dotOperands(UOp root, PassContext& cx) {
@@ -58,7 +58,7 @@ Result<UOp> dotOperands(UOp root, PassContext& cx) {
 
 Result<UOp> fuse(UOp root, PassContext& cx) {
   GraphJob& job = jobOf(cx);
-  job.fusion = chooseFusion(job.model, root, {job.uncut, job.dots}, job.decisions);
+  job.fusion = chooseFusion(job.model, root, {job.uncut, job.dots, job.options.machine.heldBytes}, job.decisions);
   for (const Decision& decision : job.fusion->decisions) job.decisions.decide(decision);
   return root;
 }

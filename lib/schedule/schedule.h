@@ -10,12 +10,13 @@
 #include "pass/pass.h"
 #include "support/decision.h"
 #include "support/result.h"
+#include "tensor/graph_machine.h"
 
 namespace svod {
 
 struct ScheduleOptions {
   Numerics numerics = Numerics::Contract;
-  bool bf16Dots = false;  // sums of products of bf16 become dot product instructions
+  GraphMachine machine = {};
   PassOptions passes = {};
   DecisionRequests decisions = {};  // others than the usual choices
 };

@@ -29,7 +29,7 @@ std::vector<UOp> storesOf(UOp end) {
 std::optional<UOp> onlyNest(UOp sink) {
   if (sink.srcCount() != 1 || sink.src(0).op() != Op::End) return std::nullopt;
   for (UOp n : toposort(sink))
-    if (n.op() == Op::After || n.op() == Op::Stage) return std::nullopt;
+    if (n.op() == Op::After || n.op() == Op::Fill) return std::nullopt;
   for (UOp r : sink.src(0).src().subspan(1))
     if (r.argAs<AxisArg>().type != AxisType::Loop) return std::nullopt;
   return sink.src(0);

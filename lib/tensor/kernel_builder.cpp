@@ -108,10 +108,10 @@ UOp KernelBuilder::rowElement(UOp node, const std::vector<int>& axes, std::span<
       inner[static_cast<size_t>(axis)] = row.ranges.back();
     }
     UOp value = computedValue(node, inner, gate);
-    row.stage = g_.stage(value, row.ranges, nextBuffer_++);
+    row.fill = g_.fill(value, row.ranges, nextBuffer_++);
     it = filled_.emplace(std::move(key), std::move(row)).first;
   }
-  return g_.load(g_.indexRowMajor(it->second.stage, it->second.ranges, at));
+  return g_.load(g_.indexRowMajor(it->second.fill, it->second.ranges, at));
 }
 
 UOp KernelBuilder::computedValue(UOp node, std::span<const UOp> index, UOp gate) {

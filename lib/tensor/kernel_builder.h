@@ -68,7 +68,7 @@ class KernelBuilder {
   std::function<const Storage*(UOp)> storedAt_;
   std::map<std::vector<uint32_t>, UOp> memo_;
   struct Row {
-    UOp stage;
+    UOp fill;
     IndexList ranges;
   };
   std::map<std::vector<uint32_t>, Row> filled_;  // by what computedValue would be asked for

@@ -4,14 +4,17 @@
 
 #include "tensor/node_names.h"
 #include "tensor/nodes.h"
-#include "tensor/parameters.h"
 #include "tensor/softmax.h"
 
 namespace svod {
 
 namespace {
 
-using parameters::kMinRun;
+// Elements that stay next to each other, so that a product that writes them has register tiles. Narrow ones are
+// computed in 32 bits.
+int64_t leastRun(DType dtype, const GraphMachine& machine) {
+  return machine.runBytes / std::max<int64_t>(4, byteSize(dtype));
+}
 
 bool keepsRuns(UOp permute, int64_t least) {
   std::span<const int32_t> order = permute.argAs<AxesArg>().axes;
@@ -31,7 +34,7 @@ bool isComputed(UOp n) { return n.op() == Op::Reduce || isElementwise(n.op()); }
 }  // namespace
 
 UOp layOutForReaders(Model& model, UOp sink, const std::vector<bool>& kept, std::set<uint32_t>& uncut,
-                     Decisions& decisions) {
+                     const GraphMachine& machine, Decisions& decisions) {
   Graph& g = *model.graph;
   const std::vector<UOp> order = toposort(sink);
   NodeDecisions decide(model, order, decisions);
@@ -43,7 +46,7 @@ UOp layOutForReaders(Model& model, UOp sink, const std::vector<bool>& kept, std:
     // A product of a softmax holds rows in its kernel, which then runs over these axes and not over those of an output.
     const bool holdsRows = isNormalizedLate(n);
     if (!holdsRows && !(isComputed(n) && kept[n.id()])) continue;
-    UOp permute = orderOfReaders(n, readers, holdsRows ? 1 : kMinRun);
+    UOp permute = orderOfReaders(n, readers, holdsRows ? 1 : leastRun(n.dtype(), machine));
     if (permute &&
         decide.decide("layout", n, {{"read", {}}, {"computed", {}}}, 0, "all readers see it in one order") == 0)
       laidOut.insert(permute.id());

@@ -5,6 +5,7 @@
 
 #include "ir/model.h"
 #include "support/decision.h"
+#include "tensor/graph_machine.h"
 
 namespace svod {
 
@@ -13,6 +14,6 @@ namespace svod {
 /// nothing, and rows stand one after the other for those who read it. `kept`, by id: the values that get a buffer.
 /// Returns the changed graph; `uncut`, ids of nodes, follows it.
 UOp layOutForReaders(Model& model, UOp sink, const std::vector<bool>& kept, std::set<uint32_t>& uncut,
-                     Decisions& decisions);
+                     const GraphMachine& machine, Decisions& decisions);
 
 }  // namespace svod

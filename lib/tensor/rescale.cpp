@@ -40,20 +40,22 @@ std::optional<ExpSum> expSumOf(Graph& g, UOp n) {
   return ExpSum{n, e->max, e->x, axisOf(n)};
 }
 
+bool isNear(int64_t partBytes, const GraphMachine& machine) { return kNearPart * partBytes <= machine.sweepBytes; }
+
 /// Into how many equal parts a row goes; 0 for none.
-int64_t partsOf(const ExpSum& e) {
-  const int64_t extent = e.x.dim(e.axis), rows = e.sum.maxNumel();
-  const bool isShared = rows <= kFewRows && extent >= kSharedRow && rows * extent >= kManyElements;
-  if (extent < kManyElements && !isShared) return 0;
-  for (int64_t parts = extent / kLeastOfPart; parts * kMostOfPart >= extent; --parts)
+int64_t partsOf(const ExpSum& e, const GraphMachine& machine) {
+  const int64_t extent = e.x.dim(e.axis), rows = e.sum.maxNumel(), rowBytes = memoryBytes(e.x.dtype(), extent);
+  const bool isShared = rows <= kFewRows && extent >= kSharedRow && rows * extent >= kSharedElements;
+  if (rowBytes < kFarRow * machine.sweepBytes && !isShared) return 0;
+  for (int64_t parts = extent / kLeastOfPart; parts > 0 && isNear(rowBytes / parts, machine); --parts)
     if (extent % parts == 0) return parts;
   return 0;
 }
 
 /// Loads from memory: maximum, sum and quotients each sweep over a row that no cache holds; over parts that stay in
 /// one, the first two are a single sweep.
-double costOf(const ExpSum& e, int64_t parts) {
-  const bool isCached = parts > 1 && e.x.dim(e.axis) / parts <= kMostOfPart;
+double costOf(const ExpSum& e, int64_t parts, const GraphMachine& machine) {
+  const bool isCached = parts > 1 && isNear(memoryBytes(e.x.dtype(), e.x.dim(e.axis)) / parts, machine);
   return (isCached ? 2 : 3) * kLoadCost * static_cast<double>(e.x.maxNumel());
 }
 
@@ -86,7 +88,7 @@ Monoid::Values rowInParts(Graph& g, const ExpSum& e, int64_t parts) {
 
 }  // namespace
 
-UOp rescaleLongSums(Model& model, UOp sink, Numerics numerics, Decisions& decisions) {
+UOp rescaleLongSums(Model& model, UOp sink, Numerics numerics, const GraphMachine& machine, Decisions& decisions) {
   if (numerics == Numerics::Strict) return sink;
   Graph& g = *model.graph;
   std::set<uint32_t> whole;              // ids of sums that stay in one part
@@ -97,8 +99,8 @@ UOp rescaleLongSums(Model& model, UOp sink, Numerics numerics, Decisions& decisi
     for (UOp n : order) {
       const std::optional<ExpSum> e = whole.contains(n.id()) ? std::nullopt : expSumOf(g, n);
       if (!e) continue;
-      const int64_t usual = partsOf(*e);
-      const auto cost = [&](int64_t parts) { return std::optional(costOf(*e, parts)); };
+      const int64_t usual = partsOf(*e, machine);
+      const auto cost = [&](int64_t parts) { return std::optional(costOf(*e, parts, machine)); };
       const int64_t parts = decideParts(decide, "rescale", n, e->x.dim(e->axis), usual, "no cache holds the row",
                                         usual > 1 ? cost : CostOfParts());
       if (parts <= 1) {

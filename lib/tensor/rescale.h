@@ -3,6 +3,7 @@
 #include "ir/model.h"
 #include "ir/numerics.h"
 #include "support/decision.h"
+#include "tensor/graph_machine.h"
 
 namespace svod {
 
@@ -10,6 +11,6 @@ namespace svod {
 /// from these, each s rescaled by exp(m - the maximum of all) (Milakov and Gimelshein, Online normalizer calculation
 /// for softmax, 2018). Nothing is changed in strict mode, where the order of additions is fixed, and where extents are
 /// symbolic.
-UOp rescaleLongSums(Model& model, UOp sink, Numerics numerics, Decisions& decisions);
+UOp rescaleLongSums(Model& model, UOp sink, Numerics numerics, const GraphMachine& machine, Decisions& decisions);
 
 }  // namespace svod

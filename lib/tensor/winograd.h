@@ -26,6 +26,6 @@ struct WinogradGraph {
 using WinogradChoice = std::function<WinogradPlan(const Convolution& conv, UOp product, UOp sum)>;
 WinogradGraph useWinograd(Model& model, UOp sink, const WinogradChoice& choose);
 /// With the cheapest plan for each convolution, unless it is decided otherwise.
-WinogradGraph useWinograd(Model& model, UOp sink, Decisions& decisions);
+WinogradGraph useWinograd(Model& model, UOp sink, const GraphMachine& machine, Decisions& decisions);
 
 }  // namespace svod

@@ -65,6 +65,7 @@ double sizeOf(std::span<const int32_t> axes, UOp product) {
 
 struct ConvSize {
   double groups, batch, channels, filters, height, width;
+  double near;  // elements that stay in cache from one step to the next
   double weights() const { return groups * channels * filters; }
 };
 
@@ -81,8 +82,8 @@ double costOf(const WinogradForm& f, const ConvSize& s, int64_t rows) {
   const auto blocks = static_cast<double>((tilesAlong(s.height, f) + rows - 1) / rows);
   const double tiles = s.batch * static_cast<double>(rows * tilesAlong(s.width, f));
   const double moved = places * tiles * s.groups * (s.channels + s.filters);
-  const double each = std::clamp(kNearCost + kDoublingCost * std::log2(moved / kNearElements), kNearCost, kFarCost);
-  const double again = weights > kNearElements ? kWeightCost : kNearWeightCost;
+  const double each = std::clamp(kNearCost + kDoublingCost * std::log2(moved / s.near), kNearCost, kFarCost);
+  const double again = weights > s.near ? kWeightCost : kNearWeightCost;
   return weights * (blocks * tiles + kWeightCost + (blocks - 1) * again) + blocks * (moved * each + kBlockCost);
 }
 
@@ -99,13 +100,14 @@ int64_t bestRows(const WinogradForm& f, const ConvSize& s) {
 
 std::span<const WinogradForm> winogradForms() { return kForms; }
 
-std::vector<PricedPlan> pricedPlans(const Convolution& conv, UOp product) {
+std::vector<PricedPlan> pricedPlans(const Convolution& conv, UOp product, const GraphMachine& machine) {
   const ConvSize size{sizeOf(conv.groups, product),
                       sizeOf(conv.batch, product),
                       sizeOf(conv.channels, product),
                       sizeOf(conv.filters, product),
                       sizeOf({&conv.windows[0].out, 1}, product),
-                      sizeOf({&conv.windows[1].out, 1}, product)};
+                      sizeOf({&conv.windows[1].out, 1}, product),
+                      static_cast<double>(machine.cacheBytes / byteSize(DType::F32))};
   std::vector<PricedPlan> plans{{{}, "direct", directCost(size), false}};
   if (size.channels < kMinChannels || size.filters < kMinChannels) return plans;
   for (const WinogradForm& form : kForms) {

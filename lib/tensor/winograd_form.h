@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tensor/convolution.h"
+#include "tensor/graph_machine.h"
 
 namespace svod {
 
@@ -37,7 +38,7 @@ struct PricedPlan {
   bool isLoop = false;  // over rows of tiles, of the form before it
 };
 /// The plain sum, then each form with all rows at once and with the best number of them, where that is fewer.
-std::vector<PricedPlan> pricedPlans(const Convolution& conv, UOp product);
+std::vector<PricedPlan> pricedPlans(const Convolution& conv, UOp product, const GraphMachine& machine);
 /// The position of the plan to take: of the least work, if it is worth more than its rounding.
 size_t cheapestPlan(std::span<const PricedPlan> plans);
 

@@ -1,6 +1,7 @@
 #include "toolchain/object.h"
 
 #include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/DiagnosticPrinter.h>
 #include <llvm/IR/LegacyPassManager.h>
@@ -8,7 +9,6 @@
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
-#include <llvm/Support/TargetSelect.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
@@ -16,34 +16,15 @@
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
+#include "toolchain/code_features.h"
+
 namespace svod {
 
 namespace {
 
-// LLVM keeps its code generators in a process-wide registry; they enter it once.
-void registerCodeGenerators() {
-  static const bool done = [] {
-    LLVMInitializeX86TargetInfo();
-    LLVMInitializeX86Target();
-    LLVMInitializeX86TargetMC();
-    LLVMInitializeX86AsmPrinter();
-    LLVMInitializeAArch64TargetInfo();
-    LLVMInitializeAArch64Target();
-    LLVMInitializeAArch64TargetMC();
-    LLVMInitializeAArch64AsmPrinter();
-    return true;
-  }();
-  (void)done;
-}
-
-// The CPU is given as the architecture's baseline plus our explicit features, so that code never uses an
-// extension which the plan does not list; the name only chooses latencies and instruction preferences.
-std::string_view baselineName(Arch arch) { return arch == Arch::X86_64 ? "x86-64" : "generic"; }
-
 std::string featureText(const CpuTarget& cpu) {
   std::string text;
-  for (const std::string& feature : cpu.features) text += (text.empty() ? "+" : ",+") + feature;
-  if (cpu.has("avx512f")) text += ",+evex512";  // LLVM's word for "512-bit registers may be used"
+  for (const std::string& feature : codeFeatures(cpu)) text += (text.empty() ? "" : ",") + feature;
   return text;
 }
 
@@ -161,6 +142,13 @@ std::string irText(const llvm::Module& module) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   module.print(stream, nullptr);
+  return stream.str();
+}
+
+std::string irBitcode(const llvm::Module& module) {
+  std::string bytes;
+  llvm::raw_string_ostream stream(bytes);
+  llvm::WriteBitcodeToFile(module, stream);
   return stream.str();
 }
 

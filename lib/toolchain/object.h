@@ -27,5 +27,7 @@ Result<std::string> emitObject(llvm::Module& module, const CpuTarget& cpu, OptLe
 
 /// The module as LLVM IR text.
 std::string irText(const llvm::Module& module);
+/// The same as bitcode.
+std::string irBitcode(const llvm::Module& module);
 
 }  // namespace svod

@@ -82,7 +82,7 @@ std::string outOfReach(Graph& g, UOp sink, const Caps& caps) {
 }
 
 void checkGraph(Model model, const Caps& caps) {
-  auto schedule = makeSchedule(model, {caps.numerics, caps.bf16Dots, {}, {}});
+  auto schedule = makeSchedule(model, {caps.numerics, {.bf16Dots = caps.bf16Dots}, {}, {}});
   REQUIRE(schedule);
   for (Kernel& kernel : schedule->kernels)
     CHECK(outOfReach(*kernel.graph, simplify(*kernel.graph, kernel.sink), caps) == "");

@@ -4,7 +4,7 @@ import os
 import resource
 import subprocess
 
-from svodc import BIN, ROOT, SMALL, ToolTest, clean_environment, contents, main, skip_without_file_limit
+from svodc import BIN, ROOT, SMALL, ToolTest, clean_environment, contents, main, skip_without_file_limit, winner
 
 DIGITS = ROOT / "examples/digits/digits.svod"
 NOBODY = 65534
@@ -26,11 +26,16 @@ class Cache(ToolTest):
         done = self.svodc("compile", graph, "-o", plan, "--json", *words, env=self.environment(env), **options)
         return contents(plan), json.loads(done.stdout)["reusedKernels"], done.stderr
 
+    def tuning_hashes(self, graph, *words):
+        """By the label of a kernel."""
+        kernels = json.loads(self.svodc("inspect", graph, "--kernels", "--json", *words).stdout)["kernels"]["details"]
+        return {k["name"].split("_")[0]: k["tuningHash"] for k in kernels}
+
     def entries(self):
         return sorted(self.cache.glob("*.svod"))
 
     def test_kernels_are_compiled_once(self):
-        for words in (["--cpu", "x86-64-v3"], ["--target", "c"], ["-O0"], ["--numerics", "strict"], ["--cpu", "x86-64-v2"],
+        for words in (["--cpu", "x86-64-v3"], ["--target", "c"], ["--target", "c", "--cc", "none"], ["-O0"], ["--numerics", "strict"], ["--cpu", "x86-64-v2"],
                       ["--opts", "hidden="], ["--disable-rule", "fold-constants"]):
             with self.subTest(words=words):
                 first, reused, said = self.compile(*words)
@@ -57,6 +62,10 @@ class Cache(ToolTest):
                  "--numerics": ["strict"], "--fold-limit": ["0"], "--device": ["near"], "--memory": ["off"], "--cc": ["cc", "--target", "c"], "--disable-rule": ["fold-constants"],
                  "--disable-pass": ["apply-opts"],
                  "--decide": ["keep:y.exp=keep"], "--decide-from": [str(decided)], "--bisect-limit": ["1"]}
+        hashes = self.tuning_hashes(graph, "--cpu", "cascadelake")
+        log = self.folder / "tuning.log"
+        log.write_text(winner(hashes["y"], "cascadelake", "vector(n0,2)"))
+        cases["--tuning-log"] = [str(log)]
         flags = json.loads(self.svodc("--list-flags", "--json").stdout)
         of_onnx = {"--state", "--host-op"}  # change the graph alone
         self.assertEqual(cases.keys() | of_onnx, {flag["name"] for flag in flags if flag["changesOutput"]})
@@ -180,11 +189,12 @@ class Cache(ToolTest):
     @skip_without_file_limit
     def test_a_full_disk_is_no_error(self):
         graph = self.graph()
-        plan, _, _ = self.compile("--target", "c", graph=graph)
+        words = ["--target", "c", "--cc", "none"]
+        plan, _, _ = self.compile(*words, graph=graph)
         most = self.entries()[0].stat().st_size - 1  # only what is kept is larger
         self.assertLess(max(map(len, plan.values())), most)
         self.svodc("cache", "--clear", env=self.environment())
-        again, _, said = self.compile("--target", "c", graph=graph, limits={resource.RLIMIT_FSIZE: most})
+        again, _, said = self.compile(*words, graph=graph, limits={resource.RLIMIT_FSIZE: most})
         self.assertEqual(again, plan)
         self.assertEqual(said.count("warning: "), 1)
         self.assertIn("File too large", said)

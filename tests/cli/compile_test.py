@@ -59,7 +59,7 @@ output z = x + slice(y, starts=[0], ends=[(m + 1) // 2])
         graph = self.graph("svod 1\ninput x: f32[8]\noutput y = relu(copy(x, device=near))\n")
         plan = self.compile(graph, "--device", "near=cpu", "--verify")
         self.assertEqual([device["name"] for device in plan["devices"]], ["cpu", "near"])
-        self.fails(2, "compile", graph, "-o", self.folder / "other", "--device", "near=c", says="another target than the plan")
+        self.fails(2, "compile", graph, "-o", self.folder / "other", "--device", "near=c", says="has another target")
         self.fails(1, "compile", graph, "-o", self.folder / "other", says="near")
         for device in ("near", "near=cpu", "near=c"):
             self.svodc("check", graph, "--device", device)
@@ -104,12 +104,27 @@ output h
             (["-O0"], lambda plan: not opts(plan)),
             (["-O1"], opts),
             (["--target", "c", "--cc", "cc"], lambda plan: "kernels.c" in [file["path"] for file in plan["files"]]),
+            (["--target", "c"], lambda plan: [file["path"] for file in plan["files"]][:2] == ["kernels.so", "kernels.c"]),
+            (["--target", "c", "-O0"], lambda plan: not opts(plan)),
             (["--numerics", "strict"], lambda plan: plan["target"]["numerics"] == "strict"),
             (["--memory", "off"], lambda plan: plan["memory"]["mode"] == "off"))
         for graph in (self.graph(SMALL, "small.svod"), self.graph(SYMBOLIC, "symbolic.svod")):
             for words, was_done in ways:
                 with self.subTest(graph=graph.name, words=words):
                     self.assertTrue(was_done(self.compile(graph, "--verify", *words)))
+
+    def test_target_c_needs_no_compiler(self):
+        alone = {"PATH": str(self.folder), "C_INCLUDE_PATH": "/usr/include"}
+        plan = self.compile(self.graph(SYMBOLIC), "--verify", "--target", "c", env=alone)
+        self.assertEqual([file["path"] for file in plan["files"]], ["kernels.so", "kernels.c"])
+        mine = (self.folder / "plan/kernels.so").read_bytes()
+        self.compile(self.graph(SYMBOLIC), "--target", "c", "-j", 1)
+        self.assertEqual((self.folder / "plan/kernels.so").read_bytes(), mine)
+        self.compile(self.graph(SYMBOLIC), "--target", "c", "--triple", "aarch64-unknown-linux-gnu", "--cpu", "neoverse-n1")
+        self.assertEqual((self.folder / "plan/kernels.so").read_bytes()[18], 0xb7)  # the machine of its header
+        plan = self.compile(self.graph(SYMBOLIC), "--target", "c", "--cc", "none")
+        self.assertEqual([file["path"] for file in plan["files"]], ["kernels.c"])
+        self.fails(1, "compile", self.graph(), "-o", self.folder / "plan", "--target", "c", "--cc", "cc", env=alone, says="'cc'")
 
     def test_flags_win_over_the_environment(self):
         graph = self.graph()

@@ -10,7 +10,7 @@ from svodc import ROOT, ToolTest, contents, main
 
 DIGITS = ROOT / "examples/digits/digits.svod"
 GRAPH = "svod 1\ninput x: f32[37]\noutput y = x * 2 + 1\noutput z = sum(x, axes=0)\n"
-KINDS = {"obj-dir": ".o", "asm": ".s", "llvm-ir": ".ll"}
+KINDS = {"obj-dir": ".o", "asm": ".s", "llvm-ir": ".ll", "llvm-bc": ".bc"}
 
 
 class Emit(ToolTest):

@@ -1,4 +1,5 @@
 """Running the tools from tests."""
+import json
 import os
 import resource
 import struct
@@ -67,6 +68,13 @@ class ToolTest(unittest.TestCase):
         for word in [says] if isinstance(says, str) else says:
             self.assertIn(word, done.stderr)
         return done
+
+
+def winner(kernel, cpu, opts, **more):
+    """A line of a tuning log: these opts won."""
+    return json.dumps({"svod-tuning": 1, "kernel": kernel, "record": "candidate", "machine": "here", "compiler": "",
+                       "target": f"cpu x86_64-unknown-linux-gnu {cpu} contract", "opts": opts, "origin": "test",
+                       "outcome": "wins", "ratio": 0.5} | more) + "\n"
 
 
 def npy(path, descr, shape, data):

@@ -22,6 +22,7 @@ inline void checkSameModel(const Model& want, const Model& got) {
     INFO("port " << a.name);
     CHECK(b.kind == a.kind);
     CHECK(b.name == a.name);
+    CHECK(b.expectation == a.expectation);
     CHECK(b.buffer.hash() == a.buffer.hash());
     REQUIRE(b.data.bytes == a.data.bytes);
     CHECK((a.data.bytes == 0 || std::memcmp(a.data.data, b.data.data, a.data.bytes) == 0));

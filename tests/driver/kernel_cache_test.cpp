@@ -35,7 +35,7 @@ Built compiled(KernelCache* cache, const std::function<void(CompileOptions&)>& c
   GraphMaker m;
   build(m, backwards);
   CompileOptions options;
-  options.target = *targetByName("c"), options.jobs = 3, options.cache = cache;
+  options.target = *targetByName("c"), options.sourceOnly = true, options.jobs = 3, options.cache = cache;
   options.machine = makeCpuTarget("x86_64-unknown-linux-gnu", "x86-64-v3").value();
   if (change) change(options);
   auto done = compile(m.model, options);

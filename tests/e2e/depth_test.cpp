@@ -44,7 +44,7 @@ std::string chain(const std::string& head, const std::string& line, const std::s
   return text + filled(tail, count + 1);
 }
 
-/// Every stage but the code generators of others, in a state that Catch can look at from another thread.
+/// Everything but the code generators of others, in a state that Catch can look at from another thread.
 std::string problem(const std::string& text, bool compiles) {
   Result<GraphFile> file = parseGraph(text, "chain.svod");
   if (!file) return toText(file.error());
@@ -71,7 +71,7 @@ std::string problem(const std::string& text, bool compiles) {
   RunOptions options;
   options.target = "c";
   CompileOptions c = compileOptions(options);
-  c.cCompiler = {};
+  c.sourceOnly = true;
   auto compilation = compile(*model, c);
   return compilation ? "" : toText(compilation.error());
 }

@@ -7,6 +7,7 @@
 #include "common/random_graph.h"
 #include "e2e/graph_text.h"
 #include "e2e/seeds.h"
+#include "emulated/emulated_device.h"
 #include "frontend/frontend.h"
 #include "ir/text.h"
 
@@ -57,7 +58,19 @@ RandomOptions drawn(uint64_t seed) {
   return options;
 }
 
-std::string check(uint64_t seed) {
+/// A device with workgroups for those that the plan has.
+std::unique_ptr<SeparateDevice> deviceFor(const DeviceDesc& device, uint32_t seed, uint32_t mostMicroseconds) {
+  if (device.kind == DeviceKind::Cpu) return std::make_unique<SeparateDevice>(seed, mostMicroseconds);
+  return std::make_unique<EmulatedDevice>(seed, mostMicroseconds);
+}
+
+/// Compiled for another target than the host.
+DeviceTarget emulated(const std::string& name) {
+  const Target* target = *targetByName("emulated");
+  return {name, target, *target->machine("", "")};
+}
+
+std::string check(uint64_t seed, const std::vector<DeviceTarget>& others) {
   Model model = randomModel(seed, drawn(seed));
   const ModelBindings bindings = randomBindings(model, seed, drawn(seed));
   auto expected = interpret(model, bindings);
@@ -72,6 +85,8 @@ std::string check(uint64_t seed) {
   options.execute.threads = 1 + seed % 3;
   options.execute.orderSeed = seed % 4;
   options.execute.separate = false;
+  options.devices = others;
+  options.execute.makeDevice = deviceFor;
   auto actual = runPlan(model, bindings, options);
   if (!actual) return toText(actual.error()) + "\n" + toUopText(model.sink);
   for (size_t i = 0; i < model.ports.size(); ++i)
@@ -105,7 +120,51 @@ output both = here + there
 }  // namespace
 
 TEST_CASE("random graphs whose values are copied to random devices equal the interpreter bit for bit") {
-  forSeeds(150, {1180}, check);
+  forSeeds(150, {1180}, [](uint64_t seed) { return check(seed, {}); });
+}
+
+TEST_CASE("random graphs over a host, a device like it and one with workgroups equal the interpreter bit for bit") {
+  forSeeds(150, {}, [](uint64_t seed) { return check(seed, {emulated("b")}); });
+}
+
+TEST_CASE("a kernel is compiled for the target of the device it runs on, once for each") {
+  Result<Model> model = modelOn(R"(
+input x: f32[4, 8]
+here = relu(contiguous(x))
+near = relu(copy(x, device="a"))
+far = relu(copy(x, device="b"))
+output y = copy(near, device="cpu") + copy(far, device="cpu") + here
+)",
+                                {"a", "b"});
+  REQUIRE(model);
+  RunOptions options;
+  options.devices = {emulated("b")};
+  options.execute.deviceSeed = 3;
+  options.execute.makeDevice = deviceFor;
+  auto compiled = compile(*model, compileOptions(options));
+  if (!compiled) FAIL(toText(compiled.error()));
+  const Plan& plan = (*compiled)->plan;
+  REQUIRE(plan.devices.size() == 3);
+  CHECK(plan.devices[1].kind == DeviceKind::Cpu);
+  CHECK(plan.devices[2].kind == "emulated");
+  CHECK(plan.target.triple == hostTriple());
+  std::set<std::string> code, images;
+  for (const Step& step : plan.steps) {
+    const auto* launch = std::get_if<Launch>(&step.action);
+    if (launch == nullptr) continue;
+    const KernelDesc& kernel = plan.kernels[launch->kernel];
+    CHECK(kernel.grid.has_value() == (deviceOf(plan, *launch) == DeviceId(2)));
+    (kernel.grid ? images : code)
+        .insert((*compiled)->files[kernel.grid ? kernel.grid->images[0].file : kernel.file].path);
+  }
+  CHECK(code == std::set<std::string>{"kernels.so"});
+  CHECK(images == std::set<std::string>{"kernels.uop"});
+  const ModelBindings bindings = bindingsOf(*model, 0);
+  auto expected = interpret(*model, bindings);
+  REQUIRE(expected);
+  auto actual = runPlan(*model, bindings, options);
+  if (!actual) FAIL(toText(actual.error()));
+  checkEqual(*model, *expected, *actual);
 }
 
 TEST_CASE("kernels run where their operands are, and transfers are steps") {
@@ -130,6 +189,48 @@ TEST_CASE("kernels run where their operands are, and transfers are steps") {
     CHECK(launchesOnEvery(plan));
     for (const DeviceDesc& device : plan.devices) CHECK(device.arenaBytes > 0);
   }
+}
+
+TEST_CASE("what kernels hand on stays on their device") {
+  Result<Model> model = modelOn(
+      "input x: f32[32, 32]\na = copy(x, device=\"a\")\nb = a @ a\noutput y = copy(b @ a, device=\"cpu\")\n", {"a"});
+  REQUIRE(model);
+  auto compiled = compile(*model, compileOptions({}));
+  REQUIRE(compiled);
+  const Plan& plan = (*compiled)->plan;
+  int launches = 0, copies = 0;
+  for (const Step& step : plan.steps) {
+    copies += static_cast<int>(std::holds_alternative<Copy>(step.action));
+    const auto* launch = std::get_if<Launch>(&step.action);
+    if (launch == nullptr) continue;
+    ++launches;
+    for (BufferId id : launch->buffers) CHECK(plan.buffers[id].device == 1);
+  }
+  CHECK(launches == 2);
+  CHECK(copies == 2);  // there and back
+}
+
+TEST_CASE("what several devices compute alike is one kernel, whose code is there once") {
+  Result<Model> model = modelOn(
+      "input x: f32[64]\noutput p = copy(exp(copy(x, device=\"a\")), device=\"cpu\")\n"
+      "output q = copy(exp(copy(x, device=\"b\")), device=\"cpu\")\n",
+      {"a", "b"});
+  REQUIRE(model);
+  auto compiled = compile(*model, compileOptions({}));
+  REQUIRE(compiled);
+  const Plan& plan = (*compiled)->plan;
+  CHECK(plan.kernels.size() == 1);
+  std::set<uint32_t> devices;
+  for (const Step& step : plan.steps)
+    if (const auto* launch = std::get_if<Launch>(&step.action))
+      devices.insert(static_cast<uint32_t>(plan.buffers[launch->buffers[0]].device));
+  CHECK(devices.size() == 2);
+  const ModelBindings bindings = bindingsOf(*model, 0);
+  auto expected = interpret(*model, bindings);
+  REQUIRE(expected);
+  auto actual = runPlan(*model, bindings, {});
+  if (!actual) FAIL(toText(actual.error()));
+  checkEqual(*model, *expected, *actual);
 }
 
 TEST_CASE("devices that no value is copied to change nothing but the table of devices") {

@@ -31,6 +31,7 @@ CompileOptions compileOptions(const RunOptions& options) {
   c.name = "test";
   c.target = *targetByName(options.target);
   c.machine = *c.target->machine("", options.cpu);
+  c.devices = options.devices;
   c.optLevel = options.optLevel;
   c.numerics = options.numerics;
   c.memory = options.memory;

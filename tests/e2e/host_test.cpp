@@ -110,7 +110,7 @@ output acc
   const Loop* loop = nullptr;
   std::vector<std::string> inside, outside;
   size_t end = 0;
-  for (size_t i = 0; i < plan.steps.size(); ++i) {
+  for (StepId i = 0; i < plan.steps.size(); ++i) {
     if (const auto* l = std::get_if<Loop>(&plan.steps[i].action)) loop = l, end = i + 1 + l->length;
     if (const auto* call = std::get_if<HostCall>(&plan.steps[i].action))
       (i < end ? inside : outside).push_back(call->function);

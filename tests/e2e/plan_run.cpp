@@ -133,7 +133,7 @@ class PlanRun {
   Status load() {
     std::string json = toJson(image_.plan);
     std::vector<svod_file> files = {{"plan.json", json.data(), json.size()}};
-    for (size_t i = 0; i < image_.contents.size(); ++i) {
+    for (FileId i = 0; i < image_.contents.size(); ++i) {
       const FileDesc& file = image_.plan.files[i];
       const std::string& content = image_.contents[i];
       files.push_back({file.path.c_str(), content.data(), content.size()});
@@ -167,7 +167,10 @@ class PlanRun {
     constexpr uint32_t kMostMicroseconds = 20;
     std::vector<Device*> lent(1, nullptr);
     for (uint32_t i = 1; i < image_.plan.devices.size(); ++i) {
-      devices_.push_back(std::make_unique<SeparateDevice>(*options_.deviceSeed + i, kMostMicroseconds));
+      const uint32_t seed = *options_.deviceSeed + i;
+      devices_.push_back(options_.makeDevice
+                             ? options_.makeDevice(image_.plan.devices[DeviceId(i)], seed, kMostMicroseconds)
+                             : std::make_unique<SeparateDevice>(seed, kMostMicroseconds));
       lent.push_back(devices_.back().get());
     }
     Pool* pool = pool_ ? &pool_->pool : nullptr;
@@ -291,9 +294,10 @@ std::string joined(const PlanFile& file) {
 
 void describeContents(PlanImage& image) {
   std::vector<PlanFile> files;
-  for (size_t i = 0; i < image.contents.size(); ++i)
-    files.push_back(
-        {image.plan.files[i].path, image.plan.files[i].kind, {std::as_bytes(std::span(image.contents[i]))}});
+  for (FileId i = 0; i < image.contents.size(); ++i) {
+    const FileDesc& file = image.plan.files[i];
+    files.push_back({file.path, file.kind, {std::as_bytes(std::span(image.contents[i]))}, file.image});
+  }
   image.plan.files = describeFiles(files);
 }
 
@@ -301,15 +305,15 @@ PlanImage planImage(const Compilation& compilation) {
   PlanImage image{compilation.plan, {}};
   image.plan.files.clear();
   std::string weights;
-  auto add = [&](std::string path, FileKind kind, std::string content) {
-    image.plan.files.push_back({std::move(path), kind, 0, {}});
+  auto add = [&](std::string path, FileKind kind, std::string content, ImageTarget target = {}) {
+    image.plan.files.push_back({std::move(path), kind, 0, {}, std::move(target)});
     image.contents.push_back(std::move(content));
   };
   for (const PlanFile& file : compilation.files)
     if (file.kind == FileKind::Weights)
       weights = joined(file);  // always the last file, so that the ids of the others stay
     else
-      add(file.path, file.kind, joined(file));
+      add(file.path, file.kind, joined(file), file.image);
   for (Constant& constant : image.plan.constants) {
     std::string content = weights.substr(constant.offset, constant.bytes);
     constant.file = static_cast<FileId>(image.contents.size()), constant.offset = 0;

@@ -1,5 +1,7 @@
 // A compiled plan executed through the runtime library, in a process of its own and in watched memory.
 #pragma once
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +12,8 @@
 #include "interp/interp.h"
 
 namespace svod {
+
+class SeparateDevice;
 
 /// The files of a plan, as svod_plan_load_memory takes them. Every constant is a file of its own.
 struct PlanImage {
@@ -34,6 +38,9 @@ struct ExecuteOptions {
   /// that its memory holds is gone, too. It must end with exit code 6 and name the step and the device.
   std::optional<uint64_t> failAfter = {};
   bool isLost = false;
+  /// What stands for a device of the plan, from a seed and the most microseconds that its queue may be late; separate
+  /// devices without it.
+  std::function<std::unique_ptr<SeparateDevice>(const DeviceDesc&, uint32_t, uint32_t)> makeDevice = {};
 };
 
 /// What executePlan says where a device that was to fail had less to do than that.

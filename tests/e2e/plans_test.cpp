@@ -84,7 +84,7 @@ TEST_CASE("the kernels of one plan run in four instances at once") {
   PlanImage image = planImage(**compiled);
   const std::string manifest = toJson(image.plan);
   std::vector<svod_file> files = {{"plan.json", manifest.data(), manifest.size()}};
-  for (size_t i = 0; i < image.contents.size(); ++i)
+  for (FileId i = 0; i < image.contents.size(); ++i)
     files.push_back({image.plan.files[i].path.c_str(), image.contents[i].data(), image.contents[i].size()});
   svod_plan* plan = nullptr;
   REQUIRE(svod_plan_load_memory(files.data(), files.size(), nullptr, &plan, nullptr) == 0);

@@ -39,9 +39,9 @@ struct Sample {
 
   /// Gives the first kernel (buffers[0] is the temporary, buffers[1] is x) or the second one (y, the
   /// temporary) a body.
-  void replaceKernel(size_t kernel, const std::string& body) {
+  void replaceKernel(KernelId kernel, const std::string& body) {
     std::string source = "#include <stdint.h>\n";
-    for (size_t i = 0; i < 2; ++i)
+    for (KernelId i = 0; i < 2; ++i)
       source += "void " + image.plan.kernels[i].symbol +
                 "(void* const* b, const int64_t* v, int64_t t0, int64_t t1, void* s) {\n"
                 "  volatile float *out = b[0], *in = b[1]; (void)v; (void)t0; (void)t1; (void)s; (void)out; "
@@ -51,7 +51,7 @@ struct Sample {
     writeText(folder / "k.c", source);
     Status built = compileShared(targetC().cCompiler, folder / "k.c", folder / "k.so");
     if (!built) FAIL(toText(built.error()));
-    for (size_t i = 0; i < image.contents.size(); ++i)
+    for (FileId i = 0; i < image.contents.size(); ++i)
       if (image.plan.files[i].kind == FileKind::Code) image.contents[i] = readText(folder / "k.so");
     describeContents(image);
   }
@@ -89,7 +89,7 @@ TEST_CASE("sanitizers see wrong accesses and undefined operations", "[c][.saniti
 
 TEST_CASE("an access behind or before a buffer is named with the kernel") {
   Sample sample;
-  size_t which = GENERATE(0, 1);
+  const KernelId which(GENERATE(0, 1));
   std::string symbol = sample.image.plan.kernels[which].symbol;
   sample.replaceKernel(which, "  out[37] = 1;");
   CHECK_THAT(sample.run(Watch::End), Catch::Contains("in " + symbol) && Catch::Contains("0 bytes behind '"));

@@ -75,6 +75,42 @@ class Ops(ToolTest):
         done = run("../tests/svod-run-emulated", plan, "-i", f"x={x}", "-i", f"y={y}")
         self.assertEqual(done.returncode, 0, done.stderr)
 
+    def test_one_plan_for_a_processor_and_such_a_device(self):
+        text = "svod 1\ninput x: f32[6, 8]\nfar = softmax(copy(x, device=far), axis=1)\noutput y = relu(x) + copy(far, device=cpu)\n"
+        graph = self.graph(text)
+        plan, alone = self.folder / "both", self.folder / "alone"
+        self.svodc("compile", graph, "-o", plan, "--device", "far=emulated:small")
+        self.svodc("compile", graph, "-o", alone, "--device", "far")
+        self.assertEqual({f.name for f in plan.iterdir()}, {"plan.json", "kernels.so", "kernels.uop"})
+        self.assertIn("kernels.uop", run("svodc", "inspect", plan).stdout)
+        words = self.inputs(plan)
+        done = run("svod-run", plan, *words)
+        self.assertEqual(done.returncode, 77, done.stderr)
+        done = run("svod-run", alone, *words, "--output-dir", self.folder / "expected")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = run("../tests/svod-run-emulated", plan, *words, "--reference", self.folder / "expected", "--rtol", "1e-4")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.fails(2, "compile", graph, "-o", alone, "--device", "far=emulated:vast", says="vast")
+
+    def test_functions_of_c_files_run_on_the_host(self):
+        (self.folder / "f.c").write_text("void twice(float *y, const float *x) { for (int i = 0; i < 8; i++) y[i] = 2 * x[i]; }\n")
+        call = 'custom({}, source="f.c", function=twice, shape=[8])'
+        x = npy(self.folder / "x.npy", "<f4", [8], struct.pack("<8f", *range(8)))
+        plan = self.folder / "plan"
+        for name, text in (
+                ("without a kernel on the host", "y = " + call.format("copy(x, device=far) + 1") + "\nback = copy(y, device=far) * 3\noutput z = copy(back, device=cpu)\n"),
+                ("with one", "y = " + call.format("copy(x, device=far) + 1") + "\noutput z = y * 3\n")):
+            for words in (["--device", "far=emulated"], ["--target", "emulated", "--device", "far", "--device", "near=cpu"]):
+                with self.subTest(name, words=words):
+                    self.svodc("compile", self.graph("svod 1\ninput x: f32[8]\n" + text), "-o", plan, *words)
+                    self.assertEqual({f.name for f in plan.iterdir()}, {"plan.json", "kernels.so", "kernels.uop"})
+                    done = run("../tests/svod-run-emulated", plan, "-i", f"x={x}", "--output-dir", self.folder / "out", "--threads", "2")
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    got = struct.unpack("<8f", (self.folder / "out/z.npy").read_bytes()[-32:])
+                    self.assertEqual(list(got), [6.0 * (i + 1) for i in range(8)])
+        self.fails(3, "compile", self.graph("svod 1\ninput x: f32[8]\noutput y = " + call.format("x") + "\n"), "-o", plan, "--target", "emulated",
+                   says="functions of C files are for processors")
+
     def test_inspect_shows_grids_and_images(self):
         plan = self.compiled(self.graph(), "emulated")
         seen = json.loads(run("svodc", "inspect", plan, "--kernels", "--json").stdout)

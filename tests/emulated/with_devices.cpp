@@ -1,4 +1,4 @@
-// svod-run with a driver for devices of kind emulated: its instances are lent one for each that the plan has.
+// A program with a driver for devices of kind emulated: its instances are lent one for each that the plan has.
 #include "emulated/emulated_device.h"
 #include "runtime-min/handles.h"
 
@@ -17,7 +17,8 @@ int __wrap_svod_instance_create(const svod_plan* plan, const svod_instance_optio
     if (isEmulated) devices.push_back(std::make_unique<EmulatedDevice>(kSeed, kMostMicroseconds));
     lent.push_back(isEmulated ? devices.back().get() : nullptr);
   }
-  auto made = Instance::create(plan->loaded, *options, options->pool == nullptr ? nullptr : &options->pool->pool, lent);
+  const svod_instance_options chosen = options != nullptr ? *options : svod_instance_options{};
+  auto made = Instance::create(plan->loaded, chosen, chosen.pool == nullptr ? nullptr : &chosen.pool->pool, lent);
   if (made) {
     *instance = new svod_instance{std::move(*made)};
     return 0;

@@ -1,4 +1,5 @@
 """`cmake --install`, and what a new user does with what it put there: CMake with Ninja and make, make with pkg-config, plain commands."""
+import platform
 import re
 import shutil
 import subprocess
@@ -8,6 +9,7 @@ from pathlib import Path
 
 from installed import BIN, InstallTest
 
+MANUALS = ("man/man1/{}.1", "bash-completion/completions/{}", "zsh/site-functions/_{}", "fish/vendor_completions.d/{}.fish")
 PROGRAMS = ("svodc", "svod-run", "svod-opt")
 
 
@@ -24,7 +26,9 @@ class Installed(InstallTest):
         config = {f"lib/cmake/svod/svod{name}.cmake" for name in ("Config", "ConfigVersion", "AddPlan", "Targets", "Targets-build")}
         libraries = {f"lib/libsvod-runtime.{end}" for end in ("a", "so", "so.0", "so.0.1.0")}
         self.assertEqual(names, {f"bin/{name}" for name in PROGRAMS} | libraries | config |
-                         {"include/svod/runtime.h", "include/svod/runtime.hpp", "lib/pkgconfig/svod-runtime.pc"})
+                         {"include/svod/runtime.h", "include/svod/runtime.hpp", "lib/pkgconfig/svod-runtime.pc",
+                          *(f"share/{form.format(name)}" for name in PROGRAMS for form in MANUALS),
+                          f"share/svod/svod-0.1.0-py3-none-linux_{platform.machine()}.whl"})
         for name in PROGRAMS:
             self.assertIn("0.1.0", self.command(self.prefix / "bin" / name, "--version"))
 

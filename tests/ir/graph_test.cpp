@@ -95,7 +95,7 @@ TEST_CASE("a clone in another graph has the same text and hash") {
   CHECK(b.clone(x) == y);
 }
 
-TEST_CASE("open ranges: loops add themselves, end, reduce and stage close them") {
+TEST_CASE("open ranges: loops add themselves, end, reduce and fill close them") {
   Graph g;
   UOp r0 = g.range(g.index(4), 0, AxisType::Loop), r1 = g.range(g.index(5), 1, AxisType::Reduce);
   UOp sum = g.alu(Op::Add, {r1, r0});
@@ -103,8 +103,8 @@ TEST_CASE("open ranges: loops add themselves, end, reduce and stage close them")
   CHECK(sum.dependsOn(r1));
   UOp folded = g.reduceRanges(Op::Add, sum, UOps{r1});
   CHECK(std::ranges::equal(folded.ranges(), UOps{r0}));
-  UOp stage = g.stage(sum, UOps{r1}, 0);
-  CHECK(std::ranges::equal(stage.ranges(), UOps{r0}));
+  UOp fill = g.fill(sum, UOps{r1}, 0);
+  CHECK(std::ranges::equal(fill.ranges(), UOps{r0}));
   UOp end = g.make(Op::End, DType::Void, {g.make(Op::Group, DType::Void, {sum}), r0, r1});
   CHECK(end.ranges().empty());
   UOp inner = g.range(r0, 2, AxisType::Loop);

@@ -35,7 +35,9 @@ TEST_CASE("a model reads back as it was printed, whatever its ports are called")
   REQUIRE(model);
   const char* names[] = {"x", "", "with \"quotes\" and \\", "two\nlines; \xc3\xa4"};
   for (size_t i = 0; i < 4; ++i) model->ports[i].name = names[i];
-  model->ports[0].kind = PortKind::Weight, model->ports[1].kind = PortKind::Expectation;
+  model->ports[0].kind = PortKind::Weight;
+  model->ports[1].kind = model->ports[3].kind = PortKind::Expectation;
+  model->ports[3].expectation = ExpectationKind::Supported;
   const std::string text = toText(*model, model->sink);
   const Result<Model> again = parseModel(text);
   REQUIRE(again);
@@ -43,12 +45,14 @@ TEST_CASE("a model reads back as it was printed, whatever its ports are called")
   for (size_t i = 0; i < 4; ++i) {
     CHECK(again->ports[i].name == names[i]);
     CHECK(again->ports[i].kind == model->ports[i].kind);
+    CHECK(again->ports[i].expectation == model->ports[i].expectation);
   }
 }
 
 TEST_CASE("a line about a port that says something else is an error at its place") {
-  for (const char* line : {"; port x input \"x\"", "; port 0 inputs \"x\"", "; port 0 input x", "; port 0 input",
-                           "; port 0 input \"\\", "; port 0 input \"\\xg1\"", "; port 99999999999 input \"x\""}) {
+  for (const char* line :
+       {"; port x input \"x\"", "; port 0 inputs \"x\"", "; port 0 input x", "; port 0 input", "; port 0 input \"\\",
+        "; port 0 input \"\\xg1\"", "; port 0 expectation:often \"x\"", "; port 99999999999 input \"x\""}) {
     const Result<Model> model = parseModel(std::string(kGraph) + line + "\n");
     INFO(line);
     CHECK(messageOf(model).find("describes no port") != std::string::npos);

@@ -27,13 +27,6 @@ void checkRoundTrip(const std::string& text) {
   CHECK(other.clone(*root).hash() == root->hash());
 }
 
-Error parseError(std::string_view text) {
-  Graph graph;
-  Result<UOp> root = parseUop(graph, text);
-  REQUIRE_FALSE(root.has_value());
-  return root.error();
-}
-
 // Text that uses each op that is not elementwise at least once, over the stages.
 constexpr const char* kTexts[] = {
     // tensor stage
@@ -84,7 +77,7 @@ constexpr const char* kTexts[] = {
 %9 = buffer 8 {3, local} : f32[8]
 %10 = index %9, %1 : f32
 %11 = store %10, %8
-%12 = stage %11, %1 {store} : f32[8]
+%12 = fill %11, %1 {store} : f32[8]
 %13 = range 8 {2, thread} : index
 %14 = index %12, %13 : f32
 %15 = load %14 : f32
@@ -268,42 +261,6 @@ TEST_CASE("equal graphs built in another order print the same text") {
   UOp x = a.variable("x", 0, 9), sumA = a.alu(Op::Add, {x, a.index(1)}), mulA = a.alu(Op::Mul, {x, a.index(2)});
   UOp y = b.variable("x", 0, 9), mulB = b.alu(Op::Mul, {y, b.index(2)}), sumB = b.alu(Op::Add, {y, b.index(1)});
   CHECK(toUopText(a.alu(Op::Max, {sumA, mulA})) == toUopText(b.alu(Op::Max, {sumB, mulB})));
-}
-
-TEST_CASE("errors point at the place and say what to write") {
-  struct Row {
-    const char* text;
-    int line, column;
-    Diag diag;
-  };
-  constexpr Row kRows[] = {
-      {"%1 = sink\n", 1, 1, Diag::Syntax},
-      {"%0 = frob\n", 1, 6, Diag::UnknownOp},
-      {"%0 = var {\"n\", 0, 3} : index\n%1 = add %0, %7 : index\n", 2, 14, Diag::UnknownName},
-      {"%0 = var {\"n\", 0, 3} : index\n%1 = add %0 : index\n", 2, 6, Diag::Syntax},
-      {"%0 = var {\"n\", 0, 3} : i12\n", 1, 24, Diag::UnknownDType},
-      {"%0 = var {\"n\", 3, 0} : index\n", 1, 6, Diag::Syntax},
-      {"%0 = const 300:i8\n", 1, 12, Diag::Syntax},
-      {"%0 = const 1.5\n", 1, 12, Diag::Syntax},
-      {"%0 = buffer 4 {0} : f32[5]\n", 1, 21, Diag::ShapeMismatch},
-      {"%0 = buffer 4 {0, shared} : f32[4]\n", 1, 19, Diag::Syntax},
-      {"%0 = range 4 {0, spin} : index\n", 1, 18, Diag::Syntax},
-      {"%0 = buffer 4 {0} : f32[4]\n%1 = permute %0 {1} : f32[4]\n", 2, 6, Diag::Syntax},
-      {"%0 = buffer 4 {0} : f32[4] extra\n", 1, 21, Diag::ShapeMismatch},
-      {"%0 = sink extra\n", 1, 11, Diag::Syntax},
-      {"%0 = var {\"n, 0, 3} : index\n", 1, 28, Diag::Syntax},
-      {"%0 = var {\"\\q\", 0, 3} : index\n", 1, 12, Diag::Syntax},
-      {"", 1, 1, Diag::Syntax},
-  };
-  for (const Row& row : kRows) {
-    INFO(row.text);
-    Error error = parseError(row.text);
-    CHECK(error.loc.line == row.line);
-    CHECK(error.loc.column == row.column);
-    CHECK(error.diag == row.diag);
-    CHECK_FALSE(error.message.empty());
-    CHECK_FALSE(error.help.empty());
-  }
 }
 
 TEST_CASE("expressions print as infix with only the parentheses they need") {

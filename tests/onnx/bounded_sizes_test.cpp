@@ -75,6 +75,105 @@ TEST_CASE("values that something bounds are sizes") {
           1);
 }
 
+TEST_CASE("values that something bounds are sizes of movement") {
+  checkBounded("Expand", [](OnnxMaker& m) {
+    m.ints("rest", {2}, {6, 1}), addAttribute(m.node("Concat", {"c", "rest"}, {"shape"}), "axis", int64_t{0});
+    m.node("Expand", {"x", "shape"}, {"y"});
+  });
+  checkBounded(
+      "Reshape",
+      [](OnnxMaker& m) {
+        m.ints("order", {2}, {1, 0}).floats("one", {}, {1}), m.node("ConstantOfShape", {"c"}, {"grid"});
+        m.node("Add", {"grid", "one"}, {"ones"});
+        addAttribute(m.node("CumSum", {"ones", "zero"}, {"counted"}), "exclusive", int64_t{1}), m.ints("zero", {}, {0});
+        m.node("Gather", {"c", "order"}, {"shape"}), m.node("Reshape", {"counted", "shape"}, {"y"});
+      },
+      1, 1);
+  checkBounded("Split", [](OnnxMaker& m) {
+    m.ints("first", {1}, {0}).ints("six", {1}, {6}), m.node("Gather", {"c", "first"}, {"wanted"});
+    m.node("Min", {"wanted", "six"}, {"above"}), m.node("Sub", {"six", "above"}, {"below"});
+    addAttribute(m.node("Concat", {"above", "below"}, {"parts"}), "axis", int64_t{0});
+    m.node("Split", {"x", "parts"}, {"a", "b"}), m.node("Neg", {"a"}, {"negated"});
+    addAttribute(m.node("Concat", {"b", "negated"}, {"y"}), "axis", int64_t{0});
+  });
+  for (const char* mode : {"constant", "edge", "wrap"})
+    checkBounded(std::string("Pad ") + mode, [&](OnnxMaker& m) {
+      m.ints("one", {1}, {1}).ints("first", {1}, {0}), m.node("Gather", {"c", "first"}, {"rows"});
+      addAttribute(m.node("Concat", {"c", "rows", "one"}, {"pads"}), "axis", int64_t{0});
+      addAttribute(m.node("Pad", {"x", "pads"}, {"y"}), "mode", std::string(mode));
+    });
+  checkBounded("CenterCropPad", [](OnnxMaker& m) { m.node("CenterCropPad", {"x", "c"}, {"y"}); });
+  checkBounded(
+      "Pad that may cut",
+      [](OnnxMaker& m) {
+        m.ints("three", {}, {3}).ints("two", {2}, {2, 2}), m.node("Sub", {"c", "three"}, {"signed"});
+        addAttribute(m.node("Concat", {"signed", "two"}, {"pads"}), "axis", int64_t{0});
+        m.node("Pad", {"x", "pads"}, {"y"});
+      },
+      1, 1);
+}
+
+TEST_CASE("a loop collects as many values as a size of a run says") {
+  for (bool grows : {false, true})
+    checkBounded(grows ? "put behind a value" : "as a result", [&](OnnxMaker& m) {
+      m.ints("zero", {}, {0}), m.node("Gather", {"c", "zero"}, {"steps"});
+      proto::NodeProto& loop =
+          m.node("Loop", {"steps", "", "x"}, grows ? OnnxMaker::Names{"y"} : OnnxMaker::Names{"last", "y"});
+      proto::GraphProto& body = addGraph(loop, "body", {"i", "cond", "all"}, {"again", "next", "kept"});
+      auto& nodes = *body.mutable_node();
+      addNode(nodes, "Identity", {"cond"}, {"again"}),
+          addNode(nodes, grows ? "Identity" : "Neg", {grows ? "x" : "all"}, {"kept"});
+      addNode(nodes, grows ? "Concat" : "Cos", grows ? OnnxMaker::Names{"all", "x"} : OnnxMaker::Names{"all"},
+              {"next"});
+      if (grows) addAttribute(nodes[nodes.size() - 1], "axis", int64_t{0});
+    });
+}
+
+TEST_CASE("sizes that no bounds of variables keep above 0 are compared by every run") {
+  OnnxMaker m(18);
+  m.input("x", {"4"}).ints("start", {1}, {1}).ints("one", {1}, {1}).output("y", kInt64).output("z").output("w", kInt64);
+  m.node("NonZero", {"x"}, {"places"}), m.node("Shape", {"places"}, {"s"});
+  m.node("Slice", {"s", "start", "two"}, {"count"}), m.ints("two", {1}, {2}).ints("none", {3}, {0, 0, 0});
+  m.node("Sub", {"count", "one"}, {"rest"});
+  addAttribute(m.node("Concat", {"rest", "one"}, {"parts"}), "axis", int64_t{0});
+  addAttribute(m.node("Split", {"places", "parts"}, {"y", "last"}), "axis", int64_t{1});
+  m.node("ConstantOfShape", {"rest"}, {"z"});
+  m.ints("minus", {1}, {-1});
+  addAttribute(m.node("Concat", {"none", "minus"}, {"pads"}), "axis", int64_t{0}),
+      m.node("Pad", {"places", "pads"}, {"w"});
+  const OnnxImport import = m.import();
+  for (const Error& e : import.errors) UNSCOPED_INFO(toText(e));
+  REQUIRE(import.model);
+  for (int64_t count : {0, 1, 3}) {
+    INFO(count);
+    std::vector<int64_t> ones(static_cast<size_t>(count), 1);
+    ones.resize(4, 0);
+    const auto run = computed(import, [&](const ModelPort&) {
+      HostTensor x = HostTensor::zeros(DType::F32, {4});
+      for (size_t i = 0; i < ones.size(); ++i) x.set(static_cast<int64_t>(i), Scalar::of(DType::F32, ones[i]));
+      return x;
+    });
+    REQUIRE(run.has_value() == (count > 0));
+    if (run) CHECK(run->dims == std::vector<int64_t>{1, count - 1});
+  }
+}
+
+TEST_CASE("an Expand by a size of a run keeps an axis, where it is 1 or the size of the axis") {
+  OnnxImport import = bounded([](OnnxMaker& m) { m.node("Expand", {"x", "c"}, {"y"}); }, 1, 0, {}).import();
+  REQUIRE(import.model);
+  const auto at = [&](int64_t rows, int64_t columns) {
+    ModelBindings bindings;
+    for (const ModelPort& p : import.model->ports)
+      bindings.ports.push_back(p.kind == PortKind::Input ? boundedInput(p, {rows, columns}) : HostTensor());
+    return static_cast<bool>(interpret(*import.model, bindings));
+  };
+  for (int64_t rows : {0, 1, 2, 5, 6, 7})
+    for (int64_t columns : {0, 1, 2, 3}) {
+      INFO(rows << " " << columns);
+      CHECK(at(rows, columns) == ((rows == 1 || rows == 6) && (columns == 1 || columns == 3)));
+    }
+}
+
 TEST_CASE("bounds of sizes follow through floats and single elements of vectors") {
   checkBounded("floats", [](OnnxMaker& m) {
     m.floats("scale", {}, {1.7F}).floats("third", {}, {3}).ints("row", {1}, {1}).ints("at", {1}, {0});

@@ -95,6 +95,15 @@ TEST_CASE("values that take many lines are announced by their node") {
   CHECK(has(converted(m), "# MeanVarianceNormalization 'norm one'\n"));
 }
 
+TEST_CASE("how a run ends that is not what a model expects of it is written") {
+  OnnxMaker m(20);
+  m.input("x", {"16"}, 2).shapedOutput("y", {1, 1, 3}, 2);
+  m.node("ImageDecoder", {"x"}, {"y"});
+  const std::string text = converted(m);
+  CHECK(has(text, "kind=\"supported\"") + has(text, "kind=supported") == 1);
+  CHECK(has(text, "kind=\"valid\"") + has(text, "kind=valid") == 1);
+}
+
 TEST_CASE("models of the corpus convert; options hold for them") {
   for (const auto& entry : std::filesystem::directory_iterator("tests/onnx/corpus/onnx")) {
     if (entry.path().extension() != ".onnx") continue;

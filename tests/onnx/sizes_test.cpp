@@ -49,6 +49,13 @@ void slicedTo(Sized& m, const std::string& end, const std::string& to = "y") {
   m.node("Slice", {"x", "zerov", end + "v", "twov"}, {to});
 }
 
+proto::NodeProto& windows(Sized& m, const std::string& op, const std::string& pad, int64_t kernel, int64_t stride) {
+  proto::NodeProto& pool = m.node(op, {"x"}, {"y"});
+  addAttribute(pool, "auto_pad", pad), addAttribute(pool, "kernel_shape", std::vector<int64_t>{kernel});
+  addAttribute(pool, "strides", std::vector<int64_t>{stride});
+  return pool;
+}
+
 void throughFloats(Sized& m, const std::string& op, float by, const std::string& round) {
   m.cast("h_", "f", kFloat);
   m.floats("by", {}, {by});
@@ -134,6 +141,26 @@ const Case kCases[] = {
        m.node("Range", {"zero", "h_", "n_"}, {"r"}), m.cast("r", "f", kFloat), m.node("ReduceSum", {"x"}, {"s"});
        m.node("Add", {"s", "f"}, {"y"});
      }},
+    {"parts by steps of a size",
+     [](Sized& m) {
+       m.node("Div", {"h_", "two"}, {"half"}), m.vector("half"), m.ints("nine", {1}, {9});
+       m.node("Slice", {"x", "onev", "ninev", "twov", "halfv"}, {"part"}), m.ints("ninev", {1}, {9});
+       m.node("ReduceSum", {"part", "twov"}, {"y"});
+     },
+     false},
+    {"padded to stay as long, by steps", [](Sized& m) { windows(m, "MaxPool", "SAME_UPPER", 3, 2); }},
+    {"padded to stay as long, more in front", [](Sized& m) { windows(m, "AveragePool", "SAME_LOWER", 4, 3); }},
+    {"padded to stay as long, with padding that counts",
+     [](Sized& m) { addAttribute(windows(m, "AveragePool", "SAME_UPPER", 4, 2), "count_include_pad", int64_t{1}); }},
+    {"windows shorter than their steps", [](Sized& m) { windows(m, "LpPool", "SAME_LOWER", 2, 3); }},
+    {"a convolution that stays as long",
+     [](Sized& m) {
+       m.floats("w", {1, 3, 3}, {1, 2, 3, -1, 4, 2, 5, 1, 7});
+       proto::NodeProto& conv = m.node("Conv", {"x", "w"}, {"y"});
+       addAttribute(conv, "auto_pad", std::string("SAME_UPPER")),
+           addAttribute(conv, "strides", std::vector<int64_t>{2});
+     },
+     false},
     {"twice as long", [](Sized& m) { resized(m, "nearest", 2); }},
     {"half as long", [](Sized& m) { resized(m, "nearest", 0.5f); }, false},
     {"one and a half times as long", [](Sized& m) { resized(m, "linear", 1.5f); }, false},
@@ -160,7 +187,9 @@ void checkSizes(const Sized& m, bool hasForm = true) {
     for (int64_t i = 0; i < got.numel(); ++i)
       CHECK(got.at(i).asFloat() == Approx(wanted.at(i).asFloat()).epsilon(1e-5).margin(1e-5));
   }
-  CHECK(m.convert(bounds).has_value() == hasForm);
+  const auto converted = m.convert(bounds);
+  if (!converted) UNSCOPED_INFO(toText(converted.error()));
+  CHECK(converted.has_value() == hasForm);
 }
 
 }  // namespace

@@ -67,6 +67,45 @@ TEST_CASE("dims that an op adds are one") {
   CHECK(inputsOf(sumOf({"n", "1"}, {"1", "m"}).import()) == "f32[n,1] f32[1,m]");
 }
 
+TEST_CASE("sizes that only a run knows bound no variable") {
+  OnnxMaker m(18);
+  m.input("x", {"n", "4"}).input("k", {"1"}, 7).output("y").output("z", 7);
+  addAttribute(m.node("TopK", {"x", "k"}, {"y", "z"}), "axis", int64_t{0});
+  CHECK(variablesOf(m.import()) == "n [1, 512]");
+  OnnxMaker of(18);
+  of.input("x", {"n", "4"}).input("v", {"9"}).ints("start", {1}, {1}).ints("end", {1}, {2}).output("y").output("z", 7);
+  of.node("NonZero", {"v"}, {"places"}), of.node("Shape", {"places"}, {"s"}),
+      of.node("Slice", {"s", "start", "end"}, {"k"});
+  addAttribute(of.node("TopK", {"x", "k"}, {"y", "z"}), "axis", int64_t{0});
+  CHECK(variablesOf(of.import()) == "n [1, 512]");
+}
+
+TEST_CASE("a part may be empty, and one that given bounds may leave less than nothing is compared by runs") {
+  OnnxMaker m(18);
+  m.input("x", {"n"}).ints("four", {1}, {4}).output("y").output("z");
+  m.node("Shape", {"x"}, {"s"}), m.node("Sub", {"s", "four"}, {"rest"});
+  addAttribute(m.node("Concat", {"four", "rest"}, {"parts"}), "axis", int64_t{0});
+  m.node("Split", {"x", "parts"}, {"y", "z"});
+  CHECK(variablesOf(m.import()) == "n [4, 2048]");
+  const OnnxImport given = m.import(withVariables({"n=2:9"}));
+  CHECK(variablesOf(given) == "n [2, 9]");
+  REQUIRE(given.model);
+  CHECK_FALSE(given.model->equalSizes.empty());
+}
+
+TEST_CASE("a part of one size that another one tells bounds neither, and runs compare them") {
+  OnnxMaker m(18);
+  m.input("x", {"n", "4"}).input("v", {"h"}).ints("two", {1}, {2}).output("y").output("z");
+  m.node("Shape", {"x"}, {"s"}), m.node("Shape", {"v"}, {"h_"}), m.node("Div", {"h_", "two"}, {"first"});
+  m.ints("zero", {1}, {0}), m.node("Gather", {"s", "zero"}, {"n_"}), m.node("Sub", {"n_", "first"}, {"rest"});
+  addAttribute(m.node("Concat", {"first", "rest"}, {"parts"}), "axis", int64_t{0});
+  addAttribute(m.node("Split", {"x", "parts"}, {"y", "z"}), "axis", int64_t{0});
+  const OnnxImport import = m.import();
+  CHECK(variablesOf(import) == "n [1, 512] h [1, 512]");
+  REQUIRE(import.model);
+  CHECK_FALSE(import.model->equalSizes.empty());
+}
+
 TEST_CASE("dims without names that products, joins and reshapes bring together are one") {
   OnnxMaker m;
   m.input("a", {"?", "k", "8"}).input("b", {"?", "8", "?"}).input("c", {"n", "5", "w"}).output("y").output("z");

@@ -38,7 +38,7 @@ TEST_CASE("Groups of bytes are summed as dot products, whatever their signs and 
   caps.mixedDots = true;
   UOp packed = applied(
       g, plain, "dot(2,4) tile(1,16) order(1,0) pack(2,3,2) vector(5,16) upcast(6,0) upcast(1,3) vector(2,16)", caps);
-  CHECK(countOp(packed, Op::Stage) == 1);
+  CHECK(countOp(packed, Op::Fill) == 1);
   CHECK(sameBuffers(resultOf(plain), resultOf(lowered(g, packed)), 0));
   CHECK(errorOf(g, plain, "dot(2,3)").find("groups of 4") != std::string::npos);
   CHECK(errorOf(g, plain, "dot(0,4)").find("is an output axis") != std::string::npos);

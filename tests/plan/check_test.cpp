@@ -135,7 +135,7 @@ TEST_CASE("check: devices") {
        [](Plan& p) { p.buffers[6].device = 1; }},
       {"steps[0]: 'add' has buffers on 'cpu' and on 'other'", [](Plan& p) { action<Launch>(p, 0).buffers[1] = 8; }},
       {"steps[2]: 'd' is not in the memory of the host", [](Plan& p) { action<HostCall>(p, 2).args[0].buffer = 8; }},
-      {"steps[3]: 'd' is not in the memory of the host", [](Plan& p) { action<Loop>(p, 3).condition = 8; }},
+      {"steps[3]: 'd' is not in the memory of the host", [](Plan& p) { action<Loop>(p, 3).condition = BufferId(8); }},
   });
 }
 
@@ -239,7 +239,7 @@ TEST_CASE("check: a step that cannot be done is described with its number") {
       {"steps[2]: the function has no name", [](Plan& p) { action<HostCall>(p, 2).function = ""; }},
       {"steps[3]: 'n' is no variable of a loop", [](Plan& p) { action<Loop>(p, 3).variable = 0; }},
       {"steps[3]: there is no variable 4 of 3", [](Plan& p) { action<Loop>(p, 3).variable = 4; }},
-      {"steps[3]: its condition 't' is no bool", [](Plan& p) { action<Loop>(p, 3).condition = 2; }},
+      {"steps[3]: its condition 't' is no bool", [](Plan& p) { action<Loop>(p, 3).condition = BufferId(2); }},
       {"steps[3]: its body of 4 steps ends outside the enclosing one", [](Plan& p) { action<Loop>(p, 3).length = 4; }},
       {"steps[7]: 'i' belongs to another loop", [](Plan& p) { p.steps.push_back({{}, Loop{2, Expr(1), 0}}); }},
   });
@@ -248,6 +248,7 @@ TEST_CASE("check: a step that cannot be done is described with its number") {
 TEST_CASE("check: a wrong dependency is described with both steps") {
   checkMessages({
       {"steps[1]: the dependency on step 1, which is no earlier one", [](Plan& p) { p.steps[1].deps = {1}; }},
+      {"steps[1]: the dependency on step 7, which is no earlier one", [](Plan& p) { p.steps[1].deps = {0, 7}; }},
       {"steps[1]: the dependency on step 0 comes behind that on 0", [](Plan& p) { p.steps[1].deps = {0, 0}; }},
       {"steps[4]: the dependency on step 0 crosses the border of a loop", [](Plan& p) { p.steps[4].deps = {0}; }},
       {"steps[7]: the dependency on step 5 crosses the border of a loop",
@@ -284,8 +285,9 @@ TEST_CASE("check: inputs, outputs and states") {
       {"inputs[0]: it has 0 axes, its buffer 1", [](Plan& p) { p.inputs[0].shape = {}; }},
       {"outputs[0]: the shape names variable 2, which is that of a loop, or not there",
        [](Plan& p) { p.outputs[0].shape = {Expr::variable(2)}; }},
-      {"states[0]: its first contents have 192 bytes, its buffer 64", [](Plan& p) { p.states[0].init = 1; }},
-      {"states[0]: there is no constant 9 of 2", [](Plan& p) { p.states[0].init = 9; }},
+      {"states[0]: its first contents have 192 bytes, its buffer 64",
+       [](Plan& p) { p.states[0].init = ConstantId(1); }},
+      {"states[0]: there is no constant 9 of 2", [](Plan& p) { p.states[0].init = ConstantId(9); }},
   });
 }
 

@@ -43,7 +43,8 @@ TEST_CASE("expressions: values, precedence and rounding") {
 }
 
 TEST_CASE("expressions: overflow and division by zero are errors that show the values") {
-  for (const char* text : {"n//(m-5)", "n%(m-5)", "ceildiv(n,m-5)", "n*4611686018427387904", "n+9223372036854775800"}) {
+  for (const char* text : {"n//(m-5)", "n%(m-5)", "ceildiv(n,m-5)", "n*4611686018427387904", "n+9223372036854775800",
+                           "-9223372036854775800-n"}) {
     auto expr = parseExpr(text, kNames);
     REQUIRE(expr);
     auto result = expr->evaluate(std::vector<int64_t>{17, 5, 3}, kNames);
@@ -51,7 +52,8 @@ TEST_CASE("expressions: overflow and division by zero are errors that show the v
     CHECK(result.error().message.find("n=17 m=5") != std::string::npos);
   }
   CHECK(!parseExpr("n", kNames)->tryEvaluate({}));
-  CHECK(!parseExpr("-9223372036854775808//(m-6)", kNames)->tryEvaluate(std::vector<int64_t>{0, 5}));
+  for (const char* text : {"-9223372036854775808//(m-6)", "ceildiv(-9223372036854775808,m-6)"})
+    CHECK(!parseExpr(text, kNames)->tryEvaluate(std::vector<int64_t>{0, 5}));
 }
 
 TEST_CASE("expressions: what does not parse") {

@@ -8,6 +8,23 @@
 
 using namespace svod;
 
+namespace {
+
+template <class List, class Index>
+concept FindsRow = requires(List list, Index index) { list[index]; };
+
+}  // namespace
+
+TEST_CASE("an id finds rows of its own list only") {
+  STATIC_REQUIRE(FindsRow<Rows<BufferDesc>, BufferId>);
+  STATIC_REQUIRE_FALSE(FindsRow<Rows<BufferDesc>, StepId>);
+  STATIC_REQUIRE_FALSE(std::is_convertible_v<StepId, BufferId>);
+  Plan plan;
+  plan.buffers.resize(3);
+  plan.buffers[2].name = "last";
+  CHECK(plan.buffers[BufferId(plan.buffers.size() - 1)].name == "last");
+}
+
 TEST_CASE("plan.json: what was written is read, byte for byte the same again") {
   const Plan plan = GENERATE(0, 1) == 0 ? samplePlan() : sampleGridPlan();
   REQUIRE(check(plan));

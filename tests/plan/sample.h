@@ -51,7 +51,7 @@ inline Plan samplePlan() {
   plan.outputs = {{"y", 1, {n}}};
   plan.states = {{"s", 4, ConstantId{0}}};
   plan.equalSizes = {{n, Expr::variable(1) * 2, "rows of \"x\""}};
-  plan.expectations = {{7, "what is \"given\""}};
+  plan.expectations = {{7, ExpectationKind::Supported, "what is \"given\""}};
   return plan;
 }
 

@@ -1,4 +1,6 @@
 // What the caller can get wrong, and the message that says so.
+#include <algorithm>
+
 #include "runtime/harness.h"
 
 using namespace svod;
@@ -70,6 +72,29 @@ TEST_CASE("a set variable and an input that disagree are both named") {
   CHECK(says(f.error(), "it is set to 4, axis 0 of input 'a' makes it 3"));
   svod_clear_variable(f.instance.get(), 0);
   execute(f.instance);
+}
+
+TEST_CASE("a run that is refused has changed nothing") {
+  TempFolder folder;
+  PlanBuilder b;
+  const Expr n = Expr::variable(b.variable("n", 1, 4));
+  const BufferId x = b.input("x", 8, n), y = b.output("y", 8, n), s = b.state("s", 8);
+  b.launch("k_double", {x, y}, {R, W}, {n});
+  b.launch("k_accumulate", {x, s}, {R, RW}, {n});
+  b.write(folder / "p");
+  const InstanceHandle instance = makeInstance(loadPlan(folder / "p"));
+  std::vector<float> in(5, 1), out(5, -1);
+  bindIn(instance, 0, in);
+  bindOut(instance, 0, out);
+  CHECK(says(executeError(instance), "'n' must be from 1 to 4, but axis 0 of input 'x' makes it 5"));
+  CHECK(out == std::vector<float>(5, -1));
+  const auto* state = static_cast<const float*>(svod_state_data(instance.get(), 0));
+  CHECK(std::all_of(state, state + 8, [](float value) { return value == 0; }));
+  in.resize(3);
+  bindIn(instance, 0, in);
+  execute(instance);
+  CHECK(out == std::vector<float>{2, 2, 2, -1, -1});
+  CHECK(state[2] == 1);
 }
 
 TEST_CASE("variables: bounds, fixed values, missing values") {

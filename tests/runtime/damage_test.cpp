@@ -1,10 +1,7 @@
 // Damaged, foreign and wrong plans: one clear error each, nothing runs.
-#include <cctype>
-#include <set>
-
 #include "data/sha256.h"
 #include "plan/json.h"
-#include "runtime/harness.h"
+#include "runtime/changed_numbers.h"
 
 using namespace svod;
 namespace fs = std::filesystem;
@@ -157,31 +154,11 @@ void writeVariedPlan(const std::string& path) {
 
 TEST_CASE("every changed number of a manifest is refused, with a repaired checksum too") {
   TempFolder folder;
-  const std::string path = folder / "p";
-  writeVariedPlan(path);
-  loadPlan(path);
-  const std::string json = readText(path + "/plan.json");
-  std::set<std::string> accepted;
+  writeVariedPlan(folder / "p");
+  loadPlan(folder / "p");
   size_t tried = 0;
-  for (size_t at = json.find("\"target\""), end = at; at < json.size(); at = end) {
-    end = at + 1;
-    if (!std::isdigit(json[at]) || std::isalnum(json[at - 1]) || json[at - 1] == '"') continue;
-    while (std::isdigit(json[end])) end++;
-    if (std::isalpha(json[end])) continue;  // part of a name
-    const int64_t value = std::stoll(json.substr(at, end - at));
-    const int64_t huge = INT64_C(1) << 40;
-    for (int64_t other : {int64_t{0}, int64_t{1}, value - 1, value + 1, 2 * value, value / 2, value + 64, huge}) {
-      if (other == value || other < 0) continue;
-      writeText(path + "/plan.json", withChecksum(json.substr(0, at) + std::to_string(other) + json.substr(end)));
-      svod_plan* plan = nullptr;
-      if (svod_plan_load(path.c_str(), nullptr, &plan, nullptr) == 0)
-        accepted.insert(json.substr(at - 40, end - at + 60));
-      svod_plan_free(plan);
-      tried++;
-    }
-  }
+  CHECK(acceptedNumbers(folder / "p", tried) == std::set<std::string>());
   CHECK(tried > 500);
-  CHECK(accepted == std::set<std::string>());
 }
 
 TEST_CASE("a plan of a release without a record in its code is taken") {

@@ -28,7 +28,7 @@ struct Separate {
   }
   ~Separate() {
     instance.reset();
-    for (const auto& device : devices) CHECK(device->allocations() == 0);
+    for (const auto& device : devices) CHECK((device->isLost() || device->allocations() == 0));
   }
 
   template <class T>
@@ -123,11 +123,66 @@ TEST_CASE("loops and weights on a separate device") {
   }
 }
 
-TEST_CASE("a device that fails or is lost ends the run with the step named, and the next run works") {
+TEST_CASE(
+    "a device that is lost ends the run with the step named and its instance with it, and another instance works") {
+  TempFolder folder;
+  writeLoop(folder / "p");
+  const uint32_t stepOf[] = {0, 1, 2, 3, 5, 6, 7, 5, 6, 7};
+  for (size_t threads : {1u, 3u})
+    for (uint64_t piece = 0; piece < std::size(stepOf); piece++) {
+      Separate s(folder / "p", 9, threads);
+      checkLoop(s, 2);
+      std::vector<float> x(8, 1), y(8, 0);
+      s.bind(x, y);
+      s.devices[0]->loseAfter(piece);
+      const Status status = s.instance->execute(0);
+      REQUIRE_FALSE(status);
+      CHECK(info(status.error().diag).exitCode == 6);
+      CHECK(status.error().message.starts_with("step " + std::to_string(stepOf[piece])));
+      if (stepOf[piece] == 1 || stepOf[piece] == 6)
+        CHECK_THAT(status.error().message, Catch::Contains(", kernel 'k_double', failed"));
+      CHECK_THAT(status.error().message, Catch::Contains("failed on device 'd1': the device is lost"));
+      CHECK_THAT(status.error().help, Catch::Contains("free the instance"));
+      const uint64_t given = s.devices[0]->given();
+      for (int again = 0; again < 2; again++) {
+        const Status later = s.instance->execute(0);
+        REQUIRE_FALSE(later);
+        CHECK(later.error().message == "device 'd1' is lost, and this instance with it");
+      }
+      CHECK(s.devices[0]->given() == given);
+      Separate other(folder / "p", 9, threads);
+      checkLoop(other, 2);
+    }
+}
+
+TEST_CASE("a device that has no memory for an instance, or is lost while it is made, leaves nothing behind") {
+  TempFolder folder;
+  writeLoop(folder / "p");
+  auto loaded = LoadedPlan::fromDirectory(folder / "p", WeightsCheck::Small);
+  REQUIRE(loaded);
+  for (uint64_t allocations : {0u, 1u}) {
+    SeparateDevice device(1, 20);
+    device.refuseMemoryAfter(allocations);
+    auto made = Instance::create(*loaded, {}, nullptr, {nullptr, &device});
+    REQUIRE_FALSE(made);
+    CHECK(made.error().diag == Diag::DeviceFailure);
+    CHECK(device.allocations() == 0);
+  }
+  for (bool isLost : {false, true}) {
+    SeparateDevice device(1, 20);
+    isLost ? device.loseAfter(0) : device.failAfter(0, false);
+    auto made = Instance::create(*loaded, {}, nullptr, {nullptr, &device});
+    REQUIRE_FALSE(made);
+    CHECK_THAT(made.error().message, Catch::Contains("cannot copy weights to or from device 'd1'"));
+    CHECK((isLost || device.allocations() == 0));
+  }
+}
+
+TEST_CASE("a device that fails or loses its memory ends the run with the step named, and the next run works") {
   TempFolder folder;
   writeLoop(folder / "p");
   for (size_t threads : {1u, 3u})
-    for (bool isLost : {false, true}) {
+    for (bool forgets : {false, true}) {
       // With two trips the device is given steps 0, 1, 2, 3, then twice 5, 6, 7.
       const uint32_t stepOf[] = {0, 1, 2, 3, 5, 6, 7, 5, 6, 7};
       Separate s(folder / "p", 9, threads);
@@ -135,7 +190,7 @@ TEST_CASE("a device that fails or is lost ends the run with the step named, and 
         std::vector<float> x(8, 1), y(8, 0);
         s.bind(x, y);
         CHECK(s.instance->bindings().setVariable(0, 2));
-        s.devices[0]->failAfter(piece, isLost);
+        s.devices[0]->failAfter(piece, forgets);
         const Status status = s.instance->execute(0);
         REQUIRE_FALSE(status);
         CHECK(info(status.error().diag).exitCode == 6);

@@ -11,7 +11,7 @@ TEST_CASE("a run that does not meet an expectation fails, however it is run") {
   b.plan.buffers[both].shape = {2, 2};
   b.step(Copy{both, x, 32});
   b.step(Copy{y, x, 32});
-  b.plan.expectations = {{both, "the sizes"}};
+  b.plan.expectations = {{both, ExpectationKind::Agrees, "the sizes"}};
   b.write(folder / "p");
   const PlanHandle plan = loadPlan(folder / "p");
   const PoolHandle pool(svod_pool_create(2));
@@ -32,6 +32,35 @@ TEST_CASE("a run that does not meet an expectation fails, however it is run") {
       CHECK(std::string(error.code) == "input-mismatch");
       CHECK(std::string(error.message) == "the sizes: the run gives [5, 7], the plan is for [5, -6]");
     }
+  }
+}
+
+TEST_CASE("how a run ends that does not meet an expectation is a matter of its kind") {
+  const struct {
+    ExpectationKind kind;
+    int exitCode;
+    std::string code, message;
+  } kEnds[] = {{ExpectationKind::Agrees, 1, "input-mismatch", "the form: the run gives [2], the plan is for [1]"},
+               {ExpectationKind::Valid, 1, "input-mismatch", "the form"},
+               {ExpectationKind::Supported, 3, "unsupported", "the form"}};
+  for (const auto& end : kEnds) {
+    TempFolder folder;
+    PlanBuilder b;
+    const BufferId x = b.input("x", 2, 2, ElementType::I64), both = b.arena("both", 2, ElementType::I64);
+    b.plan.buffers[both].shape = {2, 1};
+    b.step(Copy{both, x, 16});
+    b.plan.expectations = {{both, end.kind, "the form"}};
+    b.write(folder / "p");
+    const InstanceHandle instance = makeInstance(loadPlan(folder / "p"));
+    std::vector<int64_t> in = {2, 1};
+    bindIn(instance, 0, in);
+    const svod_error error = executeError(instance);
+    CHECK(error.exit_code == end.exitCode);
+    CHECK(error.code == end.code);
+    CHECK(error.message == end.message);
+    CHECK(std::string(error.help) != "");
+    in[1] = 2;
+    execute(instance);
   }
 }
 

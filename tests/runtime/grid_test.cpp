@@ -1,6 +1,6 @@
 // Kernels with a grid: which devices a plan needs, which image a device takes, and what it is told of each launch.
 #include "runtime-min/instance.h"
-#include "runtime/harness.h"
+#include "runtime/changed_numbers.h"
 #include "runtime/separate_device.h"
 
 using namespace svod;
@@ -127,6 +127,25 @@ TEST_CASE("what a device or this runtime cannot do is refused before anything ru
   PlanBuilder shared = twice();
   shared.plan.devices[1].sharedBytes = 64;
   CHECK(refusal(shared, "arch_9").diag == Diag::Unsupported);
+}
+
+TEST_CASE("every changed number of a plan for several devices is refused, with a repaired checksum too") {
+  TempFolder folder;
+  PlanBuilder b = twice();
+  b.plan.devices.push_back({"near", DeviceKind::Cpu, 0});
+  const BufferId z = b.output("z", 8, Expr::variable(0));
+  b.device = 2;
+  const BufferId in = b.arena("in", 8), out = b.arena("out", 8);
+  b.step(Copy{in, BufferId(0), Expr::variable(0) * 4});
+  b.launch("k_double", {in, out}, {R, W}, {Expr::variable(0)});
+  b.step(Copy{z, out, Expr::variable(0) * 4});
+  b.plan.kernels[0].grid->attributes = {{"cluster.x", 2}};
+  b.plan.kernels[0].grid->tensorMaps = {{0, 0, ElementType::F32, {4, 2}, {16}, {4, 2}, {1, 1}, 32}};
+  write(b, folder / "p");
+  loadPlan(folder / "p");
+  size_t tried = 0;
+  CHECK(acceptedNumbers(folder / "p", tried) == std::set<std::string>());
+  CHECK(tried > 600);
 }
 
 TEST_CASE("workgroups below none are an error of the sizes") {

@@ -147,6 +147,22 @@ TEST_CASE("loops with parallel bodies, nested, on many threads") {
   }
 }
 
+TEST_CASE("tiles of one kernel run at once, on the threads of the pool") {
+  TempFolder folder;
+  PlanBuilder b;
+  constexpr int kThreads = 3;
+  const Expr count(kThreads);
+  b.launch("k_meet", {b.output("y", kThreads, count)}, {W}, {count, count}, count);
+  b.plan.kernels[0].flops = 1'000'000;
+  b.write(folder / "p");
+  const PoolHandle pool(svod_pool_create(kThreads));
+  const InstanceHandle instance = instanceOn(loadPlan(folder / "p"), pool.get());
+  std::vector<float> met(kThreads);
+  bindOut(instance, 0, met);
+  execute(instance);
+  CHECK(met == std::vector<float>(kThreads, 1));
+}
+
 TEST_CASE("a big kernel is shared, and its tiles are all run once") {
   TempFolder folder;
   PlanBuilder b;

@@ -23,9 +23,9 @@ struct RandomGraph {
   std::vector<uint32_t> input = std::vector<uint32_t>(kWords), expected;
   std::vector<std::vector<uint32_t>> values;  // of the input, of t1, t2, … and of the output
 
-  RandomGraph(uint32_t seed, uint32_t count, MemoryMode mode, uint64_t budget, DeviceId devices = 1) {
+  RandomGraph(uint32_t seed, uint32_t count, MemoryMode mode, uint64_t budget, uint32_t devices = 1) {
     std::mt19937 random(seed);
-    for (DeviceId d = 1; d < devices; d++)
+    for (uint32_t d = 1; d < devices; d++)
       builder.plan.devices.push_back({"d" + std::to_string(d), DeviceKind::Cpu, 0});
     for (uint32_t& word : input) word = static_cast<uint32_t>(random());
     const auto words = Expr(static_cast<int64_t>(kWords));
@@ -34,7 +34,7 @@ struct RandomGraph {
     for (uint32_t i = 1; i <= count; i++) {
       const size_t back = std::min<size_t>(buffers.size(), 12);
       const size_t a = buffers.size() - 1 - random() % back, b = buffers.size() - 1 - random() % back;
-      builder.device = i == count || devices == 1 ? 0 : static_cast<DeviceId>(random() % devices);
+      builder.device = DeviceId(i == count || devices == 1 ? 0 : random() % devices);
       const BufferId to = i == count ? builder.output("y", kWords, words, ElementType::U32)
                                      : builder.arena("t" + std::to_string(i), kWords, ElementType::U32);
       builder.launch("k_mix", {here(buffers[a]), here(buffers[b]), to}, {R, R, W},

@@ -37,11 +37,18 @@ class SeparateDevice : public Device {
     thread_.join();
   }
 
-  /// The work that comes after `pieces` more fails; with `isLost` all that the memory holds is gone, too.
-  void failAfter(uint64_t pieces, bool isLost) {
+  /// The work that comes after `pieces` more fails; with `forgets` all that the memory holds is gone, too.
+  void failAfter(uint64_t pieces, bool forgets) {
     const std::lock_guard lock(mutex_);
-    failAt_ = given_ + pieces + 1, loses_ = isLost;
+    failAt_ = given_ + pieces + 1, forgets_ = forgets;
   }
+  /// The device is lost with the work that comes after `pieces` more.
+  void loseAfter(uint64_t pieces) {
+    const std::lock_guard lock(mutex_);
+    loseAt_ = given_ + pieces + 1;
+  }
+  /// There is no memory after `count` more allocations.
+  void refuseMemoryAfter(uint64_t count) { memoryLeft_ = count; }
   uint64_t given() const { return given_; }
   /// How often the host waited.
   uint64_t waits() const { return waits_; }
@@ -52,6 +59,8 @@ class SeparateDevice : public Device {
 
   Result<void*> allocate(uint64_t bytes) override {
     const std::lock_guard lock(mutex_);
+    if (isLost_ || memoryLeft_ == 0) return svod::fail(Diag::DeviceFailure, "the device has no memory");
+    memoryLeft_--;
     Space space{map(bytes, PROT_NONE), map(bytes, PROT_READ | PROT_WRITE), bytes};
     std::memset(space.real, 0x7f, bytes);
     spaces_[space.address] = space;
@@ -59,6 +68,7 @@ class SeparateDevice : public Device {
   }
   void release(void* memory, uint64_t bytes) override {
     const std::lock_guard lock(mutex_);
+    if (isLost_) std::abort();
     const Space space = spaces_.at(static_cast<char*>(memory));
     ::munmap(space.address, bytes);
     ::munmap(space.real, bytes);
@@ -97,9 +107,11 @@ class SeparateDevice : public Device {
   }
   void reset() override {
     std::unique_lock lock(mutex_);
+    if (isLost_) std::abort();
     changed_.wait(lock, [&] { return done_ == given_; });
     failure_.reset();
   }
+  bool isLost() const override { return isLost_; }
 
  private:
   struct Space {
@@ -151,6 +163,7 @@ class SeparateDevice : public Device {
       const Piece piece = std::move(queue_.front());
       queue_.pop_front();
       if (done_ + 1 == failAt_) fail(piece.tag);
+      if (done_ + 1 == loseAt_) isLost_ = true, failure_ = {piece.tag, "the device is lost"};
       const bool runs = !failure_;
       const auto delay = std::chrono::microseconds(most_ == 0 ? 0 : random_() % most_);
       lock.unlock();
@@ -166,8 +179,8 @@ class SeparateDevice : public Device {
     }
   }
   void fail(uint32_t tag) {
-    failure_ = {tag, loses_ ? "the device is lost" : "injected"};
-    if (loses_)
+    failure_ = {tag, forgets_ ? "its memory is lost" : "injected"};
+    if (forgets_)
       for (const auto& [address, space] : spaces_) std::memset(space.real, 0x7f, space.bytes);
   }
 
@@ -178,10 +191,11 @@ class SeparateDevice : public Device {
   std::condition_variable changed_;
   std::deque<Piece> queue_;
   std::map<char*, Space> spaces_;
-  uint64_t given_ = 0, done_ = 0, failAt_ = 0;
+  uint64_t given_ = 0, done_ = 0, failAt_ = 0, loseAt_ = 0, memoryLeft_ = UINT64_MAX;
+  std::atomic<bool> isLost_ = false;
   std::atomic<uint64_t> transfers_{0}, waits_{0};
   bool hasNoEvents_ = false;
-  bool loses_ = false, closing_ = false;
+  bool forgets_ = false, closing_ = false;
   std::optional<Failure> failure_;
   std::thread thread_;
 };

@@ -10,7 +10,7 @@ namespace {
 
 size_t kernelsOf(const std::string& text, bool bf16Dots) {
   Model model = modelOf(text);
-  auto schedule = makeSchedule(model, {Numerics::Fast, bf16Dots});
+  auto schedule = makeSchedule(model, {Numerics::Fast, {.bf16Dots = bf16Dots}});
   if (!schedule) FAIL(toText(schedule.error()));
   return schedule->items.size();
 }

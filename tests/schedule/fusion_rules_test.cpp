@@ -53,7 +53,7 @@ const RuleCase kCases[] = {
 
 std::set<std::string> reasonsIn(const RuleCase& c) {
   Model model = modelOf(std::string(c.graph) + "\n");
-  auto schedule = makeSchedule(model, {c.numerics, c.numerics == Numerics::Fast, {}, {}});
+  auto schedule = makeSchedule(model, {c.numerics, {.bf16Dots = c.numerics == Numerics::Fast}, {}, {}});
   REQUIRE(schedule);
   std::set<std::string> reasons;
   for (const Decision& d : schedule->decisions)

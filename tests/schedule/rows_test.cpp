@@ -22,11 +22,11 @@ Attention attention(GraphMaker& m, int64_t queries) {
   return {weights, m.matmul(weights, v, queries, kValue, kKeys)};
 }
 
-int stagesOf(const Schedule& s) {
-  int stages = 0;
+int fillsOf(const Schedule& s) {
+  int fills = 0;
   for (const Kernel& kernel : s.kernels)
-    for (UOp n : toposort(kernel.sink)) stages += n.op() == Op::Stage;
-  return stages;
+    for (UOp n : toposort(kernel.sink)) fills += n.op() == Op::Fill;
+  return fills;
 }
 
 }  // namespace
@@ -36,7 +36,7 @@ TEST_CASE("attention is one kernel that keeps scores and weights row by row") {
   m.output("y", attention(m, 32).result);
   Schedule s = checked(m.model);
   CHECK(s.items.size() == 1);
-  CHECK(stagesOf(s) >= 2);
+  CHECK(fillsOf(s) >= 2);
 }
 
 TEST_CASE("masks are applied once, where rows are kept") {
@@ -72,20 +72,20 @@ TEST_CASE("weights that are asked for are computed once, by a kernel of their ow
   m.output("y", a.result);
   Schedule s = checked(m.model);
   CHECK(s.items.size() == 3);
-  CHECK(stagesOf(s) == 0);
+  CHECK(fillsOf(s) == 0);
 }
 
 TEST_CASE("a few queries are no block of rows") {
   GraphMaker m;
   m.output("y", attention(m, 4).result);
-  CHECK(stagesOf(checked(m.model)) == 0);
+  CHECK(fillsOf(checked(m.model)) == 0);
 }
 
 TEST_CASE("rows without a product are computed again where they are read") {
   GraphMaker m;
   UOp x = m.input("x", {32, kKeys}), v = m.input("v", {kKeys, kValue});
   m.output("y", m.matmul(m.softmax(x, 32, kKeys), v, 32, kValue, kKeys));
-  CHECK(stagesOf(checked(m.model)) == 0);
+  CHECK(fillsOf(checked(m.model)) == 0);
 }
 
 TEST_CASE("rows as short as the terms of their product are kept in memory") {
@@ -93,7 +93,7 @@ TEST_CASE("rows as short as the terms of their product are kept in memory") {
   UOp x = m.input("x", {16, 32}), w = m.input("w", {32, 32});
   for (int i = 0; i < 3; ++i) x = m.softmax(m.matmul(x, w, 16, 32, 32), 16, 32);
   m.output("y", x);
-  CHECK(stagesOf(checked(m.model)) == 0);
+  CHECK(fillsOf(checked(m.model)) == 0);
 }
 
 TEST_CASE("a chain of products keeps the rows of one product per kernel") {
@@ -103,7 +103,7 @@ TEST_CASE("a chain of products keeps the rows of one product per kernel") {
   m.output("y", x);
   Schedule s = checked(m.model);
   CHECK(s.items.size() == 3);
-  CHECK(stagesOf(s) >= 2);  // some of the kernels are the same
+  CHECK(fillsOf(s) >= 2);  // some of the kernels are the same
 }
 
 TEST_CASE("what follows attention leaves it one kernel") {
@@ -112,7 +112,7 @@ TEST_CASE("what follows attention leaves it one kernel") {
   auto schedule = makeSchedule(m.model, {Numerics::Contract});
   REQUIRE(schedule);
   CHECK(schedule->items.size() == 2);
-  CHECK(stagesOf(*schedule) == 2);
+  CHECK(fillsOf(*schedule) == 2);
 }
 
 TEST_CASE("a softmax that is read twice is divided before the product, also above another") {
@@ -149,7 +149,7 @@ TEST_CASE("heads of an attention are stored as they are read, its result as its 
     checked(model);
     auto schedule = makeSchedule(model, {Numerics::Contract});
     REQUIRE(schedule);
-    CHECK(stagesOf(*schedule) >= 2);
+    CHECK(fillsOf(*schedule) >= 2);
     return schedule->items.size();
   };
   CHECK(launches("output r\n") == 4);

@@ -1,5 +1,6 @@
 #include "graph_run.h"
 
+#include "driver/kernel_job.h"
 #include "driver/same_graph.h"
 #include "interp/same_values.h"
 #include "ir/model_text.h"
@@ -97,7 +98,7 @@ Result<std::string> runOverGraph(const OptToolOptions& options, std::string_view
     return fail(Diag::Usage, "a graph of tensors ends in a sink of its stores", "add a line such as %9 = sink %8");
   fillWeights(model);
   SVOD_TRY(const KernelJob kernel, kernelJobOf(options));
-  ScheduleOptions schedule{kernel.legalize.numerics, kernel.caps.bf16Dots, {}, {}};
+  ScheduleOptions schedule{kernel.legalize.numerics, graphMachine(kernel.caps), {}, {}};
   schedule.passes.verifyEach = true, schedule.passes.timePasses = options.timePasses;
   schedule.passes.disabledRules = options.disabledRules;
   for (const std::string& line : options.decide) SVOD_CHECK(schedule.decisions.add(line));

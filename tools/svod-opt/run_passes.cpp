@@ -19,7 +19,7 @@ constexpr const char* kKernelName = "kernel";
 /// What the pass expand takes away.
 bool hasLoopsToExpand(UOp root) {
   return std::ranges::any_of(toposort(root), [](UOp n) {
-    const bool closes = n.op() == Op::Reduce || n.op() == Op::Stage;
+    const bool closes = n.op() == Op::Reduce || n.op() == Op::Fill;
     if (n.op() == Op::Range && isExpanded(axisType(n))) return true;
     return closes && std::ranges::any_of(n.src().subspan(1), [](UOp s) { return s.op() == Op::Range; });
   });

@@ -1,8 +1,11 @@
 #include "build.h"
 
 #include "depfile.h"
+#include "driver/device_kernels.h"
+#include "driver/tuned_opts.h"
 #include "models.h"
 #include "repro.h"
+#include "tuning_log.h"
 
 namespace svod {
 
@@ -42,16 +45,24 @@ Result<BuildResult> buildGraph(const Request& request, Console& console, Workpla
     SVOD_TRY(build.cache, kernelCache(request));
   }
   build.options.cache = build.cache.get();
+  if (!request.flags.tuningLog.empty()) {
+    SVOD_TRY(TuningLog log, readTuningLog(request.flags.tuningLog, console));
+    build.tuning = std::make_unique<TuningLog>(std::move(log));
+    build.options.tuning = build.tuning.get(), build.options.compiler = tuningCompiler();
+  }
   build.options.linker = &place.linker;
   build.options.tempDirectory = place.directory.file("");
   build.options.progress = [&console](size_t done, size_t total) { console.progress(done, total); };
   SVOD_TRY(LoadOptions load, loadOptions(request.flags));
   build.filesRead = namedFiles(request, load);
   load.filesRead = &build.filesRead;
+  CSources sources;
   std::vector<Error> notes;
-  Result<Model> model = readModel(request.files.at(0), load, notes);
+  Result<Model> model = readModel(request.files.at(0), load, notes, sources);
   for (const Error& note : notes) console.note(note);
   SVOD_TRY(build.model, std::move(model));
+  build.options.cFiles = filesOf(sources);
+  SVOD_CHECK(checkFunctions(build.model, sources, hostProcessor(build.options), &build.filesRead));
   PassFailure failure;
   build.options.failure = &failure;
   Result<std::unique_ptr<Compilation>> compiled = compile(build.model, build.options);

@@ -9,6 +9,7 @@
 #include "report/report.h"
 #include "toolchain/linker.h"
 #include "toolchain/temp_dir.h"
+#include "tuning/log.h"
 
 namespace svod {
 
@@ -25,6 +26,7 @@ struct Workplace {
 /// The compilation borrows from the model.
 struct BuildResult {
   std::unique_ptr<KernelCache> cache;
+  std::unique_ptr<TuningLog> tuning;
   CompileOptions options;
   Model model;
   std::set<std::string> filesRead;  // that the plan was made from

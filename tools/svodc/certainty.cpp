@@ -77,6 +77,7 @@ bool dependsOnOpenBits(const Model& model) {
     const bool folds = n.op() == Op::Reduce || n.op() == Op::Scatter;
     chooses |= isFloat(n.dtype()) && isExtreme(folds ? n.argAs<ReduceArg>().op : n.op());
     divides |= n.op() == Op::Fdiv || n.op() == Op::Recip || n.op() == Op::Pow;
+    seesBits |= n.op() == Op::Custom;
     seesBits |= n.op() == Op::Bitcast && isFloat(n.src(0).dtype());
   }
   return seesBits || (chooses && divides);

@@ -5,17 +5,25 @@ namespace svod {
 namespace {
 
 constexpr Command kCommands[] = {
-    {"compile", "GRAPH -o PLAN", "compile a graph file to a plan", Compile, 1, runCompile},
-    {"inspect", "PLAN|GRAPH", "show what a plan holds, or what compiling a graph would make", Inspect, 1, runInspect},
-    {"check", "GRAPH", "report every problem of a graph file", Check, 1, runCheck},
+    {"compile", "GRAPH -o PLAN", "compile a graph file to a plan", Compile, 1, 1, runCompile},
+    {"inspect", "PLAN|GRAPH", "show what a plan holds, or what compiling a graph would make", Inspect, 1, 1,
+     runInspect},
+    {"check", "GRAPH", "report every problem of a graph file", Check, 1, 1, runCheck},
     {"convert", "GRAPH|MODEL.onnx -o GRAPH",
      "write a graph file in the other format, or a model as a graph file: .svod is text, .json is JSON; large weights "
      "of a "
      "model go into a .safetensors file beside it",
-     Convert, 1, runConvert},
-    {"targets", "", "list what code can be generated for; with --cpu NAME, describe a processor", Targets, 0,
+     Convert, 1, 1, runConvert},
+    {"targets", "", "list what code can be generated for; with --cpu NAME, describe a processor", Targets, 0, 0,
      runTargets},
-    {"cache", "", "show or clear the compiled kernels that are kept for later", Cache, 0, runCache},
+    {"tune", "GRAPH.. --tuning-log FILE",
+     "look for better opts for every kernel of some graphs by running them here, and append what was measured to a log",
+     Tune, 1, 4096, runTune},
+    {"log", "merge|stats|best|diff|prune LOG..",
+     "tuning logs: merge puts several into one, stats counts what is in them, best shows the opts that win, diff where "
+     "those of two differ, prune leaves out what decides nothing",
+     Log, 1, 4096, runLog},
+    {"cache", "", "show or clear the compiled kernels that are kept for later", Cache, 0, 0, runCache},
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "console/process.h"
 #include "flags.h"
+#include "pass/pass.h"
 #include "support/result.h"
 
 namespace svod {
@@ -21,6 +22,8 @@ struct Environment {
   bool noColor = false;
 };
 
+using PassInstrument = decltype(PassOptions::instrument);
+
 /// A command line that was understood.
 struct Request {
   const Command* command = nullptr;  // null: only lists, help or version were asked for
@@ -29,13 +32,14 @@ struct Request {
   std::vector<std::string> words;       // as they were given, behind "svodc"
   std::vector<std::string_view> lists;  // rows of allLists()
   Environment environment;
-  InterruptGuard* interrupts = nullptr;  // held while results are put in place; set by main
+  InterruptGuard* interrupts = nullptr;  // held while results are put in place; set by runProgram
+  PassInstrument instrument;             // for the passes of every compile; of programs that test svodc
 };
 
 struct Command {
   std::string_view name, arguments, what;
   CommandBit bit;
-  size_t files;  // how many it takes
+  size_t files, most;  // how many words it takes, at least and at most
   /// The exit code, when the command itself reported what is wrong; errors are reported by main.
   Result<int> (*run)(const Request& request, Console& console);
 };
@@ -48,5 +52,7 @@ Result<int> runCheck(const Request& request, Console& console);
 Result<int> runConvert(const Request& request, Console& console);
 Result<int> runTargets(const Request& request, Console& console);
 Result<int> runCache(const Request& request, Console& console);
+Result<int> runTune(const Request& request, Console& console);
+Result<int> runLog(const Request& request, Console& console);
 
 }  // namespace svod

@@ -1,5 +1,6 @@
 #include "command_line.h"
 
+#include <algorithm>
 #include <memory>
 
 #include "lists.h"
@@ -49,10 +50,11 @@ Status parseWords(const std::vector<std::string>& words, Request& request) {
   for (size_t i = 0; i < allLists().size(); ++i)
     flags.push_back({allLists()[i].flag, {}, {}, {}, {}, allLists()[i].what, &asked[i]});
   const std::string program = command == nullptr ? "svodc" : "svodc " + std::string(command->name);
-  SVOD_CHECK(parseCommandFlags(program, flags, words, request.files));
+  const size_t most = command == nullptr ? 1 : std::max<size_t>(1, command->most);
+  SVOD_CHECK(parseCommandFlags(program, flags, words, request.files, most));
   for (size_t i = 0; i < allLists().size(); ++i)
     if (asked[i]) request.lists.push_back(allLists()[i].name);
-  if (request.files.size() > (command == nullptr ? 0 : command->files))
+  if (request.files.size() > (command == nullptr ? 0 : command->most))
     return fail(usage("there is one word too many: '" + request.files.back() + "'", command));
   return {};
 }

@@ -96,7 +96,8 @@ void noteSizes(const std::vector<SizeChoice>& choices, Console& console) {
 }
 
 Status verified(BuildResult& build, Console& console) {
-  auto choices = verifyPlan(build.model, *build.compilation, build.options.numerics);
+  SVOD_TRY(const CustomFunctions functions, isolatedFunctions(build.model, build.options));
+  auto choices = verifyPlan(build.model, *build.compilation, build.options.numerics, functions);
   if (choices) {
     noteSizes(*choices, console);
     return {};
@@ -121,6 +122,7 @@ Result<int> runCompile(const Request& request, Console& console) {
   const Flags& flags = request.flags;
   SVOD_CHECK(checkOutput(request));
   SVOD_TRY(const std::vector<Emission> emissions, emissionsOf(request));
+  SVOD_TRY(const EmbedOptions embed, embedOptions(flags));
   if (!flags.maxArena.empty()) SVOD_CHECK(parseBytes(flags.maxArena));
   SVOD_TRY(std::unique_ptr<Workplace> place, Workplace::make(request));
   SVOD_TRY(BuildResult build, buildGraph(request, console, *place, false));
@@ -131,7 +133,7 @@ Result<int> runCompile(const Request& request, Console& console) {
   if (large) console.warn(*large);
   if (flags.verify) SVOD_CHECK(verified(build, console));
   SVOD_CHECK(request.interrupts->place([&]() -> Status {
-    SVOD_CHECK(writeEmissions(emissions, compilation, place->linker));
+    SVOD_CHECK(writeEmissions(emissions, {compilation, build.options, embed}));
     SVOD_CHECK(writePlanDirectory(flags.output, compilation.plan, compilation.files));
     return writeDepfile(request, {flags.output + "/" + kPlanFileName}, build.filesRead);
   }));

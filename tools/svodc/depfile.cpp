@@ -33,7 +33,9 @@ Result<std::string> quoted(const std::string& name) {
 
 /// The files that must stay as they are.
 std::vector<ResultFile> readFiles(const Request& request) {
-  std::vector<ResultFile> files = {{"the graph", request.files.at(0)}, {"--decide-from", request.flags.decideFrom}};
+  std::vector<ResultFile> files = {{"the graph", request.files.at(0)},
+                                   {"--decide-from", request.flags.decideFrom},
+                                   {"--tuning-log", request.flags.tuningLog}};
   for (const std::string& text : request.flags.constant)
     if (const auto option = parseConstantOption(text)) files.push_back({"--const", option->second});
   return files;
@@ -65,6 +67,7 @@ std::set<std::string> namedFiles(const Request& request, const LoadOptions& load
   std::set<std::string> files;
   if (isFile(request.files.at(0))) files.insert(request.files[0]);
   for (const auto& [input, path] : load.constants) files.insert(path);
+  if (!request.flags.tuningLog.empty()) files.insert(request.flags.tuningLog);
   const std::string& decisions = request.flags.decideFrom;
   std::error_code ignored;
   if (!decisions.empty())

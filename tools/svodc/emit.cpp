@@ -6,7 +6,11 @@
 #include "data/atomic_write.h"
 #include "data/distinct.h"
 #include "depfile.h"
+#include "embed/c_file.h"
+#include "embed/llvm_driver.h"
 #include "support/suggest.h"
+#include "target/c/print_c.h"
+#include "toolchain/archive.h"
 
 namespace svod {
 
@@ -14,17 +18,68 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr EmitKind kKinds[] = {
-    {"obj", "one relocatable object with all kernels", ".o", nullptr},
-    {"obj-dir", "a folder with a relocatable object for each kernel", ".o", &CompiledKernel::object},
-    {"asm", "a folder with the assembly text of each kernel", ".s", &CompiledKernel::assembly},
-    {"llvm-ir", "a folder with the LLVM IR of each kernel, as it is before LLVM's passes", ".ll",
-     &CompiledKernel::source},
-};
-
 std::span<const std::byte> bytesOf(const std::string& text) {
   return std::as_bytes(std::span(text.data(), text.size()));
 }
+
+Result<std::string> objectOfKernels(const EmitSource& from) {
+  if (from.compilation.kernels.empty() && from.compilation.functions.empty())
+    return fail(Diag::Unsupported, "the plan has no kernels, of which --emit obj would make an object",
+                "leave --emit obj out");
+  std::vector<std::string> objects;
+  for (const CompiledKernel& k : from.compilation.kernels) objects.push_back(k.object);
+  for (const FunctionObject& f : from.compilation.functionObjects) objects.push_back(f.object);
+  return from.options.linker->linkRelocatable(objects);
+}
+
+Result<std::string> header(const EmitSource& from) {
+  SVOD_TRY(const Interface made, interfaceOf(from.compilation.plan, from.embed));
+  return headerText(from.compilation.plan, made);
+}
+
+std::vector<std::span<const std::byte>> weightsOf(const Compilation& c) {
+  for (const PlanFile& file : c.files)
+    if (file.kind == FileKind::Weights) return file.chunks;
+  return {};
+}
+
+Result<std::string> portableFile(const EmitSource& from) {
+  if (!from.compilation.functions.empty())
+    return fail(Diag::Unsupported, "--emit c does not hold functions of C files", "leave --emit c out");
+  SVOD_TRY(const Interface made, interfaceOf(from.compilation.plan, from.embed));
+  EmbedParts parts{{}, freestandingHead, weightsOf(from.compilation)};
+  for (const CompiledKernel& k : from.compilation.kernels) parts.kernels.push_back(k.object);
+  return fileText(from.compilation.plan, made, parts);
+}
+
+/// The kernels and the driver, of which others see the functions of the header.
+Result<std::string> objectOfPlan(const EmitSource& from, const Interface& made) {
+  const Compilation& c = from.compilation;
+  SVOD_TRY(std::string driver, driverObject(c.plan, made, weightsOf(c), std::get<CpuTarget>(from.options.machine)));
+  std::vector<std::string> objects = {std::move(driver)};
+  for (const CompiledKernel& k : c.kernels) objects.push_back(k.object);
+  for (const FunctionObject& f : c.functionObjects) objects.push_back(f.object);
+  SVOD_TRY(const std::string object, from.options.linker->linkRelocatable(objects));
+  return withLocalSymbols(object, functionNames(made));
+}
+
+Result<std::string> library(const EmitSource& from) {
+  SVOD_TRY(const Interface made, interfaceOf(from.compilation.plan, from.embed));
+  SVOD_TRY(const std::string object, objectOfPlan(from, made));
+  return staticLibrary(object, made.prefix + ".o");
+}
+
+constexpr EmitKind kKinds[] = {
+    {"obj", "one relocatable object with all kernels", "cpu", "", nullptr, objectOfKernels},
+    {"obj-dir", "a folder with a relocatable object for each kernel", "cpu", ".o", &CompiledKernel::object},
+    {"asm", "a folder with the assembly text of each kernel", "cpu", ".s", &CompiledKernel::assembly},
+    {"llvm-ir", "a folder with the LLVM IR of each kernel, as it is before LLVM's passes", "cpu", ".ll",
+     &CompiledKernel::source},
+    {"llvm-bc", "a folder with the same as bitcode", "cpu", ".bc", &CompiledKernel::bitcode},
+    {"c", "one file of C with the whole plan as a function", "c", "", nullptr, portableFile, ".c"},
+    {"static-lib", "a static library with the whole plan as a function", "cpu", "", nullptr, library, ".a"},
+    {"header", "the header of that function", "", "", nullptr, header, ".h"},
+};
 
 Result<const EmitKind*> kindOf(std::string_view name) {
   std::vector<std::string_view> names;
@@ -47,7 +102,7 @@ Status checkPlace(const Emission& e, const Flags& flags) {
   if (isInPlan(e.path, flags))
     return fail(Diag::Usage, "'" + e.path + "' of --emit would be a part of the plan", "put it beside the plan");
   std::error_code ignored;
-  if (e.kind->text != nullptr && fs::exists(e.path, ignored) &&
+  if (e.kind->file == nullptr && fs::exists(e.path, ignored) &&
       !(fs::is_directory(e.path, ignored) && holdsOnly(e.path, e.kind->extension)))
     return fail(
         Diag::Io,
@@ -66,23 +121,22 @@ Status checkPlaces(const Request& request, std::span<const Emission> emissions) 
   return {};
 }
 
+std::string objectName(const FunctionObject& f) { return fs::path(f.file).stem().string() + ".o"; }
+
 Status writeFolder(const Emission& e, const Compilation& c) {
   std::vector<FileContent> files;
   for (const CompiledKernel& k : c.kernels)
     files.push_back({k.desc.symbol + std::string(e.kind->extension), {bytesOf(k.*e.kind->text)}});
+  if (e.kind->text == &CompiledKernel::object)
+    for (const FunctionObject& f : c.functionObjects) files.push_back({objectName(f), {bytesOf(f.object)}});
   return writeDirectoryAtomic(e.path, files,
                               [&](const std::string& folder) { return holdsOnly(folder, e.kind->extension); });
 }
 
-Status writeObject(const std::string& path, const Compilation& c, Linker& linker) {
-  if (c.kernels.empty())
-    return fail(Diag::Unsupported, "the plan has no kernels, of which --emit obj would make an object",
-                "leave --emit obj out");
-  std::vector<std::string> objects;
-  for (const CompiledKernel& k : c.kernels) objects.push_back(k.object);
-  SVOD_TRY(const std::string object, linker.linkRelocatable(objects));
-  const std::span<const std::byte> chunk = bytesOf(object);
-  return holdsChunks(path, std::span(&chunk, 1)) ? Status() : writeFileAtomic(path, object);
+Status writeOne(const Emission& e, const EmitSource& from) {
+  SVOD_TRY(const std::string text, e.kind->file(from));
+  const std::span<const std::byte> chunk = bytesOf(text);
+  return holdsChunks(e.path, std::span(&chunk, 1)) ? Status() : writeFileAtomic(e.path, text);
 }
 
 }  // namespace
@@ -95,31 +149,43 @@ Result<std::vector<Emission>> emissionsOf(const Request& request) {
   for (const std::string& text : flags.emit) {
     const size_t equals = text.find('=');
     SVOD_TRY(const EmitKind* kind, kindOf(std::string_view(text).substr(0, equals)));
-    const std::string path = equals == text.npos ? base + "." + std::string(kind->name) : text.substr(equals + 1);
+    const std::string ending = kind->ending.empty() ? "." + std::string(kind->name) : std::string(kind->ending);
+    const std::string path = equals == text.npos ? base + ending : text.substr(equals + 1);
     if (path.empty() || path == "-")
       return fail(Diag::Usage, "--emit " + std::string(kind->name) + " needs a path",
                   "--emit " + std::string(kind->name) + "=PATH");
     emissions.push_back({kind, path});
   }
-  if (!emissions.empty() && flags.target != "cpu")
-    return fail(Diag::Usage,
-                "--emit " + std::string(emissions[0].kind->name) + " is for --target cpu, not " + flags.target,
-                "leave --emit out: a plan of target " + flags.target + " holds its source");
+  for (const Emission& e : emissions)
+    if (!e.kind->target.empty() && e.kind->target != flags.target)
+      return fail(Diag::Usage,
+                  "--emit " + std::string(e.kind->name) + " is for --target " + std::string(e.kind->target) + ", not " +
+                      flags.target,
+                  "a plan is for one target: compile once more for the other one");
   SVOD_CHECK(checkPlaces(request, emissions));
   return emissions;
 }
 
-Status writeEmissions(std::span<const Emission> emissions, const Compilation& compilation, Linker& linker) {
+Result<EmbedOptions> embedOptions(const Flags& flags) {
+  EmbedOptions options;
+  options.prefix = flags.prefix;
+  SVOD_TRY(options.weights, weightsPlace(flags.weights));
+  return options;
+}
+
+Status writeEmissions(std::span<const Emission> emissions, const EmitSource& source) {
   for (const Emission& e : emissions)
-    SVOD_CHECK(e.kind->text == nullptr ? writeObject(e.path, compilation, linker) : writeFolder(e, compilation));
+    SVOD_CHECK(e.kind->file != nullptr ? writeOne(e, source) : writeFolder(e, source.compilation));
   return {};
 }
 
 std::vector<std::string> filesOf(const Emission& e, const Compilation& c) {
-  if (e.kind->text == nullptr) return {e.path};
+  if (e.kind->file != nullptr) return {e.path};
   std::vector<std::string> files;
   for (const CompiledKernel& k : c.kernels)
     files.push_back(e.path + "/" + k.desc.symbol + std::string(e.kind->extension));
+  if (e.kind->text == &CompiledKernel::object)
+    for (const FunctionObject& f : c.functionObjects) files.push_back(e.path + "/" + objectName(f));
   return files;
 }
 

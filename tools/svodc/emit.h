@@ -1,16 +1,28 @@
-// Code of a plan's kernels in forms of its own, beside the plan: --emit KIND=PATH.
+// What programs build into themselves, beside the plan: code of its kernels, or the whole plan as a function.
+// --emit KIND=PATH.
 #pragma once
 #include <span>
 #include <string>
 #include <vector>
 
 #include "build.h"
+#include "embed/interface.h"
 
 namespace svod {
 
+/// What files are made of.
+struct EmitSource {
+  const Compilation& compilation;
+  const CompileOptions& options;
+  const EmbedOptions& embed;
+};
+
 struct EmitKind {
-  std::string_view name, what, extension;
-  std::string CompiledKernel::* text;  // of one kernel, which becomes a file of a folder; null: one object of all
+  std::string_view name, what, target;                       // the one of --target that has it, or empty
+  std::string_view extension;                                // of the files of a folder
+  std::string CompiledKernel::* text = nullptr;              // of one kernel, which becomes a file of a folder
+  Result<std::string> (*file)(const EmitSource&) = nullptr;  // or the one file that it is
+  std::string_view ending = {};                              // of a path that is not given; empty: .NAME
 };
 
 struct Emission {
@@ -22,9 +34,12 @@ struct Emission {
 /// targets without such code; Io where something else stands.
 Result<std::vector<Emission>> emissionsOf(const Request& request);
 
+/// How a plan is built into a program. Errors: Usage.
+Result<EmbedOptions> embedOptions(const Flags& flags);
+
 /// Writes all of them. Files that hold the same bytes are left alone. Errors: Unsupported where there is no kernel for
-/// an object; Io.
-Status writeEmissions(std::span<const Emission> emissions, const Compilation& compilation, Linker& linker);
+/// an object, or the plan needs the runtime; Usage for names; Io.
+Status writeEmissions(std::span<const Emission> emissions, const EmitSource& source);
 
 /// The paths of the files of one.
 std::vector<std::string> filesOf(const Emission& emission, const Compilation& compilation);

@@ -1,22 +1,14 @@
 #include "explain.h"
 
-#include <nlohmann/json.hpp>
-
+#include "cost/levels.h"
 #include "cost/predict.h"
-#include "data/mapped_file.h"
+#include "driver/tuned_opts.h"
 #include "opts/replay.h"
 #include "report/plan_text.h"
 
 namespace svod {
 
 namespace {
-
-using Json = nlohmann::json;
-
-double numberIn(const Json& row, const char* key) {
-  const auto found = row.find(key);
-  return found != row.end() && found->is_number() ? found->get<double>() : 0;
-}
 
 Work workOf(const KernelDesc& kernel, const Plan& plan) {
   const std::vector<int64_t> values = largestValues(kernel, plan);
@@ -61,32 +53,15 @@ void nameLoops(KernelInsight& insight, const CompiledKernel& kernel, Caps caps) 
 
 }  // namespace
 
-Result<Profile> readProfile(const std::string& path) {
-  Profile profile;
-  if (path.empty()) return profile;
-  SVOD_TRY(const std::string text, readWholeFile(path));
-  const Json json = Json::parse(text, nullptr, false);
-  const auto rows = json.is_object() ? json.find("profile") : json.end();
-  if (!json.is_object() || rows == json.end() || !rows->is_array())
-    return fail(Diag::Usage, "'" + path + "' is no profile", "make one with: svod-run PLAN --json > FILE");
-  for (const Json& row : *rows) {
-    const auto name = row.is_object() ? row.find("name") : row.end();
-    if (!row.is_object() || name == row.end() || !name->is_string()) continue;
-    profile[name->get<std::string>()] = {numberIn(row, "calls"), numberIn(row, "busyNs"), numberIn(row, "flops"),
-                                         numberIn(row, "bytes")};
-  }
-  return profile;
-}
-
-KernelInsight insightOf(const KernelDesc& kernel, const Profile& profile) {
+KernelInsight insightOf(const KernelDesc& kernel, const Measurements& profile) {
   KernelInsight insight;
-  const auto found = profile.find(kernel.name);
-  if (found != profile.end() && found->second.calls > 0)
+  const auto found = profile.kernels.find(kernel.name);
+  if (found != profile.kernels.end() && found->second.calls > 0)
     insight.measuredNs = found->second.busyNs / found->second.calls;
   return insight;
 }
 
-KernelInsight insightOf(const CompiledKernel& kernel, const BuildResult& build, const Profile& profile) {
+KernelInsight insightOf(const CompiledKernel& kernel, const BuildResult& build, const Measurements& profile) {
   Caps caps = build.options.target->caps(build.options.machine, build.options.numerics);
   caps.constants = kernel.constants;
   const Prediction prediction = predict(kernel.optimized, workOf(kernel.desc, build.compilation->plan), caps);
@@ -96,16 +71,29 @@ KernelInsight insightOf(const CompiledKernel& kernel, const BuildResult& build, 
   insight.strategy = nameOf(kernel.choice);
   for (const ChosenOpt& chosen : kernel.choice.opts) insight.opts.emplace_back(toText(chosen.opt), chosen.why);
   insight.chosen = kernel.choice.why;
+  insight.tuningHash = tuningHash(kernel);
   addSeeds(insight, kernel, caps);
   nameLoops(insight, kernel, caps);
   insight.predictedNs = prediction.expected;
   insight.rooflineNs = prediction.roofline;
   insight.limit = toText(prediction.limit);
   if (insight.measuredNs > 0) {
-    const MeasuredKernel& m = profile.at(kernel.desc.name);
-    insight.measuredRooflineNs = rooflineNanoseconds(kernel.optimized, {m.flops / m.calls, m.bytes / m.calls}, caps);
+    const MeasuredKernel& m = profile.kernels.at(kernel.desc.name);
+    Work work{m.flops / m.calls, m.bytes / m.calls};
+    if (m.flops + m.bytes == 0 && kernel.desc.flops.constant() && kernel.desc.bytes.constant())
+      work = workOf(kernel.desc, build.compilation->plan);  // of a trace, which does not say it
+    if (work.flops + work.bytes > 0) insight.measuredRooflineNs = rooflineNanoseconds(kernel.optimized, work, caps);
   }
   return insight;
+}
+
+CoreLimits coreLimitsOf(const BuildResult& build) {
+  const Caps caps = build.options.target->caps(build.options.machine, build.options.numerics);
+  constexpr double kBytesOfF32 = 4;
+  if (caps.memoryMBs <= 0 || caps.vectorBytes <= 0 || caps.fmaPerCycle <= 0) return {};
+  const double cycle = nanosecondsOf(1, caps), lanes = static_cast<double>(caps.vectorBytes) / kBytesOfF32;
+  return {static_cast<double>(caps.memoryMBs) / 1e3, static_cast<double>(caps.vectorBytes) / cycle,
+          2.0 * static_cast<double>(caps.fmaPerCycle) * lanes / cycle};
 }
 
 }  // namespace svod

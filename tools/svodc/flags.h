@@ -11,8 +11,17 @@
 
 namespace svod {
 
-enum CommandBit : uint8_t { Compile = 1, Inspect = 2, Check = 4, Convert = 8, Targets = 16, Cache = 32 };
-inline constexpr uint8_t Build = Compile | Inspect, All = 63;
+enum CommandBit : uint8_t {
+  Compile = 1,
+  Inspect = 2,
+  Check = 4,
+  Convert = 8,
+  Targets = 16,
+  Cache = 32,
+  Log = 64,
+  Tune = 128
+};
+inline constexpr uint8_t Build = Compile | Inspect | Tune, All = 255;
 
 namespace detail {
 using Switch = bool;

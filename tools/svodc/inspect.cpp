@@ -31,8 +31,9 @@ Status checkPage(const Request& request) {
   if (flags.html.empty() || flags.html == "-") return {};
   SVOD_CHECK(checkFolderOf(flags.html));
   const ResultFile page{"--html", flags.html};
-  for (const ResultFile& read : {ResultFile{"the graph", request.files.at(0)}, ResultFile{"--profile", flags.profile},
-                                 ResultFile{"--decide-from", flags.decideFrom}}) {
+  for (const ResultFile& read :
+       {ResultFile{"the graph", request.files.at(0)}, ResultFile{"--profile", flags.profile},
+        ResultFile{"--decide-from", flags.decideFrom}, ResultFile{"--tuning-log", flags.tuningLog}}) {
     const ResultFile files[] = {page, read};
     SVOD_CHECK(checkDistinct(files));
   }
@@ -41,14 +42,14 @@ Status checkPage(const Request& request) {
 
 Result<int> show(const Subject& subject, const Request& request, Console& console) {
   const Flags& flags = request.flags;
-  const Document document = describe(subject, reportOptions(flags));
   if (!flags.html.empty()) {
-    const std::string page = toHtml(document);
-    SVOD_CHECK(writeResult(flags.html, page, request, console));
+    const Document page = pageOf(subject);
+    SVOD_CHECK(writeResult(flags.html, toHtml(page), request, console));
     if (flags.html != "-" && !flags.json)
-      SVOD_CHECK(console.print(printable(flags.html + ": " + document.title) + " as one page\n"));
+      SVOD_CHECK(console.print(printable(flags.html + ": " + page.title) + " as one page\n"));
     if (!flags.json) return 0;
   }
+  const Document document = describe(subject, reportOptions(flags));
   SVOD_CHECK(console.print(flags.json ? toJson(document) : toText(document, styleOf(console))));
   return 0;
 }
@@ -60,13 +61,19 @@ Result<std::string> sourceOf(const Plan& plan, const std::string& directory) {
   return std::string();
 }
 
+/// A trace of another plan may name steps that this one does not have.
+std::vector<TracedPart> eventsOf(const Measurements& profile, const Plan& plan) {
+  const auto isKnown = [&](const TracedPart& e) { return e.step < plan.steps.size(); };
+  return std::ranges::all_of(profile.events, isKnown) ? profile.events : std::vector<TracedPart>();
+}
+
 /// A profile of another plan, or of this one before it was compiled otherwise, says nothing here: kernels are named
 /// after their content.
-Status checkProfile(const std::string& path, const Profile& profile, const Subject& subject) {
-  const auto isMeasured = [&](const KernelView& kernel) { return profile.contains(std::string(kernel.name)); };
+Status checkProfile(const std::string& path, const Measurements& profile, const Subject& subject) {
+  const auto isMeasured = [&](const KernelView& kernel) { return profile.kernels.contains(std::string(kernel.name)); };
   if (path.empty() || subject.kernels.empty() || std::ranges::any_of(subject.kernels, isMeasured)) return {};
   return fail(Diag::Usage, "'" + path + "' is a profile of other kernels",
-              "make one of this plan with: svod-run PLAN --json > FILE");
+              "make one of this plan with: svod-run PLAN --json > FILE, or --trace FILE");
 }
 
 Result<int> inspectPlan(const std::string& path, const Request& request, Console& console) {
@@ -74,15 +81,16 @@ Result<int> inspectPlan(const std::string& path, const Request& request, Console
     return fail(Diag::Usage, "a plan does not hold the graph it came from", "svodc inspect GRAPH --graph");
   SVOD_TRY(const Plan plan, readPlanDirectory(path));
   SVOD_TRY(const std::string source, sourceOf(plan, path));
-  SVOD_TRY(const Profile profile, readProfile(request.flags.profile));
-  Subject subject{&plan, nullptr, {}, source};
+  SVOD_TRY(const Measurements profile, readProfile(request.flags.profile));
+  Subject subject{&plan, nullptr, {}, source, {}, eventsOf(profile, plan)};
   for (const KernelDesc& k : plan.kernels) subject.kernels.push_back({k.name, nullptr, {}, insightOf(k, profile)});
   SVOD_CHECK(checkProfile(request.flags.profile, profile, subject));
   return show(subject, request, console);
 }
 
-Subject subjectOf(const BuildResult& build, const Profile& profile) {
-  Subject subject{&build.compilation->plan, &build.model, {}, build.compilation->source};
+Subject subjectOf(const BuildResult& build, const Measurements& profile) {
+  const Plan& plan = build.compilation->plan;
+  Subject subject{&plan, &build.model, {}, build.compilation->source, coreLimitsOf(build), eventsOf(profile, plan)};
   for (const CompiledKernel& k : build.compilation->kernels)
     subject.kernels.push_back({k.name, &k.linear, k.source, insightOf(k, build, profile)});
   return subject;
@@ -95,7 +103,7 @@ Result<int> runInspect(const Request& request, Console& console) {
   const std::string& path = request.files.at(0);
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) return inspectPlan(path, request, console);
-  SVOD_TRY(const Profile profile, readProfile(request.flags.profile));
+  SVOD_TRY(const Measurements profile, readProfile(request.flags.profile));
   SVOD_TRY(std::unique_ptr<Workplace> place, Workplace::make(request));
   SVOD_TRY(const BuildResult build, buildGraph(request, console, *place, true));
   const Subject subject = subjectOf(build, profile);

@@ -1,6 +1,7 @@
 #include "lists.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "choose/strategies.h"
@@ -66,14 +67,25 @@ Table listRules() {
 }
 
 Table listPasses() {
-  Table table{
-      "passes", {{"name", "pass"}, {"in", "from"}, {"out", "to"}, {"optional", "optional"}, {"what", "meaning"}}, {}};
+  Table table{"passes",
+              {{"name", "pass"},
+               {"in", "from"},
+               {"out", "to"},
+               {"optional", "optional"},
+               {"targets", "targets"},
+               {"what", "meaning"}},
+              {}};
+  std::map<std::string_view, Cell::Words> targetsOf;
+  for (const Target& target : targets())
+    for (std::span<const Pass> passes : passTables(target))
+      for (const Pass& pass : passes) targetsOf[pass.name].emplace_back(target.name);
   std::set<std::string_view> seen;  // targets share most
   for (const Target& target : targets())
     for (std::span<const Pass> passes : passTables(target))
       for (const Pass& pass : passes)
         if (seen.insert(pass.name).second)
-          table.rows.push_back({pass.name, toText(pass.in), toText(pass.out), pass.optional, pass.what});
+          table.rows.push_back(
+              {pass.name, toText(pass.in), toText(pass.out), pass.optional, targetsOf[pass.name], pass.what});
   return table;
 }
 
@@ -84,9 +96,9 @@ Table listTargets() {
 }
 
 std::string commandsText(uint8_t bits) {
-  constexpr std::pair<uint8_t, std::string_view> kNames[] = {{Compile, "compile"}, {Inspect, "inspect"},
-                                                             {Check, "check"},     {Convert, "convert"},
-                                                             {Targets, "targets"}, {Cache, "cache"}};
+  constexpr std::pair<uint8_t, std::string_view> kNames[] = {
+      {Compile, "compile"}, {Inspect, "inspect"}, {Check, "check"}, {Convert, "convert"},
+      {Targets, "targets"}, {Cache, "cache"},     {Log, "log"},     {Tune, "tune"}};
   std::string text;
   for (const auto& [bit, name] : kNames)
     if ((bits & bit) != 0) text += (text.empty() ? "" : " ") + std::string(name);

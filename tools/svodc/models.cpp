@@ -19,7 +19,8 @@ Status noDevices(const LoadOptions& options) {
 
 }  // namespace
 
-Result<Model> readModel(const std::string& path, const LoadOptions& options, std::vector<Error>& notes) {
+Result<Model> readModel(const std::string& path, const LoadOptions& options, std::vector<Error>& notes,
+                        CSources& sources) {
   if (isOnnxPath(path)) {
     SVOD_CHECK(noDevices(options));
     OnnxImport import = importOnnx(path, options);
@@ -27,7 +28,21 @@ Result<Model> readModel(const std::string& path, const LoadOptions& options, std
     return std::move(import.model);
   }
   SVOD_TRY(const GraphFile file, readGraph(path));
-  return buildModel(file, options);
+  return buildModel(file, options, sources);
+}
+
+CFiles filesOf(const CSources& sources) {
+  CFiles files;
+  for (const auto& [name, file] : sources.files) files.emplace(name, CFile{file.path, file.text, true});
+  return files;
+}
+
+Status checkFunctions(const Model& model, const CSources& sources, const CpuTarget* processor,
+                      std::set<std::string>* filesRead) {
+  if (sources.files.empty()) return {};
+  SVOD_TRY(const CpuTarget baseline, makeCpuTarget("", ""));
+  return checkCFunctions(model, filesOf(sources), processor == nullptr ? baseline : *processor, sources.calls,
+                         filesRead);
 }
 
 Result<Checkup> checkModel(const std::string& path, const LoadOptions& options) {
@@ -42,8 +57,15 @@ Result<Checkup> checkModel(const std::string& path, const LoadOptions& options) 
   auto countOf = [&](StatementKind kind) {
     return static_cast<size_t>(std::ranges::count(file.statements, kind, &Statement::kind));
   };
-  return Checkup{checkGraphFile(file, options),  {},           countOf(StatementKind::Input),
-                 countOf(StatementKind::Output), "statements", file.statements.size()};
+  CSources sources;
+  std::vector<Error> errors = checkGraphFile(file, options, sources);
+  if (errors.empty() && !sources.files.empty()) {
+    SVOD_TRY(const Model model, buildModel(file, options));
+    if (Status good = checkFunctions(model, sources, nullptr, nullptr); !good)
+      errors.push_back(std::move(good.error()));
+  }
+  return Checkup{std::move(errors),     {}, countOf(StatementKind::Input), countOf(StatementKind::Output), "statements",
+                 file.statements.size()};
 }
 
 }  // namespace svod

@@ -3,13 +3,23 @@
 #include <string>
 #include <vector>
 
-#include "frontend/frontend.h"
+#include "driver/c_functions.h"
+#include "frontend/c_sources.h"
+#include "machine/cpu.h"
 
 namespace svod {
 
 /// A graph file or an ONNX model, by its name; "-" is a graph on stdin. The first error. `notes` get what was chosen
-/// because neither the file nor the options do.
-Result<Model> readModel(const std::string& path, const LoadOptions& options, std::vector<Error>& notes);
+/// because neither the file nor the options do; `sources` the files of C that it takes functions from.
+Result<Model> readModel(const std::string& path, const LoadOptions& options, std::vector<Error>& notes,
+                        CSources& sources);
+
+/// The files of C that a graph takes functions from, as the compiler reads them.
+CFiles filesOf(const CSources& sources);
+/// Whether they have the functions that the model calls, for the processor of the code that the host runs; this
+/// machine's architecture where it is null.
+Status checkFunctions(const Model& model, const CSources& sources, const CpuTarget* processor,
+                      std::set<std::string>* filesRead);
 
 /// What `svodc check` says about a file.
 struct Checkup {

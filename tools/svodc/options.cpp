@@ -15,6 +15,8 @@ namespace svod {
 
 namespace {
 
+constexpr std::string_view kNoCompiler = "none";
+
 Status checkRuleName(const std::string& name) {
   std::vector<std::string_view> names;
   for (const RuleGroup* group : kernelRules(Numerics::Fast).all())
@@ -134,11 +136,39 @@ int jobsOf(int64_t wanted) {
   return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
 
-Status oneTarget(const Flags& flags) {
-  for (const std::string& text : flags.device)
-    if (size_t at = text.find('='); at != std::string::npos && text.substr(at + 1) != flags.target)
-      return fail(Diag::Usage, "--device '" + text + "' is for another target than the plan, " + flags.target,
-                  "one plan has one target: --device " + text.substr(0, at) + "=" + flags.target);
+/// --device NAME[=TARGET[:CPU]]
+struct DeviceText {
+  std::string name, target, cpu;
+};
+DeviceText deviceText(const std::string& text) {
+  const size_t equals = text.find('='), colon = text.find(':', std::min(equals, text.size()));
+  DeviceText parts{text.substr(0, equals), "", ""};
+  if (equals != std::string::npos) parts.target = text.substr(equals + 1, colon - equals - 1);
+  if (colon != std::string::npos) parts.cpu = text.substr(colon + 1);
+  return parts;
+}
+
+/// Devices of a target besides the plan's. One kind of device has one target.
+Status addDevices(const Flags& flags, CompileOptions& options) {
+  for (const std::string& text : flags.device) {
+    const DeviceText parts = deviceText(text);
+    if (text.find('=') == std::string::npos) continue;
+    DeviceTarget device{parts.name, nullptr, {}};
+    SVOD_TRY(device.target, targetByName(parts.target));
+    if (device.target == options.target && parts.cpu.empty()) continue;
+    SVOD_TRY(device.machine, device.target->machine("", parts.cpu));
+    const auto isOther = [&](const Target* target, const Machine& machine) {
+      return target->deviceKind == device.target->deviceKind &&
+             (target != device.target || toText(machine) != toText(device.machine));
+    };
+    const auto isOtherDevice = [&](const DeviceTarget& d) { return isOther(d.target, d.machine); };
+    if (isOther(options.target, options.machine) || std::ranges::any_of(options.devices, isOtherDevice))
+      return fail(Diag::Usage,
+                  "--device '" + text + "' is of kind " + std::string(device.target->deviceKind) +
+                      ", for which the plan has another target or processor",
+                  "one plan has one target for each kind of device: leave =TARGET out, or give all of them the same");
+    if (device.target != options.target) options.devices.push_back(std::move(device));
+  }
   return {};
 }
 
@@ -158,11 +188,11 @@ Result<CompileOptions> compileOptions(const Request& request) {
   if (!flags.cc.empty() && flags.target != "c")
     return fail(Diag::Usage, "--cc is for --target c; target " + flags.target + " needs no compiler",
                 "leave --cc out, or add --target c");
-  SVOD_CHECK(oneTarget(flags));
   CompileOptions options;
   options.name = graphName(request.files.at(0));
   SVOD_TRY(options.target, targetByName(flags.target));
   SVOD_TRY(options.machine, options.target->machine(flags.triple, flags.cpu));
+  SVOD_CHECK(addDevices(flags, options));
   options.optLevel = static_cast<int>(flags.optLevel);
   SVOD_TRY(options.numerics, numericsMode(flags.numerics));
   SVOD_TRY(options.fold.bytes, foldLimit(flags));
@@ -171,25 +201,27 @@ Result<CompileOptions> compileOptions(const Request& request) {
   SVOD_TRY(options.opts, kernelOpts(flags));
   SVOD_TRY(options.decisions, decisionRequests(flags));
   SVOD_TRY(options.passes, passOptions(flags, *options.target));
+  options.passes.instrument = request.instrument;
   options.cCompiler = {flags.cc, request.environment.forTools};
   options.tempDirectory = request.environment.tempDirectory;
+  if (flags.cc == kNoCompiler) options.sourceOnly = true, options.cCompiler = {};
   return options;
 }
 
 namespace {
 
-/// NAME or NAME=TARGET, with names that copy(x, device=NAME) can write.
+/// Names that copy(x, device=NAME) can write.
 Result<std::vector<std::string>> deviceNames(const std::vector<std::string>& given) {
   constexpr size_t kMost = 63;  // and the host
   const auto isLetter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
   const auto isPart = [&](char c) { return isLetter(c) || (c >= '0' && c <= '9'); };
   std::vector<std::string> names;
   for (const std::string& text : given) {
-    const std::string name = text.substr(0, text.find('='));
+    const std::string name = deviceText(text).name;
     if (name.empty() || !isLetter(name[0]) || !std::ranges::all_of(name, isPart))
       return fail(Diag::Usage, "--device '" + text + "' has no name",
                   "letters, digits and _, such as --device near or --device near=cpu");
-    if (name.size() < text.size()) SVOD_CHECK(targetByName(text.substr(name.size() + 1)));
+    if (name.size() < text.size()) SVOD_CHECK(targetByName(deviceText(text).target));
     if (name == "cpu" || std::ranges::find(names, name) != names.end())
       return fail(Diag::Usage, "--device '" + name + "' is there already",
                   "cpu is the host, and every other device needs a name of its own");

@@ -1,5 +1,6 @@
 // svodc compile --verify: the plan against the interpreter.
 #pragma once
+#include "c_calls.h"
 #include "driver/compile.h"
 #include "ir/model.h"
 #include "verify_sizes.h"
@@ -11,6 +12,8 @@ namespace svod {
 /// within 256 units of the last place of the largest value, or 16 times what the last bits of the inputs change. Inputs
 /// take special values where all results have one legal result. Returns the sizes it ran with. Errors: Mismatch, naming
 /// the value and the sizes; Unsupported for plans that cannot run here.
-Result<std::vector<SizeChoice>> verifyPlan(const Model& model, const Compilation& compilation, Numerics numerics);
+/// `functions` are those that the graph calls.
+Result<std::vector<SizeChoice>> verifyPlan(const Model& model, const Compilation& compilation, Numerics numerics,
+                                           const CustomFunctions& functions = {});
 
 }  // namespace svod

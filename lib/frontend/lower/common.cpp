@@ -102,15 +102,32 @@ namespace {
 
 constexpr int64_t kLongestWindowAxis = int64_t{1} << 31;  // products of a stride and a position stay small
 
+void failPerAxis(OpCall& call, std::string_view name, size_t axes, int64_t smallest) {
+  call.fail(Diag::BadAttribute, "attribute '" + std::string(name) + "' does not fit",
+            "give one number, or one for each of the " + std::to_string(axes) + " axes, from " +
+                std::to_string(smallest) + " on");
+}
+
 // `name` as one number per axis; nothing after an error.
 std::vector<int64_t> perAxis(OpCall& call, std::string_view name, size_t axes, int64_t smallest) {
   std::vector<int64_t> values = call.integers(name);
   if (values.size() == 1) values.assign(axes, values[0]);
   bool inRange = std::ranges::all_of(values, [&](int64_t v) { return v >= smallest && v <= kLongestWindowAxis; });
   if (values.size() == axes && inRange) return values;
-  call.fail(Diag::BadAttribute, "attribute '" + std::string(name) + "' does not fit",
-            "give one number, or one for each of the " + std::to_string(axes) + " axes, from " +
-                std::to_string(smallest) + " on");
+  failPerAxis(call, name, axes, smallest);
+  return {};
+}
+
+// All befores and then all afters; nothing after an error.
+Dims paddingOf(OpCall& call, int axes) {
+  Dims pads = call.dims("padding");
+  if (pads.rank() == 1)
+    while (pads.rank() < axes) pads.add(pads[0]);
+  const bool isOneSided = pads.rank() == 2 * axes;
+  const bool inRange = std::ranges::all_of(
+      pads, [&](const Dim& d) { return !call.b.mayBeNegative(d.node()) && d.max() <= kLongestWindowAxis; });
+  if (inRange && (isOneSided || pads.rank() == axes)) return isOneSided ? pads : pads + pads;
+  failPerAxis(call, "padding", static_cast<size_t>(pads.rank() > axes ? 2 * axes : axes), 0);
   return {};
 }
 
@@ -119,9 +136,8 @@ std::vector<int64_t> perAxis(OpCall& call, std::string_view name, size_t axes, i
 std::vector<WindowAxis> windowAttributes(OpCall& call, const Tensor& x, int firstAxis, const Dims& kernel) {
   size_t count = static_cast<size_t>(kernel.rank());
   std::vector<int64_t> strides = perAxis(call, "stride", count, 1), dilations = perAxis(call, "dilation", count, 1);
-  bool isOneSided = call.integers("padding").size() == 2 * count && count > 0;
-  std::vector<int64_t> pads = perAxis(call, "padding", isOneSided ? 2 * count : count, 0);
-  if (strides.empty() || dilations.empty() || pads.empty()) return {};
+  const Dims pads = paddingOf(call, kernel.rank());
+  if (strides.empty() || dilations.empty() || pads.rank() == 0) return {};
   std::vector<WindowAxis> axes;
   for (size_t i = 0; i < count; ++i) {
     WindowAxis a;
@@ -129,8 +145,8 @@ std::vector<WindowAxis> windowAttributes(OpCall& call, const Tensor& x, int firs
     a.kernel = kernel[static_cast<int>(i)];
     a.stride = strides[i];
     a.dilation = dilations[i];
-    a.before = call.b.dim(pads[i]);
-    a.after = call.b.dim(isOneSided ? pads[count + i] : pads[i]);
+    a.before = pads[static_cast<int>(i)];
+    a.after = pads[static_cast<int>(count + i)];
     if (a.kernel.min() < 1 || a.kernel.max() > kLongestWindowAxis || a.size.max() > kLongestWindowAxis) {
       call.fail(Diag::ShapeMismatch, "a kernel " + describe(kernel) + " over " + describe(x),
                 "kernels have at least one element, and axes at most 2^31");

@@ -1,5 +1,6 @@
 // Gathers, scatters and what is made of positions.
 #include "frontend/lower/common.h"
+#include "ir/c_function.h"
 
 namespace svod {
 
@@ -178,7 +179,7 @@ Results lowerCummin(OpCall& call) { return cumulative(call, Op::Min); }
 
 Results lowerHeld(OpCall& call) { return call.b.held(call.arg(0)); }
 Results lowerExpect(OpCall& call) {
-  call.b.expect(call.arg(0), call.arg(1), call.word("text"));
+  call.b.expect(call.arg(0), call.arg(1), call.word("text"), *expectationKind(call.word("kind")));
   return call.arg(0);
 }
 Results lowerEqualSizes(OpCall& call) {
@@ -190,7 +191,15 @@ Results lowerCopy(OpCall& call) { return copyTo(call.arg(0), call.word("device")
 Results lowerCustom(OpCall& call) {
   std::vector<Tensor> inputs(call.operands.begin(), call.operands.end());
   for (const Dim& size : call.dims("values")) inputs.push_back(call.b.value(size));
-  return custom(call.b, call.word("function"), inputs, call.dtype("dtype"), call.dims("shape"),
+  std::string function = call.word("function");
+  if (call.has("source")) {
+    const CFunctionName name{call.word("source"), function};
+    if (!name.source.ends_with(".c") || !isCName(function))
+      return call.fail(Diag::BadAttribute, "'" + function + "' of '" + name.source + "' is no function of a C file",
+                       "source is the name of a file that ends in .c, function one of C");
+    function = name.text();
+  }
+  return custom(call.b, function, inputs, call.dtype("dtype"), call.dims("shape"),
                 call.flag("pure") ? CallKind::Pure : CallKind::Kept);
 }
 

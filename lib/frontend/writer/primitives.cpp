@@ -3,6 +3,7 @@
 
 #include "frontend/writer/definitions.h"
 #include "frontend/writer/expressions.h"
+#include "ir/c_function.h"
 #include "ir/custom.h"
 
 namespace svod {
@@ -145,7 +146,10 @@ std::vector<Definition> Definitions::ways(UOp node) {
       const CustomArg& arg = node.argAs<CustomArg>();
       operands.resize(static_cast<size_t>(arg.inputs));
       Dims shape = dimsOf(g, dimsOfCall(node.src(), arg));
-      Attributes attributes{{"function", std::string(arg.name)}, {"shape", shape}, {"dtype", node.dtype()}};
+      Attributes attributes{{"shape", shape}, {"dtype", node.dtype()}};
+      const std::optional<CFunctionName> inC = cFunctionOf(arg.name);
+      if (inC) attributes.insert(attributes.begin(), {"source", inC->source});
+      attributes.insert(attributes.begin(), {"function", inC ? inC->function : std::string(arg.name)});
       if (contentsBeforeCall(node.src(), arg).empty()) attributes.emplace_back("pure", true);
       return {{"custom", operands, attributes, {}}};
     }

@@ -93,10 +93,15 @@ Status ModelWriter::loop(const BuildLog::Step& step) {
   return {};
 }
 
-Status ModelWriter::expectedSizes(const BuildLog::Step& step) {
+Status ModelWriter::expectation(const BuildLog::Step& step) {
   Statement& s = add(StatementKind::Let, "_");
   s.hasValue = true;
   s.value = GraphExpr::call("equal_sizes", {});
+  if (!step.operands.empty()) {
+    SVOD_TRY(GraphExpr given, operand(step.operands[0]));
+    SVOD_TRY(GraphExpr wanted, operand(step.operands[1]));
+    s.value = GraphExpr::call("expect", {std::move(given), std::move(wanted)});
+  }
   for (const auto& [name, value] : step.attributes) {
     std::optional<GraphExpr> written = attributeExpr(value, [this](UOp n) { return sizeName(n); });
     if (!written) return fail(Diag::Unsupported, "the size " + describe(value) + " has no form in graph files", "");
@@ -126,16 +131,7 @@ Status ModelWriter::step(const BuildLog::Step& step) {
       if (s.hasValue) s.value = std::move(value);
       return {};
     }
-    case Kind::Expect: {
-      if (step.operands.empty()) return expectedSizes(step);
-      SVOD_TRY(GraphExpr given, operand(step.operands[0]));
-      SVOD_TRY(GraphExpr wanted, operand(step.operands[1]));
-      Statement& s = add(StatementKind::Let, "_");
-      s.hasValue = true;
-      s.value = GraphExpr::call("expect", {std::move(given), std::move(wanted)});
-      s.value.attributes.push_back({"text", GraphExpr::string(step.name), {}});
-      return {};
-    }
+    case Kind::Expect: return expectation(step);
     case Kind::Branch: {
       SVOD_TRY(GraphExpr condition, operand(step.operands[0]));
       Statement& s = add(StatementKind::If);

@@ -22,7 +22,7 @@ class ModelWriter {
   Status temporary(const BuildLog::Step& step);
   Status loop(const BuildLog::Step& step);
   Status step(const BuildLog::Step& step);
-  Status expectedSizes(const BuildLog::Step& step);
+  Status expectation(const BuildLog::Step& step);
   Status item(const Item& item);
   bool isInlined(const Item& item, const GraphExpr& e);
   bool isStorage(UOp node) const;

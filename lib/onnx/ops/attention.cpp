@@ -112,16 +112,16 @@ Results onnxAttention(OnnxNode& n) {
   DType dtype = n.arg(0).dtype(), wide = precisionOf(n, dtype);
   Tensor scores = scoresOf(n, q, repeatHeads(n, k, q.dim(1)), wide);
   if (!scores) return Tensor();
-  Tensor stages[4] = {scores};
+  Tensor scoresAt[4] = {scores};
   double cap = n.number("softcap");
-  stages[1] = cap == 0 ? scores : tanh(scores * (1 / cap)) * cap;
+  scoresAt[1] = cap == 0 ? scores : tanh(scores * (1 / cap)) * cap;
   Bias bias(n, scores.dims(), pastLength, wide);
-  stages[2] = bias.isEmpty() ? stages[1] : bias.applied(stages[1]);
-  stages[3] = bias.isEmpty() ? n.call("softmax", {stages[2]}) : safeSoftmax(stages[2]);
+  scoresAt[2] = bias.isEmpty() ? scoresAt[1] : bias.applied(scoresAt[1]);
+  scoresAt[3] = bias.isEmpty() ? n.call("softmax", {scoresAt[2]}) : safeSoftmax(scoresAt[2]);
   Tensor values = cast(repeatHeads(n, v, q.dim(1)), wide);
-  Tensor y = cast(n.call("matmul", {stages[3], values}), dtype);
+  Tensor y = cast(n.call("matmul", {scoresAt[3], values}), dtype);
   if (n.arg(0).rank() == 3 && y) y = reshape(permute(y, {0, 2, 1, 3}), {y.dim(0), y.dim(2), y.dim(1) * y.dim(3)});
-  return std::vector<Tensor>{y, k, v, n.wants(3) ? cast(stages[mode], dtype) : Tensor()};
+  return std::vector<Tensor>{y, k, v, n.wants(3) ? cast(scoresAt[mode], dtype) : Tensor()};
 }
 
 // The graphs score_mod and prob_mod see scores and probabilities in the precision of the softmax.

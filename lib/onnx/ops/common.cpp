@@ -26,7 +26,14 @@ Tensor constantOf(const OnnxNode& n, DType dtype, std::vector<int64_t> dims, con
 // --- Windows
 
 Attributes OnnxWindow::attributes() const {
-  return {{"stride", listAttribute(strides)}, {"padding", listAttribute(pads)}, {"dilation", listAttribute(dilations)}};
+  const AttributeValue padding = symbolicPads.rank() > 0 ? AttributeValue(symbolicPads) : listAttribute(pads);
+  return {{"stride", listAttribute(strides)}, {"padding", padding}, {"dilation", listAttribute(dilations)}};
+}
+
+Tensor OnnxWindow::sized(const OnnxNode& n, Tensor y) const {
+  if (!y || counts.rank() == 0) return y;
+  const Dims dims = y.dims().slice(0, y.rank() - counts.rank()) + counts;
+  return dims == y.dims() ? y : n.call("reshape", {y}, {{"shape", dims}});
 }
 
 namespace {
@@ -39,25 +46,24 @@ bool perAxis(const OnnxNode& n, std::string_view name, size_t count, int64_t abs
 }
 
 // Pads of SAME_UPPER and SAME_LOWER: as many windows as there are strides in the axis.
-bool padToSame(const OnnxNode& n, const Tensor& x, bool isUpper, OnnxWindow& w) {
-  size_t count = w.kernel.size();
-  for (size_t i = 0; i < count; ++i) {
-    Dim size = x.dim(2 + static_cast<int>(i));
-    int64_t reach = (w.kernel[i] - 1) * w.dilations[i] + 1;
-    if (!size.isConst() && w.strides[i] != 1) {
-      n.unsupported("auto_pad with a stride over the symbolic axis " + describe(size),
-                    "fix the size with --shape, or list 'pads'");
-      return false;
-    }
-    int64_t total = reach - 1;
-    if (size.isConst()) {
-      int64_t windows = (size.constant() + w.strides[i] - 1) / w.strides[i];
-      total = std::max<int64_t>(0, (windows - 1) * w.strides[i] + reach - size.constant());
-    }
-    w.pads[i] = isUpper ? total / 2 : total - total / 2;
-    w.pads[count + i] = total - w.pads[i];
+void padToSame(const OnnxNode& n, const Tensor& x, bool isUpper, OnnxWindow& w) {
+  const int count = static_cast<int>(w.kernel.size());
+  Dims before, after, windows;
+  for (int i = 0; i < count; ++i) {
+    const size_t k = static_cast<size_t>(i);
+    const Dim size = x.dim(2 + i), zero = n.b.dim(0);
+    windows.add(floordiv(size + (w.strides[k] - 1), w.strides[k]));
+    Dim total = (windows[i] - 1) * w.strides[k] + ((w.kernel[k] - 1) * w.dilations[k] + 1) - size;
+    if (n.b.mayBeNegative(total.node())) total = larger(total, zero);
+    const Dim less = floordiv(total, 2), more = floordiv(total + 1, 2);
+    before.add(isUpper ? less : more), after.add(isUpper ? more : less);
   }
-  return true;
+  const Dims all = before + after;
+  if (std::ranges::all_of(all, [](const Dim& d) { return d.isConst(); })) {
+    for (int i = 0; i < all.rank(); ++i) w.pads[static_cast<size_t>(i)] = all[i].constant();
+  } else {
+    w.symbolicPads = all, w.counts = windows;
+  }
 }
 
 }  // namespace
@@ -79,10 +85,9 @@ std::optional<OnnxWindow> windowOf(const OnnxNode& n, const Tensor& x, const std
   if (mode == "NOTSET" || mode.empty()) return w;
   w.pads.assign(2 * count, 0);
   if (mode == "VALID") return w;
-  if (!n.require(mode == "SAME_UPPER" || mode == "SAME_LOWER",
-                 "'auto_pad' is NOTSET, SAME_UPPER, SAME_LOWER or VALID") ||
-      !padToSame(n, x, mode == "SAME_UPPER", w))
+  if (!n.require(mode == "SAME_UPPER" || mode == "SAME_LOWER", "'auto_pad' is NOTSET, SAME_UPPER, SAME_LOWER or VALID"))
     return std::nullopt;
+  padToSame(n, x, mode == "SAME_UPPER", w);
   return w;
 }
 

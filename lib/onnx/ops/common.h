@@ -29,8 +29,13 @@ Tensor constantOf(const OnnxNode& n, DType dtype, std::vector<int64_t> dims, con
 /// The windows of a convolution or a pooling: one entry per axis, `pads` all befores and then all afters.
 struct OnnxWindow {
   std::vector<int64_t> kernel, strides, dilations, pads;
+  /// Of SAME_UPPER and SAME_LOWER over symbolic axes, where pads depend on their sizes: these, and how many windows
+  /// there are. Otherwise empty.
+  Dims symbolicPads, counts;
   /// stride, padding and dilation of the graph ops.
   Attributes attributes() const;
+  /// A result of such an op, with the sizes in their simple form.
+  Tensor sized(const OnnxNode& n, Tensor y) const;
 };
 
 /// From strides, dilations, pads and auto_pad, for the axes of x behind the first two. Nothing after an

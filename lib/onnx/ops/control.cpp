@@ -250,7 +250,8 @@ Results StepsInPlan::run() {
   steps.goesOn = loop_.condition;
   if (loop_.trips && *loop_.trips <= INT32_MAX) steps.count = n_.b.dim(std::max<int64_t>(0, *loop_.trips));
   if (loop_.count) steps.count = loop_.count;
-  if (!loop_.trips && !loop_.count) steps.limit = scalarOf(cast(n_.arg(0), DType::I64));
+  if (!loop_.trips && !loop_.count && (!collected_.empty() || !grown_.empty())) steps.count = n_.lengthOf(0);
+  if (!loop_.trips && !steps.count) steps.limit = scalarOf(cast(n_.arg(0), DType::I64));
   for (int i : collected_) {
     std::optional<Dims> declared = n_.declared(i);
     steps.room.push_back(declared && declared->rank() > 0 ? (*declared)[0] : Dim());

@@ -51,7 +51,7 @@ Tensor convolution(OnnxNode& n, Tensor x, Tensor w, Tensor bias) {
   attributes.emplace_back("groups", n.integer("group"));
   std::vector<Tensor> operands{x, w};
   if (bias) operands.push_back(bias);
-  return n.call(sized("conv", x.rank() - 2), operands, attributes);
+  return window->sized(n, n.call(sized("conv", x.rank() - 2), operands, attributes));
 }
 
 // A convolution of integers as that of the operands, with the bias.
@@ -135,6 +135,7 @@ Results onnxConvTranspose(OnnxNode& n) {
   if (!n.require(extra.size() == kernel->size(), "'output_padding' has one entry per spatial axis") ||
       !padToShape(n, x, n.integers("output_shape"), *window, extra))
     return Tensor();
+  window->symbolicPads = {};  // pads are those of the result
   Attributes attributes = window->attributes();
   attributes.emplace_back("groups", n.integer("group"));
   attributes.emplace_back("output_padding", listAttribute(extra));

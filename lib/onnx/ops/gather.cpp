@@ -97,7 +97,7 @@ Results onnxOneHot(OnnxNode& n) {
     depth.add((*declared)[axis]);
     n.expect({1}, n.arg(1), depth);
   } else if (isInt(n.arg(1).dtype())) {
-    depth = n.sizes(1);
+    depth = n.sizesOrLengths(1);
   } else {
     for (double d : n.numbers(1)) depth.add(n.b.dim(static_cast<int64_t>(d)));
   }

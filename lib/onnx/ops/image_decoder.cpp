@@ -207,6 +207,10 @@ constexpr Compressed kCompressed[] = {{"JPEG", "\xff\xd8\xff"},
                                       {"JPEG 2000 without its box", "\xff\x4f\xff\x51"},
                                       {"GIF", "GIF8"}};
 
+void expect(OnnxNode& n, ExpectationKind kind, Tensor holds, std::string text) {
+  n.b.expect(cast(holds, DType::I64), number(n, 1), "ImageDecoder: " + std::move(text), kind);
+}
+
 // The run ends with a text that says what the file is, unless it is handled here.
 void expectHandled(File& file, const Fields& f) {
   OnnxNode& n = file.n;
@@ -214,14 +218,13 @@ void expectHandled(File& file, const Fields& f) {
   for (const Compressed& c : kCompressed) {
     Tensor isHere = file.begins(c.magic, c.at);
     isNamed = either(isNamed, isHere);
-    n.b.expect(cast(isHere, DType::I64), number(n, 0),
-               "ImageDecoder: the picture is " + std::string(c.name) +
-                   ", which a plan does not decode; give it as BMP, PNM or TIFF without compression (0 is expected)");
+    expect(n, ExpectationKind::Supported, eq(isHere, false),
+           "the picture is " + std::string(c.name) +
+               ", which a plan does not decode; give it as BMP, PNM or TIFF without compression");
   }
   Tensor isHandled = both(ne(f[kIsMeant], 0), ne(f[kIsHandled], 0));
-  n.b.expect(cast(either(isNamed, isHandled), DType::I64), number(n, 1),
-             "ImageDecoder: the data is no BMP, PNM (P5, P6) or TIFF without compression, with 8 bits per sample (1 is "
-             "expected)");
+  expect(n, ExpectationKind::Supported, either(isNamed, isHandled),
+         "the data is no BMP, PNM (P5, P6) or TIFF without compression, with 8 bits per sample");
 }
 
 // Levels 0 to 255 of samples 0 to 255.
@@ -255,16 +258,16 @@ Results onnxImageDecoder(OnnxNode& n) {
   } else {
     const Dim room = smaller(n.arg(0).dim(0), n.b.dim(kLongestSide));
     const Tensor most = cast(n.b.value(room), DType::I64);
-    n.b.expect(cast(both(le(f[kHeight], most), le(f[kWidth], most)), DType::I64), number(n, 1),
-               "ImageDecoder: the picture is longer than 4096 pixels; declare the shape of the result (1 is expected)");
+    expect(n, ExpectationKind::Supported, both(le(f[kHeight], most), le(f[kWidth], most)),
+           "the picture is longer than 4096 pixels; declare the shape of the result when compiling");
     for (Field side : {kHeight, kWidth}) dims.add(n.length(max(min(f[side], most), 0), room));
     dims.add(n.b.dim(channels));
   }
   if (n.b.failed()) return Tensor();
   Tensor row = file.rows(f, dims[0]), size = cast(n.b.value(n.arg(0).dim(0)), DType::I64);
   Tensor ends = max(row + floordiv(f[kWidth] * f[kBits] + 7, 8) - size, 0);
-  n.b.expect(sum(where(ne(f[kIsHandled], 0), ends, 0), 0), number(n, 0),
-             "ImageDecoder: the data ends before the picture does, by bytes (0 are expected)");
+  expect(n, ExpectationKind::Valid, eq(sum(where(ne(f[kIsHandled], 0), ends, 0), 0), 0),
+         "the data ends before the picture does");
 
   // Where a pixel is; of one with fewer than 8 bits, which bits of the byte.
   Tensor bit = cast(n.b.iota(dims[1]), DType::I64) * f[kBits];

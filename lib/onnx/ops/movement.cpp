@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "ir/dim_facts.h"
 #include "onnx/ops/common.h"
 #include "onnx/ops/movement_at_run.h"
 
@@ -24,6 +25,22 @@ std::vector<int> axesOr(OnnxNode& n, bool isGiven, const std::vector<int64_t>& l
   return isGiven ? n.axes(listed, rank) : axes;
 }
 
+// Sizes of parts that are not known to stay within x: each is cut to what is left, the last one takes all of that, and
+// a run in which they are others fails.
+void cutToAxis(OnnxNode& n, Dim size, Dims& parts) {
+  Dim left = size, sum = n.b.dim(0);
+  bool isCut = false;
+  for (const Dim& part : parts) sum = sum + part;
+  for (int i = 0; i + 1 < parts.rank(); ++i) {
+    const Dim rest = left - parts[i];
+    if (n.natural(rest) != rest) parts.set(i, smaller(parts[i], left)), isCut = true;
+    left = left - parts[i];
+  }
+  if (!isCut) return;
+  if (!alwaysEqual(sum.node(), size.node())) n.b.expectEqual(sum, size, "Split: the sizes of the parts add up");
+  parts.set(parts.rank() - 1, left);
+}
+
 }  // namespace
 
 // Without sizes: equal parts, from opset 18 on with a smaller last one.
@@ -37,10 +54,11 @@ Results onnxSplit(OnnxNode& n) {
     isStated = n.declared(i) && n.declared(i)->rank() == x.rank();
     if (isStated) sizes.add((*n.declared(i))[axis]);
   }
-  if (n.has(1) && !isStated) sizes = n.sizes(1);
+  if (n.has(1) && !isStated) sizes = n.sizesOrLengths(1);
   if (isStated) n.expect({1}, n.arg(1), sizes);
   if (!n.has(1) && n.has("split")) sizes = dimsOf(n, n.integers("split"));
   if (n.b.failed()) return Tensor();
+  if (n.has(1) && !isStated) cutToAxis(n, x.dim(axis), sizes);
   if (!n.has(1) && !n.has("split")) {
     int64_t parts = n.has("num_outputs") ? n.integer("num_outputs") : n.resultCount;
     if (!n.require(parts >= n.resultCount && parts >= 1 && parts <= 65536, "num_outputs is the number of outputs"))
@@ -123,6 +141,7 @@ Results onnxSlice(OnnxNode& n) {
   Tensor x = n.arg(0);
   bool isOld = n.opset < 10, isKnown = true;
   for (int i = 1; i < n.count(); ++i) isKnown &= !n.has(i) || n.isKnown(i);
+  if (n.has(4)) isKnown &= n.valueOf(n.arg(4)).has_value();  // steps over variables are those of a run
   if (!isKnown) return sliceAtRun(n, n.declared(0));
   Dims starts = isOld ? dimsOf(n, n.integers("starts")) : n.sizes(1);
   if (n.b.failed()) return Tensor();
@@ -158,7 +177,13 @@ Tensor padded(OnnxNode& n, Tensor x, Dims before, Dims after, Tensor fill) {
     amounts.set(axis, larger(amounts[axis], zero));
     cuts = true;
   };
-  for (int i = 0; i < x.rank(); ++i) divide(before, cutBefore, i), divide(after, cutAfter, i);
+  for (int i = 0; i < x.rank(); ++i) {
+    divide(before, cutBefore, i), divide(after, cutAfter, i);
+    const Dim left = x.dim(i) + cutBefore[i] + cutAfter[i];
+    if (n.natural(left) == left) continue;
+    cutBefore.set(i, larger(cutBefore[i], zero - x.dim(i)));
+    cutAfter.set(i, larger(cutAfter[i], zero - x.dim(i) - cutBefore[i]));
+  }
   if (cuts) x = n.call("pad", {x}, {{"before", cutBefore}, {"after", cutAfter}});
   return pad(x, before, after, fill);
 }
@@ -170,7 +195,7 @@ Results onnxPad(OnnxNode& n) {
   const int opset = n.op.name == "Pad" ? n.opset : 13;  // what com.microsoft has
   bool isKnown = opset < 11 || (n.isKnown(1) && (!n.has(3) || n.isKnown(3)));
   if (!isKnown && n.declared(0)) return padAtRun(n, *n.declared(0));
-  Dims pads = opset >= 11 ? n.sizes(1) : dimsOf(n, n.integers(opset == 1 ? "paddings" : "pads"));
+  Dims pads = opset >= 11 ? n.amountsOrLengths(1) : dimsOf(n, n.integers(opset == 1 ? "paddings" : "pads"));
   if (n.b.failed()) return Tensor();
   std::vector<int> axes = axesOr(n, n.has(3), n.has(3) ? n.integers(3) : std::vector<int64_t>(), x.rank(), x.rank());
   if (n.b.failed()) return Tensor();
@@ -198,7 +223,7 @@ Results onnxCenterCropPad(OnnxNode& n) {
     for (int axis : axes) shape.add((*declared)[axis]);
     n.expect({1}, n.arg(1), shape);
   } else {
-    shape = n.sizes(1);
+    shape = n.sizesOrLengths(1);
   }
   if (n.b.failed() || !n.require(shape.rank() == static_cast<int>(axes.size()), "there is a size for every axis"))
     return Tensor();

@@ -6,14 +6,24 @@ namespace svod {
 
 namespace {
 
-// The attributes of the graph ops for pooling; nothing after an error.
-std::optional<Attributes> poolAttributes(OnnxNode& n) {
+/// The graph ops for pooling with the attributes of a node.
+struct Pooling {
+  OnnxWindow window;
+  Attributes attributes;
+
+  Tensor call(OnnxNode& n, std::string_view graphOp, Tensor x) const {
+    return window.sized(n, n.call(graphOp, {x}, attributes));
+  }
+};
+
+// Nothing after an error.
+std::optional<Pooling> poolingOf(OnnxNode& n) {
   std::optional<OnnxWindow> window = windowOf(n, n.arg(0), n.integers("kernel_shape"));
   if (!window) return std::nullopt;
-  Attributes attributes = window->attributes();
-  attributes.emplace_back("kernel", listAttribute(window->kernel));
-  attributes.emplace_back("ceil", n.flag("ceil_mode"));
-  return attributes;
+  Pooling pooling{*window, window->attributes()};
+  pooling.attributes.emplace_back("kernel", listAttribute(window->kernel));
+  pooling.attributes.emplace_back("ceil", n.flag("ceil_mode"));
+  return pooling;
 }
 
 // Row-major positions within an image as positions within the whole of x. In column-major storage the first
@@ -55,28 +65,28 @@ double exponent(OnnxNode& n) { return n.opset < 2 ? n.number("p") : static_cast<
 }  // namespace
 
 Results onnxMaxPool(OnnxNode& n) {
-  std::optional<Attributes> attributes = poolAttributes(n);
-  if (!attributes) return Tensor();
-  Tensor x = n.arg(0), largest = n.call("max_pool", {x}, *attributes);
+  const std::optional<Pooling> pooling = poolingOf(n);
+  if (!pooling) return Tensor();
+  Tensor x = n.arg(0), largest = pooling->call(n, "max_pool", x);
   if (!n.wants(1)) return largest;
-  Tensor positions = n.call("max_pool_positions", {x}, *attributes);
+  Tensor positions = pooling->call(n, "max_pool_positions", x);
   if (!positions) return Tensor();
   return std::vector<Tensor>{largest, flatPositions(n, x, positions)};
 }
 
 Results onnxAveragePool(OnnxNode& n) {
-  std::optional<Attributes> attributes = poolAttributes(n);
-  if (!attributes) return Tensor();
-  attributes->emplace_back("count_include_pad", n.flag("count_include_pad"));
-  return n.call("avg_pool", {n.arg(0)}, *attributes);
+  std::optional<Pooling> pooling = poolingOf(n);
+  if (!pooling) return Tensor();
+  pooling->attributes.emplace_back("count_include_pad", n.flag("count_include_pad"));
+  return pooling->call(n, "avg_pool", n.arg(0));
 }
 
 Results onnxLpPool(OnnxNode& n) {
-  std::optional<Attributes> attributes = poolAttributes(n);
+  const std::optional<Pooling> pooling = poolingOf(n);
   double p = exponent(n);
-  if (!attributes || !n.require(p > 0, "'p' is positive")) return Tensor();
+  if (!pooling || !n.require(p > 0, "'p' is positive")) return Tensor();
   Tensor x = n.arg(0), wide = cast(x, computeDType(x));
-  return cast(rooted(n.call("sum_pool", {powered(n, wide, p)}, *attributes), p), x.dtype());
+  return cast(rooted(pooling->call(n, "sum_pool", powered(n, wide, p)), p), x.dtype());
 }
 
 Results onnxGlobalLpPool(OnnxNode& n) {

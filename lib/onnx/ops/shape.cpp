@@ -34,7 +34,7 @@ Results onnxReshape(OnnxNode& n) {
     expectReshaped(n, *declared);
     return reshape(x, *declared);
   }
-  if (n.has(1)) shape = n.sizes(1);
+  if (n.has(1)) shape = n.sizesOrLengths(1);
   if (!n.has(1))
     for (int64_t d : n.integers("shape")) shape.add(n.b.dim(d));
   if (n.b.failed()) return Tensor();
@@ -79,15 +79,27 @@ Results onnxUnsqueeze(OnnxNode& n) {
   return axes.empty() ? x : n.call("unsqueeze", {x}, {{"axes", listOf(axes)}});
 }
 
+namespace {
+
+// A size of a run is that of the result where x has one element, and otherwise 1 or the dim of x.
+bool meetsLength(OnnxNode& n, Dim size, Dim have) {
+  const Tensor given = cast(n.b.value(size), DType::I64), other = cast(n.b.value(have), DType::I64);
+  return n.b.agree(n.length(where(eq(given, 1), other, given), n.b.dim(std::max(size.max(), have.max()))), have);
+}
+
+}  // namespace
+
 // Broadcasts in both directions: a dim of 1 in 'shape' keeps that of x.
 Results onnxExpand(OnnxNode& n) {
   Tensor x = n.arg(0);
   std::optional<Dims> declared = n.declaredFor(1);
-  Dims shape = declared ? *declared : n.sizes(1);
+  Dims shape = declared ? *declared : n.sizesOrLengths(1);
   if (n.b.failed()) return Tensor();
   while (shape.rank() < x.rank()) shape.insert(0, n.b.dim(1));
   for (int i = 1; i <= x.rank(); ++i)
-    if (shape[-i].is(1)) shape.set(-i, x.dim(-i));
+    if (shape[-i].is(1) || (n.b.hasLength(shape[-i]) && !x.dim(-i).is(1) && !n.b.hasLength(x.dim(-i)) &&
+                            meetsLength(n, shape[-i], x.dim(-i))))
+      shape.set(-i, x.dim(-i));
   if (declared) expectExpanded(n, shape);
   return n.call("expand", {x}, {{"shape", shape}});
 }

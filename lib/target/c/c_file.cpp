@@ -13,8 +13,11 @@ constexpr const char* kLanesMacro =
     "#elif defined(__GNUC__)\n#define SVOD_LANES _Pragma(\"GCC ivdep\")\n"
     "#else\n#define SVOD_LANES\n#endif\n\n";
 
+// How the bits of a number are copied: by memcpy, or without the C library.
+enum class Copy { Memcpy, Union };
+
 // Bit copies between float and integer, only those that are used.
-std::string helperText(std::string_view code) {
+std::string helperText(std::string_view code, Copy copy) {
   constexpr struct {
     std::string_view from, fromType, to, toType;
   } kHelpers[] = {{"u32", "uint32_t", "f32", "float"},  {"f32", "float", "u32", "uint32_t"},
@@ -25,13 +28,51 @@ std::string helperText(std::string_view code) {
   for (const auto& h : kHelpers) {
     std::string name = "bits_" + std::string(h.from) + "_" + std::string(h.to);
     if (code.find(name + "(") == std::string_view::npos) continue;
-    text += "static inline " + std::string(h.toType) + " " + name + "(" + std::string(h.fromType) + " x) {\n  " +
-            std::string(h.toType) + " y;\n  memcpy(&y, &x, sizeof y);\n  return y;\n}\n";
+    const std::string from(h.fromType), to(h.toType);
+    text += "static inline " + to + " " + name + "(" + from + " x) {\n  ";
+    text += copy == Copy::Memcpy
+                ? to + " y;\n  memcpy(&y, &x, sizeof y);\n  return y;\n}\n"
+                : "union {\n    " + from + " x;\n    " + to + " y;\n  } bits;\n  bits.x = x;\n  return bits.y;\n}\n";
   }
   return text;
 }
 
+// Functions of the C library that kernels may call.
+constexpr std::string_view kMathFunctions[] = {"fabs", "sqrt", "trunc", "floor", "ceil", "nearbyint", "fma"};
+
+bool calls(std::string_view code, const std::string& function) {
+  const auto isPart = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  for (size_t at = code.find(function + "("); at != code.npos; at = code.find(function + "(", at + 1))
+    if (at == 0 || !isPart(code[at - 1])) return true;
+  return false;
+}
+
+// What the compiler knows needs neither a header nor, where the processor has an instruction, the library.
+std::string mathText(std::string_view code) {
+  std::string known, declared;
+  for (std::string_view function : kMathFunctions)
+    for (const std::string type : {"float", "double"}) {
+      const std::string name = std::string(function) + (type == "float" ? "f" : "");
+      if (!calls(code, name)) continue;
+      known += "#define " + name + " __builtin_" + name + "\n";
+      declared += type + " " + name + "(" + type + (function == "fma" ? ", " + type + ", " + type : "") + ");\n";
+    }
+  return known.empty() ? "" : "#if defined(__GNUC__)\n" + known + "#else\n" + declared + "#endif\n\n";
+}
+
+constexpr const char* kFreestandingFlags =
+    "#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n"
+    "#elif defined(__GNUC__)\n#pragma GCC optimize(\"fp-contract=off\")\n#endif\n\n";
+
 }  // namespace
+
+std::string freestandingHead(std::string_view code) {
+  std::string text = "#include <stdbool.h>\n#include <stdint.h>\n\n" + std::string(kFreestandingFlags) + mathText(code);
+  if (code.find("SVOD_LANES") != code.npos) text += kLanesMacro;
+  return text + helperText(code, Copy::Union);
+}
 
 std::string joinFunctions(std::span<const std::string> functions) {
   std::string code;
@@ -41,7 +82,7 @@ std::string joinFunctions(std::span<const std::string> functions) {
       "#include <math.h>\n#include <stdbool.h>\n#include <stdint.h>\n#include <string.h>\n\n"
       "#ifdef __clang__\n#pragma STDC FP_CONTRACT OFF\n#endif\n\n";
   bool vectors = code.find("SVOD_LANES") != std::string::npos;
-  return head + (vectors ? kLanesMacro : "") + helperText(code) + code;
+  return head + (vectors ? kLanesMacro : "") + helperText(code, Copy::Memcpy) + code;
 }
 
 }  // namespace svod

@@ -18,5 +18,8 @@ Result<std::string> printC(std::span<const LinearKernel> kernels);
 /// The same in two parts: the function of one kernel, and the file of some.
 Result<std::string> printFunction(const LinearKernel& kernel);
 std::string joinFunctions(std::span<const std::string> functions);
+/// What stands in front of functions, with no header of the C library and none of its functions but those of <math.h>
+/// that a compiler has no instruction for.
+std::string freestandingHead(std::string_view code);
 
 }  // namespace svod

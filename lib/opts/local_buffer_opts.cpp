@@ -1,4 +1,4 @@
-#include "opts/stage_opts.h"
+#include "opts/local_buffer_opts.h"
 
 #include <algorithm>
 #include <ranges>
@@ -132,7 +132,7 @@ Result<Applied> applyShare(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
   UOp grown = sink;  // keeps slots and range ids of several buffers apart
   for (UOp value : shared) {
     LocalCopy row = makeLocalCopy(g, grown, value, rowDims(value, axes[0]));
-    grown = g.make(Op::Sink, DType::Void, {grown, row.stage});
+    grown = g.make(Op::Sink, DType::Void, {grown, row.fill});
     std::ranges::copy(madeOf(row.copies, "r"), std::back_inserter(made));
     for (UOp axis : axes) {
       std::vector<UOp> at = row.closed;
@@ -190,32 +190,32 @@ Result<Applied> applyKBlock(Graph& g, UOp sink, const OptOp& opt, const Caps& ca
 
 namespace {
 
-// The one buffer filled along a stage axis, or the one reduce along a reduce axis.
+// The one buffer filled along a fill axis, or the one reduce along a reduce axis.
 Result<UOp> closerToHold(UOp sink, const Axis& axis) {
   std::vector<UOp> closers = closersOf(sink, axis.range);
-  if (closers.size() == 1 && (closers[0].op() != Op::Stage || closers[0].argAs<ReduceArg>().op == Op::Store))
+  if (closers.size() == 1 && (closers[0].op() != Op::Fill || closers[0].argAs<ReduceArg>().op == Op::Store))
     return closers[0];
   return fail(Diag::BadOpt, "hold needs an axis of one reduction, or of one local buffer that is filled once",
               kAxesHere);
 }
 
-// `stage` with another innermost dim that `loop` counts through, filled outside of that loop.
-Applied heldStage(Graph& g, UOp sink, UOp stage, UOp loop) {
-  std::vector<UOp> closed(stage.src().begin() + 1, stage.src().end());
+// `fill` with another innermost dim that `loop` counts through, filled outside of that loop.
+Applied heldFill(Graph& g, UOp sink, UOp fill, UOp loop) {
+  std::vector<UOp> closed(fill.src().begin() + 1, fill.src().end());
   closed.push_back(loop);
-  Renamed own = withOwnRanges(g, sink, stage.src(0), closed, axisType);
-  UOp old = storageOf(stage.src(0).src(0)), store = own.value, lines = g.index(maxExtent(loop));
+  Renamed own = withOwnRanges(g, sink, fill.src(0), closed, axisType);
+  UOp old = storageOf(fill.src(0).src(0)), store = own.value, lines = g.index(maxExtent(loop));
   UOp size = g.index(old.maxNumel() * maxExtent(loop));
   UOp buffer = g.buffer(old.dtype(), {&size, 1}, {own.slot, Space::Local});
   const auto widened = [&](UOp flat, UOp last) { return addIndices(g, mulIndices(g, flat, lines), last); };
   UOp at = widened(store.src(0).src(1), own.ranges.back());
-  std::vector<UOp> src(store.src().begin(), store.src().end()), fill{UOp()};
+  std::vector<UOp> src(store.src().begin(), store.src().end()), filling{UOp()};
   src[0] = g.indexInto(buffer, {&at, 1});
-  fill[0] = g.make(Op::Store, DType::Void, src);
-  fill.insert(fill.end(), own.ranges.begin(), own.ranges.end());
-  UOp held = g.make(Op::Stage, stage.dtype(), fill, stage.argAs<ReduceArg>());
+  filling[0] = g.make(Op::Store, DType::Void, src);
+  filling.insert(filling.end(), own.ranges.begin(), own.ranges.end());
+  UOp held = g.make(Op::Fill, fill.dtype(), filling, fill.argAs<ReduceArg>());
   UOp changed = transform(g, sink, [&](UOp n, std::span<const UOp> from) {
-    if (n.op() != Op::Index || behindAliases(n.src(0)) != stage) return g.withSrc(n, from);
+    if (n.op() != Op::Index || behindAliases(n.src(0)) != fill) return g.withSrc(n, from);
     UOp flat = widened(from[1], loop);
     return g.indexInto(held, {&flat, 1});
   });
@@ -227,14 +227,14 @@ Applied heldStage(Graph& g, UOp sink, UOp stage, UOp loop) {
 Result<Applied> applyHold(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
   const auto& numbers = std::get<AxisList>(opt.args).axes;
   if (numbers.size() != 2 || numbers[0] == numbers[1])
-    return fail(Diag::BadOpt, "hold takes a stage or reduce axis and a loop around it", "write hold(4,1)");
-  SVOD_TRY(Axis axis, pickAxis(sink, numbers[0], kStage | kReduce, {AxisType::Loop, AxisType::Reduce}));
-  SVOD_TRY(Axis loop, pickAxis(sink, numbers[1], kOutput | kStage, {AxisType::Loop}));
+    return fail(Diag::BadOpt, "hold takes a fill or reduce axis and a loop around it", "write hold(4,1)");
+  SVOD_TRY(Axis axis, pickAxis(sink, numbers[0], kFill | kReduce, {AxisType::Loop, AxisType::Reduce}));
+  SVOD_TRY(Axis loop, pickAxis(sink, numbers[1], kOutput | kFill, {AxisType::Loop}));
   SVOD_TRY(UOp closer, closerToHold(sink, axis));
   if (!closer.dependsOn(loop.range))
     return fail(Diag::BadOpt,
                 "axis " + std::to_string(numbers[1]) + " is not around axis " + std::to_string(numbers[0]), kAxesHere);
-  if (closer.op() == Op::Stage) return heldStage(g, sink, closer, loop.range);
+  if (closer.op() == Op::Fill) return heldFill(g, sink, closer, loop.range);
   std::vector<UOp> closed;
   closeExpanded(closer, closed);
   closed.push_back(loop.range);

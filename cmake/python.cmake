@@ -1,0 +1,22 @@
+# The Python package: a folder that pip installs, build/PRESET/python, and a wheel in it; `cmake --install` puts the wheel
+# into share/svod. It needs python3 alone.
+function(svod_add_python)
+  find_program(SVOD_PYTHON python3)
+  if(NOT SVOD_PYTHON OR SVOD_SANITIZE)
+    return()
+  endif()
+  set(place ${PROJECT_BINARY_DIR}/python)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/python/svod/*.py)
+  list(APPEND sources ${PROJECT_SOURCE_DIR}/python/svod_wheel.py ${PROJECT_SOURCE_DIR}/python/pyproject.toml)
+  set(wheel ${place}/svod-${PROJECT_VERSION}-py3-none-linux_${CMAKE_SYSTEM_PROCESSOR}.whl)
+  file(CONFIGURE OUTPUT ${place}/version CONTENT "${PROJECT_VERSION}\n")
+  add_custom_command(OUTPUT ${wheel}
+    COMMAND ${CMAKE_COMMAND} -E copy_directory ${PROJECT_SOURCE_DIR}/python ${place}
+    COMMAND ${CMAKE_COMMAND} -E copy $<TARGET_FILE:svod_runtime_shared> ${place}/libsvod-runtime.so
+    COMMAND ${CMAKE_STRIP} ${place}/libsvod-runtime.so
+    COMMAND ${SVOD_PYTHON} ${place}/svod_wheel.py ${place}/libsvod-runtime.so ${PROJECT_VERSION} ${place}
+    DEPENDS ${sources} svod_runtime_shared VERBATIM)
+  add_custom_target(svod_python ALL DEPENDS ${wheel})
+  add_dependencies(programs svod_python)
+  install(FILES ${wheel} DESTINATION ${CMAKE_INSTALL_DATADIR}/svod)
+endfunction()

@@ -1,0 +1,27 @@
+// What a tuning log calls a kernel and a target, and how its winners become the opts of a kernel.
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+
+#include "choose/choice.h"
+#include "driver/compile.h"
+#include "facts/caps.h"
+#include "tuning/winners.h"
+
+namespace svod {
+
+/// 32 digits of a SHA-256 over what decides which opts apply and how fast they are: the scheduled kernel as text, the
+/// arguments it may overwrite and those that are weights. Its name is not part of it. Before opts.
+std::string tuningHash(const CompiledKernel& kernel);
+/// What code is made for: "cpu x86_64-unknown-linux-gnu znver4 contract". No size of a cache and no number of cores, so
+/// that the processor under its name finds what was measured on one of its kind.
+std::string tuningTarget(const CompileOptions& options);
+
+/// Which compiler this is: 16 digits of compilerId() (compiler_id.h).
+std::string tuningCompiler();
+
+/// The first of `winners` whose opts apply to the kernel; nothing where none does.
+std::optional<Choice> tunedChoice(Graph& graph, UOp sink, std::span<const Winner> winners, const Caps& caps);
+
+}  // namespace svod

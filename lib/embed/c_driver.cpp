@@ -1,0 +1,240 @@
+// The functions that run the steps of a plan, in C.
+#include <algorithm>
+
+#include "embed/c_parts.h"
+#include "embed/sharing.h"
+
+namespace svod {
+
+namespace {
+
+class DriverText {
+ public:
+  DriverText(const Plan& plan, const Interface& made) : plan_(plan), made_(made), variables_(plan.variables.size()) {
+    for (VariableId id = 0; id < plan.variables.size(); id++) {
+      const Variable& v = plan.variables[id];
+      const Parameter* parameter = made.find(ParameterKind::Variable, id);
+      variables_[id] = v.kind == VariableKind::Fixed ? exprText(v.value, {})
+                       : parameter != nullptr        ? parameter->name
+                                                     : "svod_trip" + std::to_string(id);
+    }
+  }
+
+  std::string text() {
+    printRun();
+    std::string functions = std::move(text_);
+    text_ = {};
+    if (made_.stateBytes > 0) printReset();
+    functions += text_;
+    std::string head;
+    if (sharesAny_) head += kShared;
+    if (functions.find("memmove(") != functions.npos) head += kMemmove;
+    return exprFunctions(functions) + head + functions;
+  }
+
+ private:
+  static constexpr const char* kMemmove =
+      "#if defined(__GNUC__)\n#define memmove __builtin_memmove\n#else\n"
+      "void* memmove(void* to, const void* from, size_t bytes);\n#endif\n\n";
+  // Runs the tiles of one launch on the threads of the caller, each with scratch memory of its own.
+  static constexpr const char* kShared =
+      "struct svod_task {\n"
+      "  void (*kernel)(void* const*, const int64_t*, int64_t, int64_t, void*);\n"
+      "  void* const* buffers;\n  const int64_t* values;\n  unsigned char* scratch;\n};\n\n"
+      "static void svod_part(void* task, int64_t begin, int64_t end, int32_t thread) {\n"
+      "  const struct svod_task* t = (const struct svod_task*)task;\n"
+      "  t->kernel(t->buffers, t->values, begin, end, t->scratch + (size_t)thread * SVOD_SCRATCH_BYTES);\n}\n\n"
+      "static void svod_share(void (*kernel)(void* const*, const int64_t*, int64_t, int64_t, void*), void* const* "
+      "buffers,\n"
+      "                       const int64_t* values, int64_t tiles, unsigned char* scratch,\n"
+      "                       const svod_model_threads* threads) {\n"
+      "  struct svod_task task;\n"
+      "  if (threads == 0 || threads->count < 2 || tiles < 2) {\n"
+      "    kernel(buffers, values, 0, tiles, scratch);\n    return;\n  }\n"
+      "  task.kernel = kernel;\n  task.buffers = buffers;\n  task.values = values;\n  task.scratch = scratch;\n"
+      "  threads->run(threads->user, tiles, svod_part, &task);\n}\n\n";
+
+  void line(const std::string& text) { text_ += std::string(2 * depth_, ' ') + text + "\n"; }
+  void open(const std::string& text) { line(text), depth_++; }
+  void close() { depth_--, line("}"); }
+
+  std::string expr(const Expr& e) const { return exprText(e, variables_); }
+
+  /// A pointer to the bytes of a buffer.
+  std::string pointer(BufferId id) const {
+    const Location& at = made_.buffers[id];
+    std::string base;
+    switch (at.memory) {
+      case ParameterKind::Arena: base = "(unsigned char*)arena"; break;
+      case ParameterKind::States: base = "(unsigned char*)states"; break;
+      case ParameterKind::Weights: base = "(unsigned char*)(uintptr_t)" + weights(); break;
+      default: base = "(unsigned char*)(uintptr_t)" + made_.find(at.memory, at.id)->name; break;
+    }
+    return at.offset == 0 ? base : base + " + " + std::to_string(at.offset);
+  }
+  std::string weights() const { return made_.hasWeightsParameter() ? "weights" : "svod_weights"; }
+  std::string scratch() const {
+    return made_.scratchOffset == 0 ? "(unsigned char*)arena"
+                                    : "(unsigned char*)arena + " + std::to_string(made_.scratchOffset);
+  }
+
+  void printRun() {
+    text_ += runSignature(plan_, made_) + " {\n";
+    depth_ = 1;
+    const size_t begin = text_.size();
+    checkMemory("arena", made_.arenaBytes() > 0);
+    checkMemory("states", made_.stateBytes > 0);
+    checkMemory("weights", made_.hasWeightsParameter());
+    checkVariables();
+    printSteps();
+    for (const Expectation& e : plan_.expectations) checkExpectation(e);
+    const std::string body = text_.substr(begin);
+    for (const Parameter& p : made_.parameters)
+      if (!mentions(body, p.name)) line("(void)" + p.name + ";");
+    line("return SVOD_MODEL_OK;");
+    text_ += "}\n";
+  }
+
+  static bool mentions(const std::string& code, const std::string& name) {
+    const auto isPart = [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    };
+    for (size_t at = code.find(name); at != code.npos; at = code.find(name, at + 1))
+      if (!isPart(code[at - 1]) && !isPart(code[at + name.size()])) return true;
+    return false;
+  }
+
+  void printReset() {
+    text_ += "\n" + resetSignature(made_) + " {\n";
+    depth_ = 1;
+    const size_t begin = text_.size();
+    const bool readsWeights = std::ranges::any_of(plan_.states, [](const State& s) { return s.init.has_value(); });
+    checkMemory("states", true);
+    checkMemory("weights", made_.hasWeightsParameter() && readsWeights);
+    for (const State& state : plan_.states) {
+      if (plan_.buffers[state.buffer].bytes == 0) continue;
+      const std::string bytes = std::to_string(plan_.buffers[state.buffer].bytes);
+      const std::string from = state.init ? "((const unsigned char*)" + weights() + ")[" +
+                                                std::to_string(plan_.constants[*state.init].offset) + " + i]"
+                                          : "0";
+      line("for (size_t i = 0; i < " + bytes + "; ++i) (" + pointer(state.buffer) + ")[i] = " + from + ";");
+    }
+    if (made_.hasWeightsParameter() && !mentions(text_.substr(begin), "weights")) line("(void)weights;");
+    line("return SVOD_MODEL_OK;");
+    text_ += "}\n";
+  }
+
+  void checkMemory(const std::string& name, bool isUsed) {
+    if (isUsed) line("if (" + name + " == 0 || (uintptr_t)" + name + " % 64 != 0) return SVOD_MODEL_BAD_MEMORY;");
+  }
+
+  void checkVariables() {
+    for (const Parameter& p : made_.parameters) {
+      if (p.kind != ParameterKind::Variable) continue;
+      const Variable& v = plan_.variables[VariableId(p.id)];
+      line("if (" + p.name + " < " + exprText(v.min, {}) + " || " + p.name + " > " + exprText(v.max, {}) +
+           ") return SVOD_MODEL_BAD_VARIABLE;");
+    }
+    for (const EqualExprs& equal : plan_.equalSizes)
+      line("if (" + expr(equal.a) + " != " + expr(equal.b) + ") return SVOD_MODEL_BAD_VARIABLE;");
+  }
+
+  void checkExpectation(const Expectation& e) {
+    const uint64_t count = plan_.buffers[e.buffer].shape[1];
+    if (count == 0) return;
+    open("{");
+    line("const int64_t* rows = (const int64_t*)(const void*)(" + pointer(e.buffer) + ");");
+    line("for (size_t i = 0; i < " + std::to_string(count) + "; ++i)");
+    line("  if (rows[i] != rows[i + " + std::to_string(count) + "]) return SVOD_MODEL_BAD_VALUES;");
+    close();
+  }
+
+  void printSteps() {
+    std::vector<StepId> ends;  // of the loops that are open
+    for (StepId id = 0; id < plan_.steps.size(); id++) {
+      while (!ends.empty() && ends.back() == id) ends.pop_back(), close();
+      const auto& action = plan_.steps[id].action;
+      if (const auto* loop = std::get_if<Loop>(&action)) {
+        openLoop(*loop);
+        ends.push_back(id + 1 + loop->length);
+      } else if (const auto* copy = std::get_if<Copy>(&action)) {
+        line("memmove(" + pointer(copy->dst) + ", " + pointer(copy->src) + ", (size_t)" + expr(copy->bytes) + ");");
+      } else if (const auto* launch = std::get_if<Launch>(&action)) {
+        printLaunch(*launch);
+      }
+    }
+    while (!ends.empty()) ends.pop_back(), close();
+  }
+
+  void openLoop(const Loop& loop) {
+    const ExprRange trips = *rangeOf(loop.trips, made_.ranges), bounds = made_.ranges[loop.variable];
+    const std::string name = variables_[loop.variable];
+    if (trips.max > 0 && (bounds.min > 0 || trips.max - 1 > bounds.max))
+      line("if (" + expr(loop.trips) + " > " + exprText(bounds.min > 0 ? 0 : bounds.max + 1, {}) +
+           ") return SVOD_MODEL_BAD_VARIABLE;");
+    open("for (int64_t " + name + " = 0; " + name + " < " + expr(loop.trips) + "; ++" + name + ") {");
+    if (loop.condition) line("if (*(" + pointer(*loop.condition) + ") == 0) break;");
+  }
+
+  void printLaunch(const Launch& launch) {
+    const KernelDesc& kernel = plan_.kernels[launch.kernel];
+    const ExprRange range = tilesOf(plan_, made_, launch);
+    if (range.max <= 0) return;
+    open("{");
+    std::string items;
+    for (BufferId id : launch.buffers) items += (items.empty() ? "" : ", ") + pointer(id);
+    line("void* const buffers[] = {" + items + "};");
+    std::vector<std::string> values;
+    for (const Expr& value : launch.values) values.push_back(expr(value));
+    std::string list;
+    for (const std::string& value : values) list += (list.empty() ? "" : ", ") + value;
+    if (!values.empty()) line("const int64_t values[] = {" + list + "};");
+    std::string tiles = exprText(kernel.tiles, values);
+    if (range.min <= 0) {
+      line("const int64_t tiles = " + tiles + ";");
+      tiles = "tiles";
+    }
+    const std::string given = values.empty() ? "0" : "values", guard = range.min <= 0 ? "if (tiles > 0) " : "";
+    if (isWorthSharing(plan_, made_, launch)) {
+      sharesAny_ = true;
+      line(guard + "svod_share(" + kernel.symbol + ", buffers, " + given + ", " + tiles + ", " + scratch() +
+           ", threads);");
+    } else {
+      line(guard + kernel.symbol + "(buffers, " + given + ", 0, " + tiles + ", " +
+           (made_.scratchBytes > 0 ? scratch() : "0") + ");");
+    }
+    close();
+  }
+
+  const Plan& plan_;
+  const Interface& made_;
+  std::vector<std::string> variables_;  // their text in C, by VariableId
+  std::string text_;
+  size_t depth_ = 0;
+  bool sharesAny_ = false;
+};
+
+// Compilers would reorder accesses of several types to one memory.
+constexpr const char* kKernelMacro =
+    "/* Kernels use one memory for values of several types, one after the other, so none is made part of another. */\n"
+    "#if defined(__GNUC__)\n#define SVOD_KERNEL static __attribute__((noinline))\n#else\n"
+    "#define SVOD_KERNEL static\n#endif\n\n";
+
+}  // namespace
+
+std::string driverText(const Plan& plan, const Interface& made) { return DriverText(plan, made).text(); }
+
+std::string fileText(const Plan& plan, const Interface& made, const EmbedParts& parts) {
+  const std::string driver = driverText(plan, made);
+  std::string kernels;
+  for (KernelId id = 0; id < plan.kernels.size(); id++)
+    if (driver.find(plan.kernels[id].symbol) != driver.npos) kernels += "SVOD_KERNEL\n" + parts.kernels[id] + "\n";
+  std::string text = headerText(plan, made) + "\n#include <stddef.h>\n" + parts.head(kernels);
+  if (!kernels.empty()) text += kKernelMacro;
+  text += weightsText(made, parts.weights) + kernels;
+  if (driver.find("SVOD_SCRATCH_BYTES") != driver.npos)
+    text += "#define SVOD_SCRATCH_BYTES " + std::to_string(made.scratchBytes) + "\n\n";
+  return text + driver;
+}
+
+}  // namespace svod

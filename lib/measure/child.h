@@ -1,0 +1,38 @@
+// Work in a process of its own: what it does to memory, time and itself costs nobody else anything.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace svod {
+
+/// What a child wrote, and how it ended.
+struct ChildEnd {
+  std::string text;
+  bool timedOut = false;
+  int signal = 0;    // that ended it, 0: none
+  int exitCode = 0;  // where no signal did
+  bool wasForked = true;
+};
+
+/// Where a child writes what the parent gets.
+class ChildOutput {
+ public:
+  explicit ChildOutput(int file) : file_(file) {}
+  void write(const std::string& text) const;
+  int file() const { return file_; }
+
+ private:
+  int file_;
+};
+
+struct ChildLimits {
+  double seconds = 10;     // without a word from the child
+  uint64_t moreBytes = 0;  // of address space, beyond what this process has; 0: any
+};
+
+/// Runs `work` in a fork of this process, which must have no other thread that could hold a lock. The child dies with
+/// its parent, and when it was silent for too long.
+ChildEnd runInChild(const ChildLimits& limits, const std::function<void(const ChildOutput&)>& work);
+
+}  // namespace svod

@@ -1,0 +1,32 @@
+// Candidates to machine code, in a process of their own.
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "driver/compile.h"
+#include "measure/code.h"
+#include "search/measure.h"
+
+namespace svod {
+
+struct CompileLimits {
+  double seconds = 10;                     // for one candidate
+  uint64_t moreBytes = uint64_t{4} << 30;  // of memory, for all
+};
+
+/// One candidate: where it is wanted and what came of it. Timed: there is code.
+struct CompiledCandidate {
+  CandidateCode code;
+  TrialResult verdict;
+};
+
+/// Compiles `kernel` with each of the lists; libraries go to files that begin with `prefix`. A candidate that takes too
+/// long, too much memory, or the compiler with it, costs itself. `options`: of the compile that made the kernel; its
+/// linker must be set.
+std::vector<CompiledCandidate> compileCandidates(const CompiledKernel& kernel,
+                                                 std::span<const std::vector<OptOp>> lists,
+                                                 const CompileOptions& options, const CompileLimits& limits,
+                                                 const std::string& prefix);
+
+}  // namespace svod

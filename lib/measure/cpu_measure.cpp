@@ -1,0 +1,91 @@
+#include "measure/cpu_measure.h"
+
+#include <algorithm>
+
+#include "driver/describe_kernel.h"
+#include "measure/test_data.h"
+
+namespace svod {
+
+namespace {
+
+constexpr uint64_t kMostDataBytes = uint64_t{1} << 30;
+constexpr size_t kMostInstructions = 3000;
+constexpr RunLimits kLimits;
+constexpr RunLimits kReferenceLimits{60, kLimits.moreBytes};
+
+/// Data for every parameter, dense and of the greatest size.
+Result<KernelData> dataFor(const CompiledKernel& kernel) {
+  KernelData data;
+  uint64_t bytes = 0;
+  for (UOp n : toposort(kernel.ast)) {
+    if (n.op() != Op::Param) continue;
+    const auto slot = static_cast<size_t>(n.argAs<SlotArg>().slot);
+    data.operands.resize(std::max(data.operands.size(), slot + 1));
+    data.types.resize(data.operands.size(), ElementType::U8);
+    data.types[slot] = storedType(n.dtype());
+    const auto size = static_cast<uint64_t>(n.src(0).bounds().max) * byteSize(data.types[slot]);
+    bytes += size;
+    if (size > kMostDataBytes || bytes > kMostDataBytes)
+      return fail(Diag::Unsupported, "its arguments take more than 1 GiB", "give variables tighter bounds");
+    data.operands[slot].resize(size);
+    fillWithData(data.operands[slot], data.types[slot], slot);
+  }
+  return data;
+}
+
+}  // namespace
+
+CpuMeasure::CpuMeasure(const CompiledKernel& kernel, const CompileOptions& options, std::string folder,
+                       Clock::time_point deadline)
+    : kernel_(kernel), options_(options), folder_(std::move(folder)), deadline_(deadline) {
+  options_.cache = nullptr, options_.tuning = nullptr, options_.failure = nullptr;
+  options_.keepSource = options_.keepForms = false;
+}
+
+Status CpuMeasure::begin(const Candidate& usual) {
+  SVOD_TRY(data_, dataFor(kernel_));
+  const std::vector<OptOp> lists[] = {{}, usual.opts};
+  std::vector<CompiledCandidate> both =
+      compileCandidates(kernel_, lists, options_, {60, CompileLimits().moreBytes}, folder_ + "/usual-");
+  if (both[1].verdict.outcome != Outcome::Timed)
+    return fail(Diag::Unsupported, "its opts of -O1 do not compile again: " + both[1].verdict.reason);
+  usual_ = std::move(both[1].code);
+  // Without opts it may take too long to wait for.
+  if (both[0].verdict.outcome == Outcome::Timed &&
+      runReference(both[0].code, data_, kReferenceLimits).outcome == Outcome::Timed)
+    return {};
+  const TrialResult reference = runReference(usual_, data_, kReferenceLimits);
+  if (reference.outcome != Outcome::Timed)
+    return fail(Diag::Unsupported, "it cannot be run alone: " + reference.reason);
+  return {};
+}
+
+std::vector<Prepared> CpuMeasure::prepare(std::span<const Candidate> candidates) {
+  std::vector<std::vector<OptOp>> lists;
+  for (const Candidate& c : candidates) lists.push_back(c.opts);
+  CompileOptions limited = options_;
+  limited.mostInstructions = kMostInstructions;
+  std::vector<CompiledCandidate> compiled =
+      compileCandidates(kernel_, lists, limited, {}, folder_ + "/" + std::to_string(batches_++) + "-");
+  std::vector<Prepared> prepared;
+  for (size_t i = 0; i < compiled.size(); ++i) {
+    prepared.push_back({compiled[i].code.hash, compiled[i].verdict});
+    if (compiled[i].verdict.outcome == Outcome::Timed) code_[candidates[i].text] = std::move(compiled[i].code);
+  }
+  return prepared;
+}
+
+TrialResult CpuMeasure::time(const Candidate& candidate, double stopAbove) {
+  const auto code = code_.find(candidate.text);
+  if (code == code_.end()) return {Outcome::CompileFailed, "it was not compiled"};
+  return timeCandidate(code->second, data_, stopAbove, kLimits);
+}
+
+TrialResult CpuMeasure::compare(const Candidate& candidate) {
+  const auto code = code_.find(candidate.text);
+  if (code == code_.end()) return {Outcome::CompileFailed, "it was not compiled"};
+  return compareCandidates(code->second, usual_, data_, kLimits);
+}
+
+}  // namespace svod

@@ -1,0 +1,43 @@
+// Measure on the processor that this runs on.
+#pragma once
+#include <chrono>
+#include <map>
+#include <string>
+
+#include "driver/compile.h"
+#include "measure/compile_candidates.h"
+#include "measure/run_candidate.h"
+#include "search/measure.h"
+
+namespace svod {
+
+/// Of one kernel, which was compiled with `options`. The process must have no thread that could hold a lock while
+/// this is asked for anything. Both must outlive it. Libraries go into `folder`.
+class CpuMeasure : public Measure {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  CpuMeasure(const CompiledKernel& kernel, const CompileOptions& options, std::string folder,
+             Clock::time_point deadline);
+
+  /// Compiles and runs the kernel without opts, for its values, and with those of -O1. Errors: Unsupported for kernels
+  /// that cannot be measured here, with the reason.
+  Status begin(const Candidate& usual);
+
+  std::vector<Prepared> prepare(std::span<const Candidate> candidates) override;
+  TrialResult time(const Candidate& candidate, double stopAbove) override;
+  TrialResult compare(const Candidate& candidate) override;
+  bool isOver() override { return Clock::now() >= deadline_; }
+
+ private:
+  const CompiledKernel& kernel_;
+  CompileOptions options_;
+  std::string folder_;
+  Clock::time_point deadline_;
+  KernelData data_;
+  CandidateCode usual_;
+  std::map<std::string, CandidateCode> code_;  // by the text of the list
+  size_t batches_ = 0;
+};
+
+}  // namespace svod

@@ -1,0 +1,34 @@
+// Memory whose neighbourhood nobody may touch.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace svod {
+
+/// Bytes at an address aligned as buffers of a plan are, with pages without any access before and behind. What lies
+/// between them and the bytes holds a pattern.
+class GuardedBuffer {
+ public:
+  GuardedBuffer(GuardedBuffer&& other) noexcept;
+  GuardedBuffer& operator=(GuardedBuffer&&) = delete;
+  ~GuardedBuffer();
+
+  /// Nothing where the system has no memory for it.
+  static std::optional<GuardedBuffer> make(uint64_t bytes);
+
+  std::span<std::byte> bytes() const { return {data_, size_}; }
+  /// Whether `address` lies in one of its guard pages.
+  bool guards(const void* address) const;
+  /// Whether what lies between the bytes and the guard pages is as it was.
+  bool isUntouchedAround() const;
+
+ private:
+  GuardedBuffer() = default;
+
+  std::byte *map_ = nullptr, *data_ = nullptr;
+  uint64_t mapped_ = 0, size_ = 0, page_ = 0;
+};
+
+}  // namespace svod

@@ -1,0 +1,38 @@
+// Running machine code that may do anything, in a process of its own.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "measure/code.h"
+#include "search/measure.h"
+
+namespace svod {
+
+/// What every candidate of a kernel computes with, by slot, in the order of the graph.
+struct KernelData {
+  std::vector<std::vector<std::byte>> operands;
+  std::vector<ElementType> types;
+  /// What slots that are written hold afterwards; empty ones are not compared.
+  std::vector<std::vector<std::byte>> wanted;
+};
+
+struct RunLimits {
+  double seconds = 10;                     // that it may run without an end
+  uint64_t moreBytes = uint64_t{1} << 30;  // of memory besides its buffers
+};
+
+/// Runs it once and keeps in `data.wanted` what it writes. Timed, or a failure.
+TrialResult runReference(const CandidateCode& code, KernelData& data, const RunLimits& limits);
+
+/// Runs it, compares what it writes, and times it on one thread: the median of up to seven samples of 0.2 ms and more,
+/// after a run that is not counted. Above `stopAbove` nanoseconds, if that is not 0: Slow.
+TrialResult timeCandidate(const CandidateCode& code, const KernelData& data, double stopAbove, const RunLimits& limits);
+
+/// Runs both in turns, the first one changing with each pair of samples, and decides by a sequential test of pairs that
+/// the candidate takes (a pair counts where it takes at most 98 % of the time): Wald's test of one half of all pairs
+/// against four fifths, with an error of 1 % on either side and at most 60 pairs. Wins or Loses; undecided is Loses.
+/// The ratio is the median of all pairs.
+TrialResult compareCandidates(const CandidateCode& code, const CandidateCode& usual, const KernelData& data,
+                              const RunLimits& limits);
+
+}  // namespace svod

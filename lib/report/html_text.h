@@ -1,0 +1,27 @@
+// Pieces of HTML and SVG. Everything that comes from a graph or a plan goes through `escaped`.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "report/document.h"
+
+namespace svod::detail {
+
+/// For text and for attributes in double quotes.
+std::string escaped(std::string_view text);
+/// A coordinate.
+std::string pixels(double value);
+std::string base64(std::string_view bytes);
+
+struct Pixel {
+  double x, y;
+};
+std::string svgLine(std::string_view kind, Pixel from, Pixel to);
+std::string svgText(std::string_view kind, Pixel at, std::string_view text);
+
+/// Drawings (html_charts.cpp, html_flow.cpp), complete figures; empty where there is nothing to draw.
+std::string drawingOf(const Chart& chart);
+std::string drawingOf(const Scatter& scatter);
+std::string drawingOf(const Flow& flow);
+
+}  // namespace svod::detail

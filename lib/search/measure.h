@@ -1,0 +1,48 @@
+// What a search asks of a machine. Whatever happens to a candidate there is an answer, never an error.
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "opts/opt.h"
+#include "tuning/outcomes.h"
+
+namespace svod {
+
+/// A list of opts that applies, loops by name. Two with one text are one candidate.
+struct Candidate {
+  std::vector<OptOp> opts;
+  std::string text;
+  std::string origin;    // what proposed it
+  double predicted = 0;  // nanoseconds that the cost model expects on one thread
+};
+
+/// What became of one. Times in nanoseconds on one thread.
+struct TrialResult {
+  Outcome outcome = Outcome::Timed;
+  std::string reason = {};  // of a failure
+  double nanoseconds = 0, noise = 0, ratio = 0;
+  int64_t runs = 0;
+};
+
+/// Equal `code` is equal machine code. Any outcome but Timed: there is none.
+struct Prepared {
+  std::string code;
+  TrialResult verdict = {};
+};
+
+class Measure {
+ public:
+  virtual ~Measure() = default;
+  /// Compiles candidates; in their order.
+  virtual std::vector<Prepared> prepare(std::span<const Candidate> candidates) = 0;
+  /// Runs one that was prepared, compares its values with those of the kernel without opts, and times it. Above
+  /// `stopAbove` nanoseconds (if that is more than 0) it may stop early: Slow.
+  virtual TrialResult time(const Candidate& candidate, double stopAbove) = 0;
+  /// Runs it and the opts of -O1 in turns: Wins or Loses, with the ratio, or a failure.
+  virtual TrialResult compare(const Candidate& candidate) = 0;
+  /// No more time: the search ends with what it has, once the fastest were compared.
+  virtual bool isOver() = 0;
+};
+
+}  // namespace svod

@@ -1,0 +1,137 @@
+#include "search/moves.h"
+
+#include <algorithm>
+#include <array>
+
+#include "choose/choose.h"
+#include "choose/thread_tiles.h"
+#include "cost/kernel_cost.h"
+#include "opts/propose.h"
+#include "opts/replay.h"
+
+namespace svod {
+
+namespace {
+
+constexpr auto kAmounts = std::to_array<int64_t>({0, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256});
+constexpr size_t kMostOpts = 40;
+
+bool isThread(const OptOp& opt) { return opt.kind == OptKind::Thread; }
+
+template <class T>
+const T& pick(const std::vector<T>& from, std::mt19937_64& random) {
+  return from[random() % from.size()];
+}
+
+}  // namespace
+
+Chooser Moves::replayed(std::span<const OptOp> opts) {
+  Chooser chooser(graph_, sink_, caps_, facts_);
+  for (const OptOp& opt : opts)
+    if (chooser.opts.size() < kMostOpts) chooser.apply(opt.kind, opt.args, {});
+  return chooser;
+}
+
+std::optional<Candidate> Moves::candidate(std::span<const OptOp> opts, std::string origin) {
+  Chooser chooser = replayed(opts);
+  const auto isCut = [](const ChosenOpt& chosen) { return isThread(chosen.opt); };
+  if (caps_.threads && std::ranges::none_of(chooser.opts, isCut)) splitForThreads(chooser);
+  Candidate made;
+  for (ChosenOpt& chosen : chooser.opts) made.opts.push_back(std::move(chosen.opt));
+  const UOp end = endOfOpts(graph_, chooser.sink);
+  if (!checkEffects(end, made.opts)) return std::nullopt;
+  made.text = toText(made.opts), made.origin = std::move(origin);
+  made.predicted = timeOf(facts_.of(end), caps_).oneThread;
+  return made;
+}
+
+std::vector<Candidate> Moves::seeds() {
+  std::vector<Candidate> all;
+  const auto add = [&](std::span<const OptOp> opts, std::string origin) {
+    std::optional<Candidate> made = candidate(opts, std::move(origin));
+    if (made && std::ranges::find(all, made->text, &Candidate::text) == all.end()) all.push_back(std::move(*made));
+  };
+  add(chooseOpts(graph_, sink_, caps_), "-O1");
+  for (const PricedSeed& seed : seedsOf(graph_, sink_, caps_))
+    add(optsOf(seed.choice), "strategy " + std::string(seed.choice.strategy) +
+                                 (seed.choice.branch.empty() ? "" : ", other " + std::string(seed.choice.branch)));
+  return all;
+}
+
+std::vector<OptOp> Moves::proposals(const Chooser& at) {
+  std::vector<OptOp> all = proposeOpts(at.facts(), at.names, caps_);
+  std::erase_if(all, isThread);
+  return all;
+}
+
+std::vector<Candidate> Moves::successors(const Candidate& of) {
+  std::vector<OptOp> opts = of.opts;
+  std::erase_if(opts, isThread);
+  std::vector<Candidate> all;
+  const Chooser at = replayed(opts);
+  for (OptOp& next : proposals(at)) {
+    std::vector<OptOp> longer = opts;
+    longer.push_back(std::move(next));
+    std::optional<Candidate> made = candidate(longer, "beam " + std::to_string(longer.size()));
+    if (made && made->opts.size() > opts.size()) all.push_back(std::move(*made));
+  }
+  return all;
+}
+
+std::vector<OptOp> Moves::macro(const std::vector<OptOp>& opts, std::mt19937_64& random) {
+  Chooser at(graph_, sink_, caps_, facts_);
+  for (OptKind kind : {OptKind::Tile, OptKind::Order, OptKind::Pack}) {
+    std::vector<OptOp> fitting = proposals(at);
+    std::erase_if(fitting, [&](const OptOp& opt) { return opt.kind != kind; });
+    if (fitting.empty()) continue;
+    const OptOp& chosen = pick(fitting, random);
+    at.apply(chosen.kind, chosen.args, {});
+  }
+  std::vector<OptOp> all;
+  for (const ChosenOpt& chosen : at.opts) all.push_back(chosen.opt);
+  all.insert(all.end(), opts.begin(), opts.end());
+  return all;
+}
+
+std::vector<OptOp> Moves::changed(const std::vector<OptOp>& opts, std::mt19937_64& random) {
+  std::vector<OptOp> other = opts;
+  const size_t at = other.empty() ? 0 : random() % other.size();
+  switch (other.empty() ? 0 : random() % 6) {
+    case 0: {  // one more, before what comes last
+      const Chooser before = replayed(std::span(other).first(at));
+      const std::vector<OptOp> fitting = proposals(before);
+      if (!fitting.empty()) other.insert(other.begin() + static_cast<int64_t>(at), pick(fitting, random));
+      return other;
+    }
+    case 1:
+      if (!isThread(other[at])) other.erase(other.begin() + static_cast<int64_t>(at));
+      return other;
+    case 2:
+      if (at + 1 < other.size()) std::swap(other[at], other[at + 1]);
+      return other;
+    case 3: return macro(other, random);
+    default:  // another amount
+      if (isThread(other[at])) return other;
+      forEachArg(
+          other[at].args, [](uint32_t&) {}, [](AxisRef&) {},
+          [&](int64_t& amount) { amount = kAmounts[random() % kAmounts.size()]; });
+      return other;
+  }
+}
+
+std::optional<Candidate> Moves::mutant(std::span<const Candidate> parents, std::mt19937_64& random) {
+  const Candidate& parent = parents[random() % parents.size()];
+  if (random() % 8 == 0) {
+    const Candidate& second = parents[random() % parents.size()];
+    std::vector<OptOp> opts(parent.opts.begin(),
+                            parent.opts.begin() + static_cast<int64_t>(random() % (parent.opts.size() + 1)));
+    const size_t from = random() % (second.opts.size() + 1);
+    opts.insert(opts.end(), second.opts.begin() + static_cast<int64_t>(from), second.opts.end());
+    return candidate(opts, "crossover");
+  }
+  std::vector<OptOp> opts = changed(parent.opts, random);
+  if (random() % 2 == 0) opts = changed(opts, random);
+  return candidate(opts, "mutation");
+}
+
+}  // namespace svod

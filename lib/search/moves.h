@@ -1,0 +1,40 @@
+// From lists of opts to others: one opt more, one less, other amounts, parts of two lists, several opts at once.
+#pragma once
+#include <optional>
+#include <random>
+#include <vector>
+
+#include "choose/chooser.h"
+#include "search/measure.h"
+
+namespace svod {
+
+/// One kernel and what is known of it. Used by one thread; borrows the graph and `caps`.
+class Moves {
+ public:
+  /// `sink`: Kernel stage, before any opt, simplified.
+  Moves(Graph& graph, UOp sink, const Caps& caps) : graph_(graph), sink_(sink), caps_(caps) {}
+
+  /// The list as it applies: opts that do not are left out, and where no loop is cut for threads, loops are cut as -O1
+  /// does it. Nothing where that is no list for this kernel.
+  std::optional<Candidate> candidate(std::span<const OptOp> opts, std::string origin);
+  /// What every strategy makes of the kernel, the preferred one first.
+  std::vector<Candidate> seeds();
+  /// The list and one opt more, for every opt that makes sense; how threads share the work is left alone.
+  std::vector<Candidate> successors(const Candidate& of);
+  /// A random change of one of `parents`, or a random part of two of them.
+  std::optional<Candidate> mutant(std::span<const Candidate> parents, std::mt19937_64& random);
+
+ private:
+  Chooser replayed(std::span<const OptOp> opts);
+  std::vector<OptOp> proposals(const Chooser& at);
+  std::vector<OptOp> changed(const std::vector<OptOp>& opts, std::mt19937_64& random);
+  std::vector<OptOp> macro(const std::vector<OptOp>& opts, std::mt19937_64& random);
+
+  Graph& graph_;
+  UOp sink_;
+  const Caps& caps_;
+  FactsCache facts_;
+};
+
+}  // namespace svod

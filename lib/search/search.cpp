@@ -1,0 +1,194 @@
+#include "search/search.h"
+
+#include <algorithm>
+#include <set>
+
+#include "search/moves.h"
+
+namespace svod {
+
+namespace {
+
+using Recorder = std::function<Status(const Candidate&, const TrialResult&)>;
+
+struct Timed {
+  Candidate candidate;
+  double nanoseconds;
+};
+
+bool isTimed(const TrialResult& v) {
+  return v.nanoseconds > 0 &&
+         (v.outcome == Outcome::Timed || v.outcome == Outcome::Wins || v.outcome == Outcome::Loses);
+}
+
+class Search {
+ public:
+  Search(Graph& graph, UOp sink, const Caps& caps, Measure& measure, const SearchOptions& options, KnownTrials known,
+         const Recorder& record)
+      : moves_(graph, sink, caps), measure_(measure), options_(options), known_(std::move(known)), record_(record) {}
+
+  Result<SearchResult> run(const std::vector<std::vector<OptOp>>& hints) {
+    std::vector<Candidate> start = moves_.seeds();
+    if (options_.beam > 0) start.resize(std::min<size_t>(start.size(), 1));
+    usual_ = start.empty() ? "" : start[0].text;
+    for (const std::vector<OptOp>& hint : hints)
+      if (std::optional<Candidate> made = moves_.candidate(hint, "tuning log")) start.push_back(std::move(*made));
+    if (options_.beam > 0)
+      if (std::optional<Candidate> made = moves_.candidate({}, "no opts")) start.push_back(std::move(*made));
+    SVOD_CHECK(evaluate(start));
+    if (options_.beam > 0) {
+      SVOD_CHECK(climb(start.back()));
+    } else {
+      SVOD_CHECK(evolve());
+    }
+    SVOD_CHECK(finish());
+    return std::move(result_);
+  }
+
+ private:
+  /// One opt more each time, for the best lists of the last step.
+  Status climb(Candidate from) {
+    std::vector<Candidate> beam = {std::move(from)};
+    double best = timeOf(beam[0]);
+    while (!measure_.isOver()) {
+      std::vector<Candidate> next;
+      for (const Candidate& state : beam) std::ranges::move(moves_.successors(state), std::back_inserter(next));
+      SVOD_CHECK(evaluate(next));
+      ++result_.rounds;
+      std::erase_if(next, [&](const Candidate& c) { return timeOf(c) == 0; });
+      std::ranges::stable_sort(next, {}, [&](const Candidate& c) { return timeOf(c); });
+      const auto repeated = std::ranges::unique(next, {}, &Candidate::text);
+      next.erase(repeated.begin(), repeated.end());
+      if (next.empty() || (best > 0 && timeOf(next[0]) > best * (1 - options_.leastGain))) break;
+      best = timeOf(next[0]);
+      next.resize(std::min(next.size(), static_cast<size_t>(options_.beam)));
+      beam = std::move(next);
+    }
+    return {};
+  }
+
+  /// Changes of the best lists there are, as long as that gains something.
+  Status evolve() {
+    std::mt19937_64 random(options_.seed);
+    double best = bestTime();
+    for (int idle = 0; idle < options_.patience && !timed_.empty() && !measure_.isOver(); ++result_.rounds) {
+      std::vector<Candidate> parents;
+      for (size_t i = 0; i < std::min(options_.parents, timed_.size()); ++i) parents.push_back(timed_[i].candidate);
+      SVOD_CHECK(evaluate(survivors(parents, random)));
+      const bool hasGained = bestTime() < best * (1 - options_.leastGain);
+      idle = hasGained ? 0 : idle + 1;
+      best = std::min(best, bestTime());
+    }
+    return {};
+  }
+
+  std::vector<Candidate> survivors(const std::vector<Candidate>& parents, std::mt19937_64& random) {
+    std::vector<Candidate> made;
+    for (size_t i = 0; i < options_.mutants; ++i) {
+      std::optional<Candidate> mutant = moves_.mutant(parents, random);
+      if (mutant && !seen_.contains(mutant->text) &&
+          std::ranges::find(made, mutant->text, &Candidate::text) == made.end())
+        made.push_back(std::move(*mutant));
+    }
+    std::ranges::stable_sort(made, {}, &Candidate::predicted);
+    made.resize(std::min(made.size(), options_.survivors));
+    return made;
+  }
+
+  /// Gives each a verdict. What is known is not run again, and equal code is timed once.
+  Status evaluate(const std::vector<Candidate>& candidates) {
+    std::vector<Candidate> fresh;
+    for (const Candidate& c : candidates) {
+      if (!seen_.insert(c.text).second) continue;
+      const auto found = known_.find(c.text);
+      if (found == known_.end()) {
+        fresh.push_back(c);
+      } else {
+        ++result_.known;
+        note(c, found->second);
+      }
+    }
+    constexpr size_t kBatch = 32;
+    for (size_t first = 0; first < fresh.size() && !measure_.isOver(); first += kBatch) {
+      const std::span batch = std::span(fresh).subspan(first, std::min(kBatch, fresh.size() - first));
+      const std::vector<Prepared> prepared = measure_.prepare(batch);
+      for (size_t i = 0; i < batch.size() && !measure_.isOver(); ++i) SVOD_CHECK(run(batch[i], prepared[i]));
+    }
+    return {};
+  }
+
+  Status run(const Candidate& c, const Prepared& prepared) {
+    TrialResult verdict = prepared.verdict;
+    const auto twin = prepared.code.empty() ? byCode_.end() : byCode_.find(prepared.code);
+    if (verdict.outcome == Outcome::Timed && twin != byCode_.end()) {
+      ++result_.sameCode;
+      verdict = twin->second;
+    } else if (verdict.outcome == Outcome::Timed) {
+      SVOD_CHECK(record_(c, {Outcome::Started}));
+      verdict = measure_.time(c, options_.stopAbove * bestTime());
+      byCode_[prepared.code] = verdict;
+    }
+    if (prepared.verdict.outcome == Outcome::Timed) prepared_.insert(c.text);
+    ++result_.measured;
+    ++result_.outcomes[verdict.outcome];
+    note(c, verdict);
+    return record_(c, verdict);
+  }
+
+  void note(const Candidate& c, const TrialResult& verdict) {
+    known_[c.text] = verdict;
+    if (!isTimed(verdict)) return;
+    const auto place = std::ranges::upper_bound(timed_, verdict.nanoseconds, {}, &Timed::nanoseconds);
+    timed_.insert(place, {c, verdict.nanoseconds});
+  }
+
+  double timeOf(const Candidate& c) const {
+    const auto found = known_.find(c.text);
+    return found != known_.end() && isTimed(found->second) ? found->second.nanoseconds : 0;
+  }
+  double bestTime() const { return timed_.empty() ? 0 : timed_[0].nanoseconds; }
+
+  /// The best ones against -O1: the least ratio wins.
+  Status finish() {
+    const auto usual = known_.find(usual_);
+    if (usual != known_.end()) result_.usual = usual->second.nanoseconds;
+    size_t compared = 0;
+    for (const Timed& timed : timed_) {
+      if (compared++ == options_.finalists) break;
+      const Candidate& c = timed.candidate;
+      if (c.text == usual_) break;  // those behind it are no faster
+      TrialResult verdict = known_[c.text];
+      if (verdict.outcome == Outcome::Timed) {
+        if (!prepared_.contains(c.text)) {
+          const Prepared again = measure_.prepare({&c, 1})[0];
+          if (again.verdict.outcome != Outcome::Timed) continue;
+        }
+        verdict = measure_.compare(c);
+        SVOD_CHECK(record_(c, verdict));
+      }
+      if (verdict.outcome != Outcome::Wins) continue;
+      if (!result_.winner || verdict.ratio < result_.verdict.ratio) result_.winner = c, result_.verdict = verdict;
+    }
+    return {};
+  }
+
+  Moves moves_;
+  Measure& measure_;
+  const SearchOptions& options_;
+  KnownTrials known_;
+  const Recorder& record_;
+  std::vector<Timed> timed_;  // fastest first
+  std::set<std::string> seen_, prepared_;
+  std::map<std::string, TrialResult> byCode_;
+  std::string usual_;
+  SearchResult result_;
+};
+
+}  // namespace
+
+Result<SearchResult> search(Graph& graph, UOp sink, const Caps& caps, Measure& measure, const SearchOptions& options,
+                            KnownTrials known, const std::vector<std::vector<OptOp>>& hints, const Recorder& record) {
+  return Search(graph, sink, caps, measure, options, std::move(known), record).run(hints);
+}
+
+}  // namespace svod

@@ -1,0 +1,16 @@
+// What decisions about a graph know of the machine, before there are loops.
+#pragma once
+#include <cstdint>
+
+namespace svod {
+
+/// Bytes. The defaults describe a core with vectors of 64 bytes and 1 MiB of second level cache.
+struct GraphMachine {
+  int64_t runBytes = 128;         // that are best written as one: two vectors, or what the threads of a warp write
+  int64_t cacheBytes = 1 << 20;   // what stays between kernels: the second level cache, all of it where units share it
+  int64_t sweepBytes = 1 << 20;   // what stays between loops of a kernel: the part of it that one core or unit has
+  int64_t heldBytes = 128 << 10;  // of a row at most that a kernel holds: several of them are its own memory
+  bool bf16Dots = false;          // sums of products of bf16 become dot product instructions
+};
+
+}  // namespace svod

@@ -1,0 +1,174 @@
+#include "toolchain/clang.h"
+
+#include <clang/AST/ASTConsumer.h>
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/Decl.h>
+#include <clang/CodeGen/CodeGenAction.h>
+#include <clang/Frontend/CompilerInstance.h>
+#include <clang/Frontend/CompilerInvocation.h>
+#include <clang/Lex/PreprocessorOptions.h>
+#include <llvm/Support/MemoryBuffer.h>
+#include <llvm/Support/VirtualFileSystem.h>
+
+#include "toolchain/clang_diagnostics.h"
+#include "toolchain/code_features.h"
+#include "toolchain/embedded_headers.h"
+
+namespace svod {
+
+namespace {
+
+constexpr const char* kHeaders = "/svod/include";
+constexpr std::string_view kMemoryFunctions = "memory.h";
+
+/// The file and the headers of svod, over the files of the system where those are read.
+llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> filesOf(const CFile& file) {
+  auto own = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
+  for (const EmbeddedHeader& header : embeddedHeaders())
+    own->addFile(std::string(kHeaders) + "/" + std::string(header.name), 0,
+                 llvm::MemoryBuffer::getMemBuffer(header.text, header.name));
+  if (!file.readsFiles) {
+    own->setCurrentWorkingDirectory("/");
+    return own;
+  }
+  auto all = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(llvm::vfs::getRealFileSystem());
+  all->pushOverlay(own);
+  return all;
+}
+
+std::vector<std::string> wordsOf(const CFile& file, const CpuTarget& cpu, OptLevel level) {
+  std::vector<std::string> words = {"-triple",   cpu.triple,     "-target-cpu", std::string(baselineName(cpu.arch)),
+                                    "-tune-cpu", tuningName(cpu)};
+  for (const std::string& feature : codeFeatures(cpu)) words.insert(words.end(), {"-target-feature", feature});
+  words.insert(words.end(), {"-emit-obj", "-std=c11", "-ffreestanding", "-nostdsysteminc", "-nobuiltininc",
+                             "-internal-isystem", kHeaders, "-ffp-contract=off", "-mrelocation-model", "pic",
+                             "-pic-level", "2", "-mframe-pointer=none", "-ffunction-sections"});
+  words.push_back("-mprefer-vector-width=" + std::to_string(cpu.vectorBytes * 8));
+  // __FILE__ is the same wherever the file lies.
+  if (const size_t slash = file.name.rfind('/'); slash != file.name.npos)
+    words.push_back("-fmacro-prefix-map=" + file.name.substr(0, slash + 1) + "=");
+  if (file.hidesNames) words.push_back("-fvisibility=hidden");
+  if (level == OptLevel::O0)
+    words.push_back("-O0");
+  else
+    words.insert(words.end(), {"-O2", "-vectorize-loops", "-vectorize-slp"});
+  words.insert(words.end(), {"-x", "c", file.name});
+  return words;
+}
+
+/// Runs `action` over one file.
+Status withClang(const CFile& file, const CpuTarget& cpu, OptLevel level, clang::FrontendAction& action,
+                 std::unique_ptr<llvm::raw_pwrite_stream> output) {
+  registerCodeGenerators();
+  ClangErrors errors;
+  clang::CompilerInstance compiler;
+  compiler.createDiagnostics(&errors, /*ShouldOwnClient=*/false);
+  const std::vector<std::string> words = wordsOf(file, cpu, level);
+  std::vector<const char*> args;
+  for (const std::string& word : words) args.push_back(word.c_str());
+  const bool isKnown =
+      clang::CompilerInvocation::CreateFromArgs(compiler.getInvocation(), args, compiler.getDiagnostics());
+  compiler.getCodeGenOpts().EmitVersionIdentMetadata = false;
+  compiler.getFrontendOpts().DisableFree = false;
+  compiler.getPreprocessorOpts().addRemappedFile(file.name,
+                                                 llvm::MemoryBuffer::getMemBufferCopy(file.text, file.name).release());
+  compiler.createFileManager(filesOf(file));
+  if (output) compiler.setOutputStream(std::move(output));
+  const bool done = isKnown && compiler.ExecuteAction(action);
+  if (errors.first()) return fail(*errors.first());
+  if (!done) return fail(Diag::CompileFailed, "Clang cannot compile '" + file.name + "'");
+  return {};
+}
+
+CType typeOf(clang::QualType type, const clang::ASTContext& context) {
+  CType made;
+  made.text = type.getAsString(context.getPrintingPolicy());
+  if (type->isPointerType()) {
+    made.isPointer = true;
+    type = type->getPointeeType();
+    made.isConst = type.isConstQualified();
+  }
+  type = type.getCanonicalType();
+  using Kind = CType::Kind;
+  made.kind = type->isVoidType()              ? Kind::Void
+              : type->isBooleanType()         ? Kind::Bool
+              : type->isUnsignedIntegerType() ? Kind::Unsigned
+              : type->isSignedIntegerType()   ? Kind::Signed
+              : type->isRealFloatingType()    ? Kind::Float
+                                              : Kind::Other;
+  if (made.kind != Kind::Void && made.kind != Kind::Other) made.bits = static_cast<int>(context.getTypeSize(type));
+  return made;
+}
+
+/// Looks for one function when the file has been read.
+class Search final : public clang::ASTConsumer {
+ public:
+  Search(const std::string& name, std::optional<CFunction>& found) : name_(name), found_(found) {}
+
+  void HandleTranslationUnit(clang::ASTContext& context) override {
+    for (const clang::Decl* each : context.getTranslationUnitDecl()->decls()) {
+      const auto* function = llvm::dyn_cast<clang::FunctionDecl>(each);
+      if (function == nullptr || function->getName() != name_) continue;
+      if (found_ && !function->isThisDeclarationADefinition()) continue;
+      found_.emplace();
+      found_->result = typeOf(function->getReturnType(), context);
+      for (const clang::ParmVarDecl* p : function->parameters())
+        found_->parameters.push_back(typeOf(p->getType(), context));
+      found_->place = placeOf(context.getSourceManager(), function->getLocation());
+      found_->isDefined = function->isThisDeclarationADefinition();
+      found_->isStatic = !function->isExternallyVisible();
+    }
+  }
+
+ private:
+  const std::string& name_;
+  std::optional<CFunction>& found_;
+};
+
+class SearchAction final : public clang::ASTFrontendAction {
+ public:
+  SearchAction(const std::string& name, std::optional<CFunction>& found, std::set<std::string>* filesRead)
+      : name_(name), found_(found), filesRead_(filesRead) {}
+
+  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance&, llvm::StringRef) override {
+    return std::make_unique<Search>(name_, found_);
+  }
+  void EndSourceFileAction() override {
+    if (filesRead_ == nullptr) return;
+    clang::SourceManager& sources = getCompilerInstance().getSourceManager();
+    for (auto at = sources.fileinfo_begin(); at != sources.fileinfo_end(); ++at)
+      if (std::string name = at->first.getName().str(); !name.starts_with(kHeaders))
+        filesRead_->insert(name.starts_with("./") ? name.substr(2) : name);
+  }
+
+ private:
+  const std::string& name_;
+  std::optional<CFunction>& found_;
+  std::set<std::string>* filesRead_;
+};
+
+}  // namespace
+
+Result<std::string> compileC(const CFile& file, const CpuTarget& cpu, OptLevel level) {
+  clang::EmitObjAction action;
+  llvm::SmallVector<char, 0> bytes;
+  SVOD_CHECK(withClang(file, cpu, level, action, std::make_unique<llvm::raw_svector_ostream>(bytes)));
+  return std::string(bytes.begin(), bytes.end());
+}
+
+Result<std::string> compileMemoryFunctions(const CpuTarget& cpu) {
+  CFile file{std::string(kMemoryFunctions), {}};
+  for (const EmbeddedHeader& header : embeddedHeaders())
+    if (header.name == kMemoryFunctions) file.text = header.text;
+  return compileC(file, cpu, OptLevel::O1);
+}
+
+Result<std::optional<CFunction>> findFunction(const CFile& file, const std::string& function, const CpuTarget& cpu,
+                                              std::set<std::string>* filesRead) {
+  std::optional<CFunction> found;
+  SearchAction action(function, found, filesRead);
+  SVOD_CHECK(withClang(file, cpu, OptLevel::O0, action, nullptr));
+  return found;
+}
+
+}  // namespace svod

@@ -1,0 +1,26 @@
+// How LLVM is told of a processor: the baseline of its architecture and features by name.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "machine/cpu.h"
+
+namespace svod {
+
+/// The processor that has nothing but what its architecture demands. Code is generated for it plus explicit features,
+/// so that it never uses an extension which the plan does not list; the name of the processor only chooses latencies
+/// and instruction preferences.
+std::string_view baselineName(Arch arch);
+
+/// The processor whose latencies are meant, by a name that Clang knows: a level of x86-64 is the processor that LLVM
+/// takes for it.
+std::string tuningName(const CpuTarget& cpu);
+
+/// "+avx2" and so on.
+std::vector<std::string> codeFeatures(const CpuTarget& cpu);
+
+/// Enters the code generators of all architectures into LLVM's registry, which a process has one of.
+void registerCodeGenerators();
+
+}  // namespace svod

@@ -1,0 +1,42 @@
+// A tuning log: lines that are only ever appended, and what all of them say together.
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tuning/record.h"
+
+namespace svod {
+
+/// A set of records, in the order of their lines. A Started record is in it only as long as nothing else is known of
+/// the candidate.
+struct TuningLog {
+  std::vector<KernelRecord> kernels;
+  std::vector<CandidateRecord> candidates;
+  bool operator==(const TuningLog&) const = default;
+};
+
+/// What a text held besides records.
+struct UnreadLines {
+  std::vector<size_t> malformed;  // numbers of lines, from 1
+  std::string firstProblem;
+  bool tornEnd = false;  // the last line has no end: who wrote it was stopped. It is left out, whatever it says.
+};
+
+/// Lines that are no record are left out. Errors: Unsupported for records of a later form.
+Result<TuningLog> parseTuningLog(std::string_view text, UnreadLines& unread);
+
+/// Everything that is in one of them. Idempotent, commutative and associative.
+TuningLog merged(std::span<const TuningLog> logs);
+
+/// One line per record, sorted: equal logs give equal bytes.
+std::string toText(const TuningLog& log);
+
+/// Without the times of lists that neither won nor failed: the winners stay the same.
+TuningLog pruned(const TuningLog& log);
+
+/// Whether two records are of one candidate in one place.
+bool isSameCandidate(const CandidateRecord& a, const CandidateRecord& b);
+
+}  // namespace svod

@@ -1,0 +1,150 @@
+#include "tuning/record.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace svod {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kForm = "svod-tuning";
+constexpr int64_t kFormNumber = 1;  // a change of what members mean needs another one
+constexpr size_t kMaxLineBytes = size_t{1} << 24;
+constexpr int kMaxDepth = 3;
+
+Json jsonOf(const KernelRecord& r) {
+  return {{kForm, kFormNumber}, {"kernel", r.kernel}, {"record", "kernel"}, {"name", r.name}, {"text", r.text}};
+}
+
+Json jsonOf(const CandidateRecord& r) {
+  Json json = {{kForm, kFormNumber}, {"kernel", r.kernel},   {"record", "candidate"},
+               {"target", r.target}, {"machine", r.machine}, {"compiler", r.compiler},
+               {"opts", r.opts},     {"origin", r.origin},   {"outcome", info(r.outcome).name}};
+  if (!r.decisions.empty()) json["decisions"] = r.decisions;
+  if (!r.reason.empty()) json["reason"] = r.reason;
+  const std::pair<const char*, double> numbers[] = {
+      {"predicted", r.predicted}, {"ns", r.nanoseconds}, {"noise", r.noise}, {"ratio", r.ratio}};
+  for (const auto& [key, value] : numbers)
+    if (value != 0) json[key] = value;
+  if (r.runs != 0) json["runs"] = r.runs;
+  return json;
+}
+
+/// The members of an object, and the first thing that is wrong with them.
+class Members {
+ public:
+  explicit Members(const Json& json) : json_(json) {}
+
+  std::string text(const char* key, bool isNeeded) {
+    const auto found = json_.find(key);
+    if (found == json_.end()) {
+      if (isNeeded) wrong(key, "is missing");
+      return {};
+    }
+    if (found->is_string()) return found->get<std::string>();
+    wrong(key, "is no text");
+    return {};
+  }
+  double number(const char* key) {
+    const auto found = json_.find(key);
+    if (found == json_.end()) return 0;
+    const double value = found->is_number() ? found->get<double>() : -1;
+    if (!std::isfinite(value) || value < 0) wrong(key, "is no number of at least 0");
+    return value;
+  }
+  int64_t count(const char* key) {
+    const double value = number(key);
+    if (value > 1e15 || value != std::floor(value)) wrong(key, "is no count");
+    return problem_.empty() ? static_cast<int64_t>(value) : 0;
+  }
+  std::vector<std::string> texts(const char* key) {
+    std::vector<std::string> all;
+    const auto found = json_.find(key);
+    if (found == json_.end()) return all;
+    if (!found->is_array() || !std::ranges::all_of(*found, [](const Json& each) { return each.is_string(); }))
+      wrong(key, "is no list of texts");
+    else
+      for (const Json& each : *found) all.push_back(each.get<std::string>());
+    return all;
+  }
+  void wrong(const std::string& key, const std::string& what) {
+    if (problem_.empty()) problem_ = "'" + key + "' " + what;
+  }
+  const std::string& problem() const { return problem_; }
+
+ private:
+  const Json& json_;
+  std::string problem_;
+};
+
+std::string hashOf(Members& members) {
+  std::string hash = members.text("kernel", true);
+  const auto isDigit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
+  if (hash.size() != 32 || !std::ranges::all_of(hash, isDigit)) members.wrong("kernel", "is no hash of 32 digits");
+  return hash;
+}
+
+KernelRecord kernelOf(Members& members) {
+  return {hashOf(members), members.text("name", true), members.text("text", true)};
+}
+
+CandidateRecord candidateOf(Members& members) {
+  CandidateRecord r;
+  r.kernel = hashOf(members);
+  r.target = members.text("target", true), r.machine = members.text("machine", true);
+  r.compiler = members.text("compiler", true), r.opts = members.text("opts", true);
+  r.decisions = members.texts("decisions");
+  r.origin = members.text("origin", true), r.reason = members.text("reason", false);
+  const std::optional<Outcome> outcome = outcomeFromText(members.text("outcome", true));
+  if (!outcome) members.wrong("outcome", "is none");
+  r.outcome = outcome.value_or(Outcome::Started);
+  r.predicted = members.number("predicted"), r.nanoseconds = members.number("ns");
+  r.noise = members.number("noise"), r.ratio = members.number("ratio"), r.runs = members.count("runs");
+  const bool isCompared = r.outcome == Outcome::Wins || r.outcome == Outcome::Loses;
+  if (isCompared && r.ratio == 0) members.wrong("ratio", "is missing");
+  return r;
+}
+
+Status malformed(std::string what) { return fail(Diag::Syntax, std::move(what), "svodc tune writes such lines"); }
+
+/// Null where it is no object of few levels.
+Json parsed(std::string_view line) {
+  const auto keep = [](int depth, Json::parse_event_t, Json&) { return depth <= kMaxDepth; };
+  Json json = Json::parse(line, keep, false);
+  return json.is_object() ? std::move(json) : Json();
+}
+
+}  // namespace
+
+std::string toLine(const TuningRecord& record) {
+  const Json json = std::visit([](const auto& r) { return jsonOf(r); }, record);
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Result<TuningRecord> recordFromLine(std::string_view line) {
+  if (line.size() > kMaxLineBytes) return fail(malformed("the line is longer than 16 MiB").error());
+  const Json json = parsed(line);
+  if (!json.is_object()) return fail(malformed("no JSON object").error());
+  const auto form = json.find(kForm);
+  if (form == json.end() || !form->is_number_integer() || form->get<int64_t>() < 1)
+    return fail(malformed("'" + std::string(kForm) + "' is missing").error());
+  if (form->get<int64_t>() > kFormNumber)
+    return fail(Diag::Unsupported, "the line is of form " + form->dump() + ", and this svodc knows 1",
+                "use the svodc that wrote it, or a later one");
+  Members members(json);
+  const std::string kind = members.text("record", true);
+  TuningRecord record;
+  if (kind == "kernel")
+    record = kernelOf(members);
+  else if (kind == "candidate")
+    record = candidateOf(members);
+  else
+    members.wrong("record", "is no kind of record");
+  if (!members.problem().empty()) return fail(malformed(members.problem()).error());
+  return record;
+}
+
+}  // namespace svod

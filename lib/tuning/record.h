@@ -1,0 +1,50 @@
+// One line of a tuning log: a kernel, or what became of one candidate for it.
+#pragma once
+#include <compare>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "support/result.h"
+#include "tuning/outcomes.h"
+
+namespace svod {
+
+/// A kernel that candidates are for: what it computes, as text.
+struct KernelRecord {
+  std::string kernel;  // 32 hexadecimal digits that name what it computes
+  std::string name;    // in the plan it was tuned for; for people
+  std::string text;    // .uop
+  auto operator<=>(const KernelRecord&) const = default;
+};
+
+/// Times are nanoseconds on one thread, and 0 where there is none.
+struct CandidateRecord {
+  std::string kernel;                  // as KernelRecord::kernel
+  std::string target;                  // what code is made for: target, triple, processor, numerics
+  std::string machine;                 // that it ran on
+  std::string compiler;                // which compiler made the code, to the bit
+  std::string opts;                    // loops by name
+  std::vector<std::string> decisions;  // about the graph, asked for when the kernel came to be
+  std::string origin;                  // what proposed it
+  Outcome outcome = Outcome::Started;
+  std::string reason;      // of a failure
+  double predicted = 0;    // what the cost model expects
+  double nanoseconds = 0;  // median; of a slow one what it had taken when it was stopped
+  double noise = 0;        // half the range between the quartiles, as a part of the median
+  double ratio = 0;        // wins and loses: the time as a part of that of -O1, both interleaved
+  int64_t runs = 0;
+  bool operator==(const CandidateRecord&) const = default;
+};
+
+using TuningRecord = std::variant<KernelRecord, CandidateRecord>;
+
+/// One JSON object without a line end. Keys have a fixed order, so equal records give equal lines.
+std::string toLine(const TuningRecord& record);
+
+/// Reads what toLine wrote; members it does not know are dropped. Errors: Syntax, in a few words without a place;
+/// Unsupported for a line of a later form.
+Result<TuningRecord> recordFromLine(std::string_view line);
+
+}  // namespace svod

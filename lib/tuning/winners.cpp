@@ -1,0 +1,61 @@
+#include "tuning/winners.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace svod {
+
+namespace {
+
+/// All that is known of one list.
+struct Standing {
+  bool won = false, lost = false, isOwn = false;
+  double ratio = 0;
+  std::set<std::string> machines;
+
+  void add(const CandidateRecord& r, std::string_view compiler) {
+    lost |= info(r.outcome).isFailure || r.outcome == Outcome::Loses;
+    if (r.outcome != Outcome::Wins) return;
+    won = true, isOwn |= r.compiler == compiler;
+    ratio = std::max(ratio, r.ratio);
+    machines.insert(r.machine);
+  }
+};
+
+std::string joined(const std::set<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : "; ") + word;
+  return text;
+}
+
+}  // namespace
+
+std::vector<Winner> winnersOf(const TuningLog& log, std::string_view kernel, std::string_view target,
+                              std::string_view compiler) {
+  std::map<std::string, Standing> standings;
+  for (const CandidateRecord& r : log.candidates)
+    if (r.kernel == kernel && r.target == target) standings[r.opts].add(r, compiler);
+  std::vector<Winner> winners;
+  for (const auto& [opts, s] : standings)
+    if (s.won && !s.lost)
+      winners.push_back({std::string(kernel), std::string(target), opts, s.ratio, !s.isOwn, joined(s.machines)});
+  const auto rank = [](const Winner& w) {
+    return std::tuple(w.isHint, w.ratio, w.opts.size(), std::string_view(w.opts));
+  };
+  std::ranges::sort(winners, {}, rank);
+  return winners;
+}
+
+std::vector<Winner> bestOf(const TuningLog& log, std::string_view compiler) {
+  std::set<std::pair<std::string, std::string>> places;
+  for (const CandidateRecord& r : log.candidates) places.emplace(r.kernel, r.target);
+  std::vector<Winner> best;
+  for (const auto& [kernel, target] : places)
+    if (std::vector<Winner> all = winnersOf(log, kernel, target, compiler); !all.empty())
+      best.push_back(std::move(all.front()));
+  return best;
+}
+
+}  // namespace svod

@@ -1,0 +1,27 @@
+// Which lists of opts a tuning log speaks for.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tuning/log.h"
+
+namespace svod {
+
+/// A list that won wherever it was compared, and failed nowhere.
+struct Winner {
+  std::string kernel, target, opts;
+  double ratio = 0;      // the greatest of all comparisons
+  bool isHint = false;   // only other compilers made code of it
+  std::string machines;  // it was compared on, separated by "; "
+};
+
+/// For one kernel and target, best first: those of this compiler, then hints; by ratio, then by length and text.
+/// Depends on the records, not on their order. Who takes one has to see whether its opts apply.
+std::vector<Winner> winnersOf(const TuningLog& log, std::string_view kernel, std::string_view target,
+                              std::string_view compiler);
+
+/// The first of these for every kernel and target that has one, in the order of kernels and targets.
+std::vector<Winner> bestOf(const TuningLog& log, std::string_view compiler);
+
+}  // namespace svod

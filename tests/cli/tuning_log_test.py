@@ -1,0 +1,110 @@
+"""Tuning logs: the same records give the same plan, whatever file, order and place they come from."""
+import json
+
+from svodc import ToolTest, contents, main, winner
+
+MATMUL = "svod 1\ninput x: f32[64, 48]\ninput y: f32[48, 80]\noutput z = matmul(x, y)\noutput t = exp(x)\n"
+CPU = "cascadelake"
+
+
+class TuningLog(ToolTest):
+    def setUp(self):
+        super().setUp()
+        self.model = self.graph(MATMUL)
+        kernels = json.loads(self.svodc("inspect", self.model, "--kernels", "--json", "--cpu", CPU).stdout)["kernels"]["details"]
+        self.hashes = {k["name"].split("_")[0]: k["tuningHash"] for k in kernels}
+        self.count = 0
+
+    def log(self, *lines, name="tuning.log"):
+        path = self.folder / name
+        path.write_text("".join(lines))
+        return path
+
+    def compile(self, *words, log=None, code=0):
+        self.count += 1
+        plan = self.folder / f"plan{self.count}"
+        done = self.svodc("compile", self.model, "-o", plan, "--cpu", CPU, *words, *(["--tuning-log", log] if log else []))
+        self.said = done.stderr
+        return contents(plan)
+
+    def opts(self, plan):
+        return {k["name"].split("_")[0]: k["opts"] for k in json.loads(plan["plan.json"])["kernels"]}
+
+    def test_a_winner_becomes_the_opts_of_its_kernel(self):
+        usual = self.compile()
+        tuned = self.compile(log=self.log(winner(self.hashes["z"], CPU, "vector(n1,16) upcast(n0,4)")))
+        self.assertEqual(self.opts(tuned)["z"], "vector(n1,16) upcast(n0,4)")
+        self.assertEqual(self.opts(tuned)["t"], self.opts(usual)["t"])
+        self.assertEqual(self.said, "")
+        self.compile("--verify", log=self.log(winner(self.hashes["z"], CPU, "vector(n1,16) upcast(n0,4)")))
+
+    def test_where_a_log_has_nothing_to_say_the_plan_is_the_usual_one(self):
+        usual = self.compile()
+        good = "vector(n1,16) upcast(n0,4)"
+        for line in ("", winner("0" * 32, CPU, good), winner(self.hashes["z"], "znver4", good),
+                     winner(self.hashes["z"], CPU, good, outcome="loses"), winner(self.hashes["z"], CPU, good, outcome="timed"),
+                     winner(self.hashes["z"], CPU, "vector(n7,16)"), winner(self.hashes["z"], CPU, "no opts ("),
+                     winner(self.hashes["z"], CPU, "vector(n1,16) stream(1)"),
+                     winner(self.hashes["z"], CPU, good) + winner(self.hashes["z"], CPU, good, outcome="crashed", machine="there")):
+            with self.subTest(line=line):
+                self.assertEqual(self.compile(log=self.log(line)), usual)
+
+    def test_the_next_winner_is_taken_where_the_first_does_not_apply(self):
+        log = self.log(winner(self.hashes["z"], CPU, "vector(n1,16)", ratio=0.9), winner(self.hashes["z"], CPU, "pack(9,n0)", ratio=0.1))
+        self.assertEqual(self.opts(self.compile(log=log))["z"], "vector(n1,16)")
+
+    def test_opts_and_level_0_win_over_a_log(self):
+        log = self.log(winner(self.hashes["z"], CPU, "vector(n1,16)"))
+        self.assertEqual(self.opts(self.compile("--opts", "z=upcast(n0,2)", log=log))["z"], "upcast(n0,2)")
+        self.assertEqual(self.opts(self.compile("-O0", log=log))["z"], "")
+
+    def test_the_same_records_give_the_same_bytes(self):
+        lines = [winner(self.hashes[k], CPU, opts, ratio=ratio, compiler=compiler) for k, opts, ratio, compiler in
+                 (("z", "vector(n1,16)", 0.7, "a"), ("z", "vector(n1,8)", 0.7, "b"), ("t", "vector(n1,8)", 0.6, "a"))]
+        first = self.compile(log=self.log(*lines))
+        self.assertEqual(self.opts(first), {"z": "vector(n1,8)", "t": "vector(n1,8)"})
+        for other in (lines[::-1], lines * 2, lines + [lines[0][:50]], ["\n", "{}\n"] + lines):
+            self.assertEqual(self.compile("-j", 2, log=self.log(*other, name="elsewhere")), first)
+
+    def test_build_tools_see_the_log(self):
+        log = self.log(winner(self.hashes["z"], CPU, "vector(n1,16)"))
+        done = self.svodc("compile", self.model, "-o", self.folder / "p", "--cpu", CPU, "-MD", "--json", "--tuning-log", log)
+        self.assertIn(str(log), (self.folder / "p.d").read_text())
+        self.assertIn(str(log), json.loads(done.stdout)["filesRead"])
+        self.fails(2, "compile", self.model, "-o", self.folder / "p", "-MF", log, "--tuning-log", log, says="--tuning-log")
+        self.fails(74, "compile", self.model, "-o", self.folder / "p", "--tuning-log", self.folder / "none", says="none")
+
+    def test_inspect_says_why(self):
+        log = self.log(winner(self.hashes["z"], CPU, "vector(n1,16)", ratio=0.713))
+        said = self.svodc("inspect", self.model, "--kernels", "--cpu", CPU, "--tuning-log", log).stdout
+        self.assertIn("the tuning log has it at 71 % of the time of -O1, with code of another compiler", said)
+
+    def test_malformed_lines_are_warned_of(self):
+        log = self.log("{}\n", winner(self.hashes["z"], CPU, "vector(n1,16)"), "torn")
+        self.compile(log=log)
+        self.assertIn("1 lines are no records, the first is 1", self.said)
+        self.fails(3, "compile", self.model, "-o", self.folder / "p", "--tuning-log", self.log('{"svod-tuning": 2}\n'), says="form 2")
+
+    def test_log_commands(self):
+        a = self.log(winner(self.hashes["z"], CPU, "vector(n1,16)"), winner(self.hashes["t"], CPU, "vector(n1,4)", outcome="timed"), name="a")
+        b = self.log(winner(self.hashes["z"], CPU, "vector(n1,8)", ratio=0.4), name="b")
+        merged = self.folder / "merged"
+        self.svodc("log", "merge", a, b, "-o", merged)
+        self.assertEqual(merged.read_text(), self.svodc("log", "merge", b, a, b).stdout)
+        self.svodc("log", "merge", merged, a, "-o", merged)
+        self.assertEqual(merged.read_text(), self.svodc("log", "merge", b, a, b).stdout)
+        stats = json.loads(self.svodc("log", "stats", merged, "--json").stdout)
+        self.assertEqual((stats["kernels"], stats["candidates"], stats["winners"]), (2, 3, 1))
+        best = json.loads(self.svodc("log", "best", a, b, "--json").stdout)["winners"]
+        self.assertEqual([(w["opts"], w["ratio"], w["hint"]) for w in best], [("vector(n1,8)", 0.4, True)])
+        diff = json.loads(self.svodc("log", "diff", a, b, "--json").stdout)["differences"]
+        self.assertEqual([(d["optsBefore"], d["optsAfter"]) for d in diff], [("vector(n1,16)", "vector(n1,8)")])
+        self.assertEqual(json.loads(self.svodc("log", "diff", b, merged, "--json").stdout)["differences"], [])
+        pruned = self.svodc("log", "prune", merged).stdout
+        self.assertEqual((len(pruned.splitlines()), "timed" in pruned), (2, False))
+        for words in (["log"], ["log", "merge"], ["log", "tidy", a], ["log", "diff", a], ["log", "stats", a, "-o", merged], ["log", "merge", a, "--json"]):
+            self.fails(2, *words)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,15 @@
+// A fault in what a pass leaves: the graph stays legal, and its values are wrong.
+#pragma once
+#include <string_view>
+
+#include "pass/pass.h"
+
+namespace svod {
+
+/// Which graphs a fault shows in: all; those with vectors, which opts make; those with threads of a workgroup.
+enum class FaultIn : uint8_t { All, Vectors, Threads };
+
+/// What `pass` left, with one added to all floats that are stored in memory that others see.
+Result<UOp> withFault(const Pass& pass, UOp root, PassContext& cx, FaultIn where = FaultIn::All);
+
+}  // namespace svod

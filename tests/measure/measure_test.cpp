@@ -1,0 +1,131 @@
+#include <catch2/catch.hpp>
+
+#include <unistd.h>
+
+#include <cmath>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+
+#include "common/sanitizers.h"
+#include "common/temp_folder.h"
+#include "measure/child.h"
+#include "measure/guarded_buffer.h"
+#include "measure/run_candidate.h"
+#include "measure/test_data.h"
+
+using namespace svod;
+
+namespace {
+
+constexpr size_t kElements = 1000;
+
+/// y = 2 x, with something planted.
+CandidateCode built(const TempFolder& folder, const std::string& name, const std::string& body) {
+  const std::string source = folder / (name + ".c"), library = folder / (name + ".so");
+  writeText(source,
+            "#include <stdint.h>\n#include <stdlib.h>\n#include <string.h>\n"
+            "void candidate(void* const* b, const int64_t* v, int64_t begin, int64_t end, void* scratch) {\n"
+            "float* y = b[0]; const float* x = b[1]; (void)v; (void)begin; (void)end; (void)scratch;\n"
+            "for (int i = 0; i < 1000; ++i) y[i] = 2 * x[i];\n" +
+                body + "\n}\n");
+  REQUIRE(std::system(("cc -O1 -w -shared -fPIC -o " + library + " " + source).c_str()) == 0);
+  CandidateCode code;
+  code.library = library;
+  code.args = {{ElementType::F32, Mode::Write, 4 * kElements}, {ElementType::F32, Mode::Read, 4 * kElements}};
+  code.scratchBytes = 128;
+  return code;
+}
+
+KernelData data() {
+  KernelData all;
+  all.types = {ElementType::F32, ElementType::F32};
+  all.operands.assign(2, std::vector<std::byte>(4 * kElements));
+  fillWithData(all.operands[1], ElementType::F32, 1);
+  return all;
+}
+
+struct Bench {
+  TempFolder folder;
+  KernelData all = data();
+  RunLimits limits{2, 256 << 20};
+
+  Bench() {
+    const TrialResult reference = runReference(built(folder, "reference", ""), all, limits);
+    REQUIRE(reference.outcome == Outcome::Timed);
+  }
+  TrialResult of(const std::string& body) { return timeCandidate(built(folder, "planted", body), all, 0, limits); }
+};
+
+}  // namespace
+
+TEST_CASE("A right candidate is timed") {
+  Bench bench;
+  const TrialResult v = bench.of("");
+  CHECK(v.outcome == Outcome::Timed);
+  CHECK((v.nanoseconds > 10 && v.runs > 7));
+  CHECK(bench.of("scratch = memset(scratch, 0, 128);").outcome == Outcome::Timed);
+}
+
+TEST_CASE("Planted candidates cost themselves, and the reason says what they did") {
+  Bench bench;
+  CHECK(bench.of("abort();").outcome == Outcome::Crashed);
+  CHECK(bench.of("*(volatile int*)8 = 1;").outcome == Outcome::Crashed);
+  CHECK(bench.of("exit(0);").outcome == Outcome::Crashed);
+  CHECK(bench.of("for (volatile int i = 0;; ) i = 1;").outcome == Outcome::Hung);
+  CHECK(bench.of("y[1] = 7;").outcome == Outcome::Wrong);
+  CHECK(bench.of("y[1] = 7;").reason.find("element 1 is 7") != std::string::npos);
+  CHECK(bench.of("y[999] = 0.0f / (x[0] - x[0]);").outcome == Outcome::Wrong);
+  for (const char* body : {"y[1024] = 1;", "y[-1100] = 1;", "((char*)y)[4000] = 1;", "((char*)y)[-1] = 1;",
+                           "((char*)scratch)[128] = 1;", "y[0] = 2 * x[0] + 0 * x[1100];"}) {
+    INFO(body);
+    CHECK(bench.of(body).outcome == Outcome::OutOfBounds);
+  }
+  CandidateCode large = built(bench.folder, "large", "");
+  large.scratchBytes = uint64_t{1} << 40;
+  CHECK(timeCandidate(large, bench.all, 0, bench.limits).outcome == Outcome::Memory);
+  CandidateCode absent = large;
+  absent.scratchBytes = 0, absent.library = bench.folder / "none.so";
+  CHECK(timeCandidate(absent, bench.all, 0, bench.limits).outcome == Outcome::CompileFailed);
+  CHECK(bench.of("").outcome == Outcome::Timed);  // and the next one is fine
+}
+
+TEST_CASE("A slow candidate stops early") {
+  Bench bench;
+  const TrialResult v = timeCandidate(built(bench.folder, "slow", "for (volatile int i = 0; i < 3000000; ) i = i + 1;"),
+                                      bench.all, 1e5, bench.limits);
+  CHECK(v.outcome == Outcome::Slow);
+  CHECK(v.nanoseconds > 1e5);
+}
+
+TEST_CASE("Interleaved runs tell a clear gain from none") {
+  Bench bench;
+  const CandidateCode fast = built(bench.folder, "fast", ""),
+                      slow = built(bench.folder, "long", "for (volatile int i = 0; i < 20000; ) i = i + 1;");
+  const TrialResult wins = compareCandidates(fast, slow, bench.all, bench.limits);
+  CHECK((wins.outcome == Outcome::Wins && wins.ratio < 0.9));
+  CHECK(compareCandidates(slow, fast, bench.all, bench.limits).outcome == Outcome::Loses);
+}
+
+TEST_CASE("A child that dies, sleeps or asks for too much ends alone") {
+  CHECK(runInChild({5, 0}, [](const ChildOutput& out) { out.write("words"); }).text == "words");
+  CHECK(runInChild({5, 0}, [](const ChildOutput&) { std::abort(); }).signal == SIGABRT);
+  CHECK(runInChild({0.2, 0}, [](const ChildOutput&) { ::pause(); }).timedOut);
+  CHECK(runInChild({5, 0}, [](const ChildOutput&) { ::_exit(7); }).exitCode == 7);
+}
+
+TEST_CASE("Floats may differ by what another order of sums does, integers not at all") {
+  std::vector<std::byte> a(64), b;
+  fillWithData(a, ElementType::F32, 3);
+  b = a;
+  CHECK(!firstDifference(a, b, ElementType::F32));
+  float value;
+  std::memcpy(&value, b.data() + 8, 4);
+  value = std::nextafterf(value, 2);
+  std::memcpy(b.data() + 8, &value, 4);
+  CHECK(!firstDifference(a, b, ElementType::F32));
+  CHECK(firstDifference(a, b, ElementType::I32));
+  value += 0.01F;
+  std::memcpy(b.data() + 8, &value, 4);
+  CHECK(firstDifference(a, b, ElementType::F32)->starts_with("element 2 is "));
+}

@@ -1,0 +1,76 @@
+// Decisions about a graph follow the machine: where a number of a decision is one of the machine, it comes from there.
+#include <catch2/catch.hpp>
+
+#include "common/model_text.h"
+#include "schedule/schedule.h"
+
+using namespace svod;
+
+namespace {
+
+/// What was decided for the first name that begins so; empty where nothing was.
+std::string decided(const std::string& text, std::string_view name, const GraphMachine& machine,
+                    Numerics numerics = Numerics::Contract) {
+  Model model = modelOf(text);
+  auto schedule = makeSchedule(model, {numerics, machine, {}, {}});
+  if (!schedule) FAIL(toText(schedule.error()));
+  for (const Decision& decision : schedule->decisions)
+    if (decision.name.starts_with(name)) return decision.value();
+  return "";
+}
+
+GraphMachine withCache(int64_t bytes) { return {.cacheBytes = bytes, .sweepBytes = bytes}; }
+
+}  // namespace
+
+TEST_CASE("a row of a softmax is cut where the cache of a core does not hold it, into parts that it holds") {
+  const std::string text = "input x: f32[100, 262144]\noutput y = softmax(x)\n";  // rows of 1 MiB
+  CHECK(decided(text, "rescale", withCache(1 << 20)) == "1");
+  CHECK(decided(text, "rescale", withCache(512 << 10)) == "64");
+  CHECK(decided(text, "rescale", withCache(256 << 10)) == "64");
+  CHECK(decided(text, "rescale", withCache(64 << 10)) == "1");  // parts that it holds would be too short
+  const std::string narrow = "input x: f16[100, 262144]\noutput y = cast(softmax(cast(x, dtype=f32)), dtype=f16)\n";
+  CHECK(decided(narrow, "rescale", withCache(512 << 10)) == "64");
+}
+
+TEST_CASE("a value is laid out for its readers where what lies together is as long as the machine writes at once") {
+  const auto text = [](int width, const std::string& dtype) {
+    const std::string w = std::to_string(width), all = std::to_string(4 * width);
+    return "input x: " + dtype + "[64, 40]\nweight w: " + dtype + "[40, " + all + "] = 1\ny0 = matmul(x, w)\n" +
+           "heads = permute(reshape(y0, shape=[64, 4, " + w + "]), order=[1, 0, 2])\n" +
+           "output y = matmul(heads, permute(heads, order=[0, 2, 1]))\n";
+  };
+  const auto layout = [&](int width, const std::string& dtype, int64_t runBytes) {
+    return decided(text(width, dtype), "layout", {.runBytes = runBytes});
+  };
+  CHECK(layout(16, "f32", 64) == "read");
+  CHECK(layout(16, "f32", 128).empty());
+  CHECK(layout(32, "f32", 128) == "read");
+  CHECK(layout(16, "f64", 128) == "read");
+}
+
+TEST_CASE("convolutions take as many rows of tiles at a time as stay in the second level cache") {
+  const std::string text =
+      "input x: f32[1, 64, 112, 112]\nweight w: f32[64, 64, 3, 3] = 1\noutput y = conv2d(x, w, padding=1)\n";
+  const auto rowsOf = [&](int64_t bytes) {
+    const std::string plan = decided(text, "conv", withCache(bytes), Numerics::Fast);
+    const size_t at = plan.find(".rows");
+    return at == plan.npos ? 1000 : std::stoi(plan.substr(at + 5));
+  };
+  CHECK(rowsOf(512 << 10) < rowsOf(2 << 20));
+  CHECK(rowsOf(2 << 20) <= rowsOf(64 << 20));
+}
+
+TEST_CASE("rows are held in a kernel where its own memory has room for them") {
+  const std::string text =
+      "input q: f32[64, 32]\ninput k: f32[4096, 32]\ninput v: f32[4096, 32]\n"
+      "output y = matmul(softmax(matmul(q, permute(k, order=[1, 0]))), v)\n";
+  const auto launches = [&](int64_t heldBytes) {
+    Model model = modelOf(text);
+    auto schedule = makeSchedule(model, {Numerics::Contract, {.heldBytes = heldBytes}, {}, {}});
+    REQUIRE(schedule);
+    return schedule->items.size();
+  };
+  CHECK(launches(4096 * 4) == 1);
+  CHECK(launches(4096 * 4 - 1) > 1);
+}

@@ -1,0 +1,209 @@
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <set>
+
+#include "choose/choose.h"
+#include "opts/kernels.h"
+#include "opts/replay.h"
+#include "search/moves.h"
+#include "search/search.h"
+
+using namespace svod;
+
+namespace {
+
+Caps caps() {
+  Caps caps;
+  caps.vectorBytes = 32;
+  return caps;
+}
+
+/// Times are a function of the list; some lists crash, hang, are wrong or do not compile. Ends after `most` candidates.
+class SimulatedMeasure : public Measure {
+ public:
+  explicit SimulatedMeasure(size_t most = SIZE_MAX) : most_(most) {}
+
+  std::vector<Prepared> prepare(std::span<const Candidate> candidates) override {
+    std::vector<Prepared> all;
+    for (const Candidate& c : candidates) {
+      const uint64_t h = hashOf(c);
+      prepared.insert(c.text);
+      if (h % 13 == 1)
+        all.push_back({"", {Outcome::CompileFailed, "planted"}});
+      else if (h % 13 == 2)
+        all.push_back({"", {Outcome::TooLarge, "planted"}});
+      else
+        all.push_back({std::to_string(h % 997)});
+    }
+    return all;
+  }
+  TrialResult time(const Candidate& c, double stopAbove) override {
+    CHECK(prepared.contains(c.text));
+    timed.push_back(c.text);
+    const uint64_t h = hashOf(c);
+    if (h % 17 == 0) return {Outcome::Crashed, "planted"};
+    if (h % 17 == 1) return {Outcome::Hung, "planted"};
+    if (h % 17 == 2) return {Outcome::Wrong, "planted"};
+    const double t = timeOf(c);
+    if (stopAbove > 0 && t > stopAbove) return {Outcome::Slow, "", t, 0, 0, 1};
+    return {Outcome::Timed, "", t, 0.01, 0, 7};
+  }
+  TrialResult compare(const Candidate& c) override {
+    CHECK(prepared.contains(c.text));
+    const double ratio = timeOf(c) / usual;
+    return {ratio < 0.98 ? Outcome::Wins : Outcome::Loses, "", timeOf(c), 0.01, ratio, 20};
+  }
+  bool isOver() override { return timed.size() >= most_; }
+
+  static uint64_t hashOf(const Candidate& c) {
+    uint64_t h = 1469598103934665603u;
+    for (char ch : c.text) h = (h ^ static_cast<unsigned char>(ch)) * 1099511628211u;
+    return h ^ (h >> 31);
+  }
+  /// The cost model's time and noise.
+  static double timeOf(const Candidate& c) {
+    return c.predicted * (0.7 + 0.6 * static_cast<double>(hashOf(c) % 1000) / 1000);
+  }
+
+  double usual = 1;
+  std::set<std::string> prepared;
+  std::vector<std::string> timed;
+
+ private:
+  size_t most_;
+};
+
+struct Run {
+  SearchResult result;
+  std::vector<std::string> timed;
+  std::vector<std::pair<std::string, TrialResult>> records;
+};
+
+Run runSearch(const SearchOptions& options, KnownTrials known = {}, size_t most = SIZE_MAX) {
+  Graph g;
+  const UOp sink = buildMatmul(g, {24, 32, 16});
+  SimulatedMeasure measure(most);
+  const Caps all = caps();
+  measure.usual = SimulatedMeasure::timeOf(*Moves(g, sink, all).candidate(chooseOpts(g, sink, all), ""));
+  Run run;
+  auto result =
+      search(g, sink, all, measure, options, std::move(known), {}, [&](const Candidate& c, const TrialResult& v) {
+        run.records.emplace_back(c.text, v);
+        return Status();
+      });
+  REQUIRE(result);
+  run.result = std::move(*result), run.timed = std::move(measure.timed);
+  return run;
+}
+
+SearchOptions small(int beam = 0) {
+  SearchOptions options;
+  options.mutants = 40, options.survivors = 10, options.patience = 2, options.beam = beam;
+  return options;
+}
+
+KnownTrials knownFrom(const Run& run, size_t records) {
+  KnownTrials known;
+  for (size_t i = 0; i < std::min(records, run.records.size()); ++i)
+    known[run.records[i].first] = run.records[i].second;
+  return known;
+}
+
+}  // namespace
+
+TEST_CASE("Every move is a list that applies and is written as it applies") {
+  Graph g;
+  const UOp sink = buildMatmul(g, {24, 32, 16});
+  const Caps all = caps();
+  Moves moves(g, sink, all);
+  std::vector<Candidate> parents = moves.seeds();
+  REQUIRE(!parents.empty());
+  CHECK(parents[0].opts == chooseOpts(g, sink, all));
+  for (const Candidate& c : moves.successors(parents[0])) CHECK(applyOpts(g, sink, c.opts, all));
+  std::mt19937_64 random(1);
+  std::set<std::string> texts;
+  for (int i = 0; i < 200; ++i) {
+    const std::optional<Candidate> mutant = moves.mutant(parents, random);
+    if (!mutant) continue;
+    INFO(mutant->text);
+    CHECK(applyOpts(g, sink, mutant->opts, all));
+    CHECK(parseOpts(mutant->text) == mutant->opts);
+    texts.insert(mutant->text);
+    if (i % 10 == 0) parents.push_back(*mutant);
+  }
+  CHECK(texts.size() > 60);
+}
+
+TEST_CASE("A search with the same seed and answers has the same records and result") {
+  for (int beam : {0, 2}) {
+    const Run a = runSearch(small(beam)), b = runSearch(small(beam));
+    CHECK(a.timed == b.timed);
+    CHECK(a.records.size() == b.records.size());
+    CHECK(a.result.winner.has_value() == b.result.winner.has_value());
+    if (a.result.winner) CHECK(a.result.winner->text == b.result.winner->text);
+  }
+  SearchOptions other = small();
+  other.seed = 7;
+  CHECK(runSearch(other).timed != runSearch(small()).timed);
+}
+
+TEST_CASE("A search finds a faster list, and beam as well as seeds with mutations do") {
+  for (int beam : {0, 4}) {
+    const Run run = runSearch(small(beam));
+    REQUIRE(run.result.winner);
+    CHECK(run.result.verdict.ratio < 0.98);
+    CHECK(run.result.rounds > 1);
+  }
+}
+
+TEST_CASE("Failures are recorded with their reason, never win, and do not end the search") {
+  const Run run = runSearch(small());
+  std::set<Outcome> outcomes;
+  for (const auto& [text, verdict] : run.records) {
+    outcomes.insert(verdict.outcome);
+    if (info(verdict.outcome).isFailure && verdict.outcome != Outcome::Started) {
+      CHECK(verdict.reason == "planted");
+      CHECK((!run.result.winner || run.result.winner->text != text));
+    }
+  }
+  for (Outcome o : {Outcome::Crashed, Outcome::Hung, Outcome::Wrong, Outcome::CompileFailed, Outcome::TooLarge})
+    CHECK(outcomes.contains(o));
+}
+
+TEST_CASE("A candidate is recorded before it runs, and runs once") {
+  const Run run = runSearch(small());
+  std::set<std::string> started;
+  for (const auto& [text, verdict] : run.records)
+    if (verdict.outcome == Outcome::Started) started.insert(text);
+  CHECK(started.size() == run.timed.size());
+  CHECK(std::set<std::string>(run.timed.begin(), run.timed.end()) == started);
+  CHECK(run.result.sameCode > 0);
+}
+
+TEST_CASE("Slow candidates stop early") {
+  SearchOptions options = small(4);
+  options.stopAbove = 1.1;
+  const Run run = runSearch(options);
+  CHECK(std::ranges::any_of(run.records, [](const auto& r) { return r.second.outcome == Outcome::Slow; }));
+}
+
+TEST_CASE(
+    "A search that was stopped anywhere goes on from its records: nothing is measured twice, and it ends the same") {
+  const Run whole = runSearch(small());
+  for (size_t stop : {size_t{1}, size_t{5}, whole.timed.size() / 2, whole.timed.size() - 1}) {
+    const Run first = runSearch(small(), {}, stop);
+    const Run second = runSearch(small(), knownFrom(first, first.records.size()));
+    for (const std::string& text : second.timed) CHECK(std::ranges::find(first.timed, text) == first.timed.end());
+    REQUIRE(second.result.winner.has_value() == whole.result.winner.has_value());
+    if (whole.result.winner) CHECK(second.result.verdict.ratio <= whole.result.verdict.ratio);
+  }
+  // killed while one ran: that one is not tried again
+  const size_t inFlight = 2 * 6;
+  KnownTrials known = knownFrom(whole, inFlight);
+  std::string started;
+  for (const auto& [text, verdict] : known)
+    if (verdict.outcome == Outcome::Started) started = text;
+  const Run resumed = runSearch(small(), known);
+  CHECK(std::ranges::find(resumed.timed, started) == resumed.timed.end());
+}

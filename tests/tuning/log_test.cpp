@@ -1,0 +1,252 @@
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <random>
+#include <thread>
+
+#include "common/temp_folder.h"
+#include "tuning/log_file.h"
+#include "tuning/winners.h"
+
+using namespace svod;
+
+namespace {
+
+std::string pick(std::mt19937& random, std::initializer_list<const char*> values) {
+  return *(values.begin() + random() % values.size());
+}
+
+std::string hashOf(std::mt19937& random) { return std::string(31, 'a') + pick(random, {"0", "1", "2"}); }
+
+TuningRecord randomRecord(std::mt19937& random) {
+  if (random() % 8 == 0)
+    return KernelRecord{hashOf(random), pick(random, {"matmul_1", "sum"}),
+                        pick(random, {"%0 = param\n", "\"quoted\"\t\\"})};
+  CandidateRecord r;
+  r.kernel = hashOf(random);
+  r.target = pick(random, {"cpu x86 znver4 contract", "cpu arm contract"});
+  r.machine = pick(random, {"here", "there"});
+  r.compiler = pick(random, {"", "one", "two"});
+  r.opts = pick(random, {"", "vector(n0,8)", "upcast(n0,4) vector(n1,16)", "tile(n0,2)"});
+  r.origin = pick(random, {"beam", "strategy"});
+  r.outcome = static_cast<Outcome>(random() % allOutcomes().size());
+  if (random() % 4 == 0) r.decisions = {"keep:a=keep"};
+  if (random() % 4 == 0) r.reason = "signal 11 \xc3\xa9\n";
+  r.nanoseconds = static_cast<double>(random() % 1000) / 7;
+  r.ratio = 0.01 + static_cast<double>(random() % 200) / 100;
+  r.runs = static_cast<int64_t>(random() % 9);
+  return r;
+}
+
+std::string randomLines(std::mt19937& random, size_t count) {
+  std::string text;
+  for (size_t i = 0; i < count; ++i) text += toLine(randomRecord(random)) + "\n";
+  return text;
+}
+
+TuningLog parsed(std::string_view text) {
+  UnreadLines unread;
+  Result<TuningLog> log = parseTuningLog(text, unread);
+  REQUIRE(log);
+  return *log;
+}
+
+TuningLog merge(std::vector<TuningLog> logs) { return merged(logs); }
+
+CandidateRecord candidate(std::string opts, Outcome outcome, double ratio, std::string compiler = "this") {
+  CandidateRecord r;
+  r.kernel = std::string(32, '0'), r.target = "t", r.machine = "m", r.compiler = std::move(compiler);
+  r.opts = std::move(opts), r.origin = "test", r.outcome = outcome, r.ratio = ratio;
+  return r;
+}
+
+std::vector<std::string> winnersIn(std::vector<CandidateRecord> records) {
+  std::vector<std::string> opts;
+  const TuningLog log{{}, std::move(records)};
+  for (const Winner& w : winnersOf(log, std::string(32, '0'), "t", "this")) opts.push_back(w.opts);
+  return opts;
+}
+
+}  // namespace
+
+TEST_CASE("A line of a tuning log reads back as what it was") {
+  std::mt19937 random(1);
+  for (int i = 0; i < 500; ++i) {
+    const TuningRecord record = randomRecord(random);
+    const std::string line = toLine(record);
+    CHECK(line.find('\n') == line.npos);
+    Result<TuningRecord> again = recordFromLine(line);
+    REQUIRE(again);
+    CHECK(*again == record);
+    CHECK(toLine(*again) == line);
+  }
+}
+
+TEST_CASE("Merging logs is idempotent, commutative and associative, and is what reading them as one file gives") {
+  std::mt19937 random(2);
+  for (int i = 0; i < 200; ++i) {
+    const std::string texts[] = {randomLines(random, random() % 12), randomLines(random, random() % 12),
+                                 randomLines(random, random() % 12)};
+    const TuningLog a = parsed(texts[0]), b = parsed(texts[1]), c = parsed(texts[2]);
+    CHECK(merge({a, a}) == a);
+    CHECK(merge({a, b}) == merge({b, a}));
+    CHECK(merge({merge({a, b}), c}) == merge({a, merge({b, c})}));
+    CHECK(parsed(texts[0] + texts[1] + texts[2]) == merge({a, b, c}));
+    CHECK(parsed(toText(a)) == a);
+    CHECK(toText(merge({c, a, b, a})) == toText(merge({a, b, c})));
+  }
+}
+
+TEST_CASE("A torn last line is left out, wherever it was torn") {
+  std::mt19937 random(3);
+  const std::string whole = randomLines(random, 3), last = toLine(randomRecord(random));
+  for (size_t length = 1; length <= last.size(); ++length) {
+    UnreadLines unread;
+    Result<TuningLog> log = parseTuningLog(whole + last.substr(0, length), unread);
+    REQUIRE(log);
+    CHECK(*log == parsed(whole));
+    CHECK((unread.tornEnd && unread.malformed.empty()));
+  }
+}
+
+TEST_CASE("Lines that are no records are counted and left out") {
+  const std::string good = toLine(candidate("vector(n0,8)", Outcome::Wins, 0.5));
+  const std::string deep(100000, '[');
+  std::string bad[] = {
+      "x",
+      "[]",
+      "null",
+      "{}",
+      "{\"svod-tuning\":1}",
+      "\xff\xfe",
+      deep,
+      "{\"a\":" + deep,
+      good.substr(0, 40),
+      good + "x",
+      R"({"svod-tuning":0,"kernel":"00000000000000000000000000000000","record":"kernel","name":"","text":""})",
+      R"({"svod-tuning":1,"kernel":"0000000000000000000000000000000","record":"kernel","name":"","text":""})",
+      R"({"svod-tuning":1,"kernel":"../../../../../../etc/passwd/000","record":"kernel","name":"","text":""})",
+      R"({"svod-tuning":1,"kernel":"00000000000000000000000000000000","record":"kernel","name":1,"text":""})",
+  };
+  for (const auto& [from, to] : {std::pair{"\"wins\"", "\"best\""},
+                                 {"0.5", "-0.5"},
+                                 {"0.5", "1e999"},
+                                 {"0.5", "\"0\""},
+                                 {"\"ratio\"", "\"else\""},
+                                 {"\"opts\":\"", "\"opts\":[\""}}) {
+    std::string line = good;
+    line.replace(line.find(from), std::string_view(from).size(), to);
+    UnreadLines unread;
+    Result<TuningLog> log = parseTuningLog(line + "\n" + good + "\n", unread);
+    INFO(line);
+    REQUIRE(log);
+    CHECK(log->candidates.size() == 1);
+    CHECK(unread.malformed == std::vector<size_t>{1});
+  }
+  for (const std::string& line : bad) {
+    UnreadLines unread;
+    Result<TuningLog> log = parseTuningLog(good + "\n\n" + line + "\n" + good + "\n", unread);
+    INFO(line.substr(0, 200));
+    REQUIRE(log);
+    CHECK(log->candidates.size() == 1);
+    CHECK(unread.malformed == std::vector<size_t>{3});
+    CHECK(!unread.firstProblem.empty());
+  }
+}
+
+TEST_CASE("Random changes of a log never do worse than lose lines") {
+  std::mt19937 random(4);
+  const std::string whole = randomLines(random, 6);
+  for (int i = 0; i < 3000; ++i) {
+    std::string text = whole;
+    for (uint32_t n = 1 + random() % 4; n > 0; --n) text[random() % text.size()] = static_cast<char>(random());
+    UnreadLines unread;
+    Result<TuningLog> log = parseTuningLog(text, unread);
+    if (log) CHECK(parsed(toText(*log)) == *log);
+    if (!log) CHECK(log.error().diag == Diag::Unsupported);
+  }
+}
+
+TEST_CASE("A line of a later form is an error, not a loss") {
+  UnreadLines unread;
+  Result<TuningLog> log = parseTuningLog("\n{\"svod-tuning\":2,\"more\":1}\n", unread);
+  REQUIRE(!log);
+  CHECK(log.error().diag == Diag::Unsupported);
+  CHECK(toText(log.error()).find("line 2") != std::string::npos);
+}
+
+TEST_CASE("A winner won everywhere it was compared and failed nowhere") {
+  CHECK(winnersIn({candidate("a", Outcome::Timed, 0), candidate("b", Outcome::Wins, 0.8)}) ==
+        std::vector<std::string>{"b"});
+  CHECK(winnersIn({candidate("b", Outcome::Wins, 0.8), candidate("b", Outcome::Loses, 1.1)}).empty());
+  CHECK(winnersIn({candidate("b", Outcome::Wins, 0.8), candidate("b", Outcome::Wrong, 0)}).empty());
+  // its worst ratio counts
+  CHECK(winnersIn({candidate("a", Outcome::Wins, 0.2), candidate("a", Outcome::Wins, 0.9),
+                   candidate("b", Outcome::Wins, 0.8)}) == std::vector<std::string>{"b", "a"});
+  // equal ones: the shorter list, then its text
+  CHECK(winnersIn({candidate("c", Outcome::Wins, 0.5), candidate("b", Outcome::Wins, 0.5),
+                   candidate("aa", Outcome::Wins, 0.5)}) == std::vector<std::string>{"b", "c", "aa"});
+}
+
+TEST_CASE("Records of another compiler are hints, behind all of this one") {
+  CHECK(winnersIn({candidate("a", Outcome::Wins, 0.2, "other"), candidate("b", Outcome::Wins, 0.8)}) ==
+        std::vector<std::string>{"b", "a"});
+  const TuningLog log{{}, {candidate("a", Outcome::Wins, 0.2, "other")}};
+  CHECK(winnersOf(log, std::string(32, '0'), "t", "this").at(0).isHint);
+  CHECK(winnersOf(log, std::string(32, '0'), "other target", "this").empty());
+}
+
+TEST_CASE("The winners of a log depend on the set of its records, and pruning keeps them") {
+  std::mt19937 random(5);
+  const auto textOf = [](const std::vector<Winner>& winners) {
+    std::string text;
+    for (const Winner& w : winners)
+      text += w.kernel + w.target + w.opts + std::to_string(w.ratio) + w.machines + (w.isHint ? "hint\n" : "\n");
+    return text;
+  };
+  for (int i = 0; i < 100; ++i) {
+    TuningLog log = parsed(randomLines(random, 40));
+    const std::string best = textOf(bestOf(log, "one"));
+    CHECK(textOf(bestOf(pruned(log), "one")) == best);
+    CHECK(pruned(pruned(log)) == pruned(log));
+    std::ranges::shuffle(log.candidates, random);
+    CHECK(textOf(bestOf(log, "one")) == best);
+  }
+}
+
+TEST_CASE("Appended records survive, and a torn line before them costs itself only") {
+  const TempFolder folder;
+  const std::string path = folder / "log";
+  {
+    auto log = LogAppender::open(path);
+    REQUIRE(log);
+    REQUIRE(log->append(candidate("a", Outcome::Wins, 0.5)));
+    REQUIRE(log->flush());
+  }
+  std::string text = readText(path);
+  text += text.substr(0, text.size() / 2);
+  writeText(path, text);
+  REQUIRE(LogAppender::open(path)->append(candidate("b", Outcome::Wins, 0.5)));
+  UnreadLines unread;
+  CHECK(readTuningLog(path, unread)->candidates.size() == 2);
+  CHECK((unread.malformed == std::vector<size_t>{2} && !unread.tornEnd));
+  CHECK(!LogAppender::open(folder / "no/folder"));
+  CHECK(!LogAppender::open("/dev/null"));
+}
+
+TEST_CASE("Writers that share a log lose nothing and tear nothing") {
+  const TempFolder folder;
+  const std::string path = folder / "log";
+  constexpr int kWriters = 8, kRecords = 200;
+  std::vector<std::thread> writers;
+  for (int w = 0; w < kWriters; ++w)
+    writers.emplace_back([&, w] {
+      auto log = LogAppender::open(path);
+      for (int i = 0; log && i < kRecords; ++i)
+        if (!log->append(candidate(std::to_string(w) + " " + std::to_string(i), Outcome::Timed, 0))) return;
+    });
+  for (std::thread& t : writers) t.join();
+  UnreadLines unread;
+  CHECK(readTuningLog(path, unread)->candidates.size() == kWriters * kRecords);
+  CHECK((unread.malformed.empty() && !unread.tornEnd));
+}

@@ -1,0 +1,69 @@
+#include "program.h"
+
+#include <cstdio>
+#include <new>
+
+#include "command_line.h"
+#include "console/console.h"
+#include "console/process.h"
+#include "help.h"
+#include "lists.h"
+#include "options.h"
+#include "support/suggest.h"
+
+namespace svod {
+
+namespace {
+
+Result<int> answerAside(const Request& request, Console& console) {
+  if (request.flags.help) {
+    SVOD_CHECK(console.print(helpText(request.command)));
+  } else if (request.flags.version) {
+    SVOD_CHECK(console.print("svodc " SVOD_VERSION "\n"));
+  }
+  for (std::string_view name : request.lists)
+    for (const List& list : allLists())
+      if (list.name == name)
+        SVOD_CHECK(console.print(request.flags.json ? toJson(list.make()) : toText(list.make(), styleOf(console))));
+  return 0;
+}
+
+Status checkDiagnosticsForm(const Flags& flags) {
+  if (flags.diagnostics == "text" || flags.diagnostics == "json") return {};
+  constexpr std::string_view kForms[] = {"text", "json"};
+  return fail(Diag::Usage, "there is no form '" + flags.diagnostics + "' of diagnostics",
+              choicesFor(flags.diagnostics, kForms));
+}
+
+Result<int> run(const Request& request, Console& console) {
+  SVOD_CHECK(checkDiagnosticsForm(request.flags));
+  const bool aside = request.flags.help || request.flags.version || !request.lists.empty();
+  return aside ? answerAside(request, console) : request.command->run(request, console);
+}
+
+}  // namespace
+
+int runProgram(const std::vector<std::string>& words, const Environment& environment,
+               const PassInstrument& instrument) {
+  prepareProcess();
+  if (words.empty()) {
+    std::fputs(helpText(nullptr).c_str(), stderr);
+    return info(Diag::Usage).exitCode;
+  }
+  auto request = parseCommandLine(words, environment);
+  Console console({environment.noColor, request && request->flags.diagnostics == "json"});
+  if (!request) return console.finish(request.error());
+  InterruptGuard interrupts(console);
+  request->interrupts = &interrupts;
+  request->instrument = instrument;
+  try {
+    const Result<int> result = run(*request, console);
+    if (result) return *result;
+    interrupts.beforeError();
+    return console.finish(result.error());
+  } catch (const std::bad_alloc&) {
+    return console.finish({Diag::DeviceFailure, "out of memory", "use smaller shapes", {}, {}});
+  }
+}
+
+}  // namespace svod

@@ -1,0 +1,89 @@
+#include "tune_kernels.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "cost/kernel_cost.h"
+#include "driver/tuned_opts.h"
+#include "ir/text.h"
+#include "machine/host.h"
+
+namespace svod {
+
+namespace {
+
+double predictedOf(const CompiledKernel& kernel, const CompileOptions& options) {
+  Caps caps = options.target->caps(options.machine, options.numerics);
+  caps.overwrites = !kernel.inPlace.empty(), caps.constants = kernel.constants;
+  return kernel.optimized ? timeOf(KernelFacts(kernel.optimized), caps).oneThread : 0;
+}
+
+/// The later a verdict stands here the more it says.
+int weightOf(const TrialResult& v) {
+  if (info(v.outcome).isFailure) return 4;
+  return v.outcome == Outcome::Loses ? 3 : v.outcome == Outcome::Wins ? 2 : v.outcome == Outcome::Timed ? 1 : 0;
+}
+
+}  // namespace
+
+std::vector<TuneKernel> kernelsToTune(const std::deque<BuildResult>& builds) {
+  std::vector<TuneKernel> all;
+  for (const BuildResult& build : builds) {
+    const Compilation& c = *build.compilation;
+    for (size_t k = 0; k < c.kernels.size(); ++k) {
+      const auto launches = std::ranges::count_if(c.schedule.items, [&](const ScheduleItem& item) {
+        return item.kind == ItemKind::Launch && item.kernel == static_cast<int>(k);
+      });
+      std::string hash = tuningHash(c.kernels[k]);
+      auto found = std::ranges::find(all, hash, &TuneKernel::hash);
+      if (found == all.end()) {
+        const double predicted = predictedOf(c.kernels[k], build.options);
+        found = all.insert(all.end(), {&build, &c.kernels[k], std::move(hash), 0, predicted});
+      }
+      found->launches += launches;
+    }
+  }
+  std::ranges::stable_sort(all, std::greater(), &TuneKernel::weight);
+  return all;
+}
+
+KnownTrials knownOf(const TuningLog& log, const std::string& kernel, const TunePlace& place) {
+  KnownTrials known;
+  for (const CandidateRecord& r : log.candidates) {
+    if (r.kernel != kernel || r.target != place.target || r.machine != place.machine || r.compiler != place.compiler)
+      continue;
+    TrialResult verdict{r.outcome, r.reason, r.nanoseconds, r.noise, r.ratio, r.runs};
+    const auto [at, isNew] = known.emplace(r.opts, verdict);
+    if (!isNew && weightOf(verdict) > weightOf(at->second)) at->second = std::move(verdict);
+  }
+  return known;
+}
+
+std::vector<std::vector<OptOp>> hintsOf(const TuningLog& log, const std::string& kernel, const TunePlace& place) {
+  std::vector<std::vector<OptOp>> hints;
+  for (const Winner& winner : winnersOf(log, kernel, place.target, place.compiler))
+    if (Result<std::vector<OptOp>> opts = parseOpts(winner.opts)) hints.push_back(std::move(*opts));
+  return hints;
+}
+
+CandidateRecord recordOf(const Candidate& candidate, const TrialResult& verdict, const std::string& kernel,
+                         const TunePlace& place) {
+  CandidateRecord r;
+  r.kernel = kernel, r.target = place.target, r.machine = place.machine, r.compiler = place.compiler;
+  r.opts = candidate.text, r.origin = candidate.origin, r.predicted = std::round(candidate.predicted);
+  r.decisions = place.decisions;
+  r.outcome = verdict.outcome, r.reason = verdict.reason;
+  r.nanoseconds = std::round(verdict.nanoseconds * 10) / 10;
+  r.noise = std::round(verdict.noise * 1e4) / 1e4, r.ratio = std::round(verdict.ratio * 1e4) / 1e4;
+  r.runs = verdict.runs;
+  return r;
+}
+
+std::string machineText() {
+  const HostCaches caches = hostCaches();
+  const auto kib = [](int64_t bytes) { return std::to_string(bytes >> 10); };
+  return hostVendor() + ", " + std::to_string(hostCores()) + " processors, caches of " + kib(caches.l1) + ", " +
+         kib(caches.l2) + " and " + kib(caches.l3) + " KiB";
+}
+
+}  // namespace svod

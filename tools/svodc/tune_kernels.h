@@ -1,0 +1,41 @@
+// What svodc tune works on: each kernel of some graphs once.
+#pragma once
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "build.h"
+#include "search/search.h"
+#include "tuning/winners.h"
+
+namespace svod {
+
+struct TuneKernel {
+  const BuildResult* build;
+  const CompiledKernel* kernel;
+  std::string hash;
+  int64_t launches = 0;  // steps of all graphs
+  double predicted = 0;  // nanoseconds of one of them, on one thread
+  double weight() const { return predicted * static_cast<double>(launches); }
+};
+
+/// Of all builds, the one with the greatest weight first.
+std::vector<TuneKernel> kernelsToTune(const std::deque<BuildResult>& builds);
+
+/// Where records come from: the same for all of a run.
+struct TunePlace {
+  std::string target, machine, compiler;
+  std::vector<std::string> decisions;
+};
+
+/// What the log knows of the candidates of a kernel in this place, and the lists that won anywhere.
+KnownTrials knownOf(const TuningLog& log, const std::string& kernel, const TunePlace& place);
+std::vector<std::vector<OptOp>> hintsOf(const TuningLog& log, const std::string& kernel, const TunePlace& place);
+
+CandidateRecord recordOf(const Candidate& candidate, const TrialResult& verdict, const std::string& kernel,
+                         const TunePlace& place);
+
+/// This machine in a few words.
+std::string machineText();
+
+}  // namespace svod

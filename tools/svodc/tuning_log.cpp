@@ -1,0 +1,98 @@
+// svodc log merge|stats|best|diff|prune LOG..
+#include "tuning_log.h"
+
+#include <algorithm>
+
+#include "driver/tuned_opts.h"
+#include "options.h"
+#include "report/render.h"
+#include "support/suggest.h"
+#include "tuning/log_file.h"
+
+namespace svod {
+
+namespace {
+
+using Logs = std::vector<TuningLog>;
+
+Status show(const Document& document, const Request& request, Console& console) {
+  return console.print(request.flags.json ? toJson(document) : toText(document, styleOf(console)));
+}
+
+Status write(const TuningLog& log, const Request& request, Console& console) {
+  const std::string& path = request.flags.output;
+  return writeResult(path.empty() ? "-" : path, toText(log), request, console);
+}
+
+Status runMerge(const Logs& logs, const Request& request, Console& console) {
+  return write(merged(logs), request, console);
+}
+Status runPrune(const Logs& logs, const Request& request, Console& console) {
+  return write(pruned(merged(logs)), request, console);
+}
+Status runStats(const Logs& logs, const Request& request, Console& console) {
+  return show(statsOf(merged(logs)), request, console);
+}
+Status runBest(const Logs& logs, const Request& request, Console& console) {
+  return show(bestTable(merged(logs), tuningCompiler()), request, console);
+}
+Status runDiff(const Logs& logs, const Request& request, Console& console) {
+  return show(differences(logs[0], logs[1], tuningCompiler()), request, console);
+}
+
+struct Action {
+  std::string_view name;
+  size_t least, most;  // logs
+  bool writes;
+  Status (*run)(const Logs& logs, const Request& request, Console& console);
+};
+constexpr Action kActions[] = {
+    {"merge", 1, 4095, true, runMerge}, {"stats", 1, 4095, false, runStats}, {"best", 1, 4095, false, runBest},
+    {"diff", 2, 2, false, runDiff},     {"prune", 1, 4095, true, runPrune},
+};
+
+Result<const Action*> actionOf(const Request& request) {
+  const std::string& name = request.files.at(0);
+  std::vector<std::string_view> names;
+  for (const Action& action : kActions) names.push_back(action.name);
+  const auto found = std::ranges::find(kActions, name, &Action::name);
+  if (found == std::end(kActions)) return fail(Diag::Usage, "svodc log cannot '" + name + "'", choicesFor(name, names));
+  const size_t count = request.files.size() - 1;
+  if (count < found->least || count > found->most)
+    return fail(Diag::Usage, "svodc log " + name + " got " + std::to_string(count) + " logs",
+                found->most == 2 ? "it takes two" : "it takes one or more");
+  if (!found->writes && !request.flags.output.empty())
+    return fail(Diag::Usage, "svodc log " + name + " writes no log", "leave --output out");
+  if (found->writes && request.flags.json)
+    return fail(Diag::Usage, "svodc log " + name + " writes a log, which is JSON already", "leave --json out");
+  return &*found;
+}
+
+}  // namespace
+
+Result<TuningLog> readTuningLog(const std::string& path, Console& console) {
+  UnreadLines unread;
+  SVOD_TRY(TuningLog log, readTuningLog(path, unread));
+  if (!unread.malformed.empty())
+    console.warn({Diag::Syntax,
+                  "'" + path + "': " + std::to_string(unread.malformed.size()) +
+                      " lines are no records, the first is " + std::to_string(unread.malformed[0]) + ": " +
+                      unread.firstProblem,
+                  "they are left out; svodc log merge writes a log without them",
+                  {},
+                  {}});
+  return log;
+}
+
+Result<int> runLog(const Request& request, Console& console) {
+  SVOD_TRY(const Action* const action, actionOf(request));
+  Logs logs;
+  for (size_t i = 1; i < request.files.size(); ++i) {
+    SVOD_TRY(TuningLog log, readTuningLog(request.files[i], console));
+    logs.push_back(std::move(log));
+  }
+  SVOD_CHECK(action->run(logs, request, console));
+  return 0;
+}
+
+}  // namespace svod

@@ -1,0 +1,19 @@
+// Tuning logs of the command line.
+#pragma once
+#include <string>
+
+#include "console/console.h"
+#include "report/document.h"
+#include "tuning/log.h"
+
+namespace svod {
+
+/// Warns of lines that are no records. Errors: Io; Unsupported for records of a later form.
+Result<TuningLog> readTuningLog(const std::string& path, Console& console);
+
+/// What `svodc log stats`, `best` and `diff` show. `compiler`: this one; records of others are hints.
+Document statsOf(const TuningLog& log);
+Document bestTable(const TuningLog& log, std::string_view compiler);
+Document differences(const TuningLog& before, const TuningLog& after, std::string_view compiler);
+
+}  // namespace svod

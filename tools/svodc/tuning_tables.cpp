@@ -1,0 +1,92 @@
+#include <map>
+#include <set>
+
+#include "tuning/winners.h"
+#include "tuning_log.h"
+
+namespace svod {
+
+namespace {
+
+Cell percentCell(double ratio) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f", 100 * ratio);
+  return Cell(ratio, text);
+}
+
+std::map<std::string, std::string> namesOf(const TuningLog& log) {
+  std::map<std::string, std::string> names;
+  for (const KernelRecord& r : log.kernels) names.emplace(r.kernel, r.name);
+  return names;
+}
+
+std::string nameIn(const std::map<std::string, std::string>& names, const std::string& kernel) {
+  const auto found = names.find(kernel);
+  return found == names.end() ? kernel : found->second;
+}
+
+template <class Member>
+int64_t distinct(const std::vector<CandidateRecord>& records, Member member) {
+  std::set<std::string> values;
+  for (const CandidateRecord& r : records) values.insert(r.*member);
+  return static_cast<int64_t>(values.size());
+}
+
+}  // namespace
+
+Document statsOf(const TuningLog& log) {
+  std::map<Outcome, int64_t> counts;
+  for (const CandidateRecord& r : log.candidates) ++counts[r.outcome];
+  const FactList facts = {{"kernels", "kernels", distinct(log.candidates, &CandidateRecord::kernel)},
+                          {"candidates", "candidates", log.candidates.size()},
+                          {"targets", "targets", distinct(log.candidates, &CandidateRecord::target)},
+                          {"machines", "machines", distinct(log.candidates, &CandidateRecord::machine)},
+                          {"compilers", "compilers", distinct(log.candidates, &CandidateRecord::compiler)},
+                          {"winners", "kernels with a winner", bestOf(log, {}).size()}};
+  Table table{"outcomes", {{"outcome", "outcome"}, {"count", "candidates", true}, {"what", "meaning"}}, {}};
+  for (const OutcomeInfo& row : allOutcomes())
+    if (const auto found = counts.find(row.outcome); found != counts.end())
+      table.rows.push_back({row.name, found->second, row.what});
+  return {"", {{"", "Tuning log", {facts, table}}}};
+}
+
+Document bestTable(const TuningLog& log, std::string_view compiler) {
+  const auto names = namesOf(log);
+  Table table{"winners",
+              {{"name", "kernel"},
+               {"kernel", "hash"},
+               {"target", "target"},
+               {"ratio", "% of -O1", true},
+               {"hint", "hint"},
+               {"machines", "measured on"},
+               {"opts", "opts"}},
+              {}};
+  for (const Winner& w : bestOf(log, compiler))
+    table.rows.push_back(
+        {nameIn(names, w.kernel), w.kernel, w.target, percentCell(w.ratio), w.isHint, w.machines, w.opts});
+  return {"", {{"", "Winners", {table}}}};
+}
+
+Document differences(const TuningLog& before, const TuningLog& after, std::string_view compiler) {
+  const TuningLog both[] = {before, after};
+  const auto names = namesOf(merged(both));
+  std::map<std::pair<std::string, std::string>, std::pair<Winner, Winner>> places;
+  for (Winner& w : bestOf(before, compiler)) places[{w.kernel, w.target}].first = w;
+  for (Winner& w : bestOf(after, compiler)) places[{w.kernel, w.target}].second = w;
+  Table table{"differences",
+              {{"name", "kernel"},
+               {"kernel", "hash"},
+               {"target", "target"},
+               {"ratioBefore", "% before", true},
+               {"ratioAfter", "% after", true},
+               {"optsBefore", "opts before"},
+               {"optsAfter", "opts after"}},
+              {}};
+  for (const auto& [place, pair] : places)
+    if (pair.first.opts != pair.second.opts || (pair.first.ratio == 0) != (pair.second.ratio == 0))
+      table.rows.push_back({nameIn(names, place.first), place.first, place.second, percentCell(pair.first.ratio),
+                            percentCell(pair.second.ratio), pair.first.opts, pair.second.opts});
+  return {"", {{"", "Winners that differ", {table}}}};
+}
+
+}  // namespace svod
