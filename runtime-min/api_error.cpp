@@ -1,6 +1,8 @@
 #include "runtime-min/api_error.h"
 
 #include <cstring>
+#include <exception>
+#include <new>
 
 namespace svod {
 
@@ -14,17 +16,29 @@ void copyText(char* to, size_t room, std::string_view text) {
   to[length] = '\0';
 }
 
-}  // namespace
-
-int report(const Error& from, svod_error* to) {
-  const DiagInfo& row = info(from.diag);
+int fill(svod_error* to, Diag diag, std::string_view message, std::string_view help) {
+  const DiagInfo& row = info(diag);
   if (to != nullptr) {
     to->exit_code = row.exitCode;
     copyText(to->code, sizeof to->code, row.code);
-    copyText(to->message, sizeof to->message, from.message);
-    copyText(to->help, sizeof to->help, from.help);
+    copyText(to->message, sizeof to->message, message);
+    copyText(to->help, sizeof to->help, help);
   }
   return row.exitCode;
+}
+
+}  // namespace
+
+int report(const Error& from, svod_error* to) { return fill(to, from->diag, from->message, from->help); }
+
+int reportThrown(svod_error* to) noexcept {
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    return fill(to, Diag::DeviceFailure, "out of memory", {});
+  } catch (const std::exception& exception) {
+    return fill(to, Diag::DeviceFailure, exception.what(), {});
+  }
 }
 
 Status checkIndex(size_t index, size_t count, const char* what) {

@@ -1,15 +1,12 @@
 // How functions of the C interface end: a Status or an exception becomes an exit code and a filled svod_error.
 #pragma once
-#include <exception>
-#include <new>
-#include <string>
-
 #include "runtime-min/handles.h"
 
 namespace svod {
 
-/// The exit code; `to` may be null.
+/// The exit code; `to` may be null. The second is for the exception that is being handled; it needs no memory.
 int report(const Error& from, svod_error* to);
+int reportThrown(svod_error* to) noexcept;
 
 Status checkIndex(size_t index, size_t count, const char* what);
 
@@ -22,10 +19,8 @@ int guard(svod_error* error, Body body) noexcept {
   try {
     Status status = body();
     return status ? 0 : report(status.error(), error);
-  } catch (const std::bad_alloc&) {
-    return report(Error{Diag::DeviceFailure, "out of memory", "", {}, {}}, error);
-  } catch (const std::exception& exception) {
-    return report(Error{Diag::DeviceFailure, exception.what(), "", {}, {}}, error);
+  } catch (...) {
+    return reportThrown(error);
   }
 }
 

@@ -73,7 +73,7 @@ Status LoadedPlan::readManifest(std::string_view text, const std::string& name) 
   for (const KernelDesc& kernel : plan_.kernels)
     if (!kernel.grid && plan_.files[kernel.file].kind != FileKind::Code)
       return fail(Diag::Unsupported, "the plan holds the source of its kernels, not machine code",
-                  "compile the graph with --cc PROGRAM, or with --target cpu");
+                  "compile the graph without --cc none, or with --target cpu");
   names_ = svod::variableNames(plan_);
   files_.resize(plan_.files.size());
   libraries_.resize(plan_.files.size(), nullptr);

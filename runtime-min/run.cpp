@@ -275,7 +275,7 @@ Status Run::execute(Pool* pool, uint64_t seed) {
     finished_.store(program_.steps.empty(), std::memory_order_relaxed);
     if (!program_.steps.empty()) startScope(0, 0);
     if (pool == nullptr || workers_.size() == 1 || !pool->run(*this)) work(0);
-    if (failed_.load()) status = svod::fail(std::move(error_));
+    if (failed_.load()) status = svod::fail(std::move(*error_));
   }
   if (devices_.any()) {
     if (status) status = devices_.settle();

@@ -141,7 +141,7 @@ class Run final : public Job {
   uint64_t seed_ = 0;
   alignas(64) std::atomic<bool> finished_{false};
   std::atomic<bool> stop_{false}, failed_{false};
-  Error error_{};
+  std::optional<Error> error_;  // when failed_
   alignas(64) std::atomic<uint32_t> sleepers_{0};
   std::atomic<uint32_t> signal_{0};
 };

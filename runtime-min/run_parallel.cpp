@@ -34,7 +34,7 @@ void Run::work(uint32_t id) {
 /// Does the step, or its first share of it, and returns a step that became ready by it.
 StepId Run::runStep(StepId id, uint32_t worker) {
   if (stop_.load(std::memory_order_relaxed)) {
-    fail(Error{Diag::Interrupted, "the run was stopped", "", {}, {}});
+    fail(Error(Diag::Interrupted, "the run was stopped", ""));
     return kNone;
   }
   const ProgramStep& step = program_.steps[id];

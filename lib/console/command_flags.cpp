@@ -17,7 +17,7 @@ std::string dashed(const CommandFlag& flag) { return "--" + std::string(flag.nam
 
 Error usage(const std::string& program, std::string message, std::string help = {}) {
   if (help.empty()) help = program + " --help lists what there is";
-  return Error{Diag::Usage, std::move(message), std::move(help), {}, {}};
+  return Error(Diag::Usage, std::move(message), std::move(help));
 }
 
 /// In lines that end before column kWidth, between words; all but the first begin in kTextColumn.

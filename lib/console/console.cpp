@@ -26,14 +26,14 @@ std::string_view colorOf(std::string_view severity) {
 }
 
 std::string jsonText(const Error& error, std::string_view severity) {
-  nlohmann::ordered_json json = {{"code", info(error.diag).code}, {"message", error.message}};
+  nlohmann::ordered_json json = {{"code", info(error->diag).code}, {"message", error->message}};
   if (severity != kError) json["severity"] = severity;
-  if (!error.loc.file.empty()) json["file"] = error.loc.file;
-  if (error.loc.line > 0) json["line"] = error.loc.line;
-  if (error.loc.column > 0) json["column"] = error.loc.column;
-  json["notes"] = error.notes;
-  if (!error.help.empty()) json["help"] = error.help;
-  if (severity == kError) json["exitCode"] = info(error.diag).exitCode;
+  if (!error->loc.file.empty()) json["file"] = error->loc.file;
+  if (error->loc.line > 0) json["line"] = error->loc.line;
+  if (error->loc.column > 0) json["column"] = error->loc.column;
+  json["notes"] = error->notes;
+  if (!error->help.empty()) json["help"] = error->help;
+  if (severity == kError) json["exitCode"] = info(error->diag).exitCode;
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
@@ -71,7 +71,7 @@ void Console::show(const Error& error, std::string_view severity) {
 
 int Console::finish(const Error& error) {
   report(error);
-  return info(error.diag).exitCode;
+  return info(error->diag).exitCode;
 }
 
 void Console::progress(size_t done, size_t total) {

@@ -73,7 +73,7 @@ struct InterruptGuard::State {
     if (inPlace) return;
     std::error_code ignored;
     if (!folder.empty()) std::filesystem::remove_all(folder, ignored);
-    console.report({Diag::Interrupted, message, help, {}, {}});
+    console.report({Diag::Interrupted, message, help});
     _exit(info(Diag::Interrupted).exitCode);
   }
   void stopWatching() {

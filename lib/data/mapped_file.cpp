@@ -67,7 +67,7 @@ Error ioError(const std::string& action, const std::string& path, int errnoValue
   std::string text = ::strerror_r(errnoValue, buffer, sizeof buffer);
   const auto* row = std::ranges::find(kIoHelps, errnoValue, &IoHelp::error);
   std::string help = row == std::end(kIoHelps) ? "check the path, and the file system it is on" : row->help;
-  return Error{Diag::Io, action + " '" + path + "': " + text, help, {}, {}};
+  return Error(Diag::Io, action + " '" + path + "': " + text, help);
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept
@@ -98,11 +98,8 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
 namespace {
 
 Error tooLong(const std::string& path, uint64_t limit) {
-  return {Diag::Io,
-          "cannot read '" + path + "': larger than " + std::to_string(limit) + " bytes",
-          "check that it is the right file",
-          {},
-          {}};
+  return {Diag::Io, "cannot read '" + path + "': larger than " + std::to_string(limit) + " bytes",
+          "check that it is the right file"};
 }
 
 /// What can be read from `fd`, appended to `text`; errors name `path`.

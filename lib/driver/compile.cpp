@@ -161,7 +161,7 @@ Status compileKernels(std::vector<CompiledKernel>& kernels, std::span<const Comp
   for (std::thread& t : threads) t.join();
   for (size_t i = 0; i < kernels.size(); ++i) {
     if (status[i]) continue;
-    if (options.failure != nullptr && status[i].error().diag == Diag::Verify)
+    if (options.failure != nullptr && status[i].error()->diag == Diag::Verify)
       *options.failure = {kernels[i].name, kernels[i].log.failedPass, kernels[i].log.lastGood};
     return fail(std::move(status[i].error()).withNote("in kernel " + kernels[i].name));
   }
@@ -175,7 +175,7 @@ ScheduleOptions scheduleOptions(const CompileOptions& options) {
 
 /// What a pass over the graph was given when it failed.
 Error withFailure(Error error, const PassLog& log, const CompileOptions& options) {
-  if (options.failure != nullptr && error.diag == Diag::Verify)
+  if (options.failure != nullptr && error->diag == Diag::Verify)
     *options.failure = {"graph", log.failedPass, log.lastGood};
   return error;
 }

@@ -100,7 +100,7 @@ Tensor GraphBuilder::fail(Diag diag, std::string message, std::string help) {
   if (error_) return {};
   if (!opName_.empty()) message = opName_ + ": " + message;
   if (help.empty()) help = formOf(opName_);
-  error_ = Error{diag, std::move(message), std::move(help), {}, {}};
+  error_ = Error(diag, std::move(message), std::move(help));
   errorDemand_ = std::exchange(lacking_, std::nullopt);
   return {};
 }

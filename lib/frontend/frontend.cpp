@@ -86,12 +86,9 @@ Result<ShapeOption> parseShapeOption(std::string_view text) {
   for (std::string_view part : splitShape(parts.second)) {
     Result<SizeForm> dim = parseSizeForm(part);
     if (part.empty() || !dim || (dim->isNumber() && dim->constant < 0)) {
-      Error error{Diag::Usage,
-                  "'" + std::string(parts.second) + "' is no shape",
-                  "write dims with x between: 1x3x224x224, or batchx3x8*k; where a name holds an x, commas: max_len,3",
-                  {},
-                  {}};
-      if (!part.empty() && !dim) error.notes.push_back(dim.error().message);
+      Error error(Diag::Usage, "'" + std::string(parts.second) + "' is no shape",
+                  "write dims with x between: 1x3x224x224, or batchx3x8*k; where a name holds an x, commas: max_len,3");
+      if (!part.empty() && !dim) error->notes.push_back(dim.error()->message);
       return fail(std::move(error));
     }
     dims.push_back(*std::move(dim));
@@ -131,13 +128,10 @@ Result<GraphFile> parseGraph(std::string_view text, const std::string& path) {
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   const SourceLoc start{path, 1, 1};
   if (text.empty())
-    return fail(Error{Diag::Syntax,
-                      "the file is empty",
-                      "a graph file begins with the line 'svod 1', or is a JSON object",
-                      start,
-                      {}});
+    return fail(Error(Diag::Syntax, "the file is empty",
+                      "a graph file begins with the line 'svod 1', or is a JSON object", start));
   if (looksBinary(text))
-    return fail(Error{Diag::Syntax, "this is binary data, not the text of a graph", std::string(kOnnxName), start, {}});
+    return fail(Error(Diag::Syntax, "this is binary data, not the text of a graph", std::string(kOnnxName), start));
   size_t first = text.find_first_not_of(" \t\r\n");
   bool looksLikeJson = first != std::string_view::npos && text[first] == '{';
   bool isJson = path.ends_with(".json") || (!path.ends_with(".svod") && looksLikeJson);
@@ -146,7 +140,7 @@ Result<GraphFile> parseGraph(std::string_view text, const std::string& path) {
   if (file) {
     file->source = std::move(source);
   } else {
-    file.error().loc = source->at(path, file.error().loc.line, file.error().loc.column);
+    file.error()->loc = source->at(path, file.error()->loc.line, file.error()->loc.column);
   }
   return file;
 }

@@ -26,7 +26,7 @@ Result<TypeExpr> JsonReader::type(const JsonValue& object) const {
 Result<GraphExpr> JsonReader::dim(const JsonValue& v) const {
   if (v.kind != JsonKind::String) return expr(v);
   Result<GraphExpr> size = parseGraphExpr(v.text, path_);
-  if (!size) return failAt(v.at, "the dim '" + v.text + "' is no expression: " + size.error().message);
+  if (!size) return failAt(v.at, "the dim '" + v.text + "' is no expression: " + size.error()->message);
   size->at = v.at;
   return size;
 }

@@ -62,11 +62,8 @@ Result<GraphFile> JsonReader::file(const JsonValue& root) {
   SVOD_TRY(int64_t version, integer(root, "svod"));
   if (version != kGraphVersion) {
     Position at = root.find("svod")->at;
-    return fail(Error{Diag::Unsupported,
-                      "format version " + std::to_string(version) + " is not known",
-                      "this reader knows version " + std::to_string(kGraphVersion),
-                      {path_, at.line, at.column},
-                      {}});
+    return fail(Error(Diag::Unsupported, "format version " + std::to_string(version) + " is not known",
+                      "this reader knows version " + std::to_string(kGraphVersion), {path_, at.line, at.column}));
   }
   const JsonValue* list = root.find("statements");
   if (!list) return failAt(root.at, "'statements' must be an array");

@@ -19,7 +19,7 @@ class JsonReader {
   tl::unexpected<Error> failAt(Position at, std::string message, std::string help = {}) const {
     if (help.empty())
       help = "docs/graph.schema.json describes the form; svodc convert GRAPH.svod -o - shows an example";
-    return fail(Error{Diag::Syntax, std::move(message), std::move(help), {path_, at.line, at.column}, {}});
+    return fail(Error(Diag::Syntax, std::move(message), std::move(help), {path_, at.line, at.column}));
   }
   Status onlyMembers(const JsonValue& object, std::initializer_list<std::string_view> known) const;
   Status statements(const JsonValue& list, std::vector<Statement>& all, int depth) const;

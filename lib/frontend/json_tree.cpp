@@ -118,7 +118,7 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
 
   Result<JsonValue> take(const std::string& path) {
     if (error_) {
-      error_->loc.file = path;
+      (*error_)->loc.file = path;
       return svod::fail(std::move(*error_));
     }
     return std::move(root_);
@@ -188,7 +188,7 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
   bool fail(Position at, std::string message, std::string help) {
-    if (!error_) error_ = Error{Diag::Syntax, std::move(message), std::move(help), {"", at.line, at.column}, {}};
+    if (!error_) error_ = Error(Diag::Syntax, std::move(message), std::move(help), {"", at.line, at.column});
     return false;
   }
 

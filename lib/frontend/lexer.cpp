@@ -28,7 +28,7 @@ std::string trimComment(std::string text) {
 }
 
 tl::unexpected<Error> Lexer::fail(Position at, std::string message, std::string help) const {
-  return svod::fail(Error{Diag::Syntax, std::move(message), std::move(help), {path_, at.line, at.column}, {}});
+  return svod::fail(Error(Diag::Syntax, std::move(message), std::move(help), {path_, at.line, at.column}));
 }
 
 void Lexer::advance() {

@@ -83,12 +83,10 @@ void ModelReader::function(const Statement& s) {
   const auto [at, isNew] = functions_.try_emplace(name.text, Function{&s, order_.size(), false, 0});
   Function& function = at->second;
   if (!isNew)
-    return record(Error{Diag::DuplicateName,
-                        "function '" + name.text + "' is defined twice",
-                        "give one of them another name",
-                        {},
-                        {"first defined at " + place(function.definition->at)}},
-                  name.at);
+    return record(
+        Error(Diag::DuplicateName, "function '" + name.text + "' is defined twice", "give one of them another name")
+            .withNote("first defined at " + place(function.definition->at)),
+        name.at);
   if (s.body.empty() || s.body.back().kind != StatementKind::Return)
     return record(Diag::Syntax, s.at, "function '" + name.text + "' returns nothing", "its last line is: return VALUE");
   for (size_t i = 1; i < s.names.size(); ++i)

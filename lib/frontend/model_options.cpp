@@ -88,13 +88,11 @@ void ModelReader::applyOptions() {
     std::vector<std::string_view> variables;
     for (const Statement& s : file_.statements)
       if (s.kind == StatementKind::Var) variables.push_back(s.names[0].text);
-    return Error{Diag::UnknownPort,
+    return Error(Diag::UnknownPort,
                  "--var: " + (isCounter(file_.statements, name) ? "'" + name + "' is the counter of a loop"
                                                                 : "the graph has no variable '" + name + "'"),
                  didYouMean(name, variables,
-                            variables.empty() ? "it has none: all its dims are numbers" : choicesFor(name, variables)),
-                 {},
-                 {}};
+                            variables.empty() ? "it has none: all its dims are numbers" : choicesFor(name, variables)));
   };
   applyVariableOptions(
       sizes_, options_,

@@ -77,14 +77,14 @@ SourceLoc ModelReader::locationOf(Position at) const {
 }
 
 void ModelReader::record(Error error, Position at) {
-  for (auto call = calls_.rbegin(); call != calls_.rend() && error.notes.size() < kMaxCallNotes; ++call)
-    error.notes.push_back("in '" + call->function->definition->names[0].text + "', called at " + place(call->at));
-  if (error.loc.file.empty()) error.loc = locationOf(at);
+  for (auto call = calls_.rbegin(); call != calls_.rend() && error->notes.size() < kMaxCallNotes; ++call)
+    error->notes.push_back("in '" + call->function->definition->names[0].text + "', called at " + place(call->at));
+  if (error->loc.file.empty()) error->loc = locationOf(at);
   errors_.push_back(std::move(error));
 }
 
 void ModelReader::record(Diag diag, Position at, std::string message, std::string help) {
-  record(Error{diag, std::move(message), std::move(help), {}, {}}, at);
+  record(Error(diag, std::move(message), std::move(help)), at);
 }
 
 bool ModelReader::takeError(Position at) {
@@ -102,11 +102,8 @@ bool ModelReader::declare(const NameAt& name) {
     order_.push_back(name.text);
     return true;
   }
-  record(Error{Diag::DuplicateName,
-               "'" + name.text + "' is defined twice",
-               "give one of them another name",
-               {},
-               {"first defined at " + place(it->second.at)}},
+  record(Error(Diag::DuplicateName, "'" + name.text + "' is defined twice", "give one of them another name")
+             .withNote("first defined at " + place(it->second.at)),
          name.at);
   return false;
 }
@@ -264,7 +261,7 @@ Result<Model> modelOf(ModelReader& reader, const GraphFile& file) {
   reader.read();
   if (!reader.errors().empty()) return tl::unexpected<Error>(reader.errors()[0]);
   Result<Model> model = reader.finish();
-  if (!model) model.error().loc.file = file.path;
+  if (!model) model.error()->loc.file = file.path;
   return model;
 }
 

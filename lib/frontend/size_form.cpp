@@ -96,7 +96,7 @@ Result<SizeForm> sizeFormOf(const GraphExpr& e) {
 Result<SizeForm> parseSizeForm(std::string_view text) {
   Result<GraphExpr> expr = parseGraphExpr(text, "");
   if (expr) return sizeFormOf(*expr);
-  return fail(Diag::Usage, "'" + std::string(text) + "' is no size: " + expr.error().message,
+  return fail(Diag::Usage, "'" + std::string(text) + "' is no size: " + expr.error()->message,
               "write a number, a variable, or a sum of multiples of variables such as 8*k + 1");
 }
 

@@ -56,9 +56,7 @@ Error fixedDimError(const std::string& from, const std::string& input, int axis,
   return {
       Diag::ShapeMismatch,
       from + ": axis " + std::to_string(axis) + " of input '" + input + "' is " + declared + ", not " + toText(wanted),
-      std::move(help),
-      {},
-      {}};
+      std::move(help)};
 }
 
 }  // namespace svod

@@ -43,11 +43,8 @@ Status TextParser::header() {
   SVOD_CHECK(advance());
   if (token_.kind != TokenKind::Int) return unexpected("the format version", help);
   if (token_.integer != kGraphVersion)
-    return fail(Error{Diag::Unsupported,
-                      "format version " + token_.text + " is not known",
-                      help,
-                      {lexer_.path(), token_.at.line, token_.at.column},
-                      {}});
+    return fail(Error(Diag::Unsupported, "format version " + token_.text + " is not known", help,
+                      {lexer_.path(), token_.at.line, token_.at.column}));
   SVOD_CHECK(advance());
   Statement line;
   SVOD_CHECK(endOfStatement(line));

@@ -27,7 +27,7 @@ std::string tokenText(const Token& t) {
 
 tl::unexpected<Error> TextParser::failAt(Position at, std::string message, std::string help) const {
   if (help.empty()) help = "docs/graph-format.md shows the form of every line";
-  return fail(Error{Diag::Syntax, std::move(message), std::move(help), {lexer_.path(), at.line, at.column}, {}});
+  return fail(Error(Diag::Syntax, std::move(message), std::move(help), {lexer_.path(), at.line, at.column}));
 }
 
 tl::unexpected<Error> TextParser::unexpected(const std::string& wanted, std::string help) const {

@@ -31,11 +31,8 @@ bool isType(std::string_view have, std::span<const uint64_t> haveShape, DType wa
 }
 
 Error wrongType(const std::string& where, const std::string& have, const std::string& want) {
-  return {Diag::BadWeights,
-          where + " holds " + have + ", declared is " + want,
-          "declare the dtype and shape of the file; cast and reshape afterwards",
-          {},
-          {}};
+  return {Diag::BadWeights, where + " holds " + have + ", declared is " + want,
+          "declare the dtype and shape of the file; cast and reshape afterwards"};
 }
 
 Status checkType(const std::string& where, std::string_view have, std::span<const uint64_t> haveShape, DType want,
@@ -173,11 +170,8 @@ Result<ConstData> WeightLoader::loadFile(const std::string& spec, DType dtype, s
 Result<ConstData> WeightLoader::loadConstant(const std::string& input, const std::string& path, DType dtype,
                                              std::span<const int64_t> shape) {
   return loadArray(path, dtype, shape, [&](const std::string& have, const std::string& want) {
-    return Error{Diag::BadWeights,
-                 "--const: " + path + " holds " + have + ", the input '" + input + "' is " + want,
-                 "save an array of " + want + " for it (astype and reshape of numpy convert)",
-                 {},
-                 {}};
+    return Error(Diag::BadWeights, "--const: " + path + " holds " + have + ", the input '" + input + "' is " + want,
+                 "save an array of " + want + " for it (astype and reshape of numpy convert)");
   });
 }
 

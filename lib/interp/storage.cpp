@@ -12,11 +12,11 @@ namespace {
 
 // Element `i` of memory seen as elements of `dtype`: u8 memory is what a bool buffer binds to.
 tl::unexpected<Error> outside(UOp node, const Address& address, int64_t at, int64_t count) {
-  return fail(Error{Diag::Mismatch,
+  return fail(Error(Diag::Mismatch,
                     fmt::format("{} of element {} in storage of {} elements", toText(node.op()), at, count),
-                    "the pass that made the address or its gate is wrong",
-                    {},
-                    {"node: " + toLineText(node), "address: " + toExpr(address.index)}});
+                    "the pass that made the address or its gate is wrong")
+                  .withNote("node: " + toLineText(node))
+                  .withNote("address: " + toExpr(address.index)));
 }
 
 int64_t elementsOf(const Address& address) {

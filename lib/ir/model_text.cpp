@@ -150,11 +150,9 @@ Result<Model> parseModel(std::string_view text) {
     if (!line.starts_with(kPort)) continue;
     const std::optional<PortLine> port = parsePort(line.substr(kPort.size()));
     if (!port)
-      return fail(Error{Diag::Syntax,
-                        "'" + std::string(line) + "' describes no port",
+      return fail(Error(Diag::Syntax, "'" + std::string(line) + "' describes no port",
                         "such as ; port 0 input \"x\", of an input, output, state, weight, temporary or expectation",
-                        {{}, number + 1, 1},
-                        {}});
+                        {{}, number + 1, 1}));
     if (port->slot >= model.ports.size()) continue;  // nothing in the graph is there
     model.ports[port->slot].kind = port->kind;
     model.ports[port->slot].expectation = port->expectation;

@@ -116,7 +116,7 @@ class LineCursor {
   }
 
   tl::unexpected<Error> errorAt(size_t column, Diag diag, std::string message, std::string help) const {
-    return fail(Error{diag, std::move(message), std::move(help), {"", number_, static_cast<int>(column) + 1}, {}});
+    return fail(Error(diag, std::move(message), std::move(help), {"", number_, static_cast<int>(column) + 1}));
   }
 
   std::string_view line_;

@@ -237,8 +237,7 @@ Result<UOp> parseUop(Graph& graph, std::string_view text) {
     SVOD_CHECK(LineParser(graph, nodes, text.substr(start, end - start), number).parse());
     start = end + 1;
   }
-  if (nodes.empty())
-    return fail(Error{Diag::Syntax, "the text has no node", "write at least `%0 = sink`", {"", 1, 1}, {}});
+  if (nodes.empty()) return fail(Error(Diag::Syntax, "the text has no node", "write at least `%0 = sink`", {"", 1, 1}));
   return nodes.back();
 }
 

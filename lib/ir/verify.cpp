@@ -7,12 +7,11 @@
 namespace svod {
 
 tl::unexpected<Error> violation(UOp node, Stage stage, std::string_view rule, const std::string& wrong) {
-  return fail(Error{Diag::Verify,
+  return fail(Error(Diag::Verify,
                     "stage " + std::string(toText(stage)) + ", rule " + std::string(rule) + ": " +
                         std::string(toText(node.op())) + ": " + wrong,
-                    "--print-before and --print-after show the graph around the pass that made this node",
-                    {},
-                    {"node: " + toLineText(node)}});
+                    "--print-before and --print-after show the graph around the pass that made this node")
+                  .withNote("node: " + toLineText(node)));
 }
 
 namespace {

@@ -43,9 +43,9 @@ CandidateCode codeOf(const Json& json) {
 }
 
 Json failed(const Error& error) {
-  const bool isLarge = error.diag == Diag::TooLarge;
+  const bool isLarge = error->diag == Diag::TooLarge;
   return {{"outcome", static_cast<int>(isLarge ? Outcome::TooLarge : Outcome::CompileFailed)},
-          {"reason", error.message}};
+          {"reason", error->message}};
 }
 
 Json compileOne(const CompiledKernel& kernel, const std::vector<OptOp>& opts, const CompileOptions& options,

@@ -76,8 +76,8 @@ Status checkSame(const WrittenModel& written, const std::string& weightFile, con
   reader.read();
   Result<Model> got = reader.errors().empty() ? reader.finish() : fail(reader.errors().front());
   if (got && isSame(*got, *want)) return {};
-  Error error{Diag::Unsupported, "the model has no form in graph files", "compile it without converting it", {}, {}};
-  if (!got) error.notes.push_back(got.error().message);
+  Error error(Diag::Unsupported, "the model has no form in graph files", "compile it without converting it");
+  if (!got) error->notes.push_back(got.error()->message);
   return fail(std::move(error));
 }
 

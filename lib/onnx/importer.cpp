@@ -162,7 +162,7 @@ Tensor OnnxImporter::constantTensor(const HostTensor& value, std::string_view na
 std::optional<HostTensor> OnnxImporter::tensorAttribute(const proto::AttributeProto& attribute) {
   Result<TensorData> t = loader_.load(attribute.t());
   if (!t) {
-    builder_.fail(t.error().diag, t.error().message, t.error().help);
+    builder_.fail(t.error()->diag, t.error()->message, t.error()->help);
     return std::nullopt;
   }
   return HostTensor::fromMemory(t->dtype, t->dims, {t->data.data, t->data.bytes});
@@ -221,7 +221,7 @@ OnnxImport importFile(Result<std::shared_ptr<const OnnxFile>> file, const LoadOp
     result.notes = importer->notes();
     if (result.model) return result;
     result.notes.clear();
-    result.model.error().loc.file = (*file)->path;
+    result.model.error()->loc.file = (*file)->path;
     result.errors.push_back(result.model.error());
   }
   result.model = fail(result.errors.front());

@@ -203,7 +203,7 @@ class OnnxImporter : public OnnxContext {
   void record(Diag diag, std::string message, std::string help = {});
   void recordNode(const Body& body, const proto::NodeProto& node, Error error);
   void recordNode(const Body& body, const proto::NodeProto& node, Diag diag, std::string message, std::string help) {
-    recordNode(body, node, Error{diag, std::move(message), std::move(help), {}, {}});
+    recordNode(body, node, Error(diag, std::move(message), std::move(help)));
   }
   std::string nameOf(const Body& body, const proto::NodeProto& node) const;
   void noteShape(const Body& body, const proto::ValueInfoProto& output, const Tensor& x);

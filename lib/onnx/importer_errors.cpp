@@ -25,13 +25,13 @@ std::string namesOf(const google::protobuf::RepeatedPtrField<std::string>& names
 
 void OnnxImporter::record(Error error) {
   ++problems_;
-  if (error.loc.file.empty()) error.loc.file = file_->path;
+  if (error->loc.file.empty()) error->loc.file = file_->path;
   if (errors_.size() < kMaxErrors) errors_.push_back(printable(std::move(error)));
   isFull_ |= errors_.size() >= kMaxErrors;
 }
 
 void OnnxImporter::record(Diag diag, std::string message, std::string help) {
-  record(Error{diag, std::move(message), std::move(help), {}, {}});
+  record(Error(diag, std::move(message), std::move(help)));
 }
 
 bool OnnxImporter::takeError() {
@@ -62,27 +62,27 @@ std::string OnnxImporter::nameOf(const Body& body, const proto::NodeProto& node)
 }
 
 void OnnxImporter::expect(const Tensor& given, const Tensor& wanted, const std::string& operands) {
-  Error text{Diag::InputMismatch, nameOf(*body_, *node_) + ": " + operands, {}, {}, {}};
-  text.message += " against the declared dims of " + namesOf(node_->output());
-  builder_.expect(given, wanted, printable(std::move(text)).message);
+  Error text(Diag::InputMismatch, nameOf(*body_, *node_) + ": " + operands, {});
+  text->message += " against the declared dims of " + namesOf(node_->output());
+  builder_.expect(given, wanted, printable(std::move(text))->message);
 }
 
 void OnnxImporter::recordNode(const Body& body, const proto::NodeProto& node, Error error) {
   // What is not supported often comes in many nodes; it is said once.
-  std::string key = opName(node) + "\n" + error.message;
-  if (error.diag == Diag::Unsupported) {
+  std::string key = opName(node) + "\n" + error->message;
+  if (error->diag == Diag::Unsupported) {
     auto [it, isNew] = repeated_.try_emplace(key, Repeated{errors_.size()});
     if (!isNew) {
       ++problems_;
       Error& first = errors_[it->second.error];
       std::string note = "the same in " + std::to_string(it->second.count++) + " more nodes";
-      if (first.notes.back().starts_with("the same")) first.notes.pop_back();
-      first.notes.push_back(std::move(note));
+      if (first->notes.back().starts_with("the same")) first->notes.pop_back();
+      first->notes.push_back(std::move(note));
       return;
     }
   }
-  error.message = nameOf(body, node) + ": " + error.message;
-  error.notes.push_back("inputs " + namesOf(node.input()) + ", outputs " + namesOf(node.output()));
+  error->message = nameOf(body, node) + ": " + error->message;
+  error->notes.push_back("inputs " + namesOf(node.input()) + ", outputs " + namesOf(node.output()));
   record(std::move(error));
 }
 
@@ -104,13 +104,11 @@ void OnnxImporter::noteShape(const Body& body, const proto::ValueInfoProto& outp
     return std::ranges::find(n.output(), output.name()) != n.output().end();
   };
   auto node = std::ranges::find_if(*body.nodes, makes);
-  Error note{Diag::ShapeMismatch,
+  Error note(Diag::ShapeMismatch,
              "the output '" + shortened(output.name()) + "' is declared as [" + declared + "], but " +
                  (node == body.nodes->end() ? "the model" : nameOf(body, *node)) + " makes " + describe(x) +
                  ", which the plan has",
-             "correct the declaration, or the sizes that lead to it",
-             {file_->path, 0, 0},
-             {}};
+             "correct the declaration, or the sizes that lead to it", {file_->path, 0, 0});
   notes_.push_back(printable(std::move(note)));
 }
 
@@ -120,7 +118,7 @@ bool OnnxImporter::attempt(const std::function<void()>& build) {
   std::map<std::string, Repeated> repeated = repeated_;
   bool wasFull = isFull_;
   build();
-  auto isLimit = [](const Error& e) { return e.diag == Diag::Unsupported; };
+  auto isLimit = [](const Error& e) { return e->diag == Diag::Unsupported; };
   bool isGood = !builder_.failed() && problems_ == problems;
   if (isGood || !std::all_of(errors_.begin() + static_cast<ptrdiff_t>(errors), errors_.end(), isLimit)) return true;
   builder_.takeError();

@@ -81,7 +81,7 @@ DType OnnxImporter::hostDType(const Body& body, const HostOpOption& option, cons
   if (type != 0) {
     Result<DType> dtype = dtypeOfOnnx(type, "the value '" + shortened(name) + "'");
     if (dtype) return *dtype;
-    builder_.fail(dtype.error().diag, dtype.error().message, dtype.error().help);
+    builder_.fail(dtype.error()->diag, dtype.error()->message, dtype.error()->help);
     return DType::Void;
   }
   builder_.fail(Diag::Unsupported, "the model does not say of what dtype '" + shortened(name) + "' is",

@@ -180,7 +180,7 @@ std::vector<Tensor> OnnxImporter::lowered(Body& body, const proto::NodeProto& no
   std::vector<std::unique_ptr<proto::AttributeProto>> made;
   std::vector<const proto::AttributeProto*> attributes = resolveAttributes(node, body.attributes, made);
   if (Status fits = checkAttributes(op, attributes); !fits) {
-    builder_.fail(fits.error().diag, fits.error().message, fits.error().help);
+    builder_.fail(fits.error()->diag, fits.error()->message, fits.error()->help);
     return {};
   }
   std::vector<bool> wanted;

@@ -88,11 +88,8 @@ void OnnxImporter::readVariables(const proto::GraphProto& graph) {
   declareValues(graph, kDefaultBounds);
   auto unknown = [&](const std::string& name) {
     const std::vector<std::string_view> names(variables.begin(), variables.end());
-    return Error{Diag::UnknownPort,
-                 "--var: the model has no variable '" + name + "'",
-                 didYouMean(name, names, "variables are the symbolic dims of the inputs"),
-                 {},
-                 {}};
+    return Error(Diag::UnknownPort, "--var: the model has no variable '" + name + "'",
+                 didYouMean(name, names, "variables are the symbolic dims of the inputs"));
   };
   applyVariableOptions(
       sizes_, options_,
@@ -117,7 +114,7 @@ bool OnnxImporter::learn(SizeFindings& findings) const {
 
 void OnnxImporter::applyFindings() {
   auto note = [&](std::string message, std::string help) {
-    notes_.push_back(printable({Diag::VariableBounds, std::move(message), std::move(help), {file_->path, 0, 0}, {}}));
+    notes_.push_back(printable({Diag::VariableBounds, std::move(message), std::move(help), {file_->path, 0, 0}}));
   };
   for (const auto& [left, right, by] : findings_.equalities) {
     const auto made = sizes_.unify(left, right);
@@ -201,8 +198,7 @@ std::vector<Error> OnnxImporter::notes() const {
                              "the size of " + list + " may be " + std::to_string(bounds.min) + " to " +
                                  std::to_string(bounds.max) + " in a run",
                              std::move(help),
-                             {file_->path, 0, 0},
-                             {}}));
+                             {file_->path, 0, 0}}));
   }
   return all;
 }

@@ -123,7 +123,7 @@ void OnnxImporter::addInput(Body& body, const proto::ValueInfoProto& input) {
                    : rooms_.contains(name) ? stateInput(name, *dtype, *dims)
                                            : builder_.input(name, *dtype, *dims);
     if (std::optional<Error> error = builder_.takeError()) {
-      error->message = what + ": " + error->message;
+      (*error)->message = what + ": " + (*error)->message;
       record(std::move(*error));
     }
     value.isBroken = !value.tensor;

@@ -63,9 +63,9 @@ Error printable(Error error) {
   auto clean = [](std::string& text) {
     std::ranges::replace_if(text, [](char c) { return (c >= 0 && c < ' ' && c != '\n') || c == 0x7f; }, '?');
   };
-  clean(error.message);
-  clean(error.help);
-  std::ranges::for_each(error.notes, clean);
+  clean(error->message);
+  clean(error->help);
+  std::ranges::for_each(error->notes, clean);
   return error;
 }
 

@@ -119,13 +119,9 @@ void OnnxImporter::finishValues() {
     wanted.push_back(cast(builder_.value(v.size), DType::I64));
   }
   for (const auto& [input, rows] : compared) {
-    Error text{Diag::InputMismatch,
-               "the input '" + input + "' against the sizes that its elements are in this plan",
-               {},
-               {},
-               {}};
+    Error text(Diag::InputMismatch, "the input '" + input + "' against the sizes that its elements are in this plan");
     builder_.expect(builder_.op("stack", rows.first, {{"axis", 0}}), builder_.op("stack", rows.second, {{"axis", 0}}),
-                    printable(std::move(text)).message);
+                    printable(std::move(text))->message);
   }
   takeError();
 }

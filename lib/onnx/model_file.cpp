@@ -17,8 +17,7 @@ Error damaged(const std::string& path) {
   return {Diag::Syntax,
           "'" + path + "' is not an ONNX model, or is truncated or nested too deeply",
           "check the file: an ONNX model is a protobuf message of type ModelProto",
-          {path, 0, 0},
-          {}};
+          {path, 0, 0}};
 }
 
 }  // namespace
@@ -30,7 +29,7 @@ Result<std::shared_ptr<const OnnxFile>> parseOnnx(std::span<const std::byte> byt
     return fail(Diag::TooLarge, "'" + path + "' has 2 GiB or more, which is beyond the format",
                 "store the weights as external data");
   if (bytes.empty())
-    return fail(Error{Diag::Syntax, "'" + path + "' is empty", "write or download the model again", {path, 0, 0}, {}});
+    return fail(Error(Diag::Syntax, "'" + path + "' is empty", "write or download the model again", {path, 0, 0}));
   auto file = std::make_shared<OnnxFile>();
   google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(bytes.data()),
                                                 static_cast<int>(bytes.size()));

@@ -50,12 +50,10 @@ class NameCheck {
   void name(const std::string& text, const char* what) {
     const std::optional<size_t> bad = status_ ? firstNotUtf8(text) : std::nullopt;
     if (!bad) return;
-    status_ = fail(Error{Diag::Syntax,
+    status_ = fail(Error(Diag::Syntax,
                          notUtf8Text(text, *bad) + ": it is byte " + std::to_string(*bad + 1) + " of the name of " +
                              what + ", '" + toUtf8(text) + "'",
-                         "names are UTF-8: rename it in the model",
-                         {path_, 0, 0},
-                         {}});
+                         "names are UTF-8: rename it in the model", {path_, 0, 0}));
   }
 
   const std::string& path_;

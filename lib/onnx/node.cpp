@@ -71,7 +71,7 @@ DType OnnxNode::dtype(std::string_view name) const {
   int64_t number = std::clamp<int64_t>(integer(name), INT32_MIN, INT32_MAX);
   Result<DType> found = dtypeOfOnnx(static_cast<int>(number), "the attribute '" + std::string(name) + "'");
   if (found) return *found;
-  b.fail(found.error().diag, found.error().message, found.error().help);
+  b.fail(found.error()->diag, found.error()->message, found.error()->help);
   return DType::Void;
 }
 

@@ -110,7 +110,7 @@ Result<ConstData> TensorLoader::external(const proto::TensorProto& t, const std:
       filesRead_->insert((std::filesystem::path(file_->directory) / location).lexically_normal().string());
     Result<MappedFile> opened = MappedFile::open(path);
     if (!opened) {
-      opened.error().message = name + " has its data in another file: " + opened.error().message;
+      opened.error()->message = name + " has its data in another file: " + opened.error()->message;
       return fail(std::move(opened.error()).withHelp("keep the data files of a model in its folder"));
     }
     mapped = std::make_shared<const MappedFile>(*std::move(opened));

@@ -106,7 +106,7 @@ class OptParser {
     for (const OptInfo& row : allOpts()) known.push_back(row.name);
     at_ = start;
     std::string what = name.empty() ? "expected the name of an opt" : "unknown opt `" + std::string(name) + "`";
-    return {Diag::BadOpt, what + here(), choicesFor(name, known), {}, {}};
+    return {Diag::BadOpt, what + here(), choicesFor(name, known)};
   }
 
   std::string_view text_;

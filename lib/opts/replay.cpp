@@ -30,13 +30,13 @@ Result<AppliedOpt> applyOpt(Graph& graph, const NamedKernel& kernel, const OptOp
   Result<AppliedOpt> changed = tryOpt(graph, kernel, opt, caps);
   if (changed) return changed;
   Error error = std::move(changed).error();
-  error.message = toText(opt) + ": " + error.message;
-  if (error.help.empty()) error.help = usageOf(opt.kind);
+  error->message = toText(opt) + ": " + error->message;
+  if (error->help.empty()) error->help = usageOf(opt.kind);
   const std::string axes = "axes: " + kernel.names.describe(kernel.sink);
-  if (const size_t at = error.help.find(kAxesHere); at != std::string::npos)
-    error.help.replace(at, std::string_view(kAxesHere).size(), axes);
+  if (const size_t at = error->help.find(kAxesHere); at != std::string::npos)
+    error->help.replace(at, std::string_view(kAxesHere).size(), axes);
   else
-    error.notes.push_back(axes);
+    error->notes.push_back(axes);
   return fail(std::move(error));
 }
 

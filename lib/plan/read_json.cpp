@@ -50,7 +50,7 @@ class Reader {
     if (error_) return;
     std::string at;
     for (const std::string& part : path_) at += part;
-    error_ = Error{Diag::BadPlan, (at.empty() ? "" : at.substr(1) + ": ") + what, "", {}, {}};
+    error_ = Error(Diag::BadPlan, (at.empty() ? "" : at.substr(1) + ": ") + what, "");
   }
   /// 0: there is none.
   uint32_t member(const char* key) {
@@ -122,7 +122,7 @@ class Reader {
     read(at, text);
     if (error_) return;
     Result<Expr> parsed = parseExpr(text, names_);
-    if (!parsed) return bad(parsed.error().message);
+    if (!parsed) return bad(parsed.error()->message);
     value = std::move(*parsed);
   }
   template <class T>
@@ -205,9 +205,7 @@ Result<Plan> planFromJson(std::string_view text, const std::string& name) {
                 "compile the graph again");
   Plan plan;
   if (std::optional<Error> error = Reader(*tape).plan(plan)) {
-    error->message = "'" + name + "': " + error->message;
-    error->help = "compile the graph again";
-    return fail(std::move(*error));
+    return fail(Diag::BadPlan, "'" + name + "': " + (*error)->message, "compile the graph again");
   }
   return plan;
 }

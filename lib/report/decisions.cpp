@@ -5,8 +5,9 @@ namespace svod {
 
 namespace {
 
-/// Decisions with more than one value to choose from come first.
-bool isOpen(const Decision& decision) { return decision.alternatives.size() > 1; }
+/// Decisions with more than one value to choose from come first, and lines that are none, which a damaged plan has,
+/// last.
+int orderOf(const Result<Decision>& decision) { return !decision ? 2 : decision->alternatives.size() > 1 ? 0 : 1; }
 
 std::vector<Cell> rowOf(const Decision& decision) {
   Cell::Amounts alternatives;
@@ -23,9 +24,10 @@ Section decisionsOf(const Plan& plan) {
                {"alternatives", "alternatives and ops", false, true},
                {"reason", "reason", false, true}},
               {}};
-  for (const bool open : {true, false})
+  for (const int order : {0, 1, 2})
     for (const std::string& line : plan.decisions)
-      if (const Result<Decision> d = parseDecision(line); d && isOpen(*d) == open) table.rows.push_back(rowOf(*d));
+      if (const Result<Decision> d = parseDecision(line); orderOf(d) == order)
+        table.rows.push_back(d ? rowOf(*d) : std::vector<Cell>{line, "", Cell::Amounts(), "this is no decision"});
   const bool isEmpty = table.rows.empty();
   Section section{"decisions", "Decisions about the graph", {std::move(table)}};
   section.blocks.push_back(Note{isEmpty ? "Nothing about this graph is left to decide before its kernels are made."

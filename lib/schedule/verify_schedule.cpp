@@ -19,7 +19,7 @@ class ScheduleVerifier {
 
  private:
   static Error wrong(const std::string& where, const std::string& what) {
-    return Error{Diag::Verify, "in the schedule, " + where + ": " + what, "this is a defect of the compiler", {}, {}};
+    return Error(Diag::Verify, "in the schedule, " + where + ": " + what, "this is a defect of the compiler");
   }
 
   /// Whether an address leaves its buffer is checked where the kernel is compiled.

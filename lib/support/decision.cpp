@@ -43,7 +43,7 @@ std::optional<size_t> positionOf(const Decision& decision, std::string_view valu
 
 template <class T>
 Result<T> placed(Result<T> result, const SourceLoc& place) {
-  if (!result) result.error().loc = place;
+  if (!result) result.error()->loc = place;
   return result;
 }
 
@@ -172,11 +172,11 @@ Status Decisions::check() const {
     const SourceLoc place = from == requests_.places.end() ? SourceLoc{} : from->second;
     const auto found = std::ranges::find(made_, name, &Decision::name);
     if (found == made_.end())
-      return fail(Error{
-          Diag::Usage, "there is no decision '" + name + "' about this graph", namesNear(name, made_), place, {}});
+      return fail(
+          Error(Diag::Usage, "there is no decision '" + name + "' about this graph", namesNear(name, made_), place));
     if (!positionOf(*found, value))
-      return fail(Error{
-          Diag::Usage, "decision '" + name + "' cannot be '" + value + "'", "it can be: " + listed(*found), place, {}});
+      return fail(Error(Diag::Usage, "decision '" + name + "' cannot be '" + value + "'",
+                        "it can be: " + listed(*found), place));
   }
   return {};
 }

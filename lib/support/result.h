@@ -1,6 +1,7 @@
 // Errors are values. Result<T> holds a T or an Error; Status is Result<void>.
 #pragma once
 #include <string>
+#include <string_view>
 #include <tl/expected.hpp>
 #include <utility>
 #include <vector>
@@ -19,17 +20,38 @@ struct SourceLoc {
   bool operator==(const SourceLoc&) const = default;
 };
 
-/// One error. `message` says what is wrong with the values involved, `help` what to do next.
-struct Error {
+/// What an error says: `message` what is wrong with the values involved, `help` what to do next.
+struct ErrorText {
   Diag diag;
   std::string message;
   std::string help;
   SourceLoc loc;
   std::vector<std::string> notes;
+};
 
-  Error withHelp(std::string text) && { return help = std::move(text), std::move(*this); }
-  Error at(SourceLoc where) && { return loc = std::move(where), std::move(*this); }
-  Error withNote(std::string text) && { return notes.push_back(std::move(text)), std::move(*this); }
+/// One error: a pointer to what it says, so that results are small where nothing fails, and the code around them as
+/// well. One that was moved from is only assigned to and destroyed.
+class Error {
+ public:
+  Error(Diag diag, std::string_view message, std::string_view help = {}, SourceLoc loc = {});
+  Error(const Error& other);
+  Error(Error&& other) noexcept : says_(std::exchange(other.says_, nullptr)) {}
+  Error& operator=(Error other) noexcept { return std::swap(says_, other.says_), *this; }
+  ~Error() {
+    if (says_ != nullptr) forget(says_);
+  }
+
+  ErrorText* operator->() { return says_; }
+  const ErrorText* operator->() const { return says_; }
+
+  Error withHelp(std::string_view text) && { return says_->help = text, std::move(*this); }
+  Error at(SourceLoc where) && { return says_->loc = std::move(where), std::move(*this); }
+  Error withNote(std::string text) && { return says_->notes.push_back(std::move(text)), std::move(*this); }
+
+ private:
+  static void forget(ErrorText* says) noexcept;
+
+  ErrorText* says_;
 };
 
 template <class T>
@@ -37,9 +59,7 @@ using Result = tl::expected<T, Error>;
 using Status = Result<void>;
 
 /// `return fail(Diag::Io, "cannot open x", "check that the file exists");`
-inline tl::unexpected<Error> fail(Diag diag, std::string message, std::string help = {}) {
-  return tl::unexpected<Error>(Error{diag, std::move(message), std::move(help), {}, {}});
-}
+tl::unexpected<Error> fail(Diag diag, std::string_view message, std::string_view help = {});
 inline tl::unexpected<Error> fail(Error error) { return tl::unexpected<Error>(std::move(error)); }
 
 /// `file:line:col: error: message [code]`, then the line with a caret below the column, notes and a help line, each on

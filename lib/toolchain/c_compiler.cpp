@@ -62,10 +62,9 @@ int spawn(const Tool& tool, std::span<const std::string> args, int output, pid_t
   return error;
 }
 
-tl::unexpected<Error> failed(std::string message, const std::string& output) {
-  Error error{
-      Diag::CompileFailed, std::move(message), "its last lines are above; try --cc with another compiler", {}, {}};
-  error.notes = lastLines(output);
+tl::unexpected<Error> failed(std::string_view message, const std::string& output) {
+  Error error(Diag::CompileFailed, message, "its last lines are above; try --cc with another compiler");
+  error->notes = lastLines(output);
   return fail(std::move(error));
 }
 

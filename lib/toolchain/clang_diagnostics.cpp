@@ -39,9 +39,9 @@ void ClangErrors::HandleDiagnostic(clang::DiagnosticsEngine::Level level, const 
     place = placeOf(diagnostic.getSourceManager(), diagnostic.getLocation());
   const std::string text = textOf(diagnostic);
   if (!first_)
-    first_ = Error{Diag::CompileFailed, text, {}, std::move(place), {}};
-  else if (first_->notes.size() < kMostNotes && (isError || level == clang::DiagnosticsEngine::Note))
-    first_->notes.push_back(placeText(place) + (isError ? "error: " : "") + text);
+    first_ = Error(Diag::CompileFailed, text, {}, std::move(place));
+  else if ((*first_)->notes.size() < kMostNotes && (isError || level == clang::DiagnosticsEngine::Note))
+    (*first_)->notes.push_back(placeText(place) + (isError ? "error: " : "") + text);
 }
 
 }  // namespace svod

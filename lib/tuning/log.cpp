@@ -59,10 +59,10 @@ Result<TuningLog> parseTuningLog(std::string_view text, UnreadLines& unread) {
     Result<TuningRecord> record = recordFromLine(line);
     if (record) {
       add(log, std::move(*record));
-    } else if (record.error().diag == Diag::Unsupported) {
+    } else if (record.error()->diag == Diag::Unsupported) {
       return fail(std::move(record.error()).withNote("in line " + std::to_string(number + 1)));
     } else {
-      if (unread.malformed.empty()) unread.firstProblem = record.error().message;
+      if (unread.malformed.empty()) unread.firstProblem = record.error()->message;
       unread.malformed.push_back(number + 1);
     }
   }

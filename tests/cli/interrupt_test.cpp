@@ -45,7 +45,7 @@ int failAfter(const std::string& folder, void (*interrupt)()) {
     interrupts.removesFolder(folder);
     interrupt();
     interrupts.beforeError();
-    ::_exit(console.finish({Diag::CompileFailed, "the compiler was killed", "", {}, {}}));
+    ::_exit(console.finish({Diag::CompileFailed, "the compiler was killed"}));
   }
   int status = 0;
   REQUIRE(::waitpid(child, &status, 0) == child);

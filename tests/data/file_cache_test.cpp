@@ -112,7 +112,7 @@ TEST_CASE("A cache that cannot be written still gives what it has") {
   CHECK(cache.get(keyOf(1)) == "value");
   const Status written = cache.put(keyOf(2), "value");
   REQUIRE(!written);
-  CHECK(written.error().diag == Diag::Io);
+  CHECK(written.error()->diag == Diag::Io);
 }
 
 TEST_CASE("Threads share a cache") {

@@ -50,9 +50,9 @@ TEST_CASE("mapping: contents, empty files, errors with path and reason") {
   CHECK(MappedFile::open(folder / "empty")->size() == 0);
   auto missing = MappedFile::open(folder / "none");
   REQUIRE(!missing);
-  CHECK(missing.error().diag == Diag::Io);
-  CHECK(missing.error().message.find(folder / "none") != std::string::npos);
-  CHECK(missing.error().message.find("No such file") != std::string::npos);
+  CHECK(missing.error()->diag == Diag::Io);
+  CHECK(missing.error()->message.find(folder / "none") != std::string::npos);
+  CHECK(missing.error()->message.find("No such file") != std::string::npos);
   CHECK(!MappedFile::open(folder.path()));
   CHECK(*readWholeFile(folder / "a") == "hello");
   CHECK(!readWholeFile(folder / "a", 4));
@@ -74,8 +74,8 @@ TEST_CASE("a full disk and a missing folder are Io errors that leave nothing") {
   TempFolder folder;
   auto full = writeFileAtomic("/dev/full", "text");
   REQUIRE(!full);
-  CHECK(full.error().diag == Diag::Io);
-  CHECK(full.error().message.find("No space left") != std::string::npos);
+  CHECK(full.error()->diag == Diag::Io);
+  CHECK(full.error()->message.find("No space left") != std::string::npos);
   CHECK(writeFileAtomic("/dev/null", "text"));
   CHECK(!writeFileAtomic(folder / "none/a", "text"));
   fs::create_directory(folder / "dir");
@@ -210,7 +210,7 @@ TEST_CASE("several files are replaced together or not at all") {
     INFO(bad);
     Status written = writeFilesAtomic(files(bad, "three"));
     REQUIRE_FALSE(written);
-    CHECK(written.error().diag == Diag::Io);
+    CHECK(written.error()->diag == Diag::Io);
     CHECK(readText(folder / "a") == "two");
     CHECK(entriesIn(folder.path()) == 3);
   }
@@ -274,8 +274,8 @@ TEST_CASE("folders are checked before something is written into them") {
   CHECK(checkFolderOf("relative"));
   const Status missing = checkFolderOf(folder / "none/new"), inside = checkFolderOf(folder / "file/new");
   REQUIRE(!missing);
-  CHECK(missing.error().diag == Diag::Io);
-  CHECK(missing.error().help == "make the folder '" + folder / "none" + "'");
+  CHECK(missing.error()->diag == Diag::Io);
+  CHECK(missing.error()->help == "make the folder '" + folder / "none" + "'");
   REQUIRE(!inside);
-  CHECK(inside.error().message.find("Not a directory") != std::string::npos);
+  CHECK(inside.error()->message.find("Not a directory") != std::string::npos);
 }

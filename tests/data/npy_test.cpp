@@ -23,8 +23,8 @@ Result<NpyHeader> parse(const std::string& text, std::optional<ElementType> want
 }
 std::string messageOf(const Result<NpyHeader>& result) {
   REQUIRE(!result);
-  CHECK(result.error().diag == Diag::BadNpy);
-  return result.error().message;
+  CHECK(result.error()->diag == Diag::BadNpy);
+  return result.error()->message;
 }
 
 }  // namespace
@@ -80,7 +80,7 @@ TEST_CASE("elements of 2 and 4 bits have an item each, which must fit") {
   CHECK(i4->data[0] == std::byte{0x7f});
   CHECK(i4->data[1] == std::byte{0x08});
   const std::string wide = file(dict("|i1", "(3,)"), "\x01\x08\x01");
-  CHECK(readNpyBytes(std::as_bytes(std::span(wide)), "x.npy", ElementType::I4).error().message ==
+  CHECK(readNpyBytes(std::as_bytes(std::span(wide)), "x.npy", ElementType::I4).error()->message ==
         "'x.npy': item 1 is 8, which is no i4");
   const std::string codes = file(dict("|u1", "(2,)"), "\x0f\x10");
   CHECK(!readNpyBytes(std::as_bytes(std::span(codes)), "x.npy", ElementType::F4E2M1));

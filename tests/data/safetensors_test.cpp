@@ -52,9 +52,9 @@ TEST_CASE("damaged headers are refused with a reason") {
   const auto refuse = [](const std::string& header, size_t bytes, const std::string& reason) {
     auto result = parse(file(header, bytes));
     REQUIRE(!result);
-    CHECK(result.error().diag == Diag::BadSafetensors);
-    CAPTURE(result.error().message);
-    CHECK(result.error().message.find(reason) != std::string::npos);
+    CHECK(result.error()->diag == Diag::BadSafetensors);
+    CAPTURE(result.error()->message);
+    CHECK(result.error()->message.find(reason) != std::string::npos);
   };
   refuse("[]", 0, "not a JSON object");
   refuse("{", 0, "not a JSON object");

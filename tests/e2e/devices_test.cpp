@@ -252,7 +252,7 @@ TEST_CASE("devices that no value is copied to change nothing but the table of de
 TEST_CASE("a device that nobody declared is an error that says how to") {
   Result<Model> model = modelOn("input x: f32[4]\noutput y = copy(x, device=\"mars\")\n", {"a", "b"});
   REQUIRE_FALSE(model);
-  CHECK(model.error().message.find("there is no device 'mars'") != std::string::npos);
+  CHECK(model.error()->message.find("there is no device 'mars'") != std::string::npos);
   CHECK(toText(model.error()).find("--device") != std::string::npos);
 }
 

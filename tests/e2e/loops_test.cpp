@@ -217,5 +217,5 @@ TEST_CASE("counters cannot be set") {
   options.variables.push_back(*parseVariableOption("i=1"));
   Result<Model> model = buildModel(*file, options);
   REQUIRE_FALSE(model);
-  CHECK(model.error().message.find("counter of a loop") != std::string::npos);
+  CHECK(model.error()->message.find("counter of a loop") != std::string::npos);
 }

@@ -328,7 +328,7 @@ Result<std::vector<HostTensor>> executePlan(const PlanImage& image, const Model&
   WatchedMemory memory(options.watch);
   auto body = [&]() -> std::string {
     Result<std::vector<HostTensor>> results = PlanRun(image, model, bindings, options, memory).execute();
-    return results ? "+" + packed(*results) : "-" + results.error().message;
+    return results ? "+" + packed(*results) : "-" + results.error()->message;
   };
   SVOD_TRY(std::string out, inChild(body, [&](uintptr_t address) { return memory.describe(address); }));
   if (out.empty() || out[0] != '+') return fail(Diag::DeviceFailure, out.empty() ? "no result" : out.substr(1));

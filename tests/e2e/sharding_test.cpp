@@ -258,7 +258,7 @@ TEST_CASE("parts that do not fit the devices are errors") {
     options.devices = {"a", "b"};
     Result<Model> model = buildModel(*file, options);
     REQUIRE(!model);
-    return model.error().message;
+    return model.error()->message;
   };
   CHECK_THAT(says("p, q = shard(x, devices=\"a, mars\")\noutput y = p\n"), Catch::Contains("no device 'mars'"));
   CHECK_THAT(says("p, q = all_reduce(x, x, devices=\"a\")\noutput y = p\n"), Catch::Contains("2 parts for 1 devices"));
@@ -317,7 +317,7 @@ TEST_CASE(
         ExecuteOptions execute = options.execute;
         execute.threads = threads, execute.failAfter = pieces, execute.isLost = isLost;
         auto actual = executePlan(image, model, bindings, execute);
-        if (!actual && actual.error().message == kNothingFailed) break;
+        if (!actual && actual.error()->message == kNothingFailed) break;
         if (!actual) FAIL(toText(actual.error()));
         checkEqual(model, *expected, *actual);
       }

@@ -60,7 +60,7 @@ struct Sample {
     ExecuteOptions options;
     options.watch = watch, options.separate = separate;
     auto results = executePlan(image, m.model, bindings, options);
-    return results ? "no error" : results.error().message;
+    return results ? "no error" : results.error()->message;
   }
 };
 
@@ -126,7 +126,7 @@ TEST_CASE("a build with ThreadSanitizer reports the races of a child") {
   };
   Result<std::string> result = inChild(race, [](uintptr_t) { return ""; });
   REQUIRE_FALSE(result);
-  CHECK_THAT(result.error().message, Catch::Contains("data race"));
+  CHECK_THAT(result.error()->message, Catch::Contains("data race"));
 }
 
 TEST_CASE("other ways to die are errors, too") {
@@ -163,6 +163,6 @@ TEST_CASE("an extent one too large is caught") {
     launch.values[0] = Expr(22);
     auto results = executePlan(image, m.model, bindings, {});
     REQUIRE_FALSE(results);
-    CHECK_THAT(results.error().message, Catch::Contains("0 bytes behind '"));
+    CHECK_THAT(results.error()->message, Catch::Contains("0 bytes behind '"));
   }
 }

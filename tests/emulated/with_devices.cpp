@@ -24,8 +24,8 @@ int __wrap_svod_instance_create(const svod_plan* plan, const svod_instance_optio
     return 0;
   }
   const Error& reason = made.error();
-  std::snprintf(error->message, sizeof error->message, "%s", reason.message.c_str());
-  std::snprintf(error->help, sizeof error->help, "%s", reason.help.c_str());
-  std::snprintf(error->code, sizeof error->code, "%s", info(reason.diag).code.data());
-  return error->exit_code = info(reason.diag).exitCode;
+  std::snprintf(error->message, sizeof error->message, "%s", reason->message.c_str());
+  std::snprintf(error->help, sizeof error->help, "%s", reason->help.c_str());
+  std::snprintf(error->code, sizeof error->code, "%s", info(reason->diag).code.data());
+  return error->exit_code = info(reason->diag).exitCode;
 }

@@ -35,7 +35,7 @@ std::vector<double> outputOf(GraphBuilder& b, std::initializer_list<double> x = 
 Diag errorOf(GraphBuilder& b) {
   auto error = b.takeError();
   REQUIRE(error);
-  return error->diag;
+  return (*error)->diag;
 }
 
 using Numbers = std::vector<double>;

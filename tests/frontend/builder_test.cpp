@@ -13,7 +13,7 @@ namespace {
 std::string typeOf(GraphBuilder& b, std::string_view op, std::initializer_list<Tensor> operands,
                    const Attributes& a = {}) {
   Tensor t = b.op(op, operands, a);
-  if (auto error = b.takeError()) return std::string(info(error->diag).code);
+  if (auto error = b.takeError()) return std::string(info((*error)->diag).code);
   return describe(t);
 }
 
@@ -62,8 +62,8 @@ TEST_CASE("the first error stays, and null tensors say nothing") {
   b.output("z", more);
   Result<Model> model = std::move(b).finish();
   REQUIRE_FALSE(model.has_value());
-  CHECK(model.error().diag == Diag::ShapeMismatch);
-  CHECK(model.error().message.find("f32[2, 3] and f32[2, 2]") != std::string::npos);
+  CHECK(model.error()->diag == Diag::ShapeMismatch);
+  CHECK(model.error()->message.find("f32[2, 3] and f32[2, 2]") != std::string::npos);
 }
 
 TEST_CASE("shape rules of composites") {
@@ -172,9 +172,9 @@ TEST_CASE("data must fit its declaration") {
   GraphBuilder b;
   std::byte bytes[8] = {};
   CHECK_FALSE(b.weight("w", DType::F32, b.dims({3}), {bytes, 8, nullptr}));
-  CHECK(b.takeError()->diag == Diag::BadWeights);
+  CHECK((*b.takeError())->diag == Diag::BadWeights);
   CHECK_FALSE(b.input("x", DType::Index, {}));
-  CHECK(b.takeError()->diag == Diag::UnknownDType);
+  CHECK((*b.takeError())->diag == Diag::UnknownDType);
 }
 
 TEST_CASE("the op table is consistent") {

@@ -75,12 +75,12 @@ TEST_CASE("comparisons and @ are ops, and bind as in Python") {
 TEST_CASE("products and comparisons nest, and deep nesting is refused") {
   std::string products = "a", brackets = "a";
   for (int i = 0; i < 100000; ++i) products += " @ a";
-  CHECK(parseGraphExpr(products, "").error().diag == Diag::Syntax);
+  CHECK(parseGraphExpr(products, "").error()->diag == Diag::Syntax);
   for (int i = 0; i < 250; ++i) brackets = "(" + brackets + " < a)";
-  CHECK(parseGraphExpr(brackets, "").error().diag == Diag::Syntax);
+  CHECK(parseGraphExpr(brackets, "").error()->diag == Diag::Syntax);
   for (const char* broken :
        {"a <", "< a", "a < b < c", "a == b != c", "a @", "@ a", "a ! b", "a = b", "a => b", "a <> b"})
-    CHECK(parseGraphExpr(broken, "").error().diag == Diag::Syntax);
+    CHECK(parseGraphExpr(broken, "").error()->diag == Diag::Syntax);
 }
 
 TEST_CASE("a graph with comparisons and @ is the one with their ops") {
@@ -111,10 +111,10 @@ TEST_CASE("parts of values are slice and at") {
   CHECK(printed("-x[0] + f(a=[1, 2])[0]") == printed("-(x[0]) + (f(a=[1, 2]))[0]"));
   for (const char* broken :
        {"x[", "x[]", "x[0", "x[0 1]", "x[,]", "x[..., ...]", "x[::0]", "x[1:2:3:4]", "x[1:2:n]", "x]", "..."})
-    CHECK(parseGraphExpr(broken, "").error().diag == Diag::Syntax);
+    CHECK(parseGraphExpr(broken, "").error()->diag == Diag::Syntax);
   std::string deep = "x";
   for (int i = 0; i < 250; ++i) deep += "[0]";
-  CHECK(parseGraphExpr(deep, "").error().diag == Diag::Syntax);
+  CHECK(parseGraphExpr(deep, "").error()->diag == Diag::Syntax);
 }
 
 TEST_CASE("chains of operators are no nesting, however long they are") {

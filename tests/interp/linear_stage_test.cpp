@@ -2,21 +2,12 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "common/uop_text.h"
 #include "interp/interp.h"
-#include "ir/text.h"
-#include "ir/verify.h"
 
 using namespace svod;
 
 namespace {
-
-UOp parse(Graph& g, std::string_view text, Stage stage) {
-  Result<UOp> root = parseUop(g, text);
-  if (!root) FAIL(toText(root.error()));
-  Status legal = verify(*root, stage);
-  if (!legal) FAIL(toText(legal.error()));
-  return *root;
-}
 
 // The instructions in the order of the lines of the text.
 LinearKernel linearOf(Graph& g, std::string_view text) {

@@ -15,7 +15,7 @@ constexpr const char* kGraph =
     "%5 = store %2, %1\n"
     "%6 = sink %4, %5\n";
 
-std::string messageOf(const Result<Model>& model) { return model ? "" : model.error().message; }
+std::string messageOf(const Result<Model>& model) { return model ? "" : model.error()->message; }
 
 }  // namespace
 
@@ -56,7 +56,7 @@ TEST_CASE("a line about a port that says something else is an error at its place
     const Result<Model> model = parseModel(std::string(kGraph) + line + "\n");
     INFO(line);
     CHECK(messageOf(model).find("describes no port") != std::string::npos);
-    if (!model) CHECK(model.error().loc.line == 8);
+    if (!model) CHECK(model.error()->loc.line == 8);
   }
   CHECK(parseModel(std::string("; port 9 input \"gone\"\n") + kGraph));  // nothing in the graph is there
 }

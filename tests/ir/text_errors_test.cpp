@@ -45,10 +45,10 @@ TEST_CASE("errors point at the place and say what to write") {
   for (const Row& row : kRows) {
     INFO(row.text);
     Error error = parseError(row.text);
-    CHECK(error.loc.line == row.line);
-    CHECK(error.loc.column == row.column);
-    CHECK(error.diag == row.diag);
-    CHECK_FALSE(error.message.empty());
-    CHECK_FALSE(error.help.empty());
+    CHECK(error->loc.line == row.line);
+    CHECK(error->loc.column == row.column);
+    CHECK(error->diag == row.diag);
+    CHECK_FALSE(error->message.empty());
+    CHECK_FALSE(error->help.empty());
   }
 }

@@ -2,21 +2,10 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "ir/text.h"
-#include "ir/verify.h"
+#include "common/uop_text.h"
 #include "ir/verify_access.h"
 
 using namespace svod;
-
-namespace {
-
-UOp parse(Graph& graph, std::string_view text) {
-  Result<UOp> root = parseUop(graph, text);
-  if (!root) FAIL(toText(root.error()) << "\n" << text);
-  return *root;
-}
-
-}  // namespace
 
 TEST_CASE("the bounds message names the point that leaves the buffer") {
   Graph graph;
@@ -25,7 +14,7 @@ TEST_CASE("the bounds message names the point that leaves the buffer") {
                    "%3 = store %2, 1:i32\n%4 = end %3, %1\n%5 = sink %4");
   Status status = verify(root, Stage::Kernel);
   REQUIRE_FALSE(status.has_value());
-  CHECK(status.error().message.find("r7 = 4") != std::string::npos);
+  CHECK(status.error()->message.find("r7 = 4") != std::string::npos);
   CHECK(verify(root, Stage::Kernel, {.enumerate = 0}).has_value());
 }
 
@@ -59,6 +48,6 @@ TEST_CASE("the cheap check of addresses finds accesses that leave their buffer a
     INFO(c.text);
     Status status = checkAccesses(parse(graph, c.text), Stage::Lowered, 0);
     CHECK(status.has_value() == (c.at == nullptr));
-    if (!status && c.at != nullptr) CHECK(status.error().message.find(c.at) != std::string::npos);
+    if (!status && c.at != nullptr) CHECK(status.error()->message.find(c.at) != std::string::npos);
   }
 }

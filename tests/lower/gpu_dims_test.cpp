@@ -119,5 +119,5 @@ TEST_CASE("axes beyond the device's limits are an error that says so") {
   limits.grid = {16, 16, 16};
   auto kernel = lowered(schedule->kernels[0], "global(0,1)", limits);
   REQUIRE_FALSE(kernel);
-  CHECK(kernel.error().diag == Diag::Unsupported);
+  CHECK(kernel.error()->diag == Diag::Unsupported);
 }

@@ -82,10 +82,10 @@ TEST_CASE("missing features are named") {
 TEST_CASE("unknown triples and CPUs are errors that list what is known") {
   const auto triple = makeCpuTarget("riscv64-unknown-linux-gnu", "");
   REQUIRE_FALSE(triple.has_value());
-  CHECK(triple.error().diag == Diag::Unsupported);
+  CHECK(triple.error()->diag == Diag::Unsupported);
   const auto cpu = makeCpuTarget(kX86, "neoverse-n1");
   REQUIRE_FALSE(cpu.has_value());
-  CHECK(cpu.error().help.find("haswell") != std::string::npos);
+  CHECK(cpu.error()->help.find("haswell") != std::string::npos);
   const std::string_view foreign = hostTriple() == kX86 ? kArm : kX86;
   CHECK_FALSE(makeCpuTarget(foreign, "native").has_value());
 }

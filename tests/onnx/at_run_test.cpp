@@ -97,7 +97,7 @@ void checkRefused(Case c, size_t operand, std::vector<double> values) {
   c.operands[operand].values = std::move(values);
   Result<HostTensor> got = computed(import, c);
   REQUIRE(!got);
-  CHECK(got.error().diag == Diag::InputMismatch);
+  CHECK(got.error()->diag == Diag::InputMismatch);
 }
 
 }  // namespace
@@ -198,7 +198,7 @@ TEST_CASE("files of pictures that a plan does not decode are named") {
         bindings.ports.back().set(static_cast<int64_t>(i), Scalar::ofInt(DType::U8, begin[i]));
     }
     const auto ports = interpret(*import.model, bindings);
-    return ports ? std::string("decoded") : std::string(info(ports.error().diag).code) + ": " + ports.error().message;
+    return ports ? std::string("decoded") : std::string(info(ports.error()->diag).code) + ": " + ports.error()->message;
   };
   CHECK(failure({'P', '6', '\n', '1', ' ', '1', '\n', '2', '5', '5', '\n', 7, 8, 9}) == "decoded");
   auto names = [&](const std::vector<int>& begin, const std::string& what) {

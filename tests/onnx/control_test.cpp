@@ -41,7 +41,7 @@ OnnxMaker summing(const OnnxMaker::Names& count) {
 bool isRefused(const OnnxImport& import, const std::string& what) {
   if (import.model || import.errors.empty()) return false;
   INFO(toText(import.errors[0]));
-  return import.errors[0].diag == Diag::Unsupported && toText(import.errors[0]).find(what) != std::string::npos;
+  return import.errors[0]->diag == Diag::Unsupported && toText(import.errors[0]).find(what) != std::string::npos;
 }
 
 }  // namespace
@@ -244,7 +244,7 @@ TEST_CASE("ops that follow a value as large as the run says") {
   }
   Result<std::vector<HostTensor>> ports = interpret(*import.model, bindings);
   REQUIRE(!ports);
-  CHECK(ports.error().diag == Diag::InputMismatch);
+  CHECK(ports.error()->diag == Diag::InputMismatch);
 }
 
 TEST_CASE("random numbers: reproducible, different from node to node and step to step") {

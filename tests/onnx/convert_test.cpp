@@ -131,5 +131,5 @@ TEST_CASE("what cannot be imported is not converted") {
   m.node("StringNormalizer", {"x"}, {"y"});
   Result<WrittenModel> written = m.convert();
   REQUIRE_FALSE(written);
-  CHECK(written.error().diag == Diag::Unsupported);
+  CHECK(written.error()->diag == Diag::Unsupported);
 }

@@ -52,7 +52,7 @@ TEST_CASE("elements of an input are sizes where a declared result says which") {
   CHECK(outputOf(*import.model, *right).dims == std::vector<int64_t>{9});
   CHECK(outputOf(*import.model, *right).at(8).asFloat() == 64);
   REQUIRE(!wrong);
-  CHECK(wrong.error().diag == Diag::InputMismatch);
+  CHECK(wrong.error()->diag == Diag::InputMismatch);
   CHECK(toText(wrong.error()).find("the input 'length'") != std::string::npos);
 }
 

@@ -296,7 +296,7 @@ TEST_CASE("sizes under two names with bounds meet, and a run in which they diffe
     }
     Result<std::vector<HostTensor>> wrong = interpret(*import.model, bindings);
     REQUIRE(!wrong);
-    CHECK(wrong.error().message.find("the sizes") != std::string::npos);
+    CHECK(wrong.error()->message.find("the sizes") != std::string::npos);
   }
 }
 

@@ -132,13 +132,13 @@ TEST_CASE("states that no model has") {
     o.states = {parseStateOption(state).value()};
     OnnxImport import = decoder("").import(o);
     REQUIRE_FALSE(import.errors.empty());
-    return import.errors[0].message + " / " + import.errors[0].help;
+    return import.errors[0]->message + " / " + import.errors[0]->help;
   };
   CHECK(message("lost=y").find("no input has such a name") != std::string::npos);
   CHECK(message("q=lost").find("no output 'lost'") != std::string::npos);
   CHECK(message("*.value=present.*").find("no input has such a name") != std::string::npos);
-  CHECK(parseStateOption("past.*=present").error().diag == Diag::Usage);
-  CHECK(parseStateOption("past").error().diag == Diag::Usage);
+  CHECK(parseStateOption("past.*=present").error()->diag == Diag::Usage);
+  CHECK(parseStateOption("past").error()->diag == Diag::Usage);
   OnnxMaker m = decoder("");
   m.node("Shape", {"q"}, {"sizes"});
   m.output("sizes", 7);
@@ -146,7 +146,7 @@ TEST_CASE("states that no model has") {
   o.states = {parseStateOption("q=sizes").value()};
   OnnxImport import = m.import(o);
   REQUIRE_FALSE(import.errors.empty());
-  CHECK(import.errors[0].message.find("other types or numbers of axes") != std::string::npos);
+  CHECK(import.errors[0]->message.find("other types or numbers of axes") != std::string::npos);
 }
 
 namespace {

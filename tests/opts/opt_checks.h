@@ -31,7 +31,7 @@ inline std::string errorOf(Graph& g, UOp sink, const char* text, const Caps& cap
   auto changed = applyOpts(g, sink, *opts, caps);
   INFO(text);
   REQUIRE_FALSE(changed);
-  CHECK(changed.error().diag == Diag::BadOpt);
+  CHECK(changed.error()->diag == Diag::BadOpt);
   return toText(changed.error());
 }
 

@@ -229,10 +229,10 @@ TEST_CASE("Opts that change nothing are errors, and every error says what to do"
 
   auto helpOf = [&](const char* text) {
     auto opts = parseOpts(text);
-    if (!opts) return opts.error().help;
+    if (!opts) return opts.error()->help;
     auto changed = applyOpts(g, matmul, *opts, cpuCaps());
     REQUIRE_FALSE(changed);
-    return changed.error().help;
+    return changed.error()->help;
   };
   CHECK(helpOf("order(0,0)").find("write order(axis,...)") == 0);
   CHECK(helpOf("vector(-1,2)").find("write vector(axis,lanes)") == 0);

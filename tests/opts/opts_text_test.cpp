@@ -49,8 +49,8 @@ TEST_CASE("Malformed lists are errors that name the place") {
     auto opts = parseOpts(c.text);
     INFO(c.text);
     REQUIRE_FALSE(opts);
-    CHECK(opts.error().diag == Diag::BadOpt);
-    INFO(opts.error().message);
-    CHECK(opts.error().message.find(c.part) != std::string::npos);
+    CHECK(opts.error()->diag == Diag::BadOpt);
+    INFO(opts.error()->message);
+    CHECK(opts.error()->message.find(c.part) != std::string::npos);
   }
 }

@@ -38,7 +38,7 @@ std::pair<NamedKernel, std::vector<OptOp>> whatApplies(Graph& g, UOp sink, std::
     auto changed = applyOpt(g, kernel, opt, caps);
     if (!changed) {
       INFO(toText(opt) << ": " << toText(changed.error()));
-      REQUIRE(changed.error().diag == Diag::BadOpt);
+      REQUIRE(changed.error()->diag == Diag::BadOpt);
       continue;
     }
     kernel = std::move(changed->kernel);
@@ -91,7 +91,7 @@ TEST_CASE("Every opt is an error or keeps the value, on random kernels and lists
       auto changed = applyOpt(g, changing, *move, caps);
       if (!changed) {
         INFO(toText(*move));
-        REQUIRE(changed.error().diag == Diag::BadOpt);
+        REQUIRE(changed.error()->diag == Diag::BadOpt);
         ++refused[move->kind];
         continue;
       }
@@ -118,7 +118,7 @@ TEST_CASE("Every opt is an error or keeps the value, on random kernels and lists
           expected, caps.workgroups ? emulated(threadsOf(g, *replayed), *replayed) : resultOf(lowered(g, *replayed)),
           kClose));
     } else {
-      REQUIRE(replayed.error().message.find("nolocals") != std::string::npos);
+      REQUIRE(replayed.error()->message.find("nolocals") != std::string::npos);
     }
   }
   int legal = 0, all = 0;

@@ -63,7 +63,7 @@ std::string errorOf(Graph& g, UOp sink, const std::string& text, const Caps& cap
   auto changed = tuned(g, sink, text, caps);
   INFO(text);
   REQUIRE_FALSE(changed);
-  CHECK(changed.error().diag == Diag::BadOpt);
+  CHECK(changed.error()->diag == Diag::BadOpt);
   return toText(changed.error());
 }
 
@@ -347,7 +347,7 @@ TEST_CASE("Lists with tc are errors or keep the value, on random products, cores
     for (const OptOp& opt : *drawn) {
       auto changed = applyOpt(g, sink, opt, capsWith({&core}));
       if (!changed) {
-        REQUIRE(changed.error().diag == Diag::BadOpt);
+        REQUIRE(changed.error()->diag == Diag::BadOpt);
         continue;
       }
       sink = *changed;

@@ -88,7 +88,7 @@ TEST_CASE("verify-each names the pass that made an illegal graph") {
   CHECK(run(kBreaks, {}).result.has_value());
   Run r = run(kBreaks, {.verifyEach = true});
   REQUIRE_FALSE(r.result.has_value());
-  CHECK(r.result.error().diag == Diag::Verify);
+  CHECK(r.result.error()->diag == Diag::Verify);
   CHECK(toText(r.result.error()).find("in pass breaker of k1") != std::string::npos);
   CHECK(r.log.lastGood.find("store %0, 1:i32") != std::string::npos);
 }
@@ -97,8 +97,8 @@ TEST_CASE("an error names pass and job and leaves the graph to reproduce it") {
   constexpr Pass kFails[] = {kPasses[0], {"failing", "fails", T, T, fails}};
   Run r = run(kFails, {});
   REQUIRE_FALSE(r.result.has_value());
-  CHECK(r.result.error().diag == Diag::Unsupported);
-  CHECK(r.result.error().notes == std::vector<std::string>{"in pass failing of k1"});
+  CHECK(r.result.error()->diag == Diag::Unsupported);
+  CHECK(r.result.error()->notes == std::vector<std::string>{"in pass failing of k1"});
   CHECK_FALSE(r.log.lastGood.empty());
 }
 
@@ -106,7 +106,7 @@ TEST_CASE("a table whose stages do not chain is refused") {
   constexpr Pass kChain[] = {kPasses[0], {"late", "expects kernels", Stage::Kernel, Stage::Kernel, keep}};
   Run r = run(kChain, {});
   REQUIRE_FALSE(r.result.has_value());
-  CHECK(r.result.error().message.find("late") != std::string::npos);
+  CHECK(r.result.error()->message.find("late") != std::string::npos);
 }
 
 TEST_CASE("times and rule tallies add up over jobs") {

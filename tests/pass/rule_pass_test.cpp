@@ -59,6 +59,6 @@ TEST_CASE("rules that undo each other are an error that names them") {
   Setup s;
   Result<UOp> out = runRules(storeOf(s.graph, s.graph.alu(Op::Add, {s.v, s.v})), s.cx, kFightingSet);
   REQUIRE_FALSE(out.has_value());
-  CHECK(out.error().message.find("to-sum") != std::string::npos);
+  CHECK(out.error()->message.find("to-sum") != std::string::npos);
 }
 #endif

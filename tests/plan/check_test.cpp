@@ -20,8 +20,8 @@ std::string refusal(const std::function<void(Plan&)>& damage, Diag diag = Diag::
   damage(plan);
   auto status = check(plan);
   if (status) return "";
-  CHECK(status.error().diag == diag);
-  return status.error().message;
+  CHECK(status.error()->diag == diag);
+  return status.error()->message;
 }
 
 struct Damage {
@@ -144,7 +144,7 @@ TEST_CASE("check: an inconsistent grid, image or tensor map is described") {
     Plan plan = sampleGridPlan();
     damage(plan);
     const Status status = check(plan);
-    CHECK((status ? "" : status.error().message) == message);
+    CHECK((status ? "" : status.error()->message) == message);
   };
   const auto grid = [](Plan& p) -> Grid& { return *p.kernels[1].grid; };
   const auto map = [](Plan& p) -> TensorMap& { return p.kernels[1].grid->tensorMaps[0]; };
@@ -199,7 +199,7 @@ TEST_CASE("check: two arenas of a device are bytes of their own") {
   };
   CHECK(second(MemorySpace::Device));
   REQUIRE(!second(MemorySpace::Shared));
-  CHECK_THAT(second(MemorySpace::Shared).error().message, Catch::Contains("touch the same bytes"));
+  CHECK_THAT(second(MemorySpace::Shared).error()->message, Catch::Contains("touch the same bytes"));
 }
 
 TEST_CASE("check: bytes of one offset on two devices are no hazard, on one device they are") {

@@ -49,7 +49,7 @@ TEST_CASE("expressions: overflow and division by zero are errors that show the v
     REQUIRE(expr);
     auto result = expr->evaluate(std::vector<int64_t>{17, 5, 3}, kNames);
     REQUIRE(!result);
-    CHECK(result.error().message.find("n=17 m=5") != std::string::npos);
+    CHECK(result.error()->message.find("n=17 m=5") != std::string::npos);
   }
   CHECK(!parseExpr("n", kNames)->tryEvaluate({}));
   for (const char* text : {"-9223372036854775808//(m-6)", "ceildiv(-9223372036854775808,m-6)"})

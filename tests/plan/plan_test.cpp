@@ -45,7 +45,7 @@ TEST_CASE("plan.json: every changed byte is noticed") {
       changed[at] = static_cast<char>(changed[at] ^ flip);
       auto result = planFromJson(changed, "plan.json");
       if (result) FAIL("byte " << at << " flipped by " << flip << " was not noticed");
-      CHECK(info(result.error().diag).exitCode == 5);
+      CHECK(info(result.error()->diag).exitCode == 5);
     }
   for (size_t size = 0; size < text.size(); size++) CHECK(!planFromJson(text.substr(0, size), "plan.json"));
 }
@@ -56,8 +56,8 @@ TEST_CASE("plan.json: another version is named as such") {
   text.replace(text.find(current), current.size(), "\"version\": 9");
   auto result = planFromJson(withChecksum(text), "plan.json");
   REQUIRE(!result);
-  CHECK(result.error().diag == Diag::PlanVersion);
-  CHECK(result.error().message.find("version 9") != std::string::npos);
+  CHECK(result.error()->diag == Diag::PlanVersion);
+  CHECK(result.error()->message.find("version 9") != std::string::npos);
 }
 
 TEST_CASE("plan.json: members are strict, and errors say where") {
@@ -67,8 +67,8 @@ TEST_CASE("plan.json: members are strict, and errors say where") {
     text.replace(text.find(from), from.size(), to);
     auto result = planFromJson(withChecksum(text), "plan.json");
     REQUIRE(!result);
-    CHECK(result.error().diag == Diag::BadPlan);
-    return result.error().message;
+    CHECK(result.error()->diag == Diag::BadPlan);
+    return result.error()->message;
   };
   CHECK(message("\"arenaBytes\": 512", "\"arenaBytes\": -1").find("devices[0].arenaBytes: a size") !=
         std::string::npos);
@@ -91,7 +91,7 @@ TEST_CASE("plan.json: a grid is in place of a file with tiles, and its lists hav
     changed.replace(at, from.size(), to);
     auto result = planFromJson(withChecksum(changed), "plan.json");
     REQUIRE(!result);
-    return result.error().message;
+    return result.error()->message;
   };
   CHECK(text.find(R"~("grid": {"groups": ["ceildiv(n,4)", 2, 1], "threads": [4, 2, 1])~") != std::string::npos);
   CHECK_THAT(message("\"threads\": [4, 2, 1]", "\"threads\": [4, 2]"),
@@ -120,18 +120,18 @@ TEST_CASE("plan directory: written, read, replaced, and a folder with other file
   writeText(folder / "p/notes.txt", "mine");
   auto refused = writePlanDirectory(folder / "p", plan, files);
   REQUIRE(!refused);
-  CHECK(refused.error().diag == Diag::Io);
+  CHECK(refused.error()->diag == Diag::Io);
   CHECK(readText(folder / "p/notes.txt") == "mine");
   CHECK(!readPlanDirectory(folder / "none"));
   writeText(folder / "p/kernels.so", std::string(99, 'c') + "d");
-  CHECK(readPlanDirectory(folder / "p").error().diag == Diag::PlanChecksum);
+  CHECK(readPlanDirectory(folder / "p").error()->diag == Diag::PlanChecksum);
   writeText(folder / "p/kernels.so", written);
   writeText(folder / "p/weights.bin", weights + "w");
-  CHECK(readPlanDirectory(folder / "p").error().diag == Diag::PlanChecksum);
+  CHECK(readPlanDirectory(folder / "p").error()->diag == Diag::PlanChecksum);
   std::filesystem::remove(folder / "p/weights.bin");
-  CHECK(readPlanDirectory(folder / "p").error().diag == Diag::BadPlan);
+  CHECK(readPlanDirectory(folder / "p").error()->diag == Diag::BadPlan);
   std::filesystem::remove(folder / "p/plan.json");
-  CHECK(readPlanDirectory(folder / "p").error().diag == Diag::BadPlan);
+  CHECK(readPlanDirectory(folder / "p").error()->diag == Diag::BadPlan);
 }
 
 TEST_CASE("weights: aligned, shared when the same, described as written") {

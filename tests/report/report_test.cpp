@@ -56,6 +56,16 @@ TEST_CASE("a plan in short names its ports, kernels and memory") {
   CHECK(!contains(text, "after steps"));
 }
 
+TEST_CASE("decisions with a choice come first, and a line that is none is shown as it is") {
+  Plan plan = samplePlan();
+  plan.decisions = {"no decision", "layout:w=rows | rows 5 | it has one", "keep:a.add=keep | keep 2, fuse 9 | cheaper"};
+  const std::string text = toText(Document{"plan", {decisionsOf(plan)}});
+  INFO(text);
+  CHECK(text.find("keep:a.add") < text.find("layout:w"));
+  CHECK(text.find("layout:w") < text.find("no decision"));
+  CHECK(contains(text, "no decision"));
+}
+
 TEST_CASE("a plan in full lists buffers and steps with their edges") {
   const Plan plan = samplePlan();
   const json all = json::parse(toJson(describe({&plan, nullptr, {}, {}}, ReportOptions::all())));

@@ -137,17 +137,17 @@ TEST_CASE(
       s.devices[0]->loseAfter(piece);
       const Status status = s.instance->execute(0);
       REQUIRE_FALSE(status);
-      CHECK(info(status.error().diag).exitCode == 6);
-      CHECK(status.error().message.starts_with("step " + std::to_string(stepOf[piece])));
+      CHECK(info(status.error()->diag).exitCode == 6);
+      CHECK(status.error()->message.starts_with("step " + std::to_string(stepOf[piece])));
       if (stepOf[piece] == 1 || stepOf[piece] == 6)
-        CHECK_THAT(status.error().message, Catch::Contains(", kernel 'k_double', failed"));
-      CHECK_THAT(status.error().message, Catch::Contains("failed on device 'd1': the device is lost"));
-      CHECK_THAT(status.error().help, Catch::Contains("free the instance"));
+        CHECK_THAT(status.error()->message, Catch::Contains(", kernel 'k_double', failed"));
+      CHECK_THAT(status.error()->message, Catch::Contains("failed on device 'd1': the device is lost"));
+      CHECK_THAT(status.error()->help, Catch::Contains("free the instance"));
       const uint64_t given = s.devices[0]->given();
       for (int again = 0; again < 2; again++) {
         const Status later = s.instance->execute(0);
         REQUIRE_FALSE(later);
-        CHECK(later.error().message == "device 'd1' is lost, and this instance with it");
+        CHECK(later.error()->message == "device 'd1' is lost, and this instance with it");
       }
       CHECK(s.devices[0]->given() == given);
       Separate other(folder / "p", 9, threads);
@@ -165,7 +165,7 @@ TEST_CASE("a device that has no memory for an instance, or is lost while it is m
     device.refuseMemoryAfter(allocations);
     auto made = Instance::create(*loaded, {}, nullptr, {nullptr, &device});
     REQUIRE_FALSE(made);
-    CHECK(made.error().diag == Diag::DeviceFailure);
+    CHECK(made.error()->diag == Diag::DeviceFailure);
     CHECK(device.allocations() == 0);
   }
   for (bool isLost : {false, true}) {
@@ -173,7 +173,7 @@ TEST_CASE("a device that has no memory for an instance, or is lost while it is m
     isLost ? device.loseAfter(0) : device.failAfter(0, false);
     auto made = Instance::create(*loaded, {}, nullptr, {nullptr, &device});
     REQUIRE_FALSE(made);
-    CHECK_THAT(made.error().message, Catch::Contains("cannot copy weights to or from device 'd1'"));
+    CHECK_THAT(made.error()->message, Catch::Contains("cannot copy weights to or from device 'd1'"));
     CHECK((isLost || device.allocations() == 0));
   }
 }
@@ -193,10 +193,10 @@ TEST_CASE("a device that fails or loses its memory ends the run with the step na
         s.devices[0]->failAfter(piece, forgets);
         const Status status = s.instance->execute(0);
         REQUIRE_FALSE(status);
-        CHECK(info(status.error().diag).exitCode == 6);
+        CHECK(info(status.error()->diag).exitCode == 6);
         const std::string step = "step " + std::to_string(stepOf[piece]);
-        CHECK(status.error().message.starts_with(step));
-        CHECK_THAT(status.error().message, Catch::Contains("failed on device 'd1'"));
+        CHECK(status.error()->message.starts_with(step));
+        CHECK_THAT(status.error()->message, Catch::Contains("failed on device 'd1'"));
         checkLoop(s, 2);
       }
     }
@@ -284,10 +284,10 @@ TEST_CASE("inputs and outputs on a device stay there between runs, and only what
     CHECK(bindings.bindOutput(0, memory[0], 64, 0));
     CHECK(bindings.complete());
     CHECK(bindings.bindOutput(0, static_cast<float*>(memory[0]) + 4, 64, 1));
-    CHECK_THAT(bindings.complete().error().message, Catch::Contains("overlapping"));
-    CHECK_THAT(bindings.bindInput(0, nullptr, {&shape, 1}, memory[0], 2).error().message,
+    CHECK_THAT(bindings.complete().error()->message, Catch::Contains("overlapping"));
+    CHECK_THAT(bindings.bindInput(0, nullptr, {&shape, 1}, memory[0], 2).error()->message,
                Catch::Contains("input 'x' cannot be on device 'd2': the plan does more with it than copies"));
-    CHECK_THAT(bindings.bindOutput(1, memory[0], 64, 1).error().message,
+    CHECK_THAT(bindings.bindOutput(1, memory[0], 64, 1).error()->message,
                Catch::Contains("output 'z' cannot be on device 'd1'"));
     for (void* each : memory) s.devices[0]->release(each, 64);
   }
@@ -354,7 +354,8 @@ TEST_CASE("a state stays on a device between runs, with what it held, and comes 
     instance.resetStates();
     value = 0;
     run();
-    CHECK_THAT(instance.bindState(1, 1, memory).error().message, Catch::Contains("state 't' cannot be on device 'd1'"));
+    CHECK_THAT(instance.bindState(1, 1, memory).error()->message,
+               Catch::Contains("state 't' cannot be on device 'd1'"));
     device.devices[0]->release(memory, 32);
   }
   const PlanHandle plan = loadPlan(folder / "p");

@@ -86,7 +86,7 @@ TEST_CASE("the host stands in for no device of another kind") {
   CHECK(std::string(error.code) == "no-device");
   CHECK_THAT(error.message, Catch::Contains("kind 'grid', which it calls 'far'"));
   SeparateDevice ofCpu(1, 0);
-  CHECK(instanceOn(folder / "p", ofCpu).error().diag == Diag::NoDevice);
+  CHECK(instanceOn(folder / "p", ofCpu).error()->diag == Diag::NoDevice);
 }
 
 TEST_CASE("a device takes the first image that it runs, and is told the workgroups of each launch") {
@@ -119,14 +119,14 @@ TEST_CASE("what a device or this runtime cannot do is refused before anything ru
     return instance.error();
   };
   const Error other = refusal(twice(), "arch_7");
-  CHECK(other.diag == Diag::CpuFeatures);
-  CHECK(other.message == "a device of kind 'grid' loads none of the 2 images of kernel 'k_double'");
+  CHECK(other->diag == Diag::CpuFeatures);
+  CHECK(other->message == "a device of kind 'grid' loads none of the 2 images of kernel 'k_double'");
   PlanBuilder told = twice();
   told.plan.kernels[0].grid->attributes = {{"cluster.x", 2}};
-  CHECK(refusal(told, "arch_9").message == "no attribute 'cluster.x'");
+  CHECK(refusal(told, "arch_9")->message == "no attribute 'cluster.x'");
   PlanBuilder shared = twice();
   shared.plan.devices[1].sharedBytes = 64;
-  CHECK(refusal(shared, "arch_9").diag == Diag::Unsupported);
+  CHECK(refusal(shared, "arch_9")->diag == Diag::Unsupported);
 }
 
 TEST_CASE("every changed number of a plan for several devices is refused, with a repaired checksum too") {
@@ -162,5 +162,5 @@ TEST_CASE("workgroups below none are an error of the sizes") {
   CHECK((*instance)->bindings().bindOutput(0, y.data(), n * sizeof(float)));
   const Status status = (*instance)->execute(0);
   REQUIRE(!status);
-  CHECK(status.error().message == "kernel 'k_double' would have -1 workgroups");
+  CHECK(status.error()->message == "kernel 'k_double' would have -1 workgroups");
 }

@@ -50,7 +50,7 @@ TEST_CASE("a schedule that breaks its rules is an error that names the pass and 
     PassLog log;
     auto schedule = runGraphPasses(m.model, m.model.sink, options, log);
     REQUIRE_FALSE(schedule);
-    CHECK(schedule.error().diag == Diag::Verify);
+    CHECK(schedule.error()->diag == Diag::Verify);
     CHECK(toText(schedule.error()).find(words) != std::string::npos);
     CHECK(toText(schedule.error()).find("in pass make-kernels of graph") != std::string::npos);
     CHECK(log.lastGood == toText(m.model, m.model.sink));

@@ -26,7 +26,7 @@ TEST_CASE("what steers a terminal is shown as an escape, and letters of any lang
         "\\u{9b}31m \\u{202e}abc \\u{2066} \\u{2028} \\u{feff}");
   CHECK(printable("\x9b\xff\xc3") == "\\x9b\\xff\\xc3");
   CHECK(printable("").empty());
-  const Error error{Diag::Io, "no '\x1b[2J\nerror: x'", "try '\r'", {"a\nb", 1, 2}, {"n\n"}};
+  const Error error = Error(Diag::Io, "no '\x1b[2J\nerror: x'", "try '\r'", {"a\nb", 1, 2}).withNote("n\n");
   CHECK(toText(error) == "a\\nb:1:2: error: no '\\x1b[2J\\nerror: x' [io]\n  note: n\\n\n  help: try '\\r'");
 }
 

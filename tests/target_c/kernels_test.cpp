@@ -272,6 +272,6 @@ TEST_CASE("a kernel that was not legalized is refused with the op's name") {
   LinearKernel kernel = linearize(g, mergeLoops(g, expanded), "raw", Numerics::Strict).value();
   Result<std::string> code = printC({&kernel, 1});
   REQUIRE_FALSE(code.has_value());
-  CHECK(code.error().diag == Diag::Verify);
-  CHECK(code.error().message.find("legalize must remove it") != std::string::npos);
+  CHECK(code.error()->diag == Diag::Verify);
+  CHECK(code.error()->message.find("legalize must remove it") != std::string::npos);
 }

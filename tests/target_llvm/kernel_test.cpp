@@ -263,8 +263,8 @@ TEST_CASE("what legalization should have removed is an internal error that shows
     const LinearKernel kernel = kernelOf(m.store(m.at(m.param(0, 1), m.i64(0)), value), "bad");
     const auto module = emitLlvm(std::span(&kernel, 1), nativeCpu());
     REQUIRE_FALSE(module.has_value());
-    CHECK(module.error().diag == Diag::CompileFailed);
-    return module.error().message;
+    CHECK(module.error()->diag == Diag::CompileFailed);
+    return module.error()->message;
   };
   CHECK(refuse(m.g.make(Op::Exp, DType::F32, {x})).find("`exp ") != std::string::npos);
   CHECK(refuse(m.g.make(Op::Cast, DType::BF16, {x})).find("bf16") != std::string::npos);

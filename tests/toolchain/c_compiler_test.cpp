@@ -24,23 +24,23 @@ TEST_CASE("a tool sees the environment it is given") { CHECK(shell("test $GREETI
 TEST_CASE("a tool that fails gives its status and last lines") {
   const Status status = shell("for i in $(seq 1 50); do echo line $i; done; echo bad >&2; exit 3");
   REQUIRE_FALSE(status.has_value());
-  CHECK(status.error().diag == Diag::CompileFailed);
-  CHECK(status.error().message == "'sh' exited with status 3");
-  REQUIRE(status.error().notes.size() == 20);
-  CHECK(status.error().notes.front() == "line 32");
-  CHECK(status.error().notes.back() == "bad");
+  CHECK(status.error()->diag == Diag::CompileFailed);
+  CHECK(status.error()->message == "'sh' exited with status 3");
+  REQUIRE(status.error()->notes.size() == 20);
+  CHECK(status.error()->notes.front() == "line 32");
+  CHECK(status.error()->notes.back() == "bad");
 }
 
 TEST_CASE("a killed tool is an error") {
   const Status status = shell("kill -9 $$");
   REQUIRE_FALSE(status.has_value());
-  CHECK(status.error().message == "'sh' was killed by signal 9");
+  CHECK(status.error()->message == "'sh' was killed by signal 9");
 }
 
 TEST_CASE("a missing tool is an error that names it") {
   const Status status = runTool({"no-such-compiler", kEnvironment}, {});
   REQUIRE_FALSE(status.has_value());
-  CHECK(status.error().message.find("no-such-compiler") != std::string::npos);
+  CHECK(status.error()->message.find("no-such-compiler") != std::string::npos);
 }
 
 TEST_CASE("a C file becomes a library, a broken one an error that shows the compiler's words") {

@@ -81,7 +81,7 @@ TEST_CASE("a library function that is missing is an error of the link") {
   const std::string object = compileC({"k.c", text}, cpu("x86-64"), OptLevel::O1).value();
   const Result<std::string> linked = linker().linkShared({&object, 1});
   REQUIRE_FALSE(linked.has_value());
-  CHECK(linked.error().message.find("expf") != std::string::npos);
+  CHECK(linked.error()->message.find("expf") != std::string::npos);
 }
 
 TEST_CASE("objects are the same each time, and of the triple's architecture") {
@@ -109,9 +109,9 @@ TEST_CASE("an error points into the text") {
         "  3 |   return 2 * y;\n"
         "    |              ^\n"
         "  note: k.c:5:9: error: expected expression");
-  CHECK(errorOf("#include <stdio.h>\n").message == "'stdio.h' file not found");
-  CHECK(errorOf("#include \"/etc/hostname\"\n").message == "'/etc/hostname' file not found");
-  CHECK(errorOf("#error \"not yet\"\n").loc.line == 1);
+  CHECK(errorOf("#include <stdio.h>\n")->message == "'stdio.h' file not found");
+  CHECK(errorOf("#include \"/etc/hostname\"\n")->message == "'/etc/hostname' file not found");
+  CHECK(errorOf("#error \"not yet\"\n")->loc.line == 1);
 }
 
 TEST_CASE("functions are found with their parameters") {

@@ -130,8 +130,8 @@ define float @f(float %x) {
                                      .value()};
   const auto library = linker.linkShared(objects);
   REQUIRE_FALSE(library.has_value());
-  CHECK(library.error().diag == Diag::CompileFailed);
-  CHECK(library.error().message.find("sinf") != std::string::npos);
+  CHECK(library.error()->diag == Diag::CompileFailed);
+  CHECK(library.error()->message.find("sinf") != std::string::npos);
   // The linker works again after an error.
   const std::string good[] = {compile(kScale, native()).value()};
   CHECK(linker.linkShared(good).has_value());

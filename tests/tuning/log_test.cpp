@@ -163,7 +163,7 @@ TEST_CASE("Random changes of a log never do worse than lose lines") {
     UnreadLines unread;
     Result<TuningLog> log = parseTuningLog(text, unread);
     if (log) CHECK(parsed(toText(*log)) == *log);
-    if (!log) CHECK(log.error().diag == Diag::Unsupported);
+    if (!log) CHECK(log.error()->diag == Diag::Unsupported);
   }
 }
 
@@ -171,7 +171,7 @@ TEST_CASE("A line of a later form is an error, not a loss") {
   UnreadLines unread;
   Result<TuningLog> log = parseTuningLog("\n{\"svod-tuning\":2,\"more\":1}\n", unread);
   REQUIRE(!log);
-  CHECK(log.error().diag == Diag::Unsupported);
+  CHECK(log.error()->diag == Diag::Unsupported);
   CHECK(toText(log.error()).find("line 2") != std::string::npos);
 }
 

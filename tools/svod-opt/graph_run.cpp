@@ -88,7 +88,7 @@ Result<std::string> runOverGraph(const OptToolOptions& options, std::string_view
   SVOD_CHECK(checkFlags(options));
   Result<Model> parsed = parseModel(text);
   if (!parsed) {
-    parsed.error().loc.file = options.file;
+    parsed.error()->loc.file = options.file;
     return fail(std::move(parsed).error());
   }
   Model model = std::move(*parsed);

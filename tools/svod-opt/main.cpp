@@ -42,7 +42,7 @@ Result<UOp> runOn(const OptToolOptions& options, Graph& graph, UOp root, PassLog
 }
 
 std::string codeOf(const Error& error, const PassLog& log) {
-  return log.failedPass + " " + std::string(info(error.diag).code);
+  return log.failedPass + " " + std::string(info(error->diag).code);
 }
 
 /// A graph that fails with the same diagnostic in the same pass. `ports`: what its text says of them.
@@ -81,7 +81,7 @@ Result<std::string> resultText(const OptToolOptions& options) {
   Graph graph;
   Result<UOp> root = parseUop(graph, text);
   if (!root) {
-    root.error().loc.file = options.file;
+    root.error()->loc.file = options.file;
     return fail(std::move(root).error());
   }
   if (options.reduce) return reduced(options, graph, *root, portLines(text));
@@ -124,6 +124,6 @@ int main(int argc, char** argv) {
     interrupts.beforeError();
     return console.finish(status.error());
   } catch (const std::bad_alloc&) {
-    return console.finish({svod::Diag::DeviceFailure, "out of memory", "use a smaller graph", {}, {}});
+    return console.finish({svod::Diag::DeviceFailure, "out of memory", "use a smaller graph"});
   }
 }

@@ -21,7 +21,7 @@ Result<std::string> proposalsFor(const OptToolOptions& options, Graph& graph, UO
   std::string text;
   for (const OptOp& opt : proposeOpts(KernelFacts(kernel.sink), kernel.names, job.caps)) {
     const Result<AppliedOpt> applied = tryOpt(graph, kernel, opt, job.caps);
-    text += toText(opt) + (applied ? "" : "  ; " + applied.error().message) + "\n";
+    text += toText(opt) + (applied ? "" : "  ; " + applied.error()->message) + "\n";
   }
   return text;
 }

@@ -6,9 +6,9 @@
 namespace svod {
 
 inline Error fromC(const svod_error& from) {
-  Error error{Diag::DeviceFailure, from.message, from.help, {}, {}};
+  Error error(Diag::DeviceFailure, from.message, from.help);
   for (size_t i = 0; i < allDiagnostics().size(); i++)
-    if (allDiagnostics()[i].code == from.code) error.diag = static_cast<Diag>(i);
+    if (allDiagnostics()[i].code == from.code) error->diag = static_cast<Diag>(i);
   return error;
 }
 

@@ -185,6 +185,6 @@ int main(int argc, char** argv) {
     interrupts.beforeError();
     return console.finish(status.error());
   } catch (const std::bad_alloc&) {
-    return console.finish({svod::Diag::DeviceFailure, "out of memory", "use smaller shapes", {}, {}});
+    return console.finish({svod::Diag::DeviceFailure, "out of memory", "use smaller shapes"});
   }
 }

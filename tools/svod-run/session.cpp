@@ -20,7 +20,7 @@ Result<NpyArray> readInput(const std::string& file, ElementType want) {
 
 /// What a plan takes is fixed when it is compiled.
 Error withNextStep(Error error) {
-  if (!error.help.empty()) return error;
+  if (!error->help.empty()) return error;
   return std::move(error).withHelp(
       "svodc inspect PLAN shows the inputs, sizes and bounds it was compiled for; compile the graph again for others, "
       "as "

@@ -60,11 +60,11 @@ Result<std::optional<Error>> arenaWarning(const Plan& plan, const std::string& m
   const std::string needs = "the arena takes " + bytesCell(arenaBytes(plan)).text();
   const std::string beyond = isPossible ? ", more than " + bytesCell(limit).text() : ", more than a plan may ask for";
   const std::string bounds = tighterBounds(free, static_cast<double>(limit) / static_cast<double>(arenaBytes(plan)));
-  Error large{Diag::TooLarge, needs + beyond, "every run takes that much; --max-arena moves the limit", {}, {}};
+  Error large(Diag::TooLarge, needs + beyond, "every run takes that much; --max-arena moves the limit");
   if (!free.empty()) {
-    large.message = needs + " at the greatest sizes, " + sizes + beyond;
-    large.help = (isPossible ? "runs of such sizes may fail; " : "") + ("tighter bounds make it smaller:" + bounds) +
-                 (isPossible ? "; --max-arena moves the limit" : "");
+    large->message = needs + " at the greatest sizes, " + sizes + beyond;
+    large->help = (isPossible ? "runs of such sizes may fail; " : "") + ("tighter bounds make it smaller:" + bounds) +
+                  (isPossible ? "; --max-arena moves the limit" : "");
   }
   if (!isPossible) return fail(std::move(large));
   return std::optional(std::move(large));

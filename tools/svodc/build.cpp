@@ -26,11 +26,9 @@ void noteOptsOfSeveral(const BuildResult& build, Console& console) {
     for (const CompiledKernel& k : build.compilation->kernels)
       if (entry.isFor(k.name)) names += (count++ == 0 ? "" : ", ") + k.name;
     if (count > 1)
-      console.note(Error{Diag::BadOpt,
+      console.note(Error(Diag::BadOpt,
                          "--opts '" + entry.kernel + "' is for " + std::to_string(count) + " kernels: " + names,
-                         "a longer part of a name tells them apart",
-                         {},
-                         {}});
+                         "a longer part of a name tells them apart"));
   }
 }
 

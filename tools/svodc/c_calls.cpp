@@ -61,18 +61,12 @@ class GuardedArray {
 Error ended(const std::string& name, int status) {
   const std::string what = "while verifying: the function " + name;
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
-    return Error{Diag::DeviceFailure,
-                 what + " did not return within " + std::to_string(kMostSeconds) + " seconds",
-                 "look for a loop without an end, or compile without --verify",
-                 {},
-                 {}};
+    return Error(Diag::DeviceFailure, what + " did not return within " + std::to_string(kMostSeconds) + " seconds",
+                 "look for a loop without an end, or compile without --verify");
   const int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   const std::string signal = number == 0 ? "ended its process" : "crashed: " + std::string(strsignal(number));
-  return Error{Diag::DeviceFailure,
-               what + " " + signal,
-               "it got arrays that end where memory ends: compare its indices with their sizes",
-               {},
-               {}};
+  return Error(Diag::DeviceFailure, what + " " + signal,
+               "it got arrays that end where memory ends: compare its indices with their sizes");
 }
 
 /// Runs the kernel in a child; 0 when it returned.

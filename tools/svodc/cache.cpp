@@ -35,7 +35,7 @@ Result<std::unique_ptr<KernelCache>> kernelCache(const Request& request) {
 void finishCache(KernelCache* cache, Console& console) {
   if (cache == nullptr) return;
   if (std::optional<Error> trouble = cache->finish()) {
-    trouble->help = "kernels are compiled anew; name another folder with --cache-dir, or use --no-cache";
+    (*trouble)->help = "kernels are compiled anew; name another folder with --cache-dir, or use --no-cache";
     console.warn(*trouble);
   }
 }

@@ -35,7 +35,7 @@ Result<int> runCheck(const Request& request, Console& console) {
   } else if (errors.empty()) {
     SVOD_CHECK(console.print(printable(name) + ": ok\n"));
   }
-  return errors.empty() ? 0 : info(errors.front().diag).exitCode;
+  return errors.empty() ? 0 : info(errors.front()->diag).exitCode;
 }
 
 }  // namespace svod

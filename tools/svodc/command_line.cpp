@@ -25,7 +25,7 @@ void setDefaults(Flags& flags) {
 
 Error usage(std::string message, const Command* command, std::string help = {}) {
   if (help.empty()) help = command == nullptr ? "svodc --help" : "svodc " + std::string(command->name) + " --help";
-  return Error{Diag::Usage, std::move(message), std::move(help), {}, {}};
+  return Error(Diag::Usage, std::move(message), std::move(help));
 }
 
 Error unknownCommand(const std::string& word) {

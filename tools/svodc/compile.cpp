@@ -88,11 +88,8 @@ void noteSizes(const std::vector<SizeChoice>& choices, Console& console) {
   for (const SizeChoice& c : choices) ran += (ran.empty() ? "" : "; ") + toText(c.values);
   if (std::ranges::none_of(choices, &SizeChoice::isReduced)) return;
   console.note(
-      Error{Diag::VariableBounds,
-            "--verify ran with " + ran + ", not up to the greatest values",
-            "the interpreter would need long for these; give the variables tighter bounds to have all of them run",
-            {},
-            {}});
+      Error(Diag::VariableBounds, "--verify ran with " + ran + ", not up to the greatest values",
+            "the interpreter would need long for these; give the variables tighter bounds to have all of them run"));
 }
 
 Status verified(BuildResult& build, Console& console) {
@@ -102,7 +99,7 @@ Status verified(BuildResult& build, Console& console) {
     noteSizes(*choices, console);
     return {};
   }
-  const bool wrong = choices.error().diag == Diag::Mismatch;
+  const bool wrong = choices.error()->diag == Diag::Mismatch;
   if (!wrong || build.options.passes.bisectLimit >= 0) return fail(std::move(choices.error()));
   return fail(withGuiltyPass(std::move(choices.error()), build.model, build.options));
 }

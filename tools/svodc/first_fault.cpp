@@ -64,8 +64,8 @@ class From {
 /// In the fault: what `same` says, where that is a difference.
 Result<std::optional<Fault>> faultOf(const Pass& pass, const std::string& where, const Status& same) {
   if (same) return std::nullopt;
-  if (same.error().diag != Diag::Mismatch) return fail(same.error());
-  return Fault{std::string(pass.name), where, same.error().message};
+  if (same.error()->diag != Diag::Mismatch) return fail(same.error());
+  return Fault{std::string(pass.name), where, same.error()->message};
 }
 
 /// The schedule of the graph is in `schedule`.

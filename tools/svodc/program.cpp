@@ -62,7 +62,7 @@ int runProgram(const std::vector<std::string>& words, const Environment& environ
     interrupts.beforeError();
     return console.finish(result.error());
   } catch (const std::bad_alloc&) {
-    return console.finish({Diag::DeviceFailure, "out of memory", "use smaller shapes", {}, {}});
+    return console.finish({Diag::DeviceFailure, "out of memory", "use smaller shapes"});
   }
 }
 

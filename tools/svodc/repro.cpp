@@ -64,7 +64,7 @@ Error withRepro(Error error, const PassFailure& failure, const Request& request)
                              "\nagain: " + againCommand(failure, request.flags) + "\n\n" + toText(error) + "\n";
   const std::vector<FileContent> files = {{kGraphFile, {bytesOf(failure.before)}}, {kReportFile, {bytesOf(report)}}};
   if (Status written = writeDirectoryAtomic(folder, files, isRepro); !written)
-    return std::move(error).withNote("nothing was left in --repro-dir: " + written.error().message);
+    return std::move(error).withNote("nothing was left in --repro-dir: " + written.error()->message);
   return std::move(error).withNote("the graph before the pass, the message and the command are in " + folder);
 }
 

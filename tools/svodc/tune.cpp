@@ -107,7 +107,7 @@ class Tuning {
     CpuMeasure measure(kernel, options, folder_, deadline);
     const std::vector<OptOp> usual = optsOf(kernel.choice);
     if (Status begun = measure.begin({usual, toText(usual), "-O1", 0}); !begun) {
-      tuned.problem = begun.error().message;
+      tuned.problem = begun.error()->message;
       return tuned;
     }
     SearchOptions search;

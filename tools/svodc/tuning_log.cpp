@@ -78,9 +78,7 @@ Result<TuningLog> readTuningLog(const std::string& path, Console& console) {
                   "'" + path + "': " + std::to_string(unread.malformed.size()) +
                       " lines are no records, the first is " + std::to_string(unread.malformed[0]) + ": " +
                       unread.firstProblem,
-                  "they are left out; svodc log merge writes a log without them",
-                  {},
-                  {}});
+                  "they are left out; svodc log merge writes a log without them"});
   return log;
 }
 

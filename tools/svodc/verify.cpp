@@ -20,7 +20,7 @@ Error toError(const svod_error& error) {
   Diag diag = Diag::DeviceFailure;
   for (size_t i = 0; i < allDiagnostics().size(); ++i)
     if (allDiagnostics()[i].code == error.code) diag = static_cast<Diag>(i);
-  return Error{diag, "while verifying: " + std::string(error.message), error.help, {}, {}};
+  return Error(diag, "while verifying: " + std::string(error.message), error.help);
 }
 
 /// The files of a plan as the runtime reads them, without writing them anywhere.
@@ -62,7 +62,7 @@ class Trial {
     const InstanceHandle instance(made, svod_instance_free);
     const Status bound = bind(made, expected);
     if (const Status sizes = checkEqualSizes(model_, variables); !sizes)  // such a run ends before it begins
-      return checkOutcome(bound ? executed(made, error) : Result<std::string>(bound.error().message), sizes);
+      return checkOutcome(bound ? executed(made, error) : Result<std::string>(bound.error()->message), sizes);
     SVOD_CHECK(bound);
     // Random inputs need not meet the model's expectations; a run must say so, and leaves the results as they are.
     const Status outcome = checkExpectations(model_, expected);
@@ -96,7 +96,7 @@ class Trial {
 
   static Status checkOutcome(Result<std::string> outcome, const Status& wanted) {
     SVOD_TRY(const std::string said, std::move(outcome));
-    const std::string should = wanted ? "" : wanted.error().message;
+    const std::string should = wanted ? "" : wanted.error()->message;
     if (said == should.substr(0, sizeof(svod_error::message) - 1)) return {};
     auto quoted = [](const std::string& text) { return text.empty() ? "is fine" : "fails: \"" + text + "\""; };
     return fail(Diag::Mismatch, "a run " + quoted(said) + "; the interpreter says that it " + quoted(should),

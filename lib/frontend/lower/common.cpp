@@ -48,6 +48,29 @@ std::vector<int> inverseOrder(const std::vector<int>& order) {
   return inverse;
 }
 
+// --- Attributes
+
+std::optional<std::vector<int>> distinctAxes(OpCall& call, std::string_view name, int rank) {
+  std::vector<int> all;
+  for (int a : call.axes(name)) {
+    int axis = call.b.axisOfRank(rank, a, call.arg(0));
+    if (axis < 0) return std::nullopt;
+    if (std::ranges::find(all, axis) != all.end()) {
+      call.fail(Diag::BadAttribute, "axis " + std::to_string(axis) + " is listed twice", "list each axis once");
+      return std::nullopt;
+    }
+    all.push_back(axis);
+  }
+  return all;
+}
+
+bool sameCount(OpCall& call, size_t have, size_t want, std::string_view name) {
+  if (have == want) return true;
+  call.fail(Diag::BadAttribute,
+            "'" + std::string(name) + "' has " + std::to_string(have) + " entries, expected " + std::to_string(want));
+  return false;
+}
+
 // --- Scans
 
 namespace {

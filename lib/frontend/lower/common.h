@@ -1,5 +1,7 @@
 // Formulas that several lowerings share.
 #pragma once
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "frontend/graph_op.h"
@@ -22,6 +24,11 @@ Tensor log1pOfUnit(Tensor x);  // for 0 <= x <= 1
 Tensor sinhOf(Tensor x);
 /// y where x is positive, -y where it is negative, and x where it is a zero.
 Tensor oddFunction(Tensor x, Tensor y);
+
+/// Axes of an attribute, all different, in the order given; nothing after an error.
+std::optional<std::vector<int>> distinctAxes(OpCall& call, std::string_view name, int rank);
+/// Whether attribute `name` has as many entries as it wants; an error if not.
+bool sameCount(OpCall& call, size_t have, size_t want, std::string_view name);
 
 /// a [.., m, k] times b [.., k, n], multiplied and summed in `wide`.
 Tensor matrixProduct(Tensor a, Tensor b, DType wide);
