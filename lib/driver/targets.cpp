@@ -158,7 +158,7 @@ Status joinThreads(Compilation& c, std::span<CompiledKernel* const> kernels, con
 constexpr Target kTargets[] = {
     {"cpu", "native code for a CPU, through LLVM; kernels.so", processor, nativeCaps, nativeOps, kernelPasses,
      emitObjectOf, linkObjects, DeviceKind::Cpu},
-    {"c", "portable C11 source, kernels.c, and kernels.so built from it unless --cc is none", anyProcessor, portableCaps,
+    {"c", "portable C11 source, kernels.c, and its kernels.so unless --cc is none", anyProcessor, portableCaps,
      portableOps, kernelPasses, printKernel, joinSource, DeviceKind::Cpu},
     {"emulated", "workgroups of threads as text, kernels.uop, for a device that interprets it", smallGrid, gridCaps,
      gridOps, gridKernelPasses, printThread, joinThreads, kEmulated},
