@@ -27,6 +27,7 @@ class Bindings {
 
   /// Finds the value of every variable and the shape of every input and output, and checks them.
   Status resolve();
+  bool isComplete() const { return resolved_ && complete_; }
   /// resolve(), and every input and output has memory that fits and does not overlap an output.
   Status complete();
 

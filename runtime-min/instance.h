@@ -32,9 +32,12 @@ class Instance {
   /// Moves the state with its contents to `data` on a device, or for the host back to memory of the instance.
   Status bindState(StateId id, DeviceId device, void* data);
   /// execute() in two halves: checks everything and fixes what the run gets, then runs.
-  Status prepare();
+  Status prepare() { return isPrepared() ? Status() : prepareAnew(); }
   Status runPrepared(uint64_t seed);
-  Status execute(uint64_t seed);
+  Status execute(uint64_t seed) {
+    if (!isPrepared()) SVOD_CHECK(prepareAnew());
+    return runPrepared(seed);
+  }
   Submission& submission() { return submission_; }
   const Submission& submission() const { return submission_; }
 
@@ -46,6 +49,9 @@ class Instance {
   Status allocateSeparately(const svod_memory& memory);
   /// `isZero`: all memory of states is zero already.
   void fillStates(bool isZero);
+  /// Nothing was bound or set since the last run.
+  bool isPrepared() const { return bindings_.isComplete() && prepared_ == bindings_.version(); }
+  Status prepareAnew();
   Status sendStates();
   void placeExternal();
   void chooseHugePages();

@@ -30,8 +30,8 @@ uint64_t estimate(const Expr& expr, std::span<const int64_t> values) {
 Run::Run(const LoadedPlan& loaded, Config config)
     : loaded_(loaded), program_(loaded.program()), config_(std::move(config)), args_(program_.argBuffers.size()),
       sizes_(program_.argBuffers.size()), values_(program_.valueCount), variables_(loaded.plan().variables.size()),
-      work_(program_.steps.size()), devices_(loaded.plan(), config_.devices), workers_(config_.workers),
-      pending_(std::make_unique<std::atomic<uint32_t>[]>(program_.steps.size())),
+      work_(program_.steps.size()), hostLaunches_(program_.steps.size()), devices_(loaded.plan(), config_.devices),
+      workers_(config_.workers), pending_(std::make_unique<std::atomic<uint32_t>[]>(program_.steps.size())),
       next_(std::make_unique<std::atomic<uint64_t>[]>(program_.steps.size())),
       done_(std::make_unique<std::atomic<uint32_t>[]>(program_.steps.size())), scopes_(program_.scopes.size()) {
   groups_.resize(config_.loaded.size());
@@ -46,7 +46,7 @@ uint64_t Run::bytesFor(const LoadedPlan& loaded, size_t workers) {
   const uint64_t scratch = (program.scratchBytes + kPlanAlignment - 1) / kPlanAlignment * kPlanAlignment;
   return workers * (scratch + sizeof(Worker) + std::bit_ceil(program.steps.size() + 1) * 4) +
          program.argBuffers.size() * 16 + program.valueCount * UINT64_C(8) +
-         program.calls.size() * sizeof(PreparedCall) + program.steps.size() * (sizeof(Work) + 16) +
+         program.calls.size() * sizeof(PreparedCall) + program.steps.size() * (sizeof(Work) + sizeof(HostLaunch) + 16) +
          program.scopes.size() * sizeof(ScopeState);
 }
 
@@ -84,7 +84,10 @@ Status Run::evaluateLaunch(StepId step, const Launch& launch) {
                       "kernel '" + kernel.name + "' would have " + std::to_string(*tiles) + " tiles",
                       "choose other values for the variables");
   work_[step] = {*tiles, 1, estimate(kernel.flops, values), estimate(kernel.bytes, values)};
-  work_[step].tasks = devices_.isOnDevice(step) ? 1 : tasksFor(work_[step]);
+  if (devices_.isOnDevice(step)) return {};
+  work_[step].tasks = tasksFor(work_[step]);
+  hostLaunches_[step] = {program_.steps[step].function, args_.data() + program_.steps[step].args.begin, values.data(),
+                         *tiles};
   return {};
 }
 
@@ -226,26 +229,37 @@ Status Run::call(StepId step, uint32_t worker, int64_t tileBegin, int64_t tileEn
 // ---- One worker, in plan order ----
 
 Status Run::runInOrder(uint32_t scope) {
+  const bool isWatched = profile_.on() || probes_.any();
+  void* const scratch = workers_[0].scratch.data();
   for (StepId id : program_.scopes[scope].steps) {
     if (stop_.load(std::memory_order_relaxed)) return svod::fail(Diag::Interrupted, "the run was stopped");
-    const ProgramStep& step = program_.steps[id];
-    if (devices_.any()) SVOD_CHECK(devices_.await(id));
-    if (step.kind == StepKind::Loop) {
-      SVOD_TRY(const int64_t trips, tripsOf(id));
-      for (int64_t trip = 0; trip < trips && goesOn(id); trip++) {
-        SVOD_CHECK(beginIteration(step.body, trip));
-        SVOD_CHECK(runInOrder(step.body));
-        if (devices_.any()) SVOD_CHECK(devices_.settle());
-      }
+    // What small plans are made of: nothing else stands between one kernel and the next.
+    if (const HostLaunch& launch = hostLaunches_[id]; launch.function != nullptr && !isWatched && !devices_.any()) {
+      if (launch.tiles > 0) launch.function(launch.args, launch.values, 0, launch.tiles, scratch);
       continue;
     }
-    const Work& work = work_[id];
-    if (profile_.on()) profile_.begin(id, Profile::now());
-    if (work.tiles > 0) SVOD_CHECK(call(id, 0, 0, work.tiles));
-    if (profile_.on()) profile_.end(id, Profile::now(), work.flops, work.bytes);
-    if (probes_.any() && work.tiles > 0) SVOD_CHECK(probe(id));
+    SVOD_CHECK(runStepInOrder(id));
   }
   return {};
+}
+
+Status Run::runStepInOrder(StepId id) {
+  const ProgramStep& step = program_.steps[id];
+  if (devices_.any()) SVOD_CHECK(devices_.await(id));
+  if (step.kind == StepKind::Loop) {
+    SVOD_TRY(const int64_t trips, tripsOf(id));
+    for (int64_t trip = 0; trip < trips && goesOn(id); trip++) {
+      SVOD_CHECK(beginIteration(step.body, trip));
+      SVOD_CHECK(runInOrder(step.body));
+      if (devices_.any()) SVOD_CHECK(devices_.settle());
+    }
+    return {};
+  }
+  const Work& work = work_[id];
+  if (profile_.on()) profile_.begin(id, Profile::now());
+  if (work.tiles > 0) SVOD_CHECK(call(id, 0, 0, work.tiles));
+  if (profile_.on()) profile_.end(id, Profile::now(), work.flops, work.bytes);
+  return probes_.any() && work.tiles > 0 ? probe(id) : Status();
 }
 
 /// The step is the last that was begun.
@@ -259,24 +273,8 @@ Status Run::probe(StepId step) {
 }
 
 Status Run::execute(Pool* pool, uint64_t seed) {
-  Status status;
-  probes_.begin();
-  if (probes_.any() || (seed == 0 && !worthSharing_)) {
-    status = runInOrder(0);
-  } else {
-    seed_ = seed;
-    for (size_t i = 0; i < workers_.size(); i++) {
-      workers_[i].deque.clear();
-      workers_[i].shared.store(kNone, std::memory_order_relaxed);
-      workers_[i].random = (seed + i + 1) * UINT64_C(0x9e3779b97f4a7c15);
-    }
-    for (StepId step = 0; step < program_.steps.size(); step++) next_[step].store(0, std::memory_order_relaxed);
-    failed_.store(false, std::memory_order_relaxed);
-    finished_.store(program_.steps.empty(), std::memory_order_relaxed);
-    if (!program_.steps.empty()) startScope(0, 0);
-    if (pool == nullptr || workers_.size() == 1 || !pool->run(*this)) work(0);
-    if (failed_.load()) status = svod::fail(std::move(*error_));
-  }
+  if (probes_.any()) probes_.begin();
+  Status status = probes_.any() || (seed == 0 && !worthSharing_) ? runInOrder(0) : runShared(pool, seed);
   if (devices_.any()) {
     if (status) status = devices_.settle();
     lostMemory_ = devices_.recover() || lostMemory_;

@@ -71,6 +71,13 @@ class Run final : public Job {
     uint32_t tasks = 1;             // equal shares of the tiles that workers take one at a time
     uint64_t flops = 0, bytes = 0;  // estimates; a Copy moves exactly bytes / 2
   };
+  /// A launch on the host as its function is called; of other steps without one.
+  struct HostLaunch {
+    KernelFunction function = nullptr;
+    void* const* args = nullptr;
+    const int64_t* values = nullptr;
+    int64_t tiles = 0;
+  };
   struct alignas(64) Worker {
     Deque deque;
     std::atomic<StepId> shared{kNone};  // a step of several tasks that others may join
@@ -95,6 +102,8 @@ class Run final : public Job {
   Status beginIteration(uint32_t scope, int64_t trip);
 
   Status runInOrder(uint32_t scope);
+  Status runStepInOrder(StepId step);
+  Status runShared(Pool* pool, uint64_t seed);
   Status probe(StepId step);
   Status call(StepId step, uint32_t worker, int64_t tileBegin, int64_t tileEnd);
   Status performOnDevice(StepId step);
@@ -127,6 +136,7 @@ class Run final : public Job {
   std::vector<PreparedCall> calls_;  // by ProgramStep::call
   std::vector<int64_t> variables_;
   std::vector<Work> work_;                      // by StepId
+  std::vector<HostLaunch> hostLaunches_;        // by StepId
   std::vector<std::array<int64_t, 3>> groups_;  // by StepId; empty without grids
   bool worthSharing_ = false;                   // enough work to wake other threads
 

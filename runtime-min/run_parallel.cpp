@@ -5,6 +5,22 @@
 
 namespace svod {
 
+/// On all workers, or in a drawn order.
+Status Run::runShared(Pool* pool, uint64_t seed) {
+  seed_ = seed;
+  for (size_t i = 0; i < workers_.size(); i++) {
+    workers_[i].deque.clear();
+    workers_[i].shared.store(kNone, std::memory_order_relaxed);
+    workers_[i].random = (seed + i + 1) * UINT64_C(0x9e3779b97f4a7c15);
+  }
+  for (StepId step = 0; step < program_.steps.size(); step++) next_[step].store(0, std::memory_order_relaxed);
+  failed_.store(false, std::memory_order_relaxed);
+  finished_.store(program_.steps.empty(), std::memory_order_relaxed);
+  if (!program_.steps.empty()) startScope(0, 0);
+  if (pool == nullptr || workers_.size() == 1 || !pool->run(*this)) work(0);
+  return failed_.load() ? Status(svod::fail(std::move(*error_))) : Status();
+}
+
 void Run::work(uint32_t id) {
   if (id >= workers_.size()) return;
   Worker& worker = workers_[id];
