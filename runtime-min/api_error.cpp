@@ -1,4 +1,5 @@
 #include "runtime-min/api_error.h"
+#include "support/says.h"
 
 #include <cstring>
 #include <exception>
@@ -43,8 +44,7 @@ int reportThrown(svod_error* to) noexcept {
 
 Status checkIndex(size_t index, size_t count, const char* what) {
   if (index < count) return {};
-  return fail(Diag::UnknownPort, std::string("there is no ") + what + " " + std::to_string(index) + ": the plan has " +
-                                     std::to_string(count));
+  return fail(Diag::UnknownPort, says({"there is no ", what, " ", index, ": the plan has ", count}));
 }
 
 Status checkIdle(const svod_instance* instance) {

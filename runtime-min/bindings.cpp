@@ -1,21 +1,22 @@
 #include "runtime-min/bindings.h"
+#include "support/says.h"
 
 #include <algorithm>
 
 namespace svod {
 
 namespace {
-std::string quoted(const std::string& name) { return "'" + name + "'"; }
+std::string quoted(const std::string& name) { return says({"'", name, "'"}); }
 
 std::string shapeText(std::span<const uint64_t> shape) {
   std::string text = "(";
   for (size_t i = 0; i < shape.size(); i++) text += (i > 0 ? ", " : "") + std::to_string(shape[i]);
-  return text + ")";
+  return says({text, ")"});
 }
 std::string shapeText(const Port& port, const std::vector<std::string>& names) {
   std::string text = "(";
   for (size_t i = 0; i < port.shape.size(); i++) text += (i > 0 ? ", " : "") + toText(port.shape[i], names);
-  return text + ")";
+  return says({text, ")"});
 }
 }  // namespace
 
@@ -70,8 +71,8 @@ void Bindings::findPartners() {
 Status Bindings::checkDevice(const std::string& what, BufferId buffer, DeviceId device) const {
   if (device == 0 || partners_[buffer] == device) return {};
   return fail(Diag::InputMismatch,
-              what + " cannot be on device " + quoted(loaded_.plan().devices[device].name) +
-                  ": the plan does more with it than copies to and from there",
+              says({what, " cannot be on device ", quoted(loaded_.plan().devices[device].name),
+                    ": the plan does more with it than copies to and from there"}),
               "bind memory of the host, or compile a graph that uses it on that device alone");
 }
 
@@ -79,9 +80,9 @@ Status Bindings::bindInput(size_t index, const char* dtype, std::span<const uint
                            DeviceId device) {
   PortState& input = ports_[SVOD_INPUT][index];
   const auto mismatch = [&](const std::string& what) {
-    return fail(Diag::InputMismatch, "input " + quoted(input.port->name) + " " + what,
-                "it is declared as " + std::string(nameOf(input.buffer->dtype)) + " " +
-                    shapeText(*input.port, loaded_.variableNames()));
+    return fail(Diag::InputMismatch, says({"input ", quoted(input.port->name), " ", what}),
+                says({"it is declared as ", nameOf(input.buffer->dtype), " ",
+                      shapeText(*input.port, loaded_.variableNames())}));
   };
   if (dtype != nullptr && nameOf(input.buffer->dtype) != dtype)
     return mismatch("has dtype " + std::string(dtype) + ", the plan wants " + std::string(nameOf(input.buffer->dtype)));
@@ -119,19 +120,18 @@ Status Bindings::bindOutput(size_t index, void* data, uint64_t bytes, DeviceId d
 Status Bindings::findShape(PortState& port) {
   const std::vector<std::string>& names = loaded_.variableNames();
   const auto wrong = [&](size_t axis, const std::string& what) {
-    return fail(Diag::InputMismatch,
-                std::string(port.word) + " " + quoted(port.port->name) + ": axis " + std::to_string(axis) + " " + what);
+    return fail(Diag::InputMismatch, says({port.word, " ", quoted(port.port->name), ": axis ", axis, " ", what}));
   };
   for (size_t axis = 0; axis < port.shape.size(); axis++) {
     const std::optional<int64_t> dim = port.port->shape[axis].tryEvaluate(values_);
     if (!dim) return fail(std::move(port.port->shape[axis].evaluate(values_, names)).error());
     if (*dim < 0 || static_cast<uint64_t>(*dim) > port.buffer->shape[axis])
-      return wrong(axis, "is " + toText(port.port->shape[axis], names) + " = " + std::to_string(*dim) +
-                             ", outside 0 to " + std::to_string(port.buffer->shape[axis]));
+      return wrong(axis, says({"is ", toText(port.port->shape[axis], names), " = ", *dim, ", outside 0 to ",
+                               port.buffer->shape[axis]}));
     port.shape[axis] = static_cast<uint64_t>(*dim);
     if (port.isInput && port.bound && port.given[axis] != port.shape[axis])
-      return wrong(axis, "has length " + std::to_string(port.given[axis]) + ", but " +
-                             toText(port.port->shape[axis], names) + " = " + std::to_string(*dim));
+      return wrong(
+          axis, says({"has length ", port.given[axis], ", but ", toText(port.port->shape[axis], names), " = ", *dim}));
   }
   port.bytes = *tensorBytes(port.buffer->dtype, port.shape);  // no dimension is above its maximum, which fits
   return {};
@@ -152,17 +152,18 @@ Status Bindings::resolve() {
 Status Bindings::checkMemory(const PortState& port) const {
   const std::string name = std::string(port.word) + " ";
   if (!port.bound)
-    return fail(Diag::MissingInput, name + quoted(port.port->name) + " is not bound",
-                "bind memory for " + shapeText(*port.port, loaded_.variableNames()) + " of " +
-                    std::string(nameOf(port.buffer->dtype)));
+    return fail(
+        Diag::MissingInput, says({name, quoted(port.port->name), " is not bound"}),
+        says({"bind memory for ", shapeText(*port.port, loaded_.variableNames()), " of ", nameOf(port.buffer->dtype)}));
   if (!port.isInput && port.room < port.bytes)
-    return fail(Diag::InputMismatch, name + quoted(port.port->name) + " needs " + std::to_string(port.bytes) +
-                                         " bytes, the memory bound to it has " + std::to_string(port.room));
+    return fail(Diag::InputMismatch, says({name, quoted(port.port->name), " needs ", port.bytes,
+                                           " bytes, the memory bound to it has ", port.room}));
   if (port.bytes > 0 && port.data == nullptr)
-    return fail(Diag::InputMismatch, name + quoted(port.port->name) + " is bound to a null pointer");
+    return fail(Diag::InputMismatch, says({name, quoted(port.port->name), " is bound to a null pointer"}));
   if (reinterpret_cast<uintptr_t>(port.data) % byteSize(port.buffer->dtype) != 0)
-    return fail(Diag::InputMismatch, name + quoted(port.port->name) + " is bound to memory that is not aligned for " +
-                                         std::string(nameOf(port.buffer->dtype)));
+    return fail(Diag::InputMismatch,
+                says({name, quoted(port.port->name), " is bound to memory that is not aligned for ",
+                      nameOf(port.buffer->dtype)}));
   return {};
 }
 
@@ -182,9 +183,9 @@ Status Bindings::checkOverlaps() {
     if (reach != nullptr && reach->port->device != extent.port->device) reach = outputReach = nullptr;
     const Extent* other = extent.port->isInput ? outputReach : reach;
     if (other != nullptr && other->end > extent.begin)
-      return fail(Diag::InputMismatch, std::string(other->port->word) + " " + quoted(other->port->port->name) +
-                                           " and " + extent.port->word + " " + quoted(extent.port->port->name) +
-                                           " are bound to overlapping memory");
+      return fail(Diag::InputMismatch,
+                  says({other->port->word, " ", quoted(other->port->port->name), " and ", extent.port->word, " ",
+                        quoted(extent.port->port->name), " are bound to overlapping memory"}));
     if (reach == nullptr || extent.end > reach->end) reach = &extent;
     if (!extent.port->isInput && (outputReach == nullptr || extent.end > outputReach->end)) outputReach = &extent;
   }

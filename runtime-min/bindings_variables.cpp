@@ -3,23 +3,22 @@
 
 #include "runtime-min/bindings.h"
 #include "support/expectation.h"
+#include "support/says.h"
 
 namespace svod {
 
 namespace {
-std::string quoted(const std::string& name) { return "'" + name + "'"; }
+std::string quoted(const std::string& name) { return says({"'", name, "'"}); }
 }  // namespace
 
 Status Bindings::setVariable(VariableId id, int64_t value) {
   const Variable& variable = loaded_.plan().variables[id];
   if (variable.kind == VariableKind::Fixed && value != variable.value)
-    return fail(Diag::VariableBounds, "variable " + quoted(variable.name) + " was fixed to " +
-                                          std::to_string(variable.value) +
-                                          " when the plan was compiled, it cannot be " + std::to_string(value));
+    return fail(Diag::VariableBounds, says({"variable ", quoted(variable.name), " was fixed to ", variable.value,
+                                            " when the plan was compiled, it cannot be ", value}));
   if (value < variable.min || value > variable.max)
-    return fail(Diag::VariableBounds, "variable " + quoted(variable.name) + " is " + std::to_string(value) +
-                                          ", outside its bounds " + std::to_string(variable.min) + " to " +
-                                          std::to_string(variable.max));
+    return fail(Diag::VariableBounds, says({"variable ", quoted(variable.name), " is ", value, ", outside its bounds ",
+                                            variable.min, " to ", variable.max}));
   if (set_[id] == value) return {};
   set_[id] = value;
   resolved_ = complete_ = false;
@@ -32,9 +31,9 @@ void Bindings::clearVariable(VariableId id) {
 }
 
 std::string Bindings::describe(const Source& source, int64_t value) const {
-  if (source.set) return "it is set to " + std::to_string(value);
-  return "axis " + std::to_string(source.axis) + " of input " + quoted(loaded_.plan().inputs[source.input].name) +
-         " makes it " + std::to_string(value);
+  if (source.set) return says({"it is set to ", value});
+  return says(
+      {"axis ", source.axis, " of input ", quoted(loaded_.plan().inputs[source.input].name), " makes it ", value});
 }
 
 Status Bindings::inferVariables() {
@@ -75,8 +74,8 @@ Status Bindings::inferFrom(uint32_t input, uint32_t axis) {
   const Source here{true, false, input, axis};
   if (sources_[id].known && values_[id] != dim)
     return fail(Diag::BindMismatch,
-                "variable " + quoted(loaded_.plan().variables[id].name) +
-                    " has two values: " + describe(sources_[id], values_[id]) + ", " + describe(here, dim),
+                says({"variable ", quoted(loaded_.plan().variables[id].name),
+                      " has two values: ", describe(sources_[id], values_[id]), ", ", describe(here, dim)}),
                 "bind arrays whose shapes agree");
   if (!sources_[id].known) sources_[id] = here;
   values_[id] = dim;
@@ -109,11 +108,10 @@ Result<bool> Bindings::solveFor(uint32_t input, uint32_t axis) {
   if (rest % line->times != 0) {
     const int64_t step = line->times < 0 ? -line->times : line->times;
     const int64_t more = (line->constant % step + step) % step;
-    return fail(Diag::InputMismatch, std::string(state.word) + " " + quoted(state.port->name) + ": axis " +
-                                         std::to_string(axis) + " has length " + std::to_string(dim) + ", but it is " +
-                                         toText(size, loaded_.variableNames()) + " and must be " +
-                                         (more == 0 ? "" : std::to_string(more) + " more than ") + "a multiple of " +
-                                         std::to_string(step));
+    return fail(Diag::InputMismatch,
+                says({state.word, " ", quoted(state.port->name), ": axis ", axis, " has length ", dim, ", but it is ",
+                      toText(size, loaded_.variableNames()), " and must be ",
+                      (more == 0 ? "" : std::to_string(more) + " more than "), "a multiple of ", step}));
   }
   values_[*id] = rest / line->times;
   sources_[*id] = {true, false, input, axis};
@@ -125,13 +123,12 @@ Status Bindings::checkVariables() const {
     const Variable& variable = loaded_.plan().variables[id];
     if (variable.kind != VariableKind::Free) continue;
     if (!sources_[id].known && variable.min != variable.max)
-      return fail(Diag::MissingInput, "variable " + quoted(variable.name) + " has no value",
-                  "give it one from " + std::to_string(variable.min) + " to " + std::to_string(variable.max) +
-                      ", or bind an input whose shape names it");
+      return fail(
+          Diag::MissingInput, says({"variable ", quoted(variable.name), " has no value"}),
+          says({"give it one from ", variable.min, " to ", variable.max, ", or bind an input whose shape names it"}));
     if (values_[id] < variable.min || values_[id] > variable.max)
-      return fail(Diag::VariableBounds, "variable " + quoted(variable.name) + " must be from " +
-                                            std::to_string(variable.min) + " to " + std::to_string(variable.max) +
-                                            ", but " + describe(sources_[id], values_[id]));
+      return fail(Diag::VariableBounds, says({"variable ", quoted(variable.name), " must be from ", variable.min,
+                                              " to ", variable.max, ", but ", describe(sources_[id], values_[id])}));
   }
   return {};
 }

@@ -1,4 +1,5 @@
 #include "runtime-min/device_code.h"
+#include "support/says.h"
 
 #include <map>
 
@@ -11,13 +12,14 @@ Status checkDevices(const Plan& plan, std::span<Device* const> devices) {
     const std::string_view kind = device == nullptr ? std::string_view(DeviceKind::Cpu) : device->kind();
     if (kind != wanted.kind)
       return fail(Diag::NoDevice,
-                  "the plan needs a device of kind '" + wanted.kind + "', which it calls '" + wanted.name +
-                      "'; there is none here",
+                  says({"the plan needs a device of kind '", wanted.kind, "', which it calls '", wanted.name,
+                        "'; there is none here"}),
                   "run it with a program that has a driver for it, or compile the graph for another --target");
     if (wanted.sharedBytes > 0)
-      return fail(Diag::Unsupported,
-                  "device '" + wanted.name + "' has an arena that the host shares, which this runtime does not have",
-                  "compile the graph again with the svodc that belongs to this runtime");
+      return fail(
+          Diag::Unsupported,
+          says({"device '", wanted.name, "' has an arena that the host shares, which this runtime does not have"}),
+          "compile the graph again with the svodc that belongs to this runtime");
   }
   return {};
 }

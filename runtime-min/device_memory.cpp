@@ -1,4 +1,5 @@
 #include "runtime-min/device_memory.h"
+#include "support/says.h"
 
 #include <cstring>
 
@@ -73,7 +74,7 @@ Status DeviceMemory::finish(DeviceId device, Device::Ticket ticket, const std::s
   if (!devices_[device]->isLost()) devices_[device]->reset();
   return fail(
       Diag::DeviceFailure,
-      "cannot copy " + what + " to or from device '" + loaded_->plan().devices[device].name + "': " + failed->what,
+      says({"cannot copy ", what, " to or from device '", loaded_->plan().devices[device].name, "': ", failed->what}),
       helpAfterFailure(*devices_[device]));
 }
 

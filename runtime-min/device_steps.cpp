@@ -1,4 +1,5 @@
 #include "runtime-min/device_steps.h"
+#include "support/says.h"
 
 #include <algorithm>
 #include <cstring>
@@ -37,7 +38,8 @@ Status DeviceSteps::failure(DeviceId device, const Device::Failure& failure) con
   if (failure.tag < plan_->steps.size())
     if (const auto* launch = std::get_if<Launch>(&plan_->steps[StepId(failure.tag)].action))
       what += ", kernel '" + plan_->kernels[launch->kernel].name + "',";
-  return fail(Diag::DeviceFailure, what + " failed on device '" + plan_->devices[device].name + "': " + failure.what,
+  return fail(Diag::DeviceFailure,
+              says({what, " failed on device '", plan_->devices[device].name, "': ", failure.what}),
               helpAfterFailure(*devices_[device]));
 }
 
@@ -131,7 +133,7 @@ Status DeviceSteps::checkPresent() const {
   for (DeviceId device = 0; device < devices_.size(); device++)
     if (devices_[device] != nullptr && devices_[device]->isLost())
       return fail(Diag::DeviceFailure,
-                  "device '" + plan_->devices[device].name + "' is lost, and this instance with it",
+                  says({"device '", plan_->devices[device].name, "' is lost, and this instance with it"}),
                   helpAfterFailure(*devices_[device]));
   return {};
 }

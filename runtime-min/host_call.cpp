@@ -1,4 +1,5 @@
 #include "runtime-min/host_call.h"
+#include "support/says.h"
 
 namespace svod {
 
@@ -40,10 +41,10 @@ Status PreparedCall::prepareArgument(size_t index, std::span<const int64_t> vari
   }
   if (isEmpty) argument.bytes = 0;
   if (fits && argument.bytes <= room) return {};
-  return fail(Diag::VariableBounds,
-              "host function '" + call_->function + "' would be given more of '" + std::string(argument.name) +
-                  "' than it holds",
-              "choose other values for the variables");
+  return fail(
+      Diag::VariableBounds,
+      says({"host function '", call_->function, "' would be given more of '", argument.name, "' than it holds"}),
+      "choose other values for the variables");
 }
 
 Status PreparedCall::prepare(std::span<const int64_t> variables, std::span<const std::string> names,

@@ -5,6 +5,7 @@
 
 #include "runtime-min/device_code.h"
 #include "support/expectation.h"
+#include "support/says.h"
 
 namespace svod {
 
@@ -18,7 +19,7 @@ Result<std::vector<svod_host_entry>> hostEntries(const Program& program, const s
       return entry.name != nullptr && entry.name == name && entry.function != nullptr;
     });
     if (found == given.end())
-      return fail(Diag::MissingInput, "the plan calls host function '" + name + "', which was not given",
+      return fail(Diag::MissingInput, says({"the plan calls host function '", name, "', which was not given"}),
                   "register it in svod_instance_options.functions");
     entries.push_back(*found);
   }
@@ -106,8 +107,8 @@ Status Instance::allocateSeparately(const svod_memory& memory) {
 Status Instance::probe(size_t index, void* data, uint64_t bytes) {
   const TensorView& view = loaded_->views(SVOD_INTERMEDIATE)[index];
   if (data != nullptr && bytes < view.c.max_bytes)
-    return fail(Diag::InputMismatch, "intermediate '" + view.name + "' needs " + std::to_string(view.c.max_bytes) +
-                                         " bytes, the memory given for it has " + std::to_string(bytes));
+    return fail(Diag::InputMismatch, says({"intermediate '", view.name, "' needs ", view.c.max_bytes,
+                                           " bytes, the memory given for it has ", bytes}));
   const BufferId id = loaded_->intermediates()[index];
   const BufferDesc& buffer = loaded_->plan().buffers[id];
   const bool isView = buffer.place == Place::View;
@@ -153,7 +154,7 @@ Status Instance::bindState(StateId id, DeviceId device, void* data) {
   SVOD_CHECK(bindings_.checkDevice(what, state.buffer, device));
   SVOD_CHECK(run_->checkDevicesPresent());
   if (device != 0 && data == nullptr && bytes > 0)
-    return fail(Diag::InputMismatch, what + " is bound to a null pointer");
+    return fail(Diag::InputMismatch, says({what, " is bound to a null pointer"}));
   if (place.device != 0 && !isReset_) SVOD_CHECK(onDevices_.copyOut(place.device, place.own, pointer, bytes, what));
   if (device != 0) SVOD_CHECK(onDevices_.copyIn(device, data, place.own, bytes, what));
   place.device = device;

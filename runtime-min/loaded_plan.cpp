@@ -15,6 +15,7 @@
 #include "plan/json.h"
 #include "runtime-min/probes.h"
 #include "support/cpu_features.h"
+#include "support/says.h"
 
 namespace svod {
 
@@ -37,13 +38,13 @@ Status checkMachine(const TargetRecord& target) {
   const std::string architecture = target.triple.substr(0, target.triple.find('-'));
   if (architecture != kArchitecture || target.triple.find("linux") == std::string::npos)
     return fail(Diag::CpuFeatures,
-                "the plan is for " + target.triple + ", this machine is " + std::string(kArchitecture) + "-linux",
+                says({"the plan is for ", target.triple, ", this machine is ", kArchitecture, "-linux"}),
                 "compile the graph with --triple for this machine");
   const std::vector<std::string> missing = missingCpuFeatures(target.features);
   if (missing.empty()) return {};
   std::string names;
   for (const std::string& name : missing) names += (names.empty() ? "" : ", ") + name;
-  return fail(Diag::CpuFeatures, "the plan was compiled for CPU '" + target.cpu + "'; this one lacks " + names,
+  return fail(Diag::CpuFeatures, says({"the plan was compiled for CPU '", target.cpu, "'; this one lacks ", names}),
               "compile the graph with --cpu native on this machine, or for an older --cpu");
 }
 
@@ -84,7 +85,7 @@ Status LoadedPlan::link(FileId id, const std::string& path, const std::string& s
   libraries_[id] = ::dlopen(linkName(path).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (libraries_[id] != nullptr) return {};
   const char* reason = ::dlerror();
-  return fail(Diag::BadPlan, "cannot link '" + shown + "': " + (reason != nullptr ? reason : "unknown reason"),
+  return fail(Diag::BadPlan, says({"cannot link '", shown, "': ", (reason != nullptr ? reason : "unknown reason")}),
               "compile the graph again, for this machine");
 }
 
@@ -97,7 +98,7 @@ Status LoadedPlan::finish() {
     }
     void* address = ::dlsym(libraries_[kernel.file], kernel.symbol.c_str());
     if (address == nullptr)
-      return fail(Diag::BadPlan, "'" + plan_.files[kernel.file].path + "' has no function '" + kernel.symbol + "'",
+      return fail(Diag::BadPlan, says({"'", plan_.files[kernel.file].path, "' has no function '", kernel.symbol, "'"}),
                   "compile the graph again");
     functions.push_back(reinterpret_cast<KernelFunction>(address));
   }
@@ -152,7 +153,7 @@ struct AnonymousFile {
     }
     return {};
   }
-  std::string path() const { return "/proc/self/fd/" + std::to_string(fd); }
+  std::string path() const { return says({"/proc/self/fd/", fd}); }
 };
 
 }  // namespace
@@ -166,7 +167,8 @@ Result<std::shared_ptr<const LoadedPlan>> LoadedPlan::fromMemory(std::span<const
   for (FileId id = 0; id < loaded->plan_.files.size(); id++) {
     const FileDesc& desc = loaded->plan_.files[id];
     const svod_file* file = findFile(files, desc.path);
-    if (file == nullptr) return fail(Diag::BadPlan, "no file is called " + desc.path, "pass every file of the plan");
+    if (file == nullptr)
+      return fail(Diag::BadPlan, says({"no file is called ", desc.path}), "pass every file of the plan");
     loaded->files_[id] = {static_cast<const std::byte*>(file->data), file->bytes};
     SVOD_CHECK(checkBytes(desc, loaded->files_[id], desc.path, checksumFor(desc, weights)));
     if (isCode(desc.kind)) SVOD_CHECK(checkCodeRecord(loaded->plan_, loaded->files_[id], desc.path));

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "support/result.h"
+#include "support/says.h"
 #include "svod/runtime.h"
 
 namespace svod {
@@ -35,7 +36,7 @@ class MemoryBlock {
     if (bytes == 0) return block;
     block.source_ = source;
     if (source.allocate != nullptr ? block.ask(bytes, alignment, purpose) : block.map(bytes)) return block;
-    return fail(Diag::DeviceFailure, "cannot reserve " + std::to_string(bytes) + " bytes for " + purpose,
+    return fail(Diag::DeviceFailure, says({"cannot reserve ", bytes, " bytes for ", purpose}),
                 "free some memory, or compile for smaller sizes: svodc compile --var NAME=MIN:MAX");
   }
 

@@ -1,4 +1,5 @@
 #include "runtime-min/run.h"
+#include "support/says.h"
 
 #include <algorithm>
 #include <cstring>
@@ -80,8 +81,7 @@ Status Run::evaluateLaunch(StepId step, const Launch& launch) {
   const std::optional<int64_t> tiles = kernel.tiles.tryEvaluate(values);
   if (!tiles) return svod::fail(kernel.tiles.evaluate(values, kernel.values).error());
   if (*tiles < 0 || *tiles > kMaxTiles)
-    return svod::fail(Diag::VariableBounds,
-                      "kernel '" + kernel.name + "' would have " + std::to_string(*tiles) + " tiles",
+    return svod::fail(Diag::VariableBounds, says({"kernel '", kernel.name, "' would have ", *tiles, " tiles"}),
                       "choose other values for the variables");
   work_[step] = {*tiles, 1, estimate(kernel.flops, values), estimate(kernel.bytes, values)};
   if (devices_.isOnDevice(step)) return {};
@@ -98,8 +98,7 @@ Status Run::evaluateGrid(StepId step, const KernelDesc& kernel, std::span<const 
     const std::optional<int64_t> groups = extent.tryEvaluate(values);
     if (!groups) return svod::fail(extent.evaluate(values, kernel.values).error());
     if (*groups < 0 || *groups > kMaxTiles)
-      return svod::fail(Diag::VariableBounds,
-                        "kernel '" + kernel.name + "' would have " + std::to_string(*groups) + " workgroups",
+      return svod::fail(Diag::VariableBounds, says({"kernel '", kernel.name, "' would have ", *groups, " workgroups"}),
                         "choose other values for the variables");
     groups_[step][axis] = *groups;
     isEmpty = isEmpty || *groups == 0;
@@ -130,9 +129,8 @@ Status Run::evaluateCopy(StepId id, const Copy& copy) {
   const uint32_t slot = program_.steps[id].args.begin;
   if (*bytes < 0 || static_cast<uint64_t>(*bytes) > std::min(sizes_[slot], sizes_[slot + 1]))
     return svod::fail(Diag::VariableBounds,
-                      "step " + std::to_string(id) + " would copy " + std::to_string(*bytes) + " bytes from '" +
-                          loaded_.plan().buffers[copy.src].name + "' to '" + loaded_.plan().buffers[copy.dst].name +
-                          "', which is more than they hold",
+                      says({"step ", id, " would copy ", *bytes, " bytes from '", loaded_.plan().buffers[copy.src].name,
+                            "' to '", loaded_.plan().buffers[copy.dst].name, "', which is more than they hold"}),
                       "choose other values for the variables");
   work_[id] = {(*bytes + kCopyTile - 1) / kCopyTile, 1, 0, 2 * static_cast<uint64_t>(*bytes)};
   work_[id].tasks = devices_.isOnDevice(id) ? 1 : tasksFor(work_[id]);
@@ -163,8 +161,8 @@ Result<int64_t> Run::tripsOf(StepId step) const {
   SVOD_TRY(const int64_t trips, loop.trips.evaluate(variables_, loaded_.variableNames()));
   const Variable& variable = loaded_.plan().variables[loop.variable];
   if (trips > 0 && (variable.min > 0 || trips - 1 > variable.max))
-    return svod::fail(Diag::VariableBounds, "the loop over '" + variable.name + "' would run " + std::to_string(trips) +
-                                                " times, outside its bounds");
+    return svod::fail(Diag::VariableBounds,
+                      says({"the loop over '", variable.name, "' would run ", trips, " times, outside its bounds"}));
   return trips;
 }
 
@@ -212,8 +210,8 @@ Status Run::perform(StepId id, uint32_t worker, int64_t tileBegin, int64_t tileE
   } else {
     const int code = calls_[step.call].call(config_.functions[step.hostFunction]);
     if (code != 0)
-      return svod::fail(Diag::DeviceFailure, "host function '" + program_.hostFunctions[step.hostFunction] +
-                                                 "' failed with " + std::to_string(code));
+      return svod::fail(Diag::DeviceFailure,
+                        says({"host function '", program_.hostFunctions[step.hostFunction], "' failed with ", code}));
   }
   return {};
 }

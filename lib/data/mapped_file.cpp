@@ -1,4 +1,5 @@
 #include "data/mapped_file.h"
+#include "support/says.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -30,7 +31,7 @@ Result<struct stat> openForReading(const std::string& path, Descriptor& file) {
   if (::fstat(file.fd, &status) != 0) return fail(ioError("cannot read", path, errno));
   if (S_ISDIR(status.st_mode)) return fail(ioError("cannot read", path, EISDIR));
   if (!S_ISREG(status.st_mode))
-    return fail(Diag::Io, "cannot read '" + path + "': not a regular file", "copy it to a file first");
+    return fail(Diag::Io, says({"cannot read '", path, "': not a regular file"}), "copy it to a file first");
   return status;
 }
 
@@ -67,7 +68,7 @@ Error ioError(const std::string& action, const std::string& path, int errnoValue
   std::string text = ::strerror_r(errnoValue, buffer, sizeof buffer);
   const auto* row = std::ranges::find(kIoHelps, errnoValue, &IoHelp::error);
   std::string help = row == std::end(kIoHelps) ? "check the path, and the file system it is on" : row->help;
-  return Error(Diag::Io, action + " '" + path + "': " + text, help);
+  return Error(Diag::Io, says({action, " '", path, "': ", text}), help);
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept

@@ -3,20 +3,21 @@
 #include <string>
 
 #include "plan/plan.h"
+#include "support/says.h"
 
 namespace svod {
 
 inline tl::unexpected<Error> bad(const std::string& where, const std::string& what) {
-  return fail(Diag::BadPlan, where + ": " + what, "compile the graph again");
+  return fail(Diag::BadPlan, says({where, ": ", what}), "compile the graph again");
 }
-inline std::string at(const char* list, size_t index) { return std::string(list) + "[" + std::to_string(index) + "]"; }
+inline std::string at(const char* list, size_t index) { return says({list, "[", index, "]"}); }
 /// "there is no buffer 9 of 8"
 inline std::string noSuch(const char* what, uint64_t id, size_t count) {
-  return std::string("there is no ") + what + " " + std::to_string(id) + " of " + std::to_string(count);
+  return says({"there is no ", what, " ", id, " of ", count});
 }
 /// "bytes 64 to 128 of 96": a part that reaches beyond what holds it.
 inline std::string bytesOf(uint64_t offset, uint64_t size, uint64_t whole) {
-  return "bytes " + std::to_string(offset) + " to " + std::to_string(offset + size) + " of " + std::to_string(whole);
+  return says({"bytes ", offset, " to ", offset + size, " of ", whole});
 }
 
 /// Whether an expression of a kernel stays with the kernel's values.

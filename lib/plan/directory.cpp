@@ -9,6 +9,7 @@
 #include "data/sha256.h"
 #include "plan/check.h"
 #include "plan/json.h"
+#include "support/says.h"
 
 namespace svod {
 
@@ -41,7 +42,7 @@ Status checkInside(const std::string& path, const std::string& file) {
   if (::lstat((path + "/" + file).c_str(), &status) != 0 || !S_ISLNK(status.st_mode)) return {};
   const std::string real = realPath(path + "/" + file);
   if (!real.empty() && real.substr(0, real.rfind('/')) == realPath(path)) return {};
-  return fail(Diag::PlanPath, "'" + path + "/" + file + "' is a link that leads out of the plan",
+  return fail(Diag::PlanPath, says({"'", path, "/", file, "' is a link that leads out of the plan"}),
               "put a copy of the file in its place");
 }
 
@@ -56,7 +57,7 @@ std::string codeRecord(const Plan& plan) {
   Plan without = plan;
   for (FileDesc& file : without.files)
     if (isCode(file.kind)) file.bytes = 0, file.sha256.clear();
-  return std::string(kRecordStart) + sha256Hex(toJson(without)) + "\n";
+  return says({kRecordStart, sha256Hex(toJson(without)), "\n"});
 }
 
 std::span<const std::byte> withoutRecord(std::span<const std::byte> code) {
@@ -69,7 +70,7 @@ Status checkCodeRecord(const Plan& plan, std::span<const std::byte> code, const 
   const std::string_view record = asText(code.subspan(withoutRecord(code).size()));
   if (record.empty() || record == codeRecord(plan)) return {};
   return fail(Diag::PlanChecksum,
-              "'" + shown + "' was compiled with another " + kPlanFileName + ": a number in it was changed",
+              says({"'", shown, "' was compiled with another ", kPlanFileName, ": a number in it was changed"}),
               "compile the graph again");
 }
 
@@ -77,19 +78,17 @@ Status checkHoldsPlan(const std::string& path) {
   constexpr const char* kHelp = "a plan is the directory that svodc compile GRAPH -o PLAN wrote";
   struct stat status{};
   if (::stat(path.c_str(), &status) != 0) return {};
-  if (!S_ISDIR(status.st_mode)) return fail(Diag::BadPlan, "'" + path + "' is not a directory", kHelp);
+  if (!S_ISDIR(status.st_mode)) return fail(Diag::BadPlan, says({"'", path, "' is not a directory"}), kHelp);
   if (!isMissing(path + "/" + kPlanFileName)) return {};
-  return fail(Diag::BadPlan, "'" + path + "' is not a plan: it has no " + kPlanFileName, kHelp);
+  return fail(Diag::BadPlan, says({"'", path, "' is not a plan: it has no ", kPlanFileName}), kHelp);
 }
 
 Status checkBytes(const FileDesc& file, std::span<const std::byte> bytes, const std::string& shown, Checksum checksum) {
   if (bytes.size() != file.bytes)
-    return fail(
-        Diag::PlanChecksum,
-        "'" + shown + "' has " + std::to_string(bytes.size()) + " bytes, the plan says " + std::to_string(file.bytes),
-        "compile the graph again");
+    return fail(Diag::PlanChecksum, says({"'", shown, "' has ", bytes.size(), " bytes, the plan says ", file.bytes}),
+                "compile the graph again");
   if (checksum == Checksum::Skip || sha256Hex(bytes) == file.sha256) return {};
-  return fail(Diag::PlanChecksum, "'" + shown + "' was changed after it was written: its checksum differs",
+  return fail(Diag::PlanChecksum, says({"'", shown, "' was changed after it was written: its checksum differs"}),
               "compile the graph again");
 }
 
@@ -97,7 +96,7 @@ Result<MappedFile> openPlanFile(const std::string& path, const FileDesc& file, C
   const std::string name = path + "/" + file.path;
   SVOD_CHECK(checkInside(path, file.path));
   if (isMissing(name))
-    return fail(Diag::BadPlan, "'" + name + "' is missing, which the plan lists", "compile the graph again");
+    return fail(Diag::BadPlan, says({"'", name, "' is missing, which the plan lists"}), "compile the graph again");
   SVOD_TRY(MappedFile mapped, MappedFile::open(name));
   SVOD_CHECK(checkBytes(file, mapped.bytes(), name, checksum));
   return mapped;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "plan/expr.h"
+#include "support/says.h"
 
 namespace svod {
 
@@ -34,14 +35,13 @@ class ExprParser {
 
   Result<Expr> parse() {
     SVOD_TRY(Expr expr, sum(0));
-    if (peek() != '\0') return bad("unexpected '" + std::string(1, peek()) + "'");
+    if (peek() != '\0') return bad(says({"unexpected '", std::string(1, peek()), "'"}));
     return expr;
   }
 
  private:
   tl::unexpected<Error> bad(const std::string& what) const {
-    return fail(Diag::BadPlan, "expression '" + std::string(text_.substr(0, 200)) + "': " + what,
-                "compile the graph again");
+    return fail(Diag::BadPlan, says({"expression '", text_.substr(0, 200), "': ", what}), "compile the graph again");
   }
   char peek() {
     while (at_ < text_.size() && text_[at_] == ' ') at_++;
@@ -118,7 +118,7 @@ class ExprParser {
     }
     if (name.empty()) return bad("a number, a name or '(' was expected");
     auto found = std::find(names_.begin(), names_.end(), name);
-    if (found == names_.end()) return bad("no variable is called '" + std::string(name) + "'");
+    if (found == names_.end()) return bad(says({"no variable is called '", name, "'"}));
     return Expr::variable(static_cast<uint32_t>(found - names_.begin()));
   }
   Result<Expr> number() {

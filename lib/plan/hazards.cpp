@@ -1,4 +1,5 @@
 #include "plan/hazards.h"
+#include "support/says.h"
 
 #include <algorithm>
 #include <map>
@@ -195,9 +196,8 @@ Status checkHazards(const Plan& plan) {
     Pairs pairs = hazardPairs(accessesOf(plan, scope, StorageView::Placed));
     if (const auto* open = findUnordered(scope.deps, pairs))
       return fail(Diag::BadPlan,
-                  "steps " + std::to_string(scope.steps[open->first]) + " and " +
-                      std::to_string(scope.steps[open->second]) +
-                      " touch the same bytes, but no dependency orders them",
+                  says({"steps ", scope.steps[open->first], " and ", scope.steps[open->second],
+                        " touch the same bytes, but no dependency orders them"}),
                   "compile the graph again");
   }
   return {};

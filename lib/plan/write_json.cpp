@@ -12,9 +12,7 @@ class Writer {
  public:
   template <class T>
   void operator()(std::string_view key, const T& value) {
-    separate();
-    text(key);
-    out_ += ": ";
+    begin(key);
     write(value);
   }
   template <class Row>
@@ -37,15 +35,17 @@ class Writer {
   }
 
  private:
-  void separate() {
+  [[gnu::noinline]] void begin(std::string_view key) {
     if (!first_) out_ += ",";
     if (depth_ == 0)
       out_ += "\n  ";
     else if (!first_)
       out_ += " ";
     first_ = false;
+    text(key);
+    out_ += ": ";
   }
-  void text(std::string_view value) {
+  [[gnu::noinline]] void text(std::string_view value) {
     out_ += '"';
     for (char c : value) {
       if (c == '"' || c == '\\') {
@@ -60,16 +60,16 @@ class Writer {
     out_ += '"';
   }
   void write(const std::string& value) { text(value); }
-  void write(uint32_t value) { out_ += std::to_string(value); }
-  void write(uint64_t value) { out_ += std::to_string(value); }
-  void write(int64_t value) { out_ += std::to_string(value); }
+  [[gnu::noinline]] void write(uint64_t value) { out_ += std::to_string(value); }
+  [[gnu::noinline]] void write(int64_t value) { out_ += std::to_string(value); }
+  void write(uint32_t value) { write(uint64_t{value}); }
   void write(ElementType value) { text(nameOf(value)); }
   template <class E>
     requires std::is_enum_v<E>
   void write(E value) {
     text(detail::EnumNames<E>::kTexts[static_cast<size_t>(value)]);
   }
-  void write(const Expr& value) {
+  [[gnu::noinline]] void write(const Expr& value) {
     if (std::optional<int64_t> number = value.constant())
       write(*number);
     else

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "support/says.h"
+
 namespace svod {
 
 namespace {
@@ -26,7 +28,7 @@ const KindInfo& info(ExpectationKind kind) { return kKinds[static_cast<size_t>(k
 std::string listed(std::span<const int64_t> values) {
   std::string text = "[";
   for (int64_t v : values) text += (text.size() == 1 ? "" : ", ") + std::to_string(v);
-  return text + "]";
+  return says({text, "]"});
 }
 
 }  // namespace
@@ -55,10 +57,9 @@ Status checkEqualSizes(std::string_view text, int64_t a, int64_t b, const std::m
     values += (values.empty() ? " with " : ", ") + name + "=" + std::to_string(value);
   const std::string first = variables.empty() ? "n" : variables.begin()->first;
   const std::string last = variables.size() < 2 ? "m" : variables.rbegin()->first;
-  return fail(Diag::InputMismatch,
-              std::string(text) + ": " + std::to_string(a) + " is not " + std::to_string(b) + values,
-              "pass inputs whose sizes agree; when compiling, --var " + last + "=" + first + " or --var " + last +
-                  "=2*" + first + " says how sizes depend on each other");
+  return fail(Diag::InputMismatch, says({text, ": ", a, " is not ", b, values}),
+              says({"pass inputs whose sizes agree; when compiling, --var ", last, "=", first, " or --var ", last,
+                    "=2*", first, " says how sizes depend on each other"}));
 }
 
 }  // namespace svod

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "support/result.h"
+#include "support/says.h"
 #include "support/utf8.h"
 
 using namespace svod;
@@ -64,4 +65,11 @@ TEST_CASE("the first byte that is not UTF-8 is found") {
   CHECK(notUtf8Text("a\xfe", 1) == "byte 0xfe is not UTF-8");
   CHECK(toUtf8("a\xff\xc3z") == "a\ufffd\ufffdz");
   CHECK(toUtf8("\u00f6") == "\u00f6");
+}
+
+TEST_CASE("what an error says is made of texts and numbers") {
+  const std::string name = "x";
+  CHECK(says({"axis ", 3u, " of '", name, "' is ", std::string_view("odd"), ": ", INT64_MIN, ", ", -1, ", ",
+              UINT64_MAX}) == "axis 3 of 'x' is odd: -9223372036854775808, -1, 18446744073709551615");
+  CHECK(says({}).empty());
 }
