@@ -12,17 +12,21 @@ function(svod_library name)
   svod_verify_definition(svod_${name} ${name})
 endfunction()
 
-# svod_tool(NAME SOURCES a.cpp ... [DEPS room ...] [LIBS target ...])
-# A program in build/<preset>/bin; `cmake --install build/release --strip` installs it stripped.
+# svod_tool(NAME SOURCES a.cpp ... [DEPS room ...] [LIBS target ...] [COMPONENT part])
+# A program in build/<preset>/bin; `cmake --install build/release --strip` installs it stripped. COMPONENT is the package
+# it goes into (cmake/debian.cmake), compiler when it is left out.
 function(svod_tool name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPS;LIBS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "COMPONENT" "SOURCES;DEPS;LIBS")
+  if(NOT arg_COMPONENT)
+    set(arg_COMPONENT compiler)
+  endif()
   add_executable(${name} ${arg_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/lib ${PROJECT_SOURCE_DIR})
   svod_precompile(${name} rooms)
   svod_link(${name} PRIVATE "${arg_DEPS}" "${arg_LIBS}")
   svod_verify_definition(${name} ${name})
   add_dependencies(programs ${name})
-  install(TARGETS ${name} EXPORT svodTargets)
+  install(TARGETS ${name} EXPORT svodTargets COMPONENT ${arg_COMPONENT})
 endfunction()
 
 # svod_test(NAME SOURCES a.cpp ... [DEPS room ...] [LIBS target ...] [TOOLS tool ...] [LABELS label ...] [SHARDS n])

@@ -31,4 +31,4 @@ target_include_directories(svod_runtime_static INTERFACE ${headers})
 set_target_properties(svod_runtime_static PROPERTIES OUTPUT_NAME svod-runtime LINKER_LANGUAGE C
   EXPORT_NAME runtime_static)
 add_dependencies(programs svod_runtime_static)
-install(TARGETS svod_runtime_static EXPORT svodTargets)
+install(TARGETS svod_runtime_static EXPORT svodTargets COMPONENT dev)

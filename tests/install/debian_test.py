@@ -1,0 +1,47 @@
+"""Debian packages by CPack: what is in each, and a project that is built from the unpacked ones alone."""
+import shutil
+import unittest
+
+from installed import BIN, InstallTest
+
+BUILD = BIN.parent
+HOLDS = {"svod-runtime": {"usr/bin/svod-run", "usr/lib/libsvod-runtime.so.0", "usr/share/man/man1/svod-run.1"},
+         "svod-dev": {"usr/lib/libsvod-runtime.so", "usr/lib/libsvod-runtime.a", "usr/include/svod/runtime.h", "usr/lib/cmake/svod/svodConfig.cmake",
+                      "usr/lib/pkgconfig/svod-runtime.pc"},
+         "svod": {"usr/bin/svodc", "usr/bin/svod-opt", "usr/share/man/man1/svodc.1"},
+         "svod-python": {"usr/share/svod/svod-*.whl"}}
+NEEDS = {"svod-runtime": ["libc6"], "svod-dev": ["svod-runtime (=", "svod (="], "svod": ["libllvm19"], "svod-python": ["python3"]}
+
+
+@unittest.skipIf(shutil.which("cpack") is None or shutil.which("dpkg-deb") is None, "needs cpack and dpkg-deb")
+class Debian(InstallTest):
+    def field(self, package, name):
+        return self.command("dpkg-deb", "--field", package, name).strip()
+
+    def test_packages(self):
+        self.command("cpack", "-G", "DEB", "-B", self.folder / "debs", "--config", BUILD / "CPackConfig.cmake")
+        packages = {self.field(deb, "Package"): deb for deb in (self.folder / "debs").glob("*.deb")}
+        self.assertEqual(set(packages), set(HOLDS))
+        root, seen = self.folder / "root", {}
+        for name, deb in packages.items():
+            with self.subTest(package=name):
+                part = self.folder / name
+                self.command("dpkg-deb", "--extract", deb, part)
+                paths = {p.relative_to(part) for p in part.rglob("*") if p.is_symlink() or not p.is_dir()}
+                for pattern in HOLDS[name]:
+                    self.assertTrue(any(path.match(pattern) for path in paths), pattern)
+                for path in paths:
+                    self.assertNotIn(path, seen, "two packages have this file")
+                    seen[path] = name
+                depends = self.field(deb, "Depends")
+                for needed in NEEDS[name]:
+                    self.assertIn(needed, depends)
+                self.command("dpkg-deb", "--extract", deb, root)
+        project = self.project()
+        self.command(root / "usr/bin/svodc", "compile", project / "twice.svod", "-o", project / "p")
+        self.command("cc", '-DPLAN="p"', "-I", root / "usr/include", "program.c", "-L", root / "usr/lib", "-lsvod-runtime", "-o", "program", cwd=project)
+        self.assertEqual(self.command("./program", cwd=project, LD_LIBRARY_PATH=str(root / "usr/lib")), "2 4 6\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
