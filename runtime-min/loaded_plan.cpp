@@ -30,6 +30,10 @@ std::string_view asText(std::span<const std::byte> bytes) {
 constexpr std::string_view kArchitecture = "x86_64";
 #elif defined(__aarch64__)
 constexpr std::string_view kArchitecture = "aarch64";
+#elif defined(__ARM_ARCH_7A__)
+constexpr std::string_view kArchitecture = "armv7";
+#elif defined(__riscv) && __riscv_xlen == 64
+constexpr std::string_view kArchitecture = "riscv64";
 #else
 constexpr std::string_view kArchitecture = "unknown";
 #endif

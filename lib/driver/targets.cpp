@@ -26,7 +26,7 @@ Result<Machine> processor(std::string_view triple, std::string_view cpu) {
   return Machine(std::move(found));
 }
 
-// ---- cpu: LLVM to objects, LLD to kernels.so
+// ---- cpu: LLVM to objects, LLD to kernels.so where processors load such files
 
 Caps nativeCaps(const Machine& machine, Numerics numerics) { return capsOf(cpuOf(machine), numerics); }
 
@@ -36,7 +36,8 @@ LegalizeOptions nativeOps(const Machine& machine, Numerics numerics) {
           .fma = cpu.hasFma(),
           .nativeF16 = cpu.has("f16c"),
           .nativeBf16 = cpu.hasBf16Dots(),
-          .nativeScaleb = cpu.hasScaleb()};
+          .nativeScaleb = cpu.hasScaleb(),
+          .narrowIndex = cpu.has32BitPointers()};
 }
 
 Status emitObjectOf(CompiledKernel& kernel, const CompileOptions& options) {
@@ -53,8 +54,9 @@ Status emitObjectOf(CompiledKernel& kernel, const CompileOptions& options) {
 }
 
 Status linkObjects(Compilation& c, std::span<CompiledKernel* const> kernels, const CompileOptions& options) {
-  if (kernels.empty() && c.functions.empty()) return {};
-  std::vector<std::string> objects;
+  const CpuTarget& cpu = cpuOf(options.machine);
+  if ((kernels.empty() && c.functions.empty()) || !cpu.hasElf()) return {};
+  SVOD_TRY(std::vector<std::string> objects, compileArithmetic(cpu));
   for (CompiledKernel* k : kernels) objects.push_back(std::move(k->code));
   for (const FunctionObject& f : c.functionObjects) objects.push_back(f.object);
   std::string& library = c.code.emplace_back();
@@ -67,7 +69,9 @@ Status linkObjects(Compilation& c, std::span<CompiledKernel* const> kernels, con
 // the architecture, while the text uses no instruction of its own: whoever compiles it may do that for another one.
 
 Result<Machine> anyProcessor(std::string_view triple, std::string_view cpu) {
-  SVOD_TRY(CpuTarget found, makeCpuTarget(triple, cpu));
+  const bool isOther = !triple.empty() && cpu.empty() && !archOfTriple(triple);
+  SVOD_TRY(CpuTarget found, makeCpuTarget(isOther ? tripleOf(Arch::AArch64) : triple, cpu));
+  if (isOther) found.triple = triple;  // of which nothing is known
   return Machine(std::move(found));
 }
 
@@ -99,7 +103,7 @@ Result<std::string> buildLibrary(const std::string& source, const CompileOptions
 
 Result<std::string> linkCompiledC(const Compilation& c, std::span<CompiledKernel* const> kernels,
                                   const CompileOptions& options) {
-  std::vector<std::string> objects;
+  SVOD_TRY(std::vector<std::string> objects, compileArithmetic(cpuOf(options.machine)));
   for (CompiledKernel* k : kernels) objects.push_back(std::move(k->compiled));
   for (const FunctionObject& f : c.functionObjects) objects.push_back(f.object);
   if (c.functionObjects.empty()) {
@@ -167,6 +171,14 @@ constexpr Target kTargets[] = {
 }  // namespace
 
 std::span<const Target> targets() { return kTargets; }
+
+Machine machineFor(Machine machine, Numerics numerics) {
+  auto* cpu = std::get_if<CpuTarget>(&machine);
+  if (cpu == nullptr || cpu->arch != Arch::Arm || numerics == Numerics::Fast || std::erase(cpu->features, "neon") == 0)
+    return machine;
+  cpu->vectorBytes = 8;
+  return machine;
+}
 
 std::array<std::span<const Pass>, 2> passTables(const Target& target) { return {graphPasses(), target.passes()}; }
 

@@ -36,6 +36,9 @@ struct Target {
   std::string_view deviceKind;
 };
 
+/// The machine as code with these numerics uses it: NEON of ARMv7 takes subnormal floats for 0, which only Fast allows.
+Machine machineFor(Machine machine, Numerics numerics);
+
 std::span<const Target> targets();
 /// The tables that a graph and its kernels go through, in this order.
 std::array<std::span<const Pass>, 2> passTables(const Target& target);

@@ -1,5 +1,6 @@
 // Integer expressions of a plan in C. Their ranges are known, so nothing overflows and no divisor is 0.
 #include "embed/c_parts.h"
+#include "embed/fold_expr.h"
 
 namespace svod {
 
@@ -32,19 +33,10 @@ std::string numberText(int64_t value) {
 }  // namespace
 
 std::string exprText(const Expr& expr, std::span<const std::string> names) {
-  std::vector<std::string> stack;
-  for (const ExprNode& node : expr.nodes()) {
-    if (node.op == ExprOp::Const) {
-      stack.push_back(numberText(node.value));
-    } else if (node.op == ExprOp::Var) {
-      stack.push_back(names[static_cast<size_t>(node.value)]);
-    } else {
-      const std::string b = std::move(stack.back());
-      stack.pop_back();
-      stack.back() = operation(node.op, stack.back(), b);
-    }
-  }
-  return stack.back();
+  const auto leaf = [&](const ExprNode& node) {
+    return node.op == ExprOp::Const ? numberText(node.value) : names[static_cast<size_t>(node.value)];
+  };
+  return foldExpr<std::string>(expr, leaf, operation);
 }
 
 std::string exprFunctions(const std::string& code) {

@@ -52,10 +52,11 @@ class HeaderText {
       : plan_(plan), made_(made), names_(variableNames(plan)), macro_(upper(made.prefix)) {}
 
   std::string text() {
-    std::string text =
-        "/* " + inComment(plan_.name) + ", made by svodc " + std::string(kVersion) +
-        ": a function that runs the whole graph in the memory it is given. It calls no library of svod,\n"
-        "   allocates nothing and may run on any number of threads at once, each with an arena of its own. */\n";
+    std::string text = "/* " + inComment(plan_.name) + ", made by svodc " + std::string(kVersion) +
+                       ": a function that runs the whole graph in the memory it is given.\n"
+                       "   It calls no library of svod, allocates nothing and may run on any number of threads at "
+                       "once, each with an arena "
+                       "of\n   its own. */\n";
     text += "#ifndef " + macro_ + "_MODEL_H\n#define " + macro_ + "_MODEL_H\n\n" + includes() + kTypes;
     text += variables() + memory() + ports() + functions();
     return text + "#ifdef __cplusplus\n}\n#endif\n#endif\n";
@@ -111,8 +112,8 @@ class HeaderText {
     define(text, "THREAD_BYTES", numberText(made_.scratchBytes));
     if (made_.stateBytes > 0) {
       text +=
-          "/* Bytes of the states, at a multiple of 64 in memory, and where each begins. They keep their values from "
-          "run to run. */\n";
+          "/* Bytes of the states, at a multiple of 64 in memory, and where each begins. They keep their values from\n"
+          "   run to run. */\n";
       define(text, "STATES_BYTES", numberText(made_.stateBytes));
       for (const State& state : plan_.states) {
         text += "/* " + inComment(state.name) + ": " + typeText(plan_.buffers[state.buffer]) + " */\n";
@@ -165,7 +166,7 @@ class HeaderText {
               resetSignature(made_) + ";\n\n";
     text += "/* Runs the graph. Inputs and outputs are dense";
     text += made_.ranges.empty() ? "" : ", of the sizes that the variables give";
-    text += "; an output overlaps nothing else. `threads` may be null. */\n";
+    text += ";\n   an output overlaps nothing else. `threads` may be null. */\n";
     return text + runSignature(plan_, made_) + ";\n\n";
   }
 

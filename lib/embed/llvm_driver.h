@@ -9,10 +9,12 @@
 
 namespace svod {
 
-/// A relocatable object with the functions of the header and the weights; the kernels are symbols that it needs.
-/// Errors: CompileFailed.
+/// A relocatable object with the functions of the header and the weights. `kernels` are modules of LLVM as bitcode that
+/// become part of it, unseen from outside; those of the plan that are not there are symbols which it needs. Errors:
+/// CompileFailed.
 Result<std::string> driverObject(const Plan& plan, const Interface& made,
-                                 std::span<const std::span<const std::byte>> weights, const CpuTarget& cpu);
+                                 std::span<const std::span<const std::byte>> weights, const CpuTarget& cpu,
+                                 std::span<const std::string> kernels);
 
 /// The functions of the header.
 std::vector<std::string> functionNames(const Interface& made);

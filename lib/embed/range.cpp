@@ -1,7 +1,8 @@
 #include "embed/range.h"
 
 #include <algorithm>
-#include <vector>
+
+#include "embed/fold_expr.h"
 
 namespace svod {
 
@@ -72,22 +73,16 @@ std::optional<ExprRange> apply(ExprOp op, const ExprRange& a, const ExprRange& b
 }  // namespace
 
 std::optional<ExprRange> rangeOf(const Expr& expr, std::span<const ExprRange> variables) {
-  std::vector<ExprRange> stack;
-  for (const ExprNode& node : expr.nodes()) {
-    if (node.op == ExprOp::Const) {
-      stack.push_back({node.value, node.value});
-    } else if (node.op == ExprOp::Var) {
-      if (static_cast<size_t>(node.value) >= variables.size()) return std::nullopt;
-      stack.push_back(variables[static_cast<size_t>(node.value)]);
-    } else {
-      const ExprRange b = stack.back();
-      stack.pop_back();
-      const std::optional<ExprRange> range = apply(node.op, stack.back(), b);
-      if (!range) return std::nullopt;
-      stack.back() = *range;
-    }
-  }
-  return stack.back();
+  using Range = std::optional<ExprRange>;
+  const auto leaf = [&](const ExprNode& node) -> Range {
+    if (node.op == ExprOp::Const) return ExprRange{node.value, node.value};
+    if (static_cast<size_t>(node.value) >= variables.size()) return std::nullopt;
+    return variables[static_cast<size_t>(node.value)];
+  };
+  const auto combine = [](ExprOp op, const Range& a, const Range& b) {
+    return a && b ? apply(op, *a, *b) : std::nullopt;
+  };
+  return foldExpr<Range>(expr, leaf, combine);
 }
 
 }  // namespace svod

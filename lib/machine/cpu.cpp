@@ -26,6 +26,22 @@ constexpr CpuRow kCpus[] = {
 #undef CPU
 };
 
+struct ArchRow {
+  Arch arch;
+  std::string_view name, triple;
+  std::string_view others;  // what triples of it begin with besides its name
+};
+
+constexpr ArchRow kArchs[] = {
+    {Arch::X86_64, "x86_64", "x86_64-unknown-linux-gnu", "amd64"},
+    {Arch::AArch64, "aarch64", "aarch64-unknown-linux-gnu", "arm64"},
+    {Arch::Arm, "armv7", "armv7-unknown-linux-gnueabihf", "armv7a armv7l"},
+    {Arch::RiscV64, "riscv64", "riscv64-unknown-linux-gnu", "riscv64gc"},
+    {Arch::Wasm32, "wasm32", "wasm32-unknown-unknown", ""},
+};
+
+const ArchRow& rowOf(Arch arch) { return kArchs[static_cast<size_t>(arch)]; }
+
 const CpuRow* findCpu(Arch arch, std::string_view name) {
   for (const CpuRow& row : kCpus)
     if (row.arch == arch && row.name == name) return &row;
@@ -104,13 +120,21 @@ std::string sizeText(int64_t bytes) {
 
 }  // namespace
 
-std::string_view toText(Arch arch) { return arch == Arch::X86_64 ? "x86_64" : "aarch64"; }
+std::string_view toText(Arch arch) { return rowOf(arch).name; }
+std::string_view tripleOf(Arch arch) { return rowOf(arch).triple; }
+
+std::span<const Arch> architectures() {
+  static constexpr Arch kAll[] = {Arch::X86_64, Arch::AArch64, Arch::Arm, Arch::RiscV64, Arch::Wasm32};
+  return kAll;
+}
 
 bool CpuTarget::has(std::string_view feature) const {
   return std::binary_search(features.begin(), features.end(), feature, std::less<std::string_view>());
 }
-bool CpuTarget::hasFma() const { return arch == Arch::AArch64 || has("fma"); }
-bool CpuTarget::hasRounding() const { return arch == Arch::AArch64 || has("sse4.1"); }
+bool CpuTarget::hasElf() const { return arch != Arch::Wasm32; }
+bool CpuTarget::has32BitPointers() const { return arch == Arch::Arm || arch == Arch::Wasm32; }
+bool CpuTarget::hasFma() const { return arch == Arch::AArch64 || arch == Arch::RiscV64 || has("fma") || has("vfp4"); }
+bool CpuTarget::hasRounding() const { return arch == Arch::AArch64 || arch == Arch::Wasm32 || has("sse4.1"); }
 bool CpuTarget::hasScaleb() const { return has("avx512f") && has("avx512vl"); }
 bool CpuTarget::hasMasks() const { return has("avx512vl"); }
 bool CpuTarget::hasMixedDots() const { return arch == Arch::X86_64 || has("i8mm"); }
@@ -125,9 +149,9 @@ bool CpuTarget::hasBf16Dots() const {
 
 std::string hostTriple() {
 #if defined(__x86_64__)
-  return "x86_64-unknown-linux-gnu";
+  return std::string(tripleOf(Arch::X86_64));
 #else
-  return "aarch64-unknown-linux-gnu";
+  return std::string(tripleOf(Arch::AArch64));
 #endif
 }
 
@@ -139,13 +163,17 @@ std::vector<std::string_view> cpuNames(Arch arch) {
 }
 
 Result<Arch> archOfTriple(std::string_view triple) {
-  const std::string_view first = triple.substr(0, triple.find('-'));
-  if (triple.find("linux") != std::string_view::npos) {
-    if (first == "x86_64" || first == "amd64") return Arch::X86_64;
-    if (first == "aarch64" || first == "arm64") return Arch::AArch64;
+  const std::string first(triple.substr(0, triple.find('-')));
+  std::string known;
+  for (const ArchRow& row : kArchs) {
+    std::vector<std::string> names = {std::string(row.name)};
+    appendWords(row.others, names);
+    const bool isSystem = row.arch == Arch::Wasm32 || triple.find("linux") != std::string_view::npos;
+    if (isSystem && std::ranges::find(names, first) != names.end()) return row.arch;
+    known += (known.empty() ? "" : row.arch == Arch::Wasm32 ? " or " : ", ") + std::string(row.triple);
   }
   return fail(Diag::Unsupported, "no code generator for the triple '" + std::string(triple) + "'",
-              "use x86_64-unknown-linux-gnu or aarch64-unknown-linux-gnu, or --target c for other machines");
+              "use " + known + ", or --target c --cc none for other machines");
 }
 
 Result<CpuTarget> makeCpuTarget(std::string_view triple, std::string_view cpu) {

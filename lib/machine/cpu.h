@@ -11,8 +11,12 @@
 
 namespace svod {
 
-enum class Arch : uint8_t { X86_64, AArch64 };
+enum class Arch : uint8_t { X86_64, AArch64, Arm, RiscV64, Wasm32 };  // Arm is ARMv7-A
 std::string_view toText(Arch arch);
+/// In the order of the enumeration.
+std::span<const Arch> architectures();
+/// The usual triple of one: "aarch64-unknown-linux-gnu".
+std::string_view tripleOf(Arch arch);
 
 /// A CPU to compile for. Sizes are bytes; cache sizes are what one core sees (L3 is the shared total).
 struct CpuTarget {
@@ -31,10 +35,12 @@ struct CpuTarget {
   int memoryMBs = 8000;  // MB per second between one core and memory
 
   bool has(std::string_view feature) const;
-  bool hasFma() const;       // fused multiply-add instructions
-  bool hasRounding() const;  // floor, ceil, trunc, round of floats as instructions
-  bool hasScaleb() const;    // float times a power of two as one instruction
-  bool hasMasks() const;     // masked vector loads and stores cost about as much as plain ones
+  bool hasElf() const;            // objects are ELF files, and shared libraries are loaded
+  bool has32BitPointers() const;  // addresses and fast integers
+  bool hasFma() const;            // fused multiply-add instructions
+  bool hasRounding() const;       // floor, ceil, trunc, round of floats as instructions
+  bool hasScaleb() const;         // float times a power of two as one instruction
+  bool hasMasks() const;          // masked vector loads and stores cost about as much as plain ones
   /// Groups of four products of bytes are added to each i32 lane, without saturation, by few instructions: of an
   /// unsigned byte with a signed one, and of two bytes alike.
   bool hasMixedDots() const;

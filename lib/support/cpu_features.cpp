@@ -5,7 +5,7 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
-#elif defined(__aarch64__) && defined(__linux__)
+#elif defined(__linux__)
 #include <sys/auxv.h>
 #endif
 
@@ -65,14 +65,24 @@ std::vector<std::string_view> hostCpuFeatures() {
   return names;
 }
 
-#elif defined(__aarch64__) && defined(__linux__)
+#elif defined(__linux__)
 
 std::vector<std::string_view> hostCpuFeatures() {
   std::vector<std::string_view> names;
-#define ARM(name, entry, bit) \
+#define REPORTED(name, entry, bit) \
   if (((getauxval(entry) >> (bit)) & 1) != 0) names.push_back(name);
+#if defined(__aarch64__)
+#define ARM REPORTED
+#elif defined(__arm__)
+#define ARM32 REPORTED
+#elif defined(__riscv)
+#define RISCV REPORTED
+#endif
 #include "support/cpu_features.def"
 #undef ARM
+#undef ARM32
+#undef RISCV
+#undef REPORTED
   return names;
 }
 

@@ -19,7 +19,6 @@ namespace svod {
 namespace {
 
 constexpr const char* kHeaders = "/svod/include";
-constexpr std::string_view kMemoryFunctions = "memory.h";
 
 /// The file and the headers of svod, over the files of the system where those are read.
 llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> filesOf(const CFile& file) {
@@ -43,6 +42,9 @@ std::vector<std::string> wordsOf(const CFile& file, const CpuTarget& cpu, OptLev
   words.insert(words.end(), {"-emit-obj", "-std=c11", "-ffreestanding", "-nostdsysteminc", "-nobuiltininc",
                              "-internal-isystem", kHeaders, "-ffp-contract=off", "-mrelocation-model", "pic",
                              "-pic-level", "2", "-mframe-pointer=none", "-ffunction-sections"});
+  if (const std::string_view abi = abiName(cpu.arch); !abi.empty())
+    words.insert(words.end(), {"-target-abi", std::string(abi)});
+  if (cpu.arch == Arch::Arm) words.insert(words.end(), {"-mfloat-abi", "hard"});
   words.push_back("-mprefer-vector-width=" + std::to_string(cpu.vectorBytes * 8));
   // __FILE__ is the same wherever the file lies.
   if (const size_t slash = file.name.rfind('/'); slash != file.name.npos)
@@ -156,11 +158,25 @@ Result<std::string> compileC(const CFile& file, const CpuTarget& cpu, OptLevel l
   return std::string(bytes.begin(), bytes.end());
 }
 
-Result<std::string> compileMemoryFunctions(const CpuTarget& cpu) {
-  CFile file{std::string(kMemoryFunctions), {}};
+namespace {
+
+Result<std::string> compileHeader(std::string_view name, const CpuTarget& cpu) {
+  CFile file{std::string(name), {}};
   for (const EmbeddedHeader& header : embeddedHeaders())
-    if (header.name == kMemoryFunctions) file.text = header.text;
+    if (header.name == name) file.text = header.text;
   return compileC(file, cpu, OptLevel::O1);
+}
+
+}  // namespace
+
+Result<std::string> compileMemoryFunctions(const CpuTarget& cpu) { return compileHeader("memory.h", cpu); }
+
+Result<std::vector<std::string>> compileArithmetic(const CpuTarget& cpu) {
+  std::vector<std::string> objects;
+  if (cpu.arch != Arch::Arm) return objects;
+  SVOD_TRY(std::string object, compileHeader("int64.h", cpu));
+  objects.push_back(std::move(object));
+  return objects;
 }
 
 Result<std::optional<CFunction>> findFunction(const CFile& file, const std::string& function, const CpuTarget& cpu,

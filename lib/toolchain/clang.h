@@ -45,6 +45,10 @@ Result<std::string> compileC(const CFile& file, const CpuTarget& cpu, OptLevel l
 /// What compiled C may call without its knowledge, such as memcpy, as an object with hidden symbols.
 Result<std::string> compileMemoryFunctions(const CpuTarget& cpu);
 
+/// What code for `cpu` may call where the processor has no instruction, such as conversions of 64-bit integers on
+/// ARMv7, as objects with hidden symbols: none, or one.
+Result<std::vector<std::string>> compileArithmetic(const CpuTarget& cpu);
+
 /// What a file has to say of a function; nothing where it names none so. Adds the files that it includes to
 /// `filesRead`. Errors as those of compileC.
 Result<std::optional<CFunction>> findFunction(const CFile& file, const std::string& function, const CpuTarget& cpu,

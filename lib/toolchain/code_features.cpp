@@ -4,16 +4,49 @@
 
 namespace svod {
 
-std::string_view baselineName(Arch arch) { return arch == Arch::X86_64 ? "x86-64" : "generic"; }
+namespace {
+
+/// What LLVM is told of an architecture: features that all its processors have, or that plain ones would get unasked.
+struct ArchRow {
+  Arch arch;
+  std::string_view baseline, abi;
+  std::vector<std::string_view> features;
+};
+
+const ArchRow& rowOf(Arch arch) {
+  static const ArchRow kRows[] = {
+      {Arch::X86_64, "x86-64", "", {}},
+      {Arch::AArch64, "generic", "", {}},
+      {Arch::Arm, "generic", "aapcs-linux", {"+vfp3d16"}},
+      {Arch::RiscV64, "generic-rv64", "lp64d", {"+m", "+a", "+f", "+d", "+c"}},
+      {Arch::Wasm32, "mvp", "", {"+bulk-memory", "+mutable-globals", "+nontrapping-fptoint", "+sign-ext"}},
+  };
+  return kRows[static_cast<size_t>(arch)];
+}
+
+/// Names of cpus.def that are levels of an architecture, or its baseline: the processor that LLVM takes for it.
+struct LevelRow {
+  std::string_view name, processor;
+};
+constexpr LevelRow kLevels[] = {
+    {"x86-64-v2", "sandybridge"}, {"x86-64-v3", "haswell"},    {"x86-64-v4", "skylake-avx512"}, {"armv7-a", "generic"},
+    {"rv64gc", "generic-rv64"},   {"rv64gcv", "generic-rv64"}, {"simd128", "generic"}};
+
+}  // namespace
+
+std::string_view baselineName(Arch arch) { return rowOf(arch).baseline; }
+std::string_view abiName(Arch arch) { return rowOf(arch).abi; }
 
 std::string tuningName(const CpuTarget& cpu) {
-  if (cpu.name == "x86-64-v2") return "sandybridge";
-  if (cpu.name == "x86-64-v3") return "haswell";
-  return cpu.name == "x86-64-v4" ? "skylake-avx512" : cpu.name;
+  for (const LevelRow& level : kLevels)
+    if (level.name == cpu.name) return std::string(level.processor);
+  return cpu.name;
 }
 
 std::vector<std::string> codeFeatures(const CpuTarget& cpu) {
-  std::vector<std::string> all;
+  const ArchRow& row = rowOf(cpu.arch);
+  std::vector<std::string> all(row.features.begin(), row.features.end());
+  if (cpu.arch == Arch::Arm && !cpu.has("neon")) all.insert(all.begin(), {"-neon", "-d32"});
   for (const std::string& feature : cpu.features) all.push_back("+" + feature);
   if (cpu.has("avx512f")) all.push_back("+evex512");  // LLVM's word for "512-bit registers may be used"
   return all;
@@ -21,14 +54,17 @@ std::vector<std::string> codeFeatures(const CpuTarget& cpu) {
 
 void registerCodeGenerators() {
   static const bool done = [] {
-    LLVMInitializeX86TargetInfo();
-    LLVMInitializeX86Target();
-    LLVMInitializeX86TargetMC();
-    LLVMInitializeX86AsmPrinter();
-    LLVMInitializeAArch64TargetInfo();
-    LLVMInitializeAArch64Target();
-    LLVMInitializeAArch64TargetMC();
-    LLVMInitializeAArch64AsmPrinter();
+#define SVOD_REGISTER(name)           \
+  LLVMInitialize##name##TargetInfo(); \
+  LLVMInitialize##name##Target();     \
+  LLVMInitialize##name##TargetMC();   \
+  LLVMInitialize##name##AsmPrinter();
+    SVOD_REGISTER(X86)
+    SVOD_REGISTER(AArch64)
+    SVOD_REGISTER(ARM)
+    SVOD_REGISTER(RISCV)
+    SVOD_REGISTER(WebAssembly)
+#undef SVOD_REGISTER
     return true;
   }();
   (void)done;

@@ -12,6 +12,8 @@ namespace svod {
 /// so that it never uses an extension which the plan does not list; the name of the processor only chooses latencies
 /// and instruction preferences.
 std::string_view baselineName(Arch arch);
+/// Which of its calling conventions objects keep to; empty for an architecture that has one.
+std::string_view abiName(Arch arch);
 
 /// The processor whose latencies are meant, by a name that Clang knows: a level of x86-64 is the processor that LLVM
 /// takes for it.

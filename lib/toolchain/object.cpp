@@ -17,6 +17,7 @@
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
 #include "toolchain/code_features.h"
+#include "toolchain/expand_divisions.h"
 
 namespace svod {
 
@@ -36,10 +37,11 @@ Result<std::unique_ptr<llvm::TargetMachine>> makeTargetMachine(const CpuTarget& 
     return fail(Diag::CompileFailed, "LLVM has no code generator for '" + cpu.triple + "': " + message);
   llvm::TargetOptions options;
   options.UniqueSectionNames = false;
+  options.MCOptions.ABIName = abiName(cpu.arch);
   const auto effort = level == OptLevel::O0 ? llvm::CodeGenOptLevel::Less : llvm::CodeGenOptLevel::Default;
-  std::unique_ptr<llvm::TargetMachine> machine(
-      target->createTargetMachine(cpu.triple, std::string(baselineName(cpu.arch)), featureText(cpu), options,
-                                  llvm::Reloc::PIC_, llvm::CodeModel::Small, effort));
+  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
+      cpu.triple, std::string(baselineName(cpu.arch)), featureText(cpu), options,
+      cpu.hasElf() ? llvm::Reloc::PIC_ : llvm::Reloc::Static, llvm::CodeModel::Small, effort));
   if (machine == nullptr) return fail(Diag::CompileFailed, "LLVM cannot generate code for '" + cpu.triple + "'");
   return machine;
 }
@@ -47,11 +49,13 @@ Result<std::unique_ptr<llvm::TargetMachine>> makeTargetMachine(const CpuTarget& 
 void setTarget(llvm::Module& module, const llvm::TargetMachine& machine, const CpuTarget& cpu) {
   module.setTargetTriple(cpu.triple);
   module.setDataLayout(machine.createDataLayout());
+  if (const std::string_view abi = abiName(cpu.arch); !abi.empty() && module.getModuleFlag("target-abi") == nullptr)
+    module.addModuleFlag(llvm::Module::Error, "target-abi", llvm::MDString::get(module.getContext(), abi));
   const std::string features = featureText(cpu), width = std::to_string(cpu.vectorBytes * 8);
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
     function.addFnAttr("target-cpu", baselineName(cpu.arch));
-    function.addFnAttr("tune-cpu", cpu.name);
+    function.addFnAttr("tune-cpu", cpu.arch == Arch::X86_64 ? cpu.name : tuningName(cpu));
     function.addFnAttr("target-features", features);
     function.addFnAttr("prefer-vector-width", width);
   }
@@ -67,7 +71,7 @@ llvm::TargetLibraryInfoImpl noLibrary(const llvm::Module& module) {
 // Registers for accumulators (sroa), shared subexpressions, invariant code out of loops. Vectorizing,
 // unrolling and interleaving are decisions of the schedule and stay out. Strength reduction of addresses runs
 // in the back end.
-void optimize(llvm::Module& module, llvm::TargetMachine& machine, OptLevel level) {
+void optimize(llvm::Module& module, llvm::TargetMachine& machine, const CpuTarget& cpu, OptLevel level) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager callGraph;
@@ -92,6 +96,7 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, OptLevel level
   }
   for (llvm::Function& function : module)
     if (!function.isDeclaration()) passes.run(function, functions);
+  expandDivisions(module, cpu);
 }
 
 struct Messages final : llvm::DiagnosticHandler {
@@ -109,6 +114,13 @@ struct Messages final : llvm::DiagnosticHandler {
 
 }  // namespace
 
+Status setDataLayout(llvm::Module& module, const CpuTarget& cpu) {
+  SVOD_TRY(const auto machine, makeTargetMachine(cpu, OptLevel::O0));
+  module.setTargetTriple(cpu.triple);
+  module.setDataLayout(machine->createDataLayout());
+  return {};
+}
+
 Result<std::string> emitObject(llvm::Module& module, const CpuTarget& cpu, OptLevel level, CodeKind kind) {
   SVOD_TRY(const auto machine, makeTargetMachine(cpu, level));
   setTarget(module, *machine, cpu);
@@ -121,7 +133,7 @@ Result<std::string> emitObject(llvm::Module& module, const CpuTarget& cpu, OptLe
 
   std::string errors;
   module.getContext().setDiagnosticHandler(std::make_unique<Messages>(errors));
-  optimize(module, *machine, level);
+  optimize(module, *machine, cpu, level);
 
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);

@@ -92,6 +92,33 @@ class Emit(ToolTest):
         self.svodc(*words)
         self.assertEqual({path.stat().st_mtime_ns for path in files}, {10**18})
 
+    def test_kernels_of_other_devices_are_left_out(self):
+        graph = self.graph("svod 1\ninput x: f32[8]\nhere = x + 1\nthere = relu(copy(here, device=near))\noutput y = copy(there, device=cpu)\n")
+        plan, _ = self.emit(graph, "obj", *KINDS, words=["--device", "near=emulated"])
+        symbols = [kernel["symbol"] for kernel in plan["kernels"] if "grid" not in kernel]
+        self.assertTrue(0 < len(symbols) < len(plan["kernels"]))
+        for kind, extension in KINDS.items():
+            files = contents(self.folder / kind)
+            self.assertEqual(sorted(files), [name + extension for name in sorted(symbols)])
+            self.assertTrue(all(files.values()))
+        self.assertEqual([line.split()[-1] for line in self.build("nm", self.folder / "obj").splitlines() if " T " in line], symbols)
+        only = self.graph("svod 1\ninput x: f32[8]\noutput y = copy(relu(copy(x, device=near)), device=cpu)\n", "only.svod")
+        for kind in ("obj", *KINDS):
+            self.fails(3, "compile", only, "-o", self.folder / "q", "--device", "near=emulated", "--emit", f"{kind}={self.folder}/none", says="no kernels")
+
+    def test_files_of_c_with_one_name_are_several_objects(self):
+        call = 'custom({}, source="{}", function={}, shape=[4])'
+        for folder, function in (("a", "f"), ("b", "g"), ("c", "h")):
+            (self.folder / folder).mkdir()
+            name = "memory.c" if folder == "c" else "median.c"
+            (self.folder / folder / name).write_text(f"void {function}(float *y, const float *x) {{ for (int i = 0; i < 4; i++) y[i] = x[3 - i]; }}\n")
+        text = f'svod 1\ninput x: f32[4]\na = {call.format("x", "a/median.c", "f")}\nb = {call.format("a", "b/median.c", "g")}\noutput y = {call.format("b", "c/memory.c", "h")}\n'
+        plan, said = self.emit(self.graph(text), "obj-dir")
+        names = {"memory.o", "memory-2.o", "median.o", "median-2.o"}
+        self.assertEqual(set(contents(self.folder / "obj-dir")), names | {k["symbol"] + ".o" for k in plan["kernels"] if k["symbol"][0] not in "fgh"})
+        self.assertTrue({f"{self.folder}/obj-dir/{name}" for name in names} <= set(said["filesWritten"]))
+        self.build("ld", "-shared", *sorted((self.folder / "obj-dir").iterdir()), "-o", self.folder / "all.so")
+
     def test_another_system(self):
         self.emit(self.graph(GRAPH), "obj", "asm", words=["--triple", "aarch64-unknown-linux-gnu", "--cpu", "neoverse-n1"])
         self.assertIn("AArch64", self.build("readelf", "-h", self.folder / "obj"))

@@ -126,6 +126,11 @@ class Embed(ToolTest):
                 build(self, ["clang-19", "-std=c11", "-ffreestanding", f"--target={triple}", *WARNINGS, "-c", self.folder / f"{name}.c",
                              "-o", self.folder / "o.o"])
 
+    def test_lines_of_the_header_fit_a_page(self):
+        for graph in (DIGITS, AVERAGE, self.graph(LOOP, "loop.svod")):
+            model = Model(self, graph, graph.stem)
+            self.assertLessEqual(max(map(len, model.files["header"].read_text().splitlines())), 120)
+
     def test_the_header_is_for_cpp(self):
         Model(self, AVERAGE, "average")
         main = self.graph('#include "average.h"\nint main() { return average_run(nullptr, nullptr, nullptr, nullptr, nullptr, nullptr) == SVOD_MODEL_BAD_MEMORY ? 0 : 1; }\n', "m.cpp")

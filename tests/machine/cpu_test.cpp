@@ -14,18 +14,25 @@ constexpr std::string_view kX86 = "x86_64-unknown-linux-gnu", kArm = "aarch64-un
 }  // namespace
 
 TEST_CASE("every CPU row is a consistent record") {
-  for (const std::string_view triple : {kX86, kArm}) {
+  for (const Arch arch : architectures()) {
+    const std::string_view triple = tripleOf(arch);
+    CHECK(archOfTriple(triple).value() == arch);
+    CHECK(triple.starts_with(toText(arch)));
+    CHECK_FALSE(cpuNames(arch).empty());
     std::set<std::string_view> seen;
-    for (const std::string_view name : cpuNames(archOfTriple(triple).value())) {
+    for (const std::string_view name : cpuNames(arch)) {
       INFO(name);
       CHECK(seen.insert(name).second);
       const CpuTarget cpu = makeCpuTarget(triple, name).value();
       CHECK(cpu.name == name);
       CHECK(cpu.triple == triple);
-      CHECK((cpu.vectorBytes == 16 || cpu.vectorBytes == 32 || cpu.vectorBytes == 64));
+      const bool hasVectors =
+          arch == Arch::X86_64 || arch == Arch::AArch64 || cpu.has("neon") || cpu.has("v") || cpu.has("simd128");
+      CHECK((cpu.vectorBytes == 16 || cpu.vectorBytes == 32 || cpu.vectorBytes == 64 || !hasVectors));
+      CHECK((cpu.vectorBytes == 8) == !hasVectors);  // pairs of floats in two registers
       CHECK((cpu.vectorBytes == 64) == cpu.has("avx512f"));
       if (cpu.arch == Arch::X86_64) CHECK((cpu.vectorBytes >= 32) == cpu.has("avx2"));
-      CHECK(cpu.vectorRegisters == (cpu.arch == Arch::AArch64 || cpu.vectorBytes == 64 ? 32 : 16));
+      CHECK(cpu.vectorRegisters == (cpu.arch == Arch::AArch64 || cpu.vectorBytes == 64 || cpu.has("v") ? 32 : 16));
       CHECK(std::is_sorted(cpu.features.begin(), cpu.features.end()));
       CHECK(std::adjacent_find(cpu.features.begin(), cpu.features.end()) == cpu.features.end());
       CHECK(cpu.l1Bytes < cpu.l2Bytes);
@@ -74,15 +81,41 @@ TEST_CASE("native is this machine") {
   CHECK(missingCpuFeatures(makeCpuTarget("", cpu.name).value().features).empty());
 }
 
+TEST_CASE("architectures have several names") {
+  CHECK(archOfTriple("amd64-pc-linux-gnu").value() == Arch::X86_64);
+  CHECK(archOfTriple("arm64-unknown-linux-musl").value() == Arch::AArch64);
+  CHECK(archOfTriple("armv7l-unknown-linux-gnueabihf").value() == Arch::Arm);
+  CHECK(archOfTriple("wasm32-wasi").value() == Arch::Wasm32);
+}
+
+TEST_CASE("which processors have what code generation asks for") {
+  const auto cpu = [](Arch arch, const char* name) { return makeCpuTarget(tripleOf(arch), name).value(); };
+  CHECK(cpu(Arch::Arm, "cortex-a7").hasFma());
+  CHECK_FALSE(cpu(Arch::Arm, "cortex-a9").hasFma());
+  CHECK_FALSE(cpu(Arch::Arm, "cortex-a7").hasRounding());
+  CHECK(cpu(Arch::RiscV64, "rv64gc").hasFma());
+  CHECK_FALSE(cpu(Arch::Wasm32, "simd128").hasFma());
+  CHECK(cpu(Arch::Wasm32, "generic").hasRounding());
+  for (const Arch arch : architectures()) {
+    CHECK(cpu(arch, "").has32BitPointers() == (arch == Arch::Arm || arch == Arch::Wasm32));
+    CHECK(cpu(arch, "").hasElf() == (arch != Arch::Wasm32));
+    if (arch > Arch::AArch64) CHECK_FALSE(cpu(arch, "").hasLikeDots());
+  }
+}
+
 TEST_CASE("missing features are named") {
   const std::vector<std::string> needed = {"warp-drive"};
   CHECK(missingCpuFeatures(needed) == needed);
 }
 
 TEST_CASE("unknown triples and CPUs are errors that list what is known") {
-  const auto triple = makeCpuTarget("riscv64-unknown-linux-gnu", "");
-  REQUIRE_FALSE(triple.has_value());
-  CHECK(triple.error()->diag == Diag::Unsupported);
+  for (const char* other :
+       {"pdp11-dec-ultrix", "thumbv7em-none-eabihf", "riscv64-unknown-none-elf", "riscv32-unknown-linux-gnu"}) {
+    const auto triple = makeCpuTarget(other, "");
+    REQUIRE_FALSE(triple.has_value());
+    CHECK(triple.error()->diag == Diag::Unsupported);
+    for (const Arch arch : architectures()) CHECK(triple.error()->help.find(tripleOf(arch)) != std::string::npos);
+  }
   const auto cpu = makeCpuTarget(kX86, "neoverse-n1");
   REQUIRE_FALSE(cpu.has_value());
   CHECK(cpu.error()->help.find("haswell") != std::string::npos);

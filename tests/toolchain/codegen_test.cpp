@@ -10,6 +10,9 @@
 #include <catch2/catch.hpp>
 #include <thread>
 
+#include "toolchain/bitcode.h"
+#include "toolchain/clang.h"
+#include "toolchain/code_features.h"
 #include "toolchain/linker.h"
 #include "toolchain/object.h"
 #include "toolchain/shared_library.h"
@@ -118,6 +121,58 @@ TEST_CASE("other architectures are compiled and linked from here") {
   CHECK(static_cast<unsigned char>(library[18]) == kElfMachineArm64);
 }
 
+TEST_CASE("ARMv7 divides without calls of its ABI, and has conversions of 64 bits beside the kernels") {
+  constexpr const char* kText = R"(
+define void @divide(ptr %x, i64 %a, i32 %b, <2 x i64> %c) {
+  %q = sdiv i64 %a, 10
+  %r = urem i64 %a, %q
+  %s = sdiv i64 %r, -8
+  %d = udiv <2 x i64> %c, <i64 3, i64 4>
+  %e = srem i32 %b, 7
+  %f = udiv i32 %b, %e
+  store i64 %s, ptr %x
+  store <2 x i64> %d, ptr %x
+  store i32 %f, ptr %x
+  ret void
+}
+define i64 @convert(i64 %x) {
+  %f = sitofp i64 %x to float
+  %d = uitofp i64 %x to double
+  %w = fpext float %f to double
+  %s = fadd double %w, %d
+  %t = fptosi double %s to i64
+  %u = fptoui float %f to i64
+  %v = add i64 %t, %u
+  ret i64 %v
+})";
+  for (const char* name : {"armv7-a", "cortex-a7"}) {
+    const CpuTarget cpu = makeCpuTarget(tripleOf(Arch::Arm), name).value();
+    std::vector<std::string> objects = {compile(kText, cpu).value()};
+    Linker linker("/tmp");
+    const auto alone = linker.linkShared(objects);
+    REQUIRE_FALSE(alone.has_value());
+    CHECK(alone.error()->message.find("__aeabi_l2f") != std::string::npos);
+    CHECK(alone.error()->message.find("div") == std::string::npos);
+    const std::vector<std::string> arithmetic = compileArithmetic(cpu).value();
+    objects.insert(objects.end(), arithmetic.begin(), arithmetic.end());
+    CHECK(linker.linkShared(objects).has_value());
+  }
+}
+
+TEST_CASE("modules as bitcode become one object of an architecture without a linker here") {
+  llvm::LLVMContext context;
+  llvm::SMDiagnostic error;
+  std::vector<std::string> modules;
+  for (const char* text : {kScale, kClear})
+    modules.push_back(irBitcode(*llvm::parseAssemblyString(text, error, context)));
+  const CpuTarget cpu = makeCpuTarget(tripleOf(Arch::Wasm32), "simd128").value();
+  const std::string object = objectOfBitcode(modules, cpu, OptLevel::O1).value();
+  CHECK(object.starts_with(std::string("\0asm", 4)));
+  for (const char* name : {"scale", "clear"}) CHECK(object.find(name) != std::string::npos);
+  modules.push_back(modules[0]);
+  CHECK_FALSE(objectOfBitcode(modules, cpu, OptLevel::O1).has_value());
+}
+
 TEST_CASE("a kernel that needs a library function does not link") {
   Linker linker("/tmp");
   const std::string objects[] = {compile(R"(
@@ -138,10 +193,13 @@ define float @f(float %x) {
 }
 
 TEST_CASE("LLVM knows every CPU of the table, with at least the features we use") {
-  for (const char* triple : {"x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"}) {
-    for (const std::string_view name : cpuNames(archOfTriple(triple).value())) {
-      INFO(name);
-      const CpuTarget cpu = makeCpuTarget(triple, name).value();
+  for (const Arch arch : architectures()) {
+    const std::string triple(tripleOf(arch));
+    for (const std::string_view row : cpuNames(arch)) {
+      INFO(triple << " " << row);
+      const bool isLlvms = arch == Arch::X86_64 || arch == Arch::AArch64;  // the others have levels that are none
+      const std::string name = isLlvms ? std::string(row) : tuningName(makeCpuTarget(triple, row).value());
+      const CpuTarget cpu = makeCpuTarget(triple, row).value();
       REQUIRE(compile(kClear, cpu).has_value());
       std::string message;
       const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, message);
@@ -149,7 +207,15 @@ TEST_CASE("LLVM knows every CPU of the table, with at least the features we use"
       REQUIRE(theirs->isCPUStringValid(name));
       for (const std::string& feature : cpu.features) {
         INFO(feature);
-        CHECK(theirs->checkFeatures("+" + feature));
+        if (isLlvms) CHECK(theirs->checkFeatures("+" + feature));
+      }
+      std::string given;
+      for (const std::string& feature : codeFeatures(cpu)) given += (given.empty() ? "" : ",") + feature;
+      const std::unique_ptr<llvm::MCSubtargetInfo> ours(
+          target->createMCSubtargetInfo(triple, std::string(baselineName(arch)), given));
+      for (const std::string& feature : codeFeatures(cpu)) {
+        INFO(feature);
+        if (feature[0] == '+') CHECK(ours->checkFeatures(feature));
       }
     }
   }

@@ -50,8 +50,11 @@ std::string plural(size_t count, const std::string& word) {
 
 std::vector<std::string> filesWritten(const Compilation& compilation, std::span<const Emission> emissions,
                                       const Flags& flags) {
-  std::vector<std::string> files = {flags.output + "/" + kPlanFileName};
-  for (const PlanFile& file : compilation.files) files.push_back(flags.output + "/" + file.path);
+  std::vector<std::string> files;
+  if (!flags.output.empty()) {
+    files.push_back(flags.output + "/" + kPlanFileName);
+    for (const PlanFile& file : compilation.files) files.push_back(flags.output + "/" + file.path);
+  }
   for (const Emission& e : emissions)
     for (std::string& path : filesOf(e, compilation)) files.push_back(std::move(path));
   if (const std::string depfile = depfilePath(flags); !depfile.empty()) files.push_back(depfile);
@@ -61,7 +64,7 @@ std::vector<std::string> filesWritten(const Compilation& compilation, std::span<
 Status printSummary(const BuildResult& build, std::span<const Emission> emissions, const Flags& flags,
                     Console& console) {
   const Compilation& compilation = *build.compilation;
-  const std::string& path = flags.output;
+  const std::string& path = flags.output.empty() ? emissions[0].path : flags.output;
   const Plan& plan = compilation.plan;
   const int64_t reused = reusedKernels(compilation);
   if (flags.json) {
@@ -107,10 +110,20 @@ Status verified(BuildResult& build, Console& console) {
 Status checkOutput(const Request& request) {
   const Flags& flags = request.flags;
   if (!flags.stopAfter.empty()) return {};
-  if (flags.output.empty()) return fail(Diag::Usage, "svodc compile needs -o PLAN", "svodc compile --help");
+  if (flags.output.empty() && flags.emit.empty())
+    return fail(Diag::Usage, "svodc compile needs -o PLAN", "svodc compile --help");
   if (flags.output == "-") return fail(Diag::Usage, "a plan is a directory and cannot go to stdout", "give -o a path");
-  SVOD_CHECK(checkPlanTarget(flags.output));  // before a long compilation
+  if (!flags.output.empty()) SVOD_CHECK(checkPlanTarget(flags.output));  // before a long compilation
   return checkResults(request);
+}
+
+/// Before a long compilation: a plan of machine code is a library.
+Status checkMachine(const Flags& flags) {
+  if (flags.output.empty() || flags.target != "cpu") return {};
+  SVOD_TRY(const CpuTarget cpu, cpuTarget(flags));
+  if (cpu.hasElf()) return {};
+  return fail(Diag::Unsupported, "no runtime loads a plan for " + cpu.triple,
+              "leave -o out: --emit static-lib=FILE and --emit header=FILE make a function of it");
 }
 
 }  // namespace
@@ -119,6 +132,7 @@ Result<int> runCompile(const Request& request, Console& console) {
   const Flags& flags = request.flags;
   SVOD_CHECK(checkOutput(request));
   SVOD_TRY(const std::vector<Emission> emissions, emissionsOf(request));
+  SVOD_CHECK(checkMachine(flags));
   SVOD_TRY(const EmbedOptions embed, embedOptions(flags));
   if (!flags.maxArena.empty()) SVOD_CHECK(parseBytes(flags.maxArena));
   SVOD_TRY(std::unique_ptr<Workplace> place, Workplace::make(request));
@@ -131,8 +145,13 @@ Result<int> runCompile(const Request& request, Console& console) {
   if (flags.verify) SVOD_CHECK(verified(build, console));
   SVOD_CHECK(request.interrupts->place([&]() -> Status {
     SVOD_CHECK(writeEmissions(emissions, {compilation, build.options, embed}));
-    SVOD_CHECK(writePlanDirectory(flags.output, compilation.plan, compilation.files));
-    return writeDepfile(request, {flags.output + "/" + kPlanFileName}, build.filesRead);
+    std::vector<std::string> results;
+    if (flags.output.empty())
+      for (const Emission& e : emissions) results.push_back(e.path);
+    else
+      results.push_back(flags.output + "/" + kPlanFileName);
+    if (!flags.output.empty()) SVOD_CHECK(writePlanDirectory(flags.output, compilation.plan, compilation.files));
+    return writeDepfile(request, results, build.filesRead);
   }));
   SVOD_CHECK(printSummary(build, emissions, flags, console));
   return 0;

@@ -58,6 +58,7 @@ Status checkDepfile(const Request& request, const std::string& path) {
 }  // namespace
 
 bool isInPlan(const std::string& path, const Flags& flags) {
+  if (flags.output.empty()) return false;
   std::error_code ignored;
   const fs::path folder = fs::weakly_canonical(fs::absolute(path), ignored).parent_path();
   return folder == fs::weakly_canonical(fs::absolute(flags.output) / kPlanFileName, ignored).parent_path();
@@ -85,6 +86,9 @@ std::string depfilePath(const Flags& flags) {
 
 Status checkResults(const Request& request) {
   if (isFile(request.flags.output)) SVOD_CHECK(checkFolderOf(request.flags.output));
+  if (request.flags.dependencies && request.flags.depfile.empty() && request.flags.output.empty())
+    return fail(Diag::Usage, "the depfile of -MD has its name from that of --output, which is not given",
+                "name it: -MF FILE");
   const std::string path = depfilePath(request.flags);
   if (!path.empty()) return checkDepfile(request, path);
   if (request.flags.depfileTarget.empty() && !request.flags.depfilePhony) return {};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "data/atomic_write.h"
 #include "data/distinct.h"
@@ -11,6 +12,8 @@
 #include "support/suggest.h"
 #include "target/c/print_c.h"
 #include "toolchain/archive.h"
+#include "toolchain/bitcode.h"
+#include "toolchain/clang.h"
 
 namespace svod {
 
@@ -22,14 +25,47 @@ std::span<const std::byte> bytesOf(const std::string& text) {
   return std::as_bytes(std::span(text.data(), text.size()));
 }
 
-Result<std::string> objectOfKernels(const EmitSource& from) {
-  if (from.compilation.kernels.empty() && from.compilation.functions.empty())
-    return fail(Diag::Unsupported, "the plan has no kernels, of which --emit obj would make an object",
-                "leave --emit obj out");
+/// Those that a processor runs: the code of the others is text or images of their devices.
+std::vector<const CompiledKernel*> processorKernels(const Compilation& c) {
+  std::vector<const CompiledKernel*> kernels;
+  for (const CompiledKernel& k : c.kernels)
+    if (!k.desc.grid) kernels.push_back(&k);
+  return kernels;
+}
+
+Status checkHasKernels(const Compilation& c, std::string_view kind) {
+  if (!processorKernels(c).empty() || !c.functions.empty()) return {};
+  return fail(Diag::Unsupported,
+              "the plan has no kernels of a processor, which --emit " + std::string(kind) + " writes",
+              "leave --emit " + std::string(kind) + " out");
+}
+
+std::vector<std::string> objectsOf(const Compilation& c) {
   std::vector<std::string> objects;
-  for (const CompiledKernel& k : from.compilation.kernels) objects.push_back(k.object);
-  for (const FunctionObject& f : from.compilation.functionObjects) objects.push_back(f.object);
-  return from.options.linker->linkRelocatable(objects);
+  for (const CompiledKernel* k : processorKernels(c)) objects.push_back(k->object);
+  for (const FunctionObject& f : c.functionObjects) objects.push_back(f.object);
+  return objects;
+}
+
+const CpuTarget& cpuOf(const EmitSource& from) { return std::get<CpuTarget>(from.options.machine); }
+
+/// The kernels as modules, where their objects cannot be joined.
+Result<std::vector<std::string>> bitcodeOf(const Compilation& c) {
+  if (!c.functions.empty())
+    return fail(Diag::Unsupported, "WebAssembly has no functions of C files beside kernels",
+                "compile the file of C with the program, and call its functions there");
+  std::vector<std::string> modules;
+  for (const CompiledKernel* k : processorKernels(c)) modules.push_back(k->bitcode);
+  return modules;
+}
+
+Result<std::string> objectOfKernels(const EmitSource& from) {
+  SVOD_CHECK(checkHasKernels(from.compilation, "obj"));
+  if (!cpuOf(from).hasElf()) {
+    SVOD_TRY(const std::vector<std::string> modules, bitcodeOf(from.compilation));
+    return objectOfBitcode(modules, cpuOf(from), from.options.optLevel == 0 ? OptLevel::O0 : OptLevel::O1);
+  }
+  return from.options.linker->linkRelocatable(objectsOf(from.compilation));
 }
 
 Result<std::string> header(const EmitSource& from) {
@@ -55,10 +91,16 @@ Result<std::string> portableFile(const EmitSource& from) {
 /// The kernels and the driver, of which others see the functions of the header.
 Result<std::string> objectOfPlan(const EmitSource& from, const Interface& made) {
   const Compilation& c = from.compilation;
-  SVOD_TRY(std::string driver, driverObject(c.plan, made, weightsOf(c), std::get<CpuTarget>(from.options.machine)));
-  std::vector<std::string> objects = {std::move(driver)};
-  for (const CompiledKernel& k : c.kernels) objects.push_back(k.object);
-  for (const FunctionObject& f : c.functionObjects) objects.push_back(f.object);
+  const CpuTarget& cpu = cpuOf(from);
+  if (!cpu.hasElf()) {
+    SVOD_TRY(const std::vector<std::string> modules, bitcodeOf(c));
+    return driverObject(c.plan, made, weightsOf(c), cpu, modules);
+  }
+  SVOD_TRY(std::string driver, driverObject(c.plan, made, weightsOf(c), cpu, {}));
+  std::vector<std::string> objects = objectsOf(c);
+  objects.insert(objects.begin(), std::move(driver));
+  SVOD_TRY(const std::vector<std::string> arithmetic, compileArithmetic(cpu));
+  objects.insert(objects.end(), arithmetic.begin(), arithmetic.end());
   SVOD_TRY(const std::string object, from.options.linker->linkRelocatable(objects));
   return withLocalSymbols(object, functionNames(made));
 }
@@ -121,14 +163,25 @@ Status checkPlaces(const Request& request, std::span<const Emission> emissions) 
   return {};
 }
 
-std::string objectName(const FunctionObject& f) { return fs::path(f.file).stem().string() + ".o"; }
+/// The files of a folder: one for each kernel and, of objects, one for each file of C, by its name. Where that is taken
+/// a number makes it another one.
+std::vector<FileContent> filesOfFolder(const Emission& e, const Compilation& c) {
+  std::vector<FileContent> files;
+  std::set<std::string> taken;
+  const auto add = [&](const std::string& name, const std::string& content) {
+    std::string own = name;
+    for (int number = 2; !taken.insert(own).second; number++) own = name + "-" + std::to_string(number);
+    files.push_back({own + std::string(e.kind->extension), {bytesOf(content)}});
+  };
+  for (const CompiledKernel* k : processorKernels(c)) add(k->desc.symbol, k->*e.kind->text);
+  if (e.kind->text == &CompiledKernel::object)
+    for (const FunctionObject& f : c.functionObjects) add(fs::path(f.file).stem().string(), f.object);
+  return files;
+}
 
 Status writeFolder(const Emission& e, const Compilation& c) {
-  std::vector<FileContent> files;
-  for (const CompiledKernel& k : c.kernels)
-    files.push_back({k.desc.symbol + std::string(e.kind->extension), {bytesOf(k.*e.kind->text)}});
-  if (e.kind->text == &CompiledKernel::object)
-    for (const FunctionObject& f : c.functionObjects) files.push_back({objectName(f), {bytesOf(f.object)}});
+  SVOD_CHECK(checkHasKernels(c, e.kind->name));
+  const std::vector<FileContent> files = filesOfFolder(e, c);
   return writeDirectoryAtomic(e.path, files,
                               [&](const std::string& folder) { return holdsOnly(folder, e.kind->extension); });
 }
@@ -150,7 +203,7 @@ Result<std::vector<Emission>> emissionsOf(const Request& request) {
     const size_t equals = text.find('=');
     SVOD_TRY(const EmitKind* kind, kindOf(std::string_view(text).substr(0, equals)));
     const std::string ending = kind->ending.empty() ? "." + std::string(kind->name) : std::string(kind->ending);
-    const std::string path = equals == text.npos ? base + ending : text.substr(equals + 1);
+    const std::string path = equals != text.npos ? text.substr(equals + 1) : base.empty() ? "" : base + ending;
     if (path.empty() || path == "-")
       return fail(Diag::Usage, "--emit " + std::string(kind->name) + " needs a path",
                   "--emit " + std::string(kind->name) + "=PATH");
@@ -182,10 +235,7 @@ Status writeEmissions(std::span<const Emission> emissions, const EmitSource& sou
 std::vector<std::string> filesOf(const Emission& e, const Compilation& c) {
   if (e.kind->file != nullptr) return {e.path};
   std::vector<std::string> files;
-  for (const CompiledKernel& k : c.kernels)
-    files.push_back(e.path + "/" + k.desc.symbol + std::string(e.kind->extension));
-  if (e.kind->text == &CompiledKernel::object)
-    for (const FunctionObject& f : c.functionObjects) files.push_back(e.path + "/" + objectName(f));
+  for (const FileContent& file : filesOfFolder(e, c)) files.push_back(e.path + "/" + file.name);
   return files;
 }
 

@@ -104,6 +104,12 @@ Result<DecisionRequests> decisionRequests(const Flags& flags) {
   return requests;
 }
 
+/// Whether kernels become a library that runtimes load.
+bool linksLibraries(const Machine& machine) {
+  const auto* cpu = std::get_if<CpuTarget>(&machine);
+  return cpu == nullptr || (cpu->hasElf() && archOfTriple(cpu->triple));
+}
+
 // As for a file.
 constexpr uint64_t kMaxGraphBytes = uint64_t{1} << 26;
 
@@ -195,6 +201,7 @@ Result<CompileOptions> compileOptions(const Request& request) {
   SVOD_CHECK(addDevices(flags, options));
   options.optLevel = static_cast<int>(flags.optLevel);
   SVOD_TRY(options.numerics, numericsMode(flags.numerics));
+  options.machine = machineFor(std::move(options.machine), options.numerics);
   SVOD_TRY(options.fold.bytes, foldLimit(flags));
   SVOD_TRY(options.memory, memoryMode(flags.memory));
   options.jobs = jobsOf(flags.jobs);
@@ -205,6 +212,7 @@ Result<CompileOptions> compileOptions(const Request& request) {
   options.cCompiler = {flags.cc, request.environment.forTools};
   options.tempDirectory = request.environment.tempDirectory;
   if (flags.cc == kNoCompiler) options.sourceOnly = true, options.cCompiler = {};
+  if (flags.cc.empty() && !linksLibraries(options.machine)) options.sourceOnly = true;
   return options;
 }
 

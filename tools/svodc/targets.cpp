@@ -15,10 +15,10 @@ Table targetTable() {
 // By architecture; those of another one than this machine's need --triple.
 Table cpuTable() {
   Table table{"processors", {{"arch", "triple"}, {"cpus", "names"}}, {}};
-  for (const Arch arch : {Arch::X86_64, Arch::AArch64}) {
+  for (const Arch arch : architectures()) {
     std::string names;
     for (std::string_view name : cpuNames(arch)) names += (names.empty() ? "" : " ") + std::string(name);
-    table.rows.push_back({std::string(toText(arch)) + "-unknown-linux-gnu", names});
+    table.rows.push_back({std::string(tripleOf(arch)), names});
   }
   return table;
 }

@@ -63,6 +63,7 @@ Instruction instructionForBytes(const CpuTarget& cpu, DType a, DType b, int lane
     if (!alike) return {llvm::Intrinsic::aarch64_neon_usdot, 4, isSigned(a)};
     return {isSigned(a) ? llvm::Intrinsic::aarch64_neon_sdot : llvm::Intrinsic::aarch64_neon_udot, 4};
   }
+  if (cpu.arch != Arch::X86_64) return {};
   if (alike || cpu.hasLikeDots()) return pairsFor(cpu, lanes);
   Instruction with = widest(cpu, lanes,
                             {llvm::Intrinsic::x86_avx512_vpdpbusd_512, llvm::Intrinsic::x86_avx512_vpdpbusd_256,

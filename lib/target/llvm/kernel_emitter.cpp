@@ -190,7 +190,8 @@ Result<llvm::Value*> KernelEmitter::emitParam(UOp node) {
   const llvm::IRBuilderBase::InsertPointGuard restore(builder_);
   builder_.SetInsertPoint(entryEnd_);
   llvm::Value* at = builder_.CreateConstGEP1_64(builder_.getPtrTy(), function_->getArg(kBuffers), slot);
-  auto* pointer = builder_.CreateLoad(builder_.getPtrTy(), at, "buffer" + llvm::Twine(slot));
+  const llvm::Align aligned(cpu_.has32BitPointers() ? 4 : 8);
+  auto* pointer = builder_.CreateAlignedLoad(builder_.getPtrTy(), at, aligned, "buffer" + llvm::Twine(slot));
   pointer->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(context_, {}));
   return pointer;
 }

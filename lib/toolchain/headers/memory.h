@@ -32,6 +32,18 @@ SVOD_OWN void* memset(void* to, int value, size_t size) {
   return to;
 }
 
+#if defined(__ARM_EABI__)
+// By the names of the ABI, which fixes the order of the last two arguments of memset.
+#define SVOD_ALIGNED(name, parameters, call) \
+  SVOD_OWN void name parameters { call; }    \
+  SVOD_OWN void name##4 parameters { call; } \
+  SVOD_OWN void name##8 parameters { call; }
+SVOD_ALIGNED(__aeabi_memcpy, (void* to, const void* from, size_t size), memcpy(to, from, size))
+SVOD_ALIGNED(__aeabi_memmove, (void* to, const void* from, size_t size), memmove(to, from, size))
+SVOD_ALIGNED(__aeabi_memset, (void* to, size_t size, int value), memset(to, value, size))
+SVOD_ALIGNED(__aeabi_memclr, (void* to, size_t size), memset(to, 0, size))
+#endif
+
 SVOD_OWN int memcmp(const void* a, const void* b, size_t size) {
   const unsigned char *x = a, *y = b;
   for (; size != 0; --size, ++x, ++y)

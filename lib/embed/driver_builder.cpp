@@ -1,0 +1,176 @@
+#include "embed/driver_builder.h"
+
+#include <algorithm>
+
+#include "embed/fold_expr.h"
+
+namespace svod {
+
+DriverBuilder::DriverBuilder(llvm::Module& module, const Plan& plan, const Interface& made)
+    : plan_(plan), made_(made), module_(module), b_(module.getContext()), i32_(b_.getInt32Ty()), i64_(b_.getInt64Ty()),
+      ptr_(b_.getPtrTy()), kernelType_(llvm::FunctionType::get(b_.getVoidTy(), {ptr_, ptr_, i64_, i64_, ptr_}, false)),
+      partType_(llvm::FunctionType::get(b_.getVoidTy(), {ptr_, i64_, i64_, i32_}, false)),
+      taskType_(llvm::StructType::get(module.getContext(), {ptr_, ptr_, ptr_, ptr_})),
+      threadsType_(llvm::StructType::get(module.getContext(), {ptr_, i32_, ptr_})), variables_(plan.variables.size()) {}
+
+void DriverBuilder::emitWeights(std::span<const std::span<const std::byte>> chunks) {
+  if (made_.weightBytes == 0 || made_.hasWeightsParameter()) return;
+  std::string bytes;
+  for (std::span<const std::byte> chunk : chunks)
+    bytes.append(reinterpret_cast<const char*>(chunk.data()), chunk.size());
+  bytes.resize(std::max<size_t>(bytes.size(), made_.weightBytes));
+  auto* content = llvm::ConstantDataArray::getString(module_.getContext(), bytes, /*AddNull=*/false);
+  auto* global = new llvm::GlobalVariable(module_, content->getType(), /*isConstant=*/true,
+                                          llvm::GlobalValue::InternalLinkage, content, "svod_weights");
+  global->setAlignment(llvm::Align(kPlanAlignment));
+  if (made_.weights.kind == WeightsPlace::Kind::Section) global->setSection(made_.weights.section);
+  weights_ = global;
+}
+
+void DriverBuilder::startFunction(const std::string& name, std::span<const Parameter> parameters) {
+  std::vector<llvm::Type*> types;
+  for (const Parameter& p : parameters) types.push_back(p.kind == ParameterKind::Variable ? i64_ : ptr_);
+  auto* function = llvm::Function::Create(llvm::FunctionType::get(i32_, types, false),
+                                          llvm::GlobalValue::ExternalLinkage, name, module_);
+  function->addFnAttr(llvm::Attribute::NoUnwind);
+  b_.SetInsertPoint(block(function, "entry"));
+  for (size_t i = 0; i < parameters.size(); i++) {
+    llvm::Argument* argument = function->getArg(static_cast<unsigned>(i));
+    argument->setName(parameters[i].name);
+    switch (parameters[i].kind) {
+      case ParameterKind::Variable: variables_[parameters[i].id] = argument; break;
+      case ParameterKind::Input: inputs_.push_back(argument); break;
+      case ParameterKind::Output: outputs_.push_back(argument); break;
+      case ParameterKind::States: states_ = argument; break;
+      case ParameterKind::Weights: weights_ = argument; break;
+      case ParameterKind::Arena: arena_ = argument; break;
+      case ParameterKind::Threads: threads_ = argument; break;
+    }
+  }
+}
+
+void DriverBuilder::failIf(llvm::Value* condition, RunCode as) {
+  llvm::BasicBlock *failed = block("failed"), *next = block("next");
+  b_.CreateCondBr(condition, failed, next);
+  b_.SetInsertPoint(failed);
+  b_.CreateRet(code(as));
+  b_.SetInsertPoint(next);
+}
+
+void DriverBuilder::checkMemory(llvm::Value* memory) {
+  auto* low = b_.CreateAnd(b_.CreatePtrToInt(memory, i64_), number(kPlanAlignment - 1));
+  failIf(b_.CreateOr(b_.CreateIsNull(memory), b_.CreateIsNotNull(low)), RunCode::BadMemory);
+}
+
+llvm::Value* DriverBuilder::expr(const Expr& e, std::span<llvm::Value* const> values) {
+  const auto leaf = [&](const ExprNode& node) {
+    return node.op == ExprOp::Const ? number(node.value) : values[static_cast<size_t>(node.value)];
+  };
+  const auto combine = [&](ExprOp op, llvm::Value* a, llvm::Value* b) { return operation(op, a, b); };
+  return foldExpr<llvm::Value*>(e, leaf, combine);
+}
+
+llvm::Value* DriverBuilder::operation(ExprOp op, llvm::Value* a, llvm::Value* b) {
+  switch (op) {
+    case ExprOp::Add: return b_.CreateAdd(a, b);
+    case ExprOp::Sub: return b_.CreateSub(a, b);
+    case ExprOp::Mul: return b_.CreateMul(a, b);
+    case ExprOp::Max: return b_.CreateSelect(b_.CreateICmpSGT(a, b), a, b);
+    case ExprOp::Min: return b_.CreateSelect(b_.CreateICmpSLT(a, b), a, b);
+    case ExprOp::FloorDiv: return b_.CreateSub(b_.CreateSDiv(a, b), b_.CreateZExt(isInexact(a, b, false), i64_));
+    case ExprOp::CeilDiv: return b_.CreateAdd(b_.CreateSDiv(a, b), b_.CreateZExt(isInexact(a, b, true), i64_));
+    default: return b_.CreateAdd(b_.CreateSRem(a, b), b_.CreateSelect(isInexact(a, b, false), b, number(0)));
+  }
+}
+
+/// Whether the quotient has a remainder and is above 0, or below.
+llvm::Value* DriverBuilder::isInexact(llvm::Value* a, llvm::Value* b, bool above) {
+  llvm::Value* signs = b_.CreateICmpSLT(b_.CreateXor(a, b), number(0));
+  if (above) signs = b_.CreateNot(signs);
+  return b_.CreateAnd(b_.CreateIsNotNull(b_.CreateSRem(a, b)), signs);
+}
+
+llvm::Value* DriverBuilder::pointer(BufferId id) {
+  const Location& where = made_.buffers[id];
+  switch (where.memory) {
+    case ParameterKind::Input: return at(inputs_[where.id], where.offset);
+    case ParameterKind::Output: return at(outputs_[where.id], where.offset);
+    case ParameterKind::States: return at(states_, where.offset);
+    case ParameterKind::Weights: return at(weights_, where.offset);
+    default: return at(arena_, where.offset);
+  }
+}
+
+void DriverBuilder::counted(llvm::Value* count, const BufferId* condition,
+                            const std::function<void(llvm::Value*)>& body) {
+  llvm::BasicBlock *before = b_.GetInsertBlock(), *head = block("head"), *inside = block("inside"),
+                   *after = block("after");
+  b_.CreateBr(head);
+  b_.SetInsertPoint(head);
+  llvm::PHINode* i = b_.CreatePHI(i64_, 2);
+  i->addIncoming(number(0), before);
+  b_.CreateCondBr(b_.CreateICmpSLT(i, count), inside, after);
+  b_.SetInsertPoint(inside);
+  if (condition != nullptr) {
+    llvm::BasicBlock* goesOn = block("goes.on");
+    b_.CreateCondBr(b_.CreateIsNotNull(b_.CreateLoad(b_.getInt8Ty(), pointer(*condition))), goesOn, after);
+    b_.SetInsertPoint(goesOn);
+  }
+  body(i);
+  i->addIncoming(b_.CreateAdd(i, number(1)), b_.GetInsertBlock());
+  b_.CreateBr(head);
+  b_.SetInsertPoint(after);
+}
+
+// ---- launches on the threads of the caller
+
+llvm::Function* DriverBuilder::internal(const char* name, llvm::FunctionType* type) {
+  auto* function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module_);
+  function->addFnAttr(llvm::Attribute::NoUnwind);
+  b_.SetInsertPoint(block(function, "entry"));
+  return function;
+}
+
+/// Runs tiles of a launch with the scratch memory of a thread.
+llvm::Function* DriverBuilder::partFunction() {
+  llvm::Function* part = internal("svod_part", partType_);
+  llvm::Value *task = part->getArg(0), *member[4];
+  for (unsigned i = 0; i < 4; i++) member[i] = b_.CreateLoad(ptr_, b_.CreateStructGEP(taskType_, task, i));
+  llvm::Value* offset =
+      b_.CreateMul(b_.CreateSExt(part->getArg(3), i64_), number(static_cast<int64_t>(made_.scratchBytes)));
+  llvm::Value* scratch = b_.CreateInBoundsGEP(b_.getInt8Ty(), member[3], offset);
+  b_.CreateCall(kernelType_, member[0], {member[1], member[2], part->getArg(1), part->getArg(2), scratch});
+  b_.CreateRetVoid();
+  return part;
+}
+
+llvm::Function* DriverBuilder::shareFunction() {
+  if (share_ != nullptr) return share_;
+  const auto resume = b_.saveIP();
+  llvm::Function* part = partFunction();
+  share_ = internal("svod_share",
+                    llvm::FunctionType::get(b_.getVoidTy(), {ptr_, ptr_, ptr_, i64_, ptr_, ptr_, ptr_}, false));
+  llvm::Value *kernel = share_->getArg(0), *buffers = share_->getArg(1), *values = share_->getArg(2),
+              *tiles = share_->getArg(3), *scratch = share_->getArg(4), *threads = share_->getArg(5),
+              *task = share_->getArg(6);
+  llvm::BasicBlock *alone = block("alone"), *some = block("some"), *shared = block("shared");
+  b_.CreateCondBr(b_.CreateOr(b_.CreateIsNull(threads), b_.CreateICmpSLT(tiles, number(2))), alone, some);
+  b_.SetInsertPoint(some);
+  llvm::Value* count = b_.CreateLoad(i32_, b_.CreateStructGEP(threadsType_, threads, 1));
+  b_.CreateCondBr(b_.CreateICmpSLT(count, b_.getInt32(2)), alone, shared);
+  b_.SetInsertPoint(alone);
+  b_.CreateCall(kernelType_, kernel, {buffers, values, number(0), tiles, scratch});
+  b_.CreateRetVoid();
+  b_.SetInsertPoint(shared);
+  llvm::Value* members[] = {kernel, buffers, values, scratch};
+  for (unsigned i = 0; i < 4; i++) b_.CreateStore(members[i], b_.CreateStructGEP(taskType_, task, i));
+  llvm::Value* run = b_.CreateLoad(ptr_, b_.CreateStructGEP(threadsType_, threads, 2));
+  llvm::Value* user = b_.CreateLoad(ptr_, b_.CreateStructGEP(threadsType_, threads, 0));
+  b_.CreateCall(llvm::FunctionType::get(b_.getVoidTy(), {ptr_, i64_, ptr_, ptr_}, false), run,
+                {user, tiles, part, task});
+  b_.CreateRetVoid();
+  b_.restoreIP(resume);
+  return share_;
+}
+
+}  // namespace svod
