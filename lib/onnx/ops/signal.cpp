@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "frontend/lower/common.h"
+#include "frontend/lower/fourier.h"
 #include "onnx/ops/common.h"
 #include "onnx/ops/expectations.h"
 
@@ -13,26 +14,16 @@ namespace {
 
 constexpr int64_t kLongestTransform = 1 << 20;
 
-/// Numbers along the last axis, as real and imaginary part; `imaginary` is null for real ones.
-struct Complex {
-  Tensor real, imaginary;
-};
-
 // Splits the last axis of x, which has one element or two.
 std::optional<Complex> complexOf(OnnxNode& n, Tensor x) {
   if (!n.require(x.rank() >= 2 && (x.dim(-1).is(1) || x.dim(-1).is(2)),
                  "x has a last axis of one element (real) or two (complex)"))
     return std::nullopt;
-  auto part = [&](int64_t i) { return squeeze(narrow(x, -1, n.b.dim(i), n.b.dim(1)), -1); };
-  Complex c{part(0), {}};
-  if (x.dim(-1).is(2)) c.imaginary = part(1);
-  return c;
+  if (x.dim(-1).is(2)) return complexOf(x);
+  return Complex{squeeze(x, -1), {}};
 }
 
-/// cos and sin of 2 pi k t / length for k, t: [results, terms], read from one period.
-struct Circle {
-  Tensor cosine, sine;
-};
+// circleOf, read from one period.
 Circle circle(OnnxNode& n, DType dtype, Dim results, Dim terms, int64_t length) {
   std::vector<double> cosines, sines;
   for (int64_t i = 0; i < length; ++i) {
@@ -43,40 +34,9 @@ Circle circle(OnnxNode& n, DType dtype, Dim results, Dim terms, int64_t length) 
   return {take(constantOf(n, dtype, {length}, cosines), 0, at), take(constantOf(n, dtype, {length}, sines), 0, at)};
 }
 
-Tensor summed(Tensor line, Tensor factors) { return reduce(Op::Add, unsqueeze(line, -2) * factors, {{-1}}, false); }
-
-// x has at most `length` terms along the last axis; missing ones are 0.
-Complex transformed(OnnxNode& n, const Complex& x, int64_t length, Dim results, bool isInverse) {
-  Circle c = circle(n, x.real.dtype(), results, x.real.dim(-1), length);
-  double sign = isInverse ? 1 : -1, share = isInverse ? 1.0 / static_cast<double>(length) : 1;
-  Complex y{summed(x.real, c.cosine), summed(x.real, c.sine * sign)};
-  if (x.imaginary) {
-    y.real = y.real - summed(x.imaginary, c.sine * sign);
-    y.imaginary = y.imaginary + summed(x.imaginary, c.cosine);
-  }
-  if (isInverse) y.real = y.real * share, y.imaginary = y.imaginary * share;
-  return y;
-}
-
-// The real signal whose transform starts with x; the rest mirrors it.
-Tensor realSignal(OnnxNode& n, const Complex& x, int64_t length) {
-  Tensor k = n.b.iota(x.real.dim(-1));
-  Tensor isSingle = either(eq(k, 0), eq(k * 2, length));
-  Tensor share = where(isSingle, 1.0, 2.0) * (1.0 / static_cast<double>(length));
-  share = cast(share, x.real.dtype());
-  Circle c = circle(n, x.real.dtype(), n.b.dim(length), x.real.dim(-1), length);
-  Tensor y = summed(x.real * share, c.cosine);
-  return x.imaginary ? y - summed(x.imaginary * share, c.sine) : y;
-}
-
 Tensor firstTerms(OnnxNode& n, Tensor line, int64_t count) {
   if (!line || (line.dim(-1).isConst() && line.dim(-1).constant() <= count)) return line;
   return narrow(line, -1, n.b.dim(0), n.b.dim(count));
-}
-
-Tensor joined(const Complex& y) {
-  if (!y.imaginary) return unsqueeze(y.real, -1);
-  return y.real.builder()->op("stack", {y.real, y.imaginary}, {{"axis", -1}});
 }
 
 // The numbers of terms that there may be: that of operand 1, or of the axis, or those that give the stated result.
@@ -138,9 +98,12 @@ Tensor transformedAlong(OnnxNode& n, const Complex& c, int axis, int64_t length)
   Complex terms{line(c.real), line(c.imaginary)};
   Complex y;
   if (isMirrored) {
-    y.real = realSignal(n, terms, length);
+    y.real =
+        realSignal(terms, circle(n, terms.real.dtype(), n.b.dim(length), terms.real.dim(-1), length), n.b.dim(length));
   } else {
-    y = transformed(n, terms, length, n.b.dim(isOneSided ? length / 2 + 1 : length), isInverse);
+    const Dim results = n.b.dim(isOneSided ? length / 2 + 1 : length);
+    y = transformed(terms, circle(n, terms.real.dtype(), results, terms.real.dim(-1), length), n.b.dim(length),
+                    isInverse);
   }
   if (!y.real) return {};
   y = {permute(y.real, back), y.imaginary ? permute(y.imaginary, back) : Tensor()};
@@ -212,7 +175,9 @@ Tensor framesTransformed(OnnxNode& n, const Complex& c, int64_t length, const st
     return n.has(2) ? cut * cast(n.arg(2), cut.dtype()) : cut;
   };
   Dim results = n.b.dim(n.flag("onesided") ? length / 2 + 1 : length);
-  return joined(transformed(n, {framed(c.real), framed(c.imaginary)}, length, results, false));
+  const Complex cut{framed(c.real), framed(c.imaginary)};
+  return joined(
+      transformed(cut, circle(n, cut.real.dtype(), results, cut.real.dim(-1), length), n.b.dim(length), false));
 }
 
 }  // namespace
