@@ -84,6 +84,11 @@ void Console::progress(std::string_view text) {
   std::fprintf(stderr, "\r\x1b[K%.*s", static_cast<int>(text.size()), text.data());
 }
 
+void Console::event(std::string_view json) {
+  const std::string line = std::string(json) + "\n";
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
 void Console::clearProgress() {
   if (!progressShown_.exchange(false)) return;
   std::fputs("\r\x1b[K", stderr);

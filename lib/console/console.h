@@ -35,6 +35,8 @@ class Console {
   void progress(size_t done, size_t total);
   void progress(std::string_view text);
   void clearProgress();
+  /// A line on stderr for programs that follow the work.
+  void event(std::string_view json);
 
  private:
   void show(const Error& error, std::string_view severity);

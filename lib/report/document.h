@@ -130,6 +130,18 @@ struct Scatter {
   std::vector<Roof> roofs = {};
 };
 
+/// Steps over two axes from 0 on: what holds from one point to the next.
+struct Curves {
+  struct Line {
+    std::string name, label;  // written beside it, and all there is to say
+    std::vector<std::pair<double, double>> points;
+    size_t color = Chart::kOtherColor;  // from there on: thin and grey, without its name
+    std::string anchor = {};
+  };
+  std::string title, xTitle, yTitle;
+  std::vector<Line> lines;
+};
+
 /// Who hands what to whom, in groups inside of groups that can be opened and closed. Nodes are in the order in which
 /// things happen; an edge to an earlier node comes round again in a loop.
 struct Flow {
@@ -157,7 +169,7 @@ struct Flow {
   std::vector<Edge> edges;
 };
 
-using Block = std::variant<FactList, Table, Code, Note, Chart, Scatter, Flow>;
+using Block = std::variant<FactList, Table, Code, Note, Chart, Scatter, Curves, Flow>;
 
 struct Section {
   std::string key, title;  // an empty key puts the blocks into the enclosing JSON object

@@ -10,13 +10,8 @@ namespace svod::detail {
 
 namespace {
 
-constexpr double kWidth = 980, kLeft = 76, kRight = 968, kTop = 10, kLetter = 7.25, kTextHeight = 13;
-
-std::string figure(const std::string& title, double height, const std::string& drawn) {
-  return "<figure><figcaption>" + escaped(title) +
-         "</figcaption><div class=\"scroll\"><svg class=\"chart\" viewBox=\"0 0 " + pixels(kWidth) + " " +
-         pixels(height) + "\" role=\"img\" aria-label=\"" + escaped(title) + "\">" + drawn + "</svg></div></figure>\n";
-}
+constexpr double kLeft = ChartFrame::kLeft, kRight = ChartFrame::kRight, kTop = ChartFrame::kTop, kLetter = 7.25,
+                 kTextHeight = 13;
 
 /// In as many letters as have room; empty where too few would be left to know it by.
 std::string fitting(std::string_view text, double room) {
@@ -34,7 +29,14 @@ std::string inLink(const std::string& anchor, const std::string& drawn) {
 
 std::string titleOf(const std::string& label) { return "<title>" + escaped(label) + "</title>"; }
 
-/// About `count` round steps up to `end`.
+}  // namespace
+
+std::string chartFigure(const std::string& title, double height, const std::string& drawn) {
+  return "<figure><figcaption>" + escaped(title) +
+         "</figcaption><div class=\"scroll\"><svg class=\"chart\" viewBox=\"0 0 " + pixels(ChartFrame::kWidth) + " " +
+         pixels(height) + "\" role=\"img\" aria-label=\"" + escaped(title) + "\">" + drawn + "</svg></div></figure>\n";
+}
+
 std::vector<double> ticksTo(double end, int count, Chart::Unit unit) {
   const double rough = std::max(end / count, 1e-9);
   const double unitStep = unit == Chart::Unit::Bytes ? std::exp2(std::floor(std::log2(rough)))
@@ -47,6 +49,8 @@ std::vector<double> ticksTo(double end, int count, Chart::Unit unit) {
   for (double at = 0; at <= end * 1.0001; at += step) ticks.push_back(at);
   return ticks;
 }
+
+namespace {
 
 std::string tickText(double value, Chart::Unit unit) {
   if (unit == Chart::Unit::Bytes) return bytesCell(static_cast<uint64_t>(value)).text();
@@ -65,7 +69,7 @@ class ChartDrawing {
     for (const Chart::Level& level : chart_.levels)
       out_ += svgLine("level", {kLeft, y(level.y)}, {kRight, y(level.y)}) +
               svgText("right halo", {kRight - 4, y(level.y) + (y(level.y) < kTop + 16 ? 14 : -4)}, level.label);
-    return figure(chart_.title, bottom_ + 40, out_);
+    return chartFigure(chart_.title, bottom_ + 40, out_);
   }
 
  private:
@@ -158,7 +162,7 @@ class ScatterDrawing {
     nameTheLargest();
     out_ += svgText("middle", {(kLeft + kRight) / 2, kBottom + 34},
                     scatter_.xTitle + " \u2192, " + scatter_.yTitle + " \u2191");
-    return figure(scatter_.title, kBottom + 40, out_);
+    return chartFigure(scatter_.title, kBottom + 40, out_);
   }
 
  private:

@@ -83,6 +83,10 @@ svg text.on{fill:var(--on);pointer-events:none}
 .leader{stroke:var(--edge);stroke-width:.6}
 .roof{stroke:var(--roof);stroke-width:1.6}.lack{stroke:var(--edge);stroke-width:.6;stroke-dasharray:2 2}
 .most{stroke:var(--edge);stroke-width:1.6}
+.curve{fill:none;stroke:var(--edge);stroke-width:1}
+.curve.k0{stroke:var(--c0)}.curve.k1{stroke:var(--c1)}.curve.k2{stroke:var(--c2)}.curve.k3{stroke:var(--c3)}
+.curve.k4{stroke:var(--c4)}.curve.k5{stroke:var(--c5)}.curve.k6{stroke:var(--c6)}.curve.k7{stroke:var(--c7)}
+.curve[class*=k]{stroke-width:2.2}.chart a:hover .curve{stroke-width:4}
 circle{fill:var(--lit);fill-opacity:.55;stroke:var(--lit)}
 .c0{fill:var(--c0)}.c1{fill:var(--c1)}.c2{fill:var(--c2)}.c3{fill:var(--c3)}.c4{fill:var(--c4)}.c5{fill:var(--c5)}
 .c6{fill:var(--c6)}.c7{fill:var(--c7)}.cother{fill:var(--other)}

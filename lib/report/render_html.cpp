@@ -79,6 +79,7 @@ class HtmlPrinter {
   void operator()(const Note& note) { out_ += "<p>" + escaped(note.text) + "</p>\n"; }
   void operator()(const Chart& chart) { out_ += detail::drawingOf(chart); }
   void operator()(const Scatter& scatter) { out_ += detail::drawingOf(scatter); }
+  void operator()(const Curves& curves) { out_ += detail::drawingOf(curves); }
   void operator()(const Flow& flow) { out_ += detail::drawingOf(flow); }
 
  private:

@@ -53,6 +53,7 @@ struct Member {
   void operator()(const Note&) const {}
   void operator()(const Chart&) const {}
   void operator()(const Scatter&) const {}
+  void operator()(const Curves&) const {}
   void operator()(const Flow&) const {}
 };
 

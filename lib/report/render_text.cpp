@@ -78,12 +78,13 @@ class TextPrinter {
   void operator()(const Note& note) { line(printable(note.text)); }
   void operator()(const Chart&) {}
   void operator()(const Scatter&) {}
+  void operator()(const Curves&) {}
   void operator()(const Flow&) {}
 
  private:
   static bool isDrawing(const Block& block) {
     return std::holds_alternative<Chart>(block) || std::holds_alternative<Scatter>(block) ||
-           std::holds_alternative<Flow>(block);
+           std::holds_alternative<Curves>(block) || std::holds_alternative<Flow>(block);
   }
 
   static std::vector<std::string> textsOf(const std::vector<Cell>& row) {

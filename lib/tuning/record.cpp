@@ -16,7 +16,9 @@ constexpr size_t kMaxLineBytes = size_t{1} << 24;
 constexpr int kMaxDepth = 3;
 
 Json jsonOf(const KernelRecord& r) {
-  return {{kForm, kFormNumber}, {"kernel", r.kernel}, {"record", "kernel"}, {"name", r.name}, {"text", r.text}};
+  Json json = {{kForm, kFormNumber}, {"kernel", r.kernel}, {"record", "kernel"}, {"name", r.name}, {"text", r.text}};
+  if (r.launches != 0) json["launches"] = r.launches;
+  return json;
 }
 
 Json jsonOf(const CandidateRecord& r) {
@@ -30,6 +32,7 @@ Json jsonOf(const CandidateRecord& r) {
   for (const auto& [key, value] : numbers)
     if (value != 0) json[key] = value;
   if (r.runs != 0) json["runs"] = r.runs;
+  if (r.number != 0) json["number"] = r.number;
   return json;
 }
 
@@ -88,7 +91,7 @@ std::string hashOf(Members& members) {
 }
 
 KernelRecord kernelOf(Members& members) {
-  return {hashOf(members), members.text("name", true), members.text("text", true)};
+  return {hashOf(members), members.text("name", true), members.text("text", true), members.count("launches")};
 }
 
 CandidateRecord candidateOf(Members& members) {
@@ -103,6 +106,7 @@ CandidateRecord candidateOf(Members& members) {
   r.outcome = outcome.value_or(Outcome::Started);
   r.predicted = members.number("predicted"), r.nanoseconds = members.number("ns");
   r.noise = members.number("noise"), r.ratio = members.number("ratio"), r.runs = members.count("runs");
+  r.number = members.count("number");
   const bool isCompared = r.outcome == Outcome::Wins || r.outcome == Outcome::Loses;
   if (isCompared && r.ratio == 0) members.wrong("ratio", "is missing");
   return r;

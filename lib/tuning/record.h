@@ -13,9 +13,10 @@ namespace svod {
 
 /// A kernel that candidates are for: what it computes, as text.
 struct KernelRecord {
-  std::string kernel;  // 32 hexadecimal digits that name what it computes
-  std::string name;    // in the plan it was tuned for; for people
-  std::string text;    // .uop
+  std::string kernel;    // 32 hexadecimal digits that name what it computes
+  std::string name;      // in the plan it was tuned for; for people
+  std::string text;      // .uop
+  int64_t launches = 0;  // steps of the graphs it was tuned for that run it; 0: not known
   auto operator<=>(const KernelRecord&) const = default;
 };
 
@@ -35,6 +36,7 @@ struct CandidateRecord {
   double noise = 0;        // half the range between the quartiles, as a part of the median
   double ratio = 0;        // wins and loses: the time as a part of that of -O1, both interleaved
   int64_t runs = 0;
+  int64_t number = 0;  // the how-many-th candidate of its kernel that the writer knew of; 0: not known
   bool operator==(const CandidateRecord&) const = default;
 };
 

@@ -1,5 +1,7 @@
 """svodc tune: what it measures stays, whatever ends it, and compiling from it needs no more than the log."""
 import json
+import os
+import pty
 import random
 import signal
 import subprocess
@@ -24,7 +26,7 @@ class Tune(ToolTest):
         return [json.loads(line) for line in self.log.read_text().splitlines()]
 
     def test_a_tuned_plan_is_right_and_the_same_anywhere(self):
-        report = self.tune("--budget", "12s")
+        report = self.tune("--budget", "12s")  # it ends by itself
         self.assertEqual(len(report["kernels"]), 2)
         self.assertGreater(report["candidates"], 0)
         self.assertLessEqual(report["expected"], 1)
@@ -42,50 +44,94 @@ class Tune(ToolTest):
             self.assertEqual(plan[name], opts)
 
     def test_running_again_goes_on(self):
-        self.tune("--budget", "8s")
-        timed = {(r["kernel"], r["opts"]) for r in self.records() if r.get("outcome") == "started"}
-        before = len(self.records())
-        report = self.tune("--budget", "8s")
-        self.assertGreater(sum(k["known"] for k in report["kernels"]), 0)
-        again = {(r["kernel"], r["opts"]) for r in self.records()[before:] if r.get("outcome") == "started"}
+        first = self.start("--budget", "10m")
+        self.wait_for(first, lambda all: sum(r["outcome"] != "started" for r in all) >= 6)
+        self.interrupt(first)
+        before = self.candidates()
+        timed = {(r["kernel"], r["opts"]) for r in before if r["outcome"] == "started"}
+        second = self.start("--budget", "10m")
+        self.wait_for(second, lambda all: len(all) >= len(before) + 4)
+        self.interrupt(second)
+        again = {(r["kernel"], r["opts"]) for r in self.candidates()[len(before):] if r["outcome"] == "started"}
         self.assertEqual(timed & again, set())
 
     def test_beam(self):
-        self.tune("--budget", "6s", "--beam", 2)
-        self.assertIn("beam 1", {r.get("origin") for r in self.records()})
+        process = self.start("--budget", "10m", "--beam", "2")
+        self.wait_for(process, lambda all: any(r["origin"] == "beam 1" for r in all))
+        self.interrupt(process)
 
     def start(self, *words):
         return subprocess.Popen([BIN / "svodc", "tune", self.model, "--tuning-log", self.log, *words], env=clean_environment(),
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
-    def wait_for_lines(self, count):
-        deadline = time.monotonic() + 120
-        while time.monotonic() < deadline:
-            if self.log.exists() and len(self.log.read_text().splitlines()) >= count:
-                return
+    def candidates(self):
+        """What stands in whole lines of the log."""
+        text = self.log.read_text() if self.log.exists() else ""
+        return [r for r in map(json.loads, text[:text.rfind("\n") + 1].splitlines()) if r["record"] == "candidate"]
+
+    def wait_for(self, process, enough):
+        """Until `enough` of the candidates says so, however slow the machine is."""
+        deadline = time.monotonic() + 240
+        while not enough(self.candidates()):
+            if process.poll() is not None or time.monotonic() > deadline:
+                process.kill()
+                self.fail(f"it ended with {process.returncode}, or took too long: {process.communicate()[1]}")
             time.sleep(0.02)
-        self.fail("nothing was recorded")
+
+    def interrupt(self, process, number=signal.SIGINT):
+        process.send_signal(number)
+        _, said = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 75, said)
+        self.assertIn("the tuning log has all that was measured", said)
+
+    def test_progress_for_programs(self):
+        process = self.start("--budget", "10m", "--progress", "json")
+        self.wait_for(process, lambda all: sum(r["outcome"] != "started" for r in all) >= 6)
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=120)[1].splitlines()
+        events = [json.loads(line) for line in said if line.startswith("{")]
+        self.assertEqual([e["progress"] for e in events[:2]], ["begin", "turn"])
+        self.assertEqual(events[-1]["kernels"], 2)
+        self.assertEqual({len(e["hash"]) for e in events}, {32})
+        for key, up in (("candidates", True), ("kernelsDone", True), ("secondsLeft", False)):
+            values = [e[key] for e in events]
+            self.assertEqual(values, sorted(values, reverse=not up))
+        self.assertGreater(events[-1]["candidates"], 0)
+        self.assertTrue(any(0 < e["nsBest"] <= e["nsUsual"] for e in events))
+        self.assertTrue(all(0 < e["expected"] <= 1 for e in events))
+        self.fails(2, "tune", self.model, "--tuning-log", self.log, "--progress", "xml", says="xml")
+
+    def test_progress_for_people(self):
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen([BIN / "svodc", "tune", self.model, "--tuning-log", self.log, "--budget", "10m"],
+                                   env=clean_environment(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=theirs)
+        os.close(theirs)
+        shown = b""
+        while b" -> " not in shown:  # best against start
+            shown += os.read(ours, 4096)
+        process.send_signal(signal.SIGINT)
+        process.wait(120)
+        os.close(ours)
+        line = next(part for part in shown.decode().split("\r\x1b[K") if " -> " in part)
+        self.assertRegex(line, r"^[01]/2 kernels, \d+ tried, \d+/s, all at [\d.]+ % of -O1, \d+:\d\d left; \w+: [\d.]+ -> [\d.]+ us")
 
     def test_interrupts_leave_the_log(self):
         for number in (signal.SIGINT, signal.SIGTERM):
-            lines = len(self.log.read_text().splitlines()) if self.log.exists() else 0
+            before = len(self.candidates())
             process = self.start("--budget", "10m")
-            self.wait_for_lines(lines + 4)
-            process.send_signal(number)
-            _, said = process.communicate(timeout=60)
-            self.assertEqual(process.returncode, 75, said)
-            self.assertIn("the tuning log has all that was measured", said)
+            self.wait_for(process, lambda all: len(all) >= before + 4)
+            self.interrupt(process, number)
 
     def test_kill_at_random_moments(self):
         moments = random.Random(1)
         for _ in range(5):
             process = self.start("--budget", "10m")
-            lines = len(self.log.read_text().splitlines()) if self.log.exists() else 0
-            self.wait_for_lines(lines + moments.randrange(1, 8))
+            more = len(self.candidates()) + moments.randrange(1, 8)
+            self.wait_for(process, lambda all: len(all) >= more)
             time.sleep(moments.random() / 20)
             process.kill()
             process.communicate()
-            candidates = [r for r in map(json.loads, self.log.read_text().splitlines()) if r["record"] == "candidate"]
+            candidates = self.candidates()
             ended = {(r["kernel"], r["opts"]) for r in candidates if r["outcome"] != "started"}
             open_ones = {(r["kernel"], r["opts"]) for r in candidates if r["outcome"] == "started"} - ended
             self.assertLessEqual(len(open_ones), 5)  # one for each kill

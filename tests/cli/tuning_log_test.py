@@ -85,6 +85,28 @@ class TuningLog(ToolTest):
         self.assertIn("1 lines are no records, the first is 1", self.said)
         self.fails(3, "compile", self.model, "-o", self.folder / "p", "--tuning-log", self.log('{"svod-tuning": 2}\n'), says="form 2")
 
+    def test_explain(self):
+        usual, best = "vector(n1,8) upcast(n0,2)", "vector(n1,16) tile(n0,8)"
+        log = self.log(winner(self.hashes["z"], CPU, usual, outcome="timed", origin="-O1", ns=1000, ratio=0, number=1),
+                       winner(self.hashes["z"], CPU, best, ns=500, predicted=700, runs=12, number=3, origin="mutation"),
+                       winner(self.hashes["z"], CPU, "vector(n1,4)", outcome="timed", ns=600, ratio=0, number=2),
+                       winner(self.hashes["z"], CPU, "vector(n1,2)", outcome="crashed", reason="signal 11", ratio=0, number=4))
+        said = self.svodc("tune", "--explain", self.hashes["z"][:8], "--tuning-log", log).stdout
+        for text in ("It took 50.0 % of the time of -O1 in 12 interleaved pairs of runs", "mutation", "signal 11", best, usual):
+            self.assertIn(text, said)
+        told = json.loads(self.svodc("tune", "--explain", self.hashes["z"], "--tuning-log", log, "--json").stdout)
+        (kernel,) = told.values()
+        self.assertEqual((kernel["candidates"], kernel["dropped"], kernel["ratio"]), (4, 1, 0.5))
+        self.assertEqual([(c["who"], c["ns"], c["predicted"]) for c in kernel["compared"]], [("-O1", 1000, "-"), ("winner", 500, 700)])
+        self.assertEqual([(d["what"], d["usual"], d["winner"]) for d in kernel["differences"]],
+                         [("other amounts", "vector(n1,8)", "vector(n1,16)"), ("only the winner", "", "tile(n0,8)"),
+                          ("only -O1", "upcast(n0,2)", "")])
+        self.assertEqual([(o["opts"], o["ns"]) for o in kernel["others"]], [("vector(n1,4)", 600), (usual, 1000)])
+        self.assertEqual([(d["outcome"], d["count"], d["reason"]) for d in kernel["drops"]], [("crashed", 1, "signal 11")])
+        self.fails(2, "tune", "--explain", "nothing", "--tuning-log", log, says="nothing")
+        self.fails(2, "tune", "--explain", "z", says="--tuning-log")
+        self.fails(2, "tune", self.model, "--explain", "z", "--tuning-log", log)
+
     def test_log_commands(self):
         a = self.log(winner(self.hashes["z"], CPU, "vector(n1,16)"), winner(self.hashes["t"], CPU, "vector(n1,4)", outcome="timed"), name="a")
         b = self.log(winner(self.hashes["z"], CPU, "vector(n1,8)", ratio=0.4), name="b")

@@ -21,7 +21,7 @@ std::string hashOf(std::mt19937& random) { return std::string(31, 'a') + pick(ra
 TuningRecord randomRecord(std::mt19937& random) {
   if (random() % 8 == 0)
     return KernelRecord{hashOf(random), pick(random, {"matmul_1", "sum"}),
-                        pick(random, {"%0 = param\n", "\"quoted\"\t\\"})};
+                        pick(random, {"%0 = param\n", "\"quoted\"\t\\"}), static_cast<int64_t>(random() % 3)};
   CandidateRecord r;
   r.kernel = hashOf(random);
   r.target = pick(random, {"cpu x86 znver4 contract", "cpu arm contract"});
@@ -35,6 +35,7 @@ TuningRecord randomRecord(std::mt19937& random) {
   r.nanoseconds = static_cast<double>(random() % 1000) / 7;
   r.ratio = 0.01 + static_cast<double>(random() % 200) / 100;
   r.runs = static_cast<int64_t>(random() % 9);
+  r.number = static_cast<int64_t>(random() % 5);
   return r;
 }
 

@@ -16,13 +16,6 @@ bool knows(const Command* command, const FlagInfo& row) {
   return command == nullptr ? row.commands == All : (row.commands & command->bit) != 0;
 }
 
-void setDefaults(Flags& flags) {
-  for (const FlagInfo& row : allFlags()) {
-    if (auto text = std::get_if<std::string Flags::*>(&row.member)) flags.** text = row.preset;
-    if (auto number = std::get_if<int64_t Flags::*>(&row.member)) flags.** number = std::stoll(std::string(row.preset));
-  }
-}
-
 Error usage(std::string message, const Command* command, std::string help = {}) {
   if (help.empty()) help = command == nullptr ? "svodc --help" : "svodc " + std::string(command->name) + " --help";
   return Error(Diag::Usage, std::move(message), std::move(help));

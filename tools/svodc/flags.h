@@ -50,4 +50,7 @@ struct FlagInfo {
 
 std::span<const FlagInfo> allFlags();
 
+/// Texts and numbers as their rows say.
+void setDefaults(Flags& flags);
+
 }  // namespace svod

@@ -1,115 +1,83 @@
-// svodc tune GRAPH.. --tuning-log FILE
-#include <algorithm>
-#include <chrono>
-#include <filesystem>
+#include "tune.h"
 
-#include "driver/tuned_opts.h"
+#include <algorithm>
+#include <map>
+#include <set>
+
 #include "ir/text.h"
 #include "measure/cpu_measure.h"
-#include "report/render.h"
-#include "tune_budget.h"
-#include "tune_kernels.h"
-#include "tuning/log_file.h"
-#include "tuning_log.h"
+#include "report/tuning_page.h"
 
 namespace svod {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-struct Tuned {
-  TuneKernel kernel;
-  SearchResult result;
-  std::string problem;  // why it was not tuned
-};
-
-Status checkTune(const Request& request) {
-  const Flags& flags = request.flags;
-  if (flags.tuningLog.empty() || flags.tuningLog == "-")
-    return fail(Diag::Usage, "svodc tune needs --tuning-log FILE", "records are appended there, and read from there");
-  if (!flags.opts.empty() || flags.optLevel != 1)
-    return fail(Diag::Usage, "svodc tune looks for opts itself", "leave --opts and -O out");
-  if (flags.target != "cpu")
-    return fail(Diag::Unsupported, "target " + flags.target + " cannot be measured here", "tune for target cpu");
-  if (flags.beam < 0 || flags.beam > 1000)
-    return fail(Diag::Usage, "--beam needs a number of lists from 0 to 1000, not " + std::to_string(flags.beam),
-                "0, or leaving it out, begins with what the strategies make");
-  return {};
-}
-
-/// Whether the code can run on this processor.
-Status checkMachine(const CompileOptions& options) {
-  const auto& wanted = std::get<CpuTarget>(options.machine);
-  SVOD_TRY(const CpuTarget here, makeCpuTarget("", "native"));
-  if (wanted.triple != here.triple)
-    return fail(Diag::Unsupported, "code for " + wanted.triple + " does not run here", "tune on such a machine");
-  for (const std::string& feature : wanted.features)
-    if (!here.has(feature))
-      return fail(Diag::Unsupported, "this processor has no " + feature + ", which " + wanted.name + " has",
-                  "tune on such a machine, or for this one");
-  return {};
-}
-
-/// The builds of all graphs, without a log: what is measured is compared with -O1.
-Result<std::deque<BuildResult>> buildAll(const Request& request, Console& console, Workplace& place) {
-  std::deque<BuildResult> builds;
-  for (const std::string& graph : request.files) {
-    Request one = request;
-    one.files = {graph}, one.flags.tuningLog.clear();
-    SVOD_TRY(BuildResult build, buildGraph(one, console, place, true));
-    builds.push_back(std::move(build));
-  }
-  return builds;
-}
-
-/// One run of the command.
 class Tuning {
  public:
-  Tuning(const Request& request, Console& console, Workplace& place, TuningLog log, LogAppender appender,
-         double seconds)
-      : request_(request), console_(console), folder_(place.directory.file("")), log_(std::move(log)),
-        appender_(std::move(appender)),
-        deadline_(Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds))) {}
+  Tuning(const Request& request, const std::vector<TuneKernel>& kernels, TuningLog log, LogAppender& appender,
+         const TuneSettings& settings, TuneProgress& progress)
+      : request_(request), log_(std::move(log)), appender_(appender), settings_(settings), progress_(progress),
+        place_(settings.place), best_(kernels.size()), usual_(kernels.size()) {
+    for (const TuneKernel& k : kernels) all_.push_back({k, {}, "no time was left"});
+  }
 
-  Result<std::vector<Tuned>> run(const std::deque<BuildResult>& builds) {
-    place_ = {tuningTarget(builds.front().options), machineText(), tuningCompiler(), request_.flags.decide};
-    std::vector<TuneKernel> kernels = kernelsToTune(builds);
-    std::vector<Tuned> all;
-    for (size_t i = 0; i < kernels.size(); ++i) {
-      std::vector<double> weights;
-      for (size_t j = i; j < kernels.size(); ++j) weights.push_back(kernels[j].weight());
-      number_ = i + 1, count_ = kernels.size();
-      SVOD_TRY(Tuned tuned, tune(kernels[i], shareOfFirst(secondsLeft(), weights)));
-      all.push_back(std::move(tuned));
+  Result<std::vector<Tuned>> run() {
+    std::vector<TimeClaim> claims;
+    for (const Tuned& t : all_) claims.push_back({t.kernel.weight()});
+    Turns turns(claims, secondsLeft());
+    while (const std::optional<Turns::Turn> turn = turns.next(secondsLeft())) {
+      progress_.turn(at_ = turn->kernel);
+      SVOD_TRY(const TimeClaim claim, take(*turn));
+      turns.ended(turn->kernel, claim);
+      if (claim.isOver) progress_.isDone(turn->kernel);
     }
     SVOD_CHECK(appender_.flush());
-    console_.clearProgress();
-    return all;
+    return std::move(all_);
   }
 
  private:
-  double secondsLeft() const { return std::max(0.0, std::chrono::duration<double>(deadline_ - Clock::now()).count()); }
+  double secondsLeft() const { return secondsBetween(TuneClock::now(), settings_.deadline); }
 
-  Result<Tuned> tune(const TuneKernel& task, double seconds) {
+  /// One turn; what the kernel asks for the next one with.
+  Result<TimeClaim> take(const Turns::Turn& turn) {
+    const double before = best_[at_];
+    const TuneClock::time_point deadline = afterSeconds(TuneClock::now(), turn.seconds);
+    SVOD_TRY(Tuned last, tune(all_[at_].kernel, deadline));
+    Tuned& tuned = all_[at_];
+    tuned.problem = last.problem;
+    addTurn(tuned.result, std::move(last.result));
+    const double after = best_[at_], from = before > 0 ? before : usual_[at_];
+    TimeClaim claim{after > 0 ? after * static_cast<double>(tuned.kernel.launches) : tuned.kernel.weight()};
+    claim.gain = from > 0 && after > 0 ? std::max(0.0, 1 - after / from) : 1;
+    claim.isOver = !tuned.problem.empty() || TuneClock::now() < deadline;
+    return claim;
+  }
+
+  /// What it was known of before stays what it was known of before the first turn.
+  static void addTurn(SearchResult& all, SearchResult last) {
+    const bool isFirst = all.rounds == 0 && all.measured == 0 && all.known == 0;
+    if (!isFirst) last.known = all.known;
+    last.measured += all.measured, last.sameCode += all.sameCode, last.rounds += all.rounds;
+    for (const auto& [outcome, count] : all.outcomes) last.outcomes[outcome] += count;
+    all = std::move(last);
+  }
+
+  Result<Tuned> tune(const TuneKernel& task, TuneClock::time_point deadline) {
     Tuned tuned{task, {}, {}};
-    if (seconds <= 0) {
-      tuned.problem = "no time was left";
-      return tuned;
-    }
     const CompiledKernel& kernel = *task.kernel;
     const CompileOptions& options = task.build->options;
-    SVOD_CHECK(recordKernel(task));
+    if (recorded_.insert(task.hash).second) SVOD_CHECK(recordKernel(task));
     Caps caps = options.target->caps(options.machine, options.numerics);
     caps.overwrites = !kernel.inPlace.empty(), caps.constants = kernel.constants;
-    const auto deadline =
-        Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-    CpuMeasure measure(kernel, options, folder_, deadline);
+    CpuMeasure measure(kernel, options, settings_.folder, deadline);
     const std::vector<OptOp> usual = optsOf(kernel.choice);
     if (Status begun = measure.begin({usual, toText(usual), "-O1", 0}); !begun) {
       tuned.problem = begun.error()->message;
       return tuned;
     }
+    const KnownTrials known = knownOf(log_, task.hash, place_);
+    for (const auto& [opts, verdict] : known) notes(opts, verdict);
+    place_.number = static_cast<int64_t>(known.size());
     SearchOptions search;
     search.beam = static_cast<int>(request_.flags.beam);
     search.seed = std::stoull(task.hash.substr(0, 16), nullptr, 16);
@@ -123,36 +91,50 @@ class Tuning {
   }
 
   Status recordKernel(const TuneKernel& task) {
-    const KernelRecord record{task.hash, task.kernel->name, toUopText(task.kernel->ast)};
+    const KernelRecord record{task.hash, task.kernel->name, toUopText(task.kernel->ast), task.launches};
     if (std::ranges::find(log_.kernels, record) != log_.kernels.end()) return {};
     return appender_.append(record);
   }
 
-  void show(const TuneKernel& task, const Candidate&, const TrialResult& verdict) {
+  /// Before it is recorded, by its number.
+  void show(const TuneKernel& task, const Candidate& candidate, const TrialResult& verdict) {
     if (verdict.outcome == Outcome::Started) return;
-    ++candidates_;
-    const double spent = std::chrono::duration<double>(Clock::now() - start_).count();
-    char rate[32];
-    std::snprintf(rate, sizeof rate, "%.1f", static_cast<double>(candidates_) / std::max(spent, 0.1));
-    console_.progress("kernel " + std::to_string(number_) + " of " + std::to_string(count_) + ", " + task.kernel->name +
-                      ": " + std::to_string(candidates_) + " candidates, " + rate + " a second, " +
-                      clockText(secondsLeft()) + " left");
+    const bool isNew = seen_.insert(task.hash + candidate.text).second;
+    place_.number += isNew ? 1 : 0;
+    log_.candidates.push_back(recordOf(candidate, verdict, task.hash, place_));  // for turns behind this one
+    notes(candidate.text, verdict);
+    if (isNew) progress_.tried();
+  }
+
+  /// The fastest right list there is.
+  void notes(const std::string& opts, const TrialResult& verdict) {
+    if (verdict.nanoseconds <= 0 || info(verdict.outcome).isFailure || verdict.outcome == Outcome::Slow) return;
+    double& best = best_[at_];
+    best = best > 0 ? std::min(best, verdict.nanoseconds) : verdict.nanoseconds;
+    if (opts == toText(optsOf(all_[at_].kernel.kernel->choice))) usual_[at_] = verdict.nanoseconds;
+    progress_.knows(at_, usual_[at_], best);
   }
 
   const Request& request_;
-  Console& console_;
-  std::string folder_;
+  std::vector<Tuned> all_;
   TuningLog log_;
-  LogAppender appender_;
-  Clock::time_point start_ = Clock::now(), deadline_;
+  LogAppender& appender_;
+  const TuneSettings& settings_;
+  TuneProgress& progress_;
   TunePlace place_;
-  size_t number_ = 0, count_ = 0, candidates_ = 0;
+  std::vector<double> best_, usual_;  // nanoseconds
+  std::set<std::string> seen_, recorded_;
+  size_t at_ = 0;  // the kernel that has its turn
 };
 
-Cell percent(double part) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f", 100 * part);
-  return Cell(part, text);
+}  // namespace
+
+Result<std::vector<Tuned>> tuneInTurns(const Request& request, const std::vector<TuneKernel>& kernels, TuningLog log,
+                                       LogAppender& appender, const TuneSettings& settings, TuneProgress& progress) {
+  progress.begin(kernels);
+  SVOD_TRY(std::vector<Tuned> all, Tuning(request, kernels, std::move(log), appender, settings, progress).run());
+  progress.end();
+  return all;
 }
 
 Document describe(const std::vector<Tuned>& all, const std::string& log) {
@@ -180,37 +162,14 @@ Document describe(const std::vector<Tuned>& all, const std::string& log) {
       if (info(outcome).isFailure)
         dropped += count, reasons += " " + std::to_string(count) + " " + std::string(info(outcome).name);
     const std::string why = !t.problem.empty() ? t.problem : r.winner ? r.winner->text : "-O1 stays";
-    table.rows.push_back({t.kernel.kernel->name, t.kernel.launches, timeCell(r.usual), percent(ratio), r.measured,
+    table.rows.push_back({t.kernel.kernel->name, t.kernel.launches, timeCell(r.usual), percentCell(ratio), r.measured,
                           r.known, r.sameCode, Cell(dropped, std::to_string(dropped) + reasons), why});
   }
   const FactList facts = {{"log", "tuning log", log},
                           {"candidates", "candidates measured", candidates},
                           {"gained", "kernels that gained", gained},
-                          {"expected", "expected time, % of -O1", percent(before > 0 ? after / before : 1)}};
+                          {"expected", "expected time, % of -O1", percentCell(before > 0 ? after / before : 1)}};
   return {"", {{"", "Tuned", {facts, table}}}};
-}
-
-}  // namespace
-
-Result<int> runTune(const Request& request, Console& console) {
-  SVOD_CHECK(checkTune(request));
-  SVOD_TRY(const double seconds, parseSeconds(request.flags.budget));
-  const std::string& path = request.flags.tuningLog;
-  TuningLog log;
-  std::error_code ignored;
-  if (std::filesystem::exists(path, ignored)) {
-    SVOD_TRY(log, readTuningLog(path, console));
-  }
-  SVOD_TRY(std::unique_ptr<Workplace> place, Workplace::make(request));
-  SVOD_TRY(const std::deque<BuildResult> builds, buildAll(request, console, *place));
-  for (const BuildResult& build : builds) SVOD_CHECK(checkMachine(build.options));
-  SVOD_TRY(LogAppender appender, LogAppender::open(path));
-  request.interrupts->says("interrupted; the tuning log has all that was measured", "run it again to go on");
-  Tuning tuning(request, console, *place, std::move(log), std::move(appender), seconds);
-  SVOD_TRY(const std::vector<Tuned> all, tuning.run(builds));
-  const Document document = describe(all, path);
-  SVOD_CHECK(console.print(request.flags.json ? toJson(document) : toText(document, styleOf(console))));
-  return 0;
 }
 
 }  // namespace svod

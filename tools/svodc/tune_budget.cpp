@@ -1,9 +1,9 @@
 #include "tune_budget.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
-#include <numeric>
 
 namespace svod {
 
@@ -30,9 +30,46 @@ std::string clockText(double seconds) {
   return text;
 }
 
-double shareOfFirst(double seconds, std::span<const double> weights) {
-  const double all = std::accumulate(weights.begin(), weights.end(), 0.0);
-  return all > 0 ? seconds * weights.front() / all : seconds / static_cast<double>(weights.size());
+TuneClock::time_point afterSeconds(TuneClock::time_point from, double seconds) {
+  return from + std::chrono::duration_cast<TuneClock::duration>(std::chrono::duration<double>(seconds));
+}
+
+double secondsBetween(TuneClock::time_point from, TuneClock::time_point to) {
+  return std::chrono::duration<double>(to - from).count();
+}
+
+namespace {
+
+constexpr double kLeastGain = 0.02;    // a turn without one says little about the next
+constexpr double kShortRound = 4;      // seconds for each kernel: what is less is not cut in two
+constexpr double kLeastWeight = 1e-9;  // every kernel gets a turn
+
+}  // namespace
+
+Turns::Turns(std::vector<TimeClaim> claims, double seconds) : claims_(std::move(claims)) { beginRound(seconds); }
+
+double Turns::claimOf(size_t kernel) const {
+  const TimeClaim& claim = claims_[kernel];
+  return std::max(claim.weight, kLeastWeight) * std::max(claim.gain, kLeastGain);
+}
+
+void Turns::beginRound(double secondsLeft) {
+  for (size_t i = 0; i < claims_.size(); ++i)
+    if (!claims_[i].isOver) waiting_.push_back(i);
+  std::ranges::stable_sort(waiting_, {}, [&](size_t i) { return claimOf(i); });
+  const bool isLast = waiting_.size() < 2 || secondsLeft < kShortRound * static_cast<double>(waiting_.size());
+  reserved_ = isLast ? 0 : secondsLeft / 2;
+}
+
+std::optional<Turns::Turn> Turns::next(double secondsLeft) {
+  if (secondsLeft <= 0) return std::nullopt;
+  if (waiting_.empty()) beginRound(secondsLeft);
+  if (waiting_.empty()) return std::nullopt;
+  double all = 0;
+  for (size_t i : waiting_) all += claimOf(i);
+  const size_t kernel = waiting_.back();
+  waiting_.pop_back();
+  return Turn{kernel, std::max(0.0, secondsLeft - reserved_) * claimOf(kernel) / all};
 }
 
 }  // namespace svod

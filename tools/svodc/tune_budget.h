@@ -1,5 +1,7 @@
 // Time for svodc tune.
 #pragma once
+#include <chrono>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,7 +15,40 @@ Result<double> parseSeconds(const std::string& text);
 /// "1:02:03", "10:05".
 std::string clockText(double seconds);
 
-/// What the first of the kernels that are left may take of the time that is left: by their weights.
-double shareOfFirst(double seconds, std::span<const double> weights);
+using TuneClock = std::chrono::steady_clock;
+TuneClock::time_point afterSeconds(TuneClock::time_point from, double seconds);
+double secondsBetween(TuneClock::time_point from, TuneClock::time_point to);
+
+/// What a kernel may ask for time with.
+struct TimeClaim {
+  double weight = 0;    // what all its launches take, in any unit
+  double gain = 1;      // the part of it that its last turn gained
+  bool isOver = false;  // its search came to an end
+};
+
+/// Who is next, and for how long. In the first round every kernel has a turn by its weight, and half of all time is
+/// spent; each further one spends half of what is left among those whose search is not over, by what they take and what
+/// their last turn gained. What a turn does not use is there for all that follow.
+class Turns {
+ public:
+  struct Turn {
+    size_t kernel;
+    double seconds;
+  };
+  Turns(std::vector<TimeClaim> claims, double seconds);
+
+  /// Nothing where all searches are over or no time is left.
+  std::optional<Turn> next(double secondsLeft);
+  /// After its turn.
+  void ended(size_t kernel, const TimeClaim& claim) { claims_[kernel] = claim; }
+
+ private:
+  double claimOf(size_t kernel) const;
+  void beginRound(double secondsLeft);
+
+  std::vector<TimeClaim> claims_;
+  std::vector<size_t> waiting_;  // for their turn in this round, the first one last
+  double reserved_ = 0;          // for the rounds behind this one
+};
 
 }  // namespace svod

@@ -20,8 +20,9 @@ double predictedOf(const CompiledKernel& kernel, const CompileOptions& options) 
 
 /// The later a verdict stands here the more it says.
 int weightOf(const TrialResult& v) {
-  if (info(v.outcome).isFailure) return 4;
-  return v.outcome == Outcome::Loses ? 3 : v.outcome == Outcome::Wins ? 2 : v.outcome == Outcome::Timed ? 1 : 0;
+  if (v.outcome == Outcome::Started) return 0;
+  if (info(v.outcome).isFailure) return 5;
+  return v.outcome == Outcome::Loses ? 4 : v.outcome == Outcome::Wins ? 3 : v.outcome == Outcome::Timed ? 2 : 1;
 }
 
 }  // namespace
@@ -75,7 +76,7 @@ CandidateRecord recordOf(const Candidate& candidate, const TrialResult& verdict,
   r.outcome = verdict.outcome, r.reason = verdict.reason;
   r.nanoseconds = std::round(verdict.nanoseconds * 10) / 10;
   r.noise = std::round(verdict.noise * 1e4) / 1e4, r.ratio = std::round(verdict.ratio * 1e4) / 1e4;
-  r.runs = verdict.runs;
+  r.runs = verdict.runs, r.number = verdict.outcome == Outcome::Started ? 0 : place.number;
   return r;
 }
 

@@ -26,6 +26,7 @@ std::vector<TuneKernel> kernelsToTune(const std::deque<BuildResult>& builds);
 struct TunePlace {
   std::string target, machine, compiler;
   std::vector<std::string> decisions;
+  int64_t number = 0;  // of the candidate, among those of its kernel
 };
 
 /// What the log knows of the candidates of a kernel in this place, and the lists that won anywhere.

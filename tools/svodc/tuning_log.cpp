@@ -1,4 +1,4 @@
-// svodc log merge|stats|best|diff|prune LOG..
+// svodc log merge|stats|best|diff|prune|html LOG..
 #include "tuning_log.h"
 
 #include <algorithm>
@@ -6,7 +6,9 @@
 #include "driver/tuned_opts.h"
 #include "options.h"
 #include "report/render.h"
+#include "report/tuning_page.h"
 #include "support/suggest.h"
+#include "tune_units.h"
 #include "tuning/log_file.h"
 
 namespace svod {
@@ -40,6 +42,13 @@ Status runDiff(const Logs& logs, const Request& request, Console& console) {
   return show(differences(logs[0], logs[1], tuningCompiler()), request, console);
 }
 
+Status runHtml(const Logs& logs, const Request& request, Console& console) {
+  const TuningLog log = merged(logs);
+  const std::string name = logs.size() == 1 ? request.files.at(1) : std::to_string(logs.size()) + " logs";
+  const std::string page = toHtml(tuningPage(log, accountsOf(log, tuningCompiler()), "Tuning: " + name));
+  return writeResult(request.flags.output.empty() ? "-" : request.flags.output, page, request, console);
+}
+
 struct Action {
   std::string_view name;
   size_t least, most;  // logs
@@ -48,7 +57,7 @@ struct Action {
 };
 constexpr Action kActions[] = {
     {"merge", 1, 4095, true, runMerge}, {"stats", 1, 4095, false, runStats}, {"best", 1, 4095, false, runBest},
-    {"diff", 2, 2, false, runDiff},     {"prune", 1, 4095, true, runPrune},
+    {"diff", 2, 2, false, runDiff},     {"prune", 1, 4095, true, runPrune},  {"html", 1, 4095, true, runHtml},
 };
 
 Result<const Action*> actionOf(const Request& request) {
@@ -62,9 +71,9 @@ Result<const Action*> actionOf(const Request& request) {
     return fail(Diag::Usage, "svodc log " + name + " got " + std::to_string(count) + " logs",
                 found->most == 2 ? "it takes two" : "it takes one or more");
   if (!found->writes && !request.flags.output.empty())
-    return fail(Diag::Usage, "svodc log " + name + " writes no log", "leave --output out");
+    return fail(Diag::Usage, "svodc log " + name + " writes no file", "leave --output out");
   if (found->writes && request.flags.json)
-    return fail(Diag::Usage, "svodc log " + name + " writes a log, which is JSON already", "leave --json out");
+    return fail(Diag::Usage, "svodc log " + name + " has one form", "leave --json out");
   return &*found;
 }
 
@@ -82,11 +91,21 @@ Result<TuningLog> readTuningLog(const std::string& path, Console& console) {
   return log;
 }
 
+Result<TuningLog> readLogs(const std::string& path, Console& console) {
+  if (!isTuneWork(path)) return readTuningLog(path, console);
+  std::vector<TuningLog> logs;
+  for (const std::string& file : logsIn(path)) {
+    SVOD_TRY(TuningLog log, readTuningLog(file, console));
+    logs.push_back(std::move(log));
+  }
+  return merged(logs);
+}
+
 Result<int> runLog(const Request& request, Console& console) {
   SVOD_TRY(const Action* const action, actionOf(request));
   Logs logs;
   for (size_t i = 1; i < request.files.size(); ++i) {
-    SVOD_TRY(TuningLog log, readTuningLog(request.files[i], console));
+    SVOD_TRY(TuningLog log, readLogs(request.files[i], console));
     logs.push_back(std::move(log));
   }
   SVOD_CHECK(action->run(logs, request, console));

@@ -10,6 +10,8 @@ namespace svod {
 
 /// Warns of lines that are no records. Errors: Io; Unsupported for records of a later form.
 Result<TuningLog> readTuningLog(const std::string& path, Console& console);
+/// The same for a folder of tuning work: all that its units measured.
+Result<TuningLog> readLogs(const std::string& path, Console& console);
 
 /// What `svodc log stats`, `best` and `diff` show. `compiler`: this one; records of others are hints.
 Document statsOf(const TuningLog& log);

@@ -1,18 +1,13 @@
 #include <map>
 #include <set>
 
+#include "report/tuning_page.h"
 #include "tuning/winners.h"
 #include "tuning_log.h"
 
 namespace svod {
 
 namespace {
-
-Cell percentCell(double ratio) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f", 100 * ratio);
-  return Cell(ratio, text);
-}
 
 std::map<std::string, std::string> namesOf(const TuningLog& log) {
   std::map<std::string, std::string> names;
@@ -43,11 +38,7 @@ Document statsOf(const TuningLog& log) {
                           {"machines", "machines", distinct(log.candidates, &CandidateRecord::machine)},
                           {"compilers", "compilers", distinct(log.candidates, &CandidateRecord::compiler)},
                           {"winners", "kernels with a winner", bestOf(log, {}).size()}};
-  Table table{"outcomes", {{"outcome", "outcome"}, {"count", "candidates", true}, {"what", "meaning"}}, {}};
-  for (const OutcomeInfo& row : allOutcomes())
-    if (const auto found = counts.find(row.outcome); found != counts.end())
-      table.rows.push_back({row.name, found->second, row.what});
-  return {"", {{"", "Tuning log", {facts, table}}}};
+  return {"", {{"", "Tuning log", {facts, outcomesTable(counts)}}}};
 }
 
 Document bestTable(const TuningLog& log, std::string_view compiler) {

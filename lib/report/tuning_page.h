@@ -1,0 +1,25 @@
+// What there is to say about a tuning log, as a Document (document.h) for render.h.
+#pragma once
+#include <span>
+#include <string>
+
+#include "report/document.h"
+#include "tuning/account.h"
+
+namespace svod {
+
+/// Why the winner of a kernel won, or why -O1 stays: its opts beside those of -O1, times, who came close, what failed.
+Section tunedKernel(const KernelAccount& account);
+
+/// Gain of each kernel and of all of them, how the searches went, predictions beside measurements, what failed and what
+/// winners do differently.
+Document tuningPage(const TuningLog& log, std::span<const KernelAccount> accounts, const std::string& title);
+
+/// Where a page says all of the kernel.
+std::string anchorOf(const KernelAccount& account);
+/// "71.2", with the ratio itself as value.
+Cell percentCell(double ratio);
+/// Candidates by what became of them.
+Table outcomesTable(const std::map<Outcome, int64_t>& counts);
+
+}  // namespace svod

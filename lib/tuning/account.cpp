@@ -1,0 +1,138 @@
+#include "tuning/account.h"
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+
+namespace svod {
+
+namespace {
+
+/// The later a verdict stands here the more it says.
+int weightOf(Outcome outcome) {
+  if (outcome == Outcome::Started) return 0;
+  if (info(outcome).isFailure) return 5;
+  return outcome == Outcome::Loses ? 4 : outcome == Outcome::Wins ? 3 : outcome == Outcome::Timed ? 2 : 1;
+}
+
+/// Two records of one list as one: what says most, with the first number.
+CandidateRecord both(const CandidateRecord& a, const CandidateRecord& b) {
+  const auto rank = [](const CandidateRecord& r) { return std::tuple(weightOf(r.outcome), -r.nanoseconds); };
+  CandidateRecord r = rank(a) < rank(b) ? b : a;
+  if (r.nanoseconds == 0) r.nanoseconds = std::max(a.nanoseconds, b.nanoseconds);
+  const int64_t least = std::min(a.number, b.number);
+  r.number = least > 0 ? least : std::max(a.number, b.number);
+  return r;
+}
+
+std::string mostOf(const std::map<std::string, int64_t>& counts) {
+  const auto most = std::ranges::max_element(counts, {}, [](const auto& entry) { return entry.second; });
+  return most == counts.end() ? "" : most->first;
+}
+
+/// Those of the machine with most records.
+void addCandidates(KernelAccount& account, const std::vector<const CandidateRecord*>& records) {
+  std::map<std::string, int64_t> machines;
+  for (const CandidateRecord* r : records) ++machines[r->machine];
+  account.machine = mostOf(machines);
+  std::map<std::string, CandidateRecord> byOpts;
+  for (const CandidateRecord* r : records) {
+    if (r->machine != account.machine) continue;
+    const auto [at, isNew] = byOpts.emplace(r->opts, *r);
+    if (!isNew) at->second = both(at->second, *r);
+  }
+  for (auto& [opts, r] : byOpts) account.candidates.push_back(std::move(r));
+  std::ranges::stable_sort(account.candidates, {}, &CandidateRecord::number);
+}
+
+void count(KernelAccount& account) {
+  std::map<std::pair<Outcome, std::string>, int64_t> reasons;
+  for (const CandidateRecord& r : account.candidates) {
+    ++account.outcomes[r.outcome];
+    if (info(r.outcome).isFailure) ++reasons[{r.outcome, r.reason}];
+    if (r.origin == "-O1" && r.nanoseconds > 0 && !account.usual) account.usual = r;
+    if (account.winner && r.opts == account.winner->opts) account.won = r;
+  }
+  for (const auto& [what, number] : reasons) account.drops.push_back({what.first, what.second, number});
+  std::ranges::stable_sort(account.drops, std::greater(), &DropReason::count);
+}
+
+/// "vector(n1,16)" in two parts: what it is and for which loops, "vector(n1,#)".
+std::string shapeOf(std::string_view opt) {
+  std::string shape;
+  bool inNumber = false;
+  for (size_t i = 0; i < opt.size(); ++i) {
+    const bool isDigit = opt[i] >= '0' && opt[i] <= '9';
+    const bool begins = isDigit && i > 0 && (opt[i - 1] == '(' || opt[i - 1] == ',');
+    if (begins) shape += '#';
+    inNumber = begins || (isDigit && inNumber);
+    if (!inNumber) shape += opt[i];
+  }
+  return shape;
+}
+
+std::vector<std::string> wordsOf(std::string_view text) {
+  std::vector<std::string> words;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(' '), text.size());
+    if (end > 0) words.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return words;
+}
+
+}  // namespace
+
+std::vector<KernelAccount> accountsOf(const TuningLog& log, std::string_view compiler) {
+  std::map<std::pair<std::string, std::string>, std::vector<const CandidateRecord*>> places;
+  for (const CandidateRecord& r : log.candidates) places[{r.kernel, r.target}].push_back(&r);
+  std::map<std::string, Winner> winners;
+  for (Winner& w : bestOf(log, compiler)) winners.emplace(w.kernel + w.target, std::move(w));
+  std::vector<KernelAccount> all;
+  for (const auto& [place, records] : places) {
+    KernelAccount account;
+    account.kernel = account.name = place.first, account.target = place.second;
+    for (const KernelRecord& k : log.kernels) {
+      if (k.kernel != account.kernel) continue;
+      if (account.name == account.kernel) account.name = k.name;
+      account.launches = std::max(account.launches, k.launches);
+    }
+    if (const auto found = winners.find(place.first + place.second); found != winners.end())
+      account.winner = found->second;
+    addCandidates(account, records);
+    count(account);
+    all.push_back(std::move(account));
+  }
+  std::ranges::stable_sort(all, {}, [](const KernelAccount& a) {
+    return std::tuple(a.after() - a.before(), -a.before(), std::string_view(a.name));
+  });
+  return all;
+}
+
+std::string_view nameOf(OptDifference::Kind kind) {
+  constexpr std::array<std::string_view, 4> kNames = {"as -O1", "other amounts", "only -O1", "only the winner"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+std::vector<OptDifference> differencesOf(std::string_view usual, std::string_view winner) {
+  using Kind = OptDifference::Kind;
+  std::vector<std::string> rest = wordsOf(usual);
+  const std::vector<std::string> words = wordsOf(winner);
+  std::vector<OptDifference> all;
+  for (const std::string& word : words) {
+    const auto same = std::ranges::find(rest, word);
+    all.push_back({same == rest.end() ? Kind::Added : Kind::Kept, same == rest.end() ? "" : word, word});
+    if (same != rest.end()) rest.erase(same);
+  }
+  for (OptDifference& d : all) {
+    if (d.kind != Kind::Added) continue;
+    const auto alike = std::ranges::find(rest, shapeOf(d.winner), [](const std::string& w) { return shapeOf(w); });
+    if (alike == rest.end()) continue;
+    d.kind = Kind::Changed, d.usual = *alike;
+    rest.erase(alike);
+  }
+  for (const std::string& word : rest) all.push_back({Kind::Removed, word, ""});
+  return all;
+}
+
+}  // namespace svod

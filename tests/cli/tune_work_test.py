@@ -1,0 +1,225 @@
+"""svodc tune plan, run and status: units that any number of machines do, and the job files of the examples."""
+import json
+import re
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+try:
+    import yaml
+except ImportError:
+    yaml = None
+
+from svodc import BIN, ROOT, ToolTest, clean_environment, main, run
+
+GRAPH = "svod 1\ninput x: f32[48, 40]\ninput y: f32[40, 56]\noutput z = relu(matmul(x, y))\noutput s = softmax(x)\n"
+
+
+class Work(ToolTest):
+    def setUp(self):
+        super().setUp()
+        self.model, self.work = self.graph(GRAPH), self.folder / "work"
+
+    def plan(self, *words):
+        return json.loads(self.svodc("tune", "plan", self.model, "-o", self.work, "--json", *words).stdout)
+
+    def status(self):
+        return json.loads(self.svodc("tune", "status", self.work, "--json").stdout)
+
+    def units(self):
+        return json.loads((self.work / "plan.json").read_text())["units"]
+
+    def test_units(self):
+        facts = self.plan("--budget", "3s")
+        self.assertEqual((facts["units"], facts["kernels"], facts["array"]), (2, 2, "0-1"))
+        first = (self.work / "plan.json").read_text()
+        self.plan("--budget", "3s", "-j1")
+        self.assertEqual((self.work / "plan.json").read_text(), first)
+        one = self.units()
+        self.assertEqual({len(u["hash"]) for u in one}, {12})
+        self.plan("--budget", "4s")
+        self.assertTrue({u["hash"] for u in one}.isdisjoint(u["hash"] for u in self.units()))
+        self.plan("--budget", "3s", "--units", "1")
+        self.assertEqual([len(u["kernels"]) for u in self.units()], [2])
+        # one output less: the unit of the other kernel is what it was
+        self.model.write_text(GRAPH.rsplit("output", 1)[0])
+        self.plan("--budget", "3s")
+        self.assertIn(self.units()[0], [u | {"unit": 0} for u in one])
+        self.model.write_text("svod 1\ninput x: f32[4]\noutput y = x\n")
+        self.assertEqual(self.plan()["array"], "empty")
+
+    def test_all_units_and_one_log(self):
+        self.plan("--budget", "3s")
+        environment = {"JOB_COMPLETION_INDEX": "1"}
+        report = json.loads(self.svodc("tune", "run", self.work, "--unit", "auto", "--json", env=environment).stdout)
+        self.assertEqual([k["name"] for k in report["kernels"]], [k["name"] for k in self.units()[1]["kernels"]])
+        self.assertEqual([u["state"] for u in self.status()["units"]], ["open", "done"])
+        self.svodc("tune", "run", self.work, "--unit", 0, cwd="/")
+        status = self.status()
+        self.assertEqual((status["done"], status["started"], status["open"]), (2, 0, 0))
+        self.assertIn("unit 0 is done", self.svodc("tune", "run", self.work, "--unit", 0).stdout)
+        self.assertEqual(self.status(), status)
+        log = self.folder / "tuning.log"
+        self.svodc("log", "merge", self.work, "-o", log)
+        self.assertEqual(self.svodc("log", "merge", *sorted(self.work.glob("units/*/*.log"), reverse=True), log).stdout, log.read_text())
+        stats = json.loads(self.svodc("log", "stats", log, "--json").stdout)
+        self.assertEqual((stats["kernels"], stats["machines"], stats["targets"]), (2, 1, 1))
+        self.svodc("compile", self.model, "-o", self.folder / "a", "--tuning-log", log, "--verify")
+        # the folder and the graph may move together
+        moved = self.folder / "moved"
+        moved.mkdir()
+        shutil.move(self.work, moved / "work")
+        self.work = moved / "work"
+        self.assertEqual(self.status()["done"], 2)
+
+    def start(self, unit, *words):
+        return subprocess.Popen([BIN / "svodc", "tune", "run", self.work, "--unit", str(unit), *words], env=clean_environment(),
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def records(self, pattern="attempt-*.log"):
+        text = "".join(path.read_text() for path in sorted(self.work.glob(f"units/*/{pattern}")))
+        return [r for r in map(json.loads, text.splitlines()) if r["record"] == "candidate"]
+
+    def wait_for(self, process, pattern, count):
+        deadline = time.monotonic() + 240
+        while len(self.records(pattern)) < count:
+            if process.poll() is not None or time.monotonic() > deadline:
+                process.kill()
+                self.fail(process.communicate()[1])
+            time.sleep(0.05)
+
+    def test_attempts(self):
+        self.plan("--budget", "10m", "--units", "1")
+        first = self.start(0)
+        self.wait_for(first, "attempt-1.log", 5)
+        first.kill()
+        first.communicate()
+        (unit,) = self.status()["units"]
+        self.assertEqual((unit["state"], unit["attempts"]), ("started", 1))
+        second = self.start(0)
+        self.wait_for(second, "attempt-2.log", 4)
+        second.send_signal(signal.SIGTERM)
+        said = second.communicate(timeout=120)[1]
+        self.assertEqual(second.returncode, 75, said)
+        self.assertIn("the log of this attempt has all that was measured", said)
+        starts = [(r["kernel"], r["opts"]) for r in self.records() if r["outcome"] == "started"]
+        self.assertEqual(len(starts), len(set(starts)))
+        self.assertEqual(self.status()["units"][0]["attempts"], 2)
+
+    def test_attempts_at_once_have_logs_of_their_own(self):
+        self.plan("--budget", "10m", "--units", "1")
+        processes = [self.start(0) for _ in range(3)]
+        for number in (1, 2, 3):
+            self.wait_for(processes[0], f"attempt-{number}.log", 2)
+        for process in processes:
+            process.kill()
+            process.communicate()
+        self.assertEqual(len(list(self.work.glob("units/*/*.log"))), 3)
+
+    def test_what_cannot_be(self):
+        self.fails(2, "tune", "plan", self.model, says="-o WORK")
+        self.fails(2, "tune", "plan", "-", "-o", self.work, says="stdin")
+        self.fails(2, "tune", "plan", self.model, "-o", self.work, "--units", "-1", says="--units")
+        self.fails(2, "tune", "plan", self.model, "-o", self.work, "--tuning-log", "x")
+        self.fails(74, "tune", "plan", self.model, "-o", self.folder, says="no folder of tuning work")
+        self.fails(74, "tune", "status", self.work)
+        self.fails(2, "tune", "status")
+        self.plan("--budget", "3s")
+        self.fails(2, "tune", "run", self.work, says="--unit")
+        self.fails(2, "tune", "run", self.work, "--unit", "2", says="the work has 2")
+        self.fails(2, "tune", "run", self.work, "--unit", "auto", says="JOB_COMPLETION_INDEX")
+        self.fails(2, "tune", "run", self.work, "--unit", "0", "--numerics", "fast", says="--numerics")
+        self.fails(2, "tune", "run", self.work, "--unit", "0", "--budget", "1h", says="--budget")
+        self.model.write_text(GRAPH.replace("48", "52"))
+        self.fails(4, "tune", "run", self.work, "--unit", "0", says="is not what it was")
+        self.model.write_text(GRAPH)
+        plan = (self.work / "plan.json").read_text()
+        for was, becomes, code, says in (('"compiler": "', '"compiler": "0', 4, "another svodc"),
+                                         ('"target": "cpu x', '"target": "cpu y', 4, "this machine compiles for"),
+                                         ('"units": [', '"units": [7, ', 1, "damaged"),
+                                         ('"seconds": 3.0', '"seconds": -1', 1, "damaged"),
+                                         ('"graphs"', '"grahps"', 1, "damaged"),
+                                         ('"svod-tuning-work": 1', '"svod-tuning-work": 2', 3, "of form 2"),
+                                         ("{", "", 1, "no plan")):
+            with self.subTest(says=says):
+                self.assertIn(was, plan)
+                (self.work / "plan.json").write_text(plan.replace(was, becomes, 1))
+                self.fails(code, "tune", "run", self.work, "--unit", "0", says=says)
+        hashed = re.sub(r'"hash": "[0-9a-f]{12}"', '"hash": "../../x"', plan)
+        (self.work / "plan.json").write_text(hashed)
+        self.fails(1, "tune", "run", self.work, "--unit", "0", says="damaged")
+        self.assertEqual(list(self.work.glob("units/*")), [])
+
+
+# What the API of Kubernetes says of the fields that the example uses: batch/v1 Job, and what lies in it. A field's value is
+# a type, a set of choices, another object, or a list of one of these. "!" before a name: it has to be there.
+RESOURCES = {"requests": dict, "limits": dict}
+CONTAINER = {"!name": str, "!image": str, "command": [str], "args": [str], "env": [dict], "resources": RESOURCES,
+             "volumeMounts": [{"!name": str, "!mountPath": str, "readOnly": bool, "subPath": str}], "workingDir": str}
+VOLUME = {"!name": str, "persistentVolumeClaim": {"!claimName": str, "readOnly": bool}, "emptyDir": dict, "hostPath": dict}
+RULE = {"!action": {"FailJob", "FailIndex", "Ignore", "Count"},
+        "onExitCodes": {"containerName": str, "!operator": {"In", "NotIn"}, "!values": [int]},
+        "onPodConditions": [{"!type": str, "status": {"True", "False", "Unknown"}}]}
+POD = {"metadata": {"labels": dict, "annotations": dict},
+       "!spec": {"!containers": [CONTAINER], "volumes": [VOLUME], "restartPolicy": {"Never", "OnFailure"}, "nodeSelector": dict,
+                 "terminationGracePeriodSeconds": int, "tolerations": [dict], "serviceAccountName": str}}
+JOB = {"!apiVersion": {"batch/v1"}, "!kind": {"Job"}, "!metadata": {"!name": str, "namespace": str, "labels": dict},
+       "!spec": {"completionMode": {"NonIndexed", "Indexed"}, "completions": int, "parallelism": int, "backoffLimit": int,
+                 "backoffLimitPerIndex": int, "maxFailedIndexes": int, "activeDeadlineSeconds": int,
+                 "ttlSecondsAfterFinished": int, "suspend": bool, "podFailurePolicy": {"!rules": [RULE]}, "!template": POD}}
+
+
+def problems(value, facts, place="job"):
+    if isinstance(facts, set):
+        return [] if value in facts else [f"{place}: {value!r} is none of {sorted(facts)}"]
+    if isinstance(facts, type):
+        return [] if type(value) is facts else [f"{place}: {value!r} is no {facts.__name__}"]
+    if isinstance(facts, list):
+        if not isinstance(value, list):
+            return [f"{place} is no list"]
+        return [p for i, each in enumerate(value) for p in problems(each, facts[0], f"{place}[{i}]")]
+    if not isinstance(value, dict):
+        return [f"{place} is no object"]
+    known = {name.lstrip("!"): fact for name, fact in facts.items()}
+    found = [f"{place}.{name} is missing" for name in facts if name[0] == "!" and name[1:] not in value]
+    for name, each in value.items():
+        found += problems(each, known[name], f"{place}.{name}") if name in known else [f"{place}.{name} is not known"]
+    return found
+
+
+class Examples(unittest.TestCase):
+    @unittest.skipUnless(yaml, "there is no PyYAML here: apt-get install python3-yaml")
+    def test_kubernetes(self):
+        job = yaml.safe_load((ROOT / "examples/tuning-kubernetes/job.yaml").read_text())
+        self.assertEqual(problems(job, JOB), [])
+        spec, pod = job["spec"], job["spec"]["template"]["spec"]
+        # What a server refuses besides: names that lead nowhere, and fields that need others.
+        self.assertEqual(spec["completionMode"], "Indexed")  # for backoffLimitPerIndex, and for the index itself
+        self.assertLessEqual(spec["maxFailedIndexes"], spec["completions"])
+        self.assertEqual(pod["restartPolicy"], "Never")  # for podFailurePolicy
+        volumes, containers = {v["name"] for v in pod["volumes"]}, {c["name"] for c in pod["containers"]}
+        for container in pod["containers"]:
+            self.assertLessEqual({m["name"] for m in container["volumeMounts"]}, volumes)
+            self.assertEqual(container["command"][:3], ["svodc", "tune", "run"])
+            self.assertEqual(container["resources"]["requests"], container["resources"]["limits"])
+        for rule in spec["podFailurePolicy"]["rules"]:
+            self.assertEqual(sum(key in rule for key in ("onExitCodes", "onPodConditions")), 1)
+            codes = rule.get("onExitCodes", {"containerName": next(iter(containers)), "values": []})
+            self.assertIn(codes["containerName"], containers)
+            self.assertEqual(codes["values"], sorted(set(codes["values"]) - {0}))
+        for broken in ({"kind": "Jbo"}, {"spec": {**spec, "completions": "12"}}, {"spec": {**spec, "completoins": 1}}, {"metadata": {}}):
+            self.assertNotEqual(problems(job | broken, JOB), [])
+
+    def test_the_commands_of_the_examples_parse(self):
+        """What they call svodc with ends with a word about the folder, not about the command line."""
+        for text in (ROOT / "examples/tuning-slurm/tune.sbatch", ROOT / "examples/tuning-kubernetes/job.yaml"):
+            self.assertIn("--unit", text.read_text())
+        done = run("svodc", "tune", "run", "/nonexistent", "--unit", "auto", "--progress", "json", env={"SLURM_ARRAY_TASK_ID": "0"})
+        self.assertEqual(done.returncode, 74, done.stderr)
+        self.assertEqual(subprocess.run(["bash", "-n", ROOT / "examples/tuning-slurm/tune.sbatch"]).returncode, 0)
+
+
+if __name__ == "__main__":
+    main()

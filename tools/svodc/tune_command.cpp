@@ -1,0 +1,87 @@
+// svodc tune GRAPH.. --tuning-log FILE, and svodc tune --explain KERNEL --tuning-log FILE
+#include <filesystem>
+#include <set>
+
+#include "driver/tuned_opts.h"
+#include "options.h"
+#include "report/render.h"
+#include "report/tuning_page.h"
+#include "support/suggest.h"
+#include "tune.h"
+#include "tune_graphs.h"
+#include "tune_work.h"
+#include "tuning/log_file.h"
+#include "tuning_log.h"
+
+namespace svod {
+
+namespace {
+
+Status checkTune(const Request& request) {
+  const Flags& flags = request.flags;
+  if (request.files.empty())
+    return fail(Diag::Usage, "svodc tune needs GRAPH.. --tuning-log FILE", "svodc tune --help");
+  if (flags.tuningLog.empty() || flags.tuningLog == "-")
+    return fail(Diag::Usage, "svodc tune needs --tuning-log FILE", "records are appended there, and read from there");
+  if (!flags.work.empty() || !flags.unit.empty() || flags.units != 0)
+    return fail(Diag::Usage, "--output, --unit and --units are for units of work",
+                "svodc tune plan GRAPH.. -o WORK, svodc tune run WORK --unit N");
+  return checkTuning(request);
+}
+
+/// Why the winners of a kernel won. Nothing is compiled: the log knows it.
+Result<int> explainKernels(const Request& request, Console& console) {
+  if (request.flags.tuningLog.empty() || !request.files.empty())
+    return fail(Diag::Usage, "--explain needs --tuning-log FILE, and no graph",
+                "svodc tune --explain KERNEL --tuning-log FILE");
+  SVOD_TRY(const TuningLog log, readTuningLog(request.flags.tuningLog, console));
+  const std::string& wanted = request.flags.explain;
+  Document document;
+  std::set<std::string> names;
+  for (const KernelAccount& account : accountsOf(log, tuningCompiler())) {
+    names.insert(account.name);
+    if (account.name.find(wanted) != account.name.npos || account.kernel.starts_with(wanted))
+      document.sections.push_back(tunedKernel(account));
+  }
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  if (document.sections.empty())
+    return fail(Diag::Usage, "no kernel of '" + request.flags.tuningLog + "' is called '" + wanted + "'",
+                didYouMean(wanted, known, "svodc log html draws all of them"));
+  SVOD_CHECK(console.print(request.flags.json ? toJson(document) : toText(document, styleOf(console))));
+  return 0;
+}
+
+Result<int> tuneHere(const Request& request, Console& console) {
+  SVOD_CHECK(checkTune(request));
+  SVOD_TRY(const double seconds, parseSeconds(request.flags.budget));
+  SVOD_TRY(const ProgressForm form, progressForm(request.flags.progress));
+  const std::string& path = request.flags.tuningLog;
+  TuningLog log;
+  std::error_code ignored;
+  if (std::filesystem::exists(path, ignored)) {
+    SVOD_TRY(log, readTuningLog(path, console));
+  }
+  SVOD_TRY(std::unique_ptr<Workplace> place, Workplace::make(request));
+  SVOD_TRY(const std::deque<BuildResult> builds, buildAll(request, console, *place));
+  SVOD_CHECK(checkMachine(builds));
+  SVOD_TRY(LogAppender appender, LogAppender::open(path));
+  request.interrupts->says("interrupted; the tuning log has all that was measured", "run it again to go on");
+  const TuneSettings settings{placeOf(builds, request), place->directory.file(""),
+                              afterSeconds(TuneClock::now(), seconds)};
+  TuneProgress progress(console, form, settings.deadline);
+  SVOD_TRY(const std::vector<Tuned> all,
+           tuneInTurns(request, kernelsToTune(builds), std::move(log), appender, settings, progress));
+  const Document document = describe(all, path);
+  SVOD_CHECK(console.print(request.flags.json ? toJson(document) : toText(document, styleOf(console))));
+  return 0;
+}
+
+}  // namespace
+
+Result<int> runTune(const Request& request, Console& console) {
+  if (const UnitAction* action = unitActionOf(request)) return action->run(request, console);
+  if (!request.flags.explain.empty()) return explainKernels(request, console);
+  return tuneHere(request, console);
+}
+
+}  // namespace svod

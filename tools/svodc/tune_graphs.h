@@ -1,0 +1,22 @@
+// The graphs of svodc tune, compiled as -O1 does, and whether they can be measured here.
+#pragma once
+#include <deque>
+
+#include "build.h"
+#include "tune_kernels.h"
+
+namespace svod {
+
+/// What tuning does not take. Errors: Usage, Unsupported.
+Status checkTuning(const Request& request);
+
+/// Without a log: what is measured is compared with -O1.
+Result<std::deque<BuildResult>> buildAll(const Request& request, Console& console, Workplace& place);
+
+/// Whether the code can run on this processor. Errors: Unsupported.
+Status checkMachine(const std::deque<BuildResult>& builds);
+
+/// Where records of these builds come from when they are measured here.
+TunePlace placeOf(const std::deque<BuildResult>& builds, const Request& request);
+
+}  // namespace svod

@@ -1,0 +1,70 @@
+#include <algorithm>
+
+#include "driver/tuned_opts.h"
+#include "options.h"
+#include "report/tuning_page.h"
+#include "tune_units.h"
+#include "tune_work.h"
+#include "tuning_log.h"
+
+namespace svod {
+
+namespace {
+
+Result<TuningLog> logOf(const std::vector<std::string>& paths) {
+  std::vector<TuningLog> logs;
+  for (const std::string& path : paths) {
+    UnreadLines unread;  // svodc log merge warns of them
+    SVOD_TRY(TuningLog log, readTuningLog(path, unread));
+    logs.push_back(std::move(log));
+  }
+  return merged(logs);
+}
+
+std::string namesOf(const TuneUnit& unit) {
+  std::string names;
+  for (const UnitKernel& kernel : unit.kernels) names += (names.empty() ? "" : " ") + kernel.name;
+  return names;
+}
+
+}  // namespace
+
+Result<int> showWork(const Request& request, Console& console) {
+  if (request.files.size() != 2)
+    return fail(Diag::Usage, "svodc tune status needs WORK", "the folder that svodc tune plan wrote");
+  const std::string& folder = request.files[1];
+  SVOD_TRY(const TuneWork work, readTuneWork(folder));
+  Table table{"units",
+              {{"unit", "unit", true},
+               {"hash", "hash"},
+               {"state", "state"},
+               {"attempts", "attempts", true},
+               {"candidates", "candidates", true},
+               {"winners", "winners", true},
+               {"kernels", "kernels"}},
+              {}};
+  size_t done = 0, started = 0;
+  for (size_t i = 0; i < work.units.size(); ++i) {
+    const TuneUnit& unit = work.units[i];
+    const std::vector<std::string> attempts = attemptsOf(folder, unit);
+    SVOD_TRY(const TuningLog log, logOf(attempts));
+    const bool isOver = isDone(folder, unit);
+    done += isOver, started += !isOver && !attempts.empty();
+    table.rows.push_back({i, unit.hash,
+                          isOver             ? "done"
+                          : attempts.empty() ? "open"
+                                             : "started",
+                          attempts.size(), log.candidates.size(), bestOf(log, tuningCompiler()).size(), namesOf(unit)});
+  }
+  const FactList facts = {{"work", "work", folder},
+                          {"target", "target", work.target},
+                          {"done", "done", done},
+                          {"started", "started", started},
+                          {"open", "open", work.units.size() - done - started},
+                          {"next", "all logs as one", "svodc log merge " + folder + " -o tuning.log"}};
+  const Document document{"", {{"", "Tuning work", {facts, table}}}};
+  SVOD_CHECK(console.print(request.flags.json ? toJson(document) : toText(document, styleOf(console))));
+  return 0;
+}
+
+}  // namespace svod

@@ -1,0 +1,226 @@
+#include "tune_units.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "data/atomic_write.h"
+#include "data/mapped_file.h"
+#include "data/sha256.h"
+
+namespace svod {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+constexpr const char* kForm = "svod-tuning-work";
+constexpr int64_t kFormNumber = 1;
+constexpr uint64_t kMaxPlanBytes = uint64_t{1} << 26;
+
+std::string planPath(const std::string& folder) { return folder + "/plan.json"; }
+std::string unitFolder(const std::string& folder, const TuneUnit& unit) { return folder + "/units/" + unit.hash; }
+std::string donePath(const std::string& folder, const TuneUnit& unit) { return unitFolder(folder, unit) + "/done"; }
+std::string attemptPath(const std::string& folder, const TuneUnit& unit, int number) {
+  return unitFolder(folder, unit) + "/attempt-" + std::to_string(number) + ".log";
+}
+
+/// Those that decide what is compiled, as far as they were given.
+bool isKept(const FlagInfo& row) { return row.changesOutput && (row.commands & Tune) != 0; }
+
+Json flagsJson(const Flags& flags) {
+  Json json = Json::object();
+  for (const FlagInfo& row : allFlags()) {
+    if (!isKept(row)) continue;
+    Json value = std::visit([&](auto member) { return Json(flags.*member); }, row.member);
+    json[std::string(row.name)] = std::move(value);
+  }
+  return json;
+}
+
+/// The members of an object, and the first thing that is wrong with them.
+class Fields {
+ public:
+  Fields(const Json& json, std::string& problem) : json_(json), problem_(problem) {}
+
+  template <class T>
+  void read(const char* key, T& into) {
+    const auto found = json_.is_object() ? json_.find(key) : json_.end();
+    if (found == json_.end() || !isOf(*found, into))
+      wrong(key);
+    else
+      found->get_to(into);
+  }
+  const Json& list(const char* key) {
+    static const Json kNone = Json::array();
+    const auto found = json_.is_object() ? json_.find(key) : json_.end();
+    if (found != json_.end() && found->is_array()) return *found;
+    wrong(key);
+    return kNone;
+  }
+  void wrong(const char* key) {
+    if (problem_.empty()) problem_ = "'" + std::string(key) + "' is missing or wrong";
+  }
+
+ private:
+  static bool areTexts(const Json& json) {
+    return std::ranges::all_of(json, [](const Json& each) { return each.is_string(); });
+  }
+  static bool isOf(const Json& json, const bool&) { return json.is_boolean(); }
+  static bool isOf(const Json& json, const int64_t&) { return json.is_number_integer(); }
+  static bool isOf(const Json& json, const double&) { return json.is_number(); }
+  static bool isOf(const Json& json, const std::string&) { return json.is_string(); }
+  static bool isOf(const Json& json, const std::vector<std::string>&) { return json.is_array() && areTexts(json); }
+  static bool isOf(const Json& json, const std::map<std::string, std::string>&) {
+    return json.is_object() && areTexts(json);
+  }
+
+  const Json& json_;
+  std::string& problem_;
+};
+
+void readFlags(Fields fields, Flags& flags) {
+  for (const FlagInfo& row : allFlags())
+    if (isKept(row))
+      std::visit([&](auto member) { fields.read(std::string(row.name).c_str(), flags.*member); }, row.member);
+}
+
+TuneUnit unitOf(const Json& json, std::string& problem) {
+  TuneUnit unit;
+  Fields fields(json, problem);
+  fields.read("hash", unit.hash);
+  const auto isDigit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
+  if (unit.hash.empty() || !std::ranges::all_of(unit.hash, isDigit))
+    fields.wrong("hash");  // it is the name of a folder
+  for (const Json& each : fields.list("kernels")) {
+    UnitKernel kernel;
+    Fields members(each, problem);
+    members.read("hash", kernel.hash), members.read("name", kernel.name);
+    unit.kernels.push_back(std::move(kernel));
+  }
+  return unit;
+}
+
+TuneWork workOf(const Json& json, std::string& problem) {
+  TuneWork work;
+  setDefaults(work.flags);
+  Fields fields(json, problem);
+  fields.read("directory", work.directory), fields.read("graphs", work.graphs), fields.read("files", work.files);
+  fields.read("target", work.target), fields.read("compiler", work.compiler);
+  fields.read("beam", work.beam), fields.read("seconds", work.seconds);
+  if (!(work.seconds > 0)) fields.wrong("seconds");
+  if (work.graphs.empty()) fields.wrong("graphs");
+  const Json flags = json.value("flags", Json());
+  readFlags(Fields(flags, problem), work.flags);
+  for (const Json& unit : fields.list("units")) work.units.push_back(unitOf(unit, problem));
+  return work;
+}
+
+std::string hashOf(const TuneUnit& unit, const TuneWork& work) {
+  Json json = {{kForm, kFormNumber},
+               {"target", work.target},
+               {"compiler", work.compiler},
+               {"beam", work.beam},
+               {"seconds", work.seconds}};
+  for (const UnitKernel& kernel : unit.kernels) json["kernels"].push_back(kernel.hash);
+  return sha256Hex(json.dump()).substr(0, 12);
+}
+
+}  // namespace
+
+std::vector<TuneUnit> unitsOf(const std::vector<TuneKernel>& kernels, int64_t most, const TuneWork& work) {
+  const size_t count = most > 0 ? std::min(static_cast<size_t>(most), kernels.size()) : kernels.size();
+  std::vector<TuneUnit> units(count);
+  std::vector<double> weights(count);
+  for (const TuneKernel& kernel : kernels) {  // the heaviest first
+    const auto lightest = static_cast<size_t>(std::ranges::min_element(weights) - weights.begin());
+    units[lightest].kernels.push_back({kernel.hash, kernel.kernel->name});
+    weights[lightest] += std::max(kernel.weight(), 1.0);
+  }
+  for (TuneUnit& unit : units) unit.hash = hashOf(unit, work);
+  return units;
+}
+
+std::string toText(const TuneWork& work) {
+  Json units = Json::array();
+  for (size_t i = 0; i < work.units.size(); ++i) {
+    Json kernels = Json::array();
+    for (const UnitKernel& k : work.units[i].kernels) kernels.push_back({{"hash", k.hash}, {"name", k.name}});
+    units.push_back({{"unit", i}, {"hash", work.units[i].hash}, {"kernels", std::move(kernels)}});
+  }
+  const Json json = {{kForm, kFormNumber},        {"directory", work.directory},
+                     {"graphs", work.graphs},     {"flags", flagsJson(work.flags)},
+                     {"files", work.files},       {"target", work.target},
+                     {"compiler", work.compiler}, {"beam", work.beam},
+                     {"seconds", work.seconds},   {"units", std::move(units)}};
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+bool isTuneWork(const std::string& folder) {
+  std::error_code ignored;
+  return fs::is_directory(folder, ignored) && fs::is_regular_file(planPath(folder), ignored);
+}
+
+Result<TuneWork> readTuneWork(const std::string& folder) {
+  const std::string path = planPath(folder);
+  SVOD_TRY(const std::string text, readWholeFile(path, kMaxPlanBytes));
+  const Json json = Json::parse(text, nullptr, false);
+  const std::string help = "svodc tune plan GRAPH.. -o WORK writes such folders";
+  if (!json.is_object() || !json.contains(kForm))
+    return fail(Diag::Syntax, "'" + path + "' is no plan of tuning work", help);
+  if (json.at(kForm) != kFormNumber)
+    return fail(Diag::Unsupported, "'" + path + "' is of form " + json.at(kForm).dump() + ", and this svodc knows 1",
+                "use the svodc that wrote it");
+  std::string problem;
+  TuneWork work = workOf(json, problem);
+  if (!problem.empty()) return fail(Diag::Syntax, "'" + path + "' is damaged: " + problem, help);
+  return work;
+}
+
+std::vector<std::string> attemptsOf(const std::string& folder, const TuneUnit& unit) {
+  std::vector<std::string> paths;
+  std::error_code ignored;
+  for (int number = 1; fs::exists(attemptPath(folder, unit, number), ignored); ++number)
+    paths.push_back(attemptPath(folder, unit, number));
+  return paths;
+}
+
+Result<std::string> claimAttempt(const std::string& folder, const TuneUnit& unit) {
+  std::error_code ignored;
+  fs::create_directories(unitFolder(folder, unit), ignored);  // where it fails, opening says why
+  for (int number = 1;; ++number) {
+    const std::string path = attemptPath(folder, unit, number);
+    // Creating it is what makes it ours: also on a network file system, one of all that try succeeds.
+    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file < 0 && errno == EEXIST) continue;
+    if (file < 0) return fail(ioError("cannot create", path, errno));
+    ::close(file);
+    return path;
+  }
+}
+
+Status markDone(const std::string& folder, const TuneUnit& unit, const std::string& attempt) {
+  return writeFileAtomic(donePath(folder, unit), fs::path(attempt).filename().string() + "\n");
+}
+
+bool isDone(const std::string& folder, const TuneUnit& unit) {
+  std::error_code ignored;
+  return fs::exists(donePath(folder, unit), ignored);
+}
+
+std::vector<std::string> logsIn(const std::string& folder) {
+  std::vector<std::string> paths;
+  std::error_code ignored;
+  for (const auto& unit : fs::directory_iterator(folder + "/units", ignored))
+    for (const auto& file : fs::directory_iterator(unit.path(), ignored))
+      if (file.path().extension() == ".log") paths.push_back(file.path().string());
+  std::ranges::sort(paths);
+  return paths;
+}
+
+}  // namespace svod

@@ -1,0 +1,52 @@
+// A folder of units of tuning work: plan.json, and for every unit a folder with a log for each attempt.
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "flags.h"
+#include "tune_kernels.h"
+#include "tuning/log_file.h"
+
+namespace svod {
+
+struct UnitKernel {
+  std::string hash, name;
+};
+
+struct TuneUnit {
+  std::string hash;  // 12 digits of what it is to do: equal units have equal hashes
+  std::vector<UnitKernel> kernels;
+};
+
+/// What every machine needs to know to do its units.
+struct TuneWork {
+  std::string directory;  // where paths begin, seen from the folder of the work
+  std::vector<std::string> graphs;
+  Flags flags;                               // those that change what is compiled
+  std::map<std::string, std::string> files;  // that were read, with SHA-256
+  std::string target, compiler;
+  int64_t beam = 0;
+  double seconds = 0;  // for each unit
+  std::vector<TuneUnit> units;
+};
+
+/// Kernels to at most `most` units (0: one each), so that their weights differ little.
+std::vector<TuneUnit> unitsOf(const std::vector<TuneKernel>& kernels, int64_t most, const TuneWork& work);
+
+std::string toText(const TuneWork& work);
+/// Errors: Io; Syntax, Unsupported for another form.
+Result<TuneWork> readTuneWork(const std::string& folder);
+bool isTuneWork(const std::string& folder);
+
+/// Of all attempts there are, in order.
+std::vector<std::string> attemptsOf(const std::string& folder, const TuneUnit& unit);
+/// A log for the next attempt, which nobody else has. Errors: Io.
+Result<std::string> claimAttempt(const std::string& folder, const TuneUnit& unit);
+Status markDone(const std::string& folder, const TuneUnit& unit, const std::string& attempt);
+bool isDone(const std::string& folder, const TuneUnit& unit);
+
+/// Every log below the folder, also of units of an earlier plan.
+std::vector<std::string> logsIn(const std::string& folder);
+
+}  // namespace svod

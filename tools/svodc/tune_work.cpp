@@ -1,0 +1,192 @@
+#include "tune_work.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "data/atomic_write.h"
+#include "data/mapped_file.h"
+#include "data/sha256.h"
+#include "driver/tuned_opts.h"
+#include "options.h"
+#include "tune.h"
+#include "tune_array.h"
+#include "tune_graphs.h"
+#include "tune_units.h"
+#include "tuning_log.h"
+
+namespace svod {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+Result<std::string> hashOfFile(const std::string& path) {
+  SVOD_TRY(const MappedFile file, MappedFile::open(path));
+  return sha256Hex(file.bytes());
+}
+
+Status checkPlan(const Request& request) {
+  const Flags& flags = request.flags;
+  if (request.files.size() < 2 || flags.work.empty() || flags.work == "-")
+    return fail(Diag::Usage, "svodc tune plan needs GRAPH.. -o WORK", "WORK is a folder that all machines see");
+  if (std::ranges::find(request.files, "-") != request.files.end())
+    return fail(Diag::Usage, "a graph from stdin is on no other machine", "write it to a file");
+  if (!flags.tuningLog.empty() || !flags.unit.empty())
+    return fail(Diag::Usage, "svodc tune plan takes no --tuning-log and no --unit",
+                "each unit has logs in WORK, and svodc log merge WORK puts them into one");
+  if (flags.units < 0)
+    return fail(Diag::Usage, "--units needs a number of at least 0, not " + std::to_string(flags.units),
+                "0, or leaving it out, makes one for each kernel");
+  return checkTuning(request);
+}
+
+/// A new folder, an empty one, or one that svodc tune plan wrote.
+Status checkFolder(const std::string& folder) {
+  std::error_code ignored;
+  if (!fs::exists(folder, ignored) || isTuneWork(folder)) return {};
+  if (fs::is_directory(folder, ignored) && fs::is_empty(folder, ignored)) return {};
+  return fail(Diag::Io, "'" + folder + "' is there, and no folder of tuning work", "name another one, or remove it");
+}
+
+Result<int> planWork(const Request& request, Console& console) {
+  SVOD_CHECK(checkPlan(request));
+  const std::string& folder = request.flags.work;
+  SVOD_CHECK(checkFolder(folder));
+  TuneWork work;
+  SVOD_TRY(work.seconds, parseSeconds(request.flags.budget));
+  Request graphs = request;
+  graphs.files.erase(graphs.files.begin());
+  SVOD_TRY(std::unique_ptr<Workplace> place, Workplace::make(request));
+  SVOD_TRY(const std::deque<BuildResult> builds, buildAll(graphs, console, *place));
+  std::error_code problem;
+  fs::create_directories(folder, problem);
+  if (problem) return fail(ioError("cannot create", folder, problem.value()));
+  work.directory = fs::proximate(fs::current_path(), fs::canonical(folder)).string();
+  work.graphs = graphs.files, work.flags = request.flags, work.beam = request.flags.beam;
+  work.target = tuningTarget(builds.front().options), work.compiler = tuningCompiler();
+  for (const BuildResult& build : builds)
+    for (const std::string& file : build.filesRead) {
+      SVOD_TRY(work.files[file], hashOfFile(file));
+    }
+  const std::vector<TuneKernel> kernels = kernelsToTune(builds);
+  work.units = unitsOf(kernels, request.flags.units, work);
+  SVOD_CHECK(request.interrupts->place([&] { return writeFileAtomic(folder + "/plan.json", toText(work)); }));
+  const size_t count = work.units.size();
+  const FactList facts = {{"work", "work", folder},
+                          {"units", "units", count},
+                          {"kernels", "kernels", kernels.size()},
+                          {"seconds", "time of a unit", Cell(work.seconds, clockText(work.seconds))},
+                          {"array", "array", count == 0 ? "empty" : "0-" + std::to_string(count - 1)},
+                          {"next", "each part runs", "svodc tune run " + folder + " --unit auto"}};
+  const Document document{"", {{"", "Tuning work", {facts}}}};
+  SVOD_CHECK(console.print(request.flags.json ? toJson(document) : toText(document, styleOf(console))));
+  return 0;
+}
+
+/// What the plan says is not said again.
+Status checkRun(const Request& request) {
+  if (request.files.size() != 2 || request.flags.unit.empty())
+    return fail(Diag::Usage, "svodc tune run needs WORK --unit N|auto", "svodc tune status WORK lists the units");
+  Flags presets;
+  setDefaults(presets);
+  for (const FlagInfo& row : allFlags()) {
+    const bool isPlanned = (row.changesOutput && (row.commands & Tune) != 0) || row.name == "budget" ||
+                           row.name == "beam" || row.name == "units" || row.name == "output";
+    if (!isPlanned) continue;
+    if (std::visit([&](auto member) { return request.flags.*member == presets.*member; }, row.member)) continue;
+    return fail(Diag::Usage, "svodc tune run has --" + std::string(row.name) + " from the plan",
+                row.env.empty() ? "leave it out" : "leave it and " + std::string(row.env) + " out");
+  }
+  return {};
+}
+
+/// The graphs as they were planned, compiled from where they were planned.
+Result<Request> plannedRequest(const Request& request, const TuneWork& work, const std::string& folder) {
+  std::error_code problem;
+  fs::current_path(fs::path(folder) / work.directory, problem);
+  if (problem)
+    return fail(ioError("cannot enter", (fs::path(folder) / work.directory).string(), problem.value())
+                    .withNote("svodc tune plan was started there; graphs are read from there"));
+  for (const auto& [file, hash] : work.files) {
+    SVOD_TRY(const std::string found, hashOfFile(file));
+    if (found != hash)
+      return fail(Diag::Mismatch, "'" + file + "' is not what it was when the work was planned",
+                  "plan it again: units that are the same keep what was measured");
+  }
+  Request planned = request;
+  planned.files = work.graphs;
+  planned.flags = work.flags;
+  planned.flags.jobs = request.flags.jobs, planned.flags.beam = work.beam;
+  return planned;
+}
+
+/// Those of the unit, of all that were compiled.
+Result<std::vector<TuneKernel>> kernelsOf(const TuneUnit& unit, const std::deque<BuildResult>& builds) {
+  std::vector<TuneKernel> kernels = kernelsToTune(builds), chosen;
+  for (const UnitKernel& wanted : unit.kernels) {
+    const auto found = std::ranges::find(kernels, wanted.hash, &TuneKernel::hash);
+    if (found == kernels.end())
+      return fail(Diag::Mismatch, "kernel " + wanted.name + " of the plan is not among those of the graphs",
+                  "plan the work again");
+    chosen.push_back(*found);
+  }
+  return chosen;
+}
+
+Status checkPlace(const TuneWork& work, const TunePlace& here) {
+  if (work.compiler != here.compiler)
+    return fail(Diag::Mismatch, "the work was planned by another svodc",
+                "use the same one on all machines, or plan again");
+  if (work.target != here.target)
+    return fail(Diag::Mismatch, "the work is for " + work.target + ", and this machine compiles for " + here.target,
+                "plan with --cpu NAME, or run it on such machines");
+  return {};
+}
+
+Result<int> runUnit(const Request& request, Console& console) {
+  SVOD_CHECK(checkRun(request));
+  SVOD_TRY(const ProgressForm form, progressForm(request.flags.progress));
+  SVOD_TRY(const int64_t number, unitNumber(request.flags.unit, request.environment.forTools));
+  const std::string folder = fs::absolute(request.files[1]).lexically_normal().string();
+  SVOD_TRY(const TuneWork work, readTuneWork(folder));
+  if (number >= static_cast<int64_t>(work.units.size()))
+    return fail(Diag::Usage,
+                "there is no unit " + std::to_string(number) + ", the work has " + std::to_string(work.units.size()),
+                "units are counted from 0");
+  const TuneUnit& unit = work.units[static_cast<size_t>(number)];
+  if (isDone(folder, unit)) {
+    SVOD_CHECK(console.print("unit " + std::to_string(number) + " is done\n"));
+    return 0;
+  }
+  SVOD_TRY(const Request planned, plannedRequest(request, work, folder));
+  SVOD_TRY(std::unique_ptr<Workplace> place, Workplace::make(planned));
+  SVOD_TRY(const std::deque<BuildResult> builds, buildAll(planned, console, *place));
+  SVOD_CHECK(checkMachine(builds));
+  const TunePlace here = placeOf(builds, planned);
+  SVOD_CHECK(checkPlace(work, here));
+  SVOD_TRY(const std::vector<TuneKernel> kernels, kernelsOf(unit, builds));
+  SVOD_TRY(TuningLog known, readLogs(folder, console));
+  SVOD_TRY(const std::string path, claimAttempt(folder, unit));
+  SVOD_TRY(LogAppender appender, LogAppender::open(path));
+  request.interrupts->says("interrupted; the log of this attempt has all that was measured",
+                           "run the unit again to go on");
+  const TuneSettings settings{here, place->directory.file(""), afterSeconds(TuneClock::now(), work.seconds)};
+  TuneProgress progress(console, form, settings.deadline);
+  SVOD_TRY(const std::vector<Tuned> all, tuneInTurns(planned, kernels, std::move(known), appender, settings, progress));
+  SVOD_CHECK(markDone(folder, unit, path));
+  const Document document = describe(all, path);
+  SVOD_CHECK(console.print(request.flags.json ? toJson(document) : toText(document, styleOf(console))));
+  return 0;
+}
+
+constexpr UnitAction kActions[] = {{"plan", planWork}, {"run", runUnit}, {"status", showWork}};
+
+}  // namespace
+
+const UnitAction* unitActionOf(const Request& request) {
+  const auto found =
+      request.files.empty() ? std::end(kActions) : std::ranges::find(kActions, request.files[0], &UnitAction::name);
+  return found == std::end(kActions) ? nullptr : &*found;
+}
+
+}  // namespace svod
