@@ -36,9 +36,9 @@ WeightsCheck weightsCheck(const svod_load_options* options) {
 
 extern "C" {
 
-int svod_plan_load(const char* directory, const svod_load_options* options, svod_plan** plan, svod_error* error) {
+int svod_plan_load(const char* path, const svod_load_options* options, svod_plan** plan, svod_error* error) {
   const WeightsCheck weights = weightsCheck(options);
-  return load(plan, error, [&] { return LoadedPlan::fromDirectory(directory, weights); });
+  return load(plan, error, [&] { return LoadedPlan::fromPath(path, weights); });
 }
 
 int svod_plan_load_memory(const svod_file* files, size_t count, const svod_load_options* options, svod_plan** plan,

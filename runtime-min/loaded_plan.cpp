@@ -13,6 +13,7 @@
 #include "plan/check.h"
 #include "plan/directory.h"
 #include "plan/json.h"
+#include "plan/pack.h"
 #include "runtime-min/probes.h"
 #include "support/cpu_features.h"
 #include "support/says.h"
@@ -83,6 +84,11 @@ Status LoadedPlan::readManifest(std::string_view text, const std::string& name) 
   files_.resize(plan_.files.size());
   libraries_.resize(plan_.files.size(), nullptr);
   return {};
+}
+
+Status LoadedPlan::checkFile(FileId id, const std::string& shown, WeightsCheck weights) const {
+  SVOD_CHECK(checkBytes(plan_.files[id], files_[id], shown, checksumFor(plan_.files[id], weights)));
+  return isCode(plan_.files[id].kind) ? checkCodeRecord(plan_, files_[id], shown) : Status();
 }
 
 Status LoadedPlan::link(FileId id, const std::string& path, const std::string& shown) {
@@ -162,6 +168,35 @@ struct AnonymousFile {
 
 }  // namespace
 
+Status LoadedPlan::linkCopy(FileId id, const std::string& shown) {
+  AnonymousFile code;
+  SVOD_CHECK(code.fill(plan_.files[id].path, files_[id]));
+  return link(id, code.path(), shown);
+}
+
+Result<std::shared_ptr<const LoadedPlan>> LoadedPlan::fromPath(const std::string& path, WeightsCheck weights) {
+  struct stat status = {};
+  const bool isFile = ::stat(path.c_str(), &status) == 0 && !S_ISDIR(status.st_mode);
+  return isFile ? fromPack(path, weights) : fromDirectory(path, weights);
+}
+
+Result<std::shared_ptr<const LoadedPlan>> LoadedPlan::fromPack(const std::string& path, WeightsCheck weights) {
+  auto loaded = std::make_shared<LoadedPlan>();
+  SVOD_TRY(MappedFile pack, MappedFile::open(path));
+  const std::span<const std::byte> bytes = pack.bytes();
+  loaded->mapped_.push_back(std::move(pack));
+  SVOD_TRY(const std::string_view manifest, manifestOf(bytes, path));
+  SVOD_CHECK(loaded->readManifest(manifest, path));
+  SVOD_TRY(loaded->files_, filesOf(bytes, loaded->plan_, path));
+  for (FileId id = 0; id < loaded->plan_.files.size(); id++) {
+    const std::string shown = path + ":" + loaded->plan_.files[id].path;
+    SVOD_CHECK(loaded->checkFile(id, shown, weights));
+    if (loaded->plan_.files[id].kind == FileKind::Code) SVOD_CHECK(loaded->linkCopy(id, shown));
+  }
+  SVOD_CHECK(loaded->finish());
+  return std::shared_ptr<const LoadedPlan>(std::move(loaded));
+}
+
 Result<std::shared_ptr<const LoadedPlan>> LoadedPlan::fromMemory(std::span<const svod_file> files,
                                                                  WeightsCheck weights) {
   auto loaded = std::make_shared<LoadedPlan>();
@@ -174,12 +209,9 @@ Result<std::shared_ptr<const LoadedPlan>> LoadedPlan::fromMemory(std::span<const
     if (file == nullptr)
       return fail(Diag::BadPlan, says({"no file is called ", desc.path}), "pass every file of the plan");
     loaded->files_[id] = {static_cast<const std::byte*>(file->data), file->bytes};
-    SVOD_CHECK(checkBytes(desc, loaded->files_[id], desc.path, checksumFor(desc, weights)));
-    if (isCode(desc.kind)) SVOD_CHECK(checkCodeRecord(loaded->plan_, loaded->files_[id], desc.path));
+    SVOD_CHECK(loaded->checkFile(id, desc.path, weights));
     if (desc.kind == FileKind::Code) {
-      AnonymousFile code;
-      SVOD_CHECK(code.fill(desc.path, loaded->files_[id]));
-      SVOD_CHECK(loaded->link(id, code.path(), desc.path));
+      SVOD_CHECK(loaded->linkCopy(id, desc.path));
     } else if (reinterpret_cast<uintptr_t>(file->data) % kPlanAlignment != 0 && file->bytes > 0) {
       auto* copy = static_cast<std::byte*>(::operator new[](file->bytes, std::align_val_t{kPlanAlignment}));
       loaded->copies_.emplace_back(copy);

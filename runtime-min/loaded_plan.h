@@ -23,7 +23,10 @@ struct TensorView {
 
 class LoadedPlan {
  public:
+  /// A directory or a pack.
+  static Result<std::shared_ptr<const LoadedPlan>> fromPath(const std::string& path, WeightsCheck weights);
   static Result<std::shared_ptr<const LoadedPlan>> fromDirectory(const std::string& path, WeightsCheck weights);
+  static Result<std::shared_ptr<const LoadedPlan>> fromPack(const std::string& path, WeightsCheck weights);
   static Result<std::shared_ptr<const LoadedPlan>> fromMemory(std::span<const svod_file> files, WeightsCheck weights);
   LoadedPlan() = default;
   LoadedPlan(const LoadedPlan&) = delete;
@@ -50,7 +53,10 @@ class LoadedPlan {
   };
 
   Status readManifest(std::string_view text, const std::string& name);
+  Status checkFile(FileId id, const std::string& shown, WeightsCheck weights) const;
   Status link(FileId id, const std::string& path, const std::string& shown);
+  /// By an anonymous file, as the linker reads files only.
+  Status linkCopy(FileId id, const std::string& shown);
   Status finish();
   void describe();
   void addView(svod_kind kind, std::string name, BufferId buffer, std::vector<std::string> texts);

@@ -9,6 +9,7 @@
 #include "data/mapped_file.h"
 #include "data/sha256.h"
 #include "plan/check.h"
+#include "plan/contents.h"
 #include "plan/directory.h"
 #include "plan/json.h"
 #include "support/utf8.h"
@@ -42,25 +43,32 @@ Rows<FileDesc> describeFiles(std::span<const PlanFile> files) {
   return out;
 }
 
-Status writePlanDirectory(const std::string& path, Plan plan, std::span<const PlanFile> given) {
-  std::vector<PlanFile> files(given.begin(), given.end());
-  plan.files = describeFiles(files);
+Result<PlanContents> contentsOf(Plan plan, std::span<const PlanFile> given) {
+  PlanContents contents{{}, {}, {given.begin(), given.end()}};
+  plan.files = describeFiles(contents.files);
   SVOD_CHECK(check(plan));
   const std::string record = codeRecord(plan);
-  for (PlanFile& file : files)
-    if (isCode(file.kind)) file.chunks.push_back(std::as_bytes(std::span(record)));
-  plan.files = describeFiles(files);
-  const std::string json = toJson(plan);
+  contents.record.assign(record.begin(), record.end());
+  for (PlanFile& file : contents.files)
+    if (isCode(file.kind)) file.chunks.push_back(std::as_bytes(std::span(contents.record)));
+  plan.files = describeFiles(contents.files);
+  contents.json = toJson(plan);
+  const std::string& json = contents.json;
   if (const std::optional<size_t> bad = firstNotUtf8(json))
     return fail(Diag::Syntax,
                 "a name of the plan holds bytes that are not UTF-8: " + notUtf8Text(json, *bad) + " behind '" +
                     json.substr(*bad - std::min<size_t>(*bad, 20), std::min<size_t>(*bad, 20)) + "'",
                 "names are UTF-8");
-  SVOD_CHECK(planFromJson(json, path));  // for example an expression longer than readers accept
+  SVOD_CHECK(planFromJson(json, kPlanFileName));  // for example an expression longer than readers accept
+  return contents;
+}
+
+Status writePlanDirectory(const std::string& path, Plan plan, std::span<const PlanFile> given) {
+  SVOD_TRY(const PlanContents contents, contentsOf(std::move(plan), given));
   SVOD_CHECK(checkPlanTarget(path));
-  std::vector<FileContent> contents = {{kPlanFileName, {std::as_bytes(std::span(json))}}};
-  for (const PlanFile& file : files) contents.push_back({file.path, file.chunks});
-  return writeDirectoryAtomic(path, contents, isFreeFor);
+  std::vector<FileContent> files = {{kPlanFileName, {std::as_bytes(std::span(contents.json))}}};
+  for (const PlanFile& file : contents.files) files.push_back({file.path, file.chunks});
+  return writeDirectoryAtomic(path, files, isFreeFor);
 }
 
 Status checkPlanTarget(const std::string& path) {

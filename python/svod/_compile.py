@@ -14,7 +14,8 @@ from ._plan import Plan
 
 def compile(graph: str | os.PathLike[str], output: str | os.PathLike[str], *, svodc: str | os.PathLike[str] = "svodc",
             load: bool = True, **flags: Any) -> Plan | None:
-    """Compiles a graph file or an ONNX model to the folder `output`, and loads the plan unless load=False.
+    """Compiles a graph file or an ONNX model to the folder `output`, and loads the plan unless load=False. With emit="pack=FILE"
+    it is written as one file as well.
 
     `graph` is a path, or the text of a graph file, which begins with "svod". `flags` are those of `svodc compile`
     (docs/cli.md) with _ for -: verify=True, cpu="x86-64-v3", opt_level=0, shape={"x": "2x3"}, disable_pass=["layout"].

@@ -65,10 +65,10 @@ class Pool:
 class Plan:
     """Code and weights. Never changes; any number of instances on any number of threads share it."""
 
-    def __init__(self, directory: str | os.PathLike[str], verify_weights: bool | None = None) -> None:
+    def __init__(self, path: str | os.PathLike[str], verify_weights: bool | None = None) -> None:
         handle, error = c_void_p(), _abi.Error()
         options = _abi.LoadOptions({None: 0, True: 1, False: -1}[verify_weights])
-        check(lib.svod_plan_load(os.fsencode(directory), byref(options), byref(handle), byref(error)), error)
+        check(lib.svod_plan_load(os.fsencode(path), byref(options), byref(handle), byref(error)), error)
         self.handle = handle.value
         weakref.finalize(self, lib.svod_plan_free, self.handle)
         info = _abi.PlanInfo()
@@ -128,9 +128,10 @@ class Plan:
         return f"<svod.Plan {self.name}({text(self.inputs)}) -> {text(self.outputs)}>"
 
 
-def load(directory: str | os.PathLike[str], verify_weights: bool | None = None) -> Plan:
-    """Reads, checks and links a plan. `verify_weights`: their checksum; by default where they are below 64 MiB."""
-    return Plan(directory, verify_weights)
+def load(path: str | os.PathLike[str], verify_weights: bool | None = None) -> Plan:
+    """Reads, checks and links a plan: its folder, or a pack, which is the plan as one file. `verify_weights`: their checksum;
+    by default where they are below 64 MiB."""
+    return Plan(path, verify_weights)
 
 
 class _Variables(MutableMapping[str, int]):

@@ -51,6 +51,14 @@ class Python(unittest.TestCase):
         self.assertIn(says, str(caught.exception))
         return caught.exception
 
+    def test_a_pack_is_loaded_like_a_folder(self):
+        pack = Path(HOLDER.name) / "one.pack"
+        plan = compiled(GRAPH, "packed", emit=f"pack={pack}")
+        x, w = numpy.arange(8, dtype=numpy.float32).reshape(2, 4), numpy.ones((4, 3), numpy.float32)
+        numpy.testing.assert_array_equal(svod.load(pack)(x=x, w=w)["y"], plan(x=x, w=w)["y"])
+        pack.write_bytes(pack.read_bytes()[:-1])
+        self.error("bad-plan", "is damaged", svod.load, pack)
+
     def test_a_plan_describes_itself(self):
         plan = compiled(GRAPH, verify=True, opt_level=0)
         self.assertEqual(plan.inputs["x"], svod.Port("x", "f32", ("n", 4), (64, 4)))

@@ -8,6 +8,7 @@
 #include "common/temp_folder.h"
 #include "plan/directory.h"
 #include "plan/hazards.h"
+#include "plan/pack.h"
 #include "svod/runtime.h"
 
 namespace svod {
@@ -52,6 +53,7 @@ KERNEL(k_meet) { /* of the first tile 1 when values[1] calls are in here at once
   while (__atomic_load_n(&inside, __ATOMIC_SEQ_CST) % v[1] != 0 && time(0) < until) {}
   o[t0] = __atomic_load_n(&inside, __ATOMIC_SEQ_CST) % v[1] == 0;
 }
+KERNEL(k_address) { uint64_t* o = b[1]; (void)v; (void)t0; (void)t1; (void)scratch; *o = (uintptr_t)b[0]; }
 KERNEL(k_nothing) { (void)b; (void)v; (void)t0; (void)t1; (void)scratch; }
 )";
 
@@ -164,13 +166,22 @@ struct PlanBuilder {
     addHazardEdges(plan, StorageView::Placed);
     write(path, compiledKernels());
   }
-  void write(const std::string& path, const std::string& library) {
+  void write(const std::string& path, const std::string& library) { writeBy(writePlanDirectory, path, library); }
+  /// Writes the plan as one file.
+  void writePackFile(const std::string& path) {
+    addHazardEdges(plan, StorageView::Placed);
+    writeBy(writePack, path, compiledKernels());
+  }
+
+ private:
+  using Writer = Status(const std::string& path, Plan plan, std::span<const PlanFile> files);
+  void writeBy(Writer writer, const std::string& path, const std::string& library) {
     WeightsLayout layout(1);
     for (const std::vector<float>& values : weights) layout.add(std::as_bytes(std::span(values)));
     plan.constants = layout.constants();
     std::vector<PlanFile> files = {{"kernels.so", FileKind::Code, {std::as_bytes(std::span(library))}}};
     if (!weights.empty()) files.push_back(layout.file("weights.bin"));
-    const auto status = writePlanDirectory(path, plan, files);
+    const auto status = writer(path, plan, files);
     if (!status) FAIL(toText(status.error()));
   }
 };

@@ -137,7 +137,7 @@ Result<RunOptions> parseOptions(const std::vector<std::string>& words) {
   std::vector<std::string> files;
   SVOD_CHECK(parseCommandFlags("svod-run", flagsFor(options, texts), words, files));
   if (options.help || options.version) return options;
-  if (files.empty()) return fail(Diag::Usage, "svod-run needs PLAN", "the directory that svodc compile wrote");
+  if (files.empty()) return fail(Diag::Usage, "svod-run needs PLAN", "the directory or pack that svodc compile wrote");
   options.plan = files.front();
   SVOD_TRY(options.inputs, splitPairs(texts.inputs, "--input"));
   SVOD_TRY(options.outputs, splitPairs(texts.outputs, "--output"));

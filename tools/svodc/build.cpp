@@ -3,6 +3,7 @@
 #include "depfile.h"
 #include "driver/device_kernels.h"
 #include "driver/tuned_opts.h"
+#include "emit.h"
 #include "models.h"
 #include "repro.h"
 #include "tuning_log.h"
@@ -37,7 +38,7 @@ void noteOptsOfSeveral(const BuildResult& build, Console& console) {
 Result<BuildResult> buildGraph(const Request& request, Console& console, Workplace& place, bool keepSource) {
   BuildResult build;
   SVOD_TRY(build.options, compileOptions(request));
-  build.options.keepForms = !request.flags.emit.empty();
+  build.options.keepForms = needsForms(request.flags);
   build.options.keepSource = keepSource || build.options.keepForms;
   if (!keepSource) {
     SVOD_TRY(build.cache, kernelCache(request));

@@ -9,6 +9,7 @@
 #include "depfile.h"
 #include "embed/c_file.h"
 #include "embed/llvm_driver.h"
+#include "plan/pack.h"
 #include "support/suggest.h"
 #include "target/c/print_c.h"
 #include "toolchain/archive.h"
@@ -111,7 +112,12 @@ Result<std::string> library(const EmitSource& from) {
   return staticLibrary(object, made.prefix + ".o");
 }
 
+Status packOf(const std::string& path, const EmitSource& from) {
+  return writePack(path, from.compilation.plan, from.compilation.files);
+}
+
 constexpr EmitKind kKinds[] = {
+    {"pack", "the plan as one file, which is mapped and run in place", "", "", nullptr, nullptr, "", packOf},
     {"obj", "one relocatable object with all kernels", "cpu", "", nullptr, objectOfKernels},
     {"obj-dir", "a folder with a relocatable object for each kernel", "cpu", ".o", &CompiledKernel::object},
     {"asm", "a folder with the assembly text of each kernel", "cpu", ".s", &CompiledKernel::assembly},
@@ -144,7 +150,7 @@ Status checkPlace(const Emission& e, const Flags& flags) {
   if (isInPlan(e.path, flags))
     return fail(Diag::Usage, "'" + e.path + "' of --emit would be a part of the plan", "put it beside the plan");
   std::error_code ignored;
-  if (e.kind->file == nullptr && fs::exists(e.path, ignored) &&
+  if (e.kind->isFolder() && fs::exists(e.path, ignored) &&
       !(fs::is_directory(e.path, ignored) && holdsOnly(e.path, e.kind->extension)))
     return fail(
         Diag::Io,
@@ -187,6 +193,7 @@ Status writeFolder(const Emission& e, const Compilation& c) {
 }
 
 Status writeOne(const Emission& e, const EmitSource& from) {
+  if (e.kind->write != nullptr) return e.kind->write(e.path, from);
   SVOD_TRY(const std::string text, e.kind->file(from));
   const std::span<const std::byte> chunk = bytesOf(text);
   return holdsChunks(e.path, std::span(&chunk, 1)) ? Status() : writeFileAtomic(e.path, text);
@@ -219,6 +226,13 @@ Result<std::vector<Emission>> emissionsOf(const Request& request) {
   return emissions;
 }
 
+bool needsForms(const Flags& flags) {
+  return std::ranges::any_of(flags.emit, [](const std::string& text) {
+    const Result<const EmitKind*> kind = kindOf(std::string_view(text).substr(0, text.find('=')));
+    return kind && (*kind)->needsForms();
+  });
+}
+
 Result<EmbedOptions> embedOptions(const Flags& flags) {
   EmbedOptions options;
   options.prefix = flags.prefix;
@@ -228,12 +242,12 @@ Result<EmbedOptions> embedOptions(const Flags& flags) {
 
 Status writeEmissions(std::span<const Emission> emissions, const EmitSource& source) {
   for (const Emission& e : emissions)
-    SVOD_CHECK(e.kind->file != nullptr ? writeOne(e, source) : writeFolder(e, source.compilation));
+    SVOD_CHECK(e.kind->isFolder() ? writeFolder(e, source.compilation) : writeOne(e, source));
   return {};
 }
 
 std::vector<std::string> filesOf(const Emission& e, const Compilation& c) {
-  if (e.kind->file != nullptr) return {e.path};
+  if (!e.kind->isFolder()) return {e.path};
   std::vector<std::string> files;
   for (const FileContent& file : filesOfFolder(e, c)) files.push_back(e.path + "/" + file.name);
   return files;

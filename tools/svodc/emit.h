@@ -23,6 +23,10 @@ struct EmitKind {
   std::string CompiledKernel::* text = nullptr;              // of one kernel, which becomes a file of a folder
   Result<std::string> (*file)(const EmitSource&) = nullptr;  // or the one file that it is
   std::string_view ending = {};                              // of a path that is not given; empty: .NAME
+  Status (*write)(const std::string& path, const EmitSource&) = nullptr;  // or what writes that file from the plan
+
+  bool isFolder() const { return text != nullptr; }
+  bool needsForms() const { return write == nullptr; }  // of kernels, which are compiled anew for it
 };
 
 struct Emission {
@@ -33,6 +37,9 @@ struct Emission {
 /// What --emit asks for. To be called before work starts. Errors: Usage for unknown kinds, paths over other files and
 /// targets without such code; Io where something else stands.
 Result<std::vector<Emission>> emissionsOf(const Request& request);
+
+/// Whether CompileOptions::keepForms is needed for what --emit asks for.
+bool needsForms(const Flags& flags);
 
 /// How a plan is built into a program. Errors: Usage.
 Result<EmbedOptions> embedOptions(const Flags& flags);

@@ -1,13 +1,12 @@
 // svodc inspect PLAN|GRAPH
 #include <algorithm>
-#include <filesystem>
 
 #include "build.h"
 #include "data/atomic_write.h"
 #include "data/distinct.h"
 #include "data/mapped_file.h"
 #include "explain.h"
-#include "plan/directory.h"
+#include "plan/pack.h"
 #include "support/text.h"
 
 namespace svod {
@@ -55,9 +54,9 @@ Result<int> show(const Subject& subject, const Request& request, Console& consol
 }
 
 /// Text of the first file of kind Source.
-Result<std::string> sourceOf(const Plan& plan, const std::string& directory) {
-  for (const FileDesc& file : plan.files)
-    if (file.kind == FileKind::Source) return readWholeFile(directory + "/" + file.path);
+Result<std::string> sourceOf(const Plan& plan, const std::string& path) {
+  for (FileId id = 0; id < plan.files.size(); id++)
+    if (plan.files[id].kind == FileKind::Source) return readPlanFile(path, plan, id);
   return std::string();
 }
 
@@ -79,7 +78,7 @@ Status checkProfile(const std::string& path, const Measurements& profile, const 
 Result<int> inspectPlan(const std::string& path, const Request& request, Console& console) {
   if (request.flags.showGraph)
     return fail(Diag::Usage, "a plan does not hold the graph it came from", "svodc inspect GRAPH --graph");
-  SVOD_TRY(const Plan plan, readPlanDirectory(path));
+  SVOD_TRY(const Plan plan, readPlan(path));
   SVOD_TRY(const std::string source, sourceOf(plan, path));
   SVOD_TRY(const Measurements profile, readProfile(request.flags.profile));
   Subject subject{&plan, nullptr, {}, source, {}, eventsOf(profile, plan)};
@@ -101,8 +100,7 @@ Subject subjectOf(const BuildResult& build, const Measurements& profile) {
 Result<int> runInspect(const Request& request, Console& console) {
   SVOD_CHECK(checkPage(request));
   const std::string& path = request.files.at(0);
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) return inspectPlan(path, request, console);
+  if (holdsPlan(path)) return inspectPlan(path, request, console);
   SVOD_TRY(const Measurements profile, readProfile(request.flags.profile));
   SVOD_TRY(std::unique_ptr<Workplace> place, Workplace::make(request));
   SVOD_TRY(const BuildResult build, buildGraph(request, console, *place, true));

@@ -6,7 +6,7 @@
 
 #include "data/atomic_write.h"
 #include "data/mapped_file.h"
-#include "plan/directory.h"
+#include "plan/pack.h"
 #include "support/suggest.h"
 #include "support/utf8.h"
 #include "symbolic/symbolic.h"
@@ -87,9 +87,8 @@ Result<std::vector<KernelOpts>> kernelOpts(const Flags& flags) {
 /// Those of --decide come last, so they win over those of the file or plan of --decide-from.
 Result<DecisionRequests> decisionRequests(const Flags& flags) {
   DecisionRequests requests;
-  std::error_code ignored;
-  if (std::filesystem::is_directory(flags.decideFrom, ignored)) {
-    SVOD_TRY(const Plan plan, readPlanDirectory(flags.decideFrom));
+  if (holdsPlan(flags.decideFrom)) {
+    SVOD_TRY(const Plan plan, readPlan(flags.decideFrom));
     for (const std::string& line : plan.decisions) SVOD_CHECK(requests.add(line));
   } else if (!flags.decideFrom.empty()) {
     SVOD_TRY(const std::string text, readWholeFile(flags.decideFrom));

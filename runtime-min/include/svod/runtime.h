@@ -69,9 +69,9 @@ typedef struct svod_file {
   size_t bytes;
 } svod_file;
 
-/* Reads, checks and links a plan. `options` may be NULL. Weights are mapped; large ones are not read. */
-SVOD_API int svod_plan_load(const char* directory, const svod_load_options* options, svod_plan** plan,
-                            svod_error* error);
+/* Reads, checks and links a plan: `path` is its directory, or a pack, which is the plan as one file. `options` may be
+ * NULL. Weights are mapped; large ones are not read. */
+SVOD_API int svod_plan_load(const char* path, const svod_load_options* options, svod_plan** plan, svod_error* error);
 SVOD_API int svod_plan_load_memory(const svod_file* files, size_t count, const svod_load_options* options,
                                    svod_plan** plan, svod_error* error);
 SVOD_API void svod_plan_free(svod_plan* plan);

@@ -92,9 +92,9 @@ struct Deleter {
 /// Code and weights: shared by any number of instances, which keep them alive.
 class Plan {
  public:
-  static Result<Plan> load(const std::string& directory, const svod_load_options* options = nullptr) {
+  static Result<Plan> load(const std::string& path, const svod_load_options* options = nullptr) {
     return make(
-        [&](svod_plan** plan, Error* error) { return svod_plan_load(directory.c_str(), options, plan, error); });
+        [&](svod_plan** plan, Error* error) { return svod_plan_load(path.c_str(), options, plan, error); });
   }
   static Result<Plan> load(std::span<const svod_file> files, const svod_load_options* options = nullptr) {
     return make([&](svod_plan** plan, Error* error) {
