@@ -67,7 +67,7 @@ Status checkOptsMatch(const Schedule& schedule, const CompileOptions& options) {
   return {};
 }
 
-Status emitCode(CompiledKernel& kernel, UOp lowered, const CompileOptions& options) {
+Status makeLinear(CompiledKernel& kernel, UOp lowered, const CompileOptions& options) {
   SVOD_TRY(kernel.linear, linearize(*kernel.graph, lowered, kernel.name, options.numerics));
   if (kernel.linear.ops.size() > options.mostInstructions)
     return fail(Diag::TooLarge,
@@ -78,10 +78,11 @@ Status emitCode(CompiledKernel& kernel, UOp lowered, const CompileOptions& optio
     if (static_cast<size_t>(slot) < kernel.linear.params.size()) kernel.linear.params[slot].inPlace = true;
   SVOD_TRY(kernel.desc, describeKernel(kernel.linear, kernel.ast, toText(optsOf(kernel.choice)), kernel.layouts,
                                        options.target->deviceKind != DeviceKind::Cpu));
-  return options.target->emitKernel(kernel, options);
+  return {};
 }
 
-Status compileAnew(CompiledKernel& kernel, const CompileOptions& options) {
+/// The kernel as the passes leave it: what LinearKernel is made of.
+Result<UOp> lower(CompiledKernel& kernel, const CompileOptions& options) {
   KernelJob job = kernelJob(*options.target, options.machine, options.numerics, options.optLevel);
   job.caps.overwrites = !kernel.inPlace.empty();
   job.caps.constants = kernel.constants;
@@ -93,8 +94,14 @@ Status compileAnew(CompiledKernel& kernel, const CompileOptions& options) {
   kernel.unopted = job.unopted, kernel.optimized = job.optimized;
   kernel.choice = std::move(job.choice);
   kernel.layouts = std::move(job.layouts);
+  return lowered;
+}
+
+Status compileAnew(CompiledKernel& kernel, const CompileOptions& options) {
+  SVOD_TRY(const UOp lowered, lower(kernel, options));
   if (kernel.log.stopped) return {};
-  Status emitted = emitCode(kernel, lowered, options);
+  Status emitted = makeLinear(kernel, lowered, options);
+  if (emitted) emitted = options.target->emitKernel(kernel, options);
   if (!emitted) {
     kernel.log.lastGood = toUopText(lowered);
     kernel.log.failedPass = "code of target " + std::string(options.target->name);
@@ -227,10 +234,11 @@ CompiledKernel copyOf(const CompiledKernel& kernel, std::string name) {
   return copy;
 }
 
-Status compileWith(CompiledKernel& copy, std::vector<OptOp> opts, const CompileOptions& options) {
+Status lowerWith(CompiledKernel& copy, std::vector<OptOp> opts, const CompileOptions& options) {
   CompileOptions own = options;
   own.opts = {{copy.name, std::move(opts)}};
-  return compileAnew(copy, own);
+  SVOD_TRY(const UOp lowered, lower(copy, own));
+  return makeLinear(copy, lowered, own);
 }
 
 Result<std::unique_ptr<Compilation>> compile(Model& model, const CompileOptions& options) {

@@ -131,8 +131,9 @@ struct Compilation {
 
 /// A kernel as scheduled, under another name and in a graph of its own: nothing is compiled.
 CompiledKernel copyOf(const CompiledKernel& kernel, std::string name);
-/// Compiles a copy with these opts: up to `code`. Errors: as for compile(); TooLarge beyond mostInstructions.
-Status compileWith(CompiledKernel& copy, std::vector<OptOp> opts, const CompileOptions& options);
+/// Takes a copy with these opts as far as `linear` and `desc`; emitTogether() (kernel_batch.h) makes its code. Errors:
+/// as for compile(); TooLarge beyond mostInstructions.
+Status lowerWith(CompiledKernel& copy, std::vector<OptOp> opts, const CompileOptions& options);
 
 /// The model must outlive the result: constants stay borrowed from it. With PassOptions::stopAfter the result has
 /// no plan. Errors name the kernel and the pass.

@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <utility>
 
 namespace svod {
 
@@ -44,8 +46,8 @@ uint64_t addressSpaceInUse() {
   ::_exit(0);
 }
 
-/// Reads until the child ends or is silent for too long.
-void listen(int file, pid_t child, const ChildLimits& limits, ChildEnd& end) {
+/// Reads until the child ends, is silent for too long, or has said a line where no more is wanted.
+void listen(int file, pid_t child, const ChildLimits& limits, bool isOneLine, ChildEnd& end) {
   using Clock = std::chrono::steady_clock;
   auto deadline = Clock::now() + std::chrono::duration<double>(limits.seconds);
   for (char bytes[4096];;) {
@@ -62,8 +64,29 @@ void listen(int file, pid_t child, const ChildLimits& limits, ChildEnd& end) {
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return;
     end.text.append(bytes, static_cast<size_t>(count));
+    if (isOneLine && end.text.ends_with('\n')) return;
     deadline = Clock::now() + std::chrono::duration<double>(limits.seconds);
   }
+}
+
+void answerAll(const AnsweringChild::Answer& answer, const ChildOutput& output) {
+  std::string text;
+  for (char bytes[4096];;) {
+    const ssize_t count = ::read(output.file(), bytes, sizeof bytes);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return;
+    text.append(bytes, static_cast<size_t>(count));
+    for (size_t at; (at = text.find('\n')) != text.npos; text.erase(0, at + 1))
+      output.write(answer(text.substr(0, at)) + "\n");
+  }
+}
+
+void awaitEnd(pid_t child, ChildEnd& end) {
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFSIGNALED(status)) end.signal = WTERMSIG(status);
+  if (WIFEXITED(status)) end.exitCode = WEXITSTATUS(status);
 }
 
 }  // namespace
@@ -90,14 +113,56 @@ ChildEnd runInChild(const ChildLimits& limits, const std::function<void(const Ch
   }
   ::close(ends[1]);
   end.wasForked = child > 0;
-  if (child > 0) listen(ends[0], child, limits, end);
+  if (child > 0) listen(ends[0], child, limits, false, end);
   ::close(ends[0]);
-  int status = 0;
-  while (child > 0 && ::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (WIFSIGNALED(status)) end.signal = WTERMSIG(status);
-  if (WIFEXITED(status)) end.exitCode = WEXITSTATUS(status);
+  if (child > 0) awaitEnd(child, end);
   return end;
+}
+
+bool AnsweringChild::start() {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return false;
+  const pid_t parent = ::getpid(), child = ::fork();
+  if (child == 0) {
+    ::close(ends[0]);
+    beChild(ends[1], parent, limits_, [&](const ChildOutput& output) { answerAll(begin_(), output); });
+  }
+  ::close(ends[1]);
+  child_ = child, file_ = ends[0];
+  if (child < 0) end();
+  return child > 0;
+}
+
+ChildEnd AnsweringChild::ask(const std::string& question) {
+  ChildEnd result;
+  if (child_ <= 0 && !start()) {
+    result.wasForked = false;
+    return result;
+  }
+  const std::string line = question + "\n";
+  for (size_t done = 0; done < line.size();) {  // a child that is gone answers nothing
+    const ssize_t count = ::send(file_, line.data() + done, line.size() - done, MSG_NOSIGNAL);
+    if (count < 0 && errno != EINTR) break;
+    if (count > 0) done += static_cast<size_t>(count);
+  }
+  listen(file_, child_, limits_, true, result);
+  if (result.text.ends_with('\n')) {
+    result.text.pop_back();
+    return result;
+  }
+  awaitEnd(std::exchange(child_, 0), result);
+  end();
+  return result;
+}
+
+void AnsweringChild::end() {
+  if (file_ >= 0) ::close(std::exchange(file_, -1));
+  if (child_ > 0) {
+    ChildEnd unused;
+    ::kill(child_, SIGKILL);
+    awaitEnd(child_, unused);
+  }
+  child_ = 0;
 }
 
 }  // namespace svod

@@ -35,4 +35,28 @@ struct ChildLimits {
 /// its parent, and when it was silent for too long.
 ChildEnd runInChild(const ChildLimits& limits, const std::function<void(const ChildOutput&)>& work);
 
+/// A child that lives on and answers questions, each a line, with a line.
+class AnsweringChild {
+ public:
+  using Answer = std::function<std::string(const std::string& question)>;
+
+  /// `begin` makes what answers, in the child.
+  AnsweringChild(ChildLimits limits, std::function<Answer()> begin) : limits_(limits), begin_(std::move(begin)) {}
+  AnsweringChild(const AnsweringChild&) = delete;
+  ~AnsweringChild() { end(); }
+
+  /// The answer, or how it ended without one; then the next question starts another child.
+  ChildEnd ask(const std::string& question);
+  /// The next question starts another child.
+  void end();
+
+ private:
+  bool start();
+
+  ChildLimits limits_;
+  std::function<Answer()> begin_;
+  int child_ = 0;  // 0: none
+  int file_ = -1;  // to it and from it
+};
+
 }  // namespace svod

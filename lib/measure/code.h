@@ -5,21 +5,27 @@
 #include <vector>
 
 #include "constants/constant_layout.h"
+#include "driver/compile.h"
 #include "plan/plan.h"
 
 namespace svod {
 
 struct CandidateCode {
-  std::string library;          // path of a shared object, with the function kCandidateName
-  std::string hash;             // of the machine code
-  std::vector<KernelArg> args;  // as KernelDesc::args
-  std::vector<int64_t> values;  // of its variables, each in the middle of its bounds
+  std::string library, function;  // path of a shared object, and which of its functions it is
+  std::string hash;               // codeHash()
+  std::vector<KernelArg> args;    // as KernelDesc::args
+  std::vector<int64_t> values;    // of its variables, each in the middle of its bounds
   std::vector<ConstantLayout> layouts;
   int64_t tiles = 1;
   uint64_t scratchBytes = 0;
 };
 
-inline constexpr const char* kCandidateName = "candidate";
+/// Of a kernel that was lowered; without a library.
+CandidateCode describeCode(const CompiledKernel& kernel);
+
+/// One line that says all of it, for another process, and its inverse.
+std::string toText(const CandidateCode& code);
+CandidateCode codeFromText(const std::string& text);
 
 using KernelFunction = void (*)(void* const* buffers, const int64_t* values, int64_t tileBegin, int64_t tileEnd,
                                 void* scratch);

@@ -1,9 +1,11 @@
 #include "measure/compile_candidates.h"
 
+#include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
-#include "data/sha256.h"
+#include "driver/kernel_batch.h"
 #include "measure/child.h"
 #include "toolchain/temp_dir.h"
 
@@ -13,50 +15,11 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Between the least and the greatest value of a variable.
-int64_t middleOf(const VarArg& variable) { return variable.min + (variable.max - variable.min) / 2; }
+// Of kernels in one module: so few that none takes the code generator much longer than a candidate alone may.
+constexpr size_t kModuleInstructions = 6000;
 
-Json described(const CompiledKernel& kernel, const std::string& library) {
-  std::vector<int64_t> values;
-  for (UOp v : kernel.linear.variables) values.push_back(middleOf(v.argAs<VarArg>()));
-  Json args = Json::array();
-  for (const KernelArg& arg : kernel.desc.args)
-    args.push_back({static_cast<int>(arg.dtype), static_cast<int>(arg.mode), arg.bytes});
-  return {{"library", library},
-          {"hash", sha256Hex(kernel.code)},
-          {"args", args},
-          {"values", values},
-          {"layouts", toText(kernel.layouts)},
-          {"tiles", kernel.desc.tiles.tryEvaluate(values).value_or(0)},
-          {"scratch", kernel.desc.scratchBytes}};
-}
-
-CandidateCode codeOf(const Json& json) {
-  CandidateCode code;
-  code.library = json["library"], code.hash = json["hash"];
-  for (const Json& arg : json["args"])
-    code.args.push_back({static_cast<ElementType>(arg[0].get<int>()), static_cast<Mode>(arg[1].get<int>()), arg[2]});
-  code.values = json["values"].get<std::vector<int64_t>>();
-  code.layouts = layoutsFromText(json["layouts"]).value_or(std::vector<ConstantLayout>());
-  code.tiles = json["tiles"], code.scratchBytes = json["scratch"];
-  return code;
-}
-
-Json failed(const Error& error) {
-  const bool isLarge = error->diag == Diag::TooLarge;
-  return {{"outcome", static_cast<int>(isLarge ? Outcome::TooLarge : Outcome::CompileFailed)},
-          {"reason", error->message}};
-}
-
-Json compileOne(const CompiledKernel& kernel, const std::vector<OptOp>& opts, const CompileOptions& options,
-                const std::string& library) {
-  CompiledKernel copy = copyOf(kernel, kCandidateName);
-  if (Status compiled = compileWith(copy, opts, options); !compiled) return failed(compiled.error());
-  const Result<std::string> linked = options.linker->linkShared({&copy.code, 1});
-  if (!linked) return failed(linked.error());
-  if (Status written = writeWholeFile(library, *linked); !written) return failed(written.error());
-  return described(copy, library);
-}
+/// The steps that a child announces. What it says before it ends is what ended it.
+enum class Step : int { Lower, Emit, Link };
 
 std::string howItEnded(const ChildEnd& end, const CompileLimits& limits) {
   if (!end.wasForked) return "the system grants no process";
@@ -65,45 +28,163 @@ std::string howItEnded(const ChildEnd& end, const CompileLimits& limits) {
   return "the compiler ran out of memory";
 }
 
-/// The candidates that the child got to; the last of them may be one that it did not end.
-size_t readResults(const ChildEnd& end, const CompileLimits& limits, std::span<CompiledCandidate> all) {
-  size_t begun = 0;
-  std::string_view text = end.text;
-  for (size_t at; (at = text.find('\n')) != text.npos; text.remove_prefix(at + 1)) {
-    const Json json = Json::parse(text.substr(0, at), nullptr, false);
-    if (json.is_number()) {
-      all[begun++].verdict = {Outcome::CompileFailed, howItEnded(end, limits)};
-    } else if (json.contains("outcome")) {
-      all[begun - 1].verdict = {static_cast<Outcome>(json["outcome"].get<int>()), json["reason"]};
+/// What a child does: some candidates to one library.
+class Batch {
+ public:
+  Batch(const CompiledKernel& kernel, std::span<const std::vector<OptOp>> lists, const CompileOptions& options,
+        const KnownCode& known, const ChildOutput& output)
+      : kernel_(kernel), lists_(lists), options_(options), known_(known), output_(output) {}
+
+  void run(std::span<const size_t> members, const std::string& library) {
+    for (size_t i : members) lower(i, library);
+    for (size_t first = 0; first < fresh_.size();) first = emitFrom(first);
+    if (objects_.empty()) return;
+    say({{"step", Step::Link}, {"members", indices_}});
+    const Result<std::string> linked = options_.linker->linkShared(objects_);
+    if (!linked) return fail(indices_, linked.error());
+    if (Status written = writeWholeFile(library, *linked); !written) return fail(indices_, written.error());
+    say({{"linked", true}});
+  }
+
+ private:
+  void lower(size_t i, const std::string& library) {
+    say({{"step", Step::Lower}, {"members", {i}}});
+    CompiledKernel copy = copyOf(kernel_, "candidate_" + std::to_string(i));
+    if (Status lowered = lowerWith(copy, lists_[i], options_); !lowered) return fail({i}, lowered.error());
+    CandidateCode code = describeCode(copy);
+    code.library = library;
+    const auto twin = known_.find(code.hash);
+    if (twin != known_.end()) {
+      code.library = twin->second.library, code.function = twin->second.function;
+    } else if (const auto [mine, isFirst] = functions_.emplace(code.hash, code.function); isFirst) {
+      fresh_.push_back(std::move(copy)), indices_.push_back(i);
     } else {
-      all[begun - 1] = {codeOf(json), {}};
+      code.function = mine->second;
+    }
+    say({{"candidate", i}, {"code", toText(code)}});
+  }
+
+  /// The next ones that are small enough to be one module. Alone where together they cannot be compiled.
+  size_t emitFrom(size_t first) {
+    size_t end = first, instructions = 0;
+    do instructions += fresh_[end++].linear.ops.size();
+    while (end < fresh_.size() && instructions + fresh_[end].linear.ops.size() <= kModuleInstructions);
+    std::vector<size_t> members(indices_.begin() + static_cast<int64_t>(first),
+                                indices_.begin() + static_cast<int64_t>(end));
+    say({{"step", Step::Emit}, {"members", members}});
+    std::vector<CompiledKernel*> kernels;
+    for (size_t i = first; i < end; ++i) kernels.push_back(&fresh_[i]);
+    Result<std::string> object = emitTogether(kernels, options_);
+    if (object)
+      objects_.push_back(std::move(*object));
+    else
+      fail(members, object.error());
+    return end;
+  }
+
+  void fail(const std::vector<size_t>& members, const Error& error) {
+    const auto outcome = error->diag == Diag::TooLarge ? Outcome::TooLarge : Outcome::CompileFailed;
+    say({{"failed", members}, {"outcome", outcome}, {"reason", error->message}});
+  }
+
+  void say(const Json& json) { output_.write(json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"); }
+
+  const CompiledKernel& kernel_;
+  std::span<const std::vector<OptOp>> lists_;
+  const CompileOptions& options_;
+  const KnownCode& known_;
+  const ChildOutput& output_;
+  std::map<std::string, std::string> functions_;  // by hash of their code
+  std::vector<CompiledKernel> fresh_;
+  std::vector<size_t> indices_;  // of those
+  std::vector<std::string> objects_;
+};
+
+/// What the parent knows of all of them.
+class Compiling {
+ public:
+  Compiling(const CompiledKernel& kernel, std::span<const std::vector<OptOp>> lists, const CompileOptions& options,
+            const CompileLimits& limits, const KnownCode& known, std::string prefix)
+      : kernel_(kernel), lists_(lists), options_(options), limits_(limits), known_(known), prefix_(std::move(prefix)),
+        all_(lists.size()) {}
+
+  std::vector<CompiledCandidate> run() {
+    std::vector<size_t> members(lists_.size());
+    std::iota(members.begin(), members.end(), 0);
+    compile(std::move(members));
+    return std::move(all_);
+  }
+
+ private:
+  void compile(std::vector<size_t> members) {
+    while (!members.empty()) {
+      const std::string library = prefix_ + std::to_string(libraries_++) + ".so";
+      const ChildEnd end = runInChild({limits_.seconds, limits_.moreBytes}, [&](const ChildOutput& output) {
+        Batch(kernel_, lists_, options_, known_, output).run(members, library);
+      });
+      const bool isWhole = end.wasForked && !end.timedOut && end.signal == 0 && end.exitCode == 0;
+      std::vector<size_t> blamed = read(end);
+      if (blamed.empty() && isWhole) return;
+      if (blamed.empty()) blamed = members;  // it did not even begin
+      if (blamed.size() == 1) {
+        if (all_[blamed[0]].verdict.outcome == Outcome::Timed)
+          all_[blamed[0]].verdict = {Outcome::CompileFailed, howItEnded(end, limits_)};
+        std::erase(members, blamed[0]);
+        continue;
+      }
+      // One of them, and nobody knows which: they are compiled in two parts, and so on.
+      std::erase_if(members, [&](size_t i) { return all_[i].verdict.outcome != Outcome::Timed && !isIn(i, blamed); });
+      for (size_t i : members) all_[i].verdict = {};
+      const auto middle = members.begin() + static_cast<int64_t>(members.size() / 2);
+      compile(std::vector<size_t>(members.begin(), middle));
+      members.erase(members.begin(), middle);
     }
   }
-  return begun;
-}
+
+  static bool isIn(size_t i, const std::vector<size_t>& list) { return std::ranges::find(list, i) != list.end(); }
+
+  /// Those of which one kept the others from being compiled; none where a library was made, or none is needed.
+  std::vector<size_t> read(const ChildEnd& end) {
+    std::vector<size_t> doing, failed;
+    bool isLinked = false;
+    std::string_view text = end.text;
+    for (size_t at; (at = text.find('\n')) != text.npos; text.remove_prefix(at + 1)) {
+      const Json json = Json::parse(text.substr(0, at), nullptr, false);
+      if (json.contains("step")) {
+        doing = json["members"].get<std::vector<size_t>>();
+      } else if (json.contains("candidate")) {
+        all_[json["candidate"].get<size_t>()] = {codeFromText(json["code"]), {}};
+        doing.clear();
+      } else if (json.contains("failed")) {
+        doing = json["failed"].get<std::vector<size_t>>();
+        for (size_t i : doing) all_[i].verdict = {static_cast<Outcome>(json["outcome"].get<int>()), json["reason"]};
+        if (doing.size() > 1) failed = doing;
+        doing.clear();
+      } else {
+        isLinked = true;
+      }
+    }
+    if (isLinked) return failed;
+    return failed.empty() ? doing : failed;
+  }
+
+  const CompiledKernel& kernel_;
+  std::span<const std::vector<OptOp>> lists_;
+  const CompileOptions& options_;
+  const CompileLimits& limits_;
+  const KnownCode& known_;
+  std::string prefix_;
+  std::vector<CompiledCandidate> all_;
+  size_t libraries_ = 0;
+};
 
 }  // namespace
 
 std::vector<CompiledCandidate> compileCandidates(const CompiledKernel& kernel,
                                                  std::span<const std::vector<OptOp>> lists,
                                                  const CompileOptions& options, const CompileLimits& limits,
-                                                 const std::string& prefix) {
-  std::vector<CompiledCandidate> all(lists.size());
-  for (size_t done = 0; done < lists.size();) {
-    const ChildEnd end = runInChild({limits.seconds, limits.moreBytes}, [&](const ChildOutput& output) {
-      for (size_t i = done; i < lists.size(); ++i) {
-        output.write(std::to_string(i) + "\n");
-        const std::string library = prefix + std::to_string(i) + ".so";
-        output.write(
-            compileOne(kernel, lists[i], options, library).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
-      }
-    });
-    const size_t begun = readResults(end, limits, std::span(all).subspan(done));
-    for (size_t i = done + begun; begun == 0 && i < lists.size(); ++i)
-      all[i].verdict = {Outcome::CompileFailed, howItEnded(end, limits)};
-    done = begun == 0 ? lists.size() : done + begun;
-  }
-  return all;
+                                                 const KnownCode& known, const std::string& prefix) {
+  return Compiling(kernel, lists, options, limits, known, prefix).run();
 }
 
 }  // namespace svod

@@ -1,5 +1,6 @@
 // Candidates to machine code, in a process of their own.
 #pragma once
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,12 +22,16 @@ struct CompiledCandidate {
   TrialResult verdict;
 };
 
-/// Compiles `kernel` with each of the lists; libraries go to files that begin with `prefix`. A candidate that takes too
-/// long, too much memory, or the compiler with it, costs itself. `options`: of the compile that made the kernel; its
-/// linker must be set.
+/// What was compiled already, by CandidateCode::hash.
+using KnownCode = std::map<std::string, CandidateCode>;
+
+/// Compiles `kernel` with each of the lists: all of them are lowered, those that come to different code are compiled
+/// together, and linked to one library, whose path begins with `prefix`; what is in `known` is compiled no more. A
+/// candidate that takes too long, too much memory, or the compiler with it, costs itself. `options`: of the compile
+/// that made the kernel; its linker must be set.
 std::vector<CompiledCandidate> compileCandidates(const CompiledKernel& kernel,
                                                  std::span<const std::vector<OptOp>> lists,
                                                  const CompileOptions& options, const CompileLimits& limits,
-                                                 const std::string& prefix);
+                                                 const KnownCode& known, const std::string& prefix);
 
 }  // namespace svod

@@ -47,15 +47,15 @@ Status CpuMeasure::begin(const Candidate& usual) {
   SVOD_TRY(data_, dataFor(kernel_));
   const std::vector<OptOp> lists[] = {{}, usual.opts};
   std::vector<CompiledCandidate> both =
-      compileCandidates(kernel_, lists, options_, {60, CompileLimits().moreBytes}, folder_ + "/usual-");
+      compileCandidates(kernel_, lists, options_, {60, CompileLimits().moreBytes}, {}, folder_ + "/usual-");
   if (both[1].verdict.outcome != Outcome::Timed)
     return fail(Diag::Unsupported, "its opts of -O1 do not compile again: " + both[1].verdict.reason);
-  usual_ = std::move(both[1].code);
-  // Without opts it may take too long to wait for.
-  if (both[0].verdict.outcome == Outcome::Timed &&
-      runReference(both[0].code, data_, kReferenceLimits).outcome == Outcome::Timed)
-    return {};
-  const TrialResult reference = runReference(usual_, data_, kReferenceLimits);
+  const CandidateCode usualCode = std::move(both[1].code);
+  // Without opts it may take too long to wait for: then those of -O1 are what others are compared with.
+  TrialResult reference = both[0].verdict;
+  if (reference.outcome == Outcome::Timed) reference = runReference(both[0].code, data_, kReferenceLimits);
+  if (reference.outcome != Outcome::Timed) reference = runReference(usualCode, data_, kReferenceLimits);
+  if (reference.outcome == Outcome::Timed) reference = runner_.emplace(data_, kLimits).setUsual(usualCode);
   if (reference.outcome != Outcome::Timed)
     return fail(Diag::Unsupported, "it cannot be run alone: " + reference.reason);
   return {};
@@ -67,11 +67,13 @@ std::vector<Prepared> CpuMeasure::prepare(std::span<const Candidate> candidates)
   CompileOptions limited = options_;
   limited.mostInstructions = kMostInstructions;
   std::vector<CompiledCandidate> compiled =
-      compileCandidates(kernel_, lists, limited, {}, folder_ + "/" + std::to_string(batches_++) + "-");
+      compileCandidates(kernel_, lists, limited, {}, byHash_, folder_ + "/" + std::to_string(batches_++) + "-");
   std::vector<Prepared> prepared;
   for (size_t i = 0; i < compiled.size(); ++i) {
     prepared.push_back({compiled[i].code.hash, compiled[i].verdict});
-    if (compiled[i].verdict.outcome == Outcome::Timed) code_[candidates[i].text] = std::move(compiled[i].code);
+    if (compiled[i].verdict.outcome != Outcome::Timed) continue;
+    byHash_.emplace(compiled[i].code.hash, compiled[i].code);
+    code_[candidates[i].text] = std::move(compiled[i].code);
   }
   return prepared;
 }
@@ -79,13 +81,13 @@ std::vector<Prepared> CpuMeasure::prepare(std::span<const Candidate> candidates)
 TrialResult CpuMeasure::time(const Candidate& candidate, double stopAbove) {
   const auto code = code_.find(candidate.text);
   if (code == code_.end()) return {Outcome::CompileFailed, "it was not compiled"};
-  return timeCandidate(code->second, data_, stopAbove, kLimits);
+  return runner_->time(code->second, stopAbove);
 }
 
 TrialResult CpuMeasure::compare(const Candidate& candidate) {
   const auto code = code_.find(candidate.text);
   if (code == code_.end()) return {Outcome::CompileFailed, "it was not compiled"};
-  return compareCandidates(code->second, usual_, data_, kLimits);
+  return runner_->compare(code->second);
 }
 
 }  // namespace svod

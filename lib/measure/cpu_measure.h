@@ -2,6 +2,7 @@
 #pragma once
 #include <chrono>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "driver/compile.h"
@@ -35,8 +36,9 @@ class CpuMeasure : public Measure {
   std::string folder_;
   Clock::time_point deadline_;
   KernelData data_;
-  CandidateCode usual_;
+  std::optional<Runner> runner_;
   std::map<std::string, CandidateCode> code_;  // by the text of the list
+  KnownCode byHash_;
   size_t batches_ = 0;
 };
 

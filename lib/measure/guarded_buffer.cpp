@@ -42,6 +42,13 @@ std::optional<GuardedBuffer> GuardedBuffer::make(uint64_t bytes) {
   return made;
 }
 
+void GuardedBuffer::makeReadOnly() { ::mprotect(map_ + page_, mapped_ - 2 * page_, PROT_READ); }
+
+bool GuardedBuffer::holds(const void* address) const {
+  const auto* at = static_cast<const std::byte*>(address);
+  return at >= map_ + page_ && at < map_ + mapped_ - page_;
+}
+
 bool GuardedBuffer::guards(const void* address) const {
   const auto* at = static_cast<const std::byte*>(address);
   const std::byte *first = map_ + page_, *end = map_ + mapped_ - page_;

@@ -19,6 +19,10 @@ class GuardedBuffer {
   static std::optional<GuardedBuffer> make(uint64_t bytes);
 
   std::span<std::byte> bytes() const { return {data_, size_}; }
+  /// From here on nothing may be written to it.
+  void makeReadOnly();
+  /// Whether `address` lies between the guard pages.
+  bool holds(const void* address) const;
   /// Whether `address` lies in one of its guard pages.
   bool guards(const void* address) const;
   /// Whether what lies between the bytes and the guard pages is as it was.

@@ -1,8 +1,8 @@
 // Running machine code that may do anything, in a process of its own.
 #pragma once
-#include <span>
 #include <vector>
 
+#include "measure/child.h"
 #include "measure/code.h"
 #include "search/measure.h"
 
@@ -24,15 +24,33 @@ struct RunLimits {
 /// Runs it once and keeps in `data.wanted` what it writes. Timed, or a failure.
 TrialResult runReference(const CandidateCode& code, KernelData& data, const RunLimits& limits);
 
-/// Runs it, compares what it writes, and times it on one thread: the median of up to seven samples of 0.2 ms and more,
-/// after a run that is not counted. Above `stopAbove` nanoseconds, if that is not 0: Slow.
-TrialResult timeCandidate(const CandidateCode& code, const KernelData& data, double stopAbove, const RunLimits& limits);
+/// Runs candidates one after the other in one process, which is replaced after every one that failed.
+class Runner {
+ public:
+  /// `data` must stay as it is, and outlives it.
+  Runner(const KernelData& data, const RunLimits& limits);
 
-/// Runs both in turns, the first one changing with each pair of samples, and decides by a sequential test of pairs that
-/// the candidate takes (a pair counts where it takes at most 98 % of the time): Wald's test of one half of all pairs
-/// against four fifths, with an error of 1 % on either side and at most 60 pairs. Wins or Loses; undecided is Loses.
-/// The ratio is the median of all pairs.
-TrialResult compareCandidates(const CandidateCode& code, const CandidateCode& usual, const KernelData& data,
-                              const RunLimits& limits);
+  /// What candidates are timed beside, once it was timed itself: the opts of -O1. A failure otherwise.
+  TrialResult setUsual(const CandidateCode& usual);
+
+  /// Runs it, compares what it writes, and times it on one thread after a run that is not counted. Above `stopAbove`
+  /// nanoseconds, if that is not 0: Slow; from half of that on two samples are all. What is faster runs in turns with
+  /// the usual one (timing.h).
+  TrialResult time(const CandidateCode& code, double stopAbove);
+
+  /// Runs it and the usual one in turns, the first one changing with each pair of samples, and decides by a sequential
+  /// test of pairs that the candidate takes (a pair counts where it takes at most 98 % of the time): Wald's test of one
+  /// half of all pairs against four fifths, with an error of 1 % on either side and at most 60 pairs. Wins or Loses;
+  /// undecided is Loses. The ratio is the median of all pairs.
+  TrialResult compare(const CandidateCode& code);
+
+ private:
+  TrialResult ask(const CandidateCode& code, double stopAbove, bool compares);
+
+  RunLimits limits_;
+  AnsweringChild child_;
+  std::string usual_;  // as text
+  double usualNs_ = 0;
+};
 
 }  // namespace svod

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "opts/opt.h"
+#include "search/features.h"
 #include "tuning/outcomes.h"
 
 namespace svod {
@@ -15,6 +16,7 @@ struct Candidate {
   std::string text;
   std::string origin;    // what proposed it
   double predicted = 0;  // nanoseconds that the cost model expects on one thread
+  Features features = {};
 };
 
 /// What became of one. Times in nanoseconds on one thread.

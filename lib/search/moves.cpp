@@ -25,23 +25,36 @@ const T& pick(const std::vector<T>& from, std::mt19937_64& random) {
 
 }  // namespace
 
+/// Tables by node id grow with the graph, and most of its nodes belong to lists that nobody asks for again.
+void Moves::startAnewWhenLarge() {
+  constexpr size_t kNodes = 1 << 13;
+  if (graph_->size() <= kNodes) return;
+  facts_ = std::make_unique<FactsCache>();
+  auto fresh = std::make_unique<Graph>();
+  sink_ = fresh->clone(given_);
+  own_ = std::move(fresh), graph_ = own_.get();
+}
+
 Chooser Moves::replayed(std::span<const OptOp> opts) {
-  Chooser chooser(graph_, sink_, caps_, facts_);
+  Chooser chooser(*graph_, sink_, caps_, *facts_);
   for (const OptOp& opt : opts)
     if (chooser.opts.size() < kMostOpts) chooser.apply(opt.kind, opt.args, {});
   return chooser;
 }
 
 std::optional<Candidate> Moves::candidate(std::span<const OptOp> opts, std::string origin) {
+  startAnewWhenLarge();
   Chooser chooser = replayed(opts);
   const auto isCut = [](const ChosenOpt& chosen) { return isThread(chosen.opt); };
   if (caps_.threads && std::ranges::none_of(chooser.opts, isCut)) splitForThreads(chooser);
   Candidate made;
   for (ChosenOpt& chosen : chooser.opts) made.opts.push_back(std::move(chosen.opt));
-  const UOp end = endOfOpts(graph_, chooser.sink);
+  const UOp end = endOfOpts(*graph_, chooser.sink);
   if (!checkEffects(end, made.opts)) return std::nullopt;
   made.text = toText(made.opts), made.origin = std::move(origin);
-  made.predicted = timeOf(facts_.of(end), caps_).oneThread;
+  const KernelFacts& facts = facts_->of(end);
+  const KernelCost cost = costOf(facts, caps_);
+  made.predicted = cost.total, made.features = featuresOf(facts, cost);
   return made;
 }
 
@@ -51,8 +64,8 @@ std::vector<Candidate> Moves::seeds() {
     std::optional<Candidate> made = candidate(opts, std::move(origin));
     if (made && std::ranges::find(all, made->text, &Candidate::text) == all.end()) all.push_back(std::move(*made));
   };
-  add(chooseOpts(graph_, sink_, caps_), "-O1");
-  for (const PricedSeed& seed : seedsOf(graph_, sink_, caps_))
+  add(chooseOpts(*graph_, sink_, caps_), "-O1");
+  for (const PricedSeed& seed : seedsOf(*graph_, sink_, caps_))
     add(optsOf(seed.choice), "strategy " + std::string(seed.choice.strategy) +
                                  (seed.choice.branch.empty() ? "" : ", other " + std::string(seed.choice.branch)));
   return all;
@@ -68,8 +81,7 @@ std::vector<Candidate> Moves::successors(const Candidate& of) {
   std::vector<OptOp> opts = of.opts;
   std::erase_if(opts, isThread);
   std::vector<Candidate> all;
-  const Chooser at = replayed(opts);
-  for (OptOp& next : proposals(at)) {
+  for (OptOp& next : proposals(replayed(opts))) {
     std::vector<OptOp> longer = opts;
     longer.push_back(std::move(next));
     std::optional<Candidate> made = candidate(longer, "beam " + std::to_string(longer.size()));
@@ -79,7 +91,7 @@ std::vector<Candidate> Moves::successors(const Candidate& of) {
 }
 
 std::vector<OptOp> Moves::macro(const std::vector<OptOp>& opts, std::mt19937_64& random) {
-  Chooser at(graph_, sink_, caps_, facts_);
+  Chooser at(*graph_, sink_, caps_, *facts_);
   for (OptKind kind : {OptKind::Tile, OptKind::Order, OptKind::Pack}) {
     std::vector<OptOp> fitting = proposals(at);
     std::erase_if(fitting, [&](const OptOp& opt) { return opt.kind != kind; });

@@ -1,5 +1,6 @@
 // From lists of opts to others: one opt more, one less, other amounts, parts of two lists, several opts at once.
 #pragma once
+#include <memory>
 #include <optional>
 #include <random>
 #include <vector>
@@ -13,7 +14,8 @@ namespace svod {
 class Moves {
  public:
   /// `sink`: Kernel stage, before any opt, simplified.
-  Moves(Graph& graph, UOp sink, const Caps& caps) : graph_(graph), sink_(sink), caps_(caps) {}
+  Moves(Graph& graph, UOp sink, const Caps& caps)
+      : given_(sink), sink_(sink), caps_(caps), graph_(&graph), facts_(std::make_unique<FactsCache>()) {}
 
   /// The list as it applies: opts that do not are left out, and where no loop is cut for threads, loops are cut as -O1
   /// does it. Nothing where that is no list for this kernel.
@@ -31,10 +33,13 @@ class Moves {
   std::vector<OptOp> changed(const std::vector<OptOp>& opts, std::mt19937_64& random);
   std::vector<OptOp> macro(const std::vector<OptOp>& opts, std::mt19937_64& random);
 
-  Graph& graph_;
-  UOp sink_;
+  void startAnewWhenLarge();
+
+  UOp given_, sink_;
   const Caps& caps_;
-  FactsCache facts_;
+  Graph* graph_;                // where lists are tried:
+  std::unique_ptr<Graph> own_;  // from when the given one has grown
+  std::unique_ptr<FactsCache> facts_;
 };
 
 }  // namespace svod

@@ -9,6 +9,8 @@ namespace svod {
 
 namespace {
 
+constexpr const char* kThisKernel = "";  // among those of the correction
+
 using Recorder = std::function<Status(const Candidate&, const TrialResult&)>;
 
 struct Timed {
@@ -25,7 +27,8 @@ class Search {
  public:
   Search(Graph& graph, UOp sink, const Caps& caps, Measure& measure, const SearchOptions& options, KnownTrials known,
          const Recorder& record)
-      : moves_(graph, sink, caps), measure_(measure), options_(options), known_(std::move(known)), record_(record) {}
+      : moves_(graph, sink, caps), measure_(measure), options_(options), known_(std::move(known)),
+        correction_(options.neighbours.correction), record_(record) {}
 
   Result<SearchResult> run(const std::vector<std::vector<OptOp>>& hints) {
     std::vector<Candidate> start = moves_.seeds();
@@ -33,6 +36,8 @@ class Search {
     usual_ = start.empty() ? "" : start[0].text;
     for (const std::vector<OptOp>& hint : hints)
       if (std::optional<Candidate> made = moves_.candidate(hint, "tuning log")) start.push_back(std::move(*made));
+    for (const Hint& hint : options_.neighbours.hints)
+      if (std::optional<Candidate> made = moves_.candidate(hint.opts, hint.origin)) start.push_back(std::move(*made));
     if (options_.beam > 0)
       if (std::optional<Candidate> made = moves_.candidate({}, "no opts")) start.push_back(std::move(*made));
     SVOD_CHECK(evaluate(start));
@@ -90,7 +95,9 @@ class Search {
           std::ranges::find(made, mutant->text, &Candidate::text) == made.end())
         made.push_back(std::move(*mutant));
     }
-    std::ranges::stable_sort(made, {}, &Candidate::predicted);
+    if (options_.corrects) correction_.fit();
+    std::ranges::stable_sort(
+        made, {}, [&](const Candidate& c) { return options_.corrects ? correction_.expected(c) : c.predicted; });
     made.resize(std::min(made.size(), options_.survivors));
     return made;
   }
@@ -140,6 +147,7 @@ class Search {
     if (!isTimed(verdict)) return;
     const auto place = std::ranges::upper_bound(timed_, verdict.nanoseconds, {}, &Timed::nanoseconds);
     timed_.insert(place, {c, verdict.nanoseconds});
+    correction_.add(kThisKernel, c, verdict.nanoseconds);
   }
 
   double timeOf(const Candidate& c) const {
@@ -176,6 +184,7 @@ class Search {
   Measure& measure_;
   const SearchOptions& options_;
   KnownTrials known_;
+  Correction correction_;
   const Recorder& record_;
   std::vector<Timed> timed_;  // fastest first
   std::set<std::string> seen_, prepared_;

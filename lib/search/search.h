@@ -9,6 +9,7 @@
 #include "facts/caps.h"
 #include "ir/graph.h"
 #include "search/measure.h"
+#include "search/neighbours.h"
 #include "support/result.h"
 
 namespace svod {
@@ -21,6 +22,8 @@ struct SearchOptions {
   double leastGain = 0.01;               // of the best time, that counts as one
   double stopAbove = 3;                  // times the best time: slower ones stop early
   size_t finalists = 3;                  // compared with -O1
+  bool corrects = true;                  // the cost model is corrected by what was measured
+  Neighbours neighbours = {};            // of the kernel: their lists are begun with, their times learned from
   uint64_t seed = 0;
 };
 

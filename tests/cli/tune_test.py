@@ -55,6 +55,14 @@ class Tune(ToolTest):
         again = {(r["kernel"], r["opts"]) for r in self.candidates()[len(before):] if r["outcome"] == "started"}
         self.assertEqual(timed & again, set())
 
+    def test_a_budget_that_is_spent_at_once_measures_nothing(self):
+        begun = time.monotonic()
+        report = self.tune("--budget", "0.001s")
+        self.assertLess(time.monotonic() - begun, 60)
+        self.assertEqual(report["candidates"], 0)
+        self.assertEqual(report["gained"], 0)
+        self.assertEqual({r["record"] for r in self.records()} - {"kernel"}, set())
+
     def test_beam(self):
         process = self.start("--budget", "10m", "--beam", "2")
         self.wait_for(process, lambda all: any(r["origin"] == "beam 1" for r in all))

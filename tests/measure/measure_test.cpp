@@ -31,7 +31,7 @@ CandidateCode built(const TempFolder& folder, const std::string& name, const std
                 body + "\n}\n");
   REQUIRE(std::system(("cc -O1 -w -shared -fPIC -o " + library + " " + source).c_str()) == 0);
   CandidateCode code;
-  code.library = library;
+  code.library = library, code.function = "candidate";
   code.args = {{ElementType::F32, Mode::Write, 4 * kElements}, {ElementType::F32, Mode::Read, 4 * kElements}};
   code.scratchBytes = 128;
   return code;
@@ -49,12 +49,16 @@ struct Bench {
   TempFolder folder;
   KernelData all = data();
   RunLimits limits{2, 256 << 20};
+  Runner runner{all, limits};
+  int planted = 0;
 
   Bench() {
     const TrialResult reference = runReference(built(folder, "reference", ""), all, limits);
     REQUIRE(reference.outcome == Outcome::Timed);
   }
-  TrialResult of(const std::string& body) { return timeCandidate(built(folder, "planted", body), all, 0, limits); }
+  TrialResult time(const CandidateCode& code, double stopAbove = 0) { return runner.time(code, stopAbove); }
+  /// Libraries have different names: a process loads one of a name once.
+  TrialResult of(const std::string& body) { return time(built(folder, "planted" + std::to_string(planted++), body)); }
 };
 
 }  // namespace
@@ -75,6 +79,7 @@ TEST_CASE("Planted candidates cost themselves, and the reason says what they did
   CHECK(bench.of("for (volatile int i = 0;; ) i = 1;").outcome == Outcome::Hung);
   CHECK(bench.of("y[1] = 7;").outcome == Outcome::Wrong);
   CHECK(bench.of("y[1] = 7;").reason.find("element 1 is 7") != std::string::npos);
+  CHECK(bench.of("((float*)x)[3] = 1;").reason.find("may only read") != std::string::npos);
   CHECK(bench.of("y[999] = 0.0f / (x[0] - x[0]);").outcome == Outcome::Wrong);
   for (const char* body : {"y[1024] = 1;", "y[-1100] = 1;", "((char*)y)[4000] = 1;", "((char*)y)[-1] = 1;",
                            "((char*)scratch)[128] = 1;", "y[0] = 2 * x[0] + 0 * x[1100];"}) {
@@ -83,17 +88,17 @@ TEST_CASE("Planted candidates cost themselves, and the reason says what they did
   }
   CandidateCode large = built(bench.folder, "large", "");
   large.scratchBytes = uint64_t{1} << 40;
-  CHECK(timeCandidate(large, bench.all, 0, bench.limits).outcome == Outcome::Memory);
+  CHECK(bench.time(large).outcome == Outcome::Memory);
   CandidateCode absent = large;
   absent.scratchBytes = 0, absent.library = bench.folder / "none.so";
-  CHECK(timeCandidate(absent, bench.all, 0, bench.limits).outcome == Outcome::CompileFailed);
+  CHECK(bench.time(absent).outcome == Outcome::CompileFailed);
   CHECK(bench.of("").outcome == Outcome::Timed);  // and the next one is fine
 }
 
 TEST_CASE("A slow candidate stops early") {
   Bench bench;
-  const TrialResult v = timeCandidate(built(bench.folder, "slow", "for (volatile int i = 0; i < 3000000; ) i = i + 1;"),
-                                      bench.all, 1e5, bench.limits);
+  const TrialResult v =
+      bench.time(built(bench.folder, "slow", "for (volatile int i = 0; i < 3000000; ) i = i + 1;"), 1e5);
   CHECK(v.outcome == Outcome::Slow);
   CHECK(v.nanoseconds > 1e5);
 }
@@ -102,9 +107,13 @@ TEST_CASE("Interleaved runs tell a clear gain from none") {
   Bench bench;
   const CandidateCode fast = built(bench.folder, "fast", ""),
                       slow = built(bench.folder, "long", "for (volatile int i = 0; i < 20000; ) i = i + 1;");
-  const TrialResult wins = compareCandidates(fast, slow, bench.all, bench.limits);
+  REQUIRE(bench.runner.setUsual(slow).outcome == Outcome::Timed);
+  const TrialResult wins = bench.runner.compare(fast);
   CHECK((wins.outcome == Outcome::Wins && wins.ratio < 0.9));
-  CHECK(compareCandidates(slow, fast, bench.all, bench.limits).outcome == Outcome::Loses);
+  const double alone = bench.time(fast).nanoseconds;  // beside the slow one
+  CHECK((alone > 0 && alone < 1e6));
+  REQUIRE(bench.runner.setUsual(fast).outcome == Outcome::Timed);
+  CHECK(bench.runner.compare(slow).outcome == Outcome::Loses);
 }
 
 TEST_CASE("A child that dies, sleeps or asks for too much ends alone") {
@@ -112,6 +121,22 @@ TEST_CASE("A child that dies, sleeps or asks for too much ends alone") {
   CHECK(runInChild({5, 0}, [](const ChildOutput&) { std::abort(); }).signal == SIGABRT);
   CHECK(runInChild({0.2, 0}, [](const ChildOutput&) { ::pause(); }).timedOut);
   CHECK(runInChild({5, 0}, [](const ChildOutput&) { ::_exit(7); }).exitCode == 7);
+}
+
+TEST_CASE("A child answers question after question, and another one after it died") {
+  AnsweringChild child({5, 0}, [] {
+    return [count = 0](const std::string& question) mutable {
+      if (question == "die") std::abort();
+      if (question == "sleep") ::pause();
+      return question + std::to_string(++count);
+    };
+  });
+  CHECK(child.ask("a").text == "a1");
+  CHECK(child.ask(std::string(100000, 'b')).text == std::string(100000, 'b') + "2");
+  CHECK(child.ask("die").signal == SIGABRT);
+  CHECK(child.ask("c").text == "c1");
+  child.end();
+  CHECK(child.ask("d").text == "d1");
 }
 
 TEST_CASE("Floats may differ by what another order of sums does, integers not at all") {

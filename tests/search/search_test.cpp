@@ -181,6 +181,14 @@ TEST_CASE("A candidate is recorded before it runs, and runs once") {
   CHECK(run.result.sameCode > 0);
 }
 
+TEST_CASE("A search ends when its measure is over") {
+  CHECK(runSearch(small()).timed.size() > 20);
+  for (size_t most : {size_t{0}, size_t{1}, size_t{5}}) {
+    CHECK(runSearch(small(), {}, most).timed.size() == most);
+    CHECK(runSearch(small(2), {}, most).timed.size() == most);
+  }
+}
+
 TEST_CASE("Slow candidates stop early") {
   SearchOptions options = small(4);
   options.stopAbove = 1.1;

@@ -81,9 +81,10 @@ class Tuning {
     SearchOptions search;
     search.beam = static_cast<int>(request_.flags.beam);
     search.seed = std::stoull(task.hash.substr(0, 16), nullptr, 16);
+    search.neighbours = neighboursOf({kernel.unopted, task.hash, place_.target, place_.machine}, caps, log_);
     const auto record = [&](const Candidate& candidate, const TrialResult& verdict) {
       show(task, candidate, verdict);
-      return appender_.append(recordOf(candidate, verdict, task.hash, place_));
+      return add(log_.candidates, recordOf(candidate, verdict, task.hash, place_));
     };
     SVOD_TRY(tuned.result, svod::search(*kernel.graph, kernel.unopted, caps, measure, search,
                                         knownOf(log_, task.hash, place_), hintsOf(log_, task.hash, place_), record));
@@ -93,7 +94,15 @@ class Tuning {
   Status recordKernel(const TuneKernel& task) {
     const KernelRecord record{task.hash, task.kernel->name, toUopText(task.kernel->ast), task.launches};
     if (std::ranges::find(log_.kernels, record) != log_.kernels.end()) return {};
-    return appender_.append(record);
+    return add(log_.kernels, record);
+  }
+
+  /// In the file, and known to the kernels that are tuned later.
+  template <class Record>
+  Status add(std::vector<Record>& records, Record record) {
+    SVOD_CHECK(appender_.append(record));
+    records.push_back(std::move(record));
+    return {};
   }
 
   /// Before it is recorded, by its number.

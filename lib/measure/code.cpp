@@ -1,0 +1,52 @@
+#include "measure/code.h"
+
+#include <nlohmann/json.hpp>
+
+#include "driver/kernel_batch.h"
+
+namespace svod {
+
+namespace {
+
+using Json = nlohmann::json;
+
+/// Between the least and the greatest value of a variable.
+int64_t middleOf(const VarArg& variable) { return variable.min + (variable.max - variable.min) / 2; }
+
+}  // namespace
+
+CandidateCode describeCode(const CompiledKernel& kernel) {
+  CandidateCode code;
+  code.function = kernel.name, code.hash = codeHash(kernel);
+  for (UOp v : kernel.linear.variables) code.values.push_back(middleOf(v.argAs<VarArg>()));
+  code.args.assign(kernel.desc.args.begin(), kernel.desc.args.end());
+  code.layouts = kernel.layouts;
+  code.tiles = kernel.desc.tiles.tryEvaluate(code.values).value_or(0);
+  code.scratchBytes = kernel.desc.scratchBytes;
+  return code;
+}
+
+std::string toText(const CandidateCode& code) {
+  Json args = Json::array();
+  for (const KernelArg& arg : code.args)
+    args.push_back({static_cast<int>(arg.dtype), static_cast<int>(arg.mode), arg.bytes});
+  const Json json = {{"library", code.library}, {"function", code.function},
+                     {"hash", code.hash},       {"args", args},
+                     {"values", code.values},   {"layouts", toText(code.layouts)},
+                     {"tiles", code.tiles},     {"scratch", code.scratchBytes}};
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+CandidateCode codeFromText(const std::string& text) {
+  const Json json = Json::parse(text);
+  CandidateCode code;
+  code.library = json["library"], code.function = json["function"], code.hash = json["hash"];
+  for (const Json& arg : json["args"])
+    code.args.push_back({static_cast<ElementType>(arg[0].get<int>()), static_cast<Mode>(arg[1].get<int>()), arg[2]});
+  code.values = json["values"].get<std::vector<int64_t>>();
+  code.layouts = layoutsFromText(json["layouts"]).value_or(std::vector<ConstantLayout>());
+  code.tiles = json["tiles"], code.scratchBytes = json["scratch"];
+  return code;
+}
+
+}  // namespace svod

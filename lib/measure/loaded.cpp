@@ -1,0 +1,127 @@
+#include "measure/loaded.h"
+
+#include <dlfcn.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+
+#include "measure/test_data.h"
+
+namespace svod {
+
+namespace {
+
+/// A signal handler is given nothing else to know by whose memory it was; set in children only.
+const std::vector<GuardedBuffer>* watched[2] = {};
+
+void onFault(int signal, siginfo_t* about, void*) {
+  for (const std::vector<GuardedBuffer>* buffers : watched)
+    for (const GuardedBuffer& buffer : *buffers) {
+      if (buffer.guards(about->si_addr)) ::_exit(kWrittenOutside);
+      if (buffer.holds(about->si_addr)) ::_exit(kWrittenOperand);
+    }
+  ::signal(signal, SIG_DFL);
+  ::raise(signal);
+}
+
+void watchFaults(const std::vector<GuardedBuffer>& shared, const std::vector<GuardedBuffer>& own) {
+  watched[0] = &shared, watched[1] = &own;
+  static char stack[1 << 16];
+  stack_t alternate = {};
+  alternate.ss_sp = stack, alternate.ss_size = sizeof stack;
+  ::sigaltstack(&alternate, nullptr);
+  struct sigaction action = {};
+  action.sa_sigaction = onFault;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND | SA_NODEFER;
+  for (int signal : {SIGSEGV, SIGBUS}) ::sigaction(signal, &action, nullptr);
+}
+
+}  // namespace
+
+Workspace::Workspace(const KernelData& data, const std::vector<KernelArg>& args) : data_(data) {
+  for (size_t slot = 0; slot < args.size(); ++slot) {
+    const auto& operand = data.operands[slot];
+    std::optional<GuardedBuffer> made = GuardedBuffer::make(operand.size());
+    if (!made) ::_exit(kNoMemory);
+    if (!operand.empty()) std::memcpy(made->bytes().data(), operand.data(), operand.size());
+    isWritten_.push_back(writes(args[slot].mode));
+    if (!isWritten_.back()) made->makeReadOnly();
+    buffers_.push_back(std::move(*made));
+  }
+}
+
+void Workspace::reset() {
+  for (size_t slot = 0; slot < buffers_.size(); ++slot)
+    if (isWritten_[slot] && !data_.operands[slot].empty())
+      std::memcpy(buffers_[slot].bytes().data(), data_.operands[slot].data(), data_.operands[slot].size());
+}
+
+KernelFunction Workspace::function(const std::string& library, const std::string& name) {
+  void*& handle = libraries_[library];
+  if (handle == nullptr) handle = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  return handle == nullptr ? nullptr : reinterpret_cast<KernelFunction>(::dlsym(handle, name.c_str()));
+}
+
+Loaded::Loaded(const CandidateCode& code, Workspace& workspace) : code_(code), workspace_(workspace) {
+  for (size_t slot = 0; slot < code.args.size(); ++slot) {
+    const auto layout = std::ranges::find(code.layouts, slot, &ConstantLayout::slot);
+    if (layout == code.layouts.end()) {
+      pointers_.push_back(workspace.buffers()[slot].bytes().data());
+      continue;
+    }
+    const std::vector<std::byte> bytes =
+        laidOut(*layout, workspace.data().operands[slot], byteSize(code.args[slot].dtype));
+    pointers_.push_back(add(bytes.size()));
+    std::memcpy(pointers_.back(), bytes.data(), bytes.size());
+  }
+  scratch_ = add(code.scratchBytes);
+  function_ = workspace.function(code.library, code.function);
+  if (function_ == nullptr) ::_exit(kNoCode);
+}
+
+std::byte* Loaded::add(uint64_t bytes) {
+  std::optional<GuardedBuffer> made = GuardedBuffer::make(bytes);
+  if (!made) ::_exit(kNoMemory);
+  own_.push_back(std::move(*made));
+  return own_.back().bytes().data();
+}
+
+double Loaded::nanosecondsOf(int64_t runs) const {
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
+  for (int64_t i = 0; i < runs; ++i) run();
+  return std::chrono::duration<double, std::nano>(Clock::now() - start).count() / static_cast<double>(runs);
+}
+
+void Loaded::runWatched() const {
+  watchFaults(workspace_.buffers(), own_);
+  workspace_.reset();
+  run();
+  for (const std::vector<GuardedBuffer>* buffers : watched)
+    if (!std::ranges::all_of(*buffers, &GuardedBuffer::isUntouchedAround)) ::_exit(kWrittenOutside);
+}
+
+std::optional<std::string> Loaded::wrongValues() const {
+  const KernelData& data = workspace_.data();
+  for (size_t slot = 0; slot < data.wanted.size(); ++slot) {
+    if (data.wanted[slot].empty() || !writes(code_.args[slot].mode)) continue;
+    if (const auto difference = firstDifference(bytes(slot), data.wanted[slot], data.types[slot]))
+      return "argument " + std::to_string(slot) + ": " + *difference;
+  }
+  return std::nullopt;
+}
+
+void pin() {
+  cpu_set_t allowed, one;
+  if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+  CPU_ZERO(&one);
+  for (int cpu = CPU_SETSIZE - 1; cpu >= 0 && CPU_COUNT(&one) == 0; --cpu)
+    if (CPU_ISSET(cpu, &allowed)) CPU_SET(cpu, &one);
+  ::sched_setaffinity(0, sizeof one, &one);
+}
+
+}  // namespace svod

@@ -1,0 +1,70 @@
+// In the process that runs candidates: their memory, and their code ready to be called.
+#pragma once
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "measure/code.h"
+#include "measure/guarded_buffer.h"
+#include "measure/run_candidate.h"
+
+namespace svod {
+
+/// Exit codes of that process, with which it says what ended it.
+enum : int { kWrittenOutside = 90, kNoMemory = 91, kNoCode = 92, kWrittenOperand = 93 };
+
+/// Operands and results of a kernel, each between guard pages, for all candidates: what a kernel reads alone cannot be
+/// written. Ends the process where there is no memory.
+class Workspace {
+ public:
+  /// `args`: of any candidate; they agree in what is written.
+  Workspace(const KernelData& data, const std::vector<KernelArg>& args);
+  Workspace(const Workspace&) = delete;
+
+  /// What is written holds again what it held at first.
+  void reset();
+  const std::vector<GuardedBuffer>& buffers() const { return buffers_; }
+  const KernelData& data() const { return data_; }
+  /// A function of a library; null where there is none.
+  KernelFunction function(const std::string& library, const std::string& name);
+
+ private:
+  const KernelData& data_;
+  std::vector<bool> isWritten_;
+  std::vector<GuardedBuffer> buffers_;
+  std::map<std::string, void*> libraries_;
+};
+
+/// A candidate ready to be called. Ends the process where that cannot be.
+class Loaded {
+ public:
+  Loaded(const CandidateCode& code, Workspace& workspace);
+
+  void run() const {
+    if (code_.tiles > 0) function_(pointers_.data(), code_.values.data(), 0, code_.tiles, scratch_);
+  }
+  /// Of one run, as the mean of so many.
+  double nanosecondsOf(int64_t runs) const;
+  /// The first run: ends the process where anything is touched besides its buffers.
+  void runWatched() const;
+  /// What is wrong with the values it wrote.
+  std::optional<std::string> wrongValues() const;
+  std::span<const std::byte> bytes(size_t slot) const { return workspace_.buffers()[slot].bytes(); }
+
+ private:
+  std::byte* add(uint64_t bytes);
+
+  const CandidateCode& code_;
+  Workspace& workspace_;
+  std::vector<GuardedBuffer> own_;  // operands in an order of its own, and scratch memory
+  std::vector<void*> pointers_;
+  std::byte* scratch_ = nullptr;
+  KernelFunction function_ = nullptr;
+};
+
+/// On one processor from here on: the last of those there are.
+void pin();
+
+}  // namespace svod

@@ -1,0 +1,79 @@
+#include "measure/timing.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace svod {
+
+namespace {
+
+constexpr double kSampleNs = 2e5;
+constexpr double kFar = 0.5;  // of what is too slow: a candidate there will not be the best one, whatever the noise
+
+double quantile(std::vector<double> values, double part) {
+  std::ranges::sort(values);
+  return values[static_cast<size_t>(part * static_cast<double>(values.size() - 1) + 0.5)];
+}
+
+double spreadOf(const std::vector<double>& values) {
+  return (quantile(values, 0.75) - quantile(values, 0.25)) / 2 / quantile(values, 0.5);
+}
+
+int64_t runsOfSample(double nanoseconds) {
+  return std::clamp<int64_t>(static_cast<int64_t>(std::ceil(kSampleNs / std::max(nanoseconds, 1.0))), 1, 100000);
+}
+
+/// One sample of each, in an order that changes with `number`.
+double ratioOf(const Loaded& candidate, const Loaded& usual, int64_t runs, size_t number) {
+  if (number % 2 == 1) {
+    const double other = usual.nanosecondsOf(runs);
+    return candidate.nanosecondsOf(runs) / other;
+  }
+  const double own = candidate.nanosecondsOf(runs);
+  return own / usual.nanosecondsOf(runs);
+}
+
+size_t fewerWhereLong(size_t samples, double nanoseconds) {
+  return nanoseconds > 5e7 ? 2 : nanoseconds > 1e7 ? 3 : samples;
+}
+
+}  // namespace
+
+TrialResult timesOf(const Loaded& loaded, double stopAbove, const Loaded* usual, double usualNs) {
+  const double first = loaded.nanosecondsOf(1);
+  if (stopAbove > 0 && first > stopAbove) return {Outcome::Slow, "", first, 0, 0, 1};
+  const int64_t runs = runsOfSample(first);
+  std::vector<double> samples;
+  const auto done = [&](double unit) -> TrialResult {
+    return {Outcome::Timed,    "", unit * quantile(samples, 0.5),
+            spreadOf(samples), 0,  runs * static_cast<int64_t>(samples.size())};
+  };
+  while (samples.size() < 2) samples.push_back(loaded.nanosecondsOf(runs));
+  if (stopAbove > 0 && std::ranges::min(samples) > kFar * stopAbove) return done(1);
+  if (usual == nullptr) {
+    while (samples.size() < fewerWhereLong(7, first)) samples.push_back(loaded.nanosecondsOf(runs));
+    return done(1);
+  }
+  samples.clear();
+  while (samples.size() < fewerWhereLong(5, first)) samples.push_back(ratioOf(loaded, *usual, runs, samples.size()));
+  return done(usualNs);
+}
+
+TrialResult comparisonOf(const Loaded& candidate, const Loaded& usual, double usualNs) {
+  constexpr double kGain = 0.98, kUnder = 0.5, kOver = 0.8, kError = 0.01;
+  constexpr size_t kMostPairs = 60;
+  const double decided = std::log((1 - kError) / kError);
+  const int64_t runs = runsOfSample(std::max(candidate.nanosecondsOf(1), usual.nanosecondsOf(1)));
+  std::vector<double> ratios;
+  double evidence = 0;
+  while (ratios.size() < kMostPairs && std::fabs(evidence) < decided) {
+    ratios.push_back(ratioOf(candidate, usual, runs, ratios.size()));
+    evidence += ratios.back() <= kGain ? std::log(kOver / kUnder) : std::log((1 - kOver) / (1 - kUnder));
+  }
+  const double ratio = quantile(ratios, 0.5);
+  const bool wins = evidence >= decided && ratio < 1;
+  return {wins ? Outcome::Wins : Outcome::Loses,     "", usualNs * ratio, spreadOf(ratios), ratio,
+          runs * static_cast<int64_t>(ratios.size())};
+}
+
+}  // namespace svod
