@@ -17,6 +17,7 @@ struct Candidate {
   std::string origin;    // what proposed it
   double predicted = 0;  // nanoseconds that the cost model expects on one thread
   Features features = {};
+  double instructions = 0;  // about as many as it will have
 };
 
 /// What became of one. Times in nanoseconds on one thread.

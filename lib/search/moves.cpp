@@ -23,6 +23,14 @@ const T& pick(const std::vector<T>& from, std::mt19937_64& random) {
   return from[random() % from.size()];
 }
 
+/// Mostly one of those next to it, else any.
+int64_t otherAmount(int64_t amount, std::mt19937_64& random) {
+  if (random() % 3 == 0) return kAmounts[random() % kAmounts.size()];
+  const auto at = std::ranges::lower_bound(kAmounts, amount) - kAmounts.begin();
+  const int64_t steps[] = {-2, -1, 1, 2};
+  return kAmounts[static_cast<size_t>(std::clamp<int64_t>(at + steps[random() % 4], 0, std::ssize(kAmounts) - 1))];
+}
+
 }  // namespace
 
 /// Tables by node id grow with the graph, and most of its nodes belong to lists that nobody asks for again.
@@ -55,6 +63,7 @@ std::optional<Candidate> Moves::candidate(std::span<const OptOp> opts, std::stri
   const KernelFacts& facts = facts_->of(end);
   const KernelCost cost = costOf(facts, caps_);
   made.predicted = cost.total, made.features = featuresOf(facts, cost);
+  made.instructions = instructionsOf(facts);
   return made;
 }
 
@@ -105,10 +114,23 @@ std::vector<OptOp> Moves::macro(const std::vector<OptOp>& opts, std::mt19937_64&
   return all;
 }
 
+void Moves::reshape(std::vector<OptOp>& opts, std::mt19937_64& random) {
+  std::vector<AxisAmount*> copies;
+  for (OptOp& opt : opts)
+    if (opt.kind == OptKind::Upcast) copies.push_back(&std::get<AxisAmount>(opt.args));
+  if (copies.size() < 2) return;
+  AxisAmount *more = pick(copies, random), *less = pick(copies, random);
+  if (more == less || more->amount == 0 || less->amount < 2) return;
+  const auto next = std::ranges::upper_bound(kAmounts, more->amount);
+  if (next == kAmounts.end()) return;
+  less->amount = std::max<int64_t>(1, less->amount * more->amount / *next);
+  more->amount = *next;
+}
+
 std::vector<OptOp> Moves::changed(const std::vector<OptOp>& opts, std::mt19937_64& random) {
   std::vector<OptOp> other = opts;
   const size_t at = other.empty() ? 0 : random() % other.size();
-  switch (other.empty() ? 0 : random() % 6) {
+  switch (other.empty() ? 0 : random() % 8) {
     case 0: {  // one more, before what comes last
       const Chooser before = replayed(std::span(other).first(at));
       const std::vector<OptOp> fitting = proposals(before);
@@ -122,11 +144,12 @@ std::vector<OptOp> Moves::changed(const std::vector<OptOp>& opts, std::mt19937_6
       if (at + 1 < other.size()) std::swap(other[at], other[at + 1]);
       return other;
     case 3: return macro(other, random);
+    case 4: reshape(other, random); return other;
     default:  // another amount
       if (isThread(other[at])) return other;
       forEachArg(
           other[at].args, [](uint32_t&) {}, [](AxisRef&) {},
-          [&](int64_t& amount) { amount = kAmounts[random() % kAmounts.size()]; });
+          [&](int64_t& amount) { amount = otherAmount(amount, random); });
       return other;
   }
 }

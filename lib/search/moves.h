@@ -33,6 +33,8 @@ class Moves {
   std::vector<OptOp> changed(const std::vector<OptOp>& opts, std::mt19937_64& random);
   std::vector<OptOp> macro(const std::vector<OptOp>& opts, std::mt19937_64& random);
 
+  /// More copies along one axis, and fewer along another: the register tile keeps about its size.
+  static void reshape(std::vector<OptOp>& opts, std::mt19937_64& random);
   void startAnewWhenLarge();
 
   UOp given_, sink_;

@@ -58,6 +58,7 @@ class Search {
     while (!measure_.isOver()) {
       std::vector<Candidate> next;
       for (const Candidate& state : beam) std::ranges::move(moves_.successors(state), std::back_inserter(next));
+      std::erase_if(next, [&](const Candidate& c) { return !isSmall(c); });
       SVOD_CHECK(evaluate(next));
       ++result_.rounds;
       std::erase_if(next, [&](const Candidate& c) { return timeOf(c) == 0; });
@@ -87,11 +88,13 @@ class Search {
     return {};
   }
 
+  bool isSmall(const Candidate& c) const { return c.instructions <= options_.mostInstructions; }
+
   std::vector<Candidate> survivors(const std::vector<Candidate>& parents, std::mt19937_64& random) {
     std::vector<Candidate> made;
     for (size_t i = 0; i < options_.mutants; ++i) {
       std::optional<Candidate> mutant = moves_.mutant(parents, random);
-      if (mutant && !seen_.contains(mutant->text) &&
+      if (mutant && isSmall(*mutant) && !seen_.contains(mutant->text) &&
           std::ranges::find(made, mutant->text, &Candidate::text) == made.end())
         made.push_back(std::move(*mutant));
     }

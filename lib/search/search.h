@@ -18,10 +18,11 @@ struct SearchOptions {
   int beam = 0;        // this many lists go on, from no opts at all, one opt at a time; 0: seeds and mutations
   size_t parents = 8;  // otherwise: so many go on,
   size_t mutants = 160, survivors = 24;  // so many are made of them, so many of which the cost model lets pass
-  int patience = 3;                      // rounds without a gain before it ends
+  double mostInstructions = 6000;        // that a list may be expected to come to; others are not even compiled
+  int patience = 8;                      // rounds without a gain before it ends
   double leastGain = 0.01;               // of the best time, that counts as one
   double stopAbove = 3;                  // times the best time: slower ones stop early
-  size_t finalists = 3;                  // compared with -O1
+  size_t finalists = 5;                  // compared with -O1
   bool corrects = true;                  // the cost model is corrected by what was measured
   Neighbours neighbours = {};            // of the kernel: their lists are begun with, their times learned from
   uint64_t seed = 0;

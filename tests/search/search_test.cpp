@@ -99,7 +99,7 @@ Run runSearch(const SearchOptions& options, KnownTrials known = {}, size_t most 
 
 SearchOptions small(int beam = 0) {
   SearchOptions options;
-  options.mutants = 40, options.survivors = 10, options.patience = 2, options.beam = beam;
+  options.mutants = 40, options.survivors = 10, options.patience = 5, options.beam = beam;
   return options;
 }
 
