@@ -90,11 +90,13 @@ std::byte* Loaded::add(uint64_t bytes) {
   return own_.back().bytes().data();
 }
 
-double Loaded::nanosecondsOf(int64_t runs) const {
+double Loaded::nanosecondsOf(int64_t runs, int64_t tiles) const {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
-  for (int64_t i = 0; i < runs; ++i) run();
-  return std::chrono::duration<double, std::nano>(Clock::now() - start).count() / static_cast<double>(runs);
+  for (int64_t i = 0; i < runs; ++i) run(tiles);
+  const double each =
+      std::chrono::duration<double, std::nano>(Clock::now() - start).count() / static_cast<double>(runs);
+  return tiles > 0 ? each * static_cast<double>(code_.tiles) / static_cast<double>(tiles) : each;
 }
 
 void Loaded::runWatched() const {

@@ -42,11 +42,12 @@ class Loaded {
  public:
   Loaded(const CandidateCode& code, Workspace& workspace);
 
-  void run() const {
-    if (code_.tiles > 0) function_(pointers_.data(), code_.values.data(), 0, code_.tiles, scratch_);
-  }
-  /// Of one run, as the mean of so many.
-  double nanosecondsOf(int64_t runs) const;
+  int64_t tiles() const { return code_.tiles; }
+  void run() const { run(tiles()); }
+  /// Of one run, as the mean of so many. With fewer `tiles` than there are only the first of them run, and the time is
+  /// scaled to all.
+  double nanosecondsOf(int64_t runs, int64_t tiles) const;
+  double nanosecondsOf(int64_t runs) const { return nanosecondsOf(runs, tiles()); }
   /// The first run: ends the process where anything is touched besides its buffers.
   void runWatched() const;
   /// What is wrong with the values it wrote.
@@ -55,6 +56,9 @@ class Loaded {
 
  private:
   std::byte* add(uint64_t bytes);
+  void run(int64_t tiles) const {
+    if (tiles > 0) function_(pointers_.data(), code_.values.data(), 0, tiles, scratch_);
+  }
 
   const CandidateCode& code_;
   Workspace& workspace_;

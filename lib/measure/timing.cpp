@@ -8,6 +8,8 @@ namespace svod {
 namespace {
 
 constexpr double kSampleNs = 2e5;
+constexpr double kEnoughNs = 2e6;   // a run that takes longer is cut to some of its tiles, but where two are compared,
+constexpr int64_t kLeastTiles = 4;  // at least so many
 constexpr double kFar = 0.5;  // of what is too slow: a candidate there will not be the best one, whatever the noise
 
 double quantile(std::vector<double> values, double part) {
@@ -23,8 +25,15 @@ int64_t runsOfSample(double nanoseconds) {
   return std::clamp<int64_t>(static_cast<int64_t>(std::ceil(kSampleNs / std::max(nanoseconds, 1.0))), 1, 100000);
 }
 
+/// What a sample of it runs.
+struct Portion {
+  const Loaded& loaded;
+  int64_t tiles;
+  double nanosecondsOf(int64_t runs) const { return loaded.nanosecondsOf(runs, tiles); }
+};
+
 /// One sample of each, in an order that changes with `number`.
-double ratioOf(const Loaded& candidate, const Loaded& usual, int64_t runs, size_t number) {
+double ratioOf(const Portion& candidate, const Portion& usual, int64_t runs, size_t number) {
   if (number % 2 == 1) {
     const double other = usual.nanosecondsOf(runs);
     return candidate.nanosecondsOf(runs) / other;
@@ -39,23 +48,32 @@ size_t fewerWhereLong(size_t samples, double nanoseconds) {
 
 }  // namespace
 
+int64_t tilesOfSample(int64_t tiles, double nanoseconds) {
+  const auto enough = static_cast<int64_t>(std::ceil(static_cast<double>(tiles) * kEnoughNs / nanoseconds));
+  return std::min(tiles, std::max(kLeastTiles, enough));
+}
+
 TrialResult timesOf(const Loaded& loaded, double stopAbove, const Loaded* usual, double usualNs) {
   const double first = loaded.nanosecondsOf(1);
   if (stopAbove > 0 && first > stopAbove) return {Outcome::Slow, "", first, 0, 0, 1};
   const int64_t runs = runsOfSample(first);
+  const Portion own{loaded, tilesOfSample(loaded.tiles(), first)};
+  const double sample =
+      first * static_cast<double>(own.tiles) / static_cast<double>(std::max<int64_t>(own.loaded.tiles(), 1));
   std::vector<double> samples;
   const auto done = [&](double unit) -> TrialResult {
     return {Outcome::Timed,    "", unit * quantile(samples, 0.5),
             spreadOf(samples), 0,  runs * static_cast<int64_t>(samples.size())};
   };
-  while (samples.size() < 2) samples.push_back(loaded.nanosecondsOf(runs));
+  while (samples.size() < 2) samples.push_back(own.nanosecondsOf(runs));
   if (stopAbove > 0 && std::ranges::min(samples) > kFar * stopAbove) return done(1);
   if (usual == nullptr) {
-    while (samples.size() < fewerWhereLong(7, first)) samples.push_back(loaded.nanosecondsOf(runs));
+    while (samples.size() < fewerWhereLong(7, sample)) samples.push_back(own.nanosecondsOf(runs));
     return done(1);
   }
   samples.clear();
-  while (samples.size() < fewerWhereLong(5, first)) samples.push_back(ratioOf(loaded, *usual, runs, samples.size()));
+  const Portion other{*usual, tilesOfSample(usual->tiles(), usualNs)};
+  while (samples.size() < fewerWhereLong(5, sample)) samples.push_back(ratioOf(own, other, runs, samples.size()));
   return done(usualNs);
 }
 
@@ -67,7 +85,7 @@ TrialResult comparisonOf(const Loaded& candidate, const Loaded& usual, double us
   std::vector<double> ratios;
   double evidence = 0;
   while (ratios.size() < kMostPairs && std::fabs(evidence) < decided) {
-    ratios.push_back(ratioOf(candidate, usual, runs, ratios.size()));
+    ratios.push_back(ratioOf({candidate, candidate.tiles()}, {usual, usual.tiles()}, runs, ratios.size()));
     evidence += ratios.back() <= kGain ? std::log(kOver / kUnder) : std::log((1 - kOver) / (1 - kUnder));
   }
   const double ratio = quantile(ratios, 0.5);

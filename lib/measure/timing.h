@@ -5,6 +5,9 @@
 
 namespace svod {
 
+/// How many tiles of a kernel are enough to tell how long all of them take, which is `nanoseconds`: 2 ms, and four.
+int64_t tilesOfSample(int64_t tiles, double nanoseconds);
+
 /// Timed or Slow, by samples of 0.2 ms and more: the median of seven; of two where both lie far above what is wanted.
 /// With `usual`, which takes `usualNs` nanoseconds, the seven become five pairs, interleaved with it: what the machine
 /// does meanwhile concerns both. The time is then the median of their ratios, times `usualNs`.

@@ -118,9 +118,10 @@ class Search {
         note(c, found->second);
       }
     }
-    constexpr size_t kBatch = 32;
-    for (size_t first = 0; first < fresh.size() && !measure_.isOver(); first += kBatch) {
-      const std::span batch = std::span(fresh).subspan(first, std::min(kBatch, fresh.size() - first));
+    for (size_t first = 0, count = 0; first < fresh.size() && !measure_.isOver(); first += count) {
+      count = std::min(batch_, fresh.size() - first);
+      const std::span batch = std::span(fresh).subspan(first, count);
+      batch_ = std::min<size_t>(2 * batch_, 32);
       const std::vector<Prepared> prepared = measure_.prepare(batch);
       for (size_t i = 0; i < batch.size() && !measure_.isOver(); ++i) SVOD_CHECK(run(batch[i], prepared[i]));
     }
@@ -193,6 +194,7 @@ class Search {
   std::set<std::string> seen_, prepared_;
   std::map<std::string, TrialResult> byCode_;
   std::string usual_;
+  size_t batch_ = 4;  // so many are compiled together: few at first, so that there is a result soon
   SearchResult result_;
 };
 

@@ -74,8 +74,7 @@ TEST_CASE("Lists that do not apply, or are too large, cost themselves") {
   CHECK(all[3].verdict.outcome == Outcome::Timed);
 }
 
-TEST_CASE(
-    "A candidate whose compiling does not end, crashes or takes all memory is given up, and the others are compiled") {
+TEST_CASE("A candidate that halts, crashes or starves the compiler is given up, and the others are compiled") {
   Bench bench(kProduct);
   const struct {
     void (*plant)();

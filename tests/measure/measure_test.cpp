@@ -13,6 +13,7 @@
 #include "measure/guarded_buffer.h"
 #include "measure/run_candidate.h"
 #include "measure/test_data.h"
+#include "measure/timing.h"
 
 using namespace svod;
 
@@ -101,6 +102,24 @@ TEST_CASE("A slow candidate stops early") {
       bench.time(built(bench.folder, "slow", "for (volatile int i = 0; i < 3000000; ) i = i + 1;"), 1e5);
   CHECK(v.outcome == Outcome::Slow);
   CHECK(v.nanoseconds > 1e5);
+}
+
+TEST_CASE("Of a kernel that takes long some tiles are timed, and the time is that of all") {
+  CHECK(tilesOfSample(100, 1e6) == 100);
+  CHECK(tilesOfSample(100, 20e6) == 10);
+  CHECK(tilesOfSample(100, 2e9) == 4);
+  CHECK(tilesOfSample(2, 2e9) == 2);
+  CHECK(tilesOfSample(0, 100) == 0);
+  Bench bench;
+  CandidateCode code = built(bench.folder, "tiles", "for (int64_t t = begin; t < end; ++t) y[t] = 7;");
+  code.tiles = 50;
+  Workspace workspace(bench.all, code.args);
+  const Loaded loaded(code, workspace);
+  CHECK(loaded.nanosecondsOf(1, 5) > 0);
+  const auto* y = reinterpret_cast<const float*>(loaded.bytes(0).data());
+  CHECK((y[0] == 7 && y[4] == 7 && y[5] != 7));
+  loaded.nanosecondsOf(1);
+  CHECK((y[49] == 7 && y[50] != 7));
 }
 
 TEST_CASE("Interleaved runs tell a clear gain from none") {

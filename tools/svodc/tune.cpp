@@ -84,7 +84,7 @@ class Tuning {
     search.neighbours = neighboursOf({kernel.unopted, task.hash, place_.target, place_.machine}, caps, log_);
     const auto record = [&](const Candidate& candidate, const TrialResult& verdict) {
       show(task, candidate, verdict);
-      return add(log_.candidates, recordOf(candidate, verdict, task.hash, place_));
+      return appender_.append(recordOf(candidate, verdict, task.hash, place_));
     };
     SVOD_TRY(tuned.result, svod::search(*kernel.graph, kernel.unopted, caps, measure, search,
                                         knownOf(log_, task.hash, place_), hintsOf(log_, task.hash, place_), record));
@@ -94,14 +94,8 @@ class Tuning {
   Status recordKernel(const TuneKernel& task) {
     const KernelRecord record{task.hash, task.kernel->name, toUopText(task.kernel->ast), task.launches};
     if (std::ranges::find(log_.kernels, record) != log_.kernels.end()) return {};
-    return add(log_.kernels, record);
-  }
-
-  /// In the file, and known to the kernels that are tuned later.
-  template <class Record>
-  Status add(std::vector<Record>& records, Record record) {
     SVOD_CHECK(appender_.append(record));
-    records.push_back(std::move(record));
+    log_.kernels.push_back(record);
     return {};
   }
 
