@@ -41,6 +41,15 @@ int svod_plan_load(const char* path, const svod_load_options* options, svod_plan
   return load(plan, error, [&] { return LoadedPlan::fromPath(path, weights); });
 }
 
+int svod_plan_load_static(const char* path, const svod_function_table* table, const svod_load_options* options,
+                          svod_plan** plan, svod_error* error) {
+  const WeightsCheck weights = weightsCheck(options);
+  return load(plan, error, [&]() -> Result<std::shared_ptr<const LoadedPlan>> {
+    if (table == nullptr) return fail(Diag::Usage, "there is no table of functions", "svod_plan_load needs none");
+    return LoadedPlan::fromPath(path, weights, table);
+  });
+}
+
 int svod_plan_load_memory(const svod_file* files, size_t count, const svod_load_options* options, svod_plan** plan,
                           svod_error* error) {
   const WeightsCheck weights = weightsCheck(options);

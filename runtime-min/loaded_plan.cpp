@@ -8,13 +8,11 @@
 #include <cerrno>
 #include <climits>
 #include <cstring>
-#include <map>
 
 #include "plan/check.h"
 #include "plan/directory.h"
 #include "plan/json.h"
 #include "plan/pack.h"
-#include "runtime-min/probes.h"
 #include "support/cpu_features.h"
 #include "support/says.h"
 
@@ -72,14 +70,24 @@ LoadedPlan::~LoadedPlan() {
     if (library != nullptr) ::dlclose(library);
 }
 
-Status LoadedPlan::readManifest(std::string_view text, const std::string& name) {
-  SVOD_TRY(plan_, planFromJson(text, name));
-  SVOD_CHECK(check(plan_));
+Status LoadedPlan::checkCode(const svod_function_table* table) const {
+  if (table != nullptr) {
+    if (table->plan != nullptr && recordOf(table->plan) == codeRecord(plan_)) return {};
+    return fail(Diag::PlanChecksum, "the functions were made with another plan",
+                "compile the graph again with --emit functions, and the program with what that wrote");
+  }
   SVOD_CHECK(checkMachine(plan_.target));
   for (const KernelDesc& kernel : plan_.kernels)
     if (!kernel.grid && plan_.files[kernel.file].kind != FileKind::Code)
       return fail(Diag::Unsupported, "the plan holds the source of its kernels, not machine code",
                   "compile the graph without --cc none, or with --target cpu");
+  return {};
+}
+
+Status LoadedPlan::readManifest(std::string_view text, const std::string& name, const svod_function_table* table) {
+  SVOD_TRY(plan_, planFromJson(text, name));
+  SVOD_CHECK(check(plan_));
+  SVOD_CHECK(checkCode(table));
   names_ = svod::variableNames(plan_);
   files_.resize(plan_.files.size());
   libraries_.resize(plan_.files.size(), nullptr);
@@ -99,30 +107,36 @@ Status LoadedPlan::link(FileId id, const std::string& path, const std::string& s
               "compile the graph again, for this machine");
 }
 
-Status LoadedPlan::finish() {
+Result<KernelFunction> LoadedPlan::functionOf(const KernelDesc& kernel, const svod_function_table* table) const {
+  for (size_t i = 0; table != nullptr && i < table->count; i++)
+    if (table->functions[i].symbol != nullptr && table->functions[i].symbol == kernel.symbol)
+      return table->functions[i].function;
+  void* const library = table != nullptr ? nullptr : libraries_[kernel.file];
+  if (void* const address = library == nullptr ? nullptr : ::dlsym(library, kernel.symbol.c_str()))
+    return reinterpret_cast<KernelFunction>(address);
+  const std::string where = table != nullptr ? "the table" : says({"'", plan_.files[kernel.file].path, "'"});
+  return fail(Diag::BadPlan, says({where, " has no function '", kernel.symbol, "'"}), "compile the graph again");
+}
+
+Status LoadedPlan::finish(const svod_function_table* table) {
   std::vector<KernelFunction> functions;
   for (const KernelDesc& kernel : plan_.kernels) {
-    if (kernel.grid) {  // loaded by the devices of an instance
-      functions.push_back(nullptr);
-      continue;
-    }
-    void* address = ::dlsym(libraries_[kernel.file], kernel.symbol.c_str());
-    if (address == nullptr)
-      return fail(Diag::BadPlan, says({"'", plan_.files[kernel.file].path, "' has no function '", kernel.symbol, "'"}),
-                  "compile the graph again");
-    functions.push_back(reinterpret_cast<KernelFunction>(address));
+    KernelFunction& function = functions.emplace_back(nullptr);
+    if (kernel.grid) continue;  // loaded by the devices of an instance
+    SVOD_TRY(function, functionOf(kernel, table));
   }
   program_ = Program(plan_, functions);
   describe();
   return {};
 }
 
-Result<std::shared_ptr<const LoadedPlan>> LoadedPlan::fromDirectory(const std::string& path, WeightsCheck weights) {
+Result<std::shared_ptr<const LoadedPlan>> LoadedPlan::fromDirectory(const std::string& path, WeightsCheck weights,
+                                                                    const svod_function_table* table) {
   SVOD_CHECK(checkHoldsPlan(path));
   auto loaded = std::make_shared<LoadedPlan>();
   const std::string manifest = path + "/" + kPlanFileName;
   SVOD_TRY(MappedFile json, MappedFile::open(manifest));
-  SVOD_CHECK(loaded->readManifest(asText(json.bytes()), manifest));
+  SVOD_CHECK(loaded->readManifest(asText(json.bytes()), manifest, table));
   for (FileId id = 0; id < loaded->plan_.files.size(); id++) {
     const FileDesc& desc = loaded->plan_.files[id];
     SVOD_TRY(MappedFile mapped, openPlanFile(path, desc, checksumFor(desc, weights)));
@@ -131,10 +145,10 @@ Result<std::shared_ptr<const LoadedPlan>> LoadedPlan::fromDirectory(const std::s
     // A name without a separator would be searched for in the system's folders.
     const std::string file = path + "/" + desc.path;
     if (isCode(desc.kind)) SVOD_CHECK(checkCodeRecord(loaded->plan_, loaded->files_[id], file));
-    if (desc.kind != FileKind::Code) continue;
+    if (desc.kind != FileKind::Code || table != nullptr) continue;
     SVOD_CHECK(loaded->link(id, file[0] == '/' ? file : "./" + file, file));
   }
-  SVOD_CHECK(loaded->finish());
+  SVOD_CHECK(loaded->finish(table));
   return std::shared_ptr<const LoadedPlan>(std::move(loaded));
 }
 
@@ -174,26 +188,28 @@ Status LoadedPlan::linkCopy(FileId id, const std::string& shown) {
   return link(id, code.path(), shown);
 }
 
-Result<std::shared_ptr<const LoadedPlan>> LoadedPlan::fromPath(const std::string& path, WeightsCheck weights) {
+Result<std::shared_ptr<const LoadedPlan>> LoadedPlan::fromPath(const std::string& path, WeightsCheck weights,
+                                                               const svod_function_table* table) {
   struct stat status = {};
   const bool isFile = ::stat(path.c_str(), &status) == 0 && !S_ISDIR(status.st_mode);
-  return isFile ? fromPack(path, weights) : fromDirectory(path, weights);
+  return isFile ? fromPack(path, weights, table) : fromDirectory(path, weights, table);
 }
 
-Result<std::shared_ptr<const LoadedPlan>> LoadedPlan::fromPack(const std::string& path, WeightsCheck weights) {
+Result<std::shared_ptr<const LoadedPlan>> LoadedPlan::fromPack(const std::string& path, WeightsCheck weights,
+                                                               const svod_function_table* table) {
   auto loaded = std::make_shared<LoadedPlan>();
   SVOD_TRY(MappedFile pack, MappedFile::open(path));
   const std::span<const std::byte> bytes = pack.bytes();
   loaded->mapped_.push_back(std::move(pack));
   SVOD_TRY(const std::string_view manifest, manifestOf(bytes, path));
-  SVOD_CHECK(loaded->readManifest(manifest, path));
+  SVOD_CHECK(loaded->readManifest(manifest, path, table));
   SVOD_TRY(loaded->files_, filesOf(bytes, loaded->plan_, path));
   for (FileId id = 0; id < loaded->plan_.files.size(); id++) {
     const std::string shown = path + ":" + loaded->plan_.files[id].path;
     SVOD_CHECK(loaded->checkFile(id, shown, weights));
-    if (loaded->plan_.files[id].kind == FileKind::Code) SVOD_CHECK(loaded->linkCopy(id, shown));
+    if (loaded->plan_.files[id].kind == FileKind::Code && table == nullptr) SVOD_CHECK(loaded->linkCopy(id, shown));
   }
-  SVOD_CHECK(loaded->finish());
+  SVOD_CHECK(loaded->finish(table));
   return std::shared_ptr<const LoadedPlan>(std::move(loaded));
 }
 
@@ -228,65 +244,6 @@ uint64_t LoadedPlan::stateBytes() const {
   for (const State& state : plan_.states)
     bytes += (plan_.buffers[state.buffer].bytes + kPlanAlignment - 1) / kPlanAlignment * kPlanAlignment;
   return bytes;
-}
-
-namespace {
-
-std::vector<std::string> numberTexts(const std::vector<uint64_t>& shape) {
-  std::vector<std::string> texts;
-  for (uint64_t dim : shape) texts.push_back(std::to_string(dim));
-  return texts;
-}
-
-}  // namespace
-
-void LoadedPlan::addView(svod_kind kind, std::string name, BufferId buffer, std::vector<std::string> texts) {
-  const BufferDesc& desc = plan_.buffers[buffer];
-  views_[kind].push_back({std::move(name), std::string(nameOf(desc.dtype)), desc.shape, std::move(texts), {}, {}});
-  views_[kind].back().c.element_bytes = byteSize(desc.dtype);
-  views_[kind].back().c.max_bytes = *tensorBytes(desc.dtype, desc.shape);
-}
-
-/// Names that several buffers have are told apart by the buffer's number.
-void LoadedPlan::addIntermediates() {
-  std::map<std::string_view, size_t> uses;
-  for (BufferId id = 0; id < plan_.buffers.size(); id++) {
-    if (!isIntermediate(plan_, id)) continue;
-    intermediates_.push_back(id);
-    uses[plan_.buffers[id].name]++;
-  }
-  for (BufferId id : intermediates_) {
-    const std::string& name = plan_.buffers[id].name;
-    const bool isAlone = !name.empty() && uses[name] == 1;
-    addView(SVOD_INTERMEDIATE, isAlone ? name : name + "#" + std::to_string(id), id,
-            numberTexts(plan_.buffers[id].shape));
-  }
-}
-
-void LoadedPlan::describe() {
-  auto addPorts = [&](svod_kind kind, const std::vector<Port>& ports) {
-    for (const Port& port : ports) {
-      std::vector<std::string> texts;
-      for (const Expr& dim : port.shape) texts.push_back(toText(dim, names_));
-      addView(kind, port.name, port.buffer, std::move(texts));
-    }
-  };
-  addPorts(SVOD_INPUT, plan_.inputs);
-  addPorts(SVOD_OUTPUT, plan_.outputs);
-  for (const State& state : plan_.states)
-    addView(SVOD_STATE, state.name, state.buffer, numberTexts(plan_.buffers[state.buffer].shape));
-  addIntermediates();
-  for (std::vector<TensorView>& views : views_)
-    for (TensorView& view : views) {  // the vectors have their final size: addresses stay
-      for (const std::string& text : view.texts) view.textPointers.push_back(text.c_str());
-      view.c.name = view.name.c_str();
-      view.c.dtype = view.dtype.c_str();
-      view.c.rank = view.shape.size();
-      view.c.max_shape = view.shape.data();
-      view.c.shape_texts = view.textPointers.data();
-    }
-  for (VariableId id = 0; id < plan_.variables.size(); id++)
-    if (plan_.variables[id].kind != VariableKind::Loop) variables_.push_back(id);
 }
 
 }  // namespace svod

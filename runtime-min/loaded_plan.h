@@ -23,10 +23,13 @@ struct TensorView {
 
 class LoadedPlan {
  public:
-  /// A directory or a pack.
-  static Result<std::shared_ptr<const LoadedPlan>> fromPath(const std::string& path, WeightsCheck weights);
-  static Result<std::shared_ptr<const LoadedPlan>> fromDirectory(const std::string& path, WeightsCheck weights);
-  static Result<std::shared_ptr<const LoadedPlan>> fromPack(const std::string& path, WeightsCheck weights);
+  /// A directory or a pack. With `table`, which is borrowed until this returns, no code of the plan is linked.
+  static Result<std::shared_ptr<const LoadedPlan>> fromPath(const std::string& path, WeightsCheck weights,
+                                                            const svod_function_table* table = nullptr);
+  static Result<std::shared_ptr<const LoadedPlan>> fromDirectory(const std::string& path, WeightsCheck weights,
+                                                                 const svod_function_table* table = nullptr);
+  static Result<std::shared_ptr<const LoadedPlan>> fromPack(const std::string& path, WeightsCheck weights,
+                                                            const svod_function_table* table = nullptr);
   static Result<std::shared_ptr<const LoadedPlan>> fromMemory(std::span<const svod_file> files, WeightsCheck weights);
   LoadedPlan() = default;
   LoadedPlan(const LoadedPlan&) = delete;
@@ -52,12 +55,15 @@ class LoadedPlan {
     void operator()(std::byte* memory) const { ::operator delete[](memory, std::align_val_t{kPlanAlignment}); }
   };
 
-  Status readManifest(std::string_view text, const std::string& name);
+  Status readManifest(std::string_view text, const std::string& name, const svod_function_table* table = nullptr);
+  /// The kernels can run here, or are functions of `table`, which is that of this plan.
+  Status checkCode(const svod_function_table* table) const;
   Status checkFile(FileId id, const std::string& shown, WeightsCheck weights) const;
   Status link(FileId id, const std::string& path, const std::string& shown);
   /// By an anonymous file, as the linker reads files only.
   Status linkCopy(FileId id, const std::string& shown);
-  Status finish();
+  Result<KernelFunction> functionOf(const KernelDesc& kernel, const svod_function_table* table) const;
+  Status finish(const svod_function_table* table = nullptr);
   void describe();
   void addView(svod_kind kind, std::string name, BufferId buffer, std::vector<std::string> texts);
   void addIntermediates();

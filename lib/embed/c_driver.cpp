@@ -222,6 +222,8 @@ constexpr const char* kKernelMacro =
 
 }  // namespace
 
+std::string kernelMacro() { return kKernelMacro; }
+
 std::string driverText(const Plan& plan, const Interface& made) { return DriverText(plan, made).text(); }
 
 std::string fileText(const Plan& plan, const Interface& made, const EmbedParts& parts) {

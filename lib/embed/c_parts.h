@@ -16,6 +16,9 @@ std::string exprFunctions(const std::string& code);
 /// The array with the weights; empty where there are none in the file.
 std::string weightsText(const Interface& made, std::span<const std::span<const std::byte>> chunks);
 
+/// The macro SVOD_KERNEL, which stands in front of every kernel.
+std::string kernelMacro();
+
 /// The functions of the header.
 std::string driverText(const Plan& plan, const Interface& made);
 

@@ -178,13 +178,17 @@ const Parameter* Interface::find(ParameterKind kind, uint32_t id) const {
   return found == parameters.end() ? nullptr : &*found;
 }
 
+Result<std::string> prefixOf(const Plan& plan, const EmbedOptions& options) {
+  if (options.prefix.empty()) return identifier(plan.name);
+  if (isIdentifier(options.prefix)) return options.prefix;
+  return fail(Diag::Usage, "--prefix '" + options.prefix + "' is no identifier of C",
+              "letters, digits and _, such as --prefix digits");
+}
+
 Result<Interface> interfaceOf(const Plan& plan, const EmbedOptions& options) {
-  if (!options.prefix.empty() && !isIdentifier(options.prefix))
-    return fail(Diag::Usage, "--prefix '" + options.prefix + "' is no identifier of C",
-                "letters, digits and _, such as --prefix digits");
-  SVOD_CHECK(checkDevices(plan));
   Interface made;
-  made.prefix = options.prefix.empty() ? identifier(plan.name) : options.prefix;
+  SVOD_TRY(made.prefix, prefixOf(plan, options));
+  SVOD_CHECK(checkDevices(plan));
   made.weights = options.weights;
   for (const Variable& v : plan.variables)
     made.ranges.push_back(v.kind == VariableKind::Fixed ? ExprRange{v.value, v.value} : ExprRange{v.min, v.max});

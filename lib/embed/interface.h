@@ -67,6 +67,9 @@ struct Interface {
 /// no processor, or sizes that might overflow.
 Result<Interface> interfaceOf(const Plan& plan, const EmbedOptions& options);
 
+/// How names begin that others see. Errors: Usage for a prefix that is no identifier of C.
+Result<std::string> prefixOf(const Plan& plan, const EmbedOptions& options);
+
 /// A name as an identifier of C: `_` for what none has.
 std::string identifier(std::string_view name);
 

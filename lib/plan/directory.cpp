@@ -57,8 +57,10 @@ std::string codeRecord(const Plan& plan) {
   Plan without = plan;
   for (FileDesc& file : without.files)
     if (isCode(file.kind)) file.bytes = 0, file.sha256.clear();
-  return says({kRecordStart, sha256Hex(toJson(without)), "\n"});
+  return recordOf(sha256Hex(toJson(without)));
 }
+
+std::string recordOf(std::string_view digest) { return says({kRecordStart, digest, "\n"}); }
 
 std::span<const std::byte> withoutRecord(std::span<const std::byte> code) {
   constexpr size_t kLength = kRecordStart.size() + 64 + 1;

@@ -61,6 +61,8 @@ inline bool isCode(FileKind kind) { return kind == FileKind::Code || kind == Fil
 /// written with, except for the size and checksum of such files. So no number of a manifest can contradict the code,
 /// whose accesses follow from them.
 std::string codeRecord(const Plan& plan);
+/// The same with a digest that is known.
+std::string recordOf(std::string_view digest);
 
 /// Diag::PlanChecksum when `code`, called `shown` in the message, was written with another manifest than `plan`. Code
 /// without a record, of an older release, is taken as it is.

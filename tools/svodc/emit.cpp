@@ -8,7 +8,9 @@
 #include "data/distinct.h"
 #include "depfile.h"
 #include "embed/c_file.h"
+#include "embed/function_table.h"
 #include "embed/llvm_driver.h"
+#include "plan/contents.h"
 #include "plan/pack.h"
 #include "support/suggest.h"
 #include "target/c/print_c.h"
@@ -80,13 +82,28 @@ std::vector<std::span<const std::byte>> weightsOf(const Compilation& c) {
   return {};
 }
 
-Result<std::string> portableFile(const EmitSource& from) {
+/// What a file of C is made of.
+Result<EmbedParts> partsOf(const EmitSource& from, const std::string& kind) {
   if (!from.compilation.functions.empty())
-    return fail(Diag::Unsupported, "--emit c does not hold functions of C files", "leave --emit c out");
-  SVOD_TRY(const Interface made, interfaceOf(from.compilation.plan, from.embed));
+    return fail(Diag::Unsupported, "--emit " + kind + " does not hold functions of C files",
+                "leave --emit " + kind + " out");
   EmbedParts parts{{}, freestandingHead, weightsOf(from.compilation)};
   for (const CompiledKernel& k : from.compilation.kernels) parts.kernels.push_back(k.object);
+  return parts;
+}
+
+Result<std::string> portableFile(const EmitSource& from) {
+  SVOD_TRY(const EmbedParts parts, partsOf(from, "c"));
+  SVOD_TRY(const Interface made, interfaceOf(from.compilation.plan, from.embed));
   return fileText(from.compilation.plan, made, parts);
+}
+
+Result<std::string> functionTable(const EmitSource& from) {
+  const Plan& plan = from.compilation.plan;
+  SVOD_TRY(const EmbedParts parts, partsOf(from, "functions"));
+  SVOD_TRY(const std::string prefix, prefixOf(plan, from.embed));
+  SVOD_TRY(const PlanContents contents, contentsOf(plan, from.compilation.files));
+  return functionTableText(plan, prefix, parts, {contents.record.data(), contents.record.size()});
 }
 
 /// The kernels and the driver, of which others see the functions of the header.
@@ -125,6 +142,8 @@ constexpr EmitKind kKinds[] = {
      &CompiledKernel::source},
     {"llvm-bc", "a folder with the same as bitcode", "cpu", ".bc", &CompiledKernel::bitcode},
     {"c", "one file of C with the whole plan as a function", "c", "", nullptr, portableFile, ".c"},
+    {"functions", "the kernels as one file of C, with their table for svod_plan_load_static", "c", "", nullptr,
+     functionTable, ".functions.c"},
     {"static-lib", "a static library with the whole plan as a function", "cpu", "", nullptr, library, ".a"},
     {"header", "the header of that function", "", "", nullptr, header, ".h"},
 };

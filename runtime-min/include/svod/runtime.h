@@ -74,6 +74,23 @@ typedef struct svod_file {
 SVOD_API int svod_plan_load(const char* path, const svod_load_options* options, svod_plan** plan, svod_error* error);
 SVOD_API int svod_plan_load_memory(const svod_file* files, size_t count, const svod_load_options* options,
                                    svod_plan** plan, svod_error* error);
+/* A kernel of a plan as a function of the program. */
+typedef struct svod_function {
+  const char* symbol;
+  void (*function)(void* const* buffers, const int64_t* values, int64_t tile_begin, int64_t tile_end, void* scratch);
+} svod_function;
+
+/* All kernels of one plan, which the program was compiled with: a constant of what svodc --emit functions writes. */
+typedef struct svod_function_table {
+  const char* plan; /* the digest of plan.json */
+  const svod_function* functions;
+  size_t count;
+} svod_function_table;
+
+/* Loads a plan with the kernels of `table` in place of its own: nothing is linked, so the plan may be one of --cc none,
+ * and for any processor. `table` is used until this returns, its functions until the plan is freed. */
+SVOD_API int svod_plan_load_static(const char* path, const svod_function_table* table, const svod_load_options* options,
+                                   svod_plan** plan, svod_error* error);
 SVOD_API void svod_plan_free(svod_plan* plan);
 
 typedef struct svod_plan_info {
