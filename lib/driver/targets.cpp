@@ -3,6 +3,7 @@
 #include "data/mapped_file.h"
 #include "driver/compile.h"
 #include "driver/kernel_passes.h"
+#include "plan/image_archive.h"
 #include "schedule/graph_passes.h"
 #include "support/suggest.h"
 #include "target/c/print_c.h"
@@ -153,8 +154,9 @@ Status printThread(CompiledKernel& kernel, const CompileOptions& options) {
 
 Status joinThreads(Compilation& c, std::span<CompiledKernel* const> kernels, const CompileOptions&) {
   if (kernels.empty()) return {};
-  std::string& texts = c.code.emplace_back();
-  for (CompiledKernel* k : kernels) texts += std::exchange(k->code, {});
+  std::vector<KernelCode> threads;
+  for (const CompiledKernel* k : kernels) threads.push_back({k->name, k->code});
+  const std::string& texts = c.code.emplace_back(joinImage(threads));
   c.files.push_back({"kernels.uop", FileKind::Image, {bytesOf(texts)}, {kEmulated, kSmallGrid, 1}});
   return {};
 }

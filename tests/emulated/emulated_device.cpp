@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "interp/interp.h"
+#include "plan/image_archive.h"
 #include "target/emulated/thread_text.h"
 
 namespace svod {
@@ -29,7 +30,9 @@ Result<const void*> EmulatedDevice::load(const KernelDesc& kernel, std::span<con
     if (!runs(image, grid)) continue;
     auto loaded = std::make_unique<Loaded>();
     loaded->desc = kernel;
-    const std::string_view text(reinterpret_cast<const char*>(image.bytes.data()), image.bytes.size());
+    const auto code = codeIn(image.bytes, kernel.symbol);
+    if (!code) return svod::fail(Diag::BadPlan, "no text of kernel '" + kernel.symbol + "'", "compile the graph again");
+    const std::string_view text(reinterpret_cast<const char*>(code->data()), code->size());
     SVOD_TRY(loaded->kernel, readThread(loaded->graph, text, kernel.symbol));
     return loaded_.emplace_back(std::move(loaded)).get();
   }

@@ -1,6 +1,5 @@
 // Target emulated: what one thread of a workgroup does, as text that the interpreter runs.
 #pragma once
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -9,11 +8,10 @@
 
 namespace svod {
 
-/// Of a kernel in `graph`: `kernel NAME BYTES`, and so many bytes of `.uop` text: its last node names the instructions
-/// in their order.
+/// Of a kernel in `graph`, as `.uop` text: its last node names the instructions in their order.
 Result<std::string> threadText(Graph& graph, const LinearKernel& kernel);
 
-/// The kernel of this name among texts that stand one after the other, built in `graph`. Errors: BadPlan.
-Result<LinearKernel> readThread(Graph& graph, std::string_view texts, std::string_view name);
+/// The kernel called `name` of such a text, built in `graph`. Errors: those of parseUop.
+Result<LinearKernel> readThread(Graph& graph, std::string_view text, std::string_view name);
 
 }  // namespace svod
