@@ -9,6 +9,7 @@
 #include "lower/strided_loads.h"
 #include "lower/strided_stores.h"
 #include "opts/replay.h"
+#include "opts/split_ranges.h"
 #include "pass/rule_pass.h"
 #include "symbolic/guard_loads.h"
 #include "symbolic/symbolic.h"
@@ -24,6 +25,7 @@ Result<UOp> guarded(Result<UOp> root, PassContext& cx) {
 }
 
 Result<UOp> symbolic(UOp root, PassContext& cx) { return guarded(runRules(root, cx, kernelRules(cx.numerics)), cx); }
+Result<UOp> loopsOfDigits(UOp root, PassContext& cx) { return guarded(splitRanges(cx.graph, root), cx); }
 Result<UOp> symbolicLate(UOp root, PassContext& cx) {
   return guarded(runRules(root, cx, cx.numerics == Numerics::Fast ? kSymbolicFast : kSymbolic), cx);
 }
@@ -70,6 +72,9 @@ constexpr Pass kKernelPasses[] = {
     // First: what is chosen below depends on strides, and these are seen in simplified indices only.
     {"symbolic", "fold, cancel and bound index math; closed forms for counting reductions", Stage::Kernel,
      Stage::Kernel, symbolic, true},
+    // From simplified indices it is seen what a counter is divided by, and opts see the strides along both loops.
+    {"split-ranges", "a loop whose counter is taken apart by divisions becomes a loop for each part", Stage::Kernel,
+     Stage::Kernel, loopsOfDigits, true},
     // While loops are still ranges: an opt changes a range and what is open in it.
     {"apply-opts", "replay the given opts, or choose them", Stage::Kernel, Stage::Kernel, applyOpts, true},
     // Knows the order of the loops now, and changes indices into weights before these are copied per lane.
@@ -100,6 +105,7 @@ consteval Pass shared(std::string_view name) { return *std::ranges::find(kKernel
 /// Those above, but for what knows vectors in memory, and what a grid needs.
 constexpr Pass kGridKernelPasses[] = {
     shared("symbolic"),
+    shared("split-ranges"),
     shared("apply-opts"),
     shared("constant-layout"),
     // While a reduction is one node with its ranges: the threads that share it each take some of them.

@@ -124,8 +124,8 @@ class Relooper {
 
 UOp ceilDiv(Graph& g, UOp extent, int64_t n) {
   if (extent.isConst()) return g.index((extent.constInt() + n - 1) / n);
-  UOp rounded = isMultipleOf(extent, n) ? extent : addIndices(g, extent, g.index(n - 1));
-  return g.alu(Op::Floordiv, {rounded, g.index(n)});
+  if (isMultipleOf(extent, n)) return simplify(g, g.alu(Op::Floordiv, {extent, g.index(n)}));
+  return g.alu(Op::Floordiv, {addIndices(g, extent, g.index(n - 1)), g.index(n)});
 }
 
 }  // namespace

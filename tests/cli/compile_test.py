@@ -268,7 +268,7 @@ class Insight(ToolTest):
     def test_a_wrong_result_names_the_pass(self):
         graph = self.graph("svod 1\ninput x: f32[8, 8]\noutput y = log(0 - abs(x) - 1) * 0\n")  # NaN, but 0 in fast math
         done = self.fails(4, "compile", graph, "-o", self.folder / "p", "--numerics", "fast", "--verify",
-                          says="pass symbolic does it: --bisect-limit 10 is right, 11 is not")
+                          says="pass symbolic does it: --bisect-limit 11 is right, 12 is not")
         self.assertIn("--print-before symbolic", done.stderr)
         self.assertFalse((self.folder / "p").exists())
 

@@ -39,9 +39,9 @@ void addSeeds(KernelInsight& insight, const CompiledKernel& kernel, Caps caps) {
 
 /// The loops of a kernel by the names that --opts takes, before and after its opts.
 void nameLoops(KernelInsight& insight, const CompiledKernel& kernel, Caps caps) {
-  if (!kernel.ast) return;
+  if (!kernel.unopted) return;
   caps.overwrites = !kernel.inPlace.empty(), caps.constants = kernel.constants;
-  NamedKernel named(kernel.ast);
+  NamedKernel named(kernel.unopted);
   insight.scheduled = named.names.describe(named.sink);
   for (const OptOp& opt : optsOf(kernel.choice)) {
     Result<AppliedOpt> applied = applyOpt(*kernel.graph, named, opt, caps);
