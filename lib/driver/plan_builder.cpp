@@ -62,6 +62,10 @@ class PlanBuilder {
     d.dtype = storedType(b.dtype);
     if (b.port < 0) {
       d.shape = {static_cast<uint64_t>(b.maxElements)};
+      if (b.viewOf >= 0) {
+        d.place = Place::View, d.base = static_cast<BufferId>(b.viewOf);
+        d.offset = static_cast<uint64_t>(b.viewOffset) * byteSize(d.dtype);
+      }
     } else {
       const ModelPort& port = model_.ports[b.port];
       for (UOp dim : port.buffer.shape()) d.shape.push_back(static_cast<uint64_t>(dim.bounds().max));

@@ -1,5 +1,6 @@
 #include "driver/schedule_interp.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "ir/evaluate.h"
@@ -55,16 +56,31 @@ class ScheduleInterpreter {
     return evaluate(size, leaf)->asInt();
   }
 
+  bool isView(int buffer) const { return schedule_.buffers[static_cast<size_t>(buffer)].viewOf >= 0; }
+  /// Views are only read.
+  HostTensor contentsOf(int buffer) const {
+    const ScheduleBuffer& b = schedule_.buffers[static_cast<size_t>(buffer)];
+    if (b.viewOf < 0) return buffers_[static_cast<size_t>(buffer)];
+    const std::vector<std::byte>& whole = buffers_[static_cast<size_t>(b.viewOf)].data;  // a port: of its actual size
+    HostTensor part = HostTensor::zeros(b.dtype, {b.maxElements});
+    const size_t begin = std::min(whole.size(), static_cast<size_t>(b.viewOffset * byteSize(b.dtype)));
+    std::copy_n(whole.begin() + static_cast<std::ptrdiff_t>(begin), std::min(part.data.size(), whole.size() - begin),
+                part.data.begin());
+    return part;
+  }
+
   Status runItem(const ScheduleItem& item) {
     if (item.kind == ItemKind::Launch) {
       std::vector<HostTensor> args;
-      for (int a : item.args) args.push_back(std::move(buffers_[a]));
+      for (int a : item.args) args.push_back(isView(a) ? contentsOf(a) : std::move(buffers_[a]));
       Status status = interpretKernel(sinks_[item.kernel], args, variables_);
-      for (size_t i = 0; i < item.args.size(); ++i) buffers_[item.args[i]] = std::move(args[i]);
+      for (size_t i = 0; i < item.args.size(); ++i)
+        if (!isView(item.args[i])) buffers_[item.args[i]] = std::move(args[i]);
       SVOD_CHECK(std::move(status));
     } else if (item.kind == ItemKind::Copy) {
       const int64_t bytes = number(item.elements) * byteSize(buffers_[item.args[1]].dtype);
-      std::memcpy(buffers_[item.args[0]].data.data(), buffers_[item.args[1]].data.data(), static_cast<size_t>(bytes));
+      const HostTensor from = contentsOf(item.args[1]);
+      std::memcpy(buffers_[item.args[0]].data.data(), from.data.data(), static_cast<size_t>(bytes));
     } else {
       return fail(Diag::Unsupported, "host calls are not interpreted here", "leave them out of the graph");
     }

@@ -25,4 +25,35 @@ void markAccesses(ScheduleItem& item, UOp sink) {
   }
 }
 
+namespace {
+
+void removeUnusedKernels(Schedule& schedule) {
+  std::map<int, int> place;
+  std::vector<Kernel> used;
+  for (ScheduleItem& item : schedule.items) {
+    if (item.kind != ItemKind::Launch) continue;
+    auto [it, isNew] = place.try_emplace(item.kernel, static_cast<int>(used.size()));
+    if (isNew) used.push_back(std::move(schedule.kernels[static_cast<size_t>(item.kernel)]));
+    item.kernel = it->second;
+  }
+  schedule.kernels = std::move(used);
+}
+
+}  // namespace
+
+void removeItems(Schedule& schedule, const std::set<size_t>& launches) {
+  std::vector<ScheduleItem> left;
+  for (size_t i = 0; i < schedule.items.size(); ++i) {
+    ScheduleItem& item = schedule.items[i];
+    if (launches.contains(i)) continue;
+    if (item.kind == ItemKind::Loop) {
+      const auto body = std::distance(launches.lower_bound(i), launches.upper_bound(i + item.length));
+      item.length -= static_cast<size_t>(body);
+    }
+    left.push_back(std::move(item));
+  }
+  schedule.items = std::move(left);
+  removeUnusedKernels(schedule);
+}
+
 }  // namespace svod

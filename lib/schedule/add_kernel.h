@@ -1,7 +1,8 @@
-// Kernels of a schedule, those with equal content once.
+// Kernels of a schedule, those with equal content once, and its launches.
 #pragma once
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "schedule/schedule.h"
@@ -14,5 +15,8 @@ int addKernel(Schedule& schedule, std::map<Hash128, int>& known, std::unique_ptr
 
 /// Which arguments of the launch `sink` loads and stores.
 void markAccesses(ScheduleItem& item, UOp sink);
+
+/// Takes launches out, and kernels that no launch uses any more.
+void removeItems(Schedule& schedule, const std::set<size_t>& launches);
 
 }  // namespace svod

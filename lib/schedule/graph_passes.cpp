@@ -6,6 +6,7 @@
 #include "schedule/scheduler.h"
 #include "schedule/siblings.h"
 #include "schedule/verify_schedule.h"
+#include "schedule/views.h"
 #include "tensor/late_normalize.h"
 #include "tensor/layout.h"
 #include "tensor/loops.h"
@@ -70,6 +71,11 @@ Result<UOp> makeKernels(UOp root, PassContext& cx) {
   return root;
 }
 
+Result<UOp> viewParts(UOp root, PassContext& cx) {
+  useViews(jobOf(cx).model, *jobOf(cx).schedule);
+  return root;
+}
+
 Result<UOp> joinKernels(UOp root, PassContext& cx) {
   joinSiblings(*jobOf(cx).schedule, jobOf(cx).decisions);
   return root;
@@ -104,6 +110,8 @@ constexpr Pass kGraphPasses[] = {
      T, fuse, true},
     {"make-kernels", "a kernel for each kept value, in an order in which all is written before it is read", T, K,
      makeKernels},
+    // Before kernels are joined: what only moves elements would become a result of another kernel.
+    {"use-views", "contiguous parts of buffers that are used where they lie", K, K, viewParts, true},
     // Before in-place: a joined kernel has several results and takes no operand's place.
     {"join-siblings", "kernels with equal loops that read one memory become one with several results", K, K,
      joinKernels, true},

@@ -31,14 +31,15 @@ int resultSlot(const ScheduleItem& item) {
   return static_cast<int>(std::find(item.writes.begin(), item.writes.end(), true) - item.writes.begin());
 }
 
-/// By buffer: the last item that touches it; the end of the schedule if a loop does.
+/// By buffer: the last item that touches it, also through a view; the end of the schedule if a loop does.
 std::vector<size_t> lastUses(const Schedule& schedule) {
   std::vector<size_t> last(schedule.buffers.size());
   size_t loopEnd = 0;
   for (size_t i = 0; i < schedule.items.size(); ++i) {
     const ScheduleItem& item = schedule.items[i];
     if (item.kind == ItemKind::Loop) loopEnd = std::max(loopEnd, i + 1 + item.length);
-    for (int buffer : item.args) last[static_cast<size_t>(buffer)] = i < loopEnd ? schedule.items.size() : i;
+    for (int buffer : item.args)
+      last[static_cast<size_t>(ownerOf(schedule, buffer))] = i < loopEnd ? schedule.items.size() : i;
   }
   return last;
 }
@@ -57,7 +58,8 @@ void offerInPlace(Schedule& schedule) {
     const ScheduleBuffer& result = buffer(resultSlot(item));
     for (int slot : schedule.kernels[static_cast<size_t>(item.kernel)].inPlace) {
       const ScheduleBuffer& source = buffer(slot);
-      if (source.port >= 0 || result.port >= 0 || source.maxElements != result.maxElements) continue;
+      if (source.port >= 0 || source.viewOf >= 0 || result.port >= 0 || source.maxElements != result.maxElements)
+        continue;
       if (last[static_cast<size_t>(item.args[static_cast<size_t>(slot)])] != i) continue;
       item.overwrites =
           slot;  // the last of several: it was computed last, so its place is the most likely one to be free

@@ -27,7 +27,7 @@ struct ScheduleBuffer {
   int64_t maxElements;
   int port = -1;           // position in Model::ports, or -1 for a temporary
   std::string name;        // of the port or of the node that is stored here
-  int viewOf = -1;         // another buffer whose bytes these are, or -1
+  int viewOf = -1;         // another buffer whose bytes these are, which is no view itself, or -1
   int64_t viewOffset = 0;  // elements into viewOf
 };
 
@@ -77,6 +77,12 @@ struct Schedule {
   std::vector<ScheduleLoop> loops;
   std::vector<Decision> decisions;  // that were made about the graph, in order
 };
+
+/// The buffer that has the memory of one: itself, or what it is a view of.
+inline int ownerOf(const Schedule& schedule, int buffer) {
+  const int viewOf = schedule.buffers[static_cast<size_t>(buffer)].viewOf;
+  return viewOf < 0 ? buffer : viewOf;
+}
 
 /// Runs all of graphPasses() (graph_passes.h) on the model. Adds nodes to its graph but changes no existing one. Pure
 /// constants, zero-element values and ports that are only copied are handled; a value that can never be ordered (a

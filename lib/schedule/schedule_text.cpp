@@ -11,6 +11,10 @@ std::string kernelName(const Schedule& s, int kernel) {
   return at < s.kernels.size() ? s.kernels[at].name : "?" + std::to_string(kernel);
 }
 
+std::string viewText(const ScheduleBuffer& b) {
+  return b.viewOf < 0 ? "" : " in b" + std::to_string(b.viewOf) + " at " + std::to_string(b.viewOffset);
+}
+
 std::string argsText(const ScheduleItem& item) {
   std::string out;
   for (size_t a = 0; a < item.args.size(); ++a)
@@ -28,7 +32,7 @@ std::string toText(const Schedule& s) {
   for (size_t i = 0; i < s.buffers.size(); ++i) {
     const ScheduleBuffer& b = s.buffers[i];
     out += "buffer b" + std::to_string(i) + " " + std::string(toText(b.dtype)) + "[" + std::to_string(b.maxElements) +
-           "] " + b.name + (b.port < 0 ? " temporary\n" : "\n");
+           "] " + b.name + (b.port < 0 && b.viewOf < 0 ? " temporary" : "") + viewText(b) + "\n";
   }
   std::vector<std::ptrdiff_t> ends;  // of the open loops, innermost last
   for (const ScheduleItem& item : s.items) {

@@ -150,8 +150,7 @@ class Siblings {
       else if (!joinsOneOf(body, i))
         body.push_back(i);
     }
-    removeJoined();
-    removeUnused();
+    removeItems(s_, joined_);
   }
 
  private:
@@ -166,16 +165,11 @@ class Siblings {
     return false;
   }
 
-  int memory(int buffer) const {
-    while (s_.buffers[static_cast<size_t>(buffer)].viewOf >= 0) buffer = s_.buffers[static_cast<size_t>(buffer)].viewOf;
-    return buffer;
-  }
-
   template <typename Predicate>
   bool anyShared(const ScheduleItem& a, const ScheduleItem& b, Predicate&& predicate) const {
     for (size_t i = 0; i < a.args.size(); ++i)
       for (size_t j = 0; j < b.args.size(); ++j)
-        if (memory(a.args[i]) == memory(b.args[j]) && predicate(i, j)) return true;
+        if (ownerOf(s_, a.args[i]) == ownerOf(s_, b.args[j]) && predicate(i, j)) return true;
     return false;
   }
   /// Whether the order of the two matters.
@@ -244,31 +238,6 @@ class Siblings {
       to.push_back(graph.make(Op::Param, n.dtype(), n.src(), SlotArg{static_cast<uint32_t>(place)}));
     }
     return substitute(graph, clone, from, to);
-  }
-
-  void removeJoined() {
-    if (joined_.empty()) return;
-    std::vector<ScheduleItem> left;
-    for (size_t i = 0; i < s_.items.size(); ++i) {
-      ScheduleItem& item = s_.items[i];
-      if (joined_.contains(i)) continue;
-      if (item.kind == ItemKind::Loop)
-        item.length -= static_cast<size_t>(std::distance(joined_.lower_bound(i), joined_.upper_bound(i + item.length)));
-      left.push_back(std::move(item));
-    }
-    s_.items = std::move(left);
-  }
-
-  void removeUnused() {
-    std::map<int, int> place;
-    std::vector<Kernel> used;
-    for (ScheduleItem& item : s_.items) {
-      if (item.kind != ItemKind::Launch) continue;
-      auto [it, isNew] = place.try_emplace(item.kernel, static_cast<int>(used.size()));
-      if (isNew) used.push_back(std::move(s_.kernels[static_cast<size_t>(item.kernel)]));
-      item.kernel = it->second;
-    }
-    s_.kernels = std::move(used);
   }
 
   Schedule& s_;

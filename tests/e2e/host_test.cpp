@@ -2,6 +2,7 @@
 #include <sys/mman.h>
 
 #include <catch2/catch.hpp>
+#include <map>
 
 #include "common/random_graph.h"
 #include "e2e/graph_text.h"
@@ -72,6 +73,30 @@ output new = custom(s, t, e, function=blend, shape=[2, n])
 output only = custom(function=blend, shape=[], dtype=i32, values=[n])
 )",
         {1, 5, 6});
+}
+
+TEST_CASE("host functions get contiguous parts where they lie") {
+  const std::string text = R"(var n in [1, 6]
+input x: f32[8, 4]
+input m: f32[n, 4]
+state s: f32[6, 4]
+h = custom(x, function=blend, shape=[6, 4])
+a = custom(x[2:5], h[1], m, function=blend, shape=[3, n])
+b = custom(reshape(h[3:], shape=[12]), s[1:3], function=blend, shape=[4])
+output y = a + 1
+output z = b
+output before = custom(s[4:], function=blend, shape=[4])
+assign s = s + 1
+)";
+  check(text, {1, 6});
+  Model model = modelOf(text);
+  auto compilation = compile(model, compileOptions({}));
+  if (!compilation) FAIL(toText(compilation.error()));
+  const Plan& plan = (*compilation)->plan;
+  std::map<std::string, std::vector<uint64_t>> views;  // offsets by name of the base
+  for (const BufferDesc& buffer : plan.buffers)
+    if (buffer.place == Place::View) views[plan.buffers[buffer.base].name].push_back(buffer.offset);
+  CHECK(views == std::map<std::string, std::vector<uint64_t>>{{"h", {16, 48}}, {"x", {32}}});
 }
 
 TEST_CASE("host functions are called in every iteration, with the counters") {
