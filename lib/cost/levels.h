@@ -13,7 +13,7 @@ struct LevelCost {
 };
 LevelCost costOf(Level level, const Caps& caps);
 
-/// Bytes that stay in a level while a loop comes back to them: half of it, for what passes by takes the rest. Memory
+/// Bytes that stay in a level while a loop comes back to them: a share of it, for what passes by takes the rest. Memory
 /// holds all.
 double bytesThatStay(Level level, const Caps& caps);
 inline bool fits(Level level, double bytes, const Caps& caps) { return bytes <= bytesThatStay(level, caps); }

@@ -51,7 +51,7 @@ TEST_CASE("a row has the features of the rows it builds on") {
 
 TEST_CASE("which processors have dot products") {
   const auto cpu = [](std::string_view triple, const char* name) { return makeCpuTarget(triple, name).value(); };
-  for (const char* name : {"sapphirerapids", "znver4"}) CHECK(cpu(kX86, name).hasBf16Dots());
+  for (const char* name : {"sapphirerapids", "znver4", "znver5"}) CHECK(cpu(kX86, name).hasBf16Dots());
   for (const char* name : {"x86-64", "icelake-server", "alderlake"}) CHECK_FALSE(cpu(kX86, name).hasBf16Dots());
   for (const char* name : {"neoverse-v1", "neoverse-n2"}) CHECK(cpu(kArm, name).hasBf16Dots());
   for (const char* name : {"generic", "neoverse-n1"}) CHECK_FALSE(cpu(kArm, name).hasBf16Dots());
