@@ -13,9 +13,10 @@ function(svod_add_python)
   add_custom_command(OUTPUT ${wheel}
     COMMAND ${CMAKE_COMMAND} -E copy_directory ${PROJECT_SOURCE_DIR}/python ${place}
     COMMAND ${CMAKE_COMMAND} -E copy $<TARGET_FILE:svod_runtime_shared> ${place}/libsvod-runtime.so
-    COMMAND ${CMAKE_STRIP} ${place}/libsvod-runtime.so
-    COMMAND ${SVOD_PYTHON} ${place}/svod_wheel.py ${place}/libsvod-runtime.so ${PROJECT_VERSION} ${place}
-    DEPENDS ${sources} svod_runtime_shared VERBATIM)
+    COMMAND ${CMAKE_COMMAND} -E copy $<TARGET_FILE:svod_runtime_cuda_shared> ${place}/libsvod-cuda.so.0
+    COMMAND ${CMAKE_STRIP} ${place}/libsvod-runtime.so ${place}/libsvod-cuda.so.0
+    COMMAND ${SVOD_PYTHON} ${place}/svod_wheel.py ${place} ${PROJECT_VERSION} ${place}
+    DEPENDS ${sources} svod_runtime_shared svod_runtime_cuda_shared VERBATIM)
   add_custom_target(svod_python ALL DEPENDS ${wheel})
   add_dependencies(programs svod_python)
   install(FILES ${wheel} DESTINATION ${CMAKE_INSTALL_DATADIR}/svod COMPONENT python)

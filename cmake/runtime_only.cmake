@@ -17,3 +17,6 @@ get_target_property(sources svod_data SOURCES)
 list(REMOVE_ITEM sources safetensors.cpp)
 set_target_properties(svod_data PROPERTIES SOURCES "${sources}")
 add_subdirectory(runtime-min)
+if(CMAKE_SIZEOF_VOID_P EQUAL 8)  # as its driver is
+  add_subdirectory(runtime-cuda)
+endif()

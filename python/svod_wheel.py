@@ -1,6 +1,6 @@
-"""The wheel of svod: the package and the runtime library, in the same bytes each time. Also what pip asks for a wheel.
+"""The wheel of svod: the package and the libraries of the runtime, in the same bytes each time. Also what pip asks for a wheel.
 
-usage: svod_wheel.py LIBRARY VERSION OUTPUT-FOLDER
+usage: svod_wheel.py FOLDER-OF-LIBRARIES VERSION OUTPUT-FOLDER
 """
 import base64
 import hashlib
@@ -10,6 +10,7 @@ import zipfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+LIBRARIES = ("libsvod-runtime.so", "libsvod-cuda.so.0")
 METADATA = """Metadata-Version: 2.1
 Name: svod
 Version: {version}
@@ -21,12 +22,12 @@ Requires-Dist: numpy>=1.22
 WHEEL = "Wheel-Version: 1.0\nGenerator: svod\nRoot-Is-Purelib: false\nTag: {tag}\n"
 
 
-def make(library, version, folder):
+def make(libraries, version, folder):
     """Writes the wheel, and returns its name."""
     tag = f"py3-none-linux_{platform.machine()}"
     info = f"svod-{version}.dist-info"
     files = {f"svod/{path.name}": path.read_bytes() for path in (HERE / "svod").iterdir() if path.suffix == ".py" or path.name == "py.typed"}
-    files["svod/libsvod-runtime.so"] = Path(library).read_bytes()
+    files |= {f"svod/{name}": (Path(libraries) / name).read_bytes() for name in LIBRARIES}
     files[f"{info}/METADATA"] = METADATA.format(version=version).encode()
     files[f"{info}/WHEEL"] = WHEEL.format(tag=tag).encode()
     lines = [f"{name},sha256={base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b'=').decode()},{len(data)}"
@@ -37,7 +38,7 @@ def make(library, version, folder):
     with zipfile.ZipFile(Path(folder) / name, "w", zipfile.ZIP_DEFLATED) as archive:
         for path, data in sorted(files.items()):
             entry = zipfile.ZipInfo(path, (1980, 1, 1, 0, 0, 0))
-            entry.external_attr = (0o755 if path.endswith(".so") else 0o644) << 16
+            entry.external_attr = (0o755 if ".so" in path else 0o644) << 16
             entry.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(entry, data)
     return name
@@ -45,7 +46,7 @@ def make(library, version, folder):
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     """PEP 517: the folder has the library and the version beside this file."""
-    return make(HERE / "libsvod-runtime.so", (HERE / "version").read_text().strip(), wheel_directory)
+    return make(HERE, (HERE / "version").read_text().strip(), wheel_directory)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "runtime-min/api_error.h"
+#include "runtime-min/drivers.h"
 
 namespace {
 
@@ -140,7 +141,11 @@ int svod_instance_create(svod_plan* plan, const svod_instance_options* options, 
   return guard(error, [&]() -> Status {
     const svod_instance_options chosen = options != nullptr ? *options : svod_instance_options{};
     Pool* pool = chosen.pool != nullptr ? &chosen.pool->pool : nullptr;
-    SVOD_TRY(auto inner, Instance::create(plan->loaded, chosen, pool));
+    SVOD_TRY(auto devices, openDevices(plan->loaded->plan(), {chosen.device_options, chosen.device_option_count}));
+    std::vector<Device*> lent;
+    for (const auto& device : devices) lent.push_back(device.get());
+    SVOD_TRY(auto inner, Instance::create(plan->loaded, chosen, pool, std::move(lent)));
+    inner->own(std::move(devices));
     *instance = new svod_instance{std::move(inner)};
     return {};
   });

@@ -7,15 +7,15 @@
 
 namespace svod {
 
-namespace {
-
-/// Cuts at the end of a character, not inside one.
 void copyText(char* to, size_t room, std::string_view text) {
+  if (room == 0) return;
   size_t length = std::min(text.size(), room - 1);
   while (length > 0 && length < text.size() && (static_cast<unsigned char>(text[length]) & 0xc0) == 0x80) length--;
   std::memcpy(to, text.data(), length);
   to[length] = '\0';
 }
+
+namespace {
 
 int fill(svod_error* to, Diag diag, std::string_view message, std::string_view help) {
   const DiagInfo& row = info(diag);

@@ -8,6 +8,9 @@ namespace svod {
 int report(const Error& from, svod_error* to);
 int reportThrown(svod_error* to) noexcept;
 
+/// At most `room` bytes with a 0 at the end, cut at the end of a character; nothing without room.
+void copyText(char* to, size_t room, std::string_view text);
+
 Status checkIndex(size_t index, size_t count, const char* what);
 
 /// The caller may use the instance: no submitted run does.

@@ -1,4 +1,5 @@
 #include "runtime-min/device_code.h"
+#include "runtime-min/drivers.h"
 #include "support/says.h"
 
 #include <map>
@@ -11,10 +12,11 @@ Status checkDevices(const Plan& plan, std::span<Device* const> devices) {
     const Device* device = id < devices.size() ? devices[id] : nullptr;
     const std::string_view kind = device == nullptr ? std::string_view(DeviceKind::Cpu) : device->kind();
     if (kind != wanted.kind)
-      return fail(Diag::NoDevice,
-                  says({"the plan needs a device of kind '", wanted.kind, "', which it calls '", wanted.name,
-                        "'; there is none here"}),
-                  "run it with a program that has a driver for it, or compile the graph for another --target");
+      return fail(
+          Diag::NoDevice,
+          says({"the plan needs a device of kind '", wanted.kind, "', which it calls '", wanted.name,
+                "'; there is none here, nor a library ", driverLibrary(wanted.kind), " that drives such devices"}),
+          "install the component for such devices beside the runtime, or compile the graph for another --target");
     if (wanted.sharedBytes > 0)
       return fail(
           Diag::Unsupported,

@@ -30,46 +30,62 @@ Status DeviceMemory::allocate(const LoadedPlan& loaded, std::vector<Device*> dev
       if (plan.buffers[buffer].place == Place::Arena && plan.buffers[buffer].device == id)
         pointers[buffer] = static_cast<std::byte*>(arena) + plan.buffers[buffer].offset;
   }
-  for (StepId step = 0; step < plan.steps.size(); step++)
-    if (const auto* launch = std::get_if<Launch>(&plan.steps[step].action)) SVOD_CHECK(placeConstants(step, *launch));
+  SVOD_CHECK(placeConstants());
   return copyConstants();
 }
 
-Status DeviceMemory::placeConstants(StepId step, const Launch& launch) {
+/// One block of weights for each device, in the order of their first use.
+Status DeviceMemory::placeConstants() {
+  const Plan& plan = loaded_->plan();
+  std::vector<uint64_t> sizes(plan.devices.size(), 0);
+  for (StepId step = 0; step < plan.steps.size(); step++)
+    if (const auto* launch = std::get_if<Launch>(&plan.steps[step].action)) findConstants(step, *launch, sizes);
+  weights_.assign(plan.devices.size(), nullptr);
+  for (DeviceId id = 1; id < plan.devices.size(); id++) {
+    if (sizes[id] == 0) continue;
+    SVOD_TRY(void* block, take(devices_[id], sizes[id]));
+    weights_[id] = static_cast<std::byte*>(block);
+  }
+  for (const Argument& reader : readers_) {
+    const bool isEmpty = plan.constants[reader.constant].bytes == 0;
+    void* const at = isEmpty ? arenas_[reader.device]
+                             : weights_[reader.device] + constants_[{reader.device, reader.constant}] + reader.offset;
+    arguments_.emplace_back(reader.slot, at);
+  }
+  return {};
+}
+
+void DeviceMemory::findConstants(StepId step, const Launch& launch, std::vector<uint64_t>& sizes) {
   const Plan& plan = loaded_->plan();
   DeviceId device = 0;
   for (BufferId id : launch.buffers) device = std::max(device, deviceOf(plan, id).value_or(0));
-  if (!has(device)) return {};
+  if (!has(device)) return;
   for (uint32_t i = 0; i < launch.buffers.size(); i++) {
     const BufferDesc& buffer = plan.buffers[launch.buffers[i]];
     const bool isView = buffer.place == Place::View;
     const BufferDesc& base = isView ? plan.buffers[buffer.base] : buffer;
     if (base.place != Place::Constant) continue;
+    readers_.push_back(
+        {loaded_->program().steps[step].args.begin + i, device, base.constant, isView ? buffer.offset : 0});
     const uint64_t bytes = plan.constants[base.constant].bytes;
-    const uint32_t argument = loaded_->program().steps[step].args.begin + i;
-    if (bytes == 0) {
-      arguments_.emplace_back(argument, arenas_[device]);
-      continue;
-    }
-    const auto [at, isNew] = constants_.try_emplace({device, base.constant}, nullptr);
-    if (isNew) {
-      SVOD_TRY(at->second, take(devices_[device], bytes));
-    }
-    const uint64_t offset = isView ? buffer.offset : 0;
-    arguments_.emplace_back(argument, static_cast<std::byte*>(at->second) + offset);
+    if (bytes == 0 || !constants_.try_emplace({device, base.constant}, sizes[device]).second) continue;
+    sizes[device] += (bytes + kDeviceAlignment - 1) / kDeviceAlignment * kDeviceAlignment;
+  }
+}
+
+Status DeviceMemory::copyConstants() {
+  for (DeviceId device = 1; device < weights_.size(); device++) {
+    std::vector<DeviceUpload> uploads;
+    for (const auto& [key, offset] : constants_)
+      if (key.first == device)
+        uploads.push_back(
+            {weights_[device] + offset, loaded_->constant(key.second), loaded_->plan().constants[key.second].bytes});
+    if (!uploads.empty()) SVOD_CHECK(finish(device, devices_[device]->upload(uploads), "weights"));
   }
   return {};
 }
 
-Status DeviceMemory::copyConstants() {
-  for (const auto& [key, data] : constants_)
-    SVOD_CHECK(
-        copyIn(key.first, data, loaded_->constant(key.second), loaded_->plan().constants[key.second].bytes, "weights"));
-  return {};
-}
-
-Status DeviceMemory::finish(DeviceId device, Device::Ticket ticket, const std::string& what) {
-  const std::optional<Device::Failure> failed = devices_[device]->wait(ticket);
+Status DeviceMemory::finish(DeviceId device, const std::optional<Device::Failure>& failed, const std::string& what) {
   if (!failed) return {};
   if (!devices_[device]->isLost()) devices_[device]->reset();
   return fail(
@@ -78,16 +94,33 @@ Status DeviceMemory::finish(DeviceId device, Device::Ticket ticket, const std::s
       helpAfterFailure(*devices_[device]));
 }
 
+Status DeviceMemory::checkAddress(DeviceId device, const void* data, uint64_t bytes, const std::string& name) const {
+  if (device == 0 || !has(device) || bytes == 0) return {};
+  Status status = devices_[device]->checkAddress(data, bytes);
+  if (status) return status;
+  return fail(Diag::InputMismatch,
+              says({"'", name, "' is bound to no memory of device '", loaded_->plan().devices[device].name,
+                    "': ", status.error()->message}),
+              "svod_bind_input and svod_bind_output take memory of the host");
+}
+
+void DeviceMemory::awaitOthers(const std::vector<bool>& used) const {
+  for (DeviceId id = 1; id < devices_.size(); id++)
+    if (has(id) && used[id]) devices_[id]->awaitOthers();
+}
+
 Status DeviceMemory::copyIn(DeviceId device, void* to, const void* fromHost, uint64_t bytes, const std::string& what) {
   if (bytes == 0) return {};
-  if (has(device)) return finish(device, devices_[device]->copyIn(to, fromHost, bytes, 0), what);
+  if (has(device))
+    return finish(device, devices_[device]->wait(devices_[device]->copyIn(to, fromHost, bytes, 0)), what);
   std::memcpy(to, fromHost, bytes);
   return {};
 }
 
 Status DeviceMemory::copyOut(DeviceId device, void* toHost, const void* from, uint64_t bytes, const std::string& what) {
   if (bytes == 0) return {};
-  if (has(device)) return finish(device, devices_[device]->copyOut(toHost, from, bytes, 0), what);
+  if (has(device))
+    return finish(device, devices_[device]->wait(devices_[device]->copyOut(toHost, from, bytes, 0)), what);
   std::memcpy(toHost, from, bytes);
   return {};
 }

@@ -23,6 +23,10 @@ class DeviceMemory {
   /// Copies that are done when they return, on `device` or, where that is not lent, on the host.
   Status copyIn(DeviceId device, void* to, const void* fromHost, uint64_t bytes, const std::string& what);
   Status copyOut(DeviceId device, void* toHost, const void* from, uint64_t bytes, const std::string& what);
+  /// Whether a device can have so many bytes of the value `name` at `data`. Errors: InputMismatch.
+  Status checkAddress(DeviceId device, const void* data, uint64_t bytes, const std::string& name) const;
+  /// Of every device in `used`, by DeviceId.
+  void awaitOthers(const std::vector<bool>& used) const;
   /// Argument slots of the program whose weights lie on a device, and where.
   const std::vector<std::pair<uint32_t, void*>>& arguments() const { return arguments_; }
   bool has(DeviceId device) const { return device < devices_.size() && devices_[device] != nullptr; }
@@ -34,14 +38,23 @@ class DeviceMemory {
     uint64_t bytes;
   };
   Result<void*> take(Device* device, uint64_t bytes);
-  Status finish(DeviceId device, Device::Ticket ticket, const std::string& what);
-  Status placeConstants(StepId step, const Launch& launch);
+  Status finish(DeviceId device, const std::optional<Device::Failure>& failed, const std::string& what);
+  Status placeConstants();
+  void findConstants(StepId step, const Launch& launch, std::vector<uint64_t>& sizes);
 
   const LoadedPlan* loaded_ = nullptr;
   std::vector<Device*> devices_;
   std::vector<Block> blocks_;
-  std::vector<void*> arenas_;  // by DeviceId; null for the host
-  std::map<std::pair<DeviceId, ConstantId>, void*> constants_;
+  std::vector<void*> arenas_;                                      // by DeviceId; null for the host
+  std::map<std::pair<DeviceId, ConstantId>, uint64_t> constants_;  // their place in the block of weights
+  std::vector<std::byte*> weights_;                                // by DeviceId: one block
+  struct Argument {
+    uint32_t slot;
+    DeviceId device;
+    ConstantId constant;
+    uint64_t offset;
+  };
+  std::vector<Argument> readers_;  // of constants
   std::vector<std::pair<uint32_t, void*>> arguments_;
 };
 

@@ -33,14 +33,52 @@ DeviceSteps::DeviceSteps(const Plan& plan, std::vector<Device*> devices)
   staging_.resize(staged);
 }
 
+std::vector<uint32_t> DeviceSteps::queues() const {
+  std::vector<uint32_t> queues(homes_.begin(), homes_.end());
+  for (StepId step = 0; step < queues.size(); step++)
+    if (isAcross(step)) queues[step] = static_cast<uint32_t>(devices_.size()) + step;  // nothing is given with it
+  return queues;
+}
+
+bool DeviceSteps::isAcross(StepId step) const {
+  const auto* copy = std::get_if<Copy>(&plan_->steps[step].action);
+  if (copy == nullptr) return false;
+  const DeviceId to = deviceOf(*plan_, copy->dst).value_or(0), from = deviceOf(*plan_, copy->src).value_or(0);
+  return to != from && devices_[to] != nullptr && devices_[from] != nullptr;
+}
+
+const Device* DeviceSteps::readerAtOnce(StepId step) const {
+  const Device* const device = any_ ? devices_[homes_[step]] : nullptr;
+  return device != nullptr && device->readsAtOnce() && !isAcross(step) ? device : nullptr;
+}
+
+namespace {
+
+/// "step 3, kernel 'a',", or of several "one of the steps 3 to 9, kernels 'a', 'b', ...,"
+std::string stepsText(const Plan& plan, const Device::Failure& failure) {
+  constexpr size_t kMostNames = 4;
+  const uint32_t last = std::min<uint32_t>(std::max(failure.tag, failure.last), plan.steps.size() - 1);
+  std::vector<std::string> names;
+  for (uint32_t id = failure.tag; id <= last; id++)
+    if (const auto* launch = std::get_if<Launch>(&plan.steps[StepId(id)].action)) {
+      std::string name = "'" + plan.kernels[launch->kernel].name + "'";
+      if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+    }
+  std::string text =
+      last > failure.tag ? says({"one of the steps ", failure.tag, " to ", last}) : says({"step ", failure.tag});
+  if (!names.empty()) text += names.size() > 1 ? ", kernels " : ", kernel ";
+  for (size_t i = 0; i < std::min(names.size(), kMostNames); i++) text += (i > 0 ? ", " : "") + names[i];
+  if (names.size() > kMostNames) text += ", ...";
+  return names.empty() ? text : text + ",";
+}
+
+}  // namespace
+
 Status DeviceSteps::failure(DeviceId device, const Device::Failure& failure) const {
-  std::string what = "step " + std::to_string(failure.tag);
-  if (failure.tag < plan_->steps.size())
-    if (const auto* launch = std::get_if<Launch>(&plan_->steps[StepId(failure.tag)].action))
-      what += ", kernel '" + plan_->kernels[launch->kernel].name + "',";
-  return fail(Diag::DeviceFailure,
-              says({what, " failed on device '", plan_->devices[device].name, "': ", failure.what}),
-              helpAfterFailure(*devices_[device]));
+  return fail(
+      Diag::DeviceFailure,
+      says({stepsText(*plan_, failure), " failed on device '", plan_->devices[device].name, "': ", failure.what}),
+      helpAfterFailure(*devices_[device]));
 }
 
 Status DeviceSteps::wait(DeviceId device, Device::Ticket ticket) {
@@ -48,10 +86,10 @@ Status DeviceSteps::wait(DeviceId device, Device::Ticket ticket) {
   return failed ? failure(device, *failed) : Status();
 }
 
-Status DeviceSteps::await(StepId step) {
+Status DeviceSteps::await(StepId step, std::span<const StepId> after) {
   // A step that has nothing to do gives no work: who waits for it waits for what came before on its queue.
   tickets_[step] = 0;
-  for (StepId dep : plan_->steps[step].deps) {
+  for (StepId dep : after) {
     if (homes_[dep] == 0) continue;
     if (homes_[dep] == homes_[step])
       tickets_[step] = std::max(tickets_[step], tickets_[dep]);
@@ -78,31 +116,45 @@ void DeviceSteps::gave(StepId step, DeviceId device, Device::Ticket ticket) {
   }
 }
 
-void DeviceSteps::launch(StepId step, const DeviceLaunch& launch) {
-  gave(step, homes_[step], devices_[homes_[step]]->launch(launch, step));
-}
-
 DeviceId DeviceSteps::placeOf(BufferId buffer) const {
   return places_[plan_->buffers[buffer].place == Place::View ? plan_->buffers[buffer].base : buffer];
 }
 
-Status DeviceSteps::copy(StepId step, void* to, const void* from, uint64_t bytes) {
+DeviceWork DeviceSteps::copyWork(StepId step, void* to, const void* from, uint64_t bytes) const {
   const auto& copy = std::get<Copy>(plan_->steps[step].action);
-  const DeviceId targetId = placeOf(copy.dst), sourceId = placeOf(copy.src);
-  Device *target = devices_[targetId], *source = devices_[sourceId];
-  if (source == nullptr)
-    gave(step, homes_[step], target->copyIn(to, from, bytes, step));
-  else if (target == nullptr)
-    gave(step, homes_[step], source->copyOut(to, from, bytes, step));
-  else if (source == target)
-    gave(step, homes_[step], source->copyWithin(to, from, bytes, step));
-  else
-    return copyAcross(step, targetId, to, sourceId, from, bytes);
-  return {};
+  const bool isIn = devices_[placeOf(copy.src)] == nullptr, isOut = devices_[placeOf(copy.dst)] == nullptr;
+  DeviceWork work;
+  work.kind = isIn ? DeviceWork::Kind::CopyIn : isOut ? DeviceWork::Kind::CopyOut : DeviceWork::Kind::CopyWithin;
+  work.tag = step, work.to = to, work.from = from, work.bytes = bytes;
+  return work;
 }
 
-Status DeviceSteps::copyAcross(StepId step, DeviceId target, void* to, DeviceId source, const void* from,
-                               uint64_t bytes) {
+/// They were given together, the first of them stands for all.
+void DeviceSteps::share(std::span<const StepId> steps) {
+  for (StepId step : steps) tickets_[step] = tickets_[steps.front()];
+}
+
+void DeviceSteps::give(std::span<const StepId> steps, DeviceBatch& batch) {
+  const DeviceId home = homes_[steps.front()];
+  if (!batch.works.empty()) gave(steps.front(), home, devices_[home]->give(batch));
+  share(steps);
+}
+
+Status DeviceSteps::time(std::span<const StepId> steps, DeviceBatch& batch, std::span<DeviceTime> times) {
+  const DeviceId home = homes_[steps.front()];
+  share(steps);
+  if (batch.works.empty()) return {};
+  const std::optional<Device::Failure> failed = devices_[home]->time(batch, times);
+  return failed ? failure(home, *failed) : Status();
+}
+
+Status DeviceSteps::copyAcross(StepId step, void* to, const void* from, uint64_t bytes) {
+  const auto& copy = std::get<Copy>(plan_->steps[step].action);
+  const DeviceId target = placeOf(copy.dst), source = placeOf(copy.src);
+  if (const Device::Ticket direct = devices_[target]->copyFrom(*devices_[source], to, from, bytes, step)) {
+    gave(step, target, direct);
+    return {};
+  }
   const std::lock_guard lock(*stagingLock_);
   if (stagingReader_ != 0 && stagingReader_ != source) SVOD_CHECK(order(step, source, stagingReader_, stagingRead_));
   gave(step, source, devices_[source]->copyOut(staging_.data(), from, bytes, step));

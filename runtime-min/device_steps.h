@@ -20,16 +20,30 @@ class DeviceSteps {
   DeviceSteps(const Plan& plan, std::vector<Device*> devices);
 
   bool any() const { return any_; }
+  /// For Program, by StepId: those that share a number may be given together; 0 is the host.
+  std::vector<uint32_t> queues() const;
   /// Where an input or output is in the runs that follow; all its copies are from or to that device.
   void placePort(BufferId buffer, DeviceId device) { places_[buffer] = device; }
   bool isOnDevice(StepId step) const { return any_ && homes_[step] != 0; }
 
-  /// To be called before a step: makes its queue, or the host, wait for what it depends on and its queue does not
-  /// order.
-  Status await(StepId step);
-  /// Gives a launch, or a copy of so many bytes, to its queue. Between two devices it goes through memory of the host.
-  void launch(StepId step, const DeviceLaunch& launch);
-  Status copy(StepId step, void* to, const void* from, uint64_t bytes);
+  /// The device whose queue takes a step, where that reads what it is given at once; null for others.
+  const Device* readerAtOnce(StepId step) const;
+  /// The loop is done by the device that takes `step`, a part of it.
+  void adoptLoop(StepId loop, StepId step) { homes_[loop] = homes_[step]; }
+  /// The loop is as done as everything that its device was given until now.
+  void gaveLoop(StepId loop) { tickets_[loop] = std::max(tickets_[loop], last_[homes_[loop]].load()); }
+  /// To be called before a step, or before the first of several that are given together: makes its queue, or the host,
+  /// wait for those of `after` that its queue does not order.
+  Status await(StepId step, std::span<const StepId> after);
+  /// The work of a copy on a device, which is none between two.
+  DeviceWork copyWork(StepId step, void* to, const void* from, uint64_t bytes) const;
+  bool isAcross(StepId step) const;
+  /// Gives the works of `steps`, which have awaited, to their queue. Without works the steps are as done as what came
+  /// before.
+  void give(std::span<const StepId> steps, DeviceBatch& batch);
+  Status time(std::span<const StepId> steps, DeviceBatch& batch, std::span<DeviceTime> times);
+  /// A copy between two devices: by a way of theirs, or through memory of the host.
+  Status copyAcross(StepId step, void* to, const void* from, uint64_t bytes);
   /// Copies from a buffer that the step wrote to the host, when the step is done.
   Status fetch(StepId step, BufferId buffer, void* to, const void* from, uint64_t bytes);
   /// Waits for everything that was given. The first error in the order of devices.
@@ -44,8 +58,8 @@ class DeviceSteps {
   DeviceId placeOf(BufferId buffer) const;
   Status wait(DeviceId device, Device::Ticket ticket);
   void gave(StepId step, DeviceId device, Device::Ticket ticket);
+  void share(std::span<const StepId> steps);
   Status order(StepId step, DeviceId device, DeviceId after, Device::Ticket ticket);
-  Status copyAcross(StepId step, DeviceId target, void* to, DeviceId source, const void* from, uint64_t bytes);
   Status failure(DeviceId device, const Device::Failure& failure) const;
 
   const Plan* plan_ = nullptr;

@@ -17,4 +17,5 @@ struct svod_event {
 };
 struct svod_instance {
   std::unique_ptr<svod::Instance> inner;
+  std::string text = {};  // what was asked for last
 };

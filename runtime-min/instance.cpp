@@ -48,6 +48,7 @@ Result<std::unique_ptr<Instance>> Instance::create(std::shared_ptr<const LoadedP
   SVOD_CHECK(instance->allocate(memory));
   for (const State& state : instance->loaded_->plan().states)
     instance->states_.push_back({instance->pointers_[state.buffer], 0});
+  instance->bound_.resize(instance->loaded_->plan().devices.size(), false);
   instance->fillStates(memory.allocate == nullptr);
   return instance;
 }
@@ -155,6 +156,7 @@ Status Instance::bindState(StateId id, DeviceId device, void* data) {
   SVOD_CHECK(run_->checkDevicesPresent());
   if (device != 0 && data == nullptr && bytes > 0)
     return fail(Diag::InputMismatch, says({what, " is bound to a null pointer"}));
+  SVOD_CHECK(onDevices_.checkAddress(device, data, bytes, state.name));
   if (place.device != 0 && !isReset_) SVOD_CHECK(onDevices_.copyOut(place.device, place.own, pointer, bytes, what));
   if (device != 0) SVOD_CHECK(onDevices_.copyIn(device, data, place.own, bytes, what));
   place.device = device;
@@ -165,17 +167,23 @@ Status Instance::bindState(StateId id, DeviceId device, void* data) {
 }
 
 /// Fills in the caller's memory, and the views into any memory.
-void Instance::placeExternal() {
+Status Instance::placeExternal() {
   const Plan& plan = loaded_->plan();
-  const auto place = [&](svod_kind kind, const std::vector<Port>& ports) {
+  bound_.assign(plan.devices.size(), false);
+  for (const StatePlace& state : states_) bound_[state.device] = true;
+  const auto place = [&](svod_kind kind, const std::vector<Port>& ports) -> Status {
     for (size_t i = 0; i < ports.size(); i++) {
+      const DeviceId device = bindings_.device(kind, i);
       pointers_[ports[i].buffer] = bindings_.data(kind, i);
       sizes_[ports[i].buffer] = bindings_.bytes(kind, i);
-      run_->placePort(ports[i].buffer, bindings_.device(kind, i));
+      SVOD_CHECK(onDevices_.checkAddress(device, bindings_.data(kind, i), bindings_.bytes(kind, i), ports[i].name));
+      run_->placePort(ports[i].buffer, device);
+      bound_[device] = true;
     }
+    return {};
   };
-  place(SVOD_INPUT, plan.inputs);
-  place(SVOD_OUTPUT, plan.outputs);
+  SVOD_CHECK(place(SVOD_INPUT, plan.inputs));
+  SVOD_CHECK(place(SVOD_OUTPUT, plan.outputs));
   for (BufferId id = 0; id < plan.buffers.size(); id++) {
     const BufferDesc& buffer = plan.buffers[id];
     if (buffer.place != Place::View) continue;
@@ -184,13 +192,14 @@ void Instance::placeExternal() {
     pointers_[id] =
         pointers_[buffer.base] == nullptr ? nullptr : static_cast<std::byte*>(pointers_[buffer.base]) + offset;
   }
+  return {};
 }
 
 Status Instance::prepareAnew() {
   SVOD_CHECK(bindings_.complete());
   if (prepared_ == bindings_.version()) return {};
   prepared_ = UINT64_MAX;
-  placeExternal();
+  SVOD_CHECK(placeExternal());
   chooseHugePages();
   SVOD_CHECK(run_->prepare(bindings_.values(), pointers_, sizes_, onDevices_.arguments()));
   prepared_ = bindings_.version();
@@ -204,6 +213,7 @@ Status Instance::runPrepared(uint64_t seed) {
     run_->restoredMemory();
   }
   if (isReset_) SVOD_CHECK(sendStates());
+  if (run_->usesDevices()) onDevices_.awaitOthers(bound_);
   Status status = run_->execute(pool_, seed);
   if (status && !loaded_->plan().expectations.empty()) status = checkExpectations();
   return status;

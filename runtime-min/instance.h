@@ -19,6 +19,9 @@ class Instance {
                                                   const svod_instance_options& options, Pool* pool,
                                                   std::vector<Device*> devices = {});
   ~Instance();
+  /// Devices that the instance was lent and that go with it.
+  void own(std::vector<std::unique_ptr<Device>> devices) { owned_ = std::move(devices); }
+  std::span<const std::unique_ptr<Device>> owned() const { return owned_; }
 
   const LoadedPlan& loaded() const { return *loaded_; }
   Bindings& bindings() { return bindings_; }
@@ -53,10 +56,11 @@ class Instance {
   bool isPrepared() const { return bindings_.isComplete() && prepared_ == bindings_.version(); }
   Status prepareAnew();
   Status sendStates();
-  void placeExternal();
+  Status placeExternal();
   void chooseHugePages();
   Status checkExpectations() const;
 
+  std::vector<std::unique_ptr<Device>> owned_;
   std::shared_ptr<const LoadedPlan> loaded_;
   Bindings bindings_;
   Pool* pool_;
@@ -70,6 +74,7 @@ class Instance {
     DeviceId device;
   };
   std::vector<StatePlace> states_;  // by StateId
+  std::vector<bool> bound_;         // by DeviceId: whether memory of it is bound
   bool isReset_ = false;            // what is on devices is not yet
   std::vector<uint64_t> sizes_;     // by BufferId: bytes that are really there
   bool usesHugePages_ = false;      // in a vast arena

@@ -239,6 +239,14 @@ Result<std::shared_ptr<const LoadedPlan>> LoadedPlan::fromMemory(std::span<const
   return std::shared_ptr<const LoadedPlan>(std::move(loaded));
 }
 
+Program LoadedPlan::programFor(std::span<const uint32_t> queues) const {
+  std::vector<KernelFunction> functions(plan_.kernels.size(), nullptr);
+  for (StepId step = 0; step < plan_.steps.size(); step++)
+    if (const auto* launch = std::get_if<Launch>(&plan_.steps[step].action))
+      functions[launch->kernel] = program_.steps[step].function;
+  return Program(plan_, functions, queues);
+}
+
 uint64_t LoadedPlan::stateBytes() const {
   uint64_t bytes = 0;
   for (const State& state : plan_.states)

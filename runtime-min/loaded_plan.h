@@ -37,6 +37,8 @@ class LoadedPlan {
 
   const Plan& plan() const { return plan_; }
   const Program& program() const { return program_; }
+  /// The same for devices that are given steps together: `queues` as in Program.
+  Program programFor(std::span<const uint32_t> queues) const;
   const std::byte* constant(ConstantId id) const {
     return files_[plan_.constants[id].file].data() + plan_.constants[id].offset;
   }

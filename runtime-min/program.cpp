@@ -1,6 +1,8 @@
 #include "runtime-min/program.h"
 
 #include <algorithm>
+#include <array>
+#include <map>
 
 namespace svod {
 
@@ -43,8 +45,10 @@ uint32_t indexOf(std::vector<std::string>& names, const std::string& name) {
 
 }  // namespace
 
-Program::Program(const Plan& plan, std::span<const KernelFunction> functions) : steps(plan.steps.size()), scopes(1) {
+Program::Program(const Plan& plan, std::span<const KernelFunction> functions, std::span<const uint32_t> queues)
+    : steps(plan.steps.size()), scopes(1) {
   fillSteps(plan, functions);
+  if (!queues.empty()) groupSteps(plan, queues);
   linkSteps(plan);
 }
 
@@ -60,7 +64,6 @@ void Program::fillSteps(const Plan& plan, std::span<const KernelFunction> functi
     const Step& from = plan.steps[id];
     ProgramStep& step = steps[id];
     step.scope = open.back().first;
-    step.depCount = static_cast<uint32_t>(from.deps.size());
     scopes[step.scope].steps.push_back(id);
     step.dynamic = isDynamic(plan, from);
     if (step.dynamic) scopes[step.scope].dynamic.push_back(id);
@@ -91,14 +94,49 @@ void Program::fillSteps(const Plan& plan, std::span<const KernelFunction> functi
   }
 }
 
+/// A level is how often work passes from one queue to another on the way to a step. Steps of one queue and level wait
+/// for lower levels only, so all of them can be given when those are done, and levels are an order of everything.
+void Program::groupSteps(const Plan& plan, std::span<const uint32_t> queues) {
+  std::vector<uint32_t> level(steps.size(), 0);
+  std::map<std::array<uint32_t, 3>, uint32_t> known;  // by scope, level and queue
+  for (StepId id = 0; id < steps.size(); id++) {
+    for (StepId dep : plan.steps[id].deps) level[id] = std::max(level[id], level[dep] + (queues[dep] != queues[id]));
+    if (queues[id] == 0) continue;
+    const auto [at, isNew] = known.try_emplace({steps[id].scope, level[id], queues[id]}, segments.size());
+    if (isNew) segments.emplace_back();
+    steps[id].segment = at->second;
+    segments[at->second].steps.push_back(id);
+  }
+  for (ProgramScope& scope : scopes) {
+    std::erase_if(scope.steps, [&](StepId id) {
+      return steps[id].segment != kNoSegment && segments[steps[id].segment].steps.front() != id;
+    });
+    std::ranges::stable_sort(scope.steps, {}, [&](StepId id) { return level[id]; });
+  }
+  for (ProgramSegment& segment : segments)
+    for (StepId id : segment.steps)
+      for (StepId dep : plan.steps[id].deps)
+        if (steps[dep].segment != steps[id].segment || steps[dep].segment == kNoSegment) segment.awaits.push_back(dep);
+}
+
 void Program::linkSteps(const Plan& plan) {
   const std::vector<uint32_t> urgency = urgencies(plan);
   const auto lessUrgent = [&](StepId a, StepId b) { return std::pair(urgency[a], b) < std::pair(urgency[b], a); };
+  const auto leaderOf = [&](StepId id) {
+    return steps[id].segment == kNoSegment ? id : segments[steps[id].segment].steps.front();
+  };
   std::vector<std::vector<StepId>> after(plan.steps.size());
-  for (StepId id = 0; id < plan.steps.size(); id++) {
-    for (StepId dep : plan.steps[id].deps) after[dep].push_back(id);
-    if (plan.steps[id].deps.empty()) scopes[steps[id].scope].roots.push_back(id);
-  }
+  for (const ProgramScope& scope : scopes)
+    for (StepId id : scope.steps) {
+      const bool isAlone = steps[id].segment == kNoSegment;
+      std::vector<StepId> deps = isAlone ? plan.steps[id].deps : segments[steps[id].segment].awaits;
+      for (StepId& dep : deps) dep = leaderOf(dep);
+      std::sort(deps.begin(), deps.end());
+      deps.erase(std::unique(deps.begin(), deps.end()), deps.end());
+      for (StepId dep : deps) after[dep].push_back(id);
+      steps[id].depCount = static_cast<uint32_t>(deps.size());
+      if (deps.empty()) scopes[steps[id].scope].roots.push_back(id);
+    }
   for (StepId id = 0; id < plan.steps.size(); id++) {
     std::sort(after[id].begin(), after[id].end(), lessUrgent);
     steps[id].successors.begin = static_cast<uint32_t>(successors.size());

@@ -29,13 +29,18 @@ uint64_t estimate(const Expr& expr, std::span<const int64_t> values) {
 }  // namespace
 
 Run::Run(const LoadedPlan& loaded, Config config)
-    : loaded_(loaded), program_(loaded.program()), config_(std::move(config)), args_(program_.argBuffers.size()),
-      sizes_(program_.argBuffers.size()), values_(program_.valueCount), variables_(loaded.plan().variables.size()),
-      work_(program_.steps.size()), hostLaunches_(program_.steps.size()), devices_(loaded.plan(), config_.devices),
+    : loaded_(loaded), config_(std::move(config)), devices_(loaded.plan(), config_.devices),
+      own_(devices_.any() ? std::make_unique<const Program>(loaded.programFor(devices_.queues())) : nullptr),
+      program_(own_ ? *own_ : loaded.program()), args_(program_.argBuffers.size()), sizes_(program_.argBuffers.size()),
+      values_(program_.valueCount), variables_(loaded.plan().variables.size()), work_(program_.steps.size()),
+      hostLaunches_(program_.steps.size()), batches_(program_.segments.size()),
+      isStale_(program_.segments.size(), true), places_(own_ ? program_.steps.size() : 0), isPlaced_(places_.size(), 0),
       workers_(config_.workers), pending_(std::make_unique<std::atomic<uint32_t>[]>(program_.steps.size())),
       next_(std::make_unique<std::atomic<uint64_t>[]>(program_.steps.size())),
       done_(std::make_unique<std::atomic<uint32_t>[]>(program_.steps.size())), scopes_(program_.scopes.size()) {
   groups_.resize(config_.loaded.size());
+  maps_.resize(config_.loaded.size());
+  findLoops();
   for (Worker& worker : workers_) worker.deque.reserve(program_.steps.size());
   for (StepId step : program_.calls)
     calls_.emplace_back(loaded.plan(), std::get<HostCall>(loaded.plan().steps[step].action));
@@ -104,7 +109,7 @@ Status Run::evaluateGrid(StepId step, const KernelDesc& kernel, std::span<const 
     isEmpty = isEmpty || *groups == 0;
   }
   work_[step] = {isEmpty ? 0 : 1, 1, estimate(kernel.flops, values), estimate(kernel.bytes, values)};
-  return {};
+  return kernel.grid->tensorMaps.empty() ? Status() : evaluateTensorMaps(step, kernel, values);
 }
 
 Status Run::evaluate(StepId id) {
@@ -149,9 +154,12 @@ Status Run::prepare(std::span<const int64_t> variables, std::span<void* const> p
   bool shared = false;
   for (StepId step = 0; step < program_.steps.size(); step++) {
     if (!program_.steps[step].dynamic) SVOD_CHECK(evaluate(step));
+    if (devices_.isOnDevice(step)) continue;
     total += nanoseconds(work_[step].flops, work_[step].bytes);
     shared = shared || work_[step].tasks > 1;
   }
+  isStale_.assign(isStale_.size(), 1);
+  isLoopStale_.assign(isLoopStale_.size(), 1);
   worthSharing_ = workers_.size() > 1 && total >= kRunNs && (shared || !program_.isChain);
   return {};
 }
@@ -175,30 +183,18 @@ bool Run::goesOn(StepId loop) const {
 Status Run::beginIteration(uint32_t scope, int64_t trip) {
   const auto& loop = std::get<Loop>(loaded_.plan().steps[program_.scopes[scope].loop].action);
   variables_[loop.variable] = trip;
-  for (StepId step : program_.scopes[scope].dynamic) SVOD_CHECK(evaluate(step));
+  for (StepId step : program_.scopes[scope].dynamic) {
+    SVOD_CHECK(evaluate(step));
+    if (program_.steps[step].segment != kNoSegment) isStale_[program_.steps[step].segment] = 1;
+  }
   return {};
 }
 
 // ---- Running one step ----
 
-/// Gives all of a step to the queue of its device.
-Status Run::performOnDevice(StepId id) {
-  const ProgramStep& step = program_.steps[id];
-  void* const* args = args_.data() + step.args.begin;
-  if (step.kind == StepKind::Copy) return devices_.copy(id, args[0], args[1], work_[id].bytes / 2);
-  const auto& launch = std::get<Launch>(loaded_.plan().steps[id].action);
-  DeviceLaunch work{step.function,    args,
-                    step.args.size(), values_.data() + step.values.begin,
-                    work_[id].tiles,  loaded_.plan().kernels[launch.kernel].scratchBytes};
-  if (!groups_.empty()) work.loaded = config_.loaded[id], work.groups = groups_[id];
-  devices_.launch(id, work);
-  return {};
-}
-
 Status Run::perform(StepId id, uint32_t worker, int64_t tileBegin, int64_t tileEnd) {
   const ProgramStep& step = program_.steps[id];
   void* const* args = args_.data() + step.args.begin;
-  if (devices_.isOnDevice(id)) return performOnDevice(id);
   if (step.kind == StepKind::Launch) {
     step.function(args, values_.data() + step.values.begin, tileBegin, tileEnd, workers_[worker].scratch.data());
   } else if (step.kind == StepKind::Copy) {
@@ -243,8 +239,13 @@ Status Run::runInOrder(uint32_t scope) {
 
 Status Run::runStepInOrder(StepId id) {
   const ProgramStep& step = program_.steps[id];
-  if (devices_.any()) SVOD_CHECK(devices_.await(id));
+  if (devices_.any()) SVOD_CHECK(awaitDevices(id));
+  if (step.segment != kNoSegment) {
+    const ProgramSegment& segment = program_.segments[step.segment];
+    return probes_.any() ? runSegmentInOrder(segment) : runSegment(segment, 0);
+  }
   if (step.kind == StepKind::Loop) {
+    if (alone_[step.body] != nullptr && !probes_.any()) return runLoop(id, 0);
     SVOD_TRY(const int64_t trips, tripsOf(id));
     for (int64_t trip = 0; trip < trips && goesOn(id); trip++) {
       SVOD_CHECK(beginIteration(step.body, trip));

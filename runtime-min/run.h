@@ -78,6 +78,12 @@ class Run final : public Job {
     const int64_t* values = nullptr;
     int64_t tiles = 0;
   };
+  /// What comes after a step in a batch comes after this work, or after several.
+  struct WorkPlace {
+    uint32_t work = 0;
+    bool isList = false;  // nothing to do, or a loop
+    Range list;           // in DeviceBatch::after
+  };
   struct alignas(64) Worker {
     Deque deque;
     std::atomic<StepId> shared{kNone};  // a step of several tasks that others may join
@@ -106,8 +112,25 @@ class Run final : public Job {
   Status runShared(Pool* pool, uint64_t seed);
   Status probe(StepId step);
   Status call(StepId step, uint32_t worker, int64_t tileBegin, int64_t tileEnd);
-  Status performOnDevice(StepId step);
   Status perform(StepId step, uint32_t worker, int64_t tileBegin, int64_t tileEnd);
+
+  // Of devices (run_devices.cpp).
+  void addWork(StepId step, DeviceBatch& batch, std::span<const uint32_t> first);
+  Status runWorks(std::span<const StepId> steps, DeviceBatch& batch, uint32_t worker);
+
+  // Loops that one device does alone (run_loops.cpp).
+  void findLoops();
+  Status runLoop(StepId loop, uint32_t worker);
+  Status runLoopByTrips(StepId loop, int64_t trips, uint32_t worker);
+  uint64_t worksIn(StepId loop, int64_t trips) const;
+  Status unroll(StepId loop, DeviceBatch& batch, std::vector<uint32_t>& ends);
+  Status addTrip(StepId loop, DeviceBatch& batch, std::vector<uint32_t>& ends);
+  Status awaitDevices(StepId step);
+  Status runSegment(const ProgramSegment& segment, uint32_t worker);
+  Status runSegmentInOrder(const ProgramSegment& segment);
+  DeviceWork workOf(StepId step) const;
+  void fillBatch(const ProgramSegment& segment, DeviceBatch& batch);
+  Status evaluateTensorMaps(StepId step, const KernelDesc& kernel, std::span<const int64_t> values);
 
   StepId runStep(StepId step, uint32_t worker);
   bool runTask(StepId step, uint32_t worker, uint64_t claim);
@@ -125,8 +148,10 @@ class Run final : public Job {
   uint64_t draw(Worker& worker);
 
   const LoadedPlan& loaded_;
-  const Program& program_;
   Config config_;
+  DeviceSteps devices_;
+  std::unique_ptr<const Program> own_;  // with devices
+  const Program& program_;
   Profile profile_;
   Probes probes_;
 
@@ -140,7 +165,15 @@ class Run final : public Job {
   std::vector<std::array<int64_t, 3>> groups_;  // by StepId; empty without grids
   bool worthSharing_ = false;                   // enough work to wake other threads
 
-  DeviceSteps devices_;
+  std::vector<DeviceBatch> batches_;  // by Program::segments
+  std::vector<uint8_t> isStale_;      // by Program::segments: the batch is not what it does now
+  std::vector<const Device*> alone_;  // by scope of a loop: the device that does all of it
+  DeviceBatch single_;                // one work, for runs that look at every step
+  std::vector<WorkPlace> places_;     // by StepId
+  std::vector<uint8_t> isPlaced_;     // by StepId: in the batch that is being filled
+  std::vector<DeviceBatch> loops_;    // by scope: all iterations of a loop
+  std::vector<uint8_t> isLoopStale_;
+  std::vector<std::vector<DeviceTensorMap>> maps_;  // by StepId; empty without grids
   bool lostMemory_ = false;
 
   std::vector<Worker> workers_;

@@ -55,10 +55,17 @@ StepId Run::runStep(StepId id, uint32_t worker) {
   }
   const ProgramStep& step = program_.steps[id];
   if (devices_.any())
-    if (Status status = devices_.await(id); !status) {
+    if (Status status = awaitDevices(id); !status) {
       fail(std::move(status).error());
       return kNone;
     }
+  if (step.segment != kNoSegment) {
+    if (Status status = runSegment(program_.segments[step.segment], worker); status)
+      return finish(id, worker);
+    else
+      fail(std::move(status).error());
+    return kNone;
+  }
   if (step.kind == StepKind::Loop) return startLoop(id, worker);
   const Work& work = work_[id];
   if (profile_.on()) profile_.begin(id, Profile::now());
@@ -136,6 +143,13 @@ void Run::startScope(uint32_t id, uint32_t worker) {
 
 StepId Run::startLoop(StepId step, uint32_t worker) {
   const uint32_t body = program_.steps[step].body;
+  if (alone_[body] != nullptr) {
+    if (Status status = runLoop(step, worker); status)
+      return finish(step, worker);
+    else
+      fail(std::move(status).error());
+    return kNone;
+  }
   Result<int64_t> trips = tripsOf(step);
   if (!trips) {
     fail(std::move(trips).error());
@@ -156,7 +170,7 @@ StepId Run::startLoop(StepId step, uint32_t worker) {
 StepId Run::finish(StepId id, uint32_t worker) {
   for (;;) {
     const ProgramStep& step = program_.steps[id];
-    if (profile_.on() && step.kind != StepKind::Loop)
+    if (profile_.on() && step.kind != StepKind::Loop && step.segment == kNoSegment)
       profile_.end(id, Profile::now(), work_[id].flops, work_[id].bytes);
     StepId next = kNone;
     for (uint32_t i = step.successors.begin; i < step.successors.end; i++) {

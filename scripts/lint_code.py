@@ -88,7 +88,7 @@ def main():
         check_sizes(path, text, report)
         if path.suffix == ".h" and "#pragma once" not in text:
             report.error("pragma-once", path, 1, "a header needs #pragma once")
-        if path.parts[0] in ("lib", "runtime-min"):
+        if path.parts[0] in ("lib", "runtime-min", "runtime-cuda"):
             check_lines(path, blank_comments_and_strings(text), ENVIRONMENT, "environment",
                         "only tools/ read the command line and the environment; pass the value in", report)
     check_everywhere(root, report)

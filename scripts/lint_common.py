@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 SOURCE_SUFFIXES = {".cpp", ".h", ".c", ".def", ".inc"}
-CODE_FOLDERS = ("lib", "runtime-min", "tools")
+CODE_FOLDERS = ("lib", "runtime-min", "runtime-cuda", "tools")
 ALLOW_FILE = "scripts/lint_allow.txt"
 
 

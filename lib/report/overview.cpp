@@ -1,3 +1,4 @@
+#include "plan/image_rule.h"
 #include "report/plan_text.h"
 #include "report/report.h"
 
@@ -41,11 +42,13 @@ Table equalSizesTable(const Plan& plan) {
   return table;
 }
 
-/// `image for cuda sm_90a, driver 12000`
+/// `image for cuda sm_90a, which compute capability 9.0 alone runs, driver 12000`
 std::string kindText(const FileDesc& file) {
   std::string text(toText(file.kind));
   if (file.kind != FileKind::Image) return text;
   text += " for " + file.image.device + " " + file.image.arch;
+  if (const auto arch = parseCudaArch(file.image.arch); arch && file.image.device == "cuda")
+    text += ", which compute capability " + runsOnText(*arch) + " runs";
   return file.image.driver == 0 ? text : text + ", driver " + std::to_string(file.image.driver);
 }
 

@@ -51,9 +51,14 @@ class HostEntry(ctypes.Structure):
     _fields_ = [("name", c_char_p), ("function", HostFunction), ("user", c_void_p)]
 
 
+class DeviceOption(ctypes.Structure):
+    _fields_ = [("device", c_char_p), ("name", c_char_p), ("value", c_char_p)]
+
+
 class InstanceOptions(ctypes.Structure):
     _fields_ = [("pool", c_void_p), ("functions", POINTER(HostEntry)), ("function_count", c_size_t), ("profile", c_int),
-                ("trace_events", c_size_t), ("memory", c_void_p)]
+                ("trace_events", c_size_t), ("memory", c_void_p), ("device_options", POINTER(DeviceOption)),
+                ("device_option_count", c_size_t)]
 
 
 class Record(ctypes.Structure):
@@ -71,16 +76,21 @@ _FUNCTIONS = {  # name: (result, arguments)
     "svod_plan_tensor": (c_int, c_void_p, c_int, c_size_t, POINTER(Tensor)),
     "svod_plan_variable": (c_int, c_void_p, c_size_t, POINTER(Variable)),
     "svod_plan_host_function": (c_char_p, c_void_p, c_size_t),
+    "svod_plan_device": (c_char_p, c_void_p, c_size_t),
     "svod_pool_create": (c_void_p, c_size_t),
     "svod_pool_threads": (c_size_t, c_void_p),
     "svod_pool_free": (None, c_void_p),
     "svod_instance_create": (c_int, c_void_p, POINTER(InstanceOptions), POINTER(c_void_p), _ERROR),
     "svod_instance_free": (None, c_void_p),
+    "svod_instance_device_text": (c_char_p, c_void_p, c_size_t),
+    "svod_instance_note": (c_char_p, c_void_p, c_size_t),
     "svod_set_variable": (c_int, c_void_p, c_size_t, c_int64, _ERROR),
     "svod_clear_variable": (None, c_void_p, c_size_t),
     "svod_get_variable": (c_int, c_void_p, c_size_t, POINTER(c_int64), _ERROR),
     "svod_bind_input": (c_int, c_void_p, c_size_t, c_char_p, POINTER(c_uint64), c_size_t, c_void_p, _ERROR),
     "svod_bind_output": (c_int, c_void_p, c_size_t, c_void_p, c_uint64, _ERROR),
+    "svod_bind_device_input": (c_int, c_void_p, c_size_t, c_size_t, c_char_p, POINTER(c_uint64), c_size_t, c_void_p, _ERROR),
+    "svod_bind_device_output": (c_int, c_void_p, c_size_t, c_size_t, c_void_p, c_uint64, _ERROR),
     "svod_get_shape": (c_int, c_void_p, c_int, c_size_t, POINTER(c_uint64), POINTER(c_uint64), _ERROR),
     "svod_state_data": (c_void_p, c_void_p, c_size_t),
     "svod_reset_states": (None, c_void_p),

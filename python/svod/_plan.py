@@ -14,6 +14,7 @@ import numpy
 from . import _abi
 from ._abi import check, lib
 from ._arrays import PACKED, dtype_of, from_any, pack, unpack
+from ._devices import from_device, is_on_device, options_array
 from ._errors import SvodError
 
 
@@ -80,7 +81,8 @@ class Plan:
         self.outputs = self._ports(_abi.OUTPUT, info.outputs)
         self.states = self._ports(_abi.STATE, info.states)
         self.variables = self._variables(info.variables)
-        self.functions = self._functions()
+        self.functions = self._names(lib.svod_plan_host_function)
+        self.devices = self._names(lib.svod_plan_device)
         self._own: Instance | None = None
 
     def _ports(self, kind: int, count: int) -> dict[str, Port]:
@@ -101,9 +103,9 @@ class Plan:
             variables[v.name.decode()] = Variable(v.name.decode(), v.min, v.max, bool(v.fixed))
         return variables
 
-    def _functions(self) -> tuple[str, ...]:
-        names = []
-        while (name := lib.svod_plan_host_function(self.handle, len(names))) is not None:
+    def _names(self, name_of: Any) -> tuple[str, ...]:
+        names: list[str] = []
+        while (name := name_of(self.handle, len(names))) is not None:
             names.append(name.decode())
         return tuple(names)
 
@@ -112,9 +114,10 @@ class Plan:
         return int(lib.svod_plan_instance_bytes(self.handle, threads))
 
     def instance(self, pool: Pool | None = None, functions: Mapping[str, Callable[..., None]] | None = None,
-                 profile: bool = False) -> Instance:
-        """Memory, states and variables of one user. `functions` are those that `custom` of a graph calls by name."""
-        return Instance(self, pool, functions, profile)
+                 profile: bool = False, devices: Mapping[str | None, Mapping[str, Any]] | None = None) -> Instance:
+        """Memory, states and variables of one user. `functions` are those that `custom` of a graph calls by name. `devices` has
+        options of devices by their name in the plan: {"gpu": {"number": 1}}; those under None are for all."""
+        return Instance(self, pool, functions, profile, devices)
 
     def __call__(self, **inputs: Any) -> dict[str, numpy.ndarray]:
         """Runs on an instance that the plan keeps for this, on one thread; states keep their contents."""
@@ -192,19 +195,20 @@ class Instance:
     are the memory of the states: what is written there is what the next run reads."""
 
     def __init__(self, plan: Plan, pool: Pool | None = None, functions: Mapping[str, Callable[..., None]] | None = None,
-                 profile: bool = False) -> None:
+                 profile: bool = False, devices: Mapping[str | None, Mapping[str, Any]] | None = None) -> None:
         self.plan, self._pool = plan, pool
         self._raised: list[BaseException] = []
         entries = [_abi.HostEntry(name.encode(), self._callback(function), None) for name, function in (functions or {}).items()]
         self._entries = (_abi.HostEntry * len(entries))(*entries)
-        options = _abi.InstanceOptions(pool.handle if pool else None, self._entries, len(entries), int(profile), 0, None)
+        chosen = options_array(devices)
+        options = _abi.InstanceOptions(pool.handle if pool else None, self._entries, len(entries), int(profile), 0, None, chosen, len(chosen))
         handle, error = c_void_p(), _abi.Error()
         check(lib.svod_instance_create(plan.handle, byref(options), byref(handle), byref(error)), error)
         self.handle = handle.value
         # What the runtime may still touch while it frees lives as long as the handle.
         weakref.finalize(self, _free, self.handle, (plan, pool, self._entries))
-        self._bound: dict[str, numpy.ndarray] = {}
-        self._results: dict[str, numpy.ndarray] = {}
+        self._bound: dict[str, Any] = {}
+        self._results: dict[str, Any] = {}
         self.variables = _Variables(self)
         self.states = _States(self)
 
@@ -229,12 +233,28 @@ class Instance:
             port = self.plan.inputs.get(name)
             if port is None:
                 raise SvodError(f"the plan has no input '{name}'", "unknown-port", f"it has {', '.join(self.plan.inputs) or 'none'}")
+            if is_on_device(value):
+                self._bind_on_device(name, port, value)
+                continue
             array = from_any(value, port.dtype, name)
             memory = pack(array, PACKED[port.dtype]) if port.dtype in PACKED else array
             shape = (c_uint64 * max(1, array.ndim))(*array.shape)
             error, index = _abi.Error(), list(self.plan.inputs).index(name)
             check(lib.svod_bind_input(self.handle, index, port.dtype.encode(), shape, array.ndim, memory.ctypes.data, byref(error)), error)
             self._bound[name] = memory
+
+    def _on_any_device(self, bind: Callable[[int, Any], int]) -> None:
+        """A value can be on one device of the plan: the one that it is only copied to and from."""
+        error = _abi.Error()
+        if not any(bind(device, byref(error)) == 0 for device in range(1, len(self.plan.devices))):
+            check(error.exit_code or bind(0, byref(error)), error)
+
+    def _bind_on_device(self, name: str, port: Port, value: Any) -> None:
+        array, index = from_device(value, name), list(self.plan.inputs).index(name)
+        shape = (c_uint64 * max(1, len(array.shape)))(*array.shape)
+        self._on_any_device(lambda device, error: lib.svod_bind_device_input(
+            self.handle, index, device, array.dtype.encode(), shape, len(array.shape), array.data, error))
+        self._bound[name] = array
 
     def shape(self, output: str) -> tuple[int, ...]:
         """Of an output, for the inputs and variables that are bound."""
@@ -255,6 +275,15 @@ class Instance:
         self._results = {}
         for index, port in enumerate(self.plan.outputs.values()):
             shape, size = self._shape(index)
+            if port.name in out and is_on_device(out[port.name]):
+                array = from_device(out[port.name], port.name)
+                if array.shape != shape or array.dtype != port.dtype:
+                    raise SvodError(f"output '{port.name}' is {port.dtype}{list(shape)}, and cannot lie in {array.dtype}{list(array.shape)}",
+                                    "input-mismatch", "give an array of this shape on the device")
+                self._on_any_device(lambda device, error: lib.svod_bind_device_output(
+                    self.handle, index, device, array.data, array.nbytes, error))
+                self._results[port.name], self._bound[f"output {port.name}"] = out[port.name], array
+                continue
             if port.name in out:
                 memory = out[port.name]
                 is_good = memory.flags.c_contiguous and memory.flags.writeable and memory.dtype == dtype_of(port.dtype)
@@ -314,6 +343,14 @@ class Instance:
         if raised:
             raise raised[0]
         check(exit_code, error)
+
+    @property
+    def device_texts(self) -> tuple[str, ...]:
+        """What the devices are, and which code they run."""
+        texts: list[str] = []
+        while (text := lib.svod_instance_device_text(self.handle, len(texts))) is not None:
+            texts.append(text.decode())
+        return tuple(texts)
 
     def reset_states(self) -> None:
         """Gives all states their first contents again."""

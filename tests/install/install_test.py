@@ -24,7 +24,7 @@ class Installed(InstallTest):
     def test_what_is_installed(self):
         names = {re.sub("Targets-.*", "Targets-build.cmake", str(p.relative_to(self.prefix))) for p in self.prefix.rglob("*") if not p.is_dir()}
         config = {f"lib/cmake/svod/svod{name}.cmake" for name in ("Config", "ConfigVersion", "AddPlan", "Targets", "Targets-build")}
-        libraries = {f"lib/libsvod-runtime.{end}" for end in ("a", "so", "so.0", "so.0.1.0")}
+        libraries = {f"lib/libsvod-runtime.{end}" for end in ("a", "so", "so.0", "so.0.1.0")} | {"lib/libsvod-cuda.so.0", "lib/libsvod-cuda.so.0.1.0"}
         self.assertEqual(names, {f"bin/{name}" for name in PROGRAMS} | libraries | config |
                          {"include/svod/runtime.h", "include/svod/runtime.hpp", "lib/pkgconfig/svod-runtime.pc",
                           *(f"share/{form.format(name)}" for name in PROGRAMS for form in MANUALS),

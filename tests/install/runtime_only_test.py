@@ -19,6 +19,7 @@ class RuntimeOnly(InstallTest):
         self.command("cmake", "--install", build, "--prefix", prefix, "--strip")
         names = {str(p.relative_to(prefix)) for p in prefix.rglob("*") if not p.is_dir()}
         self.assertLessEqual({"lib/libsvod-runtime.so.0", "lib/libsvod-runtime.a", "include/svod/runtime.h", "lib/cmake/svod/svodConfig.cmake"}, names)
+        self.assertEqual("lib/libsvod-cuda.so.0" in names, not any("armv7" in str(flag) for flag in flags))
         self.assertFalse((prefix / "bin").exists())
         return prefix
 

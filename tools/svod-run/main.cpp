@@ -8,6 +8,7 @@
 #include <map>
 #include <new>
 
+#include "c_call.h"
 #include "console/console.h"
 #include "console/process.h"
 #include "data/atomic_write.h"
@@ -99,6 +100,7 @@ Json reportJson(const Session& session, const Timings& timings, const std::vecto
   const svod_plan_info info = session.info();
   Json json = {{"plan", info.name}, {"threads", session.threads()}, {"variables", Json::object()}};
   for (const auto& [name, value] : session.variables()) json["variables"][name] = value;
+  json["devices"] = session.devices();
   json["runs"] = sorted.size();
   json["seconds"] = {{"min", sorted.front()}, {"median", sorted[sorted.size() / 2]}, {"max", sorted.back()}};
   json["memory"] = {{"arenaBytes", info.arena_bytes},
@@ -141,6 +143,7 @@ Status makeFolder(const std::string& path) {
 
 Status run(const RunOptions& options, Console& console, InterruptGuard& interrupts) {
   SVOD_TRY(Session session, Session::open(options));
+  for (const std::string& note : session.notes()) console.note({Diag::CpuFeatures, note});
   SVOD_TRY(const std::vector<std::string> files, outputFiles(session, options));
   SVOD_CHECK(checkResults(session, files, options));
   if (!options.outputDir.empty()) SVOD_CHECK(makeFolder(options.outputDir));
@@ -163,6 +166,15 @@ Status run(const RunOptions& options, Console& console, InterruptGuard& interrup
   return statusOf(rows);
 }
 
+Status listDevices(const RunOptions& options, Console& console) {
+  const std::vector<svod_device_option> given = deviceOptions(options);
+  std::string text(size_t{64} << 10, '\0');
+  SVOD_CHECK(checked([&](svod_error* error) {
+    return svod_list_devices("cuda", given.data(), given.size(), text.data(), text.size(), error);
+  }));
+  return console.print(text.c_str());
+}
+
 bool isSet(const char* variable) { return variable != nullptr && *variable != '\0'; }
 
 }  // namespace
@@ -180,7 +192,8 @@ int main(int argc, char** argv) {
   }
   svod::InterruptGuard interrupts(console);
   try {
-    const svod::Status status = svod::run(*options, console, interrupts);
+    const svod::Status status =
+        options->listDevices ? svod::listDevices(*options, console) : svod::run(*options, console, interrupts);
     if (status) return 0;
     interrupts.beforeError();
     return console.finish(status.error());

@@ -14,7 +14,7 @@ namespace {
 
 /// The texts of flags that need another look.
 struct Words {
-  std::vector<std::string> inputs, outputs, variables, dumps;
+  std::vector<std::string> inputs, outputs, variables, dumps, devices;
   double rtol = std::nan(""), atol = std::nan("");  // NaN: not given
 };
 
@@ -40,6 +40,13 @@ std::vector<CommandFlag> flagsFor(RunOptions& o, Words& w) {
       {"atol", "", "X", "", "", "allowed absolute error; the default depends on the dtype", &w.atol},
       {"verify-weights", "", "", "", "", "check the checksum of the weights, however large they are", &o.verifyWeights},
       {"no-verify-weights", "", "", "", "", "do not check the checksum of the weights, however small", &o.trustWeights},
+      {"device", "", "NAME=N", "", "", "put a device of the plan on the N-th of this machine, from 0 on", &w.devices},
+      {"list-devices", "", "", "", "", "show the CUDA devices of this machine; no plan is needed", &o.listDevices},
+      {"cuda-driver", "", "FILE", "", "SVOD_CUDA_DRIVER", "a library in place of libcuda.so.1", &o.cudaDriver},
+      {"no-jit", "", "", "", "", "run no code that the CUDA driver would have to compile when it loads it", &o.noJit},
+      {"no-graphs", "", "", "", "", "give steps to CUDA devices one by one, not as graphs", &o.noGraphs},
+      {"sync-steps", "", "", "", "", "wait for every step on a CUDA device, so that an error names the step",
+       &o.syncSteps},
       {"json", "", "", "", "", "the report as JSON, with the profile", &o.json},
       {"diagnostics", "", "FORM", "text", "SVOD_DIAGNOSTICS", "errors as text or json, one per line", &o.diagnostics},
       {"order-seed", "", "N", "0", "", "run independent steps in an order drawn from this number", &o.orderSeed},
@@ -136,13 +143,17 @@ Result<RunOptions> parseOptions(const std::vector<std::string>& words) {
   Words texts;
   std::vector<std::string> files;
   SVOD_CHECK(parseCommandFlags("svod-run", flagsFor(options, texts), words, files));
-  if (options.help || options.version) return options;
+  if (options.help || options.version || options.listDevices) return options;
   if (files.empty()) return fail(Diag::Usage, "svod-run needs PLAN", "the directory or pack that svodc compile wrote");
   options.plan = files.front();
   SVOD_TRY(options.inputs, splitPairs(texts.inputs, "--input"));
   SVOD_TRY(options.outputs, splitPairs(texts.outputs, "--output"));
   SVOD_CHECK(readDumps(texts.dumps, options));
   SVOD_CHECK(readVariables(texts.variables, options));
+  for (const std::string& text : texts.devices) {
+    SVOD_TRY(NameValue device, splitPair(text, "--device", "NUMBER"));
+    options.devices.push_back(std::move(device));
+  }
   options.rtol = given(texts.rtol);
   options.atol = given(texts.atol);
   SVOD_CHECK(checkNumbers(options));

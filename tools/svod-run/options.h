@@ -16,17 +16,20 @@ struct RunOptions {
   std::string plan;
   std::vector<NameValue> inputs, outputs;  // port name, file; "-" is standard input or output
   std::vector<NameValue> dumps;            // name of an intermediate, file or ""
+  std::vector<NameValue> devices;          // of the plan, number on this machine
   std::string outputDir;
   std::vector<std::pair<std::string, int64_t>> variables;
   int64_t threads = 0;  // 0: one per processor
   int64_t repeat = 1;
   int64_t orderSeed = 0;
   bool profile = false, json = false, verifyWeights = false, trustWeights = false;
-  bool help = false, version = false;  // asked for; the rest is not checked then
-  std::string trace;                   // file for Chrome and Perfetto
-  std::string reference;               // directory of NAME.npy
-  std::string loadState, saveState;    // .safetensors files
+  bool noJit = false, noGraphs = false, syncSteps = false;  // of CUDA devices
+  bool help = false, version = false, listDevices = false;  // asked for; the rest is not checked then
+  std::string trace;                                        // file for Chrome and Perfetto
+  std::string reference;                                    // directory of NAME.npy
+  std::string loadState, saveState;                         // .safetensors files
   std::string diagnostics = "text";
+  std::string cudaDriver;  // a library
   std::optional<double> rtol, atol;
 
   /// Whether an output goes to standard output.

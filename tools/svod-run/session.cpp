@@ -31,6 +31,29 @@ constexpr const char* kPlurals[] = {"inputs", "outputs", "states", "variables"};
 
 }  // namespace
 
+std::vector<svod_device_option> deviceOptions(const RunOptions& options) {
+  std::vector<svod_device_option> list;
+  if (!options.cudaDriver.empty()) list.push_back({nullptr, "driver", options.cudaDriver.c_str()});
+  if (options.noJit) list.push_back({nullptr, "jit", "off"});
+  if (options.noGraphs) list.push_back({nullptr, "graphs", "off"});
+  if (options.syncSteps) list.push_back({nullptr, "wait", "on"});
+  for (const NameValue& device : options.devices)
+    list.push_back({device.first.c_str(), "number", device.second.c_str()});
+  return list;
+}
+
+std::vector<std::string> Session::devices() const {
+  std::vector<std::string> lines;
+  while (const char* line = svod_instance_device_text(instance_.get(), lines.size())) lines.emplace_back(line);
+  return lines;
+}
+
+std::vector<std::string> Session::notes() const {
+  std::vector<std::string> lines;
+  while (const char* line = svod_instance_note(instance_.get(), lines.size())) lines.emplace_back(line);
+  return lines;
+}
+
 std::vector<std::string> Session::names(svod_kind kind) const {
   std::vector<std::string> out;
   svod_tensor tensor = {};
@@ -95,6 +118,9 @@ Result<Session> Session::open(const RunOptions& options) {
   make.pool = session.pool_.get();
   make.profile = options.profile || options.json || !options.trace.empty();
   make.trace_events = options.trace.empty() ? 0 : size_t{1} << 16;
+  const std::vector<svod_device_option> forDevices = deviceOptions(options);
+  make.device_options = forDevices.data();
+  make.device_option_count = forDevices.size();
   svod_instance* instance = nullptr;
   SVOD_CHECK(checked([&](svod_error* error) { return svod_instance_create(plan, &make, &instance, error); }));
   session.instance_.reset(instance);

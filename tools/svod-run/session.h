@@ -20,6 +20,9 @@ struct OutputArray {
   std::optional<size_t> lengthOf;  // the output whose shape the elements are, after cutOutputs
 };
 
+/// What options say of devices, as the runtime takes it. Borrows from `options`.
+std::vector<svod_device_option> deviceOptions(const RunOptions& options);
+
 class Session {
  public:
   static Result<Session> open(const RunOptions& options);
@@ -39,6 +42,9 @@ class Session {
   const svod_instance* instance() const { return instance_.get(); }
   svod_instance* instance() { return instance_.get(); }
   std::vector<std::string> names(svod_kind kind) const;
+  /// Of devices besides the host, for people: what they are, and what took time that it need not.
+  std::vector<std::string> devices() const;
+  std::vector<std::string> notes() const;
 
  private:
   struct Freer {

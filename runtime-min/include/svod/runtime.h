@@ -196,20 +196,45 @@ typedef struct svod_memory {
                    more memory, but a tool that watches allocations sees each access beyond a buffer */
 } svod_memory;
 
+/* What a device of the plan is to be, where the instance shall not choose. Devices of kind cuda know
+ *   number  of the device on this machine, from 0 on; without it the devices of the plan are 0, 1, ... in their order
+ *   driver  a library in place of libcuda.so.1
+ *   jit     "off": PTX, which the driver compiles when it is loaded, counts as not there
+ *   graphs  "off": steps are given one by one, not as CUDA graphs
+ *   wait    "on": every step is waited for, so that an error names the step it happened in */
+typedef struct svod_device_option {
+  const char* device; /* its name in the plan; NULL: every device */
+  const char* name;
+  const char* value;
+} svod_device_option;
+
 typedef struct svod_instance_options {
   svod_pool* pool;                  /* NULL: runs on the calling thread only */
   const svod_host_entry* functions; /* every function the plan calls must be here */
   size_t function_count;
-  int profile;               /* record times; costs two clock reads per kernel */
-  size_t trace_events;       /* with profile: events kept per thread, the newest win */
-  const svod_memory* memory; /* NULL: the system's; its functions and `user` outlive the instance */
+  int profile;                              /* record times; costs two clock reads per kernel */
+  size_t trace_events;                      /* with profile: events kept per thread, the newest win */
+  const svod_memory* memory;                /* NULL: the system's; its functions and `user` outlive the instance */
+  const svod_device_option* device_options; /* used until the function returns */
+  size_t device_option_count;
 } svod_instance_options;
 
-/* `options` may be NULL. Allocates everything: a run allocates nothing. States get their first contents. */
+/* `options` may be NULL. Allocates everything: a run allocates nothing. States get their first contents. Devices of the
+ * plan that are not of the host's kind are opened: libsvod-KIND.so.0 drives them, which is looked for beside the
+ * runtime or the program, in a folder lib next to it, and where the loader looks. */
 SVOD_API int svod_instance_create(svod_plan* plan, const svod_instance_options* options, svod_instance** instance,
                                   svod_error* error);
 /* A submitted run is stopped, and waited for. */
 SVOD_API void svod_instance_free(svod_instance* instance);
+
+/* For people, by index, NULL past the end: what the devices of the instance are and which code they run, and what was
+ * done that takes time or memory. Valid until another call for the instance. */
+SVOD_API const char* svod_instance_device_text(svod_instance* instance, size_t index);
+SVOD_API const char* svod_instance_note(svod_instance* instance, size_t index);
+/* The devices of a kind on this machine: a line for each in `text`, which has `room` bytes, cut off where they are too
+ * few. Errors: "no-device" where there is no driver for it. */
+SVOD_API int svod_list_devices(const char* kind, const svod_device_option* options, size_t count, char* text,
+                               size_t room, svod_error* error);
 
 /* Gives a variable its value, until it is cleared. Variables that are whole dimensions of an input, or the only unknown
  * one in a dimension such as 8*k or past + seq, need none: the bound shape gives it. */

@@ -1,0 +1,57 @@
+// The C interface of devices besides the host.
+#include "runtime-min/api_error.h"
+#include "runtime-min/drivers.h"
+#include "support/says.h"
+
+using namespace svod;
+
+namespace {
+
+template <class Texts>
+const char* textAt(svod_instance* instance, size_t index, Texts textsOf) {
+  try {
+    const auto devices = instance->inner->owned();
+    for (DeviceId id = 0; id < devices.size(); id++) {
+      if (devices[id] == nullptr) continue;
+      const std::vector<std::string> texts = textsOf(*devices[id]);
+      if (index < texts.size()) {
+        instance->text = says({instance->inner->loaded().plan().devices[id].name, ": ", texts[index]});
+        return instance->text.c_str();
+      }
+      index -= texts.size();
+    }
+  } catch (const std::exception&) {
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+extern "C" {
+
+const char* svod_instance_device_text(svod_instance* instance, size_t index) {
+  return textAt(instance, index, [](const Device& device) { return device.describe(); });
+}
+
+const char* svod_instance_note(svod_instance* instance, size_t index) {
+  return textAt(instance, index, [](const Device& device) { return device.notes(); });
+}
+
+int svod_list_devices(const char* kind, const svod_device_option* options, size_t count, char* text, size_t room,
+                      svod_error* error) {
+  return guard(error, [&]() -> Status {
+    SVOD_TRY(const std::unique_ptr<DeviceDriver> driver, findDriver(kind));
+    if (driver == nullptr)
+      return fail(Diag::NoDevice, says({"devices of kind '", kind, "' have no driver here"}),
+                  says({driverLibrary(kind), " is looked for beside the runtime"}));
+    std::vector<DeviceOption> given;
+    for (size_t i = 0; i < count; i++) given.push_back({options[i].name, options[i].value});
+    SVOD_TRY(const std::vector<std::string> lines, driver->list(given));
+    std::string all;
+    for (const std::string& line : lines) all += line + "\n";
+    copyText(text, room, all);
+    return {};
+  });
+}
+
+}  // extern "C"

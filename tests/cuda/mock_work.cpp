@@ -1,0 +1,138 @@
+// Memory and streams of the mock: what was given is done when somebody waits for it, or a little at a time.
+#include <cstring>
+
+#include "cuda/mock.h"
+
+namespace mock {
+
+Code Mock::launch(StreamObject* stream, std::function<Code()> work) {
+  stream->queue.push_back({std::move(work)});
+  stream->given++;
+  return config.isEager ? drain(stream, stream->given) : kSuccess;
+}
+
+bool Mock::isStream(StreamObject* stream) {
+  if (streams.contains(stream)) return true;
+  wrong("a stream that is none");
+  return false;
+}
+
+/// Does what was given until `count` is done. The first error ends the context.
+Code Mock::drain(StreamObject* stream, uint64_t count) {
+  while (stream->done < count) {
+    if (stream->context->poison != 0) return stream->context->poison;
+    Piece piece = std::move(stream->queue.front());
+    stream->queue.pop_front();
+    stream->done++;
+    if (piece.after != nullptr && streams.contains(piece.after)) (void)drain(piece.after, piece.count);
+    if (!piece.work) continue;
+    clock += 0.25f;
+    if (const Code code = piece.work(); code != kSuccess) return poison(stream->context, code);
+  }
+  return stream->context->poison;
+}
+
+/// Now and then some work happens by itself.
+void Mock::runSome() {
+  if (streams.empty() || random() % 4 != 0) return;
+  auto stream = streams.begin();
+  std::advance(stream, static_cast<std::ptrdiff_t>(random() % streams.size()));
+  if (stream->second->done < stream->second->given) (void)drain(stream->first, stream->second->done + 1);
+}
+
+Code Mock::poison(ContextObject* context, Code code) {
+  if (context->poison == 0) context->poison = code;
+  return code;
+}
+
+Allocation* Mock::find(Address address, size_t bytes) {
+  char* const at = reinterpret_cast<char*>(address);
+  auto after = memory.upper_bound(at);
+  if (after == memory.begin()) return nullptr;
+  Allocation& block = std::prev(after)->second;
+  return at + bytes <= block.address + block.bytes ? &block : nullptr;
+}
+
+bool Mock::isPinned(const void* host) const {
+  const char* const at = static_cast<const char*>(host);
+  auto after = pinned.upper_bound(const_cast<char*>(at));
+  return after != pinned.begin() && at < std::prev(after)->first + std::prev(after)->second;
+}
+
+char* Mock::real(Address address, size_t bytes, const ContextObject* context, const char* what) {
+  const Allocation* const block = find(address, bytes);
+  if (block == nullptr) {
+    wrong(std::string(what) + ": no memory of a device is there");
+    return nullptr;
+  }
+  ContextObject* const owner = contexts.contains(block->device) ? contexts.at(block->device).get() : nullptr;
+  if (owner != context && !peers.contains({const_cast<ContextObject*>(context), owner})) {
+    wrong(std::string(what) + ": memory of another device");
+    return nullptr;
+  }
+  return block->real + (reinterpret_cast<char*>(address) - block->address);
+}
+
+std::optional<std::function<Code()>> Mock::kernelWork(FunctionObject* function, const unsigned* groups,
+                                                      const unsigned* threads, unsigned sharedBytes, void** parameters,
+                                                      ContextObject* context) {
+  const uint64_t all = uint64_t{threads[0]} * threads[1] * threads[2];
+  if (function->context != context) return wrong("a kernel of another context"), std::nullopt;
+  const bool isTooMuch =
+      static_cast<int>(sharedBytes) > function->dynamicBytes || all > static_cast<uint64_t>(function->mostThreads);
+  if (all == 0 || isTooMuch || groups[0] == 0 || groups[1] == 0 || groups[2] == 0) return std::nullopt;
+  std::vector<Address> addresses;
+  for (unsigned i = 0; i < function->args.size(); i++) {
+    Address address = 0;
+    std::memcpy(&address, parameters[i], sizeof address);
+    if (function->maps.contains(i)) address = static_cast<const TensorMapObject*>(parameters[i])->words[1];
+    addresses.push_back(address);
+  }
+  Launched launched{{}, {}, {groups[0], groups[1], groups[2]}, {threads[0], threads[1], threads[2]}, sharedBytes};
+  for (size_t i = 0; i < function->values.size(); i++)
+    std::memcpy(&launched.values.emplace_back(), parameters[function->args.size() + i], sizeof(int64_t));
+  return [this, function, launched, addresses, context]() mutable -> Code {
+    if (!functions.contains(function)) return wrong("a kernel runs after its module was unloaded"), kIllegalAddress;
+    if (function->name == config.faultKernel) return config.faultCode;
+    launched.buffers.clear();
+    for (size_t i = 0; i < addresses.size(); i++) {
+      void* const memory = real(addresses[i], function->args[i].bytes, context, "an argument of a kernel");
+      if (memory == nullptr) return kIllegalAddress;
+      launched.buffers.push_back(memory);
+    }
+    function->run(launched);
+    return kSuccess;
+  };
+}
+
+/// `isLate`: memory of the host is read when the copy happens, also where it is not pinned.
+std::optional<std::function<Code()>> Mock::copyWork(const CopyNode& node, ContextObject* context, bool isLate) {
+  if (node.height != 1 || node.depth != 1 || node.width == 0) return std::nullopt;
+  for (const CopySide* side : {&node.from, &node.to})
+    if (isLate && (side->pitch < node.width || side->pitch > INT32_MAX || side->height < 1)) return std::nullopt;
+  for (const CopySide* side : {&node.from, &node.to})
+    if (side->type == kHost && find(reinterpret_cast<Address>(side->host), 1) != nullptr)
+      return wrong("memory of a device where that of the host is wanted"), std::nullopt;
+  if (node.from.type == kDevice && real(node.from.device, node.width, context, "the source of a copy") == nullptr)
+    return std::nullopt;
+  if (node.to.type == kDevice && real(node.to.device, node.width, context, "the target of a copy") == nullptr)
+    return std::nullopt;
+  std::shared_ptr<std::vector<char>> taken;
+  if (node.from.type == kHost && !isLate && !isPinned(node.from.host)) {
+    const auto* const bytes = static_cast<const char*>(node.from.host);
+    taken = std::make_shared<std::vector<char>>(bytes, bytes + node.width);
+  }
+  return [this, node, context, taken]() -> Code {
+    const char* from = taken ? taken->data() : static_cast<const char*>(node.from.host);
+    char* to = static_cast<char*>(node.to.host);
+    if (node.from.type == kDevice)
+      from = real(node.from.device, node.width, context, "the source of a copy, when it happens");
+    if (node.to.type == kDevice)
+      to = real(node.to.device, node.width, context, "the target of a copy, when it happens");
+    if (from == nullptr || to == nullptr) return kIllegalAddress;
+    std::memmove(to, from, node.width);
+    return kSuccess;
+  };
+}
+
+}  // namespace mock
