@@ -45,7 +45,7 @@ std::string plainText(const Error& error, std::string_view severity, bool color)
 }  // namespace
 
 Console::Console(const ConsoleOptions& options)
-    : options_(options), progressWanted_(isatty(STDERR_FILENO) == 1 && !options.jsonDiagnostics),
+    : options_(options), progressWanted_(isatty(STDERR_FILENO) == 1 && !options.jsonDiagnostics && !options.quiet),
       colorErrors_(isatty(STDERR_FILENO) == 1 && !options.noColor && !options.jsonDiagnostics),
       colorOutput_(isatty(STDOUT_FILENO) == 1 && !options.noColor),
       outputWidth_(isatty(STDOUT_FILENO) == 1 ? terminalWidth() : 0) {}
@@ -63,6 +63,7 @@ void Console::warn(const Error& error) { show(error, kWarning); }
 void Console::note(const Error& error) { show(error, kNote); }
 
 void Console::show(const Error& error, std::string_view severity) {
+  if (options_.quiet && severity != kError) return;
   clearProgress();
   std::string text = options_.jsonDiagnostics ? jsonText(error, severity) : plainText(error, severity, colorErrors_);
   text += '\n';

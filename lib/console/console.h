@@ -12,6 +12,7 @@ struct ConsoleOptions {
   bool noColor = false;
   bool jsonDiagnostics = false;
   bool dataOnStdout = false;  // stdout carries an array: text for people goes to stderr
+  bool quiet = false;         // notes, warnings and progress go nowhere
 };
 
 class Console {

@@ -12,7 +12,9 @@
 #include "driver/kernel_job.h"
 #include "driver/kernel_passes.h"
 #include "driver/plan_builder.h"
+#include "driver/schedule_kernels.h"
 #include "driver/tuned_opts.h"
+#include "driver/tuned_plan.h"
 #include "ir/text.h"
 #include "linearize/linearize.h"
 #include "schedule/graph_passes.h"
@@ -22,6 +24,8 @@
 namespace svod {
 
 namespace {
+
+constexpr std::string_view kApplyOpts = "apply-opts";
 
 class Stopwatch {
  public:
@@ -127,24 +131,6 @@ Status compileKernel(CompiledKernel& kernel, const CompileOptions& options) {
   return {};
 }
 
-/// Fills CompiledKernel::constants. Elements that share bytes stay where they are.
-void findConstants(const Model& model, const Schedule& schedule, std::vector<CompiledKernel>& kernels) {
-  auto isWeight = [&](int buffer) {
-    const ScheduleBuffer& b = schedule.buffers[static_cast<size_t>(buffer)];
-    return b.port >= 0 && model.ports[static_cast<size_t>(b.port)].kind == PortKind::Weight && !isPacked(b.dtype);
-  };
-  std::vector<std::vector<bool>> isConstant(kernels.size());
-  for (const ScheduleItem& item : schedule.items) {
-    if (item.kind != ItemKind::Launch) continue;
-    std::vector<bool>& slots = isConstant[static_cast<size_t>(item.kernel)];
-    if (slots.empty()) slots.assign(item.args.size(), true);
-    for (size_t slot = 0; slot < item.args.size(); ++slot) slots[slot] = slots[slot] && isWeight(item.args[slot]);
-  }
-  for (size_t k = 0; k < kernels.size(); ++k)
-    for (size_t slot = 0; slot < isConstant[k].size(); ++slot)
-      if (isConstant[k][slot]) kernels[k].constants.push_back(static_cast<uint32_t>(slot));
-}
-
 /// Compiles all kernels on `jobs` threads. The first error in kernel order is returned, whichever came first in time.
 Status compileKernels(std::vector<CompiledKernel>& kernels, std::span<const CompileOptions> byTarget,
                       std::span<const size_t> targetOf) {
@@ -173,11 +159,6 @@ Status compileKernels(std::vector<CompiledKernel>& kernels, std::span<const Comp
     return fail(std::move(status[i].error()).withNote("in kernel " + kernels[i].name));
   }
   return {};
-}
-
-ScheduleOptions scheduleOptions(const CompileOptions& options) {
-  const Caps caps = options.target->caps(options.machine, options.numerics);
-  return {options.numerics, graphMachine(caps), options.passes, options.decisions};
 }
 
 /// What a pass over the graph was given when it failed.
@@ -230,13 +211,25 @@ CompiledKernel copyOf(const CompiledKernel& kernel, std::string name) {
   CompiledKernel copy;
   copy.name = std::move(name), copy.inPlace = kernel.inPlace, copy.constants = kernel.constants;
   copy.graph = std::make_unique<Graph>();
-  copy.ast = copy.graph->clone(kernel.ast);
+  copy.ast = copy.graph->clone(kernel.unopted ? kernel.unopted : kernel.ast);
+  if (kernel.unopted) copy.unopted = copy.ast;
   return copy;
+}
+
+Status chooseFor(CompiledKernel& kernel, const CompileOptions& options) {
+  CompileOptions own = options;
+  own.passes = {};
+  own.passes.stopAfter = kApplyOpts;
+  return lower(kernel, own).transform([](UOp) {});
 }
 
 Status lowerWith(CompiledKernel& copy, std::vector<OptOp> opts, const CompileOptions& options) {
   CompileOptions own = options;
   own.opts = {{copy.name, std::move(opts)}};
+  for (const Pass& pass : copy.unopted ? options.target->passes() : std::span<const Pass>()) {
+    if (pass.name == kApplyOpts) break;
+    own.passes.disabledPasses.emplace_back(pass.name);  // it has run
+  }
   SVOD_TRY(const UOp lowered, lower(copy, own));
   return makeLinear(copy, lowered, own);
 }
@@ -246,7 +239,8 @@ Result<std::unique_ptr<Compilation>> compile(Model& model, const CompileOptions&
   Stopwatch watch(result->times);
   SVOD_TRY(const UOp folded, foldConstants(model, options.fold));
   watch.lap("fold");
-  auto schedule = runGraphPasses(model, folded, scheduleOptions(options), result->log);
+  result->folded = folded;
+  auto schedule = scheduleTuned(model, folded, options, result->log);
   if (!schedule) return fail(withFailure(std::move(schedule.error()), result->log, options));
   if (!*schedule) return result;
   result->schedule = std::move(**schedule);
@@ -254,17 +248,7 @@ Result<std::unique_ptr<Compilation>> compile(Model& model, const CompileOptions&
   SVOD_TRY(const std::vector<size_t> targetOf, assignTargets(model, result->schedule, options));
   watch.lap("schedule");
 
-  for (Kernel& k : result->schedule.kernels) {
-    CompiledKernel kernel;
-    kernel.name = k.name, kernel.inPlace = k.inPlace;
-    // A graph whose ids depend on the content of the kernel alone, so that its code does as well: the cache relies on
-    // it.
-    kernel.graph = std::make_unique<Graph>();
-    kernel.ast = kernel.graph->clone(k.sink);
-    k.graph.reset(), k.sink = {};
-    result->kernels.push_back(std::move(kernel));
-  }
-  findConstants(model, result->schedule, result->kernels);
+  result->kernels = kernelsOf(model, result->schedule);
   std::vector<CompileOptions> byTarget = optionsByTarget(options);
   for (CompileOptions& of : byTarget) of.passes = optionsAfter(options.passes, graphPasses());
   Status compiled = compileKernels(result->kernels, byTarget, targetOf);

@@ -55,10 +55,11 @@ struct CompileOptions {
   Numerics numerics = Numerics::Contract;
   FoldLimits fold;  // of values that no run changes
   MemoryMode memory = MemoryMode::Arena;
-  int jobs = 1;                       // kernels compiled at once; never changes the result
-  std::vector<KernelOpts> opts;       // replayed in place of what choose() finds; every entry must match a kernel
-  const TuningLog* tuning = nullptr;  // whose winners are replayed in place of what choose() finds, where they apply
-  std::string compiler;               // tuningCompiler(): whose records of the log are no hints
+  int jobs = 1;                  // kernels compiled at once; never changes the result
+  std::vector<KernelOpts> opts;  // replayed in place of what choose() finds; every entry must match a kernel
+  const TuningLog* tuning =
+      nullptr;                 // whose winners take the place of what choose() and graph passes find, if they apply
+  std::string compiler;        // tuningCompiler(): whose records of the log are no hints
   DecisionRequests decisions;  // about the graph, in place of the usual ones; each must be one that this graph has
   PassOptions passes;
   size_t mostInstructions = SIZE_MAX;                       // of a kernel, once it is a list of them
@@ -116,6 +117,7 @@ struct PhaseTime {
 };
 
 struct Compilation {
+  UOp folded;                                    // the sink that the schedule was made of: constants are computed
   Schedule schedule;                             // without the graphs of its kernels
   std::vector<CompiledKernel> kernels;           // by kernel id of the schedule
   Plan plan;                                     // without the descriptions of its files
@@ -129,10 +131,13 @@ struct Compilation {
   std::vector<FunctionObject> functionObjects;  // with their code
 };
 
-/// A kernel as scheduled, under another name and in a graph of its own: nothing is compiled.
+/// A kernel before its opts, under another name and in a graph of its own: as far as it was simplified, if it was.
+/// Nothing is compiled.
 CompiledKernel copyOf(const CompiledKernel& kernel, std::string name);
-/// Takes a copy with these opts as far as `linear` and `desc`; emitTogether() (kernel_batch.h) makes its code. Errors:
-/// as for compile(); TooLarge beyond mostInstructions.
+/// Takes a kernel as far as its opts: unopted, optimized, choice.
+Status chooseFor(CompiledKernel& kernel, const CompileOptions& options);
+/// Takes a copy with these opts as far as `linear` and `desc`, from where the copy begins; emitTogether()
+/// (kernel_batch.h) makes its code. Errors: as for compile(); TooLarge beyond mostInstructions.
 Status lowerWith(CompiledKernel& copy, std::vector<OptOp> opts, const CompileOptions& options);
 
 /// The model must outlive the result: constants stay borrowed from it. With PassOptions::stopAfter the result has

@@ -180,11 +180,19 @@ class Compiling {
 
 }  // namespace
 
+CompileOptions candidateOptions(CompileOptions options) {
+  options.cache = nullptr, options.tuning = nullptr, options.failure = nullptr;
+  options.keepSource = options.keepForms = false;
+  return options;
+}
+
 std::vector<CompiledCandidate> compileCandidates(const CompiledKernel& kernel,
                                                  std::span<const std::vector<OptOp>> lists,
                                                  const CompileOptions& options, const CompileLimits& limits,
                                                  const KnownCode& known, const std::string& prefix) {
-  return Compiling(kernel, lists, options, limits, known, prefix).run();
+  CompileOptions limited = options;
+  limited.mostInstructions = limits.mostInstructions;
+  return Compiling(kernel, lists, limited, limits, known, prefix).run();
 }
 
 }  // namespace svod

@@ -14,6 +14,7 @@ namespace svod {
 struct CompileLimits {
   double seconds = 10;                     // for one candidate
   uint64_t moreBytes = uint64_t{4} << 30;  // of memory, for all
+  size_t mostInstructions = 3000;          // of a candidate
 };
 
 /// One candidate: where it is wanted and what came of it. Timed: there is code.
@@ -21,6 +22,9 @@ struct CompiledCandidate {
   CandidateCode code;
   TrialResult verdict;
 };
+
+/// As `options`, for candidates: no cache and no log.
+CompileOptions candidateOptions(CompileOptions options);
 
 /// What was compiled already, by CandidateCode::hash.
 using KnownCode = std::map<std::string, CandidateCode>;

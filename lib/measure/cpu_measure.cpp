@@ -10,7 +10,6 @@ namespace svod {
 namespace {
 
 constexpr uint64_t kMostDataBytes = uint64_t{1} << 30;
-constexpr size_t kMostInstructions = 3000;
 constexpr RunLimits kLimits;
 constexpr RunLimits kReferenceLimits{60, kLimits.moreBytes};
 
@@ -37,17 +36,15 @@ Result<KernelData> dataFor(const CompiledKernel& kernel) {
 }  // namespace
 
 CpuMeasure::CpuMeasure(const CompiledKernel& kernel, const CompileOptions& options, std::string folder,
-                       Clock::time_point deadline)
-    : kernel_(kernel), options_(options), folder_(std::move(folder)), deadline_(deadline) {
-  options_.cache = nullptr, options_.tuning = nullptr, options_.failure = nullptr;
-  options_.keepSource = options_.keepForms = false;
+                       Clock::time_point deadline, const MeasureOptions& how)
+    : kernel_(kernel), options_(candidateOptions(options)), folder_(std::move(folder)), deadline_(deadline), how_(how) {
 }
 
 Status CpuMeasure::begin(const Candidate& usual) {
   SVOD_TRY(data_, dataFor(kernel_));
   const std::vector<OptOp> lists[] = {{}, usual.opts};
   std::vector<CompiledCandidate> both =
-      compileCandidates(kernel_, lists, options_, {60, CompileLimits().moreBytes}, {}, folder_ + "/usual-");
+      compileCandidates(kernel_, lists, options_, {60, CompileLimits().moreBytes, SIZE_MAX}, {}, folder_ + "/usual-");
   if (both[1].verdict.outcome != Outcome::Timed)
     return fail(Diag::Unsupported, "its opts of -O1 do not compile again: " + both[1].verdict.reason);
   const CandidateCode usualCode = std::move(both[1].code);
@@ -55,7 +52,7 @@ Status CpuMeasure::begin(const Candidate& usual) {
   TrialResult reference = both[0].verdict;
   if (reference.outcome == Outcome::Timed) reference = runReference(both[0].code, data_, kReferenceLimits);
   if (reference.outcome != Outcome::Timed) reference = runReference(usualCode, data_, kReferenceLimits);
-  if (reference.outcome == Outcome::Timed) reference = runner_.emplace(data_, kLimits).setUsual(usualCode);
+  if (reference.outcome == Outcome::Timed) reference = runner_.emplace(data_, kLimits, how_.run).setUsual(usualCode);
   if (reference.outcome != Outcome::Timed)
     return fail(Diag::Unsupported, "it cannot be run alone: " + reference.reason);
   return {};
@@ -63,17 +60,21 @@ Status CpuMeasure::begin(const Candidate& usual) {
 
 std::vector<Prepared> CpuMeasure::prepare(std::span<const Candidate> candidates) {
   std::vector<std::vector<OptOp>> lists;
-  for (const Candidate& c : candidates) lists.push_back(c.opts);
-  CompileOptions limited = options_;
-  limited.mostInstructions = kMostInstructions;
-  std::vector<CompiledCandidate> compiled =
-      compileCandidates(kernel_, lists, limited, {}, byHash_, folder_ + "/" + std::to_string(batches_++) + "-");
+  for (const Candidate& c : candidates)
+    if (!ready_.contains(c.text)) lists.push_back(c.opts);
+  std::vector<CompiledCandidate> compiled;
+  if (!lists.empty())
+    compiled = compileCandidates(kernel_, lists, options_, how_.compile, byHash_,
+                                 folder_ + "/" + std::to_string(batches_++) + "-");
   std::vector<Prepared> prepared;
-  for (size_t i = 0; i < compiled.size(); ++i) {
-    prepared.push_back({compiled[i].code.hash, compiled[i].verdict});
-    if (compiled[i].verdict.outcome != Outcome::Timed) continue;
-    byHash_.emplace(compiled[i].code.hash, compiled[i].code);
-    code_[candidates[i].text] = std::move(compiled[i].code);
+  size_t next = 0;
+  for (const Candidate& c : candidates) {
+    const auto found = ready_.find(c.text);
+    const CompiledCandidate& made = found != ready_.end() ? found->second : compiled[next++];
+    prepared.push_back({made.code.hash, made.verdict});
+    if (made.verdict.outcome != Outcome::Timed) continue;
+    byHash_.emplace(made.code.hash, made.code);
+    code_[c.text] = made.code;
   }
   return prepared;
 }

@@ -12,6 +12,12 @@
 
 namespace svod {
 
+/// What a candidate may take, and how it runs.
+struct MeasureOptions {
+  CompileLimits compile = {};
+  RunConditions run = {};
+};
+
 /// Of one kernel, which was compiled with `options`. The process must have no thread that could hold a lock while
 /// this is asked for anything. Both must outlive it. Libraries go into `folder`.
 class CpuMeasure : public Measure {
@@ -19,11 +25,13 @@ class CpuMeasure : public Measure {
   using Clock = std::chrono::steady_clock;
 
   CpuMeasure(const CompiledKernel& kernel, const CompileOptions& options, std::string folder,
-             Clock::time_point deadline);
+             Clock::time_point deadline, const MeasureOptions& how = {});
 
   /// Compiles and runs the kernel without opts, for its values, and with those of -O1. Errors: Unsupported for kernels
   /// that cannot be measured here, with the reason.
   Status begin(const Candidate& usual);
+  /// Candidates that were compiled ahead, by the text of their lists: they are not compiled again.
+  void use(std::map<std::string, CompiledCandidate> ready) { ready_ = std::move(ready); }
 
   std::vector<Prepared> prepare(std::span<const Candidate> candidates) override;
   TrialResult time(const Candidate& candidate, double stopAbove) override;
@@ -35,10 +43,12 @@ class CpuMeasure : public Measure {
   CompileOptions options_;
   std::string folder_;
   Clock::time_point deadline_;
+  MeasureOptions how_;
   KernelData data_;
   std::optional<Runner> runner_;
   std::map<std::string, CandidateCode> code_;  // by the text of the list
   KnownCode byHash_;
+  std::map<std::string, CompiledCandidate> ready_;
   size_t batches_ = 0;
 };
 

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "measure/cold_caches.h"
 #include "measure/test_data.h"
 
 namespace svod {
@@ -42,7 +43,8 @@ void watchFaults(const std::vector<GuardedBuffer>& shared, const std::vector<Gua
 
 }  // namespace
 
-Workspace::Workspace(const KernelData& data, const std::vector<KernelArg>& args) : data_(data) {
+Workspace::Workspace(const KernelData& data, const std::vector<KernelArg>& args, const RunConditions& conditions)
+    : data_(data), conditions_(conditions), threads_(conditions.threads) {
   for (size_t slot = 0; slot < args.size(); ++slot) {
     const auto& operand = data.operands[slot];
     std::optional<GuardedBuffer> made = GuardedBuffer::make(operand.size());
@@ -78,7 +80,7 @@ Loaded::Loaded(const CandidateCode& code, Workspace& workspace) : code_(code), w
     pointers_.push_back(add(bytes.size()));
     std::memcpy(pointers_.back(), bytes.data(), bytes.size());
   }
-  scratch_ = add(code.scratchBytes);
+  for (int i = 0; i < workspace.threads().count(); ++i) scratch_.push_back(add(code.scratchBytes));
   function_ = workspace.function(code.library, code.function);
   if (function_ == nullptr) ::_exit(kNoCode);
 }
@@ -90,12 +92,30 @@ std::byte* Loaded::add(uint64_t bytes) {
   return own_.back().bytes().data();
 }
 
+void Loaded::run(int64_t tiles) const {
+  if (tiles <= 0) return;
+  if (workspace_.threads().count() > 1)
+    workspace_.threads().run({function_, pointers_.data(), code_.values.data(), tiles, scratch_.data()});
+  else
+    function_(pointers_.data(), code_.values.data(), 0, tiles, scratch_[0]);
+}
+
+void Loaded::coolDown() const {
+  for (const std::vector<GuardedBuffer>* buffers : {&workspace_.buffers(), &own_})
+    for (const GuardedBuffer& buffer : *buffers) coolCaches(buffer.bytes());
+}
+
 double Loaded::nanosecondsOf(int64_t runs, int64_t tiles) const {
   using Clock = std::chrono::steady_clock;
-  const auto start = Clock::now();
-  for (int64_t i = 0; i < runs; ++i) run(tiles);
-  const double each =
-      std::chrono::duration<double, std::nano>(Clock::now() - start).count() / static_cast<double>(runs);
+  Clock::duration all{};
+  const int64_t together = conditions().coldCaches ? 1 : runs;
+  for (int64_t done = 0; done < runs; done += together) {
+    if (conditions().coldCaches) coolDown();
+    const auto start = Clock::now();
+    for (int64_t i = 0; i < together; ++i) run(tiles);
+    all += Clock::now() - start;
+  }
+  const double each = std::chrono::duration<double, std::nano>(all).count() / static_cast<double>(runs);
   return tiles > 0 ? each * static_cast<double>(code_.tiles) / static_cast<double>(tiles) : each;
 }
 

@@ -9,6 +9,7 @@
 #include "measure/code.h"
 #include "measure/guarded_buffer.h"
 #include "measure/run_candidate.h"
+#include "measure/tile_threads.h"
 
 namespace svod {
 
@@ -20,13 +21,15 @@ enum : int { kWrittenOutside = 90, kNoMemory = 91, kNoCode = 92, kWrittenOperand
 class Workspace {
  public:
   /// `args`: of any candidate; they agree in what is written.
-  Workspace(const KernelData& data, const std::vector<KernelArg>& args);
+  Workspace(const KernelData& data, const std::vector<KernelArg>& args, const RunConditions& conditions);
   Workspace(const Workspace&) = delete;
 
   /// What is written holds again what it held at first.
   void reset();
   const std::vector<GuardedBuffer>& buffers() const { return buffers_; }
   const KernelData& data() const { return data_; }
+  const RunConditions& conditions() const { return conditions_; }
+  TileThreads& threads() { return threads_; }
   /// A function of a library; null where there is none.
   KernelFunction function(const std::string& library, const std::string& name);
 
@@ -35,6 +38,8 @@ class Workspace {
   std::vector<bool> isWritten_;
   std::vector<GuardedBuffer> buffers_;
   std::map<std::string, void*> libraries_;
+  RunConditions conditions_;
+  TileThreads threads_;
 };
 
 /// A candidate ready to be called. Ends the process where that cannot be.
@@ -43,6 +48,7 @@ class Loaded {
   Loaded(const CandidateCode& code, Workspace& workspace);
 
   int64_t tiles() const { return code_.tiles; }
+  const RunConditions& conditions() const { return workspace_.conditions(); }
   void run() const { run(tiles()); }
   /// Of one run, as the mean of so many. With fewer `tiles` than there are only the first of them run, and the time is
   /// scaled to all.
@@ -56,15 +62,14 @@ class Loaded {
 
  private:
   std::byte* add(uint64_t bytes);
-  void run(int64_t tiles) const {
-    if (tiles > 0) function_(pointers_.data(), code_.values.data(), 0, tiles, scratch_);
-  }
+  void run(int64_t tiles) const;
+  void coolDown() const;
 
   const CandidateCode& code_;
   Workspace& workspace_;
   std::vector<GuardedBuffer> own_;  // operands in an order of its own, and scratch memory
   std::vector<void*> pointers_;
-  std::byte* scratch_ = nullptr;
+  std::vector<void*> scratch_;  // of every thread
   KernelFunction function_ = nullptr;
 };
 

@@ -57,11 +57,13 @@ TrialResult resultOf(const Json& json) {
 /// In the child: what stays from question to question.
 class Answering {
  public:
-  explicit Answering(const KernelData& data) : data_(data) { pin(); }
+  Answering(const KernelData& data, const RunConditions& conditions) : data_(data), conditions_(conditions) {
+    if (conditions.threads == 1) pin();
+  }
 
   TrialResult answer(const Json& json) {
     const CandidateCode code = codeFromText(json["code"]);
-    if (!workspace_) workspace_ = std::make_unique<Workspace>(data_, code.args);
+    if (!workspace_) workspace_ = std::make_unique<Workspace>(data_, code.args, conditions_);
     if (!usual_ && json.contains("usual")) {
       usualCode_ = codeFromText(json["usual"]);
       usual_ = std::make_unique<Loaded>(usualCode_, *workspace_);
@@ -76,6 +78,7 @@ class Answering {
 
  private:
   const KernelData& data_;
+  RunConditions conditions_;
   std::unique_ptr<Workspace> workspace_;
   CandidateCode usualCode_;
   std::unique_ptr<Loaded> usual_;
@@ -91,7 +94,7 @@ TrialResult tooMuchScratch() {
 TrialResult runReference(const CandidateCode& code, KernelData& data, const RunLimits& limits) {
   if (!fits(code, limits)) return tooMuchScratch();
   const ChildEnd end = runInChild(limitsOf(data, limits), [&](const ChildOutput& output) {
-    Workspace workspace(data, code.args);
+    Workspace workspace(data, code.args, {});
     const Loaded loaded(code, workspace);
     loaded.runWatched();
     for (size_t slot = 0; slot < code.args.size(); ++slot)
@@ -110,9 +113,9 @@ TrialResult runReference(const CandidateCode& code, KernelData& data, const RunL
   return {};
 }
 
-Runner::Runner(const KernelData& data, const RunLimits& limits)
-    : limits_(limits), child_(limitsOf(data, limits), [&data]() -> AnsweringChild::Answer {
-        return [answering = std::make_shared<Answering>(data)](const std::string& question) {
+Runner::Runner(const KernelData& data, const RunLimits& limits, const RunConditions& conditions)
+    : limits_(limits), child_(limitsOf(data, limits), [&data, conditions]() -> AnsweringChild::Answer {
+        return [answering = std::make_shared<Answering>(data, conditions)](const std::string& question) {
           return textOf(answering->answer(Json::parse(question)));
         };
       }) {}

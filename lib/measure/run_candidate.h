@@ -21,6 +21,13 @@ struct RunLimits {
   uint64_t moreBytes = uint64_t{1} << 30;  // of memory besides its buffers
 };
 
+/// How candidates run while they are timed.
+struct RunConditions {
+  int threads = 1;          // that share the tiles
+  bool coldCaches = false;  // before every run
+  bool wholeGrids = false;  // also where some tiles would tell how long all take
+};
+
 /// Runs it once and keeps in `data.wanted` what it writes. Timed, or a failure.
 TrialResult runReference(const CandidateCode& code, KernelData& data, const RunLimits& limits);
 
@@ -28,12 +35,12 @@ TrialResult runReference(const CandidateCode& code, KernelData& data, const RunL
 class Runner {
  public:
   /// `data` must stay as it is, and outlives it.
-  Runner(const KernelData& data, const RunLimits& limits);
+  Runner(const KernelData& data, const RunLimits& limits, const RunConditions& conditions = {});
 
   /// What candidates are timed beside, once it was timed itself: the opts of -O1. A failure otherwise.
   TrialResult setUsual(const CandidateCode& usual);
 
-  /// Runs it, compares what it writes, and times it on one thread after a run that is not counted. Above `stopAbove`
+  /// Runs it, compares what it writes, and times it after a run that is not counted. Above `stopAbove`
   /// nanoseconds, if that is not 0: Slow; from half of that on two samples are all. What is faster runs in turns with
   /// the usual one (timing.h).
   TrialResult time(const CandidateCode& code, double stopAbove);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "measure/sequential_test.h"
+
 namespace svod {
 
 namespace {
@@ -12,16 +14,8 @@ constexpr double kEnoughNs = 2e6;   // a run that takes longer is cut to some of
 constexpr int64_t kLeastTiles = 4;  // at least so many
 constexpr double kFar = 0.5;  // of what is too slow: a candidate there will not be the best one, whatever the noise
 
-double quantile(std::vector<double> values, double part) {
-  std::ranges::sort(values);
-  return values[static_cast<size_t>(part * static_cast<double>(values.size() - 1) + 0.5)];
-}
-
-double spreadOf(const std::vector<double>& values) {
-  return (quantile(values, 0.75) - quantile(values, 0.25)) / 2 / quantile(values, 0.5);
-}
-
-int64_t runsOfSample(double nanoseconds) {
+int64_t runsOfSample(double nanoseconds, const RunConditions& conditions) {
+  if (conditions.coldCaches) return 1;
   return std::clamp<int64_t>(static_cast<int64_t>(std::ceil(kSampleNs / std::max(nanoseconds, 1.0))), 1, 100000);
 }
 
@@ -42,6 +36,12 @@ double ratioOf(const Portion& candidate, const Portion& usual, int64_t runs, siz
   return own / usual.nanosecondsOf(runs);
 }
 
+Portion portionOf(const Loaded& loaded, double nanoseconds) {
+  const int64_t tiles =
+      loaded.conditions().wholeGrids ? loaded.tiles() : svod::tilesOfSample(loaded.tiles(), nanoseconds);
+  return {loaded, tiles};
+}
+
 size_t fewerWhereLong(size_t samples, double nanoseconds) {
   return nanoseconds > 5e7 ? 2 : nanoseconds > 1e7 ? 3 : samples;
 }
@@ -56,8 +56,8 @@ int64_t tilesOfSample(int64_t tiles, double nanoseconds) {
 TrialResult timesOf(const Loaded& loaded, double stopAbove, const Loaded* usual, double usualNs) {
   const double first = loaded.nanosecondsOf(1);
   if (stopAbove > 0 && first > stopAbove) return {Outcome::Slow, "", first, 0, 0, 1};
-  const int64_t runs = runsOfSample(first);
-  const Portion own{loaded, tilesOfSample(loaded.tiles(), first)};
+  const int64_t runs = runsOfSample(first, loaded.conditions());
+  const Portion own = portionOf(loaded, first);
   const double sample =
       first * static_cast<double>(own.tiles) / static_cast<double>(std::max<int64_t>(own.loaded.tiles(), 1));
   std::vector<double> samples;
@@ -72,26 +72,19 @@ TrialResult timesOf(const Loaded& loaded, double stopAbove, const Loaded* usual,
     return done(1);
   }
   samples.clear();
-  const Portion other{*usual, tilesOfSample(usual->tiles(), usualNs)};
+  const Portion other = portionOf(*usual, usualNs);
   while (samples.size() < fewerWhereLong(5, sample)) samples.push_back(ratioOf(own, other, runs, samples.size()));
   return done(usualNs);
 }
 
 TrialResult comparisonOf(const Loaded& candidate, const Loaded& usual, double usualNs) {
-  constexpr double kGain = 0.98, kUnder = 0.5, kOver = 0.8, kError = 0.01;
-  constexpr size_t kMostPairs = 60;
-  const double decided = std::log((1 - kError) / kError);
-  const int64_t runs = runsOfSample(std::max(candidate.nanosecondsOf(1), usual.nanosecondsOf(1)));
-  std::vector<double> ratios;
-  double evidence = 0;
-  while (ratios.size() < kMostPairs && std::fabs(evidence) < decided) {
-    ratios.push_back(ratioOf({candidate, candidate.tiles()}, {usual, usual.tiles()}, runs, ratios.size()));
-    evidence += ratios.back() <= kGain ? std::log(kOver / kUnder) : std::log((1 - kOver) / (1 - kUnder));
-  }
-  const double ratio = quantile(ratios, 0.5);
-  const bool wins = evidence >= decided && ratio < 1;
-  return {wins ? Outcome::Wins : Outcome::Loses,     "", usualNs * ratio, spreadOf(ratios), ratio,
-          runs * static_cast<int64_t>(ratios.size())};
+  constexpr double kGain = 0.98;
+  const int64_t runs =
+      runsOfSample(std::max(candidate.nanosecondsOf(1), usual.nanosecondsOf(1)), candidate.conditions());
+  SequentialTest test(kGain);
+  while (!test.isOver()) test.add(ratioOf({candidate, candidate.tiles()}, {usual, usual.tiles()}, runs, test.pairs()));
+  return {test.wins() ? Outcome::Wins : Outcome::Loses, "", usualNs * test.ratio(), test.noise(), test.ratio(),
+          runs * static_cast<int64_t>(test.pairs())};
 }
 
 }  // namespace svod

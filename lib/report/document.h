@@ -120,7 +120,7 @@ struct Scatter {
     double share = 0;   // how much it matters, from 0 to 1
     std::string anchor = {};
   };
-  /// What no point is above: min(peak, slope * x).
+  /// What no point is above, or what they are compared with: min(peak, slope * x). No level part: a peak of infinity.
   struct Roof {
     std::string name;
     double slope, peak;

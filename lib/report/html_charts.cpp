@@ -141,7 +141,8 @@ std::vector<double> across(const Scatter& scatter) {
 std::vector<double> upward(const Scatter& scatter) {
   std::vector<double> ys;
   for (const Scatter::Point& p : scatter.points) ys.insert(ys.end(), {p.y, p.most});
-  for (const Scatter::Roof& roof : scatter.roofs) ys.push_back(roof.peak);
+  for (const Scatter::Roof& roof : scatter.roofs)
+    if (std::isfinite(roof.peak)) ys.push_back(roof.peak);
   return ys;
 }
 
@@ -184,12 +185,12 @@ class ScatterDrawing {
   /// From the left border to the knee, and from there on level.
   void draw(const Scatter::Roof& roof) {
     const double first = x_.least(), last = x_.most(), bottom = y_.least();
-    const double knee = std::clamp(roof.peak / roof.slope, first, last),
+    const double knee = std::clamp(std::min(roof.peak, y_.most()) / roof.slope, first, last),
                  from = std::clamp(bottom / roof.slope, first, knee);
-    auto place = [&](double flopsPerByte) {
-      return Pixel{x_.at(flopsPerByte), y_.at(std::min(roof.peak, roof.slope * flopsPerByte))};
-    };
-    out_ += svgLine("roof", place(from), place(knee)) + svgLine("roof", place(knee), place(last));
+    const double top = std::min(roof.peak, y_.most());
+    auto place = [&](double x) { return Pixel{x_.at(x), y_.at(std::min(top, roof.slope * x))}; };
+    out_ += svgLine("roof", place(from), place(knee));
+    if (std::isfinite(roof.peak)) out_ += svgLine("roof", place(knee), place(last));
     const Pixel start = place(from);
     const Area area{start.x + 8, start.x + 8 + kLetter * static_cast<double>(roof.name.size()), start.y - 16, start.y};
     out_ += svgText("halo", {area.x0, area.y1 - 3}, roof.name);

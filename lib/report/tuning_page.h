@@ -19,6 +19,10 @@ Document tuningPage(const TuningLog& log, std::span<const KernelAccount> account
 std::string anchorOf(const KernelAccount& account);
 /// "71.2", with the ratio itself as value.
 Cell percentCell(double ratio);
+/// Decisions about graphs that won, and all plans that were measured; decisions as one line.
+Table planWinnersTable(const TuningLog& log, std::string_view compiler);
+Table plansTable(const TuningLog& log);
+std::string decisionsText(const std::vector<std::string>& decisions);
 /// Candidates by what became of them.
 Table outcomesTable(const std::map<Outcome, int64_t>& counts);
 

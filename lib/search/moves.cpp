@@ -80,15 +80,17 @@ std::vector<Candidate> Moves::seeds() {
   return all;
 }
 
+bool Moves::isFixed(const OptOp& opt) const { return !threads_ && isThread(opt); }
+
 std::vector<OptOp> Moves::proposals(const Chooser& at) {
   std::vector<OptOp> all = proposeOpts(at.facts(), at.names, caps_);
-  std::erase_if(all, isThread);
+  std::erase_if(all, [&](const OptOp& opt) { return isFixed(opt); });
   return all;
 }
 
 std::vector<Candidate> Moves::successors(const Candidate& of) {
   std::vector<OptOp> opts = of.opts;
-  std::erase_if(opts, isThread);
+  std::erase_if(opts, [&](const OptOp& opt) { return isFixed(opt); });
   std::vector<Candidate> all;
   for (OptOp& next : proposals(replayed(opts))) {
     std::vector<OptOp> longer = opts;
@@ -138,7 +140,7 @@ std::vector<OptOp> Moves::changed(const std::vector<OptOp>& opts, std::mt19937_6
       return other;
     }
     case 1:
-      if (!isThread(other[at])) other.erase(other.begin() + static_cast<int64_t>(at));
+      if (!isFixed(other[at])) other.erase(other.begin() + static_cast<int64_t>(at));
       return other;
     case 2:
       if (at + 1 < other.size()) std::swap(other[at], other[at + 1]);
@@ -146,7 +148,7 @@ std::vector<OptOp> Moves::changed(const std::vector<OptOp>& opts, std::mt19937_6
     case 3: return macro(other, random);
     case 4: reshape(other, random); return other;
     default:  // another amount
-      if (isThread(other[at])) return other;
+      if (isFixed(other[at])) return other;
       forEachArg(
           other[at].args, [](uint32_t&) {}, [](AxisRef&) {},
           [&](int64_t& amount) { amount = otherAmount(amount, random); });

@@ -14,21 +14,26 @@ namespace svod {
 class Moves {
  public:
   /// `sink`: Kernel stage, before any opt, simplified.
-  Moves(Graph& graph, UOp sink, const Caps& caps)
-      : given_(sink), sink_(sink), caps_(caps), graph_(&graph), facts_(std::make_unique<FactsCache>()) {}
+  /// `threads`: lists also change in how threads share the work.
+  Moves(Graph& graph, UOp sink, const Caps& caps, bool threads = false)
+      : given_(sink), sink_(sink), caps_(caps), threads_(threads), graph_(&graph),
+        facts_(std::make_unique<FactsCache>()) {}
 
   /// The list as it applies: opts that do not are left out, and where no loop is cut for threads, loops are cut as -O1
   /// does it. Nothing where that is no list for this kernel.
   std::optional<Candidate> candidate(std::span<const OptOp> opts, std::string origin);
   /// What every strategy makes of the kernel, the preferred one first.
   std::vector<Candidate> seeds();
-  /// The list and one opt more, for every opt that makes sense; how threads share the work is left alone.
+  /// The list and one opt more, for every opt that makes sense; how threads share the work is left alone but for
+  /// `threads`.
   std::vector<Candidate> successors(const Candidate& of);
   /// A random change of one of `parents`, or a random part of two of them.
   std::optional<Candidate> mutant(std::span<const Candidate> parents, std::mt19937_64& random);
 
  private:
   Chooser replayed(std::span<const OptOp> opts);
+  /// Opts of threads, which are as -O1 has them.
+  bool isFixed(const OptOp& opt) const;
   std::vector<OptOp> proposals(const Chooser& at);
   std::vector<OptOp> changed(const std::vector<OptOp>& opts, std::mt19937_64& random);
   std::vector<OptOp> macro(const std::vector<OptOp>& opts, std::mt19937_64& random);
@@ -39,6 +44,7 @@ class Moves {
 
   UOp given_, sink_;
   const Caps& caps_;
+  bool threads_;
   Graph* graph_;                // where lists are tried:
   std::unique_ptr<Graph> own_;  // from when the given one has grown
   std::unique_ptr<FactsCache> facts_;

@@ -1,8 +1,10 @@
 #include "search/search.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
+#include "search/ahead.h"
 #include "search/moves.h"
 
 namespace svod {
@@ -27,19 +29,12 @@ class Search {
  public:
   Search(Graph& graph, UOp sink, const Caps& caps, Measure& measure, const SearchOptions& options, KnownTrials known,
          const Recorder& record)
-      : moves_(graph, sink, caps), measure_(measure), options_(options), known_(std::move(known)),
+      : moves_(graph, sink, caps, options.threads), measure_(measure), options_(options), known_(std::move(known)),
         correction_(options.neighbours.correction), record_(record) {}
 
   Result<SearchResult> run(const std::vector<std::vector<OptOp>>& hints) {
-    std::vector<Candidate> start = moves_.seeds();
-    if (options_.beam > 0) start.resize(std::min<size_t>(start.size(), 1));
+    const std::vector<Candidate> start = startOf(moves_, options_, hints);
     usual_ = start.empty() ? "" : start[0].text;
-    for (const std::vector<OptOp>& hint : hints)
-      if (std::optional<Candidate> made = moves_.candidate(hint, "tuning log")) start.push_back(std::move(*made));
-    for (const Hint& hint : options_.neighbours.hints)
-      if (std::optional<Candidate> made = moves_.candidate(hint.opts, hint.origin)) start.push_back(std::move(*made));
-    if (options_.beam > 0)
-      if (std::optional<Candidate> made = moves_.candidate({}, "no opts")) start.push_back(std::move(*made));
     SVOD_CHECK(evaluate(start));
     if (options_.beam > 0) {
       SVOD_CHECK(climb(start.back()));
@@ -58,7 +53,7 @@ class Search {
     while (!measure_.isOver()) {
       std::vector<Candidate> next;
       for (const Candidate& state : beam) std::ranges::move(moves_.successors(state), std::back_inserter(next));
-      std::erase_if(next, [&](const Candidate& c) { return !isSmall(c); });
+      std::erase_if(next, [&](const Candidate& c) { return !isHopeful(c); });
       SVOD_CHECK(evaluate(next));
       ++result_.rounds;
       std::erase_if(next, [&](const Candidate& c) { return timeOf(c) == 0; });
@@ -88,13 +83,17 @@ class Search {
     return {};
   }
 
-  bool isSmall(const Candidate& c) const { return c.instructions <= options_.mostInstructions; }
+  /// Whether it is worth a compiler's time.
+  bool isHopeful(const Candidate& c) {
+    if (c.predicted > 0) leastPredicted_ = std::min(leastPredicted_, c.predicted);
+    return c.instructions <= options_.mostInstructions && c.predicted <= options_.mostOfLeast * leastPredicted_;
+  }
 
   std::vector<Candidate> survivors(const std::vector<Candidate>& parents, std::mt19937_64& random) {
     std::vector<Candidate> made;
     for (size_t i = 0; i < options_.mutants; ++i) {
       std::optional<Candidate> mutant = moves_.mutant(parents, random);
-      if (mutant && isSmall(*mutant) && !seen_.contains(mutant->text) &&
+      if (mutant && isHopeful(*mutant) && !seen_.contains(mutant->text) &&
           std::ranges::find(made, mutant->text, &Candidate::text) == made.end())
         made.push_back(std::move(*mutant));
     }
@@ -194,6 +193,7 @@ class Search {
   std::set<std::string> seen_, prepared_;
   std::map<std::string, TrialResult> byCode_;
   std::string usual_;
+  double leastPredicted_ = std::numeric_limits<double>::max();
   size_t batch_ = 4;  // so many are compiled together: few at first, so that there is a result soon
   SearchResult result_;
 };

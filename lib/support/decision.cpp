@@ -119,9 +119,10 @@ Result<Decision> parseDecision(std::string_view line) {
 namespace {
 
 /// Why a decision is as it was asked for: what is usual, and the reason for that.
-std::string reasonOfRequest(const Decision& usual, size_t chosen) {
+std::string reasonOfRequest(const Decision& usual, size_t chosen, bool isTuned) {
+  const std::string how = isTuned ? "as in the tuning log" : "requested";
   const std::string why = usual.reason.empty() ? "" : ": " + usual.reason;
-  return chosen == usual.chosen ? "requested, and usual" + why : "requested in place of " + usual.value() + why;
+  return how + (chosen == usual.chosen ? ", and usual" : " in place of " + usual.value()) + why;
 }
 
 /// The names that `wanted` is the beginning of, or the one it probably meant.
@@ -160,7 +161,7 @@ size_t Decisions::decide(Decision decision) {
   if (const int before = taken_[decision.name]++; before > 0) decision.name += "#" + std::to_string(before + 1);
   const size_t chosen = answer(decision);
   decision.requested = chosen != decision.chosen || requested(decision.name) != nullptr;
-  if (decision.requested) decision.reason = reasonOfRequest(decision, chosen);
+  if (decision.requested) decision.reason = reasonOfRequest(decision, chosen, requests_.tuned.contains(decision.name));
   decision.chosen = chosen;
   made_.push_back(std::move(decision));
   return chosen;

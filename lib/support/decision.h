@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,7 @@ Result<Decision> parseDecision(std::string_view line);
 struct DecisionRequests {
   std::map<std::string, std::string, std::less<>> values = {};
   std::map<std::string, SourceLoc, std::less<>> places = {};  // of values that stand in a file
+  std::set<std::string, std::less<>> tuned = {};              // names of values that a tuning log asks for
   /// Adds the decisions of `text`, one a line; empty lines and those that begin with # are left out. Errors: Usage,
   /// with the line of `file`.
   Status addLines(std::string_view text, const std::string& file);

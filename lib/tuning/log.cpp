@@ -9,7 +9,14 @@ namespace svod {
 
 namespace {
 
-auto placeOf(const CandidateRecord& r) { return std::tie(r.kernel, r.target, r.machine, r.compiler, r.opts); }
+/// What a record is about, but for what became of it.
+using Subject = std::tuple<std::string, std::string, std::string, std::string, std::string>;
+Subject subjectOf(const CandidateRecord& r) { return {r.kernel, r.target, r.machine, r.compiler, r.opts}; }
+Subject subjectOf(const PlanRecord& r) {
+  std::string asked;
+  for (const std::string& decision : r.decisions) asked += decision + "\n";
+  return {r.graph, r.target, r.machine, r.compiler, asked};
+}
 
 template <class Record>
 void sortByLine(std::vector<Record>& records) {
@@ -22,25 +29,42 @@ void sortByLine(std::vector<Record>& records) {
   for (auto& [line, record] : byLine) records.push_back(std::move(record));
 }
 
-/// Sorted, each record once, and no Started one beside what became of it.
-void settle(TuningLog& log) {
-  using Place = std::tuple<std::string, std::string, std::string, std::string, std::string>;
-  std::set<Place> known;
-  for (const CandidateRecord& r : log.candidates)
-    if (r.outcome != Outcome::Started) known.insert(Place(placeOf(r)));
-  std::erase_if(log.candidates, [&](const CandidateRecord& r) {
-    return r.outcome == Outcome::Started && known.contains(Place(placeOf(r)));
-  });
-  sortByLine(log.kernels);
-  sortByLine(log.candidates);
+/// No Started record beside what became of it.
+template <class Record>
+void dropStarted(std::vector<Record>& records) {
+  std::set<Subject> known;
+  for (const Record& r : records)
+    if (r.outcome != Outcome::Started) known.insert(subjectOf(r));
+  std::erase_if(records,
+                [&](const Record& r) { return r.outcome == Outcome::Started && known.contains(subjectOf(r)); });
 }
 
-void add(TuningLog& log, TuningRecord record) {
-  if (auto* kernel = std::get_if<KernelRecord>(&record))
-    log.kernels.push_back(std::move(*kernel));
-  else
-    log.candidates.push_back(std::move(std::get<CandidateRecord>(record)));
+/// Sorted, each record once.
+void settle(TuningLog& log) {
+  dropStarted(log.candidates), dropStarted(log.plans);
+  sortByLine(log.kernels), sortByLine(log.candidates);
+  sortByLine(log.graphs), sortByLine(log.plans);
 }
+
+struct Adder {
+  TuningLog& log;
+  void operator()(KernelRecord& r) const { log.kernels.push_back(std::move(r)); }
+  void operator()(CandidateRecord& r) const { log.candidates.push_back(std::move(r)); }
+  void operator()(GraphRecord& r) const { log.graphs.push_back(std::move(r)); }
+  void operator()(PlanRecord& r) const { log.plans.push_back(std::move(r)); }
+};
+
+template <class Record>
+void append(std::vector<Record>& to, const std::vector<Record>& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+template <class Record>
+void addLines(std::vector<std::string>& lines, const std::vector<Record>& records) {
+  for (const Record& r : records) lines.push_back(toLine(r));
+}
+
+bool isOnlyTimed(const CandidateRecord& r) { return r.outcome == Outcome::Timed || r.outcome == Outcome::Slow; }
 
 }  // namespace
 
@@ -58,7 +82,7 @@ Result<TuningLog> parseTuningLog(std::string_view text, UnreadLines& unread) {
     if (line.empty()) continue;
     Result<TuningRecord> record = recordFromLine(line);
     if (record) {
-      add(log, std::move(*record));
+      std::visit(Adder{log}, *record);
     } else if (record.error()->diag == Diag::Unsupported) {
       return fail(std::move(record.error()).withNote("in line " + std::to_string(number + 1)));
     } else {
@@ -73,8 +97,8 @@ Result<TuningLog> parseTuningLog(std::string_view text, UnreadLines& unread) {
 TuningLog merged(std::span<const TuningLog> logs) {
   TuningLog all;
   for (const TuningLog& log : logs) {
-    all.kernels.insert(all.kernels.end(), log.kernels.begin(), log.kernels.end());
-    all.candidates.insert(all.candidates.end(), log.candidates.begin(), log.candidates.end());
+    append(all.kernels, log.kernels), append(all.candidates, log.candidates);
+    append(all.graphs, log.graphs), append(all.plans, log.plans);
   }
   settle(all);
   return all;
@@ -82,21 +106,32 @@ TuningLog merged(std::span<const TuningLog> logs) {
 
 std::string toText(const TuningLog& log) {
   std::vector<std::string> lines;
-  for (const KernelRecord& r : log.kernels) lines.push_back(toLine(r));
-  for (const CandidateRecord& r : log.candidates) lines.push_back(toLine(r));
+  addLines(lines, log.kernels), addLines(lines, log.candidates);
+  addLines(lines, log.graphs), addLines(lines, log.plans);
   std::ranges::sort(lines);
   std::string text;
   for (const std::string& line : lines) text += line + "\n";
   return text;
 }
 
-TuningLog pruned(const TuningLog& log) {
-  TuningLog rest = log;
-  std::erase_if(rest.candidates,
-                [](const CandidateRecord& r) { return r.outcome == Outcome::Timed || r.outcome == Outcome::Slow; });
+TuningLog pruned(const TuningLog& log, size_t fastest) {
+  using Place = std::tuple<std::string, std::string, std::string, std::string>;
+  std::map<Place, std::vector<const CandidateRecord*>> timed;
+  for (const CandidateRecord& r : log.candidates)
+    if (isOnlyTimed(r)) timed[Place(r.kernel, r.target, r.machine, r.compiler)].push_back(&r);
+  std::set<const CandidateRecord*> kept;
+  for (auto& [place, records] : timed) {
+    const auto rank = [](const CandidateRecord* r) {
+      return std::tuple(r->outcome == Outcome::Slow, r->nanoseconds, std::string_view(r->opts));
+    };
+    std::ranges::stable_sort(records, {}, rank);
+    records.resize(std::min(records.size(), fastest));
+    kept.insert(records.begin(), records.end());
+  }
+  TuningLog rest{log.kernels, {}, log.graphs, log.plans};
+  for (const CandidateRecord& r : log.candidates)
+    if (!isOnlyTimed(r) || kept.contains(&r)) rest.candidates.push_back(r);
   return rest;
 }
-
-bool isSameCandidate(const CandidateRecord& a, const CandidateRecord& b) { return placeOf(a) == placeOf(b); }
 
 }  // namespace svod

@@ -14,6 +14,8 @@ namespace svod {
 struct TuningLog {
   std::vector<KernelRecord> kernels;
   std::vector<CandidateRecord> candidates;
+  std::vector<GraphRecord> graphs = {};
+  std::vector<PlanRecord> plans = {};
   bool operator==(const TuningLog&) const = default;
 };
 
@@ -33,10 +35,8 @@ TuningLog merged(std::span<const TuningLog> logs);
 /// One line per record, sorted: equal logs give equal bytes.
 std::string toText(const TuningLog& log);
 
-/// Without the times of lists that neither won nor failed: the winners stay the same.
-TuningLog pruned(const TuningLog& log);
-
-/// Whether two records are of one candidate in one place.
-bool isSameCandidate(const CandidateRecord& a, const CandidateRecord& b);
+/// Of lists that neither won, lost nor failed only the `fastest` of each kernel, target, machine and compiler: the
+/// winners stay the same.
+TuningLog pruned(const TuningLog& log, size_t fastest = 0);
 
 }  // namespace svod

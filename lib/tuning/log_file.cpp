@@ -1,12 +1,14 @@
 #include "tuning/log_file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <utility>
 
+#include "data/atomic_write.h"
 #include "data/mapped_file.h"
 
 namespace svod {
@@ -33,29 +35,65 @@ Result<TuningLog> readTuningLog(const std::string& path, UnreadLines& unread) {
 }
 
 LogAppender::LogAppender(LogAppender&& other) noexcept
-    : file_(std::exchange(other.file_, -1)), path_(std::move(other.path_)) {}
+    : file_(std::exchange(other.file_, -1)), path_(std::move(other.path_)), limits_(other.limits_),
+      appended_(other.appended_) {}
 
 LogAppender& LogAppender::operator=(LogAppender&& other) noexcept {
   std::swap(file_, other.file_), std::swap(path_, other.path_);
+  std::swap(limits_, other.limits_), std::swap(appended_, other.appended_);
   return *this;
 }
 
-LogAppender::~LogAppender() {
-  if (file_ >= 0) ::close(file_);
+LogAppender::~LogAppender() { close(); }
+
+void LogAppender::close() {
+  if (file_ < 0) return;
+  ::flock(file_, LOCK_UN);  // children of this process have the file, too
+  ::close(std::exchange(file_, -1));
 }
 
-Result<LogAppender> LogAppender::open(const std::string& path) {
-  const int file = ::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
-  if (file < 0) return fail(ioError("cannot open", path, errno));
-  LogAppender appender(file, path);
-  struct stat about = {};
-  if (::fstat(file, &about) != 0 || !S_ISREG(about.st_mode))
-    return fail(Diag::Io, "'" + path + "' is no regular file", "name another file for the tuning log");
-  if (isTorn(file)) SVOD_CHECK(appender.write("\n"));
+Result<LogAppender> LogAppender::open(const std::string& path, const LogLimits& limits) {
+  LogAppender appender(path, limits);
+  SVOD_CHECK(appender.reopen());
+  if (isTorn(appender.file_)) SVOD_CHECK(appender.write("\n"));
   return appender;
 }
 
-Status LogAppender::append(const TuningRecord& record) { return write(toLine(record) + "\n"); }
+Status LogAppender::reopen() {
+  for (;;) {
+    close();
+    file_ = ::open(path_.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+    if (file_ < 0) return fail(ioError("cannot open", path_, errno));
+    struct stat about = {}, named = {};
+    if (::fstat(file_, &about) != 0 || !S_ISREG(about.st_mode))
+      return fail(Diag::Io, "'" + path_ + "' is no regular file", "name another file for the tuning log");
+    while (::flock(file_, LOCK_SH) != 0 && errno == EINTR) {
+    }
+    // Whoever held it alone may have put another one in its place.
+    if (::stat(path_.c_str(), &named) == 0 && named.st_ino == about.st_ino && named.st_dev == about.st_dev) return {};
+  }
+}
+
+Status LogAppender::append(const TuningRecord& record) {
+  const std::string line = toLine(record) + "\n";
+  SVOD_CHECK(write(line));
+  appended_ += line.size();
+  if (appended_ < limits_.every) return {};
+  appended_ = 0;
+  return shorten();
+}
+
+Status LogAppender::shorten() {
+  struct stat about = {};
+  if (::fstat(file_, &about) != 0 || static_cast<uint64_t>(about.st_size) <= limits_.bytes) return {};
+  if (::flock(file_, LOCK_EX | LOCK_NB) == 0) {
+    UnreadLines unread;
+    const Result<TuningLog> log = readTuningLog(path_, unread);
+    if (log && unread.malformed.empty() && !unread.tornEnd)
+      SVOD_CHECK(writeFileAtomic(path_, toText(pruned(*log, limits_.fastest))));
+  }
+  return reopen();
+}
 
 Status LogAppender::write(const std::string& text) {
   ssize_t written;

@@ -9,8 +9,17 @@ namespace svod {
 /// Errors: Io; Unsupported for records of a later form.
 Result<TuningLog> readTuningLog(const std::string& path, UnreadLines& unread);
 
+/// When a log that one process appends to is written anew, and what of it stays.
+struct LogLimits {
+  uint64_t bytes = 4'000'000;  // a longer one is merged, and pruned
+  uint64_t every = 1'000'000;  // bytes that were appended since it was looked at
+  size_t fastest = 64;         // as of pruned() (log.h)
+};
+
 /// Appends records. Each is one write at the end of the file, so processes that share a log do not tear the lines of
-/// each other, and what was appended survives the end of the process.
+/// each other, and what was appended survives the end of the process. A log that grows beyond `limits` is replaced by
+/// what merging it gives, without slow lists, unless another process appends to it as well or it holds lines that are
+/// no records.
 class LogAppender {
  public:
   LogAppender(LogAppender&& other) noexcept;
@@ -18,18 +27,23 @@ class LogAppender {
   ~LogAppender();
 
   /// Makes the file where there is none. A torn last line is ended, so that the next record has a line of its own.
-  static Result<LogAppender> open(const std::string& path);
+  static Result<LogAppender> open(const std::string& path, const LogLimits& limits = {});
 
   Status append(const TuningRecord& record);
   /// Has the system put all of it on the disk.
   Status flush();
 
  private:
-  LogAppender(int file, std::string path) : file_(file), path_(std::move(path)) {}
+  LogAppender(std::string path, const LogLimits& limits) : path_(std::move(path)), limits_(limits) {}
+  Status reopen();
   Status write(const std::string& text);
+  Status shorten();
+  void close();
 
-  int file_ = -1;
+  int file_ = -1;  // locked, shared, as long as it is open
   std::string path_;
+  LogLimits limits_;
+  uint64_t appended_ = 0;  // bytes since it was looked at
 };
 
 }  // namespace svod

@@ -21,10 +21,16 @@ Json jsonOf(const KernelRecord& r) {
   return json;
 }
 
-Json jsonOf(const CandidateRecord& r) {
-  Json json = {{kForm, kFormNumber}, {"kernel", r.kernel},   {"record", "candidate"},
-               {"target", r.target}, {"machine", r.machine}, {"compiler", r.compiler},
-               {"opts", r.opts},     {"origin", r.origin},   {"outcome", info(r.outcome).name}};
+Json jsonOf(const GraphRecord& r) {
+  return {{kForm, kFormNumber}, {"graph", r.graph}, {"record", "graph"}, {"name", r.name}};
+}
+
+void addPlace(Json& json, const TrialRecord& r) {
+  json["target"] = r.target, json["machine"] = r.machine, json["compiler"] = r.compiler;
+}
+
+void addVerdict(Json& json, const TrialRecord& r) {
+  json["origin"] = r.origin, json["outcome"] = info(r.outcome).name;
   if (!r.decisions.empty()) json["decisions"] = r.decisions;
   if (!r.reason.empty()) json["reason"] = r.reason;
   const std::pair<const char*, double> numbers[] = {
@@ -32,7 +38,21 @@ Json jsonOf(const CandidateRecord& r) {
   for (const auto& [key, value] : numbers)
     if (value != 0) json[key] = value;
   if (r.runs != 0) json["runs"] = r.runs;
+}
+
+Json jsonOf(const CandidateRecord& r) {
+  Json json = {{kForm, kFormNumber}, {"kernel", r.kernel}, {"record", "candidate"}};
+  addPlace(json, r);
+  json["opts"] = r.opts;
+  addVerdict(json, r);
   if (r.number != 0) json["number"] = r.number;
+  return json;
+}
+
+Json jsonOf(const PlanRecord& r) {
+  Json json = {{kForm, kFormNumber}, {"graph", r.graph}, {"record", "plan"}};
+  addPlace(json, r);
+  addVerdict(json, r);
   return json;
 }
 
@@ -83,22 +103,23 @@ class Members {
   std::string problem_;
 };
 
-std::string hashOf(Members& members) {
-  std::string hash = members.text("kernel", true);
+std::string hashOf(Members& members, const char* key) {
+  std::string hash = members.text(key, true);
   const auto isDigit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
-  if (hash.size() != 32 || !std::ranges::all_of(hash, isDigit)) members.wrong("kernel", "is no hash of 32 digits");
+  if (hash.size() != 32 || !std::ranges::all_of(hash, isDigit)) members.wrong(key, "is no hash of 32 digits");
   return hash;
 }
 
-KernelRecord kernelOf(Members& members) {
-  return {hashOf(members), members.text("name", true), members.text("text", true), members.count("launches")};
+TuningRecord kernelOf(Members& members) {
+  return KernelRecord{hashOf(members, "kernel"), members.text("name", true), members.text("text", true),
+                      members.count("launches")};
 }
 
-CandidateRecord candidateOf(Members& members) {
-  CandidateRecord r;
-  r.kernel = hashOf(members);
+TuningRecord graphOf(Members& members) { return GraphRecord{hashOf(members, "graph"), members.text("name", true)}; }
+
+void readTrial(Members& members, TrialRecord& r) {
   r.target = members.text("target", true), r.machine = members.text("machine", true);
-  r.compiler = members.text("compiler", true), r.opts = members.text("opts", true);
+  r.compiler = members.text("compiler", true);
   r.decisions = members.texts("decisions");
   r.origin = members.text("origin", true), r.reason = members.text("reason", false);
   const std::optional<Outcome> outcome = outcomeFromText(members.text("outcome", true));
@@ -106,11 +127,31 @@ CandidateRecord candidateOf(Members& members) {
   r.outcome = outcome.value_or(Outcome::Started);
   r.predicted = members.number("predicted"), r.nanoseconds = members.number("ns");
   r.noise = members.number("noise"), r.ratio = members.number("ratio"), r.runs = members.count("runs");
-  r.number = members.count("number");
   const bool isCompared = r.outcome == Outcome::Wins || r.outcome == Outcome::Loses;
   if (isCompared && r.ratio == 0) members.wrong("ratio", "is missing");
+}
+
+TuningRecord candidateOf(Members& members) {
+  CandidateRecord r;
+  r.kernel = hashOf(members, "kernel");
+  r.opts = members.text("opts", true);
+  readTrial(members, r);
+  r.number = members.count("number");
   return r;
 }
+
+TuningRecord planOf(Members& members) {
+  PlanRecord r;
+  r.graph = hashOf(members, "graph");
+  readTrial(members, r);
+  return r;
+}
+
+struct Kind {
+  std::string_view name;
+  TuningRecord (*read)(Members& members);
+};
+constexpr Kind kKinds[] = {{"kernel", kernelOf}, {"candidate", candidateOf}, {"graph", graphOf}, {"plan", planOf}};
 
 Status malformed(std::string what) { return fail(Diag::Syntax, std::move(what), "svodc tune writes such lines"); }
 
@@ -139,12 +180,10 @@ Result<TuningRecord> recordFromLine(std::string_view line) {
     return fail(Diag::Unsupported, "the line is of form " + form->dump() + ", and this svodc knows 1",
                 "use the svodc that wrote it, or a later one");
   Members members(json);
-  const std::string kind = members.text("record", true);
+  const auto kind = std::ranges::find(kKinds, members.text("record", true), &Kind::name);
   TuningRecord record;
-  if (kind == "kernel")
-    record = kernelOf(members);
-  else if (kind == "candidate")
-    record = candidateOf(members);
+  if (kind != std::end(kKinds))
+    record = kind->read(members);
   else
     members.wrong("record", "is no kind of record");
   if (!members.problem().empty()) return fail(malformed(members.problem()).error());

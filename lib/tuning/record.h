@@ -1,4 +1,4 @@
-// One line of a tuning log: a kernel, or what became of one candidate for it.
+// One line of a tuning log: a kernel or a graph, or what became of one candidate for it.
 #pragma once
 #include <compare>
 #include <string>
@@ -20,27 +20,45 @@ struct KernelRecord {
   auto operator<=>(const KernelRecord&) const = default;
 };
 
-/// Times are nanoseconds on one thread, and 0 where there is none.
-struct CandidateRecord {
-  std::string kernel;                  // as KernelRecord::kernel
+/// A graph whose decisions plans are made with.
+struct GraphRecord {
+  std::string graph;  // 32 hexadecimal digits that name what it computes and how it names its values
+  std::string name;   // of its file; for people
+  auto operator<=>(const GraphRecord&) const = default;
+};
+
+/// What became of something that was tried. Times are nanoseconds, and 0 where there is none.
+struct TrialRecord {
   std::string target;                  // what code is made for: target, triple, processor, numerics
   std::string machine;                 // that it ran on
   std::string compiler;                // which compiler made the code, to the bit
-  std::string opts;                    // loops by name
-  std::vector<std::string> decisions;  // about the graph, asked for when the kernel came to be
+  std::vector<std::string> decisions;  // about the graph, that were asked for
   std::string origin;                  // what proposed it
   Outcome outcome = Outcome::Started;
-  std::string reason;      // of a failure
+  std::string reason;      // of a failure; of a list that lost, where that was
   double predicted = 0;    // what the cost model expects
   double nanoseconds = 0;  // median; of a slow one what it had taken when it was stopped
   double noise = 0;        // half the range between the quartiles, as a part of the median
   double ratio = 0;        // wins and loses: the time as a part of that of -O1, both interleaved
   int64_t runs = 0;
+  bool operator==(const TrialRecord&) const = default;
+};
+
+/// A list of opts for a kernel. Times are those of one thread.
+struct CandidateRecord : TrialRecord {
+  std::string kernel;  // as KernelRecord::kernel
+  std::string opts;    // loops by name
   int64_t number = 0;  // the how-many-th candidate of its kernel that the writer knew of; 0: not known
   bool operator==(const CandidateRecord&) const = default;
 };
 
-using TuningRecord = std::variant<KernelRecord, CandidateRecord>;
+/// Decisions about a graph. Times are those of the whole plan, its kernels tuned as well as the log can.
+struct PlanRecord : TrialRecord {
+  std::string graph;  // as GraphRecord::graph
+  bool operator==(const PlanRecord&) const = default;
+};
+
+using TuningRecord = std::variant<KernelRecord, CandidateRecord, GraphRecord, PlanRecord>;
 
 /// One JSON object without a line end. Keys have a fixed order, so equal records give equal lines.
 std::string toLine(const TuningRecord& record);

@@ -9,13 +9,13 @@ namespace svod {
 
 namespace {
 
-/// All that is known of one list.
+/// All that is known of one list, or of a plan.
 struct Standing {
   bool won = false, lost = false, isOwn = false;
   double ratio = 0;
   std::set<std::string> machines;
 
-  void add(const CandidateRecord& r, std::string_view compiler) {
+  void add(const TrialRecord& r, std::string_view compiler) {
     lost |= info(r.outcome).isFailure || r.outcome == Outcome::Loses;
     if (r.outcome != Outcome::Wins) return;
     won = true, isOwn |= r.compiler == compiler;
@@ -48,12 +48,36 @@ std::vector<Winner> winnersOf(const TuningLog& log, std::string_view kernel, std
   return winners;
 }
 
+std::vector<PlanWinner> planWinnersOf(const TuningLog& log, std::string_view graph, std::string_view target,
+                                      std::string_view compiler) {
+  std::map<std::vector<std::string>, Standing> standings;
+  for (const PlanRecord& r : log.plans)
+    if (r.graph == graph && r.target == target) standings[r.decisions].add(r, compiler);
+  std::vector<PlanWinner> winners;
+  for (const auto& [decisions, s] : standings)
+    if (s.won && !s.lost)
+      winners.push_back({std::string(graph), std::string(target), decisions, s.ratio, !s.isOwn, joined(s.machines)});
+  const auto rank = [](const PlanWinner& w) { return std::tuple(w.isHint, w.ratio, w.decisions.size(), w.decisions); };
+  std::ranges::sort(winners, {}, rank);
+  return winners;
+}
+
 std::vector<Winner> bestOf(const TuningLog& log, std::string_view compiler) {
   std::set<std::pair<std::string, std::string>> places;
   for (const CandidateRecord& r : log.candidates) places.emplace(r.kernel, r.target);
   std::vector<Winner> best;
   for (const auto& [kernel, target] : places)
     if (std::vector<Winner> all = winnersOf(log, kernel, target, compiler); !all.empty())
+      best.push_back(std::move(all.front()));
+  return best;
+}
+
+std::vector<PlanWinner> bestPlansOf(const TuningLog& log, std::string_view compiler) {
+  std::set<std::pair<std::string, std::string>> places;
+  for (const PlanRecord& r : log.plans) places.emplace(r.graph, r.target);
+  std::vector<PlanWinner> best;
+  for (const auto& [graph, target] : places)
+    if (std::vector<PlanWinner> all = planWinnersOf(log, graph, target, compiler); !all.empty())
       best.push_back(std::move(all.front()));
   return best;
 }

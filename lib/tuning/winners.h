@@ -16,6 +16,15 @@ struct Winner {
   std::string machines;  // it was compared on, separated by "; "
 };
 
+/// Decisions about a graph that won wherever plans made with them were compared with the usual one, and failed nowhere.
+struct PlanWinner {
+  std::string graph, target;
+  std::vector<std::string> decisions;
+  double ratio = 0;  // as those of Winner, of the whole plan
+  bool isHint = false;
+  std::string machines;
+};
+
 /// For one kernel and target, best first: those of this compiler, then hints; by ratio, then by length and text.
 /// Depends on the records, not on their order. Who takes one has to see whether its opts apply.
 std::vector<Winner> winnersOf(const TuningLog& log, std::string_view kernel, std::string_view target,
@@ -23,5 +32,10 @@ std::vector<Winner> winnersOf(const TuningLog& log, std::string_view kernel, std
 
 /// The first of these for every kernel and target that has one, in the order of kernels and targets.
 std::vector<Winner> bestOf(const TuningLog& log, std::string_view compiler);
+
+/// For one graph and target, best first: as for kernels.
+std::vector<PlanWinner> planWinnersOf(const TuningLog& log, std::string_view graph, std::string_view target,
+                                      std::string_view compiler);
+std::vector<PlanWinner> bestPlansOf(const TuningLog& log, std::string_view compiler);
 
 }  // namespace svod

@@ -67,6 +67,22 @@ TEST_CASE("A short time is not cut into rounds") {
   CHECK(turns.next(1)->seconds == Approx(1));
 }
 
+TEST_CASE("In a short time kernels of little weight have their turn as well, also where others take too long") {
+  const std::vector<TimeClaim> claims = {{1000}, {100}, {1}, {1}, {1}, {1}, {1}};
+  std::vector<double> given(claims.size());
+  Turns turns(claims, 10);
+  double left = 10;
+  for (size_t i = 0; i < claims.size(); ++i) {
+    const auto turn = turns.next(left);
+    REQUIRE(turn);
+    given[turn->kernel] = turn->seconds;
+    left -= turn->seconds + 0.1;  // what was begun is brought to its end
+    turns.ended(turn->kernel, {1, 0, true});
+  }
+  for (double seconds : given) CHECK(seconds >= 0.25);
+  CHECK(given[0] > 4);
+}
+
 TEST_CASE("Every array engine has its variable, and the number of its first part is 0 here") {
   for (const ArrayEngine& engine : allArrayEngines()) {
     const std::string variable(engine.variable);

@@ -32,7 +32,7 @@ class Tune(ToolTest):
         self.assertLessEqual(report["expected"], 1)
         outcomes = {r["outcome"] for r in self.records() if r["record"] == "candidate"}
         self.assertIn("timed", outcomes)
-        self.assertEqual({r["record"] for r in self.records()}, {"kernel", "candidate"})
+        self.assertEqual({r["record"] for r in self.records()} - {"graph", "plan"}, {"kernel", "candidate"})
         self.svodc("compile", self.model, "-o", self.folder / "a", "--tuning-log", self.log, "--verify")
         merged = self.folder / "merged"
         self.svodc("log", "merge", self.log, "-o", merged)
@@ -61,7 +61,7 @@ class Tune(ToolTest):
         self.assertLess(time.monotonic() - begun, 60)
         self.assertEqual(report["candidates"], 0)
         self.assertEqual(report["gained"], 0)
-        self.assertEqual({r["record"] for r in self.records()} - {"kernel"}, set())
+        self.assertEqual({r["record"] for r in self.records()} - {"kernel", "graph"}, set())
 
     def test_beam(self):
         process = self.start("--budget", "10m", "--beam", "2")
@@ -146,6 +146,33 @@ class Tune(ToolTest):
         starts = [(r["kernel"], r["opts"]) for r in candidates if r["outcome"] == "started"]
         self.assertEqual(len(starts), len(set(starts)))  # none was tried twice
         self.svodc("compile", self.model, "-o", self.folder / "p", "--tuning-log", self.log, "--verify")
+
+    def origins(self):
+        return {r["origin"].split()[0] for r in self.candidates()}
+
+    def test_the_search_by_environment(self):
+        """A variable is what its flag is, and the flag wins."""
+        self.svodc("tune", self.model, "--tuning-log", self.log, "--budget", "2s", "--search", "kernels", env={"SVOD_BEAM": "2"})
+        self.assertIn("beam", self.origins())
+        self.log.unlink()
+        self.svodc("tune", self.model, "--tuning-log", self.log, "--budget", "2s", "--search", "kernels", "--beam", "0",
+                   env={"SVOD_BEAM": "2"})
+        self.assertNotIn("beam", self.origins())
+        self.log.unlink()
+        self.svodc("tune", self.model, "--tuning-log", self.log, "--budget", "2s", "--search", "kernels",
+                   env={"SVOD_MOST_INSTRUCTIONS": "30"})
+        self.assertIn("and may have 30", next(r["reason"] for r in self.candidates() if r["outcome"] == "too-large"))
+        for name, value in (("SVOD_BEAM", "-1"), ("SVOD_STOP_ABOVE", "0"), ("SVOD_COMPILE_SECONDS", "0"), ("SVOD_LEAST_GAIN", "100"),
+                            ("SVOD_MOST_OF_LEAST", "0"), ("SVOD_TUNE_THREADS", "0"), ("SVOD_CACHES", "hot")):
+            self.fails(2, "tune", self.model, "--tuning-log", self.log, env={name: value}, says=value)
+
+    def test_conditions_of_measuring_are_a_machine_of_their_own(self):
+        self.tune("--budget", "1s", "--search", "kernels")
+        self.tune("--budget", "1s", "--search", "kernels", "--caches", "cold")
+        self.tune("--budget", "1s", "--search", "kernels", "--threads", "2", "--whole-grids")
+        machines = {r["machine"] for r in self.candidates()}
+        usual = min(machines, key=len)
+        self.assertEqual(machines, {usual, usual + ", cold caches", usual + ", 2 threads"})
 
     def test_what_cannot_be(self):
         self.fails(2, "tune", self.model, says="--tuning-log")

@@ -90,6 +90,31 @@ class Work(ToolTest):
                 self.fail(process.communicate()[1])
             time.sleep(0.05)
 
+    def test_units_compiled_ahead(self):
+        """On machines without a device for the code: nothing runs, and who measures finds it."""
+        self.plan("--budget", "4s", "--units", "1")
+        report = json.loads(self.svodc("tune", "run", self.work, "--unit", 0, "--phase", "compile", "--json").stdout)
+        self.assertEqual(len(report["kernels"]), 2)
+        compiled = sum(k["compiled"] + k["failed"] for k in report["kernels"])
+        self.assertGreater(compiled, 10)
+        unit, = self.status()["units"]
+        self.assertEqual((unit["state"], unit["attempts"], unit["ahead"]), ("open", 0, compiled))
+        self.assertEqual(self.records("*.log"), [])
+        again = json.loads(self.svodc("tune", "run", self.work, "--unit", 0, "--phase", "compile", "--json").stdout)
+        self.assertEqual([k["compiled"] for k in again["kernels"]], [0, 0])
+        report = json.loads(self.svodc("tune", "run", self.work, "--unit", 0, "--json").stdout)
+        self.assertGreater(report["candidates"], 0)
+        self.assertEqual({r["outcome"] for r in self.records()} & {"crashed", "wrong", "out-of-bounds"}, set())
+        self.assertEqual(self.status()["done"], 1)
+        self.fails(2, "tune", "run", self.work, "--unit", "0", "--phase", "ahead", says="ahead")
+        self.fails(2, "tune", self.model, "--tuning-log", self.folder / "log", "--phase", "compile", says="--phase")
+
+    def test_work_for_another_processor_is_compiled_here(self):
+        self.plan("--budget", "2s", "--units", "1", "--triple", "aarch64-unknown-linux-gnu", "--cpu", "neoverse-n1")
+        report = json.loads(self.svodc("tune", "run", self.work, "--unit", 0, "--phase", "compile", "--json").stdout)
+        self.assertGreater(sum(k["compiled"] for k in report["kernels"]), 0)
+        self.fails(3, "tune", "run", self.work, "--unit", "0", says="aarch64")
+
     def test_attempts(self):
         self.plan("--budget", "10m", "--units", "1")
         first = self.start(0)

@@ -3,11 +3,15 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <new>
 
 #include "common/model_text.h"
 #include "common/temp_folder.h"
+#include "driver/kernel_batch.h"
+#include "ir/text.h"
+#include "measure/code_store.h"
 #include "measure/compile_candidates.h"
 #include "measure/cpu_measure.h"
 #include "measure/test_data.h"
@@ -64,8 +68,9 @@ TEST_CASE("A batch is one library, and lists with one code are compiled once") {
 
 TEST_CASE("Lists that do not apply, or are too large, cost themselves") {
   Bench bench(kProduct);
-  bench.options.mostInstructions = 400;
-  const auto all = bench.of({"vector(n1,16)", "vector(n9,16)", "upcast(n0,33) upcast(n1,12)", "upcast(n0,2)"});
+  CompileLimits limits;
+  limits.mostInstructions = 400;
+  const auto all = bench.of({"vector(n1,16)", "vector(n9,16)", "upcast(n0,33) upcast(n1,12)", "upcast(n0,2)"}, limits);
   CHECK(all[0].verdict.outcome == Outcome::Timed);
   CHECK(all[1].verdict.outcome == Outcome::CompileFailed);
   CHECK(all[1].verdict.reason.find("n9") != std::string::npos);
@@ -128,4 +133,70 @@ TEST_CASE("What is measured of a kernel comes from its code") {
   CHECK(measure.compare(plain).outcome == Outcome::Loses);
   CHECK(measure.time(broken, 0).outcome == Outcome::CompileFailed);
   CHECK(!measure.isOver());
+}
+
+TEST_CASE("Code that was compiled ahead is found by text, and not compiled again") {
+  Bench bench(kProduct);
+  const std::vector<std::string> texts = {"", "vector(n1,8)", "upcast(n0,33) upcast(n1,12)"};
+  const CodeStore store(bench.folder / "");
+  std::vector<std::vector<OptOp>> lists;
+  for (const std::string& text : texts) lists.push_back(parseOpts(text).value());
+  CompileLimits limits;
+  limits.mostInstructions = 500;
+  const auto made = compileCandidates(*bench.kernel, lists, bench.options, limits, {}, store.libraries("hash", "one"));
+  REQUIRE(store.add("hash", "one", texts, made));
+  const auto known = store.of("hash");
+  REQUIRE(known.size() == 3);
+  CHECK(known.at("vector(n1,8)").code.hash == made[1].code.hash);
+  CHECK(known.at(texts[2]).verdict.outcome == Outcome::TooLarge);
+  CHECK(store.of("other").empty());
+  const std::string fresh = bench.folder / "fresh";
+  REQUIRE(std::system(("mkdir " + fresh).c_str()) == 0);
+  CpuMeasure measure(*bench.kernel, bench.options, fresh, CpuMeasure::Clock::now() + std::chrono::hours(1));
+  measure.use(known);
+  std::vector<Candidate> candidates;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    candidates.push_back({});
+    candidates.back().opts = lists[i], candidates.back().text = texts[i];
+  }
+  const std::vector<Prepared> prepared = measure.prepare(candidates);
+  CHECK(prepared[1].code == made[1].code.hash);
+  CHECK(prepared[2].verdict.outcome == Outcome::TooLarge);
+  CHECK(std::system(("test -z \"$(ls " + fresh + ")\"").c_str()) == 0);  // nothing was compiled
+  // A list whose library is gone, or whose line is damaged, is compiled as if it were not there.
+  writeText(bench.folder / "hash-two.code", "{\"opts\":\"a\",\"code\":\"{}\"}\n{\"opts\":\"b\",\"code\":7}\nx\n[]\n");
+  CHECK(store.of("hash").size() == 3);
+  REQUIRE(std::system(("rm " + std::string(bench.folder / "hash-one-*.so")).c_str()) == 0);
+  CHECK(store.of("hash").size() == 1);
+}
+
+TEST_CASE("Candidates share what is done before opts") {
+  Bench bench("input a: f32[24, 5]\noutput y = sum(reshape(transpose(a), shape=[4, 30]), axes=1)\n");
+  REQUIRE(bench.kernel->unopted);
+  CompiledKernel copy = copyOf(*bench.kernel, "copy");
+  CHECK(toUopText(copy.ast) == toUopText(bench.kernel->unopted));
+  std::vector<std::string> ran;
+  CompileOptions options = bench.options;
+  options.passes.timePasses = true;
+  REQUIRE(lowerWith(copy, {}, options));
+  for (const PassTime& pass : copy.log.times) ran.emplace_back(pass.pass);
+  CHECK(std::ranges::find(ran, "symbolic") == ran.end());
+  CHECK(std::ranges::find(ran, "expand") != ran.end());
+}
+
+TEST_CASE("A plan has the code that was measured") {
+  const std::string softmax = "input x: f32[30, 50]\noutput y = softmax(x)\n";
+  const std::pair<std::string, std::string> lists[] = {{kProduct, ""},
+                                                       {kProduct, "vector(n1,8) upcast(n0,3)"},
+                                                       {kProduct, "vector(n1,16) upcast(n0,11)"},
+                                                       {softmax, ""}};
+  for (const auto& [graph, text] : lists) {
+    Bench bench(graph);
+    const CandidateCode measured = bench.of({text})[0].code;
+    CompileOptions options = bench.options;
+    options.opts = {{bench.kernel->name, parseOpts(text).value()}};
+    auto compiled = compile(bench.model, options);
+    if (!compiled) FAIL(toText(compiled.error()));
+    CHECK(codeHash((*compiled)->kernels[0]) == measured.hash);
+  }
 }

@@ -2,17 +2,25 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
+#include <random>
+#include <set>
+#include <thread>
 
 #include "common/sanitizers.h"
 #include "common/temp_folder.h"
 #include "measure/child.h"
 #include "measure/guarded_buffer.h"
 #include "measure/run_candidate.h"
+#include "measure/sequential_test.h"
 #include "measure/test_data.h"
+#include "measure/tile_threads.h"
 #include "measure/timing.h"
 
 using namespace svod;
@@ -113,13 +121,71 @@ TEST_CASE("Of a kernel that takes long some tiles are timed, and the time is tha
   Bench bench;
   CandidateCode code = built(bench.folder, "tiles", "for (int64_t t = begin; t < end; ++t) y[t] = 7;");
   code.tiles = 50;
-  Workspace workspace(bench.all, code.args);
+  Workspace workspace(bench.all, code.args, {});
   const Loaded loaded(code, workspace);
   CHECK(loaded.nanosecondsOf(1, 5) > 0);
   const auto* y = reinterpret_cast<const float*>(loaded.bytes(0).data());
   CHECK((y[0] == 7 && y[4] == 7 && y[5] != 7));
   loaded.nanosecondsOf(1);
   CHECK((y[49] == 7 && y[50] != 7));
+}
+
+TEST_CASE("Threads that share tiles are started once, and compute every tile once in each run") {
+  TileThreads threads(4);
+  REQUIRE(threads.count() == 4);
+  constexpr int kTiles = 200;
+  static std::atomic<int> times[kTiles];
+  static std::mutex mutex;
+  static std::set<std::pair<std::thread::id, void*>> workers;
+  const KernelFunction function = [](void* const*, const int64_t*, int64_t begin, int64_t end, void* scratch) {
+    for (int64_t t = begin; t < end; ++t) ++times[t];
+    const std::lock_guard lock(mutex);
+    workers.emplace(std::this_thread::get_id(), scratch);
+  };
+  char memory[4];
+  void* const scratch[] = {memory, memory + 1, memory + 2, memory + 3};
+  for (int run = 1; run <= 50; ++run) {
+    threads.run({function, nullptr, nullptr, kTiles, scratch});
+    CHECK(std::ranges::all_of(times, [&](const auto& count) { return count == run; }));
+  }
+  CHECK(workers.size() <= 4);  // each with scratch memory of its own
+  CHECK(workers.contains({std::this_thread::get_id(), memory}));
+}
+
+TEST_CASE("Candidates that threads share are right, and timed") {
+  Bench bench;
+  CandidateCode code = built(bench.folder, "shared", "(void)0;");
+  code.tiles = 3;
+  Runner runner(bench.all, bench.limits, {3, false, false});
+  CHECK(runner.time(code, 0).outcome == Outcome::Timed);
+}
+
+TEST_CASE("With cold caches a run waits for memory") {
+  if (kAddressSanitizer || kThreadSanitizer) return;
+  Bench bench;
+  const CandidateCode code = built(bench.folder, "copy", "");
+  Workspace warm(bench.all, code.args, {}), cold(bench.all, code.args, {1, true, false});
+  const Loaded often(code, warm), rarely(code, cold);
+  often.nanosecondsOf(100);
+  CHECK(rarely.nanosecondsOf(100) > 1.5 * often.nanosecondsOf(1000));
+}
+
+TEST_CASE("The sequential test knows a clear gain and a clear loss soon, and noise never wins") {
+  SequentialTest gains(0.98), loses(0.98), even(0.98);
+  while (!gains.isOver()) gains.add(0.9);
+  while (!loses.isOver()) loses.add(1.1);
+  CHECK((gains.wins() && !gains.loses() && gains.pairs() < 20 && gains.ratio() == 0.9));
+  CHECK((loses.loses() && !loses.wins() && loses.pairs() < 20));
+  for (int i = 0; !even.isOver(); ++i) even.add(i % 3 == 0 ? 0.9 : 1.02);
+  CHECK(!even.wins());
+  std::mt19937 random(1);
+  int wins = 0;
+  for (int trial = 0; trial < 2000; ++trial) {
+    SequentialTest test(1);
+    while (!test.isOver()) test.add(random() % 2 == 0 ? 0.99 : 1.01);
+    wins += test.wins();
+  }
+  CHECK(wins <= 40);  // twice the error that is stated
 }
 
 TEST_CASE("Interleaved runs tell a clear gain from none") {

@@ -63,6 +63,22 @@ class Files(Pages):
         self.assertEqual(places, sorted(places))
         self.assertLess(len(first), 3e6)
 
+    def test_the_line_of_right_predictions_is_straight(self):
+        page = self.page_of(log_text()).read_text()
+        predictions = page[page.index('id="predictions"'):page.index('id="winners"')]
+        self.assertEqual(predictions.count('class="roof"'), 1)
+
+    def test_decisions(self):
+        plan = {"svod-tuning": 1, "graph": "a" * 32, "record": "plan", "target": "cpu x", "machine": "here", "compiler": "c",
+                "origin": "every keep", "outcome": "wins", "decisions": ["keep:a=keep", "conv:c=direct"], "ratio": 0.9, "ns": 1e6}
+        graph = {"svod-tuning": 1, "graph": "a" * 32, "record": "graph", "name": EVIL[0]}
+        lost = plan | {"outcome": "loses", "decisions": [EVIL[1]], "ratio": 1.2, "reason": "with cold caches it takes 130 %"}
+        page = self.page_of("".join(json.dumps(r) + "\n" for r in (graph, plan, lost))).read_text()
+        for text in ("keep:a=keep conv:c=direct", "with cold caches it takes 130 %", "every keep"):
+            self.assertIn(text, page)
+        for evil in EVIL[:2]:
+            self.assertNotIn(evil, page)
+
     def test_little_to_say(self):
         for text in ("", kernel_line("0" * 32, "lonely", 1), winner("0" * 32, "znver4", "", outcome="started", ratio=0),
                      winner("0" * 32, "znver4", "", ns=0), winner("0" * 32, "znver4", "x", outcome="timed", ns=1e-9, origin="-O1", predicted=1e300)):

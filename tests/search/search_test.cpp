@@ -6,6 +6,7 @@
 #include "choose/choose.h"
 #include "opts/kernels.h"
 #include "opts/replay.h"
+#include "search/ahead.h"
 #include "search/moves.h"
 #include "search/search.h"
 
@@ -133,6 +134,52 @@ TEST_CASE("Every move is a list that applies and is written as it applies") {
     if (i % 10 == 0) parents.push_back(*mutant);
   }
   CHECK(texts.size() > 60);
+}
+
+TEST_CASE("How threads share a kernel changes where it is searched, and nowhere else") {
+  Graph g;
+  const UOp sink = buildMatmul(g, {24, 32, 16});
+  const Caps all = caps();
+  const auto threadsOf = [](const Candidate& c) {
+    std::vector<OptOp> opts = c.opts;
+    std::erase_if(opts, [](const OptOp& opt) { return opt.kind != OptKind::Thread; });
+    return toText(opts);
+  };
+  std::set<std::string> ways[2];
+  for (bool searched : {false, true}) {
+    Moves moves(g, sink, all, searched);
+    const std::vector<Candidate> parents = {*moves.candidate(chooseOpts(g, sink, all), "-O1")};
+    std::mt19937_64 random(1);
+    for (int i = 0; i < 300; ++i)
+      if (const std::optional<Candidate> mutant = moves.mutant(parents, random))
+        ways[searched].insert(threadsOf(*mutant));
+  }
+  CHECK(ways[1].size() > ways[0].size());
+}
+
+TEST_CASE("A candidate that is expected to take far longer than the best is not compiled") {
+  SearchOptions options = small(4);
+  const Run all = runSearch(options);
+  options.mostOfLeast = 1;
+  const Run few = runSearch(options);
+  CHECK(few.records.size() < all.records.size());
+}
+
+TEST_CASE("Candidates to be compiled ahead are those that a search begins with, and the best changes of them") {
+  Graph g;
+  const UOp sink = buildMatmul(g, {24, 32, 16});
+  const Caps all = caps();
+  const std::vector<std::vector<OptOp>> hints = {*parseOpts("vector(n1,8)")};
+  const std::vector<Candidate> ahead = candidatesAhead(g, sink, all, small(), hints, 40);
+  CHECK(ahead.size() == 40);
+  std::set<std::string> texts;
+  for (const Candidate& c : ahead) texts.insert(c.text);
+  CHECK(texts.size() == 40);
+  Moves moves(g, sink, all);
+  for (const Candidate& c : startOf(moves, small(), hints)) CHECK(texts.contains(c.text));
+  const std::vector<Candidate> again = candidatesAhead(g, sink, all, small(), hints, 40);
+  CHECK(std::ranges::equal(ahead, again, {}, &Candidate::text, &Candidate::text));
+  CHECK(candidatesAhead(g, sink, all, small(), hints, 2).size() == 2);
 }
 
 TEST_CASE("A search with the same seed and answers has the same records and result") {

@@ -18,7 +18,19 @@ std::string pick(std::mt19937& random, std::initializer_list<const char*> values
 
 std::string hashOf(std::mt19937& random) { return std::string(31, 'a') + pick(random, {"0", "1", "2"}); }
 
+PlanRecord randomPlan(std::mt19937& random) {
+  PlanRecord r;
+  r.graph = hashOf(random), r.target = "cpu arm contract", r.machine = "here",
+  r.compiler = pick(random, {"one", "two"});
+  r.decisions = {pick(random, {"keep:a=keep", "keep:a=fuse"}), "conv:c=direct"};
+  r.origin = "every keep", r.outcome = static_cast<Outcome>(random() % allOutcomes().size());
+  r.ratio = 0.01 + static_cast<double>(random() % 200) / 100;
+  return r;
+}
+
 TuningRecord randomRecord(std::mt19937& random) {
+  if (random() % 8 == 0) return GraphRecord{hashOf(random), pick(random, {"net", "other"})};
+  if (random() % 4 == 0) return randomPlan(random);
   if (random() % 8 == 0)
     return KernelRecord{hashOf(random), pick(random, {"matmul_1", "sum"}),
                         pick(random, {"%0 = param\n", "\"quoted\"\t\\"}), static_cast<int64_t>(random() % 3)};
@@ -210,8 +222,86 @@ TEST_CASE("The winners of a log depend on the set of its records, and pruning ke
     const std::string best = textOf(bestOf(log, "one"));
     CHECK(textOf(bestOf(pruned(log), "one")) == best);
     CHECK(pruned(pruned(log)) == pruned(log));
+    CHECK(textOf(bestOf(pruned(log, 2), "one")) == best);
+    CHECK(pruned(pruned(log, 2), 2) == pruned(log, 2));
+    CHECK(pruned(log, 1000) == log);
     std::ranges::shuffle(log.candidates, random);
     CHECK(textOf(bestOf(log, "one")) == best);
+  }
+}
+
+TEST_CASE("Decisions win where their plan won everywhere, and failed nowhere") {
+  const auto plan = [](std::string decision, Outcome outcome, double ratio, std::string compiler = "this") {
+    PlanRecord r;
+    r.graph = std::string(32, '0'), r.target = "t", r.machine = "m", r.compiler = std::move(compiler);
+    r.decisions = {std::move(decision)}, r.origin = "test", r.outcome = outcome, r.ratio = ratio;
+    return r;
+  };
+  const auto winners = [](std::vector<PlanRecord> records) {
+    std::vector<std::string> all;
+    const TuningLog log{{}, {}, {}, std::move(records)};
+    for (const PlanWinner& w : planWinnersOf(log, std::string(32, '0'), "t", "this")) all.push_back(w.decisions[0]);
+    return all;
+  };
+  using Names = std::vector<std::string>;
+  CHECK(winners({plan("a=1", Outcome::Wins, 0.9), plan("b=1", Outcome::Wins, 0.8)}) == Names{"b=1", "a=1"});
+  CHECK(winners({plan("a=1", Outcome::Wins, 0.9), plan("b=1", Outcome::Wins, 0.8, "other")}) == Names{"a=1", "b=1"});
+  CHECK(winners({plan("a=1", Outcome::Wins, 0.7), plan("a=1", Outcome::Loses, 1.1)}).empty());
+  for (Outcome failure : {Outcome::Started, Outcome::Crashed, Outcome::Wrong, Outcome::Hung})
+    CHECK(winners({plan("a=1", Outcome::Wins, 0.7), plan("a=1", failure, 1)}).empty());
+  CHECK(winners({plan("a=1", Outcome::Timed, 0.7)}).empty());
+}
+
+TEST_CASE("A log that grows too long keeps winners, failures and the fastest lists") {
+  const TempFolder folder;
+  const std::string path = folder / "log";
+  const LogLimits limits{60000, 5000, 4};
+  uint64_t longest = 0;
+  {
+    auto log = LogAppender::open(path, limits);
+    REQUIRE(log);
+    for (int i = 0; i < 1000; ++i) {
+      CandidateRecord r = candidate("l" + std::to_string(i), Outcome::Started, 0);
+      REQUIRE(log->append(r));
+      r.outcome = i % 100 == 7 ? Outcome::Crashed
+                  : i == 500   ? Outcome::Wins
+                  : i % 2 == 0 ? Outcome::Slow
+                               : Outcome::Timed;
+      r.ratio = i == 500 ? 0.5 : 0, r.nanoseconds = 5000 - i;
+      REQUIRE(log->append(r));
+      longest = std::max<uint64_t>(longest, readText(path).size());
+    }
+  }
+  CHECK(longest <= limits.bytes + limits.every + 1000);
+  UnreadLines unread;
+  const TuningLog rest = *readTuningLog(path, unread);
+  CHECK(unread.malformed.empty());
+  const auto count = [&](Outcome outcome) {
+    return std::ranges::count(rest.candidates, outcome, &TrialRecord::outcome);
+  };
+  CHECK((count(Outcome::Crashed) == 10 && count(Outcome::Wins) == 1));
+  const TuningLog kept = pruned(rest, limits.fastest);
+  std::vector<std::string> timed;
+  for (const CandidateRecord& r : kept.candidates)
+    if (r.outcome == Outcome::Timed) timed.push_back(r.opts);
+  CHECK(timed == std::vector<std::string>{"l993", "l995", "l997", "l999"});  // never the slow ones in place of them
+}
+
+TEST_CASE("A log that two processes append to, or that has lines of others, stays as it is") {
+  const TempFolder folder;
+  for (const char* begin : {"", "no record\n"}) {
+    const std::string path = folder / ("log" + std::to_string(*begin));
+    writeText(path, begin);
+    auto log = LogAppender::open(path, {1000, 100, 1});
+    std::optional<LogAppender> other;
+    if (*begin == 0) other = std::move(*LogAppender::open(path));
+    for (int i = 0; i < 50; ++i) REQUIRE(log->append(candidate("l" + std::to_string(i), Outcome::Timed, 0)));
+    UnreadLines unread;
+    CHECK(readTuningLog(path, unread)->candidates.size() == 50);
+    if (!other) continue;
+    other.reset();  // from here on it has the log for itself
+    for (int i = 50; i < 100; ++i) REQUIRE(log->append(candidate("l" + std::to_string(i), Outcome::Timed, 0)));
+    CHECK(readTuningLog(path, unread)->candidates.size() < 20);
   }
 }
 

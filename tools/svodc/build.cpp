@@ -35,7 +35,8 @@ void noteOptsOfSeveral(const BuildResult& build, Console& console) {
 
 }  // namespace
 
-Result<BuildResult> buildGraph(const Request& request, Console& console, Workplace& place, bool keepSource) {
+Result<BuildResult> buildGraph(const Request& request, Console& console, Workplace& place, bool keepSource,
+                               const TuningLog* tuning) {
   BuildResult build;
   SVOD_TRY(build.options, compileOptions(request));
   build.options.keepForms = needsForms(request.flags);
@@ -44,7 +45,9 @@ Result<BuildResult> buildGraph(const Request& request, Console& console, Workpla
     SVOD_TRY(build.cache, kernelCache(request));
   }
   build.options.cache = build.cache.get();
-  if (!request.flags.tuningLog.empty()) {
+  if (tuning != nullptr) {
+    build.options.tuning = tuning, build.options.compiler = tuningCompiler();
+  } else if (!request.flags.tuningLog.empty()) {
     SVOD_TRY(TuningLog log, readTuningLog(request.flags.tuningLog, console));
     build.tuning = std::make_unique<TuningLog>(std::move(log));
     build.options.tuning = build.tuning.get(), build.options.compiler = tuningCompiler();

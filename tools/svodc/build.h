@@ -33,7 +33,8 @@ struct BuildResult {
   std::unique_ptr<Compilation> compilation;
 };
 
-/// With `keepSource` every kernel is compiled anew.
-Result<BuildResult> buildGraph(const Request& request, Console& console, Workplace& place, bool keepSource);
+/// With `keepSource` every kernel is compiled anew. `tuning`: a log in place of the one that flags name.
+Result<BuildResult> buildGraph(const Request& request, Console& console, Workplace& place, bool keepSource,
+                               const TuningLog* tuning = nullptr);
 
 }  // namespace svod

@@ -5,8 +5,11 @@
 #include <set>
 
 #include "ir/text.h"
+#include "measure/code_store.h"
 #include "measure/cpu_measure.h"
 #include "report/tuning_page.h"
+#include "tune_check.h"
+#include "tune_plans.h"
 
 namespace svod {
 
@@ -14,9 +17,9 @@ namespace {
 
 class Tuning {
  public:
-  Tuning(const Request& request, const std::vector<TuneKernel>& kernels, TuningLog log, LogAppender& appender,
-         const TuneSettings& settings, TuneProgress& progress)
-      : request_(request), log_(std::move(log)), appender_(appender), settings_(settings), progress_(progress),
+  Tuning(const Request& request, const std::vector<TuneKernel>& kernels, TuningLog& log, LogAppender& appender,
+         const TuneSettings& settings, TuneProgress& progress, size_t first)
+      : request_(request), log_(log), appender_(appender), settings_(settings), progress_(progress), first_(first),
         place_(settings.place), best_(kernels.size()), usual_(kernels.size()) {
     for (const TuneKernel& k : kernels) all_.push_back({k, {}, "no time was left"});
   }
@@ -26,10 +29,11 @@ class Tuning {
     for (const Tuned& t : all_) claims.push_back({t.kernel.weight()});
     Turns turns(claims, secondsLeft());
     while (const std::optional<Turns::Turn> turn = turns.next(secondsLeft())) {
-      progress_.turn(at_ = turn->kernel);
+      at_ = turn->kernel;
+      progress_.turn(first_ + at_);
       SVOD_TRY(const TimeClaim claim, take(*turn));
       turns.ended(turn->kernel, claim);
-      if (claim.isOver) progress_.isDone(turn->kernel);
+      if (claim.isOver) progress_.isDone(first_ + turn->kernel);
     }
     SVOD_CHECK(appender_.flush());
     return std::move(all_);
@@ -67,9 +71,9 @@ class Tuning {
     const CompiledKernel& kernel = *task.kernel;
     const CompileOptions& options = task.build->options;
     if (recorded_.insert(task.hash).second) SVOD_CHECK(recordKernel(task));
-    Caps caps = options.target->caps(options.machine, options.numerics);
-    caps.overwrites = !kernel.inPlace.empty(), caps.constants = kernel.constants;
-    CpuMeasure measure(kernel, options, settings_.folder, deadline);
+    const Caps caps = capsFor(task);
+    CpuMeasure measure(kernel, options, settings_.folder, deadline, measureOptions(request_.flags));
+    if (!settings_.ahead.empty()) measure.use(CodeStore(settings_.ahead).of(task.hash));
     const std::vector<OptOp> usual = optsOf(kernel.choice);
     if (Status begun = measure.begin({usual, toText(usual), "-O1", 0}); !begun) {
       tuned.problem = begun.error()->message;
@@ -78,10 +82,7 @@ class Tuning {
     const KnownTrials known = knownOf(log_, task.hash, place_);
     for (const auto& [opts, verdict] : known) notes(opts, verdict);
     place_.number = static_cast<int64_t>(known.size());
-    SearchOptions search;
-    search.beam = static_cast<int>(request_.flags.beam);
-    search.seed = std::stoull(task.hash.substr(0, 16), nullptr, 16);
-    search.neighbours = neighboursOf({kernel.unopted, task.hash, place_.target, place_.machine}, caps, log_);
+    const SearchOptions search = searchOptions(request_, task, log_, place_);
     const auto record = [&](const Candidate& candidate, const TrialResult& verdict) {
       show(task, candidate, verdict);
       return appender_.append(recordOf(candidate, verdict, task.hash, place_));
@@ -115,15 +116,16 @@ class Tuning {
     double& best = best_[at_];
     best = best > 0 ? std::min(best, verdict.nanoseconds) : verdict.nanoseconds;
     if (opts == toText(optsOf(all_[at_].kernel.kernel->choice))) usual_[at_] = verdict.nanoseconds;
-    progress_.knows(at_, usual_[at_], best);
+    progress_.knows(first_ + at_, usual_[at_], best);
   }
 
   const Request& request_;
   std::vector<Tuned> all_;
-  TuningLog log_;
+  TuningLog& log_;
   LogAppender& appender_;
   const TuneSettings& settings_;
   TuneProgress& progress_;
+  size_t first_;
   TunePlace place_;
   std::vector<double> best_, usual_;  // nanoseconds
   std::set<std::string> seen_, recorded_;
@@ -132,15 +134,42 @@ class Tuning {
 
 }  // namespace
 
-Result<std::vector<Tuned>> tuneInTurns(const Request& request, const std::vector<TuneKernel>& kernels, TuningLog log,
-                                       LogAppender& appender, const TuneSettings& settings, TuneProgress& progress) {
-  progress.begin(kernels);
-  SVOD_TRY(std::vector<Tuned> all, Tuning(request, kernels, std::move(log), appender, settings, progress).run());
-  progress.end();
-  return all;
+Caps capsFor(const TuneKernel& task) {
+  const CompileOptions& options = task.build->options;
+  Caps caps = options.target->caps(options.machine, options.numerics);
+  caps.overwrites = !task.kernel->inPlace.empty(), caps.constants = task.kernel->constants;
+  return caps;
 }
 
-Document describe(const std::vector<Tuned>& all, const std::string& log) {
+MeasureOptions measureOptions(const Flags& flags) {
+  MeasureOptions how;
+  how.compile.seconds = static_cast<double>(flags.compileSeconds);
+  how.compile.mostInstructions = static_cast<size_t>(flags.mostInstructions);
+  how.run = {static_cast<int>(flags.threads), flags.caches == "cold", flags.wholeGrids};
+  return how;
+}
+
+SearchOptions searchOptions(const Request& request, const TuneKernel& task, const TuningLog& log,
+                            const TunePlace& place) {
+  SearchOptions search;
+  const Flags& flags = request.flags;
+  search.beam = static_cast<int>(flags.beam), search.threads = flags.threads > 1;
+  search.stopAbove = static_cast<double>(flags.stopAbove), search.mostOfLeast = static_cast<double>(flags.mostOfLeast);
+  search.mostInstructions = 2 * static_cast<double>(flags.mostInstructions);  // the estimate may be too high
+  search.leastGain = static_cast<double>(flags.leastGain) / 100;
+  search.seed = std::stoull(task.hash.substr(0, 16), nullptr, 16);
+  search.neighbours = neighboursOf({task.kernel->unopted, task.hash, place.target, place.machine}, capsFor(task), log);
+  return search;
+}
+
+Result<std::vector<Tuned>> tuneInTurns(const Request& request, const std::vector<TuneKernel>& kernels, TuningLog& log,
+                                       LogAppender& appender, const TuneSettings& settings, TuneProgress& progress,
+                                       size_t first) {
+  return Tuning(request, kernels, log, appender, settings, progress, first).run();
+}
+
+Document describe(const std::vector<Tuned>& all, const std::vector<TunedGraph>& graphs,
+                  const std::vector<CheckedGraph>& checks, const std::string& log) {
   double before = 0, after = 0;
   int64_t gained = 0, candidates = 0;
   Table table{"kernels",
@@ -172,7 +201,10 @@ Document describe(const std::vector<Tuned>& all, const std::string& log) {
                           {"candidates", "candidates measured", candidates},
                           {"gained", "kernels that gained", gained},
                           {"expected", "expected time, % of -O1", percentCell(before > 0 ? after / before : 1)}};
-  return {"", {{"", "Tuned", {facts, table}}}};
+  Document document{"", {{"", "Tuned", {facts, table}}}};
+  if (!graphs.empty()) document.sections.push_back({"", "Decisions", {describeGraphs(graphs)}});
+  if (!checks.empty()) document.sections.push_back({"", "Inside the plan", {describeChecks(checks)}});
+  return document;
 }
 
 }  // namespace svod

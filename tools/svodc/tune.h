@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "measure/cpu_measure.h"
 #include "report/document.h"
 #include "tune_kernels.h"
 #include "tune_progress.h"
@@ -20,15 +21,30 @@ struct Tuned {
 struct TuneSettings {
   TunePlace place;
   std::string folder;  // for code
+  std::string ahead;   // where candidates lie that were compiled ahead (measure/code_store.h); empty: nowhere
   TuneClock::time_point deadline;
 };
 
-/// Tunes them in turns, as the flags of `request` say. What `log` knows is not measured again; what is measured goes to
-/// `appender` at once. The result has the order of `kernels`. Errors: those of the appender.
-Result<std::vector<Tuned>> tuneInTurns(const Request& request, const std::vector<TuneKernel>& kernels, TuningLog log,
-                                       LogAppender& appender, const TuneSettings& settings, TuneProgress& progress);
+/// What a search of a kernel is told, and what it begins with.
+SearchOptions searchOptions(const Request& request, const TuneKernel& task, const TuningLog& log,
+                            const TunePlace& place);
+/// What a candidate may take, and how it runs.
+MeasureOptions measureOptions(const Flags& flags);
+/// What is known of the machine, and of the arguments of the kernel.
+Caps capsFor(const TuneKernel& task);
 
-/// A table of all of them, and what was gained.
-Document describe(const std::vector<Tuned>& all, const std::string& log);
+/// Tunes them in turns, as the flags of `request` say. What `log` knows is not measured again; what is measured goes to
+/// `appender` and into `log` at once. `first`: their place in `progress`. The result has the order of `kernels`.
+/// Errors: those of the appender.
+Result<std::vector<Tuned>> tuneInTurns(const Request& request, const std::vector<TuneKernel>& kernels, TuningLog& log,
+                                       LogAppender& appender, const TuneSettings& settings, TuneProgress& progress,
+                                       size_t first = 0);
+
+struct TunedGraph;
+struct CheckedGraph;
+
+/// A table of all of them, and what was gained; others of graphs and of plans, if there are any.
+Document describe(const std::vector<Tuned>& all, const std::vector<TunedGraph>& graphs,
+                  const std::vector<CheckedGraph>& checks, const std::string& log);
 
 }  // namespace svod

@@ -42,6 +42,7 @@ namespace {
 
 constexpr double kLeastGain = 0.02;    // a turn without one says little about the next
 constexpr double kShortRound = 4;      // seconds for each kernel: what is less is not cut in two
+constexpr double kLeastPart = 0.6;     // of an equal one, that every kernel has of a short round
 constexpr double kLeastWeight = 1e-9;  // every kernel gets a turn
 
 }  // namespace
@@ -57,8 +58,10 @@ void Turns::beginRound(double secondsLeft) {
   for (size_t i = 0; i < claims_.size(); ++i)
     if (!claims_[i].isOver) waiting_.push_back(i);
   std::ranges::stable_sort(waiting_, {}, [&](size_t i) { return claimOf(i); });
-  const bool isLast = waiting_.size() < 2 || secondsLeft < kShortRound * static_cast<double>(waiting_.size());
-  reserved_ = isLast ? 0 : secondsLeft / 2;
+  const auto count = static_cast<double>(waiting_.size());
+  const bool isShort = secondsLeft < kShortRound * count;
+  reserved_ = waiting_.size() < 2 || isShort ? 0 : secondsLeft / 2;
+  least_ = isShort && !waiting_.empty() ? kLeastPart * secondsLeft / count : 0;
 }
 
 std::optional<Turns::Turn> Turns::next(double secondsLeft) {
@@ -69,7 +72,9 @@ std::optional<Turns::Turn> Turns::next(double secondsLeft) {
   for (size_t i : waiting_) all += claimOf(i);
   const size_t kernel = waiting_.back();
   waiting_.pop_back();
-  return Turn{kernel, std::max(0.0, secondsLeft - reserved_) * claimOf(kernel) / all};
+  const double free = std::max(0.0, secondsLeft - reserved_);
+  const double most = free - least_ * static_cast<double>(waiting_.size());
+  return Turn{kernel, std::max(std::min(least_, free), std::min(free * claimOf(kernel) / all, most))};
 }
 
 }  // namespace svod

@@ -29,6 +29,7 @@ struct TimeClaim {
 /// Who is next, and for how long. In the first round every kernel has a turn by its weight, and half of all time is
 /// spent; each further one spends half of what is left among those whose search is not over, by what they take and what
 /// their last turn gained. What a turn does not use is there for all that follow.
+/// A round with less than four seconds for each kernel is the last, and every kernel has at least 0.6 of an equal part.
 class Turns {
  public:
   struct Turn {
@@ -49,6 +50,7 @@ class Turns {
   std::vector<TimeClaim> claims_;
   std::vector<size_t> waiting_;  // for their turn in this round, the first one last
   double reserved_ = 0;          // for the rounds behind this one
+  double least_ = 0;             // seconds of a turn in this round
 };
 
 }  // namespace svod

@@ -1,4 +1,5 @@
 // svodc tune GRAPH.. --tuning-log FILE, and svodc tune --explain KERNEL --tuning-log FILE
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
@@ -8,7 +9,9 @@
 #include "report/tuning_page.h"
 #include "support/suggest.h"
 #include "tune.h"
+#include "tune_check.h"
 #include "tune_graphs.h"
+#include "tune_plans.h"
 #include "tune_work.h"
 #include "tuning/log_file.h"
 #include "tuning_log.h"
@@ -17,14 +20,33 @@ namespace svod {
 
 namespace {
 
+/// Parts of the time: what one does not use is there for those behind it.
+constexpr double kKernels = 0.65, kDecisions = 0.25;  // the rest is for timing winners inside the plan
+
+/// What is looked for.
+struct SearchKind {
+  std::string_view name;
+  bool wantsPlans;
+};
+constexpr SearchKind kSearchKinds[] = {{"all", true}, {"kernels", false}};
+
+Result<SearchKind> searchKind(const std::string& name) {
+  std::vector<std::string_view> names;
+  for (const SearchKind& kind : kSearchKinds) names.push_back(kind.name);
+  const auto found = std::ranges::find(kSearchKinds, name, &SearchKind::name);
+  if (found == std::end(kSearchKinds))
+    return fail(Diag::Usage, "there is no search for '" + name + "'", choicesFor(name, names));
+  return *found;
+}
+
 Status checkTune(const Request& request) {
   const Flags& flags = request.flags;
   if (request.files.empty())
     return fail(Diag::Usage, "svodc tune needs GRAPH.. --tuning-log FILE", "svodc tune --help");
   if (flags.tuningLog.empty() || flags.tuningLog == "-")
     return fail(Diag::Usage, "svodc tune needs --tuning-log FILE", "records are appended there, and read from there");
-  if (!flags.work.empty() || !flags.unit.empty() || flags.units != 0)
-    return fail(Diag::Usage, "--output, --unit and --units are for units of work",
+  if (!flags.work.empty() || !flags.unit.empty() || flags.units != 0 || flags.phase != "all")
+    return fail(Diag::Usage, "--output, --unit, --units and --phase are for units of work",
                 "svodc tune plan GRAPH.. -o WORK, svodc tune run WORK --unit N");
   return checkTuning(request);
 }
@@ -55,6 +77,7 @@ Result<int> tuneHere(const Request& request, Console& console) {
   SVOD_CHECK(checkTune(request));
   SVOD_TRY(const double seconds, parseSeconds(request.flags.budget));
   SVOD_TRY(const ProgressForm form, progressForm(request.flags.progress));
+  SVOD_TRY(const SearchKind search, searchKind(request.flags.search));
   const std::string& path = request.flags.tuningLog;
   TuningLog log;
   std::error_code ignored;
@@ -62,16 +85,28 @@ Result<int> tuneHere(const Request& request, Console& console) {
     SVOD_TRY(log, readTuningLog(path, console));
   }
   SVOD_TRY(std::unique_ptr<Workplace> place, Workplace::make(request));
-  SVOD_TRY(const std::deque<BuildResult> builds, buildAll(request, console, *place));
+  SVOD_TRY(std::deque<BuildResult> builds, buildAll(request, console, *place));
   SVOD_CHECK(checkMachine(builds));
   SVOD_TRY(LogAppender appender, LogAppender::open(path));
   request.interrupts->says("interrupted; the tuning log has all that was measured", "run it again to go on");
-  const TuneSettings settings{placeOf(builds, request), place->directory.file(""),
-                              afterSeconds(TuneClock::now(), seconds)};
+  TuneSettings settings{placeOf(builds, request), place->directory.file(""), "", {}};
+  const TuneClock::time_point start = TuneClock::now();
+  const auto until = [&](double part) { settings.deadline = afterSeconds(start, part * seconds); };
+  until(1);
   TuneProgress progress(console, form, settings.deadline);
-  SVOD_TRY(const std::vector<Tuned> all,
-           tuneInTurns(request, kernelsToTune(builds), std::move(log), appender, settings, progress));
-  const Document document = describe(all, path);
+  const std::vector<TuneKernel> kernels = kernelsToTune(builds);
+  progress.begin(kernels);
+  until(search.wantsPlans ? kKernels : kKernels + kDecisions);
+  SVOD_TRY(const std::vector<Tuned> all, tuneInTurns(request, kernels, log, appender, settings, progress));
+  std::vector<TunedGraph> graphs;
+  until(kKernels + kDecisions);
+  if (search.wantsPlans) {
+    SVOD_TRY(graphs, tuneDecisions(request, *place, builds, log, appender, settings, progress));
+  }
+  until(1);
+  SVOD_TRY(const std::vector<CheckedGraph> checks, checkInPlans(request, *place, builds, log, appender, settings));
+  progress.end();
+  const Document document = describe(all, graphs, checks, path);
   SVOD_CHECK(console.print(request.flags.json ? toJson(document) : toText(document, styleOf(console))));
   return 0;
 }

@@ -1,8 +1,28 @@
 #include "tune_graphs.h"
 
 #include "driver/tuned_opts.h"
+#include "support/suggest.h"
 
 namespace svod {
+
+namespace {
+
+struct NumberRange {
+  std::string_view flag;
+  int64_t Flags::* member;
+  int64_t least, most;
+};
+constexpr NumberRange kNumbers[] = {
+    {"beam", &Flags::beam, 0, 1000},
+    {"compile-seconds", &Flags::compileSeconds, 1, 3600},
+    {"most-instructions", &Flags::mostInstructions, 1, 1000000},
+    {"most-of-least", &Flags::mostOfLeast, 1, 1000000000},
+    {"stop-above", &Flags::stopAbove, 1, 1000000},
+    {"least-gain", &Flags::leastGain, 0, 99},
+    {"threads", &Flags::threads, 1, 256},
+};
+
+}  // namespace
 
 Status checkTuning(const Request& request) {
   const Flags& flags = request.flags;
@@ -10,10 +30,22 @@ Status checkTuning(const Request& request) {
     return fail(Diag::Usage, "svodc tune looks for opts itself", "leave --opts and -O out");
   if (flags.target != "cpu")
     return fail(Diag::Unsupported, "target " + flags.target + " cannot be measured here", "tune for target cpu");
-  if (flags.beam < 0 || flags.beam > 1000)
-    return fail(Diag::Usage, "--beam needs a number of lists from 0 to 1000, not " + std::to_string(flags.beam),
-                "0, or leaving it out, begins with what the strategies make");
+  if (flags.caches != "warm" && flags.caches != "cold") {
+    constexpr std::string_view kStates[] = {"warm", "cold"};
+    return fail(Diag::Usage, "caches cannot be '" + flags.caches + "'", choicesFor(flags.caches, kStates));
+  }
+  for (const NumberRange& range : kNumbers)
+    if (const int64_t value = flags.*range.member; value < range.least || value > range.most)
+      return fail(Diag::Usage,
+                  "--" + std::string(range.flag) + " needs a number from " + std::to_string(range.least) + " to " +
+                      std::to_string(range.most) + ", not " + std::to_string(value),
+                  "svodc tune --help says what it is");
   return {};
+}
+
+void keepKernels(Request& request, const Workplace& place) {
+  request.flags.cacheDir = place.directory.file("kernels"), request.flags.noCache = false;
+  request.flags.cacheLimit = int64_t{1} << 12;
 }
 
 Result<std::deque<BuildResult>> buildAll(const Request& request, Console& console, Workplace& place) {
@@ -21,7 +53,8 @@ Result<std::deque<BuildResult>> buildAll(const Request& request, Console& consol
   for (const std::string& graph : request.files) {
     Request one = request;
     one.files = {graph}, one.flags.tuningLog.clear();
-    SVOD_TRY(BuildResult build, buildGraph(one, console, place, true));
+    keepKernels(one, place);
+    SVOD_TRY(BuildResult build, buildGraph(one, console, place, false));
     builds.push_back(std::move(build));
   }
   return builds;
@@ -42,7 +75,11 @@ Status checkMachine(const std::deque<BuildResult>& builds) {
 }
 
 TunePlace placeOf(const std::deque<BuildResult>& builds, const Request& request) {
-  return {tuningTarget(builds.front().options), machineText(), tuningCompiler(), request.flags.decide};
+  const Flags& flags = request.flags;
+  std::string machine = machineText();  // what was measured in another way is another machine
+  if (flags.threads > 1) machine += ", " + std::to_string(flags.threads) + " threads";
+  if (flags.caches == "cold") machine += ", cold caches";
+  return {tuningTarget(builds.front().options), machine, tuningCompiler(), flags.decide};
 }
 
 }  // namespace svod

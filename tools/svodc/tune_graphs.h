@@ -10,6 +10,9 @@ namespace svod {
 /// What tuning does not take. Errors: Usage, Unsupported.
 Status checkTuning(const Request& request);
 
+/// Has compiles of this process find the kernels of each other, and no others.
+void keepKernels(Request& request, const Workplace& place);
+
 /// Without a log: what is measured is compared with -O1.
 Result<std::deque<BuildResult>> buildAll(const Request& request, Console& console, Workplace& place);
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cost/kernel_cost.h"
+#include "driver/plan_price.h"
 #include "driver/tuned_opts.h"
 #include "ir/text.h"
 #include "machine/host.h"
@@ -11,12 +11,6 @@
 namespace svod {
 
 namespace {
-
-double predictedOf(const CompiledKernel& kernel, const CompileOptions& options) {
-  Caps caps = options.target->caps(options.machine, options.numerics);
-  caps.overwrites = !kernel.inPlace.empty(), caps.constants = kernel.constants;
-  return kernel.optimized ? timeOf(KernelFacts(kernel.optimized), caps).oneThread : 0;
-}
 
 /// The later a verdict stands here the more it says.
 int weightOf(const TrialResult& v) {
@@ -38,7 +32,7 @@ std::vector<TuneKernel> kernelsToTune(const std::deque<BuildResult>& builds) {
       std::string hash = tuningHash(c.kernels[k]);
       auto found = std::ranges::find(all, hash, &TuneKernel::hash);
       if (found == all.end()) {
-        const double predicted = predictedOf(c.kernels[k], build.options);
+        const double predicted = predictedTime(c.kernels[k], build.options);
         found = all.insert(all.end(), {&build, &c.kernels[k], std::move(hash), 0, predicted});
       }
       found->launches += launches;

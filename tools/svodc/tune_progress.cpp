@@ -36,6 +36,17 @@ void TuneProgress::begin(const std::vector<TuneKernel>& kernels) {
   show("begin");
 }
 
+size_t TuneProgress::add(const std::vector<TuneKernel>& kernels) {
+  const size_t first = rows_.size();
+  for (const TuneKernel& k : kernels) rows_.push_back({k.kernel->name, k.hash, 0, k.predicted});
+  return first;
+}
+
+void TuneProgress::plans(size_t measured) {
+  plans_ = measured;
+  show("plans");
+}
+
 void TuneProgress::turn(size_t kernel) {
   at_ = kernel;
   show("turn");
@@ -87,9 +98,10 @@ void TuneProgress::show(const char* event) {
 std::string TuneProgress::text() const {
   const Row& row = rows_[at_];
   const double left = secondsBetween(TuneClock::now(), deadline_);
-  std::string line = std::to_string(kernelsDone()) + "/" + std::to_string(rows_.size()) + " kernels, " +
-                     std::to_string(candidates_) + " tried, " + number("%.0f", perSecond()) + "/s, all at " +
-                     number("%.1f", 100 * expected()) + " % of -O1, " + clockText(left) + " left; " + row.name;
+  std::string line =
+      std::to_string(kernelsDone()) + "/" + std::to_string(rows_.size()) + " kernels, " + std::to_string(candidates_) +
+      " tried, " + (plans_ > 0 ? std::to_string(plans_) + " plans, " : "") + number("%.0f", perSecond()) +
+      "/s, all at " + number("%.1f", 100 * expected()) + " % of -O1, " + clockText(left) + " left; " + row.name;
   if (row.usual > 0 && row.best > 0)
     line += ": " + number("%.1f", row.usual / 1e3) + " -> " + number("%.1f", row.best / 1e3) + " us";
   return line;
@@ -104,6 +116,7 @@ std::string TuneProgress::json(const char* event) const {
       {"kernelsDone", kernelsDone()},
       {"kernels", rows_.size()},
       {"candidates", candidates_},
+      {"plans", plans_},
       {"perSecond", rounded(perSecond(), 10)},
       {"nsUsual", rounded(row.usual, 10)},
       {"nsBest", rounded(row.best, 10)},

@@ -20,6 +20,10 @@ class TuneProgress {
       : console_(console), form_(form), deadline_(deadline) {}
 
   void begin(const std::vector<TuneKernel>& kernels);
+  /// More kernels, of plans that may not come to be: they do not count in what is expected. The number of the first.
+  size_t add(const std::vector<TuneKernel>& kernels);
+  /// Decisions about a graph are looked for: so many plans were measured.
+  void plans(size_t measured);
   /// A kernel's turn.
   void turn(size_t kernel);
   void knows(size_t kernel, double usual, double best);
@@ -46,7 +50,7 @@ class TuneProgress {
   ProgressForm form_;
   TuneClock::time_point deadline_, start_ = TuneClock::now(), shown_{};
   std::vector<Row> rows_;
-  size_t at_ = 0, candidates_ = 0;
+  size_t at_ = 0, candidates_ = 0, plans_ = 0;
 };
 
 }  // namespace svod

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "driver/tuned_opts.h"
+#include "measure/code_store.h"
 #include "options.h"
 #include "report/tuning_page.h"
 #include "tune_units.h"
@@ -19,6 +20,13 @@ Result<TuningLog> logOf(const std::vector<std::string>& paths) {
     logs.push_back(std::move(log));
   }
   return merged(logs);
+}
+
+size_t compiledAhead(const std::string& folder, const TuneUnit& unit) {
+  const CodeStore store(codeFolder(folder, unit));
+  size_t count = 0;
+  for (const UnitKernel& kernel : unit.kernels) count += store.of(kernel.hash).size();
+  return count;
 }
 
 std::string namesOf(const TuneUnit& unit) {
@@ -41,6 +49,7 @@ Result<int> showWork(const Request& request, Console& console) {
                {"attempts", "attempts", true},
                {"candidates", "candidates", true},
                {"winners", "winners", true},
+               {"ahead", "compiled ahead", true},
                {"kernels", "kernels"}},
               {}};
   size_t done = 0, started = 0;
@@ -54,7 +63,8 @@ Result<int> showWork(const Request& request, Console& console) {
                           isOver             ? "done"
                           : attempts.empty() ? "open"
                                              : "started",
-                          attempts.size(), log.candidates.size(), bestOf(log, tuningCompiler()).size(), namesOf(unit)});
+                          attempts.size(), log.candidates.size(), bestOf(log, tuningCompiler()).size(),
+                          compiledAhead(folder, unit), namesOf(unit)});
   }
   const FactList facts = {{"work", "work", folder},
                           {"target", "target", work.target},

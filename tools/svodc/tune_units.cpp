@@ -204,6 +204,8 @@ Result<std::string> claimAttempt(const std::string& folder, const TuneUnit& unit
   }
 }
 
+std::string codeFolder(const std::string& folder, const TuneUnit& unit) { return unitFolder(folder, unit) + "/code"; }
+
 Status markDone(const std::string& folder, const TuneUnit& unit, const std::string& attempt) {
   return writeFileAtomic(donePath(folder, unit), fs::path(attempt).filename().string() + "\n");
 }

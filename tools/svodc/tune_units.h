@@ -43,6 +43,8 @@ bool isTuneWork(const std::string& folder);
 std::vector<std::string> attemptsOf(const std::string& folder, const TuneUnit& unit);
 /// A log for the next attempt, which nobody else has. Errors: Io.
 Result<std::string> claimAttempt(const std::string& folder, const TuneUnit& unit);
+/// Where candidates of a unit are kept that were compiled ahead.
+std::string codeFolder(const std::string& folder, const TuneUnit& unit);
 Status markDone(const std::string& folder, const TuneUnit& unit, const std::string& attempt);
 bool isDone(const std::string& folder, const TuneUnit& unit);
 

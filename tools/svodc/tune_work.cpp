@@ -8,9 +8,13 @@
 #include "data/sha256.h"
 #include "driver/tuned_opts.h"
 #include "options.h"
+#include "support/suggest.h"
 #include "tune.h"
+#include "tune_ahead.h"
 #include "tune_array.h"
+#include "tune_check.h"
 #include "tune_graphs.h"
+#include "tune_plans.h"
 #include "tune_units.h"
 #include "tuning_log.h"
 
@@ -143,8 +147,60 @@ Status checkPlace(const TuneWork& work, const TunePlace& here) {
   return {};
 }
 
+/// A unit on this machine.
+struct UnitJob {
+  const Request& request;  // as it was planned
+  Console& console;
+  const std::string& folder;
+  const TuneUnit& unit;
+  const std::vector<TuneKernel>& kernels;
+  TuningLog& known;
+  const TuneSettings& settings;
+  ProgressForm form;
+};
+
+/// Also of another machine that does the same.
+std::string writerName(const UnitJob& job) {
+  return sha256Hex(job.settings.folder + machineText() + std::to_string(TuneClock::now().time_since_epoch().count()))
+      .substr(0, 12);
+}
+
+Result<Document> compileUnit(const UnitJob& job) {
+  return compileAhead(job.request, job.kernels, job.known, job.settings, writerName(job));
+}
+
+Result<Document> measureUnit(const UnitJob& job) {
+  SVOD_TRY(const std::string path, claimAttempt(job.folder, job.unit));
+  SVOD_TRY(LogAppender appender, LogAppender::open(path));
+  job.request.interrupts->says("interrupted; the log of this attempt has all that was measured",
+                               "run the unit again to go on");
+  TuneProgress progress(job.console, job.form, job.settings.deadline);
+  progress.begin(job.kernels);
+  SVOD_TRY(const std::vector<Tuned> all,
+           tuneInTurns(job.request, job.kernels, job.known, appender, job.settings, progress));
+  progress.end();
+  SVOD_CHECK(markDone(job.folder, job.unit, path));
+  return describe(all, {}, {}, path);
+}
+
+struct Phase {
+  std::string_view name;
+  bool isAhead;
+  Result<Document> (*run)(const UnitJob& job);
+};
+constexpr Phase kPhases[] = {{"all", false, measureUnit}, {"compile", true, compileUnit}};
+
+Result<Phase> phaseOf(const std::string& name) {
+  std::vector<std::string_view> names;
+  for (const Phase& phase : kPhases) names.push_back(phase.name);
+  const auto found = std::ranges::find(kPhases, name, &Phase::name);
+  if (found == std::end(kPhases)) return fail(Diag::Usage, "there is no phase '" + name + "'", choicesFor(name, names));
+  return *found;
+}
+
 Result<int> runUnit(const Request& request, Console& console) {
   SVOD_CHECK(checkRun(request));
+  SVOD_TRY(const Phase phase, phaseOf(request.flags.phase));
   SVOD_TRY(const ProgressForm form, progressForm(request.flags.progress));
   SVOD_TRY(const int64_t number, unitNumber(request.flags.unit, request.environment.forTools));
   const std::string folder = fs::absolute(request.files[1]).lexically_normal().string();
@@ -161,20 +217,14 @@ Result<int> runUnit(const Request& request, Console& console) {
   SVOD_TRY(const Request planned, plannedRequest(request, work, folder));
   SVOD_TRY(std::unique_ptr<Workplace> place, Workplace::make(planned));
   SVOD_TRY(const std::deque<BuildResult> builds, buildAll(planned, console, *place));
-  SVOD_CHECK(checkMachine(builds));
+  if (!phase.isAhead) SVOD_CHECK(checkMachine(builds));
   const TunePlace here = placeOf(builds, planned);
   SVOD_CHECK(checkPlace(work, here));
   SVOD_TRY(const std::vector<TuneKernel> kernels, kernelsOf(unit, builds));
   SVOD_TRY(TuningLog known, readLogs(folder, console));
-  SVOD_TRY(const std::string path, claimAttempt(folder, unit));
-  SVOD_TRY(LogAppender appender, LogAppender::open(path));
-  request.interrupts->says("interrupted; the log of this attempt has all that was measured",
-                           "run the unit again to go on");
-  const TuneSettings settings{here, place->directory.file(""), afterSeconds(TuneClock::now(), work.seconds)};
-  TuneProgress progress(console, form, settings.deadline);
-  SVOD_TRY(const std::vector<Tuned> all, tuneInTurns(planned, kernels, std::move(known), appender, settings, progress));
-  SVOD_CHECK(markDone(folder, unit, path));
-  const Document document = describe(all, path);
+  const TuneSettings settings{here, place->directory.file(""), codeFolder(folder, unit),
+                              afterSeconds(TuneClock::now(), work.seconds)};
+  SVOD_TRY(const Document document, phase.run({planned, console, folder, unit, kernels, known, settings, form}));
   SVOD_CHECK(console.print(request.flags.json ? toJson(document) : toText(document, styleOf(console))));
   return 0;
 }

@@ -37,7 +37,10 @@ Document statsOf(const TuningLog& log) {
                           {"targets", "targets", distinct(log.candidates, &CandidateRecord::target)},
                           {"machines", "machines", distinct(log.candidates, &CandidateRecord::machine)},
                           {"compilers", "compilers", distinct(log.candidates, &CandidateRecord::compiler)},
-                          {"winners", "kernels with a winner", bestOf(log, {}).size()}};
+                          {"winners", "kernels with a winner", bestOf(log, {}).size()},
+                          {"graphs", "graphs", log.graphs.size()},
+                          {"plans", "plans", log.plans.size()},
+                          {"planWinners", "graphs with other decisions", bestPlansOf(log, {}).size()}};
   return {"", {{"", "Tuning log", {facts, outcomesTable(counts)}}}};
 }
 
@@ -55,7 +58,7 @@ Document bestTable(const TuningLog& log, std::string_view compiler) {
   for (const Winner& w : bestOf(log, compiler))
     table.rows.push_back(
         {nameIn(names, w.kernel), w.kernel, w.target, percentCell(w.ratio), w.isHint, w.machines, w.opts});
-  return {"", {{"", "Winners", {table}}}};
+  return {"", {{"", "Winners", {table}}, {"", "Decisions", {planWinnersTable(log, compiler)}}}};
 }
 
 Document differences(const TuningLog& before, const TuningLog& after, std::string_view compiler) {
@@ -77,7 +80,17 @@ Document differences(const TuningLog& before, const TuningLog& after, std::strin
     if (pair.first.opts != pair.second.opts || (pair.first.ratio == 0) != (pair.second.ratio == 0))
       table.rows.push_back({nameIn(names, place.first), place.first, place.second, percentCell(pair.first.ratio),
                             percentCell(pair.second.ratio), pair.first.opts, pair.second.opts});
-  return {"", {{"", "Winners that differ", {table}}}};
+  std::map<std::pair<std::string, std::string>, std::pair<std::string, std::string>> graphs;
+  for (const PlanWinner& w : bestPlansOf(before, compiler))
+    graphs[{w.graph, w.target}].first = decisionsText(w.decisions);
+  for (const PlanWinner& w : bestPlansOf(after, compiler))
+    graphs[{w.graph, w.target}].second = decisionsText(w.decisions);
+  Table plans{"plans",
+              {{"graph", "graph"}, {"target", "target"}, {"before", "decisions before"}, {"after", "decisions after"}},
+              {}};
+  for (const auto& [place, pair] : graphs)
+    if (pair.first != pair.second) plans.rows.push_back({place.first, place.second, pair.first, pair.second});
+  return {"", {{"", "Winners that differ", {table, plans}}}};
 }
 
 }  // namespace svod

@@ -1,11 +1,9 @@
 #include "verify.h"
 
 #include <algorithm>
-#include <memory>
 
 #include "interp/interp.h"
-#include "plan/json.h"
-#include "svod/runtime.h"
+#include "plan_in_memory.h"
 #include "verify_compare.h"
 #include "verify_inputs.h"
 
@@ -13,35 +11,7 @@ namespace svod {
 
 namespace {
 
-using PlanHandle = std::unique_ptr<svod_plan, decltype(&svod_plan_free)>;
-using InstanceHandle = std::unique_ptr<svod_instance, decltype(&svod_instance_free)>;
-
-Error toError(const svod_error& error) {
-  Diag diag = Diag::DeviceFailure;
-  for (size_t i = 0; i < allDiagnostics().size(); ++i)
-    if (allDiagnostics()[i].code == error.code) diag = static_cast<Diag>(i);
-  return Error(diag, "while verifying: " + std::string(error.message), error.help);
-}
-
-/// The files of a plan as the runtime reads them, without writing them anywhere.
-struct PlanInMemory {
-  std::string json;
-  std::vector<std::vector<std::byte>> contents;
-  std::vector<svod_file> files;
-
-  explicit PlanInMemory(const Compilation& c) {
-    Plan plan = c.plan;
-    plan.files = describeFiles(c.files);
-    json = toJson(plan);
-    files.push_back({kPlanFileName, json.data(), json.size()});
-    contents.reserve(c.files.size());
-    for (const PlanFile& file : c.files) {
-      std::vector<std::byte>& bytes = contents.emplace_back();
-      for (std::span<const std::byte> chunk : file.chunks) bytes.insert(bytes.end(), chunk.begin(), chunk.end());
-      files.push_back({file.path.c_str(), bytes.data(), bytes.size()});
-    }
-  }
-};
+constexpr char kVerifying[] = "while verifying";
 
 /// One set of variables and inputs, run both ways.
 class Trial {
@@ -58,7 +28,7 @@ class Trial {
     SVOD_TRY(std::vector<HostTensor> expected, interpret(model_, bindings_));
     svod_error error{};
     svod_instance* made = nullptr;
-    if (svod_instance_create(handle_, nullptr, &made, &error) != 0) return fail(toError(error));
+    if (svod_instance_create(handle_, nullptr, &made, &error) != 0) return fail(toError(error, kVerifying));
     const InstanceHandle instance(made, svod_instance_free);
     const Status bound = bind(made, expected);
     if (const Status sizes = checkEqualSizes(model_, variables); !sizes)  // such a run ends before it begins
@@ -90,7 +60,7 @@ class Trial {
   /// What a run says: nothing where it is fine or ends otherwise than by what is expected of it.
   static Result<std::string> executed(svod_instance* instance, svod_error& error) {
     if (svod_execute(instance, nullptr, &error) == 0) return std::string();
-    if (error.code != std::string_view("input-mismatch")) return fail(toError(error));
+    if (error.code != std::string_view("input-mismatch")) return fail(toError(error, kVerifying));
     return std::string(error.message);
   }
 
@@ -134,7 +104,7 @@ class Trial {
     svod_error error{};
     for (VariableId i = 0; i < plan_.variables.size(); ++i)
       if (plan_.variables[i].kind == VariableKind::Free && svod_set_variable(instance, i, values_[i], &error) != 0)
-        return fail(toError(error));
+        return fail(toError(error, kVerifying));
     results_.resize(model_.ports.size());
     for (size_t i = 0; i < model_.ports.size(); ++i) {
       const ModelPort& port = model_.ports[i];
@@ -143,7 +113,7 @@ class Trial {
       results_[i].resize(static_cast<size_t>(memoryBytes(port.buffer.dtype(), expected[i].numel())));
       const size_t index = svod_plan_find(handle_, SVOD_OUTPUT, port.name.c_str());
       if (svod_bind_output(instance, index, results_[i].data(), results_[i].size(), &error) != 0)
-        return fail(toError(error));
+        return fail(toError(error, kVerifying));
     }
     return {};
   }
@@ -155,7 +125,7 @@ class Trial {
     if (index == SVOD_NONE) return {};  // an input that no output needs
     const std::vector<uint64_t> shape(tensor.dims.begin(), tensor.dims.end());
     if (svod_bind_input(instance, index, nullptr, shape.data(), shape.size(), memory.data(), &error) != 0)
-      return fail(toError(error));
+      return fail(toError(error, kVerifying));
     return {};
   }
 
@@ -200,14 +170,10 @@ Result<std::vector<SizeChoice>> verifyPlan(const Model& model, const Compilation
   ResultTolerance tolerance{certainties(model, numerics), false, {}};
   tolerance.wild = std::ranges::count(tolerance.certainties, Certainty::Free) == 0 && !dependsOnOpenBits(model);
   const PlanInMemory memory(compilation);
-  svod_error error{};
-  svod_plan* handle = nullptr;
-  if (svod_plan_load_memory(memory.files.data(), memory.files.size(), nullptr, &handle, &error) != 0)
-    return fail(toError(error));
-  const PlanHandle owner(handle, svod_plan_free);
+  SVOD_TRY(const PlanHandle plan, memory.load(kVerifying));
   for (const SizeChoice& choice : choices)
     for (int number = 0; number < choice.runs; ++number) {
-      Status status = Trial(model, compilation.plan, handle, number, functions).run(choice.values, tolerance);
+      Status status = Trial(model, compilation.plan, plan.get(), number, functions).run(choice.values, tolerance);
       if (status) continue;
       const std::string at = toText(choice.values);
       return fail(at.empty() ? std::move(status.error()) : std::move(status.error()).withNote("with " + at));

@@ -1,0 +1,13 @@
+// From a schedule to kernels that can be compiled.
+#pragma once
+#include <vector>
+
+#include "driver/compile.h"
+
+namespace svod {
+
+/// Takes the kernels out of the schedule, each in a graph of its own, and finds which of their arguments are weights in
+/// every launch.
+std::vector<CompiledKernel> kernelsOf(const Model& model, Schedule& schedule);
+
+}  // namespace svod

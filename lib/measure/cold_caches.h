@@ -1,0 +1,12 @@
+// Memory that no cache holds: how code runs that is called once in a while.
+#pragma once
+#include <cstddef>
+#include <span>
+
+namespace svod {
+
+/// Writes back what caches hold of these bytes, and removes it from all of them. Where a processor has no instruction
+/// for that, more memory is read than its caches hold.
+void coolCaches(std::span<const std::byte> bytes);
+
+}  // namespace svod

@@ -1,0 +1,38 @@
+// Whether one of two things that run in turns is faster: as many pairs of times as it takes to know.
+#pragma once
+#include <cstddef>
+#include <vector>
+
+namespace svod {
+
+/// Wald's sequential test of the part of all pairs that speak for the candidate: four fifths against one half, with an
+/// error of 1 % on either side, and at most `most` pairs.
+class SequentialTest {
+ public:
+  /// A pair speaks for the candidate where it takes at most `gain` of the time of the other.
+  explicit SequentialTest(double gain, size_t most = 60) : gain_(gain), most_(most) {}
+
+  /// The time of the candidate as a part of the other's.
+  void add(double ratio);
+  /// No more pairs are wanted.
+  bool isOver() const { return wins() || loses() || ratios_.size() >= most_; }
+  bool wins() const;
+  bool loses() const;
+
+  size_t pairs() const { return ratios_.size(); }
+  /// The median of all pairs; 1 where there is none.
+  double ratio() const;
+  /// Half the range between the quartiles, as a part of the median.
+  double noise() const;
+
+ private:
+  double gain_, evidence_ = 0;
+  size_t most_;
+  std::vector<double> ratios_;
+};
+
+/// The value below which `part` of the values lie; these are not empty.
+double quantile(std::vector<double> values, double part);
+double spreadOf(const std::vector<double>& values);
+
+}  // namespace svod

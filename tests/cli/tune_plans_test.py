@@ -1,0 +1,125 @@
+"""Decisions about graphs in tuning logs, and winners that are timed inside their plan."""
+import json
+
+from svodc import ToolTest, contents, main
+
+GRAPH = ("svod 1\ninput x: f32[96, 200]\ninput w: f32[200, 64]\nt = exp(x) * 0.5\noutput a = sum(t, axes=1)\noutput b = matmul(t, w)\n"
+         "output s = softmax(x)\noutput m = reduce_max(t, axes=0)\n")
+
+
+class Plans(ToolTest):
+    def setUp(self):
+        super().setUp()
+        self.model, self.log = self.graph(GRAPH), self.folder / "tuning.log"
+
+    def tune(self, *words):
+        return json.loads(self.svodc("tune", self.model, "--tuning-log", self.log, "--json", *words).stdout)
+
+    def records(self, kind):
+        return [r for r in map(json.loads, self.log.read_text().splitlines()) if r["record"] == kind]
+
+    def write(self, *records):
+        with self.log.open("a") as file:
+            file.write("".join(json.dumps(r) + "\n" for r in records))
+
+    def compiled(self, name, *words):
+        self.svodc("compile", self.model, "-o", self.folder / name, *words)
+        return json.loads((self.folder / name / "plan.json").read_text())
+
+    def other_decision(self):
+        """The first decision that could be another, as NAME=VALUE."""
+        for line in self.compiled("usual")["decisions"]:
+            name, value = line.split(" | ")[0].rsplit("=", 1)
+            others = [word.split()[0] for word in line.split(" | ")[1].split(", ") if word.split()[0] != value]
+            if others:
+                return f"{name}={others[0]}"
+        return self.fail("no decision has an alternative")
+
+    def test_decisions_are_looked_for_and_recorded(self):
+        report = self.tune("--budget", "12s")
+        graph, = report["graphs"]
+        self.assertGreater(graph["priced"], 2)
+        self.assertEqual(len(self.records("graph")), 1)
+        name = self.records("graph")[0]["graph"]
+        plans = self.records("plan")
+        self.assertEqual({r["graph"] for r in plans} | {name}, {name})
+        ended = [r["decisions"] for r in plans if r["outcome"] != "started"]
+        self.assertEqual(sorted(ended), sorted(r["decisions"] for r in plans if r["outcome"] == "started"))
+        self.assertEqual(len(ended), graph["measured"])
+        self.assertLessEqual({r["outcome"] for r in plans}, {"started", "wins", "loses"})
+        checked, = report["plans"]
+        self.assertEqual(checked["problem"], "")
+        self.svodc("compile", self.model, "-o", self.folder / "p", "--tuning-log", self.log, "--verify")
+        self.assertEqual(contents(self.folder / "p"), self.from_merged())
+        # Again: no plan is measured twice, and without other decisions none is.
+        again = self.tune("--budget", "3s")
+        self.assertEqual(len({json.dumps(r["decisions"]) for r in self.records("plan") if r["outcome"] == "started"}),
+                         len([r for r in self.records("plan") if r["outcome"] == "started"]))
+        self.assertNotIn("graphs", self.tune("--budget", "1s", "--search", "kernels"))
+        self.assertIn("graphs", again)
+        self.fails(2, "tune", self.model, "--tuning-log", self.log, "--search", "everything", says="everything")
+
+    def from_merged(self):
+        merged = self.folder / "merged"
+        self.svodc("log", "merge", self.log, self.log, "-o", merged)
+        self.svodc("compile", self.model, "-o", self.folder / "q", "--tuning-log", merged)
+        return contents(self.folder / "q")
+
+    def plan_record(self, decisions, **members):
+        """As if it had won here."""
+        if not self.log.exists():
+            self.tune("--budget", "1s")
+            self.kernel = self.records("candidate")
+        graph = self.records("graph")[0]["graph"]
+        place = {key: self.kernel[0][key] for key in ("target", "machine", "compiler")}
+        return {"svod-tuning": 1, "graph": graph, "record": "plan", **place, "origin": "test", "outcome": "wins",
+                "decisions": decisions, "ratio": 0.5, **members}
+
+    def test_decisions_that_won_become_those_of_the_plan(self):
+        usual = self.compiled("usual")
+        wanted = self.other_decision()
+        self.write(self.plan_record([wanted]))
+        log = ("--tuning-log", self.log)
+        tuned = self.compiled("tuned", *log)
+        line, = [line for line in tuned["decisions"] if line.startswith(wanted + " |")]
+        self.assertIn("as in the tuning log", line)
+        asked = self.compiled("asked", "--decide", wanted)
+        self.assertEqual([k["name"] for k in tuned["kernels"]], [k["name"] for k in asked["kernels"]])
+        self.assertEqual(contents(self.folder / "tuned"), self.from_merged())
+        self.svodc("compile", self.model, "-o", self.folder / "v", *log, "--verify")
+        # What is asked for wins over the log, and -O0 does not read it.
+        name, value = wanted.rsplit("=", 1)
+        value = next(line for line in usual["decisions"] if line.startswith(name + "=")).split(" | ")[0].rsplit("=", 1)[1]
+        kept = self.compiled("kept", *log, "--decide", f"{name}={value}")
+        self.assertEqual([k["name"] for k in kept["kernels"]], [k["name"] for k in usual["kernels"]])
+        none = self.compiled("none", *log, "-O0")
+        self.assertNotIn("as in the tuning log", json.dumps(none["decisions"]))
+        # The best one whose decisions the graph has: others are passed over.
+        self.write(self.plan_record(["keep:nobody.add=keep"], ratio=0.1))
+        self.assertEqual(self.compiled("again", *log), tuned)
+        # One that lost anywhere is none.
+        self.write(self.plan_record([wanted], outcome="loses", ratio=1.2))
+        self.assertEqual([k["name"] for k in self.compiled("lost", *log)["kernels"]], [k["name"] for k in usual["kernels"]])
+        for command in ("stats", "best", "html", "prune"):
+            self.svodc("log", command, self.log)
+        stats = json.loads(self.svodc("log", "stats", self.log, "--json").stdout)
+        self.assertEqual((stats["graphs"], stats["planWinners"]), (1, 1))
+
+    def test_a_winner_that_is_slower_inside_the_plan_has_lost(self):
+        self.tune("--budget", "1s", "--search", "kernels")
+        known = self.records("candidate")
+        name, = [k["kernel"] for k in self.records("kernel") if k["name"].startswith("b")]
+        place = {key: known[0][key] for key in ("target", "machine", "compiler")}
+        self.write({"svod-tuning": 1, "kernel": name, "record": "candidate", **place, "opts": "", "origin": "test", "outcome": "wins",
+                    "ratio": 0.1, "ns": 1})
+        self.tune("--budget", "10s", "--search", "kernels")
+        lost = [r for r in self.records("candidate") if r["kernel"] == name and r["opts"] == "" and r["outcome"] == "loses"]
+        self.assertTrue(lost)
+        self.assertIn("in the plan", lost[0]["reason"])
+        self.assertGreater(lost[0]["ratio"], 1)
+        best = json.loads(self.svodc("log", "best", self.log, "--json").stdout)["winners"]
+        self.assertNotIn((name, ""), [(w["kernel"], w["opts"]) for w in best])
+
+
+if __name__ == "__main__":
+    main()

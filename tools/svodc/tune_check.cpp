@@ -1,0 +1,176 @@
+#include "tune_check.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "driver/tuned_opts.h"
+#include "plans_in_turns.h"
+#include "report/tuning_page.h"
+#include "tune_plans.h"
+
+namespace svod {
+
+namespace {
+
+constexpr int kRounds = 3;       // until the winners of all kernels stay
+constexpr double kSeconds = 20;  // of runs, at most, for a graph and a round
+constexpr char kWhere[] = "in the plan";
+
+std::string percent(double ratio) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f %%", 100 * ratio);
+  return text;
+}
+
+/// A kernel of a plan that has the opts of a winner.
+struct InPlan {
+  std::string name, hash, opts;
+};
+
+class PlanCheck {
+ public:
+  PlanCheck(const Request& request, Workplace& place, TuningLog& log, LogAppender& appender,
+            const TuneSettings& settings)
+      : request_(request), place_(place), log_(log), appender_(appender), settings_(settings) {}
+
+  Result<CheckedGraph> of(const std::string& graph, const BuildResult& build) {
+    CheckedGraph checked{graphName(graph), 1, 1, 0, 0, ""};
+    const Asked base(build.options.decisions.values.begin(), build.options.decisions.values.end());
+    const Asked asked = decisionsOf(build, base);
+    for (int round = 0; round < kRounds && secondsLeft() > 0; ++round) {
+      Result<BuildResult> tuned = buildTuned(request_, place_, graph, asked, log_);
+      Result<BuildResult> plain = buildTuned(request_, place_, graph, asked, TuningLog());
+      if (!tuned || !plain) return problem(checked, !tuned ? tuned.error() : plain.error());
+      const std::vector<InPlan> winners = winnersIn(*tuned);
+      if (winners.empty() && asked == base) return checked;
+      const KernelsInPlan times = timed(*tuned, *plain);
+      if (!times.problem.empty()) {
+        checked.problem = times.problem;
+        return checked;
+      }
+      SVOD_TRY(const size_t dropped, record(winners, times, checked.name));
+      checked.checked = winners.size(), checked.dropped += dropped, checked.warm = times.warm,
+      checked.cold = times.cold;
+      if (dropped > 0) continue;
+      if (asked == base) break;
+      Result<BuildResult> usual = buildTuned(request_, place_, graph, base, TuningLog());
+      if (!usual) return problem(checked, usual.error());
+      const KernelsInPlan whole = timed(*tuned, *usual);
+      if (whole.problem.empty()) checked.warm = whole.warm, checked.cold = whole.cold;
+      break;
+    }
+    return checked;
+  }
+
+ private:
+  double secondsLeft() const { return secondsBetween(TuneClock::now(), settings_.deadline); }
+
+  KernelsInPlan timed(const BuildResult& tuned, const BuildResult& other) const {
+    return timeKernelsInPlans(
+        {tuned.model, other.model, *tuned.compilation, *other.compilation, tuned.options.numerics},
+        std::min(kSeconds, secondsLeft()));
+  }
+
+  static CheckedGraph problem(CheckedGraph checked, const Error& error) {
+    checked.problem = error->message;
+    return checked;
+  }
+
+  /// Those that a compile takes from the log, and what is asked for, which wins.
+  Asked decisionsOf(const BuildResult& build, const Asked& base) const {
+    for (const PlanWinner& winner :
+         planWinnersOf(log_, graphHash(build.model), settings_.place.target, settings_.place.compiler)) {
+      Asked asked = base;
+      for (const std::string& line : winner.decisions)
+        if (const Result<Decision> decision = parseDecision(line)) asked.emplace(decision->name, decision->value());
+      return asked;
+    }
+    return base;
+  }
+
+  static std::vector<InPlan> winnersIn(const BuildResult& build) {
+    std::vector<InPlan> all;
+    for (const CompiledKernel& kernel : build.compilation->kernels)
+      if (std::ranges::find(kernel.tuned, kernel.desc.opts, &Winner::opts) != kernel.tuned.end())
+        all.push_back({kernel.name, tuningHash(kernel), kernel.desc.opts});
+    return all;
+  }
+
+  /// How many were dropped.
+  Result<size_t> record(const std::vector<InPlan>& winners, const KernelsInPlan& times, const std::string& graph) {
+    size_t dropped = 0;
+    for (const InPlan& winner : winners) {
+      const auto found = times.kernels.find(winner.name);
+      if (found == times.kernels.end() || isChecked(winner)) continue;
+      const KernelInPlan& time = found->second;
+      CandidateRecord r = recordOf(winner);
+      r.reason = std::string(kWhere) + " " + graph + " it takes " + percent(time.warm) + " of -O1 with warm caches, " +
+                 percent(time.cold) + " with cold ones";
+      if (time.isSlower) r.outcome = Outcome::Loses, r.ratio = std::round(std::max(time.warm, time.cold) * 1e4) / 1e4;
+      dropped += time.isSlower ? 1 : 0;
+      SVOD_CHECK(appender_.append(r));
+      log_.candidates.push_back(std::move(r));
+    }
+    return dropped;
+  }
+
+  bool isOf(const CandidateRecord& r, const InPlan& winner) const {
+    const TunePlace& here = settings_.place;
+    return r.kernel == winner.hash && r.opts == winner.opts && r.target == here.target && r.machine == here.machine &&
+           r.compiler == here.compiler;
+  }
+  bool isChecked(const InPlan& winner) const {
+    return std::ranges::any_of(log_.candidates, [&](const CandidateRecord& r) {
+      return isOf(r, winner) && r.outcome == Outcome::Wins && r.reason.starts_with(kWhere);
+    });
+  }
+  /// What was measured of it here; as much as is known where it won elsewhere.
+  CandidateRecord recordOf(const InPlan& winner) const {
+    for (const CandidateRecord& r : log_.candidates)
+      if (isOf(r, winner) && r.outcome == Outcome::Wins) return r;
+    CandidateRecord r;
+    r.kernel = winner.hash, r.opts = winner.opts, r.origin = kWhere, r.outcome = Outcome::Wins;
+    r.target = settings_.place.target, r.machine = settings_.place.machine, r.compiler = settings_.place.compiler;
+    for (const Winner& known : winnersOf(log_, winner.hash, r.target, r.compiler))
+      if (known.opts == winner.opts) r.ratio = known.ratio;
+    return r;
+  }
+
+  const Request& request_;
+  Workplace& place_;
+  TuningLog& log_;
+  LogAppender& appender_;
+  const TuneSettings& settings_;
+};
+
+}  // namespace
+
+Result<std::vector<CheckedGraph>> checkInPlans(const Request& request, Workplace& place,
+                                               const std::deque<BuildResult>& builds, TuningLog& log,
+                                               LogAppender& appender, const TuneSettings& settings) {
+  std::vector<CheckedGraph> all;
+  for (size_t i = 0; i < builds.size(); ++i) {
+    if (!builds[i].options.devices.empty() || builds[i].compilation->kernels.empty()) continue;
+    SVOD_TRY(CheckedGraph checked, PlanCheck(request, place, log, appender, settings).of(request.files[i], builds[i]));
+    all.push_back(std::move(checked));
+  }
+  SVOD_CHECK(appender.flush());
+  return all;
+}
+
+Table describeChecks(const std::vector<CheckedGraph>& graphs) {
+  Table table{"plans",
+              {{"name", "graph"},
+               {"warm", "% of -O1, warm", true},
+               {"cold", "% of -O1, cold", true},
+               {"checked", "winners", true},
+               {"slower", "not faster there", true},
+               {"problem", "why not run"}},
+              {}};
+  for (const CheckedGraph& g : graphs)
+    table.rows.push_back({g.name, percentCell(g.warm), percentCell(g.cold), g.checked, g.dropped, g.problem});
+  return table;
+}
+
+}  // namespace svod

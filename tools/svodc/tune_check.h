@@ -1,0 +1,29 @@
+// The last part of svodc tune: winners timed once more where they will run, inside the whole plan.
+#pragma once
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "tune.h"
+#include "tune_graphs.h"
+
+namespace svod {
+
+/// One graph: its plan with all that was found, and the one of -O1.
+struct CheckedGraph {
+  std::string name;
+  double warm = 1, cold = 1;        // the time of the tuned plan as a part of that of -O1
+  size_t checked = 0, dropped = 0;  // kernels with a winner; those that are not faster there
+  std::string problem;              // why it was not run
+};
+
+/// Every winner that was not timed inside the plan of its graph yet: what is not faster there has lost, with the
+/// reason, and the next best takes its place. `builds`: of the files of `request`, in order. Errors: those of the
+/// appender.
+Result<std::vector<CheckedGraph>> checkInPlans(const Request& request, Workplace& place,
+                                               const std::deque<BuildResult>& builds, TuningLog& log,
+                                               LogAppender& appender, const TuneSettings& settings);
+
+Table describeChecks(const std::vector<CheckedGraph>& graphs);
+
+}  // namespace svod

@@ -1,0 +1,242 @@
+#include "tune_plans.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "driver/plan_price.h"
+#include "driver/tuned_opts.h"
+#include "measure/child.h"
+#include "plans_in_turns.h"
+#include "report/tuning_page.h"
+
+namespace svod {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr double kSecondsEach = 3;  // to tune a kernel that is new in a plan, of the time that is left a third at most
+constexpr ChildLimits kPriceLimits{60, uint64_t{8} << 30};
+
+/// One graph, for which it answers what a search of its decisions asks.
+class GraphPlans : public PlanMeasure {
+ public:
+  GraphPlans(const Request& request, Workplace& place, const std::string& graph, BuildResult& build, TuningLog& log,
+             LogAppender& appender, const TuneSettings& settings, TuneProgress& progress)
+      : request_(request), place_(place), graph_(graph), build_(build), log_(log), appender_(appender),
+        settings_(settings), progress_(progress) {}
+
+  bool isOver() override { return TuneClock::now() >= settings_.deadline; }
+  void beginPricing() override {
+    pricingEnd_ = afterSeconds(TuneClock::now(), secondsBetween(TuneClock::now(), settings_.deadline) / 2);
+  }
+  bool isPricingOver() override { return TuneClock::now() >= pricingEnd_; }
+
+  /// In a process of its own: a graph only ever grows.
+  PlanForecast price(const Asked& asked) override {
+    const ChildEnd end = runInChild(kPriceLimits, [&](const ChildOutput& output) {
+      DecisionRequests requests;
+      requests.values.insert(asked.begin(), asked.end());
+      KernelPrices prices = prices_;
+      const Result<PlanPrice> price =
+          priceOf(build_.model, build_.compilation->folded, build_.options, requests, prices);
+      Json json;
+      if (price)
+        json = {{"ns", price->nanoseconds}, {"plan", price->plan}, {"kernels", price->kernels}};
+      else
+        json = {{"problem", price.error()->message}};
+      for (const auto& [kernel, ns] : prices)
+        if (!prices_.contains(kernel)) json["prices"][kernel] = ns;
+      if (price)
+        for (const Decision& decision : price->decisions) json["decisions"].push_back(toText(decision));
+      output.write(json.dump(-1, ' ', false, Json::error_handler_t::replace));
+    });
+    const Json said = Json::parse(end.text, nullptr, false);
+    if (!said.is_object()) return {{}, 0, "", "the compiler ended"};
+    if (said.contains("problem")) return {{}, 0, "", said["problem"]};
+    PlanForecast plan{{}, said["ns"], said["plan"], "", said["kernels"]};
+    if (said.contains("prices"))
+      for (const auto& [kernel, ns] : said["prices"].items()) prices_[kernel] = ns;
+    if (said.contains("decisions"))
+      for (const Json& line : said["decisions"])
+        if (Result<Decision> decision = parseDecision(line.get<std::string>()))
+          plan.decisions.push_back(std::move(*decision));
+    return plan;
+  }
+
+  TrialResult compare(const PlanCandidate& candidate, const PlanCandidate& than) override {
+    progress_.plans(++measured_);
+    if (const Status tuned = tuneNewKernels(candidate.asked); !tuned)
+      return {Outcome::CompileFailed, tuned.error()->message};
+    if (!best_ || bestAsked_ != than.asked) {
+      Result<BuildResult> built = buildTuned(request_, place_, graph_, than.asked, log_);
+      if (!built) return {Outcome::CompileFailed, built.error()->message};
+      best_ = std::make_unique<BuildResult>(std::move(*built)), bestAsked_ = than.asked;
+    }
+    Result<BuildResult> built = buildTuned(request_, place_, graph_, candidate.asked, log_);
+    if (!built) return {Outcome::CompileFailed, built.error()->message};
+    return comparePlans(
+        {built->model, best_->model, *built->compilation, *best_->compilation, built->options.numerics});
+  }
+
+ private:
+  /// Those of the plan that were not tuned in this place before. What they are compared with is -O1.
+  Status tuneNewKernels(const Asked& asked) {
+    const TuningLog none;
+    std::deque<BuildResult> builds;
+    SVOD_TRY(BuildResult built, buildTuned(request_, place_, graph_, asked, none));
+    builds.push_back(std::move(built));
+    std::set<std::string> known;
+    for (const CandidateRecord& r : log_.candidates)
+      if (r.target == settings_.place.target && r.machine == settings_.place.machine) known.insert(r.kernel);
+    std::vector<TuneKernel> kernels = kernelsToTune(builds);
+    std::erase_if(kernels, [&](const TuneKernel& k) { return known.contains(k.hash) || k.kernel->reused; });
+    if (kernels.empty()) return {};
+    TuneSettings settings = settings_;
+    settings.place.decisions = linesOf(asked);
+    const double left = secondsBetween(TuneClock::now(), settings_.deadline);
+    settings.deadline =
+        afterSeconds(TuneClock::now(), std::min(left / 3, kSecondsEach * static_cast<double>(kernels.size())));
+    return tuneInTurns(request_, kernels, log_, appender_, settings, progress_, progress_.add(kernels))
+        .transform([](const std::vector<Tuned>&) {});
+  }
+
+  const Request& request_;
+  Workplace& place_;
+  const std::string& graph_;
+  BuildResult& build_;  // with the usual decisions
+  TuningLog& log_;
+  LogAppender& appender_;
+  const TuneSettings& settings_;
+  TuneProgress& progress_;
+  KernelPrices prices_;
+  std::unique_ptr<BuildResult> best_;  // the plan to beat
+  Asked bestAsked_;
+  TuneClock::time_point pricingEnd_{};
+  size_t measured_ = 0;
+};
+
+/// Nothing where a line is no decision.
+std::optional<Asked> askedFrom(const std::vector<std::string>& lines) {
+  Asked asked;
+  for (const std::string& line : lines) {
+    const Result<Decision> decision = parseDecision(line);
+    if (!decision) return std::nullopt;
+    asked.emplace(decision->name, decision->value());
+  }
+  return asked;
+}
+
+KnownPlans knownPlans(const TuningLog& log, const std::string& graph, const TunePlace& place) {
+  KnownPlans known;
+  for (const PlanRecord& r : log.plans) {
+    if (r.graph != graph || r.target != place.target || r.machine != place.machine || r.compiler != place.compiler)
+      continue;
+    TrialResult verdict{r.outcome, r.reason, r.nanoseconds, r.noise, r.ratio, r.runs};
+    const std::optional<Asked> asked = askedFrom(r.decisions);
+    if (!asked) continue;
+    const auto [at, isNew] = known.emplace(*asked, verdict);
+    if (!isNew && (at->second.outcome == Outcome::Started || verdict.outcome != Outcome::Wins)) at->second = verdict;
+  }
+  return known;
+}
+
+PlanRecord recordOf(const PlanCandidate& candidate, const TrialResult& verdict, const std::string& graph,
+                    const TunePlace& place) {
+  PlanRecord r;
+  r.graph = graph, r.target = place.target, r.machine = place.machine, r.compiler = place.compiler;
+  r.decisions = linesOf(candidate.asked), r.origin = candidate.origin, r.predicted = std::round(candidate.predicted);
+  r.outcome = verdict.outcome, r.reason = verdict.reason, r.nanoseconds = std::round(verdict.nanoseconds);
+  r.noise = std::round(verdict.noise * 1e4) / 1e4, r.ratio = std::round(verdict.ratio * 1e4) / 1e4;
+  r.runs = verdict.runs;
+  return r;
+}
+
+Result<TunedGraph> tuneGraph(GraphPlans& plans, const std::string& name, const BuildResult& build, TuningLog& log,
+                             LogAppender& appender, const TunePlace& place) {
+  TunedGraph tuned{name, {}, ""};
+  if (!build.options.devices.empty() || build.compilation->kernels.empty()) {
+    tuned.problem = build.compilation->kernels.empty() ? "it has no kernels" : "it runs on several devices";
+    return tuned;
+  }
+  if (tuned.problem = whyNotRun(build.model, *build.compilation); !tuned.problem.empty()) return tuned;
+  const std::string hash = graphHash(build.model);
+  const GraphRecord graph{hash, name};
+  if (std::ranges::find(log.graphs, graph) == log.graphs.end()) {
+    SVOD_CHECK(appender.append(graph));
+    log.graphs.push_back(graph);
+  }
+  const auto& values = build.options.decisions.values;
+  const Asked base(values.begin(), values.end());
+  std::vector<Asked> hints;
+  for (const PlanWinner& winner : planWinnersOf(log, hash, place.target, place.compiler))
+    if (std::optional<Asked> asked = askedFrom(winner.decisions)) hints.push_back(std::move(*asked));
+  const auto record = [&](const PlanCandidate& candidate, const TrialResult& verdict) {
+    log.plans.push_back(recordOf(candidate, verdict, hash, place));
+    return appender.append(log.plans.back());
+  };
+  SVOD_TRY(tuned.result, searchPlans(plans, base, hints, {}, knownPlans(log, hash, place), record));
+  return tuned;
+}
+
+}  // namespace
+
+Result<BuildResult> buildTuned(const Request& request, Workplace& place, const std::string& graph, const Asked& asked,
+                               const TuningLog& log) {
+  Request one = request;
+  one.files = {graph}, one.flags.tuningLog.clear(), one.flags.decideFrom.clear();
+  one.flags.decide = linesOf(asked);
+  keepKernels(one, place);
+  TuningLog kernels = log;
+  kernels.plans.clear();
+  Console silent({.quiet = true});
+  SVOD_TRY(BuildResult built, buildGraph(one, silent, place, false, &kernels));
+  built.options.tuning = nullptr;
+  return built;
+}
+
+Result<std::vector<TunedGraph>> tuneDecisions(const Request& request, Workplace& place, std::deque<BuildResult>& builds,
+                                              TuningLog& log, LogAppender& appender, const TuneSettings& settings,
+                                              TuneProgress& progress) {
+  std::vector<TunedGraph> all;
+  for (size_t i = 0; i < builds.size(); ++i) {
+    TuneSettings own = settings;  // an equal part of what is left for each
+    const double left = secondsBetween(TuneClock::now(), settings.deadline);
+    own.deadline = afterSeconds(TuneClock::now(), left / static_cast<double>(builds.size() - i));
+    GraphPlans plans(request, place, request.files[i], builds[i], log, appender, own, progress);
+    SVOD_TRY(TunedGraph tuned, tuneGraph(plans, graphName(request.files[i]), builds[i], log, appender, settings.place));
+    all.push_back(std::move(tuned));
+  }
+  SVOD_CHECK(appender.flush());
+  return all;
+}
+
+Table describeGraphs(const std::vector<TunedGraph>& graphs) {
+  Table table{"graphs",
+              {{"name", "graph"},
+               {"ratio", "% of the usual plan", true},
+               {"priced", "plans priced", true},
+               {"same", "same", true},
+               {"hopeless", "expected slower", true},
+               {"small", "too small", true},
+               {"measured", "measured", true},
+               {"dropped", "dropped", true},
+               {"decisions", "decisions, or why not"}},
+              {}};
+  for (const TunedGraph& g : graphs) {
+    const PlanSearchResult& r = g.result;
+    size_t dropped = 0;
+    for (const auto& [outcome, count] : r.outcomes) dropped += info(outcome).isFailure ? count : 0;
+    std::string what = !g.problem.empty() ? g.problem : r.winner ? "" : "the usual ones stay";
+    if (r.winner)
+      for (const std::string& line : linesOf(r.winner->asked)) what += (what.empty() ? "" : " ") + line;
+    table.rows.push_back(
+        {g.name, percentCell(r.ratio), r.priced, r.same, r.hopeless, r.small, r.measured, dropped, what});
+  }
+  return table;
+}
+
+}  // namespace svod
