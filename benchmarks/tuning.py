@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""What svodc tune finds for single kernels, and how many candidates it tries.
+"""What svodc tune finds for single kernels and for networks, and how many candidates it tries.
 
-usage: benchmarks/tuning.py [--bin FOLDER] [--budget TIME] [--only TEXT] [--beam N] [--verify-each 0|1] [--json FILE]
+usage: benchmarks/tuning.py [--bin FOLDER] [--budget TIME] [--cases | --models FILE..] [--only TEXT] [--beam N] [--against-beam N]
+                            [--verify-each 0|1] [--json FILE]
 
-Every graph is tuned with a log of its own. What is printed for each: the time of -O1, the time of the winner as a part of it in
+Every graph is tuned with a log of its own. What is printed for each: the time of -O1, the time of the winners as a part of it in
 interleaved runs, candidates (tried, and failed), and candidates per second of processor time, the time of all processes that
-svodc starts included. Timings want a quiet machine.
+svodc starts included. With --models: the whole plan, run in turns with that of -O1, with warm and with cold caches. --cases: the
+benchmark list (cases.py). --against-beam N: the same seconds also for the search that BEAM of width N does. Timings want a quiet machine.
 """
 import argparse
 import json
@@ -51,45 +53,94 @@ def arguments():
     parser.add_argument("--bin", type=Path, default=Path("build/release/bin"), help="folder of svodc")
     parser.add_argument("--budget", default="15s", help="for each kernel")
     parser.add_argument("--only", default="", help="kernels whose name contains this")
+    parser.add_argument("--cases", action="store_true", help="the kernels of the benchmark list in place of the twelve")
+    parser.add_argument("--models", type=Path, nargs="+", default=[], help="models in place of kernels")
+    parser.add_argument("--search", default="all", help="as of svodc tune")
+    parser.add_argument("--against-beam", type=int, default=0, help="the same again with --beam N")
     parser.add_argument("--beam", type=int, default=0, help="as of svodc tune")
     parser.add_argument("--verify-each", default="0", help="whether the graph is checked after every pass")
     parser.add_argument("--json", type=Path, help="write all of it to a file")
     return parser.parse_args()
 
 
-def tuned(name, graph, options, folder):
-    model, log = folder / "kernel.svod", folder / "tuning.log"
-    model.write_text("svod 1\n" + graph + "\n")
+def graphs(options):
+    """Name, and a graph as text or a file."""
+    if options.models:
+        return [(path.stem, path) for path in options.models]
+    if not options.cases:
+        return list(KERNELS.items())
+    import cases
+    found = {}
+    for case in cases.CASES:
+        inputs = "".join(f"input {name}: {case.types.get(name, 'f32')}[{', '.join(map(str, dims))}]\n"
+                         for name, dims in case.shapes.items())
+        if case.numerics == "contract" and not case.opts and not case.weights:
+            found[case.name] = inputs + case.graph
+    return list(found.items())
+
+
+def tuned(graph, options, folder, beam):
+    log = folder / "tuning.log"
     log.unlink(missing_ok=True)
+    model = graph
+    if isinstance(graph, str):
+        model = folder / "kernel.svod"
+        model.write_text("svod 1\n" + graph + "\n")
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run([options.bin / "svodc", "tune", model, "--tuning-log", log, "--budget", options.budget, "--beam",
-                           str(options.beam), "--json"], check=True, capture_output=True, text=True,
+                           str(beam), "--search", options.search, "--json"], check=True, capture_output=True, text=True,
                           env=os.environ | {"SVOD_VERIFY_EACH": options.verify_each})
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     report = json.loads(done.stdout)
-    kernel = max(report["kernels"], key=lambda k: k["ns"])
-    return {"name": name, "ns": kernel["ns"], "ratio": report["expected"], "candidates": report["candidates"],
-            "dropped": sum(k["dropped"] for k in report["kernels"]), "seconds": seconds,
-            "rate": report["candidates"] / seconds, "opts": kernel["opts"]}
+    kernel = max(report["kernels"], key=lambda k: k["ns"] * k["launches"])
+    plan = (report.get("plans") or [{"warm": 1, "cold": 1}])[0]
+    return {"ns": sum(k["ns"] * k["launches"] for k in report["kernels"]), "ratio": report["expected"],
+            "candidates": report["candidates"], "kernels": len(report["kernels"]), "gained": report["gained"],
+            "dropped": sum(k["dropped"] for k in report["kernels"]), "seconds": seconds, "rate": report["candidates"] / seconds,
+            "warm": plan["warm"], "cold": plan["cold"], "graphs": report.get("graphs", []), "bytes": log.stat().st_size,
+            "opts": kernel["opts"]}
+
+
+def mean(values):
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def show(name, r, options):
+    text = f"{name:26} {r['ns'] / 1e3:10.2f} {100 * r['ratio']:8.1f} {r['candidates']:6} {r['dropped']:6} {r['rate']:8.1f}"
+    if options.against_beam:
+        text += f" {100 * r['beam']['ratio']:8.1f} {r['beam']['candidates']:6}"
+    if options.models:
+        text += f" {r['gained']:4}/{r['kernels']:<4} {100 * r['warm']:7.1f} {100 * r['cold']:7.1f} {r['bytes'] / 1e6:6.2f}  "
+        text += "; ".join(g["decisions"] for g in r["graphs"])
+    else:
+        text += f"  {r['opts']}"
+    print(text, flush=True)
 
 
 def main():
     options = arguments()
-    results = []
-    print(f"{'kernel':22} {'-O1 us':>9} {'% of it':>8} {'tried':>6} {'failed':>6} {'a CPU s':>8}  opts")
+    results = {}
+    head = f"{'graph':26} {'-O1 us':>10} {'% of it':>8} {'tried':>6} {'failed':>6} {'a CPU s':>8}"
+    head += f" {'BEAM %':>8} {'tried':>6}" if options.against_beam else ""
+    print(head + (f" {'gained':>9} {'warm %':>7} {'cold %':>7} {'log MB':>6}  decisions" if options.models else "  opts"))
     with tempfile.TemporaryDirectory() as folder:
-        for name, graph in KERNELS.items():
+        for name, graph in graphs(options):
             if options.only not in name:
                 continue
-            r = tuned(name, graph, options, Path(folder))
-            results.append(r)
-            print(f"{name:22} {r['ns'] / 1e3:9.2f} {100 * r['ratio']:8.1f} {r['candidates']:6} {r['dropped']:6} {r['rate']:8.1f}  "
-                  f"{r['opts']}", flush=True)
+            r = results[name] = tuned(graph, options, Path(folder), options.beam)
+            if options.against_beam:
+                r["beam"] = tuned(graph, options, Path(folder), options.against_beam)
+            show(name, r, options)
     if results:
-        mean = math.exp(sum(math.log(r["ratio"]) for r in results) / len(results))
-        rate = sum(r["candidates"] for r in results) / sum(r["seconds"] for r in results)
-        print(f"geometric mean {100 * mean:.1f} % of -O1; {rate:.1f} candidates a second of processor time")
+        found = list(results.values())
+        rate = sum(r["candidates"] for r in found) / sum(r["seconds"] for r in found)
+        print(f"geometric mean {100 * mean([r['ratio'] for r in found]):.1f} % of -O1; {rate:.1f} candidates a second of processor time")
+        if options.models:
+            print(f"whole plans: geometric mean {100 * mean([r['warm'] for r in found]):.1f} % of -O1 with warm caches, "
+                  f"{100 * mean([r['cold'] for r in found]):.1f} % with cold ones")
+        if options.against_beam:
+            print(f"BEAM of width {options.against_beam}: geometric mean {100 * mean([r['beam']['ratio'] for r in found]):.1f} % of -O1")
     if options.json:
         options.json.write_text(json.dumps(results, indent=1))
 
