@@ -22,7 +22,7 @@ std::string_view tripleOf(Arch arch);
 struct CpuTarget {
   std::string triple;  // "x86_64-unknown-linux-gnu"
   Arch arch = Arch::X86_64;
-  std::string name;                   // the row of cpus.def, also LLVM's name of the scheduling model
+  std::string name;                   // the row of cpus.def
   std::vector<std::string> features;  // sorted; code may use these and nothing else beyond the architecture's baseline
   int vectorBytes = 16;
   int vectorRegisters = 16;

@@ -15,8 +15,7 @@ std::string_view baselineName(Arch arch);
 /// Which of its calling conventions objects keep to; empty for an architecture that has one.
 std::string_view abiName(Arch arch);
 
-/// The processor whose latencies are meant, by a name that Clang knows: a level of x86-64 is the processor that LLVM
-/// takes for it.
+/// The processor whose latencies code is scheduled for, by a name that LLVM and Clang know: mostly that of the record.
 std::string tuningName(const CpuTarget& cpu);
 
 /// "+avx2" and so on.

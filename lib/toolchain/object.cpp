@@ -55,7 +55,7 @@ void setTarget(llvm::Module& module, const llvm::TargetMachine& machine, const C
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
     function.addFnAttr("target-cpu", baselineName(cpu.arch));
-    function.addFnAttr("tune-cpu", cpu.arch == Arch::X86_64 ? cpu.name : tuningName(cpu));
+    function.addFnAttr("tune-cpu", tuningName(cpu));
     function.addFnAttr("target-features", features);
     function.addFnAttr("prefer-vector-width", width);
   }

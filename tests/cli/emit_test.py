@@ -66,6 +66,17 @@ class Emit(ToolTest):
         self.build("cc", "-shared", "-nostdlib", *sorted((self.folder / "asm").iterdir()), "-o", self.folder / "a.so")
         self.check_kernels(plan, self.folder / "a.so")
 
+    def test_register_tiles_stay_in_registers(self):
+        graph = self.graph("svod 1\ninput x: f32[1, 256, 14, 14]\ninput w: f32[256, 256, 3, 3]\noutput y = conv2d(x, w, padding=1)\n")
+        tile = ("window(1,k0,k1,k2,n1,n2) pitch(n1,n2,16) vector(p1.k2,16) upcast(n0,13) vector(n1+n2,16) upcast(n1+n2,2) "
+                "unroll(k2,3) unroll(k1,3) unroll(k0,2)")  # 26 sums, two vectors and a weight in 32 registers
+        for cpu in ("x86-64-v4", "cascadelake", "sapphirerapids", "znver4", "znver5"):
+            with self.subTest(cpu):
+                self.emit(graph, "asm", words=["--triple", "x86_64-unknown-linux-gnu", "--cpu", cpu, "--opts", f"y={tile}"])
+                text = "".join(path.read_text() for path in (self.folder / "asm").iterdir())
+                self.assertGreater(text.count("vfmadd"), 300)
+                self.assertLess(text.count("(%rsp)"), text.count("vfmadd") / 8)
+
     @unittest.skipUnless(shutil.which("clang-19"), "needs clang-19")
     def test_llvm_ir_runs(self):
         plan, _ = self.emit(self.graph(GRAPH), "llvm-ir")
