@@ -25,6 +25,7 @@ Caps capsOf(const CpuTarget& cpu, Numerics numerics) {
 Caps capsOf(const GpuTarget& gpu, Numerics numerics) {
   Caps caps;
   caps.workgroups = true, caps.threads = false;
+  caps.gpu = gpu;
   caps.maxLocal = gpu.maxThreads;
   caps.sharedBytes = gpu.sharedBytes;
   caps.cores = tensorCoresOf(gpu.family, gpu.generation);

@@ -29,6 +29,7 @@ struct Caps {
   bool workgroups = false;               // a GPU: Global, Local and Group axes exist
   int maxLocal = 1024;                   // threads of one workgroup
   int64_t sharedBytes = 48 << 10;        // memory a workgroup shares
+  GpuTarget gpu;                         // where there are workgroups: what predictions and instructions ask for
   std::vector<const TensorCore*> cores;  // tensor cores of a GPU, as tc numbers them
   int maxCopies = 512;                   // values one expression may be expanded into by Upcast and Unroll ranges
   bool overwrites = false;               // the result may lie on an operand: no element may be computed twice

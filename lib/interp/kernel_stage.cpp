@@ -38,7 +38,7 @@ class KernelInterpreter {
     std::vector<UOp> specials;
     for (UOp n : toposort(sink_)) {
       if (n.op() == Op::Special) specials.push_back(n);
-      if (n.op() == Op::Barrier || n.op() == Op::Wmma)
+      if (n.op() == Op::Barrier || n.op() == Op::Wmma || n.op() == Op::Gpu)
         return fail(Diag::Unsupported, std::string(toText(n.op())) + " needs threads in lock step",
                     "linearize the kernel and interpret that");
     }

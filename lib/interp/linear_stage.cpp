@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 
 #include "interp/thread.h"
 #include "interp/warp.h"
+#include "ir/gpu_op.h"
 #include "ir/text.h"
 
 namespace svod {
@@ -124,6 +127,8 @@ class LinearInterpreter {
       if (!meeting) return {};
       if (meeting.op() == Op::Wmma) {
         SVOD_CHECK(multiply(meeting, threads));
+      } else if (meeting.op() == Op::Gpu) {
+        SVOD_CHECK(exchange(meeting, threads));
       } else {
         for (Thread& t : threads) t.leave();
       }
@@ -146,6 +151,40 @@ class LinearInterpreter {
       for (size_t lane = 0; lane < size; ++lane) threads[warpOrder_[warp + lane]].leave(std::move(results[lane]));
     }
     return {};
+  }
+
+  Status exchange(UOp node, std::span<Thread> threads) const {
+    for (size_t first = 0; first < threads.size(); first += kWarpLanes) {
+      std::vector<Thread*> warp;
+      for (size_t lane = first; lane < std::min(threads.size(), first + kWarpLanes); ++lane)
+        warp.push_back(&threads[warpOrder_[lane]]);
+      SVOD_TRY(std::vector<LaneValues> results,
+               gpuOpOf(node).does(ReadsShared) ? loadMatrices(node, warp) : shuffle(node, warp));
+      for (size_t lane = 0; lane < warp.size(); ++lane) warp[lane]->leave(std::move(results[lane]));
+    }
+    return {};
+  }
+
+  static Result<std::vector<LaneValues>> shuffle(UOp node, std::span<Thread* const> warp) {
+    const int64_t mask = node.src(1).constInt();
+    std::vector<const LaneValues*> values;
+    for (const Thread* t : warp) values.push_back(&t->operand(node, 0));
+    if (mask < kWarpLanes && warp.size() % static_cast<size_t>(std::bit_ceil(static_cast<uint64_t>(mask) + 1)) == 0)
+      return shuffled(values, mask);
+    return fail(Diag::Verify, "a lane takes the value of one that is not there: " + toLineText(node),
+                "a warp has a multiple of the threads that a shuffle goes through");
+  }
+
+  static Result<std::vector<LaneValues>> loadMatrices(UOp node, std::span<Thread* const> warp) {
+    if (warp.size() != kWarpLanes)
+      return fail(Diag::Verify, "no whole warp executes " + toLineText(node), "use workgroups of whole warps");
+    std::vector<std::array<uint16_t, 8>> rows(static_cast<size_t>(gpuOpOf(node).words()) * 8);
+    for (size_t lane = 0; lane < rows.size(); ++lane) {
+      SVOD_TRY(const Address row, warp[lane]->address(node.src(0)));
+      SVOD_TRY(const std::byte* piece, pieceAt(node, row, kMatrixRowBytes));
+      std::memcpy(rows[lane].data(), piece, sizeof rows[lane]);
+    }
+    return matrixWords(rows, gpuOpOf(node).name.ends_with("_trans"));
   }
 
   Status divergence() const {

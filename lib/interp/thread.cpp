@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/gpu_op.h"
 #include "ir/text.h"
 
 namespace svod {
@@ -9,7 +10,8 @@ namespace svod {
 Result<UOp> Thread::runToMeeting() {
   while (at_ < program_.kernel.ops.size()) {
     UOp u = program_.kernel.ops[at_];
-    if (u.op() == Op::Barrier || u.op() == Op::Wmma) return u;
+    const bool isOfWarp = u.op() == Op::Gpu && gpuOpOf(u).scope == GpuScope::Warp;
+    if (u.op() == Op::Barrier || u.op() == Op::Wmma || isOfWarp) return u;
     SVOD_CHECK(step(u));
   }
   return UOp();
@@ -41,6 +43,7 @@ Status Thread::execute(UOp u) {
     case Op::Index: here() = valueOf(u.src(1)); return {};
     case Op::Load: return load(u);
     case Op::Store: return store(u);
+    case Op::Gpu: return executeAlone(u);
     case Op::Buffer: openLocal(u); return {};
     case Op::Param:
     case Op::Special:
@@ -115,6 +118,17 @@ Status Thread::load(UOp u) {
 Status Thread::store(UOp u) {
   SVOD_TRY(Address to, address(u.src(0)));
   return storeLanes(u, to, valueOf(u.src(1)), u.srcCount() > 2 ? &valueOf(u.src(2)) : nullptr);
+}
+
+Status Thread::executeAlone(UOp u) {
+  const GpuOpInfo& row = gpuOpOf(u);
+  const std::span<const UOp> operands = operandsOf(u);
+  if (row.does(Waits)) return copies_.wait(static_cast<size_t>(valueOf(operands[0]).first.asInt())), Status{};
+  if (row.does(Commits)) return copies_.commit(), Status{};
+  SVOD_TRY(Address to, address(operands[0]));
+  SVOD_TRY(Address from, address(operands[1]));
+  const bool isThere = operands.size() < 3 || valueOf(operands[2]).first.asInt() != 0;
+  return copies_.start(u, to, isThere ? &from : nullptr, bytesCopied(row));
 }
 
 }  // namespace svod

@@ -2,6 +2,7 @@
 #pragma once
 #include <unordered_map>
 
+#include "interp/copies.h"
 #include "interp/interp.h"
 #include "interp/storage.h"
 
@@ -30,6 +31,7 @@ class Thread {
   /// Runs to the next op that threads execute together, or to the end (null).
   Result<UOp> runToMeeting();
   size_t position() const { return at_; }
+  Result<Address> address(UOp index);
   const LaneValues& operand(UOp user, size_t i) const { return valueOf(user.src(i)); }
   void leave(LaneValues result = {}) { registers_[at_++] = std::move(result); }
 
@@ -50,11 +52,11 @@ class Thread {
   Status stepOuter(UOp end, size_t count);
   int64_t limitOf(UOp range) const;
 
-  Result<Address> address(UOp index);
   HostTensor& localOf(UOp buffer);
   void openLocal(UOp buffer);
   Status load(UOp u);
   Status store(UOp u);
+  Status executeAlone(UOp instruction);
 
   const PreparedKernel& program_;
   std::span<HostTensor> buffers_;
@@ -63,6 +65,7 @@ class Thread {
   std::pair<int64_t, int64_t> tiles_;
   std::vector<LaneValues> registers_;  // by position
   std::vector<HostTensor> own_;        // by position of a Reg Buffer
+  Copies copies_;
   size_t at_ = 0;
 };
 

@@ -1,6 +1,7 @@
 #include "ir/bounds.h"
 
 #include <algorithm>
+#include <bit>
 #include <vector>
 
 #include "support/integers.h"
@@ -85,6 +86,9 @@ Interval binaryBounds(Op op, DType d, Interval a, Interval b) {
       if (b.min >= 0) return {0, a.min >= 0 ? std::min(a.max, b.max) : b.max};
       if (a.min >= 0) return {0, a.max};
       return whole(d);
+    case Op::Xor:
+      if (d != DType::Index || a.min < 0 || b.min < 0 || std::max(a.max, b.max) > INT64_MAX / 4) return whole(d);
+      return {0, static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max(a.max, b.max)) + 1)) - 1};
     default: return whole(d);
   }
 }

@@ -50,7 +50,10 @@ void hashArg(Hasher& h, const Arg& arg) {
     Hasher& h;
     void operator()(std::monostate) const {}
     void operator()(const Scalar& s) const { h.add(s.raw()); }
-    void operator()(const SlotArg& a) const { h.add(a.slot), h.add(toText(a.space)); }
+    void operator()(const SlotArg& a) const {
+      h.add(a.slot), h.add(toText(a.space));
+      if (a.swizzle != 0 || a.ring != 0) h.add(a.swizzle), h.add(a.ring);
+    }
     void operator()(const VarArg& a) const { h.add(a.name), h.add(a.min), h.add(a.max); }
     void operator()(const AxisArg& a) const { h.add(a.id), h.add(toText(a.type)); }
     void operator()(const AxesArg& a) const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/custom.h"
+#include "ir/gpu_op.h"
 
 namespace svod {
 
@@ -32,6 +33,11 @@ std::vector<UOp> reducedShape(std::span<const UOp> src, const ReduceArg& arg) {
     if (std::find(arg.axes.begin(), arg.axes.end(), static_cast<int32_t>(i)) == arg.axes.end())
       dims.push_back(src[0].shape()[i]);
   return dims;
+}
+
+std::vector<UOp> gpuShape(Graph& g, const NameArg& arg) {
+  const GpuOpInfo* row = findGpuOp(arg.name);
+  return row != nullptr && row->words() > 0 ? std::vector<UOp>{g.index(row->words())} : std::vector<UOp>{};
 }
 
 }  // namespace
@@ -67,6 +73,7 @@ std::vector<UOp> inferShape(Graph& g, Op op, std::span<const UOp> src, const Arg
     case Op::Ramp: return {g.index(std::get<SlotArg>(arg).slot)};
     case Op::Dot:
     case Op::Wmma: return toVector(src[2].shape());
+    case Op::Gpu: return gpuShape(g, std::get<NameArg>(arg));
     default: return {};
   }
 }

@@ -51,8 +51,10 @@ UOp termsOf(UOp reduce) {
 }  // namespace
 
 std::optional<Factors> factorsOf(UOp reduce) {
-  if (reduce.argAs<ReduceArg>().op != Op::Add) return std::nullopt;
-  UOp value = reduce.src(0);
+  return reduce.argAs<ReduceArg>().op == Op::Add ? factorsOfTerm(reduce.src(0)) : std::nullopt;
+}
+
+std::optional<Factors> factorsOfTerm(UOp value) {
   if (isWidened(value) && value.src(0).op() == Op::Mul && !isMinifloat(value.src(0).dtype()))
     return Factors{value.src(0).src(0), value.src(0).src(1)};
   if (value.op() != Op::Mul) return std::nullopt;

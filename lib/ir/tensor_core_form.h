@@ -14,6 +14,8 @@ struct Factors {
   UOp x, y;
 };
 std::optional<Factors> factorsOf(UOp reduce);
+/// Of a value that a sum adds up.
+std::optional<Factors> factorsOfTerm(UOp value);
 
 /// The result of a tensor core as a kernel with the opt tc walks it: Warp ranges, and the Core ranges of the elements
 /// that a lane has. A range is one run of the fragment; high bits come first.

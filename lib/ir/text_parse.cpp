@@ -1,5 +1,6 @@
 // The parser of `.uop` text. One line is one node; see docs/uop.md for the grammar.
 #include <algorithm>
+#include <bit>
 #include <charconv>
 
 #include "ir/text_cursor.h"
@@ -171,11 +172,24 @@ class LineParser : private LineCursor {
 
   Result<Arg> slotArg() {
     SVOD_TRY(uint32_t slot, integer<uint32_t>());
-    Space space = Space::Global;
+    SlotArg arg{slot};
     if (accept(',')) {
-      SVOD_TRY(space, keyword(kSpaces, "an address space"));
+      SVOD_TRY(arg.space, keyword(kSpaces, "an address space"));
     }
-    return Arg(SlotArg{slot, space});
+    while (accept(',')) {
+      skipSpace();
+      const size_t start = at_;
+      const std::string_view key = word();
+      if (key != "swizzle" && key != "ring")
+        return errorAt(start, Diag::Syntax, "'" + std::string(key) + "' is nothing that a buffer has",
+                       "write `swizzle 128` or `ring 4`");
+      SVOD_TRY(const int amount, integer<int>());
+      if (key == "ring")
+        arg.ring = static_cast<uint8_t>(amount);
+      else
+        arg.swizzle = static_cast<uint8_t>(std::countr_zero(static_cast<unsigned>(amount)));
+    }
+    return Arg(arg);
   }
 
   Result<Arg> varArg(std::string& name) {
@@ -221,7 +235,7 @@ class LineParser : private LineCursor {
   static constexpr AxisType kAxisTypes[] = {AxisType::Loop,   AxisType::Serial, AxisType::Thread, AxisType::Global,
                                             AxisType::Local,  AxisType::Group,  AxisType::Upcast, AxisType::Vector,
                                             AxisType::Reduce, AxisType::Unroll, AxisType::Dot,    AxisType::Warp,
-                                            AxisType::Core};
+                                            AxisType::Core,   AxisType::Spread};
 
   Graph& graph_;
   std::vector<UOp>& nodes_;

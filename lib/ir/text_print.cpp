@@ -27,7 +27,9 @@ struct ArgPrinter {
   std::string operator()(const Scalar& s) const { return literal(s); }
   std::string operator()(const SlotArg& a) const {
     std::string out = std::to_string(a.slot);
-    return a.space == Space::Global ? out : out + ", " + std::string(toText(a.space));
+    if (a.space != Space::Global) out += ", " + std::string(toText(a.space));
+    if (a.swizzle != 0) out += ", swizzle " + std::to_string(1 << a.swizzle);
+    return a.ring == 0 ? out : out + ", ring " + std::to_string(a.ring);
   }
   std::string operator()(const VarArg& a) const {
     return quoted(a.name) + ", " + std::to_string(a.min) + ", " + std::to_string(a.max);

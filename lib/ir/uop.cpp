@@ -9,7 +9,7 @@ bool ReduceArg::operator==(const ReduceArg& o) const { return op == o.op && std:
 
 std::string_view toText(AxisType type) {
   constexpr std::string_view kText[] = {"loop",   "serial", "thread", "global", "local", "group", "upcast",
-                                        "vector", "reduce", "unroll", "dot",    "warp",  "core"};
+                                        "vector", "reduce", "unroll", "dot",    "warp",  "core",  "spread"};
   return kText[static_cast<size_t>(type)];
 }
 

@@ -17,7 +17,8 @@ namespace svod {
 /// on each other through memory); Thread is split into tiles for the workers of a CPU; Global, Local and Group are GPU
 /// grid, workgroup and workgroup-reduction axes; Upcast, Unroll and Vector are expanded into values; Dot is what one
 /// instruction sums up in a lane. Warp is the lanes of a warp that work on one tile of a tensor core, Core what each of
-/// them has of it: elements of the result, and the terms that one instruction sums up.
+/// them has of it: elements of the result, and the terms that one instruction sums up. Spread is dealt to all threads
+/// of a workgroup, whatever their number.
 enum class AxisType : uint8_t {
   Loop,
   Serial,
@@ -31,7 +32,8 @@ enum class AxisType : uint8_t {
   Unroll,
   Dot,
   Warp,
-  Core
+  Core,
+  Spread
 };
 /// Where storage lies. Stream is global memory that is written past the caches, where the CPU can.
 enum class Space : uint8_t { Global, Local, Reg, Stream };
@@ -42,6 +44,8 @@ std::string_view toText(Space space);
 struct SlotArg {
   uint32_t slot = 0;
   Space space = Space::Global;
+  uint8_t swizzle = 0;  // of a Local buffer whose pieces of 16 bytes change places: log2 of the bytes of a row
+  uint8_t ring = 0;     // of a Local buffer: stages, which copies under way fill in turn
   bool operator==(const SlotArg&) const = default;
 };
 struct VarArg {

@@ -20,7 +20,7 @@ Status checkNode(UOp node, Stage stage) {
   auto bit = static_cast<uint8_t>(stage);
   if ((info(node.op()).stages & bit) == 0) return violation(node, stage, "stage", "does not belong to this stage");
   NodeView view{node.op(), node.dtype(), node.src(), node.arg()};
-  for (std::span<const SpecRule> table : {structuralRules(), valueRules(), storageRules()})
+  for (std::span<const SpecRule> table : {structuralRules(), valueRules(), storageRules(), gpuRules()})
     for (const SpecRule& rule : table) {
       if ((rule.stages & bit) == 0 || !rule.covers(node.op())) continue;
       if (std::string wrong = rule.check(view); !wrong.empty()) return violation(node, stage, rule.name, wrong);

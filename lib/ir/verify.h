@@ -28,6 +28,8 @@ std::span<const SpecRule> structuralRules();
 /// dtypes and shapes, and storage and placement, per op.
 std::span<const SpecRule> valueRules();
 std::span<const SpecRule> storageRules();
+/// Instructions of GPUs: operands, and that the threads they need together pass together.
+std::span<const SpecRule> gpuRules();
 
 /// "" or what is wrong with making this node at all.
 std::string checkStructure(const NodeView& node);

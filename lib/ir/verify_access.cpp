@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "ir/gpu_op.h"
 #include "ir/text.h"
 
 namespace svod {
@@ -10,13 +11,26 @@ namespace svod {
 namespace {
 
 struct Access {
-  UOp node, index;  // the load or store, and its Index
-  UOp gate;         // null: always taken
+  UOp node, index;   // the load, store or instruction, and its Index
+  UOp gate;          // null: always taken
+  int64_t more = 0;  // elements behind the one at the index
 };
 
-std::optional<Access> accessOf(UOp node) {
-  if ((node.op() != Op::Load && node.op() != Op::Store) || node.src(0).op() != Op::Index) return std::nullopt;
-  return Access{node, node.src(0), node.srcCount() > 2 ? node.src(2) : UOp()};
+std::vector<Access> accessesOf(UOp node) {
+  if (node.op() == Op::Load || node.op() == Op::Store) {
+    if (node.src(0).op() != Op::Index) return {};
+    return {{node, node.src(0), node.srcCount() > 2 ? node.src(2) : UOp()}};
+  }
+  std::vector<Access> found;
+  if (node.op() != Op::Gpu) return found;
+  const GpuOpInfo& row = gpuOpOf(node);  // the rules of nodes have looked the name up
+  for (UOp operand : operandsOf(node)) {
+    if (operand.op() != Op::Index) continue;
+    const int64_t bytes = row.does(Issues) ? bytesCopied(row) : kMatrixRowBytes;
+    const bool isGated = storageOf(operand).op() == Op::Param && operandsOf(node).back().dtype() == DType::Bool;
+    found.push_back({node, operand, isGated ? operandsOf(node).back() : UOp(), bytes / byteSize(operand.dtype()) - 1});
+  }
+  return found;
 }
 
 // What an index must stay below. `size` is null when it is a constant.
@@ -27,10 +41,11 @@ struct Limit {
 
 // By index, or for one flat index the number of elements. A parameter has as many as its size says, local memory as
 // many as its largest size.
-std::vector<Limit> limitsOf(UOp index) {
+std::vector<Limit> limitsOf(UOp index, int64_t more) {
   UOp storage = behindAliases(index.src(0));
-  if (storage.op() == Op::Param && !storage.src(0).isConst()) return {{storage.src(0).bounds().min, storage.src(0)}};
-  if (index.srcCount() == 2) return {{storage.maxNumel(), {}}};
+  if (storage.op() == Op::Param && !storage.src(0).isConst())
+    return {{storage.src(0).bounds().min - more, storage.src(0)}};
+  if (index.srcCount() == 2) return {{storage.maxNumel() - more, {}}};
   std::vector<Limit> limits;
   for (UOp dim : storage.shape()) limits.push_back({dim.bounds().max, {}});
   return limits;
@@ -143,7 +158,7 @@ class Search {
     if (access_.gate && at(access_.gate).asInt() == 0) return false;
     for (size_t i = 0; i < limits_.size(); ++i) {
       int64_t index = at(access_.index.src(1 + i)).asInt();
-      int64_t limit = limits_[i].size ? at(limits_[i].size).asInt() : limits_[i].atLeast;
+      int64_t limit = limits_[i].size ? at(limits_[i].size).asInt() - access_.more : limits_[i].atLeast;
       if (index < 0 || index >= limit) return true;
     }
     return false;
@@ -182,16 +197,16 @@ Status checkAccesses(UOp root, Stage stage, int64_t enumerate) {
   const std::vector<std::vector<UOp>> loops = loopsOf(nodes, largest + 1);
   std::set<std::pair<uint32_t, uint32_t>> seen;  // by address and gate
   for (UOp node : nodes) {
-    const std::optional<Access> access = accessOf(node);
-    if (!access) continue;
-    const std::vector<Limit> limits = limitsOf(access->index);
-    if (isProvenInside(access->index, limits)) continue;
-    const bool isLoad = node.op() == Op::Load;
-    if (isLoad && !seen.emplace(access->index.id(), access->gate ? access->gate.id() + 1 : 0).second) continue;
-    if (std::optional<std::string> where = Search(*access, limits, loops[node.id()], places).counterexample(enumerate))
-      return violation(
-          node, stage, "bounds",
-          "leaves its buffer" + (where->empty() ? "" : " at " + *where) + "; address " + toExpr(access->index));
+    for (const Access& access : accessesOf(node)) {
+      const std::vector<Limit> limits = limitsOf(access.index, access.more);
+      if (isProvenInside(access.index, limits)) continue;
+      const bool isLoad = node.op() == Op::Load;
+      if (isLoad && !seen.emplace(access.index.id(), access.gate ? access.gate.id() + 1 : 0).second) continue;
+      if (std::optional<std::string> where = Search(access, limits, loops[node.id()], places).counterexample(enumerate))
+        return violation(
+            node, stage, "bounds",
+            "leaves its buffer" + (where->empty() ? "" : " at " + *where) + "; address " + toExpr(access.index));
+    }
   }
   return {};
 }

@@ -121,7 +121,7 @@ std::string checkKernelRange(const NodeView& n) {
   return n.src.size() == 1 ? "" : "loops of kernels have no condition";
 }
 std::string checkKernelSink(const NodeView& n) {
-  constexpr Op kAllowed[] = {Op::Store, Op::End, Op::Group, Op::Barrier};
+  constexpr Op kAllowed[] = {Op::Store, Op::End, Op::Group, Op::Barrier, Op::Gpu};
   return onlySources(n, kAllowed);
 }
 
@@ -154,16 +154,21 @@ std::string checkDot(const NodeView& n) {
   return {};
 }
 
-// Before and after small floats have become their bits.
+// Before and after small floats have become their bits; factors also as words that hold several.
 bool isFragment(UOp x, DType dtype, const Fragment& fragment) {
   const bool isBits = info(dtype).bits < 32 && x.dtype() == unsignedOf(dtype);
   return (isBits || x.dtype() == dtype) && x.rank() == 1 && x.dim(0) == fragment.elements();
+}
+bool isFactor(UOp x, DType dtype, const Fragment& fragment) {
+  const bool isPacked = info(dtype).bits < 32 && x.dtype() == DType::U32 && x.rank() == 1 &&
+                        x.dim(0) * 32 == fragment.elements() * info(dtype).bits;
+  return isPacked || isFragment(x, dtype, fragment);
 }
 std::string checkWmma(const NodeView& n) {
   const TensorCore* core = findTensorCore(std::get<NameArg>(n.arg).name);
   if (!core) return "names no tensor core of the table";
   if (n.dtype != n.src[2].dtype()) return "adds to its own dtype";
-  const bool fits = isFragment(n.src[0], core->in, core->a) && isFragment(n.src[1], core->in, core->b) &&
+  const bool fits = isFactor(n.src[0], core->in, core->a) && isFactor(n.src[1], core->in, core->b) &&
                     isFragment(n.src[2], core->out, core->c);
   return fits ? "" : "takes fragments of " + std::string(core->name);
 }

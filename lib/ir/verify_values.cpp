@@ -125,7 +125,7 @@ std::string checkStack(const NodeView& n) {
   return {};
 }
 
-bool hasDType(Op op) { return !yieldsNothing(op) && op != Op::After && op != Op::Custom; }
+bool hasDType(Op op) { return !yieldsNothing(op) && op != Op::After && op != Op::Custom && op != Op::Gpu; }
 bool isArithmetic(Op op) { return isElementwise(op) && op != Op::Cast && op != Op::Bitcast && op != Op::Where; }
 bool folds(Op op) { return op == Op::Reduce || op == Op::Scatter || op == Op::Fill; }
 bool computes(Op op) { return isArithmetic(op) || op == Op::Reduce || op == Op::Scatter; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/gpu_op.h"
 #include "linearize/item_order.h"
 
 namespace svod {
@@ -49,12 +50,16 @@ void describe(LinearKernel& kernel) {
       kernel.scratchBytes += alignUp(n.maxNumel() * byteSize(n.dtype()));
     }
   }
+  const auto paramOf = [&](UOp address) {
+    UOp base = storageOf(address);
+    return base.op() == Op::Param ? &kernel.params[base.argAs<SlotArg>().slot] : nullptr;
+  };
   for (UOp n : kernel.ops) {
+    if (n.op() == Op::Gpu)
+      for (UOp operand : operandsOf(n))
+        if (operand.op() == Op::Index && paramOf(operand)) paramOf(operand)->read = true;
     if (n.op() != Op::Load && n.op() != Op::Store) continue;
-    UOp base = storageOf(n.src(0));
-    if (base.op() != Op::Param) continue;
-    KernelParam& p = kernel.params[base.argAs<SlotArg>().slot];
-    (n.op() == Op::Load ? p.read : p.written) = true;
+    if (KernelParam* p = paramOf(n.src(0))) (n.op() == Op::Load ? p->read : p->written) = true;
   }
   std::sort(kernel.variables.begin(), kernel.variables.end(),
             [](UOp a, UOp b) { return a.argAs<VarArg>().name < b.argAs<VarArg>().name; });

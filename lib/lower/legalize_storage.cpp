@@ -143,12 +143,33 @@ class StorageLowering {
     return has(op, Comparison) || op == Op::Trunc || op == Op::Floor || op == Op::Ceil || op == Op::Round;
   }
 
-  // Tensor cores take the bits of small floats, and give them.
+  // Tensor cores take words of small floats, and give their bits.
   UOp wmma(UOp node, std::span<const UOp> newSrc) {
     std::vector<UOp> src(newSrc.begin(), newSrc.end());
     for (size_t i = 0; i < src.size(); ++i)
       if (isSmallFloat(node.src(i).dtype())) src[i] = floats_.bits(src[i], node.src(i).dtype());
+    for (size_t i : {0, 1})
+      if (src[i].dtype() != DType::U32 && byteSize(src[i].dtype()) < 4) src[i] = words(src[i]);
     return graph_.make(Op::Wmma, src[2].dtype(), src, node.arg());
+  }
+
+  // Unsigned lanes of fewer bits, side by side in words, the first one lowest.
+  UOp words(UOp lanes) {
+    const int bits = info(lanes.dtype()).bits, each = 32 / bits;
+    std::vector<UOp> all;
+    for (int i = 0; i < lanes.lanes(); ++i) {
+      UOp lane = lanes.op() == Op::Stack
+                     ? lanes.src(static_cast<size_t>(i))
+                     : graph_.make(Op::Lane, lanes.dtype(), {lanes}, SlotArg{static_cast<uint32_t>(i)});
+      UOp wide = graph_.cast(lane, DType::U32);
+      if (i % each == 0) {
+        all.push_back(wide);
+      } else {
+        UOp high = graph_.alu(Op::Shl, {wide, graph_.constant(Scalar::ofInt(DType::U32, i % each * bits))});
+        all.back() = graph_.alu(Op::Or, {all.back(), high});
+      }
+    }
+    return graph_.make(Op::Stack, DType::U32, all);
   }
 
   UOp reduce(UOp node, std::span<const UOp> src) {

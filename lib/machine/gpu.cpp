@@ -1,5 +1,7 @@
 #include "machine/gpu.h"
 
+#include <algorithm>
+
 namespace svod {
 
 namespace {
@@ -8,7 +10,38 @@ std::string extents(const std::array<int64_t, 3>& e) {
   return std::to_string(e[0]) + " x " + std::to_string(e[1]) + " x " + std::to_string(e[2]);
 }
 
+struct GpuRow {
+  std::string_view name;
+  int generation;
+  std::string_view card;
+  int sharedKiB, unitSharedKiB, unitThreads, unitGroups, lanes, coreLanes, units, clockMHz, l2MiB, l2GBs, memoryGBs;
+};
+constexpr GpuRow kGpus[] = {
+#define GPU(...) {__VA_ARGS__},
+#include "machine/gpus.def"
+#undef GPU
+};
+
 }  // namespace
+
+std::optional<GpuTarget> findGpu(std::string_view name) {
+  const auto row = std::ranges::find(kGpus, name, &GpuRow::name);
+  if (row == std::end(kGpus)) return std::nullopt;
+  GpuTarget gpu;
+  gpu.name = row->name, gpu.generation = row->generation;
+  gpu.sharedBytes = int64_t{row->sharedKiB} << 10, gpu.unitSharedBytes = int64_t{row->unitSharedKiB} << 10;
+  gpu.unitThreads = row->unitThreads, gpu.unitGroups = row->unitGroups;
+  gpu.lanes = row->lanes, gpu.coreLanes = row->coreLanes;
+  gpu.units = row->units, gpu.clockMHz = row->clockMHz;
+  gpu.l2Bytes = int64_t{row->l2MiB} << 20, gpu.l2MBs = row->l2GBs * 1000, gpu.memoryMBs = row->memoryGBs * 1000;
+  return gpu;
+}
+
+std::vector<std::string_view> gpuNames() {
+  std::vector<std::string_view> names;
+  for (const GpuRow& row : kGpus) names.push_back(row.name);
+  return names;
+}
 
 std::string toText(const GpuTarget& gpu) {
   const char* family = gpu.family == GpuFamily::Cuda ? "cuda" : "metal";

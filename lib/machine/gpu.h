@@ -2,7 +2,10 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "support/gpu_family.h"
 
@@ -27,9 +30,20 @@ struct GpuTarget {
   int units = 1;         // multiprocessors: workgroups that run at the same time, at least
   int clockMHz = 1000;   // typical, as the next: predictions use them
   int memoryMBs = 8000;  // MB per second between all units and memory
+  int l2MBs = 16000;     // the same between all units and L2
+  // Of one unit, for workgroups that share it:
+  int64_t unitSharedBytes = 48 << 10;
+  int registers = 65536;  // of 32 bits
+  int unitThreads = 2048, unitGroups = 32;
+  int lanes = 64;     // multiply-adds of f32 per clock
+  int coreLanes = 0;  // multiply-adds of f16 per clock by tensor cores
 
   bool operator==(const GpuTarget&) const = default;
 };
+
+/// Those of NVIDIA by the name of their architecture (gpus.def). Nothing for an unknown name.
+std::optional<GpuTarget> findGpu(std::string_view name);
+std::vector<std::string_view> gpuNames();
 
 /// Several lines of `name: value` for people.
 std::string toText(const GpuTarget& gpu);

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "ir/gpu_op.h"
 #include "ir/graph.h"
 #include "ir/text.h"
 
@@ -69,6 +70,7 @@ class LoopPrinter {
       if (node.op() == Op::End) close();
       if (node.op() == Op::Store) store(node);
       if (node.op() == Op::Barrier) line("barrier");
+      if (node.op() == Op::Gpu && node.dtype() == DType::Void) copy(node);
     }
     endRun();
     return std::move(text_);
@@ -91,6 +93,15 @@ class LoopPrinter {
     const std::string guard = node.srcCount() > 2 ? " if " + toExpr(node.src(2), kIndexLength) : "";
     line(addressText(node.src(0)) + " = " + valueText(node.src(1)) + guard);
     runKey_ = key;
+  }
+  void copy(UOp node) {
+    const std::string name(node.argAs<NameArg>().name);
+    if (name == runKey_ && ++runLength_ > 0) return;
+    std::string text = name;
+    for (UOp operand : operandsOf(node))
+      text += " " + (operand.op() == Op::Index ? addressText(operand) : toExpr(operand, kIndexLength));
+    line(text);
+    runKey_ = name;
   }
   void endRun() {
     if (runLength_ > 0)

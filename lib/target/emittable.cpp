@@ -58,6 +58,7 @@ constexpr Emittable kEmittable[] = {
     {Op::Dot, OnInt | OnFloat},
     {Op::Scaleb, OnFloat},
     {Op::Wmma, OnInt | OnFloat, true},
+    {Op::Gpu, OnVoid | OnAny, true},
 };
 
 const Emittable* rowOf(Op op) {

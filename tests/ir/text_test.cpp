@@ -157,6 +157,28 @@ constexpr const char* kTexts[] = {
 %9 = store %8, %6
 %10 = sink %9
 )",
+    R"(%0 = buffer 64 {1, local, swizzle 128, ring 4} : f16[64]
+%1 = param 64 {0} : f16[64]
+%2 = index %0, 8 : f16
+%3 = index %1, 0 : f16
+%4 = gpu %2, %3, true {"cp_async16"}
+%5 = gpu %4 {"cp_commit"}
+%6 = after %0, %5 : f16[64]
+%7 = index %6, 8 : f16
+%8 = gpu %7 {"ldmatrix_x4"} : u32[4]
+%9 = lane %8 {2} : u32
+%10 = param 1 {1} : u32[1]
+%11 = index %10, 0 : u32
+%12 = store %11, %9
+%13 = sink %12
+)",
+    R"(%0 = param 64 {0} : f32[64]
+%1 = range 8 {2, spread} : index
+%2 = index %0, %1 : f32
+%3 = store %2, 1.0:f32
+%4 = end %3, %1
+%5 = sink %4
+)",
     R"(%0 = param 64 {0} : f32[64]
 %1 = range 8 {2, warp} : index
 %2 = range 2 {3, core} : index

@@ -163,6 +163,36 @@ constexpr Row kBroken[] = {
      "%0 = param 4 {0} : i32[4]\n%1 = index %0, 0 : i32\n%2 = stack 1:bf16, 2:bf16 : bf16[2]\n"
      "%3 = dot %2, %2, 1:i32 {2} : i32\n"
      "%4 = store %1, %3\n%5 = sink %4"},
+    {"gpu", L,
+     "%0 = param 4 {0} : f32[4]\n%1 = index %0, 0 : f32\n%2 = gpu 1.0:f32, 1 {\"shuffle_yor\"} : f32\n"
+     "%3 = store %1, %2\n%4 = sink %3"},
+    {"gpu", L,
+     "%0 = param 4 {0} : f32[4]\n%1 = index %0, 0 : f32\n%2 = gpu 1.0:f32 {\"shuffle_xor\"} : f32\n"
+     "%3 = store %1, %2\n%4 = sink %3"},
+    {"gpu", L, "%0 = param 4 {0} : f32[4]\n%1 = index %0, 0 : f32\n%2 = gpu %1, %1 {\"cp_async4\"}\n%3 = sink %2"},
+    {"gpu", L,
+     "%0 = param 4 {0} : f32[4]\n%1 = buffer 4 {0, local} : f16[4]\n%2 = index %0, 0 : f32\n%3 = index %1, 0 : f16\n"
+     "%4 = gpu %3, %2 {\"cp_async4\"}\n%5 = sink %4"},
+    {"gpu", L,
+     "%0 = param 4 {0} : u32[4]\n%1 = buffer 64 {0, local} : f32[64]\n%2 = index %1, 0 : f32\n"
+     "%3 = gpu %2 {\"ldmatrix_x2\"} : u32[2]\n%4 = lane %3 {0} : u32\n%5 = index %0, 0 : u32\n%6 = store %5, %4\n"
+     "%7 = sink %6"},
+    {"gpu", L,
+     "%0 = param 4 {0} : f32[4]\n%1 = index %0, 0 : f32\n%2 = load %1 : f32\n%3 = gpu %2 {\"cp_commit\"}\n"
+     "%4 = sink %3"},
+    {"sync-in-loop", L,
+     "%0 = param 4 {0} : f32[4]\n%1 = range 4 {0, loop} : index\n%2 = index %0, %1 : f32\n%3 = store %2, 1.0:f32\n"
+     "%4 = gpu {\"cp_commit\"}\n%5 = group %3, %4\n%6 = end %5, %1\n%7 = sink %6"},
+    {"sync-in-loop", L,
+     "%0 = param 4 {0} : f32[4]\n%1 = range 4 {0, loop} : index\n%2 = index %0, %1 : f32\n%3 = store %2, 1.0:f32\n"
+     "%4 = barrier\n%5 = group %3, %4\n%6 = end %5, %1\n%7 = sink %6"},
+    {"uniform-loops", L,
+     "%0 = special 4 {\"lidx0\", 0, 3} : index\n%1 = param 4 {0} : f32[4]\n%2 = range %0 {0, loop} : index\n"
+     "%3 = index %1, %2 : f32\n%4 = store %3, 1.0:f32\n%5 = barrier %4\n%6 = group %4, %5\n%7 = end %6, %2\n"
+     "%8 = sink %7"},
+    {"bounds", L,
+     "%0 = param 4 {0} : f32[4]\n%1 = buffer 4 {0, local} : f32[4]\n%2 = index %0, 0 : f32\n%3 = index %1, 1 : f32\n"
+     "%4 = gpu %3, %2 {\"cp_async16\"}\n%5 = sink %4"},
     {"lane-fold", P,
      "%0 = param 4 {0} : i32[4]\n%1 = range 4:i64 {0, loop} : i64\n%2 = index %0, %1 : i32\n"
      "%3 = load %2 : i32\n%4 = reduce %3, %1 {add} : i32\n"
@@ -215,6 +245,11 @@ constexpr Row kLegal[] = {
      "%0 = param 8 {0} : f32[8]\n%1 = ramp 4 {4} : index[4]\n%2 = index %0, %1 : f32[4]\n"
      "%3 = load %2 : f32[4]\n%4 = add %3, 1.0:f32 : f32[4]\n"
      "%5 = reduce %4 {max} : f32\n%6 = add %4, %5 : f32[4]\n%7 = store %2, %6\n%8 = sink %7"},
+    {"copies under way", L,
+     "%0 = param 4 {0} : f32[4]\n%1 = buffer 4 {0, local} : f32[4]\n%2 = index %0, 0 : f32\n%3 = index %1, 0 : f32\n"
+     "%4 = gpu %3, %2, false {\"cp_async16\"}\n%5 = gpu %4 {\"cp_commit\"}\n%6 = gpu 0, %5 {\"cp_wait\"}\n"
+     "%7 = barrier %6\n%8 = after %1, %7 : f32[4]\n%9 = index %8, 3 : f32\n%10 = load %9 : f32\n"
+     "%11 = gpu %10, 4 {\"shuffle_xor\"} : f32\n%12 = store %2, %11\n%13 = sink %12"},
     {"linear", P,
      "%0 = param 8 {0} : u8[8]\n%1 = range 8:i32 {0, loop} : i32\n%2 = index %0, %1 : u8\n%3 = store %2, 1:u8\n"
      "%4 = end %3, %1\n%5 = sink %4"},
@@ -238,13 +273,13 @@ TEST_CASE("each rule rejects a graph that breaks it") {
 TEST_CASE("every rule is exercised and has a unique name") {
   std::set<std::string_view> covered, names;
   for (const Row& row : kBroken) covered.insert(row.rule);
-  for (std::span<const SpecRule> table : {structuralRules(), valueRules(), storageRules()})
+  for (std::span<const SpecRule> table : {structuralRules(), valueRules(), storageRules(), gpuRules()})
     for (const SpecRule& rule : table) {
       INFO(rule.name);
       CHECK(names.insert(rule.name).second);
       CHECK_FALSE(rule.what.empty());
     }
-  for (std::span<const SpecRule> table : {valueRules(), storageRules()})
+  for (std::span<const SpecRule> table : {valueRules(), storageRules(), gpuRules()})
     for (const SpecRule& rule : table) {
       INFO(rule.name);
       CHECK(covered.contains(rule.name));

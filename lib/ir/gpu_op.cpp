@@ -1,0 +1,79 @@
+#include "ir/gpu_op.h"
+
+#include <algorithm>
+
+namespace svod {
+
+namespace {
+
+consteval GpuOperandKind kindOf(std::string_view text) {
+  if (text == "value") return GpuOperandKind::Value;
+  if (text == "shared") return GpuOperandKind::Shared;
+  if (text == "global") return GpuOperandKind::Global;
+  if (text == "bool") return GpuOperandKind::Bool;
+  if (text == "const") return GpuOperandKind::Const;
+  throw "a kind of operand that does not exist";
+}
+
+consteval GpuOpInfo row(std::string_view name, int cuda, int metal, GpuScope scope, std::string_view operands,
+                        GpuResult result, int effects, std::string_view what) {
+  GpuOpInfo info{name, cuda, metal, scope, {}, 0, result, static_cast<uint8_t>(effects), what};
+  while (!operands.empty()) {
+    std::string_view word = operands.substr(0, operands.find(' '));
+    operands.remove_prefix(std::min(operands.size(), word.size() + 1));
+    GpuOperand& operand = info.operands.at(static_cast<size_t>(info.operandCount++));
+    operand.isOptional = word.ends_with('?');
+    if (operand.isOptional) word.remove_suffix(1);
+    operand.name = word.substr(0, word.find(':'));
+    operand.kind = kindOf(word.substr(operand.name.size() + 1));
+  }
+  return info;
+}
+
+using enum GpuScope;
+using enum GpuResult;
+constexpr GpuOpInfo kGpuOps[] = {
+#define GPU_OP(name, cuda, metal, scope, operands, result, effects, what) \
+  row(name, cuda, metal, scope, operands, result, effects, what),
+#include "ir/gpu_ops.def"
+#undef GPU_OP
+};
+
+}  // namespace
+
+std::span<const GpuOpInfo> allGpuOps() { return kGpuOps; }
+
+const GpuOpInfo* findGpuOp(std::string_view name) {
+  auto at = std::ranges::find(kGpuOps, name, &GpuOpInfo::name);
+  return at == std::end(kGpuOps) ? nullptr : at;
+}
+
+bool hasGpuOp(std::string_view name, GpuFamily family, int generation) {
+  const GpuOpInfo* found = findGpuOp(name);
+  const int since = !found ? 0 : family == GpuFamily::Cuda ? found->cuda : found->metal;
+  return since > 0 && generation >= since;
+}
+
+const GpuOpInfo& gpuOpOf(UOp node) { return *findGpuOp(node.argAs<NameArg>().name); }
+
+std::span<const UOp> operandsOf(UOp node) {
+  const GpuOpInfo* info = findGpuOp(node.argAs<NameArg>().name);
+  auto count = info ? static_cast<size_t>(info->operandCount) : 0;
+  if (count > 0 && info->operands[count - 1].isOptional &&
+      (node.srcCount() < count || node.src(count - 1).dtype() != DType::Bool))
+    --count;
+  return node.src().first(std::min(count, node.srcCount()));
+}
+
+bool synchronizes(UOp node) {
+  if (node.op() == Op::Barrier) return true;
+  const GpuOpInfo* info = node.op() == Op::Gpu ? findGpuOp(node.argAs<NameArg>().name) : nullptr;
+  return info && (info->effects & (Commits | Waits)) != 0;
+}
+
+int64_t bytesCopied(const GpuOpInfo& row) {
+  if (!row.does(Issues)) return 0;
+  return row.name == "cp_async4" ? 4 : row.name == "cp_async8" ? 8 : 16;
+}
+
+}  // namespace svod

@@ -1,0 +1,64 @@
+// Instructions of GPUs as data (gpu_ops.def): what one Gpu node takes, gives and does.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "ir/uop.h"
+#include "support/gpu_family.h"
+
+namespace svod {
+
+/// Who must pass an instruction together.
+enum class GpuScope : uint8_t { Thread, Warp };
+enum class GpuResult : uint8_t { Nothing, Same, Words2, Words4 };
+enum class GpuOperandKind : uint8_t { Value, Shared, Global, Bool, Const };
+/// Copies are under way from where they are issued to a wait that covers the group they were committed to.
+enum GpuEffect : uint8_t {
+  ReadsShared = 1,
+  WritesShared = 2,
+  ReadsGlobal = 4,
+  Issues = 8,
+  Commits = 16,
+  Waits = 32,
+};
+
+struct GpuOperand {
+  std::string_view name;
+  GpuOperandKind kind = GpuOperandKind::Value;
+  bool isOptional = false;
+};
+
+struct GpuOpInfo {
+  std::string_view name;
+  int cuda, metal;  // first generation that has it; 0: none
+  GpuScope scope;
+  std::array<GpuOperand, 4> operands;
+  int operandCount;
+  GpuResult result;
+  uint8_t effects;  // bits of GpuEffect
+  std::string_view what;
+
+  bool does(GpuEffect effect) const { return (effects & effect) != 0; }
+  int words() const { return result == GpuResult::Words2 ? 2 : result == GpuResult::Words4 ? 4 : 0; }
+};
+
+inline constexpr int kWarpLanes = 32;
+inline constexpr int64_t kMatrixRowBytes = 16;  // of a row that ldmatrix loads
+
+std::span<const GpuOpInfo> allGpuOps();
+/// Null for an unknown name.
+const GpuOpInfo* findGpuOp(std::string_view name);
+bool hasGpuOp(std::string_view name, GpuFamily family, int generation);
+
+/// Of a node whose name stands in the table.
+const GpuOpInfo& gpuOpOf(UOp node);
+/// Those of its sources that are operands, none where the table has no such name; what it comes after stands behind.
+std::span<const UOp> operandsOf(UOp node);
+/// Whether threads wait for each other, or for copies, or give copies a group: such a node keeps its place in a loop.
+bool synchronizes(UOp node);
+/// Bytes that a copy of the table moves, 0 of all others.
+int64_t bytesCopied(const GpuOpInfo& row);
+
+}  // namespace svod
