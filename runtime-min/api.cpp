@@ -3,6 +3,7 @@
 
 #include "runtime-min/api_error.h"
 #include "runtime-min/drivers.h"
+#include "runtime-min/memory_block.h"
 
 namespace {
 
@@ -125,11 +126,10 @@ const char* svod_plan_device(const svod_plan* plan, size_t index) {
 }
 
 svod_pool* svod_pool_create(size_t threads) {
-  try {
-    return new svod_pool{Pool(threads == 0 ? usableProcessors() : threads)};
-  } catch (const std::exception&) {
-    return nullptr;
-  }
+  const size_t wanted = threads == 0 ? usableProcessors() : threads;
+  if (!hasMemory(wanted * sizeof(Pool))) return nullptr;
+  std::unique_ptr<svod_pool> pool(new svod_pool{Pool(wanted)});
+  return pool->pool.threads() == wanted ? pool.release() : nullptr;
 }
 
 size_t svod_pool_threads(const svod_pool* pool) { return pool == nullptr ? 1 : pool->pool.threads(); }

@@ -9,18 +9,15 @@ namespace {
 
 template <class Texts>
 const char* textAt(svod_instance* instance, size_t index, Texts textsOf) {
-  try {
-    const auto devices = instance->inner->owned();
-    for (DeviceId id = 0; id < devices.size(); id++) {
-      if (devices[id] == nullptr) continue;
-      const std::vector<std::string> texts = textsOf(*devices[id]);
-      if (index < texts.size()) {
-        instance->text = says({instance->inner->loaded().plan().devices[id].name, ": ", texts[index]});
-        return instance->text.c_str();
-      }
-      index -= texts.size();
+  const auto devices = instance->inner->owned();
+  for (DeviceId id = 0; id < devices.size(); id++) {
+    if (devices[id] == nullptr) continue;
+    const std::vector<std::string> texts = textsOf(*devices[id]);
+    if (index < texts.size()) {
+      instance->text = says({instance->inner->loaded().plan().devices[id].name, ": ", texts[index]});
+      return instance->text.c_str();
     }
-  } catch (const std::exception&) {
+    index -= texts.size();
   }
   return nullptr;
 }

@@ -2,8 +2,6 @@
 #include "support/says.h"
 
 #include <cstring>
-#include <exception>
-#include <new>
 
 namespace svod {
 
@@ -31,16 +29,6 @@ int fill(svod_error* to, Diag diag, std::string_view message, std::string_view h
 }  // namespace
 
 int report(const Error& from, svod_error* to) { return fill(to, from->diag, from->message, from->help); }
-
-int reportThrown(svod_error* to) noexcept {
-  try {
-    throw;
-  } catch (const std::bad_alloc&) {
-    return fill(to, Diag::DeviceFailure, "out of memory", {});
-  } catch (const std::exception& exception) {
-    return fill(to, Diag::DeviceFailure, exception.what(), {});
-  }
-}
 
 Status checkIndex(size_t index, size_t count, const char* what) {
   if (index < count) return {};

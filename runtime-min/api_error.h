@@ -1,12 +1,11 @@
-// How functions of the C interface end: a Status or an exception becomes an exit code and a filled svod_error.
+// How functions of the C interface end: a Status becomes an exit code and a filled svod_error.
 #pragma once
 #include "runtime-min/handles.h"
 
 namespace svod {
 
-/// The exit code; `to` may be null. The second is for the exception that is being handled; it needs no memory.
+/// The exit code; `to` may be null.
 int report(const Error& from, svod_error* to);
-int reportThrown(svod_error* to) noexcept;
 
 /// At most `room` bytes with a 0 at the end, cut at the end of a character; nothing without room.
 void copyText(char* to, size_t room, std::string_view text);
@@ -16,15 +15,11 @@ Status checkIndex(size_t index, size_t count, const char* what);
 /// The caller may use the instance: no submitted run does.
 Status checkIdle(const svod_instance* instance);
 
-/// Runs `body`, which returns a Status; no exception passes.
+/// Runs `body`, which returns a Status.
 template <class Body>
 int guard(svod_error* error, Body body) noexcept {
-  try {
-    Status status = body();
-    return status ? 0 : report(status.error(), error);
-  } catch (...) {
-    return reportThrown(error);
-  }
+  const Status status = body();
+  return status ? 0 : report(status.error(), error);
 }
 
 }  // namespace svod

@@ -27,7 +27,7 @@ void Event::change(uint64_t count, bool isFailed) {
     if (__builtin_add_overflow(count_, count, &count_)) count_ = UINT64_MAX;
     isFailed_ = isFailed = isFailed_ || isFailed;
     taken = takeReached();
-    changed_.notify_all();
+    ::pthread_cond_broadcast(&changed_);
   }
   // Who was called back may be gone, or wait for something else.
   while (taken != nullptr) std::exchange(taken, taken->next_)->reached(isFailed);
@@ -45,8 +45,8 @@ uint64_t Event::count() const {
 }
 
 bool Event::wait(uint64_t count) {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return isFailed_ || count_ >= count; });
+  const std::lock_guard lock(mutex_);
+  while (!isFailed_ && count_ < count) ::pthread_cond_wait(&changed_, mutex_.native_handle());
   return !isFailed_;
 }
 

@@ -1,7 +1,8 @@
 // A count that goes up: threads and submitted runs wait for it. Waiting allocates nothing, as who waits is a link of
 // the list of those who do.
 #pragma once
-#include <condition_variable>
+#include <pthread.h>
+
 #include <cstdint>
 #include <mutex>
 
@@ -43,7 +44,7 @@ class Event {
   Waiter* takeReached();
 
   mutable std::mutex mutex_;
-  std::condition_variable changed_;
+  pthread_cond_t changed_ = PTHREAD_COND_INITIALIZER;
   uint64_t count_ = 0;
   bool isFailed_ = false;
   Waiter* first_ = nullptr;

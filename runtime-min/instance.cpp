@@ -11,6 +11,8 @@ namespace svod {
 
 namespace {
 
+constexpr uint64_t kBytesPerBuffer = 1024;  // what bindings and states keep of one, at most
+
 Result<std::vector<svod_host_entry>> hostEntries(const Program& program, const svod_instance_options& options) {
   const std::span<const svod_host_entry> given(options.functions, options.function_count);
   std::vector<svod_host_entry> entries;
@@ -31,9 +33,12 @@ Result<std::vector<svod_host_entry>> hostEntries(const Program& program, const s
 Result<std::unique_ptr<Instance>> Instance::create(std::shared_ptr<const LoadedPlan> loaded,
                                                    const svod_instance_options& options, Pool* pool,
                                                    std::vector<Device*> devices) {
+  const size_t workers = pool == nullptr ? 1 : pool->threads();
+  if (!hasMemory(2 * Run::bytesFor(*loaded, workers) + kBytesPerBuffer * (loaded->plan().buffers.size() + 64)))
+    return fail(Diag::DeviceFailure, "out of memory: no room for an instance", "free some memory");
   std::unique_ptr<Instance> instance(new Instance(std::move(loaded), pool));
   Run::Config config;
-  config.workers = pool == nullptr ? 1 : pool->threads();
+  config.workers = workers;
   config.profile = options.profile != 0;
   config.traceEvents = options.trace_events;
   if (options.memory != nullptr) config.memory = *options.memory;

@@ -13,6 +13,7 @@
 #include "plan/directory.h"
 #include "plan/json.h"
 #include "plan/pack.h"
+#include "runtime-min/memory_block.h"
 #include "support/cpu_features.h"
 #include "support/says.h"
 
@@ -36,6 +37,9 @@ constexpr std::string_view kArchitecture = "riscv64";
 #else
 constexpr std::string_view kArchitecture = "unknown";
 #endif
+
+/// Bytes of memory for one of a manifest while it is read, at most, where no manifest is below a page.
+constexpr uint64_t kMostFactor = 64, kPageOfText = 4096;
 
 Status checkMachine(const TargetRecord& target) {
   const std::string architecture = target.triple.substr(0, target.triple.find('-'));
@@ -72,7 +76,7 @@ LoadedPlan::~LoadedPlan() {
 
 Status LoadedPlan::checkCode(const svod_function_table* table) const {
   if (table != nullptr) {
-    if (table->plan != nullptr && recordOf(table->plan) == codeRecord(plan_)) return {};
+    if (table->plan != nullptr && recordOf(table->plan) == record_) return {};
     return fail(Diag::PlanChecksum, "the functions were made with another plan",
                 "compile the graph again with --emit functions, and the program with what that wrote");
   }
@@ -85,8 +89,11 @@ Status LoadedPlan::checkCode(const svod_function_table* table) const {
 }
 
 Status LoadedPlan::readManifest(std::string_view text, const std::string& name, const svod_function_table* table) {
+  if (!hasMemory(kMostFactor * (text.size() + kPageOfText)))
+    return fail(Diag::DeviceFailure, says({"out of memory: no room to read '", name, "'"}), "free some memory");
   SVOD_TRY(plan_, planFromJson(text, name));
   SVOD_CHECK(check(plan_));
+  record_ = codeRecord(text);
   SVOD_CHECK(checkCode(table));
   names_ = svod::variableNames(plan_);
   files_.resize(plan_.files.size());
@@ -96,7 +103,7 @@ Status LoadedPlan::readManifest(std::string_view text, const std::string& name, 
 
 Status LoadedPlan::checkFile(FileId id, const std::string& shown, WeightsCheck weights) const {
   SVOD_CHECK(checkBytes(plan_.files[id], files_[id], shown, checksumFor(plan_.files[id], weights)));
-  return isCode(plan_.files[id].kind) ? checkCodeRecord(plan_, files_[id], shown) : Status();
+  return isCode(plan_.files[id].kind) ? checkCodeRecord(record_, files_[id], shown) : Status();
 }
 
 Status LoadedPlan::link(FileId id, const std::string& path, const std::string& shown) {
@@ -133,7 +140,7 @@ Status LoadedPlan::finish(const svod_function_table* table) {
 Result<std::shared_ptr<const LoadedPlan>> LoadedPlan::fromDirectory(const std::string& path, WeightsCheck weights,
                                                                     const svod_function_table* table) {
   SVOD_CHECK(checkHoldsPlan(path));
-  auto loaded = std::make_shared<LoadedPlan>();
+  std::unique_ptr<LoadedPlan> loaded(new LoadedPlan);
   const std::string manifest = path + "/" + kPlanFileName;
   SVOD_TRY(MappedFile json, MappedFile::open(manifest));
   SVOD_CHECK(loaded->readManifest(asText(json.bytes()), manifest, table));
@@ -144,7 +151,7 @@ Result<std::shared_ptr<const LoadedPlan>> LoadedPlan::fromDirectory(const std::s
     loaded->files_[id] = loaded->mapped_.back().bytes();
     // A name without a separator would be searched for in the system's folders.
     const std::string file = path + "/" + desc.path;
-    if (isCode(desc.kind)) SVOD_CHECK(checkCodeRecord(loaded->plan_, loaded->files_[id], file));
+    if (isCode(desc.kind)) SVOD_CHECK(checkCodeRecord(loaded->record_, loaded->files_[id], file));
     if (desc.kind != FileKind::Code || table != nullptr) continue;
     SVOD_CHECK(loaded->link(id, file[0] == '/' ? file : "./" + file, file));
   }
@@ -197,7 +204,7 @@ Result<std::shared_ptr<const LoadedPlan>> LoadedPlan::fromPath(const std::string
 
 Result<std::shared_ptr<const LoadedPlan>> LoadedPlan::fromPack(const std::string& path, WeightsCheck weights,
                                                                const svod_function_table* table) {
-  auto loaded = std::make_shared<LoadedPlan>();
+  std::unique_ptr<LoadedPlan> loaded(new LoadedPlan);
   SVOD_TRY(MappedFile pack, MappedFile::open(path));
   const std::span<const std::byte> bytes = pack.bytes();
   loaded->mapped_.push_back(std::move(pack));
@@ -215,7 +222,7 @@ Result<std::shared_ptr<const LoadedPlan>> LoadedPlan::fromPack(const std::string
 
 Result<std::shared_ptr<const LoadedPlan>> LoadedPlan::fromMemory(std::span<const svod_file> files,
                                                                  WeightsCheck weights) {
-  auto loaded = std::make_shared<LoadedPlan>();
+  std::unique_ptr<LoadedPlan> loaded(new LoadedPlan);
   const svod_file* json = findFile(files, kPlanFileName);
   if (json == nullptr) return fail(Diag::BadPlan, "no file is called plan.json", "pass every file of the plan");
   SVOD_CHECK(loaded->readManifest({static_cast<const char*>(json->data), json->bytes}, kPlanFileName));

@@ -71,6 +71,7 @@ class LoadedPlan {
   void addIntermediates();
 
   Plan plan_;
+  std::string record_;                             // what code that belongs to the plan ends with
   std::vector<std::span<const std::byte>> files_;  // contents, by FileId
   std::vector<MappedFile> mapped_;
   std::vector<std::unique_ptr<std::byte[], FreeAligned>> copies_;

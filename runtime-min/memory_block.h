@@ -13,6 +13,12 @@
 
 namespace svod {
 
+/// Whether the system would give so many bytes now: asked before work whose many small requests have no way to fail.
+inline bool hasMemory(uint64_t bytes) {
+  void* const room = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return room != MAP_FAILED && ::munmap(room, bytes) == 0;
+}
+
 class MemoryBlock {
  public:
   MemoryBlock() = default;

@@ -1,6 +1,7 @@
 #include "runtime-min/pool.h"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -12,16 +13,15 @@ namespace {
 constexpr int kSpins = 2000;
 }  // namespace
 
-Pool::Pool(size_t threads) {
-  threads_.reserve(threads - 1);
-  try {
-    for (uint32_t worker = 1; worker < threads; worker++) threads_.emplace_back([this, worker] { threadMain(worker); });
-  } catch (...) {
-    closing_ = true;
-    epoch_.fetch_add(1);
-    epoch_.notify_all();
-    for (std::thread& thread : threads_) thread.join();
-    throw;
+Pool::Pool(size_t threads) : threads_(threads - 1) {
+  const auto enter = [](void* self) -> void* {
+    const auto& member = *static_cast<const Member*>(self);
+    member.pool->threadMain(member.worker);
+    return nullptr;
+  };
+  for (size_t i = 0; i < threads_.size(); i++) {
+    threads_[i] = {this, static_cast<uint32_t>(i + 1), {}};
+    if (::pthread_create(&threads_[i].thread, nullptr, enter, &threads_[i]) != 0) threads_.resize(i);
   }
 }
 
@@ -32,7 +32,7 @@ Pool::~Pool() {
   }
   epoch_.fetch_add(1);
   epoch_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
+  for (const Member& member : threads_) ::pthread_join(member.thread, nullptr);
 }
 
 bool Pool::run(Job& job) {
@@ -45,7 +45,7 @@ bool Pool::run(Job& job) {
   // thread.
   job_.store(nullptr, std::memory_order_seq_cst);
   for (int spin = 0; inside_.load(std::memory_order_seq_cst) != 0; spin++)
-    spin < kSpins ? pauseBriefly() : std::this_thread::yield();
+    spin < kSpins ? pauseBriefly() : void(::sched_yield());
   busy_.store(false, std::memory_order_release);
   return true;
 }
@@ -102,7 +102,7 @@ void Pool::threadMain(uint32_t worker) {
 size_t usableProcessors() {
   cpu_set_t set;
   if (::sched_getaffinity(0, sizeof set, &set) == 0) return static_cast<size_t>(std::max(1, CPU_COUNT(&set)));
-  return std::max(1u, std::thread::hardware_concurrency());
+  return static_cast<size_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
 }
 
 }  // namespace svod

@@ -1,10 +1,10 @@
 // Worker threads that sleep until there is something to do: a run to begin, or one to join.
 #pragma once
+#include <pthread.h>
+
 #include <atomic>
 #include <cstdint>
-#include <memory>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 namespace svod {
@@ -33,7 +33,7 @@ class Task {
 
 class Pool {
  public:
-  /// `threads` counts the caller of run(). Throws std::system_error when a thread cannot be started.
+  /// `threads` counts the caller of run(). Fewer where the system starts no more.
   explicit Pool(size_t threads);
   ~Pool();
   size_t threads() const { return threads_.size() + 1; }
@@ -48,6 +48,11 @@ class Pool {
   bool withdraw(Task& task);
 
  private:
+  struct Member {
+    Pool* pool;
+    uint32_t worker;
+    pthread_t thread;
+  };
   void threadMain(uint32_t worker);
   Task* take();
 
@@ -58,7 +63,7 @@ class Pool {
   std::atomic<bool> closing_{false};
   std::mutex mutex_;                               // of the tasks
   alignas(64) std::atomic<Task*> first_{nullptr};  // changed under the mutex
-  std::vector<std::thread> threads_;
+  std::vector<Member> threads_;                    // never moves: each knows its own place
 };
 
 /// Processors this process may use.

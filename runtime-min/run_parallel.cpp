@@ -1,5 +1,5 @@
 // The part of a run that many workers do together: ready steps, shared tiles, loops and waiting.
-#include <thread>
+#include <sched.h>
 
 #include "runtime-min/run.h"
 
@@ -228,7 +228,7 @@ bool Run::anythingToDo() {
 void Run::rest(unsigned& idle) {
   constexpr unsigned kPauses = 3000, kYields = 3010;
   if (++idle < kPauses) return pauseBriefly();
-  if (idle < kYields) return std::this_thread::yield();
+  if (idle < kYields) return void(::sched_yield());
   // Whoever publishes work looks for sleepers afterwards, and we look for work after we count as one.
   sleepers_.fetch_add(1, std::memory_order_seq_cst);
   const uint32_t seen = signal_.load(std::memory_order_seq_cst);

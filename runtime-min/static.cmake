@@ -14,16 +14,18 @@ foreach(line IN LISTS declarations)
   list(APPEND roots -Wl,-u,${CMAKE_MATCH_1})
 endforeach()
 
-add_library(svod_runtime_terminate OBJECT terminate.cpp)
+set(relocatable "")
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  set(relocatable -flinker-output=nolto-rel)
+endif()
 set(whole ${CMAKE_CURRENT_BINARY_DIR}/svod-runtime-whole.o)
 set(object ${CMAKE_CURRENT_BINARY_DIR}/svod-runtime.o)
 add_custom_command(OUTPUT ${object} BYPRODUCTS ${whole}
-  COMMAND ${CMAKE_CXX_COMPILER} -r -nostdlib -fuse-ld=bfd -Wl,--gc-sections -Wl,--force-group-allocation ${roots}
-    -o ${whole} $<TARGET_OBJECTS:svod_runtime-min> $<TARGET_OBJECTS:svod_runtime_terminate> $<TARGET_FILE:svod_plan> $<TARGET_FILE:svod_data>
-    $<TARGET_FILE:svod_support> ${cxx_library}
+  COMMAND ${CMAKE_CXX_COMPILER} -r -nostdlib -fuse-ld=bfd -Wl,--gc-sections -Wl,--force-group-allocation ${roots} -O2 ${shipped_flags}
+    -Wno-alloc-size-larger-than ${relocatable} -o ${whole} $<TARGET_OBJECTS:svod_runtime_shipped> ${cxx_library}
   COMMAND ${CMAKE_OBJCOPY} --wildcard --weaken-symbol=_Z* ${whole}  # unique ones are not seen by the next
   COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbol=svod_* ${whole} ${object}
-  DEPENDS svod_runtime-min svod_runtime_terminate svod_plan svod_data svod_support
+  DEPENDS svod_runtime_shipped $<TARGET_OBJECTS:svod_runtime_shipped>
   COMMAND_EXPAND_LISTS VERBATIM)
 add_library(svod_runtime_static STATIC ${object})
 target_link_libraries(svod_runtime_static INTERFACE pthread dl)

@@ -1,7 +1,6 @@
 #include "runtime-min/submission.h"
 
-#include <exception>
-#include <thread>
+#include <sched.h>
 
 #include "runtime-min/handles.h"
 
@@ -46,11 +45,7 @@ void Submission::queue() {
 void Submission::perform() {
   phase_.store(kRunning);
   if (isRefused_) return end(fail(Diag::Interrupted, "the run did not begin: an event that it waits for failed"));
-  try {
-    end(instance_.runPrepared(seed_));
-  } catch (const std::exception& exception) {
-    end(fail(Diag::DeviceFailure, exception.what()));
-  }
+  end(instance_.runPrepared(seed_));
 }
 
 void Submission::end(Status result) {
@@ -81,7 +76,7 @@ Status Submission::wait() {
       instance_.run().clearStop();
       end(fail(Diag::Interrupted, "the run was stopped"));
     } else if (phase == kQueued || phase == kStopped) {
-      std::this_thread::yield();  // somebody is about to begin it, or to put it into the next list
+      ::sched_yield();  // somebody is about to begin it, or to put it into the next list
     } else {
       phase_.wait(phase);
     }

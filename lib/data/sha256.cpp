@@ -1,8 +1,6 @@
 // FIPS 180-4.
 #include "data/sha256.h"
 
-#include "data/sha256_x86.h"
-
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -38,8 +36,7 @@ inline void mixRound(uint32_t a, uint32_t b, uint32_t c, uint32_t& d, uint32_t e
   h = t1 + s0 + ((a & b) | (c & (a | b)));
 }
 
-void compress(uint32_t* state, const std::byte* data, size_t blocks) {
-  static const Sha256Compress fast = sha256Instructions();
+void compress(uint32_t* state, const std::byte* data, size_t blocks, Sha256Compress fast) {
   if (fast != nullptr) return fast(state, data, blocks, kRound);
   for (; blocks > 0; blocks--, data += 64) {
     uint32_t w[64];
@@ -76,9 +73,9 @@ void Sha256::update(std::span<const std::byte> bytes) {
     std::copy_n(bytes.begin(), take, block_.begin() + static_cast<ptrdiff_t>(used));
     bytes = bytes.subspan(take);
     if (used + take < 64) return;
-    compress(state_.data(), block_.data(), 1);
+    compress(state_.data(), block_.data(), 1, fast_);
   }
-  compress(state_.data(), bytes.data(), bytes.size() / 64);
+  compress(state_.data(), bytes.data(), bytes.size() / 64, fast_);
   std::copy(bytes.end() - static_cast<ptrdiff_t>(bytes.size() % 64), bytes.end(), block_.begin());
 }
 

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "data/sha256_x86.h"
+
 namespace svod {
 
 class Sha256 {
@@ -21,6 +23,7 @@ class Sha256 {
                                     0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
   std::array<std::byte, 64> block_{};
   uint64_t total_ = 0;  // bytes seen so far
+  Sha256Compress fast_ = sha256Instructions();
 };
 
 std::string sha256Hex(std::span<const std::byte> bytes);

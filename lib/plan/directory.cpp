@@ -53,13 +53,6 @@ Checksum checksumFor(const FileDesc& file, WeightsCheck weights) {
   return weights == WeightsCheck::Small && file.bytes < kSmallWeights ? Checksum::Compare : Checksum::Skip;
 }
 
-std::string codeRecord(const Plan& plan) {
-  Plan without = plan;
-  for (FileDesc& file : without.files)
-    if (isCode(file.kind)) file.bytes = 0, file.sha256.clear();
-  return recordOf(sha256Hex(toJson(without)));
-}
-
 std::string recordOf(std::string_view digest) { return says({kRecordStart, digest, "\n"}); }
 
 std::span<const std::byte> withoutRecord(std::span<const std::byte> code) {
@@ -68,9 +61,9 @@ std::span<const std::byte> withoutRecord(std::span<const std::byte> code) {
   return code.first(code.size() - kLength);
 }
 
-Status checkCodeRecord(const Plan& plan, std::span<const std::byte> code, const std::string& shown) {
-  const std::string_view record = asText(code.subspan(withoutRecord(code).size()));
-  if (record.empty() || record == codeRecord(plan)) return {};
+Status checkCodeRecord(std::string_view record, std::span<const std::byte> code, const std::string& shown) {
+  const std::string_view own = asText(code.subspan(withoutRecord(code).size()));
+  if (own.empty() || own == record) return {};
   return fail(Diag::PlanChecksum,
               says({"'", shown, "' was compiled with another ", kPlanFileName, ": a number in it was changed"}),
               "compile the graph again");
@@ -110,9 +103,10 @@ Result<Plan> readPlanDirectory(const std::string& path) {
   SVOD_TRY(std::string json, readWholeFile(name, kMaxJson));
   SVOD_TRY(Plan plan, planFromJson(json, name));
   SVOD_CHECK(check(plan));
+  const std::string record = codeRecord(json);
   for (const FileDesc& file : plan.files) {
     SVOD_TRY(const MappedFile mapped, openPlanFile(path, file, checksumFor(file, WeightsCheck::Small)));
-    if (isCode(file.kind)) SVOD_CHECK(checkCodeRecord(plan, mapped.bytes(), path + "/" + file.path));
+    if (isCode(file.kind)) SVOD_CHECK(checkCodeRecord(record, mapped.bytes(), path + "/" + file.path));
   }
   return plan;
 }

@@ -59,14 +59,14 @@ inline bool isCode(FileKind kind) { return kind == FileKind::Code || kind == Fil
 
 /// What stands at the end of a file of code, behind what is linked or loaded: the SHA-256 of the manifest it was
 /// written with, except for the size and checksum of such files. So no number of a manifest can contradict the code,
-/// whose accesses follow from them.
-std::string codeRecord(const Plan& plan);
+/// whose accesses follow from them. `manifest` is the text of one, as svodc wrote it.
+std::string codeRecord(std::string_view manifest);
 /// The same with a digest that is known.
 std::string recordOf(std::string_view digest);
 
-/// Diag::PlanChecksum when `code`, called `shown` in the message, was written with another manifest than `plan`. Code
-/// without a record, of an older release, is taken as it is.
-Status checkCodeRecord(const Plan& plan, std::span<const std::byte> code, const std::string& shown);
+/// Diag::PlanChecksum when `code`, called `shown` in the message, was written with another manifest than that of
+/// `record`. Code without a record, of an older release, is taken as it is.
+Status checkCodeRecord(std::string_view record, std::span<const std::byte> code, const std::string& shown);
 /// What stands before the record.
 std::span<const std::byte> withoutRecord(std::span<const std::byte> code);
 

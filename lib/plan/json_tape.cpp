@@ -136,7 +136,7 @@ class JsonParser {
     JsonToken& token = add(JsonType::Integer);
     token.isNegative = *at_ == '-';
     if (token.isNegative) at_++;
-    const char* const digits = at_;
+    const char* const digits = token.text = at_;
     while (at_ < end_ && isDigit(*at_)) at_++;
     if (at_ == digits || (*digits == '0' && at_ - digits > 1)) return false;
     const char* const behind = at_;

@@ -17,7 +17,7 @@ struct JsonToken {
   bool isNegative = false;     // Integer
   uint32_t end = 0;            // index of the token behind the value
   uint64_t number = 0;         // Integer: its amount; Array, Object: how many elements or members; String: bytes
-  const char* text = nullptr;  // String
+  const char* text = nullptr;  // String; Integer: its digits in the text
 };
 
 class JsonTape {

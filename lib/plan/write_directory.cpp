@@ -47,7 +47,7 @@ Result<PlanContents> contentsOf(Plan plan, std::span<const PlanFile> given) {
   PlanContents contents{{}, {}, {given.begin(), given.end()}};
   plan.files = describeFiles(contents.files);
   SVOD_CHECK(check(plan));
-  const std::string record = codeRecord(plan);
+  const std::string record = codeRecord(toJson(plan));
   contents.record.assign(record.begin(), record.end());
   for (PlanFile& file : contents.files)
     if (isCode(file.kind)) file.chunks.push_back(std::as_bytes(std::span(contents.record)));

@@ -101,6 +101,22 @@ TEST_CASE("plan.json: a grid is in place of a file with tiles, and its lists hav
   CHECK_THAT(message("\"space\": \"shared\"", "\"space\": \"far\""), Catch::Contains("'far'"));
 }
 
+TEST_CASE("the record of code depends on every number of the manifest but the size and checksum of code") {
+  Plan plan = samplePlan();
+  plan.files = {{"kernels.so", FileKind::Code, 1234, std::string(64, 'a')},
+                {"weights.bin", FileKind::Weights, 256, std::string(64, 'b')}};
+  const std::string record = codeRecord(toJson(plan));
+  CHECK(record.size() == std::string_view("\nsvod plan \n").size() + 64);
+  Plan other = plan;
+  other.files[FileId(0)].bytes = 7, other.files[FileId(0)].sha256 = std::string(64, 'c');
+  CHECK(codeRecord(toJson(other)) == record);
+  other.files[FileId(1)].bytes = 7;
+  CHECK(codeRecord(toJson(other)) != record);
+  for (const std::string text : {"", "{}", "[1]", R"({"files": 1})", R"({"files": [{"kind": 1}, 2]})",
+                                 R"({"files": [{"sha256": "\u0061", "bytes": 1, "kind": "code"}]})"})
+    CHECK(codeRecord(text) != record);
+}
+
 TEST_CASE("plan directory: written, read, replaced, and a folder with other files is left alone") {
   TempFolder folder;
   Plan plan = samplePlan();
@@ -112,7 +128,7 @@ TEST_CASE("plan directory: written, read, replaced, and a folder with other file
   auto back = readPlanDirectory(folder / "p");
   REQUIRE(back);
   const std::string written = readText(folder / "p/kernels.so");
-  CHECK(written == code + codeRecord(*back));
+  CHECK(written == code + codeRecord(toJson(*back)));
   const std::vector<PlanFile> withRecord = {{"kernels.so", FileKind::Code, {std::as_bytes(std::span(written))}},
                                             files[1]};
   plan.files = describeFiles(withRecord);

@@ -1,4 +1,9 @@
-// The application's own memory (svod_memory): what is asked for, and that everything is given back.
+// The application's own memory (svod_memory): what is asked for, and that everything is given back. And where the
+// system gives no more, errors.
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -147,4 +152,56 @@ TEST_CASE("memory that is refused is an error, and what was had is given back") 
     CHECK(std::string(error.code) == "device-failure");
     CHECK(ledger.live.empty());
   }
+}
+
+namespace {
+
+/// In a process that may take `more` bytes of addresses besides those it has: 0 loaded and instantiated, 6 refused.
+int statusWithin(const std::string& path, size_t more) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    size_t pages = 0;
+    std::FILE* file = std::fopen("/proc/self/statm", "r");
+    if (file == nullptr || std::fscanf(file, "%zu", &pages) != 1) ::_exit(99);
+    std::fclose(file);
+    const rlimit limit = {pages * 4096 + more, RLIM_INFINITY};
+    if (::setrlimit(RLIMIT_AS, &limit) != 0) ::_exit(99);
+    svod_plan* plan = nullptr;
+    svod_instance* instance = nullptr;
+    svod_error error = {};
+    int code = svod_plan_load(path.c_str(), nullptr, &plan, &error);
+    if (code == 0) code = svod_instance_create(plan, nullptr, &instance, &error);
+    ::_exit(code);
+  }
+  int status = 0;
+  if (::waitpid(child, &status, 0) != child || !WIFEXITED(status)) return -1;
+  return WEXITSTATUS(status);
+}
+
+}  // namespace
+
+TEST_CASE("where the system has no memory for a plan or an instance, they are refused") {
+  if (kAddressSanitizer || kThreadSanitizer) return;  // these have addresses of their own
+  TempFolder folder;
+  PlanBuilder b;
+  const Expr n(8);
+  BufferId last = b.input("x", 8, n);
+  for (int i = 0; i < 1000; i++) {
+    const BufferId next = b.arena("value" + std::to_string(i), 8);
+    b.launch("k_double", {last, next}, {R, W}, {n});
+    last = next;
+  }
+  b.launch("k_double", {last, b.output("y", 8, n)}, {R, W}, {n});
+  b.write(folder / "p.plan");
+  int refused = 0;
+  size_t more = 0;
+  for (int status = 1; status != 0 && more < (size_t{1} << 28); more += 300'000) {
+    status = statusWithin(folder / "p.plan", more);
+    INFO(more);
+    REQUIRE((status == 0 || status == info(Diag::DeviceFailure).exitCode || status == info(Diag::BadPlan).exitCode ||
+             status == info(Diag::Io).exitCode));
+    refused += status == info(Diag::DeviceFailure).exitCode;
+  }
+  CHECK(refused > 3);
+  CHECK(statusWithin(folder / "p.plan", more) == 0);
 }

@@ -8,7 +8,7 @@
  * Errors. Functions that can fail return 0, or the exit code a program would end with (1 bad argument or
  * input, 2 a call that does not fit a submitted run, 3 unsupported, 5 bad plan or wrong CPU, 6 failure while running,
  * 74 file trouble, 75 stopped), and fill *error when `error` is not NULL. Nothing is printed, no exception and no
- * signal handler leaves the library.
+ * signal handler leaves the library, and functions that it calls must not throw.
  *
  * Threads. A plan is immutable. An instance and its bindings belong to one thread at a time; different
  * instances run at once. Events are for any number of threads. The only threads are those of pools. There is no global
