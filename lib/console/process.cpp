@@ -50,7 +50,8 @@ struct InterruptGuard::State {
   Console& console;
   std::string folder{};
   std::mutex busy{};
-  bool inPlace = false;  // guarded by busy, as the next two
+  bool inPlace = false;  // guarded by busy, as the next three
+  std::function<void()> work{};
   std::string message = "interrupted; nothing was written", help = "run it again";
   std::atomic<bool> ending = false;
   sigset_t signals{}, before{};
@@ -73,6 +74,7 @@ struct InterruptGuard::State {
     if (inPlace) return;
     std::error_code ignored;
     if (!folder.empty()) std::filesystem::remove_all(folder, ignored);
+    if (work) work();
     console.report({Diag::Interrupted, message, help});
     _exit(info(Diag::Interrupted).exitCode);
   }
@@ -121,6 +123,11 @@ Status InterruptGuard::place(const std::function<Status()>& write) {
 void InterruptGuard::removesFolder(std::string path) {
   std::unique_lock<std::mutex> lock(state_->busy);
   state_->folder = std::move(path);
+}
+
+void InterruptGuard::alsoDoes(std::function<void()> work) {
+  std::unique_lock<std::mutex> lock(state_->busy);
+  state_->work = std::move(work);
 }
 
 void InterruptGuard::says(std::string message, std::string help) {

@@ -4,8 +4,6 @@
 #include <atomic>
 #include <chrono>
 #include <mutex>
-#include <system_error>
-#include <thread>
 
 #include "driver/describe_kernel.h"
 #include "driver/device_kernels.h"
@@ -15,6 +13,7 @@
 #include "driver/schedule_kernels.h"
 #include "driver/tuned_opts.h"
 #include "driver/tuned_plan.h"
+#include "driver/workers.h"
 #include "ir/text.h"
 #include "linearize/linearize.h"
 #include "schedule/graph_passes.h"
@@ -137,21 +136,25 @@ Status compileKernels(std::vector<CompiledKernel>& kernels, std::span<const Comp
   const CompileOptions& options = byTarget[0];
   std::vector<Status> status(kernels.size());
   std::atomic<size_t> next = 0, done = 0;
-  auto work = [&](bool reports) {
-    for (size_t i; (i = next++) < kernels.size();) {
-      status[i] = compileKernel(kernels[i], byTarget[targetOf[i]]);
-      ++done;
-      if (reports && options.progress) options.progress(done, kernels.size());
-    }
+  const auto compileNext = [&] {
+    const size_t i = next++;
+    if (i >= kernels.size()) return false;
+    status[i] = compileKernel(kernels[i], byTarget[targetOf[i]]);
+    ++done;
+    return true;
   };
-  std::vector<std::thread> threads;
-  try {
-    for (int t = 1; t < std::min<int>(options.jobs, static_cast<int>(kernels.size())); ++t)
-      threads.emplace_back(work, false);
-  } catch (const std::system_error&) {  // the system grants no more: those there do all the work
+  {
+    Workers workers(std::min(static_cast<size_t>(options.jobs), kernels.size()), options.tokens);
+    do {
+      if (next + 1 < kernels.size())
+        workers.start([&] {
+          while (compileNext()) {
+          }
+        });
+      if (options.progress && done > 0) options.progress(done, kernels.size());
+    } while (compileNext());
   }
-  work(true);
-  for (std::thread& t : threads) t.join();
+  if (options.progress && done > 0) options.progress(done, kernels.size());
   for (size_t i = 0; i < kernels.size(); ++i) {
     if (status[i]) continue;
     if (options.failure != nullptr && status[i].error()->diag == Diag::Verify)

@@ -46,6 +46,15 @@ struct DeviceTarget {
   Machine machine;
 };
 
+/// Leave to use more threads than the one that every compile has. Threads may ask at once.
+struct ThreadTokens {
+  virtual bool take() = 0;  // does not wait
+  virtual void give() = 0;  // one that was taken
+
+ protected:
+  ~ThreadTokens() = default;
+};
+
 struct CompileOptions {
   std::string name;                      // of the graph, recorded in the plan
   const Target* target = &targets()[0];  // what to generate code for, and the machine, which is one of the target's
@@ -55,8 +64,9 @@ struct CompileOptions {
   Numerics numerics = Numerics::Contract;
   FoldLimits fold;  // of values that no run changes
   MemoryMode memory = MemoryMode::Arena;
-  int jobs = 1;                  // kernels compiled at once; never changes the result
-  std::vector<KernelOpts> opts;  // replayed in place of what choose() finds; every entry must match a kernel
+  int jobs = 1;                    // kernels compiled at once; never changes the result
+  ThreadTokens* tokens = nullptr;  // asked for each of them but the first, where set
+  std::vector<KernelOpts> opts;    // replayed in place of what choose() finds; every entry must match a kernel
   const TuningLog* tuning =
       nullptr;                 // whose winners take the place of what choose() and graph passes find, if they apply
   std::string compiler;        // tuningCompiler(): whose records of the log are no hints

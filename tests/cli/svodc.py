@@ -20,7 +20,7 @@ SYMBOLIC = "svod 1\nvar n in [1, 64]\ninput x: f32[n, 8]\noutput y = sum(exp(x),
 
 def clean_environment(extra=None):
     """No variable of the caller changes what the tools do, and no kernel is kept in the caller's home."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith("SVOD_") and k != "NO_COLOR"}
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("SVOD_") and k not in ("NO_COLOR", "MAKEFLAGS")}
     return kept | {"SVOD_NO_CACHE": "1"} | (extra or {})
 
 

@@ -33,12 +33,25 @@ void noteOptsOfSeveral(const BuildResult& build, Console& console) {
   }
 }
 
+/// Where make says how many jobs there are, and -j does not, they are asked for.
+void askMakeForJobs(const Request& request, BuildResult& build, Console& console) {
+  if (request.flags.jobs != 0) return;
+  build.jobServer = std::make_shared<JobServer>(request.environment.makeFlags);
+  if (!build.jobServer->isThere()) return;
+  if (!build.jobServer->isReached())
+    console.note(Error(Diag::Usage, "make limits its jobs and cannot be asked for one: kernels are compiled one by one",
+                       "put + before the command in the makefile, or give -j N"));
+  build.options.tokens = build.jobServer.get();
+  request.interrupts->alsoDoes([server = build.jobServer] { server->giveAll(); });
+}
+
 }  // namespace
 
 Result<BuildResult> buildGraph(const Request& request, Console& console, Workplace& place, bool keepSource,
                                const TuningLog* tuning) {
   BuildResult build;
   SVOD_TRY(build.options, compileOptions(request));
+  askMakeForJobs(request, build, console);
   build.options.keepForms = needsForms(request.flags);
   build.options.keepSource = keepSource || build.options.keepForms;
   if (!keepSource) {

@@ -5,6 +5,7 @@
 
 #include "cache.h"
 #include "console/console.h"
+#include "jobserver.h"
 #include "options.h"
 #include "report/report.h"
 #include "toolchain/linker.h"
@@ -25,6 +26,7 @@ struct Workplace {
 
 /// The compilation borrows from the model.
 struct BuildResult {
+  std::shared_ptr<JobServer> jobServer;  // shared with what an interrupt does
   std::unique_ptr<KernelCache> cache;
   std::unique_ptr<TuningLog> tuning;
   CompileOptions options;

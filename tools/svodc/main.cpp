@@ -22,6 +22,7 @@ Environment readEnvironment() {
   } else if (home != nullptr && std::filesystem::is_directory(home, ignored)) {  // some users have none
     environment.cacheDirectory = std::string(home) + "/.cache/svod";
   }
+  if (const char* makeFlags = std::getenv("MAKEFLAGS")) environment.makeFlags = makeFlags;
   const char* noColor = std::getenv("NO_COLOR");
   environment.noColor = noColor != nullptr && *noColor != '\0';
   return environment;
