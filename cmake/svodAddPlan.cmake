@@ -3,8 +3,22 @@
 # file changed that it was made from. What depends on the plan depends on the target, or on the file OUTPUT/plan.json, which
 # changes only when the plan does. The property SVOD_PLAN of the target is the folder.
 # PACK writes the plan as one file too, on which others depend in the same way; the property SVOD_PACK is its path.
+#
+# svod_add_model_library(NAME GRAPH file [STATIC | SHARED | C] [HEADER file] [PREFIX prefix] [CPU cpu] [TRIPLE triple] [FLAGS flag ...])
+# A library NAME of the whole graph as a function, which programs link without any library of svod and call by the header
+# HEADER (NAME.h): a static one unless it says otherwise, or C that is compiled as the rest of the project is, for whatever
+# machine.
 cmake_policy(PUSH)
 cmake_policy(VERSION 3.20)  # depfiles of Ninja and make alike
+
+# Compiles `graph` with the flags behind it into `files`; the target depends on `stamp`: when they were last looked at.
+function(svod_compile_step stamp graph files)
+  add_custom_command(OUTPUT ${stamp} BYPRODUCTS ${files}
+    COMMAND svod::svodc compile ${graph} ${ARGN} -MF ${stamp}.d -MT ${stamp}
+    COMMAND ${CMAKE_COMMAND} -E touch ${stamp}
+    DEPENDS ${graph} $<TARGET_FILE:svod::svodc>
+    DEPFILE ${stamp}.d COMMENT "Compiling ${graph}" VERBATIM)
+endfunction()
 
 function(svod_add_plan name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "ALL" "GRAPH;OUTPUT;PACK;CPU" "FLAGS")
@@ -24,18 +38,62 @@ function(svod_add_plan name)
   if(arg_CPU)
     list(APPEND arg_FLAGS --cpu ${arg_CPU})
   endif()
-  set(stamp ${CMAKE_CURRENT_BINARY_DIR}/${name}.stamp)  # when the plan was last looked at
-  add_custom_command(OUTPUT ${stamp} BYPRODUCTS ${arg_OUTPUT}/plan.json ${arg_PACK}
-    COMMAND svod::svodc compile ${arg_GRAPH} -o ${arg_OUTPUT} ${arg_FLAGS} -MF ${stamp}.d -MT ${stamp}
-    COMMAND ${CMAKE_COMMAND} -E touch ${stamp}
-    DEPENDS ${arg_GRAPH} $<TARGET_FILE:svod::svodc>
-    DEPFILE ${stamp}.d COMMENT "Compiling ${name}.plan" VERBATIM)
+  set(stamp ${CMAKE_CURRENT_BINARY_DIR}/${name}.stamp)
+  svod_compile_step(${stamp} ${arg_GRAPH} "${arg_OUTPUT}/plan.json;${arg_PACK}" -o ${arg_OUTPUT} ${arg_FLAGS})
   set(all "")
   if(arg_ALL)
     set(all ALL)
   endif()
   add_custom_target(${name} ${all} DEPENDS ${stamp})
   set_target_properties(${name} PROPERTIES SVOD_PLAN ${arg_OUTPUT} SVOD_PACK "${arg_PACK}")
+endfunction()
+
+function(svod_add_model_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC;SHARED;C" "GRAPH;HEADER;PREFIX;CPU;TRIPLE" "FLAGS")
+  if(NOT arg_GRAPH OR arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "svod_add_model_library(${name} GRAPH file [STATIC | SHARED | C] [HEADER file] [PREFIX prefix] "
+                        "[CPU cpu] [TRIPLE triple] [FLAGS flag ...]): GRAPH is missing, or this is too much: ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  cmake_path(ABSOLUTE_PATH arg_GRAPH BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE)
+  if(NOT arg_HEADER)
+    set(arg_HEADER ${name}.h)
+  endif()
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/${name}.model)
+  file(MAKE_DIRECTORY ${folder})
+  if(arg_C)
+    set(file ${folder}/${name}.c)
+    set(kind c)
+    list(APPEND arg_FLAGS --target c --cc none)
+  elseif(arg_SHARED)
+    set(file ${folder}/lib${name}.so)
+    set(kind shared-lib)
+  else()
+    set(file ${folder}/lib${name}.a)
+    set(kind static-lib)
+  endif()
+  foreach(flag PREFIX CPU TRIPLE)
+    if(arg_${flag})
+      string(TOLOWER ${flag} word)
+      list(APPEND arg_FLAGS --${word} ${arg_${flag}})
+    endif()
+  endforeach()
+  set(stamp ${folder}/stamp)
+  svod_compile_step(${stamp} ${arg_GRAPH} "${file};${folder}/${arg_HEADER}" --emit ${kind}=${file} --emit header=${folder}/${arg_HEADER} ${arg_FLAGS})
+  add_custom_target(${name}_files DEPENDS ${stamp})
+  if(arg_C)
+    set_source_files_properties(${file} PROPERTIES GENERATED TRUE)
+    add_library(${name} STATIC ${file})
+    set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON C_STANDARD 11 INTERFACE_LINK_LIBRARIES "$<$<BOOL:${UNIX}>:m>")
+  elseif(arg_SHARED)
+    add_library(${name} SHARED IMPORTED GLOBAL)
+  else()
+    add_library(${name} STATIC IMPORTED GLOBAL)
+  endif()
+  add_dependencies(${name} ${name}_files)
+  set_target_properties(${name} PROPERTIES INTERFACE_INCLUDE_DIRECTORIES ${folder})
+  if(NOT arg_C)
+    set_target_properties(${name} PROPERTIES IMPORTED_LOCATION ${file})
+  endif()
 endfunction()
 
 cmake_policy(POP)

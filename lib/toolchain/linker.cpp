@@ -30,11 +30,22 @@ constexpr const char* kShared[] = {"ld.lld",
                                    "--threads=1",
                                    "--error-limit=0"};
 
+constexpr const char* kLibrary[] = {
+    "ld.lld", "-shared", "-nostdlib",     "--hash-style=gnu", "--build-id=none", "-z", "noexecstack", "-z", "relro",
+    "-z",     "now",     "--gc-sections", "--threads=1",      "--error-limit=0"};
+
 constexpr const char* kRelocatable[] = {"ld.lld", "-r", "-z", "noexecstack", "--threads=1", "--error-limit=0"};
 
 }  // namespace
 
 Result<std::string> Linker::linkShared(std::span<const std::string> objects) { return link(kShared, objects); }
+
+Result<std::string> Linker::linkLibrary(const std::string& object, const std::string& name) {
+  const std::string own = "-soname=" + name;
+  std::vector<const char*> flags(std::begin(kLibrary), std::end(kLibrary));
+  flags.push_back(own.c_str());
+  return link(flags, std::span(&object, 1));
+}
 
 Result<std::string> Linker::linkRelocatable(std::span<const std::string> objects) {
   return link(kRelocatable, objects);

@@ -19,7 +19,9 @@ class Linker {
   /// bytes. They depend on the objects and their order alone. Errors: CompileFailed with LLD's messages (an
   /// undefined symbol is one), Io for the temporary files.
   Result<std::string> linkShared(std::span<const std::string> objects);
-  /// The same to one relocatable object, in which undefined symbols stay.
+  /// A shared library `name` of one object, in which what the object does not define is left to the program.
+  Result<std::string> linkLibrary(const std::string& object, const std::string& name);
+  /// Objects to one relocatable object, in which undefined symbols stay.
   Result<std::string> linkRelocatable(std::span<const std::string> objects);
 
  private:

@@ -93,6 +93,55 @@ class Emit(ToolTest):
         self.assertEqual(emitted[0], emitted[1])
         self.assertEqual(contents(self.folder / "p"), contents(self.folder / "q"))
 
+    def test_the_plan_is_a_kind(self):
+        graph, plans = self.graph(GRAPH), [self.folder / name for name in "pqr"]
+        self.svodc("compile", graph, "-o", plans[0], "--emit", f"plan={plans[1]}")
+        said = json.loads(self.svodc("compile", graph, "--emit", f"plan={plans[2]}", "--json", "-MF", self.folder / "d").stdout)
+        self.assertEqual(contents(plans[0]), contents(plans[1]))
+        self.assertEqual(contents(plans[0]), contents(plans[2]))
+        self.assertEqual(sorted(said["filesWritten"]), sorted([f"{self.folder}/d", *(f"{plans[2]}/{name}" for name in contents(plans[2]))]))
+        self.assertTrue((self.folder / "d").read_text().startswith(f"{plans[2]}/plan.json:"))
+        self.fails(74, "compile", graph, "--emit", f"plan={self.folder}/d", says="not a directory")
+
+    def test_shared_library(self):
+        library = self.folder / "libgraph.so"
+        self.svodc("compile", self.graph(GRAPH), "--emit", f"shared-lib={library}")
+        seen = self.build("nm", "-D", library).splitlines()
+        self.assertEqual([line.split()[-1] for line in seen if " T " in line], ["graph_run"])
+        self.assertLessEqual({line.split()[-1] for line in seen if " U " in line}, {"memmove", "memcpy", "memset"})
+        self.assertIn("[libgraph.so]", self.build("readelf", "-d", library))
+        self.assertNotIn("NEEDED", self.build("readelf", "-d", library))
+        x, y, z = ((ctypes.c_float * n)(*range(n)) for n in (37, 37, 1))
+        arena = ctypes.create_string_buffer(1 << 16)
+        aligned = ctypes.c_void_p((ctypes.addressof(arena) + 63) // 64 * 64)
+        self.assertEqual(ctypes.CDLL(str(library)).graph_run(x, y, z, aligned, None), 0)
+        self.assertEqual((list(y), list(z)), ([2 * i + 1 for i in range(37)], [37 * 18]))
+        self.fails(3, "compile", self.graph(GRAPH), "--triple", "wasm32-unknown-unknown", "--cpu", "generic", "--emit", f"shared-lib={self.folder}/w.so", says="static-lib")
+
+    @unittest.skipUnless(shutil.which("cmake") and shutil.which("ninja"), "needs cmake and ninja")
+    def test_cmake_fragments(self):
+        place = self.folder / "a folder"
+        (place / "include").mkdir(parents=True)
+        graph, text = self.graph(GRAPH), "cmake_minimum_required(VERSION 3.20)\nproject(user C)\n"
+        for kind, ending, words in (("static-lib", "a", ()), ("shared-lib", "so", ()), ("c", "c", ("--target", "c", "--cc", "none"))):
+            name = kind.replace("-lib", "") + "_one"
+            self.svodc("compile", graph, "--prefix", name, "--emit", f"{kind}={place}/lib{name}.{ending}", "--emit", f"header={place}/include/{name}.h",
+                       "--emit", f"cmake={place}/{name}.cmake", *words)
+            (self.folder / f"{name}.c").write_text(
+                f"#include <{name}.h>\nstatic _Alignas(64) char arena[{name.upper()}_ARENA_BYTES];\nint main(void) {{\n  float x[37] = {{1, 2}}, y[37], z[1];\n"
+                f"  return {name}_run(x, y, z, arena, 0) == 0 && y[1] == 5 && z[0] == 3 ? 0 : 1;\n}}\n")
+            text += f"include([=[{self.folder}/moved it/{name}.cmake]=])\nadd_executable(p_{name} {name}.c)\ntarget_link_libraries(p_{name} PRIVATE {name})\n"
+        self.svodc("compile", graph, "--emit", f"pack={place}/m.pack", "--emit", f"cmake={place}/packed.cmake")
+        text += f"include([=[{self.folder}/moved it/packed.cmake]=])\nget_target_property(pack graph SVOD_PACK)\nif(NOT EXISTS ${{pack}})\n  message(FATAL_ERROR none)\nendif()\n"
+        (self.folder / "CMakeLists.txt").write_text(text)
+        place.rename(self.folder / "moved it")
+        self.build("cmake", "-G", "Ninja", "-S", self.folder, "-B", self.folder / "b")
+        self.build("cmake", "--build", self.folder / "b")
+        for name in ("static_one", "shared_one", "c_one"):
+            self.build(self.folder / f"b/p_{name}")
+        self.fails(2, "compile", graph, "--emit", f"cmake={self.folder}/x.cmake", says="none")
+        self.fails(2, "compile", graph, *(w for k in ("static-lib", "shared-lib", "cmake") for w in ("--emit", f"{k}={self.folder}/{k}")), says="two")
+
     def test_default_paths_and_times(self):
         plan = self.folder / "p"
         words = ["compile", self.graph(GRAPH), "-o", f"{plan}/", "--emit", "obj", "--emit", "asm"]

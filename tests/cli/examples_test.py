@@ -74,7 +74,7 @@ class Examples(ToolTest):
     def test_image_filter_program(self):
         prefix = self.folder / "photo"
         done = subprocess.run([ROOT / "examples/image_filter/run.sh", "", prefix], capture_output=True, text=True,
-                              env=clean_environment({"SVOD_BUILD": str(BIN.parent)}))
+                              env=clean_environment({"SVOD_PREFIX": str(BIN.parent)}))
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         for name in ("image", "sharpened", "edges"):
             png = (self.folder / f"photo-{name}.png").read_bytes()

@@ -51,10 +51,7 @@ std::string plural(size_t count, const std::string& word) {
 std::vector<std::string> filesWritten(const Compilation& compilation, std::span<const Emission> emissions,
                                       const Flags& flags) {
   std::vector<std::string> files;
-  if (!flags.output.empty()) {
-    files.push_back(flags.output + "/" + kPlanFileName);
-    for (const PlanFile& file : compilation.files) files.push_back(flags.output + "/" + file.path);
-  }
+  if (!flags.output.empty()) files = filesOfPlan(flags.output, compilation);
   for (const Emission& e : emissions)
     for (std::string& path : filesOf(e, compilation)) files.push_back(std::move(path));
   if (const std::string depfile = depfilePath(flags); !depfile.empty()) files.push_back(depfile);
@@ -144,10 +141,10 @@ Result<int> runCompile(const Request& request, Console& console) {
   if (large) console.warn(*large);
   if (flags.verify) SVOD_CHECK(verified(build, console));
   SVOD_CHECK(request.interrupts->place([&]() -> Status {
-    SVOD_CHECK(writeEmissions(emissions, {compilation, build.options, embed}));
+    SVOD_CHECK(writeEmissions(emissions, {compilation, build.options, embed, emissions}));
     std::vector<std::string> results;
     if (flags.output.empty())
-      for (const Emission& e : emissions) results.push_back(e.path);
+      for (const Emission& e : emissions) results.push_back(filesOf(e, compilation)[0]);
     else
       results.push_back(flags.output + "/" + kPlanFileName);
     if (!flags.output.empty()) SVOD_CHECK(writePlanDirectory(flags.output, compilation.plan, compilation.files));

@@ -10,11 +10,15 @@
 
 namespace svod {
 
+struct Emission;
+
 /// What files are made of.
 struct EmitSource {
   const Compilation& compilation;
   const CompileOptions& options;
   const EmbedOptions& embed;
+  std::span<const Emission> emissions;  // all that there will be
+  std::string_view path = {};           // of the file that is made
 };
 
 struct EmitKind {
@@ -23,7 +27,8 @@ struct EmitKind {
   std::string CompiledKernel::* text = nullptr;              // of one kernel, which becomes a file of a folder
   Result<std::string> (*file)(const EmitSource&) = nullptr;  // or the one file that it is
   std::string_view ending = {};                              // of a path that is not given; empty: .NAME
-  Status (*write)(const std::string& path, const EmitSource&) = nullptr;  // or what writes that file from the plan
+  Status (*write)(const std::string& path, const EmitSource&) = nullptr;  // or what writes the plan itself
+  bool isPlan = false;                                                    // a folder like that of -o
 
   bool isFolder() const { return text != nullptr; }
   bool needsForms() const { return write == nullptr; }  // of kernels, which are compiled anew for it
@@ -48,7 +53,8 @@ Result<EmbedOptions> embedOptions(const Flags& flags);
 /// an object, or the plan needs the runtime; Usage for names; Io.
 Status writeEmissions(std::span<const Emission> emissions, const EmitSource& source);
 
-/// The paths of the files of one.
+/// The paths of the files of a plan in the folder `path`, and of an emission.
+std::vector<std::string> filesOfPlan(const std::string& path, const Compilation& compilation);
 std::vector<std::string> filesOf(const Emission& emission, const Compilation& compilation);
 
 }  // namespace svod
