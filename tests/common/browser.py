@@ -92,8 +92,9 @@ class Browser:
         return message
 
     def open(self, path):
+        """A file, or an address."""
         self.loaded = False
-        self.call("Page.navigate", url=Path(path).resolve().as_uri())
+        self.call("Page.navigate", url=path if str(path).startswith("http") else Path(path).resolve().as_uri())
         while not self.loaded:
             self.receive()
 
@@ -111,6 +112,12 @@ class Browser:
         text = text or {"Enter": "\r"}.get(key, "")
         self.call("Input.dispatchKeyEvent", type="keyDown" if text else "rawKeyDown", text=text, **common)
         self.call("Input.dispatchKeyEvent", type="keyUp", **common)
+
+    def draw(self, points):
+        """A line with the mouse, from one point of the window to the next."""
+        for i, (x, y) in enumerate(points):
+            self.call("Input.dispatchMouseEvent", type="mouseMoved" if i else "mousePressed", x=x, y=y, button="left", buttons=1, clickCount=1)
+        self.call("Input.dispatchMouseEvent", type="mouseReleased", x=points[-1][0], y=points[-1][1], button="left", clickCount=1)
 
     def write(self, text):
         """Into what has the focus."""

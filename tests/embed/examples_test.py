@@ -13,7 +13,7 @@ SIX = ["   .#   ", "   #.   ", "  #.    ", "  #.    ", " .##oo. ", " .##.oo ", "
 class Examples(ToolTest):
     def run_example(self, *words):
         return subprocess.run([ROOT / "examples/embedded/run.sh", *words], capture_output=True, text=True,
-                              env=clean_environment({"SVOD_BUILD": str(BIN.parent)}))
+                              env=clean_environment({"SVOD_PREFIX": str(BIN.parent)}))
 
     def test_c_program(self):
         done = self.run_example("c", "".join(SIX))

@@ -1,0 +1,105 @@
+"""examples/web in Chromium: the network as WebAssembly reads all images as the plan does, and what is drawn with the mouse."""
+import functools
+import http.server
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import threading
+import time
+import unittest
+import zlib
+from pathlib import Path
+
+from embedded import ROOT, ToolTest
+from svodc import BIN, clean_environment, main, run
+
+sys.path.insert(0, str(ROOT / "tests/common"))
+from browser import PROGRAM, Browser  # noqa: E402
+
+LINKER = shutil.which("wasm-ld-19") or shutil.which("wasm-ld")
+SEVEN = [(70, 60), (170, 60), (150, 110), (130, 190)]  # of a board of 240
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    extensions_map = {**http.server.SimpleHTTPRequestHandler.extensions_map, ".mjs": "text/javascript", ".wasm": "application/wasm"}
+
+    def log_message(self, *_):
+        pass
+
+
+def numbers(path, code):
+    data = Path(path).read_bytes()
+    data = data[10 + struct.unpack_from("<H", data, 8)[0]:]
+    return struct.unpack(f"<{len(data) // 4}{code}", data)
+
+
+def picture_facts(picture):
+    """Width and height of a PNG file, and how many of its rows are not one color: after the filter of the format some byte of them is not 0."""
+    data, at, packed = Path(picture).read_bytes(), 8, b""
+    width, height = struct.unpack_from(">2I", data, 16)
+    while at < len(data):
+        size, kind = struct.unpack_from(">I4s", data, at)
+        packed += data[at + 8:at + 8 + size] if kind == b"IDAT" else b""
+        at += 12 + size
+    raw = zlib.decompress(packed)
+    row = len(raw) // height
+    return width, height, sum(any(raw[y * row + 1:(y + 1) * row]) for y in range(height))
+
+
+@unittest.skipUnless(PROGRAM, "there is no Chromium here: apt-get install chromium")
+@unittest.skipUnless(LINKER, "needs wasm-ld (Debian: lld-19)")
+class Web(ToolTest):
+    def setUp(self):
+        super().setUp()
+        self.site = self.folder / "site"
+        done = subprocess.run([ROOT / "examples/web/run.sh", self.site], capture_output=True, text=True,
+                              env=clean_environment({"SVOD_PREFIX": str(BIN.parent)}))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(self.site)))
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.addCleanup(self.server.server_close)
+        self.addCleanup(self.server.shutdown)
+        self.browser = self.enterContext(Browser())
+        self.browser.set_size(1100, 1000)
+        self.browser.open(f"http://127.0.0.1:{self.server.server_port}/index.html")
+        self.wait("document.body.dataset.ready === 'yes'")
+
+    def wait(self, condition):
+        until = time.monotonic() + 60
+        while not self.browser.value(condition):
+            self.assertLess(time.monotonic(), until, self.browser.complaints)
+            time.sleep(0.02)
+
+    def test_page(self):
+        self.assertIn(b"simd128", (self.site / "digits.wasm").read_bytes())
+        plan, out = self.folder / "plan", self.folder / "out"
+        self.svodc("compile", ROOT / "examples/digits/digits.svod", "-o", plan)
+        ran = run("svod-run", plan, "--input", f"image={ROOT}/examples/digits/samples.npy", "--output-dir", out)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        read = self.browser.value("result")
+        self.assertEqual(tuple(read["digits"]), numbers(out / "digit.npy", "i"))
+        expected = numbers(out / "probability.npy", "f")
+        self.assertEqual(len(read["probability"]), len(expected))
+        self.assertLess(max(abs(a - b) for a, b in zip(read["probability"], expected)), 1e-5)
+        self.assertIn("355 of 360 read correctly", self.browser.value("document.getElementById('summary').textContent"))
+        self.assertEqual(self.browser.value("document.querySelectorAll('figure.wrong').length"), 5)
+
+        box = self.browser.value("(r => [r.left, r.top])(document.getElementById('board').getBoundingClientRect())")
+        points = [(box[0] + x + (u - x) * k / 8, box[1] + y + (v - y) * k / 8) for (x, y), (u, v) in zip(SEVEN, SEVEN[1:]) for k in range(9)]
+        self.browser.draw(points)
+        self.wait("document.getElementById('chances').dataset.digit === '7'")
+        picture = Path(os.environ.get("SVOD_PICTURES") or self.folder) / "web.png"
+        self.browser.picture(picture)
+        width, height, drawn = picture_facts(picture)
+        self.assertEqual((width, height), (1100, 1000))
+        self.assertGreater(drawn, 300)
+
+        self.browser.value("document.getElementById('clear').click()")
+        self.assertEqual(self.browser.value("document.getElementById('chances').dataset.digit"), "-1")
+        self.assertEqual([c for c in self.browser.complaints if "favicon" not in c and "404" not in c], [])
+
+
+if __name__ == "__main__":
+    main()
