@@ -9,9 +9,28 @@ find_package(CLI11 REQUIRED)          # command-line parsing in tools/
 find_package(ZLIB REQUIRED)           # CRC-32 and deflate; LLVM's own link needs it as well
 find_package(Protobuf REQUIRED)       # ONNX models; protoc turns lib/onnx/onnx.proto into C++ at build time
 find_package(Catch2 2 REQUIRED)       # unit tests (version 2: one header)
+find_package(zstd REQUIRED)           # compressed sections in LLVM's object files
 
-# zstd: compressed sections in LLVM's object files.
-find_package(zstd REQUIRED)
+# svod_either(NAME "shared ..." "static ..."): links the shared ones, and the static ones into targets that svod_relocatable made
+# files that need libc alone.
+function(svod_either name shared static)
+  add_library(${name} INTERFACE)
+  set(is_relocatable "$<BOOL:$<TARGET_PROPERTY:SVOD_RELOCATABLE>>")
+  list(TRANSFORM shared REPLACE "(.+)" "$<$<NOT:${is_relocatable}>:\\1>")
+  list(TRANSFORM static REPLACE "(.+)" "$<${is_relocatable}:\\1>")
+  target_link_libraries(${name} INTERFACE ${shared} ${static})
+endfunction()
+
+# LIBS svod::fmt, svod::protobuf: whose headers come with them.
+find_library(SVOD_PROTOBUF_ARCHIVE libprotobuf-lite.a)
+find_library(SVOD_ZLIB_ARCHIVE libz.a)
+svod_either(svod_fmt fmt::fmt "")  # Debian has no archive of it: cmake/relocatable/fmt.cpp
+target_include_directories(svod_fmt INTERFACE $<TARGET_PROPERTY:fmt::fmt,INTERFACE_INCLUDE_DIRECTORIES>)
+add_library(svod::fmt ALIAS svod_fmt)
+svod_either(svod_protobuf protobuf::libprotobuf-lite ${SVOD_PROTOBUF_ARCHIVE})
+target_include_directories(svod_protobuf SYSTEM INTERFACE $<TARGET_PROPERTY:protobuf::libprotobuf-lite,INTERFACE_INCLUDE_DIRECTORIES>)
+add_library(svod::protobuf ALIAS svod_protobuf)
+svod_either(svod_compression "ZLIB::ZLIB;zstd::libzstd_shared" "${SVOD_ZLIB_ARCHIVE};zstd::libzstd_static")
 
 # LIBS svod::llvm - code generation for the cpu target. LIBS svod::lld - links kernels in process.
 # LIBS svod::clang - compiles C in process: kernels of target c, and functions of users.
@@ -23,17 +42,19 @@ endmacro()
 
 function(svod_create_llvm)
   find_package(LLVM 19.1 REQUIRED CONFIG GLOBAL PATHS /usr/lib/llvm-19 NO_DEFAULT_PATH)
-  add_library(svod_llvm_interface INTERFACE)
+  # Of those that toolchain/code_features.cpp registers.
+  llvm_map_components_to_libnames(archives passes lto option X86 AArch64 ARM RISCV WebAssembly)
+  set_target_properties(LLVMSupport PROPERTIES INTERFACE_LINK_LIBRARIES "rt;dl;m;svod_compression;LLVMDemangle")
+  set_target_properties(LLVMExtensions PROPERTIES INTERFACE_LINK_LIBRARIES LLVMSupport)  # without Polly
+  if(LLVM_LINK_LLVM_DYLIB)
+    svod_either(svod_llvm_interface LLVM "${archives}")
+  else()
+    svod_either(svod_llvm_interface "${archives}" "${archives}")
+  endif()
   target_include_directories(svod_llvm_interface SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})
   separate_arguments(definitions NATIVE_COMMAND "${LLVM_DEFINITIONS}")
   list(FILTER definitions EXCLUDE REGEX __STDC_)  # without effect since C++11, but the precompiled headers lack them
   target_compile_definitions(svod_llvm_interface INTERFACE ${definitions})
-  if(LLVM_LINK_LLVM_DYLIB AND NOT SVOD_STATIC_LLVM)
-    set(libraries LLVM)
-  else()
-    llvm_map_components_to_libnames(libraries passes lto option ${LLVM_TARGETS_TO_BUILD})
-  endif()
-  target_link_libraries(svod_llvm_interface INTERFACE ${libraries})
   add_library(svod::llvm ALIAS svod_llvm_interface)
 endfunction()
 
@@ -46,13 +67,11 @@ endmacro()
 
 function(svod_create_lld)
   find_package(LLD REQUIRED CONFIG GLOBAL PATHS /usr/lib/llvm-19/lib/cmake/lld NO_DEFAULT_PATH)
+  # The packaged targets name the shared libLLVM, and two copies of LLVM in one program clash.
+  set_target_properties(lldELF PROPERTIES INTERFACE_LINK_LIBRARIES "lldCommon;svod_compression;svod_llvm_interface")
+  set_target_properties(lldCommon PROPERTIES INTERFACE_LINK_LIBRARIES svod_llvm_interface)
   add_library(svod_lld_interface INTERFACE)
   target_include_directories(svod_lld_interface SYSTEM INTERFACE ${LLD_INCLUDE_DIRS})
-  if(SVOD_STATIC_LLVM)
-    # The packaged targets name the shared libLLVM, and two copies of LLVM in one program clash.
-    set_target_properties(lldELF PROPERTIES INTERFACE_LINK_LIBRARIES "lldCommon;ZLIB::ZLIB;zstd::libzstd_shared")
-    set_target_properties(lldCommon PROPERTIES INTERFACE_LINK_LIBRARIES "")
-  endif()
   target_link_libraries(svod_lld_interface INTERFACE lldELF lldCommon svod::llvm)
   add_library(svod::lld ALIAS svod_lld_interface)
 endfunction()
@@ -64,22 +83,16 @@ macro(svod_find_clang)
   endif()
 endmacro()
 
-# The packaged targets of Clang want every tool of LLVM installed, so the library is named by its path.
+# The packaged targets of Clang want every tool of LLVM installed, so the libraries are named by their paths.
 function(svod_create_clang)
   find_library(SVOD_CLANG_CPP clang-cpp PATHS /usr/lib/llvm-19/lib NO_DEFAULT_PATH REQUIRED)
   find_path(SVOD_CLANG_RESOURCES stddef.h PATHS /usr/lib/llvm-19/lib/clang/19/include NO_DEFAULT_PATH REQUIRED)
-  add_library(svod_clang_interface INTERFACE)
-  if(SVOD_STATIC_LLVM)
-    # clang-cpp names the shared libLLVM, and two copies of LLVM in one program clash.
-    set(archives CodeGen Frontend Driver Serialization Parse Sema APINotes Analysis Edit ASTMatchers AST Support
-      Lex Basic)
-    list(TRANSFORM archives PREPEND /usr/lib/llvm-19/lib/libclang)
-    list(TRANSFORM archives APPEND .a)
-    llvm_map_components_to_libnames(components coverage frontenddriver frontendhlsl frontendopenmp instrumentation lto option
-      passes windowsdriver)
-    target_link_libraries(svod_clang_interface INTERFACE ${archives} ${components} svod::llvm)
-  else()
-    target_link_libraries(svod_clang_interface INTERFACE ${SVOD_CLANG_CPP} svod::llvm)
-  endif()
+  set(archives CodeGen Frontend Driver Serialization Parse Sema APINotes Analysis Edit ASTMatchers AST Support Lex Basic)
+  list(TRANSFORM archives PREPEND /usr/lib/llvm-19/lib/libclang)
+  list(TRANSFORM archives APPEND .a)
+  set(components Coverage FrontendDriver FrontendHLSL FrontendOpenMP Instrumentation LTO Option Passes WindowsDriver)
+  list(TRANSFORM components PREPEND LLVM)
+  svod_either(svod_clang_interface ${SVOD_CLANG_CPP} "${archives};${components}")
+  target_link_libraries(svod_clang_interface INTERFACE svod::llvm)
   add_library(svod::clang ALIAS svod_clang_interface)
 endfunction()
