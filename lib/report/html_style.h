@@ -39,7 +39,7 @@ h1+section>dl.short>div,h1+section>dl>div{display:flex;flex-direction:column-rev
 border:1px solid var(--line);border-radius:8px;background:var(--soft)}
 h1+section>dl dt{font-size:12.5px}
 h1+section>dl dd{font:600 17px/1.3 system-ui,sans-serif}
-.scroll{overflow-x:auto}
+.scroll{overflow-x:auto;container-type:inline-size}
 table{border-collapse:collapse;font:13px/1.45 ui-monospace,monospace;margin:.4rem 0 1rem;min-width:40%}
 th,td{text-align:left;padding:.22rem .8rem .22rem 0;border-bottom:1px solid var(--line);white-space:nowrap;
 vertical-align:top}
@@ -51,6 +51,7 @@ tbody tr:hover{background:var(--soft)}
 tr:target{background:color-mix(in srgb,var(--lit) 18%,transparent)}
 tr:has(+.beneath)>td{border-bottom:0;padding-bottom:0}
 .beneath>td{white-space:normal;overflow-wrap:anywhere;color:var(--quiet);font-size:12px;padding-top:0}
+.beneath>td>div{position:sticky;left:3rem;max-width:calc(100cqw - 4rem)}
 .beneath small{margin:0 .3rem 0 0;font-size:11.5px}
 tfoot td{font-weight:600;border-bottom:0}
 th button{all:unset;cursor:pointer;border-radius:3px}

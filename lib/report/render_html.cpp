@@ -121,8 +121,9 @@ class HtmlPrinter {
 
   /// A line of its own, from the second column on.
   void beneath(const Table& table, size_t column, const Cell& cell) {
-    out_ += "<tr class=\"beneath\"><td></td><td colspan=\"" + std::to_string(table.columns.size() - 2) + "\"><small>" +
-            escaped(table.columns[column].title) + "</small> " + linked(cell) + "</td></tr>\n";
+    out_ += "<tr class=\"beneath\"><td></td><td colspan=\"" + std::to_string(table.columns.size() - 2) +
+            "\"><div><small>" + escaped(table.columns[column].title) + "</small> " + linked(cell) +
+            "</div></td></tr>\n";
   }
 
   void cells(const Table& table, const std::vector<Cell>& row) {

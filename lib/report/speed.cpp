@@ -95,7 +95,7 @@ Scatter rooflineOf(const Subject& subject) {
     const std::string time = timeCell(speed.known()).text();
     scatter.points.push_back({kernel.name + ": " + shareCell(speed.share).text() + " of the roofline, " +
                                   (speed.measured > 0 ? "measured " : "predicted ") + time,
-                              labelOf(plan, id), flops / bytes, most * speed.share, most,
+                              std::to_string(id) + " " + labelOf(plan, id), flops / bytes, most * speed.share, most,
                               total > 0 ? times[id] / total : 0, kernelAnchor(id)});
   }
   return scatter;

@@ -141,6 +141,10 @@ class Pages(ToolTest):
         self.assertTrue(any(len(text) > 50 for text in opts), opts)
         self.assertNotIn("...", "".join(opts))
         self.assertTrue(self.js("[...document.querySelectorAll('#kernels .scroll')].every(e => e.scrollWidth <= e.clientWidth + 1)"))
+        self.browser.set_size(700, 900)  # where the table does not fit, they still do
+        self.assertTrue(self.js("(e => e.scrollWidth > e.clientWidth + 1)(document.querySelector('#kernels .scroll'))"))
+        self.assertTrue(self.js("(e => [...e.querySelectorAll('.beneath div')].every(d => d.getBoundingClientRect().right <= e.getBoundingClientRect().right))"
+                                "(document.querySelector('#kernels .scroll'))"))
 
     def test_flow(self):
         self.show(NETWORK)
@@ -190,7 +194,9 @@ class Pages(ToolTest):
     def test_drawings(self):
         self.show(NETWORK)
         self.assertEqual(self.count("#kernels circle"), self.count("#kernels tbody tr:not(.beneath)"))
-        self.assertGreater(self.count("#kernels svg text.name"), 3)
+        names = self.texts("#kernels svg text.name")
+        self.assertGreater(len(names), 3)
+        self.assertEqual(len(names), len(set(names)))
         self.assertEqual(self.count("#kernels line.roof"), 4)
         self.assertEqual(self.count("#time rect"), self.count("#steps tbody tr"))
         self.assertGreater(self.count("#memory rect"), BLOCKS)
