@@ -43,7 +43,7 @@ endmacro()
 function(svod_create_llvm)
   find_package(LLVM 19.1 REQUIRED CONFIG GLOBAL PATHS /usr/lib/llvm-19 NO_DEFAULT_PATH)
   # Of those that toolchain/code_features.cpp registers.
-  llvm_map_components_to_libnames(archives passes lto option X86 AArch64 ARM RISCV WebAssembly)
+  llvm_map_components_to_libnames(archives passes lto objcopy option X86 AArch64 ARM RISCV WebAssembly)
   set_target_properties(LLVMSupport PROPERTIES INTERFACE_LINK_LIBRARIES "rt;dl;m;svod_compression;LLVMDemangle")
   set_target_properties(LLVMExtensions PROPERTIES INTERFACE_LINK_LIBRARIES LLVMSupport)  # without Polly
   if(LLVM_LINK_LLVM_DYLIB)

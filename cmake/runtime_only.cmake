@@ -20,3 +20,6 @@ add_subdirectory(runtime-min)
 if(CMAKE_SIZEOF_VOID_P EQUAL 8)  # as its driver is
   add_subdirectory(runtime-cuda)
 endif()
+foreach(room support data plan runtime-min)  # whose sources are compiled for the library that is shipped
+  set_target_properties(svod_${room} PROPERTIES EXCLUDE_FROM_ALL TRUE)
+endforeach()

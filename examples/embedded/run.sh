@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
 # Builds a program around examples/digits and runs it: run.sh c|cpp|firmware [SHADES].
 # Needs ./dev build; c and cpp need CC and CXX; firmware needs clang-19, lld-19 and qemu-system-arm (Debian: qemu-system-arm).
-# SVOD_BUILD names another build folder.
+# SVOD_PREFIX names the folder of an installed svod, or of another build.
 set -euo pipefail
-root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
-here="$root/examples/embedded"
-svodc="${SVOD_BUILD:-$root/build/release}/bin/svodc"
-graph="$root/examples/digits/digits.svod"
+here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
+svodc="${SVOD_PREFIX:-$here/../../build/release}/bin/svodc"
+graph="$here/../digits/digits.svod"
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 

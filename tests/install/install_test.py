@@ -1,4 +1,5 @@
 """`cmake --install`, and what a new user does with what it put there: CMake with Ninja and make, make with pkg-config, plain commands."""
+import os
 import platform
 import re
 import shutil
@@ -7,7 +8,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from installed import BIN, InstallTest
+from installed import BIN, ROOT, InstallTest
 
 MANUALS = ("man/man1/{}.1", "bash-completion/completions/{}", "zsh/site-functions/_{}", "fish/vendor_completions.d/{}.fish")
 PROGRAMS = ("svodc", "svod-run", "svod-opt")
@@ -27,6 +28,7 @@ class Installed(InstallTest):
         libraries = {f"lib/libsvod-runtime.{end}" for end in ("a", "so", "so.0", "so.0.1.0")} | {"lib/libsvod-cuda.so.0", "lib/libsvod-cuda.so.0.1.0"}
         self.assertEqual(names, {f"bin/{name}" for name in PROGRAMS} | libraries | config |
                          {"include/svod/runtime.h", "include/svod/runtime.hpp", "lib/pkgconfig/svod-runtime.pc",
+                          *(f"share/svod/{p.relative_to(ROOT)}" for p in (ROOT / "examples").rglob("*") if p.is_file()),
                           *(f"share/{form.format(name)}" for name in PROGRAMS for form in MANUALS),
                           f"share/svod/svod-0.1.0-py3-none-linux_{platform.machine()}.whl"})
         for name in PROGRAMS:
@@ -41,7 +43,7 @@ class Installed(InstallTest):
                 self.command("cmake", "-S", project, "-B", build, "-G", generator, f"-DCMAKE_PREFIX_PATH={self.prefix}",
                              "-DCMAKE_BUILD_TYPE=Release")
                 self.check_rebuilds(project, build)
-                for program in ("program", "alone"):
+                for program in ("program", "alone", "embedded_STATIC", "embedded_SHARED", "embedded_C"):
                     self.assertEqual(self.command(build / program), "6 12 18\n")
                 self.assertNotIn("libsvod", self.command("ldd", build / "alone"))
                 self.assertTrue((build / "elsewhere/plan.json").exists())
@@ -51,6 +53,7 @@ class Installed(InstallTest):
     def check_rebuilds(self, project, build):
         def compiled():
             said = self.command("cmake", "--build", build, "--verbose")
+            self.assertEqual(said.count("twice.svod --emit"), 3 if "twice.svod -o" in said else 0)
             return {name for name in ("twice", "other") if f"{name}.svod -o" in said}
 
         self.assertEqual(compiled(), {"twice", "other"})
@@ -66,11 +69,50 @@ class Installed(InstallTest):
         self.assertEqual(compiled(), {"twice"})
         self.assertEqual(compiled(), set())
 
+    @unittest.skipUnless(shutil.which("meson") and shutil.which("ninja"), "needs meson and ninja")
+    def test_meson(self):
+        project, build, environment = self.project(), self.folder / "build", {"PATH": f"{self.prefix}/bin:{os.environ['PATH']}"}
+        self.command("meson", "setup", build, project, f"--pkg-config-path={self.prefix}/lib/pkgconfig", **environment)
+
+        def ran():
+            said = self.command("ninja", "-v", "-C", build, **environment)
+            return {name for name, word in (("model", "static-lib="), ("pack", "pack="), ("embedded", "-o embedded "), ("program", "-o program "))
+                    if word in said}
+
+        self.assertEqual(ran(), {"model", "pack", "embedded", "program"})
+        for program in ("embedded", "program"):
+            self.assertEqual(self.command(build / program, LD_LIBRARY_PATH=str(self.prefix / "lib")), "2 4 6\n")
+        self.assertEqual(ran(), set())
+        self.touch(project, "w.npy")
+        self.assertEqual(ran(), {"model", "pack"})
+        self.assertEqual(ran(), set())
+        self.weights(project, 6)
+        self.assertEqual(ran(), {"model", "pack", "embedded"})
+        self.assertEqual(self.command(build / "embedded"), "6 12 18\n")
+
+    @unittest.skipUnless(shutil.which("bazel"), "needs bazel (Debian: bazel-bootstrap)")
+    def test_bazel(self):
+        """Its rules for C would be fetched from the network, so the compiler is called by hand."""
+        project = self.project()
+
+        def ran():
+            said = self.command("bazel", "--batch", f"--output_user_root={self.folder}/bazel", "build", "--action_env=PATH", "//:model_files",
+                                cwd=project, PATH=f"{self.prefix}/bin:{os.environ['PATH']}", HOME=str(self.folder), USER="user")
+            self.command("cc", "-std=c11", "-Ibazel-bin", "embedded.c", "bazel-bin/libmodel.a", "-o", self.folder / "embedded", cwd=project)
+            return int(re.search(r"(\d+) total action", said)[1]) > 1, self.command(self.folder / "embedded")
+
+        self.assertEqual(ran(), (True, "2 4 6\n"))
+        self.assertEqual(ran(), (False, "2 4 6\n"))
+        self.weights(project, 6)
+        self.assertEqual(ran(), (True, "6 12 18\n"))
+
     def test_mistakes_of_a_project_are_explained(self):
         project = self.project()
-        (project / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.20)\nproject(user C)\nfind_package(svod REQUIRED)\n"
-                                                "svod_add_plan(p twice.svod)\n")
-        self.assertIn("GRAPH is missing", self.command("cmake", "-S", project, "-B", self.folder / "b", f"-DCMAKE_PREFIX_PATH={self.prefix}", code=1))
+        for kind in ("plan", "model_library"):
+            (project / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.20)\nproject(user C)\nfind_package(svod REQUIRED)\n"
+                                                    f"svod_add_{kind}(p twice.svod)\n")
+            said = self.command("cmake", "-S", project, "-B", self.folder / "b", f"-DCMAKE_PREFIX_PATH={self.prefix}", code=1)
+            self.assertIn("GRAPH is missing", " ".join(said.split()))
 
     @unittest.skipUnless(shutil.which("make") and shutil.which("pkg-config"), "needs make and pkg-config")
     def test_make_with_pkg_config(self):

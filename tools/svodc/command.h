@@ -19,7 +19,7 @@ struct Environment {
   std::string tempDirectory = "/tmp";
   std::string cacheDirectory;         // empty: the user has none
   std::vector<std::string> forTools;  // "NAME=value" of everything a C compiler may see
-  std::string makeFlags;  // MAKEFLAGS: where a make that runs svodc says how many jobs there may be
+  std::string makeFlags;              // MAKEFLAGS: where a make that runs svodc says how many jobs there may be
   bool noColor = false;
 };
 
