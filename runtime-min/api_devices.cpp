@@ -7,12 +7,11 @@ using namespace svod;
 
 namespace {
 
-template <class Texts>
-const char* textAt(svod_instance* instance, size_t index, Texts textsOf) {
+const char* textAt(svod_instance* instance, size_t index, std::vector<std::string> (Device::*textsOf)() const) {
   const auto devices = instance->inner->owned();
   for (DeviceId id = 0; id < devices.size(); id++) {
     if (devices[id] == nullptr) continue;
-    const std::vector<std::string> texts = textsOf(*devices[id]);
+    const std::vector<std::string> texts = (devices[id].get()->*textsOf)();
     if (index < texts.size()) {
       instance->text = says({instance->inner->loaded().plan().devices[id].name, ": ", texts[index]});
       return instance->text.c_str();
@@ -27,11 +26,11 @@ const char* textAt(svod_instance* instance, size_t index, Texts textsOf) {
 extern "C" {
 
 const char* svod_instance_device_text(svod_instance* instance, size_t index) {
-  return textAt(instance, index, [](const Device& device) { return device.describe(); });
+  return textAt(instance, index, &Device::describe);
 }
 
 const char* svod_instance_note(svod_instance* instance, size_t index) {
-  return textAt(instance, index, [](const Device& device) { return device.notes(); });
+  return textAt(instance, index, &Device::notes);
 }
 
 int svod_list_devices(const char* kind, const svod_device_option* options, size_t count, char* text, size_t room,

@@ -5,7 +5,6 @@
 #pragma once
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -71,8 +70,8 @@ struct DeviceBatch {
   };
   std::vector<DeviceWork> works;
   std::vector<uint32_t> after;
-  std::deque<std::vector<int64_t>> values;  // of launches that are there with several
-  uint64_t version = 0;                     // counts changes
+  std::vector<std::unique_ptr<int64_t[]>> values;  // of launches that are there with several
+  uint64_t version = 0;                            // counts changes
   std::unique_ptr<Kept> kept = {};
 };
 

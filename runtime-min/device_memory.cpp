@@ -104,9 +104,9 @@ Status DeviceMemory::checkAddress(DeviceId device, const void* data, uint64_t by
               "svod_bind_input and svod_bind_output take memory of the host");
 }
 
-void DeviceMemory::awaitOthers(const std::vector<bool>& used) const {
+void DeviceMemory::awaitOthers(std::span<const uint8_t> used) const {
   for (DeviceId id = 1; id < devices_.size(); id++)
-    if (has(id) && used[id]) devices_[id]->awaitOthers();
+    if (has(id) && used[id] != 0) devices_[id]->awaitOthers();
 }
 
 Status DeviceMemory::copyIn(DeviceId device, void* to, const void* fromHost, uint64_t bytes, const std::string& what) {

@@ -26,7 +26,7 @@ class DeviceMemory {
   /// Whether a device can have so many bytes of the value `name` at `data`. Errors: InputMismatch.
   Status checkAddress(DeviceId device, const void* data, uint64_t bytes, const std::string& name) const;
   /// Of every device in `used`, by DeviceId.
-  void awaitOthers(const std::vector<bool>& used) const;
+  void awaitOthers(std::span<const uint8_t> used) const;
   /// Argument slots of the program whose weights lie on a device, and where.
   const std::vector<std::pair<uint32_t, void*>>& arguments() const { return arguments_; }
   bool has(DeviceId device) const { return device < devices_.size() && devices_[device] != nullptr; }

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <climits>
 #include <cstring>
-#include <map>
 
 #include "support/says.h"
 
@@ -65,20 +64,18 @@ Result<std::vector<std::unique_ptr<Device>>> openDevices(const Plan& plan,
       return fail(Diag::Usage, says({"the plan has no device '", option.device, "'"}),
                   "svodc inspect PLAN names those it has");
   std::vector<std::unique_ptr<Device>> devices(plan.devices.size());
-  std::map<std::string_view, std::unique_ptr<DeviceDriver>> drivers;
-  std::map<std::string_view, uint32_t> counts;
+  std::unique_ptr<DeviceDriver> driver;
   for (DeviceId id = 1; id < plan.devices.size(); id++) {
     const DeviceDesc& wanted = plan.devices[id];
     if (wanted.kind == DeviceKind::Cpu) continue;
-    const auto [driver, isNew] = drivers.try_emplace(wanted.kind);
-    if (isNew) {
-      SVOD_TRY(driver->second, findDriver(wanted.kind));
-    }
-    if (driver->second == nullptr) continue;
+    SVOD_TRY(driver, findDriver(wanted.kind));
+    if (driver == nullptr) continue;
+    uint32_t position = 0;
+    for (DeviceId other = 1; other < id; ++other) position += plan.devices[other].kind == wanted.kind;
     std::vector<DeviceOption> mine;
     for (const svod_device_option& option : options)
       if (option.device == nullptr || wanted.name == option.device) mine.push_back({option.name, option.value});
-    SVOD_TRY(devices[id], driver->second->open(counts[wanted.kind]++, mine));
+    SVOD_TRY(devices[id], driver->open(position, mine));
   }
   return devices;
 }

@@ -53,7 +53,7 @@ Result<std::unique_ptr<Instance>> Instance::create(std::shared_ptr<const LoadedP
   SVOD_CHECK(instance->allocate(memory));
   for (const State& state : instance->loaded_->plan().states)
     instance->states_.push_back({instance->pointers_[state.buffer], 0});
-  instance->bound_.resize(instance->loaded_->plan().devices.size(), false);
+  instance->bound_.resize(instance->loaded_->plan().devices.size(), 0);
   instance->fillStates(memory.allocate == nullptr);
   return instance;
 }
@@ -174,8 +174,8 @@ Status Instance::bindState(StateId id, DeviceId device, void* data) {
 /// Fills in the caller's memory, and the views into any memory.
 Status Instance::placeExternal() {
   const Plan& plan = loaded_->plan();
-  bound_.assign(plan.devices.size(), false);
-  for (const StatePlace& state : states_) bound_[state.device] = true;
+  bound_.assign(plan.devices.size(), 0);
+  for (const StatePlace& state : states_) bound_[state.device] = 1;
   const auto place = [&](svod_kind kind, const std::vector<Port>& ports) -> Status {
     for (size_t i = 0; i < ports.size(); i++) {
       const DeviceId device = bindings_.device(kind, i);
@@ -183,7 +183,7 @@ Status Instance::placeExternal() {
       sizes_[ports[i].buffer] = bindings_.bytes(kind, i);
       SVOD_CHECK(onDevices_.checkAddress(device, bindings_.data(kind, i), bindings_.bytes(kind, i), ports[i].name));
       run_->placePort(ports[i].buffer, device);
-      bound_[device] = true;
+      bound_[device] = 1;
     }
     return {};
   };

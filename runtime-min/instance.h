@@ -74,7 +74,7 @@ class Instance {
     DeviceId device;
   };
   std::vector<StatePlace> states_;  // by StateId
-  std::vector<bool> bound_;         // by DeviceId: whether memory of it is bound
+  std::vector<uint8_t> bound_;      // by DeviceId: whether memory of it is bound
   bool isReset_ = false;            // what is on devices is not yet
   std::vector<uint64_t> sizes_;     // by BufferId: bytes that are really there
   bool usesHugePages_ = false;      // in a vast arena

@@ -1,8 +1,7 @@
 #include "runtime-min/program.h"
 
 #include <algorithm>
-#include <array>
-#include <map>
+#include <utility>
 
 namespace svod {
 
@@ -98,20 +97,25 @@ void Program::fillSteps(const Plan& plan, std::span<const KernelFunction> functi
 /// for lower levels only, so all of them can be given when those are done, and levels are an order of everything.
 void Program::groupSteps(const Plan& plan, std::span<const uint32_t> queues) {
   std::vector<uint32_t> level(steps.size(), 0);
-  std::map<std::array<uint32_t, 3>, uint32_t> known;  // by scope, level and queue
+  uint32_t levels = 0;
   for (StepId id = 0; id < steps.size(); id++) {
     for (StepId dep : plan.steps[id].deps) level[id] = std::max(level[id], level[dep] + (queues[dep] != queues[id]));
+    levels = std::max(levels, level[id] + 1);
     if (queues[id] == 0) continue;
-    const auto [at, isNew] = known.try_emplace({steps[id].scope, level[id], queues[id]}, segments.size());
-    if (isNew) segments.emplace_back();
-    steps[id].segment = at->second;
-    segments[at->second].steps.push_back(id);
+    uint32_t at = 0;
+    for (; at < segments.size(); at++) {
+      const StepId first = segments[at].steps.front();
+      if (steps[first].scope == steps[id].scope && level[first] == level[id] && queues[first] == queues[id]) break;
+    }
+    if (at == segments.size()) segments.emplace_back();
+    steps[id].segment = at;
+    segments[at].steps.push_back(id);
   }
   for (ProgramScope& scope : scopes) {
-    std::erase_if(scope.steps, [&](StepId id) {
-      return steps[id].segment != kNoSegment && segments[steps[id].segment].steps.front() != id;
-    });
-    std::ranges::stable_sort(scope.steps, {}, [&](StepId id) { return level[id]; });
+    const std::vector<StepId> all = std::exchange(scope.steps, {});
+    for (uint32_t at = 0; at < levels; at++)
+      for (StepId id : all)
+        if (level[id] == at && leaderOf(id) == id) scope.steps.push_back(id);
   }
   for (ProgramSegment& segment : segments)
     for (StepId id : segment.steps)
@@ -122,20 +126,18 @@ void Program::groupSteps(const Plan& plan, std::span<const uint32_t> queues) {
 void Program::linkSteps(const Plan& plan) {
   const std::vector<uint32_t> urgency = urgencies(plan);
   const auto lessUrgent = [&](StepId a, StepId b) { return std::pair(urgency[a], b) < std::pair(urgency[b], a); };
-  const auto leaderOf = [&](StepId id) {
-    return steps[id].segment == kNoSegment ? id : segments[steps[id].segment].steps.front();
-  };
   std::vector<std::vector<StepId>> after(plan.steps.size());
   for (const ProgramScope& scope : scopes)
     for (StepId id : scope.steps) {
       const bool isAlone = steps[id].segment == kNoSegment;
-      std::vector<StepId> deps = isAlone ? plan.steps[id].deps : segments[steps[id].segment].awaits;
-      for (StepId& dep : deps) dep = leaderOf(dep);
-      std::sort(deps.begin(), deps.end());
-      deps.erase(std::unique(deps.begin(), deps.end()), deps.end());
-      for (StepId dep : deps) after[dep].push_back(id);
-      steps[id].depCount = static_cast<uint32_t>(deps.size());
-      if (deps.empty()) scopes[steps[id].scope].roots.push_back(id);
+      uint32_t& count = steps[id].depCount;
+      for (StepId dep : isAlone ? plan.steps[id].deps : segments[steps[id].segment].awaits) {
+        std::vector<StepId>& users = after[leaderOf(dep)];  // each is there once, and the last where it is
+        if (!users.empty() && users.back() == id) continue;
+        users.push_back(id);
+        count++;
+      }
+      if (count == 0) scopes[steps[id].scope].roots.push_back(id);
     }
   for (StepId id = 0; id < plan.steps.size(); id++) {
     std::sort(after[id].begin(), after[id].end(), lessUrgent);

@@ -74,6 +74,10 @@ struct Program {
   /// What of each scope is given together, and an order of the rest in which everything can be done.
   void groupSteps(const Plan& plan, std::span<const uint32_t> queues);
   void linkSteps(const Plan& plan);
+  /// The step that stands for it in its scope.
+  StepId leaderOf(StepId id) const {
+    return steps[id].segment == kNoSegment ? id : segments[steps[id].segment].steps.front();
+  }
 };
 
 }  // namespace svod

@@ -36,6 +36,7 @@ class Run final : public Job {
     std::vector<const void*> loaded;    // by StepId: what Device::load gave; empty without grids
   };
   static Result<std::unique_ptr<Run>> create(const LoadedPlan& loaded, Config config);
+  ~Run();
 
   /// Sets what kernels and copies get: `variables` by VariableId, `pointers` and actual `sizes` by BufferId.
   /// `elsewhere`: argument slots that get another pointer than their buffer has.

@@ -54,17 +54,20 @@ DeviceWork Run::workOf(StepId id) const {
 /// Adds what the step does, if anything, behind those of the batch that it depends on, or else behind `first`.
 void Run::addWork(StepId id, DeviceBatch& batch, std::span<const uint32_t> first) {
   const auto begin = static_cast<uint32_t>(batch.after.size());
+  const auto add = [&](uint32_t work) {
+    for (size_t i = begin; i < batch.after.size(); i++)
+      if (batch.after[i] == work) return;
+    batch.after.push_back(work);
+  };
   bool isFirst = true;
   for (StepId dep : loaded_.plan().steps[id].deps) {
-    if (!isPlaced_[dep]) continue;
+    if (isPlaced_[dep] == 0) continue;
     isFirst = false;
     const WorkPlace& place = places_[dep];
-    if (!place.isList) batch.after.push_back(place.work);
-    for (uint32_t i = place.list.begin; place.isList && i < place.list.end; i++) batch.after.push_back(batch.after[i]);
+    if (!place.isList) add(place.work);
+    for (uint32_t i = place.list.begin; place.isList && i < place.list.end; i++) add(batch.after[i]);
   }
-  if (isFirst) batch.after.insert(batch.after.end(), first.begin(), first.end());
-  std::sort(batch.after.begin() + begin, batch.after.end());
-  batch.after.erase(std::unique(batch.after.begin() + begin, batch.after.end()), batch.after.end());
+  for (size_t i = 0; isFirst && i < first.size(); i++) add(first[i]);
   const bool isEmpty = work_[id].tiles == 0;
   places_[id] = {
       static_cast<uint32_t>(batch.works.size()), isEmpty, {begin, static_cast<uint32_t>(batch.after.size())}};

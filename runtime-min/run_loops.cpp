@@ -73,7 +73,10 @@ Status Run::addTrip(StepId id, DeviceBatch& batch, std::vector<uint32_t>& ends) 
     if (work_[step].tiles == 0 || !program_.steps[step].dynamic || batch.works.back().kind != DeviceWork::Kind::Launch)
       continue;
     DeviceLaunch& launch = batch.works.back().launch;
-    launch.values = batch.values.emplace_back(launch.values, launch.values + program_.steps[step].values.size()).data();
+    const uint32_t count = program_.steps[step].values.size();
+    batch.values.push_back(std::make_unique<int64_t[]>(count));
+    std::copy_n(launch.values, count, batch.values.back().get());
+    launch.values = batch.values.back().get();
   }
   for (StepId step = id + 1; step <= id + loop.length; step++) isPlaced_[step] = 0;
   if (batch.works.size() == begin) return {};

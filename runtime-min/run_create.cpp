@@ -1,0 +1,45 @@
+// A run is made and taken apart once: there, size counts.
+#include "runtime-min/run.h"
+
+namespace svod {
+
+Run::Run(const LoadedPlan& loaded, Config config)
+    : loaded_(loaded), config_(std::move(config)), devices_(loaded.plan(), config_.devices),
+      own_(devices_.any() ? std::make_unique<const Program>(loaded.programFor(devices_.queues())) : nullptr),
+      program_(own_ ? *own_ : loaded.program()), args_(program_.argBuffers.size()), sizes_(program_.argBuffers.size()),
+      values_(program_.valueCount), variables_(loaded.plan().variables.size()), work_(program_.steps.size()),
+      hostLaunches_(program_.steps.size()), batches_(program_.segments.size()),
+      isStale_(program_.segments.size(), true), places_(own_ ? program_.steps.size() : 0), isPlaced_(places_.size(), 0),
+      workers_(config_.workers), pending_(std::make_unique<std::atomic<uint32_t>[]>(program_.steps.size())),
+      next_(std::make_unique<std::atomic<uint64_t>[]>(program_.steps.size())),
+      done_(std::make_unique<std::atomic<uint32_t>[]>(program_.steps.size())), scopes_(program_.scopes.size()) {
+  groups_.resize(config_.loaded.size());
+  maps_.resize(config_.loaded.size());
+  findLoops();
+  for (Worker& worker : workers_) worker.deque.reserve(program_.steps.size());
+  for (StepId step : program_.calls)
+    calls_.emplace_back(loaded.plan(), std::get<HostCall>(loaded.plan().steps[step].action));
+  if (config_.profile) profile_ = Profile(program_.steps.size(), config_.workers, config_.traceEvents);
+}
+
+uint64_t Run::bytesFor(const LoadedPlan& loaded, size_t workers) {
+  const Program& program = loaded.program();
+  const uint64_t scratch = (program.scratchBytes + kPlanAlignment - 1) / kPlanAlignment * kPlanAlignment;
+  return workers * (scratch + sizeof(Worker) + std::bit_ceil(program.steps.size() + 1) * 4) +
+         program.argBuffers.size() * 16 + program.valueCount * UINT64_C(8) +
+         program.calls.size() * sizeof(PreparedCall) + program.steps.size() * (sizeof(Work) + sizeof(HostLaunch) + 16) +
+         program.scopes.size() * sizeof(ScopeState);
+}
+
+Result<std::unique_ptr<Run>> Run::create(const LoadedPlan& loaded, Config config) {
+  std::unique_ptr<Run> run(new Run(loaded, std::move(config)));
+  const uint64_t each = (run->program_.scratchBytes + kPlanAlignment - 1) / kPlanAlignment * kPlanAlignment;
+  for (Worker& worker : run->workers_) {
+    SVOD_TRY(worker.scratch, MemoryBlock::allocate(run->config_.memory, each, kPlanAlignment, "scratch"));
+  }
+  return run;
+}
+
+Run::~Run() = default;
+
+}  // namespace svod
