@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "cuda/mock_plans.h"
+#include "runtime-cuda/driver_types.h"
 #include "runtime/random_graph.h"
 
 using namespace svod;
@@ -269,21 +270,20 @@ TEST_CASE("addresses of a CUDA device are bound, and others are refused") {
   toCuda(b.plan);
   writeCuda(b, folder / "p");
   const PlanHandle plan = loadPlan(folder / "p");
-  using namespace svod;
-  const auto retain = mock.find<int (*)(void**, int)>("cuDevicePrimaryCtxRetain");
-  const auto release = mock.find<int (*)(int)>("cuDevicePrimaryCtxRelease_v2");
-  const auto push = mock.find<int (*)(void*)>("cuCtxPushCurrent_v2");
-  const auto pop = mock.find<int (*)(void**)>("cuCtxPopCurrent_v2");
-  const auto take = mock.find<int (*)(unsigned long long*, size_t)>("cuMemAlloc_v2");
-  const auto give = mock.find<int (*)(unsigned long long)>("cuMemFree_v2");
-  CHECK(mock.find<int (*)(unsigned)>("cuInit")(0) == 0);
+  const auto retain = mock.find<cuda::Code (*)(cuda::Context*, cuda::DeviceNumber)>("cuDevicePrimaryCtxRetain");
+  const auto release = mock.find<cuda::Code (*)(cuda::DeviceNumber)>("cuDevicePrimaryCtxRelease_v2");
+  const auto push = mock.find<cuda::Code (*)(cuda::Context)>("cuCtxPushCurrent_v2");
+  const auto pop = mock.find<cuda::Code (*)(cuda::Context*)>("cuCtxPopCurrent_v2");
+  const auto take = mock.find<cuda::Code (*)(cuda::Address*, size_t)>("cuMemAlloc_v2");
+  const auto give = mock.find<cuda::Code (*)(cuda::Address)>("cuMemFree_v2");
+  CHECK(mock.find<cuda::Code (*)(unsigned)>("cuInit")(0) == 0);
   const auto on = [&](int device, auto body) {
-    void* context = nullptr;
+    cuda::Context context = nullptr;
     CHECK((retain(&context, device) == 0 && push(context) == 0));
     body();
     CHECK((pop(&context) == 0 && release(device) == 0));
   };
-  unsigned long long ours = 0, theirs = 0;
+  cuda::Address ours = 0, theirs = 0;
   on(0, [&] { CHECK(take(&ours, 64) == 0); });
   on(1, [&] { CHECK(take(&theirs, 64) == 0); });
   {
