@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "ir/steady_math.h"
+
 namespace svod {
 
 namespace {
@@ -183,9 +185,10 @@ Scalar evalScalar(Op op, DType result, std::span<const Scalar> in) {
   if (op == Op::Where) return in[0].asInt() != 0 ? in[1] : in[2];
   if (has(op, Comparison)) return Scalar::ofInt(DType::Bool, evalCompare(op, in[0], in[1]));
   if (isFloat(d)) {
-    if (in.size() == 1) return Scalar::ofFloat(result, evalUnaryFloat(op, in[0].asFloat()));
+    const double x = in[0].asFloat(), y = in.size() == 2 ? in[1].asFloat() : 0;
+    if (in.size() == 1) return Scalar::ofFloat(result, steadyValue(op, x, y, evalUnaryFloat(op, x), result));
     if (in.size() == 2) {
-      const double value = evalBinaryFloat(op, in[0].asFloat(), in[1].asFloat());
+      const double value = steadyValue(op, x, y, evalBinaryFloat(op, x, y), result);
       // Small floats compute in f32, whose infinity is not what a larger number saturates to.
       return Scalar::ofFloat(result, op == Op::Scaleb && d != DType::F64 ? static_cast<float>(value) : value);
     }

@@ -1,6 +1,7 @@
 // Elementwise composites.
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "frontend/lower/common.h"
 
@@ -95,7 +96,7 @@ Results lowerClip(OpCall& call) {
   return x;
 }
 
-Results lowerLog10(OpCall& call) { return narrowed(call, log(wideArg(call)) * (1 / std::log(10.0))); }
+Results lowerLog10(OpCall& call) { return narrowed(call, log(wideArg(call)) * (1 / std::numbers::ln10)); }
 
 Results lowerExpm1(OpCall& call) { return narrowed(call, expm1Of(wideArg(call))); }
 Results lowerLog1p(OpCall& call) { return narrowed(call, log1pOf(wideArg(call))); }
