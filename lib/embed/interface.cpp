@@ -7,28 +7,35 @@ namespace svod {
 
 namespace {
 
-constexpr std::string_view kReserved[] = {
-    "alignas",   "alignof",  "and",      "asm",      "auto",      "bool",    "break",   "case",      "catch",
-    "char",      "class",    "const",    "continue", "default",   "delete",  "do",      "double",    "else",
-    "enum",      "explicit", "export",   "extern",   "false",     "float",   "for",     "friend",    "goto",
-    "if",        "inline",   "int",      "int16_t",  "int32_t",   "int64_t", "int8_t",  "long",      "mutable",
-    "namespace", "new",      "not",      "nullptr",  "operator",  "or",      "private", "protected", "public",
-    "register",  "requires", "restrict", "return",   "short",     "signed",  "sizeof",  "static",    "struct",
-    "switch",    "template", "this",     "throw",    "true",      "try",     "typedef", "typename",  "uint16_t",
-    "uint32_t",  "uint64_t", "uint8_t",  "union",    "unsigned",  "using",   "virtual", "void",      "volatile",
-    "while",     "xor",      "concept",  "typeof",   "NULL",      "unix",    "linux",   "arena",     "states",
-    "weights",   "threads",  "EOF",      "errno",    "buffers",   "values",  "tiles",   "rows",      "task",
-    "memmove",   "memset",   "memcpy",   "size_t",   "uintptr_t", "base"};
+// Keywords of C and C++, what headers of the C library define as macros, and names of the generated code, with blanks
+// around each.
+constexpr std::string_view kReserved =
+    " alignas alignof and asm auto bool break case catch char class const continue default delete do double else "
+    "enum explicit export extern false float for friend goto if inline int int16_t int32_t int64_t int8_t long "
+    "mutable namespace new not nullptr operator or private protected public register requires restrict return "
+    "short signed sizeof static struct switch template this throw true try typedef typename uint16_t uint32_t "
+    "uint64_t uint8_t union unsigned using virtual void volatile while xor concept typeof NULL unix linux arena "
+    "states weights threads EOF errno buffers values tiles rows task memmove memset memcpy size_t uintptr_t base "
+    "constexpr consteval constinit decltype dynamic_cast static_cast reinterpret_cast const_cast noexcept "
+    "static_assert thread_local typeid wchar_t char8_t char16_t char32_t co_await co_return co_yield and_eq "
+    "bitand bitor compl not_eq or_eq xor_eq typeof_unqual complex imaginary I INFINITY NAN HUGE_VAL M_PI M_E "
+    "stdin stdout stderr i386 assert main near far ";
+
+bool isReserved(std::string_view name) { return kReserved.find(" " + std::string(name) + " ") != kReserved.npos; }
 
 constexpr std::string_view kOwn = "svod_";  // how names of the generated code begin
 
 bool isLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool isDigit(char c) { return c >= '0' && c <= '9'; }
 
+/// A name that only compilers and libraries of C may use: _Bool, __x.
+bool isOfCompiler(std::string_view text) {
+  return text.size() > 1 && text[0] == '_' && (text[1] == '_' || (text[1] >= 'A' && text[1] <= 'Z'));
+}
+
 bool isIdentifier(std::string_view text) {
-  return !text.empty() && isLetter(text[0]) && text.size() <= 100 &&
-         std::ranges::all_of(text, [](char c) { return isLetter(c) || isDigit(c); }) &&
-         std::ranges::find(kReserved, text) == std::end(kReserved);
+  return !text.empty() && !isOfCompiler(text) && isLetter(text[0]) && text.size() <= 100 &&
+         std::ranges::all_of(text, [](char c) { return isLetter(c) || isDigit(c); }) && !isReserved(text);
 }
 
 uint64_t aligned(uint64_t bytes) { return (bytes + kPlanAlignment - 1) / kPlanAlignment * kPlanAlignment; }
@@ -155,8 +162,9 @@ std::string identifier(std::string_view name) {
   std::string text;
   for (char c : name.substr(0, 80)) text += isLetter(c) || isDigit(c) ? c : '_';
   if (text.empty() || isDigit(text[0])) text.insert(0, "_");
-  if (std::ranges::find(kReserved, text) != std::end(kReserved)) text += "_";
+  if (isReserved(text)) text += "_";
   if (text.starts_with(kOwn)) text.insert(0, "_");
+  if (isOfCompiler(text)) text.insert(0, "x");
   return text;
 }
 

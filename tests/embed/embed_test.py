@@ -138,6 +138,18 @@ class Embed(ToolTest):
         build(self, ["g++", "-std=c++11", *WARNINGS, main, self.folder / "a.o", "-o", self.folder / "cpp"])
         self.assertEqual(subprocess.run([self.folder / "cpp"]).returncode, 0)
 
+    def test_names_that_c_or_a_header_has_taken(self):
+        names = """_Bool _Complex __x _ alignas and asm bool class concept constexpr co_await decltype delete double dynamic_cast int long namespace new not
+            noexcept nullptr operator or register requires restrict short static_assert template this thread_local typeid typeof union using void
+            wchar_t xor linux unix NULL EOF errno I complex INFINITY M_PI stdin size_t int64_t uintptr_t memcpy memset main arena arena_ states weights
+            threads buffers values tiles task base x x_bytes x_rank x_dim0 svod_weights names_run a.b a_b ärger 9lives""".split()
+        graph = self.graph("svod 1\n" + "".join(f"input `{n}`: f32[3]\noutput o{i} = `{n}` * {i + 2}\n" for i, n in enumerate(names)), "names.svod")
+        model = Model(self, graph, "names")
+        includes = "#include <complex.h>\n#include <errno.h>\n#include <math.h>\n#include <stdio.h>\n"
+        for name, compiler, headers in (("c", CC, includes), ("gnu.c", ["gcc", "-std=gnu17"], includes), ("cpp", ["g++", "-std=c++20", *WARNINGS], "#include <cmath>\n#include <cstdio>\n")):
+            build(self, [*compiler, "-c", self.graph(headers + '#include "names.h"\n', f"m.{name}"), "-o", self.folder / "m.o"])
+        check(self, program(self, [model]), [model])
+
     def test_weights_in_a_section_or_a_file(self):
         Model(self, DIGITS, "digits", words=["--weights", "section=.flash"])
         build(self, ["gcc", "-std=c11", "-c", *WARNINGS, self.folder / "digits.c", "-o", self.folder / "a.o"])
