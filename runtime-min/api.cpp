@@ -29,9 +29,10 @@ int load(svod_plan** plan, svod_error* error, Load body) {
   });
 }
 
-WeightsCheck weightsCheck(const svod_load_options* options) {
-  const int asked = options == nullptr ? 0 : options->verify_weights;
-  return asked > 0 ? WeightsCheck::Always : asked < 0 ? WeightsCheck::Never : WeightsCheck::Small;
+LoadChoice loadChoice(const svod_load_options* options) {
+  if (options == nullptr) return {};
+  const int asked = options->verify_weights;
+  return {asked > 0 ? WeightsCheck::Always : asked < 0 ? WeightsCheck::Never : WeightsCheck::Small, options->cpu};
 }
 
 }  // namespace
@@ -39,23 +40,20 @@ WeightsCheck weightsCheck(const svod_load_options* options) {
 extern "C" {
 
 int svod_plan_load(const char* path, const svod_load_options* options, svod_plan** plan, svod_error* error) {
-  const WeightsCheck weights = weightsCheck(options);
-  return load(plan, error, [&] { return LoadedPlan::fromPath(path, weights); });
+  return load(plan, error, [&] { return LoadedPlan::fromPath(path, loadChoice(options)); });
 }
 
 int svod_plan_load_static(const char* path, const svod_function_table* table, const svod_load_options* options,
                           svod_plan** plan, svod_error* error) {
-  const WeightsCheck weights = weightsCheck(options);
   return load(plan, error, [&]() -> Result<std::shared_ptr<const LoadedPlan>> {
     if (table == nullptr) return fail(Diag::Usage, "there is no table of functions", "svod_plan_load needs none");
-    return LoadedPlan::fromPath(path, weights, table);
+    return LoadedPlan::fromPath(path, loadChoice(options), table);
   });
 }
 
 int svod_plan_load_memory(const svod_file* files, size_t count, const svod_load_options* options, svod_plan** plan,
                           svod_error* error) {
-  const WeightsCheck weights = weightsCheck(options);
-  return load(plan, error, [&] { return LoadedPlan::fromMemory({files, count}, weights); });
+  return load(plan, error, [&] { return LoadedPlan::fromMemory({files, count}, loadChoice(options)); });
 }
 
 void svod_plan_free(svod_plan* plan) { delete plan; }
@@ -123,6 +121,14 @@ const char* svod_plan_host_function(const svod_plan* plan, size_t index) {
 const char* svod_plan_device(const svod_plan* plan, size_t index) {
   const std::vector<DeviceDesc>& devices = plan->loaded->plan().devices;
   return index < devices.size() ? devices[index].name.c_str() : nullptr;
+}
+
+int svod_plan_processor(const svod_plan* plan, size_t index, svod_processor* processor) {
+  const ProcessorChoice& choice = plan->loaded->processors();
+  if (index >= choice.views.size()) return 1;
+  const ProcessorView& view = choice.views[index];
+  *processor = {view.name.c_str(), view.features.c_str(), view.missing.c_str(), index == choice.used};
+  return 0;
 }
 
 svod_pool* svod_pool_create(size_t threads) {

@@ -14,7 +14,6 @@
 #include "plan/json.h"
 #include "plan/pack.h"
 #include "runtime-min/memory_block.h"
-#include "support/cpu_features.h"
 #include "support/says.h"
 
 namespace svod {
@@ -25,35 +24,8 @@ std::string_view asText(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// Architecture and system of this build, as they begin and as they occur in a triple.
-#if defined(__x86_64__)
-constexpr std::string_view kArchitecture = "x86_64";
-#elif defined(__aarch64__)
-constexpr std::string_view kArchitecture = "aarch64";
-#elif defined(__ARM_ARCH_7A__)
-constexpr std::string_view kArchitecture = "armv7";
-#elif defined(__riscv) && __riscv_xlen == 64
-constexpr std::string_view kArchitecture = "riscv64";
-#else
-constexpr std::string_view kArchitecture = "unknown";
-#endif
-
 /// Bytes of memory for one of a manifest while it is read, at most, where no manifest is below a page.
 constexpr uint64_t kMostFactor = 64, kPageOfText = 4096;
-
-Status checkMachine(const TargetRecord& target) {
-  const std::string architecture = target.triple.substr(0, target.triple.find('-'));
-  if (architecture != kArchitecture || target.triple.find("linux") == std::string::npos)
-    return fail(Diag::CpuFeatures,
-                says({"the plan is for ", target.triple, ", this machine is ", kArchitecture, "-linux"}),
-                "compile the graph with --triple for this machine");
-  const std::vector<std::string> missing = missingCpuFeatures(target.features);
-  if (missing.empty()) return {};
-  std::string names;
-  for (const std::string& name : missing) names += (names.empty() ? "" : ", ") + name;
-  return fail(Diag::CpuFeatures, says({"the plan was compiled for CPU '", target.cpu, "'; this one lacks ", names}),
-              "compile the graph with --cpu native on this machine, or for an older --cpu");
-}
 
 /// The linker takes a name it knows for the library it knows, whatever lies there now: a plan that was compiled again
 /// while the old one is loaded, or an anonymous file whose descriptor another one had. So the name tells the file, too:
@@ -74,13 +46,15 @@ LoadedPlan::~LoadedPlan() {
     if (library != nullptr) ::dlclose(library);
 }
 
-Status LoadedPlan::checkCode(const svod_function_table* table) const {
+Status LoadedPlan::chooseCode(const LoadChoice& options, const svod_function_table* table) {
   if (table != nullptr) {
-    if (table->plan != nullptr && recordOf(table->plan) == record_) return {};
-    return fail(Diag::PlanChecksum, "the functions were made with another plan",
-                "compile the graph again with --emit functions, and the program with what that wrote");
+    if (table->plan == nullptr || recordOf(table->plan) != record_)
+      return fail(Diag::PlanChecksum, "the functions were made with another plan",
+                  "compile the graph again with --emit functions, and the program with what that wrote");
+    processors_ = withoutChoice(plan_);
+    return {};
   }
-  SVOD_CHECK(checkMachine(plan_.target));
+  SVOD_TRY(processors_, chooseProcessor(plan_, options.cpu));
   for (const KernelDesc& kernel : plan_.kernels)
     if (!kernel.grid && plan_.files[kernel.file].kind != FileKind::Code)
       return fail(Diag::Unsupported, "the plan holds the source of its kernels, not machine code",
@@ -88,22 +62,44 @@ Status LoadedPlan::checkCode(const svod_function_table* table) const {
   return {};
 }
 
-Status LoadedPlan::readManifest(std::string_view text, const std::string& name, const svod_function_table* table) {
+Status LoadedPlan::readManifest(std::string_view text, const std::string& name, const LoadChoice& options,
+                                const svod_function_table* table) {
   if (!hasMemory(kMostFactor * (text.size() + kPageOfText)))
     return fail(Diag::DeviceFailure, says({"out of memory: no room to read '", name, "'"}), "free some memory");
   SVOD_TRY(plan_, planFromJson(text, name));
   SVOD_CHECK(check(plan_));
   record_ = codeRecord(text);
-  SVOD_CHECK(checkCode(table));
+  SVOD_CHECK(chooseCode(options, table));
+  takeVariant(plan_, processors_.used);
+  isUsed_.resize(plan_.kernels.size());
+  for (const Step& step : plan_.steps)
+    if (const auto* launch = std::get_if<Launch>(&step.action)) isUsed_[launch->kernel] = true;
   names_ = svod::variableNames(plan_);
   files_.resize(plan_.files.size());
   libraries_.resize(plan_.files.size(), nullptr);
   return {};
 }
 
+bool LoadedPlan::isLinked(FileId id) const {
+  if (plan_.files[id].kind != FileKind::Code) return false;
+  for (const KernelDesc& kernel : plan_.kernels)
+    if (!kernel.grid && kernel.file == id && isUsed(kernel)) return true;
+  return false;
+}
+
+Checksum LoadedPlan::checksumOf(FileId id, WeightsCheck weights) const {
+  if (plan_.files[id].kind == FileKind::Code && !isLinked(id)) return Checksum::Skip;
+  return checksumFor(plan_.files[id], weights);
+}
+
+Status LoadedPlan::checkRecord(FileId id, const std::string& shown) const {
+  const bool isChecked = plan_.files[id].kind == FileKind::Image || isLinked(id);
+  return isChecked ? checkCodeRecord(record_, files_[id], shown) : Status();
+}
+
 Status LoadedPlan::checkFile(FileId id, const std::string& shown, WeightsCheck weights) const {
-  SVOD_CHECK(checkBytes(plan_.files[id], files_[id], shown, checksumFor(plan_.files[id], weights)));
-  return isCode(plan_.files[id].kind) ? checkCodeRecord(record_, files_[id], shown) : Status();
+  SVOD_CHECK(checkBytes(plan_.files[id], files_[id], shown, checksumOf(id, weights)));
+  return checkRecord(id, shown);
 }
 
 Status LoadedPlan::link(FileId id, const std::string& path, const std::string& shown) {
@@ -129,7 +125,7 @@ Status LoadedPlan::finish(const svod_function_table* table) {
   std::vector<KernelFunction> functions;
   for (const KernelDesc& kernel : plan_.kernels) {
     KernelFunction& function = functions.emplace_back(nullptr);
-    if (kernel.grid) continue;  // loaded by the devices of an instance
+    if (kernel.grid || !isUsed(kernel)) continue;  // those with a grid are loaded by the devices of an instance
     SVOD_TRY(function, functionOf(kernel, table));
   }
   program_ = Program(plan_, functions);
@@ -137,22 +133,22 @@ Status LoadedPlan::finish(const svod_function_table* table) {
   return {};
 }
 
-Result<std::shared_ptr<const LoadedPlan>> LoadedPlan::fromDirectory(const std::string& path, WeightsCheck weights,
+Result<std::shared_ptr<const LoadedPlan>> LoadedPlan::fromDirectory(const std::string& path, const LoadChoice& options,
                                                                     const svod_function_table* table) {
   SVOD_CHECK(checkHoldsPlan(path));
   std::unique_ptr<LoadedPlan> loaded(new LoadedPlan);
   const std::string manifest = path + "/" + kPlanFileName;
   SVOD_TRY(MappedFile json, MappedFile::open(manifest));
-  SVOD_CHECK(loaded->readManifest(asText(json.bytes()), manifest, table));
+  SVOD_CHECK(loaded->readManifest(asText(json.bytes()), manifest, options, table));
   for (FileId id = 0; id < loaded->plan_.files.size(); id++) {
     const FileDesc& desc = loaded->plan_.files[id];
-    SVOD_TRY(MappedFile mapped, openPlanFile(path, desc, checksumFor(desc, weights)));
+    SVOD_TRY(MappedFile mapped, openPlanFile(path, desc, loaded->checksumOf(id, options.weights)));
     loaded->mapped_.push_back(std::move(mapped));
     loaded->files_[id] = loaded->mapped_.back().bytes();
     // A name without a separator would be searched for in the system's folders.
     const std::string file = path + "/" + desc.path;
-    if (isCode(desc.kind)) SVOD_CHECK(checkCodeRecord(loaded->record_, loaded->files_[id], file));
-    if (desc.kind != FileKind::Code || table != nullptr) continue;
+    SVOD_CHECK(loaded->checkRecord(id, file));
+    if (!loaded->isLinked(id) || table != nullptr) continue;
     SVOD_CHECK(loaded->link(id, file[0] == '/' ? file : "./" + file, file));
   }
   SVOD_CHECK(loaded->finish(table));
@@ -195,46 +191,46 @@ Status LoadedPlan::linkCopy(FileId id, const std::string& shown) {
   return link(id, code.path(), shown);
 }
 
-Result<std::shared_ptr<const LoadedPlan>> LoadedPlan::fromPath(const std::string& path, WeightsCheck weights,
+Result<std::shared_ptr<const LoadedPlan>> LoadedPlan::fromPath(const std::string& path, const LoadChoice& options,
                                                                const svod_function_table* table) {
   struct stat status = {};
   const bool isFile = ::stat(path.c_str(), &status) == 0 && !S_ISDIR(status.st_mode);
-  return isFile ? fromPack(path, weights, table) : fromDirectory(path, weights, table);
+  return isFile ? fromPack(path, options, table) : fromDirectory(path, options, table);
 }
 
-Result<std::shared_ptr<const LoadedPlan>> LoadedPlan::fromPack(const std::string& path, WeightsCheck weights,
+Result<std::shared_ptr<const LoadedPlan>> LoadedPlan::fromPack(const std::string& path, const LoadChoice& options,
                                                                const svod_function_table* table) {
   std::unique_ptr<LoadedPlan> loaded(new LoadedPlan);
   SVOD_TRY(MappedFile pack, MappedFile::open(path));
   const std::span<const std::byte> bytes = pack.bytes();
   loaded->mapped_.push_back(std::move(pack));
   SVOD_TRY(const std::string_view manifest, manifestOf(bytes, path));
-  SVOD_CHECK(loaded->readManifest(manifest, path, table));
+  SVOD_CHECK(loaded->readManifest(manifest, path, options, table));
   SVOD_TRY(loaded->files_, filesOf(bytes, loaded->plan_, path));
   for (FileId id = 0; id < loaded->plan_.files.size(); id++) {
     const std::string shown = path + ":" + loaded->plan_.files[id].path;
-    SVOD_CHECK(loaded->checkFile(id, shown, weights));
-    if (loaded->plan_.files[id].kind == FileKind::Code && table == nullptr) SVOD_CHECK(loaded->linkCopy(id, shown));
+    SVOD_CHECK(loaded->checkFile(id, shown, options.weights));
+    if (loaded->isLinked(id) && table == nullptr) SVOD_CHECK(loaded->linkCopy(id, shown));
   }
   SVOD_CHECK(loaded->finish(table));
   return std::shared_ptr<const LoadedPlan>(std::move(loaded));
 }
 
 Result<std::shared_ptr<const LoadedPlan>> LoadedPlan::fromMemory(std::span<const svod_file> files,
-                                                                 WeightsCheck weights) {
+                                                                 const LoadChoice& options) {
   std::unique_ptr<LoadedPlan> loaded(new LoadedPlan);
   const svod_file* json = findFile(files, kPlanFileName);
   if (json == nullptr) return fail(Diag::BadPlan, "no file is called plan.json", "pass every file of the plan");
-  SVOD_CHECK(loaded->readManifest({static_cast<const char*>(json->data), json->bytes}, kPlanFileName));
+  SVOD_CHECK(loaded->readManifest({static_cast<const char*>(json->data), json->bytes}, kPlanFileName, options));
   for (FileId id = 0; id < loaded->plan_.files.size(); id++) {
     const FileDesc& desc = loaded->plan_.files[id];
     const svod_file* file = findFile(files, desc.path);
     if (file == nullptr)
       return fail(Diag::BadPlan, says({"no file is called ", desc.path}), "pass every file of the plan");
     loaded->files_[id] = {static_cast<const std::byte*>(file->data), file->bytes};
-    SVOD_CHECK(loaded->checkFile(id, desc.path, weights));
+    SVOD_CHECK(loaded->checkFile(id, desc.path, options.weights));
     if (desc.kind == FileKind::Code) {
-      SVOD_CHECK(loaded->linkCopy(id, desc.path));
+      if (loaded->isLinked(id)) SVOD_CHECK(loaded->linkCopy(id, desc.path));
     } else if (reinterpret_cast<uintptr_t>(file->data) % kPlanAlignment != 0 && file->bytes > 0) {
       auto* copy = static_cast<std::byte*>(::operator new[](file->bytes, std::align_val_t{kPlanAlignment}));
       loaded->copies_.emplace_back(copy);

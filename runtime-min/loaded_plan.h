@@ -7,6 +7,7 @@
 #include "data/mapped_file.h"
 #include "plan/directory.h"
 #include "plan/plan.h"
+#include "runtime-min/processor.h"
 #include "runtime-min/program.h"
 #include "svod/runtime.h"
 
@@ -21,21 +22,30 @@ struct TensorView {
   svod_tensor c = {};
 };
 
+/// How a plan is loaded. `cpu` asks for one of the plan's processors; null takes the best for this machine.
+struct LoadChoice {
+  WeightsCheck weights = WeightsCheck::Small;
+  const char* cpu = nullptr;
+};
+
 class LoadedPlan {
  public:
   /// A directory or a pack. With `table`, which is borrowed until this returns, no code of the plan is linked.
-  static Result<std::shared_ptr<const LoadedPlan>> fromPath(const std::string& path, WeightsCheck weights,
+  static Result<std::shared_ptr<const LoadedPlan>> fromPath(const std::string& path, const LoadChoice& options,
                                                             const svod_function_table* table = nullptr);
-  static Result<std::shared_ptr<const LoadedPlan>> fromDirectory(const std::string& path, WeightsCheck weights,
+  static Result<std::shared_ptr<const LoadedPlan>> fromDirectory(const std::string& path, const LoadChoice& options,
                                                                  const svod_function_table* table = nullptr);
-  static Result<std::shared_ptr<const LoadedPlan>> fromPack(const std::string& path, WeightsCheck weights,
+  static Result<std::shared_ptr<const LoadedPlan>> fromPack(const std::string& path, const LoadChoice& options,
                                                             const svod_function_table* table = nullptr);
-  static Result<std::shared_ptr<const LoadedPlan>> fromMemory(std::span<const svod_file> files, WeightsCheck weights);
+  static Result<std::shared_ptr<const LoadedPlan>> fromMemory(std::span<const svod_file> files,
+                                                              const LoadChoice& options);
   LoadedPlan() = default;
   LoadedPlan(const LoadedPlan&) = delete;
   ~LoadedPlan();
 
+  /// As it is for the processor that was taken: without variants.
   const Plan& plan() const { return plan_; }
+  const ProcessorChoice& processors() const { return processors_; }
   const Program& program() const { return program_; }
   /// The same for devices that are given steps together: `queues` as in Program.
   Program programFor(std::span<const uint32_t> queues) const;
@@ -57,9 +67,17 @@ class LoadedPlan {
     void operator()(std::byte* memory) const { ::operator delete[](memory, std::align_val_t{kPlanAlignment}); }
   };
 
-  Status readManifest(std::string_view text, const std::string& name, const svod_function_table* table = nullptr);
-  /// The kernels can run here, or are functions of `table`, which is that of this plan.
-  Status checkCode(const svod_function_table* table) const;
+  Status readManifest(std::string_view text, const std::string& name, const LoadChoice& options,
+                      const svod_function_table* table = nullptr);
+  /// The kernels can run here, or are functions of `table`, which is that of this plan. Takes the processor.
+  Status chooseCode(const LoadChoice& options, const svod_function_table* table);
+  /// Whether a launch has its kernel there.
+  bool isUsed(const KernelDesc& kernel) const { return isUsed_[static_cast<size_t>(&kernel - plan_.kernels.data())]; }
+  /// Whether it is looked at: code of other processors is not.
+  /// Code that a launch runs: that of other processors is neither linked nor looked at.
+  bool isLinked(FileId id) const;
+  Checksum checksumOf(FileId id, WeightsCheck weights) const;
+  Status checkRecord(FileId id, const std::string& shown) const;
   Status checkFile(FileId id, const std::string& shown, WeightsCheck weights) const;
   Status link(FileId id, const std::string& path, const std::string& shown);
   /// By an anonymous file, as the linker reads files only.
@@ -71,7 +89,9 @@ class LoadedPlan {
   void addIntermediates();
 
   Plan plan_;
-  std::string record_;                             // what code that belongs to the plan ends with
+  std::string record_;  // at the end of its code
+  ProcessorChoice processors_;
+  std::vector<bool> isUsed_;                       // by KernelId
   std::vector<std::span<const std::byte>> files_;  // contents, by FileId
   std::vector<MappedFile> mapped_;
   std::vector<std::unique_ptr<std::byte[], FreeAligned>> copies_;

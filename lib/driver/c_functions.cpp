@@ -201,10 +201,24 @@ Result<const CompileOptions*> hostOptions(std::span<const CompileOptions> byTarg
   return &*host;
 }
 
+using Calls = std::map<std::string, std::vector<CCall>>;  // by file
+
+Result<std::vector<FunctionObject>> objectsOf(const Calls& calls, const CompileOptions& options) {
+  std::vector<FunctionObject> objects;
+  SVOD_TRY(std::string memory, compileMemoryFunctions(std::get<CpuTarget>(options.machine)));
+  objects.push_back({"memory.c", std::move(memory)});
+  for (const auto& [file, list] : calls) {
+    SVOD_TRY(std::string object, objectOf(options.cFiles.at(file), list, options));
+    objects.push_back({file, std::move(object)});
+  }
+  return objects;
+}
+
 }  // namespace
 
-Status compileCFunctions(Compilation& c, std::span<const CompileOptions> byTarget) {
-  std::map<std::string, std::vector<CCall>> calls;  // by file
+Status compileCFunctions(Compilation& c, std::span<const CompileOptions> byTarget,
+                         std::span<const CompileOptions> variants) {
+  Calls calls;
   for (ScheduleItem& item : c.schedule.items) {
     const auto name = item.kind == ItemKind::HostCall ? cFunctionOf(item.function) : std::nullopt;
     if (!name || !byTarget[0].cFiles.contains(name->source)) continue;
@@ -218,11 +232,9 @@ Status compileCFunctions(Compilation& c, std::span<const CompileOptions> byTarge
   }
   if (calls.empty()) return {};
   SVOD_TRY(const CompileOptions* host, hostOptions(byTarget));
-  SVOD_TRY(std::string memory, compileMemoryFunctions(std::get<CpuTarget>(host->machine)));
-  c.functionObjects.push_back({"memory.c", std::move(memory)});
-  for (const auto& [file, list] : calls) {
-    SVOD_TRY(std::string object, objectOf(host->cFiles.at(file), list, *host));
-    c.functionObjects.push_back({file, std::move(object)});
+  SVOD_TRY(c.functionObjects, objectsOf(calls, *host));
+  for (size_t v = 0; v < variants.size(); ++v) {
+    SVOD_TRY(c.variants[v].functionObjects, objectsOf(calls, variants[v]));
   }
   return {};
 }

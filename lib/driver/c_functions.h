@@ -35,8 +35,10 @@ struct CCall {
 CFile withKernels(const CFile& file, std::span<const CCall> calls);
 
 /// Turns the schedule's calls of such functions into launches of kernels behind its own: fills Compilation::functions
-/// and functionObjects, with code of the target that is for the host. `byTarget` as optionsByTarget() has it.
-/// Errors: those of the compiler; Unsupported without such a target.
-Status compileCFunctions(Compilation& compilation, std::span<const CompileOptions> byTarget);
+/// and functionObjects, with code of the target that is for the host; and those of variants, whose options are
+/// `variants`. `byTarget` as optionsByTarget() has it. Errors: those of the compiler; Unsupported without such a
+/// target.
+Status compileCFunctions(Compilation& compilation, std::span<const CompileOptions> byTarget,
+                         std::span<const CompileOptions> variants);
 
 }  // namespace svod

@@ -3,6 +3,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -60,7 +61,8 @@ struct CompileOptions {
   const Target* target = &targets()[0];  // what to generate code for, and the machine, which is one of the target's
   Machine machine;
   std::vector<DeviceTarget> devices;  // those of another target; a plan has one target for each kind of device
-  int optLevel = 1;                   // 0: no opts; 1: those that choose() finds
+  std::vector<Machine> variants;  // further processors of the target; what is decided about the graph is for machine
+  int optLevel = 1;               // 0: no opts; 1: those that choose() finds
   Numerics numerics = Numerics::Contract;
   FoldLimits fold;  // of values that no run changes
   MemoryMode memory = MemoryMode::Arena;
@@ -120,6 +122,15 @@ struct FunctionObject {
   std::string object;
 };
 
+/// The kernels of a plan for one more processor.
+struct CompiledVariant {
+  std::vector<CompiledKernel> kernels;  // by kernel id of the schedule; those of other targets without a name
+  std::vector<FunctionObject> functionObjects;
+  std::vector<std::optional<size_t>> same;  // by kernel: the first processor with an equal one, the plan's being 0
+  std::optional<size_t> sameFunctions;      // the same of all functions of C files
+  std::vector<KernelDesc> functions;        // where they are others
+};
+
 /// Seconds of wall time per phase, in order.
 struct PhaseTime {
   std::string phase;
@@ -134,11 +145,11 @@ struct Compilation {
   std::vector<PlanFile> files;                   // chunks borrowed from `code`, the kernels, `constants` and the model
   std::deque<std::vector<std::byte>> constants;  // weights in the order in which kernels read them
   std::deque<std::string> code;                  // joined, by the targets that have kernels
-  std::string source;
   std::vector<PhaseTime> times;
   PassLog log;                                  // of all kernels, in order
   std::vector<KernelDesc> functions;            // of C files: kernels of the plan behind those of the schedule
   std::vector<FunctionObject> functionObjects;  // with their code
+  std::vector<CompiledVariant> variants;        // as CompileOptions::variants
 };
 
 /// A kernel before its opts, under another name and in a graph of its own: as far as it was simplified, if it was.

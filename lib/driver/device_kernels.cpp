@@ -39,9 +39,8 @@ std::vector<KernelDesc> withoutCode(const Schedule& schedule) {
 Result<std::vector<std::string>> kindsOfLaunches(const Model& model, const Schedule& schedule,
                                                  const CompileOptions& options) {
   const std::vector<KernelDesc> kernels = withoutCode(schedule);
-  const std::vector<ConstantLayout> none;
   std::vector<PlannedKernel> planned;
-  for (const KernelDesc& kernel : kernels) planned.push_back({kernel, none});
+  for (const KernelDesc& kernel : kernels) planned.push_back({kernel, {}});
   PlanOptions plain;
   const PlanDevices devices = planDevices(model, options);
   plain.devices = devices.table, plain.usual = devices.usual, plain.memory = MemoryMode::Off;
@@ -93,25 +92,25 @@ Result<std::vector<size_t>> assignTargets(const Model& model, Schedule& schedule
   std::vector<size_t> targetOfKernel(schedule.kernels.size(), 0);
   if (targets.size() == 1) return targetOfKernel;
   SVOD_TRY(const std::vector<std::string> kinds, kindsOfLaunches(model, schedule, options));
-  std::map<std::pair<int, size_t>, int> variants;  // of a kernel, for a target
+  std::map<std::pair<int, size_t>, int> kernelFor;  // of a kernel, for a target
   std::vector<bool> isTaken(schedule.kernels.size(), false);
   auto kind = kinds.begin();
   for (ScheduleItem& item : schedule.items) {
     if (item.kind != ItemKind::Launch) continue;
     const size_t target = indexOf(targets, *kind++);
-    const auto [variant, isNew] = variants.try_emplace({item.kernel, target}, item.kernel);
+    const auto [own, isNew] = kernelFor.try_emplace({item.kernel, target}, item.kernel);
     const auto kernel = static_cast<size_t>(item.kernel);
     if (isNew && !isTaken[kernel]) {
       isTaken[kernel] = true, targetOfKernel[kernel] = target;
     } else if (isNew) {
-      variant->second = static_cast<int>(schedule.kernels.size());
+      own->second = static_cast<int>(schedule.kernels.size());
       Kernel copy{std::make_unique<Graph>(), {}, {}, schedule.kernels[kernel].inPlace};
       copy.sink = copy.graph->clone(schedule.kernels[kernel].sink);
       copy.name = schedule.kernels[kernel].name + "_" + std::string(targets[target].target->name);
       schedule.kernels.push_back(std::move(copy));
       targetOfKernel.push_back(target);
     }
-    item.kernel = variant->second;
+    item.kernel = own->second;
   }
   return targetOfKernel;
 }

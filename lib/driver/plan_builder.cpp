@@ -20,7 +20,8 @@ class PlanBuilder {
   PlanBuilder(const Model& model, const Schedule& schedule, std::span<const PlannedKernel> kernels,
               const PlanOptions& options, WeightsLayout& weights, std::deque<std::vector<std::byte>>& constants)
       : model_(model), schedule_(schedule), kernels_(kernels), layout_(weights),
-        weights_(model, schedule, kernels, weights, constants) {
+        weights_(model, schedule, kernels, options.variants, weights, constants), variants_(options.variants),
+        variantLaunches_(options.variants.size()) {
     plan_.name = options.name;
     plan_.target = options.target;
     plan_.devices = options.devices;
@@ -40,6 +41,7 @@ class PlanBuilder {
     }
     plan_.constants = layout_.constants();
     placeOnDevices(plan_, asked_, options.usual, KernelId(schedule_.kernels.size()));
+    addVariants();
     planMemory(plan_, {options.memory, UINT64_MAX, inPlace_});
     return std::move(plan_);
   }
@@ -151,7 +153,17 @@ class PlanBuilder {
     if (item.kind == ItemKind::Loop) return addLoop(item);
     Step step;
     if (item.kind == ItemKind::Launch) {
-      SVOD_TRY(step.action, launchOf(item));
+      SVOD_TRY(Launch launch, launchOf(item, KernelId(item.kernel)));
+      for (size_t v = 0; v < variants_.size(); ++v) {
+        SVOD_TRY(Launch other, launchOf(item, variants_[v].kernels[static_cast<size_t>(item.kernel)]));
+        variantLaunches_[v].push_back(std::move(other));
+      }
+      if (item.function.empty() && item.overwrites >= 0) {
+        const auto result = std::find(item.writes.begin(), item.writes.end(), true) - item.writes.begin();
+        inPlace_.push_back({launch.buffers[item.overwrites], launch.buffers[result]});
+      }
+      if (!variants_.empty()) ownLaunches_.push_back(launch);
+      step.action = std::move(launch);
     } else if (item.kind == ItemKind::Copy) {
       SVOD_TRY(Expr elements, toExpr(item.elements, names_));
       const auto to = static_cast<BufferId>(item.args[0]), from = static_cast<BufferId>(item.args[1]);
@@ -169,22 +181,36 @@ class PlanBuilder {
     return static_cast<DeviceId>(std::ranges::find(model_.devices, item.device) - model_.devices.begin());
   }
 
-  Result<Launch> launchOf(const ScheduleItem& item) {
-    Launch launch{static_cast<KernelId>(item.kernel), {}, {}};
+  Result<Launch> launchOf(const ScheduleItem& item, KernelId kernel) {
+    Launch launch{kernel, {}, {}};
     for (size_t slot = 0; slot < item.args.size(); ++slot)
-      launch.buffers.push_back(weights_.bufferFor(item, slot, plan_.buffers));
+      launch.buffers.push_back(weights_.bufferFor(item, kernel, slot, plan_.buffers));
     if (!item.function.empty()) {
       SVOD_TRY(launch.values, valuesOf(item));
       return launch;
     }
-    for (const std::string& name : plan_.kernels[launch.kernel].values)
+    for (const std::string& name : plan_.kernels[kernel].values)
       launch.values.push_back(
           Expr::variable(static_cast<uint32_t>(std::find(names_.begin(), names_.end(), name) - names_.begin())));
-    if (item.overwrites >= 0) {
-      const auto result = std::find(item.writes.begin(), item.writes.end(), true) - item.writes.begin();
-      inPlace_.push_back({launch.buffers[item.overwrites], launch.buffers[result]});
-    }
     return launch;
+  }
+
+  /// Where launches of variants differ from those of the plan. Launches have kept their order since; other buffers
+  /// than weights may have been exchanged for those of a device.
+  void addVariants() {
+    for (size_t v = 0; v < variants_.size(); ++v) {
+      Variant& variant = plan_.variants.emplace_back(Variant{variants_[v].cpu, variants_[v].features, {}});
+      size_t at = 0;
+      for (StepId step = 0; step < plan_.steps.size(); ++step) {
+        const auto* own = std::get_if<Launch>(&plan_.steps[step].action);
+        if (own == nullptr) continue;
+        Launch& launch = variantLaunches_[v][at];
+        for (size_t slot = 0; slot < launch.buffers.size(); ++slot)
+          if (launch.buffers[slot] == ownLaunches_[at].buffers[slot]) launch.buffers[slot] = own->buffers[slot];
+        if (!(launch == *own)) variant.launches.push_back({step, std::move(launch)});
+        ++at;
+      }
+    }
   }
 
   /// What a function of a C file is given besides its arrays: its numbers, and how many elements each array has.
@@ -220,6 +246,9 @@ class PlanBuilder {
   std::span<const PlannedKernel> kernels_;
   WeightsLayout& layout_;
   PlanWeights weights_;
+  const std::vector<PlannedVariant>& variants_;
+  std::vector<Launch> ownLaunches_;                   // in order, as they were made
+  std::vector<std::vector<Launch>> variantLaunches_;  // by variant, the same
   Plan plan_;
   std::vector<std::optional<DeviceId>> asked_;       // by step: where the graph copies its result to
   std::vector<InPlace> inPlace_;                     // offers of the schedule

@@ -1,6 +1,7 @@
 // From a schedule and its compiled kernels to a plan.
 #pragma once
 #include <deque>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,20 +13,29 @@
 
 namespace svod {
 
+/// What another processor runs.
+struct PlannedVariant {
+  std::string cpu;
+  std::vector<std::string> features;
+  std::vector<KernelId> kernels;  // by kernel of the schedule, and those behind: what it runs in its place
+};
+
 struct PlanOptions {
   std::string name;
   TargetRecord target;
   MemoryMode memory = MemoryMode::Arena;
   Rows<DeviceDesc> devices = {{"cpu", DeviceKind::Cpu, 0}};  // the host first
   DeviceId usual = {};  // where launches run whose operands are on no device besides the host
+  std::vector<PlannedVariant> variants;
 };
 
 struct PlannedKernel {
   const KernelDesc& desc;
-  const std::vector<ConstantLayout>& layouts;  // of operands that are weights
+  std::span<const ConstantLayout> layouts;  // of operands that are weights
 };
 
-/// The plan without its files. `kernels` are those of the schedule, by id. Constants lie in file 1 (weights) as
+/// The plan without its files. `kernels` are those of the schedule, by id, then functions of C files, then those
+/// of variants. Constants lie in file 1 (weights) as
 /// `weights` lays them out, which borrows from the model and from `constants`, where weights in another order are
 /// added; kernels in file 0.
 Result<Plan> buildPlan(const Model& model, const Schedule& schedule, std::span<const PlannedKernel> kernels,

@@ -5,24 +5,31 @@
 namespace svod {
 
 PlanWeights::PlanWeights(const Model& model, const Schedule& schedule, std::span<const PlannedKernel> kernels,
-                         WeightsLayout& layout, std::deque<std::vector<std::byte>>& constants)
+                         std::span<const PlannedVariant> variants, WeightsLayout& layout,
+                         std::deque<std::vector<std::byte>>& constants)
     : model_(model), kernels_(kernels), layout_(layout), constants_(constants), isPlain_(schedule.buffers.size()),
       isReordered_(schedule.buffers.size()) {
   for (const ScheduleItem& item : schedule.items)
-    for (size_t slot = 0; slot < item.args.size(); ++slot)
-      (orderOf(item, slot) ? isReordered_ : isPlain_)[static_cast<size_t>(item.args[slot])] = true;
+    for (size_t slot = 0; slot < item.args.size(); ++slot) {
+      const auto read = [&](bool inOrder) {
+        (inOrder ? isReordered_ : isPlain_)[static_cast<size_t>(item.args[slot])] = true;
+      };
+      const bool isLaunch = item.kind == ItemKind::Launch;
+      read(isLaunch && orderOf(KernelId(item.kernel), slot) != nullptr);
+      for (const PlannedVariant& variant : variants)
+        if (isLaunch) read(orderOf(variant.kernels[static_cast<size_t>(item.kernel)], slot) != nullptr);
+    }
 }
 
-const ConstantLayout* PlanWeights::orderOf(const ScheduleItem& item, size_t slot) const {
-  if (item.kind != ItemKind::Launch) return nullptr;
-  const std::vector<ConstantLayout>& layouts = kernels_[static_cast<size_t>(item.kernel)].layouts;
+const ConstantLayout* PlanWeights::orderOf(KernelId kernel, size_t slot) const {
+  const std::span<const ConstantLayout> layouts = kernels_[kernel].layouts;
   auto at = std::ranges::find(layouts, slot, &ConstantLayout::slot);
   return at == layouts.end() ? nullptr : &*at;
 }
 
-BufferId PlanWeights::bufferFor(const ScheduleItem& launch, size_t slot, Rows<BufferDesc>& buffers) {
+BufferId PlanWeights::bufferFor(const ScheduleItem& launch, KernelId kernel, size_t slot, Rows<BufferDesc>& buffers) {
   const auto weight = static_cast<BufferId>(launch.args[slot]);
-  const ConstantLayout* order = orderOf(launch, slot);
+  const ConstantLayout* order = orderOf(kernel, slot);
   if (!order) return weight;
   for (const Reordered& r : reordered_)
     if (r.weight == weight && r.order->dims == order->dims && r.order->table == order->table) return r.buffer;

@@ -13,18 +13,19 @@ namespace svod {
 class PlanWeights {
  public:
   PlanWeights(const Model& model, const Schedule& schedule, std::span<const PlannedKernel> kernels,
-              WeightsLayout& layout, std::deque<std::vector<std::byte>>& constants);
+              std::span<const PlannedVariant> variants, WeightsLayout& layout,
+              std::deque<std::vector<std::byte>>& constants);
 
-  /// Whether some step reads this buffer of the schedule as it is; and in any order.
+  /// Whether some step, on some processor, reads this buffer of the schedule as it is; and in any order.
   bool isPlain(size_t buffer) const { return isPlain_[buffer]; }
   bool isRead(size_t buffer) const { return isPlain_[buffer] || isReordered_[buffer]; }
 
-  /// The buffer that a launch reads at `slot`, one more of `buffers` where its order is new. The first order takes the
-  /// place of a weight that nobody reads as it is.
-  BufferId bufferFor(const ScheduleItem& launch, size_t slot, Rows<BufferDesc>& buffers);
+  /// The buffer that a launch of `kernel` reads at `slot`, one more of `buffers` where its order is new. The first
+  /// order takes the place of a weight that nobody reads as it is.
+  BufferId bufferFor(const ScheduleItem& launch, KernelId kernel, size_t slot, Rows<BufferDesc>& buffers);
 
  private:
-  const ConstantLayout* orderOf(const ScheduleItem& item, size_t slot) const;
+  const ConstantLayout* orderOf(KernelId kernel, size_t slot) const;
 
   struct Reordered {
     BufferId weight;

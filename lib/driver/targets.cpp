@@ -22,8 +22,10 @@ std::span<const std::byte> bytesOf(const std::string& text) { return std::as_byt
 
 const CpuTarget& cpuOf(const Machine& machine) { return std::get<CpuTarget>(machine); }
 
+constexpr std::string_view kNative = "native";
+
 Result<Machine> processor(std::string_view triple, std::string_view cpu) {
-  SVOD_TRY(CpuTarget found, makeCpuTarget(triple, cpu.empty() ? "native" : cpu));
+  SVOD_TRY(CpuTarget found, makeCpuTarget(triple, cpu.empty() ? kNative : cpu));
   return Machine(std::move(found));
 }
 
@@ -54,12 +56,14 @@ Status emitObjectOf(CompiledKernel& kernel, const CompileOptions& options) {
   return {};
 }
 
-Status linkObjects(Compilation& c, std::span<CompiledKernel* const> kernels, const CompileOptions& options) {
+bool isEmpty(const CodeParts& parts) { return parts.kernels.empty() && parts.functions.empty(); }
+
+Status linkObjects(Compilation& c, const CodeParts& parts, const CompileOptions& options) {
   const CpuTarget& cpu = cpuOf(options.machine);
-  if ((kernels.empty() && c.functions.empty()) || !cpu.hasElf()) return {};
+  if (isEmpty(parts) || !cpu.hasElf()) return {};
   SVOD_TRY(std::vector<std::string> objects, compileArithmetic(cpu));
-  for (CompiledKernel* k : kernels) objects.push_back(std::move(k->code));
-  for (const FunctionObject& f : c.functionObjects) objects.push_back(f.object);
+  for (CompiledKernel* k : parts.kernels) objects.push_back(std::move(k->code));
+  for (const FunctionObject& f : parts.functions) objects.push_back(f.object);
   std::string& library = c.code.emplace_back();
   SVOD_TRY(library, options.linker->linkShared(objects));
   c.files.push_back({"kernels.so", FileKind::Code, {bytesOf(library)}});
@@ -102,29 +106,28 @@ Result<std::string> buildLibrary(const std::string& source, const CompileOptions
   return readWholeFile(dir.file("kernels.so"));
 }
 
-Result<std::string> linkCompiledC(const Compilation& c, std::span<CompiledKernel* const> kernels,
-                                  const CompileOptions& options) {
+Result<std::string> linkCompiledC(const CodeParts& parts, const CompileOptions& options) {
   SVOD_TRY(std::vector<std::string> objects, compileArithmetic(cpuOf(options.machine)));
-  for (CompiledKernel* k : kernels) objects.push_back(std::move(k->compiled));
-  for (const FunctionObject& f : c.functionObjects) objects.push_back(f.object);
-  if (c.functionObjects.empty()) {
+  for (CompiledKernel* k : parts.kernels) objects.push_back(std::move(k->compiled));
+  for (const FunctionObject& f : parts.functions) objects.push_back(f.object);
+  if (parts.functions.empty()) {
     SVOD_TRY(std::string memory, compileMemoryFunctions(cpuOf(options.machine)));
     objects.push_back(std::move(memory));
   }
   return options.linker->linkShared(objects);
 }
 
-Status joinSource(Compilation& c, std::span<CompiledKernel* const> kernels, const CompileOptions& options) {
-  if (kernels.empty() && c.functions.empty()) return {};
+Status joinSource(Compilation& c, const CodeParts& parts, const CompileOptions& options) {
+  if (isEmpty(parts)) return {};
   std::vector<std::string> functions;
-  for (CompiledKernel* k : kernels) functions.push_back(std::move(k->code));
-  c.source = joinFunctions(functions);
+  for (CompiledKernel* k : parts.kernels) functions.push_back(std::move(k->code));
+  const std::string& source = c.code.emplace_back(joinFunctions(functions));
   if (!options.sourceOnly) {
     std::string& library = c.code.emplace_back();
-    SVOD_TRY(library, compilesC(options) ? linkCompiledC(c, kernels, options) : buildLibrary(c.source, options));
+    SVOD_TRY(library, compilesC(options) ? linkCompiledC(parts, options) : buildLibrary(source, options));
     c.files.push_back({"kernels.so", FileKind::Code, {bytesOf(library)}});
   }
-  c.files.push_back({"kernels.c", FileKind::Source, {bytesOf(c.source)}});
+  c.files.push_back({"kernels.c", FileKind::Source, {bytesOf(source)}});
   return {};
 }
 
@@ -152,10 +155,10 @@ Status printThread(CompiledKernel& kernel, const CompileOptions& options) {
   return {};
 }
 
-Status joinThreads(Compilation& c, std::span<CompiledKernel* const> kernels, const CompileOptions&) {
-  if (kernels.empty()) return {};
+Status joinThreads(Compilation& c, const CodeParts& parts, const CompileOptions&) {
+  if (parts.kernels.empty()) return {};
   std::vector<KernelCode> threads;
-  for (const CompiledKernel* k : kernels) threads.push_back({k->name, k->code});
+  for (const CompiledKernel* k : parts.kernels) threads.push_back({k->name, k->code});
   const std::string& texts = c.code.emplace_back(joinImage(threads));
   c.files.push_back({"kernels.uop", FileKind::Image, {bytesOf(texts)}, {kEmulated, kSmallGrid, 1}});
   return {};
@@ -163,7 +166,7 @@ Status joinThreads(Compilation& c, std::span<CompiledKernel* const> kernels, con
 
 constexpr Target kTargets[] = {
     {"cpu", "native code for a CPU, through LLVM; kernels.so", processor, nativeCaps, nativeOps, kernelPasses,
-     emitObjectOf, linkObjects, DeviceKind::Cpu},
+     emitObjectOf, linkObjects, DeviceKind::Cpu, kNative},
     {"c", "portable C11 source, kernels.c, and its kernels.so unless --cc is none", anyProcessor, portableCaps,
      portableOps, kernelPasses, printKernel, joinSource, DeviceKind::Cpu},
     {"emulated", "workgroups of threads as text, kernels.uop, for a device that interprets it", smallGrid, gridCaps,

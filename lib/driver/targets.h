@@ -19,6 +19,14 @@ struct Compilation;
 struct CompiledKernel;
 struct CompileOptions;
 
+struct FunctionObject;
+
+/// What becomes one file of code.
+struct CodeParts {
+  std::span<CompiledKernel* const> kernels;
+  std::span<const FunctionObject> functions;  // of C files
+};
+
 struct Target {
   std::string_view name, what;
   /// The machine of a triple and the name of a processor, as flags give them; empty ones are this machine.
@@ -30,10 +38,11 @@ struct Target {
   std::span<const Pass> (*passes)();
   /// Code of one kernel; called for several kernels at once.
   Status (*emitKernel)(CompiledKernel& kernel, const CompileOptions& options);
-  /// Joins the kernels' code into files of the plan; the first of them holds the functions.
-  Status (*finish)(Compilation& compilation, std::span<CompiledKernel* const> kernels, const CompileOptions& options);
+  /// Joins code into files of the plan, the first of which has the kernels; none where there is no code.
+  Status (*finish)(Compilation& compilation, const CodeParts& parts, const CompileOptions& options);
   /// What runs it, as DeviceDesc::kind. Kernels of any kind but cpu have a grid, and run on devices besides the host.
   std::string_view deviceKind;
+  std::string_view usualProcessor = {};  // that `machine` takes for an empty name, where plans depend on it
 };
 
 /// The machine as code with these numerics uses it: NEON of ARMv7 takes subnormal floats for 0, which only Fast allows.

@@ -258,6 +258,7 @@ Status check(const Plan& plan) {
   SVOD_CHECK(checkBuffers(plan));
   SVOD_CHECK(checkInPlace(plan));
   SVOD_CHECK(checkKernels(plan));
+  SVOD_CHECK(checkVariants(plan));
   SVOD_CHECK(checkSteps(plan));
   SVOD_CHECK(checkEqualSizes(plan));
   SVOD_CHECK(checkExpectations(plan));

@@ -24,8 +24,13 @@ inline std::string bytesOf(uint64_t offset, uint64_t size, uint64_t whole) {
 Status checkValues(const KernelDesc& kernel, const Expr& expr, const std::string& where);
 /// The grid of a kernel that has one: sizes, attributes, tensor maps and images. Files must have been checked.
 Status checkGrid(const Plan& plan, const KernelDesc& kernel, const std::string& where);
-/// Ids, arguments and expressions of the steps, and which loops enclose which. Buffers, kernels and variables must
-/// have been checked.
+/// The processors of the variants, and that their launches are for steps that are launches, in their order.
+Status checkVariants(const Plan& plan);
+/// Whether a launch, each of which fits its kernel, reads and writes what that of the plan does, so that no hazard
+/// depends on the variant: other bytes only of weights.
+Status checkSameBytes(const Plan& plan, const Launch& own, const Launch& instead, const std::string& where);
+/// Ids, arguments and expressions of the steps and of variants, which must have been checked, and which loops
+/// enclose which. Buffers, kernels and variables must have been checked.
 Status checkSteps(const Plan& plan);
 
 }  // namespace svod

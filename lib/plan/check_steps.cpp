@@ -13,7 +13,7 @@ constexpr size_t kMaxLoopDepth = 16;
 /// Checks the steps with the loops that enclose each of them.
 class StepChecker {
  public:
-  explicit StepChecker(const Plan& plan) : plan_(plan) {}
+  explicit StepChecker(const Plan& plan) : plan_(plan), nextOf_(plan.variants.size()) {}
 
   Status run() {
     const auto count = StepId(plan_.steps.size());
@@ -22,6 +22,7 @@ class StepChecker {
       where_ = at("steps", i);
       SVOD_CHECK(deps(i));
       SVOD_CHECK(std::visit([&](const auto& action) { return check(action); }, plan_.steps[i].action));
+      SVOD_CHECK(variants(i));
       if (const auto* loop = std::get_if<Loop>(&plan_.steps[i].action)) {
         const StepId end = loops_.empty() ? count : loops_.back().end;
         if (loop->length > end - i - 1)
@@ -50,6 +51,18 @@ class StepChecker {
       before = dep;
     }
     scopeOf_.push_back(scopeId());
+    return {};
+  }
+  /// What the variants launch in place of this step.
+  Status variants(StepId step) {
+    for (size_t v = 0; v < nextOf_.size(); v++) {
+      const std::vector<VariantLaunch>& launches = plan_.variants[v].launches;
+      if (nextOf_[v] == launches.size() || launches[nextOf_[v]].step != step) continue;
+      where_ = at("variants", v) + "." + at("launches", nextOf_[v]);
+      const Launch& instead = launches[nextOf_[v]++].launch;
+      SVOD_CHECK(check(instead));
+      SVOD_CHECK(checkSameBytes(plan_, std::get<Launch>(plan_.steps[step].action), instead, where_));
+    }
     return {};
   }
   uint32_t scopeId() const { return loops_.empty() ? StepId() : loops_.back().loop + 1; }
@@ -186,6 +199,7 @@ class StepChecker {
   std::vector<Enclosing> loops_;        // innermost last
   std::set<VariableId> loopVariables_;  // of the loops seen so far
   std::vector<uint32_t> scopeOf_;       // per step, 0 or 1 + the innermost loop
+  std::vector<size_t> nextOf_;          // by variant, its first launch for a later step
 };
 
 }  // namespace

@@ -208,6 +208,19 @@ void fields(V& visit, Step& step) {
 }
 
 template <class V>
+void fields(V& visit, VariantLaunch& instead) {
+  visit("step", instead.step);
+  visit("launch", instead.launch);
+}
+
+template <class V>
+void fields(V& visit, Variant& variant) {
+  visit("cpu", variant.cpu);
+  visit("features", variant.features);
+  visit("launches", variant.launches);
+}
+
+template <class V>
 void fields(V& visit, Port& port) {
   visit("name", port.name);
   visit("buffer", port.buffer);
@@ -268,6 +281,7 @@ void fields(V& visit, Plan& plan) {
   std::vector<std::string> names = variableNames(plan);
   visit.useNames(names);
   visit("steps", plan.steps);
+  visit("variants", plan.variants);
   visit("inputs", plan.inputs);
   visit("outputs", plan.outputs);
   visit("states", plan.states);

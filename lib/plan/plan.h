@@ -18,7 +18,7 @@
 
 namespace svod {
 
-inline constexpr uint32_t kPlanVersion = 7;     // what we write; the reader accepts exactly this one
+inline constexpr uint32_t kPlanVersion = 8;     // what we write; the reader accepts exactly this one
 inline constexpr uint64_t kPlanAlignment = 64;  // arena offsets, constants, states and scratch
 
 using FileId = Id<struct FileDesc>;
@@ -250,6 +250,22 @@ struct Step {
   bool operator==(const Step&) const = default;
 };
 
+/// What a variant runs in place of the launch of a step: the same arguments, but for weights in another order.
+struct VariantLaunch {
+  StepId step = {};
+  Launch launch;
+  bool operator==(const VariantLaunch&) const = default;
+};
+
+/// The plan for another processor of the triple: what differs from the plan as it stands, which is for `target`. The
+/// loader takes one of them all (plan/variants.h).
+struct Variant {
+  std::string cpu;  // unique; as in TargetRecord
+  std::vector<std::string> features;
+  std::vector<VariantLaunch> launches;  // by step
+  bool operator==(const Variant&) const = default;
+};
+
 /// An input or output by its name in the graph.
 struct Port {
   std::string name;
@@ -311,6 +327,7 @@ struct Plan {
   Rows<BufferDesc> buffers;
   Rows<KernelDesc> kernels;
   Rows<Step> steps;
+  std::vector<Variant> variants;
   std::vector<Port> inputs, outputs;
   Rows<State> states;
   std::vector<EqualExprs> equalSizes;

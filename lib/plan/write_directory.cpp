@@ -27,6 +27,12 @@ bool isFreeFor(const std::string& path) {
          (std::filesystem::is_directory(path, error) && std::filesystem::is_empty(path, error));
 }
 
+/// "kernels.so", "kernels-x86-64-v3.so" and so on.
+bool isUsualName(const std::string& name) {
+  return name == kPlanFileName || name == "weights.bin" ||
+         (name.starts_with("kernels") && (name.ends_with(".so") || name.ends_with(".c")));
+}
+
 }  // namespace
 
 Rows<FileDesc> describeFiles(std::span<const PlanFile> files) {
@@ -92,12 +98,14 @@ bool isPlanDirectory(const std::string& path) {
   const std::string_view text(reinterpret_cast<const char*>(json->data()), json->size());
   if (!text.starts_with(kPlanJsonStart)) return false;
   // A damaged plan may be replaced as well, so the usual names are known without reading it.
-  std::set<std::string> known = {kPlanFileName, "kernels.so", "kernels.c", "weights.bin"};
+  std::set<std::string> known;
   if (Result<Plan> plan = planFromJson(text, path))
     for (const FileDesc& file : plan->files) known.insert(file.path);
   std::error_code error;
   for (std::filesystem::directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error))
-    if (!entry->is_regular_file(error) || !known.contains(entry->path().filename().string())) return false;
+    if (const std::string name = entry->path().filename().string();
+        !entry->is_regular_file(error) || !(known.contains(name) || isUsualName(name)))
+      return false;
   return !error;
 }
 

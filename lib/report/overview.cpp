@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "plan/image_rule.h"
 #include "report/plan_text.h"
 #include "report/report.h"
@@ -52,6 +54,23 @@ std::string kindText(const FileDesc& file) {
   return file.image.driver == 0 ? text : text + ", driver " + std::to_string(file.image.driver);
 }
 
+/// Of one processor, the facts say it all.
+Table processorTable(const Plan& plan) {
+  Table table{"processors",
+              {{"cpu", "processor"}, {"launches", "launches of its own", true}, {"features", "features", false, true}},
+              {}};
+  if (plan.variants.empty()) return table;
+  const auto add = [&](const std::string& cpu, size_t launches, const std::vector<std::string>& features) {
+    std::string names;
+    for (const std::string& name : features) names += (names.empty() ? "" : " ") + name;
+    table.rows.push_back({cpu, launches, names.empty() ? "-" : names});
+  };
+  const auto isLaunch = [](const Step& step) { return std::holds_alternative<Launch>(step.action); };
+  add(plan.target.cpu, static_cast<size_t>(std::ranges::count_if(plan.steps, isLaunch)), plan.target.features);
+  for (const Variant& variant : plan.variants) add(variant.cpu, variant.launches.size(), variant.features);
+  return table;
+}
+
 Table fileTable(const Plan& plan) {
   Table table{"files", {{"path", "file"}, {"kind", "kind"}, {"bytes", "size", true}, {"sha256", "sha256"}}, {}};
   for (const FileDesc& f : plan.files)
@@ -85,6 +104,7 @@ Section overviewOf(const Plan& plan) {
                     {"compiler", "compiler", t.compiler}};
   facts.push_back({"decisions", "decisions", static_cast<int64_t>(plan.decisions.size())});
   section.blocks = {facts,
+                    processorTable(plan),
                     deviceTable(plan),
                     portTable(plan),
                     variableTable(plan),

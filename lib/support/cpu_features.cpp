@@ -92,8 +92,8 @@ std::vector<std::string_view> hostCpuFeatures() { return {}; }
 
 #endif
 
-std::vector<std::string> missingCpuFeatures(std::span<const std::string> needed) {
-  const std::vector<std::string_view> present = hostCpuFeatures();
+std::vector<std::string> missingCpuFeatures(std::span<const std::string> needed,
+                                            std::span<const std::string_view> present) {
   std::vector<std::string> missing;
   for (const std::string& name : needed)
     if (std::find(present.begin(), present.end(), name) == present.end()) missing.push_back(name);

@@ -11,7 +11,9 @@ namespace svod {
 /// architecture.
 std::vector<std::string_view> hostCpuFeatures();
 
-/// The names in `needed` that this machine lacks or that the table does not know, in their order.
-std::vector<std::string> missingCpuFeatures(std::span<const std::string> needed);
+/// The names in `needed` that `present`, by default this machine, lacks, or that the table does not know, in their
+/// order.
+std::vector<std::string> missingCpuFeatures(std::span<const std::string> needed,
+                                            std::span<const std::string_view> present = hostCpuFeatures());
 
 }  // namespace svod

@@ -33,6 +33,8 @@ struct ScheduledAs {
 constexpr ScheduledAs kScheduledAs[] = {
     {"x86-64-v2", "sandybridge"}, {"x86-64-v3", "haswell"},     {"x86-64-v4", "skylake-avx512"},
     {"znver4", "icelake-server"}, {"znver5", "icelake-server"}, {"armv7-a", "generic"},
+    {"armv8-a", "generic"},       {"armv8.1-a", "generic"},     {"armv8.2-a", "generic"},
+    {"armv8.4-a", "generic"},     {"armv8.6-a", "generic"},     {"armv9-a", "generic"},
     {"rv64gc", "generic-rv64"},   {"rv64gcv", "generic-rv64"},  {"simd128", "generic"}};
 
 }  // namespace

@@ -16,7 +16,7 @@ class Error(ctypes.Structure):
 
 
 class LoadOptions(ctypes.Structure):
-    _fields_ = [("verify_weights", c_int)]
+    _fields_ = [("verify_weights", c_int), ("cpu", c_char_p)]
 
 
 class PlanInfo(ctypes.Structure):

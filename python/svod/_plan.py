@@ -66,9 +66,9 @@ class Pool:
 class Plan:
     """Code and weights. Never changes; any number of instances on any number of threads share it."""
 
-    def __init__(self, path: str | os.PathLike[str], verify_weights: bool | None = None) -> None:
+    def __init__(self, path: str | os.PathLike[str], verify_weights: bool | None = None, cpu: str | None = None) -> None:
         handle, error = c_void_p(), _abi.Error()
-        options = _abi.LoadOptions({None: 0, True: 1, False: -1}[verify_weights])
+        options = _abi.LoadOptions({None: 0, True: 1, False: -1}[verify_weights], None if cpu is None else cpu.encode())
         check(lib.svod_plan_load(os.fsencode(path), byref(options), byref(handle), byref(error)), error)
         self.handle = handle.value
         weakref.finalize(self, lib.svod_plan_free, self.handle)
@@ -131,10 +131,11 @@ class Plan:
         return f"<svod.Plan {self.name}({text(self.inputs)}) -> {text(self.outputs)}>"
 
 
-def load(path: str | os.PathLike[str], verify_weights: bool | None = None) -> Plan:
+def load(path: str | os.PathLike[str], verify_weights: bool | None = None, cpu: str | None = None) -> Plan:
     """Reads, checks and links a plan: its folder, or a pack, which is the plan as one file. `verify_weights`: their checksum;
-    by default where they are below 64 MiB."""
-    return Plan(path, verify_weights)
+    by default where they are below 64 MiB. `cpu`: of a plan for several processors, the one whose code runs; by default the
+    best for this machine."""
+    return Plan(path, verify_weights, cpu)
 
 
 class _Variables(MutableMapping[str, int]):

@@ -31,6 +31,13 @@ struct Built {
 
 CpuTarget& cpuOf(CompileOptions& options) { return std::get<CpuTarget>(options.machine); }
 
+std::string sourceOf(const Compilation& c) {
+  for (const PlanFile& file : c.files)
+    if (file.kind == FileKind::Source)
+      return {reinterpret_cast<const char*>(file.chunks[0].data()), file.chunks[0].size()};
+  return "";
+}
+
 Built compiled(KernelCache* cache, const std::function<void(CompileOptions&)>& change = {}, bool backwards = false) {
   GraphMaker m;
   build(m, backwards);
@@ -41,7 +48,7 @@ Built compiled(KernelCache* cache, const std::function<void(CompileOptions&)>& c
   auto done = compile(m.model, options);
   if (!done) FAIL(toText(done.error()));
   const Compilation& c = **done;
-  return {c.source, toJson(c.plan), std::ranges::count(c.kernels, true, &CompiledKernel::reused)};
+  return {sourceOf(c), toJson(c.plan), std::ranges::count(c.kernels, true, &CompiledKernel::reused)};
 }
 
 }  // namespace

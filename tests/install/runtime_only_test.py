@@ -1,11 +1,24 @@
 """-DSVOD_RUNTIME_ONLY=ON: the runtime without LLVM and third-party packages, for this machine and for ARM from it."""
 import shutil
+import subprocess
+import sys
 import unittest
+from pathlib import Path
 
 from installed import ROOT, InstallTest
 
-TARGETS = {"aarch64-linux-gnu": ("aarch64-linux-gnu", "qemu-aarch64-static", ["--triple", "aarch64-unknown-linux-gnu", "--cpu", "neoverse-n1"]),
-           "armv7-linux-gnueabihf": ("arm-linux-gnueabihf", "qemu-arm-static", None)}
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "embed"))
+from embedded import Model  # noqa: E402
+from networks import NETWORKS, write_graph  # noqa: E402
+
+# With fused multiply-adds, or without, results of transcendental functions differ in their last bits.
+FUSED, SEPARATE = "x86-64-v3", "x86-64-v2"
+# Of a toolchain file: the compiler, the emulator, the triple, and processors: a model of the emulator for each, and one of this
+# machine that gives the same bytes.
+TARGETS = {"aarch64-linux-gnu": ("aarch64-linux-gnu", "qemu-aarch64-static", "aarch64-unknown-linux-gnu",
+                                 {"armv8-a": ("cortex-a57", FUSED), "armv8.4-a": ("neoverse-n1", FUSED)}),
+           "armv7-linux-gnueabihf": ("arm-linux-gnueabihf", "qemu-arm-static", "armv7-unknown-linux-gnueabihf",
+                                     {"armv7-a": ("cortex-a9", SEPARATE), "cortex-a7": ("cortex-a7", FUSED)})}
 
 
 class RuntimeOnly(InstallTest):
@@ -30,7 +43,7 @@ class RuntimeOnly(InstallTest):
         self.assertEqual(self.command("./program", cwd=project), "2 4 6\n")
 
     def cross(self, name):
-        compiler, emulator, flags = TARGETS[name]
+        compiler, emulator, triple, processors = TARGETS[name]
         if shutil.which(f"{compiler}-g++") is None:
             self.skipTest(f"needs {compiler}-g++ (Debian: g++-{compiler})")
         prefix, project = self.build(f"-DCMAKE_TOOLCHAIN_FILE={ROOT}/cmake/toolchains/{name}.cmake"), self.project()
@@ -38,11 +51,24 @@ class RuntimeOnly(InstallTest):
             self.command(f"{compiler}-gcc", '-DPLAN="p"', "-I", prefix / "include", "program.c", *words, "-o", kind, cwd=project)
         if shutil.which(emulator) is None:
             self.skipTest(f"needs {emulator} to run it (Debian: qemu-user-static)")
-        run = (emulator, "-L", f"/usr/{compiler}", "./static")
-        self.assertIn("[io]", self.command(*run, cwd=project, code=74))
-        if flags is not None:
-            self.svodc("compile", project / "twice.svod", "-o", project / "p", *flags)
-            self.assertEqual(self.command(*run, cwd=project), "2 4 6\n")
+        emulated = [emulator, "-L", f"/usr/{compiler}"]
+        self.assertIn("[io]", self.command(*emulated, "./static", cwd=project, code=74))
+        self.command(f"{compiler}-gcc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-I", prefix / "include", ROOT / "tests/install/runner.c",
+                     prefix / "lib/libsvod-runtime.a", "-o", self.folder / "runner")
+        for network in NETWORKS:
+            self.check_plan(network, emulated, triple, processors)
+
+    def check_plan(self, network, emulated, triple, processors):
+        """A plan for all the processors, folder and pack, gives on each of them the bytes of plans of this machine."""
+        graph, plan = write_graph(self, network), self.folder / f"{network}.cross"
+        self.svodc("compile", graph, "-o", plan, "--triple", triple, "--cpu", ",".join(processors), "--numerics", "strict", "--emit", "pack")
+        for cpu, (model, same) in processors.items():
+            here = Model(self, graph, network, emit=(), words=["--cpu", same, "--numerics", "strict"], variables=NETWORKS[network][1], repeat=NETWORKS[network][2])
+            shapes = ["x".join(map(str, shape)) or "-" for _, _, shape, _ in here.inputs]
+            for path in (plan, f"{plan}.pack"):
+                done = subprocess.run([*emulated, "-cpu", model, self.folder / "runner", path, str(here.repeat), *shapes], input=here.given(), capture_output=True)
+                self.assertEqual((done.returncode, done.stderr.decode()), (0, f"{cpu}\n"), (network, model))
+                self.assertTrue(done.stdout == here.expected(), f"{network}: other bytes on {model}")
 
     def test_64_bit_arm(self):
         self.cross("aarch64-linux-gnu")

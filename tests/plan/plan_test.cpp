@@ -1,3 +1,4 @@
+#include <array>
 #include <catch2/catch.hpp>
 #include <cstring>
 
@@ -26,7 +27,7 @@ TEST_CASE("an id finds rows of its own list only") {
 }
 
 TEST_CASE("plan.json: what was written is read, byte for byte the same again") {
-  const Plan plan = GENERATE(0, 1) == 0 ? samplePlan() : sampleGridPlan();
+  const Plan plan = std::array{samplePlan(), sampleGridPlan(), sampleVariantsPlan()}[GENERATE(0u, 1u, 2u)];
   REQUIRE(check(plan));
   const std::string text = toJson(plan);
   auto back = planFromJson(text, "plan.json");

@@ -55,6 +55,23 @@ inline Plan samplePlan() {
   return plan;
 }
 
+/// The same for two more processors: one has a kernel of its own for two steps, which reads other weights, in a file of
+/// its own; the other differs in nothing.
+inline Plan sampleVariantsPlan() {
+  Plan plan = samplePlan();
+  plan.files.push_back({"kernels-x86-64-v3.so", FileKind::Code, 120, std::string(64, 'd')});
+  plan.buffers.push_back({"w", ElementType::F32, {32}, 128, Place::Constant, 0, 0, 1});
+  KernelDesc kernel = plan.kernels[0];
+  kernel.file = 2, kernel.tiles = 1, kernel.args[0].bytes = 128;
+  plan.kernels.push_back(kernel);
+  kernel.args[0].bytes = 64;
+  plan.kernels.push_back(std::move(kernel));
+  const Expr n = Expr::variable(0);
+  plan.variants = {{"x86-64-v3", {"avx", "avx2", "sse4.2"}, {{4, {2, {2, 4}, {3}}}, {5, {1, {9, 4}, {n}}}}},
+                   {"x86-64-v4", {"avx", "avx2", "avx512f", "sse4.2"}, {}}};
+  return plan;
+}
+
 /// The same with a device of another kind: copies into both of its arenas, and a kernel with a grid there.
 inline Plan sampleGridPlan() {
   Plan plan = samplePlan();

@@ -90,13 +90,13 @@ Json schema() { return Json::parse(readText("docs/plan.schema.json")); }
 }  // namespace
 
 TEST_CASE("schema: a plan with everything in it is valid") {
-  for (const Plan& plan : {samplePlan(), sampleGridPlan()})
+  for (const Plan& plan : {samplePlan(), sampleGridPlan(), sampleVariantsPlan()})
     CHECK(Validator(schema()).validate(Json::parse(toJson(plan))) == "");
   CHECK(Validator(schema()).validate(Json::parse(toJson(Plan{}))).find("numerics") != std::string::npos);
 }
 
 TEST_CASE("schema: what the reader refuses, the schema refuses, member by member") {
-  const Json plan = Json::parse(toJson(sampleGridPlan()));
+  const Json plan = Json::parse(toJson(GENERATE(0, 1) == 0 ? sampleGridPlan() : sampleVariantsPlan()));
   const Validator validator(schema());
   int members = 0;
   // Every member of every object in turn: left out, of another type, and with a companion nobody knows.

@@ -152,7 +152,7 @@ TEST_CASE("a plan loads from memory, and an instance outlives its plan handle") 
                              {"weights.bin", weights.data() + 1, weights.size() - 1}};
   svod_plan* raw = nullptr;
   svod_error error = {};
-  const svod_load_options options = {1};
+  const svod_load_options options = {1, nullptr};
   REQUIRE(svod_plan_load_memory(files, 3, &options, &raw, &error) == 0);
   PlanHandle plan(raw);
   const InstanceHandle instance = makeInstance(plan);

@@ -73,7 +73,7 @@ TEST_CASE("weights: a wrong size always, a changed byte unless they are large or
   CHECK(std::string(loadError(f.path).code) == "plan-checksum");
   CHECK(std::string(loadError(f.path, 1).code) == "plan-checksum");
   svod_plan* trusted = nullptr;
-  const svod_load_options never = {-1};
+  const svod_load_options never = {-1, nullptr};
   CHECK(svod_plan_load(f.path.c_str(), &never, &trusted, nullptr) == 0);
   svod_plan_free(trusted);
   const FileDesc large{"weights.bin", FileKind::Weights, kSmallWeights, {}};

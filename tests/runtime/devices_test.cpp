@@ -14,7 +14,7 @@ struct Separate {
   std::unique_ptr<Instance> instance;
 
   Separate(const std::string& path, uint32_t seed, size_t threads, uint32_t microseconds = 60) {
-    auto loaded = LoadedPlan::fromDirectory(path, WeightsCheck::Small);
+    auto loaded = LoadedPlan::fromDirectory(path, {});
     if (!loaded) FAIL(toText(loaded.error()));
     std::vector<Device*> lent(1, nullptr);
     for (size_t i = 1; i < (*loaded)->plan().devices.size(); i++) {
@@ -158,7 +158,7 @@ TEST_CASE(
 TEST_CASE("a device that has no memory for an instance, or is lost while it is made, leaves nothing behind") {
   TempFolder folder;
   writeLoop(folder / "p");
-  auto loaded = LoadedPlan::fromDirectory(folder / "p", WeightsCheck::Small);
+  auto loaded = LoadedPlan::fromDirectory(folder / "p", {});
   REQUIRE(loaded);
   for (uint64_t allocations : {0u, 1u}) {
     SeparateDevice device(1, 20);
@@ -373,7 +373,7 @@ TEST_CASE("a state stays on a device between runs, with what it held, and comes 
 TEST_CASE("the arena of a lent device is reserved there and not on the host") {
   TempFolder folder;
   writeLoop(folder / "p");
-  auto loaded = LoadedPlan::fromDirectory(folder / "p", WeightsCheck::Small);
+  auto loaded = LoadedPlan::fromDirectory(folder / "p", {});
   REQUIRE(loaded);
   for (const int separate : {0, 1}) {
     std::vector<std::string> asked;

@@ -69,7 +69,7 @@ void write(PlanBuilder& b, const std::string& path) {
 }
 
 Result<std::unique_ptr<Instance>> instanceOn(const std::string& path, Device& device) {
-  SVOD_TRY(auto loaded, LoadedPlan::fromDirectory(path, WeightsCheck::Small));
+  SVOD_TRY(auto loaded, LoadedPlan::fromDirectory(path, {}));
   return Instance::create(loaded, {}, nullptr, {nullptr, &device});
 }
 

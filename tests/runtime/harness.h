@@ -208,7 +208,7 @@ inline PlanHandle loadPlan(const std::string& path) {
 inline svod_error loadError(const std::string& path, int verifyWeights = 0) {
   svod_plan* plan = nullptr;
   svod_error error = {};
-  const svod_load_options options = {verifyWeights};
+  const svod_load_options options = {verifyWeights, nullptr};
   const int code = svod_plan_load(path.c_str(), &options, &plan, &error);
   CHECK(plan == nullptr);
   CHECK(code == error.exit_code);

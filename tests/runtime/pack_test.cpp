@@ -44,7 +44,7 @@ int64_t memoryOf(const std::string& name) {
 PlanHandle loadTrusted(const std::string& path) {
   svod_plan* plan = nullptr;
   svod_error error = {};
-  const svod_load_options trust = {-1};
+  const svod_load_options trust = {-1, nullptr};
   if (svod_plan_load(path.c_str(), &trust, &plan, &error) != 0) FAIL(error.message);
   return PlanHandle(plan);
 }

@@ -1,6 +1,7 @@
 // A plan with a step of every kind, sizes that depend on a variable, scratch, weights and a state.
 #pragma once
 #include "runtime/harness.h"
+#include "support/cpu_features.h"
 
 namespace svod {
 
@@ -15,6 +16,21 @@ inline void addVariedSteps(PlanBuilder& b) {
   b.step(Copy{y, t, Expr::variable(n) * 4});
   b.launch("k_add", {s, w, z}, {R, R, W}, {Expr(4)});
   b.step(HostCall{"log", {{t, R, {Expr::variable(n)}}}, {Expr::variable(n)}});
+}
+
+/// Makes it one for two more processors: this machine is the first and has its own kernel and weights for the last
+/// launch; no machine is the second.
+inline void addVariants(PlanBuilder& b) {
+  StepId step(b.plan.steps.size() - 1);
+  while (!std::holds_alternative<Launch>(b.plan.steps[step].action)) step = StepId(step - 1);
+  Launch launch = std::get<Launch>(b.plan.steps[step].action);
+  b.plan.kernels.push_back(b.plan.kernels[launch.kernel]);
+  b.plan.kernels.back().name += "@here";
+  launch.kernel = KernelId(b.plan.kernels.size() - 1);
+  launch.buffers[1] = b.constant("w", {10, 20, 30, 40});
+  const std::vector<std::string_view> present = hostCpuFeatures();
+  b.plan.variants = {{"here", {present.begin(), present.end()}, {{step, launch}}},
+                     {"nowhere", {"warp-drive"}, {{step, launch}}}};
 }
 
 }  // namespace svod

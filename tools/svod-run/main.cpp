@@ -14,6 +14,7 @@
 #include "data/atomic_write.h"
 #include "data/distinct.h"
 #include "dumps.h"
+#include "explain.h"
 #include "options.h"
 #include "profile_report.h"
 #include "reference.h"
@@ -142,6 +143,10 @@ Status makeFolder(const std::string& path) {
 }
 
 Status run(const RunOptions& options, Console& console, InterruptGuard& interrupts) {
+  if (options.explain) {
+    SVOD_TRY(const std::string text, explanation(options));
+    return console.print(text);
+  }
   SVOD_TRY(Session session, Session::open(options));
   for (const std::string& note : session.notes()) console.note({Diag::CpuFeatures, note});
   SVOD_TRY(const std::vector<std::string> files, outputFiles(session, options));

@@ -24,6 +24,8 @@ struct RunOptions {
   int64_t orderSeed = 0;
   bool profile = false, json = false, verifyWeights = false, trustWeights = false;
   bool noJit = false, noGraphs = false, syncSteps = false;  // of CUDA devices
+  std::string cpu;                                          // whose code runs; empty: the best for this machine
+  bool explain = false;                                     // which that is; nothing runs
   bool help = false, version = false, listDevices = false;  // asked for; the rest is not checked then
   std::string trace;                                        // file for Chrome and Perfetto
   std::string reference;                                    // directory of NAME.npy

@@ -105,7 +105,9 @@ Status Session::checkNames(const RunOptions& options) const {
 
 Result<Session> Session::open(const RunOptions& options) {
   Session session;
-  const svod_load_options load = {options.verifyWeights ? 1 : options.trustWeights ? -1 : 0};
+  svod_load_options load = {};
+  load.verify_weights = options.verifyWeights ? 1 : options.trustWeights ? -1 : 0;
+  load.cpu = options.cpu.empty() ? nullptr : options.cpu.c_str();
   svod_plan* plan = nullptr;
   SVOD_CHECK(checked([&](svod_error* error) { return svod_plan_load(options.plan.c_str(), &load, &plan, error); }));
   session.plan_.reset(plan);

@@ -7,6 +7,7 @@
 #include "emit.h"
 #include "guilty_pass.h"
 #include "plan/directory.h"
+#include "processors.h"
 #include "support/text.h"
 #include "verify.h"
 
@@ -14,7 +15,12 @@ namespace svod {
 
 namespace {
 
-int64_t reusedKernels(const Compilation& c) { return std::ranges::count(c.kernels, true, &CompiledKernel::reused); }
+int64_t reusedKernels(const Compilation& c) {
+  int64_t count = std::ranges::count(c.kernels, true, &CompiledKernel::reused);
+  for (const CompiledVariant& variant : c.variants)
+    count += std::ranges::count(variant.kernels, true, &CompiledKernel::reused);
+  return count;
+}
 
 Document timesDocument(const Compilation& c) {
   double total = 0;
@@ -58,6 +64,18 @@ std::vector<std::string> filesWritten(const Compilation& compilation, std::span<
   return files;
 }
 
+/// The processors, and which is the one that svodc runs on, asked for by no other name.
+std::string processorsText(const Plan& plan, const Flags& flags) {
+  const std::vector<bool> native = areNative(flags);
+  const std::vector<Processor> processors = processorsOf(plan);
+  std::string text;
+  for (size_t i = 0; i < processors.size(); ++i) {
+    text += (i == 0 ? "for " : ", ") + processors[i].cpu;
+    if (i < native.size() && native[i]) text += " (native: this machine)";
+  }
+  return text + " on " + plan.target.triple;
+}
+
 Status printSummary(const BuildResult& build, std::span<const Emission> emissions, const Flags& flags,
                     Console& console) {
   const Compilation& compilation = *build.compilation;
@@ -72,14 +90,18 @@ Status printSummary(const BuildResult& build, std::span<const Emission> emission
                 "",
                 {FactList{{"plan", "plan", path},
                           {"reusedKernels", "kernels from the cache", reused},
+                          {"native", "for the processor of this machine", isNative(flags)},
                           {"filesRead", "read", Cell::Words(build.filesRead.begin(), build.filesRead.end())},
                           {"filesWritten", "written", filesWritten(compilation, emissions, flags)}}}});
     return console.print(toJson(document));
   }
   const std::string from = reused == 0 ? "" : " (" + std::to_string(reused) + " from the cache)";
-  return console.print(printable(path) + ": " + plural(plan.kernels.size(), "kernel") + from + ", " +
+  const size_t own = compilation.kernels.size() + compilation.functions.size();
+  const std::string all =
+      plan.variants.empty() ? "" : ", " + std::to_string(plan.kernels.size()) + " for all processors";
+  return console.print(printable(path) + ": " + plural(own, "kernel") + all + from + ", " +
                        plural(plan.steps.size(), "step") + ", arena " + bytesCell(arenaBytes(plan)).text() + ", " +
-                       plan.target.numerics + ", for " + plan.target.cpu + " on " + plan.target.triple + "\n");
+                       plan.target.numerics + ", " + processorsText(plan, flags) + "\n");
 }
 
 /// Says with which sizes, where some were too large to wait for.
@@ -92,11 +114,22 @@ void noteSizes(const std::vector<SizeChoice>& choices, Console& console) {
             "the interpreter would need long for these; give the variables tighter bounds to have all of them run"));
 }
 
+/// Says whose code ran, where a plan has code that this machine cannot run.
+void noteProcessors(const Plan& plan, Console& console) {
+  const std::vector<Processor> here = processorsToVerify(plan);
+  if (here.size() == processorsOf(plan).size()) return;
+  std::string ran;
+  for (const Processor& processor : here) ran += (ran.empty() ? "" : ", ") + processor.cpu;
+  console.note(Error(Diag::CpuFeatures, "--verify ran the code for " + ran + "; this machine cannot run the rest",
+                     "verify on machines that are the other processors as well"));
+}
+
 Status verified(BuildResult& build, Console& console) {
   SVOD_TRY(const CustomFunctions functions, isolatedFunctions(build.model, build.options));
   auto choices = verifyPlan(build.model, *build.compilation, build.options.numerics, functions);
   if (choices) {
     noteSizes(*choices, console);
+    noteProcessors(build.compilation->plan, console);
     return {};
   }
   const bool wrong = choices.error()->diag == Diag::Mismatch;
@@ -130,6 +163,7 @@ Result<int> runCompile(const Request& request, Console& console) {
   SVOD_CHECK(checkOutput(request));
   SVOD_TRY(const std::vector<Emission> emissions, emissionsOf(request));
   SVOD_CHECK(checkMachine(flags));
+  SVOD_CHECK(checkReproducible(flags));
   SVOD_TRY(const EmbedOptions embed, embedOptions(flags));
   if (!flags.maxArena.empty()) SVOD_CHECK(parseBytes(flags.maxArena));
   SVOD_TRY(std::unique_ptr<Workplace> place, Workplace::make(request));

@@ -9,6 +9,7 @@
 #include "depfile.h"
 #include "emit_cmake.h"
 #include "emit_kinds.h"
+#include "processors.h"
 #include "support/suggest.h"
 
 namespace svod {
@@ -117,6 +118,10 @@ Result<std::vector<Emission>> emissionsOf(const Request& request) {
                   "--emit " + std::string(e.kind->name) + " is for --target " + std::string(e.kind->target) + ", not " +
                       flags.target,
                   "a plan is for one target: compile once more for the other one");
+  for (const Emission& e : emissions)
+    if (e.kind->write == nullptr)
+      SVOD_CHECK(checkOneProcessor(flags, "--emit " + std::string(e.kind->name),
+                                   "compile once for each; a plan and --emit pack hold several"));
   SVOD_CHECK(checkPlaces(request, emissions));
   return emissions;
 }

@@ -7,6 +7,8 @@
 #include "data/mapped_file.h"
 #include "explain.h"
 #include "plan/pack.h"
+#include "plan/variants.h"
+#include "support/suggest.h"
 #include "support/text.h"
 
 namespace svod {
@@ -75,10 +77,24 @@ Status checkProfile(const std::string& path, const Measurements& profile, const 
               "make one of this plan with: svod-run PLAN --json > FILE, or --trace FILE");
 }
 
+/// Of a plan for several processors, what `cpu` runs.
+Status showProcessor(Plan& plan, const std::string& cpu) {
+  if (cpu.empty()) return {};
+  const std::vector<Processor> processors = processorsOf(plan);
+  const auto found = std::ranges::find(processors, cpu, &Processor::cpu);
+  std::vector<std::string_view> names;
+  for (const Processor& processor : processors) names.push_back(processor.cpu);
+  if (found == processors.end())
+    return fail(Diag::Usage, "the plan has no code for '" + cpu + "'", choicesFor(cpu, names));
+  takeVariant(plan, static_cast<size_t>(found - processors.begin()));
+  return {};
+}
+
 Result<int> inspectPlan(const std::string& path, const Request& request, Console& console) {
   if (request.flags.showGraph)
     return fail(Diag::Usage, "a plan does not hold the graph it came from", "svodc inspect GRAPH --graph");
-  SVOD_TRY(const Plan plan, readPlan(path));
+  SVOD_TRY(Plan plan, readPlan(path));
+  SVOD_CHECK(showProcessor(plan, request.flags.variant));
   SVOD_TRY(const std::string source, sourceOf(plan, path));
   SVOD_TRY(const Measurements profile, readProfile(request.flags.profile));
   Subject subject{&plan, nullptr, {}, source, {}, eventsOf(profile, plan)};
@@ -87,9 +103,16 @@ Result<int> inspectPlan(const std::string& path, const Request& request, Console
   return show(subject, request, console);
 }
 
+std::string_view sourceOf(const Compilation& c) {
+  for (const PlanFile& file : c.files)
+    if (file.kind == FileKind::Source)
+      return {reinterpret_cast<const char*>(file.chunks[0].data()), file.chunks[0].size()};
+  return {};
+}
+
 Subject subjectOf(const BuildResult& build, const Measurements& profile) {
   const Plan& plan = build.compilation->plan;
-  Subject subject{&plan, &build.model, {}, build.compilation->source, coreLimitsOf(build), eventsOf(profile, plan)};
+  Subject subject{&plan, &build.model, {}, sourceOf(*build.compilation), coreLimitsOf(build), eventsOf(profile, plan)};
   for (const CompiledKernel& k : build.compilation->kernels)
     subject.kernels.push_back({k.name, &k.linear, k.source, insightOf(k, build, profile)});
   return subject;
@@ -101,6 +124,9 @@ Result<int> runInspect(const Request& request, Console& console) {
   SVOD_CHECK(checkPage(request));
   const std::string& path = request.files.at(0);
   if (holdsPlan(path)) return inspectPlan(path, request, console);
+  if (!request.flags.variant.empty())
+    return fail(Diag::Usage, "--variant is for plans, and '" + path + "' is a graph",
+                "--cpu names the processor to compile it for");
   SVOD_TRY(const Measurements profile, readProfile(request.flags.profile));
   SVOD_TRY(std::unique_ptr<Workplace> place, Workplace::make(request));
   SVOD_TRY(const BuildResult build, buildGraph(request, console, *place, true));

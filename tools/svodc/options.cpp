@@ -7,6 +7,7 @@
 #include "data/atomic_write.h"
 #include "data/mapped_file.h"
 #include "plan/pack.h"
+#include "processors.h"
 #include "support/suggest.h"
 #include "support/utf8.h"
 #include "symbolic/symbolic.h"
@@ -141,18 +142,6 @@ int jobsOf(int64_t wanted) {
   return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
 
-/// --device NAME[=TARGET[:CPU]]
-struct DeviceText {
-  std::string name, target, cpu;
-};
-DeviceText deviceText(const std::string& text) {
-  const size_t equals = text.find('='), colon = text.find(':', std::min(equals, text.size()));
-  DeviceText parts{text.substr(0, equals), "", ""};
-  if (equals != std::string::npos) parts.target = text.substr(equals + 1, colon - equals - 1);
-  if (colon != std::string::npos) parts.cpu = text.substr(colon + 1);
-  return parts;
-}
-
 /// Devices of a target besides the plan's. One kind of device has one target.
 Status addDevices(const Flags& flags, CompileOptions& options) {
   for (const std::string& text : flags.device) {
@@ -179,10 +168,6 @@ Status addDevices(const Flags& flags, CompileOptions& options) {
 
 }  // namespace
 
-Result<CpuTarget> cpuTarget(const Flags& flags) {
-  return makeCpuTarget(flags.triple, flags.cpu.empty() ? "native" : flags.cpu);
-}
-
 Result<CompileOptions> compileOptions(const Request& request) {
   const Flags& flags = request.flags;
   if (flags.optLevel < 0 || flags.optLevel > 1)
@@ -196,11 +181,10 @@ Result<CompileOptions> compileOptions(const Request& request) {
   CompileOptions options;
   options.name = graphName(request.files.at(0));
   SVOD_TRY(options.target, targetByName(flags.target));
-  SVOD_TRY(options.machine, options.target->machine(flags.triple, flags.cpu));
+  SVOD_TRY(options.numerics, numericsMode(flags.numerics));
+  SVOD_CHECK(takeMachines(flags, options));
   SVOD_CHECK(addDevices(flags, options));
   options.optLevel = static_cast<int>(flags.optLevel);
-  SVOD_TRY(options.numerics, numericsMode(flags.numerics));
-  options.machine = machineFor(std::move(options.machine), options.numerics);
   SVOD_TRY(options.fold.bytes, foldLimit(flags));
   SVOD_TRY(options.memory, memoryMode(flags.memory));
   options.jobs = jobsOf(flags.jobs);

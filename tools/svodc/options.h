@@ -11,8 +11,6 @@ namespace svod {
 /// Errors: Usage, naming what a flag accepts; Unsupported for an unknown CPU or triple.
 Result<CompileOptions> compileOptions(const Request& request);
 Result<LoadOptions> loadOptions(const Flags& flags);
-Result<CpuTarget> cpuTarget(const Flags& flags);
-
 /// A graph file read from `path`, or from stdin when it is "-".
 Result<GraphFile> readGraph(const std::string& path);
 

@@ -39,10 +39,12 @@ PlanInMemory::PlanInMemory(const Compilation& c) {
   }
 }
 
-Result<PlanHandle> PlanInMemory::load(const std::string& doing) const {
+Result<PlanHandle> PlanInMemory::load(const std::string& doing, const char* cpu) const {
   svod_error error{};
+  svod_load_options options = {};
+  options.cpu = cpu;
   svod_plan* plan = nullptr;
-  if (svod_plan_load_memory(files.data(), files.size(), nullptr, &plan, &error) != 0)
+  if (svod_plan_load_memory(files.data(), files.size(), &options, &plan, &error) != 0)
     return fail(toError(error, doing));
   return PlanHandle(plan, svod_plan_free);
 }

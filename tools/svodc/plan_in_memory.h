@@ -22,8 +22,9 @@ struct PlanInMemory {
   std::vector<svod_file> files;
 
   explicit PlanInMemory(const Compilation& c);
-  /// Errors: what the runtime says, behind "`doing`: ".
-  Result<PlanHandle> load(const std::string& doing) const;
+  /// With the code for `cpu`, of a plan for several; null takes the best for this machine. Errors: what the runtime
+  /// says, behind "`doing`: ".
+  Result<PlanHandle> load(const std::string& doing, const char* cpu = nullptr) const;
 };
 
 }  // namespace svod

@@ -1,6 +1,7 @@
 // svodc targets
 #include "console/console.h"
 #include "options.h"
+#include "processors.h"
 
 namespace svod {
 
@@ -45,13 +46,17 @@ FactList cpuFacts(const CpuTarget& cpu) {
 
 Result<int> runTargets(const Request& request, Console& console) {
   const Flags& flags = request.flags;
-  SVOD_TRY(const CpuTarget cpu, cpuTarget(flags));
+  SVOD_TRY(const std::vector<std::string> names, cpuNamesOf(flags));
   Document document{"", {}};
   if (flags.cpu.empty()) {
     document.sections.push_back({"", "Targets", {targetTable()}});
     document.sections.push_back({"", "Processors for --cpu", {cpuTable()}});
   }
-  document.sections.push_back({"cpu", flags.cpu.empty() ? "native" : flags.cpu, {cpuFacts(cpu)}});
+  for (const std::string& name : names) {
+    const std::string shown = name.empty() ? "native" : name;
+    SVOD_TRY(const CpuTarget cpu, makeCpuTarget(flags.triple, shown));
+    document.sections.push_back({names.size() == 1 ? "cpu" : shown, shown, {cpuFacts(cpu)}});
+  }
   SVOD_CHECK(console.print(flags.json ? toJson(document) : toText(document, styleOf(console))));
   return 0;
 }

@@ -1,6 +1,7 @@
 #include "tune_graphs.h"
 
 #include "driver/tuned_opts.h"
+#include "processors.h"
 #include "support/suggest.h"
 
 namespace svod {
@@ -28,6 +29,7 @@ Status checkTuning(const Request& request) {
   const Flags& flags = request.flags;
   if (!flags.opts.empty() || flags.optLevel != 1)
     return fail(Diag::Usage, "svodc tune looks for opts itself", "leave --opts and -O out");
+  SVOD_CHECK(checkOneProcessor(flags, "a measurement", "tune for each; compile takes the log for all of them"));
   if (flags.target != "cpu")
     return fail(Diag::Unsupported, "target " + flags.target + " cannot be measured here", "tune for target cpu");
   if (flags.caches != "warm" && flags.caches != "cold") {

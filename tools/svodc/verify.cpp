@@ -1,9 +1,11 @@
 #include "verify.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "interp/interp.h"
 #include "plan_in_memory.h"
+#include "support/cpu_features.h"
 #include "verify_compare.h"
 #include "verify_inputs.h"
 
@@ -155,7 +157,29 @@ class Trial {
   std::vector<std::vector<std::byte>> results_;  // by model port
 };
 
+/// The code for one processor of the plan, with each choice of sizes.
+Status verifyFor(const std::string& cpu, const PlanInMemory& memory, const Model& model, const Plan& plan,
+                 std::span<const SizeChoice> choices, const ResultTolerance& tolerance,
+                 const CustomFunctions& functions) {
+  SVOD_TRY(const PlanHandle handle, memory.load(kVerifying, plan.variants.empty() ? nullptr : cpu.c_str()));
+  for (const SizeChoice& choice : choices)
+    for (int number = 0; number < choice.runs; ++number) {
+      Status status = Trial(model, plan, handle.get(), number, functions).run(choice.values, tolerance);
+      if (status) continue;
+      const std::string at = toText(choice.values);
+      return fail(at.empty() ? std::move(status.error()) : std::move(status.error()).withNote("with " + at));
+    }
+  return {};
+}
+
 }  // namespace
+
+std::vector<Processor> processorsToVerify(const Plan& plan) {
+  std::vector<Processor> all = processorsOf(plan), here;
+  std::ranges::copy_if(all, std::back_inserter(here),
+                       [](const Processor& p) { return missingCpuFeatures(p.features).empty(); });
+  return here.empty() ? std::vector<Processor>{all.front()} : here;
+}
 
 Result<std::vector<SizeChoice>> verifyPlan(const Model& model, const Compilation& compilation, Numerics numerics,
                                            const CustomFunctions& functions) {
@@ -170,14 +194,13 @@ Result<std::vector<SizeChoice>> verifyPlan(const Model& model, const Compilation
   ResultTolerance tolerance{certainties(model, numerics), false, {}};
   tolerance.wild = std::ranges::count(tolerance.certainties, Certainty::Free) == 0 && !dependsOnOpenBits(model);
   const PlanInMemory memory(compilation);
-  SVOD_TRY(const PlanHandle plan, memory.load(kVerifying));
-  for (const SizeChoice& choice : choices)
-    for (int number = 0; number < choice.runs; ++number) {
-      Status status = Trial(model, compilation.plan, plan.get(), number, functions).run(choice.values, tolerance);
-      if (status) continue;
-      const std::string at = toText(choice.values);
-      return fail(at.empty() ? std::move(status.error()) : std::move(status.error()).withNote("with " + at));
-    }
+  for (const Processor& processor : processorsToVerify(compilation.plan)) {
+    Status status = verifyFor(processor.cpu, memory, model, compilation.plan, choices, tolerance, functions);
+    if (status) continue;
+    return fail(compilation.plan.variants.empty()
+                    ? std::move(status.error())
+                    : std::move(status.error()).withNote("in the code for " + processor.cpu));
+  }
   return choices;
 }
 

@@ -3,16 +3,20 @@
 #include "c_calls.h"
 #include "driver/compile.h"
 #include "ir/model.h"
+#include "plan/variants.h"
 #include "verify_sizes.h"
 
 namespace svod {
 
-/// Runs the plan in this process on random inputs, with each choice of sizes (verify_sizes.h), and compares outputs and
-/// states with the interpreter: bit for bit integers and all that has one legal result (certainty.h), other floats
-/// within 256 units of the last place of the largest value, or 16 times what the last bits of the inputs change. Inputs
-/// take special values where all results have one legal result. Returns the sizes it ran with. Errors: Mismatch, naming
-/// the value and the sizes; Unsupported for plans that cannot run here.
-/// `functions` are those that the graph calls.
+/// The processors of the plan whose code runs here, in its order; the first of all where none does.
+std::vector<Processor> processorsToVerify(const Plan& plan);
+
+/// Runs the plan, for each of those, in this process on random inputs, with each choice of sizes (verify_sizes.h), and
+/// compares outputs and states with the interpreter: bit for bit integers and all that has one legal result
+/// (certainty.h), other floats within 256 units of the last place of the largest value, or 16 times what the last bits
+/// of the inputs change. Inputs take special values where all results have one legal result. Returns the sizes it ran
+/// with. Errors: Mismatch, naming the value and the sizes; Unsupported for plans that cannot run here. `functions` are
+/// those that the graph calls.
 Result<std::vector<SizeChoice>> verifyPlan(const Model& model, const Compilation& compilation, Numerics numerics,
                                            const CustomFunctions& functions = {});
 

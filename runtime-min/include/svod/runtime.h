@@ -60,6 +60,9 @@ typedef struct svod_load_options {
   /* The checksum of the weights: 0 checks it below 64 MiB, a positive number always, a negative one never. It takes one
    * to six seconds per gigabyte. */
   int verify_weights;
+  /* The processor to run the code of, one of those of svod_plan_processor; NULL takes the best that this machine is.
+   * Exit code 5 ("cpu-features") when the plan has no code for it, or this machine lacks something of it. */
+  const char* cpu;
 } svod_load_options;
 
 /* A file of a plan in memory. */
@@ -102,6 +105,17 @@ typedef struct svod_plan_info {
   uint64_t constant_bytes; /* weights, mapped once per plan */
 } svod_plan_info;
 SVOD_API void svod_plan_get_info(const svod_plan* plan, svod_plan_info* info);
+
+/* A processor that a plan has code for. A plan with several is for each machine that is one of them: of those that lack
+ * nothing, the one with the most features is taken, before any code runs. */
+typedef struct svod_processor {
+  const char* name;     /* as svodc --cpu had it */
+  const char* features; /* those that its code may use, with blanks between */
+  const char* missing;  /* those of them that this machine lacks; empty: its code runs here */
+  int used;             /* svod_plan_info.cpu is its name; of a plan of svod_plan_load_static: the first */
+} svod_processor;
+/* By index. Nonzero when there is no such index. */
+SVOD_API int svod_plan_processor(const svod_plan* plan, size_t index, svod_processor* processor);
 
 /* Bytes that an instance with this many threads allocates: arena, states, scratch and tables, for the greatest sizes.
  * (More with svod_memory.separate.) Memory of the system, which is used without svod_memory, is occupied as runs touch

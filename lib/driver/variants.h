@@ -1,0 +1,26 @@
+// Kernels for further processors of a plan: compiled like those of the plan, kept where they differ.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "driver/compile.h"
+#include "driver/plan_builder.h"
+
+namespace svod {
+
+/// The options of a compile as its variants see them, by variant.
+std::vector<CompileOptions> optionsOfVariants(const CompileOptions& options);
+
+/// Fills Compilation::variants with copies of the kernels of target 0, by kernel of the schedule, not yet compiled.
+void copyForVariants(Compilation& compilation, const CompileOptions& options, std::span<const size_t> targetOf);
+
+/// Adds the code of what differs from the plan and from earlier variants: to `kernels`, behind those of the plan, and
+/// to the files, in a file of its own for each variant. Gives the kernels of each. To be called when the kernels of the
+/// plan have their files, whose code `same` compared before.
+Result<std::vector<PlannedVariant>> joinVariants(Compilation& compilation, std::span<const CompileOptions> options,
+                                                 std::vector<PlannedKernel>& kernels);
+
+/// What each kernel of the variants is equal to: fills CompiledVariant::same. To be called while they have their code.
+void findSame(Compilation& compilation);
+
+}  // namespace svod

@@ -1,0 +1,56 @@
+// What a variant may change: the kernel of a launch, its numbers, and the weights it reads.
+#include <set>
+
+#include "plan/check_parts.h"
+#include "support/says.h"
+
+namespace svod {
+
+namespace {
+
+Status checkProcessors(const Plan& plan) {
+  constexpr size_t kMostVariants = 63;
+  if (plan.variants.size() > kMostVariants) return bad("variants", says({"more than ", kMostVariants}));
+  std::set<std::string_view> names = {plan.target.cpu};
+  for (size_t i = 0; i < plan.variants.size(); i++) {
+    const Variant& variant = plan.variants[i];
+    if (variant.cpu.empty()) return bad(at("variants", i), "the processor has no name");
+    if (!names.insert(variant.cpu).second) return bad(at("variants", i), says({"'", variant.cpu, "' is there twice"}));
+    int64_t before = -1;
+    for (const VariantLaunch& instead : variant.launches) {
+      if (instead.step >= plan.steps.size())
+        return bad(at("variants", i), noSuch("step", instead.step, plan.steps.size()));
+      if (static_cast<int64_t>(instead.step) <= before)
+        return bad(at("variants", i), says({"step ", instead.step, " comes behind ", before}));
+      if (!std::holds_alternative<Launch>(plan.steps[instead.step].action))
+        return bad(at("variants", i), says({"step ", instead.step, " is no launch"}));
+      before = instead.step;
+    }
+  }
+  return {};
+}
+
+bool isConstant(const Plan& plan, BufferId id) {
+  const BufferDesc& buffer = plan.buffers[id];
+  return (buffer.place == Place::View ? plan.buffers[buffer.base].place : buffer.place) == Place::Constant;
+}
+
+}  // namespace
+
+Status checkVariants(const Plan& plan) { return checkProcessors(plan); }
+
+Status checkSameBytes(const Plan& plan, const Launch& own, const Launch& instead, const std::string& where) {
+  const std::vector<KernelArg>& args = plan.kernels[own.kernel].args;
+  const std::vector<KernelArg>& others = plan.kernels[instead.kernel].args;
+  if (others.size() != args.size())
+    return bad(where, says({"its kernel takes ", others.size(), " buffers, that of the step ", args.size()}));
+  for (size_t i = 0; i < args.size(); i++) {
+    if (args[i].mode == others[i].mode && isConstant(plan, own.buffers[i]) && isConstant(plan, instead.buffers[i]))
+      continue;
+    if (!(args[i] == others[i]) || own.buffers[i] != instead.buffers[i])
+      return bad(where, says({"argument ", i, " touches other bytes than that of the step"}));
+  }
+  return {};
+}
+
+}  // namespace svod

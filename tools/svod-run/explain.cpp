@@ -1,0 +1,88 @@
+#include "explain.h"
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "c_call.h"
+#include "support/text.h"
+
+namespace svod {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Seen {
+  std::string name;
+  std::vector<std::string> features, missing;
+  bool isUsed = false;
+};
+
+std::vector<std::string> wordsOf(const std::string& text) {
+  std::vector<std::string> words;
+  for (size_t at = 0; at < text.size();) {
+    const size_t blank = std::min(text.find(' ', at), text.size());
+    words.push_back(text.substr(at, blank - at));
+    at = blank + 1;
+  }
+  return words;
+}
+
+std::vector<Seen> processorsOf(const svod_plan* plan) {
+  std::vector<Seen> all;
+  svod_processor one = {};
+  for (size_t i = 0; svod_plan_processor(plan, i, &one) == 0; i++)
+    all.push_back({one.name, wordsOf(one.features), wordsOf(one.missing), one.used != 0});
+  return all;
+}
+
+std::string reasonOf(const Seen& processor, const std::vector<Seen>& all, const RunOptions& options) {
+  if (!processor.missing.empty()) {
+    std::string text = "this machine lacks";
+    for (const std::string& name : processor.missing) text += " " + name;
+    return text;
+  }
+  if (processor.isUsed && !options.cpu.empty()) return "taken: --cpu asks for it";
+  const auto runs = [](const Seen& other) { return other.missing.empty(); };
+  if (processor.isUsed && all.size() == 1) return "taken: this machine lacks nothing, and there is no other";
+  if (processor.isUsed && std::ranges::count_if(all, runs) == 1) return "taken: the only one that this machine is";
+  if (processor.isUsed) return "taken: of those that run here the one with the most features";
+  const auto used = std::ranges::find(all, true, &Seen::isUsed);
+  if (!options.cpu.empty() || used == all.end()) return "runs here";
+  return processor.features.size() < used->features.size() ? "runs here, with fewer features"
+                                                           : "runs here, with as many features as the one before";
+}
+
+}  // namespace
+
+Result<std::string> explanation(const RunOptions& options) {
+  svod_load_options load = {};
+  load.cpu = options.cpu.empty() ? nullptr : options.cpu.c_str();
+  load.verify_weights = -1;
+  svod_plan* loaded = nullptr;
+  SVOD_CHECK(checked([&](svod_error* error) { return svod_plan_load(options.plan.c_str(), &load, &loaded, error); }));
+  const std::unique_ptr<svod_plan, decltype(&svod_plan_free)> plan(loaded, svod_plan_free);
+  const std::vector<Seen> all = processorsOf(plan.get());
+  if (options.json) {
+    Json json = {{"plan", options.plan}, {"processors", Json::array()}};
+    for (const Seen& p : all)
+      json["processors"].push_back({{"cpu", p.name},
+                                    {"features", p.features},
+                                    {"missing", p.missing},
+                                    {"used", p.isUsed},
+                                    {"reason", reasonOf(p, all, options)}});
+    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  }
+  size_t width = 0;
+  for (const Seen& p : all) width = std::max(width, printable(p.name).size());
+  std::string text;
+  for (const Seen& p : all) {
+    std::string name = printable(p.name);
+    name.resize(width, ' ');
+    text += (p.isUsed ? "* " : "  ") + name + "  " + printable(reasonOf(p, all, options)) + "\n";
+  }
+  return text;
+}
+
+}  // namespace svod
