@@ -73,7 +73,7 @@ Status LoadedPlan::readManifest(std::string_view text, const std::string& name, 
   takeVariant(plan_, processors_.used);
   isUsed_.resize(plan_.kernels.size());
   for (const Step& step : plan_.steps)
-    if (const auto* launch = std::get_if<Launch>(&step.action)) isUsed_[launch->kernel] = true;
+    if (const auto* launch = std::get_if<Launch>(&step.action)) isUsed_[launch->kernel] = 1;
   names_ = svod::variableNames(plan_);
   files_.resize(plan_.files.size());
   libraries_.resize(plan_.files.size(), nullptr);

@@ -72,8 +72,9 @@ class LoadedPlan {
   /// The kernels can run here, or are functions of `table`, which is that of this plan. Takes the processor.
   Status chooseCode(const LoadChoice& options, const svod_function_table* table);
   /// Whether a launch has its kernel there.
-  bool isUsed(const KernelDesc& kernel) const { return isUsed_[static_cast<size_t>(&kernel - plan_.kernels.data())]; }
-  /// Whether it is looked at: code of other processors is not.
+  bool isUsed(const KernelDesc& kernel) const {
+    return isUsed_[static_cast<size_t>(&kernel - plan_.kernels.data())] != 0;
+  }
   /// Code that a launch runs: that of other processors is neither linked nor looked at.
   bool isLinked(FileId id) const;
   Checksum checksumOf(FileId id, WeightsCheck weights) const;
@@ -91,7 +92,7 @@ class LoadedPlan {
   Plan plan_;
   std::string record_;  // at the end of its code
   ProcessorChoice processors_;
-  std::vector<bool> isUsed_;                       // by KernelId
+  std::vector<uint8_t> isUsed_;                    // by KernelId
   std::vector<std::span<const std::byte>> files_;  // contents, by FileId
   std::vector<MappedFile> mapped_;
   std::vector<std::unique_ptr<std::byte[], FreeAligned>> copies_;
