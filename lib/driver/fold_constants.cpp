@@ -88,12 +88,21 @@ class Folder {
     return n;
   }
 
+  /// Whether a device is given a view of a weight, such as a part: it then has that as a weight of its own.
+  bool isPartFor(UOp reader, UOp n) const {
+    if (reader.op() != Op::Copy || !is(Kind::Stored, n) || isWeight(model_, n)) return false;
+    UOp weight = n;
+    while (isMovement(weight.op())) weight = weight.src(0);
+    return isWeight(model_, weight) && n.maxNumel() <= weight.maxNumel();
+  }
+
   void findRoots() {
     isRoot_.assign(g_.size(), false);
     for (UOp n : nodes_)
       for (UOp s : n.src()) {
-        if (!is(Kind::Foldable, s) || is(Kind::Foldable, n)) continue;
-        UOp root = rootBelow(s);
+        const bool isPart = isPartFor(n, s);
+        if (!isPart && (!is(Kind::Foldable, s) || is(Kind::Foldable, n))) continue;
+        UOp root = isPart ? s : rootBelow(s);
         if (root.dtype() != DType::Index && root.maxNumel() > 0) isRoot_[root.id()] = true;
       }
   }
@@ -140,8 +149,9 @@ class Folder {
   std::vector<UOp> choose(const FoldLimits& limits) const {
     std::vector<Fold> folds;
     std::vector<size_t> at(g_.size());
+    // What is a view of a weight takes the place of what it shows.
     for (UOp n : nodes_)
-      if (isRoot_[n.id()]) at[n.id()] = folds.size(), folds.push_back({n, bytesOf(n), 0});
+      if (isRoot_[n.id()]) at[n.id()] = folds.size(), folds.push_back({n, is(Kind::Stored, n) ? 0 : bytesOf(n), 0});
     for (UOp n : nodes_) {
       if (!owner_[n.id()]) continue;
       Fold& fold = folds[at[owner_[n.id()].id()]];

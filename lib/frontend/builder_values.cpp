@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "frontend/builder.h"
+#include "frontend/distribute.h"
 
 namespace svod {
 
@@ -225,6 +226,7 @@ Result<Model> GraphBuilder::finish() {
     fail(Diag::NoOutputs, "the graph has no output and assigns no state", "add `output NAME`");
   if (auto error = takeError()) return tl::unexpected<Error>(std::move(*error));
   model_.sink = graph().make(Op::Sink, DType::Void, scopes_[0].stores);
+  model_.sink = distributed(model_);
   return tidied(std::exchange(model_, {}));
 }
 

@@ -1,4 +1,5 @@
-// Values in parts on several devices: a sharded value is its parts by their names, one on each device.
+// Values in parts on several devices: one value (distribute), or its parts by their names, one on each device.
+#include "frontend/distribute.h"
 #include "frontend/lower/common.h"
 
 namespace svod {
@@ -27,6 +28,19 @@ Tensor reduced(const std::string& op, Tensor a, Tensor b) {
 }
 
 }  // namespace
+
+// A Copy that GraphBuilder::finish makes parts of.
+Results lowerDistribute(OpCall& call) {
+  Distribution to{deviceList(call), -1};
+  if (call.has("axis") && (to.axis = call.b.axis(call.arg(0), call.integer("axis"))) < 0) return Tensor();
+  UOp x;
+  for (const std::string& device : to.devices) {
+    const Tensor there = copyTo(call.arg(0), device);
+    if (!there) return Tensor();
+    x = there.node().src(0);
+  }
+  return call.b.wrap(call.b.graph().make(Op::Copy, x.dtype(), {x}, NameArg{toText(to)}));
+}
 
 // Part i of d is from i*n/d on, so parts differ by one element at most, and some are empty where n < d.
 Results lowerShard(OpCall& call) {
