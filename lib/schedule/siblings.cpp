@@ -133,9 +133,34 @@ bool isSmallEnough(UOp sink) {
   return ops <= limit.ops && params <= static_cast<size_t>(limit.leaves);
 }
 
+/// On which device each item runs, by its operands, and where its results are wanted; empty texts are the host.
+struct Placement {
+  std::string home, results;
+  bool operator==(const Placement&) const = default;
+};
+
+std::vector<Placement> placementsOf(const Schedule& schedule) {
+  std::vector<Placement> placements;
+  std::vector<std::string> places(schedule.buffers.size());  // by buffer
+  const auto placeOf = [&](int buffer) -> std::string& {
+    return places[static_cast<size_t>(ownerOf(schedule, buffer))];
+  };
+  for (const ScheduleItem& item : schedule.items) {
+    Placement& at = placements.emplace_back();
+    if (item.kind == ItemKind::Loop) continue;
+    for (int buffer : item.args)
+      if (at.home.empty() && item.kind != ItemKind::HostCall) at.home = placeOf(buffer);
+    at.results = item.device.empty() ? at.home : item.device == "cpu" ? "" : item.device;
+    for (size_t i = 0; i < item.args.size(); ++i)
+      if (item.kind == ItemKind::Copy ? i == 0 : item.writes[i]) placeOf(item.args[i]) = at.results;
+  }
+  return placements;
+}
+
 class Siblings {
  public:
-  Siblings(Schedule& schedule, Decisions& decisions) : s_(schedule), decisions_(decisions) {
+  Siblings(Schedule& schedule, Decisions& decisions)
+      : s_(schedule), decisions_(decisions), placements_(placementsOf(schedule)) {
     for (size_t k = 0; k < s_.kernels.size(); ++k) kernelOf_.emplace(s_.kernels[k].sink.hash(), static_cast<int>(k));
   }
 
@@ -159,7 +184,9 @@ class Siblings {
     if (item.kind != ItemKind::Launch) return false;
     for (size_t back = 0; back < std::min(body.size(), kReach); ++back) {
       const size_t other = body[body.size() - 1 - back];
-      if (s_.items[other].kind == ItemKind::Launch && mayJoin(s_.items[other], item) && join(other, at)) return true;
+      const bool isThere = placements_[other] == placements_[at];
+      if (isThere && s_.items[other].kind == ItemKind::Launch && mayJoin(s_.items[other], item) && join(other, at))
+        return true;
       if (conflict(s_.items[other], item)) return false;
     }
     return false;
@@ -242,6 +269,7 @@ class Siblings {
 
   Schedule& s_;
   Decisions& decisions_;
+  std::vector<Placement> placements_;  // by item
   std::map<Hash128, int> kernelOf_;
   std::set<size_t> joined_;  // items whose work another one does
 };
