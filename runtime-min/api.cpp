@@ -4,6 +4,7 @@
 #include "runtime-min/api_error.h"
 #include "runtime-min/drivers.h"
 #include "runtime-min/memory_block.h"
+#include "support/says.h"
 
 namespace {
 
@@ -33,6 +34,18 @@ LoadChoice loadChoice(const svod_load_options* options) {
   if (options == nullptr) return {};
   const int asked = options->verify_weights;
   return {asked > 0 ? WeightsCheck::Always : asked < 0 ? WeightsCheck::Never : WeightsCheck::Small, options->cpu};
+}
+
+/// `data` has room for a whole state, and no run has it.
+Status checkState(svod_instance* instance, size_t index, const void* data, uint64_t bytes) {
+  const LoadedPlan& loaded = instance->inner->loaded();
+  SVOD_CHECK(checkIndex(index, loaded.plan().states.size(), "state"));
+  SVOD_CHECK(checkIdle(instance));
+  const TensorView& view = loaded.views(SVOD_STATE)[index];
+  if (bytes != view.c.max_bytes || (data == nullptr && bytes > 0))
+    return fail(Diag::InputMismatch, says({"state '", view.name, "' has ", view.c.max_bytes,
+                                           " bytes, the memory given for it ", data == nullptr ? 0 : bytes}));
+  return {};
 }
 
 }  // namespace
@@ -249,7 +262,22 @@ int svod_get_shape(svod_instance* instance, svod_kind kind, size_t index, uint64
 }
 
 void* svod_state_data(svod_instance* instance, size_t index) {
-  return index < instance->inner->loaded().plan().states.size() ? instance->inner->state(StateId(index)) : nullptr;
+  const bool isThere = index < instance->inner->loaded().plan().states.size();
+  return isThere && instance->inner->isOnHost(StateId(index)) ? instance->inner->state(StateId(index)) : nullptr;
+}
+
+int svod_read_state(svod_instance* instance, size_t index, void* data, uint64_t bytes, svod_error* error) {
+  return guard(error, [&]() -> Status {
+    SVOD_CHECK(checkState(instance, index, data, bytes));
+    return instance->inner->readState(StateId(index), data);
+  });
+}
+
+int svod_write_state(svod_instance* instance, size_t index, const void* data, uint64_t bytes, svod_error* error) {
+  return guard(error, [&]() -> Status {
+    SVOD_CHECK(checkState(instance, index, data, bytes));
+    return instance->inner->writeState(StateId(index), data);
+  });
 }
 
 void svod_reset_states(svod_instance* instance) { instance->inner->resetStates(); }

@@ -69,7 +69,7 @@ void Bindings::findPartners() {
 }
 
 Status Bindings::checkDevice(const std::string& what, BufferId buffer, DeviceId device) const {
-  if (device == 0 || partners_[buffer] == device) return {};
+  if (device == 0 || partners_[buffer] == device || deviceOf(loaded_.plan(), buffer) == device) return {};
   return fail(Diag::InputMismatch,
               says({what, " cannot be on device ", quoted(loaded_.plan().devices[device].name),
                     ": the plan does more with it than copies to and from there"}),

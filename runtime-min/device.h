@@ -165,7 +165,8 @@ class Device {
 /// Of what devices allocate: more than kPlanAlignment, so that whole lines are read.
 inline constexpr uint64_t kDeviceAlignment = 256;
 
-/// What to do next.
+/// What an error says of the device, and what to do next.
+inline Diag diagAfterFailure(const Device& device) { return device.isLost() ? Diag::DeviceLost : Diag::DeviceFailure; }
 inline const char* helpAfterFailure(const Device& device) {
   return device.isLost() ? "free the instance, and make another one on a device that is there"
                          : "run again; the device starts anew";

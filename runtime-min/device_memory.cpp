@@ -5,6 +5,12 @@
 
 namespace svod {
 
+namespace {
+
+constexpr uint64_t kZeros = 1 << 20;  // bytes that are cleared with one copy
+
+}  // namespace
+
 DeviceMemory::~DeviceMemory() {
   for (const Block& block : blocks_)
     if (!block.device->isLost()) block.device->release(block.data, block.bytes);
@@ -29,6 +35,12 @@ Status DeviceMemory::allocate(const LoadedPlan& loaded, std::vector<Device*> dev
     for (BufferId buffer = 0; buffer < plan.buffers.size(); buffer++)
       if (plan.buffers[buffer].place == Place::Arena && plan.buffers[buffer].device == id)
         pointers[buffer] = static_cast<std::byte*>(arena) + plan.buffers[buffer].offset;
+  }
+  for (const State& state : plan.states) {
+    const BufferDesc& buffer = plan.buffers[state.buffer];
+    if (!has(buffer.device)) continue;
+    SVOD_TRY(pointers[state.buffer], take(devices_[buffer.device], std::max(buffer.bytes, kPlanAlignment)));
+    if (!state.init) zeros_.resize(std::max<size_t>(zeros_.size(), std::min(buffer.bytes, kZeros)));
   }
   SVOD_CHECK(placeConstants());
   return copyConstants();
@@ -89,7 +101,7 @@ Status DeviceMemory::finish(DeviceId device, const std::optional<Device::Failure
   if (!failed) return {};
   if (!devices_[device]->isLost()) devices_[device]->reset();
   return fail(
-      Diag::DeviceFailure,
+      diagAfterFailure(*devices_[device]),
       says({"cannot copy ", what, " to or from device '", loaded_->plan().devices[device].name, "': ", failed->what}),
       helpAfterFailure(*devices_[device]));
 }
@@ -114,6 +126,13 @@ Status DeviceMemory::copyIn(DeviceId device, void* to, const void* fromHost, uin
   if (has(device))
     return finish(device, devices_[device]->wait(devices_[device]->copyIn(to, fromHost, bytes, 0)), what);
   std::memcpy(to, fromHost, bytes);
+  return {};
+}
+
+Status DeviceMemory::clear(DeviceId device, void* to, uint64_t bytes, const std::string& what) {
+  for (uint64_t at = 0; at < bytes; at += zeros_.size())
+    SVOD_CHECK(copyIn(device, static_cast<std::byte*>(to) + at, zeros_.data(),
+                      std::min<uint64_t>(bytes - at, zeros_.size()), what));
   return {};
 }
 

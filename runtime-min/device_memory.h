@@ -1,4 +1,4 @@
-// What an instance keeps on lent devices: an arena, and copies of the weights that launches there read.
+// What an instance keeps on lent devices: an arena, states, and copies of the weights that launches there read.
 #pragma once
 #include <map>
 #include <utility>
@@ -16,7 +16,8 @@ class DeviceMemory {
   DeviceMemory& operator=(const DeviceMemory&) = delete;
   ~DeviceMemory();
 
-  /// `devices` by DeviceId, null or missing for the host; borrowed. Sets the `pointers` of arena buffers there.
+  /// `devices` by DeviceId, null or missing for the host; borrowed. Sets the `pointers` of arena buffers and states
+  /// there.
   Status allocate(const LoadedPlan& loaded, std::vector<Device*> devices, std::vector<void*>& pointers);
   /// Also after a device lost what it held.
   Status copyConstants();
@@ -27,6 +28,8 @@ class DeviceMemory {
   Status checkAddress(DeviceId device, const void* data, uint64_t bytes, const std::string& name) const;
   /// Of every device in `used`, by DeviceId.
   void awaitOthers(std::span<const uint8_t> used) const;
+  /// Zeros for a state that has a place on `device` in the plan.
+  Status clear(DeviceId device, void* to, uint64_t bytes, const std::string& what);
   /// Argument slots of the program whose weights lie on a device, and where.
   const std::vector<std::pair<uint32_t, void*>>& arguments() const { return arguments_; }
   bool has(DeviceId device) const { return device < devices_.size() && devices_[device] != nullptr; }
@@ -45,6 +48,7 @@ class DeviceMemory {
   const LoadedPlan* loaded_ = nullptr;
   std::vector<Device*> devices_;
   std::vector<Block> blocks_;
+  std::vector<std::byte> zeros_;
   std::vector<void*> arenas_;                                      // by DeviceId; null for the host
   std::map<std::pair<DeviceId, ConstantId>, uint64_t> constants_;  // their place in the block of weights
   std::vector<std::byte*> weights_;                                // by DeviceId: one block

@@ -76,7 +76,7 @@ std::string stepsText(const Plan& plan, const Device::Failure& failure) {
 
 Status DeviceSteps::failure(DeviceId device, const Device::Failure& failure) const {
   return fail(
-      Diag::DeviceFailure,
+      diagAfterFailure(*devices_[device]),
       says({stepsText(*plan_, failure), " failed on device '", plan_->devices[device].name, "': ", failure.what}),
       helpAfterFailure(*devices_[device]));
 }
@@ -184,7 +184,7 @@ Status DeviceSteps::settle() {
 Status DeviceSteps::checkPresent() const {
   for (DeviceId device = 0; device < devices_.size(); device++)
     if (devices_[device] != nullptr && devices_[device]->isLost())
-      return fail(Diag::DeviceFailure,
+      return fail(Diag::DeviceLost,
                   says({"device '", plan_->devices[device].name, "' is lost, and this instance with it"}),
                   helpAfterFailure(*devices_[device]));
   return {};

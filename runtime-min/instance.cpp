@@ -28,6 +28,8 @@ Result<std::vector<svod_host_entry>> hostEntries(const Program& program, const s
   return entries;
 }
 
+std::string nameOf(const State& state) { return "state '" + state.name + "'"; }
+
 }  // namespace
 
 Result<std::unique_ptr<Instance>> Instance::create(std::shared_ptr<const LoadedPlan> loaded,
@@ -51,8 +53,12 @@ Result<std::unique_ptr<Instance>> Instance::create(std::shared_ptr<const LoadedP
   instance->pointers_.resize(instance->loaded_->plan().buffers.size(), nullptr);
   SVOD_CHECK(instance->onDevices_.allocate(*instance->loaded_, std::move(devices), instance->pointers_));
   SVOD_CHECK(instance->allocate(memory));
-  for (const State& state : instance->loaded_->plan().states)
-    instance->states_.push_back({instance->pointers_[state.buffer], 0});
+  for (const State& state : instance->loaded_->plan().states) {
+    const DeviceId planned = instance->loaded_->plan().buffers[state.buffer].device;
+    const DeviceId home = instance->onDevices_.has(planned) ? planned : DeviceId();
+    instance->states_.push_back({instance->pointers_[state.buffer], home, home});
+    instance->isReset_ = instance->isReset_ || home != 0;
+  }
   instance->bound_.resize(instance->loaded_->plan().devices.size(), 0);
   instance->fillStates(memory.allocate == nullptr);
   return instance;
@@ -84,15 +90,19 @@ Status Instance::allocateTogether(const svod_memory& memory) {
     SVOD_TRY(MemoryBlock arena, MemoryBlock::allocate(memory, bytes, kPlanAlignment, "arena"));
     blocks_.push_back(std::move(arena));
   }
-  SVOD_TRY(MemoryBlock states, MemoryBlock::allocate(memory, loaded_->stateBytes(), kPlanAlignment, "states"));
+  uint64_t bytesOfStates = 0;
+  const auto placeState = [&](const State& state, std::byte* states) {
+    if (pointers_[state.buffer] != nullptr) return;
+    if (states != nullptr && sizes_[state.buffer] > 0) pointers_[state.buffer] = states + bytesOfStates;
+    bytesOfStates += (sizes_[state.buffer] + kPlanAlignment - 1) / kPlanAlignment * kPlanAlignment;
+  };
+  for (const State& state : plan.states) placeState(state, nullptr);
+  SVOD_TRY(MemoryBlock states, MemoryBlock::allocate(memory, bytesOfStates, kPlanAlignment, "states"));
   for (BufferId id = 0; id < plan.buffers.size(); id++)
     if (plan.buffers[id].place == Place::Arena && blocks_[plan.buffers[id].device].data() != nullptr)
       pointers_[id] = blocks_[plan.buffers[id].device].data() + plan.buffers[id].offset;
-  uint64_t offset = 0;
-  for (const State& state : plan.states) {
-    if (sizes_[state.buffer] > 0) pointers_[state.buffer] = states.data() + offset;
-    offset += (sizes_[state.buffer] + kPlanAlignment - 1) / kPlanAlignment * kPlanAlignment;
-  }
+  bytesOfStates = 0;
+  for (const State& state : plan.states) placeState(state, states.data());
   blocks_.push_back(std::move(states));
   return {};
 }
@@ -101,7 +111,7 @@ Status Instance::allocateSeparately(const svod_memory& memory) {
   const Plan& plan = loaded_->plan();
   for (BufferId id = 0; id < plan.buffers.size(); id++) {
     const BufferDesc& buffer = plan.buffers[id];
-    if (buffer.place != Place::State && (buffer.place != Place::Arena || onDevices_.has(buffer.device))) continue;
+    if ((buffer.place != Place::State && buffer.place != Place::Arena) || onDevices_.has(buffer.device)) continue;
     SVOD_TRY(MemoryBlock block,
              MemoryBlock::allocate(memory, buffer.bytes, byteSize(buffer.dtype), buffer.name.c_str()));
     pointers_[id] = block.data();
@@ -127,7 +137,7 @@ void Instance::fillStates(bool isZero) {
   for (StateId i = 0; i < states_.size(); i++) {
     const State& state = loaded_->plan().states[i];
     void* data = states_[i].own;
-    if (sizes_[state.buffer] == 0) continue;
+    if (sizes_[state.buffer] == 0 || states_[i].home != 0) continue;
     if (state.init)
       std::memcpy(data, loaded_->constant(*state.init), sizes_[state.buffer]);
     else if (!isZero)
@@ -143,29 +153,49 @@ void Instance::resetStates() {
 Status Instance::sendStates() {
   for (StateId i = 0; i < states_.size(); i++) {
     const State& state = loaded_->plan().states[i];
-    if (states_[i].device != 0)
-      SVOD_CHECK(onDevices_.copyIn(states_[i].device, pointers_[state.buffer], states_[i].own, sizes_[state.buffer],
-                                   "state '" + state.name + "'"));
+    const StatePlace& place = states_[i];
+    const uint64_t bytes = sizes_[state.buffer];
+    void* const to = pointers_[state.buffer];
+    if (place.device == 0) continue;
+    if (place.home == 0)
+      SVOD_CHECK(onDevices_.copyIn(place.device, to, place.own, bytes, nameOf(state)));
+    else if (state.init)
+      SVOD_CHECK(onDevices_.copyIn(place.device, to, loaded_->constant(*state.init), bytes, nameOf(state)));
+    else
+      SVOD_CHECK(onDevices_.clear(place.device, to, bytes, nameOf(state)));
   }
   isReset_ = false;
   return {};
 }
 
+Status Instance::readState(StateId id, void* data) {
+  SVOD_CHECK(run_->checkDevicesPresent());
+  if (isReset_) SVOD_CHECK(sendStates());
+  const State& state = loaded_->plan().states[id];
+  return onDevices_.copyOut(states_[id].device, data, pointers_[state.buffer], sizes_[state.buffer], nameOf(state));
+}
+
+Status Instance::writeState(StateId id, const void* data) {
+  SVOD_CHECK(run_->checkDevicesPresent());
+  if (isReset_) SVOD_CHECK(sendStates());
+  const State& state = loaded_->plan().states[id];
+  return onDevices_.copyIn(states_[id].device, pointers_[state.buffer], data, sizes_[state.buffer], nameOf(state));
+}
+
 Status Instance::bindState(StateId id, DeviceId device, void* data) {
   const State& state = loaded_->plan().states[id];
-  const std::string what = "state '" + state.name + "'";
   StatePlace& place = states_[id];
-  void*& pointer = pointers_[state.buffer];
-  const uint64_t bytes = sizes_[state.buffer];
-  SVOD_CHECK(bindings_.checkDevice(what, state.buffer, device));
+  SVOD_CHECK(bindings_.checkDevice(nameOf(state), state.buffer, device));
   SVOD_CHECK(run_->checkDevicesPresent());
-  if (device != 0 && data == nullptr && bytes > 0)
-    return fail(Diag::InputMismatch, says({what, " is bound to a null pointer"}));
-  SVOD_CHECK(onDevices_.checkAddress(device, data, bytes, state.name));
-  if (place.device != 0 && !isReset_) SVOD_CHECK(onDevices_.copyOut(place.device, place.own, pointer, bytes, what));
-  if (device != 0) SVOD_CHECK(onDevices_.copyIn(device, data, place.own, bytes, what));
+  if (device != 0 && data == nullptr && sizes_[state.buffer] > 0)
+    return fail(Diag::InputMismatch, says({nameOf(state), " is bound to a null pointer"}));
+  SVOD_CHECK(onDevices_.checkAddress(device, data, sizes_[state.buffer], state.name));
+  if (device == 0) device = place.home, data = place.own;
+  std::vector<std::byte> held(sizes_[state.buffer]);
+  SVOD_CHECK(readState(id, held.data()));
+  SVOD_CHECK(onDevices_.copyIn(device, data, held.data(), held.size(), nameOf(state)));
   place.device = device;
-  pointer = device != 0 ? data : place.own;
+  pointers_[state.buffer] = data;
   run_->placePort(state.buffer, device);
   prepared_ = UINT64_MAX;
   return {};
@@ -175,7 +205,8 @@ Status Instance::bindState(StateId id, DeviceId device, void* data) {
 Status Instance::placeExternal() {
   const Plan& plan = loaded_->plan();
   bound_.assign(plan.devices.size(), 0);
-  for (const StatePlace& state : states_) bound_[state.device] = 1;
+  for (StateId i = 0; i < states_.size(); i++)
+    if (pointers_[plan.states[i].buffer] != states_[i].own) bound_[states_[i].device] = 1;
   const auto place = [&](svod_kind kind, const std::vector<Port>& ports) -> Status {
     for (size_t i = 0; i < ports.size(); i++) {
       const DeviceId device = bindings_.device(kind, i);

@@ -27,12 +27,17 @@ class Instance {
   Bindings& bindings() { return bindings_; }
   Run& run() { return *run_; }
   const Run& run() const { return *run_; }
+  /// Where the state is: an address of a device for one that is on a lent device.
   void* state(StateId id) const { return pointers_[loaded_->plan().states[id].buffer]; }
+  bool isOnHost(StateId id) const { return !onDevices_.has(states_[id].device); }
+  /// Copies a whole state from or to memory of the host, wherever it is. Errors: DeviceFailure, DeviceLost.
+  Status readState(StateId id, void* data);
+  Status writeState(StateId id, const void* data);
   /// Copies of an intermediate, by its index, go to `data`; null ends them.
   Status probe(size_t index, void* data, uint64_t bytes);
   /// States on devices follow at the beginning of the next run.
   void resetStates();
-  /// Moves the state with its contents to `data` on a device, or for the host back to memory of the instance.
+  /// Moves the state with its contents to `data` on a device, or for device 0 back to memory of the instance.
   Status bindState(StateId id, DeviceId device, void* data);
   /// execute() in two halves: checks everything and fixes what the run gets, then runs.
   Status prepare() { return isPrepared() ? Status() : prepareAnew(); }
@@ -70,8 +75,8 @@ class Instance {
   std::vector<MemoryBlock> blocks_;  // arenas, that of the host first, and states
   std::vector<void*> pointers_;      // by BufferId
   struct StatePlace {
-    void* own = nullptr;  // of the instance
-    DeviceId device;
+    void* own = nullptr;    // of the instance
+    DeviceId home, device;  // where that is, and where the state is; 0: the host
   };
   std::vector<StatePlace> states_;  // by StateId
   std::vector<uint8_t> bound_;      // by DeviceId: whether memory of it is bound

@@ -12,19 +12,33 @@ namespace {
 
 class Placer {
  public:
+  /// States are on the devices that their buffers have.
   Placer(Plan& plan, std::span<const std::optional<DeviceId>> asked, DeviceId usual, KernelId functions)
       : plan_(plan), asked_(asked), usual_(usual), functions_(functions), standIns_(plan),
-        deviceOf_(plan.buffers.size()), isTouched_(plan.buffers.size(), false) {
+        deviceOf_(plan.buffers.size()), isTouched_(plan.buffers.size(), false), users_(plan.buffers.size()),
+        partners_(plan.buffers.size()), isForHost_(plan.buffers.size(), false) {
     for (BufferId id = 0; id < plan.buffers.size(); id++) {
       const Place place = plan.buffers[id].place;
       isTouched_[id] = place == Place::Input || place == Place::State || place == Place::Constant;
-      if (place != Place::Arena && place != Place::Constant) deviceOf_[id] = DeviceId();
+      if (place == Place::State)
+        deviceOf_[id] = plan.buffers[id].device;
+      else if (place != Place::Arena && place != Place::Constant)
+        deviceOf_[id] = DeviceId();
     }
     for (const Expectation& e : plan.expectations) deviceOf_[e.buffer] = DeviceId();
     for (const Step& step : plan.steps)
       if (const auto* loop = std::get_if<Loop>(&step.action); loop != nullptr && loop->condition)
-        deviceOf_[base(*loop->condition)] = DeviceId();
+        isForHost_[base(*loop->condition)] = true, deviceOf_[base(*loop->condition)] = DeviceId();
     findWeights();
+  }
+
+  /// After run(): the one device besides the host whose kernels use a state, whatever else it is copied to and from;
+  /// for one that is only copied, the one device that it is copied to and from. Kernels of the host follow it.
+  std::optional<DeviceId> onlyUser(BufferId state) const {
+    std::set<DeviceId> users = users_[state].empty() ? partners_[state] : users_[state];
+    if (isForHost_[state]) users.insert(0);
+    if (users.size() == 2 && !users_[state].empty() && !isForHost_[state]) users.erase(0);
+    return users.size() == 1 ? std::optional(*users.begin()) : std::nullopt;
   }
 
   void run() {
@@ -112,6 +126,7 @@ class Placer {
       if (!to) to = asked.value_or(deviceOf_[base(copy->src)].value_or(0));
       if (weightOf_.contains(copy->dst)) return;
       copy->src = weightOf(copy->src);
+      partners_[base(copy->src)].insert(*to), partners_[base(copy->dst)].insert(deviceOf_[base(copy->src)].value_or(0));
       isTouched_[base(copy->dst)] = true;
       standIns_.wrote(copy->dst, {});
     }
@@ -128,12 +143,16 @@ class Placer {
   /// The step with all its buffers on `home`. New values stay there unless another device is asked for.
   void addOn(DeviceId home, std::optional<DeviceId> asked, Step& step, std::span<BufferId* const> buffers,
              std::span<const Mode> modes) {
+    const auto* launch = std::get_if<Launch>(&step.action);
+    const bool isOfHost = launch == nullptr || launch->kernel >= functions_;
     std::vector<Step> after;
     std::vector<std::pair<BufferId, std::optional<DeviceId>>> written;
     for (size_t i = 0; i < buffers.size(); i++) {
       BufferId& id = *buffers[i];
       id = weightOf(id);
       const BufferId owner = base(id);
+      users_[owner].insert(home);
+      isForHost_[owner] = isForHost_[owner] || isOfHost;
       const bool isNew = !deviceOf_[owner] && !isConstant(id);
       if (isNew) deviceOf_[owner] = writes(modes[i]) ? asked.value_or(home) : home;
       if (isConstant(id) || *deviceOf_[owner] == home) {
@@ -173,6 +192,7 @@ class Placer {
     plan_.buffers.push_back(std::move(desc));
     deviceOf_.push_back(device);
     isTouched_.push_back(true);
+    users_.emplace_back(), partners_.emplace_back(), isForHost_.push_back(false);
   }
 
   /// Callers lend memory for the sizes of the run; everything else has room for the greatest ones.
@@ -197,13 +217,26 @@ class Placer {
   std::map<BufferId, BufferId> weightOf_;          // the weight that a copy of it is on its device
   std::vector<std::optional<DeviceId>> deviceOf_;  // by buffer; none yet, or a constant
   std::vector<bool> isTouched_;                    // by buffer: holds something
+  std::vector<std::set<DeviceId>> users_;          // by buffer: where steps run that are given it
+  std::vector<std::set<DeviceId>> partners_;       // by buffer: what the graph copies it to and from
+  std::vector<bool> isForHost_;                    // by buffer: functions or conditions read it
   bool isRepeated_ = false;                        // the step stands in a loop
 };
 
 }  // namespace
 
 void placeOnDevices(Plan& plan, std::span<const std::optional<DeviceId>> asked, DeviceId usual, KernelId functions) {
-  if (plan.devices.size() > 1) Placer(plan, asked, usual, functions).run();
+  if (plan.devices.size() == 1) return;
+  const bool hasStates =
+      std::ranges::any_of(plan.buffers, [](const BufferDesc& buffer) { return buffer.place == Place::State; });
+  if (hasStates) {
+    Plan tried = plan;  // with all of them on the host
+    Placer placer(tried, asked, usual, functions);
+    placer.run();
+    for (BufferId id = 0; id < plan.buffers.size(); id++)
+      if (plan.buffers[id].place == Place::State) plan.buffers[id].device = placer.onlyUser(id).value_or(0);
+  }
+  Placer(plan, asked, usual, functions).run();
 }
 
 }  // namespace svod

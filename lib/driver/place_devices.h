@@ -10,7 +10,8 @@ namespace svod {
 /// Gives every arena buffer of `plan` its device and adds the copies between devices as steps. `asked[step]` is where
 /// the graph wants the result of a launch or copy, or nothing. A launch runs on the first device that is not the host
 /// among those of its buffers, else on `usual`; kernels from `functions` on are functions of C, which run on the host.
-/// Inputs, outputs, states, what functions are given, conditions of loops and expectations are on the host. Call once,
+/// A state that kernels of one device besides the host use is there, unless functions or conditions read it. Other
+/// states, inputs, outputs, what functions are given, conditions of loops and expectations are on the host. Call once,
 /// before the memory is planned; with one device it changes nothing.
 void placeOnDevices(Plan& plan, std::span<const std::optional<DeviceId>> asked, DeviceId usual, KernelId functions);
 

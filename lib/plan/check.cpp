@@ -88,9 +88,11 @@ Status checkVariables(const Plan& plan) {
 }
 
 Status checkPlace(const Plan& plan, const BufferDesc& buffer, const std::string& where) {
-  if (buffer.place == Place::Arena) {
+  const bool isArena = buffer.place == Place::Arena;
+  if ((isArena || buffer.place == Place::State) && buffer.device >= plan.devices.size())
+    return bad(where, noSuch("device", buffer.device, plan.devices.size()));
+  if (isArena) {
     if (buffer.offset % kPlanAlignment != 0) return bad(where, "the arena offset is not a multiple of 64");
-    if (buffer.device >= plan.devices.size()) return bad(where, noSuch("device", buffer.device, plan.devices.size()));
     const uint64_t arena = arenaBytes(plan.devices[buffer.device], buffer.space);
     if (buffer.offset > kMaxPlanBytes || buffer.offset + buffer.bytes > arena)
       return bad(where, says({"it lies outside the arena: ", bytesOf(buffer.offset, buffer.bytes, arena)}));

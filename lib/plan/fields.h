@@ -87,7 +87,7 @@ void fields(V& visit, BufferDesc& buffer) {
   visit("shape", buffer.shape);
   visit("bytes", buffer.bytes);
   visit("place", buffer.place);
-  if (buffer.place == Place::Arena) visit("device", buffer.device);
+  if (buffer.place == Place::Arena || buffer.place == Place::State) visit("device", buffer.device);
   if (buffer.place == Place::Arena && buffer.device != 0) visit("space", buffer.space);
   if (buffer.place == Place::View) visit("base", buffer.base);
   if (buffer.place == Place::Arena || buffer.place == Place::View) visit("offset", buffer.offset);

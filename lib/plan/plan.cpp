@@ -19,7 +19,7 @@ std::optional<DeviceId> deviceOf(const Plan& plan, BufferId buffer) {
   const BufferDesc& desc = plan.buffers[buffer];
   if (desc.place == Place::Constant) return std::nullopt;
   if (desc.place == Place::View) return deviceOf(plan, desc.base);
-  return desc.place == Place::Arena ? desc.device : DeviceId();
+  return desc.place == Place::Arena || desc.place == Place::State ? desc.device : DeviceId();
 }
 
 DeviceId deviceOf(const Plan& plan, const Launch& launch) {

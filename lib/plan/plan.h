@@ -71,8 +71,8 @@ struct DeviceKind {
   static constexpr const char* Cpu = "cpu";  // the threads of the process that runs the plan
 };
 
-/// Memory of its own, and what runs on it. Device 0 is the host: the caller's memory, states, host functions and
-/// conditions of loops are there. A launch runs on the device of its buffers.
+/// Memory of its own, and what runs on it. Device 0 is the host: the caller's memory, host functions and conditions of
+/// loops are there. A launch runs on the device of its buffers.
 struct DeviceDesc {
   std::string name;  // as the graph calls it; unique
   std::string kind = DeviceKind::Cpu;
@@ -92,7 +92,7 @@ enum class Place : uint8_t {
   Arena,     // "arena": at `offset` in an arena of the instance on `device`; contents undefined before the first write
   Input,     // "input": the caller's memory, dense at the actual shape; only read
   Output,    // "output": the caller's memory, dense at the actual shape
-  State,     // "state": the instance's memory, kept between runs
+  State,     // "state": memory of the instance on `device`, kept between runs
   Constant,  // "constant": bytes of `constant`; only read, on any device
   View,      // "view": `offset` bytes into buffer `base`, which is no View itself
 };
@@ -113,7 +113,7 @@ struct BufferDesc {
   uint64_t offset = 0;                      // Arena, View
   BufferId base = {};                       // View
   ConstantId constant = {};                 // Constant
-  DeviceId device = {};                     // Arena; other places but Constant and View are on the host
+  DeviceId device = {};                     // Arena, State; other places but Constant and View are on the host
   MemorySpace space = MemorySpace::Device;  // Arena of a device besides the host
   bool operator==(const BufferDesc&) const = default;
 };

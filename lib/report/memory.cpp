@@ -57,9 +57,11 @@ FactList summary(const Plan& plan) {
           {"constantBytes", "constants", bytesCell(bytesIn(plan, Place::Constant))}};
 }
 
-std::string arenaText(const Plan& plan, const BufferDesc& buffer) {
+/// Of an arena or a state on a device besides the host.
+std::string placeText(const Plan& plan, const BufferDesc& buffer) {
   const char* shared = buffer.space == MemorySpace::Shared ? ", shared with host" : "";
-  return "arena of " + plan.devices[buffer.device].name + shared;
+  return std::string(toText(buffer.place)) + (buffer.place == Place::State ? " on " : " of ") +
+         plan.devices[buffer.device].name + shared;
 }
 
 enum class Which : uint8_t { All, Weights, Others };
@@ -91,7 +93,7 @@ Table bufferTable(const Plan& plan, const std::vector<Lifetime>& lifetimes, Whic
         source == over.end() ? Cell(-1, "-") : Cell(source->second, "b" + std::to_string(source->second));
     const bool placed = b.place == Place::Arena || b.place == Place::View;
     const std::string place = b.place == Place::View ? "view of b" + std::to_string(b.base)
-                              : b.device != 0        ? arenaText(plan, b)
+                              : b.device != 0        ? placeText(plan, b)
                                                      : std::string(toText(b.place));
     auto step = [](int64_t s) {
       return s < 0 ? Cell(s, "-") : Cell(s).to(std::string(kStepAnchor) + std::to_string(s));

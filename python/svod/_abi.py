@@ -93,6 +93,8 @@ _FUNCTIONS = {  # name: (result, arguments)
     "svod_bind_device_output": (c_int, c_void_p, c_size_t, c_size_t, c_void_p, c_uint64, _ERROR),
     "svod_get_shape": (c_int, c_void_p, c_int, c_size_t, POINTER(c_uint64), POINTER(c_uint64), _ERROR),
     "svod_state_data": (c_void_p, c_void_p, c_size_t),
+    "svod_read_state": (c_int, c_void_p, c_size_t, c_void_p, c_uint64, _ERROR),
+    "svod_write_state": (c_int, c_void_p, c_size_t, c_void_p, c_uint64, _ERROR),
     "svod_reset_states": (None, c_void_p),
     "svod_execute": (c_int, c_void_p, c_void_p, _ERROR),
     "svod_submit": (c_int, c_void_p, c_void_p, _ERROR),

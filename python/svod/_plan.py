@@ -170,17 +170,31 @@ class _Variables(MutableMapping[str, int]):
 
 
 class _States(Mapping[str, numpy.ndarray]):
-    """The memory of states, by name. An array keeps the instance that has it."""
+    """The memory of states, by name. An array keeps the instance that has it. Of a state that a device holds it is a copy that
+    cannot be written; assigning to a name writes all of any state."""
 
     def __init__(self, instance: Instance) -> None:
         self._instance = instance
 
     def __getitem__(self, name: str) -> numpy.ndarray:
         ports = self._instance.plan.states
-        port = ports[name]
-        array = _view(lib.svod_state_data(self._instance.handle, list(ports).index(name)), port.dtype, port.max_shape)
+        port, index = ports[name], list(ports).index(name)
+        data = lib.svod_state_data(self._instance.handle, index)
+        if data is None:
+            copy = numpy.empty(port.max_shape, dtype_of(port.dtype))
+            error = _abi.Error()
+            check(lib.svod_read_state(self._instance.handle, index, copy.ctypes.data, copy.nbytes, byref(error)), error)
+            copy.flags.writeable = False
+            return copy
+        array = _view(data, port.dtype, port.max_shape)
         weakref.finalize(array if array.base is None else array.base, lambda _: None, self._instance)
         return array
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        port, index = self._instance.plan.states[name], list(self._instance.plan.states).index(name)
+        whole = numpy.ascontiguousarray(numpy.broadcast_to(value, port.max_shape), dtype_of(port.dtype))
+        error = _abi.Error()
+        check(lib.svod_write_state(self._instance.handle, index, whole.ctypes.data, whole.nbytes, byref(error)), error)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._instance.plan.states)

@@ -91,6 +91,8 @@ TEST_CASE("a kernel that goes astray ends the instance, names itself, and nothin
                               "was encountered"));
       const svod_error again = executeError(instance);
       CHECK(again.exit_code == 6);
+      CHECK(std::string(error.code) == "device-lost");
+      CHECK(std::string(again.code) == "device-lost");
       CHECK_THAT(again.message, Catch::Contains("is lost"));
       // In this process the device is gone for others as well.
       const svod_error other = instanceError(plan, chosen);

@@ -194,7 +194,7 @@ class Cuda(ToolTest):
         name = json.loads((plan / "plan.json").read_text())["kernels"][0]["name"]
         done = self.execute(plan, "--sync-steps", mock=f"fault={name}:700", code=6)
         self.assertIn(f"error: step 1, kernel '{name}', failed on device ", done.stderr)
-        self.assertIn("CUDA_ERROR_ILLEGAL_ADDRESS (700), an illegal memory access was encountered [device-failure]", done.stderr)
+        self.assertIn("CUDA_ERROR_ILLEGAL_ADDRESS (700), an illegal memory access was encountered [device-lost]", done.stderr)
         done = self.execute(plan, mock=f"fault={name}:700", code=6)
         self.assertIn(f"one of the steps 0 to 2, kernel '{name}', failed on device", done.stderr)
 

@@ -1,6 +1,7 @@
 // Graphs whose values are copied to devices: the same results wherever they are computed, with memory that the host
 // cannot read and queues that run late.
 #include <catch2/catch.hpp>
+#include <map>
 #include <set>
 
 #include "common/error_bound.h"
@@ -191,6 +192,40 @@ TEST_CASE("kernels run where their operands are, and transfers are steps") {
   }
 }
 
+TEST_CASE("a kernel whose operands are on several devices runs on the first of them that is not the host") {
+  Result<Model> model = modelOn(R"(
+input x: f32[8]
+p = contiguous(copy(x, device="a") * 2)
+q = contiguous(copy(x, device="b") * 3)
+output first = copy(exp(p - q), device="cpu")
+output second = copy(exp(q - p) * 2, device="cpu")
+output third = copy(sum(exp(x - q)), device="cpu")
+output fourth = copy(exp(x * 5), device="b")
+)",
+                                {"a", "b"});
+  REQUIRE(model);
+  const ModelBindings bindings = bindingsOf(*model, 0);
+  auto expected = interpret(*model, bindings);
+  REQUIRE(expected);
+  RunOptions options;
+  options.execute.deviceSeed = 1;
+  auto actual = runPlan(*model, bindings, options);
+  if (!actual) FAIL(toText(actual.error()));
+  checkEqual(*model, *expected, *actual);
+  auto compiled = compile(*model, compileOptions(options));
+  REQUIRE(compiled);
+  const Plan& plan = (*compiled)->plan;
+  std::map<std::string, DeviceId> devices;
+  for (const Step& step : plan.steps)
+    if (const auto* launch = std::get_if<Launch>(&step.action)) {
+      const std::string& name = plan.kernels[launch->kernel].name;
+      devices[name.substr(0, name.find('_'))] = deviceOf(plan, *launch);
+    }
+  const DeviceId a = 1, b = 2, host = 0;
+  CHECK(devices == std::map<std::string, DeviceId>{
+                       {"p", a}, {"q", b}, {"first", a}, {"second", b}, {"third", b}, {"fourth", host}});
+}
+
 TEST_CASE("what kernels hand on stays on their device") {
   Result<Model> model = modelOn(
       "input x: f32[32, 32]\na = copy(x, device=\"a\")\nb = a @ a\noutput y = copy(b @ a, device=\"cpu\")\n", {"a"});
@@ -307,6 +342,32 @@ output z = copy(far, device="cpu")
   CHECK(readers == std::set<DeviceId>{1, 2});
 }
 
+TEST_CASE(
+    "a state that kernels of one device besides the host use lives there, and is copied where the graph says so") {
+  const Plan plan = planOf(R"(
+var n in [0, 9]
+input x: f32[8, 8]
+state here: f32[8, 8] = 1
+state both: f32[8, 8] = 0
+state near: f32[8] = 2
+p = copy(x, device="a")
+loop i < n {
+  assign here = (p + i) @ here
+}
+assign both[0:2] = here[0:2] * 3
+assign near = near + x[0]
+output y = copy(p @ both, device="cpu") + copy(copy(here, device="b") * 2, device="cpu")
+output whole = copy(here, device="cpu")
+output other = copy(x, device="b") + both
+output third = copy(near, device="a") + 1
+)",
+                           5);
+  std::map<std::string, DeviceId> devices;
+  for (const State& state : plan.states) devices[state.name] = plan.buffers[state.buffer].device;
+  CHECK(devices == std::map<std::string, DeviceId>{{"here", 1}, {"both", 0}, {"near", 0}});
+  CHECK(copiesOf(plan, "here") == 2);
+}
+
 TEST_CASE("what several kernels read on a device is copied there once, until it is written") {
   const Plan once = planOf(R"(
 var n in [0, 9]
@@ -324,6 +385,7 @@ p = copy(x, device="a")
 loop i < n {
   assign s = (p + i) @ x + s
 }
+output z = copy(copy(x, device="b") * s, device="cpu")
 output y = copy(p @ s, device="cpu")
 )",
                              5);

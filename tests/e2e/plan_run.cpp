@@ -189,9 +189,7 @@ class PlanRun {
     for (size_t i = 0; i < model_.ports.size(); ++i) {
       const ModelPort& port = model_.ports[i];
       if (port.kind == PortKind::Input) SVOD_CHECK(bindInput(port, i));
-      if (port.kind == PortKind::State && i < bindings_.ports.size() && bindings_.ports[i].dtype != DType::Void)
-        copyBox(port, bindings_.ports[i].dims, const_cast<std::byte*>(bindings_.ports[i].data.data()), stateData(port),
-                true);
+      if (port.kind == PortKind::State) SVOD_CHECK(fillState(port, i));
     }
     for (size_t i = 0; i < model_.ports.size(); ++i)
       if (model_.ports[i].kind == PortKind::Output) SVOD_CHECK(bindOutput(model_.ports[i], i));
@@ -231,9 +229,21 @@ class PlanRun {
     return dims;
   }
 
-  std::byte* stateData(const ModelPort& port) {
-    size_t index = svod_plan_find(plan_.get(), SVOD_STATE, port.name.c_str());
-    return static_cast<std::byte*>(svod_state_data(instance_.get(), index));
+  Result<std::vector<std::byte>> readState(size_t index) {
+    svod_tensor tensor{};
+    svod_plan_tensor(plan_.get(), SVOD_STATE, index, &tensor);
+    std::vector<std::byte> whole(tensor.max_bytes);
+    SVOD_CHECK(ok(svod_read_state(instance_.get(), index, whole.data(), whole.size(), &error_)));
+    return whole;
+  }
+
+  Status fillState(const ModelPort& port, size_t i) {
+    if (i >= bindings_.ports.size() || bindings_.ports[i].dtype == DType::Void) return {};
+    const HostTensor& from = bindings_.ports[i];
+    const size_t index = svod_plan_find(plan_.get(), SVOD_STATE, port.name.c_str());
+    SVOD_TRY(std::vector<std::byte> whole, readState(index));
+    copyBox(port, from.dims, const_cast<std::byte*>(from.data.data()), whole.data(), true);
+    return ok(svod_write_state(instance_.get(), index, whole.data(), whole.size(), &error_));
   }
 
   // A state is laid out for its largest shape; `dense` holds the elements of the actual one.
@@ -264,7 +274,8 @@ class PlanRun {
       if (port.kind != PortKind::State) continue;
       SVOD_TRY(std::vector<int64_t> dims, actualDims(port));
       results[i] = HostTensor::zeros(port.buffer.dtype(), dims);
-      copyBox(port, dims, results[i].data.data(), stateData(port), false);
+      SVOD_TRY(std::vector<std::byte> whole, readState(svod_plan_find(plan_.get(), SVOD_STATE, port.name.c_str())));
+      copyBox(port, dims, results[i].data.data(), whole.data(), false);
     }
     return results;
   }

@@ -1,4 +1,7 @@
-// A program with a driver for devices of kind emulated: its instances are lent one for each that the plan has.
+// A program with a driver for devices of kind emulated: its instances are lent one for each that the plan has. With
+// SVOD_TEST_LOSE=N in the environment the first of them is lost with the work that comes after N pieces.
+#include <cstdlib>
+
 #include "emulated/emulated_device.h"
 #include "runtime-min/handles.h"
 
@@ -14,7 +17,12 @@ int __wrap_svod_instance_create(const svod_plan* plan, const svod_instance_optio
   std::vector<Device*> lent;
   for (const DeviceDesc& device : plan->loaded->plan().devices) {
     const bool isEmulated = device.kind == "emulated";
-    if (isEmulated) devices.push_back(std::make_unique<EmulatedDevice>(kSeed, kMostMicroseconds));
+    if (isEmulated) {
+      auto made = std::make_unique<EmulatedDevice>(kSeed, kMostMicroseconds);
+      if (const char* pieces = std::getenv("SVOD_TEST_LOSE"); pieces != nullptr && devices.empty())
+        made->loseAfter(std::strtoull(pieces, nullptr, 10));
+      devices.push_back(std::move(made));
+    }
     lent.push_back(isEmulated ? devices.back().get() : nullptr);
   }
   const svod_instance_options chosen = options != nullptr ? *options : svod_instance_options{};

@@ -374,6 +374,11 @@ class Plans(Case):
         self.resealed('"name": "far", "kind": "cpu", "arenaBytes": 0',
                       '"name": "far", "kind": "gpu", "arenaBytes": 0, "sharedBytes": 0')
         self.refused("no-device", "svod-run", "plan", "-i", "x=x.npy", says="kind 'gpu', which it calls 'far'")
+
+    def test_lost_device(self):
+        self.plan("svod 1\ninput x: f32[3, 8]\noutput y = exp(x)\n", "--target", "emulated")
+        self.refused("device-lost", "../tests/svod-run-emulated", "plan", "-i", "x=x.npy", env={"SVOD_TEST_LOSE": "1"},
+                     says="step 1, kernel 'y_")
         self.plan()
         self.resealed('"name": "graph"', '"title": "graph"')
         self.refuse("bad-plan", says="name")

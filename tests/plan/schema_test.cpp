@@ -64,15 +64,18 @@ class Validator {
         return wrong;
     }
     for (const Json& rule : schema.value("allOf", Json::array()))
-      for (const auto& [name, wanted] : rule["if"]["properties"].items())
-        for (const Json& member : rule["then"]["required"])
-          if (value.contains(name) && validate(value[name], wanted, at).empty() &&
-              !value.contains(member.get<std::string>()))
-            return at + ": lacks " + member.dump();
+      for (const Json& member : rule["then"]["required"])
+        if (fits(value, rule["if"]["properties"], at) && !value.contains(member.get<std::string>()))
+          return at + ": lacks " + member.dump();
     if (!schema.contains("oneOf")) return "";
     int matching = 0;
     for (const Json& choice : schema["oneOf"]) matching += isChosen(value, choice) ? 1 : 0;
     return matching == 1 ? "" : at + ": not exactly one choice";
+  }
+  bool fits(const Json& value, const Json& properties, const std::string& at) const {
+    for (const auto& [name, wanted] : properties.items())
+      if (!value.contains(name) || !validate(value[name], wanted, at).empty()) return false;
+    return true;
   }
   /// All that the choice requires is there, and nothing that it excludes.
   static bool isChosen(const Json& value, const Json& choice) {

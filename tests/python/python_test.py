@@ -123,6 +123,12 @@ class Python(unittest.TestCase):
         self.assertEqual([run(x=x)["now"].tolist() for _ in range(2)], [[22, 44], [24, 48]])
         run.states["total"][:] = 0
         self.assertEqual(run()["now"].tolist(), [2, 4])
+        run.states["total"] = 7
+        self.assertEqual(run.states["total"].tolist(), [7, 7])
+        run.states["total"] = numpy.array([0.0, 1.0])
+        self.assertEqual(run()["now"].tolist(), [2, 6])
+        with self.assertRaises(KeyError):
+            run.states["totals"] = 1
         self.assertEqual(other(x=x)["now"].tolist(), [22, 44])
         run.reset_states()
         state, seen = run.states["total"], weakref.ref(run)

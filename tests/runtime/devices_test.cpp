@@ -137,7 +137,7 @@ TEST_CASE(
       s.devices[0]->loseAfter(piece);
       const Status status = s.instance->execute(0);
       REQUIRE_FALSE(status);
-      CHECK(info(status.error()->diag).exitCode == 6);
+      CHECK(status.error()->diag == Diag::DeviceLost);
       CHECK(status.error()->message.starts_with("step " + std::to_string(stepOf[piece])));
       if (stepOf[piece] == 1 || stepOf[piece] == 6)
         CHECK_THAT(status.error()->message, Catch::Contains(", kernel 'k_double', failed"));
@@ -147,6 +147,7 @@ TEST_CASE(
       for (int again = 0; again < 2; again++) {
         const Status later = s.instance->execute(0);
         REQUIRE_FALSE(later);
+        CHECK(later.error()->diag == Diag::DeviceLost);
         CHECK(later.error()->message == "device 'd1' is lost, and this instance with it");
       }
       CHECK(s.devices[0]->given() == given);
@@ -174,6 +175,7 @@ TEST_CASE("a device that has no memory for an instance, or is lost while it is m
     auto made = Instance::create(*loaded, {}, nullptr, {nullptr, &device});
     REQUIRE_FALSE(made);
     CHECK_THAT(made.error()->message, Catch::Contains("cannot copy weights to or from device 'd1'"));
+    CHECK(made.error()->diag == (isLost ? Diag::DeviceLost : Diag::DeviceFailure));
     CHECK((isLost || device.allocations() == 0));
   }
 }
@@ -368,6 +370,81 @@ TEST_CASE("a state stays on a device between runs, with what it held, and comes 
   CHECK(there[7] == 1);
   execute(instance);
   CHECK(there == std::vector<float>(8, 3));
+}
+
+TEST_CASE("a state of the plan that is on a device begins there, stays there, and is read and written from the host") {
+  TempFolder folder;
+  PlanBuilder b;
+  b.plan.devices.push_back({"d1", DeviceKind::Cpu, 0});
+  const Expr n = 8;
+  b.constant("first", {1, 2, 3, 4, 5, 6, 7, 8});
+  const BufferId y = b.output("y", 8, n), h = b.state("h", 8);
+  b.device = 1;
+  const BufferId s = b.state("s", 8, ConstantId{0}), z = b.state("z", 700'000), a = b.arena("a", 8);
+  b.launch("k_add_value", {s}, {RW}, {n, Expr(1)});
+  b.launch("k_add_value", {z}, {RW}, {n, Expr(3)});
+  b.launch("k_add", {s, z, a}, {R, R, W}, {n});
+  b.step(Copy{y, a, 32});
+  b.launch("k_add_value", {h}, {RW}, {n, Expr(1)});
+  b.write(folder / "p");
+  for (size_t threads : {1u, 2u}) {
+    Separate device(folder / "p", 3, threads);
+    Instance& instance = *device.instance;
+    std::vector<float> out(8), held(8), zeros(700'000, 1);
+    CHECK_FALSE(instance.isOnHost(1));
+    CHECK(instance.isOnHost(0));
+    CHECK(instance.readState(1, held.data()));
+    CHECK(held[7] == 8);
+    CHECK(instance.readState(2, zeros.data()));
+    CHECK(std::ranges::count(zeros, 0.0f) == 700'000);
+    float last = 8, added = 0;
+    const auto run = [&] {
+      CHECK(instance.bindings().bindOutput(0, out.data(), 32));
+      const Status status = instance.execute(0);
+      if (!status) FAIL(toText(status.error()));
+      last = last * 2 + 1, added = added * 2 + 3;
+      CHECK(out[7] == last + added);
+    };
+    run();
+    const uint64_t before = device.devices[0]->transfers();
+    for (int i = 0; i < 3; i++) run();
+    CHECK(device.devices[0]->transfers() - before == 3);  // the output
+    CHECK(instance.readState(1, held.data()));
+    CHECK(held[7] == last);
+    held.assign(8, last = 40);
+    CHECK(instance.writeState(1, held.data()));
+    run();
+    void* const memory = *device.devices[0]->allocate(32);
+    CHECK(instance.bindState(1, 1, memory));
+    run();
+    CHECK(instance.bindState(1, 0, nullptr));
+    device.devices[0]->release(memory, 32);
+    run();
+    device.devices[0]->failAfter(0, true);
+    CHECK_FALSE(instance.execute(0));
+    instance.resetStates();
+    last = 8, added = 0;
+    run();
+    instance.resetStates();
+    CHECK(instance.readState(1, held.data()));
+    CHECK(held[7] == 8);
+    device.devices[0]->loseAfter(0);
+    CHECK_FALSE(instance.execute(0));
+    CHECK(instance.readState(1, held.data()).error()->diag == Diag::DeviceLost);
+    CHECK(instance.writeState(1, held.data()).error()->diag == Diag::DeviceLost);
+  }
+  // Where the host runs the device it has the state, too.
+  const InstanceHandle instance = makeInstance(loadPlan(folder / "p"));
+  std::vector<float> out(8);
+  bindOut(instance, 0, out);
+  execute(instance);
+  CHECK(out[0] == 6);
+  CHECK(static_cast<const float*>(svod_state_data(instance.get(), 1))[0] == 3);
+  CHECK(svod_read_state(instance.get(), 1, out.data(), 32, nullptr) == 0);
+  CHECK(out[7] == 17);
+  CHECK(svod_read_state(instance.get(), 1, out.data(), 31, nullptr) == 1);
+  CHECK(svod_write_state(instance.get(), 1, nullptr, 32, nullptr) == 1);
+  CHECK(svod_read_state(instance.get(), 7, out.data(), 32, nullptr) == 1);
 }
 
 TEST_CASE("the arena of a lent device is reserved there and not on the host") {

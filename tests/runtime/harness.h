@@ -105,6 +105,7 @@ struct PlanBuilder {
   }
   BufferId buffer(const std::string& name, uint64_t count, Place place, ElementType dtype = ElementType::F32) {
     BufferDesc desc{name, dtype, {count}, count * byteSize(dtype), place, 0, 0, 0};
+    if (place == Place::State) desc.device = device;
     if (place == Place::Arena) {
       desc.device = device;
       uint64_t& arena = plan.devices[device].arenaBytes;

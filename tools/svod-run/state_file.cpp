@@ -1,8 +1,9 @@
 #include "state_file.h"
 
 #include <algorithm>
-#include <cstring>
+#include <list>
 
+#include "c_call.h"
 #include "data/atomic_write.h"
 #include "data/safetensors.h"
 
@@ -16,17 +17,14 @@ struct StateView {
   std::string name;
   ElementType dtype;
   std::vector<uint64_t> shape;
-  std::span<std::byte> bytes;
+  uint64_t bytes;
 };
 
-std::vector<StateView> statesOf(const svod_plan* plan, svod_instance* instance) {
+std::vector<StateView> statesOf(const svod_plan* plan) {
   std::vector<StateView> all;
   svod_tensor t = {};
   for (size_t i = 0; svod_plan_tensor(plan, SVOD_STATE, i, &t) == 0; i++)
-    all.push_back({t.name,
-                   *elementTypeFromName(t.dtype),
-                   {t.max_shape, t.max_shape + t.rank},
-                   {static_cast<std::byte*>(svod_state_data(instance, i)), t.max_bytes}});
+    all.push_back({t.name, *elementTypeFromName(t.dtype), {t.max_shape, t.max_shape + t.rank}, t.max_bytes});
   return all;
 }
 
@@ -52,7 +50,17 @@ Status saveStates(const std::string& path, const svod_plan* plan, svod_instance*
   const std::string name = planName(plan);
   std::vector<NewSafeTensor> tensors{
       {std::string(kPlanName), ElementType::U8, {name.size()}, std::as_bytes(std::span(name))}};
-  for (const StateView& s : statesOf(plan, instance)) tensors.push_back({s.name, s.dtype, s.shape, s.bytes});
+  std::list<std::vector<std::byte>> fetched;
+  for (size_t i = 0; const StateView& s : statesOf(plan)) {
+    const auto* data = static_cast<const std::byte*>(svod_state_data(instance, i));
+    if (data == nullptr) {  // on a device
+      std::vector<std::byte>& to = fetched.emplace_back(s.bytes);
+      SVOD_CHECK(checked([&](svod_error* e) { return svod_read_state(instance, i, to.data(), to.size(), e); }));
+      data = to.data();
+    }
+    tensors.push_back({s.name, s.dtype, s.shape, {data, s.bytes}});
+    i++;
+  }
   const NewSafetensors file = layOutSafetensors(std::move(tensors));
   return writeChunksAtomic(path, file.chunks());
 }
@@ -60,7 +68,7 @@ Status saveStates(const std::string& path, const svod_plan* plan, svod_instance*
 Status loadStates(const std::string& path, const svod_plan* plan, svod_instance* instance) {
   SVOD_TRY(const SafetensorsFile file, SafetensorsFile::open(path));
   const std::string help = "it must be a file that --save-state wrote for this plan";
-  const std::vector<StateView> states = statesOf(plan, instance);
+  const std::vector<StateView> states = statesOf(plan);
   const SafeTensor* from = file.find(kPlanName);
   const std::string saved = from ? textOf(file.bytes(*from)) : "";
   if (!from || saved != planName(plan))
@@ -75,15 +83,16 @@ Status loadStates(const std::string& path, const svod_plan* plan, svod_instance*
   for (const StateView& s : states) {
     const SafeTensor* t = file.find(s.name);
     if (!t) return fail(Diag::InputMismatch, "'" + path + "' lacks the state '" + s.name + "'", help);
-    if (t->dtype != s.dtype || t->shape != s.shape || t->bytes != s.bytes.size())
+    if (t->dtype != s.dtype || t->shape != s.shape || t->bytes != s.bytes)
       return fail(Diag::InputMismatch,
                   "'" + path + "': the state '" + s.name + "' is " + typeText(t->dtypeText, t->shape) +
                       ", the plan has " + typeText(nameOf(s.dtype), s.shape),
                   help);
   }
-  for (const StateView& s : states) {  // nothing is changed before everything fits
+  for (size_t i = 0; const StateView& s : states) {  // nothing is changed before everything fits
     const std::span<const std::byte> bytes = file.bytes(*file.find(s.name));
-    if (!bytes.empty()) std::memcpy(s.bytes.data(), bytes.data(), bytes.size());
+    SVOD_CHECK(checked([&](svod_error* e) { return svod_write_state(instance, i, bytes.data(), bytes.size(), e); }));
+    i++;
   }
   return {};
 }

@@ -279,11 +279,16 @@ SVOD_API int svod_get_variable(svod_instance* instance, size_t index, int64_t* v
 SVOD_API int svod_get_shape(svod_instance* instance, svod_kind kind, size_t index, uint64_t* shape, uint64_t* bytes,
                             svod_error* error);
 
-/* The memory of a state: may be read and written between runs. NULL when there is no such index. */
+/* The memory of a state: may be read and written between runs. NULL when there is no such index, and for a state that
+ * a device of the instance holds. svod_read_state and
+ * svod_write_state copy all of any state, between runs; `bytes` is its max_bytes. */
 SVOD_API void* svod_state_data(svod_instance* instance, size_t index);
+SVOD_API int svod_read_state(svod_instance* instance, size_t index, void* data, uint64_t bytes, svod_error* error);
+SVOD_API int svod_write_state(svod_instance* instance, size_t index, const void* data, uint64_t bytes,
+                              svod_error* error);
 /* Moves a state, with what it holds, to `data` on a device of the plan, where it stays between runs, or with device 0
- * back to memory of the instance. As for inputs and outputs, only where the plan does nothing with it but copy it to
- * and from that device. `data` has room for its max_bytes, and svod_state_data is that address then. */
+ * back to memory of the instance. Only to the device that the plan has it on, or, as for inputs and outputs, where the
+ * plan does nothing with it but copy it to and from that device. `data` has room for its max_bytes. */
 SVOD_API int svod_bind_device_state(svod_instance* instance, size_t index, size_t device, void* data,
                                     svod_error* error);
 /* Gives all states their first contents again; those on devices get them at the beginning of the next run. */

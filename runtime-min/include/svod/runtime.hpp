@@ -93,8 +93,7 @@ struct Deleter {
 class Plan {
  public:
   static Result<Plan> load(const std::string& path, const svod_load_options* options = nullptr) {
-    return make(
-        [&](svod_plan** plan, Error* error) { return svod_plan_load(path.c_str(), options, plan, error); });
+    return make([&](svod_plan** plan, Error* error) { return svod_plan_load(path.c_str(), options, plan, error); });
   }
   static Result<Plan> load(std::span<const svod_file> files, const svod_load_options* options = nullptr) {
     return make([&](svod_plan** plan, Error* error) {
@@ -211,12 +210,22 @@ class Instance {
     if (const Failure failed = detail::call(ask)) return *failed;
     return dims;
   }
-  /// The memory of a state, between runs; empty when there is none of that name.
+  /// The memory of a state, between runs; empty when there is none of that name, or a device holds it.
   std::span<std::byte> state(const std::string& name) {
     const std::size_t index = svod_plan_find(plan_, SVOD_STATE, name.c_str());
+    auto* const data = static_cast<std::byte*>(svod_state_data(get(), index));
     svod_tensor tensor{};
-    if (svod_plan_tensor(plan_, SVOD_STATE, index, &tensor) != 0) return {};
-    return {static_cast<std::byte*>(svod_state_data(get(), index)), static_cast<std::size_t>(tensor.max_bytes)};
+    if (data == nullptr || svod_plan_tensor(plan_, SVOD_STATE, index, &tensor) != 0) return {};
+    return {data, static_cast<std::size_t>(tensor.max_bytes)};
+  }
+  /// Copies of all of a state, wherever it is.
+  Failure readState(const std::string& name, std::span<std::byte> to) {
+    const std::size_t index = svod_plan_find(plan_, SVOD_STATE, name.c_str());
+    return detail::call([&](Error* error) { return svod_read_state(get(), index, to.data(), to.size(), error); });
+  }
+  Failure writeState(const std::string& name, std::span<const std::byte> from) {
+    const std::size_t index = svod_plan_find(plan_, SVOD_STATE, name.c_str());
+    return detail::call([&](Error* error) { return svod_write_state(get(), index, from.data(), from.size(), error); });
   }
   void resetStates() { svod_reset_states(get()); }
 
