@@ -23,6 +23,7 @@
 #include "schedule/schedule.h"
 #include "toolchain/c_compiler.h"
 #include "toolchain/linker.h"
+#include "toolchain/nvrtc.h"
 #include "tuning/winners.h"
 
 namespace svod {
@@ -84,8 +85,9 @@ struct CompileOptions {
   KernelCache* cache = nullptr;                             // kernels of earlier compiles; never changes the result
   std::function<void(size_t done, size_t total)> progress;  // called from the compiling thread, may be empty
   // Target c builds kernels.so: with cCompiler where that has a program, else in process, for which linker must be set.
-  bool sourceOnly = false;  // target c: no kernels.so
-  CFiles cFiles;            // that the graph takes functions from
+  bool sourceOnly = false;             // target c: no kernels.so
+  CFiles cFiles;                       // that the graph takes functions from
+  std::shared_ptr<const Nvrtc> nvrtc;  // target cuda: null: the plan holds CUDA C in place of machine code
 };
 
 /// Whether kernels of target c are compiled in process.
@@ -94,7 +96,7 @@ inline bool compilesC(const CompileOptions& options) {
 }
 
 /// Everything known about one kernel after compiling. Owns its graph. Of a kernel that was found in the cache,
-/// `unopted`, `optimized`, `choice`, `linear`, `source` and `log` are empty.
+/// `unopted`, `optimized`, `choice`, `linear`, `source`, `gpuLogs` and `log` are empty.
 struct CompiledKernel {
   std::string name;
   std::unique_ptr<Graph> graph;
@@ -112,8 +114,9 @@ struct CompiledKernel {
   std::vector<Winner> tuned;     // what the tuning log has for it, best first
   bool reused = false;           // found in the cache
   PassLog log;
-  std::string compiled;  // target c: an object of its function, compiled in process
-  std::string bitcode;   // target cpu: its LLVM IR, with keepForms
+  std::string compiled;          // target c: an object of its function, compiled in process
+  std::string bitcode;           // target cpu: its LLVM IR, with keepForms
+  std::vector<GpuCode> gpuLogs;  // target cuda: for each image, without the bytes
 };
 
 /// The functions of a C file, compiled; the first are those that compiled C may call without its knowledge.

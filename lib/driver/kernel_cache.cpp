@@ -37,6 +37,7 @@ std::string KernelCache::keyOf(const CompiledKernel& kernel, const KernelOpts* r
   key.add("target", options.target->name);
   key.add("compiles C", compilesC(options));
   key.add("machine", toText(options.machine));
+  if (options.nvrtc) key.add("GPU compiler", options.nvrtc->version());
   key.add("numerics", toText(options.numerics));
   key.add("level", options.optLevel);
   for (const std::string& rule : options.passes.disabledRules) key.add("without", rule);

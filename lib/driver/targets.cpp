@@ -2,6 +2,7 @@
 
 #include "data/mapped_file.h"
 #include "driver/compile.h"
+#include "driver/cuda_target.h"
 #include "driver/kernel_passes.h"
 #include "plan/image_archive.h"
 #include "schedule/graph_passes.h"
@@ -169,6 +170,8 @@ constexpr Target kTargets[] = {
      emitObjectOf, linkObjects, DeviceKind::Cpu, kNative},
     {"c", "portable C11 source, kernels.c, and its kernels.so unless --cc is none", anyProcessor, portableCaps,
      portableOps, kernelPasses, printKernel, joinSource, DeviceKind::Cpu},
+    {"cuda", "machine code for NVIDIA's GPUs, through NVRTC; an image for each --cuda-arch", cuda::machine, cuda::caps,
+     cuda::legal, gridKernelPasses, cuda::emitKernel, cuda::finish, cuda::kDeviceKind},
     {"emulated", "workgroups of threads as text, kernels.uop, for a device that interprets it", smallGrid, gridCaps,
      gridOps, gridKernelPasses, printThread, joinThreads, kEmulated},
 };

@@ -1,5 +1,8 @@
 #include "report/grid.h"
 
+#include "report/plan_text.h"
+#include "report/speed.h"
+
 namespace svod {
 
 namespace {
@@ -65,6 +68,38 @@ void addGridFacts(FactList& facts, const KernelDesc& kernel) {
 std::vector<Table> gridTables(const KernelDesc& kernel, const Plan& plan) {
   std::vector<Table> tables = {imageTable(*kernel.grid, plan)};
   if (!kernel.grid->tensorMaps.empty()) tables.push_back(mapTable(kernel));
+  return tables;
+}
+
+std::vector<Table> gpuTables(const KernelInsight& insight) {
+  std::vector<Table> tables;
+  if (!insight.images.empty()) {
+    Table& table = tables.emplace_back();
+    table = {"units",
+             {{"arch", "on"},
+              {"groups", "workgroups of a unit", true},
+              {"occupancy", "occupancy", true},
+              {"limit", "limited by"},
+              {"spillBytes", "spilled", true},
+              {"warnings", "warnings", false, true}},
+             {}};
+    for (const ImageView& image : insight.images) {
+      std::string warnings;
+      for (const std::string& text : image.warnings) warnings += (warnings.empty() ? "" : "; ") + text;
+      table.rows.push_back({image.arch, image.groups, shareCell(image.share), image.limit,
+                            image.spillBytes < 0 ? Cell("") : bytesCell(static_cast<uint64_t>(image.spillBytes)),
+                            warnings});
+    }
+  }
+  if (!insight.accesses.empty()) {
+    Table& table = tables.emplace_back();
+    table = {
+        "accesses",
+        {{"what", "accesses of a warp"}, {"transfers", "transfers", true}, {"least", "least", true}, {"unit", "of"}},
+        {}};
+    for (const WarpAccessView& access : insight.accesses)
+      table.rows.push_back({access.what, access.transfers, access.least, access.unit});
+  }
   return tables;
 }
 

@@ -4,6 +4,7 @@
 
 #include "plan/plan.h"
 #include "report/document.h"
+#include "report/report.h"
 
 namespace svod {
 
@@ -11,5 +12,7 @@ namespace svod {
 void addGridFacts(FactList& facts, const KernelDesc& kernel);
 /// The images, and the tensor maps if there are any.
 std::vector<Table> gridTables(const KernelDesc& kernel, const Plan& plan);
+/// What a GPU makes of it, as far as that is known.
+std::vector<Table> gpuTables(const KernelInsight& insight);
 
 }  // namespace svod

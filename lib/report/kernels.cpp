@@ -168,6 +168,8 @@ Section kernelSection(const Subject& subject, KernelId id, bool loops, bool sour
     section.blocks.push_back(argTable(kernel));
     if (kernel.grid)
       for (Table& table : gridTables(kernel, *subject.plan)) section.blocks.push_back(std::move(table));
+    if (kernel.grid && view != nullptr)
+      for (Table& table : gpuTables(view->insight)) section.blocks.push_back(std::move(table));
     if (view != nullptr && view->linear != nullptr)
       section.blocks.push_back(Code{"loops", "loops", loopsText(*view->linear)});
   }

@@ -17,6 +17,23 @@ struct SeedView {
   double predictedNs = 0;  // 0: not known
 };
 
+/// What an image of a kernel takes of a unit of its GPU.
+struct ImageView {
+  std::string arch;
+  int64_t groups = 0;       // on one unit at a time
+  double share = 0;         // of the threads that a unit can hold
+  std::string_view limit;   // what keeps it from more
+  int64_t spillBytes = -1;  // of a thread; below 0: not known
+  std::vector<std::string> warnings = {};
+};
+
+/// Accesses of a warp that are alike.
+struct WarpAccessView {
+  std::string what;       // "4 loads of 16 bytes by 32 lanes, argument 1"
+  std::string_view unit;  // sectors or wavefronts
+  int transfers = 0, least = 0;
+};
+
 /// How the schedule of a kernel came about, and how fast it should be. Times are of one call, 0 where not known.
 struct KernelInsight {
   std::string_view pattern, patternWhat;                  // its class; empty where not known
@@ -31,6 +48,8 @@ struct KernelInsight {
   std::string chosen = {};                                // why by this strategy; may be empty
   std::string tuningHash = {};                            // by which tuning logs know it; may be empty
   std::vector<SeedView> seeds = {};                       // what all strategies make of it, in order of preference
+  std::vector<ImageView> images = {};                     // of a GPU
+  std::vector<WarpAccessView> accesses = {};              // of a GPU
 };
 
 /// What is known about a kernel besides the plan; matched to the plan's kernels by name.

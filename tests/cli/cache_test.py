@@ -61,6 +61,7 @@ class Cache(ToolTest):
                  "--opt-level": ["0"], "--opts": ["y=vector(0,2)"], "--var": ["n=3:9"], "--shape": ["x=5x8"], "--const": [f"w={weights}"],
                  "--numerics": ["strict"], "--fold-limit": ["0"], "--device": ["near"], "--memory": ["off"], "--cc": ["cc", "--target", "c"], "--disable-rule": ["fold-constants"],
                  "--disable-pass": ["apply-opts"],
+                 "--nvrtc": ["none", "--target", "cuda"], "--cuda-arch": ["sm_75", "--target", "cuda", "--nvrtc", "none"],
                  "--decide": ["keep:y.exp=keep"], "--decide-from": [str(decided)], "--bisect-limit": ["1"]}
         hashes = self.tuning_hashes(graph, "--cpu", "cascadelake")
         log = self.folder / "tuning.log"
@@ -73,7 +74,7 @@ class Cache(ToolTest):
         self.compile("--cpu", "znver4", graph=graph)
         for flag, words in cases.items():
             with self.subTest(flag):
-                cpu = [] if flag in ("--cpu", "--triple") else ["--cpu", "cascadelake"]
+                cpu = [] if flag in ("--cpu", "--triple", "--nvrtc", "--cuda-arch") else ["--cpu", "cascadelake"]
                 cached, _, _ = self.compile(*cpu, flag, *words, graph=graph)
                 again, reused, _ = self.compile(*cpu, flag, *words, graph=graph)
                 fresh, _, _ = self.compile(*cpu, flag, *words, "--no-cache", graph=graph)

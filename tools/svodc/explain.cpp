@@ -3,6 +3,7 @@
 #include "cost/levels.h"
 #include "cost/predict.h"
 #include "driver/tuned_opts.h"
+#include "explain_gpu.h"
 #include "opts/replay.h"
 #include "report/plan_text.h"
 
@@ -74,6 +75,13 @@ KernelInsight insightOf(const CompiledKernel& kernel, const BuildResult& build, 
   insight.tuningHash = tuningHash(kernel);
   addSeeds(insight, kernel, caps);
   nameLoops(insight, kernel, caps);
+  if (kernel.desc.grid) {
+    std::vector<std::string> archs;
+    for (const KernelImage& image : kernel.desc.grid->images)
+      archs.push_back(build.compilation->files[image.file].image.arch);
+    addUnits(insight, kernel.desc, archs);
+    addText(insight, kernel);
+  }
   insight.predictedNs = prediction.expected;
   insight.rooflineNs = prediction.roofline;
   insight.limit = toText(prediction.limit);

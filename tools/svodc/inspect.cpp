@@ -6,6 +6,7 @@
 #include "data/distinct.h"
 #include "data/mapped_file.h"
 #include "explain.h"
+#include "explain_gpu.h"
 #include "plan/pack.h"
 #include "plan/variants.h"
 #include "support/suggest.h"
@@ -98,7 +99,14 @@ Result<int> inspectPlan(const std::string& path, const Request& request, Console
   SVOD_TRY(const std::string source, sourceOf(plan, path));
   SVOD_TRY(const Measurements profile, readProfile(request.flags.profile));
   Subject subject{&plan, nullptr, {}, source, {}, eventsOf(profile, plan)};
-  for (const KernelDesc& k : plan.kernels) subject.kernels.push_back({k.name, nullptr, {}, insightOf(k, profile)});
+  for (const KernelDesc& k : plan.kernels) {
+    KernelInsight insight = insightOf(k, profile);
+    std::vector<std::string> archs;
+    if (k.grid)
+      for (const KernelImage& image : k.grid->images) archs.push_back(plan.files[image.file].image.arch);
+    addUnits(insight, k, archs);
+    subject.kernels.push_back({k.name, nullptr, {}, std::move(insight)});
+  }
   SVOD_CHECK(checkProfile(request.flags.profile, profile, subject));
   return show(subject, request, console);
 }
@@ -108,6 +116,14 @@ std::string_view sourceOf(const Compilation& c) {
     if (file.kind == FileKind::Source)
       return {reinterpret_cast<const char*>(file.chunks[0].data()), file.chunks[0].size()};
   return {};
+}
+
+/// Images are named by their files, of which nothing is written here.
+void nameImages(Compilation& compilation) {
+  const auto hasGrid = [](const CompiledKernel& kernel) { return kernel.desc.grid.has_value(); };
+  if (std::ranges::none_of(compilation.kernels, hasGrid)) return;
+  for (const PlanFile& file : compilation.files)
+    compilation.plan.files.push_back({file.path, file.kind, 0, {}, file.image});
 }
 
 Subject subjectOf(const BuildResult& build, const Measurements& profile) {
@@ -130,6 +146,7 @@ Result<int> runInspect(const Request& request, Console& console) {
   SVOD_TRY(const Measurements profile, readProfile(request.flags.profile));
   SVOD_TRY(std::unique_ptr<Workplace> place, Workplace::make(request));
   SVOD_TRY(const BuildResult build, buildGraph(request, console, *place, true));
+  nameImages(*build.compilation);
   const Subject subject = subjectOf(build, profile);
   SVOD_CHECK(checkProfile(request.flags.profile, profile, subject));
   return show(subject, request, console);

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "cuda_options.h"
 #include "data/atomic_write.h"
 #include "data/mapped_file.h"
 #include "plan/pack.h"
@@ -142,6 +143,13 @@ int jobsOf(int64_t wanted) {
   return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
 
+/// Of a device, whose processor is none of --cpu.
+Result<Machine> deviceMachine(const Target& target, const Flags& flags, const std::string& cpu) {
+  Flags own = flags;
+  own.triple = own.cpu = "";
+  return machineFor(target, own, cpu);
+}
+
 /// Devices of a target besides the plan's. One kind of device has one target.
 Status addDevices(const Flags& flags, CompileOptions& options) {
   for (const std::string& text : flags.device) {
@@ -150,7 +158,7 @@ Status addDevices(const Flags& flags, CompileOptions& options) {
     DeviceTarget device{parts.name, nullptr, {}};
     SVOD_TRY(device.target, targetByName(parts.target));
     if (device.target == options.target && parts.cpu.empty()) continue;
-    SVOD_TRY(device.machine, device.target->machine("", parts.cpu));
+    SVOD_TRY(device.machine, deviceMachine(*device.target, flags, parts.cpu));
     const auto isOther = [&](const Target* target, const Machine& machine) {
       return target->deviceKind == device.target->deviceKind &&
              (target != device.target || toText(machine) != toText(device.machine));
@@ -194,6 +202,7 @@ Result<CompileOptions> compileOptions(const Request& request) {
   options.passes.instrument = request.instrument;
   options.cCompiler = {flags.cc, request.environment.forTools};
   options.tempDirectory = request.environment.tempDirectory;
+  SVOD_CHECK(addNvrtc(request, options));
   if (flags.cc == kNoCompiler) options.sourceOnly = true, options.cCompiler = {};
   if (flags.cc.empty() && !linksLibraries(options.machine)) options.sourceOnly = true;
   return options;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "cuda_options.h"
+
 namespace svod {
 
 DeviceText deviceText(const std::string& text) {
@@ -98,7 +100,7 @@ Status takeMachines(const Flags& flags, CompileOptions& options) {
     SVOD_CHECK(
         checkOneProcessor(flags, "what --cc builds", "leave --cc out: the compiler in svodc knows the processors"));
   for (const std::string& name : names) {
-    SVOD_TRY(Machine machine, options.target->machine(flags.triple, name));
+    SVOD_TRY(Machine machine, machineFor(*options.target, flags, name));
     machine = machineFor(std::move(machine), options.numerics);
     SVOD_CHECK(checkNew(machine, name, options, &name == names.data()));
     if (&name == names.data())

@@ -1,0 +1,157 @@
+#include "driver/cuda_target.h"
+
+#include <algorithm>
+
+#include "driver/compile.h"
+#include "plan/image_archive.h"
+#include "plan/image_rule.h"
+#include "support/suggest.h"
+#include "target/cuda/print_cuda.h"
+#include "toolchain/nvrtc.h"
+
+namespace svod::cuda {
+
+namespace {
+
+constexpr std::string_view kUsual = "sm_80";
+
+const GpuTarget& gpuOf(const Machine& machine) { return std::get<GpuTarget>(machine); }
+
+Result<GpuTarget> gpuNamed(const std::string& name) {
+  if (const std::optional<GpuTarget> gpu = gpuFor(name)) return *gpu;
+  return fail(Diag::Usage, "there is no architecture '" + name + "' for --cuda-arch",
+              choicesFor(name, gpuNames()) + "; compute_80 and the like are PTX, which the driver compiles");
+}
+
+/// What works on both.
+void limitTo(GpuTarget& gpu, const GpuTarget& other) {
+  gpu.generation = std::min(gpu.generation, other.generation);
+  gpu.maxThreads = std::min(gpu.maxThreads, other.maxThreads);
+  gpu.sharedBytes = std::min(gpu.sharedBytes, other.sharedBytes);
+  gpu.registers = std::min(gpu.registers, other.registers);
+}
+
+/// Best first, as devices take the first that they can run: exact code before that of a family, before plain code,
+/// before PTX; the newest of each.
+bool comesBefore(const std::string& a, const std::string& b) {
+  const auto place = [](const CudaArch& arch) {
+    return std::tuple(arch.isPtx, -static_cast<int>(arch.form), -static_cast<int>(arch.capability.major),
+                      -static_cast<int>(arch.capability.minor));
+  };
+  return place(*parseCudaArch(a)) < place(*parseCudaArch(b));
+}
+
+std::vector<std::string> split(std::string_view list) {
+  std::vector<std::string> parts;
+  for (size_t at = 0; at <= list.size();) {
+    const size_t end = std::min(list.find(',', at), list.size());
+    parts.emplace_back(list.substr(at, end - at));
+    at = end + 1;
+  }
+  return parts;
+}
+
+/// The architectures of the images, in their order.
+std::vector<std::string> imagesOf(const CompileOptions& options) {
+  return options.nvrtc ? split(gpuOf(options.machine).name) : std::vector<std::string>{kSource};
+}
+
+/// The least version of a driver that loads an image. Within a major version all load each other's machine code.
+uint32_t driverFor(const std::string& arch, const Nvrtc* nvrtc) {
+  if (nvrtc == nullptr) return 0;
+  const bool isPtx = parseCudaArch(arch)->isPtx;
+  return static_cast<uint32_t>(nvrtc->major() * 1000 + (isPtx ? nvrtc->minor() * 10 : 0));
+}
+
+Status checkShared(const CompiledKernel& kernel, const GpuTarget& gpu, uint64_t more) {
+  const uint64_t bytes = kernel.desc.grid->sharedBytes + more;
+  if (bytes <= static_cast<uint64_t>(gpu.sharedBytes)) return {};
+  return fail(Diag::BadOpt,
+              "a workgroup would need " + std::to_string(bytes) + " bytes of shared memory, and " + gpu.name +
+                  " gives it " + std::to_string(gpu.sharedBytes),
+              "--opts with smaller tiles or fewer stages needs less; --cuda-arch of another GPU may give more");
+}
+
+}  // namespace
+
+std::optional<GpuTarget> gpuFor(std::string_view name) {
+  const std::optional<CudaArch> arch = parseCudaArch(name);
+  if (!arch) return std::nullopt;
+  const uint32_t major = arch->capability.major * 10;
+  if (arch->form == CudaArch::Form::Exact)
+    if (auto gpu = findGpu("sm_" + std::to_string(major + arch->capability.minor) + "a")) return gpu;
+  for (uint32_t minor = arch->capability.minor + 1; minor-- > 0;)
+    if (auto gpu = findGpu("sm_" + std::to_string(major + minor))) return gpu;
+  return std::nullopt;
+}
+
+Result<Machine> machine(std::string_view, std::string_view archs) {
+  std::vector<std::string> names = split(archs.empty() ? kUsual : archs);
+  std::optional<GpuTarget> all;
+  for (const std::string& name : names) {
+    SVOD_TRY(const GpuTarget gpu, gpuNamed(name));
+    if (!all) all = gpu;
+    limitTo(*all, gpu);
+  }
+  std::ranges::sort(names, comesBefore);
+  names.erase(std::ranges::unique(names).begin(), names.end());
+  all->name.clear();
+  for (const std::string& name : names) all->name += (all->name.empty() ? "" : ",") + name;
+  return Machine(std::move(*all));
+}
+
+Caps caps(const Machine& machine, Numerics numerics) { return capsOf(gpuOf(machine), numerics); }
+
+LegalizeOptions legal(const Machine&, Numerics numerics) {
+  return {.numerics = numerics, .fma = true, .nativeF16 = true, .narrowIndex = true};
+}
+
+Status emitKernel(CompiledKernel& kernel, const CompileOptions& options) {
+  Grid& grid = *kernel.desc.grid;
+  const GpuTarget& gpu = gpuOf(options.machine);
+  SVOD_CHECK(checkShared(kernel, gpu, 0));
+  const uint64_t threads = grid.threads[0] * grid.threads[1] * grid.threads[2];
+  SVOD_TRY(const CudaText printed, printCuda(kernel.linear, kernel.desc.args.size(), static_cast<int64_t>(threads)));
+  for (size_t slot = 0; slot < printed.alignment.size(); ++slot)
+    if (printed.alignment[slot] > static_cast<int64_t>(byteSize(kernel.desc.args[slot].dtype)))
+      grid.attributes.push_back({"align." + std::to_string(slot), printed.alignment[slot]});
+  if (options.keepSource) kernel.source = printed.text;
+  std::vector<std::string> codes;
+  std::vector<KernelCode> parts;
+  const std::vector<std::string> archs = imagesOf(options);
+  grid.images.clear();
+  for (const std::string& arch : archs) {
+    GpuCode code;
+    code.bytes = printed.text;
+    if (options.nvrtc) {
+      SVOD_TRY(code, options.nvrtc->compile(kernel.name, std::string(cudaPrelude()) + printed.text, arch));
+    }
+    SVOD_CHECK(checkShared(kernel, gpu, code.sharedBytes));
+    grid.images.push_back({static_cast<FileId>(grid.images.size()), code.registers, code.sharedBytes});
+    codes.push_back(std::exchange(code.bytes, {}));
+    kernel.gpuLogs.push_back(std::move(code));
+  }
+  for (size_t i = 0; i < archs.size(); ++i) parts.push_back({archs[i], codes[i]});
+  kernel.code = joinImage(parts);
+  return {};
+}
+
+Status finish(Compilation& c, std::span<CompiledKernel* const> kernels, const CompileOptions& options) {
+  if (kernels.empty()) return {};
+  for (const std::string& arch : imagesOf(options)) {
+    std::vector<KernelCode> parts;
+    for (const CompiledKernel* kernel : kernels) {
+      const auto code = codeIn(std::as_bytes(std::span(kernel->code)), arch);
+      if (!code) return fail(Diag::CompileFailed, "kernel " + kernel->name + " has no code for " + arch);
+      parts.push_back({kernel->name, {reinterpret_cast<const char*>(code->data()), code->size()}});
+    }
+    const std::string& image = c.code.emplace_back(joinImage(parts));
+    c.files.push_back({"kernels." + arch,
+                       FileKind::Image,
+                       {std::as_bytes(std::span(image))},
+                       {kDeviceKind, arch, driverFor(arch, options.nvrtc.get())}});
+  }
+  return {};
+}
+
+}  // namespace svod::cuda

@@ -1,0 +1,40 @@
+#include "target/cuda/lane_text.h"
+
+#include "target/c/c_dialect.h"
+
+namespace svod {
+
+LaneText::LaneText(const LinearKernel& kernel) {
+  for (UOp n : kernel.ops) position_.emplace(n.id(), position_.size());
+}
+
+std::string LaneText::name(UOp node) const { return "v" + std::to_string(position_.at(node.id())); }
+
+std::string LaneText::laneName(UOp node, int lane) const {
+  return node.rank() == 0 ? name(node) : name(node) + "_" + std::to_string(lane);
+}
+
+std::string LaneText::storage(UOp node) const {
+  return node.op() == Op::Param ? "p" + std::to_string(node.argAs<SlotArg>().slot) : name(node);
+}
+
+std::string LaneText::ref(UOp node, int lane) const {
+  node = behindAliases(node);
+  if (node.isConst()) return literalText(node.constant());
+  if (node.op() == Op::Stack) return ref(node.src(static_cast<size_t>(lane)), 0);
+  if (node.op() == Op::Lane) return ref(node.src(0), static_cast<int>(node.argAs<SlotArg>().slot));
+  if (node.op() == Op::Ramp)
+    return lane == 0 ? ref(node.src(0), 0) : "(" + ref(node.src(0), 0) + " + " + std::to_string(lane) + ")";
+  if (auto texts = texts_.find(node.id()); texts != texts_.end())
+    return texts->second[node.rank() == 0 ? 0 : static_cast<size_t>(lane)];
+  return laneName(node, lane);
+}
+
+std::vector<std::string> LaneText::operands(UOp node, int lane) const {
+  std::vector<std::string> texts;
+  for (UOp s : node.src())
+    texts.push_back(behindAliases(s).op() == Op::Index || s.dtype() == DType::Void ? "" : ref(s, lane));
+  return texts;
+}
+
+}  // namespace svod

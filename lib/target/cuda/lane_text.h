@@ -1,0 +1,35 @@
+// How the values of a kernel are written in CUDA C: each lane of a vector is a scalar of its own (an internal header of
+// the room).
+#pragma once
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "linearize/linear.h"
+
+namespace svod {
+
+class LaneText {
+ public:
+  explicit LaneText(const LinearKernel& kernel);
+
+  /// "v12": a name for what belongs to the node.
+  std::string name(UOp node) const;
+  /// "v12_3", and "v12" for a scalar.
+  std::string laneName(UOp node, int lane) const;
+  /// The address of a parameter or a buffer.
+  std::string storage(UOp node) const;
+  /// Says how the lanes of a node read; without, by their names.
+  void set(UOp node, std::vector<std::string> lanes) { texts_[node.id()] = std::move(lanes); }
+
+  /// An expression for a lane; a scalar has the same value in each.
+  std::string ref(UOp node, int lane) const;
+  /// Of all sources but addresses.
+  std::vector<std::string> operands(UOp node, int lane) const;
+
+ private:
+  std::unordered_map<uint32_t, size_t> position_;                 // by node id
+  std::unordered_map<uint32_t, std::vector<std::string>> texts_;  // by node id
+};
+
+}  // namespace svod

@@ -1,0 +1,147 @@
+// What the text of a kernel calls, for NVRTC: inline PTX and the built-in names of CUDA, and no header.
+#include "target/cuda/print_cuda.h"
+
+namespace svod {
+
+namespace {
+
+constexpr std::string_view kPrelude = R"CUDA(
+typedef signed char int8_t; typedef short int16_t; typedef int int32_t; typedef long long int64_t;
+typedef unsigned char uint8_t; typedef unsigned short uint16_t; typedef unsigned int uint32_t;
+typedef unsigned long long uint64_t;
+#define INT64_C(x) x##ll
+#define UINT64_C(x) x##ull
+#define INT64_MIN (-0x7fffffffffffffffll - 1)
+#define INT32_MIN (-0x7fffffff - 1)
+#define SVOD_FN static __device__ __forceinline__
+#define SVOD_RESTRICT __restrict__
+#define SVOD_KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads)
+#define SVOD_SHARED(bytes) extern __shared__ __align__(1024) unsigned char svod_shared[]
+
+// -- where this thread is
+SVOD_FN uint32_t svod_gidx0() { return blockIdx.x; }
+SVOD_FN uint32_t svod_gidx1() { return blockIdx.y; }
+SVOD_FN uint32_t svod_gidx2() { return blockIdx.z; }
+SVOD_FN uint32_t svod_lidx0() { return threadIdx.x; }
+SVOD_FN uint32_t svod_lidx1() { return threadIdx.y; }
+SVOD_FN uint32_t svod_lidx2() { return threadIdx.z; }
+SVOD_FN void svod_barrier() { __syncthreads(); }
+
+// -- the bits of numbers
+SVOD_FN float bits_u32_f32(uint32_t x) { return __uint_as_float(x); }
+SVOD_FN uint32_t bits_f32_u32(float x) { return __float_as_uint(x); }
+SVOD_FN float bits_i32_f32(int32_t x) { return __int_as_float(x); }
+SVOD_FN int32_t bits_f32_i32(float x) { return __float_as_int(x); }
+SVOD_FN double bits_u64_f64(uint64_t x) { return __longlong_as_double((int64_t)x); }
+SVOD_FN uint64_t bits_f64_u64(double x) { return (uint64_t)__double_as_longlong(x); }
+SVOD_FN double bits_i64_f64(int64_t x) { return __longlong_as_double(x); }
+SVOD_FN int64_t bits_f64_i64(double x) { return __double_as_longlong(x); }
+SVOD_FN uint16_t svod_f32_f16(float x) { uint16_t r; asm("cvt.rn.f16.f32 %0, %1;" : "=h"(r) : "f"(x)); return r; }
+SVOD_FN float svod_f16_f32(uint16_t x) { float r; asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(x)); return r; }
+
+// -- memory of the device, and of the workgroup
+#define SVOD_ACCESS(type, name) \
+  SVOD_FN type svod_load_##name(const type* p) { return *p; } \
+  SVOD_FN void svod_store_##name(type* p, type x) { *p = x; } \
+  SVOD_FN type svod_shared_load_##name(const type* p) { return *p; } \
+  SVOD_FN void svod_shared_store_##name(type* p, type x) { *p = x; }
+#define SVOD_VECTOR(type, name, width) \
+  struct __align__(sizeof(type) * width) svod_##name##x##width { type v[width]; }; \
+  SVOD_FN svod_##name##x##width svod_load_##name##x##width(const type* p) { return *(const svod_##name##x##width*)p; } \
+  SVOD_FN void svod_store_##name##x##width(type* p, svod_##name##x##width x) { *(svod_##name##x##width*)p = x; } \
+  SVOD_FN svod_##name##x##width svod_shared_load_##name##x##width(const type* p) { \
+    return *(const svod_##name##x##width*)p; } \
+  SVOD_FN void svod_shared_store_##name##x##width(type* p, svod_##name##x##width x) { *(svod_##name##x##width*)p = x; }
+SVOD_ACCESS(int8_t, i8) SVOD_ACCESS(int16_t, i16) SVOD_ACCESS(int32_t, i32) SVOD_ACCESS(int64_t, i64)
+SVOD_ACCESS(uint8_t, u8) SVOD_ACCESS(uint16_t, u16) SVOD_ACCESS(uint32_t, u32) SVOD_ACCESS(uint64_t, u64)
+SVOD_ACCESS(float, f32) SVOD_ACCESS(double, f64)
+SVOD_VECTOR(int8_t, i8, 2) SVOD_VECTOR(int8_t, i8, 4) SVOD_VECTOR(int8_t, i8, 8) SVOD_VECTOR(int8_t, i8, 16)
+SVOD_VECTOR(uint8_t, u8, 2) SVOD_VECTOR(uint8_t, u8, 4) SVOD_VECTOR(uint8_t, u8, 8) SVOD_VECTOR(uint8_t, u8, 16)
+SVOD_VECTOR(int16_t, i16, 2) SVOD_VECTOR(int16_t, i16, 4) SVOD_VECTOR(int16_t, i16, 8)
+SVOD_VECTOR(uint16_t, u16, 2) SVOD_VECTOR(uint16_t, u16, 4) SVOD_VECTOR(uint16_t, u16, 8)
+SVOD_VECTOR(int32_t, i32, 2) SVOD_VECTOR(int32_t, i32, 4) SVOD_VECTOR(int64_t, i64, 2)
+SVOD_VECTOR(uint32_t, u32, 1) SVOD_VECTOR(uint32_t, u32, 2) SVOD_VECTOR(uint32_t, u32, 4) SVOD_VECTOR(uint64_t, u64, 2)
+SVOD_VECTOR(float, f32, 2) SVOD_VECTOR(float, f32, 4) SVOD_VECTOR(double, f64, 2)
+
+// -- tensor cores (lib/ir/tensor_cores.def): no `volatile`, so that ptxas schedules them
+SVOD_FN uint32_t svod_tf32(float x) { uint32_t r; asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(r) : "f"(x)); return r; }
+#define SVOD_MMA_F32(name, words, ptx, apart, bpart, ...) \
+  SVOD_FN svod_f32x4 svod_##name(words##x##apart a, words##x##bpart b, svod_f32x4 c) { \
+    svod_f32x4 d = c; \
+    asm(ptx : "+f"(d.v[0]), "+f"(d.v[1]), "+f"(d.v[2]), "+f"(d.v[3]) : __VA_ARGS__); \
+    return d; }
+#define SVOD_MMA_FORM(shape, types, a, b) \
+  "mma.sync.aligned." shape ".row.col.f32." types ".f32 {%0,%1,%2,%3}, " a ", " b ", {%0,%1,%2,%3};"
+#define SVOD_A4 "{%4,%5,%6,%7}"
+#define SVOD_B2 "{%8,%9}"
+#define SVOD_A4_B2 "r"(a.v[0]), "r"(a.v[1]), "r"(a.v[2]), "r"(a.v[3]), "r"(b.v[0]), "r"(b.v[1])
+SVOD_MMA_F32(m16n8k32_f8e4m3_f32, svod_u32, SVOD_MMA_FORM("m16n8k32", "e4m3.e4m3", SVOD_A4, SVOD_B2), 4, 2, SVOD_A4_B2)
+SVOD_MMA_F32(m16n8k32_f8e5m2_f32, svod_u32, SVOD_MMA_FORM("m16n8k32", "e5m2.e5m2", SVOD_A4, SVOD_B2), 4, 2, SVOD_A4_B2)
+SVOD_MMA_F32(m16n8k16_f16_f32, svod_u32, SVOD_MMA_FORM("m16n8k16", "f16.f16", SVOD_A4, SVOD_B2), 4, 2, SVOD_A4_B2)
+SVOD_MMA_F32(m16n8k16_bf16_f32, svod_u32, SVOD_MMA_FORM("m16n8k16", "bf16.bf16", SVOD_A4, SVOD_B2), 4, 2, SVOD_A4_B2)
+SVOD_MMA_F32(m16n8k8_f16_f32, svod_u32, SVOD_MMA_FORM("m16n8k8", "f16.f16", "{%4,%5}", "{%6}"), 2, 1,
+  "r"(a.v[0]), "r"(a.v[1]), "r"(b.v[0]))
+SVOD_MMA_F32(m16n8k8_tf32_f32, svod_f32, SVOD_MMA_FORM("m16n8k8", "tf32.tf32", SVOD_A4, SVOD_B2), 4, 2,
+  "r"(svod_tf32(a.v[0])), "r"(svod_tf32(a.v[1])), "r"(svod_tf32(a.v[2])), "r"(svod_tf32(a.v[3])),
+  "r"(svod_tf32(b.v[0])), "r"(svod_tf32(b.v[1])))
+SVOD_FN uint32_t svod_pair(uint16_t low, uint16_t high) { return low | (uint32_t)high << 16; }
+SVOD_FN svod_u16x4 svod_pairs(uint32_t low, uint32_t high) {
+  svod_u16x4 r = {{(uint16_t)low, (uint16_t)(low >> 16), (uint16_t)high, (uint16_t)(high >> 16)}};
+  return r; }
+SVOD_FN svod_u16x4 svod_m16n8k16_f16_f16(svod_u32x4 a, svod_u32x2 b, svod_u16x4 c) {
+  uint32_t d0 = svod_pair(c.v[0], c.v[1]), d1 = svod_pair(c.v[2], c.v[3]);
+  asm("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0,%1}, {%2,%3,%4,%5}, {%6,%7}, {%0,%1};"
+      : "+r"(d0), "+r"(d1) : SVOD_A4_B2);
+  return svod_pairs(d0, d1); }
+SVOD_FN svod_u16x4 svod_m16n8k8_f16_f16(svod_u32x2 a, svod_u32x1 b, svod_u16x4 c) {
+  uint32_t d0 = svod_pair(c.v[0], c.v[1]), d1 = svod_pair(c.v[2], c.v[3]);
+  asm("mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%0,%1}, {%2,%3}, {%4}, {%0,%1};"
+      : "+r"(d0), "+r"(d1) : "r"(a.v[0]), "r"(a.v[1]), "r"(b.v[0]));
+  return svod_pairs(d0, d1); }
+
+// -- instructions of lib/ir/gpu_ops.def
+#define SVOD_SHUFFLE(type, name, wide) \
+  SVOD_FN type svod_shuffle_xor_##name(type value, int mask, uint32_t lanes) { \
+    return (type)__shfl_xor_sync(lanes, (wide)value, mask); }
+SVOD_SHUFFLE(int8_t, i8, int32_t) SVOD_SHUFFLE(int16_t, i16, int32_t) SVOD_SHUFFLE(int32_t, i32, int32_t)
+SVOD_SHUFFLE(uint8_t, u8, uint32_t) SVOD_SHUFFLE(uint16_t, u16, uint32_t) SVOD_SHUFFLE(uint32_t, u32, uint32_t)
+SVOD_SHUFFLE(int64_t, i64, int64_t) SVOD_SHUFFLE(uint64_t, u64, uint64_t)
+SVOD_SHUFFLE(float, f32, float) SVOD_SHUFFLE(double, f64, double)
+SVOD_FN uint32_t svod_address(const void* shared) { return (uint32_t)__cvta_generic_to_shared(shared); }
+#define SVOD_COPY(bytes, cache) \
+  SVOD_FN void svod_cp_async##bytes(void* to, const void* from, bool ok) { \
+    asm volatile("cp.async." cache ".shared.global [%0], [%1], " #bytes ", %2;" \
+                 :: "r"(svod_address(to)), "l"(__cvta_generic_to_global(from)), "r"(ok ? bytes : 0) : "memory"); }
+SVOD_COPY(4, "ca") SVOD_COPY(8, "ca") SVOD_COPY(16, "cg")
+SVOD_FN void svod_cp_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+SVOD_FN void svod_cp_wait(int groups) {
+  switch (groups) {
+    case 0: asm volatile("cp.async.wait_group 0;" ::: "memory"); break;
+    case 1: asm volatile("cp.async.wait_group 1;" ::: "memory"); break;
+    case 2: asm volatile("cp.async.wait_group 2;" ::: "memory"); break;
+    case 3: asm volatile("cp.async.wait_group 3;" ::: "memory"); break;
+    case 4: asm volatile("cp.async.wait_group 4;" ::: "memory"); break;
+    case 5: asm volatile("cp.async.wait_group 5;" ::: "memory"); break;
+    default: asm volatile("cp.async.wait_group 6;" ::: "memory"); break;
+  } }
+#define SVOD_MATRICES2(name, form) \
+  SVOD_FN svod_u32x2 svod_##name(const void* row) { \
+    svod_u32x2 r; \
+    asm volatile("ldmatrix.sync.aligned.m8n8.x2" form ".shared.b16 {%0,%1}, [%2];" \
+                 : "=r"(r.v[0]), "=r"(r.v[1]) : "r"(svod_address(row)) : "memory"); \
+    return r; }
+#define SVOD_MATRICES4(name, form) \
+  SVOD_FN svod_u32x4 svod_##name(const void* row) { \
+    svod_u32x4 r; \
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4" form ".shared.b16 {%0,%1,%2,%3}, [%4];" \
+                 : "=r"(r.v[0]), "=r"(r.v[1]), "=r"(r.v[2]), "=r"(r.v[3]) : "r"(svod_address(row)) : "memory"); \
+    return r; }
+SVOD_MATRICES2(ldmatrix_x2, "") SVOD_MATRICES2(ldmatrix_x2_trans, ".trans")
+SVOD_MATRICES4(ldmatrix_x4, "") SVOD_MATRICES4(ldmatrix_x4_trans, ".trans")
+)CUDA";
+
+}  // namespace
+
+std::string_view cudaPrelude() { return kPrelude; }
+
+}  // namespace svod

@@ -1,0 +1,40 @@
+// Loads and stores of one node in CUDA C: where, and how many lanes at a time (an internal header of the room).
+#pragma once
+#include <string>
+
+#include "target/cuda/lane_text.h"
+
+namespace svod {
+
+class VectorAccess {
+ public:
+  /// Of `lanes` lanes at `address`.
+  VectorAccess(UOp address, int lanes, const LaneText& text);
+
+  /// Lanes that are moved as one: a power of two that divides the lanes. The address of each such part is a multiple of
+  /// its size, as far as the storage is.
+  int width() const { return width_; }
+  /// Of such a part in C.
+  std::string type() const;
+  /// The argument that is accessed, -1 for memory of the kernel.
+  int slot() const { return slot_; }
+  /// Bytes that the storage has to start at a multiple of.
+  int64_t alignment() const { return width_ * bytes_; }
+
+  /// Of `width` lanes from `first` on.
+  std::string load(int first) const { return call("load", first, true, ""); }
+  std::string store(int first, const std::string& value) const { return call("store", first, true, value); }
+  std::string loadLane(int lane) const { return call("load", lane, false, ""); }
+  std::string storeLane(int lane, const std::string& value) const { return call("store", lane, false, value); }
+
+ private:
+  std::string call(const char* what, int lane, bool isVector, const std::string& value) const;
+
+  const LaneText& text_;
+  UOp index_, storage_;
+  int64_t bytes_;  // of an element
+  int width_ = 1, slot_ = -1;
+  bool isRegister_ = false, isShared_ = false;
+};
+
+}  // namespace svod

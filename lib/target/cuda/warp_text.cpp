@@ -1,0 +1,63 @@
+#include "target/cuda/warp_text.h"
+
+#include <algorithm>
+
+#include "ir/gpu_op.h"
+
+namespace svod {
+
+namespace {
+
+constexpr int64_t kLanes = 32;
+
+std::string listed(UOp value, const LaneText& text) {
+  std::string all;
+  for (int lane = 0; lane < value.lanes(); ++lane) all += (lane == 0 ? "" : ", ") + text.ref(value, lane);
+  return "{{" + all + "}}";
+}
+
+/// An address of the device or of the workgroup, which is not read here.
+std::string pointerText(UOp address, const LaneText& text) {
+  return text.storage(storageOf(address)) + " + " + text.ref(address.src(1), 0);
+}
+
+}  // namespace
+
+std::string vectorType(UOp value) {
+  return "svod_" + std::string(toText(value.dtype())) + "x" + std::to_string(value.lanes());
+}
+
+CallText wmmaText(UOp wmma, const LaneText& text) {
+  CallText call;
+  std::string function(wmma.argAs<NameArg>().name);
+  std::ranges::replace(function, '-', '_');
+  call.text = "svod_" + function + "(";
+  for (size_t i = 0; i < 3; ++i) {
+    const std::string operand = text.name(wmma) + "abc"[i];
+    call.declarations.push_back("const " + vectorType(wmma.src(i)) + " " + operand + " = " + listed(wmma.src(i), text) +
+                                ";");
+    call.text += (i == 0 ? "" : ", ") + operand;
+  }
+  call.text += ")";
+  return call;
+}
+
+CallText gpuText(UOp node, const LaneText& text, int64_t threads) {
+  const GpuOpInfo& row = gpuOpOf(node);
+  std::vector<std::string> arguments;
+  for (UOp operand : operandsOf(node)) {
+    const UOp behind = behindAliases(operand);
+    arguments.push_back(behind.op() == Op::Index ? pointerText(behind, text) : text.ref(behind, 0));
+  }
+  std::string function = "svod_" + std::string(row.name);
+  if (static_cast<int>(arguments.size()) < row.operandCount) arguments.push_back("true");
+  if (row.result == GpuResult::Same) {
+    function += "_" + std::string(toText(node.dtype()));
+    arguments.push_back(std::to_string(threads < kLanes ? (1U << threads) - 1 : ~0U) + "u");
+  }
+  std::string joined;
+  for (const std::string& argument : arguments) joined += (joined.empty() ? "" : ", ") + argument;
+  return {{}, function + "(" + joined + ")"};
+}
+
+}  // namespace svod

@@ -1,0 +1,9 @@
+#!/bin/sh
+# The published ONNX backend cases as plans of target cuda on the emulated grid of the tests: scripts/onnx_on_grid.sh
+# [OPTION ...], options as for onnx_conformance.sh. SVOD_GRID_DELAY is eager, lazy or random (the default).
+set -eu
+root=$(cd "$(dirname "$0")/.." && pwd)
+grid=$(cd "$root/${SVOD_BIN_DIR:-build/test/bin}/../tests" && pwd)/svod-run-cuda
+exec "$root/scripts/onnx_conformance.sh" --bake-inputs shape \
+  --svodc 'svodc compile {model} -o {plan} --target cuda --nvrtc none' \
+  --svod-run "$grid {plan} {inputs} --output-dir {outdir}" "$@"

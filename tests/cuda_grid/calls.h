@@ -1,0 +1,35 @@
+/* What the text of a kernel calls on the emulated grid: C for the kernels, C++ for the grid. */
+#pragma once
+#include <stdint.h>
+
+struct SvodCalls {
+  void* grid;                              /* the first argument of all of them */
+  uint32_t (*place)(void* grid, int axis); /* 0 to 2 of the workgroup, 3 to 5 of the thread */
+  /* An access that is about to happen: of `stored`, or a load where that is null. */
+  void (*global)(void* grid, const void* at, uint32_t bytes, const void* stored);
+  void (*shared)(void* grid, const void* at, uint32_t bytes, const void* stored);
+  unsigned char* (*memory)(void* grid, uint32_t bytes); /* of the workgroup */
+  void (*barrier)(void* grid);
+  /* Of the lanes of a warp together: `a` and `b` are what a lane gives, `out` what it gets. */
+  void (*mma)(void* grid, const char* core, const void* a, const void* b, const void* c, void* out);
+  void (*shuffle)(void* grid, uint32_t mask, uint32_t lanes, const void* value, uint32_t bytes, void* out);
+  void (*matrices)(void* grid, int count, int isTransposed, const void* row, uint32_t* out);
+  /* Copies that are under way until they are waited for. */
+  void (*copy)(void* grid, void* to, const void* from, uint32_t bytes, int isReal);
+  void (*commit)(void* grid);
+  void (*wait)(void* grid, int groups);
+  double (*math)(void* grid, int function, double x, double y, double z); /* SvodMath, exact for floats as well */
+};
+
+enum SvodMath {
+  SvodFma,
+  SvodFmaf,
+  SvodTrunc,
+  SvodFloor,
+  SvodCeil,
+  SvodRound,
+  SvodSqrt,
+  SvodSqrtf,
+  SvodToHalf,
+  SvodFromHalf
+};

@@ -1,0 +1,119 @@
+"""svodc compile --target cuda: from a graph file to a plan that runs on an emulated grid; images, and what users are told."""
+import json
+import random
+import struct
+import sys
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests/cli"))
+from svodc import SMALL, SYMBOLIC, ToolTest, contents, main, npy, run  # noqa: E402
+
+
+
+def has_nvrtc():
+    """What svodc finds on this machine."""
+    probe = run("svodc", "inspect", "-", "--kernels", "--target", "cuda", stdin=SMALL)
+    return probe.returncode == 0
+
+
+HAS_NVRTC = has_nvrtc()
+needs_nvrtc = unittest.skipUnless(HAS_NVRTC, "NVRTC is not on this machine: nothing becomes machine code")
+REDUCTIONS = """svod 1
+var n in [1, 300]
+input x: f32[n, 70]
+output s = softmax(x, axis=1)
+output m = mean(x, axes=0)
+output t = transpose(x)
+half = cast(x, dtype=f16)
+output h = half * 2
+output i = argmax(x, axis=1)
+"""
+
+
+class Compile(ToolTest):
+    def floats(self, name, shape):
+        draw = random.Random(3)
+        count = 1
+        for d in shape:
+            count *= d
+        return npy(self.folder / f"{name}.npy", "<f4", shape, struct.pack(f"<{count}f", *(draw.uniform(-4, 4) for _ in range(count))))
+
+    def test_one_graph_for_both_and_the_same_results(self):
+        graph, cpu, gpu = self.graph(REDUCTIONS), self.folder / "cpu", self.folder / "gpu"
+        self.svodc("compile", graph, "-o", cpu)
+        self.svodc("compile", graph, "-o", gpu, "--target", "cuda", "--cuda-arch", "sm_80", "--nvrtc", "none")
+        self.assertEqual(set(contents(gpu)), {"plan.json", "kernels.source"})
+        for n in (1, 7, 300):
+            x = self.floats("x", [n, 70])
+            done = run("svod-run", cpu, "-i", f"x={x}", "--output-dir", self.folder / "expected")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            for delay in ("eager", "lazy", "random"):
+                done = run("../tests/svod-run-cuda", gpu, "-i", f"x={x}", "--reference", self.folder / "expected", "--rtol", "1e-4",
+                           "--atol", "1e-5", env={"SVOD_GRID_DELAY": delay})
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_a_plan_for_the_host_and_a_gpu(self):
+        text = "svod 1\ninput x: f32[6, 8]\nfar = softmax(copy(x, device=far), axis=1)\noutput y = relu(x) + copy(far, device=cpu)\n"
+        graph, both, alone = self.graph(text), self.folder / "both", self.folder / "alone"
+        self.svodc("compile", graph, "-o", both, "--device", "far=cuda", "--cuda-arch", "sm_75", "--nvrtc", "none")
+        self.svodc("compile", graph, "-o", alone, "--device", "far")
+        self.assertEqual(set(contents(both)), {"plan.json", "kernels.so", "kernels.source"})
+        x = self.floats("x", [6, 8])
+        self.assertEqual(run("svod-run", alone, "-i", f"x={x}", "--output-dir", self.folder / "expected").returncode, 0)
+        done = run("../tests/svod-run-cuda", both, "-i", f"x={x}", "--reference", self.folder / "expected", "--rtol", "1e-4")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_what_users_are_told(self):
+        graph, plan = self.graph(), self.folder / "plan"
+        self.fails(2, "compile", graph, "-o", plan, "--target", "cuda", "--cuda-arch", "sm_91q", "--nvrtc", "none",
+                   says=["no architecture 'sm_91q'", "sm_90a"])
+        self.fails(2, "compile", graph, "-o", plan, "--target", "cuda", "--cpu", "znver4", "--nvrtc", "none", says="--cuda-arch")
+        self.fails(2, "compile", graph, "-o", plan, "--cuda-arch", "sm_80", says="--target cuda")
+        missing = self.fails(1, "compile", graph, "-o", plan, "--target", "cuda", "--nvrtc", self.folder / "none.so",
+                             says=["needs NVRTC", "pip install nvidia-cuda-nvrtc", "SVOD_NVRTC"])
+        self.assertIn("none.so", missing.stderr)
+        self.fails(1, "compile", graph, "-o", plan, "--target", "cuda", env={"SVOD_NVRTC": str(self.folder)}, says="needs NVRTC")
+        self.assertFalse(plan.exists())
+
+    @needs_nvrtc
+    def test_an_image_for_each_architecture(self):
+        plan = self.folder / "plan"
+        self.svodc("compile", self.graph(SYMBOLIC), "-o", plan, "--target", "cuda", "--cuda-arch", "compute_80,sm_80,sm_90a")
+        self.assertEqual(set(contents(plan)), {"plan.json", "kernels.sm_90a", "kernels.sm_80", "kernels.compute_80"})
+        manifest = json.loads((plan / "plan.json").read_text())
+        images = [f["image"] for f in manifest["files"] if f["kind"] == "image"]
+        self.assertEqual([i["arch"] for i in images], ["sm_90a", "sm_80", "compute_80"])  # devices take the first that they can run
+        self.assertEqual({i["device"] for i in images}, {"cuda"})
+        self.assertEqual(images[0]["driver"] % 1000, 0)
+        self.assertGreaterEqual(images[2]["driver"], images[0]["driver"])
+        self.assertIn(b"\x7fELF", (plan / "kernels.sm_80").read_bytes())
+        self.assertIn(b".target sm_80", (plan / "kernels.compute_80").read_bytes())
+        for kernel in manifest["kernels"]:
+            registers = [i["registers"] for i in kernel["grid"]["images"]]
+            self.assertTrue(all(0 < r <= 255 for r in registers[:2]), registers)
+        again = self.folder / "again"
+        self.svodc("compile", self.graph(SYMBOLIC), "-o", again, "--target", "cuda", "--cuda-arch", "sm_90a,sm_80,compute_80", "-j", "3")
+        self.assertEqual(contents(plan), contents(again))
+
+    @needs_nvrtc
+    def test_kernels_are_kept_by_architecture(self):
+        cache = {"SVOD_NO_CACHE": "", "SVOD_CACHE_DIR": str(self.folder / "cache")}
+        sizes = []
+        for archs in ("sm_80", "sm_80", "sm_86"):
+            plan = self.folder / "plan"
+            self.svodc("compile", self.graph(), "-o", plan, "--target", "cuda", "--cuda-arch", archs, env=cache)
+            sizes.append(len(contents(self.folder / "cache")))
+            self.assertIn("kernels." + archs, contents(plan))
+        self.assertEqual(sizes[0], sizes[1])
+        self.assertGreater(sizes[2], sizes[1])
+
+    @needs_nvrtc
+    def test_what_nvrtc_does_not_have(self):
+        graph, plan = self.graph(), self.folder / "plan"
+        self.fails(2, "compile", graph, "-o", plan, "--target", "cuda", "--cuda-arch", "sm_99", says="sm_99")
+
+
+if __name__ == "__main__":
+    main()

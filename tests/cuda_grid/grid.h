@@ -1,0 +1,143 @@
+// A launch on an emulated grid: the threads of each workgroup are fibers that meet at barriers and, by warps, at
+// collective instructions; copies are under way until they are waited for; every access is checked.
+#pragma once
+#include <array>
+#include <deque>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cuda_grid/calls.h"
+#include "cuda_grid/fiber.h"
+#include "cuda_grid/order.h"
+
+namespace svod {
+
+/// When what may happen later happens: at once, with threads in their order; as late as it can, with threads in the
+/// opposite one; drawn, with threads in any.
+enum class Delay : uint8_t { Eager, Lazy, Random };
+
+struct GridOptions {
+  Delay delay = Delay::Random;
+  uint32_t seed = 1;
+};
+
+/// An argument: memory of the device, with the bytes of an element.
+struct GridBuffer {
+  void* address = nullptr;
+  uint64_t bytes = 0;
+  uint32_t unit = 1;
+  bool isWritten = false;
+};
+
+struct GridLaunch {
+  using Function = void (*)(...);
+  void (*function)() = nullptr;
+  std::vector<GridBuffer> buffers;
+  std::vector<int64_t> values;
+  std::array<int64_t, 3> groups = {1, 1, 1};
+  std::array<uint64_t, 3> threads = {1, 1, 1};
+  uint64_t sharedBytes = 0;
+};
+
+class EmulatedGrid {
+ public:
+  explicit EmulatedGrid(GridOptions options);
+  EmulatedGrid(const EmulatedGrid&) = delete;
+
+  /// To be given to the code of a kernel before it runs; valid as long as the grid.
+  const SvodCalls* calls() const { return &calls_; }
+
+  /// "" or the first fault: RACE, UNINITIALIZED, OUTSIDE, DIVERGENCE, DEADLOCK, ALIGNMENT.
+  std::string run(const GridLaunch& launch);
+
+ private:
+  struct Copy {
+    unsigned char* to;
+    const unsigned char* from;
+    uint32_t bytes;
+    bool isReal;
+    Knowledge knows;  // when it was started
+    uint32_t moment;
+  };
+  struct CopyGroup {
+    uint32_t number = 0;
+    std::vector<Copy> left;  // not done yet
+  };
+  struct Thread {
+    explicit Thread(std::function<void()> body) : fiber(std::move(body)) {}
+    Fiber fiber;
+    uint32_t number = 0;  // in the workgroup
+    std::array<uint32_t, 3> at{};
+    const char* waitsAt = nullptr;
+    Knowledge knows;
+    CopyGroup open;
+    std::deque<CopyGroup> groups;
+  };
+  /// What one thread of a meeting gives, and gets.
+  struct Part {
+    Thread* thread;
+    const void *a, *b, *c;
+    void* out;
+  };
+  struct Meeting {
+    const char* what = nullptr;
+    uint32_t generation = 0;
+    std::vector<Part> parts;
+  };
+
+  // grid.cpp
+  void runGroup(const std::array<uint32_t, 3>& group);
+  std::vector<size_t> order();
+  bool goOn(std::vector<size_t>& order);
+  void callKernel();
+  [[noreturn]] void fault(const std::string& what);
+  template <class Last>
+  void meet(Meeting& meeting, size_t size, const char* what, Part part, Last last);
+  std::string waiting() const;
+  void global(const void* at, uint32_t bytes, const void* stored);
+  void shared(const void* at, uint32_t bytes, const void* stored);
+  bool isInside(const void* at, uint32_t bytes) const;
+  void barrier();
+  Access accessOf(const Thread& thread) const;
+  void touchShared(const void* at, uint32_t bytes, bool writes, const Access& access, const char* what);
+  void touchGlobal(const void* at, uint32_t bytes, bool writes, const Access& access, const char* what);
+
+  // warp.cpp
+  template <class Last>
+  void meetWarp(const char* what, Part part, bool isWhole, Last last);
+  void mma(const char* core, const void* a, const void* b, const void* c, void* out);
+  void shuffle(uint32_t mask, uint32_t named, const void* value, uint32_t bytes, void* out);
+  void matrices(int count, bool isTransposed, const void* row, uint32_t* out);
+
+  // copies.cpp
+  void copy(void* to, const void* from, uint32_t bytes, bool isReal);
+  void commit();
+  void wait(int groups);
+  void perform(const Thread& thread, const CopyGroup& group, const Copy& copy);
+  bool isNow();
+  void finishCopies();
+
+  SvodCalls makeCalls();
+
+  const GridOptions options_;
+  std::mt19937 random_;
+  const SvodCalls calls_;
+  const GridLaunch* launch_ = nullptr;
+  std::array<uint32_t, 3> group_{};
+  uint32_t firstThread_ = 0;  // of the workgroup, counted over the launch
+  std::vector<Thread> threads_;
+  Thread* current_ = nullptr;
+  std::vector<unsigned char> memory_;  // of the workgroup
+  unsigned char* sharedBase_ = nullptr;
+  std::optional<Shadow> sharedShadow_;
+  std::vector<Shadow> globalShadows_;  // by buffer
+  Meeting all_;
+  std::vector<Meeting> warps_;
+  uint32_t moment_ = 1, copyGroups_ = 0;
+  std::string fault_;
+  bool moved_ = false;
+};
+
+}  // namespace svod

@@ -1,0 +1,100 @@
+"""Machine code of kernels of every class, for every architecture that NVRTC has: nothing is spilled, nothing in a loop waits for all of
+memory, and what nvdisasm shows of it is what was meant."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests/cli"))
+from svodc import SMALL, ToolTest, main, run  # noqa: E402
+
+CORPUS = ROOT / "tests/cuda_grid/corpus.svod"
+ARCHS = ["sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100a", "sm_120"]
+# What a loop of a kernel must not have: local memory, and fences of the whole GPU or system.
+FORBIDDEN = re.compile(r"^(LDL|STL|MEMBAR\.\w+\.(GPU|SYS)|ERRBAR|CCTL\.IVALL|BRA\.U\.ANY)")
+
+
+def nvdisasm():
+    """From PATH, the toolkit, or pip's nvidia-cuda-nvdisasm of this Python."""
+    places = [os.environ.get("CUDA_HOME", "/usr/local/cuda") + "/bin"] + [p + "/nvidia/cu13/bin" for p in sys.path]
+    return shutil.which("nvdisasm") or shutil.which("nvdisasm", path=os.pathsep.join(places))
+
+
+def known_archs():
+    """Those of ARCHS that the NVRTC of this machine has; none where there is no NVRTC."""
+    def compiles(arch):
+        return run("svodc", "inspect", "-", "--kernels", "--target", "cuda", "--cuda-arch", arch, "-O0", stdin=SMALL).returncode == 0
+    return [arch for arch in ARCHS if compiles(arch)]
+
+
+KNOWN = known_archs()
+needs_nvrtc = unittest.skipUnless(KNOWN, "NVRTC is not on this machine: nothing becomes machine code")
+needs_nvdisasm = unittest.skipUnless(nvdisasm() and KNOWN, "nvdisasm is not on this machine: pip install nvidia-cuda-nvdisasm")
+
+
+def cubins(image):
+    """Kernel name to cubin, of an image of a plan."""
+    table = image[: image.index(b"\n\n")].decode().split("\n")
+    assert table[0] == "svod image 1", table[0]
+    return {name: image[int(offset): int(offset) + int(size)] for name, offset, size in (line.split() for line in table[1:])}
+
+
+def instructions(cubin, path):
+    """Of each line of SASS the label in front of it, the instruction and its target."""
+    path.write_bytes(cubin)
+    text = subprocess.run([nvdisasm(), "-c", path], capture_output=True, text=True, check=True).stdout
+    rows, labels = [], {}
+    for line in text.split("\n"):
+        if label := re.match(r"\s*(\.L_x_\d+):", line):
+            labels[label.group(1)] = len(rows)
+        elif found := re.search(r"/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+\s+)?([A-Z][A-Z0-9_.a-z]*)(.*)", line):
+            rows.append((found.group(1), found.group(2)))
+    return rows, labels
+
+
+def loops(rows, labels):
+    for end, (name, rest) in enumerate(rows):
+        target = re.search(r"\.L_x_\d+", rest) if name.startswith("BRA") else None
+        if target and labels.get(target.group(0), end + 1) <= end and labels[target.group(0)] != end:
+            yield [row[0] for row in rows[labels[target.group(0)]: end + 1]]
+
+
+class Sass(ToolTest):
+    @needs_nvrtc
+    def test_every_architecture_has_code_without_spills(self):
+        plan = self.folder / "plan"
+        done = self.svodc("inspect", CORPUS, "--kernels", "--json", "--target", "cuda", "--cuda-arch", ",".join(KNOWN))
+        kernels = json.loads(done.stdout)["kernels"]["details"]
+        self.assertGreater(len(kernels), 9)
+        for kernel in kernels:
+            self.assertEqual({unit["arch"] for unit in kernel["units"]}, set(KNOWN))
+            for unit in kernel["units"]:
+                with self.subTest(kernel=kernel["name"], arch=unit["arch"]):
+                    self.assertEqual(unit["spillBytes"], 0)
+                    self.assertEqual(unit["warnings"], "")
+                    self.assertGreater(unit["groups"], 0)
+        self.assertFalse(plan.exists())
+
+    @needs_nvdisasm
+    def test_loops_touch_no_local_memory_and_no_fence_of_the_gpu(self):
+        plan = self.folder / "plan"
+        archs = [arch for arch in ("sm_80", "sm_90a") if arch in KNOWN]
+        self.svodc("compile", CORPUS, "-o", plan, "--target", "cuda", "--cuda-arch", ",".join(archs))
+        seen = 0
+        for arch in archs:
+            for name, cubin in cubins((plan / f"kernels.{arch}").read_bytes()).items():
+                rows, labels = instructions(cubin, self.folder / "k.cubin")
+                self.assertGreater(len(rows), 8, name)
+                for loop in loops(rows, labels):
+                    seen += 1
+                    self.assertEqual([i for i in loop if FORBIDDEN.match(i)], [], f"{name} on {arch}")
+        self.assertGreater(seen, 4)
+
+
+if __name__ == "__main__":
+    main()

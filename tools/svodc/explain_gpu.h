@@ -1,0 +1,13 @@
+// What a GPU makes of a kernel: workgroups on a unit, spills, and what its memory does for a warp.
+#pragma once
+#include "driver/compile.h"
+#include "report/report.h"
+
+namespace svod {
+
+/// `archs` of the images of a kernel with a grid, in their order. Images of other drivers than cuda's are left out.
+void addUnits(KernelInsight& insight, const KernelDesc& kernel, std::span<const std::string> archs);
+/// What its text says, and the compiler of the GPU, of a kernel that was compiled now; after addUnits.
+void addText(KernelInsight& insight, const CompiledKernel& kernel);
+
+}  // namespace svod
