@@ -77,9 +77,7 @@ class Fuser {
   // Their operands are read element by element, or as buffers.
   void visitOwnKernel(UOp n) {
     if (n.op() == Op::Custom || n.op() == Op::Copy) {
-      size_t inputs = n.op() == Op::Copy ? 1 : static_cast<size_t>(n.argAs<CustomArg>().inputs);
-      for (UOp s : n.src().first(inputs))
-        if (s.dtype() != DType::Index) readWhole(s);  // sizes are passed as numbers
+      for (UOp s : wholeOperands(n)) readWhole(s);
     } else if (n.op() == Op::Scatter) {
       addRoot(n, n.src(0), n.src(0));
       s_.uses.addRoot(n, n.src(n.srcCount() - 1), n.src().subspan(1));
@@ -182,19 +180,15 @@ Fusion chooseFusion(const Model& model, UOp sink, const FusionOptions& options, 
 
 Fusion keepAll(UOp sink) {
   const std::vector<UOp> order = toposort(sink);
-  uint32_t largest = 0;
-  for (UOp n : order) largest = std::max(largest, n.id());
-  const std::vector<bool> isMath = indexMath(order, largest + 1);
-  Fusion fusion{std::vector<bool>(largest + 1), {}, {}};
+  const std::vector<bool> isMath = indexMath(order, idsBelow(order));
+  Fusion fusion{std::vector<bool>(isMath.size()), {}, {}};
   const auto keep = [&](UOp n) {
     if (!isStorage(n)) fusion.kept[n.id()] = true;
   };
   for (UOp n : order) {
     const bool isComputed = isElementwise(n.op()) || n.op() == Op::Reduce || n.op() == Op::Gather;
     if (hasOwnKernel(n.op()) || (isComputed && !isMath[n.id()] && n.dtype() != DType::Index)) keep(n);
-    if (n.op() != Op::Custom && n.op() != Op::Copy) continue;  // their operands are read as buffers
-    for (UOp s : n.src().first(n.op() == Op::Copy ? 1 : static_cast<size_t>(n.argAs<CustomArg>().inputs)))
-      if (s.dtype() != DType::Index) keep(s);
+    for (UOp s : wholeOperands(n)) keep(s);
   }
   return fusion;
 }

@@ -5,11 +5,7 @@
 
 namespace svod {
 
-namespace {
-
 using parameters::kCachedRecompute, parameters::kCachedWork;
-
-}  // namespace
 
 void FusionCosts::measure(std::span<const UOp> order, const std::vector<bool>& isIndexMath,
                           const std::vector<bool>& isCut) {

@@ -10,12 +10,6 @@ namespace svod {
 
 namespace {
 
-size_t idsBelow(std::span<const UOp> order) {
-  uint32_t largest = 0;
-  for (UOp n : order) largest = std::max(largest, n.id());
-  return largest + 1;
-}
-
 // Whether the reduction reads elements that it reads for other results along `axes`, too, as products and convolutions
 // do.
 bool readsAgain(FusionState& s, UOp reduce, const Use& use, const std::vector<int>& axes) {

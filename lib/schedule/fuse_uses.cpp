@@ -14,6 +14,15 @@ double most(UOp dim) { return static_cast<double>(std::max<int64_t>(1, dim.bound
 
 }  // namespace
 
+std::vector<UOp> wholeOperands(UOp n) {
+  std::vector<UOp> whole;
+  if (n.op() != Op::Copy && n.op() != Op::Custom) return whole;
+  const size_t count = n.op() == Op::Copy ? 1 : static_cast<size_t>(n.argAs<CustomArg>().inputs);
+  for (UOp s : n.src().first(count))
+    if (s.dtype() != DType::Index) whole.push_back(s);
+  return whole;
+}
+
 void FusionUses::clear() {
   uses_.assign(uses_.size(), {});
   rootShape_.clear(), rootOwner_.clear();

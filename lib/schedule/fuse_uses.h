@@ -16,6 +16,9 @@ inline bool hasOwnKernel(Op op) {
   return op == Op::Contiguous || op == Op::Copy || op == Op::Custom || op == Op::Scatter;
 }
 
+/// Operands that a host function or a transfer reads as buffers; sizes are numbers to them. None of other nodes.
+std::vector<UOp> wholeOperands(UOp node);
+
 /// A root is a kernel there would be: its loops run over the axes of one value. Numbers of iterations and elements are
 /// those of the largest shape.
 class FusionUses {

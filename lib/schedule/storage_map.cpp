@@ -1,5 +1,6 @@
 #include "schedule/storage_map.h"
 
+#include "schedule/fuse_uses.h"
 #include "tensor/loops.h"
 #include "tensor/nodes.h"
 #include "tensor/packing.h"
@@ -17,7 +18,7 @@ std::set<uint32_t> hostValues(std::span<const UOp> nodes) {
   for (UOp n : nodes) {
     if (n.op() != Op::Custom) continue;
     ids.insert(n.id());
-    for (UOp s : n.src().first(static_cast<size_t>(n.argAs<CustomArg>().inputs))) ids.insert(s.id());
+    for (UOp s : wholeOperands(n)) ids.insert(s.id());
   }
   return ids;
 }

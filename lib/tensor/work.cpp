@@ -4,6 +4,12 @@
 
 namespace svod {
 
+size_t idsBelow(std::span<const UOp> nodes) {
+  size_t below = 1;
+  for (UOp n : nodes) below = std::max<size_t>(below, n.id() + 1);
+  return below;
+}
+
 std::vector<bool> indexMath(std::span<const UOp> order, size_t size) {
   std::vector<bool> isMath(size);
   for (UOp n : order) {

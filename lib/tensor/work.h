@@ -32,6 +32,8 @@ inline double work(UOp node) {
   }
 }
 
+/// One more than the largest id of a node.
+size_t idsBelow(std::span<const UOp> nodes);
 /// By node id, below `size`: counters, sizes and cheap arithmetic on them. No memory is read, so every kernel computes
 /// these for itself. `order` is topological.
 std::vector<bool> indexMath(std::span<const UOp> order, size_t size);
