@@ -117,10 +117,6 @@ const Row kRows[] = {
     {"rows of a table that is cut", "output y = embedding(<w 0> * 3, e)\n", -1},
     {"what no part can do alone",
      "y, p = sort(<x 1> * 2, axis=1)\noutput y = y\noutput c = cumsum(exp(<z 0>), axis=0)\n", -1},
-    {"a convolution of images that are cut",
-     "i = reshape(<h 0>, shape=[2, 5, 3, 4])\noutput y = conv2d(i, reshape(w[:, 0:6], shape=[3, 5, 2, 2]), "
-     "padding=1)\n",
-     -1},
     {"states and loops that meet parts",
      "state s: f32[10, 7] = 1\nd = <x 0>\nloop i < 3 {\n  assign s = s + sum(d @ s, axes=[0], keepdims=true) * "
      "0.01\n}\noutput y = d @ s\n",
