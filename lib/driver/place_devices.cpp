@@ -196,7 +196,13 @@ class Placer {
   }
 
   /// Callers lend memory for the sizes of the run; everything else has room for the greatest ones.
+  /// A part of them may begin or end beyond these.
   Expr bytesOf(BufferId id) const {
+    const BufferDesc& desc = plan_.buffers[id];
+    if (desc.place == Place::View) {
+      const Expr behind = bytesOf(desc.base) - static_cast<int64_t>(desc.offset);
+      return Expr::make(ExprOp::Min, static_cast<int64_t>(desc.bytes), Expr::make(ExprOp::Max, behind, 0));
+    }
     for (const std::vector<Port>* ports : {&plan_.inputs, &plan_.outputs})
       for (const Port& port : *ports) {
         if (port.buffer != id) continue;
