@@ -136,14 +136,14 @@ Status emitKernel(CompiledKernel& kernel, const CompileOptions& options) {
   return {};
 }
 
-Status finish(Compilation& c, std::span<CompiledKernel* const> kernels, const CompileOptions& options) {
-  if (kernels.empty()) return {};
+Status finish(Compilation& c, const CodeParts& code, const CompileOptions& options) {
+  if (code.kernels.empty()) return {};
   for (const std::string& arch : imagesOf(options)) {
     std::vector<KernelCode> parts;
-    for (const CompiledKernel* kernel : kernels) {
-      const auto code = codeIn(std::as_bytes(std::span(kernel->code)), arch);
-      if (!code) return fail(Diag::CompileFailed, "kernel " + kernel->name + " has no code for " + arch);
-      parts.push_back({kernel->name, {reinterpret_cast<const char*>(code->data()), code->size()}});
+    for (const CompiledKernel* kernel : code.kernels) {
+      const auto own = codeIn(std::as_bytes(std::span(kernel->code)), arch);
+      if (!own) return fail(Diag::CompileFailed, "kernel " + kernel->name + " has no code for " + arch);
+      parts.push_back({kernel->name, {reinterpret_cast<const char*>(own->data()), own->size()}});
     }
     const std::string& image = c.code.emplace_back(joinImage(parts));
     c.files.push_back({"kernels." + arch,

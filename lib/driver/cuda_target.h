@@ -16,6 +16,6 @@ std::optional<GpuTarget> gpuFor(std::string_view arch);
 Caps caps(const Machine& machine, Numerics numerics);
 LegalizeOptions legal(const Machine& machine, Numerics numerics);
 Status emitKernel(CompiledKernel& kernel, const CompileOptions& options);
-Status finish(Compilation& compilation, std::span<CompiledKernel* const> kernels, const CompileOptions& options);
+Status finish(Compilation& compilation, const CodeParts& code, const CompileOptions& options);
 
 }  // namespace svod::cuda
