@@ -71,8 +71,11 @@ class ScheduleInterpreter {
 
   Status runItem(const ScheduleItem& item) {
     if (item.kind == ItemKind::Launch) {
-      std::vector<HostTensor> args;
-      for (int a : item.args) args.push_back(isView(a) ? contentsOf(a) : std::move(buffers_[a]));
+      std::vector<HostTensor> args(item.args.size());
+      for (size_t i = 0; i < args.size(); ++i)  // before what they are views of is handed over
+        if (isView(item.args[i])) args[i] = contentsOf(item.args[i]);
+      for (size_t i = 0; i < args.size(); ++i)
+        if (!isView(item.args[i])) args[i] = std::move(buffers_[item.args[i]]);
       Status status = interpretKernel(sinks_[item.kernel], args, variables_);
       for (size_t i = 0; i < item.args.size(); ++i)
         if (!isView(item.args[i])) buffers_[item.args[i]] = std::move(args[i]);
