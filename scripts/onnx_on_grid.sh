@@ -3,7 +3,9 @@
 # [OPTION ...], options as for onnx_conformance.sh. SVOD_GRID_DELAY is eager, lazy or random (the default).
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
-grid=$(cd "$root/${SVOD_BIN_DIR:-build/test/bin}/../tests" && pwd)/svod-run-cuda
+bin=${SVOD_BIN_DIR:-build/test/bin}
+case $bin in /*) ;; *) bin=$root/$bin ;; esac
+grid=$(cd "$bin/../tests" && pwd)/svod-run-cuda
 exec "$root/scripts/onnx_conformance.sh" --bake-inputs shape \
   --svodc 'svodc compile {model} -o {plan} --target cuda --nvrtc none' \
   --svod-run "$grid {plan} {inputs} --output-dir {outdir}" "$@"
