@@ -25,7 +25,7 @@ std::string filled(const std::string& text, size_t devices) {
   std::string out, names;
   for (size_t i = 0; i < devices; ++i) names += (i ? ", " : "") + kNames[i];
   for (size_t at = 0; at < text.size(); ++at) {
-    if (text[at] != '<') {
+    if (text[at] != '<' || text[at + 1] == ' ') {
       out += text[at];
       continue;
     }
@@ -69,7 +69,9 @@ Plan check(const std::string& text, size_t devices, int64_t n) {
   auto actual = runPlan(many, bindings, options);
   if (!actual) FAIL(toText(actual.error()));
   checkEqual(one, *expected, *actual);
-  auto compiled = compile(many, compileOptions(options));
+  CompileOptions folding = compileOptions(options);
+  folding.fold.bytes = 1 << 20;
+  auto compiled = compile(many, folding);
   if (!compiled) FAIL(toText(compiled.error()));
   return std::move((*compiled)->plan);
 }
