@@ -76,7 +76,7 @@ class SeparateDevice : public Device {
   }
 
   Ticket launch(const DeviceLaunch& given, uint32_t tag) override {
-    return give(tag, [this, given] {
+    return enqueue(tag, [this, given] {
       std::vector<void*> buffers;
       for (uint32_t i = 0; i < given.bufferCount; i++) buffers.push_back(real(given.buffers[i], 0));
       run(given, buffers);
@@ -84,19 +84,19 @@ class SeparateDevice : public Device {
   }
   Ticket copyIn(void* to, const void* fromHost, uint64_t bytes, uint32_t tag) override {
     transfers_++;
-    return give(tag, [this, to, fromHost, bytes] { std::memcpy(real(to, bytes), fromHost, bytes); });
+    return enqueue(tag, [this, to, fromHost, bytes] { std::memcpy(real(to, bytes), fromHost, bytes); });
   }
   Ticket copyOut(void* toHost, const void* from, uint64_t bytes, uint32_t tag) override {
     transfers_++;
-    return give(tag, [this, toHost, from, bytes] { std::memcpy(toHost, real(from, bytes), bytes); });
+    return enqueue(tag, [this, toHost, from, bytes] { std::memcpy(toHost, real(from, bytes), bytes); });
   }
   Ticket copyWithin(void* to, const void* from, uint64_t bytes, uint32_t tag) override {
-    return give(tag, [this, to, from, bytes] { std::memmove(real(to, bytes), real(from, bytes), bytes); });
+    return enqueue(tag, [this, to, from, bytes] { std::memmove(real(to, bytes), real(from, bytes), bytes); });
   }
 
   Ticket waitFor(Device& other, Ticket ticket, uint32_t tag) override {
     auto* after = dynamic_cast<SeparateDevice*>(&other);
-    return after == nullptr || hasNoEvents_ ? 0 : give(tag, [] {}, after, ticket);
+    return after == nullptr || hasNoEvents_ ? 0 : enqueue(tag, [] {}, after, ticket);
   }
 
   std::optional<Failure> wait(Ticket ticket) override {
@@ -145,7 +145,7 @@ class SeparateDevice : public Device {
     if (address + bytes > found.address + found.bytes) std::abort();
     return found.real + (address - found.address);
   }
-  Ticket give(uint32_t tag, std::function<void()> work, SeparateDevice* after = nullptr, Ticket ticket = 0) {
+  Ticket enqueue(uint32_t tag, std::function<void()> work, SeparateDevice* after = nullptr, Ticket ticket = 0) {
     const std::lock_guard lock(mutex_);
     queue_.push_back({tag, std::move(work), after, ticket});
     changed_.notify_all();
