@@ -14,7 +14,7 @@ list(FILTER shipped EXCLUDE REGEX "/lib/support/(decision|packed|source_text|sug
 list(FILTER shipped EXCLUDE REGEX "/lib/data/(atomic_|distinct|element_value|file_cache|npy|safetensors|temporary)")
 
 set(shipped_flags -fno-exceptions -fno-rtti -fno-unwind-tables -fno-asynchronous-unwind-tables)
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^armv7|^arm$")  # GCC 12 fails there
   list(APPEND shipped_flags -flto=1 -fno-fat-lto-objects)
 endif()
 if(SVOD_SANITIZE)  # they need the C++ library of the program
