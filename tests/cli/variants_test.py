@@ -199,6 +199,7 @@ class Variants(ToolTest):
             self.fails(2, "compile", graph, *out, "--cpu", "x86-64-v2,x86-64-v3", *words, says="--cc")
         both = json.loads(self.svodc("targets", "--cpu", "x86-64-v2,x86-64-v3", "--json").stdout)
         self.assertEqual([both[cpu]["vectorBytes"] for cpu in ("x86-64-v2", "x86-64-v3")], [16, 32])
+        self.fails(2, "compile", graph, *out, "--cpu", "x86-64-v2,x86-64-v3", "--target", "cuda", says="--cuda-arch")
         self.fails(2, "tune", graph, "--tuning-log", self.folder / "log", "--cpu", "x86-64-v2,x86-64-v3", says="one processor")
         self.assertFalse((self.folder / "p").exists())
 

@@ -94,8 +94,6 @@ Status checkReproducible(const Flags& flags) {
 
 Status takeMachines(const Flags& flags, CompileOptions& options) {
   SVOD_TRY(const std::vector<std::string> names, cpuNamesOf(flags));
-  if (options.target->deviceKind != DeviceKind::Cpu)
-    SVOD_CHECK(checkOneProcessor(flags, "target " + flags.target, "name one"));
   if (!flags.cc.empty())
     SVOD_CHECK(
         checkOneProcessor(flags, "what --cc builds", "leave --cc out: the compiler in svodc knows the processors"));
