@@ -21,3 +21,15 @@ function(svod_add_python)
   add_dependencies(programs svod_python)
   install(FILES ${wheel} DESTINATION ${CMAKE_INSTALL_DATADIR}/svod COMPONENT python)
 endfunction()
+
+# svod_numpy_python(OUT): a python3 that has numpy; Debian's has its python3-numpy, whichever stands first in PATH.
+function(svod_numpy_python out)
+  foreach(program IN ITEMS python3 /usr/bin/python3)
+    execute_process(COMMAND ${program} -c "import numpy" RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
+    if(NOT failed)
+      set(${out} ${program} PARENT_SCOPE)
+      return()
+    endif()
+  endforeach()
+  set(${out} python3 PARENT_SCOPE)  # which skips what needs it
+endfunction()
