@@ -22,7 +22,7 @@ if(SVOD_SANITIZE)  # they need the C++ library of the program
   set(shipped_flags "")
 endif()
 add_library(svod_runtime_shipped OBJECT ${shipped} ${shipped_alone})
-target_compile_options(svod_runtime_shipped PRIVATE $<$<CONFIG:Release>:-Os> ${shipped_flags})
+target_compile_options(svod_runtime_shipped PRIVATE $<$<CONFIG:Release>:-Oz> ${shipped_flags})
 target_link_libraries(svod_runtime_shipped PRIVATE tl::expected Threads::Threads)
 target_include_directories(svod_runtime_shipped PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/lib include)
 set_target_properties(svod_runtime_shipped PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)

@@ -29,7 +29,7 @@ Status checkFiles(const Plan& plan) {
     if (!isPlainFileName(file.path))
       return fail(Diag::PlanPath, says({at("files", i), ": '", file.path, "' is not a plain file name"}),
                   "a plan can only name files of its own directory");
-    if (!names.insert(file.path).second) return bad(at("files", i), says({"'", file.path, "' is listed twice"}));
+    if (!names.insert(file.path).second) return bad(at("files", i), {"'", file.path, "' is listed twice"});
     if (file.bytes > kMaxPlanBytes) return bad(at("files", i), "the size is too large");
     const auto isHex = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
     if (file.sha256.size() != 64 || !std::all_of(file.sha256.begin(), file.sha256.end(), isHex))
@@ -43,10 +43,10 @@ Status checkFiles(const Plan& plan) {
 
 Status checkDevices(const Plan& plan) {
   if (plan.devices.empty()) return bad("devices", "there is no host");
-  if (plan.devices.size() > kMaxDevices) return bad("devices", says({"more than ", kMaxDevices}));
+  if (plan.devices.size() > kMaxDevices) return bad("devices", {"more than ", kMaxDevices});
   SVOD_CHECK(checkNames(plan.devices, "devices"));
   if (plan.devices[0].kind != DeviceKind::Cpu)
-    return bad(at("devices", 0), says({"the host is no '", plan.devices[0].kind, "'"}));
+    return bad(at("devices", 0), {"the host is no '", plan.devices[0].kind, "'"});
   for (DeviceId i = 0; i < plan.devices.size(); i++) {
     if (plan.devices[i].kind.empty()) return bad(at("devices", i), "the kind is empty");
     for (MemorySpace space : kMemorySpaces)
@@ -63,12 +63,12 @@ Status checkConstants(const Plan& plan) {
     if (constant.file >= plan.files.size())
       return bad(at("constants", i), noSuch("file", constant.file, plan.files.size()));
     if (plan.files[constant.file].kind != FileKind::Weights)
-      return bad(at("constants", i), says({"its file '", plan.files[constant.file].path, "' holds no weights"}));
+      return bad(at("constants", i), {"its file '", plan.files[constant.file].path, "' holds no weights"});
     if (constant.offset % kPlanAlignment != 0) return bad(at("constants", i), "the offset is not a multiple of 64");
     if (constant.offset > kMaxPlanBytes || constant.bytes > kMaxPlanBytes ||
         constant.offset + constant.bytes > plan.files[constant.file].bytes)
-      return bad(at("constants", i), says({"it lies outside its file: ",
-                                           bytesOf(constant.offset, constant.bytes, plan.files[constant.file].bytes)}));
+      return bad(at("constants", i), {"it lies outside its file: ",
+                                      bytesOf(constant.offset, constant.bytes, plan.files[constant.file].bytes)});
   }
   return {};
 }
@@ -79,10 +79,10 @@ Status checkVariables(const Plan& plan) {
     const Variable& variable = plan.variables[i];
     if (variable.name.find('`') != std::string::npos) return bad(at("variables", i), "a backquote in the name");
     if (variable.min > variable.max)
-      return bad(at("variables", i), says({"the minimum ", variable.min, " is above the maximum ", variable.max}));
+      return bad(at("variables", i), {"the minimum ", variable.min, " is above the maximum ", variable.max});
     if (variable.kind == VariableKind::Fixed && (variable.value < variable.min || variable.value > variable.max))
       return bad(at("variables", i),
-                 says({"the value ", variable.value, " lies outside the bounds ", variable.min, "..", variable.max}));
+                 {"the value ", variable.value, " lies outside the bounds ", variable.min, "..", variable.max});
   }
   return {};
 }
@@ -95,26 +95,25 @@ Status checkPlace(const Plan& plan, const BufferDesc& buffer, const std::string&
     if (buffer.offset % kPlanAlignment != 0) return bad(where, "the arena offset is not a multiple of 64");
     const uint64_t arena = arenaBytes(plan.devices[buffer.device], buffer.space);
     if (buffer.offset > kMaxPlanBytes || buffer.offset + buffer.bytes > arena)
-      return bad(where, says({"it lies outside the arena: ", bytesOf(buffer.offset, buffer.bytes, arena)}));
+      return bad(where, {"it lies outside the arena: ", bytesOf(buffer.offset, buffer.bytes, arena)});
   }
   if (buffer.place == Place::Constant) {
     if (buffer.constant >= plan.constants.size())
       return bad(where, noSuch("constant", buffer.constant, plan.constants.size()));
     if (buffer.bytes > plan.constants[buffer.constant].bytes)
-      return bad(where, says({"it is larger than its constant: ",
-                              bytesOf(0, buffer.bytes, plan.constants[buffer.constant].bytes)}));
+      return bad(where,
+                 {"it is larger than its constant: ", bytesOf(0, buffer.bytes, plan.constants[buffer.constant].bytes)});
   }
   if (buffer.place == Place::View) {
     if (buffer.base >= plan.buffers.size())
-      return bad(where, says({"a view whose base is missing: ", noSuch("buffer", buffer.base, plan.buffers.size())}));
+      return bad(where, {"a view whose base is missing: ", noSuch("buffer", buffer.base, plan.buffers.size())});
     const BufferDesc& base = plan.buffers[buffer.base];
-    if (base.place == Place::View)
-      return bad(where, says({"a view whose base, buffer ", buffer.base, ", is a view itself"}));
+    if (base.place == Place::View) return bad(where, {"a view whose base, buffer ", buffer.base, ", is a view itself"});
     if (buffer.offset % byteSize(buffer.dtype) != 0)
-      return bad(where, says({"a view at byte ", buffer.offset, " is not aligned for its dtype"}));
+      return bad(where, {"a view at byte ", buffer.offset, " is not aligned for its dtype"});
     if (buffer.offset > kMaxPlanBytes || buffer.offset + buffer.bytes > base.bytes)
-      return bad(where, says({"a view that reaches beyond its base, buffer ", buffer.base, ": ",
-                              bytesOf(buffer.offset, buffer.bytes, base.bytes)}));
+      return bad(where, {"a view that reaches beyond its base, buffer ", buffer.base, ": ",
+                         bytesOf(buffer.offset, buffer.bytes, base.bytes)});
   }
   return {};
 }
@@ -124,7 +123,7 @@ Status checkBuffers(const Plan& plan) {
     const BufferDesc& buffer = plan.buffers[i];
     const std::optional<uint64_t> needed = tensorBytes(buffer.dtype, buffer.shape);
     if (!needed || buffer.bytes > kMaxPlanBytes || *needed > buffer.bytes)
-      return bad(at("buffers", i), says({"the shape does not fit ", buffer.bytes, " bytes"}));
+      return bad(at("buffers", i), {"the shape does not fit ", buffer.bytes, " bytes"});
     SVOD_CHECK(checkPlace(plan, buffer, at("buffers", i)));
   }
   return {};
@@ -141,7 +140,7 @@ Status checkInPlace(const Plan& plan) {
         plan.buffers[pair.source].space != plan.buffers[pair.result].space ||
         plan.buffers[pair.source].offset != plan.buffers[pair.result].offset)
       return bad(at("memory.inPlace", i),
-                 says({"buffers ", pair.source, " and ", pair.result, " are no two of the arena at one place"}));
+                 {"buffers ", pair.source, " and ", pair.result, " are no two of the arena at one place"});
   }
   return {};
 }
@@ -152,7 +151,7 @@ Status checkFunction(const Plan& plan, const KernelDesc& kernel, const std::stri
   if (kernel.file >= plan.files.size()) return bad(where, noSuch("file", kernel.file, plan.files.size()));
   const FileDesc& file = plan.files[kernel.file];
   if (file.kind != FileKind::Code && file.kind != FileKind::Source)
-    return bad(where, says({"its file '", file.path, "' holds no code"}));
+    return bad(where, {"its file '", file.path, "' holds no code"});
   if (kernel.scratchBytes > kMaxPlanBytes) return bad(where, "the scratch size is too large");
   return checkValues(kernel, kernel.tiles, where);
 }
@@ -165,7 +164,7 @@ Status checkKernels(const Plan& plan) {
     if (kernel.symbol.empty()) return bad(where, "the symbol is empty");
     for (size_t k = 0; k < kernel.args.size(); k++)
       if (kernel.args[k].bytes > kMaxPlanBytes || !(reads(kernel.args[k].mode) || writes(kernel.args[k].mode)))
-        return bad(where, says({"argument ", k, " is neither read nor written, or too large"}));
+        return bad(where, {"argument ", k, " is neither read nor written, or too large"});
     for (const Expr* expr : {&kernel.flops, &kernel.bytes}) SVOD_CHECK(checkValues(kernel, *expr, where));
   }
   return {};
@@ -175,8 +174,8 @@ Status checkKernels(const Plan& plan) {
 Status checkOwner(const Plan& plan, BufferId id, Place place, const std::string& where, std::vector<bool>& owned) {
   if (id >= plan.buffers.size()) return bad(where, noSuch("buffer", id, plan.buffers.size()));
   const std::string buffer = "buffer " + std::to_string(id);
-  if (plan.buffers[id].place != place) return bad(where, says({buffer, " has another place"}));
-  if (owned[id]) return bad(where, says({buffer, " has another owner"}));
+  if (plan.buffers[id].place != place) return bad(where, {buffer, " has another place"});
+  if (owned[id]) return bad(where, {buffer, " has another owner"});
   owned[id] = true;
   return {};
 }
@@ -186,7 +185,7 @@ Status checkVariablesIn(const Plan& plan, const Expr& size, const std::string& w
   for (const ExprNode& node : size.nodes())
     if (node.op == ExprOp::Var && (static_cast<size_t>(node.value) >= plan.variables.size() ||
                                    plan.variables[VariableId(node.value)].kind == VariableKind::Loop))
-      return bad(where, says({what, " names variable ", node.value, ", which is that of a loop, or not there"}));
+      return bad(where, {what, " names variable ", node.value, ", which is that of a loop, or not there"});
   return {};
 }
 
@@ -198,12 +197,12 @@ Status checkPorts(const Plan& plan, const std::vector<Port>& ports, Place place,
     SVOD_CHECK(checkOwner(plan, port.buffer, place, at(list, i), owned));
     const BufferDesc& buffer = plan.buffers[port.buffer];
     if (port.shape.size() != buffer.shape.size())
-      return bad(at(list, i), says({"it has ", port.shape.size(), " axes, its buffer ", buffer.shape.size()}));
+      return bad(at(list, i), {"it has ", port.shape.size(), " axes, its buffer ", buffer.shape.size()});
     for (size_t axis = 0; axis < port.shape.size(); axis++) {
       const std::optional<int64_t> dim = port.shape[axis].constant();
       if (dim && (*dim < 0 || static_cast<uint64_t>(*dim) > buffer.shape[axis]))
         return bad(at(list, i),
-                   says({"axis ", axis, " of ", *dim, " does not fit the ", buffer.shape[axis], " of its buffer"}));
+                   {"axis ", axis, " of ", *dim, " does not fit the ", buffer.shape[axis], " of its buffer"});
       SVOD_CHECK(checkVariablesIn(plan, port.shape[axis], at(list, i), "the shape"));
     }
   }
@@ -219,8 +218,8 @@ Status checkStates(const Plan& plan, std::vector<bool>& owned) {
     if (*state.init >= plan.constants.size())
       return bad(at("states", i), noSuch("constant", *state.init, plan.constants.size()));
     if (plan.constants[*state.init].bytes != plan.buffers[state.buffer].bytes)
-      return bad(at("states", i), says({"its first contents have ", plan.constants[*state.init].bytes,
-                                        " bytes, its buffer ", plan.buffers[state.buffer].bytes}));
+      return bad(at("states", i), {"its first contents have ", plan.constants[*state.init].bytes, " bytes, its buffer ",
+                                   plan.buffers[state.buffer].bytes});
   }
   return {};
 }
@@ -238,7 +237,7 @@ Status checkExpectations(const Plan& plan) {
     if (id >= plan.buffers.size() || plan.buffers[id].place != Place::Arena ||
         plan.buffers[id].dtype != ElementType::I64 || plan.buffers[id].shape.size() != 2 ||
         plan.buffers[id].shape[0] != 2 || plan.buffers[id].device != 0)
-      return bad(at("expectations", i), says({"buffer ", id, " is no i64 [2, n] of the host's arena"}));
+      return bad(at("expectations", i), {"buffer ", id, " is no i64 [2, n] of the host's arena"});
   }
   return {};
 }
@@ -252,7 +251,7 @@ bool isPlainFileName(std::string_view name) {
 }
 
 Status check(const Plan& plan) {
-  if (plan.version != kPlanVersion) return bad("version", says({plan.version, ", not ", kPlanVersion}));
+  if (plan.version != kPlanVersion) return bad("version", {plan.version, ", not ", kPlanVersion});
   SVOD_CHECK(checkFiles(plan));
   SVOD_CHECK(checkDevices(plan));
   SVOD_CHECK(checkConstants(plan));

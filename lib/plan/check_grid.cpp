@@ -20,10 +20,9 @@ Status checkImages(const Plan& plan, const Grid& grid, const std::string& where)
   for (const KernelImage& image : grid.images) {
     if (image.file >= plan.files.size()) return bad(where, noSuch("file", image.file, plan.files.size()));
     const FileDesc& file = plan.files[image.file];
-    if (file.kind != FileKind::Image) return bad(where, says({"its file '", file.path, "' is no image"}));
-    if (!files.insert(image.file).second) return bad(where, says({"the image '", file.path, "' is there twice"}));
-    if (image.sharedBytes > kMaxPlanBytes)
-      return bad(where, says({"the image '", file.path, "' needs too much memory"}));
+    if (file.kind != FileKind::Image) return bad(where, {"its file '", file.path, "' is no image"});
+    if (!files.insert(image.file).second) return bad(where, {"the image '", file.path, "' is there twice"});
+    if (image.sharedBytes > kMaxPlanBytes) return bad(where, {"the image '", file.path, "' needs too much memory"});
   }
   return {};
 }
@@ -42,14 +41,14 @@ Status checkTensorMap(const KernelDesc& kernel, const TensorMap& map, const std:
   const size_t axes = map.dims.size();
   if (axes == 0 || axes > kMostAxes || map.strides.size() != axes - 1 || map.box.size() != axes ||
       map.step.size() != axes)
-    return bad(where, says({"its lists are not those of 1 to ", kMostAxes, " axes"}));
+    return bad(where, {"its lists are not those of 1 to ", kMostAxes, " axes"});
   if (std::ranges::any_of(map.box, [](uint64_t n) { return n == 0 || n > kMostOfAxis; }) ||
       std::ranges::any_of(map.step, [](uint64_t n) { return n == 0 || n > kMostOfAxis; }))
-    return bad(where, says({"a box or step is not from 1 to ", kMostOfAxis}));
+    return bad(where, {"a box or step is not from 1 to ", kMostOfAxis});
   if (map.offset > kernel.args[map.arg].bytes || map.offset % byteSize(map.dtype) != 0)
-    return bad(where, says({"the offset ", map.offset, " is no place in its argument"}));
+    return bad(where, {"the offset ", map.offset, " is no place in its argument"});
   if (map.swizzleBytes != 0 && map.swizzleBytes != 32 && map.swizzleBytes != 64 && map.swizzleBytes != 128)
-    return bad(where, says({"no rows of ", map.swizzleBytes, " bytes are permuted"}));
+    return bad(where, {"no rows of ", map.swizzleBytes, " bytes are permuted"});
   for (const Expr& dim : map.dims) SVOD_CHECK(checkValues(kernel, dim, where));
   for (const Expr& stride : map.strides) SVOD_CHECK(checkValues(kernel, stride, where));
   return {};
@@ -59,7 +58,7 @@ Status checkTensorMap(const KernelDesc& kernel, const TensorMap& map, const std:
 
 Status checkValues(const KernelDesc& kernel, const Expr& expr, const std::string& where) {
   if (expr.varCount() <= kernel.values.size()) return {};
-  return bad(where, says({"an expression names a value beyond the ", kernel.values.size(), " of the kernel"}));
+  return bad(where, {"an expression names a value beyond the ", kernel.values.size(), " of the kernel"});
 }
 
 Status checkGrid(const Plan& plan, const KernelDesc& kernel, const std::string& where) {
@@ -68,7 +67,7 @@ Status checkGrid(const Plan& plan, const KernelDesc& kernel, const std::string& 
   uint64_t threads = 1;
   for (uint64_t n : grid.threads) {
     if (n == 0 || n > kMostThreads || threads * n > kMostThreads)
-      return bad(where, says({"a workgroup has not from 1 to ", kMostThreads, " threads"}));
+      return bad(where, {"a workgroup has not from 1 to ", kMostThreads, " threads"});
     threads *= n;
   }
   if (grid.sharedBytes > kMaxPlanBytes) return bad(where, "the memory of a workgroup is too large");

@@ -1,24 +1,22 @@
 // What the parts of `check` share.
 #pragma once
+#include <initializer_list>
 #include <string>
+#include <string_view>
 
 #include "plan/plan.h"
 #include "support/says.h"
 
 namespace svod {
 
-inline tl::unexpected<Error> bad(const std::string& where, const std::string& what) {
-  return fail(Diag::BadPlan, says({where, ": ", what}), "compile the graph again");
-}
-inline std::string at(const char* list, size_t index) { return says({list, "[", index, "]"}); }
+// Functions of a file of their own: there are a hundred places that call them.
+tl::unexpected<Error> bad(std::string_view where, std::string_view what);
+tl::unexpected<Error> bad(std::string_view where, std::initializer_list<Part> what);
+std::string at(const char* list, size_t index);
 /// "there is no buffer 9 of 8"
-inline std::string noSuch(const char* what, uint64_t id, size_t count) {
-  return says({"there is no ", what, " ", id, " of ", count});
-}
+std::string noSuch(const char* what, uint64_t id, size_t count);
 /// "bytes 64 to 128 of 96": a part that reaches beyond what holds it.
-inline std::string bytesOf(uint64_t offset, uint64_t size, uint64_t whole) {
-  return says({"bytes ", offset, " to ", offset + size, " of ", whole});
-}
+std::string bytesOf(uint64_t offset, uint64_t size, uint64_t whole);
 
 /// Whether an expression of a kernel stays with the kernel's values.
 Status checkValues(const KernelDesc& kernel, const Expr& expr, const std::string& where);

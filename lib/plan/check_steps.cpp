@@ -26,7 +26,7 @@ class StepChecker {
       if (const auto* loop = std::get_if<Loop>(&plan_.steps[i].action)) {
         const StepId end = loops_.empty() ? count : loops_.back().end;
         if (loop->length > end - i - 1)
-          return bad(where_, says({"its body of ", loop->length, " steps ends outside the enclosing one"}));
+          return bad(where_, {"its body of ", loop->length, " steps ends outside the enclosing one"});
         if (loop->length > 0) loops_.push_back({i, i + 1 + loop->length, loop->variable});
       }
     }
@@ -45,9 +45,9 @@ class StepChecker {
     int64_t before = -1;
     for (StepId dep : plan_.steps[step].deps) {
       const std::string what = "the dependency on step " + std::to_string(dep);
-      if (dep >= step) return bad(where_, says({what, ", which is no earlier one"}));
-      if (static_cast<int64_t>(dep) <= before) return bad(where_, says({what, " comes behind that on ", before}));
-      if (dep < first || scopeOf_[dep] != scopeId()) return bad(where_, says({what, " crosses the border of a loop"}));
+      if (dep >= step) return bad(where_, {what, ", which is no earlier one"});
+      if (static_cast<int64_t>(dep) <= before) return bad(where_, {what, " comes behind that on ", before});
+      if (dep < first || scopeOf_[dep] != scopeId()) return bad(where_, {what, " crosses the border of a loop"});
       before = dep;
     }
     scopeOf_.push_back(scopeId());
@@ -75,7 +75,7 @@ class StepChecker {
       const VariableId index(node.value);
       const bool bound = plan_.variables[index].kind != VariableKind::Loop ||
                          std::any_of(loops_.begin(), loops_.end(), [&](auto& loop) { return loop.variable == index; });
-      if (!bound) return bad(where_, says({"'", plan_.variables[index].name, "' is used outside its loop"}));
+      if (!bound) return bad(where_, {"'", plan_.variables[index].name, "' is used outside its loop"});
     }
     return {};
   }
@@ -85,7 +85,7 @@ class StepChecker {
     const BufferDesc& desc = plan_.buffers[id];
     const Place place = desc.place == Place::View ? plan_.buffers[desc.base].place : desc.place;
     if (writes(mode) && (place == Place::Input || place == Place::Constant))
-      return bad(where_, says({"it writes to '", desc.name, "', which is read-only"}));
+      return bad(where_, {"it writes to '", desc.name, "', which is read-only"});
     return {};
   }
 
@@ -94,21 +94,20 @@ class StepChecker {
       return bad(where_, noSuch("kernel", launch.kernel, plan_.kernels.size()));
     const KernelDesc& kernel = plan_.kernels[launch.kernel];
     if (launch.buffers.size() != kernel.args.size() || launch.values.size() != kernel.values.size())
-      return bad(where_, says({"'", kernel.name, "' takes ", counts(kernel.args.size(), kernel.values.size()), ", not ",
-                               counts(launch.buffers.size(), launch.values.size())}));
+      return bad(where_, {"'", kernel.name, "' takes ", counts(kernel.args.size(), kernel.values.size()), ", not ",
+                          counts(launch.buffers.size(), launch.values.size())});
     for (size_t i = 0; i < launch.buffers.size(); i++) {
       SVOD_CHECK(buffer(launch.buffers[i], kernel.args[i].mode));
       const BufferDesc& desc = plan_.buffers[launch.buffers[i]];
       if (kernel.args[i].bytes > desc.bytes || byteSize(kernel.args[i].dtype) != byteSize(desc.dtype))
-        return bad(where_, says({"'", desc.name, "', of ", desc.bytes, " bytes, does not fit argument ", i, " of '",
-                                 kernel.name, "', of ", kernel.args[i].bytes}));
+        return bad(where_, {"'", desc.name, "', of ", desc.bytes, " bytes, does not fit argument ", i, " of '",
+                            kernel.name, "', of ", kernel.args[i].bytes});
     }
     for (const Expr& value : launch.values) SVOD_CHECK(expr(value));
     SVOD_CHECK(onOneDevice(launch));
     const DeviceDesc& device = plan_.devices[deviceOf(plan_, launch)];
     if (!runsOn(plan_, kernel, device.kind))
-      return bad(where_,
-                 says({"'", kernel.name, "' is no kernel for device '", device.name, "', of kind ", device.kind}));
+      return bad(where_, {"'", kernel.name, "' is no kernel for device '", device.name, "', of kind ", device.kind});
     for (size_t i = 0; i < launch.buffers.size(); i++)
       if (writes(kernel.args[i].mode)) SVOD_CHECK(apart(launch, i));
     return {};
@@ -119,8 +118,8 @@ class StepChecker {
     for (BufferId id : launch.buffers) {
       const std::optional<DeviceId> other = deviceOf(plan_, id);
       if (device && other && *device != *other)
-        return bad(where_, says({"'", plan_.kernels[launch.kernel].name, "' has buffers on '",
-                                 plan_.devices[*device].name, "' and on '", plan_.devices[*other].name, "'"}));
+        return bad(where_, {"'", plan_.kernels[launch.kernel].name, "' has buffers on '", plan_.devices[*device].name,
+                            "' and on '", plan_.devices[*other].name, "'"});
       if (other) device = other;
     }
     return {};
@@ -128,7 +127,7 @@ class StepChecker {
   /// What the host itself reads or gives to a function.
   Status onHost(BufferId id) {
     if (deviceOf(plan_, id).value_or(0) == 0) return {};
-    return bad(where_, says({"'", plan_.buffers[id].name, "' is not in the memory of the host"}));
+    return bad(where_, {"'", plan_.buffers[id].name, "' is not in the memory of the host"});
   }
 
   /// Code takes the arguments of a launch for memory of their own: only what is done in place may overlap.
@@ -145,7 +144,7 @@ class StepChecker {
                            other.offset < desc.offset + kernel.args[written].bytes;
       const std::vector<InPlace>& known = plan_.memory.inPlace;
       if (overlap && std::find(known.begin(), known.end(), InPlace{source, result}) == known.end())
-        return bad(where_, says({"'", desc.name, "' and '", other.name, "' share bytes"}));
+        return bad(where_, {"'", desc.name, "' and '", other.name, "' share bytes"});
     }
     return {};
   }
@@ -160,7 +159,7 @@ class StepChecker {
     const std::optional<int64_t> bytes = copy.bytes.constant();
     const uint64_t most = std::min(plan_.buffers[copy.src].bytes, plan_.buffers[copy.dst].bytes);
     if (bytes && (*bytes < 0 || static_cast<uint64_t>(*bytes) > most))
-      return bad(where_, says({"it copies ", *bytes, " bytes between buffers of ", most}));
+      return bad(where_, {"it copies ", *bytes, " bytes between buffers of ", most});
     return {};
   }
 
@@ -181,14 +180,14 @@ class StepChecker {
       return bad(where_, noSuch("variable", loop.variable, plan_.variables.size()));
     const std::string variable = "'" + plan_.variables[loop.variable].name + "'";
     if (plan_.variables[loop.variable].kind != VariableKind::Loop)
-      return bad(where_, says({variable, " is no variable of a loop"}));
-    if (!loopVariables_.insert(loop.variable).second) return bad(where_, says({variable, " belongs to another loop"}));
+      return bad(where_, {variable, " is no variable of a loop"});
+    if (!loopVariables_.insert(loop.variable).second) return bad(where_, {variable, " belongs to another loop"});
     if (loop.condition) {
       SVOD_CHECK(buffer(*loop.condition, Mode::Read));
       SVOD_CHECK(onHost(*loop.condition));
       const BufferDesc& flag = plan_.buffers[*loop.condition];
       if (flag.dtype != ElementType::Bool || flag.bytes < 1)
-        return bad(where_, says({"its condition '", flag.name, "' is no bool"}));
+        return bad(where_, {"its condition '", flag.name, "' is no bool"});
     }
     if (loops_.size() >= kMaxLoopDepth) return bad(where_, "loops are nested too deeply");
     return {};

@@ -9,12 +9,13 @@
 
 namespace svod {
 
-/// A text, or a whole number in decimal. Texts are borrowed for the call.
+/// A text below 4 GiB, or a whole number in decimal. Texts are borrowed for the call. Messages are made in many places,
+/// and each is as large as its parts are.
 class Part {
  public:
-  Part(const char* text) : text_(text) {}
-  Part(std::string_view text) : text_(text) {}
-  Part(const std::string& text) : text_(text) {}
+  Part(const char* text) : Part(std::string_view(text)) {}
+  Part(std::string_view text) : text_(text.data()), size_(static_cast<uint32_t>(text.size())) {}
+  Part(const std::string& text) : Part(std::string_view(text)) {}
   Part(char) = delete;
   Part(bool) = delete;
   template <std::signed_integral Number>
@@ -28,9 +29,12 @@ class Part {
   void addTo(std::string& text) const;
 
  private:
-  enum class Kind : uint8_t { Text, Number, Negative };
-  std::string_view text_;
-  uint64_t magnitude_ = 0;
+  enum class Kind : uint32_t { Text, Number, Negative };
+  union {
+    const char* text_;
+    uint64_t magnitude_;
+  };
+  uint32_t size_ = 0;
   Kind kind_ = Kind::Text;
 };
 
