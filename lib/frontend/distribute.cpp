@@ -215,13 +215,44 @@ class Distributor {
     return src;
   }
 
-  /// Positions in parts; what they are read from is whole on every device.
+  /// Positions in parts; what they are read from is whole on every device, or cut like them, where an axis of the
+  /// result walks along the axis that is cut, as in windows and along the other axes of a table.
   std::optional<Value> gathered(UOp node) {
+    if (const auto x = values_.find(node.src(0).id()); x != values_.end() && x->second.layout.isCut())
+      if (std::optional<Value> along = gatheredAlong(node, x->second)) return along;
     const std::optional<Layout> layout = common(node, 1);
     if (!layout) return std::nullopt;
     std::vector<std::vector<UOp>> sources = together(node, 1, *layout);
     sources.insert(sources.begin(), demand(node.src(0), layout->whole()));
     return eachPart(node, *layout, [&](size_t i) { return column(sources, i); });
+  }
+
+  std::optional<Value> gatheredAlong(UOp node, const Value& x) {
+    const size_t position = 1 + static_cast<size_t>(x.layout.to.axis);
+    const std::optional<int> axis = walkedAxis(node.src(position));
+    const UOp extent = node.src(0).shape()[position - 1];
+    if (!axis || node.shape()[static_cast<size_t>(*axis)] != extent) return std::nullopt;
+    const Layout layout = x.layout.along(*axis, x.layout.cuts);
+    std::vector<std::vector<UOp>> sources = together(node, 1, layout);
+    for (size_t i = 0; i < layout.count(); ++i) {
+      UOp& own = sources[position - 1][i];
+      const std::vector<UOp> ones(own.rank(), g_.index(1));
+      const UOp begin = g_.expand(g_.reshape(layout.cuts[i].node(), ones), own.shape());
+      own = g_.make(Op::Sub, own.dtype(), {own, begin});
+    }
+    sources.insert(sources.begin(), x.parts);
+    return eachPart(node, layout, [&](size_t i) { return column(sources, i); });
+  }
+
+  /// The axis along which positions are 0, 1, 2, .. whatever the others are.
+  static std::optional<int> walkedAxis(UOp positions) {
+    const UOp once = positions.op() == Op::Expand ? positions.src(0) : positions;
+    UOp counts = once;
+    while (counts.op() == Op::Reshape) counts = counts.src(0);
+    if (counts.op() != Op::Iota) return std::nullopt;
+    for (size_t axis = 0; axis < once.rank(); ++axis)
+      if (once.shape()[axis] == counts.src(0) && !counts.src(0).isConst(1)) return static_cast<int>(axis);
+    return std::nullopt;
   }
 
   std::optional<Value> reduced(UOp node, const Value& x) {

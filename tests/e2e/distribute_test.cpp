@@ -119,6 +119,11 @@ const Row kRows[] = {
     {"rows of a table that is cut", "output y = embedding(<w 0> * 3, e)\n", -1},
     {"what no part can do alone",
      "y, p = sort(<x 1> * 2, axis=1)\noutput y = y\noutput c = cumsum(exp(<z 0>), axis=0)\n", -1},
+    {"a convolution and a pooling of images that are cut",
+     "i = reshape(<x 0>, shape=[n, 1, 2, 5])\nc = conv2d(i, reshape(w[:, 0:6], shape=[15, 1, 2, 2]), padding=1)\n"
+     "output y = max_pool(c, kernel=[2, 2])\n",
+     -1},
+    {"elements along another axis than the one that is cut", "output y = gather_elements(<e 0>, e % 3, axis=1)\n", -1},
     {"states and loops that meet parts",
      "state s: f32[10, 7] = 1\nd = <x 0>\nloop i < 3 {\n  assign s = s + sum(d @ s, axes=[0], keepdims=true) * "
      "0.01\n}\noutput y = d @ s\n",
