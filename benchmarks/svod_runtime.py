@@ -12,7 +12,8 @@ class Error(c.Structure):
 
 class InstanceOptions(c.Structure):
     _fields_ = [("pool", c.c_void_p), ("functions", c.c_void_p), ("function_count", c.c_size_t), ("profile", c.c_int),
-                ("trace_events", c.c_size_t), ("memory", c.c_void_p)]
+                ("trace_events", c.c_size_t), ("memory", c.c_void_p), ("device_options", c.c_void_p),
+                ("device_option_count", c.c_size_t)]
 
 
 class Runtime:
