@@ -10,10 +10,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Between the least and the greatest value of a variable.
-int64_t middleOf(const VarArg& variable) { return variable.min + (variable.max - variable.min) / 2; }
-
 }  // namespace
+
+int64_t middleOf(const VarArg& variable) { return variable.min + (variable.max - variable.min) / 2; }
 
 CandidateCode describeCode(const CompiledKernel& kernel) {
   CandidateCode code;

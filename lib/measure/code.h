@@ -23,6 +23,9 @@ struct CandidateCode {
 /// Of a kernel that was lowered; without a library.
 CandidateCode describeCode(const CompiledKernel& kernel);
 
+/// The value that a variable has while kernels are measured: between the least and the greatest.
+int64_t middleOf(const VarArg& variable);
+
 /// One line that says all of it, for another process, and its inverse.
 std::string toText(const CandidateCode& code);
 CandidateCode codeFromText(const std::string& text);

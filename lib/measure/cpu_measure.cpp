@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "driver/describe_kernel.h"
+#include "measure/interpreted.h"
 #include "measure/test_data.h"
 
 namespace svod {
@@ -52,6 +53,7 @@ Status CpuMeasure::begin(const Candidate& usual) {
   TrialResult reference = both[0].verdict;
   if (reference.outcome == Outcome::Timed) reference = runReference(both[0].code, data_, kReferenceLimits);
   if (reference.outcome != Outcome::Timed) reference = runReference(usualCode, data_, kReferenceLimits);
+  if (reference.outcome == Outcome::Timed) preferInterpreted(kernel_, data_);
   if (reference.outcome == Outcome::Timed) reference = runner_.emplace(data_, kLimits, how_.run).setUsual(usualCode);
   if (reference.outcome != Outcome::Timed)
     return fail(Diag::Unsupported, "it cannot be run alone: " + reference.reason);

@@ -27,8 +27,8 @@ class CpuMeasure : public Measure {
   CpuMeasure(const CompiledKernel& kernel, const CompileOptions& options, std::string folder,
              Clock::time_point deadline, const MeasureOptions& how = {});
 
-  /// Compiles and runs the kernel without opts, for its values, and with those of -O1. Errors: Unsupported for kernels
-  /// that cannot be measured here, with the reason.
+  /// Compiles and runs the kernel without opts, for its values (interpreted.h), and with those of -O1. Errors:
+  /// Unsupported for kernels that cannot be measured here, with the reason.
   Status begin(const Candidate& usual);
   /// Candidates that were compiled ahead, by the text of their lists: they are not compiled again.
   void use(std::map<std::string, CompiledCandidate> ready) { ready_ = std::move(ready); }

@@ -137,6 +137,15 @@ std::optional<std::string> Loaded::wrongValues() const {
   return std::nullopt;
 }
 
+double Loaded::error() const {
+  const KernelData& data = workspace_.data();
+  double worst = 0;
+  for (size_t slot = 0; slot < data.wanted.size(); ++slot)
+    if (!data.wanted[slot].empty() && writes(code_.args[slot].mode))
+      worst = std::max(worst, worstUnits(bytes(slot), data.wanted[slot], data.types[slot]));
+  return worst;
+}
+
 void pin() {
   cpu_set_t allowed, one;
   if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;

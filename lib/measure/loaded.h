@@ -58,6 +58,8 @@ class Loaded {
   void runWatched() const;
   /// What is wrong with the values it wrote.
   std::optional<std::string> wrongValues() const;
+  /// How far they are off at most, as worstUnits() (test_data.h) says.
+  double error() const;
   std::span<const std::byte> bytes(size_t slot) const { return workspace_.buffers()[slot].bytes(); }
 
  private:

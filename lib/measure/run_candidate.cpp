@@ -40,8 +40,8 @@ TrialResult failureOf(const ChildEnd& end, const RunLimits& limits) {
 }
 
 std::string textOf(const TrialResult& v) {
-  const Json json = {{"outcome", v.outcome}, {"reason", v.reason}, {"ns", v.nanoseconds},
-                     {"noise", v.noise},     {"ratio", v.ratio},   {"runs", v.runs}};
+  const Json json = {{"outcome", v.outcome}, {"reason", v.reason}, {"ns", v.nanoseconds}, {"noise", v.noise},
+                     {"ratio", v.ratio},     {"runs", v.runs},     {"ulp", v.ulp}};
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -51,7 +51,8 @@ TrialResult resultOf(const Json& json) {
           json["ns"],
           json["noise"],
           json["ratio"],
-          json["runs"]};
+          json["runs"],
+          json["ulp"]};
 }
 
 /// In the child: what stays from question to question.
@@ -72,7 +73,12 @@ class Answering {
     loaded.runWatched();
     if (std::optional<std::string> wrong = loaded.wrongValues()) return {Outcome::Wrong, *wrong};
     const double usualNs = json["usualNs"];
-    if (json["compares"]) return comparisonOf(loaded, *usual_, usualNs);
+    if (json["compares"]) {
+      const double ulp = loaded.error();
+      TrialResult result = comparisonOf(loaded, *usual_, usualNs);
+      result.ulp = ulp;
+      return result;
+    }
     return timesOf(loaded, json["stopAbove"], usual_.get(), usualNs);
   }
 

@@ -88,6 +88,18 @@ void fillWithData(std::span<std::byte> bytes, ElementType type, uint64_t number)
   }
 }
 
+double worstUnits(std::span<const std::byte> got, std::span<const std::byte> wanted, ElementType type) {
+  if (!isFloat(type)) return 0;
+  const uint64_t count = isPacked(type) ? got.size() * (8 / info(type).bits) : got.size() / byteSize(type);
+  long double largest = 0, worst = 0;
+  for (uint64_t i = 0; i < count; ++i) {
+    const long double a = elementValue(type, got.data(), i), b = elementValue(type, wanted.data(), i);
+    if (std::isfinite(b)) largest = std::max(largest, std::fabs(b));
+    if (std::isfinite(a - b)) worst = std::max(worst, std::fabs(a - b));
+  }
+  return worst == 0 ? 0 : static_cast<double>(worst / unitAt(largest, precisionOf(type)));
+}
+
 std::optional<std::string> firstDifference(std::span<const std::byte> got, std::span<const std::byte> wanted,
                                            ElementType type) {
   if (got.size() == wanted.size() && std::memcmp(got.data(), wanted.data(), got.size()) == 0) return std::nullopt;

@@ -10,6 +10,13 @@ namespace svod {
 namespace {
 
 Cell timeOrNone(double nanoseconds) { return nanoseconds > 0 ? timeCell(nanoseconds) : Cell("-"); }
+/// A winner was compared, and may have no error at all; what was only timed has none that is known.
+Cell ulpOrNone(const CandidateRecord& r) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", r.ulp);
+  const bool isKnown = r.ulp > 0 || r.outcome == Outcome::Wins || r.outcome == Outcome::Loses;
+  return isKnown ? Cell(r.ulp, text) : Cell("-");
+}
 Cell optsCell(const std::string& opts) { return opts.empty() ? Cell("none") : Cell(opts); }
 
 bool isTimed(const CandidateRecord& r) { return r.nanoseconds > 0 && !info(r.outcome).isFailure; }
@@ -54,12 +61,13 @@ Table comparison(const KernelAccount& account) {
                {"ns", "measured", true},
                {"noise", "+- %", true},
                {"predicted", "predicted", true},
+               {"ulp", "error, ULP", true},
                {"number", "tried as number", true},
                {"opts", "opts", false, true}},
               {}};
   const auto add = [&](const char* who, const CandidateRecord& r) {
-    table.rows.push_back(
-        {who, timeOrNone(r.nanoseconds), percentCell(r.noise), timeOrNone(r.predicted), r.number, optsCell(r.opts)});
+    table.rows.push_back({who, timeOrNone(r.nanoseconds), percentCell(r.noise), timeOrNone(r.predicted), ulpOrNone(r),
+                          r.number, optsCell(r.opts)});
   };
   if (account.usual) add("-O1", *account.usual);
   if (account.won) add("winner", *account.won);

@@ -15,17 +15,18 @@ struct Candidate {
   std::vector<OptOp> opts;
   std::string text;
   std::string origin;    // what proposed it
-  double predicted = 0;  // nanoseconds that the cost model expects on one thread
+  double predicted = 0;  // nanoseconds that the cost model expects on as many threads as are timed
   Features features = {};
   double instructions = 0;  // about as many as it will have
 };
 
-/// What became of one. Times in nanoseconds on one thread.
+/// What became of one. Times in nanoseconds.
 struct TrialResult {
   Outcome outcome = Outcome::Timed;
   std::string reason = {};  // of a failure
   double nanoseconds = 0, noise = 0, ratio = 0;
   int64_t runs = 0;
+  double ulp = 0;  // of what was compared: how far its worst value is off, in units of the last place of the greatest
 };
 
 /// Equal `code` is equal machine code. Any outcome but Timed: there is none.

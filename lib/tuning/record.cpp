@@ -34,7 +34,7 @@ void addVerdict(Json& json, const TrialRecord& r) {
   if (!r.decisions.empty()) json["decisions"] = r.decisions;
   if (!r.reason.empty()) json["reason"] = r.reason;
   const std::pair<const char*, double> numbers[] = {
-      {"predicted", r.predicted}, {"ns", r.nanoseconds}, {"noise", r.noise}, {"ratio", r.ratio}};
+      {"predicted", r.predicted}, {"ns", r.nanoseconds}, {"noise", r.noise}, {"ratio", r.ratio}, {"ulp", r.ulp}};
   for (const auto& [key, value] : numbers)
     if (value != 0) json[key] = value;
   if (r.runs != 0) json["runs"] = r.runs;
@@ -127,6 +127,7 @@ void readTrial(Members& members, TrialRecord& r) {
   r.outcome = outcome.value_or(Outcome::Started);
   r.predicted = members.number("predicted"), r.nanoseconds = members.number("ns");
   r.noise = members.number("noise"), r.ratio = members.number("ratio"), r.runs = members.count("runs");
+  r.ulp = members.number("ulp");
   const bool isCompared = r.outcome == Outcome::Wins || r.outcome == Outcome::Loses;
   if (isCompared && r.ratio == 0) members.wrong("ratio", "is missing");
 }

@@ -41,6 +41,7 @@ struct TrialRecord {
   double noise = 0;        // half the range between the quartiles, as a part of the median
   double ratio = 0;        // wins and loses: the time as a part of that of -O1, both interleaved
   int64_t runs = 0;
+  double ulp = 0;  // wins and loses: how far the worst value is off, in units of the last place of the greatest
   bool operator==(const TrialRecord&) const = default;
 };
 

@@ -88,7 +88,7 @@ class TuningLog(ToolTest):
     def test_explain(self):
         usual, best = "vector(n1,8) upcast(n0,2)", "vector(n1,16) tile(n0,8)"
         log = self.log(winner(self.hashes["z"], CPU, usual, outcome="timed", origin="-O1", ns=1000, ratio=0, number=1),
-                       winner(self.hashes["z"], CPU, best, ns=500, predicted=700, runs=12, number=3, origin="mutation"),
+                       winner(self.hashes["z"], CPU, best, ns=500, predicted=700, runs=12, number=3, origin="mutation", ulp=2.5),
                        winner(self.hashes["z"], CPU, "vector(n1,4)", outcome="timed", ns=600, ratio=0, number=2),
                        winner(self.hashes["z"], CPU, "vector(n1,2)", outcome="crashed", reason="signal 11", ratio=0, number=4))
         said = self.svodc("tune", "--explain", self.hashes["z"][:8], "--tuning-log", log).stdout
@@ -97,7 +97,8 @@ class TuningLog(ToolTest):
         told = json.loads(self.svodc("tune", "--explain", self.hashes["z"], "--tuning-log", log, "--json").stdout)
         (kernel,) = told.values()
         self.assertEqual((kernel["candidates"], kernel["dropped"], kernel["ratio"]), (4, 1, 0.5))
-        self.assertEqual([(c["who"], c["ns"], c["predicted"]) for c in kernel["compared"]], [("-O1", 1000, "-"), ("winner", 500, 700)])
+        self.assertEqual([(c["who"], c["ns"], c["predicted"], c["ulp"]) for c in kernel["compared"]],
+                         [("-O1", 1000, "-", "-"), ("winner", 500, 700, 2.5)])
         self.assertEqual([(d["what"], d["usual"], d["winner"]) for d in kernel["differences"]],
                          [("other amounts", "vector(n1,8)", "vector(n1,16)"), ("only the winner", "", "tile(n0,8)"),
                           ("only -O1", "upcast(n0,2)", "")])

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 
 #include "common/model_text.h"
@@ -14,6 +15,7 @@
 #include "measure/code_store.h"
 #include "measure/compile_candidates.h"
 #include "measure/cpu_measure.h"
+#include "measure/interpreted.h"
 #include "measure/test_data.h"
 
 using namespace svod;
@@ -133,6 +135,39 @@ TEST_CASE("What is measured of a kernel comes from its code") {
   CHECK(measure.compare(plain).outcome == Outcome::Loses);
   CHECK(measure.time(broken, 0).outcome == Outcome::CompileFailed);
   CHECK(!measure.isOver());
+}
+
+TEST_CASE("Errors are told from what the interpreter says, where it is near and small kernels are asked for") {
+  const auto dataFor = [](const Bench& bench, std::vector<size_t> elements) {
+    KernelData data;
+    for (size_t slot = 0; slot < elements.size(); ++slot) {
+      data.types.push_back(ElementType::F32);
+      data.operands.emplace_back(4 * elements[slot]);
+      fillWithData(data.operands[slot], ElementType::F32, slot);
+    }
+    const std::vector<CompiledCandidate> made = const_cast<Bench&>(bench).of({""});
+    REQUIRE(runReference(made[0].code, data, {}).outcome == Outcome::Timed);
+    return data;
+  };
+  const auto moved = [](KernelData data, float by) {
+    float first;
+    std::memcpy(&first, data.wanted[0].data(), sizeof first);
+    first += by;
+    std::memcpy(data.wanted[0].data(), &first, sizeof first);
+    return data;
+  };
+  Bench bench("var n in [1, 9]\ninput x: f32[n, 24]\noutput y = x * 3 + 1\n");
+  const KernelData right = dataFor(bench, {216, 216});
+  KernelData near = moved(right, 0x1p-20F), far = moved(right, 1);
+  REQUIRE(preferInterpreted(*bench.kernel, near));
+  CHECK(worstUnits(near.wanted[0], right.wanted[0], ElementType::F32) <= 1);  // of one rounding more
+  REQUIRE(preferInterpreted(*bench.kernel, far));
+  CHECK(far.wanted[0] == moved(right, 1).wanted[0]);
+  Bench large("input x: f32[1200, 1200]\noutput y = x * 3 + 1\n");
+  KernelData untouched = moved(dataFor(large, {1440000, 1440000}), 0x1p-20F);
+  const KernelData before = untouched;
+  CHECK(!preferInterpreted(*large.kernel, untouched));
+  CHECK(untouched.wanted == before.wanted);
 }
 
 TEST_CASE("Code that was compiled ahead is found by text, and not compiled again") {

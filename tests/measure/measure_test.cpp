@@ -194,8 +194,10 @@ TEST_CASE("Interleaved runs tell a clear gain from none") {
                       slow = built(bench.folder, "long", "for (volatile int i = 0; i < 20000; ) i = i + 1;");
   REQUIRE(bench.runner.setUsual(slow).outcome == Outcome::Timed);
   const TrialResult wins = bench.runner.compare(fast);
-  CHECK((wins.outcome == Outcome::Wins && wins.ratio < 0.9));
-  const double alone = bench.time(fast).nanoseconds;  // beside the slow one
+  CHECK((wins.outcome == Outcome::Wins && wins.ratio < 0.9 && wins.ulp == 0));
+  const TrialResult near = bench.runner.compare(built(bench.folder, "near", "y[3] += 0x1p-22f;"));
+  CHECK((near.outcome == Outcome::Wins && near.ulp >= 1 && near.ulp <= 4));  // of values between 1 and 2
+  const double alone = bench.time(fast).nanoseconds;                         // beside the slow one
   CHECK((alone > 0 && alone < 1e6));
   REQUIRE(bench.runner.setUsual(fast).outcome == Outcome::Timed);
   CHECK(bench.runner.compare(slow).outcome == Outcome::Loses);

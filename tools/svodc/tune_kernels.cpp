@@ -47,7 +47,7 @@ KnownTrials knownOf(const TuningLog& log, const std::string& kernel, const TuneP
   for (const CandidateRecord& r : log.candidates) {
     if (r.kernel != kernel || r.target != place.target || r.machine != place.machine || r.compiler != place.compiler)
       continue;
-    TrialResult verdict{r.outcome, r.reason, r.nanoseconds, r.noise, r.ratio, r.runs};
+    TrialResult verdict{r.outcome, r.reason, r.nanoseconds, r.noise, r.ratio, r.runs, r.ulp};
     const auto [at, isNew] = known.emplace(r.opts, verdict);
     if (!isNew && weightOf(verdict) > weightOf(at->second)) at->second = std::move(verdict);
   }
@@ -70,6 +70,7 @@ CandidateRecord recordOf(const Candidate& candidate, const TrialResult& verdict,
   r.outcome = verdict.outcome, r.reason = verdict.reason;
   r.nanoseconds = std::round(verdict.nanoseconds * 10) / 10;
   r.noise = std::round(verdict.noise * 1e4) / 1e4, r.ratio = std::round(verdict.ratio * 1e4) / 1e4;
+  r.ulp = std::round(verdict.ulp * 100) / 100;
   r.runs = verdict.runs, r.number = verdict.outcome == Outcome::Started ? 0 : place.number;
   return r;
 }
