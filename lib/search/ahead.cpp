@@ -12,6 +12,9 @@ std::vector<Candidate> startOf(Moves& moves, const SearchOptions& options,
   const auto add = [&](std::span<const OptOp> opts, std::string origin) {
     if (std::optional<Candidate> made = moves.candidate(opts, std::move(origin))) start.push_back(std::move(*made));
   };
+  if (options.threads > 1 && !start.empty())
+    for (int count : moves.threadCounts())
+      if (std::optional<Candidate> made = moves.shared(start[0], count)) start.push_back(std::move(*made));
   for (const std::vector<OptOp>& hint : hints) add(hint, "tuning log");
   for (const Hint& hint : options.neighbours.hints) add(hint.opts, hint.origin);
   if (options.beam > 0) add({}, "no opts");

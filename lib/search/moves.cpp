@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "choose/choose.h"
 #include "choose/thread_tiles.h"
@@ -31,6 +32,14 @@ int64_t otherAmount(int64_t amount, std::mt19937_64& random) {
   return kAmounts[static_cast<size_t>(std::clamp<int64_t>(at + steps[random() % 4], 0, std::ssize(kAmounts) - 1))];
 }
 
+/// Of the time of one thread, what the one of several takes that has most tiles.
+double partOfSlowest(const KernelFacts& kernel, int threads) {
+  double tiles = 1;
+  for (UOp n : kernel.nodes)
+    if (n.op() == Op::Range && axisType(n) == AxisType::Thread) tiles *= static_cast<double>(maxExtent(n));
+  return tiles < 1 ? 1 : std::ceil(tiles / threads) / tiles;
+}
+
 }  // namespace
 
 /// Tables by node id grow with the graph, and most of its nodes belong to lists that nobody asks for again.
@@ -54,7 +63,7 @@ std::optional<Candidate> Moves::candidate(std::span<const OptOp> opts, std::stri
   startAnewWhenLarge();
   Chooser chooser = replayed(opts);
   const auto isCut = [](const ChosenOpt& chosen) { return isThread(chosen.opt); };
-  if (caps_.threads && std::ranges::none_of(chooser.opts, isCut)) splitForThreads(chooser);
+  if (caps_.threads && threads_ == 1 && std::ranges::none_of(chooser.opts, isCut)) splitForThreads(chooser);
   Candidate made;
   for (ChosenOpt& chosen : chooser.opts) made.opts.push_back(std::move(chosen.opt));
   const UOp end = endOfOpts(*graph_, chooser.sink);
@@ -62,7 +71,7 @@ std::optional<Candidate> Moves::candidate(std::span<const OptOp> opts, std::stri
   made.text = toText(made.opts), made.origin = std::move(origin);
   const KernelFacts& facts = facts_->of(end);
   const KernelCost cost = costOf(facts, caps_);
-  made.predicted = cost.total, made.features = featuresOf(facts, cost);
+  made.predicted = cost.total * partOfSlowest(facts, threads_), made.features = featuresOf(facts, cost);
   made.instructions = instructionsOf(facts);
   return made;
 }
@@ -80,7 +89,34 @@ std::vector<Candidate> Moves::seeds() {
   return all;
 }
 
-bool Moves::isFixed(const OptOp& opt) const { return !threads_ && isThread(opt); }
+std::vector<int> Moves::threadCounts() const {
+  std::vector<int> counts;
+  for (int count = 1; count < threads_; count *= 2) counts.push_back(count);
+  counts.push_back(threads_);
+  return counts;
+}
+
+std::optional<Candidate> Moves::shared(const Candidate& of, int count) {
+  std::vector<OptOp> opts = of.opts;
+  std::erase_if(opts, isThread);
+  Chooser chooser = replayed(opts);
+  const auto isLeft = [](const Axis& a) {
+    return a.nest == Nest::Output && axisType(a.range) == AxisType::Loop && maxExtent(a.range) > 1;
+  };
+  for (int64_t wanted = count; wanted > 1;) {  // the outermost loop, and the next one where that is too short
+    const std::vector<Axis>& axes = chooser.facts().axes;
+    const auto outermost = std::ranges::find_if(axes, isLeft);
+    if (outermost == axes.end()) return std::nullopt;
+    const int64_t extent = maxExtent(outermost->range), iterations = ceilDiv(extent, wanted);
+    if (!chooser.apply(OptKind::Thread, idOf(outermost->range), iterations, {})) return std::nullopt;
+    wanted = ceilDiv(wanted, extent);
+  }
+  opts.clear();
+  for (const ChosenOpt& chosen : chooser.opts) opts.push_back(chosen.opt);
+  return candidate(opts, std::to_string(count) + (count == 1 ? " thread" : " threads"));
+}
+
+bool Moves::isFixed(const OptOp& opt) const { return threads_ == 1 && isThread(opt); }
 
 std::vector<OptOp> Moves::proposals(const Chooser& at) {
   std::vector<OptOp> all = proposeOpts(at.facts(), at.names, caps_);
@@ -158,6 +194,8 @@ std::vector<OptOp> Moves::changed(const std::vector<OptOp>& opts, std::mt19937_6
 
 std::optional<Candidate> Moves::mutant(std::span<const Candidate> parents, std::mt19937_64& random) {
   const Candidate& parent = parents[random() % parents.size()];
+  if (threads_ > 1 && random() % 8 == 0)
+    return shared(parent, 1 + static_cast<int>(random() % static_cast<uint64_t>(threads_)));
   if (random() % 8 == 0) {
     const Candidate& second = parents[random() % parents.size()];
     std::vector<OptOp> opts(parent.opts.begin(),

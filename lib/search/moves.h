@@ -14,18 +14,24 @@ namespace svod {
 class Moves {
  public:
   /// `sink`: Kernel stage, before any opt, simplified.
-  /// `threads`: lists also change in how threads share the work.
-  Moves(Graph& graph, UOp sink, const Caps& caps, bool threads = false)
+  /// `threads`: so many run a kernel, and where they are more than one, lists also change in how many of them share the
+  /// work and how.
+  Moves(Graph& graph, UOp sink, const Caps& caps, int threads = 1)
       : given_(sink), sink_(sink), caps_(caps), threads_(threads), graph_(&graph),
         facts_(std::make_unique<FactsCache>()) {}
 
-  /// The list as it applies: opts that do not are left out, and where no loop is cut for threads, loops are cut as -O1
-  /// does it. Nothing where that is no list for this kernel.
+  /// The list as it applies: opts that do not are left out, and where no loop is cut for threads and that is not looked
+  /// for, loops are cut as -O1 does it. Nothing where that is no list for this kernel.
   std::optional<Candidate> candidate(std::span<const OptOp> opts, std::string origin);
   /// What every strategy makes of the kernel, the preferred one first.
   std::vector<Candidate> seeds();
-  /// The list and one opt more, for every opt that makes sense; how threads share the work is left alone but for
-  /// `threads`.
+  /// The list with its outermost loops cut so that `count` threads share them, none for one thread. Nothing where loops
+  /// have not so many iterations.
+  std::optional<Candidate> shared(const Candidate& of, int count);
+  /// Numbers of threads that are tried: powers of two, and all there are.
+  std::vector<int> threadCounts() const;
+  /// The list and one opt more, for every opt that makes sense; how threads share the work is left alone where it is
+  /// not looked for.
   std::vector<Candidate> successors(const Candidate& of);
   /// A random change of one of `parents`, or a random part of two of them.
   std::optional<Candidate> mutant(std::span<const Candidate> parents, std::mt19937_64& random);
@@ -44,7 +50,7 @@ class Moves {
 
   UOp given_, sink_;
   const Caps& caps_;
-  bool threads_;
+  int threads_;
   Graph* graph_;                // where lists are tried:
   std::unique_ptr<Graph> own_;  // from when the given one has grown
   std::unique_ptr<FactsCache> facts_;

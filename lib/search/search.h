@@ -23,7 +23,7 @@ struct SearchOptions {
   double leastGain = 0.01;               // of the best time, that counts as one
   double stopAbove = 3;                  // times the best time: slower ones stop early
   double mostOfLeast = 1000;             // times the least expected time of all: others are not even compiled
-  bool threads = false;                  // how threads share the kernel is searched as well
+  int threads = 1;                       // that run it: how many of them share it, and how, is searched as well
   size_t finalists = 5;                  // compared with -O1
   bool corrects = true;                  // the cost model is corrected by what was measured
   Neighbours neighbours = {};            // of the kernel: their lists are begun with, their times learned from

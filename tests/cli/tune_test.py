@@ -163,7 +163,7 @@ class Tune(ToolTest):
                    env={"SVOD_MOST_INSTRUCTIONS": "30"})
         self.assertIn("and may have 30", next(r["reason"] for r in self.candidates() if r["outcome"] == "too-large"))
         for name, value in (("SVOD_BEAM", "-1"), ("SVOD_STOP_ABOVE", "0"), ("SVOD_COMPILE_SECONDS", "0"), ("SVOD_LEAST_GAIN", "100"),
-                            ("SVOD_MOST_OF_LEAST", "0"), ("SVOD_TUNE_THREADS", "0"), ("SVOD_CACHES", "hot")):
+                            ("SVOD_MOST_OF_LEAST", "0"), ("SVOD_TUNE_THREADS", "-1"), ("SVOD_CACHES", "hot")):
             self.fails(2, "tune", self.model, "--tuning-log", self.log, env={name: value}, says=value)
 
     def test_conditions_of_measuring_are_a_machine_of_their_own(self):
@@ -173,6 +173,14 @@ class Tune(ToolTest):
         machines = {r["machine"] for r in self.candidates()}
         usual = min(machines, key=len)
         self.assertEqual(machines, {usual, usual + ", cold caches", usual + ", 2 threads"})
+
+    def test_the_number_of_threads_is_left_to_the_search(self):
+        many = len(os.sched_getaffinity(0))
+        self.tune("--budget", "3s", "--search", "kernels", "--threads", "0")
+        self.assertEqual({r["machine"].endswith(f", {many} threads") for r in self.candidates()}, {many > 1})
+        self.log.unlink()
+        self.tune("--budget", "3s", "--search", "kernels", "--threads", "3")
+        self.assertLessEqual({"1 thread", "2 threads", "3 threads"}, {r["origin"] for r in self.candidates()} | {"1 thread"})
 
     def test_what_cannot_be(self):
         self.fails(2, "tune", self.model, says="--tuning-log")

@@ -9,6 +9,7 @@
 #include "measure/cpu_measure.h"
 #include "report/tuning_page.h"
 #include "tune_check.h"
+#include "tune_graphs.h"
 #include "tune_plans.h"
 
 namespace svod {
@@ -145,7 +146,7 @@ MeasureOptions measureOptions(const Flags& flags) {
   MeasureOptions how;
   how.compile.seconds = static_cast<double>(flags.compileSeconds);
   how.compile.mostInstructions = static_cast<size_t>(flags.mostInstructions);
-  how.run = {static_cast<int>(flags.threads), flags.caches == "cold", flags.wholeGrids};
+  how.run = {threadsOf(flags), flags.caches == "cold", flags.wholeGrids};
   return how;
 }
 
@@ -153,7 +154,7 @@ SearchOptions searchOptions(const Request& request, const TuneKernel& task, cons
                             const TunePlace& place) {
   SearchOptions search;
   const Flags& flags = request.flags;
-  search.beam = static_cast<int>(flags.beam), search.threads = flags.threads > 1;
+  search.beam = static_cast<int>(flags.beam), search.threads = threadsOf(flags);
   search.stopAbove = static_cast<double>(flags.stopAbove), search.mostOfLeast = static_cast<double>(flags.mostOfLeast);
   search.mostInstructions = 2 * static_cast<double>(flags.mostInstructions);  // the estimate may be too high
   search.leastGain = static_cast<double>(flags.leastGain) / 100;

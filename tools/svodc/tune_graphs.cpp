@@ -1,6 +1,7 @@
 #include "tune_graphs.h"
 
 #include "driver/tuned_opts.h"
+#include "machine/host.h"
 #include "processors.h"
 #include "support/suggest.h"
 
@@ -20,7 +21,7 @@ constexpr NumberRange kNumbers[] = {
     {"most-of-least", &Flags::mostOfLeast, 1, 1000000000},
     {"stop-above", &Flags::stopAbove, 1, 1000000},
     {"least-gain", &Flags::leastGain, 0, 99},
-    {"threads", &Flags::threads, 1, 256},
+    {"threads", &Flags::threads, 0, 256},
 };
 
 }  // namespace
@@ -76,10 +77,12 @@ Status checkMachine(const std::deque<BuildResult>& builds) {
   return {};
 }
 
+int threadsOf(const Flags& flags) { return flags.threads == 0 ? hostCores() : static_cast<int>(flags.threads); }
+
 TunePlace placeOf(const std::deque<BuildResult>& builds, const Request& request) {
   const Flags& flags = request.flags;
   std::string machine = machineText();  // what was measured in another way is another machine
-  if (flags.threads > 1) machine += ", " + std::to_string(flags.threads) + " threads";
+  if (threadsOf(flags) > 1) machine += ", " + std::to_string(threadsOf(flags)) + " threads";
   if (flags.caches == "cold") machine += ", cold caches";
   return {tuningTarget(builds.front().options), machine, tuningCompiler(), flags.decide};
 }

@@ -19,6 +19,9 @@ Result<std::deque<BuildResult>> buildAll(const Request& request, Console& consol
 /// Whether the code can run on this processor. Errors: Unsupported.
 Status checkMachine(const std::deque<BuildResult>& builds);
 
+/// That run a kernel at most while it is timed.
+int threadsOf(const Flags& flags);
+
 /// Where records of these builds come from when they are measured here.
 TunePlace placeOf(const std::deque<BuildResult>& builds, const Request& request);
 
