@@ -1,7 +1,9 @@
 #include "runtime-min/bindings.h"
-#include "support/says.h"
 
 #include <algorithm>
+
+#include "support/heap_sort.h"
+#include "support/says.h"
 
 namespace svod {
 
@@ -175,7 +177,7 @@ Status Bindings::checkOverlaps() {
       if (port.bytes > 0) extents_.push_back({begin, begin + static_cast<uintptr_t>(port.bytes), &port});
     }
   // Devices count addresses on their own.
-  std::sort(extents_.begin(), extents_.end(), [](const Extent& a, const Extent& b) {
+  heapSort(extents_, [](const Extent& a, const Extent& b) {
     return std::pair(a.port->device, a.begin) < std::pair(b.port->device, b.begin);
   });
   const Extent *reach = nullptr, *outputReach = nullptr;  // of those before, what ends last

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "support/heap_sort.h"
+
 namespace svod {
 
 namespace {
@@ -140,12 +142,12 @@ void Program::linkSteps(const Plan& plan) {
       if (count == 0) scopes[steps[id].scope].roots.push_back(id);
     }
   for (StepId id = 0; id < plan.steps.size(); id++) {
-    std::sort(after[id].begin(), after[id].end(), lessUrgent);
+    heapSort(after[id], lessUrgent);
     steps[id].successors.begin = static_cast<uint32_t>(successors.size());
     successors.insert(successors.end(), after[id].begin(), after[id].end());
     steps[id].successors.end = static_cast<uint32_t>(successors.size());
   }
-  for (ProgramScope& scope : scopes) std::sort(scope.roots.begin(), scope.roots.end(), lessUrgent);
+  for (ProgramScope& scope : scopes) heapSort(scope.roots, lessUrgent);
   isChain = scopes.size() == 1;
   for (StepId id = 1; id < plan.steps.size(); id++)
     isChain = isChain && plan.steps[id].deps == std::vector<StepId>{StepId(id - 1)};

@@ -1,8 +1,10 @@
 #include "plan/hazards.h"
-#include "support/says.h"
 
 #include <algorithm>
 #include <map>
+
+#include "support/heap_sort.h"
+#include "support/says.h"
 
 namespace svod {
 
@@ -147,7 +149,7 @@ Pairs hazardPairs(std::span<const std::vector<BufferAccess>> steps) {
     for (const BufferAccess& access : steps[step])
       if (writes(access.mode)) histories[access.storage].write(access.begin, access.end, step, pairs);
   }
-  std::sort(pairs.begin(), pairs.end());
+  heapSort(pairs);
   pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
   return pairs;
 }

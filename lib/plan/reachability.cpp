@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "support/heap_sort.h"
+
 namespace svod {
 
 Ancestors::Ancestors(const DepLists& deps, uint32_t begin, uint32_t end)
@@ -50,7 +52,7 @@ void transitiveReduction(DepLists& deps) {
 
 const std::pair<uint32_t, uint32_t>* findUnordered(const DepLists& deps,
                                                    std::vector<std::pair<uint32_t, uint32_t>>& pairs) {
-  std::sort(pairs.begin(), pairs.end());
+  heapSort(pairs);
   const auto count = static_cast<uint32_t>(deps.size());
   auto pair = pairs.begin();
   for (uint32_t begin = 0; begin < count && pair != pairs.end(); begin += kAncestorRange) {
