@@ -6,12 +6,17 @@
 
 namespace svod {
 
+namespace {
+constexpr const char *kWeights = "svod_weights", *kShare = "svod_share";
+}  // namespace
+
 DriverBuilder::DriverBuilder(llvm::Module& module, const Plan& plan, const Interface& made)
     : plan_(plan), made_(made), module_(module), b_(module.getContext()), i32_(b_.getInt32Ty()), i64_(b_.getInt64Ty()),
       ptr_(b_.getPtrTy()), kernelType_(llvm::FunctionType::get(b_.getVoidTy(), {ptr_, ptr_, i64_, i64_, ptr_}, false)),
       partType_(llvm::FunctionType::get(b_.getVoidTy(), {ptr_, i64_, i64_, i32_}, false)),
       taskType_(llvm::StructType::get(module.getContext(), {ptr_, ptr_, ptr_, ptr_})),
-      threadsType_(llvm::StructType::get(module.getContext(), {ptr_, i32_, ptr_})), variables_(plan.variables.size()) {}
+      threadsType_(llvm::StructType::get(module.getContext(), {ptr_, i32_, ptr_})), variables_(plan.variables.size()),
+      weights_(module.getNamedGlobal(kWeights)) {}
 
 void DriverBuilder::emitWeights(std::span<const std::span<const std::byte>> chunks) {
   if (made_.weightBytes == 0 || made_.hasWeightsParameter()) return;
@@ -21,13 +26,13 @@ void DriverBuilder::emitWeights(std::span<const std::span<const std::byte>> chun
   bytes.resize(std::max<size_t>(bytes.size(), made_.weightBytes));
   auto* content = llvm::ConstantDataArray::getString(module_.getContext(), bytes, /*AddNull=*/false);
   auto* global = new llvm::GlobalVariable(module_, content->getType(), /*isConstant=*/true,
-                                          llvm::GlobalValue::InternalLinkage, content, "svod_weights");
+                                          llvm::GlobalValue::InternalLinkage, content, kWeights);
   global->setAlignment(llvm::Align(kPlanAlignment));
   if (made_.weights.kind == WeightsPlace::Kind::Section) global->setSection(made_.weights.section);
   weights_ = global;
 }
 
-void DriverBuilder::startFunction(const std::string& name, std::span<const Parameter> parameters) {
+llvm::Function* DriverBuilder::startFunction(const std::string& name, std::span<const Parameter> parameters) {
   std::vector<llvm::Type*> types;
   for (const Parameter& p : parameters) types.push_back(p.kind == ParameterKind::Variable ? i64_ : ptr_);
   auto* function = llvm::Function::Create(llvm::FunctionType::get(i32_, types, false),
@@ -47,6 +52,7 @@ void DriverBuilder::startFunction(const std::string& name, std::span<const Param
       case ParameterKind::Threads: threads_ = argument; break;
     }
   }
+  return function;
 }
 
 void DriverBuilder::failIf(llvm::Value* condition, RunCode as) {
@@ -145,14 +151,14 @@ llvm::Function* DriverBuilder::partFunction() {
 }
 
 llvm::Function* DriverBuilder::shareFunction() {
-  if (share_ != nullptr) return share_;
+  if (llvm::Function* made = module_.getFunction(kShare)) return made;
   const auto resume = b_.saveIP();
   llvm::Function* part = partFunction();
-  share_ = internal("svod_share",
-                    llvm::FunctionType::get(b_.getVoidTy(), {ptr_, ptr_, ptr_, i64_, ptr_, ptr_, ptr_}, false));
-  llvm::Value *kernel = share_->getArg(0), *buffers = share_->getArg(1), *values = share_->getArg(2),
-              *tiles = share_->getArg(3), *scratch = share_->getArg(4), *threads = share_->getArg(5),
-              *task = share_->getArg(6);
+  llvm::Function* share =
+      internal(kShare, llvm::FunctionType::get(b_.getVoidTy(), {ptr_, ptr_, ptr_, i64_, ptr_, ptr_, ptr_}, false));
+  llvm::Value *kernel = share->getArg(0), *buffers = share->getArg(1), *values = share->getArg(2),
+              *tiles = share->getArg(3), *scratch = share->getArg(4), *threads = share->getArg(5),
+              *task = share->getArg(6);
   llvm::BasicBlock *alone = block("alone"), *some = block("some"), *shared = block("shared");
   b_.CreateCondBr(b_.CreateOr(b_.CreateIsNull(threads), b_.CreateICmpSLT(tiles, number(2))), alone, some);
   b_.SetInsertPoint(some);
@@ -170,7 +176,7 @@ llvm::Function* DriverBuilder::shareFunction() {
                 {user, tiles, part, task});
   b_.CreateRetVoid();
   b_.restoreIP(resume);
-  return share_;
+  return share;
 }
 
 }  // namespace svod

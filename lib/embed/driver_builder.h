@@ -14,9 +14,10 @@
 namespace svod {
 
 /// As the header numbers them.
-enum class RunCode : uint32_t { Ok, BadVariable, BadMemory, BadValues };
+enum class RunCode : uint32_t { Ok, BadVariable, BadMemory, BadValues, BadProcessor };
 
-/// Emits at the end of the function that was started last.
+/// Emits at the end of the function that was started last. Weights and the functions that share a launch are in the
+/// module once, whoever made them.
 class DriverBuilder {
  public:
   DriverBuilder(llvm::Module& module, const Plan& plan, const Interface& made);
@@ -26,7 +27,7 @@ class DriverBuilder {
   void emitWeights(std::span<const std::span<const std::byte>> chunks);
 
   /// A function that others see; its arguments are known by what they are from here on.
-  void startFunction(const std::string& name, std::span<const Parameter> parameters);
+  llvm::Function* startFunction(const std::string& name, std::span<const Parameter> parameters);
   llvm::BasicBlock* block(llvm::Function* function, const char* name) {
     return llvm::BasicBlock::Create(module_.getContext(), name, function);
   }
@@ -69,8 +70,6 @@ class DriverBuilder {
   llvm::Value* isInexact(llvm::Value* a, llvm::Value* b, bool above);
   llvm::Function* internal(const char* name, llvm::FunctionType* type);
   llvm::Function* partFunction();
-
-  llvm::Function* share_ = nullptr;
 };
 
 }  // namespace svod

@@ -56,13 +56,21 @@ class HeaderText {
                        ": a function that runs the whole graph in the memory it is given.\n"
                        "   It calls no library of svod, allocates nothing and may run on any number of threads at "
                        "once, each with an arena "
-                       "of\n   its own. */\n";
+                       "of\n   its own." +
+                       processors() + " */\n";
     text += "#ifndef " + macro_ + "_MODEL_H\n#define " + macro_ + "_MODEL_H\n\n" + includes() + kTypes;
     text += variables() + memory() + ports() + functions();
     return text + "#ifdef __cplusplus\n}\n#endif\n#endif\n";
   }
 
  private:
+  std::string processors() const {
+    if (plan_.variants.empty()) return "";
+    std::string text = "\n   It has code for " + plan_.target.cpu;
+    for (const Variant& v : plan_.variants) text += (&v == &plan_.variants.back() ? " and " : ", ") + v.cpu;
+    return text + ", and takes the best that the machine can run.";
+  }
+
   static constexpr const char* kTypes =
       "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
       "#ifndef SVOD_MODEL_TYPES\n#define SVOD_MODEL_TYPES\n"
@@ -71,6 +79,7 @@ class HeaderText {
       "#define SVOD_MODEL_BAD_VARIABLE 1 /* a variable is outside its bounds, or sizes that must be equal are not */\n"
       "#define SVOD_MODEL_BAD_MEMORY 2   /* arena, states or weights are null, or at no multiple of 64 bytes */\n"
       "#define SVOD_MODEL_BAD_VALUES 3   /* values of this run contradict the shapes it was compiled for */\n"
+      "#define SVOD_MODEL_BAD_PROCESSOR 4 /* there is no code for this machine */\n"
       "/* Threads of the program. `run` calls body(task, begin, end, thread) for ranges that together are [0, tiles), "
       "and\n"
       "   returns when all calls have. `thread` is from 0 to count - 1; calls at the same time have different ones. "

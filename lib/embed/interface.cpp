@@ -75,6 +75,8 @@ class SizeCheck {
 
   Status check() const {
     for (const Step& step : plan_.steps) SVOD_CHECK(checkStep(step));
+    for (const Variant& variant : plan_.variants)
+      for (const VariantLaunch& instead : variant.launches) SVOD_CHECK(checkLaunch(instead.launch));
     for (const EqualExprs& equal : plan_.equalSizes)
       for (const Expr* expr : {&equal.a, &equal.b}) SVOD_CHECK(has(*expr));
     return {};
@@ -84,7 +86,9 @@ class SizeCheck {
   Status checkStep(const Step& step) const {
     if (const auto* copy = std::get_if<Copy>(&step.action)) return has(copy->bytes);
     if (const auto* loop = std::get_if<Loop>(&step.action)) return has(loop->trips);
-    const auto& launch = std::get<Launch>(step.action);
+    return checkLaunch(std::get<Launch>(step.action));
+  }
+  Status checkLaunch(const Launch& launch) const {
     const KernelDesc& kernel = plan_.kernels[launch.kernel];
     std::vector<ExprRange> values;
     for (const Expr& value : launch.values) {
@@ -112,9 +116,13 @@ void placeBuffers(const Plan& plan, Interface& made) {
     deviceAt.push_back(made.scratchOffset);
     made.scratchOffset += aligned(device.arenaBytes + device.sharedBytes);
   }
+  const auto makeScratch = [&](const Launch& launch) {
+    made.scratchBytes = std::max(made.scratchBytes, aligned(plan.kernels[launch.kernel].scratchBytes));
+  };
   for (const Step& step : plan.steps)
-    if (const auto* launch = std::get_if<Launch>(&step.action))
-      made.scratchBytes = std::max(made.scratchBytes, aligned(plan.kernels[launch->kernel].scratchBytes));
+    if (const auto* launch = std::get_if<Launch>(&step.action)) makeScratch(*launch);
+  for (const Variant& variant : plan.variants)
+    for (const VariantLaunch& instead : variant.launches) makeScratch(instead.launch);
   for (const Constant& constant : plan.constants)
     made.weightBytes = std::max(made.weightBytes, constant.offset + constant.bytes);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "embed/driver_builder.h"
+#include "embed/processor_code.h"
 #include "embed/sharing.h"
 #include "toolchain/bitcode.h"
 #include "toolchain/object.h"
@@ -19,15 +20,42 @@ class DriverEmitter : DriverBuilder {
 
   void emit(std::span<const std::span<const std::byte>> weights) {
     emitWeights(weights);
-    emitRun();
+    if (plan_.variants.empty())
+      emitRun(made_.prefix + "_run");
+    else
+      emitChoice();
     if (made_.stateBytes > 0) emitReset();
   }
 
  private:
   // ---- the run
 
-  void emitRun() {
-    startFunction(made_.prefix + "_run", made_.parameters);
+  /// The function of the header takes that of the best processor.
+  void emitChoice() {
+    std::vector<llvm::Function*> runs;
+    for (size_t i = 0; i <= plan_.variants.size(); i++) {
+      Plan own = plan_;
+      takeVariant(own, i);
+      runs.push_back(DriverEmitter(module_, own, made_).emitRun("svod_run"));
+    }
+    llvm::Function* run = startFunction(made_.prefix + "_run", made_.parameters);
+    llvm::Value* processor = b_.CreateCall(module_.getOrInsertFunction(kProcessorFunction, i32_));
+    std::vector<llvm::Value*> arguments;
+    for (llvm::Argument& argument : run->args()) arguments.push_back(&argument);
+    llvm::BasicBlock* none = block("none");
+    llvm::SwitchInst* choice = b_.CreateSwitch(processor, none, static_cast<unsigned>(runs.size()));
+    for (size_t i = 0; i < runs.size(); i++) {
+      llvm::BasicBlock* found = block("found");
+      choice->addCase(b_.getInt32(static_cast<uint32_t>(i)), found);
+      b_.SetInsertPoint(found);
+      b_.CreateRet(b_.CreateCall(runs[i], arguments));
+    }
+    b_.SetInsertPoint(none);
+    b_.CreateRet(code(RunCode::BadProcessor));
+  }
+
+  llvm::Function* emitRun(const std::string& name) {
+    llvm::Function* run = startFunction(name, made_.parameters);
     for (VariableId id = 0; id < plan_.variables.size(); id++)
       if (plan_.variables[id].kind == VariableKind::Fixed) variables_[id] = number(plan_.variables[id].value);
     makeRoom();
@@ -38,6 +66,7 @@ class DriverEmitter : DriverBuilder {
     emitSteps(0, static_cast<StepId>(plan_.steps.size()));
     for (const Expectation& e : plan_.expectations) checkExpectation(e);
     b_.CreateRet(code(RunCode::Ok));
+    return run;
   }
 
   /// One place for the arguments of all launches, which follow each other.

@@ -169,7 +169,10 @@ Result<std::string> compileHeader(std::string_view name, const CpuTarget& cpu) {
 
 }  // namespace
 
-Result<std::string> compileMemoryFunctions(const CpuTarget& cpu) { return compileHeader("memory.h", cpu); }
+Result<std::string> compileMemoryFunctions(const CpuTarget& cpu) {
+  SVOD_TRY(const CpuTarget any, makeCpuTarget(cpu.triple, ""));
+  return compileHeader("memory.h", any);
+}
 
 Result<std::vector<std::string>> compileArithmetic(const CpuTarget& cpu) {
   std::vector<std::string> objects;

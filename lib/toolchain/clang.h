@@ -42,7 +42,8 @@ struct CFunction {
 /// of Clang's errors with its place, more of them as notes.
 Result<std::string> compileC(const CFile& file, const CpuTarget& cpu, OptLevel level);
 
-/// What compiled C may call without its knowledge, such as memcpy, as an object with hidden symbols.
+/// What compiled C may call without its knowledge, such as memcpy, as an object with hidden symbols: for any processor
+/// of the architecture, as kernels that several processors share may call them.
 Result<std::string> compileMemoryFunctions(const CpuTarget& cpu);
 
 /// What code for `cpu` may call where the processor has no instruction, such as conversions of 64-bit integers on

@@ -193,7 +193,7 @@ class Variants(ToolTest):
                            (",".join(f"c{i}" for i in range(65)), "65 names")):
             self.fails(2, "compile", graph, *out, "--cpu", cpus, says=says)
         self.fails(3, "compile", graph, *out, "--cpu", "x86-64-v3,haswel", says=["haswel", "haswell"])
-        for kind in ("obj", "obj-dir", "asm", "llvm-ir", "llvm-bc", "static-lib", "header"):
+        for kind in ("obj", "obj-dir", "asm", "llvm-ir", "llvm-bc"):
             self.fails(2, "compile", graph, *out, "--cpu", "x86-64-v2,x86-64-v3", "--emit", kind, says=f"--emit {kind} is for one processor")
         for words in (("--target", "c", "--cc", "none"), ("--target", "c", "--cc", "cc")):
             self.fails(2, "compile", graph, *out, "--cpu", "x86-64-v2,x86-64-v3", *words, says="--cc")

@@ -39,6 +39,17 @@ bool holdsOnly(const std::string& folder, std::string_view extension) {
   return !error;
 }
 
+Status checkProcessors(const EmitKind& kind, const Flags& flags) {
+  Status one = checkOneProcessor(flags, "--emit " + std::string(kind.name),
+                                 "compile once for each; a plan, a pack and a library hold several");
+  if (one || !kind.hasProcessors) return one;
+  if (flags.target != "cpu") return {};
+  SVOD_TRY(const CpuTarget cpu, cpuTarget(flags));
+  if (cpu.hasElf()) return {};
+  return fail(Diag::Unsupported, "code for WebAssembly cannot tell which processor runs it",
+              "name one in --cpu, and compile once for each");
+}
+
 Status checkPlace(const Emission& e, const Flags& flags) {
   if (e.kind->isPlan) return checkPlanTarget(e.path);
   if (isInPlan(e.path, flags))
@@ -118,10 +129,7 @@ Result<std::vector<Emission>> emissionsOf(const Request& request) {
                   "--emit " + std::string(e.kind->name) + " is for --target " + std::string(e.kind->target) + ", not " +
                       flags.target,
                   "a plan is for one target: compile once more for the other one");
-  for (const Emission& e : emissions)
-    if (e.kind->write == nullptr)
-      SVOD_CHECK(checkOneProcessor(flags, "--emit " + std::string(e.kind->name),
-                                   "compile once for each; a plan and --emit pack hold several"));
+  for (const Emission& e : emissions) SVOD_CHECK(checkProcessors(*e.kind, flags));
   SVOD_CHECK(checkPlaces(request, emissions));
   return emissions;
 }

@@ -29,6 +29,7 @@ struct EmitKind {
   std::string_view ending = {};                              // of a path that is not given; empty: .NAME
   Status (*write)(const std::string& path, const EmitSource&) = nullptr;  // or what writes the plan itself
   bool isPlan = false;                                                    // a folder like that of -o
+  bool hasProcessors = false;                                             // code for all of --cpu, or none
 
   bool isFolder() const { return text != nullptr; }
   bool needsForms() const { return write == nullptr; }  // of kernels, which are compiled anew for it

@@ -6,6 +6,7 @@
 #include "embed/function_table.h"
 #include "embed/llvm_driver.h"
 #include "emit_cmake.h"
+#include "emit_variants.h"
 #include "plan/contents.h"
 #include "plan/pack.h"
 #include "target/c/print_c.h"
@@ -98,6 +99,7 @@ Result<std::string> functionTable(const EmitSource& from) {
 Result<std::string> objectOfPlan(const EmitSource& from, const Interface& made) {
   const Compilation& c = from.compilation;
   const CpuTarget& cpu = cpuOf(from);
+  if (!c.variants.empty()) return objectOfVariants(from, made, weightsOf(c));
   if (!cpu.hasElf()) {
     SVOD_TRY(const std::vector<std::string> modules, bitcodeOf(c));
     return driverObject(c.plan, made, weightsOf(c), cpu, modules);
@@ -140,8 +142,9 @@ Status packOf(const std::string& path, const EmitSource& from) {
 }
 
 constexpr EmitKind kKinds[] = {
-    {"plan", "the plan, as -o writes it", "", "", nullptr, nullptr, "", planOf, true},
-    {"pack", "the plan as one file, which is mapped and run in place", "", "", nullptr, nullptr, "", packOf},
+    {"plan", "the plan, as -o writes it", "", "", nullptr, nullptr, "", planOf, true, true},
+    {"pack", "the plan as one file, which is mapped and run in place", "", "", nullptr, nullptr, "", packOf, false,
+     true},
     {"obj", "one relocatable object with all kernels", "cpu", "", nullptr, objectOfKernels},
     {"obj-dir", "a folder with a relocatable object for each kernel", "cpu", ".o", &CompiledKernel::object},
     {"asm", "a folder with the assembly text of each kernel", "cpu", ".s", &CompiledKernel::assembly},
@@ -151,10 +154,12 @@ constexpr EmitKind kKinds[] = {
     {"c", "one file of C with the whole plan as a function", "c", "", nullptr, portableFile, ".c"},
     {"functions", "the kernels as one file of C, with their table for svod_plan_load_static", "c", "", nullptr,
      functionTable, ".functions.c"},
-    {"static-lib", "a static library with the whole plan as a function", "cpu", "", nullptr, library, ".a"},
-    {"shared-lib", "the same as a shared library", "cpu", "", nullptr, sharedLibrary, ".so"},
-    {"header", "the header of that function", "", "", nullptr, header, ".h"},
-    {"cmake", "a file for include(), which makes a target of the library", "", "", nullptr, cmakeFragment, ".cmake"},
+    {"static-lib", "a static library with the whole plan as a function", "cpu", "", nullptr, library, ".a", nullptr,
+     false, true},
+    {"shared-lib", "the same as a shared library", "cpu", "", nullptr, sharedLibrary, ".so", nullptr, false, true},
+    {"header", "the header of that function", "", "", nullptr, header, ".h", nullptr, false, true},
+    {"cmake", "a file for include(), which makes a target of the library", "", "", nullptr, cmakeFragment, ".cmake",
+     nullptr, false, true},
 };
 
 }  // namespace
