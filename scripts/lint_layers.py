@@ -73,6 +73,9 @@ def check_cmake(root, folder, room, layers, report):
     if not (root / cmake).exists():
         return
     text = re.sub(r"#[^\n]*", "", (root / cmake).read_text())
+    for own in sorted((root / folder).glob("*/CMakeLists.txt")):  # whose names are of its folder
+        calls = re.sub(r"#[^\n]*", "", own.read_text())
+        text += re.sub(r"[\w/.-]+\.(?:cpp|c)\b", lambda name: f"{own.parent.name}/{name.group()}", calls)
     for call in re.finditer(r"\bsvod_(?:library|tool)\s*\(([^)]*)\)", text):
         line = text.count("\n", 0, call.start()) + 1
         deps = re.search(r"\bDEPS\b(.*?)(?:\bLIBS\b|\bSOURCES\b|$)", call.group(1), re.S)

@@ -4,11 +4,10 @@
 #include "driver/compile.h"
 #include "driver/cuda_target.h"
 #include "driver/kernel_passes.h"
-#include "plan/image_archive.h"
 #include "schedule/graph_passes.h"
 #include "support/suggest.h"
 #include "target/c/print_c.h"
-#include "target/emulated/thread_text.h"
+#include "target/emulated/target.h"
 #include "target/llvm/emit.h"
 #include "target/target.h"
 #include "toolchain/clang.h"
@@ -132,36 +131,29 @@ Status joinSource(Compilation& c, const CodeParts& parts, const CompileOptions& 
   return {};
 }
 
-// ---- emulated: what one thread of a workgroup does, as text. It shows kernels with a grid without a GPU.
+// ---- targets with a grid, all of which is in their folders (target/grid_target.h)
 
-constexpr const char* kEmulated = "emulated";
-constexpr const char* kSmallGrid = "small";
-
-Result<Machine> smallGrid(std::string_view, std::string_view processor) {
-  if (!processor.empty() && processor != kSmallGrid)
-    return fail(Diag::Usage, "target emulated has no processor '" + std::string(processor) + "'",
-                "leave --cpu out, or give small");
-  GpuTarget gpu;
-  gpu.name = kSmallGrid, gpu.family = GpuFamily::Metal, gpu.generation = 7;
-  gpu.limits = {{65535, 65535, 65535}, {64, 64, 64}}, gpu.maxThreads = 64, gpu.sharedBytes = 32 << 10, gpu.units = 4;
-  return Machine(std::move(gpu));
-}
-
-Caps gridCaps(const Machine& machine, Numerics numerics) { return capsOf(std::get<GpuTarget>(machine), numerics); }
-LegalizeOptions gridOps(const Machine&, Numerics numerics) { return {.numerics = numerics, .narrowIndex = true}; }
-
-Status printThread(CompiledKernel& kernel, const CompileOptions& options) {
-  SVOD_TRY(kernel.code, threadText(*kernel.graph, kernel.linear));
+template <auto emit>
+Status emitOnGrid(CompiledKernel& kernel, const CompileOptions& options) {
+  SVOD_TRY(kernel.code, emit({*kernel.graph, kernel.linear, kernel.desc, options.machine}));
   if (options.keepSource) kernel.source = kernel.code;
   return {};
 }
 
-Status joinThreads(Compilation& c, const CodeParts& parts, const CompileOptions&) {
+template <auto images>
+Status finishImages(Compilation& c, const CodeParts& parts, const CompileOptions&) {
   if (parts.kernels.empty()) return {};
-  std::vector<KernelCode> threads;
-  for (const CompiledKernel* k : parts.kernels) threads.push_back({k->name, k->code});
-  const std::string& texts = c.code.emplace_back(joinImage(threads));
-  c.files.push_back({"kernels.uop", FileKind::Image, {bytesOf(texts)}, {kEmulated, kSmallGrid, 1}});
+  std::vector<KernelCode> codes;
+  for (const CompiledKernel* k : parts.kernels) codes.push_back({k->name, k->code});
+  SVOD_TRY(std::vector<ImageFile> files, images(codes));
+  for (CompiledKernel* k : parts.kernels) {
+    k->desc.grid->images.clear();
+    for (size_t i = 0; i < files.size(); ++i) k->desc.grid->images.push_back({static_cast<FileId>(i), 0, 0});
+  }
+  for (ImageFile& file : files) {
+    const std::string& bytes = c.code.emplace_back(std::move(file.bytes));
+    c.files.push_back({std::move(file.path), FileKind::Image, {bytesOf(bytes)}, std::move(file.needs)});
+  }
   return {};
 }
 
@@ -172,8 +164,9 @@ constexpr Target kTargets[] = {
      portableOps, kernelPasses, printKernel, joinSource, DeviceKind::Cpu},
     {"cuda", "machine code for NVIDIA's GPUs, through NVRTC; an image for each --cuda-arch", cuda::machine, cuda::caps,
      cuda::legal, gridKernelPasses, cuda::emitKernel, cuda::finish, cuda::kDeviceKind},
-    {"emulated", "workgroups of threads as text, kernels.uop, for a device that interprets it", smallGrid, gridCaps,
-     gridOps, gridKernelPasses, printThread, joinThreads, kEmulated},
+    {"emulated", "workgroups of threads as text, kernels.uop, for a device that interprets it", emulated::machine,
+     emulated::caps, emulated::legal, gridKernelPasses, emitOnGrid<emulated::emit>, finishImages<emulated::images>,
+     emulated::kDeviceKind},
 };
 
 }  // namespace

@@ -23,7 +23,7 @@ class Usage(ToolTest):
             (["compile", graph, "-o", "p", "-O7"], "-O0 or -O1"),
             (["compile", graph, "-o", "p", "-j", "-3"], "-j"),
             (["compile", graph, "-o", "p", "-j", "many"], "many"),
-            (["compile", graph, "-o", "p", "--target", "gpu"], "cpu, c, cuda or emulated"),
+            (["compile", graph, "-o", "p", "--target", "gpu"], "cpu, c, cuda"),
             (["compile", graph, "-o", "p", "--numerics", "loose"], "strict, contract or fast"),
             (["compile", graph, "-o", "p", "--memory", "less"], "arena, remap or off"),
             (["compile", graph, "-o", "p", "--opts", "upcast(0,4)"], "KERNEL=LIST"),
@@ -152,7 +152,7 @@ class Convert(ToolTest):
 class Targets(ToolTest):
     def test_table_and_record(self):
         everything = json.loads(self.svodc("targets", "--json").stdout)
-        self.assertEqual([t["name"] for t in everything["targets"]], ["cpu", "c", "cuda", "emulated"])
+        self.assertLess({"cpu", "c", "cuda"}, {t["name"] for t in everything["targets"]})
         names = {row["arch"]: row["cpus"].split() for row in everything["processors"]}
         self.assertIn("sapphirerapids", names["x86_64-unknown-linux-gnu"])
         self.assertIn("neoverse-v1", names["aarch64-unknown-linux-gnu"])
