@@ -183,7 +183,8 @@ int svod_set_variable(svod_instance* instance, size_t index, int64_t value, svod
 
 void svod_clear_variable(svod_instance* instance, size_t index) {
   const std::vector<VariableId>& ids = instance->inner->loaded().variables();
-  if (index < ids.size()) instance->inner->bindings().clearVariable(ids[index]);
+  if (index < ids.size() && instance->inner->submission().isIdle())
+    instance->inner->bindings().clearVariable(ids[index]);
 }
 
 int svod_bind_input(svod_instance* instance, size_t index, const char* dtype, const uint64_t* shape, size_t rank,
@@ -236,6 +237,7 @@ int svod_get_variable(svod_instance* instance, size_t index, int64_t* value, svo
   return guard(error, [&]() -> Status {
     const std::vector<VariableId>& ids = instance->inner->loaded().variables();
     SVOD_CHECK(checkIndex(index, ids.size(), "variable"));
+    SVOD_CHECK(checkIdle(instance));
     SVOD_CHECK(instance->inner->bindings().resolve());
     *value = instance->inner->bindings().values()[ids[index]];
     return {};
@@ -251,6 +253,7 @@ int svod_get_shape(svod_instance* instance, svod_kind kind, size_t index, uint64
     std::span<const uint64_t> found = instance->inner->loaded().views(kind)[index].shape;
     uint64_t size = instance->inner->loaded().views(kind)[index].c.max_bytes;
     if (kind == SVOD_INPUT || kind == SVOD_OUTPUT) {
+      SVOD_CHECK(checkIdle(instance));
       SVOD_CHECK(instance->inner->bindings().resolve());
       found = instance->inner->bindings().shape(kind, index);
       size = instance->inner->bindings().bytes(kind, index);
@@ -280,6 +283,8 @@ int svod_write_state(svod_instance* instance, size_t index, const void* data, ui
   });
 }
 
-void svod_reset_states(svod_instance* instance) { instance->inner->resetStates(); }
+void svod_reset_states(svod_instance* instance) {
+  if (instance->inner->submission().isIdle()) instance->inner->resetStates();
+}
 
 }  // extern "C"

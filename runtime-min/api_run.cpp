@@ -30,11 +30,7 @@ int svod_poll(const svod_instance* instance) {
 }
 
 int svod_wait(svod_instance* instance, svod_error* error) {
-  return guard(error, [&]() -> Status {
-    if (instance->inner->submission().isIdle())
-      return fail(Diag::Usage, "the instance has no submitted run", "call svod_submit first");
-    return instance->inner->submission().wait();
-  });
+  return guard(error, [&] { return instance->inner->submission().wait(); });
 }
 
 void svod_stop(svod_instance* instance) {

@@ -94,12 +94,14 @@ Status DeviceMemory::copyConstants() {
             {weights_[device] + offset, loaded_->constant(key.second), loaded_->plan().constants[key.second].bytes});
     if (!uploads.empty()) SVOD_CHECK(finish(device, devices_[device]->upload(uploads), "weights"));
   }
+  lostMemory_ = false;
   return {};
 }
 
 Status DeviceMemory::finish(DeviceId device, const std::optional<Device::Failure>& failed, const std::string& what) {
   if (!failed) return {};
   if (!devices_[device]->isLost()) devices_[device]->reset();
+  lostMemory_ = true;
   return fail(
       diagAfterFailure(*devices_[device]),
       says({"cannot copy ", what, " to or from device '", loaded_->plan().devices[device].name, "': ", failed->what}),

@@ -19,7 +19,7 @@ class DeviceMemory {
   /// `devices` by DeviceId, null or missing for the host; borrowed. Sets the `pointers` of arena buffers and states
   /// there.
   Status allocate(const LoadedPlan& loaded, std::vector<Device*> devices, std::vector<void*>& pointers);
-  /// Also after a device lost what it held.
+  /// Also after a device lost what it held, in a run or in one of the copies here.
   Status copyConstants();
   /// Copies that are done when they return, on `device` or, where that is not lent, on the host.
   Status copyIn(DeviceId device, void* to, const void* fromHost, uint64_t bytes, const std::string& what);
@@ -32,6 +32,8 @@ class DeviceMemory {
   Status clear(DeviceId device, void* to, uint64_t bytes, const std::string& what);
   /// Argument slots of the program whose weights lie on a device, and where.
   const std::vector<std::pair<uint32_t, void*>>& arguments() const { return arguments_; }
+  /// Whether a copy failed, and the device started anew, since the weights were copied: they may be gone.
+  bool lostMemory() const { return lostMemory_; }
   bool has(DeviceId device) const { return device < devices_.size() && devices_[device] != nullptr; }
 
  private:
@@ -59,6 +61,7 @@ class DeviceMemory {
     uint64_t offset;
   };
   std::vector<Argument> readers_;  // of constants
+  bool lostMemory_ = false;
   std::vector<std::pair<uint32_t, void*>> arguments_;
 };
 

@@ -244,7 +244,7 @@ Status Instance::prepareAnew() {
 
 Status Instance::runPrepared(uint64_t seed) {
   if (run_->usesDevices()) SVOD_CHECK(run_->checkDevicesPresent());
-  if (run_->lostMemory()) {
+  if (run_->lostMemory() || onDevices_.lostMemory()) {
     SVOD_CHECK(onDevices_.copyConstants());
     run_->restoredMemory();
   }

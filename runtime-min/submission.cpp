@@ -68,9 +68,17 @@ bool Submission::withdrawFromEvents() {
 
 Status Submission::wait() {
   for (;;) {
-    const uint32_t phase = phase_.load();
-    if (phase == kDone) break;
-    if (phase == kQueued && (pool_ == nullptr || pool_->withdraw(*this))) {
+    uint32_t phase = phase_.load();
+    if (phase == kIdle || phase == kTaken)
+      return fail(Diag::Usage, "the instance has no submitted run", "call svod_submit first");
+    if (phase == kDone) {
+      if (!phase_.compare_exchange_strong(phase, kTaken)) continue;
+      Status result = std::exchange(result_, Status());
+      phase_.store(kIdle);
+      return result;
+    }
+    if (phase == kQueued &&
+        (pool_ == nullptr ? phase_.compare_exchange_strong(phase, kRunning) : pool_->withdraw(*this))) {
       perform();
     } else if (phase == kStopped && withdrawFromEvents()) {
       instance_.run().clearStop();
@@ -81,8 +89,6 @@ Status Submission::wait() {
       phase_.wait(phase);
     }
   }
-  phase_.store(kIdle);
-  return std::exchange(result_, Status());
 }
 
 }  // namespace svod

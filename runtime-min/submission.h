@@ -24,7 +24,7 @@ class Submission final : public Task, public Event::Waiter {
 
   /// The instance is prepared and idle. `after` is borrowed until wait() returns, `done` may be null.
   void submit(std::span<const svod_event_point> after, Event* done, uint64_t seed);
-  /// Of a submitted run, by one thread.
+  /// Of a submitted run: of several threads one gets its result. Errors, besides those of the run: Usage without one.
   Status wait();
   /// From any thread or signal handler, after Run::stop(): a wait() for a run that is held ends.
   void stop();
@@ -34,7 +34,7 @@ class Submission final : public Task, public Event::Waiter {
 
  private:
   // Stopped is held, and to be withdrawn.
-  enum Phase : uint32_t { kIdle, kHeld, kStopped, kQueued, kRunning, kDone };
+  enum Phase : uint32_t { kIdle, kHeld, kStopped, kQueued, kRunning, kDone, kTaken };
 
   void advance();
   void queue();

@@ -4,7 +4,7 @@
 
 #include "cuda/mock_image_text.h"
 #include "plan/image_archive.h"
-#include "runtime/harness.h"
+#include "runtime/loop_plan.h"
 
 namespace svod {
 
@@ -111,43 +111,22 @@ inline svod_error instanceError(const PlanHandle& plan, const svod_instance_opti
   return error;
 }
 
-/// y = (2x + w), doubled in a loop of n trips, on device 1; w is a weight, and what a trip leaves goes by the host.
+/// loopPlan of a CUDA device.
 inline PlanBuilder loopPlan() {
-  PlanBuilder b;
-  b.plan.devices.push_back({"gpu", DeviceKind::Cpu, 0});
-  const Expr n = 8;
-  const VariableId trips = b.variable("trips", 0, 5), i = b.variable("i", 0, 4, VariableKind::Loop);
-  const BufferId x = b.input("x", 8, n), y = b.output("y", 8, n), host = b.arena("host", 8);
-  const BufferId w = b.constant("w", {1, 2, 3, 4, 5, 6, 7, 8});
-  b.device = 1;
-  const BufferId a = b.arena("a", 8), c = b.arena("c", 8), d = b.arena("d", 8);
-  b.step(Copy{a, x, 32});
-  b.launch("k_double", {a, c}, {R, W}, {n});
-  b.launch("k_add", {c, w, a}, {R, R, W}, {n});
-  b.step(Copy{host, a, 32});
-  b.step(Loop{i, Expr::variable(trips), 4});
-  b.step(Copy{c, host, 32});
-  b.launch("k_double", {c, d}, {R, W}, {n});
-  b.launch("k_add_value", {d}, {RW}, {n, Expr::variable(i)});
-  b.step(Copy{host, d, 32});
-  b.step(Copy{y, host, 32});
+  PlanBuilder b = loopPlan("gpu");
   addHazardEdges(b.plan, StorageView::Placed);
   toCuda(b.plan);
   return b;
 }
 
 inline void checkLoop(const InstanceHandle& instance, int64_t trips) {
-  std::vector<float> x = {3, 1, 4, 1, 5, 9, 2, 6}, y(8, 0);
-  bindIn(instance, 0, x);
+  std::vector<float> y(8, 0);
+  bindIn(instance, 0, kLoopInput);
   bindOut(instance, 0, y);
   svod_error error = {};
   CHECK(svod_set_variable(instance.get(), 0, trips, &error) == 0);
   execute(instance);
-  for (size_t k = 0; k < 8; k++) {
-    float value = 2 * x[k] + static_cast<float>(k + 1);
-    for (int64_t i = 0; i < trips; i++) value = value * 4 + static_cast<float>(i);
-    CHECK(y[k] == value);
-  }
+  CHECK(y == loopResult(kLoopInput, trips));
 }
 
 }  // namespace svod

@@ -1,7 +1,5 @@
 #include "cuda_grid/grid_device.h"
 
-#include <cstdio>
-
 #include "plan/image_archive.h"
 
 namespace svod {
@@ -31,13 +29,10 @@ Result<const void*> GridDevice::load(const KernelDesc& kernel, std::span<const D
   return SeparateDevice::load(kernel, images);
 }
 
-void GridDevice::run(const DeviceLaunch& launch, std::span<void* const> buffers) {
+std::string GridDevice::run(const DeviceLaunch& launch, std::span<void* const> buffers) {
   const auto& loaded = *static_cast<const Loaded*>(launch.loaded);
   loaded.code.use(grid_.calls());
-  const std::string fault = grid_.run(gridLaunch(loaded.desc, loaded.code, launch.groups, buffers, launch.values));
-  if (fault.empty()) return;
-  std::fprintf(stderr, "%s: %s\n", loaded.desc.name.c_str(), fault.c_str());
-  std::abort();
+  return grid_.run(gridLaunch(loaded.desc, loaded.code, launch.groups, buffers, launch.values));
 }
 
 }  // namespace svod

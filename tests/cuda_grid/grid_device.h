@@ -24,7 +24,7 @@ class GridDevice final : public SeparateDevice {
     HostKernel code;
   };
 
-  void run(const DeviceLaunch& launch, std::span<void* const> buffers) override;
+  std::string run(const DeviceLaunch& launch, std::span<void* const> buffers) override;
 
   EmulatedGrid grid_;
   Linker& linker_;

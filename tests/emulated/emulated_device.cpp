@@ -1,6 +1,5 @@
 #include "emulated/emulated_device.h"
 
-#include <cstdio>
 #include <cstring>
 
 #include "interp/interp.h"
@@ -39,7 +38,7 @@ Result<const void*> EmulatedDevice::load(const KernelDesc& kernel, std::span<con
   return SeparateDevice::load(kernel, images);
 }
 
-void EmulatedDevice::run(const DeviceLaunch& launch, std::span<void* const> buffers) {
+std::string EmulatedDevice::run(const DeviceLaunch& launch, std::span<void* const> buffers) {
   const auto& loaded = *static_cast<const Loaded*>(launch.loaded);
   std::vector<HostTensor> tensors;
   for (size_t i = 0; i < buffers.size(); ++i) {
@@ -53,13 +52,11 @@ void EmulatedDevice::run(const DeviceLaunch& launch, std::span<void* const> buff
   LaunchExtents extents;
   extents.groups = launch.groups;
   for (size_t axis = 0; axis < 3; ++axis) extents.threads[axis] = static_cast<int64_t>(loaded.desc.grid->threads[axis]);
-  if (Status status = interpretLinear(loaded.kernel, tensors, values, extents); !status) {
-    std::fprintf(stderr, "%s: %s\n", loaded.desc.name.c_str(), toText(status.error()).c_str());
-    std::abort();
-  }
+  if (Status status = interpretLinear(loaded.kernel, tensors, values, extents); !status) return status.error()->message;
   for (size_t i = 0; i < buffers.size(); ++i)
     if (const KernelArg& arg = loaded.desc.args[i]; writes(arg.mode) && arg.bytes > 0)
       std::memcpy(buffers[i], tensors[i].data.data(), arg.bytes);
+  return "";
 }
 
 }  // namespace svod

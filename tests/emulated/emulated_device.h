@@ -23,7 +23,7 @@ class EmulatedDevice final : public SeparateDevice {
     LinearKernel kernel;
   };
 
-  void run(const DeviceLaunch& launch, std::span<void* const> buffers) override;
+  std::string run(const DeviceLaunch& launch, std::span<void* const> buffers) override;
 
   std::vector<std::unique_ptr<Loaded>> loaded_;
 };

@@ -23,16 +23,18 @@ class GridDevice final : public SeparateDevice {
 
   std::vector<std::string> taken;                // what was loaded
   std::vector<std::array<int64_t, 3>> launched;  // the groups of each launch
+  std::string wrong;                             // what the next launch ends with
 
  private:
   static std::string text(std::span<const std::byte> bytes) {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   }
-  void run(const DeviceLaunch& launch, std::span<void* const> buffers) override {
+  std::string run(const DeviceLaunch& launch, std::span<void* const> buffers) override {
     launched.push_back(launch.groups);
     CHECK(launch.loaded == taken.at(0).c_str());
     for (int64_t i = 0; i < std::min(4 * launch.groups[0], launch.values[0]); i++)
       static_cast<float*>(buffers[1])[i] = 2 * static_cast<const float*>(buffers[0])[i];
+    return std::exchange(wrong, "");
   }
 
   std::string arch_;
@@ -107,6 +109,30 @@ TEST_CASE("a device takes the first image that it runs, and is told the workgrou
     CHECK(y == std::vector<float>(n, 6));
   }
   CHECK(device.launched == std::vector<std::array<int64_t, 3>>{{2, 1, 1}, {2, 1, 1}});
+}
+
+TEST_CASE("a kernel that fails on a device ends the run with its step and its name, and the next run works") {
+  TempFolder folder;
+  PlanBuilder b = twice();
+  write(b, folder / "p");
+  GridDevice device("arch_8");
+  auto instance = instanceOn(folder / "p", device);
+  if (!instance) FAIL(toText(instance.error()));
+  const uint64_t n = 8;
+  std::vector<float> x(n, 3), y(n, 0);
+  CHECK((*instance)->bindings().bindInput(0, nullptr, {&n, 1}, x.data()));
+  CHECK((*instance)->bindings().bindOutput(0, y.data(), n * sizeof(float)));
+  for (int round = 0; round < 2; round++) {
+    y.assign(n, 0);
+    device.wrong = "element 9 of 8 was read";
+    const Status status = (*instance)->execute(0);
+    REQUIRE_FALSE(status);
+    CHECK(info(status.error()->diag).exitCode == 6);
+    CHECK(status.error()->message == "step 1, kernel 'k_double', failed on device 'far': element 9 of 8 was read");
+    CHECK(y == std::vector<float>(n, 0));
+    CHECK((*instance)->execute(0));
+    CHECK(y == std::vector<float>(n, 6));
+  }
 }
 
 TEST_CASE("what a device or this runtime cannot do is refused before anything runs") {

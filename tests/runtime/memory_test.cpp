@@ -47,7 +47,7 @@ struct Ledger {
   }
 };
 
-/// y = 2 * reverse(x + s), s a state.
+/// y = 2 * reverse(x + s), s a state; what is doubled are views of the first and the second half.
 PlanHandle samplePlan(const TempFolder& folder) {
   PlanBuilder b;
   const Expr n(8);
@@ -55,7 +55,10 @@ PlanHandle samplePlan(const TempFolder& folder) {
                  reversed = b.arena("reversed", 8), y = b.output("y", 8, n);
   b.launch("k_add", {x, s, sum}, {R, R, W}, {n});
   b.launch("k_reverse", {sum, reversed}, {R, W}, {n}, Expr(1), 100);
-  b.launch("k_double", {reversed, y}, {R, W}, {n});
+  for (uint64_t half : {0, 1}) {
+    const std::string name = "half " + std::to_string(half);
+    b.launch("k_double", {b.view(name, reversed, 16 * half, 4), b.view("y of " + name, y, 16 * half, 4)}, {R, W}, {4});
+  }
   b.write(folder / "p.plan");
   return loadPlan(folder / "p.plan");
 }

@@ -79,24 +79,33 @@ class SeparateDevice : public Device {
     return enqueue(tag, [this, given] {
       std::vector<void*> buffers;
       for (uint32_t i = 0; i < given.bufferCount; i++) buffers.push_back(real(given.buffers[i], 0));
-      run(given, buffers);
+      return run(given, buffers);
     });
   }
   Ticket copyIn(void* to, const void* fromHost, uint64_t bytes, uint32_t tag) override {
     transfers_++;
-    return enqueue(tag, [this, to, fromHost, bytes] { std::memcpy(real(to, bytes), fromHost, bytes); });
+    return enqueue(tag, [this, to, fromHost, bytes] {
+      std::memcpy(real(to, bytes), fromHost, bytes);
+      return "";
+    });
   }
   Ticket copyOut(void* toHost, const void* from, uint64_t bytes, uint32_t tag) override {
     transfers_++;
-    return enqueue(tag, [this, toHost, from, bytes] { std::memcpy(toHost, real(from, bytes), bytes); });
+    return enqueue(tag, [this, toHost, from, bytes] {
+      std::memcpy(toHost, real(from, bytes), bytes);
+      return "";
+    });
   }
   Ticket copyWithin(void* to, const void* from, uint64_t bytes, uint32_t tag) override {
-    return enqueue(tag, [this, to, from, bytes] { std::memmove(real(to, bytes), real(from, bytes), bytes); });
+    return enqueue(tag, [this, to, from, bytes] {
+      std::memmove(real(to, bytes), real(from, bytes), bytes);
+      return "";
+    });
   }
 
   Ticket waitFor(Device& other, Ticket ticket, uint32_t tag) override {
     auto* after = dynamic_cast<SeparateDevice*>(&other);
-    return after == nullptr || hasNoEvents_ ? 0 : enqueue(tag, [] {}, after, ticket);
+    return after == nullptr || hasNoEvents_ ? 0 : enqueue(tag, [] { return ""; }, after, ticket);
   }
 
   std::optional<Failure> wait(Ticket ticket) override {
@@ -120,15 +129,17 @@ class SeparateDevice : public Device {
   };
   struct Piece {
     uint32_t tag;
-    std::function<void()> work;
-    SeparateDevice* after;  // whose ticket it waits for, or null
+    std::function<std::string()> work;  // what went wrong, "" for nothing
+    SeparateDevice* after;              // whose ticket it waits for, or null
     Ticket ticket;
   };
 
-  /// On the thread of the device, with addresses that can be read.
-  virtual void run(const DeviceLaunch& launch, std::span<void* const> buffers) {
+  /// On the thread of the device, with addresses that can be read. What went wrong, "" for nothing, is the failure of
+  /// the launch.
+  virtual std::string run(const DeviceLaunch& launch, std::span<void* const> buffers) {
     std::vector<std::max_align_t> scratch(launch.scratchBytes / sizeof(std::max_align_t) + 1);
     launch.function(buffers.data(), launch.values, 0, launch.tiles, scratch.data());
+    return "";
   }
   static char* map(uint64_t bytes, int protection) {
     void* memory = ::mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -145,7 +156,7 @@ class SeparateDevice : public Device {
     if (address + bytes > found.address + found.bytes) std::abort();
     return found.real + (address - found.address);
   }
-  Ticket enqueue(uint32_t tag, std::function<void()> work, SeparateDevice* after = nullptr, Ticket ticket = 0) {
+  Ticket enqueue(uint32_t tag, std::function<std::string()> work, SeparateDevice* after = nullptr, Ticket ticket = 0) {
     const std::lock_guard lock(mutex_);
     queue_.push_back({tag, std::move(work), after, ticket});
     changed_.notify_all();
@@ -169,11 +180,13 @@ class SeparateDevice : public Device {
       lock.unlock();
       if (piece.after != nullptr) piece.after->waitQuietly(piece.ticket);
       if (runs && delay.count() > 0) std::this_thread::sleep_for(delay);
+      std::string wrong;
       if (runs) {
         const auto turn = unit_ ? std::unique_lock(*unit_) : std::unique_lock<std::mutex>();
-        piece.work();
+        wrong = piece.work();
       }
       lock.lock();
+      if (!wrong.empty()) failure_ = {piece.tag, std::move(wrong)};
       done_++;
       changed_.notify_all();
     }

@@ -313,7 +313,7 @@ SVOD_API void svod_stop(svod_instance* instance);
 
 /* svod_submit and svod_wait are svod_execute in two halves, and the caller goes on between them: submits runs of other
  * instances, fills the inputs of the next one. Between them the instance is the run's: only svod_poll, svod_wait,
- * svod_stop and svod_instance_free may be called, the others that can fail end with exit code 2. What is bound must
+ * svod_stop and svod_instance_free do something, the others that can fail end with exit code 2. What is bound must
  * stay as it is. Neither allocates.
  *
  * A submitted run is begun by a thread of the pool, or by svod_wait where none has begun it yet. So without a pool, or
@@ -347,7 +347,8 @@ typedef struct svod_submit_options {
 
 /* Checks what svod_execute checks before the first kernel, and returns. `options` may be NULL. */
 SVOD_API int svod_submit(svod_instance* instance, const svod_submit_options* options, svod_error* error);
-/* The end of the submitted run, and its error; for its order with others, `done` was counted before. */
+/* The end of the submitted run, and its error; for its order with others, `done` was counted before. Exit code 2 where
+ * there is none: each run is waited for once. */
 SVOD_API int svod_wait(svod_instance* instance, svod_error* error);
 /* 1 when svod_wait would not wait, or there is nothing to wait for; else 0. */
 SVOD_API int svod_poll(const svod_instance* instance);
