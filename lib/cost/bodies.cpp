@@ -18,6 +18,26 @@ bool isKnown(UOp n) {
   return a.op() == Op::Range && b.isConst() && axisType(a) == AxisType::Upcast;
 }
 
+// Copies of an access in expanded loops, where those that touch the same element are one: taps of neighbouring rows do.
+double distinctCopies(const Access& access, const std::vector<UOp>& expanded, UOp lanes) {
+  double copies = 1;
+  bool isKnown = !access.isStore;
+  std::vector<int64_t> offsets{0};
+  for (UOp r : expanded) {
+    if (r == lanes) continue;
+    copies *= extentOf(r);
+    const std::optional<int64_t> stride = strideOf(access, r);
+    isKnown = isKnown && stride;
+    if (!isKnown) continue;
+    const size_t before = offsets.size();
+    for (int64_t i = 1; i < maxExtent(r); ++i)
+      for (size_t j = 0; j < before; ++j) offsets.push_back(offsets[j] + i * *stride);
+    std::ranges::sort(offsets);
+    offsets.erase(std::ranges::unique(offsets).begin(), offsets.end());
+  }
+  return isKnown ? static_cast<double>(offsets.size()) : copies;
+}
+
 UOp bufferOf(UOp storage) { return storage.op() == Op::Fill ? storageOf(storage.src(0).src(0)) : storage; }
 
 class Collector {
@@ -68,7 +88,7 @@ class Collector {
     const int64_t width = lanes ? maxExtent(lanes) : 1;
     const double vectors = std::ceil(static_cast<double>(width * laneBytes(valueOf(n))) / caps_.vectorBytes);
     Body& body = bodyOf(running);
-    if (isAccess) return addAccess(n, body, running, expanded, lanes, copies, std::max(vectors, 1.0));
+    if (isAccess) return addAccess(n, body, running, expanded, lanes, std::max(vectors, 1.0));
     const double times = copies * std::max(vectors, 1.0);
     body.each += {one.arithmetic * times, 0, one.instructions * times};
     if (n.op() == Op::Reduce) addReduce(n, body, expanded, times);
@@ -104,11 +124,12 @@ class Collector {
   }
 
   void addAccess(UOp n, Body& body, const std::vector<UOp>& running, const std::vector<UOp>& expanded, UOp lanes,
-                 double copies, double vectors) {
+                 double vectors) {
     const UOp storage = storageOf(n.src(0));
     Access access{n, n.src(0).src(1), std::nullopt, n.op() == Op::Store};
     if (storage.op() == Op::Param) access.slot = storage.argAs<SlotArg>().slot;
     const Cycles each = cyclesOf(access, lanes, lanes ? maxExtent(lanes) : 1, vectors, caps_);
+    const double copies = distinctCopies(access, expanded, lanes);
     body.each += {each.arithmetic * copies, each.memory * copies, each.instructions * copies};
     body.touches.push_back(result_.touches.size());
     Touch touch{access, bufferOf(storage), running, running.size()};

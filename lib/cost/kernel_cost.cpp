@@ -11,7 +11,6 @@ namespace svod {
 
 namespace {
 
-constexpr double kIssued = 4;           // instructions started per cycle
 constexpr double kIterationCycles = 1;  // what one turn of the innermost loop adds
 constexpr double kLoopCycles = 12;      // to start a loop and to leave it, by a branch that was not foreseen
 constexpr double kSpillCycles = 1.5;    // of a register that is stored and loaded again
@@ -27,7 +26,7 @@ double innermost(const Body& body) { return body.loops.empty() ? 1 : extentOf(bo
 BodyCycles cyclesOf(const Body& body, const Caps& caps) {
   const double spills = std::max(0.0, body.accumulators + 2 - caps.vectorRegisters);
   const double each =
-      std::max({body.each.arithmetic, body.each.memory + spills * kSpillCycles, body.each.instructions / kIssued});
+      std::max({body.each.arithmetic, body.each.memory + spills * kSpillCycles, body.each.instructions / caps.issued});
   const double steps = innermost(body);
   BodyCycles cycles;
   cycles.computing = body.runs * each;

@@ -9,15 +9,14 @@ double nanosecondsOf(double cycles, const Caps& caps) { return cycles * 1e3 / ca
 LevelCost costOf(Level level, const Caps& caps) {
   constexpr double kVectorsFromL1 = 2;   // per cycle
   constexpr double kLinesFromL2 = 0.65;  // per cycle
-  constexpr double kL3ToMemory = 1.7;    // times the rate of memory
-  const double cyclesPerNs = caps.clockMHz / 1e3, memory = caps.memoryMBs / 1e3;
+  const double cyclesPerNs = caps.clockMHz / 1e3, l3 = caps.l3MBs / 1e3;
   switch (level) {
     case Level::L1: return {kVectorsFromL1 * caps.vectorBytes * cyclesPerNs, 1};
     case Level::L2: return {kLinesFromL2 * static_cast<double>(caps.lineBytes) * cyclesPerNs, 1.4};
-    case Level::L3: return {kL3ToMemory * memory, 2.2};
+    case Level::L3: return {l3, 2.2};
     case Level::Memory: break;
   }
-  return {memory, 3.5};
+  return {caps.memoryMBs / 1e3, 3.5};
 }
 
 double bytesThatStay(Level level, const Caps& caps) {

@@ -27,7 +27,7 @@ constexpr double kLoadPorts = 2, kStorePorts = 1;        // per cycle
 constexpr double kGatheredLane = 0.6;                    // cycles of one of the lanes of a gather
 constexpr double kScatteredLane = 1.2;                   // of one that is stored alone
 constexpr double kMaskedLoad = 1.2, kMaskedStore = 1.3;  // cycles of a vector
-constexpr double kGatedLoad = 2.5;                       // with a mask that is made of a condition for all lanes
+constexpr double kGated = 10;                            // instructions of a mask for all lanes, and what it guards
 
 // Elements from one lane to the next where all are neighbours in memory: a lane may hold a group of a dot product.
 int64_t neighbourStride(const Access& access) {
@@ -36,7 +36,11 @@ int64_t neighbourStride(const Access& access) {
   return 1;
 }
 
-bool isAddress(UOp n) { return n.dtype() == DType::Index; }
+// Addresses, and conditions on counters of loops: they are known when loops are written out, or take scalar units.
+bool isAddress(UOp n) {
+  if (n.dtype() != DType::Bool || n.srcCount() == 0) return n.dtype() == DType::Index;
+  return std::ranges::all_of(n.src(), isAddress);
+}
 
 }  // namespace
 
@@ -69,7 +73,7 @@ Cycles cyclesOf(UOp n, const Caps& caps) {
   if (n.op() == Op::Reduce) return {plain, 0, 1};
   if (!isElementwise(n.op()) || n.op() == Op::Bitcast) return {};
   const bool divides = n.op() == Op::Cdiv || n.op() == Op::Cmod || n.op() == Op::Floordiv || n.op() == Op::Floormod;
-  if (isAddress(n)) return {0, 0, divides ? 4.0 : 0.0};  // by constants: a product and shifts
+  if (isAddress(n)) return {0, 0, divides ? 4.0 : n.dtype() == DType::Bool ? 1.0 : 0.0};  // divided by constants
   if (has(n.op(), Transcend)) return {transcendentalCycles(n.op()), 0, 2 * transcendentalCycles(n.op())};
   if (divides) return {kIntegerDivisionCycles, 0, kIntegerDivisionCycles};
   if (n.op() == Op::Threefry) return {kHashCycles, 0, 2 * kHashCycles};
@@ -86,9 +90,9 @@ Cycles cyclesOf(const Access& access, UOp range, int64_t width, double vectors, 
   if (moves && moves->first == 0 && moves->average == 0) return {0, 1 / ports, 1};
   if (isLaidOut(access, caps) || (moves && moves->first == neighbourStride(access))) {
     if (!isMasked) return plain;
-    const double load = access.node.src(2).dependsOn(range) ? kMaskedLoad : kGatedLoad;
-    const double each = access.isStore ? kMaskedStore : load;
-    return {0, vectors * each * (caps.maskedOps ? 1 : static_cast<double>(width)), 2 * vectors};
+    const double each = access.isStore ? kMaskedStore : kMaskedLoad;
+    const double instructions = access.isStore || access.node.src(2).dependsOn(range) ? 2 : kGated;
+    return {0, vectors * each * (caps.maskedOps ? 1 : static_cast<double>(width)), instructions * vectors};
   }
   const auto lanes = static_cast<double>(width);
   const int64_t apart = moves ? std::abs(moves->first) : 0;

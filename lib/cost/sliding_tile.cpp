@@ -19,7 +19,8 @@ SlidingTileCost::SlidingTileCost(const SlidingCopy& c, const Caps& caps)
 
 bool SlidingTileCost::fits(const SlidingTile& t) const {
   const int64_t vectors = t.lines * t.vectors;
-  return t.filters <= filters_ && t.filters * vectors + vectors + caps_.vectorRegisters / kSlideOthers <= caps_.vectorRegisters;
+  return t.filters <= filters_ &&
+         t.filters * vectors + vectors + caps_.vectorRegisters / kSlideOthers <= caps_.vectorRegisters;
 }
 
 double SlidingTileCost::usefulLanes() const {

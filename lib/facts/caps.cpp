@@ -17,6 +17,8 @@ Caps capsOf(const CpuTarget& cpu, Numerics numerics) {
   caps.lineBytes = cpu.lineBytes;
   caps.workers = cpu.cores;
   caps.clockMHz = cpu.clockMHz;
+  caps.issued = cpu.issued;
+  caps.l3MBs = cpu.l3MBs;
   caps.memoryMBs = cpu.memoryMBs;
   caps.numerics = numerics;
   return caps;

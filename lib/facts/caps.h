@@ -23,8 +23,10 @@ struct Caps {
   int64_t l3Bytes = 8 << 20;             // the last cache there is; results this large are written past it
   int64_t scratchBytes = 8 << 20;        // most that the Local buffers of one kernel may take
   bool threads = true;                   // kernels are split into tiles for worker threads
-  int clockMHz = 2000;                   // for predictions of time, as the next; no choice depends on them
-  int memoryMBs = 8000;                  // MB per second between one thread and memory
+  int clockMHz = 2000;                   // for predictions of time, as the next three
+  int issued = 4;                        // instructions started per cycle
+  int l3MBs = 13600;                     // MB per second between one thread and the last cache
+  int memoryMBs = 8000;                  // and memory
   int workers = 1;                       // threads to make enough tiles for; results never depend on it
   bool workgroups = false;               // a GPU: Global, Local and Group axes exist
   int maxLocal = 1024;                   // threads of one workgroup

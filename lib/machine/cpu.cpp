@@ -14,14 +14,16 @@ struct CpuRow {
   std::string_view name;
   Arch arch;
   std::string_view vendor, base, features;
-  int vectorBytes, vectorRegisters, fmaPerCycle, fmaLatency;
+  int vectorBytes, vectorRegisters, fmaPerCycle, fmaLatency, issued;
   int64_t l1KiB, l2KiB, l3KiB;
-  int cores, clockMHz, memoryMBs;
+  int cores, clockMHz, l3MBs, memoryMBs;
 };
 
 constexpr CpuRow kCpus[] = {
-#define CPU(name, arch, vendor, base, features, bytes, registers, fma, latency, l1, l2, l3, cores, clock, memory) \
-  {name, Arch::arch, vendor, base, features, bytes, registers, fma, latency, l1, l2, l3, cores, clock, memory},
+#define CPU(name, arch, vendor, base, features, bytes, registers, fma, latency, issued, l1, l2, l3, cores, clock, \
+            l3rate, memory)                                                                                       \
+  {name,   Arch::arch, vendor, base, features, bytes, registers, fma,   latency,                                  \
+   issued, l1,         l2,     l3,   cores,    clock, l3rate,    memory},
 #include "machine/cpus.def"
 #undef CPU
 };
@@ -76,11 +78,13 @@ CpuTarget fromRow(const CpuRow& row, std::string_view triple) {
           .vectorRegisters = row.vectorRegisters,
           .fmaPerCycle = row.fmaPerCycle,
           .fmaLatency = row.fmaLatency,
+          .issued = row.issued,
           .l1Bytes = row.l1KiB << 10,
           .l2Bytes = row.l2KiB << 10,
           .l3Bytes = row.l3KiB << 10,
           .cores = row.cores,
           .clockMHz = row.clockMHz,
+          .l3MBs = row.l3MBs,
           .memoryMBs = row.memoryMBs};
 }
 
@@ -203,11 +207,12 @@ std::string toText(const CpuTarget& cpu) {
          line("vectors", std::to_string(cpu.vectorRegisters) + " of " + std::to_string(cpu.vectorBytes) + " bytes") +
          line("fma", std::to_string(cpu.fmaPerCycle) + " per cycle, latency " + std::to_string(cpu.fmaLatency) +
                          (cpu.hasFma() ? "" : " (separate multiply and add)")) +
+         line("issued", std::to_string(cpu.issued) + " instructions per cycle") +
          line("caches", "L1 " + sizeText(cpu.l1Bytes) + ", L2 " + sizeText(cpu.l2Bytes) + ", L3 " +
                             sizeText(cpu.l3Bytes) + ", lines of " + std::to_string(cpu.lineBytes) + " bytes") +
          line("cores", std::to_string(cpu.cores)) +
-         line("clock",
-              std::to_string(cpu.clockMHz) + " MHz, " + std::to_string(cpu.memoryMBs) + " MB/s of memory per core");
+         line("clock", std::to_string(cpu.clockMHz) + " MHz, " + std::to_string(cpu.l3MBs) + " MB/s of L3 and " +
+                           std::to_string(cpu.memoryMBs) + " of memory per core");
 }
 
 }  // namespace svod

@@ -28,11 +28,13 @@ struct CpuTarget {
   int vectorRegisters = 16;
   int fmaPerCycle = 1;  // full-width instructions started per cycle
   int fmaLatency = 8;   // cycles until the result can be used
+  int issued = 4;       // instructions started per cycle
   int64_t l1Bytes = 0, l2Bytes = 0, l3Bytes = 0;
   int64_t lineBytes = 64;
   int cores = 1;
   int clockMHz = 2000;   // while full vectors run; typical, as the next: predictions use them, schedules do not
-  int memoryMBs = 8000;  // MB per second between one core and memory
+  int l3MBs = 13600;     // MB per second between one core and L3
+  int memoryMBs = 8000;  // and memory
 
   bool has(std::string_view feature) const;
   bool hasElf() const;            // objects are ELF files, and shared libraries are loaded

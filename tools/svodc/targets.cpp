@@ -33,11 +33,13 @@ FactList cpuFacts(const CpuTarget& cpu) {
           {"vectorRegisters", "vector registers", cpu.vectorRegisters},
           {"fmaPerCycle", "multiply-adds per cycle", cpu.fmaPerCycle},
           {"fmaLatency", "their latency in cycles", cpu.fmaLatency},
+          {"issued", "instructions started per cycle", cpu.issued},
           {"l1Bytes", "L1 data cache", bytesCell(static_cast<uint64_t>(cpu.l1Bytes))},
           {"l2Bytes", "L2 cache", bytesCell(static_cast<uint64_t>(cpu.l2Bytes))},
           {"l3Bytes", "L3 cache", bytesCell(static_cast<uint64_t>(cpu.l3Bytes))},
           {"cores", "cores", cpu.cores},
           {"clockMHz", "MHz while full vectors run", cpu.clockMHz},
+          {"l3MBs", "MB/s between a core and L3", cpu.l3MBs},
           {"memoryMBs", "MB/s between a core and memory", cpu.memoryMBs},
           {"features", "features", features}};
 }
