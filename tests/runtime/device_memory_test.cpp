@@ -1,4 +1,5 @@
 // What stays on a device between runs: inputs, outputs and states; and where its arena is.
+#include "data/mapped_file.h"
 #include "runtime/separate.h"
 
 using namespace svod;
@@ -71,6 +72,29 @@ TEST_CASE("inputs and outputs on a device stay there between runs, and only what
   execute(instance);
   CHECK(out == std::vector<float>(16, 4));
   CHECK(other == std::vector<float>(16, 8));
+}
+
+TEST_CASE("an input that is a part of a mapped file is copied to a device from there, exactly") {
+  TempFolder folder;
+  loopPlan("d1").write(folder / "p");
+  std::string text = "some other bytes";
+  const std::vector<float> before(3, -1), after(5, -2);
+  for (const std::vector<float>& part : {before, kLoopInput, after})
+    text.append(reinterpret_cast<const char*>(part.data()), part.size() * sizeof(float));
+  writeText(folder / "file", text);
+  const auto file = MappedFile::open(folder / "file");
+  REQUIRE(file);
+  for (size_t threads : {1u, 2u}) {
+    Separate s(folder / "p", 5, threads);
+    const uint64_t shape = 8;
+    std::vector<float> y(8, 0);
+    CHECK(s.instance->bindings().bindInput(0, nullptr, {&shape, 1}, file->data() + 16 + 12));
+    CHECK(s.instance->bindings().bindOutput(0, y.data(), 32));
+    CHECK(s.instance->bindings().setVariable(0, 3));
+    const Status status = s.instance->execute(0);
+    if (!status) FAIL(toText(status.error()));
+    CHECK(y == loopResult(kLoopInput, 3));
+  }
 }
 
 TEST_CASE("a state stays on a device between runs, with what it held, and comes back") {

@@ -4,7 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "data/atomic_write.h"
 #include "data/npy.h"
+#include "data/safetensors.h"
 #include "runtime/harness.h"
 
 using namespace svod;
@@ -78,6 +80,41 @@ TEST_CASE("svod-run: outputs to a directory, to named files and to standard outp
   CHECK(f.read("std.npy") == std::vector<float>{22, 44, 66});
   CHECK(f.run("p --repeat 3 -i x=- -o c=c.npy", "<x.npy").code == 0);
   CHECK(f.read("c.npy") == std::vector<float>{7, 7, 7, 7});
+}
+
+TEST_CASE("svod-run: an input is a part of a file") {
+  Fixture f;
+  const auto gives = [&](const std::string& input, const std::vector<float>& expected, const std::string& from = "") {
+    const Result3 result = f.run("p -i 'x=" + input + "' -o y/1=o.npy", from);
+    INFO(input << "\n" << result.err);
+    CHECK(result.code == 0);
+    CHECK(f.read("o.npy") == expected);
+  };
+  f.array("many.npy", {7, 8, 9, 1, 2, 3, 4, 5});
+  gives("many.npy[3:6]", {22, 44, 66});
+  gives("many.npy[:2]", {34, 56});
+  gives("many.npy[5:]", {26, 48, 70});
+  gives("x.npy[:]", {22, 44, 66});
+  gives("-[3:4]", {22}, "<many.npy");
+  f.refuses("p -i 'x=many.npy[3:9]'", 1, "the first axis has 8 entries");
+  f.refuses("p -i 'x=many.npy[4:3]'", 1, "the first axis has 8 entries");
+  f.refuses("p -i 'x=many.npy[9:]'", 1, "the first axis has 8 entries");
+  f.refuses("p -i 'x=many.npy[:99999999999999999999]'", 74, "cannot open 'many.npy[:99999999999999999999]'");
+  f.refuses("p -i 'x=many.npy[:]'", 1, "must be from 1 to 6");
+  const std::vector<float> held = {5, 6, 1, 2, 3, 8};
+  const std::vector<std::byte> code(3, std::byte{1});
+  const std::span<const std::byte> bytes = std::as_bytes(std::span(held));
+  const NewSafetensors file = layOutSafetensors({{"a b", ElementType::F32, {6}, bytes},
+                                                 {"odd", ElementType::U8, {3}, code},
+                                                 {"none", ElementType::F32, {}, bytes.first(4)}});
+  REQUIRE(writeChunksAtomic(f.folder / "w.safetensors", file.chunks(), Flush::Sometime));
+  gives("w.safetensors:a b", {30, 52, 62, 84, 106, 136});
+  gives("w.safetensors:a b[2:5]", {22, 44, 66});
+  f.refuses("p -i x=w.safetensors:ab", 1, "'w.safetensors' has no tensor 'ab'");
+  f.refuses("p -i x=w.safetensors:odd", 1, "has dtype u8, the plan wants f32");
+  f.refuses("p -i 'x=w.safetensors:none[:]'", 1, "the array has no axis");
+  f.refuses("p -i x=other.safetensors:a", 74, "other.safetensors");
+  f.refuses("p -i x=x.npy.safetensors:a", 74, "x.npy.safetensors");
 }
 
 TEST_CASE("svod-run: states go to a file and come back, and a file of something else changes nothing") {

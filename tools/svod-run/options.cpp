@@ -20,7 +20,10 @@ struct Words {
 
 std::vector<CommandFlag> flagsFor(RunOptions& o, Words& w) {
   return {
-      {"input", "i", "NAME=FILE", "", "", "a .npy file for an input; - is stdin", &w.inputs},
+      {"input", "i", "NAME=FILE", "", "",
+       "a file for an input: .npy, FILE.safetensors:TENSOR, or - for stdin; [A:B] behind it takes entries of the first "
+       "axis",
+       &w.inputs},
       {"output", "o", "NAME=FILE", "", "", "where to write an output; - is stdout", &w.outputs},
       {"output-dir", "", "DIR", "", "", "write every output as DIR/NAME.npy", &o.outputDir},
       {"var", "", "NAME=VALUE", "", "", "a variable that the shape of no input gives", &w.variables},

@@ -11,13 +11,6 @@ namespace svod {
 
 namespace {
 
-/// `NAME.npy`, or standard input for "-".
-Result<NpyArray> readInput(const std::string& file, ElementType want) {
-  if (file != "-") return readNpy(file, want);
-  SVOD_TRY(std::string text, readStandardInput());
-  return readNpyBytes(std::as_bytes(std::span(text)), "standard input", want);
-}
-
 /// What a plan takes is fixed when it is compiled.
 Error withNextStep(Error error) {
   if (!error->help.empty()) return error;
@@ -144,8 +137,8 @@ Status Session::bindInputs(const RunOptions& options) {
     SVOD_TRY(const size_t index, find(SVOD_INPUT, name));
     svod_tensor tensor = {};
     svod_plan_tensor(plan_.get(), SVOD_INPUT, index, &tensor);
-    SVOD_TRY(NpyArray array, readInput(file, *elementTypeFromName(tensor.dtype)));
-    const NpyArray& kept = inputs_.emplace_back(std::move(array));
+    SVOD_TRY(InputArray array, readInput(file, *elementTypeFromName(tensor.dtype)));
+    const InputArray& kept = inputs_.emplace_back(std::move(array));
     const std::string dtype(nameOf(kept.dtype));
     Status bound = checked([&](svod_error* error) {
       return svod_bind_input(instance_.get(), index, dtype.c_str(), kept.shape.data(), kept.shape.size(),

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "data/npy.h"
+#include "input_file.h"
 #include "options.h"
 #include "state_file.h"
 #include "svod/runtime.h"
@@ -60,7 +60,7 @@ class Session {
   std::unique_ptr<svod_plan, Freer> plan_;
   std::unique_ptr<svod_pool, Freer> pool_;
   std::unique_ptr<svod_instance, Freer> instance_;
-  std::vector<NpyArray> inputs_;
+  std::vector<InputArray> inputs_;
   std::vector<OutputArray> outputs_;
 };
 
