@@ -1,5 +1,7 @@
 #include "cost/kernel_cost.h"
 
+#include "cost/gpu_cost.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -83,6 +85,10 @@ KernelCost costOf(const KernelFacts& kernel, const Caps& caps) {
 }
 
 KernelTime timeOf(const KernelFacts& kernel, const Caps& caps) {
+  if (caps.workgroups) {
+    const double time = gpuCostOf(kernel, caps).total;
+    return {time, time};
+  }
   int64_t tiles = 1;
   for (const Axis& axis : kernel.axes)
     if (axisType(axis.range) == AxisType::Thread) tiles *= std::max<int64_t>(maxExtent(axis.range), 1);

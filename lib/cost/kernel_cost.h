@@ -17,7 +17,8 @@ struct KernelCost {
 /// others from the nearest level that holds all that the kernel touches.
 KernelCost costOf(const KernelFacts& kernel, const Caps& caps);
 
-/// Nanoseconds on one thread, and by the workers that share the tiles of its thread axes.
+/// Nanoseconds on one thread, and by the workers that share the tiles of its thread axes; on a GPU both are those of
+/// the whole grid.
 struct KernelTime {
   double oneThread, shared;
 };

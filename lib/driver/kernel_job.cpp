@@ -9,7 +9,6 @@ KernelJob kernelJob(const Target& target, const Machine& machine, Numerics numer
   job.optLevel = optLevel;
   job.caps = target.caps(machine, numerics);
   job.legalize = target.legal(machine, numerics);
-  if (const auto* gpu = std::get_if<GpuTarget>(&machine)) job.limits = gpu->limits;
   return job;
 }
 
@@ -20,6 +19,8 @@ GraphMachine graphMachine(const Caps& caps) {
   if (caps.workgroups) {
     machine.runBytes = kWarpBytes, machine.heldBytes = caps.sharedBytes;
     machine.sweepBytes = caps.l2Bytes / std::max(1, caps.workers);
+    machine.narrowProducts =
+        std::ranges::any_of(caps.cores, [](const TensorCore* core) { return info(core->in).bits == 16; });
   } else {
     machine.runBytes = 2 * caps.vectorBytes, machine.heldBytes = caps.scratchBytes / kHeldRows;
   }

@@ -6,8 +6,12 @@
 #include "lower/expand.h"
 #include "lower/gpu_dims.h"
 #include "lower/line_stores.h"
+#include "lower/matrix_loads.h"
+#include "lower/neighbours.h"
+#include "lower/rings.h"
 #include "lower/strided_loads.h"
 #include "lower/strided_stores.h"
+#include "lower/swizzle.h"
 #include "opts/replay.h"
 #include "opts/split_ranges.h"
 #include "pass/rule_pass.h"
@@ -53,11 +57,21 @@ Result<UOp> constantLayout(UOp root, PassContext& cx) {
   return layOutConstants(cx.graph, root, job.caps.constants, job.layouts);
 }
 
-Result<UOp> expandRanges(UOp root, PassContext& cx) { return guarded(expand(cx.graph, root), cx); }
-Result<UOp> groupReduces(UOp root, PassContext& cx) { return guarded(shareGroupReduces(cx.graph, root), cx); }
-Result<UOp> gridIndices(UOp root, PassContext& cx) {
-  return guarded(lowerGpuDims(cx.graph, root, cx.data.get<KernelJob>().limits), cx);
+Result<UOp> expandRanges(UOp root, PassContext& cx) {
+  const Caps& caps = cx.data.get<KernelJob>().caps;
+  return guarded(expand(cx.graph, root, caps.workgroups ? &caps.gpu : nullptr), cx);
 }
+Result<UOp> groupReduces(UOp root, PassContext& cx) {
+  return guarded(shareGroupReduces(cx.graph, root, cx.data.get<KernelJob>().caps.gpu), cx);
+}
+Result<UOp> gridIndices(UOp root, PassContext& cx) {
+  return guarded(lowerGpuDims(cx.graph, root, cx.data.get<KernelJob>().caps.gpu.limits), cx);
+}
+Result<UOp> ringsOfCopies(UOp root, PassContext& cx) {
+  return guarded(turnRings(cx.graph, root, cx.data.get<KernelJob>().caps.gpu), cx);
+}
+Result<UOp> neighbours(UOp root, PassContext& cx) { return joinNeighbours(cx.graph, pairMatrixLoads(cx.graph, root)); }
+Result<UOp> swizzles(UOp root, PassContext& cx) { return swizzleBuffers(cx.graph, root); }
 Result<UOp> merge(UOp root, PassContext& cx) { return mergeLoops(cx.graph, root); }
 Result<UOp> contiguousLoads(UOp root, PassContext& cx) { return loadStrides(cx.graph, root); }
 Result<UOp> contiguousStores(UOp root, PassContext& cx) { return storeStrides(cx.graph, root); }
@@ -116,7 +130,15 @@ constexpr Pass kGridKernelPasses[] = {
     {"grid-indices", "axes of the grid and of workgroups as hardware indices; barriers", Stage::Lowered, Stage::Lowered,
      gridIndices},
     shared("merge-loops"),
+    // In the loop that merged reductions share.
+    {"copy-rings", "copies to local memory some iterations ahead of the loop that reads them", Stage::Lowered,
+     Stage::Lowered, ringsOfCopies},
     shared("symbolic-late"),
+    // From simplified indices it is seen which elements lie side by side.
+    {"join-neighbours", "accesses of neighbours as vectors, loads of matrices in pairs", Stage::Lowered, Stage::Lowered,
+     neighbours, true},
+    // No rule knows these indices again.
+    {"swizzle", "places in local memory that spare its banks", Stage::Lowered, Stage::Lowered, swizzles, true},
     shared("legalize"),
 };
 

@@ -19,7 +19,6 @@ namespace svod {
 struct KernelJob {
   Caps caps;
   LegalizeOptions legalize;
-  GpuLimits limits;  // of a grid, where the machine has one
   int optLevel = 1;
   std::optional<std::vector<OptOp>> requested;  // replayed in place of what choose() finds
   std::vector<Winner> tuned;                    // of a tuning log: the first that applies, before choose() is asked

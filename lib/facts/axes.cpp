@@ -6,6 +6,9 @@ namespace svod {
 
 namespace {
 
+// The lanes of a warp, and all threads.
+bool isDealt(AxisType type) { return type == AxisType::Warp || type == AxisType::Spread; }
+
 bool closes(Op op) { return op == Op::End || op == Op::Reduce || op == Op::Fill; }
 
 std::optional<Nest> nestOf(UOp closer) {
@@ -63,7 +66,7 @@ std::vector<Axis> axesOf(std::span<const UOp> nodes) {
   std::vector<Axis> axes;
   for (UOp closer : closers) {
     for (UOp r : closer.src().subspan(1)) {
-      if (r.op() != Op::Range || isExpanded(axisType(r)) || axisType(r) == AxisType::Warp) continue;
+      if (r.op() != Op::Range || isExpanded(axisType(r)) || isDealt(axisType(r))) continue;
       if (std::ranges::find(axes, r, &Axis::range) == axes.end()) axes.push_back({r, *nestOf(closer)});
     }
   }

@@ -21,9 +21,9 @@ struct Axis {
 
 /// The numbered axes of a kernel: output loops in nest order, then the loops of reduces, then those of
 /// fills; several reduces (or fills) come by their lowest range id. Ranges that are expanded into values
-/// (Upcast, Vector, Unroll, ..) and the lanes of a warp are not numbered, so upcast, vector, unroll and tc
-/// renumber nothing; tile puts the inner axis right after the outer one. A split keeps the range id for the
-/// outer part: numbers of other axes do not depend on earlier opts otherwise.
+/// (Upcast, Vector, Unroll, ..) and those dealt to lanes or threads (Warp, Spread) are not numbered, so upcast, vector,
+/// unroll and tc renumber nothing; tile puts the inner axis right after the outer one. A split keeps the range id for
+/// the outer part: numbers of other axes do not depend on earlier opts otherwise.
 std::vector<Axis> axesOf(UOp sink);
 std::vector<Axis> axesOf(std::span<const UOp> nodes);  // of the kernel, in the order of toposort()
 

@@ -4,10 +4,16 @@
 #include <map>
 #include <optional>
 
+#include "ir/gpu_op.h"
+#include "ir/multiple_of.h"
+#include "ir/workgroup.h"
 #include "lower/dot_form.h"
 #include "lower/expand_index.h"
 #include "lower/fold_terms.h"
 #include "lower/fragments.h"
+#include "lower/matrix_loads.h"
+#include "lower/shuffle_fold.h"
+#include "symbolic/symbolic.h"
 
 namespace svod {
 
@@ -52,18 +58,30 @@ bool containsLoops(UOp node) { return node.srcCount() > 0 && node.op() != Op::Pa
 
 class Expander {
  public:
-  Expander(Graph& graph, uint32_t nextRange) : g_(graph), index_(graph), nextRange_(nextRange) {}
+  Expander(Graph& graph, uint32_t nextRange, bool loadsMatrices)
+      : g_(graph), index_(graph), nextRange_(nextRange), loadsMatrices_(loadsMatrices) {}
 
   Result<UOp> run(UOp sink) {
+    sink = joinThreads(sink);
     tile_ = coreTileOf(sink);
     std::vector<UOp> src;
-    for (UOp s : sink.src()) src.push_back(s.op() == Op::End ? expandEnd(s, {}) : expandNode(s, {}));
+    for (UOp s : sink.src()) src.push_back(closeThreads(g_, s.op() == Op::End ? expandEnd(s, {}) : expandNode(s, {})));
     if (!index_.error().empty())
       return fail(Diag::BadOpt, index_.error(), "use at most one vector(...) for the axes that one value depends on");
     return g_.make(Op::Sink, DType::Void, src, sink.arg());
   }
 
  private:
+  // ---- threads
+  /// Loops that share their threads as one.
+  UOp joinThreads(UOp sink) {
+    std::vector<UOp> from, to;
+    for (const ThreadDim& dim : threadDimsOf(sink))
+      for (UOp r : dim.ranges)
+        if (r != dim.range()) from.push_back(r), to.push_back(dim.range());
+    return from.empty() ? sink : substitute(g_, sink, from, to);
+  }
+
   // ---- values
   UOp expandNode(UOp node, const Assignment& point) {
     if (node.ranges().empty() && !containsLoops(node)) return node;
@@ -112,8 +130,9 @@ class Expander {
     auto& instances = memo_[fill.id()];
     if (auto it = instances.find(key); it != instances.end()) return it->second;
     UOp store = fill.src(0), size = g_.index(fill.maxNumel());
-    Space space = storageOf(store.src(0)).argAs<SlotArg>().space;
-    UOp buffer = g_.buffer(fill.dtype(), {&size, 1}, {space == Space::Reg ? nextReg_++ : nextLocal_++, space});
+    SlotArg arg = storageOf(store.src(0)).argAs<SlotArg>();
+    arg.slot = arg.space == Space::Reg ? nextReg_++ : nextLocal_++;
+    UOp buffer = g_.buffer(fill.dtype(), {&size, 1}, arg);
     UOp place = store.src(0).src(1);
     std::vector<UOp> filling(store.src().begin(), store.src().end()), end(fill.src().begin(), fill.src().end());
     UOp storage = buffer;
@@ -204,10 +223,28 @@ class Expander {
     return fold({Op::Add, node.dtype(), 1}, loops, terms);
   }
   UOp fragment(const CoreForm& form, const Fragment& layout, UOp factor, const Assignment& point) {
+    for (bool isTransposed : {false, true})
+      if (UOp words = loadedMatrices(form, matrixLoadOf(*form.core, layout, isTransposed), factor, point)) return words;
     std::vector<UOp> elements;
     for (int e = 0; e < layout.elements(); ++e)
       elements.push_back(expandNode(fragmentElement(g_, form, layout, factor, e), point));
     return g_.make(Op::Stack, factor.dtype(), elements);
+  }
+
+  /// A fragment that lies in local memory as rows of 8 elements; null where it does not.
+  UOp loadedMatrices(const CoreForm& form, const std::optional<MatrixLoad>& load, UOp factor, const Assignment& point) {
+    const bool isBare = factor.op() == Op::Load && factor.srcCount() == 1 && storageOf(factor.src(0)).op() == Op::Fill;
+    if (!loadsMatrices_ || !load || !isBare) return {};
+    UOp first;
+    for (int e = 0; e < load->rows.elements(); ++e) {
+      UOp address = expandNode(fragmentElement(g_, form, load->rows, factor, e), point).src(0);
+      if (!address.isScalar() || storageOf(address).argAs<SlotArg>().space != Space::Local) return {};
+      UOp at = simplify(g_, address.src(1));
+      if (e == 0) first = g_.indexInto(address.src(0), {&at, 1});
+      if (!simplify(g_, g_.alu(Op::Sub, {at, first.src(1)})).isConst(e)) return {};
+    }
+    if (multipleOf(first.src(1)) % load->rows.elements() != 0) return {};
+    return g_.make(Op::Gpu, DType::U32, {first}, NameArg{load->name});
   }
 
   /// One accumulator per assignment of the reduction's Upcast ranges, which are independent; each takes its Unroll
@@ -216,11 +253,12 @@ class Expander {
     if (std::optional<CoreForm> form = coreFormOf(tile_, node)) return buildCoreSum(node, *form, point);
     Op op = node.argAs<ReduceArg>().op;
     std::vector<UOp> loops, upcasts, unrolls;
-    std::optional<UOp> own;  // the reduction's own vector range
+    std::optional<UOp> own, threads;  // the reduction's own vector range, and threads that hold its terms
     const std::optional<DotForm> dot = dotFormOf(node);
     for (UOp r : node.src().subspan(1)) {
       if (isVector(r)) own = r;
-      if (isLoop(r)) loops.push_back(r);
+      if (isThread(r)) threads = r;
+      if (isLoop(r) && !isThread(r)) loops.push_back(r);
       if (!isUnrolled(r) || (dot && dot->range == r)) continue;
       (r.argAs<AxisArg>().type == AxisType::Upcast ? upcasts : unrolls).push_back(r);
     }
@@ -233,7 +271,8 @@ class Expander {
       totals.push_back(fold({op, node.dtype(), own ? extentOf(*own) : 1}, loops, values));
     });
     UOp total = foldTree(g_, op, std::move(totals));
-    return own ? g_.make(Op::Reduce, node.dtype(), {total}, ReduceArg{op, {}}) : total;
+    if (own) total = g_.make(Op::Reduce, node.dtype(), {total}, ReduceArg{op, {}});
+    return threads ? foldThreads(g_, op, total, *threads, needsBuffer(*threads) ? nextLocal_++ : 0) : total;
   }
 
   UOp fold(FoldType type, std::span<const UOp> loops, std::span<const FoldTerm> terms) {
@@ -248,15 +287,17 @@ class Expander {
   CoreTile tile_;
   std::map<std::pair<uint32_t, Assignment>, UOp> coreSums_;  // by node and assignment without the elements of the tile
   uint32_t nextReg_ = 0, nextLocal_ = 0, nextRange_;
+  bool loadsMatrices_;
 };
 
 }  // namespace
 
-Result<UOp> expand(Graph& graph, UOp sink) {
+Result<UOp> expand(Graph& graph, UOp sink, const GpuTarget* gpu) {
+  const bool loadsMatrices = gpu && hasGpuOp("ldmatrix_x4", gpu->family, gpu->generation);
   uint32_t nextRange = 0;
   for (UOp n : toposort(sink))
     if (n.op() == Op::Range) nextRange = std::max(nextRange, n.argAs<AxisArg>().id + 1);
-  return Expander(graph, nextRange).run(sink);
+  return Expander(graph, nextRange, loadsMatrices).run(sink);
 }
 
 }  // namespace svod

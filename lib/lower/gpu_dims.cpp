@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <string>
 
+#include "ir/gpu_op.h"
+#include "ir/workgroup.h"
+#include "lower/rings.h"
+#include "lower/spread.h"
 #include "symbolic/symbolic.h"
 
 namespace svod {
@@ -41,9 +45,24 @@ UOp keepPrivate(Graph& g, UOp sink) {
   return from.empty() ? sink : substitute(g, sink, from, to);
 }
 
+/// Ranges of threads along which a reduction is left to the shuffles that expansion makes.
+std::vector<UOp> shuffledReduces(UOp sink) {
+  std::vector<UOp> found;
+  for (UOp n : toposort(sink)) {
+    if (n.op() != Op::Reduce || n.srcCount() < 2) continue;
+    std::vector<UOp> threads;
+    for (UOp r : n.src().subspan(1))
+      if (isThread(r)) threads.push_back(r);
+    if (threads.size() == 1 && isShuffled(sink, threads[0])) found.push_back(threads[0]);
+  }
+  return found;
+}
+
 }  // namespace
 
-UOp shareGroupReduces(Graph& g, UOp sink) {
+UOp shareGroupReduces(Graph& g, UOp sink, const GpuTarget& gpu) {
+  const std::vector<UOp> shuffled =
+      hasGpuOp("shuffle_xor", gpu.family, gpu.generation) ? shuffledReduces(sink) : std::vector<UOp>{};
   sink = keepPrivate(g, sink);
   uint32_t nextId = firstFreeId(sink), nextSlot = 0;
   for (UOp n : toposort(sink))
@@ -53,7 +72,7 @@ UOp shareGroupReduces(Graph& g, UOp sink) {
     if (same.op() != Op::Reduce || same.srcCount() < 2) return same;
     std::vector<UOp> shared, own, closed;
     for (UOp r : same.src().subspan(1)) (typeOf(r) == AxisType::Group ? shared : own).push_back(r);
-    if (shared.empty()) return same;
+    if (shared.empty() || std::ranges::find(shuffled, shared[0]) != shuffled.end()) return same;
     Op op = same.argAs<ReduceArg>().op;
     UOp partial = own.empty() ? same.src(0) : g.reduceRanges(op, same.src(0), own);
     for (UOp r : same.ranges())
@@ -163,9 +182,12 @@ UOp guardRefills(Graph& g, UOp sink) {
 
 Result<UOp> lowerGpuDims(Graph& g, UOp sink, const GpuLimits& limits) {
   std::vector<UOp> grid = rangesWhere(sink, isGrid), group = rangesWhere(sink, isGroup), from, to;
-  if (grid.empty() && group.empty()) return sink;
+  if (grid.empty() && group.empty()) return dealSpreads(g, keepRings(g, sink), {});
   std::vector<std::vector<UOp>> threads = each(rangesWhere(sink, isThread));
   if (std::vector<UOp> lanes = rangesWhere(sink, isWarp); !lanes.empty()) threads.push_back(lanes);  // x counts lanes
+  std::vector<UOp> inOrder;
+  for (const std::vector<UOp>& joined : threads) inOrder.insert(inOrder.end(), joined.begin(), joined.end());
+  sink = dealSpreads(g, keepRings(g, sink), inOrder);
   SVOD_TRY(Mapping gridMap, mapAxes(g, each(grid), limits.grid, "grid"));
   SVOD_TRY(Mapping groupMap, mapAxes(g, std::move(threads), limits.group, "workgroup"));
   sink = transform(g, sink, [&](UOp node, std::span<const UOp> src) {
@@ -187,7 +209,7 @@ Result<UOp> lowerGpuDims(Graph& g, UOp sink, const GpuLimits& limits) {
       std::vector<UOp> left{src[0]};
       for (UOp s : src.subspan(1))
         if (s.op() == Op::Range || s.dtype() == DType::Void) left.push_back(s);
-      if (isLocalBuffer(src[0])) {
+      if (isLocalBuffer(src[0]) && src[0].argAs<SlotArg>().ring == 0) {
         std::vector<UOp> writes(left.begin() + 1, left.end());
         left = {src[0], g.make(Op::Barrier, DType::Void, writes)};
       }

@@ -4,12 +4,18 @@
 
 #include "facts/local_buffers.h"
 #include "ir/tensor_core_form.h"
+#include "ir/workgroup.h"
 
 namespace svod {
 
 namespace {
 
 std::string count(int64_t n) { return std::to_string(n); }
+
+bool closesSpread(UOp fill) {
+  const auto isDealt = [](UOp r) { return axisType(r) == AxisType::Spread; };
+  return std::ranges::any_of(fill.src().subspan(1), isDealt) || storageOf(fill.src(0).src(0)).argAs<SlotArg>().ring > 0;
+}
 
 Status checkExpansion(UOp n, const Caps& caps) {
   int vectors = 0;
@@ -26,12 +32,20 @@ Status checkExpansion(UOp n, const Caps& caps) {
     if (n.op() == Op::Fill && isExpanded(type))
       return fail(Diag::BadOpt, "a local buffer would be filled once per copy of an expanded axis",
                   "apply pack and share after upcast and vector of the axes they stay inside of, or close them");
+    if (n.op() == Op::Fill && type == AxisType::Spread)
+      return fail(Diag::BadOpt, "each thread would fill a local buffer of its own in a copy that all of them share",
+                  "apply pack and share before spread");
+    if (n.op() == Op::Fill && isThreadOfGroup(type) && closesSpread(n))
+      return fail(Diag::BadOpt, "threads would fill together what each of them has for itself",
+                  "pack all that the threads read, before local");
     if (n.op() == Op::Fill && type == AxisType::Warp)
       return fail(Diag::BadOpt, "each lane of a warp would fill a local buffer of its own",
                   "apply pack and share before tc");
   }
   return {};
 }
+
+int64_t stagesOf(UOp fill) { return std::max<int64_t>(1, storageOf(fill.src(0).src(0)).argAs<SlotArg>().ring); }
 
 Status checkCoreSums(UOp sink) {
   const CoreTile tile = coreTileOf(sink);
@@ -43,11 +57,7 @@ Status checkCoreSums(UOp sink) {
 }
 
 Status checkWorkgroup(UOp sink, const Caps& caps) {
-  int64_t threads = 1;
-  for (UOp n : toposort(sink)) {
-    if (n.op() != Op::Range) continue;
-    if (isThreadOfGroup(axisType(n))) threads *= maxExtent(n);
-  }
+  const int64_t threads = caps.workgroups ? workgroupThreads(sink) : 1;
   if (threads <= caps.maxLocal) return {};
   return fail(Diag::BadOpt,
               "the workgroup would have " + count(threads) + " threads, the device allows " + count(caps.maxLocal),
@@ -60,7 +70,7 @@ Status checkKernel(UOp sink, const Caps& caps) {
   int64_t local = 0, limit = caps.workgroups ? caps.sharedBytes : caps.scratchBytes;
   for (UOp n : toposort(sink)) {
     SVOD_CHECK(checkExpansion(n, caps));
-    if (n.op() == Op::Fill && (fillBytes(n) > limit || (local += fillBytes(n)) > limit))
+    if (n.op() == Op::Fill && (fillBytes(n) > limit || (local += fillBytes(n) * stagesOf(n)) > limit))
       return fail(Diag::BadOpt, "local buffers would take more than " + count(limit) + " bytes",
                   "tile an axis first and pack only the inner part");
   }

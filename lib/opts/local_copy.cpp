@@ -48,8 +48,11 @@ Renamed withOwnRanges(Graph& g, UOp sink, UOp value, std::span<const UOp> closed
   std::vector<std::pair<UOp, UOp>> copies;
   for (size_t i = 0; i < from.size(); ++i) copies.emplace_back(from[i], to[i]);
   uint32_t slot = nextBufferSlot(sink);
-  for (UOp b : innerBuffers(value, closed))
-    from.push_back(b), to.push_back(g.buffer(b.dtype(), b.src(), {slot++, Space::Local}));
+  for (UOp b : innerBuffers(value, closed)) {
+    SlotArg arg = b.argAs<SlotArg>();
+    arg.slot = slot++;
+    from.push_back(b), to.push_back(g.buffer(b.dtype(), b.src(), arg));
+  }
   return {substitute(g, value, from, to), std::move(fresh), std::move(copies), slot};
 }
 

@@ -181,6 +181,9 @@ Result<Applied> applyGroup(Graph& g, UOp sink, const OptOp& opt, const Caps& cap
       AxisType type = axisType(r);
       if (type == AxisType::Reduce || type == AxisType::Unroll || type == AxisType::Group)
         return fail(Diag::BadOpt, "the reduce of axis " + std::to_string(args.axis) + " is inside another reduce");
+      if (type == AxisType::Spread)
+        return fail(Diag::BadOpt,
+                    "the reduce of axis " + std::to_string(args.axis) + " is inside what the threads share already");
       const bool isOfTile = type == AxisType::Warp || type == AxisType::Core;
       if (type == AxisType::Upcast || type == AxisType::Local || isOfTile) bytes *= maxExtent(r);
     }

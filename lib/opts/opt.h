@@ -42,7 +42,11 @@ enum class OptKind : uint8_t {
   Group,
   GroupTop,
   Swap,
-  NoLocals
+  NoLocals,
+  Spread,
+  Swizzle,
+  Async,
+  Raster
 };
 
 /// A loop of the kernel: its number in axesOf() (facts/axes.h), or the name LoopNames (loop_names.h) has for it.

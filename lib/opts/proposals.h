@@ -37,6 +37,10 @@ SVOD_PROPOSE(Group);
 SVOD_PROPOSE(GroupTop);
 SVOD_PROPOSE(Swap);
 SVOD_PROPOSE(NoLocals);
+SVOD_PROPOSE(Spread);
+SVOD_PROPOSE(Swizzle);
+SVOD_PROPOSE(Async);
+SVOD_PROPOSE(Raster);
 #undef SVOD_PROPOSE
 
 /// By name, or by number where a loop has none.

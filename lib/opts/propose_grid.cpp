@@ -18,7 +18,8 @@ std::vector<OptOp> groupsAlong(const KernelFacts& kernel, const LoopNames& names
     const bool isInReduce = std::ranges::any_of(kernel.closersOf(r), [](UOp closer) {
       return std::ranges::any_of(closer.ranges(), [](UOp around) {
         const AxisType type = axisType(around);
-        return type == AxisType::Reduce || type == AxisType::Unroll || type == AxisType::Group;
+        return type == AxisType::Reduce || type == AxisType::Unroll || type == AxisType::Group ||
+               type == AxisType::Spread;
       });
     });
     if (!isInReduce && mayFoldInAnyOrder(kernel, r, caps))
@@ -39,6 +40,10 @@ std::vector<OptOp> proposeGlobal(const KernelFacts& kernel, const LoopNames& nam
   if (!caps.workgroups || loops.empty()) return moves;
   for (UOp r : loops) moves.push_back({OptKind::Global, AxisList{{refTo(kernel, names, r)}}});
   if (loops.size() > 1) moves.push_back({OptKind::Global, AxisList{refsTo(kernel, names, loops)}});
+  std::vector<UOp> longer = loops;
+  std::erase_if(longer, [](UOp r) { return r.src(0).isConst(1); });
+  if (longer.size() > 1 && longer.size() < loops.size())
+    moves.push_back({OptKind::Global, AxisList{refsTo(kernel, names, longer)}});
   return moves;
 }
 

@@ -37,7 +37,11 @@ bool isFilled(UOp loop, int64_t size) {
 // The loops of the result along which a core could take its rows and columns, for a sum along k.
 std::vector<std::pair<UOp, UOp>> sidesOf(UOp sum, std::span<const UOp> outputs, const TensorCore& core) {
   std::vector<std::pair<UOp, UOp>> sides;
-  const std::optional<Factors> factors = factorsOf(sum);
+  if (sum.op() != Op::Reduce || sum.argAs<ReduceArg>().op != Op::Add) return sides;
+  UOp term = sum.src(0);
+  if (term.op() == Op::Where && term.src(2).isConst() && term.src(2).constant() == Scalar::of(sum.dtype(), 0))
+    term = term.src(1);  // a tile of k masks its last step
+  const std::optional<Factors> factors = factorsOfTerm(term);
   if (!factors || factors->x.dtype() != core.in || factors->y.dtype() != core.in || sum.dtype() != core.out)
     return sides;
   const auto isOf = [](UOp a, UOp b, UOp r) { return a.dependsOn(r) && !b.dependsOn(r); };

@@ -6,6 +6,7 @@
 #include "opts/opt.h"
 #include "opts/proposals.h"
 #include "opts/split_opts.h"
+#include "opts/stage_opts.h"
 #include "opts/tensor_core_opt.h"
 
 namespace svod {
@@ -80,6 +81,19 @@ constexpr OptInfo kOpts[] = {
     {Swap, "swap", "swap(a,b)", "exchanges two grid axes", kList, applySwap, proposeSwap},
     {NoLocals, "nolocals", "nolocals", "no workgroup axes in this kernel; local and group after it are errors",
      OptShape::None, applyNoLocals, proposeNoLocals},
+    {Spread, "spread", "spread(axis,n)",
+     "the threads of a workgroup fill a local buffer together, each n neighbours at once (1, or 4, 8 or 16 bytes)",
+     kAmount, applySpread, proposeSpread},
+    {Swizzle, "swizzle", "swizzle(axis,bytes)",
+     "rows of a local buffer, of 32, 64, .. 1024 bytes, with their pieces in other places, so that columns spare its "
+     "banks",
+     kAmount, applySwizzle, proposeSwizzle},
+    {Async, "async", "async(axis,n)",
+     "a copy that pack made inside of a reduce is filled n - 1 iterations ahead, in a ring of n buffers", kAmount,
+     applyAsync, proposeAsync},
+    {Raster, "raster", "raster(a,b,n)",
+     "two grid axes as one that walks n rows of a for each column of b, so that workgroups of one time share operands",
+     OptShape::TwoAxesAmount, applyRaster, proposeRaster},
 };
 
 constexpr bool inEnumOrder() {

@@ -25,10 +25,12 @@ HostTensor ramp(int64_t n) {
 }
 
 Result<LinearKernel> lowered(Kernel& kernel, const char* opts, const GpuLimits& limits = {}) {
+  GpuTarget gpu = testGpu();
+  gpu.limits = limits;
   Graph& g = *kernel.graph;
   SVOD_TRY(std::vector<OptOp> list, parseOpts(opts));
   SVOD_TRY(UOp sink, applyOpts(g, kernel.sink, list, gpuCaps()));
-  return loweredForGpu(g, sink, limits);
+  return loweredForGpu(g, sink, gpu);
 }
 
 void check(GraphMaker& m, const char* opts, std::initializer_list<const char*> specials) {

@@ -11,7 +11,7 @@ namespace svod {
 
 /// A GPU with a grid, workgroups and these tensor cores.
 inline Caps gpuCaps(std::vector<const TensorCore*> cores = tensorCoresOf(GpuFamily::Metal, 7)) {
-  Caps caps = capsOf(GpuTarget{}, Numerics::Contract);
+  Caps caps = capsOf(testGpu(), Numerics::Contract);
   caps.cores = std::move(cores);
   return caps;
 }

@@ -76,9 +76,12 @@ TEST_CASE("Every opt is an error or keeps the value, on random kernels and lists
     Sizes sizes{1 + static_cast<int64_t>(random() % 5), 1 + static_cast<int64_t>(random() % 6),
                 1 + static_cast<int64_t>(random() % 5)};
     if (random() % 4 == 0) sizes.n = sizes.m;
+    if (random() % 6 == 0) sizes.n = random() % 2 ? 8 : 16;  // rows of 32 and 64 bytes
     Caps caps = random() % 3 == 0 ? gpuCaps() : cpuCaps();
     caps.mixedDots = random() % 2, caps.likeDots = random() % 2;
     if (random() % 2) caps.numerics = Numerics::Fast;
+    if (caps.workgroups && random() % 8 == 0)
+      sizes.m = 4 + sizes.m, sizes.n = 8 * (1 + sizes.n % 2), sizes.k = 4 + sizes.k;
     Graph g;
     UOp original = kernel.build(g, sizes);
     NamedKernel changing(original);

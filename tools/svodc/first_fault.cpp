@@ -8,6 +8,8 @@
 #include "interp/same_values.h"
 #include "linearize/linearize.h"
 #include "lower/expand.h"
+#include "lower/gpu_dims.h"
+#include "lower/rings.h"
 #include "schedule/graph_passes.h"
 #include "verify_sizes.h"
 
@@ -36,15 +38,23 @@ class KernelWatch {
  public:
   explicit KernelWatch(UOp root) : before_(root) {}
 
-  Status check(Graph& graph, UOp after, Numerics numerics) {
+  Status check(PassContext& cx, UOp after) {
     if (!hasThreads(after)) return checkSameValues(std::exchange(before_, after), after);
-    SVOD_TRY(const LinearKernel threads, linearize(graph, mergeLoops(graph, after), "threads", numerics));
+    const GpuTarget& gpu = cx.data.get<KernelJob>().caps.gpu;
+    if (!hasOp(after, Op::Special)) {
+      SVOD_TRY(after, lowerGpuDims(cx.graph, after, gpu.limits));
+    }
+    UOp ready = turnRings(cx.graph, mergeLoops(cx.graph, after), gpu);
+    SVOD_TRY(const LinearKernel threads, linearize(cx.graph, ready, "threads", cx.numerics));
     return checkSameValues(before_, threads);
   }
 
  private:
+  static bool hasOp(UOp root, Op op) {
+    return std::ranges::any_of(toposort(root), [&](UOp n) { return n.op() == op; });
+  }
   static bool hasThreads(UOp root) {
-    return std::ranges::any_of(toposort(root), [](UOp n) { return n.op() == Op::Special || n.op() == Op::Barrier; });
+    return hasOp(root, Op::Special) || hasOp(root, Op::Barrier) || hasOp(root, Op::Gpu);
   }
 
   UOp before_;
@@ -106,7 +116,7 @@ Result<std::optional<Fault>> faultInKernel(const Kernel& kernel, const CompileOp
       SVOD_TRY(after, options.passes.instrument(pass, after, cx));
     }
     if (!fault && watch && from.reaches(pass)) {
-      SVOD_TRY(fault, faultOf(pass, " to kernel " + kernel.name, watch->check(cx.graph, after, cx.numerics)));
+      SVOD_TRY(fault, faultOf(pass, " to kernel " + kernel.name, watch->check(cx, after)));
     }
     return after;
   };

@@ -15,7 +15,7 @@ Result<Machine> machine(std::string_view, std::string_view processor) {
     return fail(Diag::Usage, "target emulated has no processor '" + std::string(processor) + "'",
                 "leave --cpu out, or give small");
   GpuTarget gpu;
-  gpu.name = kSmallGrid, gpu.family = GpuFamily::Metal, gpu.generation = 7;
+  gpu.name = kSmallGrid, gpu.generation = 80;
   gpu.limits = {{65535, 65535, 65535}, {64, 64, 64}}, gpu.maxThreads = 64, gpu.sharedBytes = 32 << 10, gpu.units = 4;
   return Machine(std::move(gpu));
 }

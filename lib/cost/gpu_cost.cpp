@@ -1,0 +1,166 @@
+#include "cost/gpu_cost.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "cost/warp_touches.h"
+#include "facts/local_buffers.h"
+#include "ir/evaluate.h"
+#include "ir/gpu_op.h"
+#include "ir/workgroup.h"
+#include "machine/occupancy.h"
+
+namespace svod {
+
+namespace {
+
+constexpr double kLaunch = 3000;     // nanoseconds of one kernel that does nothing
+constexpr double kWarpsWanted = 16;  // of a unit, so that the latency of memory is hidden
+constexpr double kTranscend = 8;     // instructions of one
+constexpr int64_t kSectorBytes = 32;
+
+bool isThread(UOp r) { return isThreadOfGroup(axisType(r)); }
+double extent(UOp r) { return static_cast<double>(std::max<int64_t>(0, maxExtent(r))); }
+
+class Pricing {
+ public:
+  Pricing(const KernelFacts& kernel, const Caps& caps) : kernel_(kernel), gpu_(caps.gpu) {
+    threads_ = static_cast<double>(workgroupThreads(kernel.sink));
+    for (UOp n : kernel.nodes)
+      if (n.op() == Op::Range && axisType(n) == AxisType::Global) groups_ *= std::max(1.0, extent(n));
+    for (const ThreadDim& dim : threadDimsOf(kernel.sink)) dims_.push_back(dim);
+    for (UOp n : kernel.nodes)
+      if (n.op() == Op::Range && axisType(n) == AxisType::Warp) lanes_.push_back(n);
+    for (UOp n : kernel.reduces)
+      if (n.argAs<ReduceArg>().op == Op::Add && n.src(0).op() == Op::Mul) fused_.insert(n.src(0).id());
+    std::ranges::sort(lanes_, {}, [](UOp r) { return r.argAs<AxisArg>().id; });
+  }
+
+  GpuCost cost() {
+    double instructions = 0, products = 0, sectors = 0;
+    for (UOp n : kernel_.nodes) {
+      const double runs = runsOf(n);
+      if (closesCore(n)) {
+        products += runsOf(n.src(0)) * threads_ * groups_;
+      } else {
+        instructions += runs * slotsOf(n);
+      }
+    }
+    for (const Access& a : kernel_.accesses)
+      if (a.slot) sectors += runsOf(a.node) * std::ceil(threads_ / kWarpLanes) * groups_ * sectorsOfWarp(a);
+    return finished(instructions, products, sectors);
+  }
+
+ private:
+  /// How often one thread executes a node; a vector counts as one where it is a single access.
+  double runsOf(UOp n) const {
+    double runs = 1;
+    for (UOp r : kernel_.loops()[n]) {
+      const AxisType type = axisType(r);
+      if (type == AxisType::Global || isThread(r) || (isExpanded(type) && !n.dependsOn(r))) continue;
+      if (type == AxisType::Spread) {
+        runs *= std::ceil(extent(r) / threads_);
+      } else if (type != AxisType::Vector || !has(n.op(), Memory)) {
+        runs *= extent(r);
+      }
+    }
+    return runs;
+  }
+
+  static bool closesCore(UOp n) {
+    return n.op() == Op::Reduce &&
+           std::ranges::any_of(n.src().subspan(1), [](UOp r) { return axisType(r) == AxisType::Core; });
+  }
+
+  double slotsOf(UOp n) const {
+    if (n.dtype() == DType::Index || n.dtype() == DType::Bool) return 0;
+    if (n.op() == Op::Load || n.op() == Op::Store) return 1;
+    if (n.op() == Op::Reduce) {
+      double steps = 1;
+      for (UOp r : n.src().subspan(1)) steps *= isThread(r) ? 2 * std::log2(std::max(2.0, extent(r))) : extent(r);
+      return steps;
+    }
+    if (!isElementwise(n.op()) || isUnderCore(n) || fused_.contains(n.id())) return 0;
+    const double wide = info(n.dtype()).bits > 32 ? 16 : 1;
+    return wide * (has(n.op(), Transcend) ? kTranscend : 1);
+  }
+  static bool isUnderCore(UOp n) {
+    return std::ranges::any_of(n.ranges(), [](UOp r) { return axisType(r) == AxisType::Core; });
+  }
+
+  std::optional<int64_t> addressOf(const Access& a, int64_t lane) const {
+    std::map<uint32_t, int64_t> at;
+    int64_t left = lane;
+    for (size_t i = lanes_.size(); i-- > 0;)
+      at[lanes_[i].id()] = left % maxExtent(lanes_[i]), left /= maxExtent(lanes_[i]);
+    for (size_t i = dims_.size(); i-- > 0;) {
+      const int64_t size = std::max<int64_t>(1, maxExtent(dims_[i].range()));
+      for (UOp r : dims_[i].ranges) at[r.id()] = left % size;
+      left /= size;
+    }
+    const auto valueOf = [&](UOp leaf) -> std::optional<Scalar> {
+      if (leaf.op() == Op::Var) return Scalar::ofInt(leaf.dtype(), leaf.bounds().max);
+      if (leaf.op() != Op::Range) return std::nullopt;
+      if (axisType(leaf) == AxisType::Spread) return Scalar::ofInt(leaf.dtype(), std::min(lane, maxExtent(leaf) - 1));
+      const auto found = at.find(leaf.id());
+      return Scalar::ofInt(leaf.dtype(), found == at.end() ? 0 : found->second);
+    };
+    std::optional<Scalar> value = evaluate(a.address, valueOf);
+    return value ? std::optional(value->asInt() * byteSize(a.node.src(0).dtype())) : std::nullopt;
+  }
+
+  double sectorsOfWarp(const Access& a) const {
+    int64_t bytes = byteSize(a.node.src(0).dtype());
+    for (UOp r : a.address.ranges())
+      if (axisType(r) == AxisType::Vector && strideOf(a, r) == 1) bytes *= maxExtent(r);
+    std::vector<int64_t> addresses;
+    for (int64_t lane = 0; lane < std::min<int64_t>(kWarpLanes, static_cast<int64_t>(threads_)); ++lane) {
+      const std::optional<int64_t> at = addressOf(a, lane);
+      if (!at) return static_cast<double>(kWarpLanes);  // anywhere
+      addresses.push_back(*at);
+    }
+    return sectorsOf(addresses, bytes);
+  }
+
+  GpuCost finished(double instructions, double products, double sectors) const {
+    GpuCost cost;
+    const auto threads = static_cast<int64_t>(std::min(threads_, 1024.0));
+    const int64_t shared = bytesOfFills(kernel_);
+    constexpr int kRegisters = 64;
+    const double resident =
+        static_cast<double>(std::max<int64_t>(1, occupancyOf(gpu_, {kRegisters, shared, threads}).groups));
+    const double warps = std::ceil(threads_ / kWarpLanes), units = gpu_.units,
+                 each = std::min(resident, std::ceil(groups_ / units));
+    const double waves = std::ceil(groups_ / (units * each)), hidden = std::min(1.0, warps * each / kWarpsWanted);
+    cost.busy = std::max(1e-6, groups_ / (units * each * waves));
+    const double perNanosecond = gpu_.clockMHz / 1000.0;
+    const double issued = instructions * warps * groups_ * kWarpLanes / (gpu_.lanes * units * perNanosecond);
+    const double multiplied = gpu_.coreLanes > 0 ? products / (gpu_.coreLanes * units * perNanosecond) : 0;
+    cost.computing = std::max(issued, multiplied) / cost.busy / std::max(0.25, hidden);
+    cost.cache = sectors * kSectorBytes / (gpu_.l2MBs / 1000.0) / cost.busy / hidden;
+    double bytes = 0;
+    for (const Access& a : kernel_.accesses)
+      if (a.slot)
+        bytes += std::min(bytesRead(a),
+                          static_cast<double>(storageOf(a.node.src(0)).maxNumel()) * byteSize(a.node.src(0).dtype()));
+    cost.memory =
+        bytes / (gpu_.memoryMBs / 1000.0) / std::max(0.1, std::min(1.0, groups_ * warps / (units * kWarpsWanted / 2)));
+    cost.total = kLaunch + std::max({cost.computing, cost.cache, cost.memory});
+    return cost;
+  }
+
+  const KernelFacts& kernel_;
+  const GpuTarget& gpu_;
+  double threads_ = 1, groups_ = 1;
+  std::vector<ThreadDim> dims_;
+  std::vector<UOp> lanes_;
+  std::set<uint32_t> fused_;  // products that one instruction adds up
+};
+
+}  // namespace
+
+GpuCost gpuCostOf(const KernelFacts& kernel, const Caps& caps) { return Pricing(kernel, caps).cost(); }
+
+}  // namespace svod

@@ -1,0 +1,244 @@
+#include "lower/rings.h"
+
+#include <algorithm>
+#include <map>
+
+#include "ir/gpu_op.h"
+#include "ir/multiple_of.h"
+#include "lower/swizzle.h"
+#include "symbolic/symbolic.h"
+
+namespace svod {
+
+namespace {
+
+int64_t stagesOf(UOp buffer) { return buffer.op() == Op::Buffer ? buffer.argAs<SlotArg>().ring : 0; }
+bool isFilledRing(UOp n) { return n.op() == Op::After && stagesOf(n.src(0)) > 0; }
+
+bool isSequential(UOp range) {
+  const AxisType type = range.argAs<AxisArg>().type;
+  return type == AxisType::Loop || type == AxisType::Reduce || type == AxisType::Serial;
+}
+
+std::vector<UOp> effectsIn(UOp effect) {
+  if (effect.op() != Op::Group) return {effect};
+  std::vector<UOp> all;
+  for (UOp s : effect.src())
+    for (UOp e : effectsIn(s)) all.push_back(e);
+  return all;
+}
+
+/// All rings that turn with one loop, together.
+class Ring {
+ public:
+  Ring(Graph& graph, const GpuTarget& gpu, UOp loop, std::vector<UOp> filled, uint32_t nextRange)
+      : g_(graph), gpu_(gpu), loop_(loop), filled_(std::move(filled)), nextRange_(nextRange) {
+    stages_ = stagesOf(filled_[0].src(0));
+    for (UOp f : filled_) stages_ = std::min(stages_, stagesOf(f.src(0)));
+    for (UOp f : filled_) {
+      UOp buffer = f.src(0);
+      SlotArg arg = buffer.argAs<SlotArg>();
+      arg.ring = 0;
+      UOp size = g_.index(stageSize(buffer) * stages_);
+      buffers_.push_back(g_.make(Op::Buffer, buffer.dtype(), {size}, arg));
+    }
+  }
+
+  UOp run(UOp sink) {
+    std::vector<UOp> after = loopsAround(sink);
+    UOp before;
+    for (int64_t i = 0; i + 1 < stages_; ++i) {
+      before = committed(g_.index(i), g_.index(i), after, UOp());
+      after = {before};
+    }
+    UOp left = g_.constant(Scalar::ofInt(DType::I32, stages_ - 2));
+    UOp wait = g_.make(Op::Gpu, DType::Void, {left, before, loop_}, NameArg{"cp_wait"});
+    if (!isAsync()) wait = g_.make(Op::Group, DType::Void, {before});
+    UOp meet = g_.make(Op::Barrier, DType::Void, {wait, loop_});
+    UOp ahead = g_.alu(Op::Add, {loop_, g_.index(stages_ - 1)});
+    UOp next = committed(ahead, stageAt(ahead), {meet}, loop_);
+    std::vector<UOp> from, to;
+    for (size_t i = 0; i < filled_.size(); ++i) readers(sink, i, meet, from, to);
+    sink = substitute(g_, sink, from, to);
+    return closing(sink, next);
+  }
+
+ private:
+  bool isAsync() const { return hasGpuOp("cp_async16", gpu_.family, gpu_.generation); }
+
+  /// Loops in which the ring starts again.
+  std::vector<UOp> loopsAround(UOp sink) const {
+    for (UOp n : toposort(sink))
+      if (n.op() == Op::End)
+        if (const auto at = std::ranges::find(n.src().subspan(1), loop_); at != n.src().end()) {
+          std::vector<UOp> loops(n.ranges().begin(), n.ranges().end());
+          loops.insert(loops.end(), n.src().begin() + 1, at);
+          return loops;
+        }
+    return {};
+  }
+
+  // Elements of a stage, a whole number of swizzled rows.
+  static int64_t stageSize(UOp buffer) {
+    const int swizzle = buffer.argAs<SlotArg>().swizzle;
+    const int64_t row = (swizzle > 0 ? swizzlePeriod(int64_t{1} << swizzle) : 16) / byteSize(buffer.dtype());
+    return (buffer.maxNumel() + row - 1) / row * row;
+  }
+
+  UOp stageAt(UOp step) { return simplify(g_, g_.alu(Op::Floormod, {step, g_.index(stages_)})); }
+
+  /// The copies of iteration `step` into a stage as one group, where the iteration exists.
+  UOp committed(UOp step, UOp stage, const std::vector<UOp>& after, UOp loop) {
+    UOp exists = simplify(g_, g_.alu(Op::Lt, {step, loop_.src(0)}));
+    std::vector<UOp> copies;
+    for (size_t i = 0; i < filled_.size(); ++i)
+      for (UOp fill : filled_[i].src().subspan(1))
+        for (UOp effect : effectsIn(fill)) copies.push_back(copied(effect, i, {step, stage, exists, after}));
+    if (loop) copies.push_back(loop);
+    if (!isAsync()) {
+      if (loop) copies.pop_back();
+      return g_.make(Op::Group, DType::Void, copies);
+    }
+    return g_.make(Op::Gpu, DType::Void, copies, NameArg{"cp_commit"});
+  }
+
+  struct Turn {
+    UOp step, stage, exists;
+    const std::vector<UOp>& after;
+  };
+
+  UOp copied(UOp effect, size_t ring, const Turn& turn) {
+    if (effect.op() == Op::End) {
+      std::vector<UOp> src{UOp()}, bodies;  // with loops of its own
+      for (UOp r : effect.src().subspan(1)) src.push_back(g_.range(r.src(0), nextRange_++, r.argAs<AxisArg>().type));
+      UOp body = substitute(g_, effect.src(0), effect.src().subspan(1), std::span(src).subspan(1));
+      for (UOp e : effectsIn(body)) bodies.push_back(copied(e, ring, turn));
+      src[0] = bodies.size() == 1 ? bodies[0] : g_.make(Op::Group, DType::Void, bodies);
+      return g_.make(Op::End, DType::Void, src);
+    }
+    UOp store = substitute(g_, effect, {&loop_, 1}, {&turn.step, 1});
+    UOp offset = g_.alu(Op::Mul, {turn.stage, g_.index(stageSize(filled_[ring].src(0)))});
+    UOp place = shifted(store.src(0).src(1), offset);
+    UOp gate = store.srcCount() > 2 ? store.src(2) : UOp();
+    UOp value = onlyWhere(store.src(1), turn.exists);
+    UOp storage = buffers_[ring];
+    if (UOp copy = underWay(g_.indexInto(storage, {&place, 1}), value, gate, turn.after)) return copy;
+    if (!turn.after.empty()) {
+      std::vector<UOp> known{storage};
+      known.insert(known.end(), turn.after.begin(), turn.after.end());
+      storage = g_.make(Op::After, storage.dtype(), known);
+    }
+    std::vector<UOp> src{g_.indexInto(storage, {&place, 1}), value};
+    UOp both = gate && !turn.exists.isConst(1) ? g_.alu(Op::And, {gate, turn.exists}) : gate ? gate : turn.exists;
+    if (!both.isConst(1)) src.push_back(both);
+    return g_.make(Op::Store, DType::Void, src);
+  }
+
+  UOp shifted(UOp at, UOp by) {
+    if (at.op() != Op::Ramp) return simplify(g_, g_.alu(Op::Add, {at, by}));
+    return g_.make(Op::Ramp, DType::Index, {simplify(g_, g_.alu(Op::Add, {at.src(0), by}))}, at.arg());
+  }
+
+  /// Loads of `value` that move with the loop, where the iteration that they are for exists.
+  UOp onlyWhere(UOp value, UOp exists) {
+    if (exists.isConst(1)) return value;
+    return transform(g_, value, [&](UOp n, std::span<const UOp> src) -> UOp {
+      UOp same = std::ranges::equal(src, n.src()) ? n : g_.withSrc(n, src);
+      if (n.op() != Op::Load || storageOf(n.src(0)).op() != Op::Param) return same;
+      UOp gate = src.size() > 2 ? g_.alu(Op::And, {src[2], exists}) : exists;
+      return g_.load(src[0], src.size() > 2 ? src[1] : g_.constant(Scalar::of(n.dtype(), 0)), gate);
+    });
+  }
+
+  /// The store of a bare load of a parameter as a copy that runs on; null where no such copy does it.
+  UOp underWay(UOp to, UOp value, UOp gate, const std::vector<UOp>& after) {
+    if (!isAsync() || gate || value.op() != Op::Load || storageOf(value.src(0)).op() != Op::Param) return {};
+    const int64_t lanes = to.lanes(), bytes = lanes * byteSize(to.dtype());
+    if ((bytes != 4 && bytes != 8 && bytes != 16) || value.lanes() != lanes || info(value.dtype()).bits < 8) return {};
+    UOp from = value.src(0);
+    for (UOp* address : {&to, &from}) {
+      UOp at = address->src(1);
+      if (lanes > 1 && at.op() != Op::Ramp) return {};
+      UOp first = lanes > 1 ? at.src(0) : at;
+      if (multipleOf(first) % lanes != 0) return {};
+      *address = g_.indexInto(address->src(0), {&first, 1});
+    }
+    std::vector<UOp> src{to, from};
+    if (value.srcCount() > 2) {
+      const bool isZero = value.src(1).isConst() && value.src(1).constant().raw() == 0;
+      if (!isZero || !value.src(2).isScalar()) return {};
+      src.push_back(value.src(2));
+    }
+    src.insert(src.end(), after.begin(), after.end());
+    return g_.make(Op::Gpu, DType::Void, src, NameArg{"cp_async" + std::to_string(bytes)});
+  }
+
+  /// Addresses in the ring, in the stage of the iteration.
+  void readers(UOp sink, size_t ring, UOp meet, std::vector<UOp>& from, std::vector<UOp>& to) {
+    UOp ready = g_.make(Op::After, buffers_[ring].dtype(), {buffers_[ring], meet});
+    UOp offset = g_.alu(Op::Mul, {stageAt(loop_), g_.index(stageSize(filled_[ring].src(0)))});
+    for (UOp n : toposort(sink)) {
+      if (n.op() != Op::Index || n.src(0) != filled_[ring]) continue;
+      UOp at = n.src(1).lanes() == 1 || n.src(1).op() == Op::Ramp ? shifted(n.src(1), offset)
+                                                                  : g_.alu(Op::Add, {n.src(1), offset});
+      from.push_back(n), to.push_back(g_.indexInto(ready, {&at, 1}));
+    }
+  }
+
+  /// The loop ends with the copies it has started; whoever runs it again meets before.
+  UOp closing(UOp sink, UOp next) {
+    return transform(g_, sink, [&](UOp n, std::span<const UOp> src) {
+      const auto at = std::ranges::find(src, loop_);
+      if (n.op() != Op::End || at == src.end()) return std::ranges::equal(src, n.src()) ? n : g_.withSrc(n, src);
+      const std::vector<UOp> outer(src.begin() + 1, at), inner(at + 1, src.end());
+      UOp body = closed(src[0], inner);
+      UOp end = g_.make(Op::End, DType::Void, {g_.make(Op::Group, DType::Void, {body, next}), loop_});
+      if (outer.empty()) return end.ranges().empty() ? end : g_.make(Op::Barrier, DType::Void, {end});
+      std::vector<UOp> meet{end};
+      meet.insert(meet.end(), outer.begin(), outer.end());
+      return closed(g_.make(Op::Group, DType::Void, {end, g_.make(Op::Barrier, DType::Void, meet)}), outer);
+    });
+  }
+
+  UOp closed(UOp effect, const std::vector<UOp>& ranges) {
+    std::vector<UOp> src{effect};
+    src.insert(src.end(), ranges.begin(), ranges.end());
+    return ranges.empty() ? effect : g_.make(Op::End, DType::Void, src);
+  }
+
+  Graph& g_;
+  const GpuTarget& gpu_;
+  UOp loop_;
+  std::vector<UOp> filled_, buffers_;
+  int64_t stages_ = 0;  // the fewest that one of them has: they turn together
+  uint32_t nextRange_;
+};
+
+}  // namespace
+
+UOp turnRings(Graph& graph, UOp sink, const GpuTarget& gpu) {
+  for (;;) {
+    std::vector<UOp> filled;  // of one loop
+    uint32_t nextRange = 0;
+    for (UOp n : toposort(sink)) {
+      if (n.op() == Op::Range) nextRange = std::max(nextRange, n.argAs<AxisArg>().id + 1);
+      if (isFilledRing(n) && (filled.empty() || n.ranges()[0] == filled[0].ranges()[0])) filled.push_back(n);
+    }
+    if (filled.empty()) return sink;
+    sink = Ring(graph, gpu, filled[0].ranges()[0], filled, nextRange).run(sink);
+  }
+}
+
+UOp keepRings(Graph& graph, UOp sink) {
+  std::vector<UOp> from, to;
+  for (UOp n : toposort(sink)) {
+    const bool turns = isFilledRing(n) && std::ranges::count_if(n.ranges(), isSequential) == 1;
+    if (!isFilledRing(n) || turns) continue;
+    SlotArg arg = n.src(0).argAs<SlotArg>();
+    arg.ring = 0;
+    from.push_back(n.src(0)), to.push_back(graph.make(Op::Buffer, n.dtype(), n.src(0).src(), arg));
+  }
+  return from.empty() ? sink : substitute(graph, sink, from, to);
+}
+
+}  // namespace svod

@@ -1,0 +1,16 @@
+// Copies to local memory that run ahead of the loop that reads them.
+#pragma once
+#include "ir/graph.h"
+#include "machine/gpu.h"
+
+namespace svod {
+
+/// Lowered stage in and out, before hardware indices: rings that are not filled in one loop alone become plain buffers.
+UOp keepRings(Graph& graph, UOp sink);
+
+/// Lowered stage in and out, behind grid-indices and merge-loops. A Local buffer with a ring of d stages is filled d -
+/// 1 iterations ahead of the loop in which it is read, by copies under way where the GPU has them: the loop waits for
+/// its stage and meets, starts the copies of a later iteration into the stage that all threads have left, and reads.
+UOp turnRings(Graph& graph, UOp sink, const GpuTarget& gpu);
+
+}  // namespace svod

@@ -1,0 +1,161 @@
+#include "opts/stage_opts.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "facts/accesses.h"
+#include "ir/gpu_op.h"
+#include "ir/shape.h"
+#include "opts/legality.h"
+#include "opts/reloop.h"
+#include "symbolic/symbolic.h"
+
+namespace svod {
+
+namespace {
+
+UOp bufferOf(UOp fill) { return storageOf(fill.src(0).src(0)); }
+
+// The one local buffer that is filled along a fill axis, each element once.
+Result<UOp> pickStage(UOp sink, int32_t number, const Caps& caps) {
+  if (!caps.workgroups) return fail(Diag::BadOpt, "the target has no workgroups", "threads of a CPU share no copies");
+  SVOD_TRY(Axis axis, pickAxis(sink, number, kFill, {AxisType::Loop}));
+  const std::vector<UOp> closers = closersOf(sink, axis.range);
+  if (closers.size() == 1 && closers[0].argAs<ReduceArg>().op == Op::Store) return closers[0];
+  return fail(Diag::BadOpt, "axis " + std::to_string(number) + " fills more than one buffer, or adds to one");
+}
+
+UOp withBuffer(Graph& g, UOp sink, UOp fill, const SlotArg& arg) {
+  UOp old = bufferOf(fill), buffer = g.make(Op::Buffer, old.dtype(), old.src(), arg);
+  return substitute(g, sink, {&old, 1}, {&buffer, 1});
+}
+
+// A stage whose elements a thread computes without the others.
+Status checkElementwise(UOp fill) {
+  const std::span<const UOp> closed = fill.src().subspan(1);
+  for (UOp r : closed)
+    if (axisType(r) != AxisType::Loop || !constExtent(r))
+      return fail(Diag::BadOpt, "a loop of the buffer is expanded already", "put spread before its vector and upcast");
+  for (UOp n : toposort(fill.src(0)))
+    if (needsOthers(n) && std::ranges::any_of(closed, [&](UOp r) { return n.dependsOn(r); }))
+      return fail(Diag::BadOpt, "elements of the buffer are made of other buffers, or by several threads",
+                  "spread takes what one thread computes alone");
+  return {};
+}
+
+Status checkOwner(UOp fill) {
+  for (UOp r : fill.ranges())
+    if (isThreadOfGroup(axisType(r)))
+      return fail(Diag::BadOpt, "each thread has a buffer of its own there",
+                  "pack all that the threads read, before local");
+  return {};
+}
+
+}  // namespace
+
+bool needsOthers(UOp n) {
+  const auto isShared = [](UOp r) { return isThreadOfGroup(axisType(r)); };
+  return n.op() == Op::Fill || (n.op() == Op::Reduce && std::ranges::any_of(n.src().subspan(1), isShared));
+}
+
+bool isContiguous(UOp fill, int64_t width) {
+  UOp last = fill.src(fill.srcCount() - 1), value = fill.src(0).src(1);
+  if (value.op() != Op::Load || maxExtent(last) % width != 0) return false;
+  return strideOf(Access{value, value.src(0).src(1), {}, false}, last) == 1;
+}
+
+Result<Applied> applySpread(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
+  const auto& args = std::get<AxisAmount>(opt.args);
+  SVOD_TRY(UOp fill, pickStage(sink, args.axis, caps));
+  SVOD_CHECK(checkElementwise(fill));
+  SVOD_CHECK(checkOwner(fill));
+  const int64_t width = args.amount, bytes = width * byteSize(fill.dtype());
+  if (width < 1 || (width > 1 && bytes != 4 && bytes != 8 && bytes != 16))
+    return fail(Diag::BadOpt, "threads copy single elements, or 4, 8 or 16 bytes at once",
+                std::to_string(width) + " elements are " + std::to_string(bytes) + " bytes");
+  if (width > 1 && !isContiguous(fill, width))
+    return fail(Diag::BadOpt, std::to_string(width) + " neighbours of the buffer are not neighbours in memory",
+                "order its axes in pack as the operand has them, or spread single elements");
+  const std::span<const UOp> closed = fill.src().subspan(1);
+  int64_t count = 1;
+  for (UOp r : closed) count *= *constExtent(r);
+  uint32_t id = nextRangeId(sink);
+  UOp dealt = g.range(g.index(count / width), id, AxisType::Spread);
+  UOp lanes = width > 1 ? g.range(g.index(width), id + 1, AxisType::Vector) : UOp();
+  std::vector<Reloop> loops;
+  int64_t inner = 1;  // elements, in pieces of `width`, of the loops inside
+  for (size_t i = closed.size(); i-- > 0;) {
+    const bool isLast = i + 1 == closed.size();
+    const int64_t extent = *constExtent(closed[i]) / (isLast ? width : 1);
+    UOp at = g.alu(Op::Floormod, {g.alu(Op::Floordiv, {dealt, g.index(inner)}), g.index(extent)});
+    if (isLast && lanes) at = addIndices(g, mulIndices(g, at, g.index(width)), lanes);
+    std::vector<UOp> ranges;
+    if (i == 0) ranges.push_back(dealt);
+    if (i == 0 && lanes) ranges.push_back(lanes);
+    loops.push_back({closed[i], at, std::move(ranges)});
+    inner *= extent;
+  }
+  return Applied(simplify(g, reloop(g, sink, loops)));
+}
+
+Result<Applied> applySwizzle(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
+  const auto& args = std::get<AxisAmount>(opt.args);
+  SVOD_TRY(UOp fill, pickStage(sink, args.axis, caps));
+  if (args.amount < 32 || args.amount > 1024 || !std::has_single_bit(static_cast<uint64_t>(args.amount)))
+    return fail(Diag::BadOpt, "no swizzle has rows of " + std::to_string(args.amount) + " bytes",
+                "use 32, 64, .. 1024");
+  UOp last = fill.src(fill.srcCount() - 1);
+  if (maxExtent(last) * byteSize(fill.dtype()) != args.amount)
+    return fail(Diag::BadOpt,
+                "rows of the buffer have " + std::to_string(maxExtent(last) * byteSize(fill.dtype())) + " bytes",
+                "tile its last axis, so that a row is as long as the swizzle");
+  SlotArg arg = bufferOf(fill).argAs<SlotArg>();
+  arg.swizzle = static_cast<uint8_t>(std::countr_zero(static_cast<uint64_t>(args.amount)));
+  return Applied(withBuffer(g, sink, fill, arg));
+}
+
+Result<Applied> applyAsync(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
+  const auto& args = std::get<AxisAmount>(opt.args);
+  SVOD_TRY(UOp fill, pickStage(sink, args.axis, caps));
+  if (!hasGpuOp("cp_async16", caps.gpu.family, caps.gpu.generation))
+    return fail(Diag::BadOpt, "the target has no copies that run on", "sm_80 and later have");
+  if (args.amount < 2 || args.amount > 8) return fail(Diag::BadOpt, "a ring has 2 to 8 stages", "write async(4,3)");
+  UOp value = fill.src(0).src(1);
+  if (value.op() != Op::Load || storageOf(value.src(0)).op() != Op::Param)
+    return fail(Diag::BadOpt, "the buffer is no bare copy of an operand", "async takes what pack made");
+  SVOD_CHECK(checkOwner(fill));
+  int loops = 0;
+  for (UOp r : fill.ranges()) loops += axisType(r) == AxisType::Reduce;
+  if (loops != 1)
+    return fail(Diag::BadOpt, "the buffer is filled along " + std::to_string(loops) + " loops of reductions, not one",
+                "tile the reduce axis and pack its inner part");
+  SlotArg arg = bufferOf(fill).argAs<SlotArg>();
+  arg.ring = static_cast<uint8_t>(args.amount);
+  return Applied(withBuffer(g, sink, fill, arg));
+}
+
+Result<Applied> applyRaster(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
+  const auto& args = std::get<TwoAxesAmount>(opt.args);
+  if (args.outer == args.inner) return fail(Diag::BadOpt, "raster takes two axes", "write raster(0,1,8)");
+  SVOD_TRY(Axis a, pickAxis(sink, args.outer, kOutput, {AxisType::Global}));
+  SVOD_TRY(Axis b, pickAxis(sink, args.inner, kOutput, {AxisType::Global}));
+  const std::optional<int64_t> rows = constExtent(a.range), columns = constExtent(b.range);
+  if (!rows || !columns) return fail(Diag::BadOpt, "raster of an axis of symbolic extent");
+  if (args.amount < 2 || args.amount >= *rows || *columns < 2)
+    return fail(Diag::BadOpt,
+                "blocks of " + std::to_string(args.amount) + " rows order a grid of " + std::to_string(*rows) + " x " +
+                    std::to_string(*columns) + " as it is",
+                "use fewer rows than there are, and at least 2");
+  if (closersOf(sink, a.range) != closersOf(sink, b.range))
+    return fail(Diag::BadOpt, "the two axes do not belong to the same loop nests", kAxesHere);
+  UOp both = g.range(g.index(*rows * *columns), a.range.argAs<AxisArg>().id, AxisType::Global),
+      band = g.index(args.amount);
+  UOp size = g.index(args.amount * *columns), at = g.alu(Op::Floormod, {both, size});
+  UOp first = g.alu(Op::Mul, {g.alu(Op::Floordiv, {both, size}), band});
+  UOp height = *rows % args.amount == 0 ? band : g.alu(Op::Min, {band, g.alu(Op::Sub, {g.index(*rows), first})});
+  Reloop loops[] = {{a.range, g.alu(Op::Add, {first, g.alu(Op::Floormod, {at, height})}), {both}},
+                    {b.range, g.alu(Op::Floordiv, {at, height}), {}}};
+  return Applied(simplify(g, reloop(g, sink, loops)), {{MadeLoop::How::Join, both, {a.range, b.range}}});
+}
+
+}  // namespace svod

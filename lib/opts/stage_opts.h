@@ -1,0 +1,18 @@
+// Opts of copies in the memory that a workgroup shares, and of the order of its grid.
+#pragma once
+#include "opts/opt.h"
+
+namespace svod {
+
+Result<Applied> applySpread(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
+Result<Applied> applySwizzle(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
+Result<Applied> applyAsync(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
+Result<Applied> applyRaster(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
+
+/// Whether a node of the value of a stage is made of another local buffer, or by several threads.
+bool needsOthers(UOp node);
+
+/// Whether `width` neighbours of a stage are neighbours in the operand that it is a copy of, too.
+bool isContiguous(UOp fill, int64_t width);
+
+}  // namespace svod

@@ -1,0 +1,197 @@
+// Copies that a workgroup shares: filled by all threads, ahead of the loop, and read without conflicts of banks.
+#include <catch2/catch.hpp>
+
+#include "cost/warp_touches.h"
+#include "ir/gpu_op.h"
+#include "ir/text.h"
+#include "ir/verify.h"
+#include "opts/opt_checks.h"
+#include "opts/tensor_core_kernels.h"
+
+using namespace svod;
+
+namespace {
+
+const TensorCore& core() { return *findTensorCore("m16n8k16-f16-f32"); }
+
+/// Of the page docs/opts.md.
+constexpr const char* kProductList =
+    "tile(n0,64) tile(n1,64) order(n0.o,n1.o,n0.i,n1.i) tile(k0,32) pack(1,n0.i,k0.i) pack(2,k0.i,n1.i) "
+    "swizzle(p1.n0.i,64) swizzle(p2.k0.i,128) async(p1.n0.i,3) async(p2.k0.i,3) spread(p1.n0.i,8) spread(p2.k0.i,8) "
+    "tc(0,n0.i,n1.i,k0.i) local(n0.i,2) local(n1.i,2) upcast(n0.i,0) upcast(n1.i,0) unroll(k0.i,0) global(n0.o,n1.o)";
+
+/// The same in tiles of a quarter, which are interpreted in less time.
+constexpr const char* kSmallList =
+    "tile(n0,32) tile(n1,32) order(n0.o,n1.o,n0.i,n1.i) tile(k0,32) pack(1,n0.i,k0.i) pack(2,k0.i,n1.i) "
+    "swizzle(p1.n0.i,64) swizzle(p2.k0.i,64) async(p1.n0.i,3) async(p2.k0.i,3) spread(p1.n0.i,8) spread(p2.k0.i,8) "
+    "tc(0,n0.i,n1.i,k0.i) local(n0.i,2) local(n1.i,2) upcast(n1.i,0) unroll(k0.i,0) global(n0.o,n1.o)";
+
+UOp product(Graph& g, const Sizes& sizes) { return buildProduct(g, sizes, core()); }
+
+int countOf(const LinearKernel& kernel, std::string_view name) {
+  int count = 0;
+  for (UOp n : kernel.ops) count += n.op() == Op::Gpu && n.argAs<NameArg>().name == name;
+  return count;
+}
+
+/// As threads, legal as a list of instructions.
+LinearKernel asThreads(Graph& g, UOp changed) {
+  LinearKernel kernel = threadsOf(g, changed);
+  std::vector<UOp> effects;
+  for (UOp n : kernel.ops)
+    if (n.dtype() == DType::Void && n.ranges().empty()) effects.push_back(n);
+  Status legal = verify(g.make(Op::Sink, DType::Void, effects), Stage::Linear, {.enumerate = 64});
+  if (!legal) FAIL(toText(legal.error()));
+  return kernel;
+}
+
+LinearKernel unchecked(Graph& g, UOp sink, const char* opts, const Caps& caps) {
+  auto changed = applyOpts(g, sink, *parseOpts(opts), caps);
+  if (!changed) FAIL(toText(changed.error()));
+  return asThreads(g, *changed);
+}
+
+LinearKernel checked(Graph& g, UOp sink, const char* opts, const Caps& caps) {
+  UOp changed = applied(g, sink, opts, caps);
+  LinearKernel kernel = asThreads(g, changed);
+  INFO(opts);
+  CHECK(sameBuffers(resultOf(sink), emulated(kernel, sink), 1e-4));
+  return kernel;
+}
+
+std::string without(std::string list, std::string_view name) {
+  for (size_t at; (at = list.find(name)) != std::string::npos;) list.erase(at, list.find(')', at) + 1 - at);
+  return list;
+}
+
+}  // namespace
+
+TEST_CASE("The list of docs/opts.md copies ahead, loads matrices and has no conflicts") {
+  const Caps caps = gpuCaps({&core()});
+  Graph g;
+  const LinearKernel kernel = unchecked(g, product(g, {66, 80, 96}), kProductList, caps);
+  // Per step of 32 terms: two tiles of rows and two pairs of columns, two halves of the terms.
+  CHECK(countOf(kernel, "ldmatrix_x4") == 2 * 2);
+  CHECK(countOf(kernel, "ldmatrix_x4_trans") == 2 * 2);
+  CHECK(countOf(kernel, "ldmatrix_x2_trans") == 0);
+  // Two stages before the loop and one in it; each of 64 x 32 elements, 8 by each of 128 threads.
+  CHECK(countOf(kernel, "cp_async16") == 3 * (2 + 2));
+  CHECK(countOf(kernel, "cp_commit") == 3);
+  CHECK(countOf(kernel, "cp_wait") == 1);
+  int barriers = 0;
+  for (UOp n : kernel.ops) barriers += n.op() == Op::Barrier;
+  CHECK(barriers == 1);
+  int shared = 0;
+  for (const WarpTouch& a : warpTouches(kernel.ops)) {
+    INFO(toLineText(a.node) << ": " << a.count << " of " << a.least);
+    CHECK(a.count == a.least);
+    shared += a.isShared;
+  }
+  CHECK(shared >= 8 + 12);
+}
+
+TEST_CASE("Without a swizzle the same loads conflict") {
+  Graph g;
+  const LinearKernel kernel =
+      unchecked(g, product(g, {66, 80, 96}), without(kProductList, "swizzle(").c_str(), gpuCaps({&core()}));
+  int conflicts = 0;
+  for (const WarpTouch& a : warpTouches(kernel.ops))
+    conflicts += a.isShared && a.node.dtype() == DType::U32 && a.count >= 2 * a.least;
+  CHECK(conflicts == 8);
+}
+
+TEST_CASE("Shared copies keep the value whatever the sizes and whichever opt is left out") {
+  const Caps caps = gpuCaps({&core()});
+  for (const char* left : {"", "swizzle(", "async(", "spread(", "async(p1", "unroll("})
+    for (const Sizes& sizes : {Sizes{33, 40, 64}, Sizes{40, 34, 49}}) {
+      if (sizes.k % 2 && *left) continue;  // terms that do not exist are masked whatever the copies are
+      Graph g;
+      INFO(sizes.m << " x " << sizes.n << " x " << sizes.k << " without " << left);
+      UOp sink = product(g, sizes);
+      const LinearKernel kernel = unchecked(g, sink, *left ? without(kSmallList, left).c_str() : kSmallList, caps);
+      CHECK(sameBuffers(resultOf(sink), emulated(kernel, sink), 1e-4));
+    }
+}
+
+TEST_CASE("Products of f32 by single lanes: both operands in shared copies, vectors of four") {
+  const Caps caps = gpuCaps();
+  Graph g;
+  const LinearKernel kernel =
+      checked(g, buildMatmul(g, {36, 72, 32}),
+              "tile(n0,32) tile(n1,64) order(n0.o,n1.o,n0.i,n1.i) tile(k0,16) pack(1,n0.i,k0.i) pack(2,k0.i,n1.i) "
+              "async(p1.n0.i,2) async(p2.k0.i,2) spread(p1.n0.i,4) spread(p2.k0.i,4) vector(n1.i,4) local(n0.i,8) "
+              "local(n1.i,8) "
+              "upcast(n0.i,0) upcast(n1.i,0) unroll(k0.i,4) global(n0.o,n1.o)",
+              caps);
+  int vectors = 0, scalars = 0;
+  for (const WarpTouch& a : warpTouches(kernel.ops)) {
+    INFO(toLineText(a.node));
+    (a.bytes == 16 ? vectors : scalars) += 1;
+    CHECK(a.count == a.least);
+  }
+  CHECK(vectors > 20);
+  CHECK(scalars == 0);
+}
+
+TEST_CASE("Sums of rows are exchanged by shuffles, and through memory between warps") {
+  const Caps caps = gpuCaps();
+  struct Case {
+    const char* opts;
+    int shuffles, barriers;
+  };
+  for (const Case& c : {Case{"group(k0,8) global(n0)", 3, 0}, Case{"group(k0,32) global(n0)", 5, 0},
+                        Case{"group(k0,128) global(n0)", 5 + 2, 1}, Case{"local(n0,4) group(k0,16) global(n0)", 4, 0},
+                        Case{"group(k0,64) local(n0,2) global(n0)", 0, 1}, Case{"group(k0,24) global(n0)", 0, 1}}) {
+    for (auto build : {buildRowSum, buildMatvec}) {
+      if (build == buildMatvec && std::string_view(c.opts).find("128") != std::string_view::npos) continue;
+      Graph g;
+      const LinearKernel kernel = checked(g, build(g, {8, 130, 70}), c.opts, caps);
+      int barriers = 0;
+      for (UOp n : kernel.ops) barriers += n.op() == Op::Barrier;
+      CHECK(countOf(kernel, "shuffle_xor") == c.shuffles);
+      CHECK(barriers == c.barriers);
+    }
+  }
+}
+
+TEST_CASE("Loops that follow each other share their threads") {
+  Graph g;
+  const LinearKernel kernel =
+      checked(g, buildSoftmax(g, {3, 130}), "group(k0,64) group(k1,64) local(n1,64) global(n0)", gpuCaps());
+  int64_t threads = 1;
+  for (UOp n : kernel.ops)
+    if (n.op() == Op::Special && n.argAs<VarArg>().name.starts_with("lidx")) threads *= n.src(0).constInt();
+  CHECK(threads == 64);
+  CHECK(countOf(kernel, "shuffle_xor") == 2 * (5 + 1));
+}
+
+TEST_CASE("A raster walks bands of rows") {
+  for (int64_t rows : {2, 3, 5}) {
+    Graph g;
+    checked(g, buildTranspose(g, {7, 9}), ("global(n0,n1) raster(n0,n1," + std::to_string(rows) + ")").c_str(),
+            gpuCaps());
+  }
+}
+
+TEST_CASE("Opts of shared copies that do not apply say why") {
+  Graph g;
+  const Caps caps = gpuCaps(), cpu = cpuCaps();
+  UOp sink = buildMatmul(g, {64, 64, 64});
+  const std::string packed = "tile(k0,16) pack(1,n0,k0.i) ";
+  const auto error = [&](const std::string& opts, const Caps& on) { return errorOf(g, sink, opts.c_str(), on); };
+  CHECK(error(packed + "spread(p1.n0,4)", cpu).find("no workgroups") != std::string::npos);
+  CHECK(error(packed + "spread(p1.n0,3)", caps).find("4, 8 or 16 bytes") != std::string::npos);
+  CHECK(error("tile(k0,16) pack(1,k0.i,n0) spread(p1.k0.i,4)", caps).find("not neighbours in memory") !=
+        std::string::npos);
+  CHECK(error(packed + "swizzle(p1.n0,128)", caps).find("rows of the buffer have 64 bytes") != std::string::npos);
+  CHECK(error(packed + "swizzle(p1.n0,48)", caps).find("no swizzle has rows of 48") != std::string::npos);
+  CHECK(error(packed + "async(p1.n0,9)", caps).find("2 to 8 stages") != std::string::npos);
+  CHECK(error("pack(1,n0,k0) async(p1.n0,2)", caps).find("along 0 loops") != std::string::npos);
+  Caps old = caps;
+  old.gpu.generation = 75;
+  CHECK(error(packed + "async(p1.n0,2)", old).find("sm_80") != std::string::npos);
+  CHECK(error(packed + "spread(p1.n0,4) spread(p1.n0,4)", caps).find("no loop p1.n0") != std::string::npos);
+  CHECK(error("tile(n0,8) global(n0.o,n1) raster(n0.o,n1,8)", caps).find("fewer rows") != std::string::npos);
+  CHECK(error("pack(1,k0) spread(p1.k0,4) local(n0,4)", caps).find("pack all that the threads read") !=
+        std::string::npos);
+}
