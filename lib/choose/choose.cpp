@@ -22,7 +22,6 @@ Choice pick(const Chooser& prepared, Seed first) {
     const auto tenths = static_cast<int64_t>(std::llround(ratio * 10));
     return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10);
   };
-  if (prepared.caps.workgroups) return because(first, "the first that fits: there is no model of costs for a GPU");
   const bool hasOthers =
       first.branches.any() || std::ranges::any_of(first.candidates.subspan(1), [&](const Strategy& later) {
         return fits(later, prepared.facts(), prepared.caps);
@@ -31,7 +30,7 @@ Choice pick(const Chooser& prepared, Seed first) {
   const KernelTime own = timeOf(first, prepared);
   if (own.oneThread < parameters::kWorthPricing)
     return because(first, "the first that fits: too short for predictions to tell");
-  const double least = leastNanoseconds(prepared.facts(), prepared.caps);
+  const double least = prepared.caps.workgroups ? 0 : leastNanoseconds(prepared.facts(), prepared.caps);
   if (own.oneThread <= kMargin * least)
     return because(first,
                    "the first that fits: at " + ratioText(own.oneThread / least) + " times its arithmetic alone");
@@ -62,7 +61,7 @@ std::vector<PricedSeed> seedsOf(Graph& graph, UOp sink, const Caps& caps) {
   runAll(preparations(), prepared);
   std::vector<PricedSeed> priced;
   const auto add = [&](Seed& seed) {
-    const double time = caps.workgroups ? 0 : timeOf(seed, prepared).oneThread;
+    const double time = timeOf(seed, prepared).oneThread;
     priced.push_back({std::move(seed.choice), time});
   };
   std::optional<Seed> first = firstSeed(strategies(), prepared);

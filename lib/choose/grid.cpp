@@ -1,5 +1,7 @@
 #include "choose/grid.h"
 
+#include <algorithm>
+
 namespace svod {
 
 namespace {
@@ -9,6 +11,8 @@ std::vector<AxisRef> outputsOf(const Chooser& c, AxisType type) {
   const std::vector<Axis>& axes = c.facts().axes;
   for (size_t i = 0; i < axes.size(); ++i)
     if (axes[i].nest == Nest::Output && axisType(axes[i].range) == type) numbers.push_back(static_cast<int32_t>(i));
+  const auto isUnit = [&](const AxisRef& axis) { return axes[static_cast<size_t>(axis)].range.src(0).isConst(1); };
+  if (!std::ranges::all_of(numbers, isUnit)) std::erase_if(numbers, isUnit);
   return numbers;
 }
 

@@ -1,10 +1,14 @@
 #include "choose/strategies.h"
 
+#include <algorithm>
+
 #include "choose/attention.h"
 #include "choose/collapse_loops.h"
 #include "choose/direct_conv.h"
 #include "choose/dot_products.h"
 #include "choose/grid.h"
+#include "choose/grid_product.h"
+#include "choose/grid_rows.h"
 #include "choose/group_rows.h"
 #include "choose/im2col.h"
 #include "choose/nest_strategies.h"
@@ -21,6 +25,18 @@ namespace {
 
 bool copiesWindows(const KernelFacts& kernel, const Caps& caps) { return windowsToCopy(kernel, caps).has_value(); }
 bool holdsRows(const KernelFacts& kernel, const Caps&) { return rowKernelOf(kernel).has_value(); }
+
+bool hasPattern(const KernelFacts& kernel, std::initializer_list<Pattern> patterns) {
+  return std::ranges::find(patterns, kernel.pattern()) != patterns.end();
+}
+bool sweepsRows(const KernelFacts& kernel, const Caps&) {
+  using enum Pattern;
+  return hasPattern(kernel, {FullReduce, RowReduce, Gemv, Gemm});
+}
+bool sweepsColumns(const KernelFacts& kernel, const Caps&) {
+  return hasPattern(kernel, {Pattern::ColumnReduce, Pattern::Gemv});
+}
+bool transposes(const KernelFacts& kernel, const Caps&) { return hasPattern(kernel, {Pattern::Transpose}); }
 
 bool leaveLoops(Chooser&) { return true; }
 bool coresInGrid(Chooser& c) {  // cores first: a tile takes some of one operand alone, and the grid merges axes
@@ -48,11 +64,37 @@ constexpr Strategy kPreparations[] = {
 };
 
 constexpr Strategy kStrategies[] = {
+    {"core-tiles",
+     "matrix products, and convolutions, on a GPU that has tensor cores for them: a workgroup shares copies of "
+     "both operands (`pack`, `spread`), swizzled and some steps ahead of the products where it can (`swizzle`, "
+     "`async`); the tile is that with the fewest cycles by products, shared memory and L2, in whole waves",
+     On::TensorCores, LoopOrder::Free, multipliesMatrices, multiplyWithCores},
     {"tensor-cores",
      "sums of products on a GPU that has tensor cores for them: the core, and the axes for its tiles, that "
      "need the least padding, with up to 5 x 5 tiles per warp and four warps per workgroup; other output "
      "axes become the grid",
      On::TensorCores, LoopOrder::Any, nullptr, coresInGrid},
+    {"lane-tiles", "products in such tiles where single threads multiply: register tiles, read in vectors of four",
+     On::Gpu, LoopOrder::Free, multipliesMatrices, multiplyWithLanes},
+    {"held-rows",
+     "kernels that hold rows of a product, on a GPU: a workgroup for each row fills it (`spread`), folds it "
+     "(`group`) and computes the columns of the result (`local`) with the same threads",
+     On::Gpu, LoopOrder::Free, holdsRows, holdRowsInGroups},
+    {"row-groups",
+     "reductions along what is contiguous in memory, on a GPU: vectors, and neighbours that share a row and "
+     "exchange their sums (`group`); short rows several to a workgroup; the same threads write what depends on "
+     "the row",
+     On::Gpu, LoopOrder::Free, sweepsRows, reduceRows},
+    {"column-groups", "reductions across it: a warp side by side, and up to 8 of them one below the other", On::Gpu,
+     LoopOrder::Free, sweepsColumns, reduceColumns},
+    {"squares",
+     "transposes on a GPU: squares of 32 x 32 through shared memory, read along one axis and written along the "
+     "other",
+     On::Gpu, LoopOrder::Free, transposes, transposeInTiles},
+    {"grid-streams",
+     "results that do not depend on each other, on a GPU: vectors of 16 bytes, neighbours a workgroup, four "
+     "accesses under way where there are many",
+     On::Gpu, LoopOrder::Free, nullptr, streamInVectors},
     {"grid", "all other kernels on a GPU: output axes become the grid, neighbours a workgroup", On::Gpu, LoopOrder::Any,
      nullptr, groupsInGrid},
     {"serial", "kernels with loops that must run in order: those stay as they are", On::Any, LoopOrder::Serial, nullptr,

@@ -23,6 +23,7 @@ class Fuser {
 
   /// Decides by the rules alone, then cuts what became too large and decides again with these cuts as given.
   Fusion run() {
+    s_.narrowProducts = options_.narrowProducts;
     for (const Bf16Product& dot : dots_) s_.dotOperands.insert({dot.a.id(), dot.b.id()});
     do {
       s_.costs.measure(s_.order, s_.isIndexMath, s_.isCut);

@@ -81,6 +81,11 @@ bool isByteOperand(FusionState& s, UOp n, Verdict&) {
   return isByteDistance(n) && std::ranges::all_of(s.uses.of(n), &Use::inReduce);
 }
 bool isDotOperand(FusionState& s, UOp n, Verdict&) { return s.dotOperands.contains(n.id()); }
+bool isNarrowFactor(FusionState& s, UOp n, Verdict&) {
+  const bool widens =
+      n.op() == Op::Cast && n.dtype() == DType::F32 && info(n.src(0).dtype()).bits == 16 && isFloat(n.src(0).dtype());
+  return s.narrowProducts && widens && std::ranges::all_of(s.uses.of(n), &Use::inReduce);
+}
 bool hasDearRows(FusionState& s, UOp n, Verdict& v) {
   const bool isSweptAgain = s.uses.of(n).size() > 1 && s.costs.ofElement(n) >= kTranscendentalCost;
   return isSweptAgain && hasRows(s, n, v);
@@ -112,6 +117,7 @@ constexpr FusionRule kFusionRules[] = {
     {Keep, "its sum would be computed more than once", isLate},
     {Fuse, "dot products take bytes", isByteOperand},
     {Fuse, "dot products take bf16", isDotOperand},
+    {Fuse, "tensor cores take it before it is widened", isNarrowFactor},
     {Rows, "reductions sweep over it again", hasDearRows},
     {Fuse, "each element is computed once", isReadOnce},
     {Fuse, "its kernel computes it again a few times, from operands in cache", isReadInCache},

@@ -22,6 +22,7 @@ struct FusionState {
   FusionState(UOp sink, int64_t heldBytes);
 
   int64_t heldBytes;              // of a row at most that a kernel holds
+  bool narrowProducts = false;    // tensor cores multiply factors before they are widened
   std::vector<UOp> order;         // sources before their users
   std::vector<bool> isIndexMath;  // by node id: every kernel computes these for itself
   std::vector<bool> isCut;        // by node id: kept, as its kernel would be too large

@@ -48,7 +48,9 @@ Result<UOp> splitReduces(UOp root, PassContext& cx) {
 Result<UOp> layOut(UOp root, PassContext& cx) {
   GraphJob& job = jobOf(cx);
   const std::vector<Bf16Product> dots = dotsOf(root, job);
-  const Fusion fusion = chooseFusion(job.model, root, {job.uncut, dots, job.options.machine.heldBytes}, job.decisions);
+  const Fusion fusion =
+      chooseFusion(job.model, root,
+                   {job.uncut, dots, job.options.machine.heldBytes, job.options.machine.narrowProducts}, job.decisions);
   return layOutForReaders(job.model, root, fusion.kept, job.uncut, job.options.machine, job.decisions);
 }
 
@@ -59,7 +61,9 @@ Result<UOp> dotOperands(UOp root, PassContext& cx) {
 
 Result<UOp> fuse(UOp root, PassContext& cx) {
   GraphJob& job = jobOf(cx);
-  job.fusion = chooseFusion(job.model, root, {job.uncut, job.dots, job.options.machine.heldBytes}, job.decisions);
+  job.fusion = chooseFusion(job.model, root,
+                            {job.uncut, job.dots, job.options.machine.heldBytes, job.options.machine.narrowProducts},
+                            job.decisions);
   for (const Decision& decision : job.fusion->decisions) job.decisions.decide(decision);
   return root;
 }

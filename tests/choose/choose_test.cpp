@@ -155,13 +155,15 @@ TEST_CASE("What the heuristic chooses") {
 TEST_CASE("Every seed of a kernel keeps its value, and of short kernels the first is chosen") {
   std::set<std::string_view> seen, branches;
   for (const TestKernel& kernel : testKernels())
-    for (const Sizes& sizes : {Sizes{18, 13, 9}, Sizes{40, 16, 3}, Sizes{5, 7, 4}, Sizes{16, 40, 18}})
+    for (const Sizes& sizes : {Sizes{18, 13, 9}, Sizes{40, 16, 3}, Sizes{5, 7, 4}, Sizes{16, 40, 18}, Sizes{40, 36, 2}})
       for (int machine = 0; machine < 4; ++machine) {
         Caps caps = machine == 0 ? Caps{} : avx512();
         if (machine == 1) caps.l1Bytes = 1 << 10, caps.l2Bytes = 1 << 12;
         if (machine > 1) caps.workgroups = true, caps.threads = false;
         if (machine == 3) caps.cores = tensorCoresOf(GpuFamily::Metal, 7);
-        if (sizes.k == 18 && kernel.name != "matmul") continue;  // terms enough for panels
+        if (sizes.k == 18 && kernel.name != "matmul") continue;     // terms enough for panels
+        if (sizes.n == 36 && kernel.name != "transpose") continue;  // enough for squares
+        if (machine > 1 && sizes.n != (machine == 2 ? 7 : 13) && sizes.n != 36) continue;
         Graph g;
         UOp sink = kernel.build(g, sizes);
         const std::vector<PricedSeed> seeds = seedsOf(g, sink, caps);
@@ -171,7 +173,7 @@ TEST_CASE("Every seed of a kernel keeps its value, and of short kernels the firs
         CHECK(optsOf(chosen) == optsOf(seeds[0].choice));
         CHECK(!chosen.why.empty());
         for (const auto& [seed, time] : seeds) {
-          CHECK((time > 0) == !caps.workgroups);
+          CHECK(time > 0);
           INFO(kernel.name << " " << sizes.m << "x" << sizes.n << "x" << sizes.k << " " << seed.strategy << ": "
                            << toText(optsOf(seed)));
           auto tuned = applyOpts(g, sink, optsOf(seed), caps);

@@ -14,6 +14,7 @@ struct RuleCase {
   const char* reason;
   const char* graph;
   Numerics numerics = Numerics::Contract;
+  bool narrowProducts = false;
 };
 
 constexpr const char* kAttention =
@@ -42,6 +43,9 @@ const RuleCase kCases[] = {
     {"dot products take bf16",
      "input a: bf16[64, 64]\ninput b: bf16[64, 64]\noutput y = matmul(cast(a, dtype=f32), cast(b, dtype=f32))",
      Numerics::Fast},
+    {"tensor cores take it before it is widened",
+     "input a: f16[512, 512]\ninput b: f16[512, 512]\noutput y = matmul(cast(a, dtype=f32), cast(b, dtype=f32))",
+     Numerics::Contract, true},
     {"reductions sweep over it again", kAttention},
     {"each element is computed once", "input x: f32[64]\noutput y = exp(x * 2)"},
     {"its kernel computes it again a few times, from operands in cache",
@@ -53,7 +57,8 @@ const RuleCase kCases[] = {
 
 std::set<std::string> reasonsIn(const RuleCase& c) {
   Model model = modelOf(std::string(c.graph) + "\n");
-  auto schedule = makeSchedule(model, {c.numerics, {.bf16Dots = c.numerics == Numerics::Fast}, {}, {}});
+  const GraphMachine machine{.narrowProducts = c.narrowProducts, .bf16Dots = c.numerics == Numerics::Fast};
+  auto schedule = makeSchedule(model, {c.numerics, machine, {}, {}});
   REQUIRE(schedule);
   std::set<std::string> reasons;
   for (const Decision& d : schedule->decisions)

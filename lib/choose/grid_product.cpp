@@ -1,0 +1,248 @@
+#include "choose/grid_product.h"
+
+#include <algorithm>
+
+#include "choose/grid.h"
+#include "cost/gpu_tiles.h"
+#include "facts/loop_pairs.h"
+#include "facts/reduces.h"
+#include "ir/gpu_op.h"
+#include "ir/tensor_core_form.h"
+
+namespace svod {
+
+namespace {
+
+/// What a sum multiplies, and the output loops that each factor alone, or both, depend on; outermost first.
+struct Product {
+  UOp sum, rows, columns;  // the sum and its factors
+  std::vector<UOp> batch, m, n;
+};
+
+bool isUnitAlong(const KernelFacts& kernel, UOp loop) {
+  return std::ranges::any_of(kernel.accesses, [&](const Access& a) { return a.isStore && strideOf(a, loop) == 1; });
+}
+
+std::optional<Product> productOf(const KernelFacts& kernel, UOp sum) {
+  const std::optional<Factors> factors = sum.op() == Op::Reduce ? factorsOf(sum) : std::nullopt;
+  if (!factors) return std::nullopt;
+  Product p{sum, factors->x, factors->y, {}, {}, {}};
+  for (const Axis& axis : kernel.axes) {
+    if (axis.nest != Nest::Output) continue;
+    if (axisType(axis.range) != AxisType::Loop) return std::nullopt;
+    const bool ofRows = p.rows.dependsOn(axis.range), ofColumns = p.columns.dependsOn(axis.range);
+    (ofRows == ofColumns ? p.batch : ofRows ? p.m : p.n).push_back(axis.range);
+  }
+  if (p.m.empty() || p.n.empty()) return std::nullopt;
+  const auto holdsUnit = [&](const std::vector<UOp>& loops) {
+    return std::ranges::any_of(loops, [&](UOp r) { return isUnitAlong(kernel, r); });
+  };
+  if (holdsUnit(p.m) && !holdsUnit(p.n)) std::swap(p.m, p.n), std::swap(p.rows, p.columns);
+  return p;
+}
+
+/// All sums of products that have the loops of the one with the most terms.
+std::vector<Product> productsOf(const KernelFacts& kernel) {
+  std::vector<Product> products;
+  for (UOp sum : loopedReduces(kernel)) {
+    const std::optional<Product> p = productOf(kernel, sum);
+    if (p) products.push_back(*p);
+  }
+  std::ranges::stable_sort(products, std::ranges::greater(), [](const Product& p) { return termsOf(p.sum); });
+  std::erase_if(products, [&](const Product& p) { return p.m != products[0].m || p.n != products[0].n; });
+  return products;
+}
+
+int64_t extentOf(std::span<const UOp> loops) {
+  int64_t extent = 1;
+  for (UOp r : loops) extent *= std::max<int64_t>(1, maxExtent(r));
+  return extent;
+}
+
+/// One loop where short ones, one inside of the other, have few iterations each; the innermost of them else.
+constexpr int64_t kShort = 128;
+std::optional<uint32_t> mergedLoop(Chooser& c, const std::vector<UOp>& loops, const char* why) {
+  uint32_t inner = idOf(loops.back());
+  for (size_t i = loops.size() - 1; i-- > 0;) {
+    if (maxExtent(c.range(inner)) >= kShort) break;
+    const uint32_t outer = idOf(loops[i]);
+    if (!c.apply(OptKind::Merge, AxisList{{c.numberOf(outer), c.numberOf(inner)}}, why)) break;
+    inner = outer;  // whose id a merged loop has
+  }
+  return inner;
+}
+
+std::vector<UOp> loopsOf(const Chooser& c, Nest nest) {
+  std::vector<UOp> loops;
+  for (const Axis& a : c.facts().axes)
+    if (a.nest == nest) loops.push_back(a.range);
+  return loops;
+}
+
+/// The loops of output and of each sum that tiles are made of, by id.
+struct Plan {
+  uint32_t m, n;
+  std::vector<uint32_t> k;
+};
+
+std::optional<Plan> planOf(Chooser& c, const std::vector<Product>& products) {
+  std::vector<AxisRef> order;
+  for (const std::vector<UOp>* loops : {&products[0].batch, &products[0].m, &products[0].n})
+    for (UOp r : *loops) order.push_back(c.numberOf(idOf(r)));
+  if (!std::ranges::is_sorted(order, {}, &AxisRef::number) &&
+      !c.apply(OptKind::Order, AxisList{order}, "rows outside of columns"))
+    return std::nullopt;
+  Plan plan{};
+  plan.m = *mergedLoop(c, products[0].m, "rows of tiles");
+  plan.n = *mergedLoop(c, products[0].n, "columns of tiles");
+  for (const Product& p : products) {
+    std::vector<UOp> terms;
+    for (UOp r : p.sum.src().subspan(1)) terms.push_back(r);
+    const auto isGone = [&](uint32_t id) { return std::ranges::find(plan.k, id) != plan.k.end(); };
+    if (isGone(idOf(terms[0])) || isGone(idOf(terms.back()))) continue;  // sums over the same loops
+    plan.k.push_back(*mergedLoop(c, terms, "terms of tiles"));
+  }
+  return plan;
+}
+
+/// Elements that a thread copies at once: 16 bytes, or fewer where addresses do not keep to them.
+int64_t copyWidth(UOp fill) {
+  UOp value = fill.src(0).src(1), last = fill.src(fill.srcCount() - 1);
+  if (value.op() != Op::Load) return 1;
+  const Access access{value, value.src(0).src(1), {}, false};
+  if (strideOf(access, last) != 1) return 1;
+  int64_t width = 16 / byteSize(fill.dtype());
+  for (; width > 1; width /= 2) {
+    const auto keeps = [&](UOp r) { return r == last || strideOf(access, r).value_or(1) % width == 0; };
+    if (maxExtent(last) % width == 0 && std::ranges::all_of(access.address.ranges(), keeps)) break;
+  }
+  return std::max<int64_t>(1, width);
+}
+
+/// The copy of an operand for a tile, with its rows along what is contiguous in memory.
+void shareOperand(Chooser& c, uint32_t slot, UOp outer, UOp term, int stages) {
+  int64_t unit = 0;
+  for (const Access& a : c.facts().accesses)
+    if (!a.isStore && a.slot == slot && a.node.dependsOn(term) && strideOf(a, outer) == 1) unit = 1;
+  PackArgs args{slot, {c.numberOf(idOf(outer)), c.numberOf(idOf(term))}};
+  if (unit == 1) std::swap(args.axes[0], args.axes[1]);
+  if (!c.apply(OptKind::Pack, args, "what a workgroup reads of an operand, once")) return;
+  const uint32_t first = idOf(c.madeCopy(unit == 1 ? term : outer));
+  const UOp fill = c.facts().closersOf(c.range(first))[0];
+  const int64_t width = copyWidth(fill), rowBytes = maxExtent(fill.src(fill.srcCount() - 1)) * byteSize(fill.dtype());
+  if (byteSize(fill.dtype()) == 2) c.apply(OptKind::Swizzle, first, rowBytes, "rows of matrices in different banks");
+  if (stages > 1 && width * byteSize(fill.dtype()) >= 4)
+    c.apply(OptKind::Async, first, stages, "copies run ahead of the products");
+  c.apply(OptKind::Spread, first, width, "all threads copy");
+}
+
+std::vector<uint32_t> operandsOf(UOp factor, UOp term) {
+  std::vector<uint32_t> slots;
+  for (UOp n : toposort(factor)) {
+    if (n.op() != Op::Load || !n.dependsOn(term)) continue;
+    UOp storage = storageOf(n.src(0));
+    if (storage.op() == Op::Param && std::ranges::find(slots, storage.argAs<SlotArg>().slot) == slots.end())
+      slots.push_back(storage.argAs<SlotArg>().slot);
+  }
+  return slots;
+}
+
+/// The tiles' loops after everything was split; false where the kernel does not take the tile.
+bool tileLoops(Chooser& c, const Plan& plan, const GpuTile& tile, const TensorCore* core) {
+  const uint32_t m = c.innerOfTile(plan.m, tile.m, "rows of a workgroup");
+  const uint32_t n = c.innerOfTile(plan.n, tile.n, "columns of a workgroup");
+  std::vector<AxisRef> order;
+  for (UOp r : loopsOf(c, Nest::Output))
+    if (idOf(r) != m && idOf(r) != n) order.push_back(c.numberOf(idOf(r)));
+  order.push_back(c.numberOf(m)), order.push_back(c.numberOf(n));
+  if (!std::ranges::is_sorted(order, {}, &AxisRef::number) &&
+      !c.apply(OptKind::Order, AxisList{order}, "tiles inside of the grid"))
+    return false;
+  std::vector<uint32_t> terms;
+  for (uint32_t k : plan.k) terms.push_back(c.innerOfTile(k, tile.k, "terms of a step"));
+  for (size_t i = 0; i < terms.size(); ++i) {
+    for (uint32_t outer : {m, n}) {
+      const UOp row = c.range(outer), term = c.range(terms[i]);
+      std::vector<uint32_t> slots;
+      for (UOp reduce : c.facts().closersOf(term))
+        for (uint32_t slot : operandsOf(reduce.src(0), term))
+          if (std::ranges::find(slots, slot) == slots.end()) slots.push_back(slot);
+      for (uint32_t slot : slots) {
+        const bool isOfRow = std::ranges::any_of(c.facts().accesses, [&](const Access& a) {
+          return a.slot == slot && !a.isStore && a.node.dependsOn(c.range(outer)) &&
+                 a.node.dependsOn(c.range(terms[i]));
+        });
+        if (isOfRow) shareOperand(c, slot, row, term, tile.stages);
+      }
+    }
+  }
+  if (core) {
+    const auto number = static_cast<uint32_t>(std::ranges::find(c.caps.cores, core) - c.caps.cores.begin());
+    if (!c.apply(OptKind::Tc, CoreAxes{number, c.numberOf(m), c.numberOf(n), c.numberOf(terms[0])},
+                 "a warp multiplies with tensor cores"))
+      return false;
+    if (tile.rows > 1) c.apply(OptKind::Local, m, tile.rows, "warps one below the other");
+    if (tile.columns > 1) c.apply(OptKind::Local, n, tile.columns, "warps side by side");
+  } else {
+    if (isUnitAlong(c.facts(), c.range(n)) && maxExtent(c.range(n)) % 4 == 0)
+      c.apply(OptKind::Vector, n, 4, "neighbours of the result");
+    if (!c.apply(OptKind::Local, m, std::min<int64_t>(tile.rows, maxExtent(c.range(m))), "threads one below the other"))
+      return false;
+    if (!c.apply(OptKind::Local, n, std::min<int64_t>(tile.columns, maxExtent(c.range(n))), "threads side by side"))
+      return false;
+  }
+  for (uint32_t loop : {m, n}) {
+    const int64_t left = maxExtent(c.range(loop));
+    if (left > 1 && !c.apply(OptKind::Upcast, loop, left, "results that share what is read")) return false;
+  }
+  for (uint32_t k : terms) {
+    const int64_t left = maxExtent(c.range(k));
+    for (int64_t steps : {core ? left : std::min<int64_t>(4, left), int64_t{2}})
+      if (steps > 1 && left % steps == 0 && c.apply(OptKind::Unroll, k, steps, "terms written out")) break;
+  }
+  return true;
+}
+
+bool multiply(Chooser& c, const TensorCore* core) {
+  const std::vector<Product> products = productsOf(c.facts());
+  if (products.empty()) return false;
+  const std::optional<Plan> plan = planOf(c, products);
+  if (!plan) return false;
+  int64_t others = extentOf(loopsOf(c, Nest::Output));
+  GpuProduct shape{1,
+                   maxExtent(c.range(plan->m)),
+                   maxExtent(c.range(plan->n)),
+                   maxExtent(c.range(plan->k[0])),
+                   byteSize(products[0].rows.dtype()),
+                   core};
+  shape.batch = std::max<int64_t>(1, others / std::max<int64_t>(1, shape.m * shape.n));
+  constexpr size_t kMostTried = 6;
+  const std::vector<GpuTile> tiles = tilesFor(shape, c.caps.gpu);
+  for (size_t i = 0; i < std::min(tiles.size(), kMostTried); ++i)
+    if (attempt(c, [&](Chooser& trial) { return tileLoops(trial, *plan, tiles[i], core) && fillGrid(trial); }))
+      return true;
+  return false;
+}
+
+}  // namespace
+
+bool multipliesMatrices(const KernelFacts& kernel, const Caps&) {
+  const std::vector<Product> products = productsOf(kernel);
+  return !products.empty() && kernel.fills.empty();
+}
+
+bool multiplyWithCores(Chooser& c) {
+  const std::vector<Product> products = productsOf(c.facts());
+  if (products.empty()) return false;
+  std::vector<const TensorCore*> cores = c.caps.cores;
+  std::erase_if(cores, [&](const TensorCore* core) {
+    return core->in != products[0].rows.dtype() || core->out != products[0].sum.dtype();
+  });
+  const int64_t terms = termsOf(products[0].sum);  // the least padding first
+  std::ranges::stable_sort(cores, {}, [&](const TensorCore* core) { return roundUp(terms, core->k); });
+  return std::ranges::any_of(cores, [&](const TensorCore* core) { return multiply(c, core); });
+}
+
+bool multiplyWithLanes(Chooser& c) { return multiply(c, nullptr); }
+
+}  // namespace svod

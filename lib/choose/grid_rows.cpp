@@ -1,0 +1,216 @@
+#include "choose/grid_rows.h"
+
+#include <algorithm>
+
+#include "choose/grid.h"
+#include "facts/reduces.h"
+#include "facts/row_kernel.h"
+
+namespace svod {
+
+namespace {
+
+constexpr int64_t kMostBytes = 16;    // of one access
+constexpr int64_t kRowThreads = 256;  // of a workgroup, at most
+constexpr int64_t kWarp = 32;
+
+bool isOf(UOp loop, std::initializer_list<AxisType> types) {
+  return std::ranges::find(types, axisType(loop)) != types.end();
+}
+
+/// Neighbours along `loop` that one access of each operand moves; 1 where they are none, or not aligned.
+int64_t lanesAlong(const Chooser& c, UOp loop) {
+  const std::optional<int64_t> extent = constExtent(loop);
+  int64_t lanes = 8;
+  bool hasUnit = false;
+  for (const Access& a : c.facts().accesses) {
+    if (!a.address.dependsOn(loop)) continue;
+    const std::optional<int64_t> stride = strideOf(a, loop);
+    if (stride != 1 || info(a.node.src(0).dtype()).bits < 8) return 1;
+    hasUnit = true;
+    lanes = std::min<int64_t>(lanes, kMostBytes / byteSize(a.node.src(0).dtype()));
+    for (UOp r : a.address.ranges()) {
+      const int64_t other = r == loop ? 0 : strideOf(a, r).value_or(1);
+      while (lanes > 1 && other % lanes != 0) lanes /= 2;
+    }
+  }
+  while (lanes > 1 && (!extent || *extent % lanes != 0)) lanes /= 2;
+  return hasUnit ? lanes : 1;
+}
+
+void vectorize(Chooser& c, uint32_t loop) {
+  if (const int64_t lanes = lanesAlong(c, c.range(loop)); lanes > 1)
+    c.apply(OptKind::Vector, loop, lanes, "one access for " + std::to_string(lanes) + " neighbours");
+}
+
+/// The loop of a reduction along which some operand is contiguous, or else the innermost one.
+UOp sweptLoop(const KernelFacts& kernel, UOp reduce) {
+  UOp innermost = reduce.src(reduce.srcCount() - 1);
+  for (UOp r : reduce.src().subspan(1))
+    for (const Access& a : kernel.accesses)
+      if (!a.isStore && isOf(r, {AxisType::Reduce}) && strideOf(a, r) == 1) return r;
+  return innermost;
+}
+
+std::vector<uint32_t> sweeps(const KernelFacts& kernel) {
+  std::vector<uint32_t> loops;
+  for (UOp reduce : loopedReduces(kernel)) {
+    const bool isInner = std::ranges::any_of(reduce.ranges(), [](UOp r) { return isOf(r, {AxisType::Reduce}); });
+    UOp loop = sweptLoop(kernel, reduce);
+    if (!isInner && isOf(loop, {AxisType::Reduce}) && std::ranges::find(loops, idOf(loop)) == loops.end())
+      loops.push_back(idOf(loop));
+  }
+  return loops;
+}
+
+/// Output loops on which some reduction depends, and the others; outermost first.
+std::pair<std::vector<UOp>, std::vector<UOp>> rowsAndColumns(const KernelFacts& kernel) {
+  std::vector<UOp> rows, columns;
+  const std::vector<UOp> reduces = loopedReduces(kernel);
+  for (const Axis& a : kernel.axes) {
+    if (a.nest != Nest::Output) continue;
+    const bool isOfRow = std::ranges::any_of(reduces, [&](UOp r) { return r.dependsOn(a.range); });
+    (isOfRow ? rows : columns).push_back(a.range);
+  }
+  return {rows, columns};
+}
+
+int64_t most(const Chooser& c) { return std::min<int64_t>(kRowThreads, c.caps.maxLocal); }
+
+void unrollRest(Chooser& c, uint32_t loop) {
+  for (int64_t steps : {4, 2})
+    if (c.range(loop) && maxExtent(c.range(loop)) % steps == 0 && maxExtent(c.range(loop)) > 1 &&
+        c.apply(OptKind::Unroll, loop, steps, "several loads under way"))
+      return;
+}
+
+}  // namespace
+
+bool reduceRows(Chooser& c) {
+  const std::vector<uint32_t> loops = sweeps(c.facts());
+  auto [rows, columns] = rowsAndColumns(c.facts());
+  if (loops.empty()) return false;
+  int64_t longest = 1;
+  for (uint32_t loop : loops) longest = std::max(longest, maxExtent(c.range(loop)) / lanesAlong(c, c.range(loop)));
+  constexpr int64_t kShortest = 8, kSteps = 2;  // of a row; that each thread has, where the row is long
+  if (longest < kShortest) return false;
+  const int64_t threads =
+      longest <= kWarp ? powerBelow(longest) : std::clamp(powerBelow(longest / kSteps), kWarp, most(c));
+  const int64_t together =
+      rows.empty() ? 1 : std::min(powerBelow(std::max<int64_t>(1, maxExtent(rows.back()))), most(c) / 2 / threads);
+  if (together > 1) c.apply(OptKind::Local, idOf(rows.back()), together, "several short rows in a workgroup");
+  for (uint32_t loop : loops) {
+    vectorize(c, loop);
+    const bool isShared = c.apply(OptKind::Group, loop, std::min(threads, powerBelow(maxExtent(c.range(loop)))),
+                                  "neighbours share a row");
+    if (!isShared && loop == loops[0]) return false;
+    unrollRest(c, loop);
+  }
+  if (!columns.empty()) {
+    const uint32_t column = idOf(columns.back());
+    vectorize(c, column);
+    c.apply(OptKind::Local, column, std::min(threads, powerBelow(maxExtent(c.range(column)))),
+            "the same threads write it");
+  }
+  fillGrid(c);
+  return true;
+}
+
+bool reduceColumns(Chooser& c) {
+  const std::vector<uint32_t> loops = sweeps(c.facts());
+  auto [rows, columns] = rowsAndColumns(c.facts());
+  if (loops.empty() || rows.empty()) return false;
+  const uint32_t column = idOf(rows.back());
+  const int64_t width = std::min(kWarp, powerBelow(maxExtent(rows.back())));
+  for (uint32_t loop : loops) {
+    const int64_t deep = std::min(powerBelow(std::max<int64_t>(1, maxExtent(c.range(loop)) / 4)), most(c) / width);
+    if (deep > 1) c.apply(OptKind::Group, loop, std::min<int64_t>(deep, 8), "rows of threads share a column");
+    unrollRest(c, loop);
+  }
+  if (width > 1 && !c.apply(OptKind::Local, column, width, "columns side by side")) return false;
+  fillGrid(c);
+  return true;
+}
+
+bool holdRowsInGroups(Chooser& c) {
+  const std::optional<RowKernel> held = rowKernelOf(c.facts());
+  if (!held) return false;
+  const uint32_t column = idOf(held->column);
+  const int64_t threads =
+      std::min({int64_t{128}, int64_t{c.caps.maxLocal}, powerBelow(std::max<int64_t>(1, maxExtent(held->column)))});
+  if (threads < 8) return false;
+  for (UOp fill : c.facts().fills) {
+    const UOp first = fill.src(1);
+    if (c.numberOf(idOf(first)) >= 0) c.apply(OptKind::Spread, idOf(first), 1, "all threads fill a row");
+  }
+  for (UOp reduce : loopedReduces(c.facts())) {
+    const UOp loop = reduce.src(reduce.srcCount() - 1);
+    if (!reduce.dependsOn(c.range(column)) && reduce.ranges().size() == c.facts().closersOf(loop)[0].ranges().size())
+      c.apply(OptKind::Group, idOf(loop), threads, "the threads of a row share its sweep");
+  }
+  if (!c.apply(OptKind::Local, column, threads, "columns of the result")) return false;
+  fillGrid(c);
+  return true;
+}
+
+bool transposeInTiles(Chooser& c) {
+  constexpr int64_t kSide = 32;
+  const Access *load = nullptr, *store = nullptr;
+  UOp along, across;
+  for (const Access& s : c.facts().accesses)
+    for (const Axis& b : c.facts().axes)
+      if (s.isStore && b.nest == Nest::Output && strideOf(s, b.range) == 1) store = &s, across = b.range;
+  for (const Access& l : c.facts().accesses)
+    for (const Axis& a : c.facts().axes)
+      if (store && !l.isStore && l.slot && a.range != across && a.nest == Nest::Output && strideOf(l, a.range) == 1 &&
+          l.address.dependsOn(across))
+        load = &l, along = a.range;
+  if (!load || maxExtent(along) < kSide || maxExtent(across) < kSide) return false;
+  const uint32_t slot = *load->slot;
+  const uint32_t a = c.innerOfTile(idOf(along), kSide, "a square"), b = c.innerOfTile(idOf(across), kSide, "a square");
+  std::vector<AxisRef> order;
+  for (const Axis& axis : c.facts().axes)
+    if (axis.nest == Nest::Output && idOf(axis.range) != a && idOf(axis.range) != b)
+      order.push_back(c.numberOf(idOf(axis.range)));
+  order.push_back(c.numberOf(a)), order.push_back(c.numberOf(b));
+  if (!std::ranges::is_sorted(order, {}, &AxisRef::number) &&
+      !c.apply(OptKind::Order, AxisList{order}, "squares inside of the grid"))
+    return false;
+  if (!c.apply(OptKind::Pack, PackArgs{slot, {c.numberOf(b), c.numberOf(a)}},
+               "read along one axis, written along the other"))
+    return false;
+  const uint32_t first = idOf(c.madeCopy(c.range(b)));
+  const UOp fill = c.facts().closersOf(c.range(first))[0];
+  c.apply(OptKind::Swizzle, first, kSide * byteSize(fill.dtype()), "columns in different banks");
+  for (int64_t width = kMostBytes / byteSize(fill.dtype()); width >= 1; width /= 2)
+    if (c.apply(OptKind::Spread, first, width, "all threads copy")) break;
+  const int64_t rows = std::min<int64_t>(8, c.caps.maxLocal / kSide);
+  if (!c.apply(OptKind::Local, a, rows, "rows of a square") ||
+      !c.apply(OptKind::Local, b, kSide, "neighbours are written together"))
+    return false;
+  if (maxExtent(c.range(a)) > 1) c.apply(OptKind::Upcast, a, maxExtent(c.range(a)), "several loads under way");
+  return fillGrid(c);
+}
+
+bool streamInVectors(Chooser& c) {
+  std::vector<UOp> outputs;
+  for (const Axis& a : c.facts().axes)
+    if (a.nest == Nest::Output && isOf(a.range, {AxisType::Loop})) outputs.push_back(a.range);
+  if (outputs.empty() || c.facts().hasSerial()) return false;
+  const uint32_t inner = idOf(outputs.back());
+  vectorize(c, inner);
+  const int64_t left = maxExtent(c.range(inner)), threads = std::min(most(c), powerBelow(std::max<int64_t>(1, left)));
+  if (outputs.size() > 1 && threads < most(c)) {  // before the loop whose threads count fastest
+    const uint32_t outer = idOf(outputs[outputs.size() - 2]);
+    const int64_t more = std::min(most(c) / threads, powerBelow(std::max<int64_t>(1, maxExtent(c.range(outer)))));
+    if (more > 1) c.apply(OptKind::Local, outer, more, "several rows in a workgroup");
+  }
+  if (threads > 1 && !c.apply(OptKind::Local, inner, threads, "neighbours in one workgroup")) return false;
+  for (UOp reduce : loopedReduces(c.facts())) unrollRest(c, idOf(reduce.src(reduce.srcCount() - 1)));
+  const int64_t groups = maxExtent(c.range(inner));
+  if (groups % 4 == 0 && groups >= 4 * 8 * c.caps.workers)
+    c.apply(OptKind::Upcast, inner, 4, "several loads under way");
+  return fillGrid(c);
+}
+
+}  // namespace svod
