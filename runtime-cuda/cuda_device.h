@@ -71,7 +71,7 @@ class CudaDevice final : public Device {
   };
   /// What was loaded of a file.
   struct Image {
-    std::string arch;
+    std::string arch, others;  // and why others of the plan are not taken
     bool isPtx = false;
     uint32_t kernels = 0;
     double milliseconds = 0;

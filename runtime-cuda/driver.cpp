@@ -12,8 +12,6 @@ constexpr const char* kLibrary = "libcuda.so.1";
 constexpr const char* kNoDriverHelp =
     "install the NVIDIA driver of this machine, or compile the graph for another --target";
 
-constexpr Diag kBusy = Diag::DeviceFailure;
-
 using AnyFunction = void (*)();
 
 struct Call {
@@ -132,11 +130,12 @@ std::string Driver::nameOf(Code code) const {
 tl::unexpected<Error> Driver::failed(Code code, std::string_view what) const {
   const std::string message = says({"cannot ", what, ": ", nameOf(code)});
   if (code == kOutOfMemory)
-    return svod::fail(kBusy, message,
+    return svod::fail(Diag::DeviceBusy, message,
                       "free memory of the device (nvidia-smi shows who holds it), or compile for smaller sizes: svodc "
                       "compile --var NAME=MIN:MAX");
   if (code == kDeviceUnavailable)
-    return svod::fail(kBusy, message, "another process has the device for itself: wait for it, or use another");
+    return svod::fail(Diag::DeviceBusy, message,
+                      "another process has the device for itself: wait for it, or use another");
   if (endsContext(code))
     return svod::fail(Diag::DeviceFailure, message,
                       "an earlier failure ended the device's context in this process: start the program anew");

@@ -15,6 +15,18 @@ std::string archList(std::span<const DeviceImage> images) {
   return list;
 }
 
+/// "; sm_80, for 8.0 to 8.9, does not run here": of each image but the one that is taken.
+std::string othersText(std::span<const DeviceImage> images, size_t taken, CudaCapability device) {
+  std::string text;
+  for (size_t i = 0; i < images.size(); i++) {
+    const std::optional<CudaArch> arch = parseCudaArch(images[i].file.image.arch);
+    if (i == taken || !arch) continue;
+    text += says({"; ", images[i].file.image.arch, ", for ", runsOnText(*arch),
+                  fitOf(*arch, device) == 0 ? ", does not run here" : ", fits less well"});
+  }
+  return text;
+}
+
 }  // namespace
 
 /// Among those that the driver is new enough for.
@@ -76,6 +88,7 @@ Result<const void*> CudaDevice::load(const KernelDesc& kernel, std::span<const D
   SVOD_TRY(DeviceKernel found, findKernel(driver_, info_, module, kernel));
   Image& from = images_[image.file.path];
   from.arch = image.file.image.arch;
+  from.others = othersText(images, index, info_.capability);
   from.isPtx = parseCudaArch(from.arch)->isPtx;
   from.kernels++;
   from.milliseconds += std::chrono::duration<double, std::milli>(took).count();
@@ -85,8 +98,8 @@ Result<const void*> CudaDevice::load(const KernelDesc& kernel, std::span<const D
 std::vector<std::string> CudaDevice::describe() const {
   std::vector<std::string> lines = {longText(info_, driver_)};
   for (const auto& [path, image] : images_)
-    lines.push_back(
-        says({"runs ", image.kernels, image.kernels == 1 ? " kernel of " : " kernels of ", path, ", ", image.arch}));
+    lines.push_back(says({"runs ", image.kernels, image.kernels == 1 ? " kernel of " : " kernels of ", path, ", ",
+                          image.arch, ", for ", runsOnText(*parseCudaArch(image.arch)), image.others}));
   return lines;
 }
 

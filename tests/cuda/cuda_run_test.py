@@ -45,6 +45,38 @@ class OnCuda(ops_test.Ops):
     test_functions_of_c_files_run_on_the_host = test_inspect_shows_grids_and_images = None
 
 
+class OnGrid(OnCuda):
+    """The same for plans of target cuda: the device code launches the text that NVRTC would compile, on the emulated grid."""
+
+    def check(self, graph, level):
+        if level == 0:
+            return
+        expected = self.compiled(graph, "cpu", "-O1")
+        plan = as_cuda(self.compiled(graph, "cuda", "-O1", "--nvrtc", "none"), self.folder / "plan.cuda")
+        words = self.inputs(expected)
+        done = run("svod-run", expected, *words, "--output-dir", self.folder / "expected")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = run("svod-run", plan, *words, "--cuda-driver", MOCK, "--reference", self.folder / "expected",
+                   "--rtol", "1e-3", "--atol", "1e-3", "--threads", "2")
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+
+    def test_products_and_rows_of_several_sizes(self):
+        graph = self.graph("svod 1\nvar n in [1, 70]\ninput a: f16[n, 64]\ninput b: f16[64, 72]\np = matmul(a, b)\noutput y = softmax(p, axis=1)\n")
+        self.svodc("compile", graph, "-o", self.folder / "host")
+        self.svodc("compile", graph, "-o", self.folder / "text", "--target", "cuda", "--nvrtc", "none")
+        plan = as_cuda(self.folder / "text", self.folder / "plan")
+        b = npy(self.folder / "b.npy", "<f2", [64, 72], struct.pack("<4608e", *((i * 7 % 31 - 15) / 16 for i in range(4608))))
+        for n in (1, 33, 70):
+            a = npy(self.folder / "a.npy", "<f2", [n, 64], struct.pack(f"<{n * 64}e", *((i * 5 % 17 - 8) / 8 for i in range(n * 64))))
+            words = ["-i", f"a={a}", "-i", f"b={b}"]
+            done = run("svod-run", self.folder / "host", *words, "--output-dir", self.folder / "expected")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            for more in ([], ["--no-graphs"], ["--repeat", "2"]):
+                done = run("svod-run", plan, *words, "--cuda-driver", MOCK, *more, "--reference", self.folder / "expected", "--rtol", "2e-2",
+                           "--atol", "1e-3")
+                self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+
+
 del ops_test.Ops  # its tests run where it is
 
 
@@ -143,6 +175,23 @@ class Cuda(ToolTest):
         report = json.loads(self.execute(plan, "--json", mock="cc=8.6").stdout)
         self.assertIn("kernels.sm_80.bin, sm_80", report["devices"][1])
 
+    def test_what_is_taken_is_explained(self):
+        plan = self.plan("sm_80,sm_90a,compute_80")
+        for cc, image in (("9.0", "sm_90a.bin, sm_90a, for 9.0 alone; sm_80, for 8.0 to 8.9, does not run here; compute_80, for 8.0 and later, "
+                                  "fits less well"),
+                          ("8.6", "sm_80.bin, sm_80, for 8.0 to 8.9; sm_90a, for 9.0 alone, does not run here; compute_80, for 8.0 and later, "
+                                  "fits less well")):
+            done = run("svod-run", plan, "--explain", "--cuda-driver", MOCK, env={"SVOD_MOCK_CUDA": f"cc={cc}"})
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            lines = done.stdout.splitlines()
+            self.assertIn(f"cuda:0, Mock GPU 0, compute capability {cc}", lines[-2])
+            self.assertTrue(lines[-1].endswith(f"runs 1 kernel of kernels.{image}"), lines[-1])
+        done = run("svod-run", plan, "--explain", "--json", "--cuda-driver", MOCK)
+        self.assertEqual(len(json.loads(done.stdout)["devices"]), 2)
+        done = run("svod-run", plan, "--explain", "--cuda-driver", MOCK, env={"SVOD_MOCK_CUDA": "cc=7.5"})
+        self.assertEqual(done.returncode, 5)
+        self.assertIn("the plan has sm_80, sm_90a, compute_80", done.stderr)
+
     def test_ptx_is_announced_and_can_be_refused(self):
         plan = self.plan("sm_80,compute_80")
         done = self.execute(plan)
@@ -183,10 +232,10 @@ class Cuda(ToolTest):
 
     def test_no_memory_left(self):
         plan = self.plan()
-        done = self.execute(plan, mock="memory=100", code=6)
-        self.assertIn("bytes on cuda:0, Mock GPU 0, compute capability 9.0: CUDA_ERROR_OUT_OF_MEMORY (2), out of memory [device-failure]", done.stderr)
+        done = self.execute(plan, mock="memory=100", code=75)
+        self.assertIn("bytes on cuda:0, Mock GPU 0, compute capability 9.0: CUDA_ERROR_OUT_OF_MEMORY (2), out of memory [device-busy]", done.stderr)
         self.assertIn("nvidia-smi shows who holds it", done.stderr)
-        done = self.execute(plan, mock="call=cuDevicePrimaryCtxRetain fail=1:46", code=6)
+        done = self.execute(plan, mock="call=cuDevicePrimaryCtxRetain fail=1:46", code=75)
         self.assertIn("another process has the device for itself", done.stderr)
 
     def test_a_kernel_that_goes_astray(self):

@@ -1,5 +1,5 @@
 // Images of the mock: lines that say what a kernel takes, and then a library of the host with its function, or the text
-// of one thread that the interpreter runs.
+// of one thread that the interpreter runs, or such a library with the kernel as its threads, for an emulated grid.
 #include <dlfcn.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "cuda/mock.h"
+#include "cuda_grid/grid.h"
 #include "interp/interp.h"
 #include "support/element_type.h"
 #include "target/emulated/thread_text.h"
@@ -18,16 +19,46 @@ namespace {
 
 using Native = void (*)(void* const*, const int64_t*, int64_t, int64_t, void*);
 
-Runner nativeRunner(const std::string& library, const std::string& name) {
+/// Null where that is no library.
+void* opened(const std::string& library) {
   const int file = ::memfd_create("mock", MFD_CLOEXEC);
-  if (file < 0 || ::write(file, library.data(), library.size()) != static_cast<ssize_t>(library.size())) return {};
+  if (file < 0 || ::write(file, library.data(), library.size()) != static_cast<ssize_t>(library.size())) return nullptr;
   void* const loaded = ::dlopen(("/proc/self/fd/" + std::to_string(file)).c_str(), RTLD_NOW | RTLD_LOCAL);
   ::close(file);
+  return loaded;
+}
+
+Runner nativeRunner(const std::string& library, const std::string& name) {
+  void* const loaded = opened(library);
   const auto function = loaded == nullptr ? nullptr : reinterpret_cast<Native>(::dlsym(loaded, name.c_str()));
   if (function == nullptr) return {};
   return [function](const Launched& launched) {
     std::vector<std::max_align_t> scratch(4096);
     function(launched.buffers.data(), launched.values.data(), 0, launched.groups[0], scratch.data());
+  };
+}
+
+Runner gridRunner(const std::string& library, const std::string& name, const FunctionObject& function) {
+  void* const loaded = opened(library);
+  if (loaded == nullptr) return {};
+  const auto kernel = reinterpret_cast<void (*)()>(::dlsym(loaded, name.c_str()));
+  const auto use = reinterpret_cast<void (*)(const SvodCalls*)>(::dlsym(loaded, "svod_use"));
+  if (kernel == nullptr || use == nullptr) return {};
+  return [kernel, use, name, args = function.args](const Launched& launched) {
+    svod::GridLaunch launch;
+    launch.function = kernel, launch.values = launched.values, launch.sharedBytes = launched.sharedBytes;
+    for (size_t axis = 0; axis < 3; axis++)
+      launch.groups[axis] = launched.groups[axis], launch.threads[axis] = launched.threads[axis];
+    for (size_t i = 0; i < args.size(); i++)
+      launch.buffers.push_back({launched.buffers[i], args[i].bytes,
+                                static_cast<uint32_t>(svod::byteSize(*svod::elementTypeFromName(args[i].dtype))),
+                                args[i].isWritten});
+    svod::EmulatedGrid grid({});
+    use(grid.calls());
+    if (const std::string fault = grid.run(launch); !fault.empty()) {
+      std::fprintf(stderr, "mock: %s: %s\n", name.c_str(), fault.c_str());
+      ::_exit(98);
+    }
   };
 }
 
@@ -86,14 +117,15 @@ bool readImage(std::string_view image, FunctionObject& function, std::string& ar
       arg.isWritten = mode == "w";
       if (mode == "map") function.maps.insert(static_cast<unsigned>(function.args.size() - 1));
     }
-    if (word == "native" || word == "thread") {
+    if (word == "native" || word == "thread" || word == "grid") {
       size_t bytes = 0;
       lines >> bytes;
       lines.get();
       std::string payload(bytes, '\0');
       lines.read(payload.data(), static_cast<std::streamsize>(bytes));
-      function.run =
-          word == "native" ? nativeRunner(payload, function.name) : threadRunner(payload, function.name, function);
+      function.run = word == "native" ? nativeRunner(payload, function.name)
+                     : word == "grid" ? gridRunner(payload, function.name, function)
+                                      : threadRunner(payload, function.name, function);
       break;
     }
   }

@@ -379,6 +379,12 @@ class Plans(Case):
         self.plan("svod 1\ninput x: f32[3, 8]\noutput y = exp(x)\n", "--target", "emulated")
         self.refused("device-lost", "../tests/svod-run-emulated", "plan", "-i", "x=x.npy", env={"SVOD_TEST_LOSE": "1"},
                      says="step 1, kernel 'y_")
+
+    def test_busy_device(self):
+        self.plan("svod 1\ninput x: f32[3, 8]\noutput y = exp(x)\n", "--target", "emulated")
+        subprocess.run([BIN.parent / "tests/as_cuda", self.folder / "plan", self.folder / "busy", "sm_90a"], check=True)
+        self.refused("device-busy", "svod-run", "busy", "-i", "x=x.npy", "--cuda-driver", BIN.parent / "tests/libcuda_mock.so",
+                     env={"SVOD_MOCK_CUDA": "memory=10"}, says="CUDA_ERROR_OUT_OF_MEMORY")
         self.plan()
         self.resealed('"name": "graph"', '"title": "graph"')
         self.refuse("bad-plan", says="name")
@@ -693,7 +699,7 @@ class ZTable(unittest.TestCase):
 
     def test_rows_not_shown_are_used_nowhere(self):
         names = dict(re.findall(r'DIAG\((\w+),\s*"([a-z-]+)"', (ROOT / "lib/support/diagnostics.def").read_text()))
-        sources = "".join(p.read_text() for folder in ("lib", "runtime-min", "tools") for p in (ROOT / folder).rglob("*.cpp"))
+        sources = "".join(p.read_text() for folder in ("lib", "runtime-min", "runtime-cuda", "tools") for p in (ROOT / folder).rglob("*.cpp"))
         for name, code in names.items():
             if name != "enumerator":
                 self.assertIn(f"Diag::{name}", sources)

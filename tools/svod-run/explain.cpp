@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "c_call.h"
+#include "session.h"
 #include "support/text.h"
 
 namespace svod {
@@ -54,6 +55,20 @@ std::string reasonOf(const Seen& processor, const std::vector<Seen>& all, const 
                                                            : "runs here, with as many features as the one before";
 }
 
+/// What the devices besides the host are, which code they run, and why. Nothing runs.
+Result<std::vector<std::string>> devicesOf(svod_plan* plan, const RunOptions& options) {
+  std::vector<std::string> lines;
+  if (svod_plan_device(plan, 1) == nullptr) return lines;
+  const std::vector<svod_device_option> given = deviceOptions(options);
+  svod_instance_options make = {};
+  make.device_options = given.data(), make.device_option_count = given.size();
+  svod_instance* created = nullptr;
+  SVOD_CHECK(checked([&](svod_error* error) { return svod_instance_create(plan, &make, &created, error); }));
+  const std::unique_ptr<svod_instance, decltype(&svod_instance_free)> instance(created, svod_instance_free);
+  while (const char* line = svod_instance_device_text(instance.get(), lines.size())) lines.emplace_back(line);
+  return lines;
+}
+
 }  // namespace
 
 Result<std::string> explanation(const RunOptions& options) {
@@ -64,6 +79,7 @@ Result<std::string> explanation(const RunOptions& options) {
   SVOD_CHECK(checked([&](svod_error* error) { return svod_plan_load(options.plan.c_str(), &load, &loaded, error); }));
   const std::unique_ptr<svod_plan, decltype(&svod_plan_free)> plan(loaded, svod_plan_free);
   const std::vector<Seen> all = processorsOf(plan.get());
+  SVOD_TRY(const std::vector<std::string> devices, devicesOf(plan.get(), options));
   if (options.json) {
     Json json = {{"plan", options.plan}, {"processors", Json::array()}};
     for (const Seen& p : all)
@@ -72,6 +88,7 @@ Result<std::string> explanation(const RunOptions& options) {
                                     {"missing", p.missing},
                                     {"used", p.isUsed},
                                     {"reason", reasonOf(p, all, options)}});
+    json["devices"] = devices;
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   }
   size_t width = 0;
@@ -82,6 +99,7 @@ Result<std::string> explanation(const RunOptions& options) {
     name.resize(width, ' ');
     text += (p.isUsed ? "* " : "  ") + name + "  " + printable(reasonOf(p, all, options)) + "\n";
   }
+  for (const std::string& line : devices) text += "* " + printable(line) + "\n";
   return text;
 }
 

@@ -1,4 +1,4 @@
-// --explain: which of the processors that a plan has code for this machine is taken for.
+// --explain: which of the processors that a plan has code for this machine is taken for, and what its devices run.
 #pragma once
 #include "options.h"
 

@@ -31,7 +31,7 @@ std::vector<CommandFlag> flagsFor(RunOptions& o, Words& w) {
       {"cpu", "", "NAME", "", "",
        "of a plan for several processors, run the code for this one; default: the best for this machine", &o.cpu},
       {"explain", "", "", "", "",
-       "show the processors that the plan has code for, which one is taken here and why; run nothing", &o.explain},
+       "show what the plan has code for, what of it this machine and its devices take, and why", &o.explain},
       {"repeat", "", "N", "1", "", "run so often; states carry over, the last outputs count", &o.repeat},
       {"load-state", "", "FILE", "", "", "start with the states of this .safetensors file", &o.loadState},
       {"save-state", "", "FILE", "", "", "write the states after the last run; it may be the file of --load-state",
