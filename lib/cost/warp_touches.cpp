@@ -11,11 +11,11 @@ namespace svod {
 
 namespace {
 
-constexpr int64_t kSector = 32, kBanks = 32, kWord = 4, kWidest = 16;
+constexpr int64_t kSector = 32, kBanks = 32, kWord = 4;
 
 // Lanes whose words the banks serve in one turn where nothing conflicts.
 size_t lanesOfTurn(int64_t bytes) {
-  return static_cast<size_t>(kBanks * kWord / std::clamp<int64_t>(bytes, kWord, kWidest));
+  return static_cast<size_t>(kBanks * kWord / std::clamp<int64_t>(bytes, kWord, kAccessBytes));
 }
 
 std::set<int64_t> wordsOf(std::span<const int64_t> addresses, int64_t bytes) {
@@ -71,30 +71,61 @@ class Lanes {
 
 bool isShared(UOp storage) { return storage.op() == Op::Buffer && storage.argAs<SlotArg>().space == Space::Local; }
 
-// Where each lane starts; none where that is loaded, or where lanes of a vector are no neighbours.
-std::vector<int64_t> addressesOf(const Lanes& lanes, UOp index, int64_t count) {
+/// The first element of an access: of a vector's lanes the first.
+UOp firstOf(UOp at) {
+  at = behindAliases(at);
+  return at.op() == Op::Ramp || at.op() == Op::Stack ? at.src(0) : at;
+}
+
+/// Where each lane starts that a gate, if there is one, lets through; nothing where that is loaded.
+std::vector<int64_t> addressesOf(const Lanes& lanes, UOp index, UOp gate, int64_t count) {
   std::vector<int64_t> addresses;
-  UOp at = index.src(1);
-  if (!at.isScalar() && at.op() != Op::Ramp) return {};
   for (int64_t lane = 0; lane < count; ++lane) {
-    const std::optional<int64_t> element = lanes.valueOf(at.isScalar() ? at : at.src(0), lane);
+    if (gate && gate.isScalar() && lanes.valueOf(gate, lane) == 0) continue;
+    const UOp first = firstOf(index.src(1));
+    const std::optional<int64_t> element = first.isScalar() ? lanes.valueOf(first, lane) : std::nullopt;
     if (!element) return {};
-    addresses.push_back(*element * byteSize(index.dtype()));
+    addresses.push_back(*element * byteSize(storageOf(index).dtype()));
   }
   return addresses;
 }
 
-void add(std::vector<WarpTouch>& found, const Lanes& lanes, WarpTouch access) {
+void add(std::vector<WarpTouch>& found, const Lanes& lanes, WarpTouch access, UOp gate) {
   UOp storage = storageOf(access.address);
   access.isShared = isShared(storage);
   if (!access.isShared && storage.op() != Op::Param) return;
   const bool isPair = access.node.op() == Op::Gpu && gpuOpOf(access.node).result == GpuResult::Words2;
   const std::vector<int64_t> at =
-      addressesOf(lanes, access.address, isPair ? std::min<int64_t>(lanes.count(), 16) : lanes.count());
+      addressesOf(lanes, access.address, gate, isPair ? std::min<int64_t>(lanes.count(), 16) : lanes.count());
   if (at.empty()) return;
+  access.lanes = static_cast<int>(at.size());
   access.count = access.isShared ? wavefrontsOf(at, access.bytes) : sectorsOf(at, access.bytes);
   access.least = leastOf(at, access.bytes, access.isShared);
   found.push_back(access);
+}
+
+void addAccess(std::vector<WarpTouch>& found, const Lanes& lanes, UOp n) {
+  const UOp address = behindAliases(n.src(0));
+  const int all = std::max(n.src(0).lanes(), n.op() == Op::Load ? n.lanes() : n.src(1).lanes());
+  const int width = lanesAtOnce(address, all);
+  const WarpTouch access{n,          address, false, n.op() == Op::Store, width * byteSize(storageOf(address).dtype()),
+                         all / width};
+  add(found, lanes, access, n.srcCount() == 3 ? n.src(2) : UOp());
+}
+
+/// An instruction that copies writes zeros where its gate is closed, and reads nothing.
+void addInstruction(std::vector<WarpTouch>& found, const Lanes& lanes, UOp n) {
+  const GpuOpInfo& row = gpuOpOf(n);
+  const std::span<const UOp> operands = operandsOf(n);
+  const UOp gate = !operands.empty() && operands.back().dtype() == DType::Bool ? operands.back() : UOp();
+  for (UOp operand : operands) {
+    const UOp address = behindAliases(operand);
+    if (address.op() != Op::Index) continue;
+    const bool isIn = isShared(storageOf(address));
+    add(found, lanes,
+        {n, address, false, row.does(WritesShared) && isIn, row.does(Issues) ? bytesCopied(row) : kMatrixRowBytes},
+        isIn ? UOp() : gate);
+  }
 }
 
 }  // namespace
@@ -122,15 +153,8 @@ std::vector<WarpTouch> warpTouches(std::span<const UOp> ops) {
   const Lanes lanes(ops);
   std::vector<WarpTouch> found;
   for (UOp n : ops) {
-    if (n.op() == Op::Load || n.op() == Op::Store)
-      add(found, lanes, {n, n.src(0), false, n.op() == Op::Store, n.src(0).lanes() * byteSize(n.src(0).dtype())});
-    if (n.op() != Op::Gpu) continue;
-    const GpuOpInfo& row = gpuOpOf(n);
-    for (UOp operand : operandsOf(n))
-      if (operand.op() == Op::Index)
-        add(found, lanes,
-            {n, operand, false, row.does(WritesShared) && isShared(storageOf(operand)),
-             row.does(Issues) ? bytesCopied(row) : kMatrixRowBytes});
+    if (n.op() == Op::Load || n.op() == Op::Store) addAccess(found, lanes, n);
+    if (n.op() == Op::Gpu) addInstruction(found, lanes, n);
   }
   return found;
 }

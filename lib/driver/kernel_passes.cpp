@@ -5,6 +5,7 @@
 #include "ir/verify_access.h"
 #include "lower/expand.h"
 #include "lower/gpu_dims.h"
+#include "lower/join_barriers.h"
 #include "lower/line_stores.h"
 #include "lower/matrix_loads.h"
 #include "lower/neighbours.h"
@@ -70,6 +71,7 @@ Result<UOp> gridIndices(UOp root, PassContext& cx) {
 Result<UOp> ringsOfCopies(UOp root, PassContext& cx) {
   return guarded(turnRings(cx.graph, root, cx.data.get<KernelJob>().caps.gpu), cx);
 }
+Result<UOp> fewerBarriers(UOp root, PassContext& cx) { return joinBarriers(cx.graph, root); }
 Result<UOp> neighbours(UOp root, PassContext& cx) { return joinNeighbours(cx.graph, pairMatrixLoads(cx.graph, root)); }
 Result<UOp> swizzles(UOp root, PassContext& cx) { return swizzleBuffers(cx.graph, root); }
 Result<UOp> merge(UOp root, PassContext& cx) { return mergeLoops(cx.graph, root); }
@@ -133,6 +135,9 @@ constexpr Pass kGridKernelPasses[] = {
     // In the loop that merged reductions share.
     {"copy-rings", "copies to local memory some iterations ahead of the loop that reads them", Stage::Lowered,
      Stage::Lowered, ringsOfCopies},
+    // Rings have barriers of their own.
+    {"join-barriers", "barriers of one loop that do not wait for each other as one", Stage::Lowered, Stage::Lowered,
+     fewerBarriers, true},
     shared("symbolic-late"),
     // From simplified indices it is seen which elements lie side by side.
     {"join-neighbours", "accesses of neighbours as vectors, loads of matrices in pairs", Stage::Lowered, Stage::Lowered,

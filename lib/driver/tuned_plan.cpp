@@ -3,6 +3,7 @@
 #include "data/sha256.h"
 #include "driver/kernel_job.h"
 #include "driver/tuned_opts.h"
+#include "ir/gpu_op.h"
 #include "ir/model_text.h"
 #include "ir/text.h"
 #include "schedule/graph_passes.h"
@@ -39,7 +40,10 @@ std::string graphHash(const Model& model) {
 
 ScheduleOptions scheduleOptions(const CompileOptions& options) {
   const Caps caps = options.target->caps(options.machine, options.numerics);
-  return {options.numerics, graphMachine(caps), options.passes, options.decisions};
+  ScheduleOptions schedule{options.numerics, graphMachine(caps), options.passes, options.decisions};
+  for (const DeviceTarget& device : options.devices)
+    if (device.target->caps(device.machine, options.numerics).workgroups) schedule.machine.viewBytes = kAccessBytes;
+  return schedule;
 }
 
 Result<std::optional<Schedule>> scheduleTuned(Model& model, UOp folded, const CompileOptions& options, PassLog& log) {

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "ir/graph.h"
+#include "ir/multiple_of.h"
+
 namespace svod {
 
 namespace {
@@ -74,6 +77,16 @@ bool synchronizes(UOp node) {
 int64_t bytesCopied(const GpuOpInfo& row) {
   if (!row.does(Issues)) return 0;
   return row.name == "cp_async4" ? 4 : row.name == "cp_async8" ? 8 : 16;
+}
+
+int lanesAtOnce(UOp address, int lanes) {
+  address = behindAliases(address);
+  const UOp at = behindAliases(address.src(1));
+  if (at.op() != Op::Ramp) return 1;
+  const int64_t bytes = byteSize(storageOf(address).dtype()), aligned = multipleOf(at.src(0));
+  int width = 1;
+  while (width * 2 * bytes <= kAccessBytes && lanes % (width * 2) == 0 && aligned % (width * 2) == 0) width *= 2;
+  return width;
 }
 
 }  // namespace svod

@@ -46,6 +46,7 @@ struct GpuOpInfo {
 
 inline constexpr int kWarpLanes = 32;
 inline constexpr int64_t kMatrixRowBytes = 16;  // of a row that ldmatrix loads
+inline constexpr int64_t kAccessBytes = 16;     // that one load or store of a lane moves at most
 
 std::span<const GpuOpInfo> allGpuOps();
 /// Null for an unknown name.
@@ -60,5 +61,8 @@ std::span<const UOp> operandsOf(UOp node);
 bool synchronizes(UOp node);
 /// Bytes that a copy of the table moves, 0 of all others.
 int64_t bytesCopied(const GpuOpInfo& row);
+/// Of `lanes` elements at `address` those that one load or store moves: a power of two that divides them. The address
+/// of each such part is a multiple of its size, as far as the storage is.
+int lanesAtOnce(UOp address, int lanes);
 
 }  // namespace svod

@@ -171,10 +171,15 @@ UOp guardRefills(Graph& g, UOp sink) {
     if (n.op() == Op::Barrier) refilling.insert(refilling.end(), n.ranges().begin(), n.ranges().end());
   auto refills = [&](UOp r) { return std::find(refilling.begin(), refilling.end(), r) != refilling.end(); };
   return transform(g, sink, [&](UOp node, std::span<const UOp> src) {
-    std::vector<UOp> left(src.begin(), src.end());
-    if (node.op() == Op::End && std::any_of(src.begin() + 1, src.end(), refills))
-      left[0] = g.make(Op::Group, DType::Void, {src[0], g.make(Op::Barrier, DType::Void, {src[0]})});
-    return std::ranges::equal(left, node.src()) ? node : g.withSrc(node, left);
+    UOp same = std::ranges::equal(src, node.src()) ? node : g.withSrc(node, src);
+    if (same.op() != Op::End || std::none_of(src.begin() + 1, src.end(), refills)) return same;
+    auto inner = src.end();  // loops inside of the innermost that refills
+    while (!refills(*(inner - 1))) --inner;
+    std::vector<UOp> closed{src[0]}, around{UOp()};
+    closed.insert(closed.end(), inner, src.end()), around.insert(around.end(), src.begin() + 1, inner);
+    UOp body = closed.size() == 1 ? src[0] : g.make(Op::End, DType::Void, closed);
+    around[0] = g.make(Op::Group, DType::Void, {body, g.make(Op::Barrier, DType::Void, {body})});
+    return g.make(Op::End, DType::Void, around);
   });
 }
 

@@ -4,14 +4,13 @@
 #include <map>
 #include <tuple>
 
+#include "ir/gpu_op.h"
 #include "ir/multiple_of.h"
 #include "lower/constant_parts.h"
 
 namespace svod {
 
 namespace {
-
-constexpr int64_t kAccessBytes = 16;
 
 // What accesses share that may become one: storage, base of the address, gate and alternative, by node id.
 using Place = std::tuple<uint32_t, uint32_t, uint32_t, uint32_t>;

@@ -15,6 +15,12 @@ namespace {
 int64_t stagesOf(UOp buffer) { return buffer.op() == Op::Buffer ? buffer.argAs<SlotArg>().ring : 0; }
 bool isFilledRing(UOp n) { return n.op() == Op::After && stagesOf(n.src(0)) > 0; }
 
+/// Prefetches are for loads of memory: a ring is read where it is.
+UOp behindPrefetches(UOp storage) {
+  while (storage.op() == Op::Prefetch) storage = storage.src(0);
+  return storage;
+}
+
 bool isSequential(UOp range) {
   const AxisType type = range.argAs<AxisArg>().type;
   return type == AxisType::Loop || type == AxisType::Reduce || type == AxisType::Serial;
@@ -178,7 +184,7 @@ class Ring {
     UOp ready = g_.make(Op::After, buffers_[ring].dtype(), {buffers_[ring], meet});
     UOp offset = g_.alu(Op::Mul, {stageAt(loop_), g_.index(stageSize(filled_[ring].src(0)))});
     for (UOp n : toposort(sink)) {
-      if (n.op() != Op::Index || n.src(0) != filled_[ring]) continue;
+      if (n.op() != Op::Index || behindPrefetches(n.src(0)) != filled_[ring]) continue;
       UOp at = n.src(1).lanes() == 1 || n.src(1).op() == Op::Ramp ? shifted(n.src(1), offset)
                                                                   : g_.alu(Op::Add, {n.src(1), offset});
       from.push_back(n), to.push_back(g_.indexInto(ready, {&at, 1}));

@@ -76,7 +76,7 @@ Result<UOp> makeKernels(UOp root, PassContext& cx) {
 }
 
 Result<UOp> viewParts(UOp root, PassContext& cx) {
-  useViews(jobOf(cx).model, *jobOf(cx).schedule);
+  useViews(jobOf(cx).model, *jobOf(cx).schedule, jobOf(cx).options.machine.viewBytes);
   return root;
 }
 

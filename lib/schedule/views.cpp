@@ -35,8 +35,9 @@ std::optional<Move> moveOf(UOp sink) {
 
 class Views {
  public:
-  Views(const Model& model, Schedule& schedule)
-      : model_(model), s_(schedule), lastWrite_(schedule.buffers.size()), writes_(schedule.buffers.size()) {
+  Views(const Model& model, Schedule& schedule, int64_t alignment)
+      : model_(model), s_(schedule), alignment_(alignment), lastWrite_(schedule.buffers.size()),
+        writes_(schedule.buffers.size()) {
     for (size_t i = 0; i < s_.items.size(); ++i)
       for (size_t a = 0; a < s_.items[i].args.size(); ++a)
         if (s_.items[i].writes[a])
@@ -71,6 +72,7 @@ class Views {
     const bool isWeight = base.port >= 0 && model_.ports[static_cast<size_t>(base.port)].kind == PortKind::Weight;
     if (!isOwn || isWeight || base.dtype != part.dtype) return false;
     if (offset < 0 || offset + part.maxElements > base.maxElements) return false;
+    if (offset * byteSize(part.dtype) % alignment_ != 0) return false;
     if (writes_[whole] > 0 && lastWrite_[whole] > at) return false;
     part.viewOf = static_cast<int>(whole);
     part.viewOffset = offset;
@@ -79,11 +81,12 @@ class Views {
 
   const Model& model_;
   Schedule& s_;
+  const int64_t alignment_;
   std::vector<size_t> lastWrite_, writes_;  // by buffer: the last item that writes to it, and how many do
 };
 
 }  // namespace
 
-void useViews(const Model& model, Schedule& schedule) { Views(model, schedule).run(); }
+void useViews(const Model& model, Schedule& schedule, int64_t alignment) { Views(model, schedule, alignment).run(); }
 
 }  // namespace svod

@@ -10,6 +10,7 @@ struct GraphMachine {
   int64_t cacheBytes = 1 << 20;   // what stays between kernels: the second level cache, all of it where units share it
   int64_t sweepBytes = 1 << 20;   // what stays between loops of a kernel: the part of it that one core or unit has
   int64_t heldBytes = 128 << 10;  // of a row at most that a kernel holds: several of them are its own memory
+  int64_t viewBytes = 1;          // a part of a buffer that begins at a multiple of them is used where it lies
   bool narrowProducts = false;    // tensor cores multiply f16 and bf16 that are widened in the graph
   bool bf16Dots = false;          // sums of products of bf16 become dot product instructions
 };

@@ -5,6 +5,7 @@
 #include "common/model_text.h"
 #include "cost/gpu_cost.h"
 #include "cost/gpu_tiles.h"
+#include "cost/predict.h"
 #include "cost/warp_touches.h"
 #include "ir/text.h"
 #include "opts/emulate.h"
@@ -168,6 +169,29 @@ TEST_CASE("Streaming operands waste no sector and shared copies no bank") {
         CHECK(a.ratio() <= (a.isShared ? (isSquare ? 4 : 1) : each.sectors));
       }
     }
+  }
+}
+
+TEST_CASE("What is expected of a kernel on a GPU lies above what all of its units could do") {
+  const Caps caps = capsFor("sm_80");
+  for (const auto& [text, work] : std::initializer_list<std::pair<const char*, Work>>{
+           {"input a: f16[4096, 4096]\ninput b: f16[4096, 4096]\noutput y = matmul(a, b)",
+            {2.0 * (1LL << 36), 3.0 * (1 << 25)}},
+           {"input a: f32[1024, 1024]\ninput b: f32[1024, 1024]\noutput y = matmul(a, b)",
+            {2.0 * (1 << 30), 3.0 * (1 << 22)}},
+           {"input a: f32[16777216]\ninput b: f32[16777216]\noutput y = relu(a * b + a) * b",
+            {4.0 * (1 << 24), 3.0 * (1 << 26)}}}) {
+    Model model = modelOf(std::string(text) + "\n");
+    Schedule schedule = scheduled(model);
+    REQUIRE(schedule.kernels.size() == 1);
+    Graph& g = *schedule.kernels[0].graph;
+    auto tuned = applyOpts(g, schedule.kernels[0].sink, optsOf(choose(g, schedule.kernels[0].sink, caps)), caps);
+    REQUIRE(tuned);
+    const Prediction p = predict(*tuned, work, caps);
+    INFO(text << ": " << p.expected << " of " << p.roofline);
+    CHECK(p.roofline > 10e3);
+    CHECK(p.expected >= p.roofline);
+    CHECK(p.expected < 8 * p.roofline);
   }
 }
 

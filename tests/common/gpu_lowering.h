@@ -3,6 +3,7 @@
 #include "linearize/linearize.h"
 #include "lower/expand.h"
 #include "lower/gpu_dims.h"
+#include "lower/join_barriers.h"
 #include "lower/legalize.h"
 #include "lower/matrix_loads.h"
 #include "lower/neighbours.h"
@@ -23,7 +24,7 @@ inline GpuTarget testGpu() {
 inline Result<LinearKernel> loweredForGpu(Graph& g, UOp sink, const GpuTarget& gpu = testGpu()) {
   SVOD_TRY(UOp lowered, expand(g, shareGroupReduces(g, sink, gpu), &gpu));
   SVOD_TRY(lowered, lowerGpuDims(g, lowered, gpu.limits));  // first: grid and workgroup ranges are no loops to merge
-  lowered = turnRings(g, mergeLoops(g, lowered), gpu);
+  lowered = joinBarriers(g, turnRings(g, mergeLoops(g, lowered), gpu));
   LegalizeOptions legal;
   legal.narrowIndex = true;
   return linearize(g,

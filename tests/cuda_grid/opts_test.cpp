@@ -1,129 +1,107 @@
 // Opts of GPUs as text of CUDA and as results: axes of the grid and of workgroups, shared reductions, vectors, tensor
-// cores.
-#include <catch2/catch.hpp>
-
-#include "common/error_bound.h"
-#include "common/random_graph.h"
-#include "cuda_grid/on_grid.h"
-#include "frontend/frontend.h"
+// cores, copies that a workgroup shares.
+#include "cuda_grid/planted.h"
 
 using namespace svod;
 
 namespace {
 
 struct Example {
-  const char *graph, *opts;
-  std::vector<const char*> says;  // what the text of the kernel holds
+  std::string graph, opts;
+  std::vector<const char*> says;        // what the text of the kernel holds
+  std::vector<const char*> never = {};  // and what it does not
 };
+
+const std::string kHalves =
+    "input a: f16[32, 32]\ninput b: f16[32, 16]\noutput y = matmul(cast(a, dtype=f32), cast(b, dtype=f32))\n";
+const std::string kRagged =
+    "input a: f16[66, 96]\ninput b: f16[96, 80]\noutput y = matmul(cast(a, dtype=f32), cast(b, dtype=f32))\n";
+const std::string kTiles =
+    "tile(n0,32) tile(n1,32) order(n0.o,n1.o,n0.i,n1.i) tile(k0,32) pack(1,n0.i,k0.i) pack(2,k0.i,n1.i) ";
+const std::string kCores =
+    "tc(0,n0.i,n1.i,k0.i) local(n0.i,2) local(n1.i,2) upcast(n1.i,0) unroll(k0.i,0) global(n0.o,n1.o)";
+const std::string kSpread = "spread(p1.n0.i,8) spread(p2.k0.i,8) ",
+                  kSwizzle = "swizzle(p1.n0.i,64) swizzle(p2.k0.i,64) ", kAsync = "async(p1.n0.i,3) async(p2.k0.i,3) ";
 
 const Example kExamples[] = {
-    {"input x: f32[12, 20]\noutput y = x * x",
+    {"input x: f32[12, 20]\noutput y = x * x\n",
      "global(0,1) local(1,4)",
      {"svod_gidx0()", "svod_gidx1()", "svod_lidx0()"}},
-    {"input x: f32[6, 64]\noutput y = sum(x, axes=[1])",
+    {"input x: f32[6, 64]\noutput y = sum(x, axes=[1])\n",
      "global(0) group(1,16)",
-     {"svod_lidx0()", "SVOD_SHARED", "svod_barrier()"}},
-    {"input x: f32[8, 64]\noutput y = x * 2 + 1", "vector(1,4) global(0)", {"svod_load_f32x4(", "svod_store_f32x4("}},
-    {"input x: f16[8, 64]\noutput y = x * x",
+     {"svod_lidx0()", "svod_shuffle_xor_f32("},
+     {"svod_barrier()"}},
+    {"input x: f32[6, 64]\noutput y = any(x > 1.5, axes=[1])\n", "global(0) group(1,16)", {"svod_shuffle_xor_bool("}},
+    {"input x: f32[6, 192]\noutput y = sum(x, axes=[1])\n",
+     "global(0) group(1,64)",
+     {"svod_shuffle_xor_f32(", "SVOD_SHARED", "svod_barrier()"}},
+    {"input x: f32[6, 96]\noutput y = sum(x, axes=[1])\n",
+     "global(0) group(1,24)",
+     {"SVOD_SHARED", "svod_barrier()"},
+     {"svod_shuffle"}},
+    {"input x: f32[8, 64]\noutput y = x * 2 + 1\n", "vector(1,4) global(0)", {"svod_load_f32x4(", "svod_store_f32x4("}},
+    {"input x: f16[8, 64]\noutput y = x * x\n",
      "vector(1,8) global(0)",
      {"svod_load_u16x8(", "svod_store_u16x8(", "svod_f16_f32("}},
-    {"input x: f32[8, 63]\noutput y = x * 2 + 1", "vector(1,4) global(0)", {"svod_load_f32("}},  // rows are not aligned
-    {"input a: f16[32, 32]\ninput b: f16[32, 16]\noutput y = matmul(cast(a, dtype=f32), cast(b, dtype=f32))",
-     "tc(3,0,1,2)",
-     {"svod_m16n8k8_f16_f32("}},
-    {"input a: f16[32, 32]\ninput b: f16[32, 16]\noutput y = matmul(cast(a, dtype=f32), cast(b, dtype=f32))",
-     "tc(0,0,1,2)",
-     {"svod_m16n8k16_f16_f32("}},
-    {"input a: bf16[32, 32]\ninput b: bf16[32, 16]\noutput y = matmul(cast(a, dtype=f32), cast(b, dtype=f32))",
+    {"input x: f32[8, 63]\noutput y = x * 2 + 1\n", "vector(1,4) global(0)", {"svod_load_f32("}},  // rows not aligned
+    {kHalves, "tc(3,0,1,2)", {"svod_m16n8k8_f16_f32("}},
+    {kHalves, "tc(0,0,1,2)", {"svod_m16n8k16_f16_f32("}},
+    {"input a: bf16[32, 32]\ninput b: bf16[32, 16]\noutput y = matmul(cast(a, dtype=f32), cast(b, dtype=f32))\n",
      "tc(1,0,1,2)",
      {"svod_m16n8k16_bf16_f32("}},
+    {kRagged,
+     kTiles + kSpread + kCores,
+     {"svod_shared_store_u16x8(", "svod_ldmatrix_x4(", "svod_ldmatrix_x4_trans(", "svod_barrier()"},
+     {"svod_cp_", " ^ "}},
+    {kRagged, kTiles + kSwizzle + kSpread + kCores, {"svod_shared_store_u16x8(", "svod_ldmatrix_x4(", " ^ "}},
+    {kRagged,
+     kTiles + kSwizzle + kAsync + kSpread + kCores,
+     {"svod_cp_async16(", "svod_cp_commit()", "svod_cp_wait(1)", "svod_ldmatrix_x4(", " ^ "}},
+    {kRagged,
+     kTiles + kSwizzle + kAsync + kSpread + kCores + " raster(n0.o,n1.o,2)",
+     {"svod_cp_async16(", "svod_ldmatrix_x4_trans(", "svod_gidx0()"},
+     {"svod_gidx1()"}},
+    {"input a: f32[36, 32]\ninput b: f32[32, 72]\noutput y = matmul(a, b)\n",
+     "tile(n0,32) tile(n1,64) order(n0.o,n1.o,n0.i,n1.i) tile(k0,16) pack(1,n0.i,k0.i) pack(2,k0.i,n1.i) "
+     "async(p1.n0.i,2) async(p2.k0.i,2) spread(p1.n0.i,4) spread(p2.k0.i,2) vector(n1.i,4) local(n0.i,8) "
+     "local(n1.i,8) upcast(n0.i,0) upcast(n1.i,0) unroll(k0.i,4) global(n0.o,n1.o)",
+     {"svod_cp_async16(", "svod_cp_async8(", "svod_cp_wait(0)", "svod_shared_load_f32x4("}},
+    {"input a: f32[9, 64]\ninput b: f32[64, 8]\noutput y = matmul(a, b)\n",
+     "tile(k0,16) pack(2,k0.i,n1) async(p2.k0.i,4) spread(p2.k0.i,1) local(n0,3) upcast(n1,0) global(n0)",
+     {"svod_cp_async4(", "svod_cp_wait(2)"}},
+    {"input x: f32[3, 130]\noutput y = softmax(x)\n",
+     "group(k0,64) group(k1,64) local(n1,64) global(n0)",
+     {"svod_shuffle_xor_f32(", "svod_barrier()"}},
 };
-
-Model modelOf(const char* text) {
-  Result<GraphFile> file = parseGraph("svod 1\n" + std::string(text) + "\n", "test");
-  if (!file) FAIL(toText(file.error()));
-  Result<Model> model = buildModel(*file);
-  if (!model) FAIL(toText(model.error()));
-  return std::move(*model);
-}
-
-void check(const Example& example) {
-  INFO(example.graph << "\n" << example.opts);
-  Model model = modelOf(example.graph);
-  RunOptions options = onGrid(1, Numerics::Contract, {Delay::Random, 5});
-  options.opts = example.opts;
-  CompileOptions wanted = compileOptions(options);
-  wanted.keepSource = true;
-  auto compiled = compile(model, wanted);
-  if (!compiled) FAIL(toText(compiled.error()));
-  REQUIRE((*compiled)->kernels.size() == 1);
-  const std::string& text = (*compiled)->kernels[0].source;
-  INFO(text);
-  for (const char* part : example.says) CHECK(text.find(part) != std::string::npos);
-  RandomOptions moderate;
-  moderate.contract = true;
-  const ModelBindings bindings = randomBindings(model, 3, moderate);
-  const auto expected = interpretWithBounds(model, bindings);
-  if (!expected) FAIL(toText(expected.error()));
-  for (Delay delay : kDelays) {
-    RunOptions run = onGrid(1, Numerics::Contract, {delay, 5});
-    run.opts = example.opts;
-    const auto actual = runPlan(model, bindings, run);
-    if (!actual) FAIL(toText(actual.error()));
-    for (size_t i = 0; i < model.ports.size(); ++i)
-      if (model.ports[i].kind == PortKind::Output)
-        CHECK(differenceBeyond((*actual)[i], expected->values[i], expected->bounds[i]) == "");
-  }
-}
-
-/// What is wrong with a text in place of the kernel's, "" where nothing is found.
-std::string faultOf(const KernelDesc& kernel, const std::string& text, Delay delay) {
-  auto code = HostKernel::load(text, kernel.symbol, *compileOptions({}).linker);
-  if (!code) return toText(code.error());
-  std::vector<std::vector<std::max_align_t>> memory;
-  std::vector<void*> buffers;
-  for (const KernelArg& arg : kernel.args)
-    buffers.push_back(memory.emplace_back(arg.bytes / sizeof(std::max_align_t) + 1).data());
-  std::array<int64_t, 3> groups{};
-  for (size_t i = 0; i < 3; ++i) groups[i] = *kernel.grid->groups[i].constant();
-  EmulatedGrid grid({delay, 5});
-  code->use(grid.calls());
-  return grid.run(gridLaunch(kernel, *code, groups, buffers, nullptr));
-}
-
-/// Texts with one call of `what` left out.
-std::vector<std::string> withoutOne(const std::string& text, const std::string& what) {
-  std::vector<std::string> all;
-  for (size_t at = text.find(what); at != text.npos; at = text.find(what, at + 1))
-    all.push_back(std::string(text).erase(at, what.size()));
-  return all;
-}
 
 }  // namespace
 
-TEST_CASE("a kernel without one of its barriers has a fault, in every mode") {
-  int barriers = 0;
+TEST_CASE("opts of GPUs are printed for CUDA and keep the value") {
   for (const Example& example : kExamples) {
+    INFO(example.graph << "\n" << example.opts);
     Model model = modelOf(example.graph);
-    RunOptions options = onGrid(1, Numerics::Contract, {});
-    options.opts = example.opts;
-    CompileOptions wanted = compileOptions(options);
-    wanted.keepSource = true;
-    auto compiled = compile(model, wanted);
-    if (!compiled) FAIL(toText(compiled.error()));
-    const CompiledKernel& kernel = (*compiled)->kernels[0];
-    for (Delay delay : kDelays) {
-      INFO(example.opts << ", delay " << static_cast<int>(delay));
-      CHECK(faultOf(kernel.desc, kernel.source, delay) == "");
-      for (const std::string& text : withoutOne(kernel.source, "svod_barrier();")) {
-        ++barriers;
-        CHECK(faultOf(kernel.desc, text, delay) != "");
-      }
+    const auto compiled = compiledForGrid(model, example.opts);
+    REQUIRE(compiled->kernels.size() == 1);
+    const std::string& text = compiled->kernels[0].source;
+    INFO(text);
+    for (const char* part : example.says) {
+      INFO(part);
+      CHECK(text.find(part) != std::string::npos);
     }
+    for (const char* part : example.never) {
+      INFO(part);
+      CHECK(text.find(part) == std::string::npos);
+    }
+    checkOnGrid(model, example.opts);
   }
-  CHECK(barriers > 2);
 }
 
-TEST_CASE("opts of GPUs are printed for CUDA and keep the value") {
-  for (const Example& example : kExamples) check(example);
+TEST_CASE("a kernel without one of its barriers, waits or groups of copies has a fault, in every mode") {
+  int planted = 0;
+  for (const Example& example : kExamples) {
+    INFO(example.graph << "\n" << example.opts);
+    Model model = modelOf(example.graph);
+    planted += checkPlanted(model, example.opts);
+  }
+  CHECK(planted > 25);
 }

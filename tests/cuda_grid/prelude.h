@@ -116,7 +116,7 @@ SVOD_MMA(m16n8k8_tf32_f32, svod_f32x4, svod_f32x2, svod_f32x4)
   }
 SVOD_SHUFFLE(int8_t, i8) SVOD_SHUFFLE(int16_t, i16) SVOD_SHUFFLE(int32_t, i32) SVOD_SHUFFLE(int64_t, i64)
 SVOD_SHUFFLE(uint8_t, u8) SVOD_SHUFFLE(uint16_t, u16) SVOD_SHUFFLE(uint32_t, u32) SVOD_SHUFFLE(uint64_t, u64)
-SVOD_SHUFFLE(float, f32) SVOD_SHUFFLE(double, f64)
+SVOD_SHUFFLE(float, f32) SVOD_SHUFFLE(double, f64) SVOD_SHUFFLE(bool, bool)
 #define SVOD_COPY(bytes) \
   SVOD_FN void svod_cp_async##bytes(void* to, const void* from, bool ok) { \
     svod_calls->copy(svod_calls->grid, to, from, bytes, ok); \

@@ -14,6 +14,7 @@ sys.path.insert(0, str(ROOT / "tests/cli"))
 from svodc import SMALL, ToolTest, main, run  # noqa: E402
 
 CORPUS = ROOT / "tests/cuda_grid/corpus.svod"
+BARS = ROOT / "tests/cuda_grid/bars.svod"
 ARCHS = ["sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100a", "sm_120"]
 # What a loop of a kernel must not have: local memory, and fences of the whole GPU or system.
 FORBIDDEN = re.compile(r"^(LDL|STL|MEMBAR\.\w+\.(GPU|SYS)|ERRBAR|CCTL\.IVALL|BRA\.U\.ANY)")
@@ -64,6 +65,10 @@ def loops(rows, labels):
             yield [row[0] for row in rows[labels[target.group(0)]: end + 1]]
 
 
+def counts(names, what):
+    return sum(1 for name in names if name.startswith(what))
+
+
 class Sass(ToolTest):
     @needs_nvrtc
     def test_every_architecture_has_code_without_spills(self):
@@ -94,6 +99,57 @@ class Sass(ToolTest):
                     seen += 1
                     self.assertEqual([i for i in loop if FORBIDDEN.match(i)], [], f"{name} on {arch}")
         self.assertGreater(seen, 4)
+
+    def test_accesses_touch_no_sector_and_no_bank_in_vain(self):
+        done = self.svodc("inspect", BARS, "--kernels", "--json", "--target", "cuda", "--nvrtc", "none")
+        kernels = json.loads(done.stdout)["kernels"]["details"]
+        self.assertEqual(len(kernels), 7)
+        for kernel in kernels:
+            self.assertGreater(len(kernel["accesses"]), 0, kernel["name"])
+            for access in kernel["accesses"]:
+                # Results of tensor cores leave in pieces of 16 bytes; single elements of a column meet in four rows of a bank.
+                leaves = kernel["strategy"] == "core-tiles" and "store" in access["what"] and access["unit"] == "sectors"
+                most = 2 if leaves else 4 if kernel["strategy"] == "squares" and access["unit"] == "wavefronts" else 1
+                with self.subTest(kernel=kernel["name"], access=access):
+                    self.assertLessEqual(access["transfers"], most * access["least"])
+
+    @needs_nvdisasm
+    def test_loops_do_little_beside_their_products_and_memory_is_moved_16_bytes_at_a_time(self):
+        plan, seen = self.folder / "plan", set()
+        archs = [arch for arch in ("sm_80", "sm_90a") if arch in KNOWN]
+        self.svodc("compile", BARS, "-o", plan, "--target", "cuda", "--cuda-arch", ",".join(archs))
+        for arch in archs:
+            for name, cubin in cubins((plan / f"kernels.{arch}").read_bytes()).items():
+                rows, labels = instructions(cubin, self.folder / "k.cubin")
+                names, label = [row[0] for row in rows], name.split("_")[0]
+                with self.subTest(kernel=name, arch=arch):
+                    seen.add(label)
+                    if label in ("half", "brain"):
+                        self.check_cores(max(loops(rows, labels), key=lambda loop: counts(loop, "HMMA")), rows)
+                    elif label == "single":
+                        loop = max(loops(rows, labels), key=lambda loop: counts(loop, "FFMA"))
+                        self.assertGreaterEqual(counts(loop, "FFMA") / len(loop), 0.85, loop)
+                        self.assertTrue(all(".128" in i for i in names if i.startswith(("LDS", "STS", "LDG", "STG"))), names)
+                    elif label == "stream":
+                        moves = [i for i in names if i.startswith(("LDG", "STG"))]
+                        self.assertTrue(all(".128" in i for i in moves), moves)
+                        self.assertGreaterEqual(counts(names[:names.index("FFMA") if "FFMA" in names else names.index("FMUL")], "LDG"), 4)
+                        self.assertLessEqual(len(names) / len(moves), 20)
+                    elif label in ("rows", "norm"):
+                        self.assertTrue(all(".128" in i for i in names if i.startswith(("LDG", "STG"))), names)
+                        self.assertLessEqual(counts(names, "SHFL"), 2 * (5 + 3))  # two reduced values: of a warp, and of warps
+                        self.assertLessEqual(counts(names, "BAR"), 2)
+        self.assertEqual(seen, {"half", "brain", "single", "stream", "rows", "norm", "turned"})
+
+    def check_cores(self, loop, rows):
+        """mma.sync keeps a quarter of a unit busy for 8 cycles."""
+        products = counts(loop, "HMMA")
+        self.assertGreaterEqual(products, 16)
+        self.assertLessEqual(len(loop) / (8 * products), 0.5, loop)
+        self.assertLessEqual(counts(loop, "LDSM") / products, 0.4)
+        self.assertGreater(counts(loop, "LDGSTS"), 0)
+        self.assertTrue(all(".128" in i for i in loop if i.startswith("LDGSTS")))
+        self.assertTrue(all("RZ" in rest for name, rest in rows if name.startswith("LDS") and not name.startswith("LDSM")), "loads of single lanes")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <map>
 #include <random>
+#include <ranges>
 #include <set>
 
 #include "e2e/seeds.h"
@@ -12,6 +13,12 @@
 using namespace svod;
 
 namespace {
+
+/// As many from 0 on, or those that the environment asks for.
+auto seeds(uint32_t count) {
+  const auto first = static_cast<uint32_t>(numberFromEnvironment("SVOD_RANDOM_FIRST", 0));
+  return std::views::iota(first, first + static_cast<uint32_t>(numberFromEnvironment("SVOD_RANDOM_COUNT", count)));
+}
 
 /// A move for the kernel as it is: every opt that has any is as likely as any other.
 std::optional<OptOp> randomMove(std::mt19937& random, const NamedKernel& kernel, const Caps& caps) {
@@ -70,7 +77,7 @@ std::pair<NamedKernel, std::vector<OptOp>> randomWalk(std::mt19937& random, Grap
 
 TEST_CASE("Every opt is an error or keeps the value, on random kernels and lists") {
   std::map<OptKind, int> worked, refused;
-  for (uint32_t seed = 0; seed < numberFromEnvironment("SVOD_RANDOM_COUNT", 2000); ++seed) {
+  for (uint32_t seed : seeds(2000)) {
     std::mt19937 random(seed);
     const TestKernel& kernel = testKernels()[seed % testKernels().size()];
     Sizes sizes{1 + static_cast<int64_t>(random() % 5), 1 + static_cast<int64_t>(random() % 6),
@@ -137,7 +144,7 @@ TEST_CASE("Every opt is an error or keeps the value, on random kernels and lists
 
 TEST_CASE("Lists from which opts were taken out, and into which others were put, keep the value") {
   int shorter = 0;
-  for (uint32_t seed = 0; seed < numberFromEnvironment("SVOD_RANDOM_COUNT", 1500); ++seed) {
+  for (uint32_t seed : seeds(1500)) {
     std::mt19937 random(seed);
     const TestKernel& kernel = testKernels()[seed % testKernels().size()];
     Sizes sizes{1 + static_cast<int64_t>(random() % 5), 1 + static_cast<int64_t>(random() % 6),

@@ -90,6 +90,15 @@ TEST_CASE("The list of docs/opts.md copies ahead, loads matrices and has no conf
   CHECK(shared >= 8 + 12);
 }
 
+TEST_CASE("Operands that are copied for the same step are met for once, and once when all have read them") {
+  Graph g;
+  const LinearKernel kernel =
+      unchecked(g, product(g, {66, 80, 96}), without(kProductList, "async(").c_str(), gpuCaps({&core()}));
+  int barriers = 0;
+  for (UOp n : kernel.ops) barriers += n.op() == Op::Barrier;
+  CHECK(barriers == 2);
+}
+
 TEST_CASE("Without a swizzle the same loads conflict") {
   Graph g;
   const LinearKernel kernel =

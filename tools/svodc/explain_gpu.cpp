@@ -1,10 +1,42 @@
 #include "explain_gpu.h"
 
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "cost/warp_touches.h"
 #include "driver/cuda_target.h"
 #include "machine/occupancy.h"
-#include "target/cuda/warp_access.h"
 
 namespace svod {
+
+namespace {
+
+std::string counted(int64_t count, const char* what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+/// One line for all that are alike, in the order of the first of each.
+void addTouches(KernelInsight& insight, const std::vector<WarpTouch>& touches) {
+  const auto keyOf = [](const WarpTouch& t) {
+    return std::tuple(t.isStore, t.isShared, storageOf(t.address).argAs<SlotArg>().slot, t.bytes, t.lanes, t.count,
+                      t.least);
+  };
+  std::map<decltype(keyOf(touches[0])), int64_t> times;
+  for (const WarpTouch& t : touches) times[keyOf(t)] += t.pieces;
+  for (const WarpTouch& t : touches) {
+    const auto known = times.find(keyOf(t));
+    if (known == times.end()) continue;
+    const uint32_t slot = storageOf(t.address).argAs<SlotArg>().slot;
+    std::string what = counted(known->second, t.isStore ? "store" : "load") + " of " + counted(t.bytes, "byte") +
+                       " by " + counted(t.lanes, "lane") + (t.isShared ? ", shared memory " : ", argument ") +
+                       std::to_string(slot);
+    insight.accesses.push_back({std::move(what), t.isShared ? "wavefronts" : "sectors", t.count, t.least});
+    times.erase(known);
+  }
+}
+
+}  // namespace
 
 void addUnits(KernelInsight& insight, const KernelDesc& kernel, std::span<const std::string> archs) {
   if (!kernel.grid) return;
@@ -27,15 +59,7 @@ void addText(KernelInsight& insight, const CompiledKernel& kernel) {
       image.spillBytes = kernel.gpuLogs[i].spillBytes;
       image.warnings = kernel.gpuLogs[i].warnings;
     }
-  for (const WarpAccess& access : warpAccessesOf(kernel.linear, kernel.desc.grid->threads)) {
-    std::string what = std::to_string(access.count) + (access.isStore ? " store" : " load");
-    what += (access.count == 1 ? " of " : "s of ") + std::to_string(access.bytes) +
-            (access.bytes == 1 ? " byte" : " bytes");
-    what += " by " + std::to_string(access.lanes) + (access.lanes == 1 ? " lane, " : " lanes, ");
-    what += (access.isShared ? "shared memory " : "argument ") + std::to_string(access.slot);
-    insight.accesses.push_back(
-        {std::move(what), access.isShared ? "wavefronts" : "sectors", access.transfers, access.least});
-  }
+  addTouches(insight, warpTouches(kernel.linear.ops));
 }
 
 }  // namespace svod

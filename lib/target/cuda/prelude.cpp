@@ -106,7 +106,7 @@ SVOD_FN svod_u16x4 svod_m16n8k8_f16_f16(svod_u32x2 a, svod_u32x1 b, svod_u16x4 c
 SVOD_SHUFFLE(int8_t, i8, int32_t) SVOD_SHUFFLE(int16_t, i16, int32_t) SVOD_SHUFFLE(int32_t, i32, int32_t)
 SVOD_SHUFFLE(uint8_t, u8, uint32_t) SVOD_SHUFFLE(uint16_t, u16, uint32_t) SVOD_SHUFFLE(uint32_t, u32, uint32_t)
 SVOD_SHUFFLE(int64_t, i64, int64_t) SVOD_SHUFFLE(uint64_t, u64, uint64_t)
-SVOD_SHUFFLE(float, f32, float) SVOD_SHUFFLE(double, f64, double)
+SVOD_SHUFFLE(float, f32, float) SVOD_SHUFFLE(double, f64, double) SVOD_SHUFFLE(bool, bool, int32_t)
 SVOD_FN uint32_t svod_address(const void* shared) { return (uint32_t)__cvta_generic_to_shared(shared); }
 #define SVOD_COPY(bytes, cache) \
   SVOD_FN void svod_cp_async##bytes(void* to, const void* from, bool ok) { \

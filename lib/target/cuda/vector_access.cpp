@@ -1,15 +1,8 @@
 #include "target/cuda/vector_access.h"
 
-#include "target/c/c_dialect.h"
-#include "target/multiples.h"
+#include "ir/gpu_op.h"
 
 namespace svod {
-
-namespace {
-
-constexpr int64_t kMostBytes = 16;  // that one instruction moves
-
-}  // namespace
 
 VectorAccess::VectorAccess(UOp address, int lanes, const LaneText& text) : text_(text) {
   const UOp a = behindAliases(address);
@@ -20,10 +13,7 @@ VectorAccess::VectorAccess(UOp address, int lanes, const LaneText& text) : text_
   } else {
     slot_ = static_cast<int>(storage_.argAs<SlotArg>().slot);
   }
-  if (isRegister_ || behindAliases(index_).op() != Op::Ramp) return;
-  while (width_ * 2 * bytes_ <= kMostBytes && lanes % (width_ * 2) == 0 &&
-         isMultiple(behindAliases(index_), width_ * 2))
-    width_ *= 2;
+  if (!isRegister_) width_ = lanesAtOnce(a, lanes);
 }
 
 std::string VectorAccess::type() const {

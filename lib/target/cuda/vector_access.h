@@ -11,8 +11,7 @@ class VectorAccess {
   /// Of `lanes` lanes at `address`.
   VectorAccess(UOp address, int lanes, const LaneText& text);
 
-  /// Lanes that are moved as one: a power of two that divides the lanes. The address of each such part is a multiple of
-  /// its size, as far as the storage is.
+  /// Lanes that are moved as one (lanesAtOnce).
   int width() const { return width_; }
   /// Of such a part in C.
   std::string type() const;

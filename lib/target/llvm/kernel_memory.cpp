@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <bit>
 
+#include "ir/multiple_of.h"
 #include "target/llvm/elementwise.h"
 #include "target/llvm/kernel_emitter.h"
-#include "target/multiples.h"
 
 namespace svod {
 
@@ -125,7 +125,8 @@ bool KernelEmitter::mayStream(UOp index, llvm::Type* type) const {
   UOp storage = storageOf(index);
   bool streams = storage.op() == Op::Param && storage.argAs<SlotArg>().space == Space::Stream;
   const uint64_t bytes = module_.getDataLayout().getTypeStoreSize(type);
-  return streams && bytes >= 16 && std::has_single_bit(bytes) && isMultiple(index.src(1), index.lanes());
+  UOp first = index.src(1).op() == Op::Ramp ? index.src(1).src(0) : index.src(1);
+  return streams && bytes >= 16 && std::has_single_bit(bytes) && multipleOf(first) % index.lanes() == 0;
 }
 
 // Where the memory of the caller begins is known only by a run: one test, then whole vectors go past the caches.

@@ -1,0 +1,11 @@
+// Barriers that can be one.
+#pragma once
+#include "ir/graph.h"
+
+namespace svod {
+
+/// Lowered stage in and out: barriers of the same loops of which none waits for another become one, after what each of
+/// them comes after: operands that are copied for the same step are met for once.
+UOp joinBarriers(Graph& graph, UOp sink);
+
+}  // namespace svod

@@ -1,0 +1,88 @@
+// Kernels that a graph becomes for CUDA: their text, what they compute on the emulated grid, and what is wrong with the
+// text where a synchronisation is left out of it.
+#pragma once
+#include <catch2/catch.hpp>
+#include <regex>
+
+#include "common/error_bound.h"
+#include "common/model_text.h"
+#include "common/random_graph.h"
+#include "cuda_grid/on_grid.h"
+
+namespace svod {
+
+inline RunOptions gridRun(const std::string& opts, Delay delay) {
+  RunOptions options = onGrid(1, Numerics::Contract, {delay, 5});
+  options.opts = opts;
+  return options;
+}
+
+/// With the text of each kernel.
+inline std::unique_ptr<Compilation> compiledForGrid(Model& model, const std::string& opts) {
+  CompileOptions wanted = compileOptions(gridRun(opts, Delay::Random));
+  wanted.keepSource = true;
+  auto compiled = compile(model, wanted);
+  if (!compiled) FAIL(toText(compiled.error()));
+  return std::move(*compiled);
+}
+
+/// Random data, in every mode of delays, against the interpreter.
+inline void checkOnGrid(Model& model, const std::string& opts) {
+  RandomOptions moderate;
+  moderate.contract = true;
+  const ModelBindings bindings = randomBindings(model, 3, moderate);
+  const auto expected = interpretWithBounds(model, bindings);
+  if (!expected) FAIL(toText(expected.error()));
+  for (Delay delay : kDelays) {
+    INFO("delay " << static_cast<int>(delay));
+    const auto actual = runPlan(model, bindings, gridRun(opts, delay));
+    if (!actual) FAIL(toText(actual.error()));
+    for (size_t i = 0; i < model.ports.size(); ++i)
+      if (model.ports[i].kind == PortKind::Output)
+        CHECK(differenceBeyond((*actual)[i], expected->values[i], expected->bounds[i]) == "");
+  }
+}
+
+/// What is wrong with a text in place of the kernel's, "" where nothing is found. Its arguments are zeros.
+inline std::string faultOf(const KernelDesc& kernel, const std::string& text, Delay delay) {
+  auto code = HostKernel::load(text, kernel.symbol, *compileOptions({}).linker);
+  if (!code) return toText(code.error());
+  std::vector<std::vector<std::max_align_t>> memory;
+  std::vector<void*> buffers;
+  for (const KernelArg& arg : kernel.args)
+    buffers.push_back(memory.emplace_back(arg.bytes / sizeof(std::max_align_t) + 1).data());
+  std::array<int64_t, 3> groups{};
+  for (size_t i = 0; i < 3; ++i) groups[i] = *kernel.grid->groups[i].constant();
+  EmulatedGrid grid({delay, 5});
+  code->use(grid.calls());
+  return grid.run(gridLaunch(kernel, *code, groups, buffers, nullptr));
+}
+
+/// Texts with one barrier, one wait for copies or one end of a group of them left out.
+inline std::vector<std::string> withoutOneSync(const std::string& text) {
+  static const std::regex sync(R"(svod_(barrier\(\)|cp_wait\(\d+\)|cp_commit\(\));)");
+  std::vector<std::string> all;
+  for (std::sregex_iterator at(text.begin(), text.end(), sync), end; at != end; ++at)
+    all.push_back(std::string(text).erase(static_cast<size_t>(at->position()), static_cast<size_t>(at->length())));
+  return all;
+}
+
+/// The kernels of a graph have no fault, and one in every mode without one of their synchronisations. How many those
+/// are.
+inline int checkPlanted(Model& model, const std::string& opts) {
+  int planted = 0;
+  const auto compiled = compiledForGrid(model, opts);
+  for (const CompiledKernel& kernel : compiled->kernels)
+    for (Delay delay : kDelays) {
+      INFO("delay " << static_cast<int>(delay) << "\n" << kernel.source);
+      CHECK(faultOf(kernel.desc, kernel.source, delay) == "");
+      for (const std::string& text : withoutOneSync(kernel.source)) {
+        ++planted;
+        INFO(text);
+        CHECK(faultOf(kernel.desc, text, delay) != "");
+      }
+    }
+  return planted / static_cast<int>(std::size(kDelays));
+}
+
+}  // namespace svod
