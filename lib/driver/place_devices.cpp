@@ -1,7 +1,6 @@
 #include "driver/place_devices.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "driver/stand_ins.h"
@@ -13,8 +12,9 @@ namespace {
 class Placer {
  public:
   /// States are on the devices that their buffers have.
-  Placer(Plan& plan, std::span<const std::optional<DeviceId>> asked, DeviceId usual, KernelId functions)
-      : plan_(plan), asked_(asked), usual_(usual), functions_(functions), standIns_(plan),
+  Placer(Plan& plan, std::span<const std::optional<DeviceId>> asked, DeviceId usual, KernelId functions,
+         const WeightCopies& weights)
+      : plan_(plan), asked_(asked), usual_(usual), functions_(functions), weights_(weights), standIns_(plan),
         deviceOf_(plan.buffers.size()), isTouched_(plan.buffers.size(), false), users_(plan.buffers.size()),
         partners_(plan.buffers.size()), isForHost_(plan.buffers.size(), false) {
     for (BufferId id = 0; id < plan.buffers.size(); id++) {
@@ -29,7 +29,6 @@ class Placer {
     for (const Step& step : plan.steps)
       if (const auto* loop = std::get_if<Loop>(&step.action); loop != nullptr && loop->condition)
         isForHost_[base(*loop->condition)] = true, deviceOf_[base(*loop->condition)] = DeviceId();
-    findWeights();
   }
 
   /// After run(): the one device besides the host whose kernels use a state, whatever else it is copied to and from;
@@ -67,43 +66,16 @@ class Placer {
     close(steps.size());
     for (BufferId id = 0; id < plan_.buffers.size(); id++)
       if (plan_.buffers[id].place == Place::Arena) plan_.buffers[id].device = deviceOf_[id].value_or(0);
-    for (const auto& [copy, weight] : weightOf_) plan_.buffers[copy].shape = {0}, plan_.buffers[copy].bytes = 0;
+    for (const auto& [copy, weight] : weights_.weightOf) plan_.buffers[copy].shape = {0}, plan_.buffers[copy].bytes = 0;
   }
 
  private:
   BufferId base(BufferId id) const { return plan_.buffers[id].place == Place::View ? plan_.buffers[id].base : id; }
   bool isConstant(BufferId id) const { return plan_.buffers[base(id)].place == Place::Constant; }
 
-  /// Copies of weights to a device that nothing changes: weights are on every device, and no run copies them. What is
-  /// looked into by views, or by the host at the ends of runs and iterations, keeps its place.
-  void findWeights() {
-    std::map<BufferId, int> writers;
-    for (const Step& step : plan_.steps) {
-      if (const auto* copy = std::get_if<Copy>(&step.action)) writers[base(copy->dst)]++;
-      if (const auto* launch = std::get_if<Launch>(&step.action))
-        for (size_t i = 0; i < launch->buffers.size(); i++)
-          if (writes(plan_.kernels[launch->kernel].args[i].mode)) writers[base(launch->buffers[i])]++;
-      if (const auto* call = std::get_if<HostCall>(&step.action))
-        for (const HostArg& arg : call->args)
-          if (writes(arg.mode)) writers[base(arg.buffer)]++;
-    }
-    std::set<BufferId> isBase;
-    for (const BufferDesc& buffer : plan_.buffers)
-      if (buffer.place == Place::View) isBase.insert(buffer.base);
-    for (const Step& step : plan_.steps) {
-      const auto* copy = std::get_if<Copy>(&step.action);
-      if (copy == nullptr) continue;
-      const BufferDesc& to = plan_.buffers[copy->dst];
-      const bool isOwn = to.place == Place::Arena && !deviceOf_[copy->dst] && !isBase.contains(copy->dst);
-      const BufferId from = weightOf(copy->src);
-      if (isOwn && writers[copy->dst] == 1 && plan_.buffers[from].place == Place::Constant &&
-          plan_.buffers[from].dtype == to.dtype && plan_.buffers[from].bytes >= to.bytes)
-        weightOf_[copy->dst] = from;
-    }
-  }
   BufferId weightOf(BufferId id) const {
-    const auto found = weightOf_.find(id);
-    return found == weightOf_.end() ? id : found->second;
+    const auto found = weights_.weightOf.find(id);
+    return found == weights_.weightOf.end() ? id : found->second;
   }
 
   void add(Step step, std::optional<DeviceId> asked) {
@@ -124,7 +96,7 @@ class Placer {
     if (auto* copy = std::get_if<Copy>(&step.action)) {
       std::optional<DeviceId>& to = deviceOf_[base(copy->dst)];
       if (!to) to = asked.value_or(deviceOf_[base(copy->src)].value_or(0));
-      if (weightOf_.contains(copy->dst)) return;
+      if (weights_.weightOf.contains(copy->dst)) return;
       copy->src = weightOf(copy->src);
       partners_[base(copy->src)].insert(*to), partners_[base(copy->dst)].insert(deviceOf_[base(copy->src)].value_or(0));
       isTouched_[base(copy->dst)] = true;
@@ -135,8 +107,11 @@ class Placer {
 
   DeviceId homeOf(const Launch& launch) const {
     if (launch.kernel >= functions_) return 0;
-    for (BufferId id : launch.buffers)
-      if (deviceOf_[base(id)].value_or(0) != 0) return *deviceOf_[base(id)];
+    for (BufferId id : launch.buffers) {
+      const auto copy = weights_.standsFor.find(id);
+      const BufferId owner = copy == weights_.standsFor.end() ? base(id) : copy->second;
+      if (deviceOf_[owner].value_or(0) != 0) return *deviceOf_[owner];
+    }
     return usual_;
   }
 
@@ -219,8 +194,8 @@ class Placer {
   std::span<const std::optional<DeviceId>> asked_;
   DeviceId usual_;
   KernelId functions_;  // the first of them
+  const WeightCopies& weights_;
   StandIns standIns_;
-  std::map<BufferId, BufferId> weightOf_;          // the weight that a copy of it is on its device
   std::vector<std::optional<DeviceId>> deviceOf_;  // by buffer; none yet, or a constant
   std::vector<bool> isTouched_;                    // by buffer: holds something
   std::vector<std::set<DeviceId>> users_;          // by buffer: where steps run that are given it
@@ -231,18 +206,19 @@ class Placer {
 
 }  // namespace
 
-void placeOnDevices(Plan& plan, std::span<const std::optional<DeviceId>> asked, DeviceId usual, KernelId functions) {
-  if (plan.devices.size() == 1) return;
+void placeOnDevices(Plan& plan, std::span<const std::optional<DeviceId>> asked, DeviceId usual, KernelId functions,
+                    const WeightCopies& weights) {
+  if (plan.devices.size() == 1 && weights.weightOf.empty()) return;
   const bool hasStates =
       std::ranges::any_of(plan.buffers, [](const BufferDesc& buffer) { return buffer.place == Place::State; });
   if (hasStates) {
     Plan tried = plan;  // with all of them on the host
-    Placer placer(tried, asked, usual, functions);
+    Placer placer(tried, asked, usual, functions, weights);
     placer.run();
     for (BufferId id = 0; id < plan.buffers.size(); id++)
       if (plan.buffers[id].place == Place::State) plan.buffers[id].device = placer.onlyUser(id).value_or(0);
   }
-  Placer(plan, asked, usual, functions).run();
+  Placer(plan, asked, usual, functions, weights).run();
 }
 
 }  // namespace svod

@@ -40,13 +40,22 @@ class PlanBuilder {
       plan_.equalSizes.push_back({std::move(a), std::move(b), sizes.text});
     }
     plan_.constants = layout_.constants();
-    placeOnDevices(plan_, asked_, options.usual, KernelId(schedule_.kernels.size()));
-    addVariants();
+    const WeightCopies copies = weightCopies();
+    placeOnDevices(plan_, asked_, options.usual, KernelId(schedule_.kernels.size()), copies);
+    addVariants(copies);
     planMemory(plan_, {options.memory, UINT64_MAX, inPlace_});
     return std::move(plan_);
   }
 
  private:
+  WeightCopies weightCopies() const {
+    WeightCopies copies{{}, weights_.copies()};
+    for (BufferId id = 0; id < weights_.held().size(); ++id)
+      if (const int weight = weights_.held()[id]; weight >= 0 && BufferId(weight) != id)
+        copies.weightOf[id] = BufferId(weight);
+    return copies;
+  }
+
   void addVariables() {
     for (UOp v : model_.variables) {
       const auto& var = v.argAs<VarArg>();
@@ -197,7 +206,7 @@ class PlanBuilder {
 
   /// Where launches of variants differ from those of the plan. Launches have kept their order since; other buffers
   /// than weights may have been exchanged for those of a device.
-  void addVariants() {
+  void addVariants(const WeightCopies& copies) {
     for (size_t v = 0; v < variants_.size(); ++v) {
       Variant& variant = plan_.variants.emplace_back(Variant{variants_[v].cpu, variants_[v].features, {}});
       size_t at = 0;
@@ -205,8 +214,12 @@ class PlanBuilder {
         const auto* own = std::get_if<Launch>(&plan_.steps[step].action);
         if (own == nullptr) continue;
         Launch& launch = variantLaunches_[v][at];
-        for (size_t slot = 0; slot < launch.buffers.size(); ++slot)
-          if (launch.buffers[slot] == ownLaunches_[at].buffers[slot]) launch.buffers[slot] = own->buffers[slot];
+        for (size_t slot = 0; slot < launch.buffers.size(); ++slot) {
+          BufferId& buffer = launch.buffers[slot];
+          if (buffer == ownLaunches_[at].buffers[slot]) buffer = own->buffers[slot];
+          if (const auto weight = copies.weightOf.find(buffer); weight != copies.weightOf.end())
+            buffer = weight->second;
+        }
         if (!(launch == *own)) variant.launches.push_back({step, std::move(launch)});
         ++at;
       }

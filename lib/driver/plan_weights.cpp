@@ -2,23 +2,28 @@
 
 #include <algorithm>
 
+#include "driver/weight_copies.h"
+
 namespace svod {
 
 PlanWeights::PlanWeights(const Model& model, const Schedule& schedule, std::span<const PlannedKernel> kernels,
                          std::span<const PlannedVariant> variants, WeightsLayout& layout,
                          std::deque<std::vector<std::byte>>& constants)
-    : model_(model), kernels_(kernels), layout_(layout), constants_(constants), isPlain_(schedule.buffers.size()),
-      isReordered_(schedule.buffers.size()) {
-  for (const ScheduleItem& item : schedule.items)
+    : model_(model), kernels_(kernels), layout_(layout), constants_(constants), held_(weightsHeld(model, schedule)),
+      isPlain_(schedule.buffers.size()), isReordered_(schedule.buffers.size()) {
+  for (const ScheduleItem& item : schedule.items) {
+    if (item.kind == ItemKind::Copy && held_[static_cast<size_t>(item.args[0])] >= 0) continue;
     for (size_t slot = 0; slot < item.args.size(); ++slot) {
+      const int weight = held_[static_cast<size_t>(item.args[slot])];
       const auto read = [&](bool inOrder) {
-        (inOrder ? isReordered_ : isPlain_)[static_cast<size_t>(item.args[slot])] = true;
+        (inOrder ? isReordered_ : isPlain_)[static_cast<size_t>(weight >= 0 ? weight : item.args[slot])] = true;
       };
       const bool isLaunch = item.kind == ItemKind::Launch;
       read(isLaunch && orderOf(KernelId(item.kernel), slot) != nullptr);
       for (const PlannedVariant& variant : variants)
         if (isLaunch) read(orderOf(variant.kernels[static_cast<size_t>(item.kernel)], slot) != nullptr);
     }
+  }
 }
 
 const ConstantLayout* PlanWeights::orderOf(KernelId kernel, size_t slot) const {
@@ -28,17 +33,24 @@ const ConstantLayout* PlanWeights::orderOf(KernelId kernel, size_t slot) const {
 }
 
 BufferId PlanWeights::bufferFor(const ScheduleItem& launch, KernelId kernel, size_t slot, Rows<BufferDesc>& buffers) {
-  const auto weight = static_cast<BufferId>(launch.args[slot]);
+  const auto argument = static_cast<BufferId>(launch.args[slot]);
   const ConstantLayout* order = orderOf(kernel, slot);
-  if (!order) return weight;
-  for (const Reordered& r : reordered_)
-    if (r.weight == weight && r.order->dims == order->dims && r.order->table == order->table) return r.buffer;
-  const ConstData& data = model_.ports[weight].data;
-  BufferDesc d = buffers[weight];
-  d.shape = {static_cast<uint64_t>(order->elements())};
-  d.bytes = memoryBytes(d.dtype, d.shape[0]);
-  constants_.push_back(laidOut(*order, {data.data, data.bytes}, byteSize(d.dtype)));
-  d.constant = layout_.add(constants_.back());
+  if (!order) return argument;
+  const auto weight = static_cast<BufferId>(held_[argument]);
+  const Reordered* same = nullptr;
+  for (const Reordered& r : reordered_) {
+    if (r.weight != weight || r.order->dims != order->dims || r.order->table != order->table) continue;
+    if (r.argument == argument) return r.buffer;
+    same = &r;
+  }
+  BufferDesc d = buffers[same != nullptr ? same->buffer : weight];
+  if (same == nullptr) {
+    const ConstData& data = model_.ports[weight].data;
+    d.shape = {static_cast<uint64_t>(order->elements())};
+    d.bytes = memoryBytes(d.dtype, d.shape[0]);
+    constants_.push_back(laidOut(*order, {data.data, data.bytes}, byteSize(d.dtype)));
+    d.constant = layout_.add(constants_.back());
+  }
   const bool takesPlace =
       !isPlain_[weight] && std::ranges::none_of(reordered_, [&](const Reordered& r) { return r.weight == weight; });
   const BufferId id = takesPlace ? weight : static_cast<BufferId>(buffers.size());
@@ -46,8 +58,15 @@ BufferId PlanWeights::bufferFor(const ScheduleItem& launch, KernelId kernel, siz
     buffers[id] = std::move(d);
   else
     buffers.push_back(std::move(d));
-  reordered_.push_back({weight, order, id});
+  reordered_.push_back({weight, argument, order, id});
   return id;
+}
+
+std::map<BufferId, BufferId> PlanWeights::copies() const {
+  std::map<BufferId, BufferId> copies;
+  for (const Reordered& r : reordered_)
+    if (r.argument != r.weight) copies[r.buffer] = r.argument;
+  return copies;
 }
 
 }  // namespace svod

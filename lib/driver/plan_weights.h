@@ -1,6 +1,7 @@
 // Weights as the kernels of a plan read them: each in the orders that its readers want.
 #pragma once
 #include <deque>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -20,15 +21,19 @@ class PlanWeights {
   bool isPlain(size_t buffer) const { return isPlain_[buffer]; }
   bool isRead(size_t buffer) const { return isPlain_[buffer] || isReordered_[buffer]; }
 
+  /// By buffer of the schedule: the weight that it holds (weight_copies.h), or -1.
+  std::span<const int> held() const { return held_; }
   /// The buffer that a launch of `kernel` reads at `slot`, one more of `buffers` where its order is new. The first
   /// order takes the place of a weight that nobody reads as it is.
   BufferId bufferFor(const ScheduleItem& launch, KernelId kernel, size_t slot, Rows<BufferDesc>& buffers);
+  /// What it gave for a copy on a device: the copy, whose device it is on.
+  std::map<BufferId, BufferId> copies() const;
 
  private:
   const ConstantLayout* orderOf(KernelId kernel, size_t slot) const;
 
   struct Reordered {
-    BufferId weight;
+    BufferId weight, argument;  // itself or a copy of it
     const ConstantLayout* order;
     BufferId buffer;
   };
@@ -36,6 +41,7 @@ class PlanWeights {
   std::span<const PlannedKernel> kernels_;
   WeightsLayout& layout_;
   std::deque<std::vector<std::byte>>& constants_;
+  std::vector<int> held_;
   std::vector<bool> isPlain_, isReordered_;  // by buffer of the schedule
   std::vector<Reordered> reordered_;
 };

@@ -1,14 +1,17 @@
 #include "driver/schedule_kernels.h"
 
+#include "driver/weight_copies.h"
+
 namespace svod {
 
 namespace {
 
 /// Fills CompiledKernel::constants. Elements that share bytes stay where they are.
 void findConstants(const Model& model, const Schedule& schedule, std::vector<CompiledKernel>& kernels) {
+  const std::vector<int> held = weightsHeld(model, schedule);
   auto isWeight = [&](int buffer) {
-    const ScheduleBuffer& b = schedule.buffers[static_cast<size_t>(buffer)];
-    return b.port >= 0 && model.ports[static_cast<size_t>(b.port)].kind == PortKind::Weight && !isPacked(b.dtype);
+    const auto id = static_cast<size_t>(buffer);
+    return held[id] >= 0 && !isPacked(schedule.buffers[id].dtype);
   };
   std::vector<std::vector<bool>> isConstant(kernels.size());
   for (const ScheduleItem& item : schedule.items) {

@@ -342,6 +342,52 @@ output z = copy(far, device="cpu")
   CHECK(readers == std::set<DeviceId>{1, 2});
 }
 
+TEST_CASE("a weight that is copied to a device stands there in the order in which its kernel reads it") {
+  std::string values;
+  for (int i = 0; i < 48 * 24; ++i)
+    values += (i % 24 > 0 ? ", " : i > 0 ? "], [" : "[[") + std::to_string(i * 37 % 101 - 50);
+  const auto compiled = [&](const std::string& text) {
+    Result<Model> model =
+        modelOn("input x: f32[40, 24]\nweight w: f32[48, 24] = " + values + "]]\n" + text, {"a", "b"});
+    if (!model) FAIL(toText(model.error()));
+    const ModelBindings bindings = bindingsOf(*model, 0);
+    auto expected = interpret(*model, bindings);
+    if (!expected) FAIL(toText(expected.error()));
+    RunOptions options;
+    options.execute.deviceSeed = 1;
+    auto actual = runPlan(*model, bindings, options);
+    if (!actual) FAIL(toText(actual.error()));
+    checkEqual(*model, *expected, *actual);
+    auto result = compile(*model, compileOptions(options));
+    if (!result) FAIL(toText(result.error()));
+    return std::pair(std::move((*result)->plan), std::move((*result)->constants));
+  };
+  const auto [host, own] = compiled("output y = x @ transpose(w)\n");
+  REQUIRE(own.size() == 1);
+  const std::string far = "output y = copy(x @ transpose(copy(w, device=\"a\")), device=\"cpu\")\n";
+  const std::string other =
+      "output z = copy(x @ transpose(copy(copy(w, device=\"a\"), device=\"b\")), device=\"cpu\")\n";
+  const std::pair<std::string, size_t> cases[] = {
+      {far, 1},
+      {far + other, 1},
+      {"output v = x @ transpose(w)\n" + far + other, 1},
+      {far + "output v = w + 1\n", 2},
+      {far + "output v = copy(copy(w, device=\"a\") * 2, device=\"cpu\")\n", 2}};
+  for (const auto& [text, count] : cases) {
+    const auto [plan, constants] = compiled(text);
+    INFO(text);
+    CHECK(constants == own);
+    CHECK(plan.constants.size() == count);
+    for (const Step& step : plan.steps)
+      if (const auto* copy = std::get_if<Copy>(&step.action)) CHECK(plan.buffers[copy->src].place != Place::Constant);
+    const bool isOnA = std::ranges::any_of(plan.steps, [&plan = plan](const Step& step) {
+      const auto* launch = std::get_if<Launch>(&step.action);
+      return launch != nullptr && deviceOf(plan, *launch) == DeviceId(1);
+    });
+    CHECK(isOnA);
+  }
+}
+
 TEST_CASE(
     "a state that kernels of one device besides the host use lives there, and is copied where the graph says so") {
   const Plan plan = planOf(R"(
