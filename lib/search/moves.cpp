@@ -192,7 +192,7 @@ std::vector<OptOp> Moves::changed(const std::vector<OptOp>& opts, std::mt19937_6
   }
 }
 
-std::optional<Candidate> Moves::mutant(std::span<const Candidate> parents, std::mt19937_64& random) {
+std::optional<Candidate> Moves::mutant(std::span<const Candidate> parents, std::mt19937_64& random, int changes) {
   const Candidate& parent = parents[random() % parents.size()];
   if (threads_ > 1 && random() % 8 == 0)
     return shared(parent, 1 + static_cast<int>(random() % static_cast<uint64_t>(threads_)));
@@ -205,7 +205,7 @@ std::optional<Candidate> Moves::mutant(std::span<const Candidate> parents, std::
     return candidate(opts, "crossover");
   }
   std::vector<OptOp> opts = changed(parent.opts, random);
-  if (random() % 2 == 0) opts = changed(opts, random);
+  for (int more = 1; more < changes && random() % 2 == 0; ++more) opts = changed(opts, random);
   return candidate(opts, "mutation");
 }
 

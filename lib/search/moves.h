@@ -33,8 +33,8 @@ class Moves {
   /// The list and one opt more, for every opt that makes sense; how threads share the work is left alone where it is
   /// not looked for.
   std::vector<Candidate> successors(const Candidate& of);
-  /// A random change of one of `parents`, or a random part of two of them.
-  std::optional<Candidate> mutant(std::span<const Candidate> parents, std::mt19937_64& random);
+  /// At most so many random changes of one of `parents`, or a random part of two of them.
+  std::optional<Candidate> mutant(std::span<const Candidate> parents, std::mt19937_64& random, int changes = 2);
 
  private:
   Chooser replayed(std::span<const OptOp> opts);

@@ -20,6 +20,13 @@ struct Timed {
   double nanoseconds;
 };
 
+/// How far changes go, and the part of them that are tried whatever the cost model says.
+struct Reach {
+  int changes;
+  double unranked;
+};
+constexpr Reach kNear{2, 0}, kFar{4, 0.35};
+
 bool isTimed(const TrialResult& v) {
   return v.nanoseconds > 0 &&
          (v.outcome == Outcome::Timed || v.outcome == Outcome::Wins || v.outcome == Outcome::Loses);
@@ -37,9 +44,9 @@ class Search {
     usual_ = start.empty() ? "" : start[0].text;
     SVOD_CHECK(evaluate(start));
     if (options_.beam > 0) {
-      SVOD_CHECK(climb(start.back()));
+      SVOD_CHECK(climb(start.back(), static_cast<size_t>(options_.beam)));
     } else {
-      SVOD_CHECK(evolve());
+      SVOD_CHECK(explore());
     }
     SVOD_CHECK(finish());
     return std::move(result_);
@@ -47,7 +54,7 @@ class Search {
 
  private:
   /// One opt more each time, for the best lists of the last step.
-  Status climb(Candidate from) {
+  Status climb(Candidate from, size_t width) {
     std::vector<Candidate> beam = {std::move(from)};
     double best = timeOf(beam[0]);
     while (!measure_.isOver()) {
@@ -62,24 +69,61 @@ class Search {
       next.erase(repeated.begin(), repeated.end());
       if (next.empty() || (best > 0 && timeOf(next[0]) > best * (1 - options_.leastGain))) break;
       best = timeOf(next[0]);
-      next.resize(std::min(next.size(), static_cast<size_t>(options_.beam)));
+      next.resize(std::min(next.size(), width));
       beam = std::move(next);
     }
     return {};
   }
 
-  /// Changes of the best lists there are, as long as that gains something.
-  Status evolve() {
+  /// Changes of the best lists; then of others, which may lead elsewhere, as long as one of these ways gains something.
+  Status explore() {
     std::mt19937_64 random(options_.seed);
+    SVOD_CHECK(evolve(timed_, options_.patience, kNear, random));
     double best = bestTime();
-    for (int idle = 0; idle < options_.patience && !timed_.empty() && !measure_.isOver(); ++result_.rounds) {
-      std::vector<Candidate> parents;
-      for (size_t i = 0; i < std::min(options_.parents, timed_.size()); ++i) parents.push_back(timed_[i].candidate);
-      SVOD_CHECK(evaluate(survivors(parents, random)));
+    const int first = result_.restarts;
+    for (int idle = 0; idle < options_.restarts && !timed_.empty() && !measure_.isOver(); ++result_.restarts) {
+      std::vector<Timed> herd;
+      const std::optional<Candidate> plain = moves_.candidate({}, "no opts");
+      if (result_.restarts == first && plain && plain->predicted < options_.climbBelow) {
+        SVOD_CHECK(evaluate({*plain}));
+        SVOD_CHECK(climb(*plain, static_cast<size_t>(options_.climbers)));
+        herd = timed_;
+      } else {
+        herd = otherParents(random);
+      }
+      SVOD_CHECK(evolve(std::move(herd), options_.patience / 2, kFar, random));
       const bool hasGained = bestTime() < best * (1 - options_.leastGain);
+      if (hasGained) SVOD_CHECK(evolve(timed_, options_.patience / 2, kNear, random));
       idle = hasGained ? 0 : idle + 1;
       best = std::min(best, bestTime());
     }
+    return {};
+  }
+
+  /// Some of those that are not the best, and are no failures of their kind either.
+  std::vector<Timed> otherParents(std::mt19937_64& random) const {
+    constexpr size_t kReach = 16;
+    std::vector<Timed> others(
+        timed_.begin(), timed_.begin() + static_cast<int64_t>(std::min(timed_.size(), kReach * options_.parents)));
+    std::ranges::shuffle(others, random);
+    others.resize(std::min(others.size(), options_.parents));
+    std::ranges::stable_sort(others, {}, &Timed::nanoseconds);
+    return others;
+  }
+
+  /// Changes of the best lists of `herd`, which grows, until that gains nothing for so many rounds.
+  Status evolve(std::vector<Timed> herd, int patience, const Reach& reach, std::mt19937_64& random) {
+    herd_ = &herd;
+    double best = herd.empty() ? 0 : herd[0].nanoseconds;
+    for (int idle = 0; idle < patience && !herd.empty() && !measure_.isOver(); ++result_.rounds) {
+      std::vector<Candidate> parents;
+      for (size_t i = 0; i < std::min(options_.parents, herd.size()); ++i) parents.push_back(herd[i].candidate);
+      SVOD_CHECK(evaluate(survivors(parents, reach, random)));
+      const bool hasGained = herd[0].nanoseconds < best * (1 - options_.leastGain);
+      idle = hasGained ? 0 : idle + 1;
+      best = std::min(best, herd[0].nanoseconds);
+    }
+    herd_ = nullptr;
     return {};
   }
 
@@ -89,10 +133,10 @@ class Search {
     return c.instructions <= options_.mostInstructions && c.predicted <= options_.mostOfLeast * leastPredicted_;
   }
 
-  std::vector<Candidate> survivors(const std::vector<Candidate>& parents, std::mt19937_64& random) {
+  std::vector<Candidate> survivors(const std::vector<Candidate>& parents, const Reach& reach, std::mt19937_64& random) {
     std::vector<Candidate> made;
     for (size_t i = 0; i < options_.mutants; ++i) {
-      std::optional<Candidate> mutant = moves_.mutant(parents, random);
+      std::optional<Candidate> mutant = moves_.mutant(parents, random, reach.changes);
       if (mutant && isHopeful(*mutant) && !seen_.contains(mutant->text) &&
           std::ranges::find(made, mutant->text, &Candidate::text) == made.end())
         made.push_back(std::move(*mutant));
@@ -100,7 +144,10 @@ class Search {
     if (options_.corrects) correction_.fit();
     std::ranges::stable_sort(
         made, {}, [&](const Candidate& c) { return options_.corrects ? correction_.expected(c) : c.predicted; });
-    made.resize(std::min(made.size(), options_.survivors));
+    const size_t count = std::min(made.size(), options_.survivors);
+    const auto ranked = static_cast<size_t>(static_cast<double>(count) * (1 - reach.unranked));
+    if (ranked < count) std::shuffle(made.begin() + static_cast<int64_t>(ranked), made.end(), random);
+    made.resize(count);
     return made;
   }
 
@@ -148,8 +195,11 @@ class Search {
   void note(const Candidate& c, const TrialResult& verdict) {
     known_[c.text] = verdict;
     if (!isTimed(verdict)) return;
-    const auto place = std::ranges::upper_bound(timed_, verdict.nanoseconds, {}, &Timed::nanoseconds);
-    timed_.insert(place, {c, verdict.nanoseconds});
+    for (std::vector<Timed>* herd : {&timed_, herd_}) {
+      if (herd == nullptr) continue;
+      const auto place = std::ranges::upper_bound(*herd, verdict.nanoseconds, {}, &Timed::nanoseconds);
+      herd->insert(place, {c, verdict.nanoseconds});
+    }
     correction_.add(kThisKernel, c, verdict.nanoseconds);
   }
 
@@ -189,7 +239,8 @@ class Search {
   KnownTrials known_;
   Correction correction_;
   const Recorder& record_;
-  std::vector<Timed> timed_;  // fastest first
+  std::vector<Timed> timed_;            // fastest first
+  std::vector<Timed>* herd_ = nullptr;  // those that are changed now; fastest first
   std::set<std::string> seen_, prepared_;
   std::map<std::string, TrialResult> byCode_;
   std::string usual_;

@@ -19,7 +19,10 @@ struct SearchOptions {
   size_t parents = 8;  // otherwise: so many go on,
   size_t mutants = 160, survivors = 24;  // so many are made of them, so many of which the cost model lets pass
   double mostInstructions = 6000;        // that a list may be expected to come to; others are not even compiled
-  int patience = 8;                      // rounds without a gain before it ends
+  int patience = 8;                      // rounds without a gain before it begins anew elsewhere
+  int restarts = 4;                      // so many of which may gain nothing before it ends
+  int climbers = 4;                      // the first of them goes on with so many lists, from no opts
+  double climbBelow = 2e7;               // nanoseconds that the kernel is expected to take without opts, otherwise not
   double leastGain = 0.01;               // of the best time, that counts as one
   double stopAbove = 3;                  // times the best time: slower ones stop early
   double mostOfLeast = 1000;             // times the least expected time of all: others are not even compiled
@@ -39,7 +42,7 @@ struct SearchResult {
   double usual = 0;                              // nanoseconds of -O1
   size_t measured = 0, known = 0, sameCode = 0;  // candidates: in this search, before it, and not timed again
   std::map<Outcome, size_t> outcomes;            // of those measured
-  int rounds = 0;
+  int rounds = 0, restarts = 0;
 };
 
 /// `hints`: lists to begin with besides the seeds. `record` gets every candidate before it runs (Started) and what
