@@ -33,7 +33,8 @@ class Work(ToolTest):
 
     def test_units(self):
         facts = self.plan("--budget", "3s")
-        self.assertEqual((facts["units"], facts["kernels"], facts["array"]), (2, 2, "0-1"))
+        self.assertEqual((facts["units"], facts["kernels"], facts["graphs"], facts["array"]), (3, 2, 1, "0-2"))
+        self.assertEqual([(len(u["kernels"]), len(u["graphs"])) for u in self.units()], [(1, 0), (1, 0), (0, 1)])
         first = (self.work / "plan.json").read_text()
         self.plan("--budget", "3s", "-j1")
         self.assertEqual((self.work / "plan.json").read_text(), first)
@@ -42,7 +43,15 @@ class Work(ToolTest):
         self.plan("--budget", "4s")
         self.assertTrue({u["hash"] for u in one}.isdisjoint(u["hash"] for u in self.units()))
         self.plan("--budget", "3s", "--units", "1")
-        self.assertEqual([len(u["kernels"]) for u in self.units()], [2])
+        self.assertEqual([(len(u["kernels"]), len(u["graphs"])) for u in self.units()], [(2, 1)])
+        self.plan("--budget", "3s", "--units", "2")
+        self.assertEqual([(len(u["kernels"]), len(u["graphs"])) for u in self.units()], [(2, 0), (0, 1)])
+        self.plan("--budget", "3s", "--search", "kernels")
+        self.assertEqual([(len(u["kernels"]), len(u["graphs"])) for u in self.units()], [(1, 0), (1, 0)])
+        kernels = self.units()
+        self.assertTrue({u["hash"] for u in one}.isdisjoint(u["hash"] for u in kernels))
+        self.plan("--budget", "3s", "--search", "kernels", "--threads", "2")  # measured in another way
+        self.assertTrue({u["hash"] for u in kernels}.isdisjoint(u["hash"] for u in self.units()))
         # one output less: the unit of the other kernel is what it was
         self.model.write_text(GRAPH.rsplit("output", 1)[0])
         self.plan("--budget", "3s")
@@ -50,8 +59,25 @@ class Work(ToolTest):
         self.model.write_text("svod 1\ninput x: f32[4]\noutput y = x\n")
         self.assertEqual(self.plan()["array"], "empty")
 
+    def test_a_unit_of_decisions(self):
+        """Kernels are tuned by one unit, and what another one finds of the graph is compared with their winners."""
+        self.model.write_text("svod 1\ninput x: f32[4, 40000]\noutput y = sum(x, axes=1)\noutput z = sum(tanh(x), axes=1)\n")
+        self.plan("--budget", "10s")
+        decisions = next(u for u in self.units() if u["graphs"])
+        report = json.loads(self.svodc("tune", "run", self.work, "--unit", decisions["unit"], "--json").stdout)
+        self.assertEqual((report["kernels"], [g["name"] for g in report["graphs"]]), ([], [self.model.stem]))
+        self.assertGreater(report["graphs"][0]["priced"], 1)
+        unit = self.status()["units"][decisions["unit"]]
+        self.assertEqual((unit["state"], unit["parts"]), ("done", f"decisions of {self.model}"))
+        self.assertEqual(unit["plans"] > 0, report["graphs"][0]["measured"] > 0)
+        log = self.folder / "tuning.log"
+        self.svodc("log", "merge", self.work, "-o", log)
+        self.assertIn("graph", {json.loads(line)["record"] for line in log.read_text().splitlines()})
+        self.svodc("compile", self.model, "-o", self.folder / "a", "--tuning-log", log, "--verify")
+        self.fails(2, "tune", "run", self.work, "--unit", "0", "--threads", "2", says="--threads")  # it is planned
+
     def test_all_units_and_one_log(self):
-        self.plan("--budget", "3s")
+        self.plan("--budget", "3s", "--search", "kernels")
         environment = {"JOB_COMPLETION_INDEX": "1"}
         report = json.loads(self.svodc("tune", "run", self.work, "--unit", "auto", "--json", env=environment).stdout)
         self.assertEqual([k["name"] for k in report["kernels"]], [k["name"] for k in self.units()[1]["kernels"]])
@@ -153,7 +179,7 @@ class Work(ToolTest):
         self.fails(2, "tune", "status")
         self.plan("--budget", "3s")
         self.fails(2, "tune", "run", self.work, says="--unit")
-        self.fails(2, "tune", "run", self.work, "--unit", "2", says="the work has 2")
+        self.fails(2, "tune", "run", self.work, "--unit", "3", says="the work has 3")
         self.fails(2, "tune", "run", self.work, "--unit", "auto", says="JOB_COMPLETION_INDEX")
         self.fails(2, "tune", "run", self.work, "--unit", "0", "--numerics", "fast", says="--numerics")
         self.fails(2, "tune", "run", self.work, "--unit", "0", "--budget", "1h", says="--budget")
@@ -166,7 +192,7 @@ class Work(ToolTest):
                                          ('"units": [', '"units": [7, ', 1, "damaged"),
                                          ('"seconds": 3.0', '"seconds": -1', 1, "damaged"),
                                          ('"graphs"', '"grahps"', 1, "damaged"),
-                                         ('"svod-tuning-work": 1', '"svod-tuning-work": 2', 3, "of form 2"),
+                                         ('"svod-tuning-work": 2', '"svod-tuning-work": 3', 3, "of form 3"),
                                          ("{", "", 1, "no plan")):
             with self.subTest(says=says):
                 self.assertIn(was, plan)

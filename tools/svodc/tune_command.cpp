@@ -1,6 +1,7 @@
 // svodc tune GRAPH.. --tuning-log FILE, and svodc tune --explain KERNEL --tuning-log FILE
 #include <algorithm>
 #include <filesystem>
+#include <numeric>
 #include <set>
 
 #include "driver/tuned_opts.h"
@@ -20,24 +21,7 @@ namespace svod {
 
 namespace {
 
-/// Parts of the time: what one does not use is there for those behind it.
-constexpr double kKernels = 0.65, kDecisions = 0.25;  // the rest is for timing winners inside the plan
-
-/// What is looked for.
-struct SearchKind {
-  std::string_view name;
-  bool wantsPlans;
-};
-constexpr SearchKind kSearchKinds[] = {{"all", true}, {"kernels", false}};
-
-Result<SearchKind> searchKind(const std::string& name) {
-  std::vector<std::string_view> names;
-  for (const SearchKind& kind : kSearchKinds) names.push_back(kind.name);
-  const auto found = std::ranges::find(kSearchKinds, name, &SearchKind::name);
-  if (found == std::end(kSearchKinds))
-    return fail(Diag::Usage, "there is no search for '" + name + "'", choicesFor(name, names));
-  return *found;
-}
+constexpr double kDecisions = 0.25;  // of the time; what is left by that and kKernels is for winners inside the plan
 
 Status checkTune(const Request& request) {
   const Flags& flags = request.flags;
@@ -77,7 +61,7 @@ Result<int> tuneHere(const Request& request, Console& console) {
   SVOD_CHECK(checkTune(request));
   SVOD_TRY(const double seconds, parseSeconds(request.flags.budget));
   SVOD_TRY(const ProgressForm form, progressForm(request.flags.progress));
-  SVOD_TRY(const SearchKind search, searchKind(request.flags.search));
+  SVOD_TRY(const bool wantsPlans, wantsDecisions(request.flags));
   const std::string& path = request.flags.tuningLog;
   TuningLog log;
   std::error_code ignored;
@@ -96,12 +80,14 @@ Result<int> tuneHere(const Request& request, Console& console) {
   TuneProgress progress(console, form, settings.deadline);
   const std::vector<TuneKernel> kernels = kernelsToTune(builds);
   progress.begin(kernels);
-  until(search.wantsPlans ? kKernels : kKernels + kDecisions);
+  until(wantsPlans ? kKernels : kKernels + kDecisions);
   SVOD_TRY(const std::vector<Tuned> all, tuneInTurns(request, kernels, log, appender, settings, progress));
   std::vector<TunedGraph> graphs;
   until(kKernels + kDecisions);
-  if (search.wantsPlans) {
-    SVOD_TRY(graphs, tuneDecisions(request, *place, builds, log, appender, settings, progress));
+  if (wantsPlans) {
+    std::vector<size_t> every(builds.size());
+    std::iota(every.begin(), every.end(), 0);
+    SVOD_TRY(graphs, tuneDecisions(request, *place, builds, every, log, appender, settings, progress));
   }
   until(1);
   SVOD_TRY(const std::vector<CheckedGraph> checks, checkInPlans(request, *place, builds, log, appender, settings));

@@ -199,13 +199,13 @@ Result<BuildResult> buildTuned(const Request& request, Workplace& place, const s
 }
 
 Result<std::vector<TunedGraph>> tuneDecisions(const Request& request, Workplace& place, std::deque<BuildResult>& builds,
-                                              TuningLog& log, LogAppender& appender, const TuneSettings& settings,
-                                              TuneProgress& progress) {
+                                              std::span<const size_t> graphs, TuningLog& log, LogAppender& appender,
+                                              const TuneSettings& settings, TuneProgress& progress) {
   std::vector<TunedGraph> all;
-  for (size_t i = 0; i < builds.size(); ++i) {
+  for (const size_t i : graphs) {
     TuneSettings own = settings;  // an equal part of what is left for each
     const double left = secondsBetween(TuneClock::now(), settings.deadline);
-    own.deadline = afterSeconds(TuneClock::now(), left / static_cast<double>(builds.size() - i));
+    own.deadline = afterSeconds(TuneClock::now(), left / static_cast<double>(graphs.size() - all.size()));
     GraphPlans plans(request, place, request.files[i], builds[i], log, appender, own, progress);
     SVOD_TRY(TunedGraph tuned, tuneGraph(plans, graphName(request.files[i]), builds[i], log, appender, settings.place));
     all.push_back(std::move(tuned));

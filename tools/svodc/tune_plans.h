@@ -1,6 +1,7 @@
 // The decisions about graphs that svodc tune looks for: whole plans, in which only kernels that are new are tuned.
 #pragma once
 #include <deque>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,11 +18,11 @@ struct TunedGraph {
   std::string problem;  // why nothing was looked for
 };
 
-/// Of all graphs, one after the other, until `settings.deadline`. `builds`: of the files of `request`, in order, whose
-/// kernels were tuned. Records go to `appender` and into `log`. Errors: those of the appender.
+/// Of the graphs with these numbers, one after the other, until `settings.deadline`. `builds`: of the files of
+/// `request`, in order. Records go to `appender` and into `log`. Errors: those of the appender.
 Result<std::vector<TunedGraph>> tuneDecisions(const Request& request, Workplace& place, std::deque<BuildResult>& builds,
-                                              TuningLog& log, LogAppender& appender, const TuneSettings& settings,
-                                              TuneProgress& progress);
+                                              std::span<const size_t> graphs, TuningLog& log, LogAppender& appender,
+                                              const TuneSettings& settings, TuneProgress& progress);
 
 /// One graph as -O1 and the log make it, with these decisions; without those that the log has. Errors: of the compile.
 Result<BuildResult> buildTuned(const Request& request, Workplace& place, const std::string& graph, const Asked& asked,

@@ -25,13 +25,14 @@ Result<TuningLog> logOf(const std::vector<std::string>& paths) {
 size_t compiledAhead(const std::string& folder, const TuneUnit& unit) {
   const CodeStore store(codeFolder(folder, unit));
   size_t count = 0;
-  for (const UnitKernel& kernel : unit.kernels) count += store.of(kernel.hash).size();
+  for (const UnitPart& kernel : unit.kernels) count += store.of(kernel.hash).size();
   return count;
 }
 
 std::string namesOf(const TuneUnit& unit) {
   std::string names;
-  for (const UnitKernel& kernel : unit.kernels) names += (names.empty() ? "" : " ") + kernel.name;
+  for (const UnitPart& kernel : unit.kernels) names += (names.empty() ? "" : " ") + kernel.name;
+  for (const UnitPart& graph : unit.graphs) names += (names.empty() ? "" : " ") + ("decisions of " + graph.name);
   return names;
 }
 
@@ -49,8 +50,9 @@ Result<int> showWork(const Request& request, Console& console) {
                {"attempts", "attempts", true},
                {"candidates", "candidates", true},
                {"winners", "winners", true},
+               {"plans", "plans", true},
                {"ahead", "compiled ahead", true},
-               {"kernels", "kernels"}},
+               {"parts", "kernels and graphs"}},
               {}};
   size_t done = 0, started = 0;
   for (size_t i = 0; i < work.units.size(); ++i) {
@@ -64,7 +66,7 @@ Result<int> showWork(const Request& request, Console& console) {
                           : attempts.empty() ? "open"
                                              : "started",
                           attempts.size(), log.candidates.size(), bestOf(log, tuningCompiler()).size(),
-                          compiledAhead(folder, unit), namesOf(unit)});
+                          log.plans.size(), compiledAhead(folder, unit), namesOf(unit)});
   }
   const FactList facts = {{"work", "work", folder},
                           {"target", "target", work.target},

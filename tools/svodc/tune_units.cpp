@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -20,7 +21,7 @@ using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 constexpr const char* kForm = "svod-tuning-work";
-constexpr int64_t kFormNumber = 1;
+constexpr int64_t kFormNumber = 2;  // a change of what members mean needs another one
 constexpr uint64_t kMaxPlanBytes = uint64_t{1} << 26;
 
 std::string planPath(const std::string& folder) { return folder + "/plan.json"; }
@@ -30,16 +31,20 @@ std::string attemptPath(const std::string& folder, const TuneUnit& unit, int num
   return unitFolder(folder, unit) + "/attempt-" + std::to_string(number) + ".log";
 }
 
-/// Those that decide what is compiled, as far as they were given.
-bool isKept(const FlagInfo& row) { return row.changesOutput && (row.commands & Tune) != 0; }
+/// What a search does, and how it measures: the same on all machines.
+constexpr std::string_view kOfSearch[] = {"search",        "compile-seconds", "most-instructions", "beam",
+                                          "most-of-least", "stop-above",      "least-gain",        "whole-grids",
+                                          "caches",        "threads"};
+bool isOfSearch(const FlagInfo& row) { return std::ranges::find(kOfSearch, row.name) != std::end(kOfSearch); }
+
+Json valueOf(const FlagInfo& row, const Flags& flags) {
+  return std::visit([&](auto member) { return Json(flags.*member); }, row.member);
+}
 
 Json flagsJson(const Flags& flags) {
   Json json = Json::object();
-  for (const FlagInfo& row : allFlags()) {
-    if (!isKept(row)) continue;
-    Json value = std::visit([&](auto member) { return Json(flags.*member); }, row.member);
-    json[std::string(row.name)] = std::move(value);
-  }
+  for (const FlagInfo& row : allFlags())
+    if (isPlanned(row)) json[std::string(row.name)] = valueOf(row, flags);
   return json;
 }
 
@@ -86,7 +91,7 @@ class Fields {
 
 void readFlags(Fields fields, Flags& flags) {
   for (const FlagInfo& row : allFlags())
-    if (isKept(row))
+    if (isPlanned(row))
       std::visit([&](auto member) { fields.read(std::string(row.name).c_str(), flags.*member); }, row.member);
 }
 
@@ -97,12 +102,13 @@ TuneUnit unitOf(const Json& json, std::string& problem) {
   const auto isDigit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
   if (unit.hash.empty() || !std::ranges::all_of(unit.hash, isDigit))
     fields.wrong("hash");  // it is the name of a folder
-  for (const Json& each : fields.list("kernels")) {
-    UnitKernel kernel;
-    Fields members(each, problem);
-    members.read("hash", kernel.hash), members.read("name", kernel.name);
-    unit.kernels.push_back(std::move(kernel));
-  }
+  for (const auto& [key, parts] : {std::pair("kernels", &unit.kernels), std::pair("graphs", &unit.graphs)})
+    for (const Json& each : fields.list(key)) {
+      UnitPart part;
+      Fields members(each, problem);
+      members.read("hash", part.hash), members.read("name", part.name);
+      parts->push_back(std::move(part));
+    }
   return unit;
 }
 
@@ -112,7 +118,7 @@ TuneWork workOf(const Json& json, std::string& problem) {
   Fields fields(json, problem);
   fields.read("directory", work.directory), fields.read("graphs", work.graphs), fields.read("files", work.files);
   fields.read("target", work.target), fields.read("compiler", work.compiler);
-  fields.read("beam", work.beam), fields.read("seconds", work.seconds);
+  fields.read("seconds", work.seconds);
   if (!(work.seconds > 0)) fields.wrong("seconds");
   if (work.graphs.empty()) fields.wrong("graphs");
   const Json flags = json.value("flags", Json());
@@ -121,27 +127,39 @@ TuneWork workOf(const Json& json, std::string& problem) {
   return work;
 }
 
+Json partsJson(const std::vector<UnitPart>& parts) {
+  Json json = Json::array();
+  for (const UnitPart& part : parts) json.push_back({{"hash", part.hash}, {"name", part.name}});
+  return json;
+}
+
 std::string hashOf(const TuneUnit& unit, const TuneWork& work) {
-  Json json = {{kForm, kFormNumber},
-               {"target", work.target},
-               {"compiler", work.compiler},
-               {"beam", work.beam},
-               {"seconds", work.seconds}};
-  for (const UnitKernel& kernel : unit.kernels) json["kernels"].push_back(kernel.hash);
+  Json json = {{kForm, kFormNumber}, {"target", work.target}, {"compiler", work.compiler}, {"seconds", work.seconds}};
+  for (const FlagInfo& row : allFlags())
+    if (isOfSearch(row)) json[std::string(row.name)] = valueOf(row, work.flags);
+  for (const UnitPart& kernel : unit.kernels) json["kernels"].push_back(kernel.hash);
+  for (const UnitPart& graph : unit.graphs) json["graphs"].push_back(graph.hash);
   return sha256Hex(json.dump()).substr(0, 12);
 }
 
 }  // namespace
 
-std::vector<TuneUnit> unitsOf(const std::vector<TuneKernel>& kernels, int64_t most, const TuneWork& work) {
-  const size_t count = most > 0 ? std::min(static_cast<size_t>(most), kernels.size()) : kernels.size();
+bool isPlanned(const FlagInfo& row) { return (row.commands & Tune) != 0 && (row.changesOutput || isOfSearch(row)); }
+
+std::vector<TuneUnit> unitsOf(const std::vector<TuneKernel>& kernels, const std::vector<UnitPart>& graphs, int64_t most,
+                              const TuneWork& work) {
+  const size_t parts = kernels.size() + graphs.size();
+  const size_t count = most > 0 ? std::min(static_cast<size_t>(most), parts) : parts;
+  const size_t forGraphs = count > graphs.size() ? graphs.size() : 0;
   std::vector<TuneUnit> units(count);
-  std::vector<double> weights(count);
+  std::vector<double> weights(count - forGraphs);
   for (const TuneKernel& kernel : kernels) {  // the heaviest first
     const auto lightest = static_cast<size_t>(std::ranges::min_element(weights) - weights.begin());
     units[lightest].kernels.push_back({kernel.hash, kernel.kernel->name});
     weights[lightest] += std::max(kernel.weight(), 1.0);
   }
+  for (size_t i = 0; i < graphs.size(); ++i)
+    units[forGraphs > 0 ? count - forGraphs + i : i % count].graphs.push_back(graphs[i]);
   for (TuneUnit& unit : units) unit.hash = hashOf(unit, work);
   return units;
 }
@@ -149,15 +167,15 @@ std::vector<TuneUnit> unitsOf(const std::vector<TuneKernel>& kernels, int64_t mo
 std::string toText(const TuneWork& work) {
   Json units = Json::array();
   for (size_t i = 0; i < work.units.size(); ++i) {
-    Json kernels = Json::array();
-    for (const UnitKernel& k : work.units[i].kernels) kernels.push_back({{"hash", k.hash}, {"name", k.name}});
-    units.push_back({{"unit", i}, {"hash", work.units[i].hash}, {"kernels", std::move(kernels)}});
+    const TuneUnit& unit = work.units[i];
+    units.push_back(
+        {{"unit", i}, {"hash", unit.hash}, {"kernels", partsJson(unit.kernels)}, {"graphs", partsJson(unit.graphs)}});
   }
   const Json json = {{kForm, kFormNumber},        {"directory", work.directory},
                      {"graphs", work.graphs},     {"flags", flagsJson(work.flags)},
                      {"files", work.files},       {"target", work.target},
-                     {"compiler", work.compiler}, {"beam", work.beam},
-                     {"seconds", work.seconds},   {"units", std::move(units)}};
+                     {"compiler", work.compiler}, {"seconds", work.seconds},
+                     {"units", std::move(units)}};
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -174,8 +192,10 @@ Result<TuneWork> readTuneWork(const std::string& folder) {
   if (!json.is_object() || !json.contains(kForm))
     return fail(Diag::Syntax, "'" + path + "' is no plan of tuning work", help);
   if (json.at(kForm) != kFormNumber)
-    return fail(Diag::Unsupported, "'" + path + "' is of form " + json.at(kForm).dump() + ", and this svodc knows 1",
-                "use the svodc that wrote it");
+    return fail(
+        Diag::Unsupported,
+        "'" + path + "' is of form " + json.at(kForm).dump() + ", and this svodc knows " + std::to_string(kFormNumber),
+        "use the svodc that wrote it");
   std::string problem;
   TuneWork work = workOf(json, problem);
   if (!problem.empty()) return fail(Diag::Syntax, "'" + path + "' is damaged: " + problem, help);

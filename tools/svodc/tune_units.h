@@ -10,29 +10,34 @@
 
 namespace svod {
 
-struct UnitKernel {
+/// A kernel, or a graph whose decisions are looked for.
+struct UnitPart {
   std::string hash, name;
 };
 
 struct TuneUnit {
   std::string hash;  // 12 digits of what it is to do: equal units have equal hashes
-  std::vector<UnitKernel> kernels;
+  std::vector<UnitPart> kernels, graphs;
 };
 
 /// What every machine needs to know to do its units.
 struct TuneWork {
   std::string directory;  // where paths begin, seen from the folder of the work
   std::vector<std::string> graphs;
-  Flags flags;                               // those that change what is compiled
+  Flags flags;                               // those that change what is compiled, and how it is searched
   std::map<std::string, std::string> files;  // that were read, with SHA-256
   std::string target, compiler;
-  int64_t beam = 0;
   double seconds = 0;  // for each unit
   std::vector<TuneUnit> units;
 };
 
-/// Kernels to at most `most` units (0: one each), so that their weights differ little.
-std::vector<TuneUnit> unitsOf(const std::vector<TuneKernel>& kernels, int64_t most, const TuneWork& work);
+/// Whether units have a flag from the plan.
+bool isPlanned(const FlagInfo& row);
+
+/// Kernels and graphs to at most `most` units (0: one each), so that the weights of kernels differ little. Graphs have
+/// units of their own, the last ones, where there are enough.
+std::vector<TuneUnit> unitsOf(const std::vector<TuneKernel>& kernels, const std::vector<UnitPart>& graphs, int64_t most,
+                              const TuneWork& work);
 
 std::string toText(const TuneWork& work);
 /// Errors: Io; Syntax, Unsupported for another form.

@@ -52,12 +52,22 @@ Status checkFolder(const std::string& folder) {
   return fail(Diag::Io, "'" + folder + "' is there, and no folder of tuning work", "name another one, or remove it");
 }
 
+/// Those whose decisions can be looked for.
+std::vector<UnitPart> graphsToTune(const std::deque<BuildResult>& builds, const std::vector<std::string>& files) {
+  std::vector<UnitPart> graphs;
+  for (size_t i = 0; i < builds.size(); ++i)
+    if (builds[i].options.devices.empty() && !builds[i].compilation->kernels.empty())
+      graphs.push_back({graphHash(builds[i].model), files[i]});
+  return graphs;
+}
+
 Result<int> planWork(const Request& request, Console& console) {
   SVOD_CHECK(checkPlan(request));
   const std::string& folder = request.flags.work;
   SVOD_CHECK(checkFolder(folder));
   TuneWork work;
   SVOD_TRY(work.seconds, parseSeconds(request.flags.budget));
+  SVOD_TRY(const bool wantsPlans, wantsDecisions(request.flags));
   Request graphs = request;
   graphs.files.erase(graphs.files.begin());
   SVOD_TRY(std::unique_ptr<Workplace> place, Workplace::make(request));
@@ -66,19 +76,21 @@ Result<int> planWork(const Request& request, Console& console) {
   fs::create_directories(folder, problem);
   if (problem) return fail(ioError("cannot create", folder, problem.value()));
   work.directory = fs::proximate(fs::current_path(), fs::canonical(folder)).string();
-  work.graphs = graphs.files, work.flags = request.flags, work.beam = request.flags.beam;
+  work.graphs = graphs.files, work.flags = request.flags;
   work.target = tuningTarget(builds.front().options), work.compiler = tuningCompiler();
   for (const BuildResult& build : builds)
     for (const std::string& file : build.filesRead) {
       SVOD_TRY(work.files[file], hashOfFile(file));
     }
   const std::vector<TuneKernel> kernels = kernelsToTune(builds);
-  work.units = unitsOf(kernels, request.flags.units, work);
+  const std::vector<UnitPart> toPlan = wantsPlans ? graphsToTune(builds, graphs.files) : std::vector<UnitPart>();
+  work.units = unitsOf(kernels, toPlan, request.flags.units, work);
   SVOD_CHECK(request.interrupts->place([&] { return writeFileAtomic(folder + "/plan.json", toText(work)); }));
   const size_t count = work.units.size();
   const FactList facts = {{"work", "work", folder},
                           {"units", "units", count},
                           {"kernels", "kernels", kernels.size()},
+                          {"graphs", "graphs with decisions to look for", toPlan.size()},
                           {"seconds", "time of a unit", Cell(work.seconds, clockText(work.seconds))},
                           {"array", "array", count == 0 ? "empty" : "0-" + std::to_string(count - 1)},
                           {"next", "each part runs", "svodc tune run " + folder + " --unit auto"}};
@@ -94,9 +106,7 @@ Status checkRun(const Request& request) {
   Flags presets;
   setDefaults(presets);
   for (const FlagInfo& row : allFlags()) {
-    const bool isPlanned = (row.changesOutput && (row.commands & Tune) != 0) || row.name == "budget" ||
-                           row.name == "beam" || row.name == "units" || row.name == "output";
-    if (!isPlanned) continue;
+    if (!isPlanned(row) && row.name != "budget" && row.name != "units" && row.name != "output") continue;
     if (std::visit([&](auto member) { return request.flags.*member == presets.*member; }, row.member)) continue;
     return fail(Diag::Usage, "svodc tune run has --" + std::string(row.name) + " from the plan",
                 row.env.empty() ? "leave it out" : "leave it and " + std::string(row.env) + " out");
@@ -120,19 +130,33 @@ Result<Request> plannedRequest(const Request& request, const TuneWork& work, con
   Request planned = request;
   planned.files = work.graphs;
   planned.flags = work.flags;
-  planned.flags.jobs = request.flags.jobs, planned.flags.beam = work.beam;
+  planned.flags.jobs = request.flags.jobs;
   return planned;
 }
 
 /// Those of the unit, of all that were compiled.
 Result<std::vector<TuneKernel>> kernelsOf(const TuneUnit& unit, const std::deque<BuildResult>& builds) {
   std::vector<TuneKernel> kernels = kernelsToTune(builds), chosen;
-  for (const UnitKernel& wanted : unit.kernels) {
+  for (const UnitPart& wanted : unit.kernels) {
     const auto found = std::ranges::find(kernels, wanted.hash, &TuneKernel::hash);
     if (found == kernels.end())
       return fail(Diag::Mismatch, "kernel " + wanted.name + " of the plan is not among those of the graphs",
                   "plan the work again");
     chosen.push_back(*found);
+  }
+  return chosen;
+}
+
+/// The numbers of its graphs among those that were compiled.
+Result<std::vector<size_t>> graphsOf(const TuneUnit& unit, const std::deque<BuildResult>& builds) {
+  std::vector<size_t> chosen;
+  for (const UnitPart& wanted : unit.graphs) {
+    const auto found =
+        std::ranges::find(builds, wanted.hash, [](const BuildResult& build) { return graphHash(build.model); });
+    if (found == builds.end())
+      return fail(Diag::Mismatch, "graph " + wanted.name + " of the plan is not among the graphs",
+                  "plan the work again");
+    chosen.push_back(static_cast<size_t>(found - builds.begin()));
   }
   return chosen;
 }
@@ -153,7 +177,11 @@ struct UnitJob {
   Console& console;
   const std::string& folder;
   const TuneUnit& unit;
+  Workplace& place;
+  std::deque<BuildResult>& builds;  // of all graphs
   const std::vector<TuneKernel>& kernels;
+  const std::vector<size_t>& graphs;  // of those
+  double seconds;
   TuningLog& known;
   const TuneSettings& settings;
   ProgressForm form;
@@ -176,11 +204,15 @@ Result<Document> measureUnit(const UnitJob& job) {
                                "run the unit again to go on");
   TuneProgress progress(job.console, job.form, job.settings.deadline);
   progress.begin(job.kernels);
+  TuneSettings settings = job.settings;
+  if (!job.graphs.empty()) settings.deadline = afterSeconds(TuneClock::now(), kKernels * job.seconds);
   SVOD_TRY(const std::vector<Tuned> all,
-           tuneInTurns(job.request, job.kernels, job.known, appender, job.settings, progress));
+           tuneInTurns(job.request, job.kernels, job.known, appender, settings, progress));
+  SVOD_TRY(const std::vector<TunedGraph> graphs,
+           tuneDecisions(job.request, job.place, job.builds, job.graphs, job.known, appender, job.settings, progress));
   progress.end();
   SVOD_CHECK(markDone(job.folder, job.unit, path));
-  return describe(all, {}, {}, path);
+  return describe(all, graphs, {}, path);
 }
 
 struct Phase {
@@ -216,15 +248,17 @@ Result<int> runUnit(const Request& request, Console& console) {
   }
   SVOD_TRY(const Request planned, plannedRequest(request, work, folder));
   SVOD_TRY(std::unique_ptr<Workplace> place, Workplace::make(planned));
-  SVOD_TRY(const std::deque<BuildResult> builds, buildAll(planned, console, *place));
+  SVOD_TRY(std::deque<BuildResult> builds, buildAll(planned, console, *place));
   if (!phase.isAhead) SVOD_CHECK(checkMachine(builds));
   const TunePlace here = placeOf(builds, planned);
   SVOD_CHECK(checkPlace(work, here));
   SVOD_TRY(const std::vector<TuneKernel> kernels, kernelsOf(unit, builds));
+  SVOD_TRY(const std::vector<size_t> graphs, graphsOf(unit, builds));
   SVOD_TRY(TuningLog known, readLogs(folder, console));
   const TuneSettings settings{here, place->directory.file(""), codeFolder(folder, unit),
                               afterSeconds(TuneClock::now(), work.seconds)};
-  SVOD_TRY(const Document document, phase.run({planned, console, folder, unit, kernels, known, settings, form}));
+  SVOD_TRY(const Document document, phase.run({planned, console, folder, unit, *place, builds, kernels, graphs,
+                                               work.seconds, known, settings, form}));
   SVOD_CHECK(console.print(request.flags.json ? toJson(document) : toText(document, styleOf(console))));
   return 0;
 }
