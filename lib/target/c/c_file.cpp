@@ -10,7 +10,8 @@ constexpr const char* kLanesMacro =
     "#if defined(__clang__)\n"
     "#pragma clang diagnostic ignored \"-Wpass-failed\"\n"
     "#define SVOD_LANES _Pragma(\"clang loop vectorize(assume_safety) interleave(disable)\")\n"
-    "#elif defined(__GNUC__)\n#define SVOD_LANES _Pragma(\"GCC ivdep\")\n"
+    // Loops over lanes that GCC unrolls before it makes vectors of them end as scalars.
+    "#elif defined(__GNUC__)\n#define SVOD_LANES _Pragma(\"GCC ivdep\") _Pragma(\"GCC unroll 1\")\n"
     "#else\n#define SVOD_LANES\n#endif\n\n";
 
 // How the bits of a number are copied: by memcpy, or without the C library.
