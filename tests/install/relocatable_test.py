@@ -6,7 +6,7 @@ import unittest
 
 from installed import BIN, ROOT, InstallTest
 
-FROM = BIN.parent / "relocatable"
+FROM = BIN.parent / "relocatable" if (BIN.parent / "relocatable").exists() else BIN  # the preset package has no others
 DIGITS = ROOT / "examples/digits"
 MOST = {"svodc": 150_000_000, "svod-run": 3_000_000}  # bytes, stripped; the figures stand in docs/build-systems.md
 
