@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
+#include "choose/copy_lanes.h"
 #include "choose/output_lanes.h"
-#include "choose/pack_b.h"
 #include "cost/cost.h"
+#include "cost/levels.h"
 #include "cost/parameters.h"
 #include "cost/register_tile.h"
 #include "cost/row_blocks.h"
@@ -53,7 +54,7 @@ bool packRows(Chooser& c, UOp score, UOp row, int64_t width) {
     const uint32_t slot = *a.slot;
     PackArgs args{slot, {c.numberOf(idOf(score.src(1))), c.numberOf(idOf(row))}};
     if (!c.apply(OptKind::Pack, args, "rows become neighbours, once for all they are multiplied with")) return false;
-    vectorizeFill(c, slot, width, 1);
+    vectorizePanel(c, slot, width, 1);
     return true;
   }
   return false;
@@ -73,7 +74,7 @@ void packMasks(Chooser& c, UOp element, UOp row, int64_t width) {
     element = c.inner();
   for (uint32_t slot : slots) {
     const PackArgs args{slot, {c.numberOf(idOf(element)), c.numberOf(idOf(row))}};
-    if (c.apply(OptKind::Pack, args, "rows become neighbours")) vectorizeFill(c, slot, width, 1);
+    if (c.apply(OptKind::Pack, args, "rows become neighbours")) vectorizePanel(c, slot, width, 1);
   }
 }
 
@@ -105,7 +106,7 @@ bool blockElements(Chooser& c, const Access& matrix, UOp result, UOp column) {
   const int64_t each = maxExtent(column) * byteSize(matrix.node.dtype()), block = powerBelow(c.caps.l1Bytes / each);
   if (!mayReassociate(c.caps, result.dtype()) || !constExtent(element) || block < 16 || maxExtent(element) < 4 * block)
     return false;
-  if (bytesOfFills(c.facts()) + maxExtent(element) * each <= c.caps.l2Bytes / 2) return false;
+  if (bytesOfFills(c.facts()) + maxExtent(element) * each <= residentBytes(c.caps)) return false;
   return c.apply(OptKind::Tile, idOf(element), block, "a block of the matrix stays in the first level cache");
 }
 

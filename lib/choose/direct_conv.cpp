@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
-#include "choose/pack_b.h"
+#include "choose/copy_lanes.h"
 #include "choose/unroll.h"
 #include "choose/windows.h"
+#include "cost/levels.h"
 #include "cost/parameters.h"
 #include "cost/sliding_tile.h"
 #include "facts/local_buffers.h"
@@ -47,7 +48,7 @@ std::optional<Slide> bestSlide(const Chooser& c, const Windows& w) {
     slide.line = *line;
     if (slide.copied.facts().fills.empty()) continue;
     const UOp copy = slide.copied.facts().fills[0];
-    if (const int64_t bytes = fillBytes(copy), most = c.caps.l2Bytes / 2; bytes > most) {
+    if (const int64_t bytes = fillBytes(copy), most = residentBytes(c.caps); bytes > most) {
       parts = std::max(parts, static_cast<int64_t>(static_cast<double>(lines) * static_cast<double>(bytes) /
                                                    (static_cast<double>(n) * static_cast<double>(most))) -
                                   1);
@@ -83,7 +84,7 @@ bool slideOverCopy(Chooser& c) {
     if (!trial.apply(OptKind::Pitch, lines, "lanes go on in the next line: fewer of them are idle")) return false;
     column = line;
   }
-  vectorizeCopy(trial, w.slot);
+  vectorizeWindows(trial, w.slot);
   trial.apply(OptKind::Upcast, idOf(w.filters.back()), tile.filters, "filters share the vectors they read");
   if (tile.lines > 1) trial.apply(OptKind::Upcast, line, tile.lines, "lines share the weights they read");
   if (!trial.apply(OptKind::Vector, column, c.caps.vectorBytes / w.elementBytes,

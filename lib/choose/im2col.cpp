@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "choose/collapse_loops.h"
+#include "choose/copy_lanes.h"
 #include "choose/windows.h"
+#include "cost/levels.h"
 #include "cost/parameters.h"
 
 namespace svod {
@@ -19,7 +21,7 @@ struct WindowTile {
 WindowTile tileOf(const Windows& w, const Caps& caps) {
   int64_t perColumn = w.elementBytes, lanes = caps.vectorBytes / w.elementBytes;
   for (UOp r : w.taps) perColumn *= maxExtent(r);
-  int64_t fit = std::max(caps.l2Bytes / 2 / perColumn, 2 * lanes);
+  int64_t fit = std::max(residentBytes(caps) / perColumn, 2 * lanes);
   int64_t columns = maxExtent(w.column), lines = w.line ? maxExtent(w.line) : 1, best = 1;
   if (columns > fit || lines == 1) {
     return {1, std::min({columns, fit / (2 * lanes) * 2 * lanes, parameters::kWideTile * lanes})};
@@ -55,7 +57,7 @@ bool packWindows(Chooser& c) {
   const Windows w = *windowsToCopy(c.facts(), c.caps);
   if (!packTile(c, w, tileOf(w, c.caps))) return false;
   collapseLoops(c);
-  vectorizeCopy(c, w.slot);
+  vectorizeWindows(c, w.slot);
   return true;
 }
 

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
+#include "choose/copy_lanes.h"
 #include "choose/pack_a.h"
-#include "choose/pack_b.h"
+#include "cost/levels.h"
 #include "cost/parameters.h"
 #include "cost/register_tile.h"
 #include "facts/products.h"
@@ -36,7 +37,7 @@ bool blockFewRows(Chooser& c, const LoopNest& nest) {
   if (p.rows > parameters::kMostFewRows || p.depth % kStreams != 0 || p.depth < 8 * kStreams ||
       columns < 4 * lanes.width)
     return false;
-  if (matrix < c.caps.l2Bytes / 2) return false;
+  if (matrix < residentBytes(c.caps)) return false;
   uint32_t k = idOf(p.k), column = idOf(lanes.range);
   if (!c.apply(OptKind::Tile, k, kStreams, "as many rows of the matrix at a time as prefetchers follow")) return false;
   uint32_t inBlock = idOf(c.inner());
@@ -59,11 +60,12 @@ bool blockTallPanel(Chooser& c, const LoopNest& nest) {
   RegisterTile tile = bestRegisterTile(c.facts(), c.caps, c.laidOut(), reduce, lanes, INT64_MAX);
   int64_t columns = tile.vectors * lanes.width, extent = maxExtent(lanes.range);
   if (!tile.rowAxis || p.rowAxes.size() != 1 || tile.rowAxis != p.rowAxes[0] || extent <= columns) return false;
-  if (p.depth * columns * p.elementBytes() <= c.caps.l2Bytes / 2 || p.rows < parameters::kWorthBlocks * tile.rows)
+  if (p.depth * columns * p.elementBytes() <= residentBytes(c.caps) || p.rows < parameters::kWorthBlocks * tile.rows)
     return false;
-  int64_t depth = divisorWithin(p.depth, parameters::kLeastDepth, c.caps.l2Bytes / 8 / (columns * p.elementBytes()));
+  int64_t depth =
+      divisorWithin(p.depth, parameters::kLeastDepth, residentBytes(c.caps) / 4 / (columns * p.elementBytes()));
   if (depth == 0) return false;
-  const int64_t stay = c.caps.l2Bytes / 2;  // of one block of the other operand
+  const int64_t stay = residentBytes(c.caps);  // of one block of the other operand
   const std::optional<RowPanel> across =
       rowPanelOf(c, reduce, lanes, tile, depth, std::min(stay, c.caps.scratchBytes / 2));
   const bool rowsStay = across || p.rows * depth * p.elementBytes() <= stay;
@@ -78,11 +80,12 @@ bool blockTallPanel(Chooser& c, const LoopNest& nest) {
   for (uint32_t id : {row == rows ? outer : rows, outer, task, row, column})
     if (std::ranges::find(order.axes, c.numberOf(id), &AxisRef::number) == order.axes.end())
       order.axes.push_back(c.numberOf(id));
-  if (!std::ranges::is_sorted(order.axes) && !c.apply(OptKind::Order, order, kPanelOutside)) return false;
+  if (!std::ranges::is_sorted(order.axes) && !c.apply(OptKind::Order, order, "a block of columns serves all rows"))
+    return false;
   if (!c.isLaidOut(*p.matrix.slot)) {
     PackArgs pack{*p.matrix.slot, {c.numberOf(inBlock), c.numberOf(column)}};
     if (!c.apply(OptKind::Pack, pack, "a block of the panel is copied once and serves all rows")) return false;
-    vectorizeFill(c, *p.matrix.slot, lanes.width, tile.vectors);
+    vectorizePanel(c, *p.matrix.slot, lanes.width, tile.vectors);
   }
   if (across && !packAcross(c, across->slot, row, inBlock, lanes.width)) return false;
   c.apply(OptKind::Upcast, row, tile.rows, toText(tile, c.caps));

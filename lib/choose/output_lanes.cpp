@@ -6,6 +6,7 @@
 #include "choose/pack_b.h"
 #include "choose/unroll.h"
 #include "cost/far_panels.h"
+#include "cost/levels.h"
 #include "cost/parameters.h"
 #include "cost/register_tile.h"
 #include "facts/panels.h"
@@ -29,7 +30,7 @@ Blocking blockingOf(const Chooser& c, const LoopNest& nest) {
   const std::vector<uint32_t> laidOut = c.laidOut();
   const bool isProduct = kernel.pattern() == Pattern::Gemm;
   const auto vectorsThatStay = [&](const Panel& panel, int64_t least) {
-    return std::max(least, c.caps.l2Bytes / 2 / (panel.bytesPerColumn * lanes.width));
+    return std::max(least, residentBytes(c.caps) / (panel.bytesPerColumn * lanes.width));
   };
   const auto panelFor = [&](UOp rowAxis) {
     return rowAxis ? panelForRows(kernel, reduce, lanes.range, rowAxis, laidOut, packed) : std::nullopt;
@@ -58,7 +59,7 @@ void tileOutputLanes(Chooser& c, const LoopNest& nest) {
     uint32_t row = idOf(tile.rowAxis);
     const int64_t rowTiles = ceilDiv(maxExtent(tile.rowAxis), tile.rows), columns = tile.vectors * lanes.width;
     if (panel) {
-      const int64_t width = maxExtent(lanes.range), stays = c.caps.l2Bytes / 2;
+      const int64_t width = maxExtent(lanes.range), stays = residentBytes(c.caps);
       const bool isLaidOut = c.isLaidOut(panel->slot), inGroups = sumsGroups(reduce) && !isLaidOut;
       const bool mayPack = width > columns && rowTiles > 1 && !isLaidOut && panel->bytesPerColumn * columns <= stays;
       const bool pays = mayPack && c.branches.decide(Branch::Pack, paysToPack(*panel, c.caps, width, rowTiles));

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "choose/pack_b.h"
+#include "choose/copy_lanes.h"
+#include "cost/levels.h"
 #include "cost/parameters.h"
 #include "facts/accesses.h"
 
@@ -39,7 +40,7 @@ std::optional<RowPanel> rowPanelOf(const Chooser& c, UOp reduce, const Lanes& la
     if (!a.slot || a.isStore || a.node.dependsOn(lanes.range) || strideOf(a, tile.rowAxis) != 1) continue;
     const int64_t bytes = byteSize(a.node.dtype());
     if (strideOf(a, reduce.src(1)).value_or(0) * bytes < c.caps.lineBytes) continue;
-    if (maxExtent(tile.rowAxis) * depth * bytes <= c.caps.l2Bytes / 2) continue;
+    if (maxExtent(tile.rowAxis) * depth * bytes <= residentBytes(c.caps)) continue;
     if (c.isLaidOut(*a.slot) || std::ranges::count(all, a.slot, &Access::slot) != 1) continue;
     const int64_t most = mostBytes / (terms * bytes);
     if (std::optional<int64_t> rows = rowsOfCopy(c, lanes, tile, most)) return RowPanel{*a.slot, *rows};
@@ -51,7 +52,7 @@ bool packAcross(Chooser& c, uint32_t slot, uint32_t row, uint32_t depth, int64_t
   const PackArgs args{slot, {c.numberOf(row), c.numberOf(depth)}};
   if (!c.apply(OptKind::Pack, args, "a line of it holds one term of each row: turned once, terms are neighbours"))
     return false;
-  vectorizeFill(c, slot, width, 1);
+  vectorizePanel(c, slot, width, 1);
   return true;
 }
 

@@ -5,11 +5,6 @@
 
 namespace svod {
 
-inline constexpr const char* kCopyLanes = "the copy runs in whole vectors";
-/// The copy into the panel of parameter `slot` runs in vectors.
-void vectorizeFill(Chooser& chooser, uint32_t slot, int64_t width, int64_t vectors);
-
-inline constexpr const char* kPanelOutside = "one panel of columns serves all rows";
 /// The columns of one panel inside of the rows, so that a row of the register tile takes one vector after the other and
 /// little is held beside the sums. The columns' own loop goes outside of the rows' loop, so that one column panel
 /// serves all rows; where panels are all that comes from far, outside of every loop that reads the same ones. Asks

@@ -1,5 +1,6 @@
 #include "choose/share_rows.h"
 
+#include "cost/levels.h"
 #include "cost/parameters.h"
 #include "facts/row_sweeps.h"
 
@@ -30,7 +31,7 @@ void shareRows(Chooser& c) {
   for (size_t i = 0; i < axes.size(); ++i) {
     AxisType type = axisType(axes[i].range);
     bool sweep = type == AxisType::Loop || type == AxisType::Reduce;
-    if (sweep && maxExtent(axes[i].range) * 8 <= c.caps.l2Bytes / 2 && tryShare(c, i)) return;
+    if (sweep && maxExtent(axes[i].range) * 8 <= residentBytes(c.caps) && tryShare(c, i)) return;
   }
 }
 

@@ -4,7 +4,6 @@
 
 #include "cost/parameters.h"
 #include "facts/patterns.h"
-#include "opts/legality.h"
 
 namespace svod {
 

@@ -12,7 +12,5 @@ namespace svod {
 bool enterTile(Chooser& chooser, UOp loop, int64_t amount, std::vector<uint32_t>& inside);
 /// Lines of other tiles, then filters, then what is inside of a tile.
 bool orderLoops(Chooser& chooser, const Windows& windows, std::span<const uint32_t> inside);
-/// The copy runs along the lines of the input, in whole vectors.
-void vectorizeCopy(Chooser& chooser, uint32_t slot);
 
 }  // namespace svod

@@ -2,7 +2,11 @@
 
 #include <limits>
 
+#include "cost/parameters.h"
+
 namespace svod {
+
+int64_t residentBytes(const Caps& caps) { return caps.l2Bytes / parameters::kResidentShare; }
 
 double nanosecondsOf(double cycles, const Caps& caps) { return cycles * 1e3 / caps.clockMHz; }
 

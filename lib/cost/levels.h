@@ -18,6 +18,10 @@ LevelCost costOf(Level level, const Caps& caps);
 double bytesThatStay(Level level, const Caps& caps);
 inline bool fits(Level level, double bytes, const Caps& caps) { return bytes <= bytesThatStay(level, caps); }
 
+/// Bytes of an operand up to which it stays in L2 while others stream by once: what kernels are shaped by.
+int64_t residentBytes(const Caps& caps);
+inline bool isResident(double bytes, const Caps& caps) { return bytes <= static_cast<double>(residentBytes(caps)); }
+
 /// Of one core at the clock of full vectors.
 double nanosecondsOf(double cycles, const Caps& caps);
 

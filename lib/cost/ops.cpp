@@ -24,7 +24,6 @@ double transcendentalCycles(Op op) {
 
 constexpr double kDivisionCycles = 9, kIntegerDivisionCycles = 20, kHashCycles = 60;
 constexpr double kLoadPorts = 2, kStorePorts = 1;        // per cycle
-constexpr double kGatheredLane = 0.6;                    // cycles of one of the lanes of a gather
 constexpr double kScatteredLane = 1.2;                   // of one that is stored alone
 constexpr double kMaskedLoad = 1.2, kMaskedStore = 1.3;  // cycles of a vector
 constexpr double kGated = 10;                            // instructions of a mask for all lanes, and what it guards
@@ -101,7 +100,7 @@ Cycles cyclesOf(const Access& access, UOp range, int64_t width, double vectors, 
     const auto loads = static_cast<double>(apart) * vectors;
     return {loads, loads / ports, 2 * loads};
   }
-  const double each = access.isStore ? kScatteredLane : kGatheredLane;
+  const double each = access.isStore ? kScatteredLane : caps.gatheredLane;
   return {access.isStore ? 0 : lanes / 4, each * lanes, 2 * lanes};
 }
 

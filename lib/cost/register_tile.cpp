@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "cost/cost.h"
+#include "cost/levels.h"
 #include "cost/parameters.h"
 #include "facts/local_buffers.h"
 #include "facts/reduces.h"
@@ -40,7 +41,7 @@ RegisterTileCost::RegisterTileCost(const KernelFacts& kernel, const Caps& caps, 
     }
     const bool isLaidOut = at->slot && std::ranges::find(laidOut, *at->slot) != laidOut.end();
     const double apart = static_cast<double>(std::abs(strideOf(*at, step).value_or(0))) * byteSize(n.dtype());
-    loads_.push_back({*at, bytesRead(*at) > static_cast<double>(caps.l2Bytes) / 2,
+    loads_.push_back({*at, !isResident(bytesRead(*at), caps),
                       at->slot && !isLaidOut && apart >= static_cast<double>(caps.lineBytes)});
   }
   // A product joins the addition into one instruction.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cost/levels.h"
 #include "cost/parameters.h"
 #include "facts/axes.h"
 #include "support/integers.h"
@@ -39,7 +40,7 @@ double SlidingTileCost::cycles(const SlidingTile& t) const {
   const double turn = std::max(products, loads) + kSlideOverlap * std::min(products, loads) + kSlideTurn;
   const int64_t weightBytes = filters_ * taps_ * caps_.vectorBytes / lanes_;  // a vector holds lanes_ elements
   const double weights =
-      static_cast<double>(weightBytes) / (weightBytes > caps_.l2Bytes / 2 ? kWeightsFromBeyond : kWeightsFromL2);
+      static_cast<double>(weightBytes) / (weightBytes > residentBytes(caps_) ? kWeightsFromBeyond : kWeightsFromL2);
   return turns * turn + static_cast<double>(copied_ / lanes_) * kSlideCopy + weights;
 }
 

@@ -18,6 +18,7 @@ Caps capsOf(const CpuTarget& cpu, Numerics numerics) {
   caps.workers = cpu.cores;
   caps.clockMHz = cpu.clockMHz;
   caps.issued = cpu.issued;
+  caps.gatheredLane = cpu.gatheredLane;
   caps.l3MBs = cpu.l3MBs;
   caps.memoryMBs = cpu.memoryMBs;
   caps.numerics = numerics;

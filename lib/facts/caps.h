@@ -23,8 +23,9 @@ struct Caps {
   int64_t l3Bytes = 8 << 20;             // the last cache there is; results this large are written past it
   int64_t scratchBytes = 8 << 20;        // most that the Local buffers of one kernel may take
   bool threads = true;                   // kernels are split into tiles for worker threads
-  int clockMHz = 2000;                   // for predictions of time, as the next three
+  int clockMHz = 2000;                   // for predictions of time, and the choice among seeds
   int issued = 4;                        // instructions started per cycle
+  double gatheredLane = 0.6;             // cycles of one lane of a gather
   int l3MBs = 13600;                     // MB per second between one thread and the last cache
   int memoryMBs = 8000;                  // and memory
   int workers = 1;                       // threads to make enough tiles for; results never depend on it

@@ -15,15 +15,16 @@ struct CpuRow {
   Arch arch;
   std::string_view vendor, base, features;
   int vectorBytes, vectorRegisters, fmaPerCycle, fmaLatency, issued;
+  double gatheredLane;
   int64_t l1KiB, l2KiB, l3KiB;
   int cores, clockMHz, l3MBs, memoryMBs;
 };
 
 constexpr CpuRow kCpus[] = {
-#define CPU(name, arch, vendor, base, features, bytes, registers, fma, latency, issued, l1, l2, l3, cores, clock, \
-            l3rate, memory)                                                                                       \
-  {name,   Arch::arch, vendor, base, features, bytes, registers, fma,   latency,                                  \
-   issued, l1,         l2,     l3,   cores,    clock, l3rate,    memory},
+#define CPU(name, arch, vendor, base, features, bytes, registers, fma, latency, issued, lane, l1, l2, l3, cores, \
+            clock, l3rate, memory)                                                                               \
+  {name,   Arch::arch, vendor, base, features, bytes, registers, fma,    latency,                                \
+   issued, lane,       l1,     l2,   l3,       cores, clock,     l3rate, memory},
 #include "machine/cpus.def"
 #undef CPU
 };
@@ -79,6 +80,7 @@ CpuTarget fromRow(const CpuRow& row, std::string_view triple) {
           .fmaPerCycle = row.fmaPerCycle,
           .fmaLatency = row.fmaLatency,
           .issued = row.issued,
+          .gatheredLane = row.gatheredLane,
           .l1Bytes = row.l1KiB << 10,
           .l2Bytes = row.l2KiB << 10,
           .l3Bytes = row.l3KiB << 10,

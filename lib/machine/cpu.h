@@ -26,13 +26,14 @@ struct CpuTarget {
   std::vector<std::string> features;  // sorted; code may use these and nothing else beyond the architecture's baseline
   int vectorBytes = 16;
   int vectorRegisters = 16;
-  int fmaPerCycle = 1;  // full-width instructions started per cycle
-  int fmaLatency = 8;   // cycles until the result can be used
-  int issued = 4;       // instructions started per cycle
+  int fmaPerCycle = 1;        // full-width instructions started per cycle
+  int fmaLatency = 8;         // cycles until the result can be used
+  int issued = 4;             // instructions started per cycle
+  double gatheredLane = 0.6;  // cycles of one lane of a gather
   int64_t l1Bytes = 0, l2Bytes = 0, l3Bytes = 0;
   int64_t lineBytes = 64;
   int cores = 1;
-  int clockMHz = 2000;   // while full vectors run; typical, as the next: predictions use them, schedules do not
+  int clockMHz = 2000;   // while full vectors run; typical, like the rates below: predictions use them
   int l3MBs = 13600;     // MB per second between one core and L3
   int memoryMBs = 8000;  // and memory
 

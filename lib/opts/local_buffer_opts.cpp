@@ -6,7 +6,6 @@
 #include "ir/shape.h"
 #include "opts/legality.h"
 #include "opts/local_copy.h"
-#include "opts/reloop.h"
 #include "symbolic/symbolic.h"
 
 namespace svod {

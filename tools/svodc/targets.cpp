@@ -34,6 +34,7 @@ FactList cpuFacts(const CpuTarget& cpu) {
           {"fmaPerCycle", "multiply-adds per cycle", cpu.fmaPerCycle},
           {"fmaLatency", "their latency in cycles", cpu.fmaLatency},
           {"issued", "instructions started per cycle", cpu.issued},
+          {"gatheredLane", "cycles of a lane of a gather", cpu.gatheredLane},
           {"l1Bytes", "L1 data cache", bytesCell(static_cast<uint64_t>(cpu.l1Bytes))},
           {"l2Bytes", "L2 cache", bytesCell(static_cast<uint64_t>(cpu.l2Bytes))},
           {"l3Bytes", "L3 cache", bytesCell(static_cast<uint64_t>(cpu.l3Bytes))},
