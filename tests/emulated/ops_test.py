@@ -91,6 +91,7 @@ class Ops(ToolTest):
         done = run("../tests/svod-run-emulated", plan, *words, "--reference", self.folder / "expected", "--rtol", "1e-4")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.fails(2, "compile", graph, "-o", alone, "--device", "far=emulated:vast", says="vast")
+        self.fails(2, "compile", graph, "-o", alone, "--device", "far=c", says=["of kind cpu", "one target for each kind of device"])
 
     def test_functions_of_c_files_run_on_the_host(self):
         (self.folder / "f.c").write_text("void twice(float *y, const float *x) { for (int i = 0; i < 8; i++) y[i] = 2 * x[i]; }\n")
