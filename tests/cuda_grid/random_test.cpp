@@ -16,7 +16,7 @@ bool isResult(const ModelPort& port) { return port.kind == PortKind::Output || p
 
 RandomOptions drawn(uint64_t seed, bool isContract) {
   RandomOptions options;
-  options.loops = seed % 3 == 0;
+  options.loops = !isContract && seed % 3 == 0;  // bounds know nothing of loops
   options.edges = !isContract && seed % 3 == 1;
   options.contract = isContract;
   options.steps = 14;
