@@ -26,7 +26,8 @@ struct ModelBindings {
       ports;                 // by Model::ports; dtype Void or a missing tail: weights and states use their own data
   VariableValues variables;  // every variable of the model
   std::map<std::string, CustomFunction, std::less<>> functions;
-  bool areArbitrary = false;  // the inputs: whether they meet the expectations of the model does not matter
+  bool areSumsRoundedOnce = false;  // of floats: what all orders of their terms are near to
+  bool areArbitrary = false;        // the inputs: whether they meet the expectations of the model does not matter
 };
 
 /// Tensor stage. Returns the contents of every port afterwards, by Model::ports; states as the stores left them.

@@ -204,7 +204,7 @@ class TensorInterpreter {
         return iotaView(n.dtype(), count);
       }
       case Op::Stack: return stackView(n.dtype(), viewsOf(n.src()));
-      case Op::Reduce: return reduceView(n, values_[n.src(0).id()]);
+      case Op::Reduce: return reduceView(n, values_[n.src(0).id()], bindings_.areSumsRoundedOnce);
       case Op::Gather: return gatherView(n, values_[n.src(0).id()], viewsOf(n.src().subspan(1)));
       case Op::Scatter:
         return scatterView(n, values_[n.src(0).id()], viewsOf(n.src().subspan(1, n.src(0).rank())),

@@ -114,8 +114,9 @@ Result<View> elementwiseView(UOp n, std::vector<View> src) {
   return View::of(std::move(out));
 }
 
-View reduceView(UOp n, const View& x) {
+View reduceView(UOp n, const View& x, bool roundsOnce) {
   const ReduceArg& arg = n.argAs<ReduceArg>();
+  const DType dtype = roundsOnce && isFloat(n.dtype()) ? DType::F64 : n.dtype();
   std::vector<int64_t> dims;
   std::vector<bool> folded(x.dims.size());
   for (int32_t a : arg.axes) folded[a] = true;
@@ -126,7 +127,7 @@ View reduceView(UOp n, const View& x) {
   std::vector<int64_t> outStrides = rowMajorStrides(dims);
   for (size_t i = 0, o = 0; i < folded.size(); ++i)
     if (!folded[i]) places.strides[i] = outStrides[o++];
-  std::vector<Scalar> totals(static_cast<size_t>(numelOf(dims)), identity(arg.op, n.dtype()));
+  std::vector<Scalar> totals(static_cast<size_t>(numelOf(dims)), identity(arg.op, dtype));
   const View* views[] = {&x, &places};
   RowWalk walk(views);
   std::vector<Scalar> row(static_cast<size_t>(walk.rowLength()));
@@ -134,13 +135,15 @@ View reduceView(UOp n, const View& x) {
     readRow(x, starts[0], walk.stride(0), row);
     int64_t place = starts[1];
     for (const Scalar& element : row) {
-      Scalar operands[] = {totals[static_cast<size_t>(place)], element};
-      totals[static_cast<size_t>(place)] = evalScalar(arg.op, n.dtype(), operands);
+      Scalar operands[] = {totals[static_cast<size_t>(place)],
+                           dtype == n.dtype() ? element : Scalar::ofFloat(dtype, element.asFloat())};
+      totals[static_cast<size_t>(place)] = evalScalar(arg.op, dtype, operands);
       place += walk.stride(1);
     }
   });
   HostTensor out = HostTensor::zeros(n.dtype(), dims);
-  for (size_t i = 0; i < totals.size(); ++i) out.set(static_cast<int64_t>(i), totals[i]);
+  for (size_t i = 0; i < totals.size(); ++i)
+    out.set(static_cast<int64_t>(i), dtype == n.dtype() ? totals[i] : Scalar::ofFloat(n.dtype(), totals[i].asFloat()));
   return View::of(std::move(out));
 }
 

@@ -24,8 +24,9 @@ View stackView(DType dtype, std::span<const View> scalars);
 /// Operands have equal dims, or shape (), which broadcasts.
 Result<View> elementwiseView(UOp n, std::vector<View> src);
 
-/// Every output element starts at the identity and takes its inputs in row-major order, rounding each time.
-View reduceView(UOp n, const View& x);
+/// Every output element starts at the identity and takes its inputs in row-major order, rounding each time, or at the
+/// end alone: of f64 each time.
+View reduceView(UOp n, const View& x, bool roundsOnce = false);
 
 /// `indices` has a tensor for each axis of x; what they name outside of x reads as zero and stores nothing.
 Result<View> gatherView(UOp n, const View& x, std::span<const View> indices);

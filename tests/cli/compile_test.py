@@ -135,6 +135,9 @@ output h
         self.assertEqual(self.compile(graph, "--numerics", "fast", env=env)["target"]["numerics"], "fast")
         self.fails(2, "compile", graph, "-o", self.folder / "q", env={"SVOD_NUMERICS": "loose"}, says="loose")
 
+    def test_long_sums_in_any_order_are_right(self):
+        self.compile(self.graph("svod 1\ninput x: f32[4, 40000]\noutput y = sum(exp(x), axes=1)\n"), "--verify")
+
     def test_values_known_now_are_folded_within_a_limit(self):
         graph = self.graph("""svod 1
 input x: f32[4, 300000]
