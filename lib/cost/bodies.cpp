@@ -21,21 +21,21 @@ bool isKnown(UOp n) {
 // Copies of an access in expanded loops, where those that touch the same element are one: taps of neighbouring rows do.
 double distinctCopies(const Access& access, const std::vector<UOp>& expanded, UOp lanes) {
   double copies = 1;
-  bool isKnown = !access.isStore;
+  bool hasStrides = !access.isStore;
   std::vector<int64_t> offsets{0};
   for (UOp r : expanded) {
     if (r == lanes) continue;
     copies *= extentOf(r);
     const std::optional<int64_t> stride = strideOf(access, r);
-    isKnown = isKnown && stride;
-    if (!isKnown) continue;
+    hasStrides = hasStrides && stride;
+    if (!hasStrides) continue;
     const size_t before = offsets.size();
     for (int64_t i = 1; i < maxExtent(r); ++i)
       for (size_t j = 0; j < before; ++j) offsets.push_back(offsets[j] + i * *stride);
     std::ranges::sort(offsets);
     offsets.erase(std::ranges::unique(offsets).begin(), offsets.end());
   }
-  return isKnown ? static_cast<double>(offsets.size()) : copies;
+  return hasStrides ? static_cast<double>(offsets.size()) : copies;
 }
 
 UOp bufferOf(UOp storage) { return storage.op() == Op::Fill ? storageOf(storage.src(0).src(0)) : storage; }

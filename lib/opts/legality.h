@@ -9,7 +9,7 @@ namespace svod {
 
 /// BadOpt if lowering could not expand the kernel: a value over two vector ranges, too many copies of one
 /// expression, a local buffer filled under an expanded range or by the lanes of a warp, a sum that its tensor core does
-/// not compute any more, scratch or shared memory or workgroup beyond `caps`.
+/// not compute any more, a ring that is no bare copy, scratch or shared memory or workgroup beyond `caps`.
 Status checkKernel(UOp sink, const Caps& caps);
 
 /// Stands in the help of an error for the axes of the kernel, which applyOpt() writes in its place: most errors are

@@ -102,11 +102,6 @@ Result<Applied> applyPack(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
     closed.push_back(axis.range);
   }
   SVOD_TRY(UOp load, loadToPack(sink, opt.kind, args.slot, closed));
-  for (UOp fill : toposort(sink))
-    if (fill.op() == Op::Fill && storageOf(fill.src(0).src(0)).argAs<SlotArg>().ring > 0 &&
-        std::ranges::count(toposort(fill.src(0)), load) > 0)
-      return fail(Diag::BadOpt, "parameter " + std::to_string(args.slot) + " is copied ahead by async",
-                  "pack it before async");
   load = flippedAround(sink, load);
   closeExpanded(load, closed);
   LocalCopy panel = makeLocalCopy(g, sink, load, closed);

@@ -120,9 +120,6 @@ Result<Applied> applyAsync(Graph& g, UOp sink, const OptOp& opt, const Caps& cap
   if (!hasGpuOp("cp_async16", caps.gpu.family, caps.gpu.generation))
     return fail(Diag::BadOpt, "the target has no copies that run on", "sm_80 and later have");
   if (args.amount < 2 || args.amount > 8) return fail(Diag::BadOpt, "a ring has 2 to 8 stages", "write async(4,3)");
-  UOp value = fill.src(0).src(1);
-  if (value.op() != Op::Load || storageOf(value.src(0)).op() != Op::Param)
-    return fail(Diag::BadOpt, "the buffer is no bare copy of an operand", "async takes what pack made");
   SVOD_CHECK(checkOwner(fill));
   int loops = 0;
   for (UOp r : fill.ranges()) loops += axisType(r) == AxisType::Reduce;

@@ -196,6 +196,7 @@ TEST_CASE("Opts of shared copies that do not apply say why") {
   CHECK(error(packed + "swizzle(p1.n0,48)", caps).find("no swizzle has rows of 48") != std::string::npos);
   CHECK(error(packed + "async(p1.n0,9)", caps).find("2 to 8 stages") != std::string::npos);
   CHECK(error("pack(1,n0,k0) async(p1.n0,2)", caps).find("along 0 loops") != std::string::npos);
+  CHECK(error(packed + "async(p1.n0,2) pack(1,p1.n0)", caps).find("no bare copy") != std::string::npos);
   Caps old = caps;
   old.gpu.generation = 75;
   CHECK(error(packed + "async(p1.n0,2)", old).find("sm_80") != std::string::npos);
