@@ -36,7 +36,7 @@ class DriverEmitter : DriverBuilder {
     for (size_t i = 0; i <= plan_.variants.size(); i++) {
       Plan own = plan_;
       takeVariant(own, i);
-      runs.push_back(DriverEmitter(module_, own, made_).emitRun("svod_run"));
+      runs.push_back(DriverEmitter(module_, own, made_).emitRun("svod.run"));
     }
     llvm::Function* run = startFunction(made_.prefix + "_run", made_.parameters);
     llvm::Value* processor = b_.CreateCall(module_.getOrInsertFunction(kProcessorFunction, i32_));

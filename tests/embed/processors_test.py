@@ -78,6 +78,18 @@ class Processors(ToolTest):
         self.assertTrue(any(name.endswith(".v1") for _, name in several))
         self.assertEqual([name for kind, name in several if kind in "TU"], ["mlp_run"])
 
+    def test_a_prefix_that_the_code_of_svod_begins_with(self):
+        """svod_run is the function that chooses, and not the code for one of the processors."""
+        graph = self.graph("svod 1\ninput x: f32[64]\noutput y = x * 3 + 1\n")
+        model = Model(self, graph, "svod", emit=("static-lib", "header"),
+                      words=["--triple", "x86_64-unknown-linux-gnu", "--cpu", "x86-64-v3,x86-64-v2"])
+        seen = [line.split()[-2:] for line in build(self, ["nm", model.files["static-lib"]]).splitlines() if " " in line]
+        self.assertEqual([name for kind, name in seen if kind in "TU"], ["svod_run"])
+        needs(self, "qemu-x86_64-static")
+        path = program(self, [model], cc=X86)
+        for machine, result in (("core2duo", (BAD_PROCESSOR, b"")), ("Nehalem", (0, model.expected())), ("Haswell", (0, model.expected()))):
+            self.assertEqual(self.given(["qemu-x86_64-static", "-cpu", machine], path, model), result, machine)
+
     def test_functions_of_c_files(self):
         (self.folder / "f.c").write_text("#include <string.h>\n#include <stdint.h>\nstatic float last[64];\n"
                                          "void flip(float *y, const float *x, int64_t n) {\n  memcpy(last, x, n * sizeof(float));\n"
