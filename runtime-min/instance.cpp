@@ -182,6 +182,25 @@ Status Instance::writeState(StateId id, const void* data) {
   return onDevices_.copyIn(states_[id].device, pointers_[state.buffer], data, sizes_[state.buffer], nameOf(state));
 }
 
+/// Passes through memory of the host only where neither place is there.
+Status Instance::moveState(StateId id, DeviceId device, void* to) {
+  if (isReset_) SVOD_CHECK(sendStates());
+  const State& state = loaded_->plan().states[id];
+  const uint64_t bytes = sizes_[state.buffer];
+  const DeviceId old = states_[id].device;
+  void* const from = pointers_[state.buffer];
+  if (old == device && from == to) return {};
+  if (device == 0) return onDevices_.copyOut(old, to, from, bytes, nameOf(state));
+  if (old == 0) return onDevices_.copyIn(device, to, from, bytes, nameOf(state));
+  std::byte held[32 << 10];
+  for (uint64_t at = 0; at < bytes; at += sizeof held) {
+    const uint64_t part = std::min<uint64_t>(bytes - at, sizeof held);
+    SVOD_CHECK(onDevices_.copyOut(old, held, static_cast<std::byte*>(from) + at, part, nameOf(state)));
+    SVOD_CHECK(onDevices_.copyIn(device, static_cast<std::byte*>(to) + at, held, part, nameOf(state)));
+  }
+  return {};
+}
+
 Status Instance::bindState(StateId id, DeviceId device, void* data) {
   const State& state = loaded_->plan().states[id];
   StatePlace& place = states_[id];
@@ -191,9 +210,7 @@ Status Instance::bindState(StateId id, DeviceId device, void* data) {
     return fail(Diag::InputMismatch, says({nameOf(state), " is bound to a null pointer"}));
   SVOD_CHECK(onDevices_.checkAddress(device, data, sizes_[state.buffer], state.name));
   if (device == 0) device = place.home, data = place.own;
-  std::vector<std::byte> held(sizes_[state.buffer]);
-  SVOD_CHECK(readState(id, held.data()));
-  SVOD_CHECK(onDevices_.copyIn(device, data, held.data(), held.size(), nameOf(state)));
+  SVOD_CHECK(moveState(id, device, data));
   place.device = device;
   pointers_[state.buffer] = data;
   run_->placePort(state.buffer, device);

@@ -55,6 +55,7 @@ class Instance {
   Status allocate(const svod_memory& memory);
   Status allocateTogether(const svod_memory& memory);
   Status allocateSeparately(const svod_memory& memory);
+  Status moveState(StateId id, DeviceId device, void* to);
   /// `isZero`: all memory of states is zero already.
   void fillStates(bool isZero);
   /// Nothing was bound or set since the last run.

@@ -122,7 +122,8 @@ Status checkBuffers(const Plan& plan) {
   for (BufferId i = 0; i < plan.buffers.size(); i++) {
     const BufferDesc& buffer = plan.buffers[i];
     const std::optional<uint64_t> needed = tensorBytes(buffer.dtype, buffer.shape);
-    if (!needed || buffer.bytes > kMaxPlanBytes || *needed > buffer.bytes)
+    const bool isExact = buffer.place == Place::State;  // callers lend memory for its shape
+    if (!needed || buffer.bytes > kMaxPlanBytes || (isExact ? *needed != buffer.bytes : *needed > buffer.bytes))
       return bad(at("buffers", i), {"the shape does not fit ", buffer.bytes, " bytes"});
     SVOD_CHECK(checkPlace(plan, buffer, at("buffers", i)));
   }

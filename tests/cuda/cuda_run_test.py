@@ -183,6 +183,10 @@ class Cuda(ToolTest):
         done = run("svod-run", plan, "--explain", "--cuda-driver", MOCK, env={"SVOD_MOCK_CUDA": "cc=7.5"})
         self.assertEqual(done.returncode, 5)
         self.assertIn("the plan has sm_80, sm_90a, compute_80", done.stderr)
+        self.assertIn("taken: this machine lacks nothing", done.stdout)  # what is known without the device
+        done = run("svod-run", plan, "--explain", "--cuda-driver", self.folder / "none")
+        self.assertEqual(done.returncode, 77)
+        self.assertIn("taken: this machine lacks nothing", done.stdout)
 
     def test_ptx_is_announced_and_can_be_refused(self):
         plan = self.plan("sm_80,compute_80")

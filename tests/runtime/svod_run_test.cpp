@@ -100,6 +100,8 @@ TEST_CASE("svod-run: an input is a part of a file") {
   f.refuses("p -i 'x=many.npy[4:3]'", 1, "the first axis has 8 entries");
   f.refuses("p -i 'x=many.npy[9:]'", 1, "the first axis has 8 entries");
   f.refuses("p -i 'x=many.npy[:99999999999999999999]'", 74, "cannot open 'many.npy[:99999999999999999999]'");
+  f.refuses("p -i 'x=many.npy[-2:]'", 74, "with whole numbers from 0 on");
+  f.refuses("p -i 'x=-[0:2]' -i 'y=-[2:4]'", 2, "--input has - twice");
   f.refuses("p -i 'x=many.npy[:]'", 1, "must be from 1 to 6");
   const std::vector<float> held = {5, 6, 1, 2, 3, 8};
   const std::vector<std::byte> code(3, std::byte{1});
@@ -110,6 +112,7 @@ TEST_CASE("svod-run: an input is a part of a file") {
   REQUIRE(writeChunksAtomic(f.folder / "w.safetensors", file.chunks(), Flush::Sometime));
   gives("w.safetensors:a b", {30, 52, 62, 84, 106, 136});
   gives("w.safetensors:a b[2:5]", {22, 44, 66});
+  f.refuses("p -i x=w.safetensors", 1, "does not say which tensor");
   f.refuses("p -i x=w.safetensors:ab", 1, "'w.safetensors' has no tensor 'ab'");
   f.refuses("p -i x=w.safetensors:odd", 1, "has dtype u8, the plan wants f32");
   f.refuses("p -i 'x=w.safetensors:none[:]'", 1, "the array has no axis");

@@ -71,7 +71,7 @@ Result<std::vector<std::string>> devicesOf(svod_plan* plan, const RunOptions& op
 
 }  // namespace
 
-Result<std::string> explanation(const RunOptions& options) {
+Result<Explanation> explanation(const RunOptions& options) {
   svod_load_options load = {};
   load.cpu = options.cpu.empty() ? nullptr : options.cpu.c_str();
   load.verify_weights = -1;
@@ -79,7 +79,9 @@ Result<std::string> explanation(const RunOptions& options) {
   SVOD_CHECK(checked([&](svod_error* error) { return svod_plan_load(options.plan.c_str(), &load, &loaded, error); }));
   const std::unique_ptr<svod_plan, decltype(&svod_plan_free)> plan(loaded, svod_plan_free);
   const std::vector<Seen> all = processorsOf(plan.get());
-  SVOD_TRY(const std::vector<std::string> devices, devicesOf(plan.get(), options));
+  Result<std::vector<std::string>> devices = devicesOf(plan.get(), options);
+  const std::vector<std::string> lines = devices ? *devices : std::vector<std::string>();
+  Status trouble = devices ? Status() : fail(std::move(devices.error()));
   if (options.json) {
     Json json = {{"plan", options.plan}, {"processors", Json::array()}};
     for (const Seen& p : all)
@@ -88,8 +90,8 @@ Result<std::string> explanation(const RunOptions& options) {
                                     {"missing", p.missing},
                                     {"used", p.isUsed},
                                     {"reason", reasonOf(p, all, options)}});
-    json["devices"] = devices;
-    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    json["devices"] = lines;
+    return Explanation{json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n", std::move(trouble)};
   }
   size_t width = 0;
   for (const Seen& p : all) width = std::max(width, printable(p.name).size());
@@ -99,8 +101,8 @@ Result<std::string> explanation(const RunOptions& options) {
     name.resize(width, ' ');
     text += (p.isUsed ? "* " : "  ") + name + "  " + printable(reasonOf(p, all, options)) + "\n";
   }
-  for (const std::string& line : devices) text += "* " + printable(line) + "\n";
-  return text;
+  for (const std::string& line : lines) text += "* " + printable(line) + "\n";
+  return Explanation{std::move(text), std::move(trouble)};
 }
 
 }  // namespace svod

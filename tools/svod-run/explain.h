@@ -4,7 +4,11 @@
 
 namespace svod {
 
-/// A line for each, or an object with --json. Loads the plan and runs nothing. Errors: those of loading it.
-Result<std::string> explanation(const RunOptions& options);
+struct Explanation {
+  std::string text;  // a line for each, or an object with --json
+  Status devices;    // why the text has none of them: those of opening them
+};
+/// Loads the plan, makes an instance where it has devices, and runs nothing. Errors: those of loading the plan.
+Result<Explanation> explanation(const RunOptions& options);
 
 }  // namespace svod

@@ -9,7 +9,7 @@ namespace svod {
 
 namespace {
 
-constexpr std::string_view kTensorMark = ".safetensors:";
+constexpr std::string_view kTensors = ".safetensors", kTensorMark = ".safetensors:";
 
 struct Part {
   std::string file;
@@ -56,6 +56,8 @@ Result<InputArray> readTensor(const std::string& path, const std::string& name) 
 Result<InputArray> readWhole(const std::string& file, ElementType want) {
   if (const size_t mark = file.find(kTensorMark); mark != std::string::npos)
     return readTensor(file.substr(0, mark + kTensorMark.size() - 1), file.substr(mark + kTensorMark.size()));
+  if (file.ends_with(kTensors))
+    return fail(Diag::UnknownPort, "'" + file + "' does not say which tensor", "write " + file + ":NAME");
   InputArray array;
   if (file == "-") {
     SVOD_TRY(std::string text, readStandardInput());
@@ -89,13 +91,21 @@ Status cut(InputArray& array, const Part& part, const std::string& text) {
 
 Result<InputArray> readInput(const std::string& text, ElementType want) {
   const std::optional<Part> part = partOf(text);
-  SVOD_TRY(InputArray array, readWhole(part ? part->file : text, want));
+  Result<InputArray> whole = readWhole(part ? part->file : text, want);
+  if (!whole && !part && text.ends_with(']'))
+    return fail(std::move(whole.error()).withHelp("a part is [A:B], with whole numbers from 0 on"));
+  SVOD_TRY(InputArray array, std::move(whole));
   if (part) SVOD_CHECK(cut(array, *part, text));
   if (!array.data.empty() && reinterpret_cast<uintptr_t>(array.data.data()) % byteSize(array.dtype) != 0) {
     array.copied.assign(array.data.begin(), array.data.end());
     array.data = array.copied;
   }
   return array;
+}
+
+bool isStandardInput(const std::string& text) {
+  const std::optional<Part> part = partOf(text);
+  return (part ? part->file : text) == "-";
 }
 
 }  // namespace svod

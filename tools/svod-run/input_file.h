@@ -23,5 +23,7 @@ struct InputArray {
 /// from A up to B of the first axis, where A is 0 and B their number when left out. `want` is as for readNpy. Errors:
 /// UnknownPort for a tensor that is not there, InputMismatch for entries that are not; those of the readers.
 Result<InputArray> readInput(const std::string& text, ElementType want);
+/// Whether such a text takes its bytes from standard input.
+bool isStandardInput(const std::string& text);
 
 }  // namespace svod

@@ -144,8 +144,9 @@ Status makeFolder(const std::string& path) {
 
 Status run(const RunOptions& options, Console& console, InterruptGuard& interrupts) {
   if (options.explain) {
-    SVOD_TRY(const std::string text, explanation(options));
-    return console.print(text);
+    SVOD_TRY(Explanation explained, explanation(options));
+    SVOD_CHECK(console.print(explained.text));
+    return std::move(explained.devices);
   }
   SVOD_TRY(Session session, Session::open(options));
   for (const std::string& note : session.notes()) console.note({Diag::CpuFeatures, note});

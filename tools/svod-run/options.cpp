@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "console/command_flags.h"
+#include "input_file.h"
 #include "support/suggest.h"
 
 namespace svod {
@@ -79,7 +80,7 @@ Result<std::vector<NameValue>> splitPairs(const std::vector<std::string>& texts,
     for (const NameValue& other : pairs)
       if (other.first == pair.first)
         return fail(Diag::Usage, flag + " names '" + pair.first + "' twice", "leave one of them out");
-    const bool isStandard = text.ends_with("=-");
+    const bool isStandard = pair.second == "-" || (flag == "--input" && isStandardInput(pair.second));
     if (isStandard && standard)
       return fail(Diag::Usage, flag + " has - twice", "only one array can go through a pipe; name a file");
     standard = standard || isStandard;

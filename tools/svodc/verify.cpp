@@ -149,8 +149,14 @@ class Trial {
       }
       if (port.kind != PortKind::State) continue;
       const size_t index = svod_plan_find(handle_, SVOD_STATE, port.name.c_str());
-      if (index != SVOD_NONE)
-        SVOD_CHECK(compareState(port, expected[i], svod_state_data(instance, index), tolerance.of(i, expected[i])));
+      if (index == SVOD_NONE) continue;
+      svod_tensor tensor{};
+      svod_plan_tensor(handle_, SVOD_STATE, index, &tensor);
+      std::vector<std::byte> state(tensor.max_bytes);
+      svod_error error{};
+      if (svod_read_state(instance, index, state.data(), state.size(), &error) != 0)
+        return fail(toError(error, kVerifying));
+      SVOD_CHECK(compareState(port, expected[i], state.data(), tolerance.of(i, expected[i])));
     }
     return {};
   }
