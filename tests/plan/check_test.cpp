@@ -71,10 +71,7 @@ TEST_CASE("check: buffers") {
       {"buffers[2]: it lies outside the arena: bytes 18446744073709551552 to 0 of 512",
        [](Plan& p) { p.buffers[2].offset = UINT64_MAX - 63; }},
       {"buffers[0]: the shape does not fit 64 bytes", [](Plan& p) { p.buffers[0].shape = {17}; }},
-      {"buffers[0]: the shape does not fit 64 bytes",
-       [](Plan& p) {
-         p.buffers[0].shape = {UINT64_C(1) << 62, 4};
-       }},
+      {"buffers[0]: the shape does not fit 64 bytes", [](Plan& p) { p.buffers[0].shape = {UINT64_C(1) << 62, 4}; }},
       {"buffers[3]: there is no constant 2 of 2", [](Plan& p) { p.buffers[3].constant = 2; }},
       {"buffers[3]: it is larger than its constant: bytes 0 to 65 of 64", [](Plan& p) { p.buffers[3].bytes = 65; }},
   });
@@ -106,10 +103,7 @@ TEST_CASE("check: expectations") {
       {"expectations[0]: buffer 7 is no i64 [2, n] of the host's arena",
        [](Plan& p) { p.buffers[7].dtype = ElementType::U64; }},
       {"expectations[0]: buffer 7 is no i64 [2, n] of the host's arena", [](Plan& p) { p.buffers[7].shape = {4}; }},
-      {"expectations[0]: buffer 7 is no i64 [2, n] of the host's arena",
-       [](Plan& p) {
-         p.buffers[7].shape = {1, 4};
-       }},
+      {"expectations[0]: buffer 7 is no i64 [2, n] of the host's arena", [](Plan& p) { p.buffers[7].shape = {1, 4}; }},
   });
 }
 
@@ -176,9 +170,8 @@ TEST_CASE("check: an inconsistent grid, image or tensor map is described") {
   says("kernels[1]: an expression names a value beyond the 1 of the kernel",
        [&](Plan& p) { grid(p).groups[2] = Expr::variable(1); });
   says("kernels[1]: an attribute has no name", [&](Plan& p) { grid(p).attributes[0].name = ""; });
-  says("kernels[1]: the attribute 'cluster.x' is there twice", [&](Plan& p) {
-    grid(p).attributes.push_back({"cluster.x", 1});
-  });
+  says("kernels[1]: the attribute 'cluster.x' is there twice",
+       [&](Plan& p) { grid(p).attributes.push_back({"cluster.x", 1}); });
   says("kernels[1].tensorMaps[0]: there is no argument 2 of 2", [&](Plan& p) { map(p).arg = 2; });
   says("kernels[1].tensorMaps[0]: its lists are not those of 1 to 5 axes", [&](Plan& p) { map(p).box.pop_back(); });
   says("kernels[1].tensorMaps[0]: its lists are not those of 1 to 5 axes", [&](Plan& p) { map(p).dims.clear(); });
@@ -248,29 +241,18 @@ TEST_CASE("check: a step that cannot be done is described with its number") {
       {"steps[3]: there is no variable 4 of 3", [](Plan& p) { action<Loop>(p, 3).variable = 4; }},
       {"steps[3]: its condition 't' is no bool", [](Plan& p) { action<Loop>(p, 3).condition = BufferId(2); }},
       {"steps[3]: its body of 4 steps ends outside the enclosing one", [](Plan& p) { action<Loop>(p, 3).length = 4; }},
-      {"steps[7]: 'i' belongs to another loop",
-       [](Plan& p) {
-         p.steps.push_back({{}, Loop{2, Expr(1), 0}});
-       }},
+      {"steps[7]: 'i' belongs to another loop", [](Plan& p) { p.steps.push_back({{}, Loop{2, Expr(1), 0}}); }},
   });
 }
 
 TEST_CASE("check: a wrong dependency is described with both steps") {
   checkMessages({
       {"steps[1]: the dependency on step 1, which is no earlier one", [](Plan& p) { p.steps[1].deps = {1}; }},
-      {"steps[1]: the dependency on step 7, which is no earlier one",
-       [](Plan& p) {
-         p.steps[1].deps = {0, 7};
-       }},
-      {"steps[1]: the dependency on step 0 comes behind that on 0",
-       [](Plan& p) {
-         p.steps[1].deps = {0, 0};
-       }},
+      {"steps[1]: the dependency on step 7, which is no earlier one", [](Plan& p) { p.steps[1].deps = {0, 7}; }},
+      {"steps[1]: the dependency on step 0 comes behind that on 0", [](Plan& p) { p.steps[1].deps = {0, 0}; }},
       {"steps[4]: the dependency on step 0 crosses the border of a loop", [](Plan& p) { p.steps[4].deps = {0}; }},
       {"steps[7]: the dependency on step 5 crosses the border of a loop",
-       [](Plan& p) {
-         p.steps.push_back({{5}, p.steps[1].action});
-       }},
+       [](Plan& p) { p.steps.push_back({{5}, p.steps[1].action}); }},
   });
 }
 
@@ -298,10 +280,7 @@ TEST_CASE("check: inputs, outputs and states") {
       {"inputs[0]: there is no buffer 99 of 9", [](Plan& p) { p.inputs[0].buffer = 99; }},
       {"inputs[0]: the name is empty", [](Plan& p) { p.inputs[0].name = ""; }},
       {"buffers[0]: no input, output or state owns it", [](Plan& p) { p.inputs.clear(); }},
-      {"inputs[1]: buffer 0 has another owner",
-       [](Plan& p) {
-         p.inputs.push_back({"x2", 0, {Expr(1)}});
-       }},
+      {"inputs[1]: buffer 0 has another owner", [](Plan& p) { p.inputs.push_back({"x2", 0, {Expr(1)}}); }},
       {"inputs[0]: axis 0 of 17 does not fit the 16 of its buffer", [](Plan& p) { p.inputs[0].shape = {Expr(17)}; }},
       {"inputs[0]: it has 0 axes, its buffer 1", [](Plan& p) { p.inputs[0].shape = {}; }},
       {"outputs[0]: the shape names variable 2, which is that of a loop, or not there",

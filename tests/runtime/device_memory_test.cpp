@@ -97,6 +97,33 @@ TEST_CASE("an input that is a part of a mapped file is copied to a device from t
   }
 }
 
+TEST_CASE("a large state moves from one place on a device to another, with what it held") {
+  TempFolder folder;
+  PlanBuilder b;
+  b.plan.devices.push_back({"d1", DeviceKind::Cpu, 0});
+  const Expr n = 20'000;
+  const uint64_t bytes = 80'000;
+  const BufferId s = b.state("s", 20'000);
+  b.device = 1;
+  const BufferId a = b.arena("a", 20'000);
+  b.step(Copy{a, s, bytes});
+  b.launch("k_add_value", {a}, {RW}, {n, Expr(1)});
+  b.step(Copy{s, a, bytes});
+  b.write(folder / "p");
+  Separate device(folder / "p", 3, 1);
+  void* const memory[] = {*device.devices[0]->allocate(bytes), *device.devices[0]->allocate(bytes)};
+  std::vector<float> held(20'000);
+  float value = 0;
+  for (size_t turn = 0; turn < 3; turn++) {
+    value = value * 2 + 1;
+    CHECK(device.instance->bindState(0, 1, memory[turn % 2]));
+    CHECK(device.instance->execute(0));
+    CHECK(device.instance->readState(0, held.data()));
+    CHECK(held == std::vector<float>(20'000, value));
+  }
+  for (void* place : memory) device.devices[0]->release(place, bytes);
+}
+
 TEST_CASE("a state stays on a device between runs, with what it held, and comes back") {
   TempFolder folder;
   PlanBuilder b;
