@@ -172,6 +172,19 @@ class Work(ToolTest):
             process.communicate()
         self.assertEqual(len(list(self.work.glob("units/*/*.log"))), 3)
 
+    def test_every_flag_is_of_the_plan_or_of_a_run(self):
+        """A run takes what the plan keeps, and what the units were made of, from there; of the rest nothing is kept."""
+        of_a_run = {"progress", "explain", "unit", "phase", "jobs", "verify-each", "repro-dir"}
+        self.plan("--budget", "3s")
+        kept = json.loads((self.work / "plan.json").read_text())["flags"].keys()
+        flags = {f["name"][2:]: f for f in json.loads(self.svodc("--list-flags", "--json").stdout) if "tune" in f["commands"].split()}
+        self.assertEqual((of_a_run - flags.keys(), of_a_run & kept), (set(), set()))
+        self.assertEqual(flags.keys() - of_a_run - kept, {"budget", "units", "output"})
+        for name in flags.keys() - of_a_run:
+            preset = flags[name]["default"]
+            value = f"={int(preset) + 1 if preset.lstrip('-').isdigit() else 'x'}" if flags[name]["value"] else ""
+            self.fails(2, "tune", "run", self.work, "--unit", "0", f"--{name}{value}", says=f"--{name} from the plan")
+
     def test_what_cannot_be(self):
         self.fails(2, "tune", "plan", self.model, says="-o WORK")
         self.fails(2, "tune", "plan", "-", "-o", self.work, says="stdin")

@@ -5,8 +5,8 @@ namespace svod {
 namespace {
 
 constexpr FlagInfo kFlags[] = {
-#define FLAG(member, name, shortName, type, value, preset, commands, output, env, what) \
-  {name, shortName, value, preset, commands, output, env, what, &Flags::member},
+#define FLAG(member, name, shortName, type, value, preset, commands, changes, env, what) \
+  {name, shortName, value, preset, commands, Changes::changes, env, what, &Flags::member},
 #include "flags.def"
 #undef FLAG
 };

@@ -23,6 +23,14 @@ enum CommandBit : uint8_t {
 };
 inline constexpr uint8_t Build = Compile | Inspect | Tune, All = 255;
 
+/// What has to be the same for the same results.
+enum class Changes : uint8_t {
+  Nothing,
+  Output,  // what is compiled
+  Search,  // what svodc tune measures, and how
+  Units,   // what svodc tune plan makes units of
+};
+
 namespace detail {
 using Switch = bool;
 using Text = std::string;
@@ -32,7 +40,7 @@ using List = std::vector<std::string>;
 
 /// One member per row of flags.def, with the row's default until the command line was read.
 struct Flags {
-#define FLAG(member, name, shortName, type, value, preset, commands, output, env, what) detail::type member{};
+#define FLAG(member, name, shortName, type, value, preset, commands, changes, env, what) detail::type member{};
 #include "flags.def"
 #undef FLAG
 };
@@ -40,7 +48,7 @@ struct Flags {
 struct FlagInfo {
   std::string_view name, shortName, value, preset;
   uint8_t commands;  // bits of CommandBit
-  bool changesOutput;
+  Changes changes;
   std::string_view env, what;
   std::variant<bool Flags::*, std::string Flags::*, int64_t Flags::*, std::vector<std::string> Flags::*> member;
 

@@ -117,7 +117,7 @@ Table listFlags() {
               {}};
   for (const FlagInfo& row : allFlags())
     table.rows.push_back({"--" + std::string(row.name), row.value, row.preset, commandsText(row.commands),
-                          row.changesOutput, row.env, row.what});
+                          row.changes == Changes::Output, row.env, row.what});
   for (const List& list : allLists())
     table.rows.push_back({"--" + std::string(list.flag), "", "", "all", false, "", list.what});
   return table;

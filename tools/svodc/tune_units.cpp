@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -30,12 +29,6 @@ std::string donePath(const std::string& folder, const TuneUnit& unit) { return u
 std::string attemptPath(const std::string& folder, const TuneUnit& unit, int number) {
   return unitFolder(folder, unit) + "/attempt-" + std::to_string(number) + ".log";
 }
-
-/// What a search does, and how it measures: the same on all machines.
-constexpr std::string_view kOfSearch[] = {"search",        "compile-seconds", "most-instructions", "beam",
-                                          "most-of-least", "stop-above",      "least-gain",        "whole-grids",
-                                          "caches",        "threads"};
-bool isOfSearch(const FlagInfo& row) { return std::ranges::find(kOfSearch, row.name) != std::end(kOfSearch); }
 
 Json valueOf(const FlagInfo& row, const Flags& flags) {
   return std::visit([&](auto member) { return Json(flags.*member); }, row.member);
@@ -136,7 +129,7 @@ Json partsJson(const std::vector<UnitPart>& parts) {
 std::string hashOf(const TuneUnit& unit, const TuneWork& work) {
   Json json = {{kForm, kFormNumber}, {"target", work.target}, {"compiler", work.compiler}, {"seconds", work.seconds}};
   for (const FlagInfo& row : allFlags())
-    if (isOfSearch(row)) json[std::string(row.name)] = valueOf(row, work.flags);
+    if (row.changes == Changes::Search) json[std::string(row.name)] = valueOf(row, work.flags);
   for (const UnitPart& kernel : unit.kernels) json["kernels"].push_back(kernel.hash);
   for (const UnitPart& graph : unit.graphs) json["graphs"].push_back(graph.hash);
   return sha256Hex(json.dump()).substr(0, 12);
@@ -144,7 +137,9 @@ std::string hashOf(const TuneUnit& unit, const TuneWork& work) {
 
 }  // namespace
 
-bool isPlanned(const FlagInfo& row) { return (row.commands & Tune) != 0 && (row.changesOutput || isOfSearch(row)); }
+bool isPlanned(const FlagInfo& row) {
+  return (row.commands & Tune) != 0 && (row.changes == Changes::Output || row.changes == Changes::Search);
+}
 
 std::vector<TuneUnit> unitsOf(const std::vector<TuneKernel>& kernels, const std::vector<UnitPart>& graphs, int64_t most,
                               const TuneWork& work) {

@@ -106,7 +106,7 @@ Status checkRun(const Request& request) {
   Flags presets;
   setDefaults(presets);
   for (const FlagInfo& row : allFlags()) {
-    if (!isPlanned(row) && row.name != "budget" && row.name != "units" && row.name != "output") continue;
+    if ((row.commands & Tune) == 0 || row.changes == Changes::Nothing) continue;
     if (std::visit([&](auto member) { return request.flags.*member == presets.*member; }, row.member)) continue;
     return fail(Diag::Usage, "svodc tune run has --" + std::string(row.name) + " from the plan",
                 row.env.empty() ? "leave it out" : "leave it and " + std::string(row.env) + " out");
