@@ -49,7 +49,7 @@ class Work(ToolTest):
         self.plan("--budget", "3s", "--search", "kernels")
         self.assertEqual([(len(u["kernels"]), len(u["graphs"])) for u in self.units()], [(1, 0), (1, 0)])
         kernels = self.units()
-        self.assertTrue({u["hash"] for u in one}.isdisjoint(u["hash"] for u in kernels))
+        self.assertEqual([u["hash"] for u in kernels], [u["hash"] for u in one if u["kernels"]])  # they are to do the same
         self.plan("--budget", "3s", "--search", "kernels", "--threads", "2")  # measured in another way
         self.assertTrue({u["hash"] for u in kernels}.isdisjoint(u["hash"] for u in self.units()))
         # one output less: the unit of the other kernel is what it was
@@ -58,6 +58,28 @@ class Work(ToolTest):
         self.assertIn(self.units()[0], [u | {"unit": 0} for u in one])
         self.model.write_text("svod 1\ninput x: f32[4]\noutput y = x\n")
         self.assertEqual(self.plan()["array"], "empty")
+
+    def test_what_a_unit_of_decisions_is_to_do(self):
+        """It is another one where the graph is compiled in another way; units of kernels that stay are the same."""
+        self.model.write_text("svod 1\ninput x: f32[4, 40000]\noutput y = sum(x, axes=1)\noutput z = sum(tanh(x), axes=1)\n")
+
+        def units(*words):
+            self.plan("--budget", "3s", *words)
+            found = self.units()
+            return {u["hash"] for u in found if u["kernels"]}, {u["hash"] for u in found if u["graphs"]}
+
+        kernels, decisions = units()
+        self.svodc("compile", self.model, "-o", self.folder / "p")
+        line = json.loads((self.folder / "p/plan.json").read_text())["decisions"][0].split(" | ")[0]
+        file = self.folder / "decisions"
+        file.write_text(line + "\n")
+        asked = units("--decide", line)
+        self.assertEqual(asked[0], kernels)
+        self.assertTrue(asked[1].isdisjoint(decisions))
+        self.assertEqual(units("--decide-from", file), asked)
+        for words in (("--disable-pass", "apply-opts"), ("--fold-limit", "0"), ("--disable-rule", "fold-constants")):
+            self.assertTrue(units(*words)[1].isdisjoint(decisions | asked[1]), words)
+        self.assertEqual(units(), (kernels, decisions))
 
     def test_a_unit_of_decisions(self):
         """Kernels are tuned by one unit, and what another one finds of the graph is compared with their winners."""
@@ -179,7 +201,7 @@ class Work(ToolTest):
         kept = json.loads((self.work / "plan.json").read_text())["flags"].keys()
         flags = {f["name"][2:]: f for f in json.loads(self.svodc("--list-flags", "--json").stdout) if "tune" in f["commands"].split()}
         self.assertEqual((of_a_run - flags.keys(), of_a_run & kept), (set(), set()))
-        self.assertEqual(flags.keys() - of_a_run - kept, {"budget", "units", "output"})
+        self.assertEqual(flags.keys() - of_a_run - kept, {"budget", "units", "output", "search"})
         for name in flags.keys() - of_a_run:
             preset = flags[name]["default"]
             value = f"={int(preset) + 1 if preset.lstrip('-').isdigit() else 'x'}" if flags[name]["value"] else ""

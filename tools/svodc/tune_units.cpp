@@ -126,10 +126,12 @@ Json partsJson(const std::vector<UnitPart>& parts) {
   return json;
 }
 
+/// The hash of a kernel says what is compiled; which plans there are of a graph depends on flags besides.
 std::string hashOf(const TuneUnit& unit, const TuneWork& work) {
   Json json = {{kForm, kFormNumber}, {"target", work.target}, {"compiler", work.compiler}, {"seconds", work.seconds}};
   for (const FlagInfo& row : allFlags())
-    if (row.changes == Changes::Search) json[std::string(row.name)] = valueOf(row, work.flags);
+    if (row.changes == Changes::Search || (!unit.graphs.empty() && isPlanned(row)))
+      json[std::string(row.name)] = valueOf(row, work.flags);
   for (const UnitPart& kernel : unit.kernels) json["kernels"].push_back(kernel.hash);
   for (const UnitPart& graph : unit.graphs) json["graphs"].push_back(graph.hash);
   return sha256Hex(json.dump()).substr(0, 12);

@@ -77,6 +77,9 @@ Result<int> planWork(const Request& request, Console& console) {
   if (problem) return fail(ioError("cannot create", folder, problem.value()));
   work.directory = fs::proximate(fs::current_path(), fs::canonical(folder)).string();
   work.graphs = graphs.files, work.flags = request.flags;
+  work.flags.decideFrom.clear(), work.flags.decide.clear();  // what the file says, in place of its name
+  for (const auto& [name, value] : builds.front().options.decisions.values)
+    work.flags.decide.push_back(name + "=" + value);
   work.target = tuningTarget(builds.front().options), work.compiler = tuningCompiler();
   for (const BuildResult& build : builds)
     for (const std::string& file : build.filesRead) {
