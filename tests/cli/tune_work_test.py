@@ -81,6 +81,12 @@ class Work(ToolTest):
             self.assertTrue(units(*words)[1].isdisjoint(decisions | asked[1]), words)
         self.assertEqual(units(), (kernels, decisions))
 
+    def test_equal_graphs_are_planned_once(self):
+        same = self.graph(GRAPH, "same.svod")
+        facts = json.loads(self.svodc("tune", "plan", self.model, same, "-o", self.work, "--json").stdout)
+        self.assertEqual((facts["units"], facts["kernels"], facts["graphs"]), (3, 2, 1))
+        self.assertEqual([g["name"] for u in self.units() for g in u["graphs"]], [str(self.model)])
+
     def test_a_unit_of_decisions(self):
         """Kernels are tuned by one unit, and what another one finds of the graph is compared with their winners."""
         self.model.write_text("svod 1\ninput x: f32[4, 40000]\noutput y = sum(x, axes=1)\noutput z = sum(tanh(x), axes=1)\n")

@@ -52,12 +52,14 @@ Status checkFolder(const std::string& folder) {
   return fail(Diag::Io, "'" + folder + "' is there, and no folder of tuning work", "name another one, or remove it");
 }
 
-/// Those whose decisions can be looked for.
+/// Those whose decisions can be looked for, equal ones once.
 std::vector<UnitPart> graphsToTune(const std::deque<BuildResult>& builds, const std::vector<std::string>& files) {
   std::vector<UnitPart> graphs;
-  for (size_t i = 0; i < builds.size(); ++i)
-    if (builds[i].options.devices.empty() && !builds[i].compilation->kernels.empty())
-      graphs.push_back({graphHash(builds[i].model), files[i]});
+  for (size_t i = 0; i < builds.size(); ++i) {
+    if (!builds[i].options.devices.empty() || builds[i].compilation->kernels.empty()) continue;
+    std::string hash = graphHash(builds[i].model);
+    if (std::ranges::find(graphs, hash, &UnitPart::hash) == graphs.end()) graphs.push_back({std::move(hash), files[i]});
+  }
   return graphs;
 }
 
