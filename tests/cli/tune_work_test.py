@@ -216,7 +216,7 @@ class Work(ToolTest):
     def test_what_cannot_be(self):
         self.fails(2, "tune", "plan", self.model, says="-o WORK")
         self.fails(2, "tune", "plan", "-", "-o", self.work, says="stdin")
-        self.fails(2, "tune", "plan", self.model, "-o", self.work, "--units", "-1", says="--units")
+        self.fails(2, "tune", "plan", self.model, "-o", self.work, "--units", "-1", says=["--units", "each kernel and each graph"])
         self.fails(2, "tune", "plan", self.model, "-o", self.work, "--tuning-log", "x")
         self.fails(74, "tune", "plan", self.model, "-o", self.folder, says="no folder of tuning work")
         self.fails(74, "tune", "status", self.work)

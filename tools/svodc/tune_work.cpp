@@ -40,7 +40,7 @@ Status checkPlan(const Request& request) {
                 "each unit has logs in WORK, and svodc log merge WORK puts them into one");
   if (flags.units < 0)
     return fail(Diag::Usage, "--units needs a number of at least 0, not " + std::to_string(flags.units),
-                "0, or leaving it out, makes one for each kernel");
+                "0, or leaving it out, makes one for each kernel and each graph");
   return checkTuning(request);
 }
 
