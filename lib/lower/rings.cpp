@@ -191,7 +191,8 @@ class Ring {
     }
   }
 
-  /// The loop ends with the copies it has started; whoever runs it again meets before.
+  /// The loop ends with the copies it has started. Whoever runs it again waits for those that are left, the zeros of
+  /// iterations that do not exist, which would else arrive behind new copies into the same stage, and meets before.
   UOp closing(UOp sink, UOp next) {
     return transform(g_, sink, [&](UOp n, std::span<const UOp> src) {
       const auto at = std::ranges::find(src, loop_);
@@ -199,8 +200,12 @@ class Ring {
       const std::vector<UOp> outer(src.begin() + 1, at), inner(at + 1, src.end());
       UOp body = closed(src[0], inner);
       UOp end = g_.make(Op::End, DType::Void, {g_.make(Op::Group, DType::Void, {body, next}), loop_});
-      if (outer.empty()) return end.ranges().empty() ? end : g_.make(Op::Barrier, DType::Void, {end});
-      std::vector<UOp> meet{end};
+      if (outer.empty() && end.ranges().empty()) return end;
+      UOp none = g_.constant(Scalar::ofInt(DType::I32, 0));
+      std::vector<UOp> drained{none, end};
+      drained.insert(drained.end(), outer.begin(), outer.end());
+      std::vector<UOp> meet{g_.make(Op::Gpu, DType::Void, drained, NameArg{"cp_wait"})};
+      if (outer.empty()) return g_.make(Op::Barrier, DType::Void, meet);
       meet.insert(meet.end(), outer.begin(), outer.end());
       return closed(g_.make(Op::Group, DType::Void, {end, g_.make(Op::Barrier, DType::Void, meet)}), outer);
     });

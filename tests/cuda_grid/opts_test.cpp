@@ -18,8 +18,8 @@ const std::string kRagged =
     "input a: f16[66, 96]\ninput b: f16[96, 80]\noutput y = matmul(cast(a, dtype=f32), cast(b, dtype=f32))\n";
 const std::string kTiles =
     "tile(n0,32) tile(n1,32) order(n0.o,n1.o,n0.i,n1.i) tile(k0,32) pack(1,n0.i,k0.i) pack(2,k0.i,n1.i) ";
-const std::string kCores =
-    "tc(0,n0.i,n1.i,k0.i) local(n0.i,2) local(n1.i,2) upcast(n1.i,0) unroll(k0.i,0) global(n0.o,n1.o)";
+const std::string kOneTile = "tc(0,n0.i,n1.i,k0.i) local(n0.i,2) local(n1.i,2) upcast(n1.i,0) unroll(k0.i,0) ",
+                  kCores = kOneTile + "global(n0.o,n1.o)", kCoresOfRows = kOneTile + "global(n0.o)";
 const std::string kSpread = "spread(p1.n0.i,8) spread(p2.k0.i,8) ",
                   kSwizzle = "swizzle(p1.n0.i,64) swizzle(p2.k0.i,64) ", kAsync = "async(p1.n0.i,3) async(p2.k0.i,3) ";
 
@@ -57,6 +57,12 @@ const Example kExamples[] = {
     {kRagged,
      kTiles + kSwizzle + kAsync + kSpread + kCores,
      {"svod_cp_async16(", "svod_cp_commit()", "svod_cp_wait(1)", "svod_ldmatrix_x4(", " ^ "}},
+    {kRagged,  // a loop over tiles starts the ring anew
+     "tile(n0,32) tile(n1,32) order(n0.o,n1.o,n0.i,n1.i) tile(k0,32) pack(1,n0.i,k0.i) async(p1.n0.i,4) "
+     "spread(p1.n0.i,8) " +
+         kCoresOfRows,
+     {"svod_cp_async16(", "svod_cp_wait(2)", "svod_cp_wait(0)"},
+     {"svod_gidx1()"}},
     {kRagged,
      kTiles + kSwizzle + kAsync + kSpread + kCores + " raster(n0.o,n1.o,2)",
      {"svod_cp_async16(", "svod_ldmatrix_x4_trans(", "svod_gidx0()"},
