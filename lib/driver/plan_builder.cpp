@@ -181,13 +181,15 @@ class PlanBuilder {
       SVOD_TRY(step.action, hostCallOf(item));
     }
     plan_.steps.push_back(std::move(step));
-    asked_.push_back(deviceOf(item));
+    SVOD_TRY(asked_.emplace_back(), deviceOf(item));
     return {};
   }
 
-  std::optional<DeviceId> deviceOf(const ScheduleItem& item) const {
+  Result<std::optional<DeviceId>> deviceOf(const ScheduleItem& item) const {
     if (item.device.empty()) return std::nullopt;
-    return static_cast<DeviceId>(std::ranges::find(model_.devices, item.device) - model_.devices.begin());
+    const auto known = std::ranges::find(model_.devices, item.device);
+    if (known == model_.devices.end()) return fail(Diag::Verify, "a copy to '" + item.device + "', which is no device");
+    return static_cast<DeviceId>(known - model_.devices.begin());
   }
 
   Result<Launch> launchOf(const ScheduleItem& item, KernelId kernel) {

@@ -137,8 +137,7 @@ class Distributor {
     if (isMovement(node.op()) && !isFree_[node.id()] && depth < kMostMovement)
       if (const std::optional<Layout> below = layoutOfOperand(g_, node, layout)) {
         parts = demand(node.src(0), *below, depth + 1);
-        for (size_t i = 0; i < parts.size(); ++i) parts[i] = movedPart(g_, node, parts[i], *below, layout, i);
-        return parts;
+        return moved(node, parts, *below, layout);
       }
     for (size_t i = 0; i < layout.count(); ++i) {
       const UOp part = narrow(whole_[node.id()], layout, i);
@@ -169,13 +168,20 @@ class Distributor {
     if (node.op() == Op::Reduce) return reduced(node, x);
     if (node.op() == Op::Contiguous) return eachPart(node, x.layout, [&](size_t i) { return std::vector{x.parts[i]}; });
     if (!isMovement(node.op())) return std::nullopt;
-    if (node.op() == Op::Pad && values_.contains(node.src(1).id())) return std::nullopt;
     const std::optional<Layout> result = layoutOfResult(g_, node, x.layout);
     if (!result) return std::nullopt;
-    Value value{*result, {}};
-    for (size_t i = 0; i < x.parts.size(); ++i)
-      value.parts.push_back(movedPart(g_, node, x.parts[i], x.layout, *result, i));
-    return value;
+    return Value{*result, moved(node, x.parts, x.layout, *result)};
+  }
+
+  /// Movement of parts; the value that a Pad fills with is whole for each.
+  std::vector<UOp> moved(UOp node, std::vector<UOp> parts, const Layout& operand, const Layout& result) {
+    std::vector<UOp> src(node.src().begin(), node.src().end());
+    if (node.op() == Op::Pad) src[1] = whole(src[1]);
+    for (size_t i = 0; i < parts.size(); ++i) {
+      src[0] = parts[i];
+      parts[i] = movedPart(g_, node, src, operand, result, i);
+    }
+    return parts;
   }
 
   template <class Sources>

@@ -109,9 +109,7 @@ std::optional<Layout> layoutOfOperand(Graph& graph, UOp node, const Layout& resu
   }
 }
 
-UOp movedPart(Graph& graph, UOp node, UOp x, const Layout& operand, const Layout& result, size_t i) {
-  std::vector<UOp> src(node.src().begin(), node.src().end());
-  src[0] = x;
+UOp movedPart(Graph& graph, UOp node, std::vector<UOp> src, const Layout& operand, const Layout& result, size_t i) {
   const auto set = [&](size_t begin, Dim value) { src[begin + static_cast<size_t>(result.to.axis)] = value.node(); };
   if (result.isCut()) {
     const Dim zero(graph, graph.index(0));

@@ -26,8 +26,8 @@ struct Layout {
 std::optional<Layout> layoutOfResult(Graph& graph, UOp movement, const Layout& operand);
 std::optional<Layout> layoutOfOperand(Graph& graph, UOp movement, const Layout& result);
 
-/// The movement op of part `i`, whose operand is `x`; its result lies so.
-UOp movedPart(Graph& graph, UOp movement, UOp x, const Layout& operand, const Layout& result, size_t i);
+/// The movement op of part `i`, whose sources, as those of the whole, are `src`; its result lies so.
+UOp movedPart(Graph& graph, UOp movement, std::vector<UOp> src, const Layout& operand, const Layout& result, size_t i);
 
 /// Elements from `offset` on of an axis.
 UOp narrowed(Graph& graph, UOp x, int axis, Dim offset, Dim size);

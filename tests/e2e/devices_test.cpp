@@ -291,6 +291,17 @@ TEST_CASE("a device that nobody declared is an error that says how to") {
   CHECK(toText(model.error()).find("--device") != std::string::npos);
 }
 
+TEST_CASE("a copy to what no device of the model is called is an error of the compiler, not a place beyond them") {
+  Result<Model> model = modelOn("input x: f32[4]\noutput y = copy(exp(x), device=\"a\")\n", {"a", "b"});
+  REQUIRE(model);
+  REQUIRE(compile(*model, compileOptions({})));
+  model->devices[1] = "mars";
+  auto compiled = compile(*model, compileOptions({}));
+  REQUIRE_FALSE(compiled);
+  CHECK(compiled.error()->diag == Diag::Verify);
+  CHECK_THAT(compiled.error()->message, Catch::Contains("'a'"));
+}
+
 namespace {
 
 /// Steps that copy a buffer of this name.

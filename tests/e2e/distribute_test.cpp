@@ -115,6 +115,10 @@ const Row kRows[] = {
      "p = pad(<x 0>, before=[1, 2], after=[3, 0], value=7)\noutput y = flip(p[:, 1:9], axes=[1]) + p[:, 0:8]\n"
      "output u = flip(<x 0>, axes=[0])\nt = <h 1>\noutput s = t[:, 1:4]\n",
      -1},
+    {"padding with a value that parts give",
+     "s = reduce_max(<x 0>)\noutput y = pad(z[:, 0:8], s, before=[0, 1], after=[0, 1]) * <x 0>\n"
+     "output u = pad(<x 0>, s, before=[1, 2], after=[1, 0])\n",
+     -1},
     {"rows of a table by positions that are cut", "output y = embedding(w, <e 0>)\n", -1},
     {"rows of a table that is cut", "output y = embedding(<w 0> * 3, e)\n", -1},
     {"what no part can do alone",
