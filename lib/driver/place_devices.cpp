@@ -204,20 +204,31 @@ class Placer {
   bool isRepeated_ = false;                        // the step stands in a loop
 };
 
+/// From all of them on the host on. Where one is decides where kernels run, and so where the others are.
+void placeStates(Plan& plan, std::span<const std::optional<DeviceId>> asked, DeviceId usual, KernelId functions,
+                 const WeightCopies& weights) {
+  const auto isState = [](const BufferDesc& buffer) { return buffer.place == Place::State; };
+  bool isSettled = false;
+  for (auto trials = std::ranges::count_if(plan.buffers, isState); trials > 0 && !isSettled; --trials) {
+    Plan tried = plan;
+    Placer placer(tried, asked, usual, functions, weights);
+    placer.run();
+    isSettled = true;
+    for (BufferId id = 0; id < plan.buffers.size(); id++) {
+      if (!isState(plan.buffers[id])) continue;
+      const DeviceId device = placer.onlyUser(id).value_or(0);
+      isSettled = isSettled && device == plan.buffers[id].device;
+      plan.buffers[id].device = device;
+    }
+  }
+}
+
 }  // namespace
 
 void placeOnDevices(Plan& plan, std::span<const std::optional<DeviceId>> asked, DeviceId usual, KernelId functions,
                     const WeightCopies& weights) {
   if (plan.devices.size() == 1 && weights.weightOf.empty()) return;
-  const bool hasStates =
-      std::ranges::any_of(plan.buffers, [](const BufferDesc& buffer) { return buffer.place == Place::State; });
-  if (hasStates) {
-    Plan tried = plan;  // with all of them on the host
-    Placer placer(tried, asked, usual, functions, weights);
-    placer.run();
-    for (BufferId id = 0; id < plan.buffers.size(); id++)
-      if (plan.buffers[id].place == Place::State) plan.buffers[id].device = placer.onlyUser(id).value_or(0);
-  }
+  placeStates(plan, asked, usual, functions, weights);
   Placer(plan, asked, usual, functions, weights).run();
 }
 

@@ -425,6 +425,29 @@ output third = copy(near, device="a") + 1
   CHECK(copiesOf(plan, "here") == 2);
 }
 
+TEST_CASE("states follow each other to the device on which kernels use them") {
+  const Plan plan = planOf(R"(
+var n in [0, 9]
+input x: f32[8]
+state first: f32[8] = 1
+state second: f32[8] = 2
+state third: f32[8] = 3
+state other: f32[8] = 4
+p = copy(x, device="a")
+assign third = third * second
+assign second = second + first
+assign first = first + p
+assign other = other * (x + n)
+output y = other
+)",
+                           5);
+  std::map<std::string, DeviceId> devices;
+  for (const State& state : plan.states) devices[state.name] = plan.buffers[state.buffer].device;
+  CHECK(devices == std::map<std::string, DeviceId>{{"first", 1}, {"second", 1}, {"third", 1}, {"other", 0}});
+  for (const State& state : plan.states)
+    if (state.name != "other") CHECK(copiesOf(plan, state.name) == 0);
+}
+
 TEST_CASE("what several kernels read on a device is copied there once, until it is written") {
   const Plan once = planOf(R"(
 var n in [0, 9]
