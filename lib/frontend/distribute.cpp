@@ -53,6 +53,8 @@ class Distributor {
     if (const std::optional<Distribution> to = distributionOf(node)) {
       const Layout layout = layoutFor(*to, node);
       made = Value{layout, demand(node.src(0), layout)};
+      for (size_t i = 0; isFree_[node.src(0).id()] && i < layout.count(); ++i)
+        made->parts[i] = copied(made->parts[i], to->devices[i]);
     } else if (std::ranges::any_of(node.src(), [&](UOp s) { return values_.contains(s.id()); })) {
       made = inParts(node);
     }

@@ -119,6 +119,8 @@ const Row kRows[] = {
      "s = reduce_max(<x 0>)\noutput y = pad(z[:, 0:8], s, before=[0, 1], after=[0, 1]) * <x 0>\n"
      "output u = pad(<x 0>, s, before=[1, 2], after=[1, 0])\n",
      -1},
+    {"what reads no memory", "p = iota(size=n)\noutput y = sin(<p 0>)\n", -1},
+    {"one number, in parts", "c = full(0.5, shape=[4, n])\noutput y = exp(<c 0>)\n", -1},
     {"rows of a table by positions that are cut", "output y = embedding(w, <e 0>)\n", -1},
     {"rows of a table that is cut", "output y = embedding(<w 0> * 3, e)\n", -1},
     {"what no part can do alone",
