@@ -14,11 +14,11 @@ constexpr std::string_view kReserved =
     "enum explicit export extern false float for friend goto if inline int int16_t int32_t int64_t int8_t long "
     "mutable namespace new not nullptr operator or private protected public register requires restrict return "
     "short signed sizeof static struct switch template this throw true try typedef typename uint16_t uint32_t "
-    "uint64_t uint8_t union unsigned using virtual void volatile while xor concept typeof NULL unix linux arena "
-    "states weights threads EOF errno buffers values tiles rows task memmove memset memcpy size_t uintptr_t base "
+    "uint64_t uint8_t union unsigned using virtual void volatile while xor concept typeof unix linux arena "
+    "states weights threads errno buffers values tiles rows task memmove memset memcpy size_t uintptr_t base "
     "constexpr consteval constinit decltype dynamic_cast static_cast reinterpret_cast const_cast noexcept "
     "static_assert thread_local typeid wchar_t char8_t char16_t char32_t co_await co_return co_yield and_eq "
-    "bitand bitor compl not_eq or_eq xor_eq typeof_unqual complex imaginary I INFINITY NAN HUGE_VAL M_PI M_E "
+    "bitand bitor compl not_eq or_eq xor_eq typeof_unqual complex imaginary I "
     "stdin stdout stderr i386 assert main near far ";
 
 bool isReserved(std::string_view name) { return kReserved.find(" " + std::string(name) + " ") != kReserved.npos; }
@@ -38,6 +38,11 @@ bool isIdentifier(std::string_view text) {
          std::ranges::all_of(text, [](char c) { return isLetter(c) || isDigit(c); }) && !isReserved(text);
 }
 
+/// Written as macros are, such as INT8_MAX and BUFSIZ of headers that a program may include before this one.
+bool looksLikeMacro(std::string_view text) {
+  return text.size() > 2 && std::ranges::none_of(text, [](char c) { return c >= 'a' && c <= 'z'; });
+}
+
 uint64_t aligned(uint64_t bytes) { return (bytes + kPlanAlignment - 1) / kPlanAlignment * kPlanAlignment; }
 
 /// Names of parameters, each once.
@@ -45,6 +50,7 @@ class Names {
  public:
   std::string add(const std::string& name) {
     std::string made = identifier(name);
+    if (looksLikeMacro(made)) made += "_";
     while (!used_.insert(made).second) made += "_";
     return made;
   }

@@ -142,10 +142,11 @@ class Embed(ToolTest):
         names = """_Bool _Complex __x _ alignas and asm bool class concept constexpr co_await decltype delete double dynamic_cast int long namespace new not
             noexcept nullptr operator or register requires restrict short static_assert template this thread_local typeid typeof union using void
             wchar_t xor linux unix NULL EOF errno I complex INFINITY M_PI stdin size_t int64_t uintptr_t memcpy memset main arena arena_ states weights
-            threads buffers values tiles task base x x_bytes x_rank x_dim0 svod_weights names_run a.b a_b ärger 9lives""".split()
+            threads buffers values tiles task base x x_bytes x_rank x_dim0 svod_weights names_run a.b a_b ärger 9lives INT8_MAX SIZE_MAX BUFSIZ RAND_MAX
+            CHAR_BIT FLT_MAX EDOM""".split()
         graph = self.graph("svod 1\n" + "".join(f"input `{n}`: f32[3]\noutput o{i} = `{n}` * {i + 2}\n" for i, n in enumerate(names)), "names.svod")
         model = Model(self, graph, "names")
-        includes = "#include <complex.h>\n#include <errno.h>\n#include <math.h>\n#include <stdio.h>\n"
+        includes = "#include <complex.h>\n#include <errno.h>\n#include <float.h>\n#include <limits.h>\n#include <stdlib.h>\n#include <math.h>\n#include <stdio.h>\n"
         for name, compiler, headers in (("c", CC, includes), ("gnu.c", ["gcc", "-std=gnu17"], includes), ("cpp", ["g++", "-std=c++20", *WARNINGS], "#include <cmath>\n#include <cstdio>\n")):
             build(self, [*compiler, "-c", self.graph(headers + '#include "names.h"\n', f"m.{name}"), "-o", self.folder / "m.o"])
         check(self, program(self, [model]), [model])
