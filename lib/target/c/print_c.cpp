@@ -1,44 +1,14 @@
 #include "target/c/print_c.h"
 
 #include <algorithm>
-#include <ranges>
-#include <set>
 
 #include "target/c/c_dialect.h"
+#include "target/c/op_text.h"
 #include "target/c/value_text.h"
 
 namespace svod {
 
 namespace {
-
-/// What is printed: effects and what they need. The end of the tiled range is not, so what only it needs would be an
-/// unused variable.
-std::set<uint32_t> neededIn(const LinearKernel& kernel) {
-  std::set<uint32_t> needed;
-  for (UOp n : kernel.ops | std::views::reverse) {
-    if (n.dtype() == DType::Void || n.op() == Op::Range) needed.insert(n.id());
-    if (!needed.contains(n.id()) || n == kernel.threadRange) continue;
-    for (UOp s : n.src()) needed.insert(s.id());
-  }
-  return needed;
-}
-
-std::string bitcastText(UOp n, const std::string& x) {
-  if (isInt(n.dtype()) && isInt(n.src(0).dtype())) return "(" + typeName(n.dtype()) + ")" + x;
-  return "bits_" + std::string(toText(n.src(0).dtype())) + "_" + std::string(toText(n.dtype())) + "(" + x + ")";
-}
-
-std::optional<std::string> foldText(UOp reduce, std::span<const std::string> halves) {
-  for (const OpText& row : kC11.ops)
-    if (row.op == reduce.argAs<ReduceArg>().op && (row.operands & operandKind(reduce.dtype())) != 0)
-      return fillText(kC11, row.text, reduce.dtype(), halves);
-  return std::nullopt;
-}
-
-Status missing(UOp n) {
-  return fail(Diag::Verify, "op " + std::string(toText(n.op())) + " reached print; legalize must remove it",
-              "add its text to lib/target/c/c_dialect.cpp or its decomposition to lib/lower/decompose.cpp");
-}
 
 class KernelPrinter {
  public:
@@ -177,7 +147,7 @@ class KernelPrinter {
     line("for (int l = 0; l < " + width + "; ++l) " + fold + "[l] = " + text_.ref(x, ValueText::kNoGroup) + ";");
     std::string half[2] = {fold + "[l]", fold + "[l + h]"};
     std::optional<std::string> step = foldText(reduce, half);
-    if (!step) return missing(reduce);
+    if (!step) return missingText(reduce);
     line("for (int h = " + std::to_string(x.lanes() / 2) + "; h > 0; h /= 2) {");
     line("  for (int l = 0; l < h; ++l) " + half[0] + " = " + *step + ";");
     line("}");
@@ -198,7 +168,7 @@ class KernelPrinter {
       text = text_.define(n, bitcastText(n, text_.ref(n.src(0), group)));
     } else {
       std::optional<std::string> filled = opText(kC11, n, text_.operands(n, group));
-      if (!filled) return missing(n);
+      if (!filled) return missingText(n);
       text = text_.define(n, *filled);
     }
     if (group < 0) {

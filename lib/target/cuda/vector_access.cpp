@@ -1,17 +1,17 @@
 #include "target/cuda/vector_access.h"
 
+#include <algorithm>
+
 #include "ir/gpu_op.h"
 
 namespace svod {
 
 VectorAccess::VectorAccess(UOp address, int lanes, const LaneText& text) : text_(text) {
   const UOp a = behindAliases(address);
-  index_ = a.src(1), storage_ = storageOf(a), bytes_ = byteSize(storage_.dtype());
+  index_ = a.src(1), storage_ = storageOf(a);
   if (storage_.op() == Op::Buffer) {
     isShared_ = storage_.argAs<SlotArg>().space == Space::Local;
     isRegister_ = !isShared_;
-  } else {
-    slot_ = static_cast<int>(storage_.argAs<SlotArg>().slot);
   }
   if (!isRegister_) width_ = lanesAtOnce(a, lanes);
 }
@@ -28,6 +28,27 @@ std::string VectorAccess::call(const char* what, int lane, bool isVector, const 
   if (isVector) function += "x" + std::to_string(width_);
   const std::string pointer = at == "0" ? base : base + " + " + at;
   return function + "(" + pointer + (value.empty() ? "" : ", " + value) + ")";
+}
+
+std::vector<int64_t> argumentAlignment(const LinearKernel& kernel, const std::set<uint32_t>& needed, size_t arguments) {
+  std::vector<int64_t> alignment(arguments, 1);
+  const auto need = [&](UOp address, const auto& bytes) {
+    const UOp a = behindAliases(address);
+    if (a.op() != Op::Index || storageOf(a).op() != Op::Param) return;
+    int64_t& known = alignment.at(storageOf(a).argAs<SlotArg>().slot);
+    known = std::max<int64_t>(known, bytes(a));
+  };
+  const auto needVector = [&](UOp address, int lanes) {
+    need(address, [&](UOp a) { return lanesAtOnce(a, lanes) * byteSize(storageOf(a).dtype()); });
+  };
+  for (UOp n : kernel.ops) {
+    if (!needed.contains(n.id())) continue;
+    if (n.op() == Op::Load) needVector(n.src(0), n.lanes());
+    if (n.op() == Op::Store) needVector(n.src(0), std::max(n.src(0).lanes(), n.src(1).lanes()));
+    if (n.op() == Op::Gpu)
+      for (UOp operand : operandsOf(n)) need(operand, [&](UOp) { return bytesCopied(gpuOpOf(n)); });
+  }
+  return alignment;
 }
 
 }  // namespace svod

@@ -1,6 +1,8 @@
 // Loads and stores of one node in CUDA C: where, and how many lanes at a time (an internal header of the room).
 #pragma once
+#include <set>
 #include <string>
+#include <vector>
 
 #include "target/cuda/lane_text.h"
 
@@ -15,10 +17,6 @@ class VectorAccess {
   int width() const { return width_; }
   /// Of such a part in C.
   std::string type() const;
-  /// The argument that is accessed, -1 for memory of the kernel.
-  int slot() const { return slot_; }
-  /// Bytes that the storage has to start at a multiple of.
-  int64_t alignment() const { return width_ * bytes_; }
 
   /// Of `width` lanes from `first` on.
   std::string load(int first) const { return call("load", first, true, ""); }
@@ -31,9 +29,12 @@ class VectorAccess {
 
   const LaneText& text_;
   UOp index_, storage_;
-  int64_t bytes_;  // of an element
-  int width_ = 1, slot_ = -1;
+  int width_ = 1;
   bool isRegister_ = false, isShared_ = false;
 };
+
+/// Bytes that each of the arguments, by slot, has to start at a multiple of for what is `needed` (neededIn) of a
+/// kernel.
+std::vector<int64_t> argumentAlignment(const LinearKernel& kernel, const std::set<uint32_t>& needed, size_t arguments);
 
 }  // namespace svod

@@ -1,0 +1,38 @@
+#include "target/c/op_text.h"
+
+#include <ranges>
+
+#include "target/c/c_dialect.h"
+#include "target/c/value_text.h"
+
+namespace svod {
+
+std::set<uint32_t> neededIn(const LinearKernel& kernel) {
+  std::set<uint32_t> needed;
+  for (UOp n : kernel.ops | std::views::reverse) {
+    if (n.dtype() == DType::Void || n.op() == Op::Range) needed.insert(n.id());
+    if (!needed.contains(n.id()) || n == kernel.threadRange) continue;
+    for (UOp s : n.src()) needed.insert(s.id());
+  }
+  return needed;
+}
+
+std::string bitcastText(UOp bitcast, const std::string& x) {
+  const DType from = bitcast.src(0).dtype(), to = bitcast.dtype();
+  if (isInt(to) && isInt(from)) return "(" + typeName(to) + ")" + x;
+  return "bits_" + std::string(toText(from)) + "_" + std::string(toText(to)) + "(" + x + ")";
+}
+
+std::optional<std::string> foldText(UOp reduce, std::span<const std::string> halves) {
+  for (const OpText& row : kC11.ops)
+    if (row.op == reduce.argAs<ReduceArg>().op && (row.operands & operandKind(reduce.dtype())) != 0)
+      return fillText(kC11, row.text, reduce.dtype(), halves);
+  return std::nullopt;
+}
+
+Status missingText(UOp node) {
+  return fail(Diag::Verify, "op " + std::string(toText(node.op())) + " reached print; legalize must remove it",
+              "add its text to lib/target/c/c_dialect.cpp or its decomposition to lib/lower/decompose.cpp");
+}
+
+}  // namespace svod
