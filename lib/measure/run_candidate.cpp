@@ -40,8 +40,9 @@ TrialResult failureOf(const ChildEnd& end, const RunLimits& limits) {
 }
 
 std::string textOf(const TrialResult& v) {
-  const Json json = {{"outcome", v.outcome}, {"reason", v.reason}, {"ns", v.nanoseconds}, {"noise", v.noise},
-                     {"ratio", v.ratio},     {"runs", v.runs},     {"ulp", v.ulp}};
+  Json json = {{"outcome", v.outcome}, {"reason", v.reason}, {"ns", v.nanoseconds},
+               {"noise", v.noise},     {"ratio", v.ratio},   {"runs", v.runs}};
+  if (v.ulp) json["ulp"] = *v.ulp;
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -52,7 +53,7 @@ TrialResult resultOf(const Json& json) {
           json["noise"],
           json["ratio"],
           json["runs"],
-          json["ulp"]};
+          json.contains("ulp") ? std::optional(json["ulp"].get<double>()) : std::nullopt};
 }
 
 /// In the child: what stays from question to question.

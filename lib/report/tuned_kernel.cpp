@@ -10,12 +10,12 @@ namespace svod {
 namespace {
 
 Cell timeOrNone(double nanoseconds) { return nanoseconds > 0 ? timeCell(nanoseconds) : Cell("-"); }
-/// A winner was compared, and may have no error at all; what was only timed has none that is known.
+/// Of what was only timed no error is known.
 Cell ulpOrNone(const CandidateRecord& r) {
+  if (!r.ulp) return Cell("-");
   char text[32];
-  std::snprintf(text, sizeof text, "%.3g", r.ulp);
-  const bool isKnown = r.ulp > 0 || r.outcome == Outcome::Wins || r.outcome == Outcome::Loses;
-  return isKnown ? Cell(r.ulp, text) : Cell("-");
+  std::snprintf(text, sizeof text, "%.3g", *r.ulp);
+  return Cell(*r.ulp, text);
 }
 Cell optsCell(const std::string& opts) { return opts.empty() ? Cell("none") : Cell(opts); }
 

@@ -1,5 +1,6 @@
 // What a search asks of a machine. Whatever happens to a candidate there is an answer, never an error.
 #pragma once
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,7 +27,8 @@ struct TrialResult {
   std::string reason = {};  // of a failure
   double nanoseconds = 0, noise = 0, ratio = 0;
   int64_t runs = 0;
-  double ulp = 0;  // of what was compared: how far its worst value is off, in units of the last place of the greatest
+  /// Of what was compared: how far its worst value is off, in units of the last place of the greatest.
+  std::optional<double> ulp = {};
 };
 
 /// Equal `code` is equal machine code. Any outcome but Timed: there is none.

@@ -34,9 +34,10 @@ void addVerdict(Json& json, const TrialRecord& r) {
   if (!r.decisions.empty()) json["decisions"] = r.decisions;
   if (!r.reason.empty()) json["reason"] = r.reason;
   const std::pair<const char*, double> numbers[] = {
-      {"predicted", r.predicted}, {"ns", r.nanoseconds}, {"noise", r.noise}, {"ratio", r.ratio}, {"ulp", r.ulp}};
+      {"predicted", r.predicted}, {"ns", r.nanoseconds}, {"noise", r.noise}, {"ratio", r.ratio}};
   for (const auto& [key, value] : numbers)
     if (value != 0) json[key] = value;
+  if (r.ulp) json["ulp"] = *r.ulp;
   if (r.runs != 0) json["runs"] = r.runs;
 }
 
@@ -71,6 +72,7 @@ class Members {
     wrong(key, "is no text");
     return {};
   }
+  bool has(const char* key) const { return json_.contains(key); }
   double number(const char* key) {
     const auto found = json_.find(key);
     if (found == json_.end()) return 0;
@@ -127,7 +129,7 @@ void readTrial(Members& members, TrialRecord& r) {
   r.outcome = outcome.value_or(Outcome::Started);
   r.predicted = members.number("predicted"), r.nanoseconds = members.number("ns");
   r.noise = members.number("noise"), r.ratio = members.number("ratio"), r.runs = members.count("runs");
-  r.ulp = members.number("ulp");
+  if (members.has("ulp")) r.ulp = members.number("ulp");
   const bool isCompared = r.outcome == Outcome::Wins || r.outcome == Outcome::Loses;
   if (isCompared && r.ratio == 0) members.wrong("ratio", "is missing");
 }

@@ -1,6 +1,7 @@
 // One line of a tuning log: a kernel or a graph, or what became of one candidate for it.
 #pragma once
 #include <compare>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -41,7 +42,8 @@ struct TrialRecord {
   double noise = 0;        // half the range between the quartiles, as a part of the median
   double ratio = 0;        // wins and loses: the time as a part of that of -O1, both interleaved
   int64_t runs = 0;
-  double ulp = 0;  // wins and loses: how far the worst value is off, in units of the last place of the greatest
+  /// Wins and loses: how far the worst value is off, in units of the last place of the greatest. Nothing: not known.
+  std::optional<double> ulp;
   bool operator==(const TrialRecord&) const = default;
 };
 

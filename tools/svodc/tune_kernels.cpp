@@ -70,7 +70,7 @@ CandidateRecord recordOf(const Candidate& candidate, const TrialResult& verdict,
   r.outcome = verdict.outcome, r.reason = verdict.reason;
   r.nanoseconds = std::round(verdict.nanoseconds * 10) / 10;
   r.noise = std::round(verdict.noise * 1e4) / 1e4, r.ratio = std::round(verdict.ratio * 1e4) / 1e4;
-  r.ulp = std::round(verdict.ulp * 100) / 100;
+  if (verdict.ulp) r.ulp = std::round(*verdict.ulp * 100) / 100;
   r.runs = verdict.runs, r.number = verdict.outcome == Outcome::Started ? 0 : place.number;
   return r;
 }
