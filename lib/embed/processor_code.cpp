@@ -1,11 +1,11 @@
 #include "embed/processor_code.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <vector>
+
+#include "support/cpu_features.h"
 
 namespace svod {
 
@@ -65,11 +65,10 @@ class Words {
 
   /// Nothing for a feature that the table does not know.
   std::optional<std::vector<Bits>> of(const std::string& feature) {
-    constexpr uint64_t kNone = 0, kAvx = 0x06, kAvx512 = 0xe6;  // XCR0: SSE and AVX, and the three of AVX-512
-    constexpr int AT_HWCAP = 16, AT_HWCAP2 = 26;                // as Linux numbers them
+    constexpr int AT_HWCAP = 16, AT_HWCAP2 = 26;  // as Linux numbers them
     using List = std::vector<Bits>;
 #define X86(name, leaf, subleaf, reg, bit, state) \
-  if (arch_ == Arch::X86_64 && feature == (name)) return x86(leaf, subleaf, reg, bit, k##state);
+  if (arch_ == Arch::X86_64 && feature == (name)) return x86(leaf, subleaf, reg, bit, SavedState::state);
 #define REPORTED(arch, name, entry, bit) \
   if (arch_ == (arch) && feature == (name)) return List{{reported(entry), uint64_t{1} << (bit)}};
 #define ARM(name, entry, bit) REPORTED(Arch::AArch64, name, entry, bit)
@@ -95,10 +94,10 @@ class Words {
   }
 
  private:
-  std::vector<Bits> x86(uint32_t leaf, uint32_t part, int reg, int bit, uint64_t state) {
+  std::vector<Bits> x86(uint32_t leaf, uint32_t part, int reg, int bit, SavedState state) {
     const size_t index = leaves_.try_emplace({leaf, part}, leaves_.size()).first->second;
     std::vector<Bits> bits = {{"r[" + std::to_string(index) + "][" + std::to_string(reg) + "]", uint64_t{1} << bit}};
-    if (state != 0) bits.push_back({"saved()", state});
+    if (state != SavedState::None) bits.push_back({"saved()", static_cast<uint64_t>(state)});
     return bits;
   }
   static std::string reported(int entry) { return "getauxval(" + std::to_string(entry) + ")"; }
@@ -124,12 +123,9 @@ std::string condition(const Processor& processor, Words& words) {
 }  // namespace
 
 std::string processorCode(std::span<const Processor> processors, Arch arch) {
-  std::vector<size_t> order(processors.size());  // as bestOf prefers them
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::stable_sort(order, std::greater<>(), [&](size_t i) { return processors[i].features.size(); });
   Words words(arch);
   std::string choices;
-  for (size_t i : order)
+  for (size_t i : byPreference(processors))
     choices += "  if (" + condition(processors[i], words) + ") return " + std::to_string(i) + ";\n";
   return (arch == Arch::X86_64 ? kOnX86 : kElsewhere) + ("static int32_t choose(void) {\n" + words.reading()) +
          choices + "  return " + std::to_string(processors.size()) + ";\n}\n" + kOnce;

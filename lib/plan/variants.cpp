@@ -1,5 +1,9 @@
 #include "plan/variants.h"
 
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
 namespace svod {
 
 std::vector<Processor> processorsOf(const Plan& plan) {
@@ -8,11 +12,17 @@ std::vector<Processor> processorsOf(const Plan& plan) {
   return processors;
 }
 
+std::vector<size_t> byPreference(std::span<const Processor> processors) {
+  std::vector<size_t> order(processors.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::stable_sort(order, std::greater<>(), [&](size_t i) { return processors[i].features.size(); });
+  return order;
+}
+
 std::optional<size_t> bestOf(std::span<const Processor> processors, std::span<const std::vector<std::string>> missing) {
-  std::optional<size_t> best;
-  for (size_t i = 0; i < processors.size(); i++)
-    if (missing[i].empty() && (!best || processors[i].features.size() > processors[*best].features.size())) best = i;
-  return best;
+  for (size_t i : byPreference(processors))
+    if (missing[i].empty()) return i;
+  return std::nullopt;
 }
 
 void takeVariant(Plan& plan, size_t processor) {

@@ -1,7 +1,6 @@
 #include "support/cpu_features.h"
 
 #include <algorithm>
-#include <cstdint>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -14,17 +13,15 @@ namespace svod {
 #if defined(__x86_64__)
 namespace {
 
-enum class State : uint8_t { None, Avx, Avx512 };
-
 struct X86Feature {
   std::string_view name;
   uint32_t leaf, subleaf;
   int reg, bit;
-  State state;
+  SavedState state;
 };
 
 constexpr X86Feature kFeatures[] = {
-#define X86(name, leaf, subleaf, reg, bit, state) {name, leaf, subleaf, reg, bit, State::state},
+#define X86(name, leaf, subleaf, reg, bit, state) {name, leaf, subleaf, reg, bit, SavedState::state},
 #include "support/cpu_features.def"
 #undef X86
 };
@@ -41,7 +38,6 @@ bool cpuidBit(uint32_t leaf, uint32_t subleaf, int reg, int bit) {
   return ((regs[reg] >> bit) & 1) != 0;
 }
 
-// Register state the OS saves on a context switch: XCR0 bits 1-2 are SSE and AVX, 5-7 AVX-512.
 uint64_t savedState() {
   constexpr int kOsxsaveBit = 27;
   if (!cpuidBit(1, 0, 2, kOsxsaveBit)) return 0;
@@ -53,10 +49,9 @@ uint64_t savedState() {
 }  // namespace
 
 std::vector<std::string_view> hostCpuFeatures() {
-  constexpr uint64_t kAvxState = 0x06, kAvx512State = 0xe6;
   const uint64_t saved = savedState();
-  auto usable = [saved](State state) {
-    const uint64_t needed = state == State::None ? 0 : state == State::Avx ? kAvxState : kAvx512State;
+  const auto usable = [saved](SavedState state) {
+    const auto needed = static_cast<uint64_t>(state);
     return (saved & needed) == needed;
   };
   std::vector<std::string_view> names;

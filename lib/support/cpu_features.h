@@ -1,11 +1,15 @@
 // Which instruction set extensions this machine has. Names are LLVM's; the table is cpu_features.def.
 #pragma once
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace svod {
+
+/// Bits of XCR0, the registers that the system saves on a context switch: SSE and AVX, and the three of AVX-512.
+enum class SavedState : uint64_t { None = 0, Avx = 0x06, Avx512 = 0xe6 };
 
 /// Extensions that both the CPU and the operating system support, in table order. Empty on an unknown
 /// architecture.

@@ -58,12 +58,13 @@ std::vector<std::string> codeFeatures(const CpuTarget& cpu) {
 }
 
 void registerCodeGenerators() {
-  static const bool done = [] {
+  static const bool done = [] {  // with parsers of assembly: files of C may have some
 #define SVOD_REGISTER(name)           \
   LLVMInitialize##name##TargetInfo(); \
   LLVMInitialize##name##Target();     \
   LLVMInitialize##name##TargetMC();   \
-  LLVMInitialize##name##AsmPrinter();
+  LLVMInitialize##name##AsmPrinter(); \
+  LLVMInitialize##name##AsmParser();
     SVOD_REGISTER(X86)
     SVOD_REGISTER(AArch64)
     SVOD_REGISTER(ARM)

@@ -5,6 +5,7 @@ import unittest
 
 from cross_test import ARM, ARM64, FUSED, Library
 from embedded import ROOT, WARNINGS, Model, ToolTest, build, needs, program
+from networks import write_graph
 
 NAMES = ("mlp", "attention", "variable")
 BAD_PROCESSOR = 4  # SVOD_MODEL_BAD_PROCESSOR
@@ -65,6 +66,18 @@ class Processors(ToolTest):
             code, values = self.given([], program(self, [model]), model)
             self.assertEqual((code, values == model.expected()), (0, True))
 
+    def objects(self, name, cpu):
+        """The code of each kernel by its name."""
+        folder = self.folder / f"objects-{cpu}"
+        self.svodc("compile", write_graph(self, name), "--triple", "x86_64-unknown-linux-gnu", "--cpu", cpu, "--numerics", "strict",
+                   "--emit", f"obj-dir={folder}")
+        return {path.stem: path.read_bytes() for path in folder.iterdir()}
+
+    def test_no_kernel_at_all(self):
+        graph = self.graph("svod 1\ninput x: f32[8]\noutput y = reshape(x, shape=[2, 4])\n")
+        model = Model(self, graph, "turned", emit=("static-lib", "header"), words=["--triple", "x86_64-unknown-linux-gnu", "--cpu", "x86-64,x86-64-v2"])
+        self.assertEqual(self.given([], program(self, [model], cc=X86), model), (0, model.expected()))
+
     def test_equal_kernels_are_there_once_and_nothing_else_is_seen(self):
         def symbols(cpus):
             Library(self, "mlp", "x86_64-unknown-linux-gnu", cpus, FUSED)
@@ -72,8 +85,12 @@ class Processors(ToolTest):
         alone, same = symbols("haswell"), symbols("haswell,skylake")
         kernels = [name for kind, name in alone if kind == "t" and "_" in name and not name.startswith("svod_")]
         self.assertGreater(len(kernels), 0)
-        for name in kernels:
-            self.assertIn(["t", name], same)
+        codes = [self.objects("mlp", cpu) for cpu in ("haswell", "skylake")]
+        equal = [name for name in kernels if codes[0][name] == codes[1][name]]
+        self.assertGreater(len(equal), 0)
+        for name in kernels:  # by itself, and again as that of a variant only where that has other code
+            seen = sorted(seen for _, seen in same if seen.split(".v")[0] == name)
+            self.assertEqual(seen, [name] if name in equal else [name, name + ".v1"])
         several = symbols("x86-64-v2,x86-64-v4")
         self.assertTrue(any(name.endswith(".v1") for _, name in several))
         self.assertEqual([name for kind, name in several if kind in "TU"], ["mlp_run"])
@@ -119,6 +136,8 @@ class Processors(ToolTest):
             self.fails(2, "compile", graph, *several, "--emit", f"{kind}={self.folder}/o", says=[f"--emit {kind} is for one processor", "compile once for each"])
         for kind in ("c", "functions"):
             self.fails(2, "compile", graph, "--target", "c", *several, "--emit", f"{kind}={self.folder}/o", says=f"--emit {kind} is for one processor")
+        self.fails(2, "compile", graph, "--target", "c", *several, "--emit", f"header={self.folder}/o.h", says="--emit header of --target c is for one processor")
+        self.svodc("compile", graph, "--target", "c", *several, "--emit", f"pack={self.folder}/o.pack")
         self.fails(3, "compile", graph, "--triple", "wasm32-unknown-unknown", "--cpu", "generic,simd128", "--emit", f"static-lib={self.folder}/o",
                    says="WebAssembly")
 

@@ -36,6 +36,7 @@ TEST_CASE("of the processors that lack nothing the one with the most features is
   CHECK(best(all, {"x", "z"}) == 3);
   CHECK(best(all, {"x", "y", "z"}) == 2);
   CHECK(best({{"b", {"x"}}, {"c", {"y", "z"}}}, {"y"}) == std::nullopt);
+  CHECK(byPreference(all) == std::vector<size_t>{2, 3, 4, 0, 1});
 }
 
 TEST_CASE("a plan has its own processor first, and is another plan for each of the others") {
