@@ -40,10 +40,11 @@ bool holdsOnly(const std::string& folder, std::string_view extension) {
 }
 
 Status checkProcessors(const EmitKind& kind, const Flags& flags) {
-  Status one = checkOneProcessor(flags, "--emit " + std::string(kind.name),
+  const std::string of = kind.hasProcessors ? " of --target " + flags.target : "";
+  Status one = checkOneProcessor(flags, "--emit " + std::string(kind.name) + of,
                                  "compile once for each; a plan, a pack and a library hold several");
   if (one || !kind.hasProcessors) return one;
-  if (flags.target != "cpu") return {};
+  if (flags.target != "cpu") return kind.write != nullptr ? Status() : one;  // a function has code for one of them
   SVOD_TRY(const CpuTarget cpu, cpuTarget(flags));
   if (cpu.hasElf()) return {};
   return fail(Diag::Unsupported, "code for WebAssembly cannot tell which processor runs it",
