@@ -76,10 +76,7 @@ KernelInsight insightOf(const CompiledKernel& kernel, const BuildResult& build, 
   addSeeds(insight, kernel, caps);
   nameLoops(insight, kernel, caps);
   if (kernel.desc.grid) {
-    std::vector<std::string> archs;
-    for (const KernelImage& image : kernel.desc.grid->images)
-      archs.push_back(build.compilation->files[image.file].image.arch);
-    addUnits(insight, kernel.desc, archs);
+    addUnits(insight, kernel.desc, build.compilation->files);
     addText(insight, kernel);
   }
   insight.predictedNs = prediction.expected;

@@ -5,8 +5,17 @@
 
 namespace svod {
 
-/// `archs` of the images of a kernel with a grid, in their order. Images of other drivers than cuda's are left out.
+/// `archs` of the images of a kernel with a grid, in their order.
 void addUnits(KernelInsight& insight, const KernelDesc& kernel, std::span<const std::string> archs);
+/// Of a kernel with a grid. `files` are those of its plan, or of what is compiled. Images of other drivers than cuda's
+/// are left out.
+template <class File>
+void addUnits(KernelInsight& insight, const KernelDesc& kernel, const std::vector<File>& files) {
+  std::vector<std::string> archs;
+  if (kernel.grid)
+    for (const KernelImage& image : kernel.grid->images) archs.push_back(files[image.file].image.arch);
+  addUnits(insight, kernel, std::span<const std::string>(archs));
+}
 /// What its text says, and the compiler of the GPU, of a kernel that was compiled now; after addUnits.
 void addText(KernelInsight& insight, const CompiledKernel& kernel);
 

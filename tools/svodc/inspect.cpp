@@ -101,10 +101,7 @@ Result<int> inspectPlan(const std::string& path, const Request& request, Console
   Subject subject{&plan, nullptr, {}, source, {}, eventsOf(profile, plan)};
   for (const KernelDesc& k : plan.kernels) {
     KernelInsight insight = insightOf(k, profile);
-    std::vector<std::string> archs;
-    if (k.grid)
-      for (const KernelImage& image : k.grid->images) archs.push_back(plan.files[image.file].image.arch);
-    addUnits(insight, k, archs);
+    addUnits(insight, k, plan.files);
     subject.kernels.push_back({k.name, nullptr, {}, std::move(insight)});
   }
   SVOD_CHECK(checkProfile(request.flags.profile, profile, subject));
