@@ -1,13 +1,33 @@
 #include "driver/place_devices.h"
 
 #include <algorithm>
-#include <set>
 
+#include "driver/buffer_users.h"
 #include "driver/stand_ins.h"
 
 namespace svod {
 
 namespace {
+
+/// Callers lend memory for the sizes of the run; everything else has room for the greatest ones.
+/// A part of them may begin or end beyond these.
+Expr bytesOf(const Plan& plan, BufferId id) {
+  const BufferDesc& desc = plan.buffers[id];
+  if (desc.place == Place::View) {
+    const Expr behind = bytesOf(plan, desc.base) - static_cast<int64_t>(desc.offset);
+    return Expr::make(ExprOp::Min, static_cast<int64_t>(desc.bytes), Expr::make(ExprOp::Max, behind, 0));
+  }
+  for (const std::vector<Port>* ports : {&plan.inputs, &plan.outputs})
+    for (const Port& port : *ports) {
+      if (port.buffer != id) continue;
+      const auto perElement = static_cast<int64_t>(info(plan.buffers[id].dtype).bits);
+      Expr bits = perElement;
+      if (perElement % 8 == 0) bits = perElement / 8;
+      for (const Expr& dim : port.shape) bits = bits * dim;
+      return perElement % 8 == 0 ? bits : Expr::make(ExprOp::CeilDiv, bits, 8);
+    }
+  return static_cast<int64_t>(plan.buffers[id].bytes);
+}
 
 class Placer {
  public:
@@ -15,8 +35,7 @@ class Placer {
   Placer(Plan& plan, std::span<const std::optional<DeviceId>> asked, DeviceId usual, KernelId functions,
          const WeightCopies& weights)
       : plan_(plan), asked_(asked), usual_(usual), functions_(functions), weights_(weights), standIns_(plan),
-        deviceOf_(plan.buffers.size()), isTouched_(plan.buffers.size(), false), users_(plan.buffers.size()),
-        partners_(plan.buffers.size()), isForHost_(plan.buffers.size(), false) {
+        deviceOf_(plan.buffers.size()), isTouched_(plan.buffers.size(), false), users_(plan.buffers.size()) {
     for (BufferId id = 0; id < plan.buffers.size(); id++) {
       const Place place = plan.buffers[id].place;
       isTouched_[id] = place == Place::Input || place == Place::State || place == Place::Constant;
@@ -28,17 +47,11 @@ class Placer {
     for (const Expectation& e : plan.expectations) deviceOf_[e.buffer] = DeviceId();
     for (const Step& step : plan.steps)
       if (const auto* loop = std::get_if<Loop>(&step.action); loop != nullptr && loop->condition)
-        isForHost_[base(*loop->condition)] = true, deviceOf_[base(*loop->condition)] = DeviceId();
+        users_.needOnHost(base(*loop->condition)), deviceOf_[base(*loop->condition)] = DeviceId();
   }
 
-  /// After run(): the one device besides the host whose kernels use a state, whatever else it is copied to and from;
-  /// for one that is only copied, the one device that it is copied to and from. Kernels of the host follow it.
-  std::optional<DeviceId> onlyUser(BufferId state) const {
-    std::set<DeviceId> users = users_[state].empty() ? partners_[state] : users_[state];
-    if (isForHost_[state]) users.insert(0);
-    if (users.size() == 2 && !users_[state].empty() && !isForHost_[state]) users.erase(0);
-    return users.size() == 1 ? std::optional(*users.begin()) : std::nullopt;
-  }
+  /// After run().
+  const BufferUsers& users() const { return users_; }
 
   void run() {
     const std::vector<Step> steps = std::exchange(plan_.steps, {});
@@ -98,7 +111,7 @@ class Placer {
       if (!to) to = asked.value_or(deviceOf_[base(copy->src)].value_or(0));
       if (weights_.weightOf.contains(copy->dst)) return;
       copy->src = weightOf(copy->src);
-      partners_[base(copy->src)].insert(*to), partners_[base(copy->dst)].insert(deviceOf_[base(copy->src)].value_or(0));
+      users_.copy(base(copy->src), deviceOf_[base(copy->src)].value_or(0), base(copy->dst), *to);
       isTouched_[base(copy->dst)] = true;
       standIns_.wrote(copy->dst, {});
     }
@@ -126,8 +139,8 @@ class Placer {
       BufferId& id = *buffers[i];
       id = weightOf(id);
       const BufferId owner = base(id);
-      users_[owner].insert(home);
-      isForHost_[owner] = isForHost_[owner] || isOfHost;
+      users_.useOn(home, owner);
+      if (isOfHost) users_.needOnHost(owner);
       const bool isNew = !deviceOf_[owner] && !isConstant(id);
       if (isNew) deviceOf_[owner] = writes(modes[i]) ? asked.value_or(home) : home;
       if (isConstant(id) || *deviceOf_[owner] == home) {
@@ -137,7 +150,7 @@ class Placer {
       }
       const BufferId standIn = standInOf(id, home);
       if (writes(modes[i])) {
-        after.push_back({{}, Copy{id, standIn, bytesOf(id)}});
+        after.push_back({{}, Copy{id, standIn, bytesOf(plan_, id)}});
         isTouched_[owner] = true;
         written.emplace_back(id, home);
       }
@@ -154,7 +167,7 @@ class Placer {
     const auto standIn = static_cast<BufferId>(plan_.buffers.size());
     addStandIn(id, device);
     // What the step leaves as it is must be there afterwards, too; in a loop an earlier iteration may have written it.
-    if (isTouched_[base(id)] || isRepeated_) plan_.steps.push_back({{}, Copy{standIn, id, bytesOf(id)}});
+    if (isTouched_[base(id)] || isRepeated_) plan_.steps.push_back({{}, Copy{standIn, id, bytesOf(plan_, id)}});
     standIns_.add(id, device, standIn);
     return standIn;
   }
@@ -167,27 +180,7 @@ class Placer {
     plan_.buffers.push_back(std::move(desc));
     deviceOf_.push_back(device);
     isTouched_.push_back(true);
-    users_.emplace_back(), partners_.emplace_back(), isForHost_.push_back(false);
-  }
-
-  /// Callers lend memory for the sizes of the run; everything else has room for the greatest ones.
-  /// A part of them may begin or end beyond these.
-  Expr bytesOf(BufferId id) const {
-    const BufferDesc& desc = plan_.buffers[id];
-    if (desc.place == Place::View) {
-      const Expr behind = bytesOf(desc.base) - static_cast<int64_t>(desc.offset);
-      return Expr::make(ExprOp::Min, static_cast<int64_t>(desc.bytes), Expr::make(ExprOp::Max, behind, 0));
-    }
-    for (const std::vector<Port>* ports : {&plan_.inputs, &plan_.outputs})
-      for (const Port& port : *ports) {
-        if (port.buffer != id) continue;
-        const auto perElement = static_cast<int64_t>(info(plan_.buffers[id].dtype).bits);
-        Expr bits = perElement;
-        if (perElement % 8 == 0) bits = perElement / 8;
-        for (const Expr& dim : port.shape) bits = bits * dim;
-        return perElement % 8 == 0 ? bits : Expr::make(ExprOp::CeilDiv, bits, 8);
-      }
-    return static_cast<int64_t>(plan_.buffers[id].bytes);
+    users_.add();
   }
 
   Plan& plan_;
@@ -198,10 +191,8 @@ class Placer {
   StandIns standIns_;
   std::vector<std::optional<DeviceId>> deviceOf_;  // by buffer; none yet, or a constant
   std::vector<bool> isTouched_;                    // by buffer: holds something
-  std::vector<std::set<DeviceId>> users_;          // by buffer: where steps run that are given it
-  std::vector<std::set<DeviceId>> partners_;       // by buffer: what the graph copies it to and from
-  std::vector<bool> isForHost_;                    // by buffer: functions or conditions read it
-  bool isRepeated_ = false;                        // the step stands in a loop
+  BufferUsers users_;
+  bool isRepeated_ = false;  // the step stands in a loop
 };
 
 /// From all of them on the host on. Where one is decides where kernels run, and so where the others are.
@@ -216,7 +207,7 @@ void placeStates(Plan& plan, std::span<const std::optional<DeviceId>> asked, Dev
     isSettled = true;
     for (BufferId id = 0; id < plan.buffers.size(); id++) {
       if (!isState(plan.buffers[id])) continue;
-      const DeviceId device = placer.onlyUser(id).value_or(0);
+      const DeviceId device = placer.users().only(id).value_or(0);
       isSettled = isSettled && device == plan.buffers[id].device;
       plan.buffers[id].device = device;
     }

@@ -1,13 +1,12 @@
 #include "driver/plan_builder.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
 
 #include "driver/describe_kernel.h"
 #include "driver/place_devices.h"
+#include "driver/plan_calls.h"
 #include "driver/plan_weights.h"
-#include "driver/to_expr.h"
+#include "driver/variant_launches.h"
 #include "plan/directory.h"
 #include "plan/hazards.h"
 
@@ -21,50 +20,33 @@ class PlanBuilder {
               const PlanOptions& options, WeightsLayout& weights, std::deque<std::vector<std::byte>>& constants)
       : model_(model), schedule_(schedule), kernels_(kernels), layout_(weights),
         weights_(model, schedule, kernels, options.variants, weights, constants), variants_(options.variants),
-        variantLaunches_(options.variants.size()) {
+        launches_(options.variants), variables_(plan_.variables) {
     plan_.name = options.name;
     plan_.target = options.target;
     plan_.devices = options.devices;
   }
 
   Result<Plan> build(const PlanOptions& options) {
-    addVariables();
+    for (UOp v : model_.variables) variables_.add(v.argAs<VarArg>());
     for (const ScheduleBuffer& b : schedule_.buffers) addBuffer(b);
     for (const PlannedKernel& k : kernels_) plan_.kernels.push_back(k.desc);
     for (const ScheduleItem& item : schedule_.items) SVOD_CHECK(addStep(item));
-    leaveLoops();
+    variables_.leaveLoops(plan_.steps.size());
     for (size_t i = 0; i < model_.ports.size(); ++i) SVOD_CHECK(addPort(static_cast<BufferId>(i)));
     for (const EqualSizes& sizes : model_.equalSizes) {
-      SVOD_TRY(Expr a, toExpr(sizes.a, names_));
-      SVOD_TRY(Expr b, toExpr(sizes.b, names_));
+      SVOD_TRY(Expr a, variables_.expr(sizes.a));
+      SVOD_TRY(Expr b, variables_.expr(sizes.b));
       plan_.equalSizes.push_back({std::move(a), std::move(b), sizes.text});
     }
     plan_.constants = layout_.constants();
-    const WeightCopies copies = weightCopies();
+    const WeightCopies copies = weights_.copies();
     placeOnDevices(plan_, asked_, options.usual, KernelId(schedule_.kernels.size()), copies);
-    addVariants(copies);
+    launches_.addVariants(plan_, copies.weightOf);
     planMemory(plan_, {options.memory, UINT64_MAX, inPlace_});
     return std::move(plan_);
   }
 
  private:
-  WeightCopies weightCopies() const {
-    WeightCopies copies{{}, weights_.copies()};
-    for (BufferId id = 0; id < weights_.held().size(); ++id)
-      if (const int weight = weights_.held()[id]; weight >= 0 && BufferId(weight) != id)
-        copies.weightOf[id] = BufferId(weight);
-    return copies;
-  }
-
-  void addVariables() {
-    for (UOp v : model_.variables) {
-      const auto& var = v.argAs<VarArg>();
-      plan_.variables.push_back({std::string(var.name), var.min, var.max});
-      names_.emplace_back(var.name);
-      taken_.emplace(var.name);
-    }
-  }
-
   void addBuffer(const ScheduleBuffer& b) {
     const size_t id = plan_.buffers.size();
     const bool isWeight = b.port >= 0 && model_.ports[static_cast<size_t>(b.port)].kind == PortKind::Weight;
@@ -117,68 +99,47 @@ class PlanBuilder {
     }
     Port p{port.name, id, {}};
     for (UOp dim : port.buffer.shape()) {
-      SVOD_TRY(Expr extent, toExpr(dim, names_));
+      SVOD_TRY(Expr extent, variables_.expr(dim));
       p.shape.push_back(std::move(extent));
     }
     (port.kind == PortKind::Input ? plan_.inputs : plan_.outputs).push_back(std::move(p));
     return {};
   }
 
-  /// Counters are known by their names inside of their loops only.
-  void leaveLoops() {
-    while (!loopEnds_.empty() && loopEnds_.back().first == plan_.steps.size()) {
-      names_[loopEnds_.back().second].clear();
-      loopEnds_.pop_back();
-    }
-  }
-
   Status addLoop(const ScheduleItem& item) {
     const ScheduleLoop& scheduled = schedule_.loops[item.kernel];
     Loop loop;
-    SVOD_TRY(loop.trips, toExpr(scheduled.count, names_));
+    SVOD_TRY(loop.trips, variables_.expr(scheduled.count));
     if (scheduled.condition >= 0) loop.condition = static_cast<BufferId>(scheduled.condition);
     loop.length = static_cast<uint32_t>(item.length);
-    loop.variable = static_cast<VariableId>(plan_.variables.size());
-    plan_.variables.push_back({uniqueName(scheduled.counter), 0, std::max<int64_t>(0, scheduled.count.bounds().max - 1),
-                               VariableKind::Loop, 0});
-    names_.push_back(scheduled.counter);
+    loop.variable = variables_.enterLoop(scheduled, plan_.steps.size() + 1 + item.length);
     plan_.steps.push_back({{}, std::move(loop)});
     asked_.emplace_back();
-    loopEnds_.emplace_back(plan_.steps.size() + item.length, names_.size() - 1);
     return {};
   }
 
-  /// Loops after each other may share the name of their counter in the graph.
-  std::string uniqueName(const std::string& counter) {
-    std::string name = counter;
-    int& last = lastOf_.try_emplace(counter, 1).first->second;
-    while (taken_.contains(name)) name = counter + "." + std::to_string(++last);
-    taken_.insert(name);
-    return name;
-  }
-
   Status addStep(const ScheduleItem& item) {
-    leaveLoops();
+    variables_.leaveLoops(plan_.steps.size());
     if (item.kind == ItemKind::Loop) return addLoop(item);
     Step step;
     if (item.kind == ItemKind::Launch) {
       SVOD_TRY(Launch launch, launchOf(item, KernelId(item.kernel)));
       for (size_t v = 0; v < variants_.size(); ++v) {
         SVOD_TRY(Launch other, launchOf(item, variants_[v].kernels[static_cast<size_t>(item.kernel)]));
-        variantLaunches_[v].push_back(std::move(other));
+        launches_.add(v, std::move(other));
       }
       if (item.function.empty() && item.overwrites >= 0) {
         const auto result = std::find(item.writes.begin(), item.writes.end(), true) - item.writes.begin();
         inPlace_.push_back({launch.buffers[item.overwrites], launch.buffers[result]});
       }
-      if (!variants_.empty()) ownLaunches_.push_back(launch);
+      launches_.addOwn(launch);
       step.action = std::move(launch);
     } else if (item.kind == ItemKind::Copy) {
-      SVOD_TRY(Expr elements, toExpr(item.elements, names_));
+      SVOD_TRY(Expr elements, variables_.expr(item.elements));
       const auto to = static_cast<BufferId>(item.args[0]), from = static_cast<BufferId>(item.args[1]);
       step.action = Copy{to, from, elements * static_cast<int64_t>(byteSize(plan_.buffers[from].dtype))};
     } else {
-      SVOD_TRY(step.action, hostCallOf(item));
+      SVOD_TRY(step.action, hostCallOf(item, variables_));
     }
     plan_.steps.push_back(std::move(step));
     SVOD_TRY(asked_.emplace_back(), deviceOf(item));
@@ -197,63 +158,11 @@ class PlanBuilder {
     for (size_t slot = 0; slot < item.args.size(); ++slot)
       launch.buffers.push_back(weights_.bufferFor(item, kernel, slot, plan_.buffers));
     if (!item.function.empty()) {
-      SVOD_TRY(launch.values, valuesOf(item));
+      SVOD_TRY(launch.values, functionValues(item, variables_));
       return launch;
     }
-    for (const std::string& name : plan_.kernels[kernel].values)
-      launch.values.push_back(
-          Expr::variable(static_cast<uint32_t>(std::find(names_.begin(), names_.end(), name) - names_.begin())));
+    for (const std::string& name : plan_.kernels[kernel].values) launch.values.push_back(variables_.named(name));
     return launch;
-  }
-
-  /// Where launches of variants differ from those of the plan. Launches have kept their order since; other buffers
-  /// than weights may have been exchanged for those of a device.
-  void addVariants(const WeightCopies& copies) {
-    for (size_t v = 0; v < variants_.size(); ++v) {
-      Variant& variant = plan_.variants.emplace_back(Variant{variants_[v].cpu, variants_[v].features, {}});
-      size_t at = 0;
-      for (StepId step = 0; step < plan_.steps.size(); ++step) {
-        const auto* own = std::get_if<Launch>(&plan_.steps[step].action);
-        if (own == nullptr) continue;
-        Launch& launch = variantLaunches_[v][at];
-        for (size_t slot = 0; slot < launch.buffers.size(); ++slot) {
-          BufferId& buffer = launch.buffers[slot];
-          if (buffer == ownLaunches_[at].buffers[slot]) buffer = own->buffers[slot];
-          if (const auto weight = copies.weightOf.find(buffer); weight != copies.weightOf.end())
-            buffer = weight->second;
-        }
-        if (!(launch == *own)) variant.launches.push_back({step, std::move(launch)});
-        ++at;
-      }
-    }
-  }
-
-  /// What a function of a C file is given besides its arrays: its numbers, and how many elements each array has.
-  Result<std::vector<Expr>> valuesOf(const ScheduleItem& item) const {
-    SVOD_TRY(HostCall call, hostCallOf(item));
-    for (const HostArg& arg : call.args) {
-      Expr elements = 1;
-      for (const Expr& extent : arg.shape) elements = elements * extent;
-      call.values.push_back(std::move(elements));
-    }
-    return std::move(call.values);
-  }
-
-  Result<HostCall> hostCallOf(const ScheduleItem& item) const {
-    HostCall call{item.function, {}, {}};
-    for (size_t i = 0; i < item.args.size(); ++i) {
-      HostArg arg{static_cast<BufferId>(item.args[i]), item.writes[i] ? Mode::Write : Mode::Read, {}};
-      for (UOp dim : item.shapes[i]) {
-        SVOD_TRY(Expr extent, toExpr(dim, names_));
-        arg.shape.push_back(std::move(extent));
-      }
-      call.args.push_back(std::move(arg));
-    }
-    for (UOp v : item.values) {
-      SVOD_TRY(Expr value, toExpr(v, names_));
-      call.values.push_back(std::move(value));
-    }
-    return call;
   }
 
   const Model& model_;
@@ -262,15 +171,11 @@ class PlanBuilder {
   WeightsLayout& layout_;
   PlanWeights weights_;
   const std::vector<PlannedVariant>& variants_;
-  std::vector<Launch> ownLaunches_;                   // in order, as they were made
-  std::vector<std::vector<Launch>> variantLaunches_;  // by variant, the same
+  VariantLaunches launches_;
   Plan plan_;
-  std::vector<std::optional<DeviceId>> asked_;       // by step: where the graph copies its result to
-  std::vector<InPlace> inPlace_;                     // offers of the schedule
-  std::vector<std::string> names_;                   // by variable; empty for counters of loops that ended
-  std::set<std::string, std::less<>> taken_;         // names of the plan's variables
-  std::map<std::string, int> lastOf_;                // by counter: the last number behind its name
-  std::vector<std::pair<size_t, size_t>> loopEnds_;  // first step behind an open loop, and its variable
+  PlanVariables variables_;
+  std::vector<std::optional<DeviceId>> asked_;  // by step: where the graph copies its result to
+  std::vector<InPlace> inPlace_;                // offers of the schedule
 };
 
 }  // namespace

@@ -62,10 +62,12 @@ BufferId PlanWeights::bufferFor(const ScheduleItem& launch, KernelId kernel, siz
   return id;
 }
 
-std::map<BufferId, BufferId> PlanWeights::copies() const {
-  std::map<BufferId, BufferId> copies;
+WeightCopies PlanWeights::copies() const {
+  WeightCopies copies;
+  for (BufferId id = 0; id < held_.size(); ++id)
+    if (const int weight = held_[id]; weight >= 0 && BufferId(weight) != id) copies.weightOf[id] = BufferId(weight);
   for (const Reordered& r : reordered_)
-    if (r.argument != r.weight) copies[r.buffer] = r.argument;
+    if (r.argument != r.weight) copies.standsFor[r.buffer] = r.argument;
   return copies;
 }
 

@@ -1,10 +1,10 @@
 // Weights as the kernels of a plan read them: each in the orders that its readers want.
 #pragma once
 #include <deque>
-#include <map>
 #include <span>
 #include <vector>
 
+#include "driver/place_devices.h"
 #include "driver/plan_builder.h"
 #include "plan/directory.h"
 
@@ -21,13 +21,11 @@ class PlanWeights {
   bool isPlain(size_t buffer) const { return isPlain_[buffer]; }
   bool isRead(size_t buffer) const { return isPlain_[buffer] || isReordered_[buffer]; }
 
-  /// By buffer of the schedule: the weight that it holds (weight_copies.h), or -1.
-  std::span<const int> held() const { return held_; }
   /// The buffer that a launch of `kernel` reads at `slot`, one more of `buffers` where its order is new. The first
   /// order takes the place of a weight that nobody reads as it is.
   BufferId bufferFor(const ScheduleItem& launch, KernelId kernel, size_t slot, Rows<BufferDesc>& buffers);
-  /// What it gave for a copy on a device: the copy, whose device it is on.
-  std::map<BufferId, BufferId> copies() const;
+  /// Which buffers hold weights (weight_copies.h), and the copies that bufferFor() gave a buffer in place of.
+  WeightCopies copies() const;
 
  private:
   const ConstantLayout* orderOf(KernelId kernel, size_t slot) const;
@@ -41,7 +39,7 @@ class PlanWeights {
   std::span<const PlannedKernel> kernels_;
   WeightsLayout& layout_;
   std::deque<std::vector<std::byte>>& constants_;
-  std::vector<int> held_;
+  std::vector<int> held_;                    // by buffer of the schedule: the weight that it holds, or -1
   std::vector<bool> isPlain_, isReordered_;  // by buffer of the schedule
   std::vector<Reordered> reordered_;
 };
