@@ -8,9 +8,40 @@ namespace svod {
 
 namespace {
 
-class DriverText {
+constexpr const char* kMemmove =
+    "#if defined(__GNUC__)\n#define memmove __builtin_memmove\n#else\n"
+    "void* memmove(void* to, const void* from, size_t bytes);\n#endif\n\n";
+// Runs the tiles of one launch on the threads of the caller, each with scratch memory of its own.
+constexpr const char* kShared =
+    "struct svod_task {\n"
+    "  void (*kernel)(void* const*, const int64_t*, int64_t, int64_t, void*);\n"
+    "  void* const* buffers;\n  const int64_t* values;\n  unsigned char* scratch;\n};\n\n"
+    "static void svod_part(void* task, int64_t begin, int64_t end, int32_t thread) {\n"
+    "  const struct svod_task* t = (const struct svod_task*)task;\n"
+    "  t->kernel(t->buffers, t->values, begin, end, t->scratch + (size_t)thread * SVOD_SCRATCH_BYTES);\n}\n\n"
+    "static void svod_share(void (*kernel)(void* const*, const int64_t*, int64_t, int64_t, void*), void* const* "
+    "buffers,\n"
+    "                       const int64_t* values, int64_t tiles, unsigned char* scratch,\n"
+    "                       const svod_model_threads* threads) {\n"
+    "  struct svod_task task;\n"
+    "  if (threads == 0 || threads->count < 2 || tiles < 2) {\n"
+    "    kernel(buffers, values, 0, tiles, scratch);\n    return;\n  }\n"
+    "  task.kernel = kernel;\n  task.buffers = buffers;\n  task.values = values;\n  task.scratch = scratch;\n"
+    "  threads->run(threads->user, tiles, svod_part, &task);\n}\n\n";
+
+bool mentions(const std::string& code, const std::string& name) {
+  const auto isPart = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  for (size_t at = code.find(name); at != code.npos; at = code.find(name, at + 1))
+    if (!isPart(code[at - 1]) && !isPart(code[at + name.size()])) return true;
+  return false;
+}
+
+/// How the values and the memory of a plan read in C.
+class CNames {
  public:
-  DriverText(const Plan& plan, const Interface& made) : plan_(plan), made_(made), variables_(plan.variables.size()) {
+  CNames(const Plan& plan, const Interface& made) : made_(made), variables_(plan.variables.size()) {
     for (VariableId id = 0; id < plan.variables.size(); id++) {
       const Variable& v = plan.variables[id];
       const Parameter* parameter = made.find(ParameterKind::Variable, id);
@@ -19,44 +50,6 @@ class DriverText {
                                                      : "svod_trip" + std::to_string(id);
     }
   }
-
-  std::string text() {
-    printRun();
-    std::string functions = std::move(text_);
-    text_ = {};
-    if (made_.stateBytes > 0) printReset();
-    functions += text_;
-    std::string head;
-    if (sharesAny_) head += kShared;
-    if (functions.find("memmove(") != functions.npos) head += kMemmove;
-    return exprFunctions(functions) + head + functions;
-  }
-
- private:
-  static constexpr const char* kMemmove =
-      "#if defined(__GNUC__)\n#define memmove __builtin_memmove\n#else\n"
-      "void* memmove(void* to, const void* from, size_t bytes);\n#endif\n\n";
-  // Runs the tiles of one launch on the threads of the caller, each with scratch memory of its own.
-  static constexpr const char* kShared =
-      "struct svod_task {\n"
-      "  void (*kernel)(void* const*, const int64_t*, int64_t, int64_t, void*);\n"
-      "  void* const* buffers;\n  const int64_t* values;\n  unsigned char* scratch;\n};\n\n"
-      "static void svod_part(void* task, int64_t begin, int64_t end, int32_t thread) {\n"
-      "  const struct svod_task* t = (const struct svod_task*)task;\n"
-      "  t->kernel(t->buffers, t->values, begin, end, t->scratch + (size_t)thread * SVOD_SCRATCH_BYTES);\n}\n\n"
-      "static void svod_share(void (*kernel)(void* const*, const int64_t*, int64_t, int64_t, void*), void* const* "
-      "buffers,\n"
-      "                       const int64_t* values, int64_t tiles, unsigned char* scratch,\n"
-      "                       const svod_model_threads* threads) {\n"
-      "  struct svod_task task;\n"
-      "  if (threads == 0 || threads->count < 2 || tiles < 2) {\n"
-      "    kernel(buffers, values, 0, tiles, scratch);\n    return;\n  }\n"
-      "  task.kernel = kernel;\n  task.buffers = buffers;\n  task.values = values;\n  task.scratch = scratch;\n"
-      "  threads->run(threads->user, tiles, svod_part, &task);\n}\n\n";
-
-  void line(const std::string& text) { text_ += std::string(2 * depth_, ' ') + text + "\n"; }
-  void open(const std::string& text) { line(text), depth_++; }
-  void close() { depth_--, line("}"); }
 
   std::string expr(const Expr& e) const { return exprText(e, variables_); }
 
@@ -77,6 +70,33 @@ class DriverText {
     return made_.scratchOffset == 0 ? "(unsigned char*)arena"
                                     : "(unsigned char*)arena + " + std::to_string(made_.scratchOffset);
   }
+  const std::string& variable(VariableId id) const { return variables_[id]; }
+
+ private:
+  const Interface& made_;
+  std::vector<std::string> variables_;  // by id
+};
+
+class DriverText {
+ public:
+  DriverText(const Plan& plan, const Interface& made) : plan_(plan), made_(made), c_(plan, made) {}
+
+  std::string text() {
+    printRun();
+    std::string functions = std::move(text_);
+    text_ = {};
+    if (made_.stateBytes > 0) printReset();
+    functions += text_;
+    std::string head;
+    if (sharesAny_) head += kShared;
+    if (functions.find("memmove(") != functions.npos) head += kMemmove;
+    return exprFunctions(functions) + head + functions;
+  }
+
+ private:
+  void line(const std::string& text) { text_ += std::string(2 * depth_, ' ') + text + "\n"; }
+  void open(const std::string& text) { line(text), depth_++; }
+  void close() { depth_--, line("}"); }
 
   void printRun() {
     text_ += runSignature(plan_, made_) + " {\n";
@@ -95,15 +115,6 @@ class DriverText {
     text_ += "}\n";
   }
 
-  static bool mentions(const std::string& code, const std::string& name) {
-    const auto isPart = [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-    };
-    for (size_t at = code.find(name); at != code.npos; at = code.find(name, at + 1))
-      if (!isPart(code[at - 1]) && !isPart(code[at + name.size()])) return true;
-    return false;
-  }
-
   void printReset() {
     text_ += "\n" + resetSignature(made_) + " {\n";
     depth_ = 1;
@@ -114,10 +125,10 @@ class DriverText {
     for (const State& state : plan_.states) {
       if (plan_.buffers[state.buffer].bytes == 0) continue;
       const std::string bytes = std::to_string(plan_.buffers[state.buffer].bytes);
-      const std::string from = state.init ? "((const unsigned char*)" + weights() + ")[" +
+      const std::string from = state.init ? "((const unsigned char*)" + c_.weights() + ")[" +
                                                 std::to_string(plan_.constants[*state.init].offset) + " + i]"
                                           : "0";
-      line("for (size_t i = 0; i < " + bytes + "; ++i) (" + pointer(state.buffer) + ")[i] = " + from + ";");
+      line("for (size_t i = 0; i < " + bytes + "; ++i) (" + c_.pointer(state.buffer) + ")[i] = " + from + ";");
     }
     if (made_.hasWeightsParameter() && !mentions(text_.substr(begin), "weights")) line("(void)weights;");
     line("return SVOD_MODEL_OK;");
@@ -136,14 +147,14 @@ class DriverText {
            ") return SVOD_MODEL_BAD_VARIABLE;");
     }
     for (const EqualExprs& equal : plan_.equalSizes)
-      line("if (" + expr(equal.a) + " != " + expr(equal.b) + ") return SVOD_MODEL_BAD_VARIABLE;");
+      line("if (" + c_.expr(equal.a) + " != " + c_.expr(equal.b) + ") return SVOD_MODEL_BAD_VARIABLE;");
   }
 
   void checkExpectation(const Expectation& e) {
     const uint64_t count = plan_.buffers[e.buffer].shape[1];
     if (count == 0) return;
     open("{");
-    line("const int64_t* rows = (const int64_t*)(const void*)(" + pointer(e.buffer) + ");");
+    line("const int64_t* rows = (const int64_t*)(const void*)(" + c_.pointer(e.buffer) + ");");
     line("for (size_t i = 0; i < " + std::to_string(count) + "; ++i)");
     line("  if (rows[i] != rows[i + " + std::to_string(count) + "]) return SVOD_MODEL_BAD_VALUES;");
     close();
@@ -158,7 +169,8 @@ class DriverText {
         openLoop(*loop);
         ends.push_back(id + 1 + loop->length);
       } else if (const auto* copy = std::get_if<Copy>(&action)) {
-        line("memmove(" + pointer(copy->dst) + ", " + pointer(copy->src) + ", (size_t)" + expr(copy->bytes) + ");");
+        line("memmove(" + c_.pointer(copy->dst) + ", " + c_.pointer(copy->src) + ", (size_t)" + c_.expr(copy->bytes) +
+             ");");
       } else if (const auto* launch = std::get_if<Launch>(&action)) {
         printLaunch(*launch);
       }
@@ -168,12 +180,12 @@ class DriverText {
 
   void openLoop(const Loop& loop) {
     const ExprRange trips = *rangeOf(loop.trips, made_.ranges), bounds = made_.ranges[loop.variable];
-    const std::string name = variables_[loop.variable];
+    const std::string name = c_.variable(loop.variable);
     if (trips.max > 0 && (bounds.min > 0 || trips.max - 1 > bounds.max))
-      line("if (" + expr(loop.trips) + " > " + exprText(bounds.min > 0 ? 0 : bounds.max + 1, {}) +
+      line("if (" + c_.expr(loop.trips) + " > " + exprText(bounds.min > 0 ? 0 : bounds.max + 1, {}) +
            ") return SVOD_MODEL_BAD_VARIABLE;");
-    open("for (int64_t " + name + " = 0; " + name + " < " + expr(loop.trips) + "; ++" + name + ") {");
-    if (loop.condition) line("if (*(" + pointer(*loop.condition) + ") == 0) break;");
+    open("for (int64_t " + name + " = 0; " + name + " < " + c_.expr(loop.trips) + "; ++" + name + ") {");
+    if (loop.condition) line("if (*(" + c_.pointer(*loop.condition) + ") == 0) break;");
   }
 
   void printLaunch(const Launch& launch) {
@@ -182,10 +194,10 @@ class DriverText {
     if (range.max <= 0) return;
     open("{");
     std::string items;
-    for (BufferId id : launch.buffers) items += (items.empty() ? "" : ", ") + pointer(id);
+    for (BufferId id : launch.buffers) items += (items.empty() ? "" : ", ") + c_.pointer(id);
     line("void* const buffers[] = {" + items + "};");
     std::vector<std::string> values;
-    for (const Expr& value : launch.values) values.push_back(expr(value));
+    for (const Expr& value : launch.values) values.push_back(c_.expr(value));
     std::string list;
     for (const std::string& value : values) list += (list.empty() ? "" : ", ") + value;
     if (!values.empty()) line("const int64_t values[] = {" + list + "};");
@@ -197,18 +209,18 @@ class DriverText {
     const std::string given = values.empty() ? "0" : "values", guard = range.min <= 0 ? "if (tiles > 0) " : "";
     if (isWorthSharing(plan_, made_, launch)) {
       sharesAny_ = true;
-      line(guard + "svod_share(" + kernel.symbol + ", buffers, " + given + ", " + tiles + ", " + scratch() +
+      line(guard + "svod_share(" + kernel.symbol + ", buffers, " + given + ", " + tiles + ", " + c_.scratch() +
            ", threads);");
     } else {
       line(guard + kernel.symbol + "(buffers, " + given + ", 0, " + tiles + ", " +
-           (made_.scratchBytes > 0 ? scratch() : "0") + ");");
+           (made_.scratchBytes > 0 ? c_.scratch() : "0") + ");");
     }
     close();
   }
 
   const Plan& plan_;
   const Interface& made_;
-  std::vector<std::string> variables_;  // their text in C, by VariableId
+  const CNames c_;
   std::string text_;
   size_t depth_ = 0;
   bool sharesAny_ = false;
