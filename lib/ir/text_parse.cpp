@@ -1,9 +1,8 @@
 // The parser of `.uop` text. One line is one node; see docs/uop.md for the grammar.
 #include <algorithm>
-#include <bit>
 #include <charconv>
 
-#include "ir/text_cursor.h"
+#include "ir/text_arguments.h"
 #include "ir/verify.h"
 
 namespace svod {
@@ -32,10 +31,10 @@ std::optional<Scalar> number(std::string_view text, DType dtype) {
   return Scalar::ofInt(dtype, value);
 }
 
-class LineParser : private LineCursor {
+class LineParser : private ArgumentReader {
  public:
   LineParser(Graph& graph, std::vector<UOp>& nodes, std::string_view line, int number)
-      : LineCursor(line, number), graph_(graph), nodes_(nodes) {}
+      : ArgumentReader(line, number), graph_(graph), nodes_(nodes) {}
 
   /// Parses `%N = op operands {arg} : type` and appends the node; blank and comment lines append nothing.
   Status parse() {
@@ -135,107 +134,6 @@ class LineParser : private LineCursor {
                      "operands are %N, 4 (index), true, or a typed literal as 2.0:f32");
     return graph_.constant(*value);
   }
-
-  // `{..}`; `axes` and `name` keep what the returned arg points to.
-  Result<Arg> argument(Op op, std::vector<int32_t>& axes, std::string& name) {
-    ArgKind kind = info(op).arg;
-    if (kind == ArgKind::None) return Arg{};
-    SVOD_CHECK(expect('{'));
-    SVOD_TRY(Arg arg, argumentBody(kind, axes, name));
-    SVOD_CHECK(expect('}'));
-    return arg;
-  }
-
-  Result<Arg> argumentBody(ArgKind kind, std::vector<int32_t>& axes, std::string& name) {
-    switch (kind) {
-      case ArgKind::Slot: return slotArg();
-      case ArgKind::Var: return varArg(name);
-      case ArgKind::Axis: return axisArg();
-      case ArgKind::Axes: {
-        SVOD_CHECK(axisList(axes, true));
-        return Arg(AxesArg{axes});
-      }
-      case ArgKind::Reduce: return reduceArg(axes);
-      case ArgKind::Name: {
-        SVOD_TRY(name, quotedName());
-        return Arg(NameArg{name});
-      }
-      case ArgKind::Custom: {
-        SVOD_TRY(name, quotedName());
-        SVOD_CHECK(expect(','));
-        SVOD_TRY(int32_t inputs, integer<int32_t>());
-        return Arg(CustomArg{name, inputs});
-      }
-      default: return Arg{};
-    }
-  }
-
-  Result<Arg> slotArg() {
-    SVOD_TRY(uint32_t slot, integer<uint32_t>());
-    SlotArg arg{slot};
-    if (accept(',')) {
-      SVOD_TRY(arg.space, keyword(kSpaces, "an address space"));
-    }
-    while (accept(',')) {
-      skipSpace();
-      const size_t start = at_;
-      const std::string_view key = word();
-      if (key != "swizzle" && key != "ring")
-        return errorAt(start, Diag::Syntax, "'" + std::string(key) + "' is nothing that a buffer has",
-                       "write `swizzle 128` or `ring 4`");
-      SVOD_TRY(const int amount, integer<int>());
-      if (key == "ring")
-        arg.ring = static_cast<uint8_t>(amount);
-      else
-        arg.swizzle = static_cast<uint8_t>(std::countr_zero(static_cast<unsigned>(amount)));
-    }
-    return Arg(arg);
-  }
-
-  Result<Arg> varArg(std::string& name) {
-    SVOD_TRY(name, quotedName());
-    SVOD_CHECK(expect(','));
-    SVOD_TRY(int64_t min, integer<int64_t>());
-    SVOD_CHECK(expect(','));
-    SVOD_TRY(int64_t max, integer<int64_t>());
-    return Arg(VarArg{name, min, max});
-  }
-
-  Result<Arg> axisArg() {
-    SVOD_TRY(uint32_t id, integer<uint32_t>());
-    SVOD_CHECK(expect(','));
-    SVOD_TRY(AxisType type, keyword(kAxisTypes, "an axis type"));
-    return Arg(AxisArg{id, type});
-  }
-
-  Result<Arg> reduceArg(std::vector<int32_t>& axes) {
-    skipSpace();
-    size_t start = at_;
-    std::string_view text = word();
-    std::optional<Op> op = opFromText(text);
-    if (!op)
-      return errorAt(start, Diag::UnknownOp, "unknown op '" + std::string(text) + "'", "use add, mul, max or min");
-    SVOD_CHECK(axisList(axes, false));
-    return Arg(ReduceArg{*op, axes});
-  }
-
-  Status axisList(std::vector<int32_t>& axes, bool first) {
-    skipSpace();
-    while (peek() != '}') {
-      if (!first) SVOD_CHECK(expect(','));
-      first = false;
-      SVOD_TRY(int32_t axis, integer<int32_t>());
-      axes.push_back(axis);
-      skipSpace();
-    }
-    return {};
-  }
-
-  static constexpr Space kSpaces[] = {Space::Global, Space::Local, Space::Reg, Space::Stream};
-  static constexpr AxisType kAxisTypes[] = {AxisType::Loop,   AxisType::Serial, AxisType::Thread, AxisType::Global,
-                                            AxisType::Local,  AxisType::Group,  AxisType::Upcast, AxisType::Vector,
-                                            AxisType::Reduce, AxisType::Unroll, AxisType::Dot,    AxisType::Warp,
-                                            AxisType::Core,   AxisType::Spread};
 
   Graph& graph_;
   std::vector<UOp>& nodes_;
