@@ -5,15 +5,12 @@
 #include <optional>
 
 #include "ir/gpu_op.h"
-#include "ir/multiple_of.h"
 #include "ir/workgroup.h"
 #include "lower/dot_form.h"
 #include "lower/expand_index.h"
 #include "lower/fold_terms.h"
 #include "lower/fragments.h"
-#include "lower/matrix_loads.h"
 #include "lower/shuffle_fold.h"
-#include "symbolic/symbolic.h"
 
 namespace svod {
 
@@ -56,13 +53,39 @@ UOp foldTree(Graph& g, Op op, std::vector<UOp> values) {
 /// Values without open ranges may still contain reductions or fills to lower.
 bool containsLoops(UOp node) { return node.srcCount() > 0 && node.op() != Op::Param; }
 
+/// Loops that share their threads as one.
+UOp joinThreads(Graph& g, UOp sink) {
+  std::vector<UOp> from, to;
+  for (const ThreadDim& dim : threadDimsOf(sink))
+    for (UOp r : dim.ranges)
+      if (r != dim.range()) from.push_back(r), to.push_back(dim.range());
+  return from.empty() ? sink : substitute(g, sink, from, to);
+}
+
+/// The ranges of a reduction by what becomes of them; that of a dot product is none of these.
+struct ReduceRanges {
+  std::vector<UOp> loops, upcasts, unrolls;
+  std::optional<UOp> own, threads;  // its vector range, and threads that hold its terms
+};
+ReduceRanges reduceRanges(UOp reduce, const std::optional<DotForm>& dot) {
+  ReduceRanges out;
+  for (UOp r : reduce.src().subspan(1)) {
+    if (isVector(r)) out.own = r;
+    if (isThread(r)) out.threads = r;
+    if (isLoop(r) && !isThread(r)) out.loops.push_back(r);
+    if (!isUnrolled(r) || (dot && dot->range == r)) continue;
+    (r.argAs<AxisArg>().type == AxisType::Upcast ? out.upcasts : out.unrolls).push_back(r);
+  }
+  return out;
+}
+
 class Expander {
  public:
   Expander(Graph& graph, uint32_t nextRange, bool loadsMatrices)
       : g_(graph), index_(graph), nextRange_(nextRange), loadsMatrices_(loadsMatrices) {}
 
   Result<UOp> run(UOp sink) {
-    sink = joinThreads(sink);
+    sink = joinThreads(g_, sink);
     tile_ = coreTileOf(sink);
     std::vector<UOp> src;
     for (UOp s : sink.src()) src.push_back(closeThreads(g_, s.op() == Op::End ? expandEnd(s, {}) : expandNode(s, {})));
@@ -72,16 +95,6 @@ class Expander {
   }
 
  private:
-  // ---- threads
-  /// Loops that share their threads as one.
-  UOp joinThreads(UOp sink) {
-    std::vector<UOp> from, to;
-    for (const ThreadDim& dim : threadDimsOf(sink))
-      for (UOp r : dim.ranges)
-        if (r != dim.range()) from.push_back(r), to.push_back(dim.range());
-    return from.empty() ? sink : substitute(g_, sink, from, to);
-  }
-
   // ---- values
   UOp expandNode(UOp node, const Assignment& point) {
     if (node.ranges().empty() && !containsLoops(node)) return node;
@@ -217,62 +230,34 @@ class Expander {
       if (r != form.terms) (isLoop(r) ? loops : unrolls).push_back(r);
     std::vector<FoldTerm> terms;
     forEachAssignment(unrolls, point, [&](const Assignment& point) {
-      UOp a = fragment(form, form.core->a, form.a, point), b = fragment(form, form.core->b, form.b, point);
+      const auto expanded = [&](UOp element) { return expandNode(element, point); };
+      UOp a = fragmentOf(g_, form, form.core->a, form.a, loadsMatrices_, expanded);
+      UOp b = fragmentOf(g_, form, form.core->b, form.b, loadsMatrices_, expanded);
       terms.push_back({a, b, 1, form.core});
     });
     return fold({Op::Add, node.dtype(), 1}, loops, terms);
   }
-  UOp fragment(const CoreForm& form, const Fragment& layout, UOp factor, const Assignment& point) {
-    for (bool isTransposed : {false, true})
-      if (UOp words = loadedMatrices(form, matrixLoadOf(*form.core, layout, isTransposed), factor, point)) return words;
-    std::vector<UOp> elements;
-    for (int e = 0; e < layout.elements(); ++e)
-      elements.push_back(expandNode(fragmentElement(g_, form, layout, factor, e), point));
-    return g_.make(Op::Stack, factor.dtype(), elements);
-  }
 
-  /// A fragment that lies in local memory as rows of 8 elements; null where it does not.
-  UOp loadedMatrices(const CoreForm& form, const std::optional<MatrixLoad>& load, UOp factor, const Assignment& point) {
-    const bool isBare = factor.op() == Op::Load && factor.srcCount() == 1 && storageOf(factor.src(0)).op() == Op::Fill;
-    if (!loadsMatrices_ || !load || !isBare) return {};
-    UOp first;
-    for (int e = 0; e < load->rows.elements(); ++e) {
-      UOp address = expandNode(fragmentElement(g_, form, load->rows, factor, e), point).src(0);
-      if (!address.isScalar() || storageOf(address).argAs<SlotArg>().space != Space::Local) return {};
-      UOp at = simplify(g_, address.src(1));
-      if (e == 0) first = g_.indexInto(address.src(0), {&at, 1});
-      if (!simplify(g_, g_.alu(Op::Sub, {at, first.src(1)})).isConst(e)) return {};
-    }
-    if (multipleOf(first.src(1)) % load->rows.elements() != 0) return {};
-    return g_.make(Op::Gpu, DType::U32, {first}, NameArg{load->name});
-  }
-
+  // ---- reductions
   /// One accumulator per assignment of the reduction's Upcast ranges, which are independent; each takes its Unroll
   /// copies in order.
   UOp buildReduce(UOp node, const Assignment& point) {
     if (std::optional<CoreForm> form = coreFormOf(tile_, node)) return buildCoreSum(node, *form, point);
     Op op = node.argAs<ReduceArg>().op;
-    std::vector<UOp> loops, upcasts, unrolls;
-    std::optional<UOp> own, threads;  // the reduction's own vector range, and threads that hold its terms
     const std::optional<DotForm> dot = dotFormOf(node);
-    for (UOp r : node.src().subspan(1)) {
-      if (isVector(r)) own = r;
-      if (isThread(r)) threads = r;
-      if (isLoop(r) && !isThread(r)) loops.push_back(r);
-      if (!isUnrolled(r) || (dot && dot->range == r)) continue;
-      (r.argAs<AxisArg>().type == AxisType::Upcast ? upcasts : unrolls).push_back(r);
-    }
+    const ReduceRanges ranges = reduceRanges(node, dot);
     std::vector<UOp> totals;
-    forEachAssignment(upcasts, point, [&](const Assignment& outer) {
+    forEachAssignment(ranges.upcasts, point, [&](const Assignment& outer) {
       std::vector<FoldTerm> values;
-      forEachAssignment(unrolls, outer, [&](const Assignment& inner) {
+      forEachAssignment(ranges.unrolls, outer, [&](const Assignment& inner) {
         values.push_back(dot ? dotTerm(*dot, inner) : FoldTerm{expandNode(node.src(0), inner)});
       });
-      totals.push_back(fold({op, node.dtype(), own ? extentOf(*own) : 1}, loops, values));
+      totals.push_back(fold({op, node.dtype(), ranges.own ? extentOf(*ranges.own) : 1}, ranges.loops, values));
     });
     UOp total = foldTree(g_, op, std::move(totals));
-    if (own) total = g_.make(Op::Reduce, node.dtype(), {total}, ReduceArg{op, {}});
-    return threads ? foldThreads(g_, op, total, *threads, needsBuffer(*threads) ? nextLocal_++ : 0) : total;
+    if (ranges.own) total = g_.make(Op::Reduce, node.dtype(), {total}, ReduceArg{op, {}});
+    return ranges.threads ? foldThreads(g_, op, total, *ranges.threads, needsBuffer(*ranges.threads) ? nextLocal_++ : 0)
+                          : total;
   }
 
   UOp fold(FoldType type, std::span<const UOp> loops, std::span<const FoldTerm> terms) {

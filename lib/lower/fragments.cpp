@@ -2,6 +2,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
+
+#include "ir/multiple_of.h"
+#include "lower/matrix_loads.h"
+#include "symbolic/symbolic.h"
 
 namespace svod {
 
@@ -49,8 +54,8 @@ UOp coordinate(Graph& g, const CoreForm& form, const Fragment& fragment, TileBit
   return sum ? g.alu(Op::Add, {sum, g.index(fixed)}) : g.index(fixed);
 }
 
-}  // namespace
-
+/// Factor `value` (a or b of the form) at the place that `fragment` gives to `element` of the lane that runs: a value
+/// that depends on the lanes, but on no other range of the tile.
 UOp fragmentElement(Graph& g, const CoreForm& form, const Fragment& fragment, UOp value, int element) {
   const int termBits = std::countr_zero(static_cast<unsigned>(form.core->k));
   std::vector<UOp> from{form.terms}, to{coordinate(g, form, fragment, {'k', 0}, termBits, element)};
@@ -61,6 +66,37 @@ UOp fragmentElement(Graph& g, const CoreForm& form, const Fragment& fragment, UO
     to.push_back(coordinate(g, form, fragment, t.run.to, t.run.count, element));
   }
   return substitute(g, value, from, to);
+}
+
+/// A fragment that lies in local memory as rows of 8 elements; null where it does not.
+UOp loadedMatrices(Graph& g, const CoreForm& form, const std::optional<MatrixLoad>& load, UOp factor,
+                   const std::function<UOp(UOp)>& expanded) {
+  const bool isBare = factor.op() == Op::Load && factor.srcCount() == 1 && storageOf(factor.src(0)).op() == Op::Fill;
+  if (!load || !isBare) return {};
+  UOp first;
+  for (int e = 0; e < load->rows.elements(); ++e) {
+    UOp address = expanded(fragmentElement(g, form, load->rows, factor, e)).src(0);
+    if (!address.isScalar() || storageOf(address).argAs<SlotArg>().space != Space::Local) return {};
+    UOp at = simplify(g, address.src(1));
+    if (e == 0) first = g.indexInto(address.src(0), {&at, 1});
+    if (!simplify(g, g.alu(Op::Sub, {at, first.src(1)})).isConst(e)) return {};
+  }
+  if (multipleOf(first.src(1)) % load->rows.elements() != 0) return {};
+  return g.make(Op::Gpu, DType::U32, {first}, NameArg{load->name});
+}
+
+}  // namespace
+
+UOp fragmentOf(Graph& g, const CoreForm& form, const Fragment& layout, UOp factor, bool loadsMatrices,
+               const std::function<UOp(UOp)>& expanded) {
+  for (bool isTransposed : {false, true}) {
+    if (!loadsMatrices) break;
+    if (UOp words = loadedMatrices(g, form, matrixLoadOf(*form.core, layout, isTransposed), factor, expanded))
+      return words;
+  }
+  std::vector<UOp> elements;
+  for (int e = 0; e < layout.elements(); ++e) elements.push_back(expanded(fragmentElement(g, form, layout, factor, e)));
+  return g.make(Op::Stack, factor.dtype(), elements);
 }
 
 }  // namespace svod

@@ -1,11 +1,15 @@
 // What a lane loads of the factors of a tensor core.
 #pragma once
+#include <functional>
+
 #include "ir/tensor_core_form.h"
 
 namespace svod {
 
-/// Factor `value` (a or b of the form) at the place that `fragment` gives to `element` of the lane that runs: a value
-/// that depends on the lanes, but on no other range of the tile.
-UOp fragmentElement(Graph& graph, const CoreForm& form, const Fragment& fragment, UOp value, int element);
+/// Factor `value` (a or b of the form) as the lane that runs holds it: whole matrices of local memory, where
+/// `loadsMatrices` says that the GPU has the instruction and they lie there as rows of 8 elements, else a vector of
+/// elements. `expanded` writes out what an element still has of ranges.
+UOp fragmentOf(Graph& graph, const CoreForm& form, const Fragment& fragment, UOp value, bool loadsMatrices,
+               const std::function<UOp(UOp)>& expanded);
 
 }  // namespace svod
