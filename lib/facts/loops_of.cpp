@@ -2,9 +2,13 @@
 
 #include <algorithm>
 
+#include "facts/axes.h"
+
 namespace svod {
 
 namespace {
+
+bool isParallel(UOp range) { return axisType(range) == AxisType::Global || isThreadOfGroup(axisType(range)); }
 
 std::vector<UOp> upToInnermostOf(std::vector<UOp> loops, UOp node) {
   while (!loops.empty() && !node.dependsOn(loops.back())) loops.pop_back();
@@ -27,6 +31,7 @@ void LoopsOf::enter(UOp user, UOp node) {
   if (user.op() == Op::End || user.op() == Op::Reduce || user.op() == Op::Fill)
     loops.insert(loops.end(), user.src().begin() + 1, user.src().end());
   std::erase_if(loops, [](UOp r) { return r.op() != Op::Range; });
+  std::ranges::stable_partition(loops, isParallel);
   // A store runs in all loops around it, whatever its address depends on.
   bool body = user.op() == Op::End || user.op() == Op::Fill;
   if (!body) loops = upToInnermostOf(std::move(loops), node);

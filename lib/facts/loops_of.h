@@ -8,7 +8,7 @@
 namespace svod {
 
 /// For each node id of a kernel, the loops it runs in, outermost first: a value sits in the innermost loop
-/// it depends on, inside all loops around that one.
+/// it depends on, inside all loops around that one. The grid and the threads of a workgroup are around all loops.
 class LoopsOf {
  public:
   /// `nodes`: in the order of toposort().

@@ -61,6 +61,8 @@ constexpr const char* kSmall[] = {
     "input x: f32[70, 33]\noutput y = softmax(x, axis=0)",
     "input x: f32[100, 10]\noutput y = sum(x, axes=1)",
     "input x: f32[40, 100]\noutput y = reduce_max(x, axes=0)",
+    "input x: f32[40, 100]\noutput y = relu(matmul(full(0.5, shape=[50, 40]), x))",
+    "input x: f32[3, 700]\noutput y = matmul(x, full(0.5, shape=[700, 37]))",
     "input x: f32[3, 50, 7]\noutput y = sum(x, axes=[0, 2])",
     "input x: f32[513]\noutput y = sum(x * x)",
     "input x: f32[65, 70]\noutput y = transpose(x) * 2",
@@ -131,6 +133,29 @@ TEST_CASE("Kernels keep their values with what is chosen for GPUs") {
         CHECK(sameBuffers(resultOf(kernel.sink), emulated(*threads, kernel.sink), 1e-3));
       }
     }
+  }
+}
+
+TEST_CASE("Threads compute a sum once for many results that share it") {
+  for (const char* text : {"input x: f32[96, 320]\noutput y = relu(matmul(full(0.5, shape=[512, 96]), x))",
+                           "input x: f32[64, 4096]\noutput y = matmul(x, full(0.5, shape=[4096, 512]))"}) {
+    const Caps caps = capsFor("sm_80");
+    Model model = modelOf(std::string(text) + "\n");
+    Schedule schedule = scheduled(model);
+    REQUIRE(schedule.kernels.size() == 1);
+    Graph& g = *schedule.kernels[0].graph;
+    const Choice choice = choose(g, schedule.kernels[0].sink, caps);
+    INFO(text << "\n" << choice.strategy << ": " << toText(optsOf(choice)));
+    auto tuned = applyOpts(g, schedule.kernels[0].sink, optsOf(choice), caps);
+    REQUIRE(tuned);
+    const KernelFacts facts(*tuned);
+    int64_t again = 1;  // workgroups with the same sums
+    for (const Axis& a : facts.axes) {
+      const auto sums = [&](UOp reduce) { return reduce.dependsOn(a.range); };
+      if (axisType(a.range) == AxisType::Global && std::ranges::none_of(facts.reduces, sums))
+        again *= maxExtent(a.range);
+    }
+    CHECK(again <= 512 / 8);
   }
 }
 

@@ -18,7 +18,7 @@ void EmulatedGrid::perform(const Thread& thread, const CopyGroup& group, const C
                       static_cast<uint32_t>(threads_.size())};
   touchShared(copy.to, copy.bytes, true, access, "a copy");
   if (copy.isReal) {
-    touchGlobal(copy.from, copy.bytes, false, access, "a copy");
+    touchGlobal(copy.from, copy.bytes, nullptr, access, "a copy");
     std::memcpy(copy.to, copy.from, copy.bytes);
   } else {
     std::memset(copy.to, 0, copy.bytes);

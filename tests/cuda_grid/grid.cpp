@@ -90,7 +90,8 @@ std::string EmulatedGrid::run(const GridLaunch& launch) {
   launch_ = &launch;
   fault_.clear(), moment_ = 1, copyGroups_ = 0, firstThread_ = 0;
   globalShadows_.clear();
-  for (const GridBuffer& buffer : launch.buffers) globalShadows_.emplace_back(buffer.bytes, buffer.unit, false);
+  for (const GridBuffer& buffer : launch.buffers) globalShadows_.emplace_back(buffer.bytes, false);
+  sharedShadow_.emplace(launch.sharedBytes, true);
   if (launch.buffers.size() + launch.values.size() > kMostArguments) return "OUTSIDE: too many arguments for this grid";
   std::array<uint32_t, 3> at{};
   for (at[2] = 0; at[2] < launch.groups[2] && fault_.empty(); ++at[2])
@@ -114,7 +115,7 @@ void EmulatedGrid::runGroup(const std::array<uint32_t, 3>& group) {
   group_ = group;
   memory_.assign(launch_->sharedBytes + kAlignment, 0xff);
   sharedBase_ = memory_.data() + (kAlignment - reinterpret_cast<uintptr_t>(memory_.data()) % kAlignment) % kAlignment;
-  sharedShadow_.emplace(launch_->sharedBytes, 1, true);
+  sharedShadow_->forget();
   all_ = {};
   warps_.assign((count + 31) / 32, {});
   threads_.clear();
@@ -168,8 +169,9 @@ Access EmulatedGrid::accessOf(const Thread& thread) const {
           static_cast<uint32_t>(threads_.size())};
 }
 
-void EmulatedGrid::touchGlobal(const void* at, uint32_t bytes, bool writes, const Access& access, const char* what) {
+void EmulatedGrid::touchGlobal(const void* at, uint32_t bytes, const void* stored, Access access, const char* what) {
   const auto place = reinterpret_cast<uintptr_t>(at);
+  const bool writes = stored != nullptr;
   for (size_t i = 0; i < launch_->buffers.size(); ++i) {
     const GridBuffer& buffer = launch_->buffers[i];
     const auto begin = reinterpret_cast<uintptr_t>(buffer.address);
@@ -177,8 +179,10 @@ void EmulatedGrid::touchGlobal(const void* at, uint32_t bytes, bool writes, cons
     if (place % bytes != 0)
       fault("ALIGNMENT: " + std::string(what) + " of " + std::to_string(bytes) + " bytes at byte " +
             std::to_string(place - begin) + " of argument " + std::to_string(i));
-    if (std::string wrong = globalShadows_[i].touch(place - begin, bytes, writes, access, what); !wrong.empty())
-      fault(wrong + ", of argument " + std::to_string(i));
+    // Threads may store what is there already: the result is the same in any order.
+    access.changesNothing = writes && std::memcmp(at, stored, bytes) == 0;
+    if (const std::string* wrong = globalShadows_[i].touch(place - begin, bytes, writes, access, what))
+      fault(*wrong + ", of argument " + std::to_string(i));
     return;
   }
   fault("OUTSIDE: " + std::string(what) + (writes ? " writes" : " reads") + " memory that is of no argument");
@@ -191,27 +195,15 @@ void EmulatedGrid::touchShared(const void* at, uint32_t bytes, bool writes, cons
   if (static_cast<uint64_t>(offset) % bytes != 0)
     fault("ALIGNMENT: " + std::string(what) + " of " + std::to_string(bytes) + " bytes at byte " +
           std::to_string(offset) + " of shared memory");
-  if (std::string wrong = sharedShadow_->touch(static_cast<uint64_t>(offset), bytes, writes, access, what);
-      !wrong.empty())
-    fault(wrong + ", of shared memory");
+  if (const std::string* wrong = sharedShadow_->touch(static_cast<uint64_t>(offset), bytes, writes, access, what))
+    fault(*wrong + ", of shared memory");
 }
 
-// Threads may store what is there already: the result is the same in any order.
 void EmulatedGrid::global(const void* at, uint32_t bytes, const void* stored) {
-  Access access = accessOf(*current_);
-  access.changesNothing = stored != nullptr && isInside(at, bytes) && std::memcmp(at, stored, bytes) == 0;
-  touchGlobal(at, bytes, stored != nullptr, access, stored != nullptr ? "a store" : "a load");
+  touchGlobal(at, bytes, stored, accessOf(*current_), stored != nullptr ? "a store" : "a load");
 }
 void EmulatedGrid::shared(const void* at, uint32_t bytes, const void* stored) {
   touchShared(at, bytes, stored != nullptr, accessOf(*current_), stored != nullptr ? "a store" : "a load");
-}
-
-bool EmulatedGrid::isInside(const void* at, uint32_t bytes) const {
-  const auto* place = static_cast<const unsigned char*>(at);
-  return std::ranges::any_of(launch_->buffers, [&](const GridBuffer& buffer) {
-    const auto* begin = static_cast<const unsigned char*>(buffer.address);
-    return place >= begin && place + bytes <= begin + buffer.bytes;
-  });
 }
 
 void EmulatedGrid::barrier() {

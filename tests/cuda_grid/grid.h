@@ -23,11 +23,10 @@ struct GridOptions {
   uint32_t seed = 1;
 };
 
-/// An argument: memory of the device, with the bytes of an element.
+/// An argument: memory of the device.
 struct GridBuffer {
   void* address = nullptr;
   uint64_t bytes = 0;
-  uint32_t unit = 1;
   bool isWritten = false;
 };
 
@@ -98,11 +97,10 @@ class EmulatedGrid {
   std::string waiting() const;
   void global(const void* at, uint32_t bytes, const void* stored);
   void shared(const void* at, uint32_t bytes, const void* stored);
-  bool isInside(const void* at, uint32_t bytes) const;
   void barrier();
   Access accessOf(const Thread& thread) const;
   void touchShared(const void* at, uint32_t bytes, bool writes, const Access& access, const char* what);
-  void touchGlobal(const void* at, uint32_t bytes, bool writes, const Access& access, const char* what);
+  void touchGlobal(const void* at, uint32_t bytes, const void* stored, Access access, const char* what);
 
   // warp.cpp
   template <class Last>

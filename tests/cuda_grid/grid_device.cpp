@@ -12,7 +12,7 @@ GridLaunch gridLaunch(const KernelDesc& kernel, const HostKernel& code, const st
   launch.values.assign(values, values + kernel.values.size());
   for (size_t i = 0; i < kernel.args.size(); ++i) {
     const KernelArg& arg = kernel.args[i];
-    launch.buffers.push_back({buffers[i], arg.bytes, static_cast<uint32_t>(byteSize(arg.dtype)), writes(arg.mode)});
+    launch.buffers.push_back({buffers[i], arg.bytes, writes(arg.mode)});
   }
   return launch;
 }

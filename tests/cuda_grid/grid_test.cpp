@@ -28,7 +28,7 @@ std::string run(const Kernel& kernel, GridOptions options, std::vector<float>& b
   code->use(grid.calls());
   GridLaunch launch;
   launch.function = code->function();
-  launch.buffers = {{a.data(), a.size() * 4, 4, false}, {b.data(), b.size() * 4, 4, true}};
+  launch.buffers = {{a.data(), a.size() * 4, false}, {b.data(), b.size() * 4, true}};
   launch.values = {static_cast<int64_t>(kElements)};
   launch.groups = {kernel.groups, 1, 1}, launch.threads = {kernel.threads, 1, 1},
   launch.sharedBytes = kernel.sharedBytes;

@@ -11,44 +11,33 @@ void Knowledge::join(const Knowledge& other) {
     if (other.copies[i]) copies[i] = true;
 }
 
-Shadow::Shadow(uint64_t bytes, uint32_t unit, bool startsUnknown)
-    : units_((bytes + unit - 1) / unit), unit_(unit), startsUnknown_(startsUnknown),
-      cells_(std::make_unique<Cell[]>(units_)) {}
+Shadow::Shadow(uint64_t bytes, bool startsUnknown)
+    : startsUnknown_(startsUnknown), cells_((bytes + unit_ - 1) / unit_) {}
 
-bool Shadow::isKnown(const Mark& mark, const Access& access) {
-  if (mark.agent.number == 0 || mark.agent == access.agent) return true;
-  const uint32_t index = mark.agent.index();
-  if (mark.agent.isCopies()) return index < access.knows->copies.size() && access.knows->copies[index];
-  if (mark.agent == access.starter) return mark.moment <= access.moment;
-  return index - access.firstThread < access.threads && mark.moment <= access.knows->all;
+void Shadow::forget() { std::ranges::fill(cells_, Cell{}); }
+
+void Shadow::refine(uint32_t unit) {
+  std::vector<Cell> cells;
+  cells.reserve(cells_.size() * (unit_ / unit));
+  for (const Cell& cell : cells_) cells.insert(cells.end(), unit_ / unit, cell);
+  cells_ = std::move(cells), unit_ = unit;
 }
 
-std::string Shadow::describe(Agent agent) {
-  return (agent.isCopies() ? "copies " : "thread ") + std::to_string(agent.index());
-}
-
-std::string Shadow::touch(uint64_t at, uint32_t bytes, bool writes, const Access& access, std::string_view what) {
-  for (uint64_t i = at / unit_; i < (at + bytes + unit_ - 1) / unit_ && i < units_; ++i) {
-    Cell& cell = cells_[i];
-    const auto race = [&](const Mark& other, const char* did) {
-      return "RACE: " + std::string(what) + " of " + describe(access.agent) + " touches byte " +
-             std::to_string(i * unit_) + ", which " + describe(other.agent) + " " + did + ", with nothing in between";
-    };
-    if (startsUnknown_ && !writes && cell.writer.agent.number == 0)
-      return "UNINITIALIZED: " + std::string(what) + " of " + describe(access.agent) + " reads byte " +
-             std::to_string(i * unit_) + ", which nobody wrote";
-    if (access.changesNothing && cell.writer.agent.number != 0) continue;
-    if (!isKnown(cell.writer, access)) return race(cell.writer, "wrote");
-    if (writes) {
-      for (const Mark& reader : cell.readers)
-        if (!isKnown(reader, access)) return race(reader, "reads");
-      cell = {{access.agent, access.moment}, {}};
-    } else {
-      if (!(cell.readers[0].agent == access.agent)) cell.readers[1] = cell.readers[0];
-      cell.readers[0] = {access.agent, access.moment};
-    }
+const std::string* Shadow::explain(uint64_t cell, bool writes, const Access& access, const char* what) {
+  const auto nameOf = [](Agent agent) {
+    return (agent.isCopies() ? "copies " : "thread ") + std::to_string(agent.index());
+  };
+  const Cell& at = cells_[cell];
+  const std::string who = std::string(what) + " of " + nameOf(access.agent), byte = std::to_string(cell * unit_);
+  if (startsUnknown_ && !writes && at.writer.agent.number == 0) {
+    wrong_ = "UNINITIALIZED: " + who + " reads byte " + byte + ", which nobody wrote";
+    return &wrong_;
   }
-  return {};
+  const bool isOfWriter = !isKnown(at.writer, access);
+  const Mark& other = isOfWriter ? at.writer : isKnown(at.readers[0], access) ? at.readers[1] : at.readers[0];
+  wrong_ = "RACE: " + who + " touches byte " + byte + ", which " + nameOf(other.agent) +
+           (isOfWriter ? " wrote" : " reads") + ", with nothing in between";
+  return &wrong_;
 }
 
 }  // namespace svod

@@ -2,10 +2,8 @@
 // orders after another one is a race, whatever the order was in which they happened to run.
 #pragma once
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace svod {
@@ -40,13 +38,21 @@ struct Access {
   bool changesNothing = false;  // a store of what is there
 };
 
-/// Memory in units of so many bytes each.
+/// Memory in the largest units of which every access so far took whole ones.
 class Shadow {
  public:
-  Shadow(uint64_t bytes, uint32_t unit, bool startsUnknown);
+  Shadow(uint64_t bytes, bool startsUnknown);
 
-  /// "" or what is wrong with an access of `bytes` bytes from `at` on.
-  std::string touch(uint64_t at, uint32_t bytes, bool writes, const Access& access, std::string_view what);
+  /// Null, or what is wrong with an access of `bytes` bytes, a power of two that `at` is a multiple of; until the next
+  /// call.
+  const std::string* touch(uint64_t at, uint32_t bytes, bool writes, const Access& access, const char* what) {
+    if (bytes < unit_) refine(bytes);
+    for (uint64_t i = at / unit_; i < (at + bytes) / unit_; ++i)
+      if (!touchCell(cells_[i], writes, access)) return explain(i, writes, access, what);
+    return nullptr;
+  }
+  /// Nobody touched anything.
+  void forget();
 
  private:
   struct Mark {
@@ -56,13 +62,33 @@ class Shadow {
   struct Cell {
     Mark writer, readers[2];  // the last ones
   };
-  static bool isKnown(const Mark& mark, const Access& access);
-  static std::string describe(Agent agent);
+  static bool isKnown(const Mark& mark, const Access& access) {
+    if (mark.agent.number == 0 || mark.agent == access.agent) return true;
+    const uint32_t index = mark.agent.index();
+    if (mark.agent.isCopies()) return index < access.knows->copies.size() && access.knows->copies[index];
+    if (mark.agent == access.starter) return mark.moment <= access.moment;
+    return index - access.firstThread < access.threads && mark.moment <= access.knows->all;
+  }
+  bool touchCell(Cell& cell, bool writes, const Access& access) const {
+    if (startsUnknown_ && !writes && cell.writer.agent.number == 0) return false;
+    if (access.changesNothing && cell.writer.agent.number != 0) return true;
+    if (!isKnown(cell.writer, access)) return false;
+    if (writes) {
+      if (!isKnown(cell.readers[0], access) || !isKnown(cell.readers[1], access)) return false;
+      cell = {{access.agent, access.moment}, {}};
+    } else {
+      if (!(cell.readers[0].agent == access.agent)) cell.readers[1] = cell.readers[0];
+      cell.readers[0] = {access.agent, access.moment};
+    }
+    return true;
+  }
+  void refine(uint32_t unit);
+  const std::string* explain(uint64_t cell, bool writes, const Access& access, const char* what);
 
-  uint64_t units_;
-  uint32_t unit_;
+  uint32_t unit_ = 16;  // bytes
   bool startsUnknown_;
-  std::unique_ptr<Cell[]> cells_;
+  std::vector<Cell> cells_;
+  std::string wrong_;
 };
 
 }  // namespace svod

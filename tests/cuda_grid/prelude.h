@@ -43,8 +43,13 @@ SVOD_FN uint16_t svod_f32_f16(float x) { return (uint16_t)svod_math(SvodToHalf, 
 SVOD_FN float svod_f16_f32(uint16_t x) { return (float)svod_math(SvodFromHalf, x, 0, 0); }
 
 /* -- what CUDA has as built-in functions of C */
+#ifdef __FMA__
+#define fma(x, y, z) __builtin_fma(x, y, z)
+#define fmaf(x, y, z) __builtin_fmaf(x, y, z)
+#else
 #define fma(x, y, z) svod_math(SvodFma, x, y, z)
 #define fmaf(x, y, z) (float)svod_math(SvodFmaf, x, y, z)
+#endif
 #define trunc(x) svod_math(SvodTrunc, x, 0, 0)
 #define truncf(x) (float)svod_math(SvodTrunc, x, 0, 0)
 #define floor(x) svod_math(SvodFloor, x, 0, 0)

@@ -20,6 +20,7 @@ constexpr ClassCase kClasses[] = {
     {"row-groups", "input x: f32[6, 1030]\noutput y = softmax(x)\n", true},
     {"row-groups", "input x: f32[9, 64]\noutput y = layer_norm(x)\n", false},
     {"column-groups", "input x: f32[40, 100]\noutput y = reduce_max(x, axes=0)\n", true},
+    {"column-groups", "input x: f32[40, 100]\noutput y = relu(matmul(full(0.5, shape=[50, 40]), x))\n", true},
     {"squares", "input x: f32[65, 70]\noutput y = transpose(x) * 2\n", true},
     {"grid-streams", "input a: f32[5000]\ninput b: f32[5000]\noutput y = relu(a * b + a) * b\n", false},
     {"held-rows",
