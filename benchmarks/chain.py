@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A chain of products of 16 x 16 matrices, whose steps cost little but their start: the time of a step in every artifact.
 
-usage: benchmarks/chain.py [--bin FOLDER] [--steps N] [--rounds N]
+usage: benchmarks/chain.py [--bin FOLDER] [--cpu CPU] [--cc COMPILER] [--steps N] [--rounds N]
 
 The chain is compiled once for each target; a program in C runs it as a plan in a folder, as a pack, with the kernels in a
 table of the program, and as one function without the runtime, from machine code and from C. The best round counts. Every result
@@ -83,6 +83,8 @@ def call(*words):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", type=Path, default=ROOT / "build/release/bin")
+    parser.add_argument("--cpu", default="native", help="the processor of svodc and of the C compiler")
+    parser.add_argument("--cc", default="gcc", help="compiles the C files")
     parser.add_argument("--steps", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=2000)
     options = parser.parse_args()
@@ -93,13 +95,13 @@ def main():
         graph = at / "chain.svod"
         graph.write_text("\n".join(["svod 1", "input x: f32[16, 16]", "input w: f32[16, 16]", *lines, f"output y = v{options.steps - 1}", ""]))
         svodc = options.bin / "svodc"
-        call(svodc, "compile", graph, "-o", at / "plan", "--emit", f"pack={at}/pack", "--emit", f"static-lib={at}/code.a",
+        call(svodc, "compile", graph, "-o", at / "plan", "--cpu", options.cpu, "--emit", f"pack={at}/pack", "--emit", f"static-lib={at}/code.a",
              "--emit", f"shared-lib={at}/libchain.so", "--emit", f"header={at}/chain.h")
-        call(svodc, "compile", graph, "-o", at / "c.plan", "--target", "c", "--cpu", "native", "--cc", "none", "--emit", f"functions={at}/functions.c",
-             "--emit", f"c={at}/chain.c")
+        call(svodc, "compile", graph, "-o", at / "c.plan", "--target", "c", "--cpu", options.cpu, "--cc", "none",
+             "--emit", f"functions={at}/functions.c", "--emit", f"c={at}/chain.c")
         (at / "runtime.c").write_text(RUNTIME)
         (at / "function.c").write_text(FUNCTION)
-        cc = ("gcc", "-std=gnu11", "-O3", "-march=native", "-ffp-contract=fast", "-I", at, "-I", ROOT / "runtime-min/include")
+        cc = (options.cc, "-std=gnu11", "-O3", f"-march={options.cpu}", "-I", at, "-I", ROOT / "runtime-min/include")
         dynamic = ("-L", library, "-lsvod-runtime", f"-Wl,-rpath,{library}")
         programs = (("folder of a plan", [at / "runtime.c", *dynamic], at / "plan"), ("pack", [at / "runtime.c", *dynamic], at / "pack"),
                     ("pack, static runtime", [at / "runtime.c", library / "libsvod-runtime.a"], at / "pack"),

@@ -1,5 +1,6 @@
 // The file around printed kernels.
 #include "target/c/print_c.h"
+#include "target/c/value_text.h"
 
 namespace svod {
 
@@ -13,6 +14,21 @@ constexpr const char* kLanesMacro =
     // Loops over lanes that GCC unrolls before it makes vectors of them end as scalars.
     "#elif defined(__GNUC__)\n#define SVOD_LANES _Pragma(\"GCC ivdep\") _Pragma(\"GCC unroll 1\")\n"
     "#else\n#define SVOD_LANES\n#endif\n\n";
+
+// The types of values with several lanes that are used (lanesType). GCC keeps vectors in registers and arrays in
+// memory, Clang the other way round; elements of both are written alike.
+std::string lanesTypes(std::string_view code) {
+  std::string vectors, arrays;
+  for (DType dtype : allDTypes())
+    for (int64_t count = 2; !typeName(dtype).empty() && !lanesType(dtype, count).empty(); count *= 2) {
+      const std::string name = lanesType(dtype, count), type = "typedef " + typeName(dtype) + " " + name;
+      if (code.find(name + " ") == code.npos) continue;
+      vectors += type + " __attribute__((vector_size(" + std::to_string(count * byteSize(dtype)) + ")));\n";
+      arrays += type + "[" + std::to_string(count) + "];\n";
+    }
+  if (vectors.empty()) return "";
+  return "#if defined(__GNUC__) && !defined(__clang__)\n" + vectors + "#else\n" + arrays + "#endif\n\n";
+}
 
 // How the bits of a number are copied: by memcpy, or without the C library.
 enum class Copy { Memcpy, Union };
@@ -72,7 +88,7 @@ constexpr const char* kFreestandingFlags =
 std::string freestandingHead(std::string_view code) {
   std::string text = "#include <stdbool.h>\n#include <stdint.h>\n\n" + std::string(kFreestandingFlags) + mathText(code);
   if (code.find("SVOD_LANES") != code.npos) text += kLanesMacro;
-  return text + helperText(code, Copy::Union);
+  return text + lanesTypes(code) + helperText(code, Copy::Union);
 }
 
 std::string joinFunctions(std::span<const std::string> functions) {
@@ -83,7 +99,7 @@ std::string joinFunctions(std::span<const std::string> functions) {
       "#include <math.h>\n#include <stdbool.h>\n#include <stdint.h>\n#include <string.h>\n\n"
       "#ifdef __clang__\n#pragma STDC FP_CONTRACT OFF\n#endif\n\n";
   bool vectors = code.find("SVOD_LANES") != std::string::npos;
-  return head + (vectors ? kLanesMacro : "") + helperText(code, Copy::Memcpy) + code;
+  return head + (vectors ? kLanesMacro : "") + lanesTypes(code) + helperText(code, Copy::Memcpy) + code;
 }
 
 }  // namespace svod

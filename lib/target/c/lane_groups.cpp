@@ -13,6 +13,7 @@ class Grouping {
     for (UOp n : kernel.ops) largest = std::max(largest, n.id());
     groups_.groupOf.assign(largest + 1, -1);
     groups_.escapes.assign(largest + 1, false);
+    groups_.byElement.assign(largest + 1, false);
     groups_.closesBefore.assign(kernel.ops.size(), false);
   }
 
@@ -26,7 +27,7 @@ class Grouping {
       }
       if (isLaneWise(n)) join(n);
     }
-    for (UOp n : kernel_.ops) markEscapes(n, n);
+    for (UOp n : kernel_.ops) markEscapes(n, n), markElements(n);
     return std::move(groups_);
   }
 
@@ -79,6 +80,14 @@ class Grouping {
       int group = groups_.groupOf[v.id()];
       if (group >= 0 && v.dtype() != DType::Void && group != groups_.groupOf[user.id()]) groups_.escapes[v.id()] = true;
     }
+  }
+
+  void markElements(UOp user) {
+    if (user.op() == Op::Lane || user.op() == Op::Dot)
+      for (UOp s : user.src()) groups_.byElement[behindAliases(s).id()] = true;
+    if (user.op() != Op::Load && user.op() != Op::Store) return;
+    UOp memory = storageOf(user.src(0));
+    if (memory.op() == Op::Buffer && widthOf(user) != memory.maxNumel()) groups_.byElement[memory.id()] = true;
   }
 
   const LinearKernel& kernel_;

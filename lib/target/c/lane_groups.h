@@ -11,6 +11,7 @@ namespace svod {
 struct LaneGroups {
   std::vector<int> groupOf;        // by node id: number of the group, -1 for none
   std::vector<bool> escapes;       // by node id: a vector value needed outside its group
+  std::vector<bool> byElement;     // by node id: a vector or a buffer of which single elements are accessed
   std::vector<bool> closesBefore;  // by position in ops: the open group ends in front of this op
 };
 LaneGroups findLaneGroups(const LinearKernel& kernel);

@@ -53,7 +53,7 @@ class KernelPrinter {
       if (n.argAs<SlotArg>().space == Space::Local)
         locals.push_back(n);
       else
-        line(typeName(n.dtype()) + " " + text_.local(n) + "[" + std::to_string(n.maxNumel()) + "];");
+        line(text_.storage(n, n.maxNumel()) + ";");
     }
     std::ranges::sort(locals, {}, [](UOp b) { return b.argAs<SlotArg>().slot; });
     int64_t offset = 0;
@@ -178,7 +178,7 @@ class KernelPrinter {
     width_ = n.op() == Op::Store ? std::max(n.src(0).lanes(), n.src(1).lanes()) : n.lanes();
     pending_ += std::string(2 * static_cast<size_t>(depth_ + 1), ' ') + text + "\n";
     if (text_.groups().escapes[n.id()]) {
-      line(typeName(n.dtype()) + " " + text_.local(n) + "[" + std::to_string(n.lanes()) + "];");
+      line(text_.storage(n, n.lanes()) + ";");
       copies_ +=
           std::string(2 * static_cast<size_t>(depth_ + 1), ' ') + text_.local(n) + "[l] = " + text_.local(n) + "s;\n";
     }

@@ -1,10 +1,19 @@
 #include "target/c/value_text.h"
 
+#include <bit>
+
 #include "target/c/c_dialect.h"
 
 namespace svod {
 
 std::string typeName(DType dtype) { return std::string(kC11.typeName(dtype)); }
+
+std::string lanesType(DType dtype, int64_t count) {
+  constexpr int64_t kLongestRegister = 64;  // bytes
+  const bool isVector = dtype != DType::Bool && std::has_single_bit(static_cast<uint64_t>(count)) && count > 1 &&
+                        count * byteSize(dtype) <= kLongestRegister;
+  return isVector ? "svod_" + std::string(toText(dtype)) + "x" + std::to_string(count) : "";
+}
 
 ValueText::ValueText(const LinearKernel& kernel) : groups_(findLaneGroups(kernel)) {
   for (UOp n : kernel.ops) name_.emplace(n.id(), name_.size());
@@ -33,6 +42,12 @@ std::vector<std::string> ValueText::operands(UOp n, int group) const {
   std::vector<std::string> texts;
   for (UOp s : n.src()) texts.push_back(s.op() == Op::Index ? "" : ref(s, group));
   return texts;
+}
+
+std::string ValueText::storage(UOp n, int64_t count) const {
+  const std::string type = groups_.byElement[n.id()] ? "" : lanesType(n.dtype(), count);
+  if (!type.empty()) return type + " " + local(n);
+  return typeName(n.dtype()) + " " + local(n) + "[" + std::to_string(count) + "]";
 }
 
 std::string ValueText::define(UOp n, const std::string& value) const {

@@ -10,6 +10,9 @@ namespace svod {
 
 std::string typeName(DType dtype);
 
+/// The type of `count` lanes, svod_DTYPExCOUNT; empty where an array is all there is.
+std::string lanesType(DType dtype, int64_t count);
+
 /// Scalars are locals `vN`; a vector is a local inside its group's loop over `l`, and an array of the same name outside
 /// if somebody else needs it.
 class ValueText {
@@ -29,6 +32,9 @@ class ValueText {
   std::string rampText(UOp ramp, const std::string& lane) const;
   std::string element(UOp address, int group) const;
   std::vector<std::string> operands(UOp n, int group) const;
+  /// Declares `count` elements for `n`, a vector or a buffer in registers: as a value where that is a type (lanesType)
+  /// and all are read and written together, else as an array.
+  std::string storage(UOp n, int64_t count) const;
   /// The declaration of `n` as a constant.
   std::string define(UOp n, const std::string& value) const;
 
