@@ -50,9 +50,7 @@ Runner gridRunner(const std::string& library, const std::string& name, const Fun
     for (size_t axis = 0; axis < 3; axis++)
       launch.groups[axis] = launched.groups[axis], launch.threads[axis] = launched.threads[axis];
     for (size_t i = 0; i < args.size(); i++)
-      launch.buffers.push_back({launched.buffers[i], args[i].bytes,
-                                static_cast<uint32_t>(svod::byteSize(*svod::elementTypeFromName(args[i].dtype))),
-                                args[i].isWritten});
+      launch.buffers.push_back({launched.buffers[i], args[i].bytes, args[i].isWritten});
     svod::EmulatedGrid grid({});
     use(grid.calls());
     if (const std::string fault = grid.run(launch); !fault.empty()) {
