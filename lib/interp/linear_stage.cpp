@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstring>
 
+#include "interp/products.h"
 #include "interp/thread.h"
 #include "interp/warp.h"
 #include "ir/gpu_op.h"
@@ -113,6 +114,7 @@ class LinearInterpreter {
                   const std::vector<std::vector<int64_t>>& lanes) {
     std::vector<HostTensor> shared(program_.kernel.ops.size());
     std::vector<Thread> threads;
+    products_.assign(lanes.size() / kWarpgroupLanes, {});
     for (const std::vector<int64_t>& lane : lanes) {
       Thread& t = threads.emplace_back(program_, buffers_, variables_, shared, tiles_);
       for (size_t i = 0; i < group.size(); ++i) t.setSpecial(group[i], at[i]);
@@ -127,6 +129,8 @@ class LinearInterpreter {
       if (!meeting) return {};
       if (meeting.op() == Op::Wmma) {
         SVOD_CHECK(multiply(meeting, threads));
+      } else if (meeting.op() == Op::Gpu && gpuOpOf(meeting).scope == GpuScope::Warpgroup) {
+        SVOD_CHECK(multiplyInMemory(meeting, threads));
       } else if (meeting.op() == Op::Gpu) {
         SVOD_CHECK(exchange(meeting, threads));
       } else {
@@ -165,6 +169,20 @@ class LinearInterpreter {
     return {};
   }
 
+  Status multiplyInMemory(UOp node, std::span<Thread> threads) {
+    if (threads.size() % kWarpgroupLanes != 0)
+      return fail(Diag::Verify, "no workgroup of whole warpgroups executes " + toLineText(node),
+                  "threads of a workgroup are a multiple of 128");
+    for (size_t group = 0; group < products_.size(); ++group) {
+      std::vector<Thread*> lanes;
+      for (size_t lane = 0; lane < kWarpgroupLanes; ++lane)
+        lanes.push_back(&threads[warpOrder_[group * kWarpgroupLanes + lane]]);
+      SVOD_CHECK(products_[group].execute(node, lanes));
+      for (Thread* lane : lanes) lane->leave();
+    }
+    return {};
+  }
+
   static Result<std::vector<LaneValues>> shuffle(UOp node, std::span<Thread* const> warp) {
     const int64_t mask = node.src(1).constInt();
     std::vector<const LaneValues*> values;
@@ -198,6 +216,7 @@ class LinearInterpreter {
   std::pair<int64_t, int64_t> tiles_;
   const LaunchExtents* extents_;  // null: those of the kernel
   std::vector<size_t> warpOrder_;
+  std::vector<Products> products_;  // by warpgroup
 };
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace svod {
 Result<UOp> Thread::runToMeeting() {
   while (at_ < program_.kernel.ops.size()) {
     UOp u = program_.kernel.ops[at_];
-    const bool isOfWarp = u.op() == Op::Gpu && gpuOpOf(u).scope == GpuScope::Warp;
+    const bool isOfWarp = u.op() == Op::Gpu && gpuOpOf(u).scope != GpuScope::Thread;
     if (u.op() == Op::Barrier || u.op() == Op::Wmma || isOfWarp) return u;
     SVOD_CHECK(step(u));
   }
@@ -123,6 +123,7 @@ Status Thread::store(UOp u) {
 Status Thread::executeAlone(UOp u) {
   const GpuOpInfo& row = gpuOpOf(u);
   const std::span<const UOp> operands = operandsOf(u);
+  if (row.does(Fences)) return {};
   if (row.does(Waits)) return copies_.wait(static_cast<size_t>(valueOf(operands[0]).first.asInt())), Status{};
   if (row.does(Commits)) return copies_.commit(), Status{};
   SVOD_TRY(Address to, address(operands[0]));

@@ -13,6 +13,7 @@ consteval GpuOperandKind kindOf(std::string_view text) {
   if (text == "value") return GpuOperandKind::Value;
   if (text == "shared") return GpuOperandKind::Shared;
   if (text == "global") return GpuOperandKind::Global;
+  if (text == "registers") return GpuOperandKind::Registers;
   if (text == "bool") return GpuOperandKind::Bool;
   if (text == "const") return GpuOperandKind::Const;
   throw "a kind of operand that does not exist";
@@ -40,6 +41,13 @@ constexpr GpuOpInfo kGpuOps[] = {
   row(name, cuda, metal, scope, operands, result, effects, what),
 #include "ir/gpu_ops.def"
 #undef GPU_OP
+#define CORE(...)
+#define GROUP_CORE(name, generation, ...)                                                                             \
+  row(name, generation, 0, Warpgroup, "sums:registers rows:shared columns:shared rowsApart:const columnsApart:const", \
+      Nothing, Multiplies | Issues | ReadsShared, "starts to add a product of matrices in shared memory to its sums"),
+#include "ir/tensor_cores.def"
+#undef GROUP_CORE
+#undef CORE
 };
 
 }  // namespace
@@ -71,11 +79,19 @@ std::span<const UOp> operandsOf(UOp node) {
 bool synchronizes(UOp node) {
   if (node.op() == Op::Barrier) return true;
   const GpuOpInfo* info = node.op() == Op::Gpu ? findGpuOp(node.argAs<NameArg>().name) : nullptr;
-  return info && (info->effects & (Commits | Waits)) != 0;
+  return info && (info->effects & (Commits | Waits | Fences)) != 0;
+}
+
+const TensorCore* productOf(const GpuOpInfo& row) {
+  return row.does(Multiplies) && row.does(Issues) ? findTensorCore(row.name) : nullptr;
+}
+const TensorCore* productOf(UOp node) {
+  const GpuOpInfo* row = node.op() == Op::Gpu ? findGpuOp(node.argAs<NameArg>().name) : nullptr;
+  return row ? productOf(*row) : nullptr;
 }
 
 int64_t bytesCopied(const GpuOpInfo& row) {
-  if (!row.does(Issues)) return 0;
+  if (!row.does(Issues) || row.does(Multiplies)) return 0;
   return row.name == "cp_async4" ? 4 : row.name == "cp_async8" ? 8 : 16;
 }
 

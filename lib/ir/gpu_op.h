@@ -1,20 +1,23 @@
-// Instructions of GPUs as data (gpu_ops.def): what one Gpu node takes, gives and does.
+// Instructions of GPUs as data (gpu_ops.def, and tensor_cores.def for products of warpgroups): what one Gpu node takes,
+// gives and does.
 #pragma once
 #include <array>
 #include <cstdint>
 #include <span>
 #include <string_view>
 
+#include "ir/tensor_core.h"
 #include "ir/uop.h"
 #include "support/gpu_family.h"
 
 namespace svod {
 
 /// Who must pass an instruction together.
-enum class GpuScope : uint8_t { Thread, Warp };
+enum class GpuScope : uint8_t { Thread, Warp, Warpgroup };
 enum class GpuResult : uint8_t { Nothing, Same, Words2, Words4 };
-enum class GpuOperandKind : uint8_t { Value, Shared, Global, Bool, Const };
-/// Copies are under way from where they are issued to a wait that covers the group they were committed to.
+enum class GpuOperandKind : uint8_t { Value, Shared, Global, Registers, Bool, Const };
+/// Copies, and products of warpgroups, are under way from where they are issued to a wait that covers the group they
+/// were committed to.
 enum GpuEffect : uint8_t {
   ReadsShared = 1,
   WritesShared = 2,
@@ -22,6 +25,8 @@ enum GpuEffect : uint8_t {
   Issues = 8,
   Commits = 16,
   Waits = 32,
+  Fences = 64,
+  Multiplies = 128,  // is about products, not copies
 };
 
 struct GpuOperand {
@@ -34,7 +39,7 @@ struct GpuOpInfo {
   std::string_view name;
   int cuda, metal;  // first generation that has it; 0: none
   GpuScope scope;
-  std::array<GpuOperand, 4> operands;
+  std::array<GpuOperand, 5> operands;
   int operandCount;
   GpuResult result;
   uint8_t effects;  // bits of GpuEffect
@@ -44,7 +49,7 @@ struct GpuOpInfo {
   int words() const { return result == GpuResult::Words2 ? 2 : result == GpuResult::Words4 ? 4 : 0; }
 };
 
-inline constexpr int kWarpLanes = 32;
+inline constexpr int kWarpLanes = 32, kWarpgroupLanes = 128;
 inline constexpr int64_t kMatrixRowBytes = 16;  // of a row that ldmatrix loads
 inline constexpr int64_t kAccessBytes = 16;     // that one load or store of a lane moves at most
 
@@ -59,6 +64,10 @@ const GpuOpInfo& gpuOpOf(UOp node);
 std::span<const UOp> operandsOf(UOp node);
 /// Whether threads wait for each other, or for copies, or give copies a group: such a node keeps its place in a loop.
 bool synchronizes(UOp node);
+/// The tensor core whose product an instruction is, null for others.
+const TensorCore* productOf(const GpuOpInfo& row);
+/// The same of a node, null for what is no instruction.
+const TensorCore* productOf(UOp node);
 /// Bytes that a copy of the table moves, 0 of all others.
 int64_t bytesCopied(const GpuOpInfo& row);
 /// Of `lanes` elements at `address` those that one load or store moves: a power of two that divides them. The address

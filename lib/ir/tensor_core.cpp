@@ -22,7 +22,10 @@ consteval Fragment fragment(std::string_view text) {
 constexpr TensorCore kCores[] = {
 #define CORE(name, family, since, in, out, m, n, k, drops, a, b, c) \
   {name, GpuFamily::family, since, DType::in, DType::out, m, n, k, drops, fragment(a), fragment(b), fragment(c)},
+#define GROUP_CORE(name, generation, in, out, m, n, k, c) \
+  {name, GpuFamily::Cuda, generation, DType::in, DType::out, m, n, k, false, {}, {}, fragment(c)},
 #include "ir/tensor_cores.def"
+#undef GROUP_CORE
 #undef CORE
 };
 
@@ -42,9 +45,10 @@ constexpr bool isBijection(const Fragment& f, char rowDim, int rows, char column
 constexpr bool isConsistent(const TensorCore& core) {
   for (int extent : {core.m, core.n, core.k})
     if (!std::has_single_bit(static_cast<unsigned>(extent))) return false;
+  if (!isBijection(core.c, 'm', core.m, 'n', core.n)) return false;
+  if (core.isOfWarpgroup()) return core.b.count() == 0;
   return isBijection(core.a, 'm', core.m, 'k', core.k) && isBijection(core.b, 'k', core.k, 'n', core.n) &&
-         isBijection(core.c, 'm', core.m, 'n', core.n) && core.a.threads() == core.threads() &&
-         core.b.threads() == core.threads();
+         core.a.threads() == core.threads() && core.b.threads() == core.threads();
 }
 static_assert(std::ranges::all_of(kCores, isConsistent));
 
@@ -52,10 +56,12 @@ static_assert(std::ranges::all_of(kCores, isConsistent));
 
 std::span<const TensorCore> allTensorCores() { return kCores; }
 
-std::vector<const TensorCore*> tensorCoresOf(GpuFamily family, int generation) {
+std::vector<const TensorCore*> tensorCoresOf(GpuFamily family, int generation, bool hasWarpgroups) {
   std::vector<const TensorCore*> cores;
-  for (const TensorCore& core : kCores)
-    if (core.family == family && core.since <= generation) cores.push_back(&core);
+  for (const TensorCore& core : kCores) {
+    const bool isThere = core.isOfWarpgroup() ? hasWarpgroups && core.since == generation : core.since <= generation;
+    if (core.family == family && isThere) cores.push_back(&core);
+  }
   return cores;
 }
 

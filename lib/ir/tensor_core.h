@@ -1,4 +1,4 @@
-// Tensor cores as data (tensor_cores.def): what one Wmma does, and which element of a matrix each lane of a warp holds.
+// Tensor cores as data (tensor_cores.def): what one product does, and which element of a matrix each lane holds.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -21,7 +21,7 @@ struct TileBit {
 /// Where the elements of one matrix are: bit i of lane + threads * element is bits[i].
 struct Fragment {
   uint8_t laneBits = 0, elementBits = 0;
-  std::array<TileBit, 12> bits{};
+  std::array<TileBit, 14> bits{};
   constexpr int threads() const { return 1 << laneBits; }
   constexpr int elements() const { return 1 << elementBits; }  // that one lane holds
   constexpr int count() const { return laneBits + elementBits; }
@@ -34,13 +34,16 @@ struct TensorCore {
   DType in, out;  // of A and B, and of C
   int m, n, k;
   bool dropsDigits;  // factors are rounded to fewer digits than `in` has
-  Fragment a, b, c;
+  Fragment a, b, c;  // of A and B without bits where they lie in memory
   constexpr int threads() const { return c.threads(); }
+  /// Whether a warpgroup multiplies what lies in the memory of its workgroup.
+  constexpr bool isOfWarpgroup() const { return a.count() == 0; }
 };
 
 std::span<const TensorCore> allTensorCores();
-/// Those of one generation of a family, in table order.
-std::vector<const TensorCore*> tensorCoresOf(GpuFamily family, int generation);
+/// Those of one generation of a family, in table order; of warpgroups only where code is made for that generation
+/// alone.
+std::vector<const TensorCore*> tensorCoresOf(GpuFamily family, int generation, bool hasWarpgroups = false);
 /// Null for an unknown name.
 const TensorCore* findTensorCore(std::string_view name);
 

@@ -5,6 +5,7 @@
 
 #include "ir/gpu_op.h"
 #include "ir/text.h"
+#include "ir/warpgroup_operand.h"
 
 namespace svod {
 
@@ -24,6 +25,14 @@ std::vector<Access> accessesOf(UOp node) {
   std::vector<Access> found;
   if (node.op() != Op::Gpu) return found;
   const GpuOpInfo& row = gpuOpOf(node);  // the rules of nodes have looked the name up
+  if (const TensorCore* core = productOf(row)) {
+    for (size_t i : {1, 2}) {
+      const int64_t bytes = byteSize(core->in), apart = node.src(i + 2).constInt();
+      const int64_t last = operandPlace((i == 1 ? core->m : core->n) - 1, core->k - 1, apart, bytes);
+      found.push_back({node, node.src(i), UOp(), last});
+    }
+    return found;
+  }
   for (UOp operand : operandsOf(node)) {
     if (operand.op() != Op::Index) continue;
     const int64_t bytes = row.does(Issues) ? bytesCopied(row) : kMatrixRowBytes;

@@ -4,6 +4,7 @@
 #include "ir/gpu_op.h"
 #include "ir/tensor_core.h"
 #include "ir/verify_rules.h"
+#include "ir/warpgroup_operand.h"
 
 namespace svod {
 
@@ -15,7 +16,8 @@ bool isAddressIn(UOp u, GpuOperandKind kind) {
   if (u.op() != Op::Index || !u.isScalar()) return false;
   UOp storage = behindAliases(u.src(0));
   if (kind == GpuOperandKind::Global) return storage.op() == Op::Param;
-  return storage.op() == Op::Buffer && storage.argAs<SlotArg>().space == Space::Local;
+  const Space space = kind == GpuOperandKind::Registers ? Space::Reg : Space::Local;
+  return storage.op() == Op::Buffer && storage.argAs<SlotArg>().space == space;
 }
 
 // "" or what the operand should be.
@@ -26,6 +28,8 @@ std::string checkOperand(UOp u, const GpuOperand& operand) {
       return u.isScalar() && u.dtype() != DType::Void && u.op() != Op::Index ? "" : name + " is a scalar";
     case GpuOperandKind::Shared: return isAddressIn(u, operand.kind) ? "" : name + " is an address in local memory";
     case GpuOperandKind::Global: return isAddressIn(u, operand.kind) ? "" : name + " is an address in a parameter";
+    case GpuOperandKind::Registers:
+      return isAddressIn(u, operand.kind) && u.src(1).isConst(0) ? "" : name + " is the first of some registers";
     case GpuOperandKind::Bool: return u.dtype() == DType::Bool && u.isScalar() ? "" : name + " is a bool";
     case GpuOperandKind::Const: return u.isConst() && u.constInt() >= 0 ? "" : name + " is a constant, 0 or more";
   }
@@ -42,7 +46,20 @@ std::string checkResult(const NodeView& n, const GpuOpInfo& row) {
 }
 
 // Bytes of an element that pieces of 4 to 16 bytes, or rows of a matrix, are made of.
+std::string checkProduct(const NodeView& n, const TensorCore& core) {
+  const UOp sums = storageOf(n.src[0]);
+  if (sums.dtype() != core.out || sums.maxNumel() != core.c.elements())
+    return "adds to " + std::to_string(core.c.elements()) + " sums of " + std::string(toText(core.out));
+  for (UOp factor : n.src.subspan(1, 2))
+    if (factor.dtype() != core.in && factor.dtype() != unsignedOf(core.in))
+      return "multiplies " + std::string(toText(core.in));
+  for (UOp apart : n.src.subspan(3, 2))
+    if (apart.constInt() % kOperandPeriod != 0) return "has parts of factors whole rows of pieces apart";
+  return {};
+}
+
 std::string checkElements(const NodeView& n, const GpuOpInfo& row) {
+  if (const TensorCore* core = productOf(row)) return checkProduct(n, *core);
   if (row.does(Issues)) {
     const bool isBare = n.src[0].dtype() == n.src[1].dtype() && bytesCopied(row) % byteSize(n.src[0].dtype()) == 0;
     return isBare ? "" : "copies whole elements of one dtype";
@@ -80,6 +97,31 @@ std::string checkSyncInLoop(const NodeView& n) {
   return {};
 }
 
+// Whether one of `effects`, or what they come after, starts a product that no wait between covers.
+bool leavesProducts(std::span<const UOp> effects) {
+  std::vector<UOp> below;
+  for (UOp e : effects)
+    if (e.dtype() == DType::Void) below.push_back(e);
+  for (size_t i = 0; i < below.size(); ++i) {
+    UOp e = below[i];
+    const GpuOpInfo* row = e.op() == Op::Gpu ? findGpuOp(e.argAs<NameArg>().name) : nullptr;
+    if (row && row->does(Multiplies) && row->does(Waits) && e.srcCount() > 1 && e.src(1).isConst(0)) continue;
+    if (row && productOf(*row)) return true;
+    for (UOp s : e.src())
+      if (s.dtype() == DType::Void && std::ranges::find(below, s) == below.end()) below.push_back(s);
+  }
+  return false;
+}
+
+std::string checkSettled(const NodeView& n) {
+  if (n.src[0].op() != Op::Index) return {};
+  const UOp storage = n.src[0].src(0), buffer = behindAliases(storage);
+  const bool isSums =
+      storage.op() == Op::After && buffer.op() == Op::Buffer && buffer.argAs<SlotArg>().space == Space::Reg;
+  return isSums && leavesProducts(storage.src().subspan(1)) ? "touches sums of products that are under way" : "";
+}
+
+bool isAccess(Op op) { return op == Op::Load || op == Op::Store; }
 bool isThreadIndex(UOp u) { return u.op() == Op::Special && u.argAs<VarArg>().name.starts_with("lidx"); }
 
 bool meets(Op op) { return op == Op::Barrier || op == Op::Wmma || op == Op::Gpu; }
@@ -100,6 +142,8 @@ std::string checkUniformLoops(const NodeView& n) {
 
 constexpr SpecRule kRules[] = {
     {"gpu", "instructions of GPUs have the operands of the table", L | P, isOp<Op::Gpu>, checkGpu},
+    {"sums-in-flight", "registers that products add to are touched behind a wait for them", L | P, isAccess,
+     checkSettled},
     {"sync-in-loop", "what synchronizes depends on the loop it stands in", L | P, isOp<Op::End>, checkSyncInLoop},
     {"uniform-loops", "threads that meet run the loops around equally often", L | P, meets, checkUniformLoops},
 };

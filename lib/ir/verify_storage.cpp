@@ -167,6 +167,7 @@ bool isFactor(UOp x, DType dtype, const Fragment& fragment) {
 std::string checkWmma(const NodeView& n) {
   const TensorCore* core = findTensorCore(std::get<NameArg>(n.arg).name);
   if (!core) return "names no tensor core of the table";
+  if (core->isOfWarpgroup()) return "names a product of warpgroups, which is an instruction";
   if (n.dtype != n.src[2].dtype()) return "adds to its own dtype";
   const bool fits = isFactor(n.src[0], core->in, core->a) && isFactor(n.src[1], core->in, core->b) &&
                     isFragment(n.src[2], core->out, core->c);

@@ -18,6 +18,13 @@ struct SvodCalls {
   void (*copy)(void* grid, void* to, const void* from, uint32_t bytes, int isReal);
   void (*commit)(void* grid);
   void (*wait)(void* grid, int groups);
+  /* Products of warpgroups: factors are what the descriptors of wgmma say. */
+  uint32_t (*address)(void* grid, const void* shared); /* from the first byte of the workgroup's memory */
+  void (*fence)(void* grid);                           /* what was stored is seen by products */
+  void (*fenceSums)(void* grid);
+  void (*product)(void* grid, const char* core, float* sums, uint64_t a, uint64_t b, int turned);
+  void (*commitProducts)(void* grid);
+  void (*waitProducts)(void* grid, float* sums, int groups);
   double (*math)(void* grid, int function, double x, double y, double z); /* SvodMath, exact for floats as well */
 };
 

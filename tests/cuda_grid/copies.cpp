@@ -50,6 +50,7 @@ void EmulatedGrid::wait(int groups) {
     for (const Copy& copy : group.left) perform(thread, group, copy);
     if (thread.knows.copies.size() <= group.number) thread.knows.copies.resize(group.number + 1);
     thread.knows.copies[group.number] = true;
+    thread.waited.push_back(group.number);
   }
   ++moment_;
 }

@@ -82,6 +82,16 @@ SvodCalls EmulatedGrid::makeCalls() {
   };
   calls.commit = [](void* g) { self(g).commit(); };
   calls.wait = [](void* g, int groups) { self(g).wait(groups); };
+  calls.address = [](void* g, const void* shared) {
+    return static_cast<uint32_t>(static_cast<const unsigned char*>(shared) - self(g).sharedBase_);
+  };
+  calls.fence = [](void* g) { self(g).fence(); };
+  calls.fenceSums = [](void* g) { self(g).fenceSums(); };
+  calls.product = [](void* g, const char* core, float* sums, uint64_t a, uint64_t b, int turned) {
+    self(g).product(core, sums, a, b, turned);
+  };
+  calls.commitProducts = [](void* g) { self(g).commitProducts(); };
+  calls.waitProducts = [](void* g, float* sums, int groups) { self(g).waitProducts(sums, groups); };
   calls.math = mathOf;
   return calls;
 }
@@ -118,6 +128,7 @@ void EmulatedGrid::runGroup(const std::array<uint32_t, 3>& group) {
   sharedShadow_->forget();
   all_ = {};
   warps_.assign((count + 31) / 32, {});
+  warpgroups_.assign((count + 127) / 128, {});
   threads_.clear();
   threads_.reserve(count);
   for (size_t i = 0; i < count; ++i) {
@@ -138,6 +149,9 @@ void EmulatedGrid::runGroup(const std::array<uint32_t, 3>& group) {
     moved_ |= std::erase_if(alive, [&](size_t i) { return threads_[i].fiber.isDone(); }) > 0;
     if (!moved_) fault_ = "DEADLOCK: " + waiting();
   }
+  const auto isAdding = [](const Warpgroup& w) { return !w.sums.empty(); };
+  if (fault_.empty() && std::ranges::any_of(warpgroups_, isAdding))
+    fault_ = "UNFINISHED: products of a warpgroup that nobody waited for";
   finishCopies();
   firstThread_ += static_cast<uint32_t>(count);
 }
@@ -211,6 +225,9 @@ void EmulatedGrid::barrier() {
        [&](std::span<const Part>) {
          Knowledge together;
          for (const Thread& thread : threads_) together.join(thread.knows);
+         std::vector<uint32_t> fenced;
+         for (const Thread& thread : threads_) fenced.push_back(thread.fencedAt);
+         together.fenced = std::make_shared<const std::vector<uint32_t>>(std::move(fenced));
          together.all = moment_++;
          for (Thread& thread : threads_) thread.knows = together;
        });

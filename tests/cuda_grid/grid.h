@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 #include <deque>
+#include <map>
 #include <random>
 #include <span>
 #include <string>
@@ -48,7 +49,7 @@ class EmulatedGrid {
   /// To be given to the code of a kernel before it runs; valid as long as the grid.
   const SvodCalls* calls() const { return &calls_; }
 
-  /// "" or the first fault: RACE, UNINITIALIZED, OUTSIDE, DIVERGENCE, DEADLOCK, ALIGNMENT.
+  /// "" or the first fault: RACE, UNINITIALIZED, PROXY, FENCE, UNFINISHED, OUTSIDE, DIVERGENCE, DEADLOCK, ALIGNMENT.
   std::string run(const GridLaunch& launch);
 
  private:
@@ -73,6 +74,8 @@ class EmulatedGrid {
     Knowledge knows;
     CopyGroup open;
     std::deque<CopyGroup> groups;
+    uint32_t fencedAt = 0;         // stores up to this moment are seen by products, behind a barrier
+    std::vector<uint32_t> waited;  // groups of its copies that are there, with no such fence yet
   };
   /// What one thread of a meeting gives, and gets.
   struct Part {
@@ -84,6 +87,33 @@ class EmulatedGrid {
     const char* what = nullptr;
     uint32_t generation = 0;
     std::vector<Part> parts;
+  };
+
+  struct Product {
+    float* sums;  // of the first lane
+    uint64_t a, b;
+    int turned, columns;
+    bool isBfloat;
+    Knowledge knows;  // of all threads when it was started
+    uint32_t moment;
+  };
+  struct ProductGroup {
+    uint32_t number = 0;
+    std::vector<Product> left;  // not done yet
+    std::vector<float*> adds;   // for each product
+  };
+  /// Registers of a warpgroup to which products add.
+  struct Sums {
+    std::vector<float*> lanes;
+    std::vector<float> values;
+    int pending = 0;
+  };
+  struct Warpgroup {
+    Meeting meeting;
+    bool isFenced = false;
+    ProductGroup open;
+    std::deque<ProductGroup> groups;
+    std::map<float*, Sums> sums;
   };
 
   // grid.cpp
@@ -117,6 +147,19 @@ class EmulatedGrid {
   bool isNow();
   void finishCopies();
 
+  // products.cpp
+  template <class Last>
+  void meetWarpgroup(const char* what, Part part, Last last);
+  void fence();
+  void fenceSums();
+  void commitProducts();
+  void product(const char* core, float* sums, uint64_t a, uint64_t b, int turned);
+  void performProducts(Warpgroup& group, bool all);
+  void readFactor(uint64_t bits, bool isTurned, int rows, const Access& access, uint16_t* to);
+  void perform(Warpgroup& group, uint32_t number, const Product& product);
+  void waitProducts(float* sums, int groups);
+  static void settle(Warpgroup& group, float* first);
+
   SvodCalls makeCalls();
 
   const GridOptions options_;
@@ -133,6 +176,7 @@ class EmulatedGrid {
   std::vector<Shadow> globalShadows_;  // by buffer
   Meeting all_;
   std::vector<Meeting> warps_;
+  std::vector<Warpgroup> warpgroups_;
   uint32_t moment_ = 1, copyGroups_ = 0;
   std::string fault_;
   bool moved_ = false;

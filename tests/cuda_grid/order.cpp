@@ -4,11 +4,29 @@
 
 namespace svod {
 
+namespace {
+
+void addTo(std::vector<bool>& known, const std::vector<bool>& more) {
+  if (known.size() < more.size()) known.resize(more.size());
+  for (size_t i = 0; i < more.size(); ++i)
+    if (more[i]) known[i] = true;
+}
+void keepOf(std::vector<bool>& known, const std::vector<bool>& other) {
+  for (size_t i = 0; i < known.size(); ++i) known[i] = known[i] && i < other.size() && other[i];
+}
+
+}  // namespace
+
 void Knowledge::join(const Knowledge& other) {
   all = std::max(all, other.all);
-  if (copies.size() < other.copies.size()) copies.resize(other.copies.size());
-  for (size_t i = 0; i < other.copies.size(); ++i)
-    if (other.copies[i]) copies[i] = true;
+  addTo(copies, other.copies);
+  addTo(seen, other.seen);
+}
+
+void Knowledge::keepCommon(const Knowledge& other) {
+  if (other.all < all) all = other.all, fenced = other.fenced;
+  keepOf(copies, other.copies);
+  keepOf(seen, other.seen);
 }
 
 Shadow::Shadow(uint64_t bytes, bool startsUnknown)
@@ -25,12 +43,17 @@ void Shadow::refine(uint32_t unit) {
 
 const std::string* Shadow::explain(uint64_t cell, bool writes, const Access& access, const char* what) {
   const auto nameOf = [](Agent agent) {
-    return (agent.isCopies() ? "copies " : "thread ") + std::to_string(agent.index());
+    return (agent.isCopies() ? "group " : "thread ") + std::to_string(agent.index());
   };
   const Cell& at = cells_[cell];
   const std::string who = std::string(what) + " of " + nameOf(access.agent), byte = std::to_string(cell * unit_);
   if (startsUnknown_ && !writes && at.writer.agent.number == 0) {
     wrong_ = "UNINITIALIZED: " + who + " reads byte " + byte + ", which nobody wrote";
+    return &wrong_;
+  }
+  if (access.isOfProduct && isKnown(at.writer, access) && !isSeen(at.writer, access)) {
+    wrong_ =
+        "PROXY: " + who + " reads byte " + byte + ", which " + nameOf(at.writer.agent) + " wrote with no fence for it";
     return &wrong_;
   }
   const bool isOfWriter = !isKnown(at.writer, access);

@@ -2,13 +2,14 @@
 // orders after another one is a race, whatever the order was in which they happened to run.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace svod {
 
-/// A thread of the grid, or a group of copies that it started. 0 is nobody.
+/// A thread of the grid, or a group of copies that it started, or of products of its warpgroup. 0 is nobody.
 struct Agent {
   static constexpr uint32_t kCopies = 0x80000000;
   uint32_t number = 0;
@@ -19,12 +20,16 @@ struct Agent {
   bool operator==(const Agent&) const = default;
 };
 
-/// All that had happened in the workgroup up to a moment, and which copies are known to be done. Moments are counted
-/// over the whole launch.
+/// All that had happened in the workgroup up to a moment, and which copies and products are known to be done. Moments
+/// are counted over the whole launch.
 struct Knowledge {
-  uint32_t all = 0;          // every access of the workgroup's threads up to here
-  std::vector<bool> copies;  // by group
+  uint32_t all = 0;                                     // every access of the workgroup's threads up to here
+  std::vector<bool> copies;                             // by group
+  std::vector<bool> seen;                               // copies that products see as well
+  std::shared_ptr<const std::vector<uint32_t>> fenced;  // by thread: up to where products see its stores
   void join(const Knowledge& other);
+  /// What both know.
+  void keepCommon(const Knowledge& other);
 };
 
 /// Who accesses, at which moment, knowing what.
@@ -36,6 +41,7 @@ struct Access {
   uint32_t firstThread = 0;     // of the workgroup, whose accesses `knows->all` is about
   uint32_t threads = 0;         // of it
   bool changesNothing = false;  // a store of what is there
+  bool isOfProduct = false;     // which sees what was fenced for it
 };
 
 /// Memory in the largest units of which every access so far took whole ones.
@@ -69,10 +75,16 @@ class Shadow {
     if (mark.agent == access.starter) return mark.moment <= access.moment;
     return index - access.firstThread < access.threads && mark.moment <= access.knows->all;
   }
+  /// Whether a product sees what another one than a product wrote.
+  static bool isSeen(const Mark& mark, const Access& access) {
+    const uint32_t index = mark.agent.index();
+    if (mark.agent.isCopies()) return index < access.knows->seen.size() && access.knows->seen[index];
+    return access.knows->fenced && (*access.knows->fenced)[index - access.firstThread] >= mark.moment;
+  }
   bool touchCell(Cell& cell, bool writes, const Access& access) const {
     if (startsUnknown_ && !writes && cell.writer.agent.number == 0) return false;
     if (access.changesNothing && cell.writer.agent.number != 0) return true;
-    if (!isKnown(cell.writer, access)) return false;
+    if (!isKnown(cell.writer, access) || (access.isOfProduct && !isSeen(cell.writer, access))) return false;
     if (writes) {
       if (!isKnown(cell.readers[0], access) || !isKnown(cell.readers[1], access)) return false;
       cell = {{access.agent, access.moment}, {}};

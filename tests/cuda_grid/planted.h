@@ -60,7 +60,8 @@ inline std::string faultOf(const KernelDesc& kernel, const std::string& text, De
 
 /// Texts with one barrier, one wait for copies or one end of a group of them left out.
 inline std::vector<std::string> withoutOneSync(const std::string& text) {
-  static const std::regex sync(R"(svod_(barrier\(\)|cp_wait\(\d+\)|cp_commit\(\));)");
+  static const std::regex sync(
+      R"(svod_(barrier\(\)|cp_wait\(\d+\)|cp_commit\(\)|fence_async\(\)|wgmma_(fence|commit|wait)\([^)]*\));)");
   std::vector<std::string> all;
   for (std::sregex_iterator at(text.begin(), text.end(), sync), end; at != end; ++at)
     all.push_back(std::string(text).erase(static_cast<size_t>(at->position()), static_cast<size_t>(at->length())));

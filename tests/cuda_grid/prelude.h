@@ -137,3 +137,21 @@ SVOD_FN void svod_cp_wait(int groups) { svod_calls->wait(svod_calls->grid, group
   }
 SVOD_MATRICES(ldmatrix_x2, 2, 0) SVOD_MATRICES(ldmatrix_x2_trans, 2, 1)
 SVOD_MATRICES(ldmatrix_x4, 4, 0) SVOD_MATRICES(ldmatrix_x4_trans, 4, 1)
+
+/* -- products of warpgroups */
+SVOD_FN void svod_fence_async() { svod_calls->fence(svod_calls->grid); }
+SVOD_FN void svod_wgmma_fence(float* sums, int count) { svod_calls->fenceSums(svod_calls->grid); }
+SVOD_FN void svod_wgmma_commit() { svod_calls->commitProducts(svod_calls->grid); }
+SVOD_FN void svod_wgmma_wait(float* sums, int count, int groups) {
+  svod_calls->waitProducts(svod_calls->grid, sums, groups);
+}
+SVOD_FN uint64_t svod_factor(const void* first, int apart) {
+  return (uint64_t)((svod_calls->address(svod_calls->grid, first) & 0x3ffff) >> 4) | (uint64_t)(apart >> 4) << 16 |
+         (uint64_t)(1024 >> 4) << 32 | UINT64_C(1) << 62;
+}
+#define SVOD_GROUP_CORE(name) \
+  SVOD_FN void svod_##name(float* d, uint64_t rows, uint64_t columns, int turned) { \
+    svod_calls->product(svod_calls->grid, #name, d, rows, columns, turned); \
+  }
+SVOD_GROUP_CORE(m64n64k16_f16_f32) SVOD_GROUP_CORE(m64n128k16_f16_f32) SVOD_GROUP_CORE(m64n256k16_f16_f32)
+SVOD_GROUP_CORE(m64n64k16_bf16_f32) SVOD_GROUP_CORE(m64n128k16_bf16_f32) SVOD_GROUP_CORE(m64n256k16_bf16_f32)

@@ -40,7 +40,7 @@ class Preludes(unittest.TestCase):
     def test_both_have_the_same_functions(self):
         self.assertGreater(len(self.nvrtc), 120)
         # How each does it is its own.
-        helpers = {"svod_tf32", "svod_pair", "svod_pairs", "svod_address", "svod_math"}
+        helpers = {"svod_tf32", "svod_pair", "svod_pairs", "svod_address", "svod_math", "svod_hold"}
         ours, theirs = self.nvrtc.keys() - helpers, self.grid.keys() - helpers
         self.assertEqual(ours - theirs, set(), "the emulated grid lacks them")
         self.assertEqual(theirs - ours, set(), "NVRTC's prelude lacks them")
@@ -51,6 +51,10 @@ class Preludes(unittest.TestCase):
         cores = rows("lib/ir/tensor_cores.def", "CORE", "Cuda")
         self.assertGreater(len(cores), 7)
         for core in cores:
+            self.assertIn("svod_" + core.replace("-", "_"), self.nvrtc)
+        products = rows("lib/ir/tensor_cores.def", "GROUP_CORE")
+        self.assertGreater(len(products), 5)
+        for core in products:
             self.assertIn("svod_" + core.replace("-", "_"), self.nvrtc)
 
     def test_every_instruction_has_a_function(self):

@@ -36,6 +36,10 @@ Formulas formulasOf(const TensorCore& core) {
     };
     return {all, all, all};
   }
+  if (core.isOfWarpgroup())
+    return {nullptr, nullptr, [=](int t, int e) {
+              return Coordinates(16 * (t >> 5) + (g(t) & 7) + 8 * ((e >> 1) & 1), 8 * (e >> 2) + 2 * q(t) + (e & 1));
+            }};
   if (core.k == 32)
     return {[=](int t, int e) { return Coordinates(g(t) + 8 * ((e >> 2) & 1), 4 * q(t) + (e & 3) + 16 * (e >> 3)); },
             [=](int t, int e) { return Coordinates(4 * q(t) + (e & 3) + 16 * (e >> 2), g(t)); }, c};
@@ -55,23 +59,29 @@ TEST_CASE("fragments of tensor cores are those that the instructions define") {
   for (const TensorCore& core : allTensorCores()) {
     INFO(core.name);
     const Formulas expected = formulasOf(core);
-    checkFragment(core.a, [](TilePlace p) { return Coordinates(p.m, p.k); }, expected.a);
-    checkFragment(core.b, [](TilePlace p) { return Coordinates(p.k, p.n); }, expected.b);
-    checkFragment(core.c, [](TilePlace p) { return Coordinates(p.m, p.n); }, expected.c);
+    if (!core.isOfWarpgroup()) {
+      checkFragment(
+          core.a, [](TilePlace p) { return Coordinates(p.m, p.k); }, expected.a);
+      checkFragment(
+          core.b, [](TilePlace p) { return Coordinates(p.k, p.n); }, expected.b);
+    }
+    checkFragment(
+        core.c, [](TilePlace p) { return Coordinates(p.m, p.n); }, expected.c);
   }
 }
 
-TEST_CASE("the lanes of a warp hold every element of a tile once") {
+TEST_CASE("the lanes of a warp, or of a warpgroup, hold every element of a tile once") {
   for (const TensorCore& core : allTensorCores()) {
     INFO(core.name);
-    CHECK(core.threads() == 32);
-    const std::tuple<const Fragment&, int> matrices[] = {
-        {core.a, core.m * core.k}, {core.b, core.k * core.n}, {core.c, core.m * core.n}};
+    CHECK(core.threads() == (core.isOfWarpgroup() ? 128 : 32));
+    std::vector<std::pair<const Fragment*, int>> matrices{{&core.c, core.m * core.n}};
+    if (!core.isOfWarpgroup())
+      matrices.insert(matrices.end(), {{&core.a, core.m * core.k}, {&core.b, core.k * core.n}});
     for (auto [fragment, size] : matrices) {
       std::set<std::tuple<int, int, int>> seen;
-      for (int lane = 0; lane < fragment.threads(); ++lane)
-        for (int e = 0; e < fragment.elements(); ++e) {
-          const TilePlace p = placeOf(fragment, lane, e);
+      for (int lane = 0; lane < fragment->threads(); ++lane)
+        for (int e = 0; e < fragment->elements(); ++e) {
+          const TilePlace p = placeOf(*fragment, lane, e);
           CHECK((p.m < core.m && p.n < core.n && p.k < core.k));
           CHECK(seen.insert({p.m, p.n, p.k}).second);
         }
@@ -126,6 +136,10 @@ TEST_CASE("a generation of a family has what older ones have, and more") {
                                             "m16n8k8-f16-f32", "m16n8k8-f16-f16", "m16n8k8-tf32-f32"});
   CHECK(names(GpuFamily::Cuda, 89).size() == 8);
   CHECK(names(GpuFamily::Cuda, 90) == names(GpuFamily::Cuda, 89));
+  for (const TensorCore* core : tensorCoresOf(GpuFamily::Cuda, 90, true))
+    CHECK((core->isOfWarpgroup() || names(GpuFamily::Cuda, 90).contains(core->name)));
+  CHECK(tensorCoresOf(GpuFamily::Cuda, 90, true).size() == 8 + 6);
+  CHECK(tensorCoresOf(GpuFamily::Cuda, 100, true).size() == 8);
   CHECK(names(GpuFamily::Metal, 6).empty());
   CHECK(names(GpuFamily::Metal, 7).size() == 5);
 }

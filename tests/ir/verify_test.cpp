@@ -180,6 +180,27 @@ constexpr Row kBroken[] = {
     {"gpu", L,
      "%0 = param 4 {0} : f32[4]\n%1 = index %0, 0 : f32\n%2 = load %1 : f32\n%3 = gpu %2 {\"cp_commit\"}\n"
      "%4 = sink %3"},
+    {"gpu", L,
+     "%0 = param 32 {0} : f32[32]\n%1 = buffer 4096 {0, local} : f16[4096]\n%2 = buffer 32 {0, reg} : f32[32]\n"
+     "%3 = index %2, 0 : f32\n%4 = index %1, 0 : f16\n"
+     "%5 = gpu %3, %4, %4, 0, 0 {\"m64n64k16-bf16-f32\"}\n%6 = sink %5"},
+    {"gpu", L,
+     "%0 = param 32 {0} : f32[32]\n%1 = buffer 4096 {0, local} : f16[4096]\n%2 = buffer 64 {0, reg} : f32[64]\n"
+     "%3 = index %2, 0 : f32\n%4 = index %1, 0 : f16\n"
+     "%5 = gpu %3, %4, %4, 0, 0 {\"m64n64k16-f16-f32\"}\n%6 = sink %5"},
+    {"gpu", L,
+     "%0 = param 32 {0} : f32[32]\n%1 = buffer 4096 {0, local} : f16[4096]\n%2 = buffer 32 {0, reg} : f32[32]\n"
+     "%3 = index %2, 0 : f32\n%4 = index %1, 0 : f16\n"
+     "%5 = gpu %3, %4, %4, 0, 64 {\"m64n64k16-f16-f32\"}\n%6 = sink %5"},
+    {"bounds", L,
+     "%0 = param 32 {0} : f32[32]\n%1 = buffer 2048 {0, local} : f16[2048]\n%2 = buffer 32 {0, reg} : f32[32]\n"
+     "%3 = index %2, 0 : f32\n%4 = index %1, 0 : f16\n"
+     "%5 = gpu %3, %4, %4, 0, 0 {\"m64n64k16-f16-f32\"}\n%6 = sink %5"},
+    {"sums-in-flight", L,
+     "%0 = param 32 {0} : f32[32]\n%1 = buffer 4096 {0, local} : f16[4096]\n%2 = buffer 32 {0, reg} : f32[32]\n"
+     "%3 = index %2, 0 : f32\n%4 = index %1, 0 : f16\n"
+     "%5 = gpu %3, %4, %4, 0, 0 {\"m64n64k16-f16-f32\"}\n%6 = after %2, %5 : f32[32]\n%7 = index %6, 0 : f32\n"
+     "%8 = load %7 : f32\n%9 = index %0, 0 : f32\n%10 = store %9, %8\n%11 = sink %10"},
     {"sync-in-loop", L,
      "%0 = param 4 {0} : f32[4]\n%1 = range 4 {0, loop} : index\n%2 = index %0, %1 : f32\n%3 = store %2, 1.0:f32\n"
      "%4 = gpu {\"cp_commit\"}\n%5 = group %3, %4\n%6 = end %5, %1\n%7 = sink %6"},

@@ -138,6 +138,56 @@ SVOD_FN void svod_cp_wait(int groups) {
     return r; }
 SVOD_MATRICES2(ldmatrix_x2, "") SVOD_MATRICES2(ldmatrix_x2_trans, ".trans")
 SVOD_MATRICES4(ldmatrix_x4, "") SVOD_MATRICES4(ldmatrix_x4_trans, ".trans")
+// -- products of warpgroups (GROUP_CORE of lib/ir/tensor_cores.def)
+// What is read of sums behind a wait, or written to them before a fence, stays there: to the compiler it changes them.
+SVOD_FN void svod_hold(float* sums, int count) {
+  _Pragma("unroll") for (int i = 0; i < count; ++i) asm volatile("" : "+f"(sums[i]) :: "memory"); }
+SVOD_FN void svod_fence_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+SVOD_FN void svod_wgmma_fence(float* sums, int count) {
+  svod_hold(sums, count);
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+SVOD_FN void svod_wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+SVOD_FN void svod_wgmma_wait(float* sums, int count, int groups) {
+  switch (groups) {
+    case 0: asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory"); break;
+    case 1: asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory"); break;
+    case 2: asm volatile("wgmma.wait_group.sync.aligned 2;" ::: "memory"); break;
+    case 3: asm volatile("wgmma.wait_group.sync.aligned 3;" ::: "memory"); break;
+    default: asm volatile("wgmma.wait_group.sync.aligned 4;" ::: "memory"); break;
+  }
+  svod_hold(sums, count); }
+// The descriptor of a factor with 128-byte swizzling: where it starts, bytes between its parts, and groups of 8 rows.
+SVOD_FN uint64_t svod_factor(const void* first, int apart) {
+  return (uint64_t)((svod_address(first) & 0x3ffff) >> 4) | (uint64_t)(apart >> 4) << 16 |
+         (uint64_t)(1024 >> 4) << 32 | 1ull << 62; }
+#define SVOD_TEN(t) "%" t "0,%" t "1,%" t "2,%" t "3,%" t "4,%" t "5,%" t "6,%" t "7,%" t "8,%" t "9,"
+#define SVOD_SUMS32 SVOD_TEN("") SVOD_TEN("1") SVOD_TEN("2") "%30,%31"
+#define SVOD_SUMS64 SVOD_TEN("") SVOD_TEN("1") SVOD_TEN("2") SVOD_TEN("3") SVOD_TEN("4") SVOD_TEN("5") "%60,%61,%62,%63"
+#define SVOD_SUMS128 SVOD_TEN("") SVOD_TEN("1") SVOD_TEN("2") SVOD_TEN("3") SVOD_TEN("4") SVOD_TEN("5") SVOD_TEN("6") \
+  SVOD_TEN("7") SVOD_TEN("8") SVOD_TEN("9") SVOD_TEN("10") SVOD_TEN("11") "%120,%121,%122,%123,%124,%125,%126,%127"
+#define SVOD_F4(i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
+#define SVOD_F16(i) SVOD_F4(i), SVOD_F4(i + 4), SVOD_F4(i + 8), SVOD_F4(i + 12)
+#define SVOD_F32(i) SVOD_F16(i), SVOD_F16(i + 16)
+#define SVOD_F64(i) SVOD_F32(i), SVOD_F32(i + 32)
+#define SVOD_F128(i) SVOD_F64(i), SVOD_F64(i + 64)
+#define SVOD_GROUP_MMA(shape, types, count, a, b, turned) \
+  asm volatile("{ .reg .pred p; setp.eq.u32 p, 0, 0; wgmma.mma_async.sync.aligned." shape ".f32." types \
+               " {" SVOD_SUMS##count "}, " a ", " b ", p, 1, 1, " turned "; }" \
+               : SVOD_F##count(0) : "l"(rows), "l"(columns))
+#define SVOD_GROUP_CORE(name, shape, types, count, a, b) \
+  SVOD_FN void svod_##name(float* d, uint64_t rows, uint64_t columns, int turned) { \
+    switch (turned) { \
+      case 0: SVOD_GROUP_MMA(shape, types, count, a, b, "0, 0"); break; \
+      case 1: SVOD_GROUP_MMA(shape, types, count, a, b, "1, 0"); break; \
+      case 2: SVOD_GROUP_MMA(shape, types, count, a, b, "0, 1"); break; \
+      default: SVOD_GROUP_MMA(shape, types, count, a, b, "1, 1"); break; \
+    } }
+SVOD_GROUP_CORE(m64n64k16_f16_f32, "m64n64k16", "f16.f16", 32, "%32", "%33")
+SVOD_GROUP_CORE(m64n128k16_f16_f32, "m64n128k16", "f16.f16", 64, "%64", "%65")
+SVOD_GROUP_CORE(m64n256k16_f16_f32, "m64n256k16", "f16.f16", 128, "%128", "%129")
+SVOD_GROUP_CORE(m64n64k16_bf16_f32, "m64n64k16", "bf16.bf16", 32, "%32", "%33")
+SVOD_GROUP_CORE(m64n128k16_bf16_f32, "m64n128k16", "bf16.bf16", 64, "%64", "%65")
+SVOD_GROUP_CORE(m64n256k16_bf16_f32, "m64n256k16", "bf16.bf16", 128, "%128", "%129")
 )CUDA";
 
 }  // namespace

@@ -21,6 +21,26 @@ std::string pointerText(UOp address, const LaneText& text) {
   return text.storage(storageOf(address)) + " + " + text.ref(address.src(1), 0);
 }
 
+/// The registers that products add to, and how many they are.
+std::string sumsText(UOp address, const LaneText& text) {
+  const UOp sums = storageOf(address);
+  return text.storage(sums) + ", " + std::to_string(sums.maxNumel());
+}
+
+/// Factors are told by what finds them in shared memory; which of them have their rows apart, by a bit for each.
+std::string productText(UOp node, const LaneText& text) {
+  std::string function(node.argAs<NameArg>().name);
+  std::ranges::replace(function, '-', '_');
+  std::string call = "svod_" + function + "(" + text.storage(storageOf(node.src(0)));
+  int turned = 0;
+  for (size_t i : {1, 2}) {
+    const int64_t apart = node.src(i + 2).constInt();
+    call += ", svod_factor(" + pointerText(behindAliases(node.src(i)), text) + ", " + std::to_string(apart) + ")";
+    turned |= apart > 0 ? static_cast<int>(i) : 0;
+  }
+  return call + ", " + std::to_string(turned) + ")";
+}
+
 }  // namespace
 
 std::string vectorType(UOp value) {
@@ -44,10 +64,15 @@ CallText wmmaText(UOp wmma, const LaneText& text) {
 
 CallText gpuText(UOp node, const LaneText& text, int64_t threads) {
   const GpuOpInfo& row = gpuOpOf(node);
+  if (productOf(row)) return {{}, productText(node, text)};
+  const std::span<const UOp> operands = operandsOf(node);
   std::vector<std::string> arguments;
-  for (UOp operand : operandsOf(node)) {
-    const UOp behind = behindAliases(operand);
-    arguments.push_back(behind.op() == Op::Index ? pointerText(behind, text) : text.ref(behind, 0));
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const UOp behind = behindAliases(operands[i]);
+    const bool isSums = row.operands[i].kind == GpuOperandKind::Registers;
+    arguments.push_back(isSums                     ? sumsText(behind, text)
+                        : behind.op() == Op::Index ? pointerText(behind, text)
+                                                   : text.ref(behind, 0));
   }
   std::string function = "svod_" + std::string(row.name);
   if (static_cast<int>(arguments.size()) < row.operandCount) arguments.push_back("true");
