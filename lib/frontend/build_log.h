@@ -2,7 +2,9 @@
 // built with; the graph alone knows only primitives.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "frontend/attributes.h"
@@ -42,5 +44,32 @@ struct BuildLog {
   std::vector<Step> steps;
   std::vector<uint32_t> places;  // by id; empty as long as nodes are numbered in the order of the steps
 };
+
+/// Adds to a log, or to none.
+class BuildRecorder {
+ public:
+  BuildRecorder() = default;
+  explicit BuildRecorder(BuildLog* log) : log_(log) {}
+
+  BuildLog* log() const { return log_; }
+  size_t size() const { return log_ ? log_->steps.size() : 0; }
+  /// A step in front of which the graph has `at` nodes, or null.
+  BuildLog::Step* add(BuildLog::Kind kind, std::string_view name, size_t at,
+                      std::vector<BuildLog::Operand> operands = {});
+  /// The same for what an op expects while it is lowered: it stands before the call.
+  BuildLog::Step* addBeforeCall(BuildLog::Kind kind, std::string_view name, size_t at);
+  /// The last step is the call of an op that is lowered now; ends that, and gives the step.
+  void openCall() { openCall_ = log_->steps.size() - 1; }
+  BuildLog::Step& closeCall();
+  /// Forgets what was asked for from step `first` on, but for calls and notes.
+  void dropStatements(size_t first);
+
+ private:
+  BuildLog* log_ = nullptr;
+  std::optional<size_t> openCall_;  // the step of the op that is being lowered
+};
+
+/// Gives nodes that were rebuilt their places among the steps: sources first, as late as they are needed.
+void placeNodes(BuildLog& log, size_t nodes);
 
 }  // namespace svod

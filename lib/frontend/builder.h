@@ -20,7 +20,9 @@
 
 #include "frontend/attributes.h"
 #include "frontend/build_log.h"
+#include "frontend/known_dims.h"
 #include "frontend/lengths.h"
+#include "frontend/open_bodies.h"
 #include "frontend/tensor.h"
 #include "ir/dim_facts.h"
 #include "ir/model.h"
@@ -166,7 +168,7 @@ class GraphBuilder {
   Result<Model> finish();
 
   /// From here on, what is asked of the builder is added to `log`; null ends that.
-  void recordTo(BuildLog* log) { log_ = log; }
+  void recordTo(BuildLog* log) { log_ = BuildRecorder(log); }
   /// Adds a Note to the log, if there is one.
   void note(std::string text);
 
@@ -190,8 +192,7 @@ class GraphBuilder {
   int axisOfRank(int rank, int64_t axis, const Tensor& x);
   /// What to type so that no value of the variables makes the dim negative, or other advice.
   std::string boundsHelp(UOp dim);
-  /// Whether some values of the variables make the dim negative; true also when there are too many to try.
-  bool mayBeNegative(UOp dim);
+  bool mayBeNegative(UOp dim) { return dims_.mayBeNegative(dim); }
   /// Records an error, unless the sizes are small enough in value and as expressions. Offsets need this
   /// check, dims of results get it from wrap().
   bool checkSizes(std::span<const UOp> sizes);
@@ -202,47 +203,23 @@ class GraphBuilder {
   bool checkDims(const Dims& dims, DType dtype, bool isStorage);
   bool checkData(std::string_view name, DType dtype, const Dims& dims, const ConstData& data);
   Tensor port(PortKind kind, std::string_view name, DType dtype, const Dims& dims, ConstData data);
-  void settleLog(Rooms& rooms);
-  void placeNodes();
-  LoopOptions countedTo(Dim count, const LoopOptions& options, Tensor& done);
-  UOp storeTarget(UOp target);
-  int dimSize(UOp dim);
   void storeInto(Tensor target, Tensor value);
-  /// The model outside of loops, or the body of one.
-  struct Scope {
-    UOp range;                       // null outside of loops
-    std::vector<UOp> stores;         // and loops
-    std::map<uint32_t, UOp> newest;  // Buffer id -> After with every store so far
-    std::vector<UOp> read, written;  // Buffers
-    std::function<Tensor()> condition;
-    Tensor flag;  // what the condition is kept in
-    Tensor done;  // iterations, where a length is their count; or null
-  };
-  void openScope(std::string_view counter, Dim count, Tensor flag, AxisType type);
+  void openBody(std::string_view counter, Dim count, Tensor flag, AxisType type);
   bool openBranch(Tensor condition);
-  UOp closeScope();
-  UOp newestEffect(UOp buffer);
+  UOp closeBody();
   Tensor makeTemporary(DType dtype, const Dims& dims, Tensor value);
-  bool isExpected(UOp both, std::string_view text) const;
   bool addExpectation(Tensor row, Tensor wanted, std::string_view text, ExpectationKind kind);
-  BuildLog::Step* recordBeforeCall(BuildLog::Kind kind, std::string_view name);
-  BuildLog::Step* record(BuildLog::Kind kind, std::string_view name, std::span<const Tensor> operands);
-  BuildLog::Step* record(BuildLog::Kind kind, std::string_view name, std::initializer_list<Tensor> operands) {
-    return record(kind, name, std::span(operands.begin(), operands.size()));
+  BuildLog::Step* record(BuildLog::Kind kind, std::string_view name, std::span<const Tensor> tensors);
+  BuildLog::Step* record(BuildLog::Kind kind, std::string_view name, std::initializer_list<Tensor> tensors) {
+    return record(kind, name, std::span(tensors.begin(), tensors.size()));
   }
   Tensor keptCondition(Tensor condition);
-  std::string loopName(std::string_view counter) const;
-  UOp currentIn(size_t scope, UOp buffer);
-  UOp followedBy(UOp content, UOp effect);
-  void addEffect(size_t scope, UOp buffer, UOp effect);
-  std::vector<UOp> withoutReadOnly(Scope& body);
   bool checkVisible(const Tensor& value);
 
   Model model_;
-  std::vector<Scope> scopes_ = std::vector<Scope>(1);  // innermost last
+  OpenBodies bodies_;
   std::set<std::string, std::less<>> declared_;
-  std::map<uint32_t, bool> negativeDims_;  // dim id -> some values of the variables make it negative
-  std::map<uint32_t, int> dimSizes_;
+  KnownDims dims_;
   std::set<std::pair<uint32_t, uint32_t>> equalSizes_;  // expected of every run, by the ids of the dims
   std::map<std::pair<uint32_t, uint32_t>, Truth> decided_;
   bool leavesSizesToRuns_ = false;
@@ -251,14 +228,13 @@ class GraphBuilder {
   Unifier unifier_;
   std::optional<Demand> lacking_, errorDemand_;  // of the last comparison, and of that which made the error
   std::string opName_;                           // the op being built, prefix of messages
-  BuildLog* log_ = nullptr;
-  std::optional<size_t> openCall_;  // the step of the op that is being lowered
-  UOp lastCall_;                    // the temporary that holds the result of the last kept call
+  BuildRecorder log_;
+  UOp lastCall_;  // the temporary that holds the result of the last kept call
 };
 
 class GraphBuilder::Mark {
   friend GraphBuilder;
-  std::vector<Scope> scopes;
+  OpenBodies bodies;
   std::set<std::pair<uint32_t, uint32_t>> equalSizes;
   size_t ports = 0, steps = 0, sizesOfRuns = 0;
   UOp lastCall;

@@ -60,68 +60,42 @@ void writeCounts(GraphBuilder& b, BuildLog::Step& expected) {
   expected.attributes.clear();
 }
 
-}  // namespace
-
 // Calls of the log that have to do with lengths are left out: what they became is written as primitives.
-void GraphBuilder::settleLog(Rooms& rooms) {
+void settleLog(GraphBuilder& b, BuildLog& log, Rooms& rooms) {
   auto isLost = [&](UOp n) { return !n.isConst() && !rooms.keeps(n); };
   auto isPlain = [&](const BuildLog::Step& s) {
     return std::ranges::none_of(s.results, isLost) &&
            std::ranges::none_of(s.operands, [&](const BuildLog::Operand& o) { return isLost(o.node); });
   };
-  std::erase_if(log_->steps, [&](const BuildLog::Step& s) { return s.kind == BuildLog::Kind::Call && !isPlain(s); });
-  for (BuildLog::Step& s : log_->steps) {
+  std::erase_if(log.steps, [&](const BuildLog::Step& s) { return s.kind == BuildLog::Kind::Call && !isPlain(s); });
+  for (BuildLog::Step& s : log.steps) {
     if (s.kind == BuildLog::Kind::Call || s.kind == BuildLog::Kind::Note) continue;
-    if (s.kind == BuildLog::Kind::Expect && s.operands.empty()) writeCounts(*this, s);
+    if (s.kind == BuildLog::Kind::Expect && s.operands.empty()) writeCounts(b, s);
     for (BuildLog::Operand& o : s.operands) o.node = rooms.of(o.node);
     for (UOp& r : s.results) r = rooms.of(r);
     if (s.effect) s.effect = rooms.of(s.effect);
-    if (s.count) s.count = Dim(graph(), s.results.at(0).src(0));
+    if (s.count) s.count = Dim(b.graph(), s.results.at(0).src(0));
   }
-  placeNodes();
+  placeNodes(log, b.graph().size());
 }
 
-// Nodes that were rebuilt take their places among the steps again: sources first, as late as they are needed.
-void GraphBuilder::placeNodes() {
-  std::vector<uint32_t> places(graph().size(), UINT32_MAX);
-  uint32_t next = 0;
-  auto place = [&](UOp root) {
-    std::vector<UOp> stack{root};
-    while (!stack.empty()) {
-      UOp node = stack.back();
-      size_t waiting = stack.size();
-      if (places[node.id()] == UINT32_MAX)
-        for (UOp s : node.src())
-          if (places[s.id()] == UINT32_MAX) stack.push_back(s);
-      if (stack.size() > waiting) continue;
-      stack.pop_back();
-      if (places[node.id()] == UINT32_MAX) places[node.id()] = next++;
-    }
-  };
-  for (BuildLog::Step& s : log_->steps) {
-    for (const BuildLog::Operand& o : s.operands) place(o.node);
-    s.at = next;
-    std::ranges::for_each(s.results, place);
-    if (s.effect) place(s.effect);
-  }
-  log_->places = std::move(places);
-}
+}  // namespace
 
 void GraphBuilder::settleLengths() {
-  if (lengths_.empty() || failed() || scopes_.size() > 1) return;
-  BuildLog* log = std::exchange(log_, nullptr);
+  if (lengths_.empty() || failed() || bodies_.isInLoop()) return;
+  BuildRecorder log = std::exchange(log_, {});
   Rooms rooms(*this, lengths_);
-  for (UOp& s : scopes_[0].stores) s = rooms.of(s);
+  for (UOp& s : bodies_.outermost().stores) s = rooms.of(s);
   // What was forgotten is not rebuilt.
   for (ModelPort& p : model_.ports)
     if (p.kind != PortKind::Temporary || rooms.knows(p.buffer)) p.buffer = rooms.of(p.buffer);
   std::map<uint32_t, UOp> newest;
-  for (const auto& [id, content] : scopes_[0].newest)
+  for (const auto& [id, content] : bodies_.outermost().newest)
     if (rooms.knows(content)) newest.emplace(rooms.of(graph().node(id)).id(), rooms.of(content));
   log_ = log;
-  if (log_ && !failed()) settleLog(rooms);
+  if (log_.log() && !failed()) settleLog(*this, *log_.log(), rooms);
   if (failed()) return;
-  scopes_[0].newest = std::move(newest);
+  bodies_.outermost().newest = std::move(newest);
   const std::vector<std::pair<uint32_t, std::string>> labels(model_.labels.begin(), model_.labels.end());
   for (const auto& [id, name] : labels)
     if (UOp node = graph().node(id); rooms.knows(node) && !rooms.keeps(node)) label(asIs(rooms.of(node)), name);

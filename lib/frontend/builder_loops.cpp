@@ -1,10 +1,41 @@
-// Loops and branches of GraphBuilder: scopes that open and close.
+// Loops and branches of GraphBuilder: bodies that open and close.
 #include <algorithm>
 #include <utility>
 
 #include "frontend/builder.h"
 
 namespace svod {
+
+namespace {
+
+// The loop runs at most as often as there is room for, and the count ends it.
+GraphBuilder::LoopOptions countedTo(GraphBuilder& b, Dim count, const GraphBuilder::LoopOptions& options,
+                                    Tensor& done) {
+  done = b.temporary(b.constant(Scalar::ofInt(DType::I64, 0)));
+  GraphBuilder::LoopOptions bounded = options;
+  Tensor limit = cast(b.value(count), DType::I64);
+  bounded.condition = [done, limit, other = options.condition] {
+    Tensor goesOn = lt(done, limit);
+    return other ? both(goesOn, other()) : goesOn;
+  };
+  return bounded;
+}
+
+/// Unlike the variables and the counters of the enclosing loops.
+std::string loopName(const Model& model, std::span<const UOp> ranges, std::string_view counter) {
+  std::string name(counter);
+  auto isTaken = [&] {
+    for (UOp v : model.variables)
+      if (v.argAs<VarArg>().name == name) return true;
+    for (UOp range : ranges)
+      if (model.loops[range.argAs<AxisArg>().id] == name) return true;
+    return false;
+  };
+  for (int i = 1; isTaken(); ++i) name = std::string(counter) + "." + std::to_string(i);
+  return name;
+}
+
+}  // namespace
 
 void GraphBuilder::loop(std::string_view counter, Dim count, const std::function<void(Dim)>& body,
                         const LoopOptions& options) {
@@ -14,22 +45,10 @@ void GraphBuilder::loop(std::string_view counter, Dim count, const std::function
   endLoop();
 }
 
-// The loop runs at most as often as there is room for, and the count ends it.
-GraphBuilder::LoopOptions GraphBuilder::countedTo(Dim count, const LoopOptions& options, Tensor& done) {
-  done = temporary(constant(Scalar::ofInt(DType::I64, 0)));
-  LoopOptions bounded = options;
-  Tensor limit = cast(value(count), DType::I64);
-  bounded.condition = [done, limit, other = options.condition] {
-    Tensor goesOn = lt(done, limit);
-    return other ? both(goesOn, other()) : goesOn;
-  };
-  return bounded;
-}
-
 Dim GraphBuilder::beginLoop(std::string_view counter, Dim count, const LoopOptions& asked) {
   if (!count || failed()) return {};
   Tensor done;
-  const LoopOptions options = hasLength(count) ? countedTo(count, asked, done) : asked;
+  const LoopOptions options = hasLength(count) ? countedTo(*this, count, asked, done) : asked;
   if (mayBeNegative(count.node())) count = larger(count, dim(0));
   if (options.unroll && (!count.isConst() || options.condition)) {
     fail(Diag::BadAttribute,
@@ -45,11 +64,11 @@ Dim GraphBuilder::beginLoop(std::string_view counter, Dim count, const LoopOptio
     if (!flag) return {};
   }
   BuildLog::Step* step = record(BuildLog::Kind::Loop, counter, std::span(&condition, condition ? 1 : 0));
-  openScope(counter, count, flag, options.unroll ? AxisType::Unroll : AxisType::Loop);
-  scopes_.back().condition = options.condition;
-  scopes_.back().done = done;
-  if (step) step->count = count, step->unroll = options.unroll, step->results = {scopes_.back().range};
-  return Dim(graph(), scopes_.back().range);
+  openBody(counter, count, flag, options.unroll ? AxisType::Unroll : AxisType::Loop);
+  bodies_.innermost().condition = options.condition;
+  bodies_.innermost().done = done;
+  if (step) step->count = count, step->unroll = options.unroll, step->results = {bodies_.innermost().range};
+  return Dim(graph(), bodies_.innermost().range);
 }
 
 /// The condition in a buffer of its own.
@@ -60,65 +79,42 @@ Tensor GraphBuilder::keptCondition(Tensor condition) {
               "compare numbers; any(x) and all(x) fold the axes of a comparison away");
 }
 
-void GraphBuilder::openScope(std::string_view counter, Dim count, Tensor flag, AxisType type) {
+void GraphBuilder::openBody(std::string_view counter, Dim count, Tensor flag, AxisType type) {
   auto id = static_cast<uint32_t>(model_.loops.size());
-  model_.loops.push_back(loopName(counter));
+  model_.loops.push_back(loopName(model_, bodies_.ranges(), counter));
   std::vector<UOp> src{count.node()};
   if (flag) src.push_back(flag.node());
-  Scope scope;
-  scope.flag = flag;
-  scope.range = graph().make(Op::Range, DType::Index, src, AxisArg{id, type});
-  scopes_.push_back(std::move(scope));
-}
-
-/// Unlike the variables and the counters of the enclosing loops.
-std::string GraphBuilder::loopName(std::string_view counter) const {
-  std::string name(counter);
-  auto isTaken = [&] {
-    for (UOp v : model_.variables)
-      if (v.argAs<VarArg>().name == name) return true;
-    for (const Scope& s : scopes_)
-      if (s.range && model_.loops[s.range.argAs<AxisArg>().id] == name) return true;
-    return false;
-  };
-  for (int i = 1; isTaken(); ++i) name = std::string(counter) + "." + std::to_string(i);
-  return name;
+  bodies_.open({.range = graph().make(Op::Range, DType::Index, src, AxisArg{id, type}), .flag = flag});
 }
 
 void GraphBuilder::endLoop() {
-  if (scopes_.size() < 2) return;
-  UOp end = closeScope();
+  if (!bodies_.isInLoop()) return;
+  UOp end = closeBody();
   if (BuildLog::Step* step = record(BuildLog::Kind::End, "", {})) step->effect = end;
 }
 
-/// The End of the innermost scope, or null when it leaves nothing behind.
-UOp GraphBuilder::closeScope() {
-  if (Tensor done = scopes_.back().done; done && !failed()) assign(done, done + 1);
-  if (scopes_.back().condition && !failed()) {
-    BuildLog* log = std::exchange(log_, nullptr);  // the condition is part of the loop
-    assign(scopes_.back().flag, scopes_.back().condition());
+/// The End of the innermost body, or null when it leaves nothing behind.
+UOp GraphBuilder::closeBody() {
+  if (Tensor done = bodies_.innermost().done; done && !failed()) assign(done, done + 1);
+  if (bodies_.innermost().condition && !failed()) {
+    BuildRecorder log = std::exchange(log_, {});  // the condition is part of the loop
+    assign(bodies_.innermost().flag, bodies_.innermost().condition());
     log_ = log;
   }
-  Scope body = std::move(scopes_.back());
-  scopes_.pop_back();
-  if (failed() || body.stores.empty()) return {};
-  std::vector<UOp> stores = withoutReadOnly(body);
-  UOp end = graph().make(Op::End, DType::Void, {graph().make(Op::Group, DType::Void, stores), body.range});
-  scopes_.back().stores.push_back(end);
-  for (UOp buffer : body.written) addEffect(scopes_.size() - 1, buffer, end);
-  return end;
+  OpenBodies::Body body = bodies_.close();
+  return failed() || body.stores.empty() ? UOp() : bodies_.addLoop(model_, std::move(body));
 }
 
 std::vector<Dim> GraphBuilder::counters() {
   std::vector<Dim> all;
-  for (size_t i = 1; i < scopes_.size(); ++i) all.emplace_back(graph(), scopes_[i].range);
+  for (UOp range : bodies_.ranges()) all.emplace_back(graph(), range);
   return all;
 }
 
 // A branch is a loop of at most one iteration.
 bool GraphBuilder::openBranch(Tensor condition) {
   Tensor flag = keptCondition(condition);
-  if (flag) openScope("branch", dim(1), flag, AxisType::Loop);
+  if (flag) openBody("branch", dim(1), flag, AxisType::Loop);
   return static_cast<bool>(flag);
 }
 
@@ -130,9 +126,9 @@ void GraphBuilder::branch(Tensor condition, const std::function<void()>& then, c
     if (step) step->effect = end;
     end = {};
     if (!openBranch(flag)) return;
-    if (step) step->results = {scopes_.back().range};
+    if (step) step->results = {bodies_.innermost().range};
     body();
-    end = closeScope();
+    end = closeBody();
   };
   part(record(BuildLog::Kind::Branch, "", {condition}), kept, then);
   if (otherwise) part(record(BuildLog::Kind::Otherwise, "", {}), negated(kept), otherwise);

@@ -45,7 +45,7 @@ void GraphBuilder::dropVariable(std::string_view name) {
 }
 
 std::vector<UOp> GraphBuilder::usedVariables() const {
-  std::vector<UOp> roots = scopes_[0].stores, used;
+  std::vector<UOp> roots = bodies_.outermost().stores, used;
   for (const EqualSizes& e : model_.equalSizes) roots.insert(roots.end(), {e.a, e.b});
   for (const auto& [id, length] : lengths_) roots.insert(roots.end(), {length.count, length.room.node()});
   for (const ModelPort& p : model_.ports) roots.push_back(p.buffer);
@@ -120,7 +120,7 @@ Tensor GraphBuilder::state(std::string_view name, DType dtype, const Dims& dims,
 
 void GraphBuilder::output(std::string_view name, Tensor value) {
   if (!value || !checkVisible(value)) return;
-  if (scopes_.size() > 1) {
+  if (bodies_.isInLoop()) {
     fail(Diag::Syntax, "output '" + std::string(name) + "' stands inside a loop",
          "assign the value to a state or a temp, and export that behind the loop");
     return;
@@ -136,7 +136,7 @@ void GraphBuilder::output(std::string_view name, Tensor value) {
   if (value.dtype() == DType::Index) value = cast(value, DType::I64);
   UOp node = value.node();
   Tensor target = port(PortKind::Output, name, value.dtype(), value.dims(), {});
-  if (target) scopes_[0].stores.push_back(graph().make(Op::Store, DType::Void, {target.node_, node}));
+  if (target) bodies_.outermost().stores.push_back(graph().make(Op::Store, DType::Void, {target.node_, node}));
 }
 
 }  // namespace svod

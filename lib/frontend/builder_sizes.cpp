@@ -43,7 +43,8 @@ void GraphBuilder::expectEqual(Dim a, Dim b, std::string_view text) {
     return;
   }
   equalSizes_.insert(unordered(a, b));
-  if (BuildLog::Step* step = recordBeforeCall(BuildLog::Kind::Expect, text)) step->attributes = {{"a", a}, {"b", b}};
+  if (BuildLog::Step* step = log_.addBeforeCall(BuildLog::Kind::Expect, text, graph().size()))
+    step->attributes = {{"a", a}, {"b", b}};
   if (!hasLength(a) && !hasLength(b)) {
     model_.equalSizes.push_back({a.node(), b.node(), std::string(text)});
     return;

@@ -1,4 +1,4 @@
-// Values without operands, ops by name, the log, and the model in the end.
+// Values without operands, ops by name, expectations, the log, and the model in the end.
 #include <algorithm>
 #include <utility>
 
@@ -49,7 +49,7 @@ Tensor GraphBuilder::op(std::string_view name, std::span<const Tensor> operands,
 
 void GraphBuilder::expect(Tensor given, Tensor wanted, std::string_view text, ExpectationKind kind) {
   if (!given || !wanted || !checkVisible(given) || !checkVisible(wanted)) return;
-  if (scopes_.size() > 1) {
+  if (bodies_.isInLoop()) {
     fail(Diag::Syntax, "something is expected inside a loop", "expect it before the loop, or of what the loop leaves");
     return;
   }
@@ -67,49 +67,40 @@ void GraphBuilder::expect(Tensor given, Tensor wanted, std::string_view text, Ex
   if (step && kind != ExpectationKind::Agrees) step->attributes = {{"kind", std::string(toText(kind))}};
 }
 
-bool GraphBuilder::addExpectation(Tensor row, Tensor wanted, std::string_view text, ExpectationKind kind) {
-  Tensor both = where(eq(unsqueeze(iota(dim(2)), -1), 0), row, wanted);
-  if (!both || isExpected(both.node(), text)) return false;
-  Tensor target = port(PortKind::Expectation, "expectation", DType::I64, both.dims(), {});
-  if (!target) return false;
-  model_.ports.back().name = text;
-  model_.ports.back().expectation = kind;
-  scopes_[0].stores.push_back(graph().make(Op::Store, DType::Void, {target.node_, both.node()}));
-  return true;
-}
+namespace {
 
 /// A lowering that is tried twice asks twice.
-bool GraphBuilder::isExpected(UOp both, std::string_view text) const {
-  return std::ranges::any_of(scopes_[0].stores, [&](UOp s) {
+bool isExpected(const Model& model, std::span<const UOp> stores, UOp both, std::string_view text) {
+  return std::ranges::any_of(stores, [&](UOp s) {
     if (s.op() != Op::Store || s.src(1) != both || s.src(0).op() != Op::Buffer) return false;
-    const ModelPort& port = model_.ports[s.src(0).argAs<SlotArg>().slot];
+    const ModelPort& port = model.ports[s.src(0).argAs<SlotArg>().slot];
     return port.kind == PortKind::Expectation && port.name == text;
   });
 }
 
-// --- The log
+}  // namespace
 
-BuildLog::Step* GraphBuilder::record(BuildLog::Kind kind, std::string_view name, std::span<const Tensor> operands) {
-  if (!log_) return nullptr;
-  BuildLog::Step step;
-  step.kind = kind;
-  step.name = name;
-  for (const Tensor& t : operands) {
-    bool isTarget = kind == BuildLog::Kind::Assign && step.operands.empty();
-    step.operands.push_back({isTarget ? t.node_ : t.node(), t.isLiteral()});
-  }
-  step.at = static_cast<uint32_t>(graph().size());
-  log_->steps.push_back(std::move(step));
-  return &log_->steps.back();
+bool GraphBuilder::addExpectation(Tensor row, Tensor wanted, std::string_view text, ExpectationKind kind) {
+  Tensor both = where(eq(unsqueeze(iota(dim(2)), -1), 0), row, wanted);
+  if (!both || isExpected(model_, bodies_.outermost().stores, both.node(), text)) return false;
+  Tensor target = port(PortKind::Expectation, "expectation", DType::I64, both.dims(), {});
+  if (!target) return false;
+  model_.ports.back().name = text;
+  model_.ports.back().expectation = kind;
+  bodies_.outermost().stores.push_back(graph().make(Op::Store, DType::Void, {target.node_, both.node()}));
+  return true;
 }
 
-// What an op expects stands before its call.
-BuildLog::Step* GraphBuilder::recordBeforeCall(BuildLog::Kind kind, std::string_view name) {
-  BuildLog::Step* step = record(kind, name, {});
-  if (!step || !openCall_) return step;
-  step->at = log_->steps[*openCall_].at;
-  std::rotate(log_->steps.begin() + static_cast<std::ptrdiff_t>(*openCall_), log_->steps.end() - 1, log_->steps.end());
-  return &log_->steps[(*openCall_)++];
+// --- The log
+
+BuildLog::Step* GraphBuilder::record(BuildLog::Kind kind, std::string_view name, std::span<const Tensor> tensors) {
+  if (!log_.log()) return nullptr;
+  std::vector<BuildLog::Operand> operands;
+  for (const Tensor& t : tensors) {
+    bool isTarget = kind == BuildLog::Kind::Assign && operands.empty();
+    operands.push_back({isTarget ? t.node_ : t.node(), t.isLiteral()});
+  }
+  return log_.add(kind, name, graph().size(), std::move(operands));
 }
 
 void GraphBuilder::note(std::string text) { record(BuildLog::Kind::Note, text, {}); }
@@ -118,30 +109,25 @@ void GraphBuilder::note(std::string text) { record(BuildLog::Kind::Note, text, {
 
 GraphBuilder::Mark GraphBuilder::mark() const {
   Mark mark;
-  mark.scopes = scopes_;
+  mark.bodies = bodies_;
   mark.equalSizes = equalSizes_;
   mark.lastCall = lastCall_;
   mark.ports = model_.ports.size();
   mark.sizesOfRuns = model_.equalSizes.size();
-  mark.steps = log_ ? log_->steps.size() : 0;
+  mark.steps = log_.size();
   return mark;
 }
 
 // Loops and temporaries keep their numbers, so that no node that is built later is one of theirs; finish() drops them.
 void GraphBuilder::rewind(Mark mark) {
-  scopes_ = std::move(mark.scopes);
+  bodies_ = std::move(mark.bodies);
   equalSizes_ = std::move(mark.equalSizes);
   lastCall_ = mark.lastCall;
   model_.equalSizes.resize(std::min(mark.sizesOfRuns, model_.equalSizes.size()));
   for (size_t i = mark.ports; i < model_.ports.size(); ++i)
     if (PortKind& kind = model_.ports[i].kind; kind == PortKind::Output || kind == PortKind::Expectation)
       kind = PortKind::Temporary;
-  if (!log_) return;
-  auto isStatement = [](const BuildLog::Step& s) {
-    return s.kind != BuildLog::Kind::Call && s.kind != BuildLog::Kind::Note;
-  };
-  auto first = log_->steps.begin() + static_cast<std::ptrdiff_t>(std::min(mark.steps, log_->steps.size()));
-  log_->steps.erase(std::remove_if(first, log_->steps.end(), isStatement), log_->steps.end());
+  log_.dropStatements(mark.steps);
 }
 
 // --- The model
@@ -221,11 +207,11 @@ Model tidied(Model from) {
 
 Result<Model> GraphBuilder::finish() {
   settleLengths();
-  if (!failed() && scopes_.size() > 1) fail(Diag::Syntax, "a loop is still open", "end every loop that was begun");
-  if (!failed() && scopes_[0].stores.empty())
+  if (!failed() && bodies_.isInLoop()) fail(Diag::Syntax, "a loop is still open", "end every loop that was begun");
+  if (!failed() && bodies_.outermost().stores.empty())
     fail(Diag::NoOutputs, "the graph has no output and assigns no state", "add `output NAME`");
   if (auto error = takeError()) return tl::unexpected<Error>(std::move(*error));
-  model_.sink = graph().make(Op::Sink, DType::Void, scopes_[0].stores);
+  model_.sink = graph().make(Op::Sink, DType::Void, bodies_.outermost().stores);
   model_.sink = distributed(model_);
   return tidied(std::exchange(model_, {}));
 }

@@ -123,7 +123,7 @@ std::vector<Tensor> GraphBuilder::ops(std::string_view name, std::span<const Ten
   }
   // Inside of a lowering the op that is lowered says it all.
   const bool isLogged = opName_.empty() && record(BuildLog::Kind::Call, row->name, operands);
-  if (isLogged) openCall_ = log_->steps.size() - 1;
+  if (isLogged) log_.openCall();
   std::string outer = std::exchange(opName_, std::string(row->name));
   OpCall call{*this, *row, operands, attributes};
   checkCount(call);
@@ -135,10 +135,9 @@ std::vector<Tensor> GraphBuilder::ops(std::string_view name, std::span<const Ten
     fail(Diag::Unsupported, "could not be built", "this is a mistake of the compiler; please report it");
   opName_ = std::move(outer);
   if (isLogged) {
-    BuildLog::Step& step = log_->steps[*openCall_];
+    BuildLog::Step& step = log_.closeCall();
     step.attributes = attributes;
     for (const Tensor& t : results) step.results.push_back(t.node());
-    openCall_.reset();
   }
   return results;
 }
