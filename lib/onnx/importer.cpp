@@ -12,7 +12,7 @@ namespace svod {
 OnnxImporter::OnnxImporter(std::shared_ptr<const OnnxFile> file, const LoadOptions& options,
                            const SizeFindings& findings, StateRooms rooms)
     : file_(std::move(file)), options_(options), known_(builder_), loader_(file_, options.filesRead),
-      findings_(findings), rooms_(std::move(rooms)) {
+      problems_(file_->path), findings_(findings), rooms_(std::move(rooms)) {
   builder_.leaveSizesToRuns();  // exporters name equal sizes differently
   builder_.setUnifier([this](Dim a, Dim b) { return canUnify(a, b); });
 }
@@ -46,7 +46,7 @@ void OnnxImporter::read() {
   readOptions(graph);
   readStates(graph);
   readDeclarations(graph);
-  Body body;
+  ImportedBody body;
   body.nodes = &graph.node();
   body.declarations = {&graph.value_info(), &graph.output()};
   body.opsets = &opsets_;
@@ -58,7 +58,7 @@ void OnnxImporter::read() {
   finishValues();
 }
 
-std::optional<OnnxImporter::Opsets> OnnxImporter::opsetsOf(
+std::optional<Opsets> OnnxImporter::opsetsOf(
     const google::protobuf::RepeatedPtrField<proto::OperatorSetIdProto>& imports, const std::string& what) {
   Opsets all;
   for (const proto::OperatorSetIdProto& i : imports) {
@@ -90,20 +90,20 @@ void OnnxImporter::readFunctions() {
 
 // --- Names and values
 
-void OnnxImporter::define(Body& body, const std::string& name, Value value) {
+void OnnxImporter::define(ImportedBody& body, const std::string& name, NamedValue value) {
   auto [it, isNew] = body.scope.values.try_emplace(name, value);
   if (isNew || it->second.isBroken) return;  // what is broken has its error
   record(Diag::DuplicateName, "the value '" + shortened(name) + "' is made twice" + body.place,
          "every name of a graph is defined once");
 }
 
-OnnxImporter::Value* OnnxImporter::lookup(Scope& scope, const std::string& name) {
-  for (Scope* s = &scope; s; s = s->outer)
+NamedValue* OnnxImporter::lookup(NameScope& scope, const std::string& name) {
+  for (NameScope* s = &scope; s; s = s->outer)
     if (auto found = s->values.find(name); found != s->values.end()) return &found->second;
   return nullptr;
 }
 
-void OnnxImporter::addInitializers(Body& body, const proto::GraphProto& graph) {
+void OnnxImporter::addInitializers(ImportedBody& body, const proto::GraphProto& graph) {
   for (const proto::TensorProto& t : graph.initializer()) define(body, t.name(), {Tensor(), &t, false});
   for (const proto::SparseTensorProto& t : graph.sparse_initializer()) {
     record(Diag::Unsupported, "the initializer '" + shortened(t.values().name()) + "' is sparse",
@@ -113,7 +113,7 @@ void OnnxImporter::addInitializers(Body& body, const proto::GraphProto& graph) {
 }
 
 // Initializers become tensors when somebody uses them.
-Tensor OnnxImporter::tensorOf(Value& value, const std::string& name) {
+Tensor OnnxImporter::tensorOf(NamedValue& value, const std::string& name) {
   if (!value.data || value.tensor || value.isBroken) return value.tensor;
   Result<TensorData> data = loader_.load(*value.data);
   if (data) value.tensor = constantOf(*data, name);

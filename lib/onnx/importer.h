@@ -15,10 +15,10 @@
 #include "frontend/model_writer.h"
 #include "frontend/size_variables.h"
 #include "frontend/weights.h"
-#include "onnx/attributes.h"
+#include "onnx/imported_body.h"
 #include "onnx/known_values.h"
 #include "onnx/node.h"
-#include "onnx/node_order.h"
+#include "onnx/problem_list.h"
 #include "onnx/size_findings.h"
 #include "onnx/tensor_data.h"
 
@@ -42,7 +42,7 @@ class OnnxImporter : public OnnxContext {
                                                 const StateRooms& rooms, bool keepsLog);
   /// The whole model, once; errors() tell what is wrong with it.
   void read();
-  std::vector<Error>& errors() { return errors_; }
+  std::vector<Error>& errors() { return problems_.errors(); }
   /// After read(): adds what ops lacked and free variables can give. False when there is nothing new.
   bool learn(SizeFindings& findings) const;
   /// The same for inputs whose elements ops need as sizes.
@@ -75,38 +75,6 @@ class OnnxImporter : public OnnxContext {
   void askForValues(std::span<const std::string> inputs) override;
 
  private:
-  using Opsets = std::map<std::string, int64_t, std::less<>>;  // by domain
-  using Nodes = google::protobuf::RepeatedPtrField<proto::NodeProto>;
-  using Declarations = google::protobuf::RepeatedPtrField<proto::ValueInfoProto>;
-
-  /// What a name stands for: a tensor, or an initializer nobody has used yet, or something with an error.
-  struct Value {
-    Tensor tensor;
-    const proto::TensorProto* data = nullptr;
-    bool isBroken = false;
-  };
-  struct Scope {
-    std::unordered_map<std::string, Value> values;
-    Scope* outer = nullptr;
-  };
-  /// A list of nodes being imported: that of the model, of a function, or of a graph attribute.
-  struct Body {
-    Scope scope;
-    const Nodes* nodes = nullptr;
-    const Opsets* opsets = nullptr;
-    UsedNames used;  // by nodes, or as results
-    UsedNames left;  // what nobody asks for: nodes that make it are left out
-    FunctionAttributes attributes;
-    std::vector<const Declarations*> declarations;  // of its values
-    bool isOfFunction = false;    // it is a function or in one, where names of dims are not those of the model
-    std::string place;            // " in function 'f'", for messages
-    const Body* outer = nullptr;  // the one whose values a graph attribute sees
-    int depth = 0;
-  };
-  struct Function {
-    const proto::FunctionProto* proto;
-    Opsets opsets;
-  };
   /// An input that is a state.
   struct ImportedState {
     std::string present;  // the output that is its next value
@@ -120,34 +88,29 @@ class OnnxImporter : public OnnxContext {
     Tensor x;
     Dim size;
   };
-  /// The nodes that use one thing which is not supported.
-  struct Repeated {
-    size_t error;  // in errors_
-    size_t count = 1;
-  };
-
   // importer_nodes.cpp
-  void importNodes(Body& body);
-  void importNode(Body& body, const proto::NodeProto& node);
-  bool gatherInputs(Body& body, const proto::NodeProto& node, std::vector<Tensor>& inputs);
-  void recordMissing(const Body& body, const proto::NodeProto& node, const std::string& name);
-  std::vector<Tensor> lowered(Body& body, const proto::NodeProto& node, const OnnxOp& op, std::vector<Tensor> inputs);
-  std::vector<Tensor> called(Body& body, const proto::NodeProto& node, const Function& function,
+  void importNodes(ImportedBody& body);
+  void importNode(ImportedBody& body, const proto::NodeProto& node);
+  bool gatherInputs(ImportedBody& body, const proto::NodeProto& node, std::vector<Tensor>& inputs);
+  void recordMissing(const ImportedBody& body, const proto::NodeProto& node, const std::string& name);
+  std::vector<Tensor> lowered(ImportedBody& body, const proto::NodeProto& node, const OnnxOp& op,
+                              std::vector<Tensor> inputs);
+  std::vector<Tensor> called(ImportedBody& body, const proto::NodeProto& node, const ImportedFunction& function,
                              const std::vector<Tensor>& inputs);
-  Tensor graphResult(Body& graph, const std::string& name);
-  Tensor appended(const Body& body, const proto::NodeProto& node, const OnnxNode& view);
-  const OnnxOp* rowOf(Body& body, const proto::NodeProto& node);
+  Tensor graphResult(ImportedBody& graph, const std::string& name);
+  Tensor appended(const ImportedBody& body, const proto::NodeProto& node, const OnnxNode& view);
+  const OnnxOp* rowOf(ImportedBody& body, const proto::NodeProto& node);
 
   // importer.cpp: names and values
-  Value* lookup(Scope& scope, const std::string& name);
-  void define(Body& body, const std::string& name, Value value);
-  void addInitializers(Body& body, const proto::GraphProto& graph);
-  Tensor tensorOf(Value& value, const std::string& name);
+  NamedValue* lookup(NameScope& scope, const std::string& name);
+  void define(ImportedBody& body, const std::string& name, NamedValue value);
+  void addInitializers(ImportedBody& body, const proto::GraphProto& graph);
+  Tensor tensorOf(NamedValue& value, const std::string& name);
   std::optional<Opsets> opsetsOf(const google::protobuf::RepeatedPtrField<proto::OperatorSetIdProto>& imports,
                                  const std::string& what);
   void readFunctions();
   void readDeclarations(const proto::GraphProto& graph);
-  std::vector<std::optional<Dims>> declaredDims(const Body& body, const proto::NodeProto& node);
+  std::vector<std::optional<Dims>> declaredDims(const ImportedBody& body, const proto::NodeProto& node);
 
   // importer_options.cpp: what the command line says about the inputs
   void readOptions(const proto::GraphProto& graph);
@@ -167,11 +130,11 @@ class OnnxImporter : public OnnxContext {
   // importer_host.cpp
   const HostOpOption* hostOpOf(const proto::NodeProto& node) const;
   bool isHostValue(const std::string& name) const;
-  bool makesHostValue(const Nodes& nodes, const std::string& name) const;
-  static const proto::ValueInfoProto* declarationOf(const Body& body, const std::string& name);
-  DType hostDType(const Body& body, const HostOpOption& option, const std::string& name);
-  std::optional<Dims> hostDims(const Body& body, const std::string& name);
-  std::vector<Tensor> hostCalls(Body& body, const proto::NodeProto& node, const HostOpOption& option,
+  bool makesHostValue(const NodeList& nodes, const std::string& name) const;
+  static const proto::ValueInfoProto* declarationOf(const ImportedBody& body, const std::string& name);
+  DType hostDType(const ImportedBody& body, const HostOpOption& option, const std::string& name);
+  std::optional<Dims> hostDims(const ImportedBody& body, const std::string& name);
+  std::vector<Tensor> hostCalls(ImportedBody& body, const proto::NodeProto& node, const HostOpOption& option,
                                 std::vector<Tensor> operands);
 
   // importer_states.cpp
@@ -187,10 +150,10 @@ class OnnxImporter : public OnnxContext {
   void finishValues();
 
   // importer_ports.cpp: inputs and outputs
-  void addInput(Body& body, const proto::ValueInfoProto& input);
+  void addInput(ImportedBody& body, const proto::ValueInfoProto& input);
   std::optional<Dims> dimsOf(const proto::ValueInfoProto& input);
   Tensor constantInput(const std::string& name, const std::string& path, DType dtype, const Dims& dims);
-  void addOutput(Body& body, const proto::ValueInfoProto& output);
+  void addOutput(ImportedBody& body, const proto::ValueInfoProto& output);
 
   void addLengths(const std::string& name, const Tensor& x);
 
@@ -201,14 +164,15 @@ class OnnxImporter : public OnnxContext {
   // importer_errors.cpp, and names
   void record(Error error);
   void record(Diag diag, std::string message, std::string help = {});
-  void recordNode(const Body& body, const proto::NodeProto& node, Error error);
-  void recordNode(const Body& body, const proto::NodeProto& node, Diag diag, std::string message, std::string help) {
+  void recordNode(const ImportedBody& body, const proto::NodeProto& node, Error error);
+  void recordNode(const ImportedBody& body, const proto::NodeProto& node, Diag diag, std::string message,
+                  std::string help) {
     recordNode(body, node, Error(diag, std::move(message), std::move(help)));
   }
-  std::string nameOf(const Body& body, const proto::NodeProto& node) const;
-  void noteShape(const Body& body, const proto::ValueInfoProto& output, const Tensor& x);
+  std::string nameOf(const ImportedBody& body, const proto::NodeProto& node) const;
+  void noteShape(const ImportedBody& body, const proto::ValueInfoProto& output, const Tensor& x);
   bool takeError();
-  void noteDemand(const Body& body, const proto::NodeProto& node);
+  void noteDemand(const ImportedBody& body, const proto::NodeProto& node);
   std::string uniqueName(std::string_view wanted);
   Tensor constantOf(const TensorData& data, std::string_view name);
 
@@ -219,7 +183,7 @@ class OnnxImporter : public OnnxContext {
   KnownValues known_;
   TensorLoader loader_;
   Opsets opsets_;
-  std::map<std::string, Function> functions_;            // by domain::name::overload
+  std::map<std::string, ImportedFunction> functions_;    // by domain::name::overload
   std::map<std::string, Tensor> constants_;              // weights made from bytes, by name
   std::map<std::string, int64_t> bound_;                 // variables with a value
   std::map<std::string, std::string> boundFrom_;         // who gave it
@@ -231,15 +195,13 @@ class OnnxImporter : public OnnxContext {
   std::vector<std::string> unbounded_;                                        // free variables that no option bounds
   std::unordered_map<std::string, const proto::TensorShapeProto*> declared_;  // of values of the main graph
   std::map<std::string, int> nameCounts_;
-  std::map<std::string, Repeated> repeated_;
-  std::vector<Error> errors_, notes_;
+  ProblemList problems_;
   SizeFindings findings_;
   std::vector<SizeDemand> demands_;  // of ops that were refused, and what they would rather have
   std::vector<std::string> asked_;   // inputs whose value ops were refused for
   std::vector<ValueOfInput> values_;
   bool isOpen_ = false;                     // some of values_ are sizes that nothing tells
-  size_t problems_ = 0;                     // with those that repeat an earlier error
-  Body* body_ = nullptr;                    // the one a lowering runs in
+  ImportedBody* body_ = nullptr;            // the one a lowering runs in
   const proto::NodeProto* node_ = nullptr;  // the one that is lowered
   size_t nodeCount_ = 0;
   uint64_t randomCount_ = 0;
@@ -249,7 +211,6 @@ class OnnxImporter : public OnnxContext {
   std::map<std::string, std::string> presentOf_;       // the input, by output
   std::map<std::string, std::string> presentMakers_;   // the input, by the value that becomes the output
   std::unordered_map<uint32_t, std::string> stateOf_;  // the input, by the node of its past
-  bool isFull_ = false;                                // too many nodes or errors: the rest is skipped
 };
 
 /// How much room the states that the options name need: from an import without them. With `errors` when that fails.

@@ -14,8 +14,8 @@ constexpr int kDeepest = 64;
 
 }  // namespace
 
-std::vector<Tensor> OnnxImporter::called(Body& body, const proto::NodeProto& node, const Function& function,
-                                         const std::vector<Tensor>& inputs) {
+std::vector<Tensor> OnnxImporter::called(ImportedBody& body, const proto::NodeProto& node,
+                                         const ImportedFunction& function, const std::vector<Tensor>& inputs) {
   const proto::FunctionProto& f = *function.proto;
   if (body.depth >= kDeepest) {
     builder_.fail(Diag::TooLarge, "functions nest deeper than 64 levels", "a function may not call itself");
@@ -26,7 +26,7 @@ std::vector<Tensor> OnnxImporter::called(Body& body, const proto::NodeProto& nod
                   "the function takes " + std::to_string(f.input_size()));
     return {};
   }
-  Body inner;
+  ImportedBody inner;
   std::vector<std::unique_ptr<proto::AttributeProto>> made;
   for (const proto::AttributeProto& a : f.attribute_proto()) inner.attributes[a.name()] = &a;
   for (const proto::AttributeProto* a : resolveAttributes(node, body.attributes, made)) inner.attributes[a->name()] = a;
@@ -43,7 +43,7 @@ std::vector<Tensor> OnnxImporter::called(Body& body, const proto::NodeProto& nod
   importNodes(inner);
   std::vector<Tensor> results;
   for (const std::string& name : f.output()) {
-    Value* value = lookup(inner.scope, name);
+    NamedValue* value = lookup(inner.scope, name);
     if (!value)
       builder_.fail(Diag::UnknownName, "no node of the function makes its output '" + shortened(name) + "'",
                     "the model is incomplete");
@@ -53,8 +53,8 @@ std::vector<Tensor> OnnxImporter::called(Body& body, const proto::NodeProto& nod
 }
 
 /// An output of a graph; null: an error was recorded, here or where its value was made.
-Tensor OnnxImporter::graphResult(Body& graph, const std::string& name) {
-  Value* value = lookup(graph.scope, name);
+Tensor OnnxImporter::graphResult(ImportedBody& graph, const std::string& name) {
+  NamedValue* value = lookup(graph.scope, name);
   if (Tensor result = value ? tensorOf(*value, name) : Tensor()) return result;
   if (!value)
     return builder_.fail(Diag::UnknownName, "no node of the graph makes its output '" + shortened(name) + "'",
@@ -62,7 +62,7 @@ Tensor OnnxImporter::graphResult(Body& graph, const std::string& name) {
   if (!value->isBroken)
     return builder_.fail(Diag::Unsupported, "the output '" + shortened(name) + "' of the graph is an omitted input",
                          "give the input a value");
-  ++problems_;  // of a node outside of the graph
+  problems_.addUnsaid();  // of a node outside of the graph
   return {};
 }
 
@@ -78,7 +78,7 @@ std::vector<Tensor> OnnxImporter::subgraph(const proto::GraphProto& graph, std::
                                     std::to_string(inputs.size()));
     return {};
   }
-  Body inner;
+  ImportedBody inner;
   inner.scope.outer = &body_->scope;
   inner.outer = body_;
   inner.nodes = &graph.node();
@@ -98,7 +98,7 @@ std::vector<Tensor> OnnxImporter::subgraph(const proto::GraphProto& graph, std::
   for (int i = 0; i < graph.input_size(); ++i)
     define(inner, graph.input(i).name(), {inputs[static_cast<size_t>(i)], nullptr, false});
   addInitializers(inner, graph);
-  size_t problemsBefore = problems_;
+  size_t problemsBefore = problems_.count();
   importNodes(inner);
   std::vector<Tensor> results;
   for (const std::string& name : wanted) {
@@ -108,7 +108,7 @@ std::vector<Tensor> OnnxImporter::subgraph(const proto::GraphProto& graph, std::
   if (results.empty())
     builder_.fail(Diag::Syntax, "the graph '" + shortened(graph.name()) + "' has no outputs",
                   "the model is incomplete");
-  return problems_ == problemsBefore ? results : std::vector<Tensor>();
+  return problems_.count() == problemsBefore ? results : std::vector<Tensor>();
 }
 
 }  // namespace svod

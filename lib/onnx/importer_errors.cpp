@@ -10,8 +10,6 @@ namespace svod {
 
 namespace {
 
-constexpr size_t kMaxErrors = 1000;
-
 std::string namesOf(const google::protobuf::RepeatedPtrField<std::string>& names) {
   std::string text;
   for (const std::string& n : names) {
@@ -23,12 +21,7 @@ std::string namesOf(const google::protobuf::RepeatedPtrField<std::string>& names
 
 }  // namespace
 
-void OnnxImporter::record(Error error) {
-  ++problems_;
-  if (error->loc.file.empty()) error->loc.file = file_->path;
-  if (errors_.size() < kMaxErrors) errors_.push_back(printable(std::move(error)));
-  isFull_ |= errors_.size() >= kMaxErrors;
-}
+void OnnxImporter::record(Error error) { problems_.add(std::move(error)); }
 
 void OnnxImporter::record(Diag diag, std::string message, std::string help) {
   record(Error(diag, std::move(message), std::move(help)));
@@ -41,7 +34,7 @@ bool OnnxImporter::takeError() {
 }
 
 // The error of the builder may be about sizes that could be what the op needs.
-void OnnxImporter::noteDemand(const Body& body, const proto::NodeProto& node) {
+void OnnxImporter::noteDemand(const ImportedBody& body, const proto::NodeProto& node) {
   if (const auto& demand = builder_.demand())
     demands_.push_back({demand->left.node(), demand->right.node(), demand->isEqual, nameOf(body, node)});
 }
@@ -53,7 +46,7 @@ void OnnxImporter::prefer(Dim least, Dim most) {
     demands_.push_back({most.node(), least.node(), false, nameOf(*body_, *node_)});
 }
 
-std::string OnnxImporter::nameOf(const Body& body, const proto::NodeProto& node) const {
+std::string OnnxImporter::nameOf(const ImportedBody& body, const proto::NodeProto& node) const {
   auto opset = body.opsets->find(canonicalDomain(node.domain()));
   std::string name = opName(node);
   name += " (opset " + (opset == body.opsets->end() ? "?" : std::to_string(opset->second)) + ")";
@@ -67,27 +60,15 @@ void OnnxImporter::expect(const Tensor& given, const Tensor& wanted, const std::
   builder_.expect(given, wanted, printable(std::move(text))->message);
 }
 
-void OnnxImporter::recordNode(const Body& body, const proto::NodeProto& node, Error error) {
-  // What is not supported often comes in many nodes; it is said once.
-  std::string key = opName(node) + "\n" + error->message;
-  if (error->diag == Diag::Unsupported) {
-    auto [it, isNew] = repeated_.try_emplace(key, Repeated{errors_.size()});
-    if (!isNew) {
-      ++problems_;
-      Error& first = errors_[it->second.error];
-      std::string note = "the same in " + std::to_string(it->second.count++) + " more nodes";
-      if (first->notes.back().starts_with("the same")) first->notes.pop_back();
-      first->notes.push_back(std::move(note));
-      return;
-    }
-  }
+void OnnxImporter::recordNode(const ImportedBody& body, const proto::NodeProto& node, Error error) {
+  if (error->diag == Diag::Unsupported && problems_.isRepeated(opName(node) + "\n" + error->message)) return;
   error->message = nameOf(body, node) + ": " + error->message;
   error->notes.push_back("inputs " + namesOf(node.input()) + ", outputs " + namesOf(node.output()));
   record(std::move(error));
 }
 
 // What the nodes make counts, also where the declaration of an output says something else.
-void OnnxImporter::noteShape(const Body& body, const proto::ValueInfoProto& output, const Tensor& x) {
+void OnnxImporter::noteShape(const ImportedBody& body, const proto::ValueInfoProto& output, const Tensor& x) {
   if (!output.type().tensor_type().has_shape()) return;
   const proto::TensorShapeProto& shape = output.type().tensor_type().shape();
   bool fits = shape.dim_size() == x.rank();
@@ -109,26 +90,21 @@ void OnnxImporter::noteShape(const Body& body, const proto::ValueInfoProto& outp
                  (node == body.nodes->end() ? "the model" : nameOf(body, *node)) + " makes " + describe(x) +
                  ", which the plan has",
              "correct the declaration, or the sizes that lead to it", {file_->path, 0, 0});
-  notes_.push_back(printable(std::move(note)));
+  problems_.addNote(std::move(note));
 }
 
 bool OnnxImporter::attempt(const std::function<void()>& build) {
   GraphBuilder::Mark before = builder_.mark();
-  size_t errors = errors_.size(), problems = problems_, demands = demands_.size(), asked = asked_.size();
-  std::map<std::string, Repeated> repeated = repeated_;
-  bool wasFull = isFull_;
+  ProblemList::Mark problems = problems_.mark();
+  size_t demands = demands_.size(), asked = asked_.size();
   build();
-  auto isLimit = [](const Error& e) { return e->diag == Diag::Unsupported; };
-  bool isGood = !builder_.failed() && problems_ == problems;
-  if (isGood || !std::all_of(errors_.begin() + static_cast<ptrdiff_t>(errors), errors_.end(), isLimit)) return true;
+  bool isGood = !builder_.failed() && problems_.count() == problems.count;
+  if (isGood || !problems_.areLimitsSince(problems)) return true;
   builder_.takeError();
   builder_.rewind(std::move(before));
-  errors_.erase(errors_.begin() + static_cast<ptrdiff_t>(errors), errors_.end());
-  problems_ = problems;
+  problems_.rewind(std::move(problems));
   demands_.resize(demands);
   asked_.resize(asked);
-  repeated_ = std::move(repeated);
-  isFull_ = wasFull;
   return false;
 }
 

@@ -50,14 +50,14 @@ const HostOpOption* OnnxImporter::hostOpOf(const proto::NodeProto& node) const {
 }
 
 // What the model, or the function or graph that has the node, says of a value: null when it says nothing.
-const proto::ValueInfoProto* OnnxImporter::declarationOf(const Body& body, const std::string& name) {
+const proto::ValueInfoProto* OnnxImporter::declarationOf(const ImportedBody& body, const std::string& name) {
   for (const Declarations* list : body.declarations)
     for (const proto::ValueInfoProto& value : *list)
       if (value.name() == name && value.type().has_tensor_type()) return &value;
   return nullptr;
 }
 
-bool OnnxImporter::makesHostValue(const Nodes& nodes, const std::string& name) const {
+bool OnnxImporter::makesHostValue(const NodeList& nodes, const std::string& name) const {
   return std::ranges::any_of(nodes, [&](const proto::NodeProto& node) {
     if (hostOpOf(node) && std::ranges::find(node.output(), name) != node.output().end()) return true;
     return std::ranges::any_of(node.attribute(), [&](const proto::AttributeProto& a) {
@@ -74,7 +74,7 @@ bool OnnxImporter::isHostValue(const std::string& name) const {
 }
 
 // The dtype that the model declares, or the option; Void and an error where neither does.
-DType OnnxImporter::hostDType(const Body& body, const HostOpOption& option, const std::string& name) {
+DType OnnxImporter::hostDType(const ImportedBody& body, const HostOpOption& option, const std::string& name) {
   if (option.dtype) return *option.dtype;
   const proto::ValueInfoProto* declared = declarationOf(body, name);
   const int type = declared ? declared->type().tensor_type().elem_type() : 0;
@@ -90,7 +90,7 @@ DType OnnxImporter::hostDType(const Body& body, const HostOpOption& option, cons
 }
 
 // The dims that --shape gives, or those that the model declares, by variables of its inputs.
-std::optional<Dims> OnnxImporter::hostDims(const Body& body, const std::string& name) {
+std::optional<Dims> OnnxImporter::hostDims(const ImportedBody& body, const std::string& name) {
   Dims dims;
   if (auto given = shapes_.find(name); given != shapes_.end()) {
     for (const SizeForm& d : given->second) dims.add(sizeOf(d));
@@ -118,8 +118,8 @@ std::optional<Dims> OnnxImporter::hostDims(const Body& body, const std::string& 
 
 // Calls of the function DOMAIN:OP, one for each output that is used; :K is added to its name for output K behind the
 // first. It gets the inputs, then the attributes by their names.
-std::vector<Tensor> OnnxImporter::hostCalls(Body& body, const proto::NodeProto& node, const HostOpOption& option,
-                                            std::vector<Tensor> operands) {
+std::vector<Tensor> OnnxImporter::hostCalls(ImportedBody& body, const proto::NodeProto& node,
+                                            const HostOpOption& option, std::vector<Tensor> operands) {
   auto refused = [&](std::string what, std::string help) -> std::vector<Tensor> {
     builder_.fail(Diag::Unsupported, std::move(what), std::move(help));
     return {};

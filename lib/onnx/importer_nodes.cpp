@@ -63,14 +63,14 @@ std::string withoutOutput(const std::vector<Tensor>& results) {
 
 }  // namespace
 
-void OnnxImporter::importNodes(Body& body) {
-  Body* outer = std::exchange(body_, &body);
+void OnnxImporter::importNodes(ImportedBody& body) {
+  ImportedBody* outer = std::exchange(body_, &body);
   addUses(*body.nodes, body.used);
   for (const proto::NodeProto& node : *body.nodes) {
-    if (isFull_) break;
+    if (problems_.isFull()) break;
     if (++nodeCount_ > kMaxNodes) {
       record(Diag::TooLarge, "functions and loops expand to more than 2^20 nodes", "use fewer or smaller ones");
-      isFull_ = true;
+      problems_.fill();
       break;
     }
     const bool isLeft = node.output_size() == 1 && body.left.contains(node.output(0));
@@ -80,8 +80,8 @@ void OnnxImporter::importNodes(Body& body) {
 }
 
 // Nothing made the value that a node uses: nodes are sorted, so either a circle would, or nothing does.
-void OnnxImporter::recordMissing(const Body& body, const proto::NodeProto& node, const std::string& name) {
-  for (const Body* b = &body; b; b = b->outer)
+void OnnxImporter::recordMissing(const ImportedBody& body, const proto::NodeProto& node, const std::string& name) {
+  for (const ImportedBody* b = &body; b; b = b->outer)
     if (std::string circle = circleThrough(*b->nodes, name); !circle.empty())
       return recordNode(body, node, Diag::Cycle, "values depend on each other in a circle: " + circle,
                         "no value may depend on itself: a value of an earlier step is an input of a Loop or Scan");
@@ -90,10 +90,10 @@ void OnnxImporter::recordMissing(const Body& body, const proto::NodeProto& node,
 }
 
 // False when an input has an error, which was recorded.
-bool OnnxImporter::gatherInputs(Body& body, const proto::NodeProto& node, std::vector<Tensor>& inputs) {
+bool OnnxImporter::gatherInputs(ImportedBody& body, const proto::NodeProto& node, std::vector<Tensor>& inputs) {
   bool isGood = true;
   for (const std::string& name : node.input()) {
-    Value* value = name.empty() ? nullptr : lookup(body.scope, name);
+    NamedValue* value = name.empty() ? nullptr : lookup(body.scope, name);
     if (!name.empty() && !value) {
       recordMissing(body, node, name);
       body.scope.values[name].isBroken = true;
@@ -107,9 +107,9 @@ bool OnnxImporter::gatherInputs(Body& body, const proto::NodeProto& node, std::v
   return isGood;
 }
 
-void OnnxImporter::importNode(Body& body, const proto::NodeProto& node) {
+void OnnxImporter::importNode(ImportedBody& body, const proto::NodeProto& node) {
   std::vector<Tensor> inputs, results;
-  size_t problemsBefore = problems_;
+  size_t problemsBefore = problems_.count();
   noteNode(node);
   bool isGood = gatherInputs(body, node, inputs);
   auto function = functions_.find(functionKey(node.domain(), node.op_type(), node.overload()));
@@ -125,7 +125,7 @@ void OnnxImporter::importNode(Body& body, const proto::NodeProto& node) {
   }
   noteDemand(body, node);
   std::optional<Error> error = builder_.takeError();
-  bool isBroken = !isGood || error || problems_ != problemsBefore || (!isFunction && !host && !op);
+  bool isBroken = !isGood || error || problems_.count() != problemsBefore || (!isFunction && !host && !op);
   if (error) recordNode(body, node, std::move(*error));
   for (int i = 0; i < node.output_size(); ++i) {
     const std::string& name = node.output(i);
@@ -142,11 +142,12 @@ void OnnxImporter::importNode(Body& body, const proto::NodeProto& node) {
         demands_.push_back(std::move(*room));
       }
     }
-    define(body, name, has ? Value{results[static_cast<size_t>(i)], nullptr, false} : Value{Tensor(), nullptr, true});
+    define(body, name,
+           has ? NamedValue{results[static_cast<size_t>(i)], nullptr, false} : NamedValue{Tensor(), nullptr, true});
   }
 }
 
-const OnnxOp* OnnxImporter::rowOf(Body& body, const proto::NodeProto& node) {
+const OnnxOp* OnnxImporter::rowOf(ImportedBody& body, const proto::NodeProto& node) {
   const std::string name = opName(node);
   auto opset = body.opsets->find(canonicalDomain(node.domain()));
   if (opset == body.opsets->end()) {
@@ -169,7 +170,7 @@ const OnnxOp* OnnxImporter::rowOf(Body& body, const proto::NodeProto& node) {
   return nullptr;
 }
 
-std::vector<Tensor> OnnxImporter::lowered(Body& body, const proto::NodeProto& node, const OnnxOp& op,
+std::vector<Tensor> OnnxImporter::lowered(ImportedBody& body, const proto::NodeProto& node, const OnnxOp& op,
                                           std::vector<Tensor> inputs) {
   int count = static_cast<int>(inputs.size());
   if (count < op.minInputs || count > op.maxInputs) {
@@ -199,7 +200,7 @@ std::vector<Tensor> OnnxImporter::lowered(Body& body, const proto::NodeProto& no
 
 // What Concat makes of the past in a state and what is new behind it, stored there; null for all other nodes. Exporters
 // also put the past behind nothing at all, which leaves it what it is.
-Tensor OnnxImporter::appended(const Body& body, const proto::NodeProto& node, const OnnxNode& view) {
+Tensor OnnxImporter::appended(const ImportedBody& body, const proto::NodeProto& node, const OnnxNode& view) {
   if (stateOf_.empty() || view.op.name != "Concat" || body.depth > 0) return {};
   const int rank = view.arg(0).rank(), axis = view.axis(view.integer("axis"), rank);
   std::vector<Tensor> parts;

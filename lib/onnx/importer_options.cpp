@@ -114,7 +114,7 @@ bool OnnxImporter::learn(SizeFindings& findings) const {
 
 void OnnxImporter::applyFindings() {
   auto note = [&](std::string message, std::string help) {
-    notes_.push_back(printable({Diag::VariableBounds, std::move(message), std::move(help), {file_->path, 0, 0}}));
+    problems_.addNote({Diag::VariableBounds, std::move(message), std::move(help), {file_->path, 0, 0}});
   };
   for (const auto& [left, right, by] : findings_.equalities) {
     const auto made = sizes_.unify(left, right);
@@ -178,7 +178,7 @@ void OnnxImporter::readOptions(const proto::GraphProto& graph) {
 
 // Free variables with bounds that nobody gave, those of equal bounds together.
 std::vector<Error> OnnxImporter::notes() const {
-  std::vector<Error> all = notes_;
+  std::vector<Error> all = problems_.notes();
   std::vector<std::pair<Interval, std::vector<std::string>>> groups;
   for (const std::string& name : unbounded_) {
     const Interval bounds = sizes_.boundsOf(name);

@@ -74,7 +74,7 @@ void OnnxImporter::readDeclarations(const proto::GraphProto& graph) {
   }
 }
 
-std::vector<std::optional<Dims>> OnnxImporter::declaredDims(const Body& body, const proto::NodeProto& node) {
+std::vector<std::optional<Dims>> OnnxImporter::declaredDims(const ImportedBody& body, const proto::NodeProto& node) {
   std::vector<std::optional<Dims>> all(static_cast<size_t>(node.output_size()));
   for (int i = 0; i < node.output_size() && body.depth == 0; ++i) {
     auto known = declared_.find(node.output(i));
@@ -103,12 +103,12 @@ Tensor OnnxImporter::constantInput(const std::string& name, const std::string& p
 }
 
 // An input that is also an initializer has that value.
-void OnnxImporter::addInput(Body& body, const proto::ValueInfoProto& input) {
+void OnnxImporter::addInput(ImportedBody& body, const proto::ValueInfoProto& input) {
   const std::string& name = input.name();
-  Value* initializer = lookup(body.scope, name);
+  NamedValue* initializer = lookup(body.scope, name);
   auto constant = constantFiles_.find(name);
   if (initializer && constant == constantFiles_.end()) return;
-  Value value{Tensor(), nullptr, true};
+  NamedValue value{Tensor(), nullptr, true};
   const std::string what = "the input '" + name + "'";
   if (!input.type().has_tensor_type()) {
     bool isMalformed = input.type().value_case() == proto::TypeProto::VALUE_NOT_SET;
@@ -136,8 +136,8 @@ void OnnxImporter::addInput(Body& body, const proto::ValueInfoProto& input) {
   }
 }
 
-void OnnxImporter::addOutput(Body& body, const proto::ValueInfoProto& output) {
-  Value* value = lookup(body.scope, output.name());
+void OnnxImporter::addOutput(ImportedBody& body, const proto::ValueInfoProto& output) {
+  NamedValue* value = lookup(body.scope, output.name());
   if (!value)
     return record(Diag::UnknownName, "no node makes the output '" + output.name() + "'", "the model is incomplete");
   Tensor x = tensorOf(*value, output.name());
