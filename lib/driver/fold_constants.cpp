@@ -1,6 +1,7 @@
 #include "driver/fold_constants.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 
 #include "interp/interp.h"
@@ -55,6 +56,7 @@ class Folder {
   Result<UOp> run(const FoldLimits& limits) {
     classify();
     findRoots();
+    findFolds();
     findOwners();
     findReaders();
     const std::vector<UOp> chosen = choose(limits);
@@ -66,6 +68,13 @@ class Folder {
   }
 
  private:
+  struct Fold {
+    std::vector<UOp> roots = {};
+    int64_t growth = 0, elements = 0;
+    bool isOfParts = false;
+  };
+  static constexpr size_t kNoFold = SIZE_MAX;
+
   bool is(Kind kind, UOp n) const { return kinds_[n.id()] == kind; }
 
   void classify() {
@@ -91,9 +100,12 @@ class Folder {
   /// Whether a device is given a view of a weight, such as a part: it then has that as a weight of its own.
   bool isPartFor(UOp reader, UOp n) const {
     if (reader.op() != Op::Copy || !is(Kind::Stored, n) || isWeight(model_, n)) return false;
-    UOp weight = n;
-    while (isMovement(weight.op())) weight = weight.src(0);
+    const UOp weight = weightBelow(n);
     return isWeight(model_, weight) && n.maxNumel() <= weight.maxNumel();
+  }
+  static UOp weightBelow(UOp view) {
+    while (isMovement(view.op())) view = view.src(0);
+    return view;
   }
 
   void findRoots() {
@@ -107,17 +119,40 @@ class Folder {
       }
   }
 
-  /// owner_: the one root whose value all readers of a node serve, or null.
+  /// folds_: what is folded together or not at all: one root, or all parts of a weight for devices.
+  void findFolds() {
+    std::map<uint32_t, size_t> partsOf;  // by weight
+    for (UOp n : nodes_) {
+      if (!isRoot_[n.id()]) continue;
+      const bool isPart = is(Kind::Stored, n);
+      const size_t at = isPart ? partsOf.try_emplace(weightBelow(n).id(), folds_.size()).first->second : folds_.size();
+      if (at == folds_.size()) folds_.push_back({.isOfParts = isPart});
+      folds_[at].roots.push_back(n);
+      folds_[at].growth += bytesOf(n);
+    }
+  }
+
+  /// owner_: the one fold whose values all readers of a node serve, or kNoFold.
   void findOwners() {
-    owner_.assign(g_.size(), UOp());
+    owner_.assign(g_.size(), kNoFold);
+    for (size_t at = 0; at < folds_.size(); ++at)
+      for (UOp root : folds_[at].roots) owner_[root.id()] = at;
     std::vector<bool> hasUser(g_.size());
     for (size_t i = nodes_.size(); i-- > 0;) {
       UOp n = nodes_[i];
-      if (isRoot_[n.id()]) owner_[n.id()] = n;
       for (UOp s : n.src()) {
-        owner_[s.id()] = !hasUser[s.id()] || owner_[s.id()] == owner_[n.id()] ? owner_[n.id()] : UOp();
+        if (!isRoot_[s.id()])
+          owner_[s.id()] = !hasUser[s.id()] || owner_[s.id()] == owner_[n.id()] ? owner_[n.id()] : kNoFold;
         hasUser[s.id()] = true;
       }
+    }
+    for (UOp n : nodes_) {
+      if (owner_[n.id()] == kNoFold) continue;
+      Fold& fold = folds_[owner_[n.id()]];
+      if (isWeight(model_, n))
+        fold.growth -= bytesOf(n);
+      else
+        fold.elements += elementsOf(n);
     }
   }
 
@@ -132,41 +167,24 @@ class Folder {
     }
   }
 
-  struct Fold {
-    UOp root;
-    int64_t growth, elements;
-  };
-
   /// Reading what weights were widened to costs every run more than widening them, where each is needed once; weights
   /// of less than a byte are what they are to be small.
   bool isWorthReading(const Fold& f) const {
     using namespace parameters;
-    if (f.growth <= kCachedBytes || !readsWeights(f.root)) return true;
-    const int64_t bytes = bytesOf(f.root), weights = bytes - f.growth;
-    return bytes <= kMostWidening * weights && reads_[f.root.id()] / f.root.maxNumel() >= kManyReads;
+    const UOp root = f.roots[0];
+    if (f.growth <= kCachedBytes || f.isOfParts || !readsWeights(root)) return true;
+    const int64_t bytes = bytesOf(root), weights = bytes - f.growth;
+    return bytes <= kMostWidening * weights && reads_[root.id()] / root.maxNumel() >= kManyReads;
   }
 
-  std::vector<UOp> choose(const FoldLimits& limits) const {
-    std::vector<Fold> folds;
-    std::vector<size_t> at(g_.size());
-    // What is a view of a weight takes the place of what it shows.
-    for (UOp n : nodes_)
-      if (isRoot_[n.id()]) at[n.id()] = folds.size(), folds.push_back({n, is(Kind::Stored, n) ? 0 : bytesOf(n), 0});
-    for (UOp n : nodes_) {
-      if (!owner_[n.id()]) continue;
-      Fold& fold = folds[at[owner_[n.id()].id()]];
-      if (isWeight(model_, n))
-        fold.growth -= bytesOf(n);
-      else
-        fold.elements += elementsOf(n);
-    }
-    std::ranges::stable_sort(folds, {}, &Fold::growth);
+  std::vector<UOp> choose(const FoldLimits& limits) {
+    std::ranges::stable_sort(folds_, {}, &Fold::growth);
     std::vector<UOp> chosen;
     int64_t bytes = limits.bytes, elements = limits.elements;
-    for (const Fold& f : folds) {
+    for (const Fold& f : folds_) {
       if (f.growth > bytes || f.elements > elements || !isWorthReading(f)) continue;
       bytes -= std::max<int64_t>(0, f.growth), elements -= f.elements;
-      chosen.push_back(f.root);
+      chosen.insert(chosen.end(), f.roots.begin(), f.roots.end());
     }
     return chosen;
   }
@@ -213,7 +231,8 @@ class Folder {
   std::vector<UOp> nodes_;   // sources first
   std::vector<Kind> kinds_;  // by node id, as those below
   std::vector<bool> isRoot_;
-  std::vector<UOp> owner_;
+  std::vector<Fold> folds_;
+  std::vector<size_t> owner_;
   std::vector<int64_t> reads_;
 };
 

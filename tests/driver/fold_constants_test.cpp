@@ -157,3 +157,28 @@ TEST_CASE("Folded values keep within the limits, the smallest growth first") {
   CHECK(folded({1 << 30, 1 << 30}) == std::vector<int64_t>{4000, 1000, 2000, 1000, 2000, 4000});
   CHECK(folded({1 << 30, 3000}) == std::vector<int64_t>{1000, 2000});
 }
+
+TEST_CASE("Parts of a weight for devices count as far as they are more than the weight, and go together") {
+  const auto sizes = [](std::initializer_list<std::pair<int64_t, int64_t>> parts, bool isReadWhole, FoldLimits limits) {
+    GraphMaker m;
+    UOp w = weight(m, "w", {100});
+    int device = 0;
+    for (auto [begin, size] : parts) {
+      const std::string name = "d" + std::to_string(device++);
+      UOp part = m.g.shrink(w, std::vector{m.g.index(begin)}, std::vector{m.g.index(size)});
+      m.output(name.c_str(), m.g.make(Op::Copy, DType::F32, {part}, NameArg{name}));
+    }
+    if (isReadWhole) m.output("y", m.g.alu(Op::Mul, {w, m.input("x", {100})}));
+    return foldedBy(m.model, limits);
+  };
+  const FoldLimits least{1, 1 << 30};
+  CHECK(sizes({{0, 50}, {50, 50}}, false, least) == 2);  // in the place of the weight
+  CHECK(sizes({{0, 60}, {50, 50}}, false, least) == 0);  // 10 elements twice
+  CHECK(sizes({{0, 60}, {50, 50}}, false, {39, 1 << 30}) == 0);
+  CHECK(sizes({{0, 60}, {50, 50}}, false, {40, 1 << 30}) == 2);
+  CHECK(sizes({{0, 50}, {50, 50}}, true, {399, 1 << 30}) == 0);  // beside it
+  CHECK(sizes({{0, 50}, {50, 50}}, true, {400, 1 << 30}) == 2);
+  CHECK(sizes({{0, 30}}, true, {119, 1 << 30}) == 0);
+  CHECK(sizes({{0, 30}}, true, {120, 1 << 30}) == 1);
+  CHECK(sizes({{0, 30}, {10, 20}, {5, 30}}, false, least) == 3);  // together less than the weight
+}
