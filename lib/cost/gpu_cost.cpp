@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "cost/parameters.h"
 #include "cost/warp_touches.h"
 #include "facts/local_buffers.h"
 #include "ir/evaluate.h"
@@ -16,10 +17,9 @@ namespace svod {
 
 namespace {
 
-constexpr double kLaunch = 3000;     // nanoseconds of one kernel that does nothing
-constexpr double kWarpsWanted = 16;  // of a unit, so that the latency of memory is hidden
-constexpr double kTranscend = 8;     // instructions of one
-constexpr int64_t kSectorBytes = 32;
+using namespace parameters;
+
+constexpr int64_t kSectorBytes = 32;  // by definition (docs/glossary.md)
 
 bool isThread(UOp r) { return isThreadOfGroup(axisType(r)); }
 double extent(UOp r) { return static_cast<double>(std::max<int64_t>(0, maxExtent(r))); }
@@ -84,7 +84,7 @@ class Pricing {
     }
     if (!isElementwise(n.op()) || isUnderCore(n) || fused_.contains(n.id())) return 0;
     const double wide = info(n.dtype()).bits > 32 ? 16 : 1;
-    return wide * (has(n.op(), Transcend) ? kTranscend : 1);
+    return wide * (has(n.op(), Transcend) ? kGpuTranscendental : 1);
   }
   static bool isUnderCore(UOp n) {
     return std::ranges::any_of(n.ranges(), [](UOp r) { return axisType(r) == AxisType::Core; });
@@ -128,9 +128,8 @@ class Pricing {
     GpuCost cost;
     const auto threads = static_cast<int64_t>(std::min(threads_, 1024.0));
     const int64_t shared = bytesOfFills(kernel_);
-    constexpr int kRegisters = 64;
     const double resident =
-        static_cast<double>(std::max<int64_t>(1, occupancyOf(gpu_, {kRegisters, shared, threads}).groups));
+        static_cast<double>(std::max<int64_t>(1, occupancyOf(gpu_, {kGpuRegisters, shared, threads}).groups));
     const double warps = std::ceil(threads_ / kWarpLanes), units = gpu_.units,
                  each = std::min(resident, std::ceil(groups_ / units));
     const double waves = std::ceil(groups_ / (units * each)), hidden = std::min(1.0, warps * each / kWarpsWanted);
@@ -147,7 +146,7 @@ class Pricing {
                           static_cast<double>(storageOf(a.node.src(0)).maxNumel()) * byteSize(a.node.src(0).dtype()));
     cost.memory =
         bytes / (gpu_.memoryMBs / 1000.0) / std::max(0.1, std::min(1.0, groups_ * warps / (units * kWarpsWanted / 2)));
-    cost.total = kLaunch + std::max({cost.computing, cost.cache, cost.memory});
+    cost.total = kGpuLaunchNs + std::max({cost.computing, cost.cache, cost.memory});
     return cost;
   }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "cost/bodies.h"
+#include "cost/parameters.h"
 #include "cost/traffic.h"
 #include "support/integers.h"
 
@@ -13,11 +14,7 @@ namespace svod {
 
 namespace {
 
-constexpr double kIterationCycles = 1;  // what one turn of the innermost loop adds
-constexpr double kLoopCycles = 12;      // to start a loop and to leave it, by a branch that was not foreseen
-constexpr double kSpillCycles = 1.5;    // of a register that is stored and loaded again
-constexpr double kWindow = 400;         // instructions in flight: shorter sums overlap with what follows
-constexpr double kLaunchNs = 150;
+using namespace parameters;
 
 struct BodyCycles {
   double computing = 0, waiting = 0;

@@ -2,31 +2,28 @@
 
 #include <algorithm>
 
+#include "cost/parameters.h"
 #include "ir/evaluate.h"
 
 namespace svod {
 
 namespace {
 
-// Cycles of one vector, from kernels of that op alone on arrays in the first level cache (scripts/calibrate --bin).
+using namespace parameters;
+
+// Cycles of one vector.
 double transcendentalCycles(Op op) {
   switch (op) {
     case Op::Exp:
-    case Op::Exp2: return 8;
-    case Op::Erf: return 11;
+    case Op::Exp2: return kExpCycles;
+    case Op::Erf: return kErfCycles;
     case Op::Log:
-    case Op::Log2: return 14;
-    case Op::Tanh: return 18;
-    case Op::Pow: return 85;
-    default: return 55;  // sine and its kin: a reduction of large arguments
+    case Op::Log2: return kLogCycles;
+    case Op::Tanh: return kTanhCycles;
+    case Op::Pow: return kPowCycles;
+    default: return kSineCycles;
   }
 }
-
-constexpr double kDivisionCycles = 9, kIntegerDivisionCycles = 20, kHashCycles = 60;
-constexpr double kLoadPorts = 2, kStorePorts = 1;        // per cycle
-constexpr double kScatteredLane = 1.2;                   // of one that is stored alone
-constexpr double kMaskedLoad = 1.2, kMaskedStore = 1.3;  // cycles of a vector
-constexpr double kGated = 10;                            // instructions of a mask for all lanes, and what it guards
 
 // Elements from one lane to the next where all are neighbours in memory: a lane may hold a group of a dot product.
 int64_t neighbourStride(const Access& access) {

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <map>
 
+#include "cost/parameters.h"
+
 namespace svod {
 
 namespace {
@@ -74,10 +76,9 @@ Footprint footprintOf(const Walk& walk, size_t first, double line, double sets) 
 
 // Places in a cache that one line may not choose among: lines that lie as many lines apart share one.
 double setsOf(Level level, const Caps& caps) {
-  constexpr int64_t kWays = 12;
   const int64_t bytes = level == Level::L1 ? caps.l1Bytes : level == Level::L2 ? caps.l2Bytes : caps.l3Bytes;
   return static_cast<double>(
-      std::bit_floor(static_cast<uint64_t>(std::max(bytes / caps.lineBytes / kWays, int64_t{1}))));
+      std::bit_floor(static_cast<uint64_t>(std::max(bytes / caps.lineBytes / parameters::kWays, int64_t{1}))));
 }
 
 // Bytes that are read in order before the address jumps.
@@ -172,8 +173,6 @@ class Boundary {
 }  // namespace
 
 std::vector<Traffic> trafficOf(const Bodies& bodies, const Caps& caps) {
-  constexpr double kLongRun = 128;  // bytes beyond which prefetchers help
-  constexpr double kWritten = 2;    // a line is read before it is written, and leaves again
   const auto line = static_cast<double>(caps.lineBytes);
   std::vector<Walk> walks;
   for (const Touch& touch : bodies.touches) walks.push_back(walkOf(touch, caps));
@@ -183,14 +182,14 @@ std::vector<Traffic> trafficOf(const Bodies& bodies, const Caps& caps) {
     std::vector<double> beyond(walks.size());
     if (level != Level::Memory) beyond = Boundary(bodies, walks, level, caps).bytes();
     for (size_t i = 0; i < all.size(); ++i) {
-      const double times = bodies.touches[i].access.isStore ? kWritten : 1;
+      const double times = bodies.touches[i].access.isStore ? parameters::kWritten : 1;
       all[i].bytes[static_cast<size_t>(level)] = times * std::max(0.0, inner[i] - beyond[i]);
     }
     inner = std::move(beyond);
   }
   for (size_t i = 0; i < all.size(); ++i) {
     const double run = runBytes(walks[i], line);
-    all[i].lonely = std::min(1.0, kLongRun / std::max(run, line)) * (run <= line / 2 ? 1 : 0.5);
+    all[i].lonely = std::min(1.0, parameters::kLongRun / std::max(run, line)) * (run <= line / 2 ? 1 : 0.5);
   }
   return all;
 }

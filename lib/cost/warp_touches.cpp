@@ -11,7 +11,7 @@ namespace svod {
 
 namespace {
 
-constexpr int64_t kSector = 32, kBanks = 32, kWord = 4;
+constexpr int64_t kSector = 32, kBanks = 32, kWord = 4;  // by definition: of every GPU that there is a record of
 
 // Lanes whose words the banks serve in one turn where nothing conflicts.
 size_t lanesOfTurn(int64_t bytes) {

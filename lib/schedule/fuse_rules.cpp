@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tensor/nodes.h"
+#include "tensor/parameters.h"
 #include "tensor/softmax.h"
 #include "tensor/work.h"
 
@@ -48,7 +49,8 @@ std::optional<RowPlan> planRowsOf(FusionState& s, UOp n) {
   const std::span<const Use> uses = s.uses.of(n);
   const uint32_t root = uses[0].root, owner = s.uses.owner(uses[0]).id();
   const bool isProduct = n.op() == Op::Reduce;
-  if (uses.size() > kMaxUses || s.noRows.contains(owner) || s.rowProducts.contains(owner)) return std::nullopt;
+  if (uses.size() > parameters::kMaxUses || s.noRows.contains(owner) || s.rowProducts.contains(owner))
+    return std::nullopt;
   if (isProduct && uses.size() < 2) return std::nullopt;
   if (!std::ranges::all_of(uses, [&](const Use& use) { return use.root == root && use.inReduce; })) return std::nullopt;
   std::optional<RowPlan> plan = planRows(n, uses, s.uses.rootShape(uses[0]), s.uses.tokens(), s.heldBytes);
@@ -92,11 +94,13 @@ bool hasDearRows(FusionState& s, UOp n, Verdict& v) {
 }
 bool isReadOnce(FusionState& s, UOp n, Verdict& v) {
   v.cost = s.costs.weigh(n, s.uses);
-  return s.uses.of(n).size() <= kMaxUses && v.cost->isOnce;
+  return s.uses.of(n).size() <= parameters::kMaxUses && v.cost->isOnce;
 }
-bool isReadInCache(FusionState& s, UOp n, Verdict& v) { return s.uses.of(n).size() <= kMaxUses && v.cost->isCached; }
+bool isReadInCache(FusionState& s, UOp n, Verdict& v) {
+  return s.uses.of(n).size() <= parameters::kMaxUses && v.cost->isCached;
+}
 bool isCheaperFused(FusionState& s, UOp n, Verdict& v) {
-  return s.uses.of(n).size() <= kMaxUses && !v.cost->isKeepCheaper;
+  return s.uses.of(n).size() <= parameters::kMaxUses && !v.cost->isKeepCheaper;
 }
 bool isCheaperKept(FusionState&, UOp, Verdict& v) { return v.cost->isKeepCheaper; }
 bool isAny(FusionState&, UOp, Verdict&) { return true; }
@@ -150,7 +154,7 @@ Verdict judge(FusionState& state, UOp n) {
   const auto rule =
       std::ranges::find_if(kFusionRules, [&](const FusionRule& row) { return row.fits(state, n, verdict); });
   verdict.fate = rule->fate, verdict.reason = rule->reason;
-  verdict.mayFuse = !state.isCut[n.id()] && state.uses.of(n).size() <= kMaxUses;
+  verdict.mayFuse = !state.isCut[n.id()] && state.uses.of(n).size() <= parameters::kMaxUses;
   verdict.mayKeep = n.op() == Op::Reduce || state.isCut[n.id()] || n.dtype() != DType::Index;
   return verdict;
 }

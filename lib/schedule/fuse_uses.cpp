@@ -36,7 +36,7 @@ void FusionUses::add(UOp node, Use use) {
       known.outer = unite(known.outer, use.outer);
       return;
     }
-  if (uses.size() <= kMaxUses) uses.push_back(std::move(use));
+  if (uses.size() <= parameters::kMaxUses) uses.push_back(std::move(use));
 }
 
 void FusionUses::readOnce(UOp n) {

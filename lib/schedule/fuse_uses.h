@@ -8,9 +8,6 @@
 
 namespace svod {
 
-/// A value read at more indices than this is kept: computing it at each would multiply without end.
-constexpr size_t kMaxUses = 4;
-
 /// Kinds with a kernel, or a host call, of their own: they are kept whatever it costs.
 inline bool hasOwnKernel(Op op) {
   return op == Op::Contiguous || op == Op::Copy || op == Op::Custom || op == Op::Scatter;
@@ -27,7 +24,7 @@ class FusionUses {
   explicit FusionUses(size_t ids) : uses_(ids) {}
 
   void clear();
-  /// At most kMaxUses + 1.
+  /// At most parameters::kMaxUses + 1.
   std::span<const Use> of(UOp n) const { return uses_[n.id()]; }
   void add(UOp n, Use use);
   void drop(UOp n) { uses_[n.id()].clear(); }

@@ -8,16 +8,12 @@
 #include "schedule/add_kernel.h"
 #include "schedule/kernel_size.h"
 #include "tensor/node_names.h"
+#include "tensor/parameters.h"
 #include "tensor/work.h"
 
 namespace svod {
 
 namespace {
-
-/// Launches further apart are left: their results would be kept for long.
-constexpr size_t kReach = 16;
-/// Every result is a stream of its own for the caches.
-constexpr size_t kMaxResults = 4;
 
 std::vector<UOp> storesOf(UOp end) {
   UOp body = end.src(0);
@@ -182,7 +178,7 @@ class Siblings {
   bool joinsOneOf(const std::vector<size_t>& body, size_t at) {
     const ScheduleItem& item = s_.items[at];
     if (item.kind != ItemKind::Launch) return false;
-    for (size_t back = 0; back < std::min(body.size(), kReach); ++back) {
+    for (size_t back = 0; back < std::min(body.size(), parameters::kSiblingReach); ++back) {
       const size_t other = body[body.size() - 1 - back];
       const bool isThere = placements_[other] == placements_[at];
       if (isThere && s_.items[other].kind == ItemKind::Launch && mayJoin(s_.items[other], item) && join(other, at))
@@ -216,7 +212,7 @@ class Siblings {
     const std::optional<UOp> a = onlyNest(kernel(first).sink), b = onlyNest(kernel(second).sink);
     if (!a || !b || !std::ranges::equal(a->src().subspan(1), b->src().subspan(1), {}, &UOp::hash, &UOp::hash))
       return false;
-    if (storesOf(*a).size() + storesOf(*b).size() > kMaxResults) return false;
+    if (storesOf(*a).size() + storesOf(*b).size() > parameters::kSiblingResults) return false;
 
     auto graph = std::make_unique<Graph>();
     ScheduleItem joined = first;
