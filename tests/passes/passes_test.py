@@ -42,7 +42,9 @@ class Files(unittest.TestCase):
                     self.assertEqual(done.stdout, expected)
 
     def test_every_pass_has_a_file(self):
-        listed = {line.split()[0] for line in svod_opt(["--list"]).stdout.splitlines()}
+        listed = {line.split()[0] for target in ("cpu", "cuda")
+                  for line in svod_opt(["--list", "--target", target]).stdout.splitlines()}
+        self.assertIn("grid-indices", listed)
         named = {word for file in HERE.glob("*.uop") for word in case(file.stem)[1]}
         self.assertEqual(listed - named, set())
 

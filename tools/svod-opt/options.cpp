@@ -11,7 +11,7 @@ std::vector<CommandFlag> flagsFor(OptToolOptions& o) {
   return {
       {"all", "", "", "", "", "every pass from the stage of the graph on, in order", &o.all},
       {"output", "o", "FILE", "", "", "where to write the result, in place of stdout", &o.output},
-      {"emit", "", "FORM", "", "", "print c or llvm code of a legalized kernel in place of the graph", &o.emit},
+      {"emit", "", "FORM", "", "", "print c, cuda or llvm code of a legalized kernel in place of the graph", &o.emit},
       {"check", "", "", "", "",
        "run the graph before and after on random data and compare; exit code 4 when they differ", &o.check},
       {"reduce", "", "", "", "", "the smallest graph found that fails in the same way", &o.reduce},
@@ -57,7 +57,7 @@ Result<OptToolOptions> parseOptToolOptions(const std::vector<std::string>& words
     }
   }
   if (o.file.empty()) return fail(Diag::Usage, "no graph to read", "name a .uop file, or - for stdin");
-  constexpr std::string_view kEmit[] = {"c", "llvm"}, kDiagnostics[] = {"text", "json"};
+  constexpr std::string_view kEmit[] = {"c", "cuda", "llvm"}, kDiagnostics[] = {"text", "json"};
   SVOD_CHECK(checkChoice("--emit", o.emit, kEmit));
   SVOD_CHECK(checkChoice("--diagnostics", o.diagnostics, kDiagnostics));
   if (o.optLevel != 0 && o.optLevel != 1)

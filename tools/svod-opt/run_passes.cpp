@@ -6,6 +6,7 @@
 #include "linearize/linearize.h"
 #include "support/suggest.h"
 #include "target/c/print_c.h"
+#include "target/cuda/print_cuda.h"
 #include "target/llvm/emit.h"
 #include "target/target.h"
 #include "toolchain/object.h"
@@ -121,6 +122,14 @@ Status checkLegal(const LinearKernel& kernel) {
               "name legalize behind the passes, or run all with --all");
 }
 
+/// Of a workgroup: the extents of its hardware indices.
+int64_t threadsOf(const LinearKernel& kernel) {
+  int64_t threads = 1;
+  for (UOp op : kernel.ops)
+    if (op.op() == Op::Special && op.argAs<VarArg>().name.starts_with("lidx")) threads *= maxExtent(op);
+  return threads;
+}
+
 }  // namespace
 
 Result<std::string> emitted(const OptToolOptions& options, Graph& graph, UOp root) {
@@ -129,6 +138,10 @@ Result<std::string> emitted(const OptToolOptions& options, Graph& graph, UOp roo
   SVOD_TRY(const LinearKernel kernel, linearize(graph, root, kKernelName, numerics));
   SVOD_CHECK(checkLegal(kernel));
   if (options.emit == "c") return printC({&kernel, 1});
+  if (options.emit == "cuda") {
+    SVOD_TRY(const CudaText cuda, printCuda(kernel, kernel.params.size(), threadsOf(kernel)));
+    return cuda.text;
+  }
   SVOD_TRY(const CpuTarget cpu, cpuOf(options));
   SVOD_TRY(const LlvmModule module, emitLlvm({&kernel, 1}, cpu));
   return irText(*module.module);
