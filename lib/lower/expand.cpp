@@ -6,9 +6,7 @@
 
 #include "ir/gpu_op.h"
 #include "ir/workgroup.h"
-#include "lower/dot_form.h"
-#include "lower/expand_index.h"
-#include "lower/fold_terms.h"
+#include "lower/expand_dots.h"
 #include "lower/fragments.h"
 #include "lower/shuffle_fold.h"
 
@@ -34,13 +32,6 @@ UOp cleared(Graph& g, UOp buffer, Op op, UOp fill, uint32_t range) {
   for (UOp r : fill.src().subspan(1))
     if (isLoop(r)) inside.push_back(r);
   return g.make(Op::After, fill.dtype(), inside);
-}
-
-/// Lanes that access one address under different gates each have an address of their own.
-UOp widened(Graph& g, UOp address, int lanes) {
-  if (address.lanes() >= lanes) return address;
-  UOp at = g.make(Op::Stack, DType::Index, std::vector<UOp>(static_cast<size_t>(lanes), address.src(1)));
-  return g.indexInto(address.src(0), {&at, 1});
 }
 
 /// The fold of independent values, as a tree.
@@ -82,7 +73,10 @@ ReduceRanges reduceRanges(UOp reduce, const std::optional<DotForm>& dot) {
 class Expander {
  public:
   Expander(Graph& graph, uint32_t nextRange, bool loadsMatrices)
-      : g_(graph), index_(graph), nextRange_(nextRange), loadsMatrices_(loadsMatrices) {}
+      : g_(graph), index_(graph), nextRange_(nextRange), loadsMatrices_(loadsMatrices),
+        dots_(graph, index_,
+              {[this](UOp node, const Assignment& at) { return expandNode(node, at); },
+               [this](UOp base, const Assignment& at) { return storageFor(base, at); }}) {}
 
   Result<UOp> run(UOp sink) {
     sink = joinThreads(g_, sink);
@@ -106,15 +100,13 @@ class Expander {
     return result;
   }
 
-  bool isIndexMath(UOp node) { return node.dtype() == DType::Index && index_.isMath(node); }
-
   UOp build(UOp node, const Assignment& point) {
     switch (node.op()) {
       case Op::Range:
         return isUnrolled(node) ? g_.index(point.at(node.id())) : isVector(node) ? index_.lanes(node) : node;
       case Op::Reduce: return node.srcCount() > 1 ? buildReduce(node, point) : buildPlain(node, point);
       case Op::Index: return buildAddress(node, point);
-      default: return isIndexMath(node) ? index_.value(node, point) : buildPlain(node, point);
+      default: return index_.isIndexMath(node) ? index_.value(node, point) : buildPlain(node, point);
     }
   }
 
@@ -122,7 +114,7 @@ class Expander {
     std::vector<UOp> src;
     for (UOp s : node.src()) src.push_back(expandNode(s, point));
     const bool isAccess = node.op() == Op::Load || node.op() == Op::Store;
-    if (isAccess && src.size() == 3) src[0] = widened(g_, src[0], src[2].lanes());
+    if (isAccess && src.size() == 3) src[0] = widenedAddress(g_, src[0], src[2].lanes());
     return g_.withSrc(node, src);
   }
 
@@ -179,39 +171,6 @@ class Expander {
     return src.size() == 1 ? src[0] : g_.make(Op::End, DType::Void, src);
   }
 
-  // ---- dot products
-  FoldTerm dotTerm(const DotForm& form, const Assignment& point) {
-    const int64_t group = form.range.src(0).constInt();
-    UOp a = factor(form.a, form.range, point);
-    // Ones fit both signs, and a product of unlike signs is what all units have.
-    DType other = form.b ? form.b.dtype() : isSigned(form.a.dtype()) ? DType::U8 : DType::I8;
-    UOp ones = form.b ? UOp() : repeated(g_, g_.constant(Scalar::ofInt(other, 1)), group);
-    return {a, form.b ? factor(form.b, form.range, point) : ones, group};
-  }
-  UOp factor(UOp node, UOp dot, const Assignment& point) {
-    DotLanes lanes{dot, index_.vectorRange(node).value_or(UOp())};
-    UOp bytes = grouped(node, lanes, point);
-    return bytes.isScalar() ? repeated(g_, bytes, lanes.count()) : bytes;
-  }
-  UOp grouped(UOp node, const DotLanes& lanes, const Assignment& point) {
-    if (!node.dependsOn(lanes.dot) && !(lanes.vector && node.dependsOn(lanes.vector))) return expandNode(node, point);
-    auto key = std::pair(node.id(), relevant(node, point));
-    auto& known = groups_[lanes.vector ? lanes.vector.id() : lanes.dot.id()];
-    if (auto it = known.find(key); it != known.end()) return it->second;
-    return known[key] = buildGrouped(node, lanes, point);
-  }
-  UOp buildGrouped(UOp node, const DotLanes& lanes, const Assignment& point) {
-    if (isIndexMath(node)) return spreadOver(g_, index_.fixed(node, point), lanes);
-    if (node.op() == Op::Index) {
-      UOp at = grouped(node.src(1), lanes, point);
-      return g_.indexInto(storageFor(node.src(0), point), {&at, 1});
-    }
-    std::vector<UOp> src;
-    for (UOp s : node.src()) src.push_back(grouped(s, lanes, point));
-    if (node.op() == Op::Load && src.size() == 3) src[0] = widened(g_, src[0], src[2].lanes());
-    return g_.withSrc(node, src);
-  }
-
   // ---- tensor cores
   /// The element of the result that `point` asks for. All elements are summed up together, once.
   UOp buildCoreSum(UOp node, const CoreForm& form, const Assignment& point) {
@@ -250,7 +209,7 @@ class Expander {
     forEachAssignment(ranges.upcasts, point, [&](const Assignment& outer) {
       std::vector<FoldTerm> values;
       forEachAssignment(ranges.unrolls, outer, [&](const Assignment& inner) {
-        values.push_back(dot ? dotTerm(*dot, inner) : FoldTerm{expandNode(node.src(0), inner)});
+        values.push_back(dot ? dots_.term(*dot, inner) : FoldTerm{expandNode(node.src(0), inner)});
       });
       totals.push_back(fold({op, node.dtype(), ranges.own ? extentOf(*ranges.own) : 1}, ranges.loops, values));
     });
@@ -267,12 +226,11 @@ class Expander {
   Graph& g_;
   IndexExpander index_;
   std::map<uint32_t, std::map<Assignment, UOp>> memo_;
-  // By range of the lanes; by node and assignment.
-  std::map<uint32_t, std::map<std::pair<uint32_t, Assignment>, UOp>> groups_;
   CoreTile tile_;
   std::map<std::pair<uint32_t, Assignment>, UOp> coreSums_;  // by node and assignment without the elements of the tile
   uint32_t nextReg_ = 0, nextLocal_ = 0, nextRange_;
   bool loadsMatrices_;
+  DotExpander dots_;
 };
 
 }  // namespace

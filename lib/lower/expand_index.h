@@ -14,6 +14,8 @@ class IndexExpander {
 
   /// Arithmetic of ranges, variables and constants, without selection: what the functions below take.
   bool isMath(UOp node);
+  /// The same of positions alone.
+  bool isIndexMath(UOp node) { return node.dtype() == DType::Index && isMath(node); }
   /// `expr` with the unrolled ranges at their values.
   UOp fixed(UOp expr, const Assignment& at);
   /// The same with a value for each lane of the vector range that it depends on.

@@ -5,6 +5,7 @@
 #include "ir/custom.h"
 #include "ir/shape.h"
 #include "schedule/add_kernel.h"
+#include "schedule/scatter.h"
 #include "symbolic/guard_loads.h"
 #include "symbolic/symbolic.h"
 #include "tensor/nodes.h"
@@ -42,6 +43,14 @@ bool storesNothing(UOp sink) {
 /// It is made whatever its result is.
 bool isKeptCall(UOp n) { return n.op() == Op::Custom && !contentsBeforeCall(n.src(), n.argAs<CustomArg>()).empty(); }
 
+/// The value has storage of its own, and both sides hold their elements in one order, in bytes of their own without
+/// gaps.
+bool isPlainCopy(const StorageMap& storage, UOp target, UOp value) {
+  const Storage *from = storage.of(skipReshapes(value)), *to = storage.of(target);
+  return from && to && !from->packed && !to->packed && std::ranges::equal(value.shape(), target.shape()) &&
+         isGapless(*from) && isGapless(*to);
+}
+
 }  // namespace
 
 std::vector<Producer> ItemMaker::run(std::span<const UOp> nodes, const std::set<uint32_t>& snapshots) && {
@@ -73,17 +82,18 @@ void ItemMaker::addElements(Producer& p, UOp value, const Storage& to, UOp named
   auto graph = std::make_unique<Graph>();
   KernelBuilder builder = builderFor(*graph);
   IndexList index = builder.openRanges(value.shape(), AxisType::Loop);
-  UOp at = builder.addressIn(to, index), v = builder.value(value, index, UOp());
-  UOp sink = builder.finish(builder.storeAt(at, v), index);
-  addLaunch(p, std::move(graph), sink, builder, named);
+  const bool isComputed = value == p.node && !isStorage(value);
+  UOp at = builder.memory().addressIn(to, index);
+  UOp v = isComputed ? builder.computedValue(value, index, UOp()) : builder.value(value, index, UOp());
+  addLaunch(p, std::move(graph), builder.finish(builder.memory().storeAt(at, v), index), builder, named);
 }
 
 void ItemMaker::addLaunch(Producer& p, std::unique_ptr<Graph> graph, UOp sink, KernelBuilder& builder, UOp named) {
   sink = guardLoads(*graph, simplify(*graph, sink));
   if (storesNothing(sink)) return;
-  for (UOp r : builder.reads())
+  for (UOp r : builder.memory().reads())
     if (std::find(p.reads.begin(), p.reads.end(), r) == p.reads.end()) p.reads.push_back(r);
-  ScheduleItem item{ItemKind::Launch, 0, {}, builder.args(), {}, {}, storage_.labelOf(named)};
+  ScheduleItem item{ItemKind::Launch, 0, {}, builder.memory().args(), {}, {}, storage_.labelOf(named)};
   sink = dropUnusedParams(*graph, sink, item.args);
   markAccesses(item, sink);
   item.kernel = addKernel(schedule_, kernelOf_, std::move(graph), sink, item.label);
@@ -98,41 +108,20 @@ void ItemMaker::addCopy(Producer& p, UOp from, int to, UOp named) {
   p.items.push_back(std::move(item));
 }
 
-void ItemMaker::produceElements(UOp node, const Storage& storage, UOp valueNode) {
-  Producer& p = producer(node);
-  auto graph = std::make_unique<Graph>();
-  KernelBuilder builder = builderFor(*graph);
-  IndexList index = builder.openRanges(valueNode.shape(), AxisType::Loop);
-  UOp at = builder.addressIn(storage, index);
-  UOp v = valueNode == node ? builder.computedValue(node, index, UOp()) : builder.value(valueNode, index, UOp());
-  UOp sink = builder.finish(builder.storeAt(at, v), index);
-  addLaunch(p, std::move(graph), sink, builder, valueNode);
+void ItemMaker::produceElements(UOp node, const Storage& to, UOp value) {
+  addElements(producer(node), value, to, value);
 }
 
 void ItemMaker::produceSnapshot(UOp state) {
   Storage to = storage_.layoutOf(state, storage_.addTemporary(state), false);
-  Producer& p = producer(state);
-  auto graph = std::make_unique<Graph>();
-  KernelBuilder builder = builderFor(*graph);
-  IndexList index = builder.openRanges(state.shape(), AxisType::Loop);
-  UOp value = builder.value(state, index, UOp());
-  UOp sink = builder.finish(builder.storeAt(builder.addressIn(to, index), value), index);
-  addLaunch(p, std::move(graph), sink, builder, state);
+  produceElements(state, to, state);
   storage_.set(state, to);
-}
-
-// The value has storage of its own, and both sides hold their elements in one order, in bytes of their own without
-// gaps.
-bool ItemMaker::isPlainCopy(UOp target, UOp value) const {
-  const Storage *from = storage_.of(skipReshapes(value)), *to = storage_.of(target);
-  return from && to && !from->packed && !to->packed && std::ranges::equal(value.shape(), target.shape()) &&
-         isGapless(*from) && isGapless(*to);
 }
 
 /// With one device there is nothing to transfer, and a copy is a kernel like any other.
 void ItemMaker::produceTransfer(UOp copy) {
   const Storage& to = *storage_.of(copy);
-  if (model_.devices.size() > 1 && isPlainCopy(copy, copy.src(0)))
+  if (model_.devices.size() > 1 && isPlainCopy(storage_, copy, copy.src(0)))
     addCopy(producer(copy), skipReshapes(copy.src(0)), to.buffer, copy);
   else
     produceElements(copy, to, copy);
@@ -151,21 +140,21 @@ void ItemMaker::produceStore(UOp store) {
   // The target is written in its own storage even when its old content is read from a snapshot.
   UOp base = belowMovement(target);
   auto slot = static_cast<int>(bufferBelow(base).argAs<SlotArg>().slot);
-  if (isPlainCopy(target, value)) return addCopy(p, skipReshapes(value), slot, store);
+  if (isPlainCopy(storage_, target, value)) return addCopy(p, skipReshapes(value), slot, store);
 
   Storage own = storage_.portLayout(base, slot);
   if (own.packed) return producePacked(p, own);
   auto graph = std::make_unique<Graph>();
   KernelBuilder builder = builderFor(*graph);
   IndexList index = builder.openRanges(value.shape(), AxisType::Loop);
-  auto [address, gate] = builder.addressOf(target, index, own);
+  auto [address, gate] = builder.memory().addressOf(target, index, own);
   UOp v = builder.value(value, index, UOp());
   auto readsElsewhere = [at = address](UOp n) {  // an element of the target that another iteration writes
     return n.op() == Op::Load && n.src(0).src(0) == at.src(0) && !(n.src(0) == at);
   };
   std::vector<UOp> below = toposort(v);
   if (std::none_of(below.begin(), below.end(), readsElsewhere)) {
-    UOp sink = builder.finish(builder.storeAt(address, v, gate), index);
+    UOp sink = builder.finish(builder.memory().storeAt(address, v, gate), index);
     return addLaunch(p, std::move(graph), sink, builder, store);
   }
   produceThroughTemporary(p, own);
@@ -187,9 +176,9 @@ void ItemMaker::produceThroughTemporary(Producer& p, const Storage& own) {
   auto second = std::make_unique<Graph>();
   KernelBuilder copier(*second, counters_, {}, [&](UOp n) { return n == value ? &through : storage_.of(n); });
   IndexList index = copier.openRanges(value.shape(), AxisType::Loop);
-  auto [place, gate] = copier.addressOf(target, index, own);
+  auto [place, gate] = copier.memory().addressOf(target, index, own);
   UOp v = copier.value(value, index, UOp());
-  UOp sink = copier.finish(copier.storeAt(place, v, gate), index);
+  UOp sink = copier.finish(copier.memory().storeAt(place, v, gate), index);
   addLaunch(p, std::move(second), sink, copier, p.node);
   p.reads = std::move(reads);
 }
@@ -198,32 +187,10 @@ void ItemMaker::produceScatter(UOp node) {
   const Storage& storage = *storage_.of(node);
   produceElements(node, storage, node.src(0));
   Producer& p = producers_.back();
-  if (isEmpty(node.src(node.srcCount() - 1))) return;
+  if (isEmpty(updatesOf(node))) return;
   auto graph = std::make_unique<Graph>();
   KernelBuilder builder = builderFor(*graph);
-  UOp updates = node.src(node.srcCount() - 1), gate;
-  IndexList loop = builder.openRanges(updates.shape(), AxisType::Serial), at;
-  for (size_t axis = 0; axis < node.rank(); ++axis) {
-    UOp source = node.src(1 + axis);
-    UOp raw = builder.value(source, source.rank() == 0 ? IndexList{} : loop, UOp());
-    DataIndex d = dataIndex(*graph, simplify(*graph, raw), builder.import(node.shape()[axis]));
-    at.push_back(d.value);
-    if (d.inside) gate = gate ? graph->alu(Op::And, {gate, d.inside}) : d.inside;
-  }
-  UOp address = builder.addressIn(storage, at), v = builder.value(updates, loop, UOp());
-  Op combine = node.argAs<ReduceArg>().op;
-  if (combine != Op::Store) {
-    // The old content is read anew in every iteration, also when the address is the same in all.
-    std::vector<UOp> inside{address.src(0)};
-    for (UOp r : loop)
-      if (r.op() == Op::Range) inside.push_back(r);
-    UOp flat = address.src(1), zero = graph->constant(Scalar::of(address.dtype(), 0));
-    UOp old = graph->indexInto(graph->make(Op::After, address.dtype(), inside), {&flat, 1});
-    old = gate ? graph->load(old, zero, gate) : graph->load(old);
-    if (isPacked(node.dtype())) old = elementOf(*graph, old, node.dtype());
-    v = graph->alu(combine, {old, v});
-  }
-  UOp sink = builder.finish(builder.storeAt(address, v, gate), loop);
+  UOp sink = scatterUpdates(*graph, builder, node, storage);
   addLaunch(p, std::move(graph), sink, builder, node);
   std::erase(p.reads, node);
 }

@@ -29,14 +29,14 @@ class ItemMaker {
   void produceScatter(UOp node);
   void produceHostCall(UOp node);
   int denseBuffer(Producer& p, UOp value);
-  /// Kernel that writes `valueNode` element by element into `storage`.
-  void produceElements(UOp node, const Storage& storage, UOp valueNode);
+  /// A producer whose one kernel writes all elements of `value` to `to`.
+  void produceElements(UOp node, const Storage& to, UOp value);
   void produceTransfer(UOp copy);
-  /// A launch of the kernel that writes all elements of `value` to `to`.
+  /// A launch of the kernel that writes all elements of `value` to `to`: computed where it is what `p` produces, else
+  /// read where they lie.
   void addElements(Producer& p, UOp value, const Storage& to, UOp named);
   void addLaunch(Producer& p, std::unique_ptr<Graph> graph, UOp sink, KernelBuilder& builder, UOp named);
   void addCopy(Producer& p, UOp from, int to, UOp named);
-  bool isPlainCopy(UOp target, UOp value) const;
 
   Model& model_;
   const Fusion& fusion_;

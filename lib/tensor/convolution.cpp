@@ -54,7 +54,8 @@ class Reader {
     if (node.op() == Op::Pad && !(node.src(1).isConst() && node.src(1).constant().asFloat() == 0)) return false;
     IndexList operands;
     if (node.op() != Op::Permute && node.op() != Op::Flip)
-      for (UOp s : node.src().subspan(1)) operands.push_back(s.dtype() == DType::Index ? builder_.import(s) : UOp());
+      for (UOp s : node.src().subspan(1))
+        operands.push_back(s.dtype() == DType::Index ? builder_.memory().import(s) : UOp());
     MovedIndex moved = moveIndex(g_, node, constants(node.src(0).shape()), operands, read.index);
     read = {node.src(0), std::move(moved.index), both(read.gate, moved.gate)};
     return true;

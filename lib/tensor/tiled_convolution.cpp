@@ -7,6 +7,43 @@
 
 namespace svod {
 
+namespace {
+
+std::vector<UOp> dims(Graph& g, std::span<const int64_t> extents) {
+  std::vector<UOp> list;
+  for (int64_t e : extents) list.push_back(g.index(e));
+  return list;
+}
+
+/// 0, 1, .. along one axis of `shape`.
+UOp counter(Graph& g, const std::vector<int64_t>& shape, size_t axis) {
+  std::vector<int64_t> thin(shape.size(), 1);
+  thin[axis] = shape[axis];
+  UOp along = g.make(Op::Iota, DType::Index, {g.index(shape[axis])});
+  return g.expand(g.reshape(along, dims(g, thin)), dims(g, shape));
+}
+
+UOp gathered(Graph& g, UOp from, const std::vector<UOp>& at) {
+  std::vector<UOp> src{from};
+  src.insert(src.end(), at.begin(), at.end());
+  return g.make(Op::Gather, DType::F32, src);
+}
+
+/// A weight with these elements, made of `plain`: that of an earlier schedule of the model, or a new one.
+UOp constantFrom(Model& model, const ModelPort& plain, std::vector<float> values, const std::vector<UOp>& shape) {
+  auto elements = std::make_shared<std::vector<float>>(std::move(values));
+  ConstData data{reinterpret_cast<const std::byte*>(elements->data()), elements->size() * sizeof(float), elements};
+  for (const ModelPort& p : model.ports)
+    if (p.kind == PortKind::Weight && p.buffer.dtype() == DType::F32 && std::ranges::equal(p.buffer.shape(), shape) &&
+        p.data.bytes == data.bytes && std::memcmp(p.data.data, data.data, data.bytes) == 0)
+      return p.buffer;
+  UOp buffer = model.graph->buffer(DType::F32, shape, {static_cast<uint32_t>(model.ports.size()), Space::Global});
+  model.ports.push_back({PortKind::Weight, plain.name + ".winograd", buffer, std::move(data)});
+  return buffer;
+}
+
+}  // namespace
+
 TiledConvolution::TiledConvolution(Model& model, const Convolution& conv, const WinogradForm& form, UOp reduce,
                                    std::set<uint32_t>& uncut)
     : model_(model), g_(*model.graph), conv_(conv), form_(form), reduce_(reduce), product_(reduce.src(0)),
@@ -38,7 +75,7 @@ UOp TiledConvolution::untiled(UOp tiles) {
     all.push_back(w < 2 ? tiles_[w] * form_.tile : dim(axis));
     offsets.push_back(0), extents.push_back(dim(axis));
   }
-  return g_.reshape(g_.shrink(g_.reshape(tiles, dims(all)), dims(offsets), dims(extents)), reduce_.shape());
+  return g_.reshape(g_.shrink(g_.reshape(tiles, dims(g_, all)), dims(g_, offsets), dims(g_, extents)), reduce_.shape());
 }
 
 std::vector<UOp> TiledConvolution::tiledShape() const {
@@ -59,20 +96,6 @@ int64_t TiledConvolution::count(std::span<const int32_t> axes) const {
   int64_t n = 1;
   for (int32_t axis : axes) n *= dim(axis);
   return n;
-}
-
-std::vector<UOp> TiledConvolution::dims(std::span<const int64_t> extents) const {
-  Values list;
-  for (int64_t e : extents) list.push_back(g_.index(e));
-  return list;
-}
-
-// 0, 1, .. along one axis of `shape`.
-UOp TiledConvolution::counter(const Extents& shape, size_t axis) {
-  Extents thin(shape.size(), 1);
-  thin[axis] = shape[axis];
-  UOp along = g_.make(Op::Iota, DType::Index, {g_.index(shape[axis])});
-  return g_.expand(g_.reshape(along, dims(thin)), dims(shape));
 }
 
 // Places, groups, batch and tiles, then `last`; position[axis] is where an axis of the product is.
@@ -104,12 +127,6 @@ size_t TiledConvolution::windowOf(int32_t axis) const {
   return static_cast<size_t>(std::ranges::find(conv_.windows, axis, &ConvWindow::out) - conv_.windows.begin());
 }
 
-UOp TiledConvolution::gathered(UOp from, const Values& at) {
-  Values src{from};
-  src.insert(src.end(), at.begin(), at.end());
-  return g_.make(Op::Gather, DType::F32, src);
-}
-
 UOp TiledConvolution::asWhole(UOp value) {
   Values open{value};
   while (!open.empty()) {
@@ -125,9 +142,9 @@ UOp TiledConvolution::transformedData() {
   const Extents shape = tileShape(conv_.channels, position);
   Values at;
   for (int32_t axis : conv_.axisOfDim)
-    at.push_back(axis < 0 ? g_.index(0) : counter(shape, position[static_cast<size_t>(axis)]));
+    at.push_back(axis < 0 ? g_.index(0) : counter(g_, shape, position[static_cast<size_t>(axis)]));
   auto along = [&](const ConvWindow& w, int place) {
-    UOp tile = counter(shape, position[static_cast<size_t>(w.out)]);
+    UOp tile = counter(g_, shape, position[static_cast<size_t>(w.out)]);
     if (first_ && windowOf(w.out) == 0) tile = g_.alu(Op::Add, {tile, first_});
     return g_.alu(Op::Add, {g_.alu(Op::Mul, {tile, g_.index(form_.tile)}), g_.index(place - w.before)});
   };
@@ -135,9 +152,9 @@ UOp TiledConvolution::transformedData() {
   for (int i = 0; i < form_.points; ++i)
     for (int j = 0; j < form_.points; ++j) {
       at[conv_.windows[0].dim] = along(conv_.windows[0], i), at[conv_.windows[1].dim] = along(conv_.windows[1], j);
-      d[static_cast<size_t>(i)].push_back(gathered(conv_.data, at));
+      d[static_cast<size_t>(i)].push_back(gathered(g_, conv_.data, at));
     }
-  return selected(g_, bothSides(g_, form_.dataShared, form_.data, d), counter(shape, 0), counter(shape, 1));
+  return selected(g_, bothSides(g_, form_.dataShared, form_.data, d), counter(g_, shape, 0), counter(g_, shape, 1));
 }
 
 // [place and group, batch and tile, filter].
@@ -146,15 +163,19 @@ UOp TiledConvolution::products(UOp data) {
                 t = count(conv_.batch) * part_[0] * part_[1], m = count(conv_.filters);
   const Extents all{k, t, m, c}, rows{k, t, 1, c}, columns{k, 1, m, c};
   const int32_t turn[] = {0, 2, 1}, last = 3;
-  UOp a = g_.expand(g_.reshape(data, dims(rows)), dims(all));
-  UOp b = g_.expand(g_.reshape(g_.permute(weights({k, c, m}), turn), dims(columns)), dims(all));
+  UOp a = g_.expand(g_.reshape(data, dims(g_, rows)), dims(g_, all));
+  const ModelPort& plain = model_.ports[conv_.weights];
+  const std::span<const float> taps{reinterpret_cast<const float*>(plain.data.data), plain.data.bytes / sizeof(float)};
+  UOp weights =
+      constantFrom(model_, plain, transformedWeights(form_, conv_, product_, taps), dims(g_, Extents{k, c, m}));
+  UOp b = g_.expand(g_.reshape(g_.permute(weights, turn), dims(g_, columns)), dims(g_, all));
   return g_.reduce(Op::Add, g_.alu(Op::Mul, {a, b}), {&last, 1});
 }
 
 UOp TiledConvolution::transformedResults(UOp sums) {
   std::vector<size_t> position;
   const Extents from = tileShape(conv_.filters, position);
-  UOp tiles = g_.reshape(sums, dims(from));
+  UOp tiles = g_.reshape(sums, dims(g_, from));
   Extents shape;
   std::vector<size_t> axisAt(from.size());  // by dim of `from`: the axis of the result
   std::array<size_t, 2> place{};
@@ -167,31 +188,15 @@ UOp TiledConvolution::transformedResults(UOp sums) {
     shape.push_back(form_.tile);
   }
   Values at{UOp(), UOp()};
-  for (size_t d = 2; d < from.size(); ++d) at.push_back(counter(shape, axisAt[d]));
+  for (size_t d = 2; d < from.size(); ++d) at.push_back(counter(g_, shape, axisAt[d]));
   std::vector<Values> m(static_cast<size_t>(form_.points));
   for (int i = 0; i < form_.points; ++i)
     for (int j = 0; j < form_.points; ++j) {
       at[0] = g_.index(i), at[1] = g_.index(j);
-      m[static_cast<size_t>(i)].push_back(gathered(tiles, at));
+      m[static_cast<size_t>(i)].push_back(gathered(g_, tiles, at));
     }
-  return selected(g_, bothSides(g_, form_.resultShared, form_.result, m), counter(shape, place[0]),
-                  counter(shape, place[1]));
-}
-
-// The transformed weights as a constant: that of an earlier schedule of the model, or a new one.
-UOp TiledConvolution::weights(const Extents& shape) {
-  const ModelPort& plain = model_.ports[conv_.weights];
-  auto elements = std::make_shared<std::vector<float>>(transformedWeights(
-      form_, conv_, product_, {reinterpret_cast<const float*>(plain.data.data), plain.data.bytes / sizeof(float)}));
-  ConstData data{reinterpret_cast<const std::byte*>(elements->data()), elements->size() * sizeof(float), elements};
-  const Values extents = dims(shape);
-  for (const ModelPort& p : model_.ports)
-    if (p.kind == PortKind::Weight && p.buffer.dtype() == DType::F32 && std::ranges::equal(p.buffer.shape(), extents) &&
-        p.data.bytes == data.bytes && std::memcmp(p.data.data, data.data, data.bytes) == 0)
-      return p.buffer;
-  UOp buffer = g_.buffer(DType::F32, extents, {static_cast<uint32_t>(model_.ports.size()), Space::Global});
-  model_.ports.push_back({PortKind::Weight, plain.name + ".winograd", buffer, std::move(data)});
-  return buffer;
+  return selected(g_, bothSides(g_, form_.resultShared, form_.result, m), counter(g_, shape, place[0]),
+                  counter(g_, shape, place[1]));
 }
 
 }  // namespace svod

@@ -38,20 +38,16 @@ class TiledConvolution {
 
   int64_t dim(int32_t axis) const { return product_.dim(static_cast<size_t>(axis)); }
   int64_t count(std::span<const int32_t> axes) const;
-  Values dims(std::span<const int64_t> extents) const;
-  UOp counter(const Extents& shape, size_t axis);
   Extents tileShape(std::span<const int32_t> last, std::vector<size_t>& position) const;
   std::vector<int32_t> resultAxes() const;
   /// The number of the window along an axis of the product; 2 for none.
   size_t windowOf(int32_t axis) const;
 
-  UOp gathered(UOp from, const Values& at);
   UOp asWhole(UOp value);
 
   UOp transformedData();
   UOp products(UOp data);
   UOp transformedResults(UOp sums);
-  UOp weights(const Extents& shape);
 
   Model& model_;
   Graph& g_;
