@@ -1,8 +1,6 @@
 #include "plan/variants.h"
 
-#include <algorithm>
-#include <functional>
-#include <numeric>
+#include <utility>
 
 namespace svod {
 
@@ -12,10 +10,14 @@ std::vector<Processor> processorsOf(const Plan& plan) {
   return processors;
 }
 
+// Sorted by insertion: there are few, and std::stable_sort would be 3 KB of the runtime.
 std::vector<size_t> byPreference(std::span<const Processor> processors) {
   std::vector<size_t> order(processors.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::stable_sort(order, std::greater<>(), [&](size_t i) { return processors[i].features.size(); });
+  const auto features = [&](size_t place) { return processors[order[place]].features.size(); };
+  for (size_t i = 0; i < order.size(); i++) {
+    order[i] = i;
+    for (size_t at = i; at > 0 && features(at - 1) < features(at); at--) std::swap(order[at - 1], order[at]);
+  }
   return order;
 }
 
