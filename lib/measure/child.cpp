@@ -27,8 +27,7 @@ uint64_t addressSpaceInUse() {
   return isRead ? pages * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE)) : 0;
 }
 
-[[noreturn]] void beChild(int file, pid_t parent, const ChildLimits& limits,
-                          const std::function<void(const ChildOutput&)>& work) {
+[[noreturn]] void beChild(int file, pid_t parent, const ChildLimits& limits, const ChildWork& work) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(1);  // it ended before
   for (int signal : {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP}) std::signal(signal, SIG_DFL);
@@ -44,6 +43,23 @@ uint64_t addressSpaceInUse() {
     ::_exit(2);
   }
   ::_exit(0);
+}
+
+struct Started {
+  pid_t child = -1;  // 0 or less: none
+  int file = -1;     // from it
+};
+
+Started start(const ChildLimits& limits, const ChildWork& work) {
+  int ends[2];
+  if (::pipe(ends) != 0) return {};
+  const pid_t parent = ::getpid(), child = ::fork();
+  if (child == 0) {
+    ::close(ends[0]);
+    beChild(ends[1], parent, limits, work);
+  }
+  ::close(ends[1]);
+  return {child, ends[0]};
 }
 
 /// Reads until the child ends, is silent for too long, or has said a line where no more is wanted.
@@ -99,25 +115,21 @@ void ChildOutput::write(const std::string& text) const {
   }
 }
 
-ChildEnd runInChild(const ChildLimits& limits, const std::function<void(const ChildOutput&)>& work) {
-  ChildEnd end;
-  int ends[2];
-  if (::pipe(ends) != 0) {
-    end.wasForked = false;
-    return end;
+std::vector<ChildEnd> runInChildren(const ChildLimits& limits, std::span<const ChildWork> works) {
+  std::vector<Started> started;
+  for (const ChildWork& work : works) started.push_back(start(limits, work));
+  std::vector<ChildEnd> all;
+  for (const Started& each : started) {  // what the others say meanwhile waits in their pipes
+    ChildEnd& end = all.emplace_back();
+    end.wasForked = each.child > 0;
+    if (each.child > 0) listen(each.file, each.child, limits, false, end);
+    if (each.file >= 0) ::close(each.file);
+    if (each.child > 0) awaitEnd(each.child, end);
   }
-  const pid_t parent = ::getpid(), child = ::fork();
-  if (child == 0) {
-    ::close(ends[0]);
-    beChild(ends[1], parent, limits, work);
-  }
-  ::close(ends[1]);
-  end.wasForked = child > 0;
-  if (child > 0) listen(ends[0], child, limits, false, end);
-  ::close(ends[0]);
-  if (child > 0) awaitEnd(child, end);
-  return end;
+  return all;
 }
+
+ChildEnd runInChild(const ChildLimits& limits, const ChildWork& work) { return runInChildren(limits, {&work, 1})[0]; }
 
 bool AnsweringChild::start() {
   int ends[2];

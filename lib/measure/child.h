@@ -2,7 +2,9 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace svod {
 
@@ -31,9 +33,13 @@ struct ChildLimits {
   uint64_t moreBytes = 0;  // of address space, beyond what this process has; 0: any
 };
 
+using ChildWork = std::function<void(const ChildOutput&)>;
+
 /// Runs `work` in a fork of this process, which must have no other thread that could hold a lock. The child dies with
 /// its parent, and when it was silent for too long.
-ChildEnd runInChild(const ChildLimits& limits, const std::function<void(const ChildOutput&)>& work);
+ChildEnd runInChild(const ChildLimits& limits, const ChildWork& work);
+/// The same for several at once, each in a process of its own; in their order.
+std::vector<ChildEnd> runInChildren(const ChildLimits& limits, std::span<const ChildWork> works);
 
 /// A child that lives on and answers questions, each a line, with a line.
 class AnsweringChild {

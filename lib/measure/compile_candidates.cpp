@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
 #include "driver/kernel_batch.h"
 #include "measure/child.h"
@@ -15,6 +14,7 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr size_t kLeastOfProcess = 4;  // candidates; for fewer another process is not worth its start
 // Of kernels in one module: so few that none takes the code generator much longer than a candidate alone may.
 constexpr size_t kModuleInstructions = 6000;
 
@@ -109,36 +109,48 @@ class Compiling {
         all_(lists.size()) {}
 
   std::vector<CompiledCandidate> run() {
-    std::vector<size_t> members(lists_.size());
-    std::iota(members.begin(), members.end(), 0);
-    compile(std::move(members));
+    const auto jobs = static_cast<size_t>(std::max(options_.jobs, 1));
+    std::vector<Part> parts(std::clamp<size_t>(lists_.size() / kLeastOfProcess, 1, jobs));
+    for (size_t i = 0; i < lists_.size(); ++i) parts[i % parts.size()].push_back(i);
+    compile(parts);
     return std::move(all_);
   }
 
  private:
-  void compile(std::vector<size_t> members) {
-    while (!members.empty()) {
+  using Part = std::vector<size_t>;
+
+  /// Each in a process of its own, at once.
+  void compile(const std::vector<Part>& parts) {
+    std::vector<ChildWork> works;
+    for (const Part& part : parts) {
       const std::string library = prefix_ + std::to_string(libraries_++) + ".so";
-      const ChildEnd end = runInChild({limits_.seconds, limits_.moreBytes}, [&](const ChildOutput& output) {
-        Batch(kernel_, lists_, options_, known_, output).run(members, library);
+      works.emplace_back([this, &part, library](const ChildOutput& output) {
+        Batch(kernel_, lists_, options_, known_, output).run(part, library);
       });
-      const bool isWhole = end.wasForked && !end.timedOut && end.signal == 0 && end.exitCode == 0;
-      std::vector<size_t> blamed = read(end);
-      if (blamed.empty() && isWhole) return;
-      if (blamed.empty()) blamed = members;  // it did not even begin
-      if (blamed.size() == 1) {
-        if (all_[blamed[0]].verdict.outcome == Outcome::Timed)
-          all_[blamed[0]].verdict = {Outcome::CompileFailed, howItEnded(end, limits_)};
-        std::erase(members, blamed[0]);
-        continue;
-      }
-      // One of them, and nobody knows which: they are compiled in two parts, and so on.
-      std::erase_if(members, [&](size_t i) { return all_[i].verdict.outcome != Outcome::Timed && !isIn(i, blamed); });
-      for (size_t i : members) all_[i].verdict = {};
-      const auto middle = members.begin() + static_cast<int64_t>(members.size() / 2);
-      compile(std::vector<size_t>(members.begin(), middle));
-      members.erase(members.begin(), middle);
     }
+    const std::vector<ChildEnd> ends = runInChildren({limits_.seconds, limits_.moreBytes}, works);
+    for (size_t i = 0; i < parts.size(); ++i) settle(parts[i], ends[i]);
+  }
+
+  /// What became of a part; what it still owes is compiled again, without the candidate that ended it.
+  void settle(Part members, const ChildEnd& end) {
+    const bool isWhole = end.wasForked && !end.timedOut && end.signal == 0 && end.exitCode == 0;
+    std::vector<size_t> blamed = read(end);
+    if (blamed.empty() && isWhole) return;
+    if (blamed.empty()) blamed = members;  // it did not even begin
+    if (blamed.size() == 1) {
+      if (all_[blamed[0]].verdict.outcome == Outcome::Timed)
+        all_[blamed[0]].verdict = {Outcome::CompileFailed, howItEnded(end, limits_)};
+      std::erase(members, blamed[0]);
+      if (!members.empty()) compile({members});
+      return;
+    }
+    // One of them, and nobody knows which: they are compiled in two parts, and so on.
+    std::erase_if(members, [&](size_t i) { return all_[i].verdict.outcome != Outcome::Timed && !isIn(i, blamed); });
+    for (size_t i : members) all_[i].verdict = {};
+    const auto middle = members.begin() + static_cast<int64_t>(members.size() / 2);
+    for (const Part& half : {Part(members.begin(), middle), Part(middle, members.end())})
+      if (!half.empty()) compile({half});
   }
 
   static bool isIn(size_t i, const std::vector<size_t>& list) { return std::ranges::find(list, i) != list.end(); }

@@ -29,10 +29,10 @@ CompileOptions candidateOptions(CompileOptions options);
 /// What was compiled already, by CandidateCode::hash.
 using KnownCode = std::map<std::string, CandidateCode>;
 
-/// Compiles `kernel` with each of the lists: all of them are lowered, those that come to different code are compiled
-/// together, and linked to one library, whose path begins with `prefix`; what is in `known` is compiled no more. A
-/// candidate that takes too long, too much memory, or the compiler with it, costs itself. `options`: of the compile
-/// that made the kernel; its linker must be set.
+/// Compiles `kernel` with each of the lists, in as many processes at once as `options` has jobs, where there are enough
+/// for them: each lowers its part, compiles together what comes to different code, and links it to one library, whose
+/// path begins with `prefix`; what is in `known` is compiled no more. A candidate that takes too long, too much memory,
+/// or the compiler with it, costs itself. `options`: of the compile that made the kernel; its linker must be set.
 std::vector<CompiledCandidate> compileCandidates(const CompiledKernel& kernel,
                                                  std::span<const std::vector<OptOp>> lists,
                                                  const CompileOptions& options, const CompileLimits& limits,

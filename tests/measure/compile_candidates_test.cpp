@@ -1,5 +1,6 @@
 // Candidates of a real kernel to machine code: those that cannot be compiled cost themselves.
 #include <catch2/catch.hpp>
+#include <set>
 
 #include <unistd.h>
 
@@ -66,6 +67,31 @@ TEST_CASE("A batch is one library, and lists with one code are compiled once") {
   const auto again = bench.of({"vector(n1,8)", "vector(n1,16)"}, {}, known);
   CHECK(again[0].code.library == all[1].code.library);
   CHECK(again[1].code.library != all[1].code.library);
+}
+
+TEST_CASE("Several processes compile parts of a batch, and one that ends costs its own part nothing else") {
+  Bench bench(kProduct);
+  std::vector<std::string> lists;
+  for (int copies : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
+    lists.push_back("upcast(n0," + std::to_string(copies) + ")");
+  lists[0] = "", lists[11] = "upcast(n0,11)";  // as the one before, which another process compiles
+  bench.options.jobs = 3;
+  bench.options.passes.instrument = [](const Pass& pass, UOp root, PassContext& cx) -> Result<UOp> {
+    if (pass.name == "expand" && cx.job == "candidate_4") std::abort();
+    return root;
+  };
+  const auto all = bench.of(lists);
+  std::set<std::string> libraries;
+  for (size_t i = 0; i < all.size(); ++i) {
+    CHECK(all[i].verdict.outcome == (i == 4 ? Outcome::CompileFailed : Outcome::Timed));
+    if (i != 4) libraries.insert(all[i].code.library);
+  }
+  CHECK(libraries.size() == 3);
+  CHECK(all[10].code.hash == all[11].code.hash);
+  CHECK(all[10].code.library != all[11].code.library);
+  bench.options.jobs = 1;
+  const auto alone = bench.of(lists);
+  for (size_t i = 0; i < all.size(); ++i) CHECK(alone[i].code.hash == all[i].code.hash);
 }
 
 TEST_CASE("Lists that do not apply, or are too large, cost themselves") {
