@@ -118,6 +118,11 @@ std::optional<Candidate> Moves::shared(const Candidate& of, int count) {
 
 bool Moves::isFixed(const OptOp& opt) const { return threads_ == 1 && isThread(opt); }
 
+std::vector<OptOp> Moves::withoutFixed(std::vector<OptOp> opts) const {
+  std::erase_if(opts, [&](const OptOp& opt) { return isFixed(opt); });
+  return opts;
+}
+
 std::vector<OptOp> Moves::proposals(const Chooser& at) {
   std::vector<OptOp> all = proposeOpts(at.facts(), at.names, caps_);
   std::erase_if(all, [&](const OptOp& opt) { return isFixed(opt); });
@@ -125,14 +130,25 @@ std::vector<OptOp> Moves::proposals(const Chooser& at) {
 }
 
 std::vector<Candidate> Moves::successors(const Candidate& of) {
-  std::vector<OptOp> opts = of.opts;
-  std::erase_if(opts, [&](const OptOp& opt) { return isFixed(opt); });
+  const std::vector<OptOp> opts = withoutFixed(of.opts);
   std::vector<Candidate> all;
   for (OptOp& next : proposals(replayed(opts))) {
     std::vector<OptOp> longer = opts;
     longer.push_back(std::move(next));
     std::optional<Candidate> made = candidate(longer, "beam " + std::to_string(longer.size()));
     if (made && made->opts.size() > opts.size()) all.push_back(std::move(*made));
+  }
+  return all;
+}
+
+std::vector<Candidate> Moves::additions(const Candidate& of) {
+  std::vector<Candidate> all = successors(of);
+  for (Candidate& made : all) made.origin = "one more, last";
+  const std::vector<OptOp> opts = withoutFixed(of.opts);
+  for (const OptOp& first : proposals(replayed({}))) {
+    std::vector<OptOp> longer = {first};
+    longer.insert(longer.end(), opts.begin(), opts.end());
+    if (std::optional<Candidate> made = candidate(longer, "one more, first")) all.push_back(std::move(*made));
   }
   return all;
 }

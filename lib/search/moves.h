@@ -33,11 +33,14 @@ class Moves {
   /// The list and one opt more, for every opt that makes sense; how threads share the work is left alone where it is
   /// not looked for.
   std::vector<Candidate> successors(const Candidate& of);
+  /// The list and one opt more before all others, or behind them, for every opt that makes sense there.
+  std::vector<Candidate> additions(const Candidate& of);
   /// At most so many random changes of one of `parents`, or a random part of two of them.
   std::optional<Candidate> mutant(std::span<const Candidate> parents, std::mt19937_64& random, int changes = 2);
 
  private:
   Chooser replayed(std::span<const OptOp> opts);
+  std::vector<OptOp> withoutFixed(std::vector<OptOp> opts) const;
   /// Opts of threads, which are as -O1 has them.
   bool isFixed(const OptOp& opt) const;
   std::vector<OptOp> proposals(const Chooser& at);

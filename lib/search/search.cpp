@@ -1,10 +1,13 @@
 #include "search/search.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <set>
 
 #include "search/ahead.h"
+#include "search/climb.h"
+#include "search/herd.h"
 #include "search/moves.h"
 
 namespace svod {
@@ -15,17 +18,13 @@ constexpr const char* kThisKernel = "";  // among those of the correction
 
 using Recorder = std::function<Status(const Candidate&, const TrialResult&)>;
 
-struct Timed {
-  Candidate candidate;
-  double nanoseconds;
-};
-
-/// How far changes go, and the part of them that are tried whatever the cost model says.
+/// How far changes go, and the least part of them that are tried whatever the cost model says.
 struct Reach {
   int changes;
   double unranked;
 };
 constexpr Reach kNear{2, 0}, kFar{4, 0.35};
+constexpr double kMostUnranked = 0.25;  // of them, where the cost model is no guide at all
 
 bool isTimed(const TrialResult& v) {
   return v.nanoseconds > 0 &&
@@ -44,7 +43,8 @@ class Search {
     usual_ = start.empty() ? "" : start[0].text;
     SVOD_CHECK(evaluate(start));
     if (options_.beam > 0) {
-      SVOD_CHECK(climb(start.back(), static_cast<size_t>(options_.beam)));
+      Climb climb = climbFrom(start.back(), options_.beam);
+      SVOD_CHECK(climbOn(climb));
     } else {
       SVOD_CHECK(explore());
     }
@@ -53,45 +53,34 @@ class Search {
   }
 
  private:
-  /// One opt more each time, for the best lists of the last step.
-  Status climb(Candidate from, size_t width) {
-    std::vector<Candidate> beam = {std::move(from)};
-    double best = timeOf(beam[0]);
-    while (!measure_.isOver()) {
-      std::vector<Candidate> next;
-      for (const Candidate& state : beam) std::ranges::move(moves_.successors(state), std::back_inserter(next));
-      std::erase_if(next, [&](const Candidate& c) { return !isHopeful(c); });
-      SVOD_CHECK(evaluate(next));
-      ++result_.rounds;
-      std::erase_if(next, [&](const Candidate& c) { return timeOf(c) == 0; });
-      std::ranges::stable_sort(next, {}, [&](const Candidate& c) { return timeOf(c); });
-      const auto repeated = std::ranges::unique(next, {}, &Candidate::text);
-      next.erase(repeated.begin(), repeated.end());
-      if (next.empty() || (best > 0 && timeOf(next[0]) > best * (1 - options_.leastGain))) break;
-      best = timeOf(next[0]);
-      next.resize(std::min(next.size(), width));
-      beam = std::move(next);
-    }
+  Climb climbFrom(const Candidate& from, int width) {
+    return Climb(moves_, from, static_cast<size_t>(width),
+                 {[this](const Candidate& c) { return timeOf(c); }, [this](const Candidate& c) { return isHopeful(c); },
+                  options_.leastGain});
+  }
+
+  /// Tries so many lists of a step, and goes on to the next one where those were the last.
+  Status climbSome(Climb& climb, size_t count) {
+    SVOD_CHECK(evaluate(climb.take(count)));
+    if (climb.left() == 0) climb.goOn(), ++result_.rounds;
+    return {};
+  }
+  Status climbOn(Climb& climb) {
+    while (!climb.isOver() && !measure_.isOver()) SVOD_CHECK(climbSome(climb, climb.left()));
     return {};
   }
 
-  /// Changes of the best lists; then of others, which may lead elsewhere, as long as one of these ways gains something.
+  /// Changes of the best lists, and a climb from no opts beside it; then changes of others, which may lead elsewhere,
+  /// as long as one of these ways gains something.
   Status explore() {
     std::mt19937_64 random(options_.seed);
+    SVOD_CHECK(beginClimb());
     SVOD_CHECK(evolve(timed_, options_.patience, kNear, random));
     double best = bestTime();
-    const int first = result_.restarts;
-    for (int idle = 0; idle < options_.restarts && !timed_.empty() && !measure_.isOver(); ++result_.restarts) {
-      std::vector<Timed> herd;
-      const std::optional<Candidate> plain = moves_.candidate({}, "no opts");
-      if (result_.restarts == first && plain && plain->predicted < options_.climbBelow) {
-        SVOD_CHECK(evaluate({*plain}));
-        SVOD_CHECK(climb(*plain, static_cast<size_t>(options_.climbers)));
-        herd = timed_;
-      } else {
-        herd = otherParents(random);
-      }
-      SVOD_CHECK(evolve(std::move(herd), options_.patience / 2, kFar, random));
+    for (int idle = 0; idle < options_.restarts && timed_.size() > 0 && !measure_.isOver(); ++result_.restarts) {
+      const bool climbs = !climb_.isOver();
+      SVOD_CHECK(climbOn(climb_));
+      SVOD_CHECK(evolve(climbs ? timed_ : timed_.some(options_.parents, random), options_.patience / 2, kFar, random));
       const bool hasGained = bestTime() < best * (1 - options_.leastGain);
       if (hasGained) SVOD_CHECK(evolve(timed_, options_.patience / 2, kNear, random));
       idle = hasGained ? 0 : idle + 1;
@@ -100,28 +89,49 @@ class Search {
     return {};
   }
 
-  /// Some of those that are not the best, and are no failures of their kind either.
-  std::vector<Timed> otherParents(std::mt19937_64& random) const {
-    constexpr size_t kReach = 16;
-    std::vector<Timed> others(
-        timed_.begin(), timed_.begin() + static_cast<int64_t>(std::min(timed_.size(), kReach * options_.parents)));
-    std::ranges::shuffle(others, random);
-    others.resize(std::min(others.size(), options_.parents));
-    std::ranges::stable_sort(others, {}, &Timed::nanoseconds);
-    return others;
+  Status beginClimb() {
+    const std::optional<Candidate> plain = moves_.candidate({}, "no opts");
+    if (!plain || plain->predicted >= options_.climbBelow) return {};
+    SVOD_CHECK(evaluate({&*plain, 1}));
+    climb_ = climbFrom(*plain, options_.climbers);
+    return {};
+  }
+
+  /// Half as many as there are of changes, fewer where a step has very many.
+  Status climbBeside() {
+    constexpr size_t kFew = 64;
+    if (climb_.isOver()) return {};
+    const size_t size = std::max<size_t>(climb_.size(), 1),
+                 share = options_.survivors * std::min(kFew, size) / (2 * size);
+    return climbSome(climb_, std::max<size_t>(1, share));
+  }
+
+  /// The same number of lists that have one opt more than the fastest one, as long as there are any.
+  Status addBeside() {
+    constexpr double kMuch = 0.95;  // of a time, at which it is begun anew with the fastest one
+    if (bestTime() < addedTo_ * (added_.empty() ? 1 : kMuch)) {
+      addedTo_ = bestTime();
+      added_ = moves_.additions(timed_.fastest(1)[0].candidate);
+      std::erase_if(added_, [&](const Candidate& c) { return !isHopeful(c) || seen_.contains(c.text); });
+      std::ranges::stable_sort(added_, std::greater<>(), [&](const Candidate& c) { return rankOf(c); });
+    }
+    std::vector<Candidate> next;
+    for (; !added_.empty() && 2 * next.size() < options_.survivors; added_.pop_back())
+      next.push_back(std::move(added_.back()));
+    return evaluate(next);
   }
 
   /// Changes of the best lists of `herd`, which grows, until that gains nothing for so many rounds.
-  Status evolve(std::vector<Timed> herd, int patience, const Reach& reach, std::mt19937_64& random) {
+  Status evolve(Herd herd, int patience, const Reach& reach, std::mt19937_64& random) {
     herd_ = &herd;
-    double best = herd.empty() ? 0 : herd[0].nanoseconds;
-    for (int idle = 0; idle < patience && !herd.empty() && !measure_.isOver(); ++result_.rounds) {
-      std::vector<Candidate> parents;
-      for (size_t i = 0; i < std::min(options_.parents, herd.size()); ++i) parents.push_back(herd[i].candidate);
-      SVOD_CHECK(evaluate(survivors(parents, reach, random)));
-      const bool hasGained = herd[0].nanoseconds < best * (1 - options_.leastGain);
+    double best = herd.bestTime();
+    for (int idle = 0; idle < patience && herd.size() > 0 && !measure_.isOver(); ++result_.rounds) {
+      SVOD_CHECK(evaluate(survivors(herd.best(options_.parents), reach, random)));
+      SVOD_CHECK(addBeside());
+      SVOD_CHECK(climbBeside());
+      const bool hasGained = herd.bestTime() < best * (1 - options_.leastGain);
       idle = hasGained ? 0 : idle + 1;
-      best = std::min(best, herd[0].nanoseconds);
+      best = std::min(best, herd.bestTime());
     }
     herd_ = nullptr;
     return {};
@@ -142,17 +152,28 @@ class Search {
         made.push_back(std::move(*mutant));
     }
     if (options_.corrects) correction_.fit();
-    std::ranges::stable_sort(
-        made, {}, [&](const Candidate& c) { return options_.corrects ? correction_.expected(c) : c.predicted; });
+    std::ranges::stable_sort(made, {}, [&](const Candidate& c) { return rankOf(c); });
     const size_t count = std::min(made.size(), options_.survivors);
-    const auto ranked = static_cast<size_t>(static_cast<double>(count) * (1 - reach.unranked));
+    const double unranked = std::max(reach.unranked, kMostUnranked * (1 - std::max(0.0, agreement())));
+    const auto ranked = static_cast<size_t>(static_cast<double>(count) * (1 - unranked));
     if (ranked < count) std::shuffle(made.begin() + static_cast<int64_t>(ranked), made.end(), random);
     made.resize(count);
     return made;
   }
 
+  /// How well what is expected ranks the fastest ones: 1 as their times do, 0 at random.
+  double agreement() const {
+    constexpr size_t kCompared = 64;
+    std::vector<double> wanted, measured;
+    for (const Timed& timed : timed_.fastest(kCompared)) {
+      wanted.push_back(expected(timed.candidate));
+      measured.push_back(timed.nanoseconds);
+    }
+    return rankAgreement(wanted, measured);
+  }
+
   /// Gives each a verdict. What is known is not run again, and equal code is timed once.
-  Status evaluate(const std::vector<Candidate>& candidates) {
+  Status evaluate(std::span<const Candidate> candidates) {
     std::vector<Candidate> fresh;
     for (const Candidate& c : candidates) {
       if (!seen_.insert(c.text).second) continue;
@@ -195,29 +216,26 @@ class Search {
   void note(const Candidate& c, const TrialResult& verdict) {
     known_[c.text] = verdict;
     if (!isTimed(verdict)) return;
-    for (std::vector<Timed>* herd : {&timed_, herd_}) {
-      if (herd == nullptr) continue;
-      const auto place = std::ranges::upper_bound(*herd, verdict.nanoseconds, {}, &Timed::nanoseconds);
-      herd->insert(place, {c, verdict.nanoseconds});
-    }
-    correction_.add(kThisKernel, c, verdict.nanoseconds);
+    if (herd_ != nullptr) herd_->add(c, verdict.nanoseconds);
+    if (timed_.add(c, verdict.nanoseconds)) correction_.add(kThisKernel, c, verdict.nanoseconds);
   }
 
   double timeOf(const Candidate& c) const {
     const auto found = known_.find(c.text);
     return found != known_.end() && isTimed(found->second) ? found->second.nanoseconds : 0;
   }
-  double bestTime() const { return timed_.empty() ? 0 : timed_[0].nanoseconds; }
+  double expected(const Candidate& c) const { return options_.corrects ? correction_.expected(c) : c.predicted; }
+  /// Of two that are expected to take the same the smaller one goes first: it costs the compiler less.
+  double rankOf(const Candidate& c) const { return expected(c) * std::pow(std::max(c.instructions, 1.0), 0.08); }
+  double bestTime() const { return timed_.bestTime(); }
 
   /// The best ones against -O1: the least ratio wins.
   Status finish() {
     const auto usual = known_.find(usual_);
     if (usual != known_.end()) result_.usual = usual->second.nanoseconds;
-    size_t compared = 0;
-    for (const Timed& timed : timed_) {
-      if (compared++ == options_.finalists) break;
+    for (const Timed& timed : timed_.fastest(options_.finalists)) {
       const Candidate& c = timed.candidate;
-      if (c.text == usual_) break;  // those behind it are no faster
+      if (result_.usual > 0 && timed.nanoseconds >= result_.usual) break;  // those behind it are no faster
       TrialResult verdict = known_[c.text];
       if (verdict.outcome == Outcome::Timed) {
         if (!prepared_.contains(c.text)) {
@@ -239,8 +257,11 @@ class Search {
   KnownTrials known_;
   Correction correction_;
   const Recorder& record_;
-  std::vector<Timed> timed_;            // fastest first
-  std::vector<Timed>* herd_ = nullptr;  // those that are changed now; fastest first
+  Herd timed_;
+  Herd* herd_ = nullptr;          // those that are changed now
+  Climb climb_ = {};              // that goes on beside changes
+  std::vector<Candidate> added_;  // lists with one opt more than the fastest that are left, the best expected one last
+  double addedTo_ = std::numeric_limits<double>::max();  // nanoseconds of that one
   std::set<std::string> seen_, prepared_;
   std::map<std::string, TrialResult> byCode_;
   std::string usual_;

@@ -17,19 +17,19 @@ namespace svod {
 struct SearchOptions {
   int beam = 0;        // this many lists go on, from no opts at all, one opt at a time; 0: seeds and mutations
   size_t parents = 8;  // otherwise: so many go on,
-  size_t mutants = 160, survivors = 24;  // so many are made of them, so many of which the cost model lets pass
-  double mostInstructions = 6000;        // that a list may be expected to come to; others are not even compiled
-  int patience = 8;                      // rounds without a gain before it begins anew elsewhere
-  int restarts = 4;                      // so many of which may gain nothing before it ends
-  int climbers = 4;                      // the first of them goes on with so many lists, from no opts
-  double climbBelow = 2e7;               // nanoseconds that the kernel is expected to take without opts, otherwise not
-  double leastGain = 0.01;               // of the best time, that counts as one
-  double stopAbove = 3;                  // times the best time: slower ones stop early
-  double mostOfLeast = 1000;             // times the least expected time of all: others are not even compiled
-  int threads = 1;                       // that run it: how many of them share it, and how, is searched as well
-  size_t finalists = 5;                  // compared with -O1
-  bool corrects = true;                  // the cost model is corrected by what was measured
-  Neighbours neighbours = {};            // of the kernel: their lists are begun with, their times learned from
+  size_t mutants = 96, survivors = 24;  // so many are made of them, so many of which the cost model lets pass
+  double mostInstructions = 6000;       // that a list may be expected to come to; others are not even compiled
+  int patience = 8;                     // rounds without a gain before it begins anew elsewhere
+  int restarts = 4;                     // so many of which may gain nothing before it ends
+  int climbers = 4;                     // the first of them goes on with so many lists, from no opts
+  double climbBelow = 2e7;              // nanoseconds that the kernel is expected to take without opts, otherwise not
+  double leastGain = 0.01;              // of the best time, that counts as one
+  double stopAbove = 3;                 // times the best time: slower ones stop early
+  double mostOfLeast = 1000;            // times the least expected time of all: others are not even compiled
+  int threads = 1;                      // that run it: how many of them share it, and how, is searched as well
+  size_t finalists = 5;                 // compared with -O1
+  bool corrects = true;                 // the cost model is corrected by what was measured
+  Neighbours neighbours = {};           // of the kernel: their lists are begun with, their times learned from
   uint64_t seed = 0;
 };
 

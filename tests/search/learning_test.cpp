@@ -154,7 +154,7 @@ TEST_CASE("What won for a kernel of other extents is where a search begins, and 
     plain += without.until(without.best()), helped += with.until(without.best());
   }
   INFO("timed until what was best without the log was found: " << plain << ", with it: " << helped);
-  CHECK(2 * helped < plain);
+  CHECK(3 * helped < 2 * plain);
 }
 
 TEST_CASE("Neighbours are of the same class, nearest first, and never the kernel itself") {

@@ -7,6 +7,7 @@
 #include "opts/kernels.h"
 #include "opts/replay.h"
 #include "search/ahead.h"
+#include "search/herd.h"
 #include "search/moves.h"
 #include "search/search.h"
 
@@ -306,20 +307,67 @@ TEST_CASE("A search ends when its measure is over") {
   }
 }
 
-TEST_CASE("A search begins anew elsewhere, first from no opts, until that gains nothing any more") {
+TEST_CASE("A search begins anew elsewhere until that gains nothing any more") {
+  constexpr uint64_t kCodes = UINT64_MAX;  // as many as lists: times of those with one code would depend on the order
+  double once = 0, often = 0;
+  for (uint64_t seed = 0; seed < 6; ++seed) {
+    SearchOptions options = small();
+    options.seed = seed, options.restarts = 0;
+    const Run alone = runSearch(options, {}, SIZE_MAX, kCodes);
+    options.restarts = 3;
+    const Run anew = runSearch(options, {}, SIZE_MAX, kCodes);
+    CHECK(alone.result.restarts == 0);
+    CHECK(anew.result.restarts >= 3);
+    REQUIRE((alone.result.winner && anew.result.winner));
+    CHECK(anew.result.verdict.ratio <= alone.result.verdict.ratio);
+    once += alone.result.verdict.ratio, often += anew.result.verdict.ratio;
+  }
+  CHECK(often < once);
+}
+
+TEST_CASE("Beside changes a climb goes on from no opts, and the fastest list is tried with each opt more") {
   SearchOptions options = small();
-  options.restarts = 0;
-  const Run once = runSearch(options);
-  options.restarts = 3;
-  const Run often = runSearch(options);
-  CHECK(once.result.restarts == 0);
-  CHECK(often.result.restarts >= 3);
-  REQUIRE((once.result.winner && often.result.winner));
-  CHECK(often.result.verdict.ratio < once.result.verdict.ratio);
-  const auto climbed = [](const Run& run) { return run.origins.contains("no opts") && run.origins.contains("beam 1"); };
-  CHECK((!climbed(once) && climbed(often)));
-  options.climbBelow = 0;  // where that would take too long
-  CHECK(!climbed(runSearch(options)));
+  const auto has = [](const Run& run, const char* origin) { return run.origins.contains(origin); };
+  const Run run = runSearch(options);
+  for (const char* origin : {"no opts", "beam 1", "beam 2", "mutation", "one more, first", "one more, last"}) {
+    INFO(origin);
+    CHECK(has(run, origin));
+  }
+  const Run begun = runSearch(options, {}, 40);  // not one behind the other
+  for (const char* origin : {"beam 1", "mutation", "one more, first"}) CHECK(has(begun, origin));
+  options.climbBelow = 0;  // where a climb would take too long
+  const Run without = runSearch(options);
+  CHECK((!has(without, "no opts") && !has(without, "beam 1")));
+}
+
+TEST_CASE("Lists with one code are once among those that changes are made of") {
+  Herd herd;
+  const auto list = [](std::string text, size_t opts) {
+    return Candidate{std::vector<OptOp>(opts), std::move(text), ""};
+  };
+  CHECK(herd.add(list("b", 2), 20));
+  CHECK(herd.add(list("a", 3), 10));
+  CHECK(!herd.add(list("a again, longer", 4), 10));
+  CHECK(herd.best(5)[0].text == "a");
+  CHECK(!herd.add(list("a again", 1), 10));
+  CHECK(herd.best(5)[0].text == "a again");
+  CHECK((herd.size() == 2 && herd.bestTime() == 10 && herd.fastest(1).size() == 1));
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 40; ++i) herd.add(list(std::to_string(i), 1), 30 + i);
+  const Herd some = herd.some(4, random);
+  CHECK(some.size() == 4);
+  for (const Timed& timed : some.fastest(4)) CHECK(timed.nanoseconds >= some.bestTime());
+}
+
+TEST_CASE("The agreement of two rankings") {
+  std::vector<double> up, down, squares, level(20, 7);
+  for (int i = 0; i < 20; ++i) up.push_back(i), down.push_back(-i), squares.push_back(i * i);
+  CHECK(rankAgreement(up, squares) == Approx(1));
+  CHECK(rankAgreement(up, down) == Approx(-1));
+  CHECK(rankAgreement(up, level) == 0);
+  CHECK(rankAgreement(std::span(up).first(5), std::span(squares).first(5)) == 0);  // too few
+  std::swap(squares[0], squares[19]);
+  CHECK(rankAgreement(up, squares) == Approx(1 - 6.0 * 2 * 19 * 19 / (20 * 399)));
 }
 
 TEST_CASE("Slow candidates stop early") {
