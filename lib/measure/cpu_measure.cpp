@@ -11,8 +11,13 @@ namespace svod {
 namespace {
 
 constexpr uint64_t kMostDataBytes = uint64_t{1} << 30;
-constexpr RunLimits kLimits;
-constexpr RunLimits kReferenceLimits{60, kLimits.moreBytes};
+constexpr RunLimits kLimits, kUsualLimits{60, kLimits.moreBytes};
+
+/// A tenth of the time that is left is enough to wait for what others are compared with.
+RunLimits referenceLimits(CpuMeasure::Clock::time_point deadline) {
+  const double left = std::chrono::duration<double>(deadline - CpuMeasure::Clock::now()).count();
+  return {std::clamp(left / 10, 1.0, 60.0), kLimits.moreBytes};
+}
 
 /// Data for every parameter, dense and of the greatest size.
 Result<KernelData> dataFor(const CompiledKernel& kernel) {
@@ -51,8 +56,8 @@ Status CpuMeasure::begin(const Candidate& usual) {
   const CandidateCode usualCode = std::move(both[1].code);
   // Without opts it may take too long to wait for: then those of -O1 are what others are compared with.
   TrialResult reference = both[0].verdict;
-  if (reference.outcome == Outcome::Timed) reference = runReference(both[0].code, data_, kReferenceLimits);
-  if (reference.outcome != Outcome::Timed) reference = runReference(usualCode, data_, kReferenceLimits);
+  if (reference.outcome == Outcome::Timed) reference = runReference(both[0].code, data_, referenceLimits(deadline_));
+  if (reference.outcome != Outcome::Timed) reference = runReference(usualCode, data_, kUsualLimits);
   if (reference.outcome == Outcome::Timed) preferInterpreted(kernel_, data_);
   if (reference.outcome == Outcome::Timed) reference = runner_.emplace(data_, kLimits, how_.run).setUsual(usualCode);
   if (reference.outcome != Outcome::Timed)
