@@ -28,12 +28,9 @@ std::optional<Distribution> distributionOf(UOp node) {
 }
 
 Layout layoutFor(Graph& graph, const Distribution& to, UOp node) {
-  Layout layout{to, {}};
-  if (to.axis < 0) return layout;
+  if (to.axis < 0) return {to, {}};
   const Dim dim(graph, node.shape()[static_cast<size_t>(to.axis)]);
-  const auto count = static_cast<int64_t>(to.devices.size());
-  for (int64_t i = 0; i <= count; ++i) layout.cuts.push_back(floordiv(dim * i, count));
-  return layout;
+  return {to, evenCuts(dim, static_cast<int64_t>(to.devices.size()))};
 }
 
 /// The axis along which positions are 0, 1, 2, .. whatever the others are.

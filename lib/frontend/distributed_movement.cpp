@@ -74,6 +74,12 @@ bool keepsAxis(UOp node, int axis) {
 
 }  // namespace
 
+std::vector<Dim> evenCuts(Dim extent, int64_t parts) {
+  std::vector<Dim> cuts;
+  for (int64_t i = 0; i <= parts; ++i) cuts.push_back(floordiv(extent * i, parts));
+  return cuts;
+}
+
 std::optional<Layout> layoutOfResult(Graph& graph, UOp node, const Layout& operand) {
   if (!operand.isCut()) return operand;
   const int axis = operand.to.axis;
@@ -125,10 +131,9 @@ UOp movedPart(Graph& graph, UOp node, std::vector<UOp> src, const Layout& operan
 }
 
 UOp narrowed(Graph& graph, UOp x, int axis, Dim offset, Dim size) {
-  std::vector<UOp> src{x};
-  for (size_t a = 0; a < x.rank(); ++a) src.push_back(static_cast<int>(a) == axis ? offset.node() : graph.index(0));
-  for (size_t a = 0; a < x.rank(); ++a) src.push_back(static_cast<int>(a) == axis ? size.node() : x.shape()[a]);
-  return graph.make(Op::Shrink, x.dtype(), src);
+  std::vector<UOp> offsets(x.rank(), graph.index(0)), sizes(x.shape().begin(), x.shape().end());
+  offsets[static_cast<size_t>(axis)] = offset.node(), sizes[static_cast<size_t>(axis)] = size.node();
+  return graph.shrink(x, offsets, sizes);
 }
 
 // Element p of the axis comes from the first part that reaches beyond p.

@@ -21,6 +21,10 @@ struct Layout {
   Layout along(int axis, std::vector<Dim> newCuts) const { return {{to.devices, axis}, std::move(newCuts)}; }
 };
 
+/// Where `parts` of an axis begin, and the last one ends: part i is from i * extent // parts on, so they differ by one
+/// element at most, and some are empty where there are more of them than elements.
+std::vector<Dim> evenCuts(Dim extent, int64_t parts);
+
 /// How the result of a movement op lies when its operand lies so, and the other way round. Nothing: its parts are no
 /// movement of those of the other.
 std::optional<Layout> layoutOfResult(Graph& graph, UOp movement, const Layout& operand);

@@ -1,5 +1,5 @@
 // Values in parts on several devices: one value (distribute), or its parts by their names, one on each device.
-#include "frontend/distribute.h"
+#include "frontend/distributed_parts.h"
 #include "frontend/lower/common.h"
 
 namespace svod {
@@ -42,17 +42,15 @@ Results lowerDistribute(OpCall& call) {
   return call.b.wrap(call.b.graph().make(Op::Copy, x.dtype(), {x}, NameArg{toText(to)}));
 }
 
-// Part i of d is from i*n/d on, so parts differ by one element at most, and some are empty where n < d.
 Results lowerShard(OpCall& call) {
   const Tensor x = call.arg(0);
   const int axis = call.b.axis(x, call.integer("axis"));
   if (axis < 0) return Tensor();
   const std::vector<std::string> devices = deviceList(call);
-  const auto count = static_cast<int64_t>(devices.size());
-  const auto cut = [&](int64_t i) { return floordiv(x.dim(axis) * i, count); };
+  const std::vector<Dim> cuts = detail::evenCuts(x.dim(axis), static_cast<int64_t>(devices.size()));
   std::vector<Tensor> parts;
-  for (int64_t i = 0; i < count; ++i)
-    parts.push_back(copyTo(narrow(x, axis, cut(i), cut(i + 1) - cut(i)), devices[static_cast<size_t>(i)]));
+  for (size_t i = 0; i < devices.size(); ++i)
+    parts.push_back(copyTo(narrow(x, axis, cuts[i], cuts[i + 1] - cuts[i]), devices[i]));
   return parts;
 }
 
