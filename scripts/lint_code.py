@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Sizes of files, functions and lines, and things that must not appear in the code.
+"""Sizes of files, classes, functions and lines, and things that must not appear in the code.
 
 usage: lint_code.py [ROOT] [--verbose]
 """
@@ -11,17 +11,19 @@ from lint_common import CODE_FOLDERS, Report, blank_comments_and_strings, source
 
 FILE_LINES = (500, 800)      # warn above the first, fail above the second
 FUNCTION_LINES = (80, 150)
+CLASS_LINES = 200            # of what is shipped, from its first line to its closing brace
 LINE_COLUMNS = 120           # rows of tables in .def files may be longer
-CHECKS = ("file-length", "function-length", "line-length", "environment", "machine-path", "leftover", "pragma-once")
+CHECKS = ("file-length", "class-length", "function-length", "line-length", "environment", "machine-path", "leftover", "pragma-once")
 
 ENVIRONMENT = re.compile(r"\b(?:secure_)?getenv\b|\benviron\b|\bargv\b")
 MACHINE_PATH = re.compile(r"(?<![\w.])/(?:home|root|work|Users|mnt)/\w")
 LEFTOVER = re.compile(r"\b(?:TODO|FIXME|XXX|HACK)\b")
+CLASS = re.compile(r"(?<!enum )\b(?:class|struct|union)\s+(?:\[\[[^\]]*\]\]\s*)?(?:alignas\([^)]*\)\s*)?([\w:]+)(?:\s+final)?\s*(?::(?!:).*)?$", re.S)
 NO_FUNCTION = re.compile(r"\b(?:namespace|class|struct|union|enum)\b[^()=]*$|\bextern\b\s*\"|=\s*$")
 
 
-def functions(text):
-    """(name, first line, number of lines) of every outermost braced body that follows a parameter list."""
+def braced(text):
+    """(what stands in front, first line, number of lines, the same of those around it) of everything in braces."""
     text = re.sub(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", lambda m: re.sub(r"[^\n]", " ", m.group(0)), text, flags=re.M)
     line, start, stack = 1, 0, []
     for position, char in enumerate(text):
@@ -30,15 +32,30 @@ def functions(text):
         elif char in ";{}":
             head = text[start:position].strip()
             if char == "{":
-                inside = any(kind for kind, _, _ in stack)
-                is_function = not inside and ")" in head and not NO_FUNCTION.search(head)
-                stack.append((is_function, head, line - head.count("\n")))
+                stack.append((head, line - head.count("\n")))
             elif char == "}" and stack:
-                is_function, opened_by, first = stack.pop()
-                if is_function:
-                    name = re.search(r"(operator\s*\S+?|~?\w+)\s*\(", opened_by)
-                    yield (name.group(1) if name else "lambda", first, line - first + 1)
+                opened_by, first = stack.pop()
+                yield opened_by, first, line - first + 1, [around for around, _ in stack]
             start = position + 1
+
+
+def is_function(head):
+    return ")" in head and not NO_FUNCTION.search(head)
+
+
+def functions(text):
+    """(name, first line, number of lines) of every outermost braced body that follows a parameter list."""
+    for head, first, lines, around in braced(text):
+        if is_function(head) and not any(map(is_function, around)):
+            name = re.search(r"(operator\s*\S+?|~?\w+)\s*\(", head)
+            yield (name.group(1) if name else "lambda", first, lines)
+
+
+def classes(text):
+    """(name, first line, number of lines) of every class, struct and union with a body."""
+    for head, first, lines, _ in braced(text):
+        if name := CLASS.search(head):
+            yield name.group(1), first, lines
 
 
 def check_sizes(path, text, report):
@@ -52,7 +69,13 @@ def check_sizes(path, text, report):
     for number, line in enumerate(text.splitlines(), 1):
         if len(line) > LINE_COLUMNS:
             report.error("line-length", path, number, f"{len(line)} columns, at most {LINE_COLUMNS}")
-    for name, first, length in functions(blank_comments_and_strings(text)):
+    code = blank_comments_and_strings(text)
+    for name, first, length in classes(code) if path.parts[0] in CODE_FOLDERS else ():
+        if length > CLASS_LINES:
+            report.error("class-length", path, first,
+                         f"'{name}' has {length} lines, at most {CLASS_LINES}: what has data or an invariant of its own "
+                         "becomes a class of its own, and what has neither a function", name)
+    for name, first, length in functions(code):
         if length > FUNCTION_LINES[1]:
             report.error("function-length", path, first,
                          f"'{name}' has {length} lines, at most {FUNCTION_LINES[1]}: name its parts", name)

@@ -78,6 +78,17 @@ class Lint(unittest.TestCase):
         self.fails("lint_code.py", {"scripts/lint_allow.txt": allow}, "nothing left to allow")
         self.fails("lint_code.py", {"scripts/lint_allow.txt": "function-length lib/ir/a.cpp:f\n"}, "reason")
 
+    def test_long_classes_fail(self):
+        inside = "  int a;\n" * 120
+        two = f"struct A {{\n{inside}}};\nenum class C {{\n{inside}}};\nclass B {{\n{inside}}};\n"
+        self.passes("lint_code.py", {"lib/ir/a.cpp": two})
+        for head in ("class A {", "template <class T>\nstruct A final : B::C<T> {", "namespace x {\nunion A {"):
+            text = f"int b;\n{head}\n{inside} private:\n{inside}}};\n" + ("}\n" if "namespace" in head else "")
+            self.fails("lint_code.py", {"lib/ir/a.cpp": text}, "lib/ir/a.cpp:", "'A' has 24", "at most 200", "becomes a class")
+            self.passes("lint_code.py", {"tests/ir/a.cpp": text})
+        around = f"class A {{\n{inside}  struct B {{\n{inside}  }};\n}};\n"
+        self.fails("lint_code.py", {"tools/x/a.h": "#pragma once\n" + around}, "tools/x/a.h:2:", "'A' has 244 lines")
+
     def test_long_files_fail(self):
         self.fails("lint_code.py", {"lib/ir/a.cpp": "int a;\n" * 801}, "801 lines")
 
