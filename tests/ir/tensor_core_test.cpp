@@ -60,13 +60,10 @@ TEST_CASE("fragments of tensor cores are those that the instructions define") {
     INFO(core.name);
     const Formulas expected = formulasOf(core);
     if (!core.isOfWarpgroup()) {
-      checkFragment(
-          core.a, [](TilePlace p) { return Coordinates(p.m, p.k); }, expected.a);
-      checkFragment(
-          core.b, [](TilePlace p) { return Coordinates(p.k, p.n); }, expected.b);
+      checkFragment(core.a, [](TilePlace p) { return Coordinates(p.m, p.k); }, expected.a);
+      checkFragment(core.b, [](TilePlace p) { return Coordinates(p.k, p.n); }, expected.b);
     }
-    checkFragment(
-        core.c, [](TilePlace p) { return Coordinates(p.m, p.n); }, expected.c);
+    checkFragment(core.c, [](TilePlace p) { return Coordinates(p.m, p.n); }, expected.c);
   }
 }
 
