@@ -125,6 +125,22 @@ class Plans(ToolTest):
         best = json.loads(self.svodc("log", "best", self.log, "--json").stdout)["winners"]
         self.assertNotIn((name, ""), [(w["kernel"], w["opts"]) for w in best])
 
+    def test_where_many_winners_lose_inside_the_plan_none_is_left_that_was_not_timed_there(self):
+        self.tune("--budget", "1s", "--search", "kernels")
+        known = self.records("candidate")
+        name, = [k["kernel"] for k in self.records("kernel") if k["name"].startswith("b")]
+        place = {key: known[0][key] for key in ("target", "machine", "compiler")}
+        slow = ["", *(f"upcast(n0,{copies})" for copies in range(2, 11))]
+        self.write(*({"svod-tuning": 1, "kernel": name, "record": "candidate", **place, "opts": opts, "origin": "test", "outcome": "wins",
+                      "ratio": 0.1 + 0.01 * i, "ns": 1} for i, opts in enumerate(slow)))
+        self.tune("--budget", "10s", "--search", "kernels")
+        best = json.loads(self.svodc("log", "best", self.log, "--json").stdout)["winners"]
+        self.assertTrue({w["opts"] for w in best if w["kernel"] == name}.isdisjoint(slow))
+        reasons = [r["reason"] for r in self.records("candidate") if r["kernel"] == name and r["outcome"] == "loses" and r["opts"] in slow]
+        self.assertEqual(len(reasons), len(slow))
+        self.assertTrue(any("with warm caches" in reason for reason in reasons))
+        self.assertTrue(any("no time was left" in reason for reason in reasons))
+
 
 if __name__ == "__main__":
     main()

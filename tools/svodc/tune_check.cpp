@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <set>
 
 #include "driver/tuned_opts.h"
 #include "plans_in_turns.h"
@@ -13,7 +14,7 @@ namespace svod {
 
 namespace {
 
-constexpr int kRounds = 3;       // until the winners of all kernels stay
+constexpr int kRounds = 6;       // until the winners of all kernels stay
 constexpr double kSeconds = 20;  // of runs, at most, for a graph and a round
 constexpr char kWhere[] = "in the plan";
 
@@ -38,28 +39,31 @@ class PlanCheck {
     CheckedGraph checked{graphName(graph), 1, 1, 0, 0, ""};
     const Asked base(build.options.decisions.values.begin(), build.options.decisions.values.end());
     const Asked asked = decisionsOf(build, base);
-    for (int round = 0; round < kRounds && secondsLeft() > 0; ++round) {
+    size_t lost = 0;  // in the last round
+    for (int round = 0; round < kRounds && (round == 0 || lost > 0) && secondsLeft() > 0; ++round) {
       Result<BuildResult> tuned = buildTuned(request_, place_, graph, asked, log_);
       Result<BuildResult> plain = buildTuned(request_, place_, graph, asked, TuningLog());
       if (!tuned || !plain) return problem(checked, !tuned ? tuned.error() : plain.error());
       const std::vector<InPlan> winners = winnersIn(*tuned);
-      if (winners.empty() && asked == base) return checked;
+      lost = 0;
+      if (winners.empty() && asked == base) {
+        checked.warm = checked.cold = 1;  // nothing is left of what was timed
+        break;
+      }
       const KernelsInPlan times = timed(*tuned, *plain);
       if (!times.problem.empty()) {
         checked.problem = times.problem;
         return checked;
       }
-      SVOD_TRY(const size_t dropped, record(winners, times, checked.name));
-      checked.checked = winners.size(), checked.dropped += dropped, checked.warm = times.warm,
-      checked.cold = times.cold;
-      if (dropped > 0) continue;
-      if (asked == base) break;
+      SVOD_TRY(lost, record(winners, times, checked.name));
+      checked.checked = winners.size(), checked.dropped += lost, checked.warm = times.warm, checked.cold = times.cold;
+      if (lost > 0 || asked == base) continue;
       Result<BuildResult> usual = buildTuned(request_, place_, graph, base, TuningLog());
       if (!usual) return problem(checked, usual.error());
       const KernelsInPlan whole = timed(*tuned, *usual);
       if (whole.problem.empty()) checked.warm = whole.warm, checked.cold = whole.cold;
-      break;
     }
+    if (lost > 0) SVOD_CHECK(dropRest(graph, asked, asked == base, checked));
     return checked;
   }
 
@@ -97,6 +101,26 @@ class PlanCheck {
     return all;
   }
 
+  /// Of kernels whose best winners lost here, what was not timed in the plan is no winner either.
+  Status dropRest(const std::string& graph, const Asked& asked, bool isUsual, CheckedGraph& checked) {
+    for (bool isLeft = true; isLeft;) {
+      SVOD_TRY(const BuildResult tuned, buildTuned(request_, place_, graph, asked, log_));
+      const std::vector<InPlan> winners = winnersIn(tuned);
+      isLeft = false;
+      for (const InPlan& winner : winners) {
+        if (!losers_.contains(winner.hash) || isChecked(winner)) continue;
+        CandidateRecord r = recordOf(winner);
+        r.outcome = Outcome::Loses, r.ratio = 1;
+        r.reason = std::string(kWhere) + " " + checked.name + " faster ones lost, and no time was left for it";
+        SVOD_CHECK(appender_.append(r));
+        log_.candidates.push_back(std::move(r));
+        isLeft = true, ++checked.dropped;
+      }
+      if (winners.empty() && isUsual) checked.warm = checked.cold = 1;
+    }
+    return {};
+  }
+
   /// How many were dropped.
   Result<size_t> record(const std::vector<InPlan>& winners, const KernelsInPlan& times, const std::string& graph) {
     size_t dropped = 0;
@@ -107,6 +131,7 @@ class PlanCheck {
       CandidateRecord r = recordOf(winner);
       r.reason = std::string(kWhere) + " " + graph + " it takes " + percent(time.warm) + " of -O1 with warm caches, " +
                  percent(time.cold) + " with cold ones";
+      if (time.isSlower) losers_.insert(winner.hash);
       if (time.isSlower) r.outcome = Outcome::Loses, r.ratio = std::round(std::max(time.warm, time.cold) * 1e4) / 1e4;
       dropped += time.isSlower ? 1 : 0;
       SVOD_CHECK(appender_.append(r));
@@ -142,6 +167,7 @@ class PlanCheck {
   TuningLog& log_;
   LogAppender& appender_;
   const TuneSettings& settings_;
+  std::set<std::string> losers_;  // kernels
 };
 
 }  // namespace
