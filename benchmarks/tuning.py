@@ -74,9 +74,29 @@ def graphs(options):
     for case in cases.CASES:
         inputs = "".join(f"input {name}: {case.types.get(name, 'f32')}[{', '.join(map(str, dims))}]\n"
                          for name, dims in case.shapes.items())
-        if case.numerics == "contract" and not case.opts and not case.weights:
-            found[case.name] = inputs + case.graph
+        if case.numerics == "contract" and not case.opts:
+            weights = {name: (case.types.get(name, "f32"), case.shapes[name]) for name in case.weights}
+            found[case.name] = Constants(inputs + case.graph, weights)
     return list(found.items())
+
+
+class Constants(str):
+    """The text of a graph some of whose inputs are constants: element type and shape by name."""
+
+    def __new__(cls, text, constants):
+        graph = super().__new__(cls, text)
+        graph.constants = constants
+        return graph
+
+    def words(self, folder):
+        """What gives svodc random ones."""
+        import numpy as np
+        words, random = [], np.random.default_rng(1)
+        for name, (dtype, shape) in self.constants.items():
+            values = random.standard_normal(shape) if dtype == "f32" else random.integers(0, 100, shape)
+            np.save(folder / f"{name}.npy", values.astype({"f32": "f4", "u8": "u1", "i8": "i1"}[dtype]))
+            words += ["--const", f"{name}={folder / name}.npy"]
+        return words
 
 
 def tuned(graph, options, folder, beam):
@@ -87,8 +107,10 @@ def tuned(graph, options, folder, beam):
         model = folder / "kernel.svod"
         model.write_text("svod 1\n" + graph + "\n")
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run([options.bin / "svodc", "tune", model, "--tuning-log", log, "--budget", options.budget, "--beam",
-                           str(beam), "--search", options.search, "--json"], check=True, capture_output=True, text=True,
+    words = ["--tuning-log", log, "--budget", options.budget, "--beam", str(beam), "--search", options.search, "--json"]
+    if isinstance(graph, Constants):
+        words += graph.words(folder)
+    done = subprocess.run([options.bin / "svodc", "tune", model, *words], check=True, capture_output=True, text=True,
                           env=os.environ | {"SVOD_VERIFY_EACH": options.verify_each})
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
