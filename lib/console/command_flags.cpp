@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <iterator>
 
 #include "support/suggest.h"
 
@@ -101,6 +102,7 @@ Error unknownFlag(const std::string& program, std::span<const CommandFlag> flags
 
 Status parseCommandFlags(const std::string& program, std::span<const CommandFlag> flags,
                          const std::vector<std::string>& words, std::vector<std::string>& files, size_t mostFiles) {
+  const auto end = std::ranges::find(words, "--");  // of the flags
   CLI::App app;
   app.set_help_flag();
   app.allow_extras();
@@ -108,13 +110,17 @@ Status parseCommandFlags(const std::string& program, std::span<const CommandFlag
   for (const CommandFlag& flag : flags) addFlag(app, flag);
   try {
     std::vector<std::string> reversed;  // CLI11 takes them from the back
-    for (auto word = words.rbegin(); word != words.rend(); ++word) reversed.push_back(longForm(*word, flags));
+    for (auto word = std::make_reverse_iterator(end); word != words.rend(); ++word)
+      reversed.push_back(longForm(*word, flags));
     app.parse(std::move(reversed));
   } catch (const CLI::ParseError& error) {
     return fail(explained(program, flags, error));
   }
-  for (const std::string& word : app.remaining()) {
+  std::vector<std::string> others = app.remaining();
+  for (const std::string& word : others)
     if (word.size() > 1 && word[0] == '-') return fail(unknownFlag(program, flags, word));
+  if (end != words.end()) others.insert(others.end(), end + 1, words.end());
+  for (const std::string& word : others) {
     if (files.size() == mostFiles) return fail(usage(program, "there is one word too many: '" + word + "'"));
     files.push_back(word);
   }

@@ -30,9 +30,12 @@ Status fillBeside(const std::string& target, Temporary& temporary, Chunks chunks
   return fillAndClose(fd, chunks, shown, flush);
 }
 
+// A pipe that nobody reads would be waited for without end.
 Status writeDirectly(const std::string& path, Chunks chunks) {
-  int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-  if (fd < 0) return fail(ioError("cannot write", path, errno));
+  int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0 && errno == ENXIO)
+    return fail(ioError("cannot write", path, errno).withHelp("start what reads from it first, or name a file"));
+  if (fd < 0 || ::fcntl(fd, F_SETFL, 0) != 0) return fail(ioError("cannot write", path, errno));
   return fillAndClose(fd, chunks, path, Flush::Sometime);
 }
 

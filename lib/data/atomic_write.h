@@ -20,7 +20,7 @@ namespace svod {
 enum class Flush : uint8_t { BeforeRename, Sometime };
 
 /// Replaces `path` with the chunks, one after the other. Symbolic links are followed; pipes and devices are
-/// written directly.
+/// written directly, and a pipe without a reader is an error.
 Status writeChunksAtomic(const std::string& path, std::span<const std::span<const std::byte>> chunks,
                          Flush flush = Flush::BeforeRename);
 Status writeFileAtomic(const std::string& path, std::string_view text);

@@ -42,6 +42,13 @@ class Usage(ToolTest):
                 self.fails(2, *words, says=[says, "[usage]"], cwd=self.folder)
         self.assertEqual(sorted(p.name for p in self.folder.iterdir()), ["graph.svod"])
 
+    def test_two_dashes_end_the_flags(self):
+        (self.folder / "-g.svod").write_text(SMALL)
+        self.svodc("compile", "-o", "p", "--", "-g.svod", cwd=self.folder)
+        self.assertTrue((self.folder / "p/plan.json").exists())
+        self.fails(2, "compile", "-o", "p", "-g.svod", says="no flag '-g.svod'", cwd=self.folder)
+        self.fails(2, "compile", "-o", "p", "--", "-g.svod", "-j1", says="one word too many: '-j1'", cwd=self.folder)
+
     def test_no_words_show_the_help(self):
         self.assertIn("usage: svodc", self.svodc(code=2).stderr)
 

@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -81,6 +82,21 @@ TEST_CASE("a full disk and a missing folder are Io errors that leave nothing") {
   fs::create_directory(folder / "dir");
   CHECK(!writeFileAtomic(folder / "dir", "text"));
   CHECK(entriesIn(folder.path()) == 1);
+}
+
+TEST_CASE("a pipe takes what is written while somebody reads it, and is an error otherwise") {
+  TempFolder folder;
+  const std::string path = folder / "pipe";
+  REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+  const Status unread = writeFileAtomic(path, "text");
+  REQUIRE(!unread);
+  CHECK(unread.error()->help.find("reads from it") != std::string::npos);
+  const int reader = ::open(path.c_str(), O_RDONLY | O_NONBLOCK);
+  REQUIRE(reader >= 0);
+  REQUIRE(writeFileAtomic(path, "text"));
+  char text[8];
+  CHECK(::read(reader, text, sizeof text) == 4);
+  ::close(reader);
 }
 
 TEST_CASE("a directory appears whole, replaces only what it may, and cleans up") {

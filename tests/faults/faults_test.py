@@ -12,6 +12,8 @@ from svodc import ToolTest, main, run  # noqa: E402
 GRAPH = "svod 1\ninput x: f32[5, 7]\noutput y = softmax(x) * x\n"
 # Rows that opts make vectors of, and sums that the threads of a workgroup share.
 LARGE = "svod 1\ninput x: f32[24, 64]\noutput y = x + sum(x * x, axes=1, keepdims=true)\n"
+# Arithmetic that contract fuses and strict does not.
+PLAIN = "svod 1\ninput x: f32[24, 64]\ninput z: f32[24, 64]\noutput y = x * z + x\n"
 
 
 def passes_of(target):
@@ -71,6 +73,13 @@ class Faults(ToolTest):
 
     def test_a_fault_that_only_workgroups_have_is_not_laid_to_the_opts_that_make_them(self):
         self.behind_opts("emulated", "threads")
+
+    def test_a_wrong_last_bit_is_refused_where_there_is_one_legal_result(self):
+        code, text = self.said("legalize", "last-bit", "cpu", PLAIN, "--numerics", "strict")
+        self.assertEqual(code, 4, text)
+        self.assertIn("the interpreter says", text)
+        self.assertFalse((self.folder / "legalize-last-bit-cpu.plan").exists())
+        self.assertEqual(self.said("legalize", "last-bit", "cpu", PLAIN, "--numerics", "contract")[0], 0)
 
     def test_without_a_fault_there_is_a_plan(self):
         for target, _ in tables():

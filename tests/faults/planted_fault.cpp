@@ -17,7 +17,7 @@ bool isThread(UOp n) {
 
 bool shows(UOp root, FaultIn where) {
   const auto isVector = [](UOp n) { return n.op() == Op::Store && !n.src(1).shape().empty(); };
-  return where == FaultIn::All || std::ranges::any_of(toposort(root), [&](UOp n) {
+  return where == FaultIn::All || where == FaultIn::LastBit || std::ranges::any_of(toposort(root), [&](UOp n) {
            return where == FaultIn::Vectors ? isVector(n) : isThread(n);
          });
 }
@@ -31,7 +31,9 @@ UOp spoiled(Graph& g, UOp root, FaultIn where) {
     if (storage.op() != Op::Param && storage.op() != Op::Buffer) return same;
     if (storage.op() == Op::Buffer && storage.argAs<SlotArg>().space != Space::Global) return same;
     std::vector<UOp> sources(same.src().begin(), same.src().end());
-    sources[1] = g.alu(Op::Add, {sources[1], g.constant(Scalar::of(DType::F32, 1))});
+    const bool isLarge = where != FaultIn::LastBit;
+    const UOp other = g.constant(Scalar::of(DType::F32, isLarge ? 1 : 1 + 0x1p-23));
+    sources[1] = g.alu(isLarge ? Op::Add : Op::Mul, {sources[1], other});
     return g.withSrc(same, sources);
   });
 }
