@@ -6,12 +6,12 @@
 
 namespace svod {
 
-/// Which graphs a fault shows in: all; those with vectors, which opts make; those with threads of a workgroup; all, and
-/// there in the last bit alone.
+/// Which graphs a fault shows in: all; those with vectors, which opts make; those with threads of a workgroup; all, but
+/// in the last bit alone.
 enum class FaultIn : uint8_t { All, Vectors, Threads, LastBit };
 
-/// What `pass` left, with one added to all floats that are stored in memory that others see, or with these made larger by
-/// their last bit.
+/// What `pass` left, with one added to all floats that are stored in memory that others see, or with their last bit
+/// changed.
 Result<UOp> withFault(const Pass& pass, UOp root, PassContext& cx, FaultIn where = FaultIn::All);
 
 }  // namespace svod
