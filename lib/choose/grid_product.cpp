@@ -4,6 +4,7 @@
 
 #include "choose/grid.h"
 #include "cost/gpu_tiles.h"
+#include "facts/local_buffers.h"
 #include "facts/loop_pairs.h"
 #include "facts/reduces.h"
 #include "ir/gpu_op.h"
@@ -105,20 +106,6 @@ std::optional<Plan> planOf(Chooser& c, const std::vector<Product>& products) {
   return plan;
 }
 
-/// Elements that a thread copies at once: 16 bytes, or fewer where addresses do not keep to them.
-int64_t copyWidth(UOp fill) {
-  UOp value = fill.src(0).src(1), last = fill.src(fill.srcCount() - 1);
-  if (value.op() != Op::Load) return 1;
-  const Access access{value, value.src(0).src(1), {}, false};
-  if (strideOf(access, last) != 1) return 1;
-  int64_t width = 16 / byteSize(fill.dtype());
-  for (; width > 1; width /= 2) {
-    const auto keeps = [&](UOp r) { return r == last || strideOf(access, r).value_or(1) % width == 0; };
-    if (maxExtent(last) % width == 0 && std::ranges::all_of(access.address.ranges(), keeps)) break;
-  }
-  return std::max<int64_t>(1, width);
-}
-
 /// The copy of an operand for a tile, with its rows along what is contiguous in memory.
 void shareOperand(Chooser& c, uint32_t slot, UOp outer, UOp term, int stages) {
   int64_t unit = 0;
@@ -129,7 +116,7 @@ void shareOperand(Chooser& c, uint32_t slot, UOp outer, UOp term, int stages) {
   if (!c.apply(OptKind::Pack, args, "what a workgroup reads of an operand, once")) return;
   const uint32_t first = idOf(c.madeCopy(unit == 1 ? term : outer));
   const UOp fill = c.facts().closersOf(c.range(first))[0];
-  const int64_t width = copyWidth(fill), rowBytes = maxExtent(fill.src(fill.srcCount() - 1)) * byteSize(fill.dtype());
+  const int64_t width = widestCopy(fill), rowBytes = maxExtent(fill.src(fill.srcCount() - 1)) * byteSize(fill.dtype());
   if (byteSize(fill.dtype()) == 2) c.apply(OptKind::Swizzle, first, rowBytes, "rows of matrices in different banks");
   if (stages > 1 && width * byteSize(fill.dtype()) >= 4)
     c.apply(OptKind::Async, first, stages, "copies run ahead of the products");

@@ -20,22 +20,14 @@ bool isOf(UOp loop, std::initializer_list<AxisType> types) {
 
 /// Neighbours along `loop` that one access of each operand moves; 1 where they are none, or not aligned.
 int64_t lanesAlong(const Chooser& c, UOp loop) {
-  const std::optional<int64_t> extent = constExtent(loop);
-  int64_t lanes = 8;
-  bool hasUnit = false;
+  int64_t lanes = 0;
   for (const Access& a : c.facts().accesses) {
     if (!a.address.dependsOn(loop)) continue;
-    const std::optional<int64_t> stride = strideOf(a, loop);
-    if (stride != 1 || info(a.node.src(0).dtype()).bits < 8) return 1;
-    hasUnit = true;
-    lanes = std::min<int64_t>(lanes, kMostBytes / byteSize(a.node.src(0).dtype()));
-    for (UOp r : a.address.ranges()) {
-      const int64_t other = r == loop ? 0 : strideOf(a, r).value_or(1);
-      while (lanes > 1 && other % lanes != 0) lanes /= 2;
-    }
+    const DType dtype = a.node.src(0).dtype();
+    const int64_t most = info(dtype).bits < 8 ? 1 : std::min<int64_t>(8, kMostBytes / byteSize(dtype));
+    lanes = togetherAlong(a, loop, lanes == 0 ? most : std::min(lanes, most));
   }
-  while (lanes > 1 && (!extent || *extent % lanes != 0)) lanes /= 2;
-  return hasUnit ? lanes : 1;
+  return std::max<int64_t>(1, lanes);
 }
 
 void vectorize(Chooser& c, uint32_t loop) {

@@ -18,6 +18,8 @@ constexpr double kBeside = 0.1;        // of what is not the slowest, that shows
 constexpr double kMeet = 30;           // of a step in which threads wait for copies and meet
 constexpr double kLoop = 4;            // instructions of a step beside products and loads
 constexpr int kWarpsToHide = 8;        // of a unit, that hide the latency of each other
+constexpr int kProductsToHide = 32;    // of tensor cores, that do not wait for each other, of all warps of a unit
+constexpr int kCores = 4;              // of a unit, each for warps of its own
 
 double ratio(int64_t a, int64_t b) { return static_cast<double>(a) / static_cast<double>(b); }
 
@@ -35,8 +37,9 @@ double stepCycles(const GpuProduct& p, const GpuTile& t, const GpuTarget& gpu) {
   // Single lanes issue a load for four elements of their rows or columns, and count, beside the products.
   const double own = ratio(t.m, t.rows) * ratio(t.n, t.columns),
                others = (ratio(t.m, t.rows) + ratio(t.n, t.columns)) / 4 + kLoop;
+  const double idle = std::max(1.0, ratio(kCores, t.rows * t.columns));
   const double multiplying =
-      p.core ? products / std::max(gpu.coreLanes, gpu.lanes) : products / gpu.lanes * (1 + others / own);
+      p.core ? products / std::max(gpu.coreLanes, gpu.lanes) * idle : products / gpu.lanes * (1 + others / own);
   // Every warp reads its rows and its columns; lanes of one row share what they read of it.
   const double read = p.core
                           ? static_cast<double>(t.k * p.bytes * (t.m * t.columns + t.n * t.rows))
@@ -55,15 +58,28 @@ bool fits(const GpuProduct& p, const GpuTile& t, const GpuTarget& gpu) {
          occupancyOf(gpu, needsOf(p, t)).groups > 0;
 }
 
+/// One stage more than three where as many workgroups fit: then the stage of a step is cheap to count.
+GpuTile inPowersOfTwo(const GpuProduct& p, GpuTile t, const GpuTarget& gpu) {
+  GpuTile more = t;
+  more.stages = 4;
+  const bool isFree = t.stages == 3 && fits(p, more, gpu) &&
+                      occupancyOf(gpu, needsOf(p, more)).groups == occupancyOf(gpu, needsOf(p, t)).groups;
+  return isFree ? more : t;
+}
+
 }  // namespace
 
 double cyclesOf(const GpuProduct& p, const GpuTile& t, const GpuTarget& gpu) {
   const int64_t blocks = p.batch * ceilDiv(p.m, t.m) * ceilDiv(p.n, t.n);
   const int64_t groups = std::max<int64_t>(1, occupancyOf(gpu, needsOf(p, t)).groups);
   const int64_t wave = gpu.units * groups, full = blocks / wave, last = ceilDiv(blocks - full * wave, gpu.units);
-  const auto warpsOf = [&](int64_t resident) { return static_cast<double>(resident * ceilDiv(t.threads(p), 32)); };
+  // What is only padding counts for nothing.
+  const auto tilesOfCore = [](int64_t tile, int64_t all, int side) { return ceilDiv(std::min(tile, all), side); };
+  const int64_t independent =
+      p.core ? tilesOfCore(t.m, p.m, p.core->m) * tilesOfCore(t.n, p.n, p.core->n) : ceilDiv(t.threads(p), 32);
+  const double wanted = p.core ? kProductsToHide : kWarpsToHide;
   const auto hidden = [&](int64_t resident) {
-    return std::max(1.0, std::sqrt(kWarpsToHide / std::max(1.0, warpsOf(resident))));
+    return std::max(1.0, std::sqrt(wanted / static_cast<double>(std::max<int64_t>(1, resident * independent))));
   };
   const double masked = p.core && p.k % t.k != 0 ? kMasked : 1;
   const double block = static_cast<double>(ceilDiv(p.k, t.k)) * stepCycles(p, t, gpu) * masked;
@@ -98,7 +114,7 @@ std::vector<GpuTile> tilesFor(const GpuProduct& p, const GpuTarget& gpu) {
           }
   std::ranges::stable_sort(found, {}, &Priced::cycles);
   std::vector<GpuTile> tiles;
-  for (const Priced& each : found) tiles.push_back(each.tile);
+  for (const Priced& each : found) tiles.push_back(inPowersOfTwo(p, each.tile, gpu));
   return tiles;
 }
 

@@ -1,7 +1,9 @@
 #include "facts/accesses.h"
 
 #include <algorithm>
+#include <bit>
 
+#include "ir/multiple_of.h"
 #include "symbolic/symbolic.h"
 
 namespace svod {
@@ -31,6 +33,13 @@ UOp copiedBy(UOp fill) {
 std::optional<int64_t> strideOf(const Access& access, UOp range) {
   if (!access.address.dependsOn(range)) return 0;
   return coefficientOf(access.address, range);
+}
+
+int64_t togetherAlong(const Access& access, UOp range, int64_t most) {
+  const std::optional<int64_t> extent = constExtent(range);
+  if (!extent || *extent == 0 || strideOf(access, range) != 1) return 1;
+  return std::min({static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(most))), *extent & -*extent,
+                   multipleOf(access.address, range)});
 }
 
 double bytesRead(const Access& access) {

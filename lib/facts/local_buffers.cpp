@@ -15,6 +15,13 @@ int64_t bytesOfFills(const KernelFacts& kernel) {
   return bytes;
 }
 
+int64_t widestCopy(UOp fill) {
+  UOp value = fill.src(0).src(1);
+  if (value.op() != Op::Load) return 1;
+  return togetherAlong({value, value.src(0).src(1), {}, false}, fill.src(fill.srcCount() - 1),
+                       16 / byteSize(fill.dtype()));
+}
+
 bool isGated(UOp fill) {
   return std::ranges::any_of(toposort(fill.src(0)), [](UOp n) { return n.op() == Op::Load && n.srcCount() > 2; });
 }

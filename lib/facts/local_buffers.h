@@ -8,6 +8,10 @@ namespace svod {
 int64_t fillBytes(UOp fill);
 int64_t bytesOfFills(const KernelFacts& kernel);
 
+/// The most elements of a stage that one thread copies at once: 16 bytes, or fewer where those are no neighbours in
+/// memory, or not aligned.
+int64_t widestCopy(UOp fill);
+
 /// A local buffer is filled behind gates: in short lines that fill vectors badly.
 bool isGated(UOp fill);
 

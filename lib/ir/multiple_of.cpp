@@ -38,12 +38,13 @@ int64_t combined(UOp n, int64_t a, int64_t b) {
 
 }  // namespace
 
-int64_t multipleOf(UOp index) {
+int64_t multipleOf(UOp index, UOp zero) {
   const std::vector<UOp> order = toposort(index);
   std::vector<int64_t> known(index.id() + 1, 1);
   for (UOp n : order) {
     const auto of = [&](size_t i) { return known[n.src(i).id()]; };
     if (!isInt(n.dtype()) || !n.isScalar()) continue;
+    if (n == zero) known[n.id()] = kMostAligned;
     if (n.isConst()) known[n.id()] = powerIn(n.constInt());
     if (n.op() == Op::Cast && isInt(n.src(0).dtype())) known[n.id()] = of(0);
     if (n.op() == Op::Neg) known[n.id()] = of(0);

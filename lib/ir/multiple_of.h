@@ -8,6 +8,7 @@ namespace svod {
 
 /// The largest power of two, up to kMostAligned, that every value of an integer scalar is known to be a multiple of.
 inline constexpr int64_t kMostAligned = 1 << 20;
-int64_t multipleOf(UOp index);
+/// With a `zero` it counts as 0 in there.
+int64_t multipleOf(UOp index, UOp zero = {});
 
 }  // namespace svod

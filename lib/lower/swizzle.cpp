@@ -27,6 +27,25 @@ UOp withoutSwizzle(Graph& g, UOp buffer) {
   return g.make(Op::Buffer, buffer.dtype(), {g.index((buffer.maxNumel() + period - 1) / period * period)}, arg);
 }
 
+/// A sum as one of whole periods, which a swizzle leaves as they are, and the rest of it.
+struct Periods {
+  std::vector<UOp> whole;
+  UOp rest;
+  int64_t constant = 0;  // of whole ones
+};
+
+void collect(Graph& g, UOp at, int64_t period, Periods& to) {
+  if (at.op() == Op::Add) return collect(g, at.src(0), period, to), collect(g, at.src(1), period, to);
+  if (at.isConst()) {
+    const int64_t left = at.constInt() & (period - 1);
+    to.constant += at.constInt() - left;
+    at = g.index(left);
+  } else if (multipleOf(at) % period == 0) {
+    return to.whole.push_back(at);
+  }
+  to.rest = to.rest ? g.alu(Op::Add, {to.rest, at}) : at;
+}
+
 UOp moved(Graph& g, UOp at, int64_t bytes, int64_t swizzle) {
   if (at.isScalar()) return swizzled(g, at, bytes, swizzle);
   const int64_t lanes = at.lanes();
@@ -46,9 +65,14 @@ UOp moved(Graph& g, UOp at, int64_t bytes, int64_t swizzle) {
 int64_t swizzlePeriod(int64_t swizzle) { return std::max(swizzle, kBanks) * turnsOf(swizzle); }
 
 UOp swizzled(Graph& g, UOp at, int64_t bytes, int64_t swizzle) {
-  UOp row = g.alu(Op::Floordiv, {at, g.index(std::max(swizzle, kBanks) / bytes)});
+  Periods parts;
+  collect(g, simplify(g, at), swizzlePeriod(swizzle) / bytes, parts);
+  if (!parts.rest) parts.rest = g.index(0);
+  UOp row = g.alu(Op::Floordiv, {parts.rest, g.index(std::max(swizzle, kBanks) / bytes)});
   UOp turn = g.alu(Op::Mul, {g.alu(Op::Floormod, {row, g.index(turnsOf(swizzle))}), g.index(kPiece / bytes)});
-  return simplify(g, g.alu(Op::Xor, {at, turn}));
+  UOp place = g.alu(Op::Xor, {parts.rest, turn});  // the same in each period, and in all rounds of a loop over them
+  for (UOp whole : parts.whole) place = g.alu(Op::Add, {place, whole});
+  return simplify(g, g.alu(Op::Add, {place, g.index(parts.constant)}));
 }
 
 UOp swizzleBuffers(Graph& g, UOp sink) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "facts/local_buffers.h"
 #include "ir/gpu_op.h"
 #include "opts/legality.h"
 #include "opts/proposals.h"
@@ -41,7 +42,7 @@ std::vector<OptOp> proposeSpread(const KernelFacts& kernel, const LoopNames& nam
     std::vector<int64_t> widths{1};
     for (int64_t bytes : {4, 8, 16}) {
       const int64_t width = bytes / byteSize(fill.dtype());
-      if (width > 1 && isContiguous(fill, width)) widths.push_back(width);
+      if (width > 1 && width <= widestCopy(fill)) widths.push_back(width);
     }
     for (int64_t width : widths) moves.push_back({OptKind::Spread, AxisAmount{refTo(kernel, names, r), width}});
   }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "facts/accesses.h"
+#include "facts/local_buffers.h"
 #include "ir/gpu_op.h"
 #include "ir/shape.h"
 #include "opts/legality.h"
@@ -43,6 +43,13 @@ Status checkElementwise(UOp fill) {
   return {};
 }
 
+// Elements of the stage, and what they are copies of.
+bool areNeighbours(UOp fill) {
+  UOp value = fill.src(0).src(1);
+  return value.op() == Op::Load &&
+         strideOf({value, value.src(0).src(1), {}, false}, fill.src(fill.srcCount() - 1)) == 1;
+}
+
 Status checkOwner(UOp fill) {
   for (UOp r : fill.ranges())
     if (isThreadOfGroup(axisType(r)))
@@ -58,12 +65,6 @@ bool needsOthers(UOp n) {
   return n.op() == Op::Fill || (n.op() == Op::Reduce && std::ranges::any_of(n.src().subspan(1), isShared));
 }
 
-bool isContiguous(UOp fill, int64_t width) {
-  UOp last = fill.src(fill.srcCount() - 1), value = fill.src(0).src(1);
-  if (value.op() != Op::Load || maxExtent(last) % width != 0) return false;
-  return strideOf(Access{value, value.src(0).src(1), {}, false}, last) == 1;
-}
-
 Result<Applied> applySpread(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
   const auto& args = std::get<AxisAmount>(opt.args);
   SVOD_TRY(UOp fill, pickStage(sink, args.axis, caps));
@@ -73,10 +74,10 @@ Result<Applied> applySpread(Graph& g, UOp sink, const OptOp& opt, const Caps& ca
   if (width < 1 || (width > 1 && bytes != 4 && bytes != 8 && bytes != 16))
     return fail(Diag::BadOpt, "threads copy single elements, or 4, 8 or 16 bytes at once",
                 std::to_string(width) + " elements are " + std::to_string(bytes) + " bytes");
-  if (width > 1 && !isContiguous(fill, width))
+  const std::span<const UOp> closed = fill.src().subspan(1);
+  if (width > 1 && (*constExtent(closed.back()) % width != 0 || !areNeighbours(fill)))
     return fail(Diag::BadOpt, std::to_string(width) + " neighbours of the buffer are not neighbours in memory",
                 "order its axes in pack as the operand has them, or spread single elements");
-  const std::span<const UOp> closed = fill.src().subspan(1);
   int64_t count = 1;
   for (UOp r : closed) count *= *constExtent(r);
   uint32_t id = nextRangeId(sink);

@@ -12,7 +12,4 @@ Result<Applied> applyRaster(Graph& graph, UOp sink, const OptOp& opt, const Caps
 /// Whether a node of the value of a stage is made of another local buffer, or by several threads.
 bool needsOthers(UOp node);
 
-/// Whether `width` neighbours of a stage are neighbours in the operand that it is a copy of, too.
-bool isContiguous(UOp fill, int64_t width);
-
 }  // namespace svod

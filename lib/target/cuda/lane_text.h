@@ -19,6 +19,8 @@ class LaneText {
   std::string laneName(UOp node, int lane) const;
   /// The address of a parameter or a buffer.
   std::string storage(UOp node) const;
+  /// Of an element of it; a constant is added last, so that addresses which differ by one share the rest.
+  std::string pointer(UOp storage, UOp index, int lane) const;
   /// Says how the lanes of a node read; without, by their names.
   void set(UOp node, std::vector<std::string> lanes) { texts_[node.id()] = std::move(lanes); }
 

@@ -15,7 +15,7 @@ typedef unsigned long long uint64_t;
 #define INT32_MIN (-0x7fffffff - 1)
 #define SVOD_FN static __device__ __forceinline__
 #define SVOD_RESTRICT __restrict__
-#define SVOD_KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads)
+#define SVOD_KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads, 1)
 #define SVOD_SHARED(bytes) extern __shared__ __align__(1024) unsigned char svod_shared[]
 
 // -- where this thread is

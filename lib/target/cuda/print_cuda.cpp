@@ -108,8 +108,15 @@ class CudaPrinter {
   }
 
   void openLoop(UOp range) {
+    // In rounds that threads start together the next copies are under way: more of them at once would only be long.
+    if (meetsIn(range)) body_.line("#pragma unroll 1");
     const std::string i = body_.values().name(range), end = body_.values().ref(range.src(0), 0);
     body_.open("for (" + typeName(range.dtype()) + " " + i + " = 0; " + i + " < " + end + "; ++" + i + ")");
+  }
+  bool meetsIn(UOp range) const {
+    return std::ranges::any_of(kernel_.ops, [&](UOp n) {
+      return n.op() == Op::Barrier && std::ranges::find(n.src(), range) != n.src().end();
+    });
   }
   void closeLoops(UOp end) {
     for (size_t i = 1; i < end.srcCount(); ++i) body_.close();

@@ -21,13 +21,14 @@ std::string VectorAccess::type() const {
 }
 
 std::string VectorAccess::call(const char* what, int lane, bool isVector, const std::string& value) const {
-  const std::string base = text_.storage(storage_), at = text_.ref(index_, lane);
-  if (isRegister_) return value.empty() ? base + "[" + at + "]" : base + "[" + at + "] = " + value;
+  if (isRegister_) {
+    const std::string element = text_.storage(storage_) + "[" + text_.ref(index_, lane) + "]";
+    return value.empty() ? element : element + " = " + value;
+  }
   std::string function =
       std::string(isShared_ ? "svod_shared_" : "svod_") + what + "_" + std::string(toText(storage_.dtype()));
   if (isVector) function += "x" + std::to_string(width_);
-  const std::string pointer = at == "0" ? base : base + " + " + at;
-  return function + "(" + pointer + (value.empty() ? "" : ", " + value) + ")";
+  return function + "(" + text_.pointer(storage_, index_, lane) + (value.empty() ? "" : ", " + value) + ")";
 }
 
 std::vector<int64_t> argumentAlignment(const LinearKernel& kernel, const std::set<uint32_t>& needed, size_t arguments) {

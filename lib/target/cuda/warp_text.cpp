@@ -18,7 +18,7 @@ std::string listed(UOp value, const LaneText& text) {
 
 /// An address of the device or of the workgroup, which is not read here.
 std::string pointerText(UOp address, const LaneText& text) {
-  return text.storage(storageOf(address)) + " + " + text.ref(address.src(1), 0);
+  return text.pointer(storageOf(address), address.src(1), 0);
 }
 
 /// The registers that products add to, and how many they are.
