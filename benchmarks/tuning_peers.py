@@ -131,8 +131,8 @@ def tvm_time(name, options):
     best = schedule.mod if schedule is not None else module
     built = tvm.compile(best, target=tvm_target(tvm))
     device = tvm.cpu()
-    arguments = [tvm.runtime.tensor(np.random.rand(*shape).astype("float32"), device) for shape in tvm_shapes(kind, n)]
-    timer = built.time_evaluator("main", device, number=20, repeat=30, min_repeat_ms=2)
+    arguments = [tvm.runtime.tensor(np.asarray(np.random.rand(*shape), dtype="float32"), device) for shape in tvm_shapes(kind, n)]
+    timer = built.jit().time_evaluator("main", device, number=20, repeat=30, min_repeat_ms=2)
     return statistics.median(timer(*arguments).results) * 1e9
 
 
