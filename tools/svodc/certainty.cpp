@@ -19,7 +19,7 @@ bool roundsToInteger(Op op) { return op == Op::Trunc || op == Op::Floor || op ==
 class Analysis {
  public:
   Analysis(const Model& model, Numerics numerics)
-      : model_(model), numerics_(numerics), nodes_(toposort(model.sink)), of_(model.graph->size()),
+      : numerics_(numerics), nodes_(toposort(model.sink)), of_(model.graph->size()),
         ports_(model.ports.size(), Certainty::Exact) {}
 
   /// Loops write what they read, so until nothing changes; values only get less certain.
@@ -60,7 +60,6 @@ class Analysis {
     return chooses ? sources : Certainty::Free;
   }
 
-  const Model& model_;
   Numerics numerics_;
   std::vector<UOp> nodes_;
   std::vector<Certainty> of_;     // by node id

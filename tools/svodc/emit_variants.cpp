@@ -15,7 +15,7 @@ namespace {
 /// One object after another; those of variants under names of their own.
 class Objects {
  public:
-  Objects(const Compilation& c, Linker& linker) : c_(c), linker_(linker), plan_(c.plan) {
+  Objects(const Compilation& c, Linker& linker) : linker_(linker), plan_(c.plan) {
     for (KernelId id = 0; id < plan_.kernels.size(); id++) idOf_[plan_.kernels[id].name] = id;
     for (const CompiledKernel* k : processorKernels(c)) objects_.push_back(k->object);
     for (const FunctionObject& f : c.functionObjects) objects_.push_back(f.object);
@@ -48,7 +48,6 @@ class Objects {
     plan_.kernels[idOf_.at(kernel)].symbol += suffix;
   }
 
-  const Compilation& c_;
   Linker& linker_;
   Plan plan_;
   std::map<std::string, KernelId> idOf_;
