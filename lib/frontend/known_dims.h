@@ -11,7 +11,7 @@ class KnownDims {
  public:
   /// Whether some values of the variables make the dim negative; true also when there are too many to try.
   bool mayBeNegative(UOp dim);
-  /// Whether an expression as large as the dim, written as a tree, is no longer worth carrying.
+  /// Whether the dim, written as a tree, is too large an expression to be carried along.
   bool isTooComplicated(UOp dim);
 
  private:
