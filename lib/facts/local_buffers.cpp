@@ -2,11 +2,24 @@
 
 #include <algorithm>
 
+#include "ir/local_memory.h"
+#include "support/integers.h"
+
 namespace svod {
 
 int64_t fillBytes(UOp fill) {
   int64_t bytes = 0;
   return __builtin_mul_overflow(fill.maxNumel(), byteSize(fill.dtype()), &bytes) ? INT64_MAX : bytes;
+}
+
+int64_t bytesInMemory(UOp fill, int64_t threads) {
+  const UOp buffer = storageOf(fill.src(0).src(0));
+  int64_t elements = fill.maxNumel();
+  if (fillBytes(fill) == INT64_MAX) return INT64_MAX;
+  for (UOp r : fill.src().subspan(1))
+    if (axisType(r) == AxisType::Spread && buffer.argAs<SlotArg>().ring > 0 && maxExtent(r) > 0)
+      elements = elements / maxExtent(r) * ceilDiv(maxExtent(r), threads) * threads;
+  return localBytes(buffer, elements);
 }
 
 int64_t bytesOfFills(const KernelFacts& kernel) {

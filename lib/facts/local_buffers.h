@@ -4,7 +4,11 @@
 
 namespace svod {
 
-/// Largest number of bytes a fill can take; and all of a kernel together.
+/// What the buffer of a fill takes of memory when the threads of a workgroup fill it: stages, whole periods of a
+/// swizzle, and the elements of threads that the last round of a spread has too many.
+int64_t bytesInMemory(UOp fill, int64_t threads);
+
+/// Largest number of bytes that a fill has elements for; and all of a kernel together.
 int64_t fillBytes(UOp fill);
 int64_t bytesOfFills(const KernelFacts& kernel);
 

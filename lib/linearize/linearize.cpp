@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/gpu_op.h"
+#include "ir/local_memory.h"
 #include "linearize/item_order.h"
 
 namespace svod {
@@ -34,8 +35,6 @@ Status emit(const ScopeTree& tree, size_t loop, std::vector<UOp>& out) {
   return {};
 }
 
-int64_t alignUp(int64_t bytes) { return (bytes + 63) / 64 * 64; }
-
 void describe(LinearKernel& kernel) {
   for (UOp n : kernel.ops) {
     if (n.op() == Op::Param) {
@@ -47,7 +46,7 @@ void describe(LinearKernel& kernel) {
     } else if (n.op() == Op::Range && n.argAs<AxisArg>().type == AxisType::Thread) {
       kernel.threadRange = n;
     } else if (n.op() == Op::Buffer && n.argAs<SlotArg>().space == Space::Local) {
-      kernel.scratchBytes += alignUp(n.maxNumel() * byteSize(n.dtype()));
+      kernel.scratchBytes += localBytes(n);
     }
   }
   const auto paramOf = [&](UOp address) {

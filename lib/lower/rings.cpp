@@ -4,8 +4,8 @@
 #include <map>
 
 #include "ir/gpu_op.h"
+#include "ir/local_memory.h"
 #include "ir/multiple_of.h"
-#include "lower/swizzle.h"
 #include "symbolic/symbolic.h"
 
 namespace svod {
@@ -45,7 +45,7 @@ class Ring {
       UOp buffer = f.src(0);
       SlotArg arg = buffer.argAs<SlotArg>();
       arg.ring = 0;
-      UOp size = g_.index(stageSize(buffer) * stages_);
+      UOp size = g_.index(stageElements(buffer) * stages_);
       buffers_.push_back(g_.make(Op::Buffer, buffer.dtype(), {size}, arg));
     }
   }
@@ -84,13 +84,6 @@ class Ring {
     return {};
   }
 
-  // Elements of a stage, a whole number of swizzled rows.
-  static int64_t stageSize(UOp buffer) {
-    const int swizzle = buffer.argAs<SlotArg>().swizzle;
-    const int64_t row = (swizzle > 0 ? swizzlePeriod(int64_t{1} << swizzle) : 16) / byteSize(buffer.dtype());
-    return (buffer.maxNumel() + row - 1) / row * row;
-  }
-
   UOp stageAt(UOp step) { return simplify(g_, g_.alu(Op::Floormod, {step, g_.index(stages_)})); }
 
   /// The copies of iteration `step` into a stage as one group, where the iteration exists.
@@ -123,7 +116,7 @@ class Ring {
       return g_.make(Op::End, DType::Void, src);
     }
     UOp store = substitute(g_, effect, {&loop_, 1}, {&turn.step, 1});
-    UOp offset = g_.alu(Op::Mul, {turn.stage, g_.index(stageSize(filled_[ring].src(0)))});
+    UOp offset = g_.alu(Op::Mul, {turn.stage, g_.index(stageElements(filled_[ring].src(0)))});
     UOp place = shifted(store.src(0).src(1), offset);
     UOp gate = store.srcCount() > 2 ? store.src(2) : UOp();
     UOp value = onlyWhere(store.src(1), turn.exists);
@@ -182,7 +175,7 @@ class Ring {
   /// Addresses in the ring, in the stage of the iteration.
   void readers(UOp sink, size_t ring, UOp meet, std::vector<UOp>& from, std::vector<UOp>& to) {
     UOp ready = g_.make(Op::After, buffers_[ring].dtype(), {buffers_[ring], meet});
-    UOp offset = g_.alu(Op::Mul, {stageAt(loop_), g_.index(stageSize(filled_[ring].src(0)))});
+    UOp offset = g_.alu(Op::Mul, {stageAt(loop_), g_.index(stageElements(filled_[ring].src(0)))});
     for (UOp n : toposort(sink)) {
       if (n.op() != Op::Index || behindPrefetches(n.src(0)) != filled_[ring]) continue;
       UOp at = n.src(1).lanes() == 1 || n.src(1).op() == Op::Ramp ? shifted(n.src(1), offset)

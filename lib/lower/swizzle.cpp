@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/local_memory.h"
 #include "ir/multiple_of.h"
 #include "symbolic/symbolic.h"
 
@@ -22,9 +23,8 @@ int64_t turnsOf(int64_t swizzle) { return std::min(swizzle, kBanks) / kPiece; }
 
 UOp withoutSwizzle(Graph& g, UOp buffer) {
   SlotArg arg = buffer.argAs<SlotArg>();
-  const int64_t period = swizzlePeriod(swizzleOf(buffer)) / byteSize(buffer.dtype());
   arg.swizzle = 0;
-  return g.make(Op::Buffer, buffer.dtype(), {g.index((buffer.maxNumel() + period - 1) / period * period)}, arg);
+  return g.make(Op::Buffer, buffer.dtype(), {g.index(stageElements(buffer))}, arg);
 }
 
 /// A sum as one of whole periods, which a swizzle leaves as they are, and the rest of it.
@@ -61,8 +61,6 @@ UOp moved(Graph& g, UOp at, int64_t bytes, int64_t swizzle) {
 }
 
 }  // namespace
-
-int64_t swizzlePeriod(int64_t swizzle) { return std::max(swizzle, kBanks) * turnsOf(swizzle); }
 
 UOp swizzled(Graph& g, UOp at, int64_t bytes, int64_t swizzle) {
   Periods parts;

@@ -10,9 +10,6 @@ namespace svod {
 /// by lane. Afterwards no buffer has a swizzle.
 UOp swizzleBuffers(Graph& graph, UOp sink);
 
-/// Bytes after which the pattern repeats: such a multiple is what a buffer needs.
-int64_t swizzlePeriod(int64_t swizzle);
-
 /// The place of element `at` of elements of `bytes` bytes.
 UOp swizzled(Graph& graph, UOp at, int64_t bytes, int64_t swizzle);
 

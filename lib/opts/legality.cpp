@@ -73,10 +73,11 @@ Status checkWorkgroup(UOp sink, const Caps& caps) {
 }  // namespace
 
 Status checkKernel(UOp sink, const Caps& caps) {
+  const int64_t threads = caps.workgroups ? workgroupThreads(sink) : 1;
   int64_t local = 0, limit = caps.workgroups ? caps.sharedBytes : caps.scratchBytes;
   for (UOp n : toposort(sink)) {
     SVOD_CHECK(checkExpansion(n, caps));
-    if (n.op() == Op::Fill && (fillBytes(n) > limit || (local += fillBytes(n) * stagesOf(n)) > limit))
+    if (n.op() == Op::Fill && (fillBytes(n) > limit || (local += bytesInMemory(n, threads)) > limit))
       return fail(Diag::BadOpt, "local buffers would take more than " + count(limit) + " bytes",
                   "tile an axis first and pack only the inner part");
     if (n.op() == Op::Fill && stagesOf(n) > 1 && !isBareCopy(n))

@@ -66,6 +66,25 @@ std::string without(std::string list, std::string_view name) {
 
 }  // namespace
 
+TEST_CASE("Copies are refused exactly where stages, periods of swizzles and rounds of threads do not fit") {
+  const char* lists[] = {
+      kProductList,
+      kSmallList,
+      "tile(n0,20) tile(k0,32) pack(1,n0.i,k0.i) swizzle(p1.n0.i,64) local(n0.i,0) global(n0.o)",  // 2.5 periods
+      "tile(n0,20) tile(k0,32) pack(1,n0.i,k0.i) async(p1.n0.i,3) spread(p1.n0.i,8) local(n1,6) global(n0.o)",
+  };
+  for (const char* list : lists) {
+    INFO(list);
+    Caps caps = gpuCaps({&core()});
+    Graph g;
+    UOp sink = product(g, {66, 80, 96});
+    caps.sharedBytes = unchecked(g, sink, list, caps).scratchBytes;
+    CHECK(applyOpts(g, sink, *parseOpts(list), caps));
+    caps.sharedBytes -= 1;
+    CHECK_FALSE(applyOpts(g, sink, *parseOpts(list), caps));
+  }
+}
+
 TEST_CASE("The list of docs/opts.md copies ahead, loads matrices and has no conflicts") {
   const Caps caps = gpuCaps({&core()});
   Graph g;

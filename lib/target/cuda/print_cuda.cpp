@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/local_memory.h"
 #include "target/c/op_text.h"
 #include "target/c/value_text.h"
 #include "target/cuda/kernel_body.h"
@@ -80,7 +81,7 @@ class CudaPrinter {
       const std::string type = typeName(b.dtype()) + "*";
       body_.line(type + " const " + body_.values().name(b) + " = (" + type + ")(svod_shared + " +
                  std::to_string(offset) + ");");
-      offset += (b.maxNumel() * byteSize(b.dtype()) + 63) / 64 * 64;
+      offset += localBytes(b);
     }
   }
   void printVariable(UOp var) {

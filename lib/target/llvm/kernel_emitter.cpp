@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ir/local_memory.h"
 #include "ir/text.h"
 #include "target/llvm/dot.h"
 #include "target/llvm/elementwise.h"
@@ -12,7 +13,6 @@ namespace svod {
 
 namespace {
 
-constexpr int64_t kLocalAlignment = 64;
 enum Argument : unsigned { kBuffers, kValues, kTileBegin, kTileEnd, kScratch };
 constexpr const char* kArgumentNames[] = {"buffers", "values", "tile_begin", "tile_end", "scratch"};
 
@@ -94,8 +94,7 @@ void KernelEmitter::layOutLocals() {
   int64_t offset = 0;
   for (UOp local : locals) {
     localOffset_[local.id()] = offset;
-    const int64_t bytes = local.maxNumel() * byteSize(local.dtype());
-    offset += (bytes + kLocalAlignment - 1) / kLocalAlignment * kLocalAlignment;
+    offset += localBytes(local);
   }
 }
 
