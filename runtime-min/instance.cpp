@@ -182,7 +182,8 @@ Status Instance::writeState(StateId id, const void* data) {
   return onDevices_.copyIn(states_[id].device, pointers_[state.buffer], data, sizes_[state.buffer], nameOf(state));
 }
 
-/// Passes through memory of the host only where neither place is there.
+/// Passes through memory of the host only where neither place is there; from the end where the new place begins inside
+/// of the old one.
 Status Instance::moveState(StateId id, DeviceId device, void* to) {
   if (isReset_) SVOD_CHECK(sendStates());
   const State& state = loaded_->plan().states[id];
@@ -193,8 +194,10 @@ Status Instance::moveState(StateId id, DeviceId device, void* to) {
   if (device == 0) return onDevices_.copyOut(old, to, from, bytes, nameOf(state));
   if (old == 0) return onDevices_.copyIn(device, to, from, bytes, nameOf(state));
   std::byte held[32 << 10];
-  for (uint64_t at = 0; at < bytes; at += sizeof held) {
-    const uint64_t part = std::min<uint64_t>(bytes - at, sizeof held);
+  const bool fromEnd = old == device && reinterpret_cast<uintptr_t>(to) - reinterpret_cast<uintptr_t>(from) < bytes;
+  for (uint64_t done = 0, part = 0; done < bytes; done += part) {
+    part = std::min<uint64_t>(bytes - done, sizeof held);
+    const uint64_t at = fromEnd ? bytes - done - part : done;
     SVOD_CHECK(onDevices_.copyOut(old, held, static_cast<std::byte*>(from) + at, part, nameOf(state)));
     SVOD_CHECK(onDevices_.copyIn(device, static_cast<std::byte*>(to) + at, held, part, nameOf(state)));
   }

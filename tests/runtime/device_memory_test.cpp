@@ -111,17 +111,19 @@ TEST_CASE("a large state moves from one place on a device to another, with what 
   b.step(Copy{s, a, bytes});
   b.write(folder / "p");
   Separate device(folder / "p", 3, 1);
-  void* const memory[] = {*device.devices[0]->allocate(bytes), *device.devices[0]->allocate(bytes)};
-  std::vector<float> held(20'000);
-  float value = 0;
-  for (size_t turn = 0; turn < 3; turn++) {
-    value = value * 2 + 1;
-    CHECK(device.instance->bindState(0, 1, memory[turn % 2]));
+  const uint64_t all = 2 * bytes, some = 40'000;
+  auto* const memory = static_cast<std::byte*>(*device.devices[0]->allocate(all));
+  std::vector<float> held(20'000), expected(20'000);
+  for (size_t i = 0; i < held.size(); i++) expected[i] = static_cast<float>(i);
+  CHECK(device.instance->writeState(0, expected.data()));
+  for (uint64_t at : {uint64_t{0}, bytes, bytes - some, bytes, some, uint64_t{0}}) {  // apart, and over each other
+    for (float& value : expected) value = value * 2 + 1;
+    CHECK(device.instance->bindState(0, 1, memory + at));
     CHECK(device.instance->execute(0));
     CHECK(device.instance->readState(0, held.data()));
-    CHECK(held == std::vector<float>(20'000, value));
+    CHECK(held == expected);
   }
-  for (void* place : memory) device.devices[0]->release(place, bytes);
+  device.devices[0]->release(memory, all);
 }
 
 TEST_CASE("a state stays on a device between runs, with what it held, and comes back") {
