@@ -1,6 +1,7 @@
 #include "choose/grid.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "facts/reduces.h"
 #include "ir/workgroup.h"

@@ -95,8 +95,10 @@ constexpr Strategy kStrategies[] = {
      "results that do not depend on each other, on a GPU: vectors of 16 bytes, neighbours a workgroup, four "
      "accesses under way where there are many",
      On::Gpu, LoopOrder::Free, nullptr, streamInVectors},
-    {"grid", "all other kernels on a GPU: output axes become the grid, neighbours a workgroup", On::Gpu, LoopOrder::Any,
-     nullptr, groupsInGrid},
+    {"grid",
+     "all other kernels on a GPU: output axes become the grid, but for parts of those that no sum depends on, which a "
+     "thread runs itself where its sums take longer than its results; neighbours become a workgroup",
+     On::Gpu, LoopOrder::Any, nullptr, groupsInGrid},
     {"serial", "kernels with loops that must run in order: those stay as they are", On::Any, LoopOrder::Serial, nullptr,
      leaveLoops},
     {"direct-conv",

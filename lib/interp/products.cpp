@@ -1,6 +1,7 @@
 #include "interp/products.h"
 
 #include <cmath>
+#include <utility>
 
 #include "ir/gpu_op.h"
 #include "ir/text.h"
@@ -35,6 +36,9 @@ Status Products::start(UOp node, std::span<Thread* const> lanes) {
       Factor& known = i == 1 ? product.a : product.b;
       const int64_t first = place.at[0].asInt();
       const bool isSwizzled = storageOf(node.src(i)).argAs<SlotArg>().swizzle == 0;
+      if ((first * byteSize(product.core->in) & (kOperandPeriod - kOperandRow)) != 0)
+        return fail(Diag::Verify, "a factor starts inside of eight rows: " + toLineText(node),
+                    "the pass that made the address is wrong");
       if (lane == lanes[0]) known = {place.storage, first, node.src(i + 2).constInt(), isSwizzled};
       if (i == 1 ? !isInside(known, product.core->m, *product.core) : !isInside(known, product.core->n, *product.core))
         return fail(Diag::Mismatch, "multiplies what lies beyond its buffer: " + toLineText(node),

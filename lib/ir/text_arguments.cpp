@@ -61,7 +61,12 @@ Result<Arg> ArgumentReader::slotArg() {
       return errorAt(start, Diag::Syntax, "'" + std::string(key) + "' is nothing that a buffer has",
                      "write `swizzle 128` or `ring 4`");
     SVOD_TRY(const int amount, integer<int>());
-    if (key == "ring")
+    const bool isRing = key == "ring";
+    const bool isThere = isRing ? amount <= UINT8_MAX : std::has_single_bit(static_cast<unsigned>(amount));
+    if (amount < 1 || !isThere)
+      return errorAt(start, Diag::Syntax, "no buffer has a " + std::string(key) + " of " + std::to_string(amount),
+                     isRing ? "a ring has 1 to 255 stages" : "the bytes of a swizzled row are a power of two");
+    if (isRing)
       arg.ring = static_cast<uint8_t>(amount);
     else
       arg.swizzle = static_cast<uint8_t>(std::countr_zero(static_cast<unsigned>(amount)));

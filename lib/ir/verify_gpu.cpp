@@ -1,5 +1,6 @@
 // Rules about instructions of GPUs, and about who must pass them together.
 #include <algorithm>
+#include <set>
 
 #include "ir/gpu_op.h"
 #include "ir/tensor_core.h"
@@ -45,7 +46,6 @@ std::string checkResult(const NodeView& n, const GpuOpInfo& row) {
   return n.dtype == wanted ? "" : "yields " + std::string(toText(wanted == DType::Void ? DType::Void : wanted));
 }
 
-// Bytes of an element that pieces of 4 to 16 bytes, or rows of a matrix, are made of.
 std::string checkProduct(const NodeView& n, const TensorCore& core) {
   const UOp sums = storageOf(n.src[0]);
   if (sums.dtype() != core.out || sums.maxNumel() != core.c.elements())
@@ -53,11 +53,15 @@ std::string checkProduct(const NodeView& n, const TensorCore& core) {
   for (UOp factor : n.src.subspan(1, 2))
     if (factor.dtype() != core.in && factor.dtype() != unsignedOf(core.in))
       return "multiplies " + std::string(toText(core.in));
+  for (UOp factor : n.src.subspan(1, 2))
+    if (const int swizzle = storageOf(factor).argAs<SlotArg>().swizzle; swizzle != 0 && 1 << swizzle != kOperandRow)
+      return "multiplies what a swizzle of " + std::to_string(kOperandRow) + " has laid out";
   for (UOp apart : n.src.subspan(3, 2))
     if (apart.constInt() % kOperandPeriod != 0) return "has parts of factors whole rows of pieces apart";
   return {};
 }
 
+// Bytes of an element that pieces of 4 to 16 bytes, or rows of a matrix, are made of.
 std::string checkElements(const NodeView& n, const GpuOpInfo& row) {
   if (const TensorCore* core = productOf(row)) return checkProduct(n, *core);
   if (row.does(Issues)) {
@@ -100,15 +104,18 @@ std::string checkSyncInLoop(const NodeView& n) {
 // Whether one of `effects`, or what they come after, starts a product that no wait between covers.
 bool leavesProducts(std::span<const UOp> effects) {
   std::vector<UOp> below;
-  for (UOp e : effects)
-    if (e.dtype() == DType::Void) below.push_back(e);
+  std::set<uint32_t> seen;  // ids
+  const auto visit = [&](std::span<const UOp> sources) {
+    for (UOp s : sources)
+      if (s.dtype() == DType::Void && seen.insert(s.id()).second) below.push_back(s);
+  };
+  visit(effects);
   for (size_t i = 0; i < below.size(); ++i) {
     UOp e = below[i];
     const GpuOpInfo* row = e.op() == Op::Gpu ? findGpuOp(e.argAs<NameArg>().name) : nullptr;
     if (row && row->does(Multiplies) && row->does(Waits) && e.srcCount() > 1 && e.src(1).isConst(0)) continue;
     if (row && productOf(*row)) return true;
-    for (UOp s : e.src())
-      if (s.dtype() == DType::Void && std::ranges::find(below, s) == below.end()) below.push_back(s);
+    visit(e.src());
   }
   return false;
 }

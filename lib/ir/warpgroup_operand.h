@@ -4,9 +4,9 @@
 
 namespace svod {
 
-/// Rows of memory have 128 bytes, and their pieces of 16 bytes change places with the row: byte a lies at a ^ ((a >> 7
-/// & 7)
-/// << 4), a swizzle of 128 (lower/swizzle.h). A factor starts where 8 such rows do, but for a number of terms.
+/// Rows of memory have 128 bytes, and their pieces of 16 bytes change places with the row: byte a lies at
+/// a ^ ((a >> 7 & 7) << 4), a swizzle of 128 (lower/swizzle.h). A factor starts where 8 such rows do, but for a number
+/// of terms.
 inline constexpr int64_t kOperandRow = 128, kOperandRows = 8;
 inline constexpr int64_t kOperandPeriod = kOperandRow * kOperandRows;
 

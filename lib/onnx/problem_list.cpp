@@ -21,6 +21,10 @@ void ProblemList::add(Error error) {
 }
 
 bool ProblemList::isRepeated(const std::string& kind) {
+  if (isFull_) {  // no error follows that could be the first of its kind
+    ++count_;
+    return true;
+  }
   auto [it, isNew] = repeated_.try_emplace(kind, Repeated{errors_.size()});
   if (isNew) return false;
   ++count_;

@@ -15,7 +15,7 @@ std::vector<double> ranksOf(std::span<const double> values) {
   std::ranges::stable_sort(order, {}, [&](size_t i) { return values[i]; });
   std::vector<double> ranks(values.size());
   for (size_t first = 0, end = 0; first < order.size(); first = end) {
-    while (end < order.size() && values[order[end]] == values[order[first]]) ++end;
+    for (end = first + 1; end < order.size() && values[order[end]] == values[order[first]];) ++end;
     for (size_t i = first; i < end; ++i) ranks[order[i]] = static_cast<double>(first + end - 1) / 2;
   }
   return ranks;

@@ -192,6 +192,11 @@ constexpr Row kBroken[] = {
      "%0 = param 32 {0} : f32[32]\n%1 = buffer 4096 {0, local} : f16[4096]\n%2 = buffer 32 {0, reg} : f32[32]\n"
      "%3 = index %2, 0 : f32\n%4 = index %1, 0 : f16\n"
      "%5 = gpu %3, %4, %4, 0, 64 {\"m64n64k16-f16-f32\"}\n%6 = sink %5"},
+    {"gpu", L,
+     "%0 = param 32 {0} : f32[32]\n%1 = buffer 4096 {0, local, swizzle 64} : f16[4096]\n%2 = buffer 32 {0, reg} : "
+     "f32[32]\n"
+     "%3 = index %2, 0 : f32\n%4 = index %1, 0 : f16\n"
+     "%5 = gpu %3, %4, %4, 0, 0 {\"m64n64k16-f16-f32\"}\n%6 = sink %5"},
     {"bounds", L,
      "%0 = param 32 {0} : f32[32]\n%1 = buffer 2048 {0, local} : f16[2048]\n%2 = buffer 32 {0, reg} : f32[32]\n"
      "%3 = index %2, 0 : f32\n%4 = index %1, 0 : f16\n"

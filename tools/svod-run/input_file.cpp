@@ -92,7 +92,7 @@ Status cut(InputArray& array, const Part& part, const std::string& text) {
 Result<InputArray> readInput(const std::string& text, ElementType want) {
   const std::optional<Part> part = partOf(text);
   Result<InputArray> whole = readWhole(part ? part->file : text, want);
-  if (!whole && !part && text.ends_with(']'))
+  if (!whole && !part && text.ends_with(']') && text.find(kTensorMark) == text.npos)
     return fail(std::move(whole.error()).withHelp("a part is [A:B], with whole numbers from 0 on"));
   SVOD_TRY(InputArray array, std::move(whole));
   if (part) SVOD_CHECK(cut(array, *part, text));

@@ -39,31 +39,37 @@ class PlanCheck {
     CheckedGraph checked{graphName(graph), 1, 1, 0, 0, ""};
     const Asked base(build.options.decisions.values.begin(), build.options.decisions.values.end());
     const Asked asked = decisionsOf(build, base);
-    size_t lost = 0;  // in the last round
+    size_t lost = 0;  // in the last round that was timed
+    std::vector<InPlan> winners;
     for (int round = 0; round < kRounds && (round == 0 || lost > 0) && secondsLeft() > 0; ++round) {
       Result<BuildResult> tuned = buildTuned(request_, place_, graph, asked, log_);
       Result<BuildResult> plain = buildTuned(request_, place_, graph, asked, TuningLog());
-      if (!tuned || !plain) return problem(checked, !tuned ? tuned.error() : plain.error());
-      const std::vector<InPlan> winners = winnersIn(*tuned);
-      lost = 0;
+      if (!tuned || !plain) {
+        checked.problem = (!tuned ? tuned.error() : plain.error())->message;
+        break;
+      }
+      winners = winnersIn(*tuned);
       if (winners.empty() && asked == base) {
-        checked.warm = checked.cold = 1;  // nothing is left of what was timed
+        lost = 0;
         break;
       }
       const KernelsInPlan times = timed(*tuned, *plain);
-      if (!times.problem.empty()) {
-        checked.problem = times.problem;
-        return checked;
-      }
+      checked.problem = times.problem;
+      if (!times.problem.empty()) break;
       SVOD_TRY(lost, record(winners, times, checked.name));
       checked.checked = winners.size(), checked.dropped += lost, checked.warm = times.warm, checked.cold = times.cold;
       if (lost > 0 || asked == base) continue;
       Result<BuildResult> usual = buildTuned(request_, place_, graph, base, TuningLog());
-      if (!usual) return problem(checked, usual.error());
+      if (!usual) {
+        checked.problem = usual.error()->message;
+        break;
+      }
       const KernelsInPlan whole = timed(*tuned, *usual);
       if (whole.problem.empty()) checked.warm = whole.warm, checked.cold = whole.cold;
     }
-    if (lost > 0) SVOD_CHECK(dropRest(graph, asked, asked == base, checked));
+    if (lost > 0) SVOD_CHECK(dropRest(checked));
+    const bool isLeft = std::ranges::any_of(winners, [&](const InPlan& winner) { return isChecked(winner); });
+    if (asked == base && !isLeft && checked.problem.empty()) checked.warm = checked.cold = 1;
     return checked;
   }
 
@@ -74,11 +80,6 @@ class PlanCheck {
     return timeKernelsInPlans(
         {tuned.model, other.model, *tuned.compilation, *other.compilation, tuned.options.numerics},
         std::min(kSeconds, secondsLeft()));
-  }
-
-  static CheckedGraph problem(CheckedGraph checked, const Error& error) {
-    checked.problem = error->message;
-    return checked;
   }
 
   /// Those that a compile takes from the log, and what is asked for, which wins.
@@ -102,22 +103,18 @@ class PlanCheck {
   }
 
   /// Of kernels whose best winners lost here, what was not timed in the plan is no winner either.
-  Status dropRest(const std::string& graph, const Asked& asked, bool isUsual, CheckedGraph& checked) {
-    for (bool isLeft = true; isLeft;) {
-      SVOD_TRY(const BuildResult tuned, buildTuned(request_, place_, graph, asked, log_));
-      const std::vector<InPlan> winners = winnersIn(tuned);
-      isLeft = false;
-      for (const InPlan& winner : winners) {
-        if (!losers_.contains(winner.hash) || isChecked(winner)) continue;
+  Status dropRest(CheckedGraph& checked) {
+    for (const std::string& hash : losers_)
+      for (const Winner& left : winnersOf(log_, hash, settings_.place.target, settings_.place.compiler)) {
+        const InPlan winner{"", hash, left.opts};
+        if (isChecked(winner)) continue;
         CandidateRecord r = recordOf(winner);
         r.outcome = Outcome::Loses, r.ratio = 1;
-        r.reason = std::string(kWhere) + " " + checked.name + " faster ones lost, and no time was left for it";
+        r.reason = std::string(kWhere) + " " + checked.name + " faster ones lost, and it was not timed";
         SVOD_CHECK(appender_.append(r));
         log_.candidates.push_back(std::move(r));
-        isLeft = true, ++checked.dropped;
+        ++checked.dropped;
       }
-      if (winners.empty() && isUsual) checked.warm = checked.cold = 1;
-    }
     return {};
   }
 
