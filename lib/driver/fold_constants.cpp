@@ -69,9 +69,8 @@ class Folder {
 
  private:
   struct Fold {
-    std::vector<UOp> roots = {};
+    std::vector<UOp> roots;
     int64_t growth = 0, elements = 0;
-    bool isOfParts = false;
   };
   static constexpr size_t kNoFold = SIZE_MAX;
 
@@ -126,7 +125,7 @@ class Folder {
       if (!isRoot_[n.id()]) continue;
       const bool isPart = is(Kind::Stored, n);
       const size_t at = isPart ? partsOf.try_emplace(weightBelow(n).id(), folds_.size()).first->second : folds_.size();
-      if (at == folds_.size()) folds_.push_back({.isOfParts = isPart});
+      if (at == folds_.size()) folds_.emplace_back();
       folds_[at].roots.push_back(n);
       folds_[at].growth += bytesOf(n);
     }
@@ -172,7 +171,7 @@ class Folder {
   bool isWorthReading(const Fold& f) const {
     using namespace parameters;
     const UOp root = f.roots[0];
-    if (f.growth <= kCachedBytes || f.isOfParts || !readsWeights(root)) return true;
+    if (f.growth <= kCachedBytes || is(Kind::Stored, root) || !readsWeights(root)) return true;
     const int64_t bytes = bytesOf(root), weights = bytes - f.growth;
     return bytes <= kMostWidening * weights && reads_[root.id()] / root.maxNumel() >= kManyReads;
   }

@@ -149,7 +149,9 @@ class PlanBuilder {
   Result<std::optional<DeviceId>> deviceOf(const ScheduleItem& item) const {
     if (item.device.empty()) return std::nullopt;
     const auto known = std::ranges::find(model_.devices, item.device);
-    if (known == model_.devices.end()) return fail(Diag::Verify, "a copy to '" + item.device + "', which is no device");
+    if (known == model_.devices.end())
+      return fail(Diag::Verify, "a copy to '" + item.device + "', which is no device",
+                  "this is a mistake of the compiler; please report it");
     return static_cast<DeviceId>(known - model_.devices.begin());
   }
 
