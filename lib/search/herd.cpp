@@ -23,13 +23,13 @@ std::vector<double> ranksOf(std::span<const double> values) {
 
 }  // namespace
 
-bool Herd::add(const Candidate& candidate, double nanoseconds) {
-  const auto place = std::ranges::lower_bound(all_, nanoseconds, {}, &Timed::nanoseconds);
-  if (place == all_.end() || place->nanoseconds != nanoseconds) {
-    all_.insert(place, {candidate, nanoseconds});
+bool Herd::add(const Candidate& candidate, double nanoseconds, const std::string& code) {
+  const auto twin = code.empty() ? all_.end() : std::ranges::find(all_, code, &Timed::code);
+  if (twin == all_.end()) {
+    all_.insert(std::ranges::upper_bound(all_, nanoseconds, {}, &Timed::nanoseconds), {candidate, nanoseconds, code});
     return true;
   }
-  if (candidate.opts.size() < place->candidate.opts.size()) place->candidate = candidate;
+  if (candidate.opts.size() < twin->candidate.opts.size()) twin->candidate = candidate;
   return false;
 }
 

@@ -1,7 +1,9 @@
 // Lists that were timed, fastest first. Lists with one code are there once, as the shortest of them.
 #pragma once
+#include <algorithm>
 #include <random>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "search/measure.h"
@@ -11,19 +13,20 @@ namespace svod {
 struct Timed {
   Candidate candidate;
   double nanoseconds;
+  std::string code;  // Prepared::code; empty where it is not known
 };
 
 class Herd {
  public:
-  /// Whether its code is new: lists with one code have one time, to the bit.
-  bool add(const Candidate& candidate, double nanoseconds);
+  /// Whether its code is new, as what is not known is.
+  bool add(const Candidate& candidate, double nanoseconds, const std::string& code);
 
   size_t size() const { return all_.size(); }
   /// 0 where there are none.
   double bestTime() const { return all_.empty() ? 0 : all_[0].nanoseconds; }
   std::span<const Timed> fastest(size_t count) const { return std::span(all_).first(std::min(count, all_.size())); }
   std::vector<Candidate> best(size_t count) const;
-  /// So many of those that are not the best, and are no failures of their kind either.
+  /// So many at random of the fastest 16 times as many.
   Herd some(size_t count, std::mt19937_64& random) const;
 
  private:

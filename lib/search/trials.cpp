@@ -24,7 +24,7 @@ Status Trials::evaluate(std::span<const Candidate> candidates) {
       fresh.push_back(c);
     } else {
       ++result_.known;
-      note(c, found->second);
+      note(c, found->second, "");
     }
   }
   for (size_t first = 0, count = 0; first < fresh.size() && !measure_.isOver(); first += count) {
@@ -51,15 +51,15 @@ Status Trials::run(const Candidate& c, const Prepared& prepared) {
   if (prepared.verdict.outcome == Outcome::Timed) prepared_.insert(c.text);
   ++result_.measured;
   ++result_.outcomes[verdict.outcome];
-  note(c, verdict);
+  note(c, verdict, prepared.code);
   return record_(c, verdict);
 }
 
-void Trials::note(const Candidate& c, const TrialResult& verdict) {
+void Trials::note(const Candidate& c, const TrialResult& verdict, const std::string& code) {
   known_[c.text] = verdict;
   if (!isTimed(verdict)) return;
-  if (herd_ != nullptr) herd_->add(c, verdict.nanoseconds);
-  if (timed_.add(c, verdict.nanoseconds)) correction_.add(kThisKernel, c, verdict.nanoseconds);
+  if (herd_ != nullptr) herd_->add(c, verdict.nanoseconds, code);
+  if (timed_.add(c, verdict.nanoseconds, code)) correction_.add(kThisKernel, c, verdict.nanoseconds);
 }
 
 double Trials::measured(const std::string& text) const {

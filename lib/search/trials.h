@@ -47,7 +47,7 @@ class Trials {
 
  private:
   Status run(const Candidate& c, const Prepared& prepared);
-  void note(const Candidate& c, const TrialResult& verdict);
+  void note(const Candidate& c, const TrialResult& verdict, const std::string& code);
 
   Measure& measure_;
   const SearchOptions& options_;
