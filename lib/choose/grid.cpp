@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "facts/reduces.h"
+#include "ir/gpu_op.h"
 #include "ir/workgroup.h"
 
 namespace svod {
@@ -52,7 +53,7 @@ int64_t termsOfThread(const Chooser& c) {
 }
 
 /// Of the loops beside sums, the parts that threads run in order. Parts in the grid fill the GPU, but are of no use
-/// where a thread takes longer for its sums than for its results.
+/// where a thread takes longer for its sums than for its results, but that the lanes of a warp compute one at no cost.
 std::vector<uint32_t> keptInThreads(Chooser& c) {
   constexpr int64_t kThreadsOfUnit = 2048;
   const std::vector<UOp> beside = loopsBesideSums(c);
@@ -62,8 +63,9 @@ std::vector<uint32_t> keptInThreads(Chooser& c) {
     if (a.nest == Nest::Output && axisType(a.range) == AxisType::Loop)
       (std::ranges::find(beside, a.range) == beside.end() ? threads : results) *=
           std::max<int64_t>(1, maxExtent(a.range));
-  int64_t parts = std::min(c.caps.gpu.units * kThreadsOfUnit / std::max<int64_t>(1, threads),
-                           ceilDiv(results, std::max<int64_t>(1, termsOfThread(c))));
+  const int64_t most = c.caps.gpu.units * kThreadsOfUnit / std::max<int64_t>(1, threads);
+  int64_t parts = std::min(most, std::max(ceilDiv(results, std::max<int64_t>(1, termsOfThread(c))),
+                                          kWarpLanes / std::max<int64_t>(1, threads)));
   std::vector<uint32_t> kept;
   for (UOp loop : beside) {
     const int64_t extent = maxExtent(loop);

@@ -8,6 +8,7 @@
 #include "cost/predict.h"
 #include "cost/warp_touches.h"
 #include "ir/text.h"
+#include "ir/workgroup.h"
 #include "opts/emulate.h"
 #include "opts/replay.h"
 #include "schedule/schedule.h"
@@ -156,6 +157,22 @@ TEST_CASE("Threads compute a sum once for many results that share it") {
         again *= maxExtent(a.range);
     }
     CHECK(again <= 512 / 8);
+  }
+}
+
+TEST_CASE("What shares a sum fills half a warp or more, however long the sum is") {
+  for (const char* text : {"input x: f32[1000]\ninput w: f32[4096]\noutput y = x * prod(w)",
+                           "input x: f32[100, 100]\ninput w: f64[777]\noutput y = x * cast(sum(w), dtype=f32)",
+                           "var n in [1, 5000]\ninput x: f32[1000]\ninput w: f32[n]\noutput y = x * sum(w)"}) {
+    const Caps caps = capsOf(*findGpu("sm_80"), Numerics::Strict);
+    Model model = modelOf(std::string(text) + "\n");
+    Schedule schedule = scheduled(model);
+    REQUIRE(schedule.kernels.size() == 1);
+    const Choice choice = choose(*schedule.kernels[0].graph, schedule.kernels[0].sink, caps);
+    INFO(text << "\n" << choice.strategy << ": " << toText(optsOf(choice)));
+    auto tuned = applyOpts(*schedule.kernels[0].graph, schedule.kernels[0].sink, optsOf(choice), caps);
+    REQUIRE(tuned);
+    CHECK(workgroupThreads(*tuned) >= 16);
   }
 }
 
