@@ -39,11 +39,14 @@ std::vector<OptOp> proposeGlobal(const KernelFacts& kernel, const LoopNames& nam
   });
   if (!caps.workgroups || loops.empty()) return moves;
   for (UOp r : loops) moves.push_back({OptKind::Global, AxisList{{refTo(kernel, names, r)}}});
-  if (loops.size() > 1) moves.push_back({OptKind::Global, AxisList{refsTo(kernel, names, loops)}});
+  const auto addPrefixes = [&](const std::vector<UOp>& of) {
+    for (size_t n = 2; n <= of.size(); ++n)
+      moves.push_back({OptKind::Global, AxisList{refsTo(kernel, names, std::span(of).first(n))}});
+  };
+  addPrefixes(loops);
   std::vector<UOp> longer = loops;
   std::erase_if(longer, [](UOp r) { return r.src(0).isConst(1); });
-  if (longer.size() > 1 && longer.size() < loops.size())
-    moves.push_back({OptKind::Global, AxisList{refsTo(kernel, names, longer)}});
+  if (longer.size() < loops.size()) addPrefixes(longer);
   return moves;
 }
 
