@@ -87,7 +87,7 @@ Result<OnnxConversion> convertFile(Result<std::shared_ptr<const OnnxFile>> file,
   std::vector<Error> errors;
   SVOD_TRY(const StateRooms rooms, roomsOf(*file, options, errors));
   const std::unique_ptr<OnnxImporter> importer = OnnxImporter::readFile(*file, options, rooms, true);
-  if (!importer->errors().empty()) return fail(importer->errors().front());
+  if (importer->hasErrors()) return fail(importer->errors().front());
   Result<WrittenModel> written = importer->write(weightFile);
   Status same = written ? checkSame(*written, weightFile, importer->finish()) : fail(written.error());
   if (same) return OnnxConversion{*std::move(written), importer->notes()};

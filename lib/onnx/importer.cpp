@@ -27,7 +27,7 @@ std::unique_ptr<OnnxImporter> OnnxImporter::readFile(std::shared_ptr<const OnnxF
     if (keepsLog) importer->keepLog();
     importer->read();
     if (attempt < kMostAttempts && importer->learn(findings)) continue;
-    const bool isGood = importer->errors().empty() && !importer->hasOpenValues();
+    const bool isGood = !importer->hasErrors() && !importer->hasOpenValues();
     if (!isGood && attempt < kMostAttempts && importer->learnValues(findings)) {
       if (!refused) refused = std::move(importer);
     } else {
@@ -191,8 +191,8 @@ Result<StateRooms> roomsOf(std::shared_ptr<const OnnxFile> file, const LoadOptio
                            std::vector<Error>& errors) {
   if (options.states.empty()) return StateRooms();
   const std::unique_ptr<OnnxImporter> importer = OnnxImporter::readFile(std::move(file), options, {}, false);
-  std::optional<StateRooms> rooms = importer->errors().empty() ? importer->stateRooms() : std::nullopt;
-  errors = std::move(importer->errors());
+  std::optional<StateRooms> rooms = !importer->hasErrors() ? importer->stateRooms() : std::nullopt;
+  errors = importer->errors();
   if (rooms) return *std::move(rooms);
   return fail(errors.front());
 }
@@ -215,7 +215,7 @@ OnnxImport importFile(Result<std::shared_ptr<const OnnxFile>> file, const LoadOp
     return result;
   }
   const std::unique_ptr<OnnxImporter> importer = OnnxImporter::readFile(*file, options, *rooms, false);
-  result.errors = std::move(importer->errors());
+  result.errors = importer->errors();
   if (result.errors.empty()) {
     result.model = importer->finish();
     result.notes = importer->notes();

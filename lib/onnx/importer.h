@@ -42,7 +42,8 @@ class OnnxImporter : public OnnxContext {
                                                 const StateRooms& rooms, bool keepsLog);
   /// The whole model, once; errors() tell what is wrong with it.
   void read();
-  std::vector<Error>& errors() { return problems_.errors(); }
+  bool hasErrors() const { return !problems_.isEmpty(); }
+  std::vector<Error> errors() const { return problems_.errors(); }
   /// After read(): adds what ops lacked and free variables can give. False when there is nothing new.
   bool learn(SizeFindings& findings) const;
   /// The same for inputs whose elements ops need as sizes.

@@ -101,7 +101,7 @@ void OnnxImporter::demandDeclared(const proto::ValueInfoProto& output, const Ten
 
 // Elements that are numbers now, or sizes of the model, are compared in every run.
 void OnnxImporter::finishValues() {
-  if (values_.empty() || !problems_.errors().empty()) return;
+  if (values_.empty() || !problems_.isEmpty()) return;
   const std::vector<UOp> used = builder_.usedVariables();
   std::map<std::string, std::pair<std::vector<Tensor>, std::vector<Tensor>>> compared;  // given and wanted, by input
   for (const ValueOfInput& v : values_) {

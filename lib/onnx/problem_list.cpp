@@ -28,11 +28,17 @@ bool ProblemList::isRepeated(const std::string& kind) {
   auto [it, isNew] = repeated_.try_emplace(kind, Repeated{errors_.size()});
   if (isNew) return false;
   ++count_;
-  Error& first = errors_[it->second.error];
-  std::string note = "the same in " + std::to_string(it->second.count++) + " more nodes";
-  if (first->notes.back().starts_with("the same")) first->notes.pop_back();
-  first->notes.push_back(std::move(note));
+  ++it->second.again;
   return true;
+}
+
+std::vector<Error> ProblemList::errors() const {
+  std::vector<Error> said = errors_;
+  for (const auto& [kind, repeated] : repeated_)
+    if (repeated.again > 0)
+      said[repeated.error]->notes.push_back("the same in " + std::to_string(repeated.again) +
+                                            (repeated.again == 1 ? " more node" : " more nodes"));
+  return said;
 }
 
 void ProblemList::addNote(Error note) { notes_.push_back(printable(std::move(note))); }

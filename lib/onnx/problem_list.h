@@ -28,13 +28,14 @@ class ProblemList {
   bool isFull() const { return isFull_; }
   void fill() { isFull_ = true; }
 
-  std::vector<Error>& errors() { return errors_; }
-  const std::vector<Error>& errors() const { return errors_; }
+  bool isEmpty() const { return errors_.empty(); }
+  /// Each with the number of nodes where it was not said again.
+  std::vector<Error> errors() const;
   const std::vector<Error>& notes() const { return notes_; }
 
   struct Repeated {
     size_t error;  // in errors()
-    size_t count = 1;
+    size_t again = 0;
   };
   struct Mark {
     size_t errors, count;

@@ -5,6 +5,7 @@
 #include "common/temp_folder.h"
 #include "data/npy.h"
 #include "onnx/op_table.h"
+#include "onnx/problem_list.h"
 #include "onnx_maker.h"
 
 using namespace svod;
@@ -189,6 +190,19 @@ TEST_CASE("all problems are found in one go, dependents and repetitions are not 
   CHECK(errors[0]->diag == Diag::Unsupported);
   CHECK(errors[0]->notes.back() == "the same in 2 more nodes");
   CHECK(errors[1]->diag == Diag::BadAttribute);
+}
+
+TEST_CASE("what an attempt repeats is not counted once the attempt is given up") {
+  ProblemList problems("m.onnx");
+  REQUIRE_FALSE(problems.isRepeated("Nonesuch"));
+  problems.add(Error(Diag::Unsupported, "the op is not supported"));
+  REQUIRE(problems.isRepeated("Nonesuch"));
+  ProblemList::Mark before = problems.mark();
+  REQUIRE(problems.isRepeated("Nonesuch"));
+  CHECK(problems.errors()[0]->notes == std::vector<std::string>{"the same in 2 more nodes"});
+  problems.rewind(std::move(before));
+  CHECK(problems.errors()[0]->notes == std::vector<std::string>{"the same in 1 more node"});
+  CHECK(problems.count() == 2);
 }
 
 TEST_CASE("an output that is not supported is no error where nobody uses it") {
