@@ -21,7 +21,6 @@ using namespace parameters;
 
 constexpr int64_t kSectorBytes = 32;  // by definition (docs/glossary.md)
 
-bool isThread(UOp r) { return isThreadOfGroup(axisType(r)); }
 double extent(UOp r) { return static_cast<double>(std::max<int64_t>(0, maxExtent(r))); }
 
 class Pricing {
@@ -59,7 +58,7 @@ class Pricing {
     double runs = 1;
     for (UOp r : kernel_.loops()[n]) {
       const AxisType type = axisType(r);
-      if (type == AxisType::Global || isThread(r) || (isExpanded(type) && !n.dependsOn(r))) continue;
+      if (type == AxisType::Global || isThreadOfGroup(axisType(r)) || (isExpanded(type) && !n.dependsOn(r))) continue;
       if (type == AxisType::Spread) {
         runs *= std::ceil(extent(r) / threads_);
       } else if (type != AxisType::Vector || !has(n.op(), Memory)) {
@@ -79,7 +78,8 @@ class Pricing {
     if (n.op() == Op::Load || n.op() == Op::Store) return 1;
     if (n.op() == Op::Reduce) {
       double steps = 1;
-      for (UOp r : n.src().subspan(1)) steps *= isThread(r) ? 2 * std::log2(std::max(2.0, extent(r))) : extent(r);
+      for (UOp r : n.src().subspan(1))
+        steps *= isThreadOfGroup(axisType(r)) ? 2 * std::log2(std::max(2.0, extent(r))) : extent(r);
       return steps;
     }
     if (!isElementwise(n.op()) || isUnderCore(n) || fused_.contains(n.id())) return 0;

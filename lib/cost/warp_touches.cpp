@@ -6,6 +6,7 @@
 
 #include "ir/evaluate.h"
 #include "ir/gpu_op.h"
+#include "ir/workgroup.h"
 
 namespace svod {
 
@@ -43,7 +44,7 @@ class Lanes {
  public:
   explicit Lanes(std::span<const UOp> ops) {
     for (UOp n : ops)
-      if (n.op() == Op::Special && n.argAs<VarArg>().name.starts_with("lidx")) {
+      if (isThreadIndex(n)) {
         extents_[std::string(n.argAs<VarArg>().name)] = n.src(0).bounds().max;
         threads_ *= n.src(0).bounds().max;
       }

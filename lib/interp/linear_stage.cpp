@@ -11,6 +11,7 @@
 #include "interp/warp.h"
 #include "ir/gpu_op.h"
 #include "ir/text.h"
+#include "ir/workgroup.h"
 
 namespace svod {
 
@@ -39,8 +40,6 @@ Result<PreparedKernel> prepare(const LinearKernel& kernel) {
   if (open.empty()) return p;
   return fail(Diag::Verify, "never closed: " + toLineText(kernel.ops[open.back()]), "add the end of the loop");
 }
-
-bool isThreadIndex(UOp special) { return special.argAs<VarArg>().name.substr(0, 4) == "lidx"; }
 
 /// All combinations of values of some specials.
 std::vector<std::vector<int64_t>> combinations(const std::vector<int64_t>& sizes) {

@@ -6,6 +6,7 @@
 #include "ir/tensor_core.h"
 #include "ir/verify_rules.h"
 #include "ir/warpgroup_operand.h"
+#include "ir/workgroup.h"
 
 namespace svod {
 
@@ -129,7 +130,6 @@ std::string checkSettled(const NodeView& n) {
 }
 
 bool isAccess(Op op) { return op == Op::Load || op == Op::Store; }
-bool isThreadIndex(UOp u) { return u.op() == Op::Special && u.argAs<VarArg>().name.starts_with("lidx"); }
 
 bool meets(Op op) { return op == Op::Barrier || op == Op::Wmma || op == Op::Gpu; }
 

@@ -12,7 +12,6 @@ namespace {
 
 AxisType typeOf(UOp range) { return range.argAs<AxisArg>().type; }
 uint32_t idOf(UOp range) { return range.argAs<AxisArg>().id; }
-bool isThread(UOp range) { return typeOf(range) == AxisType::Local || typeOf(range) == AxisType::Group; }
 
 using Pairs = std::set<std::pair<uint32_t, uint32_t>>;  // of node ids
 
@@ -36,6 +35,10 @@ Pairs openTogether(UOp sink) {
 }
 
 }  // namespace
+
+bool isThread(UOp range) { return typeOf(range) == AxisType::Local || typeOf(range) == AxisType::Group; }
+
+bool isThreadIndex(UOp node) { return node.op() == Op::Special && node.argAs<VarArg>().name.starts_with("lidx"); }
 
 std::vector<ThreadDim> threadDimsOf(UOp sink) {
   std::vector<UOp> ranges;

@@ -6,6 +6,11 @@
 
 namespace svod {
 
+/// Of kernel-stage graphs: whether threads of a workgroup share this Range; lanes of tensor cores (Warp) are others.
+bool isThread(UOp range);
+/// Of lowered graphs: whether `node` is the Special that counts threads of a workgroup along one axis.
+bool isThreadIndex(UOp node);
+
 /// Loops that the same threads run, one after the other: of equal extent, and no value depends on two of them.
 struct ThreadDim {
   std::vector<UOp> ranges;  // Local and Group ranges, by rising id; the last stands for all

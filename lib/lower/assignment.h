@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ir/graph.h"
+#include "ir/workgroup.h"
 
 namespace svod {
 
@@ -15,10 +16,6 @@ inline bool isUnrolled(UOp range) {
   return t == AxisType::Upcast || t == AxisType::Unroll || t == AxisType::Dot || t == AxisType::Core;
 }
 inline bool isVector(UOp range) { return range.argAs<AxisArg>().type == AxisType::Vector; }
-inline bool isThread(UOp range) {
-  AxisType t = range.argAs<AxisArg>().type;
-  return t == AxisType::Local || t == AxisType::Group;
-}
 inline bool isLoop(UOp range) { return !isUnrolled(range) && !isVector(range); }
 
 /// Of a range that is expanded; the largest of a symbolic one, which local buffers are laid out for.

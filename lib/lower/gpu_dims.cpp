@@ -16,7 +16,6 @@ namespace {
 AxisType typeOf(UOp range) { return range.argAs<AxisArg>().type; }
 bool isGrid(UOp range) { return typeOf(range) == AxisType::Global; }
 bool isWarp(UOp range) { return typeOf(range) == AxisType::Warp; }
-bool isThread(UOp range) { return typeOf(range) == AxisType::Local || typeOf(range) == AxisType::Group; }
 bool isGroup(UOp range) { return isThread(range) || isWarp(range); }
 
 std::vector<UOp> rangesWhere(UOp sink, bool (*wanted)(UOp)) {

@@ -5,6 +5,7 @@
 #include "ir/gpu_op.h"
 #include "ir/text.h"
 #include "ir/verify.h"
+#include "ir/workgroup.h"
 #include "opts/opt_checks.h"
 #include "opts/tensor_core_kernels.h"
 
@@ -188,7 +189,7 @@ TEST_CASE("Loops that follow each other share their threads") {
       checked(g, buildSoftmax(g, {3, 130}), "group(k0,64) group(k1,64) local(n1,64) global(n0)", gpuCaps());
   int64_t threads = 1;
   for (UOp n : kernel.ops)
-    if (n.op() == Op::Special && n.argAs<VarArg>().name.starts_with("lidx")) threads *= n.src(0).constInt();
+    if (isThreadIndex(n)) threads *= n.src(0).constInt();
   CHECK(threads == 64);
   CHECK(countOf(kernel, "shuffle_xor") == 2 * (5 + 1));
 }

@@ -3,6 +3,7 @@
 #include "facts/axes.h"
 #include "ir/text.h"
 #include "ir/verify.h"
+#include "ir/workgroup.h"
 #include "linearize/linearize.h"
 #include "support/suggest.h"
 #include "target/c/print_c.h"
@@ -126,7 +127,7 @@ Status checkLegal(const LinearKernel& kernel) {
 int64_t threadsOf(const LinearKernel& kernel) {
   int64_t threads = 1;
   for (UOp op : kernel.ops)
-    if (op.op() == Op::Special && op.argAs<VarArg>().name.starts_with("lidx")) threads *= maxExtent(op);
+    if (isThreadIndex(op)) threads *= maxExtent(op);
   return threads;
 }
 
