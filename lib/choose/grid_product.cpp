@@ -1,13 +1,13 @@
 #include "choose/grid_product.h"
 
 #include <algorithm>
+#include <array>
 
 #include "choose/grid.h"
+#include "choose/grid_operands.h"
 #include "cost/gpu_tiles.h"
-#include "facts/local_buffers.h"
 #include "facts/loop_pairs.h"
 #include "facts/reduces.h"
-#include "ir/gpu_op.h"
 #include "ir/tensor_core_form.h"
 
 namespace svod {
@@ -106,32 +106,23 @@ std::optional<Plan> planOf(Chooser& c, const std::vector<Product>& products) {
   return plan;
 }
 
-/// The copy of an operand for a tile, with its rows along what is contiguous in memory.
-void shareOperand(Chooser& c, uint32_t slot, UOp outer, UOp term, int stages) {
-  int64_t unit = 0;
-  for (const Access& a : c.facts().accesses)
-    if (!a.isStore && a.slot == slot && a.node.dependsOn(term) && strideOf(a, outer) == 1) unit = 1;
-  PackArgs args{slot, {c.numberOf(idOf(outer)), c.numberOf(idOf(term))}};
-  if (unit == 1) std::swap(args.axes[0], args.axes[1]);
-  if (!c.apply(OptKind::Pack, args, "what a workgroup reads of an operand, once")) return;
-  const uint32_t first = idOf(c.madeCopy(unit == 1 ? term : outer));
-  const UOp fill = c.facts().closersOf(c.range(first))[0];
-  const int64_t width = widestCopy(fill), rowBytes = maxExtent(fill.src(fill.srcCount() - 1)) * byteSize(fill.dtype());
-  if (byteSize(fill.dtype()) == 2) c.apply(OptKind::Swizzle, first, rowBytes, "rows of matrices in different banks");
-  if (stages > 1 && width * byteSize(fill.dtype()) >= 4)
-    c.apply(OptKind::Async, first, stages, "copies run ahead of the products");
-  c.apply(OptKind::Spread, first, width, "all threads copy");
-}
-
-std::vector<uint32_t> operandsOf(UOp factor, UOp term) {
-  std::vector<uint32_t> slots;
-  for (UOp n : toposort(factor)) {
-    if (n.op() != Op::Load || !n.dependsOn(term)) continue;
-    UOp storage = storageOf(n.src(0));
-    if (storage.op() == Op::Param && std::ranges::find(slots, storage.argAs<SlotArg>().slot) == slots.end())
-      slots.push_back(storage.argAs<SlotArg>().slot);
+/// Loops that split the tile's among warps or threads; false where the kernel does not take them.
+bool shareTile(Chooser& c, uint32_t m, uint32_t n, uint32_t k, const GpuTile& tile, const TensorCore* core) {
+  if (core) {
+    const auto number = static_cast<uint32_t>(std::ranges::find(c.caps.cores, core) - c.caps.cores.begin());
+    if (!c.apply(OptKind::Tc, CoreAxes{number, c.numberOf(m), c.numberOf(n), c.numberOf(k)},
+                 core->isOfWarpgroup() ? "four warps multiply together" : "a warp multiplies with tensor cores"))
+      return false;
+    if (tile.rows > 1) c.apply(OptKind::Local, m, tile.rows, "warps one below the other");
+    if (tile.columns > 1) c.apply(OptKind::Local, n, tile.columns, "warps side by side");
+    return true;
   }
-  return slots;
+  if (isUnitAlong(c.facts(), c.range(n)) && maxExtent(c.range(n)) % 4 == 0)
+    c.apply(OptKind::Vector, n, 4, "neighbours of the result");
+  const auto across = [&](uint32_t loop, int threads, const char* why) {
+    return c.apply(OptKind::Local, loop, std::min<int64_t>(threads, maxExtent(c.range(loop))), why);
+  };
+  return across(m, tile.rows, "threads one below the other") && across(n, tile.columns, "threads side by side");
 }
 
 /// The tiles' loops after everything was split; false where the kernel does not take the tile.
@@ -147,37 +138,10 @@ bool tileLoops(Chooser& c, const Plan& plan, const GpuTile& tile, const TensorCo
     return false;
   std::vector<uint32_t> terms;
   for (uint32_t k : plan.k) terms.push_back(c.innerOfTile(k, tile.k, "terms of a step"));
-  for (size_t i = 0; i < terms.size(); ++i) {
-    for (uint32_t outer : {m, n}) {
-      const UOp row = c.range(outer), term = c.range(terms[i]);
-      std::vector<uint32_t> slots;
-      for (UOp reduce : c.facts().closersOf(term))
-        for (uint32_t slot : operandsOf(reduce.src(0), term))
-          if (std::ranges::find(slots, slot) == slots.end()) slots.push_back(slot);
-      for (uint32_t slot : slots) {
-        const bool isOfRow = std::ranges::any_of(c.facts().accesses, [&](const Access& a) {
-          return a.slot == slot && !a.isStore && a.node.dependsOn(c.range(outer)) &&
-                 a.node.dependsOn(c.range(terms[i]));
-        });
-        if (isOfRow) shareOperand(c, slot, row, term, tile.stages);
-      }
-    }
-  }
-  if (core) {
-    const auto number = static_cast<uint32_t>(std::ranges::find(c.caps.cores, core) - c.caps.cores.begin());
-    if (!c.apply(OptKind::Tc, CoreAxes{number, c.numberOf(m), c.numberOf(n), c.numberOf(terms[0])},
-                 "a warp multiplies with tensor cores"))
-      return false;
-    if (tile.rows > 1) c.apply(OptKind::Local, m, tile.rows, "warps one below the other");
-    if (tile.columns > 1) c.apply(OptKind::Local, n, tile.columns, "warps side by side");
-  } else {
-    if (isUnitAlong(c.facts(), c.range(n)) && maxExtent(c.range(n)) % 4 == 0)
-      c.apply(OptKind::Vector, n, 4, "neighbours of the result");
-    if (!c.apply(OptKind::Local, m, std::min<int64_t>(tile.rows, maxExtent(c.range(m))), "threads one below the other"))
-      return false;
-    if (!c.apply(OptKind::Local, n, std::min<int64_t>(tile.columns, maxExtent(c.range(n))), "threads side by side"))
-      return false;
-  }
+  for (uint32_t term : terms)
+    for (uint32_t outer : {m, n})
+      if (!shareOperands(c, outer, term, tile.stages, core)) return false;
+  if (!shareTile(c, m, n, terms[0], tile, core)) return false;
   for (uint32_t loop : {m, n}) {
     const int64_t left = maxExtent(c.range(loop));
     if (left > 1 && !c.apply(OptKind::Upcast, loop, left, "results that share what is read")) return false;
@@ -190,24 +154,42 @@ bool tileLoops(Chooser& c, const Plan& plan, const GpuTile& tile, const TensorCo
   return true;
 }
 
-bool multiply(Chooser& c, const TensorCore* core) {
-  const std::vector<Product> products = productsOf(c.facts());
-  if (products.empty()) return false;
-  const std::optional<Plan> plan = planOf(c, products);
-  if (!plan) return false;
-  int64_t others = extentOf(loopsOf(c, Nest::Output));
-  GpuProduct shape{1,
-                   maxExtent(c.range(plan->m)),
-                   maxExtent(c.range(plan->n)),
-                   maxExtent(c.range(plan->k[0])),
-                   byteSize(products[0].rows.dtype()),
-                   core};
+/// A way to multiply, with what it is expected to take.
+struct Candidate {
+  const TensorCore* core;
+  GpuTile tile;
+  double cycles;
+};
+
+/// By all of the cores, the fewest cycles first.
+std::vector<Candidate> candidatesOf(const Chooser& c, const Plan& plan, const Product& product,
+                                    std::span<const TensorCore* const> cores) {
+  const int64_t others = extentOf(loopsOf(c, Nest::Output));
+  GpuProduct shape{1, maxExtent(c.range(plan.m)), maxExtent(c.range(plan.n)), maxExtent(c.range(plan.k[0])),
+                   byteSize(product.rows.dtype())};
   shape.batch = std::max<int64_t>(1, others / std::max<int64_t>(1, shape.m * shape.n));
-  constexpr size_t kMostTried = 6;
-  const std::vector<GpuTile> tiles = tilesFor(shape, c.caps.gpu);
-  for (size_t i = 0; i < std::min(tiles.size(), kMostTried); ++i)
-    if (attempt(c, [&](Chooser& trial) { return tileLoops(trial, *plan, tiles[i], core) && fillGrid(trial); }))
-      return true;
+  std::vector<Candidate> found;
+  for (const TensorCore* core : cores) {
+    shape.core = core;
+    for (const GpuTile& tile : tilesFor(shape, c.caps.gpu))
+      found.push_back({core, tile, cyclesOf(shape, tile, c.caps.gpu)});
+  }
+  std::ranges::stable_sort(found, {}, &Candidate::cycles);
+  return found;
+}
+
+/// Takes the first that works out, of warpgroups and of single warps or lanes as many at most.
+constexpr int kMostTried = 6;
+bool multiply(Chooser& c, std::span<const TensorCore* const> cores) {
+  const std::vector<Product> products = productsOf(c.facts());
+  const std::optional<Plan> plan = products.empty() ? std::nullopt : planOf(c, products);
+  if (!plan) return false;
+  int triedOfGroups = 0, triedOfOthers = 0;
+  for (const auto& [core, tile, cycles] : candidatesOf(c, *plan, products[0], cores)) {
+    int& tried = core && core->isOfWarpgroup() ? triedOfGroups : triedOfOthers;
+    if (tried++ >= kMostTried) continue;
+    if (attempt(c, [&](Chooser& trial) { return tileLoops(trial, *plan, tile, core) && fillGrid(trial); })) return true;
+  }
   return false;
 }
 
@@ -220,16 +202,14 @@ bool multipliesMatrices(const KernelFacts& kernel, const Caps&) {
 
 bool multiplyWithCores(Chooser& c) {
   const std::vector<Product> products = productsOf(c.facts());
-  if (products.empty()) return false;
+  if (products.empty() || !mayReassociate(c.caps, products[0].sum.dtype())) return false;
   std::vector<const TensorCore*> cores = c.caps.cores;
   std::erase_if(cores, [&](const TensorCore* core) {
     return core->in != products[0].rows.dtype() || core->out != products[0].sum.dtype();
   });
-  const int64_t terms = termsOf(products[0].sum);  // the least padding first
-  std::ranges::stable_sort(cores, {}, [&](const TensorCore* core) { return roundUp(terms, core->k); });
-  return std::ranges::any_of(cores, [&](const TensorCore* core) { return multiply(c, core); });
+  return multiply(c, cores);
 }
 
-bool multiplyWithLanes(Chooser& c) { return multiply(c, nullptr); }
+bool multiplyWithLanes(Chooser& c) { return multiply(c, std::array<const TensorCore*, 1>{nullptr}); }
 
 }  // namespace svod

@@ -5,6 +5,7 @@
 
 #include "cost/parameters.h"
 #include "ir/gpu_op.h"
+#include "ir/warpgroup_operand.h"
 #include "machine/occupancy.h"
 #include "support/integers.h"
 
@@ -14,11 +15,18 @@ namespace {
 
 using namespace parameters;
 
+bool isOfWarpgroup(const GpuProduct& p) { return p.core && p.core->isOfWarpgroup(); }
 double ratio(int64_t a, int64_t b) { return static_cast<double>(a) / static_cast<double>(b); }
 
 int registersOf(const GpuProduct& product, const GpuTile& tile) {
   const int64_t sums = tile.m * tile.n / tile.threads(product);
   return static_cast<int>(std::min<int64_t>(255, sums + (product.core ? 64 : 48)));
+}
+
+/// Multiply-adds per clock that tensor cores do for one workgroup. A warpgroup keeps those of all its warps busy.
+double coresPerClock(const GpuProduct& p, const GpuTile& t, const GpuTarget& gpu) {
+  if (isOfWarpgroup(p)) return gpu.warpgroupLanes * kGpuWarpgroupShare;
+  return std::max(gpu.coreLanes, gpu.lanes) / std::max(1.0, ratio(kGpuCores, t.rows * t.columns));
 }
 
 GpuNeeds needsOf(const GpuProduct& p, const GpuTile& t) { return {registersOf(p, t), t.sharedBytes(p), t.threads(p)}; }
@@ -30,9 +38,7 @@ double stepCycles(const GpuProduct& p, const GpuTile& t, const GpuTarget& gpu) {
   // Single lanes issue a load for four elements of their rows or columns, and count, beside the products.
   const double own = ratio(t.m, t.rows) * ratio(t.n, t.columns),
                others = (ratio(t.m, t.rows) + ratio(t.n, t.columns)) / 4 + kGpuLoop;
-  const double idle = std::max(1.0, ratio(kGpuCores, t.rows * t.columns));
-  const double multiplying =
-      p.core ? products / std::max(gpu.coreLanes, gpu.lanes) * idle : products / gpu.lanes * (1 + others / own);
+  const double multiplying = !p.core ? products / gpu.lanes * (1 + others / own) : products / coresPerClock(p, t, gpu);
   // Every warp reads its rows and its columns; lanes of one row share what they read of it.
   const double read = p.core
                           ? static_cast<double>(t.k * p.bytes * (t.m * t.columns + t.n * t.rows))
@@ -47,8 +53,8 @@ bool hasCopies(const GpuTarget& gpu) { return hasGpuOp("cp_async16", gpu.family,
 
 bool fits(const GpuProduct& p, const GpuTile& t, const GpuTarget& gpu) {
   const int64_t sums = t.m * t.n / t.threads(p);
-  return t.threads(p) <= gpu.maxThreads && t.sharedBytes(p) <= gpu.sharedBytes && sums >= 4 && sums <= 64 &&
-         occupancyOf(gpu, needsOf(p, t)).groups > 0;
+  return t.threads(p) <= gpu.maxThreads && t.sharedBytes(p) <= gpu.sharedBytes && sums >= 4 &&
+         sums <= (isOfWarpgroup(p) ? 128 : 64) && occupancyOf(gpu, needsOf(p, t)).groups > 0;
 }
 
 /// One stage more than three where as many workgroups fit: then the stage of a step is cheap to count.
@@ -60,6 +66,51 @@ GpuTile withFreeStage(const GpuProduct& p, GpuTile t, const GpuTarget& gpu) {
   return isFree ? more : t;
 }
 
+/// With every number of rows and columns of threads or warps.
+std::vector<GpuTile> allTiles() {
+  std::vector<GpuTile> all;
+  for (int64_t m : {16, 32, 64, 128, 256})
+    for (int64_t n : {8, 16, 32, 64, 128, 256})
+      for (int64_t k : {8, 16, 32, 64})
+        for (int rows : {1, 2, 4, 8, 16})
+          for (int columns : {1, 2, 4, 8, 16}) all.push_back({m, n, k, rows, columns, 1});
+  return all;
+}
+
+std::vector<GpuTile> tilesOfWarps(const GpuProduct& p, const GpuTarget& gpu) {
+  std::vector<GpuTile> tiles;
+  for (GpuTile t : allTiles()) {
+    const bool isWhole =
+        t.m % (p.core->m * t.rows) == 0 && t.n % (p.core->n * t.columns) == 0 && t.k % p.core->k == 0;
+    const bool isWide =
+        t.m / t.rows <= 64 && t.n / t.columns <= 64 && t.rows * t.columns <= 8 && t.k * p.bytes <= kOperandRow;
+    t.stages = hasCopies(gpu) ? 3 : 1;
+    if (isWhole && isWide) tiles.push_back(t);
+  }
+  return tiles;
+}
+
+/// One product of each of up to two warpgroups, with rows of 128 bytes, of terms that are all there.
+std::vector<GpuTile> tilesOfWarpgroups(const GpuProduct& p, const GpuTarget& gpu) {
+  const int64_t k = kOperandRow / p.bytes;
+  std::vector<GpuTile> tiles;
+  if (p.k % k != 0 || gpu.warpgroupLanes == 0) return tiles;
+  for (const auto& [rows, columns] : {std::pair(1, 1), std::pair(2, 1), std::pair(1, 2)})
+    tiles.push_back({int64_t{rows} * p.core->m, int64_t{columns} * p.core->n, k, rows, columns, 3});
+  return tiles;
+}
+
+std::vector<GpuTile> tilesOfLanes(const GpuTarget& gpu) {
+  std::vector<GpuTile> tiles;
+  for (const GpuTile& t : allTiles()) {
+    const bool isWhole = t.m % t.rows == 0 && t.n % (4 * t.columns) == 0;
+    if (!isWhole || t.rows * t.columns < 32 || t.rows > t.columns || t.m / t.rows > 8 || t.k > 16) continue;
+    for (int stages : {1, 2})
+      if (stages == 1 || hasCopies(gpu)) tiles.push_back({t.m, t.n, t.k, t.rows, t.columns, stages});
+  }
+  return tiles;
+}
+
 }  // namespace
 
 double cyclesOf(const GpuProduct& p, const GpuTile& t, const GpuTarget& gpu) {
@@ -68,8 +119,10 @@ double cyclesOf(const GpuProduct& p, const GpuTile& t, const GpuTarget& gpu) {
   const int64_t wave = gpu.units * groups, full = blocks / wave, last = ceilDiv(blocks - full * wave, gpu.units);
   // What is only padding counts for nothing.
   const auto tilesOfCore = [](int64_t tile, int64_t all, int side) { return ceilDiv(std::min(tile, all), side); };
+  // A warpgroup's is as many as those that warps have, of 16 x 8.
+  const int rows = p.core ? std::min(p.core->m, 16) : 1, columns = p.core ? std::min(p.core->n, 8) : 1;
   const int64_t independent =
-      p.core ? tilesOfCore(t.m, p.m, p.core->m) * tilesOfCore(t.n, p.n, p.core->n) : ceilDiv(t.threads(p), kWarpLanes);
+      p.core ? tilesOfCore(t.m, p.m, rows) * tilesOfCore(t.n, p.n, columns) : ceilDiv(t.threads(p), kWarpLanes);
   const double wanted = p.core ? kGpuProductsToHide : kGpuWarpsToHide;
   const auto hidden = [&](int64_t resident) {
     return std::max(1.0, std::sqrt(wanted / static_cast<double>(std::max<int64_t>(1, resident * independent))));
@@ -86,27 +139,14 @@ std::vector<GpuTile> tilesFor(const GpuProduct& p, const GpuTarget& gpu) {
     double cycles;
   };
   std::vector<Priced> found;
-  const auto add = [&](GpuTile tile) {
-    if (!fits(p, tile, gpu)) return;
-    tile = withFreeStage(p, tile, gpu);
+  const std::vector<GpuTile> all = !p.core            ? tilesOfLanes(gpu)
+                                   : isOfWarpgroup(p) ? tilesOfWarpgroups(p, gpu)
+                                                      : tilesOfWarps(p, gpu);
+  for (const GpuTile& each : all) {
+    if (!fits(p, each, gpu)) continue;
+    const GpuTile tile = withFreeStage(p, each, gpu);
     found.push_back({tile, cyclesOf(p, tile, gpu)});
-  };
-  const bool rings = hasCopies(gpu);
-  for (int64_t m : {16, 32, 64, 128, 256})
-    for (int64_t n : {8, 16, 32, 64, 128, 256})
-      for (int64_t k : {8, 16, 32, 64})
-        for (int rows : {1, 2, 4, 8, 16})
-          for (int columns : {1, 2, 4, 8, 16}) {
-            if (p.core) {
-              const bool isWhole = m % (p.core->m * rows) == 0 && n % (p.core->n * columns) == 0 && k % p.core->k == 0;
-              const bool isWide = m / rows <= 64 && n / columns <= 64 && rows * columns <= 8 && k * p.bytes <= 128;
-              if (isWhole && isWide) add({m, n, k, rows, columns, rings ? 3 : 1});
-            } else if (rows * columns >= 32 && rows <= columns && m % rows == 0 && n % (4 * columns) == 0 &&
-                       m / rows <= 8 && k <= 16) {
-              add({m, n, k, rows, columns, 1});
-              if (rings) add({m, n, k, rows, columns, 2});
-            }
-          }
+  }
   std::ranges::stable_sort(found, {}, &Priced::cycles);
   std::vector<GpuTile> tiles;
   for (const Priced& each : found) tiles.push_back(each.tile);

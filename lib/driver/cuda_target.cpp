@@ -29,6 +29,7 @@ void limitTo(GpuTarget& gpu, const GpuTarget& other) {
   gpu.maxThreads = std::min(gpu.maxThreads, other.maxThreads);
   gpu.sharedBytes = std::min(gpu.sharedBytes, other.sharedBytes);
   gpu.registers = std::min(gpu.registers, other.registers);
+  gpu.warpgroupLanes = std::min(gpu.warpgroupLanes, other.warpgroupLanes);
 }
 
 /// Best first, as devices take the first that they can run: exact code before that of a family, before plain code,

@@ -13,6 +13,7 @@
 #include "lower/strided_loads.h"
 #include "lower/strided_stores.h"
 #include "lower/swizzle.h"
+#include "lower/warpgroup_sums.h"
 #include "opts/replay.h"
 #include "opts/split_ranges.h"
 #include "pass/rule_pass.h"
@@ -71,6 +72,7 @@ Result<UOp> gridIndices(UOp root, PassContext& cx) {
 Result<UOp> ringsOfCopies(UOp root, PassContext& cx) {
   return guarded(turnRings(cx.graph, root, cx.data.get<KernelJob>().caps.gpu), cx);
 }
+Result<UOp> fencesOfProducts(UOp root, PassContext& cx) { return fenceProducts(cx.graph, root); }
 Result<UOp> fewerBarriers(UOp root, PassContext& cx) { return joinBarriers(cx.graph, root); }
 Result<UOp> neighbours(UOp root, PassContext& cx) { return joinNeighbours(cx.graph, pairMatrixLoads(cx.graph, root)); }
 Result<UOp> swizzles(UOp root, PassContext& cx) { return swizzleBuffers(cx.graph, root); }
@@ -138,12 +140,15 @@ constexpr Pass kGridKernelPasses[] = {
     // Rings have barriers of their own.
     {"join-barriers", "barriers of one loop that do not wait for each other as one", Stage::Lowered, Stage::Lowered,
      fewerBarriers, true},
+    // Of all barriers that are left.
+    {"fence-products", "what was copied to local memory is shown to the products of warpgroups", Stage::Lowered,
+     Stage::Lowered, fencesOfProducts},
     shared("symbolic-late"),
     // From simplified indices it is seen which elements lie side by side.
     {"join-neighbours", "accesses of neighbours as vectors, loads of matrices in pairs", Stage::Lowered, Stage::Lowered,
      neighbours, true},
-    // No rule knows these indices again.
-    {"swizzle", "places in local memory that spare its banks", Stage::Lowered, Stage::Lowered, swizzles, true},
+    // No rule knows these indices again. Products of warpgroups find what they multiply in these places alone.
+    {"swizzle", "places in local memory that spare its banks", Stage::Lowered, Stage::Lowered, swizzles},
     shared("legalize"),
 };
 

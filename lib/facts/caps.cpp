@@ -31,7 +31,7 @@ Caps capsOf(const GpuTarget& gpu, Numerics numerics) {
   caps.gpu = gpu;
   caps.maxLocal = gpu.maxThreads;
   caps.sharedBytes = gpu.sharedBytes;
-  caps.cores = tensorCoresOf(gpu.family, gpu.generation);
+  caps.cores = tensorCoresOf(gpu.family, gpu.generation, gpu.warpgroupLanes > 0);
   caps.l2Bytes = caps.l3Bytes = gpu.l2Bytes;
   caps.workers = gpu.units;
   caps.clockMHz = gpu.clockMHz;

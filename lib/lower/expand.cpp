@@ -9,6 +9,7 @@
 #include "lower/expand_dots.h"
 #include "lower/fragments.h"
 #include "lower/shuffle_fold.h"
+#include "lower/warpgroup_sums.h"
 
 namespace svod {
 
@@ -187,6 +188,7 @@ class Expander {
     std::vector<UOp> loops, unrolls;
     for (UOp r : node.src().subspan(1))
       if (r != form.terms) (isLoop(r) ? loops : unrolls).push_back(r);
+    if (form.core->isOfWarpgroup()) return coreSumInMemory(form, loops, unrolls, point);
     std::vector<FoldTerm> terms;
     forEachAssignment(unrolls, point, [&](const Assignment& point) {
       const auto expanded = [&](UOp element) { return expandNode(element, point); };
@@ -195,6 +197,15 @@ class Expander {
       terms.push_back({a, b, 1, form.core});
     });
     return fold({Op::Add, node.dtype(), 1}, loops, terms);
+  }
+
+  UOp coreSumInMemory(const CoreForm& form, const std::vector<UOp>& loops, const std::vector<UOp>& unrolls,
+                      const Assignment& point) {
+    std::vector<WarpgroupTerm> terms;
+    forEachAssignment(unrolls, point, [&](const Assignment& point) {
+      terms.push_back(warpgroupTerm(g_, form, [&](UOp element) { return expandNode(element, point); }));
+    });
+    return sumOfWarpgroup(g_, nextReg_++, *form.core, loops, terms);
   }
 
   // ---- reductions

@@ -14,7 +14,8 @@ struct GpuRow {
   std::string_view name;
   int generation;
   std::string_view card;
-  int sharedKiB, unitSharedKiB, unitThreads, unitGroups, lanes, coreLanes, units, clockMHz, l2MiB, l2GBs, memoryGBs;
+  int sharedKiB, unitSharedKiB, unitThreads, unitGroups, lanes, coreLanes, warpgroupLanes, units, clockMHz, l2MiB,
+      l2GBs, memoryGBs;
 };
 constexpr GpuRow kGpus[] = {
 #define GPU(...) {__VA_ARGS__},
@@ -31,7 +32,7 @@ std::optional<GpuTarget> findGpu(std::string_view name) {
   gpu.name = row->name, gpu.generation = row->generation;
   gpu.sharedBytes = int64_t{row->sharedKiB} << 10, gpu.unitSharedBytes = int64_t{row->unitSharedKiB} << 10;
   gpu.unitThreads = row->unitThreads, gpu.unitGroups = row->unitGroups;
-  gpu.lanes = row->lanes, gpu.coreLanes = row->coreLanes;
+  gpu.lanes = row->lanes, gpu.coreLanes = row->coreLanes, gpu.warpgroupLanes = row->warpgroupLanes;
   gpu.units = row->units, gpu.clockMHz = row->clockMHz;
   gpu.l2Bytes = int64_t{row->l2MiB} << 20, gpu.l2MBs = row->l2GBs * 1000, gpu.memoryMBs = row->memoryGBs * 1000;
   return gpu;

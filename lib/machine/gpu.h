@@ -35,8 +35,9 @@ struct GpuTarget {
   int64_t unitSharedBytes = 48 << 10;
   int registers = 65536;  // of 32 bits
   int unitThreads = 2048, unitGroups = 32;
-  int lanes = 64;     // multiply-adds of f32 per clock
-  int coreLanes = 0;  // multiply-adds of f16 per clock by tensor cores
+  int lanes = 64;          // multiply-adds of f32 per clock
+  int coreLanes = 0;       // multiply-adds of f16 per clock by tensor cores, as warps issue them
+  int warpgroupLanes = 0;  // the same as warpgroups do, where code for this architecture alone is made
 
   bool operator==(const GpuTarget&) const = default;
 };

@@ -5,6 +5,7 @@
 #include "facts/local_buffers.h"
 #include "ir/tensor_core_form.h"
 #include "ir/workgroup.h"
+#include "symbolic/memory_factor.h"
 
 namespace svod {
 
@@ -55,10 +56,17 @@ bool isBareCopy(UOp fill) {
 
 Status checkCoreSums(UOp sink) {
   const CoreTile tile = coreTileOf(sink);
-  for (UOp n : toposort(sink))
-    if (n.op() == Op::Reduce && closesCoreRange(n) && !coreFormOf(tile, n))
+  for (UOp n : toposort(sink)) {
+    if (n.op() != Op::Reduce || !closesCoreRange(n)) continue;
+    const std::optional<CoreForm> form = coreFormOf(tile, n);
+    if (!form)
       return fail(Diag::BadOpt, "the sum would not be one that its tensor core computes",
                   "of the axes of such a sum, tc leaves upcast, unroll, acc, local and group");
+    if (!findsFactors(*form))
+      return fail(Diag::BadOpt, "a warpgroup would not find both factors in memory that its workgroup shares",
+                  "pack both, as rows of 128 bytes with swizzle(axis,128), before tc, in tiles that its rows and "
+                  "columns divide");
+  }
   return {};
 }
 

@@ -155,7 +155,11 @@ class EmulatedGrid {
   void commitProducts();
   void product(const char* core, float* sums, uint64_t a, uint64_t b, int turned);
   void performProducts(Warpgroup& group, bool all);
-  void readFactor(uint64_t bits, bool isTurned, int rows, const Access& access, uint16_t* to);
+  struct RowsOf {
+    int first, end;
+  };
+  void readFactor(uint64_t bits, bool isTurned, RowsOf rows, const Access& access, uint16_t* to);
+  uint32_t numberOfGroup();
   void perform(Warpgroup& group, uint32_t number, const Product& product);
   void waitProducts(float* sums, int groups);
   static void settle(Warpgroup& group, float* first);

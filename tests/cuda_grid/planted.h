@@ -11,15 +11,16 @@
 
 namespace svod {
 
-inline RunOptions gridRun(const std::string& opts, Delay delay) {
-  RunOptions options = onGrid(1, Numerics::Contract, {delay, 5});
+inline RunOptions gridRun(const std::string& opts, Delay delay, const std::string& arch = "sm_80") {
+  RunOptions options = onGrid(1, Numerics::Contract, {delay, 5}, arch);
   options.opts = opts;
   return options;
 }
 
 /// With the text of each kernel.
-inline std::unique_ptr<Compilation> compiledForGrid(Model& model, const std::string& opts) {
-  CompileOptions wanted = compileOptions(gridRun(opts, Delay::Random));
+inline std::unique_ptr<Compilation> compiledForGrid(Model& model, const std::string& opts,
+                                                    const std::string& arch = "sm_80") {
+  CompileOptions wanted = compileOptions(gridRun(opts, Delay::Random, arch));
   wanted.keepSource = true;
   auto compiled = compile(model, wanted);
   if (!compiled) FAIL(toText(compiled.error()));
@@ -27,7 +28,7 @@ inline std::unique_ptr<Compilation> compiledForGrid(Model& model, const std::str
 }
 
 /// Random data, in every mode of delays, against the interpreter.
-inline void checkOnGrid(Model& model, const std::string& opts) {
+inline void checkOnGrid(Model& model, const std::string& opts, const std::string& arch = "sm_80") {
   RandomOptions moderate;
   moderate.contract = true;
   const ModelBindings bindings = randomBindings(model, 3, moderate);
@@ -35,7 +36,7 @@ inline void checkOnGrid(Model& model, const std::string& opts) {
   if (!expected) FAIL(toText(expected.error()));
   for (Delay delay : kDelays) {
     INFO("delay " << static_cast<int>(delay));
-    const auto actual = runPlan(model, bindings, gridRun(opts, delay));
+    const auto actual = runPlan(model, bindings, gridRun(opts, delay, arch));
     if (!actual) FAIL(toText(actual.error()));
     for (size_t i = 0; i < model.ports.size(); ++i)
       if (model.ports[i].kind == PortKind::Output)
@@ -70,9 +71,9 @@ inline std::vector<std::string> withoutOneSync(const std::string& text) {
 
 /// The kernels of a graph have no fault, and one in every mode without one of their synchronisations. How many those
 /// are.
-inline int checkPlanted(Model& model, const std::string& opts) {
+inline int checkPlanted(Model& model, const std::string& opts, const std::string& arch = "sm_80") {
   int planted = 0;
-  const auto compiled = compiledForGrid(model, opts);
+  const auto compiled = compiledForGrid(model, opts, arch);
   for (const CompiledKernel& kernel : compiled->kernels)
     for (Delay delay : kDelays) {
       INFO("delay " << static_cast<int>(delay) << "\n" << kernel.source);

@@ -10,7 +10,7 @@ namespace svod {
 namespace {
 
 constexpr size_t kLanes = 128;
-constexpr int kTerms = 16, kRows = 64;
+constexpr int kTerms = 16, kRows = 64, kWarps = 4;
 
 float half(uint16_t bits) { return static_cast<float>(std::bit_cast<_Float16>(bits)); }
 float bfloat(uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
@@ -57,6 +57,9 @@ void EmulatedGrid::fence() {
   thread.waited.clear();
 }
 
+/// Each warp has a part of its products, with a number of its own.
+uint32_t EmulatedGrid::numberOfGroup() { return (copyGroups_ += kWarps) - kWarps + 1; }
+
 void EmulatedGrid::fenceSums() {
   meetWarpgroup("wgmma.fence", {current_, nullptr, nullptr, nullptr, nullptr},
                 [](Warpgroup& group, std::span<const Part>) { group.isFenced = true; });
@@ -65,7 +68,7 @@ void EmulatedGrid::fenceSums() {
 void EmulatedGrid::commitProducts() {
   meetWarpgroup("wgmma.commit_group", {current_, nullptr, nullptr, nullptr, nullptr},
                 [&](Warpgroup& group, std::span<const Part>) {
-                  if (group.open.number == 0) group.open.number = ++copyGroups_;
+                  if (group.open.number == 0) group.open.number = numberOfGroup();
                   group.groups.push_back(std::exchange(group.open, {}));
                   group.isFenced = false;
                 });
@@ -77,7 +80,7 @@ void EmulatedGrid::product(const char* core, float* sums, uint64_t a, uint64_t b
     if (!group.isFenced) fault("FENCE: a product of a group that no wgmma.fence begins");
     for (const Part& lane : lanes)
       if (std::memcmp(lane.a, factors, sizeof factors) != 0) fault("DIVERGENCE: factors differ between threads");
-    if (group.open.number == 0) group.open.number = ++copyGroups_;
+    if (group.open.number == 0) group.open.number = numberOfGroup();
     auto* first = static_cast<float*>(lanes[0].out);
     const int columns = std::atoi(std::strchr(core, 'n') + 1);
     auto [at, isNew] = group.sums.try_emplace(first);
@@ -111,12 +114,12 @@ void EmulatedGrid::performProducts(Warpgroup& group, bool all) {
 }
 
 /// A factor row by row, by pieces of 16 bytes.
-void EmulatedGrid::readFactor(uint64_t bits, bool isTurned, int rows, const Access& access, uint16_t* to) {
+void EmulatedGrid::readFactor(uint64_t bits, bool isTurned, RowsOf rows, const Access& access, uint16_t* to) {
   const Descriptor factor(bits);
   if (factor.mode != 1 || factor.baseOffset != 0 || (factor.start & 0x380) != 0)
     fault("ALIGNMENT: a factor that does not start where eight rows of 128 bytes do, at byte " +
           std::to_string(factor.start));
-  for (int row = 0; row < rows; row += isTurned ? 8 : 1)
+  for (int row = rows.first; row < rows.end; row += isTurned ? 8 : 1)
     for (int term = 0; term < kTerms; term += isTurned ? 1 : 8) {
       const unsigned char* at =
           sharedBase_ + factor.piece(static_cast<uint32_t>(row), static_cast<uint32_t>(term), isTurned);
@@ -128,13 +131,16 @@ void EmulatedGrid::readFactor(uint64_t bits, bool isTurned, int rows, const Acce
 }
 
 void EmulatedGrid::perform(Warpgroup& group, uint32_t number, const Product& product) {
-  Access access{
-      Agent::copies(number), product.moment, &product.knows, {}, firstThread_, static_cast<uint32_t>(threads_.size())};
-  access.isOfProduct = true;
   static thread_local uint16_t bits[(kRows + 256) * kTerms];
   static thread_local float values[(kRows + 256) * kTerms];
-  readFactor(product.a, (product.turned & 1) != 0, kRows, access, bits);
-  readFactor(product.b, (product.turned & 2) != 0, product.columns, access, bits + kRows * kTerms);
+  for (int warp = 0; warp < kWarps; ++warp) {  // rows of its own, and all columns
+    const Agent agent = Agent::copies(number + static_cast<uint32_t>(warp));
+    Access access{agent, product.moment, &product.knows, {}, firstThread_, static_cast<uint32_t>(threads_.size())};
+    access.isOfProduct = true;
+    const int rows = kRows / kWarps;
+    readFactor(product.a, (product.turned & 1) != 0, {warp * rows, (warp + 1) * rows}, access, bits);
+    readFactor(product.b, (product.turned & 2) != 0, {0, product.columns}, access, bits + kRows * kTerms);
+  }
   for (int i = 0; i < (kRows + product.columns) * kTerms; ++i)
     values[i] = product.isBfloat ? bfloat(bits[i]) : half(bits[i]);
   const auto each = static_cast<size_t>(product.columns / 2);
@@ -156,10 +162,11 @@ void EmulatedGrid::waitProducts(float* sums, int groups) {
                     performProducts(group, false);
                     const ProductGroup done = std::move(group.groups.front());
                     group.groups.pop_front();
-                    for (const Part& lane : lanes) {
+                    for (const Part& lane : lanes) {  // each warp knows that its own part is done
+                      const uint32_t part = done.number + lane.thread->number / 32 % kWarps;
                       std::vector<bool>& known = lane.thread->knows.copies;
-                      if (known.size() <= done.number) known.resize(done.number + 1);
-                      known[done.number] = true;
+                      if (known.size() <= part) known.resize(part + 1);
+                      known[part] = true;
                     }
                     for (float* first : done.adds) settle(group, first);
                   }

@@ -1,0 +1,28 @@
+// Sums of products that warpgroups compute from local memory.
+#pragma once
+#include <functional>
+#include <span>
+
+#include "ir/tensor_core_form.h"
+
+namespace svod {
+
+/// Addresses of the first elements of two factors, and how far their parts are apart.
+struct WarpgroupTerm {
+  UOp a, b;
+  int64_t aApart, bApart;
+};
+/// One term of the form, `expanded` as an address is. The form finds its factors (symbolic/memory_factor.h).
+WarpgroupTerm warpgroupTerm(Graph& graph, const CoreForm& form, const std::function<UOp(UOp)>& expanded);
+
+/// All sums of a lane: registers `slot` to which a group of products adds `terms` in every iteration of `loops`, and
+/// which is waited for there.
+UOp sumOfWarpgroup(Graph& graph, uint32_t slot, const TensorCore& core, std::span<const UOp> loops,
+                   std::span<const WarpgroupTerm> terms);
+
+/// Lowered stage in and out, with barriers: those behind which a warpgroup multiplies what was copied to local memory
+/// come after a fence that shows it to products. Local buffers are whole periods of the swizzle, so that all start at
+/// one.
+UOp fenceProducts(Graph& graph, UOp sink);
+
+}  // namespace svod

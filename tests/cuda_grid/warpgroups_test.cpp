@@ -1,0 +1,89 @@
+// Products of warpgroups in kernels of sm_90a, as text of CUDA on the emulated grid: results, and that every
+// synchronisation of them is needed.
+#include "cuda_grid/planted.h"
+
+using namespace svod;
+
+namespace {
+
+constexpr const char* kArch = "sm_90a";
+
+/// Opts of a product of a and b: factors in rows of 128 bytes, of terms, or of columns in slabs of 64.
+std::string optsOf(int m, int n, const std::string& core, int stages, bool aIsTurned, bool bIsTurned) {
+  const auto number = [](int i) { return std::to_string(i); };
+  std::string opts = "tile(n0," + number(m) + ") tile(n1," + number(n) + ") order(n0.o,n1.o,n0.i,n1.i) tile(k0,64) ";
+  const auto shared = [&](const std::string& slot, const std::string& loop, int extent, bool isTurned) -> std::string {
+    const bool isCut = isTurned && extent > 64;
+    const std::string first = isTurned && !isCut ? "k0.i" : isCut ? loop + ".o" : loop, copy = "p" + slot + "." + first;
+    const std::string ring = stages > 1 ? "async(" + copy + "," + number(stages) + ") " : "";
+    const std::string axes = isCut ? loop + ".o,k0.i," + loop + ".i" : isTurned ? "k0.i," + loop : loop + ",k0.i";
+    return (isCut ? "tile(" + loop + ",64) " : "") + "pack(" + slot + "," + axes + ") swizzle(" + copy + ",128) " +
+           ring + "spread(" + copy + ",8) " + (isCut ? "merge(" + loop + ".o," + loop + ".i) " : "");
+  };
+  opts += shared("1", "n0.i", m, aIsTurned) + shared("2", "n1.i", n, bIsTurned);
+  const auto whole = [](const std::string& loop, bool isCut) { return isCut ? loop + ".o+" + loop + ".i" : loop; };
+  const std::string rows = whole("n0.i", aIsTurned && m > 64), columns = whole("n1.i", bIsTurned && n > 64);
+  opts += "tc(" + core + "," + rows + "," + columns + ",k0.i) ";
+  return opts + (m > 64 ? "local(" + rows + "," + number(m / 64) + ") " : "") + "unroll(k0.i,0) global(n0.o,n1.o)";
+}
+
+struct Example {
+  std::string graph, opts, calls;
+};
+
+const std::string kWide = "output y = matmul(cast(a, dtype=f32), cast(b, dtype=f32))\n";
+const Example kExamples[] = {
+    {"input a: bf16[128, 320]\ninput b: bf16[320, 256]\n" + kWide, optsOf(64, 128, "4", 4, false, true),
+     "svod_m64n128k16_bf16_f32("},
+    {"input a: f16[256, 256]\ninput b: f16[256, 128]\noutput y = relu(matmul(a, b) * 2 + 1)\n",
+     optsOf(128, 64, "2", 3, false, true), "svod_m64n64k16_f16_f32("},
+    {"input a: f16[136, 192]\ninput b: f16[80, 192]\noutput y = matmul(a, transpose(b))\n",
+     optsOf(64, 64, "2", 3, false, false), "svod_m64n64k16_f16_f32("},
+    {"input a: bf16[128, 256]\ninput b: bf16[128, 512]\noutput y = matmul(transpose(a), b)\n",
+     optsOf(128, 256, "3", 2, true, true), "svod_m64n256k16_bf16_f32("},
+    {"input a: bf16[192, 72]\ninput b: bf16[192, 256]\noutput y = matmul(transpose(a), b)\n",
+     optsOf(64, 128, "4", 1, true, true), "svod_m64n128k16_bf16_f32("},
+};
+
+}  // namespace
+
+TEST_CASE("warpgroups multiply what their workgroup has copied, in every layout") {
+  for (const Example& example : kExamples) {
+    INFO(example.graph << "\n" << example.opts);
+    Model model = modelOf(example.graph);
+    const auto compiled = compiledForGrid(model, example.opts, kArch);
+    REQUIRE(compiled->kernels.size() == 1);
+    INFO(compiled->kernels[0].source);
+    CHECK(compiled->kernels[0].source.find(example.calls) != std::string::npos);
+    checkOnGrid(model, example.opts, kArch);
+  }
+}
+
+TEST_CASE("a product of warpgroups without one of its fences, commits, waits or barriers has a fault, in every mode") {
+  for (size_t i : {1, 4}) {
+    INFO(kExamples[i].graph << "\n" << kExamples[i].opts);
+    Model model = modelOf(kExamples[i].graph);
+    CHECK(checkPlanted(model, kExamples[i].opts, kArch) >= 6);
+  }
+}
+
+TEST_CASE("sm_90a multiplies large matrices by warpgroups, and what they do not fit by warps") {
+  struct Choice {
+    const char *a, *b, *type, *arch;
+    bool isOfWarpgroups;
+  };
+  for (const Choice& each : {Choice{"1024, 512", "512, 2048", "bf16", "sm_90a", true},
+                             Choice{"1024, 512", "512, 2048", "f16", "sm_90a", true},
+                             Choice{"4, 1024, 512", "4, 512, 1024", "bf16", "sm_90a", true},
+                             Choice{"1024, 504", "504, 2048", "bf16", "sm_90a", false},
+                             Choice{"1024, 512", "512, 2048", "bf16", "sm_90", false},
+                             Choice{"1024, 512", "512, 2048", "bf16", "sm_90a,sm_80", false},
+                             Choice{"1024, 512", "512, 2048", "bf16", "sm_100a", false}}) {
+    INFO(each.a << " times " << each.b << " of " << each.type << " for " << each.arch);
+    const std::string type = each.type;
+    Model model = modelOf("input a: " + type + "[" + each.a + "]\ninput b: " + type + "[" + each.b +
+                          "]\noutput y = matmul(a, b)\n");
+    const auto compiled = compiledForGrid(model, "", each.arch);
+    CHECK((compiled->kernels[0].source.find("svod_m64n") != std::string::npos) == each.isOfWarpgroups);
+  }
+}
