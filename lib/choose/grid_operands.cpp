@@ -36,12 +36,11 @@ void shareOperand(Chooser& c, uint32_t slot, uint32_t outer, uint32_t term, int 
   c.apply(OptKind::Spread, first, width, "all threads copy");
 }
 
-/// For a warpgroup, in rows of 128 bytes: of terms, or of what is contiguous in memory, the next ones behind those of all
-/// terms. False where 16 bytes of it are not copied at once.
+/// For a warpgroup, in rows of 128 bytes: of terms, or of what is contiguous in memory, the next ones behind those of
+/// all terms. False where 16 bytes of it are not copied at once.
 bool shareInRows(Chooser& c, uint32_t slot, uint32_t outer, uint32_t term, int stages, const TensorCore& core) {
   const bool isTurned = isUnitOf(c.facts(), slot, c.range(outer), c.range(term));
-  const uint32_t inner =
-      isTurned ? c.innerOfTile(outer, kOperandRow / byteSize(core.in), "rows of 128 bytes") : outer;
+  const uint32_t inner = isTurned ? c.innerOfTile(outer, kOperandRow / byteSize(core.in), "rows of 128 bytes") : outer;
   PackArgs args{slot, {c.numberOf(outer), c.numberOf(term)}};
   if (isTurned && inner != outer) args.axes.push_back(c.numberOf(inner));
   if (isTurned && inner == outer) std::swap(args.axes[0], args.axes[1]);
@@ -53,7 +52,8 @@ bool shareInRows(Chooser& c, uint32_t slot, uint32_t outer, uint32_t term, int s
   return c.apply(OptKind::Swizzle, first, kOperandRow, "places in which a warpgroup finds them") &&
          c.apply(OptKind::Async, first, stages, "copies run ahead of the products") &&
          c.apply(OptKind::Spread, first, width, "all threads copy") &&
-         (inner == outer || c.apply(OptKind::Merge, AxisList{{c.numberOf(outer), c.numberOf(inner)}}, "one tile again"));
+         (inner == outer ||
+          c.apply(OptKind::Merge, AxisList{{c.numberOf(outer), c.numberOf(inner)}}, "one tile again"));
 }
 
 std::vector<uint32_t> operandsOf(UOp factor, UOp term) {

@@ -29,6 +29,7 @@ std::vector<Candidate> candidates(const Chooser& c) {
   std::vector<Candidate> found;
   for (uint32_t number = 0; number < c.caps.cores.size(); ++number) {
     const TensorCore& core = *c.caps.cores[number];
+    if (core.isOfWarpgroup()) continue;  // whose factors would have to be packed before
     for (int32_t k : fromInnermost(axes, Nest::Reduce))
       for (int32_t n : fromInnermost(axes, Nest::Output))
         for (int32_t m : fromInnermost(axes, Nest::Output))

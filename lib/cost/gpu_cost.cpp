@@ -35,6 +35,7 @@ class Pricing {
     for (UOp n : kernel.reduces)
       if (n.argAs<ReduceArg>().op == Op::Add && n.src(0).op() == Op::Mul) fused_.insert(n.src(0).id());
     std::ranges::sort(lanes_, {}, [](UOp r) { return r.argAs<AxisArg>().id; });
+    isOfWarpgroup_ = multipliersOf(kernel) == Multipliers::Warpgroups;
   }
 
   GpuCost cost() {
@@ -75,6 +76,8 @@ class Pricing {
 
   double slotsOf(UOp n) const {
     if (n.dtype() == DType::Index || n.dtype() == DType::Bool) return 0;
+    if (n.op() == Op::Load && isOfWarpgroup_ && isUnderCore(n) && storageOf(n.src(0)).op() != Op::Param)
+      return 0;  // a warpgroup finds its factors in memory
     if (n.op() == Op::Load || n.op() == Op::Store) return 1;
     if (n.op() == Op::Reduce) {
       double steps = 1;
@@ -136,8 +139,10 @@ class Pricing {
     cost.busy = std::max(1e-6, groups_ / (units * each * waves));
     const double perNanosecond = gpu_.clockMHz / 1000.0;
     const double issued = instructions * warps * groups_ * kWarpLanes / (gpu_.lanes * units * perNanosecond);
-    const double multiplied = gpu_.coreLanes > 0 ? products / (gpu_.coreLanes * units * perNanosecond) : 0;
-    cost.computing = std::max(issued, multiplied) / cost.busy / std::max(0.25, hidden);
+    const double lanes = isOfWarpgroup_ ? gpu_.warpgroupLanes * kGpuWarpgroupShare : gpu_.coreLanes;
+    const double multiplied = lanes > 0 ? products / (lanes * units * perNanosecond) : 0;
+    const double hiddenOrIdle = std::max(0.25, hidden);  // products of a warpgroup need no other warps beside them
+    cost.computing = std::max(issued / hiddenOrIdle, multiplied / (isOfWarpgroup_ ? 1 : hiddenOrIdle)) / cost.busy;
     cost.cache = sectors * kSectorBytes / (gpu_.l2MBs / 1000.0) / cost.busy / hidden;
     double bytes = 0;
     for (const Access& a : kernel_.accesses)
@@ -155,10 +160,18 @@ class Pricing {
   double threads_ = 1, groups_ = 1;
   std::vector<ThreadDim> dims_;
   std::vector<UOp> lanes_;
+  bool isOfWarpgroup_ = false;
   std::set<uint32_t> fused_;  // products that one instruction adds up
 };
 
 }  // namespace
+
+Multipliers multipliersOf(const KernelFacts& kernel) {
+  int64_t lanes = 1;
+  for (UOp n : kernel.nodes)
+    if (n.op() == Op::Range && axisType(n) == AxisType::Warp) lanes *= maxExtent(n);
+  return lanes == 1 ? Multipliers::Lanes : lanes == kWarpLanes ? Multipliers::Warps : Multipliers::Warpgroups;
+}
 
 GpuCost gpuCostOf(const KernelFacts& kernel, const Caps& caps) { return Pricing(kernel, caps).cost(); }
 

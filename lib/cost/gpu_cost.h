@@ -14,6 +14,10 @@ struct GpuCost {
   double total = 0;      // the largest of the three, with the time that a launch takes
 };
 
+/// Who multiplies in a kernel with its opts: single lanes, or tensor cores for warps or warpgroups.
+enum class Multipliers : uint8_t { Lanes, Warps, Warpgroups };
+Multipliers multipliersOf(const KernelFacts& kernel);
+
 /// `kernel`: with its opts. Every variable counts with its maximum.
 GpuCost gpuCostOf(const KernelFacts& kernel, const Caps& caps);
 

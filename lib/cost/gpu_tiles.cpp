@@ -80,8 +80,7 @@ std::vector<GpuTile> allTiles() {
 std::vector<GpuTile> tilesOfWarps(const GpuProduct& p, const GpuTarget& gpu) {
   std::vector<GpuTile> tiles;
   for (GpuTile t : allTiles()) {
-    const bool isWhole =
-        t.m % (p.core->m * t.rows) == 0 && t.n % (p.core->n * t.columns) == 0 && t.k % p.core->k == 0;
+    const bool isWhole = t.m % (p.core->m * t.rows) == 0 && t.n % (p.core->n * t.columns) == 0 && t.k % p.core->k == 0;
     const bool isWide =
         t.m / t.rows <= 64 && t.n / t.columns <= 64 && t.rows * t.columns <= 8 && t.k * p.bytes <= kOperandRow;
     t.stages = hasCopies(gpu) ? 3 : 1;

@@ -18,9 +18,9 @@ double movingTime(const Work& work, const Caps& caps) {
 
 /// Of all units, by tensor cores where the kernel has them multiply.
 double peakTimeOnGpu(const KernelFacts& kernel, const Work& work, const GpuTarget& gpu) {
-  const bool hasCores =
-      std::ranges::any_of(kernel.nodes, [](UOp n) { return n.op() == Op::Range && axisType(n) == AxisType::Core; });
-  return work.flops * 1e3 / (2.0 * (hasCores ? gpu.coreLanes : gpu.lanes) * gpu.units * gpu.clockMHz);
+  const int lanesOf[] = {gpu.lanes, gpu.coreLanes, gpu.warpgroupLanes};
+  const double lanes = lanesOf[static_cast<size_t>(multipliersOf(kernel))];
+  return work.flops * 1e3 / (2 * lanes * gpu.units * gpu.clockMHz);
 }
 
 double peakTime(const KernelFacts& kernel, const Work& work, const Caps& caps) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/gpu_op.h"
 #include "ir/local_memory.h"
 #include "support/integers.h"
 
@@ -28,11 +29,15 @@ int64_t bytesOfFills(const KernelFacts& kernel) {
   return bytes;
 }
 
-int64_t widestCopy(UOp fill) {
+std::optional<Access> bareCopyOf(UOp fill) {
   UOp value = fill.src(0).src(1);
-  if (value.op() != Op::Load) return 1;
-  return togetherAlong({value, value.src(0).src(1), {}, false}, fill.src(fill.srcCount() - 1),
-                       16 / byteSize(fill.dtype()));
+  if (value.op() != Op::Load || storageOf(value.src(0)).op() != Op::Param) return std::nullopt;
+  return Access{value, value.src(0).src(1), storageOf(value.src(0)).argAs<SlotArg>().slot, false};
+}
+
+int64_t widestCopy(UOp fill) {
+  const std::optional<Access> copy = bareCopyOf(fill);
+  return copy ? togetherAlong(*copy, fill.src(fill.srcCount() - 1), kAccessBytes / byteSize(fill.dtype())) : 1;
 }
 
 bool isGated(UOp fill) {

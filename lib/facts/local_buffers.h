@@ -12,6 +12,9 @@ int64_t bytesInMemory(UOp fill, int64_t threads);
 int64_t fillBytes(UOp fill);
 int64_t bytesOfFills(const KernelFacts& kernel);
 
+/// What a fill copies as it is: its load of a parameter. Nothing where the fill computes.
+std::optional<Access> bareCopyOf(UOp fill);
+
 /// The most elements of a stage that one thread copies at once: 16 bytes, or fewer where those are no neighbours in
 /// memory, or not aligned.
 int64_t widestCopy(UOp fill);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/graph.h"
+#include "ir/warpgroup_operand.h"
 #include "support/integers.h"
 
 namespace svod {
@@ -30,6 +31,18 @@ int64_t localBytes(UOp buffer, int64_t elements) {
                 stages = std::max<int64_t>(1, buffer.argAs<SlotArg>().ring);
   if (stage > kMost) return INT64_MAX;
   return roundUp(stageOf(buffer, stage) * stages * byteSize(buffer.dtype()), kLocalAlignment);
+}
+
+std::vector<LocalPlace> placesOf(std::vector<UOp> buffers) {
+  const auto order = [](UOp b) { return std::pair(localBytes(b) % kOperandPeriod != 0, b.argAs<SlotArg>().slot); };
+  std::ranges::sort(buffers, {}, order);
+  std::vector<LocalPlace> places;
+  int64_t offset = 0;
+  for (UOp b : buffers) {
+    places.push_back({b, offset});
+    offset += localBytes(b);
+  }
+  return places;
 }
 
 }  // namespace svod

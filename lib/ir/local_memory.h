@@ -1,6 +1,7 @@
 // What buffers local to a kernel take, in whichever form they are: as opts make them, and as threads fill them.
 #pragma once
 #include <cstdint>
+#include <vector>
 
 #include "ir/uop.h"
 
@@ -17,5 +18,13 @@ int64_t stageElements(UOp buffer);
 /// Of the buffer with all of its stages, aligned. `elements` are those of a stage where a fill has more of them than
 /// the buffer; INT64_MAX where no number holds them.
 int64_t localBytes(UOp buffer, int64_t elements = 0);
+
+struct LocalPlace {
+  UOp buffer;
+  int64_t offset;  // bytes
+};
+/// Buffers one behind the other in order of their slots, those first that are whole periods of factors of a warpgroup
+/// (warpgroup_operand.h): so these start at one.
+std::vector<LocalPlace> placesOf(std::vector<UOp> buffers);
 
 }  // namespace svod

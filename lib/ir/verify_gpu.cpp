@@ -3,6 +3,7 @@
 #include <set>
 
 #include "ir/gpu_op.h"
+#include "ir/local_memory.h"
 #include "ir/tensor_core.h"
 #include "ir/verify_rules.h"
 #include "ir/warpgroup_operand.h"
@@ -57,6 +58,10 @@ std::string checkProduct(const NodeView& n, const TensorCore& core) {
   for (UOp factor : n.src.subspan(1, 2))
     if (const int swizzle = storageOf(factor).argAs<SlotArg>().swizzle; swizzle != 0 && 1 << swizzle != kOperandRow)
       return "multiplies what a swizzle of " + std::to_string(kOperandRow) + " has laid out";
+  for (UOp factor : n.src.subspan(1, 2))
+    if (localBytes(storageOf(factor)) % kOperandPeriod != 0)
+      return "multiplies what lies in whole periods of " + std::to_string(kOperandPeriod) +
+             " bytes, which start at one";
   for (UOp apart : n.src.subspan(3, 2))
     if (apart.constInt() % kOperandPeriod != 0) return "has parts of factors whole rows of pieces apart";
   return {};

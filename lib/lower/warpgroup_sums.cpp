@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "ir/gpu_op.h"
-#include "ir/warpgroup_operand.h"
 #include "symbolic/memory_factor.h"
 
 namespace svod {
@@ -16,8 +15,6 @@ UOp instruction(Graph& g, std::string_view name, std::vector<UOp> src, std::span
   src.insert(src.end(), more.begin(), more.end());
   return g.make(Op::Gpu, DType::Void, src, NameArg{name});
 }
-
-bool isLocal(UOp n) { return n.op() == Op::Buffer && n.argAs<SlotArg>().space == Space::Local; }
 
 }  // namespace
 
@@ -66,10 +63,6 @@ UOp fenceProducts(Graph& g, UOp sink) {
   }
   if (barriers.empty()) return sink;
   return transform(g, sink, [&](UOp n, std::span<const UOp> src) -> UOp {
-    if (isLocal(n)) {
-      const int64_t period = kOperandPeriod / byteSize(n.dtype());
-      return g.make(Op::Buffer, n.dtype(), {g.index((n.maxNumel() + period - 1) / period * period)}, n.arg());
-    }
     if (std::ranges::find(barriers, n) == barriers.end())
       return std::ranges::equal(src, n.src()) ? n : g.withSrc(n, src);
     std::vector<UOp> meet{g.make(Op::Gpu, DType::Void, src, NameArg{"fence_async"})};

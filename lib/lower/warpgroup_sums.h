@@ -21,8 +21,7 @@ UOp sumOfWarpgroup(Graph& graph, uint32_t slot, const TensorCore& core, std::spa
                    std::span<const WarpgroupTerm> terms);
 
 /// Lowered stage in and out, with barriers: those behind which a warpgroup multiplies what was copied to local memory
-/// come after a fence that shows it to products. Local buffers are whole periods of the swizzle, so that all start at
-/// one.
+/// come after a fence that shows it to products.
 UOp fenceProducts(Graph& graph, UOp sink);
 
 }  // namespace svod

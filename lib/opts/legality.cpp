@@ -48,12 +48,6 @@ Status checkExpansion(UOp n, const Caps& caps) {
 
 int64_t stagesOf(UOp fill) { return std::max<int64_t>(1, storageOf(fill.src(0).src(0)).argAs<SlotArg>().ring); }
 
-// What copies that run on by themselves can fill.
-bool isBareCopy(UOp fill) {
-  const UOp value = fill.src(0).src(1);
-  return value.op() == Op::Load && storageOf(value.src(0)).op() == Op::Param;
-}
-
 Status checkCoreSums(UOp sink) {
   const CoreTile tile = coreTileOf(sink);
   for (UOp n : toposort(sink)) {
@@ -88,7 +82,7 @@ Status checkKernel(UOp sink, const Caps& caps) {
     if (n.op() == Op::Fill && (fillBytes(n) > limit || (local += bytesInMemory(n, threads)) > limit))
       return fail(Diag::BadOpt, "local buffers would take more than " + count(limit) + " bytes",
                   "tile an axis first and pack only the inner part");
-    if (n.op() == Op::Fill && stagesOf(n) > 1 && !isBareCopy(n))
+    if (n.op() == Op::Fill && stagesOf(n) > 1 && !bareCopyOf(n))
       return fail(Diag::BadOpt, "a buffer that is copied ahead would be no bare copy of an operand",
                   "async takes what pack made, and that is not packed again");
   }

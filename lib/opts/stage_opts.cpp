@@ -45,9 +45,8 @@ Status checkElementwise(UOp fill) {
 
 // Elements of the stage, and what they are copies of.
 bool areNeighbours(UOp fill) {
-  UOp value = fill.src(0).src(1);
-  return value.op() == Op::Load &&
-         strideOf({value, value.src(0).src(1), {}, false}, fill.src(fill.srcCount() - 1)) == 1;
+  const std::optional<Access> copy = bareCopyOf(fill);
+  return copy && strideOf(*copy, fill.src(fill.srcCount() - 1)) == 1;
 }
 
 Status checkOwner(UOp fill) {

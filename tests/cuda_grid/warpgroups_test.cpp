@@ -59,6 +59,23 @@ TEST_CASE("warpgroups multiply what their workgroup has copied, in every layout"
   }
 }
 
+TEST_CASE("factors of warpgroups start where their rows change places anew, whatever else a workgroup keeps") {
+  // Two short buffers in front, by their slots.
+  Model model = modelOf(
+      "input a: bf16[128, 128]\ninput b: bf16[128, 64]\ninput c: bf16[64]\ninput d: bf16[64]\n"
+      "output y = matmul(a, b) * c + d\n");
+  const std::string opts =
+      "tile(n0,64) tile(k0,64) pack(1,n0.i,k0.i) swizzle(p1.n0.i,128) async(p1.n0.i,2) "
+      "spread(p1.n0.i,8) pack(2,k0.i,n1) swizzle(p2.k0.i,128) async(p2.k0.i,2) "
+      "spread(p2.k0.i,8) tc(5,n0.i,n1,k0.i) unroll(k0.i,0) global(n0.o)";
+  const std::string packs = "pack(3,n1) pack(4,n1) ";
+  const auto compiled = compiledForGrid(model, packs + opts, kArch);
+  REQUIRE(compiled->kernels.size() == 1);
+  INFO(compiled->kernels[0].source);
+  CHECK(compiled->kernels[0].source.find("(svod_shared + 32896)") != std::string::npos);  // behind 2 x 2 x 8 KiB and c
+  checkOnGrid(model, packs + opts, kArch);
+}
+
 TEST_CASE("a product of warpgroups without one of its fences, commits, waits or barriers has a fault, in every mode") {
   for (size_t i : {1, 4}) {
     INFO(kExamples[i].graph << "\n" << kExamples[i].opts);

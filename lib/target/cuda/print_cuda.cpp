@@ -75,13 +75,10 @@ class CudaPrinter {
         body_.line(typeName(n.dtype()) + " " + body_.values().name(n) + "[" + std::to_string(n.maxNumel()) + "];");
     }
     if (!locals.empty()) body_.line("SVOD_SHARED(" + std::to_string(kernel_.scratchBytes) + ");");
-    std::ranges::sort(locals, {}, [](UOp b) { return b.argAs<SlotArg>().slot; });
-    int64_t offset = 0;
-    for (UOp b : locals) {
-      const std::string type = typeName(b.dtype()) + "*";
-      body_.line(type + " const " + body_.values().name(b) + " = (" + type + ")(svod_shared + " +
+    for (const auto& [buffer, offset] : placesOf(std::move(locals))) {
+      const std::string type = typeName(buffer.dtype()) + "*";
+      body_.line(type + " const " + body_.values().name(buffer) + " = (" + type + ")(svod_shared + " +
                  std::to_string(offset) + ");");
-      offset += localBytes(b);
     }
   }
   void printVariable(UOp var) {

@@ -85,17 +85,11 @@ void KernelEmitter::startFunction() {
   builder_.SetInsertPoint(start);
 }
 
-// In order of their slots, each aligned: the layout behind LinearKernel::scratchBytes.
+// The layout behind LinearKernel::scratchBytes.
 void KernelEmitter::layOutLocals() {
   std::vector<UOp> locals;
   std::copy_if(kernel_.ops.begin(), kernel_.ops.end(), std::back_inserter(locals), isLocal);
-  std::sort(locals.begin(), locals.end(),
-            [](UOp a, UOp b) { return a.argAs<SlotArg>().slot < b.argAs<SlotArg>().slot; });
-  int64_t offset = 0;
-  for (UOp local : locals) {
-    localOffset_[local.id()] = offset;
-    offset += localBytes(local);
-  }
+  for (const auto& [local, offset] : placesOf(std::move(locals))) localOffset_[local.id()] = offset;
 }
 
 // One alias scope per argument buffer and scratch buffer: an access to one never touches another. Where the result may
