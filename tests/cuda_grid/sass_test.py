@@ -19,6 +19,9 @@ ARCHS = ["sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100a", "sm_1
 # What a loop of a kernel must not have: local memory, and fences of the whole GPU or system.
 FORBIDDEN = re.compile(r"^(LDL|STL|MEMBAR\.\w+\.(GPU|SYS)|ERRBAR|CCTL\.IVALL|BRA\.U\.ANY)")
 
+# Products of f16 and bf16, and for sm_90a the most instructions of a loop per cycle of the tensor cores: short loops of small tiles have more.
+DENSITIES = {"half": 0.25, "brain": 0.25, "short": 0.25, "cube": 0.45, "odd": 0.85}
+
 
 def nvdisasm():
     """From PATH, the toolkit, or pip's nvidia-cuda-nvdisasm of this Python."""
@@ -115,16 +118,19 @@ class Sass(ToolTest):
 
     @needs_nvdisasm
     def test_loops_do_little_beside_their_products_and_memory_is_moved_16_bytes_at_a_time(self):
-        plan, seen = self.folder / "plan", set()
-        archs = [arch for arch in ("sm_80", "sm_90a") if arch in KNOWN]
-        self.svodc("compile", BARS, "-o", plan, "--target", "cuda", "--cuda-arch", ",".join(archs))
-        for arch in archs:
+        seen = set()
+        for arch in (arch for arch in ("sm_80", "sm_90a") if arch in KNOWN):
+            plan = self.folder / arch
+            self.svodc("compile", BARS, "-o", plan, "--target", "cuda", "--cuda-arch", arch)
             for name, cubin in cubins((plan / f"kernels.{arch}").read_bytes()).items():
                 rows, labels = instructions(cubin, self.folder / "k.cubin")
                 names, label = [row[0] for row in rows], name.split("_")[0]
                 with self.subTest(kernel=name, arch=arch):
                     seen.add(label)
-                    if label in ("half", "brain", "short", "cube", "odd"):
+                    self.assertEqual([i for i in names if i.startswith(("LDL", "STL"))], [])
+                    if label in DENSITIES and arch == "sm_90a":
+                        self.check_warpgroups(max(loops(rows, labels), key=lambda loop: counts(loop, "HGMMA")), DENSITIES[label])
+                    elif label in DENSITIES:
                         self.check_cores(max(loops(rows, labels), key=lambda loop: counts(loop, "HMMA")), rows, 0.5 if label == "odd" else 0.4)
                     elif label == "single":
                         loop = max(loops(rows, labels), key=lambda loop: counts(loop, "FFMA"))
@@ -140,6 +146,16 @@ class Sass(ToolTest):
                         self.assertLessEqual(counts(names, "SHFL"), 2 * (5 + 3))  # two reduced values: of a warp, and of warps
                         self.assertLessEqual(counts(names, "BAR"), 2)
         self.assertEqual(seen, {"half", "brain", "short", "cube", "odd", "single", "stream", "rows", "norm", "turned"})
+
+    def check_warpgroups(self, loop, most):
+        """wgmma of 64 x n x 16 keeps the tensor cores of a unit busy for n / 2 cycles, in which each of its parts may issue as many instructions."""
+        products = [name for name in loop if name.startswith("HGMMA")]
+        cycles = sum(int(re.search(r"64x(\d+)x", name).group(1)) // 2 for name in products)
+        self.assertEqual(len(products), 4)  # of 64 terms
+        self.assertLessEqual(len(loop) / cycles, most, loop)
+        self.assertLessEqual(counts(loop, "WARPGROUP"), 2)
+        self.assertEqual(counts(loop, "BAR"), 1)
+        self.assertTrue(all(".128" in i for i in loop if i.startswith("LDGSTS")))
 
     def check_cores(self, loop, rows, most_loads):
         """mma.sync keeps a quarter of a unit busy for 8 cycles."""
