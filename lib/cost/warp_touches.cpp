@@ -155,7 +155,8 @@ std::vector<WarpTouch> warpTouches(std::span<const UOp> ops) {
   std::vector<WarpTouch> found;
   for (UOp n : ops) {
     if (n.op() == Op::Load || n.op() == Op::Store) addAccess(found, lanes, n);
-    if (n.op() == Op::Gpu && !gpuOpOf(n).does(Multiplies)) addInstruction(found, lanes, n);
+    const bool isOfLanes = n.op() == Op::Gpu && !gpuOpOf(n).does(Multiplies) && !gpuOpOf(n).does(Bulk);
+    if (isOfLanes) addInstruction(found, lanes, n);
   }
   return found;
 }

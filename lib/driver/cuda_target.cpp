@@ -113,6 +113,8 @@ Status emitKernel(CompiledKernel& kernel, const CompileOptions& options) {
   SVOD_CHECK(checkShared(kernel, gpu, 0));
   const uint64_t threads = grid.threads[0] * grid.threads[1] * grid.threads[2];
   SVOD_TRY(const CudaText printed, printCuda(kernel.linear, kernel.desc.args.size(), static_cast<int64_t>(threads)));
+  if (!printed.maps.empty())
+    return fail(Diag::Verify, "kernel " + kernel.name + " has tensor maps, and plans have none");
   for (size_t slot = 0; slot < printed.alignment.size(); ++slot)
     if (printed.alignment[slot] > static_cast<int64_t>(byteSize(kernel.desc.args[slot].dtype)))
       grid.attributes.push_back({"align." + std::to_string(slot), printed.alignment[slot]});

@@ -111,7 +111,7 @@ class LinearInterpreter {
 
   Status runGroup(std::span<const size_t> group, const std::vector<int64_t>& at, std::span<const size_t> thread,
                   const std::vector<std::vector<int64_t>>& lanes) {
-    std::vector<HostTensor> shared(program_.kernel.ops.size());
+    GroupMemory shared{std::vector<HostTensor>(program_.kernel.ops.size()), {}};
     std::vector<Thread> threads;
     products_.assign(lanes.size() / kWarpgroupLanes, {});
     for (const std::vector<int64_t>& lane : lanes) {
@@ -120,11 +120,7 @@ class LinearInterpreter {
       for (size_t i = 0; i < thread.size(); ++i) t.setSpecial(thread[i], lane[i]);
     }
     while (true) {
-      UOp meeting;
-      for (Thread& t : threads) {
-        SVOD_TRY(meeting, t.runToMeeting());
-        if (t.position() != threads[0].position()) return divergence();
-      }
+      SVOD_TRY(const UOp meeting, runToMeeting(threads));
       if (!meeting) return {};
       if (meeting.op() == Op::Wmma) {
         SVOD_CHECK(multiply(meeting, threads));
@@ -136,6 +132,31 @@ class LinearInterpreter {
         for (Thread& t : threads) t.leave();
       }
     }
+  }
+
+  /// All threads to the same place. Who waits at an mbarrier goes on when others have come to theirs.
+  Result<UOp> runToMeeting(std::span<Thread> threads) const {
+    std::vector<bool> isThere(threads.size(), false);
+    UOp meeting;
+    for (bool moved = true; moved;) {
+      moved = false;
+      UOp waiting;
+      for (size_t i = 0; i < threads.size(); ++i) {
+        if (isThere[i]) continue;
+        const size_t before = threads[i].position();
+        SVOD_TRY(const UOp at, threads[i].runToMeeting());
+        isThere[i] = !threads[i].isWaiting();
+        (isThere[i] ? meeting : waiting) = at;
+        moved |= isThere[i] || threads[i].position() != before;
+      }
+      if (!waiting) break;
+      if (!moved)
+        return fail(Diag::Verify, "threads wait without end: " + toLineText(waiting),
+                    "all bytes that a phase expects arrive in it, and somebody starts their copies");
+    }
+    for (const Thread& t : threads)
+      if (t.position() != threads[0].position()) return divergence();
+    return meeting;
   }
 
   Status multiply(UOp wmma, std::span<Thread> threads) const {
@@ -161,8 +182,10 @@ class LinearInterpreter {
       std::vector<Thread*> warp;
       for (size_t lane = first; lane < std::min(threads.size(), first + kWarpLanes); ++lane)
         warp.push_back(&threads[warpOrder_[lane]]);
-      SVOD_TRY(std::vector<LaneValues> results,
-               gpuOpOf(node).does(ReadsShared) ? loadMatrices(node, warp) : shuffle(node, warp));
+      SVOD_TRY(std::vector<LaneValues> results, gpuOpOf(node).result == GpuResult::Flag
+                                                    ? elected(warp.size(), first == 0)
+                                                : gpuOpOf(node).does(ReadsShared) ? loadMatrices(node, warp)
+                                                                                  : shuffle(node, warp));
       for (size_t lane = 0; lane < warp.size(); ++lane) warp[lane]->leave(std::move(results[lane]));
     }
     return {};
@@ -180,6 +203,13 @@ class LinearInterpreter {
       for (Thread* lane : lanes) lane->leave();
     }
     return {};
+  }
+
+  /// The first lane of the first warp.
+  static Result<std::vector<LaneValues>> elected(size_t lanes, bool isFirst) {
+    std::vector<LaneValues> flags(lanes, LaneValues(Scalar::of(DType::Bool, 0)));
+    if (isFirst) flags[0] = LaneValues(Scalar::of(DType::Bool, 1));
+    return flags;
   }
 
   static Result<std::vector<LaneValues>> shuffle(UOp node, std::span<Thread* const> warp) {
@@ -204,7 +234,7 @@ class LinearInterpreter {
     return matrixWords(rows, gpuOpOf(node).name.ends_with("_trans"));
   }
 
-  Status divergence() const {
+  tl::unexpected<Error> divergence() const {
     return fail(Diag::Verify, "threads of " + program_.kernel.name + " meet at different barriers",
                 "barriers, and products of a warp, must stand where all threads of a workgroup pass");
   }

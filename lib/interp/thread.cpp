@@ -2,16 +2,30 @@
 
 #include <algorithm>
 
+#include "ir/bulk_tensor.h"
 #include "ir/gpu_op.h"
 #include "ir/text.h"
 
 namespace svod {
 
+namespace {
+
+bool waitsForPhase(UOp u) { return u.op() == Op::Gpu && gpuOpOf(u).does(Bulk) && gpuOpOf(u).does(Waits); }
+
+}  // namespace
+
 Result<UOp> Thread::runToMeeting() {
+  isWaiting_ = false;
   while (at_ < program_.kernel.ops.size()) {
     UOp u = program_.kernel.ops[at_];
     const bool isOfWarp = u.op() == Op::Gpu && gpuOpOf(u).scope != GpuScope::Thread;
     if (u.op() == Op::Barrier || u.op() == Op::Wmma || isOfWarp) return u;
+    if (waitsForPhase(u)) {
+      SVOD_TRY(const Address bar, address(u.src(0)));
+      SVOD_TRY(const bool isOver, group_.mbarriers.isOver(u, bar, valueOf(u.src(1)).first.asInt()));
+      isWaiting_ = !isOver;
+      if (isWaiting_) return u;
+    }
     SVOD_CHECK(step(u));
   }
   return UOp();
@@ -101,7 +115,7 @@ Result<Address> Thread::address(UOp index) {
 
 HostTensor& Thread::localOf(UOp buffer) {
   bool shared = buffer.argAs<SlotArg>().space == Space::Local;
-  return (shared ? group_ : own_)[positionOf(buffer)];
+  return (shared ? group_.buffers : own_)[positionOf(buffer)];
 }
 
 void Thread::openLocal(UOp buffer) {
@@ -123,6 +137,7 @@ Status Thread::store(UOp u) {
 Status Thread::executeAlone(UOp u) {
   const GpuOpInfo& row = gpuOpOf(u);
   const std::span<const UOp> operands = operandsOf(u);
+  if (row.does(Bulk)) return executeBulk(u);
   if (row.does(Fences)) return {};
   if (row.does(Waits)) return copies_.wait(static_cast<size_t>(valueOf(operands[0]).first.asInt())), Status{};
   if (row.does(Commits)) return copies_.commit(), Status{};
@@ -130,6 +145,30 @@ Status Thread::executeAlone(UOp u) {
   SVOD_TRY(Address from, address(operands[1]));
   const bool isThere = operands.size() < 3 || valueOf(operands[2]).first.asInt() != 0;
   return copies_.start(u, to, isThere ? &from : nullptr, bytesCopied(row));
+}
+
+Status Thread::executeBulk(UOp u) {
+  const GpuOpInfo& row = gpuOpOf(u);
+  const std::span<const UOp> operands = operandsOf(u);
+  const bool isGated = row.operands[operands.size() - 1].kind == GpuOperandKind::Gate;
+  if (row.does(Waits) || (isGated && valueOf(operands.back()).first.asInt() == 0)) return {};
+  if (row.does(Issues)) {
+    SVOD_TRY(const Address to, address(operands[0]));
+    SVOD_TRY(const Address bar, address(operands[3]));
+    const BulkTensor map = bulkTensorOf(operands[1]);
+    BulkCopy copy{to.storage, to.at[0].asInt(), nullptr, 0, {}, {}, map, false};
+    copy.isSwizzled = map.swizzle > 0 && storageOf(operands[0]).argAs<SlotArg>().swizzle == 0;
+    SVOD_TRY(const Address from, address(map.from));
+    copy.from = from.storage, copy.first = from.at[0].asInt();
+    for (UOp extent : map.extents) copy.extents.push_back(valueOf(extent).first.asInt());
+    for (int i = 0; i < operands[2].lanes(); ++i)
+      copy.at.push_back(valueOf(operands[2])[static_cast<size_t>(i)].asInt());
+    return group_.mbarriers.start(u, std::move(copy), bar);
+  }
+  if (!row.does(Makes) && !row.does(Arrives)) return {};
+  SVOD_TRY(const Address bar, address(operands[0]));
+  const int64_t amount = operands[1].constInt();
+  return row.does(Makes) ? group_.mbarriers.make(bar, amount) : group_.mbarriers.expect(u, bar, amount);
 }
 
 }  // namespace svod

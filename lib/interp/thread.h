@@ -4,6 +4,7 @@
 
 #include "interp/copies.h"
 #include "interp/interp.h"
+#include "interp/mbarriers.h"
 #include "interp/storage.h"
 
 namespace svod {
@@ -16,11 +17,17 @@ struct PreparedKernel {
   std::vector<size_t> specials;                     // positions
 };
 
+/// What the threads of a workgroup share.
+struct GroupMemory {
+  std::vector<HostTensor> buffers;  // by position of a Local Buffer
+  Mbarriers mbarriers;
+};
+
 /// One thread: registers, loop counters and where it stands. `group` storage is shared by its workgroup.
 class Thread {
  public:
   Thread(const PreparedKernel& program, std::span<HostTensor> buffers, const VariableValues& variables,
-         std::vector<HostTensor>& group, std::pair<int64_t, int64_t> tiles)
+         GroupMemory& group, std::pair<int64_t, int64_t> tiles)
       : program_(program), buffers_(buffers), variables_(variables), group_(group), tiles_(tiles),
         registers_(program.kernel.ops.size()), own_(program.kernel.ops.size()) {}
 
@@ -28,8 +35,9 @@ class Thread {
     registers_[position] = LaneValues(Scalar::ofInt(program_.kernel.ops[position].dtype(), value));
   }
 
-  /// Runs to the next op that threads execute together, or to the end (null).
+  /// Runs to the next op that threads execute together, to the end (null), or to a wait that is not over.
   Result<UOp> runToMeeting();
+  bool isWaiting() const { return isWaiting_; }
   size_t position() const { return at_; }
   Result<Address> address(UOp index);
   const LaneValues& operand(UOp user, size_t i) const { return valueOf(user.src(i)); }
@@ -57,16 +65,18 @@ class Thread {
   Status load(UOp u);
   Status store(UOp u);
   Status executeAlone(UOp instruction);
+  Status executeBulk(UOp instruction);
 
   const PreparedKernel& program_;
   std::span<HostTensor> buffers_;
   const VariableValues& variables_;
-  std::vector<HostTensor>& group_;
+  GroupMemory& group_;
   std::pair<int64_t, int64_t> tiles_;
   std::vector<LaneValues> registers_;  // by position
   std::vector<HostTensor> own_;        // by position of a Reg Buffer
   Copies copies_;
   size_t at_ = 0;
+  bool isWaiting_ = false;  // at an mbarrier
 };
 
 }  // namespace svod

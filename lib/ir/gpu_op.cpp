@@ -16,12 +16,15 @@ consteval GpuOperandKind kindOf(std::string_view text) {
   if (text == "registers") return GpuOperandKind::Registers;
   if (text == "bool") return GpuOperandKind::Bool;
   if (text == "const") return GpuOperandKind::Const;
+  if (text == "list") return GpuOperandKind::List;
+  if (text == "map") return GpuOperandKind::Map;
+  if (text == "gate") return GpuOperandKind::Gate;
   throw "a kind of operand that does not exist";
 }
 
 consteval GpuOpInfo row(std::string_view name, int cuda, int metal, GpuScope scope, std::string_view operands,
                         GpuResult result, int effects, std::string_view what) {
-  GpuOpInfo info{name, cuda, metal, scope, {}, 0, result, static_cast<uint8_t>(effects), what};
+  GpuOpInfo info{name, cuda, metal, scope, {}, 0, result, static_cast<uint16_t>(effects), what};
   while (!operands.empty()) {
     std::string_view word = operands.substr(0, operands.find(' '));
     operands.remove_prefix(std::min(operands.size(), word.size() + 1));
@@ -79,7 +82,7 @@ std::span<const UOp> operandsOf(UOp node) {
 bool synchronizes(UOp node) {
   if (node.op() == Op::Barrier) return true;
   const GpuOpInfo* info = node.op() == Op::Gpu ? findGpuOp(node.argAs<NameArg>().name) : nullptr;
-  return info && (info->effects & (Commits | Waits | Fences)) != 0;
+  return info && (info->effects & (Commits | Waits | Fences | Makes | Arrives)) != 0;
 }
 
 const TensorCore* productOf(const GpuOpInfo& row) {
@@ -91,7 +94,7 @@ const TensorCore* productOf(UOp node) {
 }
 
 int64_t bytesCopied(const GpuOpInfo& row) {
-  if (!row.does(Issues) || row.does(Multiplies)) return 0;
+  if (!row.does(Issues) || row.does(Multiplies) || row.does(Bulk)) return 0;
   return row.name == "cp_async4" ? 4 : row.name == "cp_async8" ? 8 : 16;
 }
 

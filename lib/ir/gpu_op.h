@@ -14,11 +14,11 @@ namespace svod {
 
 /// Who must pass an instruction together.
 enum class GpuScope : uint8_t { Thread, Warp, Warpgroup };
-enum class GpuResult : uint8_t { Nothing, Same, Words2, Words4 };
-enum class GpuOperandKind : uint8_t { Value, Shared, Global, Registers, Bool, Const };
+enum class GpuResult : uint8_t { Nothing, Same, Flag, Words2, Words4 };
+enum class GpuOperandKind : uint8_t { Value, Shared, Global, Registers, Bool, Const, List, Map, Gate };
 /// Copies, and products of warpgroups, are under way from where they are issued to a wait that covers the group they
 /// were committed to.
-enum GpuEffect : uint8_t {
+enum GpuEffect : uint16_t {
   ReadsShared = 1,
   WritesShared = 2,
   ReadsGlobal = 4,
@@ -27,6 +27,9 @@ enum GpuEffect : uint8_t {
   Waits = 32,
   Fences = 64,
   Multiplies = 128,  // is about products, not copies
+  Bulk = 256,        // is about mbarriers, and copies that arrive at them
+  Makes = 512,
+  Arrives = 1024,
 };
 
 struct GpuOperand {
@@ -42,7 +45,7 @@ struct GpuOpInfo {
   std::array<GpuOperand, 5> operands;
   int operandCount;
   GpuResult result;
-  uint8_t effects;  // bits of GpuEffect
+  uint16_t effects;  // bits of GpuEffect
   std::string_view what;
 
   bool does(GpuEffect effect) const { return (effects & effect) != 0; }
@@ -68,7 +71,7 @@ bool synchronizes(UOp node);
 const TensorCore* productOf(const GpuOpInfo& row);
 /// The same of a node, null for what is no instruction.
 const TensorCore* productOf(UOp node);
-/// Bytes that a copy of the table moves, 0 of all others.
+/// Bytes that a copy of a thread moves, 0 of all others.
 int64_t bytesCopied(const GpuOpInfo& row);
 /// Of `lanes` elements at `address` those that one load or store moves: a power of two that divides them. The address
 /// of each such part is a multiple of its size, as far as the storage is.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "ir/bulk_tensor.h"
 #include "ir/gpu_op.h"
 #include "ir/text.h"
 #include "ir/warpgroup_operand.h"
@@ -31,6 +32,11 @@ std::vector<Access> accessesOf(UOp node) {
       const int64_t last = operandPlace((i == 1 ? core->m : core->n) - 1, core->k - 1, apart, bytes);
       found.push_back({node, node.src(i), UOp(), last});
     }
+    return found;
+  }
+  if (row.does(Bulk)) {
+    for (UOp operand : operandsOf(node))
+      if (operand.op() == Op::Index) found.push_back({node, operand, UOp(), elementsBehind(node, operand)});
     return found;
   }
   for (UOp operand : operandsOf(node)) {

@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <set>
 
+#include "ir/bulk_tensor.h"
 #include "ir/gpu_op.h"
 #include "ir/local_memory.h"
 #include "ir/tensor_core.h"
+#include "ir/verify_bulk.h"
 #include "ir/verify_rules.h"
 #include "ir/warpgroup_operand.h"
 #include "ir/workgroup.h"
@@ -23,6 +25,8 @@ bool isAddressIn(UOp u, GpuOperandKind kind) {
   return storage.op() == Op::Buffer && storage.argAs<SlotArg>().space == space;
 }
 
+bool isCount(DType d) { return isInt(d) || d == DType::Index; }
+
 // "" or what the operand should be.
 std::string checkOperand(UOp u, const GpuOperand& operand) {
   const std::string name(operand.name);
@@ -34,6 +38,11 @@ std::string checkOperand(UOp u, const GpuOperand& operand) {
     case GpuOperandKind::Registers:
       return isAddressIn(u, operand.kind) && u.src(1).isConst(0) ? "" : name + " is the first of some registers";
     case GpuOperandKind::Bool: return u.dtype() == DType::Bool && u.isScalar() ? "" : name + " is a bool";
+    case GpuOperandKind::Gate: return u.dtype() == DType::Bool && u.isScalar() ? "" : name + " is a bool";
+    case GpuOperandKind::List:
+      return u.op() == Op::Stack && u.lanes() <= kTensorDims && isCount(u.dtype()) ? "" : name + " is 2 to 5 integers";
+    case GpuOperandKind::Map:
+      return u.op() == Op::Gpu && u.argAs<NameArg>().name == "tensor_map" ? "" : name + " is a tensor map";
     case GpuOperandKind::Const: return u.isConst() && u.constInt() >= 0 ? "" : name + " is a constant, 0 or more";
   }
   return {};
@@ -44,6 +53,7 @@ bool comesBefore(UOp u) { return u.dtype() == DType::Void || u.op() == Op::Range
 std::string checkResult(const NodeView& n, const GpuOpInfo& row) {
   const DType wanted = row.result == GpuResult::Nothing ? DType::Void
                        : row.result == GpuResult::Same  ? n.src[0].dtype()
+                       : row.result == GpuResult::Flag  ? DType::Bool
                                                         : DType::U32;
   return n.dtype == wanted ? "" : "yields " + std::string(toText(wanted == DType::Void ? DType::Void : wanted));
 }
@@ -70,6 +80,7 @@ std::string checkProduct(const NodeView& n, const TensorCore& core) {
 // Bytes of an element that pieces of 4 to 16 bytes, or rows of a matrix, are made of.
 std::string checkElements(const NodeView& n, const GpuOpInfo& row) {
   if (const TensorCore* core = productOf(row)) return checkProduct(n, *core);
+  if (row.does(Bulk)) return checkBulk(n, row);
   if (row.does(Issues)) {
     const bool isBare = n.src[0].dtype() == n.src[1].dtype() && bytesCopied(row) % byteSize(n.src[0].dtype()) == 0;
     return isBare ? "" : "copies whole elements of one dtype";

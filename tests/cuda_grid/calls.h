@@ -2,6 +2,15 @@
 #pragma once
 #include <stdint.h>
 
+/* What a tensor map says, in its 128 bytes; dims are counted from the innermost. */
+struct SvodMap {
+  const void* address;
+  uint64_t strides[4]; /* bytes, of all dims but the first */
+  uint32_t extents[5];
+  uint16_t box[5];
+  uint8_t dims, elementBytes, swizzle;
+};
+
 struct SvodCalls {
   void* grid;                              /* the first argument of all of them */
   uint32_t (*place)(void* grid, int axis); /* 0 to 2 of the workgroup, 3 to 5 of the thread */
@@ -25,6 +34,12 @@ struct SvodCalls {
   void (*product)(void* grid, const char* core, float* sums, uint64_t a, uint64_t b, int turned);
   void (*commitProducts)(void* grid);
   void (*waitProducts)(void* grid, float* sums, int groups);
+  /* Mbarriers, and bulk copies that arrive at them. */
+  int (*elect)(void* grid);
+  void (*makeMbarrier)(void* grid, uint64_t* bar, int arrivals);
+  void (*expect)(void* grid, uint64_t* bar, int bytes);
+  void (*waitPhase)(void* grid, uint64_t* bar, int parity);
+  void (*bulkLoad)(void* grid, void* to, const struct SvodMap* map, uint64_t* bar, int dims, const int* at);
   double (*math)(void* grid, int function, double x, double y, double z); /* SvodMath, exact for floats as well */
 };
 

@@ -92,6 +92,13 @@ SvodCalls EmulatedGrid::makeCalls() {
   };
   calls.commitProducts = [](void* g) { self(g).commitProducts(); };
   calls.waitProducts = [](void* g, float* sums, int groups) { self(g).waitProducts(sums, groups); };
+  calls.elect = [](void* g) { return self(g).elect() ? 1 : 0; };
+  calls.makeMbarrier = [](void* g, uint64_t* bar, int arrivals) { self(g).makeMbarrier(bar, arrivals); };
+  calls.expect = [](void* g, uint64_t* bar, int bytes) { self(g).expect(bar, bytes); };
+  calls.waitPhase = [](void* g, uint64_t* bar, int parity) { self(g).waitPhase(bar, parity); };
+  calls.bulkLoad = [](void* g, void* to, const SvodMap* map, uint64_t* bar, int dims, const int* at) {
+    self(g).bulkLoad(to, map, bar, dims, at);
+  };
   calls.math = mathOf;
   return calls;
 }
@@ -102,7 +109,8 @@ std::string EmulatedGrid::run(const GridLaunch& launch) {
   globalShadows_.clear();
   for (const GridBuffer& buffer : launch.buffers) globalShadows_.emplace_back(buffer.bytes, false);
   sharedShadow_.emplace(launch.sharedBytes, true);
-  if (launch.buffers.size() + launch.values.size() > kMostArguments) return "OUTSIDE: too many arguments for this grid";
+  if (launch.buffers.size() + launch.values.size() + launch.maps.size() > kMostArguments)
+    return "OUTSIDE: too many arguments for this grid";
   std::array<uint32_t, 3> at{};
   for (at[2] = 0; at[2] < launch.groups[2] && fault_.empty(); ++at[2])
     for (at[1] = 0; at[1] < launch.groups[1] && fault_.empty(); ++at[1])
@@ -116,6 +124,7 @@ void EmulatedGrid::callKernel() {
   size_t next = 0;
   for (const GridBuffer& buffer : launch_->buffers) arguments[next++] = reinterpret_cast<uintptr_t>(buffer.address);
   for (int64_t value : launch_->values) arguments[next++] = static_cast<uint64_t>(value);
+  for (const SvodMap& map : launch_->maps) arguments[next++] = reinterpret_cast<uintptr_t>(&map);
   callWith(launch_->function, arguments);
 }
 
@@ -129,6 +138,7 @@ void EmulatedGrid::runGroup(const std::array<uint32_t, 3>& group) {
   all_ = {};
   warps_.assign((count + 31) / 32, {});
   warpgroups_.assign((count + 127) / 128, {});
+  mbarriers_.clear(), bulk_.clear(), isStuck_ = false;
   threads_.clear();
   threads_.reserve(count);
   for (size_t i = 0; i < count; ++i) {
@@ -147,11 +157,16 @@ void EmulatedGrid::runGroup(const std::array<uint32_t, 3>& group) {
       if (!fault_.empty()) return;
     }
     moved_ |= std::erase_if(alive, [&](size_t i) { return threads_[i].fiber.isDone(); }) > 0;
-    if (!moved_) fault_ = "DEADLOCK: " + waiting();
+    // Who waits for copies under way has them done in the next round, if nobody else can go on.
+    if (!moved_ && (bulk_.empty() || isStuck_)) fault_ = "DEADLOCK: " + waiting();
+    isStuck_ = !moved_;
   }
   const auto isAdding = [](const Warpgroup& w) { return !w.sums.empty(); };
   if (fault_.empty() && std::ranges::any_of(warpgroups_, isAdding))
     fault_ = "UNFINISHED: products of a warpgroup that nobody waited for";
+  const auto isOpen = [](const auto& each) { return each.second.bytes != 0; };
+  if (fault_.empty() && (!bulk_.empty() || std::ranges::any_of(mbarriers_, isOpen)))
+    fault_ = "UNFINISHED: bulk copies that nobody waited for";
   finishCopies();
   firstThread_ += static_cast<uint32_t>(count);
 }
@@ -165,8 +180,13 @@ std::vector<size_t> EmulatedGrid::order() {
 
 std::string EmulatedGrid::waiting() const {
   std::map<std::string, int> counts;
-  for (const Thread& thread : threads_)
-    ++counts[thread.fiber.isDone() ? "have ended" : std::string("wait at ") + thread.waitsAt];
+  for (const Thread& thread : threads_) {
+    std::string what = thread.fiber.isDone() ? "have ended" : std::string("wait at ") + thread.waitsAt;
+    if (!thread.fiber.isDone() && thread.waitsFor != nullptr)
+      what += " at byte " + std::to_string(static_cast<const unsigned char*>(thread.waitsFor) - sharedBase_) +
+              " for parity " + std::to_string(thread.parity);
+    ++counts[what];
+  }
   std::string text;
   for (const auto& [what, count] : counts)
     text += (text.empty() ? "" : ", ") + std::to_string(count) + " threads " + what;

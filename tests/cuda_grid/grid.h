@@ -36,6 +36,7 @@ struct GridLaunch {
   void (*function)() = nullptr;
   std::vector<GridBuffer> buffers;
   std::vector<int64_t> values;
+  std::vector<SvodMap> maps;
   std::array<int64_t, 3> groups = {1, 1, 1};
   std::array<uint64_t, 3> threads = {1, 1, 1};
   uint64_t sharedBytes = 0;
@@ -49,7 +50,8 @@ class EmulatedGrid {
   /// To be given to the code of a kernel before it runs; valid as long as the grid.
   const SvodCalls* calls() const { return &calls_; }
 
-  /// "" or the first fault: RACE, UNINITIALIZED, PROXY, FENCE, UNFINISHED, OUTSIDE, DIVERGENCE, DEADLOCK, ALIGNMENT.
+  /// "" or the first fault: RACE, UNINITIALIZED, PROXY, FENCE, MBARRIER, UNFINISHED, OUTSIDE, DIVERGENCE, DEADLOCK,
+  /// ALIGNMENT.
   std::string run(const GridLaunch& launch);
 
  private:
@@ -71,6 +73,8 @@ class EmulatedGrid {
     uint32_t number = 0;  // in the workgroup
     std::array<uint32_t, 3> at{};
     const char* waitsAt = nullptr;
+    const void* waitsFor = nullptr;  // an mbarrier
+    int parity = 0;                  // of its phase
     Knowledge knows;
     CopyGroup open;
     std::deque<CopyGroup> groups;
@@ -114,6 +118,23 @@ class EmulatedGrid {
     ProductGroup open;
     std::deque<ProductGroup> groups;
     std::map<float*, Sums> sums;
+  };
+
+  struct BulkCopy {
+    unsigned char* to;
+    const SvodMap* map;
+    const void* bar;
+    std::array<int, 5> at;
+    const Thread* starter;
+    Knowledge knows;  // when it was started
+    uint32_t moment, number;
+  };
+  struct Mbarrier {
+    const Thread* maker;
+    uint32_t madeAt;
+    int64_t arrivals, missing, bytes;  // of each phase; left in this one; expected and not there
+    int parity = 0;
+    Knowledge arrived, over;  // in this phase; in all that are over
   };
 
   // grid.cpp
@@ -164,6 +185,18 @@ class EmulatedGrid {
   void waitProducts(float* sums, int groups);
   static void settle(Warpgroup& group, float* first);
 
+  // bulk.cpp
+  bool elect();
+  void makeMbarrier(const void* bar, int arrivals);
+  Mbarrier& mbarrierAt(const void* bar, const char* what);
+  void expect(const void* bar, int bytes);
+  void waitPhase(const void* bar, int parity);
+  void bulkLoad(void* to, const SvodMap* map, const void* bar, int dims, const int* at);
+  void checkMap(const SvodMap& map, int dims, const void* to);
+  void perform(const BulkCopy& copy);
+  void performBulk(size_t position);
+  void advance(Mbarrier& mbarrier);
+
   SvodCalls makeCalls();
 
   const GridOptions options_;
@@ -182,8 +215,10 @@ class EmulatedGrid {
   std::vector<Meeting> warps_;
   std::vector<Warpgroup> warpgroups_;
   uint32_t moment_ = 1, copyGroups_ = 0;
+  std::map<const void*, Mbarrier> mbarriers_;
+  std::vector<BulkCopy> bulk_;  // not done yet
   std::string fault_;
-  bool moved_ = false;
+  bool moved_ = false, isStuck_ = false;  // in this round; in the last one
 };
 
 }  // namespace svod

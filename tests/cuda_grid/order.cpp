@@ -51,9 +51,9 @@ const std::string* Shadow::explain(uint64_t cell, bool writes, const Access& acc
     wrong_ = "UNINITIALIZED: " + who + " reads byte " + byte + ", which nobody wrote";
     return &wrong_;
   }
-  if (access.isOfProduct && isKnown(at.writer, access) && !isSeen(at.writer, access)) {
-    wrong_ =
-        "PROXY: " + who + " reads byte " + byte + ", which " + nameOf(at.writer.agent) + " wrote with no fence for it";
+  if (access.isBehindFence && isKnown(at.writer, access) && !isSeen(at.writer, access)) {
+    wrong_ = "PROXY: " + who + (writes ? " overwrites byte " : " reads byte ") + byte + ", which " +
+             nameOf(at.writer.agent) + " wrote with no fence for it";
     return &wrong_;
   }
   const bool isOfWriter = !isKnown(at.writer, access);

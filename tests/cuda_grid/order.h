@@ -41,7 +41,8 @@ struct Access {
   uint32_t firstThread = 0;     // of the workgroup, whose accesses `knows->all` is about
   uint32_t threads = 0;         // of it
   bool changesNothing = false;  // a store of what is there
-  bool isOfProduct = false;     // which sees what was fenced for it
+  bool isBehindFence = false;   // of a product or a bulk copy, which see what was fenced for them
+  uint32_t fencedAt = 0;        // and of the starter, up to where
 };
 
 /// Memory in the largest units of which every access so far took whole ones.
@@ -75,8 +76,10 @@ class Shadow {
     if (mark.agent == access.starter) return mark.moment <= access.moment;
     return index - access.firstThread < access.threads && mark.moment <= access.knows->all;
   }
-  /// Whether a product sees what another one than a product wrote.
+  /// Whether a product or a bulk copy sees what others wrote.
   static bool isSeen(const Mark& mark, const Access& access) {
+    if (mark.agent.number == 0) return true;
+    if (mark.agent == access.starter) return access.fencedAt >= mark.moment;
     const uint32_t index = mark.agent.index();
     if (mark.agent.isCopies()) return index < access.knows->seen.size() && access.knows->seen[index];
     return access.knows->fenced && (*access.knows->fenced)[index - access.firstThread] >= mark.moment;
@@ -84,7 +87,7 @@ class Shadow {
   bool touchCell(Cell& cell, bool writes, const Access& access) const {
     if (startsUnknown_ && !writes && cell.writer.agent.number == 0) return false;
     if (access.changesNothing && cell.writer.agent.number != 0) return true;
-    if (!isKnown(cell.writer, access) || (access.isOfProduct && !isSeen(cell.writer, access))) return false;
+    if (!isKnown(cell.writer, access) || (access.isBehindFence && !isSeen(cell.writer, access))) return false;
     if (writes) {
       if (!isKnown(cell.readers[0], access) || !isKnown(cell.readers[1], access)) return false;
       cell = {{access.agent, access.moment}, {}};

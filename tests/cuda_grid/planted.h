@@ -59,13 +59,15 @@ inline std::string faultOf(const KernelDesc& kernel, const std::string& text, De
   return grid.run(gridLaunch(kernel, *code, groups, buffers, nullptr));
 }
 
-/// Texts with one barrier, one wait for copies or one end of a group of them left out.
+/// Texts with one barrier, one wait for copies, one end of a group of them, or one step of an mbarrier left out.
 inline std::vector<std::string> withoutOneSync(const std::string& text) {
   static const std::regex sync(
-      R"(svod_(barrier\(\)|cp_wait\(\d+\)|cp_commit\(\)|fence_async\(\)|wgmma_(fence|commit|wait)\([^)]*\));)");
+      R"(svod_(barrier\(\)|cp_wait\(\d+\)|cp_commit\(\)|fence_async\(\)|wgmma_(fence|commit|wait)\([^)]*\)|)"
+      R"(mbar_(init|expect|wait)\([^)]*\));)");
   std::vector<std::string> all;
   for (std::sregex_iterator at(text.begin(), text.end(), sync), end; at != end; ++at)
-    all.push_back(std::string(text).erase(static_cast<size_t>(at->position()), static_cast<size_t>(at->length())));
+    all.push_back(
+        std::string(text).replace(static_cast<size_t>(at->position()), static_cast<size_t>(at->length()), ";"));
   return all;
 }
 

@@ -149,6 +149,18 @@ SVOD_FN uint64_t svod_factor(const void* first, int apart) {
   return (uint64_t)((svod_calls->address(svod_calls->grid, first) & 0x3ffff) >> 4) | (uint64_t)(apart >> 4) << 16 |
          (uint64_t)(1024 >> 4) << 32 | UINT64_C(1) << 62;
 }
+/* -- mbarriers and bulk copies */
+typedef struct SvodMap svod_map;
+#define SVOD_MAP const svod_map*
+#define SVOD_MAP_OF(map) map
+SVOD_FN bool svod_elect() { return svod_calls->elect(svod_calls->grid) != 0; }
+SVOD_FN void svod_mbar_init(uint64_t* bar, int arrivals) { svod_calls->makeMbarrier(svod_calls->grid, bar, arrivals); }
+SVOD_FN void svod_mbar_expect(uint64_t* bar, int bytes) { svod_calls->expect(svod_calls->grid, bar, bytes); }
+SVOD_FN void svod_mbar_wait(uint64_t* bar, int parity) { svod_calls->waitPhase(svod_calls->grid, bar, parity); }
+SVOD_FN void svod_bulk_load(void* to, const svod_map* map, uint64_t* bar, int dims, int a, int b, int c, int d, int e) {
+  const int at[5] = {a, b, c, d, e};
+  svod_calls->bulkLoad(svod_calls->grid, to, map, bar, dims, at);
+}
 #define SVOD_GROUP_CORE(name) \
   SVOD_FN void svod_##name(float* d, uint64_t rows, uint64_t columns, int turned) { \
     svod_calls->product(svod_calls->grid, #name, d, rows, columns, turned); \

@@ -61,6 +61,8 @@ class Preludes(unittest.TestCase):
         names = rows("lib/ir/gpu_ops.def", "GPU_OP")
         self.assertGreater(len(names), 5)
         for name in names:
+            if name == "tensor_map":
+                continue  # a parameter
             self.assertIn("svod_" + name + ("_f32" if name.startswith("shuffle") else ""), self.nvrtc)
 
 

@@ -136,7 +136,7 @@ void EmulatedGrid::perform(Warpgroup& group, uint32_t number, const Product& pro
   for (int warp = 0; warp < kWarps; ++warp) {  // rows of its own, and all columns
     const Agent agent = Agent::copies(number + static_cast<uint32_t>(warp));
     Access access{agent, product.moment, &product.knows, {}, firstThread_, static_cast<uint32_t>(threads_.size())};
-    access.isOfProduct = true;
+    access.isBehindFence = true;
     const int rows = kRows / kWarps;
     readFactor(product.a, (product.turned & 1) != 0, {warp * rows, (warp + 1) * rows}, access, bits);
     readFactor(product.b, (product.turned & 2) != 0, {0, product.columns}, access, bits + kRows * kTerms);

@@ -201,6 +201,51 @@ constexpr Row kBroken[] = {
      "%0 = param 32 {0} : f32[32]\n%1 = buffer 2048 {0, local} : f16[2048]\n%2 = buffer 32 {0, reg} : f32[32]\n"
      "%3 = index %2, 0 : f32\n%4 = index %1, 0 : f16\n"
      "%5 = gpu %3, %4, %4, 0, 0 {\"m64n64k16-f16-f32\"}\n%6 = sink %5"},
+    {"gpu", L,
+     "%0 = param 1024 {0} : f32[1024]\n%1 = buffer 512 {0, local} : f32[512]\n%2 = buffer 1 {1, local} : u64[1]\n"
+     "%3 = index %0, 0 : f32\n%4 = index %1, 0 : f32\n%5 = index %2, 0 : u64\n%6 = stack 30, 32 : index[2]\n"
+     "%7 = stack 1, 30 : index[2]\n%8 = stack 32, 8 : index[2]\n%9 = gpu %3, %6, %7, %8, 128 {\"tensor_map\"}\n"
+     "%10 = gpu %4, %9, %6, %5 {\"bulk_load\"}\n%11 = sink %10"},
+    {"gpu", L,
+     "%0 = param 1024 {0} : f32[1024]\n%1 = buffer 512 {0, local} : f32[512]\n%2 = buffer 1 {1, local} : u64[1]\n"
+     "%3 = index %0, 0 : f32\n%4 = index %1, 0 : f32\n%5 = index %2, 0 : u64\n%6 = stack 30, 32 : index[2]\n"
+     "%7 = stack 1, 32 : index[2]\n%8 = stack 16, 8 : index[2]\n%9 = gpu %3, %6, %7, %8, 32 {\"tensor_map\"}\n"
+     "%10 = gpu %4, %9, %6, %5 {\"bulk_load\"}\n%11 = sink %10"},
+    {"gpu", L,
+     "%0 = param 1024 {0} : f32[1024]\n%1 = buffer 512 {0, local} : f32[512]\n%2 = buffer 1 {1, local} : u64[1]\n"
+     "%3 = index %0, 0 : f32\n%4 = index %1, 8 : f32\n%5 = index %2, 0 : u64\n%6 = stack 30, 32 : index[2]\n"
+     "%7 = stack 1, 32 : index[2]\n%8 = stack 32, 8 : index[2]\n%9 = gpu %3, %6, %7, %8, 128 {\"tensor_map\"}\n"
+     "%10 = gpu %4, %9, %6, %5 {\"bulk_load\"}\n%11 = sink %10"},
+    {"gpu", L,
+     "%0 = param 1024 {0} : f32[1024]\n%1 = buffer 512 {0, local} : f32[512]\n%2 = buffer 1 {1, local} : u64[1]\n"
+     "%3 = index %0, 0 : f32\n%4 = index %1, 0 : f32\n%5 = index %2, 0 : u64\n%6 = stack 30, 32 : index[2]\n"
+     "%7 = stack 1, 32 : index[2]\n%8 = stack 32, 8 : index[2]\n%9 = gpu %3, %6, %7, %8, 128 {\"tensor_map\"}\n"
+     "%10 = gpu %4, %9, %6, %4 {\"bulk_load\"}\n%11 = sink %10"},
+    {"gpu", L,
+     "%0 = param 1024 {0} : f32[1024]\n%1 = buffer 512 {0, local} : f32[512]\n%2 = buffer 1 {1, local} : u64[1]\n"
+     "%3 = index %0, 0 : f32\n%4 = index %1, 0 : f32\n%5 = index %2, 0 : u64\n%6 = stack 30, 32 : index[2]\n"
+     "%7 = stack 1, 32 : index[2]\n%8 = stack 32, 8 : index[2]\n%9 = gpu %3, %6, %7, %8, 128 {\"tensor_map\"}\n"
+     "%10 = gpu %4, %9, 0, %5 {\"bulk_load\"}\n%11 = sink %10"},
+    {"gpu", L,
+     "%0 = param 1024 {0} : f32[1024]\n%1 = buffer 512 {0, local} : f32[512]\n%2 = buffer 1 {1, local} : u64[1]\n"
+     "%3 = index %0, 2 : f32\n%4 = index %1, 0 : f32\n%5 = index %2, 0 : u64\n%6 = stack 30, 32 : index[2]\n"
+     "%7 = stack 1, 32 : index[2]\n%8 = stack 32, 8 : index[2]\n%9 = gpu %3, %6, %7, %8, 128 {\"tensor_map\"}\n"
+     "%10 = gpu %4, %9, %6, %5 {\"bulk_load\"}\n%11 = sink %10"},
+    {"gpu", L,
+     "%0 = param 1024 {0} : f32[1024]\n%1 = buffer 512 {0, local} : f32[512]\n%2 = buffer 1 {1, local} : u64[1]\n"
+     "%3 = index %0, 0 : f32\n%4 = index %1, 0 : f32\n%5 = index %2, 0 : u64\n%6 = stack 30, 32 : index[2]\n"
+     "%7 = stack 1, 32 : index[2]\n%8 = stack 32, 8 : index[2]\n%9 = gpu %3, %6, %7, %8, 256 {\"tensor_map\"}\n"
+     "%10 = gpu %4, %9, %6, %5 {\"bulk_load\"}\n%11 = sink %10"},
+    {"bounds", L,
+     "%0 = param 1024 {0} : f32[1024]\n%1 = buffer 512 {0, local} : f32[512]\n%2 = buffer 1 {1, local} : u64[1]\n"
+     "%3 = index %0, 64 : f32\n%4 = index %1, 0 : f32\n%5 = index %2, 0 : u64\n%6 = stack 30, 32 : index[2]\n"
+     "%7 = stack 1, 32 : index[2]\n%8 = stack 32, 8 : index[2]\n%9 = gpu %3, %6, %7, %8, 128 {\"tensor_map\"}\n"
+     "%10 = gpu %4, %9, %6, %5 {\"bulk_load\"}\n%11 = sink %10"},
+    {"bounds", L,
+     "%0 = param 1024 {0} : f32[1024]\n%1 = buffer 512 {0, local} : f32[512]\n%2 = buffer 1 {1, local} : u64[1]\n"
+     "%3 = index %0, 0 : f32\n%4 = index %1, 288 : f32\n%5 = index %2, 0 : u64\n%6 = stack 30, 32 : index[2]\n"
+     "%7 = stack 1, 32 : index[2]\n%8 = stack 32, 8 : index[2]\n%9 = gpu %3, %6, %7, %8, 128 {\"tensor_map\"}\n"
+     "%10 = gpu %4, %9, %6, %5 {\"bulk_load\"}\n%11 = sink %10"},
     {"sums-in-flight", L,
      "%0 = param 32 {0} : f32[32]\n%1 = buffer 4096 {0, local} : f16[4096]\n%2 = buffer 32 {0, reg} : f32[32]\n"
      "%3 = index %2, 0 : f32\n%4 = index %1, 0 : f16\n"
@@ -276,6 +321,11 @@ constexpr Row kLegal[] = {
      "%4 = gpu %3, %2, false {\"cp_async16\"}\n%5 = gpu %4 {\"cp_commit\"}\n%6 = gpu 0, %5 {\"cp_wait\"}\n"
      "%7 = barrier %6\n%8 = after %1, %7 : f32[4]\n%9 = index %8, 3 : f32\n%10 = load %9 : f32\n"
      "%11 = gpu %10, 4 {\"shuffle_xor\"} : f32\n%12 = store %2, %11\n%13 = sink %12"},
+    {"bulk copies", L,
+     "%0 = param 1024 {0} : f32[1024]\n%1 = buffer 512 {0, local} : f32[512]\n%2 = buffer 1 {1, local} : u64[1]\n"
+     "%3 = index %0, 0 : f32\n%4 = index %1, 0 : f32\n%5 = index %2, 0 : u64\n%6 = stack 30, 32 : index[2]\n"
+     "%7 = stack 1, 32 : index[2]\n%8 = stack 32, 8 : index[2]\n%9 = gpu %3, %6, %7, %8, 128 {\"tensor_map\"}\n"
+     "%10 = gpu %4, %9, %6, %5 {\"bulk_load\"}\n%11 = sink %10"},
     {"linear", P,
      "%0 = param 8 {0} : u8[8]\n%1 = range 8:i32 {0, loop} : i32\n%2 = index %0, %1 : u8\n%3 = store %2, 1:u8\n"
      "%4 = end %3, %1\n%5 = sink %4"},

@@ -160,6 +160,34 @@ SVOD_FN void svod_wgmma_wait(float* sums, int count, int groups) {
 SVOD_FN uint64_t svod_factor(const void* first, int apart) {
   return (uint64_t)((svod_address(first) & 0x3ffff) >> 4) | (uint64_t)(apart >> 4) << 16 |
          (uint64_t)(1024 >> 4) << 32 | 1ull << 62; }
+// -- mbarriers and bulk copies
+struct __align__(64) svod_map { uint64_t words[16]; };  // what the driver encodes
+#define SVOD_MAP const __grid_constant__ svod_map
+#define SVOD_MAP_OF(map) &map
+SVOD_FN bool svod_elect() {
+  const uint32_t thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+  uint32_t elected;
+  asm volatile("{ .reg .pred p; elect.sync _|p, 0xffffffff; selp.u32 %0, 1, 0, p; }" : "=r"(elected));
+  return __shfl_sync(0xffffffffu, thread / 32, 0) == 0 && elected != 0; }
+SVOD_FN void svod_mbar_init(uint64_t* bar, int arrivals) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" :: "r"(svod_address(bar)), "r"(arrivals) : "memory"); }
+SVOD_FN void svod_mbar_expect(uint64_t* bar, int bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
+               :: "r"(svod_address(bar)), "r"(bytes) : "memory"); }
+SVOD_FN void svod_mbar_wait(uint64_t* bar, int parity) {
+  asm volatile("{ .reg .pred p;\nWAIT: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n@!p bra WAIT; }"
+               :: "r"(svod_address(bar)), "r"(parity) : "memory"); }
+#define SVOD_BULK_LOAD(dims, at, ...) \
+  asm volatile("cp.async.bulk.tensor." dims ".shared::cluster.global.mbarrier::complete_tx::bytes " \
+               "[%0], [%1, " at "], [%2];" \
+               :: "r"(svod_address(to)), "l"(map), "r"(svod_address(bar)), __VA_ARGS__ : "memory")
+SVOD_FN void svod_bulk_load(void* to, const svod_map* map, uint64_t* bar, int dims, int a, int b, int c, int d, int e) {
+  switch (dims) {
+    case 2: SVOD_BULK_LOAD("2d", "{%3, %4}", "r"(a), "r"(b)); break;
+    case 3: SVOD_BULK_LOAD("3d", "{%3, %4, %5}", "r"(a), "r"(b), "r"(c)); break;
+    case 4: SVOD_BULK_LOAD("4d", "{%3, %4, %5, %6}", "r"(a), "r"(b), "r"(c), "r"(d)); break;
+    default: SVOD_BULK_LOAD("5d", "{%3, %4, %5, %6, %7}", "r"(a), "r"(b), "r"(c), "r"(d), "r"(e)); break;
+  } }
 #define SVOD_TEN(t) "%" t "0,%" t "1,%" t "2,%" t "3,%" t "4,%" t "5,%" t "6,%" t "7,%" t "8,%" t "9,"
 #define SVOD_SUMS32 SVOD_TEN("") SVOD_TEN("1") SVOD_TEN("2") "%30,%31"
 #define SVOD_SUMS64 SVOD_TEN("") SVOD_TEN("1") SVOD_TEN("2") SVOD_TEN("3") SVOD_TEN("4") SVOD_TEN("5") "%60,%61,%62,%63"

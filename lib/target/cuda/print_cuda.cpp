@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/bulk_tensor.h"
+#include "ir/gpu_op.h"
 #include "ir/local_memory.h"
 #include "target/c/op_text.h"
 #include "target/c/value_text.h"
@@ -40,11 +42,13 @@ class CudaPrinter {
       : kernel_(kernel), arguments_(arguments), threads_(threads), needed_(neededIn(kernel)), body_(kernel) {}
 
   Result<CudaText> print() {
-    printStorage();
+    for (UOp n : kernel_.ops)
+      if (isMap(n)) maps_.push_back(n);
+    SVOD_CHECK(printStorage());
     for (UOp n : kernel_.ops)
       if (needed_.contains(n.id()) && !isWrittenWhereUsed(n.op())) SVOD_CHECK(printOp(n));
     const std::string head = "SVOD_KERNEL(" + std::to_string(threads_) + ") " + kernel_.name + "(" + parameters() + ")";
-    return CudaText{head + " {\n" + body_.text() + "}\n", argumentAlignment(kernel_, needed_, arguments_)};
+    return CudaText{head + " {\n" + body_.text() + "}\n", argumentAlignment(kernel_, needed_, arguments_), maps_};
   }
 
  private:
@@ -59,11 +63,21 @@ class CudaPrinter {
                     std::to_string(slot));
     }
     for (size_t i = 0; i < kernel_.variables.size(); ++i) all.push_back("int64_t n" + std::to_string(i));
+    for (UOp map : maps_) all.push_back("SVOD_MAP " + mapName(map, body_.values()));
     std::string joined;
     for (const std::string& parameter : all) joined += (joined.empty() ? "" : ", ") + parameter;
     return joined;
   }
-  void printStorage() {
+  static bool isMap(UOp n) { return n.op() == Op::Gpu && n.argAs<NameArg>().name == "tensor_map"; }
+  /// Bytes that a buffer starts at a multiple of for the boxes that bulk copies put there; 0 without such.
+  int64_t boxAlignment(UOp buffer) const {
+    int64_t bytes = 0;
+    for (UOp n : kernel_.ops)
+      if (n.op() == Op::Gpu && gpuOpOf(n).does(Bulk) && gpuOpOf(n).does(Issues) && storageOf(n.src(0)) == buffer)
+        bytes = std::max({bytes, kBoxAlignment, swizzlePeriod(bulkTensorOf(n.src(1)).swizzle)});
+    return bytes;
+  }
+  Status printStorage() {
     std::vector<UOp> locals;
     for (UOp n : kernel_.ops) {
       if (!needed_.contains(n.id())) continue;
@@ -76,10 +90,14 @@ class CudaPrinter {
     }
     if (!locals.empty()) body_.line("SVOD_SHARED(" + std::to_string(kernel_.scratchBytes) + ");");
     for (const auto& [buffer, offset] : placesOf(std::move(locals))) {
+      if (const int64_t bytes = boxAlignment(buffer); bytes > 0 && offset % bytes != 0)
+        return fail(Diag::Verify, "a bulk copy goes to a buffer at byte " + std::to_string(offset),
+                    "stages are as long as the period of their swizzle");
       const std::string type = typeName(buffer.dtype()) + "*";
       body_.line(type + " const " + body_.values().name(buffer) + " = (" + type + ")(svod_shared + " +
                  std::to_string(offset) + ");");
     }
+    return {};
   }
   void printVariable(UOp var) {
     const auto position = std::ranges::find(kernel_.variables, var) - kernel_.variables.begin();
@@ -100,7 +118,10 @@ class CudaPrinter {
       case Op::Reduce: return printReduce(n, body_);
       case Op::Dot: printDot(n, body_); return {};
       case Op::Wmma: printCall(n, wmmaText(n, body_.values())); return {};
-      case Op::Gpu: printCall(n, gpuText(n, body_.values(), threads_)); return {};
+      case Op::Gpu:
+        if (isMap(n)) return {};
+        printCall(n, gpuText(n, body_.values(), threads_));
+        return {};
       default: return printValue(n, body_);
     }
   }
@@ -136,6 +157,7 @@ class CudaPrinter {
   const size_t arguments_;
   const int64_t threads_;
   const std::set<uint32_t> needed_;  // ids
+  std::vector<UOp> maps_;
   KernelBody body_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/bulk_tensor.h"
 #include "ir/gpu_op.h"
 
 namespace svod {
@@ -47,7 +48,8 @@ std::vector<int64_t> argumentAlignment(const LinearKernel& kernel, const std::se
     if (n.op() == Op::Load) needVector(n.src(0), n.lanes());
     if (n.op() == Op::Store) needVector(n.src(0), std::max(n.src(0).lanes(), n.src(1).lanes()));
     if (n.op() == Op::Gpu)
-      for (UOp operand : operandsOf(n)) need(operand, [&](UOp) { return bytesCopied(gpuOpOf(n)); });
+      for (UOp operand : operandsOf(n))
+        need(operand, [&](UOp) { return gpuOpOf(n).does(Bulk) ? kTensorAlignment : bytesCopied(gpuOpOf(n)); });
   }
   return alignment;
 }

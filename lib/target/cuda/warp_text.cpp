@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/bulk_tensor.h"
 #include "ir/gpu_op.h"
 
 namespace svod {
@@ -41,7 +42,19 @@ std::string productText(UOp node, const LaneText& text) {
   return call + ", " + std::to_string(turned) + ")";
 }
 
+/// A copy names its map, its mbarrier and as many coordinates as the function has.
+std::string bulkText(std::span<const UOp> operands, const LaneText& text) {
+  std::string call = "svod_bulk_load(" + pointerText(behindAliases(operands[0]), text) + ", SVOD_MAP_OF(" +
+                     mapName(operands[1], text) + "), " + pointerText(behindAliases(operands[3]), text) + ", " +
+                     std::to_string(operands[2].lanes());
+  for (int i = 0; i < kTensorDims; ++i)
+    call += ", " + (i < operands[2].lanes() ? text.ref(operands[2], i) : std::string("0"));
+  return call + ")";
+}
+
 }  // namespace
+
+std::string mapName(UOp map, const LaneText& text) { return "m" + text.name(map).substr(1); }
 
 std::string vectorType(UOp value) {
   return "svod_" + std::string(toText(value.dtype())) + "x" + std::to_string(value.lanes());
@@ -66,8 +79,11 @@ CallText gpuText(UOp node, const LaneText& text, int64_t threads) {
   const GpuOpInfo& row = gpuOpOf(node);
   if (productOf(row)) return {{}, productText(node, text)};
   const std::span<const UOp> operands = operandsOf(node);
+  const bool isGated = !operands.empty() && row.operands[operands.size() - 1].kind == GpuOperandKind::Gate;
+  const std::string gate = isGated ? "if (" + text.ref(behindAliases(operands.back()), 0) + ") " : "";
+  if (row.does(Bulk) && row.does(Issues)) return {{}, gate + bulkText(operands, text)};
   std::vector<std::string> arguments;
-  for (size_t i = 0; i < operands.size(); ++i) {
+  for (size_t i = 0; i < operands.size() - (isGated ? 1 : 0); ++i) {
     const UOp behind = behindAliases(operands[i]);
     const bool isSums = row.operands[i].kind == GpuOperandKind::Registers;
     arguments.push_back(isSums                     ? sumsText(behind, text)
@@ -75,14 +91,14 @@ CallText gpuText(UOp node, const LaneText& text, int64_t threads) {
                                                    : text.ref(behind, 0));
   }
   std::string function = "svod_" + std::string(row.name);
-  if (static_cast<int>(arguments.size()) < row.operandCount) arguments.push_back("true");
+  if (static_cast<int>(arguments.size()) < row.operandCount && !row.does(Bulk)) arguments.push_back("true");
   if (row.result == GpuResult::Same) {
     function += "_" + std::string(toText(node.dtype()));
     arguments.push_back(std::to_string(threads < kLanes ? (1U << threads) - 1 : ~0U) + "u");
   }
   std::string joined;
   for (const std::string& argument : arguments) joined += (joined.empty() ? "" : ", ") + argument;
-  return {{}, function + "(" + joined + ")"};
+  return {{}, gate + function + "(" + joined + ")"};
 }
 
 }  // namespace svod
