@@ -1,6 +1,7 @@
 #include "choose/chooser.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "constants/constant_layout.h"
 #include "opts/replay.h"
@@ -52,6 +53,13 @@ UOp Chooser::range(uint32_t rangeId) const {
 uint32_t Chooser::innerOfTile(uint32_t loop, int64_t amount, std::string why) {
   if (maxExtent(range(loop)) <= amount || !apply(OptKind::Tile, loop, amount, std::move(why))) return loop;
   return idOf(inner());
+}
+
+uint32_t Chooser::constantTile(uint32_t loop, int64_t amount, std::string why) {
+  const int64_t most = std::max<int64_t>(1, maxExtent(range(loop)));
+  if (constExtent(range(loop)) || most > amount) return innerOfTile(loop, amount, std::move(why));
+  const auto whole = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(most)));
+  return apply(OptKind::Tile, loop, std::min(amount, whole), std::move(why)) ? idOf(inner()) : loop;
 }
 
 std::vector<uint32_t> Chooser::laidOut() const {

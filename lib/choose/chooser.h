@@ -45,6 +45,9 @@ struct Chooser {
   UOp inner() const { return madePart("i"); }
   /// The loop inside of a tile of `amount` iterations, which is made; the loop itself where it has no more than that.
   uint32_t innerOfTile(uint32_t loop, int64_t amount, std::string why);
+  /// The same with a constant number of iterations, also where the loop has no more than `amount` but the run knows how
+  /// many: what threads share has then all the rows that they read.
+  uint32_t constantTile(uint32_t loop, int64_t amount, std::string why);
 
   /// Goes on from where a copy came to.
   void keep(Chooser&& trial);

@@ -113,6 +113,8 @@ bool shareTile(Chooser& c, uint32_t m, uint32_t n, uint32_t k, const GpuTile& ti
     if (!c.apply(OptKind::Tc, CoreAxes{number, c.numberOf(m), c.numberOf(n), c.numberOf(k)},
                  core->isOfWarpgroup() ? "four warps multiply together" : "a warp multiplies with tensor cores"))
       return false;
+    const int64_t beside = maxExtent(c.range(n)) / tile.columns;
+    if (tile.columns > 1 && beside > 1) c.apply(OptKind::Upcast, n, beside, "columns of a warp side by side");
     if (tile.rows > 1) c.apply(OptKind::Local, m, tile.rows, "warps one below the other");
     if (tile.columns > 1) c.apply(OptKind::Local, n, tile.columns, "warps side by side");
     return true;
@@ -127,8 +129,8 @@ bool shareTile(Chooser& c, uint32_t m, uint32_t n, uint32_t k, const GpuTile& ti
 
 /// The tiles' loops after everything was split; false where the kernel does not take the tile.
 bool tileLoops(Chooser& c, const Plan& plan, const GpuTile& tile, const TensorCore* core) {
-  const uint32_t m = c.innerOfTile(plan.m, tile.m, "rows of a workgroup");
-  const uint32_t n = c.innerOfTile(plan.n, tile.n, "columns of a workgroup");
+  const uint32_t m = c.constantTile(plan.m, tile.m, "rows of a workgroup");
+  const uint32_t n = c.constantTile(plan.n, tile.n, "columns of a workgroup");
   std::vector<AxisRef> order;
   for (UOp r : loopsOf(c, Nest::Output))
     if (idOf(r) != m && idOf(r) != n) order.push_back(c.numberOf(idOf(r)));
@@ -137,7 +139,7 @@ bool tileLoops(Chooser& c, const Plan& plan, const GpuTile& tile, const TensorCo
       !c.apply(OptKind::Order, AxisList{order}, "tiles inside of the grid"))
     return false;
   std::vector<uint32_t> terms;
-  for (uint32_t k : plan.k) terms.push_back(c.innerOfTile(k, tile.k, "terms of a step"));
+  for (uint32_t k : plan.k) terms.push_back(c.constantTile(k, tile.k, "terms of a step"));
   for (uint32_t term : terms)
     for (uint32_t outer : {m, n})
       if (!shareOperands(c, outer, term, tile.stages, core)) return false;

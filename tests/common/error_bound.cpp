@@ -1,6 +1,7 @@
 #include "common/error_bound.h"
 
 #include <cmath>
+#include <map>
 
 #include "ir/shape.h"
 
@@ -10,24 +11,25 @@ namespace {
 
 constexpr DType kWide = DType::F64;
 
-/// Builds for every float value x a graph of its bound e(x) in f64. A null bound is zero.
+/// Builds for every float value x a graph of its bound e(x) in f64. A null bound is zero. Loops hold the stores of
+/// bounds beside those of values, so an iteration starts with the bounds that the one before it left.
 class Shadow {
  public:
   explicit Shadow(Model& model) : model_(model), g_(*model.graph) {}
 
   void build() {
-    std::vector<UOp> order = toposort(model_.sink), stores(model_.sink.src().begin(), model_.sink.src().end());
-    size_t count = stores.size();
     for (size_t slot = 0, ports = model_.ports.size(); slot < ports; ++slot) shadowPort(slot);
-    bound_.resize(g_.size());
-    for (UOp n : order) {
-      UOp e = boundOf(n);
-      if (n.id() >= bound_.size()) bound_.resize(g_.size());
-      bound_[n.id()] = e;
+    std::map<uint32_t, UOp> with;  // by node of the model: itself, with the loops that hold bounds as well
+    for (UOp n : toposort(model_.sink)) {
+      std::vector<UOp> src;
+      for (UOp s : n.src()) src.push_back(with.at(s.id()));
+      if (n.op() == Op::Group || n.op() == Op::Sink)
+        for (size_t i = 0, stores = src.size(); i < stores; ++i)
+          if (UOp shadow = of(src[i])) src.push_back(shadow);
+      UOp now = with[n.id()] = src.empty() ? n : g_.make(n.op(), n.dtype(), src, n.arg());
+      if (UOp e = boundOf(now)) bound_[now.id()] = e;
     }
-    for (size_t i = 0; i < count; ++i)
-      if (UOp shadow = of(stores[i])) stores.push_back(shadow);
-    model_.sink = g_.make(Op::Sink, DType::Void, stores);
+    model_.sink = with.at(model_.sink.id());
   }
 
   std::vector<int> shadowOf;  // by port of the model: port of its bounds, or -1
@@ -35,16 +37,20 @@ class Shadow {
  private:
   void shadowPort(size_t slot) {
     ModelPort port = model_.ports[slot];
-    bool stored = port.kind == PortKind::Output || port.kind == PortKind::State;
+    const bool isGiven = port.kind == PortKind::Input || port.kind == PortKind::Weight;
     shadowOf.push_back(-1);
-    if (!stored || !isFloat(port.buffer.dtype())) return;
+    if (isGiven || !isFloat(port.buffer.dtype())) return;
     auto at = static_cast<uint32_t>(model_.ports.size());
     shadowOf.back() = static_cast<int>(at);
     std::vector<UOp> dims(port.buffer.shape().begin(), port.buffer.shape().end());
-    model_.ports.push_back({PortKind::State, port.name + ".bound", g_.buffer(kWide, dims, SlotArg{at}), {}});
+    const PortKind kind = port.kind == PortKind::Temporary ? port.kind : PortKind::State;
+    model_.ports.push_back({kind, port.name + ".bound", g_.buffer(kWide, dims, SlotArg{at}), {}});
   }
 
-  UOp of(UOp n) const { return n.id() < bound_.size() ? bound_[n.id()] : UOp(); }
+  UOp of(UOp n) const {
+    auto at = bound_.find(n.id());
+    return at == bound_.end() ? UOp() : at->second;
+  }
 
   // -- arithmetic on bounds
 
@@ -109,8 +115,10 @@ class Shadow {
   UOp afterBound(UOp n) {
     std::vector<UOp> src{of(n.src(0))};
     if (!src[0]) return {};
-    for (UOp dep : n.src().subspan(1))
-      if (UOp shadow = of(dep)) src.push_back(shadow);
+    for (UOp dep : n.src().subspan(1)) {  // stores, loops that ended, and open ones
+      UOp shadow = dep.op() == Op::Store ? of(dep) : dep;
+      if (shadow) src.push_back(shadow);
+    }
     return g_.make(Op::After, kWide, src);
   }
 
@@ -186,9 +194,6 @@ class Shadow {
     }
   }
 
-  // Elements folded into one result; infinity when the dims are symbolic in both.
-  double foldedCount(UOp n) { return static_cast<double>(n.src(0).maxNumel()) + 1; }
-
   UOp reduceBound(UOp n) {
     const ReduceArg& arg = n.argAs<ReduceArg>();
     UOp x = n.src(0), e = of(x);
@@ -251,7 +256,7 @@ class Shadow {
 
   Model& model_;
   Graph& g_;
-  std::vector<UOp> bound_;  // by node id
+  std::map<uint32_t, UOp> bound_;  // by node id
 };
 
 Model copyOf(const Model& model) {

@@ -1,15 +1,9 @@
 // Kernels with a grid and workgroups, ready for the interpreter.
 #pragma once
+#include <algorithm>
+
+#include "driver/kernel_passes.h"
 #include "linearize/linearize.h"
-#include "lower/expand.h"
-#include "lower/gpu_dims.h"
-#include "lower/join_barriers.h"
-#include "lower/legalize.h"
-#include "lower/matrix_loads.h"
-#include "lower/neighbours.h"
-#include "lower/rings.h"
-#include "lower/swizzle.h"
-#include "symbolic/symbolic.h"
 
 namespace svod {
 
@@ -20,16 +14,21 @@ inline GpuTarget testGpu() {
   return gpu;
 }
 
-/// A kernel with its opts applied as threads with hardware indices, local memory and barriers.
+/// A kernel with its opts applied as threads with hardware indices, local memory and barriers: by the passes of targets
+/// with a grid from the one on that carries out opts, each verified.
 inline Result<LinearKernel> loweredForGpu(Graph& g, UOp sink, const GpuTarget& gpu = testGpu()) {
-  SVOD_TRY(UOp lowered, expand(g, shareGroupReduces(g, sink, gpu), &gpu));
-  SVOD_TRY(lowered, lowerGpuDims(g, lowered, gpu.limits));  // first: grid and workgroup ranges are no loops to merge
-  lowered = joinBarriers(g, turnRings(g, mergeLoops(g, lowered), gpu));
-  LegalizeOptions legal;
-  legal.narrowIndex = true;
-  return linearize(g,
-                   legalize(g, swizzleBuffers(g, joinNeighbours(g, pairMatrixLoads(g, simplify(g, lowered)))), legal),
-                   "kernel", Numerics::Contract);
+  KernelJob job;
+  job.caps.workgroups = true, job.caps.gpu = gpu;
+  job.legalize.narrowIndex = true;
+  PassLog log;
+  PassOptions options;
+  options.verifyEach = true;
+  PassContext cx{g, log, options, "kernel", Numerics::Contract, {}};
+  cx.data.put(job);
+  const std::span<const Pass> all = gridKernelPasses();
+  const auto first = std::ranges::find(all, "share-group-reduces", &Pass::name);
+  SVOD_TRY(UOp lowered, runPipeline({first, all.end()}, sink, cx));
+  return linearize(g, lowered, "kernel", Numerics::Contract);
 }
 
 }  // namespace svod

@@ -169,7 +169,6 @@ class RandomPool {
     constexpr size_t kLongest = 24;
     for (UOp d : v.node.shape())
       if (!d.isConst() && toposort(d).size() > kLongest) return;
-    if (isFloat(v.node.dtype())) v.eitherZero |= false;
     pool_.push_back(v);
   }
 

@@ -1,16 +1,17 @@
 // One op after the other over the values of the pool.
 #pragma once
-#include "common/random_pool.h"
+#include "common/random_composites.h"
 
 namespace svod {
 
-class RandomSteps : protected RandomPool {
+class RandomSteps : protected RandomComposites {
  protected:
-  using RandomPool::RandomPool;
+  using RandomComposites::RandomComposites;
 
   // -- steps
 
   void step() {
+    if (options_.composites && draw_.chance(15)) return composite();
     using Step = void (RandomSteps::*)();
     constexpr Step kSteps[] = {
         &RandomSteps::unary,      &RandomSteps::unary,   &RandomSteps::unary,   &RandomSteps::unary,

@@ -17,8 +17,8 @@ namespace {
 constexpr size_t kMostArguments = 32;
 constexpr uint64_t kAlignment = 1024;  // of the memory of a workgroup
 
-/// The bits of the nearest f16, and its value.
-uint16_t toHalf(float x) { return std::bit_cast<uint16_t>(static_cast<_Float16>(x)); }
+/// The bits of the nearest f16, of the one NaN that a GPU makes, and its value.
+uint16_t toHalf(float x) { return std::isnan(x) ? 0x7fff : std::bit_cast<uint16_t>(static_cast<_Float16>(x)); }
 float fromHalf(uint16_t bits) { return static_cast<float>(std::bit_cast<_Float16>(bits)); }
 
 double mathOf(void*, int function, double x, double y, double z) {
@@ -52,6 +52,11 @@ EmulatedGrid& self(void* grid) { return *static_cast<EmulatedGrid*>(grid); }
 }  // namespace
 
 EmulatedGrid::EmulatedGrid(GridOptions options) : options_(options), random_(options.seed), calls_(makeCalls()) {}
+
+std::string EmulatedGrid::mode() const {
+  constexpr const char* kNames[] = {"eager", "lazy", "random"};
+  return std::string(kNames[static_cast<size_t>(options_.delay)]) + " " + std::to_string(options_.seed);
+}
 
 SvodCalls EmulatedGrid::makeCalls() {
   SvodCalls calls{};

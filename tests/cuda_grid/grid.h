@@ -47,6 +47,8 @@ class EmulatedGrid {
   explicit EmulatedGrid(GridOptions options);
   EmulatedGrid(const EmulatedGrid&) = delete;
 
+  /// "eager", "lazy" or "random", with the seed.
+  std::string mode() const;
   /// To be given to the code of a kernel before it runs; valid as long as the grid.
   const SvodCalls* calls() const { return &calls_; }
 

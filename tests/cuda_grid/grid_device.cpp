@@ -1,5 +1,7 @@
 #include "cuda_grid/grid_device.h"
 
+#include <algorithm>
+
 #include "plan/image_archive.h"
 
 namespace svod {
@@ -17,6 +19,23 @@ GridLaunch gridLaunch(const KernelDesc& kernel, const HostKernel& code, const st
   return launch;
 }
 
+namespace {
+
+std::vector<std::string> writtenOf(const GridLaunch& launch) {
+  std::vector<std::string> contents;
+  for (const GridBuffer& b : launch.buffers)
+    if (b.isWritten) contents.emplace_back(static_cast<const char*>(b.address), b.bytes);
+  return contents;
+}
+
+void restore(const GridLaunch& launch, const std::vector<std::string>& contents) {
+  auto next = contents.begin();
+  for (const GridBuffer& b : launch.buffers)
+    if (b.isWritten) std::ranges::copy(*next++, static_cast<char*>(b.address));
+}
+
+}  // namespace
+
 Result<const void*> GridDevice::load(const KernelDesc& kernel, std::span<const DeviceImage> images) {
   for (const DeviceImage& image : images) {
     if (image.file.image.arch != "source") continue;
@@ -31,8 +50,20 @@ Result<const void*> GridDevice::load(const KernelDesc& kernel, std::span<const D
 
 std::string GridDevice::run(const DeviceLaunch& launch, std::span<void* const> buffers) {
   const auto& loaded = *static_cast<const Loaded*>(launch.loaded);
-  loaded.code.use(grid_.calls());
-  return grid_.run(gridLaunch(loaded.desc, loaded.code, launch.groups, buffers, launch.values));
+  const GridLaunch run = gridLaunch(loaded.desc, loaded.code, launch.groups, buffers, launch.values);
+  const std::vector<std::string> before = writtenOf(run);
+  std::vector<std::string> first;
+  for (EmulatedGrid& grid : grids_) {
+    if (&grid != &grids_.front()) restore(run, before);
+    loaded.code.use(grid.calls());
+    if (std::string fault = grid.run(run); !fault.empty()) return grid.mode() + ": " + fault;
+    std::vector<std::string> now = writtenOf(run);
+    if (&grid == &grids_.front())
+      first = std::move(now);
+    else if (now != first)
+      return grid.mode() + ": DIFFERENT: leaves other bytes than " + grids_.front().mode();
+  }
+  return "";
 }
 
 }  // namespace svod

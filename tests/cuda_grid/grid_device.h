@@ -1,5 +1,6 @@
 // A device of kind cuda for plans that hold CUDA C: an emulated grid runs it, in memory that the host cannot read.
 #pragma once
+#include <list>
 #include <memory>
 #include <vector>
 
@@ -9,11 +10,14 @@
 
 namespace svod {
 
+/// Runs every launch once on each of its grids, from the same memory: they must leave the same bytes.
 class GridDevice final : public SeparateDevice {
  public:
-  /// A process has one linker.
-  GridDevice(uint32_t seed, uint32_t mostMicroseconds, GridOptions options, Linker& linker)
-      : SeparateDevice(seed, mostMicroseconds), grid_(options), linker_(linker) {}
+  /// At least one grid. A process has one linker.
+  GridDevice(uint32_t seed, uint32_t mostMicroseconds, std::span<const GridOptions> grids, Linker& linker)
+      : SeparateDevice(seed, mostMicroseconds), linker_(linker) {
+    for (const GridOptions& options : grids) grids_.emplace_back(options);
+  }
 
   std::string_view kind() const override { return "cuda"; }
   Result<const void*> load(const KernelDesc& kernel, std::span<const DeviceImage> images) override;
@@ -26,7 +30,7 @@ class GridDevice final : public SeparateDevice {
 
   std::string run(const DeviceLaunch& launch, std::span<void* const> buffers) override;
 
-  EmulatedGrid grid_;
+  std::list<EmulatedGrid> grids_;
   Linker& linker_;
   std::vector<std::unique_ptr<Loaded>> loaded_;
 };

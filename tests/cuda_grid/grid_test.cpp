@@ -136,11 +136,12 @@ constexpr const char* kRing = R"(
   svod_store_f32(b + svod_gidx0() * 64 + i, sum);
 )";
 
-/// Every place of `what` in `text`, replaced in turn.
+/// Every place of `what` in `text`, replaced in turn; there is one.
 std::vector<std::string> variants(const std::string& text, const std::string& what, const std::string& by) {
   std::vector<std::string> all;
   for (size_t at = text.find(what); at != text.npos; at = text.find(what, at + 1))
     all.push_back(std::string(text).replace(at, what.size(), by));
+  REQUIRE(!all.empty());
   return all;
 }
 
@@ -158,6 +159,7 @@ TEST_CASE("every synchronisation of a ring of stages that is left out is found, 
   const std::pair<const char*, const char*> faults[] = {
       {"svod_cp_wait(0);", ""},
       {"svod_cp_wait(0);", "svod_cp_wait(1);"},
+      {"svod_cp_commit();", ""},
       {"svod_barrier();", ""},
       {"    svod_barrier();", "if (i < 32) svod_barrier();"},
       {"(k + 1) % 2 * 64 + i * 4, a", "k % 2 * 64 + i * 4, a"},  // into the stage that is read

@@ -7,20 +7,22 @@
 
 namespace svod {
 
-/// With the delays of `grid`; the seed of it is also that of the queues.
-inline RunOptions onGrid(int optLevel, Numerics numerics, GridOptions grid, std::string archs = "sm_80") {
+inline constexpr Delay kDelays[] = {Delay::Eager, Delay::Lazy, Delay::Random};
+
+/// With delays of every mode; the seed is also that of the queues.
+inline RunOptions onGrid(int optLevel, Numerics numerics, uint32_t seed, std::string archs = "sm_80") {
   RunOptions options;
   options.target = "cuda", options.cpu = std::move(archs);
   options.optLevel = optLevel, options.numerics = numerics;
   options.execute.separate = false;
-  options.execute.deviceSeed = grid.seed;
-  options.execute.makeDevice = [grid](const DeviceDesc&, uint32_t seed,
+  options.execute.deviceSeed = seed;
+  options.execute.makeDevice = [seed](const DeviceDesc&, uint32_t ofQueue,
                                       uint32_t most) -> std::unique_ptr<SeparateDevice> {
-    return std::make_unique<GridDevice>(seed, most, grid, *compileOptions({}).linker);
+    std::vector<GridOptions> grids;
+    for (Delay delay : kDelays) grids.push_back({delay, seed});
+    return std::make_unique<GridDevice>(ofQueue, most, grids, *compileOptions({}).linker);
   };
   return options;
 }
-
-inline constexpr Delay kDelays[] = {Delay::Eager, Delay::Lazy, Delay::Random};
 
 }  // namespace svod

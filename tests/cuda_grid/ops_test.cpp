@@ -21,7 +21,7 @@ std::vector<std::string> opGraphs() {
   return paths;
 }
 
-void checkGraph(const std::string& path, int level, Delay delay) {
+void checkGraph(const std::string& path, int level) {
   Result<GraphFile> file = readGraphFile(path);
   if (!file) FAIL(toText(file.error()));
   Result<Model> model = buildModel(*file);
@@ -31,7 +31,7 @@ void checkGraph(const std::string& path, int level, Delay delay) {
   const ModelBindings bindings = randomBindings(*model, static_cast<uint64_t>(level) + 1, moderate);
   const auto expected = interpretWithBounds(*model, bindings);
   if (!expected) FAIL(toText(expected.error()));
-  const auto actual = runPlan(*model, bindings, onGrid(level, Numerics::Contract, {delay, 7}));
+  const auto actual = runPlan(*model, bindings, onGrid(level, Numerics::Contract, 7));
   if (!actual) FAIL_CHECK(toText(actual.error()));
   for (size_t i = 0; actual && i < model->ports.size(); ++i) {
     if (model->ports[i].kind != PortKind::Output) continue;
@@ -46,10 +46,8 @@ TEST_CASE("every op of graph files agrees with the interpreter on the emulated g
   const std::vector<std::string> paths = opGraphs();
   CHECK(paths.size() > 7);
   for (const std::string& path : paths)
-    for (int level : {0, 1})
-      for (Delay delay : kDelays) {
-        if (level == 0 && delay != Delay::Random) continue;  // one thread
-        INFO(path << " -O" << level << ", delay " << static_cast<int>(delay));
-        checkGraph(path, level, delay);
-      }
+    for (int level : {0, 1}) {
+      INFO(path << " -O" << level);
+      checkGraph(path, level);
+    }
 }

@@ -11,8 +11,8 @@
 
 namespace svod {
 
-inline RunOptions gridRun(const std::string& opts, Delay delay, const std::string& arch = "sm_80") {
-  RunOptions options = onGrid(1, Numerics::Contract, {delay, 5}, arch);
+inline RunOptions gridRun(const std::string& opts, const std::string& arch = "sm_80") {
+  RunOptions options = onGrid(1, Numerics::Contract, 5, arch);
   options.opts = opts;
   return options;
 }
@@ -20,7 +20,7 @@ inline RunOptions gridRun(const std::string& opts, Delay delay, const std::strin
 /// With the text of each kernel.
 inline std::unique_ptr<Compilation> compiledForGrid(Model& model, const std::string& opts,
                                                     const std::string& arch = "sm_80") {
-  CompileOptions wanted = compileOptions(gridRun(opts, Delay::Random, arch));
+  CompileOptions wanted = compileOptions(gridRun(opts, arch));
   wanted.keepSource = true;
   auto compiled = compile(model, wanted);
   if (!compiled) FAIL(toText(compiled.error()));
@@ -34,14 +34,11 @@ inline void checkOnGrid(Model& model, const std::string& opts, const std::string
   const ModelBindings bindings = randomBindings(model, 3, moderate);
   const auto expected = interpretWithBounds(model, bindings);
   if (!expected) FAIL(toText(expected.error()));
-  for (Delay delay : kDelays) {
-    INFO("delay " << static_cast<int>(delay));
-    const auto actual = runPlan(model, bindings, gridRun(opts, delay, arch));
-    if (!actual) FAIL(toText(actual.error()));
-    for (size_t i = 0; i < model.ports.size(); ++i)
-      if (model.ports[i].kind == PortKind::Output)
-        CHECK(differenceBeyond((*actual)[i], expected->values[i], expected->bounds[i]) == "");
-  }
+  const auto actual = runPlan(model, bindings, gridRun(opts, arch));
+  if (!actual) FAIL(toText(actual.error()));
+  for (size_t i = 0; i < model.ports.size(); ++i)
+    if (model.ports[i].kind == PortKind::Output)
+      CHECK(differenceBeyond((*actual)[i], expected->values[i], expected->bounds[i]) == "");
 }
 
 /// What is wrong with a text in place of the kernel's, "" where nothing is found. Its arguments are zeros.

@@ -63,13 +63,17 @@ SVOD_FN float svod_f16_f32(uint16_t x) { return (float)svod_math(SvodFromHalf, x
 #define fabs(x) bits_u64_f64(bits_f64_u64(x) & UINT64_C(0x7fffffffffffffff))
 #define fabsf(x) bits_u32_f32(bits_f32_u32(x) & 0x7fffffffu)
 
-/* -- memory of the device, and of the workgroup */
+/* -- memory of the device, and of the workgroup. A NaN is stored as a GPU makes it: here its bits depend on the order
+   in which the C compiler took operands, and threads may only store the same. */
 #define SVOD_MOVE(type, element, suffix) \
   SVOD_FN type svod_load_##suffix(const element* p) { \
     svod_calls->global(svod_calls->grid, p, sizeof(type), 0); \
     return *(const type*)p; \
   } \
   SVOD_FN void svod_store_##suffix(element* p, type x) { \
+    element* e = (element*)&x; \
+    for (unsigned i = 0; i < sizeof(type) / sizeof(element); ++i) \
+      if (e[i] != e[i]) e[i] = (element)__builtin_nan(""); \
     svod_calls->global(svod_calls->grid, p, sizeof(type), &x); \
     *(type*)p = x; \
   } \

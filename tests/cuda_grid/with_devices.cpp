@@ -11,13 +11,14 @@ extern "C" int __wrap_svod_instance_create(const svod_plan* plan, const svod_ins
 
 namespace {
 
-/// SVOD_GRID_DELAY is eager, lazy or random, SVOD_GRID_SEED a number.
-GridOptions optionsOfUser() {
-  GridOptions options;
+/// SVOD_GRID_DELAY is eager, lazy or random, all of them without it; SVOD_GRID_SEED is a number.
+std::vector<GridOptions> gridsOfUser() {
   const char *delay = std::getenv("SVOD_GRID_DELAY"), *seed = std::getenv("SVOD_GRID_SEED");
-  if (delay != nullptr) options.delay = delay[0] == 'e' ? Delay::Eager : delay[0] == 'l' ? Delay::Lazy : Delay::Random;
-  if (seed != nullptr) options.seed = static_cast<uint32_t>(std::strtoul(seed, nullptr, 10));
-  return options;
+  std::vector<GridOptions> grids = {{Delay::Eager}, {Delay::Lazy}, {Delay::Random}};
+  if (delay != nullptr) grids = {grids[delay[0] == 'e' ? 0 : delay[0] == 'l' ? 1 : 2]};
+  for (GridOptions& grid : grids)
+    if (seed != nullptr) grid.seed = static_cast<uint32_t>(std::strtoul(seed, nullptr, 10));
+  return grids;
 }
 
 }  // namespace
@@ -27,6 +28,6 @@ int __wrap_svod_instance_create(const svod_plan* plan, const svod_instance_optio
   static Linker linker("/tmp");
   return createWithLentDevices(plan, options, instance, error, "cuda", [](size_t) {
     constexpr uint32_t kSeed = 1, kMostMicroseconds = 20;
-    return std::make_unique<GridDevice>(kSeed, kMostMicroseconds, optionsOfUser(), linker);
+    return std::make_unique<GridDevice>(kSeed, kMostMicroseconds, gridsOfUser(), linker);
   });
 }
