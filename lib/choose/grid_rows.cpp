@@ -1,6 +1,7 @@
 #include "choose/grid_rows.h"
 
 #include <algorithm>
+#include <array>
 
 #include "choose/grid.h"
 #include "facts/reduces.h"
@@ -146,7 +147,7 @@ bool holdRowsInGroups(Chooser& c) {
 }
 
 bool transposeInTiles(Chooser& c) {
-  constexpr int64_t kSide = 32;
+  constexpr int64_t kSide = 32, kRun = 4;
   const Access *load = nullptr, *store = nullptr;
   UOp along, across;
   for (const Access& s : c.facts().accesses)
@@ -159,26 +160,30 @@ bool transposeInTiles(Chooser& c) {
         load = &l, along = a.range;
   if (!load || maxExtent(along) < kSide || maxExtent(across) < kSide) return false;
   const uint32_t slot = *load->slot;
-  const uint32_t a = c.innerOfTile(idOf(along), kSide, "a square"), b = c.innerOfTile(idOf(across), kSide, "a square");
+  const uint32_t a = c.constantTile(idOf(along), kSide, "a square"),
+                 b = c.constantTile(idOf(across), kSide, "a square"),
+                 run = c.innerOfTile(b, kRun, "neighbours of the result");
   std::vector<AxisRef> order;
   for (const Axis& axis : c.facts().axes)
-    if (axis.nest == Nest::Output && idOf(axis.range) != a && idOf(axis.range) != b)
+    if (axis.nest == Nest::Output && !std::ranges::count(std::array{a, b, run}, idOf(axis.range)))
       order.push_back(c.numberOf(idOf(axis.range)));
-  order.push_back(c.numberOf(a)), order.push_back(c.numberOf(b));
+  for (uint32_t loop : {a, b, run}) order.push_back(c.numberOf(loop));
   if (!std::ranges::is_sorted(order, {}, &AxisRef::number) &&
       !c.apply(OptKind::Order, AxisList{order}, "squares inside of the grid"))
     return false;
-  if (!c.apply(OptKind::Pack, PackArgs{slot, {c.numberOf(b), c.numberOf(a)}},
+  // Rows that lanes side by side read follow each other: swizzled, their banks differ.
+  if (!c.apply(OptKind::Pack, PackArgs{slot, {c.numberOf(run), c.numberOf(b), c.numberOf(a)}},
                "read along one axis, written along the other"))
     return false;
-  const uint32_t first = idOf(c.madeCopy(c.range(b)));
+  const uint32_t first = idOf(c.madeCopy(c.range(run)));
   const UOp fill = c.facts().closersOf(c.range(first))[0];
   c.apply(OptKind::Swizzle, first, kSide * byteSize(fill.dtype()), "columns in different banks");
   for (int64_t width = kMostBytes / byteSize(fill.dtype()); width >= 1; width /= 2)
     if (c.apply(OptKind::Spread, first, width, "all threads copy")) break;
-  const int64_t rows = std::min<int64_t>(8, c.caps.maxLocal / kSide);
-  if (!c.apply(OptKind::Local, a, rows, "rows of a square") ||
-      !c.apply(OptKind::Local, b, kSide, "neighbours are written together"))
+  const int64_t pieces = kSide / kRun, rows = std::min<int64_t>(kSide, c.caps.maxLocal / pieces);
+  if (!c.apply(OptKind::Upcast, run, kRun, "neighbours are written at once") ||
+      !c.apply(OptKind::Local, a, rows, "rows of a square") ||
+      !c.apply(OptKind::Local, b, pieces, "and by neighbouring threads"))
     return false;
   if (maxExtent(c.range(a)) > 1) c.apply(OptKind::Upcast, a, maxExtent(c.range(a)), "several loads under way");
   return fillGrid(c);

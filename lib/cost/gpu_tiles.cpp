@@ -126,7 +126,7 @@ double cyclesOf(const GpuProduct& p, const GpuTile& t, const GpuTarget& gpu) {
   const auto hidden = [&](int64_t resident) {
     return std::max(1.0, std::sqrt(wanted / static_cast<double>(std::max<int64_t>(1, resident * independent))));
   };
-  const double masked = p.core && p.k % t.k != 0 ? kGpuMasked : 1;
+  const double masked = p.k % t.k != 0 ? kGpuMasked : 1;
   const double block = static_cast<double>(ceilDiv(p.k, t.k)) * stepCycles(p, t, gpu) * masked;
   return static_cast<double>(full) * (static_cast<double>(groups) * block * hidden(groups) + kGpuStartCycles) +
          (last > 0 ? static_cast<double>(last) * block * hidden(last) + kGpuStartCycles : 0);

@@ -14,6 +14,7 @@
 #include "lower/strided_stores.h"
 #include "lower/swizzle.h"
 #include "lower/warpgroup_sums.h"
+#include "lower/whole_sectors.h"
 #include "opts/replay.h"
 #include "opts/split_ranges.h"
 #include "pass/rule_pass.h"
@@ -75,6 +76,7 @@ Result<UOp> ringsOfCopies(UOp root, PassContext& cx) {
 Result<UOp> fencesOfProducts(UOp root, PassContext& cx) { return fenceProducts(cx.graph, root); }
 Result<UOp> fewerBarriers(UOp root, PassContext& cx) { return joinBarriers(cx.graph, root); }
 Result<UOp> neighbours(UOp root, PassContext& cx) { return joinNeighbours(cx.graph, pairMatrixLoads(cx.graph, root)); }
+Result<UOp> wholeSectors(UOp root, PassContext& cx) { return fillSectors(cx.graph, root); }
 Result<UOp> swizzles(UOp root, PassContext& cx) { return swizzleBuffers(cx.graph, root); }
 Result<UOp> merge(UOp root, PassContext& cx) { return mergeLoops(cx.graph, root); }
 Result<UOp> contiguousLoads(UOp root, PassContext& cx) { return loadStrides(cx.graph, root); }
@@ -147,6 +149,9 @@ constexpr Pass kGridKernelPasses[] = {
     // From simplified indices it is seen which elements lie side by side.
     {"join-neighbours", "accesses of neighbours as vectors, loads of matrices in pairs", Stage::Lowered, Stage::Lowered,
      neighbours, true},
+    // Of vectors it is seen which sectors the lanes of a warp fill together.
+    {"whole-sectors", "words of results that lanes of a warp exchange, so that a store fills whole sectors",
+     Stage::Lowered, Stage::Lowered, wholeSectors, true},
     // No rule knows these indices again. Products of warpgroups find what they multiply in these places alone.
     {"swizzle", "places in local memory that spare its banks", Stage::Lowered, Stage::Lowered, swizzles},
     shared("legalize"),

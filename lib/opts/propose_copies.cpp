@@ -31,8 +31,9 @@ struct Lists {
   }
 };
 
-// What a panel may hold of an operand: one loop, two of them either way around, and all terms with the innermost
-// loops of the result or of another buffer, one after the other.
+// What a panel may hold of an operand: one loop, two of them either way around, all terms with the innermost
+// loops of the result or of another buffer, one after the other, and the two innermost loops of the result, a tile, the
+// other way around with another one.
 std::vector<std::vector<UOp>> panelsOf(const KernelFacts& kernel, UOp load) {
   Lists lists;
   const std::vector<UOp> terms = loopsUnder(kernel, load, kReduce);
@@ -46,6 +47,8 @@ std::vector<std::vector<UOp>> panelsOf(const KernelFacts& kernel, UOp load) {
     for (size_t first = 0; first <= results.size(); ++first) lists.add(joined(terms, from(results, first)));
     for (UOp r : results) lists.add(joined(terms, std::span(&r, 1)));
   }
+  const std::vector<UOp> results = loopsUnder(kernel, load, kOutput);
+  for (size_t i = 0; i + 2 < results.size(); ++i) lists.add({results.back(), results[results.size() - 2], results[i]});
   return std::move(lists.all);
 }
 

@@ -57,6 +57,10 @@ const Example kExamples[] = {
     {kRagged,
      kTiles + kSwizzle + kAsync + kSpread + kCores,
      {"svod_cp_async16(", "svod_cp_commit()", "svod_cp_wait(1)", "svod_ldmatrix_x4(", " ^ "}},
+    {"input a: f16[66, 96]\ninput b: f16[96, 80]\noutput y = matmul(a, b)\n",  // lanes exchange words of sectors
+     kTiles + kSpread +
+         "tc(0,n0.i,n1.i,k0.i) upcast(n1.i,2) local(n0.i,2) local(n1.i,2) unroll(k0.i,0) global(n0.o,n1.o)",
+     {"svod_shuffle_xor_u32(", "svod_store_u16x2("}},
     {kRagged,  // a loop over tiles starts the ring anew
      "tile(n0,32) tile(n1,32) order(n0.o,n1.o,n0.i,n1.i) tile(k0,32) pack(1,n0.i,k0.i) async(p1.n0.i,4) "
      "spread(p1.n0.i,8) " +
