@@ -19,6 +19,12 @@ RunLimits referenceLimits(CpuMeasure::Clock::time_point deadline) {
   return {std::clamp(left / 10, 1.0, 60.0), kLimits.moreBytes};
 }
 
+/// What the comparisons at the end of a search may take: five lists, each in so many pairs with the opts of -O1.
+std::chrono::duration<double> timeToCompare(double usualNs) {
+  constexpr double kLists = 5, kPairs = 20, kLeastNs = 2e5;
+  return std::chrono::duration<double>(2 * kLists * kPairs * std::max(usualNs, kLeastNs) * 1e-9);
+}
+
 /// Data for every parameter, dense and of the greatest size.
 Result<KernelData> dataFor(const CompiledKernel& kernel) {
   KernelData data;
@@ -43,8 +49,8 @@ Result<KernelData> dataFor(const CompiledKernel& kernel) {
 
 CpuMeasure::CpuMeasure(const CompiledKernel& kernel, const CompileOptions& options, std::string folder,
                        Clock::time_point deadline, const MeasureOptions& how)
-    : kernel_(kernel), options_(candidateOptions(options)), folder_(std::move(folder)), deadline_(deadline), how_(how) {
-}
+    : kernel_(kernel), options_(candidateOptions(options)), folder_(std::move(folder)), deadline_(deadline),
+      searchEnd_(deadline), how_(how) {}
 
 Status CpuMeasure::begin(const Candidate& usual) {
   SVOD_TRY(data_, dataFor(kernel_));
@@ -62,6 +68,9 @@ Status CpuMeasure::begin(const Candidate& usual) {
   if (reference.outcome == Outcome::Timed) reference = runner_.emplace(data_, kLimits, how_.run).setUsual(usualCode);
   if (reference.outcome != Outcome::Timed)
     return fail(Diag::Unsupported, "it cannot be run alone: " + reference.reason);
+  const std::chrono::duration<double> left = deadline_ - Clock::now();
+  searchEnd_ = deadline_ - std::chrono::duration_cast<Clock::duration>(
+                               std::min(timeToCompare(reference.nanoseconds), std::max(left, left.zero()) / 4));
   return {};
 }
 

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 #include <memory>
@@ -56,6 +57,13 @@ TrialResult resultOf(const Json& json) {
           json.contains("ulp") ? std::optional(json["ulp"].get<double>()) : std::nullopt};
 }
 
+/// How many times the data is there, in pages of its own each.
+size_t sitesFor(const KernelData& data, const RunConditions& conditions) {
+  constexpr uint64_t kMostBytes = uint64_t{32} << 20, kMost = 8;
+  if (conditions.threads > 1) return 1;  // which every one would have
+  return std::clamp<uint64_t>(kMostBytes / std::max<uint64_t>(bytesOf(data), 1), 1, kMost);
+}
+
 /// In the child: what stays from question to question.
 class Answering {
  public:
@@ -65,30 +73,34 @@ class Answering {
 
   TrialResult answer(const Json& json) {
     const CandidateCode code = codeFromText(json["code"]);
-    if (!workspace_) workspace_ = std::make_unique<Workspace>(data_, code.args, conditions_);
-    if (!usual_ && json.contains("usual")) {
+    while (workspaces_.size() < sitesFor(data_, conditions_))
+      workspaces_.push_back(std::make_unique<Workspace>(data_, code.args, conditions_));
+    if (usual_.empty() && json.contains("usual")) {
       usualCode_ = codeFromText(json["usual"]);
-      usual_ = std::make_unique<Loaded>(usualCode_, *workspace_);
+      for (const auto& workspace : workspaces_) usual_.push_back(std::make_unique<Loaded>(usualCode_, *workspace));
     }
-    const Loaded loaded(code, *workspace_);
+    std::vector<Site> sites;
+    for (size_t i = 0; i < (code.layouts.empty() ? workspaces_.size() : 1); ++i)  // copies of operands take long
+      sites.push_back({std::make_unique<Loaded>(code, *workspaces_[i]), usual_.empty() ? nullptr : usual_[i].get()});
+    const Loaded& loaded = *sites[0].candidate;
     loaded.runWatched();
     if (std::optional<std::string> wrong = loaded.wrongValues()) return {Outcome::Wrong, *wrong};
     const double usualNs = json["usualNs"];
     if (json["compares"]) {
       const double ulp = loaded.error();
-      TrialResult result = comparisonOf(loaded, *usual_, usualNs);
+      TrialResult result = comparisonOf(sites, usualNs);
       result.ulp = ulp;
       return result;
     }
-    return timesOf(loaded, json["stopAbove"], usual_.get(), usualNs);
+    return timesOf(sites, json["stopAbove"], usualNs);
   }
 
  private:
   const KernelData& data_;
   RunConditions conditions_;
-  std::unique_ptr<Workspace> workspace_;
+  std::vector<std::unique_ptr<Workspace>> workspaces_;  // in other pages each
   CandidateCode usualCode_;
-  std::unique_ptr<Loaded> usual_;
+  std::vector<std::unique_ptr<Loaded>> usual_;  // in every one of them
 };
 
 bool fits(const CandidateCode& code, const RunLimits& limits) { return code.scratchBytes <= limits.moreBytes / 2; }

@@ -48,7 +48,8 @@ class Runner {
   /// Runs it and the usual one in turns, the first one changing with each pair of samples, and decides by a sequential
   /// test of pairs that the candidate takes (a pair counts where it takes at most 98 % of the time): Wald's test of one
   /// half of all pairs against four fifths, with an error of 1 % on either side and at most 60 pairs. Wins or Loses;
-  /// undecided is Loses. The ratio is the median of all pairs.
+  /// undecided is Loses. The ratio is the median of all pairs. They run on as many as eight copies of the data in
+  /// pages of their own: less where that would be more than 32 MiB, one with several threads.
   TrialResult compare(const CandidateCode& code);
 
  private:

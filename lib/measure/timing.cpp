@@ -12,6 +12,7 @@ namespace {
 constexpr double kSampleNs = 2e5;
 constexpr double kEnoughNs = 2e6;   // a run that takes longer is cut to some of its tiles, but where two are compared,
 constexpr int64_t kLeastTiles = 4;  // at least so many
+constexpr int64_t kManyRuns = 4;    // of a sample, for which one that is not counted is not much
 constexpr double kFar = 0.5;  // of what is too slow: a candidate there will not be the best one, whatever the noise
 
 int64_t runsOfSample(double nanoseconds, const RunConditions& conditions) {
@@ -46,6 +47,13 @@ size_t fewerWhereLong(size_t samples, double nanoseconds) {
   return nanoseconds > 5e7 ? 2 : nanoseconds > 1e7 ? 3 : samples;
 }
 
+/// The site of a sample, whose memory was touched just before.
+const Site& settled(std::span<const Site> sites, size_t number) {
+  const Site& site = sites[number % sites.size()];
+  if (sites.size() > 1) site.candidate->run();
+  return site;
+}
+
 }  // namespace
 
 int64_t tilesOfSample(int64_t tiles, double nanoseconds) {
@@ -53,36 +61,47 @@ int64_t tilesOfSample(int64_t tiles, double nanoseconds) {
   return std::min(tiles, std::max(kLeastTiles, enough));
 }
 
-TrialResult timesOf(const Loaded& loaded, double stopAbove, const Loaded* usual, double usualNs) {
+TrialResult timesOf(std::span<const Site> sites, double stopAbove, double usualNs) {
+  const Loaded& loaded = *sites[0].candidate;
   const double first = loaded.nanosecondsOf(1);
   if (stopAbove > 0 && first > stopAbove) return {Outcome::Slow, "", first, 0, 0, 1};
   const int64_t runs = runsOfSample(first, loaded.conditions());
+  if (runs < kManyRuns) sites = sites.first(1);
   const Portion own = portionOf(loaded, first);
   const double sample =
-      first * static_cast<double>(own.tiles) / static_cast<double>(std::max<int64_t>(own.loaded.tiles(), 1));
+      first * static_cast<double>(own.tiles) / static_cast<double>(std::max<int64_t>(loaded.tiles(), 1));
   std::vector<double> samples;
+  const auto next = [&]() -> const Site& { return settled(sites, samples.size()); };
   const auto done = [&](double unit) -> TrialResult {
     return {Outcome::Timed,    "", unit * quantile(samples, 0.5),
             spreadOf(samples), 0,  runs * static_cast<int64_t>(samples.size())};
   };
   while (samples.size() < 2) samples.push_back(own.nanosecondsOf(runs));
   if (stopAbove > 0 && std::ranges::min(samples) > kFar * stopAbove) return done(1);
-  if (usual == nullptr) {
-    while (samples.size() < fewerWhereLong(7, sample)) samples.push_back(own.nanosecondsOf(runs));
+  if (sites[0].usual == nullptr) {
+    while (samples.size() < fewerWhereLong(7, sample))
+      samples.push_back(Portion{*next().candidate, own.tiles}.nanosecondsOf(runs));
     return done(1);
   }
   samples.clear();
-  const Portion other = portionOf(*usual, usualNs);
-  while (samples.size() < fewerWhereLong(5, sample)) samples.push_back(ratioOf(own, other, runs, samples.size()));
+  const int64_t others = portionOf(*sites[0].usual, usualNs).tiles;
+  while (samples.size() < fewerWhereLong(5, sample)) {
+    const Site& site = next();
+    samples.push_back(ratioOf({*site.candidate, own.tiles}, {*site.usual, others}, runs, samples.size()));
+  }
   return done(usualNs);
 }
 
-TrialResult comparisonOf(const Loaded& candidate, const Loaded& usual, double usualNs) {
+TrialResult comparisonOf(std::span<const Site> sites, double usualNs) {
+  const Loaded &candidate = *sites[0].candidate, &usual = *sites[0].usual;
   constexpr double kGain = 0.98;
   const int64_t runs =
       runsOfSample(std::max(candidate.nanosecondsOf(1), usual.nanosecondsOf(1)), candidate.conditions());
   SequentialTest test(kGain);
-  while (!test.isOver()) test.add(ratioOf({candidate, candidate.tiles()}, {usual, usual.tiles()}, runs, test.pairs()));
+  while (!test.isOver()) {
+    const Site& site = settled(sites, test.pairs() / 2);  // each one first once in every place
+    test.add(ratioOf({*site.candidate, candidate.tiles()}, {*site.usual, usual.tiles()}, runs, test.pairs()));
+  }
   return {test.wins() ? Outcome::Wins : Outcome::Loses, "", usualNs * test.ratio(), test.noise(), test.ratio(),
           runs * static_cast<int64_t>(test.pairs())};
 }

@@ -1,5 +1,8 @@
 // How long candidates take, and whether one is faster than another.
 #pragma once
+#include <memory>
+#include <span>
+
 #include "measure/loaded.h"
 #include "search/measure.h"
 
@@ -8,12 +11,20 @@ namespace svod {
 /// How many tiles of a kernel are enough to tell how long all of them take, which is `nanoseconds`: 2 ms, and four.
 int64_t tilesOfSample(int64_t tiles, double nanoseconds);
 
+/// A candidate and what it is compared with, on the same buffers. How fast memory is depends on where its pages lie in
+/// the caches, and which of two lists gains from that changes with it: samples are taken in several sites in turns.
+struct Site {
+  std::unique_ptr<Loaded> candidate;
+  const Loaded* usual = nullptr;  // null: none
+};
+
 /// Timed or Slow, by samples of 0.2 ms and more: the median of seven; of two where both lie far above what is wanted.
-/// With `usual`, which takes `usualNs` nanoseconds, the seven become five pairs, interleaved with it: what the machine
-/// does meanwhile concerns both. The time is then the median of their ratios, times `usualNs`.
-TrialResult timesOf(const Loaded& loaded, double stopAbove, const Loaded* usual, double usualNs);
+/// With the usual one, which takes `usualNs` nanoseconds, the seven become five pairs, interleaved with it: what the
+/// machine does meanwhile concerns both. The time is then the median of their ratios, times `usualNs`. Long runs stay
+/// in the first site.
+TrialResult timesOf(std::span<const Site> sites, double stopAbove, double usualNs);
 
 /// Wins or Loses, by Runner::compare()'s test; the time is the ratio times `usualNs`.
-TrialResult comparisonOf(const Loaded& candidate, const Loaded& usual, double usualNs);
+TrialResult comparisonOf(std::span<const Site> sites, double usualNs);
 
 }  // namespace svod

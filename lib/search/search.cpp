@@ -38,6 +38,7 @@ class Search {
     } else {
       SVOD_CHECK(explore());
     }
+    result_.isCut = measure_.isOver();
     SVOD_CHECK(finish());
     return std::move(result_);
   }

@@ -43,6 +43,7 @@ struct SearchResult {
   size_t measured = 0, known = 0, sameCode = 0;  // candidates: in this search, before it, and not timed again
   std::map<Outcome, size_t> outcomes;            // of those measured
   int rounds = 0, restarts = 0;
+  bool isCut = false;  // no time was left for more
 };
 
 /// `hints`: lists to begin with besides the seeds. `record` gets every candidate before it runs (Started) and what

@@ -13,12 +13,22 @@ NUMPY = {"bool": "?", "i8": "i1", "i16": "i2", "i32": "i4", "i64": "i8", "u8": "
          "f8e5m2fnuz": "u1", "f8e8m0": "u1", "i2": "i1", "u2": "u1", "i4": "i1", "u4": "u1", "f4e2m1": "u1"}
 ML = {"bf16": "bfloat16", "f8e4m3": "float8_e4m3fn", "f8e4m3fnuz": "float8_e4m3fnuz", "f8e5m2": "float8_e5m2",
       "f8e5m2fnuz": "float8_e5m2fnuz", "f8e8m0": "float8_e8m0fnu"}
+LINE = 64
 PACKED = {"i2": 2, "u2": 2, "i4": 4, "u4": 4, "f4e2m1": 4}  # bits
 
 
 def dtype_of(name: str) -> numpy.dtype:
     """The numpy dtype of an element type of svod."""
     return numpy.dtype(NUMPY[name])
+
+
+def aligned_empty(shape: Sequence[int], kind: Any) -> numpy.ndarray:
+    """numpy.empty where a cache line begins: kernels that write past the caches do so where their vectors are aligned."""
+    kind = numpy.dtype(kind)
+    size = int(numpy.prod(shape, dtype=numpy.int64)) * kind.itemsize
+    memory = numpy.empty(size + LINE, numpy.uint8)
+    start = -memory.ctypes.data % LINE
+    return memory[start:start + size].view(kind).reshape(shape)
 
 
 def from_any(value: Any, name: str, port: str) -> numpy.ndarray:

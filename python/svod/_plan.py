@@ -13,7 +13,7 @@ import numpy
 
 from . import _abi
 from ._abi import check, lib
-from ._arrays import PACKED, dtype_of, from_any, pack, unpack
+from ._arrays import PACKED, aligned_empty, dtype_of, from_any, pack, unpack
 from ._devices import from_device, is_on_device, options_array
 from ._errors import SvodError
 
@@ -306,7 +306,7 @@ class Instance:
                     raise SvodError(f"output '{port.name}' is {port.dtype}{list(shape)}, and cannot lie in {memory.dtype}{list(memory.shape)}",
                                     "input-mismatch", "give a writable C-contiguous array of this shape, or none")
             else:
-                memory = numpy.empty(size, numpy.uint8) if port.dtype in PACKED else numpy.empty(shape, dtype_of(port.dtype))
+                memory = aligned_empty((size,), "u1") if port.dtype in PACKED else aligned_empty(shape, dtype_of(port.dtype))
             error = _abi.Error()
             check(lib.svod_bind_output(self.handle, index, memory.ctypes.data, memory.nbytes, byref(error)), error)
             self._results[port.name] = memory

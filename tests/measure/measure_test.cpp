@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <mutex>
 #include <random>
 #include <set>
@@ -33,7 +34,7 @@ constexpr size_t kElements = 1000;
 CandidateCode built(const TempFolder& folder, const std::string& name, const std::string& body) {
   const std::string source = folder / (name + ".c"), library = folder / (name + ".so");
   writeText(source,
-            "#include <stdint.h>\n#include <stdlib.h>\n#include <string.h>\n"
+            "#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n"
             "void candidate(void* const* b, const int64_t* v, int64_t begin, int64_t end, void* scratch) {\n"
             "float* y = b[0]; const float* x = b[1]; (void)v; (void)begin; (void)end; (void)scratch;\n"
             "for (int i = 0; i < 1000; ++i) y[i] = 2 * x[i];\n" +
@@ -52,6 +53,13 @@ KernelData data() {
   all.operands.assign(2, std::vector<std::byte>(4 * kElements));
   fillWithData(all.operands[1], ElementType::F32, 1);
   return all;
+}
+
+std::set<std::string> linesOf(const std::string& file) {
+  std::ifstream in(file);
+  std::set<std::string> lines;
+  for (std::string line; std::getline(in, line);) lines.insert(line);
+  return lines;
 }
 
 struct Bench {
@@ -102,6 +110,26 @@ TEST_CASE("Planted candidates cost themselves, and the reason says what they did
   absent.scratchBytes = 0, absent.library = bench.folder / "none.so";
   CHECK(bench.time(absent).outcome == Outcome::CompileFailed);
   CHECK(bench.of("").outcome == Outcome::Timed);  // and the next one is fine
+}
+
+TEST_CASE("Samples are taken on copies of the data in other pages, on one where runs are long or threads share them") {
+  Bench bench;
+  const auto placesOf = [&](const std::string& name, Runner& runner, const std::string& more) {
+    const std::string list = bench.folder / (name + ".txt");
+    const CandidateCode code = built(bench.folder, name,
+                                     more + "static const float* last; if (x != last) { FILE* f = fopen(\"" + list +
+                                         "\", \"a\"); fprintf(f, \"%p\\n\", (void*)(last = x)); fclose(f); }");
+    CHECK(runner.setUsual(built(bench.folder, name + "-usual", more)).outcome == Outcome::Timed);
+    CHECK(runner.time(code, 0).outcome == Outcome::Timed);
+    const size_t timed = linesOf(list).size();
+    CHECK(runner.compare(code).outcome == Outcome::Loses);
+    return std::pair(timed, linesOf(list).size());
+  };
+  const auto [timed, compared] = placesOf("many", bench.runner, "");
+  CHECK((timed == 5 && compared == 5));  // of every pair, and of a test that ends soon
+  Runner slow(bench.all, bench.limits), shared(bench.all, bench.limits, {3, false, false});
+  CHECK(placesOf("slow", slow, "for (volatile int i = 0; i < 300000; ) i = i + 1;").first == 1);
+  CHECK(placesOf("shared", shared, "").second == 1);
 }
 
 TEST_CASE("A slow candidate stops early") {

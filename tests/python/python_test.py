@@ -77,6 +77,7 @@ class Python(unittest.TestCase):
                 got = plan(x=given, w=w)
                 numpy.testing.assert_allclose(got["y"], x @ w, rtol=1e-5, atol=1e-5)
                 numpy.testing.assert_array_equal(got["twice"], (x * 2).astype(numpy.int32))
+                self.assertEqual([a.ctypes.data % 64 for a in got.values()], [0, 0])
             numpy.testing.assert_allclose(plan(x=x)["y"], x @ w, rtol=1e-5, atol=1e-5)  # w stays bound
         y = numpy.empty((64, 3), numpy.float32)
         self.assertIs(plan(out={"y": y})["y"], y)

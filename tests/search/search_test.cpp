@@ -301,8 +301,10 @@ TEST_CASE("A candidate is recorded before it runs, and runs once") {
 
 TEST_CASE("A search ends when its measure is over") {
   CHECK(runSearch(small()).timed.size() > 20);
+  CHECK_FALSE(runSearch(small()).result.isCut);
   for (size_t most : {size_t{0}, size_t{1}, size_t{5}}) {
     CHECK(runSearch(small(), {}, most).timed.size() == most);
+    CHECK(runSearch(small(), {}, most).result.isCut);
     CHECK(runSearch(small(2), {}, most).timed.size() == most);
   }
 }

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "support/aligned_bytes.h"
 #include "support/result.h"
 #include "support/says.h"
 #include "support/utf8.h"
@@ -65,6 +66,18 @@ TEST_CASE("the first byte that is not UTF-8 is found") {
   CHECK(notUtf8Text("a\xfe", 1) == "byte 0xfe is not UTF-8");
   CHECK(toUtf8("a\xff\xc3z") == "a\ufffd\ufffdz");
   CHECK(toUtf8("\u00f6") == "\u00f6");
+}
+
+TEST_CASE("aligned bytes begin where a cache line does, also after they grew") {
+  std::vector<AlignedBytes> all;
+  for (const size_t size : {1, 63, 64, 1000, 1 << 20}) {
+    all.emplace_back(size, std::byte{7});
+    for (int more = 0; more < 3; ++more) {
+      CHECK(reinterpret_cast<uintptr_t>(all.back().data()) % kLineBytes == 0);
+      all.back().resize(2 * all.back().size() + 1);
+    }
+    CHECK(all.back()[size - 1] == std::byte{7});
+  }
 }
 
 TEST_CASE("what an error says is made of texts and numbers") {

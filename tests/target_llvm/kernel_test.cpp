@@ -1,4 +1,5 @@
 // Memory, loops and structure of emitted kernels.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <numeric>
 
@@ -231,6 +232,26 @@ TEST_CASE("vectors of a prefetched operand ask for what lies further on") {
   run(kernel, {out.data(), in.data()});
   CHECK(out[15] == -1.0f);
   CHECK(out[31] == 32.0f);
+}
+
+TEST_CASE("vectors of two lines go past the caches wherever a line begins") {
+  Maker m;
+  const UOp past = m.g.make(Op::Param, DType::F32, {m.i64(64)}, SlotArg{0, Space::Stream});
+  const auto vector = [&](UOp storage) { return m.at(storage, m.ramp(m.i64(32), 32)); };
+  const LinearKernel kernel = kernelOf(m.store(vector(past), m.g.load(vector(m.param(1, 64)))), "copy");
+  const CpuTarget cpu = makeCpuTarget("x86_64-unknown-linux-gnu", "skylake-avx512").value();
+  const LlvmModule module = emitLlvm(std::span(&kernel, 1), cpu).value();
+  const std::string text = emitObject(*module.module, cpu, OptLevel::O1, CodeKind::Assembly).value();
+  CHECK(count(text, "vmovntps") == 2);
+  CHECK(count(text, "$63,") == 1);
+  std::vector<float> in = counting(64);
+  alignas(128) float memory[128];
+  for (const size_t from : {0, 4, 16}) {  // whole vectors, no line, a line
+    std::ranges::fill(memory, -1.0f);
+    run(kernel, {memory + from, in.data()});
+    CHECK(std::ranges::equal(std::span(memory + from + 32, 32), std::span(in).subspan(32)));
+    CHECK((memory[from + 31] == -1 && memory[from + 64] == -1));
+  }
 }
 
 TEST_CASE("strict numerics round after every operation") {

@@ -175,13 +175,13 @@ Status Session::runOnce(uint64_t orderSeed) {
 namespace {
 
 /// The first `shape[axis]` entries along every axis.
-std::vector<std::byte> cornerOf(const OutputArray& from, const std::vector<uint64_t>& shape) {
+AlignedBytes cornerOf(const OutputArray& from, const std::vector<uint64_t>& shape) {
   const std::vector<std::byte> items = npyItems(from.dtype, from.shape, from.data);  // where elements share bytes
-  const std::vector<std::byte>& data = items.empty() ? from.data : items;
+  const std::span<const std::byte> data = items.empty() ? std::span<const std::byte>(from.data) : items;
   const size_t size = byteSize(from.dtype), rank = shape.size();
   uint64_t count = 1;
   for (uint64_t dim : shape) count *= dim;
-  std::vector<std::byte> out;
+  AlignedBytes out;
   out.reserve(count * size);
   std::vector<uint64_t> at(rank);
   for (uint64_t i = 0; i < count; i++) {
@@ -190,7 +190,9 @@ std::vector<std::byte> cornerOf(const OutputArray& from, const std::vector<uint6
     out.insert(out.end(), &data[flat * size], &data[flat * size] + size);
     for (size_t axis = rank; axis-- > 0 && ++at[axis] == shape[axis];) at[axis] = 0;
   }
-  return isPacked(from.dtype) ? packCodes(info(from.dtype).bits, out) : out;
+  if (!isPacked(from.dtype)) return out;
+  const std::vector<std::byte> packed = packCodes(info(from.dtype).bits, out);
+  return {packed.begin(), packed.end()};
 }
 
 }  // namespace

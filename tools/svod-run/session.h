@@ -8,6 +8,7 @@
 #include "input_file.h"
 #include "options.h"
 #include "state_file.h"
+#include "support/aligned_bytes.h"
 #include "svod/runtime.h"
 
 namespace svod {
@@ -16,7 +17,7 @@ struct OutputArray {
   std::string name;
   ElementType dtype = ElementType::F32;
   std::vector<uint64_t> shape;
-  std::vector<std::byte> data;
+  AlignedBytes data;
   std::optional<size_t> lengthOf;  // the output whose shape the elements are, after cutOutputs
 };
 

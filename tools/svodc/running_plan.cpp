@@ -1,5 +1,7 @@
 #include "running_plan.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -13,6 +15,7 @@ namespace {
 
 constexpr char kRunning[] = "while running the plan";
 constexpr uint64_t kMostBytes = uint64_t{4} << 30;
+constexpr uint64_t kHugePage = uint64_t{2} << 20;
 
 Status tooLarge() {
   return fail(Diag::Unsupported, "the plan takes more than 4 GiB at the sizes it would be timed with",
@@ -22,8 +25,13 @@ Status tooLarge() {
 }  // namespace
 
 void* RunningPlan::allocate(void* user, uint64_t bytes, uint64_t alignment, const char*) {
-  const uint64_t whole = (bytes + alignment - 1) / alignment * alignment;
-  void* const data = std::aligned_alloc(std::max<uint64_t>(alignment, sizeof(void*)), std::max(whole, alignment));
+  const bool isLarge = bytes >= 2 * kHugePage;
+  const uint64_t unit = isLarge ? kHugePage : std::max<uint64_t>(alignment, sizeof(void*));
+  const uint64_t whole = std::max((bytes + unit - 1) / unit * unit, unit);
+  void* const data = std::aligned_alloc(unit, whole);
+#ifdef MADV_HUGEPAGE
+  if (data != nullptr && isLarge) (void)::madvise(data, whole, MADV_HUGEPAGE);
+#endif
   if (data != nullptr) static_cast<RunningPlan*>(user)->allocated_.push_back({static_cast<std::byte*>(data), bytes});
   return data;
 }
@@ -92,7 +100,8 @@ Status RunningPlan::bindInput(size_t index, const Port& port, std::span<const in
   if (found == model_.ports.end()) return fail(Diag::Unsupported, "input '" + port.name + "' is none of the model", "");
   Random random(number);
   const std::vector<uint64_t> shape(dims.begin(), dims.end());
-  inputs_.push_back(randomTensor(found->buffer.dtype(), std::move(dims), random, false).toMemory());
+  const std::vector<std::byte> data = randomTensor(found->buffer.dtype(), std::move(dims), random, false).toMemory();
+  inputs_.emplace_back(data.begin(), data.end());
   svod_error error{};
   if (svod_bind_input(instance_.get(), index, nullptr, shape.data(), shape.size(), inputs_.back().data(), &error) != 0)
     return fail(toError(error, kRunning));
@@ -134,8 +143,9 @@ std::vector<HostTensor> RunningPlan::results() const {
 
 void RunningPlan::coolDown() const {
   for (std::span<const std::byte> block : allocated_) coolCaches(block);
-  for (const auto* blocks : {&inputs_, &outputs_, &memory_.memory})
-    for (const std::vector<std::byte>& block : *blocks) coolCaches(block);
+  for (const auto* blocks : {&inputs_, &outputs_})
+    for (const AlignedBytes& block : *blocks) coolCaches(block);
+  for (const std::vector<std::byte>& block : memory_.memory) coolCaches(block);
 }
 
 }  // namespace svod

@@ -8,11 +8,12 @@
 
 #include "interp/interp.h"
 #include "plan_in_memory.h"
+#include "support/aligned_bytes.h"
 
 namespace svod {
 
-/// Variables have the middle of their bounds, states their first contents, and equal models equal inputs. Used by one
-/// thread. Borrows `pool`.
+/// Variables have the middle of their bounds, states their first contents, and equal models equal inputs. Memory lies
+/// as that of svod-run and of the runtime does. Used by one thread. Borrows `pool`.
 class RunningPlan {
  public:
   /// With `profiles` kernelTimes() knows them. Errors: Unsupported for plans that cannot run here, with the reason;
@@ -45,7 +46,7 @@ class RunningPlan {
   svod_memory allocator_{allocate, release, this, 0};
   PlanHandle plan_{nullptr, svod_plan_free};
   InstanceHandle instance_{nullptr, svod_instance_free};
-  std::vector<std::vector<std::byte>> inputs_, outputs_;
+  std::vector<AlignedBytes> inputs_, outputs_;
   std::vector<DType> outputTypes_;
 };
 

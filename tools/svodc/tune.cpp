@@ -54,7 +54,7 @@ class Tuning {
     const double after = best_[at_], from = before > 0 ? before : usual_[at_];
     TimeClaim claim{after > 0 ? after * static_cast<double>(tuned.kernel.launches) : tuned.kernel.weight()};
     claim.gain = from > 0 && after > 0 ? std::max(0.0, 1 - after / from) : 1;
-    claim.isOver = !tuned.problem.empty() || TuneClock::now() < deadline;
+    claim.isOver = !tuned.problem.empty() || !tuned.result.isCut;
     return claim;
   }
 

@@ -129,9 +129,11 @@ bool KernelEmitter::mayStream(UOp index, llvm::Type* type) const {
   return streams && bytes >= 16 && std::has_single_bit(bytes) && multipleOf(first) % index.lanes() == 0;
 }
 
-// Where the memory of the caller begins is known only by a run: one test, then whole vectors go past the caches.
+// Where the memory of the caller begins is known only by a run: one test, then whole vectors go past the caches. What
+// is longer than a line is several stores, which lie in lines of their own.
 void KernelEmitter::storeStreamed(UOp index, llvm::Value* stored) {
-  const uint64_t bytes = module_.getDataLayout().getTypeStoreSize(stored->getType());
+  constexpr uint64_t kLine = 64;
+  const uint64_t bytes = std::min<uint64_t>(module_.getDataLayout().getTypeStoreSize(stored->getType()), kLine);
   llvm::Value* misaligned = nullptr;
   {
     const llvm::IRBuilderBase::InsertPointGuard restore(builder_);
