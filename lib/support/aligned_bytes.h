@@ -15,8 +15,8 @@ struct LineAllocator {
   LineAllocator() = default;
   template <class Other>
   LineAllocator(const LineAllocator<Other>&) {}
-  T* allocate(std::size_t n) { return static_cast<T*>(::operator new (n * sizeof(T), std::align_val_t{kLineBytes})); }
-  void deallocate(T* data, std::size_t) { ::operator delete (data, std::align_val_t{kLineBytes}); }
+  T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t{kLineBytes})); }
+  void deallocate(T* data, std::size_t) { ::operator delete(data, std::align_val_t{kLineBytes}); }
   bool operator==(const LineAllocator&) const { return true; }
 };
 
