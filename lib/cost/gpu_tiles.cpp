@@ -45,8 +45,9 @@ double stepCycles(const GpuProduct& p, const GpuTile& t, const GpuTarget& gpu) {
                           : static_cast<double>(t.k * p.bytes) * (ratio(t.m * t.columns, 8) + ratio(t.n * t.rows, 2));
   const double shared = (read + filled) / kGpuSharedBytesPerClock;
   const double l2PerClock = static_cast<double>(gpu.l2MBs) / gpu.clockMHz / gpu.units;
-  const double l2 = filled / l2PerClock, most = std::max({multiplying, shared, l2});
-  return most + kGpuBeside * (multiplying + shared + l2 - most) + kGpuMeet;
+  const double issued = isOfWarpgroup(p) ? kGpuGroupStep * ratio(t.threads(p), kWarpLanes) / kGpuCores : 0;
+  const double l2 = filled / l2PerClock, most = std::max({multiplying, shared, l2, issued});
+  return most + kGpuBeside * (multiplying + shared + l2 + issued - most) + kGpuMeet;
 }
 
 bool hasCopies(const GpuTarget& gpu) { return hasGpuOp("cp_async16", gpu.family, gpu.generation); }
@@ -57,12 +58,18 @@ bool fits(const GpuProduct& p, const GpuTile& t, const GpuTarget& gpu) {
          sums <= (isOfWarpgroup(p) ? 128 : 64) && occupancyOf(gpu, needsOf(p, t)).groups > 0;
 }
 
-/// One stage more than three where as many workgroups fit: then the stage of a step is cheap to count.
+int64_t groupsOf(const GpuProduct& p, const GpuTile& t) { return p.batch * ceilDiv(p.m, t.m) * ceilDiv(p.n, t.n); }
+
+/// Workgroups of the product that share a unit, at most.
+int64_t residentOf(const GpuProduct& p, const GpuTile& t, const GpuTarget& gpu) {
+  return std::min<int64_t>(occupancyOf(gpu, needsOf(p, t)).groups, ceilDiv(groupsOf(p, t), gpu.units));
+}
+
+/// One stage more than three where as many workgroups share a unit: then the stage of a step is cheap to count.
 GpuTile withFreeStage(const GpuProduct& p, GpuTile t, const GpuTarget& gpu) {
   GpuTile more = t;
   more.stages = 4;
-  const bool isFree = t.stages == 3 && fits(p, more, gpu) &&
-                      occupancyOf(gpu, needsOf(p, more)).groups == occupancyOf(gpu, needsOf(p, t)).groups;
+  const bool isFree = t.stages == 3 && fits(p, more, gpu) && residentOf(p, more, gpu) == residentOf(p, t, gpu);
   return isFree ? more : t;
 }
 
@@ -89,11 +96,13 @@ std::vector<GpuTile> tilesOfWarps(const GpuProduct& p, const GpuTarget& gpu) {
   return tiles;
 }
 
-/// One product of each of up to two warpgroups, with rows of 128 bytes, of terms that are all there.
+/// One product of each of up to two warpgroups, with rows of 128 bytes, of terms that are all there. With fewer columns
+/// there is less to do in a step than around it.
+constexpr int kGroupColumns = 128;
 std::vector<GpuTile> tilesOfWarpgroups(const GpuProduct& p, const GpuTarget& gpu) {
   const int64_t k = kOperandRow / p.bytes;
   std::vector<GpuTile> tiles;
-  if (p.k % k != 0 || gpu.warpgroupLanes == 0) return tiles;
+  if (p.k % k != 0 || p.core->n < kGroupColumns || gpu.warpgroupLanes == 0) return tiles;
   for (const auto& [rows, columns] : {std::pair(1, 1), std::pair(2, 1), std::pair(1, 2)})
     tiles.push_back({int64_t{rows} * p.core->m, int64_t{columns} * p.core->n, k, rows, columns, 3});
   return tiles;
@@ -113,7 +122,7 @@ std::vector<GpuTile> tilesOfLanes(const GpuTarget& gpu) {
 }  // namespace
 
 double cyclesOf(const GpuProduct& p, const GpuTile& t, const GpuTarget& gpu) {
-  const int64_t blocks = p.batch * ceilDiv(p.m, t.m) * ceilDiv(p.n, t.n);
+  const int64_t blocks = groupsOf(p, t);
   const int64_t groups = std::max<int64_t>(1, occupancyOf(gpu, needsOf(p, t)).groups);
   const int64_t wave = gpu.units * groups, full = blocks / wave, last = ceilDiv(blocks - full * wave, gpu.units);
   // What is only padding counts for nothing.

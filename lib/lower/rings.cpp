@@ -6,6 +6,7 @@
 #include "ir/gpu_op.h"
 #include "ir/local_memory.h"
 #include "ir/multiple_of.h"
+#include "lower/warpgroup_sums.h"
 #include "symbolic/symbolic.h"
 
 namespace svod {
@@ -41,6 +42,7 @@ class Ring {
       : g_(graph), gpu_(gpu), loop_(loop), filled_(std::move(filled)), nextRange_(nextRange) {
     stages_ = stagesOf(filled_[0].src(0));
     for (UOp f : filled_) stages_ = std::min(stages_, stagesOf(f.src(0)));
+    ahead_ = stages_ - 1;
     for (UOp f : filled_) {
       UOp buffer = f.src(0);
       SlotArg arg = buffer.argAs<SlotArg>();
@@ -51,17 +53,21 @@ class Ring {
   }
 
   UOp run(UOp sink) {
+    if (UOp wait = stages_ > 2 ? waitForRings(sink, loop_, filled_) : UOp()) {
+      sink = leaveUnderWay(g_, sink, wait, loop_);
+      --ahead_;  // the stage of the iteration before is read as well
+    }
     std::vector<UOp> after = loopsAround(sink);
     UOp before;
-    for (int64_t i = 0; i + 1 < stages_; ++i) {
+    for (int64_t i = 0; i < ahead_; ++i) {
       before = committed(g_.index(i), g_.index(i), after, UOp());
       after = {before};
     }
-    UOp left = g_.constant(Scalar::ofInt(DType::I32, stages_ - 2));
+    UOp left = g_.constant(Scalar::ofInt(DType::I32, ahead_ - 1));
     UOp wait = g_.make(Op::Gpu, DType::Void, {left, before, loop_}, NameArg{"cp_wait"});
     if (!isAsync()) wait = g_.make(Op::Group, DType::Void, {before});
     UOp meet = g_.make(Op::Barrier, DType::Void, {wait, loop_});
-    UOp ahead = g_.alu(Op::Add, {loop_, g_.index(stages_ - 1)});
+    UOp ahead = g_.alu(Op::Add, {loop_, g_.index(ahead_)});
     UOp next = committed(ahead, stageAt(ahead), {meet}, loop_);
     std::vector<UOp> from, to;
     for (size_t i = 0; i < filled_.size(); ++i) readers(sink, i, meet, from, to);
@@ -215,6 +221,7 @@ class Ring {
   UOp loop_;
   std::vector<UOp> filled_, buffers_;
   int64_t stages_ = 0;  // the fewest that one of them has: they turn together
+  int64_t ahead_ = 0;   // iterations from the copies of a stage to its use
   uint32_t nextRange_;
 };
 

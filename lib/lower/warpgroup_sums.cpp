@@ -9,6 +9,8 @@ namespace svod {
 
 namespace {
 
+constexpr std::string_view kWait = "wgmma_wait";
+
 UOp number(Graph& g, int64_t n) { return g.constant(Scalar::ofInt(DType::I32, n)); }
 
 UOp instruction(Graph& g, std::string_view name, std::vector<UOp> src, std::span<const UOp> more) {
@@ -44,13 +46,41 @@ UOp sumOfWarpgroup(Graph& g, uint32_t slot, const TensorCore& core, std::span<co
   for (const WarpgroupTerm& t : terms)
     last = instruction(g, core.name, {sums, t.a, t.b, number(g, t.aApart), number(g, t.bApart), last}, {});
   UOp commit = instruction(g, "wgmma_commit", {last}, loops);
-  UOp done = instruction(g, "wgmma_wait", {sums, number(g, 0), commit}, loops);
+  UOp done = instruction(g, kWait, {sums, number(g, 0), commit}, loops);
   if (!loops.empty()) {
     std::vector<UOp> end{done};
     end.insert(end.end(), loops.begin(), loops.end());
     done = g.make(Op::End, DType::Void, end);
   }
   return g.load(g.indexInto(g.make(Op::After, core.out, {registers, done}), {&all, 1}));
+}
+
+UOp waitForRings(UOp sink, UOp loop, std::span<const UOp> filled) {
+  const auto isRing = [&](UOp factor) { return std::ranges::find(filled, factor.src(0)) != filled.end(); };
+  for (UOp n : toposort(sink)) {
+    if (n.op() != Op::End || n.srcCount() != 2 || n.src(1) != loop) continue;
+    const UOp wait = n.src(0);
+    const bool isWait = wait.op() == Op::Gpu && wait.argAs<NameArg>().name == kWait && wait.src(1).isConst(0);
+    for (UOp p : toposort(wait))
+      if (productOf(p) && !(isRing(p.src(1)) && isRing(p.src(2)))) return {};
+    return isWait ? wait : UOp();
+  }
+  return {};
+}
+
+UOp leaveUnderWay(Graph& g, UOp sink, UOp wait, UOp loop) {
+  UOp sums = wait.src(0), registers = storageOf(sums);
+  return transform(g, sink, [&](UOp n, std::span<const UOp> src) -> UOp {
+    UOp same = std::ranges::equal(src, n.src()) ? n : g.withSrc(n, src);
+    if (n == wait) {
+      std::vector<UOp> changed(src.begin(), src.end());
+      changed[1] = number(g, 1);
+      return g.withSrc(n, changed);
+    }
+    if (n.op() != Op::End || n.src(0) != wait || n.src(1) != loop) return same;
+    UOp zero = g.index(0);
+    return instruction(g, kWait, {g.indexInto(registers, {&zero, 1}), number(g, 0), same}, {});
+  });
 }
 
 UOp fenceProducts(Graph& g, UOp sink) {

@@ -20,6 +20,13 @@ WarpgroupTerm warpgroupTerm(Graph& graph, const CoreForm& form, const std::funct
 UOp sumOfWarpgroup(Graph& graph, uint32_t slot, const TensorCore& core, std::span<const UOp> loops,
                    std::span<const WarpgroupTerm> terms);
 
+/// Lowered stage: the wait at the end of each iteration of `loop` for the products that it starts, where these read
+/// nothing but `filled` buffers; null elsewhere.
+UOp waitForRings(UOp sink, UOp loop, std::span<const UOp> filled);
+/// The same with the group of each iteration under way in the next one, whose wait is for it; all are done behind the
+/// loop.
+UOp leaveUnderWay(Graph& graph, UOp sink, UOp wait, UOp loop);
+
 /// Lowered stage in and out, with barriers: those behind which a warpgroup multiplies what was copied to local memory
 /// come after a fence that shows it to products.
 UOp fenceProducts(Graph& graph, UOp sink);

@@ -21,6 +21,7 @@ SVOD_FN uint32_t svod_gidx2() { return svod_calls->place(svod_calls->grid, 2); }
 SVOD_FN uint32_t svod_lidx0() { return svod_calls->place(svod_calls->grid, 3); }
 SVOD_FN uint32_t svod_lidx1() { return svod_calls->place(svod_calls->grid, 4); }
 SVOD_FN uint32_t svod_lidx2() { return svod_calls->place(svod_calls->grid, 5); }
+SVOD_FN uint32_t svod_uniform(uint32_t x) { return x; }
 SVOD_FN void svod_barrier() { svod_calls->barrier(svod_calls->grid); }
 
 /* -- the bits of numbers */
@@ -40,6 +41,7 @@ SVOD_BITS(int64_t, bits_i64_f64, double)
 SVOD_BITS(double, bits_f64_i64, int64_t)
 SVOD_FN double svod_math(int f, double x, double y, double z) { return svod_calls->math(svod_calls->grid, f, x, y, z); }
 SVOD_FN uint16_t svod_f32_f16(float x) { return (uint16_t)svod_math(SvodToHalf, x, 0, 0); }
+SVOD_FN uint16_t svod_sum_f16(float x) { return svod_f32_f16(x); }
 SVOD_FN float svod_f16_f32(uint16_t x) { return (float)svod_math(SvodFromHalf, x, 0, 0); }
 
 /* -- what CUDA has as built-in functions of C */
@@ -149,9 +151,9 @@ SVOD_FN void svod_wgmma_commit() { svod_calls->commitProducts(svod_calls->grid);
 SVOD_FN void svod_wgmma_wait(float* sums, int count, int groups) {
   svod_calls->waitProducts(svod_calls->grid, sums, groups);
 }
-SVOD_FN uint64_t svod_factor(const void* first, int apart) {
-  return (uint64_t)((svod_calls->address(svod_calls->grid, first) & 0x3ffff) >> 4) | (uint64_t)(apart >> 4) << 16 |
-         (uint64_t)(1024 >> 4) << 32 | UINT64_C(1) << 62;
+SVOD_FN uint64_t svod_factor(const uint16_t* buffer, int first, int more, int apart) {
+  const uint32_t start = (svod_calls->address(svod_calls->grid, buffer) & 0x3ffff) >> 4 | (uint32_t)(apart >> 4) << 16;
+  return start + (first >> 3) + (more >> 3) + ((uint64_t)(1024 >> 4 | 1 << 30) << 32);
 }
 /* -- mbarriers and bulk copies */
 typedef struct SvodMap svod_map;

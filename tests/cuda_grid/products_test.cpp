@@ -94,8 +94,8 @@ TEST_CASE("products of factors in shared memory add up in the registers of a war
 
 TEST_CASE("descriptors say where a factor starts and how far its parts are") {
   for (const auto& [call, bits] : std::initializer_list<std::pair<const char*, const char*>>{
-           {"svod_factor(svod_shared + 8192, 0)", "0x4000004000000200"},
-           {"svod_factor(svod_shared + 1024 + 32, 8192)", "0x4000004002000042"}}) {
+           {"svod_factor((const uint16_t*)(svod_shared + 8192), 0, 0, 0)", "0x4000004000000200"},
+           {"svod_factor((const uint16_t*)svod_shared, 512, 16, 8192)", "0x4000004002000042"}}) {
     std::vector<float> b;
     REQUIRE(run(std::string("  sums[0] = ") + call + " == UINT64_C(" + bits + ");\n", Delay::Eager, b) == "");
     CHECK(b[0] == 1);

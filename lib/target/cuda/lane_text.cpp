@@ -18,14 +18,19 @@ std::string LaneText::storage(UOp node) const {
   return node.op() == Op::Param ? "p" + std::to_string(node.argAs<SlotArg>().slot) : name(node);
 }
 
-std::string LaneText::pointer(UOp of, UOp index, int lane) const {
+LaneText::Place LaneText::placeOf(UOp index, int lane) const {
   int64_t constant = 0;
   UOp at = behindAliases(index);
   if (at.op() == Op::Ramp) constant = lane, at = behindAliases(at.src(0));
   if (at.op() == Op::Add && at.rank() == 0 && at.src(1).isConst()) constant += at.src(1).constInt(), at = at.src(0);
   if (at.isConst()) constant += at.constInt(), at = UOp();
+  return {at ? ref(at, lane) : "", constant};
+}
+
+std::string LaneText::pointer(UOp of, UOp index, int lane) const {
+  const auto [at, constant] = placeOf(index, lane);
   std::string text = storage(of);
-  if (at) text += " + " + ref(at, lane);
+  if (!at.empty()) text += " + " + at;
   if (constant != 0) text += (constant < 0 ? " - " : " + ") + std::to_string(std::abs(constant));
   return text;
 }

@@ -19,6 +19,12 @@ class LaneText {
   std::string laneName(UOp node, int lane) const;
   /// The address of a parameter or a buffer.
   std::string storage(UOp node) const;
+  /// What varies of an index, "" where nothing does, and the constant that is added to it.
+  struct Place {
+    std::string at;
+    int64_t constant;
+  };
+  Place placeOf(UOp index, int lane) const;
   /// Of an element of it; a constant is added last, so that addresses which differ by one share the rest.
   std::string pointer(UOp storage, UOp index, int lane) const;
   /// Says how the lanes of a node read; without, by their names.

@@ -25,6 +25,8 @@ SVOD_FN uint32_t svod_gidx2() { return blockIdx.z; }
 SVOD_FN uint32_t svod_lidx0() { return threadIdx.x; }
 SVOD_FN uint32_t svod_lidx1() { return threadIdx.y; }
 SVOD_FN uint32_t svod_lidx2() { return threadIdx.z; }
+// What is the same in all lanes of a warp.
+SVOD_FN uint32_t svod_uniform(uint32_t x) { return __shfl_sync(0xffffffff, x, 0); }
 SVOD_FN void svod_barrier() { __syncthreads(); }
 
 // -- the bits of numbers
@@ -38,6 +40,12 @@ SVOD_FN double bits_i64_f64(int64_t x) { return __longlong_as_double(x); }
 SVOD_FN int64_t bits_f64_i64(double x) { return __double_as_longlong(x); }
 SVOD_FN uint16_t svod_f32_f16(float x) { uint16_t r; asm("cvt.rn.f16.f32 %0, %1;" : "=h"(r) : "f"(x)); return r; }
 SVOD_FN float svod_f16_f32(uint16_t x) { float r; asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(x)); return r; }
+// Of a sum that products of a warpgroup add to: ptxas makes pairs of conversions as early as it can, and would wait for
+// each product of a loop where they read its sums. They do not read what was multiplied by one.
+SVOD_FN uint16_t svod_sum_f16(float x) {
+  uint16_t r;
+  asm("{ .reg .f32 t; mul.rn.f32 t, %1, 0f3F800000; cvt.rn.f16.f32 %0, t; }" : "=h"(r) : "f"(x));
+  return r; }
 
 // -- memory of the device, and of the workgroup
 #define SVOD_ACCESS(type, name) \
@@ -156,10 +164,13 @@ SVOD_FN void svod_wgmma_wait(float* sums, int count, int groups) {
     default: asm volatile("wgmma.wait_group.sync.aligned 4;" ::: "memory"); break;
   }
   svod_hold(sums, count); }
-// The descriptor of a factor with 128-byte swizzling: where it starts, bytes between its parts, and groups of 8 rows.
-SVOD_FN uint64_t svod_factor(const void* first, int apart) {
-  return (uint64_t)((svod_address(first) & 0x3ffff) >> 4) | (uint64_t)(apart >> 4) << 16 |
-         (uint64_t)(1024 >> 4) << 32 | 1ull << 62; }
+// The descriptor of a factor with 128-byte swizzling, `first` and `more` elements behind the start of a buffer: where
+// it starts, bytes between its parts, and groups of 8 rows. What is the same in all rounds of a loop is added up apart.
+SVOD_FN uint64_t svod_factor(const uint16_t* buffer, int first, int more, int apart) {
+  const uint32_t start = (svod_address(buffer) & 0x3ffff) >> 4 | (uint32_t)(apart >> 4) << 16;
+  uint64_t factor;
+  asm("mov.b64 %0, {%1, %2};" : "=l"(factor) : "r"(start + (first >> 3) + (more >> 3)), "r"(1024 >> 4 | 1 << 30));
+  return factor; }
 // -- mbarriers and bulk copies
 struct __align__(64) svod_map { uint64_t words[16]; };  // what the driver encodes
 #define SVOD_MAP const __grid_constant__ svod_map

@@ -5,6 +5,7 @@
 #include "ir/bulk_tensor.h"
 #include "ir/gpu_op.h"
 #include "ir/local_memory.h"
+#include "ir/workgroup.h"
 #include "target/c/op_text.h"
 #include "target/c/value_text.h"
 #include "target/cuda/kernel_body.h"
@@ -109,9 +110,7 @@ class CudaPrinter {
     switch (n.op()) {
       case Op::Range: openLoop(n); return {};
       case Op::End: closeLoops(n); return {};
-      case Op::Special:
-        body_.define(n, 0, "(" + typeName(n.dtype()) + ")svod_" + std::string(n.argAs<VarArg>().name) + "()");
-        return {};
+      case Op::Special: printIndex(n); return {};
       case Op::Barrier: body_.line("svod_barrier();"); return {};
       case Op::Load: printLoad(n, body_); return {};
       case Op::Store: printStore(n, body_); return {};
@@ -124,6 +123,18 @@ class CudaPrinter {
         return {};
       default: return printValue(n, body_);
     }
+  }
+
+  /// What all lanes of a warp have in common is said to be so: whatever is computed from it takes one register for all.
+  void printIndex(UOp special) {
+    const std::string name(special.argAs<VarArg>().name), call = "svod_" + name + "()";
+    const bool isOfWarp = isThreadIndex(special) && name != "lidx0" && lanesInRow() % kWarpLanes == 0;
+    body_.define(special, 0, "(" + typeName(special.dtype()) + ")" + (isOfWarp ? "svod_uniform(" + call + ")" : call));
+  }
+  int64_t lanesInRow() const {
+    for (UOp n : kernel_.ops)
+      if (isThreadIndex(n) && n.argAs<VarArg>().name == "lidx0") return n.src(0).constInt();
+    return 1;
   }
 
   void openLoop(UOp range) {

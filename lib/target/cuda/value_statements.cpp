@@ -7,11 +7,20 @@ namespace svod {
 
 namespace {
 
+/// A sum that products of a warpgroup were waited for behind their loop.
+bool isAwaitedSum(UOp x) {
+  x = behindAliases(x);
+  if (x.op() == Op::Lane) x = behindAliases(x.src(0));
+  const UOp sums = x.op() == Op::Load ? x.src(0).src(0) : UOp();
+  return sums && sums.op() == Op::After && sums.src(sums.srcCount() - 1).op() == Op::Gpu;
+}
+
 /// f16 is its bits, in memory and in registers.
 std::optional<std::string> halfText(UOp n, const std::string& x) {
   const DType from = n.src(0).dtype(), to = n.dtype();
   if (n.op() == Op::Bitcast && (from == DType::F16 || to == DType::F16)) return x;
-  if (n.op() == Op::Cast && to == DType::F16) return "svod_" + std::string(toText(from)) + "_f16(" + x + ")";
+  if (n.op() == Op::Cast && to == DType::F16)
+    return "svod_" + (isAwaitedSum(n.src(0)) ? "sum" : std::string(toText(from))) + "_f16(" + x + ")";
   if (n.op() == Op::Cast && from == DType::F16) return "svod_f16_" + std::string(toText(to)) + "(" + x + ")";
   return std::nullopt;
 }

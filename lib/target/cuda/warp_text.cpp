@@ -36,7 +36,10 @@ std::string productText(UOp node, const LaneText& text) {
   int turned = 0;
   for (size_t i : {1, 2}) {
     const int64_t apart = node.src(i + 2).constInt();
-    call += ", svod_factor(" + pointerText(behindAliases(node.src(i)), text) + ", " + std::to_string(apart) + ")";
+    const UOp address = behindAliases(node.src(i));
+    const auto [at, constant] = text.placeOf(address.src(1), 0);
+    call += ", svod_factor(" + text.storage(storageOf(address)) + ", " + (at.empty() ? "0" : at) + ", " +
+            std::to_string(constant) + ", " + std::to_string(apart) + ")";
     turned |= apart > 0 ? static_cast<int>(i) : 0;
   }
   return call + ", " + std::to_string(turned) + ")";
