@@ -1,6 +1,9 @@
 // Products of warpgroups in kernels of sm_90a, as text of CUDA on the emulated grid: results, and that every
 // synchronisation of them is needed.
+#include <random>
+
 #include "cuda_grid/planted.h"
+#include "support/integers.h"
 
 using namespace svod;
 
@@ -8,10 +11,15 @@ namespace {
 
 constexpr const char* kArch = "sm_90a";
 
-/// Opts of a product of a and b: factors in rows of 128 bytes, of terms, or of columns in slabs of 64.
-std::string optsOf(int m, int n, const std::string& core, int stages, bool aIsTurned, bool bIsTurned) {
-  const auto number = [](int i) { return std::to_string(i); };
-  std::string opts = "tile(n0," + number(m) + ") tile(n1," + number(n) + ") order(n0.o,n1.o,n0.i,n1.i) tile(k0,64) ";
+std::string number(int64_t i) { return std::to_string(i); }
+
+/// Opts of a product of a and b: factors in rows of 128 bytes, of terms, or of columns in slabs of 64. Loops n0 and n1
+/// are those of rows and columns; behind a batch, n1 and n2.
+std::string optsOf(int m, int n, const std::string& core, int stages, bool aIsTurned, bool bIsTurned,
+                   bool isBatched = false) {
+  const std::string row = isBatched ? "n1" : "n0", column = isBatched ? "n2" : "n1", batch = isBatched ? "n0," : "";
+  std::string opts = "tile(" + row + "," + number(m) + ") tile(" + column + "," + number(n) + ") order(" + batch + row +
+                     ".o," + column + ".o," + row + ".i," + column + ".i) tile(k0,64) ";
   const auto shared = [&](const std::string& slot, const std::string& loop, int extent, bool isTurned) -> std::string {
     const bool isCut = isTurned && extent > 64;
     const std::string first = isTurned && !isCut ? "k0.i" : isCut ? loop + ".o" : loop, copy = "p" + slot + "." + first;
@@ -20,11 +28,12 @@ std::string optsOf(int m, int n, const std::string& core, int stages, bool aIsTu
     return (isCut ? "tile(" + loop + ",64) " : "") + "pack(" + slot + "," + axes + ") swizzle(" + copy + ",128) " +
            ring + "spread(" + copy + ",8) " + (isCut ? "merge(" + loop + ".o," + loop + ".i) " : "");
   };
-  opts += shared("1", "n0.i", m, aIsTurned) + shared("2", "n1.i", n, bIsTurned);
+  opts += shared("1", row + ".i", m, aIsTurned) + shared("2", column + ".i", n, bIsTurned);
   const auto whole = [](const std::string& loop, bool isCut) { return isCut ? loop + ".o+" + loop + ".i" : loop; };
-  const std::string rows = whole("n0.i", aIsTurned && m > 64), columns = whole("n1.i", bIsTurned && n > 64);
+  const std::string rows = whole(row + ".i", aIsTurned && m > 64), columns = whole(column + ".i", bIsTurned && n > 64);
   opts += "tc(" + core + "," + rows + "," + columns + ",k0.i) ";
-  return opts + (m > 64 ? "local(" + rows + "," + number(m / 64) + ") " : "") + "unroll(k0.i,0) global(n0.o,n1.o)";
+  return opts + (m > 64 ? "local(" + rows + "," + number(m / 64) + ") " : "") + "unroll(k0.i,0) global(" + batch + row +
+         ".o," + column + ".o)";
 }
 
 struct Example {
@@ -81,6 +90,40 @@ TEST_CASE("a product of warpgroups without one of its fences, commits, waits or 
     INFO(kExamples[i].graph << "\n" << kExamples[i].opts);
     Model model = modelOf(kExamples[i].graph);
     CHECK(checkPlanted(model, kExamples[i].opts, kArch) >= 6);
+  }
+}
+
+TEST_CASE("products of drawn shapes, layouts, batches, rings and what follows them are right on warpgroups") {
+  std::mt19937_64 random(18);
+  const auto below = [&](int64_t n) { return static_cast<int64_t>(random() % static_cast<uint64_t>(n)); };
+  const auto drawn = [&](bool isTurned, int64_t tile) {  // what is copied as columns has them by eights
+    const int64_t extent = tile + 1 + below(tile);
+    return isTurned ? roundUp(extent, 8) : extent | 1;
+  };
+  for (int i = 0; i < 3; ++i) {
+    const bool isBfloat = below(2) == 1, isBatched = below(3) == 0, aIsTurned = below(2) == 1,
+               bIsTurned = below(2) == 1;
+    const int core = static_cast<int>(below(3)), rows = 64 << below(2), columns = 256 >> core;
+    const int stages = static_cast<int>(1 + below(4));
+    if (stages * (rows + columns) * 128 > 227 << 10) continue;
+    const int64_t m = drawn(aIsTurned, rows), n = drawn(bIsTurned, columns), k = 64 * (2 + below(2));
+    const std::string type = isBfloat ? "bf16[" : "f16[", batch = isBatched ? "2, " : "";
+    const std::string both[] = {number(m) + ", " + number(k), number(k) + ", " + number(m)},
+                      others[] = {number(n) + ", " + number(k), number(k) + ", " + number(n)};
+    const std::string a = aIsTurned ? "transpose(a)" : "a", b = bIsTurned ? "b" : "transpose(b)";
+    const std::string product = "matmul(" + a + ", " + b + ")";
+    const std::string ends[] = {product, "relu(" + product + " + c)", product + " * 0.5 + d",
+                                "cast(" + product + ", dtype=f32)"};
+    const std::string graph = "input a: " + type + batch + both[aIsTurned] + "]\ninput b: " + type + batch +
+                              others[bIsTurned] + "]\ninput c: " + type + number(n) + "]\ninput d: " + type +
+                              number(m) + ", " + number(n) + "]\noutput y = " + ends[below(4)] + "\n";
+    const std::string opts =
+        optsOf(rows, columns, number(core + (isBfloat ? 3 : 0)), stages, aIsTurned, bIsTurned, isBatched);
+    INFO(graph << opts);
+    Model model = modelOf(graph);
+    const auto compiled = compiledForGrid(model, opts, kArch);
+    CHECK(compiled->kernels[0].source.find("svod_m64n" + number(columns)) != std::string::npos);
+    checkOnGrid(model, opts, kArch);
   }
 }
 

@@ -71,6 +71,10 @@ LinearKernel kernelOf(Graph& g, const Form& f) {
   UOp sink = g.make(Op::Sink, DType::Void, {store});
   CHECK(faultsOf(sink).empty() == (f.left == 0));
   if (f.left > 0) CHECK(faultsOf(sink).find("touches sums of products that are under way") != std::string::npos);
+  if (f.isSwizzled) {
+    UOp longer = g.make(Op::Buffer, f.in, {g.index(factors[0].maxNumel() + 8)}, factors[0].arg());
+    CHECK(faultsOf(substitute(g, sink, {&factors[0], 1}, {&longer, 1})).find("whole periods") != std::string::npos);
+  }
   auto kernel = linearize(g, sink, "k", Numerics::Contract);
   if (!kernel) FAIL(toText(kernel.error()));
   return *kernel;
