@@ -60,6 +60,8 @@ CudaDevice::~CudaDevice() {
       if (mark.event != nullptr) (void)driver_.cuEventDestroy(mark.event);
     if (others_ != nullptr) (void)driver_.cuEventDestroy(others_);
     for (const Event clock : clocks_) (void)driver_.cuEventDestroy(clock);
+    for (const auto& [argument, memory] : aligned_)
+      if (memory != 0) (void)driver_.cuMemFree(memory);
     for (const Module module : modules_) (void)driver_.cuModuleUnload(module);
     if (stream_ != nullptr) (void)driver_.cuStreamDestroy(stream_);
   }
@@ -99,15 +101,22 @@ Status CudaDevice::checkAddress(const void* memory, uint64_t bytes) {
   SVOD_CUDA(driver_, "look at an address", cuPointerGetAttribute(&start, kRangeStart, address));
   SVOD_CUDA(driver_, "look at an address", cuPointerGetAttribute(&size, kRangeSize, address));
   const uint64_t room = size - (address - start);
-  return room >= bytes ? Status()
-                       : refuse(says({"it needs ", bytes, " bytes, the allocation has ", room, " from there on"}));
+  if (room < bytes) return refuse(says({"it needs ", bytes, " bytes, the allocation has ", room, " from there on"}));
+  const std::lock_guard lock(mutex_);
+  bound_[address] = bytes;
+  return {};
 }
 
 // ---- Work
 
 Code CudaDevice::giveLaunch(const DeviceLaunch& launch) {
   const auto& kernel = *static_cast<const DeviceKernel*>(launch.loaded);
-  if (const Code code = checkLaunch(kernel, launch); code != kSuccess) return code;
+  const Code code = checkLaunch(kernel, launch);
+  if (code == kNotAligned) return giveAligned(kernel, launch);
+  return code == kSuccess ? giveKernel(kernel, launch) : code;
+}
+
+Code CudaDevice::giveKernel(const DeviceKernel& kernel, const DeviceLaunch& launch) {
   if (const Code code = parameters_.fill(driver_, launch); code != kSuccess) return code;
   const auto x = static_cast<unsigned>(launch.groups[0]), y = static_cast<unsigned>(launch.groups[1]),
              z = static_cast<unsigned>(launch.groups[2]);
@@ -205,7 +214,8 @@ CudaDevice::Ticket CudaDevice::give(DeviceBatch& batch) {
   const uint32_t first = batch.works.front().tag, last = batch.works.back().tag;
   const Current current(driver_, context_);
   if (current.code() != kSuccess) return gave(current.code(), first, last);
-  const bool isGraph = choice_.usesGraphs && !choice_.waitsForEach && driver_.hasGraphs() && fitsGraph(batch);
+  const bool isGraph =
+      choice_.usesGraphs && !choice_.waitsForEach && driver_.hasGraphs() && fitsGraph(batch) && isAligned(batch);
   if (isGraph) {
     uint32_t at = first, until = last;
     const Code code = giveGraph(*this, batch, at, until);

@@ -87,6 +87,11 @@ class CudaDevice final : public Device {
   // Under the lock, with the context current:
   Code giveWork(const DeviceWork& work);
   Code giveLaunch(const DeviceLaunch& launch);
+  Code giveKernel(const DeviceKernel& kernel, const DeviceLaunch& launch);
+  Code giveAligned(const DeviceKernel& kernel, const DeviceLaunch& launch);
+  Code placeFor(const DeviceKernel& kernel, uint32_t argument, Address& place);
+  uint64_t boundBytes(const void* memory) const;
+  static bool isAligned(const DeviceBatch& batch);
   Ticket gave(Code code, uint32_t first, uint32_t last);
   void mark(uint32_t first, uint32_t last);
   void failed(Code code, uint32_t first, uint32_t last);
@@ -106,12 +111,15 @@ class CudaDevice final : public Device {
   std::vector<Module> modules_;
   std::vector<std::unique_ptr<DeviceKernel>> kernels_;
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   Parameters parameters_;
   Ticket given_ = 0, done_ = 0;
   std::array<Mark, 16> marks_;
   Event others_ = nullptr;
-  std::vector<Event> clocks_;  // for times: one before all, then two for each work
+  std::vector<Event> clocks_;          // for times: one before all, then two for each work
+  std::map<Address, uint64_t> bound_;  // bytes of memory of users, by where it starts
+  std::map<std::pair<const DeviceKernel*, uint32_t>, Address> aligned_;  // copies of arguments
+  std::vector<std::string> notes_;
   std::optional<Failure> failure_;
   std::atomic<bool> isLost_ = false;
 };

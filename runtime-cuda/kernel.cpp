@@ -132,6 +132,7 @@ Result<DeviceKernel> findKernel(const Driver& driver, const DeviceInfo& info, Mo
     return fail(Diag::BadPlan, says({"the image has no kernel '", desc.symbol, "': ", driver.nameOf(code)}),
                 "compile the graph again");
   for (size_t axis = 0; axis < 3; axis++) kernel.threads[axis] = static_cast<unsigned>(desc.grid->threads[axis]);
+  for (const KernelArg& arg : desc.args) kernel.arguments.push_back({arg.bytes, writes(arg.mode)});
   SVOD_CHECK(readAttributes(driver, info, desc, kernel));
   SVOD_CHECK(checkTensorMaps(driver, info, desc));
   SVOD_CHECK(checkSharedBytes(driver, info, desc, kernel));

@@ -12,8 +12,13 @@ struct DeviceKernel {
   std::string name;  // for people
   Function function = nullptr;
   unsigned threads[3] = {1, 1, 1};
-  unsigned sharedBytes = 0;                               // given with the launch
-  unsigned cluster[3] = {1, 1, 1};                        // workgroups
+  unsigned sharedBytes = 0;         // given with the launch
+  unsigned cluster[3] = {1, 1, 1};  // workgroups
+  struct Argument {
+    uint64_t bytes;  // the most it touches
+    bool isWritten;
+  };
+  std::vector<Argument> arguments;
   std::vector<std::pair<uint32_t, uint64_t>> alignments;  // of arguments that need more than their dtype
   bool hasCluster() const { return cluster[0] * cluster[1] * cluster[2] > 1; }
 };
@@ -36,7 +41,7 @@ class Parameters {
 };
 
 /// Whether the driver takes so many workgroups, and the arguments are aligned as the kernel needs it: else
-/// kInvalidLaunch.
+/// kTooManyGroups or kNotAligned.
 Code checkLaunch(const DeviceKernel& kernel, const DeviceLaunch& launch);
 
 }  // namespace svod::cuda

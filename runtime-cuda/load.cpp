@@ -104,7 +104,8 @@ std::vector<std::string> CudaDevice::describe() const {
 }
 
 std::vector<std::string> CudaDevice::notes() const {
-  std::vector<std::string> lines;
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> lines = notes_;
   for (const auto& [path, image] : images_)
     if (image.isPtx)
       lines.push_back(

@@ -1,5 +1,6 @@
 // What kernels ask of a CUDA device besides workgroups: clusters, tensor maps, aligned arguments, shared memory.
 #include "cuda/mock_plans.h"
+#include "runtime-cuda/driver_types.h"
 
 using namespace svod;
 
@@ -32,6 +33,29 @@ void checkTwice(const PlanHandle& plan, const MockOptions& options) {
   execute(instance);
   CHECK(out == std::vector<float>(16, 6));
 }
+
+/// Memory of cuda:0 that a user has.
+struct OwnMemory {
+  OwnMemory(const MockCuda& cuda, size_t bytes) : mock(cuda) {
+    CHECK(mock.find<cuda::Code (*)(unsigned)>("cuInit")(0) == 0);
+    in([&] { CHECK(mock.find<cuda::Code (*)(cuda::Address*, size_t)>("cuMemAlloc_v2")(&address, bytes) == 0); });
+  }
+  void free() const {
+    in([&] { CHECK(mock.find<cuda::Code (*)(cuda::Address)>("cuMemFree_v2")(address) == 0); });
+  }
+  template <class Body>
+  void in(Body body) const {
+    cuda::Context context = nullptr;
+    CHECK(mock.find<cuda::Code (*)(cuda::Context*, cuda::DeviceNumber)>("cuDevicePrimaryCtxRetain")(&context, 0) == 0);
+    CHECK(mock.find<cuda::Code (*)(cuda::Context)>("cuCtxPushCurrent_v2")(context) == 0);
+    body();
+    CHECK(mock.find<cuda::Code (*)(cuda::Context*)>("cuCtxPopCurrent_v2")(&context) == 0);
+    CHECK(mock.find<cuda::Code (*)(cuda::DeviceNumber)>("cuDevicePrimaryCtxRelease_v2")(0) == 0);
+  }
+
+  const MockCuda& mock;
+  cuda::Address address = 0;
+};
 
 svod_error refusal(const std::string& path) { return instanceError(loadPlan(path), MockOptions()); }
 
@@ -115,6 +139,41 @@ TEST_CASE("an argument that is not aligned as its kernel needs is an error of th
         Catch::Equals("step 1, kernel 'k_double', failed on device 'gpu': an argument does not start at a multiple of "
                       "what the kernel needs"));
   }
+  CHECK(mock.report() == "");
+}
+
+TEST_CASE("a state that is bound where vectors of its kernel are not aligned is copied for it, and one note says so") {
+  const MockCuda mock;
+  mock.configure("");
+  TempFolder folder;
+  PlanBuilder b;
+  b.plan.devices.push_back({"gpu", DeviceKind::Cpu, 0});
+  b.device = 1;
+  const BufferId s = b.state("s", 8);
+  for (int i = 0; i < 2; i++) b.launch("k_add_value", {s}, {RW}, {8, Expr(1)});
+  addHazardEdges(b.plan, StorageView::Placed);
+  toCuda(b.plan);
+  for (KernelDesc& kernel : b.plan.kernels)
+    if (kernel.grid) kernel.grid->attributes = {{"align.0", 16}};
+  writeCuda(b, folder / "p");
+  const PlanHandle plan = loadPlan(folder / "p");
+  const OwnMemory ours(mock, 64);
+  for (const MockOptions& options : {MockOptions(), MockOptions({{"graphs", "off"}})}) {
+    const InstanceHandle instance = makeInstance(plan, options);
+    svod_error error = {};
+    const std::vector<float> first(8, 3);
+    std::vector<float> held(8, 0);
+    CHECK(svod_write_state(instance.get(), 0, first.data(), 32, &error) == 0);
+    execute(instance);  // where it is by itself, nothing is copied
+    CHECK(svod_instance_note(instance.get(), 0) == nullptr);
+    CHECK(svod_bind_device_state(instance.get(), 0, 1, reinterpret_cast<void*>(ours.address + 4), &error) == 0);
+    execute(instance), execute(instance);
+    CHECK(svod_read_state(instance.get(), 0, held.data(), 32, &error) == 0);
+    CHECK(held == std::vector<float>(8, 255));  // 3 and six times 2 x + 1
+    CHECK_THAT(svod_instance_note(instance.get(), 0), Catch::Contains("argument 0 of kernel 'k_add_value' is bound"));
+    CHECK(svod_instance_note(instance.get(), 1) == nullptr);
+  }
+  ours.free();
   CHECK(mock.report() == "");
 }
 

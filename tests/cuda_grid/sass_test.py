@@ -75,20 +75,30 @@ def counts(names, what):
 
 
 class Sass(ToolTest):
-    @needs_nvrtc
-    def test_every_architecture_has_code_without_spills(self):
-        plan = self.folder / "plan"
-        done = self.svodc("inspect", CORPUS, "--kernels", "--json", "--target", "cuda", "--cuda-arch", ",".join(KNOWN))
+    def check_kernels(self, graph, archs, least):
+        done = self.svodc("inspect", graph, "--kernels", "--json", "--target", "cuda", "--cuda-arch", ",".join(archs))
         kernels = json.loads(done.stdout)["kernels"]["details"]
-        self.assertGreater(len(kernels), 9)
+        self.assertGreaterEqual(len(kernels), least)
         for kernel in kernels:
-            self.assertEqual({unit["arch"] for unit in kernel["units"]}, set(KNOWN))
+            self.assertEqual({unit["arch"] for unit in kernel["units"]}, set(archs))
             for unit in kernel["units"]:
                 with self.subTest(kernel=kernel["name"], arch=unit["arch"]):
                     self.assertEqual(unit["spillBytes"], 0)
                     self.assertEqual(unit["warnings"], "")
                     self.assertGreater(unit["groups"], 0)
-        self.assertFalse(plan.exists())
+        return {kernel["strategy"] for kernel in kernels}
+
+    @needs_nvrtc
+    def test_every_architecture_has_code_without_spills(self):
+        classes = self.check_kernels(CORPUS, KNOWN, 15)
+        self.assertLessEqual({"lane-tiles", "row-groups", "column-groups", "squares", "held-rows", "grid-streams", "grid"}, classes)
+
+    @needs_nvrtc
+    def test_every_op_has_code_without_spills_on_the_oldest_and_the_newest(self):
+        graphs = sorted((ROOT / "tests/e2e/ops").glob("*.svod"))
+        self.assertGreater(len(graphs), 7)
+        for graph in graphs:
+            self.check_kernels(graph, sorted({KNOWN[0], KNOWN[-1]}), 3)
 
     @needs_nvdisasm
     def test_loops_touch_no_local_memory_and_no_fence_of_the_gpu(self):
