@@ -68,8 +68,7 @@ TEST_CASE("warpgroups multiply what their workgroup has copied, in every layout"
   }
 }
 
-TEST_CASE("factors of warpgroups start where their rows change places anew, whatever else a workgroup keeps") {
-  // Two short buffers in front, by their slots.
+TEST_CASE("warpgroups find their factors beside short copies that their workgroup shares") {
   Model model = modelOf(
       "input a: bf16[128, 128]\ninput b: bf16[128, 64]\ninput c: bf16[64]\ninput d: bf16[64]\n"
       "output y = matmul(a, b) * c + d\n");
@@ -81,7 +80,7 @@ TEST_CASE("factors of warpgroups start where their rows change places anew, what
   const auto compiled = compiledForGrid(model, packs + opts, kArch);
   REQUIRE(compiled->kernels.size() == 1);
   INFO(compiled->kernels[0].source);
-  CHECK(compiled->kernels[0].source.find("(svod_shared + 32896)") != std::string::npos);  // behind 2 x 2 x 8 KiB and c
+  CHECK(compiled->kernels[0].source.find("(svod_shared + 32896)") != std::string::npos);  // behind 4 x 8 KiB and c
   checkOnGrid(model, packs + opts, kArch);
 }
 

@@ -4,6 +4,8 @@
 #include <set>
 #include <tuple>
 
+#include "ir/graph.h"
+#include "ir/local_memory.h"
 #include "ir/tensor_core.h"
 
 using namespace svod;
@@ -139,4 +141,17 @@ TEST_CASE("a generation of a family has what older ones have, and more") {
   CHECK(tensorCoresOf(GpuFamily::Cuda, 100, true).size() == 8);
   CHECK(names(GpuFamily::Metal, 6).empty());
   CHECK(names(GpuFamily::Metal, 7).size() == 5);
+}
+
+TEST_CASE("factors of warpgroups start at whole periods of their swizzle, whatever lies in front by its slot") {
+  Graph g;
+  const auto local = [&](uint32_t slot, int64_t bytes) {
+    UOp size = g.index(bytes / 2);
+    return g.buffer(DType::BF16, {&size, 1}, {slot, Space::Local});
+  };
+  const std::vector<LocalPlace> places =
+      placesOf({local(3, 8192), local(0, 100), local(1, 8192), local(2, 130), local(4, 16384)});
+  std::vector<std::pair<uint32_t, int64_t>> found;  // slots with their offsets
+  for (const auto& [buffer, offset] : places) found.emplace_back(buffer.argAs<SlotArg>().slot, offset);
+  CHECK(found == std::vector<std::pair<uint32_t, int64_t>>{{1, 0}, {3, 8192}, {4, 16384}, {0, 32768}, {2, 32896}});
 }
