@@ -114,22 +114,30 @@ TEST_CASE("Planted candidates cost themselves, and the reason says what they did
 
 TEST_CASE("Samples are taken on copies of the data in other pages, on one where runs are long or threads share them") {
   Bench bench;
-  const auto placesOf = [&](const std::string& name, Runner& runner, const std::string& more) {
+  // How many places it ran in while it was timed, and while it was compared; `often`: timed again after a first run
+  // that happened to take long.
+  const auto placesOf = [&](const std::string& name, Runner& runner, const std::string& more, int often) {
     const std::string list = bench.folder / (name + ".txt");
     const CandidateCode code = built(bench.folder, name,
                                      more + "static const float* last; if (x != last) { FILE* f = fopen(\"" + list +
                                          "\", \"a\"); fprintf(f, \"%p\\n\", (void*)(last = x)); fclose(f); }");
     CHECK(runner.setUsual(built(bench.folder, name + "-usual", more)).outcome == Outcome::Timed);
-    CHECK(runner.time(code, 0).outcome == Outcome::Timed);
-    const size_t timed = linesOf(list).size();
-    CHECK(runner.compare(code).outcome == Outcome::Loses);
+    size_t timed = 0;
+    for (int i = 0; i < often && timed < 5; ++i) {
+      writeText(list, "");
+      CHECK(runner.time(code, 0).outcome == Outcome::Timed);
+      timed = linesOf(list).size();
+    }
+    writeText(list, "");
+    CHECK_FALSE(info(runner.compare(code).outcome).isFailure);
     return std::pair(timed, linesOf(list).size());
   };
-  const auto [timed, compared] = placesOf("many", bench.runner, "");
-  CHECK((timed == 5 && compared == 5));  // of every pair, and of a test that ends soon
+  const auto [timed, compared] = placesOf("many", bench.runner, "", 20);
+  CHECK(timed == 5);                        // one for every pair
+  CHECK((compared >= 3 && compared <= 8));  // one for every two, six at least
   Runner slow(bench.all, bench.limits), shared(bench.all, bench.limits, {3, false, false});
-  CHECK(placesOf("slow", slow, "for (volatile int i = 0; i < 300000; ) i = i + 1;").first == 1);
-  CHECK(placesOf("shared", shared, "").second == 1);
+  CHECK(placesOf("slow", slow, "for (volatile int i = 0; i < 300000; ) i = i + 1;", 1).first == 1);
+  CHECK(placesOf("shared", shared, "", 1) == std::pair<size_t, size_t>(1, 0));  // it stays where it was
 }
 
 TEST_CASE("A slow candidate stops early") {
