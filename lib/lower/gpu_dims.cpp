@@ -109,15 +109,20 @@ Result<Mapping> mapAxes(Graph& g, std::vector<std::vector<UOp>> axes, const std:
     m.axes.push_back(joined);
   }
   auto joined = [&](size_t i) { return simplify(g, g.alu(Op::Mul, {m.extents[i], m.extents[i + 1]})); };
-  while (m.extents.size() > 3) {  // join the neighbours with the smallest product
+  const auto join = [&](size_t i) {  // with the one outside of it
+    m.extents[i] = joined(i);
+    m.axes[i].insert(m.axes[i].begin(), m.axes[i + 1].begin(), m.axes[i + 1].end());
+    m.extents.erase(m.extents.begin() + static_cast<long>(i) + 1);
+    m.axes.erase(m.axes.begin() + static_cast<long>(i) + 1);
+  };
+  while (m.extents.size() > 3) {  // the neighbours with the smallest product
     size_t best = 0;
     for (size_t i = 1; i + 1 < m.extents.size(); ++i)
       if (joined(i).bounds().max < joined(best).bounds().max) best = i;
-    m.extents[best] = joined(best);
-    m.axes[best].insert(m.axes[best].begin(), m.axes[best + 1].begin(), m.axes[best + 1].end());
-    m.extents.erase(m.extents.begin() + static_cast<long>(best) + 1);
-    m.axes.erase(m.axes.begin() + static_cast<long>(best) + 1);
+    join(best);
   }
+  for (size_t i = m.extents.size(); i-- > 1;)  // x has the most room
+    if (m.extents[i].bounds().max > limits[i]) join(i - 1);
   for (size_t i = 0; i < m.extents.size(); ++i)
     if (m.extents[i].bounds().max > limits[i])
       return fail(Diag::Unsupported,

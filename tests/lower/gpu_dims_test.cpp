@@ -123,3 +123,19 @@ TEST_CASE("axes beyond the device's limits are an error that says so") {
   REQUIRE_FALSE(kernel);
   CHECK(kernel.error()->diag == Diag::Unsupported);
 }
+
+TEST_CASE("axes beyond the limits of y and z join those inside of them") {
+  GraphMaker m;
+  UOp x = m.input("x", {40, 30, 4});
+  m.output("y", m.g.alu(Op::Mul, {x, x}));
+  auto schedule = makeSchedule(m.model, {});
+  REQUIRE(schedule);
+  GpuLimits limits;
+  limits.grid = {1 << 20, 16, 16};
+  auto kernel = lowered(schedule->kernels[0], "global(0,1,2)", limits);
+  REQUIRE(kernel);
+  std::vector<int64_t> extents;
+  for (UOp n : kernel->ops)
+    if (n.op() == Op::Special) extents.push_back(n.src(0).bounds().max);
+  CHECK(extents == std::vector<int64_t>{4800});
+}
