@@ -21,8 +21,13 @@ bool isUnitOf(const KernelFacts& kernel, uint32_t slot, UOp outer, UOp term) {
   });
 }
 
+/// In bulk for warps, where the GPU can: one thread starts what hardware copies.
+bool copyInBulk(Chooser& c, uint32_t first, int stages, const TensorCore* core) {
+  return core && stages > 1 && c.apply(OptKind::Bulk, first, stages, "hardware copies ahead of the products");
+}
+
 /// With rows along what is contiguous in memory.
-void shareOperand(Chooser& c, uint32_t slot, uint32_t outer, uint32_t term, int stages) {
+void shareOperand(Chooser& c, uint32_t slot, uint32_t outer, uint32_t term, int stages, const TensorCore* core) {
   const bool isTurned = isUnitOf(c.facts(), slot, c.range(outer), c.range(term));
   const uint32_t rows = isTurned ? term : outer, inRow = isTurned ? outer : term;
   const UOp from = c.range(rows);
@@ -31,6 +36,7 @@ void shareOperand(Chooser& c, uint32_t slot, uint32_t outer, uint32_t term, int 
   const UOp fill = c.facts().closersOf(c.range(first))[0];
   const int64_t width = widestCopy(fill), rowBytes = maxExtent(fill.src(fill.srcCount() - 1)) * byteSize(fill.dtype());
   if (byteSize(fill.dtype()) == 2) c.apply(OptKind::Swizzle, first, rowBytes, "rows of matrices in different banks");
+  if (copyInBulk(c, first, stages, core)) return;
   if (stages > 1 && width * byteSize(fill.dtype()) >= 4)
     c.apply(OptKind::Async, first, stages, "copies run ahead of the products");
   c.apply(OptKind::Spread, first, width, "all threads copy");
@@ -50,8 +56,9 @@ bool shareInRows(Chooser& c, uint32_t slot, uint32_t outer, uint32_t term, int s
   const int64_t width = widestCopy(c.facts().closersOf(c.range(first))[0]);
   if (width * byteSize(core.in) != kAccessBytes) return false;
   return c.apply(OptKind::Swizzle, first, kOperandRow, "places in which a warpgroup finds them") &&
-         c.apply(OptKind::Async, first, stages, "copies run ahead of the products") &&
-         c.apply(OptKind::Spread, first, width, "all threads copy") &&
+         (copyInBulk(c, first, stages, &core) ||
+          (c.apply(OptKind::Async, first, stages, "copies run ahead of the products") &&
+           c.apply(OptKind::Spread, first, width, "all threads copy"))) &&
          (inner == outer ||
           c.apply(OptKind::Merge, AxisList{{c.numberOf(outer), c.numberOf(inner)}}, "one tile again"));
 }
@@ -88,7 +95,7 @@ bool shareOperands(Chooser& c, uint32_t outer, uint32_t term, int stages, const 
   for (uint32_t slot : operandsAlong(c.facts(), c.range(term))) {
     if (!isReadAlong(c.facts(), slot, c.range(outer), c.range(term))) continue;
     if (!core || !core->isOfWarpgroup())
-      shareOperand(c, slot, outer, term, stages);
+      shareOperand(c, slot, outer, term, stages, core);
     else if (!shareInRows(c, slot, outer, term, stages, *core))
       return false;
   }

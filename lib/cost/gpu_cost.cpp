@@ -36,6 +36,10 @@ class Pricing {
       if (n.argAs<ReduceArg>().op == Op::Add && n.src(0).op() == Op::Mul) fused_.insert(n.src(0).id());
     std::ranges::sort(lanes_, {}, [](UOp r) { return r.argAs<AxisArg>().id; });
     isOfWarpgroup_ = multipliersOf(kernel) == Multipliers::Warpgroups;
+    if (!hasGpuOp("bulk_load", gpu_.family, gpu_.generation)) return;
+    for (UOp fill : kernel.fills)
+      if (storageOf(fill.src(0).src(0)).argAs<SlotArg>().ring > 0 && bulkBoxOf(kernel.sink, fill))
+        inBulk_.insert({fill.src(0).id(), fill.src(0).src(1).id()});
   }
 
   GpuCost cost() {
@@ -44,12 +48,15 @@ class Pricing {
       const double runs = runsOf(n);
       if (closesCore(n)) {
         products += runsOf(n.src(0)) * threads_ * groups_;
-      } else {
+      } else if (!inBulk_.contains(n.id())) {
         instructions += runs * slotsOf(n);
       }
     }
     for (const Access& a : kernel_.accesses)
-      if (a.slot) sectors += runsOf(a.node) * std::ceil(threads_ / kWarpLanes) * groups_ * sectorsOfWarp(a);
+      if (a.slot && inBulk_.contains(a.node.id()))
+        sectors += runsOf(a.node) * groups_ * byteSize(a.node.dtype()) / kSectorBytes;
+      else if (a.slot)
+        sectors += runsOf(a.node) * std::ceil(threads_ / kWarpLanes) * groups_ * sectorsOfWarp(a);
     return finished(instructions, products, sectors);
   }
 
@@ -161,7 +168,8 @@ class Pricing {
   std::vector<ThreadDim> dims_;
   std::vector<UOp> lanes_;
   bool isOfWarpgroup_ = false;
-  std::set<uint32_t> fused_;  // products that one instruction adds up
+  std::set<uint32_t> fused_;   // products that one instruction adds up
+  std::set<uint32_t> inBulk_;  // loads and stores that no thread executes
 };
 
 }  // namespace

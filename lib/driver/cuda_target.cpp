@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "driver/compile.h"
+#include "driver/to_expr.h"
+#include "ir/bulk_tensor.h"
 #include "plan/image_archive.h"
 #include "plan/image_rule.h"
 #include "support/suggest.h"
@@ -73,6 +75,24 @@ Status checkShared(const CompiledKernel& kernel, const GpuTarget& gpu, uint64_t 
               "--opts with smaller tiles or fewer stages needs less; --cuda-arch of another GPU may give more");
 }
 
+/// What the runtime is told of a node tensor_map.
+Result<TensorMap> describeMap(UOp node, const KernelDesc& kernel) {
+  const BulkTensor tensor = bulkTensorOf(node);
+  const UOp param = storageOf(tensor.from);
+  const int64_t bytes = byteSize(param.dtype());
+  TensorMap map;
+  map.arg = param.argAs<SlotArg>().slot, map.dtype = kernel.args[map.arg].dtype;
+  map.offset = static_cast<uint64_t>(tensor.from.src(1).constInt() * bytes);
+  map.swizzleBytes = static_cast<uint64_t>(tensor.swizzle);
+  for (size_t d = 0; d < tensor.extents.size(); ++d) {
+    SVOD_TRY(Expr extent, toExpr(tensor.extents[d], kernel.values));
+    map.dims.push_back(std::move(extent));
+    if (d > 0) map.strides.emplace_back(tensor.strides[d] * bytes);
+    map.box.push_back(static_cast<uint64_t>(tensor.box[d])), map.step.push_back(1);
+  }
+  return map;
+}
+
 }  // namespace
 
 std::optional<GpuTarget> gpuFor(std::string_view name) {
@@ -113,8 +133,10 @@ Status emitKernel(CompiledKernel& kernel, const CompileOptions& options) {
   SVOD_CHECK(checkShared(kernel, gpu, 0));
   const uint64_t threads = grid.threads[0] * grid.threads[1] * grid.threads[2];
   SVOD_TRY(const CudaText printed, printCuda(kernel.linear, kernel.desc.args.size(), static_cast<int64_t>(threads)));
-  if (!printed.maps.empty())
-    return fail(Diag::Verify, "kernel " + kernel.name + " has tensor maps, and plans have none");
+  for (UOp map : printed.maps) {
+    SVOD_TRY(TensorMap described, describeMap(map, kernel.desc));
+    grid.tensorMaps.push_back(std::move(described));
+  }
   for (size_t slot = 0; slot < printed.alignment.size(); ++slot)
     if (printed.alignment[slot] > static_cast<int64_t>(byteSize(kernel.desc.args[slot].dtype)))
       grid.attributes.push_back({"align." + std::to_string(slot), printed.alignment[slot]});

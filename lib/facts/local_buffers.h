@@ -1,6 +1,7 @@
 // What local buffers of a kernel mean for its loops.
 #pragma once
 #include "facts/kernel_facts.h"
+#include "ir/tensor_box.h"
 
 namespace svod {
 
@@ -14,6 +15,10 @@ int64_t bytesOfFills(const KernelFacts& kernel);
 
 /// What a fill copies as it is: its load of a parameter. Nothing where the fill computes.
 std::optional<Access> bareCopyOf(UOp fill);
+
+/// The box that a bulk copy fills the buffer with, where its loops are not dealt to threads and its parameter is used
+/// for nothing else; nothing where no bulk copy does it.
+std::optional<TensorBox> bulkBoxOf(UOp sink, UOp fill);
 
 /// The most elements of a stage that one thread copies at once: 16 bytes, or fewer where those are no neighbours in
 /// memory, or not aligned.

@@ -1,6 +1,7 @@
 #include "ir/bulk_tensor.h"
 
 #include "ir/gpu_op.h"
+#include "ir/graph.h"
 
 namespace svod {
 
@@ -34,6 +35,7 @@ int64_t elementsBehind(UOp node, UOp operand) {
   if (row.does(Makes) || row.does(Arrives) || row.does(Waits)) return 0;
   const BulkTensor map = bulkTensorOf(node);
   int64_t last = 0;
+  if (!storageOf(operand).src(0).isConst()) return 0;
   for (size_t i = 0; i < map.extents.size(); ++i)
     if (map.extents[i].isConst()) last += (map.extents[i].constInt() - 1) * map.strides[i];
   return last;

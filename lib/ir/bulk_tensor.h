@@ -23,8 +23,8 @@ struct BulkTensor {
 /// Of a node tensor_map whose operands have the kinds of the table.
 BulkTensor bulkTensorOf(UOp node);
 
-/// Elements behind the one at `operand`, an address of a node about bulk copies, that the node takes; of extents that
-/// are no constants, those of the first.
+/// Elements behind the one at `operand`, an address of a node about bulk copies, that the node takes; none beyond
+/// what constants say.
 int64_t elementsBehind(UOp node, UOp operand);
 
 }  // namespace svod

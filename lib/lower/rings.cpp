@@ -6,6 +6,7 @@
 #include "ir/gpu_op.h"
 #include "ir/local_memory.h"
 #include "ir/multiple_of.h"
+#include "lower/bulk_stages.h"
 #include "lower/warpgroup_sums.h"
 #include "symbolic/symbolic.h"
 
@@ -35,6 +36,24 @@ std::vector<UOp> effectsIn(UOp effect) {
   return all;
 }
 
+std::vector<UOp> effectsOf(UOp filled) {
+  std::vector<UOp> all;
+  for (UOp fill : filled.src().subspan(1))
+    for (UOp effect : effectsIn(fill)) all.push_back(effect);
+  return all;
+}
+
+UOp shifted(Graph& g, UOp at, UOp by) {
+  if (at.op() != Op::Ramp) return simplify(g, g.alu(Op::Add, {at, by}));
+  return g.make(Op::Ramp, DType::Index, {simplify(g, g.alu(Op::Add, {at.src(0), by}))}, at.arg());
+}
+
+UOp closed(Graph& g, UOp effect, const std::vector<UOp>& ranges) {
+  std::vector<UOp> src{effect};
+  src.insert(src.end(), ranges.begin(), ranges.end());
+  return ranges.empty() ? effect : g.make(Op::End, DType::Void, src);
+}
+
 /// All rings that turn with one loop, together.
 class Ring {
  public:
@@ -57,18 +76,19 @@ class Ring {
       sink = leaveUnderWay(g_, sink, wait, loop_);
       --ahead_;  // the stage of the iteration before is read as well
     }
-    std::vector<UOp> after = loopsAround(sink);
+    std::vector<UOp> after = loopsAround(sink, loop_);
+    BulkStages bulk(g_, gpu_, sink, loop_, after);
+    for (size_t i = 0; i < filled_.size(); ++i)
+      if (!bulk.take(effectsOf(filled_[i]), filled_[i].src(0), buffers_[i])) byThreads_.push_back(i);
+    if (!bulk.isEmpty()) after.push_back(bulk.made(stages_));
     UOp before;
     for (int64_t i = 0; i < ahead_; ++i) {
-      before = committed(g_.index(i), g_.index(i), after, UOp());
+      before = committed(bulk, g_.index(i), g_.index(i), after, UOp());
       after = {before};
     }
-    UOp left = g_.constant(Scalar::ofInt(DType::I32, ahead_ - 1));
-    UOp wait = g_.make(Op::Gpu, DType::Void, {left, before, loop_}, NameArg{"cp_wait"});
-    if (!isAsync()) wait = g_.make(Op::Group, DType::Void, {before});
-    UOp meet = g_.make(Op::Barrier, DType::Void, {wait, loop_});
+    UOp meet = g_.make(Op::Barrier, DType::Void, {arrived(bulk, before), loop_});
     UOp ahead = g_.alu(Op::Add, {loop_, g_.index(ahead_)});
-    UOp next = committed(ahead, stageAt(ahead), {meet}, loop_);
+    UOp next = committed(bulk, ahead, stageAt(ahead), {meet}, loop_);
     std::vector<UOp> from, to;
     for (size_t i = 0; i < filled_.size(); ++i) readers(sink, i, meet, from, to);
     sink = substitute(g_, sink, from, to);
@@ -78,33 +98,31 @@ class Ring {
  private:
   bool isAsync() const { return hasGpuOp("cp_async16", gpu_.family, gpu_.generation); }
 
-  /// Loops in which the ring starts again.
-  std::vector<UOp> loopsAround(UOp sink) const {
-    for (UOp n : toposort(sink))
-      if (n.op() == Op::End)
-        if (const auto at = std::ranges::find(n.src().subspan(1), loop_); at != n.src().end()) {
-          std::vector<UOp> loops(n.ranges().begin(), n.ranges().end());
-          loops.insert(loops.end(), n.src().begin() + 1, at);
-          return loops;
-        }
-    return {};
-  }
-
   UOp stageAt(UOp step) { return simplify(g_, g_.alu(Op::Floormod, {step, g_.index(stages_)})); }
 
-  /// The copies of iteration `step` into a stage as one group, where the iteration exists.
-  UOp committed(UOp step, UOp stage, const std::vector<UOp>& after, UOp loop) {
+  /// The copies of iteration `step` into a stage, where the iteration exists; those of all threads as one group.
+  UOp committed(BulkStages& bulk, UOp step, UOp stage, const std::vector<UOp>& after, UOp loop) {
     UOp exists = simplify(g_, g_.alu(Op::Lt, {step, loop_.src(0)}));
+    UOp inBulk = bulk.isEmpty() ? UOp() : bulk.started(step, stage, exists, after, loop);
+    if (byThreads_.empty()) return inBulk;
     std::vector<UOp> copies;
-    for (size_t i = 0; i < filled_.size(); ++i)
-      for (UOp fill : filled_[i].src().subspan(1))
-        for (UOp effect : effectsIn(fill)) copies.push_back(copied(effect, i, {step, stage, exists, after}));
-    if (loop) copies.push_back(loop);
-    if (!isAsync()) {
-      if (loop) copies.pop_back();
-      return g_.make(Op::Group, DType::Void, copies);
+    for (size_t i : byThreads_)
+      for (UOp effect : effectsOf(filled_[i])) copies.push_back(copied(effect, i, {step, stage, exists, after}));
+    if (loop && isAsync()) copies.push_back(loop);
+    UOp started = isAsync() ? g_.make(Op::Gpu, DType::Void, copies, NameArg{"cp_commit"})
+                            : g_.make(Op::Group, DType::Void, copies);
+    return inBulk ? g_.make(Op::Group, DType::Void, {started, inBulk}) : started;
+  }
+
+  /// The stage of this iteration is there, for this thread.
+  UOp arrived(BulkStages& bulk, UOp before) {
+    if (!byThreads_.empty() && isAsync()) {
+      UOp left = g_.constant(Scalar::ofInt(DType::I32, ahead_ - 1));
+      before = g_.make(Op::Gpu, DType::Void, {left, before, loop_}, NameArg{"cp_wait"});
+    } else if (bulk.isEmpty()) {
+      before = g_.make(Op::Group, DType::Void, {before});
     }
-    return g_.make(Op::Gpu, DType::Void, copies, NameArg{"cp_commit"});
+    return bulk.isEmpty() ? before : bulk.arrived({&before, 1});
   }
 
   struct Turn {
@@ -123,7 +141,7 @@ class Ring {
     }
     UOp store = substitute(g_, effect, {&loop_, 1}, {&turn.step, 1});
     UOp offset = g_.alu(Op::Mul, {turn.stage, g_.index(stageElements(filled_[ring].src(0)))});
-    UOp place = shifted(store.src(0).src(1), offset);
+    UOp place = shifted(g_, store.src(0).src(1), offset);
     UOp gate = store.srcCount() > 2 ? store.src(2) : UOp();
     UOp value = onlyWhere(store.src(1), turn.exists);
     UOp storage = buffers_[ring];
@@ -137,11 +155,6 @@ class Ring {
     UOp both = gate && !turn.exists.isConst(1) ? g_.alu(Op::And, {gate, turn.exists}) : gate ? gate : turn.exists;
     if (!both.isConst(1)) src.push_back(both);
     return g_.make(Op::Store, DType::Void, src);
-  }
-
-  UOp shifted(UOp at, UOp by) {
-    if (at.op() != Op::Ramp) return simplify(g_, g_.alu(Op::Add, {at, by}));
-    return g_.make(Op::Ramp, DType::Index, {simplify(g_, g_.alu(Op::Add, {at.src(0), by}))}, at.arg());
   }
 
   /// Loads of `value` that move with the loop, where the iteration that they are for exists.
@@ -184,7 +197,7 @@ class Ring {
     UOp offset = g_.alu(Op::Mul, {stageAt(loop_), g_.index(stageElements(filled_[ring].src(0)))});
     for (UOp n : toposort(sink)) {
       if (n.op() != Op::Index || behindPrefetches(n.src(0)) != filled_[ring]) continue;
-      UOp at = n.src(1).lanes() == 1 || n.src(1).op() == Op::Ramp ? shifted(n.src(1), offset)
+      UOp at = n.src(1).lanes() == 1 || n.src(1).op() == Op::Ramp ? shifted(g_, n.src(1), offset)
                                                                   : g_.alu(Op::Add, {n.src(1), offset});
       from.push_back(n), to.push_back(g_.indexInto(ready, {&at, 1}));
     }
@@ -197,31 +210,28 @@ class Ring {
       const auto at = std::ranges::find(src, loop_);
       if (n.op() != Op::End || at == src.end()) return std::ranges::equal(src, n.src()) ? n : g_.withSrc(n, src);
       const std::vector<UOp> outer(src.begin() + 1, at), inner(at + 1, src.end());
-      UOp body = closed(src[0], inner);
+      UOp body = closed(g_, src[0], inner);
       UOp end = g_.make(Op::End, DType::Void, {g_.make(Op::Group, DType::Void, {body, next}), loop_});
       if (outer.empty() && end.ranges().empty()) return end;
-      UOp none = g_.constant(Scalar::ofInt(DType::I32, 0));
-      std::vector<UOp> drained{none, end};
-      drained.insert(drained.end(), outer.begin(), outer.end());
-      std::vector<UOp> meet{g_.make(Op::Gpu, DType::Void, drained, NameArg{"cp_wait"})};
+      std::vector<UOp> meet{end};
+      if (!byThreads_.empty()) {
+        std::vector<UOp> drained{g_.constant(Scalar::ofInt(DType::I32, 0)), end};
+        drained.insert(drained.end(), outer.begin(), outer.end());
+        meet = {g_.make(Op::Gpu, DType::Void, drained, NameArg{"cp_wait"})};
+      }
       if (outer.empty()) return g_.make(Op::Barrier, DType::Void, meet);
       meet.insert(meet.end(), outer.begin(), outer.end());
-      return closed(g_.make(Op::Group, DType::Void, {end, g_.make(Op::Barrier, DType::Void, meet)}), outer);
+      return closed(g_, g_.make(Op::Group, DType::Void, {end, g_.make(Op::Barrier, DType::Void, meet)}), outer);
     });
-  }
-
-  UOp closed(UOp effect, const std::vector<UOp>& ranges) {
-    std::vector<UOp> src{effect};
-    src.insert(src.end(), ranges.begin(), ranges.end());
-    return ranges.empty() ? effect : g_.make(Op::End, DType::Void, src);
   }
 
   Graph& g_;
   const GpuTarget& gpu_;
   UOp loop_;
   std::vector<UOp> filled_, buffers_;
-  int64_t stages_ = 0;  // the fewest that one of them has: they turn together
-  int64_t ahead_ = 0;   // iterations from the copies of a stage to its use
+  std::vector<size_t> byThreads_;  // of `filled_`: what no bulk copy fills
+  int64_t stages_ = 0;             // the fewest that one of them has: they turn together
+  int64_t ahead_ = 0;              // iterations from the copies of a stage to its use
   uint32_t nextRange_;
 };
 

@@ -18,6 +18,17 @@ UOp instruction(Graph& g, std::string_view name, std::vector<UOp> src, std::span
   return g.make(Op::Gpu, DType::Void, src, NameArg{name});
 }
 
+/// Products see what bulk copies brought as it is.
+bool isOfBulkCopies(UOp barrier) {
+  const auto waits = [](UOp n, bool inBulk) {
+    return n.op() == Op::Gpu && gpuOpOf(n).does(Waits) && gpuOpOf(n).does(Bulk) == inBulk;
+  };
+  return std::ranges::all_of(barrier.src(), [&](UOp n) {
+    return n.op() == Op::Range ||
+           (waits(n, true) && std::ranges::none_of(n.src(), [&](UOp s) { return waits(s, false); }));
+  });
+}
+
 }  // namespace
 
 WarpgroupTerm warpgroupTerm(Graph& g, const CoreForm& form, const std::function<UOp(UOp)>& expanded) {
@@ -89,7 +100,8 @@ UOp fenceProducts(Graph& g, UOp sink) {
     if (!productOf(n)) continue;
     for (size_t i : {1, 2})
       for (UOp s : n.src(i).src(0).src())
-        if (s.op() == Op::Barrier && std::ranges::find(barriers, s) == barriers.end()) barriers.push_back(s);
+        if (s.op() == Op::Barrier && !isOfBulkCopies(s) && std::ranges::find(barriers, s) == barriers.end())
+          barriers.push_back(s);
   }
   if (barriers.empty()) return sink;
   return transform(g, sink, [&](UOp n, std::span<const UOp> src) -> UOp {

@@ -46,6 +46,7 @@ enum class OptKind : uint8_t {
   Spread,
   Swizzle,
   Async,
+  Bulk,
   Raster
 };
 

@@ -73,6 +73,17 @@ std::vector<OptOp> proposeAsync(const KernelFacts& kernel, const LoopNames& name
   return moves;
 }
 
+std::vector<OptOp> proposeBulk(const KernelFacts& kernel, const LoopNames& names, const Caps& caps) {
+  std::vector<OptOp> moves;
+  if (!caps.workgroups || !hasGpuOp("bulk_load", caps.gpu.family, caps.gpu.generation)) return moves;
+  for (UOp r : stagesOf(kernel)) {
+    UOp fill = fillAlong(kernel, r);
+    if (std::ranges::count(fill.ranges(), AxisType::Reduce, axisType) != 1 || !bulkBoxOf(kernel.sink, fill)) continue;
+    for (int64_t stages : {2, 3, 4}) moves.push_back({OptKind::Bulk, AxisAmount{refTo(kernel, names, r), stages}});
+  }
+  return moves;
+}
+
 std::vector<OptOp> proposeRaster(const KernelFacts& kernel, const LoopNames& names, const Caps&) {
   std::vector<OptOp> moves;
   const std::vector<UOp> grid = loopsIn(kernel, kOutput, {AxisType::Global});

@@ -5,7 +5,9 @@
 
 #include "facts/local_buffers.h"
 #include "ir/gpu_op.h"
+#include "ir/local_memory.h"
 #include "ir/shape.h"
+#include "ir/workgroup.h"
 #include "opts/legality.h"
 #include "opts/reloop.h"
 #include "symbolic/symbolic.h"
@@ -55,6 +57,19 @@ Status checkOwner(UOp fill) {
       return fail(Diag::BadOpt, "each thread has a buffer of its own there",
                   "pack all that the threads read, before local");
   return {};
+}
+
+/// The buffer of a fill as a ring.
+Result<Applied> turningBuffer(Graph& g, UOp sink, UOp fill, int64_t stages) {
+  if (stages < 2 || stages > 8) return fail(Diag::BadOpt, "a ring has 2 to 8 stages", "write async(4,3)");
+  SVOD_CHECK(checkOwner(fill));
+  const auto loops = std::ranges::count(fill.ranges(), AxisType::Reduce, axisType);
+  if (loops != 1)
+    return fail(Diag::BadOpt, "the buffer is filled along " + std::to_string(loops) + " loops of reductions, not one",
+                "tile the reduce axis and pack its inner part");
+  SlotArg arg = bufferOf(fill).argAs<SlotArg>();
+  arg.ring = static_cast<uint8_t>(stages);
+  return Applied(withBuffer(g, sink, fill, arg));
 }
 
 }  // namespace
@@ -119,16 +134,25 @@ Result<Applied> applyAsync(Graph& g, UOp sink, const OptOp& opt, const Caps& cap
   SVOD_TRY(UOp fill, pickStage(sink, args.axis, caps));
   if (!hasGpuOp("cp_async16", caps.gpu.family, caps.gpu.generation))
     return fail(Diag::BadOpt, "the target has no copies that run on", "sm_80 and later have");
-  if (args.amount < 2 || args.amount > 8) return fail(Diag::BadOpt, "a ring has 2 to 8 stages", "write async(4,3)");
-  SVOD_CHECK(checkOwner(fill));
-  int loops = 0;
-  for (UOp r : fill.ranges()) loops += axisType(r) == AxisType::Reduce;
-  if (loops != 1)
-    return fail(Diag::BadOpt, "the buffer is filled along " + std::to_string(loops) + " loops of reductions, not one",
-                "tile the reduce axis and pack its inner part");
-  SlotArg arg = bufferOf(fill).argAs<SlotArg>();
-  arg.ring = static_cast<uint8_t>(args.amount);
-  return Applied(withBuffer(g, sink, fill, arg));
+  return turningBuffer(g, sink, fill, args.amount);
+}
+
+Result<Applied> applyBulk(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
+  const auto& args = std::get<AxisAmount>(opt.args);
+  SVOD_TRY(UOp fill, pickStage(sink, args.axis, caps));
+  if (!hasGpuOp("bulk_load", caps.gpu.family, caps.gpu.generation))
+    return fail(Diag::BadOpt, "the target has no bulk copies", "sm_90 and later have");
+  if (!bulkBoxOf(sink, fill))
+    return fail(Diag::BadOpt, "the buffer is no box of a tensor that a bulk copy takes",
+                "it copies an operand that is read nowhere else, in rows of 16 bytes or more, no longer than a swizzle "
+                "of 128, and whole 1024 bytes; others take async and spread");
+  SVOD_TRY(Applied turning, turningBuffer(g, sink, fill, args.amount));
+  int64_t bytes = kLocalAlignment;  // of mbarriers
+  for (UOp n : toposort(turning.sink))
+    if (n.op() == Op::Fill) bytes += bytesInMemory(n, workgroupThreads(turning.sink));
+  if (bytes > caps.sharedBytes)
+    return fail(Diag::BadOpt, "no memory of a workgroup is left for the mbarriers of the ring", "use fewer stages");
+  return turning;
 }
 
 Result<Applied> applyRaster(Graph& g, UOp sink, const OptOp& opt, const Caps&) {

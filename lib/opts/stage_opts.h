@@ -7,6 +7,7 @@ namespace svod {
 Result<Applied> applySpread(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
 Result<Applied> applySwizzle(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
 Result<Applied> applyAsync(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
+Result<Applied> applyBulk(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
 Result<Applied> applyRaster(Graph& graph, UOp sink, const OptOp& opt, const Caps& caps);
 
 /// Whether a node of the value of a stage is made of another local buffer, or by several threads.

@@ -91,6 +91,10 @@ constexpr OptInfo kOpts[] = {
     {Async, "async", "async(axis,n)",
      "a copy that pack made inside of a reduce is filled n - 1 iterations ahead, in a ring of n buffers", kAmount,
      applyAsync, proposeAsync},
+    {Bulk, "bulk", "bulk(axis,n)",
+     "the same of a box of a tensor that hardware copies as a whole, started by one thread, in place of async and "
+     "spread",
+     kAmount, applyBulk, proposeBulk},
     {Raster, "raster", "raster(a,b,n)",
      "two grid axes as one that walks n rows of a for each column of b, so that workgroups of one time share operands",
      OptShape::TwoAxesAmount, applyRaster, proposeRaster},

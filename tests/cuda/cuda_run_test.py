@@ -68,6 +68,25 @@ class OnGrid(OnCuda):
                            "--atol", "1e-3")
                 self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
 
+    def test_operands_that_hardware_copies_by_tensor_maps(self):
+        graph = self.graph("svod 1\nvar n in [1, 150]\ninput a: f16[n, 256]\ninput b: f16[256, 128]\noutput y = matmul(a, b)\n")
+        self.svodc("compile", graph, "-o", self.folder / "host")
+        self.svodc("compile", graph, "-o", self.folder / "text", "--target", "cuda", "--cuda-arch", "sm_90", "--nvrtc", "none")
+        maps = json.loads((self.folder / "text/plan.json").read_text())["kernels"][0]["grid"]["tensorMaps"]
+        self.assertEqual([m["arg"] for m in maps], [2])  # rows of the other are gated
+        plan = as_cuda(self.folder / "text", self.folder / "plan")
+        b = npy(self.folder / "b.npy", "<f2", [256, 128], struct.pack("<32768e", *((i * 7 % 31 - 15) / 16 for i in range(32768))))
+        for n in (1, 70, 150):
+            a = npy(self.folder / "a.npy", "<f2", [n, 256], struct.pack(f"<{n * 256}e", *((i * 5 % 17 - 8) / 8 for i in range(n * 256))))
+            words = ["-i", f"a={a}", "-i", f"b={b}"]
+            done = run("svod-run", self.folder / "host", *words, "--output-dir", self.folder / "expected")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            done = run("svod-run", plan, *words, "--cuda-driver", MOCK, "--reference", self.folder / "expected", "--rtol", "2e-2", "--atol", "1e-2")
+            self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        done = run("svod-run", plan, *words, "--cuda-driver", MOCK, env={"SVOD_MOCK_CUDA": "call=cuTensorMapEncodeTiled fail=1"})
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("device-failure", done.stderr)
+
 
 del ops_test.Ops  # its tests run where it is
 

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cuda_grid/calls.h"
 #include "runtime-cuda/driver_types.h"
 
 namespace mock {
@@ -88,6 +89,7 @@ struct Launched {
   std::vector<void*> buffers;
   std::vector<int64_t> values;
   unsigned groups[3], threads[3], sharedBytes;
+  std::map<size_t, SvodMap> maps;  // in place of an address, as the driver encodes them
 };
 using Runner = std::function<void(const Launched&)>;
 

@@ -51,6 +51,7 @@ Runner gridRunner(const std::string& library, const std::string& name, const Fun
       launch.groups[axis] = launched.groups[axis], launch.threads[axis] = launched.threads[axis];
     for (size_t i = 0; i < args.size(); i++)
       launch.buffers.push_back({launched.buffers[i], args[i].bytes, args[i].isWritten});
+    launch.maps = launched.maps;
     svod::EmulatedGrid grid({});
     use(grid.calls());
     if (const std::string fault = grid.run(launch); !fault.empty()) {

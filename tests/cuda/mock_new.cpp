@@ -177,8 +177,21 @@ Code cuTensorMapEncodeTiled(TensorMapObject* map, int type, unsigned rank, void*
   for (unsigned i = 0; i < rank && isFine; i++)
     isFine = dims[i] > 0 && box[i] > 0 && box[i] <= 256 && steps[i] > 0 && steps[i] <= 8;
   for (unsigned i = 0; i + 1 < rank && isFine; i++) isFine = strides[i] % 16 == 0;
+  constexpr unsigned kElementBytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4}, kRowOf[] = {0, 32, 64, 128};
+  const unsigned row = isFine ? box[0] * kElementBytes[type] : 0;
+  isFine &= row % 16 == 0 && (swizzle == 0 || row <= kRowOf[swizzle]);
   if (!isFine || reinterpret_cast<uintptr_t>(map) % 64 != 0) return kInvalidValue;
-  map->words[0] = kMapMagic, map->words[1] = base, map->words[2] = dims[0];
+  SvodMap content{};
+  content.address = address, content.dims = static_cast<uint8_t>(rank);
+  content.elementBytes = static_cast<uint8_t>(kElementBytes[type]);
+  content.swizzle = static_cast<uint8_t>(kRowOf[swizzle]);
+  for (unsigned i = 0; i < rank; i++) {
+    content.extents[i] = static_cast<uint32_t>(dims[i]), content.box[i] = static_cast<uint16_t>(box[i]);
+    if (i > 0) content.strides[i - 1] = strides[i - 1];
+  }
+  static_assert(sizeof content <= sizeof map->words - 2 * sizeof map->words[0]);
+  map->words[0] = kMapMagic, map->words[1] = base;
+  std::memcpy(map->words + 2, &content, sizeof content);
   return kSuccess;
 }
 

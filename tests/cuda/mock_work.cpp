@@ -81,14 +81,18 @@ std::optional<std::function<Code()>> Mock::kernelWork(FunctionObject* function, 
   const bool isTooMuch =
       static_cast<int>(sharedBytes) > function->dynamicBytes || all > static_cast<uint64_t>(function->mostThreads);
   if (all == 0 || isTooMuch || groups[0] == 0 || groups[1] == 0 || groups[2] == 0) return std::nullopt;
+  Launched launched{{}, {}, {groups[0], groups[1], groups[2]}, {threads[0], threads[1], threads[2]}, sharedBytes, {}};
   std::vector<Address> addresses;
   for (unsigned i = 0; i < function->args.size(); i++) {
     Address address = 0;
     std::memcpy(&address, parameters[i], sizeof address);
-    if (function->maps.contains(i)) address = static_cast<const TensorMapObject*>(parameters[i])->words[1];
+    if (function->maps.contains(i)) {
+      const auto& map = *static_cast<const TensorMapObject*>(parameters[i]);
+      address = map.words[1];
+      std::memcpy(&launched.maps[i], map.words + 2, sizeof(SvodMap));
+    }
     addresses.push_back(address);
   }
-  Launched launched{{}, {}, {groups[0], groups[1], groups[2]}, {threads[0], threads[1], threads[2]}, sharedBytes};
   for (size_t i = 0; i < function->values.size(); i++)
     std::memcpy(&launched.values.emplace_back(), parameters[function->args.size() + i], sizeof(int64_t));
   return [this, function, launched, addresses, context]() mutable -> Code {
@@ -98,6 +102,7 @@ std::optional<std::function<Code()>> Mock::kernelWork(FunctionObject* function, 
     for (size_t i = 0; i < addresses.size(); i++) {
       void* const memory = real(addresses[i], function->args[i].bytes, context, "an argument of a kernel");
       if (memory == nullptr) return kIllegalAddress;
+      if (const auto map = launched.maps.find(i); map != launched.maps.end()) map->second.address = memory;
       launched.buffers.push_back(memory);
     }
     function->run(launched);

@@ -123,7 +123,7 @@ std::string runOnGrid(const std::string& text, std::span<const UOp> maps, uint64
   GridLaunch launch;
   launch.function = code->function();
   launch.buffers = {{sums.data(), sums.size() * 4, true}, {tensor, sizeof tensor, false}};
-  for (UOp map : maps) launch.maps.push_back(mapOf(map, tensor));
+  for (UOp map : maps) launch.maps[1] = mapOf(map, tensor);
   launch.threads = {32, 1, 1}, launch.sharedBytes = sharedBytes;
   return grid.run(launch);
 }

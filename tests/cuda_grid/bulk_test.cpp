@@ -44,8 +44,8 @@ std::string run(const std::string& body, Setup s, Delay delay, std::vector<uint1
   code->use(grid.calls());
   GridLaunch launch;
   launch.function = code->function();
-  launch.buffers = {{from, sizeof from, false}, {b.data(), b.size() * 2, true}};
-  launch.maps = {mapOf(s, from)};
+  launch.buffers = {{from, sizeof from, false}, {b.data(), b.size() * 2, true}, {from, sizeof from, false}};
+  launch.maps = {{2, mapOf(s, from)}};
   launch.threads = {threads, 1, 1}, launch.sharedBytes = s.sharedBytes;
   return grid.run(launch);
 }

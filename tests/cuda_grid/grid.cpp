@@ -114,8 +114,7 @@ std::string EmulatedGrid::run(const GridLaunch& launch) {
   globalShadows_.clear();
   for (const GridBuffer& buffer : launch.buffers) globalShadows_.emplace_back(buffer.bytes, false);
   sharedShadow_.emplace(launch.sharedBytes, true);
-  if (launch.buffers.size() + launch.values.size() + launch.maps.size() > kMostArguments)
-    return "OUTSIDE: too many arguments for this grid";
+  if (launch.buffers.size() + launch.values.size() > kMostArguments) return "OUTSIDE: too many arguments for this grid";
   std::array<uint32_t, 3> at{};
   for (at[2] = 0; at[2] < launch.groups[2] && fault_.empty(); ++at[2])
     for (at[1] = 0; at[1] < launch.groups[1] && fault_.empty(); ++at[1])
@@ -127,9 +126,12 @@ std::string EmulatedGrid::run(const GridLaunch& launch) {
 void EmulatedGrid::callKernel() {
   std::array<uint64_t, kMostArguments> arguments{};
   size_t next = 0;
-  for (const GridBuffer& buffer : launch_->buffers) arguments[next++] = reinterpret_cast<uintptr_t>(buffer.address);
+  for (const GridBuffer& buffer : launch_->buffers) {
+    const auto map = launch_->maps.find(next);
+    arguments[next++] = map == launch_->maps.end() ? reinterpret_cast<uintptr_t>(buffer.address)
+                                                   : reinterpret_cast<uintptr_t>(&map->second);
+  }
   for (int64_t value : launch_->values) arguments[next++] = static_cast<uint64_t>(value);
-  for (const SvodMap& map : launch_->maps) arguments[next++] = reinterpret_cast<uintptr_t>(&map);
   callWith(launch_->function, arguments);
 }
 

@@ -36,7 +36,7 @@ struct GridLaunch {
   void (*function)() = nullptr;
   std::vector<GridBuffer> buffers;
   std::vector<int64_t> values;
-  std::vector<SvodMap> maps;
+  std::map<size_t, SvodMap> maps;  // in place of the address of a buffer
   std::array<int64_t, 3> groups = {1, 1, 1};
   std::array<uint64_t, 3> threads = {1, 1, 1};
   uint64_t sharedBytes = 0;

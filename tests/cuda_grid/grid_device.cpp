@@ -6,8 +6,36 @@
 
 namespace svod {
 
+namespace {
+
+SvodMap gridMap(const DeviceTensorMap& map, void* argument) {
+  const TensorMap& desc = *map.desc;
+  SvodMap made{};
+  made.address = static_cast<std::byte*>(argument) + desc.offset;
+  made.dims = static_cast<uint8_t>(desc.dims.size()), made.swizzle = static_cast<uint8_t>(desc.swizzleBytes);
+  made.elementBytes = static_cast<uint8_t>(byteSize(desc.dtype));
+  for (size_t d = 0; d < desc.dims.size(); ++d) {
+    made.extents[d] = static_cast<uint32_t>(map.dims[d]), made.box[d] = static_cast<uint16_t>(desc.box[d]);
+    if (d > 0) made.strides[d - 1] = map.strides[d - 1];
+  }
+  return made;
+}
+
+}  // namespace
+
+std::vector<DeviceTensorMap> fixedMaps(const KernelDesc& kernel) {
+  std::vector<DeviceTensorMap> maps;
+  for (const TensorMap& desc : kernel.grid->tensorMaps) {
+    DeviceTensorMap& map = maps.emplace_back(DeviceTensorMap{&desc});
+    for (size_t d = 0; d < desc.dims.size(); ++d) map.dims[d] = static_cast<uint64_t>(*desc.dims[d].constant());
+    for (size_t d = 0; d < desc.strides.size(); ++d)
+      map.strides[d] = static_cast<uint64_t>(*desc.strides[d].constant());
+  }
+  return maps;
+}
+
 GridLaunch gridLaunch(const KernelDesc& kernel, const HostKernel& code, const std::array<int64_t, 3>& groups,
-                      std::span<void* const> buffers, const int64_t* values) {
+                      std::span<void* const> buffers, const int64_t* values, std::span<const DeviceTensorMap> maps) {
   GridLaunch launch;
   launch.function = code.function();
   launch.groups = groups, launch.threads = kernel.grid->threads, launch.sharedBytes = kernel.grid->sharedBytes;
@@ -16,6 +44,7 @@ GridLaunch gridLaunch(const KernelDesc& kernel, const HostKernel& code, const st
     const KernelArg& arg = kernel.args[i];
     launch.buffers.push_back({buffers[i], arg.bytes, writes(arg.mode)});
   }
+  for (const DeviceTensorMap& map : maps) launch.maps[map.desc->arg] = gridMap(map, buffers[map.desc->arg]);
   return launch;
 }
 
@@ -50,7 +79,7 @@ Result<const void*> GridDevice::load(const KernelDesc& kernel, std::span<const D
 
 std::string GridDevice::run(const DeviceLaunch& launch, std::span<void* const> buffers) {
   const auto& loaded = *static_cast<const Loaded*>(launch.loaded);
-  const GridLaunch run = gridLaunch(loaded.desc, loaded.code, launch.groups, buffers, launch.values);
+  const GridLaunch run = gridLaunch(loaded.desc, loaded.code, launch.groups, buffers, launch.values, launch.tensorMaps);
   const std::vector<std::string> before = writtenOf(run);
   std::vector<std::string> first;
   for (EmulatedGrid& grid : grids_) {

@@ -35,8 +35,11 @@ class GridDevice final : public SeparateDevice {
   std::vector<std::unique_ptr<Loaded>> loaded_;
 };
 
+/// Tensor maps of a kernel whose sizes are constants.
+std::vector<DeviceTensorMap> fixedMaps(const KernelDesc& kernel);
+
 /// What a launch of the plan is to the grid. `values` are as many as the kernel has.
 GridLaunch gridLaunch(const KernelDesc& kernel, const HostKernel& code, const std::array<int64_t, 3>& groups,
-                      std::span<void* const> buffers, const int64_t* values);
+                      std::span<void* const> buffers, const int64_t* values, std::span<const DeviceTensorMap> maps);
 
 }  // namespace svod

@@ -53,7 +53,7 @@ inline std::string faultOf(const KernelDesc& kernel, const std::string& text, De
   for (size_t i = 0; i < 3; ++i) groups[i] = *kernel.grid->groups[i].constant();
   EmulatedGrid grid({delay, 5});
   code->use(grid.calls());
-  return grid.run(gridLaunch(kernel, *code, groups, buffers, nullptr));
+  return grid.run(gridLaunch(kernel, *code, groups, buffers, nullptr, fixedMaps(kernel)));
 }
 
 /// Texts with one barrier, one wait for copies, one end of a group of them, or one step of an mbarrier left out.

@@ -164,7 +164,8 @@ class Sass(ToolTest):
         self.assertLessEqual(len(loop) / cycles, most, loop)
         self.assertLessEqual(counts(loop, "WARPGROUP"), 2)
         self.assertEqual(counts(loop, "BAR"), 1)
-        self.assertTrue(all(".128" in i for i in loop if i.startswith("LDGSTS")))
+        self.assertEqual((counts(loop, "UTMALDG"), counts(loop, "LDGSTS")), (2, 0))  # both operands in bulk
+        self.assertEqual(counts(loop, "FENCE"), 0)
 
     def check_cores(self, loop, rows, most_loads):
         """mma.sync keeps a quarter of a unit busy for 8 cycles."""
@@ -172,7 +173,7 @@ class Sass(ToolTest):
         self.assertGreaterEqual(products, 16)
         self.assertLessEqual(len(loop) / (8 * products), 0.5, loop)
         self.assertLessEqual(counts(loop, "LDSM") / products, most_loads)
-        self.assertGreater(counts(loop, "LDGSTS"), 0)
+        self.assertGreater(counts(loop, "LDGSTS") + counts(loop, "UTMALDG"), 0)
         self.assertTrue(all(".128" in i for i in loop if i.startswith("LDGSTS")))
         self.assertTrue(all("RZ" in rest for name, rest in rows if name.startswith("LDS") and not name.startswith("LDSM")), "loads of single lanes")
 

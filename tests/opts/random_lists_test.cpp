@@ -133,6 +133,7 @@ TEST_CASE("Every opt is an error or keeps the value, on random kernels and lists
   }
   int legal = 0, all = 0;
   for (const OptInfo& row : allOpts()) {
+    if (row.kind == OptKind::Bulk) continue;  // its boxes are larger than these kernels (stages_test.cpp)
     INFO(row.name << ": " << worked[row.kind] << " worked, " << refused[row.kind] << " were refused");
     CHECK(worked[row.kind] > 2);
     CHECK(worked[row.kind] > refused[row.kind] / 4);

@@ -1,5 +1,6 @@
 // Copies that a workgroup shares: filled by all threads, ahead of the loop, and read without conflicts of banks.
 #include <catch2/catch.hpp>
+#include <random>
 
 #include "cost/warp_touches.h"
 #include "ir/gpu_op.h"
@@ -142,6 +143,40 @@ TEST_CASE("Shared copies keep the value whatever the sizes and whichever opt is 
     }
 }
 
+TEST_CASE("Boxes that are copied in bulk keep the value whatever the sizes, the stages and the loops around them") {
+  Caps caps = gpuCaps({&core()});
+  caps.gpu = *findGpu("sm_90");
+  std::mt19937 random(3);
+  int bulk = 0, byThreads = 0;
+  for (int i = 0; i < 12; ++i) {
+    // Rows of A are multiples of 16 bytes; the columns of tiles are threads, or a loop around the ring.
+    const Sizes sizes{32 + static_cast<int64_t>(random() % 20), 40 + 8 * static_cast<int64_t>(random() % 3),
+                      64 + 16 * static_cast<int64_t>(random() % 4)};
+    const auto stages = [&] { return std::to_string(2 + random() % 3); };
+    std::string list = kSmallList;
+    for (const char* ring : {"async(p1.n0.i,3)", "async(p2.k0.i,3)"}) {
+      const bool isBulk = random() % 4 > 0;
+      const std::string axis = std::string(ring).substr(6, 7), spread = "spread(" + axis + ",8) ";
+      list.replace(list.find(ring), 16, (isBulk ? "bulk(" : "async(") + axis + "," + stages() + ")");
+      if (isBulk) list.erase(list.find(spread), spread.size());
+    }
+    if (random() % 3 == 0) list.replace(list.find("global(n0.o,n1.o)"), 17, "global(n0.o)");
+    Graph g;
+    INFO(sizes.m << " x " << sizes.n << " x " << sizes.k << ": " << list);
+    UOp sink = product(g, sizes);
+    auto changed = applyOpts(g, sink, *parseOpts(list), caps);
+    if (!changed) FAIL(toText(changed.error()));
+    auto kernel = loweredForGpu(g, *changed, caps.gpu);
+    if (!kernel) FAIL(toText(kernel.error()));
+    bulk += countOf(*kernel, "bulk_load") > 0, byThreads += countOf(*kernel, "cp_async16") > 0;
+    const bool hasLoopAround = list.find("global(n0.o)") != list.npos;  // in which B is another one each time: no ring
+    CHECK((hasLoopAround || (countOf(*kernel, "bulk_load") > 0) == (list.find("bulk(") != list.npos)));
+    CHECK(sameBuffers(resultOf(sink), emulated(*kernel, sink), 1e-4));
+  }
+  CHECK(bulk > 7);
+  CHECK(byThreads > 2);
+}
+
 TEST_CASE("Products of f32 by single lanes: both operands in shared copies, vectors of four") {
   const Caps caps = gpuCaps();
   Graph g;
@@ -220,6 +255,18 @@ TEST_CASE("Opts of shared copies that do not apply say why") {
   Caps old = caps;
   old.gpu.generation = 75;
   CHECK(error(packed + "async(p1.n0,2)", old).find("sm_80") != std::string::npos);
+  CHECK(error(packed + "bulk(p1.n0,2)", old).find("sm_90 and later") != std::string::npos);
+  Caps later = caps;
+  later.gpu.generation = 90;
+  CHECK(applyOpts(g, sink, *parseOpts(packed + "bulk(p1.n0,2)"), later));
+  CHECK(error(packed + "bulk(p1.n0,9)", later).find("2 to 8 stages") != std::string::npos);
+  CHECK(error("pack(1,n0,k0) bulk(p1.n0,2)", later).find("along 0 loops") != std::string::npos);
+  for (const char* noBox : {"tile(k0,16) pack(1,k0.i,n0) bulk(p1.k0.i,2)",                       // columns
+                            "tile(k0,2) pack(1,n0,k0.i) bulk(p1.n0,2)",                          // rows of 8 bytes
+                            "tile(n0,8) tile(k0,16) pack(1,n0.i,k0.i) bulk(p1.n0.i,2)",          // 512 bytes
+                            "tile(k0,16) pack(2,k0.i,n1) swizzle(p2.k0.i,256) bulk(p2.k0.i,2)",  // long rows, swizzled
+                            "tile(k0,16) pack(1,n0,k0.i) spread(p1.n0,4) bulk(p1.k0.i,2)"})
+    CHECK(error(noBox, later) != "");
   CHECK(error(packed + "spread(p1.n0,4) spread(p1.n0,4)", caps).find("no loop p1.n0") != std::string::npos);
   CHECK(error("tile(n0,8) global(n0.o,n1) raster(n0.o,n1,8)", caps).find("fewer rows") != std::string::npos);
   CHECK(error("pack(1,k0) spread(p1.k0,4) local(n0,4)", caps).find("pack all that the threads read") !=

@@ -45,6 +45,7 @@ class CudaPrinter {
   Result<CudaText> print() {
     for (UOp n : kernel_.ops)
       if (isMap(n)) maps_.push_back(n);
+    SVOD_CHECK(checkMaps());
     SVOD_CHECK(printStorage());
     for (UOp n : kernel_.ops)
       if (needed_.contains(n.id()) && !isWrittenWhereUsed(n.op())) SVOD_CHECK(printOp(n));
@@ -59,15 +60,33 @@ class CudaPrinter {
     std::vector<std::string> all;
     for (size_t slot = 0; slot < arguments_; ++slot) {
       const KernelParam use = slot < kernel_.params.size() ? kernel_.params[slot] : KernelParam{};
+      if (isMapped(slot)) {
+        all.push_back("SVOD_MAP p" + std::to_string(slot));
+        continue;
+      }
       const std::string type = use.param ? typeName(use.param.dtype()) : "void";
       all.push_back((use.written ? "" : "const ") + type + (mayOverlap || !use.param ? "* p" : "* SVOD_RESTRICT p") +
                     std::to_string(slot));
     }
     for (size_t i = 0; i < kernel_.variables.size(); ++i) all.push_back("int64_t n" + std::to_string(i));
-    for (UOp map : maps_) all.push_back("SVOD_MAP " + mapName(map, body_.values()));
     std::string joined;
     for (const std::string& parameter : all) joined += (joined.empty() ? "" : ", ") + parameter;
     return joined;
+  }
+  bool isMapped(size_t slot) const {
+    return std::ranges::any_of(maps_, [&](UOp map) { return storageOf(map.src(0)).argAs<SlotArg>().slot == slot; });
+  }
+  /// A map stands in place of an address, which nothing else can use then.
+  Status checkMaps() const {
+    for (UOp map : maps_)
+      for (UOp n : kernel_.ops)
+        if (n.op() == Op::Index && n != map.src(0) && storageOf(n) == storageOf(map.src(0)))
+          return fail(Diag::Verify, "a parameter has a tensor map and is used without it");
+    std::set<uint32_t> mapped;
+    for (UOp map : maps_)
+      if (!mapped.insert(storageOf(map.src(0)).id()).second)
+        return fail(Diag::Verify, "a parameter has two tensor maps");
+    return {};
   }
   static bool isMap(UOp n) { return n.op() == Op::Gpu && n.argAs<NameArg>().name == "tensor_map"; }
   /// Bytes that a buffer starts at a multiple of for the boxes that bulk copies put there; 0 without such.

@@ -15,12 +15,12 @@ namespace svod {
 struct CudaText {
   std::string text;
   std::vector<int64_t> alignment;  // bytes that each argument has to start at a multiple of, by slot
-  std::vector<UOp> maps;           // nodes tensor_map: what the parameters behind the values are
+  std::vector<UOp> maps;           // nodes tensor_map, each of which stands in place of the address it is made of
 };
 
-/// The parameters are `arguments` addresses, by slot, the values as i64, and tensor maps. `threads` are those of a
-/// workgroup. Vectors are written lane by lane, and moved as one where they are aligned. Thread-safe, deterministic.
-/// Fails with Verify if a kernel was not legalized.
+/// The parameters are `arguments` addresses, by slot, or maps in their place, and the values as i64. `threads` are
+/// those of a workgroup. Vectors are written lane by lane, and moved as one where they are aligned. Thread-safe,
+/// deterministic. Fails with Verify if a kernel was not legalized.
 Result<CudaText> printCuda(const LinearKernel& kernel, size_t arguments, int64_t threads);
 
 /// The prelude for NVRTC, which needs no header.

@@ -48,16 +48,14 @@ std::string productText(UOp node, const LaneText& text) {
 /// A copy names its map, its mbarrier and as many coordinates as the function has.
 std::string bulkText(std::span<const UOp> operands, const LaneText& text) {
   std::string call = "svod_bulk_load(" + pointerText(behindAliases(operands[0]), text) + ", SVOD_MAP_OF(" +
-                     mapName(operands[1], text) + "), " + pointerText(behindAliases(operands[3]), text) + ", " +
-                     std::to_string(operands[2].lanes());
+                     text.storage(storageOf(operands[1].src(0))) + "), " +
+                     pointerText(behindAliases(operands[3]), text) + ", " + std::to_string(operands[2].lanes());
   for (int i = 0; i < kTensorDims; ++i)
     call += ", " + (i < operands[2].lanes() ? text.ref(operands[2], i) : std::string("0"));
   return call + ")";
 }
 
 }  // namespace
-
-std::string mapName(UOp map, const LaneText& text) { return "m" + text.name(map).substr(1); }
 
 std::string vectorType(UOp value) {
   return "svod_" + std::string(toText(value.dtype())) + "x" + std::to_string(value.lanes());

@@ -16,9 +16,6 @@ struct CallText {
 /// "svod_f32x4"
 std::string vectorType(UOp value);
 
-/// "m12": the parameter that a tensor_map becomes.
-std::string mapName(UOp map, const LaneText& text);
-
 CallText wmmaText(UOp wmma, const LaneText& text);
 /// A row of gpu_ops.def is a function; those of values have one for each dtype, which is told the lanes there are:
 /// `threads` are those of the workgroup.
