@@ -39,10 +39,7 @@ std::optional<TensorBox> bulkBoxOf(UOp sink, UOp fill) {
   const std::span<const UOp> loops = fill.src().subspan(1);
   if (!std::ranges::all_of(loops, [](UOp r) { return axisType(r) == AxisType::Loop; })) return std::nullopt;
   std::optional<TensorBox> box = boxOf(fill.src(0), loops);
-  if (!box) return box;
-  const auto uses =
-      std::ranges::count_if(toposort(sink), [&](UOp n) { return n.op() == Op::Index && storageOf(n) == box->param; });
-  return uses == 1 ? box : std::nullopt;
+  return box && isUsedOnce(sink, box->param) ? box : std::nullopt;
 }
 
 int64_t widestCopy(UOp fill) {

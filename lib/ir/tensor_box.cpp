@@ -111,4 +111,9 @@ std::optional<TensorBox> boxOf(UOp store, std::span<const UOp> loops) {
   return box;
 }
 
+bool isUsedOnce(UOp sink, UOp param) {
+  return std::ranges::count_if(toposort(sink), [&](UOp n) { return n.op() == Op::Index && storageOf(n) == param; }) ==
+         1;
+}
+
 }  // namespace svod

@@ -30,4 +30,7 @@ struct TensorBox {
 /// neighbours or not as long as their swizzle, boxes that are no multiple of 1024 bytes. Kernel and Lowered stage.
 std::optional<TensorBox> boxOf(UOp store, std::span<const UOp> loops);
 
+/// Whether one address of the parameter is all there is: the map of a bulk copy stands in its place.
+bool isUsedOnce(UOp sink, UOp param);
+
 }  // namespace svod

@@ -4,13 +4,13 @@
 
 #include "ir/gpu_op.h"
 #include "ir/local_memory.h"
+#include "ir/workgroup.h"
 #include "symbolic/symbolic.h"
 
 namespace svod {
 
 namespace {
 
-bool isThreadIndex(UOp n) { return n.op() == Op::Special && n.argAs<VarArg>().name.starts_with("lidx"); }
 bool knowsThread(UOp n) { return std::ranges::any_of(toposort(n), isThreadIndex); }
 
 int64_t threadsOf(UOp sink) {
@@ -27,11 +27,6 @@ bool isOnce(UOp store) {
     return n.op() == Op::Range || n.op() == Op::Var || n.op() == Op::Load ||
            (n.op() == Op::Special && !isThreadIndex(n));
   });
-}
-
-/// How often something else reads or writes the parameter: a map stands in place of its address.
-int64_t usesOf(UOp sink, UOp param) {
-  return std::ranges::count_if(toposort(sink), [&](UOp n) { return n.op() == Op::Index && storageOf(n) == param; });
 }
 
 }  // namespace
@@ -66,7 +61,7 @@ bool BulkStages::take(std::span<const UOp> effects, UOp buffer, UOp ring) {
   const UOp store = effects[0].src(0);
   if (store.op() != Op::Store || !isOnce(store)) return false;
   std::optional<TensorBox> box = boxOf(store, effects[0].src().subspan(1));
-  if (!box || usesOf(sink_, box->param) != 1) return false;
+  if (!box || !isUsedOnce(sink_, box->param)) return false;
   for (const TensorBox::Coordinate& at : box->at)
     for (const TensorBox::Term& term : at.terms)
       if (knowsThread(term.value)) return false;
