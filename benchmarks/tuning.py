@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """What svodc tune finds for single kernels and for networks, and how many candidates it tries.
 
-usage: benchmarks/tuning.py [--bin FOLDER] [--budget TIME] [--cases | --models FILE..] [--only TEXT] [--beam N] [--against-beam N]
-                            [--verify-each 0|1] [--json FILE]
+usage: benchmarks/tuning.py [--bin FOLDER] [--budget TIME] [--cases | --drawn N | --models FILE..] [--only TEXT] [--beam N]
+                            [--against-beam N] [--verify-each 0|1] [--json FILE]
 
 Every graph is tuned with a log of its own. What is printed for each: the time of -O1, the time of the winners as a part of it in
 interleaved runs, candidates (tried, and failed), and candidates per second of processor time, the time of all processes that
 svodc starts included. With --models: the whole plan, run in turns with that of -O1, with warm and with cold caches. --cases: the
-benchmark list (cases.py). --against-beam N: the same seconds also for the search that BEAM of width N does. Timings want a quiet machine.
+benchmark list (cases.py). --drawn N: kernels of random sizes (drawn.py). --against-beam N: the same seconds also for the search that BEAM of width N
+does. Timings want a quiet machine.
 """
 import argparse
 import json
@@ -54,6 +55,8 @@ def arguments():
     parser.add_argument("--budget", default="15s", help="for each kernel")
     parser.add_argument("--only", default="", help="kernels whose name contains this")
     parser.add_argument("--cases", action="store_true", help="the kernels of the benchmark list in place of the twelve")
+    parser.add_argument("--drawn", type=int, default=0, help="this many kernels with sizes drawn from --seed in place of the twelve")
+    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--models", type=Path, nargs="+", default=[], help="models in place of kernels")
     parser.add_argument("--search", default="all", help="as of svodc tune")
     parser.add_argument("--against-beam", type=int, default=0, help="the same again with --beam N")
@@ -67,6 +70,9 @@ def graphs(options):
     """Name, and a graph as text or a file."""
     if options.models:
         return [(path.stem, path) for path in options.models]
+    if options.drawn:
+        import drawn
+        return list(drawn.drawn(options.drawn, options.seed).items())
     if not options.cases:
         return list(KERNELS.items())
     import cases
