@@ -8,6 +8,7 @@
 namespace svod {
 
 inline constexpr int64_t kLocalAlignment = 64;  // bytes, of each buffer
+inline constexpr int64_t kMostStages = 8;       // of a ring
 
 /// Bytes after which a swizzle of rows of so many bytes starts again.
 int64_t swizzlePeriod(int64_t swizzle);

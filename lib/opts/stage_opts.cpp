@@ -61,7 +61,8 @@ Status checkOwner(UOp fill) {
 
 /// The buffer of a fill as a ring.
 Result<Applied> turningBuffer(Graph& g, UOp sink, UOp fill, int64_t stages) {
-  if (stages < 2 || stages > 8) return fail(Diag::BadOpt, "a ring has 2 to 8 stages", "three are a good start");
+  if (stages < 2 || stages > kMostStages)
+    return fail(Diag::BadOpt, "a ring has 2 to 8 stages", "three are a good start");
   SVOD_CHECK(checkOwner(fill));
   const auto loops = std::ranges::count(fill.ranges(), AxisType::Reduce, axisType);
   if (loops != 1)

@@ -12,6 +12,7 @@ void svod_use(const struct SvodCalls* calls) { svod_calls = calls; }
 #define SVOD_FN static inline
 #define SVOD_RESTRICT
 #define SVOD_KERNEL(threads) void
+#define SVOD_ROUNDS(n)  // how often a loop is written out
 #define SVOD_SHARED(bytes) unsigned char* const svod_shared = svod_calls->memory(svod_calls->grid, bytes)
 
 /* -- where this thread is */

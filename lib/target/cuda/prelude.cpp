@@ -16,6 +16,8 @@ typedef unsigned long long uint64_t;
 #define SVOD_FN static __device__ __forceinline__
 #define SVOD_RESTRICT __restrict__
 #define SVOD_KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads, 1)
+#define SVOD_TEXT(x) #x
+#define SVOD_ROUNDS(n) _Pragma(SVOD_TEXT(unroll n))  // how often the loop behind it is written out
 #define SVOD_SHARED(bytes) extern __shared__ __align__(1024) unsigned char svod_shared[]
 
 // -- where this thread is
@@ -188,8 +190,14 @@ SVOD_FN void svod_mbar_expect(uint64_t* bar, int bytes) {
 SVOD_FN void svod_mbar_wait(uint64_t* bar, int parity) {
   asm volatile("{ .reg .pred p;\nWAIT: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n@!p bra WAIT; }"
                :: "r"(svod_address(bar)), "r"(parity) : "memory"); }
+// GPUs that know the memory of one workgroup apart check addresses of a cluster.
+#if __CUDA_ARCH__ >= 1000
+#define SVOD_OWN "shared::cta"
+#else
+#define SVOD_OWN "shared::cluster"
+#endif
 #define SVOD_BULK_LOAD(dims, at, ...) \
-  asm volatile("cp.async.bulk.tensor." dims ".shared::cluster.global.mbarrier::complete_tx::bytes " \
+  asm volatile("cp.async.bulk.tensor." dims "." SVOD_OWN ".global.mbarrier::complete_tx::bytes " \
                "[%0], [%1, " at "], [%2];" \
                :: "r"(svod_address(to)), "l"(map), "r"(svod_address(bar)), __VA_ARGS__ : "memory")
 SVOD_FN void svod_bulk_load(void* to, const svod_map* map, uint64_t* bar, int dims, int a, int b, int c, int d, int e) {

@@ -158,14 +158,24 @@ class CudaPrinter {
 
   void openLoop(UOp range) {
     // In rounds that threads start together the next copies are under way: more of them at once would only be long.
-    if (meetsIn(range)) body_.line("#pragma unroll 1");
+    if (const int64_t meetings = meetingsIn(range); meetings > 0)
+      body_.line("SVOD_ROUNDS(" + std::to_string(meetings == 1 ? turnsOf(range) : 1) + ")");
     const std::string i = body_.values().name(range), end = body_.values().ref(range.src(0), 0);
     body_.open("for (" + typeName(range.dtype()) + " " + i + " = 0; " + i + " < " + end + "; ++" + i + ")");
   }
-  bool meetsIn(UOp range) const {
-    return std::ranges::any_of(kernel_.ops, [&](UOp n) {
-      return n.op() == Op::Barrier && std::ranges::find(n.src(), range) != n.src().end();
-    });
+  int64_t meetingsIn(UOp range) const {
+    return std::ranges::count_if(kernel_.ops, [&](UOp n) { return n.op() == Op::Barrier && n.dependsOn(range); });
+  }
+  /// Rounds after which a ring is back at its first stage: written out, they have constants where stages are.
+  int64_t turnsOf(UOp range) const {
+    int64_t turns = 1;
+    for (UOp n : kernel_.ops) {
+      if (n.srcCount() != 2 || n.src(0) != range || !n.src(1).isConst() || !isInt(n.dtype())) continue;
+      const int64_t by = n.src(1).constInt();
+      if (n.op() == Op::And || n.op() == Op::Floormod || n.op() == Op::Cmod)
+        turns = std::max(turns, n.op() == Op::And ? by + 1 : by);
+    }
+    return turns <= kMostStages ? turns : 1;
   }
   void closeLoops(UOp end) {
     for (size_t i = 1; i < end.srcCount(); ++i) body_.close();
