@@ -209,8 +209,6 @@ bool multiplyWithCores(Chooser& c) {
   std::erase_if(cores, [&](const TensorCore* core) {
     return core->in != products[0].rows.dtype() || core->out != products[0].sum.dtype();
   });
-  const int64_t terms = termsOf(products[0].sum);  // of equals the one with the least padding
-  std::ranges::stable_sort(cores, {}, [&](const TensorCore* core) { return roundUp(terms, core->k); });
   return multiply(c, cores);
 }
 

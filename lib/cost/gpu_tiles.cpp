@@ -65,7 +65,7 @@ int64_t residentOf(const GpuProduct& p, const GpuTile& t, const GpuTarget& gpu) 
   return std::min<int64_t>(occupancyOf(gpu, needsOf(p, t)).groups, ceilDiv(groupsOf(p, t), gpu.units));
 }
 
-/// One stage more than three where as many workgroups share a unit: then the stage of a step is cheap to count.
+/// One stage more than three where as many workgroups share a unit: copies are further ahead.
 GpuTile withFreeStage(const GpuProduct& p, GpuTile t, const GpuTarget& gpu) {
   GpuTile more = t;
   more.stages = 4;
@@ -96,13 +96,13 @@ std::vector<GpuTile> tilesOfWarps(const GpuProduct& p, const GpuTarget& gpu) {
   return tiles;
 }
 
-/// One product of each of up to two warpgroups, with rows of 128 bytes, of terms that are all there. With fewer columns
-/// there is less to do in a step than around it.
+/// One product of each of up to two warpgroups, with rows of 128 bytes. With fewer columns there is less to do in
+/// a step than around it.
 constexpr int kGroupColumns = 128;
 std::vector<GpuTile> tilesOfWarpgroups(const GpuProduct& p, const GpuTarget& gpu) {
   const int64_t k = kOperandRow / p.bytes;
   std::vector<GpuTile> tiles;
-  if (p.k % k != 0 || p.core->n < kGroupColumns || gpu.warpgroupLanes == 0) return tiles;
+  if (p.core->n < kGroupColumns || gpu.warpgroupLanes == 0) return tiles;
   for (const auto& [rows, columns] : {std::pair(1, 1), std::pair(2, 1), std::pair(1, 2)})
     tiles.push_back({int64_t{rows} * p.core->m, int64_t{columns} * p.core->n, k, rows, columns, 3});
   return tiles;
@@ -135,8 +135,7 @@ double cyclesOf(const GpuProduct& p, const GpuTile& t, const GpuTarget& gpu) {
   const auto hidden = [&](int64_t resident) {
     return std::max(1.0, std::sqrt(wanted / static_cast<double>(std::max<int64_t>(1, resident * independent))));
   };
-  const double masked = p.k % t.k != 0 ? kGpuMasked : 1;
-  const double block = static_cast<double>(ceilDiv(p.k, t.k)) * stepCycles(p, t, gpu) * masked;
+  const double block = static_cast<double>(ceilDiv(p.k, t.k)) * stepCycles(p, t, gpu);
   return static_cast<double>(full) * (static_cast<double>(groups) * block * hidden(groups) + kGpuStartCycles) +
          (last > 0 ? static_cast<double>(last) * block * hidden(last) + kGpuStartCycles : 0);
 }

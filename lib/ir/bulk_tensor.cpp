@@ -1,5 +1,7 @@
 #include "ir/bulk_tensor.h"
 
+#include <algorithm>
+
 #include "ir/gpu_op.h"
 #include "ir/graph.h"
 
@@ -14,6 +16,12 @@ std::vector<int64_t> constantsOf(UOp list) {
 }
 
 }  // namespace
+
+bool isKnownAtLaunch(UOp u) {
+  return std::ranges::none_of(toposort(u), [](UOp n) {
+    return n.op() == Op::Range || n.op() == Op::Special || n.op() == Op::Load || n.op() == Op::Gpu;
+  });
+}
 
 int64_t BulkTensor::boxElements() const {
   int64_t count = 1;

@@ -20,6 +20,9 @@ struct BulkTensor {
   int64_t boxElements() const;
 };
 
+/// Whether a number is an expression of variables, as the extents of a tensor are.
+bool isKnownAtLaunch(UOp number);
+
 /// Of a node tensor_map whose operands have the kinds of the table.
 BulkTensor bulkTensorOf(UOp node);
 

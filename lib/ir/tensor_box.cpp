@@ -30,7 +30,13 @@ int64_t takeStride(Coordinate& sum, UOp loop) {
   return stride;
 }
 
+bool haveSameTerms(const Coordinate& a, const Coordinate& b) { return std::ranges::is_permutation(a.terms, b.terms); }
+
 bool isPlain(UOp index) { return index.op() == Op::Index && index.srcCount() == 2 && index.src(1).isScalar(); }
+
+bool isZeroElsewhere(UOp load) {
+  return load.srcCount() == 1 || (load.src(1).isConst() && load.src(1).constant().raw() == 0);
+}
 
 bool isInOrder(UOp place, std::span<const UOp> loops) {
   Coordinate sum;
@@ -54,7 +60,25 @@ void distribute(const Coordinate& sum, TensorBox& box) {
   for (size_t d : dims) box.at[d].constant = left / box.strides[d], left %= box.strides[d];
 }
 
-/// Extents as far as boxes go; false where they begin before the tensor, or end behind it.
+/// A gate that holds below an extent of some dims, which is where the tensor ends for bulk copies: they bring zeros
+/// beyond it. False where it says something else. `loops` are those of the dims, or null.
+bool takeExtents(UOp gate, std::span<const UOp> loops, TensorBox& box) {
+  if (gate.op() == Op::And) return takeExtents(gate.src(0), loops, box) && takeExtents(gate.src(1), loops, box);
+  if (gate.op() != Op::Lt || !isKnownAtLaunch(gate.src(1)) || gate.src(1).bounds().min < 1) return false;
+  Coordinate below;
+  collect(gate.src(0), 1, below);
+  for (size_t d = 0; d < box.at.size(); ++d) {
+    Coordinate left = below;
+    if (takeStride(left, loops[d]) != (loops[d] ? 1 : 0) || !haveSameTerms(left, box.at[d])) continue;
+    TensorBox::Extent& extent = box.extents[d];
+    if (extent.most() > 0 || box.at[d].constant < left.constant) return false;
+    extent = {gate.src(1), box.at[d].constant - left.constant};
+    return true;
+  }
+  return false;
+}
+
+/// Extents as far as boxes go, where no gate says it; false where they begin before the tensor, or end behind it.
 bool measure(TensorBox& box) {
   int64_t last = 0;
   for (size_t d = 0; d < box.at.size(); ++d) {
@@ -65,8 +89,8 @@ bool measure(TensorBox& box) {
       most += times * bounds.max;
     }
     if (least < 0 || most > INT32_MAX - kBoxExtent) return false;
-    box.extents.push_back(most + box.box[d]);
-    last += (box.extents[d] - 1) * box.strides[d];
+    if (box.extents[d].most() == 0) box.extents[d].more = most + box.box[d];
+    last += (box.extents[d].most() - 1) * box.strides[d];
   }
   return last < box.param.maxNumel();
 }
@@ -86,27 +110,30 @@ bool fits(const TensorBox& box, DType dtype, int swizzle) {
 std::optional<TensorBox> boxOf(UOp store, std::span<const UOp> loops) {
   if (store.op() != Op::Store || !isPlain(store.src(0))) return std::nullopt;
   const UOp value = store.src(1), buffer = storageOf(store.src(0));
-  const bool isCopy = value.op() == Op::Load && value.srcCount() == 1 && value.isScalar() && isPlain(value.src(0)) &&
+  const bool isCopy = value.op() == Op::Load && isZeroElsewhere(value) && value.isScalar() && isPlain(value.src(0)) &&
                       storageOf(value.src(0)).op() == Op::Param && info(value.dtype()).bits >= 8;
   const auto isCounted = [](UOp r) { return r.op() == Op::Range && r.src(0).isConst() && r.src(0).constInt() > 0; };
   if (!isCopy || !std::ranges::all_of(loops, isCounted) || !isInOrder(store.src(0).src(1), loops)) return std::nullopt;
   TensorBox box;
   box.param = storageOf(value.src(0)), box.bytes = byteSize(value.dtype());
   Coordinate sum;
+  std::vector<UOp> moving;  // the loops of the dims
   collect(value.src(0).src(1), 1, sum);
   for (size_t i = loops.size(); i-- > 0;) {
     const int64_t extent = loops[i].src(0).constInt(), stride = takeStride(sum, loops[i]);
     box.bytes *= extent;
-    if (extent > 1 || box.box.empty()) box.box.push_back(extent), box.strides.push_back(stride);
+    if (extent == 1 && !box.box.empty()) continue;
+    box.box.push_back(extent), box.strides.push_back(stride), moving.push_back(loops[i]);
   }
   const auto dependsOnLoops = [&](const TensorBox::Term& term) {
     return std::ranges::any_of(loops, [&](UOp r) { return term.value.dependsOn(r); });
   };
   if (box.box.empty() || std::ranges::any_of(sum.terms, dependsOnLoops)) return std::nullopt;
-  if (box.box.size() == 1) box.box.push_back(1), box.strides.push_back(box.box[0] * 16);
+  if (box.box.size() == 1) box.box.push_back(1), box.strides.push_back(box.box[0] * 16), moving.emplace_back();
   if (!fits(box, value.dtype(), buffer.argAs<SlotArg>().swizzle)) return std::nullopt;
-  box.at.resize(box.box.size());
+  box.at.resize(box.box.size()), box.extents.resize(box.box.size());
   distribute(sum, box);
+  if (value.srcCount() > 1 && !takeExtents(value.src(2), moving, box)) return std::nullopt;
   if (!measure(box)) return std::nullopt;
   return box;
 }

@@ -16,19 +16,12 @@ bool areConstants(UOp list, int64_t least) {
   return std::ranges::all_of(list.src(), [&](UOp u) { return u.isConst() && u.constInt() >= least; });
 }
 
-/// Known when a kernel is launched.
-bool isOfVariables(UOp u) {
-  return u.isConst() || std::ranges::none_of(toposort(u), [](UOp n) {
-           return n.op() == Op::Range || n.op() == Op::Special || n.op() == Op::Load || n.op() == Op::Gpu;
-         });
-}
-
 std::string checkMap(const NodeView& n) {
   const auto dims = static_cast<size_t>(n.src[1].lanes());
   for (UOp list : n.src.subspan(1, 3))
     if (static_cast<size_t>(list.lanes()) != dims) return "has extents, strides and a box of one length";
   if (!areConstants(n.src[2], 0) || !areConstants(n.src[3], 1)) return "has constant strides and a constant box";
-  if (!isOfVariables(n.src[0].src(1)) || !isOfVariables(n.src[1])) return "is known when the kernel starts";
+  if (!isKnownAtLaunch(n.src[0].src(1)) || !isKnownAtLaunch(n.src[1])) return "is known when the kernel starts";
   const DType dtype = n.src[0].dtype();
   if (info(dtype).bits < 8) return "has elements of whole bytes";
   const BulkTensor map{n.src[0], {}, {}, {}, n.src[4].constInt()};

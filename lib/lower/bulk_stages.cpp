@@ -77,11 +77,15 @@ UOp BulkStages::mapOf(const TensorBox& box, int64_t swizzle) {
     for (int64_t value : values) all.push_back(g_.index(value));
     return g_.make(Op::Stack, DType::Index, all);
   };
+  std::vector<UOp> extents;
+  for (const TensorBox::Extent& extent : box.extents)
+    extents.push_back(extent.of ? simplify(g_, g_.alu(Op::Add, {extent.of, g_.index(extent.more)}))
+                                : g_.index(extent.more));
   UOp first = g_.index(0);
-  return g_.make(
-      Op::Gpu, DType::Void,
-      {g_.indexInto(box.param, {&first, 1}), list(box.extents), list(box.strides), list(box.box), g_.index(swizzle)},
-      NameArg{"tensor_map"});
+  return g_.make(Op::Gpu, DType::Void,
+                 {g_.indexInto(box.param, {&first, 1}), g_.make(Op::Stack, DType::Index, extents), list(box.strides),
+                  list(box.box), g_.index(swizzle)},
+                 NameArg{"tensor_map"});
 }
 
 UOp BulkStages::made(int64_t stages) {

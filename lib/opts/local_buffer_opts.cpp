@@ -6,6 +6,7 @@
 #include "ir/shape.h"
 #include "opts/legality.h"
 #include "opts/local_copy.h"
+#include "opts/masked_product.h"
 #include "symbolic/symbolic.h"
 
 namespace svod {
@@ -92,7 +93,7 @@ std::vector<UOp> sharedValues(Graph& g, UOp sink, UOp from, std::span<const UOp>
 
 }  // namespace
 
-Result<Applied> applyPack(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
+Result<Applied> applyPack(Graph& g, UOp sink, const OptOp& opt, const Caps& caps) {
   const auto& args = std::get<PackArgs>(opt.args);
   std::vector<UOp> closed;
   for (int32_t number : args.axes) {
@@ -101,6 +102,8 @@ Result<Applied> applyPack(Graph& g, UOp sink, const OptOp& opt, const Caps&) {
       return fail(Diag::BadOpt, "axis " + std::to_string(number) + " is named twice");
     closed.push_back(axis.range);
   }
+  // What threads copy for each other holds zeros where there are no terms, and each of them does without the mask.
+  if (caps.workgroups) sink = withMasksInside(g, sink, closed);
   SVOD_TRY(UOp load, loadToPack(sink, opt.kind, args.slot, closed));
   load = flippedAround(sink, load);
   closeExpanded(load, closed);

@@ -99,7 +99,9 @@ Result<Applied> applyTile(Graph& g, UOp sink, const OptOp& opt, const Caps& caps
   if (constExtent(axis.range) == n)
     return fail(Diag::BadOpt, "a tile of the whole axis changes nothing", "use a smaller amount");
   const AxisType type = axisType(axis.range), inner = type == AxisType::Thread ? AxisType::Loop : type;
-  SplitResult split = splitInner(g, sink, axis.range, n, inner, caps);
+  // Copies of a workgroup bring zeros where there are no terms: that is simpler than which of them were there before.
+  const bool once = caps.overwrites || (caps.workgroups && axis.nest == Nest::Reduce);
+  SplitResult split = splitRange(g, sink, {axis.range, n, type, inner, SplitForm::Inner, once});
   if (isDivided(sink, axis.range))
     split.sink = simplify(g, split.sink);  // what a group reads depends on its number alone
   return Applied(split.sink, partsOf(split, axis.range));

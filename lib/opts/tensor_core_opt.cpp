@@ -65,19 +65,6 @@ Status checkSum(UOp sum, const TensorCore& core, UOp m, UOp n, const Caps& caps)
   return {};
 }
 
-// Sums along `k` of products that a tile of k, or the kernel itself, masks: the mask moves into the factors.
-UOp masksInside(Graph& g, UOp sink, UOp k) {
-  return transform(g, sink, [&](UOp n, std::span<const UOp> src) {
-    const bool isSum =
-        n.op() == Op::Reduce && n.argAs<ReduceArg>().op == Op::Add && std::ranges::find(src, k) != src.end();
-    if (!isSum || src[0].op() != Op::Where || src[0].src(2) != g.constant(Scalar::of(n.dtype(), 0)))
-      return g.withSrc(n, src);
-    std::vector<UOp> changed(src.begin(), src.end());
-    changed[0] = maskedProduct(g, src[0].src(1), src[0].src(0));
-    return g.withSrc(n, changed);
-  });
-}
-
 // Tiles cover both axes together, wherever these are closed.
 Status checkOutputs(UOp sink, UOp m, UOp n) {
   const std::vector<UOp> closers = closersOf(sink, m);
@@ -119,7 +106,7 @@ Result<Applied> applyTensorCore(Graph& g, UOp sink, const OptOp& opt, const Caps
   SVOD_TRY(Axis m, pickAxis(sink, args.m, kOutput, {AxisType::Loop, AxisType::Global}));
   SVOD_TRY(Axis n, pickAxis(sink, args.n, kOutput, {AxisType::Loop, AxisType::Global}));
   SVOD_TRY(Axis k, pickAxis(sink, args.k, kReduce, {AxisType::Reduce}));
-  sink = masksInside(g, sink, k.range);
+  sink = withMasksInside(g, sink, {&k.range, 1});
   const std::vector<UOp> sums = closersOf(sink, k.range);
   SVOD_CHECK(checkUnsplit(sink, sums));
   for (UOp sum : sums) SVOD_CHECK(checkSum(sum, *core, m.range, n.range, caps));

@@ -24,6 +24,10 @@ const std::string kLanes = "vector(n1.i,4) local(n0.i,8) local(n1.i,8) upcast(n0
 const Example kExamples[] = {
     {kRagged, kTiles + kSwizzle + "bulk(p1.n0.i,3) bulk(p2.k0.i,3) " + kCores, 6, {"svod_ldmatrix_x4_trans("}},
     {kRagged, kTiles + kSwizzle + "bulk(p1.n0.i,2) bulk(p2.k0.i,4) " + kCores, 4},
+    {"input a: f16[66, 168]\ninput b: f16[168, 80]\noutput y = matmul(cast(a, dtype=f32), cast(b, dtype=f32))\n",
+     kTiles + kSwizzle + "bulk(p1.n0.i,3) bulk(p2.k0.i,3) " + kCores,  // zeros behind the tensor
+     6,
+     {"svod_ldmatrix_x4(", "svod_ldmatrix_x4_trans("}},
     {kRagged,
      kTiles + kSwizzle + "bulk(p1.n0.i,3) async(p2.k0.i,3) spread(p2.k0.i,8) " + kCores,
      3,
@@ -82,9 +86,11 @@ TEST_CASE("a ring of bulk copies without one of its steps has a fault, in every 
   CHECK(planted > 50);
 }
 
-TEST_CASE("large products of sm_90 and later are copied in bulk, whatever the variable is") {
-  Model model = modelOf("var n in [1, 200]\ninput a: bf16[n, 256]\ninput b: bf16[256, 192]\noutput y = matmul(a, b)\n");
-  for (const char* arch : {"sm_90", "sm_90a"}) {
+TEST_CASE("large products of sm_90 and later are copied in bulk, whatever the variable and the terms are") {
+  for (const auto& [terms, arch] : std::initializer_list<std::pair<std::string, const char*>>{
+           {"256", "sm_90"}, {"256", "sm_90a"}, {"200", "sm_90"}, {"200", "sm_90a"}}) {
+    Model model = modelOf("var n in [1, 200]\ninput a: bf16[n, " + terms + "]\ninput b: bf16[" + terms +
+                          ", 192]\noutput y = matmul(a, b)\n");
     const auto compiled = compiledForGrid(model, "", arch);
     INFO(compiled->kernels[0].source);
     CHECK(countOf(compiled->kernels[0].source, "svod_bulk_load(") > 1);

@@ -14,6 +14,8 @@ struct ClassCase {
 /// Ragged where a strategy takes that; small, as each access is emulated.
 constexpr ClassCase kClasses[] = {
     {"core-tiles", "input a: f16[70, 96]\ninput b: f16[96, 72]\noutput y = matmul(a, b)\n", true},
+    {"core-tiles", "input a: f16[70, 100]\ninput b: f16[100, 72]\noutput y = matmul(a, b)\n", true},
+    {"core-tiles", "input a: bf16[33, 51]\ninput b: bf16[51, 40]\noutput y = matmul(a, b)\n", true},
     {"core-tiles", "input a: bf16[40, 64]\ninput b: bf16[72, 64]\noutput y = relu(matmul(a, transpose(b)))\n", true},
     {"lane-tiles", "input a: f32[70, 40]\ninput b: f32[40, 72]\ninput c: f32[72]\noutput y = matmul(a, b) + c\n", true},
     {"lane-tiles", "input x: f32[1, 8, 12, 12]\ninput w: f32[16, 8, 3, 3]\noutput y = conv2d(x, w, padding=1)\n", true},
