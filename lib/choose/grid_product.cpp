@@ -117,7 +117,7 @@ bool shareTile(Chooser& c, uint32_t m, uint32_t n, uint32_t k, const GpuTile& ti
     if (tile.columns > 1 && beside > 1) c.apply(OptKind::Upcast, n, beside, "columns of a warp side by side");
     if (tile.rows > 1) c.apply(OptKind::Local, m, tile.rows, "warps one below the other");
     if (tile.columns > 1) c.apply(OptKind::Local, n, tile.columns, "warps side by side");
-    return true;
+    return tile.slices == 1 || c.apply(OptKind::Group, k, tile.slices, "other warps for a part of the terms");
   }
   if (isUnitAlong(c.facts(), c.range(n)) && maxExtent(c.range(n)) % 4 == 0)
     c.apply(OptKind::Vector, n, 4, "neighbours of the result");
@@ -174,7 +174,7 @@ std::vector<Candidate> candidatesOf(const Chooser& c, const Plan& plan, const Pr
   for (const TensorCore* core : cores) {
     shape.core = core;
     for (const GpuTile& tile : tilesFor(shape, c.caps.gpu))
-      found.push_back({core, tile, cyclesOf(shape, tile, c.caps.gpu)});
+      if (tile.slices == 1 || plan.k.size() == 1) found.push_back({core, tile, cyclesOf(shape, tile, c.caps.gpu)});
   }
   std::ranges::stable_sort(found, {}, &Candidate::cycles);
   return found;

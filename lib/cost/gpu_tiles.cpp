@@ -18,18 +18,36 @@ using namespace parameters;
 bool isOfWarpgroup(const GpuProduct& p) { return p.core && p.core->isOfWarpgroup(); }
 double ratio(int64_t a, int64_t b) { return static_cast<double>(a) / static_cast<double>(b); }
 
+/// Of one thread, and how many at most; in a warpgroup twice as many.
+constexpr int64_t kMostSums = 64;
+int64_t sumsOf(const GpuProduct& p, const GpuTile& t) { return t.m * t.n * t.slices / t.threads(p); }
+
 int registersOf(const GpuProduct& product, const GpuTile& tile) {
-  const int64_t sums = tile.m * tile.n / tile.threads(product);
+  const int64_t sums = sumsOf(product, tile);
   return static_cast<int>(std::min<int64_t>(255, sums + (product.core ? 64 : 48)));
 }
 
 /// Multiply-adds per clock that tensor cores do for one workgroup. A warpgroup keeps those of all its warps busy.
 double coresPerClock(const GpuProduct& p, const GpuTile& t, const GpuTarget& gpu) {
   if (isOfWarpgroup(p)) return gpu.warpgroupLanes * kGpuWarpgroupShare;
-  return std::max(gpu.coreLanes, gpu.lanes) / std::max(1.0, ratio(kGpuCores, t.rows * t.columns));
+  return std::max(gpu.coreLanes, gpu.lanes) / std::max(1.0, ratio(kGpuCores, t.parts()));
 }
 
 GpuNeeds needsOf(const GpuProduct& p, const GpuTile& t) { return {registersOf(p, t), t.sharedBytes(p), t.threads(p)}; }
+
+/// Instructions that multiply, of one warp in one step.
+double productsOf(const GpuProduct& p, const GpuTile& t) {
+  return ratio(t.m, t.rows * p.core->m) * ratio(t.n, t.columns * p.core->n) * ratio(t.k, t.slices * p.core->k);
+}
+double warpsPerCore(const GpuProduct& p, const GpuTile& t) {
+  return std::max(1.0, ratio(t.threads(p), kWarpLanes * kGpuCores));
+}
+
+/// Cycles in which each slice writes its sums and reads those of all.
+double addingCycles(const GpuTile& t) {
+  const int64_t moved = t.slices > 1 ? t.m * t.n * t.slices * (1 + t.slices) * 4 : 0;
+  return static_cast<double>(moved) / kGpuSharedBytesPerClock;
+}
 
 /// Cycles in which a unit can do one step of k of one workgroup.
 double stepCycles(const GpuProduct& p, const GpuTile& t, const GpuTarget& gpu) {
@@ -45,7 +63,7 @@ double stepCycles(const GpuProduct& p, const GpuTile& t, const GpuTarget& gpu) {
                           : static_cast<double>(t.k * p.bytes) * (ratio(t.m * t.columns, 8) + ratio(t.n * t.rows, 2));
   const double shared = (read + filled) / kGpuSharedBytesPerClock;
   const double l2PerClock = static_cast<double>(gpu.l2MBs) / gpu.clockMHz / gpu.units;
-  const double issued = isOfWarpgroup(p) ? kGpuGroupStep * ratio(t.threads(p), kWarpLanes) / kGpuCores : 0;
+  const double issued = p.core ? (kGpuStep + kGpuPerProduct * productsOf(p, t)) * warpsPerCore(p, t) : 0;
   const double l2 = filled / l2PerClock, most = std::max({multiplying, shared, l2, issued});
   return most + kGpuBeside * (multiplying + shared + l2 + issued - most) + kGpuMeet;
 }
@@ -53,9 +71,9 @@ double stepCycles(const GpuProduct& p, const GpuTile& t, const GpuTarget& gpu) {
 bool hasCopies(const GpuTarget& gpu) { return hasGpuOp("cp_async16", gpu.family, gpu.generation); }
 
 bool fits(const GpuProduct& p, const GpuTile& t, const GpuTarget& gpu) {
-  const int64_t sums = t.m * t.n / t.threads(p);
+  const int64_t sums = sumsOf(p, t);
   return t.threads(p) <= gpu.maxThreads && t.sharedBytes(p) <= gpu.sharedBytes && sums >= 4 &&
-         sums <= (isOfWarpgroup(p) ? 128 : 64) && occupancyOf(gpu, needsOf(p, t)).groups > 0;
+         sums <= (isOfWarpgroup(p) ? 2 * kMostSums : kMostSums) && occupancyOf(gpu, needsOf(p, t)).groups > 0;
 }
 
 int64_t groupsOf(const GpuProduct& p, const GpuTile& t) { return p.batch * ceilDiv(p.m, t.m) * ceilDiv(p.n, t.n); }
@@ -84,14 +102,19 @@ std::vector<GpuTile> allTiles() {
   return all;
 }
 
+/// Slices are for warps that have all the sums they can: with fewer they load more for a product.
+constexpr int kMostWarps = 8;
 std::vector<GpuTile> tilesOfWarps(const GpuProduct& p, const GpuTarget& gpu) {
   std::vector<GpuTile> tiles;
   for (GpuTile t : allTiles()) {
     const bool isWhole = t.m % (p.core->m * t.rows) == 0 && t.n % (p.core->n * t.columns) == 0 && t.k % p.core->k == 0;
     const bool isWide =
-        t.m / t.rows <= 64 && t.n / t.columns <= 64 && t.rows * t.columns <= 8 && t.k * p.bytes <= kOperandRow;
+        t.m / t.rows <= 64 && t.n / t.columns <= 64 && t.parts() <= kMostWarps && t.k * p.bytes <= kOperandRow;
     t.stages = hasCopies(gpu) ? 3 : 1;
-    if (isWhole && isWide) tiles.push_back(t);
+    if (!isWhole || !isWide) continue;
+    tiles.push_back(t);
+    for (t.slices = 2; t.slices <= 4; t.slices *= 2)
+      if (sumsOf(p, t) == kMostSums && t.parts() <= kMostWarps && t.k % (t.slices * p.core->k) == 0) tiles.push_back(t);
   }
   return tiles;
 }
@@ -129,13 +152,13 @@ double cyclesOf(const GpuProduct& p, const GpuTile& t, const GpuTarget& gpu) {
   const auto tilesOfCore = [](int64_t tile, int64_t all, int side) { return ceilDiv(std::min(tile, all), side); };
   // A warpgroup's is as many as those that warps have, of 16 x 8.
   const int rows = p.core ? std::min(p.core->m, 16) : 1, columns = p.core ? std::min(p.core->n, 8) : 1;
-  const int64_t independent =
-      p.core ? tilesOfCore(t.m, p.m, rows) * tilesOfCore(t.n, p.n, columns) : ceilDiv(t.threads(p), kWarpLanes);
+  const int64_t independent = p.core ? t.slices * tilesOfCore(t.m, p.m, rows) * tilesOfCore(t.n, p.n, columns)
+                                     : ceilDiv(t.threads(p), kWarpLanes);
   const double wanted = p.core ? kGpuProductsToHide : kGpuWarpsToHide;
   const auto hidden = [&](int64_t resident) {
     return std::max(1.0, std::sqrt(wanted / static_cast<double>(std::max<int64_t>(1, resident * independent))));
   };
-  const double block = static_cast<double>(ceilDiv(p.k, t.k)) * stepCycles(p, t, gpu);
+  const double block = static_cast<double>(ceilDiv(p.k, t.k)) * stepCycles(p, t, gpu) + addingCycles(t);
   return static_cast<double>(full) * (static_cast<double>(groups) * block * hidden(groups) + kGpuStartCycles) +
          (last > 0 ? static_cast<double>(last) * block * hidden(last) + kGpuStartCycles : 0);
 }

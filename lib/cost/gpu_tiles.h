@@ -16,13 +16,17 @@ struct GpuProduct {
 };
 
 /// What a workgroup computes: m x n results, k terms at a time, which `stages` buffers hold. Rows and columns of its
-/// threads, or of its warps where tensor cores multiply.
+/// threads, or of its warps where tensor cores multiply; these may be there once for each of some slices of the terms,
+/// whose sums are added up in the end.
 struct GpuTile {
   int64_t m, n, k;
-  int rows, columns, stages;
+  int rows, columns, stages, slices = 1;
 
-  int threads(const GpuProduct& product) const { return rows * columns * (product.core ? product.core->threads() : 1); }
-  int64_t sharedBytes(const GpuProduct& product) const { return stages * (m + n) * k * product.bytes; }
+  int parts() const { return rows * columns * slices; }
+  int threads(const GpuProduct& product) const { return parts() * (product.core ? product.core->threads() : 1); }
+  int64_t sharedBytes(const GpuProduct& product) const {
+    return stages * (m + n) * k * product.bytes + (slices > 1 ? slices * m * n * 4 : 0);
+  }
 };
 
 /// Cycles of the whole product: the slowest of multiplying, of the memory that workgroups share and of L2, in whole

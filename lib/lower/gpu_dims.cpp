@@ -69,21 +69,23 @@ UOp shareGroupReduces(Graph& g, UOp sink, const GpuTarget& gpu) {
   return transform(g, sink, [&](UOp node, std::span<const UOp> src) {
     UOp same = std::ranges::equal(src, node.src()) ? node : g.withSrc(node, src);
     if (same.op() != Op::Reduce || same.srcCount() < 2) return same;
-    std::vector<UOp> shared, own, closed;
+    std::vector<UOp> shared, own, loops;
     for (UOp r : same.src().subspan(1)) (typeOf(r) == AxisType::Group ? shared : own).push_back(r);
     if (shared.empty() || std::ranges::find(shuffled, shared[0]) != shuffled.end()) return same;
     Op op = same.argAs<ReduceArg>().op;
     UOp partial = own.empty() ? same.src(0) : g.reduceRanges(op, same.src(0), own);
-    for (UOp r : same.ranges())
-      if (typeOf(r) == AxisType::Local || isWarp(r) || typeOf(r) == AxisType::Core || typeOf(r) == AxisType::Upcast ||
-          typeOf(r) == AxisType::Unroll)
-        closed.push_back(r);
-    std::vector<UOp> loops, at = closed;
-    closed.insert(closed.end(), shared.begin(), shared.end());
     for (UOp r : shared) loops.push_back(g.range(r.src(0), nextId++, AxisType::Reduce));
-    at.insert(at.end(), loops.begin(), loops.end());
-    for (UOp r : same.ranges())  // innermost, so that lanes are neighbours
-      if (typeOf(r) == AxisType::Vector) closed.push_back(r), at.push_back(r);
+    std::vector<UOp> closed, at;
+    const auto add = [&](std::initializer_list<AxisType> types) {
+      for (UOp r : same.ranges())
+        if (std::ranges::find(types, typeOf(r)) != types.end()) closed.push_back(r), at.push_back(r);
+    };
+    // Neighbours of a workgroup are neighbours in memory: elements of a thread are the outermost, lanes the innermost.
+    add({AxisType::Core, AxisType::Upcast, AxisType::Unroll});
+    add({AxisType::Local});
+    closed.insert(closed.end(), shared.begin(), shared.end()), at.insert(at.end(), loops.begin(), loops.end());
+    add({AxisType::Warp});
+    add({AxisType::Vector});
     UOp fill = g.fill(partial, closed, nextSlot++);
     return g.reduceRanges(op, g.load(g.indexRowMajor(fill, closed, at)), loops);
   });

@@ -57,6 +57,14 @@ const Example kExamples[] = {
     {kRagged,
      kTiles + kSwizzle + kAsync + kSpread + kCores,
      {"svod_cp_async16(", "svod_cp_commit()", "svod_cp_wait(1)", "svod_ldmatrix_x4(", " ^ "}},
+    {"input a: f16[66, 88]\ninput b: f16[88, 80]\noutput y = matmul(cast(a, dtype=f32), cast(b, dtype=f32))\n",
+     kTiles + kSwizzle + kAsync + kSpread + kCores,  // zeros in place of terms that are not there
+     {"svod_cp_async16(", "svod_ldmatrix_x4(", "svod_ldmatrix_x4_trans("},
+     {"svod_shared_load_"}},
+    {kRagged,  // two slices of the terms, whose sums are added up
+     kTiles + kSwizzle + kAsync + kSpread +
+         "tc(0,n0.i,n1.i,k0.i) upcast(n1.i,2) local(n1.i,2) group(k0.i,2) upcast(n0.i,2) global(n0.o,n1.o)",
+     {"svod_cp_async16(", "svod_ldmatrix_x4(", "svod_shared_store_f32(", "svod_shared_load_f32("}},
     {"input a: f16[66, 96]\ninput b: f16[96, 80]\noutput y = matmul(a, b)\n",  // lanes exchange words of sectors
      kTiles + kSpread +
          "tc(0,n0.i,n1.i,k0.i) upcast(n1.i,2) local(n0.i,2) local(n1.i,2) unroll(k0.i,0) global(n0.o,n1.o)",

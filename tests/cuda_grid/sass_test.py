@@ -19,10 +19,11 @@ ARCHS = ["sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100a", "sm_1
 # What a loop of a kernel must not have: local memory, and fences of the whole GPU or system.
 FORBIDDEN = re.compile(r"^(LDL|STL|MEMBAR\.\w+\.(GPU|SYS)|ERRBAR|CCTL\.IVALL|BRA\.U\.ANY)")
 
-# Products of f16 and bf16, and of those of warpgroups the most instructions of a loop per cycle of the tensor cores: products of 128 columns
-# have fewer cycles.
-PRODUCTS = ("half", "brain", "short", "across", "ragged", "cube", "odd")
-DENSITIES = {"half": 0.2, "brain": 0.2, "short": 0.2, "across": 0.2, "ragged": 0.35, "cube": 0.35}
+# Products of f16 and bf16, and those of warpgroups among them on sm_90a.
+PRODUCTS = ("half", "brain", "short", "across", "ragged", "cube", "steps", "rest", "odd")
+OF_WARPGROUPS = PRODUCTS[:-2]
+# Rows of theirs begin amid sectors of memory.
+AMID = ("steps", "rest")
 
 
 def nvdisasm():
@@ -67,11 +68,20 @@ def loops(rows, labels):
     for end, (name, rest) in enumerate(rows):
         target = re.search(r"\.L_x_\d+", rest) if name.startswith("BRA") else None
         if target and labels.get(target.group(0), end + 1) <= end and labels[target.group(0)] != end:
-            yield [row[0] for row in rows[labels[target.group(0)]: end + 1]]
+            yield rows[labels[target.group(0)]: end + 1]
 
 
 def counts(names, what):
     return sum(1 for name in names if name.startswith(what))
+
+
+def names_of(rows):
+    return [row[0] for row in rows]
+
+
+def busiest(rows, labels, what):
+    """Of the loops the one with the most of an instruction."""
+    return max(loops(rows, labels), key=lambda loop: counts(names_of(loop), what))
 
 
 class Sass(ToolTest):
@@ -112,18 +122,19 @@ class Sass(ToolTest):
                 self.assertGreater(len(rows), 8, name)
                 for loop in loops(rows, labels):
                     seen += 1
-                    self.assertEqual([i for i in loop if FORBIDDEN.match(i)], [], f"{name} on {arch}")
+                    self.assertEqual([i for i in names_of(loop) if FORBIDDEN.match(i)], [], f"{name} on {arch}")
         self.assertGreater(seen, 4)
 
     def test_accesses_touch_no_sector_and_no_bank_in_vain(self):
         done = self.svodc("inspect", BARS, "--kernels", "--json", "--target", "cuda", "--nvrtc", "none")
         kernels = json.loads(done.stdout)["kernels"]["details"]
-        self.assertEqual(len(kernels), 14)
+        self.assertEqual(len(kernels), 16)
         for kernel in kernels:
             self.assertGreater(len(kernel["accesses"]), 0, kernel["name"])
             for access in kernel["accesses"]:
                 with self.subTest(kernel=kernel["name"], access=access):
-                    self.assertLessEqual(access["transfers"], access["least"])
+                    most = 1.25 if access["unit"] == "sectors" and kernel["name"].startswith(AMID) else 1
+                    self.assertLessEqual(access["transfers"], most * access["least"])
 
     @needs_nvdisasm
     def test_loops_do_little_beside_their_products_and_memory_is_moved_16_bytes_at_a_time(self):
@@ -133,16 +144,16 @@ class Sass(ToolTest):
             self.svodc("compile", BARS, "-o", plan, "--target", "cuda", "--cuda-arch", arch)
             for name, cubin in cubins((plan / f"kernels.{arch}").read_bytes()).items():
                 rows, labels = instructions(cubin, self.folder / "k.cubin")
-                names, label = [row[0] for row in rows], name.split("_")[0]
+                names, label = names_of(rows), name.split("_")[0]
                 with self.subTest(kernel=name, arch=arch):
                     seen.add(label)
                     self.assertEqual([i for i in names if i.startswith(("LDL", "STL"))], [])
-                    if label in DENSITIES and arch == "sm_90a":
-                        self.check_warpgroups(max(loops(rows, labels), key=lambda loop: counts(loop, "HGMMA")), DENSITIES[label])
+                    if label in OF_WARPGROUPS and arch == "sm_90a":
+                        self.check_warpgroups(names_of(busiest(rows, labels, "HGMMA")))
                     elif label in PRODUCTS:
-                        self.check_cores(max(loops(rows, labels), key=lambda loop: counts(loop, "HMMA")), rows, 0.5 if label == "odd" else 0.4)
+                        self.check_cores(busiest(rows, labels, "HMMA"), ".64" if label == "rest" else ".128")
                     elif label in ("single", "large", "thousand"):
-                        loop = max(loops(rows, labels), key=lambda loop: counts(loop, "FFMA"))
+                        loop = names_of(busiest(rows, labels, "FFMA"))
                         self.assertGreaterEqual(counts(loop, "FFMA") / len(loop), 0.85, loop)
                         self.assertTrue(all(".128" in i for i in names if i.startswith(("LDS", "STS", "LDG", "STG"))), names)
                     elif label == "stream":
@@ -156,26 +167,27 @@ class Sass(ToolTest):
                         self.assertLessEqual(counts(names, "BAR"), 2)
         self.assertEqual(seen, {*PRODUCTS, "single", "large", "thousand", "stream", "rows", "norm", "turned"})
 
-    def check_warpgroups(self, loop, most):
+    def check_warpgroups(self, loop):
         """wgmma of 64 x n x 16 keeps the tensor cores of a unit busy for n / 2 cycles, in which each of its parts may issue as many instructions."""
-        products = [name for name in loop if name.startswith("HGMMA")]
+        products, steps = [name for name in loop if name.startswith("HGMMA")], counts(loop, "BAR")
         cycles = sum(int(re.search(r"64x(\d+)x", name).group(1)) // 2 for name in products)
-        self.assertEqual(len(products), 4)  # of 64 terms
-        self.assertLessEqual(len(loop) / cycles, most, loop)
-        self.assertLessEqual(counts(loop, "WARPGROUP"), 2)
-        self.assertEqual(counts(loop, "BAR"), 1)
-        self.assertEqual((counts(loop, "UTMALDG"), counts(loop, "LDGSTS")), (2, 0))  # both operands in bulk
+        self.assertGreaterEqual(steps, 1)
+        self.assertEqual(len(products), 4 * steps)  # of 64 terms
+        self.assertLessEqual(len(loop) / cycles, 0.25, loop)
+        self.assertLessEqual(counts(loop, "WARPGROUP"), 2 * steps)
+        self.assertEqual((counts(loop, "UTMALDG"), counts(loop, "LDGSTS")), (2 * steps, 0))  # both operands in bulk
         self.assertEqual(counts(loop, "FENCE"), 0)
 
-    def check_cores(self, loop, rows, most_loads):
+    def check_cores(self, loop, narrowest):
         """mma.sync keeps a quarter of a unit busy for 8 cycles."""
-        products = counts(loop, "HMMA")
+        names = names_of(loop)
+        products = counts(names, "HMMA")
         self.assertGreaterEqual(products, 16)
-        self.assertLessEqual(len(loop) / (8 * products), 0.5, loop)
-        self.assertLessEqual(counts(loop, "LDSM") / products, most_loads)
-        self.assertGreater(counts(loop, "LDGSTS") + counts(loop, "UTMALDG"), 0)
-        self.assertTrue(all(".128" in i for i in loop if i.startswith("LDGSTS")))
-        self.assertTrue(all("RZ" in rest for name, rest in rows if name.startswith("LDS") and not name.startswith("LDSM")), "loads of single lanes")
+        self.assertLessEqual(len(loop) / (8 * products), 0.5, names)
+        self.assertLessEqual(counts(names, "LDSM") / products, 0.4)
+        self.assertGreater(counts(names, "LDGSTS") + counts(names, "UTMALDG"), 0)
+        self.assertTrue(all(".128" in i or narrowest in i for i in names if i.startswith("LDGSTS")))
+        self.assertTrue(all("RZ" in rest for name, rest in loop if name.startswith("LDS") and not name.startswith("LDSM")), "loads of single lanes")
 
 
 if __name__ == "__main__":
